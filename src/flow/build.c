@@ -1,4 +1,4 @@
-/* The flow: its stages in order, one stopwatch for each, and the report behind them; see build.h. */
+/* Runs the stages of a build in order, times each, and writes the report; see build.h. */
 #include "flow/build.h"
 
 #include <string.h>
@@ -12,10 +12,10 @@
 struct build {
 	struct arena *a;
 	const struct build_request *q;
-	struct plan *plan; /* settled: at first without an SDK, then with the one that is there */
+	struct plan *plan; /* settled without an SDK at first, then with the opened one */
 	struct build_result *ret;
 	const struct builder *builder;
-	struct make make; /* one of these two */
+	struct make make; /* the builder uses either make or foreign */
 	struct foreign foreign;
 };
 
@@ -24,11 +24,11 @@ struct builder {
 	struct err *(*stages[STAGE_COUNT])(struct build *b);
 	/* fills in the steps that a dry run lists */
 	void (*preview)(struct build *b);
-	/* brings what the stages left into b->ret */
+	/* copies the results of the stages into b->ret */
 	void (*results)(struct build *b);
 };
 
-/* ---- the stage sdk: one that is there and can do what the plan asks for ---- */
+/* ---- the sdk stage: an installed SDK that can compile for the plan's GPUs ---- */
 
 /* Probes the SDK for each GPU of the plan. If it cannot compile for one, the error lists those it can. */
 static struct err *check_targets(struct arena *a, const struct sdk *sdk, const struct strs *gpus)
@@ -147,7 +147,7 @@ static void take_made(struct build *b)
 	hipify_tree_free(&m->tree);
 }
 
-/* ---- another build system's ---- */
+/* ---- a build by another build system ---- */
 
 static struct err *copy_project(struct build *b)
 {
@@ -261,15 +261,15 @@ static struct err *run_stages(struct build *b)
 
 /* ---- further failures, with --keep-going ---- */
 
-/* The compiler's message, without what it was compiling. */
+/* The compiler's message without the name of the file that was being compiled. */
 static struct str message_of(const struct err *e)
 {
 	struct str text = str_from(err_root(e)->msg);
 	return str_sub(text, 0, str_find(text, S(" (compiling '")));
 }
 
-/* Does an error that is shown cover this one? The same mistake is found once for each GPU. A mistake at several places
- * is shown once: the others become details, and their hints are added. */
+/* Does an error that is shown already cover this one? Each GPU's compile reports the same mistake again. Errors with
+ * the same message at other places become details of the one that is shown, which also takes their hints. */
 static bool is_covered(struct err *shown, struct err *e)
 {
 	ARENA(tmp);
@@ -292,7 +292,7 @@ static bool is_covered(struct err *shown, struct err *e)
 	return true;
 }
 
-/* The failures behind the first, each mistake once. */
+/* The failures after the first, each mistake once. */
 static struct err *further_failures(struct err *first, struct err *more)
 {
 	struct err *list = err_join(first->also, more), *kept = NULL;
@@ -314,11 +314,11 @@ static struct err *further_failures(struct err *first, struct err *more)
 
 /* ---- before the stages ---- */
 
-/* Marks a build folder, also for programs that save or count files: https://bford.info/cachedir/ */
+/* Marks a build folder, also for backup programs: https://bford.info/cachedir/ */
 static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 			  "# A build folder of rocsmith: all in here can be made again.\n";
 
-/* We remove what lies in a build folder, so it has to be ours: new, empty, in our cache, or with our tag in it. */
+/* A build removes files in its folder, so the folder must be ours: new, empty, in our cache, or with our tag in it. */
 static struct err *check_folder(struct arena *a, struct str dir)
 {
 	struct strs names;
@@ -339,7 +339,7 @@ static struct err *check_folder(struct arena *a, struct str dir)
 	return err_hint(e, "give a new folder with --build-dir, or leave the option out");
 }
 
-/* Announces what the sources assume before the long work begins. */
+/* Finds the assumptions of the sources about wave size, and shows the plan before the long work begins. */
 static struct err *look_at_sources(struct build *b, bool keep)
 {
 	TRY(plan_waves(b->a, b->plan, b->ret->dir, keep, &b->plan->findings));
@@ -348,7 +348,7 @@ static struct err *look_at_sources(struct build *b, bool keep)
 	return NULL;
 }
 
-/* Takes the build folder, and finds out what would stop the build later, after an SDK was installed. */
+/* Locks the build folder, and makes the checks that would otherwise fail only after an SDK has been installed. */
 static struct err *prepare_build(struct build *b, int *ret_lock)
 {
 	struct str dir = b->ret->dir;
@@ -380,7 +380,7 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 	b.builder->results(&b);
 	if (!e || e->code != E_CANCELLED)
 		ret->report = build_report(a, b.q, ret, e);
-	/* that it cannot be written must never hide what became of the build */
+	/* a failure to write the report must not hide the build's own error */
 	if (ret->report.n && lock >= 0)
 		lost = fs_write(path_join(a, ret->dir, S("build.json")), ret->report, 0644);
 	if (!e)

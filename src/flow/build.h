@@ -1,4 +1,4 @@
-/* Building: the whole flow from a plan to a verified wheel, and the report of how it came about.
+/* A build from its plan to a verified wheel, and the report on how the wheel came about.
  *
  *     sdk       opens the plan's SDK, installs it if it is missing, and probes what it compiles
  *     hipify    translates the sources into the build folder (make/)
@@ -10,7 +10,7 @@
  * end or CMake builds them, and the result is delivered and proved likewise. Which of these a project gets is a row of
  * the table of builders in build.c.
  *
- * Whatever became of the stages, the build report is written in the end: build.json in the build folder.
+ * The build report, build.json in the build folder, is written at the end whether or not the stages succeeded.
  *
  * Every compiler run has a stamp, so a killed build resumes where it was. All output goes to the build folder (one for
  * each project, in the cache, locked while we work) and the wheel to `out`; sources are never modified. The same
@@ -36,88 +36,86 @@ enum build_stage {
 
 struct build_request {
 	const struct plan_wish *wish;
-	struct str out; /* folder for the wheel */
-	struct str dir; /* build folder; "" = build_folder() */
-	struct str
-		sysroot; /* the report has the facts of that machine instead of this one; or "" */
-	struct strs
-		targets; /* of another build system: builds only these, and no wheel; none = all */
-	unsigned jobs;   /* 0 = as many as CPUs and free memory allow */
-	bool keep_going; /* after an error compile what does not need it */
-	bool no_install; /* a missing SDK is an error */
-	double began;    /* mono_now() at the start */
-	/* Gets the plan with its findings before the long work begins; or NULL. */
+	struct str out;      /* folder for the wheel */
+	struct str dir;      /* build folder; "" = build_folder() */
+	struct str sysroot;  /* root of the machine that the report describes; "" = this one */
+	struct strs targets; /* targets of ninja or make: builds only these, no wheel; none = all */
+	unsigned jobs;       /* 0 = as many as CPUs and free memory allow */
+	bool keep_going;     /* after an error, compile whatever does not depend on it */
+	bool no_install;     /* a missing SDK is an error */
+	double began;        /* mono_now() at the start */
+	/* Called with the plan and its findings before the long work begins; or NULL. */
 	void (*say_plan)(const struct plan *p);
 };
 
-/* What the last report says about the same wheel, as it was read; verify is NULL if there is nothing. */
+/* The parsed members of the last report, if that report describes the same wheel; otherwise verify is NULL. */
 struct build_proof {
 	const struct node *files, *inspect, *verify;
 };
 
 struct build_result {
-	const struct plan *plan; /* settled once there is an SDK, as it is wished until then */
+	const struct plan *plan; /* settled once the SDK is open; until then, the plan as wished */
 	struct str dir;          /* build folder */
 	unsigned jobs;
 	double seconds[STAGE_COUNT];
 	struct sdk sdk;
 	size_t edits;             /* replacements made by hipify */
-	struct findings findings; /* of the translation */
-	struct findings warnings; /* of the compiler */
+	struct findings findings; /* from the translation */
+	struct findings warnings; /* from the compiler */
 	VEC(struct job_report) steps;
 	struct foreign *foreign; /* another build system's build, or NULL */
-	struct str wheel;        /* path; of a CMake project, the folder */
+	struct str wheel;        /* path of the wheel, or of a CMake project's install folder */
 	uint64_t wheel_size;
 	struct str platform_why; /* one sentence about the platform tag */
-	bool verified;           /* there is a verdict, good or bad */
+	bool verified;           /* `verdict` is filled in, pass or not */
 	struct verdict verdict;
-	struct str sha256, proof; /* hashes of the wheel, and of all that the verdict depends on */
+	struct str sha256, proof; /* hashes of the wheel, and of all that decides the verdict */
 	struct build_proof proved;
 	bool started;         /* false in a dry run */
-	struct err *failures; /* compile errors behind the one returned, each mistake once; owned */
+	struct err *failures; /* compile errors after the one returned, each mistake once; owned */
 	struct str report;    /* the text of build.json; "" if the build was cancelled */
 };
 
-/* Builds. On failure ret still says what was done. E_COMPILE and E_LINK carry the compiler's own first error, located
- * in the user's source. A wheel that does not pass is no error: see verdict. */
+/* Builds. On failure, ret still records the work that was done. E_COMPILE and E_LINK carry the compiler's own first
+ * error, located in the user's source. A wheel that fails verification is not an error: see verdict. */
 MUST_USE struct err *build_run(
 	struct arena *a, const struct build_request *q, struct build_result *ret);
-/* The steps that a build has, in order, and its report, without doing any of it. */
+/* A dry run: fills in the steps of the build, in order, and its report. */
 MUST_USE struct err *build_preview(
 	struct arena *a, const struct build_request *q, struct build_result *ret);
 /* The default build folder of a project (absolute path). */
 struct str build_folder(struct arena *a, struct str project);
 
-/* What a build will need, for a plan of plan_make() or plan_read(). dir, jobs: as in struct build_request. */
+/* Estimates what a build will need. wish: from plan_make() or plan_read(); dir, jobs: as in struct build_request. */
 void build_forecast(struct arena *a, const struct plan_wish *wish, struct str dir, unsigned jobs,
 	struct forecast *ret);
-/* E_NOSPACE, E_NOMEMORY for what cannot fit. build_run() checks this before it begins. */
+/* Fails with E_NOSPACE or E_NOMEMORY if the machine cannot meet the forecast. build_run() checks this first. */
 MUST_USE struct err *forecast_check(struct arena *a, const struct forecast *f);
 
-/* ---- between the files of flow/ ---- */
-/* 0: as many as CPUs and free memory allow; with another build system, as CPUs. */
+/* ---- private to flow/ ---- */
+/* The number of jobs. asked 0: as many as CPUs and free memory allow; with another build system, one for each CPU. */
 unsigned build_jobs(unsigned asked, bool foreign);
 struct make;
-/* The stage package: puts modules, loader and Python files into a wheel in the folder out. */
+/* The package stage: puts modules, loader and Python files into a wheel in the folder out. */
 MUST_USE struct err *build_pack(const struct make *m, struct str out, struct build_result *ret);
-/* The same for another build system: brings its wheel there, with libraries whose search paths do not name this
- * machine, or CMake's install tree. Findings go to f->findings. */
+/* The package stage with another build system: copies its wheel or CMake's install tree into the folder out. In a
+ * wheel, the libraries' search paths lose the folders of this machine. Findings go to f->findings. */
 MUST_USE struct err *build_deliver_wheel(
 	struct foreign *f, struct str out, struct build_result *ret);
 MUST_USE struct err *build_deliver_tree(
 	struct foreign *f, struct str out, struct build_result *ret);
-/* Does such a tree have device code for every GPU, as verify_wheel() wants it of a wheel? */
+/* Checks that an install tree has device code for every GPU, as verify_wheel() does for a wheel. */
 MUST_USE struct err *build_check_tree(
 	struct arena *a, const struct plan *plan, struct build_result *ret);
-/* Writes the provenance of ret->wheel beside it: what the wheel was made of, and where its search paths lead now
- * (paths may be NULL). The same build gives the same bytes; no path of this machine is in them. Format:
+/* Writes the provenance of ret->wheel beside it: its inputs, and the new search paths of its libraries (paths may be
+ * NULL). The same build gives the same bytes, which contain no path of this machine. Format:
  * doc/man/rocsmith-build.1.scd. */
 struct wheel_relocation;
 MUST_USE struct err *build_provenance(struct arena *a, const struct plan *plan,
 	const struct foreign *f, const struct wheel_relocation *paths, struct build_result *ret);
 struct str build_provenance_path(struct arena *a, struct str wheel);
 extern const struct json_field build_package_fields[];
-/* Sets sha256 and proof of ret->wheel and, if the last build proved the same, proved and verdict. */
+/* Sets ret->sha256 and ret->proof. If the last build had the same proof, takes proved and verdict from its report. */
 MUST_USE struct err *build_proved(
 	struct arena *a, const struct verify_options *o, struct build_result *ret);
 /* The text of build.json: plan, SDK, stages, steps, wheel, findings and error; after a real build also the machine's

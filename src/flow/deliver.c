@@ -1,4 +1,4 @@
-/* Brings what another build system made to where it is wanted, and looks at it; see build.h. */
+/* Delivers the result of another build system to the output folder, and inspects it; see build.h. */
 #include "base/fs.h"
 #include "base/progress.h"
 #include "devcode/devcode.h"
@@ -7,13 +7,13 @@
 
 /* ---- a wheel ---- */
 
-/* Takes the folders of this machine out of the search paths of the wheel's libraries. */
+/* Removes the folders of this machine from the search paths of the wheel's libraries. */
 static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 {
 	const struct str dirs[] = {f->dir, f->plan->project, f->sdk->root, f->plan->sdk.prefix};
 	struct str real;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		/* AMD's own place is the same everywhere */
+		/* AMD's standard location is the same on every machine */
 		if (dirs[i].n < 2 || str_starts(dirs[i], S("/opt/rocm")))
 			continue;
 		strs_put(f->a, &r->gone, dirs[i]);
@@ -24,7 +24,7 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 	TRY(fs_mkdirs(r->scratch));
 	TRY(wheel_epoch(&r->epoch));
 	struct err *e = wheel_relocate(f->a, r);
-	if (e && (e->code == E_ZIP || e->code == E_WHEEL)) { /* verify will report what is wrong */
+	if (e && (e->code == E_ZIP || e->code == E_WHEEL)) { /* verify will report the damage */
 		err_free(e);
 		e = NULL;
 		r->changed.n = 0;
@@ -41,13 +41,13 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 	return fs_remove_tree(r->scratch);
 }
 
-/* Reports a version other than the one asked for, and other versions in the output folder, which may be the user's own
- * and stay. */
+/* Reports a version that differs from the requested one, and wheels of other versions in the output folder. These are
+ * not removed, since they may be the user's own. */
 static void check_names(struct foreign *f, const struct wheel_name *name, struct str wheel)
 {
 	struct strs files = {0};
 	struct str planned = f->plan->version;
-	bool ours = str_chr(planned, '+') < planned.n; /* a known project, whose suffix is ours */
+	bool ours = str_chr(planned, '+') < planned.n; /* a known project: we chose the suffix */
 	if (ours && !str_eq(planned, name->version)) {
 		struct finding *fi =
 			finding_add(f->a, &f->findings, "wheel-other-version", SEV_WARNING, wheel);
@@ -70,7 +70,8 @@ static void check_names(struct foreign *f, const struct wheel_name *name, struct
 	}
 }
 
-/* The states of the files of a delivery: as long as nobody touches one, the wheel is not delivered again. */
+/* The states of all files of a delivery, or "" if no provenance has been written. The wheel is delivered again only
+ * when one of them changes. */
 static struct str delivery_state(const struct foreign *f, struct str to)
 {
 	struct str provenance = fs_state(f->a, build_provenance_path(f->a, to));
@@ -143,12 +144,12 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 	return fs_stage_copy(from, to, &e->st);
 }
 
-/* The new tree is complete before it takes the place of the old one, which must be ours. */
+/* The new tree replaces the old one only when it is complete, and only if rocsmith made the old one. */
 struct err *build_deliver_tree(struct foreign *f, struct str out, struct build_result *ret)
 {
 	struct arena *a = f->a;
 	struct str parent = path_abs(a, out), to = path_join(a, parent, f->plan->name);
-	/* a file beside a tree that we made, and may replace */
+	/* marks a tree that rocsmith made and may replace */
 	struct str ours = path_join(a, parent, str_fmt(a, ".%.*s.rocsmith", STR(f->plan->name)));
 	struct str fresh = str_fmt(a, "%.*s.new", STR(ours));
 	struct tree_copy c = {.from = f->result, .to = fresh};
@@ -173,7 +174,7 @@ struct err *build_deliver_tree(struct foreign *f, struct str out, struct build_r
 	return fs_remove_tree(fresh);
 }
 
-/* Does the file have kernels, for this target or (NULL) for any? */
+/* Does the file have kernels for this target (NULL: for any)? */
 static bool has_kernels(const struct devcode_file *file, const struct target *want)
 {
 	VEC_EACH (const struct code_object, o, &file->objects) {

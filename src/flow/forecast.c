@@ -1,7 +1,7 @@
-/* Forecasts what a build will need, and whether this machine has it; see build.h.
+/* Forecasts what a build will need, and checks that this machine has it; see build.h.
  *
- * The figures are those of the project's description, scaled by the number of GPUs, or those of the history of compiles
- * (cc/) if this build folder has one. */
+ * The figures come from the project's description, scaled by the number of GPUs, or from the history of compiles (cc/)
+ * if this build folder has one. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/pool.h"
@@ -17,7 +17,7 @@ struct str build_folder(struct arena *a, struct str project)
 {
 	struct digest d = hash_bytes(HASH_SHA256, project.p, project.n);
 	struct str name = path_base(project);
-	BUF(plain, a); /* without spaces, which break hipcc's shell and lists of flags */
+	BUF(plain, a); /* spaces would break hipcc's shell and lists of flags */
 	for (size_t i = 0; i < name.n; i++) {
 		bool good = ascii_alnum(name.p[i]) || str_chr(S("._-+"), name.p[i]) < 4;
 		buf_char(&plain, good ? name.p[i] : '_');
@@ -27,7 +27,7 @@ struct str build_folder(struct arena *a, struct str project)
 	return fs_place(a, FS_CACHE, name);
 }
 
-/* With another build system, compilers share the memory by themselves (cc.h). */
+/* With another build system, the ledger of cc.h already divides the memory among compilers. */
 unsigned build_jobs(unsigned asked, bool foreign)
 {
 	unsigned cpus = cpu_count();
@@ -39,7 +39,7 @@ unsigned build_jobs(unsigned asked, bool foreign)
 	return fit < cpus ? (unsigned)fit : cpus;
 }
 
-/* MiB as bytes. More than any machine has is cut off, so that sums cannot overflow. */
+/* Converts MiB to bytes. Limits n to 2^36, more than any machine has, so that sums cannot overflow. */
 static uint64_t mib(uint64_t n)
 {
 	const uint64_t most = 1ull << 36;
@@ -52,7 +52,7 @@ static uint64_t free_at(struct str path)
 	return fs_free_space(path, &n, &size) ? n : UINT64_MAX;
 }
 
-/* The history of a complete build replaces what others measured; that of a part only raises it. */
+/* The history of a complete build replaces the figures of the description; that of a partial one only raises them. */
 static void forecast_compiles(const struct plan_cost *c, const struct plan *p, struct forecast *f)
 {
 	struct cc_follow past;
@@ -69,7 +69,7 @@ static void forecast_compiles(const struct plan_cost *c, const struct plan *p, s
 	f->seconds = f->cpu / f->jobs;
 }
 
-/* Adds up the disk space of files. */
+/* Adds the disk space of one file. */
 static struct err *add_blocks(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
@@ -77,7 +77,7 @@ static struct err *add_blocks(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* Is an SDK there with all that the plan asks for? */
+/* Is an SDK installed with everything that the plan requests? */
 static bool sdk_is_complete(const struct plan_wish *wish)
 {
 	const struct plan *p = &wish->plan;
@@ -107,7 +107,7 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 		return;
 	ret->memory_free = machine_memory_free(S(""));
 	ret->disk = mib(c->disk) + mib(c->device_disk) * (p->gpus.n < 64 ? p->gpus.n : 64);
-	/* a complete build is overwritten by the next one; what an incomplete one has written is already there */
+	/* the next build overwrites a complete one in place, and an incomplete one has used part of the space already */
 	if (fs_is_file(path_join(&tmp, ret->dir, S("state/done"))))
 		used = ret->disk;
 	else if (fs_is_dir(ret->dir))

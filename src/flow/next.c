@@ -1,4 +1,4 @@
-/* The next step; see next.h. */
+/* Finds the routes to a working torch for each GPU; see next.h. */
 #include "flow/next.h"
 
 #include "base/fs.h"
@@ -6,7 +6,7 @@
 #include "target/target.h"
 
 enum { MB = 1000000 };
-enum { LARGE_APU = 16 }; /* compute units from which an APU computes beside a card, too */
+enum { LARGE_APU = 16 }; /* an APU with this many compute units is worth using beside a card */
 
 static const char *const by_names[] = {"wheel", "device-wheel", "build", NULL};
 
@@ -24,13 +24,13 @@ const struct json_field next_gpu_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct finding_way { /* what all routes of a GPU share */
+struct finding_way { /* the state shared by all routes of a GPU */
 	struct arena *a;
 	const struct machine *m;
 	const struct machine_python *python; /* or NULL */
-	struct str new_python;               /* "3.12": for another environment; "" = python3 */
+	struct str new_python;               /* "3.12" for a new environment; "" = python3 */
 	struct next_gpu *gpu;
-	struct strs beside; /* other cards of this machine: one torch should serve all */
+	struct strs beside; /* other cards of this machine, which the same torch should serve */
 };
 
 static void PRINTF(3, 4) say(struct arena *a, struct strs *list, const char *fmt, ...)
@@ -39,7 +39,7 @@ static void PRINTF(3, 4) say(struct arena *a, struct strs *list, const char *fmt
 	strs_add(a, list, text);
 }
 
-/* A torch that lacks libraries cannot be loaded, whatever it has code for. */
+/* A torch that lacks libraries cannot be loaded, even if it has code for the target. */
 static bool torch_serves(const struct machine_python *p, struct str target)
 {
 	const struct machine_torch *t = &p->torch;
@@ -59,7 +59,8 @@ static void add_all(struct arena *a, struct strs *list, const char *const *more)
 		strs_add(a, list, str_from(*more));
 }
 
-/* What is to go before another torch comes. Tritons are one folder under several names: pip would leave one there. */
+/* The packages to uninstall before another torch is installed. All variants of Triton install the same folder under
+ * different package names, so pip would keep the old one. */
 static struct str old_packages(struct arena *a, const struct machine_python *p)
 {
 	struct str names = S("torch torchvision torchaudio");
@@ -70,7 +71,7 @@ static struct str old_packages(struct arena *a, const struct machine_python *p)
 	return names;
 }
 
-/* Into an environment of one's own: pip refuses to change that of a distribution (PEP 668). */
+/* The commands install into a virtual environment, since pip refuses to change that of a distribution (PEP 668). */
 static void add_commands(struct finding_way *w, const struct compat_wheel *c, struct next_route *r)
 {
 	struct arena *a = w->a;
@@ -89,7 +90,7 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 	else if (!own)
 		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
 	else if (
-		p->has_torch) /* one of the same version for another GPU would be good enough for pip */
+		p->has_torch) /* pip keeps a torch of the same version that was built for another GPU */
 		say(a, &r->commands, "%.*s -m pip uninstall -y %.*s", STR(python),
 			STR(old_packages(a, p)));
 	say(a, &r->commands, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
@@ -138,8 +139,9 @@ static void add_wheel(struct finding_way *w, const struct compat_wheel *c, enum 
 		strs_add(a, &r->evidence, str_from(c->measured));
 }
 
-/* Of each index the best: for all cards that are here before the newest; without kernels of rocBLAS, and what nobody looked
- * into, only where nothing else is known. */
+/* The best wheel of one index (AMD's or PyTorch's). The table lists new wheels first, but an older wheel that serves
+ * every card here beats a newer one. If no wheel qualifies, this accepts, in this order, one that nobody has inspected,
+ * one without code for the other cards, and one whose rocBLAS lacks kernels. */
 static const struct compat_wheel *best_of(struct finding_way *w, bool amd, enum compat_how how)
 {
 	const struct compat_wheel *c = NULL;
@@ -150,7 +152,7 @@ static const struct compat_wheel *best_of(struct finding_way *w, bool amd, enum 
 	return c;
 }
 
-/* One that the wheel is published for: not the newest, for which other packages may not be there yet. */
+/* A Python that the wheel supports. 3.12 comes first: other packages may not support the newest Pythons yet. */
 static struct str python_for(const struct compat_wheel *c)
 {
 	static const char *const pythons[] = {
@@ -161,7 +163,7 @@ static struct str python_for(const struct compat_wheel *c)
 	return S("");
 }
 
-/* What another Python could have; offer: with the command that gets one. */
+/* Notes that a newer torch needs another Python. offer: also adds the route that installs one. */
 static void add_newer_python(struct finding_way *w, bool offer)
 {
 	const struct machine_python *here = w->python;
@@ -208,7 +210,7 @@ static void add_wheels(struct finding_way *w)
 
 /* ---- our own build ---- */
 
-/* The build folder of a PyTorch that was built here to its end, or one that does not exist. */
+/* The build folder of a PyTorch that was built here completely, or the path of one that does not exist. */
 static struct str history_of(struct arena *a, const struct machine *m)
 {
 	struct str builds = fs_place(a, FS_CACHE, S("build"));
@@ -257,7 +259,7 @@ static void add_build(struct finding_way *w)
 	strs_add(a, &r->evidence, S("ROCm/TheRock:external-builds/pytorch/README.md"));
 }
 
-/* ---- of one GPU ---- */
+/* ---- one GPU ---- */
 
 static void say_served(struct finding_way *w, const struct machine_python *p)
 {
@@ -292,7 +294,7 @@ static bool beside_a_card(const struct machine *m, struct str target)
 	return apu && card;
 }
 
-/* own: the target is of this machine, not one that was asked for */
+/* own: the target is a GPU of this machine, not one named by the user */
 static void step_of(
 	struct arena *a, const struct machine *m, struct str target, bool own, struct next_gpu *g)
 {

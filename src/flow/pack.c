@@ -66,7 +66,7 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 		.abi = p->abi_tag,
 		.jobs = m->jobs};
 	struct wheel_platform platform;
-	/* as core metadata 2.4 wants them */
+	/* License-File names by convention (core metadata 2.4) */
 	static const char *const licenses[] = {
 		"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "NOTICE", "AUTHORS", NULL};
 	struct strs elfs = {0};

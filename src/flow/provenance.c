@@ -1,4 +1,5 @@
-/* The provenance beside a wheel: what it was made of, for those who get the wheel but not the build folder. See build.h. */
+/* Writes the provenance file beside a wheel: its inputs, recorded because only the wheel is passed on, not the build
+ * folder. See build.h. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "flow/build.h"
@@ -82,7 +83,7 @@ struct err *build_provenance(struct arena *a, const struct plan *plan, const str
 		.paths = paths};
 	TRY(hash_file(HASH_SHA256, ret->wheel, &d));
 	m.sha256 = digest_hex(a, &d);
-	if (plan->foreign) { /* without the archive's place on this machine, and without its mirror */
+	if (plan->foreign) { /* a local path or a mirror means nothing on another machine */
 		source = plan->foreign->source;
 		source.mirror = S("");
 		if (!str_starts(source.from, S("debian:")) && !str_starts(source.from, S("sdist:")))

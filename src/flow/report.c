@@ -1,8 +1,8 @@
-/* The build report, build.json: what `rocsmith report` draws its page from. See build.h.
+/* Writes the build report, build.json, from which `rocsmith report` draws its page. See build.h.
  *
- * Its last members are the proof: what the wheel contains, and the verdict on it. They hold as long as the wheel is the
- * same, byte for byte, and is proved by the same program with the same SDK; then the next report takes them over from
- * the last one, and nothing is unpacked again.
+ * Its last members are the proof: the contents of the wheel, and the verdict on it. They stay valid while the wheel is
+ * the same byte for byte and the same program verifies it with the same SDK. In that case the next report copies them
+ * from the last one, and the wheel is not unpacked again.
  */
 #include "flow/build.h"
 
@@ -28,10 +28,11 @@ struct report_failure {
 	const struct report_failure *place; /* itself if path is set, else NULL */
 };
 
-/* The proof as it is made. */
+/* A new proof, made by scanning the wheel. */
 struct report_proof {
 	const struct build_result *result;
-	const struct zip *files; /* of the wheel; what cannot be read is NULL and left out */
+	const struct zip
+		*files; /* the wheel; like inspect, NULL and left out if it cannot be read */
 	const struct devcode *inspect;
 	const struct verdicts *verify;
 };
@@ -45,7 +46,7 @@ struct report_document {
 	const struct build_result *result;
 	const struct report_failure *error; /* or NULL */
 	const struct machine *facts;        /* NULL in a dry run */
-	const struct report_proof *proof;   /* this, or the next one, or neither */
+	const struct report_proof *proof; /* a new proof; at most one of proof and proved is set */
 	const struct build_result *proved;
 };
 
@@ -74,7 +75,7 @@ static const struct json_field step_fields[] =
 const struct json_field build_package_fields[] =
 	FIELDS_ONLY(struct foreign_package, name, version, sha256);
 
-/* What went into another build system's build besides the plan. */
+/* The inputs of another build system's build that the plan does not name. */
 static const struct json_field foreign_fields[] = {
 	FIELD_LIST("packages", struct foreign, packages, build_package_fields),
 	FIELD("dropped", struct foreign, dropped),
@@ -130,7 +131,7 @@ static const struct json_field proof_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* The same members, taken over from the last report. */
+/* The same members, copied from the last report. */
 static const struct json_field proved_fields[] = {
 	FIELDS(struct build_result, proof, sha256),
 	FIELD_AS_PARSED("files", struct build_result, proved.files),
@@ -171,7 +172,7 @@ struct str build_report(struct arena *a, const struct build_request *q,
 	struct devcode inspect;
 	struct zip files;
 	if (failure) {
-		const struct err *root = err_root(failure); /* what a reader wants first */
+		const struct err *root = err_root(failure); /* the cause matters most to a reader */
 		error = (struct report_failure){.id = err_id(failure->code),
 			.message = root->msg,
 			.path = root->path,
@@ -179,14 +180,14 @@ struct str build_report(struct arena *a, const struct build_request *q,
 			.place = root->path ? &error : NULL};
 		d.error = &error;
 	}
-	if (r->started) { /* the only time that a build reads the whole machine */
+	if (r->started) { /* nowhere else does a build read the whole machine */
 		struct err *e = machine_read(a, q->sysroot, &facts);
 		d.facts = e ? NULL : &facts;
 		err_free(e);
 	}
 	if (r->verified && r->proved.verify) {
 		d.proved = r;
-	} else if (r->verified) { /* for the folder of a CMake project there are no files */
+	} else if (r->verified) { /* the folder of a CMake project is no zip: no files */
 		struct err *e = devcode_scan(
 			a, r->wheel, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_RESOURCES, &inspect);
 		proof.inspect = e ? NULL : &inspect;
@@ -203,9 +204,10 @@ struct str build_report(struct arena *a, const struct build_request *q,
 	return json_document(a, 0, document_fields, &d);
 }
 
-/* ---- taking over the last proof ---- */
+/* ---- reuse of the last proof ---- */
 
-/* Reads the verdict of an earlier report. False if it is not a pass: the SDK may have been completed by hand since. */
+/* Reads the verdict of an earlier report. Returns false for a failed one, which must be verified again: the user may
+ * have completed the SDK by hand since. */
 static bool take_verdict(struct arena *a, const struct node *verify, struct build_result *ret)
 {
 	const struct node *list = node_get(verify, S("wheels"));
@@ -237,7 +239,7 @@ struct err *build_proved(struct arena *a, const struct verify_options *o, struct
 	const struct node *last;
 	TRY(hash_file(HASH_SHA256, ret->wheel, &d));
 	ret->sha256 = digest_hex(a, &d);
-	/* all that a verdict depends on */
+	/* everything the verdict depends on */
 	ret->proof = sha256_hex(
 		a, str_fmt(a, "%s %.*s %.*s %.*s %d %.*s %.*s %.*s", ROCSMITH_VERSION,
 			   STR(fs_state(a, S("/proc/self/exe"))), STR(ret->sha256), STR(ret->wheel),

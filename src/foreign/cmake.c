@@ -1,4 +1,4 @@
-/* A CMake project: configure, build, install. The result is the folder that it installs. */
+/* Configures, builds and installs a CMake project. The result is the install folder. */
 #include "base/fs.h"
 #include "foreign/foreign_int.h"
 

@@ -1,5 +1,5 @@
-/* The environment of a foreign build: the user's, without what belongs to another ROCm, CUDA or Python, and with the
- * settings of this build. */
+/* Makes the environment of a foreign build: the user's, without the variables of another ROCm, CUDA or Python, and with
+ * the settings of this build. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -11,23 +11,24 @@
 
 extern char **environ;
 
-/* Variables that are dropped silently: of another Python, and of our own process. */
+/* Variables of another Python and of our own process, which are dropped silently. */
 static const char *const quiet[] = {"PYTHON*", "VIRTUAL_ENV*", "_OLD_VIRTUAL*", "PIP_*",
 	"LD_PRELOAD", "XDG_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "DESTDIR", "OLDPWD", "PWD",
 	"SHLVL", "_", "ROCSMITH_*", NULL};
-/* Variables of the session: no build should depend on them. */
+/* Variables of the login session, on which no build should depend. */
 static const char *const session[] = {"SSH_*", "GPG_*", "DBUS_*", "DISPLAY", "WAYLAND_DISPLAY",
 	"TMUX*", "STY", "WINDOW", "WINDOWID", "VTE_VERSION", "TERM_*", "COLORTERM", "LS_COLORS",
 	"HISTFILE", "INVOCATION_ID", "JOURNAL_STREAM", "MAIL", "SUDO_*", NULL};
-/* Secrets, by their names in lower case: what a project's code sees may end up in any log. A list of allowed names
+/* Names of secrets, in lower case. The project's code may write any variable it sees to a log. A list of allowed names
  * instead would hide the variables by which projects are configured. */
 static const char *const secret[] = {"*token*", "*password*", "*passwd*", "*passphrase*",
 	"*secret*", "*credential*", "*api_key*", "*apikey*", "*access_key*", "*private_key*",
 	"*_pat", "aws_*", "azure_*", "gcp_*", "docker_*", "kube*", "vault_*", "twine_*", "netrc",
 	"*auth*", NULL};
 static const char *const harmless[] = {
-	"GIT_AUTHOR_*", "TOKENIZERS_*", NULL}; /* only their names look like secrets */
-/* Variables that would lead the build to another ROCm, CUDA or Conda. The user set them on purpose, and is notified. */
+	"GIT_AUTHOR_*", "TOKENIZERS_*", NULL}; /* they match a pattern of `secret` by accident */
+/* Variables that would lead the build to another ROCm, CUDA or Conda. The user set them on purpose, so a message names
+ * those that are dropped. */
 static const char *const foreign[] = {"ROCM*", "HIP*", "HSA_*", "HCC_*", "AMDGPU_TARGETS",
 	"GPU_TARGETS", "GPU_ARCHS", "PYTORCH_ROCM_ARCH", "CUDA*", "CUDNN*", "NVCC",
 	"NVCC_*PEND_FLAGS", "NVIDIA_*", "TORCH_CUDA_ARCH_LIST", "TORCH_NVCC_FLAGS", "CONDA*",
@@ -100,8 +101,8 @@ static void take_own_variables(struct foreign *f)
 }
 
 /* Lays out the SDK as a folder, and sets the variables that lead build systems there. The shims come first in PATH; the
- * user's flags stay, and so do compilers that the user names. All compilers together get what the machine has free now,
- * less a reserve for the rest of the build. */
+ * user's LDFLAGS, CC and CXX are kept. All compilers together may use nine tenths of the memory that is free now; the
+ * rest is a reserve for other programs of the build. */
 static struct err *add_rocm(struct foreign *f, struct str *path)
 {
 	struct strs rocm = {0};
@@ -132,11 +133,11 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 
 struct err *foreign_environment(struct foreign *f)
 {
-	/* --gpu, in the words of each build system */
+	/* the variables in which build systems expect the list of GPUs */
 	static const char *const gpu_names[] = {"PYTORCH_ROCM_ARCH", "GPU_ARCHS", "AMDGPU_TARGETS",
 		"GPU_TARGETS", "CMAKE_HIP_ARCHITECTURES", "HIP_ARCHITECTURES", NULL};
-	/* Projects on torch: build with GPU code although no GPU is here, instead of fetching a wheel for CUDA, as these
-	 * setup.py do: https://github.com/Dao-AILab/causal-conv1d, flash-attention, state-spaces/mamba. */
+	/* Without a GPU, the setup.py of these projects downloads a wheel for CUDA unless such a variable is set:
+	 * https://github.com/Dao-AILab/causal-conv1d, flash-attention, state-spaces/mamba. */
 	static const char *const forces[] = {"CAUSAL_CONV1D_FORCE_BUILD",
 		"FLASH_ATTENTION_FORCE_BUILD", "MAMBA_FORCE_BUILD", NULL};
 	struct arena *a = f->a;

@@ -1,5 +1,5 @@
-/* Leads errors of another build system back from our copy of the tree, with what torch's hipify made in it, to the
- * user's files. The log itself is read by know/message.h. */
+/* Maps the places of another build system's errors from our copy of the tree, including files that torch's hipify made
+ * there, to the user's files. know/message.h reads the log itself. */
 #include "base/fs.h"
 #include "foreign/foreign_int.h"
 #include "know/know.h"
@@ -21,7 +21,7 @@ static bool in_project(const struct log_places *p, struct str rel)
 	       fs_is_file(path_join(p->a, p->f->plan->project, rel));
 }
 
-/* Replaces "hip" by "cuda", in the names of folders or everywhere. */
+/* Replaces "hip" by "cuda". folders: only in the folder part of the path. */
 static struct str as_cuda(struct arena *a, struct str rel, bool folders)
 {
 	BUF(b, a);
@@ -80,8 +80,8 @@ static struct strs lines_of(struct arena *a, struct str text)
 	return list;
 }
 
-/* hipify adds lines in front and changes names within lines. The place in the source is a line nearby with the same text,
- * else the line at the same distance from the end. */
+/* hipify adds lines at the top and changes names within lines. So the place in the source is a line nearby with the
+ * same text, or else the line at the same distance from the end. */
 static void map_place(const void *user, struct str file, struct message *at)
 {
 	const struct log_places *p = user;
@@ -129,7 +129,7 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 		.user = &places,
 		.file = project_file,
 		.map = map_place};
-	bool ended = r->timed_out || r->status > 128; /* by a signal */
+	bool ended = r->timed_out || r->status > 128; /* a signal ended it */
 	struct err *e = ended ? NULL : message_first_error(&origin, text);
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,

@@ -1,4 +1,4 @@
-/* A foreign build from its folders to its result; see foreign.h. */
+/* Runs a foreign build from its folders to its result; see foreign.h. */
 #include "foreign/foreign.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct foreign_recipes {
 	struct recipe_request request;
 };
 
-/* Loads the recipes for known stops. Returns all that the copy depends on because of them, besides its files. */
+/* Loads the recipes for known stops. *ret_identity: everything by which they change the copy, except the files. */
 static struct err *load_recipes(struct foreign *f, struct str *ret_identity)
 {
 	struct foreign_recipes *r = f->recipes = NEW(f->a, struct foreign_recipes);
@@ -40,7 +40,8 @@ static struct err *load_recipes(struct foreign *f, struct str *ret_identity)
 	return NULL;
 }
 
-/* A hash over everything that decides the result, except the project's own files and the number of jobs. */
+/* A hash of all inputs of the result, except the project's own files. Settings that change only speed or output (jobs,
+ * the terminal) do not count. */
 static struct str key_of(struct foreign *f, struct str recipes)
 {
 	static const char *const not_of_key[] = {"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=",
@@ -50,11 +51,10 @@ static struct str key_of(struct foreign *f, struct str recipes)
 	BUF(b, f->a);
 	buf_fmt(&b, "foreign build 2\n%.*s\n", STR(f->sdk->fingerprint));
 	plan.reasons.n = 0;
-	plan.features.n = 0; /* they are in the environment */
-	plan.sdk.mirror = plan.sdk.keyring =
-		S(""); /* the fingerprint covers what came from there */
+	plan.features.n = 0;                        /* the environment has them */
+	plan.sdk.mirror = plan.sdk.keyring = S(""); /* the fingerprint covers their content */
 	plan.foreign = &foreign;
-	foreign.precompile.n = 0; /* objects are the same */
+	foreign.precompile.n = 0; /* it does not change objects */
 	buf_add(&b, json_document(f->a, 0, plan_fields, &plan));
 	VEC_EACH (const struct str, e, &f->env) {
 		bool counts = true;
@@ -69,8 +69,8 @@ static struct str key_of(struct foreign *f, struct str recipes)
 	return sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s", STR(settings), STR(recipes)));
 }
 
-/* Writes log/environment, to run steps by hand. Variables that the user has unchanged stay out, since they may be
- * secrets; so do names that a shell has no syntax for (functions of bash). */
+/* Writes log/environment, for running steps by hand. It omits variables with the same value as in the user's own
+ * environment, which may be secrets, and names that a shell cannot assign (exported functions of bash). */
 static struct err *save_environment(struct foreign *f)
 {
 	struct str name, value;
@@ -123,9 +123,9 @@ struct err *foreign_open(struct foreign *f)
 	return NULL;
 }
 
-/* ---- a copy that was built before ---- */
+/* ---- the copy of an earlier build ---- */
 
-/* Does the path lie in the build folder after all links are resolved? A project may bring links. */
+/* Does the path lie in the build folder after all links are resolved? A project may contain links. */
 static bool is_inside(const struct foreign *f, struct str path)
 {
 	struct str real, top;
@@ -133,7 +133,7 @@ static bool is_inside(const struct foreign *f, struct str path)
 	       str_starts(real, str_fmt(f->a, "%.*s/", STR(top)));
 }
 
-/* The folder that CMake has configured for ninja; "" if nothing in it is worth keeping. */
+/* The folder that CMake has configured for ninja; "" if ninja has built nothing in it. */
 static struct str configured_folder(const struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -146,9 +146,9 @@ static struct str configured_folder(const struct foreign *f)
 		       : S("");
 }
 
-/* Removes what CMake remembers, and what was installed into the copy: a library that is no longer made must not get
- * into the wheel. Objects stay: ninja knows the command and the inputs of each, and remakes those that other settings
- * affect. */
+/* Removes CMake's cache, and the files it installed into the copy, so that a library that is no longer built cannot get
+ * into the wheel. Objects stay: ninja records the command and the inputs of each, and rebuilds those that the new
+ * settings affect. */
 static struct err *configure_anew(struct foreign *f, struct str dir)
 {
 	static const char *const files[] = {
@@ -163,25 +163,25 @@ static struct err *configure_anew(struct foreign *f, struct str dir)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		TRY(fs_remove(path_join(f->a, dir, str_from(files[i]))));
 	TRY(fs_list(f->a, parts, &names));
-	VEC_EACH (const struct str, name, &names) /* "4.1.2": what it knows of the compilers */
+	VEC_EACH (const struct str, name, &names) /* "4.1.2": its checks of the compilers */
 		if (ascii_digit(name->p[0]))
 			TRY(fs_remove_tree(path_join(f->a, parts, *name)));
 	names.n = 0;
 	if (f->plan->foreign->system != SOURCE_CMAKE)
 		TRY(fs_list(f->a, dir, &names));
-	VEC_EACH (const struct str, name, &names) /* setuptools' copies for the wheel */
+	VEC_EACH (const struct str, name, &names) /* setuptools' copies of the wheel's files */
 		if (str_starts(*name, S("lib.")) || str_starts(*name, S("bdist.")))
 			TRY(fs_remove_tree(path_join(f->a, dir, *name)));
 	return NULL;
 }
 
-/* Compares settings and tools with those of the last build. With other ones, what was built in the copy is not valid any
- * more: CMake and ninja can sort that out; otherwise the copy begins anew. */
+/* Compares settings and tools with those of the last build. If they differ, the objects in the copy may be out of date.
+ * After a change of settings alone, CMake and ninja can find out which; otherwise the copy is removed. */
 static struct err *meet_last_build(struct foreign *f)
 {
 	struct str at = path_join(f->a, f->state, S("settings")), made = {0}, old, key;
-	/* ninja does not know the compilers and how they are run. The first word of this file is the same for every
-	 * rocsmith that runs them alike. */
+	/* ninja does not notice a change in the compilers or in how the shims run them. The first word of this file
+	 * identifies both; it does not change with other parts of rocsmith. */
 	err_free(fs_read_opt(f->a, cc_file(f->a, f->rocm, "made"), MAX_STATE, &made));
 	struct str tools = str_sub(made, 0, str_chr(made, ' '));
 	TRY(fs_read_opt(f->a, at, MAX_STATE, &old));
@@ -207,8 +207,8 @@ static struct err *meet_last_build(struct foreign *f)
 
 /* ---- the copy ---- */
 
-/* The files of the copy that recipes change; the variables they set go into f->env. The project's own folder stays as it
- * is, and a build that resumes sees no change. */
+/* Returns the recipes' changes to files of the copy, and adds the variables they set to f->env. The project's own
+ * folder is not changed, and a resumed build sees no difference. */
 static struct err *add_patches(struct foreign *f, const struct view *view, struct change_set *ret)
 {
 	const struct foreign_recipes *r = f->recipes;
@@ -233,8 +233,8 @@ static struct err *add_patches(struct foreign *f, const struct view *view, struc
 	return NULL;
 }
 
-/* Adds what hipify makes of PyTorch's own sources, on top of the recipes' changes, as tools/amd_build/build_amd.py would
- * do it in place. */
+/* Adds hipify's translation of PyTorch's own sources, applied on top of the recipes' changes. PyTorch's
+ * tools/amd_build/build_amd.py does the same in place. */
 static struct err *add_translation(
 	struct foreign *f, const struct view *view, struct change_set *io)
 {
@@ -274,8 +274,8 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	return change_set_failure(set, "copy");
 }
 
-/* Does the build need the project's history? Some requirements read the version from it; nobody else gets it, large as
- * it is. */
+/* Does the build need the project's git history? Some build requirements read the version from it. It is large, so
+ * other builds do not get a copy. */
 static bool wants_history(const struct foreign *f)
 {
 	static const char *const readers[] = {"setuptools-scm", "hatch-vcs", "versioneer",
@@ -296,10 +296,10 @@ struct err *foreign_copy(struct foreign *f)
 	const struct change_request q = {.dir = f->plan->project,
 		.out = f->tree,
 		.copies = true,
-		.worked_in = true, /* setuptools rewrites SOURCES.txt of an sdist */
+		.worked_in = true, /* setuptools rewrites the SOURCES.txt of an sdist */
 		.history = wants_history(f),
 		.earlier = EARLIER_GO,
-		.identity = f->key, /* other recipes make another copy of the same sources */
+		.identity = f->key, /* with other recipes the same sources give another copy */
 		.failure = E_IO,
 		.jobs = f->jobs};
 	TRY(meet_last_build(f));
@@ -318,7 +318,7 @@ struct err *foreign_copy(struct foreign *f)
 
 /* ---- the build ---- */
 
-/* The result of the last build, if nothing has changed since; else "". */
+/* The result of the last build if nothing has changed since; otherwise "". */
 static struct err *last_result(struct foreign *f, struct str done, struct str *ret)
 {
 	struct str text, key;
@@ -336,7 +336,7 @@ struct err *foreign_build(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str done = path_join(f->a, f->state, S("done"));
-	if (how->torch_as_rocm) { /* the result itself does not show that */
+	if (how->torch_as_rocm) { /* nothing in the result shows this */
 		struct finding *fi = finding_add(
 			f->a, &f->findings, "torch-as-rocm", SEV_WARNING, f->plan->project);
 		finding_say(f->a, fi,
@@ -362,7 +362,7 @@ struct err *foreign_build(struct foreign *f)
 		if (!e)
 			e = foreign_python(f);
 	}
-	err_free(foreign_packages(f)); /* after a failure too, as far as there are some */
+	err_free(foreign_packages(f)); /* after a failure too: some may be installed */
 	TRY(e);
 	if (foreign_is_part(f) || findings_worst(&f->findings) == SEV_ERROR)
 		return NULL;

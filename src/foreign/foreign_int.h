@@ -17,31 +17,32 @@ void foreign_set_line(struct foreign *f, struct str line); /* "NAME=value" adds 
 struct str foreign_program(const struct foreign *f, const char *name);
 
 /* ---- step.c ---- */
-/* Runs a program in the build's environment, as a part of the step of this kind. Its output goes to log/KIND.log and to the
- * progress display; the error of a failure is taken from it. */
+/* Runs a program in the build's environment, as part of the step `kind`. Its output goes to log/KIND.log and to the
+ * progress display; if the program fails, the error is read from that output. */
 MUST_USE struct err *foreign_run(
 	struct foreign *f, const char *kind, struct proc *p, struct proc_result *ret);
-/* Runs driver.py in the build's Python environment, for what only Python can do. ret: its answer. */
+/* Runs driver.py in the build's Python environment, for work that only Python can do. words: its command and arguments.
+ * ret: its JSON answer. */
 MUST_USE struct err *foreign_drive(
 	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret);
 struct job_report *foreign_step(struct foreign *f, const char *kind);
-bool foreign_is_part(const struct foreign *f); /* does it build only some targets? */
+bool foreign_is_part(const struct foreign *f); /* are only some targets built? */
 
 /* ---- explain.c ---- */
-/* The error of a step that ended with a status other than 0. text: its whole output. */
+/* The error of a step that exited with a nonzero status. text: its whole output. */
 MUST_USE struct err *foreign_explain(const struct foreign *f, const char *kind,
 	const struct proc *p, const struct proc_result *r, struct str text);
-/* E_FOREIGN if the output of a successful configuration shows that it switched ROCm off; else NULL. */
+/* Fails with E_FOREIGN if the output of a successful configuration shows that ROCm is switched off. */
 MUST_USE struct err *foreign_check_rocm(const struct foreign *f, struct str text);
 
 /* ---- venv.c ---- */
 /* The package that a requirement names: "My.Pkg[x] >=1" -> "my-pkg". */
 struct str foreign_package_name(struct arena *a, struct str requirement);
-/* Makes the Python environment with the plan's requirements. */
+/* Makes the Python environment, and installs the plan's requirements into it. */
 MUST_USE struct err *foreign_venv(struct foreign *f);
-/* Fills f->packages with what was installed there. */
+/* Fills f->packages with the packages installed there, and writes requirements.txt. */
 MUST_USE struct err *foreign_packages(struct foreign *f);
-/* Installs more into it. */
+/* Installs further packages into it. */
 MUST_USE struct err *foreign_install(struct foreign *f, const struct strs *requirements);
 
 /* ---- python.c, cmake.c ---- */
@@ -49,9 +50,9 @@ MUST_USE struct err *foreign_python(struct foreign *f);
 MUST_USE struct err *foreign_cmake(struct foreign *f);
 /* Runs CMake's build step in dir. */
 MUST_USE struct err *foreign_cmake_build(struct foreign *f, struct str dir);
-/* Checks that a successful configuration in dir did not switch ROCm off. said: its output. */
+/* Checks that a successful configuration in dir did not switch ROCm off. said: the output of CMake. */
 MUST_USE struct err *foreign_check_cmake(struct foreign *f, struct str dir, struct str said);
 
 /* ---- torch.c ---- */
-/* Checks that the torch of the environment is one for ROCm, or (torch_as_rocm) makes it look like one. */
+/* Checks that the environment's torch is built for ROCm, or (torch_as_rocm) makes it look like that. */
 MUST_USE struct err *foreign_torch(struct foreign *f);

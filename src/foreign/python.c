@@ -1,11 +1,10 @@
-/* A Python project: runs its own back end in the environment that we made (PEP 517, without the isolation that pip would
- * add). */
+/* Builds a Python project by running its own back end in our environment (PEP 517, without pip's build isolation). */
 #include "base/fs.h"
 #include "base/vec.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 
-/* The words for driver.py that name the back end. */
+/* Arguments of driver.py: the command, then the back end. */
 static struct strs backend_words(struct foreign *f, const char *what)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -19,7 +18,7 @@ static struct strs backend_words(struct foreign *f, const char *what)
 	return words;
 }
 
-/* Installs what the back end needs beyond the project's requirements: scikit-build-core wants CMake, meson-python ninja. */
+/* Installs what the back end itself requires: CMake for scikit-build-core, ninja for meson-python. */
 static struct err *install_requirements(struct foreign *f)
 {
 	const struct node *answer;
@@ -34,8 +33,8 @@ static struct err *install_requirements(struct foreign *f)
 	return NULL;
 }
 
-/* A script that can configure without building shows early whether ROCm is off, and lets us ask CMake for only some
- * targets. */
+/* Runs a setup script that can configure without building. This shows early if ROCm is switched off, and lets us build
+ * single targets with CMake. */
 static struct err *configure_cmake(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -48,7 +47,7 @@ static struct err *configure_cmake(struct foreign *f)
 		TRY(foreign_run(f, "configure", &p, &r));
 		TRY(foreign_check_cmake(f, dir, r.out));
 	}
-	/* called by the script, ninja would stop at the first error */
+	/* ninja stops at the first error when the script calls it */
 	return foreign_is_part(f) || f->keep_going ? foreign_cmake_build(f, dir) : NULL;
 }
 
@@ -62,7 +61,7 @@ static void say_loads(struct foreign *f, const struct node *list, const char *id
 	}
 }
 
-/* Imports the result: what linked may still lack a symbol. */
+/* Imports the result, since a shared library that links may still lack a symbol. */
 static struct err *load_result(struct foreign *f)
 {
 	struct strs words = {0};

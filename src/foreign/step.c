@@ -14,7 +14,8 @@ static const struct {
 	{"python", true, false, "Preparing", "the Python environment"},
 	{"torch", true, false, "Looking", "at torch"},
 	{"configure", true, true, "Configuring", NULL},
-	{"build", false, true, "Building", NULL}, /* Python: targets, instead of "wheel" */
+	{"build", false, true, "Building",
+		NULL}, /* with --target, Python has it instead of "wheel" */
 	{"wheel", true, false, "Building", NULL},
 	{"load", true, false, "Loading", "what was built"},
 	{"install", false, true, "Installing", NULL},
@@ -52,7 +53,7 @@ struct job_report *foreign_step(struct foreign *f, const char *kind)
 	return &f->steps[i];
 }
 
-/* ---- progress: ninja's "[12/34] text", and what the compilers work on now ---- */
+/* ---- progress: ninja's "[12/34] text", and the files being compiled now ---- */
 
 struct step_watch {
 	struct str verb, object;
@@ -67,7 +68,7 @@ static void watch_endp(struct step_watch *w)
 	progress_end(w->progress);
 }
 
-/* "[12/34] rest" of ninja, "[ 12%] rest" of make */
+/* Reads "[12/34] rest" (ninja) or "[ 12%] rest" (make). */
 static bool take_count(
 	struct str line, uint64_t *ret_done, uint64_t *ret_total, struct str *ret_rest)
 {
@@ -90,7 +91,7 @@ static void on_line(void *user, struct str line)
 	struct str rest, word, file = S("");
 	if (!take_count(line, &done, &total, &rest))
 		return;
-	if (total != w->total || done < w->done) { /* another ninja, or it found less to do */
+	if (total != w->total || done < w->done) { /* another ninja, or one that found less to do */
 		progress_end(w->progress);
 		w->progress = progress_begin(w->verb, w->object, UNIT_ITEMS, total);
 		w->total = total;
@@ -98,14 +99,14 @@ static void on_line(void *user, struct str line)
 		w->done = 0;
 	}
 	while (str_next(
-		&rest, ' ', &word)) /* the last name of a file: source or output of a command */
+		&rest, ' ', &word)) /* the last file name, a source or output of the command */
 		if (path_ext(word).n && word.p[0] != '-')
 			file = word;
 	progress_add(w->progress, done > w->done ? done - w->done : 0, path_base(file));
 	w->done = done;
 }
 
-/* ninja reports a step when it has ended; our compilers know what runs now. */
+/* ninja reports a step only when it ends; the ledger of our compilers lists what runs now. */
 static void on_tick(void *user)
 {
 	struct step_watch *w = user;
@@ -144,7 +145,7 @@ struct err *foreign_run(
 		p->clear_env = true;
 		p->setenv = f->env;
 	}
-	if (s->seconds <= 0) /* a step may be several programs */
+	if (s->seconds <= 0) /* the first of the step's programs */
 		TRY(fs_remove(p->log));
 	TRY(proc_run(f->a, p, ret));
 	if (s->seconds <= 0)
@@ -175,7 +176,7 @@ struct err *foreign_drive(
 		str_z(f->a, result), NULL);
 	for (size_t i = 1; i < words->n; i++)
 		strs_add(f->a, &p.argv, words->v[i]);
-	/* a torch for a newer libc than this machine's can only be imported with that libc, and so can the result */
+	/* a torch for a newer libc than this machine's can be imported only with that libc; so can the result */
 	bool loads = str_eq(words->v[0], S("load"));
 	if (loads || (!f->plan->host_native && f->plan->foreign->torch))
 		TRY(sdk_wrap_host(f->a, f->sdk, &p));

@@ -1,9 +1,9 @@
-/* The torch that an extension is built against must be one for ROCm, or (--torch-as-rocm) is made to look like one.
+/* Checks that an extension is built against a torch for ROCm, or (--torch-as-rocm) makes another torch look like one.
  *
- * An extension needs a torch's headers, its libraries to link with, and the value of torch.version.hip, by which
- * torch.utils.cpp_extension decides what it builds. A torch for CUDA or for the CPU of the same release has the same
- * headers; those that only ROCm's has (ATen/hip, c10/hip), its own hipify makes of those for CUDA. So extensions can be
- * built where no torch for ROCm is to be had. They cannot be imported without one. */
+ * An extension needs a torch's headers, its libraries to link with, and torch.version.hip, from which
+ * torch.utils.cpp_extension decides what to build. A torch of the same release for CUDA or the CPU has the same
+ * headers, except those under ATen/hip and c10/hip, which torch's own hipify generates from the headers for CUDA. So
+ * extensions can be built where no torch for ROCm is available, but not imported there. */
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 #include "lang/python/version.h"

@@ -1,8 +1,8 @@
-/* The Python environment of a foreign build: made once, and anew when other packages are wanted in it.
+/* Makes the Python environment of a foreign build, and makes it again when its list of packages changes.
  *
- * Packages come by pip, configured as it is on this machine. state/packages*.json records what was installed, with
- * hashes; requirements.txt lets anybody install the same again. We resolve the requirements of the wheels of --with
- * ourselves, since the user may leave some out, and pip takes all or none. */
+ * pip installs the packages, with the user's own configuration. state/packages*.json records the installed packages
+ * with their hashes; requirements.txt lets anybody install the same again. We read the requirements of the wheels of
+ * --with ourselves, since the user may leave some out, and pip can only install all of them or none. */
 #include "base/fs.h"
 #include "base/glob.h"
 #include "foreign/foreign_int.h"
@@ -41,7 +41,7 @@ static bool is_left_out(const struct foreign *f, struct str requirement)
 	return false;
 }
 
-/* Adds the Requires-Dist of a wheel, without those of extras and those that are left out. */
+/* Adds the Requires-Dist of a wheel, except those of extras and those that the user leaves out. */
 static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs *ret)
 {
 	struct zip z;
@@ -55,8 +55,8 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 		if (!str_ends(m->name, S(DIST_INFO "/METADATA")) || m->unsafe)
 			continue;
 		e = zip_read(f->a, &z, m, MAX_METADATA, &text);
-		err_free(
-			e ? NULL : dist_headers_parse(f->a, text, &headers)); /* verify judges it */
+		err_free(e ? NULL
+			   : dist_headers_parse(f->a, text, &headers)); /* verify reports it */
 		VEC_EACH (const struct dist_header, h, &headers)
 			if (dist_header_is(h, "Requires-Dist") &&
 				!str_contains(h->value, S("extra ==")) &&
@@ -131,7 +131,7 @@ static struct err *install_all(struct foreign *f)
 	return foreign_install(f, &needs);
 }
 
-/* ---- what was installed ---- */
+/* ---- installed packages ---- */
 
 static struct err *read_report(struct foreign *f, struct str path)
 {
@@ -153,9 +153,9 @@ static struct err *read_report(struct foreign *f, struct str path)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the environment ---- */
 
-/* All that decides what is in the environment, as a text. */
+/* A text with everything that decides the contents of the environment. */
 static struct str wanted_packages(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -183,7 +183,7 @@ static struct err *make_venv(struct foreign *f)
 		e = err_hint(e, "Debian has it in a package of its own: apt install python3-venv");
 	if (e)
 		return err_wrap(e, "cannot make a Python environment");
-	/* ensurepip brings setuptools along; the build must use the one that is asked for and recorded */
+	/* ensurepip also installs setuptools, but the build must use the required and recorded version */
 	struct proc old = {.cwd = f->home};
 	strs_add(f->a, &old.argv, path_join(f->a, f->venv, S("bin/python")));
 	proc_arg(f->a, &old, "-m", "pip", "uninstall", "-y", "-q", "--disable-pip-version-check",
@@ -217,7 +217,7 @@ struct err *foreign_packages(struct foreign *f)
 	}
 	if (!f->packages.n)
 		return NULL;
-	/* as lines for "pip install -r": pip then installs files with these hashes */
+	/* lines for "pip install -r", which then accepts only files with these hashes */
 	struct strs lines = {0};
 	VEC_EACH (const struct foreign_package, p, &f->packages) {
 		struct str name = foreign_package_name(f->a, p->name);
