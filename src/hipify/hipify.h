@@ -2,10 +2,10 @@
  *
  * One pass over a tokenizer that knows comments, strings, raw strings and preprocessor lines; the
  * name pairs are tables (data/cuda_names): that is the standalone mode. The modes torch and
- * extension give byte for byte what the hipify of a given PyTorch gives (folder torch/). Whatever
- * the mode, a translation is first computed as a set of files in memory (struct hipify_tree) and
+ * extension reproduce the hipify of a given PyTorch byte for byte (folder torch/). In every
+ * mode a translation is first computed as a set of files in memory (struct hipify_tree) and
  * then applied (changes/changes.h): in place, with the originals kept, or as an overlay folder.
- * hipify_run() is the whole.
+ * hipify_run() does both steps.
  */
 #pragma once
 
@@ -16,12 +16,12 @@
 
 struct hipify_rule; /* a row of the tables: cuda/names.h */
 
-/* One replacement, for `hipify explain` and --diff. In the order of the text, never overlapping; an
- * insertion has from == to. Copying the source and applying them gives hipify_text.text exactly. */
+/* One replacement, for `hipify explain` and --diff. Edits are in text order and never overlap; an
+ * insertion has from == to. Applying them all to the source gives exactly hipify_text.text. */
 struct hipify_edit {
-	size_t from, to; /* bytes of the source */
+	size_t from, to; /* byte offsets in the source */
 	struct str with;
-	const struct hipify_rule *rule; /* standalone mode; NULL = no row is behind it */
+	const struct hipify_rule *rule; /* standalone mode: the table row behind it, or NULL */
 	unsigned line;
 	struct hipify_reason
 		*why; /* modes torch and extension: a list, in the order of the passes */
@@ -30,22 +30,21 @@ struct hipify_edit {
 /* A rule of PyTorch's hipify that made an edit. */
 struct hipify_reason {
 	struct hipify_reason *next;
-	const char *kind; /* "name", "path", "include", "launch", "math", "header", "cmake" */
-	struct str from,
-		to; /* the entry; without one, the text that this pass replaced and the new one */
+	const char *kind;    /* "name", "path", "include", "launch", "math", "header", "cmake" */
+	struct str from, to; /* the table entry; without one, the text before and after this pass */
 	struct str table, file; /* "CUDA_IDENTIFIER_MAP", its file; "" = a rule of the algorithm */
 	unsigned line;          /* in file */
 };
 
-/* A name of CUDA that has no translation. */
+/* A CUDA name without a translation. */
 struct untranslated {
 	struct str path, name;
 	unsigned line, col;
 	struct str suggestion; /* "" = none known */
 	struct str since;      /* ROCm version that first has the suggested name, "" = unknown */
-	bool unsure;           /* looks like CUDA's names but is in no table */
-	bool certain; /* mode standalone: no compiler for HIP takes it; no #if, no unused macro, no
-			 header that need not be included is round it */
+	bool unsure;           /* named like CUDA's, but in no table */
+	bool certain; /* standalone mode: every HIP build fails on it, since it is in no #if, no unused
+			 macro and no header that may stay unincluded */
 };
 
 struct untranslated_list {
@@ -57,10 +56,11 @@ struct hipify_text {
 	struct str text; /* the translated source */
 	VEC(struct hipify_edit) edits;
 	struct untranslated_list untranslated;
-	struct strs headers;  /* library headers that it now includes: "hiprand/hiprand.h" */
-	struct strs declared; /* names like CUDA's that it declares itself */
-	struct strs gives;    /* headers of ours that it now includes: "rocsmith/device.h" */
-	struct strs includes; /* names of files that it includes whatever is defined */
+	struct strs
+		headers; /* ROCm library headers that the result includes: "hiprand/hiprand.h" */
+	struct strs declared; /* names in CUDA's style that the source declares itself */
+	struct strs gives;    /* our own headers that the result includes: "rocsmith/device.h" */
+	struct strs includes; /* project files that it includes unconditionally, by file name */
 	bool warp_sync;       /* it calls *_sync warp functions */
 };
 
@@ -68,54 +68,55 @@ struct hipify_text {
 struct hipify_context {
 	struct map by_name; /* file name -> struct strs *: relative paths of the files named so */
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
-	struct str rocm;    /* "6.4.3": names that came later stay and are reported; "" = any */
-	bool fnuz;          /* device code has no OCP types of 8 bits, see struct hipify_options */
+	struct str rocm;    /* "6.4.3": names from later versions stay and are reported; "" = any */
+	bool fnuz;          /* device code lacks the 8-bit OCP floats, see struct hipify_options */
 };
 
-/* Translates one source text. path is for messages; its extension tells whether this is a whole
- * program part (.cu, .hip), which gets "#include <hip/hip_runtime.h>" in front when it lacks it,
- * because nvcc includes cuda_runtime.h by itself. E_HIPIFY with the place when it cannot be read as
- * C++ (unterminated comment or string, bad UTF-8, NUL bytes). */
+/* Translates one source text. path appears in messages, and its extension tells whether this is a
+ * translation unit (.cu, .hip). Such a unit gets "#include <hip/hip_runtime.h>" in front if it lacks
+ * it, because nvcc includes cuda_runtime.h by itself. Fails with E_HIPIFY and the place if the text
+ * cannot be read as C++ (unterminated comment or string, bad UTF-8, NUL bytes). */
 MUST_USE struct err *hipify_text(
 	struct arena *a, struct str source, struct str path, struct hipify_text *ret);
-/* The same, as hipify_run() does it for a file of a project. */
+/* Like hipify_text(), with facts about the rest of the project, as hipify_run() translates a file. */
 MUST_USE struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 	const struct hipify_context *context, struct hipify_text *ret);
 
-/* A change's mark: the original, run again on its own result, would change it again. */
+/* A mark on a change: the original hipify, run again on its own result, would change it again. */
 enum { HIPIFY_REPEATS = 1 };
 
-/* Is it the name of a header of ours, as results include it? See data/rocsmith. */
+/* Is this one of our own headers (data/rocsmith), named as results include it? */
 bool hipify_is_our_header(struct str path);
 
 struct hipify_tree {
-	struct torch_source torch; /* modes torch and extension: whose hipify it was */
+	struct torch_source
+		torch; /* modes torch and extension: the torch whose hipify was followed */
 	struct change_set changes;
 	struct untranslated_list untranslated;
-	struct strs headers; /* headers of ROCm's libraries that results include */
+	struct strs headers; /* ROCm library headers and our own headers that results include */
 	struct hipify_context context;
-	struct findings findings; /* modes torch and extension: what the user should know */
+	struct findings findings; /* modes torch and extension: notes and warnings for the user */
 };
 
-/* Translates a folder, and writes the results unless look_only: in place, or into out. Unchanged
- * outputs are not rewritten (CHANGE_SKIPPED), outputs of inputs that are gone are removed (a
- * manifest in .rocsmith knows what we made; other files are never touched). A file that fails does
- * not stop the others. A second run on the same tree waits for the first; when nothing changed
- * since, it does nothing. Mode standalone: x.cu -> x.hip, other names kept, headers too; out then
- * holds every source and header, changed or not, and no other file; E_USAGE when out is dir or
+/* Translates a folder and, unless look_only, writes the results: in place, or into out. Unchanged
+ * outputs are not rewritten (CHANGE_SKIPPED), and outputs whose inputs are gone are removed (a
+ * manifest in .rocsmith lists our outputs; other files are never touched). A file that fails does
+ * not stop the others. A second run on the same tree waits for the first, and does nothing if
+ * nothing has changed since. In standalone mode x.cu becomes x.hip and all other names are kept; out
+ * then holds every source and header, changed or not, and no other file. E_USAGE if out is dir, or
  * inside it without being excluded. */
 MUST_USE struct err *hipify_run(
 	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
-/* The changes that a run on this view would make, for a session of the caller's; nothing is written. */
+/* Computes the changes that a run on this view would make, for a caller with its own session; writes nothing. */
 MUST_USE struct err *hipify_changes(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *ret);
 void hipify_tree_free(struct hipify_tree *t);
 
-/* The bytes of a file as they were before any translation. */
+/* Reads the bytes that a file had before any translation. */
 MUST_USE struct err *hipify_source(
 	struct arena *a, const struct hipify_options *o, struct str rel, struct str *ret);
-/* One file, relative to o->dir, as hipify_run() translates it, with its edits; they refer to
- * *ret_source. E_NOENT when a run with these options does not take it. */
+/* Translates the one file rel (relative to o->dir) as hipify_run() does, with its edits, which refer
+ * to *ret_source. E_NOENT if a run with these options would not translate that file. */
 MUST_USE struct err *hipify_file_text(struct arena *a, const struct hipify_options *o,
 	struct str rel, struct str *ret_source, struct hipify_text *ret);
 

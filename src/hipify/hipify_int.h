@@ -1,50 +1,49 @@
-/* The parts of a run that run.c puts together: the engines, from a view of the sources to changes,
- * of which nothing is written here, and the report. Private to hipify/.
+/* The parts of a run that run.c puts together: the engines, which turn a view of the sources into
+ * changes in memory without writing them, and the saved report. Private to hipify/.
  */
 #pragma once
 
 #include "hipify/hipify.h"
 
 /* ---- cuda/tree.c: mode standalone over a folder ---- */
-/* Fills ret->changes, with texts where something is to be written, and the rest of ret. */
+/* Fills ret; a change has a text if that text is to be written. */
 MUST_USE struct err *standalone_run(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *ret);
 
 /* ---- torch/: modes torch and extension ---- */
-/* Files of a tree are independent and run in parallel; an extension is done in the original's
- * order, because a header's result depends on who included it first. Where the original dies
- * half-way (bad UTF-8, unterminated launches) the file alone fails. Fills ret->changes with texts,
- * and ret->findings; files that the original would ignore are not listed. */
+/* Files of a tree are independent and run in parallel. An extension is translated in the original's
+ * order, because a header's result depends on the file that included it first. Input that aborts
+ * the original (bad UTF-8, unterminated launches) fails only its own file here. Fills ret->changes
+ * with texts, and ret->findings; files that the original would ignore are not listed. */
 MUST_USE struct err *torch_run(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret);
-/* The same by that torch's own Python, on a scratch copy; for --engine torch and `hipify verify`. */
+/* Like torch_run(), but runs that torch's own Python on a scratch copy: --engine torch and `hipify verify`. */
 MUST_USE struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret);
 
-/* One file as the whole run does it, with its edits. */
+/* One file as a run over the whole folder translates it, with its edits. */
 struct torch_one {
-	struct str rel;          /* asked for: relative to the folder */
-	bool found;              /* false: the run does not take it */
-	struct str source;       /* decoded: what the edits refer to */
-	struct hipify_text text; /* with the line that marks a result, as an edit */
+	struct str rel;          /* in: the file, relative to the folder */
+	bool found;              /* false: the run does not translate it */
+	struct str source;       /* the decoded source, to which the edits refer */
+	struct hipify_text text; /* the line that marks a result is one of its edits */
 };
 
-/* The error is the run's, or that of the file. */
+/* Fails if the run fails, or if this file does. */
 MUST_USE struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct torch_one *io);
 
-/* ---- saved.c: what a run reports besides its changes, as bytes ---- */
-/* Kept in the manifest, so that a run with nothing to do can still report it. */
-/* Packs the names left untranslated, the findings and the headers of t. */
+/* ---- saved.c: the report of a run, as bytes ---- */
+/* The manifest keeps the report, so that a run with nothing to do can still print it. */
+/* Packs the untranslated names, the findings and the headers of t. */
 struct str saved_pack(struct arena *a, const struct hipify_tree *t);
-/* Texts are used where they lie. E_CORRUPT when they are no such bytes. */
+/* Unpacks into ret, whose texts point into `bytes`. E_CORRUPT if saved_pack() did not make them. */
 MUST_USE struct err *saved_load(struct arena *a, struct str bytes, struct hipify_tree *ret);
 
 /* ---- torch/untranslated.c: CUDA names that PyTorch's tables left in results ---- */
-/* Fills t->untranslated from the texts of t->changes (modes torch and extension, either engine):
- * names that our own tables know, or that follow the naming of CUDA and its libraries (cudaX,
- * CU_X), outside comments and strings, that the project does not declare itself, in lines that a
- * ROCm build compiles as far as can be told. Places are those in the sources; a report that is not
- * sure says so. */
+/* Fills t->untranslated from the texts of t->changes (modes torch and extension, either engine).
+ * Reports names from our own tables and names in the style of CUDA and its libraries (cudaX, CU_X),
+ * outside comments and strings, unless the project declares them or a ROCm build is known not to
+ * compile the line. Lines and columns are those of the source; a doubtful report is marked unsure. */
 MUST_USE struct err *torch_untranslated(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *t);

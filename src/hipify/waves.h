@@ -1,10 +1,10 @@
-/* Spots of a source that assume waves (warps) of 32 lanes, where those of gfx9 GPUs have 64.
+/* Finds code that assumes waves (warps) of 32 lanes; waves of gfx9 GPUs have 64.
  *
- * Looks at tokens, file by file, and knows no types: a name is what the declaration or assignment in
- * front made of it. Lines that a ROCm build does not compile are left out, and those below an #if
- * that asks for the generation of the GPU or the size of its waves. Sources of the facts: HIP's
- * amd_warp_sync_functions.h (masks have 64 bits; one that is not that of the active lanes traps),
- * and the HIP documentation of warpSize (no constant from ROCm 7 on).
+ * Works on tokens, file by file, without types: the latest declaration or assignment in front of a use
+ * decides what a name means. Skips lines that a ROCm build does not compile, and code under an #if
+ * that tests the GPU's generation or wave size. Sources: HIP's amd_warp_sync_functions.h (masks have
+ * 64 bits; a mask that differs from the active lanes traps), and the HIP documentation of warpSize
+ * (not a constant since ROCm 7).
  */
 #pragma once
 
@@ -14,12 +14,12 @@ struct waves_request {
 	struct str dir;
 	const struct strs *files; /* relative to dir; NULL = the sources and headers in it */
 	struct strs exclude;      /* as in struct hipify_options */
-	bool by_torch;            /* #if is read as in a build with PyTorch */
-	size_t most;              /* findings of each kind at most; 0 = all */
-	struct str state; /* file that tells what unchanged files have; "" = they are all read */
-	bool keep;        /* write it */
+	bool by_torch;            /* evaluate #if as in a build with PyTorch */
+	size_t most;              /* limit of findings per kind; 0 = none */
+	struct str state; /* file with the results for unchanged files; "" = read all sources */
+	bool keep;        /* write that file */
 };
 
-/* Kind by kind; path is the place: "red.cu:6:31". Files that cannot be read are left out. */
+/* Adds findings in the order of their kinds; their path is a place: "red.cu:6:31". Skips unreadable files. */
 MUST_USE struct err *waves_find(
 	struct arena *a, const struct waves_request *q, struct findings *ret);

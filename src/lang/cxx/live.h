@@ -1,16 +1,16 @@
 /* Finds the lines of a C++ text that a ROCm build does not compile, from #if conditions over a few macros.
  *
- * Conditions are computed in three values: what is not known makes nothing dead, but an unknown
+ * Conditions have three values: an unknown condition makes no line dead, but an unknown
  * operand of && or || does not hide a known one. Facts: cpp_extension.py defines USE_ROCM and
- * __HIP_PLATFORM_AMD__; hipcc defines neither __CUDACC__ nor __CUDA_ARCH__; hipify writes
- * TORCH_HIP_VERSION for CUDA_VERSION, whose values are ROCm's (some hundreds) and never CUDA's;
+ * __HIP_PLATFORM_AMD__; hipcc defines neither __CUDACC__ nor __CUDA_ARCH__; hipify replaces
+ * CUDA_VERSION by TORCH_HIP_VERSION, whose values are ROCm's (some hundreds) and never CUDA's;
  * PyTorch's build sets AT_CUDNN_ENABLED() and the like to 0 without CUDA.
  */
 #pragma once
 
 #include "base/str.h"
 
-/* Lines from..to, from 1. */
+/* The lines from..to inclusive, counted from 1. */
 struct line_range {
 	unsigned from, to;
 };
@@ -21,8 +21,8 @@ struct line_ranges {
 };
 
 struct live_lines {
-	struct line_ranges dead;       /* not compiled, as far as can be told */
-	struct line_ranges conditions; /* the lines of #if and the like themselves */
+	struct line_ranges dead;       /* lines known not to be compiled */
+	struct line_ranges conditions; /* the #if, #elif and similar lines themselves */
 };
 
 struct live_lines live_lines(struct arena *a, struct str text);

@@ -1,9 +1,9 @@
 /* The name tables of one torch, parsed from its cuda_to_hip_mappings.py.
  *
  * Only literals are understood (strings, tuples, dicts, OrderedDict([...]), names of constants and
- * the one conditional value, _RCCL_HEADER, which looks at IS_FBCODE); anything else is E_TORCH with
- * file and line. The order of torch's list of tables decides: the last table that has a key wins,
- * and inside a table the last pair. The rules of both generations: "Tables" in doc/hipify.md.
+ * the one conditional value, _RCCL_HEADER, which depends on IS_FBCODE); anything else is E_TORCH with
+ * file and line. The last table in torch's list that has a key wins, and inside a table the last
+ * pair. "Tables" in doc/hipify.md has the rules of both generations.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 struct torch_entry {
 	struct str from, to;
-	struct str table; /* "CUDA_IDENTIFIER_MAP"; "custom" for the user's */
-	struct str file;  /* the mapping file, as messages name it */
+	struct str table; /* "CUDA_IDENTIFIER_MAP"; "custom" in the user's own pairs */
+	struct str file;  /* the mapping file, as named in messages */
 	unsigned line;
 };
 
@@ -34,7 +34,7 @@ struct torch_tables {
 
 MUST_USE struct err *torch_tables_read(
 	struct arena *a, const struct torch_source *s, struct torch_tables *ret);
-/* A user's own pairs, which win over all tables: JSON {"custom_map": {"cudaFoo": "hipFoo"}} as
- * hipify_torch has it, or the same as YAML (any file whose name does not end in .json). */
+/* Adds the user's own pairs, which win over all tables: JSON {"custom_map": {"cudaFoo": "hipFoo"}}, the
+ * format of hipify_torch, or the same as YAML (any file whose name does not end in .json). */
 MUST_USE struct err *torch_tables_add(
 	struct arena *a, struct str path, struct str text, struct torch_tables *ret);

@@ -1,9 +1,9 @@
-/* The files that PyTorch's hipify takes, and the names of their results.
+/* The files that PyTorch's hipify translates, and the names of their results.
  *
- * Paths are computed as text, as Python's os.path does it (lang/python/path.h). The folder is
- * walked in the order of its directory entries, unsorted, links to folders are not followed: when
- * two sources give one output the later one wins, as in the original. Folders below which no
- * pattern can match are not even read. doc/hipify.md tells the rules.
+ * Paths are computed as text, as in Python's os.path (lang/python/path.h). The folder is walked in the
+ * order of its directory entries, unsorted, without following links to folders: if two sources have
+ * the same output, the later one wins, as in the original. Folders below which no pattern can match
+ * are not even read. doc/hipify.md has the rules.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 
 #define TORCH_BUILD_AMD "tools/amd_build/build_amd.py"
 
-/* The script that tells what of PyTorch's own tree is translated: that of the tree, which the user
- * calls dir, or of the torch. E_TORCH when there is none. */
+/* Reads the script that selects the files of PyTorch's own tree: the tree's (dir, as the user named it)
+ * or else that of the torch. E_TORCH if neither has one. */
 MUST_USE struct err *torch_find_build_amd(struct arena *a, struct str dir,
 	const struct torch_source *s, const struct view *view, struct torch_file *ret);
 
-/* get_hip_file_path(): rel is relative. */
+/* The original's get_hip_file_path(); rel is a relative path. */
 struct str torch_output_name(struct arena *a, struct str rel, bool extension);
 bool torch_out_of_place(struct str rel);
 bool torch_pytorch_file(struct str rel, bool fbgemm);
@@ -32,19 +32,19 @@ struct torch_selection {
 	bool out_of_place_only, fbgemm;
 	enum torch_generation generation;
 	unsigned jobs;                   /* threads that walk; 0 = one per CPU */
-	struct map *links;               /* gets the files that are links; NULL = nobody asks */
+	struct map *links;               /* out: the files that are links; NULL = not wanted */
 	struct torch_patterns *patterns; /* set by torch_select_open() */
 };
 
-/* The original's extensions of sources and of headers. */
+/* The original's extensions for sources and for headers. */
 extern const struct strs torch_source_extensions, torch_header_extensions;
 bool torch_ends_with_one(struct str path, const struct strs *endings);
 
-/* Compiles the patterns; before any of the following. */
+/* Compiles the patterns; must precede the functions below. */
 void torch_select_open(struct arena *a, struct torch_selection *s);
-/* Is the file of this absolute path taken? */
+/* Is the file at this absolute path selected? */
 bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel);
-/* matched_files_iter(): absolute paths. Folders that were read are noted in the view. */
+/* The original's matched_files_iter(): gives absolute paths. Notes the folders it read in the view. */
 MUST_USE struct err *torch_select(struct arena *a, const struct torch_selection *s,
 	const struct view *view, struct strs *ret);
 struct torch_headers {
@@ -53,7 +53,7 @@ struct torch_headers {
 	struct strs endings;
 };
 
-/* The headers below an include folder, as pathlib's rglob('*') finds them: those that the patterns
- * take and that have one of the endings. Nothing when there is no such folder. */
+/* Lists the headers below an include folder, as pathlib's rglob('*') finds them, that match the patterns
+ * and have one of the endings. Gives none if the folder does not exist. */
 MUST_USE struct err *torch_select_headers(
 	struct arena *a, const struct torch_headers *h, const struct view *view, struct strs *ret);
