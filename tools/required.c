@@ -76,8 +76,11 @@ static void read_class(struct parser *p, struct piece *ret)
 	const char *from = p->at++;
 	p->at += *p->at == '^';
 	p->at += *p->at == ']';
-	while (*p->at && *p->at != ']')
+	while (*p->at && *p->at != ']') {
+		if (p->at[0] == '[' && p->at[1] == ':' && strstr(p->at, ":]"))
+			p->at = strstr(p->at, ":]") + 1; /* the ']' of [:digit:] is not the end */
 		p->at++;
+	}
 	p->failed |= !*p->at;
 	p->at += *p->at != 0;
 	*ret = (struct piece){.kind = CLASS, .text = from, .n = (size_t)(p->at - from)};
@@ -87,9 +90,11 @@ static void read_repetition(struct parser *p, struct piece *ret)
 {
 	ret->min = ret->max = 1;
 	if (*p->at == '?' || *p->at == '*' || *p->at == '+') {
-		ret->min = *p->at == '+';
-		ret->max = *p->at == '?' ? 1 : -1;
-		p->at++;
+		/* In a POSIX expression a repetition can be repeated: "x+?" is "(x+)?". */
+		for (; *p->at == '?' || *p->at == '*' || *p->at == '+'; p->at++) {
+			ret->min = *p->at == '+' ? ret->min : 0;
+			ret->max = *p->at == '?' ? ret->max : -1;
+		}
 	} else if (*p->at == '{') {
 		char *end;
 		ret->min = ret->max = (int)strtol(p->at + 1, &end, 10);
