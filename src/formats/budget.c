@@ -6,7 +6,7 @@
 #define FREE_SIZE UINT64_C(10000000)
 #define LEAST_WORK (UINT64_C(1) << 30)
 #define LEAST_MEMORY (UINT64_C(160) << 20)
-#define MOST (UINT64_C(1) << 40) /* in any case */
+#define MOST (UINT64_C(1) << 40) /* cap of the size-dependent work */
 
 enum { WORK_A_BYTE = 256, MEMORY_A_BYTE = 32 };
 

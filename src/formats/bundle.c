@@ -1,9 +1,9 @@
-/* Offload bundles: their tables, the payloads of compressed ones (streaming zstd and zlib), and
- * finding one bundle behind the other; see bundle.h and doc/formats.md.
+/* Offload bundles: their tables, the payloads of compressed ones (streaming zstd and zlib), and walking from one
+ * bundle to the next; see bundle.h and doc/formats.md.
  *
- * clang writes zstd frames as a single segment, whose window is the whole content. A decoder takes
- * memory for the window, so looking at the first block goes through a frame header of our own with
- * a window of one block. Memory for the real window is taken by mapping, not by filling. */
+ * clang writes zstd frames as a single segment, whose window is the whole content, and a decoder allocates memory for
+ * the window. Peeking at the first block therefore goes through a frame header of our own with a window of one block.
+ * Memory for the real window is mapped, not filled. */
 #include "formats/bundle.h"
 
 #include <stdlib.h>
@@ -23,17 +23,17 @@ enum {
 	MAX_ID = 256,
 	TABLE = BUNDLE_TABLE,
 	ENTRY = BUNDLE_ENTRY,
-	WINDOW = 4096,      /* the runtime reads as much of a table, so it is usually all of it */
-	PAGE = 4096,        /* clang's alignment of bundles */
-	ZSTD_RATIO = 43700, /* a block of 3 bytes and more gives 128 KiB at most */
-	ZLIB_RATIO = 1032,  /* also for large zstd ones: real bundles stay below 100 */
+	WINDOW = 4096, /* the runtime reads this much of a table, so it usually holds all of it */
+	PAGE = 4096,   /* clang's alignment of bundles */
+	ZSTD_RATIO = 43700, /* a block has at least 3 bytes, and gives at most 128 KiB */
+	ZLIB_RATIO = 1032,  /* also limits large zstd bundles: real ones stay below 100 */
 	LARGE = 128 << 20,
-	PIECE = 128 << 10,     /* compressed bytes read, and decoded ones given, at once */
+	PIECE = 128 << 10,     /* bytes per read of compressed data, and per call of fn */
 	PEEK_PIECE = 32 << 10, /* the first block is seldom longer */
-	BLOCK = 128 << 10,     /* most that one zstd block holds */
+	BLOCK = 128 << 10,     /* the most that one zstd block holds */
 	START_COST = 64 << 10, /* work of starting a decoder */
-	FRAME_HEADER = 18,     /* longest zstd frame header */
-	WINDOW_LOG_MIN = 27,   /* accepted whatever the claimed size */
+	FRAME_HEADER = 18,     /* bytes of the longest zstd frame header */
+	WINDOW_LOG_MIN = 27,   /* always accepted, whatever size is claimed */
 	WINDOW_LOG_MAX = 31,   /* the library's limit */
 };
 
@@ -114,7 +114,7 @@ struct frame {
 	bool checksum, dictionary;
 };
 
-/* RFC 8878, 3.1.1.1: the descriptor byte tells which fields follow. */
+/* RFC 8878, 3.1.1.1: the descriptor byte determines which fields follow. */
 static struct err *frame_at(const struct bytes *src, uint64_t at, uint64_t end, struct frame *ret)
 {
 	static const unsigned char fcs_bytes[] = {0, 2, 4, 8}, dict_bytes[] = {0, 1, 2, 4};
@@ -136,8 +136,8 @@ static struct err *frame_at(const struct bytes *src, uint64_t at, uint64_t end, 
 	return NULL;
 }
 
-/* The first bytes go through a frame header of our own, see above; all of them with a window as
- * large as the content, which clang's frames have (others need no more than the minimum). */
+/* A peek goes through a frame header of our own (see the top of this file). A full decode allows a window as large as
+ * the content, as clang's frames have it; other frames need no more than the minimum. */
 static struct err *zstd_decode(struct feed *f, struct sink *s, char *out, bool peek)
 {
 	/* magic; no content size, no checksum, no single segment; window 2^(10 + 7) */
@@ -203,7 +203,7 @@ static struct err *zlib_decode(struct feed *f, struct sink *s, char *out, uint64
 	return NULL;
 }
 
-/* Feeds the payload to s; *ret_used is where a zlib stream ended. */
+/* Decodes the payload into s; *ret_used is where a zlib stream ended. */
 static struct err *decode(const struct bytes *src, struct sink *s, bool peek, uint64_t *ret_used)
 {
 	ARENA(tmp);
@@ -216,7 +216,8 @@ static struct err *decode(const struct bytes *src, struct sink *s, bool peek, ui
 		.chunk = peek ? PEEK_PIECE : PIECE,
 	};
 	char *out = arena_raw(&tmp, PIECE);
-	uint64_t window = b->zstd && !peek ? b->size : 0; /* all of it, in frames of one segment */
+	/* in single-segment frames the window is the whole content */
+	uint64_t window = b->zstd && !peek ? b->size : 0;
 	s->budget = src->budget;
 	TRY(budget_work(s->budget, START_COST));
 	TRY(budget_memory(s->budget, window));
@@ -230,8 +231,8 @@ static struct err *decode(const struct bytes *src, struct sink *s, bool peek, ui
 	return NULL;
 }
 
-/* The decoded bytes, in pieces of at most 128 KiB. peek: only the first so many, without memory for
- * the whole window. */
+/* Passes on the decoded bytes in pieces of at most 128 KiB. peek: only the first 128 KiB, without memory for the
+ * whole window. */
 static struct err *ccob_decode(
 	const struct bytes *src, const struct bundle *b, bool peek, bundle_fn *fn, void *user)
 {
@@ -240,7 +241,7 @@ static struct err *ccob_decode(
 	return decode(src, &s, peek, &used);
 }
 
-/* Blocks tell their lengths (RFC 8878, 3.1.1.2), so nothing has to be decoded. */
+/* Finds the end of a frame without decoding it: block headers have the length of their block (RFC 8878, 3.1.1.2). */
 static struct err *zstd_end(const struct bytes *src, uint64_t at, uint64_t end, uint64_t *ret)
 {
 	enum { RLE = 1, RESERVED = 3 };
@@ -268,8 +269,7 @@ static struct err *zstd_end(const struct bytes *src, uint64_t at, uint64_t end, 
 	return NULL;
 }
 
-/* The number of payload bytes of a v1 bundle, whose header does not tell; b->stored must hold the
- * most that it can be. */
+/* The number of payload bytes of a v1 bundle, which its header lacks; b->stored must hold the most that it can be. */
 static struct err *ccob_length(const struct bytes *src, const struct bundle *b, uint64_t *ret)
 {
 	uint64_t at = b->offset + b->header, end = 0;
@@ -287,8 +287,8 @@ bool bundle_is(struct str head)
 	return str_starts(head, S(RAW_MAGIC)) || (head.n >= 8 && str_starts(head, S(CCOB_MAGIC)));
 }
 
-/* The processor and its features: behind the last "--"; ids with an environment part have only one
- * dash there. Processor names may have dashes themselves (gfx9-4-generic). */
+/* The processor and its features follow the last "--"; ids with an environment part have only one dash there.
+ * Processor names may contain dashes themselves (gfx9-4-generic). */
 static struct str target_of(struct str id)
 {
 	struct str head = str_sub(id, 0, str_chr(id, ':')); /* features may end in '-' */
@@ -304,8 +304,8 @@ static struct str target_of(struct str id)
 	return dash < head.n ? str_sub(id, dash + 1, id.n) : id;
 }
 
-/* Parses the table out of its first bytes; *ret_need is how many bytes it takes to go on, at most
- * have.n when the table is complete. */
+/* Parses the table from the bytes at hand. *ret_need is the number of bytes needed to continue; it is at most have.n
+ * once the table is complete. */
 static struct err *parse_table(
 	struct arena *a, struct str have, struct bundle *b, uint64_t *ret_need)
 {
@@ -342,7 +342,8 @@ static struct err *parse_table(
 	return NULL;
 }
 
-/* Entries with content: inside the bundle, behind the table, none over another. *ret: where the last one ends. */
+/* Checks that entries with content lie inside the bundle, behind the table, and do not overlap. *ret is the end of
+ * the last one. */
 static struct err *check_entries(
 	const struct bundle *b, uint64_t table, uint64_t limit, uint64_t *ret)
 {
@@ -401,7 +402,7 @@ static struct err *peek_piece(void *user, const void *p, size_t n, uint64_t at, 
 	return NULL;
 }
 
-/* The table of a compressed bundle: nearly always in its first block. */
+/* Reads the table of a compressed bundle, which is nearly always in its first block. */
 static struct err *peek_table(struct arena *a, const struct bytes *src, struct bundle *b)
 {
 	ARENA(tmp);
@@ -417,7 +418,7 @@ static struct err *peek_table(struct arena *a, const struct bytes *src, struct b
 	return check_entries(b, k.need, b->size, &last);
 }
 
-/* The layout of CCOB headers, by version: their size, and the offsets of fields; total 0: there is none. */
+/* Layouts of CCOB headers by version: their size, and the offsets of their fields; 0: the header has no such field. */
 static const struct ccob_layout {
 	unsigned header, total, size, hash;
 	unsigned width; /* bytes of total and size */
@@ -472,7 +473,7 @@ static struct err *open_ccob(
 	return peek_table(a, src, b);
 }
 
-/* The first bytes from offset on. */
+/* The first bytes at an offset. */
 struct window {
 	uint64_t offset;
 	size_t n;
@@ -615,8 +616,7 @@ static struct err *skip_zeros(const struct bytes *src, uint64_t *at, uint64_t en
 	return NULL;
 }
 
-/* Finds the next bundle; *ret has no bytes when there is none. It is almost always at the next page, so that is tried
- * first. */
+/* Finds the next bundle; ret->n is 0 if there is none. It is almost always at the next page, so that is tried first. */
 static struct err *next_bundle(
 	const struct bytes *src, uint64_t *at, uint64_t end, uint64_t start, struct window *ret)
 {

@@ -29,8 +29,7 @@ struct str bundle_table(struct arena *a, const struct bundle *b)
 	return buf_str(&table);
 }
 
-/* clang writes a triple with all four parts and one dash more: an empty environment shows as "--".
- */
+/* clang writes all four parts of a triple and one more dash, so an empty environment shows as "--". */
 static struct str host_id(struct arena *a, struct str triple)
 {
 	unsigned dashes = 0;
@@ -102,7 +101,7 @@ struct err *bundle_write(
 
 /* ---- compressed ---- */
 
-/* clang's settings (ClangOffloadBundler.cpp): level 3, repetitions far apart are found. */
+/* Like clang (ClangOffloadBundler.cpp): zlib at its default level, zstd at level 3 with long-distance matching. */
 static bool open_zlib(struct bundle_out *o)
 {
 	o->zlib = xmalloc(sizeof(*o->zlib));

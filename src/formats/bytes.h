@@ -1,6 +1,5 @@
-/* Random access to bytes, wherever they lie: a file (pread, nothing is mapped whole), a range of one, a member of a
- * zip archive, or memory. Every reader of a format takes a struct bytes, so that one reader serves all of them.
- */
+/* Random access to bytes, wherever they lie: in a file (pread, nothing is mapped whole), a range of one, a member of
+ * a zip archive, or memory. Every reader of a format takes a struct bytes, so one reader serves all of them. */
 #pragma once
 
 #include "base/str.h"
@@ -10,17 +9,18 @@
 struct bytes {
 	struct err *(*read)(const struct bytes *s, void *p, size_t n, uint64_t offset);
 	uint64_t size;
-	uint64_t base;         /* offset of this source in the file or memory below */
+	uint64_t base;         /* offset of this source in the underlying file or memory */
 	int fd;                /* a file, or -1 */
 	const char *mem;       /* memory */
 	void *user;            /* state of any other source */
 	struct budget *budget; /* limits the cost of reading; NULL: no limit */
-	/* Moves offset to the next candidate that a first pass found, or to the end; false: what lies behind offset was
-	 * not searched. NULL: nothing was. See zip_pass in zip.h. */
+	/* Moves *offset to the next candidate that a first pass found, or to the end; false: the pass did not search
+	 * everything behind *offset. NULL: there was no such pass. See struct zip_pass in zip.h. */
 	bool (*next_candidate)(const struct bytes *s, uint64_t *offset);
 };
 
-static inline uint64_t round_up(uint64_t n, uint64_t step) /* to a multiple of step */
+/* Rounds n up to a multiple of step. */
+static inline uint64_t round_up(uint64_t n, uint64_t step)
 {
 	return (n + step - 1) / step * step;
 }
@@ -28,13 +28,13 @@ static inline uint64_t round_up(uint64_t n, uint64_t step) /* to a multiple of s
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */
 struct bytes bytes_fd(int fd, uint64_t size);
 struct bytes bytes_mem(struct str bytes);
-/* A part of another source, clamped to its size. It does not keep s. */
+/* A part of another source, clamped to its size. It keeps no pointer to s. */
 struct bytes bytes_sub(const struct bytes *s, uint64_t offset, uint64_t size);
-/* Exactly n bytes; E_ELF when they are not all inside the source. */
+/* Reads exactly n bytes; E_ELF if they are not all inside the source. */
 MUST_USE struct err *bytes_read(const struct bytes *s, void *p, size_t n, uint64_t offset);
-/* Up to n bytes: fewer at the end of the source. */
+/* Reads up to n bytes: fewer at the end of the source. */
 MUST_USE struct err *bytes_peek(
 	const struct bytes *s, void *p, size_t n, uint64_t offset, size_t *ret_n);
-/* n bytes in an arena, NUL-terminated behind; E_LIMIT above 512 MiB. */
+/* Reads n bytes into an arena, followed by a NUL; E_LIMIT above 512 MiB. */
 MUST_USE struct err *bytes_slice(
 	struct arena *a, const struct bytes *s, uint64_t offset, uint64_t n, struct str *ret);

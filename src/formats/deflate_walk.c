@@ -1,5 +1,5 @@
-/* Finds the last block of a deflate stream (RFC 1951) symbol by symbol, without unpacking. Packing a wheel needs that for
- * every chunk, and zlib's inflate() took a seventh of the time of packing. */
+/* Finds the last block of a deflate stream (RFC 1951) symbol by symbol, without unpacking. Packing a wheel needs that
+ * for every chunk; zlib's inflate() would take a seventh of the packing time. */
 #include <string.h>
 
 #include "formats/zip_format.h"
@@ -7,7 +7,7 @@
 enum { LITERAL, MATCH, END, BAD = 255 }; /* kinds of symbols of the first alphabet */
 enum { LONGEST = 15, LITERALS = 288, DISTANCES = 32, LENGTHS = 19 };
 
-/* Decodes the next bits: a value << 8 | the bits that it takes, with those behind its code; 0: no code. */
+/* Maps the next bits to value << 8 | bits used, with the extra bits behind the code; 0: not a code. */
 struct table {
 	uint64_t mask;
 	uint16_t v[1 << LONGEST];
@@ -35,8 +35,8 @@ static unsigned itself(unsigned s)
 	return s << 8;
 }
 
-/* Canonical codes (3.2.2): those of a length follow each other, bits reversed. The table is doubled for each length, so that
- * shorter codes are found whatever follows them. */
+/* Canonical codes (3.2.2): codes of one length are consecutive, with their bits reversed. The table is doubled for
+ * each length, so that a short code is found whatever bits follow it. */
 static void fill(struct table *t, const uint8_t *lengths, unsigned n, unsigned (*entry)(unsigned s))
 {
 	unsigned code = 0, longest = 0;
@@ -116,7 +116,7 @@ static void fixed_codes(struct walk *w)
 	fill(&w->distances, lengths, DISTANCES, distance);
 }
 
-/* A load has at least 57 bits, and a symbol takes at most 28 with the bits behind its code: a load is used until fewer are
+/* A load has at least 57 bits, and a symbol takes at most 28, extra bits included: one load is used until fewer are
  * left. */
 static bool pass_symbols(struct walk *w)
 {

@@ -24,7 +24,7 @@ static size_t continuation(const struct dep_reader *r)
 	return peek(r, 1) == '\r' && peek(r, 2) == '\n' ? 3 : 0;
 }
 
-/* Takes a run of backslashes: before a blank or hash they quote (2n+1 give n and the character). */
+/* Takes a run of backslashes. Before a blank or hash they quote: 2n+1 of them give n and the character. */
 static void take_backslashes(struct dep_reader *r, struct buf *b)
 {
 	size_t n = 0;

@@ -1,15 +1,14 @@
 /* Unified diffs: reading them, and applying them to a text the way patch(1) does. The diff of a recipe is read
- * strictly; a patch by others may have any text in front of its files, and may remove files.
+ * strictly; a third-party patch may have any text before its files, and may remove files.
  *
- * A hunk is searched for at its line, shifted as the hunk before it was, then further and further
- * away (down before up). If it fits nowhere, the search is repeated without the outermost line of context at
- * both ends, and then without two (fuzz). A hunk at line 1 with less context in front than behind only
- * fits the start of a file, one with less behind only its end. Hunks do not overlap. Either all hunks
- * fit, or nothing is changed.
+ * The search for a hunk begins at its line, shifted as far as the previous hunk was, and goes further and further
+ * away (down before up). If the hunk fits nowhere, the search is repeated without the outermost line of context at
+ * both ends, and then without two (fuzz). A hunk at line 1 with less leading than trailing context only fits the
+ * start of a file, one with less trailing context only the end. Hunks do not overlap. Either all hunks fit, or
+ * nothing is changed.
  *
- * Paths lose their first component ("a/", "b/"). Renames, changes of modes and binary parts are errors.
- * Texts of a diff point into it.
- */
+ * Paths lose their first component ("a/", "b/"). Renames, mode changes and binary parts are errors. The lines of a
+ * diff point into its text. */
 #pragma once
 
 #include "base/err.h"
@@ -21,7 +20,7 @@ struct diff_line {
 };
 
 struct diff_hunk {
-	size_t first; /* its first line in the old text, from 1; without old lines, the line behind it */
+	size_t first; /* number of its first line in the old text, from 1; without old lines, that of the line behind the insertion */
 	VEC(struct diff_line) lines;
 };
 
@@ -29,7 +28,7 @@ struct diff_file {
 	struct str path; /* clean, relative */
 	bool adds;       /* the old side is /dev/null */
 	bool removes;    /* the new side is /dev/null */
-	bool executable; /* it is added as an executable file */
+	bool executable; /* it is added, as an executable file */
 	VEC(struct diff_hunk) hunks;
 };
 
@@ -45,12 +44,13 @@ MUST_USE struct err *diff_parse(
 
 enum diff_fit {
 	DIFF_FITS,
-	DIFF_THERE, /* the text has the changes already: in reverse, all hunks fit exactly */
+	DIFF_THERE, /* the text already has the changes: in reverse, all hunks fit exactly */
 	DIFF_NOT,   /* notes say which hunk does not fit */
 };
 
-/* Applies the hunks of a file. old.p NULL: there is no such file; a file that the diff removes has an empty result. If
- * all hunks fit, notes get a line for each that was moved or needed fuzz. E_LIMIT if the search takes too long. */
+/* Applies the hunks of a file. old.p is NULL if there is no such file; a file that the diff removes gets an empty
+ * text. If all hunks fit, `notes` has a line for each one that was moved or needed fuzz. E_LIMIT if the search takes
+ * too long. */
 struct diff_result {
 	enum diff_fit fit;
 	struct str text;

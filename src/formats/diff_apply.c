@@ -19,22 +19,22 @@ struct attempt {
 	const struct diff_file *file;
 	struct lines old;
 	bool reverse;
-	unsigned fuzz;    /* at most */
-	ptrdiff_t moved;  /* shift of the hunk before */
-	ptrdiff_t frozen; /* number of lines of old that are done */
+	unsigned fuzz;    /* the most lines of context that may be ignored at each end */
+	ptrdiff_t moved;  /* shift of the previous hunk */
+	ptrdiff_t frozen; /* number of lines of `old` that are done */
 	uint64_t work;
 	struct buf out;
 	struct strs notes;
 };
 
-/* A hunk in the form that is searched for: the old side, with its context in front and behind. */
+/* A hunk in the form that is searched for: its old side, and the number of context lines at both ends. */
 struct pattern {
 	const struct diff_hunk *hunk;
 	struct lines lines;
 	ptrdiff_t first, front, behind;
 };
 
-/* The kind of a line in the direction at hand. */
+/* The kind of a line in the direction of this attempt. */
 static char kind_of(const struct attempt *t, const struct diff_line *l)
 {
 	if (!t->reverse || l->kind == ' ')
@@ -195,7 +195,7 @@ static struct err *try_apply(struct attempt *t, bool reverse, unsigned fuzz, boo
 		STR(t->file->path));
 }
 
-/* The exact fit is tried first. Before fuzz, the reverse: a file that has the changes must not get them twice. */
+/* Tries the exact fit first, and the reverse before fuzz: a file that has the changes must not get them twice. */
 struct err *diff_apply(
 	struct arena *a, const struct diff_file *f, struct str old, struct diff_result *ret)
 {

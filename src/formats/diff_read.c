@@ -17,7 +17,7 @@ struct diff_reader {
 	unsigned number;
 	bool end;
 	bool patch;      /* DIFF_PATCH */
-	bool git;        /* between a line "diff --git" and its file */
+	bool git;        /* between a "diff --git" line and its file */
 	bool executable; /* this file is new and executable */
 };
 

@@ -36,7 +36,7 @@ static struct elf_section section_at(const char *p)
 	};
 }
 
-/* The header's description of its tables. Counts that do not fit 16 bits are in section 0. */
+/* The tables as the header describes them. Counts that do not fit into 16 bits are in section 0. */
 struct tables {
 	uint64_t phoff, shoff;
 	uint32_t phnum, shnum, names;

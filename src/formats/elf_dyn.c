@@ -39,11 +39,11 @@ enum {
 	VERDEF = 20,
 	VER_FLG_WEAK = 2,
 	MAX_SYMBOLS = 32 << 20,
-	MAX_NEEDED = 65536, /* libraries, and versions of them */
+	MAX_NEEDED = 65536, /* limit of needed libraries, and of needed versions */
 	SHARED_NAMES = 64 << 10,
-	CHUNK = 4096,     /* symbols or hash words a read */
-	PIECE = 1 << 16,  /* bytes of strings that are read together */
-	MOST = 512 << 20, /* bytes of all strings: more than bytes_slice() reads */
+	CHUNK = 4096,     /* symbols or hash words per read */
+	PIECE = 1 << 16,  /* bytes of strings per read */
+	MOST = 512 << 20, /* bytes of all strings; bytes_slice() refuses more */
 };
 
 struct dyn {
@@ -52,8 +52,8 @@ struct dyn {
 	uint64_t value[DT_SMALL];
 	uint64_t gnu_hash, verneed, verneednum, verdef, verdefnum;
 	struct str strings;
-	char *there;    /* pieces of them that were read */
-	uint64_t names; /* bytes of names that may still be taken out of them */
+	char *there;    /* for each piece of `strings`: was it read? */
+	uint64_t names; /* bytes of names that may still be read from them */
 };
 
 static uint64_t *slot_of(struct dyn *d, uint64_t tag)
@@ -76,7 +76,7 @@ static uint64_t *slot_of(struct dyn *d, uint64_t tag)
 	}
 }
 
-/* Small tables are read whole, of large ones what is asked for. */
+/* Small string tables are read at once; large ones piece by piece, by load_string(). */
 static struct err *open_strings(struct arena *a, struct dyn *d)
 {
 	const struct bytes *src = d->e->src;
@@ -91,7 +91,7 @@ static struct err *open_strings(struct arena *a, struct dyn *d)
 	return NULL;
 }
 
-/* Makes the string at offset be there. */
+/* Reads those pieces of the string at offset that have not been read. */
 static struct err *load_string(struct dyn *d, size_t offset)
 {
 	uint64_t from = elf_offset_of(d->e, d->value[DT_STRTAB]);
@@ -133,7 +133,7 @@ static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strin
 	return NULL;
 }
 
-/* Linkers let a name be the end of another; many that share one endless string are an attack. */
+/* Linkers let names share their ends; many names that share one endless string are an attack. */
 static struct err *string_at(struct dyn *d, uint64_t offset, struct str *ret)
 {
 	*ret = S("");
@@ -152,7 +152,7 @@ static struct err *string_at(struct dyn *d, uint64_t offset, struct str *ret)
 	return NULL;
 }
 
-/* One library's chain of versions. Whoever lies about links runs into the limit, not into a loop */
+/* Reads the chain of versions needed of one library. Bad links lead to the limit, not into a loop. */
 static struct err *read_versions_of(
 	struct arena *a, struct dyn *d, uint64_t at, unsigned count, struct elf_dynamic *ret)
 {
@@ -215,8 +215,8 @@ static uint64_t count_by_sections(const struct dyn *d)
 	return n;
 }
 
-/* A file that defines nothing may have a GNU hash table that tells of no symbol at all: the highest one that a relocation
- * names, then. Not all of them need be named. */
+/* A file that defines nothing may have a GNU hash table without symbols. The highest symbol that a relocation names
+ * then counts, although symbols above it may be named by none. */
 static struct err *count_by_relocations(const struct dyn *d, uint64_t *ret)
 {
 	const struct {
@@ -238,7 +238,7 @@ static struct err *count_by_relocations(const struct dyn *d, uint64_t *ret)
 	return NULL;
 }
 
-/* The number of symbols by the GNU hash table: the highest bucket's chain ends at the last one. */
+/* Counts symbols by the GNU hash table: the chain of the highest bucket ends at the last symbol. */
 static struct err *count_by_gnu_hash(const struct dyn *d, uint64_t *ret)
 {
 	char h[16], words[4 * CHUNK];
@@ -288,8 +288,8 @@ static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 	return NULL;
 }
 
-/* One read instead of two where the hash table, which tells their number, lies close behind the symbols at
- * `at`: *ret_total symbols in chunk, or 0. */
+/* Reads symbols and their number at once if the hash table, which has the number, lies close behind the symbols at
+ * `at`. Gives *ret_total symbols in chunk, or *ret_total = 0. */
 static struct err *read_small_table(
 	const struct dyn *d, uint64_t at, char *chunk, uint64_t *ret_total)
 {
@@ -398,7 +398,8 @@ static struct err *take_symbol(void *user, const struct elf_symbol *s)
 	struct names *n = user;
 	if (s->bind == LOCAL || !s->name.n)
 		return NULL;
-	TRY(budget_memory(n->budget, 2 * sizeof(s->name))); /* the list doubles */
+	TRY(budget_memory(
+		n->budget, 2 * sizeof(s->name))); /* doubled, since the list grows by doubling */
 	strs_add(n->a, s->section ? &n->out->defined : &n->out->undefined, s->name);
 	return NULL;
 }
@@ -407,7 +408,8 @@ static struct err *read_needs(
 	struct arena *a, const struct elf *e, struct dyn *d, struct elf_dynamic *ret)
 {
 	*ret = (struct elf_dynamic){0};
-	TRY(open_dynamic(a, e, true, d)); /* in a: the views in ret point into it */
+	TRY(open_dynamic(
+		a, e, true, d)); /* in a, not a temporary arena: the views in ret point into it */
 	for (size_t i = 0; i < d->table.n; i += DYN) {
 		uint64_t tag = le64(d->table.p + i), value = le64(d->table.p + i + 8);
 		struct str text = {0};

@@ -1,8 +1,8 @@
-/* The dynamic section of an ELF file as it is to be: its table, its strings, its lists of versions; see elf_edit.h.
+/* Plans the new dynamic section of an ELF file: its table, its strings, its lists of versions; see elf_edit.h.
  * elf_image.c writes it.
  *
- * The hard part is what must not be touched: a linker lets a string be the end of another one ("lib" in
- * "/build/rocm/lib"), so every place that names a string is looked at. */
+ * The hard part is what must not change: linkers let a string be the end of another one ("lib" in "/build/rocm/lib"),
+ * so every reference to a string is looked at. */
 #include "formats/elf_edit.h"
 
 #include <string.h>
@@ -22,14 +22,14 @@ enum {
 	VER_FLG_BASE = 1,
 	VERSYM_INDEX = 0x7fff
 };
-enum use { FREE, USED, WAS_USED }; /* WAS_USED: only by something that has changed */
+enum use { FREE, USED, WAS_USED }; /* WAS_USED: referenced only by entries that have changed */
 
 struct elf_entry { /* of the dynamic table */
 	uint64_t tag, value;
-	struct str text; /* .p: a new string, which has no place yet */
+	struct str text; /* not NULL: a new string, which has no place yet */
 };
 
-struct elf_need_aux { /* a needed version, and its index for symbols */
+struct elf_need_aux { /* a needed version, with the index that symbols use */
 	char raw[16];
 };
 
@@ -44,14 +44,14 @@ struct elf_editor {
 	struct arena *a;
 	const struct elf *e;
 	struct elf_image image;
-	VEC(struct elf_entry) entries; /* as they are to be, without the last, DT_NULL */
+	VEC(struct elf_entry) entries; /* the new entries, without the final DT_NULL */
 	uint64_t table_at, table_size; /* the dynamic table in the file, with its spare entries */
 	bool table_moves;
 	uint64_t strings_at;
-	struct str strings;  /* as they were */
-	char *now;           /* as they are to be */
+	struct str strings;  /* the old strings */
+	char *now;           /* the new strings, in the place of the old */
 	unsigned char *used; /* enum use of each byte */
-	struct buf more;     /* what goes behind the old strings */
+	struct buf more;     /* strings to append to the old ones */
 	VEC(struct elf_need) needs;
 	VEC(struct elf_need_aux) auxes;
 	uint64_t needs_at, needs_end;
@@ -85,7 +85,7 @@ static uint64_t value_of(struct elf_editor *ed, uint64_t tag)
 	return x ? x->value : 0;
 }
 
-/* elf_dynamic() has made sure that strings are not much longer than what they share. */
+/* elf_dynamic() has limited how much strings may share. */
 static struct str string_at(const struct elf_editor *ed, uint64_t at)
 {
 	struct str rest = str_sub(ed->strings, at < SIZE_MAX ? (size_t)at : 0, ed->strings.n);
@@ -113,7 +113,7 @@ static struct err *read_table(struct elf_editor *ed)
 		*VEC_PUSH(ed->a, &ed->entries) =
 			(struct elf_entry){le64(table.p + n), le64(table.p + n + 8), {0}};
 	}
-	/* zeros behind the last entry are spare ones, as far as the section goes */
+	/* zeros behind the last entry, up to the end of the section, are spare entries */
 	uint64_t size = table.n;
 	ed->table_at = d ? d->offset : 0;
 	VEC_EACH (const struct elf_section, s, &ed->e->sections)
@@ -170,7 +170,7 @@ static struct err *read_needs(struct elf_editor *ed)
 	return NULL;
 }
 
-/* ---- what is wanted ---- */
+/* ---- changes ---- */
 
 static bool apply_change(struct elf_editor *ed, const struct elf_change *c)
 {
@@ -204,7 +204,7 @@ static bool apply_change(struct elf_editor *ed, const struct elf_change *c)
 	return changed || adds;
 }
 
-/* ---- who else names a string ---- */
+/* ---- references to strings ---- */
 
 static void mark_string(struct elf_editor *ed, uint64_t at, enum use use)
 {
@@ -231,8 +231,8 @@ static void mark_needs(struct elf_editor *ed, enum use use)
 	}
 }
 
-/* Marks the names of the versions that the file defines. The first one is its own name, as a rule: when that is the
- * soname that changes, it is kept as ed->base. */
+/* Marks the names of the versions that the file defines. The first definition usually is the file's own name: if that
+ * is the soname that changes, it is kept as ed->base instead. */
 static struct err *mark_defs(struct elf_editor *ed, struct str soname)
 {
 	char def[20], aux[8];
@@ -264,7 +264,7 @@ static struct err *mark_defs(struct elf_editor *ed, struct str soname)
 	return NULL;
 }
 
-/* was: the table before the changes. What is in use is marked last, so that it wins. */
+/* was: the table before the changes. Strings in use are marked last, so that USED wins. */
 static struct err *mark_all(
 	struct elf_editor *ed, const struct elf_entry *was, size_t n, struct str soname)
 {
@@ -281,7 +281,7 @@ static struct err *mark_all(
 	TRY(elf_symbols(ed->e, false, mark_symbol, ed));
 	if (ed->strings.n)
 		ed->used[0] = ed->strings.p[0] ? ed->used[0] : USED;
-	/* a section that we do not know may name strings, too: the lists of prelink, say */
+	/* sections of unknown types may refer to strings, too, such as the lists of prelink */
 	const struct elf_section *v = ed->e->sections.v;
 	for (size_t i = 0; i < ed->e->sections.n; i++) {
 		uint32_t link = v[i].link;
@@ -295,9 +295,9 @@ static struct err *mark_all(
 	return NULL;
 }
 
-/* ---- where a string goes ---- */
+/* ---- placing strings ---- */
 
-/* The offset of a string in the new ones; UINT64_MAX: it is not there, and `anew` does not allow to add it. */
+/* The offset of a string among the new ones; UINT64_MAX: it is not there, and may not be added unless `anew`. */
 static uint64_t place_string(struct elf_editor *ed, struct str text, bool anew)
 {
 	struct str z = {.p = str_z(ed->a, text), .n = text.n + 1};
@@ -323,7 +323,7 @@ static uint64_t place_string(struct elf_editor *ed, struct str text, bool anew)
 	return i - z.n;
 }
 
-/* Strings that are there come first, so that nothing is written over them. */
+/* Existing strings are placed first, so that nothing is written over them. */
 static void place_strings(struct elf_editor *ed)
 {
 	for (unsigned anew = 0; anew < 2; anew++) {
@@ -340,7 +340,7 @@ static void place_strings(struct elf_editor *ed)
 
 /* ---- changes in place ---- */
 
-/* Patches what differs; stretches near to each other are one. */
+/* Patches the bytes that differ; differences near to each other share a patch. */
 static void put_changes(struct elf_editor *ed, uint64_t at, struct str old, const char *now)
 {
 	enum { GAP = 64 };
@@ -355,7 +355,7 @@ static void put_changes(struct elf_editor *ed, uint64_t at, struct str old, cons
 	}
 }
 
-/* Writes the list of needed versions anew, in its old place. */
+/* Rewrites the list of needed versions in place. */
 static struct err *put_needs(struct elf_editor *ed)
 {
 	BUF(b, ed->a);
@@ -393,10 +393,10 @@ static struct err *put_needs(struct elf_editor *ed)
 struct unversioned { /* symbols whose needed version is gone */
 	struct elf_editor *ed;
 	const bool *gone; /* by version */
-	uint64_t at;      /* of the table of symbols' versions */
+	uint64_t at;      /* offset of the symbols' version indexes */
 };
 
-/* From now on such a symbol is one of any version. */
+/* Makes such a symbol match any version. */
 static struct err *free_symbol(void *user, const struct elf_symbol *s)
 {
 	struct unversioned *x = user;
@@ -431,7 +431,7 @@ static struct err *put_versions(struct elf_editor *ed)
 		TRY(elf_symbols(ed->e, false, free_symbol, &x));
 	VEC_EACH (struct elf_section, s, &ed->image.now.sections)
 		s->info = s->type == SHT_VERNEED ? (uint32_t)left : s->info;
-	/* an empty list has no entry; without any list glibc wants no versions of symbols */
+	/* an empty list has no entries, and without any list glibc expects no symbol versions */
 	bool defs = entry_of(ed, DT_VERDEF);
 	VEC_EACH (struct elf_entry, t, &ed->entries)
 		if (left || (t->tag != DT_VERNEED && t->tag != DT_VERNEEDNUM &&
@@ -441,7 +441,7 @@ static struct err *put_versions(struct elf_editor *ed)
 	return NULL;
 }
 
-/* The version that is the file's own name gets the new soname. */
+/* Gives the version definition that is the file's own name the new soname. */
 static void put_base(struct elf_editor *ed)
 {
 	const struct elf_entry *x = entry_of(ed, ELF_SONAME);
@@ -486,7 +486,7 @@ static struct err *may_grow(struct elf_editor *ed, const struct elf_memory *mem)
 		return err_new(E_ELF, "segment %zu is not valid", mem->bad);
 	if (!mem->n || e->segments.n >= PHNUM_MAX)
 		return err_new(E_ELF, "it has %zu segments", e->segments.n);
-	/* static-pie and ld.so find the table by its distance from their code, before anything could tell them */
+	/* static-pie and ld.so find the table by its distance from their code, before anything is relocated */
 	bool needs = false, pie = e->type == ELF_EXEC;
 	VEC_EACH (const struct elf_entry, x, &ed->entries) {
 		needs = needs || (x->tag == ELF_NEEDED && !x->text.p);
@@ -500,7 +500,7 @@ static struct err *may_grow(struct elf_editor *ed, const struct elf_memory *mem)
 	return NULL;
 }
 
-/* Entries with addresses follow the tables that have moved. strings: their new address. */
+/* Updates the entries that point into moved tables. strings: the new address of the strings. */
 static void move_entries(struct elf_editor *ed, uint64_t strings)
 {
 	static const uint64_t tags[] = {4 /* HASH */, 6 /* SYMTAB */, 0x6ffffef5 /* GNU_HASH */,
@@ -519,7 +519,7 @@ static void move_entries(struct elf_editor *ed, uint64_t strings)
 	}
 }
 
-/* The strings, and the table if it moves, go to a segment of their own at the end. */
+/* Moves the strings, and the table if needed, to a segment of their own at the end. */
 static struct err *grow(struct elf_editor *ed)
 {
 	enum { PF_W = 2 };
@@ -531,7 +531,7 @@ static struct err *grow(struct elf_editor *ed)
 	TRY(may_grow(ed, &mem));
 	bool new = !find_own_segment(ed, &mem, &home);
 	if (new) {
-		/* no later change could take anything out of the old strings */
+		/* clear the old strings: later changes remove strings from the new place only */
 		elf_image_put(m, at, zeros, ed->strings.n);
 		TRY(elf_image_append(m, &home, &at));
 	}
@@ -547,7 +547,7 @@ static struct err *grow(struct elf_editor *ed)
 	if (new)
 		elf_image_put(m, at, ed->now, ed->strings.n);
 	elf_image_put(m, at + ed->strings.n, ed->more.p, ed->more.n);
-	/* The headers follow. */
+	/* update the section headers */
 	for (size_t i = 0; i < ed->e->sections.n; i++) {
 		const struct elf_section *old = &ed->e->sections.v[i];
 		struct elf_section *x = &m->now.sections.v[i];
@@ -578,13 +578,13 @@ static struct err *grow(struct elf_editor *ed)
 		buf_le(&b, x->value, 8);
 	}
 	buf_space(&b, (size_t)table_size - b.n);
-	/* between the strings and the table there may be older bytes */
+	/* there may be older bytes between the strings and the table */
 	elf_image_put(m, end, zeros, (size_t)(table - end));
 	elf_image_put(m, table, b.p, b.n);
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the edit ---- */
 
 static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 {
@@ -628,7 +628,7 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 	return NULL;
 }
 
-struct elf_facts { /* what the loader sees */
+struct elf_facts { /* the file as the loader sees it */
 	struct bytes src;
 	struct budget budget;
 	struct elf e;
@@ -646,7 +646,7 @@ static struct err *read_facts(struct arena *a, int fd, struct elf_facts *f)
 	return elf_dynamic(a, &f->e, &f->dyn);
 }
 
-/* What a change makes of the facts, worked out without the file. */
+/* Applies a change to the facts alone, without the file. */
 static void expect_change(struct arena *a, struct elf_dynamic *d, const struct elf_change *c)
 {
 	struct strs list = {0};

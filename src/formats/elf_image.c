@@ -1,4 +1,4 @@
-/* The plan of a changed ELF file, and writing it; see elf_image.h. */
+/* Plans and writes changed ELF files; see elf_image.h. */
 #include "formats/elf_image.h"
 
 #include <string.h>
@@ -79,8 +79,8 @@ uint64_t elf_image_at(const struct elf_image *m, uint64_t offset, uint64_t size)
 	return gone ? s->from - s->gone : offset;
 }
 
-/* Headers follow what they describe. A segment that is loaded keeps its address: when the range moves in memory,
- * that segment still covers the old place. */
+/* Updates the headers of the shifted range. If the range moves in memory, loaded segments stay: they still cover the
+ * old place. */
 static void shift_range(struct elf_image *m, struct elf_shift shift)
 {
 	m->shift = shift;
@@ -141,8 +141,8 @@ static bool can_move(const struct elf *e, const struct elf_section *s)
 	return false;
 }
 
-/* Extends the range from..to over all sections and segments that lie in a part of it. False: one of them may not
- * move. */
+/* Extends the range from..to over all sections and segments that overlap it; false if one of them may not move, or
+ * the range becomes too large. */
 static bool take_neighbours(const struct elf *e, uint64_t *from, uint64_t *to, bool *ret_more)
 {
 	uint64_t a = *from, b = *to;
@@ -170,8 +170,8 @@ static bool take_neighbours(const struct elf *e, uint64_t *from, uint64_t *to, b
 	return *to - *from <= MAX_MOVE;
 }
 
-/* Finds room for one more program header behind the others: the range that has to move out of the way. *ret false:
- * there is none. shift->addr is then the distance of addresses from offsets in that range. */
+/* Finds the range that has to move out of the way of one more program header behind the others. *ret is false if that
+ * is not possible. shift->addr is the distance of addresses from offsets in that range. */
 static struct err *find_room(const struct elf_image *m, struct elf_shift *shift, bool *ret)
 {
 	const struct elf *e = m->was;
@@ -214,7 +214,7 @@ struct err *elf_image_append(struct elf_image *m, size_t *ret, uint64_t *ret_at)
 	TRY(find_room(m, &shift, &room));
 	uint64_t addr = round_up(mem.end, page) + from % page;
 	if (!room && elf_segment(e, ELF_PT_INTERP)) {
-		/* in a program the headers keep their distance from the first segment */
+		/* in a program, the headers must keep their distance from the first segment */
 		uint64_t want = addr - mem.delta;
 		from = round_up(want > from ? want : from, ALIGN);
 		addr = from + mem.delta;
@@ -266,7 +266,7 @@ struct err *elf_image_cut(struct elf_image *m, size_t segment, uint64_t end, uin
 		return err_new(E_SLIM, "it would not become smaller");
 	if (split)
 		end = table + (e->segments.n + 1) * ELF_PHDR;
-	/* All moves are multiples of the largest page, so that offsets and addresses stay congruent in each segment. */
+	/* All moves are multiples of the largest page, so offsets and addresses stay congruent in each segment. */
 	uint64_t from = round_up(end, mem.page);
 	uint64_t to = split ? stop / mem.page * mem.page : stop - (stop - from) % mem.page;
 	if (from >= stop || to <= from)

@@ -5,7 +5,7 @@
 
 enum { MAX_TEXT = 1000 };
 
-/* A stranger's text may be long: it is cut between two characters. */
+/* Untrusted text may be long: it is cut between two characters. */
 static struct str shortened(struct arena *a, struct str s)
 {
 	return s.n <= MAX_TEXT ? str_dup(a, s)
@@ -21,7 +21,7 @@ static struct str text_of(struct arena *a, const char *fmt, va_list ap)
 		a, (struct str){.p = text, .n = have < sizeof(text) ? have : sizeof(text) - 1});
 }
 
-/* Counts a finding beyond the limit, in the one finding that stands for them. */
+/* Counts a finding beyond the limit in the finding that stands for all of them. */
 static void count_more(
 	struct arena *a, struct findings *list, struct finding_kind *k, struct finding like)
 {
@@ -43,7 +43,7 @@ static void count_more(
 struct finding *finding_add(struct arena *a, struct findings *list, const char *id,
 	enum severity severity, struct str path)
 {
-	struct finding_kind *k = NULL; /* NULL: nothing is counted */
+	struct finding_kind *k = NULL; /* NULL: there is no limit */
 	for (size_t i = 0; list->most && i < list->kinds.n && !k; i++)
 		if (str_eq(str_from(list->kinds.v[i].id), str_from(id)))
 			k = &list->kinds.v[i];

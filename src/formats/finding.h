@@ -1,9 +1,8 @@
 /* Findings: the judgements of doctor, inspect, verify and plan.
  *
  * A finding is data, not an error. Ids are stable once released ("record-hash-mismatch"). JSON:
- * {"id","severity","message","path","fix":[...]}. A list about a stranger's file keeps a limited number
- * of each kind; one more finding counts the others. Texts are cut at 1000 bytes.
- */
+ * {"id","severity","message","path","fix":[...]}. A list about an untrusted file keeps a limited number of each kind;
+ * one more finding counts the rest. Texts are cut at 1000 bytes. */
 #pragma once
 
 #include "base/vec.h"
@@ -16,15 +15,15 @@ struct finding {
 	enum severity severity;
 	struct str message, path;
 	struct strs fix;
-	const struct rule *rule; /* doctor: the rule that gave it (know/rule.h); else NULL */
+	const struct rule *rule; /* doctor: the rule that produced it (know/rule.h); else NULL */
 };
 
 struct finding_kind {
 	const char *id;
-	size_t n, more; /* number of all; index of the finding that counts those not kept */
+	size_t n, more; /* number of findings; index of the one that counts those not kept */
 };
 
-enum { FINDINGS_OF_A_KIND = 50 }; /* `most` for the files of strangers */
+enum { FINDINGS_OF_A_KIND = 50 }; /* `most` for untrusted files */
 
 struct findings {
 	struct finding *v;
@@ -34,8 +33,8 @@ struct findings {
 	struct finding *unseen; /* stands in for the findings that are not kept */
 };
 
-/* Adds one; path and texts go to a. Beyond the limit the finding that is returned has no id and is in no list, and
- * its texts are dropped. */
+/* Adds a finding; path and texts are copied to a. Beyond the limit, the returned finding has no id and is in no list,
+ * and its texts are dropped. */
 struct finding *finding_add(struct arena *a, struct findings *list, const char *id,
 	enum severity severity, struct str path) MUST_USE;
 void finding_say(struct arena *a, struct finding *f, const char *fmt, ...) PRINTF(3, 4);
@@ -45,5 +44,5 @@ void finding_fix(struct arena *a, struct finding *f, const char *fmt, ...) PRINT
 void findings_sort(struct arena *a, struct findings *list);
 enum severity findings_worst(const struct findings *list);
 const char *severity_name(enum severity s);
-/* A list of findings in a table: FIELD_LIST("findings", T, findings, finding_fields). */
+/* The fields of a finding; a list: FIELD_LIST("findings", T, findings, finding_fields). */
 extern const struct json_field finding_fields[];

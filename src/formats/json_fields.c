@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-/* Any VEC. It is copied, since its pointer has another type in its own struct. */
+/* A VEC of any type. It is copied, since its pointer has another type in its own struct. */
 struct items {
 	char *v;
 	size_t n, cap;

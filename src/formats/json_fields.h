@@ -121,18 +121,18 @@ struct json_field {
 #define FIELD_WRITE(k, function) {.key = (k), .kind = FIELD_CUSTOM, .write = (function)}
 /* clang-format on */
 
-/* Values by calls, for results that are not structs: calls nest; commas and escapes are added.
+/* Writing values by calls, for results that are not structs. Calls nest; commas and escapes are added.
  *
  *     json_open(j, '{');
  *     json_key(j, "path"); json_str(j, f->path);
  *     json_key(j, "counts"); json_open(j, '['); ... json_close(j);
  *     json_close(j);
  *
- * Text that is not valid UTF-8 is written with U+FFFD in place of each bad byte. With indent = 0
- * the whole value is on one line. */
+ * Text that is not valid UTF-8 is written with U+FFFD in place of each bad byte. With indent = 0 the whole value is
+ * on one line. */
 struct json {
 	struct buf *out;
-	unsigned indent;    /* spaces a level */
+	unsigned indent;    /* spaces per level */
 	unsigned depth;     /* at most 64 */
 	bool comma, in_key; /* state */
 	char closers[64];
@@ -151,17 +151,17 @@ void json_nothing(struct json *j);
 void json_strs(struct json *j, const struct strs *list);
 void json_node(struct json *j, const struct node *n); /* a value that was read from JSON */
 
-/* The object as a value. */
+/* Writes an object as a value. */
 void json_struct(struct json *j, const struct json_field *fields, const void *object);
-/* A whole document, ended by a new line. The table begins with the schema. */
+/* A whole document, with a final newline. The table begins with the schema. */
 struct str json_document(
 	struct arena *a, unsigned indent, const struct json_field *fields, const void *object);
 
-/* The row of the table that writes `key`, and where its member lies in the object; "paths.clang" is a key of the object
- * behind "paths". NULL: the table has no such key. */
+/* The row of the table that writes `key`, and the address of its member in the object; "paths.clang" is the key
+ * "clang" of the object under "paths". NULL: the table has no such key. */
 const struct json_field *json_field_find(
 	const struct json_field *fields, struct str key, const void *object, const void **ret_at);
-/* A list of objects, whatever their type is: the elements, their number and their size. */
+/* A list of objects of any type: the elements, their number and their size. */
 struct json_items {
 	const char *v;
 	size_t n, size;

@@ -1,5 +1,5 @@
-/* Reads JSON into nodes, by jansson; see node.h. jansson's reference-counted values are copied into the
- * arena at once. Duplicate keys, NUL in text and bad UTF-8 are errors, as in YAML. */
+/* Reads JSON into nodes with jansson; see node.h. Its reference-counted values are copied into the arena at once.
+ * Duplicate keys, NUL in text and bad UTF-8 are errors, as in YAML. */
 #include <jansson.h>
 
 #include "base/fs.h"
@@ -57,7 +57,7 @@ static struct err *copy_value(struct arena *a, json_t *j, unsigned depth, struct
 		n->kind = NODE_BOOL;
 		n->text = json_is_true(j) ? S("true") : S("false");
 		return NULL;
-	case JSON_NULL: /* it is NODE_NULL already */
+	case JSON_NULL: /* the node is NODE_NULL already */
 		break;
 	}
 	return NULL;

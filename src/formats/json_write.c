@@ -17,7 +17,7 @@ static void newline(struct json *j)
 	*p = '\n';
 }
 
-/* Writes the separator that precedes a value: nothing behind a key, else comma and new line. */
+/* Writes the separator that precedes a value: nothing after a key, else a comma and a newline. */
 static void separate(struct json *j)
 {
 	if (j->in_key) {
@@ -61,7 +61,7 @@ static void write_escape(struct buf *out, unsigned char c)
 	buf_fmt(out, "\\u%04x", c);
 }
 
-/* The number of bytes from i on that need no escape; that is nearly all text. */
+/* The number of bytes from i on that need no escape; nearly all text needs none. */
 static size_t plain_run(struct str s, size_t i)
 {
 	size_t n = i;

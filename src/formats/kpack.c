@@ -20,8 +20,8 @@ struct table {
 	struct arena *a;
 	const struct bytes *src;
 	struct kpack *out;
-	struct str text; /* behind the head of the map */
-	uint64_t n, end; /* its pairs; offset of the table */
+	struct str text; /* the map behind its head */
+	uint64_t n, end; /* number of pairs in the map; offset of the table, where objects end */
 	struct kpack_object *blobs;
 	size_t nblobs;
 };
@@ -31,7 +31,7 @@ static struct err *damaged(const char *what)
 	return err_new(E_BUNDLE, "the kpack archive is damaged: %s", what);
 }
 
-/* The value of a key, and where it goes on when it is a map or a list. */
+/* Finds the value of a key; *rest is the input behind it, which is the content of a map or list. */
 static bool get(
 	struct str map, uint64_t n, struct str key, struct msgpack_value *ret, struct str *rest)
 {

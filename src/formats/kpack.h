@@ -1,24 +1,25 @@
-/* kpack archives, version 1: device code of a project's libraries, for one GPU or several; and the mark with which a
- * library names its archives.
+/* kpack archives, version 1: the device code of a project's libraries, for one GPU or several; and the mark, a
+ * section in which a library names its archives.
  *
- * "KPAK", version, offset of the table, zeros up to 64; objects; the table (MessagePack) up to the end of the file.
- * An object has the name PATH#NUMBER of a library and of the bundle in it, and a target; it is a frame of zstd
- * ("zstd-per-kernel": a count, then the size of each frame before it) or as it is ("none"). A library's wrappers
- * (magic "HIPK") hold the numbers: each is that of the bundle which the wrapper pointed at, so that several wrappers of
- * a library that was linked with -fgpu-rdc have the same one.
- * Limits: a table of 64 MiB, 1,000,000 objects, and what the source's budget allows.
- * Sources: rocm-systems shared/kpack (archive format, wheel_splitter); the table in doc/formats.md.
- */
+ * Layout: "KPAK", version, offset of the table, zeros up to 64; objects; the table (MessagePack) up to the end of the
+ * file. An object is identified by PATH#NUMBER (a library, and a bundle in it) and a target; it is stored as a zstd
+ * frame ("zstd-per-kernel": a count, then each frame behind its size) or as it is ("none"). A library's wrappers
+ * (magic "HIPK") hold the numbers: each is that of the bundle which the wrapper pointed at, so several wrappers of a
+ * library that was linked with -fgpu-rdc share one number.
+ *
+ * Limits: a table of 64 MiB, 1,000,000 objects, and the source's budget.
+ *
+ * Sources: rocm-systems shared/kpack (archive format, wheel_splitter); the table in doc/formats.md. */
 #pragma once
 
 #include "base/fs.h"
 #include "formats/bundle.h"
 
 struct kpack_object {
-	struct str path; /* the library's, as its mark has it */
+	struct str path; /* the library's path, as its mark spells it */
 	uint32_t index;
 	struct str target;
-	uint64_t offset, stored, size; /* in the archive; decoded */
+	uint64_t offset, stored, size; /* place and size in the archive; decoded size */
 };
 
 struct kpack {
@@ -30,21 +31,21 @@ struct kpack {
 bool kpack_is(struct str head);
 /* E_BUNDLE, E_LIMIT. */
 MUST_USE struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *ret);
-/* As bundle_decode(). */
+/* Decodes an object, like bundle_decode(). */
 MUST_USE struct err *kpack_read(const struct bytes *src, const struct kpack *k,
 	const struct kpack_object *o, bundle_fn *fn, void *user);
 
-/* patterns: of archives, relative to the library; "@GFXARCH@" is the target. */
+/* The content of a mark. `pattern` names archives, relative to the library; "@GFXARCH@" stands for the target. */
 struct str kpack_mark(struct arena *a, struct str name, struct str pattern);
 
 /* A library whose device code is in archives: its mark and its wrappers. */
 struct kpack_host {
-	struct str name;       /* "" = it is none, or its mark cannot be read */
+	struct str name;       /* "": it has no mark, or one that cannot be read */
 	struct strs patterns;  /* see kpack_mark() */
 	VEC(uint32_t) indexes; /* the numbers in its wrappers: sorted, each once */
 };
 /* Reads an ELF file or PE image that has section headers: .rocm_kpack_ref and .hipFatBinSegment, or .kpackrf and
- * .hipFatB. Limits: 64 KiB of mark, as runtimes have it, and of patterns 100. */
+ * .hipFatB. Limits: a mark of 64 KiB, which is also the runtime's limit, and 100 patterns. */
 MUST_USE struct err *kpack_host_read(
 	struct arena *a, const struct bytes *src, struct kpack_host *ret);
 
@@ -54,13 +55,13 @@ struct kpack_out {
 	struct arena *a;
 	struct str group, target;
 	struct ZSTD_CCtx_s *zstd;
-	uint64_t frame; /* offset of the object at hand */
+	uint64_t frame; /* offset of the current object */
 	VEC(struct kpack_object) objects;
 };
 
 MUST_USE struct err *kpack_out_open(struct arena *a, struct str path, struct str group,
 	struct str target, struct kpack_out *ret);
-/* Begins an object of so many bytes, which follow. */
+/* Begins an object; its `size` bytes follow by kpack_out_add(). */
 MUST_USE struct err *kpack_out_begin(
 	struct kpack_out *o, struct str path, uint32_t index, uint64_t size);
 MUST_USE struct err *kpack_out_add(struct kpack_out *o, const void *p, size_t n);

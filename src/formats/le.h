@@ -1,5 +1,5 @@
-/* Little-endian numbers in byte buffers, at any alignment (the caller has checked the bounds), and
- * records of numbers and texts. */
+/* Little-endian numbers in byte buffers, at any alignment (the caller has checked the bounds), and records of numbers
+ * and texts. */
 #pragma once
 
 #include "base/buf.h"
@@ -33,22 +33,23 @@ static inline void buf_le(struct buf *b, uint64_t v, unsigned bytes)
 	put_le(buf_space(b, bytes), v, bytes);
 }
 
-/* Records: what rocsmith writes for itself to read. A text is its length in 4 bytes, its bytes and
- * a NUL, so that it is used where it lies. Reading never leaves the bytes: the first damage sets
- * bad, and all that follows reads as zeros and "". */
+/* Records: the format of files that only rocsmith writes and reads. A text is its length in 4 bytes, its bytes and a
+ * NUL, so it can be used in place. Reading never leaves the buffer: the first damage sets `bad`, and from then on all
+ * values read as zeros and "". */
 void pack_text(struct buf *b, struct str s);
 
 struct unpack {
-	struct str s; /* what is left */
+	struct str s; /* the unread bytes */
 	bool bad;
 };
 
 const char *unpack_raw(struct unpack *u, uint64_t n); /* n bytes, or NULL */
 uint64_t unpack_u64(struct unpack *u, unsigned bytes);
 bool unpack_bool(struct unpack *u); /* 1 byte */
-/* An enum constant up to last, in 1 byte; more is damage. */
+/* An enum constant in 1 byte; a value above `last` is damage. */
 unsigned unpack_kind(struct unpack *u, unsigned last);
-/* How many records of at least so many bytes each follow, in 4 bytes: never more than can be. */
+/* The number of records that follow, in 4 bytes. A number that cannot be right, as each takes at least `least` bytes,
+ * is damage. */
 size_t unpack_count(struct unpack *u, size_t least);
 struct str unpack_text(struct unpack *u);  /* a NUL in it is damage */
-struct str unpack_bytes(struct unpack *u); /* any bytes, written as a text is */
+struct str unpack_bytes(struct unpack *u); /* written like a text, but NULs are allowed */

@@ -3,14 +3,14 @@
 
 #include "base/buf.h"
 
-/* The meaning of a first byte: the bytes of the big-endian number that follows, and its use. */
+/* The meaning of a first byte: the kind, and the bytes of the big-endian number that follows. */
 struct format {
 	enum msgpack_kind kind;
 	unsigned char number; /* bytes of the number or of the length */
 	unsigned char fixed;  /* length that the byte itself implies, for EXT */
 };
 
-/* From 0xc0 to 0xdf; 0xc1 is never used. */
+/* First bytes 0xc0 to 0xdf; 0xc1 is never used. */
 /* clang-format off */
 static const struct format formats[32] = {
 	[0x00] = {MSGPACK_NIL, 0, 0},
@@ -105,9 +105,9 @@ bool msgpack_skip(struct str *rest)
 {
 	struct msgpack_value v;
 	struct str at = *rest;
-	/* Every value takes a byte, so a lie about their number ends with the input. */
+	/* Every value takes a byte, so a false count ends with the input. */
 	for (uint64_t pending = 1; pending; pending--) {
-		/* Small numbers and short text, as nearly all is: no value need be made of them. */
+		/* Fast path: nearly all values are small numbers and short text, which need no decoding. */
 		unsigned byte = at.n ? (unsigned char)*at.p : NEVER_USED;
 		size_t n = byte < 0x80 ? 1 : byte >> 5 == 5 ? 1 + (byte & 31) : 0;
 		if (n && n <= at.n) {

@@ -1,9 +1,8 @@
 /* MessagePack, read forwards: the metadata notes of AMD code objects are written in it.
  *
- * Nothing is copied and nothing is allocated: values are views of the bytes that are read. A reader
- * is the rest of the input, which each call shortens; false means the end, or bytes that are no
- * MessagePack. Source: the MessagePack specification (msgpack.org, 2.0).
- */
+ * Nothing is copied or allocated: values are views of the input. The state of a reader is the rest of the input,
+ * which each call shortens; false means the end, or bytes that are not MessagePack. Source: the MessagePack
+ * specification (msgpack.org, 2.0). */
 #pragma once
 
 #include "base/str.h"
@@ -27,15 +26,15 @@ struct msgpack_value {
 	struct str text;
 };
 
-/* Takes the next value off *rest; of an array or map only its head. */
+/* Takes the next value off *rest; of an array or map, only its head. */
 bool msgpack_next(struct str *rest, struct msgpack_value *ret);
-/* Takes the next value with all that is in it. */
+/* Skips the next value, with everything in it. */
 bool msgpack_skip(struct str *rest);
-/* With *rest behind the head of a map of n pairs: moves to the value of a key,
- * over everything in the values before it, however deep. */
+/* Moves *rest from behind the head of a map of n pairs to the value of a key; values in between are skipped, however
+ * deep. */
 bool msgpack_find(struct str *rest, uint64_t n, struct str key);
 
-/* Writing: the head of a map of n pairs, and values, in the shortest form. */
+/* Writing: heads of maps and arrays with n members, and values, in the shortest form. */
 struct buf;
 void msgpack_put_map(struct buf *b, size_t n);
 void msgpack_put_array(struct buf *b, size_t n);

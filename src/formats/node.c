@@ -1,5 +1,5 @@
-/* Looking into a document that was read; see node.h. Absent and null mean the same to a reader:
- * `name:` with nothing behind it leaves the default. */
+/* Accessors of a parsed document; see node.h. Absent and null mean the same to a reader: `name:` with nothing behind
+ * it leaves the default. */
 #include "formats/node.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool is_scalar(const struct node *n)
 	return n && n->kind != NODE_NULL && n->kind != NODE_LIST && n->kind != NODE_MAP;
 }
 
-/* The member when it is there and not null. */
+/* The member if it is there and not null. */
 static const struct node *present(const struct node *map, struct str key)
 {
 	const struct node *n = node_get(map, key);

@@ -1,10 +1,8 @@
 /* Documents: YAML, JSON and TOML files as one kind of tree, with the place of every value.
  *
- * The accessors below give errors that point into the user's file. libyaml reads YAML (anchors do not
- * expand, tags do not run anything), jansson JSON, and a reader of ours TOML 1.0. Scalars keep
- * their text; "kind" says how they were written (dates of TOML are strings). Limits: 16 MiB,
- * 250,000 values, 64 levels.
- */
+ * The accessors below give errors that point into the user's file. libyaml reads YAML (aliases are refused, tags run
+ * nothing), jansson JSON, and our own reader TOML 1.0. Scalars keep their text; `kind` says how they were written
+ * (TOML dates are strings). Limits: 16 MiB, 250,000 values, 64 levels. */
 #pragma once
 
 #include "base/err.h"
@@ -19,10 +17,10 @@ struct node {
 	struct str key;  /* key of a member of a map */
 	struct node *v;  /* members of a list or map, in file order */
 	size_t n, cap;
-	struct loc at, key_at; /* JSON values know their path only (line 0) */
+	struct loc at, key_at; /* JSON values have only their path (line 0) */
 };
 
-/* Parse a whole document. name is for messages. E_SYNTAX with line and column, E_LIMIT. */
+/* Parse a whole document. `name` appears in messages. E_SYNTAX with line and column, E_LIMIT. */
 MUST_USE struct err *yaml_parse(
 	struct arena *a, struct str text, struct str name, const struct node **ret);
 MUST_USE struct err *json_parse(
@@ -38,7 +36,7 @@ MUST_USE struct err *toml_read(struct arena *a, struct str path, const struct no
 	for (const struct node *it = (list)->v, *it##_end = (list)->n ? it + (list)->n : it;       \
 		it < it##_end; it++)
 
-/* The member, or NULL; NULL also if map is NULL or not a map. */
+/* The member, or NULL if there is none, or if map is NULL or not a map. */
 const struct node *node_get(const struct node *map, struct str key);
 /* Text of a scalar member, or the fallback if there is none. */
 struct str node_text(const struct node *map, struct str key, struct str fallback);
@@ -52,7 +50,7 @@ MUST_USE struct err *node_want_u64(const struct node *map, struct str key, uint6
 /* A list of scalars; a single scalar counts as a list of one. */
 MUST_USE struct err *node_want_strs(
 	struct arena *a, const struct node *map, struct str key, struct strs *ret);
-/* Every key of map is in the list (NULL-terminated), else E_SYNTAX with did-you-mean. */
+/* E_SYNTAX, with did-you-mean, unless every key of map is in the NULL-terminated list. */
 MUST_USE struct err *node_check_keys(const struct node *map, const char *const *known);
 /* An error that points at n. */
 MUST_USE struct err *node_error(const struct node *n, enum errcode code, const char *fmt, ...)

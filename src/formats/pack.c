@@ -1,4 +1,4 @@
-/* Appending, and a cursor that never leaves its text; see le.h. */
+/* Writes and reads records; see le.h. Reading never leaves the text. */
 #include "formats/le.h"
 
 #include <string.h>

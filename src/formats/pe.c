@@ -28,7 +28,7 @@ bool coff_is(struct str head)
 	       le16(head.p + 2) && !le16(head.p + OPTIONAL_SIZE);
 }
 
-/* Longer than 8 bytes: "/12" is a place in the string table, which lies behind the symbols. */
+/* Resolves a name longer than 8 bytes: "/12" is an offset in the string table, which lies behind the symbols. */
 static struct err *section_name(
 	struct arena *a, const struct bytes *src, uint64_t strings, struct pe_section *s)
 {
@@ -57,7 +57,7 @@ static struct err *read_section(struct arena *a, const struct bytes *src, const 
 	if (!s->offset || s->flags & UNINITIALIZED)
 		s->size = 0;
 	if (inside && inside < s->size)
-		s->size = inside; /* the rest only fills up the file's alignment */
+		s->size = inside; /* the rest is padding for the file's alignment */
 	if (s->size && (s->offset > src->size || s->size > src->size - s->offset))
 		return err_new(E_FORMAT,
 			"section '%.*s' of %llu bytes at offset %llu is not inside the file",
@@ -124,7 +124,8 @@ static struct err *read_name(struct arena *a, const struct pe *m, uint64_t rva, 
 	return NULL;
 }
 
-/* A table of entries of `size` bytes with the RVA of a name at `name`; one without ends it. */
+/* Reads a table whose entries have layout[0] bytes, with the RVA of a name at layout[1]; an entry without a name ends
+ * it. */
 static struct err *read_table(struct arena *a, const struct pe *m, uint64_t rva,
 	const unsigned layout[2], struct strs *ret)
 {
@@ -165,7 +166,7 @@ struct err *pe_imports(struct arena *a, const struct bytes *src, struct strs *re
 {
 	*ret = (struct strs){0};
 	struct err *e = read_image(a, src, ret);
-	if (e && e->code == E_ELF) /* from bytes.c, which reads for all formats */
+	if (e && e->code == E_ELF) /* bytes.c, which serves all formats, returns it */
 		e->code = E_FORMAT;
 	return e;
 }

@@ -1,10 +1,9 @@
 /* Section tables of PE images (Windows programs and DLLs) and of COFF objects, read through bytes, and the DLLs that
- * images name.
+ * images import.
  *
- * Only what is needed to find device code: where sections lie in the file. Limits: 65,279 sections; names
- * are cut at 64 bytes; 65,536 names of DLLs, of 255 bytes. Source: Microsoft's "PE Format", sections "COFF File Header"
- * to "Section Table", "The .idata Section" and "Delay-Load Import Tables".
- */
+ * Reads only what finding device code needs: the places of sections in the file. Limits: 65,279 sections; names are
+ * cut at 64 bytes; 65,536 names of DLLs, of 255 bytes. Source: Microsoft's "PE Format", sections "COFF File Header"
+ * to "Section Table", "The .idata Section" and "Delay-Load Import Tables". */
 #pragma once
 
 #include "formats/elf.h"
@@ -12,9 +11,9 @@
 enum pe_flag { PE_CODE = 0x20, PE_EXECUTE = 0x20000000 };
 
 struct pe_section {
-	struct str name;       /* 8 bytes at most, or what the string table has */
-	uint64_t offset, size; /* its bytes, which are inside the file; size 0: none */
-	uint64_t addr;         /* relative to the image */
+	struct str name;       /* at most 8 bytes, or a longer one from the string table */
+	uint64_t offset, size; /* its bytes, all of them inside the file; size 0: none */
+	uint64_t addr;         /* relative to the image base */
 	uint32_t flags;
 };
 
@@ -25,11 +24,12 @@ struct pe {
 	VEC(struct pe_section) sections;
 };
 
-bool pe_is(struct str head); /* do the first 64 bytes belong to a DOS program, as an image's do? */
-bool coff_is(struct str
-		head); /* an object for x86-64 or aarch64? A weak sign: for archive members only */
-/* An image or object. A DOS program that is none has no sections. E_FORMAT for tables outside of the file. */
+bool pe_is(struct str head); /* do these 64 bytes begin a DOS program, as every PE image does? */
+/* An object for x86-64 or aarch64? The evidence is weak: use it for archive members only. */
+bool coff_is(struct str head);
+/* Opens an image or object. A DOS program that is not a PE image has no sections. E_FORMAT for tables outside the
+ * file. */
 MUST_USE struct err *pe_open(struct arena *a, const struct bytes *src, struct pe *ret);
-/* The DLLs that an image names: those loaded with it, and those that it loads when first used. E_FORMAT for what is no
- * 64-bit image, or has tables outside of the file. */
+/* The DLLs that an image imports: those loaded with it, and those that it loads on first use. E_FORMAT if it is not a
+ * 64-bit image, or has tables outside the file. */
 MUST_USE struct err *pe_imports(struct arena *a, const struct bytes *src, struct strs *ret);

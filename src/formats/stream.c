@@ -1,5 +1,5 @@
-/* Unpacking on the way; see stream.h. One function a format takes input and gives output until one of
- * them is used up. */
+/* Unpacks bytes while they are read; see stream.h. Each format has a step function that consumes input and produces
+ * output until one of them is used up. */
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
@@ -20,8 +20,9 @@ struct stream {
 	char in[INPUT];
 	size_t from, n; /* the unread part of `in` */
 	bool started, ended, wide;
-	bool between, full;        /* two streams; there was no room for all that the input gives */
-	const struct unpacker *by; /* NULL: plain */
+	bool between,
+		full; /* between two concatenated streams; the last step filled its output, so more may follow without new input */
+	const struct unpacker *by; /* NULL: not compressed */
 	z_stream gz;
 	lzma_stream xz; /* all zero: not opened */
 	ZSTD_DStream *zst;
@@ -31,7 +32,7 @@ struct unpacker {
 	const char *magic;
 	size_t magic_n;
 	struct err *(*open)(struct stream *s);
-	/* false: damaged. Sets between when a stream within the file has ended. */
+	/* Returns false for damaged data. Sets `between` at the end of each concatenated stream. */
 	bool (*step)(struct stream *s, char *out, size_t n, size_t *ret_made);
 };
 
@@ -139,7 +140,7 @@ void stream_freep(struct stream **s)
 	*s = NULL;
 }
 
-/* Reads the bytes that are there at once; 0 at the end. */
+/* Reads what is available at once; *ret is 0 only at the end. */
 static struct err *take(struct stream *s, char *p, size_t n, size_t *ret)
 {
 	ssize_t got = 0;

@@ -1,11 +1,11 @@
-/* Headers of tar, and gzip; see tar.h. */
+/* Tar headers and gzip; see tar.h. */
 #include "formats/tar.h"
 
 #include <libdeflate.h>
 
 enum { BLOCK = 512, NAME_BYTES = 100, EXTENDED = 'x' };
 
-struct tar_header { /* ustar, IEEE Std 1003.1, pax; fields that we do not fill are 0 */
+struct tar_header { /* ustar (IEEE Std 1003.1, pax); fields that we do not fill in are 0 */
 	char name[NAME_BYTES], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type;
 	char link[NAME_BYTES], magic[8], names[64], device[16], prefix[155], pad[12];
 };

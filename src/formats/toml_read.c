@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-/* The way in which a member was defined. */
+/* How a member was defined. */
 enum how {
 	MADE_ON_THE_WAY, /* a of [a.b] */
 	MADE_BY_HEADER,  /* a.b of [a.b] */
@@ -23,7 +23,7 @@ enum how {
 struct made {
 	enum how how;
 	size_t index; /* index in its table */
-	size_t id;    /* number of the table that it is; for [[a]], of the last one */
+	size_t id;    /* number of the table that the member is; for [[a]], of the last one */
 };
 
 struct toml_reader {
@@ -151,7 +151,7 @@ static void put_utf8(struct buf *b, uint32_t c)
 		buf_char(b, (char)(0x80 | ((c >> (6 * (n - 1))) & 0x3f)));
 }
 
-/* A backslash at the end of a line swallows all white space behind it. */
+/* A backslash at the end of a line swallows all white space that follows. */
 static bool swallow(struct toml_reader *r)
 {
 	size_t start = r->at;
@@ -191,7 +191,7 @@ static struct err *escape(struct toml_reader *r, bool lines, struct buf *b)
 	return NULL;
 }
 
-/* Takes a run of quotes. In a multi-line text its last three end the text; up to two more belong to it. */
+/* Takes a run of quotes. In a multi-line text the last three end it; up to two before them belong to it. */
 static bool ends_here(struct toml_reader *r, char quote, bool lines, struct buf *b)
 {
 	size_t n = 0;
@@ -241,7 +241,7 @@ static struct err *string(struct toml_reader *r, bool may_have_lines, struct str
 
 /* ---- numbers, dates, words ---- */
 
-/* Are these digits of the set, with single underscores between them? */
+/* Does s consist of digits of the set, with single underscores between them? */
 static bool digits_only(struct str s, const char *set, bool zero_first)
 {
 	if (!s.n || (!zero_first && s.n > 1 && s.p[0] == '0'))
@@ -281,7 +281,7 @@ static bool is_number(struct str s)
 	return digits_only(rest, tens, false) && (!point || digits_only(fraction, tens, true));
 }
 
-/* Compares with a form, where 'd' stands for a digit. */
+/* Matches s against a form in which 'd' stands for a digit. */
 static bool has_form(struct str s, const char *form)
 {
 	if (s.n != strlen(form))
@@ -381,7 +381,7 @@ static struct made *add_member(
 	return m;
 }
 
-/* The table that a member is; for [[a]], the last one. */
+/* The table that a member is; for [[a]], the last one of the array. */
 static struct table inside(const struct table *t, const struct made *m)
 {
 	struct node *n = &t->node->v[m->index];
@@ -420,7 +420,7 @@ static struct err *key(struct toml_reader *r, struct str *ret)
 	return NULL;
 }
 
-/* Reads "a.b.c" and enters all tables but the last key, which is *ret. */
+/* Reads "a.b.c" and enters all tables but the last key, which becomes *ret. */
 static struct err *dotted(struct toml_reader *r, struct table *t, enum how how, struct str *ret)
 {
 	TRY(key(r, ret));

@@ -1,8 +1,8 @@
 /* Reads YAML into nodes, from libyaml's events; see node.h.
  *
- * The subset is the one that a project file needs: one document, scalar keys, no aliases (they can
- * make a small file explode) and only the standard tags. Scalars are typed by the core schema
- * of YAML 1.2 (yaml.org/spec/1.2.2, 10.3.2), so that `no` stays text and `1.0` keeps its zero. */
+ * The subset is what a project file needs: one document, scalar keys, no aliases (they can make a small file explode)
+ * and only the standard tags. Scalars are typed by the core schema of YAML 1.2 (yaml.org/spec/1.2.2, 10.3.2), so `no`
+ * stays text and `1.0` keeps its zero. */
 #include <string.h>
 #include <yaml.h>
 
@@ -35,7 +35,8 @@ static struct err *parser_error(struct yaml_reader *r)
 	const yaml_parser_t *p = &r->parser;
 	const char *problem = p->problem ? p->problem : "it is not valid YAML";
 	yaml_mark_t m = p->problem_mark;
-	if (p->error == YAML_READER_ERROR) { /* bad encoding: libyaml gives a byte offset only */
+	if (p->error ==
+		YAML_READER_ERROR) { /* bad encoding, for which libyaml gives only a byte offset */
 		struct str before = str_sub(r->text, 0, p->problem_offset);
 		size_t line = str_rchr(before, '\n');
 		line = line < before.n ? line + 1 : 0;
@@ -121,7 +122,7 @@ static struct err *tag_error(const struct yaml_reader *r, const yaml_event_t *ev
 	return err_hint(err_at(e, loc_of(r, ev->start_mark)), "leave the tag out");
 }
 
-/* Standard tags are accepted if they agree with the kind that the value has anyway. */
+/* Standard tags are accepted if they agree with the kind that the value would have without them. */
 static struct err *scalar(struct yaml_reader *r, const yaml_event_t *ev, struct node *n)
 {
 	struct str s = {.p = (const char *)ev->data.scalar.value, .n = ev->data.scalar.length};
@@ -249,7 +250,8 @@ struct err *yaml_parse(struct arena *a, struct str text, struct str name, const 
 {
 	if (text.n > NODE_SIZE)
 		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
-	size_t directives = 0; /* libyaml compares each %TAG with all before it */
+	size_t directives =
+		0; /* libyaml compares each %TAG with all before it, which takes quadratic time */
 	for (size_t i = 0; i < text.n && directives <= 100; i++)
 		directives +=
 			text.p[i] == '%' && (!i || text.p[i - 1] == '\n' || text.p[i - 1] == '\r');

@@ -17,11 +17,11 @@ struct zip_member {
 	struct str name;
 	uint16_t method, flags; /* method: 0 stored, 8 deflate */
 	uint32_t crc, mode;     /* mode: unix mode, 0 when the archive has none */
-	uint32_t time;         /* as DOS has it: the date in the upper half; steps of two seconds */
-	uint64_t size, stored; /* uncompressed and compressed bytes */
-	uint64_t header, data; /* offsets of the local header and of the data */
+	uint32_t time;          /* MS-DOS date (upper half) and time, in steps of two seconds */
+	uint64_t size, stored;  /* uncompressed and compressed bytes */
+	uint64_t header, data;  /* offsets of the local header and of the data */
 	bool dir;
-	bool unsafe; /* must not be unpacked or read: see the findings */
+	bool unsafe; /* must not be unpacked or read; a finding says why */
 };
 
 struct zip {
@@ -34,47 +34,47 @@ struct zip {
 	struct budget budget;           /* pays for all reading, unless src brought one */
 };
 
-/* Opens and reads the central directory; ret must stay where it is. E_ZIP when it is not a zip file, or its directory
- * cannot be read. Other mistakes go to findings (rocsmith-verify(1) lists their ids); if findings is NULL, one of severity
- * error is E_ZIP. */
+/* Opens an archive and reads its central directory; ret must not move afterwards. E_ZIP if it is not a zip file, or
+ * its directory cannot be read. Other mistakes become findings (rocsmith-verify(1) lists their ids); if `findings` is
+ * NULL, one of severity error is E_ZIP. */
 MUST_USE struct err *zip_open(
 	struct arena *a, struct str path, struct findings *findings, struct zip *ret);
-/* The same for an archive behind any source of bytes, which must outlive ret. */
+/* The same for an archive in any source of bytes, which must outlive ret. */
 MUST_USE struct err *zip_open_src(struct arena *a, const struct bytes *src, struct str path,
 	struct findings *findings, struct zip *ret);
 void zip_close(struct zip *z);
 const struct zip_member *zip_find(const struct zip *z, struct str name); /* or NULL */
-/* Whole content, checked against size and CRC; E_LIMIT when it is more than limit bytes. */
+/* Reads the whole content, checked against size and CRC; E_LIMIT if it is more than `limit` bytes. */
 MUST_USE struct err *zip_read(struct arena *a, const struct zip *z, const struct zip_member *m,
 	size_t limit, struct str *ret);
-/* Content in pieces, checked likewise, unless fn stops early. */
+/* Passes the content to fn in pieces; it is checked likewise, unless fn stops early. */
 typedef struct err *zip_fn(void *user, const void *p, size_t n, bool *stop);
 MUST_USE struct err *zip_stream(
 	const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user);
-/* Random access without a temporary file. A stored member is read in place. A deflated one is unpacked and checked
- * once, and given to fn, which may be NULL, as by zip_stream(). Later reads unpack again, a block (1 MiB, or a 384th of
- * the member) at a time: cheap for reading forward, or at a few places. Memory: at most 33 MiB, four blocks, and 16 MiB
- * of excerpts. *ret is NULL when fn stopped. The source is for one thread. */
+/* Random access without a temporary file. A stored member is read in place. A deflated one is unpacked, checked and
+ * passed to fn (may be NULL) once, as by zip_stream(). Later reads unpack again, a block (1 MiB, or a 384th of the
+ * member) at a time: cheap for reading forward, or at a few places. Memory: at most 33 MiB, four blocks, and 16 MiB
+ * of excerpts. *ret is NULL if fn stopped. Only one thread may use the source. */
 struct zip_view;
 struct zip_pass {
 	zip_fn *fn;
 	void *user;
 	bool threaded; /* fn runs in a thread of its own */
-	/* Finds places that will be read later: their bytes are kept as excerpts, and need not be unpacked again. Returns
-	 * the next place in the n bytes at p, from i on (n: there is none), and how many bytes to keep from there. Pieces
-	 * begin at multiples of 8. NULL: nothing is kept. */
+	/* Finds places that will be read later: their bytes are kept as excerpts, and need not be unpacked again.
+	 * Returns the next place in the n bytes at p, from i on (n: there is none), and the number of bytes to keep
+	 * from there. Pieces begin at multiples of 8. NULL: nothing is kept. */
 	size_t (*find)(const char *p, size_t i, size_t n, size_t *ret_want);
 };
 MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	const struct zip_pass *pass, struct zip_view **ret);
 struct bytes zip_view_src(struct zip_view *v);
 void zip_view_close(struct zip_view **v); /* NULL is fine */
-/* Random access to a member: in place when stored (then *ret_fd = -1, and z must stay open), else
- * through an unnamed temporary file that *ret_fd owns. */
+/* Random access to a member: in place if it is stored (then *ret_fd = -1, and z must stay open), else through an
+ * unnamed temporary file that *ret_fd owns. */
 MUST_USE struct err *zip_src(
 	const struct zip *z, const struct zip_member *m, struct bytes *ret, int *ret_fd);
-/* An unnamed file in $TMPDIR (or /tmp) that members are unpacked to; made by the first write. Start
- * with .fd = -1. */
+/* An unnamed file in $TMPDIR (or /tmp) that members are unpacked to. The first write creates it; start with .fd = -1.
+ */
 struct zip_sink {
 	int fd;
 	uint64_t at; /* bytes written */
@@ -85,23 +85,23 @@ void zip_sink_close(struct zip_sink *s);
 /* ---- writing ---- */
 struct zip_input {
 	struct str name; /* in the archive */
-	struct str path; /* file to read, or "" and then content is used */
+	struct str path; /* file to read; "": `content` is used */
 	struct str content;
 	unsigned mode; /* 0644 or 0755 */
-	/* Or the member of an archive, with its hash for RECORD: its compressed bytes are copied, and not unpacked. */
+	/* Or the member of an archive, with its hash for RECORD: its compressed bytes are copied without unpacking. */
 	const struct zip *zip;
 	const struct zip_member *member;
 	struct str sha256;
 };
 
-struct zip_output { /* the result of an input */
+struct zip_output { /* the result for one input */
 	uint64_t size, stored;
 	uint32_t crc;
 	struct str sha256; /* base64url, for RECORD */
 };
 
-/* The first values that do not fit into the old fields; 0: those of the format. Tests lower them:
- * what comes out is valid ZIP64 all the same, because the 32-bit fields then hold 0xffffffff. */
+/* The smallest values that do not fit into the fields without ZIP64; 0: the format's own. Tests lower them; the
+ * result is still valid ZIP64, because the 32-bit fields then hold 0xffffffff. */
 struct zip_limits {
 	uint64_t size, count;
 	uint64_t chunk; /* members above two chunks are deflated in pieces */
@@ -110,7 +110,7 @@ struct zip_limits {
 struct zip_writer {
 	struct str path;
 	int64_t epoch;
-	uint32_t time; /* as struct zip_member has it; 0: epoch counts */
+	uint32_t time; /* like zip_member.time; 0: epoch is used */
 	unsigned jobs;
 	const struct zip_input *v;
 	size_t n;
@@ -118,15 +118,14 @@ struct zip_writer {
 		struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret);
 	void *user;
 	struct zip_limits limits;
-	uint64_t budget; /* wheel_write(): most stored bytes of all members; 0: any */
+	uint64_t budget; /* wheel_write(): limit of all members' stored bytes; 0: none */
 };
 
-/* Writes the archive atomically: members in the given order, all with the time epoch (seconds;
- * before 1980 counts as 1980-01-01), compressed in parallel; the bytes do not depend on jobs (0 =
- * one per CPU, ZIP_THREADS at most). What does not shrink is stored. ret (may be NULL) has n elements. last (may be
- * NULL) makes one more member out of what is known then: how a RECORD gets in. E_ZIP for a name
- * that must not be in an archive or occurs twice. Memory, whatever the members' sizes: what waits to be
- * written, at most 52 MiB (8 MiB for each thread, 48 in all, and one member of 4), 5 MiB for each thread, and
- * 1.5 KiB for each member. */
+/* Writes the archive atomically: members in the given order, all with the time `epoch` (seconds; before 1980 counts
+ * as 1980-01-01), compressed in parallel. The bytes do not depend on `jobs` (0 = one per CPU, ZIP_THREADS at most).
+ * Members that do not shrink are stored. ret (may be NULL) has n elements. `last` (may be NULL) makes one more member
+ * from the results of the others, such as a RECORD. E_ZIP for a name that must not be in an archive or occurs twice.
+ * Memory, whatever the members' sizes: 68 MiB of results that wait to be written (8 MiB for each thread, at most 64,
+ * and one member of 4), 5 MiB for each thread, and 1.5 KiB for each member. */
 enum { ZIP_THREADS = 24 };
 MUST_USE struct err *zip_write(struct arena *a, const struct zip_writer *w, struct zip_output *ret);

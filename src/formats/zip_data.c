@@ -1,9 +1,9 @@
-/* Contents of zip members: whole, in pieces or through a temporary file; always checked against size, checksum and
+/* The content of zip members: whole, in pieces or through a temporary file; always checked against size, checksum and
  * the amount of compressed data. See zip.h.
  *
  * Measured on a library of 1388 MB, deflated to 287 MB (one core with SHA-NI and AVX2): zlib 1.2.13 2.5 s, ISA-L 2.30
- * 1.2 s, libdeflate 1.14 1.1 s. libdeflate cannot unpack in pieces, and touching so much new memory cost another 0.8 s:
- * so libdeflate unpacks what fits into a few MiB, and ISA-L the rest. */
+ * 1.2 s, libdeflate 1.14 1.1 s. libdeflate cannot unpack in pieces, and touching so much new memory costs another 0.8
+ * s; so libdeflate unpacks members of up to 4 MiB, and ISA-L the rest. */
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "formats/zip_format.h"
 
-enum { WHOLE = 1 << 22 }; /* bytes; smaller members are unpacked whole, by libdeflate */
+enum { WHOLE = 1 << 22 }; /* bytes; members up to this size are unpacked whole, by libdeflate */
 
 static struct err *damaged(const struct zip *z, const struct zip_member *m, const char *what)
 {

@@ -32,8 +32,8 @@ enum {
 	ZIP_FLAG_MASKED = 0x2000,
 };
 
-/* Why a member of that name must not be unpacked below a folder, or NULL: names are relative, with forward slashes, and
- * never lead out. Readers and writers share these rules. */
+/* The reason why a member of that name must not be unpacked below a folder, or NULL: names are relative, with forward
+ * slashes, and never lead out. Readers and writers share these rules. */
 const char *zip_name_problem(struct str name);
 bool zip_ascii(struct str name);
 
@@ -42,23 +42,23 @@ enum { INFLATE_PIECE = 1 << 18 };
 struct inflater {
 	const struct zip *z;
 	const struct zip_member *m;
-	uint64_t taken, made; /* compressed bytes that were read; bytes that came out */
-	uint32_t crc;         /* checksum of these, if all came out in order */
+	uint64_t taken, made; /* compressed bytes read; bytes that came out */
+	uint32_t crc;         /* checksum of the latter, if all came out in order */
 	struct inflate_state s;
 	unsigned char in[INFLATE_PIECE];
 };
 
 MUST_USE struct err *inflater_open(
 	const struct zip *z, const struct zip_member *m, struct inflater **ret);
-/* The next bytes: room of them, less only at the end. When `in` is consumed, {taken, made, s} are the whole state:
- * whoever saves them can resume from here. */
+/* Unpacks the next `room` bytes, fewer only at the end. When `in` is consumed, {taken, made, s} are the whole state:
+ * save them to resume from here. */
 MUST_USE struct err *inflater_next(struct inflater *f, char *out, size_t room, size_t *ret);
-/* E_ZIP when the checksum of all bytes is wrong. */
+/* E_ZIP if the checksum of all bytes is wrong. */
 MUST_USE struct err *inflater_end(const struct inflater *f);
 void inflater_freep(struct inflater **f);
 
 /* ---- deflate_walk.c ---- */
-/* Finds the last block of a stream of n bytes: its beginning and end, in bits. 8 bytes behind the stream must be readable. False
- * when it is not a deflate stream. */
+/* Finds the last block of a deflate stream of n bytes: its beginning and end, in bits. The 8 bytes behind the stream
+ * must be readable. False if it is not a deflate stream. */
 bool deflate_last_block(
 	struct arena *tmp, const char *p, size_t n, uint64_t *ret_begin, uint64_t *ret_end);

@@ -1,5 +1,6 @@
-/* Opening zip archives: end records, the central directory, and the local headers compared with it. Mistakes that leave an
- * archive readable become findings; see zip.h. Members, headers and data descriptors must fill the file without overlap or gap. */
+/* Opens zip archives: end records, the central directory, and the local headers, which are compared with it. Mistakes
+ * that leave an archive readable become findings; see zip.h. Members, headers and data descriptors must fill the file
+ * without overlap or gap. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,28 +10,27 @@
 
 enum {
 	MAX_DIRECTORY = 1 << 30,
-	MEMBER_MEMORY = 1000, /* bytes that all readers together keep for one */
-	FIELD_WORK = 32,      /* work of each byte of extra fields */
+	MEMBER_MEMORY = 1000, /* bytes that all readers together keep per member */
+	FIELD_WORK = 32,      /* work per byte of extra fields */
 };
-#define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes */
+#define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes of all members */
 
 struct reader {
 	struct arena *a;
 	struct zip *z;
 	struct findings *list;
-	uint64_t
-		end; /* offset behind the central directory and the bytes in front of the end record */
+	uint64_t end; /* offset of the end record, or of the ZIP64 end record if there is one */
 	uint64_t dir, bytes; /* offset and size of the central directory */
-	uint64_t count;      /* members that the end record promises */
+	uint64_t count;      /* number of members, by the end record */
 	uint64_t shift;      /* bytes in front of the archive: added to every offset */
-	bool extras;         /* needless extra fields were reported */
+	bool extras;         /* harmless extra fields were reported; once is enough */
 };
 
 static void say(struct reader *r, const char *id, enum severity severity, struct str member,
 	const char *fmt, ...) PRINTF(5, 6);
 #define SAY_ERROR(r, id, ...) say((r), (id), SEV_ERROR, __VA_ARGS__)
 #define SAY_WARNING(r, id, ...) say((r), (id), SEV_WARNING, __VA_ARGS__)
-/* An error about a member that must not be read from then on. */
+/* An error that makes a member unsafe to read. */
 #define REFUSE(r, id, m, ...) ((m)->unsafe = true, SAY_ERROR((r), (id), (m)->name, __VA_ARGS__))
 
 static void say(struct reader *r, const char *id, enum severity severity, struct str member,
@@ -175,8 +175,8 @@ static struct err *read_end(struct reader *r)
 	return NULL;
 }
 
-/* The directory must end where the end record begins. When it does not, either bytes were put in
- * front of the archive (all offsets are too small) or between the two. */
+/* The directory must end where the end record begins. If it does not, there are extra bytes either in front of the
+ * archive (all offsets are too small) or between the two. */
 static struct err *place_directory(struct reader *r)
 {
 	unsigned char sig[4] = {0};
@@ -199,10 +199,10 @@ static struct err *place_directory(struct reader *r)
 
 /* ---- the central directory ---- */
 
-/* Values of the ZIP64 extra field, and its mistake (NULL = none). */
+/* Values of the ZIP64 extra field, and what is wrong with it (NULL: nothing). */
 struct wide {
 	uint64_t size, stored, header;
-	unsigned length; /* bytes of the field; 0 = there is none */
+	unsigned length; /* bytes of the field; 0 = it is missing */
 	const char *problem;
 };
 
@@ -225,8 +225,8 @@ static void wide_values(struct str field, const bool want[3], struct wide *w)
 				: "stands for no value of the header";
 }
 
-/* Extra fields that make other readers see something else than the header says, and harmless ones that a wheel has no use
- * for. Source: APPNOTE 4.6, Info-ZIP's proginfo/extrafld.txt, libarchive's zip reader. */
+/* Extra fields that make some readers see something other than the header says, and harmless ones that a wheel has no
+ * use for. Source: APPNOTE 4.6, Info-ZIP's proginfo/extrafld.txt, libarchive's zip reader. */
 static const struct extra_field {
 	unsigned id;
 	bool harmless;
@@ -247,12 +247,12 @@ static const struct extra_field {
 
 static void check_extra(struct reader *r, const struct zip_member *m, struct str extra)
 {
-	enum { BEFORE_NAME = 5 }; /* version, CRC of the first name */
+	enum { BEFORE_NAME = 5 }; /* version, CRC of the header's name */
 	for (unsigned n; extra.n >= 4; extra = str_sub(extra, 4 + n, extra.n)) {
 		unsigned id = le16(extra.p);
 		n = le16(extra.p + 2);
 		struct str field = str_sub(extra, 4, 4 + (size_t)n);
-		/* a second name that equals the first does no harm, whoever reads it */
+		/* a second name that equals the first does no harm */
 		bool same = id == ZIP_EXTRA_NAME && field.n >= BEFORE_NAME &&
 			    str_eq(str_sub(field, BEFORE_NAME, field.n), m->name);
 		for (size_t i = 0; i < sizeof(extra_fields) / sizeof(*extra_fields); i++) {
@@ -273,7 +273,7 @@ static void check_extra(struct reader *r, const struct zip_member *m, struct str
 	}
 }
 
-/* Replaces in *w those of size, stored and header that the 32-bit fields left out (want). */
+/* Reads into *w those of size, stored and header whose 32-bit fields are all ones (want). */
 static void read_wide(struct str extra, const bool want[3], struct wide *w)
 {
 	while (extra.n >= 4) {
@@ -327,7 +327,7 @@ static void check_packing(struct reader *r, struct zip_member *m)
 			(unsigned long long)m->size, (unsigned long long)m->stored);
 }
 
-/* One entry of the directory; returns its length, 0 when it is damaged. */
+/* Reads one entry of the directory; returns its length, or 0 if it is damaged. */
 static size_t read_entry(struct reader *r, struct str rest)
 {
 	const char *p = rest.p;
@@ -347,7 +347,8 @@ static size_t read_entry(struct reader *r, struct str rest)
 		.flags = le16(p + 8),
 		.time = le32(p + 12),
 		.crc = le32(p + 16),
-		.mode = le32(p + 38) >> 16, /* whichever system wrote it, as installers do */
+		.mode = le32(p + 38) >>
+			16, /* whatever system wrote it: installers do not look at that either */
 		.size = w.size,
 		.stored = w.stored,
 		.header = w.header,
@@ -411,8 +412,8 @@ static void check_names(struct reader *r)
 			map_put(&z->names, m->name, m);
 		map_put(&folded, lower, m);
 	}
-	struct str last = S(
-		""); /* its folders are known to be none of the files; most members share those of the one before */
+	/* The folders of `last` are known not to be files; most members share the folders of the one before. */
+	struct str last = S("");
 	VEC_EACH (struct zip_member, m, &z->members) {
 		size_t n = zip_name_problem(m->name) ? 0 : m->name.n, i = 0;
 		while (i < n && i < last.n && m->name.p[i] == last.p[i])
@@ -471,8 +472,8 @@ static void check_local(struct reader *r, const struct zip_member *m, const stru
 	const bool want[] = {marked, marked, false};
 	read_wide(l->extra, want, &w);
 	check_extra(r, m, l->extra);
-	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are all ones. Writers that copy the
-	 * central field, which may have one size or the offset, break that: pypa/wheel#692. */
+	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are all ones. Writers break
+	 * that by copying the central field, which may have one size or the offset: pypa/wheel#692. */
 	if (w.problem)
 		SAY_ERROR(r, "zip-zip64", m->name, "the ZIP64 extra field of its local header %s",
 			w.problem);
@@ -516,8 +517,8 @@ static struct err *check_member(struct reader *r, struct zip_member *m)
 			(unsigned long long)m->header);
 		return NULL;
 	}
-	TRY(budget_work(
-		r->z->src.budget, FIELD_WORK * l.extra.n)); /* many members may share one header */
+	/* many members may share one header */
+	TRY(budget_work(r->z->src.budget, FIELD_WORK * l.extra.n));
 	m->data = m->header + ZIP_LOCAL_SIZE + l.name.n + l.extra.n;
 	check_local(r, m, &l);
 	if (m->stored > r->dir - m->data)

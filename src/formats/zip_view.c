@@ -18,7 +18,7 @@ enum {
 	EXCERPTS = 16 << 20, /* bytes of all excerpts, at most */
 };
 
-/* The output buffer of the decoder is at the end of its state; what it does not hold is left away. */
+/* A saved decoder. The output buffer is at the end of the decoder's state; only its used part is saved. */
 struct checkpoint {
 	uint64_t taken;
 	size_t n;
@@ -30,7 +30,7 @@ struct block {
 	char *bytes; /* NULL: empty */
 };
 
-struct excerpt { /* bytes that the first pass keeps, since they will be read */
+struct excerpt { /* bytes that the first pass keeps, because they will be read */
 	uint64_t at;
 	size_t n, have;
 	char *p;
@@ -44,22 +44,23 @@ struct zip_view {
 	uint64_t clock;
 	struct block blocks[BLOCKS];
 	struct arena a;           /* holds the excerpts */
-	VEC(struct excerpt) kept; /* by offset; those before `whole` have all their bytes */
+	VEC(struct excerpt) kept; /* by offset; those before `whole` are complete */
 	size_t whole;
-	uint64_t seen, searched; /* bytes that passed; bytes in which all candidates were kept */
-	uint64_t memory;         /* bytes of excerpts */
+	uint64_t seen,
+		searched; /* bytes that the first pass has seen; bytes in which it kept all candidates */
+	uint64_t memory; /* bytes of excerpts */
 };
 
 /* ---- the first pass ---- */
 
-struct handover { /* pieces between the thread that unpacks and the one that calls fn */
+struct handover { /* queue of pieces between the thread that unpacks and the one that calls fn */
 	struct zip_view *v;
 	const struct zip_pass *pass;
 	pthread_mutex_t lock;
 	pthread_cond_t news;
 	char *pieces;
-	size_t n[RING], room; /* room: for so many pieces */
-	uint64_t made, used;  /* pieces */
+	size_t n[RING], room; /* bytes of each piece; capacity in pieces */
+	uint64_t made, used;  /* pieces so far */
 	bool end, stop;
 	struct err *e; /* the error of fn */
 };
@@ -69,7 +70,7 @@ static char *piece_of(const struct handover *h, uint64_t i)
 	return h->pieces + i % h->room * INFLATE_PIECE;
 }
 
-/* False: there is no more room. */
+/* Returns false if there is no room for another excerpt. */
 static bool add_excerpt(struct zip_view *v, uint64_t at, size_t want)
 {
 	uint64_t left = v->f->m->size - at, cost;
@@ -87,7 +88,7 @@ static bool add_excerpt(struct zip_view *v, uint64_t at, size_t want)
 	return true;
 }
 
-/* Begins an excerpt at each candidate in the next n bytes, and continues those that are not whole. */
+/* Begins an excerpt at each candidate in the next n bytes, and continues those that are not complete. */
 static void take_excerpts(struct zip_view *v, const struct zip_pass *pass, const char *p, size_t n)
 {
 	uint64_t at = v->seen;
@@ -225,7 +226,7 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 
 /* ---- reading ---- */
 
-/* Unpacks a block again, unless it is one of those that are kept; it takes the place of the one not used for longest. */
+/* Finds a block among those that are kept, or unpacks it again in place of the least recently used one. */
 static struct err *block_at(struct zip_view *v, uint64_t number, struct block **ret)
 {
 	struct inflater *f = v->f;
@@ -252,7 +253,7 @@ static struct err *block_at(struct zip_view *v, uint64_t number, struct block **
 	return NULL;
 }
 
-/* The first excerpt from there on; kept.n: there is none. */
+/* The index of the first excerpt at or behind `at`; kept.n if there is none. */
 static size_t excerpt_from(const struct zip_view *v, uint64_t at)
 {
 	size_t low = 0, high = v->kept.n;

@@ -1,17 +1,17 @@
-/* Writing zip archives: deterministic, parallel, ZIP64 exactly where a value does not fit.
+/* Writes zip archives: deterministic, parallel, ZIP64 exactly where a value does not fit.
  *
- * Members are cut into units; all threads work on these, and one more writes finished units in order. The bytes of waiting
- * units are limited. A small member is one unit: read, hashed, checksummed and compressed in one pass. A big one is cut
- * into chunks that are compressed separately and joined, so that one library does not keep all CPUs waiting, and one more
- * unit hashes all of it meanwhile. Results depend on the content only. Members of other archives are copied by the writing
- * thread.
+ * Members are cut into units; all threads work on these, and one more thread writes finished units in order. The
+ * bytes of waiting units are limited. A small member is one unit: read, hashed, checksummed and compressed in one
+ * pass. A big one is cut into chunks that are compressed separately and joined, so that one library does not keep all
+ * CPUs waiting; meanwhile one more unit hashes all of it. Results depend on the content only. Members of other
+ * archives are copied by the writing thread.
  *
- * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by clearing the "final" bit
- * of the last block, which deflate_walk.c finds, and adding an empty stored block, which ends at a byte boundary (RFC
- * 1951, 3.2.3 and 3.2.4).
+ * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by clearing the
+ * "final" bit of the last block, which deflate_walk.c finds, and adding an empty stored block, which ends at a byte
+ * boundary (RFC 1951, 3.2.3 and 3.2.4).
  *
- * Headers of big members are reserved, and filled in when their sizes are known. A deflated member is never larger than its
- * content (else it is stored), so it is known from the start which ones need ZIP64. */
+ * Headers of big members are reserved, and filled in when their sizes are known. A deflated member is never larger
+ * than its content (else it is stored), so the members that need ZIP64 are known from the start. */
 #include <libdeflate.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,7 +37,7 @@ struct packed { /* a member on its way into the archive */
 	uint16_t method;
 	bool big;
 	struct hash *running; /* hash of a big member, until its hash unit is written */
-	uint32_t hashed;      /* its crc, until then */
+	uint32_t hashed;      /* its CRC, until then */
 	struct digest digest;
 };
 
@@ -51,19 +51,19 @@ struct pack_unit {
 	size_t out_n;
 };
 
-/* One job for the pool: some units in a row, which share a compressor. */
+/* A job for the pool: consecutive units, which share a compressor. */
 struct job {
 	struct writer *w;
 	struct pack_unit *v;
 	size_t n;
-	uint64_t bytes; /* bytes of content whose results wait to be written */
+	uint64_t bytes; /* bytes of content in this job */
 	bool begun, done;
 	struct err *e;
 };
 
 /* ---- threads: compressing and hashing ---- */
 
-/* Reads part of an input's content; E_IO when the file became shorter meanwhile. */
+/* Reads part of an input's content; E_IO if the file has become shorter. */
 static struct err *read_input(const struct zip_input *in, void *p, size_t n, uint64_t from)
 {
 	if (!in->path.n) {
@@ -102,7 +102,7 @@ static struct err *pack_whole(struct libdeflate_compressor *c, struct pack_unit 
 	m->crc = libdeflate_crc32(0, raw, u->n);
 	m->method = ZIP_DEFLATE;
 	u->out = xmalloc(u->n + 1);
-	/* Less room than the content: what does not shrink is stored. */
+	/* Compresses into less room than the content takes: what does not shrink is stored. */
 	if (u->n)
 		u->out_n = libdeflate_deflate_compress(c, raw, u->n, u->out, u->n - 1);
 	if (!u->out_n) {
@@ -115,7 +115,7 @@ static struct err *pack_whole(struct libdeflate_compressor *c, struct pack_unit 
 	return NULL;
 }
 
-/* Turns a finished stream into one that others may follow; out has 8 bytes of room. */
+/* Turns a finished stream into one that others may follow; u->out has 8 spare bytes. */
 static struct err *unfinish(struct arena *tmp, struct pack_unit *u)
 {
 	uint64_t begin, bit;
@@ -166,7 +166,7 @@ static struct err *hash_all(struct arena *tmp, struct packed *m)
 	return NULL;
 }
 
-/* Fills out and out_n of each unit, and the member's crc, method, digest as the work is. */
+/* Fills in out and out_n of each unit and, depending on its work, the member's crc, method and digest. */
 static struct err *run_units(struct arena *tmp, const struct job *j)
 {
 	CLEANUP(deflate_freep) struct libdeflate_compressor *c = NULL;
@@ -183,8 +183,7 @@ static struct err *run_units(struct arena *tmp, const struct job *j)
 	return NULL;
 }
 
-/* Chooses the method of a big member by samples of its content: data that is compressed already is
- * stored. */
+/* Chooses the method of a big member by samples of its content: data that is already compressed is stored. */
 static struct err *probe(struct packed *m)
 {
 	enum { SAMPLE = 1 << 16, SAMPLES = 8 };
@@ -214,7 +213,7 @@ struct writer {
 	uint32_t date; /* DOS date and time */
 	unsigned threads;
 	struct pack_unit *units;
-	VEC(struct job) jobs; /* in the order of writing */
+	VEC(struct job) jobs; /* in the order in which they are written */
 	struct pool *pool;
 	pthread_mutex_t lock;
 	pthread_cond_t news; /* a job is done */
@@ -241,7 +240,7 @@ static void writer_done(struct writer *w)
 	progress_end(w->progress);
 }
 
-/* Two-second steps since 1980, in UTC so that no time zone gets into the bytes. */
+/* MS-DOS date and time: two-second steps since 1980, in UTC so that no time zone gets into the bytes. */
 static uint32_t dos_time(int64_t epoch)
 {
 	const int64_t first = 315532800, last = 4354819198; /* 1980-01-01, 2107-12-31 23:59:58 */
@@ -274,8 +273,8 @@ static unsigned version_needed(const struct packed *m, bool wide)
 	return wide ? 45 : m->method == ZIP_DEFLATE ? 20 : 10;
 }
 
-/* The ZIP64 field of a local header has both sizes (4.5.3). As stored <= size in what we pack, the need for it is known
- * before stored is. */
+/* The ZIP64 field of a local header has both sizes (4.5.3). As stored <= size in what we compress, size alone decides
+ * whether it is there, before stored is known. */
 static void put_local(struct writer *w, struct buf *b, const struct packed *m)
 {
 	bool wide = m->size >= w->lim.size || m->stored >= w->lim.size;
@@ -400,7 +399,7 @@ static struct err *write_header(struct writer *w, struct packed *m)
 	return NULL;
 }
 
-/* Replaces deflated data that did not become smaller by the content itself. */
+/* Replaces deflated data that did not shrink by the content itself. */
 static struct err *store_instead(struct writer *w, struct packed *m)
 {
 	ARENA(tmp);
@@ -463,7 +462,7 @@ static struct err *write_unit(struct writer *w, struct pack_unit *u)
 
 /* ---- the queue ---- */
 
-/* Appends a unit; small ones share a job, so that each does not pay for a compressor of its own. */
+/* Appends a unit; small ones share a job, to share the cost of a compressor. */
 static void add_unit(struct writer *w, struct pack_unit unit)
 {
 	enum { JOB = 1 << 18 };
@@ -523,7 +522,8 @@ static void begin(struct writer *w, struct job *j)
 	j->begun = true;
 }
 
-/* Hashing a member takes as long as compressing many chunks, and its result is written behind them: so it begins first. */
+/* Hashing a member takes as long as compressing many chunks, and its unit is written behind them, so it is started
+ * first. */
 static void begin_hash(struct writer *w, struct job *j)
 {
 	while (j->v->work == CHUNK)
@@ -568,7 +568,7 @@ static struct err *run_queue(struct writer *w)
 static struct err *pack(struct writer *w, size_t from, size_t to)
 {
 	TRY(cut_members(w, from, to));
-	w->pool = pool_new(w->threads + 1); /* without the one that waits and writes */
+	w->pool = pool_new(w->threads + 1); /* this thread counts, but only waits and writes */
 	struct err *e = run_queue(w);
 	atomic_store(&w->stop, true);
 	e = err_join(e, pool_end(w->pool));
