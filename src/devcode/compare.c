@@ -1,5 +1,5 @@
-/* Comparing objects with each other: kernels that a bundle has for one processor only, by name; and objects that are the
- * same for several targets, by hash. */
+/* Compares objects with each other: by kernel names, to find kernels that a bundle has for one processor only; and by
+ * hash, to find objects that are the same for several targets. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -20,7 +20,7 @@ static struct err *take_name(void *user, const struct elf_symbol *x)
 	if (!x->section || !str_ends(x->name, S(".kd")))
 		return NULL;
 	struct str name = str_sub(x->name, 0, x->name.n - 3);
-	uint64_t cost = 3 * sizeof(struct scan_name) + MOST; /* the list doubles */
+	uint64_t cost = 3 * sizeof(struct scan_name) + MOST; /* the list grows by doubling */
 	TRY(budget_memory(t->s->names_budget, cost));
 	t->s->names_taken += cost;
 	struct scan_name *n = VEC_PUSH(t->s->names_in, &t->s->names);
@@ -50,7 +50,8 @@ static int by_name(const void *x, const void *y)
 	return (a->object > b->object) - (a->object < b->object);
 }
 
-/* The processor that has a kernel, among those of one wave size: kernels for other waves have other names anyway. */
+/* The processor that has a kernel, among those of one wave size; `more`: there are others. Kernels for the other wave
+ * size have other names anyway. */
 struct owner {
 	const struct gpu *one;
 	bool more;
@@ -65,7 +66,8 @@ static void add_owner(struct owner by_wave[2], const struct gpu *gpu)
 		w->one = gpu;
 }
 
-/* Counts n equal names as alone if only one processor has them. have: the processors with kernels in this bundle. */
+/* Counts n equal names as alone if only one processor has them although the bundle has kernels for others of its wave
+ * size. have: the processors with kernels in this bundle, by wave size. */
 static void judge_name(
 	struct scan *s, const struct scan_name *v, size_t n, const struct owner have[2])
 {
@@ -138,7 +140,7 @@ struct hashed_object {
 
 struct same_group { /* targets with identical objects: "gfx1200, gfx1201" */
 	struct str targets;
-	uint64_t objects, size; /* size: bytes that could be left out */
+	uint64_t objects, size; /* size: bytes of the redundant copies */
 };
 
 static int by_hash(const void *x, const void *y)

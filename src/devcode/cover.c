@@ -1,4 +1,4 @@
-/* Counting the bundles of a file that serve a target; see devcode.h. */
+/* Counts the bundles of a file that serve a target; see devcode.h. */
 #include "base/buf.h"
 #include "devcode/devcode.h"
 
@@ -17,7 +17,7 @@ static int64_t weight(const struct code_object *o, bool kernels)
 	return kernels || o->inner ? o->kernels : o->size > 0;
 }
 
-/* Are both in one bundle? All objects in none count as one. */
+/* Are both in the same bundle? All bare objects count as one bundle. */
 static bool same_bundle(const struct code_object *x, const struct code_object *y)
 {
 	return x->bundle == y->bundle ||

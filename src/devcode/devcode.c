@@ -1,4 +1,4 @@
-/* Scanning a path: a file, a folder, a wheel, a source distribution. */
+/* Scans a path: a file, a folder, a wheel, or a source distribution. */
 #include "devcode/devcode.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static struct err *scan_bare(struct scan *s, const struct bytes *src)
 	return scan_bundles(s, src, 0, src->size, S("the file"));
 }
 
-/* The formats, known by a file's first bytes. */
+/* The formats, recognized by a file's first bytes. */
 static const struct format {
 	const char *name;
 	bool (*is)(struct str head);
@@ -42,7 +42,7 @@ static const struct format *format_of(struct str head)
 	return NULL;
 }
 
-/* Reports targets that some bundles of a file have, and others do not. */
+/* Reports targets that some bundles of a file have and others do not. */
 static struct err *check_bundles(struct scan *s, const struct bytes *src)
 {
 	ARENA(tmp);
@@ -87,7 +87,8 @@ struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct st
 		TRY(check_bundles(&s, src));
 		names_judge(&s);
 	}
-	return cancel_check(); /* an interrupted part became a finding */
+	/* the interruption of an object was noted as damage: end here instead */
+	return cancel_check();
 }
 
 /* ---- many files: damage to one of them is a finding ---- */
@@ -97,8 +98,8 @@ struct many {
 	struct devcode *out;
 	struct str dir;
 	const struct zip *zip;
-	struct str prefix; /* goes in front of the members' names: "some.whl/" */
-	unsigned depth;    /* level of archives in archives */
+	struct str prefix; /* goes before the members' names: "some.whl/" */
+	unsigned depth;    /* nesting depth of archives */
 };
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
@@ -141,7 +142,7 @@ static bool is_zip(struct str head)
 	return str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
 }
 
-/* Newer AOTriton has its stores in zip archives below this folder. */
+/* Newer AOTriton keeps its stores in zip archives below this folder. */
 static bool is_store_zip(struct str path, struct str head)
 {
 	return is_zip(head) && str_contains(path, S("aotriton.images/"));
@@ -180,7 +181,7 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);
 }
 
-/* Reports the cut list of `rocsmith slim`; e: the error of reading it, or NULL. */
+/* Reports the cut list that `rocsmith slim` left. e: the error of reading it, or NULL; it is freed. */
 static void note_cut_list(struct many *m, struct str path, struct err *e, const struct str *text)
 {
 	ARENA(tmp);
@@ -258,7 +259,7 @@ static void remove_treep(struct str *dir)
 		err_free(fs_remove_tree(*dir));
 }
 
-/* An honest one unpacks to less than 2 GiB, and to less than 20 times its size. */
+/* The unpacked size is limited to 2 GiB, or to 20 times the archive's if that is more; honest archives stay below. */
 static struct err *scan_tar(struct many *m, struct str path)
 {
 	ARENA(tmp);
@@ -294,7 +295,7 @@ static enum kind kind_of(struct str head, struct str path)
 	return str_ends(path, S(".tar")) ? KIND_TAR : KIND_FILE;
 }
 
-/* Finds out what a single file is, or E_FORMAT. */
+/* Determines the kind of a single file; E_FORMAT if it is of no known format. */
 static struct err *sniff(struct str path, enum kind *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;

@@ -1,8 +1,8 @@
-/* One code object: its ELF header, kernels and what they take of a GPU, debug sections and hash; and what is odd
- * about it.
+/* Reads one code object: its ELF header, kernels and the GPU resources that they need, debug sections and hash. Reports
+ * whatever is odd about it.
  *
- * Kernels are the symbols NAME.kd (kernel descriptors) of the dynamic symbol table. A listed target
- * proves little: a bundle may list 27 targets and have kernels for three. */
+ * Kernels are the symbols NAME.kd (kernel descriptors) of the dynamic symbol table. A listed target proves little: a
+ * bundle may list 27 targets and have kernels for three. */
 #include "devcode/scan.h"
 
 #include <string.h>
@@ -13,13 +13,13 @@
 
 enum { HEADER = 64, FIRST_ABI = 2 /* EI_ABIVERSION 0 is code object version 2 */ };
 
-/* A feature that the list leaves out means "any", which e_flags spell out. */
+/* A feature that the bundle's table leaves out means "any", which e_flags spell out. */
 static bool same_feature(enum feature a, enum feature b)
 {
 	return a == b || (a <= FEATURE_ANY && b <= FEATURE_ANY);
 }
 
-/* Finds or makes the target of this name. */
+/* Sets the object's target by name, and adds it to devcode.targets if it is new. */
 static struct err *set_target(struct scan *s, struct str name, struct code_object *o)
 {
 	struct devcode *d = s->out;
@@ -52,7 +52,8 @@ struct err *object_add(
 	return NULL;
 }
 
-/* V2: NT_AMD_HSA_ISA_VERSION of owner "AMD": two lengths of 2 bytes, then major, minor and stepping. */
+/* Version 2 names the target in a note: NT_AMD_HSA_ISA_VERSION of owner "AMD", with two lengths of 2 bytes, then major,
+ * minor and stepping. */
 static struct err *target_of_note(struct scan *s, const struct elf *e, struct str *ret)
 {
 	enum { NHDR = 12, NAME = 4, DESC = 16, ISA_VERSION = 3 };
@@ -88,7 +89,7 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 	if (!(e->flags & MACH)) {
 		struct str name;
 		TRY(target_of_note(s, e, &name));
-		if (!name.n) /* as trap handlers are built */
+		if (!name.n) /* trap handlers are built for no machine */
 			return o->target.n ? NULL : set_target(s, S(DEVCODE_UNKNOWN), o);
 		t = target_read(name);
 	}
@@ -106,10 +107,10 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 	return NULL;
 }
 
-/* A source that keeps the first bytes of another, which have the headers and the beginning of the note, and the last
- * short piece that was read: the dynamic section is read twice. */
+/* A source that caches the first bytes of another, which hold the headers and the beginning of the note, and the last
+ * short read, because the dynamic section is read twice. */
 struct near {
-	struct bytes src; /* first, so that read_near() can find its struct */
+	struct bytes src; /* first, because read_near() casts its address to struct near */
 	const struct bytes *far;
 	struct last {
 		uint64_t at;
@@ -137,7 +138,8 @@ static struct err *read_near(const struct bytes *s, void *p, size_t n, uint64_t 
 }
 
 /* ---- kernels ---- */
-/* NT_AMDGPU_METADATA of owner "AMDGPU": a map with the list amdhsa.kernels. */
+/* Moves *note to the elements of the list amdhsa.kernels in NT_AMDGPU_METADATA (owner "AMDGPU"), a msgpack map. *ret_n:
+ * the length of the list. False if there is none. */
 static bool read_metadata(struct str *note, uint64_t *ret_n)
 {
 	enum { NHDR = 12, NAME = 8, METADATA = 32 };
@@ -182,7 +184,8 @@ static struct err *read_announced(struct arena *a, const struct elf *e, struct c
 	return NULL;
 }
 
-/* A kernel is two symbols, NAME and NAME.kd, and a translation unit may have one more (__hip_cuid_*). */
+/* Does the number of symbols confirm the announced kernels? A kernel has two symbols, NAME and NAME.kd, and a
+ * translation unit may have one more (__hip_cuid_*). */
 static struct err *is_confirmed(const struct elf *e, const struct code_object *o, bool *ret)
 {
 	uint64_t symbols = 0, n = o->kernels > 0 ? (uint64_t)o->kernels : 0;
@@ -251,8 +254,8 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 
 /* ---- registers, LDS, scratch, spills ---- */
 
-/* The compiler writes it into the metadata note, whose list amdhsa.kernels has a map for each kernel. Source of the keys:
- * LLVM AMDGPUUsage, "Code Object V3 Metadata". A note without such a list has no resources. The limit is for a whole
+/* The compiler records these in the metadata note, whose list amdhsa.kernels has a map for each kernel; a note without
+ * the list has no resources. Source of the keys: LLVM AMDGPUUsage, "Code Object V3 Metadata". KERNELS limits a whole
  * scan: enough for people, and a build report stays readable. */
 enum { KERNELS = 4000, KERNEL_NAME = 400 };
 
@@ -301,7 +304,8 @@ static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k
 	return true;
 }
 
-/* SGPRs: LLVM, GCNSubtarget.cpp, getOccupancyWithNumSGPRs(); gfx10 and later have enough for all waves. */
+/* The waves per SIMD unit that the registers allow, or 0 if unknown. Source for SGPRs: LLVM, GCNSubtarget.cpp,
+ * getOccupancyWithNumSGPRs(); gfx10 and later have enough for all waves. */
 static unsigned waves_of(const struct gpu *gpu, const struct code_kernel *k)
 {
 	enum { SGPRS = 800 };
@@ -343,7 +347,8 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 
 /* ---- the whole ---- */
 
-/* A listing needs only one read of a few bytes. *ret false: they are not enough. */
+/* Reads the target from the ELF header alone: a plain listing needs no more than this short read. *ret = false: it was
+ * not enough. */
 static struct err *look_shortly(
 	struct scan *s, const struct bytes *object, struct code_object *o, bool *ret)
 {
@@ -364,7 +369,7 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 	ARENA(tmp);
 	struct elf e;
 	struct last last;
-	struct near near; /* neither is zeroed: that would be as much work as reading them */
+	struct near near; /* neither is zeroed, which would cost as much as reading them */
 	const struct bytes *src = &near.src;
 	last.n = 0;
 	near.far = object;
@@ -379,7 +384,7 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 	if (e.machine != ELF_AMDGPU)
 		return err_new(E_ELF, "an ELF file for machine %u, not for an AMD GPU", e.machine);
 	TRY(look_at_header(s, &e, o));
-	VEC_EACH (struct elf_section, x, &e.sections) /* none without DEVCODE_DEBUG */
+	VEC_EACH (struct elf_section, x, &e.sections) /* empty without DEVCODE_DEBUG */
 		if (str_starts(x->name, S(".debug_")) && x->size <= src->size)
 			o->debug += (int64_t)x->size;
 	if (!(s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG)))
@@ -424,7 +429,7 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 			err_wrap(e, "the object for '%.*s' in bundle %u%.*s cannot be read",
 				STR(o->target), o->bundle, STR(s->whose)));
 	if (o->kernels < 0 && s->flags & DEVCODE_KERNELS)
-		o->kernels = 0; /* empty, unreadable, or nothing compiled yet */
+		o->kernels = 0; /* an empty or unreadable object, or SPIR-V */
 }
 
 struct err *scan_object(struct scan *s, const struct bytes *src)
@@ -439,7 +444,7 @@ struct err *scan_object(struct scan *s, const struct bytes *src)
 	return NULL;
 }
 
-/* Objects without kernels are normal where no target has any (device functions, variables). */
+/* Reports objects without kernels, unless no target of the bundle has any (device functions, variables). */
 void object_compare(struct scan *s, size_t first, size_t end)
 {
 	ARENA(tmp);

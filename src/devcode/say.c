@@ -1,4 +1,4 @@
-/* Findings about the file at hand. */
+/* Adds findings about the file that is being scanned. */
 #include "devcode/scan.h"
 #include "formats/kpack.h"
 

@@ -3,7 +3,7 @@
 
 #include "devcode/devcode.h"
 
-struct scan_name { /* a kernel of the bundle at hand */
+struct scan_name { /* a kernel name of the current bundle */
 	uint64_t hash;
 	size_t object; /* index into file->objects */
 	struct str text;
@@ -14,18 +14,18 @@ struct scan {
 	unsigned flags;
 	struct devcode *out;
 	struct devcode_file *file; /* results of this image; added to out when it has any */
-	uint64_t base;             /* offset of the image in what its source reads from */
-	struct str whose;       /* in kpack archives: " (LIBRARY#NUMBER)" of the bundle at hand */
+	uint64_t base;             /* offset of the image in its file; places are relative to it */
+	struct str whose;       /* in kpack archives: " (LIBRARY#NUMBER)" of the current bundle */
 	struct arena *names_in; /* with DEVCODE_NAMES: owns the names */
 	struct budget *names_budget;
-	uint64_t names_taken; /* memory taken from it */
+	uint64_t names_taken; /* bytes of that budget in use */
 	VEC(struct scan_name) names;
 };
 
-/* A range of the file that may have bundles. */
+/* A range of the file that may contain bundles. */
 struct scan_range {
 	uint64_t offset, size;
-	bool fatbin; /* bundles from its first byte on; other ranges are searched */
+	bool fatbin; /* bundles lie back to back from its first byte; other ranges are searched */
 	struct str name;
 };
 
@@ -40,19 +40,20 @@ MUST_USE struct err *scan_ranges(struct scan *s, const struct bytes *src, struct
 /* scan_FORMAT.c: adds the device code of an image to s->file. Errors are about the image as a whole;
  * a damaged part is a finding. */
 MUST_USE struct err *scan_elf(struct scan *s, const struct bytes *src);
-/* Walks bundles from offset to end. Anything else there becomes a finding, which names it `where`. */
+/* Scans bundles that lie back to back from offset to end. Anything else there becomes a finding, which calls the range
+ * `where`. */
 MUST_USE struct err *scan_bundles(
 	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, struct str where);
-/* Looks for bundles at every multiple of 8; with `objects` also for code objects. */
+/* Searches for bundles at every multiple of 8; with `objects` also for code objects. */
 MUST_USE struct err *scan_search(
 	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, bool objects);
 MUST_USE struct err *scan_archive(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_kpack(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct bytes *src);
-/* Do the sets of code that a program needs serve this processor? *ret_any: there are such sets. */
+/* Does every needed set of side files serve this processor? *ret_any: there is a needed set. */
 bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any);
-/* Adds findings about sets that lack something. */
+/* Adds findings about sets that lack the lazy table, or all tuned kernels, of a GPU. */
 void sides_judge(struct arena *a, struct devcode *d);
 
 bool archive_is(struct str head);
@@ -68,8 +69,8 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 /* Adds findings that compare the objects of one bundle, first..end of s->file->objects. */
 void object_compare(struct scan *s, size_t first, size_t end);
 
-/* compare.c, with DEVCODE_NAMES: takes the names of an object's kernels; compares the names of a bundle, whose objects
- * begin at `first`, and drops them; adds the findings about the file. */
+/* compare.c, with DEVCODE_NAMES. names_take() collects the kernel names of an object. names_compare() compares those of
+ * a bundle, whose objects begin at `first`, and frees them. names_judge() adds the findings about the file. */
 MUST_USE struct err *names_take(struct scan *s, const struct elf *e, const struct code_object *o);
 void names_compare(struct scan *s, size_t first);
 void names_judge(struct scan *s);
@@ -79,7 +80,7 @@ void same_judge(struct arena *a, struct devcode *d);
 /* Adds a finding about the current file. */
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
 	PRINTF(4, 5);
-/* Adds "device code was split off" for a library that is marked so. */
+/* Adds the finding that device code was split off, for a library whose kpack mark says so. */
 void scan_say_host(struct scan *s, const struct bytes *src);
 /* Adds a finding whose message is the whole chain of an error. Frees e. */
 void scan_damage(struct scan *s, const char *id, struct err *e);

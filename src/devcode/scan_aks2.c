@@ -12,9 +12,9 @@ enum { HEADER = 16, ENTRY = 20, MAX_KERNELS = 1 << 16 };
 
 struct aks2_store {
 	const struct bytes *src;
-	uint32_t size, kernels, directory; /* decoded bytes; bytes of the directory in them */
+	uint32_t size, kernels, directory; /* decoded bytes; the directory takes so many of them */
 	char *p;                           /* malloc'ed */
-	uint64_t taken;                    /* memory taken from the budget */
+	uint64_t taken;                    /* bytes of the budget in use */
 };
 
 static void store_done(struct aks2_store *x)
@@ -57,7 +57,7 @@ static struct err *inflate_all(const struct aks2_store *x, lzma_stream *z)
 
 static struct err *inflate_store(struct aks2_store *x)
 {
-	enum { WINDOW = 80 << 20 /* xz -9 takes 65 */ };
+	enum { WINDOW = 80 << 20 /* xz -9 needs 65 MiB */ };
 	lzma_stream z = LZMA_STREAM_INIT;
 	TRY(budget_memory(x->src->budget, x->size));
 	x->taken = x->size;
@@ -100,7 +100,7 @@ static struct err *read_kernels(struct scan *s, const struct aks2_store *x)
 		at += ENTRY + (uint64_t)le32(p + 16);
 		if (from > x->size || size > x->size - from)
 			return err_new(E_FORMAT, "kernel %u lies outside of the decoded bytes", i);
-		if (size) /* AOTriton did not want an empty one to be compiled */
+		if (size) /* an empty one is a kernel that AOTriton chose not to compile */
 			TRY(add_kernel(s, x, (struct str){.p = x->p + from, .n = (size_t)size}));
 		TRY(cancel_check());
 	}

@@ -1,6 +1,6 @@
-/* Bundles in an image: one behind the other in a section, or anywhere in read-only data; and the
- * objects in each. Compressed bundles are decoded only when something inside is asked for, object
- * by object, so that at most one object is held beside the decoder's window. */
+/* Bundles in an image, back to back in a section or anywhere in its data, and the objects in each. Compressed bundles
+ * are decoded only when something inside is asked for, object by object, so that at most one object is held beside the
+ * decoder's window. */
 #include "devcode/scan.h"
 
 #include <stdlib.h>
@@ -16,10 +16,10 @@ struct object_decoding {
 	struct scan *s;
 	const struct bytes *src;
 	struct bundle_reader reader;
-	char *p; /* the bytes of the object at hand so far; malloc'ed */
+	char *p; /* the current object's bytes so far; malloc'ed */
 	size_t have, cap;
-	uint64_t taken;   /* memory taken from the budget, for p */
-	struct hash *md5; /* hash of everything, for the header's; or NULL */
+	uint64_t taken;   /* bytes of the budget in use for p */
+	struct hash *md5; /* hash of the decoded bundle, to compare with the header's; or NULL */
 };
 
 static struct err *take_part(
@@ -28,7 +28,7 @@ static struct err *take_part(
 	struct object_decoding *d = user;
 	(void)at;
 	if (span->size > d->cap) {
-		/* pages that nothing is written to cost nothing, whatever a table claims */
+		/* untouched pages cost no memory, whatever a table claims */
 		TRY(budget_memory(d->src->budget, span->size - d->taken));
 		d->taken = span->size;
 		free(d->p);
@@ -103,7 +103,7 @@ static void look_raw(struct scan *s, const struct bytes *src, struct code_object
 		object_look(s, &part, o);
 }
 
-/* Objects for one thread, with an arena and findings of its own. */
+/* A share of the objects for one thread, with an arena and findings of its own. */
 struct object_share {
 	struct scan s;
 	struct devcode out;
@@ -112,7 +112,7 @@ struct object_share {
 	size_t at, end;
 };
 
-/* Ends in front of the first object that needs a finding. */
+/* Stops at the first object that needs a finding; look_shared() goes on from there. */
 static struct err *look_share(struct arena *tmp, void *user)
 {
 	(void)tmp;
@@ -128,13 +128,14 @@ static struct err *look_share(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* Names and resources are collected in order, and a source may belong to one thread. */
+/* Names and resources are collected in file order; and a source without a file may be usable by one thread only. */
 static bool can_share(const struct scan *s, const struct bytes *src)
 {
 	return src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
 }
 
-/* Looks at all objects of a file. Several threads take those that need no finding; the others follow in their order. */
+/* Looks at all objects of a file. Several threads take those that need no finding; the rest follows in file order, so
+ * that the findings are in order, too. */
 static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 {
 	enum { SHARE = 64, THREADS = 8 };
@@ -170,10 +171,10 @@ static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 struct bundle_walker {
 	struct scan *s;
 	const struct bytes *src;
-	bool later; /* look_shared() comes when all bundles are known */
+	bool later; /* objects are left to look_shared(), once all bundles are known */
 };
 
-/* Adds the objects of one bundle; looks into them as s->flags ask. */
+/* Adds the objects of one bundle, and looks into them as s->flags demand. */
 static struct err *scan_bundle(const struct bundle_walker *w, const struct bundle *b)
 {
 	struct scan *s = w->s;
@@ -197,7 +198,7 @@ static struct err *scan_bundle(const struct bundle_walker *w, const struct bundl
 		struct code_object *o = &s->file->objects.v[k];
 		if (!w->later)
 			look_raw(s, src, o);
-		/* Its share, in proportion to the decoded sizes. */
+		/* its share of the compressed bundle is in proportion to the decoded sizes */
 		if (b->encoding != BUNDLE_RAW && total > 0)
 			o->stored = (uint64_t)((double)b->stored * ((double)o->size / total));
 	}
@@ -246,10 +247,10 @@ struct err *scan_bundles(
 	return scan_search(s, src, stop, end, false);
 }
 
-/* The first four bytes as a number, which is one load. */
+/* The first four bytes of each magic, as one little-endian word. */
 enum { RAW = 0x4c435f5f, CCOB = 0x424f4343, ELF = 0x464c457f };
 
-/* Does a bundle or an object begin at p? Only a cheap look: whoever opens it decides. */
+/* Could a bundle or an object begin at p? A cheap filter; opening it decides. */
 static bool candidate(const char *p)
 {
 	uint32_t word = le32(p);
@@ -260,7 +261,7 @@ static bool candidate(const char *p)
 
 enum { STEP = 8 };
 
-/* The offset of the next candidate from i on; n or a little less: there is none. */
+/* The offset of the next candidate from i on; above n - STEP if there is none. */
 static size_t next_candidate(const char *p, size_t i, size_t n)
 {
 	while (i + STEP <= n && !candidate(p + i))
@@ -277,7 +278,7 @@ size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want)
 	return there ? i : n;
 }
 
-/* Text that only looks like a bundle or an object (the magic as a string constant) is no finding. */
+/* Bytes that merely look like a bundle or an object (the magic as a string constant) are no finding. */
 static struct err *pass_text(struct err *e)
 {
 	if (!e || e->code == E_IO || e->code == E_CANCELLED)
@@ -286,7 +287,7 @@ static struct err *pass_text(struct err *e)
 	return NULL;
 }
 
-/* A code object in an array, of which nothing tells how long it is but its own tables. */
+/* Scans a code object in an array. Nothing but its own tables tells how long it is. */
 static struct err *try_object(
 	struct scan *s, const struct bytes *src, uint64_t at, uint64_t end, uint64_t *ret_next)
 {
@@ -329,7 +330,8 @@ struct err *scan_search(
 {
 	enum { MAX_TRIES = 4096, CHUNK = 64 << 10 };
 	ARENA(tmp);
-	bool known = src->next_candidate && src->base % STEP == 0; /* to the source */
+	/* a first pass listed the candidates */
+	bool known = src->next_candidate && src->base % STEP == 0;
 	end = end < src->size ? end : src->size;
 	offset = round_up(offset, STEP);
 	uint64_t all = offset < end ? end - offset : 0;

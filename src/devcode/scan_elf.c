@@ -1,10 +1,9 @@
 /* Device code in ELF files: bundles in their sections, and bare code objects.
  *
- * The section .hip_fatbin has bundles one behind the other. Compilers and linkers have put bundles
- * elsewhere, too (TensorFlow's kernels are in .rodata, at 16-byte alignment, and nothing points at
- * them), and some libraries have code objects in arrays (libhsa-runtime64 in .data), so data is
- * searched for the magics, which costs one pass over it.
- * Without section headers the loaded segments are searched. */
+ * The section .hip_fatbin has bundles back to back. Compilers and linkers have put bundles elsewhere, too (TensorFlow's
+ * kernels are in .rodata, at 16-byte alignment, and nothing points at them), and some libraries have code objects in
+ * arrays (libhsa-runtime64 in .data), so data is searched for the magics, which costs one pass over it. Without section
+ * headers the loaded segments are searched. */
 #include "devcode/scan.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 /* Collects .hip_fatbin and data; with all = true, every section that is loaded. Without section headers: segments. */
 static void choose_ranges(struct arena *a, const struct elf *e, bool all, struct scan_ranges *r)
 {
-	/* the compiler's unwinding tables and tables of pointers are never data of the program */
+	/* unwind tables and tables of pointers never hold the program's own data */
 	static const char *const tables[] = {
 		".eh_frame", ".gcc_except_table", ".data.rel.ro", NULL};
 	VEC_EACH (struct elf_section, x, &e->sections) {

@@ -1,5 +1,6 @@
-/* Side files, which a library chooses by GPU when it runs, are known by their names. Sources: Tensile's and TensileLite's file names, AOTriton's folders, MIOpen's databases (arch and number of CUs, glued
- * together), as rocBLAS 7.2 and hipBLASLt 7.2 of Debian and AMD's wheels have them. */
+/* Recognizes side files, which a library picks by GPU at run time, by their names. Sources: the file names of Tensile
+ * and TensileLite, AOTriton's folders, MIOpen's databases (architecture and number of CUs, glued together), as in
+ * rocBLAS 7.2 and hipBLASLt 7.2 of Debian and in AMD's wheels. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -7,13 +8,14 @@
 
 enum { MAX_SETS = 1000 };
 
-/* The first rule that fits counts. */
+/* The first rule that matches counts. */
 static const struct rule {
 	const char *kind, *starts, *ends;
 	enum {
 		ANY,
-		NAMED,  /* only with a GPU in its name */
-		UNKNOWN /* the same, for libraries that we do not know: if devcode.unknown */
+		NAMED, /* only if the path names a GPU */
+		/* as NAMED, for libraries that are not listed here; only with devcode.unknown */
+		UNKNOWN
 	} when;
 } rules[] = {
 	{"tensile", "TensileLibrary", "", ANY},
@@ -37,7 +39,8 @@ static const struct rule {
 	{"code", "", ".hsaco", UNKNOWN},
 };
 
-/* The set that a file belongs to, with the folder above the first one with a GPU's name, and the target it names. */
+/* The set that a file belongs to, and the target that its path names. dir: the folder above the first one that names a
+ * GPU. */
 struct side_place {
 	const char *kind;
 	struct str dir, target; /* target: "" = for all GPUs; in the arena */
@@ -64,7 +67,7 @@ static bool find_place(
 	if (!r)
 		return false;
 	*ret = (struct side_place){.kind = r->kind, .target = S("")};
-	/* a file of Tensile belongs to the library whose folder it is in */
+	/* a Tensile file belongs to the library whose folder it is in */
 	for (size_t i = 0; libraries[i] && str_eq(str_from(r->kind), S("tensile")); i++)
 		if (str_contains(dir, str_from(libraries[i]))) {
 			ret->kind = libraries[i];
@@ -141,7 +144,7 @@ static struct str processor_of(const struct devcode_part *x)
 	return str_sub(x->target, 0, str_chr(x->target, ':'));
 }
 
-/* All variants of a processor together. */
+/* The parts of all feature variants of a processor, merged. */
 static struct devcode_part together(const struct devcode_set *s, struct str processor)
 {
 	struct devcode_part all = {.target = processor};

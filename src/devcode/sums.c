@@ -1,4 +1,4 @@
-/* All files together: sums by target, and the GPUs that they serve. */
+/* Totals over all files: sums by target, and the GPUs that they serve. */
 #include <stdlib.h>
 
 #include "devcode/scan.h"
@@ -29,12 +29,12 @@ void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devc
 		qsort(sums->v, sums->n, sizeof(*sums->v), by_target);
 }
 
-/* Notes which files, and whether all of them, serve one processor. */
+/* Notes in each file, and in the whole scan, whether one processor is served. */
 static void judge_gpu(struct arena *a, struct devcode *d, struct str name)
 {
 	enum {
 		ANSWERS = 1 << 18
-	}; /* files times targets: with more, answers by file are not kept */
+	}; /* files times targets; above that devcode_file.served stays empty */
 	bool served[DEVCODE_TARGETS], sets = false, all = true, some = false;
 	struct target want = target_read(name);
 	bool by_sets = sides_serve(d, &want, &sets);
