@@ -1,5 +1,5 @@
-/* Does a source begin with the headers of a set, so that it may get them precompiled? See cc_int.h. Only the text
- * counts: conditions are not evaluated, and the answer to anything that is not understood is no. */
+/* Decides if a source begins with the headers of a set, and so may use them precompiled; see cc_int.h. This looks only
+ * at the text: it does not evaluate conditions, and answers no to anything it does not understand. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -8,9 +8,9 @@
 #include "lang/cxx/lexer.h"
 
 enum {
-	LEVELS = 2, /* of includes, in which the set is looked for */
+	LEVELS = 2, /* nested includes that are searched for the set */
 	MOST = 400, /* files that may come before the set */
-	DEEP = 40,  /* levels of includes in front of it */
+	DEEP = 40,  /* nested includes in files before the set */
 	MAX_SOURCE = 16 << 20,
 };
 
@@ -18,10 +18,10 @@ struct pch_look {
 	struct arena a;
 	const struct strs *dirs;
 	const struct pch_words *words; /* NULL: the set is not made yet */
-	struct strs missing;           /* headers of the set that have not been met yet */
-	struct strs open; /* macros that the set mentions, as long as they are defined */
-	struct map seen;  /* files that have been read */
-	bool no;          /* the answer is no */
+	struct strs missing;           /* headers of the set that have not been found yet */
+	struct strs open; /* macros that the set mentions and that are defined at this point */
+	struct map seen;  /* files already read */
+	bool no;          /* the source cannot use the set */
 };
 
 static int by_value(const void *a, const void *b)
@@ -98,7 +98,7 @@ void pch_named(struct str source, const struct strs *dirs, struct map *ret)
 /* ---- a thorough look at what comes before the set ---- */
 static void read_file(struct pch_look *l, struct str path, unsigned level);
 
-/* Meets an #include. A header of the set counts if there is no condition around it except a guard. */
+/* Handles an #include. A header of the set counts unless it is inside a condition other than an include guard. */
 static void meet_include(struct pch_look *l, const struct lex *x, struct str word, unsigned level)
 {
 	struct str name = str_sub(word, 1, word.n - 1);
@@ -114,17 +114,17 @@ static void meet_include(struct pch_look *l, const struct lex *x, struct str wor
 	struct str path = resolve(l, x->path, name, word.p[0] == '"');
 	bool comes = l->words && has(l->words, str_fmt(&l->a, "/%.*s", STR(path.n ? path : name)));
 	if (comes)
-		return; /* the set brings it along */
+		return; /* a header of the set includes it */
 	if (path.n)
 		read_file(l, path, level + 1);
-	else if (l->words && !x->depth) /* a name without an ending is the C++ library's */
+	else if (l->words && !x->depth) /* a name without an extension is the C++ library's */
 		l->no |= str_chr(name, '.') < name.n;
 }
 
-/* Meets a #define or #undef. A macro that is undefined again before the next #include does no harm. */
+/* Handles a #define or #undef. A macro that is undefined again before the next #include does no harm. */
 static void meet_macro(struct pch_look *l, struct str name, bool defined)
 {
-	bool own = str_starts(name, S("__has_")); /* clang has them itself */
+	bool own = str_starts(name, S("__has_")); /* built into clang */
 	if (!l->words || own || !has(l->words, name))
 		return;
 	for (size_t i = 0; i < l->open.n; i++)

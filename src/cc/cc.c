@@ -1,4 +1,4 @@
-/* Runs a program of an SDK that was called by a name of the shim folder; see cc.h. */
+/* Runs a program of an SDK that was called by its name in the shim folder; see cc.h. */
 #include "cc/cc.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@
 #include "know/know.h"
 #include "term/out.h"
 
-#define INSIDE "ROCSMITH_CC" /* in the environment of what we start */
+#define INSIDE "ROCSMITH_CC" /* set in the environment of every program we start */
 
 enum { MAX_STDERR = 64 << 20 };
 
@@ -45,7 +45,7 @@ struct err *cc_config_write(struct arena *a, struct str dir, const struct cc_con
 
 bool cc_called(struct arena *a, struct cc *ret)
 {
-	/* the path we were started by; /proc is asked only if it may be a link to a shim folder's name */
+	/* the path by which we were started; saves a look into /proc if it ends in "rocsmith" */
 	const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 	struct str exe;
 	if (started && str_eq(path_base(str_from(started)), S("rocsmith")))
@@ -67,8 +67,8 @@ bool cc_called(struct arena *a, struct cc *ret)
 
 /* ---- the command ---- */
 
-/* What hipcc and clang look up in the environment. What would bring this machine's libraries into a program of another
- * libc is removed. */
+/* Sets the variables that hipcc and clang read. Unsets LD_PRELOAD and LD_LIBRARY_PATH, which would load this machine's
+ * libraries into a program of another libc. */
 static void set_environment(struct arena *a, const struct cc *cc, struct proc *p)
 {
 	const char *path = getenv("PATH");
@@ -79,8 +79,8 @@ static void set_environment(struct arena *a, const struct cc *cc, struct proc *p
 	strs_add(
 		a, &p->setenv, str_fmt(a, "HIP_DEVICE_LIB_PATH=%.*s/amdgcn/bitcode", STR(cc->dir)));
 	strs_add(a, &p->setenv, str_fmt(a, "HIP_LIB_PATH=%.*s/lib", STR(cc->dir)));
-	/* a program that looks for others beside itself finds only the loader there and falls back to PATH:
-	 * clang-linker-wrapper must not find another clang in it */
+	/* A program that looks for others beside itself finds only the loader there, and falls back to PATH. So our
+	 * clang comes first in PATH, for clang-linker-wrapper. */
 	strs_add(a, &p->setenv,
 		str_fmt(a, "PATH=%.*s/llvm/bin:%s", STR(cc->dir), path ? path : "/usr/bin:/bin"));
 	strs_add(a, &p->setenv, S(INSIDE "=1"));
@@ -88,7 +88,7 @@ static void set_environment(struct arena *a, const struct cc *cc, struct proc *p
 	strs_add(a, &p->setenv, S("LD_LIBRARY_PATH"));
 }
 
-/* The process of a program as it will run: argv and environment. */
+/* Makes the argv and the environment with which the program runs. */
 static struct err *make_command(struct arena *a, const struct cc *cc,
 	const struct cc_config *config, const struct strs *args, struct proc *ret)
 {
@@ -107,7 +107,7 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 	TRY(fs_readlink(a, link, &program));
 	bool host = str_is_one_of(cc->name, cc_host_programs);
 	if (config->loader.n && !host) {
-		/* it believes to be beside the programs that it starts by itself */
+		/* argv[0] lies beside the programs that this one starts by itself */
 		struct str own = str_fmt(a, "%.*s/llvm/bin/%.*s", STR(cc->dir), STR(cc->name));
 		if (!fs_present(own))
 			own = str_fmt(a, "%.*s/bin/%.*s", STR(cc->dir), STR(cc->name));
@@ -123,8 +123,8 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 	if (w.driver && w.compiles)
 		strs_add_all(a, &ret->argv, &config->compile_flags);
 	/* LLVM's OpenMPOpt searches the whole module once for each of its functions: PyTorch's RegisterCPU.cpp was not
-	 * done after 9 minutes, and takes 97 s on the same machine without it (clang 21). What it improves is OpenMP on
-	 * GPUs. */
+	 * done after 9 minutes, and takes 97 s on the same machine without it (clang 21). The pass improves only OpenMP
+	 * on GPUs. */
 	if (w.driver && w.openmp) {
 		strs_add(a, &ret->argv, S("-mllvm"));
 		strs_add(a, &ret->argv, S("-openmp-opt-disable"));
@@ -139,7 +139,7 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 	return NULL;
 }
 
-/* ---- the log: a line of cc.jsonl is one run of a program, with all its tries and passes ---- */
+/* ---- the log: each line of cc.jsonl is one run of a program, with all its tries and passes ---- */
 struct pass_cost {
 	struct str gpu; /* "" for the host pass */
 	double seconds, cpu;
@@ -150,13 +150,12 @@ struct log_entry {
 	double start; /* seconds since 1970 */
 	struct str program;
 	const char *kind;
-	struct str input, dir; /* as written; the folder it ran in */
+	struct str input, dir; /* source as written on the command line; working folder */
 	double waited, seconds, cpu;
-	uint64_t memory,
-		predicted; /* bytes: the peak of its largest process; what it took from the ledger */
-	const char *by;    /* what the prediction is based on */
-	double expected;   /* seconds that the source took before, 0 = not known */
-	const char *pch;   /* "made", "used", "refused": failed with it, and ran without; or "" */
+	uint64_t memory, predicted; /* bytes: peak of its largest process; share in the ledger */
+	const char *by;             /* source of the prediction */
+	double expected;            /* seconds in an earlier run of this source; 0 = unknown */
+	const char *pch; /* "made", "used", "refused" (failed with it, was run without); or "" */
 	uint64_t tries;
 	int64_t status;
 	struct strs argv; /* without the program */
@@ -174,7 +173,7 @@ static const struct json_field entry_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* ---- running it ---- */
+/* ---- running the program ---- */
 static struct err *become(struct arena *a, const struct proc *p)
 {
 	char **argv = arena_array(a, p->argv.n + 1, sizeof(*argv));
@@ -201,7 +200,7 @@ struct compiler_run {
 	struct log_entry entry;
 };
 
-/* Warns of an error that is not worth failing a build for. */
+/* Prints an error that must not fail the build as a warning. */
 static void tolerate(struct err *e)
 {
 	if (e)
@@ -209,7 +208,7 @@ static void tolerate(struct err *e)
 	err_free(e);
 }
 
-/* Fills in the log entry, with what the history predicts of the command. */
+/* Fills in the command and the log entry, with the prediction of the history. */
 static struct err *prepare(struct arena *a, struct compiler_run *j, const struct strs *args)
 {
 	struct cc_words w = cc_words(j->cc->name, args, j->config->sysroot);
@@ -238,14 +237,14 @@ static struct err *prepare(struct arena *a, struct compiler_run *j, const struct
 	return NULL;
 }
 
-/* Did the run fail for want of memory? A shell in between reports 137, clang and gcc print it. */
+/* Did the run fail for lack of memory? A kill shows as status 137, even through a shell; clang and gcc say so. */
 static bool is_starved(const struct proc_result *r)
 {
 	struct str part;
 	return r->status && (r->status == 128 + 9 || know_match("memory", r->err, &part));
 }
 
-/* Tells the history what a run took. One that was killed for want of memory needs more than it had. */
+/* Records the run in the history. A run that was killed for lack of memory counts as at least 1.5 times its share. */
 static struct err *remember(struct arena *a, const struct compiler_run *j)
 {
 	const struct log_entry *e = &j->entry;
@@ -258,7 +257,7 @@ static struct err *remember(struct arena *a, const struct compiler_run *j)
 	return history_add(cc_file(a, j->cc->dir, "history"), &j->key, peak, e->seconds);
 }
 
-/* Runs the program with its share of the memory, and once more, alone, if that was too little. */
+/* Runs the program with its share of the memory. If that was too little, runs it once more, alone. */
 static struct err *run_counted(struct arena *a, struct compiler_run *j)
 {
 	struct log_entry *e = &j->entry;
@@ -304,8 +303,8 @@ static void write_log(struct arena *a, const struct compiler_run *j)
 
 /* ---- a compile for several GPUs, pass by pass ---- */
 
-/* Runs the passes in order. *ret_good: all succeeded, and the object is in place; else the direct pass has to tell what
- * is wrong, in the compiler's own words. */
+/* Runs the passes in order. *ret_good: all succeeded, and the object is in place. If false, the unsplit command must be
+ * run, so that the user sees the compiler's messages for the original command line. */
 static struct err *run_passes(
 	struct arena *a, struct compiler_run *j, const struct compile_step *step, bool *ret_good)
 {
@@ -341,7 +340,7 @@ static struct err *run_passes(
 	}
 	whole->tries = 1;
 	say_text(buf_str(&said));
-	tolerate(remember(a, j)); /* of the source as a whole */
+	tolerate(remember(a, j)); /* records the source as a whole */
 	*ret_good = true;
 	return NULL;
 }
@@ -355,11 +354,11 @@ static struct err *try_passes(
 	if (!compile_read(a, j->cc->name, args, &step))
 		return NULL;
 	struct str folder = path_dir(step.work);
-	struct err *e = fs_remove_tree(folder); /* of a run that was killed */
+	struct err *e = fs_remove_tree(folder); /* left by a run that was killed */
 	if (!e)
 		e = run_passes(a, j, &step, ret_done);
 	e = err_join(e, fs_remove_tree(folder));
-	if (e && e->code != E_CANCELLED) { /* a folder where nothing can be written */
+	if (e && e->code != E_CANCELLED) { /* for example, the folder is not writable */
 		err_free(e);
 		e = NULL;
 	}
@@ -368,13 +367,13 @@ static struct err *try_passes(
 
 /* ---- C++ with precompiled headers ---- */
 
-/* Puts precompiled headers into the command of a compile that can have some, and makes them if they are due. */
+/* Adds precompiled headers to the command of a compile that can use them, and makes them first if they are due. */
 static struct err *add_pch(
 	struct arena *a, struct compiler_run *j, const struct strs *args, struct pch *ret)
 {
 	struct strs with = {0}, making;
 	TRY(pch_look(a, j->cc, j->config, args, ret));
-	if (ret->due) { /* their lock ends with us, even by a signal */
+	if (ret->due) { /* the kernel releases the lock when this process ends, even by a signal */
 		struct compiler_run m = {.cc = j->cc, .config = j->config};
 		TRY(pch_command(a, ret, &making));
 		TRY(prepare(a, &m, &making));
@@ -396,8 +395,8 @@ static struct err *add_pch(
 	return NULL;
 }
 
-/* Runs a compiler, with precompiled headers if it can have some. If that fails, only what it prints without them counts:
- * a mistake in the source must not be reported in their words. */
+/* Runs a compiler, with precompiled headers if it can use them. If that fails, runs it without them and shows only the
+ * messages of that run, so that they are about the source alone. */
 static struct err *run_compiler(struct arena *a, struct compiler_run *j, const struct strs *args)
 {
 	struct pch pch = {.lock = -1};
@@ -419,7 +418,7 @@ static struct err *run_compiler(struct arena *a, struct compiler_run *j, const s
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- a call ---- */
 
 struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status)
 {

@@ -1,4 +1,4 @@
-/* The passes that compile one source; see compile.h. Options are those of clang's driver. */
+/* Splits a compile into passes; see compile.h. Options are those of clang's driver. */
 #include "cc/compile.h"
 
 #include "base/fs.h"
@@ -14,7 +14,7 @@ static void add_words(struct arena *a, struct strs *io, const char *const *words
 		strs_add(a, io, str_from(*words));
 }
 
-/* A pass of the compiler, with all that does not depend on its kind. */
+/* Adds a pass of the compiler, with the arguments that all kinds share. */
 static struct compile_pass *add_pass(struct arena *a, const struct compile_step *step,
 	struct compile_passes *io, struct str output)
 {
@@ -47,7 +47,7 @@ void compile_passes(struct arena *a, const struct compile_step *step, struct com
 		strs_add(a, &p->argv, str_fmt(a, "--offload-arch=%.*s", STR(*gpu)));
 		if (!step->depfiles)
 			continue;
-		/* the driver drops -MD for the device side of HIP; cc1 itself knows it */
+		/* the driver drops -MD on the device side of HIP, but cc1 accepts its equivalent */
 		const struct str words[] = {S("-dependency-file"), p->depfile,
 			S("-sys-header-deps"), S("-MT"), S("out")};
 		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -88,8 +88,8 @@ struct err *compile_join(const struct strs *gpus, const struct strs *objects, st
 
 enum word_use { WORD_SHARED, WORD_HOST, WORD_OUTPUT, WORD_GPU, WORD_DOUBTFUL };
 
-/* Which passes get a word. It is doubtful if it is in no list, if clang hands it to one side, or if it names further
- * outputs. */
+/* The passes that get an argument. It is doubtful if it is in no list, if clang passes it to one side only, or if it
+ * names further outputs. */
 static enum word_use use_of(struct str word)
 {
 	static const char *const shared[] = {"-c", "-x", "-w", "-include", "-mllvm", "-pthread",
@@ -101,7 +101,7 @@ static enum word_use use_of(struct str word)
 		"-fdiagnostics", "-ffile-prefix-map=", "-ffp-contract=", "-fgpu-default-stream=",
 		"-fstack-protector", "-fvisibility", NULL};
 	static const char *const tools[] = {"-Wp,", "-Wa,", "-Wl,", NULL};
-	/* about dependency files: the driver drops them for the device side */
+	/* options for dependency files, which the driver drops on the device side */
 	static const char *const host_begins[] = {"-MD", "-MMD", "-MP", "-MF", "-MT", "-MQ", NULL};
 	if (str_eq(word, S("-o")))
 		return WORD_OUTPUT;
@@ -125,7 +125,7 @@ bool compile_read(
 	struct arena *a, struct str name, const struct strs *args, struct compile_step *ret)
 {
 	unsigned sources = 0;
-	struct strs depends = {0}; /* the words about dependency files */
+	struct strs depends = {0}; /* the options for dependency files */
 	bool hip = str_eq(name, S("hipcc")), has_id = false;
 	*ret = (struct compile_step){.kind = "host"};
 	for (size_t i = 0; i < args->n; i++) {
@@ -170,8 +170,8 @@ bool compile_read(
 		strs_add(a, &ret->host_words, S("-MQ"));
 		strs_add(a, &ret->host_words, ret->object);
 	}
-	/* Host and device side name shared variables by this id. clang's own is a hash of its command line, which
-	 * differs from pass to pass. */
+	/* Host and device code use this id in the names of shared variables. clang's default is a hash of its command
+	 * line, which differs from pass to pass. */
 	struct str line = str_join(a, args, S("\n"));
 	struct digest d = hash_bytes(HASH_SHA256, line.p, line.n);
 	if (!has_id)

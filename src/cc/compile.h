@@ -1,11 +1,11 @@
-/* One source compiled for any number of GPUs: which passes of the compiler that takes.
+/* Splits the compile of one source for any number of GPUs into passes of the compiler.
  *
- * This is the one place that knows how HIP is compiled. make/ turns the passes of a .cu source into jobs; the shim
- * (cc.h) runs those of a foreign build's command one after the other. A source of HIP takes a device pass for each GPU,
- * an offload bundle of their code objects, and a host pass that embeds the bundle. With the same -cuid everywhere, the
- * object is byte for byte the one of a single clang run for all GPUs (measured with clang 21), but passes run in
- * parallel, are kept and measured one by one, and a further GPU costs only its own pass. A front end that GPUs share
- * belongs behind this interface: callers see passes that need each other, not what is in them.
+ * This is the only place that knows how HIP is compiled. make/ turns the passes of a .cu source into jobs; the shim
+ * (cc.h) runs those of a foreign build's command one after another. A HIP source takes a device pass for each GPU, a
+ * step that bundles their code objects, and a host pass that embeds the bundle. With the same -cuid in all of them, the
+ * object is byte for byte that of a single clang run for all GPUs (measured with clang 21), but passes can run in
+ * parallel, are cached and measured one by one, and a further GPU costs only its own pass. If GPUs ever share a front
+ * end, it belongs behind this interface: callers see only passes and their dependencies.
  */
 #pragma once
 
@@ -13,26 +13,25 @@
 #include "base/vec.h"
 
 struct compile_step {
-	const char *kind;  /* what the pass that makes the object is called: "host", "c++", "c" */
-	struct strs words; /* of all passes, behind the compiler's name: source, language, flags */
-	struct strs host_words; /* of the pass that makes the object only */
-	struct strs gpus;       /* none for sources of the host */
+	const char *kind;       /* name of the pass that makes the object: "host", "c++", "c" */
+	struct strs words;      /* arguments of all passes: source, language, flags */
+	struct strs host_words; /* further arguments of the pass that makes the object */
+	struct strs gpus;       /* none for a source without device code */
 	struct str object;      /* the result */
 	struct str parts;       /* code objects and bundle are PARTS.GPU.co and PARTS.hipfb */
-	struct str
-		work; /* a folder without these, where each pass gets one of its own to write into */
-	bool depfiles; /* each pass writes one */
+	struct str work;        /* folder in which each pass gets a folder to write into */
+	bool depfiles;          /* each pass writes a dependency file */
 };
 
 struct compile_pass {
 	const char *kind;   /* "device", "bundle", or step->kind */
-	struct str gpu;     /* of a device pass, else "" */
-	struct strs argv;   /* behind the compiler's name; empty: made by compile_join() */
-	size_t first, end;  /* it reads the outputs of these earlier passes */
-	struct str work;    /* the compiler writes `out` and `dep` in here */
+	struct str gpu;     /* the GPU of a device pass; "" otherwise */
+	struct strs argv;   /* the compiler's arguments; empty: run compile_join() instead */
+	size_t first, end;  /* range of earlier passes whose outputs it reads */
+	struct str work;    /* the compiler writes `out` and `dep` into this folder */
 	struct str out;     /* WORK/out */
 	struct str depfile; /* WORK/dep, or "" */
-	struct str output;  /* where `out` belongs when the pass has succeeded */
+	struct str output;  /* path to which `out` is renamed after success */
 };
 
 struct compile_passes {
@@ -40,14 +39,14 @@ struct compile_passes {
 	size_t n, cap;
 };
 
-/* The passes of a step in the order in which they can run. */
+/* The passes of a step, in an order in which they can run. */
 void compile_passes(struct arena *a, const struct compile_step *step, struct compile_passes *ret);
-/* The pass without a compiler: joins the code objects of these GPUs, in this order, into one file. */
+/* Runs the pass that needs no compiler: bundles the code objects of these GPUs, in this order, into one file. */
 MUST_USE struct err *compile_join(
 	const struct strs *gpus, const struct strs *objects, struct str path);
 
-/* Reads a step from a command line of hipcc or clang's driver (name). False if the compiler is to run as it is, as a
- * direct pass: for one GPU, or with any word whose meaning for separate passes is not known (relocatable device code,
- * saved temporaries, response files, debug information, options for one side ...). */
+/* Reads a step from a command line of hipcc or clang's driver (name). Returns false if the command must run unsplit:
+ * for one GPU, or with any option whose meaning for separate passes is not known (relocatable device code, saved
+ * temporaries, response files, debug information, options for one side ...). */
 bool compile_read(
 	struct arena *a, struct str name, const struct strs *args, struct compile_step *ret);

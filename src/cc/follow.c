@@ -1,5 +1,5 @@
-/* Follows a build by what its compilers log and by the history; see cc.h. Nothing here may fail a build: what cannot be
- * read is not known. */
+/* Follows a build through the log of its compilers and the history; see cc.h. No error here may fail a build: data that
+ * cannot be read counts as unknown. */
 #include "base/fs.h"
 #include "cc/cc_int.h"
 #include "formats/node.h"
@@ -41,7 +41,7 @@ static void take_run(struct arena *tmp, struct cc_follow *f, struct str line)
 	f->left_seconds -= expected < f->left_seconds ? expected : f->left_seconds;
 }
 
-/* Reads the next piece of the log: only whole lines, and not one that is longer than a piece. */
+/* Reads the next piece of the log, in whole lines. Skips a line that is longer than a piece. */
 static void read_log(struct cc_follow *f)
 {
 	ARENA(tmp);
@@ -82,7 +82,7 @@ double cc_follow_left(const struct cc_follow *f, uint64_t steps)
 		return 0;
 	double mean = f->seconds / f->seen, known = (double)f->found / f->seen;
 	double before = f->left ? f->left_seconds / f->left : mean;
-	if (f->found_expected > 0) /* the same sources are slower, or faster, this time */
+	if (f->found_expected > 0) /* scales to the speed of this build */
 		before *= f->found_seconds / f->found_expected;
 	double each = known * before + (1 - known) * mean;
 	double at_once = f->seconds / spent;

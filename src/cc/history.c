@@ -1,4 +1,4 @@
-/* The history of compiles: a table of hashes in a file; see cc_int.h. */
+/* The history of compiles, a hash table in a file; see cc_int.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <time.h>
@@ -9,25 +9,24 @@
 #include "cc/cc_int.h"
 
 enum {
-	PLACES = 32768,       /* 1 MiB; a build of 5,000 sources with some changes of flags fits */
-	WINDOW = 32,          /* a key may be in this many places, from its own on */
+	PLACES = 32768,       /* 1 MiB: a build of 5,000 sources with several sets of flags fits */
+	WINDOW = 32,          /* a key may be in this many places, from its hash on */
 	PRIOR = 30 * 1000,    /* ms: the weight of our initial numbers against runs */
-	HEAVIEST = 60 * 1000, /* the most that one run weighs, */
-	MEMORY =
-		600 * 1000, /* and all together: a new run never counts less than the ones before */
+	HEAVIEST = 60 * 1000, /* ms: the largest weight of one run */
+	MEMORY = 600 * 1000,  /* ms: the largest weight of all earlier runs */
 };
 
 struct history_record {
 	uint64_t key;         /* 0: free; its lowest bits are enum history_by + 1 */
-	uint32_t kib, spread; /* spread: of a kind, the mean distance from the mean */
-	uint32_t ms;          /* of a source, the time it took; of a kind, the weight of all */
+	uint32_t kib, spread; /* spread: for a kind, the mean distance from the mean */
+	uint32_t ms;          /* the time a source took; for a kind, the weight of all runs */
 	uint32_t when;        /* seconds since 1970 */
 	uint64_t sum;
 };
 
-/* Mean and spread in MiB, from compiles of PyTorch 2.6.0 (1,130 of C++, 257 of HIP for one GPU): C++ takes 530 on
- * average, nine of ten less than 850, the largest 2,100. HIP takes 305, 420 and 580, or a third more by a hipcc that
- * does everything at once. A link takes this and its objects. */
+/* Mean and spread in MiB, from compiles of PyTorch 2.6.0 (1,130 of C++, 257 of HIP for one GPU). C++: mean 530, 90th
+ * percentile 850, largest 2,100. HIP: 305, 420 and 580, or a third more if one hipcc run does everything. A link takes
+ * this in addition to the size of its objects. */
 static const struct {
 	uint32_t mean, spread;
 } first[] = {
@@ -73,7 +72,7 @@ static struct err *open_file(struct str path, int *ret)
 	return fs_open_shared(path, (PLACES + WINDOW) * sizeof(struct history_record), ret);
 }
 
-/* Finds the record of a key, or the place for it: a free one, else that of the oldest record. */
+/* Finds the record of a key, or a place for it: a free one, or else that of the oldest record. */
 static struct err *find_record(
 	int fd, uint64_t key, struct history_record *ret, uint64_t *ret_offset)
 {
@@ -95,7 +94,7 @@ static struct err *find_record(
 	return NULL;
 }
 
-/* ---- asking ---- */
+/* ---- look-up ---- */
 
 struct err *history_guess(struct str path, const struct history_key *key, struct history_guess *ret)
 {
@@ -123,7 +122,7 @@ struct err *history_total(struct str path, struct history_total *ret)
 	CLEANUP(fd_closep) int fd = -1;
 	struct history_record part[512];
 	*ret = (struct history_total){0};
-	if (!fs_is_file(path)) /* asking must not make one */
+	if (!fs_is_file(path)) /* open_file() would create it */
 		return NULL;
 	TRY(open_file(path, &fd));
 	for (size_t at = 0; at < PLACES + WINDOW; at += 512) {
@@ -143,7 +142,8 @@ struct err *history_total(struct str path, struct history_total *ret)
 
 /* ---- adding ---- */
 
-/* Adds a run to the mean of its kind. A long run counts more: the compiles that run most of the time decide what fits. */
+/* Adds a run to the mean of its kind. Long runs weigh more, because they are the ones that share the memory most of the
+ * time. */
 static void add_to_mean(struct history_record *r, enum cc_kind kind, uint32_t kib, uint32_t ms)
 {
 	if (!r->when) {

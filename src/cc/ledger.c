@@ -1,5 +1,5 @@
-/* The ledger; see cc_int.h. The file is an array of records. The lock on its byte 0 protects them all; byte N is locked
- * by the holder of slot N. */
+/* The ledger of memory; see cc_int.h. The file is an array of records. A lock on byte 0 protects all of them; the
+ * holder of slot N locks byte N. */
 #include "cc/cc_int.h"
 
 #include <errno.h>
@@ -16,24 +16,25 @@
 
 enum {
 	LEDGER_SLOTS = 1023,
-	OVERTAKE = 5, /* seconds for which smaller ones may go first */
-	TICK = 250,   /* ms: how often pressure is read, since no event reports it */
+	OVERTAKE = 5, /* seconds during which smaller compiles may overtake a waiting one */
+	TICK = 250,   /* ms between looks at memory pressure, which no event reports */
 };
 
-static const double too_much = 10; /* percent of the last 10 s in which everything stalled */
+static const double too_much = 10; /* percent of the last 10 s in which all tasks stalled */
 
 struct ledger_share {
 	uint64_t bytes; /* 0: free */
-	uint64_t since; /* waiting since then (microseconds of the monotonic clock); 0: it runs */
-	uint64_t began; /* running since then */
+	uint64_t since; /* start of the wait, microseconds of the monotonic clock; 0: it runs */
+	uint64_t began; /* start of the run */
 	char what[40];
 };
 
-struct ledger_state { /* what the others have and want */
+struct ledger_state { /* the shares and wishes of all others */
 	struct ledger_share all[LEDGER_SLOTS + 1];
-	uint64_t used; /* LEDGER_ALONE if somebody has all */
+	uint64_t used; /* LEDGER_ALONE if one of them runs alone */
 	unsigned running;
-	struct ledger_share oldest; /* the oldest that waited before us; bytes 0: none */
+	struct ledger_share
+		oldest; /* the longest waiter, if it waits longer than we; else bytes 0 */
 };
 
 static int lock_byte(int fd, int how, short type, off_t at)
@@ -55,7 +56,7 @@ static uint64_t now_us(void)
 	return (uint64_t)(mono_now() * 1e6);
 }
 
-/* Reads everybody's records, and frees those whose holder has died. */
+/* Reads all records, and frees those whose holder has died. */
 static struct err *read_state(
 	int fd, const struct ledger *me, uint64_t since, struct ledger_state *ret)
 {
@@ -93,17 +94,17 @@ static bool may_run(const struct ledger_state *v, const struct ledger_wish *w, u
 		return true;
 	if (w->want == LEDGER_ALONE || v->used > w->limit || w->want > w->limit - v->used)
 		return false;
-	/* other programs take memory too, and ours may have grown beyond the prediction */
+	/* other programs take memory too, and our compilers may have exceeded their predictions */
 	return machine_memory_free(S("")) >= w->want && machine_memory_pressure(S("")) <= too_much;
 }
 
-/* One try under the lock: takes the share, or records that we wait for it. */
+/* Tries once, under the lock: takes the share, or records that we wait for it. */
 static struct err *try_to_take(
 	struct ledger *l, const struct ledger_wish *w, uint64_t since, bool *ret_done)
 {
 	struct ledger_state v;
 	TRY(read_state(l->fd, l, since, &v));
-	/* a free slot that was just given back may have its lock a moment longer */
+	/* a slot is marked free a moment before its lock is released, so try the lock too */
 	for (unsigned i = 1; i <= LEDGER_SLOTS && !l->slot; i++)
 		if (!v.all[i].bytes && lock_byte(l->fd, F_OFD_SETLK, F_WRLCK, i) == 0)
 			l->slot = i;
@@ -114,7 +115,7 @@ static struct err *try_to_take(
 	if (*ret_done)
 		r = (struct ledger_share){.bytes = w->want, .began = now_us()};
 	memcpy(r.what, w->what.p, w->what.n < sizeof(r.what) ? w->what.n : sizeof(r.what) - 1);
-	/* written only if it differs: each change wakes all that wait */
+	/* written only if it differs, since each write wakes all waiters */
 	struct ledger_share old = v.all[l->slot];
 	return old.bytes == r.bytes && old.since == r.since ? NULL : put(l->fd, l->slot, r);
 }
@@ -142,9 +143,9 @@ static struct err *wait_for_room(struct ledger *l, struct str path, const struct
 		if (tries) {
 			wait_for_change(l);
 		} else {
-			/* Closing an inotify descriptor takes the kernel 20 ms, so it is opened only if we have to
-			 * wait. A holder that dies closes the file, which is an event too. Another try follows, in case
-			 * one ended in the meantime. */
+			/* The kernel takes 20 ms to close an inotify descriptor, so it is opened only if we have to
+			 * wait. A holder that dies closes the file, which is an event too. We try again before
+			 * sleeping, in case a compile ended before the watch existed. */
 			ARENA(tmp);
 			l->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 			if (l->events >= 0)
@@ -169,7 +170,7 @@ struct err *ledger_take(struct str path, const struct ledger_wish *wish, struct 
 
 void ledger_release(struct ledger *l)
 {
-	/* children of the compiler may still have the file open: the slot is freed explicitly */
+	/* freed explicitly, because children of the compiler may still have the file open */
 	if (l->fd >= 0 && l->slot) {
 		err_free(put(l->fd, l->slot, (struct ledger_share){0}));
 		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, l->slot);

@@ -1,5 +1,5 @@
-/* Precompiled headers: which compile gets which, when they are made, and how they are kept; see cc_int.h. Whether a
- * source begins with the headers of a set is decided in begins.c. */
+/* Finds, makes and stores the precompiled headers of a compile; see cc_int.h. begins.c decides if a source begins with
+ * the headers of a set. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,26 +12,26 @@
 #include "lang/cxx/lexer.h"
 
 enum {
-	PAYS = 3,    /* headers are precompiled before this compile of a group */
+	PAYS = 3,    /* headers are precompiled before the third compile of a group */
 	STRIKES = 3, /* a group is given up after breaking this many compiles */
 	MAX_COUNT = 1 << 16,
 	MAX_TEXT = 64 << 20,
 };
 
-/* ---- which command lines ---- */
+/* ---- command lines ---- */
 
-/* Words that do not reach a header: names of outputs, which have a value, and words without one. */
+/* Options that do not affect headers: names of outputs, with a value, and options without one. */
 static const char *const outputs[] = {"-o", "-MF", "-MT", "-MQ", NULL};
 static const char *const silent[] = {"-c", "-MD", "-MMD", "-MP", NULL};
-/* Beginnings of words that would have to be understood first: other languages and outputs, files in front of the source,
- * debug information (which names the header), line counters. */
+/* Prefixes of arguments with which no precompiled headers are used: other languages and outputs, files before the
+ * source, debug information (which names the header file), coverage counters. */
 static const char *const doubtful[] = {"@", "-x", "-include", "-imacros", "-fmodule", "-fpch",
 	"-save-temps", "--save-temps", "-g", "--coverage", "-fprofile", "-fcoverage", "-emit-",
 	"-S", "-Wp,", "-Xclang", "-Xpreprocessor", "-ivfsoverlay", "-working-directory", "-MG",
 	"--offload", NULL};
 
-/* Splits a command line: words that decide how its headers are compiled go to ret_words, the folders of -I and -isystem
- * to ret_dirs. False if it can get no precompiled headers. */
+/* Splits a command line: arguments that affect how its headers are compiled go to ret_words, the folders of -I and
+ * -isystem to ret_dirs. Returns false if it cannot use precompiled headers. */
 static bool split_command(
 	struct arena *a, const struct strs *args, struct strs *ret_words, struct strs *ret_dirs)
 {
@@ -68,7 +68,7 @@ static struct str file_of(struct arena *a, const struct pch *p, const char *name
 	return path_join(a, p->dir, str_from(name));
 }
 
-/* All that decides how a group compiles its headers, as a text. */
+/* A text with everything that decides how a group compiles its headers. */
 static struct str group_text(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *words)
 {
@@ -125,7 +125,7 @@ static uint64_t count_of(struct arena *a, const struct pch *p, const char *name)
 	return fs_try_stat(file_of(a, p, name), &st) ? (uint64_t)st.st_size : 0;
 }
 
-/* Opens the precompiled file of a group if there is one. One that is out of date is given up, and counting begins anew. */
+/* Opens the precompiled file of a group if there is one. If it is out of date, drops it and restarts the count. */
 static struct err *open_group(struct arena *a, struct pch *p)
 {
 	struct str text = {0}, state;
@@ -188,18 +188,18 @@ struct err *pch_look(struct arena *a, const struct cc *cc, const struct cc_confi
 	if (!ret->dir.n || ret->file.n || count_of(a, ret, "seen") < PAYS)
 		return NULL;
 	struct err *e = fs_lock(file_of(a, ret, "lock"), false, &ret->lock);
-	bool other = e && e->code == E_LOCKED; /* another makes it; meanwhile we compile without */
+	bool other = e && e->code == E_LOCKED; /* another process makes it: compile without it */
 	if (other) {
 		err_free(e);
 		return NULL;
 	}
 	if (!e)
-		e = open_group(a, ret); /* another may just have made it */
+		e = open_group(a, ret); /* another process may just have made it */
 	ret->due = !e && !ret->file.n;
 	return e;
 }
 
-/* ---- making it ---- */
+/* ---- making the file ---- */
 struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_args)
 {
 	BUF(b, a);
@@ -238,7 +238,7 @@ static struct err *add_names(
 	return NULL;
 }
 
-/* clang has written the file: writes what has to be known about it, and "made" last. */
+/* Stores the file that clang has written: writes "words", renames the file into place, and writes "made" last. */
 static struct err *keep_made(struct arena *a, const struct pch *p)
 {
 	struct str text;
@@ -248,12 +248,13 @@ static struct err *keep_made(struct arena *a, const struct pch *p)
 	TRY(fs_read(a, file_of(a, p, "new.d"), MAX_TEXT, &text));
 	depfile_parse(a, text, &headers);
 	VEC_EACH (const struct str, path, &headers) {
-		for (size_t i = 0; i < path->n; i++) /* a make rule would have to quote it */
+		for (size_t i = 0; i < path->n;
+			i++) /* these characters need quoting in a make rule */
 			if (str_chr(S(" #$\\\n"), path->p[i]) < 5)
 				return err_new(
 					E_LIMIT, "no dependency file names '%.*s'", STR(*path));
 		TRY(add_names(a, &seen, &words, *path));
-		/* a header is known by its path, and by each end of it that an #include may name */
+		/* an #include may name the header by its path or by any suffix of the path */
 		add_word(a, &seen, &words, str_fmt(a, "/%.*s", STR(*path)));
 		for (size_t i = 0; i < path->n; i++)
 			if (path->p[i] == '/')
@@ -271,7 +272,7 @@ static struct err *keep_made(struct arena *a, const struct pch *p)
 struct err *pch_made(struct arena *a, struct pch *p, bool good)
 {
 	struct err *e = good ? keep_made(a, p) : NULL;
-	/* if it cannot be made once, it never can */
+	/* a failure to make it will repeat itself, so the group is given up at once */
 	for (unsigned i = 0; (e || !good) && i < STRIKES; i++)
 		e = err_join(e, count_up(a, p, "strikes"));
 	if (!e && good)
@@ -286,9 +287,10 @@ struct err *pch_failed(struct arena *a, const struct pch *p)
 	return count_up(a, p, "strikes");
 }
 
-/* ---- the compile that gets it ---- */
+/* ---- the compile that uses the file ---- */
 
-/* clang's list lacks headers that are only tested for (__has_include), and has our own, on which nothing may depend. */
+/* clang's list lacks headers that the set only tests for (__has_include), and names our file, on which nothing may
+ * depend. */
 struct err *pch_depfile(struct arena *a, const struct pch *p, const struct strs *args)
 {
 	struct str text, path = S(""), own = file_of(a, p, "headers");

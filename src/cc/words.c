@@ -1,5 +1,5 @@
-/* What a command line of clang or hipcc asks for, as far as counting and our own flags have to know; see cc_int.h. Options
- * are those of clang's driver (clang/include/clang/Driver/Options.td). */
+/* Reads command lines of clang and hipcc, as far as the ledger and our own flags need it; see cc_int.h. Options are
+ * those of clang's driver (clang/include/clang/Driver/Options.td). */
 #include "base/fs.h"
 #include "cc/cc_int.h"
 
@@ -15,10 +15,10 @@ static const char *const with_value[] = {"-o", "-x", "-I", "-D", "-U", "-L", "-l
 	"-Xarch_host", "-Xoffload-linker", "-Xcuda-fatbinary", "-Xcuda-ptxas", "-mllvm", "-mmlir",
 	"-target", "--target", "-arch", "--param", "-dependency-file", "--config", "-rpath",
 	"-soname", "-h", "-m", "-working-directory", "-framework", "-mthread-model", NULL};
-/* with these, nothing is compiled */
+/* options with which nothing is compiled */
 static const char *const asks[] = {"-E", "-M", "-MM", "-###", "--version", "-dumpversion",
 	"-dumpmachine", "--help", "-help", "-cc1", "-cc1as", "-cc1gen-reproducer", NULL};
-/* with these, nothing is linked */
+/* options with which nothing is linked */
 static const char *const stops[] = {"-c", "-S", "-emit-ast", "--precompile", "-fsyntax-only",
 	"--genco", "--cuda-device-only", "--offload-device-only", "-emit-llvm", NULL};
 
@@ -111,7 +111,7 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 		return w;
 	struct str ext = path_ext(w.input);
 	w.kind = language ? language : by_language(str_sub(ext, 1, ext.n));
-	/* hipcc takes C++ for HIP, unless -x says otherwise */
+	/* hipcc compiles C++ as HIP unless -x says otherwise */
 	if (w.kind == CC_CXX && !language && (str_eq(name, S("hipcc")) || hip))
 		w.kind = CC_HIP;
 	w.compiles = w.kind != CC_OTHER;
@@ -124,13 +124,13 @@ struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_wo
 	const struct strs *args, struct str *ret_left_out)
 {
 	struct strs out = {0};
-	/* clang++ takes a.c for C++ */
+	/* clang++ compiles a.c as C++ */
 	bool cxx = w->kind != CC_C || str_eq(plain_name(name), S("clang++"));
 	*ret_left_out = S("");
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i];
 		if (w->driver && w->compiles && str_starts(word, S("-std=")) &&
-			str_contains(word, S("++")) != cxx) { /* "gnu++17" is C++'s */
+			str_contains(word, S("++")) != cxx) { /* "gnu++17" is for C++ */
 			*ret_left_out = word;
 			continue;
 		}
@@ -141,9 +141,9 @@ struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_wo
 	return out;
 }
 
-/* Options of nvcc that clang lacks, and what clang calls the same ("%" is each part of the value). NULL: clang does it
- * anyway, or it is about NVIDIA's assembler or compiler. --use_fast_math becomes only what changes no more than nvcc's
- * does. Source: the CUDA Compiler Driver's manual, "NVCC Command Options",
+/* Options of nvcc that clang lacks, and clang's equivalent ("%" is each part of the value). NULL: clang does it anyway,
+ * or it concerns NVIDIA's assembler or compiler. --use_fast_math becomes only an option that changes no more than
+ * nvcc's does. Source: the CUDA Compiler Driver's manual, "NVCC Command Options",
  * https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/. */
 static const struct nvcc_option {
 	const char *name;
@@ -249,8 +249,7 @@ uint64_t cc_link_bytes(const struct strs *args)
 		if (!str_starts(word, S("@")))
 			continue;
 		err_free(fs_read_opt(&tmp, str_sub(word, 1, word.n), MAX_RESPONSE, &text));
-		for (size_t k = 0; k < text.n;
-			k++) { /* quotes, for names with a space, are not handled */
+		for (size_t k = 0; k < text.n; k++) { /* does not handle quoted names with spaces */
 			size_t from = k;
 			while (k < text.n && text.p[k] != ' ' && text.p[k] != '\n')
 				k++;

@@ -9,7 +9,7 @@
 struct graph_runner {
 	struct graph *g;
 	struct pool *pool;
-	struct graph_ticket *tickets; /* one for each node, as long as the graph runs */
+	struct graph_ticket *tickets; /* one for each node, valid while the graph runs */
 	pthread_mutex_t lock;
 	bool keep_going, stop;
 };
@@ -54,7 +54,7 @@ static struct err *run_ticket(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* Returns the first failure in order; the others go to *ret_more, or are dropped. */
+/* Returns the first failure in the order of adding. The others go to *ret_more; if that is NULL, they are dropped. */
 static struct err *collect_failures(struct graph *g, struct err **ret_more)
 {
 	struct err *first = NULL, *more = NULL;

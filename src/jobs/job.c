@@ -33,7 +33,7 @@ static void hash_parts(struct hash *h, const struct strs *list)
 	hash_part(h, S("--"));
 }
 
-/* A hash over everything that decides the output except the content of files. */
+/* A hash of everything that decides the output, except the content of files. */
 static struct digest key_of(struct arena *tmp, const struct job *j)
 {
 	struct hash *h = hash_new(HASH_SHA256);
@@ -48,7 +48,7 @@ static struct digest key_of(struct arena *tmp, const struct job *j)
 	return hash_end(h);
 }
 
-/* The files that the job read: those that were known beforehand, and those of its depfile. */
+/* The files that the job read: its known inputs, and those listed in its depfile. */
 static struct err *read_inputs(struct arena *tmp, const struct job *j, struct strs *ret)
 {
 	struct str text;
@@ -106,7 +106,7 @@ static struct err *run_program(struct arena *tmp, struct job *j)
 	return r.err.n ? fs_write(said, str_sub(r.err, 0, MAX_SAID), 0644) : fs_remove(said);
 }
 
-/* A link or a pipe would lead us to what the program itself may not see. */
+/* Rejects links and pipes, through which the program could make us read files that it cannot read itself. */
 static struct err *check_regular(struct str path)
 {
 	struct stat st;
@@ -157,8 +157,7 @@ static struct err *job_run(struct arena *tmp, void *user)
 		j->report.memory = cost.memory;
 	} else {
 		struct err *e = make_output(tmp, j, &key);
-		bool own =
-			e && (e->code == E_COMPILE || e->code == E_LINK); /* says all by itself */
+		bool own = e && (e->code == E_COMPILE || e->code == E_LINK); /* needs no context */
 		if (e && !own && e->code != E_CANCELLED)
 			e = err_wrap(e, "cannot build '%.*s'%s%.*s", STR(j->report.name),
 				j->report.gpu.n ? " for " : "", STR(j->report.gpu));

@@ -16,7 +16,7 @@
 struct file_state {
 	uint64_t size;
 	int64_t mtime;      /* ns; 0 = do not trust it */
-	bool recent;        /* it was written within a second of being hashed */
+	bool recent;        /* written within a second of being hashed */
 	struct digest hash; /* n = 0: there is no such file */
 };
 
@@ -57,7 +57,7 @@ static bool stat_file(struct str path, struct file_state *ret)
 	return S_ISREG(st.st_mode);
 }
 
-/* Size, time and hash of a file as it is now. Each file is hashed once in a build. */
+/* Current size, mtime and hash of a file. Each file is hashed once in a build. */
 static struct file_state file_now(struct stamps *s, struct str path)
 {
 	struct file_state k;
@@ -87,7 +87,7 @@ static struct file_state file_now(struct stamps *s, struct str path)
 	return k;
 }
 
-/* Takes a number and the space behind it off the line. */
+/* Removes a number and the space after it from the line. */
 static bool take_number(struct str *line, uint64_t *ret)
 {
 	struct str digits;
@@ -95,7 +95,7 @@ static bool take_number(struct str *line, uint64_t *ret)
 }
 
 /* Does a file have its old content? line: "SIZE MTIME SHA256 PATH". A file that was absent ("-") must still be absent.
- * output: instead of PATH, the output of the job, which must exist; or "". */
+ * output: the output of the job, which replaces PATH and must exist; or "". */
 static bool unchanged(struct stamps *s, struct str line, struct str output)
 {
 	ARENA(tmp);
@@ -169,7 +169,7 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 	return lines >= 3;
 }
 
-/* Adds the line of a file. Only we write outputs, so their time counts however recent it is. */
+/* Adds the line of a file. Only we write outputs, so a recent mtime of an output is trusted. */
 static void add_file(struct buf *b, const char *word, const struct file_state *k, struct str path)
 {
 	bool trusted = !k->recent || str_eq(str_from(word), S("out"));

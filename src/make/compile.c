@@ -1,7 +1,7 @@
-/* Turns a plan into jobs: which programs run with which arguments. See make.h.
+/* Turns a plan into jobs, each with the command line of its program. See make.h.
  *
- * Which passes a source takes is decided in cc/compile.h; here each becomes a job. All names on command lines are
- * relative to the translated tree, so that the folder it lies in leaves no trace in the output.
+ * cc/compile.h splits a source into passes; here each pass becomes a job. All names on command lines are relative to
+ * the translated tree, so that the location of that tree leaves no trace in the output.
  */
 #include "cc/compile.h"
 #include "base/fs.h"
@@ -9,8 +9,8 @@
 #include "base/progress.h"
 #include "make/make.h"
 
-#define HOST_ROOT "/run/host" /* where a sandboxed compiler sees this machine's root */
-/* where a compiler that sees nothing else of the machine finds its Python headers */
+#define HOST_ROOT "/run/host" /* this machine's root, as a sandboxed compiler sees it */
+/* the Python headers, for a sandboxed compiler that cannot see this machine's root */
 #define PYTHON_ROOT "/run/python"
 
 struct str make_module_path(const struct make *m, const struct plan_module *module)
@@ -24,14 +24,14 @@ static bool sees_host(const struct make *m)
 	return m->plan->host_native && m->sdk->sandbox;
 }
 
-/* ---- what compilers see of the machine ---- */
+/* ---- the paths that compilers can see ---- */
 
 static void add_bind(struct make *m, struct str path, struct str at)
 {
 	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = path, .at = at};
 }
 
-/* Debian splits the headers: pyconfig.h is in /usr/include/TRIPLET/python3.11. */
+/* Makes the Python headers visible. Debian splits them: pyconfig.h is in /usr/include/TRIPLET/python3.11. */
 static void bind_python(struct make *m)
 {
 	const struct host *h = &m->plan->host;
@@ -84,7 +84,7 @@ struct err *make_open(struct make *m)
 	return NULL;
 }
 
-/* A job hook: a program sees what all see, and writes only into the folder of its job. */
+/* A job hook: adds the job's own folder, the only writable one, to the paths that all programs see. */
 static struct err *wrap_job(struct arena *tmp, const struct job *j, struct proc *p)
 {
 	const struct make *m = j->set->user;
@@ -96,7 +96,7 @@ static struct err *wrap_job(struct arena *tmp, const struct job *j, struct proc 
 }
 
 /* A job hook: the path on this machine of a file that a depfile names; "" for the SDK's own files, which its
- * fingerprint stands for. */
+ * fingerprint covers. */
 static struct str locate(struct arena *tmp, const struct job *j, struct str path)
 {
 	const struct make *m = j->set->user;
@@ -126,7 +126,7 @@ static void add_args(struct arena *a, struct proc *p, const struct strs *args, c
 		strs_add(a, &p->argv, str_fmt(a, "%s%.*s", prefix, STR(*s)));
 }
 
-/* What compiling and linking have in common: the SDK, and this machine's files for the host side. */
+/* Adds the flags that compiling and linking share: the SDK's, and this machine's files for the host side. */
 static void add_system(const struct make *m, struct proc *p)
 {
 	struct str gcc = m->plan->host.gcc_dir;
@@ -137,7 +137,8 @@ static void add_system(const struct make *m, struct proc *p)
 	strs_add(m->a, &p->argv, str_fmt(m->a, "--gcc-install-dir=" HOST_ROOT "%.*s", STR(gcc)));
 }
 
-/* Folders of headers: the translated tree, the project itself for files that are no sources, Python's, the SDK's. */
+/* Adds the include folders: the translated tree, the project itself (for files that are not translated), Python's, the
+ * SDK's. */
 static void add_includes(const struct make *m, struct proc *p, const struct plan_source *src)
 {
 	struct arena *a = m->a;
@@ -152,7 +153,7 @@ static void add_includes(const struct make *m, struct proc *p, const struct plan
 	strs_add(a, &p->argv, str_fmt(a, "-iquote%.*s", STR(path_clean(a, near))));
 	for (size_t i = 0; i < plan->python_headers.n; i++)
 		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(headers_at(m, i))));
-	/* Python.h of this machine, where the compiler sees it; else the SDK's */
+	/* this machine's Python headers if it has some, as the compiler sees them; else the SDK's */
 	bool bound = !m->sdk_python.n && !sees_host(m) && m->sdk->sandbox;
 	if (m->sdk_python.n)
 		python = str_fmt(a, "/usr/include/python%.*s", STR(m->sdk_python));
@@ -164,7 +165,7 @@ static void add_includes(const struct make *m, struct proc *p, const struct plan
 		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(python)));
 	if (plan->needs_python && bound)
 		proc_arg(a, p, "-isystem" PYTHON_ROOT "/arch", NULL);
-	bool ours = false; /* beside the sources */
+	bool ours = false; /* rocsmith's own headers, beside the sources */
 	VEC_EACH (const struct str, h, &m->tree.headers)
 		ours |= hipify_is_our_header(*h);
 	if (ours)
@@ -174,7 +175,7 @@ static void add_includes(const struct make *m, struct proc *p, const struct plan
 		strs_add(a, &p->argv, str_fmt(a, "-idirafter%.*s", STR(m->sdk->include)));
 }
 
-/* The words of a compile, which all its passes get. */
+/* The arguments that all passes of a compile share. */
 static struct strs source_words(
 	const struct make *m, const struct plan_source *src, const char *language)
 {
@@ -183,7 +184,7 @@ static struct strs source_words(
 	proc_arg(a, &p, "-x", language, "-c", NULL);
 	strs_add(a, &p.argv, make_output(m, src));
 	if (src->lang == PLAN_HIP) {
-		/* the unit's id is made of names, not of paths of this machine */
+		/* the unit's id depends on names only, not on paths of this machine */
 		struct str text = str_fmt(a, "%.*s %.*s %.*s", STR(m->plan->name),
 			STR(m->plan->version), STR(src->path));
 		struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
@@ -195,7 +196,7 @@ static struct strs source_words(
 	add_system(m, &p);
 	proc_arg(a, &p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",
 		"-fno-caret-diagnostics", NULL);
-	if (src->lang != PLAN_HIP) /* the SDK's flags are for HIP */
+	if (src->lang != PLAN_HIP) /* the SDK's flags are meant for HIP, and unused here */
 		proc_arg(a, &p, "-Wno-unused-command-line-argument", NULL);
 	strs_add(a, &p.argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->hip)));
 	strs_add(a, &p.argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->plan->project)));
@@ -207,7 +208,7 @@ static struct strs source_words(
 
 /* ---- jobs ---- */
 
-/* Fills in a run of clang that writes the job's output. The user's environment must not reach it. */
+/* Fills in the run of clang that writes the job's output, with an environment that has nothing of the user's. */
 static void start_clang(struct make *m, struct job *j, struct str work)
 {
 	struct proc *p = &j->proc;
@@ -221,14 +222,15 @@ static void start_clang(struct make *m, struct job *j, struct str work)
 	strs_add(m->a, &p->argv, m->sdk->clang);
 }
 
-/* The job of a pass that no compiler runs: its inputs are code objects, its key their GPUs. */
+/* The job of the pass that needs no compiler. Its inputs are code objects, its key their GPUs. */
 static struct err *join_objects(struct arena *tmp, struct job *j, struct str part)
 {
 	(void)tmp;
 	return compile_join(&j->key, &j->inputs, part);
 }
 
-/* The jobs that compile a source, and its own words. The last one makes the object file. */
+/* Adds the jobs that compile a source. word: one more argument, or NULL. Returns the last job, which makes the object
+ * file. */
 static struct job *add_compile(struct make *m, const struct plan_source *src, const char *word)
 {
 	static const char *const kinds[] = {
@@ -281,7 +283,7 @@ static void link_object(struct make *m, struct job *j, const struct job *object)
 	strs_add(m->a, &j->proc.argv, object->output);
 }
 
-/* Adds the link of a module. objects: by the path of the source, the job that makes its object file */
+/* Adds the link of a module. objects: path of a source -> job that makes its object file */
 static void add_link(struct make *m, const struct plan_module *module, const struct map *objects)
 {
 	struct arena *a = m->a;
@@ -323,7 +325,7 @@ void make_jobs(struct make *m)
 		.began = m->began};
 	VEC_EACH (const struct plan_source, src, &m->plan->sources)
 		map_put(&objects, src->path, add_compile(m, src, NULL));
-	/* some Python packages bring sources along with their headers: their objects go into every module */
+	/* some Python packages ship a source with their headers, whose object goes into every module */
 	for (size_t i = 0; i < m->plan->python_headers.n; i++) {
 		if (!plan_is_header_folder(m->plan->python_headers.v[i], &name) || !name.n)
 			continue;
@@ -332,7 +334,7 @@ void make_jobs(struct make *m)
 			.output = path_join(a, headers_at(m, i), name),
 			.lang = PLAN_CXX};
 		*VEC_PUSH(a, &m->shared) =
-			add_compile(m, src, "-fno-strict-aliasing"); /* nanobind's */
+			add_compile(m, src, "-fno-strict-aliasing"); /* nanobind needs it */
 	}
 	VEC_EACH (const struct plan_module, module, &m->plan->modules)
 		add_link(m, module, &objects);

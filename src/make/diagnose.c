@@ -1,7 +1,7 @@
-/* Leads messages of our own compiler runs back to the user's source.
+/* Maps messages of our own compiler runs back to the user's source.
  *
- * The compiler read the translated file. To undo the edits that made it, the source is translated once
- * more: only a failing build, or one with warnings, pays for that.
+ * The compiler read the translated file. To undo its edits, the source is translated once more. Only a build that fails
+ * or has warnings pays for that.
  */
 #include "base/fs.h"
 #include "know/message.h"
@@ -41,7 +41,8 @@ static struct str project_file(const void *user, struct str path)
 /* Maps an offset of the translated text to one of the source; edits are in order. */
 static size_t untranslate(const struct hipify_text *t, size_t at)
 {
-	size_t out = 0, in = 0; /* both behind the last edit */
+	size_t out = 0,
+	       in = 0; /* ends of the last edit, in the translated text and in the source */
 	VEC_EACH (const struct hipify_edit, e, &t->edits) {
 		size_t start = out + (e->from - in);
 		if (at < start)
@@ -54,7 +55,8 @@ static size_t untranslate(const struct hipify_text *t, size_t at)
 	return in + (at - out);
 }
 
-/* Changes line and column of the translated file into those of the user's: translates it once more for the edits. */
+/* Replaces line and column in the translated file by those in the user's file, which is translated again to get the
+ * edits. */
 static void map_place(const void *user, struct str rel, struct message *at)
 {
 	const struct failed *f = user;
@@ -63,7 +65,7 @@ static void map_place(const void *user, struct str rel, struct message *at)
 	struct hipify_text t;
 	struct err *e;
 	if (hipify_by_torch(
-		    &m->translation)) { /* in PyTorch's modes the whole project decides on a file */
+		    &m->translation)) { /* PyTorch's modes translate a file by the whole project */
 		e = hipify_file_text(f->tmp, &m->translation, rel, &source, &t);
 	} else {
 		e = fs_read(f->tmp, file, MAX_SOURCE, &source);
@@ -88,7 +90,7 @@ static void map_place(const void *user, struct str rel, struct message *at)
 	at->col = at->col ? col : 0;
 }
 
-/* Names of CUDA that are left in the failing file: what the source needs beyond translation. */
+/* Adds a hint for each CUDA name that the translation left in the failing file. */
 static void hint_untranslated(const void *user, struct str file, struct err *e)
 {
 	const struct failed *f = user;
@@ -128,7 +130,7 @@ struct err *make_diagnose(
 	if (!b.found)
 		return message_hint_killed(proc_failure(&j->proc, r), r);
 	struct err *e = message_error(&origin, &b);
-	/* --keep-going wants all errors: those behind the first that have a place */
+	/* --keep-going also reports the errors after the first, as long as they have a place */
 	for (unsigned i = 0; m->keep_going && i < MAX_ERRORS; i++) {
 		message_block(&origin, &text, &b);
 		if (!b.found || !b.first.line)

@@ -1,18 +1,18 @@
-/* Our own build of a project: translated sources -> objects -> linked modules, as jobs.
+/* Builds a project of .cu sources itself: translated sources -> objects -> linked modules, as jobs.
  *
  * Each source takes the passes of cc/compile.h, each module a link. The sources are never modified: hipify makes a
- * translated copy of the tree, compilers read that, and places in their messages are led back to the user's files.
+ * translated copy of the tree for the compilers, and places in their messages are mapped back to the user's files.
  *
- * A build folder has hip/ (translated sources), obj/ (objects, and code objects of each GPU), mod/ (linked modules), log/
- * (the output of each compiler run), stamp/ and tmp/. No name of a folder gets into the output: the same sources, plan
- * and SDK give the same modules, wherever the project lies.
+ * A build folder has hip/ (translated sources), obj/ (objects, and code objects of each GPU), mod/ (linked modules),
+ * log/ (the output of each compiler run), stamp/ and tmp/. The output contains no path of this machine: the same
+ * sources, plan and SDK give the same modules, wherever the project lies.
  *
- * A project's flags may make a compiler run code of the project. In a sandbox that code sees the SDK, the project, hip/,
- * obj/ and this machine's system folders (but no /etc); it can write one folder below tmp/ that belongs to its job
- * alone, and has no network and no terminal.
+ * A project's flags may make a compiler run code of the project. In a sandbox that code sees the SDK, the project,
+ * hip/, obj/ and this machine's system folders (but no /etc); it can write only into its job's own folder below tmp/,
+ * and has no network and no terminal.
  *
- * The caller fills the first part of struct make, then calls make_open(), make_translate() and make_compile(), in this
- * order. What becomes of the modules (a wheel, its proof) is not decided here.
+ * The caller fills in the first part of struct make, then calls make_open(), make_translate() and make_compile(), in
+ * this order. Packing and verifying the modules is done elsewhere (flow/).
  */
 #pragma once
 
@@ -29,45 +29,45 @@ struct make {
 	struct str sdk_python; /* "3.14": version of the SDK's Python headers, if they are used */
 	struct str dir;        /* build folder, absolute */
 	unsigned jobs;
-	bool keep_going; /* after a failure go on with what does not need it */
+	bool keep_going; /* after a failure, run all jobs that do not depend on it */
 	double began;    /* mono_now() at the start of the whole build */
 
-	/* make_open(): the folders, and what compilers see of the machine */
+	/* make_open(): the folders, and the paths that compilers can see */
 	struct str hip, obj, mod, log, stamp, tmp;
 	struct sdk_binds binds;
 
 	/* make_translate() */
 	struct hipify_options translation;
 	struct hipify_tree tree; /* hipify_tree_free() */
-	struct strs outputs;     /* the file in hip/ of each source; empty: as the plan has them */
+	struct strs outputs;     /* the file in hip/ of each source; empty: the plan's outputs */
 	size_t edits;            /* replacements made by hipify */
 	struct findings findings;
 
 	/* make_compile() */
 	struct jobs set;
 	VEC(struct job *) shared; /* their objects are linked into every module */
-	struct err *failures;     /* with keep_going: those behind the one returned; owned */
-	struct findings
-		warnings;   /* of all jobs that are done, run or up to date: each place once */
-	struct strs warned; /* the same, with the compiler's places */
+	struct err *failures;     /* with keep_going: those after the one returned; owned */
+	struct findings warnings; /* of all finished and up-to-date jobs, each place once */
+	struct strs warned;       /* the same, with the places in translated files */
 };
 
 MUST_USE struct err *make_open(struct make *m);
-/* Makes the translated tree in m->hip. A source that cannot be read is an error with its place; names without a
- * counterpart in HIP are findings, and the compiler decides whether they matter. */
+/* Makes the translated tree in m->hip. A source that cannot be read is an error with its place. Names without a
+ * counterpart in HIP are findings, since the compiler may never see them; those that it is certain to reject are an
+ * error. */
 MUST_USE struct err *make_translate(struct make *m);
-/* Runs everything up to linked modules. On failure the reports in m->set still say what was done.
+/* Compiles and links all modules. On failure, the reports in m->set still record the work that was done.
  * E_COMPILE and E_LINK carry the compiler's own first error, located in the user's source. */
 MUST_USE struct err *make_compile(struct make *m);
-/* Fills m->set, for make_compile() and for a dry run, which has no folders: then only the reports are valid. */
+/* Fills m->set, for make_compile() and for a dry run. A dry run has no folders, so only the reports are valid then. */
 void make_jobs(struct make *m);
 
 /* The translated file of a source of the plan, relative to m->hip. */
 struct str make_output(const struct make *m, const struct plan_source *src);
 /* The path of the linked module. */
 struct str make_module_path(const struct make *m, const struct plan_module *module);
-/* E_COMPILE or E_LINK for a failed run: the compiler's first error, in the user's file. */
+/* Returns E_COMPILE or E_LINK for a failed run, with the compiler's first error, located in the user's file. */
 MUST_USE struct err *make_diagnose(
 	struct arena *tmp, const struct make *m, const struct job *j, const struct proc_result *r);
-/* Adds the compiler's warnings of a job that is done to m->warnings. */
+/* Adds the compiler warnings of a finished job to m->warnings. said: the output of its run. */
 void make_add_warnings(struct make *m, const struct job *j, struct str said);

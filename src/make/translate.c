@@ -1,9 +1,9 @@
-/* The translation of a build: the plan's settings become a run of hipify, whose result is the tree that the compiler
- * reads. */
+/* Translates the sources of a build: runs hipify with the plan's settings to make the tree that the compiler reads. */
 #include "base/fs.h"
 #include "make/make.h"
 
-/* Ends the build before the compiler runs if there are names that no compiler for HIP accepts: an error with all places. */
+/* Fails, with all their places, if there are names that no HIP compiler accepts. So the build ends before the compiler
+ * runs. */
 static struct err *refuse_untranslated(const struct make *m)
 {
 	enum { SHOWN = 20 };
@@ -71,7 +71,7 @@ struct err *make_translate(struct make *m)
 	o->out = m->hip;
 	o->jobs = m->jobs;
 	bool given = o->sources.n > 0;
-	/* gfx942 has 8-bit float types other than OCP's if HIP's header says so, up to 7.2.4 at least */
+	/* On gfx942, HIP's header may select FNUZ instead of OCP 8-bit floats. It does so up to 7.2.4 at least. */
 	struct str header = {0};
 	bool gfx942 = false;
 	VEC_EACH (const struct str, gpu, &p->gpus)
@@ -85,12 +85,12 @@ struct err *make_translate(struct make *m)
 	}
 	o->fnuz = str_contains(header, S("#define HIP_FP8_TYPE_OCP 0"));
 	if (hipify_by_torch(o)) {
-		o->want_untranslated = true; /* they explain messages of a failing compiler */
+		o->want_untranslated = true; /* the hints for compile errors need them */
 		if (!o->include_dirs.n)
 			o->include_dirs = p->includes;
 		for (size_t i = 0; !given && i < p->sources.n; i++)
 			strs_add(m->a, &o->sources, p->sources.v[i].path);
-	} else { /* the plan knows which files the build needs */
+	} else { /* the plan lists the files that the build needs */
 		o->sources = (struct strs){0};
 		VEC_EACH (const struct plan_source, s, &p->sources)
 			strs_add(m->a, &o->only, s->path);
@@ -102,7 +102,7 @@ struct err *make_translate(struct make *m)
 	VEC_EACH (const struct change, f, &m->tree.changes)
 		m->edits += f->edits;
 	add_findings(m);
-	/* PyTorch's names of outputs depend on the content: "a.cpp" becomes "a_hip.cpp" only if something in it changed */
+	/* PyTorch's output names depend on the content: "a.cpp" becomes "a_hip.cpp" only if something in it changed */
 	if (hipify_by_torch(o)) {
 		MAP(outputs, m->a);
 		VEC_EACH (struct change, f, &m->tree.changes)
