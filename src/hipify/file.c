@@ -1,5 +1,5 @@
-/* Single files of a tree, as a run of hipify has them: for explanations, diffs, and the compiler's
- * messages about the result.
+/* Translates single files of a tree as a run of hipify does, for explanations, diffs, and the
+ * compiler's messages about the result.
  */
 #include "hipify/hipify.h"
 
@@ -8,7 +8,7 @@
 #include "changes/view.h"
 #include "hipify/hipify_int.h"
 
-/* The sources of o->dir as they were before any translation. */
+/* Opens a view of o->dir as it was before any translation. */
 static struct err *pristine(struct arena *a, const struct hipify_options *o, struct view *ret)
 {
 	struct manifest *known;
@@ -35,7 +35,7 @@ struct err *hipify_source(
 	return e;
 }
 
-/* One file as the rules of a torch translate it. */
+/* Translates one file by the rules of a torch. */
 static struct err *torch_file(struct arena *a, const struct hipify_options *o, struct torch_one *io)
 {
 	struct torch_source s;
@@ -50,8 +50,8 @@ static struct err *torch_file(struct arena *a, const struct hipify_options *o, s
 	return e;
 }
 
-/* The whole tree, nothing written: the other files tell which names and headers are the project's
- * own. */
+/* Translates the whole tree without writing anything: the other files show which names and headers are
+ * the project's own. */
 static struct err *whole_tree(
 	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
 {
@@ -62,7 +62,7 @@ static struct err *whole_tree(
 	return hipify_run(a, &dry, ret);
 }
 
-/* The run takes this file, and does not fail with it. */
+/* Fails unless the run translated this file without an error. */
 static struct err *check_taken(
 	const struct hipify_options *o, struct str rel, const struct hipify_tree *t)
 {

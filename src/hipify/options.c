@@ -1,4 +1,4 @@
-/* From words to settings; see options.h. */
+/* Reads, checks and completes the settings of a translation; see options.h. */
 #include "hipify/options.h"
 
 #include <string.h>
@@ -25,14 +25,14 @@ enum {
 	IN_ALL = IN_STANDALONE | BY_TORCH,
 };
 
-/* A word is an enum, its value the place in the list of words; 0 = not said. */
+/* A WORD is an enum whose value is its index in the list of words; 0 = not set. */
 enum kind { TEXT, LIST, WORD, FLAG };
 
 struct setting {
 	const char *option,
-		*key; /* names on the command line and in rocsmith.yaml; key NULL = not there */
+		*key; /* names on the command line and in rocsmith.yaml; key NULL = not in that file */
 	enum kind kind;
-	unsigned modes; /* in which it means something */
+	unsigned modes; /* the modes in which the setting has a meaning */
 	size_t off;
 	const char *const *words;
 };
@@ -172,8 +172,8 @@ static struct err *read_sources(
 	return NULL;
 }
 
-/* The pairs as JSON, each on the line that it has in the description, so that a reader of the text
- * can name the user's own line. */
+/* Writes the pairs as JSON, each on the line that it has in the description, so that messages about
+ * this text name the user's own line. */
 static struct err *inline_pairs(struct arena *a, const struct node *map, struct str *ret)
 {
 	BUF(b, a);
@@ -255,7 +255,7 @@ void hipify_choose_mode(struct hipify_options *o, const char **ret_why)
 	}
 }
 
-/* ---- what a run reads ---- */
+/* ---- the values that a run reads ---- */
 
 static bool is_excluded(const struct strs *exclude, struct str rel)
 {
@@ -270,7 +270,7 @@ static bool is_excluded(const struct strs *exclude, struct str rel)
 	return false;
 }
 
-/* A source that is named is translated whatever the patterns say, so those excluded go here. */
+/* Named sources are translated no matter what the ignore patterns say, so excluded ones are removed here. */
 static void complete_sources(struct arena *a, struct hipify_options *o)
 {
 	struct strs given = o->sources;
@@ -287,7 +287,7 @@ static void complete_sources(struct arena *a, struct hipify_options *o)
 	}
 }
 
-/* A name as a pattern of Python's fnmatch that means the name alone. */
+/* Escapes a name for Python's fnmatch, as a pattern that matches only that name. */
 static struct str escaped(struct arena *a, struct str name)
 {
 	BUF(b, a);
@@ -298,8 +298,8 @@ static struct str escaped(struct arena *a, struct str name)
 	return str_dup(a, buf_str(&b));
 }
 
-/* PyTorch's rules know patterns only: a name stands for a file or folder of that name anywhere, a
- * path for itself and what is below. */
+/* PyTorch's rules have only patterns, so each exclusion becomes several: a name excludes files and
+ * folders of that name anywhere, a path excludes itself and everything below it. */
 static struct strs ignored(struct arena *a, const struct hipify_options *o)
 {
 	struct strs all = {0};

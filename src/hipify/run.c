@@ -1,4 +1,4 @@
-/* The whole of a translation: session, engine, apply. */
+/* Runs a translation from end to end: opens the session, runs the engine, applies the changes. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +12,12 @@ enum { INFO_LIMIT = 1 << 20 };
 /* Everything that a run needs besides the session. */
 struct run {
 	const struct hipify_options *o;
-	struct hipify_options with_map; /* o, with the text of the user's pairs: read once */
+	struct hipify_options with_map; /* o, with map_text read */
 	struct torch_source torch;
 	struct str identity;
 };
 
-/* An output folder among the sources would be translated itself by the next run. */
+/* Rejects an output folder among the sources: the next run would translate it, too. */
 static struct err *check_inside(struct arena *a, const struct hipify_options *o)
 {
 	if (!o->out.n || o->in_place || o->only.n)
@@ -48,13 +48,13 @@ static void add_all(struct buf *b, const char *name, const struct strs *list)
 		add(b, name, list->v[i]);
 }
 
-/* All on which a result depends besides the files. */
+/* Collects everything besides the files that a result depends on. */
 static void identify(struct arena *a, struct run *r)
 {
 	const struct hipify_options *o = &r->with_map;
 	struct stat st;
 	BUF(b, a);
-	/* Another build of rocsmith may translate otherwise, whatever its version says. */
+	/* Another build of rocsmith may translate differently even if its version is the same. */
 	add(&b, "version", S(ROCSMITH_VERSION));
 	if (fs_try_stat(S("/proc/self/exe"), &st))
 		buf_fmt(&b, "program=%lld %lld.%09ld\n", (long long)st.st_size,
@@ -76,12 +76,12 @@ static void identify(struct arena *a, struct run *r)
 		add(&b, "map", o->map);
 		add(&b, "pairs", o->map_text);
 	}
-	if (o->mode == HIPIFY_TORCH) { /* build_amd.py asks the environment */
+	if (o->mode == HIPIFY_TORCH) { /* build_amd.py reads the environment */
 		const char *hip = getenv("HIP_PATH");
 		struct str path = str_fmt(a, "%s/lib/.hipInfo", hip ? hip : "/opt/rocm/hip");
 		struct str text = {0};
 		err_free(fs_read_opt(
-			a, path, INFO_LIMIT, &text)); /* unreadable is absent, there too */
+			a, path, INFO_LIMIT, &text)); /* unreadable counts as absent, as there */
 		add(&b, "hip", path);
 		add(&b, "info", text);
 	}
@@ -123,8 +123,8 @@ struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct h
 	bool current = false;
 	*ret = (struct hipify_tree){0};
 	TRY(prepare(a, o, &r));
-	/* Each extension of a setup.py translates its sources by a run of its own: those of the
-	 * others stay. Standalone overlays hold sources and headers only. */
+	/* Each extension of a setup.py translates its sources in its own run, which must keep the outputs
+	 * of the others. Overlays of standalone mode hold only sources and headers, no copies. */
 	bool some = o->mode == HIPIFY_EXTENSION && o->sources.n;
 	struct change_request q = {
 		.dir = o->dir,

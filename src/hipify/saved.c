@@ -1,9 +1,9 @@
-/* The report of a run as bytes; see hipify_int.h. */
+/* Packs the report of a run into bytes and unpacks it; see hipify_int.h. */
 #include "hipify/hipify_int.h"
 
 #include "formats/le.h"
 
-/* Fixed bytes of each record, without the texts' own. */
+/* The size of a record whose texts are all empty: the least that unpacking may expect. */
 enum { UNTRANSLATED_BYTES = 30, FINDING_BYTES = 20, TEXT_BYTES = 5 };
 
 static void put_texts(struct buf *b, const struct strs *list)

@@ -1,5 +1,5 @@
-/* Spots that assume 32 lanes; see waves.h. Each token that may be one is looked at with what stands
- * around it, at most FAR tokens away. What words may mean is in a table. */
+/* Finds the spots that assume 32 lanes; see waves.h. Each candidate token is judged by its neighbours,
+ * at most FAR tokens away. A table classifies the words that matter. */
 #include "hipify/waves.h"
 
 #include "base/fs.h"
@@ -31,9 +31,8 @@ static const struct {
 		"write 64, the most that a wave has, where a constant has to be"},
 };
 
-/* Classes of words. From SHFL on a class holds for names that contain one of its words, in small
- * letters and without "_": "warpsize" is
- * in kWarpSize and WARP_SIZE. */
+/* Classes of words. From SHFL on, a name belongs to a class if it contains one of its words, ignoring
+ * case and "_": kWarpSize and WARP_SIZE both contain "warpsize". */
 enum { CAST, NARROW, WIDE, VOTE, BITS, THREAD, FULL, STOP, OPEN, SHFL };
 enum { SYNC = SHFL + 1, WAY, PLANE, LANE, WAVE, LANES, LOG, MASKS, CLASSES };
 
@@ -65,15 +64,15 @@ static const char *const words[CLASSES] = {
 struct wave_spot {
 	uint64_t kind;
 	struct str place, text;
-	struct str mask; /* it is one if this name is used as a mask; "" = it is one */
+	struct str mask; /* the spot counts only if this name is used as a mask; "" = always */
 };
 
 /* The spots of one file. */
 struct wave_file {
 	struct str path;
-	struct str state; /* size and times of the file when it was read */
+	struct str state; /* our version, by_torch, and the file's size and times when read */
 	VEC(struct wave_spot) spots;
-	struct strs masks; /* names used as one */
+	struct strs masks; /* names used as masks */
 };
 
 struct waves {
@@ -89,13 +88,13 @@ struct wave_reader {
 	struct str s;
 	VEC(struct tok) t;
 	unsigned *is;
-	bool *seen; /* tokens that were found already */
-	bool warps; /* it calls warp functions */
-	/* Names: of a thread's place in its block, of what lanes vote, of 32 bits */
+	bool *seen; /* tokens reported already */
+	bool warps; /* the file calls warp functions */
+	/* Names that hold a thread's index in its block, a ballot, a 32-bit value. */
 	struct map threads, ballots, narrow;
 };
 
-/* ---- tokens: those beyond either end are "" ---- */
+/* ---- tokens: at() gives "" beyond either end ---- */
 
 static struct str at(const struct wave_reader *r, size_t i)
 {
@@ -182,14 +181,14 @@ static size_t pair(const struct wave_reader *r, size_t i, int step)
 	return i;
 }
 
-/* The same forwards; beyond all tokens if it is too far. */
+/* Like pair() forwards, but r->t.n if the bracket is too far. */
 static size_t behind(const struct wave_reader *r, size_t i)
 {
 	size_t end = pair(r, i, 1);
 	return end == i ? r->t.n : end;
 }
 
-/* NULL: it was found already. */
+/* Adds a spot; NULL if one was added at the token `from` already. */
 static struct wave_spot *found(struct wave_reader *r, enum kind kind, size_t from, size_t to)
 {
 	struct arena *a = r->all->a;
@@ -209,7 +208,8 @@ static struct wave_spot *found(struct wave_reader *r, enum kind kind, size_t fro
 
 /* ---- names ---- */
 
-/* A call, also of a project's own WARP_SHFL(); but no member: g.shfl() of a group knows its size. */
+/* Is this the call of a shuffle, or of a project's own WARP_SHFL()? Members do not count: g.shfl() of a
+ * cooperative group uses the size of the group. */
 static bool is_shuffle(const struct wave_reader *r, size_t i)
 {
 	return is_a(r, i, SHFL) && is(r, i + 1, "(") && !is_one_of(r, i - 1, ". define");
@@ -223,7 +223,7 @@ static bool takes_mask(const struct wave_reader *r, size_t i)
 	return (sync && (known || is_shuffle(r, i))) || (known && is(r, i, "__syncwarp"));
 }
 
-/* The name that i is given to, through casts: NAME = (T)i, #define NAME i; or the number of tokens */
+/* The name that token i is assigned to, through casts: NAME = (T)i, #define NAME i. r->t.n if none. */
 static size_t given_to(const struct wave_reader *r, size_t i)
 {
 	size_t k = i - 1;
@@ -234,7 +234,8 @@ static size_t given_to(const struct wave_reader *r, size_t i)
 	return is_name(r, k) && is(r, k - 1, "define") ? k : r->t.n;
 }
 
-/* Does it depend on the place in the block, beyond an index and what a call is given? */
+/* Does the expression depend on the thread's index in its block, not counting subscripts and the
+ * arguments of calls? */
 static bool by_thread(const struct wave_reader *r, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -247,7 +248,7 @@ static bool by_thread(const struct wave_reader *r, size_t from, size_t to)
 	return false;
 }
 
-/* NAME = ... */
+/* At NAME = ..., notes whether the value is a ballot or depends on the thread's index. */
 static void note_value(struct wave_reader *r, size_t i)
 {
 	bool votes = false;
@@ -267,7 +268,7 @@ static void note_value(struct wave_reader *r, size_t i)
 
 /* ---- masks ---- */
 
-/* 0xffffffff; ~0u as well */
+/* Is this a mask of 32 bits: 0xffffffff, UINT_MAX, or the 0u of ~0u? */
 static bool is_full(const struct wave_reader *r, size_t i)
 {
 	uint64_t n = 1;
@@ -281,7 +282,7 @@ static struct str mask_name(struct arena *a, struct str path, struct str name)
 	return str_fmt(a, "%.*s:%.*s", STR(path), STR(name));
 }
 
-/* The first argument, through casts: a full mask, or a name. */
+/* Reports a full mask as the first argument, through casts; notes a name there as one used as a mask. */
 static void check_mask(struct wave_reader *r, size_t call)
 {
 	size_t end = pair(r, call + 1, 1), i = call + 2;
@@ -299,7 +300,7 @@ static void check_mask(struct wave_reader *r, size_t call)
 	}
 }
 
-/* NAME = 0xffffffff, #define NAME 0xffffffff */
+/* At NAME = 0xffffffff and #define NAME 0xffffffff, adds a spot that counts if NAME is used as a mask. */
 static void note_mask(struct wave_reader *r, size_t i)
 {
 	size_t from = is(r, i - 1, "~") ? i - 1 : i, name = given_to(r, from), k = name;
@@ -317,7 +318,7 @@ static void note_mask(struct wave_reader *r, size_t i)
 
 /* ---- 32 ---- */
 
-/* X % 32, X / 32, X & 31, X >> 5 */
+/* Reports X % 32, X / 32, X & 31 and X >> 5 if X is a thread's index or the result is named as a lane or warp. */
 static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 {
 	size_t op = i - 1, end = n == 5 ? i - 3 : i - 2, from = end;
@@ -329,11 +330,11 @@ static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 	if (is(r, end, ")")) {
 		from = pair(r, end, -1);
 		if (is_name(r, from - 1) && !is_a(r, from - 1, CAST) && !is(r, from - 1, "return"))
-			return; /* the value of a call */
+			return; /* divides the value of a call */
 	}
 	while (is(r, from - 1, ".") && is_name(r, from - 2))
 		from -= 2;
-	/* Is the result given to a name of lanes or warps? */
+	/* Is the result assigned to a name such as lane or warp_id? */
 	size_t k = end;
 	while (end - k < FAR && !ends_statement(r, k) && !is(r, k, ",") &&
 		!(is(r, k, "=") && is_name(r, k - 1)))
@@ -347,7 +348,7 @@ static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 
 /* ---- shuffles ---- */
 
-/* The loop over `name` that i is in, if it begins or ends as for 32 lanes. */
+/* Reports the loop over `name` around token i if it starts or ends as one over 32 lanes does. */
 static void check_loop(struct wave_reader *r, size_t i, struct str name)
 {
 	enum { LOOPS = 8 };
@@ -372,7 +373,7 @@ static void check_loop(struct wave_reader *r, size_t i, struct str name)
 	}
 }
 
-/* f(mask, value, delta, width); a name without "sync" takes no mask */
+/* Checks f(mask, value, delta, width); functions without "sync" in their names have no mask. */
 static void check_shuffle(struct wave_reader *r, size_t call)
 {
 	size_t end = pair(r, call + 1, 1), args[5] = {call + 1}, n = 1;
@@ -396,9 +397,9 @@ static void check_shuffle(struct wave_reader *r, size_t call)
 		found(r, SHUFFLE, i, i);
 }
 
-/* ---- what lanes vote ---- */
+/* ---- ballots ---- */
 
-/* Is the function around i declared to give 32 bits? */
+/* Is the function around token i declared to return 32 bits? */
 static bool gives_32(const struct wave_reader *r, size_t i)
 {
 	for (size_t n = 0, depth = 0; n < FAR && i < r->t.n; n++, i--) {
@@ -453,12 +454,12 @@ static void check_constant(struct wave_reader *r, size_t i)
 
 /* ---- a text ---- */
 
-/* The tokens that a build compiles; of preprocessor lines, those of #define. */
+/* Collects the tokens that a build compiles; from preprocessor lines, only those of #define. */
 static void tokenize(struct wave_reader *r, const struct live_lines *lines)
 {
 	struct lex l = lex_new(r->s, r->file->path);
 	struct tok t = {0};
-	unsigned aware = 0; /* depth of the #if that asks what the GPU is */
+	unsigned aware = 0; /* depth of the #if that tests the kind of GPU, or 0 */
 	l.lenient = true;
 	while (lex_try(&l, &t) && t.kind != TOK_END) {
 		bool heads = l.directive.n && tok_text(&l, &t).p == l.directive.p;
@@ -493,7 +494,7 @@ static void look_at_token(struct wave_reader *r, size_t i)
 			found(r, SIZE, name, i);
 		return;
 	}
-	/* TYPE NAME: has it 32 bits? */
+	/* At TYPE NAME, note whether NAME has 32 bits. */
 	bool narrow = is_a(r, i, NARROW) && !is(r, i - 1, "long");
 	if ((narrow || is_a(r, i, WIDE)) && is_name(r, i + 1) && !is_a(r, i + 1, CAST))
 		map_put(&r->narrow, at(r, i + 1), narrow ? r : NULL);
@@ -516,7 +517,7 @@ static void read_text(struct waves *w, struct str text, struct wave_file *file, 
 	ARENA(a);
 	struct wave_reader r = {.all = w, .file = file, .a = &a, .s = text};
 	r.threads.a = r.ballots.a = r.narrow.a = &a;
-	/* Our own translation turns these into what HIP defines, or leaves them undefined. */
+	/* Our own translation turns these into macros that HIP defines, or leaves them undefined. */
 	static const char *const open[] = {"__CUDACC__", "__NVCC__", "__CUDA_ARCH__", "USE_ROCM"};
 	struct str conditions = text;
 	for (size_t i = 0; !by_torch && i < sizeof(open) / sizeof(open[0]); i++)
@@ -549,7 +550,7 @@ static const struct json_field waves_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* The files that earlier runs have looked at, by paths; none if the record cannot be read. */
+/* The files that earlier runs examined, by path; none if the record cannot be read. */
 static struct map recall(struct arena *a, struct str path)
 {
 	MAP(known, a);
@@ -574,7 +575,7 @@ static bool wanted(struct arena *a, const struct waves_request *q, struct str pa
 	return hipify_is_source(path);
 }
 
-/* Adds the spots of a file, those of an earlier run if the file is unchanged. */
+/* Adds the spots of a file, taken from an earlier run if the file is unchanged. */
 static void look_into_file(
 	struct waves *w, const struct waves_request *q, const struct map *known, struct str path)
 {
@@ -599,7 +600,8 @@ static void look_into_file(
 	err_free(e);
 }
 
-/* The findings of one kind. masks: names used as one, "NAME" by any file, "PATH:NAME" by that file. */
+/* Adds the findings of one kind. `masks` has the names used as masks: "NAME" by any file, "PATH:NAME" by
+ * that file. */
 static void add_findings(
 	const struct waves *w, enum kind kind, const struct map *masks, struct findings *ret)
 {

@@ -1,7 +1,7 @@
-/* Wraps arguments that HIP wants in another form: HIP_SYMBOL(x), a cast of a kernel to a pointer to
+/* Wraps arguments that HIP needs in another form: HIP_SYMBOL(x), a cast of a kernel to a pointer to
  * const void, a 64-bit mask (data/cuda_names/args.tsv). A stack of open calls counts brackets and
- * commas; the opening text is put in when the argument starts and the closing one when it ends, so
- * that nested calls need no second look.
+ * commas; the opening text is inserted where the argument starts and the closing one where it ends, so
+ * that nested calls need no second pass.
  */
 #include "hipify/cuda/engine.h"
 
@@ -16,7 +16,7 @@ static const struct wrapper wrappers[] = {
 		{S_INIT("reinterpret_cast"), S_INIT("const"), S_INIT("void"), S_INIT("nullptr")}},
 	{S_INIT("@mask"), S_INIT("(unsigned long long)("),
 		{S_INIT("unsigned"), S_INIT("uint64_t"), S_INIT("__activemask")}},
-	{S_INIT("@cast"), S_INIT("(T)("), {{0}}}, /* T: of the row */
+	{S_INIT("@cast"), S_INIT("(T)("), {{0}}}, /* T is the type in the row */
 };
 
 static const struct wrapper *wrapper_of(const struct arg_rule *rule)
@@ -27,7 +27,7 @@ static const struct wrapper *wrapper_of(const struct arg_rule *rule)
 	return NULL;
 }
 
-/* Has the argument that begins here the wanted form: f(HIP_SYMBOL(x)), f((const void *)k)? */
+/* Does the argument that begins here have the wanted form already: f(HIP_SYMBOL(x)), f((const void *)k)? */
 static bool is_wrapped(const struct engine *e, const struct wrapper *w, const struct arg_rule *r,
 	const struct tok *t)
 {
@@ -79,7 +79,7 @@ void args_before(struct engine *e, const struct tok *t)
 	close_argument(e, f, t->from);
 	if (comma)
 		return;
-	/* Arguments that the call leaves to a default that HIP does not have are written out. */
+	/* Writes out arguments that the call omits, if CUDA has a default for them and HIP does not. */
 	unsigned given = f->arg;
 	bool empty = engine_is(e, &e->prev, S("("));
 	for (const struct arg_rule *r = f->rule; !empty && str_eq(r->name, f->rule->name); r++) {

@@ -1,4 +1,4 @@
-/* The operations of rules on the text: edits, reports, and a look at the next token. */
+/* The operations that rules use: edits of the text, reports, and a look at the next token. */
 #include "hipify/cuda/engine.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ void engine_needs(struct engine *e, const struct hipify_rule *r)
 void engine_untranslated(
 	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
 {
-	/* The column is counted on from the last question, so that long lines stay linear. */
+	/* The scan for the start of the line resumes where the last one ended, so that long lines stay linear. */
 	if (at->from < e->bol)
 		e->bol = e->bol_scanned = 0;
 	if (at->from > e->bol_scanned) {
@@ -40,8 +40,8 @@ void engine_untranslated(
 		e->bol_scanned = at->from;
 	}
 	const struct hipify_rule *row = names_find(name);
-	bool known = suggestion.n || row, flag = row && names_is(row, "flag"); /* it may be given */
-	/* Every compiler for HIP comes across code, includes, and macros that are used further down. */
+	bool known = suggestion.n || row, flag = row && names_is(row, "flag"); /* may be set */
+	/* Every HIP build sees code and includes outside conditions, and macros that are used further down. */
 	bool reached = !e->doubt && at->kind != TOK_RAW;
 	if (e->l.directive.n && at->kind != TOK_PATH) {
 		enum { FAR = 1 << 16 };

@@ -35,11 +35,11 @@ struct engine {
 	bool plain; /* the statement so far may be the head of a declaration: const char *name */
 	bool has_warp_macro, has_local_include, has_include, runtime_first;
 	bool device_head,
-		host_head;     /* the head of a function has __device__ or __global__, __host__ */
-	unsigned device_depth; /* depth inside a device function, or 0 */
-	bool device_only;      /* the host does not compile that function */
-	unsigned doubt;        /* depth of the outermost #if that may be false in HIP, or 0 */
-	struct str macro;      /* the macro being defined */
+		host_head;         /* seen in a function's head: __device__, __global__; __host__ */
+	unsigned device_depth;     /* depth inside a device function, or 0 */
+	bool device_only;          /* the host does not compile that function */
+	unsigned doubt;            /* depth of the outermost #if that may be false in HIP, or 0 */
+	struct str macro;          /* the macro being defined */
 	bool cublas_v1, cublas_v2; /* the cuBLAS headers that the text includes */
 	bool adds, halves;         /* the text uses atomicAdd, a 16-bit float type */
 	size_t bol_scanned, bol;   /* end of the text scanned for line starts; the last one found */
@@ -80,7 +80,7 @@ void untranslated_libcuxx(struct engine *e, const struct tok *t);
 bool untranslated_cublas_v1(struct engine *e, const struct tok *t, struct str name);
 /* Reports an 8-bit OCP float type in device code, which some GPUs lack. */
 void untranslated_ocp(struct engine *e, const struct tok *t);
-/* Reports kernel launches in device code; keeps device_head, host_head, device_depth and device_only. */
+/* Reports kernel launches in device code; updates device_head, host_head, device_depth and device_only. */
 void untranslated_launch(struct engine *e, const struct tok *t);
 /* Updates `doubt` at a preprocessor line that opens or closes a condition. */
 void untranslated_condition(struct engine *e, struct str directive);

@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "know/know.h"
 
-/* Folders and families of headers without an equal, or that no table lists one by one. */
+/* Folders and families of headers that HIP has no equivalent for, or that no table lists one by one. */
 static const struct {
 	struct str prefix, rule, suggestion;
 } families[] = {
@@ -24,7 +24,7 @@ static const struct {
 	{S_INIT("raft/"), S_INIT(""), S_INIT("RAFT is a library for CUDA")},
 };
 
-/* Headers of ROCm that a result includes name the libraries that it needs. */
+/* Notes the ROCm headers that a result includes, which show the libraries that it needs. */
 static void note_header(struct engine *e, struct str path)
 {
 	if (know_header(path) && map_put(&e->headers, path, e))
@@ -53,7 +53,8 @@ static bool is_project_file(const struct engine *e, struct str path)
 static void replace_path(
 	struct engine *e, const struct tok *t, struct str hip, const struct hipify_rule *r)
 {
-	if (str_eq(hip, S("hipblas/hipblas.h"))) /* its names as cuBLAS has them: types, complex */
+	if (str_eq(hip,
+		    S("hipblas/hipblas.h"))) /* selects cuBLAS' names of types, complex ones too */
 		engine_insert(e, e->prev2.from,
 			S("#define HIPBLAS_V2 1\n#define HIPBLAS_USE_HIP_HALF 1\n"),
 			names_find(S("@hipblas")));
@@ -105,7 +106,7 @@ void include_path(struct engine *e, const struct tok *t)
 	bool own = is_project_file(e, path);
 	const struct hipify_rule *r = own ? NULL : names_find(path);
 	struct str hip = r && names_is(r, "header") ? names_text(r->hip) : own ? S("") : path;
-	if (!e->has_include && !e->l.depth && !e->outer_prev.to) /* nothing stands before it */
+	if (!e->has_include && !e->l.depth && !e->outer_prev.to) /* nothing precedes it */
 		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
 	e->has_include = true;
 	strs_put(e->a, &e->ours, path);

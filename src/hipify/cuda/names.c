@@ -1,4 +1,4 @@
-/* Look-ups in the tables of names, and the names of files. */
+/* Looks names up in the tables, and classifies and renames files. */
 #include "hipify/cuda/names.h"
 
 #include <string.h>
@@ -79,10 +79,9 @@ bool names_newer(const struct hipify_rule *r, struct str rocm)
 	return false;
 }
 
-/* How names of CUDA and its libraries start. What must follow: an upper-case letter behind a
- * lower-case one (cudaMalloc, not cudart or cudaview), anything behind '_'. CUDA_ alone is left
- * out: projects use it for macros of their own (CUDA_CHECK, CUDA_ARCH), and NVIDIA's are in the
- * tables. */
+/* Prefixes of the names of CUDA and its libraries. After a prefix that does not end in '_' an upper-case
+ * letter must follow (cudaMalloc, but not cudart or cudaview). CUDA_ itself is left out, because projects
+ * use it for their own macros (CUDA_CHECK, CUDA_ARCH); NVIDIA's are in the tables. */
 static const char *const prefixes[] = {"CUBLASLT_", "CUBLAS_", "CUDART_", "CUDA_ERROR_", "CUDA_C_",
 	"CUDA_R_", "CUDNN_", "CUFFT_", "CUPTI_", "CURAND_", "CUSOLVER_", "CUSPARSE_", "CUTENSOR_",
 	"CU_", "NVML_", "NVRTC_", "NVTX_", "__CUDACC_", "__CUDA_", "__cuda", "__nv_", "__nvvm_",

@@ -1,10 +1,10 @@
 /* Inline PTX: statements whose instructions all have a row in data/cuda_names/ptx.tsv become C++.
  *
- * A row's name is "ptx:" and the instruction as far as it decides ("ptx:bfe.u32", "ptx:membar.gl"),
- * then the special register it reads ("ptx:mov %laneid"). What a row does not name (types, caching)
- * is cut off from the right until one fits. Its HIP side is a statement in which $0 to $9 stand for
- * the operands and $T for the C type of the instruction's last part; rows of kind "unsupported" say
- * why there is none. Nothing is half translated: one unknown instruction leaves the whole statement.
+ * A row's name is "ptx:", the significant part of the instruction ("ptx:bfe.u32", "ptx:membar.gl"), and
+ * the special register it reads, if any ("ptx:mov %laneid"). To find a row, parts of the instruction
+ * (types, caching) are cut off from the right until one matches. Its HIP side is a statement in which
+ * $0 to $9 stand for the operands and $T for the C type of the instruction's last part; rows of kind
+ * "unsupported" say why there is none. One untranslatable instruction leaves the whole statement as it is.
  */
 #include "hipify/cuda/engine.h"
 
@@ -14,7 +14,7 @@
 
 enum { MAX_OPERANDS = 10, MAX_EXPRESSIONS = 30, MAX_EXPRESSION = 1 << 10 };
 
-/* One asm statement: its text, and the C expressions behind it. */
+/* One asm statement: its text, and the C expressions that follow it. */
 struct statement {
 	struct engine *e;
 	struct lex at; /* reads ahead */
@@ -39,7 +39,7 @@ static bool is(const struct statement *s, const char *text)
 	return tok_is(&s->at, &s->t, str_from(text));
 }
 
-/* [name] "=r" (expression) */
+/* Reads one operand: [name] "=r" (expression) */
 static bool operand(struct statement *s)
 {
 	struct str name = {0};
@@ -62,7 +62,7 @@ static bool operand(struct statement *s)
 	return !depth && next(s);
 }
 
-/* Everything up to the closing bracket; false for what is no plain statement. */
+/* Reads everything up to the closing bracket; false if this is no plain asm statement. */
 static bool parse(struct statement *s)
 {
 	unsigned section = 0;
@@ -73,7 +73,7 @@ static bool parse(struct statement *s)
 	if (!is(s, "(") || !next(s))
 		return false;
 	s->first = s->t;
-	while (s->t.kind == TOK_STRING) { /* escapes are white space to PTX */
+	while (s->t.kind == TOK_STRING) { /* its escapes, \n and \t, are white space in PTX */
 		struct str text = tok_text(&s->at, &s->t);
 		for (size_t i = 1; i + 1 < text.n; i++) {
 			bool escape = text.p[i] == '\\';
@@ -91,7 +91,7 @@ static bool parse(struct statement *s)
 		else if (!section || !(is(s, ",") || operand(s)))
 			return false;
 		else if (!is(s, ","))
-			continue; /* operand() has moved on */
+			continue; /* operand() has read the next token */
 		if (!next(s))
 			return false;
 	}
@@ -105,7 +105,7 @@ struct instruction {
 	size_t n;
 };
 
-/* "%0", "%[name]", "[%1]", "42", "%%laneid" as C; "" for anything else. */
+/* Translates an operand ("%0", "%[name]", "[%1]", "42", "%%laneid") to C; "" for anything else. */
 static struct str expression(const struct statement *s, struct str text, struct str *special)
 {
 	uint64_t i;
@@ -125,7 +125,7 @@ static struct str expression(const struct statement *s, struct str text, struct 
 		if (s->names[i].n && str_eq(s->names[i], str_sub(name, 1, name.n - 1)))
 			return s->expressions[i];
 	*special = name;
-	return S("0"); /* the row does not ask for it */
+	return S("0"); /* a placeholder that the row does not use */
 }
 
 /* Splits "bfe.u32 %0, %1, 4, 8". */
@@ -178,7 +178,7 @@ static struct str c_type(struct str opcode)
 	return S("");
 }
 
-/* Puts operands into the row's statement; false when they are not all that it asks for. */
+/* Puts the operands into the row's statement; false unless it uses exactly as many as there are. */
 static bool fill(struct buf *b, const struct instruction *in, struct str with)
 {
 	size_t used = in->special.n ? 2 : 0;
@@ -199,7 +199,7 @@ static bool fill(struct buf *b, const struct instruction *in, struct str with)
 
 /* ---- the statement ---- */
 
-/* Tells of the instruction that keeps the statement as it is. */
+/* Reports the instruction because of which the statement stays as it is. */
 static void report(struct statement *s, const struct instruction *in, const struct hipify_rule *r)
 {
 	bool known = r && names_lacks(r);
@@ -224,7 +224,7 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 		const struct hipify_rule *r = row_of(e->a, &in);
 		if (!whole || !r || names_lacks(r) || in.opcode.p[0] == '{') {
 			if (!str_contains(in.opcode, S(".")) && !r)
-				return false; /* not PTX, or not seen to be */
+				return false; /* not recognisable as PTX */
 			report(&s, &in, r);
 			return true;
 		}

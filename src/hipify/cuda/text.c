@@ -6,10 +6,10 @@
 
 /* ---- __CUDA_ARCH__ ----
  *
- * It is defined in device passes only, and its value is the compute capability. Where a condition
- * asks only whether it is defined (or not zero), __HIP_DEVICE_COMPILE__ means the same. A line that
- * compares the value stays as it is, all of it, and is reported: no AMD GPU has a compute
- * capability, and half a translation would take branches that neither compiler meant.
+ * The macro is defined in device passes only, and its value is the compute capability. In a condition
+ * that only tests whether it is defined (or nonzero), __HIP_DEVICE_COMPILE__ means the same. A line
+ * that compares the value is left unchanged as a whole and reported: no AMD GPU has a compute
+ * capability, and half a translation would take branches that neither compiler was meant to take.
  */
 
 /* Does this condition use the value of __CUDA_ARCH__? */
@@ -80,8 +80,8 @@ static void look_up(struct engine *e, const struct tok *t, struct str s)
 	} else if (lacks || names_look_like_cuda(s)) {
 		untranslated_name(e, t, r);
 	} else if (str_eq(s, S("cuda"))) {
-		/* thrust::cuda::par and thrust::system::cuda are called hip in rocThrust; cuda::
-		 * alone is libcu++. */
+		/* rocThrust calls thrust::cuda::par and thrust::system::cuda hip; otherwise cuda:: is
+		 * libcu++. */
 		if (engine_is(e, &e->prev, S("::")) &&
 			(engine_is(e, &e->prev2, S("thrust")) ||
 				engine_is(e, &e->prev2, S("system"))))
@@ -117,7 +117,7 @@ static void identifier(struct engine *e, const struct tok *t)
 		return;
 	}
 	notice(e, s);
-	/* A call whose arguments matter, unless this is a declaration or the name of a macro. */
+	/* A call with argument rules, unless this is a declaration or the definition of a macro. */
 	struct tok next = {0};
 	e->pending = names_arg(s);
 	if (e->pending)
@@ -177,7 +177,7 @@ static void one_token(struct engine *e, const struct tok *t)
 	if (macro_name)
 		e->macro = engine_text(e, t);
 	if (macro_name)
-		e->prev.kind = TOK_LINE_END; /* no type in front of what follows */
+		e->prev.kind = TOK_LINE_END; /* the next token is not declared by this one */
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
 		e->outer_prev = *t;
@@ -186,7 +186,7 @@ static void one_token(struct engine *e, const struct tok *t)
 
 /* ---- the whole ---- */
 
-/* Puts what the head of a program part needs in front of all other edits. */
+/* Inserts the macros and includes that belong at the top, in front of all other edits. */
 static void add_head(struct engine *e, bool unit)
 {
 	BUF(b, e->a);
@@ -227,8 +227,8 @@ static struct str apply(struct arena *a, struct str source, const struct hipify_
 	return buf_str(&b);
 }
 
-/* Names that the text declares itself are not CUDA's, nor is what is in a namespace of its own:
- * cuda::f, but not libcu++'s cuda::std. */
+/* Drops reports of names that the text declares itself, and of members of its own namespace cuda: cuda::f,
+ * but not libcu++'s cuda::std. */
 static void drop_own_names(struct engine *e)
 {
 	struct untranslated_list *list = &e->ret->untranslated;

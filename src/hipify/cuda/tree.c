@@ -1,5 +1,5 @@
-/* Mode standalone over a folder: finds the sources and translates each in memory; nothing is
- * written. A source that cannot be read or translated becomes a failed entry; the others go on.
+/* Standalone mode over a folder: finds the sources and translates each in memory, without writing
+ * anything. A source that cannot be read or translated becomes a failed entry and does not stop the others.
  */
 #include "hipify/hipify_int.h"
 
@@ -8,7 +8,7 @@
 #include "base/proc.h"
 #include "base/progress.h"
 
-extern const struct str our_headers[]; /* data/rocsmith, in the program */
+extern const struct str our_headers[]; /* data/rocsmith, embedded in the program */
 extern const char *const our_headers_files[];
 extern const size_t our_headers_count;
 
@@ -17,19 +17,19 @@ struct run {
 	const struct hipify_options *o;
 	const struct view *view;
 	struct hipify_tree *ret;
-	struct work *v; /* one for each file of ret */
+	struct work *v; /* one per entry of ret->changes */
 };
 
-/* One file on its way through. */
+/* One file under translation. */
 struct work {
 	const struct run *all;
 	struct change *file;
-	struct arena mem; /* holds the text and all that was found in it */
+	struct arena mem; /* holds the texts and the findings about them */
 	struct str source;
 	struct hipify_text text;
 };
 
-/* ---- which files ---- */
+/* ---- choosing files ---- */
 
 static struct change *add_file(struct run *r, struct str rel)
 {
@@ -42,7 +42,7 @@ static struct change *add_file(struct run *r, struct str rel)
 struct level { /* a folder of the tree */
 	struct run *r;
 	struct str rel;
-	struct strs dirs; /* to look into next */
+	struct strs dirs; /* folders to visit next */
 };
 
 static bool excluded(const struct run *r, struct str rel, struct str name)
@@ -83,8 +83,8 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* A folder and those below; one that cannot be listed is a failed entry. Links to folders are not
- * followed, so that there are no loops. */
+/* Collects the sources in a folder and below; a folder that cannot be listed becomes a failed entry.
+ * Links to folders are not followed, to avoid loops. */
 static void collect(struct run *r, struct str rel)
 {
 	struct level l = {.r = r, .rel = rel};
@@ -117,8 +117,8 @@ static struct err *choose_files(struct run *r)
 	return NULL;
 }
 
-/* Two sources that give one output: the second fails. So do names that break the manifest's lines.
- * The names of all are what a translation knows about other files. */
+/* Fails the second of two sources with the same output, and names that would break the manifest's
+ * lines. Indexes all files by name for the context of the translations. */
 static void check_names(struct run *r)
 {
 	MAP(seen, r->a);
@@ -197,7 +197,7 @@ static struct err *translate(struct run *r)
 
 /* ---- the whole ---- */
 
-/* Joins what was found in the files; a name that one of them declares is the project's own. */
+/* Merges the findings of all files, without names that any of them declares: these are the project's own. */
 static void gather(struct run *r)
 {
 	static const char *const sources[] = {
@@ -224,8 +224,7 @@ static void gather(struct run *r)
 			copy->name = str_dup(r->a, u->name);
 			copy->suggestion = str_dup(r->a, u->suggestion);
 		}
-		/* The text lives on when it is to be written: in an overlay an unchanged one is,
-		 * too. */
+		/* Keeps the texts that will be written; in an overlay, unchanged ones are, too. */
 		struct change *f = r->v[i].file;
 		bool same_place = r->o->in_place && str_eq(f->source, f->output);
 		if (f->status == CHANGE_OK || (f->status == CHANGE_UNCHANGED && !same_place))
@@ -244,7 +243,7 @@ static void gather(struct run *r)
 	VEC_EACH (struct untranslated, u, &r->ret->untranslated)
 		u->certain = u->certain && (str_is_one_of(path_ext(u->path), sources) ||
 						   map_has(&included, path_base(u->path)));
-	/* Headers of ours (data/rocsmith) that results include lie beside them. */
+	/* Our own headers (data/rocsmith) that results include are written along with them. */
 	for (size_t i = 0; i < our_headers_count; i++) {
 		struct str path = str_fmt(r->a, "rocsmith/%s", our_headers_files[i]);
 		if (!map_get(&given, path))

@@ -1,17 +1,17 @@
-/* The names that stay untranslated and are reported: CUDA names that HIP has no equal for, names that follow
- * CUDA's naming but are in no table, inline PTX, names put together by ##, kernels in raw strings.
- * A report must be true, so names that the text itself declares are the project's own.
+/* The names that stay untranslated and are reported: CUDA names without a HIP equivalent, names in CUDA's
+ * style that are in no table, inline PTX, names pasted with ##, kernels in raw strings. To avoid false
+ * reports, names that the text itself declares count as the project's own.
  */
 #include "hipify/cuda/engine.h"
 
 #include <string.h>
 
-/* Words that no declaration starts with. */
+/* Words that start a statement but never a declaration. */
 static const char *const no_declaration[] = {"return", "throw", "new", "delete", "case", "goto",
 	"if", "else", "sizeof", "co_return", "co_await", "co_yield", NULL};
 static const char *const before_name[] = {"struct", "class", "union", "namespace", NULL};
 
-/* T name, T *name, struct name {, using name =, #define name, enum { name. */
+/* Does the current token declare a name: T name, T *name, struct name {, using name =, #define name, enum { name? */
 static bool declaring(const struct engine *e)
 {
 	struct str prev = engine_text(e, &e->prev);
@@ -73,8 +73,8 @@ void untranslated_name(struct engine *e, const struct tok *t, const struct hipif
 	struct tok next = engine_peek(e);
 	if (!r && engine_is(e, &next, S("##")))
 		return; /* untranslated_paste() reports it */
-	/* Names such as umin are no CUDA names unless used; CUtensorMap and CUDA_VERSION always
-	 * are. */
+	/* Common names such as umin count as CUDA's only where they are called or qualified; CUtensorMap
+	 * and CUDA_VERSION always do. */
 	bool used = engine_is(e, &next, S("(")) || engine_is(e, &next, S("::")) ||
 		    engine_is(e, &e->prev, S("namespace"));
 	bool common = r && names_lacks(r) && !names_look_like_cuda(name) && name.p[0] != '_' &&
@@ -82,7 +82,7 @@ void untranslated_name(struct engine *e, const struct tok *t, const struct hipif
 	if (!used && common)
 		return;
 	engine_untranslated(e, t, name, hip);
-	/* A member of something, or a name that is anybody's. */
+	/* A member of some object or class, or a common name, may not be CUDA's. */
 	bool member = engine_is(e, &e->prev, S(".")) || engine_is(e, &e->prev, S("->")) ||
 		      (engine_is(e, &e->prev, S("::")) && e->prev2.kind == TOK_IDENT) ||
 		      (engine_is(e, &e->prev, S(">")) && engine_is(e, &e->prev2, S("-")));
@@ -136,7 +136,7 @@ void untranslated_launch(struct engine *e, const struct tok *t)
 
 void untranslated_condition(struct engine *e, struct str directive)
 {
-	/* True for every compiler for HIP. */
+	/* Conditions that hold in some pass of every HIP build. */
 	static const char *const set[] = {"__cplusplus", "__CUDACC__", "__NVCC__", "__HIPCC__",
 		"__CUDA_ARCH__", "defined(__CUDACC__)", "defined(__NVCC__)", "defined(__cplusplus)",
 		"defined(__CUDA_ARCH__)", "1", NULL};
@@ -198,7 +198,7 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 	}
 }
 
-/* PTX has mnemonics with dots (mov.u32, ld.global); x86 and amdgcn have none. */
+/* PTX is recognised by mnemonics with dots (mov.u32, ld.global), which x86 and amdgcn do not have. */
 void untranslated_asm_string(struct engine *e, const struct tok *t)
 {
 	struct str s = engine_text(e, t);
@@ -213,7 +213,7 @@ void untranslated_asm_string(struct engine *e, const struct tok *t)
 	}
 }
 
-/* How names start that macros put together with ##. */
+/* Beginnings of names that macros complete with ##. */
 static const char *const stems[] = {"cuda", "cublas", "cublasLt", "cufft", "curand", "cusparse",
 	"cusolver", "cusolverDn", "cu", "nvrtc", "CU_", "CUDA_", "CUBLAS_", "CUFFT_", "CURAND_",
 	"CUSPARSE_", "CUSOLVER_", NULL};
