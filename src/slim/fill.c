@@ -1,15 +1,15 @@
-/* A host part gets its device code back: as bundles in a new segment at the end of the file, behind the program
+/* Puts device code back into a host part: as bundles in a new segment at the end of the file, behind the program
  * headers, which move there. Addresses stay. See slim.h. */
 #include "base/fs.h"
 #include "slim/slim_int.h"
 
 struct slim_filling {
 	struct arena *a;
-	struct slim_plan host, now; /* the host as it is; the bundles that come */
+	struct slim_plan host, now; /* the host part as it is; the bundles to add */
 	struct elf_image image;
-	size_t mark; /* section of the host */
+	size_t mark; /* index of the section SLIM_KPACK_REF */
 	struct slim_refs refs;
-	uint32_t *number; /* by reference: the bundle that it is for */
+	uint32_t *number; /* for each of refs, the number of its bundle */
 	struct fs_out *o;
 };
 
@@ -39,7 +39,7 @@ static struct err *read_host(struct slim_filling *k, const struct bytes *src)
 	for (size_t i = 0; i < k->refs.n; i++)
 		if (k->refs.v[i].pointer)
 			TRY(slim_marked(&p->elf, &k->refs.v[i], &k->number[i]));
-	/* a symbol is for the bundle of the first pointer that is made by it */
+	/* a symbol gets the bundle of the first pointer that a relocation makes from it */
 	for (size_t i = 0; i < k->refs.n; i++) {
 		const struct slim_ref *r = &k->refs.v[i], *x = k->refs.v;
 		size_t n = r->pointer || !r->symbol ? k->refs.n : 0;
@@ -120,7 +120,7 @@ static struct err *fill_host(struct slim_filling *k)
 	return elf_image_write(m, o->fd);
 }
 
-/* Reads the result as any other file. */
+/* Proves the result by reading it back like any other file. */
 static struct err *prove_filled(struct slim_filling *k)
 {
 	static const struct slim_keep none = {.none = true};

@@ -1,10 +1,10 @@
-/* The decision which device code stays: targets in bundles, and side files that name a GPU; see slim.h. */
+/* Decides which device code stays: targets in bundles, and side files that name a GPU; see slim.h. */
 #include <string.h>
 
 #include "base/glob.h"
 #include "slim/slim.h"
 
-/* A generic target's kernels run on the GPUs that it covers, and asking for one means all of them. */
+/* A generic target's kernels run on the GPUs that it covers; a request for a generic target means all of them. */
 static bool serves(const struct target *have, const struct target *want)
 {
 	return target_covers(have, want) || target_covers(want, have);
@@ -23,7 +23,7 @@ bool slim_keeps(const struct slim_keep *k, struct str target)
 	return keep;
 }
 
-/* A name without features stands for all of its variants. */
+/* Does code for any variant of this GPU stay? Its name without features stands for all of them. */
 static bool keeps_gpu(const struct slim_keep *k, const struct gpu *gpu)
 {
 	struct target have = target_read(str_from(gpu->name));
@@ -46,7 +46,8 @@ static bool is_side(struct str path)
 bool slim_leaves_out(const struct slim_keep *k, struct str path)
 {
 	for (size_t i = 0; k->without && i < k->without->n; i++) {
-		/* a glob with a slash is for the path itself, or a folder that it is in; others for any part of it */
+		/* a glob with a slash is matched against the path and the folders above it, others against each
+		 * component */
 		struct str glob = k->without->v[i];
 		bool whole = str_chr(glob, '/') < glob.n;
 		for (size_t to = 0, from = 0; to <= path.n; to++) {
@@ -81,7 +82,7 @@ static bool is_major(struct str stem)
 	return stem.n == 4 || (stem.n == 5 && stem.p[3] == '1');
 }
 
-/* "gfx11xx" is "gfx11", "gfx110x" itself, "gfx120x" "gfx12_0", as AMD names its families. */
+/* "gfx11xx" -> "gfx11", "gfx110x" -> "gfx110x", "gfx120x" -> "gfx12_0": AMD's names of its families. */
 static struct str family_key(struct arena *a, struct str text, size_t stem)
 {
 	struct str name = str_sub(text, 0, stem), major = str_sub(name, 0, stem - 1);

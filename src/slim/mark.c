@@ -1,4 +1,4 @@
-/* A host part: its wrappers name a bundle by its number, and a section tells HIP where the device code is
+/* Makes and reads host parts: wrappers name a bundle by its number, and a section tells HIP where the device code is
  * (HIP's registration since rocm-systems#2622; shared/kpack). See slim.h. */
 #include "base/fs.h"
 #include "slim/slim_int.h"
@@ -11,7 +11,7 @@ void slim_mark(struct slim_plan *p, struct str mark)
 	p->changed = true;
 }
 
-/* Reads the wrapper that a pointer is in. *ret_at: its offset in the file. */
+/* Reads the wrapper that contains a pointer. *ret_at: its offset in the file. */
 static struct err *read_wrapper(const struct elf *e, const struct slim_ref *r, uint32_t magic,
 	char ret[WRAPPER], uint64_t *ret_at)
 {
@@ -43,7 +43,7 @@ struct err *slim_marked(const struct elf *e, const struct slim_ref *r, uint32_t 
 	return NULL;
 }
 
-/* The section headers, with one more, go to the end of the file; the old ones stay where they are, unused. */
+/* Adds the mark's section: all section headers go to the end of the file; the old ones stay where they are, unused. */
 struct err *slim_mark_sections(const struct slim_plan *p, struct elf_image *m, struct fs_out *o)
 {
 	const struct elf_section mark = {.type = ELF_PROGBITS,

@@ -1,5 +1,5 @@
-/* Slimming one file, or a whole folder, whose files are copied, made smaller or left out. See slim.h. The new folder is
- * made beside its place and renamed, so that it is there whole or not at all. */
+/* Slims one file, or a whole folder, whose files are copied, made smaller or left out. See slim.h. The new folder is
+ * built beside its place and renamed, so that it appears whole or not at all. */
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -103,7 +103,7 @@ struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 	if (!in_place)
 		TRY(slim_may_make(a, r, false, force));
 	else if (fs_real(a, r->path, &r->output))
-		TRY(may_punch(&in, r->path, true)); /* other names keep the old content */
+		TRY(may_punch(&in, r->path, true)); /* other hard links keep the old content */
 	return slim_new_file(a, &in, r);
 }
 
@@ -115,7 +115,8 @@ struct folder_slimming {
 	struct str to; /* the new folder */
 };
 
-/* A file that cannot be slimmed safely stays whole, and is listed; so does a damaged one, which `verify` reports. */
+/* Does the error mean that the file stays whole? One that cannot be slimmed safely is listed as refused. A damaged one
+ * is not listed: `inspect` reports it. */
 static bool stays_whole(
 	struct arena *a, struct slim_report *r, struct str name, const struct err *e)
 {
@@ -146,7 +147,7 @@ struct err *slim_take_file(struct arena *a, const struct slim_keep *k, struct sl
 	e = fs_link(from, to);
 	if (!e)
 		return NULL;
-	err_free(e); /* another file system, or one without such links */
+	err_free(e); /* another file system, or one without hard links */
 	return fs_stage_copy(from, to, &in.st);
 }
 

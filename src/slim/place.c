@@ -1,8 +1,8 @@
-/* Slimming an installed tree (a venv, an SDK) in place. See slim.h.
+/* Slims an installed tree (a venv, an SDK) in place. See slim.h.
  *
- * First everything is read. Then the cut list is written, marked as unfinished, with the result that is planned. Then
- * files are replaced whole or removed, with the folders that become empty, and the cut list is written with the result.
- * The next run completes one that was killed: files that are done do not change any more, and the cut list has them. */
+ * First everything is read. Then the cut list is written, marked as unfinished, with the planned result. Then files are
+ * replaced whole or removed, with the folders that become empty, and the cut list is written with the actual result.
+ * The next run completes one that was killed: finished files do not change any more, and the cut list names them. */
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -32,7 +32,7 @@ static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* Reads what an earlier run wrote; without that, ret->gpus and ret->files are empty. */
+/* Reads the cut list of an earlier run; without one, ret->gpus and ret->files are empty. */
 static struct err *read_cut_list(struct tree_slimming *p, struct slim_report *ret)
 {
 	struct str text;
@@ -64,7 +64,7 @@ static struct err *may_go_on(
 
 static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)
 {
-	MAP(known, a); /* a stranger's cut list may be of any length */
+	MAP(known, a); /* a map, because a stranger's cut list may be of any length */
 	VEC_EACH (struct slim_done, f, &to->files)
 		map_put(&known, f->path, f);
 	VEC_EACH (const struct slim_done, f, &r->files)

@@ -1,5 +1,5 @@
-/* Proof that a smaller file is what it should be: it is read back and compared with the old one. The only things taken
- * from the writer are its plan of the headers and the checksums of the objects that it read. See slim_int.h. */
+/* Proves that a smaller file is right: reads it back and compares it with the old one. Only the plan of the headers and
+ * the checksums of the objects are taken from the writer. See slim_int.h. */
 #include <libdeflate.h>
 
 #include "slim/slim_int.h"
@@ -38,7 +38,7 @@ struct err *slim_prove_copy(
 
 struct slim_unpacking {
 	const struct slim_bundle *b;
-	uint32_t crc; /* of the object at hand */
+	uint32_t crc; /* CRC-32 of the current object so far */
 };
 
 static struct err *check_part(void *user, const struct bundle_span *s, struct str part, uint64_t at)
@@ -83,7 +83,7 @@ static struct err *check_address(
 	return is == elf_image_at(m, old, 0) ? NULL : wrong("what is at address", addr);
 }
 
-/* Segments are where they were, and at their ends nothing of the file is lost. */
+/* Each loaded segment is at its old address, and the file still has its last byte. */
 static struct err *check_segments(
 	const struct slim_plan *p, const struct elf_image *m, const struct elf *now)
 {
@@ -102,7 +102,7 @@ static struct err *check_segments(
 	return NULL;
 }
 
-/* Each pointer is still at its place, and points at its bundle. */
+/* Each pointer is still at its place and points at its bundle. */
 static struct err *check_refs(
 	const struct slim_plan *p, const struct elf_image *m, const struct elf *e)
 {

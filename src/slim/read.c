@@ -1,4 +1,4 @@
-/* The plan of a smaller file: where its bundles are, and each bundle as it is to be. See slim.h. */
+/* Plans a smaller file: finds its bundles, and decides what becomes of each. See slim.h. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -14,7 +14,8 @@ static int by_place(const void *x, const void *y)
 	return (a->old > b->old) - (a->old < b->old);
 }
 
-/* One that was not compressed before: a guess. */
+/* Estimates the stored size of so many decoded bytes: by the bundle's ratio, or a guess if it was not compressed
+ * before. */
 static uint64_t stored(const struct bundle *b, uint64_t bytes)
 {
 	double part = b->size ? (double)b->stored / (double)b->size : 0;
@@ -22,7 +23,8 @@ static uint64_t stored(const struct bundle *b, uint64_t bytes)
 	return b->encoding == BUNDLE_RAW ? bytes : (uint64_t)((double)bytes * part);
 }
 
-/* The objects that stay move together, in their order, each aligned as all of them are. */
+/* The objects that stay move together, in their order, each at the largest alignment that all of them had, up to a
+ * page. */
 void slim_lay_out(struct arena *a, struct slim_bundle *s, const struct slim_strip *strips)
 {
 	struct bundle *b = &s->now;
@@ -64,8 +66,8 @@ static struct err *keep_part(void *user, const struct bundle_span *s, struct str
 	return fs_pwrite(p->keep->scratch, part.p, part.n, p->scratch + s->offset + at);
 }
 
-/* Of a compressed bundle, the objects that stay go to the scratch file first, with the distances that they have in the
- * bundle. */
+/* A compressed bundle is decoded first: the objects that stay go to the scratch file, at the distances that they have
+ * in the bundle. */
 static struct err *strip_objects(struct slim_plan *p, struct slim_bundle *s, struct slim_strip *ret)
 {
 	if (s->old.encoding != BUNDLE_RAW) {
@@ -89,7 +91,7 @@ static struct err *strip_objects(struct slim_plan *p, struct slim_bundle *s, str
 	return NULL;
 }
 
-/* Entries of the walk's arena live for the walk only. */
+/* Copies the entries that it needs: those of `b` live for the walk only. */
 static struct err *take_bundle(void *user, const struct bundle *b)
 {
 	ARENA(tmp);
@@ -150,7 +152,8 @@ static struct err *walk(struct slim_plan *p, uint64_t at, uint64_t end, bool all
 	return NULL;
 }
 
-/* Without sections: the first one at a page of a segment, as linkers align them, and those behind it. */
+/* Finds the bundles of a file without sections: the first one at a page of a segment, as linkers align them, and those
+ * behind it. */
 static struct err *search(struct slim_plan *p)
 {
 	VEC_EACH (const struct elf_segment, s, &p->elf.segments) {
@@ -167,7 +170,8 @@ static struct err *search(struct slim_plan *p)
 			struct err *e = bundle_open(&tmp, p->src, at, end, &b);
 			if (!e)
 				return walk(p, at, end, false);
-			if (e->code != E_BUNDLE && e->code != E_LIMIT) /* text like one */
+			/* bytes that merely look like one */
+			if (e->code != E_BUNDLE && e->code != E_LIMIT)
 				return e;
 			err_free(e);
 		}
@@ -181,8 +185,8 @@ static bool meets(const struct elf_section *s, uint64_t offset, uint64_t size)
 	       (offset < s->offset ? s->offset - offset < size : offset - s->offset < s->size);
 }
 
-/* Does anything else of the file lie where these bundles do? Then somebody may need these bytes. (Entries of one bundle
- * that share bytes are refused by bundle_walk().) */
+/* Does anything else in the file overlap these bundles? Then something may need these bytes. (bundle_walk() refuses
+ * entries of one bundle that share bytes.) */
 static bool is_shared(const struct elf *elf, const struct elf_section *s)
 {
 	bool shared = meets(s, 0, ELF_EHDR) || meets(s, elf->phoff, ELF_PHDR * elf->segments.n) ||
@@ -283,7 +287,7 @@ struct err *slim_punch(const struct slim_plan *p, int fd, uint64_t *ret_freed)
 			*ret_freed += e->size;
 			if (fd < 0)
 				continue;
-			/* first the code, then its entry: the next run completes one that was killed between them */
+			/* the code goes before its entry: the next run completes one that was killed between them */
 			if (!fs_try_punch(fd, at + e->offset, e->size))
 				return err_errno("cannot make a hole");
 			TRY(fs_pwrite(fd, none, sizeof(none), at + e->at + sizeof(none)));

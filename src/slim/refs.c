@@ -1,6 +1,6 @@
-/* Finding everything that points at the bundles of an ELF file: dynamic relocations, symbols, and the wrappers of programs
- * without relocations. Sources: System V gABI (RELA, symbols; RELR in its draft of 2018), the psABI supplements of
- * x86-64 and AArch64 for the types. See slim_int.h. */
+/* Finds everything that points at the bundles of an ELF file: dynamic relocations, symbols, and the wrappers of
+ * programs without relocations. Sources: System V gABI (RELA, symbols; RELR in its draft of 2018), the psABI
+ * supplements of x86-64 and AArch64 for the types. See slim_int.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static size_t bundle_at(const struct ref_finder *f, uint64_t addr)
 	return here ? low : SIZE_MAX;
 }
 
-/* Adds a reference if the address is in the range. blame: offset of the bytes that have the address. */
+/* Adds a reference if the address is in the range. blame: offset of the bytes that hold the address, for messages. */
 static struct err *add(struct ref_finder *f, uint64_t addr, uint64_t blame, struct slim_ref r)
 {
 	if (addr < f->from || addr >= f->to)
@@ -153,7 +153,7 @@ static struct err *rela(struct ref_finder *f, const char *p, uint64_t at)
 	return add(f, s->value, at, r);
 }
 
-/* An even word is an address; an odd one is a bitmap of the 63 words behind the last one. */
+/* Reads RELR: an even word is an address; an odd one is a bitmap of the 63 words behind the last one. */
 static struct err *relr(struct ref_finder *f)
 {
 	char word[WORD];
@@ -176,7 +176,7 @@ static struct err *relr(struct ref_finder *f)
 
 /* ---- programs at fixed addresses ---- */
 
-/* Their pointers are plain words; only a wrapper's magic proves that one is a pointer. */
+/* Such a program's pointers are plain words; only a wrapper's magic proves that a word is one. */
 static struct err *word(struct ref_finder *f, const char *p, uint64_t at, uint64_t place)
 {
 	uint64_t addr = le64(p + WORD);

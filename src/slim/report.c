@@ -1,4 +1,4 @@
-/* Filling a report, and judging it; see slim.h. */
+/* Fills in a report and judges it; see slim.h. */
 #include "base/fs.h"
 #include "slim/slim_int.h"
 

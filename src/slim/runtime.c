@@ -1,8 +1,9 @@
-/* Finding the newest compressed bundles that a HIP runtime reads. See slim.h.
+/* Finds the newest compressed bundles that a HIP runtime reads. See slim.h.
  *
- * If there are several runtimes, the oldest one decides. HIP takes a bundle's length from its header, which has it since
- * version 2 (llvm/llvm-project#88827); compilers use it since ROCm 6.2 (ROCm/composable_kernel#1433). Version 3 is for
- * runtimes that know it (llvm/llvm-project#152600): those of Debian's 7.2.4 do, as its rocBLAS needs it. */
+ * If there are several runtimes, the oldest one decides. HIP takes a bundle's length from its header, which contains it
+ * since version 2 (llvm/llvm-project#88827); compilers write that version since ROCm 6.2 (ROCm/composable_kernel#1433).
+ * Version 3 needs a runtime that supports it (llvm/llvm-project#152600): Debian's 7.2.4 does, as its rocBLAS needs
+ * it. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "slim/slim.h"
@@ -27,7 +28,7 @@ bool slim_is_runtime(struct str name)
 	return str_starts(path_base(name), S("libamdhip64.so"));
 }
 
-/* A runtime's version is the newest one that its symbols have: "hip_6.4". */
+/* A runtime's version is the newest of its symbol versions: "hip_6.4". */
 struct err *slim_runtime(
 	struct arena *a, const struct bytes *src, struct str path, struct slim_runtime *io)
 {
@@ -82,7 +83,7 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	struct err *err = slim_runtime(s->a, &src, path, s->found);
 	if (err && err->code != E_ELF)
 		return err;
-	err_free(err); /* a script for linkers, say */
+	err_free(err); /* a linker script, for example */
 	return NULL;
 }
 

@@ -24,7 +24,7 @@ struct host_pair {
 	const struct slim_plan *x, *y;
 	struct slim_refs rx, ry;
 	char *one, *other;
-	bool moved; /* some section is elsewhere */
+	bool moved; /* a section has another address */
 };
 
 /* The shift of a section: its address in y - its address in x. */
@@ -46,7 +46,8 @@ static bool moves_by(const struct host_pair *p, uint64_t addr, uint64_t by, uint
 	return false;
 }
 
-/* Is the 4-byte word at an offset of section i a distance, from about there, that both shifts explain? */
+/* Is the 4-byte word at an offset of section i a pc-relative distance whose change the shifts of both sections
+ * explain? */
 static bool explained(
 	const struct host_pair *p, size_t i, uint64_t at, const char *x, const char *y)
 {
@@ -82,7 +83,7 @@ static bool same_bytes(const struct host_pair *p, size_t section, uint64_t at, s
 	return true;
 }
 
-/* Reads bytes with zeros in the place of pointers at bundles. */
+/* Reads bytes, with pointers at bundles zeroed. */
 static struct err *read_masked(
 	const struct bytes *s, const struct slim_refs *refs, char *p, size_t n, uint64_t from)
 {

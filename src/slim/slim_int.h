@@ -6,10 +6,10 @@
 
 /* A place that holds, or a relocation that makes, the address of a bundle. */
 struct slim_ref {
-	uint64_t
-		at; /* offset in the file of 8 bytes with the address; 0: a relocation by a symbol */
+	/* offset in the file of the 8 bytes that hold the address; 0: a relocation takes it from a symbol */
+	uint64_t at;
 	size_t bundle;
-	bool pointer;    /* in memory, not only a symbol */
+	bool pointer;    /* a pointer in memory, not just a symbol */
 	uint64_t place;  /* address of a pointer */
 	uint32_t symbol; /* index of the dynamic symbol that a relocation names, or 0 */
 };
@@ -25,7 +25,7 @@ MUST_USE struct err *slim_refs(struct arena *a, const struct slim_plan *p, const
 	bool now, struct slim_refs *ret);
 uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now);
 
-/* read.c: finds places for the objects that stay. strips: one for each entry, or NULL. */
+/* read.c: assigns offsets to the objects that stay. strips: one for each entry, or NULL. */
 void slim_lay_out(struct arena *a, struct slim_bundle *s, const struct slim_strip *strips);
 /* strip.c: src is one object. */
 MUST_USE struct err *slim_strip(struct arena *a, const struct bytes *src, struct slim_strip *ret);
@@ -35,12 +35,12 @@ MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
 MUST_USE struct err *slim_copy(
 	const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
 
-/* path.c: writes the file `name` of the folder r->path to `to`; with to = "" it is only looked at. */
+/* path.c: slims the file `name` of the folder r->path into `to`; with to = "" it is only examined. */
 MUST_USE struct err *slim_take_file(struct arena *a, const struct slim_keep *k,
 	struct slim_report *r, struct str name, struct str to);
 struct fs_entry;
-bool slim_drops(const struct slim_keep *k, const struct fs_entry *e); /* is it left out whole? */
-/* Removes the folders below top that became empty because of files that the report names. */
+bool slim_drops(const struct slim_keep *k, const struct fs_entry *e); /* does the whole file go? */
+/* Removes the folders below top that became empty because the report's files were removed. */
 MUST_USE struct err *slim_remove_empty(struct str top, const struct slim_report *r);
 
 /* mark.c: the wrappers and sections of a host part. */
@@ -53,11 +53,11 @@ MUST_USE struct err *slim_mark_wrapper(
 	const struct slim_plan *p, const struct slim_ref *r, struct elf_image *m);
 MUST_USE struct err *slim_mark_sections(
 	const struct slim_plan *p, struct elf_image *m, struct fs_out *o);
-/* The number of the bundle that a marked wrapper names; r is the pointer in it. */
+/* Reads the bundle number in a marked wrapper; r is the pointer in it. */
 MUST_USE struct err *slim_marked(const struct elf *e, const struct slim_ref *r, uint32_t *ret);
 
-/* prove.c: everything in front of the bundles and behind them is the same; then, patched, all of it works. E_SLIM.
- * m: NULL for a file that is a bundle. */
+/* prove.c, E_SLIM when a proof fails: the bytes before and behind the bundles are unchanged; a bundle has exactly the
+ * objects that stay; the patched file is right as a whole. m: NULL for a file that is a bundle. */
 MUST_USE struct err *slim_prove_copy(
 	const struct slim_plan *p, const struct elf_image *m, const struct bytes *now);
 MUST_USE struct err *slim_prove_bundle(

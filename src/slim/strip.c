@@ -1,10 +1,9 @@
-/* A code object without the parts that no runtime reads: debug information, comments, the names of its own symbols.
+/* Strips the parts of a code object that no runtime reads: debug information, comments, the names of its own symbols.
  * Everything in segments stays where it is; new section headers come behind it.
  *
- * ROCr finds kernels by the section called .symtab (GElfImage::getSymbolTable() in amd_elf_image.cpp; by .dynsym
- * only when LOADER_USE_DYNSYM is set), so `llvm-strip --strip-all` makes objects without kernels. Here the
- * header .symtab stays, and points at the bytes of .dynsym, which has every symbol that may be looked up by name.
- * See slim_int.h. */
+ * ROCr finds kernels by the section called .symtab (GElfImage::getSymbolTable() in amd_elf_image.cpp; by .dynsym only
+ * when LOADER_USE_DYNSYM is set), so `llvm-strip --strip-all` makes objects without kernels. Here the header .symtab
+ * stays, and points at the bytes of .dynsym, which has every symbol that may be looked up by name. See slim_int.h. */
 #include "slim/slim_int.h"
 
 enum { SYM = 24, INFO_LINK = 0x40, MAX_SECTIONS = 0xff00 };
@@ -106,7 +105,7 @@ struct err *slim_strip(struct arena *a, const struct bytes *src, struct slim_str
 	struct elf e;
 	*ret = (struct slim_strip){0};
 	struct err *err = elf_open(&tmp, src, &e);
-	/* version 2 has other symbols; a damaged object stays as it is */
+	/* version 2 marks kernels by other symbols; a damaged object stays as it is */
 	if (!err && e.machine == ELF_AMDGPU && e.type == ELF_DYN && e.abiversion &&
 		e.sections.n > 1 && e.sections.n < MAX_SECTIONS) {
 		TRY(budget_memory(src->budget, 2 * ELF_SHDR * e.sections.n));

@@ -1,5 +1,5 @@
-/* Writing the smaller file, from its first byte to its last: everything in front of the bundles, the bundles as they
- * are to be, what is behind them; then headers and pointers over it (formats/elf_image.h). See slim.h. */
+/* Writes the smaller file from its first byte to its last: everything before the bundles, the new bundles, everything
+ * behind them. Then it patches headers and pointers (formats/elf_image.h). See slim.h. */
 #include <libdeflate.h>
 
 #include "base/fs.h"
@@ -10,7 +10,7 @@
 struct slim_packer {
 	struct slim_bundle *b;
 	struct fs_out *to;
-	struct bundle_out out; /* when it is compressed */
+	struct bundle_out out; /* the output of a compressed bundle */
 	uint64_t at;           /* bytes of the new content so far */
 };
 
@@ -19,7 +19,7 @@ static void packer_done(struct slim_packer *k)
 	bundle_out_close(&k->out);
 }
 
-/* A write error ends the work. (Otherwise fs_out keeps it until the commit.) */
+/* Takes the first write error out of fs_out, which would keep it until the commit, to end the work at once. */
 static struct err *write_error(struct fs_out *o)
 {
 	struct err *e = o->first;
@@ -128,7 +128,7 @@ struct err *slim_find_segment(struct slim_plan *p)
 	return err_new(E_SLIM, "its bundles are not in one segment that is loaded");
 }
 
-/* Every bundle must have a pointer: otherwise something finds it in a way that we do not know. */
+/* Every bundle must have a pointer: otherwise something finds it in an unknown way. */
 static struct err *patch_refs(const struct slim_plan *p, struct elf_image *m)
 {
 	struct slim_refs refs;
@@ -147,7 +147,7 @@ static struct err *patch_refs(const struct slim_plan *p, struct elf_image *m)
 	return NULL;
 }
 
-/* What is behind the bundles; then the patches over the whole file. */
+/* Writes everything behind the bundles, then the patches over the whole file, and proves the result. */
 static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 {
 	ARENA(tmp);
