@@ -1,7 +1,7 @@
 /* Looks for CUDA names in the results; see hipify_int.h.
  *
- * The standalone translator is run on each result: what it would still translate, torch's tables
- * lack although HIP has a name; what it reports, HIP has no name for. Its own texts are not used.
+ * The standalone translator is run on each result, and its output discarded: names that it would
+ * still translate exist in HIP but not in torch's tables; names that it reports do not exist in HIP.
  */
 #include "hipify/hipify_int.h"
 
@@ -29,19 +29,19 @@ struct search {
 	struct file_search *v;
 	size_t n;
 	struct map declared; /* by the project */
-	struct map asked;    /* names that it might declare in a file not looked at yet */
+	struct map asked;    /* names that an unchanged file of the project might declare */
 };
 
-/* The source's place of a word, whose line in the result is known: lines were added in front, and
- * now and then two were joined. */
+/* A search for words in the source whose lines in the result are known: hipify adds lines in front,
+ * and now and then joins two. */
 struct place {
 	struct str source;
-	unsigned added; /* lines */
-	unsigned line;  /* the line found last */
-	size_t at;      /* its first byte */
+	unsigned added; /* lines in front of the result */
+	unsigned line;  /* the line reached so far */
+	size_t at;      /* the offset of that line */
 };
 
-/* Column of a whole word in a line, or 0. */
+/* The column of a whole word in a line, or 0. */
 static unsigned find_word(struct str line, struct str name)
 {
 	for (size_t from = 0; from < line.n;) {
@@ -87,7 +87,7 @@ static void locate(struct place *p, struct untranslated *l)
 	l->col = 1;
 }
 
-/* How many lines the result has in front that the source has not. */
+/* The number of lines that hipify put in front of the result. */
 static unsigned added_lines(struct str text, struct str source)
 {
 	struct str runtime = S("#include \"hip/hip_runtime.h\"\n");
@@ -99,7 +99,7 @@ static unsigned added_lines(struct str text, struct str source)
 
 /* ---- names ---- */
 
-/* An identifier of CUDA's API, and not a word such as half or umin. */
+/* Is this an identifier of CUDA's API, and not a common word such as half or umin? */
 static bool api_name(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++)
@@ -108,7 +108,7 @@ static bool api_name(struct str name)
 	return names_look_like_cuda(name) || str_starts(name, S("CU"));
 }
 
-/* TYPE name(, using name =, #define name: such a name is the project's own. */
+/* Is the name declared here, and so the project's own: TYPE name(, using name =, #define name? */
 static bool declared_at(struct str s, size_t from, size_t to)
 {
 	static const char *const of_types[] = {"typedef", "struct", "enum", NULL};
@@ -126,7 +126,7 @@ static bool declared_at(struct str s, size_t from, size_t to)
 	return str_eq(before, S("define")) || strchr("(;=,)[{:", s.p[to]);
 }
 
-/* A name that HIP has, too. */
+/* Reports a name that exists in HIP but was not translated. */
 static void add_known(struct file_search *s, struct str text, const struct hipify_edit *e)
 {
 	static const char *const kinds[] = {
@@ -142,17 +142,17 @@ static void add_known(struct file_search *s, struct str text, const struct hipif
 		return;
 	}
 	struct str since = names_text(r->since);
-	bool ours = hipify_is_our_header(names_text(r->header)); /* in mode standalone only */
+	bool ours = hipify_is_our_header(names_text(r->header)); /* only standalone mode has it */
 	*VEC_PUSH(&s->mem, &s->untranslated) = (struct untranslated){
 		.path = s->file->source,
 		.name = name,
 		.line = e->line,
 		.suggestion = ours ? S("") : names_text(r->hip),
-		.since = since.n || ours ? since : S("6.4.3"), /* the oldest that our tables know */
+		.since = since.n || ours ? since : S("6.4.3"), /* the oldest in our tables */
 	};
 }
 
-/* A name that HIP lacks or our tables do not know; not what the translator says about strings,
+/* Passes on a report of a name that is missing in HIP or in our tables, but not reports about strings,
  * macros that paste names, and libcu++. */
 static void add_other(struct file_search *s, const struct untranslated *l)
 {
@@ -192,7 +192,7 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 		add_known(s, text, e);
 	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		add_other(s, l);
-	/* Leaves out lines that a ROCm build does not see, and names that the text itself asks for. */
+	/* Drops lines that a ROCm build does not compile, and names that the text tests in an #if. */
 	struct live_lines lines = live_lines(&s->mem, text);
 	MAP(asked, &s->mem);
 	size_t n = 0;
@@ -211,7 +211,7 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 	return NULL;
 }
 
-/* The text of a source as it was; .p NULL when it cannot be read. */
+/* Reads a source as it was before any translation; .p is NULL if it cannot be read. */
 static struct err *read_source(struct arena *tmp, const struct file_search *s, struct str *ret)
 {
 	const struct view *view = s->all->view;
@@ -229,7 +229,7 @@ static struct err *search_result(struct arena *tmp, void *user)
 	return source.p ? quietly(search_text(s, s->file->text, source)) : NULL;
 }
 
-/* Does a text have one of the names? */
+/* Does the text contain one of the names? */
 static bool has_name(const struct map *names, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
@@ -246,7 +246,7 @@ static bool has_name(const struct map *names, struct str text)
 	return false;
 }
 
-/* A file that was not changed may declare what others use. */
+/* Notes the names that an unchanged file declares, as other files may use them. */
 static struct err *search_unchanged(struct arena *tmp, void *user)
 {
 	struct file_search *s = user;

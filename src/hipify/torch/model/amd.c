@@ -1,17 +1,16 @@
-/* Reading build_amd.py; see amd.h.
+/* Reads build_amd.py; see amd.h.
  *
- * The module is looked at in groups: a statement at the left margin with all that is indented below
- * it. A group that has none of the calls that change files is harmless; one that has some must be
- * of a known kind, else it is a doubt. What code looks like is written as a shape: has_shape().
- * Paths are expressions such as DIR / "a/b", where every variable that is no path itself stands for
- * the checkout.
+ * The module is examined in groups: a statement at the left margin with everything indented below
+ * it. A group without calls that change files is harmless; any other must be of a known kind, or it
+ * becomes a doubt. Code is recognised by shapes: has_shape(). Paths are expressions such as
+ * DIR / "a/b", where every variable that is not itself set to a path stands for the checkout.
  */
 #include "hipify/torch/model/amd.h"
 
 #include "base/fs.h"
 #include "lang/python/literal.h"
 
-/* Far above what any such script has; they keep the time linear for hostile ones. */
+/* Limits far above what any such script needs; they keep the time linear for hostile scripts. */
 enum {
 	MAX_SIZE = 1 << 20,
 	MAX_DOUBTS = 16,
@@ -31,7 +30,7 @@ struct reader {
 	struct amd_build *ret;
 	VEC(struct group) groups;
 	bool launches_known;
-	unsigned attempts;    /* at reading an edit */
+	unsigned attempts;    /* groups that were tried as edits */
 	struct map functions; /* name -> struct group * */
 };
 
@@ -45,8 +44,8 @@ static bool is(const struct reader *r, size_t i, const char *text)
 	return py_is(&r->m, i, str_from(text));
 }
 
-/* Do the tokens from i on look like this? Words of a shape are NAME for any name, STRING for any
- * string literal, and otherwise the token itself: "open ( NAME , STRING". */
+/* Do the tokens from i on match a shape? Its words are NAME for any name, STRING for any string
+ * literal, and otherwise literal tokens: "open ( NAME , STRING". */
 static bool has_shape(const struct reader *r, size_t i, const char *shape)
 {
 	struct str rest = str_from(shape), word;
@@ -60,7 +59,7 @@ static bool has_shape(const struct reader *r, size_t i, const char *shape)
 	return true;
 }
 
-/* One of the tokens from..to is this word. */
+/* Is one of the tokens from..to (exclusive) this word? */
 static bool mentions(const struct reader *r, size_t from, size_t to, const char *word)
 {
 	for (; from < to; from++)
@@ -80,7 +79,7 @@ static void doubt(struct reader *r, size_t at, const char *what)
 	finding_fix(r->a, f, "--engine torch runs the script itself");
 }
 
-/* A string literal of one token; "" when it is none. */
+/* The text of a string literal; "" if the token is not one. */
 static struct str text_at(struct reader *r, size_t i)
 {
 	struct py_value v = {0};
@@ -92,7 +91,7 @@ static struct str text_at(struct reader *r, size_t i)
 
 /* ---- lists ---- */
 
-/* A list or tuple of strings at a token, copied to ret. */
+/* Copies the list or tuple of strings at a token to ret; false if there is none. */
 static bool strings_at(struct reader *r, size_t at, struct strs *ret)
 {
 	struct py_value v = {0};
@@ -109,18 +108,18 @@ static bool strings_at(struct reader *r, size_t at, struct strs *ret)
 	return true;
 }
 
-/* The lists of the script, by the names that they have had. */
+/* The lists of the script, with the names that they have had in its versions. */
 static const struct list {
 	const char *names[3];
-	size_t off; /* where struct amd_build has its texts */
+	size_t off; /* of its texts in struct amd_build */
 } lists[] = {
 	{{"includes", "INCLUDES"}, offsetof(struct amd_build, includes)},
 	{{"ignores", "IGNORES"}, offsetof(struct amd_build, ignores)},
 	{{"extra_files", "EXTRA_FILES"}, offsetof(struct amd_build, extra_files)},
 };
 
-/* The literal that sets a list. A later statement may make it absolute, `X = [join(DIR, x) for x in
- * X]`, or its files optional, `X = [f for f in X if (DIR / f).exists()]`. */
+/* Reads the literal that sets a list. A later statement may make its paths absolute, `X = [join(DIR, x)
+ * for x in X]`, or its files optional, `X = [f for f in X if (DIR / f).exists()]`. */
 static bool read_list(struct reader *r, const struct list *l)
 {
 	struct strs *ret = (struct strs *)(void *)((char *)r->ret + l->off);
@@ -147,8 +146,8 @@ static bool read_list(struct reader *r, const struct list *l)
 	return found.n > 0;
 }
 
-/* Changes of a list by method or operator: append() of what --extra-include-dir names is expected,
- * a literal is taken, the rest is a doubt. */
+/* Reads changes of a list by method or operator: append() of the folders of --extra-include-dir is
+ * expected, append() of a literal is carried out, anything else is a doubt. */
 static void read_changes(struct reader *r, const struct list *l)
 {
 	static const char *const methods[] = {
@@ -174,14 +173,14 @@ static void read_changes(struct reader *r, const struct list *l)
 
 /* ---- paths ---- */
 
-/* The last statement before that of token `at` that sets the name at another token. */
+/* The last statement before that of token `at` that sets the variable named by token `name`. */
 static const struct py_statement *setter(const struct reader *r, size_t name, size_t at)
 {
 	return py_setter_anywhere(&r->m, token(r, name)->text, py_statement_at(&r->m, at));
 }
 
-/* The path that an expression means, relative to the checkout: "text", DIR / "text", a variable.
- * "" = none. */
+/* The value of a path expression, relative to the checkout: "text", DIR / "text", a variable. "" = not
+ * a path. */
 static struct str path_at(struct reader *r, size_t at, unsigned depth)
 {
 	struct str path = S("");
@@ -199,8 +198,7 @@ static struct str path_at(struct reader *r, size_t at, unsigned depth)
 
 /* ---- edits ---- */
 
-/* All .replace("a", "b") between two tokens, if nothing else is called there that could change a
- * text. */
+/* Collects every .replace("a", "b") of a group; false if it calls anything else that could change a text. */
 static bool replaces_in(struct reader *r, const struct group *g, struct torch_map *ret)
 {
 	static const char *const harmless[] = {"open", "read", "readlines", "splitlines", "write",
@@ -228,14 +226,14 @@ static bool replaces_in(struct reader *r, const struct group *g, struct torch_ma
 	return true;
 }
 
-/* The function that a NAME "(" calls, when it is one of the script; NULL otherwise. */
+/* The script's own function that is called at token i; otherwise NULL. */
 static const struct group *called(const struct reader *r, size_t i)
 {
 	return has_shape(r, i, "NAME (") ? map_get(&r->functions, token(r, i)->text) : NULL;
 }
 
-/* Replaces of the group itself and of the functions that it calls. A function must consist of them:
- * a head, one replace a line, and a return. */
+/* Collects the replace() calls of a group and of the functions that it calls. Such a function must have
+ * nothing else: a head, one replace() per line, and a return. */
 static bool edits_of(struct reader *r, const struct group *g, struct torch_map *ret)
 {
 	if (!replaces_in(r, g, ret))
@@ -253,7 +251,7 @@ static bool edits_of(struct reader *r, const struct group *g, struct torch_map *
 	return ret->n > 0;
 }
 
-/* The variable that open(X, "w") in a group names; g->end when there is none. */
+/* The token of the variable X of an open(X, "w") in a group; g->end if there is none. */
 static size_t opened_for_writing(struct reader *r, const struct group *g)
 {
 	for (size_t i = g->first; i + 4 < g->end; i++)
@@ -263,7 +261,7 @@ static size_t opened_for_writing(struct reader *r, const struct group *g)
 	return g->end;
 }
 
-/* `for X in FILES:` or a single X = "path". */
+/* Collects the values of a variable set by `for X in FILES:`, or by X = "path". */
 static bool edited_files(struct reader *r, const struct group *g, size_t var, struct strs *ret)
 {
 	struct str name = token(r, var)->text;
@@ -294,7 +292,7 @@ static bool read_edit(struct reader *r, const struct group *g)
 
 /* ---- the copy after hipify ---- */
 
-/* `NAME_src = PATH` and `NAME_dst = PATH` in a group, and a write to the latter. */
+/* Reads a group that copies a file: it sets `NAME_src = PATH` and `NAME_dst = PATH`. */
 static bool read_copy(struct reader *r, const struct group *g)
 {
 	struct str from = S(""), to = S("");
@@ -317,7 +315,7 @@ static bool read_copy(struct reader *r, const struct group *g)
 	return true;
 }
 
-/* FILES.append(PATH) of one that the checkout may lack. */
+/* Reads FILES.append(PATH), which adds a file that the checkout may lack. */
 static void read_optional(struct reader *r, const struct list *files)
 {
 	for (size_t i = 0; i < r->m.tokens.n; i++) {
@@ -333,8 +331,8 @@ static void read_optional(struct reader *r, const struct list *files)
 
 /* ---- the call of hipify() ---- */
 
-/* The value of hip_clang_launch: True, False, or a call of a function of the script that returns
- * one of them or asks for .hipInfo. */
+/* Evaluates hip_clang_launch: True, False, or a call of a function of the script that returns one of
+ * them or reads .hipInfo. */
 static enum amd_launches launches_at(struct reader *r, size_t at)
 {
 	const struct group *f = called(r, at);
@@ -351,7 +349,7 @@ static enum amd_launches launches_at(struct reader *r, size_t at)
 	return AMD_REWRITES_LAUNCHES;
 }
 
-/* The keywords of the call whose "(" is at a token. */
+/* Reads the keyword arguments of the call of hipify() whose "(" is at a token. */
 static void read_call(struct reader *r, size_t open)
 {
 	static const char *const expected[] = {"project_directory", "output_directory", "includes",
@@ -410,7 +408,7 @@ static void cut_groups(struct reader *r)
 			map_put(&r->functions, token(r, g->first + 1)->text, g);
 }
 
-/* The first call in a group that changes files or runs something; g->end when there is none. */
+/* The first call in a group that changes files or runs a program; g->end if there is none. */
 static size_t effect(struct reader *r, const struct group *g)
 {
 	static const char *const calls[] = {"write", "writelines", "write_text", "write_bytes",
@@ -425,7 +423,7 @@ static size_t effect(struct reader *r, const struct group *g)
 	return opened_for_writing(r, g);
 }
 
-/* Meta's own build, which the script asks for by an environment variable, has no copy. */
+/* Is this Meta's own build, which the script detects by an environment variable? It copies nothing. */
 static bool is_buck(struct reader *r)
 {
 	VEC_EACH (struct py_statement, s, &r->m.statements) {
@@ -454,7 +452,7 @@ struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct a
 				lists[i].names[0]);
 	read_changes(&r, &lists[0]);
 	read_changes(&r, &lists[1]);
-	/* The newest script translates into a folder of its own. */
+	/* The newest version of the script translates into its own folder. */
 	bool staged = false;
 	VEC_EACH (const struct py_token, t, &r.m.tokens)
 		staged |= t->kind == PY_TOKEN_STRING &&

@@ -1,8 +1,8 @@
-/* Finding and reading the hipify of a torch; see source.h.
+/* Finds and reads the hipify of a torch; see source.h.
  *
- * What is known of an algorithm is known by its fingerprint: the SHA-256 over the tokens of
- * hipify_python.py, without comments, documentation strings and layout. The table below has one row
- * for each text that a release ever had; its rows were computed from the wheels of the releases.
+ * An algorithm is identified by its fingerprint: the SHA-256 over the tokens of hipify_python.py,
+ * without comments, documentation strings and layout. The table below has one row for each version of
+ * that file in a release, computed from the wheels of the releases.
  */
 #include "hipify/torch/model/source.h"
 
@@ -24,7 +24,7 @@ static const struct algorithm {
 } algorithms[] = {
 	/* 2.2 */
 	{"73fad34a46d5c8f6b41996088abb7b2ff50ab329475c2514771805a5767a07a3", TORCH_V1, false},
-	/* 2.3, whose tables ask for the ROCm version and cannot be read as data */
+	/* 2.3, whose tables depend on the ROCm version and cannot be read as data */
 	{"d526ff7b2b000f84f84142f89e90257504c110cce36185cb3102b357b8de524f", TORCH_V1, false},
 	/* 2.4, 2.5 */
 	{"2b1876751a7ce11949ac0f1f024c3b299fedb2fddcd5db282ef3b5a6676ff723", TORCH_V1, false},
@@ -43,9 +43,9 @@ static const struct algorithm {
 	{NULL, 0, false},
 };
 
-/* The parts, relative to the folder that has "torch". */
+/* The files of a hipify, relative to the folder that has "torch". */
 static const struct part {
-	size_t offset; /* the struct torch_file in struct torch_source */
+	size_t offset; /* of the struct torch_file in struct torch_source */
 	const char *path;
 } parts[] = {
 	{offsetof(struct torch_source, algorithm), "torch/utils/hipify/hipify_python.py"},
@@ -68,7 +68,7 @@ static bool has_hipify(struct arena *a, struct str root)
 	return fs_exists(path_join(a, root, str_from(parts[0].path)));
 }
 
-/* A folder "pythonX/site-packages" of lib with a torch in it. */
+/* Finds a folder "pythonX/site-packages" of lib that has a torch. */
 static bool find_in_lib(struct arena *a, struct str lib, struct str *ret)
 {
 	static const char *const tails[] = {"site-packages", "dist-packages"};
@@ -86,7 +86,7 @@ static bool find_in_lib(struct arena *a, struct str lib, struct str *ret)
 	return false;
 }
 
-/* The folder that has "torch": path itself, the one above it, or a place inside a venv. */
+/* Finds the folder that has "torch": path itself, its parent, or a folder inside a venv. */
 static struct err *find_root(struct arena *a, struct str path, struct str *ret)
 {
 	static const char *const libs[] = {"lib", "lib64", "local/lib"};
@@ -116,7 +116,7 @@ static struct err *read_text(struct arena *a, struct str path, struct str *ret)
 	return fs_read_opt(a, path, MAX_TEXT, ret);
 }
 
-/* The version in a module's text; "" when it cannot be told. */
+/* The version that a module's text sets; "" if it cannot be read. */
 static struct str version_in(struct arena *a, struct torch_file f)
 {
 	struct py_module m;
@@ -137,7 +137,7 @@ static struct err *open_folder(struct arena *a, struct str path, struct torch_so
 		TRY(read_text(a, f->path, &f->text));
 	}
 	ret->kind = ret->build_amd.text.p ? TORCH_CHECKOUT : TORCH_PACKAGE;
-	/* torch/version.py of a checkout is left by some build, of whatever was checked out. */
+	/* In a checkout, torch/version.py may stem from a build of another commit. */
 	if (ret->kind == TORCH_CHECKOUT)
 		TRY(read_text(a, path_join(a, root, S("version.txt")), &text));
 	if (text.p)
@@ -155,7 +155,7 @@ static struct err *open_folder(struct arena *a, struct str path, struct torch_so
 static struct err *read_member(
 	struct arena *a, const struct zip *z, const char *name, struct torch_file *ret)
 {
-	/* In a wheel with a .data folder the name has a prefix. */
+	/* In a wheel with a .data folder member names have a prefix. */
 	const struct zip_member *m = zip_find(z, str_from(name));
 	struct str pure = str_fmt(a, ".data/purelib/%s", name);
 	struct str plat = str_fmt(a, ".data/platlib/%s", name);
@@ -191,7 +191,7 @@ static struct err *open_wheel(struct arena *a, struct str path, struct torch_sou
 	return NULL;
 }
 
-/* ---- what it is ---- */
+/* ---- identification ---- */
 
 static void add_number(struct buf *b, uint64_t n)
 {
@@ -210,7 +210,7 @@ static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
 	BUF(b, a);
 	CLEANUP(err_freep) struct err *unreadable = py_read(a, f->text, f->path, &m);
 	if (unreadable)
-		add_text(&b, f->text); /* Python would not take it either: certainly unknown */
+		add_text(&b, f->text); /* no valid Python: its hash is in no row of the table */
 	VEC_EACH (struct py_statement, s, &m.statements) {
 		bool docstring = true;
 		for (size_t i = s->from; i < s->to; i++)
@@ -231,7 +231,7 @@ static void hash_text(struct hash *h, struct str s)
 	hash_add(h, s.p, s.n);
 }
 
-/* Everything that decides the result, the environment's part in them included. */
+/* Hashes everything that determines the tables and the script's behaviour, environment variables included. */
 static struct str identity_of(struct arena *a, struct torch_source *s)
 {
 	struct hash *h = hash_new(HASH_SHA256);

@@ -1,9 +1,9 @@
 /* The name tables of a torch; see tables.h.
  *
- * They are built as hipify_python.py builds them at import, from the tables in the order of
- * CUDA_TO_HIP_MAPPINGS. Two kinds of order matter: a dict keeps the place of a key's first pair and
- * the value of its last one. Up to 2.10 a value is a tuple (text, kind, API...), and the API names
- * decide which of three maps it goes to.
+ * The maps are built as hipify_python.py builds them at import, from the tables in the order of
+ * CUDA_TO_HIP_MAPPINGS. As in a Python dict, a key has the position of its first pair and the value of
+ * its last one. Up to 2.10 a value is a tuple (text, kind, API...), and the API names decide which of
+ * three maps it goes to.
  */
 #include "hipify/torch/model/tables.h"
 
@@ -25,7 +25,7 @@ struct index {
 	struct map at;
 };
 
-/* Its place in the map. */
+/* Adds or replaces an entry; returns its index in the map. */
 static size_t put(struct arena *a, struct index *x, struct torch_entry e)
 {
 	size_t place = (uintptr_t)map_get(&x->at, e.from);
@@ -57,12 +57,12 @@ static struct err *want_string(const struct builder *b, const struct py_value *v
 		py_kind_name(v->kind));
 }
 
-/* A dict of name pairs, on its way to a map. */
+/* A dict of name pairs that is read into a map. */
 struct table {
 	struct str name;
 	const struct py_value *dict;
 	bool tuples;                    /* values are (text, kind, API...), else text */
-	const struct py_value **values; /* in step with the map */
+	const struct py_value **values; /* parallel to the entries of the map */
 };
 
 static struct err *entry_of(const struct builder *b, const struct table *t,
@@ -88,7 +88,7 @@ static struct err *entry_of(const struct builder *b, const struct table *t,
 	return NULL;
 }
 
-/* The pairs as the dict has them: a key's first place, its last value. */
+/* Reads the pairs as a dict keeps them: each key at its first position, with its last value. */
 static struct err *read_table(struct builder *b, struct table *t, struct torch_map *ret)
 {
 	struct index x = {.map = ret, .at.a = b->a};
@@ -103,7 +103,7 @@ static struct err *read_table(struct builder *b, struct table *t, struct torch_m
 	return NULL;
 }
 
-/* A table whose values are plain strings; required: it must be there. */
+/* Reads a table whose values are plain strings; only a required one must exist. */
 static struct err *read_plain(
 	struct builder *b, struct str name, bool required, struct torch_map *ret)
 {
@@ -136,7 +136,7 @@ struct maps {
 	struct index names, special, caffe2;
 };
 
-/* Puts a pair into one of the three maps, as the names of APIs in its tuple decide. */
+/* Puts a pair into those of the three maps that the API names in its tuple select. */
 static struct err *place_v1(
 	struct builder *b, struct torch_entry e, const struct py_value *tuple, struct maps *m)
 {
@@ -174,7 +174,7 @@ static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 	return NULL;
 }
 
-/* The names in `CUDA_TO_HIP_MAPPINGS = [A, B, ...]`, as tokens. */
+/* Finds the names in `CUDA_TO_HIP_MAPPINGS = [A, B, ...]`, as token numbers. */
 static struct err *table_tokens(const struct builder *b, struct tokens *ret)
 {
 	const struct py_module *m = &b->module;
@@ -196,8 +196,8 @@ static struct err *table_tokens(const struct builder *b, struct tokens *ret)
 	return py_error(m, t->line, t->col, "CUDA_TO_HIP_MAPPINGS is not a plain list of names");
 }
 
-/* Code that could change a table after its literal would go unnoticed: no statement but the list of
- * tables may mention one. */
+/* Rejects statements other than the list of tables that mention a table: they could change it after
+ * its literal, and that would go unnoticed. */
 static struct err *check_untouched(const struct builder *b, const struct tokens *tables)
 {
 	const struct py_module *m = &b->module;
@@ -281,15 +281,15 @@ struct err *torch_tables_read(
 
 /* ---- the user's own pairs ---- */
 
-/* Finds the lines of keys that come one after another: JSON values do not know theirs. */
+/* Finds the lines of successive keys: nodes read from JSON have no line numbers. */
 struct finder {
 	struct str text;
 	size_t at;
 	unsigned line;
-	bool lost; /* a key is written with escapes: no more lines are told */
+	bool lost; /* a key was not found, since it is written with escapes: no more lines */
 };
 
-/* The place of `"key" :` at or behind `at`; text.n = there is none. */
+/* The offset of `"key" :` at or after `at`; text.n if there is none. */
 static size_t find_key(struct arena *a, struct str text, size_t at, struct str key)
 {
 	struct str quoted = str_fmt(a, "\"%.*s\"", STR(key));
@@ -348,7 +348,7 @@ static struct err *read_pairs(
 	return NULL;
 }
 
-/* Replaces what the map has of these keys; new ones are added when all is set. */
+/* Replaces the map's entries for these keys; adds keys that the map lacks only if `all` is set. */
 static void merge(struct arena *a, struct torch_map *map, const struct torch_map *more, bool all)
 {
 	struct index x = {.map = map, .at.a = a};

@@ -1,9 +1,9 @@
-/* The passes that look at directives: what the three forms of includes become, and whether the
- * header of the HIP runtime must be put in front.
+/* The passes over directives: they rewrite the three forms of includes, and put the header of the HIP
+ * runtime in front where it is needed.
  *
- * Facts: mk_repl() and hip_header_magic() of torch/utils/hipify/hipify_python.py. The forms are
- * exact: one space, none behind the "#"; the path may run over lines. All three begin with "#",
- * which is rare and found fast.
+ * Source: mk_repl() and hip_header_magic() of torch/utils/hipify/hipify_python.py. The forms are
+ * exact: one space, none after the "#"; the path may span lines. All three begin with "#",
+ * which is rare and fast to find.
  */
 #include <string.h>
 
@@ -33,8 +33,8 @@ static bool stands_at(struct str text, size_t at, struct str what)
 
 /* ---- includes ---- */
 
-/* Calls back for each directive of one form. A search for a closing mark that fails ends the pass:
- * further directives would not find one either. */
+/* Calls back for each directive of one form. If there is no closing mark, the pass ends: later
+ * directives would not find one either. */
 static struct err *one_form(const struct torch_step *s, enum torch_form form, struct torch_pass *p)
 {
 	struct str text = p->text, prefix = forms[form].prefix;

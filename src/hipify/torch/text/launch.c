@@ -1,8 +1,8 @@
 /* Rewrites the kernel launches of a text; see passes.h.
  *
- * Each step is one of PyTorch's processKernelLaunches(), add_dim3() and extract_arguments()
- * (utils/hipify/hipify_python.py, the same in all releases from 2.4 to 2.15), with replacements of
- * all occurrences where one would expect a position: that is what makes the odd cases equal.
+ * The steps are those of PyTorch's processKernelLaunches(), add_dim3() and extract_arguments()
+ * (utils/hipify/hipify_python.py, the same in all releases from 2.4 to 2.15). Like those, they replace
+ * all occurrences of a text where one would expect a single position: this reproduces the odd cases.
  */
 #include "hipify/torch/text/passes.h"
 
@@ -12,17 +12,18 @@
 #include "lang/python/text.h"
 #include "lang/python/word.h"
 
-/* Bytes looked at for one text; some seconds. */
+/* The limit of bytes scanned for one text; they take some seconds. */
 #define MOST_WORK ((uint64_t)1 << 32)
-/* The text of a launch without "(" comes between all characters; a few of those fill any memory. */
+/* The limit of the result: the new text of a launch without "(" is inserted between all characters, and a
+ * few of those would fill any memory. */
 enum { MOST_TEXT = 1 << 27 };
 
 struct launch {
-	size_t at, end; /* "<<<", and behind ">>>" */
+	size_t at, end; /* the offsets of "<<<" and of the end of ">>>" */
 	size_t start,
-		stop;    /* the range to replace: from the character before the name to behind the
-			       "("; stop == start when no "(" follows */
-	size_t name_end; /* behind the name and its template arguments */
+		stop;    /* the range to replace: from the character before the name to the end of
+			       the "("; stop == start if no "(" follows */
+	size_t name_end; /* the end of the name and its template arguments */
 	bool named;      /* there is a character before the name */
 };
 
@@ -30,15 +31,15 @@ struct work {
 	struct arena *a;
 	struct torch_trace *trace; /* or NULL */
 	struct str text;
-	char *masked;      /* the same without comments and strings */
-	VEC(size_t) joins; /* places in text where the line break behind "detail::" went */
+	char *masked;      /* text with comments and strings masked */
+	VEC(size_t) joins; /* offsets in text where a line break after "detail::" was removed */
 	VEC(struct launch) launches;
-	uint64_t done; /* bytes looked at so far */
+	uint64_t done; /* bytes scanned so far */
 };
 
 /* ---- joined lines ---- */
 
-/* The end of a "::", blanks, backslash, newline, blanks at `at`; or at. */
+/* The end of the sequence "::", blanks, backslash, newline, blanks at `at`; `at` if it is not there. */
 static size_t continued(struct str s, size_t at)
 {
 	size_t from = at;
@@ -53,7 +54,7 @@ static size_t continued(struct str s, size_t at)
 	return at;
 }
 
-/* "detail::", when a macro goes on in the next line behind it: the name is joined to it. */
+/* Joins lines that a macro breaks after "detail::", so that the name follows immediately. */
 static void join_lines(struct work *w, struct str s)
 {
 	struct str word = S("detai");      /* the "l" may be missing */
@@ -73,7 +74,7 @@ static void join_lines(struct work *w, struct str s)
 	w->text = torch_pass_end(&p);
 }
 
-/* An error at a place of the joined text; lines are those of the text that was given. */
+/* An error at an offset of the joined text, with the line that it has in the original text. */
 static struct err *at_line(const struct work *w, size_t at, const char *what)
 {
 	size_t line = 1 + py_str_count(str_sub(w->text, 0, at), S("\n"));
@@ -83,7 +84,7 @@ static struct err *at_line(const struct work *w, size_t at, const char *what)
 	return err_at(err_new(E_HIPIFY, "%s", what), loc);
 }
 
-/* Counts work. */
+/* Charges the bytes to the budget; fails if it is exhausted. */
 static struct err *look_at(struct work *w, const struct launch *l, size_t bytes)
 {
 	w->done += bytes;
@@ -97,7 +98,7 @@ static struct err *look_at(struct work *w, const struct launch *l, size_t bytes)
 
 /* ---- where launches are ---- */
 
-/* The state after c: 0 = code, '/' = a comment to the end of the line, '*', '"'. */
+/* The state after c: 0 = code, '/' = line comment, '*' = block comment, '"' = string. */
 static char next_state(char state, char before, char c)
 {
 	switch (state) {
@@ -114,7 +115,7 @@ static char next_state(char state, char before, char c)
 	}
 }
 
-/* Comments and strings as "x". */
+/* Masks comments and strings with "x". */
 static char *mask(struct arena *a, struct str s)
 {
 	char *ret = arena_alloc(a, s.n + 1), state = 0, before = 0;
@@ -128,8 +129,8 @@ static char *mask(struct arena *a, struct str s)
 	return ret;
 }
 
-/* Finds the name in front of the "<<<" at l->at by looking back, over template arguments, whose
- * angles are counted: sets start, name_end and named. False when there is no name. */
+/* Finds the name in front of the "<<<" at l->at by scanning back over its template arguments, whose
+ * angle brackets are counted. Sets start, name_end and named; false if there is no name. */
 static bool find_name(struct str s, struct launch *l)
 {
 	enum { START, TEMPLATE, BEHIND, NAME } state = START;
@@ -160,7 +161,7 @@ static bool find_name(struct str s, struct launch *l)
 	return false;
 }
 
-/* Pairs of "<<<" and ">>>" outside comments and strings, and what belongs to each. */
+/* Finds the pairs of "<<<" and ">>>" outside comments and strings, and the extent of each launch. */
 static struct err *find_launches(struct work *w)
 {
 	struct str s = {.p = w->masked, .n = w->text.n};
@@ -171,7 +172,7 @@ static struct err *find_launches(struct work *w)
 		*VEC_PUSH(w->a, &w->launches) = (struct launch){.at = at, .end = end + 3};
 		at = end + 3;
 	}
-	size_t round = 0; /* the first "(" behind the launch */
+	size_t round = 0; /* the first "(" after the launch */
 	VEC_EACH (struct launch, l, &w->launches) {
 		if (!find_name(w->text, l))
 			return at_line(w, l->at, "a kernel launch without a name before its '<<<'");
@@ -183,7 +184,7 @@ static struct err *find_launches(struct work *w)
 	return NULL;
 }
 
-/* ---- what a launch becomes ---- */
+/* ---- the new text of a launch ---- */
 
 /* The first two arguments, as ranges of the text between the angles. */
 struct dims {
@@ -214,7 +215,7 @@ static struct str join(struct arena *a, struct str x, struct str y, struct str z
 	return str_join(a, &(struct strs){.v = parts, .n = 3}, S(""));
 }
 
-/* dim3() round an argument, within the text around it. */
+/* Wraps an argument in dim3(), wherever it occurs in the raw text around it. */
 static struct str wrap(struct arena *a, struct str raw, struct str argument)
 {
 	struct str clean = py_str_replace(a, argument, S("\n"), S(""));
@@ -232,7 +233,7 @@ static bool add_dims(struct arena *a, struct str inside, struct str *piece)
 	inside = py_str_replace(a, inside, S(">>>"), S(""));
 	if (!find_dims(inside, &d))
 		return false;
-	/* The first one is replaced within itself and the comma behind it. */
+	/* The first argument is replaced within its text and the comma after it. */
 	struct str first = str_sub(inside, 0, d.first_end);
 	struct str second = str_sub(inside, d.second, d.second_end);
 	first = wrap(a, str_sub(inside, 0, d.second), first);
@@ -242,7 +243,7 @@ static bool add_dims(struct arena *a, struct str inside, struct str *piece)
 	return true;
 }
 
-/* How many arguments "(a, b<c, d>)" has. */
+/* Counts the arguments in a text such as "(a, b<c, d>)". */
 static unsigned count_arguments(struct str s)
 {
 	long round = 0, angle = 0;
@@ -261,7 +262,7 @@ static unsigned count_arguments(struct str s)
 	return n;
 }
 
-/* The text that a launch becomes. */
+/* Makes the text that replaces a launch. */
 static struct err *make_hip(
 	struct arena *a, const struct work *w, const struct launch *l, struct str *ret)
 {
@@ -287,11 +288,11 @@ static struct err *make_hip(
 
 /* ---- replacing ---- */
 
-/* Each "<<<" of the text is that of a launch, and no launch reaches into another. Then the text of
- * a launch stands nowhere but at launches with that very text, now and after replacements that
- * bring forth no "<<<": wherever it stood, looking back from the "<<<" there and forward to the "("
- * would find the same ends. The launch that a text begins with has no character before its name to
- * end it there: it must be the only one of its text. */
+/* Is every "<<<" of the text that of a launch, without any overlap of launches? Then the text of a launch
+ * occurs only at launches with that same text, before and after replacements that create no "<<<":
+ * wherever else it occurred, scanning back from its "<<<" and forward to its "(" would find a launch
+ * with the same bounds. A launch at the very start of the file has no character before its name that
+ * would bound it there, so its text must not occur again. */
 static bool stand_apart(const struct work *w)
 {
 	size_t at = 0, end = 0;
@@ -309,8 +310,8 @@ static bool stand_apart(const struct work *w)
 	return py_str_find(w->text, S("<<<"), at) == SIZE_MAX;
 }
 
-/* Replaces each launch where it stands; *ret_done false: nothing was done, for one of the new texts
- * would bring forth a "<<<". */
+/* Replaces each launch at its own position. If one of the new texts would create a "<<<", does nothing
+ * and leaves *ret_done false. */
 static struct err *replace_in_place(struct work *w, struct str *ret, bool *ret_done)
 {
 	struct str *hips = arena_array(w->a, w->launches.n, sizeof(*hips)), *hip = hips;
@@ -329,7 +330,7 @@ static struct err *replace_in_place(struct work *w, struct str *ret, bool *ret_d
 	return NULL;
 }
 
-/* Replaces the text of one launch wherever it stands in s; memory of the new text comes from a. */
+/* Replaces the text of one launch wherever it occurs in *s, by a new text allocated from a. */
 static struct err *replace_one(
 	struct work *w, const struct launch *l, struct arena *a, struct str *s)
 {
@@ -357,7 +358,7 @@ static struct err *replace_one_by_one(struct work *w, struct str *ret)
 {
 	ARENA(one);
 	ARENA(other);
-	struct arena *busy = &one, *spare = &other; /* busy holds now, if it is a new text */
+	struct arena *busy = &one, *spare = &other; /* busy holds `now`, if it is a new text */
 	struct str now = w->text;
 	VEC_EACH (const struct launch, l, &w->launches) {
 		const char *before = now.p;
@@ -373,8 +374,8 @@ static struct err *replace_one_by_one(struct work *w, struct str *ret)
 	return NULL;
 }
 
-/* A cheap look before all: "<<<", or a blank in front of a backslash at a line's end, which is
- * where lines are joined. */
+/* A cheap first check for "<<<", or for a blank and a backslash at the end of a line, where lines may be
+ * joined. */
 static bool may_launch(struct str text)
 {
 	const char *end = text.p + text.n;

@@ -1,12 +1,11 @@
-/* The matcher: a radix tree of the keys behind two filters; see passes.h.
+/* The matcher: a radix tree of the keys, behind two filters; see passes.h.
  *
- * Nearly every byte of a source begins no key. When the shortest key has n bytes, then any key that
- * stands in the text covers one of every n - 3 places entirely with four bytes of its beginning; one
- * of every n - 2, when the byte in front of it counts too, of which is known that it ends no word.
- * So only each such place is asked, in a table over a hash of four bytes, which keys' beginnings
- * these may be, and how far into them; and where a key may begin by that, a second table over a
- * longer beginning. A place that passes is looked at for its left border and then walked down the
- * tree, which keeps the last end of a key that has its right border.
+ * Nearly every byte of a source begins no key. If the shortest key has n bytes, every key in the text
+ * covers four whole bytes at one of any n - 3 consecutive offsets; at one of n - 2, counting the byte in
+ * front of the key, which is known to be no word character. So only every such offset is probed: a table
+ * over a hash of its four bytes tells how far into a key they may be. A second table, over a hash of the
+ * longer beginning, checks the start of the key that follows from this. A start that passes both, and
+ * has its left border, is walked down the tree, which keeps the last key end that has its right border.
  */
 #include "hipify/torch/text/passes.h"
 
@@ -18,26 +17,27 @@
 #include "lang/python/word.h"
 
 enum {
-	FILTER_BITS = 16, /* so that few slots are taken by chance */
+	FILTER_BITS = 16, /* so many that few slots are taken by chance */
 	HEAD_BITS = 13,
-	GRAM = 4,    /* bytes that the filter looks at */
-	STRIDE = 7,  /* at most: with the place in front of a key as many as a byte has bits */
-	AT_ONCE = 8, /* places asked without a branch on each: as many bytes as a word has */
+	GRAM = 4, /* the bytes that the filter hashes */
+	STRIDE =
+		7, /* the limit: with the byte in front of a key, 8 offsets, a bit of a byte each */
+	AT_ONCE = 8, /* places probed without a branch on each: the bytes of a uint64_t */
 };
 
 struct key_node {
 	struct str label;                /* bytes to match before anything else */
-	const struct torch_entry *entry; /* the entry whose key ends behind the label */
-	uint32_t child, nchild;          /* consecutive nodes, by their first byte */
+	const struct torch_entry *entry; /* the entry whose key ends with the label, or NULL */
+	uint32_t child, nchild;          /* the children: consecutive nodes, sorted by first byte */
 };
 
 struct torch_matcher {
-	bool words;    /* keys have borders */
-	size_t stride; /* from one place that is asked to the next */
-	/* By a hash of four bytes: a bit for each way() in which they may stand in a key. */
+	bool words;    /* keys need borders */
+	size_t stride; /* the distance between probed places */
+	/* Indexed by a hash of four bytes: a bit for each way() in which they may lie in a key. */
 	unsigned char *filter;
-	unsigned char *heads;         /* by a hash of the first bytes: 1 = there is such a key */
-	uint64_t head;                /* a mask of those bytes */
+	unsigned char *heads;         /* by a hash of the first bytes: 1 = some key begins so */
+	uint64_t head;                /* the mask of those bytes */
 	const struct key_node *nodes; /* the root first */
 	const unsigned char *firsts;  /* first byte of each node's label */
 	uint32_t tops[256];           /* the root's child for a first byte; 0 = none */
@@ -64,8 +64,8 @@ static size_t head_slot(const struct torch_matcher *m, const char *p)
 	return (size_t)(((le64toh(w) & m->head) * 0x9e3779b97f4a7c15u) >> (64 - HEAD_BITS));
 }
 
-/* The bit for four bytes that are so many behind a key's start, -1 to STRIDE - 1: those further
- * behind come first, for then the key began earlier. */
+/* The bit for four bytes at this offset from a key's start, -1 to STRIDE - 1. Larger offsets have lower
+ * bits, so that the key that starts first is found first. */
 static unsigned way(int behind)
 {
 	return (unsigned)(STRIDE - 1 - behind);
@@ -76,8 +76,8 @@ static bool ascii_word(unsigned char c)
 	return ascii_alnum((char)c) || c == '_';
 }
 
-/* Bytes that may have others behind them pass with whatever follows; a key of one byte would fill
- * the table anyway. */
+/* Enters four bytes of a key into the filter. Where fewer are left, any bytes may follow; where one is
+ * left, that would fill almost the whole table, so all of it is set. */
 static void filter_add(struct torch_matcher *m, struct str key, int behind)
 {
 	unsigned char bit = (unsigned char)(1u << way(behind));
@@ -109,7 +109,7 @@ static void make_filters(
 	size_t shortest = n ? SIZE_MAX : 0;
 	for (size_t i = 0; i < n; i++)
 		shortest = keys[i]->from.n < shortest ? keys[i]->from.n : shortest;
-	size_t unknown = m->words ? 2 : 3; /* places of a key that are none to ask for */
+	size_t unknown = m->words ? 2 : 3; /* offsets in a key without four known bytes */
 	m->stride = shortest > unknown ? shortest - unknown : 1;
 	m->stride = m->stride < STRIDE ? m->stride : STRIDE;
 	m->filter = arena_alloc(a, 1 << FILTER_BITS);
@@ -130,10 +130,10 @@ static void make_filters(
 struct walk {
 	const struct torch_matcher *m;
 	struct str text;
-	size_t at;     /* first place that was not given out */
-	size_t next;   /* to be asked next */
-	size_t place;  /* the first of those that were asked last */
-	uint64_t ways; /* their answers, a byte for each, as far as they were not used */
+	size_t at;     /* the first place that was not returned yet */
+	size_t next;   /* the place to probe next */
+	size_t place;  /* the first of the places that were probed last */
+	uint64_t ways; /* their filter bytes, without the bits that were used already */
 };
 
 static inline unsigned ask_four(const unsigned char *filter, const char *p, size_t stride)
@@ -145,7 +145,7 @@ static inline unsigned ask_four(const unsigned char *filter, const char *p, size
 	return one | two | three | four;
 }
 
-/* Goes on to places that pass. False near the end of the text. */
+/* Advances to the next probed places that pass the filter; false near the end of the text. */
 static bool next_asked(struct walk *s)
 {
 	const unsigned char *filter = s->m->filter;
@@ -165,7 +165,7 @@ static bool next_asked(struct walk *s)
 		s->place = place;
 	}
 	s->next = place;
-	if (!s->ways && place + 1 > s->at + stride) /* all that begins before that is done */
+	if (!s->ways && place + 1 > s->at + stride) /* no key starts before that */
 		s->at = place + 1 - stride;
 	return s->ways;
 }
@@ -175,7 +175,7 @@ static bool has_head(const struct walk *s, size_t at)
 	return s->text.n - at < sizeof(uint64_t) || s->m->heads[head_slot(s->m, s->text.p + at)];
 }
 
-/* The next place where a key may begin, from left to right. All places near the end may. */
+/* The next place where a key may begin, from left to right; near the end of the text, every place. */
 static size_t next_place(struct walk *s)
 {
 	while (s->ways || next_asked(s)) {
@@ -250,7 +250,7 @@ struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map 
 	make_filters(a, m, b.keys, b.n);
 	qsort(b.keys, b.n, sizeof(struct torch_entry *), by_key);
 	b.nodes.cap = b.ranges.cap = 2 * b.n + 1;
-	b.nodes.v = arena_raw(a, b.nodes.cap * sizeof(*b.nodes.v)); /* most is not touched */
+	b.nodes.v = arena_raw(a, b.nodes.cap * sizeof(*b.nodes.v)); /* mostly left untouched */
 	b.ranges.v = arena_raw(a, b.ranges.cap * sizeof(*b.ranges.v));
 	add_node(&b, (struct range){.to = b.n});
 	for (size_t i = 0; b.n && i < b.nodes.n; i++)
@@ -267,7 +267,7 @@ struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map 
 
 /* ---- the search ---- */
 
-/* The longest key at `at`, among those with their right border when there are borders. */
+/* Finds the longest key at `at`; if keys need borders, among those with a right border. */
 static bool longest(
 	const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
 {
@@ -276,7 +276,7 @@ static bool longest(
 	ret->entry = NULL;
 	while (i) {
 		const struct key_node *n = &m->nodes[i];
-		size_t rest = n->label.n - 1; /* the first byte is right */
+		size_t rest = n->label.n - 1; /* the first byte matches already */
 		if (rest >= text.n - end ||
 			(rest && memcmp(text.p + end + 1, n->label.p + 1, rest)))
 			break;
@@ -292,7 +292,7 @@ static bool longest(
 	return ret->entry;
 }
 
-/* py_word_starts(), with the usual answer at hand. */
+/* Like py_word_starts(), with a fast path for ASCII. */
 static bool word_starts(struct str text, size_t at)
 {
 	unsigned char c = at ? (unsigned char)text.p[at - 1] : 'x';
@@ -303,7 +303,7 @@ static bool word_starts(struct str text, size_t at)
 
 bool torch_find(const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
 {
-	/* A key at `at` is found by the place in front of it at the earliest. */
+	/* The earliest place that can reveal a key at `at` is the byte in front of it. */
 	struct walk w = {.m = m, .text = text, .at = at};
 	w.next = at + m->stride - (m->stride > 1 ? 2 : 1);
 	while ((at = next_place(&w)) < text.n)

@@ -1,8 +1,8 @@
 /* The passes that replace names: the tables' keys, path mappings, CMakeLists.txt, math functions.
  *
- * Facts: preprocessor() and replace_math_functions() of torch/utils/hipify/hipify_python.py. A
- * series of str.replace() calls is run only for keys that a first search found, unless replacing
- * one could bring forth another.
+ * Source: preprocessor() and replace_math_functions() of torch/utils/hipify/hipify_python.py. A
+ * series of str.replace() calls is run only for the keys that a first search found, unless one
+ * replacement could create another key.
  */
 #include "hipify/torch/text/passes.h"
 
@@ -44,7 +44,7 @@ static bool goes_into_hip(const struct torch_entry *e)
 static struct str replace_series(const struct torch_step *s, struct arena *a, struct str text,
 	const struct torch_replaces *r, const char *kind)
 {
-	bool *keys = arena_alloc(a, r->map.n); /* that stand in the text */
+	bool *keys = arena_alloc(a, r->map.n); /* the keys that occur in the text */
 	bool any = false;
 	struct torch_hit h = {0};
 	for (size_t at = 0; torch_find(r->matcher, text, at, &h); at = h.from + 1) {
@@ -58,7 +58,7 @@ static struct str replace_series(const struct torch_step *s, struct arena *a, st
 		const struct torch_entry *e = &r->map.v[i];
 		if (!e->from.n || (r->apart && !keys[i]))
 			continue;
-		bool not_there = r == &s->e->paths && goes_into_hip(e); /* behind "/hip/" */
+		bool not_there = r == &s->e->paths && goes_into_hip(e); /* not after "/hip/" */
 		struct torch_pass p = torch_pass_begin(a, text, s->trace, kind);
 		size_t next;
 		for (size_t at = find(text, 0, e->from); at < text.n;
@@ -109,7 +109,7 @@ struct err *torch_step_cmake(
 }
 
 /* ---- the engine ---- */
-/* True when the two texts agree wherever they overlap, in some position in which they do. */
+/* Is there a position in which the two texts overlap and agree on all overlapping bytes? */
 static bool overlap(struct str a, struct str b)
 {
 	for (size_t i = 1; i < a.n + b.n; i++) {
@@ -121,8 +121,8 @@ static bool overlap(struct str a, struct str b)
 	return !a.n || !b.n;
 }
 
-/* A value may neither bring forth a key that has its turn later, nor a key hide another from
- * the search for keys by beginning with it. */
+/* Is the series safe to shorten? No value may create a key that is replaced later, and no key may begin
+ * with another, since the search for keys would find only one of the two. */
 static bool are_apart(const struct torch_map *map)
 {
 	for (size_t i = 0; i < map->n; i++)
@@ -157,7 +157,7 @@ struct torch_engine *torch_engine_new(struct arena *a, const struct torch_tables
 	e->special.a = a;
 	VEC_EACH (struct torch_entry, entry, &t->special)
 		map_put(&e->special, entry->from, entry);
-	VEC_EACH (struct torch_entry, entry, &t->names) /* the user's own go before special ones */
+	VEC_EACH (struct torch_entry, entry, &t->names) /* the user's pairs win over special ones */
 		if (str_eq(entry->table, S("custom")) && map_get(&e->special, entry->from))
 			map_put(&e->special, entry->from, entry);
 	struct torch_map marks = {0};

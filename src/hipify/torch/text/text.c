@@ -1,6 +1,6 @@
-/* One file's text through all passes; see text.h.
+/* Runs all passes over the text of one file; see text.h.
  *
- * Passes work in two arenas by turns: when one has made a new text, that of the pass before is
+ * Passes use two arenas in turn: when a pass has made a new text, that of the previous pass is
  * freed. Only the last text is copied into the caller's arena.
  */
 #include "hipify/torch/text/text.h"
@@ -31,13 +31,13 @@ struct err *torch_text(struct arena *a, const struct torch_engine *e, const stru
 {
 	ARENA(one);
 	ARENA(other);
-	struct arena *busy = &one, *spare = &other; /* busy holds the text, if it is not source */
+	struct arena *busy = &one, *spare = &other; /* busy holds the text unless it is source */
 	struct torch_trace edits = {.a = a, .source = source};
 	struct torch_step s = {.e = e, .j = j, .trace = j->trace ? &edits : NULL};
 	struct str text = source;
 	*ret = (struct hipify_text){.text = source};
-	/* Python compiles such a value as the template of re.sub() and dies, or gives a text we do
-	 * not. */
+	/* Python interprets such a value as a template of re.sub(), and fails or gives a text that we
+	 * cannot reproduce. */
 	if (e->bad_path)
 		return err_at(err_new(E_TORCH,
 				      "the backslash in '%.*s' makes that path mapping a template",

@@ -1,21 +1,21 @@
-/* Composition of edits; see passes.h.
+/* Composes edits of several passes; see passes.h.
  *
- * Two sorted lists are swept together: the edits so far, whose images lie in the current text, and
- * those of the running pass, which speak of that text. What overlaps becomes one group and one
- * edit. Inside a group every byte that no new edit covers belongs to an image, because a group only
- * grows by overlap: hence the rest of the last image is all that must be remembered.
+ * Two sorted lists are merged in one sweep: the old edits, whose images (replacement texts) lie in the
+ * current text, and those of the current pass, whose offsets refer to that text. Overlapping edits form a
+ * group, which becomes one edit. Inside a group every byte that no new edit covers belongs to an image,
+ * because a group only grows by overlap; so only the rest of the last image must be remembered.
  */
 #include "hipify/torch/text/passes.h"
 
 struct sweep {
 	struct torch_trace *t;
 	size_t old, new; /* next edit of either list */
-	ptrdiff_t shift; /* place in the current text minus place in the source, behind the last
+	ptrdiff_t shift; /* offset in the current text minus offset in the source, after the last
 			    image */
 	size_t end;      /* the end of the group, in the current text */
-	size_t done;     /* up to where the group's text is made */
-	size_t image;    /* start of the last image of the group, in the current text */
-	struct str last; /* its text */
+	size_t done;     /* the end of the part of the group that is in `with`, likewise */
+	size_t image;    /* the start of the group's last image, likewise */
+	struct str last; /* the text of that image */
 	struct hipify_edit group;
 	struct hipify_reason **reasons; /* the end of the group's list */
 	struct buf with;
@@ -47,7 +47,7 @@ static void append_reasons(struct sweep *s, struct hipify_reason *why)
 		;
 }
 
-/* The part of the last image that ends at `to` and was not taken yet. */
+/* Appends the part of the last image up to `to` that was not taken yet. */
 static void take_image(struct sweep *s, size_t to)
 {
 	size_t image_end = s->image + s->last.n;
@@ -83,7 +83,7 @@ static void absorb_new(struct sweep *s)
 	s->new ++;
 }
 
-/* At the same place: an insertion first, then a deletion that was made before. */
+/* Is the next old edit before the next new one? At the same offset, a new insertion precedes the old edit. */
 static bool old_is_first(const struct sweep *s)
 {
 	const struct hipify_edit *o = old_edit(s), *n = new_edit(s);
@@ -93,7 +93,7 @@ static bool old_is_first(const struct sweep *s)
 	return at < n->from || (at == n->from && n->from < n->to);
 }
 
-/* The next group; one that is an old edit alone keeps its text. */
+/* Builds the next group; a group of a single old edit keeps the text of that edit. */
 static struct hipify_edit sweep_group(struct sweep *s)
 {
 	bool old = old_is_first(s), new = !old;
@@ -114,7 +114,7 @@ static struct hipify_edit sweep_group(struct sweep *s)
 		new = n && n->from < s->end;
 	}
 	size_t image_end = s->image + s->last.n;
-	bool kept = !s->with.n && s->done == s->image; /* nothing was made of the image */
+	bool kept = !s->with.n && s->done == s->image; /* no new edit touched the image */
 	if (s->end > image_end)
 		s->group.to = to_source(s, s->end);
 	if (!kept)
@@ -165,7 +165,7 @@ static void trace_edit(struct torch_trace *t, const struct torch_pass *p, struct
 
 void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
 {
-	if (!p->out.p) /* replacements are about as long as what they replace */
+	if (!p->out.p) /* replacements are about as long as the text they replace */
 		buf_reserve(&p->out, p->text.n + p->text.n / 8 + 64);
 	buf_add(&p->out, str_sub(p->text, p->done, patch.from));
 	buf_add(&p->out, patch.with);
