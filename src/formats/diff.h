@@ -20,7 +20,8 @@ struct diff_line {
 };
 
 struct diff_hunk {
-	size_t first; /* number of its first line in the old text, from 1; without old lines, that of the line behind the insertion */
+	/* Number of its first line in the old text, from 1; without old lines, of the line behind the insertion. */
+	size_t first;
 	VEC(struct diff_line) lines;
 };
 

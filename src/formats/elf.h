@@ -67,7 +67,7 @@ uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr);
 /* The facts that the dynamic loader works with: a needed version, and the dynamic section. */
 struct elf_need_version {
 	struct str file, version; /* "libc.so.6", "GLIBC_2.34" */
-	bool weak;                /* the loader runs without it */
+	bool weak;                /* the loader does not require it */
 };
 
 struct elf_dynamic {

@@ -398,8 +398,7 @@ static struct err *take_symbol(void *user, const struct elf_symbol *s)
 	struct names *n = user;
 	if (s->bind == LOCAL || !s->name.n)
 		return NULL;
-	TRY(budget_memory(
-		n->budget, 2 * sizeof(s->name))); /* doubled, since the list grows by doubling */
+	TRY(budget_memory(n->budget, 2 * sizeof(s->name))); /* the list grows by doubling */
 	strs_add(n->a, s->section ? &n->out->defined : &n->out->undefined, s->name);
 	return NULL;
 }
@@ -408,8 +407,7 @@ static struct err *read_needs(
 	struct arena *a, const struct elf *e, struct dyn *d, struct elf_dynamic *ret)
 {
 	*ret = (struct elf_dynamic){0};
-	TRY(open_dynamic(
-		a, e, true, d)); /* in a, not a temporary arena: the views in ret point into it */
+	TRY(open_dynamic(a, e, true, d)); /* in `a`: the views in ret point into it */
 	for (size_t i = 0; i < d->table.n; i += DYN) {
 		uint64_t tag = le64(d->table.p + i), value = le64(d->table.p + i + 8);
 		struct str text = {0};

@@ -33,8 +33,7 @@ struct elf_image {
 	const struct elf *was;
 	struct elf now; /* the new headers; now.src is still the old file */
 	struct elf_shift shift;
-	struct str
-		moved; /* content of the shifted range, if it has to be written to its new place */
+	struct str moved; /* content of the shifted range, if it has to be rewritten */
 	struct buf names; /* the new section names, if they change */
 	VEC(struct elf_patch) patches;
 };

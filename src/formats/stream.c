@@ -20,8 +20,7 @@ struct stream {
 	char in[INPUT];
 	size_t from, n; /* the unread part of `in` */
 	bool started, ended, wide;
-	bool between,
-		full; /* between two concatenated streams; the last step filled its output, so more may follow without new input */
+	bool between, full; /* between concatenated streams; output was full, so more may follow */
 	const struct unpacker *by; /* NULL: not compressed */
 	z_stream gz;
 	lzma_stream xz; /* all zero: not opened */

@@ -347,8 +347,7 @@ static size_t read_entry(struct reader *r, struct str rest)
 		.flags = le16(p + 8),
 		.time = le32(p + 12),
 		.crc = le32(p + 16),
-		.mode = le32(p + 38) >>
-			16, /* whatever system wrote it: installers do not look at that either */
+		.mode = le32(p + 38) >> 16, /* whatever system wrote it, as in installers */
 		.size = w.size,
 		.stored = w.stored,
 		.header = w.header,

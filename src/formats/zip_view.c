@@ -46,9 +46,8 @@ struct zip_view {
 	struct arena a;           /* holds the excerpts */
 	VEC(struct excerpt) kept; /* by offset; those before `whole` are complete */
 	size_t whole;
-	uint64_t seen,
-		searched; /* bytes that the first pass has seen; bytes in which it kept all candidates */
-	uint64_t memory; /* bytes of excerpts */
+	uint64_t seen, searched; /* bytes passed; bytes in which all candidates were kept */
+	uint64_t memory;         /* bytes of excerpts */
 };
 
 /* ---- the first pass ---- */

@@ -1,4 +1,5 @@
-/* Does a recipe apply, and is its problem there? By versions and GPUs, by files and texts in them. */
+/* Decides whether a recipe applies (by versions and GPUs), and whether its problem is there (by files and texts in
+ * them). */
 #include "base/fs.h"
 #include "base/glob.h"
 #include "know/predicate.h"
@@ -39,7 +40,7 @@ static struct err *range_holds(
 	return NULL;
 }
 
-/* Does each GPU of the build match, or at least one? */
+/* Does every GPU of the build match (all), or at least one? */
 static enum recipe_state gpus_hold(struct trial *t, const struct strs *patterns, bool all)
 {
 	const struct strs *gpus = &t->w->facts.gpus;
@@ -78,7 +79,7 @@ struct err *recipe_applies(struct trial *t, enum recipe_state *ret)
 
 /* ---- files ---- */
 
-/* The newest of the files that match: a longer name has a greater number. */
+/* Finds the newest of the files that match: a longer name has a greater number. */
 static struct err *find_file(struct arena *a, struct str dir, struct str file, struct str *ret)
 {
 	struct strs all;
@@ -92,7 +93,7 @@ static struct err *find_file(struct arena *a, struct str dir, struct str file, s
 	return NULL;
 }
 
-/* Finds and reads the file of a check; ret->p NULL: there is none. */
+/* Finds and reads the file of a check; ret->p is NULL if there is none. */
 static struct err *find_text(
 	struct trial *t, const struct recipe_check *c, struct str *ret_path, struct str *ret)
 {
@@ -109,7 +110,7 @@ static struct err *find_text(
 	return NULL;
 }
 
-/* The numbers that follow the texts, joined by dots; "" if one is missing. */
+/* The version in a text: the numbers that follow the marks, joined by dots; "" if one is missing. */
 static struct str version_in(struct arena *a, struct str text, const struct strs *marks)
 {
 	struct str v = S("");
@@ -198,7 +199,7 @@ struct err *checks_hold(struct trial *t, const struct recipe_checks *list, bool 
 		}
 		if (*ret)
 			continue;
-		t->unknown = false; /* this check fails whatever the SDK is */
+		t->unknown = false; /* this check fails, whatever the SDK is */
 		return NULL;
 	}
 	if (t->unknown)

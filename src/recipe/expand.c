@@ -1,5 +1,5 @@
-/* Expands names in values: @sdk@, @tree@, @overlay@, @rocm@, @rocm.0@, and the hits of checks, @clang@ and
- * @clang:dir@; @@ is one @. The variables that a build gets are made of such values. */
+/* Expands names in values: @sdk@, @tree@, @overlay@, @rocm@, @rocm.0@, and the files that checks found, @clang@ and
+ * @clang:dir@; @@ is one @. The variables that a build gets consist of such values. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "recipe/recipe_int.h"

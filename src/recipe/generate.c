@@ -1,8 +1,7 @@
-/* Generates files with programs of this machine, never with one of the tree.
+/* Generates files with programs of this machine, never with one from the tree.
  *
- * flatbuffers: the header of a schema, by the flatc that belongs to the headers in use, as PyTorch's
- * tools/gen_flatbuffers.sh does it (github.com/pytorch/pytorch).
- */
+ * flatbuffers: the header of a schema, made by the flatc that belongs to the headers in use, as in PyTorch's
+ * tools/gen_flatbuffers.sh (github.com/pytorch/pytorch). */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "recipe/recipe_int.h"
@@ -50,7 +49,7 @@ static struct err *run_flatc(
 	return err_join(e, fs_remove_tree(dir));
 }
 
-/* A header that is of the right version already stays as it is. */
+/* Generates a header, unless it already has the right version. */
 struct err *generate(struct trial *t, const struct recipe_step *s, bool *ret)
 {
 	struct arena *a = t->w->a;

@@ -1,5 +1,5 @@
-/* Reads recipes: a file into a struct recipe (tables for the plain part, then checks of what must fit together), all
- * files of the user's folders and the built-in ones, and the ids that the journal of a patched tree keeps. */
+/* Reads recipes: a file into a struct recipe (tables for the plain part, then checks of the whole), all files of the
+ * user's folders and the built-in ones, and the ids that the journal of a patched tree keeps. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "know/know.h"
@@ -35,7 +35,7 @@ static const struct json_field setting_fields[] =
 
 /* ---- lists ---- */
 
-/* *ret is NULL when the recipe has no such list. */
+/* Finds a list of the recipe; *ret is NULL if there is none. */
 static struct err *list_of(const struct node *root, const char *key, const struct node **ret)
 {
 	const struct node *n = node_get(root, str_from(key));
@@ -142,7 +142,7 @@ static void touches(struct arena *a, struct recipe *r, struct str file)
 		strs_add(a, &r->files, file);
 }
 
-/* An insertion is kept as a replacement of the text that it stands beside. */
+/* Turns an insertion into a replacement of the text beside it. */
 static struct err *replace_fits(struct arena *a, struct recipe_step *s)
 {
 	bool inserts = s->before.n || s->after.n;
@@ -240,7 +240,7 @@ static struct err *read_settings(struct arena *a, const struct node *root, struc
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the recipe as a whole ---- */
 
 static struct err *check_whole(const struct node *root, const struct recipe *r)
 {

@@ -1,4 +1,4 @@
-/* Shared by the files of this folder; rocsmith-recipe(5) says what the members of a recipe mean. */
+/* Internals of recipe/; rocsmith-recipe(5) documents the members of a recipe. */
 #pragma once
 
 #include "base/map.h"
@@ -17,7 +17,7 @@ enum recipe_place { PLACE_TREE, PLACE_SDK, PLACE_SYSTEM };
 struct recipe_check {
 	struct str as, in, file, contains, lacks;
 	bool absent;
-	struct strs version; /* texts that precede the numbers of its version */
+	struct strs version; /* texts that precede the numbers of the file's version */
 	struct str is, differs;
 	enum recipe_place place;
 	const struct node *at;
@@ -65,11 +65,11 @@ MUST_USE struct err *recipe_parse(
 
 /* ---- a recipe being tried on a tree ---- */
 
-struct found { /* the hit of a check with a name */
+struct found { /* the file that a named check found */
 	struct str name, path, version;
 };
 
-struct tree_text {            /* a file: as it was, and with the recipes so far */
+struct tree_text {            /* a file: its old text, and its text after the recipes so far */
 	struct str path, now; /* now.p NULL: it does not exist */
 	struct str old;
 	bool changed;
@@ -88,34 +88,35 @@ struct trial {
 	struct work *w;
 	const struct recipe *recipe;
 	VEC(struct found) found;
-	VEC(struct tree_text) texts; /* changed by this one */
-	struct strs notes, seen;     /* seen: the answer of each check, a line each */
+	VEC(struct tree_text) texts; /* texts that this recipe changed */
+	struct strs notes, seen;     /* seen: results of the checks, one line each */
 	struct str why;
-	bool before;  /* it was applied earlier: without an SDK, checks of the SDK count as true */
+	bool before; /* the recipe was applied earlier: without an SDK, checks of the SDK count as true */
 	bool unknown; /* a check needs a fact that is not known */
-	bool there;   /* the tree has the result of each step already */
+	bool there;   /* the tree already has the result of each step */
 };
 
 /* ---- tree.c ---- */
 /* The text of a file as this recipe finds it. */
 MUST_USE struct err *trial_text(struct trial *t, struct str path, struct str *ret);
 void trial_put(struct trial *t, struct str path, struct str text);
-void trial_keep(struct trial *t); /* the recipe is in effect: later ones find its texts */
+void trial_keep(struct trial *t); /* puts the recipe into effect: later ones see its texts */
 const struct found *trial_found(const struct trial *t, struct str name);
 const struct recipe_fact *recipe_fact(const struct recipe_facts *f, struct str name);
 
 /* ---- check.c ---- */
-/* Do all checks hold? t->why says which one decided. t->unknown: those of the SDK are not known, the others hold. */
+/* Do all checks hold? t->why names the one that decided. t->unknown: the SDK is not known, and all other checks hold.
+ */
 MUST_USE struct err *checks_hold(struct trial *t, const struct recipe_checks *list, bool *ret);
-/* RECIPE_NEEDED when versions and GPUs fit, else RECIPE_OTHER or RECIPE_UNKNOWN. */
+/* RECIPE_NEEDED if versions and GPUs fit, else RECIPE_OTHER or RECIPE_UNKNOWN. */
 MUST_USE struct err *recipe_applies(struct trial *t, enum recipe_state *ret);
 
 /* ---- step.c ---- */
-/* All steps, on t->texts. False: t->why says what does not fit. */
+/* Carries out all steps on t->texts. False: t->why says what does not fit. */
 MUST_USE struct err *steps_try(struct trial *t, bool *ret);
 
 /* ---- trial.c ---- */
-/* The state that it would have if nothing had been applied. */
+/* The state that the recipe would have if nothing had been applied. */
 MUST_USE struct err *trial_run(struct trial *t, enum recipe_state *ret);
 
 /* ---- read.c: the recipes in effect, as the journal keeps them ---- */

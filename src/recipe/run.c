@@ -1,4 +1,4 @@
-/* Status, apply, revert: tries all recipes in their order, each on the texts that the earlier ones leave. */
+/* Status, apply and revert: all recipes are tried in order, each on the texts that the earlier ones leave. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -19,7 +19,7 @@ struct run {
 
 /* ---- may this tree be patched? ---- */
 
-/* A tree that was translated in place cannot be patched: its files are translations, and the originals that a translation
+/* Refuses a tree that was translated in place: its files are translations, and the originals that the translation
  * keeps would have to be the patched files. */
 static struct err *check_layers(struct arena *a, struct str tree)
 {
@@ -54,7 +54,7 @@ static struct err *check_names(const struct recipes *all, const struct strs *nam
 	return NULL;
 }
 
-/* A recipe that was applied earlier has to be at hand: its edits are made again from the originals. */
+/* Recipes that were applied earlier must be available: their edits are made again from the originals. */
 static struct err *check_known(const struct run *r)
 {
 	ARENA(tmp);
@@ -155,7 +155,7 @@ static struct err *make_diff(struct run *r)
 	return NULL;
 }
 
-/* Takes the errors of single files out of the set, joined into one. */
+/* Moves the errors of single files out of the set, joined into one. */
 static struct err *take_failures(struct recipe_report *report)
 {
 	struct err *all = NULL;
@@ -203,7 +203,7 @@ static struct err *run_session(struct run *r, struct session *s)
 	return err_join(e, take_failures(r->report));
 }
 
-/* Recipes whose files somebody edited since they were patched become RECIPE_EDITED. */
+/* Recipes whose files were edited after they were patched become RECIPE_EDITED. */
 static struct err *find_edited(struct run *r)
 {
 	struct arena *a = r->w.a;
@@ -256,7 +256,7 @@ static struct err *run_all(struct run *r, const struct recipe_request *q, struct
 	session_close(&s);
 	if (!e)
 		e = find_edited(r);
-	/* the last recipe is gone, or none was ever applied: the journal goes, too */
+	/* the journal is removed with the last recipe, or if none was ever applied */
 	struct str journal = changes_journal(a, q->tree, S(RECIPE_JOURNAL));
 	bool empty = e ? !changes_made(journal) : !r->after.ids.n;
 	if (r->what == LOOK || fs_writes_forbidden() || !empty || !fs_present(journal))
@@ -305,7 +305,7 @@ struct err *recipes_revert(struct arena *a, const struct recipes *all,
 	struct run r = {.all = all, .what = REVERT, .report = ret};
 	if (q->names.n)
 		return run_all(&r, q, a);
-	/* to revert all, nothing has to be known, not even the recipes */
+	/* reverting everything needs no facts, and not even the recipes */
 	struct str journal = changes_journal(a, q->tree, S(RECIPE_JOURNAL));
 	*ret = (struct recipe_report){0};
 	TRY(check_layers(a, q->tree));

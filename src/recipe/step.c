@@ -1,11 +1,11 @@
-/* Carries out the steps of a recipe, on texts in memory. */
+/* Carries out the steps of a recipe on texts in memory. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "recipe/recipe_int.h"
 
 enum { FILE_LIMIT = 64 << 20 };
 
-/* Says why a step does not fit. */
+/* Keeps the reason why a step does not fit; returns false. */
 static bool misfit(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
 
 static bool misfit(struct trial *t, const char *fmt, ...)
@@ -25,7 +25,7 @@ static uint64_t count_text(struct str text, struct str what)
 	return n;
 }
 
-/* The text must be there exactly as often as the recipe says; otherwise the file is not the one that the recipe was
+/* The text must occur exactly as often as the recipe says; otherwise the file is not the one that the recipe was
  * written for. */
 static struct err *replace_text(struct trial *t, const struct recipe_step *s, bool *ret)
 {

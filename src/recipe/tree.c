@@ -1,4 +1,5 @@
-/* The facts of a build and the tree that recipes are tried on: versions by name, and the files as the recipes so far leave them. */
+/* The facts of a build (versions by name), and the tree that recipes are tried on: its files as the recipes so far
+ * leave them. */
 #include "base/fs.h"
 #include "recipe/recipe_int.h"
 
@@ -59,7 +60,7 @@ static struct tree_text *changed_text(struct trial *t, struct str path)
 	return NULL;
 }
 
-/* The text of a file as the tree has it, or as the recipes so far left it. */
+/* Loads the text of a file, as the tree has it, or as the recipes so far left it. */
 static struct err *load_text(struct work *w, struct str path, struct tree_text **ret)
 {
 	*ret = map_get(&w->texts, path);

@@ -1,7 +1,7 @@
-/* One recipe, tried on the texts that the recipes before it leave. */
+/* Tries one recipe on the texts that the recipes before it leave. */
 #include "recipe/recipe_int.h"
 
-/* The problem is not there: is that because the sources have the cure already? */
+/* If the problem is not there: do the sources already have the cure? */
 static struct err *check_present(struct trial *t, enum recipe_state *ret)
 {
 	struct trial other = {.w = t->w, .recipe = t->recipe, .found = t->found};

@@ -1,4 +1,4 @@
-/* The escaping writer of the page, and the look of numbers and sections. */
+/* The escaping writer of the page, and the format of numbers and sections. */
 #include "report/html.h"
 
 void html_text(struct html *h, struct str s)

@@ -14,17 +14,17 @@ struct html {
 	const char *open[32]; /* tags that are not closed yet */
 };
 
-/* Attributes are given as name and value in turn, both const char *, ended by NULL. */
+/* Attributes are pairs of name and value, both const char *, ended by NULL. */
 void html_open(struct html *h, const char *tag, ...) __attribute__((sentinel));
 void html_close(struct html *h);
 /* <tag ...>text</tag> */
 void html_leaf(struct html *h, struct str text, const char *tag, ...) __attribute__((sentinel));
 void html_text(struct html *h, struct str text);
-/* Not escaped: for our own constant markup (the style sheet) only. */
+/* Writes markup without escaping, for our own constants (the style sheet) only. */
 void html_raw(struct html *h, struct str markup);
-/* A number as attribute value, at most two decimals. */
+/* A number as an attribute value, with two decimals. */
 const char *html_num(struct html *h, double value);
-/* "1.3 GB", "0.42 s"; in the arena of h. */
+/* Texts like "1.3 GB" and "0.42 s", in the arena of h. */
 struct str html_bytes(struct html *h, uint64_t n);
 struct str html_seconds(struct html *h, double s);
 /* Opens a section that begins with a heading and its anchor; html_close() ends it. */
@@ -41,7 +41,7 @@ void page_warnings(struct html *h, const struct report *r); /* compiler warnings
 void page_wheel(struct html *h, const struct report *r);    /* its hash and files */
 void page_slowest(struct html *h, const struct report *r);
 void page_code(struct html *h, const struct report *r); /* device code by file and target */
-void page_findings(
-	struct html *h, const struct report *r); /* the proofs of verification, and findings */
+/* The proofs of verification, and findings. */
+void page_findings(struct html *h, const struct report *r);
 void page_plan(struct html *h, const struct report *r);
 void page_facts(struct html *h, const struct report *r);

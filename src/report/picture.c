@@ -1,10 +1,10 @@
 /* Pictures: stages and the timeline, as inline SVG.
  *
- * A drawing is 1000 units wide and scales with the page. A table or a title repeats the text inside of
- * a picture, so that nothing depends on seeing colours. */
+ * A drawing is 1000 units wide and scales with the page. A table or a title repeats the text in a picture, so that
+ * nothing depends on seeing colours. */
 #include "report/html.h"
 
-/* The CSS classes (page.c) that colour kinds of steps, and stages. */
+/* The CSS classes (page.c) that colour steps by their kind, and stages. */
 static const struct {
 	struct str kind;
 	const char *class;
@@ -55,7 +55,7 @@ static void label(struct html *h, double x, double y, const char *class, struct 
 	html_leaf(h, text, "text", "x", html_num(h, x), "y", html_num(h, y), "class", class, NULL);
 }
 
-/* Opens the item of a legend; html_close() ends it. */
+/* Opens an item of a legend; html_close() ends it. */
 static void legend_item(struct html *h, struct str kind)
 {
 	html_open(h, "li", NULL);
@@ -92,7 +92,7 @@ void page_stages(struct html *h, const struct report *r)
 }
 
 /* ---- timeline ---- */
-/* A round distance between marks that gives at most ten of them. */
+/* A round distance between tick marks that gives at most ten of them. */
 static double tick_distance(double span)
 {
 	static const double steps[] = {1, 2, 5};
@@ -166,7 +166,7 @@ void page_timeline(struct html *h, const struct report *r)
 		axis(h, r, height);
 		VEC_EACH (const struct report_step, s, &r->steps) {
 			double right = (s->start + s->seconds) / r->end * WIDTH;
-			/* a mark on top of the last one of its lane would not be visible */
+			/* a box on top of the last one of its lane would not be visible */
 			if (s->cached || right - last[s->lane] < 0.5)
 				continue;
 			last[s->lane] = right;

@@ -16,7 +16,7 @@ uint64_t report_spills(const struct node *kernel)
 	return node_u64(kernel, S("vgpr_spills"), 0) + node_u64(kernel, S("sgpr_spills"), 0);
 }
 
-/* A span or a moment in a build; 0 for numbers so large that sums would overflow. */
+/* A duration or a time in a build; 0 for numbers so large that sums would overflow. */
 static double seconds_of(const struct node *n, struct str key)
 {
 	const double most = 1e300;
@@ -55,8 +55,8 @@ static void read_steps(struct arena *a, struct report *r)
 		qsort(r->steps.v, r->steps.n, sizeof(*r->steps.v), by_start);
 }
 
-/* Each step goes to the first lane that is free when it starts. Clocks are read one after the other, so
- * an overlap of up to a millisecond does not count. */
+/* Assigns each step to the first lane that is free when it starts. Clocks are read one after the other, so an overlap
+ * of up to a millisecond does not count. */
 static void assign_lanes(struct report *r)
 {
 	enum { LANES = 256 };
@@ -114,8 +114,8 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 			"'rocsmith build' writes build.json into its build folder");
 	const struct node *wheels = report_member(report_member(doc, S("verify")), S("wheels"));
 	const struct node *error = report_member(doc, S("error"));
-	struct str place =
-		node_text(error, S("path"), S("")); /* relative to the project, if inside */
+	/* relative to the project, if inside */
+	struct str place = node_text(error, S("path"), S(""));
 	struct str top = str_fmt(a, "%.*s/", STR(node_text(doc, S("project"), S(""))));
 	uint64_t line = node_u64(error, S("line"), 0);
 	if (top.n > 1 && str_starts(place, top))

@@ -34,14 +34,14 @@ struct report_gpu { /* sums over the device passes that ran for one GPU */
 struct report {
 	const struct node *doc; /* the whole document */
 	struct str name, version, wheel, sha256, error;
-	struct str place;   /* place of the error in the user's sources: "src/a.cu:5"; "" */
+	struct str place;   /* place of the error in the user's sources, "src/a.cu:5", or "" */
 	struct str verdict; /* "pass", "fail" or "" */
 	uint64_t bytes;     /* size of the wheel */
 	double seconds;     /* wall time of the build */
 	double end;         /* time at which the last step ended */
 	unsigned lanes;
 	VEC(struct report_stage) stages;
-	VEC(struct report_step) steps;  /* by start time */
+	VEC(struct report_step) steps;  /* sorted by start time */
 	VEC(struct report_gpu) gpus;    /* in the order of the plan, then of the steps */
 	VEC(struct report_step) failed; /* steps that were running when the build failed */
 	size_t kernels, spilling;       /* all kernels, and those that spill registers */
@@ -50,7 +50,7 @@ struct report {
 
 /* Reads a build document; E_SYNTAX if it has another schema. Texts point into doc. */
 MUST_USE struct err *report_read(struct arena *a, const struct node *doc, struct report *ret);
-/* The member as a map or list to iterate over; an empty one if there is none. */
+/* The member, a map or list, to iterate over; an empty map if there is none. */
 const struct node *report_member(const struct node *map, struct str key);
 /* Number of registers that a kernel of the document spills to memory. */
 uint64_t report_spills(const struct node *kernel);

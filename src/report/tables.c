@@ -28,7 +28,7 @@ static void close_table(struct html *h)
 	html_close(h);
 }
 
-/* A row of cells; kinds has a letter for each: text, number or code. */
+/* Adds a row of cells; `kinds` has a letter for each: t (text), n (number) or c (code). */
 static void add_row(struct html *h, const char *kinds, const struct str *cells)
 {
 	html_open(h, "tr", NULL);
@@ -343,7 +343,7 @@ static void add_tree(struct html *h, const struct node *n, unsigned depth)
 		html_text(h, n->text);
 		return;
 	}
-	bool line = n->kind == NODE_LIST; /* a list of nothing but scalars is one line */
+	bool line = n->kind == NODE_LIST; /* a list of scalars is shown on one line */
 	for (size_t i = 0; line && i < n->n; i++)
 		line = is_scalar(&n->v[i]);
 	if (line) {
@@ -374,7 +374,7 @@ static void add_details(struct html *h, const struct node *n, const char *title)
 	html_close(h);
 }
 
-/* A table of the choices in a list, with their reasons. */
+/* Adds a table of the choices in a list, with their reasons. */
 static void add_choices(struct html *h, const struct node *list, const char *subject)
 {
 	static const char *const titles[] = {"Choice", "", "Because", NULL};

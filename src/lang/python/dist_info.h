@@ -1,8 +1,7 @@
-/* The files of a dist-info folder (NAME-VERSION.dist-info) as text: RECORD, and the e-mail headers of METADATA and WHEEL.
- * Wheels, installed environments and their verdicts read them here; nothing in here touches a file.
+/* The files of a dist-info folder (NAME-VERSION.dist-info) as text: RECORD, and the e-mail headers of METADATA and
+ * WHEEL. Nothing here touches a file; code that reads wheels, installed environments and their verdicts shares it.
  *
- * Sources: recording installed projects (RECORD), core metadata 2.4, the binary distribution format.
- */
+ * Sources: recording installed projects (RECORD), core metadata 2.4, the binary distribution format. */
 #pragma once
 
 #include "base/buf.h"
@@ -11,13 +10,13 @@
 
 #define DIST_INFO ".dist-info"
 
-/* "torch-2.9" for "torch-2.9.dist-info", with folders in front or not; "" for another name. */
+/* "torch-2.9" for "torch-2.9.dist-info", with or without folders before it; "" for any other name. */
 struct str dist_stem(struct str folder);
-/* Its two halves, "torch" and "2.9"; false: there are none. */
+/* Splits that into "torch" and "2.9"; false if there is nothing to split. */
 bool dist_stem_cut(struct str folder, struct str *ret_name, struct str *ret_version);
 
 struct dist_row {                               /* a line of RECORD */
-	struct str path, algorithm, hash, size; /* as written; "" where the field is empty */
+	struct str path, algorithm, hash, size; /* as written; "" for an empty field */
 	unsigned line;
 };
 
@@ -44,8 +43,8 @@ struct dist_headers {
 
 /* E_SYNTAX with the line, also for more than 10,000 headers; *ret has those before the mistake. */
 MUST_USE struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_headers *ret);
-/* The first one of that name (case does not matter), or NULL. */
+/* The first header of that name (ignoring case), or NULL. */
 const struct dist_header *dist_header(const struct dist_headers *h, const char *key);
 bool dist_header_is(const struct dist_header *h, const char *key);
-/* Its first line; "" when there is none of that name. */
+/* The first line of that header's value; "" if there is no such header. */
 struct str dist_header_value(const struct dist_headers *h, const char *key);

@@ -1,6 +1,5 @@
-/* Patterns of Python's fnmatch; see fnmatch.h. A pattern is compiled into nodes; stars are matched
- * by going back to the last one only, which is enough for globs.
- */
+/* Patterns of Python's fnmatch; see fnmatch.h. A pattern is compiled into nodes. A mismatch goes back to the last
+ * star only, which is enough for globs. */
 #include "lang/python/fnmatch.h"
 
 #include <string.h>
@@ -23,8 +22,8 @@ struct py_glob_node {
 	struct ranges set; /* an empty one matches nothing */
 };
 
-/* Takes one character off s, which is not empty. Bytes that are not UTF-8 are lone surrogates, as
- * Python has them in names of files. */
+/* Takes one character off s, which is not empty. Bytes that are not UTF-8 are lone surrogates, as in Python's file
+ * names. */
 static uint32_t take(struct str *s)
 {
 	static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -38,8 +37,8 @@ static uint32_t take(struct str *s)
 
 /* ---- [sets] ---- */
 
-/* The text between the brackets behind '[', or .p NULL when the set never ends. A ']' that comes
- * first belongs to it. */
+/* The text of a set, from behind its '[' to its ']'; .p is NULL if the set never ends. A leading ']' belongs to the
+ * set. */
 static struct str set_text(struct str behind)
 {
 	size_t i = 0;
@@ -52,9 +51,8 @@ static struct str set_text(struct str behind)
 	return i < behind.n ? str_sub(behind, 0, i) : (struct str){0};
 }
 
-/* The ranges of a set; a character is a range of one. A hyphen makes a range from the second
- * character on, not directly behind the end of another one, and not as the last. Ranges that run
- * backwards vanish, both ends with them. */
+/* The ranges of a set; a character is a range of one. A hyphen makes a range unless it is the first or last character
+ * of the set, or directly follows the end of another range. Backward ranges vanish, together with both ends. */
 static struct ranges set_ranges(struct arena *a, struct str text)
 {
 	struct ranges set = {0};
@@ -79,8 +77,8 @@ static struct ranges set_ranges(struct arena *a, struct str text)
 	return set;
 }
 
-/* Negation is decided after backward ranges went, so "[b-a!x]" is "[!x]". In "[b-a!-z]" the hyphen is
- * then a character. */
+/* Negation is decided after backward ranges have vanished, so "[b-a!x]" is "[!x]". In "[b-a!-z]" the hyphen then is a
+ * character. */
 static void negate(struct arena *a, struct py_glob_node *node)
 {
 	struct ranges *set = &node->set;

@@ -1,16 +1,15 @@
-/* Patterns of Python's fnmatch, compiled: '*' crosses '/', '?', '[seq]', '[!seq]', no escapes,
- * anchored at both ends. Characters are code points; a byte that is not UTF-8 is one character, as
- * Python has it in names of files. Source: the behaviour of CPython 3.11's fnmatch.translate().
+/* Patterns of Python's fnmatch, compiled: '*' (which crosses '/'), '?', '[seq]', '[!seq]', no escapes, anchored at
+ * both ends. Characters are code points; a byte that is not UTF-8 is one character, as in Python's file names.
+ * Source: the behaviour of CPython 3.11's fnmatch.translate().
  *
- * A match takes at most the pattern's length times the path's.
- */
+ * A match takes at most as many steps as the pattern's length times the path's. */
 #pragma once
 
 #include "base/str.h"
 
 struct py_glob {
-	struct str prefix; /* plain text in front */
-	bool rest;         /* a last '*' follows at once: anything may come behind the prefix */
+	struct str prefix;      /* literal text before the first special character */
+	bool rest;              /* a final '*' follows at once: anything may follow the prefix */
 	struct py_glob_node *v; /* the pattern behind the prefix */
 	size_t n, cap;
 };

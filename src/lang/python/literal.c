@@ -11,14 +11,14 @@
 
 #include "base/buf.h"
 
-enum { MAX_DEPTH = 256 }; /* brackets, "else" branches and names that lead to names */
+enum { MAX_DEPTH = 256 }; /* nesting of brackets, "else" branches, and names that refer to names */
 
 struct reader {
 	struct arena *a;
 	struct py_module *m;
 	size_t i, to;               /* next token, end of the statement */
 	size_t before;              /* names bound by statements before this one are known */
-	VEC(struct py_value) items; /* in the open brackets */
+	VEC(struct py_value) items; /* items of the open brackets */
 	unsigned depth;
 };
 
@@ -57,7 +57,7 @@ static bool take(struct reader *r, struct str op)
 	return true;
 }
 
-/* Points at the next token. */
+/* An error that points at the next token. */
 static struct err *unexpected(const struct reader *r, const char *what)
 {
 	const struct py_token *t = here(r);
@@ -91,7 +91,8 @@ static void add_utf8(struct buf *out, uint32_t c)
 		buf_char(out, (char)(0x80 | ((c >> (6 * more)) & 0x3F)));
 }
 
-/* \x41, \u0041, \U00000041, \101. s starts behind the backslash; the bytes used, 0 = malformed. */
+/* Decodes \x41, \u0041, \U00000041 or \101. s starts behind the backslash. Returns the number of bytes used; 0 =
+ * malformed. */
 static size_t numeric_escape(struct str s, struct buf *out)
 {
 	char c = s.p[0];
@@ -108,7 +109,8 @@ static size_t numeric_escape(struct str s, struct buf *out)
 	return n;
 }
 
-/* One escape; s starts behind the backslash. The bytes used, 0 = malformed or not understood. */
+/* Decodes one escape; s starts behind the backslash. Returns the number of bytes used; 0 = malformed or not
+ * supported. */
 static size_t escape(struct str s, struct buf *out)
 {
 	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
@@ -126,7 +128,7 @@ static size_t escape(struct str s, struct buf *out)
 			buf_char(out, to[i]);
 			return 1;
 		}
-	buf_char(out, '\\'); /* Python keeps what it does not know */
+	buf_char(out, '\\'); /* Python keeps unknown escapes */
 	buf_char(out, c);
 	return 1;
 }
@@ -174,7 +176,7 @@ static struct err *read_string(struct reader *r, struct str *ret)
 	return NULL;
 }
 
-/* Strings that follow each other are one. */
+/* Adjacent strings are one. */
 static struct err *read_strings(struct reader *r, struct py_value *ret)
 {
 	*ret = fresh(here(r), PY_STRING);
@@ -213,7 +215,7 @@ static struct err *read_name(struct reader *r, const struct py_token *t, struct 
 	return NULL;
 }
 
-/* Items that were pushed since base become those of list. */
+/* Moves the items that were pushed since `base` into the list. */
 static void close_items(struct reader *r, size_t base, struct py_value *list)
 {
 	list->n = r->items.n - base;
@@ -242,7 +244,7 @@ static struct err *read_items(
 	return NULL;
 }
 
-/* [(k, v), ...] becomes the dict that OrderedDict() or dict() makes of it. */
+/* Turns [(k, v), ...] into the dict that OrderedDict() or dict() would return. */
 static struct err *make_dict(struct reader *r, struct py_value *args, struct py_value *ret)
 {
 	ret->kind = PY_DICT;
@@ -269,8 +271,8 @@ static struct err *make_dict(struct reader *r, struct py_value *args, struct py_
 	return NULL;
 }
 
-/* os.environ.get("NAME", default) and os.getenv(), in the environment that the original would run
- * in: ours. */
+/* Evaluates os.environ.get("NAME", default) and os.getenv() in our environment, in which the original would run, too.
+ */
 static struct err *ask_environment(
 	const struct reader *r, struct py_value *args, struct py_value *ret)
 {
@@ -303,7 +305,7 @@ static struct err *call(struct reader *r, struct str name, struct py_value *ret)
 		r->m, ret->line, ret->col, "the result of '%.*s()' is not known here", STR(name));
 }
 
-/* NAME, a.b.c, or a call of it. */
+/* Reads NAME, a.b.c, or a call of either. */
 static struct err *read_named(struct reader *r, struct py_value *ret)
 {
 	const struct py_token *t = here(r);
@@ -356,7 +358,7 @@ static struct err *read_brace(struct reader *r, struct py_value *ret)
 static struct err *read_word(struct reader *r, struct py_value *ret)
 {
 	static const char *const constants[] = {"None", "False", "True"};
-	/* Words of the language that no value starts with. */
+	/* keywords that no value starts with */
 	static const char *const reserved[] = {"if", "else", "for", "lambda", "not", "await", "and",
 		"or", "in", "is", "yield", NULL};
 	const struct py_token *t = here(r);
@@ -402,7 +404,7 @@ static struct err *read_atom(struct reader *r, struct py_value *ret)
 	return NULL;
 }
 
-/* A == B and A != B of scalars. */
+/* Reads a value, or A == B or A != B of scalars. */
 static struct err *read_comparison(struct reader *r, struct py_value *ret)
 {
 	TRY(read_atom(r, ret));
@@ -447,7 +449,7 @@ static struct err *read_value(struct reader *r, struct py_value *ret)
 	return e;
 }
 
-/* A value, or the tuple `A, B` of a statement. */
+/* Reads a value, or the tuple `A, B` of a statement. */
 static struct err *read_bare(struct reader *r, struct py_value *ret)
 {
 	TRY(read_value(r, ret));
@@ -472,7 +474,7 @@ static struct err *evaluate(struct reader *r, struct py_statement *s)
 	if (s->bad)
 		return py_error(
 			r->m, t->line, t->col, "the value of '%.*s' is not known", STR(s->target));
-	s->bad = true; /* unless the rest proves to be good */
+	s->bad = true; /* reset below if the value is good */
 	if (s->place != PY_PLAIN)
 		return py_error(r->m, t->line, t->col,
 			"the value of '%.*s' is not certain: it is set under a condition",

@@ -24,7 +24,7 @@ struct str py_join(struct arena *a, struct str dir, struct str name)
 	return concat(a, dir, slash ? S("/") : S(""), name);
 }
 
-/* The components that count; with up, ".." takes its predecessor along. */
+/* The components of a path, without "." and empty ones; with `up`, ".." removes its predecessor. */
 static struct strs components(struct arena *a, struct str path, bool up)
 {
 	struct strs list = {0};
@@ -40,12 +40,11 @@ static struct strs components(struct arena *a, struct str path, bool up)
 	return list;
 }
 
-/* With up, of an absolute path. */
+/* Normalises a path. `up` resolves ".."; the path must be absolute then. */
 static struct str normal(struct arena *a, struct str path, bool up)
 {
 	ARENA(tmp);
-	/* POSIX leaves the meaning of exactly two slashes at the start open, so they stay; three are
-	 * one. */
+	/* POSIX leaves the meaning of exactly two leading slashes open, so they stay; three or more are one. */
 	bool two = str_starts(path, S("//")) && !str_starts(path, S("///"));
 	struct str root = two ? S("//") : str_starts(path, S("/")) ? S("/") : S("");
 	struct strs list = components(&tmp, path, up);

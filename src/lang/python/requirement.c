@@ -1,5 +1,5 @@
-/* Dependency specifiers: a parser for the grammar of PEP 508, which evaluates markers on the way, as far as what
- * they ask for is known. See requirement.h. */
+/* Dependency specifiers: a parser for the grammar of PEP 508, which evaluates markers while it parses, as far as
+ * their variables are known. See requirement.h. */
 #include "lang/python/requirement.h"
 
 #include "lang/python/version.h"
@@ -11,7 +11,7 @@ struct parser {
 	struct str python, platform; /* "": not known */
 };
 
-enum holds { NO, MAYBE, YES }; /* "and" is the least of them, "or" the greatest */
+enum holds { NO, MAYBE, YES }; /* "and" is the minimum, "or" the maximum */
 
 static struct err *wrong(const struct parser *s, const char *expected)
 {
@@ -24,7 +24,7 @@ static char peek(const struct parser *s)
 	return s->at < s->text.n ? s->text.p[s->at] : 0;
 }
 
-/* The next character behind blanks. */
+/* Skips blanks; returns the next character. */
 static char next(struct parser *s)
 {
 	while (peek(s) == ' ' || peek(s) == '\t')
@@ -78,7 +78,7 @@ static struct err *extras(struct parser *s, struct str *ret)
 
 /* ---- markers ---- */
 
-/* What they are on the systems that markers are evaluated for; NULL: it depends. */
+/* The variables of markers, with their values on the systems that markers are evaluated for; NULL: it depends. */
 static const struct {
 	const char *name, *value;
 } variables[] = {{"python_version", NULL}, {"python_full_version", NULL}, {"os_name", "posix"},
@@ -216,7 +216,7 @@ static struct err *marker_expression(struct parser *s, enum holds *ret)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- requirements ---- */
 
 static struct err *url(struct parser *s, struct str *ret)
 {

@@ -1,5 +1,5 @@
-/* PEP 508 dependency specifiers: "NAME [extras] (specifiers or @ url) ; marker", as Requires-Dist has them.
- * Source: packaging.python.org, "Dependency specifiers". */
+/* PEP 508 dependency specifiers, as in Requires-Dist: "NAME [extras] (specifiers or @ url) ; marker". Source:
+ * packaging.python.org, "Dependency specifiers". */
 #pragma once
 
 #include "base/err.h"
@@ -8,8 +8,9 @@ struct requirement { /* views of the text */
 	struct str name, extras, specifier, url, marker;
 };
 
-/* E_SYNTAX says what is wrong: whatever installers would refuse. */
+/* E_SYNTAX, which says what is wrong, for everything that installers refuse. */
 MUST_USE struct err *requirement_parse(struct str text, struct requirement *ret);
-/* Its marker holds for sure, or there is none: on Linux, for CPython of this version ("3.12") and this machine
- * ("x86_64"), when no extra is asked for. What depends on anything else does not. */
+/* Does the requirement certainly apply? It does without a marker, and with one that holds on Linux, for CPython of
+ * this version ("3.12") and this machine ("x86_64"), with no extra requested. A marker that depends on anything else
+ * is not certain. */
 bool requirement_holds(const struct requirement *r, struct str python, struct str platform);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Copies with "\r\n" and "\r" made "\n". */
+/* Copies s with "\r\n" and "\r" replaced by "\n". */
 static struct str newlines(struct arena *a, struct str s)
 {
 	char *out = arena_alloc(a, s.n + 1), *to = out;
@@ -25,7 +25,8 @@ struct err *py_decode(struct arena *a, struct str bytes, struct str *ret)
 	size_t bad = utf8_end(bytes);
 	if (bad < bytes.n) {
 		unsigned line = 1;
-		for (size_t i = 0; i < bad; i++) /* "\r\n" is one line's end; bad is no '\n' */
+		/* "\r\n" is one line end; the byte at `bad` is no '\n' */
+		for (size_t i = 0; i < bad; i++)
 			line += bytes.p[i] == '\n' ||
 				(bytes.p[i] == '\r' && bytes.p[i + 1] != '\n');
 		return err_at(err_new(E_HIPIFY, "byte 0x%02x at offset %zu is not UTF-8",
@@ -50,7 +51,7 @@ size_t py_str_find(struct str s, struct str what, size_t from)
 size_t py_str_count(struct str s, struct str what)
 {
 	size_t n = 0;
-	for (size_t i = 0; !what.n && i < s.n; i++) /* "" stands in front of each character */
+	for (size_t i = 0; !what.n && i < s.n; i++) /* "" is found before each character */
 		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
 	if (!what.n)
 		return n + 1;

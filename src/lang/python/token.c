@@ -8,7 +8,7 @@ enum {
 	MAX_MESSAGE = 300,
 };
 
-struct py_setters { /* statements that set a name, ascending */
+struct py_setters { /* ascending numbers of the statements that set a name */
 	size_t *v;
 	size_t n, cap;
 };
@@ -164,7 +164,7 @@ static void end_line(struct lexer *l)
 		from = body;
 	}
 	for (size_t i = from; i < to; i++) {
-		/* Inside brackets a semicolon is an error to Python; here it cuts as well. */
+		/* Inside brackets a semicolon is an error in Python; here it also ends a statement. */
 		if (!py_is(m, i, S(";")))
 			continue;
 		add_statement(l, from, i, place);
@@ -310,7 +310,7 @@ static struct err *bracket(struct lexer *l)
 	return NULL;
 }
 
-/* Characters that operators start with; "=" may follow the first of them. */
+/* Characters that operators start with; "=" may follow the first WITH_EQUAL of them. */
 static const char operators[] = "<>=!+-*/%&|^@:~.,;";
 enum { WITH_EQUAL = sizeof("<>=!+-*/%&|^@:") - 1 };
 
@@ -320,7 +320,7 @@ static struct err *operator(struct lexer *l)
 	const char *known = c ? strchr(operators, c) : NULL;
 	if (c && strchr("()[]{}", c))
 		TRY(bracket(l));
-	else if (!known) /* below 0x80, else it were a name */
+	else if (!known) /* below 0x80; other characters belong to names */
 		return py_error(l->m, l->line, col_of(l, from),
 			c > ' ' && c < 0x7f ? "unexpected character '%c'"
 					    : "unexpected character 0x%02x",
@@ -372,8 +372,8 @@ struct err *py_read(struct arena *a, struct str text, struct str name, struct py
 		return err_new(E_TORCH, "'%.*s' is not UTF-8 text", STR(name));
 	if (str_starts(text, S("\xEF\xBB\xBF")))
 		text = str_sub(text, 3, text.n);
-	/* Enough for the tables of any torch; growing would touch twice the memory, and clearing
-	 * what is not needed. */
+	/* Enough for the tables of any torch; growing would touch twice the memory, and clearing would touch memory
+	 * that is never used. */
 	ret->tokens.cap = text.n / 8 + 16;
 	ret->tokens.v = arena_raw(a, ret->tokens.cap * sizeof(*ret->tokens.v));
 	struct lexer l = {.a = a, .m = ret, .p = text.p, .line_start = text.p, .line = 1};

@@ -1,11 +1,9 @@
 /* Python source as tokens and statements.
  *
- * py_read() cuts a module by the rules of the Python Language Reference, chapter 2 (Python 3):
- * lines end at "\n", "\r\n" or "\r"; inside brackets they do not count; a backslash joins them;
- * comments go. Indentation is only used to tell what belongs to a function or a compound statement.
- * Linear in the text; brackets nest at most 200 deep, as in CPython. What a value means is the
- * business of literal.h.
- */
+ * py_read() cuts a module by the rules of the Python Language Reference, chapter 2 (Python 3): lines end at "\n",
+ * "\r\n" or "\r"; line ends inside brackets do not count; a backslash joins lines; comments are dropped. Indentation
+ * is only used to find what belongs to a function or a compound statement. Takes linear time; brackets nest at most
+ * 200 deep, as in CPython. literal.h evaluates values. */
 #pragma once
 
 #include "base/err.h"
@@ -15,7 +13,7 @@
 enum py_token_kind { PY_TOKEN_NAME, PY_TOKEN_NUMBER, PY_TOKEN_STRING, PY_TOKEN_OP };
 
 struct py_token {
-	struct str text; /* as it stands; operators are one character, or two ending in '=' */
+	struct str text; /* as written; operators are one character, or two ending in '=' */
 	enum py_token_kind kind;
 	unsigned line, col; /* from 1; col counts bytes */
 };
@@ -29,29 +27,29 @@ struct py_statement {
 	enum py_place place;
 	struct str target; /* NAME = value, NAME: type = value; "" = another kind of statement */
 	size_t value;      /* first token of the value */
-	struct py_value *known; /* evaluated already, by literal.c */
-	bool bad;               /* evaluated in vain */
+	struct py_value *known; /* the value, once literal.c has evaluated it */
+	bool bad;               /* the evaluation failed */
 };
 
 struct py_module {
-	struct str name; /* as messages name it */
+	struct str name; /* name for messages */
 	VEC(struct py_token) tokens;
 	VEC(struct py_statement) statements;
-	struct map targets;      /* name -> struct py_setters *, outside of functions */
-	struct map all_targets;  /* the same, those in functions too */
-	struct py_module *outer; /* the module of names that this one does not bind */
-	size_t checked;          /* pairs that literal.c looked at, which ends what names the same
-				    over and over */
+	struct map targets;     /* name -> struct py_setters *, outside of functions */
+	struct map all_targets; /* the same, functions included */
+	/* The module in which names are looked up that this one does not bind. */
+	struct py_module *outer;
+	/* Number of pairs that literal.c has checked; limits modules that name the same pairs over and over. */
+	size_t checked;
 };
 
-/* E_TORCH when it is no Python text: bad UTF-8, open strings, brackets that do not match. */
+/* E_TORCH if it is not Python text: bad UTF-8, open strings, brackets that do not match. */
 MUST_USE struct err *py_read(
 	struct arena *a, struct str text, struct str name, struct py_module *ret);
-/* The last statement before number `before` that sets a name; NULL = none. py_setter() passes over
- * those in functions. */
+/* The last statement before number `before` that sets a name; NULL = none. py_setter() ignores those in functions. */
 struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before);
 struct py_statement *py_setter_anywhere(const struct py_module *m, struct str name, size_t before);
-/* The number of the statement that has this token. */
+/* The number of the statement that contains this token. */
 size_t py_statement_at(const struct py_module *m, size_t token);
 bool py_is(const struct py_module *m, size_t token, struct str text); /* false behind the end */
 /* E_TORCH that points at a place of the module. */

@@ -1,6 +1,5 @@
-/* PEP 440: parsing by the grammar of its appendix, the order of versions, and specifiers, one
- * clause at a time; see version.h. Numbers stay text without leading zeros, so that none is too
- * long. */
+/* PEP 440: parsing by the grammar of its appendix, the order of versions, and specifiers, one clause at a time; see
+ * version.h. Numbers stay text without leading zeros, so they may have any length. */
 #include "lang/python/version.h"
 
 #include "base/buf.h"
@@ -21,7 +20,7 @@ struct str package_name(struct arena *a, struct str name, char sep)
 
 enum version_part { NONE, PRE_A, PRE_B, PRE_RC, POST, DEV };
 
-/* Numbers are text without leading zeros; a part that is absent is the empty view. */
+/* Numbers are text without leading zeros; an absent part is an empty view. */
 struct version {
 	struct str epoch;
 	struct strs release;
@@ -64,7 +63,7 @@ static bool skip(struct str *s, const char *any)
 	return false;
 }
 
-/* The spellings of the parts behind the release, longest first where one starts another. */
+/* The spellings of the parts behind the release; a word that begins with another one comes before it. */
 static const struct {
 	struct str word;
 	enum version_part part;
@@ -83,7 +82,7 @@ static const struct {
 	{.word = S_INIT("dev"), .part = DEV},
 };
 
-/* [-_.]? WORD [-_.]? NUMBER?  The number defaults to 0; leaves *s alone without such a part. */
+/* Takes [-_.]? WORD [-_.]? NUMBER?  The number defaults to 0. Without such a part, *s is not changed. */
 static enum version_part part(
 	struct str *s, enum version_part first, enum version_part last, struct str *ret_number)
 {
@@ -121,7 +120,7 @@ static bool release(struct arena *a, struct str *s, struct version *v)
 	}
 }
 
-/* "+ubuntu.1": letters and digits in pieces between [-_.] */
+/* Reads "+ubuntu.1": pieces of letters and digits, separated by [-_.]. */
 static bool local(struct arena *a, struct str *s, struct version *v)
 {
 	if (!skip(s, "+"))
@@ -139,14 +138,14 @@ static bool local(struct arena *a, struct str *s, struct version *v)
 	return true;
 }
 
-/* False when text is no version. */
+/* Parses text; false if it is not a version. */
 static bool scan(struct arena *a, struct str text, struct version *ret)
 {
 	struct str s = str_lower(a, str_trim(text));
 	struct version v = {.epoch = S("0")};
 	(void)skip(&s, "v");
 	struct str rest = s, n = number(&rest);
-	if (n.n && skip(&rest, "!")) { /* "1!" in front */
+	if (n.n && skip(&rest, "!")) { /* "1!", the epoch */
 		v.epoch = n;
 		s = rest;
 	}
@@ -202,7 +201,7 @@ static int cmp_number(struct str a, struct str b)
 	return a.n != b.n ? (a.n > b.n) - (a.n < b.n) : str_cmp(a, b);
 }
 
-/* Missing places count as 0. */
+/* Missing numbers count as 0. */
 static int cmp_release(const struct strs *a, const struct strs *b)
 {
 	for (size_t i = 0; i < a->n || i < b->n; i++) {
@@ -221,7 +220,7 @@ static int pre_rank(const struct version *v)
 	return v->dev.n && !v->post.n ? 0 : PRE_RC + 1;
 }
 
-/* None is before any (post), or after any (dev). */
+/* Compares numbers that may be absent; an absent one is before all (post) or after all (dev). */
 static int cmp_optional(struct str a, struct str b, int none)
 {
 	if (!a.n || !b.n)
@@ -229,7 +228,7 @@ static int cmp_optional(struct str a, struct str b, int none)
 	return cmp_number(a, b);
 }
 
-/* Numbers by value and after all words; a longer list after its own beginning. */
+/* Compares local parts: numbers by value, and after all words; a list after all its beginnings. */
 static int cmp_local(const struct strs *a, const struct strs *b)
 {
 	for (size_t i = 0; i < a->n && i < b->n; i++) {
@@ -243,7 +242,7 @@ static int cmp_local(const struct strs *a, const struct strs *b)
 	return (a->n > b->n) - (a->n < b->n);
 }
 
-/* Without the local parts. */
+/* Compares versions without their local parts. */
 static int cmp_public(const struct version *a, const struct version *b)
 {
 	int r = cmp_number(a->epoch, b->epoch);
@@ -267,7 +266,7 @@ int version_cmp(const struct version *a, const struct version *b)
 /* ---- specifiers ---- */
 enum op { OP_COMPATIBLE, OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_SAME };
 
-/* Longest first where one starts another. */
+/* An operator that begins with another one comes before it. */
 static const struct {
 	struct str text;
 	enum op op;
@@ -286,7 +285,7 @@ struct clause {
 	enum op op;
 	bool wildcard; /* "==1.2.*" */
 	struct version v;
-	struct str text; /* of the version, for OP_SAME */
+	struct str text; /* the version as written, for OP_SAME */
 };
 
 static bool parse_clause(struct arena *a, struct str text, struct clause *c)
@@ -314,7 +313,7 @@ static bool parse_clause(struct arena *a, struct str text, struct clause *c)
 	return equality || !c->v.local.n;
 }
 
-/* v begins with the first n places of the release of p. */
+/* Does v begin with the first n numbers of p's release? */
 static bool has_prefix(const struct version *v, const struct version *p, size_t n)
 {
 	if (!str_eq(v->epoch, p->epoch))
@@ -325,7 +324,7 @@ static bool has_prefix(const struct version *v, const struct version *p, size_t 
 	return true;
 }
 
-/* Without a local part in the clause, that of the version does not count. */
+/* If the clause has no local part, the local part of the version is ignored. */
 static bool equal(const struct version *v, const struct clause *c)
 {
 	if (c->wildcard)
@@ -333,7 +332,7 @@ static bool equal(const struct version *v, const struct clause *c)
 	return c->v.local.n ? version_cmp(v, &c->v) == 0 : cmp_public(v, &c->v) == 0;
 }
 
-/* "<V" excludes pre-releases of V, unless V is one itself: then it is "<V.dev0". */
+/* "<V" is "<V.dev0", which excludes pre-releases of V, unless V is a pre-release itself. */
 static bool less(const struct version *v, const struct version *than)
 {
 	struct version first = *than;

@@ -1,5 +1,5 @@
-/* Python's \w, and steps over UTF-8 in both directions; see word.h. Nearly all text is ASCII: that
- * is answered from a table of 128 bits, the rest by bisection of the ranges. */
+/* Python's \w, and steps over UTF-8 in both directions; see word.h. Nearly all text is ASCII, which takes a short
+ * cut; other characters are found by bisection of the ranges. */
 #include "lang/python/word.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static bool is_tail(struct str s, size_t at)
 	return at < s.n && (byte(s, at) & 0xc0) == 0x80;
 }
 
-/* How many bytes follow a first byte. */
+/* The number of bytes that follow a first byte. */
 static unsigned tail_of(unsigned char first)
 {
 	return first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
