@@ -1,4 +1,5 @@
-/* Opens a wheel by its RECORD, compares its members with it, and gives all new wheels their order and RECORD; see archive.h. */
+/* Opens a wheel and reads its RECORD, compares the members with it, and gives every new wheel its order of members and
+ * its RECORD; see archive.h. */
 #include "wheel/archive.h"
 
 #include <stdlib.h>

@@ -1,14 +1,15 @@
 /* Wheels as archives: unpacking one, packing a tree, changing version and tags, comparing bytes.
  *
- * The same content is written as the same bytes: members by name, then those of the dist-info folder, then RECORD, which is
- * always new; modes 0644 and 0755, one time for all; no folders, links, data descriptors or signatures of an old RECORD.
- * Wheels that are read are not trusted: zip_open() must find no mistake, RECORD must list every file once with its sha256 and
- * size and nothing else, the dist-info folder must fit the file's name, and the wheel must not unpack to more than
- * WHEEL_BOMB bytes or WHEEL_RATIO times its size. E_ZIP, E_WHEEL, E_LIMIT.
- * Memory stays below 256 MiB: members, and the bytes of their names, are counted (WHEEL_MEMBERS, WHEEL_NAMES); texts of
- * dist-info have at most WHEEL_TEXT bytes, RECORD WHEEL_NAMES; a thread that reads has 8 MiB, and there are at most
- * WHEEL_THREADS; zip.h says what writing takes.
- * Sources: the binary distribution format and its RECORD, PEP 427, PEP 440 for local versions.
+ * The same content is written as the same bytes: members by name, then those of the dist-info folder, then a new
+ * RECORD; modes 0644 and 0755, one timestamp for all; no folders, links, data descriptors or signatures of an old
+ * RECORD. Wheels that are read are not trusted: zip_open() must find no mistake, RECORD must list every file once with
+ * its sha256 and size and nothing else, the dist-info folder must fit the file's name, and the wheel must not unpack to
+ * more than WHEEL_BOMB bytes or WHEEL_RATIO times its size, whichever is larger. E_ZIP, E_WHEEL, E_LIMIT.
+ *
+ * Memory stays below 256 MiB: members, and the bytes of their names, are limited (WHEEL_MEMBERS, WHEEL_NAMES); texts of
+ * dist-info have at most WHEEL_TEXT bytes, RECORD WHEEL_NAMES; each reading thread takes 8 MiB, and there are at most
+ * WHEEL_THREADS; zip.h says what writing takes. Sources: the binary distribution format and its RECORD, PEP 427, PEP
+ * 440 for local versions.
  */
 #pragma once
 
@@ -25,10 +26,10 @@ enum {
 
 struct wheel_member {
 	const struct zip_member *zip;
-	struct str sha256; /* as RECORD has it; "" for RECORD itself and its signatures */
+	struct str sha256; /* in the form of RECORD; "" for RECORD itself and its signatures */
 };
 
-struct wheel { /* opened */
+struct wheel { /* an open wheel */
 	struct wheel_name name;
 	struct str info; /* its dist-info folder */
 	struct zip zip;
@@ -36,7 +37,7 @@ struct wheel { /* opened */
 	uint64_t size;                    /* bytes of all of them, without RECORD */
 };
 
-/* Unpacks only RECORD. ret must stay where it is. */
+/* Unpacks only RECORD. ret must not move afterwards. */
 MUST_USE struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret);
 void wheel_close(struct wheel *w);
 /* A file of its dist-info folder ("METADATA") and its headers. E_WHEEL when it is missing. */
@@ -60,11 +61,11 @@ struct wheel_inputs {
 /* The bill of materials of a wheel: itself, and its libraries and programs with their hashes. */
 MUST_USE struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
 	const struct wheel_inputs *files, struct str *ret);
-/* Makes a bill of ours that was copied from another wheel anew, for the files that are there now. */
+/* Makes rocsmith's bill of materials anew, for the current files, if one was copied from another wheel. */
 MUST_USE struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w);
 
-/* Writes a wheel of these members, which it sorts, and its RECORD; a bill of ours is renewed. `how` has path, epoch, jobs and
- * budget; E_LIMIT names the largest members. */
+/* Writes a wheel of these members, which it sorts, and its RECORD; calls wheel_sbom_renew(). `how` has path, epoch,
+ * jobs and budget; E_LIMIT names the largest members. */
 MUST_USE struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct str info,
 	const struct zip_writer *how);
 
@@ -74,9 +75,9 @@ struct wheel_request {
 	bool force; /* an existing result may be replaced */
 	unsigned jobs;
 	int64_t epoch; /* see wheel_epoch() */
-	uint32_t time; /* as struct zip_member has it; 0: epoch counts */
-	/* Changes that retag makes; .p is NULL for parts that stay. "" removes build number and local version; "+TAG.TAG" adds tags,
-	 * "-TAG.TAG" removes them. */
+	uint32_t time; /* in the form of zip_member.time; 0: epoch counts */
+	/* Changes for retag; .p is NULL for parts that stay. "" removes build number and local version; "+TAG.TAG" adds
+	 * tags, "-TAG.TAG" removes them. */
 	struct str build, local, python, abi, platform;
 };
 
@@ -86,10 +87,9 @@ struct wheel_done {
 	uint64_t size; /* bytes of the members' content, without RECORD */
 };
 
-/* All three write the whole result or none of it. E_USAGE when it exists; `to` of the last two is a folder, or a path that
- * ends in the name that the wheel has to have.
- * wheel_unpack() writes TO/NAME-VERSION, first as a hidden folder beside it, which the next run removes after a kill.
- * Nothing is synced. */
+/* All three write the whole result or nothing. E_USAGE when it exists and force is not set. In the last two `to` is a
+ * folder, or a path that ends in the name that the wheel has to have. wheel_unpack() writes TO/NAME-VERSION, first as a
+ * hidden folder beside it, which the next run removes after a kill. Nothing is synced. */
 MUST_USE struct err *wheel_unpack(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
 /* The name comes from the folder NAME-VERSION.dist-info, tags and build number from its WHEEL. */
@@ -100,12 +100,12 @@ MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
 /* A member's name when OLD.dist-info and OLD.data are called NOW.dist-info and NOW.data. */
 struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now);
-/* The path at which an installer puts a member, below site-packages: "torch/x.so" for "torch-1.data/platlib/torch/x.so"; `elsewhere` if
- * it goes to another folder. */
+/* The path at which an installer puts a member, below site-packages: "torch/x.so" for
+ * "torch-1.data/platlib/torch/x.so"; `elsewhere` if it goes to another folder. */
 struct str wheel_installed(struct str name, struct str elsewhere);
 
-/* The steps of retag, for other wheels made of one: the name that q asks for; the path of the new wheel; and its members, in w's
- * order, without RECORD: copies, and the texts that had to change. */
+/* The steps of retag, for other code that makes a wheel from one: the name that q asks for; the path of the new wheel;
+ * and its members, in w's order, without RECORD: copies, and the texts that had to change. */
 MUST_USE struct err *wheel_new_name(
 	struct arena *a, const struct wheel_request *q, struct wheel_name *n);
 MUST_USE struct err *wheel_place(struct arena *a, const struct wheel_request *q,
@@ -119,13 +119,13 @@ struct wheel_change { /* how a member differs */
 };
 
 struct wheel_comparison {
-	struct str path, other; /* other "" = packing it again */
+	struct str path, other; /* other = "": `path` was packed again */
 	bool same;              /* byte for byte */
-	struct strs differs;    /* differences of the archives: order, other */
+	struct strs differs;    /* differences of the archives as a whole: order, other */
 	VEC(struct wheel_change) members;
 };
 
-/* Compares `from` with the wheel `to`. Without `to` it is unpacked and packed again in a scratch folder, with its first member's
- * time when epoch is below 0. */
+/* Compares `from` with the wheel `to`. Without `to` it is compared with itself, unpacked and packed again in a scratch
+ * folder (if epoch is below 0, with the time of its first member). */
 MUST_USE struct err *wheel_compare(
 	struct arena *a, const struct wheel_request *q, struct wheel_comparison *ret);

@@ -43,7 +43,7 @@ static struct err *add_header(struct buf *b, const char *field, struct str value
 	return NULL;
 }
 
-/* Could it be an SPDX expression? Anything else is free text, for "License". */
+/* Could this be an SPDX expression? Anything else goes to "License" as free text. */
 static bool is_spdx(struct arena *a, struct str license)
 {
 	struct strs words = str_split(a, license, ' ');

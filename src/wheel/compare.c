@@ -1,5 +1,5 @@
-/* Compares two wheels byte by byte, and says why they differ; see archive.h. A single wheel is compared with itself, unpacked and
- * packed again. */
+/* Compares two wheels byte by byte, and reports why they differ; see archive.h. A single wheel is compared with itself,
+ * unpacked and packed again. */
 #include "base/fs.h"
 #include "wheel/archive.h"
 

@@ -1,4 +1,4 @@
-/* The fat wheel as it is written: search paths, smaller libraries, the texts of dist-info. See fat.h. */
+/* Writes the fat wheel: search paths, smaller libraries, the texts of dist-info. See fat.h. */
 #include "wheel/fat.h"
 
 #include "base/fs.h"
@@ -26,7 +26,8 @@ const struct json_field fat_fields[] = {
 
 /* ---- search paths ---- */
 
-/* Keeps the elements of a search path of the wheel's own library that do not lead to ROCm's packages. False: all stay. */
+/* Collects the elements of a search path that stay: in the wheel's own libraries those that do not lead to ROCm's
+ * packages, in the SDK's none. False: the path stays as it is. */
 static bool keep_elements(struct fat *f, const struct fat_lib *lib, struct str path,
 	struct strs *elements, struct strs *there)
 {
@@ -55,7 +56,7 @@ static void set_path(struct fat *f, struct fat_lib *lib)
 	struct strs elements = {0}, there = {0};
 	if (!lib->site.n || (!keep_elements(f, lib, path, &elements, &there) && !lib->served))
 		return;
-	if (lib->sdk) /* also for what it loads by name */
+	if (lib->sdk) /* its own folder, for libraries that it opens by name */
 		strs_put(a, &lib->dirs, path_dir(lib->site));
 	VEC_EACH (const struct str, dir, &lib->dirs)
 		if (!strs_has(&there, *dir))
@@ -80,7 +81,7 @@ static struct err *copy_piece(void *user, const void *p, size_t n, bool *stop)
 	return fs_pwrite(to->fd, p, n, to->at - n);
 }
 
-/* Gives a library its new needs and search paths, in a scratch copy unless it is one already. */
+/* Applies a library's new needs and search paths to a scratch copy of it, which is made here if there is none. */
 static struct err *edit_library(struct rewrite *x, const struct fat_lib *lib, struct zip_input *in)
 {
 	CLEANUP(fd_closep) int fd = -1;
@@ -180,7 +181,8 @@ static struct str without_rocm(struct fat *f, struct str text)
 	return buf_str(&b);
 }
 
-/* METADATA, and the file by which PyTorch asks ROCm's packages to load their libraries: these packages are not needed. */
+/* Rewrites METADATA, and the file by which PyTorch makes ROCm's packages load their libraries: these packages are not
+ * needed. */
 static struct err *write_texts(struct fat *f)
 {
 	struct str metadata = path_join(f->a, f->inputs.info, S("METADATA"));
@@ -208,7 +210,8 @@ static struct err *write_texts(struct fat *f)
 
 /* ---- the wheel ---- */
 
-/* A tag that all libraries keep stays, and so does linux_ARCH, which promises nothing; else it is the lowest true one. */
+/* Keeps a platform tag that is true for all libraries, and linux_ARCH, which promises nothing; else takes the lowest
+ * true one. */
 static struct err *choose_platform(struct fat *f, struct wheel_name *n)
 {
 	struct wheel_elfs elfs = {0};
@@ -241,7 +244,7 @@ static struct err *fatten(struct fat *f, struct wheel_name *name, struct rewrite
 		TRY(choose_platform(f, name));
 	TRY(wheel_place(f->a, &f->q->wheel, name, &x->to));
 	f->r->output = f->r->slim.output = x->to;
-	/* WHEEL has the tag, which is known only now */
+	/* WHEEL names the platform tag, which is known only now */
 	TRY(wheel_under_name(f->a, &f->q->wheel, &f->w, name, &again));
 	struct str wheel = path_join(f->a, again.info, S("WHEEL"));
 	for (size_t i = 0; i < again.n; i++)

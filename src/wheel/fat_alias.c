@@ -1,4 +1,5 @@
-/* Libraries under names that are usually links: some open "libamdhip64.so", and a wheel cannot hold links. See fat_int.h. */
+/* Stand-ins for libraries under names that are usually links: some libraries open "libamdhip64.so", and a wheel cannot
+ * hold links. See fat_int.h. */
 #include <elf.h>
 #include <stddef.h>
 
@@ -39,7 +40,7 @@ static const char names[] = "\0$ORIGIN\0.dynsym\0.dynamic\0.dynstr";
 #define AT(member) offsetof(struct image, member)
 #define SIZE(member) sizeof(((struct image *)NULL)->member)
 
-/* An image without code that needs the library; dlsym() searches needed libraries, too. */
+/* Makes an image without code that needs the library: dlsym() searches needed libraries, too. */
 struct str fat_alias(struct arena *a, uint16_t machine, struct str name, struct str library)
 {
 	const uint64_t strings = sizeof(struct image), size = NAMES + name.n + library.n + 2;

@@ -1,5 +1,5 @@
-/* Finds what a wheel needs of an SDK: the libraries that its libraries name, those that these name, and so on, and the
- * files that they read. See fat.h. */
+/* Finds the parts of an SDK that a wheel needs: the libraries that its libraries name, those that these name, and so
+ * on, and the files that they read. See fat.h. */
 #include <string.h>
 
 #include "base/fs.h"
@@ -23,7 +23,8 @@ static const struct {
 	{"librocsolver", "librocsparse"},
 };
 
-/* Files that a library reads: a folder or file, relative to the library's folder. share/ may be one folder further up. */
+/* Files that a library reads: a folder or file, relative to the library's folder; share/ may be one folder further
+ * up. */
 static const struct {
 	const char *by, *at;
 } beside[] = {
@@ -38,7 +39,7 @@ static const struct {
 	{"librccl", "../share/rccl"},
 	{"libdrm_amdgpu", "../share/libdrm"},
 	{"librocm_sysdeps_drm_amdgpu", "../share/libdrm"},
-	{"", "../.kpack"}, /* code that a library of TheRock refers to */
+	{"", "../.kpack"}, /* the device code of libraries of TheRock */
 	/* clang-format on */
 };
 
@@ -51,7 +52,7 @@ static struct str stem(const struct fat *f, struct str name)
 	return str_starts(text, S("lib")) ? text : str_fmt(f->a, "lib%.*s", STR(text));
 }
 
-/* Is it that library? The name of a DLL may have its version: hiprtc-builtins0702.dll, amd_comgr_3.dll. */
+/* Is it the library `library`? The name of a DLL may contain its version: hiprtc-builtins0702.dll, amd_comgr_3.dll. */
 static bool is_named(const struct fat *f, struct str name, const char *library)
 {
 	struct str have = stem(f, name), want = str_from(library);
@@ -64,7 +65,8 @@ static bool is_named(const struct fat *f, struct str name, const char *library)
 	return true;
 }
 
-/* Is it part of every machine? There is no list for Windows: the machine must have all DLLs that the SDK does not. */
+/* Does every machine have it? No specification says so for Windows: the names below never come from the SDK, and any
+ * other DLL that the SDK lacks must come from the machine. */
 static bool is_everywhere(const struct fat *f, struct str name)
 {
 	static const char *const begins[] = {
@@ -79,10 +81,11 @@ static bool is_everywhere(const struct fat *f, struct str name)
 
 struct library_search {
 	struct fat *f;
-	struct map depth; /* name -> how deep the one is that was found */
+	struct map depth; /* name -> depth (size_t) of the library that was found */
 };
 
-/* Notes the library of each name that is nearest to the root; folders of other builds are not entered. */
+/* Notes the library of each name that is nearest to the root; folders of other builds, of tests and of Python are not
+ * entered. */
 static struct err *visit_library(void *user, const struct fs_entry *e, bool *prune)
 {
 	static const char *const skipped[] = {"asan", "stubs", "debug", ".build-id", "test",
@@ -212,7 +215,7 @@ static struct err *add_input(struct fat *f, struct zip_input in)
 
 static struct err *take_side(struct fat *f, struct str lib, struct str source, struct str real);
 
-/* Takes a library by the name that somebody needs. *ret: the library in the wheel, or NULL. */
+/* Takes a library from the SDK by a needed name. *ret: the library in the wheel, or NULL. */
 static struct err *take_library(
 	struct fat *f, struct str name, struct str by, const struct fat_lib **ret)
 {
@@ -234,7 +237,7 @@ static struct err *take_library(
 	lib.bare = !own.n;
 	own = path_base(own.n && !f->windows ? own : real);
 	uintptr_t known = (uintptr_t)map_get(&f->names, f->windows ? name : own);
-	if (known) { /* it is in the wheel under another name */
+	if (known) { /* the wheel has it under another name */
 		map_put(&f->names, name, (void *)known);
 		*ret = &f->libs.v[known - 1];
 		return NULL;
@@ -254,7 +257,8 @@ static struct err *take_library(
 	return take_side(f, lib.site, *path, str_sub(real, f->root.n + 1, real.n));
 }
 
-/* Takes the libraries that this one opens: of several versions the one that the plain name leads to, or else the last. */
+/* Takes the libraries that this one opens: if there are several versions, the one behind the plain name (.so), or else
+ * the last by name. */
 static struct err *take_opened(struct fat *f, struct str name, struct str by)
 {
 	for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {
@@ -275,7 +279,7 @@ static struct err *take_opened(struct fat *f, struct str name, struct str by)
 	return NULL;
 }
 
-/* Takes everything that libs.v[i] needs; the list may move meanwhile. */
+/* Takes everything that libs.v[i] needs; this may move the list. */
 static struct err *follow_needs(struct fat *f, size_t i)
 {
 	struct str by = f->inputs.v[f->libs.v[i].input].name;
@@ -315,7 +319,8 @@ struct side_walk {
 	struct fat_side *report;
 };
 
-/* A program, such as rocFFT's helper: it has to find the libraries, too, but is needed by no name. */
+/* Adds a program, such as rocFFT's helper, to the libraries: it has to find others, too, though none needs it by
+ * name. */
 static struct err *take_program(struct fat *f, struct str path, struct str to)
 {
 	CLEANUP(fd_closep) int fd = -1;
@@ -339,7 +344,7 @@ static struct err *take_side_file(struct side_walk *s, struct str path, struct s
 	TRY(cancel_check());
 	if (!inside(f, path, &real, &st) || !S_ISREG(st.st_mode) || !map_put(&f->taken, to, NULL))
 		return NULL;
-	/* a kpack archive is for the GPUs in its name, as a code file is */
+	/* a kpack archive is for the GPUs in its name, like a .co file */
 	struct str judged = str_ends(to, S(".kpack")) ? str_fmt(f->a, "%.*s.co", STR(to)) : to;
 	if (!slim_keeps_file(&f->q->keep, judged)) {
 		slim_note(f->a, &f->r->slim, to, (uint64_t)st.st_size, NULL);
@@ -378,7 +383,8 @@ static struct err *take_tree(struct fat *f, struct str at, struct str to)
 	return e;
 }
 
-/* The place of a side file: beside the library as it is named (in an /opt/rocm full of links), or where it really is. */
+/* The place of a side file: beside the library under its name (in an /opt/rocm full of links), or beside the real file;
+ * "" if there is none. */
 static struct str side_of(struct fat *f, const struct str *sources, const char *at)
 {
 	struct str real;
@@ -394,7 +400,7 @@ static struct str side_of(struct fat *f, const struct str *sources, const char *
 	return S("");
 }
 
-/* Takes the side files of a library: lib is its place in the wheel, source and real those in the SDK. */
+/* Takes the side files of a library. lib: its place in the wheel; source, real: its places in the SDK. */
 static struct err *take_side(struct fat *f, struct str lib, struct str source, struct str real)
 {
 	const struct str sources[] = {source, real};
@@ -412,7 +418,8 @@ static struct err *take_side(struct fat *f, struct str lib, struct str source, s
 	return NULL;
 }
 
-/* Windows looks for a DLL beside the one that needs it, and Python beside the module. False: no library needs one. */
+/* Windows looks for a DLL beside the one that needs it, and Python beside the module: DLLs go to that folder. False: no
+ * library needs one of the SDK. */
 static bool choose_folder(struct fat *f)
 {
 	const struct fat_lib *best = NULL;
@@ -427,7 +434,7 @@ static bool choose_folder(struct fat *f)
 	return best;
 }
 
-/* Adds a file of that name that leads to the library, unless there is one, or no such library. */
+/* Adds a stand-in of that name for the library, unless the name is taken or there is no such library. */
 static struct err *add_alias(struct fat *f, struct str name)
 {
 	struct zip_input alias = {.name = path_join(f->a, f->folder, name), .mode = 0755};
@@ -444,7 +451,7 @@ static struct err *add_alias(struct fat *f, struct str name)
 	return add_input(f, alias);
 }
 
-/* Should the SDK have had it? Libraries of PyTorch and CUDA come from elsewhere. */
+/* Should the SDK have it? Libraries of PyTorch and CUDA come from elsewhere. */
 static bool is_missing(const struct fat *f, struct str name)
 {
 	const struct know_other *other = know_soname(name);

@@ -8,11 +8,11 @@
 struct fat_lib {              /* an ELF file of the new wheel */
 	struct str site;      /* its installed path below site-packages; "" elsewhere */
 	size_t input;         /* in fat.inputs */
-	struct wheel_elf elf; /* needed libraries by their new names */
+	struct wheel_elf elf; /* needed libraries are listed by their new names */
 	bool sdk;
-	struct elf_changes changes; /* new names of those */
-	struct strs dirs;           /* folders of site-packages where they are */
-	bool served;                /* by a library of the SDK */
+	struct elf_changes changes; /* new names of needed libraries, and search paths */
+	struct strs dirs;           /* folders below site-packages that have the needed libraries */
+	bool served;                /* a library of the SDK is among those that it needs */
 	bool bare;                  /* has no SONAME */
 };
 
@@ -23,19 +23,19 @@ struct fat {
 	struct wheel w;
 	struct progress *progress;
 	struct wheel_inputs inputs;
-	struct str root; /* the SDK, as it is without links */
+	struct str root; /* real path of the SDK */
 	bool windows;
 	struct str folder; /* in the wheel, for libraries from the SDK */
 	struct map found;  /* names of libraries in the SDK -> struct str path */
 	struct map names;  /* names of libraries in the wheel -> index in libs + 1 */
 	VEC(struct fat_lib) libs;
-	struct map taken; /* side files */
+	struct map taken; /* paths in the wheel of side files that were considered */
 };
 
-/* fat_alias.c. A name by which the library ("libhiprtc.so.7") opens another one and that only links have: "libamdhip64.so"; NULL
- * after the last; *i begins with 0. */
+/* fat_alias.c: a name by which the library ("libhiprtc.so.7") opens another one, and which only links have:
+ * "libamdhip64.so"; NULL after the last one. *i begins with 0. */
 const char *fat_alias_of(struct str library, size_t *i);
-/* An ELF file of that name: opening it loads the library, which lies beside it. machine: e_machine of both. */
+/* The ELF file of that name: opening it loads the library, which lies beside it. machine: e_machine of both. */
 struct str fat_alias(struct arena *a, uint16_t machine, struct str name, struct str library);
-/* fat_find.c: which libraries and files of the SDK belong to it. */
+/* fat_find.c: adds the libraries and files of the SDK that belong to the wheel. */
 MUST_USE struct err *fat_find(struct fat *f);

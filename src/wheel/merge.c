@@ -1,5 +1,6 @@
-/* Wheels for one GPU each become one wheel again; see split.h. What all of them have is taken over with its compressed
- * bytes; files with device code are put together from a host part and objects, which wait in a scratch file. */
+/* Merges wheels for one GPU each into one wheel; see split.h. Members that are the same in all of them are copied with
+ * their compressed bytes. Files with device code are put together from a host part and objects, which wait in a scratch
+ * file. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
@@ -151,7 +152,7 @@ static struct err *list_members(struct merging *k, struct merge_source *s)
 /* ---- a file with device code ---- */
 
 struct merge_object {
-	uint64_t at; /* in the scratch file */
+	uint64_t at; /* offset in the scratch file */
 	struct digest sha256;
 };
 
@@ -161,7 +162,7 @@ struct joining {
 	struct zip_sink sink;
 	struct map objects; /* "BUNDLE ID": struct merge_object */
 	struct hash *hash;
-	uint64_t from; /* offset of the object at hand */
+	uint64_t from; /* offset of the current object */
 	VEC(struct slim_object) v;
 };
 
@@ -220,7 +221,7 @@ struct merge_plan { /* a copy, opened */
 	struct slim_plan p;
 };
 
-/* Tables of bundles: the entries of the first copy in its order, then those that only others have. */
+/* Lists the objects in the order of the new tables: the entries of the first copy, then those that only others have. */
 static void list_objects(struct joining *j, const struct merge_plan *v, size_t n)
 {
 	MAP(seen, j->a);
@@ -256,7 +257,7 @@ static struct err *open_copies(
 	return NULL;
 }
 
-/* The host part of the first copy, filled with the objects of all of them. */
+/* Fills the host part of the first copy with the objects of all copies. */
 static struct err *fill_copies(struct joining *j, struct merge_plan *v, size_t n, struct str path)
 {
 	CLEANUP(fd_closep) int fd = -1;
@@ -394,7 +395,7 @@ static struct err *join_archives(struct merging *k, const struct split_member *m
 
 /* ---- the result ---- */
 
-/* METADATA without what split added. */
+/* Removes from METADATA the headers that split added. */
 static struct err *restore_metadata(struct merging *k, struct zip_input *in)
 {
 	struct str text, more = k->host->part.headers;
@@ -427,7 +428,7 @@ static struct err *merge_copies(void *user, struct rewrite *x, struct zip_input 
 	bool same = true, bill = str_eq(in->name, path_join(k->a, x->out.info, S(WHEEL_SBOM)));
 	VEC_EACH (const struct merge_copy, c, &m->copies)
 		same = same && str_eq(c->m->sha256, in->sha256);
-	if (!marked && (same || bill)) /* a bill of materials is made anew */
+	if (!marked && (same || bill)) /* wheel_write() makes the bill of materials anew */
 		return NULL;
 	struct str path = rewrite_file(x);
 	e = marked ? join_archives(k, marked, in, path) : join_copies(k, m, path);

@@ -1,4 +1,4 @@
-/* Wheels made of an unpacked tree, or of another wheel with another version or other tags; see archive.h. */
+/* Makes wheels of an unpacked tree, or of another wheel with another version or other tags; see archive.h. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "lang/python/version.h"
@@ -9,7 +9,7 @@
 struct texts { /* texts of the dist-info folder `where` */
 	struct arena *a;
 	struct str where, metadata, wheel;
-	struct dist_headers info; /* WHEEL's */
+	struct dist_headers info; /* headers of WHEEL */
 	const struct dist_header *version;
 };
 
@@ -20,7 +20,7 @@ static struct err *parse(
 	return NULL;
 }
 
-/* Both have to be about the same release as the folder. */
+/* Reads METADATA and WHEEL; METADATA must be about the same release as the folder. */
 static struct err *read_texts(struct texts *t, struct str *ret_dist, struct str *ret_version)
 {
 	struct dist_headers meta;
@@ -69,7 +69,7 @@ static struct err *read_tags(struct texts *t, struct wheel_name *n)
 		STR(t->where));
 }
 
-/* WHEEL with the build number and tags of a name. */
+/* Makes WHEEL with the build number and tags of a name. */
 static struct str write_wheel(struct texts *t, const struct wheel_name *n)
 {
 	BUF(b, t->a);
@@ -86,7 +86,7 @@ static struct str write_wheel(struct texts *t, const struct wheel_name *n)
 	return buf_str(&b);
 }
 
-/* METADATA with another version, and unchanged otherwise. */
+/* Makes METADATA with another version, and otherwise unchanged. */
 static struct str write_metadata(struct texts *t, struct str version)
 {
 	size_t at = (size_t)(t->version->value.p - t->metadata.p);
@@ -101,7 +101,7 @@ struct packing {
 	const struct wheel_request *q;
 	struct texts texts;
 	struct wheel_inputs inputs;
-	size_t names; /* their bytes */
+	size_t names; /* bytes of all member names */
 	struct wheel_done *done;
 };
 
@@ -116,7 +116,7 @@ static struct err *add(struct packing *p, struct zip_input in, uint64_t size)
 	return NULL;
 }
 
-/* `to` is a folder, or the name itself. */
+/* q->to is a folder, or the path of the wheel itself. */
 struct err *wheel_place(
 	struct arena *a, const struct wheel_request *q, const struct wheel_name *n, struct str *ret)
 {
@@ -222,7 +222,8 @@ struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wh
 
 /* ---- from a wheel ---- */
 
-/* "+TAG.TAG" adds tags, "-TAG.TAG" removes them, others replace them; sorted as Python's `wheel tags` does. */
+/* Changes a tag set: "+TAG.TAG" adds tags, "-TAG.TAG" removes them, others replace it; sorted as Python's `wheel tags`
+ * does. */
 static struct err *change_tags(struct arena *a, struct str want, struct str *tags)
 {
 	bool more = str_starts(want, S("+")), fewer = str_starts(want, S("-"));

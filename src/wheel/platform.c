@@ -1,7 +1,7 @@
-/* The platform tag: what ELF files need of the machine, by symbol versions and libraries.
+/* Computes the platform tag: the demands of ELF files on the machine, by symbol versions and libraries.
  *
- * Source: PEP 600 (manylinux_X_Y: runs with glibc X.Y and the libraries that every such distribution has). The libraries,
- * and their GLIBCXX, CXXABI, GCC and ZLIB versions, are from the table that auditwheel 6.8.2 ships
+ * Source: PEP 600 (manylinux_X_Y: runs with glibc X.Y and the libraries that every such distribution has). The
+ * libraries, and their GLIBCXX, CXXABI, GCC and ZLIB versions, are from the table that auditwheel 6.8.2 ships
  * (manylinux-policy.json). GLIBC itself needs no table: the tag names it. */
 #include <limits.h>
 
@@ -81,7 +81,7 @@ struct str wheel_machine_name(uint16_t machine)
 	return S("");
 }
 
-/* Dotted numbers, compared piece by piece; false when text is something else ("PRIVATE"). */
+/* Parses dotted numbers, to be compared piece by piece; false when text is something else ("PRIVATE"). */
 static bool dotted(struct str text, uint64_t ret[4])
 {
 	struct str piece;
@@ -94,12 +94,13 @@ static bool dotted(struct str text, uint64_t ret[4])
 	return n && !text.n;
 }
 
-/* The lowest glibc minor whose distributions have this version; UINT_MAX: none has. */
+/* The lowest glibc minor whose distributions have this version; UINT_MAX: none has it. */
 static unsigned policy_minor(size_t off, struct str version)
 {
 	uint64_t v[4], max[4];
 	if (!dotted(version, v))
-		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": in the oldest of them */
+		/* "TM_1", "FLOAT128", "LDBL_1.3": even the oldest distributions have them */
+		return 0;
 	for (size_t i = 0; i < COUNT(policies); i++) {
 		const char *const *newest = (const void *)((const char *)&policies[i] + off);
 		size_t k = 0;
@@ -113,7 +114,8 @@ static unsigned policy_minor(size_t off, struct str version)
 	return UINT_MAX;
 }
 
-/* 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which came with it; UINT_MAX for GLIBC_PRIVATE, which none promises. */
+/* 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which came with it; UINT_MAX for GLIBC_PRIVATE, which no policy
+ * promises. */
 static unsigned version_minor(struct str version, bool *ret_glibc)
 {
 	uint64_t v[4];
@@ -130,7 +132,7 @@ static unsigned version_minor(struct str version, bool *ret_glibc)
 			return policy_minor(
 				namespaces[i].off, str_sub(version, prefix.n, version.n));
 	}
-	return 0; /* such a library is judged by its name alone */
+	return 0; /* a library outside of these namespaces is judged by its name alone */
 }
 
 static void add_version(
@@ -249,7 +251,7 @@ struct err *wheel_elf_read(struct arena *a, const struct bytes *src, struct str 
 		return NULL;
 	*ret = (struct wheel_elf){.name = name, .machine = elf.machine};
 	TRY_CTX(elf_needs(a, &elf, &ret->dyn), "cannot read '%.*s'", STR(name));
-	bool needs = false; /* then names of symbols, tens of megabytes perhaps, are not read */
+	bool needs = false; /* if so, names of symbols, perhaps tens of megabytes, are not read */
 	VEC_EACH (const struct str, soname, &ret->dyn.needed)
 		needs = needs || str_starts(*soname, S("libamdhip64"));
 	TRY_CTX(elf_symbols(&elf, !needs, look_for_hip, &ret->calls_hip), "cannot read '%.*s'",

@@ -7,7 +7,7 @@
 
 struct relocated { /* a member */
 	const struct zip_member *zip;
-	struct str path; /* the unpacked file, "" = not yet */
+	struct str path; /* the unpacked file; "" = not unpacked yet */
 	bool elf;
 	struct wheel_elf facts;
 };
@@ -17,7 +17,7 @@ struct relocation {
 	struct wheel_relocation *r;
 	struct zip zip;
 	VEC(struct relocated) members; /* files, in the wheel's order, without RECORD */
-	struct str record;             /* name of that one */
+	struct str record;             /* name of the member RECORD */
 };
 
 struct str wheel_origin(struct arena *a, struct str element, struct str member)
@@ -113,7 +113,8 @@ static struct err *read_members(struct relocation *x)
 
 /* ---- search paths ---- */
 
-/* The folder of the wheel that has the library, "" = none, or several. Files in NAME.data are installed elsewhere. */
+/* The folder in the wheel that has the library; "" if none has it, or several. Files in NAME.data are installed
+ * elsewhere. */
 static struct str folder_of(const struct relocation *x, struct str lib)
 {
 	struct str dir = S("");

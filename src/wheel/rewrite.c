@@ -1,4 +1,4 @@
-/* Members in, a rule for each, members out; see rewrite.h. */
+/* Puts each member of a wheel through a rule, and writes the results; see rewrite.h. */
 #include "wheel/rewrite.h"
 
 #include "base/fs.h"

@@ -12,10 +12,10 @@
 
 struct rewrite {
 	struct arena *a;
-	struct str scratch; /* a folder for contents that are made, until they are packed */
+	struct str scratch; /* a folder for new contents, until they are packed */
 	struct str to;      /* path of the new wheel */
-	uint32_t time;      /* the time of all members, as struct zip_member has it, or 0 */
-	int64_t epoch;      /* then this */
+	uint32_t time;      /* timestamp of all members, in the form of zip_member.time, or 0 */
+	int64_t epoch;      /* the time of all members if `time` is 0; see wheel_epoch() */
 	unsigned jobs;
 	uint64_t budget;         /* see struct zip_writer */
 	struct wheel_inputs out; /* members so far; out.info: the new dist-info folder */
@@ -35,14 +35,15 @@ typedef struct err *rewrite_rule(void *user, struct rewrite *x, struct zip_input
 MUST_USE struct err *rewrite_each(
 	struct rewrite *x, const struct wheel_inputs *in, rewrite_rule *rule, void *user);
 struct str rewrite_file(struct rewrite *x); /* path of the next scratch file */
-/* Content for a member, instead of what it had. */
+/* Makes the file `path` the content of a member. */
 void rewrite_content(struct zip_input *in, struct str path);
-/* A text of the dist-info folder, in the place of one of that name if there is one. */
+/* Adds a text to the dist-info folder, or replaces the one of that name. */
 void rewrite_text(struct rewrite *x, const char *file, struct str text);
-/* Takes the code of other GPUs out of a member; r lists what went. Files that cannot be read stay as they are. */
+/* Takes the code of other GPUs out of a member, and adds it to the report r. Files that cannot be read stay as they
+ * are. */
 MUST_USE struct err *rewrite_slim(struct rewrite *x, const struct slim_keep *keep,
 	struct slim_report *r, struct zip_input *in);
-/* The list of what went, if anything did, for the dist-info folder. */
+/* Adds the cut list to the dist-info folder, if anything was removed. */
 void rewrite_cut_list(struct rewrite *x, const struct slim_report *r);
 /* Writes the wheel with a new RECORD; in a dry run it does nothing. */
 MUST_USE struct err *rewrite_write(struct rewrite *x);

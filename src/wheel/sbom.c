@@ -1,5 +1,5 @@
-/* The bill of materials of a new wheel: CycloneDX 1.6 as JSON, for the folder sboms of its dist-info (PEP 770). The same
- * files give the same bill. Source: the JSON schema of CycloneDX 1.6, ECMA-424. */
+/* Makes the bill of materials of a new wheel: CycloneDX 1.6 as JSON, for the folder sboms of its dist-info (PEP 770).
+ * The same files give the same bill. Source: the JSON schema of CycloneDX 1.6, ECMA-424. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -36,7 +36,7 @@ static struct err *add_piece(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
-/* The hash of an input; for a copied member it is the one of RECORD. */
+/* The hash of an input; a copied member has it in RECORD. */
 static struct err *digest_of(const struct zip_input *in, struct digest *ret)
 {
 	if (in->member && sha256_from_base64url(in->sha256, ret))
@@ -100,7 +100,8 @@ struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
 	const struct zip_input **v = arena_array(a, files->n + 1, sizeof(struct zip_input *));
 	size_t n = 0;
 	VEC_EACH (const struct zip_input, f, files)
-		if (str_contains(f->name, S(".so")) || f->mode & 0111) /* may hold others' code */
+		/* it may hold third-party code */
+		if (str_contains(f->name, S(".so")) || f->mode & 0111)
 			v[n++] = f;
 	qsort(v, n, sizeof(struct zip_input *), by_name);
 	json_open(j, '{');

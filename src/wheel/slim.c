@@ -1,4 +1,5 @@
-/* A wheel for fewer GPUs, and an installed one whose files were made smaller. See wheel.h and slim/slim.h. */
+/* Makes a wheel for fewer GPUs, and updates the RECORD of an installed one whose files were made smaller. See wheel.h
+ * and slim/slim.h. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -69,15 +70,15 @@ struct err *wheel_runtime(struct arena *a, struct str path, struct slim_runtime 
 	return NULL;
 }
 
-/* ---- what is installed ---- */
+/* ---- installed wheels ---- */
 
 struct installed {
 	struct arena *a;
 	const struct slim_report *r;
-	struct map done; /* by its path below the folder */
+	struct map done; /* changed files by path below the folder */
 };
 
-/* A row of a file that changed is made anew; one whose file is gone is left out. */
+/* Makes the row of a changed file anew, and leaves it out if the file is gone. */
 static struct err *update_row(
 	struct installed *x, const struct dist_row *row, struct str path, struct buf *to)
 {

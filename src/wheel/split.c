@@ -1,5 +1,5 @@
-/* One wheel becomes several; see split.h. Members keep their compressed bytes wherever they go, except those with device
- * code, which are made one by one in a scratch folder. */
+/* Splits a wheel into several; see split.h. Members keep their compressed bytes wherever they go, except those with
+ * device code, which are made one by one in a scratch folder. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "devcode/devcode.h"
@@ -17,7 +17,7 @@ static struct err *look_at_head(
 	return NULL;
 }
 
-/* Names the file in `left` if it has code that stays, because it is in no bundle of .hip_fatbin. */
+/* Notes the file in `left` if it has code that stays, because it is in no bundle of .hip_fatbin. */
 static struct err *note_left(struct splitting *s, struct split_file *f, const struct slim_plan *p)
 {
 	ARENA(tmp);
@@ -102,7 +102,7 @@ static bool is_in(
 	}
 }
 
-/* A file with device code, for one GPU: its code only. */
+/* Slims a file with device code to the code of one GPU. */
 static struct err *slim_member(
 	struct making *k, struct rewrite *x, struct split_file *f, struct zip_input *in)
 {
@@ -203,7 +203,7 @@ static void add_wheel(struct splitting *s, enum split_role role, struct str key)
 	};
 }
 
-/* The host wheel comes last: where it is, the others are. */
+/* The host wheel comes last: once it is there, the others are, too. */
 static struct err *list_wheels(struct splitting *s)
 {
 	struct str from, to;

@@ -26,7 +26,8 @@
 
 struct split_member {              /* a file with device code */
 	struct str path, encoding; /* encoding: of its bundles; "" = raw */
-	/* in a host wheel of kpack: "3 gfx90a", a number and a target of the set for which it had no code; "* gfx90a" */
+	/* host wheels of kpack: targets of the set for which the file had no code, with the bundle number ("3 gfx90a"),
+	 * or "*" for all of its bundles ("* gfx90a") */
 	struct strs absent;
 };
 
@@ -93,7 +94,7 @@ struct merge_request {
 struct merge_done {
 	struct strs paths;
 	struct str output;
-	struct strs targets;    /* with code */
+	struct strs targets;    /* targets that have code */
 	struct strs missing;    /* kpack: each "LIBRARY#NUMBER" without any code */
 	size_t members, merged; /* merged: files that were put together */
 	uint64_t size;

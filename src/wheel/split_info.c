@@ -1,5 +1,5 @@
-/* Facts about a wheel that is split: contents of its members, and the texts of the new dist-info folders, with extras and
- * requirements. See split.h. */
+/* Reads the wheel that is split, and makes the texts of the new dist-info folders, with extras and requirements. See
+ * split.h. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "formats/node.h"
@@ -120,7 +120,7 @@ static struct str host_headers(struct splitting *s)
 	return buf_str(&b);
 }
 
-/* GPUs with code, their own or generic; adds the requirements of each to b. */
+/* The GPUs that have code of their own or generic code; adds the requirements of each to b. */
 static struct strs variants(struct splitting *s, struct buf *b)
 {
 	struct strs values = {0};
@@ -169,7 +169,7 @@ struct str split_variants(struct splitting *s)
 	return buf_str(&b);
 }
 
-/* New headers go behind the last one, or before the version if the last line does not end. */
+/* New headers go behind the last one, or before the version if the last line has no line break. */
 struct str split_host_metadata(struct splitting *s, bool variant)
 {
 	BUF(more, s->a);
@@ -202,7 +202,7 @@ struct str split_device_metadata(struct splitting *s, const struct split_wheel *
 	return buf_str(&b);
 }
 
-/* WHEEL, with the tags of the file's name; it is installed into the same folder as the host wheel. */
+/* Makes WHEEL with the tags of the file's name; it is installed into the same folder as the host wheel. */
 struct str split_device_wheel(struct splitting *s)
 {
 	BUF(b, s->a);

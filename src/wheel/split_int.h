@@ -15,7 +15,7 @@ struct split_file { /* a member */
 	enum bundle_encoding encoding;
 	struct bytes src; /* its content, while it is open */
 	int fd;
-	/* kpack: a file, its host part; its name in archives; bundles; see split_member */
+	/* kpack: path of its host part; its name in archives; number of its bundles; split_member.absent */
 	struct str host, name;
 	uint32_t bundles;
 	struct strs absent;
@@ -30,7 +30,7 @@ struct splitting {
 	const struct split_request *q;
 	struct split_done *done;
 	struct wheel w;
-	struct split_file *files; /* as w.members */
+	struct split_file *files; /* parallel to w.members */
 	struct strs families;
 	struct str metadata, version, project, python, pure; /* from its dist-info folder */
 	struct str set, scratch;

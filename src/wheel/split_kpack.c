@@ -9,12 +9,12 @@ enum { MOST_TARGETS = 256 };
 
 struct kpacking {
 	struct splitting *s;
-	struct str root; /* folder with .kpack; "" = that of all members */
-	struct str
-		name; /* the folder that all libraries are in, and that their names are without */
+	struct str root; /* folder that gets .kpack; "" = the top of the wheel */
+	/* top folder of all libraries, left out of their names; "" = they have several */
+	struct str name;
 	struct str group;
-	VEC(struct kpack_out) out; /* as s->archives */
-	size_t now;                /* index of the archive of the object at hand */
+	VEC(struct kpack_out) out; /* parallel to s->archives */
+	size_t now;                /* index of the current object's archive */
 };
 
 /* If all libraries lie below one folder, their names are relative to it. */

@@ -1,4 +1,5 @@
-/* The set that a wheel is a part of: by our provenance file, or guessed from wheels that AMD's splitter made. See split.h. */
+/* Finds the set that a wheel is a part of: by our provenance file, or by guessing, for wheels that AMD's splitter made.
+ * See split.h. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "formats/kpack.h"
@@ -49,7 +50,7 @@ struct err *split_part_read(
 
 #define DEVICE "_device_"
 
-/* "torch 2.9" */
+/* The name of a set without a provenance file: "torch 2.9". */
 static struct str set_of(struct arena *a, struct str name, struct str text)
 {
 	const struct version *v;
@@ -59,7 +60,8 @@ static struct str set_of(struct arena *a, struct str name, struct str text)
 	return str_fmt(a, "%.*s %.*s", STR(name), STR(version));
 }
 
-/* The host wheel of a device wheel: the first requirement of one version that is not a device wheel itself. */
+/* Finds the host wheel of a device wheel: its first requirement of a single version that is not a device wheel
+ * itself. */
 static struct err *host_of(struct arena *a, const struct wheel *w, struct str *ret)
 {
 	struct dist_headers h;

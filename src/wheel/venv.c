@@ -1,5 +1,5 @@
-/* Distributions of a virtual environment; see venv.h. Source: PEP 405 for the folders; the specification of recording
- * installed projects, by which the paths of RECORD are relative to site-packages. */
+/* Lists the distributions of a virtual environment; see venv.h. Sources: PEP 405 for the folders; the specification of
+ * recording installed projects, by which the paths of RECORD are relative to site-packages. */
 #include "wheel/venv.h"
 
 #include "base/fs.h"

@@ -5,10 +5,10 @@
 
 struct venv_dist {
 	struct str name, version; /* as its dist-info folder has them */
-	uint64_t files;           /* with device code */
+	uint64_t files;           /* files with device code */
 	uint64_t size, stored;    /* bytes of these files, and of the objects in them */
-	struct strs served;       /* GPUs that each of them serves, but for side files */
-	bool asked;               /* there are others than side files */
+	struct strs served;       /* GPUs that every file serves, side files aside */
+	bool asked;               /* there are files other than side files */
 };
 
 struct venv_dists {

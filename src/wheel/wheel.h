@@ -32,8 +32,9 @@ void wheel_tags_add(struct arena *a, struct str tag, struct strs *list);
 struct wheel_elf { /* an ELF file of a wheel, with the libraries and versions that it needs */
 	struct str name;
 	uint16_t machine;
-	struct elf_dynamic dyn; /* as elf_needs() gives it */
-	bool calls_hip; /* HIP's start-up code (__hipRegister...), without needing libamdhip64 */
+	struct elf_dynamic dyn; /* filled in by elf_needs() */
+	/* calls HIP's registration (__hipRegister...) without needing libamdhip64 */
+	bool calls_hip;
 };
 
 struct wheel_elfs {
@@ -54,15 +55,16 @@ struct wheel_platform {
 	struct str why;       /* one sentence */
 };
 
-/* Finds the tag for these files on disk; files that are not ELF are passed over. A library that one of them needs and another
- * one is (by soname or file name) counts as inside. E_WHEEL when they are for different processors. */
+/* Finds the tag for these files on disk; files that are not ELF are passed over. A library that one of them needs
+ * counts as inside if another of them is that library, by soname or file name. E_WHEEL when they are for different
+ * processors. */
 MUST_USE struct err *wheel_platform(
 	struct arena *a, const struct strs *elf_paths, struct wheel_platform *ret);
 MUST_USE struct err *wheel_platform_of(
 	struct arena *a, const struct wheel_elfs *elfs, struct wheel_platform *ret);
 /* PEP 600 and the policy table: may a manylinux wheel expect this library on the machine? */
 bool wheel_library_allowed(struct str soname);
-/* "x86_64" for EM_X86_64, ...; "" for a processor that wheels have no name for. */
+/* "x86_64" for EM_X86_64, ...; "" for a processor that has no name in wheel tags. */
 struct str wheel_machine_name(uint16_t machine);
 /* The glibc minor that a platform tag promises: 17 for manylinux2014_*, UINT_MAX for linux_*, 0 for other tags. ret_arch:
  * "x86_64". */
@@ -81,8 +83,9 @@ struct wheel_path {
 	struct str file, path; /* a member, and its new search path */
 };
 
-/* Removes the build machine from a wheel that another build system made: elements of its libraries' search paths that are empty
- * or lie in the folders `gone`. A library of the wheel that was found through those is then found by $ORIGIN. */
+/* Removes the build machine from a wheel that another build system made: elements of its libraries' search paths that
+ * are empty or lie in the folders `gone`. Libraries of the wheel that were found through these are found by $ORIGIN
+ * then. */
 struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder */
@@ -104,8 +107,8 @@ MUST_USE struct err *wheel_slim(struct arena *a, const struct slim_keep *k, bool
 
 /* Finds the HIP runtime in a wheel, if there is one. */
 MUST_USE struct err *wheel_runtime(struct arena *a, struct str path, struct slim_runtime *ret);
-/* A slim_then_fn: updates the RECORDs of distributions installed in that folder. One that pip or uv would not write like that
- * stays unchanged. */
+/* A slim_then_fn: updates the RECORDs of distributions installed in that folder. A RECORD that differs from the form in
+ * which pip and uv write it stays unchanged. */
 MUST_USE struct err *wheel_slim_installed(const struct slim_report *all);
 
 /* ---- building ---- */
@@ -121,18 +124,19 @@ struct wheel_spec {
 	struct str python, abi; /* "cp311" "cp311", "cp38" "abi3", "py3" "none" */
 	struct str platform;    /* "" = computed by wheel_platform() */
 	VEC(struct wheel_file) files;
-	/* more files of the dist-info folder; each in licenses/ gets a License-File line */
+	/* more files of the dist-info folder; each one in licenses/ gets a License-File line */
 	VEC(struct wheel_file) info;
 	int64_t epoch; /* SOURCE_DATE_EPOCH; see wheel_epoch() */
 	unsigned jobs; /* 0 = one per CPU */
 };
 
-/* Its name in the dist-info folder. A wheel with machine code gets a bill of materials, unless it has files in sboms/. */
+/* The bill of materials' name in the dist-info folder. A wheel with machine code gets one, unless it has files in
+ * sboms/. */
 #define WHEEL_SBOM "sboms/rocsmith.cdx.json"
 
 /* $SOURCE_DATE_EPOCH, else 1980-01-01, where zip times begin. */
 MUST_USE struct err *wheel_epoch(int64_t *ret);
-/* Writes DIR/NAME-...whl atomically; the same input gives the same bytes, in whatever order the files are listed. E_WHEEL for
- * texts of METADATA and WHEEL that installers would refuse. */
+/* Writes DIR/NAME-...whl atomically; the same input gives the same bytes, in whatever order the files are listed.
+ * E_WHEEL for texts of METADATA and WHEEL that installers would refuse. */
 MUST_USE struct err *wheel_build(
 	struct arena *a, const struct wheel_spec *spec, struct str dir, struct str *ret_path);
