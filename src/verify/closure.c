@@ -1,6 +1,6 @@
-/* Loads the libraries of a wheel as ld.so does: breadth first from each file that no other one needs, each library once by
- * its requested name or its soname, searched in the RPATH of the file that needs it and of those that loaded that file
- * (unless they have a RUNPATH), then in the RUNPATH. Folders outside of the wheel are not searched.
+/* Simulates how ld.so loads the libraries of a wheel: breadth first from each file that no other one needs, each
+ * library once by its requested name or its soname, searched in the RPATH of the file that needs it and of those that
+ * loaded that file (unless they have a RUNPATH), then in the RUNPATH. Folders outside of the wheel are not searched.
  * Source: ld.so(8), and the behaviour of glibc 2.36. */
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "verify/exam.h"
 
 enum {
-	STEP = 300,      /* work of a search for a library in one folder */
-	NAME_COST = 100, /* work of a name that is loaded already */
+	STEP = 300,      /* cost of the search for a library in one folder */
+	NAME_COST = 100, /* cost of a name that is loaded already */
 };
 
 void remark(struct exam *x, struct remarks *list, struct remark r)
@@ -33,17 +33,17 @@ struct inside { /* the wheel's ELF files by path, and their file names and sonam
 
 struct loaded {
 	const struct wheel_elf *e;
-	size_t by; /* index of the file that needs it; the first one has its own */
+	size_t by; /* index of the file that needs it; the root's is its own */
 };
 
 struct process {
 	const struct inside *all;
 	struct arena *a;
-	struct map names; /* names of loaded libraries: struct wheel_elf */
+	struct map names; /* names of loaded libraries -> struct wheel_elf */
 	VEC(struct loaded) order;
 };
 
-/* Adds the folders of the wheel that a search path names. */
+/* Adds the folders of the wheel to which the elements of a search path lead. */
 static struct err *add_folders(
 	struct process *p, struct str path, struct str file, struct strs *dirs)
 {
@@ -78,7 +78,7 @@ static void load(struct process *p, const struct wheel_elf *e, struct str name, 
 	*VEC_PUSH(p->a, &p->order) = (struct loaded){.e = e, .by = by};
 }
 
-/* Remarks a library that is in the wheel, but not where the loader looks. */
+/* Remarks on a library that is in the wheel, but not where the loader looks. */
 static struct err *hidden(struct process *p, size_t i, struct str lib, const struct strs *dirs)
 {
 	struct exam *x = p->all->x;
@@ -117,7 +117,8 @@ static struct err *load_needed(struct process *p, size_t i)
 	return NULL;
 }
 
-/* The loader gives up if a library defines symbol versions, but not one that is needed. */
+/* Checks the versions that a file needs: the loader gives up if a library defines symbol versions, but not a needed
+ * one. */
 static struct err *check_versions(struct process *p, const struct wheel_elf *e)
 {
 	struct exam *x = p->all->x;
@@ -148,7 +149,7 @@ static struct err *load_all(
 	return NULL;
 }
 
-/* Reports different libraries of one name: the one that is loaded first serves everybody. */
+/* Reports different libraries of the same name: the one that is loaded first serves everybody. */
 static void check_twice(struct inside *all)
 {
 	struct exam *x = all->x;
@@ -193,7 +194,8 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 			if (!map_has(&all.names, r.what) && !wheel_library_allowed(r.what))
 				remark(x, missing, r);
 		}
-	for (int pass = 0; pass < 2; pass++) /* the second for files that only a circle needs */
+	/* the second pass is for files that only a cycle needs */
+	for (int pass = 0; pass < 2; pass++)
 		VEC_EACH (const struct wheel_elf, e, &x->elfs) {
 			struct str name = e->dyn.soname.n ? e->dyn.soname : path_base(e->name);
 			bool root = !map_has(&all.needed, name) &&

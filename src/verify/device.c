@@ -1,5 +1,5 @@
-/* Device code compared with the required targets: each bundle with kernels must have some for every required target, under
- * the target itself, a feature variant of it, or a generic target that covers it. */
+/* Compares device code with the required targets: each bundle with kernels must have some for every required target,
+ * under the target itself, a feature variant of it, or a generic target that covers it. */
 #include "base/proc.h"
 #include "verify/exam.h"
 
@@ -8,7 +8,7 @@ static bool counts(const struct code_object *o)
 	return o->kernels != 0; /* -1: not looked at */
 }
 
-/* Targets of the objects with kernels (or without), each once, sorted. */
+/* The targets of the objects with kernels (or of those without), each once, sorted. */
 static struct strs targets_of(
 	struct arena *a, const struct devcode *d, const struct devcode_file *f, bool kernels)
 {
@@ -67,7 +67,7 @@ static void check_empty(struct exam *x, const struct devcode *d, const struct de
 			STR(str_join(&tmp, &names, S(", "))));
 }
 
-/* The targets in `before` (NULL: all) that every bundle of one more file serves, too. Names are sorted. */
+/* The targets in `before` (NULL: all) that every bundle of one more file serves, too. All names are sorted. */
 static struct strs still_served(struct exam *x, const struct devcode *d,
 	const struct devcode_file *f, const struct strs *have, const struct strs *before)
 {

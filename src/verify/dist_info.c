@@ -1,4 +1,4 @@
-/* METADATA and WHEEL: there, readable, complete, and in agreement with the file name. */
+/* Checks METADATA and WHEEL: present, readable, complete, and in agreement with the file name. */
 #include "lang/python/version.h"
 #include "verify/exam.h"
 
@@ -75,7 +75,7 @@ static void check_identity(struct exam *x, const struct dist_headers *h)
 	err_free(e);
 }
 
-/* Are the extras that a marker names (extra == "a" or extra == 'b') offered? */
+/* Does a Provides-Extra offer each extra that a marker names (extra == "a" or extra == 'b')? */
 static void check_extras(struct exam *x, struct str marker)
 {
 	const struct map *known = &x->verdict->extras;
@@ -95,7 +95,8 @@ static void check_extras(struct exam *x, struct str marker)
 	}
 }
 
-/* The License-File lies below licenses/ of the dist-info folder (PEP 639); older tools put it beside METADATA. */
+/* Checks that a License-File exists: below licenses/ of the dist-info folder (PEP 639), or beside METADATA, where older
+ * tools put it. */
 static void check_license(struct exam *x, const struct dist_header *h)
 {
 	static const char *const folders[] = {"licenses/", "license_files/", ""};

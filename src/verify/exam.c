@@ -1,7 +1,7 @@
 /* Functions that all checks share: findings by the table of ids, and texts of the dist-info folder. */
 #include "verify/exam.h"
 
-enum { MAX_TEXT = 4 << 20, ROW = 128 /* a row of RECORD, without the name */ };
+enum { MAX_TEXT = 4 << 20, ROW = 128 /* bytes of a row of RECORD, without the name */ };
 
 const struct verify_rule verify_rules[V_COUNT] = {
 #define X(name, text, level, about) [name] = {.id = text, .severity = level, .meaning = about},
@@ -49,7 +49,7 @@ bool exam_text(struct exam *x, const char *name, enum verify_id missing, struct 
 	}
 	size_t limit = MAX_TEXT;
 	VEC_EACH (const struct zip_member, z, &x->zip.members)
-		limit += 2 * z->name.n + ROW; /* RECORD has a row for each */
+		limit += 2 * z->name.n + ROW; /* RECORD has a row for each member */
 	struct err *e = zip_read(x->a, &x->zip, m, limit, ret);
 	bool good = !e; /* check_members() has reported damaged content */
 	if (e && e->code == E_LIMIT)

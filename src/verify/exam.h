@@ -1,4 +1,4 @@
-/* The examination of one wheel: the state that its checks share, and how they report. Private to verify/. */
+/* The examination of one wheel: the state that its checks share, and their ways to report. Private to verify/. */
 #pragma once
 
 #include "base/hash.h"
@@ -11,27 +11,27 @@ enum verify_id {
 	V_COUNT
 };
 
-struct verify_rule { /* a row of that table */
+struct verify_rule { /* a row of data/findings.def */
 	const char *id;
 	enum severity severity;
 	const char *meaning;
 };
 extern const struct verify_rule verify_rules[V_COUNT];
 
-struct exam_member { /* facts about a member, from when it was unpacked */
+struct exam_member { /* facts about a member, gathered while it was unpacked */
 	const struct zip_member *zip;
-	bool read;       /* content is right; digest is set */
-	bool skip;       /* not read: a folder, or unsafe */
-	bool listed;     /* in RECORD */
-	struct err *bad; /* why it could not be unpacked */
-	struct err *odd; /* why an ELF file could not be parsed */
+	bool read;       /* its content is intact; digest is set */
+	bool skip;       /* a folder, or unsafe: not read */
+	bool listed;     /* RECORD lists it */
+	struct err *bad; /* the error of unpacking it */
+	struct err *odd; /* the error of parsing an ELF file */
 	struct err *device_bad;
 	struct digest digest;
 	bool elf;              /* a host ELF file: facts are set */
-	bool elf_magic, kpack; /* by the first bytes */
+	bool elf_magic, kpack; /* recognized by their first bytes */
 	struct wheel_elf facts;
 	struct devcode device;
-	struct kpack_host host; /* a library whose code is in archives */
+	struct kpack_host host; /* set for a library whose device code is in archives */
 	struct arena a;         /* owns facts, device, host */
 };
 
@@ -54,7 +54,7 @@ struct exam {
 /* Adds a finding of data/findings.def about a member, or ("") the wheel itself. */
 struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
 	PRINTF(4, 5);
-/* The same about a wheel whose examination is over. */
+/* The same about a wheel that was examined before. */
 struct finding *verdict_say(
 	struct arena *a, struct verdict *v, enum verify_id id, const char *fmt, ...) PRINTF(4, 5);
 /* "NAME-VERSION.dist-info/METADATA" for "METADATA". */
@@ -74,12 +74,13 @@ struct remark {
 struct remarks {
 	struct remark *v;
 	size_t n, cap;
-	struct map of[V_COUNT]; /* by subject: its index, plus one */
+	struct map of[V_COUNT]; /* by subject: index in v, plus one */
 };
 
 void remark(struct exam *x, struct remarks *list, struct remark r);
 
-/* run.c: runs the wheel on an emulated GPU and adds findings, also why nothing was run. Only called with o->run. */
+/* run.c: runs the wheel on an emulated GPU and adds findings, also about the reason why nothing was run. Only called
+ * with o->run. */
 MUST_USE struct err *verify_run(struct arena *a, const struct verify_options *o, struct verdict *v);
 
 /* set.c: does v require this version of the other one? Is it a device wheel, by its name? */
@@ -87,19 +88,20 @@ bool set_requires(struct arena *a, const struct verdict *v, const struct verdict
 bool set_is_device(const struct verdict *v);
 
 /* ---- the checks, one file each, in the order in which they run ---- */
-MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes, parses */
+MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes and parses all members */
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
 MUST_USE struct err *check_sbom(struct exam *x);
 void check_record(struct exam *x);
 void check_tags(struct exam *x);
 MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */
-/* closure.c: loads the libraries as ld.so does; reports mistakes inside the wheel, and remarks libraries that it cannot load. */
+/* closure.c: simulates the loading of libraries by ld.so; reports mistakes inside the wheel, and remarks on libraries
+ * that cannot be loaded. */
 MUST_USE struct err *check_closure(struct exam *x, struct remarks *missing);
 MUST_USE struct err *check_device(struct exam *x);
-/* kpack.c: keeps the contents of libraries and archives for check_kpack(), which sees all wheels. */
+/* kpack.c: notes the contents of libraries and archives for check_kpack(), which sees all wheels. */
 MUST_USE struct err *kpack_keep(struct exam *x, bool *ret_any);
 MUST_USE struct err *check_kpack(
 	struct arena *a, const struct verify_options *o, struct verdicts *all);
-/* side.c: code files beside libraries; *ret_sets: sets that a call fails without. */
+/* side.c: code files beside libraries. *ret_sets: the number of sets without which library calls fail. */
 MUST_USE struct err *check_side(struct exam *x, size_t *ret_sets);
-enum { SIDE_COST = 100 }; /* work of a file, for each byte of its path */
+enum { SIDE_COST = 100 }; /* cost of a file, for each byte of its path */

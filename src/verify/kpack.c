@@ -1,7 +1,8 @@
-/* Libraries whose device code is in kpack archives are compared with these archives: in one wheel, or in a host wheel and
- * its device wheels. The runtime asks an archive for the name of a library, the number in a wrapper and a GPU. Code that it
- * would not find is an error, and so is code under a number that no library has: somebody counted differently. Sources:
- * formats/kpack.h; the search for archives: reference of librocm_kpack (rocm-systems shared/kpack, loader). */
+/* Compares libraries whose device code is in kpack archives with these archives: in one wheel, or in a host wheel and
+ * its device wheels. The runtime searches an archive by the name of a library, the number in a wrapper and a GPU. Code
+ * that it would not find is an error, and so is code under a number that no library has: library and archive were
+ * numbered differently. Sources: formats/kpack.h; the search for archives: reference of librocm_kpack (rocm-systems
+ * shared/kpack, loader). */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "verify/exam.h"
@@ -22,15 +23,15 @@ struct pairs {
 	struct arena *a;
 	const struct verify_options *o;
 	struct verdict *host;
-	struct devcode gpus; /* targets alone */
+	struct devcode gpus; /* only its targets are used */
 	struct map code;     /* "NAME#NUMBER": struct holders */
-	struct map names;    /* names of libraries: struct verify_library */
+	struct map names;    /* names of libraries -> struct verify_library */
 	struct budget budget;
 	const struct verify_archive
-		*twice[2]; /* the last pair that was reported to have the same code */
+		*twice[2]; /* the last two archives that were reported to have the same code */
 };
 
-/* ---- of one wheel ---- */
+/* ---- one wheel ---- */
 
 static void keep_library(struct exam *x, const struct exam_member *m, const struct split_part *part)
 {
@@ -92,7 +93,7 @@ struct err *kpack_keep(struct exam *x, bool *ret_any)
 	return cancel_check();
 }
 
-/* ---- of all wheels of a set ---- */
+/* ---- all wheels of a set ---- */
 
 static struct err *target_of(struct pairs *k, struct str name, size_t *ret)
 {
@@ -140,7 +141,8 @@ static struct err *add_object(struct pairs *k, const struct verdict *w,
 	return cancel_check();
 }
 
-/* Does the library look there for code of this target? A variant's code may be in the processor's archive. */
+/* Does the library look into this archive for code of its target? A variant's code may be in the processor's
+ * archive. */
 static bool is_looked_at(struct pairs *k, const struct verify_library *l, const struct holder *h)
 {
 	ARENA(tmp);
@@ -163,10 +165,11 @@ static bool never_was(const struct verify_library *l, struct str number, struct 
 	return map_has(&l->absent, str_fmt(&tmp, "%.*s %.*s", STR(number), STR(target)));
 }
 
-struct lack { /* numbers of a library without code for a target */
+struct lack { /* the bundle numbers of a library that have no code for a target */
 	size_t n, excused;
-	struct strs first;                      /* not excused */
-	const struct verify_archive *elsewhere; /* has code, and is not where the library looks */
+	struct strs first; /* the first ones that are not excused */
+	/* has code, but lies where the library does not look */
+	const struct verify_archive *elsewhere;
 };
 
 static struct err *find_lack(struct pairs *k, const struct verify_library *l,
@@ -209,7 +212,7 @@ static struct finding *say(struct pairs *k, enum verify_id id, const struct veri
 	return f;
 }
 
-/* required: the user asked for it; else it is a target of some archive. */
+/* required: the user demands this target; otherwise some archive has it. */
 static struct err *check_target(
 	struct pairs *k, const struct verify_library *l, const struct target *want, bool required)
 {
@@ -278,7 +281,7 @@ static struct err *check_library(struct pairs *k, struct verify_library *l)
 	return NULL;
 }
 
-/* Code under a number that no wrapper has: archive and library were counted differently. */
+/* Reports code under a number that no wrapper has: archive and library were numbered differently. */
 static void check_strays(struct pairs *k)
 {
 	for (size_t i = 0; i < k->code.n; i++) {

@@ -1,5 +1,5 @@
-/* Findings about needed libraries: who provides those that the wheel lacks, and elements of search paths that are wrong on
- * any machine. */
+/* Adds findings about needed libraries, with the provider of those that the wheel lacks, and about elements of search
+ * paths that are wrong on any machine. */
 #include <fnmatch.h>
 
 #include "base/fs.h"
@@ -31,7 +31,7 @@ static void say_missing(struct exam *x, const struct remark *r)
 		[KNOW_PACKAGE] = V_NEEDED_PACKAGE,
 		[KNOW_CUDA] = V_NEEDED_CUDA};
 	struct str needs = str_fmt(x->a, "needs '%.*s'", STR(r->what)), file = r->by->name;
-	struct str pattern = S(""); /* the one of --allow that fits */
+	struct str pattern = S(""); /* the pattern of --allow that matches */
 	const struct know_other *other = know_soname(r->what);
 	bool sdk = x->o->sdk.n > 0;
 	struct finding *f;
@@ -111,7 +111,7 @@ static void say_element(struct exam *x, const struct remark *e)
 		finding_fix(x->a, f, "patchelf --set-rpath '$ORIGIN' on the file, before packing");
 }
 
-/* Remarks each kind once for a file: one RUNPATH in the wild has 79 elements. */
+/* Remarks on each kind of element once for a file: one RUNPATH in the wild has 79 elements. */
 static void check_rpath(struct exam *x, const struct wheel_elf *e, struct remarks *list)
 {
 	struct str path = e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath;
@@ -137,7 +137,7 @@ struct err *check_loader(struct exam *x)
 	VEC_EACH (const struct remark, r, &missing)
 		say_missing(x, r);
 	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
-		if (e->calls_hip) /* it loads only where another library has brought HIP in */
+		if (e->calls_hip) /* it loads only after another library has loaded HIP */
 			exam_say(x, V_NEEDED_UNSTATED, e->name,
 				"calls HIP (__hipRegister...), but does not need libamdhip64.so");
 		check_rpath(x, e, &bad);

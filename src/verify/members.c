@@ -1,5 +1,5 @@
-/* All members of a wheel in one pass: unpacked, checksummed, hashed, and, if one is an ELF file or device code, parsed
- * while its bytes are at hand. Members are jobs of a pool, the largest first. */
+/* Reads all members of a wheel in one pass: they are unpacked, checksummed, hashed, and parsed if they are ELF files or
+ * device code, while their bytes are at hand. Members are jobs of a pool, the largest first. */
 #include <stdlib.h>
 
 #include "base/pool.h"
@@ -9,19 +9,19 @@
 
 enum {
 	IN_MEMORY = 1 << 22, /* zip_stream() gives smaller members in one piece */
-	KEPT = 16 << 10,     /* memory that the facts about any library take */
-	MOST_THREADS = 16,   /* unless more are asked for: each takes IN_MEMORY */
+	KEPT = 16 << 10,     /* bytes charged for the facts about each library */
+	MOST_THREADS = 16,   /* unless the user demands more: each takes IN_MEMORY */
 };
 
-struct member_pass { /* one member on its way */
+struct member_pass { /* a member that is being read */
 	struct exam *x;
 	struct exam_member *m;
 	struct progress *progress;
 	struct hash *hash;
-	bool pieces;   /* it comes in pieces */
-	bool threaded; /* it is unpacked by another thread than the one that hashes it */
-	bool seen;     /* its first bytes were looked at */
-	bool keep;     /* worth parsing */
+	bool pieces;   /* it is read in pieces */
+	bool threaded; /* one thread unpacks it, another one hashes it */
+	bool seen;     /* its first bytes were examined */
+	bool keep;     /* it is worth parsing */
 	bool image;    /* an ELF file or PE image */
 };
 
@@ -127,7 +127,7 @@ struct err *check_members(struct exam *x)
 		const struct zip_member *z = v[i].m->zip;
 		v[i].progress = progress;
 		v[i].pieces = z->size > IN_MEMORY || z->stored > IN_MEMORY;
-		/* one that takes a thread longer than all members take all threads */
+		/* a member that keeps one thread busy for longer than all threads need for all members */
 		v[i].threaded = v[i].pieces && threads > 1 && z->size > total / threads;
 	}
 	qsort(v, n, sizeof(*v), by_size);

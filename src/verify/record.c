@@ -1,11 +1,11 @@
-/* RECORD compared with the members: every file is listed once, with the right hash and size, none missing and none too many.
- * Source: the specifications of recording installed projects and of the binary distribution format. */
+/* Compares RECORD with the members: every file is listed once, with the right hash and size, none missing and none too
+ * many. Source: the specifications of recording installed projects and of the binary distribution format. */
 #include "verify/exam.h"
 
 struct listing {
 	struct exam *x;
 	struct map members;      /* name -> struct exam_member */
-	struct exam_member none; /* stands for a path that only RECORD has */
+	struct exam_member none; /* stands for paths that only RECORD has */
 	struct str self;
 	struct str signatures[2]; /* RECORD.jws, RECORD.p7s: never listed */
 };

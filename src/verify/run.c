@@ -1,7 +1,7 @@
-/* verify --run: the wheel's own code on an emulated GPU. The emulator is rocjitsu, which runs a program as
- * `rocjitsu --config CONFIG -- PROGRAM...`; its configurations, one for each GPU, lie in share/rocjitsu/configs beside the
- * folder of the program (ROCm/rocm-systems, emulation/rocjitsu, README of 2026-08). It runs the script rocsmith-smoke.py
- * of the dist-info folder, or else imports all packages, which registers their device code. */
+/* Implements verify --run: runs the wheel's own code on an emulated GPU. The emulator is rocjitsu, which runs a program
+ * as `rocjitsu --config CONFIG -- PROGRAM...`; its configurations, one for each GPU, lie in share/rocjitsu/configs
+ * beside the folder of the program (ROCm/rocm-systems, emulation/rocjitsu, README of 2026-08). It runs the script
+ * rocsmith-smoke.py of the dist-info folder, or else imports all packages, which registers their device code. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "verify/exam.h"
@@ -24,7 +24,7 @@ static void skipped(struct run *r, const char *fmt, ...)
 	verdict_say(r->a, r->v, V_RUN_SKIPPED, "nothing was run: %.*s", STR(text));
 }
 
-/* Can `import` name it? Letters beyond ASCII are left to Python. */
+/* Can an `import` statement name it? Letters beyond ASCII are left to Python. */
 static bool is_identifier(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
@@ -36,7 +36,7 @@ static bool is_identifier(struct str name)
 	return name.n;
 }
 
-/* "import demo, demo2", for folders with __init__.py and modules at the top. */
+/* Finds the smoke test, and makes "import demo, demo2" for folders with __init__.py and modules at the top. */
 static struct err *find_work(struct run *r)
 {
 	struct strs names;
@@ -59,7 +59,7 @@ static struct err *find_work(struct run *r)
 	return NULL;
 }
 
-/* The first configuration of the emulator for the GPU, or "". */
+/* Finds the first configuration of the emulator for the GPU; "" if there is none. */
 static struct err *find_config(struct run *r, struct str gpu, struct str *ret)
 {
 	struct strs names = {0};

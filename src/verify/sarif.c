@@ -1,4 +1,5 @@
-/* Verdicts as SARIF 2.1.0, which code scanning services read. Source: OASIS sarif-v2.1.0, sections 3.13 to 3.52. */
+/* Writes verdicts as SARIF 2.1.0, which code scanning services read. Source: OASIS sarif-v2.1.0, sections 3.13 to
+ * 3.52. */
 #include "base/fs.h"
 #include "verify/exam.h"
 
@@ -31,7 +32,7 @@ static struct str uri(struct arena *a, struct str path)
 	return buf_str(&b);
 }
 
-/* The rules that results name. */
+/* Writes the rules to which results refer. */
 static void write_rules(struct json *j, struct arena *a, const struct verdicts *all)
 {
 	MAP(used, a);

@@ -1,9 +1,10 @@
-/* Bills of materials (PEP 770): those in dist-info/sboms must be readable, be about this version, and have the right hashes of
- * the files that they name. CycloneDX 1.x and SPDX 2.x and 3.x as JSON; other forms are not read. */
+/* Checks bills of materials (PEP 770): those in dist-info/sboms must be readable, describe this version, and have the
+ * right hashes of the files that they name. CycloneDX 1.x, and SPDX 2.x and 3.x as JSON, are read; other forms are
+ * not. */
 #include "formats/node.h"
 #include "verify/exam.h"
 
-/* Compares a component of type "file" with the member of its name, as `rocsmith build` writes them. */
+/* Compares a component of type "file", as `rocsmith build` writes it, with the member of its name. */
 static void check_file(struct exam *x, struct str sbom, const struct node *component)
 {
 	ARENA(tmp);
@@ -43,7 +44,7 @@ static struct err *check_one(struct exam *x, const struct zip_member *m)
 	struct str text;
 	const struct node *top = NULL;
 	if (m->size > MOST)
-		return NULL; /* real ones are a thirtieth of that */
+		return NULL; /* real ones have a thirtieth of that */
 	TRY(budget_work(x->zip.src.budget, WORK * m->size));
 	struct err *e = zip_read(&tmp, &x->zip, m, MOST, &text);
 	if (!e)
@@ -52,12 +53,12 @@ static struct err *check_one(struct exam *x, const struct zip_member *m)
 	if (!e && !cyclone && !node_get(top, S("spdxVersion")) && !node_get(top, S("@context")))
 		e = err_new(E_FORMAT, "it is neither CycloneDX nor SPDX");
 	budget_return(x->zip.src.budget, m->size);
-	if (e && e->code == E_ZIP) { /* reported before */
+	if (e && e->code == E_ZIP) { /* check_members() has reported it */
 		err_free(e);
 		return NULL;
 	}
 	if (e && e->code != E_SYNTAX && e->code != E_FORMAT)
-		return e; /* too costly, interrupted */
+		return e; /* too costly, or interrupted */
 	if (e)
 		exam_say(x, V_SBOM_SYNTAX, m->name, "%s", err_root(e)->msg);
 	else if (cyclone)

@@ -1,11 +1,12 @@
-/* Several wheels together: a requirement of one that another one has to meet. Only device wheels of the set must be among
- * them; other requirements may be installed from elsewhere. Device wheels have AMD's names: "amd-torch-device-gfx1100" for the
- * host wheel "torch", which offers it as the extra "device-gfx1100". Source: ROCm/TheRock, docs of the wheel splitter, 2026-08. */
+/* Checks several wheels together: if one requires another one that is among them, that one must meet the requirement.
+ * Only device wheels of the set must be among them; other requirements may be installed from elsewhere. Device wheels
+ * have AMD's names: "amd-torch-device-gfx1100" for the host wheel "torch", which offers it as the extra
+ * "device-gfx1100". Source: ROCm/TheRock, docs of the wheel splitter, 2026-08. */
 #include "base/fs.h"
 #include "lang/python/version.h"
 #include "verify/exam.h"
 
-/* "amd_torch_device_gfx1100" -> "amd_torch_device_"; "" for a wheel without device code of one GPU. */
+/* "amd_torch_device_gfx1100" -> "amd_torch_device_"; "" for any other name. */
 static struct str device_stem(struct str project)
 {
 	const struct str mark = S("_device_");
@@ -13,7 +14,7 @@ static struct str device_stem(struct str project)
 	return at < project.n ? str_sub(project, 0, at + mark.n) : S("");
 }
 
-/* Does the marker depend on nothing but extras? One that depends on a Python or system may never be true. */
+/* Does the marker depend on nothing but extras? One that depends on a Python or a system may never be true. */
 static bool always(struct str marker)
 {
 	static const char *const others[] = {
@@ -32,7 +33,7 @@ bool set_is_device(const struct verdict *v)
 static bool satisfies(struct arena *a, const struct verdict *v, struct str specifier)
 {
 	const struct version *have;
-	bool match = true; /* mistakes in either were reported before */
+	bool match = true; /* malformed versions and specifiers were reported before */
 	struct err *e = version_parse(a, v->version, &have);
 	if (!e)
 		e = version_match(have, specifier, &match);
@@ -119,7 +120,7 @@ static void check_requirement(
 
 /* ---- the order of versions ---- */
 
-/* The numbers behind "rocm" in a local version: 2.9.1+rocm10.0 -> 10.0; false without them. */
+/* The numbers behind "rocm" in a local version: 2.9.1+rocm10.0 -> 10.0; false if there are none. */
 static bool rocm_of(struct str version, uint64_t ret[3], struct str *ret_public)
 {
 	struct str local, piece;
@@ -139,7 +140,8 @@ static bool rocm_of(struct str version, uint64_t ret[3], struct str *ret_public)
 	return true;
 }
 
-/* A part of a local version with letters and digits is compared as text: "rocm10" comes before "rocm7". */
+/* Reports that v sorts before a wheel for an older ROCm: a part of a local version with letters and digits is compared
+ * as text, so "rocm10" comes before "rocm7". */
 static bool says_order(struct arena *a, struct verdict *v, const struct verdict *other)
 {
 	uint64_t mine[3], theirs[3];

@@ -1,6 +1,6 @@
-/* Code files beside the libraries (Tensile's, AOTriton's), a file or a folder for each GPU, in sets as devcode/ finds them:
- * each set must serve the required GPUs. Some of ROCm's libraries are not built for all GPUs, and their users do without
- * them there. Databases of MIOpen only make it faster, and are not required. */
+/* Checks code files beside libraries (Tensile's, AOTriton's), a file or a folder for each GPU, in sets as devcode/
+ * finds them: each set must serve the required GPUs. Some of ROCm's libraries are not built for all GPUs, and their
+ * users do without them there. MIOpen's databases only save time, and are not required. */
 #include "verify/exam.h"
 
 /* Libraries, by a part of their path, and the GPUs that they are built for. Source: ROCm/TheRock,

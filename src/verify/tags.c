@@ -1,12 +1,12 @@
-/* The tags of the file name compared with the needs of the machine code in the wheel: processor, glibc, C++ library,
- * libraries outside PEP 600, and the Python that extension modules are made for. */
+/* Compares the tags of the file name with the needs of the machine code in the wheel: processor, glibc, C++ library,
+ * libraries outside PEP 600, and the Python of its extension modules. */
 #include <limits.h>
 
 #include "base/fs.h"
 #include "know/know.h"
 #include "verify/exam.h"
 
-/* A finding about the platform tag, with the command that puts the right one into the name. */
+/* Adds a finding about the platform tag, with the command that puts the right one into the name. */
 PRINTF(5, 6)
 static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_id id,
 	struct str member, const char *fmt, ...)
@@ -31,7 +31,7 @@ static void check_symbols(struct exam *x, unsigned promised, const struct wheel_
 	if (p->beyond.n)
 		say_tag(x, p, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
 			STR(p->beyond));
-	bool known = true; /* all are libraries of ROCm, or of packages for it (data/rocm.yaml) */
+	bool known = true; /* all of them belong to ROCm, or to packages for it (data/rocm.yaml) */
 	for (size_t i = 0; i < p->outside.n; i++)
 		known = known && know_soname(p->outside.v[i]);
 	struct str but =
@@ -111,7 +111,7 @@ static bool tag_accepts(const struct exam *x, struct str suffix)
 /* A module for another Python is fine if one of the same name for the right Python lies beside it. */
 static void check_python(struct exam *x)
 {
-	MAP(right, x->a); /* folder and name of modules that are for this Python */
+	MAP(right, x->a); /* folder and stem of the modules that are for this Python */
 	struct str *names = arena_array(x->a, x->elfs.n + 1, sizeof(*names));
 	for (size_t i = 0; i < x->elfs.n; i++) {
 		struct str file = x->elfs.v[i].name, stem;

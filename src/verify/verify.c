@@ -1,4 +1,4 @@
-/* One wheel from file name to verdict: runs the checks in order and collects what they find. */
+/* Examines one wheel from file name to verdict: runs the checks in order and collects their findings. */
 #include "verify/verify.h"
 
 #include "base/fs.h"
@@ -38,7 +38,7 @@ static void check_name(struct exam *x)
 		err_free(e);
 		return;
 	}
-	/* Old tools keep upper case and dots; the specification wants them gone. */
+	/* old tools keep upper case and dots, which the specification normalises */
 	struct str want = wheel_normalise(x->a, x->name.dist);
 	if (!str_eq(want, x->name.dist))
 		exam_say(x, V_NAME_FORM, S(""), "the project name should be written '%.*s'",

@@ -1,10 +1,10 @@
 /* Everything that can be proved about a wheel without a GPU.
  *
  * Checks: strict zip, RECORD, METADATA and WHEEL, bills of materials, tags against the real needs of the ELF files,
- * DT_NEEDED closure with reasons, RPATH sanity, device code for the required targets, and what several wheels
- * require of each other. All members are unpacked, hashed and looked at in one pass, in parallel. The finding ids are
- * those of data/findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread, what the ELF tables take,
- * and for a large ELF file a view (formats/zip.h).
+ * DT_NEEDED closure with reasons, RPATH sanity, device code for the required targets, and requirements between several
+ * wheels. All members are unpacked, hashed and parsed in one pass, in parallel. The finding ids are those of
+ * data/findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread, the size of the ELF tables, and a
+ * view (formats/zip.h) of each large ELF file.
  */
 #pragma once
 
@@ -18,20 +18,23 @@ struct verify_options {
 	struct targets require;
 	bool device_code;  /* device code is expected (implied by require) */
 	struct strs allow; /* sonames that may come from outside: "libamdhip64.so.*" */
-	/* The name of an SDK whose libraries the wheel will run with, and the folders that hold them: libraries in there are
-	 * provided, and ROCm's libraries must be. "" = none. */
+	/* The name of an SDK whose libraries the wheel will run with, and the folders that hold them. The SDK provides
+	 * the libraries in there, and must provide those of ROCm. "" = none. */
 	struct str sdk;
 	struct strs sdk_dirs;
-	bool run; /* also run wheels that pass on emulated GPUs: all required ones, or all that are served */
-	struct str launcher; /* the emulator, "" = rocjitsu of PATH */
+	/* also run wheels that pass, on emulated GPUs: all required ones, or else all that are served */
+	bool run;
+	struct str launcher; /* the emulator; "" = rocjitsu in $PATH */
 	unsigned jobs;       /* 0 = one per CPU, 16 at most */
 };
 
-struct verify_library { /* its device code is in kpack archives, of this wheel or others */
-	struct str member, installed; /* installed: below the folder of packages */
+/* a library whose device code is in kpack archives, of this wheel or others */
+struct verify_library {
+	struct str member, installed; /* installed: path below site-packages */
 	struct kpack_host host;
-	bool split;        /* by `rocsmith split`: `absent` is known */
-	struct map absent; /* numbers and targets that it never had code for; see split_member */
+	bool split; /* `rocsmith split` made it, so that `absent` is known */
+	/* bundle numbers and targets for which it never had code; see split_member */
+	struct map absent;
 };
 
 struct verify_archive {
@@ -44,8 +47,8 @@ struct verdict {
 	uint64_t size;
 	bool pass; /* no finding of severity error */
 	struct findings findings;
-	struct strs served; /* targets in every file with device code */
-	/* Facts for other wheels: names are normalised, and "" if they could not be read. */
+	struct strs served; /* targets that every file with device code serves */
+	/* Facts for the checks of several wheels: names are normalised, and "" if they could not be read. */
 	struct str project, version, platform; /* platform: the lowest true tag */
 	VEC(struct requirement) requires;
 	struct map extras; /* by name */
@@ -53,20 +56,20 @@ struct verdict {
 	VEC(struct verify_archive) archives;
 };
 
-/* Findings are data: a missing file, a folder or a file that is not a wheel is a failed verdict. Errors mean that the wheel
- * could not be examined: E_IO, E_CANCELLED. */
+/* Examines one wheel. Findings are data: a missing file, a folder or a file that is not a wheel is a failed verdict.
+ * Errors mean that the wheel could not be examined: E_IO, E_CANCELLED. */
 MUST_USE struct err *verify_wheel(
 	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret);
 struct verdicts {
 	VEC(struct verdict) wheels;
 };
 
-/* Each wheel by itself, then all together. The worst findings come first. */
+/* Examines each wheel by itself, then all together. The worst findings come first. */
 MUST_USE struct err *verify_wheels(struct arena *a, const struct strs *paths,
 	const struct verify_options *o, struct verdicts *ret);
-/* Requirements between the wheels: versions, extras, device wheels; and the order of their versions. */
+/* Checks the requirements between wheels (versions, extras, device wheels) and the order of their versions. */
 void verify_set(struct arena *a, struct verdicts *v);
-/* Expands a folder to all *.whl in it; a folder without any, and any other path, stays. */
+/* Adds all *.whl of a folder to ret; a folder without any, and any other path, is added itself. */
 MUST_USE struct err *verify_paths(struct arena *a, struct str path, struct strs *ret);
 
 /* The document of `rocsmith verify --json`: schema rocsmith.verify/1. */
