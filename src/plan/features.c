@@ -1,5 +1,5 @@
-/* Decides the features of a project, each by the rules of the description and the wish of the user,
- * and adds what follows for the build. */
+/* Decides the features of a project by the rules of its description and the user's wishes, and adds the consequences
+ * for the build. */
 #include "base/fs.h"
 #include "plan/plan_int.h"
 
@@ -97,7 +97,8 @@ static struct err *check_wishes(struct arena *a, const struct plan_request *r,
 
 /* ---- deciding ---- */
 
-/* The first rule that holds and refuses this choice (with choice "": that chooses one), or NULL. */
+/* Finds the first rule that holds and refuses this choice, or with choice "" the first that holds and chooses one;
+ * *ret is NULL if there is none. */
 static struct err *find_rule(
 	const struct deciding *d, struct str choice, const struct feature_rule **ret)
 {
@@ -144,7 +145,7 @@ static struct err *decide(const struct deciding *d, struct plan_feature *ret)
 	if (no)
 		return err_new(E_PLAN, "nothing can be chosen for '%.*s': %.*s", STR(ret->name),
 			STR(no->why));
-	if (!first && !str_eq(ret->choice, S("on"))) /* "it cannot be on" is the better reason */
+	if (!first && !str_eq(ret->choice, S("on"))) /* the reason against "on" explains more */
 		TRY(find_rule(d, S("on"), &first));
 	ret->why = first ? first->why : rule->why;
 	ret->source = first ? first->source : rule->source;

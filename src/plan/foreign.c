@@ -1,9 +1,9 @@
-/* Choosing the build system of a project, and its requirements; see plan_int.h. */
+/* Chooses the build system of a project, and its requirements; see plan_int.h. */
 #include "base/fs.h"
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
 
-/* Keys of the description that only our own build reads. */
+/* Keys of the description that select our own build, since no other reads them. */
 static const char *const own_keys[] = {
 	"sources", "exclude", "includes", "libraries", "defines", "flags", "python", NULL};
 
@@ -107,7 +107,7 @@ static void explain_torch(struct arena *a, struct plan *plan, const struct plan_
 			"CUDAExtension of torch translates the sources itself, in our copy");
 }
 
-/* Our own build has no Python environment that these could go into. */
+/* Refuses options for wheels: our own build has no Python environment to install them into. */
 static struct err *refuse_wheels(const struct plan_request *r, const struct project *p)
 {
 	const struct {
@@ -126,7 +126,7 @@ static struct err *refuse_wheels(const struct plan_request *r, const struct proj
 	return NULL;
 }
 
-/* Takes from the project's metadata what its description leaves open. */
+/* Fills in from the project's metadata the values that its description lacks. */
 static struct err *take_metadata(
 	struct arena *a, const struct project *p, const struct source *s, struct plan *plan)
 {
@@ -148,7 +148,8 @@ static struct err *take_metadata(
 		plan_explain(a, plan, texts[i].what, texts[i].from,
 			"the project's own metadata (pyproject.toml, PKG-INFO or setup.cfg)");
 	}
-	struct strs *needs = &plan->requires; /* clang-format takes the word for C++'s */
+	struct strs *needs =
+		&plan->requires; /* clang-format mistakes `requires` for C++'s keyword */
 	if (!needs->n)
 		*needs = s->dependencies;
 	if (!project_name_valid(plan->name))
@@ -176,7 +177,7 @@ struct err *foreign_choose(
 	}
 	struct plan_foreign *f = NEW(a, struct plan_foreign);
 	*f = (struct plan_foreign){.system = system, .file = s.file};
-	if (system != s.system) /* it is a CMake project with a setup.py beside it */
+	if (system != s.system) /* a CMake project that also has a setup.py */
 		f->file = S("CMakeLists.txt");
 	plan->foreign = f;
 	if (system == SOURCE_PYTHON) {
@@ -201,7 +202,7 @@ struct err *foreign_choose(
 		plan->version.n ? "the project says so"
 				: "it is written out nowhere: the build determines it");
 	TRY(take_with(a, r, plan, f));
-	/* without ninja, torch compiles the files of an extension one after the other */
+	/* without ninja, torch compiles the files of an extension one after another */
 	if (system == SOURCE_PYTHON && f->torch && !requires_name(a, &f->requires, S("ninja")))
 		strs_add(a, &f->requires, S("ninja"));
 	explain_system(a, plan, f, &s);

@@ -1,5 +1,5 @@
-/* Known projects: the descriptions that rocsmith ships (recipes/projects/), and finding the sources
- * that they describe. */
+/* Finds the description of a known project among those that rocsmith ships (recipes/projects/), and the sources that it
+ * describes. */
 #include "base/fs.h"
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
@@ -69,7 +69,7 @@ static struct err *not_known(struct arena *a, const struct plan_request *r)
 		STR(r->source));
 }
 
-/* The first version of a range: "1.6.0" of "==1.6.*", "2.11.0" of ">=2.11". */
+/* The first version of a range: "1.6.0" for "==1.6.*", "2.11.0" for ">=2.11". */
 static struct str first_version(struct arena *a, struct str range)
 {
 	size_t from = 0, dots = 0;
@@ -82,7 +82,7 @@ static struct str first_version(struct arena *a, struct str range)
 	return v.n && dots < 2 ? str_fmt(a, "%.*s.0", STR(v)) : v;
 }
 
-/* The version that goes with this torch; "" = any, or unknown. */
+/* The version of the project that fits this torch; "" = any, or unknown. */
 static struct err *version_for(
 	struct arena *a, const struct project *p, struct str torch, struct str *ret)
 {
@@ -97,7 +97,7 @@ static struct err *version_for(
 	return NULL;
 }
 
-/* Adds, for sources that we cannot fetch, the complete commands that do. */
+/* Adds the complete commands that fetch the sources from origins we cannot fetch from. */
 static struct err *hint_origins(
 	struct arena *a, struct err *e, const struct project *p, struct str version)
 {
@@ -113,7 +113,7 @@ static struct err *hint_origins(
 	return e;
 }
 
-/* The first origin that we can fetch from and that has the version; the newest comes first. */
+/* The first origin that we can fetch from and that has the version. Origins are listed newest first. */
 static struct err *word_for(
 	struct arena *a, const struct project *p, struct str version, struct str *ret)
 {
@@ -167,7 +167,7 @@ static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 	return fetch(a, r, &spec, patches, ret);
 }
 
-/* A project that is not known: r->dir is its folder, or an origin of its sources. */
+/* Finds a project that is not a known one: r->dir is its folder, or an origin of its sources. */
 static struct err *resolve_other(
 	struct arena *a, const struct plan_request *r, struct description *ret)
 {
@@ -202,9 +202,9 @@ struct err *known_resolve(struct arena *a, const struct plan_request *r, struct 
 	return NULL; /* r->dir is also a folder, and has these sources */
 }
 
-/* ---- do they fit? ---- */
+/* ---- checks of sources, torch and Python ---- */
 
-/* "2.6.0" of "2.6.0a0+git1", and of "'2.6.0'". */
+/* The release in a version text: "2.6.0" for "2.6.0a0+git1" and for "'2.6.0'". */
 static struct str release_of(struct arena *a, struct str text)
 {
 	size_t n = 0;
@@ -248,7 +248,7 @@ struct str known_torch(const struct strs *with)
 	return S("");
 }
 
-/* E_PLAN such as: "torch 2.6.0 is for Python >=3.9,<3.14, not for 3.14". */
+/* Fails with E_PLAN if a version is out of range: "torch 2.6.0 is for Python >=3.9,<3.14, not for 3.14". */
 static struct err *check_fit(
 	struct arena *a, const struct plan *plan, const char *what, struct str range, struct str is)
 {

@@ -1,5 +1,5 @@
-/* The C library that the host side is compiled for, if a torch decides: a torch that was built against a newer glibc than
- * this machine's can neither be linked with here nor imported. See plan_int.h. */
+/* Chooses the SDK's C library for the host side if the torch needs it: a torch that was built against a newer glibc
+ * than this machine's can be neither linked with nor imported here. See plan_int.h. */
 #include "base/fs.h"
 #include "formats/elf.h"
 #include "formats/zip.h"
@@ -15,7 +15,7 @@ static uint64_t minor_of(struct str version)
 	return n;
 }
 
-/* The newest glibc that the wheel's libc10.so asks for. It was built together with libtorch_cpu.so, and is small. */
+/* The newest glibc that the wheel's libc10.so requires. This library is small, and was built with libtorch_cpu.so. */
 static struct err *newest_glibc(struct arena *a, const struct zip *z, uint64_t *ret)
 {
 	struct bytes src;

@@ -1,5 +1,5 @@
-/* The Python modules that a project becomes, their places in the wheel, and the pure-Python files
- * that go with them; see plan_int.h. */
+/* Finds the Python modules that a project becomes, their places in the wheel, and the pure-Python files that are packed
+ * with them; see plan_int.h. */
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/map.h"
@@ -9,7 +9,7 @@
 
 enum { MAX_FILES = 65536 };
 
-/* s with `to` for each of the characters in `from`. */
+/* Replaces each character of s that is in `from` by `to`. */
 static struct str with_chars(struct arena *a, struct str s, const char *from, char to)
 {
 	char *z = str_z(a, s);
@@ -19,7 +19,7 @@ static struct str with_chars(struct arena *a, struct str s, const char *from, ch
 	return (struct str){.p = z, .n = s.n};
 }
 
-/* A name that Python can import: "my_pkg" of "my-pkg". */
+/* A name that Python can import: "my_pkg" for "my-pkg". */
 static struct str import_name(struct arena *a, struct str project)
 {
 	return with_chars(a, project, "-.", '_');
@@ -32,7 +32,7 @@ static struct str count_files(struct arena *a, size_t n)
 	return str_fmt(a, "%zu file%s", n, n == 1 ? "" : "s");
 }
 
-/* Everything in a package folder is packed but compiled, generated and hidden files. */
+/* Everything in a package folder is packed except compiled, generated and hidden files. */
 static bool is_packed(struct str path)
 {
 	static const char *const skip[] = {".cu", ".cuh", ".hip", ".c", ".cc", ".cpp", ".cxx", ".h",
@@ -48,7 +48,7 @@ static struct err *check_number(const struct plan *plan)
 		E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(plan->project));
 }
 
-/* Packs the files that match. A file that is named outright is packed whatever it is. */
+/* Packs the files that match. A file that is named without a wildcard is packed whatever it is. */
 static struct err *add_files(
 	struct arena *a, struct plan *plan, struct str pattern, size_t *ret_found)
 {
@@ -70,7 +70,7 @@ static struct err *add_package(struct arena *a, struct plan *plan, struct str pa
 	return add_files(a, plan, str_fmt(a, "%.*s/**", STR(package)), &found);
 }
 
-/* python: {files: [...]}: these files and no others. */
+/* Handles python: {files: [...]}: packs these files and no others. */
 static struct err *named_files(
 	struct arena *a, const struct project *p, struct plan *plan, const struct node *list)
 {
@@ -93,7 +93,7 @@ static bool is_identifier(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		/* letters beyond ASCII are left to Python */
+		/* Python itself checks letters beyond ASCII */
 		if (!ascii_alnum(c) && c != '_' && !(c & 0x80))
 			return false;
 		if (i == 0 && ascii_digit(c))
@@ -151,7 +151,7 @@ static struct err *default_package(struct arena *a, struct plan *plan)
 	return NULL;
 }
 
-/* The package of a file: the innermost folder on its path that is one; "" = none is. */
+/* The package of a file: the innermost package folder on its path; "" = there is none. */
 static struct str package_of(
 	struct arena *a, const struct map *files, const struct source_packages *s, struct str path)
 {
@@ -161,14 +161,14 @@ static struct str package_of(
 		struct str name = with_chars(a, dir, "/", '.');
 		bool init = map_has(files, str_fmt(a, "%.*s/__init__.py", STR(dir)));
 		if (s->find && !s->namespaces && !init)
-			break; /* find: descends into packages only */
+			break; /* find: searches folders of packages only */
 		if (init || s->namespaces || strs_has(&s->names, name))
 			best = name;
 	}
 	return best;
 }
 
-/* Packs the listed packages with their data. *ret_lost: one that is not there. */
+/* Packs the listed packages with their data. *ret_lost: a listed one that does not exist. */
 static struct err *pack_listed(
 	struct arena *a, const struct project *p, struct plan *plan, struct str *ret_lost)
 {
@@ -248,7 +248,7 @@ struct err *python_find(struct arena *a, const struct project *p, struct plan *p
 
 /* ---- modules ---- */
 
-/* The package that modules go into, "" = the top level of the wheel. */
+/* The package that gets the modules; "" = the top level of the wheel. */
 static struct str home_package(struct arena *a, const struct project *p, struct plan *plan)
 {
 	struct str name = import_name(a, plan->name);
@@ -259,7 +259,7 @@ static struct str home_package(struct arena *a, const struct project *p, struct 
 		return path_base(path_clean(a, p->package));
 	if (strs_has(&plan->python_files, str_fmt(a, "%.*s/__init__.py", STR(name))))
 		return name;
-	struct str only = {0}; /* the folder that all Python files lie in, if it is one */
+	struct str only = {0}; /* the only top folder with Python files */
 	for (size_t i = 0; p->packages.file.n && i < plan->python_files.n; i++) {
 		struct str path = plan->python_files.v[i],
 			   top = str_sub(path, 0, str_chr(path, '/'));
@@ -270,7 +270,8 @@ static struct str home_package(struct arena *a, const struct project *p, struct 
 	return only;
 }
 
-/* Python would import the package and never see the module, or the wheel would have a file twice. */
+/* Refuses a module that clashes with a Python file: Python would import the package and never see the module, or the
+ * wheel would have a file twice. */
 static struct err *check_clash(struct arena *a, const struct project *p, const struct plan *plan,
 	const struct plan_module *m)
 {
@@ -288,7 +289,7 @@ static struct err *check_clash(struct arena *a, const struct project *p, const s
 	return NULL;
 }
 
-/* One module for each PyInit_NAME: the source that defines it, and all sources that define none. */
+/* Makes a module for each PyInit_NAME, from the source that defines it and all sources that define none. */
 static struct err *own_modules(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan)
 {
@@ -317,7 +318,7 @@ static struct err *own_modules(struct arena *a, const struct project *p,
 	return NULL;
 }
 
-/* Without modules each main() is a program, linked from its source and all that have none. */
+/* In a project without modules, makes a program for each main(), from its source and all sources that have none. */
 static void add_programs(struct arena *a, const struct source_facts *facts, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->sources.n; i++) {
@@ -371,7 +372,7 @@ static struct err *level_from_yaml(const struct project *p, uint32_t *ret)
 	return NULL;
 }
 
-/* The stable ABI counts only if every source that includes Python.h asks for it. */
+/* The level of the stable ABI, which is used only if every source that includes Python.h defines Py_LIMITED_API. */
 static struct err *abi_level(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan, uint32_t *ret)
 {
@@ -447,12 +448,12 @@ static void extension_files(struct arena *a, const struct project *p, struct pla
 	}
 }
 
-/* Headers that Python packages bring, by their documentation: how includes of them start, and the include folders
- * below a folder of packages. `source` is a file there that every module is linked with. */
+/* Headers shipped by Python packages, according to their documentation: the prefix of their includes, and the include
+ * folders below a folder of packages. `source` is a file there that every module is linked with. */
 static const struct {
 	struct str starts, folders[3], source;
 } headers[] = {{.starts = S_INIT("pybind11/"), .folders = {S_INIT("/pybind11/include")}},
-	/* numpy 2.0 and later, and before */
+	/* numpy 2.0 and later, then numpy 1 */
 	{.starts = S_INIT("numpy/"), .folders = {S_INIT("/numpy/_core/include")}},
 	{.starts = S_INIT("numpy/"), .folders = {S_INIT("/numpy/core/include")}},
 	/* nanobind, src/nb_combined.cpp: "to compile bindings using alternative build systems" */
@@ -475,7 +476,7 @@ bool plan_is_header_folder(struct str dir, struct str *ret_source)
 	return false;
 }
 
-/* Takes the headers that the sources include and the project does not bring from the Python that is built for. */
+/* Finds headers that the sources include and the project lacks in the packages of the target Python. */
 static void find_headers(struct arena *a, struct plan *plan)
 {
 	struct str done = {0}, dir;

@@ -1,4 +1,4 @@
-/* SDK components and libraries that the sources need, judged by their translations. */
+/* Finds the SDK components and libraries that the sources need, from the headers that their translations include. */
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/map.h"
@@ -20,7 +20,7 @@ static struct err *headers_of(
 		TRY(fs_read(a, path_join(a, p->project, path), MAX_SOURCE, &text));
 	struct err *e = hipify_text(a, text, path_join(a, p->project, path), &t);
 	if (e) {
-		/* the build reports it, with everything else that is wrong */
+		/* the build will report it */
 		err_free(e);
 		return NULL;
 	}
@@ -32,7 +32,7 @@ static struct err *headers_of(
 	return NULL;
 }
 
-/* The files of a project that its own build system may compile; which ones it does, only that system knows. */
+/* All files of a project that its own build system may compile, since only that system knows which ones it does. */
 static struct err *possible_sources(struct arena *a, const struct plan *p, struct strs *ret)
 {
 	enum { FOR_GPU = 3 };
@@ -63,12 +63,12 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 	VEC_EACH (struct str, c, &components) {
 		if (strs_put(a, &p->sdk.components, *c))
 			strs_add(a, &found, *c);
-		/* Linked as needed: a header may be used for its device functions alone. */
+		/* linked with --as-needed, since a header may be used for its device functions alone */
 		struct str lib = str_from(know_component(*c)->link);
 		if (lib.n)
 			strs_put(a, &p->libraries, lib);
 	}
-	/* A library named in the description comes from the component of its name. */
+	/* a library named in the description comes from the component of the same name */
 	VEC_EACH (struct str, lib, &p->libraries) {
 		const struct know_library *l = know_component(*lib);
 		if (l && l->link)

@@ -1,4 +1,4 @@
-/* Makes a plan: reads the project and the machine and decides; each decision leaves its reason. */
+/* Makes a plan from the project and the machine, and records the reason for each decision. */
 #include "plan/plan.h"
 
 #include "archive/apt.h"
@@ -7,7 +7,7 @@
 #include "know/rule.h"
 #include "plan/plan_int.h"
 
-/* ---- values that the description gives outright ---- */
+/* ---- values taken from the description as they are ---- */
 
 static const char *file_name(const struct project *p)
 {
@@ -137,7 +137,7 @@ static struct err *choose_sdk(
 				  : "the built-in default: Debian's packages, without root rights";
 	struct sdk_spec *sdk = &plan->sdk;
 	struct err *e = sdk_spec_parse(a, word.n ? word : S("debian:sid"), sdk);
-	if (e && !r->sdk.n) { /* the description has the mistake */
+	if (e && !r->sdk.n) { /* the mistake is in the description */
 		e->code = E_PROJECT;
 		return err_at(e, node_get(p->root, S("sdk"))->at);
 	}
@@ -228,7 +228,7 @@ static struct err *choose_translation(struct arena *a, const struct project *p, 
 	return NULL;
 }
 
-/* The rest of a plan for another build system, once the GPUs are chosen. */
+/* Completes a plan for another build system once the GPUs are chosen. */
 static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 	const struct project *p, struct plan_wish *wish)
 {
@@ -247,7 +247,7 @@ static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 	TRY(features_choose(a, r, p, plan));
 	if (p->known)
 		TRY(suffix_choose(a, r, wish));
-	/* The headers of a torch include those of most libraries. */
+	/* the headers of a torch include those of most ROCm libraries */
 	if (plan->foreign->torch && !strs_has(&plan->sdk.components, S("headers")))
 		strs_add(a, &plan->sdk.components, S("headers"));
 	plan->foreign->device = p->hipify.mode == HIPIFY_TORCH;

@@ -1,18 +1,16 @@
 /* The plan: project x GPU set x SDK x host, resolved into everything that a build will do.
  *
- * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files; or setup.py,
- * pyproject.toml or CMakeLists.txt, which then build it: struct plan_foreign) and the facts of
- * the machine. It has a JSON form that a person can read, edit and feed back in (`build
- * PLAN.json`). Each choice has a reason, which `rocsmith why` prints. Making a plan reads the
- * project and the machine; it writes nothing and needs no SDK. That is a plan as it is wished (struct
- * plan_wish); once the SDK is there, plan_settle() makes the plan of it that a build follows.
+ * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files; or setup.py, pyproject.toml or
+ * CMakeLists.txt, which then build it: struct plan_foreign) and the facts of the machine. It has a JSON form that a
+ * person can read, edit and feed back in (`build PLAN.json`). Each choice has a reason, which `rocsmith why` prints.
+ * Making a plan reads the project and the machine; it writes nothing and needs no SDK. The result is a wish (struct
+ * plan_wish); once the SDK is installed, plan_settle() turns the wish into the plan that a build follows.
  *
- * A known project (PyTorch, torchvision, ...) is a description that rocsmith ships
- * (recipes/projects/, in the grammar of rocsmith.yaml), applied to sources that are elsewhere;
- * plan.features has the choices made for it.
+ * A known project (PyTorch, torchvision, ...) is a description that rocsmith ships (recipes/projects/, in the grammar
+ * of rocsmith.yaml), applied to sources that are elsewhere; plan.features has the choices made for it.
  *
- * The keys of rocsmith.yaml: doc/man/rocsmith.yaml.5.scd. Limits: 4,096 sources, 65,536 packed
- * files, 16 MiB per source.
+ * The keys of rocsmith.yaml: doc/man/rocsmith.yaml.5.scd. Limits: 4,096 sources, 65,536 packed files, 16 MiB per
+ * source.
  */
 #pragma once
 
@@ -69,7 +67,7 @@ struct plan_file {
 /* A build by the project's own build system (foreign/): which one, and its input. */
 struct plan_foreign {
 	enum source_system system; /* never SOURCE_OWN */
-	struct str file;           /* the file that reveals the system: "setup.py" */
+	struct str file;           /* the file by which the system was recognised: "setup.py" */
 	struct str backend;        /* PEP 517 back end of a Python project, see source.h */
 	struct strs backend_path;
 	struct strs requires;   /* requirements of its Python environment */
@@ -88,14 +86,14 @@ struct plan_foreign {
 	VEC(struct plan_file) files; /* written into the copy, beside the project's own */
 	struct plan_cost cost;
 	bool device;        /* it has sources for the GPU, so the result must have device code */
-	bool torch_as_rocm; /* the torch counts as one for ROCm, whatever it was built for */
+	bool torch_as_rocm; /* treat the torch as one for ROCm, whatever it was built for */
 };
 
 /* The demands of a build on this machine as it is now, in bytes and seconds: build_forecast(). */
 struct forecast {
-	bool known; /* false: neither description nor history says what this project needs */
+	bool known; /* false: neither description nor history has the needs of this project */
 	struct str dir, sdk_dir;
-	uint64_t disk, sdk; /* still to be written to dir and sdk_dir; 0: all is there already */
+	uint64_t disk, sdk; /* bytes still to be written to dir and sdk_dir */
 	uint64_t disk_free, sdk_free;
 	bool one_disk;                /* dir and sdk_dir are on one file system */
 	uint64_t memory, memory_free; /* peak of the largest compile; the machine's, 0 = unknown */
@@ -119,7 +117,7 @@ struct plan {
 	VEC(struct plan_module) modules;
 	struct sdk_spec sdk;          /* a prefix is absolute */
 	struct hipify_options hipify; /* the section `hipify` of rocsmith.yaml */
-	bool host_native;             /* host side against this machine's libc, else the SDK's */
+	bool host_native;             /* build for this machine's libc, not the SDK's */
 	bool needs_python;            /* some source includes Python.h */
 	struct strs python_headers;   /* include folders of numpy and the like, absolute */
 	bool no_kernels;              /* a wheel without device code passes verification */
@@ -130,62 +128,57 @@ struct plan {
 	VEC(struct plan_feature) features;
 	VEC(struct plan_reason) reasons;
 	struct findings findings;
-	const struct map *
-		scans; /* sources and headers, as they were read while the plan was made; else NULL */
-	const struct forecast *forecast; /* set by whoever prints the plan; never in a saved one */
+	const struct map *scans;         /* sources and headers as plan_make() read them; or NULL */
+	const struct forecast *forecast; /* set by a caller that prints the plan; never saved */
 };
 
-/* A plan as it is asked for: where only the SDK knows which ROCm it has, version, environment and files still say
- * SDK_ROCM. plan_make() and plan_read() return one, and nobody changes it from then on; plan_settle() makes the
- * plan of it that a build follows. */
+/* A plan before its SDK is known: version, environment and files may have the placeholder SDK_ROCM for the SDK's ROCm
+ * version. plan_make() and plan_read() return a wish, which is not changed afterwards; plan_settle() turns it into the
+ * plan that a build follows. */
 struct plan_wish {
 	struct plan plan;
-	struct str file; /* it was read from this file; "" = it was made just now */
-	const struct sdk
-		*here; /* the SDK as far as it is installed; NULL = it is not, or nobody asked */
+	struct str file;        /* the file it was read from; "" = made by plan_make() */
+	const struct sdk *here; /* the installed SDK; NULL = not installed or not looked up */
 };
 
 struct plan_request {
-	/* A project folder, the name of a known project, or the sources of another project in the words of
-	 * source/fetch.h. */
+	/* A project folder, the name of a known project, or the sources of another project (a word of
+	 * source/fetch.h). */
 	struct str dir;
 	struct str source; /* sources of a known project (source/fetch.h); "": the description's */
 	struct strs features; /* NAME=CHOICE */
-	struct str suffix;    /* suffix of the version; .p NULL: we choose it */
+	struct str suffix;    /* suffix of the version; .p NULL: chosen by plan_make() */
 	struct str config;    /* description to use instead of DIR/rocsmith.yaml, or "" */
-	struct strs
-		gpus;   /* words of --gpu; "native", "all" allowed; empty = project's, or native */
-	struct str sdk; /* a name of sdk_spec_parse(), or "" */
+	struct strs gpus; /* words of --gpu, also "native", "all"; empty = project's, or native */
+	struct str sdk;   /* a name of sdk_spec_parse(), or "" */
 	struct str mirror, keyring, python;
-	bool refresh; /* fetch sources anew, see source/fetch.h */
-	struct strs with,
-		without; /* see struct plan_foreign; wheels relative to the current folder */
+	bool refresh;              /* fetch sources again, see source/fetch.h */
+	struct strs with, without; /* see struct plan_foreign; relative to the current folder */
 	bool torch_as_rocm;
-	bool any_gpu;       /* a plan without any target will do: for `rocsmith why` */
-	struct str sysroot; /* facts (GPUs, host files) of another machine, or "" */
+	bool any_gpu;       /* accept a plan without any target, for `rocsmith why` */
+	struct str sysroot; /* root of another machine to read GPUs and host files from, or "" */
 };
 
 /* Fails with E_PROJECT, E_SYNTAX, E_GFX, E_NO_GPU, E_MODULE or E_PLAN, located in the user's file if there is one. */
 MUST_USE struct err *plan_make(
 	struct arena *a, const struct plan_request *r, struct plan_wish *ret);
-/* Reads a saved plan, strictly: unknown keys, another schema, a project or source that is gone, or
- * a machine whose C library changed are errors. It may come from a stranger: no program that it names is run. */
+/* Reads a saved plan, strictly: unknown keys, another schema, a project or source that is gone, or a machine whose C
+ * library changed are errors. The plan may come from a stranger, so no program that it names is run. */
 MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret);
-/* The settled plan: the wish with the ROCm version of the SDK in the place of SDK_ROCM. sdk NULL: nobody asks an SDK,
- * and SDK_ROCM stays. */
+/* Settles a plan: copies the wish with SDK_ROCM replaced by the ROCm version of the SDK. sdk NULL: SDK_ROCM stays. */
 void plan_settle(struct arena *a, const struct plan_wish *wish, const struct sdk *sdk,
 	const struct findings *findings, struct plan *ret);
-/* Finds where sources assume waves of 32 lanes, when a target has 64. The file "waves" of a build folder
- * has the answers for sources that did not change; keep: it is written for the next time. */
+/* If a target has waves of 64 lanes, finds the places where sources assume 32. The file "waves" in the build folder
+ * caches the answers for unchanged sources; keep: write it. */
 MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct str build_dir,
 	bool keep, struct findings *ret);
-/* Is the Python of a saved plan still what it was? Runs it: only a build may ask. */
+/* Fails unless the Python of a saved plan is still the same. Runs that Python, so only a build may call this. */
 MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan_wish *wish);
-/* Its JSON form: json_document(a, 2, plan_fields, plan). */
+/* The JSON form of a plan: json_document(a, 2, plan_fields, plan). */
 extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature_fields[];
 /* May the folder be one of plan.python_headers? *ret_source: a source in it that every module is linked with, or "". */
 bool plan_is_header_folder(struct str dir, struct str *ret_source);
-/* The cost of building the known project, by its description; false: it does not say. */
+/* The cost of building the known project, by its description; false if the description has none. */
 bool plan_known_cost(struct arena *a, struct str name, struct plan_cost *ret);
 /* Reads the section `hipify` of DIR/rocsmith.yaml; all members are empty if there is none. The rest of the
  * file is checked as well. */

@@ -1,4 +1,4 @@
-/* The steps of making a plan, each in a file of its own; plan.c takes them in order. Private to this room. */
+/* Private to plan/: the steps of making a plan, each in a file of its own. plan.c runs them in order. */
 #pragma once
 
 #include "formats/node.h"
@@ -20,7 +20,7 @@ struct when {
 struct need {
 	struct when when;
 	struct strs components, env, requires;
-	struct str libc;        /* "sdk": not this machine's */
+	struct str libc;        /* "sdk": use the SDK's libc, not this machine's */
 	struct str write, text; /* a file to be written into the copy */
 	struct strs configure;  /* see struct plan_foreign */
 	struct str cmake;
@@ -33,7 +33,7 @@ struct feature_choice {
 	struct strs precompile; /* see struct plan_foreign */
 };
 
-/* Makes a choice impossible, or names the default: the first rule that holds and chooses. */
+/* Makes a choice impossible (refuse), or names the default (choose). The first rule that holds and chooses wins. */
 struct feature_rule {
 	struct str choose, refuse, why, source;
 	struct when when;
@@ -43,18 +43,18 @@ struct project_feature {
 	struct str name, about;
 	struct str versions; /* range of the versions that have it; "" = all */
 	struct str env;      /* USE_X: the choices are on and off, for USE_X=1 and USE_X=0 */
-	struct str like;     /* the feature whose rules count for this one, too */
+	struct str like;     /* the feature whose rules this one uses */
 	VEC(struct feature_choice) choices;
 	VEC(struct feature_rule) rules;
 };
 
 struct release {
-	struct str version, python, torch; /* ranges: its own, and those that fit it */
+	struct str version, python, torch; /* ranges: of the project, and of what fits it */
 };
 
 struct origin {
-	struct str version; /* range of versions to be had there */
-	struct str word;    /* as --source takes it */
+	struct str version; /* range of versions available there */
+	struct str word;    /* the value for --source */
 	bool upstream;      /* leave out the patches of the distribution */
 	struct str git, ref;
 };
@@ -63,9 +63,9 @@ struct version_place {
 	struct str file, behind; /* behind: the text that precedes it; "": it begins the file */
 };
 
-/* The project description: rocsmith.yaml as the user wrote it, or defaults if there is none. Keys are
- * checked strictly; each value keeps its place in the file, so that a later error (a pattern that
- * matches nothing, an unknown GPU) is reported there. */
+/* The project description: rocsmith.yaml as the user wrote it, or defaults if there is none. Keys are checked strictly;
+ * each value keeps its place in the file, so that a later error (a pattern that matches nothing, an unknown GPU) is
+ * reported there. */
 struct project {
 	struct str dir;          /* absolute */
 	struct str file;         /* the description, "" = none */
@@ -97,9 +97,9 @@ struct scan_include {
 	bool quoted;
 };
 
-/* A C++ or CUDA source as a scan sees it, without compiling: modules that it defines (PyInit_NAME,
- * PYBIND11_MODULE, NB_MODULE), headers that it includes, the stable-ABI level. All conditions but
- * `#if 0` count as true: too many includes do no harm. A scan never fails. */
+/* The facts about a C++ or CUDA source that a scan finds without compiling it: modules that it defines (PyInit_NAME,
+ * PYBIND11_MODULE, NB_MODULE), headers that it includes, the stable-ABI level. All conditions but `#if 0` count as
+ * true, since too many includes do no harm. A scan never fails. */
 struct cxx_scan {
 	struct strs modules; /* NAME of each module definition */
 	VEC(struct scan_include) includes;
@@ -150,7 +150,7 @@ void plan_explain(struct arena *a, struct plan *p, const char *subject, struct s
 bool project_name_valid(struct str s); /* by PEP 508 */
 
 /* ---- sources.c ---- */
-/* Fills plan->sources, headers, external and the facts, one of each source. E_PROJECT, E_LIMIT. */
+/* Fills plan->sources, headers, external and *ret, which has the facts of each source. E_PROJECT, E_LIMIT. */
 MUST_USE struct err *sources_find(
 	struct arena *a, const struct project *p, struct plan *plan, struct source_facts **ret);
 
@@ -162,8 +162,8 @@ MUST_USE struct err *modules_find(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan);
 
 /* ---- needs.c ---- */
-/* Translates the sources in memory: adds the SDK components of the library headers that the
- * translations include, and the libraries to link. Writes nothing. */
+/* Translates the sources in memory, and adds the SDK components and the libraries whose headers the translations
+ * include. Writes nothing. */
 MUST_USE struct err *plan_needs(struct arena *a, struct plan *p);
 
 /* ---- known.c ---- */
@@ -182,21 +182,21 @@ struct str known_torch(const struct strs *with);
 void libc_choose(struct arena *a, struct plan *plan);
 
 /* ---- suffix.c ---- */
-/* Appends to the version what it is built for (ROCm, git commit), in the environment, too. */
+/* Appends the ROCm version and the git commit to the version, in the environment, too. */
 MUST_USE struct err *suffix_choose(
 	struct arena *a, const struct plan_request *r, struct plan_wish *wish);
-/* Fills wish->here, and puts in the ROCm version of an SDK that is installed already. */
+/* If the SDK is installed already, sets wish->here and replaces SDK_ROCM by its ROCm version. */
 void suffix_meet(struct arena *a, struct plan_wish *wish);
 
 /* ---- when.c ---- */
 /* Is the version in the range? An unknown version ("") is in every range. */
 MUST_USE struct err *when_version(struct arena *a, struct str version, struct str range, bool *ret);
-/* *ret: do all conditions hold for the plan, as far as it is made? */
+/* *ret: do all conditions hold for the plan as made so far? */
 MUST_USE struct err *when_holds(
 	struct arena *a, const struct when *w, const struct plan *plan, bool *ret);
 
 /* ---- features.c ---- */
-/* Fills plan->features, and what follows from them and from the needs: environment, SDK components, libc. */
+/* Fills plan->features, and the environment, SDK components and libc that follow from them and from the needs. */
 MUST_USE struct err *features_choose(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan);
 

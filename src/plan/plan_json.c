@@ -1,5 +1,5 @@
-/* A plan as JSON, both ways, by the same tables: written in a fixed order, so that saved plans can
- * be compared; read strictly, and checked against this machine and this project. */
+/* Writes and reads a plan as JSON by the same tables. The order of keys is fixed, so that saved plans can be compared.
+ * Reading is strict, and checks the plan against this machine and this project. */
 #include "archive/apt.h"
 #include "base/fs.h"
 #include "base/map.h"
@@ -38,7 +38,7 @@ static const struct json_field sdk_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* Words are read by read_word(), so that a wrong one is named in the error. */
+/* read_word() reads the words, so that the error can name a wrong one. */
 static const struct json_field hipify_fields[] = {
 	{.key = "mode", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.mode),
 		.words = hipify_modes, .written = true},
@@ -156,7 +156,7 @@ static struct err *check_parts(const struct node *root, struct str path)
 	return NULL;
 }
 
-/* *ret: index of the word in the list; that of the final NULL for an unknown word. */
+/* *ret: index of the word in the list; for an unknown word, that of the final NULL. */
 static struct err *read_word(
 	const struct node *map, const char *key, const char *const *words, unsigned *ret)
 {
@@ -204,7 +204,7 @@ static struct err *read_languages(struct plan *p, const struct node *list, struc
 	return NULL;
 }
 
-/* Reads the part `build`; a plan with it has neither sources nor modules. */
+/* Reads the section `build`. A plan with this section has neither sources nor modules. */
 static struct err *read_foreign(
 	struct arena *a, struct plan *p, const struct node *map, struct str path)
 {
@@ -257,7 +257,7 @@ static struct err *check_modules(struct arena *a, const struct plan *p, struct s
 	return NULL;
 }
 
-/* ---- does it still fit? ---- */
+/* ---- checks against this machine and project ---- */
 
 static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
 {
@@ -273,7 +273,7 @@ static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
 	return NULL;
 }
 
-/* A plan may come from a stranger: its files must lie inside the project and the wheel. */
+/* A plan may come from a stranger, so its files must lie inside the project and the wheel. */
 static struct err *check_inside(const struct plan *p, struct str path)
 {
 	const struct strs *const lists[] = {
@@ -378,7 +378,7 @@ struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 	TRY(check_project(a, plan, path));
 	TRY(host_look(a, &now));
 	TRY(check_machine(ret, &now, false));
-	/* not for a prefix: to open one is to run its compiler */
+	/* a prefix is not opened, because that would run its compiler */
 	if (foreign && !plan->sdk.prefix.n &&
 		(plan->foreign->cost.memory || str_contains(plan->version, S(SDK_ROCM))))
 		suffix_meet(a, ret);

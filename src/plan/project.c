@@ -1,5 +1,5 @@
-/* Reads rocsmith.yaml into a struct project; see plan_int.h. The tables are the whole grammar of its
- * plain part; keys that need more than a table (FIELD_LATER) are read where they are used. */
+/* Reads rocsmith.yaml into a struct project; see plan_int.h. The tables are the grammar of all keys except those marked
+ * FIELD_LATER, which need more than a table and are read where they are used. */
 #include "plan/plan_int.h"
 
 #include "base/fs.h"
@@ -117,7 +117,7 @@ void plan_explain(struct arena *a, struct plan *p, const char *subject, struct s
 	*VEC_PUSH(a, &p->reasons) = r;
 }
 
-/* PEP 508: letters and digits, with . _ - between them. */
+/* A name by PEP 508 has letters and digits, with . _ - between them. */
 bool project_name_valid(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -128,7 +128,7 @@ bool project_name_valid(struct str s)
 	return s.n > 0 && s.n <= 128;
 }
 
-/* The folder's name, with '-' for each character that a project's name may not have. */
+/* The folder's name, with '-' in place of each character that a project's name may not have. */
 static struct str name_from(struct arena *a, struct str folder)
 {
 	BUF(b, a);
@@ -143,7 +143,7 @@ static struct str name_from(struct arena *a, struct str folder)
 	return b.n ? str_dup(a, buf_str(&b)) : S("project");
 }
 
-/* A map of keys below the top level; *ret is NULL if there is none. `sdk` may be a name instead. */
+/* Finds a section, a map of keys below the top level; *ret is NULL if there is none. `sdk` may be a name instead. */
 static struct err *section(const struct project *p, const char *key, const struct node **ret)
 {
 	const struct node *n = node_get(p->root, str_from(key));

@@ -1,4 +1,4 @@
-/* Reads a source token by token; see plan_int.h. */
+/* Scans a source token by token; see plan_int.h. */
 #include "plan/plan_int.h"
 
 #include "base/vec.h"
@@ -44,7 +44,7 @@ static bool at(const struct scanner *s, struct str text)
 	return tok_is(&s->l, &s->t, text);
 }
 
-/* Is the name before this token that of a function with a body? Moves behind its parameters. */
+/* Is the name before this token that of a function with a body? Advances past its parameters. */
 static bool is_definition(struct scanner *s)
 {
 	size_t depth = 0;
@@ -91,6 +91,6 @@ uint32_t scan_api_level(struct str text)
 	bool hex = str_starts(text, S("0x")) || str_starts(text, S("0X"));
 	if (!str_u64(hex ? str_sub(text, 2, text.n) : text, hex ? 16 : 10, &v) || v > UINT32_MAX)
 		return 0;
-	/* CPython takes any value below 3.2 for the first stable ABI */
+	/* CPython treats any value below 3.2 as the first stable ABI */
 	return v < 0x03020000 && v ? 0x03020000 : (uint32_t)v;
 }

@@ -13,7 +13,7 @@ struct finder {
 	struct plan *plan;
 	struct map *scans; /* path -> struct plan_scan of every file that was read */
 	struct strs roots; /* files that the description names or matches */
-	struct strs exact; /* the roots that are named without a wildcard */
+	struct strs exact; /* the roots named without a wildcard */
 	struct strs files; /* all files of the project; found on demand */
 };
 
@@ -136,7 +136,7 @@ static struct err *drop_excluded(struct finder *f)
 	return NULL;
 }
 
-/* The scan of a file of the project; read once. */
+/* The scan of a file of the project. Each file is read once. */
 static struct err *scan_of(struct finder *f, struct str path, const struct cxx_scan **ret)
 {
 	struct plan_scan *s = map_get(f->scans, path);
@@ -178,7 +178,7 @@ static struct str resolve(struct finder *f, struct str from, const struct scan_i
  * include folders, that one becomes an include folder. */
 static struct err *discover(struct finder *f, const struct scan_include *inc, struct str *ret)
 {
-	/* first folders of headers of systems and of CUDA: <FOLDER/...> of these is not ours */
+	/* top folders of system and CUDA headers: an include of <FOLDER/...> is not the project's */
 	static const char *const others[] = {"sys", "bits", "linux", "asm", "net", "netinet",
 		"arpa", "cuda", "thrust", "cub", "hip", "cooperative_groups", "experimental", NULL};
 	struct str head = str_sub(inc->name, 0, str_chr(inc->name, '/'));
@@ -214,7 +214,7 @@ struct reach {
 	struct source_facts *facts;
 };
 
-/* Adds up the scans of the file and of all it includes; depth-first, each file once. */
+/* Combines the scans of the file and of all files it includes, depth-first, each file once. */
 static struct err *follow(struct reach *r, struct str path, unsigned depth)
 {
 	struct finder *f = r->f;
@@ -259,9 +259,9 @@ static void leave_out(struct finder *f, struct str path, const char *why)
 	plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
 }
 
-/* Drops files with main() that are only matched by a pattern: they are programs beside the library. If there is nothing
- * else, they are the project. Their includes are not followed, since a source that only a program includes must
- * be compiled by itself. */
+/* Drops files with main() that are only matched by a pattern, since they are programs beside the library. If there are
+ * no other sources, they are the project. Their includes are not followed, since a source that only a program includes
+ * must be compiled by itself. */
 static struct err *drop_programs(struct finder *f)
 {
 	size_t n = 0, others = 0;
@@ -284,13 +284,13 @@ static struct err *drop_programs(struct finder *f)
 	return NULL;
 }
 
-/* Takes the sources from the roots, but for files that another one includes: those are compiled there. */
+/* Makes sources of the roots, except those that another source includes, which are compiled there. */
 static struct err *select_sources(struct finder *f, struct source_facts **ret)
 {
 	size_t n = f->roots.n ? f->roots.n : 1;
 	struct source_facts *all = arena_array(f->a, n, sizeof(*all));
 	struct source_facts *kept = arena_array(f->a, n, sizeof(*all));
-	MAP(outputs, f->a); /* x.cu becomes x.hip: both in one project would be one file */
+	MAP(outputs, f->a); /* finds clashes: x.cu and x.hip would both become x.hip */
 	for (size_t i = 0; i < f->roots.n; i++)
 		TRY(facts_of(f, f->roots.v[i], &all[i]));
 	for (size_t i = 0; i < f->roots.n; i++) {

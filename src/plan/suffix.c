@@ -1,12 +1,12 @@
-/* The version of a wheel that is built from the sources of a known project: that of the sources and, as a
- * local version, the ROCm it was built for.
+/* Makes the version of a wheel that is built from the sources of a known project: the version of the sources and, as a
+ * local version, the ROCm it is built for.
  *
  *     2.6.0+rocm6.4           sources of a release
  *     2.6.0+devrocm7.2.dev0   with an SDK that is not a release
  *     2.6.0+git1a2b3c4d.rocm6.4   a git checkout
  *
- * These are the suffixes of TheRock's wheels (ROCm/TheRock: "Versioning"). The ROCm version of an SDK
- * that is not installed yet is unknown: the wish then says @rocm@, and plan_settle() replaces it. */
+ * These are the suffixes of TheRock's wheels (ROCm/TheRock: "Versioning"). While the SDK is not installed, its ROCm
+ * version is unknown: the wish then has the placeholder @rocm@, which plan_settle() replaces. */
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
 
@@ -23,7 +23,7 @@ static struct err *check_suffix(struct arena *a, struct str suffix)
 		"write it like +rocm6.4, or leave it empty");
 }
 
-/* Puts the SDK's ROCm version in the place of SDK_ROCM, in lists of the plan's own: a copy of the plan keeps its. */
+/* Replaces SDK_ROCM by the SDK's ROCm version. Makes new lists, which other copies of the plan do not share. */
 static void put_rocm(struct arena *a, const struct sdk *sdk, struct plan *plan)
 {
 	if (!plan->foreign)

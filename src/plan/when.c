@@ -1,4 +1,4 @@
-/* Conditions of a description: version, GPUs, SDK, machine, files, features; see plan_int.h. */
+/* Evaluates the conditions of a description: version, GPUs, SDK, machine, files, features; see plan_int.h. */
 #include <fnmatch.h>
 
 #include "base/fs.h"
@@ -47,7 +47,7 @@ struct err *when_version(struct arena *a, struct str version, struct str range, 
 	return NULL;
 }
 
-/* A condition on GPUs does not hold for a plan without any: that is one for explaining. */
+/* A condition on GPUs does not hold for a plan without GPUs, which is made only for `rocsmith why`. */
 struct err *when_holds(struct arena *a, const struct when *w, const struct plan *plan, bool *ret)
 {
 	struct str machine = str_sub(plan->host.triplet, 0, str_chr(plan->host.triplet, '-'));
