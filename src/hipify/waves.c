@@ -318,7 +318,8 @@ static void note_mask(struct wave_reader *r, size_t i)
 
 /* ---- 32 ---- */
 
-/* Reports X % 32, X / 32, X & 31 and X >> 5 if X is a thread's index or the result is named as a lane or warp. */
+/* Reports X % 32, X / 32, X & 31 and X >> 5 if two of these hold: X depends on the thread's index, the
+ * result is assigned to a name such as lane or warp_id, the file calls warp functions. */
 static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 {
 	size_t op = i - 1, end = n == 5 ? i - 3 : i - 2, from = end;
@@ -334,7 +335,7 @@ static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 	}
 	while (is(r, from - 1, ".") && is_name(r, from - 2))
 		from -= 2;
-	/* Is the result assigned to a name such as lane or warp_id? */
+	/* Go back to the "=" that assigns the result to a name. */
 	size_t k = end;
 	while (end - k < FAR && !ends_statement(r, k) && !is(r, k, ",") &&
 		!(is(r, k, "=") && is_name(r, k - 1)))

@@ -1,4 +1,4 @@
-/* The tokenizer of lexer.h: each function takes one kind of token off the text. */
+/* The tokenizer; see lexer.h. Each function reads one kind of token. */
 #include "lang/cxx/lexer.h"
 
 #include <string.h>
@@ -124,7 +124,7 @@ static struct err *skip_blank(struct lex *l)
 	return NULL;
 }
 
-/* A literal that starts with quote at l->at; an unpaired one becomes punctuation. */
+/* Reads a literal whose opening quote is at l->at; an unpaired quote becomes punctuation. */
 static struct err *quoted(struct lex *l, char quote, struct tok *t)
 {
 	size_t start = l->at, i = l->at + 1;
@@ -140,7 +140,7 @@ static struct err *quoted(struct lex *l, char quote, struct tok *t)
 		l->line += lines;
 		return NULL;
 	}
-	/* Text that compilers skip or do not read as tokens may have any. */
+	/* Text that compilers skip or do not tokenize may contain unpaired quotes. */
 	bool free_text = l->dead || str_eq(l->directive, S("error")) ||
 			 str_eq(l->directive, S("warning")) || str_eq(l->directive, S("pragma"));
 	if (quote == '"' && !free_text && !l->lenient)
@@ -150,7 +150,7 @@ static struct err *quoted(struct lex *l, char quote, struct tok *t)
 	return NULL;
 }
 
-/* R"delim( ... )delim" with l->at on the quote. */
+/* Reads R"delim( ... )delim", with l->at on the opening quote. */
 static struct err *raw_string(struct lex *l, struct tok *t)
 {
 	size_t open = l->at + 1, n = 0;
@@ -178,13 +178,13 @@ static struct err *raw_string(struct lex *l, struct tok *t)
 	}
 }
 
-/* Follows #if, #else and #endif to know dead text; word is the directive, l->at behind it. */
+/* Follows #if, #else and #endif to find dead text; word is the directive, l->at its end. */
 static void conditional(struct lex *l, struct str word)
 {
 	if (str_starts(word, S("if"))) {
 		l->depth++;
 		struct str cond = str_trim(lex_rest_of_line(l));
-		struct str behind = str_trim(str_sub(cond, 1, cond.n)); /* a comment? */
+		struct str behind = str_trim(str_sub(cond, 1, cond.n)); /* may be a comment */
 		bool never = str_starts(cond, S("0")) && (!behind.n || behind.p[0] == '/');
 		if (!l->dead && never && str_eq(word, S("if")))
 			l->dead = l->depth;
@@ -231,7 +231,7 @@ static void number(struct lex *l, struct tok *t)
 	}
 }
 
-/* "path" or <path> behind #include; false when the line says something else (a macro). */
+/* Reads the "path" or <path> of an #include; false if the line has neither (but a macro, for example). */
 static bool header_path(struct lex *l, struct tok *t)
 {
 	char close = peek(l, 0) == '<' ? '>' : '"';
@@ -240,7 +240,7 @@ static bool header_path(struct lex *l, struct tok *t)
 			continue;
 		t->kind = TOK_PATH;
 		l->at = i + 1;
-		l->directive = S("#"); /* one path a line */
+		l->directive = S("#"); /* a line has one path only */
 		return true;
 	}
 	return false;

@@ -1,4 +1,4 @@
-/* The conditions of #if and what they make of lines; see live.h. */
+/* Evaluates the conditions of #if and finds the lines that they exclude; see live.h. */
 #include "lang/cxx/live.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 enum truth { NO, MAYBE, YES };
 enum { DEPTH_LIMIT = 100 };
 
-/* Knowledge about a macro: its value, or a range of it. */
+/* A known macro, with the range of its values. */
 static const struct macro {
 	const char *name;
 	bool defined;
@@ -76,7 +76,7 @@ static enum truth is_defined(struct str name)
 	return !m ? MAYBE : m->defined ? YES : NO;
 }
 
-/* Both ends of the range agree, or it is not known. */
+/* Joins the results for both ends of a range: MAYBE if they differ. */
 static enum truth both(bool low, bool high)
 {
 	return low && high ? YES : low || high ? MAYBE : NO;
@@ -107,7 +107,7 @@ static bool ends_operand(struct str rest)
 	return str_starts(rest, S(")")) || str_starts(rest, S("&&")) || str_starts(rest, S("||"));
 }
 
-/* Something that we cannot compute, to the end of this operand. */
+/* Skips to the end of an operand that cannot be evaluated. */
 static enum truth unknown(struct reader *r)
 {
 	unsigned depth = 0;
@@ -128,7 +128,7 @@ static bool at_end(struct reader *r)
 	       str_starts(rest, S("/*"));
 }
 
-/* NAME, NAME op NUMBER */
+/* Evaluates NAME or NAME op NUMBER. */
 static enum truth relation(struct reader *r)
 {
 	static const char *const ops[] = {">=", "<=", "==", "!=", ">", "<"};
@@ -200,7 +200,7 @@ struct branch {
 struct live {
 	struct arena *a;
 	VEC(struct branch) open;
-	size_t dead; /* how many of them are */
+	size_t dead; /* the number of open branches that are dead */
 	struct live_lines ret;
 };
 

@@ -1,15 +1,15 @@
-/* A torch's own hipify, run by Python on a scratch copy: torch_run_python().
+/* Runs a torch's own hipify in Python, on a scratch copy: torch_run_python().
  *
- * Below the scratch folder, files/ mirrors absolute paths, so that folders outside of the project
- * keep their place relative to it, and module/ holds the hipify that is run by driver.py. The copy
- * has what that Python may open or look for: files whose endings the algorithm names, those that
- * build_amd.py names, and the folders; links stay links while they lead to something that is
- * copied, so that results go through them as they would in the tree. All is read through the view.
- * .git, build and third_party are left out where the original does not look either.
+ * In the scratch folder, files/ mirrors absolute paths, so that folders outside the project keep their
+ * position relative to it, and module/ holds the hipify that driver.py runs. The copy has everything that
+ * the Python code may open or look for: files whose endings the algorithm mentions, files that
+ * build_amd.py mentions, and all folders. Links to copied files and folders stay links, so that results
+ * are written through them as they would be in the tree. Everything is read through the view. .git, build
+ * and third_party are left out where the original does not visit them either.
  *
- * Nothing of the user's tree is written, and the copy is removed on every way out. Python's results
- * are the files newer than the last file of the copy. Its report (driver.py) names the source of
- * each; files that build_amd.py itself edits or copies are results without a source.
+ * The user's tree is never written, and the copy is removed on every exit. Python's results are the
+ * files newer than the last file of the copy. Its report (driver.py) names the source of each; files
+ * that build_amd.py itself edits or copies are results without a source.
  */
 #include <string.h>
 
@@ -32,15 +32,15 @@ struct scratch {
 	struct str top, files; /* absolute, without links; files = TOP/files */
 	struct str root;       /* the root of the copy */
 	struct str script;     /* mode torch: the text of build_amd.py */
-	struct strs endings;   /* extensions of files that matter */
-	struct map names;      /* mode torch: file names that the script has in quotes */
-	struct map there;      /* real paths that have a copy */
+	struct strs endings;   /* extensions of the files to copy */
+	struct map names;      /* mode torch: quoted texts of the script, as file names */
+	struct map there;      /* paths that were copied */
 };
 
 extern const struct str torch_driver; /* the text of driver.py */
 
 struct made {                    /* a file that Python wrote */
-	struct str path, source; /* real absolute paths; source "" = not hipify's */
+	struct str path, source; /* absolute paths outside the copy; source "" = not by hipify */
 	struct str text;
 	bool listed;
 };
@@ -48,7 +48,7 @@ struct made {                    /* a file that Python wrote */
 struct collection {
 	struct scratch *c;
 	struct hipify_tree *ret;
-	struct map made; /* real path -> struct made * */
+	struct map made; /* path outside the copy -> struct made * */
 	struct timespec since;
 };
 
@@ -57,9 +57,9 @@ static struct str scratch_path(const struct scratch *c, struct str path)
 	return str_fmt(c->a, "%.*s%.*s", STR(c->files), STR(path));
 }
 
-/* ---- the copy: what matters ---- */
+/* ---- the copy: choosing files ---- */
 
-/* The quoted texts of a line, in either kind of quotes. */
+/* Collects the quoted texts of each line, in either kind of quotes. */
 static void find_quoted(struct str text, struct map *ret)
 {
 	struct str line;
@@ -77,12 +77,12 @@ static void find_quoted(struct str text, struct map *ret)
 	}
 }
 
-/* Fills the endings and the names of files that Python may open or look for. An ending is a quoted
- * text such as ".cuh". */
+/* Collects the endings and names of files that the Python code may open or look for. An ending is a
+ * quoted text such as ".cuh". */
 static void find_endings(struct scratch *c)
 {
 	MAP(quoted, c->a);
-	strs_add_all(c->a, &c->endings, &torch_source_extensions); /* headers' are among them */
+	strs_add_all(c->a, &c->endings, &torch_source_extensions); /* includes those of headers */
 	strs_add_all(c->a, &c->endings, &c->o->extra_extensions);
 	find_quoted(c->s->algorithm.text, &quoted);
 	VEC_EACH (const struct map_entry, e, &quoted) {
@@ -119,7 +119,7 @@ static struct err *copy_file(struct scratch *c, struct str path)
 	return fs_stage(to, text, (st.st_mode & 0777) | 0400);
 }
 
-/* A link within the copied folder stays one; another one becomes the file it names. */
+/* Copies a link: as a link if its target is in the copied folder, otherwise as the file it leads to. */
 static struct err *copy_link(struct scratch *c, struct str path)
 {
 	ARENA(tmp);
@@ -164,7 +164,7 @@ static struct err *copy_dir(struct scratch *c, struct str dir)
 	return NULL;
 }
 
-/* A file or folder that is not below the project, or was left out there; fine when absent. */
+/* Copies a file or folder that is outside the project, or was left out there; it may be absent. */
 static struct err *copy_other(struct scratch *c, struct str path)
 {
 	struct str rel = path_rel(c->a, path, c->view->root);
@@ -174,7 +174,7 @@ static struct err *copy_other(struct scratch *c, struct str path)
 	return fs_is_dir(path) ? copy_dir(c, path) : copy_file(c, path);
 }
 
-/* Headers beside a source that lies elsewhere. */
+/* Copies a source; if it is outside the project, also the headers next to it. */
 static struct err *copy_beside(struct scratch *c, struct str source)
 {
 	struct str dir = path_dir(source);
@@ -225,8 +225,8 @@ static struct err *put_file(struct scratch *c, struct str dir, const char *name,
 	return text.p ? fs_stage(path_join(c->a, dir, str_from(name)), text, 0644) : NULL;
 }
 
-/* All of that torch's Python files, where it has a folder, for those that a later release may have;
- * and the texts that were read of it. */
+/* Writes the module: all Python files of that torch's folder, if it has one, because a later release may
+ * have more of them; and over them the texts that were read already. */
 static struct err *put_module(struct scratch *c, struct str dir)
 {
 	const struct torch_source *s = c->s;
@@ -257,7 +257,7 @@ static struct err *fill_scratch(struct scratch *c)
 	find_endings(c);
 	TRY(copy_dir(c, c->view->root));
 	TRY(copy_more(c));
-	if (c->script.p) { /* it imports the module from its own tree */
+	if (c->script.p) { /* build_amd.py imports the module from its own tree */
 		struct str dir = path_join(c->a, c->root, S("tools/amd_build"));
 		TRY(fs_mkdirs(dir));
 		TRY(put_file(c, dir, "build_amd.py", c->script));
@@ -339,7 +339,7 @@ static struct err *run_python(struct scratch *c)
 			"rocsmith's own engine needs no Python: leave out what asks for that of "
 			"torch");
 	TRY(put_job(c));
-	/* An older build_amd.py looks here whether the compiler knows <<<>>>. */
+	/* An older build_amd.py checks here whether the compiler supports <<<>>>. */
 	if (c->o->launches > LAUNCHES_AUTO)
 		strs_add(c->a, &p.setenv, str_fmt(c->a, "HIP_PATH=%.*s", STR(hip)));
 	if (c->o->launches == LAUNCHES_KEEP) {
@@ -356,14 +356,14 @@ static struct err *run_python(struct scratch *c)
 	struct err *e = proc_check(c->a, &p, &r);
 	if (!e)
 		return NULL;
-	/* Paths of the copy become those they stand for. */
+	/* Turn paths in the copy into the user's paths. */
 	struct str detail = str_from(e->detail);
 	if (str_contains(detail, c->files))
 		err_detail(e, py_str_replace(c->a, detail, c->files, S("")));
 	return err_wrap(e, "PyTorch's own hipify failed");
 }
 
-/* ---- what came of it ---- */
+/* ---- the results ---- */
 
 static struct str real_path(const struct collection *l, struct str copy)
 {
@@ -413,7 +413,7 @@ static void take(struct made *m, struct change *f)
 	m->listed = true;
 }
 
-/* One line of the report about a source. */
+/* Lists one source from a line of the report. */
 static void list_result(
 	struct collection *l, struct str source, struct str output, struct str status)
 {
@@ -423,7 +423,7 @@ static void list_result(
 	struct change *f = list(l, source, output.n ? output : source);
 	if (m && str_eq(m->source, source) && !m->listed)
 		take(m, f);
-	else if (str_eq(status, S("[ok]"))) /* another source's result took its place */
+	else if (str_eq(status, S("[ok]"))) /* overwritten by the result of another source */
 		f->status = CHANGE_OK;
 }
 
@@ -474,7 +474,7 @@ struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	struct torch_file script = {0};
 	struct str top;
 	TRY(fs_tempdir(a, S(""), &c.top));
-	if (fs_real(a, c.top, &top)) /* the original takes its folder's real path */
+	if (fs_real(a, c.top, &top)) /* the original uses its folder's real path */
 		c.top = top;
 	c.files = path_join(a, c.top, S("files"));
 	c.root = scratch_path(&c, view->root);

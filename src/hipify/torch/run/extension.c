@@ -1,10 +1,10 @@
-/* An extension: files whose results depend on each other.
+/* Translates an extension, whose files depend on each other.
  *
- * An include of a file becomes the path of that file's result, so the file is done first, in the
- * middle of the one that includes it; in a cycle the original assumes that a file under work will
- * get a new name, and files are done again when their turn comes. Which texts this gives depends on
- * the order of everything, so the steps here are those of the original, one after another. What it
- * writes is visible to what it does next, through a layer.
+ * An include of a file becomes the path of that file's result, so the included file is translated first,
+ * in the middle of the including one. In a cycle, the original assumes that a file in progress will get
+ * a new name; and files are translated again when their turn comes. The resulting texts depend on the
+ * order of all this, so the steps here are those of the original, one after another. Each step sees the
+ * outputs of the previous ones through a layer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,22 +14,22 @@
 #include "hipify/torch/run/project.h"
 #include "lang/python/text.h"
 
-/* Python gives up at some 330; a level takes a few kilobytes of stack here. */
+/* Python's recursion limit stops the original at some 330 levels; here a level takes a few kilobytes of stack. */
 enum { DEPTH_LIMIT = 1000 };
 
 struct result { /* HipifyResult */
 	bool done;
 	struct str hipified; /* .p NULL = None */
-	struct str shown;    /* the output to name when nothing is written */
+	struct str shown;    /* the output to list if nothing is written */
 	bool ignored;
 	struct err *error;
 };
 
-/* The includes that a file asked about, and its result. When the answers are the same in a later
- * turn, so is the result. */
+/* One include of a file and its new path. A memo keeps all of them with the file's result: if they get the
+ * same new paths in a later turn, the result is the same. */
 struct request {
 	enum torch_form form;
-	struct str path, answer; /* .p NULL: it stays */
+	struct str path, answer; /* answer.p NULL: the include stays */
 };
 
 struct requests {
@@ -40,22 +40,22 @@ struct requests {
 struct memo {
 	struct requests asked;
 	enum unit_outcome outcome;
-	struct str text; /* if it is UNIT_CHANGED */
+	struct str text; /* if outcome is UNIT_CHANGED */
 };
 
 struct machine {
 	struct torch_project *p;
 	struct torch_layer layer;
 	struct map results;       /* fin_path -> struct result * */
-	struct map *memos;        /* fin_path -> struct memo *; of the second run as well */
+	struct map *memos;        /* fin_path -> struct memo *; shared with the second run */
 	struct map members;       /* all_files as a set */
-	struct str *tails;        /* all_files, sorted from their ends; made when first needed */
-	struct strs include_dirs; /* absolute, not clean */
+	struct str *tails;        /* all_files, sorted by reversed path; made on first use */
+	struct strs include_dirs; /* absolute, not normalised */
 	unsigned depth;
 	bool again; /* a second run on the results of the first */
 };
 
-/* The file for which the include callback works. */
+/* The state of the include callback for one file. */
 struct including {
 	struct machine *m;
 	const struct torch_unit *unit;
@@ -76,8 +76,8 @@ static int compare_tails(const void *left, const void *right)
 	return x->n < y->n ? -1 : x->n > y->n;
 }
 
-/* any(s.endswith(name) for s in all_files): in the order of the ends, the first that is not before
- * name has it at its end, or none has. */
+/* The original's any(s.endswith(name) for s in all_files). In the order of reversed paths, the first one
+ * that is not less than name ends with it, or none does. */
 static bool some_file_ends_with(struct machine *m, struct str name)
 {
 	const struct strs *files = &m->p->files;
@@ -100,11 +100,11 @@ static bool some_file_ends_with(struct machine *m, struct str name)
 /* ---- includes ---- */
 
 struct header {
-	struct str dir, path; /* the folder that it was found from, not clean; its clean path */
+	struct str dir, path; /* the folder it was found in, not normalised; its normalised path */
 };
 
-/* A header beside the file that includes it, for the quoted form, wins over include folders; of
- * these the last one that has it does. */
+/* Finds a header: except for the <> form, next to the including file first; then in the include folders,
+ * of which the last one that has it wins. */
 static bool find_header(
 	struct including *i, enum torch_form form, struct str name, struct header *ret)
 {
@@ -162,8 +162,8 @@ static struct err *on_include(void *user, enum torch_form form, struct str path,
 	return NULL;
 }
 
-/* Asks again what the file asked in an earlier turn. *same: it would get the same answers. To ask
- * is to do the headers that are still to be done; asking twice does no more. */
+/* Looks up again the includes of an earlier turn; *same tells whether they get the same new paths. A
+ * look-up translates a header that has no result yet, so repeating one does no more work. */
 static struct err *ask_again(struct including *i, const struct memo *memo, bool *same)
 {
 	*same = true;
@@ -181,7 +181,7 @@ static struct err *ask_again(struct including *i, const struct memo *memo, bool 
 
 /* ---- one file ---- */
 
-/* Reads and translates; what comes of it is kept for later turns. */
+/* Reads and translates a file, and keeps the outcome for later turns. */
 static struct err *translate_anew(struct including *i, struct arena *a, struct torch_unit *u)
 {
 	struct machine *m = i->m;
@@ -247,7 +247,7 @@ static struct err *translate(
 	return NULL;
 }
 
-/* preprocess_file_and_save_result() */
+/* The original's preprocess_file_and_save_result(). */
 static struct err *process(struct machine *m, struct str path)
 {
 	ARENA(a);
@@ -270,7 +270,7 @@ static struct err *process(struct machine *m, struct str path)
 	r->shown = r->hipified;
 	if (e && e->code == E_CANCELLED)
 		return e;
-	if (e) { /* whoever includes it uses it as it is */
+	if (e) { /* files that include it include the original */
 		struct str name = torch_unit_name(m->p, &a, fin);
 		r->error = err_at(e, (struct loc){name, e->line, e->col});
 		r->hipified = (struct str){0};
@@ -289,7 +289,7 @@ static void open_machine(struct machine *m, struct torch_project *p)
 		strs_add(p->a, &m->include_dirs, py_join(p->a, p->select.root, *dir));
 }
 
-/* Sources alone when there are some, as CUDAExtension does it; else everything, as a JIT load. */
+/* Translates the named sources, as CUDAExtension does; if there are none, all files, as a JIT load() does. */
 static struct err *run(struct machine *m)
 {
 	struct torch_project *p = m->p;
@@ -311,8 +311,8 @@ static void drop_errors(struct machine *m)
 		err_freep(&((struct result *)m->results.v[i].value)->error);
 }
 
-/* An output may come from an earlier turn of a file that stays as it is in a later one; it is
- * there all the same. */
+/* Lists the results. The output of an earlier turn of a file remains even if a later turn left the file
+ * unchanged. */
 static void list_files(struct machine *m, struct map *files)
 {
 	MAP(outputs, m->p->a); /* by source */
@@ -331,14 +331,14 @@ static void list_files(struct machine *m, struct map *files)
 		f->text = o && !r->error ? o->text : (struct str){0};
 		f->status = r->error ? CHANGE_FAILED : o ? CHANGE_OK : CHANGE_UNCHANGED;
 		if (f->status == CHANGE_UNCHANGED && layer_find(&m->layer, output))
-			f->status = CHANGE_SKIPPED; /* another one's result */
+			f->status = CHANGE_SKIPPED; /* the result of another source */
 		f->error = r->error;
 		r->error = NULL;
 		map_put(files, fin, (void *)(uintptr_t)m->p->ret->changes.n);
 	}
 }
 
-/* A second run ended with another text at this place: whose result is it? */
+/* If the second run ended with another text at this path, marks the change that it belongs to. */
 static void mark_repeat(
 	struct machine *first, const struct torch_output *o, const struct map *files)
 {
@@ -357,7 +357,7 @@ static void mark_repeat(
 		first->p->ret->changes.v[n - 1].mark = HIPIFY_REPEATS;
 }
 
-/* Does what the original would do when it is run again on its own results, and compares. */
+/* Repeats the run on its own results, as a second run of the original would, and compares. */
 static struct err *try_again(struct machine *first, const struct map *files)
 {
 	struct torch_project p = *first->p;

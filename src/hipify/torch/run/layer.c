@@ -1,4 +1,4 @@
-/* Outputs in memory; see project.h. */
+/* Keeps the outputs of a run in memory; see project.h. */
 #include "hipify/torch/run/project.h"
 
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "lang/python/text.h"
 
 struct torch_disk_path {
-	struct str real; /* .p NULL: not asked yet */
+	struct str real; /* .p NULL: not determined yet */
 	bool there;
 };
 
-/* The disk stays as it is during a run. */
+/* Cached facts about the disk, which does not change during a run. */
 struct torch_disk {
 	struct map paths;   /* absolute path -> struct torch_disk_path * */
 	struct map folders; /* folder -> struct torch_disk_path * */
@@ -36,8 +36,8 @@ void layer_open_above(struct torch_layer *l, struct arena *a, const struct torch
 
 /* ---- the disk ---- */
 
-/* A folder that is not there yet will be made below the nearest one that is. Not asked of the view:
- * which folders results go to is no input of a run. */
+/* The real path of a folder; a missing one will be created below its nearest existing ancestor. The view
+ * is not asked, because the folders that results go to are no input of a run. */
 static const struct torch_disk_path *folder(struct torch_layer *l, struct str dir)
 {
 	struct torch_disk_path *d = map_get(&l->disk->folders, dir);
@@ -63,13 +63,13 @@ static struct str find_real(struct torch_layer *l, struct str path)
 	if (!e && fs_real(l->a, path, &real))
 		return real;
 	to = e ? path : py_join(&tmp, py_dirname(path), to);
-	if (!e && fs_real(&tmp, py_dirname(to), &dir)) /* writing makes what it leads to */
+	if (!e && fs_real(&tmp, py_dirname(to), &dir)) /* writing would create the link's target */
 		path = py_join(l->a, dir, py_basename(to));
 	return py_join(l->a, folder(l, py_dirname(path))->real, py_basename(path));
 }
 
-/* The target of a link, named from the root as all others: what is written there, and what the view
- * knows of. */
+/* The path under which a link's target is read and written. Inside the root it is named from the view's
+ * root, like all paths that the view records. */
 static struct str target(struct torch_layer *l, struct str path, struct str real)
 {
 	struct str name = py_basename(path);

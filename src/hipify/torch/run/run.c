@@ -1,4 +1,4 @@
-/* From options to a project: which files, which include folders, what becomes of launches; see
+/* Sets up a project from the options: its files, its include folders, the treatment of launches; see
  * hipify_int.h. The work itself is in tree.c and extension.c. */
 #include "hipify/hipify_int.h"
 
@@ -13,7 +13,7 @@ static struct strs joined(struct arena *a, const struct strs *x, const struct st
 	return all;
 }
 
-/* Patterns are absolute texts, so characters of the folder's own name count as theirs. */
+/* Warns of wildcards in the folder's path: patterns are absolute, so these become part of them. */
 static void check_root(struct torch_project *p)
 {
 	struct str root = p->select.root;
@@ -57,7 +57,7 @@ static struct err *list_extension(struct torch_project *p)
 	return NULL;
 }
 
-/* CUDAExtension and load() never say that the compiler knows <<<>>>, so launches are rewritten. */
+/* CUDAExtension and load() never pass hip_clang_launch, so launches are rewritten by default. */
 static struct err *run_extension(struct torch_project *p)
 {
 	p->launches = p->o->launches != LAUNCHES_KEEP;

@@ -1,5 +1,6 @@
-/* The walk; see select.h. Folders are jobs of a pool, not calls within calls, so that depth
- * costs neither stack nor open descriptors; folders are read by their full path, as os.walk() does.
+/* Selects the files to translate; see select.h. The walk makes each folder a job of a pool instead of
+ * recursing, so that depth costs neither stack nor open descriptors; folders are read by their full path,
+ * as in os.walk().
  */
 #include "hipify/torch/run/select.h"
 
@@ -15,7 +16,7 @@
 struct torch_patterns {
 	struct py_glob *includes, *ignores;
 	size_t nincludes, nignores;
-	struct map exact; /* includes, as they are */
+	struct map exact; /* the includes as literal paths */
 };
 
 static struct str source_endings[] = {S_INIT(".cu"), S_INIT(".cuh"), S_INIT(".c"), S_INIT(".cc"),
@@ -124,8 +125,8 @@ struct walk {
 	const struct torch_selection *s;
 	const struct view *view;
 	struct str top;
-	const struct strs *headers; /* endings: it is an include folder; nothing is left out at
-				       its top, and no other rule holds */
+	const struct strs *headers; /* for an include folder, the endings to take: other rules,
+				       such as those for the top folder, do not apply */
 };
 
 struct folder {
@@ -133,20 +134,20 @@ struct folder {
 	struct str path;
 	struct strs files; /* the files taken, absolute */
 	struct strs links; /* the links among them */
-	struct folder *v;  /* folders in it, the last one first */
+	struct folder *v;  /* its subfolders, the last one first */
 	size_t n;
 };
 
-/* The contents of a folder, before the walk knows them. */
+/* The contents of a folder, before they are added to the walk. */
 struct finds {
 	struct walk *w;
-	struct torch_selection s; /* with the patterns that matter here */
+	struct torch_selection s; /* narrowed to the patterns that can match here */
 	struct arena *tmp;
 	struct strs files, links, dirs;
-	struct buf path; /* the path of the entry at hand */
+	struct buf path; /* the path of the current entry */
 };
 
-/* The patterns leave out everything below the folder. start ends in '/'. */
+/* Do the patterns exclude everything below the folder? start ends in '/'. */
 static bool hopeless(const struct torch_selection *s, struct str start)
 {
 	bool possible = false;
@@ -158,7 +159,7 @@ static bool hopeless(const struct torch_selection *s, struct str start)
 	return !possible;
 }
 
-/* The text lives until the next call. */
+/* The path of an entry; valid until the next call. */
 static struct str below(struct finds *f, struct str dir, struct str name)
 {
 	f->path.n = 0;
@@ -173,7 +174,7 @@ static void add_file(struct finds *f, struct str dir, const struct fs_name *name
 {
 	const struct walk *w = f->w;
 	struct str path = below(f, dir, name->name);
-	/* As hipify has it: "./x.cu" at the top. */
+	/* hipify calls a file at the top "./x.cu". */
 	struct str rel = str_sub(path, w->top.n + !str_ends(w->top, S("/")), path.n);
 	if (!w->headers && str_chr(rel, '/') == rel.n)
 		rel = str_fmt(f->tmp, "./%.*s", STR(rel));
@@ -205,7 +206,7 @@ static struct strs kept(struct arena *a, const struct strs *list)
 	return copy;
 }
 
-/* A job of the pool. A folder that cannot be read is passed over, as there. */
+/* The job of the pool for one folder. As in os.walk(), an unreadable folder is skipped. */
 static struct err *read_folder(struct arena *tmp, void *user)
 {
 	struct folder *folder = user;
@@ -213,7 +214,7 @@ static struct err *read_folder(struct arena *tmp, void *user)
 	struct finds f = {.w = w, .s = *w->s, .tmp = tmp, .path.a = tmp};
 	struct fs_names names = {0};
 	struct stat st;
-	/* The one part of third_party that hipify knew. */
+	/* The one part of third_party that hipify visits. */
 	const struct str nvfuser = S("third_party/nvfuser");
 	TRY(cancel_check());
 	CLEANUP(err_freep) struct err *e = fs_scan(tmp, folder->path, &names, &st);
@@ -232,7 +233,7 @@ static struct err *read_folder(struct arena *tmp, void *user)
 			add_dir(&f, folder->path, nvfuser); /* comes last */
 	}
 	for (size_t i = names.n; i-- > 0;) {
-		/* hipify leaves these out at the top only; our own folders are nowhere a part. */
+		/* hipify skips these at the top only; our own folders are skipped everywhere. */
 		static const char *const out[] = {".git", "build", "third_party", NULL};
 		struct str name = names.v[i].name;
 		if (names.v[i].dir && !names.v[i].link && !str_starts(name, S(".rocsmith")) &&
@@ -251,7 +252,7 @@ static struct err *read_folder(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* Folders are read in any order, and listed as os.walk() has them. */
+/* Reads folders in any order, but lists their files in the order of os.walk(). */
 static struct err *walk(struct walk *w, struct strs *ret)
 {
 	struct folder top = {.w = w, .path = w->top};

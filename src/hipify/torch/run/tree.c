@@ -1,10 +1,9 @@
-/* PyTorch's own tree: what tools/amd_build/build_amd.py does in it.
+/* Translates PyTorch's own tree as its tools/amd_build/build_amd.py does.
  *
- * The lists come from the build_amd.py of the tree that is translated. Its files do not depend on
- * each other, so they are done in parallel, each in memory of its own of which only a changed text
- * is kept. The exceptions are done in the original's order, seeing each other's results: a file
- * whose result is another's source, one that is listed twice or under two names, and one that
- * build_amd.py edits itself before.
+ * The lists of files come from that script. The files do not depend on each other, so they are
+ * translated in parallel, each in its own arena, which is freed unless the text changed. The exceptions
+ * are translated in the original's order and see each other's results: a file whose result is another's
+ * source, one that is listed twice or under two names, and one that build_amd.py itself edits first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,29 +16,28 @@
 #include "hipify/torch/run/project.h"
 #include "lang/python/text.h"
 
-/* Looked at once for all the results that go to it. */
+/* A folder of results, examined once for all of them. */
 struct folder {
-	bool writable;    /* or to be made */
-	bool unreadable;  /* so anything may be in it */
+	bool writable;    /* true also if it does not exist yet */
+	bool unreadable;  /* its contents are unknown */
 	struct map names; /* of the files in it */
 };
 
 struct task {
 	struct tree_run *run;
 	struct torch_unit unit;
-	const struct folder *folder; /* the folder of a result with a name of its own; else NULL */
+	const struct folder *folder; /* the result's folder; NULL if it replaces its source */
 	struct arena mem;            /* holds the text */
-	struct str text;             /* .p NULL: nothing is written */
+	struct str text;             /* .p NULL: nothing to write */
 	struct err *error;
-	bool serial, taken, repeats, locked; /* locked: may not be written */
-	bool free;                           /* nothing is where the result goes */
+	bool serial, taken, repeats, locked; /* locked: no permission to write the result */
+	bool free;                           /* no file exists at the result's path */
 };
 
 struct tree_run {
 	struct torch_project *p;
 	struct amd_build amd;
-	struct torch_layer
-		layer; /* files that build_amd.py edits, and the results of the serial ones */
+	struct torch_layer layer; /* files that build_amd.py edits, and results of serial tasks */
 	struct task *v;
 	size_t n;
 	struct map by_fin, folders;
@@ -48,7 +46,7 @@ struct tree_run {
 
 /* ---- build_amd.py ---- */
 
-/* Does that build_amd.py take the compiler for hip-clang? */
+/* Would an older build_amd.py find that the compiler is hip-clang? */
 static bool says_hip_clang(struct torch_project *p)
 {
 	ARENA(a);
@@ -99,7 +97,7 @@ static struct err *list_files(struct tree_run *r, struct map *links)
 	return NULL;
 }
 
-/* ---- its edits ---- */
+/* ---- the edits of build_amd.py ---- */
 
 static struct err *edit_file(struct tree_run *r, struct str path, const struct torch_map *map)
 {
@@ -148,7 +146,7 @@ static bool same_as_old(const struct task *t, struct arena *a)
 	const struct torch_project *p = t->run->p;
 	const struct torch_unit *u = &t->unit;
 	struct str bytes = {0};
-	/* A link may lead to a result of ours. */
+	/* A link may lead to one of our own results. */
 	if (!t->folder || !view_may_exist(p->view, u->fout, !t->free) || fs_is_link(u->fout))
 		return false;
 	struct err *e = view_read(p->view, a, u->fout, &bytes);
@@ -169,7 +167,7 @@ static struct err *translate(struct task *t, struct arena *tmp, struct arena *ou
 	return NULL;
 }
 
-/* Would the original, run again, take this result for a source and make something else of it? */
+/* Would the original, run again, select this result as a source and change it? */
 static bool repeats(const struct task *t, struct arena *tmp)
 {
 	ARENA(answers);
@@ -237,7 +235,7 @@ static struct err *do_in_turn(struct task *t)
 	return NULL;
 }
 
-/* ---- which files see each other ---- */
+/* ---- files that depend on each other ---- */
 
 static void together(struct task *t, struct task *other)
 {
@@ -245,7 +243,7 @@ static void together(struct task *t, struct task *other)
 	other->serial = true;
 }
 
-/* A link, what it leads to, and other links to the same are one file. */
+/* Makes links serial, together with their targets and other links to these: they are all one file. */
 static void find_links(struct tree_run *r, const struct map *links)
 {
 	MAP(by_real, r->p->a);
@@ -359,7 +357,7 @@ static void list_edits(struct tree_run *r, const struct map *outputs)
 	}
 }
 
-/* It copies one result to a second place. */
+/* Lists the file that build_amd.py copies to a second place. */
 static void copy_file(struct tree_run *r, const struct map *outputs)
 {
 	struct torch_project *p = r->p;

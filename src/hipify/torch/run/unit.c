@@ -1,5 +1,4 @@
-/* Shared by the modes torch and extension: making the engine, and how one file is done; see
- * project.h. */
+/* Builds the engine and translates single files, for the modes torch and extension; see project.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -50,7 +49,7 @@ struct err *torch_wait_engine(struct torch_project *p)
 
 /* ---- names ---- */
 
-/* Absolute, inside root, and nothing for normpath() to do. */
+/* Is the path absolute, inside root, and already normalised? */
 static bool is_plain(struct str path, struct str root)
 {
 	if (!str_starts(path, root) || path.n <= root.n || path.p[root.n] != '/')
@@ -98,7 +97,7 @@ bool torch_known_include(struct arena *a, struct str path, bool extension, struc
 		S_INIT("ATen/native/nested/cuda"), S_INIT("ATen/native/quantized/cuda"),
 		S_INIT("ATen/native/sparse/cuda"), S_INIT("ATen/native/transformers/cuda"),
 		S_INIT("THC/")};
-	if (!path.n || (path.p[0] != 'A' && path.p[0] != 'T')) /* nearly all */
+	if (!path.n || (path.p[0] != 'A' && path.p[0] != 'T')) /* true of nearly all paths */
 		return false;
 	bool known = str_starts(path, S("THC")) && !str_starts(path, S("THCP"));
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
@@ -137,7 +136,7 @@ bool torch_is_marked(struct str bytes)
 	       (bytes.p[line.n] == '\n' || bytes.p[line.n] == '\r');
 }
 
-/* The same as an edit, for who asks for those. */
+/* Puts the marking line in front of the result, as an edit, for callers that want the edits. */
 static struct str mark(struct arena *a, struct hipify_text *t)
 {
 	static struct hipify_reason why = {
@@ -156,7 +155,7 @@ struct err *torch_unit_translate(const struct torch_project *p, struct torch_uni
 {
 	struct torch_job job = job_of(p, u);
 	bool trace = p->one && str_eq(p->one->rel, u->rel);
-	struct arena *a = trace ? p->a : w->a; /* the file asked for outlives the work */
+	struct arena *a = trace ? p->a : w->a; /* the traced file outlives the work */
 	/* Results with these extensions begin with the line that marks them, unless they replace
 	 * their source. The user's own extensions count too, or the next hipify would take the
 	 * results for sources. */
