@@ -42,7 +42,7 @@ enum {
 /* The receiver of decoded bytes. */
 struct sink {
 	const struct bundle *b;
-	bundle_fn *fn; /* NULL: only counting */
+	bundle_fn *fn; /* NULL: bytes are only counted */
 	void *user;
 	uint64_t at, limit;
 	struct budget *budget;

@@ -4,10 +4,10 @@
 
 #include "formats/zip_format.h"
 
-enum { LITERAL, MATCH, END, BAD = 255 }; /* kinds of symbols of the first alphabet */
+enum { LITERAL, MATCH, END, BAD = 255 }; /* kinds of literal/length symbols */
 enum { LONGEST = 15, LITERALS = 288, DISTANCES = 32, LENGTHS = 19 };
 
-/* Maps the next bits to value << 8 | bits used, with the extra bits behind the code; 0: not a code. */
+/* Maps the next bits to value << 8 | number of bits, which includes the extra bits behind the code; 0: not a code. */
 struct table {
 	uint64_t mask;
 	uint16_t v[1 << LONGEST];

@@ -59,7 +59,7 @@ static struct str take_word(struct dep_reader *r, struct arena *a)
 	return str_dup(a, buf_str(&b));
 }
 
-/* Takes one rule, up to its newline: words up to the one that ends in ':' are targets. */
+/* Takes one rule, up to its newline: the words up to one that ends in ':' are targets. */
 static void take_rule(struct dep_reader *r, struct arena *a, struct map *seen, struct strs *ret)
 {
 	bool behind = false;

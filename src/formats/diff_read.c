@@ -155,7 +155,7 @@ static struct err *read_file(struct diff_reader *r, struct diff *ret)
 	return NULL;
 }
 
-/* Checks a line in front of a file: a header by git, or a description. */
+/* Checks a line before a file: a header that git writes, or a description. */
 static struct err *check_header(struct diff_reader *r)
 {
 	static const char *const cannot[] = {"deleted file", "rename ", "copy ", "GIT binary",

@@ -88,7 +88,7 @@ MUST_USE struct err *elf_needs(struct arena *a, const struct elf *e, struct elf_
 
 struct elf_symbol {
 	struct str name; /* NUL-terminated; lives for the call only */
-	uint32_t index;  /* in the table, whose first entry is no symbol */
+	uint32_t index;  /* index in the table, whose first entry is the null symbol */
 	uint8_t type, bind, visibility;
 	uint16_t section; /* 0 = undefined */
 	uint32_t at;      /* offset of the name in the dynamic strings */

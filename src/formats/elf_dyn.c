@@ -52,7 +52,7 @@ struct dyn {
 	uint64_t value[DT_SMALL];
 	uint64_t gnu_hash, verneed, verneednum, verdef, verdefnum;
 	struct str strings;
-	char *there;    /* for each piece of `strings`: was it read? */
+	char *there;    /* a flag per piece of `strings`: it was read */
 	uint64_t names; /* bytes of names that may still be read from them */
 };
 
@@ -108,8 +108,7 @@ static struct err *load_string(struct dyn *d, size_t offset)
 	return NULL;
 }
 
-/* Reads the entries, and the strings if they are wanted; d->table stays empty when the file has no
- * dynamic section. */
+/* Reads the entries and, if wanted, the strings; d->table stays empty if the file has no dynamic section. */
 static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strings, struct dyn *d)
 {
 	*d = (struct dyn){.e = e};

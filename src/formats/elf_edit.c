@@ -24,7 +24,7 @@ enum {
 };
 enum use { FREE, USED, WAS_USED }; /* WAS_USED: referenced only by entries that have changed */
 
-struct elf_entry { /* of the dynamic table */
+struct elf_entry { /* an entry of the dynamic table */
 	uint64_t tag, value;
 	struct str text; /* not NULL: a new string, which has no place yet */
 };
@@ -37,7 +37,7 @@ struct elf_need { /* the versions needed of one library */
 	char raw[16];
 	struct str file;
 	bool gone, renamed;
-	size_t from, n; /* in auxes */
+	size_t from, n; /* range in auxes */
 };
 
 struct elf_editor {
@@ -85,7 +85,7 @@ static uint64_t value_of(struct elf_editor *ed, uint64_t tag)
 	return x ? x->value : 0;
 }
 
-/* elf_dynamic() has limited how much strings may share. */
+/* Takes bounded time: elf_dynamic() has limited the total length of strings that share bytes. */
 static struct str string_at(const struct elf_editor *ed, uint64_t at)
 {
 	struct str rest = str_sub(ed->strings, at < SIZE_MAX ? (size_t)at : 0, ed->strings.n);
@@ -392,7 +392,7 @@ static struct err *put_needs(struct elf_editor *ed)
 
 struct unversioned { /* symbols whose needed version is gone */
 	struct elf_editor *ed;
-	const bool *gone; /* by version */
+	const bool *gone; /* indexed by version */
 	uint64_t at;      /* offset of the symbols' version indexes */
 };
 

@@ -367,7 +367,7 @@ struct err *elf_image_head(const struct elf_image *m, char ret[ELF_EHDR])
 	put_le(ret + E_PHOFF, e->phoff, 8);
 	if (e->sections.n)
 		put_le(ret + E_SHOFF, e->shoff, 8);
-	/* counts that do not fit 16 bits are in section 0, and do not change */
+	/* counts that do not fit into 16 bits are in section 0, and do not change */
 	if (e->segments.n != m->was->segments.n)
 		put_le(ret + E_PHNUM, e->segments.n, 2);
 	if (e->sections.n != m->was->sections.n)

@@ -37,18 +37,18 @@ enum field_kind {
 	FIELD_U64,     /* uint64_t, size_t */
 	FIELD_I64,     /* int64_t */
 	FIELD_F64,     /* double */
-	FIELD_WORD,    /* an enum: one of .words */
+	FIELD_WORD,    /* an enum, as one of .words */
 	FIELD_HEX,     /* unsigned, as the text "0x1002" of .size digits */
 	FIELD_FIXED,   /* the text .words[0], whatever the struct */
 	FIELD_OBJECT,  /* a struct with .fields */
-	FIELD_MEMBERS, /* a struct whose .fields go into the object at hand; no key */
+	FIELD_MEMBERS, /* a struct whose .fields go into the enclosing object; no key */
 	FIELD_ITEMS,   /* VEC of structs of .size bytes with .fields: a list of objects */
 	FIELD_PAIRS,  /* the same as one object: the first field is the key, the second the value */
 	FIELD_CUSTOM, /* .write writes the value */
 	FIELD_PARSED, /* const struct node *, written again as it was read; NULL leaves the member out */
 };
 
-/* 24 bytes: every start of the program relocates the pointers in all such tables. */
+/* Kept at 24 bytes: each start of the program relocates the pointers in all such tables. */
 struct json_field {
 	const char *key;
 	uint8_t kind;  /* enum field_kind */

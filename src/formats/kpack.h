@@ -61,7 +61,7 @@ struct kpack_out {
 
 MUST_USE struct err *kpack_out_open(struct arena *a, struct str path, struct str group,
 	struct str target, struct kpack_out *ret);
-/* Begins an object; its `size` bytes follow by kpack_out_add(). */
+/* Begins an object; kpack_out_add() supplies its `size` bytes. */
 MUST_USE struct err *kpack_out_begin(
 	struct kpack_out *o, struct str path, uint32_t index, uint64_t size);
 MUST_USE struct err *kpack_out_add(struct kpack_out *o, const void *p, size_t n);

@@ -23,7 +23,7 @@ struct stream {
 	bool between, full; /* between concatenated streams; output was full, so more may follow */
 	const struct unpacker *by; /* NULL: not compressed */
 	z_stream gz;
-	lzma_stream xz; /* all zero: not opened */
+	lzma_stream xz; /* all zero until it is opened */
 	ZSTD_DStream *zst;
 };
 

@@ -13,11 +13,11 @@
 
 /* How a member was defined. */
 enum how {
-	MADE_ON_THE_WAY, /* a of [a.b] */
-	MADE_BY_HEADER,  /* a.b of [a.b] */
-	MADE_BY_KEY,     /* a of a.b = 1 */
-	MADE_ARRAY,      /* a of [[a]] */
-	MADE_VALUE,      /* a value: it cannot be extended */
+	MADE_ON_THE_WAY, /* table `a`, by [a.b] */
+	MADE_BY_HEADER,  /* table `a.b`, by [a.b] */
+	MADE_BY_KEY,     /* table `a`, by a.b = 1 */
+	MADE_ARRAY,      /* array `a`, by [[a]] */
+	MADE_VALUE,      /* a value, which cannot be extended */
 };
 
 struct made {
@@ -491,7 +491,7 @@ static struct err *value(struct toml_reader *r, struct table t)
 	return string(r, true, &t.node->text);
 }
 
-/* [a.b] or [[a.b]] */
+/* Reads [a.b] or [[a.b]]. */
 static struct err *header(struct toml_reader *r, struct table *t)
 {
 	struct str last;

@@ -1,11 +1,10 @@
 /* Zip archives: strict reading, deterministic writing (ZIP64 where needed, never otherwise).
  *
- * Reading follows the central directory and checks it against the local headers: no overlap, no gaps, no duplicate names, no
- * traversal, no bytes behind the end record, sizes within limits (central directory 1 GiB, extra fields and names 64 KiB). A
- * member's content is read only when it is asked for, and all reading costs one budget (budget.h). After zip_open() any
- * number of threads may read from one struct zip.
- * Source: PKWARE APPNOTE 6.3.10; PEP 427 (deflate or stored only).
- */
+ * Reading follows the central directory and checks it against the local headers: no overlap, no gaps, no duplicate
+ * names, no traversal, no bytes behind the end record, sizes within limits (central directory 1 GiB, extra fields and
+ * names 64 KiB). A member's content is read only on request, and all reading shares one budget (budget.h). After
+ * zip_open() any number of threads may read from one struct zip. Source: PKWARE APPNOTE 6.3.10; PEP 427 (deflate or
+ * stored only). */
 #pragma once
 
 #include "base/map.h"
@@ -15,8 +14,8 @@
 
 struct zip_member {
 	struct str name;
-	uint16_t method, flags; /* method: 0 stored, 8 deflate */
-	uint32_t crc, mode;     /* mode: unix mode, 0 when the archive has none */
+	uint16_t method, flags; /* method: 0 = stored, 8 = deflate */
+	uint32_t crc, mode;     /* mode: Unix mode, 0 if the archive has none */
 	uint32_t time;          /* MS-DOS date (upper half) and time, in steps of two seconds */
 	uint64_t size, stored;  /* uncompressed and compressed bytes */
 	uint64_t header, data;  /* offsets of the local header and of the data */
@@ -27,7 +26,7 @@ struct zip_member {
 struct zip {
 	struct str path;
 	struct bytes src; /* the archive's bytes */
-	int fd;           /* -1 when it is in memory */
+	int fd;           /* -1 if the archive is in memory */
 	uint64_t size;
 	VEC(struct zip_member) members; /* in order of the central directory */
 	struct map names;               /* first member of each name */

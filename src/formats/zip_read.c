@@ -114,7 +114,8 @@ static struct err *find_end(struct reader *r, unsigned char ret[ZIP_END_SIZE])
 	return err_new(E_ZIP, "'%.*s' is not a zip file: it has no end record", STR(z->path));
 }
 
-/* The ZIP64 end record lies where its locator says, or right before the locator if bytes were put in front of the archive. */
+/* The ZIP64 end record lies where its locator says, or right before the locator if bytes were put in front of the
+ * archive. */
 static struct err *read_end64(struct reader *r, const unsigned char *locator)
 {
 	unsigned char e[ZIP_END64_SIZE];
@@ -138,7 +139,7 @@ static struct err *read_end64(struct reader *r, const unsigned char *locator)
 	if (length > before || at + 12 + length != before)
 		SAY_ERROR(r, "zip-zip64", path,
 			"the ZIP64 end record does not end where its locator begins");
-	/* An old field must say what the ZIP64 record says, or be all ones. */
+	/* A field of the old record must equal the ZIP64 one, or be all ones. */
 	if ((r->count != 0xffff && r->count != n) ||
 		(r->bytes != 0xffffffff && r->bytes != bytes) ||
 		(r->dir != 0xffffffff && r->dir != dir) || le64(e + 24) != n)
@@ -320,7 +321,7 @@ static void check_packing(struct reader *r, struct zip_member *m)
 		REFUSE(r, "zip-method", m,
 			"method %u: a wheel may have stored (0) and deflated (8) members only",
 			m->method);
-	/* Deflate: a match of 258 bytes costs two bits at the least (RFC 1951), 1032 : 1. */
+	/* Deflate: a match of 258 bytes costs at least two bits (RFC 1951), which is 1032 : 1. */
 	if ((m->method == ZIP_STORED && m->size != m->stored) ||
 		(m->method == ZIP_DEFLATE && m->size / 1032 > m->stored))
 		REFUSE(r, "zip-size", m, "%llu bytes cannot come out of %llu",
@@ -347,7 +348,8 @@ static size_t read_entry(struct reader *r, struct str rest)
 		.flags = le16(p + 8),
 		.time = le32(p + 12),
 		.crc = le32(p + 16),
-		.mode = le32(p + 38) >> 16, /* whatever system wrote it, as in installers */
+		.mode = le32(p + 38) >>
+			16, /* the system that wrote it is ignored, as by installers */
 		.size = w.size,
 		.stored = w.stored,
 		.header = w.header,
@@ -436,7 +438,7 @@ static void check_names(struct reader *r)
 /* ---- local headers ---- */
 
 struct local {
-	const char *p; /* the fixed part */
+	const char *p; /* the fixed part of the header */
 	struct str name, extra;
 };
 
@@ -527,7 +529,7 @@ static struct err *check_member(struct reader *r, struct zip_member *m)
 
 /* ---- every byte belongs to one member ---- */
 
-/* A data descriptor (4.3.9): with or without a signature, sizes of 4 or 8 bytes. */
+/* Do these bytes hold the member's data descriptor (4.3.9)? It may have a signature, and sizes of 4 or 8 bytes. */
 static bool descriptor_fits(const struct zip_member *m, const unsigned char *p, size_t n)
 {
 	bool sig = n == 16 || n == 24;

@@ -12,7 +12,7 @@
 
 enum {
 	RING = 32,           /* pieces between the two threads: 6 ms of unpacking */
-	BLOCKS = 4,          /* kept blocks */
+	BLOCKS = 4,          /* number of blocks that are kept */
 	BLOCK_SHIFT = 20,    /* log2 of a block's bytes, at least */
 	CHECKPOINTS = 384,   /* at most; 87 KiB each */
 	EXCERPTS = 16 << 20, /* bytes of all excerpts, at most */

@@ -8,7 +8,7 @@
 #include "recipe/recipe.h"
 
 struct recipe_range {
-	struct str name, range; /* range of versions: ">=7.0" */
+	struct str name, range; /* range: of versions, ">=7.0" */
 };
 
 enum recipe_place { PLACE_TREE, PLACE_SDK, PLACE_SYSTEM };

@@ -5,7 +5,7 @@
 
 enum { FILE_LIMIT = 64 << 20 };
 
-/* Keeps the reason why a step does not fit; returns false. */
+/* Records why a step does not fit; returns false. */
 static bool misfit(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
 
 static bool misfit(struct trial *t, const char *fmt, ...)

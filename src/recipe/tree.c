@@ -38,7 +38,7 @@ struct err *recipe_facts_of_tree(struct arena *a, struct str tree, struct recipe
 		struct str rest = str_trim(str_sub(text, str_find(text, mark) + mark.n, text.n));
 		if (rest.n && (rest.p[0] == '\'' || rest.p[0] == '"'))
 			rest = str_sub(rest, 1, rest.n);
-		/* the release alone: version.txt says "2.6.0a0+git1" for every commit before 2.6.0 */
+		/* only the release: version.txt says "2.6.0a0+git1" for every commit before 2.6.0 */
 		size_t n = 0;
 		while (n < rest.n && (ascii_digit(rest.p[n]) || rest.p[n] == '.'))
 			n++;

@@ -149,7 +149,7 @@ static bool key_ok(struct str key)
 struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_headers *ret)
 {
 	enum { MAX_HEADERS = 10000 };
-	BUF(folded, a); /* the value of the last header, when it goes on */
+	BUF(folded, a); /* the value of the last header, if it has continuation lines */
 	struct str rest = text, line;
 	*ret = (struct dist_headers){0};
 	for (unsigned n = 1; str_next(&rest, '\n', &line); n++) {

@@ -1,9 +1,7 @@
 /* Values of Python literals; see literal.h.
  *
- * One pass of recursive descent that evaluates while it reads. Names give the value that an earlier
- * statement bound, computed once and shared; so nothing is ever built twice, however names refer to
- * names.
- */
+ * One pass of recursive descent evaluates while it reads. A name yields the value that an earlier statement bound to
+ * it, computed once and shared, so nothing is built twice, however names refer to each other. */
 #include "lang/python/literal.h"
 
 #include <stdlib.h>

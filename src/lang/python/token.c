@@ -20,7 +20,7 @@ struct lexer {
 	unsigned line;
 	size_t first;                /* first token of the current logical line */
 	unsigned def_col, block_col; /* columns of the enclosing def and compound; 0 = none */
-	unsigned open;               /* brackets */
+	unsigned open;               /* number of open brackets */
 	struct {
 		char c;
 		unsigned line, col;

@@ -25,8 +25,9 @@ enum py_place { PY_PLAIN, PY_BLOCK, PY_INSIDE_DEF };
 struct py_statement {
 	size_t from, to; /* tokens */
 	enum py_place place;
-	struct str target; /* NAME = value, NAME: type = value; "" = another kind of statement */
-	size_t value;      /* first token of the value */
+	struct str
+		target; /* NAME in `NAME = value` and `NAME: type = value`; "" = another kind of statement */
+	size_t value;           /* first token of the value */
 	struct py_value *known; /* the value, once literal.c has evaluated it */
 	bool bad;               /* the evaluation failed */
 };
@@ -51,7 +52,7 @@ struct py_statement *py_setter(const struct py_module *m, struct str name, size_
 struct py_statement *py_setter_anywhere(const struct py_module *m, struct str name, size_t before);
 /* The number of the statement that contains this token. */
 size_t py_statement_at(const struct py_module *m, size_t token);
-bool py_is(const struct py_module *m, size_t token, struct str text); /* false behind the end */
+bool py_is(const struct py_module *m, size_t token, struct str text); /* false past the end */
 /* E_TORCH that points at a place of the module. */
 MUST_USE struct err *py_error(
 	const struct py_module *m, unsigned line, unsigned col, const char *fmt, ...) PRINTF(4, 5);

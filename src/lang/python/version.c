@@ -153,7 +153,7 @@ static bool scan(struct arena *a, struct str text, struct version *ret)
 		return false;
 	v.pre = part(&s, PRE_A, PRE_RC, &v.pre_number);
 	rest = s;
-	if (skip(&rest, "-") && (n = number(&rest)).n) { /* "1.0-1" */
+	if (skip(&rest, "-") && (n = number(&rest)).n) { /* post-release "1.0-1" */
 		v.post = n;
 		s = rest;
 	} else {
@@ -228,7 +228,7 @@ static int cmp_optional(struct str a, struct str b, int none)
 	return cmp_number(a, b);
 }
 
-/* Compares local parts: numbers by value, and after all words; a list after all its beginnings. */
+/* Compares local parts: numbers by value, and after all words; a list sorts after its own prefixes. */
 static int cmp_local(const struct strs *a, const struct strs *b)
 {
 	for (size_t i = 0; i < a->n && i < b->n; i++) {
