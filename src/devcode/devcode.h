@@ -172,7 +172,7 @@ void devcode_note_side(
  * slower there, the set serves every GPU. */
 bool devcode_set_serves(const struct devcode_set *s, const struct target *want, bool *ret_needed);
 /* The extent to which a file serves one target: each bundle with kernels must have some for it. If no kernels of the
- * file were counted, each nonempty object counts as one kernel. All objects outside of bundles count as one bundle. */
+ * file were counted, every nonempty object counts as one kernel. All objects outside of bundles count as one bundle. */
 struct devcode_cover {
 	/* bundles with any kernel; how many of them have none for the target */
 	unsigned bundles, without;

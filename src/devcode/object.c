@@ -39,7 +39,7 @@ static struct err *set_target(struct scan *s, struct str name, struct code_objec
 struct err *object_add(
 	struct scan *s, const struct bytes *src, struct str target, struct code_object **ret)
 {
-	enum { MEMORY = 3000, WORK = 2000 }; /* including its lines of output */
+	enum { MEMORY = 3000, WORK = 2000 }; /* for an object, including its lines of output */
 	struct code_object o = {.bundle = s->file->bundles,
 		.kernels = -1,
 		.debug = s->flags & DEVCODE_DEBUG ? 0 : -1,
@@ -345,7 +345,7 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole object ---- */
 
 /* Reads the target from the ELF header alone: a plain listing needs no more than this short read. *ret = false: it was
  * not enough. */

@@ -14,8 +14,8 @@ static int by_place(const void *x, const void *y)
 	return (a->old > b->old) - (a->old < b->old);
 }
 
-/* Estimates the stored size of so many decoded bytes: by the bundle's ratio, or a guess if it was not compressed
- * before. */
+/* Estimates the stored size of `bytes` decoded bytes: by the bundle's ratio, or, if it was not compressed before, a
+ * guess. */
 static uint64_t stored(const struct bundle *b, uint64_t bytes)
 {
 	double part = b->size ? (double)b->stored / (double)b->size : 0;
@@ -136,7 +136,7 @@ static struct err *take_bundle(void *user, const struct bundle *b)
 	return NULL;
 }
 
-/* ---- where they are ---- */
+/* ---- finding the bundles ---- */
 
 static struct err *walk(struct slim_plan *p, uint64_t at, uint64_t end, bool all)
 {

@@ -138,7 +138,7 @@ static struct err *rela(struct ref_finder *f, const char *p, uint64_t at)
 	size_t n = f->out->n;
 	if (!key.index && type == f->machine->relative) {
 		TRY(add(f, le64(p + 16), at, r));
-		/* some linkers write the address to the relocated place, too */
+		/* some linkers also write the address to the place that the relocation fills */
 		return f->out->n > n ? in_place(f, le64(p)) : NULL;
 	}
 	if (f->symbols.n)

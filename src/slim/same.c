@@ -133,7 +133,7 @@ static struct err *read_refs(struct arena *a, const struct slim_plan *p, struct 
 	struct slim_plan copy = *p;
 	TRY(slim_find_segment(&copy));
 	TRY(slim_refs(a, &copy, &copy.elf, false, ret));
-	/* gold writes an address to the place of a relocation by a symbol, too */
+	/* gold also writes the address to the place that a relocation by a symbol fills */
 	VEC_EACH (struct slim_ref, r, ret)
 		r->at = r->at ? r->at : elf_offset_of(&p->elf, r->place);
 	if (ret->n)

@@ -23,7 +23,7 @@
 
 struct fs_out;
 
-/* ---- what stays ---- */
+/* ---- the device code that stays ---- */
 struct slim_keep {
 	const struct target *v; /* n = 0: keep everything */
 	size_t n;
@@ -44,21 +44,21 @@ bool slim_keeps_file(const struct slim_keep *k, struct str path);
 /* Does a glob of k->without match? One without a slash matches any component of the path: "nvidia" takes everything
  * below such a folder. */
 bool slim_leaves_out(const struct slim_keep *k, struct str path);
-/* The GPU ("gfx90a") or family ("gfx11", "gfx110x", "gfx12_0") that a side file is for; "" for a file for all GPUs, or
+/* The GPU ("gfx90a") or family ("gfx11", "gfx110x", "gfx12_0") that a side file is for; "" if it is for all GPUs, or
  * for several. */
 struct str slim_file_owner(struct arena *a, struct str path);
 bool slim_owner_covers(struct str owner, struct str gpu); /* both as slim_file_owner() names them */
 
-/* ---- which compressed bundles a HIP runtime reads ---- */
+/* ---- the newest compressed bundles that a HIP runtime reads ---- */
 struct slim_runtime {
 	struct str path;           /* "": none was found */
 	unsigned major, minor;     /* its HIP version, a lower bound */
 	enum bundle_encoding most; /* the newest encoding of bundles that it reads */
 };
-/* Is this file name libamdhip64's? */
+/* Is this a file name of libamdhip64? */
 bool slim_is_runtime(struct str name);
-/* Examine one runtime (`path` is its name in messages); each one in a folder; (deep) each one in the tree below it. *io
- * keeps the oldest. */
+/* Examines one runtime (`path` is its name in messages); each one in a folder; (deep) each one in the tree below it.
+ * *io keeps the oldest. */
 MUST_USE struct err *slim_runtime(
 	struct arena *a, const struct bytes *src, struct str path, struct slim_runtime *io);
 MUST_USE struct err *slim_runtime_in(

@@ -1,10 +1,10 @@
-/* The steps of making one file smaller, which the files of slim/ share; slim.h is the interface. */
+/* The steps by which one file becomes smaller, shared by the files of slim/; slim.h is the interface. */
 #pragma once
 
 #include "formats/elf_image.h"
 #include "slim/slim.h"
 
-/* A place that holds, or a relocation that makes, the address of a bundle. */
+/* A place in the file that holds a bundle's address, or a relocation that produces it. */
 struct slim_ref {
 	/* offset in the file of the 8 bytes that hold the address; 0: a relocation takes it from a symbol */
 	uint64_t at;

@@ -24,7 +24,7 @@ struct pairs {
 	const struct verify_options *o;
 	struct verdict *host;
 	struct devcode gpus; /* only its targets are used */
-	struct map code;     /* "NAME#NUMBER": struct holders */
+	struct map code;     /* "NAME#NUMBER" -> struct holders */
 	struct map names;    /* names of libraries -> struct verify_library */
 	struct budget budget;
 	const struct verify_archive

@@ -40,10 +40,10 @@ struct wheel { /* an open wheel */
 /* Unpacks only RECORD. ret must not move afterwards. */
 MUST_USE struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret);
 void wheel_close(struct wheel *w);
-/* A file of its dist-info folder ("METADATA") and its headers. E_WHEEL when it is missing. */
+/* Reads a file of the dist-info folder ("METADATA") and its headers. E_WHEEL when it is missing. */
 MUST_USE struct err *wheel_headers(struct arena *a, const struct wheel *w, const char *file,
 	struct str *ret_text, struct dist_headers *ret);
-/* Is it RECORD or one of its signatures? A new RECORD replaces all of them. */
+/* Is this RECORD or one of its signatures? A new RECORD replaces all of them. */
 bool wheel_is_record(struct str info, struct str name);
 /* Takes the n bytes at offset `at` of a member's content; an empty one has one piece of 0 bytes. */
 typedef struct err *wheel_take(
@@ -69,7 +69,7 @@ MUST_USE struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w);
 MUST_USE struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct str info,
 	const struct zip_writer *how);
 
-/* ---- what the commands do ---- */
+/* ---- the commands of `rocsmith wheel` ---- */
 struct wheel_request {
 	struct str from, to;
 	bool force; /* an existing result may be replaced */
@@ -82,7 +82,8 @@ struct wheel_request {
 };
 
 struct wheel_done {
-	struct str source, path; /* the input; the result, or in a dry run what it would be */
+	/* paths of the input and of the result, which a dry run does not write */
+	struct str source, path;
 	size_t members;
 	uint64_t size; /* bytes of the members' content, without RECORD */
 };
@@ -98,7 +99,7 @@ MUST_USE struct err *wheel_pack(
 /* Members keep their compressed bytes. Another version changes METADATA and the names of the dist-info and data folders. */
 MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
-/* A member's name when OLD.dist-info and OLD.data are called NOW.dist-info and NOW.data. */
+/* A member's name after OLD.dist-info and OLD.data are renamed to NOW.dist-info and NOW.data. */
 struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now);
 /* The path at which an installer puts a member, below site-packages: "torch/x.so" for
  * "torch-1.data/platlib/torch/x.so"; `elsewhere` if it goes to another folder. */

@@ -22,7 +22,7 @@ struct fat_request {
 	struct wheel_request wheel;
 	struct str sdk; /* a folder */
 	struct slim_keep keep;
-	struct strs gpus;  /* their names */
+	struct strs gpus;  /* names of the wanted GPUs */
 	struct strs with;  /* libraries that something loads by name at run time: "libx.so.1" */
 	struct strs allow; /* globs of libraries that the machine is expected to have */
 	uint64_t budget;   /* most bytes of the wheel; 0: no limit */

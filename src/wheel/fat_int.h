@@ -7,7 +7,7 @@
 
 struct fat_lib {              /* an ELF file of the new wheel */
 	struct str site;      /* its installed path below site-packages; "" elsewhere */
-	size_t input;         /* in fat.inputs */
+	size_t input;         /* index in fat.inputs */
 	struct wheel_elf elf; /* needed libraries are listed by their new names */
 	bool sdk;
 	struct elf_changes changes; /* new names of needed libraries, and search paths */
@@ -25,7 +25,7 @@ struct fat {
 	struct wheel_inputs inputs;
 	struct str root; /* real path of the SDK */
 	bool windows;
-	struct str folder; /* in the wheel, for libraries from the SDK */
+	struct str folder; /* folder in the wheel that gets the SDK's libraries */
 	struct map found;  /* names of libraries in the SDK -> struct str path */
 	struct map names;  /* names of libraries in the wheel -> index in libs + 1 */
 	VEC(struct fat_lib) libs;

@@ -41,12 +41,12 @@ struct merging {
 	struct merge_done *done;
 	struct merge_source *v, *first;
 	struct merge_source *host; /* NULL: all are whole wheels */
-	struct map names;          /* struct merge_member */
+	struct map names;          /* member name -> struct merge_member */
 	struct budget budget;      /* the cost of reading all contents */
 	VEC(struct merge_archive *) archives;
 };
 
-/* ---- do they belong together? ---- */
+/* ---- checking that the wheels belong together ---- */
 
 static struct err *open_sources(struct merging *k)
 {
@@ -160,7 +160,7 @@ struct joining {
 	struct merging *k;
 	struct arena *a;
 	struct zip_sink sink;
-	struct map objects; /* "BUNDLE ID": struct merge_object */
+	struct map objects; /* "BUNDLE ID" -> struct merge_object */
 	struct hash *hash;
 	uint64_t from; /* offset of the current object */
 	VEC(struct slim_object) v;
@@ -304,7 +304,7 @@ static struct err *join_copies(struct merging *k, const struct merge_member *x, 
 
 /* ---- a host part and archives ---- */
 
-struct archived { /* an object on its way out of an archive */
+struct archived { /* an object that is being read from an archive */
 	struct joining *j;
 	size_t bundle;
 	struct bundle_entry e;
@@ -345,7 +345,7 @@ static int by_bundle(const void *x, const void *y)
 				      : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Names the bundles for which no archive has any code. Both lists are sorted. */
+/* Lists the bundles for which no archive has any code in done->missing. Both lists are sorted. */
 static void note_missing(struct joining *j, const struct kpack_host *x)
 {
 	struct merging *k = j->k;

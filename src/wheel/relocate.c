@@ -41,7 +41,7 @@ struct str wheel_way(struct arena *a, struct str from, struct str to)
 
 /* ---- unpacking ---- */
 
-struct scratch { /* a member on its way into a file */
+struct scratch { /* a member that is being unpacked into a file */
 	struct str path;
 	int fd;
 	uint64_t at;

@@ -1,5 +1,5 @@
-/* A wheel made of other wheels: their members go through a rule, one by one, and what comes out is written whole or not
- * at all. slim, split, merge and bundle are four rules.
+/* A wheel made of other wheels: a rule decides about each of their members, and the result is written whole or not at
+ * all. slim, split, merge and bundle are four such rules.
  *
  *     struct rewrite x = {.a = a, .scratch = dir, .to = path, .time = wheel_time(&w), .out.info = w.info};
  *     TRY(rewrite_each(&x, &inputs, rule, user));
@@ -19,7 +19,7 @@ struct rewrite {
 	unsigned jobs;
 	uint64_t budget;         /* see struct zip_writer */
 	struct wheel_inputs out; /* members so far; out.info: the new dist-info folder */
-	size_t at, files;        /* index of the member at hand; scratch files so far */
+	size_t at, files;        /* index of the current member; number of scratch files so far */
 	uint64_t size;           /* bytes of the new wheel's file; 0 before it is written */
 };
 

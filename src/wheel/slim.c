@@ -1,4 +1,4 @@
-/* Makes a wheel for fewer GPUs, and updates the RECORD of an installed one whose files were made smaller. See wheel.h
+/* Makes a wheel for fewer GPUs, and updates the RECORDs of an installation whose files were made smaller. See wheel.h
  * and slim/slim.h. */
 #include "base/fs.h"
 #include "base/hash.h"

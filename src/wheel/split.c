@@ -5,7 +5,7 @@
 #include "devcode/devcode.h"
 #include "wheel/split_int.h"
 
-/* ---- what is in the wheel ---- */
+/* ---- the wheel's contents ---- */
 
 static struct err *look_at_head(
 	void *user, const struct wheel_member *m, const void *p, size_t n, uint64_t at)

@@ -51,7 +51,7 @@ MUST_USE struct err *split_part_guess(
 	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is);
 #define SPLIT_ARCHIVE ".kpack"
 bool split_has_archives(const struct wheel *w);
-/* METADATA without the fields that AMD's splitter adds to a host wheel. */
+/* Removes from METADATA the fields that AMD's splitter adds to a host wheel. */
 MUST_USE struct err *split_without(struct arena *a, struct str text, struct str *ret);
 
 struct split_request {
@@ -84,8 +84,8 @@ MUST_USE struct err *wheel_split(
 	struct arena *a, const struct split_request *q, struct split_done *ret);
 
 struct merge_request {
-	struct strs
-		from; /* wheels: a host wheel and device wheels of it, or several for the same release */
+	/* wheels: a host wheel and its device wheels, or whole wheels of the same release */
+	struct strs from;
 	struct str to;
 	bool force;
 	unsigned jobs;

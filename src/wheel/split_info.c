@@ -5,7 +5,7 @@
 #include "formats/node.h"
 #include "wheel/split_int.h"
 
-enum { OPEN = 200 }; /* members that stay unpacked for the next wheel */
+enum { OPEN = 200 }; /* most members that stay unpacked for the next wheel */
 
 static const char *const roles[] = {"host", "device", "family", "all", "variant", NULL};
 static const struct json_field wheel_fields[] = {

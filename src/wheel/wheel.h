@@ -45,8 +45,8 @@ struct wheel_elfs {
 /* The lowest platform tag that is true for some ELF files. */
 struct wheel_platform {
 	struct str tag;       /* "linux_x86_64", "manylinux_2_34_x86_64"; "any" without ELF files */
-	struct str glibc;     /* newest version needed: "2.34", "" = none */
-	unsigned glibc_minor; /* 34 */
+	struct str glibc;     /* newest glibc needed: "2.34", "" = none */
+	unsigned glibc_minor; /* its minor version: 34 */
 	struct str glibc_by;  /* file that needs it */
 	unsigned minor;       /* the manylinux tag that symbol versions alone allow */
 	struct str minor_by;  /* the reason: "GLIBCXX_3.4.30 of 'pkg/_C.so'" */
@@ -74,7 +74,8 @@ MUST_USE struct err *wheel_elf_read(struct arena *a, const struct bytes *src, st
 	struct wheel_elf *ret, bool *ret_elf);
 
 /* ---- search paths ---- */
-/* The folder of the wheel that the element "$ORIGIN/../lib" of a member's search path means; "" for other elements. */
+/* The folder of the wheel to which an element of a member's search path leads, such as "$ORIGIN/../lib"; "" for
+ * elements without $ORIGIN. */
 struct str wheel_origin(struct arena *a, struct str element, struct str member);
 /* The reverse: the element by which files in one folder of the wheel find another folder. */
 struct str wheel_way(struct arena *a, struct str from, struct str to);
@@ -89,7 +90,7 @@ struct wheel_path {
 struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder */
-	struct strs gone;    /* absolute */
+	struct strs gone;    /* absolute paths of folders */
 	int64_t epoch;
 	unsigned jobs;
 	VEC(struct wheel_path) changed; /* empty: nothing had to change, and `to` was not written */
