@@ -68,8 +68,7 @@ struct err *bytes_slice(
 		return err_new(E_LIMIT, "%llu bytes at offset %llu: at most %d are read",
 			(unsigned long long)n, (unsigned long long)offset, MAX_SLICE);
 	if (offset > s->size || n > s->size - offset)
-		return bytes_read(
-			s, NULL, (size_t)n, offset); /* fails before memory is allocated */
+		return bytes_read(s, NULL, (size_t)n, offset); /* fails, without allocating */
 	TRY(budget_memory(s->budget, n));
 	char *p = arena_raw(a, (size_t)n + 1);
 	TRY(bytes_read(s, p, (size_t)n, offset));

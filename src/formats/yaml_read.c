@@ -35,8 +35,7 @@ static struct err *parser_error(struct yaml_reader *r)
 	const yaml_parser_t *p = &r->parser;
 	const char *problem = p->problem ? p->problem : "it is not valid YAML";
 	yaml_mark_t m = p->problem_mark;
-	if (p->error ==
-		YAML_READER_ERROR) { /* bad encoding, for which libyaml gives only a byte offset */
+	if (p->error == YAML_READER_ERROR) { /* bad encoding; libyaml gives only a byte offset */
 		struct str before = str_sub(r->text, 0, p->problem_offset);
 		size_t line = str_rchr(before, '\n');
 		line = line < before.n ? line + 1 : 0;
@@ -250,8 +249,8 @@ struct err *yaml_parse(struct arena *a, struct str text, struct str name, const 
 {
 	if (text.n > NODE_SIZE)
 		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
-	size_t directives =
-		0; /* libyaml compares each %TAG with all before it, which takes quadratic time */
+	/* libyaml compares each %TAG with all before it, which takes quadratic time */
+	size_t directives = 0;
 	for (size_t i = 0; i < text.n && directives <= 100; i++)
 		directives +=
 			text.p[i] == '%' && (!i || text.p[i - 1] == '\n' || text.p[i - 1] == '\r');

@@ -348,8 +348,7 @@ static size_t read_entry(struct reader *r, struct str rest)
 		.flags = le16(p + 8),
 		.time = le32(p + 12),
 		.crc = le32(p + 16),
-		.mode = le32(p + 38) >>
-			16, /* the system that wrote it is ignored, as by installers */
+		.mode = le32(p + 38) >> 16, /* of any system, as in installers */
 		.size = w.size,
 		.stored = w.stored,
 		.header = w.header,

@@ -25,8 +25,8 @@ enum py_place { PY_PLAIN, PY_BLOCK, PY_INSIDE_DEF };
 struct py_statement {
 	size_t from, to; /* tokens */
 	enum py_place place;
-	struct str
-		target; /* NAME in `NAME = value` and `NAME: type = value`; "" = another kind of statement */
+	/* NAME in `NAME = value` and `NAME: type = value`; "" = another kind of statement. */
+	struct str target;
 	size_t value;           /* first token of the value */
 	struct py_value *known; /* the value, once literal.c has evaluated it */
 	bool bad;               /* the evaluation failed */
