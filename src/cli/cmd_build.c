@@ -53,7 +53,7 @@ static void say_findings(const struct findings *list)
 	}
 }
 
-/* Shows the compiler's errors, then what became of the build. main() shows errors of other kinds. */
+/* Prints the compiler's errors, then the state of the build. main() prints errors of other kinds. */
 static struct err *say_failure(
 	const struct plan *p, struct build_result *r, struct err *e, int *ret_status)
 {

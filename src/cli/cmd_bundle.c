@@ -1,4 +1,4 @@
-/* rocsmith bundle: makes a fat wheel, with the ROCm libraries that it needs. */
+/* rocsmith bundle: makes a fat wheel, which includes the ROCm libraries that it needs. */
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/rule.h"
@@ -39,7 +39,7 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-/* "900M", "2GiB": whole numbers of bytes, or of powers of 1000 or 1024. */
+/* Reads a size, a whole number with or without a unit that is a power of 1000 or 1024: "900M", "2GiB". */
 static struct err *read_size(struct arena *a, struct str text, uint64_t *ret)
 {
 	struct str s = str_lower(a, text);
@@ -93,7 +93,7 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 	out_fmt("\n");
 }
 
-/* An installed SDK becomes its folder; it may have been installed without the kernels of these GPUs. */
+/* Replaces the name of an installed SDK by its folder. It may have been installed without kernels for these GPUs. */
 static struct err *open_sdk(struct arena *a, const struct targets *gpus, struct str *io)
 {
 	struct sdk sdk;

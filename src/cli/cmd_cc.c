@@ -1,5 +1,5 @@
-/* rocsmith cc: runs a program of an SDK among this machine's programs, through a shim folder. Usually rocsmith is called
- * by the name of such a program instead; main() does not come here then. */
+/* rocsmith cc: runs a program of an SDK among this machine's programs, through a shim folder. If rocsmith is called by
+ * the name of such a program, as is usual, main() calls cc_run() itself. */
 #include <stdlib.h>
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* rocsmith explain: the causes in a log of a build or a run; the meaning of one of our error codes, or of an entry. */
+/* rocsmith explain: finds the causes in the log of a build or a run, or explains an error code or an entry. */
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/diagnosis.h"
@@ -69,7 +69,7 @@ static void show_entry(struct arena *a, const struct diagnosis *d)
 	item(a, "from", entry_sources(a, d).p);
 }
 
-/* Shows all rules with this id; first: with their title and fixes. */
+/* Shows all rules with this id. first: also their title and fixes. */
 static void show_rules(struct arena *a, struct str id, bool first)
 {
 	const struct rule *r = rule_find(id);
@@ -119,7 +119,7 @@ static void list_all(void)
 			out_fmt("%-28s %s\n", r->id, rule_title(r));
 }
 
-/* Shows an entry, the rules with its id, or both; all of them if the id is "". */
+/* Shows the entry and the rules with this id; if it is "", all of them. */
 static void show_entries(struct arena *a, bool json, struct str id)
 {
 	const struct diagnosis *one = diagnosis_find(id);
@@ -138,7 +138,7 @@ static void show_entries(struct arena *a, bool json, struct str id)
 	}
 }
 
-/* ---- one of our codes ---- */
+/* ---- an error code ---- */
 
 extern const struct str explain_errors;
 
@@ -211,7 +211,7 @@ static void show_cause(
 	item(a, "from", entry_sources(a, c->entry).p);
 }
 
-/* Shows the causes; or, if there is none, those that would be if the log is of an AMD GPU. */
+/* Shows the causes. If there is none, shows those that would apply if the log is of an AMD GPU. */
 static void show_causes(struct arena *a, const struct log_answer *answer, struct str name)
 {
 	unsigned context = 0;
@@ -264,7 +264,7 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 	return e;
 }
 
-/* Compares the causes with the machine, if one of them asks for that. */
+/* Compares the causes with the machine if one of them depends on it. */
 static struct err *look_here(struct arena *a, struct str sysroot, struct log_answer *answer)
 {
 	struct machine m;

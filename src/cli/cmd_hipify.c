@@ -1,6 +1,4 @@
-/* rocsmith hipify DIR: its options, how these and rocsmith.yaml become a run (options win), and the
- * run itself.
- */
+/* rocsmith hipify DIR: makes a request from its options and rocsmith.yaml (options win), and runs the translation. */
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
@@ -67,8 +65,7 @@ static struct err *choose_mode(const struct hipify_args *h, struct hipify_option
 	return NULL;
 }
 
-/* Sources are looked up in DIR, as a setup.py that runs there sees them, then in the current folder.
- */
+/* Finds the sources in DIR, as a setup.py that runs there sees them, or else in the current folder. */
 static struct err *find_sources(
 	struct arena *a, const struct hipify_args *h, struct hipify_options *o)
 {
@@ -112,7 +109,7 @@ struct err *hipify_resolve(
 	o->jobs = h->common.jobs;
 	if (fs_is_dir(dir))
 		TRY(plan_hipify_read(a, dir, &described));
-	/* As sources. Those that do not exist stay as they are: the original does not mind them. */
+	/* Include folders are found like sources. The original accepts folders that do not exist, so they stay. */
 	o->include_dirs = (struct strs){0};
 	VEC_EACH (const struct str, d, &include_dirs) {
 		bool here = fs_is_dir(path_join(a, dir, *d)) || !fs_is_dir(*d);
@@ -134,7 +131,7 @@ struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 	const struct hipify_args *h = job->args;
 	CLEANUP(fd_closep) int lock = -1;
 	struct hipify_tree t = {0};
-	/* A build compiles from the default overlay: no translation while one runs. */
+	/* a build compiles from the default overlay, so no translation may run at the same time */
 	if (job->build.n && !fs_writes_forbidden()) {
 		TRY(fs_place_check(FS_CACHE));
 		TRY(fs_mkdirs(job->build));

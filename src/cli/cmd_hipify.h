@@ -1,6 +1,6 @@
-/* The commands of hipify: cmd_hipify.c translates and turns options and rocsmith.yaml into what a
- * run needs, cmd_hipify_show.c prints a translation, cmd_hipify_explain.c says which rule changed
- * what, cmd_hipify_tree.c answers for a whole tree: status, restore, verify, lint. Private to them.
+/* Private to the commands of hipify: cmd_hipify.c translates, with options and rocsmith.yaml as its input;
+ * cmd_hipify_show.c prints a translation; cmd_hipify_explain.c shows the rule behind each change; cmd_hipify_tree.c has
+ * the commands on a whole tree: status, restore, verify, lint.
  */
 #pragma once
 
@@ -10,21 +10,21 @@
 
 struct hipify_args {
 	struct common common;
-	struct hipify_options o; /* as given; dir is DIR, a folder or a file */
-	struct str place;        /* explain: FILE[:LINE] */
+	struct hipify_options o; /* as given on the command line; dir is DIR, a folder or a file */
+	struct str place;        /* FILE[:LINE] of explain */
 	bool diff, check, force;
 };
 
-/* A run with every choice made. */
+/* A run of hipify, with all options resolved. */
 struct hipify_job {
 	struct arena *a;
 	const struct hipify_args *args;
 	struct hipify_options o;
-	struct str build; /* the build folder around the default overlay; "" with a target given */
+	struct str build; /* build folder of the default overlay; "" if the user names a target */
 	bool answered;    /* a comparison has been printed already */
 };
 
-/* Rows that several commands have. */
+/* Option rows that several commands share. */
 /* clang-format off */
 #define HIPIFY_DIR(text)                                                                           \
 	{OPT_ARGUMENT("DIR", OPT_POS, struct hipify_args, o.dir, (text)), .flags = OPT_REQUIRED}
@@ -68,23 +68,24 @@ struct hipify_job {
 /* clang-format on */
 
 /* ---- cmd_hipify.c ---- */
-/* dir: the folder (or file) to translate. E_USAGE, E_NOENT, and what is wrong in rocsmith.yaml. */
+/* Resolves all options. dir: the folder (or file) to translate. Fails with E_USAGE, E_NOENT, or the errors of
+ * rocsmith.yaml. */
 MUST_USE struct err *hipify_resolve(
 	struct arena *a, const struct hipify_args *h, struct str dir, struct hipify_job *ret);
-/* The overlay of a project when none is named: *ret_build is the build folder that it lies in. */
+/* The default overlay of a project; *ret_build: the build folder that contains it. */
 struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build);
 MUST_USE struct err *hipify_check_there(struct str path); /* E_NOENT */
 /* Runs hipify and shows the result. */
 MUST_USE struct err *hipify_translate(struct hipify_job *job, int *ret_status);
 
 /* ---- cmd_hipify_show.c ---- */
-/* Prints what a run found and did, as text or JSON. */
+/* Prints the result of a run, as text or JSON. */
 MUST_USE struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t);
-size_t hipify_count_changed(const struct hipify_tree *t); /* sources with another text */
-/* A path of the tree as the user sees it. */
+size_t hipify_count_changed(const struct hipify_tree *t); /* sources whose text changes */
+/* A path of the tree as shown to the user, with DIR in front. */
 struct str hipify_in_dir(struct arena *a, struct str dir, struct str path);
 struct str hipify_untranslated_text(struct arena *a, struct str dir, const struct untranslated *u);
-/* In tables: FIELD_LIST of a struct untranslated_list, FIELD_STRUCT of a struct torch_source. */
+/* Used by FIELD_LIST of a struct untranslated_list and FIELD_STRUCT of a struct torch_source. */
 extern const struct json_field hipify_untranslated_fields[], hipify_torch_fields[];
 /* NULL if no source failed. A single failure is the error's cause; several become warnings. */
 struct err *hipify_failures(struct arena *a, struct hipify_tree *t);

@@ -1,5 +1,5 @@
-/* rocsmith hipify explain: which rule made which change in a file or line. In the modes torch and
- * extension the file is looked at as part of its tree, because the tree decides on its includes.
+/* rocsmith hipify explain: shows the rule behind each change in a file or line. In the modes torch and extension, the
+ * file is translated as part of its tree, because the tree decides on its includes.
  */
 #include "cli/cmd_hipify.h"
 
@@ -16,10 +16,10 @@ struct explained {
 	bool by_torch;
 	struct str source;
 	struct hipify_text text;
-	struct untranslated_list names; /* in that line, with the file's name as given */
+	struct untranslated_list names; /* those in that line, with the file's name as given */
 };
 
-/* Splits FILE:LINE, unless a file has all of it as its name. */
+/* Splits FILE:LINE, unless there is a file of that whole name. */
 static void split_place(struct explained *x, struct str s, struct str dir)
 {
 	size_t colon = str_rchr(s, ':');
@@ -32,7 +32,7 @@ static void split_place(struct explained *x, struct str s, struct str dir)
 	x->line = (unsigned)line;
 }
 
-/* An edit may take several lines: a launch's name and its "<<<" often stand on two. */
+/* Does the edit touch the wanted line? It may span several, since a kernel's name and its "<<<" are often on two. */
 static bool wanted_edit(const struct explained *x, const struct hipify_edit *e)
 {
 	unsigned last = e->line;
@@ -57,7 +57,7 @@ static struct str rule_text(struct arena *a, const struct hipify_rule *r)
 	return buf_str(&b);
 }
 
-/* "FILE:LINE, TABLE", and what it replaced when the edit as a whole is something else. */
+/* "FILE:LINE, TABLE", with the rule's own replacement if the whole edit replaces a different text. */
 static struct str reason_text(
 	struct arena *a, const struct hipify_reason *r, struct str old, struct str new)
 {
@@ -72,7 +72,7 @@ static struct str reason_text(
 	return buf_str(&b);
 }
 
-/* Source text with one blank for each run of them, line ends included. */
+/* Source text with each run of white space, also line ends, as one space. */
 static struct str on_one_line(struct arena *a, struct str s)
 {
 	BUF(out, a);
@@ -129,7 +129,7 @@ struct shown_reasons {
 struct shown_edit {
 	unsigned line;
 	struct str from, to;
-	const struct shown_rule *rule;       /* mode standalone; NULL = no row is behind it */
+	const struct shown_rule *rule;       /* mode standalone; NULL = not made by a table row */
 	const struct shown_reasons *reasons; /* modes torch and extension */
 };
 
@@ -145,7 +145,7 @@ static const struct json_field rule_fields[] = {
 	FIELDS(struct shown_rule, kind, since, evidence),
 	{.kind = FIELD_END},
 };
-/* A rule of the algorithm has no place in a table. */
+/* Table, file and line are omitted for a rule of the algorithm itself. */
 static const struct json_field reason_fields[] = {
 	FIELDS(struct hipify_reason, kind, from, to),
 	FIELD_OPTIONAL("table", struct hipify_reason, table),
@@ -204,7 +204,7 @@ static void print_json(const struct explained *x)
 	out_text(json_document(a, 2, shown_fields, &s));
 }
 
-/* ---- which tree ---- */
+/* ---- the tree of the file ---- */
 
 /* The nearest folder at or above dir with this file; "" = none. */
 static struct str folder_with(struct arena *a, struct str dir, const char *name)
@@ -217,7 +217,7 @@ static struct str folder_with(struct arena *a, struct str dir, const char *name)
 	}
 }
 
-/* The tree of a file for which no DIR is given. */
+/* The tree of a file if no DIR is given. */
 static struct str infer_dir(struct arena *a, const struct hipify_args *h, struct str file)
 {
 	struct str dir = path_dir(path_abs(a, file)), here = path_abs(a, S("."));
@@ -258,7 +258,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		TRY(fs_read(a, x.file, 1 << 28, &x.source));
 		TRY(hipify_text(a, x.source, x.file, &x.text));
 	} else {
-		/* FILE may be a path as seen from here, or from DIR. */
+		/* FILE may be relative to the current folder, or to DIR */
 		struct str full =
 			path_abs(a, fs_exists(x.file) ? x.file : path_join(a, dir, x.file));
 		struct str rel = path_rel(a, full, path_abs(a, dir));

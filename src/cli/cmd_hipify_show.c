@@ -1,5 +1,5 @@
-/* Prints a translation for the commands of hipify: files, names left untranslated, findings,
- * failures; as text, a list, a diff or JSON.
+/* Prints a translation for the commands of hipify: files, names left untranslated, findings and failures, as text, a
+ * list, a diff or JSON.
  */
 #include "cli/cmd_hipify.h"
 
@@ -21,7 +21,7 @@ struct str hipify_in_dir(struct arena *a, struct str dir, struct str path)
 	return dir.n && !str_eq(dir, S(".")) ? path_join(a, dir, path) : path;
 }
 
-/* The folder of the results; "" if they go nowhere. */
+/* The folder of the results; "" if they are not written. */
 static struct str target(const struct hipify_options *o)
 {
 	return o->in_place ? o->dir : o->out;
@@ -37,20 +37,20 @@ static struct str output_of(struct hipify_job *job, const struct change *f)
 	return hipify_in_dir(job->a, target(&job->o), f->output);
 }
 
-/* The same where results that go nowhere are shown beside their sources. */
+/* The path of an output; one that is not written is shown beside its source. */
 static struct str shown_output(struct hipify_job *job, const struct change *f)
 {
 	struct str dir = target(&job->o).n ? target(&job->o) : job->o.dir;
 	return hipify_in_dir(job->a, dir, f->output);
 }
 
-/* A header of rocsmith's own that results include; it is made of no source. */
+/* Is it a header of rocsmith's own, which results include and which has no source? */
 static bool is_ours(const struct change *f)
 {
 	return f->absent && str_eq(f->source, f->output) && hipify_is_our_header(f->output);
 }
 
-/* If two sources give one output, the first has no text of its own. */
+/* Is it an output with a text? If two sources give the same output, the first has none. */
 static bool is_result(const struct change *f)
 {
 	return f->status == CHANGE_OK && f->text.p && !is_ours(f);
@@ -73,7 +73,7 @@ size_t hipify_count_changed(const struct hipify_tree *t)
 
 struct shown_error {
 	const char *id, *message;
-	const struct err *place; /* NULL = none is known */
+	const struct err *place; /* NULL = unknown */
 };
 
 struct shown_file {
@@ -188,7 +188,7 @@ struct str hipify_untranslated_text(struct arena *a, struct str dir, const struc
 		STR(u->name), STR(why));
 }
 
-/* "3 up to date, 1 failed": kinds without a file are not mentioned. */
+/* "3 up to date, 1 failed", without kinds that have no file. */
 static struct str other_files(struct arena *a, const struct hipify_tree *t)
 {
 	const struct {
@@ -271,7 +271,7 @@ static struct err *print_diff(struct hipify_job *job, const struct hipify_tree *
 	return NULL;
 }
 
-/* Warns of an unknown algorithm, findings, and edited outputs, whatever else is printed. */
+/* Prints warnings of an unknown algorithm, findings, and edited outputs, in every output format. */
 static void say_warnings(struct hipify_job *job, const struct hipify_tree *t)
 {
 	const struct torch_source *s = &t->torch;
@@ -316,7 +316,7 @@ struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t)
 		print_check(job, t);
 	if (h->diff)
 		TRY(print_diff(job, t));
-	/* Our own tables answer for each name; those of a torch only if the user asks. */
+	/* names missing in our own tables are always shown, those missing in a torch's only on request */
 	VEC_EACH (const struct untranslated, u, &t->untranslated) {
 		struct str line = hipify_untranslated_text(job->a, job->o.dir, u);
 		if (h->diff && standalone)

@@ -1,4 +1,4 @@
-/* rocsmith hipify status, restore, verify, lint: what holds for a tree as a whole. */
+/* rocsmith hipify status, restore, verify, lint: the commands on a whole tree. */
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 #include "term/out.h"
 
-/* Files that translations made for DIR lie in DIR itself, or in the default overlay. */
+/* The folder with the outputs of translations of DIR: DIR itself, or the default overlay. */
 static struct str translated_dir(struct arena *a, struct str dir)
 {
 	struct str build, overlay = hipify_overlay(a, dir, &build);
@@ -69,7 +69,7 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 		out_text(json_document(a, 2, states_fields, &s));
 		return NULL;
 	}
-	/* In lines, not as a table: an overlay of PyTorch has 16,000 files with long names. */
+	/* plain lines, not a table: an overlay of PyTorch has 16,000 files with long names */
 	VEC_EACH (const struct change_entry, e, &s.files) {
 		struct str output = hipify_in_dir(a, s.path, e->output);
 		bool own = str_eq(e->source, e->output) || !e->source.n;
@@ -132,8 +132,8 @@ static const struct opt restore_opts[] = {
 
 struct difference {
 	struct str path;
-	const char *kind; /* "differs", "missing", "extra": as seen from the original */
-	size_t line;      /* the first that differs, 0 = none */
+	const char *kind; /* "differs", "missing", "extra", relative to the original */
+	size_t line;      /* the first line that differs, 0 = none */
 };
 
 struct comparison {
@@ -157,7 +157,7 @@ static const struct json_field comparison_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* By outputs; sources without a text of their own are left out. */
+/* Compares the two translations output by output. Ignores sources without an output text. */
 static void compare(struct arena *a, const struct hipify_tree *own,
 	const struct hipify_tree *original, struct comparison *ret)
 {
@@ -209,7 +209,7 @@ static void print_comparison(const struct comparison *c)
 			c->compared);
 }
 
-/* Both engines run on the same tree; only when they agree is anything written. */
+/* Runs both engines on the same tree, and writes the result only if they agree. */
 static struct err *run_verify(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
@@ -312,7 +312,7 @@ static struct err *run_lint(struct arena *a, void *args, int *ret_status)
 	VEC_EACH (const struct finding, f, &l.findings) {
 		out_fmt("%s: %.*s: %.*s [%s]\n", severity_name(f->severity), STR(f->path),
 			STR(f->message), f->id);
-		/* The remedy follows the last of a row of equal findings. */
+		/* the fix is printed once, after the last of several findings of the same kind */
 		if (f + 1 == f_end || strcmp(f->id, f[1].id) != 0)
 			VEC_EACH (const struct str, fix, &f->fix)
 				out_fmt("    %.*s\n", STR(*fix));

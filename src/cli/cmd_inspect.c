@@ -1,4 +1,4 @@
-/* rocsmith inspect: the device code in a file, folder or wheel, as tables or JSON. */
+/* rocsmith inspect: shows the device code in a file, folder or wheel, as tables or JSON. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -29,7 +29,7 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-/* What is shown: JSON of schema rocsmith.inspect/1 with what --venv adds. */
+/* The document of schema rocsmith.inspect/1, with the distributions that --venv adds. */
 struct shown {
 	struct devcode *code;
 	struct venv_dists dists;
@@ -73,7 +73,7 @@ static struct str share_text(struct arena *a, uint64_t part, uint64_t whole)
 	return whole ? str_fmt(a, "%.1f %%", 100.0 * (double)part / (double)whole) : S("-");
 }
 
-/* Kernels and debug data are shown when they were counted: the last columns. */
+/* The last two columns, kernels and debug data, are shown only if these were counted. */
 static void print_sums(
 	struct arena *a, const struct devcode_sums *sums, uint64_t whole, unsigned flags)
 {
@@ -169,13 +169,13 @@ static uint64_t stored_in(const struct devcode_file *f)
 	return n;
 }
 
-/* Over all files of a folder or wheel. */
+/* Sums over all files of a folder or wheel. */
 struct total {
 	uint64_t whole, stored;
-	size_t bundles; /* of files that are no side files; a bare object counts as one */
+	size_t bundles; /* bundles outside of side files; a bare object counts as one */
 };
 
-/* Side files are many: a line for each kind and target tells more. */
+/* Side files are numerous, so print_sets() shows a line for each kind and target instead. */
 static bool is_listed(const struct devcode *d, const struct devcode_file *f)
 {
 	return !f->side || !d->sets.n;
@@ -192,7 +192,7 @@ static struct total total_of(const struct devcode *d)
 	return t;
 }
 
-/* Files that are chosen by their names; those for all GPUs as well. */
+/* Prints the side files, which the runtime chooses by their names, including those for all GPUs. */
 static void print_sets(struct arena *a, const struct devcode *d)
 {
 	static const char *const heads[] = {
@@ -209,7 +209,7 @@ static void print_sets(struct arena *a, const struct devcode *d)
 	table_print(&t);
 }
 
-/* A line for each file, then the targets over all of them. */
+/* Prints a line for each file, then the targets of all of them. */
 static void print_overview(
 	struct arena *a, const struct devcode *d, const struct total *total, unsigned flags)
 {
@@ -262,12 +262,12 @@ static struct str partly_served(struct arena *a, const struct devcode *d, const 
 	return str_join(a, &words, S(", "));
 }
 
-/* The answer, of folders and wheels: which GPUs all of it serves, what is in it, how large it is. */
+/* Prints the summary of a folder or wheel: the GPUs that all of it serves, its contents, its size. */
 static void print_answer(
 	struct arena *a, const struct devcode *d, const struct total *t, unsigned flags)
 {
 	const char *verb =
-		flags & DEVCODE_KERNELS ? "serves" : "lists"; /* a GPU listed may have no kernel */
+		flags & DEVCODE_KERNELS ? "serves" : "lists"; /* a listed GPU may have no kernel */
 	struct stat st;
 	struct str size = S(""), partly = partly_served(a, d, t);
 	struct err *e = fs_stat(d->path, &st);

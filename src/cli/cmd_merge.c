@@ -1,4 +1,4 @@
-/* rocsmith merge: merges wheels for some GPUs each into one wheel. */
+/* rocsmith merge: merges several wheels, each for some GPUs, into one wheel. */
 #include "cli/opt.h"
 #include "term/out.h"
 #include "wheel/split.h"

@@ -1,4 +1,4 @@
-/* rocsmith patch status, apply, revert: recipes for known stops on a tree of sources. */
+/* rocsmith patch status, apply, revert: handles recipes for known stops on a tree of sources. */
 #include <gnu/libc-version.h>
 
 #include "base/fs.h"
@@ -181,7 +181,7 @@ static struct err *prepare(struct arena *a, struct args *o, struct recipes *ret)
 
 /* ---- text ---- */
 
-/* Recipes that concern this tree; with -v all. */
+/* Is a recipe in this state shown without -v? Those that do not concern the tree are not. */
 static bool is_shown(enum recipe_state s)
 {
 	static const bool quiet[RECIPE_REFUSED + 1] = {[RECIPE_PRESENT] = true,

@@ -1,5 +1,5 @@
-/* rocsmith plan: the steps of a build, as a table and as a file that can be replayed; and making a plan from the
- * options that plan, build and why share (project_opts.h). */
+/* rocsmith plan: shows the steps of a build, and saves the plan to a file that `build` takes. Also makes a plan from
+ * the options that plan, build and why share (project_opts.h). */
 #include "base/fs.h"
 #include "cli/project_opts.h"
 #include "flow/build.h"

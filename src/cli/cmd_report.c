@@ -1,4 +1,4 @@
-/* rocsmith report: the course of a build, as text or JSON on stdout and as an HTML page in a file. */
+/* rocsmith report: shows the course of a build, as text or JSON on stdout and as an HTML page in a file. */
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "flow/build.h"
@@ -20,7 +20,7 @@ static const struct opt report_opts[] = {
 	{.kind = OPT_END},
 };
 
-/* The build document of a project, build folder or build.json. */
+/* Finds the build.json of a project or build folder; `where` may also be that file. */
 static struct err *find_document(struct arena *a, struct str where, struct str *ret)
 {
 	*ret = where;

@@ -1,4 +1,4 @@
-/* rocsmith slim: a library, folder or wheel without the device code of other GPUs. */
+/* rocsmith slim: removes the device code of other GPUs from a library, folder or wheel. */
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/rule.h"
@@ -38,8 +38,8 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-/* Warns of GPUs in this machine that lose their code. Until rocm-systems#9498 HIP used no GPU at all when one of them
- * had no code: the APU beside a card, say. */
+/* Warns of GPUs in this machine that lose their code. Before rocm-systems#9498, HIP used no GPU at all if one of them
+ * had no code, for example the APU beside a card. */
 static void warn_of_others(const struct machine *here, const struct slim_report *r)
 {
 	VEC_EACH (const struct machine_gpu, gpu, &here->gpus) {
@@ -101,7 +101,7 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 	if (fs_is_dir(r->path))
 		return o->in_place ? slim_tree(a, k, wheel_slim_installed, r)
 				   : slim_folder(a, k, o->force, r);
-	/* into a folder a file goes under its own name */
+	/* in a folder, the file keeps its own name */
 	if (!o->in_place && fs_is_dir(r->output))
 		r->output = path_join(a, r->output, path_base(r->path));
 	TRY(fs_read_head(a, r->path, 4, &head));
@@ -112,7 +112,8 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 	return slim_file(a, k, o->in_place, o->force, r);
 }
 
-/* --compress: the runtime of --sdk decides, or else the one inside PATH or beside it. */
+/* Chooses the encoding for --compress: the newest that the HIP runtime of --sdk can read, or else the runtime in or
+ * beside PATH. */
 static struct err *choose_encoding(
 	struct arena *a, const struct slim_args *o, struct slim_keep *k, struct slim_report *r)
 {

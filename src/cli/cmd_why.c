@@ -1,4 +1,4 @@
-/* rocsmith why: the reason for each choice of a plan. */
+/* rocsmith why: prints the reason for each choice of a plan. */
 #include "cli/project_opts.h"
 #include "term/out.h"
 
@@ -42,7 +42,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	VEC(struct plan_reason) all = {0};
 	VEC_EACH (const struct plan_reason, r, &p->reasons)
 		*VEC_PUSH(a, &all) = *r;
-	VEC_EACH (const struct plan_feature, f, &p->features) { /* choices, too */
+	VEC_EACH (const struct plan_feature, f, &p->features) { /* features are choices, too */
 		struct str see = f->source.n ? str_fmt(a, " (%.*s)", STR(f->source)) : S("");
 		*VEC_PUSH(a, &all) = (struct plan_reason){.subject = f->name,
 			.choice = f->choice,
@@ -50,7 +50,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	}
 	VEC_EACH (const struct plan_reason, r, &all) {
 		strs_add(a, &names, r->subject);
-		/* "host" asks for "host libc" as well */
+		/* "host" selects "host libc" as well */
 		if (!subject.n || str_eq(r->subject, subject) ||
 			(str_starts(r->subject, subject) && r->subject.p[subject.n] == ' '))
 			*VEC_PUSH(a, &answer.reasons) = *r;

@@ -1,6 +1,6 @@
-/* rocsmith completion: short scripts for bash, zsh and fish, which ask the program itself how a line may
- * continue: `rocsmith completion bash --line "rocsmith build --gpu gfx12"`. The answer comes from the option
- * tables, one word a line, for fish with its meaning; the status is 1 if there is none. */
+/* rocsmith completion: prints short scripts for bash, zsh and fish. These call the program itself to complete a command
+ * line: `rocsmith completion bash --line "rocsmith build --gpu gfx12"`. It answers from the option tables, one word a
+ * line, for fish with a description; the status is 1 if there is no completion. */
 #include "cli/opt.h"
 #include "know/know.h"
 #include "know/rule.h"
@@ -68,9 +68,9 @@ static const struct {
 
 struct typing {
 	struct arena *a;
-	struct str lead; /* the items of a list that are complete */
-	struct str word; /* the word or item that is being typed */
-	bool about;      /* add the meaning of each word */
+	struct str lead; /* the complete items of a list */
+	struct str word; /* the word or item being typed */
+	bool about;      /* add the description of each word */
 	size_t n;
 };
 
@@ -109,7 +109,7 @@ static void offer_options(struct typing *t, const struct command *c, const struc
 	}
 }
 
-/* Offers the next word of each command that begins with these words, each once. */
+/* Offers the next word of each command whose name begins with these words, each once. */
 static void offer_commands(
 	struct typing *t, const struct command *const *all, const struct strs *before)
 {
@@ -124,7 +124,7 @@ static void offer_commands(
 	}
 }
 
-/* before: the words behind the program's name, without the one that is being typed. */
+/* before: the words after the program's name, without the one being typed. */
 static void answer(struct typing *t, const struct command *const *all, const struct strs *before)
 {
 	const struct command *c;

@@ -1,4 +1,4 @@
-/* -h for the program and for each command, from the tables; and `help --json`, the tables as data
+/* Prints -h for the program and for each command from the option tables, and the tables themselves as `help --json`,
  * for tools that check the manual pages. */
 #include "base/buf.h"
 #include "cli/opt.h"
@@ -27,7 +27,7 @@ void help_main(const struct command *const *all)
 	out_text(buf_str(&b));
 }
 
-/* The heading and the commands of two words whose first is `group`; nothing if there are none. */
+/* Prints the heading and the subcommands of a group; prints nothing and returns false if there are none. */
 static bool show_subcommands(const struct command *const *all, struct str group, struct str heading)
 {
 	struct str first, rest;

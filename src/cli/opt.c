@@ -36,8 +36,8 @@ struct parse {
 	const struct strs *argv;
 	size_t at; /* index of the next word */
 	char *args;
-	const struct opt *pos; /* next positional, in the command's table */
-	struct strs *given;    /* in struct common */
+	const struct opt *pos; /* next positional of the command's table */
+	struct strs *given;    /* common.given */
 };
 
 bool opt_is_positional(const struct opt *o)
@@ -115,7 +115,7 @@ static struct err *no_value(const struct opt *o)
 	return err_new(E_USAGE, "'--%s' needs a value (%s)", o->lname, o->arg);
 }
 
-/* A list without a word is a mistake ("--require $UNSET"), not an empty wish. */
+/* Rejects a list without a word, which is a mistake ("--require $UNSET"). */
 static struct err *add_words(
 	const struct parse *p, const struct opt *o, struct strs *list, struct str value)
 {
@@ -155,7 +155,7 @@ static struct err *store(const struct parse *p, const struct opt *o, struct str 
 	}
 }
 
-/* Sets or clears a flag, or counts one more. */
+/* Sets or clears a flag, or increments a counter. */
 static void store_flag(const struct parse *p, const struct opt *o, bool on)
 {
 	void *at = p->args + o->off;
@@ -234,7 +234,7 @@ static struct err *positional(struct parse *p, struct str word)
 	return NULL;
 }
 
-/* Takes options that are not on the command line from the environment. */
+/* Sets options that are not on the command line from the environment. */
 static struct err *from_environment(const struct parse *p, const struct opt *table)
 {
 	OPT_EACH (o, table) {
@@ -250,8 +250,8 @@ static struct err *from_environment(const struct parse *p, const struct opt *tab
 	return NULL;
 }
 
-/* An option that became a command: the error names the whole line that does the same now, with the
- * option's value in front, where the command takes it. */
+/* Reports an option that became a command. If the other arguments fit that command, the error has the complete command
+ * line, with the option's value as the first argument. */
 static struct err *check_moved(const struct parse *p, const struct command *const *all)
 {
 	for (size_t i = 0; i < p->argv->n && !str_eq(p->argv->v[i], S("--")); i++) {
@@ -314,7 +314,7 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 		.args = args,
 		.given = &common->given,
 		.pos = next_positional(c->opts)};
-	bool literal = false; /* behind "--", or within the words for another program */
+	bool literal = false; /* after "--", or within the arguments of another program */
 	TRY(check_moved(&p, common->commands));
 	while (p.at < argv->n) {
 		struct str word = argv->v[p.at++];
@@ -334,7 +334,7 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 
 /* ---- finding the command ---- */
 
-/* The number of words of the command's name if argv starts with it, else 0. */
+/* The number of words in the command's name if argv starts with that name, else 0. */
 static size_t name_matches(const struct command *c, const struct strs *argv)
 {
 	struct str rest = str_from(c->name), word;
@@ -351,11 +351,11 @@ struct err *command_find(const struct command *const *all, const struct strs *ar
 	const struct command **ret, size_t *ret_words)
 {
 	ARENA(a);
-	struct strs firsts = {0}, subs = {0}; /* subs: of the group that argv[0] names */
+	struct strs firsts = {0}, subs = {0}; /* subs: the subcommands of the group argv[0] */
 	*ret_words = 0;
 	for (const struct command *const *c = all; *c; c++) {
 		size_t n = name_matches(*c, argv);
-		if (n <= *ret_words) /* "hipify status" is not "hipify" */
+		if (n <= *ret_words) /* the longest name wins: "hipify status", not "hipify" */
 			continue;
 		*ret = *c;
 		*ret_words = n;

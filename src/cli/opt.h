@@ -1,9 +1,8 @@
-/* Commands and options are data: these tables drive parsing, -h, completion and the check that
- * man pages and tables agree. Each command has a file of its own (cmd_NAME.c); cli/commands.c lists
- * them all. The pattern of a command is:
+/* Commands and options are data: these tables drive parsing, -h, completion and the check that man pages and tables
+ * agree. Each command has a file of its own (cmd_NAME.c); cli/commands.c lists them all. The pattern of a command is:
  *
- *     struct NAME_args, which begins with struct common      its options and arguments
- *     a table of struct opt                                  where each of them goes, and its help
+ *     struct NAME_args, which begins with struct common      the values of its options and arguments
+ *     a table of struct opt                                  the member and the help text of each
  *     static struct err *run(a, args, &status)               fills a request, calls one stage, then
  *             if (show_json(&args->common, fields, &result)) the document of --json, or
  *                     return NULL;
@@ -18,7 +17,7 @@
 enum opt_kind {
 	OPT_END,   /* ends a table */
 	OPT_BOOL,  /* bool; --name and --no-name */
-	OPT_COUNT, /* unsigned: how often it was given */
+	OPT_COUNT, /* unsigned: the number of times it was given */
 	OPT_UINT,  /* unsigned */
 	OPT_STR,   /* struct str */
 	OPT_LIST,  /* struct strs; repeatable, and split at commas with OPT_COMMA */
@@ -26,8 +25,8 @@ enum opt_kind {
 	OPT_ENUM,  /* unsigned: index into .choices */
 	OPT_POS,   /* struct str positional */
 	OPT_POSES, /* struct strs: all further positionals */
-	OPT_REST,  /* struct strs: everything behind "--" (or behind the positionals), unparsed */
-	OPT_MOVED, /* an option that became the command .help: the error names the new line */
+	OPT_REST,  /* struct strs: everything after "--" (or after the positionals), unparsed */
+	OPT_MOVED, /* an option that became the command .help: the error shows the new command line */
 };
 
 enum {
@@ -35,11 +34,11 @@ enum {
 	OPT_HIDDEN = 2,
 	OPT_COMMA = 4,    /* split lists at commas */
 	OPT_FROM_ONE = 8, /* an enum stores index + 1, so that 0 = not given */
-	OPT_WRITERS = 16, /* a common option that only commands with NEED_WRITE have */
+	OPT_WRITERS = 16, /* a common option of commands with NEED_WRITE only */
 };
 
 struct opt {
-	const char *lname; /* long name without dashes; the name that is shown for a positional */
+	const char *lname; /* long name without dashes; the displayed name of a positional */
 	char sname;        /* short name or 0 */
 	enum opt_kind kind;
 	unsigned flags;
@@ -47,9 +46,8 @@ struct opt {
 	const char *arg;            /* value name: "DIR" */
 	const char *help;           /* <= 60 characters, lower case, no full stop */
 	const char *const *choices; /* OPT_ENUM: NULL-terminated */
-	/* The environment variable that gives the default of the option, or NULL: "ROCSMITH_GPU". Only
-	 * settings have one, never the actions of a command. "" and, for a flag, "0" count as not
-	 * given. rocsmith(1) lists them. */
+	/* The environment variable with the option's default, or NULL: "ROCSMITH_GPU". Only settings have one, never
+	 * the actions of a command. "" and, for a flag, "0" count as not given. rocsmith(1) lists them. */
 	const char *env;
 };
 
@@ -82,7 +80,7 @@ struct command {
 	const struct opt *opts;
 	size_t size;    /* size of the command's struct, which starts with struct common */
 	unsigned needs; /* NEED_* */
-	/* args was zeroed, then filled; *ret_status: exit status, 0 or, for a negative answer, 1 */
+	/* args: all zero, except what opt_parse() has filled in; *ret_status: exit status, 0, or 1 for "no" */
 	struct err *(*run)(struct arena *a, void *args, int *ret_status);
 };
 
@@ -94,21 +92,21 @@ extern const struct opt common_opts[];
 bool opt_is_positional(const struct opt *o);
 /* Does the command have the option, and list it in its help? */
 bool opt_is_shown(const struct command *c, const struct opt *o);
-/* The option of the command, or the common one, with this long name or, unless it is 0, this letter; or NULL. */
+/* The option of the command, or the common one, with this letter, or with this long name if letter is 0; or NULL. */
 const struct opt *opt_find(const struct command *c, struct str name, char letter);
 /* Fills args from argv and the environment. */
 MUST_USE struct err *opt_parse(
 	struct arena *a, const struct command *c, const struct strs *argv, void *args);
-/* Finds the command that argv names, and the number of words of its name; the error has a did-you-mean. */
+/* Finds the command that argv names, and the number of words of its name. The error has a did-you-mean hint. */
 MUST_USE struct err *command_find(const struct command *const *all, const struct strs *argv,
 	const struct command **ret, size_t *ret_words);
 
-/* With --json: prints the result as its document, and returns true. Otherwise the command goes on and shows it to people. */
+/* With --json, prints the result as its document and returns true. If false, the command prints it for people. */
 bool show_json(const struct common *c, const struct json_field *fields, const void *result);
 
 /* ---- help.c ---- */
 void help_main(const struct command *const *all);
-/* Lists the subcommands of a group that is not a command itself, such as "sdk"; false if it is none. */
+/* Lists the subcommands of a group that is not a command itself, such as "sdk"; false if there is no such group. */
 bool help_group(const struct command *const *all, struct str group);
-/* The options of a command, and the commands whose names begin with its name. */
+/* Lists the options of a command, and its subcommands. */
 void help_command(const struct command *const *all, const struct command *c);

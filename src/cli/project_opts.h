@@ -1,10 +1,10 @@
-/* The options that plan, build and why share, and how they become a plan. */
+/* The options that plan, build and why share, and the function that makes a plan of them. */
 #pragma once
 
 #include "cli/opt.h"
 #include "plan/plan.h"
 
-/* Rows of the option table of a struct T { struct common common; struct plan_request project; }. */
+/* Rows for the option table of a struct T { struct common common; struct plan_request project; }. */
 /* clang-format off */
 #define PROJECT_DIR(T)                                                                             \
 	{OPT_ARGUMENT("DIR", OPT_POS, T, project.dir,                                              \
@@ -42,9 +42,9 @@
 		"find GPUs in a recorded machine")}
 /* clang-format on */
 
-/* Makes the plan, or reads a saved one if DIR is a file that ends in .json. An option whose value the
- * saved plan has settled is E_USAGE; a variable of the environment is a default that the plan overrides. */
+/* Makes the plan, or reads a saved one if DIR is a file that ends in .json. An option whose value is fixed in the saved
+ * plan fails with E_USAGE; the plan overrides defaults from environment variables. */
 MUST_USE struct err *project_plan(struct arena *a, const struct common *common,
 	struct plan_request *r, struct plan_wish *ret);
-/* Warns of the findings of the plan, of a few of each kind. */
+/* Prints the plan's findings as warnings, a few of each kind. */
 void project_say_findings(const struct plan *p);

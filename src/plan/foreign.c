@@ -148,8 +148,7 @@ static struct err *take_metadata(
 		plan_explain(a, plan, texts[i].what, texts[i].from,
 			"the project's own metadata (pyproject.toml, PKG-INFO or setup.cfg)");
 	}
-	struct strs *needs =
-		&plan->requires; /* clang-format mistakes `requires` for C++'s keyword */
+	struct strs *needs = &plan->requires; /* clang-format treats `requires` as C++ */
 	if (!needs->n)
 		*needs = s->dependencies;
 	if (!project_name_valid(plan->name))
