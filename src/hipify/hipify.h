@@ -44,7 +44,7 @@ struct untranslated {
 	struct str since;      /* ROCm version that first has the suggested name, "" = unknown */
 	bool unsure;           /* named like CUDA's, but in no table */
 	bool certain; /* standalone mode: every HIP build fails on it, since it is in no #if, no unused
-			 macro and no header that may stay unincluded */
+			 macro and no header that might never be included */
 };
 
 struct untranslated_list {

@@ -81,7 +81,7 @@ static void identify(struct arena *a, struct run *r)
 		struct str path = str_fmt(a, "%s/lib/.hipInfo", hip ? hip : "/opt/rocm/hip");
 		struct str text = {0};
 		err_free(fs_read_opt(
-			a, path, INFO_LIMIT, &text)); /* unreadable counts as absent, as there */
+			a, path, INFO_LIMIT, &text)); /* unreadable counts as absent there, too */
 		add(&b, "hip", path);
 		add(&b, "info", text);
 	}

@@ -143,7 +143,7 @@ static unsigned classify(struct waves *w, struct str text, bool name)
 	return is;
 }
 
-/* words: "a b" */
+/* Is the token one of the words in list, such as "a b"? */
 static bool is_one_of(const struct wave_reader *r, size_t i, const char *list)
 {
 	return has_any(list, at(r, i), false);

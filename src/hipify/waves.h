@@ -15,7 +15,7 @@ struct waves_request {
 	const struct strs *files; /* relative to dir; NULL = the sources and headers in it */
 	struct strs exclude;      /* as in struct hipify_options */
 	bool by_torch;            /* evaluate #if as in a build with PyTorch */
-	size_t most;              /* limit of findings per kind; 0 = none */
+	size_t most;              /* limit of findings per kind; 0 = no limit */
 	struct str state; /* file with the results for unchanged files; "" = read all sources */
 	bool keep;        /* write that file */
 };

@@ -42,7 +42,7 @@ static bool is_wrapped(const struct engine *e, const struct wrapper *w, const st
 	       str_eq(word, str_sub(r->text, 0, str_chr(r->text, ' ')));
 }
 
-/* The innermost call, unless it is outside of the current preprocessor line. */
+/* The innermost open call; NULL if there is none, or if it began outside the current preprocessor line. */
 static struct frame *top(struct engine *e)
 {
 	struct frame *f = e->frames.n ? &e->frames.v[e->frames.n - 1] : NULL;

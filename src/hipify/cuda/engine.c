@@ -40,7 +40,7 @@ void engine_untranslated(
 		e->bol_scanned = at->from;
 	}
 	const struct hipify_rule *row = names_find(name);
-	bool known = suggestion.n || row, flag = row && names_is(row, "flag"); /* may be set */
+	bool known = suggestion.n || row, flag = row && names_is(row, "flag"); /* HIP may have it */
 	/* Every HIP build sees code and includes outside conditions, and macros that are used further down. */
 	bool reached = !e->doubt && at->kind != TOK_RAW;
 	if (e->l.directive.n && at->kind != TOK_PATH) {

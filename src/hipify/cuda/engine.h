@@ -86,5 +86,5 @@ void untranslated_launch(struct engine *e, const struct tok *t);
 void untranslated_condition(struct engine *e, struct str directive);
 /* Updates `plain` after each token. */
 void untranslated_track(struct engine *e, const struct tok *t);
-/* May this name be declared here, as the last token is an identifier such as a type? */
+/* Could the last token, such as a type, make the current one a declared name? */
 bool untranslated_declaration_before(const struct engine *e);

@@ -1,6 +1,5 @@
-/* #include lines: headers of CUDA become those of HIP (data/cuda_names/headers.tsv, extra.tsv),
- * x.cu becomes x.hip, and the project's own files are left alone even when they are named like
- * CUDA's.
+/* Translates #include lines: CUDA's headers become those of HIP (data/cuda_names/headers.tsv, extra.tsv),
+ * x.cu becomes x.hip, and the project's own files are left alone even if they are named like CUDA's.
  */
 #include "hipify/cuda/engine.h"
 
@@ -53,8 +52,7 @@ static bool is_project_file(const struct engine *e, struct str path)
 static void replace_path(
 	struct engine *e, const struct tok *t, struct str hip, const struct hipify_rule *r)
 {
-	if (str_eq(hip,
-		    S("hipblas/hipblas.h"))) /* selects cuBLAS' names of types, complex ones too */
+	if (str_eq(hip, S("hipblas/hipblas.h"))) /* selects cuBLAS' types and compute types */
 		engine_insert(e, e->prev2.from,
 			S("#define HIPBLAS_V2 1\n#define HIPBLAS_USE_HIP_HALF 1\n"),
 			names_find(S("@hipblas")));

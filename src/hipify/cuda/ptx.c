@@ -17,7 +17,7 @@ enum { MAX_OPERANDS = 10, MAX_EXPRESSIONS = 30, MAX_EXPRESSION = 1 << 10 };
 /* One asm statement: its text, and the C expressions that follow it. */
 struct statement {
 	struct engine *e;
-	struct lex at; /* reads ahead */
+	struct lex at; /* a copy of the engine's lexer that reads ahead */
 	struct tok t;
 	struct buf text;
 	struct str names[MAX_EXPRESSIONS], expressions[MAX_EXPRESSIONS];

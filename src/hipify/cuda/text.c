@@ -177,7 +177,7 @@ static void one_token(struct engine *e, const struct tok *t)
 	if (macro_name)
 		e->macro = engine_text(e, t);
 	if (macro_name)
-		e->prev.kind = TOK_LINE_END; /* the next token is not declared by this one */
+		e->prev.kind = TOK_LINE_END; /* a macro's name is no type for the next token */
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
 		e->outer_prev = *t;

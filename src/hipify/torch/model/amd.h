@@ -25,7 +25,7 @@ enum amd_launches {
 };
 
 struct amd_build {
-	struct str file;               /* as messages name it */
+	struct str file;               /* the script's path in messages */
 	struct strs includes, ignores; /* patterns, relative to the checkout */
 	struct strs extra_files;    /* hipify()'s argument; the original fails if one is missing */
 	struct strs extra_if_there; /* optional extra files */

@@ -197,7 +197,8 @@ static struct err *copy_more(struct scratch *c)
 {
 	const struct hipify_options *o = c->o;
 	struct str root = c->view->root;
-	/* "third_party/nvfuser/csrc/x.cpp", "third_party/nvfuser/" of "third_party/nvfuser/\*" */
+	/* Copies the parts of third_party that the script names: the file "third_party/nvfuser/csrc/x.cpp",
+	 * or the folder of "third_party/nvfuser/\*". */
 	VEC_EACH (const struct map_entry, e, &c->names) {
 		struct str name = e->key;
 		size_t star = str_chr(name, '*');

@@ -23,8 +23,8 @@ bool torch_special_file(struct str rel, bool fbgemm)
 	ARENA(a);
 	if (!torch_pytorch_file(rel, fbgemm))
 		return false;
-	/* ASCII is enough: str.lower() makes U+212A a k, which is in none of these words, and U+0130
-	 * an i with a dot behind it. */
+	/* Lowering ASCII is enough: str.lower() maps U+212A to k, which is in none of these words, and
+	 * U+0130 to an i with a combining dot. */
 	struct str low = str_lower(&a, rel);
 	if (str_contains(low, S("sparse")))
 		return true;

@@ -2,7 +2,7 @@
  *
  * Nearly every byte of a source begins no key. If the shortest key has n bytes, every key in the text
  * covers four whole bytes at one of any n - 3 consecutive offsets; at one of n - 2, counting the byte in
- * front of the key, which is known to be no word character. So only every such offset is probed: a table
+ * front of the key, which is known to be no ASCII word character. So only every such offset is probed: a table
  * over a hash of its four bytes tells how far into a key they may be. A second table, over a hash of the
  * longer beginning, checks the start of the key that follows from this. A start that passes both, and
  * has its left border, is walked down the tree, which keeps the last key end that has its right border.
