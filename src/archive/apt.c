@@ -101,7 +101,7 @@ struct str apt_preferences(struct arena *a, struct str suite)
 static struct err *put(struct arena *a, const struct apt *apt, const char *name, struct str text)
 {
 	/* 0600: a proxy's password may be among the settings */
-	return fs_write_if_changed(path_join(a, apt->dir, str_from(name)), text, 0600);
+	return fs_write(path_join(a, apt->dir, str_from(name)), text, 0600 | FS_IF_CHANGED);
 }
 
 /* ---- what may stand in a file of apt's ---- */

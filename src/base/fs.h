@@ -104,14 +104,19 @@ MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
 /* ---- writing ---- */
 void fs_forbid_writes(void); /* from now on, except in scratch folders: a dry run */
 bool fs_writes_forbidden(void);
-/* Creates or replaces path atomically. mode is that of the new file, e.g. 0644, less the umask (but see FS_EXACT).
- * Where a device, a pipe or a socket lies: E_IO. */
+/* A file of this content. mode holds the bits of a new file's mode (0644), less the umask, and flags: */
+enum {
+	FS_EXACT = 1 << 16, /* the mode as it is, whatever the umask */
+	FS_IF_CHANGED =
+		1 << 17, /* leave the file and its mtime alone when it has the content already */
+	FS_THROUGH = 1 << 18, /* an output that the user named: into links, devices and pipes, as a
+				  * shell does it */
+	FS_LOOSE = 1 << 19, /* neither atomic nor synced, for new files by the hundreds that nobody
+				  * else looks at; without mode bits 0666 */
+};
+/* Creates or replaces path atomically, unless a flag says otherwise. E_IO where a device, a pipe or a socket
+ * lies; with FS_LOOSE also where a link does. Setuid, setgid and sticky bits are dropped. */
 MUST_USE struct err *fs_write(struct str path, struct str content, unsigned mode);
-/* The same for an output that the user named: a link, a device or a pipe is written to, as a shell
- * does it. */
-MUST_USE struct err *fs_save(struct str path, struct str content, unsigned mode);
-/* As fs_write(), but leaves the file (and its mtime) alone when it has that content already. */
-MUST_USE struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode);
 /* Adds a line to a file, made when absent, by one write: of processes side by side, and of those that
  * are killed, each line is whole or not there. Not synced. */
 MUST_USE struct err *fs_append(struct str path, struct str line);
@@ -159,17 +164,13 @@ MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);
 /* A lock shared with others of its kind, on a file that is there; nothing is written. */
 MUST_USE struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd);
 
-/* ---- many files at once: nothing of this is synced, for results that can be made again ---- */
-/* A new file, where nobody else looks: not atomic, and what has its name goes, but a link is an
- * error. mode: less the umask, or, with FS_EXACT, as it is; 0 = 0666. Never more than 0777. */
-enum { FS_EXACT = 1 << 16 };
-MUST_USE struct err *fs_stage(struct str path, struct str content, unsigned mode);
-/* The same with another file's content, shared where the file system can; mode and mtime as st, which
- * is how the caller saw it: E_IO when it is another file by now (st_ino 0: any will do). */
-MUST_USE struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st);
+/* ---- many files at once: not atomic and not synced, for results that can be made again ---- */
+/* Another file's content, shared where the file system can; mode and mtime as st, which is how the caller saw
+ * it: E_IO when it is another file by now (st_ino 0: any will do). Otherwise as fs_write() with FS_LOOSE. */
+MUST_USE struct err *fs_copy(struct str from, struct str path, const struct stat *st);
 /* A rename; over = false: E_IO when there is something at to. */
 MUST_USE struct err *fs_move(struct str from, struct str to, bool over);
-MUST_USE struct err *fs_stage_link(struct str target, struct str path);
+MUST_USE struct err *fs_symlink_new(struct str target, struct str path);
 /* Where what is to replace path waits: always the same name beside it, hidden and short. */
 struct str fs_temp_name(struct arena *a, struct str path);
 bool fs_is_temp_name(struct str name);
@@ -188,24 +189,11 @@ void fs_unguardp(struct fs_tree **t);
  * that call no link is followed at all. -1 and errno. */
 int fs_open_inside(int root, const char *path, uint64_t resolve);
 
-/* A tree that shows at its place only when it is whole. It is filled in a hidden folder of this user's
- * beside it, guarded and locked for as long, in which the next run removes what a killed one left: E_PERM
- * when that is another's, E_LOCKED. Nothing is synced. */
-struct fs_aside {
-	struct str place, beside, lock;
-	struct str tree; /* to be made and filled */
-	struct fs_tree *guard;
-	int held;
-};
-MUST_USE struct err *fs_aside_begin(struct arena *a, struct str place, struct fs_aside *ret);
-MUST_USE struct err *fs_aside_commit(
-	const struct fs_aside *x);                     /* into the place of what is there */
-MUST_USE struct err *fs_aside_end(struct fs_aside *x); /* what is not at its place goes */
-
 /* ---- scratch: may be made, and written, in a dry run too ---- */
 /* A new folder with a unique name in dir, mode 0700. dir = "": in $TMPDIR or /tmp; in another one a
  * dry run may not make it. */
 MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret);
+void fs_tempdirp(struct str *dir); /* removes it, for CLEANUP(); "" is fine */
 /* An unnamed file in $TMPDIR or /tmp, to read and write. */
 MUST_USE struct err *fs_tempfile(int *ret_fd);
 /* Exactly n bytes at offset, over what is there or behind it. */

@@ -26,6 +26,8 @@ MUST_USE struct err *fs_reach(struct str path, struct fs_at *ret);
 MUST_USE struct err *fs_reach_to_read(struct str path, struct fs_at *ret);
 /* Is it one of the four places, or in one? */
 bool fs_in_place(struct str path);
+/* A new file, for writing; what has that name goes, unless it is a link or a folder. */
+MUST_USE struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd);
 /* E_IO when what lies there is a device, a pipe or a socket. */
 MUST_USE struct err *fs_may_replace(struct str path);
 /* What openat2() does, for kernels and sandboxes without it. */

@@ -10,7 +10,7 @@
 #include "base/fs_int.h"
 
 /* What a killed run left goes: it may have a second name, or be a pipe that nobody reads. */
-static struct err *create(struct str path, unsigned mode, int *ret_fd)
+struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd)
 {
 	FS_AT(at);
 	TRY(fs_reach(path, &at));
@@ -20,16 +20,6 @@ static struct err *create(struct str path, unsigned mode, int *ret_fd)
 		unlinkat(at.dir, at.name, 0) == 0)
 		*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
 	return *ret_fd < 0 ? err_errno("cannot create '%.*s'", STR(path)) : NULL;
-}
-
-struct err *fs_stage(struct str path, struct str content, unsigned mode)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	TRY(create(path, mode ? mode : 0666, &fd));
-	if (fs_write_all(fd, content.p, content.n) < 0 ||
-		(mode & FS_EXACT && fchmod(fd, mode & 0777) < 0))
-		return err_errno("cannot write '%.*s'", STR(path));
-	return NULL;
 }
 
 /* What a large file costs to read is saved where blocks can be shared. */
@@ -44,7 +34,7 @@ static int copy_all(int in, int out, char *buf, size_t size)
 	return got < 0 ? -1 : 0;
 }
 
-struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st)
+struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 {
 	char buf[1 << 15]; /* most files are smaller, and the heap would clear it each time */
 	CLEANUP(fd_closep) int in = -1;
@@ -56,7 +46,7 @@ struct err *fs_stage_copy(struct str from, struct str path, const struct stat *s
 		(st->st_ino && (now.st_ino != st->st_ino || now.st_dev != st->st_dev)))
 		return err_new(
 			E_IO, "'%.*s' was replaced by somebody else in the meantime", STR(from));
-	TRY(create(path, st->st_mode, &out));
+	TRY(fs_create_loose(path, st->st_mode, &out));
 	if (copy_all(in, out, buf, sizeof(buf)) < 0)
 		return err_errno("cannot copy '%.*s'", STR(from));
 	if (futimens(out, times) < 0)
@@ -64,7 +54,7 @@ struct err *fs_stage_copy(struct str from, struct str path, const struct stat *s
 	return NULL;
 }
 
-struct err *fs_stage_link(struct str target, struct str path)
+struct err *fs_symlink_new(struct str target, struct str path)
 {
 	FS_AT(at);
 	TRY(fs_reach(path, &at));
@@ -104,7 +94,7 @@ static struct err *move_across(struct str from, struct str to, bool over)
 	struct str beside = fs_temp_name(&tmp, to);
 	struct stat st;
 	TRY(fs_stat(from, &st));
-	struct err *e = fs_stage_copy(from, beside, &st);
+	struct err *e = fs_copy(from, beside, &st);
 	if (!e)
 		e = fs_move(beside, to, over);
 	if (e)
@@ -131,7 +121,7 @@ struct err *fs_symlink(struct str target, struct str path)
 {
 	ARENA(a);
 	struct str tmp = fs_temp_name(&a, path);
-	TRY(fs_stage_link(target, tmp));
+	TRY(fs_symlink_new(target, tmp));
 	struct err *e = fs_move(tmp, path, true);
 	return e ? err_join(e, fs_remove(tmp)) : NULL;
 }

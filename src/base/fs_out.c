@@ -246,20 +246,10 @@ void fs_out_abandon(struct fs_out *o)
 	*o = (struct fs_out){.fd = -1, .dir = -1};
 }
 
-struct err *fs_write(struct str path, struct str content, unsigned mode)
-{
-	CLEANUP(fs_out_abandon) struct fs_out o;
-	TRY(fs_out_open(&o, path, mode));
-	fs_out_write(&o, content.p, content.n);
-	return fs_out_commit(&o);
-}
-
-struct err *fs_save(struct str path, struct str content, unsigned mode)
+/* Into what is there: a device, a pipe, or the file that a link leads to. */
+static struct err *write_through(struct str path, struct str content, unsigned mode)
 {
 	ARENA(tmp);
-	struct stat st;
-	if (!fs_try_lstat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-		return fs_write(path, content, mode);
 	TRY(fs_may_write(path));
 	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC;
 	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), flags, mode & 0777);
@@ -268,15 +258,33 @@ struct err *fs_save(struct str path, struct str content, unsigned mode)
 	return NULL;
 }
 
-struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode)
+static struct err *write_loose(struct str path, struct str content, unsigned mode)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_create_loose(path, mode & ~(unsigned)FS_LOOSE ? mode : 0666, &fd));
+	if (fs_write_all(fd, content.p, content.n) < 0 ||
+		(mode & FS_EXACT && fchmod(fd, mode & 0777) < 0))
+		return err_errno("cannot write '%.*s'", STR(path));
+	return NULL;
+}
+
+struct err *fs_write(struct str path, struct str content, unsigned mode)
 {
 	ARENA(tmp);
 	struct str old;
 	struct stat st;
-	if (fs_try_stat(path, &st) && (size_t)st.st_size == content.n) {
+	if (mode & FS_LOOSE)
+		return write_loose(path, content, mode);
+	if (mode & FS_THROUGH && fs_try_lstat(path, &st) && !S_ISREG(st.st_mode) &&
+		!S_ISDIR(st.st_mode))
+		return write_through(path, content, mode);
+	if (mode & FS_IF_CHANGED && fs_try_stat(path, &st) && (size_t)st.st_size == content.n) {
 		TRY(fs_read(&tmp, path, content.n, &old));
 		if (str_eq(old, content))
 			return NULL;
 	}
-	return fs_write(path, content, mode);
+	CLEANUP(fs_out_abandon) struct fs_out o;
+	TRY(fs_out_open(&o, path, mode));
+	fs_out_write(&o, content.p, content.n);
+	return fs_out_commit(&o);
 }

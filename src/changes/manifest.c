@@ -162,7 +162,7 @@ struct err *base_put(struct str path, struct str text, bool sync)
 	CLEANUP(err_freep) struct err *none = fs_read(&tmp, path, MANIFEST_LIMIT, &there);
 	if (!none && str_eq(text, there))
 		return NULL;
-	struct err *e = fs_stage(staged, text, 0644);
+	struct err *e = fs_write(staged, text, 0644 | FS_LOOSE);
 	if (!e && sync)
 		e = fs_sync(staged);
 	if (!e)
@@ -195,7 +195,7 @@ struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *
 	struct str text, path = *ret_path = base_file(a, m->journal, "hipify.manifest");
 	struct str staged = fs_temp_name(a, path);
 	TRY(sealed(a, m, &text));
-	struct err *e = fs_stage(staged, text, 0644);
+	struct err *e = fs_write(staged, text, 0644 | FS_LOOSE);
 	if (e)
 		return err_join(e, fs_remove(staged));
 	if (!fs_present(path))

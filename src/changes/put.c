@@ -166,11 +166,11 @@ static struct err *stage(const struct put *p, struct str staged)
 {
 	struct err *e;
 	if (p->made.kind == MADE_LINK)
-		e = fs_stage_link(p->text, staged);
+		e = fs_symlink_new(p->text, staged);
 	else if (p->made.kind == MADE_COPY)
-		e = fs_stage_copy(p->from, staged, &p->like);
+		e = fs_copy(p->from, staged, &p->like);
 	else
-		e = fs_stage(staged, p->text, p->mode);
+		e = fs_write(staged, p->text, p->mode | FS_LOOSE);
 	/* As writing into the old file would: only root can, and only then it matters. */
 	bool own = e || p->made.kind != MADE_TEXT || p->what != PUT_OVER || p->uid == geteuid();
 	if (!own && geteuid() == 0)
@@ -230,7 +230,7 @@ static struct err *second_name(struct arena *tmp, const struct put *p, struct st
 	struct str copy = base_slot(tmp, p->s->journal, "new", p->made.output);
 	TRY(fs_mkdirs(path_dir(copy)));
 	TRY(fs_stat(p->path, &st));
-	TRY(fs_stage_copy(p->path, copy, &st));
+	TRY(fs_copy(p->path, copy, &st));
 	if (geteuid() == 0)
 		(void)fs_try_chown(copy, st.st_uid, st.st_gid);
 	return fs_move(copy, to, true);

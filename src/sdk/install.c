@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/pool.h"
@@ -21,8 +21,8 @@ struct install {
 	const struct sdk_provider *provider;
 	struct sdk_spec spec;
 	struct sdk_job job;
-	struct str dir, stage; /* the SDK's folder; that of a fresh one */
-	struct str work;       /* dir or stage */
+	struct fs_stage stage; /* of a fresh tree; its place is the SDK's folder */
+	struct str work;       /* the folder that is filled: the SDK's own, or stage.tree */
 	struct sdk_manifest old, new;
 	struct strs damaged, gpus; /* gpus: whose kernels the tree shall have; none: all */
 	struct archive_items need;
@@ -33,12 +33,6 @@ struct unpack_job {
 	struct install *in;
 	const struct archive_item *item;
 };
-
-static void scratch_removep(struct str *dir)
-{
-	if (dir->n)
-		err_free(fs_remove_tree(*dir));
-}
 
 /* ---- what is to be done ---- */
 /* Is the package in the working tree, as far as a quick look tells? */
@@ -142,7 +136,7 @@ static struct err *make_manifest(struct arena *a, struct install *in)
 		TRY(add_package(a, in,
 			(struct sdk_package){
 				.name = i->name, .version = i->version, .sha256 = i->sha256}));
-	bool keeps = str_eq(in->work, in->dir);
+	bool keeps = str_eq(in->work, in->stage.place);
 	VEC_EACH (struct sdk_package, p, &in->old.packages)
 		if (keeps && !sdk_manifest_package(&in->new, p->name) &&
 			!str_eq(p->name, S(SDK_MADE)))
@@ -166,16 +160,12 @@ static struct err *complete(struct arena *a, struct install *in)
 	TRY(sdk_open_tree(a, in->job.root, &probe));
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
-	TRY(fs_sync_all(in->work)); /* before the manifest says that it is there */
-	TRY(sdk_manifest_write(a, in->work, &in->new));
-	TRY(fs_remove(path_join(a, in->work, S("damaged"))));
-	if (str_eq(in->work, in->dir))
-		return NULL;
-	/* the fresh folder takes the place of the old one, if there is one */
-	if (!fs_exists(in->dir))
-		return fs_rename(in->stage, in->dir);
-	TRY_CTX(fs_exchange(in->stage, in->dir), "cannot put '%.*s' in place", STR(in->dir));
-	return fs_remove_tree(in->stage);
+	struct str receipt = sdk_manifest_text(a, &in->new);
+	if (!str_eq(in->work, in->stage.place))
+		return fs_stage_commit(&in->stage, receipt);
+	TRY(fs_sync_all(in->work));
+	TRY(fs_write(path_join(a, in->work, S(SDK_RECEIPT)), receipt, 0644));
+	return fs_remove(path_join(a, in->work, S("damaged")));
 }
 
 /* ---- the whole ---- */
@@ -188,7 +178,7 @@ static struct err *resolve(struct arena *a, struct install *in)
 		const struct sdk_package *p = sdk_manifest_package(&in->old, i->name);
 		fresh = fresh || (p && !str_eq(p->sha256, i->sha256));
 	}
-	in->work = fresh ? in->stage : in->dir;
+	in->work = fresh ? in->stage.tree : in->stage.place;
 	in->job.root = path_join(a, in->work, S("root"));
 	if (fresh)
 		in->damaged = (struct strs){0};
@@ -230,8 +220,10 @@ static struct err *start(struct arena *a, const struct sdk_spec *spec, struct in
 	in->job.name = sdk_name(a, &in->spec);
 	TRY(fs_place_check(FS_CACHE));
 	in->job.cache = fs_place(a, FS_CACHE, S("sdk"));
-	in->dir = sdk_dir(a, in->job.name);
-	in->stage = sdk_stage(a, in->job.name);
+	in->stage = (struct fs_stage){.place = sdk_dir(a, in->job.name),
+		.beside = sdk_stage(a, in->job.name),
+		.receipt = S(SDK_RECEIPT),
+		.resumes = true};
 	in->job.components = sdk_wanted(a, spec);
 	TRY(gpus_parse(a, &spec->gpus, &in->gpus));
 	if (!in->provider->resolve)
@@ -247,14 +239,14 @@ static struct err *start(struct arena *a, const struct sdk_spec *spec, struct in
 /* What is there: manifest and damage. A manifest that cannot be read means a fresh install. */
 static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 {
-	struct err *e = sdk_manifest_read(a, in->dir, &in->old);
+	struct err *e = sdk_manifest_read(a, in->stage.place, &in->old);
 	if (e && e->code != E_CORRUPT)
 		return e;
 	err_free(e);
 	*ret_nothing = false;
 	if (!in->old.provider.n)
 		return NULL;
-	TRY(sdk_find_damage(a, in->dir, false, &in->damaged, NULL));
+	TRY(sdk_find_damage(a, in->stage.place, false, &in->damaged, NULL));
 	*ret_nothing = !in->spec.refresh && !in->damaged.n;
 	VEC_EACH (const struct str, c, &in->job.components) {
 		bool all;
@@ -272,6 +264,16 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	return NULL;
 }
 
+static struct err *install(struct arena *a, struct install *in, struct sdk_done *done)
+{
+	TRY(look(a, in, &done->nothing));
+	if (done->nothing)
+		return NULL;
+	TRY_CTX(resolve(a, in), "cannot install the SDK '%.*s'", STR(in->job.name));
+	TRY_CTX(fill(a, in, done), "cannot install the SDK '%.*s'", STR(in->job.name));
+	return NULL;
+}
+
 struct err *sdk_install(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done)
 {
@@ -283,14 +285,9 @@ struct err *sdk_install(
 		return sdk_open(a, spec, ret);
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, in.job.name, &lock));
-	/* what a killed install left: a complete stage is an old tree, or only lacks its rename */
-	if (fs_exists(path_join(a, in.stage, S("sdk.json"))))
-		TRY(fs_exists(in.dir) ? fs_remove_tree(in.stage) : fs_rename(in.stage, in.dir));
-	TRY(look(a, &in, &done->nothing));
-	if (!done->nothing) {
-		TRY_CTX(resolve(a, &in), "cannot install the SDK '%.*s'", STR(in.job.name));
-		TRY_CTX(fill(a, &in, done), "cannot install the SDK '%.*s'", STR(in.job.name));
-	}
+	TRY(fs_stage_begin(a, &in.stage));
+	struct err *e = install(a, &in, done);
+	TRY(err_join(e, fs_stage_end(&in.stage)));
 	return sdk_open(a, spec, ret);
 }
 
@@ -307,7 +304,7 @@ struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk
 	if (ret->nothing)
 		return NULL;
 	/* with the index that an install would use, on a copy, so that nothing is changed */
-	CLEANUP(scratch_removep) struct str scratch = {0};
+	CLEANUP(fs_tempdirp) struct str scratch = {0};
 	TRY(fs_tempdir(a, S(""), &scratch));
 	TRY(in.provider->borrow(a, &in.job, scratch));
 	in.job.cache = scratch;

@@ -39,7 +39,7 @@ static struct err *read_doc(struct arena *a, const struct node *doc, struct sdk_
 struct err *sdk_manifest_read(struct arena *a, struct str dir, struct sdk_manifest *ret)
 {
 	*ret = (struct sdk_manifest){0};
-	struct str path = path_join(a, dir, S("sdk.json"));
+	struct str path = path_join(a, dir, S(SDK_RECEIPT));
 	if (!fs_exists(path))
 		return NULL;
 	const struct node *doc = NULL;
@@ -54,10 +54,9 @@ struct err *sdk_manifest_read(struct arena *a, struct str dir, struct sdk_manife
 	return err_hint(e, "'rocsmith sdk install' makes a new one");
 }
 
-struct err *sdk_manifest_write(struct arena *a, struct str dir, const struct sdk_manifest *m)
+struct str sdk_manifest_text(struct arena *a, const struct sdk_manifest *m)
 {
-	return fs_write(
-		path_join(a, dir, S("sdk.json")), json_document(a, 1, manifest_fields, m), 0644);
+	return json_document(a, 1, manifest_fields, m);
 }
 
 const struct sdk_package *sdk_manifest_package(const struct sdk_manifest *m, struct str name)

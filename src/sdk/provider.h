@@ -112,7 +112,8 @@ MUST_USE struct err *record_compare(
 MUST_USE struct err *sdk_find_damage(struct arena *a, struct str dir, bool deep,
 	struct strs *ret_packages, struct findings *ret);
 
-/* ---- manifest.c ---- */
+/* ---- manifest.c: the receipt of an SDK's folder ---- */
+#define SDK_RECEIPT "sdk.json"
 struct sdk_manifest {
 	struct str provider, suite, prefix, mirror, index_date, clang_version;
 	struct strs components, notes;
@@ -121,8 +122,7 @@ struct sdk_manifest {
 
 /* ret->provider is empty when there is no manifest. */
 MUST_USE struct err *sdk_manifest_read(struct arena *a, struct str dir, struct sdk_manifest *ret);
-MUST_USE struct err *sdk_manifest_write(
-	struct arena *a, struct str dir, const struct sdk_manifest *m);
+struct str sdk_manifest_text(struct arena *a, const struct sdk_manifest *m);
 const struct sdk_package *sdk_manifest_package(const struct sdk_manifest *m, struct str name);
 /* The GPUs for which all packages are complete; none: all. */
 struct strs sdk_manifest_gpus(struct arena *a, const struct sdk_manifest *m);

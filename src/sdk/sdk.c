@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "archive/apt.h"
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "sdk/provider.h"
 
 static const struct sdk_provider *const providers[] = {&sdk_debian, &sdk_prefix};
@@ -99,7 +99,7 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 		e = sdk_complete(&spec, &spec, &provider);
 	if (!e) {
 		struct str dir = sdk_dir(a, sdk_name(a, &spec));
-		if (!provider->resolve || fs_exists(path_join(a, dir, S("sdk.json"))))
+		if (!provider->resolve || fs_exists(path_join(a, dir, S(SDK_RECEIPT))))
 			return provider->open(a, &spec, ret);
 	}
 	err_free(e);
@@ -109,19 +109,18 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 
 struct err *sdk_remove(struct arena *a, struct str name)
 {
-	struct str dir = sdk_dir(a, name), stage = sdk_stage(a, name);
-	struct str gone = str_fmt(a, "%.*s.gone", STR(stage));
+	struct str dir = sdk_dir(a, name);
+	struct fs_stage s = {.place = dir, .beside = sdk_stage(a, name)};
 	if (!name.n || str_chr(name, '/') < name.n || name.p[0] == '.')
 		return err_new(E_USAGE, "'%.*s' is not an SDK that rocsmith installed", STR(name));
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, name, &lock));
-	bool there = fs_present(path_join(a, dir, S("sdk.json")));
-	if (fs_is_link(dir) || (!there && !fs_is_dir(stage) && !fs_is_dir(gone)))
+	bool there = fs_present(path_join(a, dir, S(SDK_RECEIPT)));
+	if (fs_is_link(dir) || (!there && !fs_is_dir(s.beside)))
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
-	TRY(fs_remove_tree(gone)); /* what a killed removal left */
-	if (there)                 /* no half SDK is ever opened */
-		TRY(fs_rename(dir, gone));
-	TRY(fs_remove_tree(gone));
-	TRY(fs_remove_tree(stage));
+	TRY(fs_stage_begin(a, &s));
+	/* it goes as it came, in one rename: no half SDK is ever opened */
+	struct err *e = there ? fs_rename(dir, path_join(a, s.beside, S("gone"))) : NULL;
+	TRY(err_join(e, fs_stage_end(&s)));
 	return fs_remove_tree(path_join(a, fs_place(a, FS_CACHE, S("sdk")), name));
 }

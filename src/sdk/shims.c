@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -52,7 +52,7 @@ static struct err *link_entry(
 {
 	struct str dir = path_join(s->a, s->dir, str_from(folder));
 	TRY(fs_mkdirs(dir));
-	return fs_stage_link(target, path_join(s->a, dir, name));
+	return fs_symlink_new(target, path_join(s->a, dir, name));
 }
 
 /* Where a path leads, as seen from the tree's root ("usr/lib/..."), or "" when it is outside. */
@@ -104,7 +104,7 @@ static struct err *correct_exports(
 	if (corrected.p == text.p)
 		return NULL;
 	*ret = fs_temp_name(tmp, to);
-	return fs_stage(*ret, corrected, 0);
+	return fs_write(*ret, corrected, FS_LOOSE);
 }
 
 /* With the time of the original, so that CMake sees no change where there is none. */
@@ -123,7 +123,7 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 		return NULL;
 	TRY(correct_exports(c, &tmp, from, to, &source));
 	st.st_ino = str_eq(source, from) ? st.st_ino : 0;
-	TRY(fs_stage_copy(source, to, &st));
+	TRY(fs_copy(source, to, &st));
 	return str_eq(source, from) ? NULL : fs_remove(source);
 }
 
@@ -154,7 +154,7 @@ static struct err *add_package(struct shims *s, struct str name)
 		struct str text =
 			str_fmt(a, "include(\"${CMAKE_CURRENT_LIST_DIR}/%.*s\")\n", STR(up));
 		if (str_ends(*file, S(".cmake")))
-			TRY(fs_stage(path_join(a, dir, *file), text, 0));
+			TRY(fs_write(path_join(a, dir, *file), text, FS_LOOSE));
 	}
 	return NULL;
 }
@@ -264,7 +264,7 @@ static struct err *copy_self(struct shims *s, struct str key)
 	str_u64(str_sub(key, 0, 6), 16, &number);
 	st.st_mtim = (struct timespec){.tv_sec = 1500000000 + (time_t)number};
 	TRY(fs_mkdirs(path_dir(s->self)));
-	return fs_stage_copy(exe, s->self, &st);
+	return fs_copy(exe, s->self, &st);
 }
 
 /* ---- what else is looked for ---- */
@@ -300,11 +300,11 @@ static struct err *add_version(struct shims *s)
 	if (!version.n)
 		return NULL;
 	TRY(fs_mkdirs(path_join(a, s->dir, S(".info"))));
-	TRY(fs_stage(
-		path_join(a, s->dir, S(".info/version")), str_fmt(a, "%.*s\n", STR(version)), 0));
+	TRY(fs_write(path_join(a, s->dir, S(".info/version")), str_fmt(a, "%.*s\n", STR(version)),
+		FS_LOOSE));
 	/* torchaudio's CMake wants this one, with a build number behind it */
-	TRY(fs_stage(path_join(a, s->dir, S(".info/version-dev")),
-		str_fmt(a, "%.*s-0\n", STR(version)), 0));
+	TRY(fs_write(path_join(a, s->dir, S(".info/version-dev")),
+		str_fmt(a, "%.*s-0\n", STR(version)), FS_LOOSE));
 	if (fs_exists(header))
 		return NULL;
 	for (size_t i = 0; i < 3; i++)
@@ -318,7 +318,7 @@ static struct err *add_version(struct shims *s)
 		"#define ROCM_VERSION_PATCH %.*s\n"
 		"#define ROCM_BUILD_INFO \"%.*s\"\n",
 		STR(part[0]), STR(part[1]), STR(part[2]), STR(version));
-	TRY(fs_write_if_changed(cc_file(a, s->dir, "rocm_version.h"), text, 0644));
+	TRY(fs_write(cc_file(a, s->dir, "rocm_version.h"), text, 0644 | FS_IF_CHANGED));
 	return link_entry(
 		s, S("../../.rocsmith/rocm_version.h"), "include/rocm-core", path_base(header));
 }
@@ -356,10 +356,10 @@ static struct err *add_toolchain(struct shims *s)
 		return fs_remove(path_join(a, dir, S("toolchain.cmake")));
 	if (py.n && fs_is_dir(config))
 		TRY(link_entry(s, config, "include-after/" TRIPLET, path_base(py)));
-	return fs_write_if_changed(path_join(a, dir, S("toolchain.cmake")),
+	return fs_write(path_join(a, dir, S("toolchain.cmake")),
 		str_fmt(a, toolchain, STR(root), STR(dir), STR(dir), STR(dir), STR(dir), STR(build),
 			STR(more), STR(root), STR(root), STR(root)),
-		0644);
+		0644 | FS_IF_CHANGED);
 }
 
 static struct err *fill(struct shims *s, struct str key)
@@ -569,7 +569,8 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 {
 	struct shims s = {.a = a, .sdk = sdk, .dir = path_abs(a, dir), .o = o};
 	struct cc_config config;
-	struct str key, old;
+	struct str key;
+	bool same;
 	s.prefix = sdk_outside(a, sdk, sdk->hip_path);
 	s.llvm = path_dir(sdk_outside(a, sdk, sdk->clang));
 	s.self = cc_file(a, s.dir, "rocsmith");
@@ -584,12 +585,9 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	find_host(&s);
 	key = make_key(&s, &config);
 	struct str made = cc_file(a, s.dir, "made");
-	TRY(fs_read_opt(a, made, MAX_VERSION, &old));
-	bool same = str_eq(str_trim(old), key);
-	if (!same) {
-		TRY(fs_remove(made));
+	TRY(fs_receipt_check(made, key, &same));
+	if (!same)
 		TRY_CTX(fill(&s, key), "cannot make the folder '%.*s'", STR(s.dir));
-	}
 	if (config.log_dir.n)
 		TRY(fs_mkdirs(config.log_dir));
 	TRY(cc_config_write(a, s.dir, &config));

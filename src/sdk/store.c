@@ -47,8 +47,8 @@ struct err *sdk_names(struct arena *a, struct strs *ret)
 	if (fs_is_dir(dir))
 		TRY(fs_list(a, dir, &names));
 	for (size_t i = 0; i < names.n; i++) {
-		struct str manifest = str_fmt(a, "%.*s/%.*s/sdk.json", STR(dir), STR(names.v[i]));
-		if (names.v[i].p[0] != '.' && fs_exists(manifest))
+		struct str sdk = path_join(a, dir, names.v[i]);
+		if (names.v[i].p[0] != '.' && fs_exists(path_join(a, sdk, S(SDK_RECEIPT))))
 			strs_add(a, ret, names.v[i]);
 	}
 	return NULL;

@@ -28,7 +28,7 @@ static struct err *put_file(struct str full, struct str text)
 	TRY(fs_mkdirs(path_dir(full)));
 	if (fs_is_link(full))
 		TRY(fs_remove(full));
-	return fs_write_if_changed(full, text, 0644);
+	return fs_write(full, text, 0644 | FS_IF_CHANGED);
 }
 
 struct err *tree_folder(struct arena *a, struct str root, struct str path)

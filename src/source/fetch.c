@@ -2,7 +2,7 @@
 #include <limits.h>
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/hash.h"
 #include "base/progress.h"
 #include "formats/node.h"
@@ -20,32 +20,32 @@ const struct json_field source_tree_fields[] = {
 };
 
 /* ---- what is there ---- */
-struct record {
+struct source_receipt {
 	struct source_tree tree;
 };
 
-static const struct json_field record_fields[] = {
+static const struct json_field receipt_fields[] = {
 	FIELD_CONST("schema", "rocsmith.source/1"),
-	FIELD_STRUCT("source", struct record, tree, source_tree_fields),
+	FIELD_STRUCT("source", struct source_receipt, tree, source_tree_fields),
 	{.kind = FIELD_END},
 };
 
-static struct str record_path(const struct fetch *f, struct str name)
+static struct str receipt_path(const struct fetch *f, struct str name)
 {
 	return str_fmt(f->a, "%.*s/%.*s.json", STR(f->cache), STR(name));
 }
 
-/* A record that cannot be read counts as none: what it is of is made again. */
+/* A receipt that cannot be read counts as none: the folder is made again. */
 static bool find_made(const struct fetch *f, struct str name, struct source_tree *ret)
 {
-	struct str path = record_path(f, name), dir = path_join(f->a, f->cache, name);
+	struct str path = receipt_path(f, name), dir = path_join(f->a, f->cache, name);
 	const struct node *doc;
-	struct record r = {0};
+	struct source_receipt r = {0};
 	if (!fs_is_dir(dir) || !fs_is_file(path))
 		return false;
 	CLEANUP(err_freep) struct err *e = json_read(f->a, path, &doc);
 	if (!e)
-		e = json_fields_read(f->a, doc, record_fields, &r);
+		e = json_fields_read(f->a, doc, receipt_fields, &r);
 	if (e)
 		return false;
 	*ret = r.tree;
@@ -90,26 +90,17 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 }
 
 /* ---- making it ---- */
-static void scratch_removep(struct str *dir)
-{
-	err_free(fs_remove_tree(*dir));
-}
-
 static struct err *make(struct fetch *f, const struct fetch_kind *kind, struct str name)
 {
-	struct str dir = path_join(f->a, f->cache, name), record = record_path(f, name);
-	CLEANUP(scratch_removep) struct str scratch = path_join(f->a, f->cache, S(".new"));
-	struct str new = path_join(f->a, scratch, S("tree"));
-	/* what a killed run left; without its record a folder is nothing */
-	TRY(fs_remove(record));
-	TRY(fs_remove_tree(scratch));
-	TRY(fs_remove_tree(dir));
-	TRY(fs_mkdirs(scratch));
-	TRY(kind->fill(f, scratch, new));
-	TRY(fs_sync_all(scratch));
-	TRY(fs_rename(new, dir));
-	const struct record r = {.tree = f->tree};
-	return fs_write(record, json_document(f->a, 1, record_fields, &r), 0644);
+	/* one hidden folder for all sources, so that what a killed run left does not stay */
+	struct fs_stage s = {.place = path_join(f->a, f->cache, name),
+		.beside = path_join(f->a, f->cache, S(".new")),
+		.receipt = receipt_path(f, name)};
+	TRY(fs_stage_begin(f->a, &s));
+	struct err *e = kind->fill(f, s.beside, s.tree);
+	const struct source_receipt r = {.tree = f->tree};
+	e = e ? e : fs_stage_commit(&s, json_document(f->a, 1, receipt_fields, &r));
+	return err_join(e, fs_stage_end(&s));
 }
 
 static struct err *lock(struct fetch *f, int *ret_fd)

@@ -87,7 +87,7 @@ static struct err *change_file(
 	if (!r.text.n) /* dpkg-source calls patch with -E */
 		return remove_file(tree, path);
 	TRY(fs_mkdirs(path_dir(path)));
-	return fs_stage(path, r.text, st.st_mode);
+	return fs_write(path, r.text, st.st_mode | FS_LOOSE);
 }
 
 static struct err *apply(struct str tree, struct str name)

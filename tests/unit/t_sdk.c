@@ -122,6 +122,11 @@ static void files_are_compared_with_records(void **state)
 }
 
 /* ---- manifests ---- */
+static void write_receipt(struct arena *a, struct str dir, const struct sdk_manifest *m)
+{
+	assert_ok(fs_write(path_join(a, dir, S(SDK_RECEIPT)), sdk_manifest_text(a, m), 0644));
+}
+
 static void manifests_round_trip(void **state)
 {
 	(void)state;
@@ -140,7 +145,7 @@ static void manifests_round_trip(void **state)
 	struct sdk_manifest got;
 	assert_ok(sdk_manifest_read(&a, dir, &got));
 	assert_int_equal(got.provider.n, 0); /* none yet */
-	assert_ok(sdk_manifest_write(&a, dir, &m));
+	write_receipt(&a, dir, &m);
 	assert_ok(sdk_manifest_read(&a, dir, &got));
 	assert_str(got.notes.v[0], "an \"odd\" note");
 	assert_str(sdk_manifest_package(&got, S("hipcc"))->version, "1:7-1");

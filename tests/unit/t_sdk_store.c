@@ -78,13 +78,18 @@ static void add_package(struct fixture *f, struct sdk_manifest *m, const char *n
 		.bytes = 11};
 }
 
+static void write_receipt(struct arena *a, struct str dir, const struct sdk_manifest *m)
+{
+	assert_ok(fs_write(path_join(a, dir, S(SDK_RECEIPT)), sdk_manifest_text(a, m), 0644));
+}
+
 static void install(struct fixture *f)
 {
 	struct sdk_manifest m = {.provider = S("debian"), .suite = S("sid")};
 	strs_add(&f->a, &m.components, S("compiler"));
 	add_package(f, &m, "alpha");
 	add_package(f, &m, "beta");
-	assert_ok(sdk_manifest_write(&f->a, f->dir, &m));
+	write_receipt(&f->a, f->dir, &m);
 }
 
 /* ---- names ---- */
@@ -136,14 +141,14 @@ static void what_an_sdk_lacks_is_told(void **state)
 	strs_add(&f->a, &m.components, S("hiprand"));
 	add_package(f, &m, "libhiprand");
 	strs_add(&f->a, &spec.components, S("hiprand"));
-	assert_ok(sdk_manifest_write(&f->a, f->dir, &m));
+	write_receipt(&f->a, f->dir, &m);
 	assert_err_says(sdk_open(&f->a, &spec, &sdk), E_SDK, "lacks the component 'hiprand'");
 	add_package(f, &m, "libhiprand-dev");
 	strs_add(&f->a, &spec.gpus, S("gfx90a:xnack-"));
-	assert_ok(sdk_manifest_write(&f->a, f->dir, &m));
+	write_receipt(&f->a, f->dir, &m);
 	assert_err_says(sdk_open(&f->a, &spec, &sdk), E_SDK, "cannot use the SDK"); /* no tree */
 	strs_add(&f->a, &m.packages.v[0].gpus, S("gfx1201"));
-	assert_ok(sdk_manifest_write(&f->a, f->dir, &m));
+	write_receipt(&f->a, f->dir, &m);
 	struct err *e = sdk_open(&f->a, &spec, &sdk);
 	assert_string_equal(e->hints->text, "rocsmith sdk install debian --suite sid --gpu gfx90a");
 	assert_err_says(e, E_SDK, "lack kernels of other GPUs than gfx1201");
@@ -373,7 +378,7 @@ static void a_removal_can_be_taken_up_again(void **state)
 {
 	struct fixture *f = *state;
 	struct strs left;
-	put(f, path_dir(f->dir), ".debian-sid.new.gone/root/x", "");
+	put(f, path_dir(f->dir), ".debian-sid.new/gone/root/x", "");
 	assert_ok(sdk_remove(&f->a, S("debian-sid")));
 	assert_ok(fs_list(&f->a, path_dir(f->dir), &left));
 	assert_str(str_join(&f->a, &left, S(" ")), "debian-sid.lock");
