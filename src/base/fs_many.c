@@ -9,19 +9,6 @@
 
 #include "base/fs_int.h"
 
-/* What a killed run left goes: it may have a second name, or be a pipe that nobody reads. */
-struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd)
-{
-	FS_AT(at);
-	TRY(fs_reach(path, &at));
-	const int flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
-	*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
-	if (*ret_fd < 0 && errno == EEXIST && !fs_is_link(path) &&
-		unlinkat(at.dir, at.name, 0) == 0)
-		*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
-	return *ret_fd < 0 ? err_errno("cannot create '%.*s'", STR(path)) : NULL;
-}
-
 /* What a large file costs to read is saved where blocks can be shared. */
 static int copy_all(int in, int out, char *buf, size_t size)
 {

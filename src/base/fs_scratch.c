@@ -76,12 +76,6 @@ struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
 	return NULL;
 }
 
-void fs_tempdirp(struct str *dir)
-{
-	if (dir->n)
-		err_free(fs_remove_tree(*dir));
-}
-
 struct err *fs_tempfile(int *ret_fd)
 {
 	ARENA(tmp);

@@ -202,6 +202,12 @@ struct err *fs_remove_tree(struct str path)
 	return fs_remove(path);
 }
 
+void fs_tempdirp(struct str *dir)
+{
+	if (dir->n)
+		err_free(fs_remove_tree(*dir));
+}
+
 static struct err *locked_by(struct str path, int fd)
 {
 	char who[64] = "";

@@ -100,17 +100,6 @@ bool sum_is_of_file(const struct sum *s, struct str path)
 	return !e && sum_is_of(s, text);
 }
 
-bool sum_eq(const struct sum *a, const struct sum *b)
-{
-	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
-}
-
-bool sum_none(const struct sum *s)
-{
-	static const struct sum none;
-	return sum_eq(s, &none);
-}
-
 static bool same_text(struct arena *tmp, struct str text, struct str path)
 {
 	struct str other;

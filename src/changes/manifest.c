@@ -1,17 +1,33 @@
-/* The manifest's bytes: written with appending, read with a cursor that never leaves the text. */
+/* The manifest's bytes, read with a cursor that never leaves them, and its seal. A tree of sources may come from
+ * strangers, and its .rocsmith with it; what such a manifest says would have files replaced and removed. So
+ * each one carries an HMAC of its body, made with a key that lies in no tree: FS_STATE "key". */
 #include "changes/manifest.h"
 
 #include <libdeflate.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "formats/le.h"
 
 /* *_BYTES: of each record, without the texts' own. */
 enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
+enum { KEY_BYTES = 64 };
 
 static const char head[] = "rocsmith hipify manifest 4\n";
 enum { HEAD = sizeof(head) - 1, SEAL_AT = HEAD + 12, BODY_AT = SEAL_AT + sizeof(struct sum) };
+
+bool sum_eq(const struct sum *a, const struct sum *b)
+{
+	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
+}
+
+bool sum_none(const struct sum *s)
+{
+	static const struct sum none;
+	return sum_eq(s, &none);
+}
 
 struct str base_file(struct arena *a, struct str journal, const char *name)
 {
@@ -143,6 +159,50 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 	buf_le(&sums, b.n - BODY_AT, 8);
 	memcpy(b.p + HEAD, sums.p, 12);
 	return buf_str(&b);
+}
+
+/* ---- the seal: did this user's rocsmith write it? ---- */
+
+static struct err *read_key(struct arena *a, struct str path, struct str *ret)
+{
+	TRY(fs_place_check(FS_STATE));
+	TRY(fs_read_opt(a, path, KEY_BYTES, ret));
+	if (ret->p && ret->n != KEY_BYTES)
+		return err_new(E_CORRUPT, "'%.*s' is no key of rocsmith", STR(path));
+	return NULL;
+}
+
+/* Two processes may want the first one at once. */
+static struct err *make_key(struct arena *a, struct str path, struct str *ret)
+{
+	CLEANUP(fd_closep) int lock = -1;
+	char *key = arena_alloc(a, KEY_BYTES);
+	TRY(fs_mkdirs(path_dir(path)));
+	TRY(fs_lock(str_fmt(a, "%.*s.lock", STR(path)), true, &lock));
+	TRY(read_key(a, path, ret));
+	if (ret->p)
+		return NULL;
+	if (getentropy(key, KEY_BYTES) < 0)
+		return err_errno("cannot make a key");
+	*ret = (struct str){key, KEY_BYTES};
+	return fs_write(path, *ret, 0600);
+}
+
+struct err *seal_of(struct str text, struct sum *ret)
+{
+	ARENA(tmp);
+	struct str key, path = fs_place(&tmp, FS_STATE, S("key"));
+	*ret = (struct sum){0};
+	TRY(read_key(&tmp, path, &key));
+	if (!key.p && fs_writes_forbidden())
+		return NULL;
+	if (!key.p)
+		TRY_CTX(make_key(&tmp, path, &key),
+			"cannot store the key that marks trees as ours");
+	struct digest d = hash_sealed(key, text);
+	for (size_t i = 0; i < sizeof(ret->b); i++)
+		ret->b[i] = d.b[i];
+	return NULL;
 }
 
 static struct err *sealed(struct arena *a, const struct manifest *m, struct str *ret)

@@ -7,7 +7,7 @@
  * the outputs (complete = false: what is going to be, so that a killed run leaves nothing that we
  * do not know), and another one is added behind it when all is done: that one counts if it came to
  * its end. A file in BASE that it does not name is not ours. What it says is believed only when this
- * user's rocsmith wrote it: behind the length is a sum of the rest, made with the user's key (seal.c).
+ * user's rocsmith wrote it: behind the length is a sum of the rest, made with the user's key (HMAC).
  */
 #pragma once
 
