@@ -8,7 +8,7 @@
 #include "formats/node.h"
 #include "source/fetch_int.h"
 
-enum { LAYOUT = 1 }; /* of the folders that we make: another one, another name */
+enum { LAYOUT = 1 }; /* of the folders that we make; a change gives them other names */
 
 static const struct json_field file_fields[] = FIELDS_ONLY(struct source_file, name, size, sha256);
 
@@ -19,7 +19,7 @@ const struct json_field source_tree_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* ---- what is there ---- */
+/* ---- what is there already ---- */
 struct source_receipt {
 	struct source_tree tree;
 };
@@ -54,34 +54,35 @@ static bool find_made(const struct fetch *f, struct str name, struct source_tree
 	return true;
 }
 
-/* The file that keeps what a word has given. */
+/* The file that remembers which folder a word led to. */
 static struct str word_path(const struct fetch *f)
 {
 	const struct source_request *r = f->r;
-	struct str said =
+	struct str key =
 		str_fmt(f->a, "%.*s\n%.*s\n%d", STR(r->spec.text), STR(r->mirror), r->patches);
-	return str_fmt(f->a, "%.*s/words/%.16s", STR(f->cache), sha256_hex(f->a, said).p);
+	return str_fmt(f->a, "%.*s/words/%.16s", STR(f->cache), sha256_hex(f->a, key).p);
 }
 
-static struct str name_of(const struct fetch *f)
+/* The folder's name, NAME-VERSION-HASH; the hash covers everything that the folder is made of. */
+static struct str folder_name(const struct fetch *f)
 {
-	BUF(said, f->a);
-	buf_fmt(&said, "%d %d", LAYOUT, f->r->patches && f->r->spec.kind == SOURCE_DEBIAN);
+	BUF(key, f->a);
+	buf_fmt(&key, "%d %d", LAYOUT, f->r->patches && f->r->spec.kind == SOURCE_DEBIAN);
 	VEC_EACH (const struct source_file, i, &f->tree.files)
-		buf_fmt(&said, " %.*s %.*s", STR(i->name), STR(i->sha256));
-	struct str hash = str_sub(sha256_hex(f->a, buf_str(&said)), 0, 12);
+		buf_fmt(&key, " %.*s %.*s", STR(i->name), STR(i->sha256));
+	struct str hash = str_sub(sha256_hex(f->a, buf_str(&key)), 0, 12);
 	return str_fmt(
 		f->a, "%.*s-%.*s-%.*s", STR(f->tree.package), STR(f->tree.version), STR(hash));
 }
 
-/* Of an sdist that lies here the word tells nothing, since the file may have changed. */
+/* An sdist that the user has is read each time, since the file may have changed. */
 static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_found)
 {
 	struct str name = {0};
 	*ret_found = false;
 	if (f->r->spec.path.n) {
 		TRY(fetch_sdist.get(f));
-		name = name_of(f);
+		name = folder_name(f);
 	} else if (!f->r->refresh) {
 		TRY(fs_read_opt(f->a, word_path(f), NAME_MAX, &name));
 	}
@@ -90,9 +91,9 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 }
 
 /* ---- making it ---- */
-static struct err *make(struct fetch *f, const struct fetch_kind *kind, struct str name)
+static struct err *make_folder(struct fetch *f, const struct fetch_kind *kind, struct str name)
 {
-	/* one hidden folder for all sources, so that what a killed run left does not stay */
+	/* one hidden folder for all sources, so that nothing of a killed run stays for long */
 	struct fs_stage s = {.place = path_join(f->a, f->cache, name),
 		.beside = path_join(f->a, f->cache, S(".new")),
 		.receipt = receipt_path(f, name)};
@@ -103,29 +104,23 @@ static struct err *make(struct fetch *f, const struct fetch_kind *kind, struct s
 	return err_join(e, fs_stage_end(&s));
 }
 
-static struct err *lock(struct fetch *f, int *ret_fd)
-{
-	struct str path = path_join(f->a, f->cache, S("lock"));
-	TRY(fs_mkdirs(f->files));
-	TRY(fs_mkdirs(path_join(f->a, f->cache, S("words"))));
-	return progress_lock(path, ret_fd, "fetches sources");
-}
-
 static struct err *get_and_make(struct fetch *f, struct source_tree *ret)
 {
 	static const struct fetch_kind *const kinds[] = {
 		[SOURCE_DEBIAN] = &fetch_debian, [SOURCE_SDIST] = &fetch_sdist};
 	const struct fetch_kind *kind = kinds[f->r->spec.kind];
-	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(fd_closep) int lock = -1;
 	bool found;
-	TRY(lock(f, &fd));
+	TRY(fs_mkdirs(f->files));
+	TRY(fs_mkdirs(path_join(f->a, f->cache, S("words"))));
+	TRY(progress_lock(path_join(f->a, f->cache, S("lock")), &lock, "fetches sources"));
 	TRY(find(f, ret, &found)); /* another process may have made it meanwhile */
 	if (found)
 		return NULL;
 	TRY(kind->get(f));
-	struct str name = name_of(f);
+	struct str name = folder_name(f);
 	if (!find_made(f, name, ret)) {
-		TRY(make(f, kind, name));
+		TRY(make_folder(f, kind, name));
 		*ret = f->tree;
 		ret->dir = path_join(f->a, f->cache, name);
 		for (size_t i = 0; i < ret->notes.n; i++)
