@@ -1,4 +1,4 @@
-/* Is what lies there still what we made? By signature when that is enough, else by content. */
+/* Compares what lies at an output's place with what we made: by signature when that is enough, or else by content. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -38,7 +38,7 @@ uint64_t sig_now(void)
 	return nanoseconds(&t);
 }
 
-/* Where times have no fraction the file system counts in seconds, or in twos. */
+/* Times without a fraction mean a file system that counts in seconds, or in steps of two. */
 static bool is_racy(const struct sig *s, uint64_t now)
 {
 	bool coarse = s->ctime % 1000000000u == 0;
@@ -57,7 +57,7 @@ uint64_t sig_exact(int fd)
 			return 0;
 		before = now.ctime;
 	}
-	return sig_now() == start ? st.st_dev : 0; /* else it was the clock */
+	return sig_now() == start ? st.st_dev : 0; /* if the clock ticked, it may have been that */
 }
 
 bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact)
@@ -115,7 +115,7 @@ static bool same_link(struct arena *tmp, struct str here, struct str there)
 	return !a && !b && str_eq(one, other);
 }
 
-/* The sum of a copy is noted only where its signature cannot tell. */
+/* The sum of a copy is only known if its signature was no proof. */
 static struct err *read_content(
 	const struct manifest *m, struct str base, const struct made *e, enum content *ret)
 {
