@@ -1,7 +1,7 @@
 /* Variables for all sessions of a user, and lines of start-up files that are switched off: reversible, by marks instead
  * of a journal.
  *
- * Variables are set in two files of ours: FS_CONFIG "env.sh", which ~/.profile and the files that bash and zsh read
+ * Variables are set in two files of ours: ~/.config/rocsmith/env.sh, which ~/.profile and the files that bash and zsh read
  * instead of it include by a marked block at their beginning, and environment.d/rocsmith.conf in the user's .config
  * (for systemd's user sessions). A line of the user's that sets a variable is switched off where it is, behind a
  * mark with the id. The mark has all that the undo needs, every file is replaced whole, and doing it twice is doing

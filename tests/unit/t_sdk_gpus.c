@@ -1,4 +1,4 @@
-/* Kernels of some GPUs only: which files and which code are left out (sdk/gpus.c, sdk/deb.c). */
+/* Kernels of some GPUs only: which files and which code are left out (sdk/deb.c, sdk/deb.c). */
 #include <fcntl.h>
 #include <unistd.h>
 

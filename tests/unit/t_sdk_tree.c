@@ -1,4 +1,4 @@
-/* What we add to a tree of packages, where these brought links in its place: sdk/tree.c, and what uses it. */
+/* What we add to a tree of packages, where these brought links in its place: sdk/opt_rocm.c, and what uses it. */
 #include "base/buf.h"
 #include "sdk/provider.h"
 #include "test.h"
