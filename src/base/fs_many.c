@@ -1,4 +1,4 @@
-/* Files written by the hundreds, without a sync for each; see fs.h. */
+/* Copies, links and renames by the hundreds, without a sync for each; see fs.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "base/fs_int.h"
 
-/* What a large file costs to read is saved where blocks can be shared. */
+/* Shares the blocks if the file system can, which saves reading a large file. */
 static int copy_all(int in, int out, char *buf, size_t size)
 {
 	if (ioctl(out, FICLONE, in) == 0)
@@ -60,7 +60,7 @@ struct err *fs_sync(struct str path)
 	return fsync(fd) < 0 && errno != EINVAL ? err_errno("cannot sync '%.*s'", STR(path)) : NULL;
 }
 
-/* File systems that know no such flag are asked first. */
+/* On file systems without RENAME_NOREPLACE, look first. */
 static int rename_new(const struct fs_at *from, const struct fs_at *to)
 {
 	struct stat st;
@@ -74,7 +74,7 @@ static int rename_new(const struct fs_at *from, const struct fs_at *to)
 	return renameat(from->dir, from->name, to->dir, to->name);
 }
 
-/* To another file system: a copy under a passing name, then a rename there. */
+/* Moves to another file system: a copy under a passing name, then a rename. */
 static struct err *move_across(struct str from, struct str to, bool over)
 {
 	ARENA(tmp);
@@ -103,7 +103,7 @@ struct err *fs_move(struct str from, struct str to, bool over)
 	return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
 }
 
-/* The name on the way is always the same for a path, so that what a kill leaves is used up. */
+/* The passing name is always the same for a path, so that the next call uses up what a kill left. */
 struct err *fs_symlink(struct str target, struct str path)
 {
 	ARENA(a);
