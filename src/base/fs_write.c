@@ -174,15 +174,6 @@ struct err *fs_remove_empty(struct str dir)
 	return remove_at(dir, true);
 }
 
-static struct err *make_writable(struct str path, const struct stat *st)
-{
-	FS_AT(at);
-	TRY(fs_reach(path, &at));
-	bool done = fchmodat(at.dir, at.name, (st->st_mode & 0777) | 0700, 0) == 0;
-	(void)done; /* where it was not, the removal says why it fails */
-	return NULL;
-}
-
 struct err *fs_remove_tree(struct str path)
 {
 	TRY(fs_may_write(path));
@@ -192,8 +183,13 @@ struct err *fs_remove_tree(struct str path)
 		return errno == ENOENT ? NULL : err_errno("cannot look at '%.*s'", STR(path));
 	if (!S_ISDIR(st.st_mode))
 		return fs_remove(path);
-	if ((st.st_mode & 0700) != 0700)
-		TRY(make_writable(path, &st));
+	if ((st.st_mode & 0700) != 0700) {
+		FS_AT(at);
+		TRY(fs_reach(path, &at));
+		/* if this fails, the removal says why */
+		bool done = fchmodat(at.dir, at.name, (st.st_mode & 0777) | 0700, 0) == 0;
+		(void)done;
+	}
 	struct strs names;
 	TRY(fs_list(&a, path, &names));
 	for (size_t i = 0; i < names.n; i++)
@@ -217,14 +213,6 @@ static struct err *locked_by(struct str path, int fd)
 	return err_hint(e, "wait for it to end, or stop it");
 }
 
-/* Is the open file still the one of that name? Its holder may have removed it meanwhile. */
-static bool is_named(int fd, struct str path)
-{
-	struct stat mine, there;
-	return fstat(fd, &mine) == 0 && fs_try_lstat(path, &there) && mine.st_ino == there.st_ino &&
-	       mine.st_dev == there.st_dev;
-}
-
 static struct err *take_lock(struct str path, int flags, int how, int *ret_fd)
 {
 	for (;;) {
@@ -237,7 +225,8 @@ static struct err *take_lock(struct str path, int flags, int how, int *ret_fd)
 			return locked_by(path, fd);
 		if (r < 0)
 			return err_errno("cannot lock '%.*s'", STR(path));
-		if (!is_named(fd, path))
+		struct stat there; /* the holder may have removed the file meanwhile */
+		if (!fs_try_lstat(path, &there) || !fs_is_same(fd, &there))
 			continue;
 		*ret_fd = fd;
 		fd = -1;

@@ -61,12 +61,6 @@ static bool segment_match(struct str p, struct str s)
 	return i == p.n;
 }
 
-/* Wildcards do not match a leading dot. */
-static bool hidden_ok(struct str p, struct str s)
-{
-	return !str_starts(s, S(".")) || str_starts(p, S("."));
-}
-
 static bool parts_match(struct strs p, struct strs s)
 {
 	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0;
@@ -74,7 +68,8 @@ static bool parts_match(struct strs p, struct strs s)
 		if (i < p.n && str_eq(p.v[i], S("**"))) {
 			star = i++;
 			mark = j;
-		} else if (i < p.n && hidden_ok(p.v[i], s.v[j]) && segment_match(p.v[i], s.v[j])) {
+		} else if (i < p.n && segment_match(p.v[i], s.v[j]) &&
+			   (!str_starts(s.v[j], S(".")) || str_starts(p.v[i], S(".")))) {
 			i++;
 			j++;
 		} else if (star != SIZE_MAX && !str_starts(s.v[mark], S("."))) {

@@ -38,13 +38,6 @@ uint64_t sig_now(void)
 	return nanoseconds(&t);
 }
 
-/* Times without a fraction mean a file system that counts in seconds, or in steps of two. */
-static bool is_racy(const struct sig *s, uint64_t now)
-{
-	bool coarse = s->ctime % 1000000000u == 0;
-	return s->ctime + (coarse ? 2000000000u : 0) >= now;
-}
-
 uint64_t sig_exact(int fd)
 {
 	struct stat st;
@@ -62,8 +55,9 @@ uint64_t sig_exact(int fd)
 
 bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact)
 {
-	struct sig s = sig_of(st);
-	return (!exact || st->st_dev != exact) && is_racy(&s, start);
+	/* times without a fraction mean a file system that counts in seconds, or in steps of two */
+	uint64_t ctime = sig_of(st).ctime, step = ctime % 1000000000u ? 0 : 2000000000u;
+	return (!exact || st->st_dev != exact) && ctime + step >= start;
 }
 
 struct sum sum_of(struct str text)

@@ -159,18 +159,14 @@ static bool is_one_word(struct str s)
 	return !s.n || s.p[0] == '#';
 }
 
-static bool is_name(char c)
-{
-	return ascii_alnum(c) || c == '_';
-}
-
 /* Does it have NAME= as a word? */
 static bool assigns(struct str line, struct str name)
 {
 	for (size_t from = 0, at; from < line.n; from = at + 1) {
 		at = from + str_find(str_sub(line, from, line.n), name);
 		size_t behind = at + name.n;
-		if (behind < line.n && line.p[behind] == '=' && (!at || !is_name(line.p[at - 1])))
+		if (behind < line.n && line.p[behind] == '=' &&
+			(!at || !(ascii_alnum(line.p[at - 1]) || line.p[at - 1] == '_')))
 			return true;
 	}
 	return false;
@@ -198,12 +194,6 @@ static bool sets(struct str line, struct str name, bool *odd)
 	return false;
 }
 
-/* The mark in front of lines that were switched off for the id. `: ` is a command, so that no block is left empty. */
-static struct str mark_of(struct login_work *w, bool shell)
-{
-	return str_fmt(w->a, "%s" MARK "%.*s: ", shell ? ": # " : "# ", STR(w->r->id));
-}
-
 static struct err *switch_off(
 	struct login_work *w, const struct login_file *f, struct str line, bool multi, bool *ret)
 {
@@ -225,7 +215,9 @@ static struct err *change_lines(
 	struct login_work *w, const struct login_file *f, bool shell, struct str *text)
 {
 	BUF(b, w->a);
-	struct str rest = *text, mark = mark_of(w, shell);
+	/* `: ` is a command, so that no block of a shell is left empty */
+	struct str rest = *text,
+		   mark = str_fmt(w->a, "%s" MARK "%.*s: ", shell ? ": # " : "# ", STR(w->r->id));
 	bool here = false,
 	     goes_on = false; /* lines of a here-document, and continued ones, are not changed */
 	while (rest.n) {

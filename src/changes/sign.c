@@ -12,21 +12,6 @@
 #include "base/vec.h"
 #include "changes/apply_int.h"
 
-static uint64_t exact_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Waits until the clock of file times has passed this moment; it may lag by more than a tick. */
-static void wait_a_tick(uint64_t start)
-{
-	const struct timespec step = {.tv_nsec = 250000};
-	for (unsigned i = 0; i < 200 && sig_now() <= start; i++)
-		(void)nanosleep(&step, NULL);
-}
-
 /* A signature that could hide a change is not noted; the next run compares the content then. */
 static struct err *sign_put(struct arena *tmp, void *put)
 {
@@ -91,31 +76,6 @@ static void find_moved(struct arena *a, struct apply *p, struct map *moved)
 	}
 }
 
-/* For a source that was read within a tick of its last change. */
-static void read_again(struct arena *a, const struct apply *p, struct seen *s)
-{
-	struct stat st;
-	struct str path = full_path(a, p, s->path);
-	uint64_t start = sig_now();
-	if (sum_none(&s->hash) || !fs_try_stat(path, &st))
-		return;
-	struct sig now = sig_of(&st);
-	if (sum_is_of_file(&s->hash, path) && sig_eq(&now, &s->sig))
-		s->racy = sig_unsure(&st, start, p->s->view.exact);
-}
-
-static void sign_dir(struct arena *a, const struct apply *p, struct seen *s)
-{
-	struct stat st;
-	struct str path = full_path(a, p, s->path);
-	const struct sig *before = map_get(&p->touched, path);
-	if (!before || !fs_try_stat(path, &st))
-		return;
-	bool others = !sig_eq(before, &s->sig);
-	s->sig = sig_of(&st);
-	s->racy = others || sig_unsure(&st, sig_now(), p->s->view.exact);
-}
-
 /* Gives moved sources their new names. A rename changes ctime only, so the signature is renewed when the rest of
  * it is the same. */
 static void follow_moved(struct apply *p)
@@ -139,15 +99,28 @@ static void follow_moved(struct apply *p)
 	}
 }
 
+/* Folders that we changed get their present signature, unless somebody else changed them, too. Files that were read
+ * within a tick of their last change are read again. */
 static void sign_seen(struct apply *p)
 {
 	ARENA(tmp);
 	VEC_EACH (struct seen, s, &p->next.seen) {
+		if (s->kind != SEEN_DIR && !(s->kind == SEEN_FILE && s->racy))
+			continue;
 		struct arena_mark mark = arena_mark(&tmp);
-		if (s->kind == SEEN_DIR)
-			sign_dir(&tmp, p, s);
-		else if (s->kind == SEEN_FILE && s->racy)
-			read_again(&tmp, p, s);
+		struct str path = full_path(&tmp, p, s->path);
+		const struct sig *before = s->kind == SEEN_DIR ? map_get(&p->touched, path) : NULL;
+		uint64_t start = sig_now();
+		struct stat st;
+		if (before && fs_try_stat(path, &st)) {
+			bool others = !sig_eq(before, &s->sig);
+			s->sig = sig_of(&st);
+			s->racy = others || sig_unsure(&st, sig_now(), p->s->view.exact);
+		} else if (s->kind == SEEN_FILE && !sum_none(&s->hash) && fs_try_stat(path, &st)) {
+			struct sig now = sig_of(&st);
+			if (sum_is_of_file(&s->hash, path) && sig_eq(&now, &s->sig))
+				s->racy = sig_unsure(&st, start, p->s->view.exact);
+		}
 		arena_rewind(&tmp, mark);
 	}
 }
@@ -179,7 +152,10 @@ static void add_other_sources(struct apply *p)
 
 struct err *sign_all(struct apply *p, bool wrote)
 {
-	uint64_t written = exact_now();
+	const struct timespec step = {.tv_nsec = 250000};
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	uint64_t written = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 	view_noted(&p->s->view, p->a, &p->next);
 	add_other_sources(p);
 	TRY(put_each(p, sign_put));
@@ -187,8 +163,10 @@ struct err *sign_all(struct apply *p, bool wrote)
 	bool again = false;
 	VEC_EACH (const struct put, put, &p->puts)
 		again = again || put->unsure;
-	if (wrote && (again || !p->s->view.exact))
-		wait_a_tick(written);
+	/* until the clock of file times has passed that moment; it may lag by more than a tick */
+	bool wait = wrote && (again || !p->s->view.exact);
+	for (unsigned i = 0; wait && i < 200 && sig_now() <= written; i++)
+		(void)nanosleep(&step, NULL);
 	if (again)
 		TRY(put_each(p, sign_at_last));
 	sign_seen(p);

@@ -72,17 +72,6 @@ static void note(const struct view *v, struct seen s)
 	pthread_mutex_unlock(&n->lock);
 }
 
-static void note_edited(const struct view *v, struct str output)
-{
-	struct view_notes *n = v->notes;
-	if (!n)
-		return;
-	pthread_mutex_lock(&n->lock);
-	if (!strs_has(&n->edited, output))
-		strs_add(&n->a, &n->edited, str_dup(&n->a, output));
-	pthread_mutex_unlock(&n->lock);
-}
-
 void view_note_dir(const struct view *v, struct str path, const struct stat *st)
 {
 	struct seen s = {.path = path, .kind = SEEN_DIR, .sig = sig_of(st)};
@@ -161,8 +150,13 @@ static struct err *original_of(
 	enum content content;
 	TRY(made_content(v->made, v->root, m, &content));
 	struct str original = base_original(a, v->made->journal, m->output);
-	if (content == CONTENT_OTHER && fs_present(original))
-		note_edited(v, m->output);
+	if (content == CONTENT_OTHER && fs_present(original) && v->notes) {
+		struct view_notes *n = v->notes;
+		pthread_mutex_lock(&n->lock);
+		if (!strs_has(&n->edited, m->output))
+			strs_add(&n->a, &n->edited, str_dup(&n->a, m->output));
+		pthread_mutex_unlock(&n->lock);
+	}
 	if (content != CONTENT_MADE)
 		return NULL;
 	*ret_path = original;

@@ -82,18 +82,6 @@ static struct err *collect_packages(
 	return NULL;
 }
 
-/* "22" for the package clang-22. */
-static struct str clang_number(const struct archive_items *items)
-{
-	const struct str start = S("clang-");
-	uint64_t n;
-	VEC_EACH (const struct archive_item, i, items)
-		if (str_starts(i->name, start) &&
-			str_u64(str_sub(i->name, start.n, i->name.n), 10, &n))
-			return str_sub(i->name, start.n, i->name.n);
-	return S("");
-}
-
 /* Names with "@" stand for packages of the clang that apt resolves the others to; so apt is asked twice. */
 static struct err *resolve_names(struct arena *a, const struct apt *apt,
 	const struct strs *packages, struct archive_items *ret)
@@ -105,7 +93,12 @@ static struct err *resolve_names(struct arena *a, const struct apt *apt,
 	TRY(apt_resolve(a, apt, &plain, false, ret));
 	if (plain.n == packages->n)
 		return NULL;
-	struct str clang = clang_number(ret);
+	struct str clang = S(""); /* "22" for the package clang-22 */
+	uint64_t n;
+	VEC_EACH (const struct archive_item, i, ret)
+		if (!clang.n && str_starts(i->name, S("clang-")) &&
+			str_u64(str_sub(i->name, 6, i->name.n), 10, &n))
+			clang = str_sub(i->name, 6, i->name.n);
 	for (size_t i = 0; i < packages->n; i++)
 		strs_add(a, &all, know_package_name(a, packages->v[i], clang));
 	*ret = (struct archive_items){0};

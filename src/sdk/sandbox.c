@@ -75,19 +75,6 @@ struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path)
 	return str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(path));
 }
 
-/* The full path inside of argv[0], if a folder of PATH in the tree has it. */
-static struct str inside_path(
-	struct arena *a, const struct sdk *sdk, const struct strs *dirs, struct str name)
-{
-	for (size_t i = 0; i < dirs->n && str_chr(name, '/') == name.n; i++) {
-		struct str path = path_join(a, dirs->v[i], name);
-		struct stat st; /* of a link itself: its target may only exist inside */
-		if (fs_try_lstat(sdk_outside(a, sdk, path), &st) && !S_ISDIR(st.st_mode))
-			return path;
-	}
-	return name;
-}
-
 static struct err *no_runner(void)
 {
 	ARENA(tmp);
@@ -173,7 +160,14 @@ struct err *sdk_wrap(
 		TRY(bwrap_command(a, sdk, binds, p));
 	size_t program = p->argv.n;
 	strs_add_all(a, &p->argv, &argv);
-	p->argv.v[program] = inside_path(a, sdk, &path, argv.v[0]);
+	/* a name without a slash: where the tree has it in the folders of PATH. A link is enough, since its target
+	 * may only exist inside. */
+	for (size_t i = path.n; i-- > 0 && str_chr(argv.v[0], '/') == argv.v[0].n;) {
+		struct str full = path_join(a, path.v[i], argv.v[0]);
+		struct stat st;
+		if (fs_try_lstat(sdk_outside(a, sdk, full), &st) && !S_ISDIR(st.st_mode))
+			p->argv.v[program] = full;
+	}
 	return NULL;
 }
 
@@ -258,17 +252,6 @@ static struct err *mount_bind(struct arena *a, struct str root, struct str spec)
 	return NULL;
 }
 
-/* Hides from the outside what is mounted from here on. Within a chroot "/" is no mount point; there the nearest
- * mount point above the tree is made private, if there is one. */
-static void make_private(struct arena *a, struct str root)
-{
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
-		return;
-	for (struct str at = root; at.n > 1; at = path_dir(at))
-		if (mount(NULL, str_z(a, at), NULL, MS_REC | MS_PRIVATE, NULL) == 0)
-			return;
-}
-
 /* Shows the contents of the tree's folder dir (the tree is seen through `from`) at the same place in the new root. */
 static struct err *place_children(struct arena *a, struct str from, struct str root, struct str dir)
 {
@@ -301,7 +284,11 @@ struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds
 		"/proc:/proc:w", "/dev:/dev:w", "/sys:/sys:r", "/tmp:/tmp:w"};
 	if (unshare(CLONE_NEWNS) < 0)
 		return enter_failed("make a mount namespace for", root);
-	make_private(a, root);
+	/* Hide from the outside what is mounted from here on. Within a chroot "/" is no mount point; there the nearest
+	 * mount point above the tree is made private, if there is one. */
+	bool hidden = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	for (struct str at = root; !hidden && at.n > 1; at = path_dir(at))
+		hidden = mount(NULL, str_z(a, at), NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 	/* An empty root in memory covers the tree, and the tree's folders are bound into that, so that nothing
 	 * is ever made in the tree itself. */
 	CLEANUP(fd_closep) int tree = -1;
