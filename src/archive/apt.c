@@ -1,5 +1,4 @@
-/* Running apt-get on a state of our own; see apt.h. What it says is turned into one error of ours.
- */
+/* Runs apt-get on a state of our own, and turns its complaints into one error; see apt.h. */
 #include <time.h>
 
 #include "archive/apt_int.h"
@@ -34,7 +33,7 @@ static const char conf[] =
 	"APT::Get::AllowUnauthenticated \"false\";\n"
 	"APT::Update::Error-Mode \"any\";\n"
 	"Acquire::Languages \"none\";\n"
-	"Acquire::Check-Valid-Until \"false\";\n" /* frozen archives; apt_index_date() tells */
+	"Acquire::Check-Valid-Until \"false\";\n" /* for frozen archives; apt_index_date() notes it */
 	"Acquire::AllowInsecureRepositories \"false\";\n"
 	"Acquire::AllowDowngradeToInsecureRepositories \"false\";\n"
 	"Acquire::ForceHash \"sha256\";\n"
@@ -43,7 +42,7 @@ static const char conf[] =
 	"APT::Keep-Downloaded-Packages \"true\";\n"
 	"Dpkg::Use-Pty \"false\";\n";
 
-/* Settings of the machine that say how to reach its archive (proxies, certificates, retries). */
+/* The machine's settings for reaching its archive (proxies, certificates, retries). */
 static const char *const kept[] = {
 	"Acquire::http",
 	"Acquire::https",
@@ -98,14 +97,15 @@ struct str apt_preferences(struct arena *a, struct str suite)
 	return buf_str(&out);
 }
 
-static struct err *put(struct arena *a, const struct apt *apt, const char *name, struct str text)
+static struct err *put_file(
+	struct arena *a, const struct apt *apt, const char *name, struct str text)
 {
 	/* 0600: a proxy's password may be among the settings */
-	return fs_write_if_changed(path_join(a, apt->dir, str_from(name)), text, 0600);
+	return fs_write(path_join(a, apt->dir, str_from(name)), text, 0600 | FS_IF_CHANGED);
 }
 
-/* ---- what may stand in a file of apt's ---- */
-/* No byte that ends a line or a word, and none of `bad`. */
+/* ---- texts that may be written into apt's files ---- */
+/* Is it free of control characters and of the characters in `bad`? */
 static bool is_plain(struct str s, const char *bad)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -115,7 +115,7 @@ static bool is_plain(struct str s, const char *bad)
 	return true;
 }
 
-/* apt takes back %0a and its like before it talks to its methods, line by line. RFC 3986, 2.1. */
+/* apt decodes %0a and the like (RFC 3986, 2.1) before it talks to its methods, line by line. */
 static bool escapes_plain(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -129,7 +129,7 @@ static bool escapes_plain(struct str s)
 	return true;
 }
 
-/* The word in front of ':' is a program to apt, of which ssh is one: only these. */
+/* apt runs the word in front of ':' as a program, for example ssh; only these schemes are archives. */
 static bool names_archive(struct str url)
 {
 	static const char *const remote[] = {"http", "https", "ftp", "tor+http", "tor+https",
@@ -157,7 +157,7 @@ struct err *apt_check_mirror(struct str url)
 		"write it like https://HOST/debian or file:/srv/debian");
 }
 
-/* The machine's own may be several, with a comma between. */
+/* A keyring from the machine's own configuration may be several, with commas. */
 static struct err *check_paths(const struct apt *apt, const char *bad)
 {
 	if (!is_plain(apt->keyring, bad))
@@ -206,11 +206,12 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 	BUF(out, a);
 	buf_fmt(&out, conf, STR(d), STR(d), STR(d), STR(d), STR(d), STR(d), STR(login), STR(d));
 	TRY(add_machine_settings(a, &out));
-	TRY(put(a, apt, "apt.conf", buf_str(&out)));
-	TRY(put(a, apt, "status", S("")));
-	TRY(put(a, apt, "etc/sources.list", sources_text(a, apt)));
+	TRY(put_file(a, apt, "apt.conf", buf_str(&out)));
+	TRY(put_file(a, apt, "status", S("")));
+	TRY(put_file(a, apt, "etc/sources.list", sources_text(a, apt)));
 	struct str last = apt->suites.v[apt->suites.n - 1];
-	return put(a, apt, "etc/preferences", apt->suites.n > 1 ? apt_preferences(a, last) : S(""));
+	return put_file(
+		a, apt, "etc/preferences", apt->suites.n > 1 ? apt_preferences(a, last) : S(""));
 }
 
 /* ---- errors ---- */
@@ -222,11 +223,11 @@ struct err *apt_explain(struct arena *a, const struct proc *p, const struct proc
 	while (str_next(&rest, '\n', &line) && lines.n < LINES_MAX)
 		if ((str_starts(line, S("E:")) || str_starts(line, S("W:"))))
 			strs_put(a, &lines, line);
-	struct str said = str_join(a, &lines, S("\n"));
-	const struct know_rule *rule = know_match("apt", said, &part);
+	struct str complaints = str_join(a, &lines, S("\n"));
+	const struct know_rule *rule = know_match("apt", complaints, &part);
 	if (!rule)
 		return proc_failure(p, r);
-	struct err *e = err_detail(err_new(rule->code, "%s", rule->about), said);
+	struct err *e = err_detail(err_new(rule->code, "%s", rule->about), complaints);
 	return rule->hint ? err_hint(e, "%s", rule->hint) : e;
 }
 
@@ -251,8 +252,8 @@ static struct err *release_files(struct arena *a, const struct apt *apt, struct 
 	return NULL;
 }
 
-/* The file "updated" is written last, so that an interrupted update is repeated; what it holds is
- * what the lists are of. */
+/* The file "updated" is the receipt of the lists: written last, so that an interrupted update is repeated, with
+ * the sources that they belong to. */
 bool apt_has_lists(struct arena *a, const struct apt *apt)
 {
 	struct strs files;

@@ -1,5 +1,5 @@
-/* A private apt: own lists, own cache, empty dpkg status; needs no rights and changes nothing of
- * the machine's. All by a generated apt.conf(5) in its folder, given to apt-get in APT_CONFIG.
+/* A private apt with lists, cache and an empty dpkg status of its own. It needs no rights and changes nothing of
+ * the machine's: apt-get gets a generated apt.conf(5) in APT_CONFIG.
  */
 #pragma once
 
@@ -7,18 +7,18 @@
 #include "base/err.h"
 
 struct apt {
-	struct str dir; /* folder: etc/ lists/ archives/ status apt.conf */
+	struct str dir; /* holds etc/ lists/ archives/ status apt.conf */
 	struct str mirror, keyring;
 	struct strs suites; /* "sid", or "sid" and "experimental" */
-	bool sources;       /* of source packages, not of binary ones */
+	bool sources;       /* its index is that of source packages, not of binary ones */
 };
 
-/* Is it the URL of an archive that apt-get can reach by what it brings, and nothing else? Names and
- * passwords in it are refused, and not shown: apt_auth.conf(5) is where they belong, this machine's or
+/* Is this the URL of an archive that apt-get reaches by its own methods, without starting other programs? User names
+ * and passwords in it are refused, and not printed: they belong into apt_auth.conf(5), this machine's or
  * FS_CONFIG "auth.conf". E_USAGE. */
 MUST_USE struct err *apt_check_mirror(struct str url);
-/* Sets mirror and keyring, where they are "", to what this machine's own apt has; E_NOENT when there is
- * no such keyring. E_USAGE where one of them, or the folder, cannot stand in a file of apt's. */
+/* Sets mirror and keyring, if they are "", to those of this machine's own apt. E_NOENT when there is no such keyring,
+ * E_USAGE when one of them, or the folder, cannot be written into a file of apt's. */
 MUST_USE struct err *apt_complete(struct arena *a, struct apt *apt);
 
 /* Writes the configuration. */
@@ -26,39 +26,38 @@ MUST_USE struct err *apt_prepare(struct arena *a, const struct apt *apt);
 bool apt_has_lists(struct arena *a, const struct apt *apt);
 /* Fetches the index; signatures are verified. */
 MUST_USE struct err *apt_update(struct arena *a, const struct apt *apt);
-/* Date of the (first suite's) index; a line to notes for each index that has expired. */
+/* The date of the last suite's index; adds a note for each index that has expired. */
 MUST_USE struct err *apt_index_date(
 	struct arena *a, const struct apt *apt, struct str *ret, struct strs *notes);
-/* Packages with all that they depend on (alone: just them) -> items. */
+/* Adds packages and everything they depend on (alone: without that) to the items. */
 MUST_USE struct err *apt_resolve(struct arena *a, const struct apt *apt,
 	const struct strs *packages, bool alone, struct archive_items *ret);
-/* Puts the items' files into the folder archives/ and sets their path; bytes of a wrong hash never
- * stay there. */
+/* Fetches the items' files into archives/ and sets their path. A file with a wrong hash never stays there. */
 MUST_USE struct err *apt_fetch(
 	struct arena *a, const struct apt *apt, const struct archive_items *items);
-/* Text of an apt_preferences(5) file that prefers ROCm's (and only ROCm's) packages of a suite. */
+/* The text of an apt_preferences(5) file that prefers a suite for ROCm's packages, and for no others. */
 struct str apt_preferences(struct arena *a, struct str suite);
-/* Gives the folder `to` the index of `from`, by links (it is large): for resolving without a change
- * to anything. */
+/* Gives the folder `to` the index of `from`, by links since it is large, so that packages can be resolved without
+ * a change to `from`. */
 MUST_USE struct err *apt_borrow(struct arena *a, struct str from, struct str to, bool with_index);
-/* "'URI' FILE SIZE SHA256:HEX", a line of apt-get --print-uris, and one whose file is a package. */
+/* Reads "'URI' FILE SIZE SHA256:HEX", a line of apt-get --print-uris; apt_parse_uri() only if FILE is a package. */
 bool apt_parse_file(struct arena *a, struct str line, struct archive_item *ret);
 bool apt_parse_uri(struct arena *a, struct str line, struct archive_item *ret);
 
 /* ---- apt_debsrc.c: source packages ---- */
 struct apt_package {
 	struct str name;
-	struct str version;         /* to ask apt for; "" = the newest */
+	struct str version;         /* "" = the newest */
 	struct archive_items files; /* .dsc, .orig.tar.*, .debian.tar.*, ... */
 };
 
 /* "1:2.6.0+dfsg-7" -> "2.6.0" */
 struct str apt_upstream(struct str version);
-/* Finds ret->name in the index: with this version, the whole or upstream's part of it, "" = newest. */
+/* Finds ret->name in the index. `asked` is a whole version, or upstream's part of one; "" = the newest. */
 MUST_USE struct err *apt_source_resolve(
 	struct arena *a, const struct apt *apt, struct str asked, struct apt_package *ret);
-/* Gets the files into the folder dir and sets their path. Files that the archive does not have any
- * more, though its index does, go to ret_gone, and have no path. */
+/* Fetches the files into the folder dir and sets their path. Files that the index still lists but the archive no
+ * longer has are added to ret_gone, and get no path. */
 MUST_USE struct err *apt_source_fetch(struct arena *a, const struct apt *apt,
 	struct apt_package *package, struct str dir, struct strs *ret_gone);
 
@@ -73,11 +72,10 @@ struct apt_sources {
 	size_t n, cap;
 };
 
-/* The text of a file in one-line (sources.list, *.list) or deb822 (*.sources) format: its enabled
- * "deb" entries. What is no such entry is skipped, as apt would complain itself. sources.list(5).
- */
+/* Adds the enabled "deb" entries of a text in one-line (sources.list, *.list) or deb822 (*.sources) format, see
+ * sources.list(5). Anything else is skipped: apt itself complains about mistakes. */
 void apt_sources_lines(struct arena *a, struct str text, struct apt_sources *ret);
 void apt_sources_deb822(struct arena *a, struct str text, struct apt_sources *ret);
-/* Reads dir/sources.list, dir/sources.list.d/ (dir = "/etc/apt") and picks the entry that is a
- * Debian archive (main, no security, updates or backports); E_SDK_SOURCE when there is none. */
+/* Reads dir/sources.list and dir/sources.list.d/ (dir = "/etc/apt") and picks the entry that is a Debian archive
+ * (main; no security, updates or backports); E_SDK_SOURCE when there is none. */
 MUST_USE struct err *apt_sources_find(struct arena *a, struct str dir, struct apt_source *ret);

@@ -1,12 +1,12 @@
-/* Source packages by apt-get; see apt.h. What apt says of its index and of a download is read from its
- * output, in the words of apt 2.6 to 3.1 (methods/, apt-pkg/acquire-item.cc). */
+/* Source packages by apt-get; see apt.h. The results of a look-up or download are read from its output, in the
+ * words of apt 2.6 to 3.1 (methods/, apt-pkg/acquire-item.cc). */
 #include "archive/apt_int.h"
 #include "base/fs.h"
 
 enum { SECONDS = 120 };
 
-/* Debian Policy 5.6.12: [epoch:]upstream[-revision]; "+dfsg", "+ds" and their like say that files were
- * left out of upstream's archive. */
+/* Debian Policy 5.6.12: [epoch:]upstream[-revision]. "+dfsg", "+ds" and the like mean that files were left out of
+ * upstream's archive. */
 struct str apt_upstream(struct str version)
 {
 	static const char *const repacked[] = {"+dfsg", "~dfsg", ".dfsg", "+ds", "~ds", "+repack"};
@@ -36,7 +36,7 @@ static struct err *find_version(
 			p->version = value;
 		strs_put(a, &others, value);
 	}
-	if (p->version.n || !others.n) /* of none at all the next step has more to say */
+	if (p->version.n || !others.n) /* an unknown package is the next step's to report */
 		return NULL;
 	return err_new(E_SDK_SOURCE,
 		"the suite '%.*s' has '%.*s' in the version %.*s, and not %.*s",
@@ -64,7 +64,8 @@ struct err *apt_source_resolve(
 	proc_arg(a, &p, "source", "-q", "--only-source", "--print-uris", NULL);
 	add_word(a, &p, ret);
 	p.timeout = SECONDS;
-	p.cwd = path_join(a, apt->dir, S("none")); /* what is there already would not be listed */
+	p.cwd = path_join(
+		a, apt->dir, S("none")); /* empty: apt does not list files that it has already */
 	TRY_CTX(apt_run(a, &p, &r), "cannot find the source package '%.*s' in suite '%.*s'",
 		STR(ret->name), STR(apt->suites.v[0]));
 	while (str_next(&r.out, '\n', &line)) {
@@ -75,11 +76,11 @@ struct err *apt_source_resolve(
 	return NULL;
 }
 
-/* Did apt ask for the file and learn that there is none, in contrast to any other failure? */
-static bool is_gone(struct str said, const struct archive_item *i)
+/* Did apt learn that the archive has no such file, as opposed to any other failure? */
+static bool is_gone(struct str output, const struct archive_item *i)
 {
 	struct str line;
-	while (str_next(&said, '\n', &line))
+	while (str_next(&output, '\n', &line))
 		if (str_contains(line, S("Failed to fetch ")) && str_contains(line, i->url) &&
 			(str_contains(line, S("  404  ")) ||
 				str_contains(line, S("File not found"))))

@@ -1,4 +1,4 @@
-/* Packages by apt-get: which, by --print-uris, and their files, whose hashes are looked at once more. */
+/* Packages by apt-get: resolves them with --print-uris, fetches their files, and checks the hashes once more. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 
 enum { RESOLVE_SECONDS = 120 };
 
-/* %2b and its like in the names of packages' files. */
+/* Decodes %2b and the like in names of packages' files. */
 static struct str unescape(struct arena *a, struct str s)
 {
 	BUF(out, a);
@@ -54,7 +54,7 @@ bool apt_parse_uri(struct arena *a, struct str line, struct archive_item *ret)
 	return true;
 }
 
-/* "0 upgraded, 4 newly installed, 0 to remove ..." -> 4; false when apt does not say. */
+/* Reads the 4 in "0 upgraded, 4 newly installed, 0 to remove ..."; false when there is no such line. */
 static bool announced(struct str out, uint64_t *ret)
 {
 	size_t at = str_find(out, S(" newly installed"));
@@ -63,7 +63,7 @@ static bool announced(struct str out, uint64_t *ret)
 	return at < out.n && str_u64(str_sub(before, space + 1, at), 10, ret);
 }
 
-/* Adds what is not there yet, and tells how many lines named a package. */
+/* Adds the packages that are new, and returns how many lines named a package. */
 static size_t add_items(struct arena *a, struct str out, bool alone, struct archive_items *ret)
 {
 	size_t lines = 0;
@@ -91,7 +91,7 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 	struct proc p = apt_command(a, apt, "apt-get");
 	struct proc_result r;
 	proc_arg(a, &p, alone ? "download" : "install", "-q", "-y", "--print-uris", "-o", NULL);
-	/* an empty cache folder: what is there already would not be listed */
+	/* an empty cache folder, since apt does not list files that it has already */
 	strs_add(a, &p.argv, str_fmt(a, "Dir::Cache::archives=%.*s/none", STR(apt->dir)));
 	strs_add_all(a, &p.argv, packages);
 	p.merge = false;
@@ -105,15 +105,15 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 	uint64_t want = packages->n;
 	bool known = alone || announced(r.out, &want);
 	size_t got = add_items(a, r.out, alone, ret);
-	if (!known || got != want) /* half a tree that calls itself complete would be worse */
+	if (!known || got != want) /* otherwise half a tree would count as complete */
 		return err_new(E_SDK_SOURCE, "apt announced %llu packages and named %zu",
 			(unsigned long long)want, got);
 	return NULL;
 }
 
 /* ---- fetching ---- */
-/* Is the right file there? A wrong one of that size is removed, since apt goes by the size; a
- * shorter one stays, for apt to continue. */
+/* A file of the right size and a wrong hash is removed, since apt judges by the size; a shorter one stays, for apt
+ * to continue. */
 struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *ret)
 {
 	struct stat st;
@@ -131,8 +131,8 @@ struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *re
 	return *ret || str_starts(i->url, S("file:")) ? NULL : fs_remove(i->path);
 }
 
-/* apt tells no progress to a pipe: a thread looks how large the files have become. */
-struct watch {
+/* apt reports no progress into a pipe, so a thread watches how large the files have become. */
+struct fetch_watch {
 	atomic_bool stop;
 	const struct archive_items *items;
 	struct progress *bar;
@@ -140,7 +140,7 @@ struct watch {
 
 static void *watch_files(void *user)
 {
-	struct watch *w = user;
+	struct fetch_watch *w = user;
 	const struct timespec tick = {.tv_nsec = 200000000};
 	uint64_t last = 0;
 	while (!atomic_load(&w->stop)) {
@@ -160,7 +160,7 @@ static void *watch_files(void *user)
 struct err *apt_run_watched(struct arena *a, struct proc *p, const char *what,
 	const struct archive_items *items, struct proc_result *r)
 {
-	struct watch w = {.items = items};
+	struct fetch_watch w = {.items = items};
 	pthread_t thread;
 	uint64_t total = 0;
 	VEC_EACH (const struct archive_item, i, items)

@@ -1,11 +1,11 @@
-/* Reading sources.list and *.sources; see apt.h. */
+/* Reads sources.list and *.sources; see apt.h. */
 #include "archive/apt.h"
 #include "base/fs.h"
 #include "base/vec.h"
 
 enum { MAX_FILE = 1 << 20 };
 
-/* Suites of the Debian archive: only Debian itself has all of sid, experimental, trixie. */
+/* Names of suites that mark an archive as Debian's. */
 static const char *const debian_suites[] = {"stable", "oldstable", "testing", "unstable", "sid",
 	"bullseye", "bookworm", "trixie", "forky", "duke", "experimental", NULL};
 
@@ -22,7 +22,7 @@ static struct strs words(struct arena *a, struct str line)
 	return out;
 }
 
-/* "[arch=amd64 signed-by=/x]" behind "deb" -> signed-by; *rest is what follows. */
+/* Takes the "[arch=amd64 signed-by=/x]" behind "deb" off *rest, and returns the value of signed-by. */
 static struct str take_options(struct arena *a, struct str *rest)
 {
 	*rest = str_trim(*rest);
@@ -59,7 +59,7 @@ void apt_sources_lines(struct arena *a, struct str text, struct apt_sources *ret
 	}
 }
 
-/* The fields of a deb822 stanza that matter, and their values. */
+/* The fields of a deb822 stanza that matter. */
 enum field { TYPES, URIS, SUITES, COMPONENTS, SIGNED_BY, ENABLED, OTHER, FIELDS };
 static const char *const field_names[OTHER] = {
 	"types", "uris", "suites", "components", "signed-by", "enabled"};
@@ -75,7 +75,7 @@ static void end_stanza(struct arena *a, struct str v[FIELDS], struct apt_sources
 			.uri = uris.v[i],
 			.suites = words(a, v[SUITES]),
 			.components = words(a, v[COMPONENTS]),
-			/* a key may also be written out in place of a path */
+			/* Signed-By may also hold the key itself */
 			.keyring = str_starts(keyring, S("/")) ? words(a, keyring).v[0] : S(""),
 		};
 	for (size_t i = 0; i < FIELDS; i++)
@@ -105,8 +105,8 @@ void apt_sources_deb822(struct arena *a, struct str text, struct apt_sources *re
 	end_stanza(a, values, ret);
 }
 
-/* Vendors give their archives Debian's names of suites and components, too; the keyring, then the
- * address, tell which is Debian's own. */
+/* How likely is this Debian's own archive? Vendors use Debian's names of suites and components as well, so the keyring
+ * counts most, and then the address. */
 static int likeness(const struct apt_source *s)
 {
 	bool debian = false;

@@ -1,5 +1,4 @@
-/* A file of an archive in a network: what its signed index says of it, and where it lies once it is
- * fetched. */
+/* A file of an archive in the network: the facts from the archive's signed index, and its path once fetched. */
 #pragma once
 
 #include "base/str.h"
@@ -7,7 +6,7 @@
 
 struct archive_item {
 	struct str name, version, arch;
-	struct str url, file; /* where from; file name in the cache */
+	struct str url, file; /* file: its name in the cache */
 	struct str path;      /* the local file once fetched */
 	uint64_t size;
 	struct str sha256; /* hex */

@@ -1,5 +1,5 @@
-/* Members into a folder; see unpack.h. Every one is created through a folder that the kernel resolved
- * inside the root (openat2), beside its name, and renamed. */
+/* Unpacks members of archives; see unpack.h. Each is created through a folder that the kernel resolved inside the
+ * root (openat2), under a name beside its own, and renamed. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -22,8 +22,8 @@ enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17 };
 
 /* ---- libarchive ---- */
 
-/* It is opened when the first package is unpacked: with its own libraries (ICU among them, by way of
- * libxml2) it costs more start-up time than everything else, and most commands never need it. */
+/* Loaded when the first archive is unpacked: with its own dependencies (libxml2, and ICU through that) it costs more
+ * start-up time than everything else, and most commands never need it. */
 #define SONAME "libarchive.so.13" /* since libarchive 3.0 */
 #define LIBARCHIVE_FUNCTIONS(X)                                                                    \
 	X(archive_read_new)                                                                        \
@@ -75,12 +75,12 @@ static struct err *libarchive_open(void)
 		"install the package libarchive13 or libarchive13t64");
 }
 
-struct outer { /* an ar archive: feeds its member to the inner one */
+struct outer { /* an ar archive whose member feeds the inner archive */
 	struct archive *ar;
 	struct unpack *u;
 };
 
-struct place {            /* where an entry goes */
+struct place {            /* the place of a member in the tree */
 	int dir;          /* folder, opened inside the tree */
 	const char *base; /* name in it */
 	struct str path;  /* relative to the tree */
@@ -102,7 +102,7 @@ struct unpacking {
 struct content {
 	struct unpacking *x;
 	int fd;
-	struct hash *hash; /* NULL: nobody asks */
+	struct hash *hash; /* NULL: not wanted */
 	struct unpack_file *file;
 };
 
@@ -139,7 +139,7 @@ static bool has_control(struct str s)
 	return false;
 }
 
-/* name may hold anything; the message is one line. */
+/* The name may have any bytes; the message must stay one line. */
 static struct err *hostile(const struct unpacking *x, struct str name, const char *what)
 {
 	char *shown = str_z(x->tmp, name);
@@ -166,7 +166,7 @@ static la_ssize_t feed(struct archive *tar, void *user, const void **ret)
 	return (la_ssize_t)n;
 }
 
-/* Stands at the member afterwards. */
+/* Opens the ar archive and moves to its member. */
 static struct err *open_outer(struct outer *o)
 {
 	ARENA(tmp);
@@ -186,7 +186,7 @@ static struct err *open_outer(struct outer *o)
 }
 
 /* ---- names ---- */
-/* A name of the archive -> clean and relative to the tree; "." for the tree itself. */
+/* Makes a name of the archive clean and relative to the tree; "." is the tree itself. */
 static struct err *clean_name(const struct unpacking *x, const char *raw, struct str *ret)
 {
 	struct str name = str_from(raw ? raw : "");
@@ -202,8 +202,8 @@ static struct err *clean_name(const struct unpacking *x, const char *raw, struct
 	return NULL;
 }
 
-/* How many folders down a path leads, -1 when it is not the same by text and on disk: ".." behind a
- * name would step back over what may be a link. */
+/* How many folders down a path leads, and in *ret_up how many up before that. -1 for ".." behind a name, which may be
+ * a link: then text and disk can differ. */
 static int depth_below(struct str path, int *ret_up)
 {
 	int down = 0;
@@ -219,7 +219,7 @@ static int depth_below(struct str path, int *ret_up)
 	return down;
 }
 
-/* Does a link lead to something inside, and is that the root itself or beside the link's top folder? */
+/* Does a link lead inside of the tree? *ret_root: to the root itself, or out of the top folder that it is in. */
 static bool leads_inside(struct str path, struct str target, bool *ret_root)
 {
 	int up, none, depth = depth_below(path, &none) - 1;
@@ -235,7 +235,7 @@ static int open_inside(const struct unpacking *x, const char *path)
 	return fs_open_inside(x->root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | links);
 }
 
-/* Opens a folder of the tree, making it and its parents where they are missing. */
+/* Opens a folder of the tree, and makes it and its parents if they are missing. */
 static struct err *open_dir(const struct unpacking *x, struct str path, int *ret)
 {
 	char *z = str_z(x->tmp, str_eq(path, S(".")) ? S("") : path);
@@ -271,13 +271,13 @@ static void place_done(struct place *p)
 }
 
 /* ---- members ---- */
-/* The name beside the target that content is written to. */
-static const char *beside(const struct unpacking *x)
+/* The passing name, beside the member's own, that content is written to. */
+static const char *passing_name(const struct unpacking *x)
 {
 	return str_fmt(x->tmp, ".rs-%.*s.tmp", STR(x->u->id)).p;
 }
 
-static struct err *tell(const struct unpacking *x, const struct unpack_file *f)
+static struct err *call_back(const struct unpacking *x, const struct unpack_file *f)
 {
 	return x->u->told ? x->u->told(x->u->user, f) : NULL;
 }
@@ -324,7 +324,7 @@ static struct err *copy_content(struct content *c)
 	return n < 0 ? damaged(x->u->path, x->tar, "its data ends early or is damaged") : NULL;
 }
 
-/* The content goes into fd, and its size and hash into f. */
+/* Writes the content into fd, and its size and hash into f. */
 static struct err *copy_data(struct unpacking *x, int fd, struct unpack_file *f)
 {
 	struct content c = {.x = x, .fd = fd, .file = f};
@@ -341,9 +341,9 @@ static struct err *copy_data(struct unpacking *x, int fd, struct unpack_file *f)
 static struct err *put_file(
 	struct unpacking *x, mode_t mode, struct unpack_file *f, const struct place *p)
 {
-	const char *name = beside(x);
+	const char *name = passing_name(x);
 	mode = x->u->closed ? (mode & 0100 ? 0755 : 0644) : (mode & 0755) | 0600;
-	unlinkat(p->dir, name, 0); /* a killed install may have left a link of that name */
+	unlinkat(p->dir, name, 0); /* a killed run may have left one, even a link */
 	CLEANUP(fd_closep)
 	int fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -352,7 +352,7 @@ static struct err *put_file(
 	struct timespec times[2] = {{.tv_sec = f->mtime}, {.tv_sec = f->mtime}};
 	f->fd = fd;
 	if (!e)
-		e = tell(x, f);
+		e = call_back(x, f);
 	if (!e && (fchmod(fd, mode) < 0 || futimens(fd, times) < 0))
 		e = err_errno("cannot set mode and time");
 	if (e) {
@@ -364,7 +364,7 @@ static struct err *put_file(
 
 static struct err *put_symlink(struct unpacking *x, const char *target, const struct place *p)
 {
-	const char *name = beside(x);
+	const char *name = passing_name(x);
 	struct unpack_file f = {.type = 'l', .path = p->path, .value = str_from(target)};
 	struct stat st;
 	if (!f.value.n || has_control(f.value))
@@ -374,12 +374,12 @@ static struct err *put_symlink(struct unpacking *x, const char *target, const st
 		return hostile(x, p->path, "is a link that leads out of the tree");
 	x->u->leaves_top |= root;
 	if (fstatat(p->dir, p->base, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
-		return NULL; /* as dpkg does: a folder is not replaced by a link */
+		return NULL; /* as with dpkg, a link does not replace a folder */
 	unlinkat(p->dir, name, 0);
 	if (symlinkat(target, p->dir, name) < 0)
 		return err_errno("cannot create the link '%.*s' in the tree", STR(p->path));
 	TRY(move_in(p, name));
-	return tell(x, &f);
+	return call_back(x, &f);
 }
 
 static struct err *put_hardlink(struct unpacking *x, const char *to, const struct place *p)
@@ -390,23 +390,22 @@ static struct err *put_hardlink(struct unpacking *x, const char *to, const struc
 	TRY(clean_name(x, to, &f.value));
 	if (x->u->place)
 		f.value = x->u->place(x->u->user, x->tmp, f.value);
-	TRY(tell(x, &f));
+	TRY(call_back(x, &f));
 	TRY(open_place(x, f.value, &from));
 	if (x->u->closed && (fstatat(from.dir, from.base, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 				    !S_ISREG(st.st_mode)))
 		return hostile(x, p->path, "is a hard link to no file of the archive");
-	const char *name = beside(x);
+	const char *name = passing_name(x);
 	unlinkat(p->dir, name, 0);
 	if (linkat(from.dir, from.base, p->dir, name, 0) < 0)
 		return err_errno("cannot create the hard link '%.*s' in the tree", STR(p->path));
 	TRY(move_in(p, name));
-	/* rename() keeps both names when they are the same file already */
+	/* rename() keeps both names if they are links to the same file already */
 	unlinkat(p->dir, name, 0);
 	return NULL;
 }
 
-/* The folder that a member of this name goes into; ret->base is NULL when it is left out, or is the
- * root itself. */
+/* Finds the place of a member; ret->base is NULL when it is left out, is a folder, or is the root itself. */
 static struct err *find_place(struct unpacking *x, const char *name, bool is_dir, struct place *ret)
 {
 	struct str path;
@@ -498,7 +497,7 @@ struct err *unpack_tar(struct arena *tmp, struct unpack *u)
 	return put_all(&x);
 }
 
-/* Only files and folders: what else a zip of somebody's tools may have is nothing that sources need. */
+/* Takes files and folders only: sources do not need the links and devices that some zip tools write. */
 static struct err *put_members(struct unpacking *x)
 {
 	VEC_EACH (const struct zip_member, m, &x->zip->members) {

@@ -1,5 +1,5 @@
-/* Arenas over malloc'ed blocks, and arrays that grow in them; see arena.h and vec.h. Blocks double
- * up to a cap, so that a small scratch arena costs one malloc and a large one few. */
+/* Arenas over malloc'ed blocks, and arrays that grow in them; see arena.h and vec.h. Blocks double up to a limit, so
+ * that a small scratch arena costs one malloc and a large one few. */
 #include "base/vec.h"
 
 #include <stdint.h>
@@ -126,8 +126,7 @@ void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
 		v = arena_grow_raw(a, v, *cap * size, want * size);
 		*cap = want;
 	}
-	memset((char *)v + n * size, 0,
-		size); /* not more: pages that are not used are not touched */
+	memset((char *)v + n * size, 0, size); /* only this element: unused pages stay untouched */
 	return v;
 }
 

@@ -26,7 +26,7 @@ struct arena_mark {
 };
 
 void *arena_alloc(struct arena *a, size_t size);
-void *arena_raw(struct arena *a, size_t size); /* not zeroed: for bytes that are filled at once */
+void *arena_raw(struct arena *a, size_t size); /* not zeroed, for bytes that are filled at once */
 /* An array of n elements; aborts if n * size overflows. */
 void *arena_array(struct arena *a, size_t n, size_t size);
 /* Grows or moves the block p of old_size bytes; in place when p was the last allocation. */
@@ -37,8 +37,8 @@ struct arena_mark arena_mark(const struct arena *a);
 void arena_rewind(struct arena *a, struct arena_mark m);
 void arena_free(struct arena *a);
 
-/* What from holds now dies with a; from is empty. Rewinding a to an earlier mark of its present
- * block keeps it. */
+/* Moves the blocks of `from` into a, which frees them; `from` is empty afterwards. They survive a rewind of a to a mark
+ * in its present block. */
 void arena_join(struct arena *a, struct arena *from);
 
 /* malloc that aborts instead of returning NULL; for objects that outlive any arena. */

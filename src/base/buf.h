@@ -15,7 +15,7 @@ struct buf {
 void buf_add(struct buf *b, struct str s);
 void buf_char(struct buf *b, char c);
 void buf_fmt(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
-/* Takes the memory for n more bytes at once. */
+/* Makes room for n more bytes at once. */
 void buf_reserve(struct buf *b, size_t n);
 /* n zeroed bytes, to be filled through the returned pointer before the next addition. */
 char *buf_space(struct buf *b, size_t n);

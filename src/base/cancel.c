@@ -1,5 +1,5 @@
-/* SIGINT, SIGTERM and SIGHUP as a flag that long work looks at; see proc.h. A second signal of the
- * same kind ends the program at once: everything on disk is old or new anyway. */
+/* SIGINT, SIGTERM and SIGHUP set a flag that long work checks; see proc.h. A second signal of the same kind ends the
+ * program at once: every file is old or new anyway. */
 #include <signal.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
-/* Error chains; see err.h. Each link is one malloc, so that errors may be made in any thread and
- * outlive every arena. */
+/* Error chains; see err.h. Each link is one malloc, so that errors can be made in any thread and outlive every
+ * arena. */
 #include "base/err.h"
 
 #include <errno.h>

@@ -44,7 +44,7 @@ struct err {
 };
 
 MUST_USE struct err *err_new(enum errcode code, const char *fmt, ...) PRINTF(2, 3);
-/* With the text of errno as cause; ENOSPC, EACCES and ENOENT choose their own code. */
+/* With the text of errno as its cause; ENOSPC, EACCES and ENOENT have codes of their own. */
 MUST_USE struct err *err_errno(const char *fmt, ...) PRINTF(1, 2);
 /* Adds what we were doing on top of a cause, keeping its code. */
 MUST_USE struct err *err_wrap(struct err *cause, const char *fmt, ...) PRINTF(2, 3);
@@ -54,7 +54,7 @@ struct err *err_at(struct err *e, struct loc at);
 struct err *err_detail(struct err *e, struct str text);
 /* Keeps both: first, with second (a failed cleanup) attached; either may be NULL. */
 MUST_USE struct err *err_join(struct err *first, struct err *second);
-/* What it began with: the last of its causes, or itself. */
+/* The root cause: the last of its causes, or the error itself. */
 const struct err *err_root(const struct err *e);
 void err_free(struct err *e);
 void err_freep(struct err **e);

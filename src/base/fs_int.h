@@ -9,10 +9,10 @@
 /* E_DRY_RUN when nothing may be changed at path. */
 MUST_USE struct err *fs_may_write(struct str path);
 MUST_USE struct err *fs_sync_dir(struct str path);
-/* read(2), begun again when a signal came. */
+/* read(2), repeated after a signal. */
 ssize_t fs_read_some(int fd, void *p, size_t n);
-/* A path for the *at() calls. Below a guarded tree dir is the folder above it, reached without links;
- * anywhere else AT_FDCWD, and name is the path. */
+/* A path for the *at() calls. Below a guarded tree dir is the path's folder, reached without links, and name the last
+ * component; anywhere else dir is AT_FDCWD and name the path. */
 struct fs_at {
 	int dir;
 	const char *name;
@@ -22,13 +22,15 @@ struct fs_at {
 void fs_at_done(struct fs_at *at);
 /* To change something: E_DRY_RUN when it may not be, E_PERM behind a link of a guarded tree. */
 MUST_USE struct err *fs_reach(struct str path, struct fs_at *ret);
-/* The same for reading what is ours; the rest of a guarded tree may well be read through links. */
+/* The same for reading .rocsmith*; the rest of a guarded tree may be read through links. */
 MUST_USE struct err *fs_reach_to_read(struct str path, struct fs_at *ret);
 /* Is it one of the four places, or in one? */
 bool fs_in_place(struct str path);
+/* A new file, for writing; what has that name goes, unless it is a link or a folder. */
+MUST_USE struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd);
 /* E_IO when what lies there is a device, a pipe or a socket. */
 MUST_USE struct err *fs_may_replace(struct str path);
-/* What openat2() does, for kernels and sandboxes without it. */
+/* The stand-in for openat2(), for kernels and sandboxes without it. */
 int fs_open_steps(int root, const char *path);
 /* All n bytes, or -1 with errno. */
 int fs_write_all(int fd, const char *p, size_t n);

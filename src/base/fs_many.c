@@ -1,4 +1,4 @@
-/* Files written by the hundreds, without a sync for each; see fs.h. */
+/* Copies, links and renames by the hundreds, without a sync for each; see fs.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,30 +9,7 @@
 
 #include "base/fs_int.h"
 
-/* What a killed run left goes: it may have a second name, or be a pipe that nobody reads. */
-static struct err *create(struct str path, unsigned mode, int *ret_fd)
-{
-	FS_AT(at);
-	TRY(fs_reach(path, &at));
-	const int flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
-	*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
-	if (*ret_fd < 0 && errno == EEXIST && !fs_is_link(path) &&
-		unlinkat(at.dir, at.name, 0) == 0)
-		*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
-	return *ret_fd < 0 ? err_errno("cannot create '%.*s'", STR(path)) : NULL;
-}
-
-struct err *fs_stage(struct str path, struct str content, unsigned mode)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	TRY(create(path, mode ? mode : 0666, &fd));
-	if (fs_write_all(fd, content.p, content.n) < 0 ||
-		(mode & FS_EXACT && fchmod(fd, mode & 0777) < 0))
-		return err_errno("cannot write '%.*s'", STR(path));
-	return NULL;
-}
-
-/* What a large file costs to read is saved where blocks can be shared. */
+/* Shares the blocks if the file system can, which saves reading a large file. */
 static int copy_all(int in, int out, char *buf, size_t size)
 {
 	if (ioctl(out, FICLONE, in) == 0)
@@ -44,7 +21,7 @@ static int copy_all(int in, int out, char *buf, size_t size)
 	return got < 0 ? -1 : 0;
 }
 
-struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st)
+struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 {
 	char buf[1 << 15]; /* most files are smaller, and the heap would clear it each time */
 	CLEANUP(fd_closep) int in = -1;
@@ -56,7 +33,7 @@ struct err *fs_stage_copy(struct str from, struct str path, const struct stat *s
 		(st->st_ino && (now.st_ino != st->st_ino || now.st_dev != st->st_dev)))
 		return err_new(
 			E_IO, "'%.*s' was replaced by somebody else in the meantime", STR(from));
-	TRY(create(path, st->st_mode, &out));
+	TRY(fs_create_loose(path, st->st_mode, &out));
 	if (copy_all(in, out, buf, sizeof(buf)) < 0)
 		return err_errno("cannot copy '%.*s'", STR(from));
 	if (futimens(out, times) < 0)
@@ -64,7 +41,7 @@ struct err *fs_stage_copy(struct str from, struct str path, const struct stat *s
 	return NULL;
 }
 
-struct err *fs_stage_link(struct str target, struct str path)
+struct err *fs_symlink_new(struct str target, struct str path)
 {
 	FS_AT(at);
 	TRY(fs_reach(path, &at));
@@ -83,7 +60,7 @@ struct err *fs_sync(struct str path)
 	return fsync(fd) < 0 && errno != EINVAL ? err_errno("cannot sync '%.*s'", STR(path)) : NULL;
 }
 
-/* File systems that know no such flag are asked first. */
+/* On file systems without RENAME_NOREPLACE, look first. */
 static int rename_new(const struct fs_at *from, const struct fs_at *to)
 {
 	struct stat st;
@@ -97,14 +74,14 @@ static int rename_new(const struct fs_at *from, const struct fs_at *to)
 	return renameat(from->dir, from->name, to->dir, to->name);
 }
 
-/* To another file system: a copy under a passing name, then a rename there. */
+/* Moves to another file system: a copy under a passing name, then a rename. */
 static struct err *move_across(struct str from, struct str to, bool over)
 {
 	ARENA(tmp);
 	struct str beside = fs_temp_name(&tmp, to);
 	struct stat st;
 	TRY(fs_stat(from, &st));
-	struct err *e = fs_stage_copy(from, beside, &st);
+	struct err *e = fs_copy(from, beside, &st);
 	if (!e)
 		e = fs_move(beside, to, over);
 	if (e)
@@ -126,12 +103,12 @@ struct err *fs_move(struct str from, struct str to, bool over)
 	return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
 }
 
-/* The name on the way is always the same for a path, so that what a kill leaves is used up. */
+/* The passing name is always the same for a path, so that the next call uses up what a kill left. */
 struct err *fs_symlink(struct str target, struct str path)
 {
 	ARENA(a);
 	struct str tmp = fs_temp_name(&a, path);
-	TRY(fs_stage_link(target, tmp));
+	TRY(fs_symlink_new(target, tmp));
 	struct err *e = fs_move(tmp, path, true);
 	return e ? err_join(e, fs_remove(tmp)) : NULL;
 }

@@ -1,4 +1,4 @@
-/* The content of one file, written so that a reader sees the old or the new; see fs.h.
+/* Writes a file so that a reader sees the old or the new content; see fs.h.
  *
  * The new file is an O_TMPFILE, which has no name and dies with the process, until the commit links
  * it into its folder. Where the file system has no such files it gets a random name from the
@@ -40,7 +40,7 @@ bool fs_is_temp_name(struct str name)
 	return str_starts(name, S(TEMP));
 }
 
-/* A name that nobody else has; the process may be one of several of its number. */
+/* A name that nobody else uses; in containers other processes may have our pid. */
 static char *own_name(void)
 {
 	static atomic_uint serial;
@@ -71,7 +71,7 @@ static int open_file(struct fs_out *o, mode_t mode)
 	return fd;
 }
 
-/* A device or a pipe is nobody's to throw away. */
+/* A device or a pipe is never thrown away. */
 struct err *fs_may_replace(struct str path)
 {
 	struct stat st;
@@ -112,7 +112,7 @@ int fs_write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-/* The disk begins before the commit waits for it. */
+/* Starts the writeback early, so that the commit waits less. */
 void fs_out_write(struct fs_out *o, const void *p, size_t n)
 {
 	enum { STEP = 8 << 20 };
@@ -169,8 +169,8 @@ static int link_at(const struct fs_out *o, const char *name)
 	return linkat(AT_FDCWD, self.p, o->dir, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Over the old file, by way of a name beside it. */
-static int replace(const struct fs_out *o, const char *beside)
+/* Replaces the old file by way of a name beside it. */
+static int replace_by(const struct fs_out *o, const char *beside)
 {
 	int r = link_at(o, beside), no;
 	if (r < 0)
@@ -183,7 +183,7 @@ static int replace(const struct fs_out *o, const char *beside)
 	return r;
 }
 
-/* Removes what a killed process left at the name beside; who lives holds a lock on his file. */
+/* Removes a file that a killed process left at the name beside. A process that lives holds a lock on its file. */
 static void drop_stale(int dir, const char *beside)
 {
 	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -196,8 +196,8 @@ static void drop_stale(int dir, const char *beside)
 		(void)unlinkat(dir, beside, 0);
 }
 
-/* Under its own name at once when that is free, else by replace(). When somebody else is replacing
- * the same path just now, by a name of our own: the last one wins. */
+/* Links the file to its name if that is free, or else replaces the old one. If somebody else is replacing the same
+ * path at this moment, a name of our own is the way: the last one wins. */
 static int name_it(const struct fs_out *o)
 {
 	ARENA(a);
@@ -207,11 +207,11 @@ static int name_it(const struct fs_out *o)
 		return r;
 	(void)flock(o->fd, LOCK_EX | LOCK_NB);
 	drop_stale(o->dir, beside.p);
-	r = replace(o, beside.p);
+	r = replace_by(o, beside.p);
 	if (r == 0 || errno != EEXIST)
 		return r;
 	char *own = own_name();
-	r = replace(o, own);
+	r = replace_by(o, own);
 	free(own);
 	return r;
 }
@@ -246,20 +246,10 @@ void fs_out_abandon(struct fs_out *o)
 	*o = (struct fs_out){.fd = -1, .dir = -1};
 }
 
-struct err *fs_write(struct str path, struct str content, unsigned mode)
-{
-	CLEANUP(fs_out_abandon) struct fs_out o;
-	TRY(fs_out_open(&o, path, mode));
-	fs_out_write(&o, content.p, content.n);
-	return fs_out_commit(&o);
-}
-
-struct err *fs_save(struct str path, struct str content, unsigned mode)
+/* Writes into what is there: a device, a pipe, or the file that a link leads to. */
+static struct err *write_through(struct str path, struct str content, unsigned mode)
 {
 	ARENA(tmp);
-	struct stat st;
-	if (!fs_try_lstat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-		return fs_write(path, content, mode);
 	TRY(fs_may_write(path));
 	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC;
 	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), flags, mode & 0777);
@@ -268,15 +258,46 @@ struct err *fs_save(struct str path, struct str content, unsigned mode)
 	return NULL;
 }
 
-struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode)
+/* Removes a file of that name first: it may be a killed run's, have a second name, or be a pipe without a reader. */
+struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd)
+{
+	FS_AT(at);
+	TRY(fs_reach(path, &at));
+	const int flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+	*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
+	if (*ret_fd < 0 && errno == EEXIST && !fs_is_link(path) &&
+		unlinkat(at.dir, at.name, 0) == 0)
+		*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
+	return *ret_fd < 0 ? err_errno("cannot create '%.*s'", STR(path)) : NULL;
+}
+
+static struct err *write_loose(struct str path, struct str content, unsigned mode)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_create_loose(path, mode & ~(unsigned)FS_LOOSE ? mode : 0666, &fd));
+	if (fs_write_all(fd, content.p, content.n) < 0 ||
+		(mode & FS_EXACT && fchmod(fd, mode & 0777) < 0))
+		return err_errno("cannot write '%.*s'", STR(path));
+	return NULL;
+}
+
+struct err *fs_write(struct str path, struct str content, unsigned mode)
 {
 	ARENA(tmp);
 	struct str old;
 	struct stat st;
-	if (fs_try_stat(path, &st) && (size_t)st.st_size == content.n) {
+	if (mode & FS_LOOSE)
+		return write_loose(path, content, mode);
+	if (mode & FS_THROUGH && fs_try_lstat(path, &st) && !S_ISREG(st.st_mode) &&
+		!S_ISDIR(st.st_mode))
+		return write_through(path, content, mode);
+	if (mode & FS_IF_CHANGED && fs_try_stat(path, &st) && (size_t)st.st_size == content.n) {
 		TRY(fs_read(&tmp, path, content.n, &old));
 		if (str_eq(old, content))
 			return NULL;
 	}
-	return fs_write(path, content, mode);
+	CLEANUP(fs_out_abandon) struct fs_out o;
+	TRY(fs_out_open(&o, path, mode));
+	fs_out_write(&o, content.p, content.n);
+	return fs_out_commit(&o);
 }

@@ -1,4 +1,4 @@
-/* Where rocsmith keeps things, and whether that is its user's own; see fs.h. */
+/* The folders that rocsmith keeps things in, and whether they are the user's own; see fs.h. */
 #include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static const struct {
 	[FS_CONFIG] = {.env = "XDG_CONFIG_HOME", .home = ".config", .sub = "config"},
 };
 
-#define HOMELESS "/nonexistent" /* as Debian calls the home of who has none */
+#define HOMELESS "/nonexistent" /* Debian's name for the home of users without one */
 
 static struct str home_of_user(struct arena *a)
 {
@@ -52,7 +52,7 @@ bool fs_in_place(struct str path)
 	return false;
 }
 
-/* A group of the user's own may write. */
+/* The user's own group may be able to write. */
 struct err *fs_check_own(struct str dir, bool place)
 {
 	struct stat st;
@@ -60,7 +60,7 @@ struct err *fs_check_own(struct str dir, bool place)
 		return NULL;
 	if (!S_ISDIR(st.st_mode))
 		return err_hint(err_new(E_PERM, "'%.*s' is not a folder", STR(dir)),
-			"it is not of rocsmith: look at it, and remove it");
+			"rocsmith did not make it: look at it, and remove it");
 	if (st.st_uid != geteuid() && (st.st_uid || !place))
 		return err_hint(err_new(E_PERM, "'%.*s' belongs to another user", STR(dir)), "%s",
 			place ? "name another folder with ROCSMITH_HOME"

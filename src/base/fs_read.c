@@ -24,9 +24,8 @@ static void dir_closep(DIR **d)
 		closedir(*d);
 }
 
-/* Opening a FIFO that nobody writes to would wait for ever; reading from it gives its end. For
- * regular files the flag means nothing. The time of the last access is left alone where we may: each
- * would be a write. */
+/* Without O_NONBLOCK, opening a FIFO that nobody writes to would wait for ever; reading from it gives its end. The
+ * access time is left alone where we are allowed to, since each update would be a write. */
 static struct err *open_stat(struct str path, int *ret_fd, struct stat *ret_st)
 {
 	FS_AT(at);
@@ -107,8 +106,8 @@ ssize_t fs_read_some(int fd, void *p, size_t n)
 	return got;
 }
 
-/* Files in /proc and /sys report no size, or a wrong one, so read until the end; a read that gives
- * just the size, and had room for more, was at the end. */
+/* Files in /proc and /sys report no size, or a wrong one, so we read until the end. For a regular file that is
+ * reached when we have as many bytes as its size. */
 static struct err *read_all(
 	struct arena *a, int fd, const struct stat *st, size_t limit, struct str *ret)
 {

@@ -1,5 +1,5 @@
-/* Trees of strangers: below a guarded folder nothing is changed through a link; see fs.h. The one
- * resolver of such paths, which archive/unpack uses, too. */
+/* Guards for trees of strangers, below which nothing is changed through a link; see fs.h. This is the only resolver
+ * of such paths; archive/unpack uses it, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -21,7 +21,7 @@ struct fs_tree {
 static struct fs_tree *trees;
 static pthread_mutex_t trees_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int step(int at, const char *name, int *ret_no)
+static int open_step(int at, const char *name, int *ret_no)
 {
 	char none;
 	bool up = strcmp(name, "..") == 0;
@@ -40,7 +40,7 @@ int fs_open_steps(int root, const char *path)
 	while (at >= 0 && str_next(&rest, '/', &piece)) {
 		if (!piece.n || str_eq(piece, S(".")))
 			continue;
-		int next = step(at, str_z(&tmp, piece), &no);
+		int next = open_step(at, str_z(&tmp, piece), &no);
 		close(at);
 		at = next;
 	}
@@ -58,7 +58,7 @@ int fs_open_inside(int root, const char *path, uint64_t resolve)
 	return (int)fd;
 }
 
-/* The innermost guarded folder above path, and path as seen from there; -1 = none. */
+/* The innermost guarded folder above path, -1 = none, and the path relative to it. */
 static int guard_of(struct arena *a, struct str path, struct str *ret_rel)
 {
 	int fd = -1;
@@ -116,7 +116,7 @@ struct err *fs_reach_to_read(struct str path, struct fs_at *ret)
 
 void fs_at_done(struct fs_at *at)
 {
-	int no = errno; /* what a call of its owner said */
+	int no = errno; /* of the owner's last call */
 	if (at->dir >= 0)
 		close(at->dir);
 	arena_free(&at->a);

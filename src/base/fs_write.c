@@ -1,4 +1,4 @@
-/* Changing folders and names, and locks; see fs.h. The contents of files are in fs_out.c. */
+/* Changes folders and names, and takes locks; see fs.h. fs_out.c writes the contents of files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static struct err *make_dirs(struct str path, mode_t mode)
 {
 	struct err *e = make_dir(path, mode);
 	struct str parent = path_dir(path);
-	/* A parent that is a folder by now was made by another thread since. */
+	/* the parent may be a folder by now, made by another thread */
 	if (!e || e->code != E_NOENT || str_eq(parent, path) ||
 		(fs_present(parent) && !fs_is_dir(parent)))
 		return e;
@@ -38,7 +38,7 @@ static struct err *make_dirs(struct str path, mode_t mode)
 	return make_dir(path, mode);
 }
 
-/* On the way to what is ours, and in it, only we write, whatever the umask. */
+/* Folders in our own places are writable for us only, whatever the umask. */
 struct err *fs_mkdirs(struct str path)
 {
 	return fs_is_dir(path) ? NULL : make_dirs(path, fs_in_place(path) ? 0755 : 0777);
@@ -67,7 +67,7 @@ struct err *fs_exchange(struct str one, struct str other)
 	return NULL;
 }
 
-/* A file of ours that is written where it is: no link, and nothing that would keep us waiting. */
+/* Opens a file of ours that is changed in place. It must not be a link, nor a pipe that would make us wait. */
 static struct err *open_own(struct str path, int flags, mode_t mode, int *ret_fd)
 {
 	FS_AT(at);
@@ -100,7 +100,6 @@ struct err *fs_open_shared(struct str path, size_t size, int *ret_fd)
 	CLEANUP(fd_closep) int fd = -1;
 	struct stat st;
 	TRY(open_own(path, O_RDWR | O_CREAT, 0644, &fd));
-	/* programs that we start inherit it */
 	if (fcntl(fd, F_SETFD, 0) < 0 || fstat(fd, &st) < 0)
 		return err_errno("cannot look at '%.*s'", STR(path));
 	if ((size_t)st.st_size < size && ftruncate(fd, (off_t)size) < 0)
@@ -150,7 +149,7 @@ bool fs_try_chown(struct str path, unsigned uid, unsigned gid)
 	return false;
 }
 
-/* What is to go may be gone already, with its folder. */
+/* Something that is gone already, even with its folder, is removed. */
 static struct err *remove_at(struct str path, bool only_empty)
 {
 	FS_AT(at);
@@ -175,15 +174,6 @@ struct err *fs_remove_empty(struct str dir)
 	return remove_at(dir, true);
 }
 
-static struct err *make_writable(struct str path, const struct stat *st)
-{
-	FS_AT(at);
-	TRY(fs_reach(path, &at));
-	bool done = fchmodat(at.dir, at.name, (st->st_mode & 0777) | 0700, 0) == 0;
-	(void)done; /* where it was not, the removal says why it fails */
-	return NULL;
-}
-
 struct err *fs_remove_tree(struct str path)
 {
 	TRY(fs_may_write(path));
@@ -193,13 +183,24 @@ struct err *fs_remove_tree(struct str path)
 		return errno == ENOENT ? NULL : err_errno("cannot look at '%.*s'", STR(path));
 	if (!S_ISDIR(st.st_mode))
 		return fs_remove(path);
-	if ((st.st_mode & 0700) != 0700)
-		TRY(make_writable(path, &st));
+	if ((st.st_mode & 0700) != 0700) {
+		FS_AT(at);
+		TRY(fs_reach(path, &at));
+		/* if this fails, the removal says why */
+		bool done = fchmodat(at.dir, at.name, (st.st_mode & 0777) | 0700, 0) == 0;
+		(void)done;
+	}
 	struct strs names;
 	TRY(fs_list(&a, path, &names));
 	for (size_t i = 0; i < names.n; i++)
 		TRY(fs_remove_tree(path_join(&a, path, names.v[i])));
 	return fs_remove(path);
+}
+
+void fs_tempdirp(struct str *dir)
+{
+	if (dir->n)
+		err_free(fs_remove_tree(*dir));
 }
 
 static struct err *locked_by(struct str path, int fd)
@@ -212,15 +213,7 @@ static struct err *locked_by(struct str path, int fd)
 	return err_hint(e, "wait for it to end, or stop it");
 }
 
-/* Whether the name still stands for the open file: its holder may have removed it meanwhile. */
-static bool is_named(int fd, struct str path)
-{
-	struct stat mine, there;
-	return fstat(fd, &mine) == 0 && fs_try_lstat(path, &there) && mine.st_ino == there.st_ino &&
-	       mine.st_dev == there.st_dev;
-}
-
-static struct err *lock(struct str path, int flags, int how, int *ret_fd)
+static struct err *take_lock(struct str path, int flags, int how, int *ret_fd)
 {
 	for (;;) {
 		CLEANUP(fd_closep) int fd = -1;
@@ -232,7 +225,8 @@ static struct err *lock(struct str path, int flags, int how, int *ret_fd)
 			return locked_by(path, fd);
 		if (r < 0)
 			return err_errno("cannot lock '%.*s'", STR(path));
-		if (!is_named(fd, path))
+		struct stat there; /* the holder may have removed the file meanwhile */
+		if (!fs_try_lstat(path, &there) || !fs_is_same(fd, &there))
 			continue;
 		*ret_fd = fd;
 		fd = -1;
@@ -244,17 +238,17 @@ struct err *fs_lock(struct str path, bool wait, int *ret_fd)
 {
 	ARENA(tmp);
 	struct stat st;
-	TRY(lock(path, O_RDWR | O_CREAT, LOCK_EX | (wait ? 0 : LOCK_NB), ret_fd));
-	/* Who holds it is told where there is room; on a full disk the lock works all the same. A file
-	 * that has other names, too, may be somebody's. */
+	TRY(take_lock(path, O_RDWR | O_CREAT, LOCK_EX | (wait ? 0 : LOCK_NB), ret_fd));
+	/* Note our pid in it, if there is room: the lock works on a full disk, too. A file with other names may be
+	 * somebody's, so it is not touched. */
 	struct str me = str_fmt(&tmp, "%d", (int)getpid());
 	bool own = fstat(*ret_fd, &st) == 0 && st.st_nlink == 1;
-	ssize_t told = own && ftruncate(*ret_fd, 0) == 0 ? pwrite(*ret_fd, me.p, me.n, 0) : 0;
-	(void)told;
+	ssize_t noted = own && ftruncate(*ret_fd, 0) == 0 ? pwrite(*ret_fd, me.p, me.n, 0) : 0;
+	(void)noted;
 	return NULL;
 }
 
 struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd)
 {
-	return lock(path, O_RDONLY, LOCK_SH | (wait ? 0 : LOCK_NB), ret_fd);
+	return take_lock(path, O_RDONLY, LOCK_SH | (wait ? 0 : LOCK_NB), ret_fd);
 }

@@ -1,5 +1,5 @@
-/* Glob patterns; see glob.h. Matching is recursive over the pattern only at "*", whose number is
- * bounded by the pattern's length; a walk starts at the pattern's folder without wildcards. */
+/* Glob patterns; see glob.h. Matching backtracks to the last star only, so it is quadratic at worst; a walk starts at
+ * the deepest folder that the pattern names without a wildcard. */
 #include "base/glob.h"
 
 #include "base/fs.h"
@@ -13,7 +13,7 @@ bool glob_is_pattern(struct str text)
 	return false;
 }
 
-/* [a-z], [!a-z]: *n gets the length of the set in the pattern, 0 when it is not closed. */
+/* Matches [a-z] or [!a-z]. *n is the length of the set in the pattern, 0 when it is not closed. */
 static bool set_match(struct str p, char c, size_t *n)
 {
 	size_t i = 1;
@@ -32,8 +32,7 @@ static bool set_match(struct str p, char c, size_t *n)
 	return hit != negate;
 }
 
-/* One segment: no "/" on either side. Backtracks to the last star only, so it is quadratic at
- * worst. */
+/* Matches one segment; neither side has a "/". */
 static bool segment_match(struct str p, struct str s)
 {
 	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0;
@@ -62,12 +61,6 @@ static bool segment_match(struct str p, struct str s)
 	return i == p.n;
 }
 
-/* Wildcards do not match a leading dot. */
-static bool hidden_ok(struct str p, struct str s)
-{
-	return !str_starts(s, S(".")) || str_starts(p, S("."));
-}
-
 static bool parts_match(struct strs p, struct strs s)
 {
 	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0;
@@ -75,7 +68,8 @@ static bool parts_match(struct strs p, struct strs s)
 		if (i < p.n && str_eq(p.v[i], S("**"))) {
 			star = i++;
 			mark = j;
-		} else if (i < p.n && hidden_ok(p.v[i], s.v[j]) && segment_match(p.v[i], s.v[j])) {
+		} else if (i < p.n && segment_match(p.v[i], s.v[j]) &&
+			   (!str_starts(s.v[j], S(".")) || str_starts(p.v[i], S(".")))) {
 			i++;
 			j++;
 		} else if (star != SIZE_MAX && !str_starts(s.v[mark], S("."))) {
@@ -96,14 +90,14 @@ bool glob_match(struct str pattern, struct str path)
 	return parts_match(str_split(&tmp, pattern, '/'), str_split(&tmp, path, '/'));
 }
 
-struct walk {
+struct glob_walk {
 	struct arena *a;
 	struct str base, dir, pattern;
 	struct strs *out;
 };
 
-/* Folders that hold no sources of the project, whatever a pattern says. */
-static bool is_foreign(const struct walk *w, struct str path)
+/* Is it a folder that has no sources of the project? Hidden ones count if the pattern names a hidden name. */
+static bool is_foreign(const struct glob_walk *w, struct str path)
 {
 	ARENA(tmp);
 	struct str name = path_base(path);
@@ -117,7 +111,7 @@ static bool is_foreign(const struct walk *w, struct str path)
 
 static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 {
-	struct walk *w = user;
+	struct glob_walk *w = user;
 	if (S_ISDIR(e->st.st_mode)) {
 		*prune = is_foreign(w, e->path);
 		return NULL;
@@ -132,7 +126,7 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* The leading folders of a pattern that have no wildcard: "src/ext" of "src/ext/(star).cu". */
+/* The leading folders of a pattern, up to the first wildcard: "src/ext" for "src/ext/(star).cu". */
 static struct str literal_base(struct str pattern)
 {
 	size_t end = 0;
@@ -156,7 +150,8 @@ struct err *glob_files(struct arena *a, struct str dir, struct str pattern, stru
 			strs_add(a, ret, pattern);
 		return NULL;
 	}
-	struct walk w = {.a = a, .base = literal_base(pattern), .pattern = pattern, .out = ret};
+	struct glob_walk w = {
+		.a = a, .base = literal_base(pattern), .pattern = pattern, .out = ret};
 	w.dir = w.base.n ? path_join(a, dir, w.base) : dir;
 	if (!fs_is_dir(w.dir))
 		return NULL;

@@ -1,7 +1,7 @@
 /* Glob patterns over a project: * ? [a-z] [!a] inside a path segment, ** for any number of folders.
  *
- * A pattern is relative to its base folder and never leaves it. Hidden names, folders of version
- * control and virtual environments are not entered by wildcards, as in a shell.
+ * A pattern is relative to its base folder and never leaves it. As in a shell, wildcards do not match hidden names;
+ * they also stay out of virtual environments, node_modules and __pycache__.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 /* Does the whole path match? Both use "/" and are relative. */
 bool glob_match(struct str pattern, struct str path);
 bool glob_is_pattern(struct str text); /* has any wildcard */
-/* The regular files below dir that match, sorted; relative to dir. A pattern without a wildcard
- * gives itself when there is such a file. Nothing found is an empty list, not an error. */
+/* The regular files below dir that match, sorted and relative to dir; a pattern without a wildcard is a file's own
+ * name. No match gives an empty list and no error. */
 MUST_USE struct err *glob_files(
 	struct arena *a, struct str dir, struct str pattern, struct strs *ret);

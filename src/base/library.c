@@ -1,4 +1,4 @@
-/* Libraries opened when they are needed; see library.h. */
+/* Loads libraries on demand; see library.h. */
 #include "base/library.h"
 
 #include <dlfcn.h>

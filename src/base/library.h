@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fills functions, a struct of n pointers to functions, with those of these names. false: there is no such library
- * here, or it lacks one. It stays open. */
+/* Fills `functions`, a struct of n function pointers, with the functions of these names. False when there is no such
+ * library, or it lacks one of them. The library stays open. */
 bool library_open(const char *soname, const char *const *names, size_t n, void *functions);
 
-/* The struct, and its names, from a list of functions: #define LIST(X) X(hs_scan) X(hs_free_database) */
+/* Make the struct and the names from a list of functions: #define LIST(X) X(hs_scan) X(hs_free_database) */
 #define LIBRARY_MEMBER(name) __typeof__(name) *name;
 #define LIBRARY_NAME(name) #name,

@@ -71,7 +71,7 @@ static uint32_t *slot_of(const struct map *m, struct str key, uint64_t hash)
 
 static void rehash(struct map *m)
 {
-	/* 16 bytes that the kernel chose for this process, getauxval(3) */
+	/* 16 random bytes that the kernel gives each process, getauxval(3) */
 	const void *chosen = (const void *)getauxval(AT_RANDOM);
 	if (!m->nslots && chosen)
 		memcpy(m->secret, chosen, sizeof(m->secret));

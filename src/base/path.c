@@ -1,4 +1,4 @@
-/* Path text; no file system access except the current folder. See fs.h. */
+/* Paths as text; nothing but the current folder is looked up. See fs.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ struct str path_abs(struct arena *a, struct str path)
 {
 	if (path.n && path.p[0] == '/')
 		return path_clean(a, path);
-	/* where the folder was removed nothing is, by that name either */
+	/* a current folder that was removed has no path: this one leads nowhere, either */
 	char *cwd = getcwd(NULL, 0);
 	struct str full = path_join(a, str_from(cwd ? cwd : "/proc/self/cwd"), path);
 	free(cwd);

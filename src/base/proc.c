@@ -1,5 +1,5 @@
-/* Running programs; see proc.h. One poll loop per run reads both pipes and watches the child by a
- * pidfd, so that timeouts and Ctrl-C are seen while it runs. */
+/* Runs programs; see proc.h. One poll loop per run reads both pipes and watches the child by a pidfd, so that timeouts
+ * and Ctrl-C take effect while it runs. */
 #include "base/proc.h"
 
 #include <errno.h>
@@ -25,33 +25,33 @@ extern char **environ;
 enum { OUT, ERR, STREAMS };
 enum { GRACE = 3 /* seconds between SIGTERM and SIGKILL */, TICK = 100 /* ms */, LINE = 4096 };
 
-/* The end of a stream: its last `limit` bytes, or at least half as many. The memory is taken at
- * once, the system gives pages as they are filled. */
-struct tail {
+/* The end of a stream: its last `limit` bytes, or at least half as many. The memory is allocated at once; the system
+ * provides pages as they are filled. */
+struct stream_tail {
 	char *p;
 	size_t n, limit;
 };
 
-/* What came of a line that has not ended yet. */
-struct line {
+/* The beginning of a line that has not ended yet. */
+struct open_line {
 	char p[LINE];
 	size_t n;
 };
 
-struct run {
+struct proc_run {
 	const struct proc *p;
 	pid_t pid;
 	int fd[STREAMS]; /* our ends of the pipes, -1 when closed */
 	int in, log;
 	size_t fed; /* bytes of the input written */
-	struct tail tail[STREAMS];
-	struct line line[STREAMS];
+	struct stream_tail tail[STREAMS];
+	struct open_line line[STREAMS];
 	double start, term_at, ticked;
 	bool timed_out;
-	int read_errno; /* a pipe could not be read: what we have of the output is not all */
+	int read_errno; /* a pipe could not be read: the output is incomplete */
 };
 
-static void tail_add(struct tail *t, const char *p, size_t n)
+static void tail_add(struct stream_tail *t, const char *p, size_t n)
 {
 	if (n > t->limit) {
 		p += n - t->limit;
@@ -69,7 +69,7 @@ static void tail_add(struct tail *t, const char *p, size_t n)
 	t->n += n;
 }
 
-static void run_done(struct run *r)
+static void run_done(struct proc_run *r)
 {
 	for (int i = 0; i < STREAMS; i++) {
 		fd_closep(&r->fd[i]);
@@ -93,7 +93,7 @@ struct str proc_find(struct arena *a, struct str name)
 	return S("");
 }
 
-/* Our environment with the changes of p; of two settings of one name the later counts. */
+/* Our environment with the changes of p; the later of two settings counts. */
 static char **make_env(struct arena *a, const struct proc *p)
 {
 	VEC(char *) list = {0};
@@ -183,7 +183,7 @@ static int spawn(
 	return r;
 }
 
-static struct err *start(struct arena *a, const struct proc *p, struct run *r)
+static struct err *start(struct arena *a, const struct proc *p, struct proc_run *r)
 {
 	struct str file = proc_find(a, p->argv.v[0]);
 	if (!file.n)
@@ -213,22 +213,13 @@ static struct err *start(struct arena *a, const struct proc *p, struct run *r)
 	return NULL;
 }
 
-static void end_group(const struct run *r, int sig)
+static void end_group(const struct proc_run *r, int sig)
 {
 	kill(r->p->inherit ? r->pid : -r->pid, sig);
 }
 
-static void tick(struct run *r)
-{
-	double now = mono_now();
-	if (!r->p->tick || now - r->ticked < 1)
-		return;
-	r->ticked = now;
-	r->p->tick(r->p->user);
-}
-
-/* Timeout or Ctrl-C: SIGTERM first, SIGKILL when the grace has passed. */
-static void enforce(struct run *r)
+/* After a timeout or Ctrl-C: SIGTERM, and SIGKILL when the grace has passed. */
+static void enforce(struct proc_run *r)
 {
 	double now = mono_now();
 	if (r->term_at <= 0 && r->p->timeout && now - r->start > r->p->timeout)
@@ -241,8 +232,8 @@ static void enforce(struct run *r)
 	}
 }
 
-/* "\r" ends a line, too: what is drawn over and over. */
-static void tell_lines(const struct proc *p, struct line *l, struct str chunk)
+/* Calls p->line for each line. "\r" ends one, too: programs redraw a line with it. */
+static void split_lines(const struct proc *p, struct open_line *l, struct str chunk)
 {
 	for (size_t i = 0; p->line && i < chunk.n; i++) {
 		if (chunk.p[i] != '\n' && chunk.p[i] != '\r') {
@@ -256,7 +247,7 @@ static void tell_lines(const struct proc *p, struct line *l, struct str chunk)
 	}
 }
 
-static void read_stream(struct run *r, int i)
+static void read_stream(struct proc_run *r, int i)
 {
 	char chunk[65536];
 	ssize_t got = read(r->fd[i], chunk, sizeof(chunk));
@@ -268,15 +259,15 @@ static void read_stream(struct run *r, int i)
 		return;
 	}
 	tail_add(&r->tail[i], chunk, (size_t)got);
-	tell_lines(r->p, &r->line[i], (struct str){.p = chunk, .n = (size_t)got});
+	split_lines(r->p, &r->line[i], (struct str){.p = chunk, .n = (size_t)got});
 	if (r->log >= 0 && write(r->log, chunk, (size_t)got) < 0)
 		fd_closep(&r->log); /* the log is a convenience; the run goes on */
 }
 
-static void feed(struct run *r)
+static void feed(struct proc_run *r)
 {
 	struct str rest = str_sub(r->p->input, r->fed, r->p->input.n);
-	size_t n = rest.n < 4096 ? rest.n : 4096; /* PIPE_BUF: poll said that this much fits */
+	size_t n = rest.n < 4096 ? rest.n : 4096; /* PIPE_BUF: poll promised room for this much */
 	ssize_t put = n ? write(r->in, rest.p, n) : 0;
 	if (put < 0 && errno != EINTR)
 		r->fed = r->p->input.n; /* the child does not want it */
@@ -286,17 +277,17 @@ static void feed(struct run *r)
 		fd_closep(&r->in);
 }
 
-/* Looks, and leaves the child to be reaped: until then nobody else gets its process id. */
+/* Looks without reaping the child, so that nobody else gets its pid yet. */
 static bool has_ended(pid_t pid, int flags)
 {
 	siginfo_t si = {0};
 	return waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT | flags) == 0 && si.si_pid == pid;
 }
 
-/* Until the child has ended and its pipes are drained. A grandchild that keeps a pipe open does not
- * keep us: what is there when the child has ended is all that we take. Without a pidfd (an old
- * kernel, no more descriptors) the end is seen by the next tick. */
-static void follow(struct run *r, int pidfd)
+/* Reads until the child has ended and its pipes are drained. A grandchild that keeps a pipe open does not hold us up:
+ * we take what is there when the child has ended. Without a pidfd (an old kernel, no more descriptors) the next
+ * tick sees the end. */
+static void follow(struct proc_run *r, int pidfd)
 {
 	for (bool ended = false;;) {
 		struct pollfd pf[] = {
@@ -319,11 +310,15 @@ static void follow(struct run *r, int pidfd)
 		if (ended && r->fd[OUT] < 0 && r->fd[ERR] < 0)
 			return;
 		enforce(r);
-		tick(r);
+		double now = mono_now();
+		if (r->p->tick && now - r->ticked >= 1) {
+			r->ticked = now;
+			r->p->tick(r->p->user);
+		}
 	}
 }
 
-static void record(const struct proc *p, const struct proc_result *res)
+static void trace_run(const struct proc *p, const struct proc_result *res)
 {
 	if (!trace_on())
 		return;
@@ -345,7 +340,7 @@ static void record(const struct proc *p, const struct proc_result *res)
 	trace_event("child", buf_str(&out));
 }
 
-static struct err *finish(struct arena *a, struct run *r, struct proc_result *ret)
+static struct err *finish(struct arena *a, struct proc_run *r, struct proc_result *ret)
 {
 	int status;
 	pid_t got;
@@ -353,7 +348,7 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 	while (!has_ended(r->pid, 0) && errno == EINTR)
 		enforce(r);
 	if (!r->p->inherit)
-		kill(-r->pid, SIGKILL); /* whatever it left running */
+		kill(-r->pid, SIGKILL); /* processes that it left running */
 	while ((got = wait4(r->pid, &status, 0, &u)) < 0 && errno == EINTR)
 		;
 	if (got < 0)
@@ -367,7 +362,7 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 	ret->memory = (uint64_t)u.ru_maxrss * 1024;
 	ret->out = str_dup(a, (struct str){.p = r->tail[OUT].p, .n = r->tail[OUT].n});
 	ret->err = str_dup(a, (struct str){.p = r->tail[ERR].p, .n = r->tail[ERR].n});
-	record(r->p, ret);
+	trace_run(r->p, ret);
 	if (cancelled() && r->term_at > 0)
 		return err_new(E_CANCELLED, "interrupted");
 	errno = r->read_errno;
@@ -379,7 +374,7 @@ struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *
 	*ret = (struct proc_result){0};
 	size_t limit = p->limit ? p->limit : (size_t)4 << 20;
 	CLEANUP(run_done)
-	struct run r = {.p = p,
+	struct proc_run r = {.p = p,
 		.fd = {-1, -1},
 		.in = -1,
 		.log = -1,

@@ -1,9 +1,8 @@
-/* Running programs: posix_spawn with an argv array, never a shell.
+/* Runs programs: posix_spawn with an argv array, never a shell.
  *
- * Each child leads a process group of its own, so that a timeout or Ctrl-C ends all that it
- * started: SIGTERM, after GRACE seconds SIGKILL. Every run is recorded in the trace (argv, cwd,
- * environment changes, times, exit). A program that ends with a status other than 0 is not an error
- * of proc_run(): look at ret->status, or use proc_check().
+ * Each child leads a process group of its own, so that a timeout or Ctrl-C ends everything that it started: by
+ * SIGTERM, and after GRACE seconds by SIGKILL. The trace has a line for every run (argv, times, memory, status).
+ * To proc_run() an exit status other than 0 is no error: look at ret->status, or use proc_check().
  */
 #pragma once
 
@@ -19,7 +18,7 @@ struct proc {
 	bool merge;         /* stderr goes to the captured output as well */
 	bool inherit;       /* child uses our stdin, stdout and stderr; nothing is captured */
 	bool only_err;      /* child uses our stdin and stdout; stderr is captured */
-	/* Told of each line of output as it comes, without its end, cut after 4 KiB; or NULL */
+	/* Called for each line of output as it comes, without its end, cut after 4 KiB; or NULL */
 	void (*line)(void *user, struct str line);
 	void (*tick)(void *user); /* called about once a second while it runs; or NULL */
 	void *user;
@@ -29,20 +28,20 @@ struct proc {
 
 struct proc_result {
 	int status;            /* exit status, or 128 + signal */
-	bool timed_out;        /* then status is that of the kill */
+	bool timed_out;        /* status is that of the kill then */
 	struct str out;        /* stdout (and stderr when merged), in the caller's arena */
 	struct str err;        /* stderr, unless merged */
 	double start, seconds; /* start on the monotonic clock */
-	double cpu;            /* seconds, user + system, with what it waited for */
+	double cpu;            /* seconds, user + system, with children that it waited for */
 	uint64_t memory;       /* peak, bytes */
 };
 
 /* Runs and waits. E_TOOL_MISSING when argv[0] cannot be found, E_CANCELLED after SIGINT/SIGTERM. */
 MUST_USE struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret);
-/* The same, but a status other than 0 (or a timeout) is E_TOOL_FAILED with argv, the status in
- * words and the last lines of output as detail. */
+/* The same, but a status other than 0 (or a timeout) is E_TOOL_FAILED (E_TIMEOUT) with the program's name, the status
+ * in words, and the last lines of output as detail. */
 MUST_USE struct err *proc_check(struct arena *a, const struct proc *p, struct proc_result *ret);
-/* E_TOOL_FAILED for a finished run, as proc_check() makes it. */
+/* The error of proc_check() for a finished run. */
 MUST_USE struct err *proc_failure(const struct proc *p, const struct proc_result *r);
 
 /* The full path of a program in PATH, or the empty view. */
@@ -50,10 +49,10 @@ struct str proc_find(struct arena *a, struct str name);
 /* Appends argv pieces: proc_arg(a, &p, "-o", "x", NULL). */
 void proc_arg(struct arena *a, struct proc *p, ...) __attribute__((sentinel));
 
-/* Installs handlers for SIGINT, SIGTERM and SIGHUP that set a flag; children are ended by
- * proc_run(). Call once, from main. */
+/* Installs handlers for SIGINT, SIGTERM and SIGHUP that set a flag, upon which proc_run() ends its child. Call once, from
+ * main. */
 void cancel_init(void);
 bool cancelled(void);
 int cancel_signal(void);                 /* the signal that came, or 0 */
-MUST_USE struct err *cancel_check(void); /* E_CANCELLED when one came */
+MUST_USE struct err *cancel_check(void); /* E_CANCELLED after a signal */
 double mono_now(void);                   /* seconds on the monotonic clock */

@@ -57,12 +57,12 @@ struct err *progress_lock(struct str path, int *ret_fd, const char *fmt, ...)
 	static const struct timespec pause = {.tv_nsec = 100000000};
 	ARENA(tmp);
 	FORMAT(what, &tmp, fmt);
-	for (bool told = false;; told = true) {
+	for (bool noted = false;; noted = true) {
 		struct err *e = fs_lock(path, false, ret_fd);
 		if (!e || e->code != E_LOCKED)
 			return e;
 		err_free(e);
-		if (!told)
+		if (!noted)
 			progress_note(S("Waiting"), "for another rocsmith that %.*s", STR(what));
 		TRY(cancel_check());
 		nanosleep(&pause, NULL);

@@ -1,7 +1,7 @@
-/* How long work tells how far it is, without knowing who listens.
+/* Reports of progress from long work, which need not know who listens.
  *
- * The listener (term/status.c) is installed once by main; without one all calls do nothing, so
- * library code may always report. Thread-safe.
+ * main installs the listener (term/status.c) once. Without one all calls do nothing, so that library code can
+ * always report. Thread-safe.
  */
 #pragma once
 
@@ -23,14 +23,14 @@ struct progress_sink {
 void progress_listen(const struct progress_sink *sink); /* must outlive all work */
 /* verb as in "Fetching", object as in "118 packages"; total 0 = unknown. */
 struct progress *progress_begin(struct str verb, struct str object, enum unit unit, uint64_t total);
-/* Adds to what is done; now (may be "") names what is being worked on. */
+/* Adds to the work that is done; now (may be "") names the present piece. */
 void progress_add(struct progress *p, uint64_t done, struct str now);
-/* How long the rest will take, where somebody knows better than by the share that is done; 0 = no. */
+/* How long the rest will take, if that is known better than by the share that is done; 0 = it is not. */
 void progress_left(struct progress *p, double seconds);
 void progress_end(struct progress *p); /* NULL is fine */
 void progress_endp(struct progress **p);
-/* One line that stays: progress_note(S("Compiled"), "3 sources for %u GPUs", n). */
+/* Prints one line that stays: progress_note(S("Compiled"), "3 sources for %u GPUs", n). */
 void progress_note(struct str verb, const char *fmt, ...) PRINTF(2, 3);
-/* An exclusive lock (base/fs.h). While another rocsmith has it we wait, and say so once: for another
- * rocsmith that ... ("builds 'p'"). E_CANCELLED when a signal comes first. */
+/* Takes an exclusive lock (base/fs.h). While another rocsmith holds it we wait, after a note "Waiting for another
+ * rocsmith that ...", which fmt completes ("builds 'p'"). E_CANCELLED after a signal. */
 MUST_USE struct err *progress_lock(struct str path, int *ret_fd, const char *fmt, ...) PRINTF(3, 4);

@@ -52,7 +52,7 @@ size_t str_rchr(struct str s, char c)
 
 size_t str_find(struct str s, struct str needle)
 {
-	if (!needle.n) /* which may be NULL */
+	if (!needle.n) /* needle.p may be NULL */
 		return 0;
 	const char *p = s.n ? memmem(s.p, s.n, needle.p, needle.n) : NULL;
 	return p ? (size_t)(p - s.p) : s.n;
@@ -103,8 +103,7 @@ char *str_z(struct arena *a, struct str s)
 	return p;
 }
 
-/* What tells overlong forms, surrogates and too large numbers is the second byte (Unicode, table
- * 3-7). */
+/* The second byte shows overlong forms, surrogates and numbers that are too large (Unicode, table 3-7). */
 size_t utf8_length(struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;

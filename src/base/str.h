@@ -33,7 +33,7 @@ struct strs { /* a list; see vec.h */
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define MUST_USE __attribute__((warn_unused_result))
 
-/* What is asked for each character or word is inline. Whatever the locale: */
+/* Questions about each character or word are inline; the locale does not matter. */
 static inline bool ascii_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -79,16 +79,14 @@ size_t str_find(struct str s, struct str needle);
 bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val);
 /* Takes the next piece up to sep off *rest; false when *rest is used up. For lines: sep '\n'. */
 bool str_next(struct str *rest, char sep, struct str *ret_piece);
-/* Whole string as an unsigned number (base 8, 10 or 16, no sign, no prefix); false when it is none.
- */
+/* Reads the whole string as an unsigned number (base 8, 10 or 16, no sign, no prefix). */
 bool str_u64(struct str s, unsigned base, uint64_t *ret);
-/* Length of the UTF-8 sequence at the start of s (RFC 3629: no overlong forms, no surrogates), or 0
- * when there is none. */
+/* The length of the UTF-8 sequence at the start of s (RFC 3629: no overlong forms, no surrogates), or 0. */
 size_t utf8_length(struct str s);
-/* Bytes of the longest beginning of s that has at most so many bytes and characters, and ends between two
- * characters; a byte that is no UTF-8 counts as one. */
+/* The bytes of the longest prefix of s that has at most so many bytes and characters, and ends between two characters;
+ * a byte that is not UTF-8 counts as a character. */
 size_t utf8_fit(struct str s, size_t bytes, size_t characters);
-/* Offset of the first byte that is not part of valid UTF-8, or s.n when all of it is. */
+/* The offset of the first byte that is not part of valid UTF-8, or s.n. */
 size_t utf8_end(struct str s);
 
 /* Copies into an arena; all of them are NUL-terminated behind .n. */
@@ -103,22 +101,22 @@ struct str str_vfmt(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
 	struct str text = str_vfmt((arena), fmt, text##_args);                                     \
 	va_end(text##_args)
 struct str str_lower(struct arena *a, struct str s);
-/* With `to` in each place of `from`, which is not empty; s itself when it has none. */
+/* Replaces each `from`, which is not empty, by `to`; returns s itself when there is none. */
 struct str str_replace(struct arena *a, struct str s, struct str from, struct str to);
-/* As one word for a shell: in single quotes unless it is plain. */
+/* The string as one word of a shell: in single quotes unless it is plain. */
 struct str str_shell(struct arena *a, struct str s);
 struct str str_join(struct arena *a, const struct strs *list, struct str sep);
 /* "a,b,,c" -> a b c: pieces are trimmed views, empty ones are dropped. */
 struct strs str_split(struct arena *a, struct str s, char sep);
 void strs_add(struct arena *a, struct strs *list, struct str s);
 void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
-bool strs_put(struct arena *a, struct strs *list, struct str s); /* unless it has s; true: new */
+bool strs_put(struct arena *a, struct strs *list, struct str s); /* adds s if it is new: true */
 void strs_put_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
 bool str_is_one_of(struct str s, const char *const *words); /* NULL-terminated */
 void strs_sort(struct strs *list);
-/* Did you mean: the candidate nearest by edit distance (a swap of neighbours counts one) if at most
- * max(1, len/3) edits away, else "". Words of more than 64 bytes are near to none. */
+/* "Did you mean": the candidate with the smallest edit distance (a swap of neighbours counts as one edit), if that is at
+ * most max(1, len/3), else "". Words of more than 64 bytes match nothing. */
 struct str suggest(struct str word, const struct strs *candidates);
 
 /* ---- figures for people ---- */

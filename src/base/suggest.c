@@ -5,7 +5,7 @@
 
 enum { WORD_LIMIT = 64 };
 
-/* UINT_MAX when one of them is too long. */
+/* UINT_MAX if one of the words is too long. */
 static unsigned edit_distance(struct str a, struct str b)
 {
 	unsigned rows[3][WORD_LIMIT + 1];

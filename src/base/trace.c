@@ -1,6 +1,5 @@
-/* The trace file; see trace.h. Lines are written with one write each, so that a killed run leaves
- * whole lines. This is the one file that is not written through a temporary: it must show what
- * happened up to the kill. */
+/* The trace file; see trace.h. Each line is one write, so that a killed run leaves whole lines. This file alone is
+ * written in place, since it must show what happened before a kill. */
 #include "base/trace.h"
 
 #include <fcntl.h>

@@ -39,8 +39,8 @@ struct str cc_file(struct arena *a, struct str dir, const char *name)
 
 struct err *cc_config_write(struct arena *a, struct str dir, const struct cc_config *config)
 {
-	return fs_write_if_changed(
-		cc_file(a, dir, "cc.json"), json_document(a, 1, config_fields, config), 0644);
+	return fs_write(cc_file(a, dir, "cc.json"), json_document(a, 1, config_fields, config),
+		0644 | FS_IF_CHANGED);
 }
 
 bool cc_called(struct arena *a, struct cc *ret)

@@ -206,7 +206,7 @@ struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_a
 	struct str header = file_of(a, p, "headers"), made = file_of(a, p, "new.pch");
 	VEC_EACH (const struct str, h, &p->set)
 		buf_fmt(&b, "#include <%.*s>\n", STR(*h));
-	TRY(fs_write_if_changed(header, buf_str(&b), 0644));
+	TRY(fs_write(header, buf_str(&b), 0644 | FS_IF_CHANGED));
 	*ret_args = (struct strs){0};
 	strs_add_all(a, ret_args, &p->flags);
 	struct str more[] = {S("-x"), S("c++-header"), header, S("-o"), made, S("-MD"), S("-MF"),

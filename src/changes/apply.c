@@ -1,41 +1,15 @@
-/* The order of things when a set is applied; see changes.h. */
+/* Applies a set, in the order that changes.h describes. */
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/proc.h"
 #include "changes/apply_int.h"
-
-/* What was found at the places, told to the changes. */
-static void tell(struct apply *p)
-{
-	VEC_EACH (struct put, put, &p->puts) {
-		if (put->error) {
-			put->what = PUT_NOTHING;
-			put->failed = true;
-		} else if (put->change && put->what == PUT_NOTHING &&
-			   put->change->status == CHANGE_OK) {
-			put->change->status = CHANGE_SKIPPED;
-		}
-		if (put->keep_aside)
-			strs_add(p->a, &p->t->edited, put->made.output);
-	}
-}
-
-/* ---- the intent ---- */
 
 static void add_made(struct manifest *m, const struct made *e)
 {
 	*VEC_PUSH(m->a, &m->made) = *e;
 }
 
-static void add_old(struct apply *p, struct manifest *m)
-{
-	if (p->s->old)
-		VEC_EACH (const struct made, e, &p->s->old->made)
-			if (!map_get(&p->by_output, e->output))
-				add_made(m, e);
-}
-
-static struct manifest empty(struct apply *p, struct arena *a)
+static struct manifest empty_manifest(struct apply *p, struct arena *a)
 {
 	return (struct manifest){
 		.a = a,
@@ -47,7 +21,8 @@ static struct manifest empty(struct apply *p, struct arena *a)
 	};
 }
 
-/* A failed output is known as before; one that could not be put in place as the intent had it. */
+/* Adds the outputs of this run. One that failed is known as it was before; one that could not be put into its
+ * place is known as the intent has it. */
 static void add_new(struct apply *p, struct manifest *m)
 {
 	VEC_EACH (const struct put, put, &p->puts) {
@@ -58,30 +33,10 @@ static void add_new(struct apply *p, struct manifest *m)
 	}
 }
 
-static struct err *write_intent(struct apply *p, struct str *ret_path)
-{
-	ARENA(tmp);
-	struct manifest m = empty(p, &tmp);
-	add_old(p, &m);
-	add_new(p, &m);
-	m.report = p->report;
-	for (size_t i = 0; i < p->dirs.n; i++)
-		add_made(&m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
-	return manifest_put(p->a, &m, ret_path);
-}
-
 /* ---- writing ---- */
 
-static bool writes(const struct apply *p)
-{
-	VEC_EACH (const struct put, put, &p->puts)
-		if (put->what != PUT_NOTHING)
-			return true;
-	return p->dirs.n > 0;
-}
-
-/* The entries of a folder are about to change by us. How it was just before tells, later, whether
- * somebody else had changed it since it was listed. */
+/* Called before we change the entries of path's folder: its signature will show whether anybody else had
+ * changed it since it was listed. */
 static void touch(struct apply *p, struct str path)
 {
 	struct str dir = path_dir(path);
@@ -95,85 +50,80 @@ static void touch(struct apply *p, struct str path)
 	map_put(&p->touched, dir, before);
 }
 
-/* A folder that cannot be made fails the files that need it, each for itself. */
-static void make_dirs(struct apply *p)
-{
-	VEC_EACH (struct put, put, &p->puts)
-		if (put->what != PUT_NOTHING)
-			touch(p, put->path);
-	for (size_t i = 0; i < p->dirs.n; i++) {
-		struct str dir = base_path(p->a, p->s->base, p->dirs.v[i]);
-		touch(p, dir);
-		err_free(fs_mkdirs(dir));
-	}
-}
-
-/* Staged contents and new folders must not stay when there is no room for all of them. */
-static struct err *abandon(struct apply *p, struct err *e)
-{
-	e = err_join(e, put_each(p, put_abandon));
-	for (size_t i = p->dirs.n; i-- > 0;)
-		err_free(fs_remove_empty(base_path(p->a, p->s->base, p->dirs.v[i])));
-	return e;
-}
-
 static struct err *sync_intent(struct arena *tmp, void *path)
 {
 	(void)tmp;
 	return manifest_sync(*(struct str *)path);
 }
 
-/* The intent is there before anything that it names, and lasts before anything is replaced. */
+/* The intent is written before anything that it names, and is on the disk before anything is replaced. */
 static struct err *stage_all(struct apply *p)
 {
-	struct str intent;
-	TRY(write_intent(p, &intent));
-	make_dirs(p);
+	ARENA(tmp);
+	struct str path;
+	struct manifest intent = empty_manifest(p, &tmp);
+	if (p->s->old)
+		VEC_EACH (const struct made, e, &p->s->old->made)
+			if (!map_get(&p->by_output, e->output))
+				add_made(&intent, e);
+	add_new(p, &intent);
+	intent.report = p->report;
+	for (size_t i = 0; i < p->dirs.n; i++)
+		add_made(&intent, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
+	TRY(manifest_put(p->a, &intent, &path));
+
+	VEC_EACH (struct put, put, &p->puts)
+		if (put->what != PUT_NOTHING)
+			touch(p, put->path);
+	for (size_t i = 0; i < p->dirs.n; i++) {
+		struct str dir = base_path(p->a, p->s->base, p->dirs.v[i]);
+		touch(p, dir);
+		err_free(fs_mkdirs(dir)); /* without it, each file that needs it fails on its own */
+	}
+
 	struct pool *disk = pool_new(1); /* its thread waits for the disk */
-	pool_add(disk, sync_intent, &intent);
+	pool_add(disk, sync_intent, &path);
 	struct err *e = put_by_folder(p, put_stage);
 	return err_join(e, pool_end(disk));
 }
 
 static struct err *write_all(struct apply *p)
 {
-	/* What rocsmith keeps in a tree is nothing for its version control. */
+	/* keeps the journal out of the tree's version control */
 	if (p->s->request->in_place)
 		TRY(base_put(base_file(p->a, p->s->journal, ".gitignore"), S("*\n"), false));
 	struct err *e = stage_all(p);
 	if (!e)
 		e = put_by_folder(p, put_commit);
-	return e ? abandon(p, e) : NULL;
+	if (!e)
+		return NULL;
+	/* on a full disk nothing that was staged may stay */
+	e = err_join(e, put_each(p, put_abandon));
+	for (size_t i = p->dirs.n; i-- > 0;)
+		err_free(fs_remove_empty(base_path(p->a, p->s->base, p->dirs.v[i])));
+	return e;
 }
 
-/* ---- what is no longer wanted ---- */
-
-static struct err *remove_one(struct apply *p, const struct made *e)
-{
-	enum undo undo;
-	touch(p, base_path(p->a, p->s->base, e->output));
-	TRY(undo_one(p->s->old, p->s->base, e, false, &undo));
-	if (undo == UNDO_DONE) {
-		strs_add(p->a, &p->t->removed, e->output);
-	} else if (undo == UNDO_EDITED) {
-		strs_add(p->a, &p->t->edited, e->output);
-		add_made(&p->next, e);
-	}
-	return NULL;
-}
-
+/* Takes back the outputs of earlier runs that are no longer wanted. */
 static struct err *remove_stale(struct apply *p)
 {
 	VEC_EACH (const struct made, e, &p->s->old->made) {
-		size_t at = (size_t)(uintptr_t)map_get(&p->by_output, e->output);
-		if (at || e->kind == MADE_DIR)
+		enum undo undo;
+		if (map_get(&p->by_output, e->output) || e->kind == MADE_DIR)
 			continue;
 		TRY(cancel_check());
 		if (collect_keeps(p, e)) {
 			add_made(&p->next, e);
 			map_put(&p->kept_sources, e->source, p);
-		} else {
-			TRY(remove_one(p, e));
+			continue;
+		}
+		touch(p, base_path(p->a, p->s->base, e->output));
+		TRY(undo_one(p->s->old, p->s->base, e, false, &undo));
+		if (undo == UNDO_DONE) {
+			strs_add(p->a, &p->t->removed, e->output);
+		} else if (undo == UNDO_EDITED) {
+			strs_add(p->a, &p->t->edited, e->output);
+			add_made(&p->next, e);
 		}
 	}
 	return undo_dirs(p->s->old, p->s->base, &p->wanted, &p->next);
@@ -181,9 +131,9 @@ static struct err *remove_stale(struct apply *p)
 
 /* ---- the end ---- */
 
-/* The errors of outputs, told to the changes; a copy that failed becomes one. Changes move in
- * memory when one is added, so those come last. */
-static bool tell_failures(struct apply *p)
+/* Moves the errors of outputs into the changes; a failed copy becomes a change of its own. Those come last,
+ * since changes move in memory when one is added. Is any change failed? */
+static bool report_failures(struct apply *p)
 {
 	bool failed = false;
 	VEC_EACH (struct put, put, &p->puts)
@@ -204,56 +154,46 @@ static bool tell_failures(struct apply *p)
 	return failed;
 }
 
-static struct err *finish(struct apply *p, bool wrote)
+static struct err *change_tree(struct apply *p)
 {
-	bool failed = tell_failures(p);
 	struct manifest *m = &p->next;
+	bool writes = p->dirs.n > 0;
+	VEC_EACH (const struct put, put, &p->puts)
+		writes = writes || put->what != PUT_NOTHING;
+	if (writes)
+		TRY(write_all(p));
+	if (p->s->old)
+		TRY(remove_stale(p));
+	TRY(sign_all(p, writes || p->t->removed.n));
+
+	m->complete = !report_failures(p);
 	add_new(p, m);
 	for (size_t i = 0; i < p->dirs.n; i++)
 		if (fs_is_dir(base_path(p->a, p->s->base, p->dirs.v[i])))
 			add_made(m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
-	m->complete = !failed;
 	m->changes.v = p->t->v;
 	m->changes.n = p->t->n;
 	m->report = p->report;
-	TRY(fs_remove_tree(base_file(p->a, p->s->journal, "new"))); /* also of a killed run */
-	return wrote ? manifest_add(m) : manifest_write(m);
-}
-
-static struct err *change(struct apply *p)
-{
-	bool wrote = writes(p);
-	if (wrote)
-		TRY(write_all(p));
-	if (p->s->old)
-		TRY(remove_stale(p));
-	TRY(sign_all(p, wrote || p->t->removed.n));
-	return finish(p, wrote);
-}
-
-static void report_edited(struct apply *p)
-{
-	struct strs list = view_edited(&p->s->view, p->a);
-	for (size_t i = 0; i < list.n; i++)
-		if (!strs_has(&p->t->edited, list.v[i]))
-			strs_add(p->a, &p->t->edited, list.v[i]);
-	strs_sort(&p->t->edited);
-	strs_sort(&p->t->removed);
+	TRY(fs_remove_tree(base_file(p->a, p->s->journal, "new"))); /* a killed run's, too */
+	return writes ? manifest_add(m) : manifest_write(m);
 }
 
 static struct err *apply(struct apply *p)
 {
 	TRY(collect_puts(p));
 	TRY(put_each(p, put_examine));
-	tell(p);
-	return p->s->request->look_only || fs_writes_forbidden() ? NULL : change(p);
-}
-
-/* No more threads than there can be something to do for. */
-static struct pool *pool_for(const struct change_request *o, const struct change_set *t)
-{
-	size_t jobs = o->jobs ? o->jobs : cpu_count(), most = o->copies ? jobs : t->n + !t->n;
-	return pool_new((unsigned)(jobs < most ? jobs : most));
+	VEC_EACH (struct put, put, &p->puts) {
+		if (put->error) {
+			put->what = PUT_NOTHING;
+			put->failed = true;
+		} else if (put->change && put->what == PUT_NOTHING &&
+			   put->change->status == CHANGE_OK) {
+			put->change->status = CHANGE_SKIPPED;
+		}
+		if (put->keep_aside)
+			strs_add(p->a, &p->t->edited, put->made.output);
+	}
+	return p->s->request->look_only || fs_writes_forbidden() ? NULL : change_tree(p);
 }
 
 struct err *session_apply(struct session *s, struct change_set *t, struct str report)
@@ -263,12 +203,18 @@ struct err *session_apply(struct session *s, struct change_set *t, struct str re
 		return NULL;
 	p.failed_outputs.a = p.failed_sources.a = p.parents.a = p.wanted.a = p.touched.a = s->a;
 	p.kept_sources.a = s->a;
-	p.next = empty(&p, s->a);
-	p.pool = pool_for(s->request, t);
+	p.next = empty_manifest(&p, s->a);
+	/* no more threads than there can be work for */
+	size_t jobs = s->request->jobs ? s->request->jobs : cpu_count();
+	size_t most = s->request->copies ? jobs : t->n + !t->n;
+	p.pool = pool_new((unsigned)(jobs < most ? jobs : most));
 	struct err *e = apply(&p);
 	e = err_join(e, pool_end(p.pool));
-	(void)tell_failures(&p);
-	report_edited(&p);
+	(void)report_failures(&p);
+	struct strs edited = view_edited(&s->view, p.a);
+	strs_put_all(p.a, &t->edited, &edited);
+	strs_sort(&t->edited);
+	strs_sort(&t->removed);
 	return e;
 }
 

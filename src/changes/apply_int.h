@@ -1,15 +1,15 @@
-/* Shared by the files that apply a set: what is to be put where (collect.c, place.c), one output on
- * its way (put.c), what is known of it afterwards (sign.c), and the whole (apply.c). */
+/* Shared by the files that apply a set: collecting its outputs (collect.c) and their places (place.c), one output on its
+ * way (put.c), signatures afterwards (sign.c), and the whole (apply.c). */
 #pragma once
 
 #include "base/pool.h"
 #include "changes/changes.h"
 #include "changes/manifest.h"
 
-/* What becomes of an output. */
+/* What happens at an output's place. */
 enum put_what { PUT_NOTHING, PUT_NEW, PUT_OVER };
 
-/* What is at a path. */
+/* A look at a path. */
 struct look {
 	int why; /* nothing: errno */
 	struct stat st;
@@ -18,25 +18,25 @@ struct look {
 struct put {
 	const struct session *s;
 	struct change *change;   /* NULL: a plain copy */
-	struct made made;        /* what the manifest will say */
-	const struct made *old;  /* what it says now, or NULL */
+	struct made made;        /* the manifest's record-to-be */
+	const struct made *old;  /* its record now, or NULL */
 	struct str path;         /* absolute */
-	struct str text;         /* of MADE_TEXT and MADE_LINK */
-	struct str from;         /* of copies: the absolute source */
-	struct stat like;        /* of copies: the source's */
+	struct str text;         /* for MADE_TEXT and MADE_LINK */
+	struct str from;         /* for copies: the source's absolute path ... */
+	struct stat like;        /* ... and stat */
 	const struct look *seen; /* at path; NULL = nobody looked yet */
-	uint64_t looked;         /* when */
-	struct sig there;        /* what was at path when it was examined */
+	uint64_t looked;         /* the time of the look at the source */
+	struct sig there;        /* signature at path when it was examined */
 	enum put_what what;
-	unsigned mode; /* 0 = that of a new file */
+	unsigned mode; /* 0 = a new file's */
 	uid_t uid;
 	gid_t gid;
-	bool is_link;       /* what is at path */
-	bool same_source;   /* of copies: the source is as the last run saw it */
+	bool is_link;       /* a link is at path */
+	bool same_source;   /* for copies: the source is as the last run saw it */
 	bool keep_original; /* the file there becomes the original */
 	bool was_original;  /* the file there is the original, kept by a killed run */
 	bool keep_aside;    /* the file there is our output, edited by somebody */
-	bool unsure; /* looked at so soon after its last change that its signature tells nothing */
+	bool unsure; /* looked at so soon after its last change that the signature proves nothing */
 	bool done;
 	bool failed; /* before anything was written; its error is the change's */
 	struct err *error;
@@ -52,14 +52,14 @@ struct apply {
 	struct map by_output; /* output -> index into puts plus one */
 	struct map failed_outputs, failed_sources;
 	struct map kept_sources; /* of outputs of earlier runs that stay */
-	struct map parents;      /* folder of outputs -> struct parent * */
+	struct map parents;      /* folder of outputs -> struct parent_folder * */
 	struct strs dirs;        /* folders to be made, parents first */
 	struct map wanted;       /* folders that have an output, or are copies */
 	struct map touched;      /* absolute folders whose entries changed */
 	struct manifest next;
 };
 
-/* ---- place.c: where an output goes ---- */
+/* ---- place.c: the place of an output ---- */
 
 /* Sets ret->made.output (free of links) and ret->path; an output that may not be written is an
  * error. place_find() follows a link at output itself. */
@@ -71,21 +71,21 @@ MUST_USE struct err *place_dir(struct apply *p, struct str dir); /* it is wanted
 
 /* A put for each text of the set and, where the overlay gets them, for all other files. */
 MUST_USE struct err *collect_puts(struct apply *p);
-/* An output that this run did not make, and that stays all the same. */
+/* Does an output that this run did not make stay all the same? */
 bool collect_keeps(const struct apply *p, const struct made *e);
 
 /* ---- put.c: jobs of a pool; errors of one output stay in it ---- */
 
 MUST_USE struct err *put_each(const struct apply *p, pool_fn *fn); /* all puts, side by side */
-/* The same where folders change: those of one are done by one thread, as far as that is no more than
- * its share, for a folder lets only one change it at a time. */
+/* The same for work that changes folders: the puts of one folder go to one thread, as far as that is no more than its
+ * share, since a folder lets in one thread at a time. */
 MUST_USE struct err *put_by_folder(const struct apply *p, pool_fn *fn);
 
 struct err *put_examine(struct arena *tmp, void *put);
-/* The new content, beside its place (fs_temp_name). */
+/* Writes the new content beside its place (fs_temp_name). */
 struct err *put_stage(struct arena *tmp, void *put);
 struct err *put_commit(struct arena *tmp, void *put);
-struct err *put_abandon(struct arena *tmp, void *put); /* what is staged and not committed goes */
+struct err *put_abandon(struct arena *tmp, void *put); /* removes content that was not committed */
 
 /* ---- sign.c ---- */
 

@@ -1,36 +1,32 @@
-/* A set of changes to the files of a tree: applied in place or as an overlay folder, with a
- * journal, undoable, and explained.
+/* Applies a set of changes to the files of a tree, in place or as an overlay folder, with a journal from which it can
+ * be undone.
  *
  *     session_open(a, &request, &s);            locks, and reads what earlier runs did
  *     session_current(&s, &set, &report, &yes)  nothing changed since: done
- *     ... view_read(&s.view, ...)               compute the set from the sources as they were
+ *     ... view_read(&s.view, ...)               computes the set from the sources as they were
  *     session_apply(&s, &set, report);          writes what differs
  *     session_close(&s);
  *
  * Trees come from strangers. While a session is open nothing in them is changed through a link, and a
  * journal counts only when it is a real folder of this user's and its manifest this user's own work.
  *
- * The journal, BASE/.rocsmith/ (BASE = the tree, or the overlay), holds the manifest, a lock and, in
- * place,
- * originals/ with every file that was replaced: the old file itself, under a second name, taken
- * before the new one is renamed over it. kept/ holds what somebody else had written over one of our
- * outputs when it was made anew.
+ * The journal, BASE/.rocsmith/ (BASE = the tree, or the overlay), holds the manifest and a lock. In place it also
+ * holds originals/ with every file that was replaced: the old file itself, under a second name that it got before
+ * the new one was renamed over it. kept/ holds outputs of ours that somebody else had edited when they were made
+ * anew.
  *
- * Order of a run: lock; examine what is there; write the manifest with what is going to be (the
- * intent); write all new contents, each beside its place under a passing name that follows from its
- * own, and meanwhile sync the intent; rename them to their places; remove outputs without a source;
- * write the manifest with what is. A full disk shows before anything is changed. A kill leaves
- * outputs old or new, never torn, all of them known to the intent, and contents tell which of them
- * are made; so the next run, or a restore, needs no record of how far it came, and knows which
- * passing names to remove. Contents wait in the folders where they will be, not in one of ours: one
- * folder lets only one thread at a time in, and a file system takes renames from folder to folder
- * one by one.
+ * A run takes the lock, examines what is there, writes a manifest of what will be (the intent), writes all new
+ * contents, each beside its place under a passing name that follows from its own, and meanwhile syncs the intent.
+ * Then it renames them to their places, removes outputs without a source, and writes a manifest of what is. So a
+ * full disk shows before anything is changed. A kill leaves every output old or new, never torn, and known to the
+ * intent; contents show which of them are made. So the next run, or a restore, needs no note of how far the killed
+ * one came, and knows which passing names to remove. Contents wait in the folders of their places, and not in one
+ * of ours, since a folder lets in one thread at a time, and file systems do renames between folders one by one.
  *
- * Outputs are not synced one by one, which would cost more than the whole run: they can be made
- * again, and so can what the manifest tells at the end. The intent is, before anything is replaced.
- * A file system that loses power keeps the order of renames; what it may lose is the content of a
- * young file. Then its size is 0, or its signature is not the manifest's, and the next run makes it
- * anew; an original is an old file that only got a new name.
+ * Only the intent is synced, before anything is replaced. To sync each output would cost more than the whole run,
+ * and outputs and the last manifest can be made again. A file system that loses power keeps the order of renames,
+ * but may lose the content of a young file. Such a file has size 0, or another signature than in the manifest, and
+ * the next run makes it anew; an original is an old file that only got another name.
  */
 #pragma once
 
@@ -49,10 +45,10 @@ struct change {
 	struct str source, output; /* relative to the tree / the output folder */
 	enum change_status status;
 	struct err *error; /* of CHANGE_FAILED; freed by change_set_free() */
-	struct str text;   /* to be written to output; .p NULL = nothing is */
+	struct str text;   /* to be written to output; .p NULL = nothing to write */
 	size_t edits;      /* how many made the text, where they are counted */
-	unsigned mark;     /* the caller's own word about it, given back by session_current() */
-	bool absent;       /* the caller saw that nothing is at output among the sources */
+	unsigned mark;     /* a note of the caller's, which session_current() gives back */
+	bool absent;       /* the caller knows that the sources have nothing at output */
 };
 
 struct change_set {
@@ -69,7 +65,7 @@ void change_set_free(struct change_set *t);
 /* The error of the first file that failed, as "cannot VERB 'FILE'", taken out of the set; or NULL. */
 MUST_USE struct err *change_set_failure(struct change_set *t, const char *verb);
 
-/* What becomes of outputs of earlier runs that the set does not name. */
+/* The fate of outputs of earlier runs that the set does not name. */
 enum change_earlier {
 	EARLIER_GO,
 	EARLIER_STAY,
@@ -82,14 +78,15 @@ struct change_request {
 	bool look_only;      /* only the statuses are set */
 	bool copies;         /* the overlay gets all other files of the tree, too */
 	bool history;        /* and its .git */
-	bool worked_in; /* others change files of the overlay: as they leave them, they are current */
+	bool worked_in;      /* others change files of the overlay; those count as current */
 	enum change_earlier earlier;
 	struct str
 		journal; /* its name; "" = .rocsmith. Each layer of changes has its own; outputs may
 				go to .rocsmith-x/overlay/, which no view shows */
-	struct str identity;  /* all on which the set depends besides files; another one: no run is
-				current */
-	enum errcode failure; /* of an output that cannot be written */
+	struct str
+		identity; /* everything but files that the set depends on; when it changes, no run
+				is current */
+	enum errcode failure; /* the code for an output that cannot be written */
 	unsigned jobs;
 };
 
@@ -110,8 +107,8 @@ struct session {
  * fit each other. The session must be closed also when this fails. */
 MUST_USE struct err *session_open(
 	struct arena *a, const struct change_request *request, struct session *ret);
-/* True when nothing that the last run looked at or wrote has changed; the set (without texts) and
- * the report are then those of that run. Costs one stat for each folder, source and output. */
+/* *yes: nothing that the last run looked at or wrote has changed; the set (without texts) and the report are those
+ * of that run then. Costs one stat for each folder, source and output. */
 MUST_USE struct err *session_current(
 	struct session *s, struct change_set *ret, struct str *ret_report, bool *yes);
 /* Writes the texts; CHANGE_SKIPPED for outputs that are up to date. In a dry run only the statuses
@@ -126,7 +123,7 @@ void session_close(struct session *s);
  * name begins with .rocsmith: such names are hidden from every view of a tree. */
 struct str changes_journal(struct arena *a, struct str dir, struct str name);
 bool changes_made(struct str journal); /* is there one? */
-/* What became of the files that earlier runs made. */
+/* The state of a file that an earlier run made. */
 enum change_state { STATE_CURRENT, STATE_STALE, STATE_EDITED, STATE_MISSING, STATE_ORPHAN };
 struct change_entry {
 	struct str output, source;

@@ -1,5 +1,5 @@
-/* What is to be put where: the texts of the set and, in an overlay, copies of all other files,
- * links as they are, folders even when empty. */
+/* Collects the outputs of a run: the texts of the set and, in an overlay, copies of all other files, with links as
+ * they are and empty folders. */
 #include <errno.h>
 
 #include "base/fs.h"
@@ -31,16 +31,16 @@ void change_fail(struct change *c, struct err *e)
 	c->error = err_join(c->error, e);
 }
 
-/* A text, and what is in its place among the sources. */
-struct text {
+/* A text, and the file at its place among the sources. */
+struct text_place {
 	const struct apply *p;
 	struct change *change;
 	struct look there;
 };
 
-static struct err *look(struct arena *tmp, void *text)
+static struct err *look_at_place(struct arena *tmp, void *text)
 {
-	struct text *t = text;
+	struct text_place *t = text;
 	if (t->there.why)
 		return NULL;
 	struct str output = path_clean(tmp, t->change->output);
@@ -49,8 +49,8 @@ static struct err *look(struct arena *tmp, void *text)
 	return NULL;
 }
 
-/* The output of a failed source is neither written nor, in an overlay, covered by a copy. */
-static void add_text(struct apply *p, const struct text *t)
+/* The output of a failed source is not written, and in an overlay no copy takes its place. */
+static void add_text(struct apply *p, const struct text_place *t)
 {
 	struct change *c = t->change;
 	struct put put = {.s = p->s, .change = c, .text = c->text};
@@ -86,27 +86,21 @@ bool collect_keeps(const struct apply *p, const struct made *e)
 
 /* ---- copies ---- */
 
-struct walk {
+struct copy_walk {
 	struct apply *p;
-	struct map sources; /* path -> struct seen *: what the last run copied, as it was */
-	struct strs todo;   /* folders to look into, relative */
+	struct map sources; /* path -> struct seen *: the sources that the last run saw */
+	struct strs todo;   /* folders to be listed, relative */
 };
 
-/* The history stays where it is; a submodule's is part of the tree. */
-static bool left_out(struct str name, bool git)
-{
-	return (git && str_eq(name, S(".git"))) || str_starts(name, S(".rocsmith"));
-}
-
-/* A file that cannot be copied is a failed file of the result. */
-static void add_failed(struct walk *w, struct str rel, struct err *e)
+/* Adds a file that cannot be copied as a failed output. */
+static void add_failed(struct copy_walk *w, struct str rel, struct err *e)
 {
 	struct put put = {.s = w->p->s, .error = e};
 	put.made = (struct made){.output = rel, .source = rel, .kind = MADE_COPY};
 	add_put(w->p, &put);
 }
 
-static struct err *copy_of(struct walk *w, struct str rel, struct put *put)
+static struct err *copy_of(struct copy_walk *w, struct str rel, struct put *put)
 {
 	struct arena *a = w->p->a;
 	struct session *s = w->p->s;
@@ -117,12 +111,12 @@ static struct err *copy_of(struct walk *w, struct str rel, struct put *put)
 	return put->made.kind == MADE_LINK ? fs_readlink(a, put->from, &put->text) : NULL;
 }
 
-static void add_copy(struct walk *w, struct str rel)
+static void add_copy(struct copy_walk *w, struct str rel)
 {
 	struct put put = {.s = w->p->s, .made = {.source = rel}};
 	const struct made *old = manifest_made(w->p->s->old, rel);
 	if (old && old->kind == MADE_TEXT && collect_keeps(w->p, old))
-		return; /* another run's text */
+		return; /* a text of another run */
 	struct err *e = copy_of(w, rel, &put);
 	if (!e && put.made.kind == MADE_COPY && !S_ISREG(put.like.st_mode))
 		return; /* a socket, a pipe */
@@ -140,7 +134,7 @@ static void add_copy(struct walk *w, struct str rel)
 	add_put(w->p, &put);
 }
 
-static struct err *read_dir(struct walk *w, struct str rel)
+static struct err *read_dir(struct copy_walk *w, struct str rel)
 {
 	struct arena *a = w->p->a;
 	struct session *s = w->p->s;
@@ -152,7 +146,9 @@ static struct err *read_dir(struct walk *w, struct str rel)
 	view_note_dir(&s->view, dir, &st);
 	VEC_EACH (const struct fs_name, n, &names) {
 		struct str path = top ? n->name : path_join(a, rel, n->name);
-		if (left_out(n->name, top && !s->request->history) ||
+		/* the history stays where it is; that of a submodule is part of the tree */
+		bool history = top && str_eq(n->name, S(".git")) && !s->request->history;
+		if (history || str_starts(n->name, S(".rocsmith")) ||
 			view_hides(&s->view, path_join(a, s->root, path)))
 			continue;
 		if (n->dir && !n->link)
@@ -165,7 +161,7 @@ static struct err *read_dir(struct walk *w, struct str rel)
 
 static struct err *add_copies(struct apply *p)
 {
-	struct walk w = {.p = p, .sources.a = p->a};
+	struct copy_walk w = {.p = p, .sources.a = p->a};
 	if (p->s->old)
 		VEC_EACH (struct seen, s, &p->s->old->seen)
 			if (s->kind == SEEN_FILE)
@@ -185,16 +181,16 @@ static struct err *add_copies(struct apply *p)
 
 struct err *collect_puts(struct apply *p)
 {
-	struct text *texts = arena_array(p->a, p->t->n, sizeof(*texts));
+	struct text_place *texts = arena_array(p->a, p->t->n, sizeof(*texts));
 	size_t n = 0;
 	VEC_EACH (struct change, c, p->t) {
 		if (c->text.p || c->status == CHANGE_FAILED)
-			texts[n++] = (struct text){
+			texts[n++] = (struct text_place){
 				.p = p, .change = c, .there.why = c->absent ? ENOENT : 0};
 		else if (c->status == CHANGE_OK) /* another source gives this output */
 			c->status = CHANGE_SKIPPED;
 	}
-	pool_add_each(p->pool, texts, n, sizeof(*texts), look);
+	pool_add_each(p->pool, texts, n, sizeof(*texts), look_at_place);
 	TRY(pool_wait(p->pool));
 	p->puts.v = arena_array(p->a, n, sizeof(*p->puts.v));
 	p->puts.cap = n;

@@ -1,4 +1,4 @@
-/* Is what lies there still what we made? By signature when that is enough, else by content. */
+/* Compares what lies at an output's place with what we made: by signature when that is enough, or else by content. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -38,13 +38,6 @@ uint64_t sig_now(void)
 	return nanoseconds(&t);
 }
 
-/* Where times have no fraction the file system counts in seconds, or in twos. */
-static bool is_racy(const struct sig *s, uint64_t now)
-{
-	bool coarse = s->ctime % 1000000000u == 0;
-	return s->ctime + (coarse ? 2000000000u : 0) >= now;
-}
-
 uint64_t sig_exact(int fd)
 {
 	struct stat st;
@@ -57,13 +50,14 @@ uint64_t sig_exact(int fd)
 			return 0;
 		before = now.ctime;
 	}
-	return sig_now() == start ? st.st_dev : 0; /* else it was the clock */
+	return sig_now() == start ? st.st_dev : 0; /* if the clock ticked, it may have been that */
 }
 
 bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact)
 {
-	struct sig s = sig_of(st);
-	return (!exact || st->st_dev != exact) && is_racy(&s, start);
+	/* times without a fraction mean a file system that counts in seconds, or in steps of two */
+	uint64_t ctime = sig_of(st).ctime, step = ctime % 1000000000u ? 0 : 2000000000u;
+	return (!exact || st->st_dev != exact) && ctime + step >= start;
 }
 
 struct sum sum_of(struct str text)
@@ -100,17 +94,6 @@ bool sum_is_of_file(const struct sum *s, struct str path)
 	return !e && sum_is_of(s, text);
 }
 
-bool sum_eq(const struct sum *a, const struct sum *b)
-{
-	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
-}
-
-bool sum_none(const struct sum *s)
-{
-	static const struct sum none;
-	return sum_eq(s, &none);
-}
-
 static bool same_text(struct arena *tmp, struct str text, struct str path)
 {
 	struct str other;
@@ -126,7 +109,7 @@ static bool same_link(struct arena *tmp, struct str here, struct str there)
 	return !a && !b && str_eq(one, other);
 }
 
-/* The sum of a copy is noted only where its signature cannot tell. */
+/* The sum of a copy is only known if its signature was no proof. */
 static struct err *read_content(
 	const struct manifest *m, struct str base, const struct made *e, enum content *ret)
 {

@@ -1,7 +1,6 @@
-/* The unified diff of two texts, as diff -u prints it: the greedy algorithm of Myers (1986) over
- * lines. Its cost grows with the square of the number of differences, so that a stretch with very
- * many of them is committed as far as it is known and the rest starts anew: the output is then
- * still right, if not the shortest.
+/* The unified diff of two texts, as diff -u prints it, by the greedy algorithm of Myers (1986) over lines. Its cost
+ * grows with the square of the number of differences; after MOST_EDITS of them the search begins anew from where
+ * it is. The output is still right then, if not the shortest.
  */
 #include "base/buf.h"
 #include "changes/changes.h"
@@ -10,12 +9,12 @@ enum { CONTEXT = 3, MOST_EDITS = 256 };
 
 struct side {
 	struct strs lines; /* with their newlines */
-	bool *common;      /* the line stands on both sides */
+	bool *common;      /* of each line: is it on both sides? */
 };
 
-/* The search goes in rounds, each from the lines (i, k) on; row[e][e + c] is how far in the old
- * text the best path with e edits on the diagonal c comes. */
-struct diff {
+/* The search goes in rounds, each from the lines (i, k). row[e][e + c] is the furthest line of the old text that a
+ * path with e edits reaches on the diagonal c. */
+struct diff_search {
 	struct side old, new;
 	size_t i, k;
 	ptrdiff_t *row[MOST_EDITS + 1];
@@ -33,28 +32,28 @@ static struct side split(struct arena *a, struct str text)
 	return s;
 }
 
-/* ---- which lines are common ---- */
+/* ---- the search for common lines ---- */
 
-static ptrdiff_t reach(const struct diff *d, ptrdiff_t e, ptrdiff_t c)
+static ptrdiff_t reach(const struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
 {
 	return c < -e || c > e ? -1 : d->row[e][e + c];
 }
 
 /* Is the last edit of the best path an insertion (else a deletion)? */
-static bool came_down(const struct diff *d, ptrdiff_t e, ptrdiff_t c)
+static bool came_down(const struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
 {
 	return c == -e || (c != e && reach(d, e - 1, c - 1) < reach(d, e - 1, c + 1));
 }
 
-/* Where the best path with e edits comes upon the diagonal c. */
-static ptrdiff_t start(const struct diff *d, ptrdiff_t e, ptrdiff_t c)
+/* The line at which the best path with e edits enters the diagonal c. */
+static ptrdiff_t start(const struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
 {
 	if (!e)
 		return 0;
 	return came_down(d, e, c) ? reach(d, e - 1, c + 1) : reach(d, e - 1, c - 1) + 1;
 }
 
-static bool step(struct diff *d, ptrdiff_t e, ptrdiff_t c)
+static bool step(struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
 {
 	const struct strs *old = &d->old.lines, *new = &d->new.lines;
 	size_t n = old->n - d->i, m = new->n - d->k;
@@ -66,8 +65,8 @@ static bool step(struct diff *d, ptrdiff_t e, ptrdiff_t c)
 	return (size_t)x >= n && x - c >= (ptrdiff_t)m;
 }
 
-/* Marks the lines that the path to (e, c) keeps; the next round is from where it ends. */
-static void mark(struct diff *d, ptrdiff_t e, ptrdiff_t c)
+/* Marks the lines that the path to (e, c) keeps; the next round starts at its end. */
+static void mark(struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
 {
 	ptrdiff_t x = reach(d, e, c);
 	size_t i = d->i + (size_t)x, k = d->k + (size_t)(x - c);
@@ -86,8 +85,8 @@ static void mark(struct diff *d, ptrdiff_t e, ptrdiff_t c)
 	d->k = k;
 }
 
-/* The diagonal that came furthest within the texts. */
-static ptrdiff_t furthest(const struct diff *d, ptrdiff_t e)
+/* The diagonal whose path came furthest within the texts. */
+static ptrdiff_t furthest(const struct diff_search *d, ptrdiff_t e)
 {
 	size_t n = d->old.lines.n - d->i, m = d->new.lines.n - d->k;
 	ptrdiff_t best = 0, most = -1;
@@ -102,7 +101,7 @@ static ptrdiff_t furthest(const struct diff *d, ptrdiff_t e)
 	return best;
 }
 
-static void one_round(struct diff *d)
+static void one_round(struct diff_search *d)
 {
 	ARENA(tmp);
 	for (ptrdiff_t e = 0; e <= MOST_EDITS; e++) {
@@ -119,29 +118,29 @@ static void one_round(struct diff *d)
 
 /* ---- printing ---- */
 
-/* A line of the diff, if all were printed; i and k: how many of each text are before it. */
-struct row {
+/* A line of the full diff; i and k count the lines of each text before it. */
+struct diff_row {
 	char sign;
 	struct str line;
 	size_t i, k;
 	bool shown;
 };
 
-struct rows {
-	struct row *v;
+struct diff_rows {
+	struct diff_row *v;
 	size_t n, cap;
 };
 
-static struct rows all_rows(struct arena *a, const struct diff *d)
+static struct diff_rows all_rows(struct arena *a, const struct diff_search *d)
 {
 	const struct strs *old = &d->old.lines, *new = &d->new.lines;
-	struct rows rows = {0};
+	struct diff_rows rows = {0};
 	for (size_t i = 0, k = 0; i < old->n || k < new->n;) {
 		bool gone = i < old->n && !d->old.common[i];
 		bool came = !gone && k < new->n && !d->new.common[k];
 		char sign = gone ? '-' : came ? '+' : ' ';
 		struct str line = came ? new->v[k] : old->v[i];
-		*VEC_PUSH(a, &rows) = (struct row){.sign = sign, .line = line, .i = i, .k = k};
+		*VEC_PUSH(a, &rows) = (struct diff_row){.sign = sign, .line = line, .i = i, .k = k};
 		i += !came;
 		k += !gone;
 	}
@@ -159,7 +158,7 @@ static void put_range(struct buf *out, char sign, size_t first, size_t count)
 		buf_fmt(out, "%c%zu,%zu", sign, first + (count ? 1 : 0), count);
 }
 
-static void hunk(struct buf *out, const struct row *from, const struct row *last)
+static void put_hunk(struct buf *out, const struct diff_row *from, const struct diff_row *last)
 {
 	buf_add(out, S("@@ "));
 	put_range(out, '-', from->i, last->i + (last->sign != '+') - from->i);
@@ -179,17 +178,17 @@ struct str changes_diff(struct arena *a, const struct changes_diff *what)
 	ARENA(tmp);
 	if (str_eq(what->old, what->new))
 		return S("");
-	struct diff d = {.old = split(&tmp, what->old), .new = split(&tmp, what->new)};
+	struct diff_search d = {.old = split(&tmp, what->old), .new = split(&tmp, what->new)};
 	while (d.i < d.old.lines.n || d.k < d.new.lines.n)
 		one_round(&d);
 	BUF(out, a);
 	buf_fmt(&out, "--- %.*s\n+++ %.*s\n", STR(what->old_name), STR(what->new_name));
-	struct rows rows = all_rows(&tmp, &d);
+	struct diff_rows rows = all_rows(&tmp, &d);
 	for (size_t from = 0, to; from < rows.n; from = to) {
 		for (to = from + 1; to < rows.n && rows.v[to].shown == rows.v[from].shown;)
 			to++;
 		if (rows.v[from].shown)
-			hunk(&out, &rows.v[from], &rows.v[to - 1]);
+			put_hunk(&out, &rows.v[from], &rows.v[to - 1]);
 	}
 	return buf_str(&out);
 }

@@ -1,4 +1,4 @@
-/* Variables of a user's sessions; see login.h. */
+/* Sets and unsets variables of a user's sessions; see login.h. */
 #include "changes/login.h"
 
 #include <stdlib.h>
@@ -19,19 +19,19 @@ enum { FILE_MAX = 1 << 20 };
 	"# Made by \"rocsmith doctor --fix\", which also takes it back (--undo). Other lines do "  \
 	"not belong here.\n"
 
-struct entry {
+struct login_entry {
 	struct str name, value, id;
 };
 
-struct work {
+struct login_work {
 	struct arena *a;
 	const struct login_request *r;
 	struct str home, config, ours; /* ours: env.sh */
-	VEC(struct entry) entries;
+	VEC(struct login_entry) entries;
 	struct login_files *files;
 };
 
-/* What a start-up file may be. */
+/* How a start-up file is treated: it gets our block, or is even made for it. */
 enum { READS_OURS = 1, MAY_COME = 2 };
 static const struct {
 	const char *name;
@@ -42,7 +42,7 @@ static const struct {
 
 /* ---- files ---- */
 
-static struct err *read_file(struct work *w, struct str path, struct login_file *ret)
+static struct err *read_file(struct login_work *w, struct str path, struct login_file *ret)
 {
 	struct stat st;
 	*ret = (struct login_file){.path = path, .mode = 0644};
@@ -63,7 +63,7 @@ static struct err *read_file(struct work *w, struct str path, struct login_file 
 	return NULL;
 }
 
-static void keep(struct work *w, struct login_file f, struct str text, bool stays)
+static void note_change(struct login_work *w, struct login_file f, struct str text, bool stays)
 {
 	f.text = text;
 	f.stays = stays;
@@ -73,11 +73,11 @@ static void keep(struct work *w, struct login_file f, struct str text, bool stay
 
 /* ---- our own files ---- */
 
-static struct err *read_entries(struct work *w, const struct login_file *f)
+static struct err *read_entries(struct login_work *w, const struct login_file *f)
 {
 	struct str rest = f->old, line, word;
 	while (str_next(&rest, '\n', &line)) {
-		struct entry e;
+		struct login_entry e;
 		if (str_starts(line, S("#")))
 			continue;
 		bool good = str_starts(line, S("export ")) && str_cut(line, '#', &word, &e.id) &&
@@ -93,11 +93,11 @@ static struct err *read_entries(struct work *w, const struct login_file *f)
 	return NULL;
 }
 
-/* One entry a variable: what an earlier fix set, and a later one sets anew or takes away, is gone. */
-static struct err *change_entries(struct work *w)
+/* A variable has one entry: setting or unsetting it drops the one of an earlier fix. */
+static struct err *change_entries(struct login_work *w)
 {
-	struct entry *to = w->entries.v;
-	VEC_EACH (struct entry, e, &w->entries) {
+	struct login_entry *to = w->entries.v;
+	VEC_EACH (struct login_entry, e, &w->entries) {
 		bool gone = w->r->undo ? str_eq(e->id, w->r->id) : strs_has(&w->r->unset, e->name);
 		for (size_t i = 0; i < w->r->set.n && !w->r->undo; i++)
 			gone = gone ||
@@ -107,7 +107,7 @@ static struct err *change_entries(struct work *w)
 	}
 	w->entries.n = w->entries.n ? (size_t)(to - w->entries.v) : 0;
 	for (size_t i = 0; i < w->r->set.n && !w->r->undo; i++) {
-		struct entry *e = VEC_PUSH(w->a, &w->entries);
+		struct login_entry *e = VEC_PUSH(w->a, &w->entries);
 		e->id = w->r->id;
 		struct str word = w->r->set.v[i];
 		bool good = str_cut(word, '=', &e->name, &e->value) && e->name.n && e->value.n;
@@ -118,7 +118,7 @@ static struct err *change_entries(struct work *w)
 	return NULL;
 }
 
-static struct err *own_files(struct work *w)
+static struct err *own_files(struct login_work *w)
 {
 	struct login_file sh, conf;
 	BUF(b, w->a);
@@ -129,19 +129,19 @@ static struct err *own_files(struct work *w)
 	TRY(change_entries(w));
 	buf_add(&b, S(HEAD));
 	buf_add(&c, S(HEAD));
-	VEC_EACH (struct entry, e, &w->entries) {
+	VEC_EACH (struct login_entry, e, &w->entries) {
 		buf_fmt(&b, "export %.*s=%.*s # %.*s\n", STR(e->name), STR(e->value), STR(e->id));
 		buf_fmt(&c, "%.*s=%.*s\n", STR(e->name), STR(e->value));
 	}
 	bool any = w->entries.n > 0;
-	keep(w, sh, any ? buf_str(&b) : S(""), any);
-	keep(w, conf, any ? buf_str(&c) : S(""), any);
+	note_change(w, sh, any ? buf_str(&b) : S(""), any);
+	note_change(w, conf, any ? buf_str(&c) : S(""), any);
 	return NULL;
 }
 
 /* ---- lines of the user's ---- */
 
-/* One word for a shell, and at most a comment behind it. */
+/* Is it one word of the shell, followed by nothing but a comment? */
 static bool is_one_word(struct str s)
 {
 	size_t i = 0;
@@ -159,24 +159,20 @@ static bool is_one_word(struct str s)
 	return !s.n || s.p[0] == '#';
 }
 
-static bool is_name(char c)
-{
-	return ascii_alnum(c) || c == '_';
-}
-
-/* Is there NAME= in it, as a word? */
+/* Does it have NAME= as a word? */
 static bool assigns(struct str line, struct str name)
 {
 	for (size_t from = 0, at; from < line.n; from = at + 1) {
 		at = from + str_find(str_sub(line, from, line.n), name);
 		size_t behind = at + name.n;
-		if (behind < line.n && line.p[behind] == '=' && (!at || !is_name(line.p[at - 1])))
+		if (behind < line.n && line.p[behind] == '=' &&
+			(!at || !(ascii_alnum(line.p[at - 1]) || line.p[at - 1] == '_')))
 			return true;
 	}
 	return false;
 }
 
-/* Does the line set the variable? *odd: in a way that cannot be switched off by a line. */
+/* Does the line set the variable? *odd: in a way that switching off the line would not undo. */
 static bool sets(struct str line, struct str name, bool *odd)
 {
 	static const struct str words[] = {
@@ -198,14 +194,8 @@ static bool sets(struct str line, struct str name, bool *odd)
 	return false;
 }
 
-/* The id's mark, or "" where the line has none. `: ` is a command, so that no block of a shell is left empty. */
-static struct str mark_of(struct work *w, bool shell)
-{
-	return str_fmt(w->a, "%s" MARK "%.*s: ", shell ? ": # " : "# ", STR(w->r->id));
-}
-
 static struct err *switch_off(
-	struct work *w, const struct login_file *f, struct str line, bool multi, bool *ret)
+	struct login_work *w, const struct login_file *f, struct str line, bool multi, bool *ret)
 {
 	VEC_EACH (const struct str, name, &w->r->unset) {
 		bool odd, yes = sets(line, *name, &odd);
@@ -220,14 +210,16 @@ static struct err *switch_off(
 	return NULL;
 }
 
-/* The text with its lines switched off, or on again. */
+/* Switches lines of the text off, or on again. */
 static struct err *change_lines(
-	struct work *w, const struct login_file *f, bool shell, struct str *text)
+	struct login_work *w, const struct login_file *f, bool shell, struct str *text)
 {
 	BUF(b, w->a);
-	struct str rest = *text, mark = mark_of(w, shell);
+	/* `: ` is a command, so that no block of a shell is left empty */
+	struct str rest = *text,
+		   mark = str_fmt(w->a, "%s" MARK "%.*s: ", shell ? ": # " : "# ", STR(w->r->id));
 	bool here = false,
-	     goes_on = false; /* a here-document, a line that goes on: not for us to change */
+	     goes_on = false; /* lines of a here-document, and continued ones, are not changed */
 	while (rest.n) {
 		struct str line = str_sub(rest, 0, str_chr(rest, '\n'));
 		size_t lead = 0;
@@ -253,9 +245,9 @@ static struct err *change_lines(
 	return NULL;
 }
 
-/* The text with our block at its beginning, or without it. */
+/* Puts our block at the beginning of the text, or removes it. */
 static struct err *change_block(
-	struct work *w, const struct login_file *f, bool wanted, struct str *text)
+	struct login_work *w, const struct login_file *f, bool wanted, struct str *text)
 {
 	struct str path = str_shell(w->a, w->ours);
 	struct str block = str_fmt(w->a, "%s" BEGIN "if [ -r %.*s ]; then . %.*s; fi\n" END,
@@ -274,7 +266,7 @@ static struct err *change_block(
 	return NULL;
 }
 
-static struct err *startup_file(struct work *w, const char *name, unsigned how)
+static struct err *startup_file(struct login_work *w, const char *name, unsigned how)
 {
 	struct login_file f;
 	TRY(read_file(w, path_join(w->a, w->home, str_from(name)), &f));
@@ -285,11 +277,11 @@ static struct err *startup_file(struct work *w, const char *name, unsigned how)
 	TRY(change_lines(w, &f, true, &text));
 	if (how & READS_OURS)
 		TRY(change_block(w, &f, w->entries.n > 0, &text));
-	keep(w, f, text, text.n || !str_starts(f.old, S(MADE)));
+	note_change(w, f, text, text.n || !str_starts(f.old, S(MADE)));
 	return NULL;
 }
 
-static struct err *conf_files(struct work *w)
+static struct err *conf_files(struct login_work *w)
 {
 	struct strs names = {0};
 	struct str dir = path_join(w->a, w->config, S("environment.d"));
@@ -302,7 +294,7 @@ static struct err *conf_files(struct work *w)
 		TRY(read_file(w, path_join(w->a, dir, *name), &f));
 		struct str text = f.old;
 		TRY(change_lines(w, &f, false, &text));
-		keep(w, f, text, true);
+		note_change(w, f, text, true);
 	}
 	return NULL;
 }
@@ -313,7 +305,7 @@ struct err *login_plan(struct arena *a, const struct login_request *r, struct lo
 	*ret = (struct login_files){0};
 	if (!home || *home != '/')
 		return err_new(E_NOENT, "HOME does not say where your start-up files are");
-	struct work w = {.a = a, .r = r, .files = ret, .home = str_from(home)};
+	struct login_work w = {.a = a, .r = r, .files = ret, .home = str_from(home)};
 	(void)fs_real(a, w.home, &w.home);
 	w.config = config && *config == '/' ? str_from(config) : path_join(a, w.home, S(".config"));
 	w.ours = fs_place(a, FS_CONFIG, S("env.sh"));

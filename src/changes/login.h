@@ -1,16 +1,16 @@
-/* Variables that all sessions of a user get, and lines of start-up files that are switched off: reversible, with marks
- * instead of a journal.
+/* Variables for all sessions of a user, and lines of start-up files that are switched off: reversible, by marks instead
+ * of a journal.
  *
- * What is set stands in two files of ours, a script in the user's .config (read by ~/.profile and what bash and zsh read
- * instead of it, through a marked block at their beginning) and environment.d/rocsmith.conf there (systemd's user
- * sessions). A line of the user's own that sets a variable is switched off where it stands, behind a mark that says for
- * which id. A mark tells the undo all that it needs, every file is replaced whole, and doing it twice is doing it
- * once; so whatever a kill leaves, the same command again, or the undo, makes it right. Taking back the last one
- * gives the old bytes.
+ * Variables are set in two files of ours: ~/.config/rocsmith/env.sh, which ~/.profile and the files that bash and zsh read
+ * instead of it include by a marked block at their beginning, and environment.d/rocsmith.conf in the user's .config
+ * (for systemd's user sessions). A line of the user's that sets a variable is switched off where it is, behind a
+ * mark with the id. The mark has all that the undo needs, every file is replaced whole, and doing it twice is doing
+ * it once; so after a kill, the same command or the undo makes everything right. Undoing the last id gives the old
+ * bytes.
  *
- * Files that belong to another user, dangling links, lines that set a variable in a way that is not understood: an error
- * before anything is written. A link to the user's own file is followed, and that file is changed. Sources: bash(1) and
- * zsh(1), start-up files; environment.d(5).
+ * It is an error, before anything is written, if a file belongs to another user, a link dangles, or a line sets a
+ * variable in a way that is not understood. A link to a file of the user's is followed, and that file is changed.
+ * Sources: bash(1) and zsh(1), start-up files; environment.d(5).
  */
 #pragma once
 
@@ -21,12 +21,12 @@ struct login_request {
 	struct str id;   /* letters, digits and "-" */
 	struct strs set; /* NAME=VALUE; letters, digits and _ - + . , : / = @ % ^ */
 	struct strs unset;
-	bool undo; /* take back what was done for the id; set and unset are not used */
+	bool undo; /* take back everything done for the id; set and unset are not used */
 };
 
-struct login_file {                 /* one that changes */
+struct login_file {                 /* a file that changes */
 	struct str path, old, text; /* links resolved */
-	bool was, stays;            /* it is there; it will be: else it goes, or comes */
+	bool was, stays;            /* it exists before; it exists afterwards */
 	unsigned mode;
 };
 
@@ -35,8 +35,8 @@ struct login_files {
 	size_t n, cap;
 };
 
-/* What would change; ret->n is 0 when nothing does. E_PERM, E_SYNTAX with the place of a line. */
+/* Finds the files that would change; ret->n is 0 when none does. E_PERM, E_SYNTAX. */
 MUST_USE struct err *login_plan(
 	struct arena *a, const struct login_request *r, struct login_files *ret);
-/* Writes it; E_IO when a file is no longer what was read. */
+/* Writes the files; E_IO when one has changed since it was read. */
 MUST_USE struct err *login_apply(const struct login_files *files);

@@ -1,24 +1,40 @@
-/* The manifest's bytes: written with appending, read with a cursor that never leaves the text. */
+/* The manifest's bytes, read with a cursor that never leaves them, and its seal. A tree of sources may come from
+ * strangers, and its .rocsmith with it; what such a manifest says would have files replaced and removed. So
+ * each one carries an HMAC of its body, made with a key that lies in no tree: FS_STATE "key". */
 #include "changes/manifest.h"
 
 #include <libdeflate.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "formats/le.h"
 
 /* *_BYTES: of each record, without the texts' own. */
 enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
+enum { KEY_BYTES = 64 };
 
 static const char head[] = "rocsmith hipify manifest 4\n";
 enum { HEAD = sizeof(head) - 1, SEAL_AT = HEAD + 12, BODY_AT = SEAL_AT + sizeof(struct sum) };
+
+bool sum_eq(const struct sum *a, const struct sum *b)
+{
+	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
+}
+
+bool sum_none(const struct sum *s)
+{
+	static const struct sum none;
+	return sum_eq(s, &none);
+}
 
 struct str base_file(struct arena *a, struct str journal, const char *name)
 {
 	return str_fmt(a, "%.*s/%s", STR(journal), name);
 }
 
-/* How many folders up an output leads, and what follows. */
+/* How many folders up an output leads, and the rest of it. */
 static unsigned ups(struct str output, struct str *ret_rest)
 {
 	unsigned n = 0;
@@ -64,36 +80,6 @@ static void put_sum(struct buf *b, const struct sum *s)
 	memcpy(buf_space(b, sizeof(s->b)), s->b, sizeof(s->b));
 }
 
-static void put_made(struct buf *b, const struct made *m)
-{
-	buf_le(b, m->kind, 1);
-	buf_le(b, m->replaced, 1);
-	pack_text(b, m->output);
-	pack_text(b, m->source);
-	put_sum(b, &m->hash);
-	put_sum(b, &m->before);
-	put_sig(b, &m->sig);
-}
-
-static void put_seen(struct buf *b, const struct seen *s)
-{
-	buf_le(b, s->kind, 1);
-	buf_le(b, s->absent, 1);
-	buf_le(b, s->racy, 1);
-	pack_text(b, s->path);
-	put_sum(b, &s->hash);
-	put_sig(b, &s->sig);
-}
-
-static void put_change(struct buf *b, const struct change *f)
-{
-	buf_le(b, f->status, 1);
-	buf_le(b, f->mark, 4);
-	buf_le(b, f->edits, 8);
-	pack_text(b, f->source);
-	pack_text(b, f->output);
-}
-
 static size_t bytes_of(const struct manifest *m)
 {
 	size_t n = 128 + m->identity.n + m->root.n + m->report.n;
@@ -113,24 +99,42 @@ static void put_body(struct buf *b, const struct manifest *m)
 	pack_text(b, m->identity);
 	pack_text(b, m->root);
 	buf_le(b, m->made.n, 4);
-	VEC_EACH (const struct made, e, &m->made)
-		put_made(b, e);
+	VEC_EACH (const struct made, e, &m->made) {
+		buf_le(b, e->kind, 1);
+		buf_le(b, e->replaced, 1);
+		pack_text(b, e->output);
+		pack_text(b, e->source);
+		put_sum(b, &e->hash);
+		put_sum(b, &e->before);
+		put_sig(b, &e->sig);
+	}
 	buf_le(b, m->seen.n, 4);
-	VEC_EACH (const struct seen, s, &m->seen)
-		put_seen(b, s);
+	VEC_EACH (const struct seen, s, &m->seen) {
+		buf_le(b, s->kind, 1);
+		buf_le(b, s->absent, 1);
+		buf_le(b, s->racy, 1);
+		pack_text(b, s->path);
+		put_sum(b, &s->hash);
+		put_sig(b, &s->sig);
+	}
 	buf_le(b, m->changes.n, 4);
-	VEC_EACH (const struct change, f, &m->changes)
-		put_change(b, f);
+	VEC_EACH (const struct change, f, &m->changes) {
+		buf_le(b, f->status, 1);
+		buf_le(b, f->mark, 4);
+		buf_le(b, f->edits, 8);
+		pack_text(b, f->source);
+		pack_text(b, f->output);
+	}
 	pack_text(b, m->report);
 }
 
-/* Of the head and the body. */
+/* Covers the head and the body. */
 static uint32_t checksum(struct str body)
 {
 	return libdeflate_crc32(libdeflate_crc32(0, head, HEAD), body.p, body.n);
 }
 
-/* An overlay's is megabytes: one buffer, whose head is filled in when the rest is known. */
+/* That of an overlay has megabytes, so there is one buffer, whose head is filled in last. */
 struct str manifest_text(struct arena *a, const struct manifest *m)
 {
 	BUF(b, a);
@@ -143,6 +147,50 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 	buf_le(&sums, b.n - BODY_AT, 8);
 	memcpy(b.p + HEAD, sums.p, 12);
 	return buf_str(&b);
+}
+
+/* ---- the seal: did this user's rocsmith write it? ---- */
+
+static struct err *read_key(struct arena *a, struct str path, struct str *ret)
+{
+	TRY(fs_place_check(FS_STATE));
+	TRY(fs_read_opt(a, path, KEY_BYTES, ret));
+	if (ret->p && ret->n != KEY_BYTES)
+		return err_new(E_CORRUPT, "'%.*s' is no key of rocsmith", STR(path));
+	return NULL;
+}
+
+/* Makes the key under a lock, since two processes may want the first one at once. */
+static struct err *make_key(struct arena *a, struct str path, struct str *ret)
+{
+	CLEANUP(fd_closep) int lock = -1;
+	char *key = arena_alloc(a, KEY_BYTES);
+	TRY(fs_mkdirs(path_dir(path)));
+	TRY(fs_lock(str_fmt(a, "%.*s.lock", STR(path)), true, &lock));
+	TRY(read_key(a, path, ret));
+	if (ret->p)
+		return NULL;
+	if (getentropy(key, KEY_BYTES) < 0)
+		return err_errno("cannot make a key");
+	*ret = (struct str){key, KEY_BYTES};
+	return fs_write(path, *ret, 0600);
+}
+
+struct err *seal_of(struct str text, struct sum *ret)
+{
+	ARENA(tmp);
+	struct str key, path = fs_place(&tmp, FS_STATE, S("key"));
+	*ret = (struct sum){0};
+	TRY(read_key(&tmp, path, &key));
+	if (!key.p && fs_writes_forbidden())
+		return NULL;
+	if (!key.p)
+		TRY_CTX(make_key(&tmp, path, &key),
+			"cannot store the key that marks trees as ours");
+	struct digest d = hash_sealed(key, text);
+	for (size_t i = 0; i < sizeof(ret->b); i++)
+		ret->b[i] = d.b[i];
+	return NULL;
 }
 
 static struct err *sealed(struct arena *a, const struct manifest *m, struct str *ret)
@@ -162,7 +210,7 @@ struct err *base_put(struct str path, struct str text, bool sync)
 	CLEANUP(err_freep) struct err *none = fs_read(&tmp, path, MANIFEST_LIMIT, &there);
 	if (!none && str_eq(text, there))
 		return NULL;
-	struct err *e = fs_stage(staged, text, 0644);
+	struct err *e = fs_write(staged, text, 0644 | FS_LOOSE);
 	if (!e && sync)
 		e = fs_sync(staged);
 	if (!e)
@@ -186,7 +234,7 @@ struct err *manifest_add(const struct manifest *m)
 	struct err *e = fs_append(path, text);
 	if (!e)
 		return NULL;
-	err_free(e); /* a part may be there; the whole is another file */
+	err_free(e); /* part of it may be written; a new file replaces all of it */
 	return manifest_write(m);
 }
 
@@ -195,7 +243,7 @@ struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *
 	struct str text, path = *ret_path = base_file(a, m->journal, "hipify.manifest");
 	struct str staged = fs_temp_name(a, path);
 	TRY(sealed(a, m, &text));
-	struct err *e = fs_stage(staged, text, 0644);
+	struct err *e = fs_write(staged, text, 0644 | FS_LOOSE);
 	if (e)
 		return err_join(e, fs_remove(staged));
 	if (!fs_present(path))
@@ -203,7 +251,8 @@ struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *
 	e = fs_exchange(staged, path);
 	if (!e)
 		return NULL;
-	err_free(e); /* not on this file system: the new one has to last first */
+	err_free(
+		e); /* this file system cannot exchange: sync the new one before it replaces the old */
 	TRY(fs_sync(staged));
 	return fs_move(staged, path, true);
 }
@@ -235,37 +284,7 @@ static struct sum get_sum(struct unpack *c)
 	return s;
 }
 
-static void get_made(struct unpack *c, struct made *m)
-{
-	m->kind = (enum made_kind)unpack_kind(c, MADE_FOUND);
-	m->replaced = unpack_bool(c);
-	m->output = unpack_text(c);
-	m->source = unpack_text(c);
-	m->hash = get_sum(c);
-	m->before = get_sum(c);
-	m->sig = get_sig(c);
-}
-
-static void get_seen(struct unpack *c, struct seen *s)
-{
-	s->kind = (enum seen_kind)unpack_kind(c, SEEN_PROBE);
-	s->absent = unpack_bool(c);
-	s->racy = unpack_bool(c);
-	s->path = unpack_text(c);
-	s->hash = get_sum(c);
-	s->sig = get_sig(c);
-}
-
-static void get_change(struct unpack *c, struct change *f)
-{
-	f->status = (enum change_status)unpack_kind(c, CHANGE_FAILED);
-	f->mark = (unsigned)unpack_u64(c, 4);
-	f->edits = (size_t)unpack_u64(c, 8);
-	f->source = unpack_text(c);
-	f->output = unpack_text(c);
-}
-
-/* Inside BASE; in place also above it, by plain "../" in front. */
+/* An output lies inside BASE; that of a tree changed in place may also lie above it, behind leading "../". */
 static bool good_output(const struct manifest *m, struct str output)
 {
 	struct str rest;
@@ -273,7 +292,7 @@ static bool good_output(const struct manifest *m, struct str output)
 	       !str_contains(rest, S("/../"));
 }
 
-/* A tree that came from elsewhere must not reach out of itself here. */
+/* Drops outputs above BASE if the tree was changed elsewhere: it must not reach out of itself here. */
 static void forget_others(struct manifest *m, struct str base)
 {
 	struct str rest;
@@ -295,28 +314,45 @@ static void get_body(struct unpack *c, struct manifest *m)
 	m->made.n = m->made.cap = unpack_count(c, MADE_BYTES);
 	m->made.v = arena_array(m->a, m->made.n, sizeof(*m->made.v));
 	VEC_EACH (struct made, e, &m->made) {
-		get_made(c, e);
+		e->kind = (enum made_kind)unpack_kind(c, MADE_FOUND);
+		e->replaced = unpack_bool(c);
+		e->output = unpack_text(c);
+		e->source = unpack_text(c);
+		e->hash = get_sum(c);
+		e->before = get_sum(c);
+		e->sig = get_sig(c);
 		c->bad = c->bad || !good_output(m, e->output);
 	}
 	m->seen.n = m->seen.cap = unpack_count(c, SEEN_BYTES);
 	m->seen.v = arena_array(m->a, m->seen.n, sizeof(*m->seen.v));
-	VEC_EACH (struct seen, s, &m->seen)
-		get_seen(c, s);
+	VEC_EACH (struct seen, s, &m->seen) {
+		s->kind = (enum seen_kind)unpack_kind(c, SEEN_PROBE);
+		s->absent = unpack_bool(c);
+		s->racy = unpack_bool(c);
+		s->path = unpack_text(c);
+		s->hash = get_sum(c);
+		s->sig = get_sig(c);
+	}
 	m->changes.n = m->changes.cap = unpack_count(c, CHANGE_BYTES);
 	m->changes.v = arena_array(m->a, m->changes.n, sizeof(*m->changes.v));
-	VEC_EACH (struct change, f, &m->changes)
-		get_change(c, f);
+	VEC_EACH (struct change, f, &m->changes) {
+		f->status = (enum change_status)unpack_kind(c, CHANGE_FAILED);
+		f->mark = (unsigned)unpack_u64(c, 4);
+		f->edits = (size_t)unpack_u64(c, 8);
+		f->source = unpack_text(c);
+		f->output = unpack_text(c);
+	}
 	m->report = unpack_bytes(c);
 	c->bad = c->bad || c->s.n;
 }
 
-/* A manifest in the bytes that are known to be as they were written. */
-struct whole {
+/* The parts of a manifest whose checksum is right. */
+struct manifest_parts {
 	struct sum seal;
 	struct str body, behind;
 };
 
-static struct err *find_whole(struct str text, struct whole *ret)
+static struct err *find_parts(struct str text, struct manifest_parts *ret)
 {
 	if (!str_starts(text, str_from(head)))
 		return err_new(E_CORRUPT, "it is not a manifest that this rocsmith knows");
@@ -332,10 +368,10 @@ static struct err *find_whole(struct str text, struct whole *ret)
 
 struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret)
 {
-	struct whole first, last;
+	struct manifest_parts first, last;
 	*ret = (struct manifest){.a = a, .by_output = {.a = a}};
-	TRY(find_whole(text, &first));
-	struct err *torn = first.behind.n ? find_whole(first.behind, &last) : NULL;
+	TRY(find_parts(text, &first));
+	struct err *torn = first.behind.n ? find_parts(first.behind, &last) : NULL;
 	if (first.behind.n && !torn)
 		first = last;
 	err_free(torn);
@@ -346,7 +382,7 @@ struct err *manifest_parse(struct arena *a, struct str text, struct manifest *re
 	return c.bad ? err_new(E_CORRUPT, "it has a damaged record") : NULL;
 }
 
-/* What helps depends on whether originals are at stake. */
+/* The remedy depends on whether originals are at stake. */
 static struct err *damaged(struct str journal, struct err *why)
 {
 	ARENA(tmp);
@@ -373,7 +409,7 @@ static struct err *check_seal(struct str journal, const struct manifest *m)
 				"'%.*s' was not written by this user's rocsmith, or it was "
 				"changed since",
 				STR(journal)),
-		"what it tells is not believed: look at it, get back the files that it keeps in "
+		"rocsmith does not use it: look at it, copy back the files in its folder "
 		"'originals' if they are yours, and remove it");
 }
 
@@ -385,7 +421,7 @@ static struct err *read_journal(struct arena *a, struct str journal, struct mani
 		return NULL;
 	struct manifest *m = NEW(a, struct manifest);
 	struct err *e = manifest_parse(a, text, m);
-	if (e) { /* lost with the power before it was synced: then the one before still counts */
+	if (e) { /* a power failure before the sync may have torn it; the one before counts then */
 		struct err *none = fs_read(a, fs_temp_name(a, path), MANIFEST_LIMIT, &text);
 		if (!none)
 			none = manifest_parse(a, text, m);

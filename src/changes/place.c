@@ -1,20 +1,20 @@
-/* Where an output goes. Nothing is written through a link that leads out of the tree, and a link
- * inside it is followed, as writing into the file would do. */
+/* Finds the place of an output. Nothing is written through a link that leads out of the tree; a link inside the
+ * tree is followed, as writing into the file would do. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/fs.h"
 #include "changes/apply_int.h"
 
-struct parent {
+struct parent_folder {
 	struct str real; /* relative to base, free of links */
 	bool good;
 	bool is_new;     /* it is not there yet */
-	const char *why; /* not good */
+	const char *why; /* the reason if it is not good */
 };
 
-/* path, which is free of links, as seen from dir; .p NULL when it is outside. */
-static struct str inside(struct arena *a, struct str path, struct str dir)
+/* The path, which is free of links, relative to dir; .p is NULL when it is outside. */
+static struct str path_inside(struct arena *a, struct str path, struct str dir)
 {
 	struct str real = dir;
 	(void)fs_real(a, dir, &real);
@@ -22,12 +22,12 @@ static struct str inside(struct arena *a, struct str path, struct str dir)
 	return path_is_inside(rel) || str_eq(rel, S(".")) ? rel : (struct str){0};
 }
 
-static struct parent *find_parent(struct apply *p, struct str dir);
+static struct parent_folder *find_parent(struct apply *p, struct str dir);
 
-/* A folder that is not there is made, in a parent that is good. */
-static void missing(struct apply *p, struct str dir, struct parent *ret)
+/* A folder that does not exist will be made if its parent is good. */
+static void want_folder(struct apply *p, struct str dir, struct parent_folder *ret)
 {
-	const struct parent *up = find_parent(p, path_dir(dir));
+	const struct parent_folder *up = find_parent(p, path_dir(dir));
 	*ret = *up;
 	if (!up->good)
 		return;
@@ -38,63 +38,50 @@ static void missing(struct apply *p, struct str dir, struct parent *ret)
 		strs_add(p->a, &p->dirs, ret->real);
 }
 
-/* A folder in one that is reached without links, and no link itself: nearly all are. */
-static bool is_plain(struct apply *p, struct str dir, const struct parent *up)
+static void look_at_folder(struct apply *p, struct str dir, struct parent_folder *ret)
 {
-	struct stat st;
-	return up->good && !up->is_new && str_eq(up->real, path_dir(dir)) &&
-	       fs_try_lstat(path_join(p->a, p->s->base, dir), &st) && S_ISDIR(st.st_mode);
-}
-
-static void look_at(struct apply *p, struct str dir, struct parent *ret)
-{
-	const struct parent *up = find_parent(p, path_dir(dir));
+	const struct parent_folder *up = find_parent(p, path_dir(dir));
 	struct str real = {0};
-	if (is_plain(p, dir, up)) {
+	struct stat st;
+	/* nearly all: a real folder in one that was reached without links */
+	if (up->good && !up->is_new && str_eq(up->real, path_dir(dir)) &&
+		fs_try_lstat(path_join(p->a, p->s->base, dir), &st) && S_ISDIR(st.st_mode)) {
 		ret->real = str_dup(p->a, dir);
 		return;
 	}
 	if (!up->is_new)
 		(void)fs_real(p->a, path_join(p->a, p->s->base, dir), &real);
 	if (real.p)
-		ret->real = inside(p->a, real, p->s->base);
+		ret->real = path_inside(p->a, real, p->s->base);
 	ret->good = !real.p || ret->real.p;
 	ret->why = "leads out of the folder";
 	if (!real.p && !up->is_new && (errno == ELOOP || errno == EACCES))
-		*ret = (struct parent){.why = strerror(errno)};
+		*ret = (struct parent_folder){.why = strerror(errno)};
 	else if (!real.p)
-		missing(p, dir, ret);
+		want_folder(p, dir, ret);
 }
 
-static struct parent *find_parent(struct apply *p, struct str dir)
+static struct parent_folder *find_parent(struct apply *p, struct str dir)
 {
-	struct parent *known = map_get(&p->parents, dir);
+	struct parent_folder *known = map_get(&p->parents, dir);
 	if (known)
 		return known;
-	known = NEW(p->a, struct parent);
-	*known = (struct parent){.real = S("."), .good = true};
+	known = NEW(p->a, struct parent_folder);
+	*known = (struct parent_folder){.real = S("."), .good = true};
 	if (!str_eq(dir, S(".")))
-		look_at(p, dir, known);
+		look_at_folder(p, dir, known);
 	map_put(&p->parents, str_dup(p->a, dir), known);
 	return known;
 }
 
-/* All folders above an output are needed. */
-static void want(struct apply *p, struct str output)
-{
-	struct str dir = path_dir(output);
-	while (!str_eq(dir, S(".")) && map_put(&p->wanted, dir, p))
-		dir = path_dir(dir);
-}
-
-/* Where the link at output leads, when that is a file of the tree. */
-static struct err *follow(struct apply *p, struct str *output)
+/* Replaces an output that is a link by the file of the tree that it leads to. */
+static struct err *follow_link(struct apply *p, struct str *output)
 {
 	struct str path = path_join(p->a, p->s->root, *output), target = {0}, real;
 	if (!fs_real(p->a, path, &real))
 		return err_new(
 			p->s->request->failure, "'%.*s' is a link that leads nowhere", STR(path));
-	target = inside(p->a, real, p->s->root);
+	target = path_inside(p->a, real, p->s->root);
 	if (!target.p)
 		return err_new(p->s->request->failure,
 			"'%.*s' is a link that leads out of '%.*s', to '%.*s'", STR(path),
@@ -103,7 +90,7 @@ static struct err *follow(struct apply *p, struct str *output)
 	return NULL;
 }
 
-/* Folders above the tree that are needed and not there. */
+/* Adds the missing folders of an output above the tree. */
 static void missing_outside(struct apply *p, struct str dir)
 {
 	if (str_eq(path_base(dir), S("..")) || fs_is_dir(base_path(p->a, p->s->base, dir)) ||
@@ -113,8 +100,9 @@ static void missing_outside(struct apply *p, struct str dir)
 	strs_add(p->a, &p->dirs, dir);
 }
 
-/* The original writes beside a source that is outside of the project; an overlay cannot. */
-static struct err *outside(struct apply *p, struct str output, struct put *ret)
+/* In place, an output may lie beside a source outside of the project (torch's hipify does that); an overlay has no
+ * place for it. */
+static struct err *place_outside(struct apply *p, struct str output, struct put *ret)
 {
 	ret->made.output = output;
 	ret->path = base_path(p->a, p->s->base, output);
@@ -126,7 +114,8 @@ static struct err *outside(struct apply *p, struct str output, struct put *ret)
 	return NULL;
 }
 
-static struct err *bad_parent(const struct apply *p, struct str output, const struct parent *up)
+static struct err *bad_parent(
+	const struct apply *p, struct str output, const struct parent_folder *up)
 {
 	return err_new(p->s->request->failure, "the folder of '%.*s/%.*s' cannot be used: %s",
 		STR(p->s->base), STR(output), up->why);
@@ -134,14 +123,14 @@ static struct err *bad_parent(const struct apply *p, struct str output, const st
 
 struct err *place_dir(struct apply *p, struct str dir)
 {
-	const struct parent *up = find_parent(p, dir);
+	const struct parent_folder *up = find_parent(p, dir);
 	map_put(&p->wanted, up->real, p);
 	return up->good ? NULL : bad_parent(p, dir, up);
 }
 
 struct err *place_as_is(struct apply *p, struct str output, struct put *ret)
 {
-	const struct parent *up = find_parent(p, path_dir(output));
+	const struct parent_folder *up = find_parent(p, path_dir(output));
 	ret->made.output = output;
 	if (!up->good)
 		return bad_parent(p, output, up);
@@ -149,25 +138,22 @@ struct err *place_as_is(struct apply *p, struct str output, struct put *ret)
 		ret->made.output = path_join(
 			p->a, str_eq(up->real, S(".")) ? S("") : up->real, path_base(output));
 	ret->path = path_join(p->a, p->s->base, ret->made.output);
-	want(p, ret->made.output);
+	for (struct str dir = path_dir(ret->made.output);
+		!str_eq(dir, S(".")) && map_put(&p->wanted, dir, p);)
+		dir = path_dir(dir);
 	return NULL;
-}
-
-/* In a journal's folder; what only a build sees may be put beside the journal. */
-static bool is_ours(struct str output)
-{
-	struct str rest = str_sub(output, str_chr(output, '/'), output.n);
-	return str_starts(output, S(".rocsmith")) && !str_starts(rest, S("/overlay/"));
 }
 
 struct err *place_find(struct apply *p, struct str output, bool link, struct put *ret)
 {
 	ret->made.output = output = path_clean(p->a, output);
 	if (!path_is_inside(output))
-		return outside(p, output, ret);
+		return place_outside(p, output, ret);
 	if (link)
-		TRY(follow(p, &output));
-	if (is_ours(output))
+		TRY(follow_link(p, &output));
+	/* a journal's folder is ours alone, but for its overlay/, which holds files for builds */
+	struct str rest = str_sub(output, str_chr(output, '/'), output.n);
+	if (str_starts(output, S(".rocsmith")) && !str_starts(rest, S("/overlay/")))
 		return err_new(
 			p->s->request->failure, "'%.*s' is in rocsmith's own folder", STR(output));
 	return place_as_is(p, output, ret);

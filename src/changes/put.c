@@ -1,4 +1,4 @@
-/* One output: examine what is in its place, write the new content beside it, put it there. */
+/* One output on its way: examine what is in its place, write the new content beside it, put it there. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,28 +17,24 @@ static bool in_place(const struct put *p)
 	return p->s->request->in_place;
 }
 
-/* The output as the user knows it: by the folder that was given. */
-static struct str shown(struct arena *tmp, const struct put *p)
+/* The output's path as the user knows it, below the folder of the request. */
+static struct str shown_path(struct arena *tmp, const struct put *p)
 {
 	const struct change_request *o = p->s->request;
 	return path_join(tmp, o->in_place ? o->dir : o->out, p->made.output);
 }
 
-static struct err *in_the_way(const struct put *p)
-{
-	ARENA(tmp);
-	struct err *e = err_new(p->s->request->failure,
-		"'%.*s' is there and was not made by rocsmith", STR(shown(&tmp, p)));
-	return err_hint(e, "choose another folder with -o, or remove the file");
-}
-
-/* The file there is somebody's: not ours, or ours and edited since. */
+/* The file there is somebody else's, or ours and edited since. */
 static struct err *examine_foreign(struct put *p)
 {
 	bool known = p->old && p->old->kind != MADE_FOUND;
 	p->what = PUT_OVER;
-	if (!known && !in_place(p))
-		return in_the_way(p);
+	if (!known && !in_place(p)) {
+		ARENA(tmp);
+		struct err *e = err_new(p->s->request->failure,
+			"'%.*s' is there and was not made by rocsmith", STR(shown_path(&tmp, p)));
+		return err_hint(e, "choose another folder with -o, or remove the file");
+	}
 	if (known && !(p->old->replaced && str_eq(p->made.output, p->made.source))) {
 		p->keep_aside = true;
 		return NULL;
@@ -48,28 +44,26 @@ static struct err *examine_foreign(struct put *p)
 	return NULL;
 }
 
-static bool same_target(struct arena *tmp, const struct put *p)
-{
-	struct str there;
-	CLEANUP(err_freep) struct err *e = fs_readlink(tmp, p->path, &there);
-	return !e && str_eq(there, p->text);
-}
-
+/* Does the output's place have the right content already? */
 static bool has_content(struct arena *tmp, const struct put *p)
 {
 	struct str there, want = p->text;
-	if (p->is_link || p->made.kind == MADE_LINK)
-		return p->is_link && p->made.kind == MADE_LINK && same_target(tmp, p);
-	if (p->there.size != (p->made.kind == MADE_TEXT ? want.n : (uint64_t)p->like.st_size))
+	bool link = p->made.kind == MADE_LINK;
+	if (p->is_link != link)
 		return false;
-	CLEANUP(err_freep) struct err *e = fs_read(tmp, p->path, CONTENT_LIMIT, &there);
+	uint64_t size = p->made.kind == MADE_TEXT ? want.n : (uint64_t)p->like.st_size;
+	if (!link && p->there.size != size)
+		return false;
+	CLEANUP(err_freep)
+	struct err *e = link ? fs_readlink(tmp, p->path, &there)
+			     : fs_read(tmp, p->path, CONTENT_LIMIT, &there);
 	CLEANUP(err_freep) struct err *source = NULL;
 	if (!e && p->made.kind == MADE_COPY)
 		source = fs_read(tmp, p->from, CONTENT_LIMIT, &want);
 	return !e && !source && str_eq(there, want);
 }
 
-/* What is known without reading: the signature is that of the last run, and so is the content. */
+/* Is it known without reading that the signature is that of the last run, and the content, too? */
 static bool known_same(const struct put *p)
 {
 	if (!p->old || p->old->kind != p->made.kind || !sig_eq(&p->there, &p->old->sig))
@@ -96,7 +90,7 @@ static struct err *examine_file(struct arena *tmp, struct put *p)
 		return examine_foreign(p);
 	p->what = PUT_OVER;
 	p->was_original = content == CONTENT_ORIGINAL;
-	/* After a kill it may be either of the two that the intent named; of a copy no sum is known. */
+	/* after a kill it may be either of the two that the intent named; a copy has no known sum */
 	if (content == CONTENT_MADE && old)
 		p->made.before = sig_eq(&p->there, &p->old->sig) && !sum_none(&p->old->hash)
 					 ? p->old->hash
@@ -104,38 +98,26 @@ static struct err *examine_file(struct arena *tmp, struct put *p)
 	return NULL;
 }
 
-/* An original stays known as long as it is there. */
-static void inherit(struct arena *tmp, struct put *p)
-{
-	if (p->old && p->old->replaced)
-		p->made.replaced = fs_present(base_original(tmp, p->s->journal, p->made.output));
-}
-
-/* In place a file keeps its mode; in an overlay a translation has that of the file in whose place
- * it would be, as far as the umask lets it. */
-static void choose_mode(struct arena *tmp, struct put *p, const struct stat *there)
-{
-	struct stat st;
-	if (p->made.kind != MADE_TEXT)
-		return;
-	if (in_place(p))
-		p->mode = there ? (there->st_mode & 0777) | FS_EXACT : 0;
-	else if (fs_try_stat(base_path(tmp, p->s->root, p->made.output), &st))
-		p->mode = st.st_mode & 0777;
-}
-
 static struct err *examine(struct arena *tmp, struct put *p)
 {
 	struct stat st;
 	if (p->made.kind == MADE_TEXT)
 		p->made.hash = sum_of(p->text);
-	inherit(tmp, p);
+	if (p->old && p->old->replaced) /* an original stays known as long as it is there */
+		p->made.replaced = fs_present(base_original(tmp, p->s->journal, p->made.output));
 	p->what = PUT_NEW;
 	if (p->seen)
 		st = p->seen->st;
 	bool there = p->seen ? !p->seen->why : fs_try_lstat(p->path, &st);
 	int why = p->seen ? p->seen->why : errno;
-	choose_mode(tmp, p, there && S_ISREG(st.st_mode) ? &st : NULL);
+	/* In place a file keeps its mode. In an overlay a translation gets the mode of the file that it stands
+	 * for, less the umask. */
+	struct stat like;
+	if (p->made.kind == MADE_TEXT && in_place(p))
+		p->mode = there && S_ISREG(st.st_mode) ? (st.st_mode & 0777) | FS_EXACT : 0;
+	else if (p->made.kind == MADE_TEXT &&
+		 fs_try_stat(base_path(tmp, p->s->root, p->made.output), &like))
+		p->mode = like.st_mode & 0777;
 	errno = why;
 	if (!there)
 		return errno == ENOENT || errno == ENOTDIR
@@ -148,7 +130,7 @@ static struct err *examine(struct arena *tmp, struct put *p)
 	p->gid = st.st_gid;
 	if (!p->is_link && !S_ISREG(st.st_mode))
 		return err_new(p->s->request->failure, "'%.*s' is in the way and is not a file",
-			STR(shown(tmp, p)));
+			STR(shown_path(tmp, p)));
 	return examine_file(tmp, p);
 }
 
@@ -162,23 +144,23 @@ struct err *put_examine(struct arena *tmp, void *put)
 
 /* ---- writing beside ---- */
 
-static struct err *stage(const struct put *p, struct str staged)
+static struct err *stage_content(const struct put *p, struct str staged)
 {
 	struct err *e;
 	if (p->made.kind == MADE_LINK)
-		e = fs_stage_link(p->text, staged);
+		e = fs_symlink_new(p->text, staged);
 	else if (p->made.kind == MADE_COPY)
-		e = fs_stage_copy(p->from, staged, &p->like);
+		e = fs_copy(p->from, staged, &p->like);
 	else
-		e = fs_stage(staged, p->text, p->mode);
-	/* As writing into the old file would: only root can, and only then it matters. */
+		e = fs_write(staged, p->text, p->mode | FS_LOOSE);
+	/* keep the owner, as writing into the old file would; only root can, and only root needs to */
 	bool own = e || p->made.kind != MADE_TEXT || p->what != PUT_OVER || p->uid == geteuid();
 	if (!own && geteuid() == 0)
 		(void)fs_try_chown(staged, p->uid, p->gid);
 	return e ? err_wrap(e, "cannot write '%.*s'", STR(p->path)) : NULL;
 }
 
-/* A source that is gone, or a folder that cannot be used, fails alone; a full disk stops it all,
+/* A source that is gone, or a folder that cannot be used, fails this output alone. A full disk stops everything,
  * while nothing is changed yet. */
 struct err *put_stage(struct arena *tmp, void *put)
 {
@@ -186,7 +168,7 @@ struct err *put_stage(struct arena *tmp, void *put)
 	TRY(cancel_check());
 	if (p->error || p->what == PUT_NOTHING)
 		return NULL;
-	struct err *e = stage(p, fs_temp_name(tmp, p->path));
+	struct err *e = stage_content(p, fs_temp_name(tmp, p->path));
 	if (!e || !(e->code == E_NOENT || e->code == E_PERM || !fs_is_dir(path_dir(p->path))))
 		return e;
 	p->error = e;
@@ -203,22 +185,7 @@ struct err *put_abandon(struct arena *tmp, void *put)
 
 /* ---- putting in place ---- */
 
-static struct err *check_unchanged(const struct put *p)
-{
-	ARENA(tmp);
-	struct stat st;
-	struct sig now = {0};
-	if (fs_try_lstat(p->path, &st))
-		now = sig_of(&st);
-	if (sig_eq(&now, &p->there))
-		return NULL;
-	return err_hint(err_new(p->s->request->failure,
-				"'%.*s' was changed by somebody while rocsmith was at work",
-				STR(shown(&tmp, p))),
-		"run again");
-}
-
-/* A second name of the file at path; a copy where the file system has no links, or not for us. */
+/* Gives the file at path a second name; copies it where the file system does not let us link. */
 static struct err *second_name(struct arena *tmp, const struct put *p, struct str to)
 {
 	struct stat st;
@@ -230,13 +197,13 @@ static struct err *second_name(struct arena *tmp, const struct put *p, struct st
 	struct str copy = base_slot(tmp, p->s->journal, "new", p->made.output);
 	TRY(fs_mkdirs(path_dir(copy)));
 	TRY(fs_stat(p->path, &st));
-	TRY(fs_stage_copy(p->path, copy, &st));
+	TRY(fs_copy(p->path, copy, &st));
 	if (geteuid() == 0)
 		(void)fs_try_chown(copy, st.st_uid, st.st_gid);
 	return fs_move(copy, to, true);
 }
 
-/* A name in kept/ that is free. */
+/* A free name in kept/. */
 static struct str kept_name(struct arena *tmp, const struct put *p)
 {
 	struct str first = base_slot(tmp, p->s->journal, "kept", p->made.output);
@@ -246,7 +213,8 @@ static struct str kept_name(struct arena *tmp, const struct put *p)
 	return name;
 }
 
-static struct err *keep(struct arena *tmp, const struct put *p)
+/* Keeps the file that will be replaced: in kept/ if it is an edited output, else as the original. */
+static struct err *keep_file(struct arena *tmp, const struct put *p)
 {
 	if (p->keep_aside)
 		return second_name(tmp, p, kept_name(tmp, p));
@@ -261,11 +229,20 @@ static struct err *keep(struct arena *tmp, const struct put *p)
 	return second_name(tmp, p, original);
 }
 
-static struct err *commit(struct arena *tmp, struct put *p)
+static struct err *replace(struct arena *tmp, struct put *p)
 {
+	struct stat st;
+	struct sig now = {0};
 	if (p->what == PUT_OVER) {
-		TRY(check_unchanged(p));
-		TRY(keep(tmp, p));
+		if (fs_try_lstat(p->path, &st))
+			now = sig_of(&st);
+		if (!sig_eq(&now, &p->there))
+			return err_hint(err_new(p->s->request->failure,
+						"'%.*s' was changed by somebody while rocsmith was "
+						"at work",
+						STR(shown_path(tmp, p))),
+				"run again");
+		TRY(keep_file(tmp, p));
 	}
 	return fs_move(fs_temp_name(tmp, p->path), p->path, p->what == PUT_OVER);
 }
@@ -276,7 +253,7 @@ struct err *put_commit(struct arena *tmp, void *put)
 	TRY(cancel_check());
 	if (p->error || p->what == PUT_NOTHING)
 		return NULL;
-	p->error = commit(tmp, p);
+	p->error = replace(tmp, p);
 	p->done = !p->error;
 	return put_abandon(tmp, put);
 }
@@ -289,7 +266,7 @@ struct err *put_each(const struct apply *p, pool_fn *fn)
 
 /* ---- by folder ---- */
 
-struct batch {
+struct put_batch {
 	pool_fn *fn;
 	struct put *v;
 	size_t n;
@@ -297,7 +274,7 @@ struct batch {
 
 static struct err *do_batch(struct arena *tmp, void *batch)
 {
-	const struct batch *b = batch;
+	const struct put_batch *b = batch;
 	for (size_t i = 0; i < b->n; i++) {
 		struct arena_mark mark = arena_mark(tmp);
 		TRY(b->fn(tmp, &b->v[i]));
@@ -308,26 +285,26 @@ static struct err *do_batch(struct arena *tmp, void *batch)
 
 static int largest_first(const void *x, const void *y)
 {
-	const struct batch *a = x, *b = y;
+	const struct put_batch *a = x, *b = y;
 	return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : (a->v > b->v) - (a->v < b->v);
 }
 
 struct err *put_by_folder(const struct apply *p, pool_fn *fn)
 {
-	VEC(struct batch) list = {0};
-	struct batch *b = NULL;
+	VEC(struct put_batch) list = {0};
+	struct put_batch *b = NULL;
 	unsigned jobs = p->s->request->jobs ? p->s->request->jobs : cpu_count();
 	size_t most = p->puts.n / jobs + 1;
 	VEC_EACH (struct put, put, &p->puts) {
 		if (!b || b->n == most || !str_eq(path_dir(b->v->path), path_dir(put->path))) {
 			b = VEC_PUSH(p->a, &list);
-			*b = (struct batch){.fn = fn, .v = put};
+			*b = (struct put_batch){.fn = fn, .v = put};
 		}
 		b->n++;
 	}
 	if (list.n)
 		qsort(list.v, list.n, sizeof(*list.v), largest_first);
-	VEC_EACH (struct batch, batch, &list)
+	VEC_EACH (struct put_batch, batch, &list)
 		pool_add(p->pool, do_batch, batch);
 	return pool_wait(p->pool);
 }

@@ -1,4 +1,4 @@
-/* Opening: the lock, the manifest, the view; and the quick way out when nothing changed. */
+/* Opens a session (lock, manifest, view), and finds out quickly that nothing changed. */
 #include <time.h>
 
 #include "base/fs.h"
@@ -14,39 +14,30 @@ struct str changes_journal(struct arena *a, struct str dir, struct str name)
 	return path_join(a, dir, name.n ? name : S(".rocsmith"));
 }
 
-/* ---- lock ---- */
-
-static struct err *try_lock(struct str journal, bool shared, int *ret_fd)
-{
-	ARENA(tmp);
-	struct str path = base_file(&tmp, journal, "hipify.lock");
-	if (!shared) {
-		TRY(fs_mkdirs(path_dir(path)));
-		return fs_lock(path, false, ret_fd);
-	}
-	struct err *e = fs_lock_shared(path, false, ret_fd);
-	if (e && (e->code == E_NOENT || e->code == E_PERM)) {
-		err_freep(&e);
-		*ret_fd = -1;
-	}
-	return e;
-}
-
-/* In small steps, so that Ctrl-C ends the waiting. A restore may take the folder away between our
- * making it and opening the lock in it: then once more. */
+/* Waits in small steps, so that Ctrl-C ends it. A restore may remove the folder between our making it and opening
+ * the lock in it; then it is made again. */
 struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 {
 	const struct timespec step = {.tv_nsec = 20000000};
-	bool said = false;
+	ARENA(tmp);
+	struct str path = base_file(&tmp, journal, "hipify.lock");
+	bool noted = false;
 	for (unsigned gone = 0;;) {
 		TRY(fs_check_own(journal, false));
-		struct err *e = try_lock(journal, shared, ret_fd);
+		struct err *e = shared ? NULL : fs_mkdirs(journal);
+		if (!e)
+			e = shared ? fs_lock_shared(path, false, ret_fd)
+				   : fs_lock(path, false, ret_fd);
+		if (e && shared && (e->code == E_NOENT || e->code == E_PERM)) {
+			err_freep(&e); /* nothing to read, or not ours to lock */
+			*ret_fd = -1;
+		}
 		if (!e || (e->code != E_LOCKED && (e->code != E_NOENT || gone++ > 100)))
 			return e;
-		if (!said && e->code == E_LOCKED) {
+		if (!noted && e->code == E_LOCKED) {
 			progress_note(
 				S("Waiting"), "for another run on '%.*s'", STR(path_dir(journal)));
-			said = true;
+			noted = true;
 		}
 		err_free(e);
 		TRY(cancel_check());
@@ -55,17 +46,6 @@ struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 }
 
 /* ---- opening ---- */
-
-static struct err *check_folders(const struct session *s)
-{
-	const struct change_request *o = s->request;
-	if (!fs_is_dir(s->root))
-		return err_new(E_NOENT, "no folder '%.*s'", STR(o->dir));
-	if (!o->in_place && s->base.n && path_is_below(s->root, s->base))
-		return err_new(E_USAGE, "the output folder '%.*s' contains the sources of '%.*s'",
-			STR(o->out), STR(o->dir));
-	return NULL;
-}
 
 static struct err *check_kind(const struct session *s)
 {
@@ -82,7 +62,7 @@ static struct err *check_kind(const struct session *s)
 		"choose another folder with -o");
 }
 
-/* What the view hides was made in root; the base is root itself, or an overlay elsewhere. */
+/* The view hides what was made in root; that is the base, or there is an overlay elsewhere. */
 static struct err *open_view(struct session *s)
 {
 	struct manifest *made = s->old;
@@ -99,8 +79,8 @@ static struct err *open_view(struct session *s)
 	return NULL;
 }
 
-/* Only what the intent names can have been begun. What is in folders that are gone, or not for us
- * any more, must not keep us from the others. */
+/* A killed run can only have begun what its intent names. A folder that is gone, or no longer ours to change, does
+ * not keep us from the others. */
 struct err *session_tidy(const struct manifest *m, struct str base)
 {
 	ARENA(tmp);
@@ -123,7 +103,11 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 	ret->root = path_abs(a, o->dir);
 	if (o->in_place || o->out.n)
 		ret->base = path_abs(a, o->in_place ? o->dir : o->out);
-	TRY(check_folders(ret));
+	if (!fs_is_dir(ret->root))
+		return err_new(E_NOENT, "no folder '%.*s'", STR(o->dir));
+	if (!o->in_place && ret->base.n && path_is_below(ret->root, ret->base))
+		return err_new(E_USAGE, "the output folder '%.*s' contains the sources of '%.*s'",
+			STR(o->out), STR(o->dir));
 	bool shared = o->look_only || fs_writes_forbidden();
 	TRY(fs_guard(ret->root, &ret->tree));
 	if (ret->base.n) {
@@ -155,21 +139,21 @@ void session_close(struct session *s)
 
 /* ---- is everything as it was? ---- */
 
-/* A share of the records, checked in one thread. */
-struct share {
+/* A share of the manifest's records, checked by one thread. */
+struct record_share {
 	const struct session *s;
 	int root, base; /* fds */
 	size_t seen_from, seen_to, made_from, made_to;
 	bool changed;
 };
 
-static bool seen_same(const struct share *l, const struct seen *s)
+static bool seen_same(const struct record_share *l, const struct seen *s)
 {
 	ARENA(tmp);
 	struct stat st;
 	bool there = fs_try_stat_in(l->root, s->path, true, &st);
 	struct str path = path_join(&tmp, l->s->root, s->path);
-	if (s->kind == SEEN_PROBE) /* what was asked for may be what we made then */
+	if (s->kind == SEEN_PROBE) /* a probe that finds our own output now found nothing then */
 		return there != s->absent || (there && view_hides(&l->s->view, path));
 	struct sig now = {0};
 	if (there)
@@ -181,7 +165,7 @@ static bool seen_same(const struct share *l, const struct seen *s)
 	return sum_is_of_file(&s->hash, path);
 }
 
-static bool made_same(const struct share *l, const struct made *m)
+static bool made_same(const struct record_share *l, const struct made *m)
 {
 	struct stat st;
 	enum content content;
@@ -199,7 +183,7 @@ static bool made_same(const struct share *l, const struct made *m)
 static struct err *check_share(struct arena *tmp, void *user)
 {
 	(void)tmp;
-	struct share *l = user;
+	struct record_share *l = user;
 	const struct manifest *m = l->s->old;
 	for (size_t i = l->seen_from; i < l->seen_to && !l->changed; i++)
 		l->changed = !seen_same(l, &m->seen.v[i]);
@@ -208,14 +192,15 @@ static struct err *check_share(struct arena *tmp, void *user)
 	return NULL;
 }
 
-static struct err *check_all(const struct session *s, int root, int base, bool *yes)
+/* True when every record of the manifest still holds; shares of them are checked side by side. */
+static struct err *check_records(const struct session *s, int root, int base, bool *yes)
 {
 	const struct manifest *m = s->old;
-	struct share v[CHUNKS];
+	struct record_share v[CHUNKS];
 	size_t n = (m->seen.n + m->made.n) / CHUNK_LEAST + 1;
 	n = n > CHUNKS ? CHUNKS : n;
 	for (size_t i = 0; i < n; i++)
-		v[i] = (struct share){
+		v[i] = (struct record_share){
 			.s = s,
 			.root = root,
 			.base = base,
@@ -243,7 +228,7 @@ struct err *session_current(
 		return NULL;
 	TRY(fs_open(s->root, &root));
 	TRY(fs_open(s->base, &base));
-	TRY(check_all(s, root, base, yes));
+	TRY(check_records(s, root, base, yes));
 	if (!*yes)
 		return NULL;
 	VEC_EACH (const struct change, f, &m->changes) {

@@ -1,8 +1,8 @@
-/* What became of the outputs of earlier runs. */
+/* Finds out what became of the outputs of earlier runs. */
 #include "base/fs.h"
 #include "changes/manifest.h"
 
-struct states {
+struct state_look {
 	struct arena *a;
 	struct str base, root;
 	const struct manifest *m;
@@ -22,7 +22,7 @@ static bool source_changed(struct str path, const struct seen *s)
 	return !sum_is_of_file(&s->hash, path);
 }
 
-static enum change_state state_of_source(const struct states *l, const struct made *e)
+static enum change_state state_of_source(const struct state_look *l, const struct made *e)
 {
 	struct str name = e->source, path = base_path(l->a, l->root, name);
 	if (e->replaced && str_eq(e->source, e->output)) {
@@ -37,14 +37,14 @@ static enum change_state state_of_source(const struct states *l, const struct ma
 	return s && source_changed(path, s) ? STATE_STALE : STATE_CURRENT;
 }
 
-static struct err *add_state(struct states *l, const struct made *e, struct change_entries *ret)
+static struct err *add_state(struct state_look *l, const struct made *e, struct change_entries *ret)
 {
 	enum content content;
 	TRY(made_content(l->m, l->base, e, &content));
 	struct change_entry entry = {.output = e->output, .source = e->source};
 	entry.replaced = e->replaced && fs_present(base_original(l->a, l->m->journal, e->output));
 	if (e->replaced && !entry.replaced && content == CONTENT_OTHER)
-		return NULL; /* a killed run did not come to it */
+		return NULL; /* a killed run never came to it */
 	if (content == CONTENT_ORIGINAL || content == CONTENT_NONE)
 		entry.state = STATE_MISSING;
 	else if (content == CONTENT_OTHER)
@@ -67,7 +67,7 @@ struct err *changes_state(struct arena *a, struct str journal, struct change_ent
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct manifest *m;
 	struct str shown = journal;
-	struct states l = {.a = a, .seen.a = a};
+	struct state_look l = {.a = a, .seen.a = a};
 	journal = path_abs(a, journal);
 	l.base = path_dir(journal);
 	*ret = (struct change_entries){0};
@@ -78,7 +78,7 @@ struct err *changes_state(struct arena *a, struct str journal, struct change_ent
 		return err_new(
 			E_NOENT, "'%.*s' was not translated by rocsmith", STR(path_dir(shown)));
 	l.m = m;
-	/* The sources may have been moved with the tree; those of an overlay are where they were. */
+	/* the sources of a tree may have moved with it; those of an overlay are where they were */
 	l.root = m->kind == BASE_IN_PLACE || !m->root.n ? l.base : m->root;
 	VEC_EACH (struct seen, s, &m->seen)
 		if (s->kind == SEEN_FILE)

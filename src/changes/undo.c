@@ -1,20 +1,9 @@
-/* Undoing: one output goes or its original comes back, folders that we made go when empty; and the
- * whole of it. */
+/* Takes back what earlier runs did: an output goes or its original comes back, and folders that we made go when
+ * they are empty. */
 #include "changes/apply_int.h"
 
 #include "base/fs.h"
 #include "base/proc.h"
-
-/* The old file itself returns. When both names are of one file, rename() would keep both. */
-static struct err *put_back(
-	const struct manifest *m, struct str base, const struct made *e, enum content content)
-{
-	ARENA(tmp);
-	struct str original = base_original(&tmp, m->journal, e->output);
-	if (content == CONTENT_ORIGINAL)
-		return fs_remove(original);
-	return fs_move(original, base_path(&tmp, base, e->output), true);
-}
 
 struct err *undo_one(
 	const struct manifest *m, struct str base, const struct made *e, bool force, enum undo *ret)
@@ -27,7 +16,7 @@ struct err *undo_one(
 		return NULL;
 	TRY(made_content(m, base, e, &content));
 	if (content == CONTENT_OTHER && e->replaced && !original)
-		return NULL; /* a killed run came before us, or after */
+		return NULL; /* a killed run never came to it, or its undo is done already */
 	if ((content == CONTENT_OTHER && !force) ||
 		(content == CONTENT_MADE && e->replaced && !original)) {
 		*ret = UNDO_EDITED;
@@ -38,8 +27,12 @@ struct err *undo_one(
 	*ret = UNDO_DONE;
 	if (fs_writes_forbidden())
 		return NULL;
-	return original ? put_back(m, base, e, content)
-			: fs_remove(base_path(&tmp, base, e->output));
+	struct str output = base_path(&tmp, base, e->output);
+	if (!original)
+		return fs_remove(output);
+	struct str kept = base_original(&tmp, m->journal, e->output);
+	/* when both are names of one file, rename() would keep both */
+	return content == CONTENT_ORIGINAL ? fs_remove(kept) : fs_move(kept, output, true);
 }
 
 struct err *undo_dirs(
@@ -64,42 +57,29 @@ struct err *undo_dirs(
 
 /* ---- restore ---- */
 
-static struct err *prune(struct str dir);
-
-static struct err *prune_entry(void *user, const struct fs_entry *e, bool *prune_it)
-{
-	ARENA(tmp);
-	*prune_it = true;
-	return S_ISDIR(e->st.st_mode) ? prune(path_join(&tmp, *(struct str *)user, e->path)) : NULL;
-}
-
-/* Removes empty folders only: what is still in there is nobody else's to throw away. */
+/* Removes empty folders only: somebody may still want the files in the others. */
 static struct err *prune(struct str dir)
-{
-	if (!fs_is_dir(dir))
-		return NULL;
-	TRY(fs_walk(dir, prune_entry, &dir));
-	return fs_remove_empty(dir);
-}
-
-/* What a kill left of writing the manifest: base/fs.h puts the new one beside the old. */
-static struct err *remove_torn(struct str folder)
 {
 	ARENA(tmp);
 	struct strs names;
-	TRY(fs_list(&tmp, folder, &names));
-	for (size_t i = 0; i < names.n; i++)
-		if (fs_is_temp_name(names.v[i]))
-			TRY(fs_remove(path_join(&tmp, folder, names.v[i])));
-	return NULL;
+	if (!fs_is_dir(dir))
+		return NULL;
+	TRY(fs_list(&tmp, dir, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct str path = path_join(&tmp, dir, names.v[i]);
+		if (!fs_is_link(path))
+			TRY(prune(path));
+	}
+	return fs_remove_empty(dir);
 }
 
-/* Everything is taken back: our own folder goes, the lock last. */
-static struct err *leave(struct str journal, bool force)
+/* Everything is taken back, so our own folder goes; the lock is the last file. */
+static struct err *remove_journal(struct str journal, bool force)
 {
 	ARENA(tmp);
 	static const char *const folders[] = {"originals", "originals.up", "kept", "kept.up"};
 	static const char *const files[] = {".gitignore", "hipify.manifest", "hipify.lock"};
+	struct strs names;
 	if (force) {
 		TRY(fs_remove_tree(base_file(&tmp, journal, "kept")));
 		TRY(fs_remove_tree(base_file(&tmp, journal, "kept.up")));
@@ -107,65 +87,51 @@ static struct err *leave(struct str journal, bool force)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		TRY(prune(base_file(&tmp, journal, folders[i])));
 	TRY(fs_remove_tree(base_file(&tmp, journal, "new")));
-	TRY(remove_torn(base_file(&tmp, journal, "")));
+	TRY(fs_list(&tmp, journal, &names));
+	for (size_t i = 0; i < names.n; i++)
+		if (fs_is_temp_name(names.v[i])) /* a manifest that a killed run was writing */
+			TRY(fs_remove(path_join(&tmp, journal, names.v[i])));
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		TRY(fs_remove(base_file(&tmp, journal, files[i])));
-	return fs_remove_empty(base_file(&tmp, journal, ""));
+	return fs_remove_empty(journal);
 }
 
-struct restore {
-	struct arena *a;
-	struct str base, journal;
-	const struct manifest *m;
-	bool force;
-	struct manifest left; /* what could not be taken back */
-	struct strs *kept;
-	struct err *first;
-};
-
-static void restore_one(struct restore *r, const struct made *e)
+static struct err *restore(
+	struct arena *a, const struct manifest *m, bool force, struct strs *ret_kept)
 {
-	enum undo undo = UNDO_NOT_THERE;
-	struct err *err = undo_one(r->m, r->base, e, r->force, &undo);
-	if (undo == UNDO_EDITED)
-		strs_add(r->a, r->kept, e->output);
-	if (err || undo == UNDO_EDITED)
-		*VEC_PUSH(r->a, &r->left.made) = *e;
-	r->first = err_join(r->first, err);
-}
-
-static struct err *restore_all(struct restore *r)
-{
+	struct str base = path_dir(m->journal);
 	bool dry = fs_writes_forbidden();
+	struct err *first = NULL, *e = NULL;
+	struct manifest left = {.a = a,
+		.journal = m->journal,
+		.kind = m->kind,
+		.root = m->root,
+		.identity = m->identity};
 	if (!dry)
-		TRY(session_tidy(r->m, r->base));
-	VEC_EACH (const struct made, e, &r->m->made) {
-		TRY(cancel_check());
-		if (e->kind != MADE_DIR)
-			restore_one(r, e);
+		TRY(session_tidy(m, base));
+	VEC_EACH (const struct made, made, &m->made) {
+		enum undo undo = UNDO_NOT_THERE;
+		e = cancel_check();
+		if (e)
+			return err_join(e, first);
+		if (made->kind == MADE_DIR)
+			continue;
+		e = undo_one(m, base, made, force, &undo);
+		if (undo == UNDO_EDITED)
+			strs_add(a, ret_kept, made->output);
+		if (e || undo == UNDO_EDITED)
+			*VEC_PUSH(a, &left.made) = *made;
+		first = err_join(first, e);
 	}
-	return dry ? NULL : undo_dirs(r->m, r->base, NULL, &r->left);
-}
-
-static struct err *end_restore(struct restore *r)
-{
-	if (r->kept->n || r->first)
-		return manifest_write(&r->left);
-	TRY(leave(r->journal, r->force));
-	return r->m->kind == BASE_OVERLAY ? fs_remove_empty(r->base) : NULL;
-}
-
-static struct err *restore(struct restore *r)
-{
-	r->left = (struct manifest){.a = r->a,
-		.journal = r->journal,
-		.kind = r->m->kind,
-		.root = r->m->root,
-		.identity = r->m->identity};
-	struct err *e = restore_all(r);
-	if (e || fs_writes_forbidden())
-		return err_join(e, r->first);
-	return err_join(r->first, end_restore(r));
+	if (dry)
+		return first;
+	e = undo_dirs(m, base, NULL, &left);
+	if (e)
+		return err_join(e, first);
+	if (ret_kept->n || first) /* what could not be taken back stays known */
+		return err_join(first, manifest_write(&left));
+	TRY(remove_journal(m->journal, force));
+	return m->kind == BASE_OVERLAY ? fs_remove_empty(base) : NULL;
 }
 
 struct err *changes_restore(struct arena *a, struct str journal, bool force, struct strs *ret_kept)
@@ -173,18 +139,16 @@ struct err *changes_restore(struct arena *a, struct str journal, bool force, str
 	CLEANUP(fd_closep) int lock = -1;
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct manifest *m;
-	struct restore r = {.a = a, .force = force, .kept = ret_kept};
-	r.journal = path_abs(a, journal);
-	r.base = path_dir(r.journal);
+	struct str path = path_abs(a, journal);
 	*ret_kept = (struct strs){0};
-	if (!fs_is_dir(r.journal))
+	if (!fs_is_dir(path))
 		return err_new(
 			E_NOENT, "'%.*s' was not translated by rocsmith", STR(path_dir(journal)));
-	TRY(fs_guard(r.base, &guard));
-	TRY(base_lock(r.journal, fs_writes_forbidden(), &lock));
-	TRY(manifest_read(a, r.journal, &m));
-	if (!m) /* a killed restore, or a run killed at its start */
-		return fs_writes_forbidden() ? NULL : leave(r.journal, force);
-	r.m = m;
-	return restore(&r);
+	TRY(fs_guard(path_dir(path), &guard));
+	TRY(base_lock(path, fs_writes_forbidden(), &lock));
+	TRY(manifest_read(a, path, &m));
+	if (m)
+		return restore(a, m, force, ret_kept);
+	/* a killed restore, or a run that was killed at its start */
+	return fs_writes_forbidden() ? NULL : remove_journal(path, force);
 }

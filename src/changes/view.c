@@ -1,4 +1,4 @@
-/* The pristine view and its notes. Reading works without a lock; only the notes have one. */
+/* The view and its notes; see view.h. Reading needs no lock; only the notes have one. */
 #include "changes/view.h"
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ void view_close(struct view *v)
 	*v = (struct view){0};
 }
 
-/* path as seen from root; path itself when it is outside. */
+/* The path relative to root, or the path itself when it is outside. */
 static struct str relative(const struct view *v, struct str path)
 {
 	if (v->root.n == 1)
@@ -52,7 +52,7 @@ static struct str relative(const struct view *v, struct str path)
 
 /* ---- notes ---- */
 
-/* The first look counts: a change after it is a change. */
+/* The first look counts, so that any later change shows. */
 static void note(const struct view *v, struct seen s)
 {
 	struct view_notes *n = v->notes;
@@ -69,17 +69,6 @@ static void note(const struct view *v, struct seen s)
 		copy->path = str_dup(&n->a, s.path);
 		map_put(m, copy->path, copy);
 	}
-	pthread_mutex_unlock(&n->lock);
-}
-
-static void note_edited(const struct view *v, struct str output)
-{
-	struct view_notes *n = v->notes;
-	if (!n)
-		return;
-	pthread_mutex_lock(&n->lock);
-	if (!strs_has(&n->edited, output))
-		strs_add(&n->a, &n->edited, str_dup(&n->a, output));
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -161,8 +150,13 @@ static struct err *original_of(
 	enum content content;
 	TRY(made_content(v->made, v->root, m, &content));
 	struct str original = base_original(a, v->made->journal, m->output);
-	if (content == CONTENT_OTHER && fs_present(original))
-		note_edited(v, m->output);
+	if (content == CONTENT_OTHER && fs_present(original) && v->notes) {
+		struct view_notes *n = v->notes;
+		pthread_mutex_lock(&n->lock);
+		if (!strs_has(&n->edited, m->output))
+			strs_add(&n->a, &n->edited, str_dup(&n->a, m->output));
+		pthread_mutex_unlock(&n->lock);
+	}
 	if (content != CONTENT_MADE)
 		return NULL;
 	*ret_path = original;

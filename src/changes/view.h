@@ -1,11 +1,11 @@
-/* The sources as they were before any translation.
+/* The view of a tree: its sources as they were before any translation.
  *
- * A tree that was translated in place holds our outputs, and some sources are no longer what they
- * were. The view hides the former and reads the originals of the latter, so that a second run gives
- * what the first would give on today's sources: translating twice is translating once. A file that
- * we replaced and that somebody changed since is a new source; view_edited() names it.
- * It also notes what a run looked at, so that the next one can tell that nothing changed without
- * doing the work: each file read (with its hash), each folder listed, each probe.
+ * A tree that was translated in place holds our outputs, and some of its sources were replaced. The view hides the
+ * outputs and reads the originals of replaced sources, so that a second run gives what the first would give on
+ * today's sources: translating twice is translating once. A file that we replaced and that somebody changed
+ * since is a new source; view_edited() names it.
+ * The view also notes what a run looked at (each file read, with its hash; each folder listed; each check of
+ * existence), so that the next run can see that nothing changed without doing the work.
  */
 #pragma once
 
@@ -21,9 +21,8 @@ struct view {
 	struct str root;             /* absolute, clean */
 	const struct manifest *made; /* of runs in place; NULL = none */
 	struct strs hidden;          /* absolute folders to leave out: an output folder in root */
-	const struct map
-		*over;  /* absolute path -> struct str *: texts that take the place of files,
-				 * as changes before ours leave them; not in what is noted */
+	const struct map *over;      /* absolute path -> struct str *: texts of files that changes
+				 * before ours will write; reading them is not noted */
 	uint64_t exact; /* the file system whose times tell all changes (manifest.h); 0 = none */
 	struct view_notes *notes; /* NULL = nothing is noted */
 	struct fs_tree *guard;    /* released with the view; a session has its own */
@@ -36,20 +35,19 @@ void view_close(struct view *v); /* frees the notes; a zeroed view is fine */
 /* The original bytes of an absolute path. Safe in several threads, as are all of these. */
 MUST_USE struct err *view_read(
 	const struct view *v, struct arena *a, struct str path, struct str *ret);
-/* The file that holds these bytes: path, or the original that is kept of it. */
+/* The file that holds these bytes: path itself, or its original in the journal. */
 MUST_USE struct err *view_source(
 	const struct view *v, struct arena *a, struct str path, struct str *ret);
 bool view_exists(const struct view *v, struct str path); /* os.path.exists() in the view */
-/* The same for who knows already that there is nothing on the disk: maybe = false. */
+/* For callers that know already that the disk has nothing there: maybe = false. */
 bool view_may_exist(const struct view *v, struct str path, bool maybe);
-/* One of our outputs, finished or not, in .rocsmith, or in a hidden folder: os.listdir() would not
- * show it. */
+/* Is it one of our outputs, finished or not, in .rocsmith, or in a hidden folder? */
 bool view_hides(const struct view *v, struct str path);
 /* st: fstat() of the folder before its entries are read. */
 void view_note_dir(const struct view *v, struct str path, const struct stat *st);
 
-/* Files that we replaced and that somebody changed since; relative to root. */
+/* The files that we replaced and that somebody changed since; relative to root. */
 struct strs view_edited(const struct view *v, struct arena *a);
-/* Fills ret->seen with all that was noted (paths relative to root where they are inside); texts
- * live as long as the view. */
+/* Fills ret->seen with everything noted (paths relative to root if they are inside); texts live as long as the
+ * view. */
 void view_noted(const struct view *v, struct arena *a, struct manifest *ret);

@@ -16,7 +16,7 @@ static const struct opt doctor_opts[] = {
 	{OPT_VALUE("sysroot", OPT_PATH, struct doctor_args, sysroot, "DIR",
 		"examine this folder or machine file, not this machine")},
 	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "PLACE",
-		"also record it, without private data: .machine, .tar.gz or a folder")},
+		"record it, without private data: .machine, .tar.gz or folder")},
 	{OPT_VALUE("gpu", OPT_LIST, struct doctor_args, gpus, "GFX,...",
 		 "tell the next step for these, not for those of the machine"),
 		.flags = OPT_COMMA},

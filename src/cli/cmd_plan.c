@@ -152,7 +152,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	plan_settle(a, &wish, NULL, &findings, &p);
 	struct str json = json_document(a, 2, plan_fields, &p);
 	if (o->out.n && !fs_writes_forbidden())
-		TRY_CTX(fs_save(o->out, json, 0644), "cannot save the plan");
+		TRY_CTX(fs_write(o->out, json, 0644 | FS_THROUGH), "cannot save the plan");
 	build_forecast(a, &wish, S(""), 0, &forecast);
 	p.forecast = forecast.known ? &forecast : NULL;
 	if (!show_json(&o->common, plan_fields, &p))

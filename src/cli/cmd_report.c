@@ -88,7 +88,7 @@ static struct err *report_run(struct arena *a, void *user, int *ret_status)
 		return NULL;
 	struct str page = report_html(a, &r);
 	if (!args->common.dry_run)
-		TRY(fs_save(args->output, page, 0644));
+		TRY(fs_write(args->output, page, 0644 | FS_THROUGH));
 	say_status(args->common.dry_run ? S("Would write") : S("Wrote"), "%.*s (%.*s)",
 		STR(args->output), STR(human_bytes(a, page.n)));
 	return NULL;

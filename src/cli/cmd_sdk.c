@@ -1,4 +1,4 @@
-/* rocsmith sdk list, info, env, verify, remove: what is installed and how it is. */
+/* rocsmith sdk list, info, env, shims, verify and remove. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/vec.h"
@@ -28,7 +28,7 @@ static const struct opt no_opts[] = {{.kind = OPT_END}};
 /* ---- list ---- */
 struct installed {
 	VEC(struct sdk) list;
-	struct strs components; /* that can be installed */
+	struct strs components; /* all that can be installed */
 };
 
 static const struct json_field installed_fields[] = {
@@ -164,7 +164,7 @@ static const struct json_field env_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* For sh: in double quotes, so that PATH can be continued. */
+/* Prints a line for sh. The value is in double quotes, so that $PATH can follow it. */
 static void export_line(struct arena *a, const struct variable *v)
 {
 	BUF(out, a);
@@ -238,12 +238,12 @@ static const struct opt shims_opts[] = {
 		 "installed SDK or folder of a ROCm tree"),
 		.env = "ROCSMITH_SDK"},
 	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",
-		 "what programs that list GPUs print"),
+		 "GPUs that rocm_agent_enumerator prints"),
 		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
 	{OPT_VALUE("memory", OPT_UINT, struct args, memory, "MIB",
-		"what all compilers may take together (default: not counted)")},
+		"memory for all compilers together (default: no limit)")},
 	{OPT_VALUE("log", OPT_PATH, struct args, log_dir, "DIR",
-		"folder for a log of all runs of a compiler")},
+		"folder for a log of all compiler runs")},
 	{.kind = OPT_END},
 };
 

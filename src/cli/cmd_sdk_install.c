@@ -1,4 +1,4 @@
-/* rocsmith sdk install: from a spec on the command line to a tree that compiles. */
+/* rocsmith sdk install: makes the spec from the command line, and installs or previews it. */
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "know/rule.h"
@@ -22,26 +22,26 @@ static const struct opt opts[] = {
 		 "compiler, math, dnn, torch-build or library names"),
 		.flags = OPT_COMMA},
 	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",
-		 "only these GPUs' kernels of libraries, or all"),
+		 "GPUs that libraries need kernels for, or all"),
 		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
 	{OPT_VALUE("mirror", OPT_STR, struct args, mirror, "URL",
-		 "Debian archive, instead of this machine's"),
+		 "Debian archive to use instead of this machine's"),
 		.env = "ROCSMITH_MIRROR"},
 	{OPT_VALUE("keyring", OPT_PATH, struct args, keyring, "FILE",
-		 "keys that the archive is signed with"),
+		 "keyring that the archive's index is signed with"),
 		.env = "ROCSMITH_KEYRING"},
 	{OPT_VALUE("prefix", OPT_PATH, struct args, prefix, "DIR",
 		"tree of the provider prefix, e.g. /opt/rocm")},
-	{OPT_FLAG("refresh", struct args, refresh, "take the archive's present index")},
+	{OPT_FLAG("refresh", struct args, refresh, "fetch the archive's current index")},
 	{.kind = OPT_END},
 };
 
-/* The options win over what the name of the SDK says. */
+/* Options override the parts of the SDK's name. */
 static struct sdk_spec make_spec(struct arena *a, const struct args *o)
 {
 	struct sdk_spec s;
 	struct err *e = sdk_spec_parse(a, o->provider, &s);
-	if (e) /* the name of a provider, or a mistake that sdk_install() answers */
+	if (e) /* the name of a provider, or a mistake that sdk_install() reports */
 		s = (struct sdk_spec){.provider = o->provider};
 	err_free(e);
 	s.suite = o->suite.n ? o->suite : s.suite;

@@ -1,5 +1,4 @@
-/* rocsmith sdk run: a program of the SDK, or with --host one of this machine on the SDK's
- * libraries. */
+/* rocsmith sdk run: runs a program of the SDK or, with --host, one of this machine on the SDK's libraries. */
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -20,7 +19,8 @@ static const struct opt opts[] = {
 	{OPT_VALUE("sdk", OPT_STR, struct args, sdk, "NAME",
 		 "installed SDK or folder of a ROCm tree"),
 		.env = "ROCSMITH_SDK"},
-	{OPT_FLAG("host", struct args, host, "a program of this machine on the SDK's libraries")},
+	{OPT_FLAG(
+		"host", struct args, host, "run a program of this machine on the SDK's libraries")},
 	{OPT_VALUE("chroot", OPT_STR, struct args, chroot, "DIR", "for our own use"),
 		.flags = OPT_HIDDEN},
 	{OPT_VALUE("chroot-dir", OPT_STR, struct args, chroot_dir, "DIR", "for our own use"),
@@ -28,12 +28,12 @@ static const struct opt opts[] = {
 	{OPT_VALUE("chroot-bind", OPT_LIST, struct args, chroot_binds, "BIND", "for our own use"),
 		.flags = OPT_HIDDEN},
 	{OPT_ARGUMENT(
-		 "PROGRAM", OPT_REST, struct args, argv, "program and its arguments, behind --"),
+		 "PROGRAM", OPT_REST, struct args, argv, "the program and its arguments, after --"),
 		.flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };
 
-/* The SDK hides folders such as /usr and /etc; a program started there begins in "/". */
+/* The SDK hides folders such as /usr and /etc; from there, a program starts in "/". */
 static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p)
 {
 	struct sdk_binds binds = {0};

@@ -253,17 +253,11 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 }
 
 /* ---- source distributions: libarchive unpacks them to a scratch folder ---- */
-static void remove_treep(struct str *dir)
-{
-	if (dir->n)
-		err_free(fs_remove_tree(*dir));
-}
-
 /* The unpacked size is limited to 2 GiB, or to 20 times the archive's if that is more; honest archives stay below. */
 static struct err *scan_tar(struct many *m, struct str path)
 {
 	ARENA(tmp);
-	CLEANUP(remove_treep) struct str dir = {0};
+	CLEANUP(fs_tempdirp) struct str dir = {0};
 	struct many inner = *m;
 	struct stat st;
 	TRY(fs_stat(path, &st));

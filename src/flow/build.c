@@ -361,7 +361,7 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	TRY(check_folder(b->a, dir));
 	TRY(fs_mkdirs(dir));
 	/* before the lock, so that a second build knows a folder with only a lock in it */
-	TRY(fs_write_if_changed(path_join(b->a, dir, S("CACHEDIR.TAG")), str_from(tag), 0644));
+	TRY(fs_write(path_join(b->a, dir, S("CACHEDIR.TAG")), str_from(tag), 0644 | FS_IF_CHANGED));
 	TRY(progress_lock(
 		path_join(b->a, dir, S("lock")), ret_lock, "builds '%.*s'", STR(b->plan->name)));
 	TRY(look_at_sources(b, true));

@@ -1,5 +1,5 @@
 /* Delivers the result of another build system to the output folder, and inspects it; see build.h. */
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/progress.h"
 #include "devcode/devcode.h"
 #include "flow/build.h"
@@ -106,7 +106,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 		struct str beside = fs_temp_name(a, to);
 		TRY(fs_stat(f->result, &st));
 		TRY(fs_remove(beside));
-		TRY(fs_stage_copy(f->result, beside, &st));
+		TRY(fs_copy(f->result, beside, &st));
 		TRY(fs_sync(beside));
 		TRY(fs_rename(beside, to));
 	}
@@ -136,12 +136,22 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 		return fs_mkdirs(to);
 	if (S_ISLNK(e->st.st_mode)) {
 		TRY(fs_readlink(&tmp, from, &target));
-		return fs_stage_link(target, to);
+		return fs_symlink_new(target, to);
 	}
 	if (!S_ISREG(e->st.st_mode))
 		return NULL;
 	c->size += (uint64_t)e->st.st_size;
-	return fs_stage_copy(from, to, &e->st);
+	return fs_copy(from, to, &e->st);
+}
+
+/* The file `ours` allows a later build to replace the tree, so it is written before the tree gets its name. */
+static struct err *fill_tree(struct tree_copy *c, struct str ours)
+{
+	TRY(fs_mkdirs(c->to));
+	TRY(fs_walk(c->from, copy_entry, c));
+	TRY(fs_sync_all(c->to));
+	return fs_write(ours,
+		S("made by rocsmith build, which may replace the folder of this name\n"), 0644);
 }
 
 /* The new tree replaces the old one only when it is complete, and only if rocsmith made the old one. */
@@ -151,27 +161,20 @@ struct err *build_deliver_tree(struct foreign *f, struct str out, struct build_r
 	struct str parent = path_abs(a, out), to = path_join(a, parent, f->plan->name);
 	/* marks a tree that rocsmith made and may replace */
 	struct str ours = path_join(a, parent, str_fmt(a, ".%.*s.rocsmith", STR(f->plan->name)));
-	struct str fresh = str_fmt(a, "%.*s.new", STR(ours));
-	struct tree_copy c = {.from = f->result, .to = fresh};
+	struct fs_stage s = {.place = to};
 	TRY(fs_mkdirs(out));
 	if (fs_present(to) && !fs_present(ours))
 		return err_hint(
 			err_new(E_USAGE, "'%.*s' exists already, and rocsmith did not make it",
 				STR(to)),
 			"name another folder with -o");
-	TRY(fs_remove_tree(fresh));
-	TRY(fs_mkdirs(fresh));
-	TRY(fs_walk(c.from, copy_entry, &c));
-	TRY(fs_sync_all(fresh));
-	TRY(fs_write(ours, S("made by rocsmith build, which may replace the folder of this name\n"),
-		0644));
-	if (fs_present(to))
-		TRY(fs_exchange(fresh, to));
-	else
-		TRY(fs_rename(fresh, to));
+	TRY(fs_stage_begin(a, &s));
+	struct tree_copy c = {.from = f->result, .to = s.tree};
+	struct err *e = fill_tree(&c, ours);
+	e = e ? e : fs_stage_commit(&s, S(""));
 	ret->wheel = to;
 	ret->wheel_size = c.size;
-	return fs_remove_tree(fresh);
+	return err_join(e, fs_stage_end(&s));
 }
 
 /* Does the file have kernels for this target (NULL: for any)? */

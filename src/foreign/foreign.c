@@ -87,7 +87,8 @@ static struct err *save_environment(struct foreign *f)
 			continue;
 		buf_fmt(&b, "export %.*s=%.*s\n", STR(name), STR(str_shell(f->a, value)));
 	}
-	return fs_write_if_changed(path_join(f->a, f->log, S("environment")), buf_str(&b), 0600);
+	return fs_write(
+		path_join(f->a, f->log, S("environment")), buf_str(&b), 0600 | FS_IF_CHANGED);
 }
 
 struct err *foreign_open(struct foreign *f)

@@ -169,7 +169,7 @@ struct err *foreign_drive(
 	struct proc_result r;
 	struct str driver = path_join(f->a, f->state, S("driver.py"));
 	struct str result = path_join(f->a, f->state, S("answer.json"));
-	TRY(fs_write_if_changed(driver, foreign_driver, 0644));
+	TRY(fs_write(driver, foreign_driver, 0644 | FS_IF_CHANGED));
 	TRY(fs_remove(result));
 	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
 	proc_arg(f->a, &p, "-I", "-X", "utf8", str_z(f->a, driver), str_z(f->a, words->v[0]),

@@ -234,5 +234,5 @@ struct err *foreign_packages(struct foreign *f)
 		"# What the build of '%.*s' installed: pip install --no-deps --require-hashes -r\n"
 		"%.*s\n",
 		STR(f->plan->name), STR(str_join(f->a, &lines, S("\n"))));
-	return fs_write_if_changed(path_join(f->a, f->dir, S("requirements.txt")), text, 0644);
+	return fs_write(path_join(f->a, f->dir, S("requirements.txt")), text, 0644 | FS_IF_CHANGED);
 }

@@ -630,7 +630,8 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 		look_into_file(&w, q, &known, *path);
 	}
 	if (q->state.n && q->keep)
-		TRY(fs_write_if_changed(q->state, json_document(a, 0, waves_fields, &w), 0644));
+		TRY(fs_write(
+			q->state, json_document(a, 0, waves_fields, &w), 0644 | FS_IF_CHANGED));
 	VEC_EACH (struct wave_file, t, &w.files)
 		VEC_EACH (const struct str, name, &t->masks) {
 			map_put(&masks, *name, t);

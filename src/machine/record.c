@@ -42,7 +42,7 @@ static struct err *write_entry(struct str dir, const struct root_entry *e, struc
 		return fs_write(to, ROOT_DENIED_TEXT, 0644);
 	if (e->kind == ENTRY_LINK)
 		return fs_symlink(e->text, to);
-	TRY(fs_stage(to, S(""), e->mode | FS_EXACT));
+	TRY(fs_write(to, S(""), e->mode | FS_EXACT | FS_LOOSE));
 	if (fs_try_chown(to, e->uid, e->gid))
 		return NULL;
 	if (errno != EPERM && errno != EINVAL)

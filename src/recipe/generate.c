@@ -41,7 +41,7 @@ static struct err *run_flatc(
 	struct proc_result result;
 	proc_arg(a, &p, flatc.p, "--cpp", "--gen-mutable", "--scoped-enums", "-o", ".", "-c",
 		str_z(a, name), NULL);
-	struct err *e = fs_stage(path_join(a, dir, name), schema, 0644);
+	struct err *e = fs_write(path_join(a, dir, name), schema, 0644 | FS_LOOSE);
 	if (!e)
 		e = proc_check(a, &p, &result);
 	if (!e)

@@ -1,10 +1,15 @@
-/* One .deb into a tree: the files of its data member. Format: deb(5). Scripts of the package are not
- * even read. */
+/* Unpacks the data member of a .deb, deb(5), into a tree; the package's scripts are not even read.
+ *
+ * Nearly all of the size of ROCm's libraries is kernels for many GPUs, in two forms. When only some GPUs are
+ * wanted, files with another GPU in their name (rocBLAS's, hipBLASLt's, MIOpen's) are not unpacked, and in a
+ * shared library the code of other GPUs becomes holes of the file: size and symbols stay, so that it links,
+ * and runs on the GPUs that were asked for. Compressed bundles stay whole. See slim/slim.h. */
 #include "archive/unpack.h"
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "sdk/provider.h"
+#include "slim/slim.h"
 
 /* Documentation that no build reads; copyright files stay. */
 static const char *const left_out[] = {
@@ -15,10 +20,44 @@ static const char *const left_out[] = {
 	"usr/share/doc-base/",
 };
 
-/* Where the archive's top folders are: merged into /usr, whatever the suite's packages say. */
+/* Top folders that are links into usr/ (the usr-merge), whatever a suite's packages say. */
 static const char *const merged[] = {"bin/", "sbin/", "lib/", "lib32/", "lib64/", "libx32/"};
 
-static struct str place(void *user, struct arena *tmp, struct str path)
+/* ---- kernels of other GPUs ---- */
+static struct slim_keep keep_of(struct arena *a, const struct strs *gpus)
+{
+	struct target *v = arena_array(a, gpus->n + 1, sizeof(*v));
+	for (size_t i = 0; i < gpus->n; i++)
+		v[i] = target_read(gpus->v[i]);
+	return (struct slim_keep){.v = v, .n = gpus->n};
+}
+
+bool gpus_want_file(const struct strs *gpus, struct str path)
+{
+	ARENA(tmp);
+	struct slim_keep keep = keep_of(&tmp, gpus);
+	return slim_keeps_file(&keep, path);
+}
+
+uint64_t gpus_thin(int fd, uint64_t size, const struct strs *gpus)
+{
+	ARENA(tmp);
+	struct slim_keep keep = keep_of(&tmp, gpus);
+	struct bytes src = bytes_fd(fd, size);
+	struct slim_plan plan;
+	struct budget budget;
+	uint64_t freed = 0;
+	budget_set(&budget, size);
+	src.budget = &budget;
+	struct err *e = slim_read(&tmp, &src, &keep, &plan);
+	if (!e)
+		e = slim_punch(&plan, fd, &freed);
+	err_free(e); /* a library that cannot be read stays whole */
+	return freed;
+}
+
+/* ---- members ---- */
+static struct str choose_place(void *user, struct arena *tmp, struct str path)
 {
 	struct sdk_unpack *u = user;
 	for (size_t i = 0; i < sizeof(merged) / sizeof(merged[0]); i++)
@@ -35,45 +74,35 @@ static struct str place(void *user, struct arena *tmp, struct str path)
 	return doc ? S("") : path;
 }
 
-/* Of a library that is smaller now, the sum is that of what is left. */
-static struct err *thin(
-	struct arena *a, struct sdk_unpack *u, const struct unpack_file *f, struct sdk_record *r)
-{
-	struct digest d;
-	uint64_t holes = f->type == 'f' && u->gpus.n ? gpus_thin(f->fd, f->size, &u->gpus) : 0;
-	if (!holes)
-		return NULL;
-	u->holes += holes;
-	u->partial = true;
-	TRY(hash_file(HASH_SHA256, str_fmt(a, "/proc/self/fd/%d", f->fd), &d));
-	r->value = digest_hex(a, &d);
-	return NULL;
-}
-
-/* The line of a hard link is like that of the file that it links to. */
-static struct err *told(void *user, const struct unpack_file *f)
+/* Adds a file to the package's list. The line of a hard link is that of the file that it links to. */
+static struct err *note_file(void *user, const struct unpack_file *f)
 {
 	ARENA(tmp);
 	struct sdk_unpack *u = user;
-	struct sdk_record r = {.type = f->type,
+	struct sdk_file line = {.type = f->type,
 		.path = f->path,
 		.value = f->value,
 		.size = f->size,
 		.mtime = f->mtime};
-	struct str rest =
-		f->type == 'h' && u->record->n ? str_dup(&tmp, buf_str(u->record)) : S("");
+	struct str rest = f->type == 'h' && u->files->n ? str_dup(&tmp, buf_str(u->files)) : S("");
 	bool found = f->type != 'h', bad;
-	while (!found && record_next(&rest, &r, &bad))
-		found = str_eq(r.path, f->value);
+	while (!found && file_list_next(&rest, &line, &bad))
+		found = str_eq(line.path, f->value);
 	if (!found)
 		return err_new(E_ARCHIVE,
 			"refused to unpack '%.*s': '%.*s' is a hard link to a file that the "
-			"package does "
-			"not hold",
+			"package does not hold",
 			STR(path_base(u->item->path)), STR(f->path));
-	r.path = f->path;
-	TRY(thin(&tmp, u, f, &r));
-	record_add(u->record, &r);
+	line.path = f->path;
+	uint64_t holes = f->type == 'f' && u->gpus.n ? gpus_thin(f->fd, f->size, &u->gpus) : 0;
+	if (holes) {
+		struct digest d;
+		u->holes += holes;
+		u->partial = true;
+		TRY(hash_file(HASH_SHA256, str_fmt(&tmp, "/proc/self/fd/%d", f->fd), &d));
+		line.value = digest_hex(&tmp, &d);
+	}
+	file_list_add(u->files, &line);
 	return NULL;
 }
 
@@ -83,8 +112,8 @@ struct err *deb_unpack(struct arena *tmp, struct sdk_unpack *u)
 		.member = "data.tar",
 		.root = u->root,
 		.id = u->item->name,
-		.place = place,
-		.told = told,
+		.place = choose_place,
+		.told = note_file,
 		.user = u};
 	return unpack_tar(tmp, &x);
 }

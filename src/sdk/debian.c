@@ -1,6 +1,6 @@
-/* The provider "debian": a component set of a Debian suite, resolved and fetched by a private apt,
- * unpacked without running any of the packages' scripts. What those would have made and a build
- * needs is in the tables below; finish() also makes the view /opt/rocm (see sdk.h). */
+/* The provider "debian": components of a Debian suite, resolved and fetched by a private apt, unpacked without
+ * running any of the packages' scripts. The tables below hold what those scripts would have made and a
+ * build needs. */
 #include <sys/stat.h>
 
 #include "archive/apt.h"
@@ -24,7 +24,7 @@ static const struct {
 static const char *const folders[] = {"usr/bin", "usr/sbin", "usr/lib", "usr/lib64", "usr/include",
 	"usr/share", "etc", "opt/rocm", "var/lib"};
 
-/* update-alternatives: link -> the first of these that is there. */
+/* update-alternatives: the link leads to the first of these that exists. */
 static const struct {
 	const char *path;
 	const char *const targets[3];
@@ -51,7 +51,9 @@ static const struct {
 	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
 };
 
-static const char *const suites[] = {"sid", "experimental", "trixie", NULL}; /* first: the usual */
+/* The usual one comes first. */
+static const char *const suites[] = {"sid", "experimental", "trixie", NULL};
+
 static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 {
 	struct str suite = j->spec->suite;
@@ -66,7 +68,8 @@ static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 	return NULL;
 }
 
-static struct err *collect(
+/* The packages of the components that are installed alone, or of the others. */
+static struct err *collect_packages(
 	struct arena *a, const struct strs *components, bool alone, struct strs *ret)
 {
 	for (size_t i = 0; i < components->n; i++) {
@@ -79,19 +82,7 @@ static struct err *collect(
 	return NULL;
 }
 
-/* "22" of the package clang-22 */
-static struct str clang_number(const struct archive_items *items)
-{
-	const struct str start = S("clang-");
-	uint64_t n;
-	VEC_EACH (const struct archive_item, i, items)
-		if (str_starts(i->name, start) &&
-			str_u64(str_sub(i->name, start.n, i->name.n), 10, &n))
-			return str_sub(i->name, start.n, i->name.n);
-	return S("");
-}
-
-/* Which clang comes with the others is for apt to say: then it is asked once more. */
+/* Names with "@" stand for packages of the clang that apt resolves the others to; so apt is asked twice. */
 static struct err *resolve_names(struct arena *a, const struct apt *apt,
 	const struct strs *packages, struct archive_items *ret)
 {
@@ -102,7 +93,12 @@ static struct err *resolve_names(struct arena *a, const struct apt *apt,
 	TRY(apt_resolve(a, apt, &plain, false, ret));
 	if (plain.n == packages->n)
 		return NULL;
-	struct str clang = clang_number(ret);
+	struct str clang = S(""); /* "22" for the package clang-22 */
+	uint64_t n;
+	VEC_EACH (const struct archive_item, i, ret)
+		if (!clang.n && str_starts(i->name, S("clang-")) &&
+			str_u64(str_sub(i->name, 6, i->name.n), 10, &n))
+			clang = str_sub(i->name, 6, i->name.n);
 	for (size_t i = 0; i < packages->n; i++)
 		strs_add(a, &all, know_package_name(a, packages->v[i], clang));
 	*ret = (struct archive_items){0};
@@ -113,8 +109,8 @@ static struct err *resolve(struct arena *a, struct sdk_job *j)
 {
 	struct apt apt;
 	struct strs with = {0}, alone = {0};
-	TRY(collect(a, &j->components, false, &with));
-	TRY(collect(a, &j->components, true, &alone));
+	TRY(collect_packages(a, &j->components, false, &with));
+	TRY(collect_packages(a, &j->components, true, &alone));
 	TRY(make_apt(a, j, &apt));
 	TRY(apt_prepare(a, &apt));
 	CLEANUP(progress_endp)
@@ -144,7 +140,7 @@ static struct err *borrow(struct arena *a, const struct sdk_job *j, struct str d
 static struct err *put_link(struct arena *a, struct sdk_job *j, struct str path, struct str target)
 {
 	TRY(tree_link(a, j->root, path, target));
-	record_add(j->made, &(struct sdk_record){.type = 'l', .path = path, .value = target});
+	file_list_add(j->made, &(struct sdk_file){.type = 'l', .path = path, .value = target});
 	return NULL;
 }
 
@@ -154,10 +150,9 @@ static struct err *put_file(struct arena *a, struct sdk_job *j, struct str path,
 	struct stat st;
 	TRY(tree_file(a, j->root, path, text));
 	TRY(fs_stat(full, &st));
-	struct sdk_record r = {
-		.type = 'f', .size = text.n, .mtime = st.st_mtim.tv_sec, .path = path};
+	struct sdk_file r = {.type = 'f', .size = text.n, .mtime = st.st_mtim.tv_sec, .path = path};
 	r.value = sha256_hex(a, text);
-	record_add(j->made, &r);
+	file_list_add(j->made, &r);
 	return NULL;
 }
 
@@ -168,7 +163,7 @@ static struct err *put_alternatives(struct arena *a, struct sdk_job *j)
 		struct str full = path_join(a, j->root, path), dir = path_dir(full);
 		for (size_t k = 0; k < 3 && alternatives[i].targets[k]; k++) {
 			struct str target = str_from(alternatives[i].targets[k]);
-			/* the packages' own file wins; a link is one that we made before */
+			/* the packages' own file wins; a link is ours, from before */
 			if (!fs_exists(path_join(a, dir, target)) ||
 				(fs_present(full) && !fs_is_link(full)))
 				continue;

@@ -1,7 +1,7 @@
-/* A program of this machine on the SDK's loader and libraries: ld.so takes --library-path and
- * --argv0, so that a python finds its own prefix although the SDK's libc runs it. Needed where the
- * SDK's libraries ask for a newer libc than the machine has; where the machine's is the newer one,
- * its own loader runs with the SDK's libraries behind the machine's. */
+/* Runs a program of this machine on the SDK's loader and libraries. ld.so takes --library-path and --argv0, so
+ * that a python finds its own prefix although the SDK's libc runs it. The SDK's loader is needed when its
+ * libraries ask for a newer libc than the machine has; when the machine's libc is the newer one, the machine's
+ * loader runs, with the SDK's libraries behind its own. */
 #include <elf.h>
 #include <gnu/libc-version.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { MAX_LINKS = 40, MAX_LINE = 256 };
 
-/* Where libraries of this machine are, beyond what RPATHs name. */
+/* This machine's folders of libraries, besides those that RPATHs name. */
 static const char *const host_libs[] = {
 	"/usr/local/lib/x86_64-linux-gnu",
 	"/usr/local/lib",
@@ -40,7 +40,7 @@ static struct str loader_below(struct arena *a, struct str root)
 	return S("");
 }
 
-/* "#!/venv/bin/python -s" -> interpreter and argument in front of argv. */
+/* Puts the interpreter of a script and its argument ("#!/venv/bin/python -s") in front of argv. */
 static struct err *through_script(struct arena *a, struct str head, struct strs *argv)
 {
 	struct str line = str_trim(str_sub(head, 2, str_chr(head, '\n'))), interpreter, rest;
@@ -53,7 +53,7 @@ static struct err *through_script(struct arena *a, struct str head, struct strs 
 	}
 	bool shell = str_ends(interpreter, S("sh"));
 	if (shell && str_starts(path_base(argv->v[0]), S("python"))) {
-		/* a launcher that is a shell script (pyenv) is asked which python it starts */
+		/* a launcher that is a shell script (pyenv): ask which python it starts */
 		struct proc p = {0};
 		struct proc_result r;
 		proc_arg(a, &p, str_z(a, argv->v[0]), "-c", "import sys; print(sys.executable)",
@@ -73,7 +73,7 @@ static struct err *through_script(struct arena *a, struct str head, struct strs 
 	return NULL;
 }
 
-/* argv[0] becomes an ELF program with a slash in its name (a link keeps its own name). */
+/* Makes argv[0] the absolute path of an ELF program; a link keeps its own name. */
 static struct err *find_program(struct arena *a, struct strs *argv)
 {
 	for (unsigned i = 0; i < MAX_LINKS; i++) {
@@ -92,7 +92,7 @@ static struct err *find_program(struct arena *a, struct strs *argv)
 	return err_new(E_USAGE, "'%.*s' is neither an ELF program nor a script", STR(argv->v[0]));
 }
 
-/* glibc's versions are "2.43": two numbers. */
+/* A number that orders glibc's versions ("2.43"). */
 static uint64_t libc_number(struct str version)
 {
 	struct str major, minor;
@@ -134,9 +134,8 @@ struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p
 	}
 	if (!tree_first)
 		loader = loader_below(a, S(""));
-	/* The tree's loader finds this machine's libraries by itself (ld.so.cache), behind
-	 * RUNPATHs; they must not be named then, else they would hide what a RUNPATH names (a
-	 * pyenv's libpython). */
+	/* The tree's loader finds this machine's libraries by itself (ld.so.cache), after RUNPATHs. Naming
+	 * them would put them before a RUNPATH, and hide what it leads to (a pyenv's libpython). */
 	struct str env = str_from(getenv("LD_LIBRARY_PATH"));
 	if (env.n)
 		strs_add(a, &libs, env);

@@ -1,44 +1,32 @@
 /* The engine of an install, the same for all providers; see provider.h for files and steps.
  *
- * What is there is never torn: a first install (or one that replaces versions) fills a folder of
- * its own, which takes the place of the old one in one rename; one that only adds or repairs
- * packages puts file by file into the tree by rename, and writes the manifest last. A package is
- * done when its record is there, so that a killed install goes on with the next. */
+ * An SDK is never torn. A first install, or one that replaces versions, fills a folder of its own, which
+ * takes the place of the old one by one rename. One that only adds or repairs packages moves file by file
+ * into the tree and writes the receipt last. A package is done when its file list is there, so that the
+ * next install continues a killed one. */
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "know/know.h"
 #include "sdk/provider.h"
 
-enum { UNPACKED = 5 /* times the size of a package, at most as a rule */ };
+enum { UNPACKED = 5 }; /* times the size of a package, as a rule at most */
 
 struct install {
 	const struct sdk_provider *provider;
 	struct sdk_spec spec;
 	struct sdk_job job;
-	struct str dir, stage; /* the SDK's folder; that of a fresh one */
-	struct str work;       /* dir or stage */
-	struct sdk_manifest old, new;
-	struct strs damaged, gpus; /* gpus: whose kernels the tree shall have; none: all */
+	struct fs_stage stage; /* of a fresh tree; its place is the SDK's folder */
+	struct str work;       /* the folder that is filled: the SDK's own, or stage.tree */
+	struct sdk_receipt old, new;
+	struct strs damaged, gpus; /* gpus: kernels that libraries will have; none: all */
 	struct archive_items need;
 	struct progress *progress;
 };
-
-struct unpack_job {
-	struct install *in;
-	const struct archive_item *item;
-};
-
-static void scratch_removep(struct str *dir)
-{
-	if (dir->n)
-		err_free(fs_remove_tree(*dir));
-}
 
 /* ---- what is to be done ---- */
 /* Is the package in the working tree, as far as a quick look tells? */
@@ -48,16 +36,16 @@ static struct err *is_done(const struct install *in, const struct archive_item *
 	struct str text, root = path_join(&tmp, in->work, S("root"));
 	struct sdk_package p = {.version = item->version, .sha256 = item->sha256};
 	*ret = false;
-	TRY(fs_read_opt(&tmp, record_path(&tmp, in->work, item->name), RECORD_MAX, &text));
-	if (!text.p || !record_is(&tmp, text, &p) || !gpus_cover(&p.gpus, &in->gpus) ||
+	TRY(fs_read_opt(&tmp, file_list_path(&tmp, in->work, item->name), FILE_LIST_MAX, &text));
+	if (!text.p || !file_list_is(&tmp, text, &p) || !gpus_cover(&p.gpus, &in->gpus) ||
 		strs_has(&in->damaged, item->name))
 		return NULL;
-	struct sdk_record r;
+	struct sdk_file f;
 	bool bad;
-	enum record_state state = RECORD_OK;
-	while (state == RECORD_OK && record_next(&text, &r, &bad))
-		TRY(record_compare(root, &r, false, &state));
-	*ret = state == RECORD_OK && !bad;
+	enum file_state state = FILE_OK;
+	while (state == FILE_OK && file_list_next(&text, &f, &bad))
+		TRY(file_list_compare(root, &f, false, &state));
+	*ret = state == FILE_OK && !bad;
 	return NULL;
 }
 
@@ -67,7 +55,7 @@ static int larger_first(const void *a, const void *b)
 	return x->size < y->size ? 1 : x->size > y->size ? -1 : 0;
 }
 
-/* Sets what is to be fetched and unpacked, and tells it. */
+/* Sets in->need, the items to be fetched and unpacked, and counts them. */
 static struct err *find_need(struct arena *a, struct install *in, struct sdk_done *ret)
 {
 	VEC_EACH (struct archive_item, i, &in->job.items) {
@@ -86,51 +74,57 @@ static struct err *find_need(struct arena *a, struct install *in, struct sdk_don
 }
 
 /* ---- unpacking ---- */
-static struct err *unpack_one(struct arena *tmp, void *user)
+struct unpack_job {
+	struct install *in;
+	const struct archive_item *item;
+};
+
+static struct err *unpack_item(struct arena *tmp, void *user)
 {
 	struct unpack_job *u = user;
 	struct install *in = u->in;
 	ARENA(keep);
-	BUF(record, &keep);
+	BUF(files, &keep);
 	struct sdk_package p = {.version = u->item->version, .sha256 = u->item->sha256};
-	struct sdk_unpack x = {.item = u->item, .root = in->job.root, .record = &record};
+	struct sdk_unpack x = {.item = u->item, .root = in->job.root, .files = &files};
 	if (know_rocm_package(u->item->name))
 		x.gpus = in->gpus;
 	TRY(cancel_check());
-	struct str path = record_path(tmp, in->work, u->item->name);
+	struct str path = file_list_path(tmp, in->work, u->item->name);
 	TRY(fs_remove(path)); /* from here on the package is not done */
 	TRY(in->provider->unpack(tmp, &x));
 	if (x.partial)
 		p.gpus = x.gpus;
 	p.bytes = x.holes;
-	struct str head = record_head(tmp, &p), files = buf_str(&record);
-	TRY(fs_write(path, str_fmt(tmp, "%.*s%.*s", STR(head), STR(files)), 0644));
+	struct str head = file_list_head(tmp, &p), list = buf_str(&files);
+	TRY(fs_write(path, str_fmt(tmp, "%.*s%.*s", STR(head), STR(list)), 0644));
 	progress_add(in->progress, u->item->size, u->item->name);
 	return NULL;
 }
 
-/* ---- the manifest ---- */
+/* ---- the receipt ---- */
 static struct err *add_package(struct arena *a, struct install *in, struct sdk_package p)
 {
 	ARENA(tmp);
 	struct str text;
-	TRY(fs_read(&tmp, record_path(&tmp, in->work, p.name), RECORD_MAX, &text));
-	p.record = sha256_hex(a, text);
-	(void)record_is(a, text, &p);
-	struct sdk_record r;
+	TRY(fs_read(&tmp, file_list_path(&tmp, in->work, p.name), FILE_LIST_MAX, &text));
+	p.list_sha256 = sha256_hex(a, text);
+	(void)file_list_is(a, text, &p);
+	struct sdk_file f;
 	uint64_t bytes = 0;
 	bool bad;
-	for (p.files = 0; record_next(&text, &r, &bad); p.files++)
-		bytes += r.size;
+	for (p.files = 0; file_list_next(&text, &f, &bad); p.files++)
+		bytes += f.size;
 	p.bytes = bytes - p.bytes;
 	*VEC_PUSH(a, &in->new.packages) = p;
 	return NULL;
 }
 
-static struct err *make_manifest(struct arena *a, struct install *in)
+/* The packages of this install; into a tree that was there before, also those that were in it. */
+static struct err *make_receipt(struct arena *a, struct install *in)
 {
 	struct sdk_job *j = &in->job;
-	in->new = (struct sdk_manifest){
+	in->new = (struct sdk_receipt){
 		.provider = str_from(in->provider->name),
 		.suite = j->spec->suite,
 		.mirror = j->mirror,
@@ -142,9 +136,9 @@ static struct err *make_manifest(struct arena *a, struct install *in)
 		TRY(add_package(a, in,
 			(struct sdk_package){
 				.name = i->name, .version = i->version, .sha256 = i->sha256}));
-	bool keeps = str_eq(in->work, in->dir);
+	bool keeps = str_eq(in->work, in->stage.place);
 	VEC_EACH (struct sdk_package, p, &in->old.packages)
-		if (keeps && !sdk_manifest_package(&in->new, p->name) &&
+		if (keeps && !sdk_receipt_package(&in->new, p->name) &&
 			!str_eq(p->name, S(SDK_MADE)))
 			TRY(add_package(a, in, *p));
 	return NULL;
@@ -157,38 +151,34 @@ static struct err *complete(struct arena *a, struct install *in)
 	BUF(made, a);
 	in->job.made = &made;
 	struct sdk_package own = {.name = S(SDK_MADE), .version = S("1"), .sha256 = S("-")};
-	buf_add(&made, record_head(a, &own));
+	buf_add(&made, file_list_head(a, &own));
 	TRY(in->provider->finish(a, &in->job));
-	TRY(make_manifest(a, in));
+	TRY(make_receipt(a, in));
 	TRY(opt_rocm_make(a, in->work, &in->new, &made));
-	TRY(fs_write(record_path(a, in->work, S(SDK_MADE)), buf_str(&made), 0644));
+	TRY(fs_write(file_list_path(a, in->work, S(SDK_MADE)), buf_str(&made), 0644));
 	TRY(add_package(a, in, own));
 	TRY(sdk_open_tree(a, in->job.root, &probe));
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
-	TRY(fs_sync_all(in->work)); /* before the manifest says that it is there */
-	TRY(sdk_manifest_write(a, in->work, &in->new));
-	TRY(fs_remove(path_join(a, in->work, S("damaged"))));
-	if (str_eq(in->work, in->dir))
-		return NULL;
-	/* the fresh folder takes the place of the old one, if there is one */
-	if (!fs_exists(in->dir))
-		return fs_rename(in->stage, in->dir);
-	TRY_CTX(fs_exchange(in->stage, in->dir), "cannot put '%.*s' in place", STR(in->dir));
-	return fs_remove_tree(in->stage);
+	struct str receipt = sdk_receipt_text(a, &in->new);
+	if (!str_eq(in->work, in->stage.place))
+		return fs_stage_commit(&in->stage, receipt);
+	TRY(fs_sync_all(in->work));
+	TRY(fs_write(path_join(a, in->work, S(SDK_RECEIPT)), receipt, 0644));
+	return fs_remove(path_join(a, in->work, S("damaged")));
 }
 
 /* ---- the whole ---- */
+/* Which items? A new version of an installed package means a fresh tree. */
 static struct err *resolve(struct arena *a, struct install *in)
 {
 	TRY(in->provider->resolve(a, &in->job));
-	/* where an installed package changes its version, the tree is made anew */
 	bool fresh = !in->old.provider.n;
 	VEC_EACH (const struct archive_item, i, &in->job.items) {
-		const struct sdk_package *p = sdk_manifest_package(&in->old, i->name);
+		const struct sdk_package *p = sdk_receipt_package(&in->old, i->name);
 		fresh = fresh || (p && !str_eq(p->sha256, i->sha256));
 	}
-	in->work = fresh ? in->stage : in->dir;
+	in->work = fresh ? in->stage.tree : in->stage.place;
 	in->job.root = path_join(a, in->work, S("root"));
 	if (fresh)
 		in->damaged = (struct strs){0};
@@ -217,25 +207,28 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 		jobs[i] = (struct unpack_job){.in = in, .item = &in->need.v[i]};
 	in->progress = progress_begin(
 		S("Unpacking"), str_fmt(a, "%zu packages", n), UNIT_BYTES, done->bytes);
-	struct err *e = pool_each(0, jobs, n, sizeof(*jobs), unpack_one);
+	struct err *e = pool_each(0, jobs, n, sizeof(*jobs), unpack_item);
 	progress_end(in->progress);
 	TRY(e);
 	return complete(a, in);
 }
 
-static struct err *start(struct arena *a, const struct sdk_spec *spec, struct install *in)
+static struct err *begin(struct arena *a, const struct sdk_spec *spec, struct install *in)
 {
 	TRY(sdk_complete(spec, &in->spec, &in->provider));
 	in->job.spec = &in->spec;
 	in->job.name = sdk_name(a, &in->spec);
 	TRY(fs_place_check(FS_CACHE));
 	in->job.cache = fs_place(a, FS_CACHE, S("sdk"));
-	in->dir = sdk_dir(a, in->job.name);
-	in->stage = sdk_stage(a, in->job.name);
+	in->stage = (struct fs_stage){.place = sdk_dir(a, in->job.name),
+		.beside = sdk_stage(a, in->job.name),
+		.receipt = S(SDK_RECEIPT),
+		.resumes = true};
 	in->job.components = sdk_wanted(a, spec);
 	TRY(gpus_parse(a, &spec->gpus, &in->gpus));
 	if (!in->provider->resolve)
 		return NULL;
+	/* an unknown component is an error before anything is done */
 	VEC_EACH (const struct str, c, &in->job.components) {
 		struct strs packages;
 		bool alone;
@@ -244,31 +237,41 @@ static struct err *start(struct arena *a, const struct sdk_spec *spec, struct in
 	return NULL;
 }
 
-/* What is there: manifest and damage. A manifest that cannot be read means a fresh install. */
+/* Reads what is installed: *ret_nothing when that is all that is wanted, and whole. A receipt that cannot be
+ * read means a fresh install. */
 static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 {
-	struct err *e = sdk_manifest_read(a, in->dir, &in->old);
+	struct err *e = sdk_receipt_read(a, in->stage.place, &in->old);
 	if (e && e->code != E_CORRUPT)
 		return e;
 	err_free(e);
 	*ret_nothing = false;
 	if (!in->old.provider.n)
 		return NULL;
-	TRY(sdk_find_damage(a, in->dir, false, &in->damaged, NULL));
+	TRY(sdk_find_damage(a, in->stage.place, false, &in->damaged, NULL));
 	*ret_nothing = !in->spec.refresh && !in->damaged.n;
 	VEC_EACH (const struct str, c, &in->job.components) {
 		bool all;
 		TRY(sdk_has_component(a, &in->old, *c, &all));
 		*ret_nothing = *ret_nothing && all;
 	}
-	/* who asks for no GPU wants those that are there */
-	struct strs gpus = sdk_manifest_gpus(a, &in->old);
+	/* the kernels that are there stay, and are all that is wanted unless GPUs were named */
+	struct strs gpus = sdk_receipt_gpus(a, &in->old);
 	VEC_EACH (const struct str, gpu, &gpus)
 		if (in->gpus.n || !in->spec.gpus.n)
 			strs_put(a, &in->gpus, *gpu);
 	*ret_nothing = *ret_nothing && gpus_cover(&gpus, &in->gpus);
-	for (size_t i = 0; i < in->old.components.n; i++)
-		strs_put(a, &in->job.components, in->old.components.v[i]);
+	strs_put_all(a, &in->job.components, &in->old.components);
+	return NULL;
+}
+
+static struct err *install(struct arena *a, struct install *in, struct sdk_done *done)
+{
+	TRY(look(a, in, &done->nothing));
+	if (done->nothing)
+		return NULL;
+	TRY_CTX(resolve(a, in), "cannot install the SDK '%.*s'", STR(in->job.name));
+	TRY_CTX(fill(a, in, done), "cannot install the SDK '%.*s'", STR(in->job.name));
 	return NULL;
 }
 
@@ -278,19 +281,14 @@ struct err *sdk_install(
 	struct sdk_done none, *done = ret_done ? ret_done : &none;
 	*done = (struct sdk_done){0};
 	struct install in = {0};
-	TRY(start(a, spec, &in));
+	TRY(begin(a, spec, &in));
 	if (!in.provider->resolve)
 		return sdk_open(a, spec, ret);
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, in.job.name, &lock));
-	/* what a killed install left: a complete stage is an old tree, or only lacks its rename */
-	if (fs_exists(path_join(a, in.stage, S("sdk.json"))))
-		TRY(fs_exists(in.dir) ? fs_remove_tree(in.stage) : fs_rename(in.stage, in.dir));
-	TRY(look(a, &in, &done->nothing));
-	if (!done->nothing) {
-		TRY_CTX(resolve(a, &in), "cannot install the SDK '%.*s'", STR(in.job.name));
-		TRY_CTX(fill(a, &in, done), "cannot install the SDK '%.*s'", STR(in.job.name));
-	}
+	TRY(fs_stage_begin(a, &in.stage));
+	struct err *e = install(a, &in, done);
+	TRY(err_join(e, fs_stage_end(&in.stage)));
 	return sdk_open(a, spec, ret);
 }
 
@@ -300,17 +298,18 @@ struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk
 	struct install in = {0};
 	struct sdk none;
 	*ret = (struct sdk_done){.nothing = true};
-	TRY(start(a, spec, &in));
+	TRY(begin(a, spec, &in));
 	if (!in.provider->resolve)
 		return sdk_open(a, spec, &none);
 	TRY(look(a, &in, &ret->nothing));
 	if (ret->nothing)
 		return NULL;
 	/* with the index that an install would use, on a copy, so that nothing is changed */
-	CLEANUP(scratch_removep) struct str scratch = {0};
+	CLEANUP(fs_tempdirp) struct str scratch = {0};
 	TRY(fs_tempdir(a, S(""), &scratch));
 	TRY(in.provider->borrow(a, &in.job, scratch));
 	in.job.cache = scratch;
+	in.stage.tree = path_join(a, in.stage.beside, S("tree"));
 	TRY(resolve(a, &in));
 	TRY(find_need(a, &in, ret));
 	VEC_EACH (struct archive_item, i, &in.need)

@@ -1,12 +1,12 @@
-/* Finding one's way in a tree. Three layouts are known: AMD's (/opt/rocm: PREFIX/{include,lib,llvm,
- * amdgcn}, also the view that a debian SDK has), the ROCm source build's dist folder
- * (PREFIX/lib/llvm, device libraries in PREFIX/lib/llvm/amdgcn or clang's resource folder) and
- * Debian's (PREFIX=/usr, PREFIX/lib/llvm-N with the device libraries in clang's resource folder,
- * headers among all others).
+/* Finds compilers, headers and libraries in a tree of any layout. Three are known: AMD's (/opt/rocm:
+ * PREFIX/{include,lib,llvm,amdgcn}, also the view that a debian SDK has), that of a ROCm source build's dist
+ * folder (PREFIX/lib/llvm, device libraries in PREFIX/lib/llvm/amdgcn or clang's resource folder) and Debian's
+ * (PREFIX=/usr, PREFIX/lib/llvm-N with the device libraries in clang's resource folder, ROCm's headers among
+ * all others).
  *
- * Flags: AMD's layout takes --rocm-path and --hip-path. In Debian's, --rocm-path makes clang look
- * for PREFIX/amdgcn/bitcode, which is not there, and fail; so only --hip-path and the folder of the
- * device libraries are named. */
+ * Flags: AMD's layout takes --rocm-path and --hip-path. In Debian's, --rocm-path makes clang look for
+ * PREFIX/amdgcn/bitcode, which is not there, and fail; so only --hip-path and the folder of the device
+ * libraries are named. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "know/know.h"
@@ -14,7 +14,7 @@
 
 enum { MAX_CMAKE = 1 << 20, NEWEST_LLVM = 99 };
 
-/* %N stands for an LLVM major version that is tried from the newest down. */
+/* %N stands for LLVM's major version; all are tried, from the newest down. */
 static const char *const clangs[] = {
 	"llvm/bin/clang++", "lib/llvm/bin/clang++", "lib/llvm-%N/bin/clang++"};
 static const char *const device_libs[] = {"amdgcn/bitcode", "llvm/amdgcn/bitcode",
@@ -24,8 +24,8 @@ static const char *const device_libs[] = {"amdgcn/bitcode", "llvm/amdgcn/bitcode
 	"lib/llvm-%N/lib/clang/%N/lib/amdgcn/bitcode"};
 static const char *const lib_dirs[] = {"lib", "lib64", "lib/x86_64-linux-gnu"};
 
-/* The first path of the patterns that is there, or "". */
-static struct str first(struct arena *a, const struct sdk *sdk, struct str prefix,
+/* The first path of the patterns that exists, or "". */
+static struct str first_path(struct arena *a, const struct sdk *sdk, struct str prefix,
 	const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -47,7 +47,7 @@ static struct str first(struct arena *a, const struct sdk *sdk, struct str prefi
 }
 
 #define FIRST(a, sdk, prefix, table)                                                               \
-	first(a, sdk, prefix, table, sizeof(table) / sizeof((table)[0]))
+	first_path(a, sdk, prefix, table, sizeof(table) / sizeof((table)[0]))
 
 static struct str beside(struct arena *a, const struct sdk *sdk, const char *name)
 {
@@ -68,8 +68,8 @@ static struct err *missing(const struct sdk *sdk, struct str prefix, const char 
 }
 
 /* ---- versions ---- */
-/* set(PACKAGE_VERSION "6.4.43484") of the version file in a package's CMake folder. */
-static struct err *one_package(struct arena *a, struct str dir, struct str name, struct sdk *sdk)
+/* Reads set(PACKAGE_VERSION "6.4.43484") in the version file of a CMake package's folder. */
+static struct err *read_version(struct arena *a, struct str dir, struct str name, struct sdk *sdk)
 {
 	const struct str key = S("set(PACKAGE_VERSION \"");
 	struct strs files;
@@ -106,7 +106,8 @@ static struct err *find_versions(struct arena *a, struct sdk *sdk)
 		TRY(fs_list(a, dir, &names));
 		for (size_t k = 0; k < names.n; k++)
 			if (know_rocm_cmake(names.v[k]))
-				TRY(one_package(a, path_join(a, dir, names.v[k]), names.v[k], sdk));
+				TRY(read_version(
+					a, path_join(a, dir, names.v[k]), names.v[k], sdk));
 	}
 	return NULL;
 }
@@ -148,7 +149,7 @@ struct str version_after(struct str text, struct str mark)
 	size_t n = 0;
 	while (n < rest.n && ((rest.p[n] >= '0' && rest.p[n] <= '9') || rest.p[n] == '.'))
 		n++;
-	while (n && rest.p[n - 1] == '.') /* of the sentence */
+	while (n && rest.p[n - 1] == '.') /* the end of a sentence */
 		n--;
 	return str_sub(rest, 0, n);
 }
@@ -167,8 +168,8 @@ struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct 
 	return NULL;
 }
 
-/* AMD's layout is what ROCM_PATH means; in Debian's it misleads hipcc, so that there the compiler
- * and the device libraries are named instead. */
+/* ROCM_PATH stands for AMD's layout. In Debian's it misleads hipcc, so the compiler and the device libraries are
+ * named instead. */
 struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret)
 {
 	if (amd_layout(sdk->hip_path, sdk->device_libs)) {

@@ -1,6 +1,7 @@
-/* Making /opt/rocm inside a tree that has ROCm among all else: links to ROCm's own files; see
- * sdk.h. Links are relative, so that the view is the same seen from the sandbox and from outside.
- */
+/* Additions of our own to a tree of packages, above all the view /opt/rocm: links to ROCm's files in a tree that
+ * has them among all others; see sdk.h. The links are relative, so that they lead to the same files inside
+ * the sandbox and outside. A package may have put a link in the place of any folder of ours, which may lead
+ * out of the tree: the root is guarded (base/fs.h) while we write. */
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -9,6 +10,47 @@
 #include "know/know.h"
 #include "sdk/provider.h"
 
+static struct err *blame_packages(struct err *e, struct str path)
+{
+	if (!e || e->code == E_NOSPACE || e->code == E_DRY_RUN)
+		return e;
+	e = err_wrap(e, "packages leave no place for '%.*s'", STR(path));
+	e->code = E_ARCHIVE;
+	return e;
+}
+
+/* A folder behind a link does not count as one, hence the guard. */
+struct err *tree_folder(struct arena *a, struct str root, struct str path)
+{
+	CLEANUP(fs_unguardp) struct fs_tree *real = NULL;
+	struct str full = path_join(a, root, path);
+	struct err *e = fs_mkdirs(full);
+	return blame_packages(e ? e : fs_guard(full, &real), path);
+}
+
+struct err *tree_link(struct arena *a, struct str root, struct str path, struct str target)
+{
+	struct str full = path_join(a, root, path), old = {0};
+	struct err *e = fs_mkdirs(path_dir(full));
+	if (!e && fs_is_link(full))
+		e = fs_readlink(a, full, &old);
+	else if (!e && fs_present(full))
+		e = fs_remove(full);
+	if (!e && !str_eq(old, target))
+		e = fs_symlink(target, full);
+	return blame_packages(e, path);
+}
+
+struct err *tree_file(struct arena *a, struct str root, struct str path, struct str text)
+{
+	struct str full = path_join(a, root, path);
+	struct err *e = fs_mkdirs(path_dir(full));
+	if (!e && fs_is_link(full))
+		e = fs_remove(full);
+	return blame_packages(e ? e : fs_write(full, text, 0644 | FS_IF_CHANGED), path);
+}
+
+/* ---- /opt/rocm ---- */
 /* Entries directly below these folders are linked one by one. */
 static const struct {
 	const char *from, *to;
@@ -30,14 +72,14 @@ static struct err *link_to(struct arena *a, struct str root, struct str target, 
 	return tree_link(a, root, link, want);
 }
 
-/* What a file belongs to is linked: for "usr/include/hip/x.h" that is "usr/include/hip". */
-static struct err *link_record(struct arena *a, struct str root, struct str text, struct map *done)
+/* Links the entry of a group that each file belongs to: "usr/include/hip" for "usr/include/hip/x.h". */
+static struct err *link_files(struct arena *a, struct str root, struct str text, struct map *done)
 {
-	struct sdk_record r;
+	struct sdk_file r;
 	bool bad;
-	while (record_next(&text, &r, &bad)) {
+	while (file_list_next(&text, &r, &bad)) {
 		struct str target = {0}, to = {0};
-		/* the longest group wins: they are listed outer first */
+		/* the longest group wins, which is the last one: outer groups come first */
 		for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 			struct str from = str_from(groups[i].from);
 			if (!str_starts(r.path, from))
@@ -46,7 +88,7 @@ static struct err *link_record(struct arena *a, struct str root, struct str text
 			target = str_sub(r.path, 0, from.n + str_chr(rest, '/'));
 			to = str_from(groups[i].to);
 		}
-		/* a folder that is a group itself is not linked */
+		/* "cmake" is a group itself */
 		if (!to.n || !map_put(done, target, done) || str_eq(path_base(target), S("cmake")))
 			continue;
 		TRY(link_to(a, root, target, path_join(a, to, path_base(target))));
@@ -54,7 +96,7 @@ static struct err *link_record(struct arena *a, struct str root, struct str text
 	return NULL;
 }
 
-/* The LLVM in use, if there is one: the newest usr/lib/llvm-N that has device libraries. */
+/* Links the LLVM that hipcc uses: the newest usr/lib/llvm-N that has device libraries. */
 static struct err *link_llvm(struct arena *a, struct str root)
 {
 	struct strs names = {0};
@@ -80,15 +122,15 @@ static struct err *link_llvm(struct arena *a, struct str root)
 	return link_to(a, root, amdgcn, S("opt/rocm/amdgcn"));
 }
 
-struct visit {
+struct view_links {
 	struct str view;
 	struct buf *made;
 };
 
-/* A link whose target went away with an older package is removed, the others are recorded. */
-static struct err *record_link(void *user, const struct fs_entry *e, bool *prune)
+/* Lists a link, or removes it when its target went away with an older package. */
+static struct err *list_link(void *user, const struct fs_entry *e, bool *prune)
 {
-	struct visit *v = user;
+	struct view_links *v = user;
 	(void)prune;
 	ARENA(tmp);
 	struct str full = path_join(&tmp, v->view, e->path), target;
@@ -98,18 +140,18 @@ static struct err *record_link(void *user, const struct fs_entry *e, bool *prune
 		return fs_remove(full);
 	TRY(fs_readlink(&tmp, full, &target));
 	struct str path = path_join(&tmp, S("opt/rocm"), e->path);
-	record_add(v->made, &(struct sdk_record){.type = 'l', .path = path, .value = target});
+	file_list_add(v->made, &(struct sdk_file){.type = 'l', .path = path, .value = target});
 	return NULL;
 }
 
 struct err *opt_rocm_make(
-	struct arena *a, struct str dir, const struct sdk_manifest *m, struct buf *made)
+	struct arena *a, struct str dir, const struct sdk_receipt *m, struct buf *made)
 {
 	MAP(done, a);
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct str root = path_join(a, dir, S("root"));
 	TRY(fs_guard(root, &guard));
-	struct visit v = {.view = path_join(a, root, S("opt/rocm")), .made = made};
+	struct view_links v = {.view = path_join(a, root, S("opt/rocm")), .made = made};
 	static const char *const always[] = {
 		"opt/rocm/include", "opt/rocm/lib/cmake", "opt/rocm/bin", "opt/rocm/share"};
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
@@ -118,9 +160,9 @@ struct err *opt_rocm_make(
 		struct str text;
 		if (!know_rocm_package(p->name))
 			continue;
-		TRY(fs_read(a, record_path(a, dir, p->name), RECORD_MAX, &text));
-		TRY(link_record(a, root, text, &done));
+		TRY(fs_read(a, file_list_path(a, dir, p->name), FILE_LIST_MAX, &text));
+		TRY(link_files(a, root, text, &done));
 	}
 	TRY(link_llvm(a, root));
-	return fs_walk(v.view, record_link, &v);
+	return fs_walk(v.view, list_link, &v);
 }

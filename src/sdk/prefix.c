@@ -1,7 +1,7 @@
-/* The provider "prefix": a tree that somebody else made (AMD's packages in /opt/rocm, Debian's in
- * /usr, the dist folder of a source build, the root folder of another system). Nothing is copied;
- * our folder for it holds what we find out (answers of probes). A tree whose programs do not run as
- * they are, because they belong to another libc, is run as a root folder in the sandbox. */
+/* The provider "prefix": a tree that somebody else made (AMD's packages in /opt/rocm, Debian's in /usr, the
+ * dist folder of a source build, the root folder of another system). Nothing is copied; our own folder for
+ * it, FS_STATE "sdk/prefix-HASH", only keeps answers of probes. Programs that belong to another libc, and
+ * so do not run as they are, run with their tree as root folder in the sandbox. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -21,7 +21,7 @@ static bool has_loader(struct arena *a, struct str root)
 	return root.n > 1 && fs_exists(path_join(a, root, S("usr/lib64/ld-linux-x86-64.so.2")));
 }
 
-static struct err *find(struct arena *a, struct str path, struct sdk *ret)
+static struct err *find_tree(struct arena *a, struct str path, struct sdk *ret)
 {
 	if (has_loader(a, path)) {
 		bool amd = fs_exists(path_join(a, path, S("opt/rocm")));
@@ -37,7 +37,7 @@ static struct err *find(struct arena *a, struct str path, struct sdk *ret)
 	return NULL;
 }
 
-/* Of what a prefix is made of we know versions and the compiler's file only. */
+/* Made of all that is known of a prefix: the versions and the compiler's file. */
 static struct err *fingerprint(struct arena *a, struct sdk *sdk)
 {
 	BUF(out, a);
@@ -66,7 +66,7 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 	if (!fs_is_dir(path))
 		return err_new(E_NOENT, "there is no folder '%.*s'", STR(path));
 	TRY(fs_place_check(FS_STATE));
-	TRY_CTX(find(a, path, ret), "'%.*s' is not a ROCm SDK", STR(path));
+	TRY_CTX(find_tree(a, path, ret), "'%.*s' is not a ROCm SDK", STR(path));
 	ret->name = path;
 	struct str id = str_fmt(a, "prefix-%.*s", STR(str_sub(sha256_hex(a, path), 0, 16)));
 	ret->dir = path_join(a, fs_place(a, FS_STATE, S("sdk")), id);

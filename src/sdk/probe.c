@@ -1,6 +1,6 @@
-/* Which GPU targets an SDK compiles: an empty kernel for each, code generation and linking
- * included, since a missing device library and an unknown target show only then. Answers are kept
- * in probe.json of the SDK's folder. */
+/* Finds out which GPU targets an SDK compiles, by an empty kernel for each, code generation and linking
+ * included: only then a missing device library or an unknown target shows. The answers are kept in
+ * probe.json of the SDK's folder. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -41,11 +41,11 @@ static const struct json_field file_fields[] = {
 struct probe {
 	const struct sdk *sdk;
 	struct sdk_target answer;
-	struct arena keep; /* for the answer: probes run in threads */
+	struct arena keep; /* holds the answer; each thread needs its own */
 };
 
-/* What the answers depend on: the compiler's file and the device libraries; not the other packages,
- * so that a component more does not ask again. */
+/* All that the answers depend on: the compiler's file and the device libraries. Other packages are left out, so
+ * that another component does not make us ask again. */
 static struct str compiler_id(struct arena *a, const struct sdk *sdk)
 {
 	struct strs names = {0};
@@ -56,7 +56,7 @@ static struct str compiler_id(struct arena *a, const struct sdk *sdk)
 		(long long)st.st_mtim.tv_sec, STR(sha256_hex(a, str_join(a, &names, S(" ")))));
 }
 
-/* Reads the known answers; a file that is unreadable or of another compiler counts as none. */
+/* Reads the known answers. A file that cannot be read, or belongs to another compiler, counts as none. */
 static void read_answers(struct arena *a, struct str path, struct answers *ret)
 {
 	const struct node *doc = NULL, *targets;
@@ -82,11 +82,11 @@ static const struct sdk_target *find_answer(const struct answers *all, struct st
 	return NULL;
 }
 
-/* The first line of clang's that says what is wrong. */
-static struct str complaint(struct arena *a, struct str said)
+/* The first error in clang's output. */
+static struct str complaint(struct arena *a, struct str output)
 {
 	struct str line;
-	while (str_next(&said, '\n', &line)) {
+	while (str_next(&output, '\n', &line)) {
 		size_t at = str_find(line, S("error: "));
 		if (at < line.n)
 			return str_dup(a, str_sub(line, at + 7, line.n));
@@ -94,7 +94,7 @@ static struct str complaint(struct arena *a, struct str said)
 	return S("the compiler failed");
 }
 
-static struct err *probe_one(struct arena *tmp, void *user)
+static struct err *probe_target(struct arena *tmp, void *user)
 {
 	struct probe *x = user;
 	struct sdk_target *answer = &x->answer;
@@ -132,7 +132,7 @@ struct err *sdk_probe(
 			v[n++] = (struct probe){.sdk = sdk, .answer.name = targets->v[i]};
 	if (n) {
 		struct progress *bar = progress_begin(S("Probing"), S("GPU targets"), UNIT_NONE, 0);
-		struct err *e = pool_each(0, v, n, sizeof(*v), probe_one);
+		struct err *e = pool_each(0, v, n, sizeof(*v), probe_target);
 		progress_end(bar);
 		for (size_t i = 0; i < n; i++) {
 			v[i].answer.why = str_dup(a, v[i].answer.why);

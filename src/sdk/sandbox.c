@@ -1,10 +1,10 @@
-/* Starting programs of a tree: bwrap where it works, for root also bind mounts and chroot.
+/* Starts programs of a tree: by bwrap where it works, for root also by bind mounts and chroot.
  *
- * The sandbox has an empty root in memory, the tree's folders read-only at their places, /proc, /dev (for
- * a person also with the GPU's nodes), the caller's binds at their own absolute paths, and no network:
- * with bwrap a barrier, as far as the kernel's namespaces are one; a chroot keeps nobody in who wants
- * out. Folders of the tree are bound one by one, so that binds may lie in /usr/src or /opt/x; parents of
- * a bind are made in memory. */
+ * The sandbox has an empty root in memory, the tree's folders read-only at their places, /proc, /dev (with the
+ * GPU's nodes when a person starts the program), the caller's binds at their own absolute paths, and no
+ * network. With bwrap it is a barrier, as far as the kernel's namespaces are one; a chroot holds nobody who
+ * wants out. Folders of the tree are bound one by one, so that binds may lie in /usr/src or /opt/x; the
+ * parents of a bind are made in memory. */
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/fs.h"
 #include "sdk/provider.h"
 
-/* What points tools at another ROCm, another compiler's files, or a folder that is not there. */
+/* Variables that lead tools to another ROCm, another compiler's files, or a folder that does not exist inside. */
 static const char *const unset[] = {
 	"ROCM_PATH",
 	"ROCM_HOME",
@@ -45,7 +45,7 @@ static const char *const split[] = {"usr", "opt", "var", NULL};
 static const char *const own[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc",
 	"proc", "dev", "sys", "run", "boot", "lost+found", NULL};
 
-/* Words that make what is in the folder dir of the tree appear at the same place below "/". */
+/* Adds the options that show the contents of the tree's folder dir at the same place below "/". */
 static struct err *show_children(
 	struct arena *a, const struct sdk *sdk, struct str dir, struct proc *p)
 {
@@ -73,19 +73,6 @@ static struct err *show_children(
 struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path)
 {
 	return str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(path));
-}
-
-/* argv[0] -> its full path inside, where the tree has it in the folders of PATH. */
-static struct str inside_path(
-	struct arena *a, const struct sdk *sdk, const struct strs *dirs, struct str name)
-{
-	for (size_t i = 0; i < dirs->n && str_chr(name, '/') == name.n; i++) {
-		struct str path = path_join(a, dirs->v[i], name);
-		struct stat st; /* a link may lead through the tree's own root */
-		if (fs_try_lstat(sdk_outside(a, sdk, path), &st) && !S_ISDIR(st.st_mode))
-			return path;
-	}
-	return name;
 }
 
 static struct err *no_runner(void)
@@ -124,8 +111,8 @@ static void chroot_command(
 static struct err *bwrap_command(
 	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p)
 {
-	/* as-pid-1: without a process between, bwrap waits for the program itself, and what it used
-	 * (time, memory) is known to us. */
+	/* as-pid-1: bwrap waits for the program itself, without a process in between, so that we see the
+	 * time and memory that it used. */
 	proc_arg(a, p, "bwrap", "--unshare-user-try", "--unshare-ipc", "--unshare-pid",
 		"--as-pid-1", "--unshare-uts", "--die-with-parent", "--tmpfs", "/", NULL);
 	if (sdk->runner == SDK_BWRAP)
@@ -133,8 +120,8 @@ static struct err *bwrap_command(
 	TRY(show_children(a, sdk, S(""), p));
 	proc_arg(
 		a, p, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", NULL);
-	/* With a terminal a program types what the user's shell then runs; root's rights would make what is
-	 * bound read-only writable again; and bwrap leaves /proc/sys to root, although it means not to. */
+	/* A program with our terminal could type commands into the user's shell; root's capabilities would make
+	 * read-only binds writable again; and bwrap leaves /proc/sys writable for root, against its intent. */
 	if (!p->inherit)
 		proc_arg(a, p, "--new-session", "--cap-drop", "ALL", "--ro-bind-try", "/proc/sys",
 			"/proc/sys", NULL);
@@ -173,7 +160,14 @@ struct err *sdk_wrap(
 		TRY(bwrap_command(a, sdk, binds, p));
 	size_t program = p->argv.n;
 	strs_add_all(a, &p->argv, &argv);
-	p->argv.v[program] = inside_path(a, sdk, &path, argv.v[0]);
+	/* a name without a slash: where the tree has it in the folders of PATH. A link is enough, since its target
+	 * may only exist inside. */
+	for (size_t i = path.n; i-- > 0 && str_chr(argv.v[0], '/') == argv.v[0].n;) {
+		struct str full = path_join(a, path.v[i], argv.v[0]);
+		struct stat st;
+		if (fs_try_lstat(sdk_outside(a, sdk, full), &st) && !S_ISDIR(st.st_mode))
+			p->argv.v[program] = full;
+	}
 	return NULL;
 }
 
@@ -187,7 +181,7 @@ enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk)
 		struct proc p = {.merge = true, .timeout = 20};
 		struct proc_result r;
 		copy.runner = ways[i];
-		/* the tree's loader: small, and every program of the tree needs it */
+		/* try the tree's loader: it is small, and every program of the tree needs it */
 		proc_arg(a, &p, "/lib64/ld-linux-x86-64.so.2", "--version", NULL);
 		CLEANUP(err_freep) struct err *e = sdk_wrap(a, &copy, &none, &p);
 		if (!e)
@@ -241,8 +235,8 @@ static struct err *enter_failed(const char *what, struct str object)
 	return err_hint(e, "without user namespaces, root needs the capability to mount");
 }
 
-/* One "FROM:AT:r" or "...:w". */
-static struct err *bind_one(struct arena *a, struct str root, struct str spec)
+/* Mounts one bind, "FROM:AT:r" or "FROM:AT:w". */
+static struct err *mount_bind(struct arena *a, struct str root, struct str spec)
 {
 	struct str from, at, mode;
 	if (!str_cut(spec, ':', &from, &mode) || !str_cut(mode, ':', &at, &mode))
@@ -258,18 +252,7 @@ static struct err *bind_one(struct arena *a, struct str root, struct str spec)
 	return NULL;
 }
 
-/* What is mounted from here on is not to be seen outside. "/" is no mount point within a chroot:
- * then it is the nearest folder above the tree that is one, if any. */
-static void make_private(struct arena *a, struct str root)
-{
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
-		return;
-	for (struct str at = root; at.n > 1; at = path_dir(at))
-		if (mount(NULL, str_z(a, at), NULL, MS_REC | MS_PRIVATE, NULL) == 0)
-			return;
-}
-
-/* Puts what the tree (seen through from) has in the folder dir at the same place in the new root */
+/* Shows the contents of the tree's folder dir (the tree is seen through `from`) at the same place in the new root. */
 static struct err *place_children(struct arena *a, struct str from, struct str root, struct str dir)
 {
 	struct strs names;
@@ -288,7 +271,7 @@ static struct err *place_children(struct arena *a, struct str from, struct str r
 			TRY(fs_symlink(target, path_join(a, root, path)));
 		} else if (S_ISDIR(st.st_mode)) {
 			struct str bind = str_fmt(a, "%.*s:/%.*s:r", STR(full), STR(path));
-			TRY(bind_one(a, root, bind));
+			TRY(mount_bind(a, root, bind));
 		}
 	}
 	return NULL;
@@ -301,18 +284,22 @@ struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds
 		"/proc:/proc:w", "/dev:/dev:w", "/sys:/sys:r", "/tmp:/tmp:w"};
 	if (unshare(CLONE_NEWNS) < 0)
 		return enter_failed("make a mount namespace for", root);
-	make_private(a, root);
-	/* The tree is covered with an empty root in memory, and its folders are put into that, so
-	 * that nothing is ever made in the tree itself. */
+	/* Hide from the outside what is mounted from here on. Within a chroot "/" is no mount point; there the nearest
+	 * mount point above the tree is made private, if there is one. */
+	bool hidden = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	for (struct str at = root; !hidden && at.n > 1; at = path_dir(at))
+		hidden = mount(NULL, str_z(a, at), NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	/* An empty root in memory covers the tree, and the tree's folders are bound into that, so that nothing
+	 * is ever made in the tree itself. */
 	CLEANUP(fd_closep) int tree = -1;
 	TRY(fs_open(root, &tree));
 	if (mount("tmpfs", str_z(a, root), "tmpfs", 0, "mode=755") < 0)
 		return enter_failed("mount a root folder on", root);
 	TRY(place_children(a, str_fmt(a, "/proc/self/fd/%d", tree), root, S("")));
 	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
-		TRY(bind_one(a, root, str_from(system[i])));
+		TRY(mount_bind(a, root, str_from(system[i])));
 	for (size_t i = 0; i < binds->n; i++)
-		TRY(bind_one(a, root, binds->v[i]));
+		TRY(mount_bind(a, root, binds->v[i]));
 	if (chroot(str_z(a, root)) < 0 || chdir(dir.n ? str_z(a, dir) : "/") < 0)
 		return enter_failed("enter", root);
 	char **list = arena_array(a, argv->n + 1, sizeof(*list));

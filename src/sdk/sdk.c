@@ -1,8 +1,10 @@
-/* Which provider an SDK is of, and what there is to do with one by its name; see sdk.h. */
+/* Names of SDKs and their providers, opening and removing one by name, and the facts that others ask of an
+ * open one; see sdk.h. */
 #include <stdlib.h>
 
 #include "archive/apt.h"
-#include "base/fs.h"
+#include "base/fs_stage.h"
+#include "recipe/recipe.h"
 #include "sdk/provider.h"
 
 static const struct sdk_provider *const providers[] = {&sdk_debian, &sdk_prefix};
@@ -16,7 +18,7 @@ struct err *sdk_complete(
 	*ret = *spec;
 	if (spec->mirror.n)
 		TRY(apt_check_mirror(spec->mirror));
-	/* a suite is part of a folder's name: it is one of those, whoever names it */
+	/* a suite becomes part of a folder's name, so only a known one will do */
 	for (size_t i = 0; i < PROVIDERS; i++) {
 		const struct sdk_provider *p = *ret_provider = providers[i];
 		if (spec->provider.n && !str_eq(spec->provider, str_from(p->name))) {
@@ -68,21 +70,21 @@ struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *r
 	return provider->open(a, &full, ret);
 }
 
+/* The SDK for whoever names none: that of the variable, which a positional NAME cannot get from its option table;
+ * the first provider's usual one; or else the first one that is installed. */
 static struct err *default_name(struct arena *a, struct str *ret)
 {
-	const char *env = getenv("ROCSMITH_SDK");
+	*ret = str_from(getenv("ROCSMITH_SDK"));
+	if (ret->n)
+		return NULL;
 	const struct sdk_provider *first;
 	struct sdk_spec usual;
 	struct strs names;
-	*ret = str_from(env);
-	if (ret->n)
-		return NULL;
 	TRY(sdk_names(a, &names));
 	if (!names.n) {
 		struct err *e = err_new(E_SDK, "no SDK is installed");
 		return err_hint(e, "rocsmith sdk install debian --suite sid --components compiler");
 	}
-	/* the first provider's usual one, else what there is */
 	TRY(sdk_complete(&(struct sdk_spec){0}, &usual, &first));
 	*ret = strs_has(&names, sdk_name(a, &usual)) ? sdk_name(a, &usual) : names.v[0];
 	return NULL;
@@ -99,7 +101,7 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 		e = sdk_complete(&spec, &spec, &provider);
 	if (!e) {
 		struct str dir = sdk_dir(a, sdk_name(a, &spec));
-		if (!provider->resolve || fs_exists(path_join(a, dir, S("sdk.json"))))
+		if (!provider->resolve || fs_exists(path_join(a, dir, S(SDK_RECEIPT))))
 			return provider->open(a, &spec, ret);
 	}
 	err_free(e);
@@ -109,19 +111,76 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 
 struct err *sdk_remove(struct arena *a, struct str name)
 {
-	struct str dir = sdk_dir(a, name), stage = sdk_stage(a, name);
-	struct str gone = str_fmt(a, "%.*s.gone", STR(stage));
+	struct str dir = sdk_dir(a, name);
+	struct fs_stage s = {.place = dir, .beside = sdk_stage(a, name)};
 	if (!name.n || str_chr(name, '/') < name.n || name.p[0] == '.')
 		return err_new(E_USAGE, "'%.*s' is not an SDK that rocsmith installed", STR(name));
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, name, &lock));
-	bool there = fs_present(path_join(a, dir, S("sdk.json")));
-	if (fs_is_link(dir) || (!there && !fs_is_dir(stage) && !fs_is_dir(gone)))
+	bool there = fs_present(path_join(a, dir, S(SDK_RECEIPT)));
+	if (fs_is_link(dir) || (!there && !fs_is_dir(s.beside)))
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
-	TRY(fs_remove_tree(gone)); /* what a killed removal left */
-	if (there)                 /* no half SDK is ever opened */
-		TRY(fs_rename(dir, gone));
-	TRY(fs_remove_tree(gone));
-	TRY(fs_remove_tree(stage));
+	TRY(fs_stage_begin(a, &s));
+	/* it goes as it came, by one rename: nobody ever opens half an SDK */
+	struct err *e = there ? fs_rename(dir, path_join(a, s.beside, S("gone"))) : NULL;
+	TRY(err_join(e, fs_stage_end(&s)));
 	return fs_remove_tree(path_join(a, fs_place(a, FS_CACHE, S("sdk")), name));
+}
+
+/* ---- facts about an open SDK ---- */
+struct str sdk_component_version(const struct sdk *sdk, const char *name)
+{
+	VEC_EACH (const struct sdk_component, c, &sdk->components)
+		if (str_eq(c->name, str_from(name)))
+			return c->version;
+	return S("");
+}
+
+/* The ROCm release that a version of HIP belongs to: 7.2.53211 is part of ROCm 7.2. */
+static struct str rocm_release(struct arena *a, struct str hip)
+{
+	struct str major = S(""), minor = S("");
+	(void)(str_next(&hip, '.', &major) && str_next(&hip, '.', &minor));
+	return minor.n ? str_fmt(a, "%.*s.%.*s", STR(major), STR(minor)) : S("");
+}
+
+/* AMD's packages state the version in a file: "6.4.3-127". */
+struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
+{
+	struct str text = {0}, prefix = sdk_outside(a, sdk, sdk->hip_path);
+	err_free(fs_read_opt(a, path_join(a, prefix, S(".info/version")), 4096, &text));
+	text = text.p ? str_trim(text) : S("");
+	text = str_sub(text, 0, str_chr(text, '-'));
+	if (text.n && ascii_digit(text.p[0]) && str_chr(text, '\n') == text.n)
+		return text;
+	return rocm_release(a, sdk_component_version(sdk, "hip"));
+}
+
+struct str sdk_rocm_put(struct arena *a, const struct sdk *sdk, struct str text)
+{
+	struct str rocm = sdk_rocm(a, sdk), pin = rocm, major, minor, rest = rocm;
+	bool release = rocm.n > 0;
+	if (!rocm.n)
+		return text;
+	for (size_t i = 0; i < rocm.n; i++)
+		release = release && (ascii_digit(rocm.p[i]) || rocm.p[i] == '.');
+	if (release && str_next(&rest, '.', &major) && str_next(&rest, '.', &minor))
+		pin = str_fmt(a, "%.*s.%.*s.*", STR(major), STR(minor));
+	text = str_replace(a, text, S(SDK_ROCM), rocm);
+	return str_replace(a, text, S(SDK_ROCM_PIN), pin);
+}
+
+void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret)
+{
+	VEC_EACH (const struct sdk_component, c, &sdk->components) {
+		struct recipe_fact f = {.name = c->name, .version = c->version, .from = sdk->name};
+		recipe_fact_add(a, ret, f);
+		if (!str_eq(c->name, S("hip")))
+			continue;
+		f.name = S("rocm");
+		f.version = rocm_release(a, c->version);
+		recipe_fact_add(a, ret, f);
+	}
+	ret->sdk_at = sdk->hip_path;
+	ret->sdk = sdk_outside(a, sdk, sdk->hip_path);
 }

@@ -1,16 +1,15 @@
-/* ROCm SDKs: where they come from (providers), where they are, how to run their programs.
+/* ROCm SDKs: the providers that they come from, the folders that they are in, and how to run their programs.
  *
- * An SDK is a tree with clang, device libraries, headers and libraries, described by a manifest
- * (sdk.json beside the tree: provider, suite, components, packages with versions and hashes, date
- * of the archive index, accepted exceptions; one record of files with sizes and hashes per
- * package). It lives in FS_DATA "sdk/NAME", its downloads and its private apt state in FS_CACHE
- * "sdk". Versions differ between components of one SDK; nothing here speaks of "the" ROCm version.
+ * An SDK is a tree with clang, device libraries, headers and libraries. Its receipt, sdk.json beside the tree,
+ * has the provider, suite, components, packages with versions and hashes, the date of the archive index and
+ * accepted exceptions; for each package there is a list of its files with sizes and hashes. An SDK lives in
+ * FS_DATA "sdk/NAME", its downloads and private apt state in FS_CACHE "sdk/NAME". Components of one SDK have
+ * different versions, so sdk_rocm() only says what comes closest to "the" ROCm version.
  * The contract of a provider is in provider.h.
  *
- * Paths inside. Debian's layout puts ROCm into /usr, between libc and all else, which is no good
- * for a build against another libc. So every installed SDK has a second view, made of relative
- * links to what comes from ROCm packages and nothing else, laid out like AMD's packages, so that
- * ROCM_PATH=/opt/rocm is true in there:
+ * Paths inside. Debian's layout puts ROCm into /usr, among libc and everything else, which does not work for
+ * a build against another libc. So every installed SDK has a second view: relative links to the files of ROCm
+ * packages and nothing else, laid out like AMD's packages, so that ROCM_PATH=/opt/rocm is true inside:
  *     /opt/rocm/include          hip, hiprand, thrust, ...; no header of libc, kernel or libstdc++
  *     /opt/rocm/lib              libamdhip64.so, libhiprand.so.1, cmake/, ...; no libc.so, libm.so
  *     /opt/rocm/llvm             the LLVM that hipcc uses
@@ -31,7 +30,7 @@
 #include "base/proc.h"
 #include "formats/finding.h"
 
-/* What is wanted. */
+/* A wish for an SDK. */
 struct sdk_spec {
 	struct str provider;    /* "debian", "prefix"; "" = debian */
 	struct str suite;       /* debian: "sid", "experimental", "trixie"; "" = sid */
@@ -58,12 +57,12 @@ enum sdk_runner {
 	SDK_NORUN,     /* not at all; sdk_wrap() says why */
 };
 
-/* What is there. All paths are as seen by programs of the SDK (inside its sandbox). */
+/* An open SDK. All paths are as its programs see them (inside the sandbox). */
 struct sdk {
 	struct str name; /* "debian-sid", or the prefix path */
 	struct str provider, suite;
 	struct str root;  /* folder of the tree on this machine; "" when run directly */
-	struct str dir;   /* our folder for it: manifest, records, answers of probes */
+	struct str dir;   /* our folder for it: receipt, file lists, answers of probes */
 	struct str clang; /* ".../clang++" */
 	struct str bundler, lld;
 	struct str device_libs;  /* ".../amdgcn/bitcode" */
@@ -85,46 +84,47 @@ struct sdk {
 	enum sdk_runner runner;
 };
 
-/* What an install did. */
+/* The result of an install. */
 struct sdk_done {
 	uint64_t packages, fetched, bytes, repaired; /* fetched: bytes; repaired: packages */
-	bool nothing;                                /* all was there */
+	bool nothing;                                /* everything was there already */
 };
 
 /* The one parser of SDK names, for options, rocsmith.yaml and ROCSMITH_SDK: "debian", "debian:sid",
- * "debian-sid" (as `sdk list` prints it), "prefix:/opt/rocm", or a folder with a slash in its name.
- * Sets provider and suite or prefix (as written, not made absolute), and clears the rest. A suite is
- * not looked up. E_USAGE for a word that is none of these. */
+ * "debian-sid" (as `sdk list` prints it), "prefix:/opt/rocm", or a folder with a slash in its name. Sets
+ * provider and suite or prefix (as written, not made absolute), and clears the rest; whether there is such a
+ * suite is not checked. E_USAGE for any other word. */
 MUST_USE struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk_spec *ret);
 /* Installs (or completes, or repairs) and opens. A no-op when everything is there. ret_done may be
  * NULL. */
 MUST_USE struct err *sdk_install(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done);
-/* Opens an installed one; E_SDK when it is not there or lacks a component, one of
- * its packages, or kernels of a GPU. */
+/* Opens an installed SDK; E_SDK when it is not there or lacks a component, one of its packages, or kernels for a
+ * GPU. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
-/* Opens by name (see sdk_spec_parse(); "" = ROCSMITH_SDK or the one there is). */
+/* Opens by name (see sdk_spec_parse()); "" = that of ROCSMITH_SDK, debian-sid, or the first one installed. */
 MUST_USE struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret);
-/* What sdk_install() would fetch and unpack, without doing it. */
+/* Lists what sdk_install() would fetch and unpack, and changes nothing. */
 MUST_USE struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk_done *ret,
 	struct strs *ret_packages);
-/* Sets downloads, which takes a look at each file: nothing but a user asks for it. */
+/* Sets io->downloads. It looks at every file, so it is for commands that show the figure only. */
 MUST_USE struct err *sdk_count_downloads(struct arena *a, struct sdk *io);
-/* Suites that specs may name. */
+/* The suites that a spec may name. */
 struct strs sdk_suites(struct arena *a);
 /* Names of the installed SDKs. */
 MUST_USE struct err *sdk_names(struct arena *a, struct strs *ret);
-/* Removes tree, manifest, records and private apt state; E_NOENT when there is none. */
+/* Removes the SDK's folder, its downloads and private apt state; E_NOENT when there is none. */
 MUST_USE struct err *sdk_remove(struct arena *a, struct str name);
 
-/* Its ROCm version: "7.2.4", or "6.4" where nobody says more; "" = unknown. What is written before
- * that is known says SDK_ROCM in its place. */
+/* The ROCm version of an SDK: "7.2.4", or "6.4" when no more is known; "" = unknown. Texts that are written
+ * before it is known have SDK_ROCM in its place. */
 #define SDK_ROCM "@rocm@"
 #define SDK_ROCM_PIN "@rocm-pin@"
 struct str sdk_rocm(struct arena *a, const struct sdk *sdk);
-/* Puts it in there; for SDK_ROCM_PIN "7.2.*" of a release "7.2.4", and else the whole version. */
+/* Puts the version into such a text. SDK_ROCM_PIN becomes "7.2.*" for a release "7.2.4", or else the whole
+ * version. */
 struct str sdk_rocm_put(struct arena *a, const struct sdk *sdk, struct str text);
-/* What recipes want to know of it: its versions, and where it is. */
+/* Adds the facts that recipes ask for: the SDK's versions and its place. */
 struct recipe_facts;
 void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret);
 
@@ -139,30 +139,29 @@ struct sdk_binds {
 	size_t n, cap;
 };
 
-/* Turns p (argv in terms of the SDK's paths) into what really runs: bwrap ..., chroot ... or p as
- * it is. A bind may lie anywhere but in /usr/{bin,lib,include,share,...}, /etc, /proc, /dev; one below
- * another comes behind it. argv[0] without a slash is looked up in sdk.path. Unless p inherits it, the
- * program has no terminal. Thread-safe. About 8 ms a call. */
+/* Turns p, whose argv has the SDK's paths, into the command that really runs: bwrap ..., chroot ..., or p as it
+ * is. A bind may lie anywhere but in /usr/{bin,lib,include,share,...}, /etc, /proc and /dev; a bind below
+ * another one has to follow it. argv[0] without a slash is looked up in sdk.path. The program has no terminal
+ * unless p inherits it. Thread-safe. A sandboxed start takes about 8 ms. */
 MUST_USE struct err *sdk_wrap(
 	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p);
-/* The machine's own /usr, /lib, ..., read-only below the folder `at` (for --sysroot). */
+/* Adds this machine's /usr, /lib, ..., read-only below the folder `at` (for --sysroot). */
 void sdk_system_binds(struct arena *a, struct str at, struct sdk_binds *ret);
-/* Everything of this machine that does not hide the SDK (/home, /root, /tmp, ...), writable: for
- * programs that a person starts. */
+/* Adds every folder of this machine that does not hide the SDK (/home, /root, /tmp, ...), writable, for programs
+ * that a person starts. */
 MUST_USE struct err *sdk_all_binds(struct arena *a, const struct sdk *sdk, struct sdk_binds *ret);
-/* Becomes argv inside root, by bind mounts ("FROM:AT:r" or ":w") and chroot: what SDK_CHROOT starts
- * as a process of its own. Returns on failure only. */
+/* Becomes argv inside root, by bind mounts ("FROM:AT:r" or ":w") and chroot; SDK_CHROOT starts this as a process
+ * of its own. Returns only on failure. */
 MUST_USE struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds,
 	struct str dir, const struct strs *argv);
-/* "NAME=value": what build systems need to find the SDK (ROCM_PATH, HIP_PATH, ...), as seen by
- * programs of the SDK; PATH holds the SDK's folders only, to go in front of others. */
+/* Variables by which build systems find the SDK (ROCM_PATH, HIP_PATH, ...), as "NAME=value", with paths as the
+ * SDK's programs see them. PATH holds the SDK's folders only, to be put in front of others. */
 MUST_USE struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret);
-/* Turns p (a program of this machine, such as its python3) into a run on the SDK's loader and
- * libraries, without a sandbox: how a wheel is imported where no ROCm is installed. What p itself
- * starts runs as ever. argv[0] must be an ELF program, a link to one, or a script that names one.
- */
+/* Turns p, a program of this machine such as its python3, into a run on the SDK's loader and libraries, without a
+ * sandbox, so that a wheel can be imported where no ROCm is installed. Programs that p starts run as usual.
+ * argv[0] must be an ELF program, a link to one, or a script that names one. */
 MUST_USE struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p);
-/* Adds the folders, on this machine, in which such a program finds the SDK's libraries. */
+/* Adds the folders, with paths of this machine, in which such a program finds the SDK's libraries. */
 void sdk_library_dirs(struct arena *a, const struct sdk *sdk, struct strs *io);
 
 struct sdk_target {
@@ -175,17 +174,17 @@ struct sdk_targets {
 	VEC(struct sdk_target) list;
 };
 
-/* Which of these targets (NULL: of all that are current) the SDK really compiles: an empty kernel is
- * compiled for each, and the answer is remembered with the SDK. */
+/* Finds out which of these targets (NULL: of all current ones) the SDK really compiles, by an empty kernel for
+ * each. The answers are kept with the SDK. */
 MUST_USE struct err *sdk_probe(struct arena *a, const struct sdk *sdk, const struct strs *targets,
 	struct sdk_targets *ret);
-/* Compares the tree with its manifest: missing, changed or torn files. What is wrong is remembered,
- * so that the next sdk_install() repairs it. */
+/* Compares the tree with its file lists, and finds missing, changed or torn files. Damaged packages are noted, so
+ * that the next sdk_install() repairs them. */
 MUST_USE struct err *sdk_check(struct arena *a, struct str name, struct findings *ret);
 /* The document of `sdk info` and `sdk install`; targets and done may be NULL. */
 struct str sdk_json(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets,
 	const struct sdk_done *done);
-/* The version of a component that is installed, "" = it is not. */
+/* The version of an installed component, or "". */
 struct str sdk_component_version(const struct sdk *sdk, const char *name);
 /* A map of versions by name: FIELD_MAP("versions", struct sdk, components, sdk_component_fields). */
 extern const struct json_field sdk_component_fields[];

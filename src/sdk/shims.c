@@ -1,22 +1,20 @@
-/* Making a shim folder: see shims.h. It is made anew as a whole when the SDK, this machine's
- * compiler or rocsmith is another one; `.rocsmith/made`, written last, says of which it is. */
+/* Making a shim folder; see shims.h. It is made anew as a whole when the SDK, this machine's compilers or
+ * rocsmith itself change: its receipt, `.rocsmith/made`, is a hash of those. */
 #include "sdk/shims.h"
 
 #include <elf.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "base/vec.h"
 #include "cc/cc.h"
 #include "know/know.h"
 #include "machine/facts.h"
-#include "sdk/exports.h"
 #include "sdk/provider.h"
 
-#define LAYOUT "4" /* of the folder: another one is made when this changes */
+#define LAYOUT "4" /* of the folder; a change makes every folder anew */
 #define TRIPLET "x86_64-linux-gnu"
 
 enum { MAX_VERSION = 4096, MAX_CMAKE = 1 << 26 };
@@ -33,7 +31,7 @@ struct shims {
 	const struct shim_options *o;
 };
 
-/* Programs of the tree's other packages that builds run; their results fit its headers only. */
+/* Programs of the tree's other packages that builds run: what they generate fits its headers only. */
 static const char *const tree_tools[] = {"flatc", "protoc", NULL};
 
 /* Other names that AMD's packages have for LLVM's programs. */
@@ -52,10 +50,10 @@ static struct err *link_entry(
 {
 	struct str dir = path_join(s->a, s->dir, str_from(folder));
 	TRY(fs_mkdirs(dir));
-	return fs_stage_link(target, path_join(s->a, dir, name));
+	return fs_symlink_new(target, path_join(s->a, dir, name));
 }
 
-/* Where a path leads, as seen from the tree's root ("usr/lib/..."), or "" when it is outside. */
+/* The path that this one leads to, relative to the tree's root; "" when that is outside. */
 static struct str in_tree(struct shims *s, struct str path)
 {
 	struct str real;
@@ -64,8 +62,8 @@ static struct str in_tree(struct shims *s, struct str path)
 	return str_sub(real, s->root.n + 1, real.n);
 }
 
-/* All that is in the prefix's folder, under the same name in ours. Debian's libraries are in a folder
- * of their own below lib, and its CMake packages count on that. */
+/* Links everything in a folder of the prefix. Debian's libraries lie in lib/TRIPLET, and its CMake packages
+ * name them there, so they are linked in both places. */
 static struct err *link_folder(struct shims *s, const char *folder)
 {
 	struct str from = path_join(s->a, s->prefix, str_from(folder));
@@ -86,50 +84,81 @@ static struct err *link_folder(struct shims *s, const char *folder)
 }
 
 /* ---- CMake packages ---- */
-struct copy {
+/* Reads `list(APPEND _cmake_import_check_files_for_TARGET "${_IMPORT_PREFIX}/FILE" )`, as CMake's generator
+ * writes it (cmExportFileGenerator.cxx); up to 3.24 the variable had the other name. */
+static bool read_check(struct str line, struct str *ret_target, struct str *ret_file)
+{
+	static const char *const starts[] = {"list(APPEND _cmake_import_check_files_for_",
+		"list(APPEND _IMPORT_CHECK_FILES_FOR_"};
+	const struct str prefix = S("\"${_IMPORT_PREFIX}/"), end = S("\" )");
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		struct str start = str_from(starts[i]), file;
+		if (!str_starts(line, start) ||
+			!str_cut(str_sub(line, start.n, line.n), ' ', ret_target, &file) ||
+			!str_starts(file, prefix) || !str_ends(file, end))
+			continue;
+		*ret_file = str_sub(file, prefix.n, file.n - end.n);
+		return !str_contains(*ret_file, S("\""));
+	}
+	return false;
+}
+
+struct str exports_without_missing(struct arena *a, struct str text, struct str prefix)
+{
+	BUF(out, a);
+	struct str rest = text, line, target, file;
+	size_t there = 0, missing = 0;
+	while (str_next(&rest, '\n', &line)) {
+		bool check = read_check(str_trim(line), &target, &file);
+		if (!check || fs_exists(path_join(a, prefix, file))) {
+			there += check;
+			buf_fmt(&out, "%.*s\n", STR(line));
+			continue;
+		}
+		missing++;
+		buf_fmt(&out,
+			"message(STATUS \"rocsmith: the SDK has no '%.*s' for the target %.*s; "
+			"what links that cannot be built\")\n",
+			STR(file), STR(target));
+	}
+	return there && missing ? buf_str(&out) : text;
+}
+
+struct package_copy {
 	struct shims *s;
 	struct str from, to;
 };
 
-/* A file of exported targets, without checks that fail in this SDK: then *ret is a copy beside it. */
-static struct err *correct_exports(
-	const struct copy *c, struct arena *tmp, struct str from, struct str to, struct str *ret)
-{
-	struct str text, corrected;
-	*ret = from;
-	if (!str_ends(from, S(".cmake")))
-		return NULL;
-	TRY(fs_read(tmp, from, MAX_CMAKE, &text));
-	corrected = exports_without_missing(tmp, text, c->s->dir);
-	if (corrected.p == text.p)
-		return NULL;
-	*ret = fs_temp_name(tmp, to);
-	return fs_stage(*ret, corrected, 0);
-}
-
-/* With the time of the original, so that CMake sees no change where there is none. */
+/* Copies with the time of the original, so that CMake sees no change where there is none. */
 static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 {
-	const struct copy *c = user;
+	const struct package_copy *c = user;
 	(void)prune;
 	ARENA(tmp);
 	struct str from = path_join(&tmp, c->from, e->path), to = path_join(&tmp, c->to, e->path);
-	struct str source;
+	struct str text, corrected;
 	struct stat st;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
 	TRY(fs_stat(from, &st));
 	if (!S_ISREG(st.st_mode))
 		return NULL;
-	TRY(correct_exports(c, &tmp, from, to, &source));
-	st.st_ino = str_eq(source, from) ? st.st_ino : 0;
-	TRY(fs_stage_copy(source, to, &st));
-	return str_eq(source, from) ? NULL : fs_remove(source);
+	if (!str_ends(from, S(".cmake")))
+		return fs_copy(from, to, &st);
+	TRY(fs_read(&tmp, from, MAX_CMAKE, &text));
+	corrected = exports_without_missing(&tmp, text, c->s->dir);
+	if (corrected.p == text.p)
+		return fs_copy(from, to, &st);
+	struct str beside = fs_temp_name(&tmp, to);
+	TRY(fs_write(beside, corrected, FS_LOOSE));
+	st.st_ino = 0;
+	TRY(fs_copy(beside, to, &st));
+	return fs_remove(beside);
 }
 
-/* Packages find their prefix by going up from where they are, with links resolved or not. So they
- * are copied to the same depth as in their tree, where going up ends at our folder; in lib/cmake,
- * where others look for them by name (FindHIP.cmake), are files that lead there. */
+/* A package finds its prefix by going up from its own folder, with links resolved or not. So it is copied to
+ * the depth that it has in the tree, from where going up ends at our folder. Files in lib/cmake, where
+ * others look for packages by name (FindHIP.cmake), include the copies. */
 static struct err *add_package(struct shims *s, struct str name)
 {
 	struct arena *a = s->a;
@@ -139,7 +168,7 @@ static struct err *add_package(struct shims *s, struct str name)
 	if (!str_starts(place, S("usr/")) || !fs_is_dir(from))
 		return link_entry(s, from, "lib/cmake", name);
 	place = str_sub(place, 4, place.n);
-	struct copy c = {.s = s, .to = path_join(a, s->dir, place)};
+	struct package_copy c = {.s = s, .to = path_join(a, s->dir, place)};
 	if (!fs_real(a, from, &c.from))
 		return err_errno("cannot resolve '%.*s'", STR(from));
 	TRY(fs_mkdirs(c.to));
@@ -154,26 +183,14 @@ static struct err *add_package(struct shims *s, struct str name)
 		struct str text =
 			str_fmt(a, "include(\"${CMAKE_CURRENT_LIST_DIR}/%.*s\")\n", STR(up));
 		if (str_ends(*file, S(".cmake")))
-			TRY(fs_stage(path_join(a, dir, *file), text, 0));
+			TRY(fs_write(path_join(a, dir, *file), text, FS_LOOSE));
 	}
 	return NULL;
 }
 
-static struct err *add_packages(struct shims *s)
-{
-	struct strs names;
-	struct str dir = path_join(s->a, s->prefix, S("lib/cmake"));
-	if (!fs_is_dir(dir))
-		return NULL;
-	TRY(fs_list(s->a, dir, &names));
-	VEC_EACH (const struct str, name, &names)
-		TRY(add_package(s, *name));
-	return NULL;
-}
-
 /* ---- programs ---- */
-/* Is it run by us? Scripts of a tree (hipify-perl) are for this machine's interpreters; where programs
- * run as they are, they may be scripts all the same. */
+/* Is this a program that we run by the SDK's loader? Scripts of a tree (hipify-perl) are for this machine's
+ * interpreters. Where there is no tree, programs run as they are, scripts included. */
 static struct err *is_program(struct shims *s, struct str path, bool *ret)
 {
 	struct str head;
@@ -186,7 +203,8 @@ static struct err *is_program(struct shims *s, struct str path, bool *ret)
 	return NULL;
 }
 
-/* folder/NAME, which is us, and where the program really is. program "": one that cc answers. */
+/* Makes folder/NAME, another name of rocsmith, and notes the SDK's program that it stands for ("": cc answers
+ * itself). Programs are looked up by name alone, so the first one of a name counts in all folders. */
 static struct err *add_program(
 	struct shims *s, const char *folder, struct str name, struct str program)
 {
@@ -195,7 +213,6 @@ static struct err *add_program(
 	TRY(fs_mkdirs(dir));
 	struct str path = path_join(a, dir, name);
 	struct str known = path_join(a, cc_file(a, s->dir, "programs"), name);
-	/* the first one of a name counts, whichever folder it is called in */
 	if (!fs_present(path))
 		TRY(fs_link(s->self, path));
 	if (!program.n || fs_present(known))
@@ -252,36 +269,21 @@ static struct err *add_programs(struct shims *s)
 	return add_folder(s, "bin", path_join(a, s->prefix, S("bin")));
 }
 
-/* Copied, since a link to a file elsewhere would tell where rocsmith is instead of where it was
- * called. Programs that remember a compiler by size and time of its file (ccache) shall see another
- * one when the SDK is another one: the time is made of what it is. */
-static struct err *copy_self(struct shims *s, struct str key)
-{
-	struct stat st;
-	uint64_t number = 0;
-	const struct str exe = S("/proc/self/exe");
-	TRY(fs_stat(exe, &st));
-	str_u64(str_sub(key, 0, 6), 16, &number);
-	st.st_mtim = (struct timespec){.tv_sec = 1500000000 + (time_t)number};
-	TRY(fs_mkdirs(path_dir(s->self)));
-	return fs_stage_copy(exe, s->self, &st);
-}
-
 /* ---- what else is looked for ---- */
-/* Of the package that HIP comes from ("6.4.3-5"), else of what the prefix says, else HIP's own,
- * whose last number is not ROCm's. */
+/* ROCm's version, as the prefix states it; else that of the package with HIP's headers ("6.4.3-5"); else HIP's
+ * own, without its last number, which is not ROCm's. */
 static struct str rocm_version(struct shims *s)
 {
 	struct arena *a = s->a;
 	struct str text = {0};
-	struct sdk_manifest m = {0};
+	struct sdk_receipt m = {0};
 	const struct know_library *hip = know_header(S("hip/hip_version.h"));
 	err_free(fs_read_opt(a, path_join(a, s->prefix, S(".info/version")), MAX_VERSION, &text));
 	if (text.n)
 		return str_trim(str_sub(text, 0, str_chr(text, '\n')));
-	err_free(sdk_manifest_read(a, s->sdk->dir, &m));
+	err_free(sdk_receipt_read(a, s->sdk->dir, &m));
 	for (size_t i = 0; hip && hip->packages && hip->packages[i]; i++) {
-		const struct sdk_package *p = sdk_manifest_package(&m, str_from(hip->packages[i]));
+		const struct sdk_package *p = sdk_receipt_package(&m, str_from(hip->packages[i]));
 		if (p && str_ends(p->name, S("-dev")))
 			return version_after(p->version, S(""));
 	}
@@ -290,8 +292,8 @@ static struct str rocm_version(struct shims *s)
 			 : version;
 }
 
-/* rocm-core, which not every SDK has, is this file for those who build. It stays where it is when the
- * rest is made anew, so that nothing is compiled again for it. */
+/* Stands in for rocm-core, which not every SDK has. The header keeps its mtime when the rest is made anew,
+ * so that nothing is compiled again for it. */
 static struct err *add_version(struct shims *s)
 {
 	struct arena *a = s->a;
@@ -300,11 +302,11 @@ static struct err *add_version(struct shims *s)
 	if (!version.n)
 		return NULL;
 	TRY(fs_mkdirs(path_join(a, s->dir, S(".info"))));
-	TRY(fs_stage(
-		path_join(a, s->dir, S(".info/version")), str_fmt(a, "%.*s\n", STR(version)), 0));
-	/* torchaudio's CMake wants this one, with a build number behind it */
-	TRY(fs_stage(path_join(a, s->dir, S(".info/version-dev")),
-		str_fmt(a, "%.*s-0\n", STR(version)), 0));
+	TRY(fs_write(path_join(a, s->dir, S(".info/version")), str_fmt(a, "%.*s\n", STR(version)),
+		FS_LOOSE));
+	/* torchaudio's CMake reads this one, with a build number */
+	TRY(fs_write(path_join(a, s->dir, S(".info/version-dev")),
+		str_fmt(a, "%.*s-0\n", STR(version)), FS_LOOSE));
 	if (fs_exists(header))
 		return NULL;
 	for (size_t i = 0; i < 3; i++)
@@ -318,7 +320,7 @@ static struct err *add_version(struct shims *s)
 		"#define ROCM_VERSION_PATCH %.*s\n"
 		"#define ROCM_BUILD_INFO \"%.*s\"\n",
 		STR(part[0]), STR(part[1]), STR(part[2]), STR(version));
-	TRY(fs_write_if_changed(cc_file(a, s->dir, "rocm_version.h"), text, 0644));
+	TRY(fs_write(cc_file(a, s->dir, "rocm_version.h"), text, 0644 | FS_IF_CHANGED));
 	return link_entry(
 		s, S("../../.rocsmith/rocm_version.h"), "include/rocm-core", path_base(header));
 }
@@ -343,7 +345,6 @@ static const char toolchain[] =
 	"    \" -Wl,-rpath,%.*s/usr/lib/" TRIPLET "\")\n"
 	"endif()\n";
 
-/* Debian's Python.h includes <TRIPLET/pythonX.Y/pyconfig.h>, which the sysroot does not have. */
 static struct err *add_toolchain(struct shims *s)
 {
 	struct arena *a = s->a;
@@ -354,12 +355,13 @@ static struct err *add_toolchain(struct shims *s)
 	TRY(fs_remove_tree(path_join(a, dir, S("include-after"))));
 	if (!s->o->own_libc)
 		return fs_remove(path_join(a, dir, S("toolchain.cmake")));
+	/* Debian's Python.h includes <TRIPLET/pythonX.Y/pyconfig.h>, which the sysroot lacks */
 	if (py.n && fs_is_dir(config))
 		TRY(link_entry(s, config, "include-after/" TRIPLET, path_base(py)));
-	return fs_write_if_changed(path_join(a, dir, S("toolchain.cmake")),
+	return fs_write(path_join(a, dir, S("toolchain.cmake")),
 		str_fmt(a, toolchain, STR(root), STR(dir), STR(dir), STR(dir), STR(dir), STR(build),
 			STR(more), STR(root), STR(root), STR(root)),
-		0644);
+		0644 | FS_IF_CHANGED);
 }
 
 static struct err *fill(struct shims *s, struct str key)
@@ -368,13 +370,29 @@ static struct err *fill(struct shims *s, struct str key)
 	static const char *const own[] = {"bin", "llvm", "include", "lib", "share", "amdgcn",
 		".info", "host", ".rocsmith/programs", ".rocsmith/rocsmith"};
 	static const char *const folders[] = {"include", "lib", "share"};
+	const struct str exe = S("/proc/self/exe");
+	struct str packages = path_join(a, s->prefix, S("lib/cmake"));
+	struct strs names = {0};
+	struct stat st;
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		TRY(fs_remove_tree(path_join(a, s->dir, str_from(own[i]))));
-	TRY(copy_self(s, key));
+
+	/* A copy of ourselves, since /proc/self/exe of a link would name its target and not this folder.
+	 * ccache identifies a compiler by size and mtime: the copy's mtime is derived from the key. */
+	uint64_t number = 0;
+	TRY(fs_stat(exe, &st));
+	str_u64(str_sub(key, 0, 6), 16, &number);
+	st.st_mtim = (struct timespec){.tv_sec = 1500000000 + (time_t)number};
+	TRY(fs_mkdirs(path_dir(s->self)));
+	TRY(fs_copy(exe, s->self, &st));
+
 	TRY(add_programs(s));
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		TRY(link_folder(s, folders[i]));
-	TRY(add_packages(s));
+	if (fs_is_dir(packages))
+		TRY(fs_list(a, packages, &names));
+	VEC_EACH (const struct str, name, &names)
+		TRY(add_package(s, *name));
 	TRY(link_entry(s, sdk_outside(a, s->sdk, s->sdk->device_libs), "amdgcn", S("bitcode")));
 	TRY(link_entry(s, path_join(a, path_dir(s->llvm), S("lib")), "llvm", S("lib")));
 	TRY(link_entry(s, S("../llvm"), "lib", S("llvm")));
@@ -383,10 +401,10 @@ static struct err *fill(struct shims *s, struct str key)
 }
 
 /* ---- how programs run ---- */
-/* clang takes the newest gcc, even one that has no C++ headers. And of a sysroot it takes lib/gcc, a link
- * to usr/lib: ninja, to which "lib/gcc/T/V/../../../../include" is "include", would then find no header
- * of an object again, and compile everything each time. */
-static struct err *host_flags(struct shims *s, struct cc_config *config)
+/* clang picks the newest gcc, even one without C++ headers, so it is named where there are several. With a
+ * sysroot it is named because of lib/gcc, there a link to usr/lib: ninja takes "lib/gcc/T/V/../../../../include"
+ * for "include", would not find an object's headers again, and would compile everything each time. */
+static struct err *name_gcc(struct shims *s, struct cc_config *config)
 {
 	struct host host = {0};
 	struct strs names;
@@ -401,25 +419,6 @@ static struct err *host_flags(struct shims *s, struct cc_config *config)
 	return NULL;
 }
 
-/* clang 18 and later write some names of templates in another way than g++ does (-fclang-abi-compat):
- * PyTorch compiles HIP with 17 for that reason (cmake/Dependencies.cmake), and const_data_ptr<c10::Half>()
- * of a libtorch_cpu that clang 21 had compiled without it was not what its libtorch_hip asked for. And
- * what __FILE__ becomes shall not tell where a wheel was built. */
-static void compile_flags(struct shims *s, struct cc_config *config)
-{
-	struct str version = sdk_component_version(s->sdk, "clang");
-	uint64_t major = 0;
-	str_u64(str_sub(version, 0, str_chr(version, '.')), 10, &major);
-	if (major >= 18)
-		strs_add(s->a, &config->compile_flags, S("-fclang-abi-compat=17"));
-	if (s->o->build_dir.n)
-		strs_add(s->a, &config->compile_flags,
-			str_fmt(s->a, "-ffile-prefix-map=%.*s/=", STR(s->o->build_dir)));
-	if (s->root.n)
-		strs_add(s->a, &config->compile_flags,
-			str_fmt(s->a, "-ffile-prefix-map=%.*s/=/", STR(s->root)));
-}
-
 static struct err *make_config(struct shims *s, const struct shim_options *o, struct cc_config *ret)
 {
 	struct arena *a = s->a;
@@ -427,7 +426,7 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 		.log_dir = o->log_dir, .memory = o->memory, .precompile = o->precompile};
 	if (o->gpus)
 		ret->gpus = *o->gpus;
-	/* ROCm's libraries need the tree's libc; a linker need not look into that */
+	/* ROCm's libraries need the tree's libc, whose symbols a linker would look for in vain */
 	strs_add(a, &ret->link_flags, S("-Wl,--allow-shlib-undefined"));
 	if (o->own_libc) {
 		ret->sysroot = s->root;
@@ -436,16 +435,28 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 		strs_add(a, &ret->host_flags, path_join(a, s->dir, S("include-after")));
 		strs_add(a, &ret->link_flags, S("-fuse-ld=lld"));
 	}
-	TRY(host_flags(s, ret));
-	compile_flags(s, ret);
+	TRY(name_gcc(s, ret));
+
+	/* clang 18 and later mangle some names of templates differently from g++ (-fclang-abi-compat). PyTorch
+	 * compiles HIP with 17 for that reason (cmake/Dependencies.cmake): const_data_ptr<c10::Half>() of a
+	 * libtorch_cpu that clang 21 compiled without the flag was not what its libtorch_hip asked for. */
+	struct str version = sdk_component_version(s->sdk, "clang");
+	uint64_t major = 0;
+	str_u64(str_sub(version, 0, str_chr(version, '.')), 10, &major);
+	if (major >= 18)
+		strs_add(a, &ret->compile_flags, S("-fclang-abi-compat=17"));
+	/* __FILE__ must not tell where a wheel was built */
+	if (o->build_dir.n)
+		strs_add(a, &ret->compile_flags,
+			str_fmt(a, "-ffile-prefix-map=%.*s/=", STR(o->build_dir)));
 	if (!s->sdk->root.n)
 		return NULL;
-	struct str libs[] = {path_join(a, path_dir(s->llvm), S("lib")),
-		sdk_outside(a, s->sdk, S("/usr/lib/" TRIPLET)),
-		sdk_outside(a, s->sdk, S("/usr/lib"))};
+	strs_add(a, &ret->compile_flags, str_fmt(a, "-ffile-prefix-map=%.*s/=/", STR(s->root)));
+
 	struct strs path = {0};
-	for (size_t i = 0; i < sizeof(libs) / sizeof(libs[0]); i++)
-		strs_add(a, &path, libs[i]);
+	strs_add(a, &path, path_join(a, path_dir(s->llvm), S("lib")));
+	strs_add(a, &path, sdk_outside(a, s->sdk, S("/usr/lib/" TRIPLET)));
+	strs_add(a, &path, sdk_outside(a, s->sdk, S("/usr/lib")));
 	ret->library_path = str_join(a, &path, S(":"));
 	ret->loader = sdk_outside(a, s->sdk, S("/usr/lib64/ld-linux-x86-64.so.2"));
 	strs_add(a, &ret->flags, S("-no-canonical-prefixes"));
@@ -455,7 +466,7 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 		E_SDK, "the SDK '%.*s' has no loader (ld-linux-x86-64.so.2)", STR(s->sdk->name));
 }
 
-/* One run shows that loader, libraries and clang's own folder fit together. */
+/* Runs clang once, to see that loader, libraries and clang's own folder fit together. */
 static struct err *try_clang(struct shims *s)
 {
 	struct proc p = {0};
@@ -471,7 +482,7 @@ static struct err *try_clang(struct shims *s)
 		STR(s->sdk->name), STR(include));
 }
 
-/* What the folder is made of: the SDK, this machine's compilers, how they are run; then ourselves. */
+/* The receipt: a hash of the SDK, this machine's compilers and how they are run, and one of ourselves. */
 static struct str make_key(struct shims *s, const struct cc_config *config)
 {
 	const struct strs *flags[] = {
@@ -485,16 +496,6 @@ static struct str make_key(struct shims *s, const struct cc_config *config)
 		buf_fmt(&key, " %.*s %.*s", STR(*path), STR(fs_state(s->a, *path)));
 	return str_fmt(s->a, "%.*s %.*s", STR(sha256_hex(s->a, buf_str(&key))),
 		STR(sha256_hex(s->a, fs_state(s->a, S("/proc/self/exe")))));
-}
-
-/* Of a PATH that leads to this folder already, the others. */
-static void find_host(struct shims *s)
-{
-	for (size_t i = 0; cc_host_programs[i]; i++) {
-		struct str path = proc_find(s->a, str_from(cc_host_programs[i]));
-		bool own = str_starts(path, str_fmt(s->a, "%.*s/", STR(s->dir)));
-		strs_add(s->a, &s->host, own ? S("") : path);
-	}
 }
 
 static void environment(struct shims *s, const struct shim_options *o, struct strs *ret)
@@ -538,8 +539,8 @@ static void environment(struct shims *s, const struct shim_options *o, struct st
 	strs_add(a, ret, str_fmt(a, "CMAKE_BUILD_PARALLEL_LEVEL=%u", o->jobs));
 }
 
-/* hipcc hands the paths of its compiler and libraries to a shell as they are, and CMake and setup.py
- * put them into lists of flags. */
+/* hipcc passes the paths of its compiler and libraries to a shell unquoted, and CMake and setup.py put them
+ * into lists of flags. */
 struct err *sdk_shims_place(struct str dir)
 {
 	const struct str plain = S("/._-+@%,~=");
@@ -553,43 +554,37 @@ struct err *sdk_shims_place(struct str dir)
 	return NULL;
 }
 
-/* Headers of another libc must not come before this machine's. */
-static struct err *check_prefix(struct shims *s)
-{
-	struct str libc = path_join(s->a, s->prefix, S("include/stdio.h"));
-	if (!s->sdk->root.n || !fs_exists(libc))
-		return NULL;
-	struct err *e = err_new(
-		E_SDK, "ROCm lies among the files of another system in '%.*s'", STR(s->prefix));
-	return err_hint(e, "'rocsmith sdk install debian' makes an SDK that has it apart");
-}
-
 struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env)
 {
 	struct shims s = {.a = a, .sdk = sdk, .dir = path_abs(a, dir), .o = o};
 	struct cc_config config;
-	struct str key, old;
+	bool same;
 	s.prefix = sdk_outside(a, sdk, sdk->hip_path);
 	s.llvm = path_dir(sdk_outside(a, sdk, sdk->clang));
 	s.self = cc_file(a, s.dir, "rocsmith");
 	TRY(sdk_shims_place(s.dir));
-	TRY(check_prefix(&s));
+	/* the headers of another libc must not come before this machine's */
+	if (sdk->root.n && fs_exists(path_join(a, s.prefix, S("include/stdio.h"))))
+		return err_hint(
+			err_new(E_SDK, "ROCm lies among the files of another system in '%.*s'",
+				STR(s.prefix)),
+			"'rocsmith sdk install debian' makes an SDK that has it apart");
 	if (sdk->root.n && !fs_real(a, sdk->root, &s.root))
 		return err_errno("cannot resolve '%.*s'", STR(sdk->root));
 	if (o->own_libc && !s.root.n)
 		return err_new(E_SDK, "the SDK '%.*s' has no libc of its own to build for",
 			STR(sdk->name));
 	TRY(make_config(&s, o, &config));
-	find_host(&s);
-	key = make_key(&s, &config);
-	struct str made = cc_file(a, s.dir, "made");
-	TRY(fs_read_opt(a, made, MAX_VERSION, &old));
-	bool same = str_eq(str_trim(old), key);
-	if (!same) {
-		TRY(fs_remove(made));
-		TRY_CTX(fill(&s, key), "cannot make the folder '%.*s'", STR(s.dir));
+	for (size_t i = 0; cc_host_programs[i]; i++) {
+		struct str path = proc_find(a, str_from(cc_host_programs[i]));
+		bool own = str_starts(path, str_fmt(a, "%.*s/", STR(s.dir)));
+		strs_add(a, &s.host, own ? S("") : path); /* PATH may lead to this folder already */
 	}
+	struct str made = cc_file(a, s.dir, "made"), key = make_key(&s, &config);
+	TRY(fs_receipt_check(made, key, &same));
+	if (!same)
+		TRY_CTX(fill(&s, key), "cannot make the folder '%.*s'", STR(s.dir));
 	if (config.log_dir.n)
 		TRY(fs_mkdirs(config.log_dir));
 	TRY(cc_config_write(a, s.dir, &config));

@@ -65,3 +65,13 @@ MUST_USE struct err *sdk_shims_place(struct str dir);
  * only, to go in front of others. Which GPUs to build for is not in there: that is the caller's. */
 MUST_USE struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env);
+
+/* Drops from a file of CMake's exported targets (NAME-targets-CONFIG.cmake, as install(EXPORT) writes it) the
+ * checks of files that are not there. find_package() ends the whole configuration at the first such check,
+ * whether anybody wants that target or not, so that a package which lacks one library of several is of no
+ * use: Debian's hipSOLVER 7.2.4 exports roc::hipsolver_fortran, and no package has
+ * libhipsolver_fortran.so.1.0. In the place of a check CMake prints what is missing; the target stays, and
+ * linking it fails by the file's name before ninja starts anything. prefix: what ${_IMPORT_PREFIX} will be.
+ * Returns text itself when nothing is missing, and when all files are, since CMake's own complaint is the
+ * best one then. */
+struct str exports_without_missing(struct arena *a, struct str text, struct str prefix);

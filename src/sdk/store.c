@@ -1,4 +1,4 @@
-/* Where installed SDKs are: names, folders, locks, and opening one of them. */
+/* Installed SDKs: their names, folders and locks, and opening one of them. */
 #include "base/fs.h"
 #include "base/progress.h"
 #include "know/know.h"
@@ -19,13 +19,12 @@ struct str sdk_stage(struct arena *a, struct str name)
 	return str_fmt(a, "%.*s/.%.*s.new", STR(fs_place(a, FS_DATA, S("sdk"))), STR(name));
 }
 
-/* "compiler" is part of every SDK that is installed: the rest is of no use without. */
+/* Every installed SDK has "compiler": the rest is of no use without it. */
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec)
 {
 	struct strs out = {0};
 	strs_add(a, &out, S("compiler"));
-	for (size_t i = 0; i < spec->components.n; i++)
-		strs_put(a, &out, spec->components.v[i]);
+	strs_put_all(a, &out, &spec->components);
 	return out;
 }
 
@@ -47,8 +46,8 @@ struct err *sdk_names(struct arena *a, struct strs *ret)
 	if (fs_is_dir(dir))
 		TRY(fs_list(a, dir, &names));
 	for (size_t i = 0; i < names.n; i++) {
-		struct str manifest = str_fmt(a, "%.*s/%.*s/sdk.json", STR(dir), STR(names.v[i]));
-		if (names.v[i].p[0] != '.' && fs_exists(manifest))
+		struct str sdk = path_join(a, dir, names.v[i]);
+		if (names.v[i].p[0] != '.' && fs_exists(path_join(a, sdk, S(SDK_RECEIPT))))
 			strs_add(a, ret, names.v[i]);
 	}
 	return NULL;
@@ -58,7 +57,7 @@ struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret)
 {
 	ret->root = root;
 	TRY(layout_find(a, S("/opt/rocm"), ret));
-	/* the real folder, so that clang names it in what it prints and writes */
+	/* not the link: clang names the folder that it was started from in what it prints and writes */
 	struct str link = str_fmt(a, "%.*s/opt/rocm/llvm", STR(root)), llvm;
 	TRY(fs_readlink(a, link, &llvm));
 	struct str bin = path_clean(a, path_join(a, S("/opt/rocm"), path_join(a, llvm, S("bin"))));
@@ -72,7 +71,7 @@ struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret)
 }
 
 struct err *sdk_has_component(
-	struct arena *a, const struct sdk_manifest *m, struct str component, bool *ret)
+	struct arena *a, const struct sdk_receipt *m, struct str component, bool *ret)
 {
 	struct strs packages;
 	bool alone;
@@ -80,7 +79,7 @@ struct err *sdk_has_component(
 	*ret = strs_has(&m->components, component);
 	struct str clang = str_sub(m->clang_version, 0, str_chr(m->clang_version, '.'));
 	VEC_EACH (const struct str, p, &packages)
-		*ret = *ret && sdk_manifest_package(m, know_package_name(a, *p, clang));
+		*ret = *ret && sdk_receipt_package(m, know_package_name(a, *p, clang));
 	return NULL;
 }
 
@@ -91,11 +90,11 @@ static struct err *hint_install(
 		STR(spec->suite), option, STR(value));
 }
 
-/* Does it lack anything of what is wanted? */
+/* E_SDK when it lacks a component or kernels that the spec asks for. */
 static struct err *check_installed(
-	struct arena *a, const struct sdk_spec *spec, struct str name, const struct sdk_manifest *m)
+	struct arena *a, const struct sdk_spec *spec, struct str name, const struct sdk_receipt *m)
 {
-	struct strs want, have = sdk_manifest_gpus(a, m);
+	struct strs want, have = sdk_receipt_gpus(a, m);
 	VEC_EACH (const struct str, c, &spec->components) {
 		bool all;
 		TRY(sdk_has_component(a, m, *c, &all));
@@ -118,9 +117,9 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 {
 	struct str name = sdk_name(a, spec), dir = sdk_dir(a, name);
 	struct strs want = sdk_wanted(a, spec);
-	struct sdk_manifest m;
+	struct sdk_receipt m;
 	TRY(fs_place_check(FS_DATA));
-	TRY(sdk_manifest_read(a, dir, &m));
+	TRY(sdk_receipt_read(a, dir, &m));
 	if (!m.provider.n)
 		return hint_install(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),
 			spec, "components", str_join(a, &want, S(",")));
@@ -132,8 +131,8 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 		.index_date = m.index_date,
 		.notes = m.notes,
 		.requested = m.components,
-		.gpus = sdk_manifest_gpus(a, &m),
-		.fingerprint = sdk_manifest_fingerprint(a, &m),
+		.gpus = sdk_receipt_gpus(a, &m),
+		.fingerprint = sdk_receipt_fingerprint(a, &m),
 		.packages = m.packages.n};
 	TRY_CTX(sdk_open_tree(a, path_join(a, dir, S("root")), ret), "cannot use the SDK '%.*s'",
 		STR(name));

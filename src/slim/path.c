@@ -2,7 +2,7 @@
  * built beside its place and renamed, so that it appears whole or not at all. */
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/proc.h"
 #include "slim/slim_int.h"
 
@@ -148,7 +148,7 @@ struct err *slim_take_file(struct arena *a, const struct slim_keep *k, struct sl
 	if (!e)
 		return NULL;
 	err_free(e); /* another file system, or one without hard links */
-	return fs_stage_copy(from, to, &in.st);
+	return fs_copy(from, to, &in.st);
 }
 
 bool slim_drops(const struct slim_keep *k, const struct fs_entry *e)
@@ -174,7 +174,7 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 		return write && !slim_leaves_out(j->keep, e->path) ? fs_mkdirs(to) : NULL;
 	if (S_ISLNK(e->st.st_mode)) {
 		TRY(fs_readlink(&tmp, from, &target));
-		return write ? fs_stage_link(target, to) : NULL;
+		return write ? fs_symlink_new(target, to) : NULL;
 	}
 	return slim_take_file(j->a, j->keep, j->r, e->path, to);
 }
@@ -213,33 +213,29 @@ struct err *slim_may_make(struct arena *a, const struct slim_report *r, bool fol
 	return NULL;
 }
 
-static struct err *make_folder(struct folder_slimming *j, const struct fs_aside *aside)
+static struct err *make_folder(struct folder_slimming *j, struct fs_stage *stage)
 {
-	struct str list = path_join(j->a, j->to, S(CUT_LIST));
 	TRY(fs_mkdirs(j->to));
 	TRY(fs_walk(j->r->path, visit, j));
 	TRY(slim_check_served(j->a, j->r, j->keep));
 	TRY(slim_check_without(j->r));
 	TRY(slim_remove_empty(j->to, j->r));
-	TRY(fs_write(list, cut_list_text(j->a, j->r), 0644));
-	TRY(fs_sync_all(j->to));
-	TRY(fs_aside_commit(aside));
-	return fs_sync(path_dir(aside->place));
+	return fs_stage_commit(stage, cut_list_text(j->a, j->r));
 }
 
 struct err *slim_folder(
 	struct arena *a, const struct slim_keep *k, bool force, struct slim_report *r)
 {
 	struct folder_slimming j = {.a = a, .keep = k, .r = r};
-	struct fs_aside aside;
+	struct fs_stage stage = {.place = r->output, .receipt = S(CUT_LIST)};
 	TRY(slim_may_make(a, r, true, force));
 	if (fs_writes_forbidden()) {
 		TRY(fs_walk(r->path, visit, &j));
 		TRY(slim_check_without(r));
 		return slim_check_served(a, r, k);
 	}
-	TRY(fs_aside_begin(a, r->output, &aside));
-	j.to = aside.tree;
-	struct err *e = make_folder(&j, &aside);
-	return err_join(e, fs_aside_end(&aside));
+	TRY(fs_stage_begin(a, &stage));
+	j.to = stage.tree;
+	struct err *e = make_folder(&j, &stage);
+	return err_join(e, fs_stage_end(&stage));
 }

@@ -1,13 +1,13 @@
-/* A Debian source package: its files by a private apt, whose index is signed; upstream's archive, and on
- * top of it, where patches are wanted, Debian's folder and its patches. */
+/* A Debian source package. A private apt with a signed index fetches its files; the tree is made of upstream's
+ * archives and, if patches are wanted, Debian's folder and its patches. */
 #include "archive/apt.h"
 #include "base/fs.h"
 #include "source/fetch_int.h"
 
 enum part { PART_DSC, PART_ORIG, PART_MORE, PART_DEBIAN, PART_DIFF, PART_SIGNATURE, PART_NATIVE };
 
-/* What a file of a source package is, by its name: Debian Policy 5.6.21, dpkg-source(1). Of a further
- * archive (.orig-NAME.tar.xz) ret_name is where in the tree it goes. */
+/* The part that a file of a source package is, by its name: Debian Policy 5.6.21, dpkg-source(1). For a further
+ * archive (.orig-NAME.tar.xz) *ret_name is its folder in the tree. */
 static enum part part_of(struct str file, struct str *ret_name)
 {
 	static const struct {
@@ -39,8 +39,8 @@ static struct err *resolve(struct fetch *f, struct apt *apt, bool fresh, struct 
 	return apt_source_resolve(f->a, apt, f->r->spec.version, ret);
 }
 
-/* The index that is here may be old: what it does not have, or the archive no longer, is asked for once
- * more with a fresh one. */
+/* Our index may be old. If it lacks the package, or the archive no longer has its files, a second try is made
+ * with a fresh one. */
 static struct err *find_and_fetch(
 	struct fetch *f, struct apt *apt, struct apt_package *p, struct strs *gone)
 {
@@ -66,9 +66,10 @@ static void note(struct fetch *f, const char *what, struct str file)
 				what, STR(file)));
 }
 
-/* Upstream's archives must be there; without the rest there is no Debian in the tree. The .dsc says
- * nothing that the index does not. */
-static struct err *judge(struct fetch *f, const struct apt_package *p, const struct strs *gone)
+/* Upstream's archives are indispensable. Without the others the tree is upstream's alone, with a note. The .dsc has
+ * nothing that the index does not have. */
+static struct err *check_parts(
+	struct fetch *f, const struct apt_package *p, const struct strs *gone)
 {
 	struct str name;
 	VEC_EACH (const struct archive_item, i, &p->files) {
@@ -98,7 +99,7 @@ static struct err *get_files(struct fetch *f, struct apt_package *p)
 	strs_add(f->a, &apt.suites, s->suite);
 	TRY(apt_complete(f->a, &apt));
 	TRY(find_and_fetch(f, &apt, p, &gone));
-	TRY(judge(f, p, &gone));
+	TRY(check_parts(f, p, &gone));
 	f->tree.mirror = apt.mirror;
 	return apt_index_date(f->a, &apt, &f->tree.index_date, &f->tree.notes);
 }
@@ -107,7 +108,7 @@ static struct err *get(struct fetch *f)
 {
 	struct apt_package p = {.name = f->r->spec.package};
 	struct err *e = get_files(f, &p);
-	if (e && e->code == E_SDK_SOURCE) /* of an archive, whatever is wanted from it */
+	if (e && e->code == E_SDK_SOURCE) /* apt's code for any archive */
 		e->code = E_SOURCE;
 	TRY(e);
 	f->tree.files.n = f->paths.n = 0;
@@ -134,16 +135,10 @@ static struct err *add_more(
 	return fill_folder(f->a, archive, scratch, to);
 }
 
-static struct err *add_debian(struct fetch *f, struct str archive, struct str dir)
-{
-	TRY(fs_remove_tree(path_join(f->a, dir, S("debian"))));
-	TRY(fill_over(f->a, archive, dir));
-	return fill_patches(f->a, dir, &f->tree.patches);
-}
-
 static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 {
 	static const enum part order[] = {PART_ORIG, PART_NATIVE, PART_MORE, PART_DEBIAN};
+	struct str debian = {0};
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		for (size_t k = 0; k < f->paths.n; k++) {
 			struct str path = f->paths.v[k], name;
@@ -152,11 +147,16 @@ static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 				continue;
 			if (part == PART_MORE)
 				TRY(add_more(f, path, name, scratch, dir));
-			else if (part == PART_DEBIAN && f->r->patches)
-				TRY(add_debian(f, path, dir));
 			else if (part != PART_DEBIAN)
 				TRY(fill_folder(f->a, path, scratch, dir));
+			else if (f->r->patches)
+				debian = path;
 		}
+	if (debian.n) { /* its folder replaces upstream's debian/, and its patches go on top */
+		TRY(fs_remove_tree(path_join(f->a, dir, S("debian"))));
+		TRY(fill_over(f->a, debian, dir));
+		TRY(fill_patches(f->a, dir, &f->tree.patches));
+	}
 	return fs_is_dir(dir) ? NULL
 			      : err_new(E_SOURCE, "the package '%.*s' has no sources of upstream",
 					STR(f->tree.package));

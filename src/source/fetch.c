@@ -2,13 +2,13 @@
 #include <limits.h>
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/hash.h"
 #include "base/progress.h"
 #include "formats/node.h"
 #include "source/fetch_int.h"
 
-enum { LAYOUT = 1 }; /* of the folders that we make: another one, another name */
+enum { LAYOUT = 1 }; /* of the folders that we make; a change gives them other names */
 
 static const struct json_field file_fields[] = FIELDS_ONLY(struct source_file, name, size, sha256);
 
@@ -19,33 +19,33 @@ const struct json_field source_tree_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* ---- what is there ---- */
-struct record {
+/* ---- what is there already ---- */
+struct source_receipt {
 	struct source_tree tree;
 };
 
-static const struct json_field record_fields[] = {
+static const struct json_field receipt_fields[] = {
 	FIELD_CONST("schema", "rocsmith.source/1"),
-	FIELD_STRUCT("source", struct record, tree, source_tree_fields),
+	FIELD_STRUCT("source", struct source_receipt, tree, source_tree_fields),
 	{.kind = FIELD_END},
 };
 
-static struct str record_path(const struct fetch *f, struct str name)
+static struct str receipt_path(const struct fetch *f, struct str name)
 {
 	return str_fmt(f->a, "%.*s/%.*s.json", STR(f->cache), STR(name));
 }
 
-/* A record that cannot be read counts as none: what it is of is made again. */
+/* A receipt that cannot be read counts as none: the folder is made again. */
 static bool find_made(const struct fetch *f, struct str name, struct source_tree *ret)
 {
-	struct str path = record_path(f, name), dir = path_join(f->a, f->cache, name);
+	struct str path = receipt_path(f, name), dir = path_join(f->a, f->cache, name);
 	const struct node *doc;
-	struct record r = {0};
+	struct source_receipt r = {0};
 	if (!fs_is_dir(dir) || !fs_is_file(path))
 		return false;
 	CLEANUP(err_freep) struct err *e = json_read(f->a, path, &doc);
 	if (!e)
-		e = json_fields_read(f->a, doc, record_fields, &r);
+		e = json_fields_read(f->a, doc, receipt_fields, &r);
 	if (e)
 		return false;
 	*ret = r.tree;
@@ -54,34 +54,35 @@ static bool find_made(const struct fetch *f, struct str name, struct source_tree
 	return true;
 }
 
-/* The file that keeps what a word has given. */
+/* The file that remembers which folder a word led to. */
 static struct str word_path(const struct fetch *f)
 {
 	const struct source_request *r = f->r;
-	struct str said =
+	struct str key =
 		str_fmt(f->a, "%.*s\n%.*s\n%d", STR(r->spec.text), STR(r->mirror), r->patches);
-	return str_fmt(f->a, "%.*s/words/%.16s", STR(f->cache), sha256_hex(f->a, said).p);
+	return str_fmt(f->a, "%.*s/words/%.16s", STR(f->cache), sha256_hex(f->a, key).p);
 }
 
-static struct str name_of(const struct fetch *f)
+/* The folder's name, NAME-VERSION-HASH; the hash covers everything that the folder is made of. */
+static struct str folder_name(const struct fetch *f)
 {
-	BUF(said, f->a);
-	buf_fmt(&said, "%d %d", LAYOUT, f->r->patches && f->r->spec.kind == SOURCE_DEBIAN);
+	BUF(key, f->a);
+	buf_fmt(&key, "%d %d", LAYOUT, f->r->patches && f->r->spec.kind == SOURCE_DEBIAN);
 	VEC_EACH (const struct source_file, i, &f->tree.files)
-		buf_fmt(&said, " %.*s %.*s", STR(i->name), STR(i->sha256));
-	struct str hash = str_sub(sha256_hex(f->a, buf_str(&said)), 0, 12);
+		buf_fmt(&key, " %.*s %.*s", STR(i->name), STR(i->sha256));
+	struct str hash = str_sub(sha256_hex(f->a, buf_str(&key)), 0, 12);
 	return str_fmt(
 		f->a, "%.*s-%.*s-%.*s", STR(f->tree.package), STR(f->tree.version), STR(hash));
 }
 
-/* Of an sdist that lies here the word tells nothing, since the file may have changed. */
+/* An sdist that the user has is read each time, since the file may have changed. */
 static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_found)
 {
 	struct str name = {0};
 	*ret_found = false;
 	if (f->r->spec.path.n) {
 		TRY(fetch_sdist.get(f));
-		name = name_of(f);
+		name = folder_name(f);
 	} else if (!f->r->refresh) {
 		TRY(fs_read_opt(f->a, word_path(f), NAME_MAX, &name));
 	}
@@ -90,34 +91,17 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 }
 
 /* ---- making it ---- */
-static void scratch_removep(struct str *dir)
+static struct err *make_folder(struct fetch *f, const struct fetch_kind *kind, struct str name)
 {
-	err_free(fs_remove_tree(*dir));
-}
-
-static struct err *make(struct fetch *f, const struct fetch_kind *kind, struct str name)
-{
-	struct str dir = path_join(f->a, f->cache, name), record = record_path(f, name);
-	CLEANUP(scratch_removep) struct str scratch = path_join(f->a, f->cache, S(".new"));
-	struct str new = path_join(f->a, scratch, S("tree"));
-	/* what a killed run left; without its record a folder is nothing */
-	TRY(fs_remove(record));
-	TRY(fs_remove_tree(scratch));
-	TRY(fs_remove_tree(dir));
-	TRY(fs_mkdirs(scratch));
-	TRY(kind->fill(f, scratch, new));
-	TRY(fs_sync_all(scratch));
-	TRY(fs_rename(new, dir));
-	const struct record r = {.tree = f->tree};
-	return fs_write(record, json_document(f->a, 1, record_fields, &r), 0644);
-}
-
-static struct err *lock(struct fetch *f, int *ret_fd)
-{
-	struct str path = path_join(f->a, f->cache, S("lock"));
-	TRY(fs_mkdirs(f->files));
-	TRY(fs_mkdirs(path_join(f->a, f->cache, S("words"))));
-	return progress_lock(path, ret_fd, "fetches sources");
+	/* one hidden folder for all sources, so that nothing of a killed run stays for long */
+	struct fs_stage s = {.place = path_join(f->a, f->cache, name),
+		.beside = path_join(f->a, f->cache, S(".new")),
+		.receipt = receipt_path(f, name)};
+	TRY(fs_stage_begin(f->a, &s));
+	struct err *e = kind->fill(f, s.beside, s.tree);
+	const struct source_receipt r = {.tree = f->tree};
+	e = e ? e : fs_stage_commit(&s, json_document(f->a, 1, receipt_fields, &r));
+	return err_join(e, fs_stage_end(&s));
 }
 
 static struct err *get_and_make(struct fetch *f, struct source_tree *ret)
@@ -125,16 +109,18 @@ static struct err *get_and_make(struct fetch *f, struct source_tree *ret)
 	static const struct fetch_kind *const kinds[] = {
 		[SOURCE_DEBIAN] = &fetch_debian, [SOURCE_SDIST] = &fetch_sdist};
 	const struct fetch_kind *kind = kinds[f->r->spec.kind];
-	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(fd_closep) int lock = -1;
 	bool found;
-	TRY(lock(f, &fd));
+	TRY(fs_mkdirs(f->files));
+	TRY(fs_mkdirs(path_join(f->a, f->cache, S("words"))));
+	TRY(progress_lock(path_join(f->a, f->cache, S("lock")), &lock, "fetches sources"));
 	TRY(find(f, ret, &found)); /* another process may have made it meanwhile */
 	if (found)
 		return NULL;
 	TRY(kind->get(f));
-	struct str name = name_of(f);
+	struct str name = folder_name(f);
 	if (!find_made(f, name, ret)) {
-		TRY(make(f, kind, name));
+		TRY(make_folder(f, kind, name));
 		*ret = f->tree;
 		ret->dir = path_join(f->a, f->cache, name);
 		for (size_t i = 0; i < ret->notes.n; i++)

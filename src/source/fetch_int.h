@@ -1,5 +1,5 @@
-/* Inside of source/: the two halves of fetching, for each kind that is no folder. fetch.c does what all
- * have in common: what is there already, the lock, the place of the result, its record. */
+/* Inside of source/: the two halves of fetching, for each kind of sources that is no folder. fetch.c does the
+ * common part: the look for what is there already, the lock, the staged folder and its receipt. */
 #pragma once
 
 #include "source/fetch.h"
@@ -8,13 +8,13 @@ struct fetch {
 	struct arena *a;
 	const struct source_request *r;
 	struct str cache;        /* FS_CACHE "source" */
-	struct str files;        /* where archives are kept */
+	struct str files;        /* the folder that keeps archives */
 	struct source_tree tree; /* package, version, ... and notes are set by get */
 	struct strs paths;       /* of tree.files, "" = not there */
 };
 
-/* get: the archives, verified, and what they are. fill: what is in them, into the folder `dir`, which is
- * not there yet; works in the empty folder `scratch`. */
+/* get: fetches and verifies the archives, and sets the facts in f->tree. fill: unpacks them into the folder `dir`,
+ * which does not exist yet, with `scratch` as a folder for anything else. */
 struct fetch_kind {
 	struct err *(*get)(struct fetch *f);
 	struct err *(*fill)(struct fetch *f, struct str scratch, struct str dir);
@@ -22,11 +22,11 @@ struct fetch_kind {
 extern const struct fetch_kind fetch_debian, fetch_sdist;
 
 /* ---- fill.c ---- */
-/* What is in an archive (a .zip, or a tar) -> dir, which is not there yet; when all of it lies in one
- * folder, what is in that. */
+/* Unpacks an archive (a .zip or a tar) into dir, which does not exist yet. If everything in it lies in one
+ * folder, that folder becomes dir. */
 MUST_USE struct err *fill_folder(
 	struct arena *a, struct str archive, struct str scratch, struct str dir);
-/* The same into a folder that is there, as it is. */
+/* Unpacks an archive over a folder that exists, with all its names. */
 MUST_USE struct err *fill_over(struct arena *a, struct str archive, struct str dir);
 /* Applies the patches of debian/patches to the tree, as dpkg-source does it for "3.0 (quilt)". */
 MUST_USE struct err *fill_patches(struct arena *a, struct str tree, struct strs *ret_applied);

@@ -1,5 +1,5 @@
-/* Archives and patches into a tree. What dpkg-source does with them: dpkg-source(1), "Format: 3.0
- * (quilt)"; deb-src-rules of the series: quilt(1). */
+/* Unpacks archives into a tree and patches it, as dpkg-source does: dpkg-source(1), "Format: 3.0 (quilt)"; the
+ * rules for the series file are those of quilt(1). */
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "base/proc.h"
@@ -39,7 +39,7 @@ struct err *fill_folder(struct arena *a, struct str archive, struct str scratch,
 	only = names.n == 1 ? path_join(a, new, names.v[0]) : S("");
 	if (!only.n || !fs_is_dir(only) || fs_is_link(only))
 		return fs_rename(new, dir);
-	if (leaves) /* it would then lead out of the tree */
+	if (leaves) /* in the folder's new place that link would lead out of the tree */
 		return err_new(E_ARCHIVE,
 			"refused to unpack '%.*s': a link in it leads out of its folder",
 			STR(path_base(archive)));
@@ -48,16 +48,7 @@ struct err *fill_folder(struct arena *a, struct str archive, struct str scratch,
 }
 
 /* ---- patches ---- */
-static struct err *remove_file(struct str tree, struct str path)
-{
-	TRY(fs_remove(path));
-	/* as patch does: folders that became empty go, too */
-	for (struct str dir = path_dir(path); dir.n > tree.n; dir = path_dir(dir))
-		TRY(fs_remove_empty(dir));
-	return NULL;
-}
-
-/* diff -N gives a file that is new a name on both sides. */
+/* diff -N names a new file on both sides: then it has one hunk, which adds lines only. */
 static bool may_be_new(const struct diff_file *f)
 {
 	bool all = f->hunks.n == 1 && f->hunks.v[0].first == 1;
@@ -84,13 +75,18 @@ static struct err *change_file(
 		return err_detail(err_new(E_SOURCE, "the patch '%.*s' does not fit '%.*s'",
 					  STR(name), STR(f->path)),
 			str_join(a, &r.notes, S("\n")));
-	if (!r.text.n) /* dpkg-source calls patch with -E */
-		return remove_file(tree, path);
-	TRY(fs_mkdirs(path_dir(path)));
-	return fs_stage(path, r.text, st.st_mode);
+	if (r.text.n) {
+		TRY(fs_mkdirs(path_dir(path)));
+		return fs_write(path, r.text, st.st_mode | FS_LOOSE);
+	}
+	/* dpkg-source calls patch with -E: an empty file goes, and folders that become empty with it */
+	TRY(fs_remove(path));
+	for (struct str dir = path_dir(path); dir.n > tree.n; dir = path_dir(dir))
+		TRY(fs_remove_empty(dir));
+	return NULL;
 }
 
-static struct err *apply(struct str tree, struct str name)
+static struct err *apply_patch(struct str tree, struct str name)
 {
 	ARENA(tmp);
 	struct str path = path_join(&tmp, path_join(&tmp, tree, S("debian/patches")), name), text;
@@ -105,7 +101,7 @@ static struct err *apply(struct str tree, struct str name)
 
 struct err *fill_patches(struct arena *a, struct str tree, struct strs *ret_applied)
 {
-	/* the first that is there: a series for this distribution goes before the one for all */
+	/* the first one that exists: a series for this distribution goes before the one for all */
 	static const char *const series[] = {
 		"debian/patches/debian.series", "debian/patches/series"};
 	struct str text = {0}, line, name, options;
@@ -121,7 +117,7 @@ struct err *fill_patches(struct arena *a, struct str tree, struct strs *ret_appl
 			return err_new(E_SOURCE,
 				"the line '%.*s' of debian/patches/series is not understood",
 				STR(line));
-		TRY_CTX(apply(tree, name), "cannot apply the patches of the package");
+		TRY_CTX(apply_patch(tree, name), "cannot apply the patches of the package");
 		strs_add(a, ret_applied, str_dup(a, name));
 	}
 	return NULL;

@@ -1,9 +1,8 @@
-/* A source distribution: a file that lies here, or one of the package index.
+/* A source distribution: a file of the user's, or one from the package index.
  *
- * pip itself cannot be asked for it: `pip download` of a source distribution prepares its metadata,
- * which runs the project's setup.py or build back end, and those of CUDA extensions want a torch. So
- * sdist.py, which needs nothing but Python's own library, asks pip what index it is configured for, and
- * talks to that as pip would. */
+ * pip itself cannot fetch it: `pip download` of a source distribution prepares its metadata, which runs the
+ * project's setup.py or build back end, and those of CUDA extensions want a torch. So sdist.py, which needs
+ * Python's own library only, asks pip which index it is configured for, and talks to that as pip would. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
@@ -15,11 +14,11 @@ struct download {
 	struct progress *bar;
 	uint64_t done;
 	struct arena *a;
-	struct str answer; /* the last line that is no progress */
+	struct str answer; /* the last line that does not report progress */
 };
 
-/* "progress DONE TOTAL FILE" */
-static void told(void *user, struct str line)
+/* Reads "progress DONE TOTAL FILE", and keeps any other line as the answer. */
+static void take_line(void *user, struct str line)
 {
 	struct download *d = user;
 	struct str word, done, total;
@@ -39,30 +38,30 @@ static void told(void *user, struct str line)
 	d->done = n > d->done ? n : d->done;
 }
 
-struct answer {
+struct sdist_answer {
 	struct str file, sha256, index, note;
 	struct str error, kind; /* "net", "hash", "gone" */
 };
 
 static const struct json_field answer_fields[] =
-	FIELDS_ONLY(struct answer, file, sha256, index, note, error, kind);
+	FIELDS_ONLY(struct sdist_answer, file, sha256, index, note, error, kind);
 
-static struct err *ask(struct fetch *f, struct answer *ret)
+static struct err *ask_index(struct fetch *f, struct sdist_answer *ret)
 {
 	const struct source_spec *s = &f->r->spec;
 	struct download d = {.a = f->a};
-	struct proc p = {.input = sdist_driver, .line = told, .user = &d, .cwd = f->files};
+	struct proc p = {.input = sdist_driver, .line = take_line, .user = &d, .cwd = f->files};
 	struct proc_result r;
 	const struct node *doc;
-	*ret = (struct answer){0};
+	*ret = (struct sdist_answer){0};
 	struct str python = f->r->python.n ? f->r->python : S("3");
-	bool number = ascii_digit(python.p[0]); /* as --python has it: 3.12 */
+	bool number = ascii_digit(python.p[0]); /* as --python takes it: 3.12 */
 	strs_add(f->a, &p.argv, number ? str_fmt(f->a, "python%.*s", STR(python)) : python);
 	proc_arg(f->a, &p, "-I", "-", str_z(f->a, s->package), str_z(f->a, s->version), ".", NULL);
 	struct err *e = proc_run(f->a, &p, &r);
 	progress_end(d.bar);
 	if (e && e->code == E_TOOL_MISSING)
-		e = err_hint(e, "the package index is asked by Python; --python names one");
+		e = err_hint(e, "Python is needed to ask the package index; --python names one");
 	TRY(e);
 	if (r.status != 0 || !d.answer.n)
 		return proc_failure(&p, &r);
@@ -76,8 +75,8 @@ static struct err *download(struct fetch *f, struct str *ret)
 		const char *kind;
 		enum errcode code;
 	} kinds[] = {{"net", E_NET}, {"hash", E_HASH}, {"tool", E_TOOL_FAILED}};
-	struct answer got;
-	TRY(ask(f, &got));
+	struct sdist_answer got;
+	TRY(ask_index(f, &got));
 	enum errcode code = E_SOURCE;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (str_eq(got.kind, str_from(kinds[i].kind)))

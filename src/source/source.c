@@ -1,4 +1,4 @@
-/* Looks into a project's folder; see source.h. Sources of the formats: PEP 517, 518 and 621 for
+/* Reads a project's folder; see source.h. Sources of the formats: PEP 517, 518 and 621 for
  * pyproject.toml; packaging.python.org "Core metadata" for PKG-INFO; setuptools' documentation of
  * declarative configuration for setup.cfg; CMake's of project(). */
 #include "source/source.h"
@@ -29,7 +29,7 @@ static void set_once(struct arena *a, struct str *to, struct str value)
 
 /* ---- packages ---- */
 
-/* "= src" for all packages, "pkg = src/pkg" for one. */
+/* Takes package_dir: "= src" for all packages, "pkg = src/pkg" for one. */
 static void take_dir(struct arena *a, struct source_packages *to, struct str value)
 {
 	struct str package, dir;
@@ -43,7 +43,7 @@ static void take_dir(struct arena *a, struct source_packages *to, struct str val
 	to->dir = str_dup(a, in);
 }
 
-/* A key of setup.cfg's [options], or of what stands in its place: one value, or one of several. */
+/* Takes a key of setup.cfg's [options], or its counterpart in pyproject.toml: one value, or one of several. */
 static void take_packages(struct arena *a, struct source_packages *to, const char *file,
 	struct str key, struct str value)
 {
@@ -53,7 +53,7 @@ static void take_packages(struct arena *a, struct source_packages *to, const cha
 	} lists[] = {{"packages", &to->names}, {"include", &to->names}, {"exclude", &to->exclude},
 		{"py_modules", &to->modules}, {"py-modules", &to->modules}};
 	if ((to->file.n && !str_eq(to->file, str_from(file))) || !value.n || value.p[0] == '#')
-		return; /* pyproject.toml has said it */
+		return; /* another file had its say */
 	struct strs parts = str_split(a, str_dup(a, value), ',');
 	if (str_eq(key, S("packages")) && str_starts(value, S("find"))) {
 		to->find = true;
@@ -71,7 +71,7 @@ static void take_packages(struct arena *a, struct source_packages *to, const cha
 		to->file = str_from(file);
 }
 
-/* [tool.setuptools] of pyproject.toml, a tree of what setup.cfg has in lines */
+/* Reads [tool.setuptools] of pyproject.toml, which has as a tree what setup.cfg has in lines. */
 static struct err *read_packages(struct arena *a, const struct node *n, struct source_packages *to)
 {
 	static const char file[] = "pyproject.toml";
@@ -122,7 +122,7 @@ static struct err *build_system(struct arena *a, const struct node *n, struct so
 	return NULL;
 }
 
-/* *ret_python: another back end than ours builds it. */
+/* *ret_python: a back end of Python's builds the project, not we. */
 static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret_python)
 {
 	const struct node *root;
@@ -153,15 +153,15 @@ static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret
 
 /* ---- PKG-INFO and setup.cfg: lines "key: value" and "key = value" ---- */
 
-/* Lines from `section` ("" = the beginning) to `end` (a line that begins so; "" = an empty one) */
-struct lines {
+/* The lines from `section` ("" = the beginning) to one that begins with `end` ("" = an empty line). */
+struct metadata_lines {
 	const char *file;
 	struct str section, end;
 	char between;
 };
 
-/* A key of either file, lower case. */
-static void take(struct arena *a, struct source *ret, struct str key, struct str value)
+/* Takes a key of either file; keys are in lower case. */
+static void take_metadata(struct arena *a, struct source *ret, struct str key, struct str value)
 {
 	static const char *const lists[] = {"requires-dist", "install_requires", NULL};
 	const struct {
@@ -177,12 +177,13 @@ static void take(struct arena *a, struct source *ret, struct str key, struct str
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (str_eq(key, str_from(texts[i].key)))
 			set_once(a, texts[i].to, value);
-	bool extra = str_contains(value, S("extra =")); /* of a choice that nobody made */
+	bool extra = str_contains(value, S("extra =")); /* for an extra that nobody asked for */
 	if (str_is_one_of(key, lists) && value.n && value.p[0] != '#' && !extra)
 		strs_put(a, &ret->dependencies, str_dup(a, value));
 }
 
-static struct err *read_lines(struct arena *a, struct source *ret, const struct lines *what)
+static struct err *read_lines(
+	struct arena *a, struct source *ret, const struct metadata_lines *what)
 {
 	struct str text, line, key = {0}, value;
 	bool in = !what->section.n;
@@ -200,10 +201,10 @@ static struct err *read_lines(struct arena *a, struct source *ret, const struct 
 				what->file);
 		if (!in || !line.n || (!goes_on && !str_cut(line, what->between, &key, &value)))
 			continue;
-		if (goes_on) /* of a list, in setup.cfg */
+		if (goes_on) /* an item of a list in setup.cfg */
 			value = what->between == '=' ? line : S("");
 		key = str_lower(a, str_trim(key));
-		take(a, ret, key, str_trim(value));
+		take_metadata(a, ret, key, str_trim(value));
 		take_packages(a, &ret->packages, what->file, key, str_trim(value));
 	}
 	return NULL;
@@ -211,7 +212,7 @@ static struct err *read_lines(struct arena *a, struct source *ret, const struct 
 
 static struct err *read_metadata(struct arena *a, struct source *ret)
 {
-	static const struct lines files[] = {
+	static const struct metadata_lines files[] = {
 		{.file = "PKG-INFO", .between = ':'},
 		{.file = "setup.cfg",
 			.section = S_INIT("[metadata]"),
@@ -233,12 +234,7 @@ static struct err *read_metadata(struct arena *a, struct source *ret)
 
 /* ---- CMakeLists.txt ---- */
 
-static bool is_word(char c)
-{
-	return ascii_alnum(c) || c == '_' || c == '-' || c == '.';
-}
-
-/* The next word that is written out; "" at the ')' and at what is computed. */
+/* The next literal word; "" at the ')' and at anything computed. */
 static struct str next_word(struct str *rest)
 {
 	size_t from = 0, to;
@@ -247,14 +243,14 @@ static struct str next_word(struct str *rest)
 		from++;
 	bool quoted = from < rest->n && rest->p[from] == '"';
 	to = from += quoted;
-	while (to < rest->n && is_word(rest->p[to]))
+	while (to < rest->n && (ascii_alnum(rest->p[to]) || str_chr(S("_-."), rest->p[to]) < 3))
 		to++;
 	struct str word = str_sub(*rest, from, to);
 	*rest = str_sub(*rest, to + quoted, rest->n);
 	return word;
 }
 
-/* Behind the '(' of project(), when the line begins with that. */
+/* Does the line begin with project( ? *ret is the offset behind the '('. */
 static bool is_project(struct str line, size_t *ret)
 {
 	static const char call[] = "project";
@@ -290,8 +286,8 @@ static struct err *read_cmake(struct arena *a, struct source *ret)
 
 /* ---- the whole ---- */
 
-/* pkg_resources was a part of setuptools until 82; scripts that import it were written long before, and
- * ask for any setuptools. */
+/* setuptools 82 dropped pkg_resources. Scripts that import it were written long before, and ask for any
+ * setuptools. */
 static struct err *bound_setuptools(struct arena *a, struct source *ret)
 {
 	struct str script = path_join(a, ret->dir, S("setup.py")), text = {0};

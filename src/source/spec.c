@@ -1,6 +1,6 @@
-/* The words that say where sources are; see fetch.h. What may stand in them is what apt and pip take
- * for a name, so that no word of a user becomes an option or a path. Sources: Debian Policy 5.6.1 and
- * 5.6.12; PEP 508 and PEP 440; PEP 625 for the names of sdists. */
+/* The words that name sources; see fetch.h. They may consist of the characters that apt and pip allow in a name,
+ * so that no word of a user becomes an option or a path. Sources: Debian Policy 5.6.1 and 5.6.12; PEP 508 and
+ * PEP 440; PEP 625 for the names of sdists. */
 #include "base/fs.h"
 #include "source/fetch.h"
 
@@ -17,7 +17,7 @@ static bool consists_of(struct str s, const char *more)
 	return true;
 }
 
-static struct err *wrong(struct str word, const char *want)
+static struct err *wrong_word(struct str word, const char *want)
 {
 	return err_hint(err_new(E_USAGE, "'%.*s' does not name sources", STR(word)), "%s", want);
 }
@@ -31,8 +31,9 @@ static struct err *parse_debian(struct str rest, struct source_spec *ret)
 	if (good && consists_of(ret->suite, "-") && consists_of(ret->package, "+.-") &&
 		(!versioned || consists_of(ret->version, ".+~:-")))
 		return NULL;
-	return wrong(ret->text, "debian:SUITE/PACKAGE or debian:SUITE/PACKAGE=VERSION, for example "
-				"debian:trixie/pytorch=2.6.0");
+	return wrong_word(ret->text,
+		"debian:SUITE/PACKAGE or debian:SUITE/PACKAGE=VERSION, for example "
+		"debian:trixie/pytorch=2.6.0");
 }
 
 static struct err *parse_sdist(struct str rest, struct source_spec *ret)
@@ -43,10 +44,10 @@ static struct err *parse_sdist(struct str rest, struct source_spec *ret)
 	ret->version = str_sub(rest, at + 2, rest.n);
 	if (consists_of(ret->package, "._-") && consists_of(ret->version, ".+!_-"))
 		return NULL;
-	return wrong(ret->text, "sdist:NAME==VERSION, for example sdist:torch-scatter==2.1.2");
+	return wrong_word(ret->text, "sdist:NAME==VERSION, for example sdist:torch-scatter==2.1.2");
 }
 
-/* NAME-VERSION.tar.gz; the version begins at the last '-' with a digit behind. */
+/* NAME-VERSION.tar.gz: the version follows the last '-' and begins with a digit. */
 static bool parse_file(struct arena *a, struct str word, struct source_spec *ret)
 {
 	static const char *const suffixes[] = {".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz"};
@@ -75,7 +76,7 @@ struct err *source_spec_parse(struct arena *a, struct str word, struct source_sp
 	*ret = (struct source_spec){.text = str_dup(a, word)};
 	word = ret->text;
 	if (!word.n)
-		return wrong(word, kinds);
+		return wrong_word(word, kinds);
 	if (str_starts(word, debian))
 		return parse_debian(str_sub(word, debian.n, word.n), ret);
 	if (str_starts(word, sdist))
@@ -83,5 +84,5 @@ struct err *source_spec_parse(struct arena *a, struct str word, struct source_sp
 	if (!fs_is_dir(word) && parse_file(a, word, ret))
 		return NULL;
 	*ret = (struct source_spec){.text = word, .path = path_abs(a, word)};
-	return str_chr(word, ':') < word.n && !fs_exists(word) ? wrong(word, kinds) : NULL;
+	return str_chr(word, ':') < word.n && !fs_exists(word) ? wrong_word(word, kinds) : NULL;
 }

@@ -99,7 +99,7 @@ static struct err *edit_library(struct rewrite *x, const struct fat_lib *lib, st
 		} else {
 			TRY(fs_stat(from.path, &st));
 			st.st_mode = 0644;
-			TRY(fs_stage_copy(from.path, in->path, &st));
+			TRY(fs_copy(from.path, in->path, &st));
 		}
 	}
 	TRY(fs_open_shared(in->path, 0, &fd));

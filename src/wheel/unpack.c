@@ -1,5 +1,5 @@
 /* Unpacks a wheel into a folder; see archive.h. However it ends, the place has the old tree or the whole new one. */
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "wheel/archive.h"
 
 static struct err *put_piece(
@@ -10,8 +10,8 @@ static struct err *put_piece(
 	const struct str *dir = user;
 	struct str path = str_fmt(&tmp, "%.*s/%.*s", STR(*dir), STR(m->zip->name));
 	if (!at)
-		return fs_stage(
-			path, (struct str){.p = p, .n = n}, m->zip->mode & 0111 ? 0777 : 0666);
+		return fs_write(path, (struct str){.p = p, .n = n},
+			(m->zip->mode & 0111 ? 0777 : 0666) | FS_LOOSE);
 	TRY(fs_open_shared(path, 0, &fd));
 	return fs_pwrite(fd, p, n, at);
 }
@@ -56,14 +56,14 @@ struct err *wheel_unpack(struct arena *a, const struct wheel_request *q, struct 
 	if (fs_writes_forbidden())
 		return wheel_check(&w, q->jobs, "Checking", NULL, NULL);
 	bool new = !fs_present(q->to);
-	struct fs_aside aside;
+	struct fs_stage s = {.place = ret->path};
 	TRY(fs_mkdirs(q->to));
-	struct err *e = fs_aside_begin(a, ret->path, &aside);
+	struct err *e = fs_stage_begin(a, &s);
 	if (!e) {
-		e = fill_tree(&w, aside.tree, q->jobs);
+		e = fill_tree(&w, s.tree, q->jobs);
 		e = e ? e : check_place(&w, ret->path, q->force);
-		e = e ? e : fs_aside_commit(&aside);
-		e = err_join(e, fs_aside_end(&aside));
+		e = e ? e : fs_stage_commit(&s, S(""));
+		e = err_join(e, fs_stage_end(&s));
 	}
 	return e && new ? err_join(e, fs_remove_empty(q->to)) : e;
 }

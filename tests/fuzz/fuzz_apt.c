@@ -36,9 +36,9 @@ static void uris(struct arena *a, struct str text)
 
 static void records(struct str text)
 {
-	struct sdk_record r;
+	struct sdk_file r;
 	bool bad;
-	while (record_next(&text, &r, &bad))
+	while (file_list_next(&text, &r, &bad))
 		check(path_is_inside(r.path) && (r.type == 'f' || r.type == 'l'));
 }
 

@@ -15,9 +15,9 @@ static void check(bool good)
 
 static void check_record(struct str text)
 {
-	struct sdk_record r;
+	struct sdk_file r;
 	bool bad;
-	while (record_next(&text, &r, &bad))
+	while (file_list_next(&text, &r, &bad))
 		check(path_is_inside(r.path));
 	check(!bad);
 }
@@ -28,7 +28,7 @@ static void unpack(struct arena *a, struct str dir, struct str content)
 	BUF(record, a);
 	struct archive_item item = {.name = S("p"), .path = path_join(a, dir, S("p.deb"))};
 	struct sdk_unpack u = {
-		.item = &item, .root = path_join(a, dir, S("in/root")), .record = &record};
+		.item = &item, .root = path_join(a, dir, S("in/root")), .files = &record};
 	struct strs beside;
 	err_free(fs_mkdirs(u.root));
 	err_free(fs_write(item.path, content, 0644));

@@ -60,7 +60,7 @@ static struct err *put_file(struct arena *a, struct str path, struct str content
 {
 	TRY(fs_mkdirs(path_dir(path)));
 	(void)a;
-	return fs_stage(path, content, mode_of(mode) | FS_EXACT);
+	return fs_write(path, content, mode_of(mode) | FS_EXACT | FS_LOOSE);
 }
 
 static struct err *copy_file(struct str from, struct str to)

@@ -310,8 +310,8 @@ static struct err *write_blessed(
 	ARENA(a);
 	size_t head = list->n ? (size_t)(list->v[0].raw.p - text.p) : text.n;
 	struct str body = str_trim(buf_str(blessed));
-	return fs_write_if_changed(
-		s->path, str_fmt(&a, "%.*s%.*s\n", (int)head, text.p, STR(body)), 0644);
+	return fs_write(s->path, str_fmt(&a, "%.*s%.*s\n", (int)head, text.p, STR(body)),
+		0644 | FS_IF_CHANGED);
 }
 
 static struct err *run_case(struct state *s)

@@ -223,8 +223,8 @@ static void ask(struct oracle *o, struct str old, struct str diff, const char *r
 	struct str file = path_join(o->a, o->dir, S("diff"));
 	struct proc p = {.merge = true};
 	struct proc_result r;
-	assert_ok(fs_stage(in, old, 0644));
-	assert_ok(fs_stage(file, diff, 0644));
+	assert_ok(fs_write(in, old, 0644 | FS_LOOSE));
+	assert_ok(fs_write(file, diff, 0644 | FS_LOOSE));
 	assert_ok(fs_remove(out));
 	proc_arg(o->a, &p, "patch", "-s", "-f", "-F2", "-r", "-", reverse, "-o", out.p, "-i",
 		file.p, in.p, NULL);

@@ -113,12 +113,12 @@ static void unchanged_content_keeps_the_time(void **state)
 	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
 	const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 	struct stat st;
-	assert_ok(fs_write_if_changed(path, S("one"), 0644));
+	assert_ok(fs_write(path, S("one"), 0644 | FS_IF_CHANGED));
 	assert_int_equal(utimensat(AT_FDCWD, path.p, old, 0), 0);
-	assert_ok(fs_write_if_changed(path, S("one"), 0644));
+	assert_ok(fs_write(path, S("one"), 0644 | FS_IF_CHANGED));
 	assert_ok(fs_stat(path, &st));
 	assert_int_equal(st.st_mtim.tv_sec, 1000);
-	assert_ok(fs_write_if_changed(path, S("two"), 0644));
+	assert_ok(fs_write(path, S("two"), 0644 | FS_IF_CHANGED));
 	assert_ok(fs_stat(path, &st));
 	assert_true(st.st_mtim.tv_sec > 1000);
 	test_has(path, "two");
@@ -302,11 +302,11 @@ static void copies_are_equal(void **state)
 		p[i] = (char)(i * 7 >> 3);
 	assert_ok(fs_write(from, (struct str){.p = p, .n = n}, 0644));
 	assert_ok(fs_stat(from, &st));
-	assert_ok(fs_stage_copy(from, to, &st));
+	assert_ok(fs_copy(from, to, &st));
 	assert_ok(fs_read(&a, from, n, &one));
 	assert_ok(fs_read(&a, to, n, &two));
 	assert_true(str_eq(one, two));
-	assert_err(fs_stage_copy(path_join(&a, dir, S("none")), to, &st), E_NOENT);
+	assert_err(fs_copy(path_join(&a, dir, S("none")), to, &st), E_NOENT);
 	assert_ok(fs_rename(to, from));
 	assert_false(fs_exists(to));
 	assert_err(fs_rename(to, from), E_NOENT);
@@ -469,10 +469,11 @@ static void dry_runs_change_nothing(void **state)
 		struct str s;
 		struct fs_out o;
 		fs_forbid_writes();
-		struct err *all[] = {fs_write(f, S("new"), 0644), fs_stage(g, S("x"), 0644),
-			fs_mkdirs(g), fs_rename(f, g), fs_remove(f), fs_remove_tree(dir),
-			fs_symlink(f, g), fs_tempdir(&a, dir, &s), fs_lock(g, false, &fd),
-			fs_out_open(&o, g, 0644), fs_write_if_changed(f, S("new"), 0644)};
+		struct err *all[] = {fs_write(f, S("new"), 0644),
+			fs_write(g, S("x"), 0644 | FS_LOOSE), fs_mkdirs(g), fs_rename(f, g),
+			fs_remove(f), fs_remove_tree(dir), fs_symlink(f, g),
+			fs_tempdir(&a, dir, &s), fs_lock(g, false, &fd), fs_out_open(&o, g, 0644),
+			fs_write(f, S("new"), 0644 | FS_IF_CHANGED)};
 		int bad = !fs_writes_forbidden();
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 			if (!all[i] || all[i]->code != E_DRY_RUN)
@@ -508,33 +509,33 @@ static void many_files_are_staged_and_moved(void **state)
 		   two = path_join(&a, dir, S("2")), to = path_join(&a, dir, S("to"));
 	struct stat st, copy;
 	mode_t mask = umask(027);
-	assert_ok(fs_stage(one, S("one"), 0));
+	assert_ok(fs_write(one, S("one"), FS_LOOSE));
 	umask(mask);
 	assert_ok(fs_stat(one, &st));
 	assert_int_equal(st.st_mode & 07777, 0640);
 	mask = umask(077);
-	assert_ok(fs_stage(one, S("uno"), 06755));
+	assert_ok(fs_write(one, S("uno"), 06755 | FS_LOOSE));
 	assert_ok(fs_stat(one, &st));
 	assert_int_equal(st.st_mode & 07777, 0700);
-	assert_ok(fs_stage(one, S("uno"), 06755 | FS_EXACT));
+	assert_ok(fs_write(one, S("uno"), 06755 | FS_EXACT | FS_LOOSE));
 	umask(mask);
 	assert_ok(fs_stat(one, &st));
 	assert_int_equal(st.st_mode & 07777, 0755);
 	st.st_mode |= 06000;
 	st.st_mtim = (struct timespec){1000000000, 5};
-	assert_ok(fs_stage_copy(one, two, &st));
+	assert_ok(fs_copy(one, two, &st));
 	assert_ok(fs_stat(two, &copy));
 	assert_int_equal(copy.st_mode & 07777, 0755);
 	assert_int_equal(copy.st_mtim.tv_sec, 1000000000);
 	assert_ok(fs_move(one, to, false));
 	assert_err_says(fs_move(two, to, false), E_IO, "exists");
 	test_has(to, "uno");
-	assert_ok(fs_stage(two, S("two"), 0));
+	assert_ok(fs_write(two, S("two"), FS_LOOSE));
 	assert_ok(fs_move(two, to, true));
 	test_has(to, "two");
 	assert_err(fs_move(two, to, true), E_NOENT);
 	assert_ok(fs_symlink(S("to"), one)); /* nothing is written through a link */
-	assert_err(fs_stage(one, S("x"), 0), E_IO);
+	assert_err(fs_write(one, S("x"), FS_LOOSE), E_IO);
 	test_dir_remove(dir);
 }
 
@@ -550,10 +551,10 @@ static void another_file_is_not_copied(void **state)
 	test_put(secret, "secret");
 	assert_ok(fs_lstat(one, &st));
 	assert_ok(fs_symlink(S("secret"), one));
-	assert_err_says(fs_stage_copy(one, to, &st), E_IO, "replaced by somebody");
+	assert_err_says(fs_copy(one, to, &st), E_IO, "replaced by somebody");
 	assert_false(fs_present(to));
 	st.st_ino = 0;
-	assert_ok(fs_stage_copy(one, to, &st));
+	assert_ok(fs_copy(one, to, &st));
 	test_dir_remove(dir);
 }
 
@@ -586,14 +587,14 @@ static void special_files_are_written_to(void **state)
 	int fd = -1;
 	test_put(f, "a longer text than the new one");
 	assert_ok(fs_symlink(S("f"), link));
-	assert_ok(fs_save(link, S("new"), 0644));
+	assert_ok(fs_write(link, S("new"), 0644 | FS_THROUGH));
 	assert_true(fs_is_link(link));
 	test_has(f, "new");
-	assert_ok(fs_save(f, S("newer"), 0644));
+	assert_ok(fs_write(f, S("newer"), 0644 | FS_THROUGH));
 	test_has(link, "newer");
 	assert_int_equal(mkfifo(pipe.p, 0600), 0);
 	assert_ok(fs_open(pipe, &fd)); /* somebody reads */
-	assert_ok(fs_save(pipe, S("through"), 0644));
+	assert_ok(fs_write(pipe, S("through"), 0644 | FS_THROUGH));
 	char text[8] = "";
 	assert_int_equal(read(fd, text, sizeof(text)), 7);
 	assert_string_equal(text, "through");
@@ -604,7 +605,7 @@ static void special_files_are_written_to(void **state)
 	assert_err_says(fs_lock_shared(pipe, true, &fd), E_IO, "not a regular file");
 	assert_ok(fs_lstat(pipe, &st));
 	assert_true(S_ISFIFO(st.st_mode));
-	assert_ok(fs_save(S("/dev/null"), S("x"), 0644));
+	assert_ok(fs_write(S("/dev/null"), S("x"), 0644 | FS_THROUGH));
 	assert_ok(fs_lstat(S("/dev/null"), &st));
 	assert_true(S_ISCHR(st.st_mode));
 	assert_ok(fs_read(&a, f, 9, &got));
@@ -626,13 +627,13 @@ static void moves_reach_other_file_systems(void **state)
 	}
 	assert_ok(fs_tempdir(&a, S("/dev/shm"), &there));
 	struct str to = path_join(&a, there, S("f"));
-	assert_ok(fs_stage(from, S("x"), 0600));
+	assert_ok(fs_write(from, S("x"), 0600 | FS_LOOSE));
 	assert_ok(fs_move(from, to, false));
 	test_has(to, "x");
 	assert_ok(fs_stat(to, &st));
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_false(fs_present(from));
-	assert_ok(fs_stage(from, S("y"), 0600));
+	assert_ok(fs_write(from, S("y"), 0600 | FS_LOOSE));
 	assert_err(fs_move(from, to, false), E_IO);
 	test_has(to, "x");
 	assert_ok(fs_move(from, to, true));

@@ -36,8 +36,8 @@ static void assert_closed(struct str path, struct str good)
 	struct stat st = {.st_mode = 0644};
 	ARENA(a);
 	struct str in = path, copy = path_join(&a, path_dir(good), S("copy"));
-	struct err *all[] = {fs_write(in, S("x"), 0644), fs_stage(in, S("x"), 0),
-		fs_stage_copy(good, in, &st), fs_stage_link(S("x"), in), fs_symlink(S("x"), in),
+	struct err *all[] = {fs_write(in, S("x"), 0644), fs_write(in, S("x"), FS_LOOSE),
+		fs_copy(good, in, &st), fs_symlink_new(S("x"), in), fs_symlink(S("x"), in),
 		fs_move(good, in, true), fs_move(good, in, false), fs_move(in, copy, true),
 		fs_rename(good, in), fs_rename(in, copy), fs_exchange(good, in), fs_link(good, in),
 		fs_remove(in), fs_remove_empty(in), fs_remove_tree(in),
@@ -130,38 +130,6 @@ static void both_ways_of_going_down_agree(void **state)
 	test_dir_remove(dir);
 }
 
-static void a_folder_of_others_beside_is_not_ours(void **state)
-{
-	(void)state;
-	ARENA(a);
-	struct fs_aside x, second;
-	struct str dir = test_dir(&a), place = path_join(&a, dir, S("out"));
-	struct str beside = fs_temp_name(&a, place), other = path_join(&a, dir, S("other"));
-	assert_ok(fs_mkdirs(path_join(&a, other, S("tree"))));
-	test_put(path_join(&a, other, S("tree/f")), "theirs");
-	assert_ok(fs_symlink(other, beside));
-	assert_err(fs_aside_begin(&a, place, &x), E_PERM);
-	test_has(path_join(&a, other, S("tree/f")), "theirs");
-	assert_ok(fs_remove(beside));
-	if (geteuid() == 0) {
-		assert_ok(fs_move(other, beside, false));
-		assert_true(fs_try_chown(beside, 65534, 65534));
-		assert_err(fs_aside_begin(&a, place, &x), E_PERM);
-		test_has(path_join(&a, beside, S("tree/f")), "theirs");
-		assert_ok(fs_remove_tree(beside));
-	}
-	assert_ok(fs_aside_begin(&a, place, &x));
-	assert_err(fs_aside_begin(&a, place, &second), E_LOCKED);
-	assert_ok(fs_mkdirs(x.tree));
-	test_put(path_join(&a, x.tree, S("f")), "whole");
-	assert_false(fs_present(place));
-	assert_ok(fs_aside_commit(&x));
-	assert_ok(fs_aside_end(&x));
-	assert_false(fs_present(beside));
-	test_has(path_join(&a, place, S("f")), "whole");
-	test_dir_remove(dir);
-}
-
 /* ---- many at once ---- */
 
 static struct err *make_it(struct arena *tmp, void *path)
@@ -196,7 +164,6 @@ int main(void)
 		cmocka_unit_test(a_lock_goes_through_no_link),
 		cmocka_unit_test(below_a_guarded_folder_no_link_is_followed),
 		cmocka_unit_test(both_ways_of_going_down_agree),
-		cmocka_unit_test(a_folder_of_others_beside_is_not_ours),
 		cmocka_unit_test(threads_make_the_same_folders),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,25 +20,25 @@ static void records_round_trip(void **state)
 	ARENA(a);
 	BUF(b, &a);
 	struct sdk_package p = {.version = S("1:2-3"), .sha256 = S("abc")};
-	buf_add(&b, record_head(&a, &p));
-	record_add(&b, &(struct sdk_record){.type = 'f',
-			       .size = 7,
-			       .mtime = -5,
-			       .value = S("00ff"),
-			       .path = S("usr/a b")});
-	record_add(&b, &(struct sdk_record){.type = 'l', .value = S("../x"), .path = S("usr/l")});
+	buf_add(&b, file_list_head(&a, &p));
+	file_list_add(&b, &(struct sdk_file){.type = 'f',
+				  .size = 7,
+				  .mtime = -5,
+				  .value = S("00ff"),
+				  .path = S("usr/a b")});
+	file_list_add(&b, &(struct sdk_file){.type = 'l', .value = S("../x"), .path = S("usr/l")});
 	struct str rest = buf_str(&b);
-	struct sdk_record r;
+	struct sdk_file r;
 	bool bad;
 	assert_true(str_starts(rest, S("#\t1:2-3\tabc\n")));
-	assert_true(record_next(&rest, &r, &bad));
+	assert_true(file_list_next(&rest, &r, &bad));
 	assert_int_equal(r.size, 7);
 	assert_int_equal(r.mtime, -5);
 	assert_str(r.path, "usr/a b");
-	assert_true(record_next(&rest, &r, &bad));
+	assert_true(file_list_next(&rest, &r, &bad));
 	assert_true(r.type == 'l');
 	assert_str(r.value, "../x");
-	assert_false(record_next(&rest, &r, &bad));
+	assert_false(file_list_next(&rest, &r, &bad));
 	assert_false(bad);
 }
 
@@ -50,19 +50,19 @@ static void a_record_is_of_one_version_and_some_gpus(void **state)
 	struct sdk_package p = {.version = S("1-1"), .sha256 = S("abc"), .bytes = 7}, q = p;
 	strs_add(&a, &p.gpus, S("gfx90a"));
 	strs_add(&a, &p.gpus, S("gfx1201"));
-	struct str head = record_head(&a, &p);
+	struct str head = file_list_head(&a, &p);
 	assert_str(head, "#\t1-1\tabc\tgfx90a,gfx1201\t7\n");
-	assert_true(record_is(&a, head, &q));
+	assert_true(file_list_is(&a, head, &q));
 	assert_str(str_join(&a, &q.gpus, S(" ")), "gfx90a gfx1201");
 	assert_int_equal(q.bytes, 7);
 	assert_true(
-		record_is(&a, S("#\t1-1\tabc\nf\t1\t2\tx\ty\n"), &q)); /* of an older rocsmith */
+		file_list_is(&a, S("#\t1-1\tabc\nf\t1\t2\tx\ty\n"), &q)); /* of an older rocsmith */
 	assert_int_equal(q.gpus.n, 0);
 	assert_int_equal(q.bytes, 0);
 	static const char *const others[] = {"", "#\t1-1\tabc0\n", "#\t1-2\tabc\n",
 		"#\t1-1\tabc\t\t7\n", "#\t1-1\tabc\tgfx90a\n", "#\t1-1\tabc\tgfx90a\tx\n"};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		assert_false(record_is(&a, str_from(others[i]), &q));
+		assert_false(file_list_is(&a, str_from(others[i]), &q));
 }
 
 static void damaged_records_are_told(void **state)
@@ -73,17 +73,17 @@ static void damaged_records_are_told(void **state)
 		"ff\t1\t2\tv\tp", "f\t1\t2\tv\t"};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct str rest = str_from(lines[i]);
-		struct sdk_record r;
+		struct sdk_file r;
 		bool bad;
-		assert_false(record_next(&rest, &r, &bad));
+		assert_false(file_list_next(&rest, &r, &bad));
 		assert_true(bad);
 	}
 }
 
-static enum record_state compare(struct str root, const struct sdk_record *r, bool deep)
+static enum file_state compare(struct str root, const struct sdk_file *r, bool deep)
 {
-	enum record_state state;
-	assert_ok(record_compare(root, r, deep, &state));
+	enum file_state state;
+	assert_ok(file_list_compare(root, r, deep, &state));
 	return state;
 }
 
@@ -95,60 +95,65 @@ static void files_are_compared_with_records(void **state)
 	struct stat st;
 	test_put(f, "abc");
 	assert_ok(fs_stat(f, &st));
-	struct sdk_record r = {.type = 'f',
+	struct sdk_file r = {.type = 'f',
 		.size = 3,
 		.mtime = st.st_mtim.tv_sec,
 		.path = S("f"),
 		.value = S("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")};
-	assert_int_equal(compare(dir, &r, false), RECORD_OK);
-	assert_int_equal(compare(dir, &r, true), RECORD_OK);
+	assert_int_equal(compare(dir, &r, false), FILE_OK);
+	assert_int_equal(compare(dir, &r, true), FILE_OK);
 	r.mtime++; /* by content, time does not count */
-	assert_int_equal(compare(dir, &r, false), RECORD_CHANGED);
-	assert_int_equal(compare(dir, &r, true), RECORD_OK);
+	assert_int_equal(compare(dir, &r, false), FILE_CHANGED);
+	assert_int_equal(compare(dir, &r, true), FILE_OK);
 	test_put(f, "abd");
-	assert_int_equal(compare(dir, &r, true), RECORD_CHANGED);
+	assert_int_equal(compare(dir, &r, true), FILE_CHANGED);
 	r.path = S("g");
-	assert_int_equal(compare(dir, &r, true), RECORD_MISSING);
+	assert_int_equal(compare(dir, &r, true), FILE_MISSING);
 	r.path = S("f/g");
-	assert_int_equal(compare(dir, &r, true), RECORD_MISSING);
-	struct sdk_record l = {.type = 'l', .path = S("l"), .value = S("f")};
+	assert_int_equal(compare(dir, &r, true), FILE_MISSING);
+	struct sdk_file l = {.type = 'l', .path = S("l"), .value = S("f")};
 	assert_ok(fs_symlink(S("f"), path_join(&a, dir, S("l"))));
-	assert_int_equal(compare(dir, &l, false), RECORD_OK);
+	assert_int_equal(compare(dir, &l, false), FILE_OK);
 	l.value = S("g");
-	assert_int_equal(compare(dir, &l, false), RECORD_CHANGED);
+	assert_int_equal(compare(dir, &l, false), FILE_CHANGED);
 	l.path = S("f");
-	assert_int_equal(compare(dir, &l, false), RECORD_CHANGED);
+	assert_int_equal(compare(dir, &l, false), FILE_CHANGED);
 	test_dir_remove(dir);
 }
 
 /* ---- manifests ---- */
+static void write_receipt(struct arena *a, struct str dir, const struct sdk_receipt *m)
+{
+	assert_ok(fs_write(path_join(a, dir, S(SDK_RECEIPT)), sdk_receipt_text(a, m), 0644));
+}
+
 static void manifests_round_trip(void **state)
 {
 	(void)state;
 	ARENA(a);
 	struct str dir = test_dir(&a);
-	struct sdk_manifest m = {
+	struct sdk_receipt m = {
 		.provider = S("debian"), .suite = S("sid"), .mirror = S("http://m")};
 	strs_add(&a, &m.components, S("compiler"));
 	strs_add(&a, &m.notes, S("an \"odd\" note"));
 	*VEC_PUSH(&a, &m.packages) = (struct sdk_package){.name = S("hipcc"),
 		.version = S("1:7-1"),
 		.sha256 = S("ab"),
-		.record = S("cd"),
+		.list_sha256 = S("cd"),
 		.files = 3,
 		.bytes = 5000000000};
-	struct sdk_manifest got;
-	assert_ok(sdk_manifest_read(&a, dir, &got));
+	struct sdk_receipt got;
+	assert_ok(sdk_receipt_read(&a, dir, &got));
 	assert_int_equal(got.provider.n, 0); /* none yet */
-	assert_ok(sdk_manifest_write(&a, dir, &m));
-	assert_ok(sdk_manifest_read(&a, dir, &got));
+	write_receipt(&a, dir, &m);
+	assert_ok(sdk_receipt_read(&a, dir, &got));
 	assert_str(got.notes.v[0], "an \"odd\" note");
-	assert_str(sdk_manifest_package(&got, S("hipcc"))->version, "1:7-1");
-	assert_true(sdk_manifest_package(&got, S("hipcc"))->bytes == 5000000000);
-	assert_null(sdk_manifest_package(&got, S("hip")));
-	assert_true(str_eq(sdk_manifest_fingerprint(&a, &m), sdk_manifest_fingerprint(&a, &got)));
+	assert_str(sdk_receipt_package(&got, S("hipcc"))->version, "1:7-1");
+	assert_true(sdk_receipt_package(&got, S("hipcc"))->bytes == 5000000000);
+	assert_null(sdk_receipt_package(&got, S("hip")));
+	assert_true(str_eq(sdk_receipt_fingerprint(&a, &m), sdk_receipt_fingerprint(&a, &got)));
 	got.packages.v[0].version = S("1:7-2");
-	assert_false(str_eq(sdk_manifest_fingerprint(&a, &m), sdk_manifest_fingerprint(&a, &got)));
+	assert_false(str_eq(sdk_receipt_fingerprint(&a, &m), sdk_receipt_fingerprint(&a, &got)));
 	test_dir_remove(dir);
 }
 
@@ -163,10 +168,10 @@ static void bad_manifests_are_refused(void **state)
 		"{\"schema\":\"rocsmith.sdk/1\"}", bad_name,
 		"{\"schema\":\"rocsmith.sdk/1\",\"provider\":\"d\",\"components\":{}}"};
 	struct str dir = test_dir(&a);
-	struct sdk_manifest m;
+	struct sdk_receipt m;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		put(&a, dir, "sdk.json", texts[i]);
-		assert_err(sdk_manifest_read(&a, dir, &m), E_CORRUPT);
+		assert_err(sdk_receipt_read(&a, dir, &m), E_CORRUPT);
 		assert_int_equal(m.provider.n, 0);
 	}
 	test_dir_remove(dir);

@@ -35,7 +35,7 @@ static struct err *unpack(struct arena *a, struct str deb, struct str root, stru
 	ARENA(tmp);
 	BUF(record, a);
 	struct archive_item item = {.name = S("p"), .path = deb};
-	struct sdk_unpack u = {.item = &item, .root = root, .record = &record};
+	struct sdk_unpack u = {.item = &item, .root = root, .files = &record};
 	assert_ok(fs_mkdirs(root));
 	struct err *e = deb_unpack(&tmp, &u);
 	*ret_record = record.n ? str_dup(a, buf_str(&record)) : S("");

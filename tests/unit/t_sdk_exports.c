@@ -1,5 +1,5 @@
 /* Exported targets whose files are missing: sdk/exports.c. The texts are what CMake 3.18 to 4.1 write. */
-#include "sdk/exports.h"
+#include "sdk/shims.h"
 #include "test.h"
 
 #define CHECK(name, file)                                                                          \

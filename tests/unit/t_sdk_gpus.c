@@ -1,4 +1,4 @@
-/* Kernels of some GPUs only: which files and which code are left out (sdk/gpus.c, sdk/deb.c). */
+/* Kernels of some GPUs only: which files and which code are left out (sdk/deb.c, sdk/deb.c). */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -219,7 +219,7 @@ static void a_package_is_unpacked_in_part(void **state)
 		BUF(record, &a);
 		struct str root = path_join(&a, dir, whole ? S("whole") : S("part"));
 		struct archive_item item = {.name = S("librocblas4"), .path = deb};
-		struct sdk_unpack u = {.item = &item, .root = root, .record = &record};
+		struct sdk_unpack u = {.item = &item, .root = root, .files = &record};
 		u.gpus = list(&a, whole ? "" : "gfx1201");
 		assert_ok(fs_mkdirs(root));
 		assert_ok(deb_unpack(&tmp, &u));
@@ -231,15 +231,15 @@ static void a_package_is_unpacked_in_part(void **state)
 		assert_ok(fs_read(&a, path_join(&a, root, S(LIBS "lib.so")), 1 << 20, &left));
 		assert_int_equal(str_eq(left, lib), whole);
 		struct str rest = buf_str(&record);
-		struct sdk_record r;
+		struct sdk_file r;
 		bool bad;
 		size_t files = 0;
-		while (record_next(&rest, &r, &bad)) {
-			enum record_state same;
-			assert_ok(record_compare(root, &r, true, &same));
-			assert_int_equal(same, RECORD_OK);
-			assert_ok(record_compare(root, &r, false, &same)); /* its time, too */
-			assert_int_equal(same, RECORD_OK);
+		while (file_list_next(&rest, &r, &bad)) {
+			enum file_state same;
+			assert_ok(file_list_compare(root, &r, true, &same));
+			assert_int_equal(same, FILE_OK);
+			assert_ok(file_list_compare(root, &r, false, &same)); /* its time, too */
+			assert_int_equal(same, FILE_OK);
 			files++;
 		}
 		assert_int_equal(files, whole ? 4 : 2);

@@ -295,7 +295,7 @@ static void the_view_takes_the_newest_llvm_that_has_device_libraries(void **stat
 	for (size_t i = 0; i < sizeof(llvms) / sizeof(llvms[0]); i++) {
 		ARENA(a);
 		BUF(made, &a);
-		struct sdk_manifest none = {0};
+		struct sdk_receipt none = {0};
 		struct str dir = test_dir(&a), root = path_join(&a, dir, S("root")), got = S("");
 		struct str link = path_join(&a, root, S("opt/rocm/llvm"));
 		for (size_t k = 0; k < 4 && llvms[i].files[k]; k++)

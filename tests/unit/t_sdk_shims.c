@@ -56,9 +56,9 @@ static void put(struct arena *a, struct str root, const struct file *f)
 	struct str path = path_join(a, root, str_from(f->path));
 	assert_ok(fs_mkdirs(path_dir(path)));
 	if (strncmp(f->text, "-> ", 3) == 0)
-		assert_ok(fs_stage_link(str_from(f->text + 3), path));
+		assert_ok(fs_symlink_new(str_from(f->text + 3), path));
 	else
-		assert_ok(fs_stage(path, str_from(f->text), f->mode | FS_EXACT));
+		assert_ok(fs_write(path, str_from(f->text), f->mode | FS_EXACT | FS_LOOSE));
 }
 
 static void set_up(struct made *m, bool is_tree)

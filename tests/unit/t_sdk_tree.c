@@ -1,4 +1,4 @@
-/* What we add to a tree of packages, where these brought links in its place: sdk/tree.c, and what uses it. */
+/* What we add to a tree of packages, where these brought links in its place: sdk/opt_rocm.c, and what uses it. */
 #include "base/buf.h"
 #include "sdk/provider.h"
 #include "test.h"
@@ -112,7 +112,7 @@ static void a_link_of_a_package_is_replaced_and_not_written_through(void **state
 static void the_view_of_rocm_is_not_made_outside_of_the_tree(void **state)
 {
 	struct fixture *f = *state;
-	struct sdk_manifest m = {0};
+	struct sdk_receipt m = {0};
 	BUF(made, &f->a);
 	assert_ok(fs_mkdirs(path_join(&f->a, f->root, S("opt"))));
 	assert_ok(fs_symlink(f->outside, path_join(&f->a, f->root, S("opt/rocm"))));

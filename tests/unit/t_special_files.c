@@ -156,7 +156,7 @@ static void files_without_a_size_are_read_whole(void **state)
 	assert_ok(fs_read(&p->a, S("/proc/self/status"), 1 << 20, &text));
 	assert_true(str_starts(text, S("Name:")) && str_ends(text, S("\n")));
 	assert_ok(fs_stat(S("/proc/version"), &st));
-	assert_ok(fs_stage_copy(S("/proc/version"), copy, &st));
+	assert_ok(fs_copy(S("/proc/version"), copy, &st));
 	assert_ok(fs_read(&p->a, copy, 1 << 20, &text));
 	assert_true(str_starts(text, S("Linux version ")));
 	assert_err(fs_read(&p->a, S("/proc/self/status"), 10, &text), E_LIMIT);

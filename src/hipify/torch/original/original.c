@@ -116,7 +116,7 @@ static struct err *copy_file(struct scratch *c, struct str path)
 	TRY(view_read(c->view, &tmp, path, &text));
 	TRY(fs_stat(path, &st));
 	TRY(fs_mkdirs(path_dir(to)));
-	return fs_stage(to, text, (st.st_mode & 0777) | 0400);
+	return fs_write(to, text, (st.st_mode & 0777) | 0400 | FS_LOOSE);
 }
 
 /* Copies a link: as a link if its target is in the copied folder, otherwise as the file it leads to. */
@@ -223,7 +223,8 @@ static struct err *copy_more(struct scratch *c)
 
 static struct err *put_file(struct scratch *c, struct str dir, const char *name, struct str text)
 {
-	return text.p ? fs_stage(path_join(c->a, dir, str_from(name)), text, 0644) : NULL;
+	return text.p ? fs_write(path_join(c->a, dir, str_from(name)), text, 0644 | FS_LOOSE)
+		      : NULL;
 }
 
 /* Writes the module: all Python files of that torch's folder, if it has one, because a later release may
@@ -243,7 +244,7 @@ static struct err *put_module(struct scratch *c, struct str dir)
 		if (!str_ends(names.v[i], S(".py")))
 			continue;
 		TRY(fs_read(c->a, path_join(c->a, from, names.v[i]), 64 << 20, &text));
-		TRY(fs_stage(path_join(c->a, dir, names.v[i]), text, 0644));
+		TRY(fs_write(path_join(c->a, dir, names.v[i]), text, 0644 | FS_LOOSE));
 	}
 	TRY(put_file(c, dir, "cuda_to_hip_mappings.py", s->mappings.text));
 	TRY(put_file(c, dir, "hipify_python.py", s->algorithm.text));
@@ -325,8 +326,8 @@ static struct err *put_job(struct scratch *c)
 		VEC_EACH (const struct str, s, &o->sources)
 			add(&b, "source", scratch_path(c, py_abspath(c->a, *s, c->view->root)));
 	}
-	TRY(fs_stage(path_join(c->a, c->top, S("driver.py")), torch_driver, 0600));
-	return fs_stage(path_join(c->a, c->top, S("job")), buf_str(&b), 0600);
+	TRY(fs_write(path_join(c->a, c->top, S("driver.py")), torch_driver, 0600 | FS_LOOSE));
+	return fs_write(path_join(c->a, c->top, S("job")), buf_str(&b), 0600 | FS_LOOSE);
 }
 
 static struct err *run_python(struct scratch *c)
@@ -345,8 +346,8 @@ static struct err *run_python(struct scratch *c)
 		strs_add(c->a, &p.setenv, str_fmt(c->a, "HIP_PATH=%.*s", STR(hip)));
 	if (c->o->launches == LAUNCHES_KEEP) {
 		TRY(fs_mkdirs(path_join(c->a, hip, S("lib"))));
-		TRY(fs_stage(
-			path_join(c->a, hip, S("lib/.hipInfo")), S("HIP_COMPILER=clang\n"), 0600));
+		TRY(fs_write(path_join(c->a, hip, S("lib/.hipInfo")), S("HIP_COMPILER=clang\n"),
+			0600 | FS_LOOSE));
 	}
 	proc_arg(c->a, &p, "python3", "-I", "-B", "-X", "utf8", NULL);
 	strs_add(c->a, &p.argv, path_join(c->a, c->top, S("driver.py")));

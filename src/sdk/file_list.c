@@ -1,6 +1,5 @@
-/* Records: what a package put into the tree, one line a file (see provider.h), and the comparison
- * of trees with them. deb.c refuses control characters in names, so that a line is always one
- * entry. */
+/* File lists: what a package put into the tree, one line a file (see provider.h), and the comparison of trees
+ * with them. deb.c refuses control characters in names, so that a line is always one entry. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -10,18 +9,18 @@
 #include "base/progress.h"
 #include "sdk/provider.h"
 
-struct str record_path(struct arena *a, struct str dir, struct str package)
+struct str file_list_path(struct arena *a, struct str dir, struct str package)
 {
 	return str_fmt(a, "%.*s/records/%.*s", STR(dir), STR(package));
 }
 
-void record_add(struct buf *b, const struct sdk_record *r)
+void file_list_add(struct buf *b, const struct sdk_file *f)
 {
-	buf_fmt(b, "%c\t%llu\t%lld\t%.*s\t%.*s\n", r->type, (unsigned long long)r->size,
-		(long long)r->mtime, STR(r->value), STR(r->path));
+	buf_fmt(b, "%c\t%llu\t%lld\t%.*s\t%.*s\n", f->type, (unsigned long long)f->size,
+		(long long)f->mtime, STR(f->value), STR(f->path));
 }
 
-struct str record_head(struct arena *a, const struct sdk_package *p)
+struct str file_list_head(struct arena *a, const struct sdk_package *p)
 {
 	struct str head = str_fmt(a, "#\t%.*s\t%.*s", STR(p->version), STR(p->sha256));
 	if (!p->gpus.n)
@@ -30,12 +29,12 @@ struct str record_head(struct arena *a, const struct sdk_package *p)
 		(unsigned long long)p->bytes);
 }
 
-bool record_is(struct arena *a, struct str text, struct sdk_package *io)
+bool file_list_is(struct arena *a, struct str text, struct sdk_package *io)
 {
 	struct str line, head, word, gpus, holes = {0};
 	io->gpus = (struct strs){0};
 	io->bytes = 0;
-	head = record_head(a, io);
+	head = file_list_head(a, io);
 	head.n--;
 	if (!str_next(&text, '\n', &line) || !str_starts(line, head))
 		return false;
@@ -48,24 +47,24 @@ bool record_is(struct arena *a, struct str text, struct sdk_package *io)
 	return line.p[0] == '\t' && io->gpus.n && str_u64(holes, 10, &io->bytes);
 }
 
-static bool parse(struct str line, struct sdk_record *r)
+static bool parse_line(struct str line, struct sdk_file *f)
 {
 	struct str type, size, mtime;
 	uint64_t seconds;
 	if (!str_next(&line, '\t', &type) || !str_next(&line, '\t', &size) ||
-		!str_next(&line, '\t', &mtime) || !str_next(&line, '\t', &r->value))
+		!str_next(&line, '\t', &mtime) || !str_next(&line, '\t', &f->value))
 		return false;
 	bool before_1970 = str_starts(mtime, S("-"));
-	if (!str_u64(size, 10, &r->size) ||
+	if (!str_u64(size, 10, &f->size) ||
 		!str_u64(str_sub(mtime, before_1970, mtime.n), 10, &seconds))
 		return false;
-	r->type = type.n == 1 ? type.p[0] : 0;
-	r->mtime = before_1970 ? -(int64_t)seconds : (int64_t)seconds;
-	r->path = line;
-	return (r->type == 'f' || r->type == 'l') && path_is_inside(line);
+	f->type = type.n == 1 ? type.p[0] : 0;
+	f->mtime = before_1970 ? -(int64_t)seconds : (int64_t)seconds;
+	f->path = line;
+	return (f->type == 'f' || f->type == 'l') && path_is_inside(line);
 }
 
-bool record_next(struct str *rest, struct sdk_record *ret, bool *ret_bad)
+bool file_list_next(struct str *rest, struct sdk_file *ret, bool *ret_bad)
 {
 	struct str line;
 	*ret_bad = false;
@@ -73,35 +72,35 @@ bool record_next(struct str *rest, struct sdk_record *ret, bool *ret_bad)
 		if (!str_next(rest, '\n', &line) || !line.n)
 			return false;
 	} while (line.p[0] == '#');
-	*ret_bad = !parse(line, ret);
+	*ret_bad = !parse_line(line, ret);
 	return !*ret_bad;
 }
 
-struct err *record_compare(
-	struct str root, const struct sdk_record *r, bool deep, enum record_state *ret)
+struct err *file_list_compare(
+	struct str root, const struct sdk_file *f, bool deep, enum file_state *ret)
 {
 	ARENA(tmp);
-	struct str path = path_join(&tmp, root, r->path), target;
+	struct str path = path_join(&tmp, root, f->path), target;
 	struct stat st;
 	struct digest d;
 	bool same = false;
-	*ret = RECORD_MISSING;
+	*ret = FILE_MISSING;
 	if (!fs_try_lstat(path, &st)) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return NULL;
 		return err_errno("cannot look at '%.*s'", STR(path));
 	}
-	if (r->type == 'l' && S_ISLNK(st.st_mode)) {
+	if (f->type == 'l' && S_ISLNK(st.st_mode)) {
 		TRY(fs_readlink(&tmp, path, &target));
-		same = str_eq(target, r->value);
-	} else if (r->type == 'f' && S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->size) {
-		same = deep || st.st_mtim.tv_sec == r->mtime;
+		same = str_eq(target, f->value);
+	} else if (f->type == 'f' && S_ISREG(st.st_mode) && (uint64_t)st.st_size == f->size) {
+		same = deep || st.st_mtim.tv_sec == f->mtime;
 		if (deep) {
 			TRY(hash_file(HASH_SHA256, path, &d));
-			same = str_eq(digest_hex(&tmp, &d), r->value);
+			same = str_eq(digest_hex(&tmp, &d), f->value);
 		}
 	}
-	*ret = same ? RECORD_OK : RECORD_CHANGED;
+	*ret = same ? FILE_OK : FILE_CHANGED;
 	return NULL;
 }
 
@@ -109,12 +108,13 @@ struct err *record_compare(
 struct damage {
 	struct str root;
 	bool deep;
-	struct findings *findings;
+	struct findings *findings; /* may be NULL */
 };
 
-static void tell(struct arena *a, const struct damage *d, struct str path, enum record_state state)
+static void add_finding(
+	struct arena *a, const struct damage *d, struct str path, enum file_state state)
 {
-	bool gone = state == RECORD_MISSING;
+	bool gone = state == FILE_MISSING;
 	if (!d->findings)
 		return;
 	struct finding *f = finding_add(
@@ -128,22 +128,22 @@ static struct err *check_package(struct arena *a, const struct damage *d,
 	const struct sdk_package *p, struct str dir, bool *ret_bad)
 {
 	ARENA(tmp);
-	struct str path = record_path(&tmp, dir, p->name), text;
-	TRY(fs_read_opt(&tmp, path, RECORD_MAX, &text));
-	*ret_bad = !text.p || !str_eq(sha256_hex(&tmp, text), p->record);
+	struct str path = file_list_path(&tmp, dir, p->name), text;
+	TRY(fs_read_opt(&tmp, path, FILE_LIST_MAX, &text));
+	*ret_bad = !text.p || !str_eq(sha256_hex(&tmp, text), p->list_sha256);
 	if (*ret_bad) {
-		tell(a, d, path, text.p ? RECORD_CHANGED : RECORD_MISSING);
+		add_finding(a, d, path, text.p ? FILE_CHANGED : FILE_MISSING);
 		return NULL;
 	}
-	struct sdk_record r;
+	struct sdk_file f;
 	bool bad;
-	while (record_next(&text, &r, &bad)) {
-		enum record_state state;
-		TRY(record_compare(d->root, &r, d->deep, &state));
-		if (state == RECORD_OK)
+	while (file_list_next(&text, &f, &bad)) {
+		enum file_state state;
+		TRY(file_list_compare(d->root, &f, d->deep, &state));
+		if (state == FILE_OK)
 			continue;
 		*ret_bad = true;
-		tell(a, d, r.path, state);
+		add_finding(a, d, f.path, state);
 	}
 	return cancel_check();
 }
@@ -151,13 +151,13 @@ static struct err *check_package(struct arena *a, const struct damage *d,
 struct err *sdk_find_damage(
 	struct arena *a, struct str dir, bool deep, struct strs *ret_packages, struct findings *ret)
 {
-	struct sdk_manifest m;
+	struct sdk_receipt m;
 	struct damage d = {.root = path_join(a, dir, S("root")), .deep = deep, .findings = ret};
-	TRY(sdk_manifest_read(a, dir, &m));
-	/* what an earlier check found, if nobody has repaired it yet */
+	TRY(sdk_receipt_read(a, dir, &m));
+	/* what an earlier check found, unless it was repaired since */
 	struct str text = {0}, line;
 	if (!deep)
-		TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), RECORD_MAX, &text));
+		TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), FILE_LIST_MAX, &text));
 	while (str_next(&text, '\n', &line))
 		if (line.n)
 			strs_put(a, ret_packages, line);
@@ -176,10 +176,10 @@ struct err *sdk_find_damage(
 
 struct err *sdk_check(struct arena *a, struct str name, struct findings *ret)
 {
-	struct sdk_manifest m;
+	struct sdk_receipt m;
 	struct strs packages = {0};
 	struct str dir = sdk_dir(a, name);
-	TRY(sdk_manifest_read(a, dir, &m));
+	TRY(sdk_receipt_read(a, dir, &m));
 	if (!m.provider.n)
 		return err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name));
 	CLEANUP(fd_closep) int lock = -1;

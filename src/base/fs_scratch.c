@@ -1,5 +1,5 @@
-/* What may be written: the guard of dry runs, and scratch files and folders, which are no result
- * and so are free even then. See fs.h. */
+/* Dry runs, in which nothing may be changed but scratch files and folders, since those are no result; see
+ * fs.h. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool is_scratch(struct str path)
 	return below;
 }
 
-/* The belt for --dry-run: a command that forgot to look is stopped here. */
+/* The last line of --dry-run: it stops a command that forgot to ask. */
 struct err *fs_may_write(struct str path)
 {
 	if (forbidden && !is_scratch(path))

@@ -1,0 +1,89 @@
+/* Staged folders: filled beside their place, put there by one rename; see fs_stage.h. */
+#include "base/fs_stage.h"
+
+#include "base/fs_int.h"
+
+enum { MAX_RECEIPT = 1 << 16 };
+
+static struct err *clear_beside(const struct fs_stage *s, bool keep_tree)
+{
+	ARENA(tmp);
+	struct strs names;
+	TRY(fs_list(&tmp, s->beside, &names));
+	for (size_t i = 0; i < names.n; i++)
+		if (!str_eq(names.v[i], S("lock")) &&
+			!(keep_tree && str_eq(names.v[i], path_base(s->tree))))
+			TRY(fs_remove_tree(path_join(&tmp, s->beside, names.v[i])));
+	return NULL;
+}
+
+/* A receipt in the tree says that only the rename was missing, or the removal of an old tree after it. */
+static struct err *end_killed_run(const struct fs_stage *s)
+{
+	ARENA(tmp);
+	TRY(clear_beside(s, s->resumes));
+	if (!s->resumes || !fs_exists(path_join(&tmp, s->tree, s->receipt)))
+		return NULL;
+	return fs_present(s->place) ? fs_remove_tree(s->tree) : fs_rename(s->tree, s->place);
+}
+
+static void let_go(struct fs_stage *s)
+{
+	fd_closep(&s->lock);
+	fs_unguardp(&s->guard);
+}
+
+/* The hidden folder may be somebody else's: that is looked at before anything in it is touched. */
+struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
+{
+	if (!s->beside.n)
+		s->beside = fs_temp_name(a, s->place);
+	s->tree = path_join(a, s->beside, S("tree"));
+	s->lock = -1;
+	s->committed = false;
+	TRY(fs_mkdirs(s->beside));
+	TRY(fs_check_own(s->beside, false));
+	TRY(fs_guard(s->beside, &s->guard));
+	struct err *e = fs_lock(path_join(a, s->beside, S("lock")), false, &s->lock);
+	e = e ? e : end_killed_run(s);
+	if (e)
+		let_go(s);
+	return e;
+}
+
+struct err *fs_stage_commit(struct fs_stage *s, struct str receipt)
+{
+	ARENA(tmp);
+	bool apart = str_starts(s->receipt, S("/"));
+	if (s->receipt.n)
+		TRY(fs_sync_all(s->tree));
+	if (apart) /* that of the folder which is replaced */
+		TRY(fs_remove(s->receipt));
+	else if (s->receipt.n)
+		TRY(fs_write(path_join(&tmp, s->tree, s->receipt), receipt, 0644));
+	TRY(fs_present(s->place) ? fs_exchange(s->tree, s->place)
+				 : fs_move(s->tree, s->place, false));
+	s->committed = true;
+	if (s->receipt.n)
+		TRY(fs_sync(path_dir(s->place)));
+	return apart ? fs_write(s->receipt, receipt, 0644) : NULL;
+}
+
+struct err *fs_stage_end(struct fs_stage *s)
+{
+	ARENA(tmp);
+	struct err *e = clear_beside(s, s->resumes && !s->committed);
+	e = e ? e : fs_remove(path_join(&tmp, s->beside, S("lock")));
+	e = e ? e : fs_remove_empty(s->beside);
+	let_go(s);
+	return e;
+}
+
+struct err *fs_receipt_check(struct str path, struct str text, bool *ret_same)
+{
+	ARENA(tmp);
+	struct str old;
+	TRY(fs_read_opt(&tmp, path, MAX_RECEIPT, &old));
+	*ret_same = str_eq(str_trim(old), str_trim(text));
+	return *ret_same ? NULL : fs_remove(path);
+}
