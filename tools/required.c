@@ -376,6 +376,16 @@ static bool spell_out(const char *text, bool quotes, char *out, size_t room)
 	return true;
 }
 
+static void free_branches(struct branch *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < all[i].n; k++)
+			free_branches(all[i].pieces[k].branches, all[i].pieces[k].branch_count);
+		free(all[i].pieces);
+	}
+	free(all);
+}
+
 bool given_pattern(const char *text, char *out, size_t room)
 {
 	return spell_out(text, false, out, room);
@@ -391,5 +401,6 @@ bool required_pattern(const char *text, char *out, size_t room)
 		best_of(branches, n, best);
 	bool good = best->bits >= LEAST && spell_out(best->text, true, out, room);
 	free(best);
-	return good; /* the tree is not freed: a build tool ends soon */
+	free_branches(branches, n);
+	return good;
 }
