@@ -1,4 +1,4 @@
-/* Which published wheel serves a GPU; see compat.h. */
+/* Finds the published wheel that serves a GPU; see compat.h. */
 #include "know/compat.h"
 
 #include "lang/python/version.h"

@@ -1,5 +1,5 @@
-/* Which published PyTorch wheels serve which GPU: data/compat.yaml, compiled in. The head of that file is the
- * manual of its rows. All is constant; lists end in NULL and may be NULL.
+/* The table of published PyTorch wheels and the GPUs that each serves: data/compat.yaml, compiled in. The head of that
+ * file is the manual of its rows. Everything is constant; lists end in NULL and may be NULL.
  */
 #pragma once
 
@@ -39,15 +39,15 @@ extern const char *const compat_how_names[];
 struct compat_query {
 	struct str target, python; /* "gfx1201"; "3.12", "" = any */
 	enum compat_how how;
-	bool amd, unsure;        /* wheels of AMD's index; wheels that nobody looked into */
-	bool blas;               /* its rocBLAS must have kernels for the target, too */
-	const struct strs *also; /* it must have code for these, too; or NULL */
+	bool amd, unsure;        /* wheels of AMD's index; wheels that nobody has inspected */
+	bool blas;               /* the wheel's rocBLAS must have kernels for the target, too */
+	const struct strs *also; /* targets that the wheel must serve, too; or NULL */
 };
-/* The first wheel of the table that serves it so, or NULL. */
+/* The first wheel of the table that meets the query, or NULL. */
 const struct compat_wheel *compat_find(const struct compat_query *q);
 /* Do the wheel and its rocBLAS have code for all of these? True for NULL. */
 bool compat_serves_all(const struct compat_wheel *w, const struct strs *also);
 /* Is the Python within the wheel's range? True for "". */
 bool compat_fits(const struct compat_wheel *w, struct str python);
-/* Does a list of GPUs have code for the target, in this way? */
+/* Does code for one of these GPUs serve the target in this way? */
 bool compat_serves(const char *const *targets, struct str target, enum compat_how how);

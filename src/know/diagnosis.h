@@ -1,10 +1,10 @@
-/* The meaning of build and run logs: the entries of data/diagnoses/ and the signs of data/logs.yaml, compiled in, and the
- * reader that finds them in a log of any size. data/diagnoses/README.md is the manual of an entry.
+/* The meaning of build and run logs: the entries of data/diagnoses/ and the signs of data/logs.yaml, compiled in, and
+ * the reader that finds them in a log of any size. data/diagnoses/README.md is the manual of an entry.
  *
- * A log is read once, in pieces, with flat memory. Hyperscan looks for a part of every expression at once (know/scan.h); only
- * lines that have such a part are cleaned (colours, prefixes, typographic quotes, wrapped text) and compared with the
- * expression (know/match.h). Only the end of the log decides what it is about (AMD, NVIDIA, a document), and the order of
- * the causes.
+ * A log is read once, in blocks, in constant memory. Hyperscan searches for a part of every expression at once
+ * (know/scan.h); only lines that have such a part are cleaned (colours, prefixes, typographic quotes, wrapped text) and
+ * compared with the expression (know/match.h). The subject of the log (AMD, NVIDIA, a document) and the order of the
+ * causes are decided only at its end.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 #include "know/scan.h"
 #include "machine/machine.h"
 
-struct diagnosis_match {     /* one way in which the problem shows */
+struct diagnosis_match {     /* one message that the problem causes */
 	const char *text;    /* an expression (know/match.h) over the cleaned line or lines */
-	const char *near;    /* or NULL: another, which a line within 40 must match */
-	const char *without; /* or NULL: must not match the same lines */
-	const char *alone; /* or NULL: the only program that prints it; no sign of AMD is needed */
-	const char *needs; /* or NULL: a sign that is enough in place of one of AMD */
-	const char *const *unless; /* or NULL: signs, with one of which it is only context */
-	bool context;              /* never more than context */
+	const char *near;    /* an expression that a line within 40 lines must match; or NULL */
+	const char *without; /* an expression that must not match the same lines; or NULL */
+	const char *alone; /* the only program that prints it: no sign of AMD is needed; or NULL */
+	const char *needs; /* a sign that suffices instead of one of AMD; or NULL */
+	const char *const *unless; /* signs, any of which makes the match context; or NULL */
+	bool context;              /* the match is always context */
 };
 
 struct diagnosis_fix {
@@ -38,9 +38,9 @@ struct diagnosis {
 	const char *id, *stage, *title, *cause, *confidence; /* maintainer, source or users */
 	enum severity severity;
 	bool context;  /* means nothing without another symptom */
-	bool generic;  /* many causes end in it, so others come first */
-	bool inferred; /* nobody has seen the line in a log */
-	bool decides;  /* if `when` does not hold, it is not the cause */
+	bool generic;  /* many causes end in this message, so others come first */
+	bool inferred; /* the message has not been seen in any log */
+	bool decides;  /* if `when` does not hold, this is not the cause */
 	struct diagnosis_applies applies;
 	const char *when;            /* a condition (know/predicate.h) on the machine, or NULL */
 	const char *const *explains; /* ids of entries that it causes, or NULL */
@@ -53,30 +53,29 @@ const struct diagnosis *diagnosis_table(void);
 extern const size_t diagnosis_count;
 extern const struct json_field diagnosis_fields[]; /* an entry of `explain --list --json` */
 
-/* Something to notice about a log as a whole, or a line that reports an error. */
+/* A property of a log as a whole, or a line that reports an error. */
 struct diagnosis_sign {
 	const char *name, *text, *without;
-	const char *see; /* or NULL: what Hyperscan looks for instead of what it finds in `text` */
-	bool raw;        /* `text` is a Hyperscan pattern for the log as it is; each match counts */
-	bool once;       /* one is enough: it is not looked for any more */
-	bool last;       /* the last one counts */
-	bool torn;       /* a match in mid-line is where another process wrote into this line */
-	const char
-		*cures; /* or NULL: an entry whose problem is gone if this is behind its message */
-	bool same;      /* `cures` only if both lines name the same URL, or not both name one */
+	const char *see;   /* Hyperscan's pattern; NULL: derived from `text` */
+	bool raw;          /* `text` is a Hyperscan pattern over the raw log; each match counts */
+	bool once;         /* one match suffices, so the search for it then ends */
+	bool last;         /* the last match counts, not the first */
+	bool torn;         /* a match in mid-line: another process wrote into the line there */
+	const char *cures; /* an entry whose problem is gone if this follows its message; or NULL */
+	bool same; /* for `cures`: if the message names a URL, this line must name the same */
 };
 const struct diagnosis_sign *diagnosis_sign_table(void);
 extern const size_t diagnosis_sign_count;
 
-/* A word that expressions use as {NAME}: one message in several languages. */
+/* A word that expressions write as {NAME}: the same message in several languages. */
 struct diagnosis_word {
 	const char *name, *text;
 };
 const struct diagnosis_word *diagnosis_word_table(void);
 extern const size_t diagnosis_word_count;
 
-/* What stands around a message, for line.c: an expression, in which {NAME} stands for another shape, or several, one of
- * which is enough. */
+/* A shape of the text around a message, for line.c: an expression, in which {NAME} stands for another shape; or several
+ * expressions, one of which must match. */
 struct diagnosis_shape {
 	const char *name, *text;
 	const char *const *any;
@@ -96,21 +95,21 @@ struct log_cause {
 	const struct diagnosis *entry;
 	const char *id, *confidence, *title;
 	struct log_line at;
-	bool context_only; /* it is not sure */
+	bool context_only; /* not certain to be a cause */
 	bool asks_amd;     /* nothing in the log points to an AMD GPU, but the machine may */
-	struct str reason; /* the reason for context_only, or for its place behind others; or "" */
+	struct str reason; /* the reason for context_only, or for a low rank; or "" */
 	struct str during; /* "building a.hip for gfx90a, gfx942", or "" */
-	struct str here;   /* how its condition fits the machine; log_compare() fills it */
+	struct str here;   /* result of the condition on this machine; set by log_compare() */
 };
 
 struct log_answer {
 	VEC(struct log_cause) causes; /* most likely first */
-	struct log_line first_error;  /* the first real one, known or not */
+	struct log_line first_error;  /* the first real error, with or without a known cause */
 	uint64_t lines;
 };
 extern const struct json_field log_answer_fields[];
 
-/* The compiled patterns, for any number of logs, one after the other. */
+/* The compiled patterns, which can read any number of logs, one after another. */
 struct log_patterns;
 MUST_USE struct err *log_patterns_new(struct log_patterns **ret);
 void log_patterns_freep(struct log_patterns **p);
@@ -118,31 +117,31 @@ void log_patterns_freep(struct log_patterns **p);
 MUST_USE struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret);
 
-/* Would log_compare() add anything? */
+/* Can log_compare() change the answer? */
 bool log_asks_machine(const struct log_answer *answer);
-/* Sets `here` of the causes that have a condition to whether it holds on the machine: "fits this machine: kernel is
- * 6.8.0-31". own: the log is of that machine, so a cause whose condition decides, and does not hold, becomes context. An
- * AMD GPU in the machine, without an NVIDIA GPU, is the sign that causes of runs and installations need; compilers print the
- * same whatever the GPU. */
+/* Evaluates the conditions of the causes on the machine, and sets `here`: "fits this machine: kernel is 6.8.0-31". own:
+ * the log is of that machine, so a cause becomes context if its condition decides and does not hold. An AMD GPU in the
+ * machine, without an NVIDIA GPU, is the sign that causes of runs and installations need; compilers print the same for
+ * every GPU. */
 MUST_USE struct err *log_compare(
 	struct arena *a, struct log_answer *answer, const struct machine *m, bool own);
-/* Makes context of the causes that others explain, and sorts them. */
+/* Marks causes that another one explains as context, and sorts all. */
 void log_sort(struct arena *a, struct log_answer *answer);
 
 /* ---- lines of logs: line.c ---- */
 
 /* Adds the line to out as patterns see it: without colours and other escapes, every kind of quote as "'", runs of white
- * space as one blank. At most 4 KiB of it. */
+ * space as one space. Takes at most 4 KiB. */
 void line_clean(struct buf *out, struct str line);
-/* The offset of the message behind time stamps and names of services, processes, tests. */
+/* The offset of the message after time stamps and names of services, processes, tests. */
 size_t line_lead(struct str clean);
-/* Does this shape of data/logs.yaml ("own", "intro", "probe") match it? */
+/* Does this shape of data/logs.yaml ("own", "intro", "probe") match the line? */
 bool line_has(struct str clean, const char *shape);
-/* Do the words around the message at from..to show that the line only speaks of it (a test's result, source, prose)? */
+/* Do the words around the message at from..to show that the line only mentions it (a test's result, source, prose)? */
 bool line_speaks(struct str clean, size_t from, size_t to);
-/* As line_speaks(); also true if something stands before the message that no program prints there. */
+/* Like line_speaks(), but also true if no program would print the text before the message. */
 bool line_quotes(struct str clean, size_t from, size_t to);
-/* Does its sentence go on in the next line? */
+/* Does the line's sentence continue in the next line? */
 bool line_goes_on(struct str clean);
 
 /* Was a line printed by a program, or written by a person (prose, lists, markup, source)? */

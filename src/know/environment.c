@@ -1,4 +1,4 @@
-/* The environment for a GPU and a torch; see environment.h. */
+/* Finds the environment variables for a GPU and a torch; see environment.h. */
 #include "know/environment.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "machine/root.h"
 #include "target/target.h"
 
-/* The memory of a compile of PyTorch: nine of ten take less than the first, none more than the second (as in cc/history.c). */
+/* The memory of a compile of PyTorch: the 90th percentile and the largest (from the compiles in cc/history.c). */
 static const uint64_t usual = 850ull << 20, largest = 2100ull << 20;
 
 struct here {
@@ -21,7 +21,7 @@ struct here {
 static const struct json_field here_fields[] = FIELDS_ONLY(struct here, target, sibling, override,
 	risk, targets, device_libs, sysdeps, library_path, has_library_path, jobs);
 
-/* The best of several active ones (the system's, and the user's beside it) is the one that has the torch. */
+/* Ranks active environments first. Of several active ones (the system's and the user's), one with a torch wins. */
 static unsigned rank(const struct machine_python *p)
 {
 	return 2u * p->active + p->has_torch;
@@ -45,7 +45,7 @@ const struct machine_python *environment_python(const struct machine *m, struct 
 	return best;
 }
 
-/* Is the GPU meant? A processor's own one beside a card is not. */
+/* Does the GPU count? An APU beside a card does not. */
 static bool counts(const struct machine *m, const struct machine_gpu *one)
 {
 	bool card = false;
@@ -54,7 +54,8 @@ static bool counts(const struct machine *m, const struct machine_gpu *one)
 	return one->target.n && !(card && one->apu);
 }
 
-/* An override is for all GPUs: it helps only if each that counts has the same sibling, and the torch has no code for them. */
+/* Finds an override of the GPU version. It applies to all GPUs, so it helps only if all that count have the same
+ * sibling, and the torch has code for none of them. */
 static void find_override(
 	struct arena *a, const struct machine *m, const struct machine_python *p, struct here *h)
 {
@@ -85,7 +86,7 @@ static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
 {
 	if (!m->sdks.n || !str_eq(m->sdks.v[0].kind, S("tree")))
 		return;
-	struct root r = {.a = a, .dir = m->root}; /* links do not lead out of it */
+	struct root r = {.a = a, .dir = m->root}; /* links cannot lead out of the root */
 	struct str path = m->sdks.v[0].path, inner = str_sub(path, 1, path.n);
 	struct err *e = root_open(&r);
 	err_free(e);
@@ -164,7 +165,7 @@ static bool has_line(const struct environment_lines *lines, struct str name)
 	return false;
 }
 
-/* What doctor says should not be set. */
+/* Adds the variables that should not be set according to the rules of `doctor`. */
 static struct err *add_findings(
 	struct arena *a, const struct node *facts, struct environment_lines *ret)
 {

@@ -1,5 +1,5 @@
-/* The environment variables that a GPU and a torch need, with reasons: data/environment.yaml, compiled in; the head of that
- * file is the manual of its rows. Variables that should not be set come from the rules (know/rule.h).
+/* The environment variables that a GPU and a torch need, with reasons: data/environment.yaml, compiled in. The head of
+ * that file is the manual of its rows. Variables that should not be set come from the rules (know/rule.h).
  */
 #pragma once
 
@@ -14,8 +14,8 @@ const struct environment *environment_table(void);
 extern const size_t environment_count;
 
 struct environment_line {
-	struct str name, value, why; /* with the facts in their places */
-	bool unset;                  /* it should not be set; value "" */
+	struct str name, value, why; /* with facts inserted */
+	bool unset;                  /* the variable should not be set; value is "" */
 	bool build;
 	const char *confidence;
 	struct strs evidence;
@@ -26,10 +26,11 @@ struct environment_lines {
 	size_t n, cap;
 };
 
-/* Does this torch have code for the GPU, and its rocBLAS the files for it that matrix products need? */
+/* Does this torch have code for the GPU, and its rocBLAS the files that matrix products on this GPU need? */
 bool environment_serves(const struct machine_torch *t, struct str target);
-/* The Python environment at path; for "" the active one, else the first with a torch; or NULL. */
+/* The Python environment at path; for "", the active one, or else the first with a torch; or NULL. */
 const struct machine_python *environment_python(const struct machine *m, struct str path);
-/* The lines that hold here, sorted by name. python may be NULL; build: lines for builds, too. E_SYNTAX: a condition is wrong. */
+/* The lines that apply to this machine, sorted by name. python may be NULL; build: include lines for builds. Fails with
+ * E_SYNTAX if a condition is malformed. */
 MUST_USE struct err *environment_of(struct arena *a, const struct machine *m,
 	const struct machine_python *python, bool build, struct environment_lines *ret);

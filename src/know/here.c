@@ -1,10 +1,10 @@
-/* Conditions of entries on the machine at hand, or on a recorded one; see diagnosis.h. */
+/* Evaluates the conditions of entries on this machine or a recorded one; see diagnosis.h. */
 #include <string.h>
 
 #include "know/diagnosis.h"
 #include "know/predicate.h"
 
-/* The text "fits this machine: ...", and the answer. */
+/* Evaluates an entry's condition. Returns the text "fits this machine: ...". */
 static struct str compare(
 	struct arena *a, const struct diagnosis *d, const struct node *facts, enum truth *ret)
 {
@@ -12,7 +12,7 @@ static struct str compare(
 	struct strs because = {0};
 	struct err *e = predicate_ask(a, &s, str_from(d->when), &because, ret);
 	bool blind = !node_get(facts, S("gpus"))->n && strstr(d->when, " gpus");
-	/* Nothing is known about a GPU that is not seen; tests find wrong conditions. */
+	/* a machine without a visible GPU proves nothing about GPUs; malformed conditions are found by the tests */
 	if (e || (blind && *ret == TRUTH_NO))
 		*ret = TRUTH_UNKNOWN;
 	err_free(e);

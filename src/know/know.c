@@ -1,4 +1,4 @@
-/* Look-ups in data/rocm.yaml; see know.h. */
+/* Looks up rows of data/rocm.yaml; see know.h. */
 #include "know/know.h"
 
 #include <fnmatch.h>

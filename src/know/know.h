@@ -1,9 +1,8 @@
 /* The parts of ROCm (components, packages, headers, sonames, link names) and the meaning of messages of other programs:
  * data/rocm.yaml and data/messages.yaml, compiled in.
  *
- * A component is a word of --components: a library ("hiprand") or a set of others ("math").
- * Everything here is constant, and looked up in tables of a few dozen rows. Lists end in NULL and
- * may be NULL.
+ * A component is a word of --components: a library ("hiprand") or a set of others ("math"). Everything here is
+ * constant, and looked up in tables of a few dozen rows. Lists end in NULL and may be NULL.
  */
 #pragma once
 
@@ -22,18 +21,18 @@ extern const size_t know_library_count;
 struct strs know_component_names(struct arena *a);
 /* The row of a component, or NULL. */
 const struct know_library *know_component(struct str name);
-/* The component that a header belongs to, by its path in an #include; NULL if it is not one of ROCm's. */
+/* The component of a header, given its path in an #include; NULL if it is not one of ROCm's. */
 const struct know_library *know_header(struct str path);
-/* The library that -l calls by this name; NULL if builds of ours do not link such a one. */
+/* The library with this name after -l; NULL if it is not one that our builds link. */
 const struct know_library *know_link(struct str name);
 /* Components that provide these headers ("hiprand/hiprand.h" -> "hiprand"), sorted. */
 struct strs know_headers(struct arena *a, const struct strs *paths);
-/* The packages of a component, as know_package_name() takes them; *ret_alone: without their dependencies (those of
- * "headers"). E_USAGE with did-you-mean. */
+/* The packages of a component, in the form that know_package_name() takes. *ret_alone: install them without their
+ * dependencies (as for "headers"). Fails with E_USAGE and a did-you-mean hint for an unknown component. */
 MUST_USE struct err *know_packages(
 	struct arena *a, struct str component, struct strs *ret, bool *ret_alone);
-/* The name of such a package in the archive: "libomp-@clang@-dev" is libomp-22-dev with clang 22, and libomp-dev without a
- * clang (""). */
+/* The name of such a package in the archive: "libomp-@clang@-dev" becomes libomp-22-dev with clang "22", and libomp-dev
+ * with clang "". */
 struct str know_package_name(struct arena *a, struct str name, struct str clang);
 
 struct know_family {
@@ -48,17 +47,17 @@ bool know_rocm_cmake(struct str name);
 
 enum know_origin { KNOW_ROCM, KNOW_PACKAGE, KNOW_CUDA };
 
-struct know_other { /* the project that brings a library */
+struct know_other { /* the project that provides a library */
 	const char *soname, *who, *project;
 	enum know_origin origin;
 };
 const struct know_other *know_other_table(void);
 extern const size_t know_other_count;
 
-/* Finds it by the name in DT_NEEDED ("libhiprand.so.1"); NULL if nobody is known to bring it. */
+/* The project that provides the library with this DT_NEEDED name ("libhiprand.so.1"); NULL if unknown. */
 const struct know_other *know_soname(struct str name);
 
-/* ---- what compilers, apt and build tools say ---- */
+/* ---- messages of compilers, apt and build tools ---- */
 
 struct know_rule { /* data/messages.yaml explains each column */
 	const char *tool, *text, *about, *hint;
@@ -67,8 +66,8 @@ struct know_rule { /* data/messages.yaml explains each column */
 const struct know_rule *know_rule_table(void);
 extern const size_t know_rule_count;
 
-/* The tool's first rule, in the order of the data, that fits a line of the text; or NULL. *ret_part: what the group of its
- * expression matched, "" without one. */
+/* The tool's first rule, in the order of the data, that matches a line of the text; or NULL. *ret_part: the match of
+ * the group in its expression, "" without one. */
 const struct know_rule *know_match(const char *tool, struct str text, struct str *ret_part);
-/* The rule's hint with that part in place of '*'. */
+/* The rule's hint, with '*' replaced by that part. */
 struct str know_hint(struct arena *a, const struct know_rule *rule, struct str part);

@@ -1,5 +1,5 @@
-/* Lines of logs as patterns see them; see diagnosis.h. Logs come through terminals, CI systems, journals, containers and
- * editors, each of which adds or changes something; the message is the same in all of them. */
+/* Cleans and classifies lines of logs; see diagnosis.h. Logs come through terminals, CI systems, journals, containers
+ * and editors, each of which adds or changes something; the message is the same in all of them. */
 #include "know/diagnosis.h"
 #include "know/match.h"
 
@@ -27,7 +27,7 @@ static const struct {
 	{S_INIT("\xef\xbc\x9a"), ':'}, /* the wide colon of Chinese and Japanese messages */
 };
 
-/* The length of an escape sequence behind ESC: a CSI (ECMA-48), an OSC or APC with its end, or one character. */
+/* The length of an escape sequence after ESC: a CSI (ECMA-48), an OSC or APC with its terminator, or one character. */
 static size_t escape_length(struct str s)
 {
 	size_t n = 1;
@@ -45,7 +45,7 @@ static size_t escape_length(struct str s)
 	return n + 1;
 }
 
-/* How many bytes stand for one character in a different form, and in *to that character; 0: none. */
+/* The number of bytes that encode one character in another form, 0 if there are none; *to: that character. */
 static size_t other_form(struct str s, char *to)
 {
 	if (!s.p[0] || !strchr("\xe2\xc2\xc3\xe3\xef\\& ", s.p[0]))
@@ -64,7 +64,7 @@ void line_clean(struct buf *out, struct str line)
 	size_t begin = out->n, indent = 0;
 	while (indent < line.n && line.p[indent] == ' ')
 		indent++;
-	/* Nix shows a builder's output behind "       > "; people quote each other at the beginning of a line. */
+	/* Nix puts "       > " before a builder's output, whereas people put the quote sign at the start of a line. */
 	if (indent >= NIX_INDENT && str_starts(str_sub(line, indent, line.n), S("> ")))
 		line = str_sub(line, indent + 2, line.n);
 	for (size_t i = 0, step; i < line.n && out->n - begin < CLEAN_MAX; i += step) {
@@ -97,7 +97,7 @@ static struct str any_of(struct arena *a, const char *const *any)
 	return str_join(a, &all, S("|"));
 }
 
-/* The shape as one expression: {NAME} of another shape is any of its alternatives. */
+/* The shape as one expression. {NAME} becomes the alternatives of that shape. */
 static const char *shape_text(struct arena *a, const struct diagnosis_shape *s)
 {
 	struct str text = s->text ? str_from(s->text) : any_of(a, s->any);
@@ -110,7 +110,7 @@ static const char *shape_text(struct arena *a, const struct diagnosis_shape *s)
 	return str_z(a, text);
 }
 
-/* Compiles a shape when it is first asked for; it lives as long as the program. */
+/* Compiles a shape on its first use, and keeps it until the program ends. */
 static bool has_shape(const char *name, struct str s, struct span ret[2])
 {
 	enum { SHAPES = 32 };
@@ -145,7 +145,8 @@ size_t line_lead(struct str clean)
 bool line_goes_on(struct str clean)
 {
 	struct str said = str_sub(clean, line_lead(clean), clean.n);
-	bool code = str_contains(said, S(" # ")) || /* a traceback's line, with its comment */
+	bool code = str_contains(
+			    said, S(" # ")) || /* a line of code in a traceback, with its comment */
 		    str_contains(said, S("Warning: "));
 	return !code && line_has(said, "unfinished");
 }
@@ -194,7 +195,7 @@ enum line_kind line_kind(struct str clean, bool indented)
 	if (line_has(s, "stamped"))
 		return LINE_OUTPUT;
 	bool output = line_has(s, "output"), prose = line_has(s, "prose");
-	if (lead) { /* what looks like a time stamp may be part of a list: ask with it and without */
+	if (lead) { /* an apparent time stamp may be part of a list, so try without it, too */
 		struct str said = str_fmt(&tmp, "%s%.*s", indent, STR(str_sub(head, lead, head.n)));
 		output = output || line_has(said, "output");
 		prose = prose || line_has(said, "prose");

@@ -1,4 +1,4 @@
-/* Reading a log; see diagnosis.h. */
+/* Reads a log and finds its causes; see diagnosis.h. */
 #include <stdlib.h>
 
 #include "base/proc.h"
@@ -9,46 +9,46 @@
 #include "know/window.h"
 
 enum {
-	WRAP = 3,          /* lines that a message may go on in, to both sides */
+	WRAP = 3,          /* lines to each side over which a message may be wrapped */
 	NEAR = 40,         /* lines */
-	TRIES = 20000,     /* comparisons of a pattern that fail before it is given up */
-	WRAP_TRIES = 1000, /* failed comparisons before only single lines are compared */
-	AROUND_TRIES = 20, /* the cost of looking at the lines around, in comparisons */
+	TRIES = 20000,     /* failed comparisons after which a pattern is given up */
+	WRAP_TRIES = 1000, /* failed comparisons after which only single lines are compared */
+	AROUND_TRIES = 20, /* the cost of reading the lines around, in comparisons */
 	MAX_TARGETS = 16,
-	TORN = 64, /* torn lines that are mended in a block */
+	TORN = 64, /* the most torn lines that are mended in a block */
 };
 
-struct expressions { /* those of a sign, or of one way in which a problem shows */
+struct expressions { /* the compiled expressions of a pattern */
 	struct expression text, near, without;
 };
 
 struct log_patterns {
 	struct arena a;
-	struct scan *scan, *rest; /* rest: without the signs of which one is enough */
+	struct scan *scan, *rest; /* rest: without the signs marked `once` */
 	struct expression step, target;
 	VEC(struct pattern) v;
 };
 
-struct found { /* what a log has shown of a pattern */
+struct found { /* the state of a pattern in this log */
 	unsigned tries, seen;
-	bool quoted, own; /* own: the match names AMD's software itself */
-	bool in_text;     /* the lines around it read like a text */
+	bool quoted, own; /* own: the match itself names AMD's software */
+	bool in_text;     /* the lines around the match read like a text */
 	struct log_line at;
 	struct str during;
 };
 
-struct pattern { /* a sign, or one way in which the problem of an entry shows */
+struct pattern { /* a sign, or one message of an entry */
 	const struct diagnosis_sign *sign;
 	const struct diagnosis *entry;
 	const struct diagnosis_match *match;
 	struct expressions x;
 };
 
-/* A torn line that was put together again, among the lines around it. */
+/* A torn line that was joined again, with the lines around it. */
 struct mended {
 	struct str text;
-	size_t from, to; /* the part of it to search */
-	uint64_t line;   /* number of the line of its first byte */
+	size_t from, to; /* the part of text to search */
+	uint64_t line;   /* line number of the first byte of text */
 };
 
 struct reading {
@@ -59,9 +59,9 @@ struct reading {
 	struct stream *in;
 	struct window w;
 	struct arena torn_arena;
-	VEC(struct mended) torn; /* lines of this block */
-	bool mended;             /* w is one of them */
-	struct pattern *torn_by; /* the sign, once there was one */
+	VEC(struct mended) torn; /* mended lines of this block */
+	bool mended;             /* w is the window of a mended line */
+	struct pattern *torn_by; /* the sign of a torn line, once one has matched */
 };
 
 /* ---- the step that failed ---- */
@@ -71,7 +71,7 @@ struct reading {
 	"|-c ([^ ]+\\.(c|cc|cpp|cxx|cu|hip))( |$)"
 #define TARGET "--(offload-arch|cuda-gpu-arch|amdgpu-target)[= ](gfx[0-9a-z:+-]+)"
 
-/* The nearest step that a build tool names in front of the line, and the targets of its command. */
+/* The nearest step that a build tool names at or above the line, and the targets of its command. */
 static struct str doing(struct reading *r, struct span line)
 {
 	struct strs targets = {0};
@@ -108,11 +108,11 @@ static struct found *found_of(const struct reading *r, struct pattern *p)
 	return &r->found[p - r->p->v.v];
 }
 
-struct place { /* the lines that a pattern is compared with, joined by blanks */
+struct place { /* the lines that a pattern is compared with, joined by spaces */
 	struct str text;
 	struct span lines[2 * WRAP + 1];
-	size_t starts[2 * WRAP + 1]; /* their offsets in text */
-	size_t leads[2 * WRAP + 1];  /* bytes left out at their beginnings */
+	size_t starts[2 * WRAP + 1]; /* offset of each line in text */
+	size_t leads[2 * WRAP + 1];  /* bytes omitted at the start of each line */
 	size_t n;
 };
 
@@ -151,7 +151,7 @@ static bool is_near(struct reading *r, struct pattern *p, struct span line)
 	return false;
 }
 
-/* Is it the end of a torn line? That is compared as a whole later. */
+/* Is it the rest of a torn line, which read_torn() compares as a whole later? */
 static bool is_torn_end(struct reading *r, struct span line)
 {
 	struct pattern *p = r->torn_by;
@@ -163,7 +163,7 @@ static bool is_torn_end(struct reading *r, struct span line)
 	return expression_fits(&p->x.text, p->sign->text, said, at) && at[0].from;
 }
 
-/* Compares a pattern with the line, or with it and those around it, and notes a match in r->found. */
+/* Compares a pattern with the line, or (wrapped) with it and the lines around it, and records a match in r->found. */
 static bool compare(struct reading *r, struct pattern *p, struct span line, bool wrapped)
 {
 	const struct diagnosis_match *m = p->match;
@@ -179,14 +179,14 @@ static bool compare(struct reading *r, struct pattern *p, struct span line, bool
 	size_t from = at[0].from, to = at[0].to, k = place.n - 1;
 	while (from < to && place.text.p[from] == ' ')
 		from++;
-	while (k && place.starts[k] > from) /* the match begins in the k-th line */
+	while (k && place.starts[k] > from) /* finds the line in which the match begins */
 		k--;
 	struct span first = place.lines[k];
 	if (is_torn_end(r, first))
 		return false;
 
-	/* Does only a document or a list speak of it, or was the line printed by `explain` or `doctor`, which begin with
-	 * the id or have it in brackets? */
+	/* A document or a list may only mention the message. Lines of `explain` and `doctor` do, too: these begin with
+	 * the id or have it in brackets. */
 	size_t end = k + 1 < place.n ? place.starts[k + 1] : place.text.n;
 	struct str whole = window_clean(&r->w, first), id = str_from(p->entry->id);
 	size_t begins = from - place.starts[k] + place.leads[k];
@@ -213,8 +213,8 @@ static bool compare(struct reading *r, struct pattern *p, struct span line, bool
 	return true;
 }
 
-/* Keeps a torn line for after this block, as the scan is busy: another process (make -j, pip's own ninja) wrote into it from
- * `at` of its cleaned text on, and the rest of it is the line below. */
+/* Joins a torn line and keeps it until after this block, because the scan is busy. Another process (make -j, pip's own
+ * ninja) wrote into the line from offset `at` of its cleaned text on, and the rest of the line is the line below. */
 static void keep_torn(struct reading *r, struct span line, size_t at)
 {
 	if (r->mended || r->torn.n >= TORN)
@@ -230,7 +230,7 @@ static void keep_torn(struct reading *r, struct span line, size_t at)
 		m.from = k == up - WRAP ? b.n : m.from;
 		bool is_torn = line.from == torn.from;
 		if (b.n && b.p[b.n - 1] != '\n' && r->w.buf[line.from] == ' ')
-			buf_char(&b, ' '); /* a cleaned line begins without one */
+			buf_char(&b, ' '); /* line_clean() drops it at the start of a line */
 		buf_add(&b, is_torn ? str_sub(clean, 0, at) : clean);
 		if (!is_torn)
 			buf_char(&b, '\n');
@@ -240,12 +240,12 @@ static void keep_torn(struct reading *r, struct span line, size_t at)
 	*VEC_PUSH(&r->torn_arena, &r->torn) = m;
 }
 
-/* Compares a sign with the line, and notes a match; a torn line is kept for later. */
+/* Compares a sign with the line, and records a match. A torn line is kept for later. */
 static bool compare_sign(struct reading *r, struct pattern *p, struct span line)
 {
 	const struct diagnosis_sign *s = p->sign;
 	struct str clean = window_clean(&r->w, line);
-	/* a sign that counts once may be anything in the line, also a command */
+	/* a sign marked `once` may be anywhere in the line, also in a command */
 	size_t lead = line_lead(clean);
 	if (s->once)
 		lead = str_starts(clean, S("$ ")) ? 2 : str_starts(clean, S("export ")) ? 7 : 0;
@@ -279,7 +279,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 		struct span line = window_line(&r->w, r->w.done + (end ? end - 1 : 0));
 		bool sign = p->sign,
 		     fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
-		/* a match that its line alone quotes may begin in the line above */
+		/* a wrapped message may begin in the line above, also if its line alone looks like a quotation */
 		if (!sign && (!fits || f->quoted) && f->tries < WRAP_TRIES)
 			fits |= compare(r, p, line, true);
 		f->tries += !fits || f->quoted || (p->sign && p->sign->last);
@@ -294,7 +294,7 @@ static const struct found *sign_of(const struct reading *r, const char *name)
 	for (size_t i = 0; i < r->p->v.n; i++)
 		if (r->p->v.v[i].sign && !strcmp(r->p->v.v[i].sign->name, name))
 			return &r->found[i];
-	return r->found; /* there is no such sign: tests refuse that */
+	return r->found; /* no such sign: the tests make sure that this does not happen */
 }
 
 static struct err *read_torn(struct reading *r)
@@ -325,7 +325,7 @@ static struct err *read_all(struct reading *r)
 		TRY(cancel_check());
 		TRY(window_fill(&r->w, r->in));
 		size_t to = window_searchable(&r->w);
-		/* once AMD's software is known to be at work, the signs of which one is enough say nothing more */
+		/* once AMD's software is certain to be in use, the signs marked `once` add nothing */
 		struct scan *scan = sign_of(r, "amd")->seen ? r->p->rest : r->p->scan;
 		TRY(scan_block(
 			scan, (struct str){r->w.buf + r->w.done, to - r->w.done}, on_hit, r));
@@ -347,8 +347,8 @@ static void reading_done(struct reading **r)
 
 /* ---- the patterns ---- */
 
-/* By tools/gen_scan.c: the patterns of all signs, then of all ways in which entries show, as texts and compiled; and compiled
- * without the signs of which one is enough. */
+/* Made by tools/gen_scan.c: the patterns of all signs, then of all messages of entries, as texts and compiled; and
+ * compiled without the signs marked `once`. */
 extern const char *const diagnosis_seen[];
 extern const size_t diagnosis_seen_count;
 extern const struct str diagnosis_scan, diagnosis_scan_rest;
@@ -392,7 +392,7 @@ void log_patterns_freep(struct log_patterns **p)
 	*p = NULL;
 }
 
-/* ---- what the log means ---- */
+/* ---- the causes ---- */
 
 #define NO_AMD "nothing else in the log points to an AMD GPU"
 
@@ -405,7 +405,7 @@ static struct str url_in(struct str s)
 	return str_sub(s, from, to);
 }
 
-/* Does a line behind it say that the problem is gone? */
+/* Does a later line show that the problem is gone? */
 static bool is_cured(const struct reading *r, struct pattern *p, const struct found *f)
 {
 	struct str url = url_in(f->at.text);
@@ -419,7 +419,7 @@ static bool is_cured(const struct reading *r, struct pattern *p, const struct fo
 	return false;
 }
 
-/* The reason why a match does not show for sure that this is the cause; "" if it does. */
+/* The reason to doubt that a match shows the cause; "" if there is none. */
 static const char *doubt(const struct reading *r, struct pattern *p, const struct found *f)
 {
 	const struct diagnosis_match *m = p->match;
@@ -459,7 +459,7 @@ static int by_rank(const void *a, const void *b)
 	return x->at.line < y->at.line ? -1 : x->at.line > y->at.line;
 }
 
-/* Adds the surest match of each entry; the first of several. */
+/* Adds the most certain match of each entry, and of equally certain ones the first. */
 static void add_causes(struct reading *r, struct log_answer *ret)
 {
 	struct log_cause *last = NULL;
@@ -501,7 +501,7 @@ static bool explains(const struct diagnosis *a, const struct diagnosis *b)
 	return a->explains && str_is_one_of(str_from(b->id), a->explains);
 }
 
-/* Makes context of the causes that another one explains. */
+/* Marks causes that another one explains as context. */
 static void explain_away(struct arena *a, struct log_answer *ret)
 {
 	bool error = false, specific = false;
@@ -533,7 +533,7 @@ static void conclude(struct reading *r, struct log_answer *ret)
 {
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	add_causes(r, ret);
-	VEC_EACH (struct log_cause, c, &ret->causes) /* the log ended in another error */
+	VEC_EACH (struct log_cause, c, &ret->causes) /* an error follows the warning */
 		if (!c->context_only && c->entry->severity != SEV_ERROR &&
 			first->at.line > c->at.line)
 			demote(c, S("a warning beside an error"));

@@ -1,4 +1,4 @@
-/* Comparing texts with expressions; see match.h. */
+/* Compares texts with expressions; see match.h. */
 #include "know/match.h"
 
 #include "know/diagnosis.h"

@@ -1,4 +1,4 @@
-/* Reads what compilers and build tools print; see message.h. */
+/* Reads messages of compilers and build tools; see message.h. */
 #include "know/message.h"
 
 #include "base/fs.h"
@@ -11,7 +11,7 @@ enum { MAX_NOTES = 12, MAX_DETAIL = 20, MAX_MORE = 5 };
 
 /* ---- one line ---- */
 
-/* The line without colours and links: ESC [ ... letter, ESC ] ... BEL or ESC \\ (ECMA-48). */
+/* Removes colours and links from a line: ESC [ ... letter, ESC ] ... BEL or ESC \\ (ECMA-48). */
 static struct str without_colours(struct arena *a, struct str line)
 {
 	if (str_chr(line, 033) == line.n)
@@ -41,7 +41,7 @@ static bool number_of(struct str digits, unsigned *ret)
 	return true;
 }
 
-/* Takes "12:" off *s. */
+/* Removes a line number such as "12:" from *s. */
 static bool take_line_number(struct str *s, unsigned *ret)
 {
 	size_t colon = str_chr(*s, ':');
@@ -51,10 +51,9 @@ static bool take_line_number(struct str *s, unsigned *ret)
 	return true;
 }
 
-/* "path:12:5: error: text" or "program: error: text" */
+/* Parses "path:12:5: error: text" or "program: error: text". */
 static bool message_parse(struct str line, struct message *m)
 {
-	/* "error" ends "fatal error" too, which must be tried first */
 	static const char *const kinds[] = {"fatal error", "error", "warning", "note", NULL};
 	size_t colon = str_chr(line, ':');
 	struct str rest = str_sub(line, colon + 1, line.n);
@@ -80,13 +79,13 @@ static bool message_is_error(const struct message *m)
 	return str_ends(m->kind, S("error"));
 }
 
-/* gcc lists the including files from the inside outwards; every line of clang's looks like the first. */
+/* gcc's further including files, from the inside outwards, look like this; all lines of clang look like the first. */
 static bool continues_includes(struct str line)
 {
 	return str_starts(line, S("                 from "));
 }
 
-/* "In file included from path:12:" */
+/* Parses "In file included from path:12:". */
 static bool parse_included(struct str line, struct message *m)
 {
 	struct str prefix = S("In file included from "), digits;
@@ -100,7 +99,7 @@ static bool parse_included(struct str line, struct message *m)
 	return number_of(digits, &m->line);
 }
 
-/* "path:12:5:   required from here": how gcc came to a template. */
+/* Parses "path:12:5:   required from here", by which gcc shows the use of a template. */
 static bool parse_required(struct str line, struct message *m)
 {
 	size_t colon = str_chr(line, ':');
@@ -110,7 +109,7 @@ static bool parse_required(struct str line, struct message *m)
 	       take_line_number(&rest, &m->col) && str_starts(rest, S("   required from "));
 }
 
-/* "  File \"setup.py\", line 12, in f" of a Python traceback */
+/* Parses "  File \"setup.py\", line 12, in f" of a Python traceback. */
 static bool parse_frame(struct str line, struct message *m)
 {
 	struct str rest, number, prefix = S("  File \"");
@@ -132,7 +131,7 @@ static struct message message_copy(struct arena *a, const struct message *m)
 	return copy;
 }
 
-/* Takes m for the nearest place in the project unless there is one already. */
+/* Records m as the nearest place in the project, unless one is recorded already or m is outside of the project. */
 static void consider(
 	const struct message_origin *o, struct message_block *b, const struct message *m)
 {
@@ -140,8 +139,8 @@ static void consider(
 		b->mine = message_copy(o->a, m);
 }
 
-/* Does a line below the error still belong to it? Then it goes into the notes, with its place in the project if it
- * has one. */
+/* Adds a line below the error to the notes, with its place in the project if it has one. Returns false if the line does
+ * not belong to the error. */
 static bool add_note(const struct message_origin *o, struct message_block *b, struct str line)
 {
 	struct message m;
@@ -167,8 +166,8 @@ static bool add_note(const struct message_origin *o, struct message_block *b, st
 	return true;
 }
 
-/* The lines above an error, up to `end`, say which file includes which or which code wants a template: considers the
- * place nearest to the error. */
+/* The lines above an error, up to `end`, show the including files, or the code that uses a template. Considers the
+ * place among them that is nearest to the error. */
 static void consider_above(
 	const struct message_origin *o, struct message_block *b, struct str lines, const char *end)
 {
@@ -222,8 +221,8 @@ void message_block(const struct message_origin *o, struct str *text, struct mess
 
 /* ---- errors ---- */
 
-/* Adds a hint of each tool's first rule that fits. A missing header or library that a component of the SDK has gets
- * that component instead. */
+/* Adds the hint of each tool's first rule that matches. For a missing header or library that is part of a component of
+ * the SDK, the hint names that component. */
 static struct err *add_hints(const struct message_origin *o, struct err *e, struct str text)
 {
 	for (size_t i = 0; i < sizeof(o->tools) / sizeof(o->tools[0]) && o->tools[i]; i++) {
@@ -279,7 +278,7 @@ struct err *message_error(const struct message_origin *o, struct message_block *
 	return add_hints(o, e, text);
 }
 
-/* A message of a linker: lld's have the word "error", those of GNU ld do not. */
+/* Finds a linker's error. Those of lld have the word "error", those of GNU ld do not. */
 static struct err *linker_error(const struct message_origin *o, struct str text)
 {
 	struct str line, more;
@@ -307,13 +306,13 @@ static struct err *linker_error(const struct message_origin *o, struct str text)
 /* ---- CMake ---- */
 
 struct cmake_message {
-	struct str text;  /* its first paragraph, as one line */
-	struct buf block; /* the rest, at most MAX_DETAIL lines */
-	struct str file;  /* the place in the project nearest to it, "" = none */
+	struct str text;  /* the first paragraph, as one line */
+	struct buf block; /* the other paragraphs, at most MAX_DETAIL lines */
+	struct str file;  /* the nearest place in the project, "" = none */
 	unsigned line;
 };
 
-/* The text from the first "CMake Error" on, or its empty end. */
+/* The part of the text that begins with the first "CMake Error"; without one, the empty end of the text. */
 static struct str cmake_part(struct str text)
 {
 	struct str line, rest = text;
@@ -323,7 +322,8 @@ static struct str cmake_part(struct str text)
 	return str_sub(text, text.n, text.n);
 }
 
-/* "a/CMakeLists.txt:12 (find_package)". An error in a module of CMake's own has its caller in a later line. */
+/* Reads a place, "a/CMakeLists.txt:12 (find_package)", if none in the project is known yet. An error in one of CMake's
+ * own modules has its caller in a later line. */
 static void cmake_place(const struct message_origin *o, struct str text, struct cmake_message *m)
 {
 	struct str place, number, rest;
@@ -336,8 +336,8 @@ static void cmake_place(const struct message_origin *o, struct str text, struct 
 	m->line = line;
 }
 
-/* Takes one message off *text: "CMake Error at PLACE:" or "CMake Error: text", its text indented below, the call stack
- * behind that. */
+/* Removes one message from *text: "CMake Error at PLACE:" or "CMake Error: text", its indented text, and its call
+ * stack. */
 static void take_cmake_message(
 	const struct message_origin *o, struct str *text, struct cmake_message *m)
 {
@@ -358,7 +358,7 @@ static void take_cmake_message(
 		if (line.n && line.p[0] != ' ' && !call)
 			break;
 		stack |= call;
-		/* CMake sets a quoted name in the middle of a sentence as a paragraph of its own */
+		/* CMake prints a quoted name in the middle of a sentence as a separate paragraph */
 		if (lines == 0 && (str_starts(words, S("\"")) || str_ends(sentence, S("\""))))
 			more = false;
 		if (call || !words.n)
@@ -373,7 +373,8 @@ static void take_cmake_message(
 	m->text = said.n ? buf_str(&said) : S("CMake stopped");
 }
 
-/* The first message of a configuration. It goes on after some errors: the later messages become details. */
+/* Makes an error of the first message of a configuration. CMake continues after some errors, so later messages become
+ * details. */
 static struct err *cmake_error(const struct message_origin *o, struct str text)
 {
 	struct cmake_message m, next;
@@ -401,7 +402,7 @@ static struct err *cmake_error(const struct message_origin *o, struct str text)
 
 /* ---- Python, ninja ---- */
 
-/* The last line of the first traceback, at the innermost place in the project. */
+/* Makes an error of the last line of the first traceback, located at the innermost place in the project. */
 static struct err *python_error(const struct message_origin *o, struct str text)
 {
 	struct str line, mark = S("Traceback (most recent call last):");
@@ -423,7 +424,7 @@ static struct err *python_error(const struct message_origin *o, struct str text)
 	return add_hints(o, e, line);
 }
 
-/* The first step that ninja could not do: "FAILED: [code=1] a.o", its command, its output. */
+/* Makes an error of the first step that failed in ninja: "FAILED: [code=1] a.o", its command, its output. */
 static struct err *ninja_error(const struct message_origin *o, struct str text)
 {
 	struct str line, prefix = S("FAILED: "), step;
@@ -448,7 +449,7 @@ static struct err *ninja_error(const struct message_origin *o, struct str text)
 
 /* ---- a whole log ---- */
 
-/* Does an error only say that another program failed, as the last line of a traceback often does? */
+/* Does an error only report that another program failed, as the last line of a traceback often does? */
 static bool is_about_program(const struct err *e)
 {
 	static const char *const phrases[] = {
@@ -459,8 +460,8 @@ static bool is_about_program(const struct err *e)
 	return false;
 }
 
-/* The surest are compilers' messages with a place, up to the first error of CMake (which quotes what a compiler printed
- * in its checks); then come linkers, CMake, Python, and messages without a place. */
+/* Prefers compilers' messages with a place, up to the first error of CMake (which quotes the compilers' output in its
+ * checks); then come errors of linkers, CMake, Python, and messages without a place. */
 struct err *message_first_error(const struct message_origin *o, struct str text)
 {
 	struct message_block b, loose = {0};
@@ -481,7 +482,7 @@ struct err *message_first_error(const struct message_origin *o, struct str text)
 		e = python_error(o, text);
 	if (e && !is_about_program(e))
 		return e;
-	loose.notes.n = 0; /* in a log, nothing says where the output of that program ends */
+	loose.notes.n = 0; /* a log does not show where the output of that program ends */
 	struct err *better = loose.found ? message_error(o, &loose) : ninja_error(o, text);
 	if (!better)
 		return e;

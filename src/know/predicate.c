@@ -1,4 +1,4 @@
-/* Conditions over facts: read and answered in one pass; see predicate.h. */
+/* Parses and evaluates conditions over facts in one pass; see predicate.h. */
 #include "know/predicate.h"
 
 #include <fnmatch.h>
@@ -15,19 +15,19 @@ enum token { T_END, T_WORD, T_TEXT, T_LITERAL, T_SIGN };
 struct reader {
 	struct arena *a;
 	struct str text, token;
-	size_t at; /* behind the token */
+	size_t at; /* end of the token */
 	enum token kind;
 	unsigned depth;
 	const struct scope *scope;
 	struct strs *because, *paths; /* or NULL */
-	struct err *failed;           /* the first one; the reader is at the end then */
+	struct err *failed; /* the first error; the reader is then at the end of the text */
 };
 
 /* One side of a comparison. */
 struct operand {
 	const struct node *fact; /* or NULL */
-	struct str text;         /* as written; a fact's value */
-	bool is_fact, is_number; /* is_number: written as a number or a version */
+	struct str text;         /* the value of the fact, or the literal as written */
+	bool is_fact, is_number; /* is_number: the literal is a number or a version */
 };
 
 /* ---- facts ---- */
@@ -134,7 +134,7 @@ static void want(struct reader *r, const char *token)
 
 /* ---- comparing ---- */
 
-/* "g.target" as "gpus[].target". */
+/* The full path of "g.target": "gpus[].target". */
 static struct str whole_path(struct reader *r, struct str path)
 {
 	struct str first = str_sub(path, 0, str_chr(path, '.'));
@@ -181,7 +181,7 @@ static bool number_of(struct str s, double *ret)
 	return false;
 }
 
-/* The next number of a version: "6.8.0-31" is 6, 8, 0. A missing one counts as 0. */
+/* Removes the next number from a version: 6, 8 and 0 from "6.8.0-31". A missing number counts as 0. */
 static uint64_t version_part(struct str *s)
 {
 	uint64_t n = 0;
@@ -193,7 +193,7 @@ static uint64_t version_part(struct str *s)
 	return n;
 }
 
-/* <0, 0, >0; false: they cannot be compared. */
+/* Orders two values; *ret is <0, 0 or >0. Returns false if they cannot be compared. */
 static bool order_of(struct str x, struct str y, int *ret)
 {
 	double m, n;
@@ -301,11 +301,11 @@ static enum truth comparison(struct reader *r)
 	return sign ? compare(op, &x, &y) : is_in(r, &x, &y, str_eq(op, S("served")));
 }
 
-/* ---- putting together ---- */
+/* ---- not, and, or, any, all ---- */
 
 static enum truth either(struct reader *r);
 
-/* Answers "any NAME in LIST: ...": the rest is asked for each item, from the same place on. */
+/* Evaluates "any NAME in LIST: ..." by reading the rest of the condition again for each item. */
 static enum truth quantified(struct reader *r, bool any)
 {
 	struct scope s = {.name = r->token, .up = r->scope};
@@ -458,8 +458,8 @@ static void put_fact(struct arena *a, struct buf *b, const struct node *n, struc
 			buf_fmt(b, "%s%.*s", it == n->v ? "" : ", ", STR(it->text));
 }
 
-/* Adds the value of "g.index for g in gpus: not g.apu": that of each item for which the condition holds, with "," between.
- * A wrong condition holds for none; tests check the tables of texts. */
+/* Adds the value of "g.index for g in gpus: not g.apu": the values of all items for which the condition holds,
+ * separated by ",". A malformed condition holds for none; the tests check the tables of texts. */
 static void put_each(struct arena *a, struct buf *b, const struct scope *s, struct str word)
 {
 	struct str path, name, list, condition;

@@ -1,4 +1,4 @@
-/* Rules over the facts of a machine; see rule.h. */
+/* Evaluates rules over the facts of a machine; see rule.h. */
 #include "know/rule.h"
 
 #include "know/diagnosis.h"
@@ -99,7 +99,7 @@ static struct err *ask_here(struct judge *j, const struct scope *s)
 	return NULL;
 }
 
-/* Asks for each item of the list, and of the lists within it. */
+/* Evaluates the rule for each item of the list, and of the lists nested in it. */
 static struct err *ask_each(struct judge *j, const struct scope *s, const char *const *each)
 {
 	struct str name, list = str_from(each ? *each : NULL);
@@ -127,7 +127,7 @@ static bool is_silenced(const struct rule *r, const struct findings *found)
 	return false;
 }
 
-/* The scope of a match, with " and 2 more" as {more}. */
+/* The scope of a match, extended by {more}: " and 2 more". */
 static const struct scope *with_more(struct arena *a, const struct match *m)
 {
 	struct node *n = NEW(a, struct node);
@@ -213,7 +213,7 @@ struct err *machine_native(struct arena *a, struct str root, struct strs *words)
 	VEC_EACH (const struct machine_gpu, g, &m.gpus)
 		if (g->target.n)
 			strs_put(a, &here, g->target);
-	if (!here.n) { /* the reason lies in facts that were not read yet */
+	if (!here.n) { /* the reason may be in facts that machine_gpus() does not read */
 		TRY(machine_read(a, root, &m));
 		TRY(judge_machine(a, &m));
 		struct err *e = err_new(E_NO_GPU, "'native' finds no AMD GPU in this machine");
@@ -271,7 +271,7 @@ static void write_texts(struct json *j, const char *const *list)
 	json_close(j);
 }
 
-/* Writes the rows of an array that ends with a row whose first member, a text, is NULL. */
+/* Writes the rows of an array. The first member of each row is a text; NULL ends the array. */
 static void write_rows(
 	struct json *j, const struct json_field *fields, const void *rows, size_t size)
 {

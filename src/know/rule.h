@@ -1,5 +1,5 @@
-/* The rules of `doctor`, which draw conclusions from the facts of a machine: data/rules.yaml, compiled in. The head of that
- * file is the manual of its rows; conditions and texts are those of know/predicate.h.
+/* The rules of `doctor`, which draw conclusions from the facts of a machine: data/rules.yaml, compiled in. The head of
+ * that file is the manual of its rows; conditions and texts are those of know/predicate.h.
  */
 #pragma once
 
@@ -9,56 +9,56 @@ struct rule_fix {
 	const char *when;                        /* NULL: always */
 	const char *action, *command, *tradeoff; /* texts with facts; the last two may be NULL */
 	const char *set,
-		*unset; /* "NAME=VALUE", NAME: the change of the user's environment that `doctor --fix` makes; or NULL */
+		*unset; /* "NAME=VALUE", NAME: variables for `doctor --fix` to change; or NULL */
 };
 
 struct rule {
 	const char *id;
 	enum severity severity;
-	const char *const *each; /* "gpu in gpus", one within the other; or NULL: asked once */
+	const char *const *each; /* nested loops such as "gpu in gpus"; NULL: evaluated once */
 	const char *when;
-	const char *const
-		*unless; /* ids; when one of them was found before, this says nothing; or NULL */
-	const char *path, *message, *group; /* texts with facts; group: or NULL */
-	const char *why; /* what is behind it; NULL: the cause of the diagnosis with this id */
-	const char *const *evidence; /* or NULL: that diagnosis's */
-	const char *confidence;      /* maintainer, source or users; or NULL: that diagnosis's */
+	const char *const *unless; /* ids of earlier findings that silence this rule; or NULL */
+	const char *path, *message, *group; /* texts with facts; group may be NULL */
+	const char *why; /* the explanation; NULL: the cause of the diagnosis with this id */
+	const char *const *evidence; /* NULL: that diagnosis's */
+	const char *confidence;      /* maintainer, source or users; NULL: that diagnosis's */
 	const struct rule_fix
-		*fix; /* ends with action NULL; or NULL: no remedy is known, and why says so */
+		*fix; /* ends with action NULL; NULL: no fix is known, as `why` tells */
 };
 const struct rule *rule_table(void);
 extern const size_t rule_count;
 
-/* The first one with this id, or NULL. */
+/* The first rule with this id, or NULL. */
 const struct rule *rule_find(struct str id);
-/* The ids of all rules, each once; can_fix: only rules for which `doctor --fix` can do something. */
+/* The ids of all rules, each once. can_fix: only of rules for which `doctor --fix` can do something. */
 struct strs rule_ids(struct arena *a, bool can_fix);
 /* The title of the diagnosis with its id, or the meaning of the id in data/findings.def. */
 const char *rule_title(const struct rule *r);
-/* Its own, or those of the diagnosis with its id; "", none. */
+/* The rule's own text, evidence or confidence, or that of the diagnosis with its id; "" or an empty list if none. */
 const char *rule_why(const struct rule *r);
 const char *const *rule_evidence(const struct rule *r);
 const char *rule_confidence(const struct rule *r);
 
 struct rule_action { /* a change that `doctor --fix` can make */
 	const struct rule_fix *fix;
-	struct str set, unset; /* with the facts in their places; one of them is "" */
+	struct str set, unset; /* with facts inserted; one of them is "" */
 };
 
-/* Adds what the rules find in the facts (facts_of()) to ret, in the order of the table. E_SYNTAX: a condition is wrong. */
+/* Adds the findings of the rules on the facts (facts_of()) to ret, in the order of the table. Fails with E_SYNTAX if a
+ * condition is malformed. */
 MUST_USE struct err *rules_judge_facts(
 	struct arena *a, const struct node *facts, struct findings *ret);
-/* machine_read_all(), with the findings of the rules added to its own, the worst first. */
+/* Like machine_read_all(), with the findings of the rules added to its own, the worst first. */
 MUST_USE struct err *machine_examine(struct arena *a, struct str root, struct machine *ret);
-/* Replaces the word "native" of --gpu by the targets of the GPUs below root, each once. E_NO_GPU, with the first finding
- * that is an error as its cause, when there are none. */
+/* Replaces the word "native" of --gpu by the targets of the GPUs of the machine at root, each once. If there is no GPU,
+ * fails with E_NO_GPU, whose cause is the first finding of severity error. */
 MUST_USE struct err *machine_native(struct arena *a, struct str root, struct strs *words);
 /* The document of `doctor --json`: schema, facts, findings with "why", "evidence" and "confidence". */
 extern const struct json_field machine_report_fields[];
-/* The rules with this id, NULL: all, as a list, for `explain --json`. */
+/* Writes the rules with this id (NULL: all) as a list, for `explain --json`. */
 void rules_write(struct json *j, const char *id);
 
-/* The changes that `doctor --fix` can make about the finding with this id, for each place where it was found. */
+/* The changes that `doctor --fix` can make for findings with this id, one set for each place where the rule holds. */
 struct rule_actions {
 	struct rule_action *v;
 	size_t n, cap;

@@ -1,4 +1,4 @@
-/* Hyperscan, opened when it is needed; see scan.h. */
+/* Opens and calls Hyperscan; see scan.h. */
 #include "know/scan.h"
 
 #ifdef HAVE_HYPERSCAN
@@ -8,7 +8,7 @@
 
 #include "base/library.h"
 
-#define SONAME "libhs.so.5" /* of Hyperscan 5 and of Vectorscan */
+#define SONAME "libhs.so.5" /* both Hyperscan 5 and Vectorscan */
 #define HYPERSCAN_FUNCTIONS(X)                                                                     \
 	X(hs_compile_multi)                                                                        \
 	X(hs_deserialize_database)                                                                 \
@@ -61,7 +61,8 @@ static struct err *compile(struct scan *s, const char *const *texts, size_t n)
 	return e;
 }
 
-/* What tools/gen_scan.c wrote, unless it is of another version or architecture. */
+/* Loads the patterns that tools/gen_scan.c compiled. Returns false if the library's version or the CPU is another
+ * one. */
 static bool restore(struct scan *s, struct str ready)
 {
 	enum { MOST = 64 << 20 };

@@ -1,8 +1,8 @@
-/* Searching blocks of text for many patterns at once, by Hyperscan (or Vectorscan, which has the same interface). The library
- * is opened when the first scan is made: its relocations would cost every other command more than all of its own start.
- * Patterns are PCRE as Hyperscan supports it; '^' and '$' are those of lines. Compiling those of `explain` takes a quarter
- * of a second, so tools/gen_scan.c does it at build time; it is done again if the library here has another version. Not
- * thread-safe.
+/* Searches blocks of text for many patterns at once, by Hyperscan (or Vectorscan, which has the same interface). The
+ * library is opened only when the first scan is made, since its relocations take longer than the whole start of any
+ * other command. Patterns are PCRE as supported by Hyperscan; '^' and '$' match at lines. Compiling the patterns of
+ * `explain` takes a quarter of a second, so tools/gen_scan.c does it at build time; scan_new() compiles them again if
+ * the library on this machine has another version. Not thread-safe.
  */
 #pragma once
 
@@ -10,11 +10,12 @@
 
 struct scan;
 
-/* A NULL among the texts is skipped, and keeps its number. ready: the same patterns as tools/gen_scan.c compiled them, or "".
- * E_TOOL_MISSING if the library is not installed, E_INTERNAL for a pattern that it refuses. */
+/* A NULL among the texts is skipped, but counts in the numbering. ready: the same patterns compiled by
+ * tools/gen_scan.c, or "". Fails with E_TOOL_MISSING if the library is not installed, with E_INTERNAL for a pattern
+ * that it refuses. */
 MUST_USE struct err *scan_new(
 	const char *const *texts, size_t n, struct str ready, struct scan **ret);
 void scan_freep(struct scan **s);
-/* Called for each match with the number of the pattern and the offset behind the match, in the order of the offsets. */
+/* Called for each match with the number of the pattern and the end offset of the match, in the order of the offsets. */
 typedef void scan_hit(void *user, unsigned pattern, size_t end);
 MUST_USE struct err *scan_block(struct scan *s, struct str block, scan_hit *hit, void *user);

@@ -1,4 +1,4 @@
-/* The part of a log at hand; see window.h. */
+/* The window of a log that is in memory; see window.h. */
 #include <stdlib.h>
 
 #include "know/window.h"
@@ -7,11 +7,11 @@ enum {
 	BACK = 32 << 10,
 	AHEAD = 16 << 10,
 	BLOCK = 1 << 20,
-	LINE = 4096, /* bytes of a line, to both sides of a byte, that are looked at */
+	LINE = 4096, /* the most bytes of a line that are read to each side of a byte */
 	NEAR = 40,   /* lines */
 	INTRO = 4,   /* lines between a sentence and the example that it introduces */
-	AROUND = 16, /* lines to both sides that tell a log from a text */
-	LONE = 4,    /* fewer of them may all be LINE_ANY */
+	AROUND = 16, /* lines to each side that decide between log and text */
+	LONE = 4,    /* this many lines of LINE_ANY, without output among them, make a text */
 };
 
 void window_new(struct window *w, struct arena *tmp)

@@ -1,41 +1,42 @@
 #pragma once
-/* The part of a log that is in memory while it is read as a stream: what was searched last (32 KiB), what is being searched,
- * and what follows (16 KiB). So the lines around a hit can be looked at, and memory does not grow with the log. */
+/* The part of a log that is in memory while it is read as a stream: the block being searched, the 32 KiB before it, and
+ * the 16 KiB after it. So the lines around a hit are available, and memory does not grow with the log. */
 
 #include "know/diagnosis.h"
 #include "know/match.h"
 
 struct window {
 	char *buf;
-	size_t n, done, counted; /* bytes in buf; searched; with their lines counted */
+	size_t n, done, counted; /* bytes in buf; bytes searched; bytes whose lines are counted */
 	uint64_t line;           /* number of the line at buf[counted] */
 	bool ended;              /* the log has no more bytes */
 	struct arena *tmp;       /* for cleaned lines */
 };
 
-/* Makes it empty; the caller frees buf. */
+/* Makes an empty window. The caller frees buf. */
 void window_new(struct window *w, struct arena *tmp);
 MUST_USE struct err *window_fill(struct window *w, struct stream *in);
-/* The offset up to which it can be searched now: whole lines, with those that follow them in memory. */
+/* The offset up to which the window can be searched now: only whole lines, and only while the lines after them are in
+ * memory. */
 size_t window_searchable(const struct window *w);
-/* Drops what lies further back than hits look. */
+/* Drops bytes further back than hits look. */
 void window_slide(struct window *w);
 
-/* The line that has the byte; 4 KiB to both sides of a huge one. */
+/* The line that contains the byte; of a very long line, 4 KiB to both sides. */
 struct span window_line(const struct window *w, size_t byte);
 /* Moves to the next line, or to the one before; false if there is none. */
 bool window_down(const struct window *w, struct span *line);
 bool window_up(const struct window *w, struct span *line);
-/* The line as patterns see it, see line_clean(); in w->tmp. */
+/* The line as patterns see it (line_clean()), allocated in w->tmp. */
 struct str window_clean(struct window *w, struct span line);
-/* The line as it is in the log, without colours; in a. */
+/* The line for display: as it is in the log, without colours; allocated in a. */
 struct log_line window_told(struct window *w, struct arena *a, struct span line);
-/* The number of its line in the log. Lines are counted as far as somebody asks. */
+/* The line number of the byte in the log. Lines are counted only as far as needed. */
 uint64_t window_number(struct window *w, size_t byte);
 
-/* Is the line an example in a text? The lines above say so, their sentence goes on in it, they open a text in triple quotes,
- * or it is what a check of CMake's printed. */
+/* Is the line an example, not a message of its own? True if the lines above introduce it, if their sentence continues
+ * in it, if they open a text in triple quotes, or if it is the output of a check that CMake quotes. */
 bool window_is_introduced(struct window *w, struct span line);
-/* Do the lines around the message's lines read like a text, or like a list, and not like a program's output? A line that is
- * indented below one of a program belongs to that. */
+/* Do the lines around the message read like prose or a list, and not like a program's output? An indented line below a
+ * line of output does not count as prose. */
 bool window_is_text(struct window *w, struct span message);
