@@ -316,7 +316,7 @@ static void note_mask(struct wave_reader *r, size_t i)
 				      : mask_name(r->all->a, r->file->path, at(r, name));
 }
 
-/* ---- 32 ---- */
+/* ---- the number 32 ---- */
 
 /* Reports X % 32, X / 32, X & 31 and X >> 5 if two of these hold: X depends on the thread's index, the
  * result is assigned to a name such as lane or warp_id, the file calls warp functions. */
@@ -430,7 +430,7 @@ static void check_vote(struct wave_reader *r, size_t i)
 		found(r, BALLOT, i, i);
 }
 
-/* ---- warpSize, but not that of device properties ---- */
+/* ---- warpSize, except the member of device properties ---- */
 
 static void check_constant(struct wave_reader *r, size_t i)
 {
@@ -453,7 +453,7 @@ static void check_constant(struct wave_reader *r, size_t i)
 		found(r, CONSTANT, i, i);
 }
 
-/* ---- a text ---- */
+/* ---- one file's text ---- */
 
 /* Collects the tokens that a build compiles; from preprocessor lines, only those of #define. */
 static void tokenize(struct wave_reader *r, const struct live_lines *lines)

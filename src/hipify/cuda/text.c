@@ -184,7 +184,7 @@ static void one_token(struct engine *e, const struct tok *t)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the entry point ---- */
 
 /* Inserts the macros and includes that belong at the top, in front of all other edits. */
 static void add_head(struct engine *e, bool unit)

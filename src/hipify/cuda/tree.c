@@ -195,7 +195,7 @@ static struct err *translate(struct run *r)
 	return pool_each(r->o->jobs, r->v, n, sizeof(*r->v), translate_one);
 }
 
-/* ---- the whole ---- */
+/* ---- the entry point ---- */
 
 /* Merges the findings of all files, without names that any of them declares: these are the project's own. */
 static void gather(struct run *r)

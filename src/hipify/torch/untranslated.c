@@ -266,7 +266,7 @@ static struct err *search_unchanged(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the entry point ---- */
 
 static void note_declared(struct search *x)
 {

@@ -111,7 +111,7 @@ static bool strings_at(struct reader *r, size_t at, struct strs *ret)
 /* The lists of the script, with the names that they have had in its versions. */
 static const struct list {
 	const char *names[3];
-	size_t off; /* of its texts in struct amd_build */
+	size_t off; /* the offset of its texts in struct amd_build */
 } lists[] = {
 	{{"includes", "INCLUDES"}, offsetof(struct amd_build, includes)},
 	{{"ignores", "IGNORES"}, offsetof(struct amd_build, ignores)},

@@ -45,7 +45,7 @@ static const struct algorithm {
 
 /* The files of a hipify, relative to the folder that has "torch". */
 static const struct part {
-	size_t offset; /* of the struct torch_file in struct torch_source */
+	size_t offset; /* the struct torch_file in struct torch_source */
 	const char *path;
 } parts[] = {
 	{offsetof(struct torch_source, algorithm), "torch/utils/hipify/hipify_python.py"},

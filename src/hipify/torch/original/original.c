@@ -465,7 +465,7 @@ static struct err *collect(struct collection *l)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the entry point ---- */
 
 struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret)

@@ -278,7 +278,7 @@ static struct err *process(struct machine *m, struct str path)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the entry point ---- */
 
 static void open_machine(struct machine *m, struct torch_project *p)
 {

@@ -68,7 +68,7 @@ static struct err *run_extension(struct torch_project *p)
 	return torch_run_extension(p);
 }
 
-/* ---- the whole ---- */
+/* ---- the entry point ---- */
 
 static struct err *run(struct torch_project *p, const struct torch_source *s)
 {

@@ -125,8 +125,8 @@ struct walk {
 	const struct torch_selection *s;
 	const struct view *view;
 	struct str top;
-	const struct strs *headers; /* for an include folder, the endings to take: other rules,
-				       such as those for the top folder, do not apply */
+	const struct strs *headers; /* the endings to take in an include folder, where no other rule
+				       applies, such as those for the top folder; else NULL */
 };
 
 struct folder {

@@ -20,7 +20,7 @@
 struct folder {
 	bool writable;    /* true also if it does not exist yet */
 	bool unreadable;  /* its contents are unknown */
-	struct map names; /* of the files in it */
+	struct map names; /* the names of its files */
 };
 
 struct task {

@@ -96,7 +96,7 @@ static struct err *look_at(struct work *w, const struct launch *l, size_t bytes)
 		"launch where some overlap or stand in comments");
 }
 
-/* ---- where launches are ---- */
+/* ---- finding launches ---- */
 
 /* The state after c: 0 = code, '/' = line comment, '*' = block comment, '"' = string. */
 static char next_state(char state, char before, char c)
