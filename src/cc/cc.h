@@ -25,7 +25,7 @@
 #include "base/proc.h"
 
 struct cc_config {
-	struct str loader;       /* the tree's ld.so; "": programs are started directly */
+	struct str loader;       /* the SDK's ld.so; "": programs are started directly */
 	struct str library_path; /* the loader's search path */
 	struct strs flags;       /* first arguments of clang's driver */
 	struct str sysroot;      /* sysroot of host code; "": this machine's root */

@@ -1,6 +1,6 @@
 /* Splits the compile of one source for any number of GPUs into passes of the compiler.
  *
- * This is the only place that knows how HIP is compiled. make/ turns the passes of a .cu source into jobs; the shim
+ * This is the only file that depends on how HIP is compiled. make/ turns the passes of a .cu source into jobs; the shim
  * (cc.h) runs those of a foreign build's command one after another. A HIP source takes a device pass for each GPU, a
  * step that bundles their code objects, and a host pass that embeds the bundle. With the same -cuid in all of them, the
  * object is byte for byte that of a single clang run for all GPUs (measured with clang 21), but passes can run in

@@ -33,8 +33,7 @@ struct ledger_state { /* the shares and wishes of all others */
 	struct ledger_share all[LEDGER_SLOTS + 1];
 	uint64_t used; /* LEDGER_ALONE if one of them runs alone */
 	unsigned running;
-	struct ledger_share
-		oldest; /* the longest waiter, if it waits longer than we; else bytes 0 */
+	struct ledger_share oldest; /* the longest of the waiters before us; bytes 0: none */
 };
 
 static int lock_byte(int fd, int how, short type, off_t at)

@@ -1,4 +1,4 @@
-/* rocsmith build: the whole flow from a project folder (or a saved plan) to a verified wheel. */
+/* rocsmith build: builds a verified wheel from a project folder or a saved plan. */
 #include "base/fs.h"
 #include "cli/project_opts.h"
 #include "flow/build.h"

@@ -243,7 +243,7 @@ static size_t bundles_with(const struct devcode_file *f, struct str target)
 	return n;
 }
 
-/* Targets that some of the bundles lack: "gfx1030 (2 of 3 bundles)". */
+/* The targets that only some bundles have: "gfx1030 (2 of 3 bundles)". */
 static struct str partly_served(struct arena *a, const struct devcode *d, const struct total *t)
 {
 	struct strs words = {0};

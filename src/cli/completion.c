@@ -58,7 +58,7 @@ static struct strs shell_names(struct arena *a)
 }
 
 static const struct {
-	const char *of; /* name of an option or of an argument */
+	const char *of; /* name of an option or an argument */
 	struct strs (*words)(struct arena *a);
 } values[] = {{"gpu", gpus}, {"fix", fixable}, {"suite", sdk_suites},
 	{"components", know_component_names}, {"sdk", installed}, {"NAME", installed},

@@ -19,7 +19,7 @@ struct build {
 	struct foreign foreign;
 };
 
-/* How a kind of project is built: its stages between opening the SDK and the report. */
+/* The builder of one kind of project: its stages, from opening the SDK to verification, and its results. */
 struct builder {
 	struct err *(*stages[STAGE_COUNT])(struct build *b);
 	/* fills in the steps that a dry run lists */
@@ -360,7 +360,7 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	TRY(e);
 	TRY(check_folder(b->a, dir));
 	TRY(fs_mkdirs(dir));
-	/* before the lock, so that a second build knows a folder with only a lock in it */
+	/* written before the lock, so that a second build accepts a folder that has only a lock */
 	TRY(fs_write(path_join(b->a, dir, S("CACHEDIR.TAG")), str_from(tag), 0644 | FS_IF_CHANGED));
 	TRY(progress_lock(
 		path_join(b->a, dir, S("lock")), ret_lock, "builds '%.*s'", STR(b->plan->name)));

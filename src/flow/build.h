@@ -4,11 +4,11 @@
  *     hipify    translates the sources into the build folder (make/)
  *     compile   makes objects and linked modules (make/)
  *     package   puts modules, loader, Python files and licences into one wheel (wheel/)
- *     verify    proves the wheel without believing anything about the build (verify/)
+ *     verify    checks the wheel without trusting anything that the build reports (verify/)
  *
  * A project with a build system of its own (foreign/) goes through the same stages: its sources are copied, its back
- * end or CMake builds them, and the result is delivered and proved likewise. Which of these a project gets is a row of
- * the table of builders in build.c.
+ * end or CMake builds them, and the result is delivered and verified likewise. The table of builders in build.c has a
+ * row for each kind of project.
  *
  * The build report, build.json in the build folder, is written at the end whether or not the stages succeeded.
  *
@@ -66,7 +66,7 @@ struct build_result {
 	struct foreign *foreign; /* another build system's build, or NULL */
 	struct str wheel;        /* path of the wheel, or of a CMake project's install folder */
 	uint64_t wheel_size;
-	struct str platform_why; /* one sentence about the platform tag */
+	struct str platform_why; /* the reason for the platform tag, in one sentence */
 	bool verified;           /* `verdict` is filled in, pass or not */
 	struct verdict verdict;
 	struct str sha256, proof; /* hashes of the wheel, and of all that decides the verdict */

@@ -4,7 +4,7 @@
 #include "make/make.h"
 #include "wheel/wheel.h"
 
-/* The Python file that loads a plain shared library. */
+/* The text of the Python file that loads a plain shared library. */
 static struct str loader_text(struct arena *a, struct str lib)
 {
 	return str_fmt(a,

@@ -31,8 +31,7 @@ struct report_failure {
 /* A new proof, made by scanning the wheel. */
 struct report_proof {
 	const struct build_result *result;
-	const struct zip
-		*files; /* the wheel; like inspect, NULL and left out if it cannot be read */
+	const struct zip *files; /* the wheel; NULL, as is inspect, if it cannot be read */
 	const struct devcode *inspect;
 	const struct verdicts *verify;
 };

@@ -133,7 +133,7 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 
 struct err *foreign_environment(struct foreign *f)
 {
-	/* the variables in which build systems expect the list of GPUs */
+	/* the variables from which build systems read the list of GPUs */
 	static const char *const gpu_names[] = {"PYTORCH_ROCM_ARCH", "GPU_ARCHS", "AMDGPU_TARGETS",
 		"GPU_TARGETS", "CMAKE_HIP_ARCHITECTURES", "HIP_ARCHITECTURES", NULL};
 	/* Without a GPU, the setup.py of these projects downloads a wheel for CUDA unless such a variable is set:

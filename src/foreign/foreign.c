@@ -29,9 +29,9 @@ static struct err *load_recipes(struct foreign *f, struct str *ret_identity)
 	r->request = (struct recipe_request){.tree = f->plan->project, .at = f->tree};
 	r->request.facts.gpus = f->plan->gpus;
 	sdk_recipe_facts(f->a, f->sdk, &r->request.facts);
-	r->request.facts.sdk = f->rocm; /* as the build sees it */
+	r->request.facts.sdk = f->rocm; /* the build sees the SDK there */
 	r->request.facts.sdk_at = S("");
-	if (!f->plan->host_native) { /* headers and programs are the SDK's */
+	if (!f->plan->host_native) { /* the build uses the SDK's headers and programs */
 		r->request.facts.sysroot = f->sdk->root;
 		strs_add(f->a, &r->request.facts.path, path_join(f->a, f->rocm, S("bin")));
 	}

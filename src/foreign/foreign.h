@@ -25,7 +25,7 @@
 #include "plan/plan.h"
 #include "sdk/sdk.h"
 
-struct foreign_package { /* of the Python environment */
+struct foreign_package { /* a package in the Python environment */
 	struct str name, version, sha256, url;
 };
 

@@ -81,7 +81,7 @@ static bool is_given(const struct foreign *f, struct str requirement)
 
 /* ---- pip ---- */
 
-/* Runs pip as the user would: with the user's own configuration and proxies. */
+/* Runs pip as the user would, with the user's own configuration and proxies. */
 static struct err *run_pip(struct foreign *f, const struct strs *words)
 {
 	struct proc p = {.cwd = f->home};

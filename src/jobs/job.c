@@ -1,5 +1,5 @@
 /* Runs a job: checks the stamp, runs the program (or our own function), renames the output into place and stamps it.
- * See job.h. Several threads do so at once; they share only the stamps. */
+ * See job.h. Several threads run jobs at once; they share only the stamps. */
 #include "jobs/job.h"
 
 #include "base/fs.h"

@@ -78,7 +78,7 @@ struct job {
 
 /* The builder's part of a job. Hooks are called from several threads. */
 struct job_hooks {
-	/* Changes p, a copy of j->proc, into the program that really runs. */
+	/* Changes p, a copy of j->proc, to the command that is run in fact, for example in a sandbox. */
 	struct err *(*wrap)(struct arena *tmp, const struct job *j, struct proc *p);
 	/* The path on this machine of a file that a depfile names (absolute, clean); "" if the tool chain's
 	 * fingerprint covers it. */

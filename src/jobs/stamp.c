@@ -1,4 +1,4 @@
-/* Stamps of jobs; see job.h. They are text with one file a line: "in SIZE MTIME SHA256 PATH". */
+/* Reads and writes the stamps of jobs; see job.h. A stamp is text with one file a line: "in SIZE MTIME SHA256 PATH". */
 #include "jobs/job.h"
 
 #include <inttypes.h>

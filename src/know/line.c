@@ -145,8 +145,7 @@ size_t line_lead(struct str clean)
 bool line_goes_on(struct str clean)
 {
 	struct str said = str_sub(clean, line_lead(clean), clean.n);
-	bool code = str_contains(
-			    said, S(" # ")) || /* a line of code in a traceback, with its comment */
+	bool code = str_contains(said, S(" # ")) || /* code in a traceback, with its comment */
 		    str_contains(said, S("Warning: "));
 	return !code && line_has(said, "unfinished");
 }
@@ -162,7 +161,7 @@ bool line_speaks(struct str clean, size_t from, size_t to)
 	lead = lead < from ? lead : from;
 	struct str said = str_sub(clean, lead, clean.n), before = str_sub(clean, lead, from);
 	struct str match = str_sub(clean, from, to), after = str_sub(clean, to, clean.n);
-	/* the match is a part of a longer name */
+	/* is the match part of a longer name? */
 	if (from && to > from && is_word(clean.p[from - 1]) && is_word(clean.p[from]))
 		return true;
 	if (after.n && to > from && is_word(clean.p[to - 1]) && is_word(after.p[0]) &&

@@ -26,9 +26,8 @@ struct message_origin {
 	struct str about;     /* added to each message: " (compiling 'a.cu' for gfx1100)", or "" */
 	bool warnings;        /* find warnings instead of errors */
 	enum errcode program; /* code of an error without a place */
-	const char
-		*tools[3]; /* tools of data/messages.yaml whose rules give hints; NULL-terminated */
-	const void *user;  /* passed to the functions */
+	const char *tools[3]; /* sources of hints in data/messages.yaml; NULL at the end */
+	const void *user;     /* passed to the functions */
 	/* Maps a path in a message to the project's file, relative to the project; "" if there is none. */
 	struct str (*file)(const void *user, struct str path);
 	/* Replaces line and column in the file the compiler read by those in the user's file. */

@@ -8,8 +8,7 @@
 struct rule_fix {
 	const char *when;                        /* NULL: always */
 	const char *action, *command, *tradeoff; /* texts with facts; the last two may be NULL */
-	const char *set,
-		*unset; /* "NAME=VALUE", NAME: variables for `doctor --fix` to change; or NULL */
+	const char *set, *unset; /* "NAME=VALUE", NAME: changes by `doctor --fix`; or NULL */
 };
 
 struct rule {
@@ -22,8 +21,7 @@ struct rule {
 	const char *why; /* the explanation; NULL: the cause of the diagnosis with this id */
 	const char *const *evidence; /* NULL: that diagnosis's */
 	const char *confidence;      /* maintainer, source or users; NULL: that diagnosis's */
-	const struct rule_fix
-		*fix; /* ends with action NULL; NULL: no fix is known, as `why` tells */
+	const struct rule_fix *fix;  /* ends with action NULL; or NULL: no fix is known */
 };
 const struct rule *rule_table(void);
 extern const size_t rule_count;

@@ -9,7 +9,7 @@
 
 enum { MAX_SOURCE = 64 << 20, MAX_ERRORS = 20, MAX_WARNINGS = 200 };
 
-/* The run whose output is read. */
+/* The job whose output is being read. */
 struct failed {
 	struct arena *tmp;
 	const struct make *m;
@@ -18,7 +18,7 @@ struct failed {
 
 /* ---- from the translated tree back to the project ---- */
 
-/* The project's file that a path in a message stands for, or "". */
+/* Maps a path in a message to the project's file; "" if there is none. */
 static struct str project_file(const void *user, struct str path)
 {
 	const struct failed *f = user;

@@ -44,7 +44,7 @@ struct plan_feature {
 	struct str name, about; /* "flash-attention" */
 	struct str choice;      /* "off" */
 	struct str why, source; /* source: the page that says so, or "" */
-	bool asked;             /* --feature */
+	bool asked;             /* chosen by --feature */
 };
 
 struct plan_reason {
@@ -64,7 +64,7 @@ struct plan_file {
 	struct str path, text;
 };
 
-/* A build by the project's own build system (foreign/): which one, and its input. */
+/* A build by the project's own build system (foreign/), and the input of that system. */
 struct plan_foreign {
 	enum source_system system; /* never SOURCE_OWN */
 	struct str file;           /* the file by which the system was recognised: "setup.py" */
@@ -89,7 +89,7 @@ struct plan_foreign {
 	bool torch_as_rocm; /* treat the torch as one for ROCm, whatever it was built for */
 };
 
-/* The demands of a build on this machine as it is now, in bytes and seconds: build_forecast(). */
+/* The demands of a build, and what this machine has free now, in bytes and seconds; see build_forecast(). */
 struct forecast {
 	bool known; /* false: neither description nor history has the needs of this project */
 	struct str dir, sdk_dir;
@@ -105,7 +105,7 @@ struct forecast {
 struct plan {
 	struct str project; /* absolute folder */
 	struct str name, version, summary, license;
-	struct strs gpus; /* canonical target ids, in the order asked for, unique */
+	struct strs gpus; /* canonical target ids, unique, in the requested order */
 	VEC(struct plan_source) sources;
 	struct strs headers;   /* files of the project that the sources include */
 	struct strs external;  /* other headers that they include, as written: "curand.h" */
@@ -113,7 +113,7 @@ struct plan {
 	struct strs libraries; /* linked: "hiprand" */
 	struct strs defines, flags;
 	struct strs python_files; /* packed as they are, relative to python_dir */
-	struct str python_dir;    /* folder that they are relative to, relative to the project */
+	struct str python_dir;    /* folder of python_files, relative to the project */
 	VEC(struct plan_module) modules;
 	struct sdk_spec sdk;          /* a prefix is absolute */
 	struct hipify_options hipify; /* the section `hipify` of rocsmith.yaml */

@@ -10,7 +10,7 @@ struct when {
 	struct strs gfx, gfx_any, gfx_none; /* patterns that each, some, no GPU matches */
 	struct strs sdk;                    /* patterns of "debian:sid", "prefix:/opt/rocm" */
 	struct strs sdk_lacks;              /* files that the SDK, a prefix, does not have */
-	struct strs machine, machine_none;  /* patterns of "x86_64" */
+	struct strs machine, machine_none;  /* patterns of machines, "x86_64" */
 	struct strs file, absent;           /* files that the sources have, do not have */
 	/* "NAME=CHOICE" of features decided before: chosen, not chosen; "NAME" means "NAME=on" */
 	struct strs with, without;
@@ -60,7 +60,7 @@ struct origin {
 };
 
 struct version_place {
-	struct str file, behind; /* behind: the text that precedes it; "": it begins the file */
+	struct str file, behind; /* behind: the text before the version; "" = none */
 };
 
 /* The project description: rocsmith.yaml as the user wrote it, or defaults if there is none. Keys are checked strictly;
@@ -117,7 +117,7 @@ void scan_text(struct arena *a, struct str text, struct cxx_scan *ret);
 /* Converts "0x03080000" or "3" to the hex version of the stable ABI; 0 if it is no number. */
 uint32_t scan_api_level(struct str text);
 
-/* The sum over a source and the headers of the project that it reaches. */
+/* The combined facts of a source and the headers of the project that it includes, directly or not. */
 struct source_facts {
 	struct strs modules;
 	uint32_t limited_api;
@@ -167,7 +167,7 @@ MUST_USE struct err *modules_find(struct arena *a, const struct project *p,
 MUST_USE struct err *plan_needs(struct arena *a, struct plan *p);
 
 /* ---- known.c ---- */
-/* Finds project and description, fetching sources if the request asks for them. E_USAGE, E_PLAN. */
+/* Finds project and description, and fetches the sources if the request names an origin. E_USAGE, E_PLAN. */
 MUST_USE struct err *known_resolve(
 	struct arena *a, const struct plan_request *r, struct description *ret);
 /* Are these the sources of the description? E_PROJECT if not; else *ret_version is theirs. */

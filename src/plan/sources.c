@@ -156,7 +156,7 @@ static bool is_file(struct finder *f, struct str path)
 	return path_is_inside(path) && fs_exists(full) && !fs_is_dir(full);
 }
 
-/* The header as the compiler would find it, relative to the project; "" if it is outside of it. */
+/* Finds a header as the compiler would, relative to the project; "" if it is outside of the project. */
 static struct str resolve(struct finder *f, struct str from, const struct scan_include *inc)
 {
 	if (!inc->name.n || inc->name.p[0] == '/')
@@ -207,7 +207,7 @@ static struct err *discover(struct finder *f, const struct scan_include *inc, st
 	return NULL;
 }
 
-/* Following the includes of one source. */
+/* The state of following the includes of one source. */
 struct reach {
 	struct finder *f;
 	struct map seen; /* files that were visited */
