@@ -41,7 +41,7 @@ def backend():
 
 
 def settings():
-    """What the user passes on; a key that is there twice is a list (as pip does it)."""
+    """The settings that the user passes on. A key that is given twice becomes a list, as pip does it."""
     out = {}
     for word in given.get("setting", []):
         key, _, value = word.partition("=")
@@ -60,8 +60,8 @@ def wheel():
 
 # ---- what was built ----
 def complaint(path):
-    """Of the loader, when it takes a library with all names at once, as Python does; in a process of its
-    own, since libraries run code when they are loaded."""
+    """The loader's complaint about a library, or "". All names are resolved at once, as Python does it, in
+    another process, since libraries run code when they are loaded."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -103,7 +103,7 @@ def load():
 
 # ---- torch ----
 def torch_folder():
-    """Where torch is, without importing it: one of CUDA cannot be, as long as its libraries are missing."""
+    """The folder of torch. It is not imported: a torch for CUDA cannot be, while its libraries are missing."""
     spec = importlib.util.find_spec("torch")
     return os.path.dirname(spec.origin)
 
@@ -158,7 +158,7 @@ def stand_in(path, soname, symbols):
 
 
 def stand_in_for_cuda(libraries):
-    """What libraries of CUDA a torch was linked with is of no use here, but importing it asks for them."""
+    """Makes empty libraries for those of CUDA, which are of no use here, but which importing torch loads."""
     libraries = [path for path in libraries if not os.path.exists(path + ".stand-in")]
     ours = {os.path.basename(path) for path in libraries}
     cuda, of_cuda = re.compile(r"lib(cu|nv|nccl)"), re.compile(r"_*(cu|nv|nccl)")

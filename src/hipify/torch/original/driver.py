@@ -27,7 +27,7 @@ def one(key):
     return job.get(key, [""])[0]
 
 
-# A launch without an end makes the original eat memory for ever.
+# On a launch without an end the original takes memory without limit.
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 root, files = one("root"), one("files")
 
@@ -36,7 +36,7 @@ scandir = os.scandir
 
 
 class Ordered:
-    """What os.scandir() gives for a folder of the copy, in the order of the real one."""
+    """The entries of os.scandir() for a folder of the copy, in the order of the real one."""
 
     def __init__(self, path):
         real = os.path.abspath(os.fspath(path))[len(files):]
@@ -83,7 +83,7 @@ from hipify import hipify_python as h
 for key in set(pairs) & set(getattr(h, "PYTORCH_SPECIAL_MAP", ())):
     h.PYTORCH_SPECIAL_MAP[key] = pairs[key]
 
-# ---- what is done, and what the user adds to it ----
+# ---- the files that are done, and the names that the user adds ----
 doing, written = [], {}
 preprocessor, hipify, opener = h.preprocessor, h.hipify, open
 
