@@ -177,7 +177,7 @@ rmdir ../gone
 for command in "inspect ." "hipify . -n" "plan ."; do
 	status=0
 	"$ROCSMITH" $command >../said 2>&1 || status=$?
-	[ "$status" -gt 0 ] && grep -q "no current folder" ../said || { echo "not ok removed folder: $command"; exit 1; }
+	[ "$status" -gt 0 ] && grep -q "the current folder does not exist any more" ../said || { echo "not ok removed folder: $command"; exit 1; }
 done
 cd ..
 echo "ok folders of others are neither believed nor changed ($count looks)"
