@@ -21,8 +21,8 @@ static struct manifest empty_manifest(struct apply *p, struct arena *a)
 	};
 }
 
-/* Adds the outputs of this run. One that failed is known as it was before; one that could not be put into its
- * place is known as the intent has it. */
+/* Adds the outputs of this run. A failed output keeps its earlier record; one that could not be renamed into place
+ * keeps the record of the intent. */
 static void add_new(struct apply *p, struct manifest *m)
 {
 	VEC_EACH (const struct put, put, &p->puts) {
@@ -35,8 +35,8 @@ static void add_new(struct apply *p, struct manifest *m)
 
 /* ---- writing ---- */
 
-/* Called before we change the entries of path's folder: its signature will show whether anybody else had
- * changed it since it was listed. */
+/* Records the signature of path's folder before we change its entries; it shows whether anyone else changed the
+ * folder after it was listed. */
 static void touch(struct apply *p, struct str path)
 {
 	struct str dir = path_dir(path);
@@ -78,10 +78,11 @@ static struct err *stage_all(struct apply *p)
 	for (size_t i = 0; i < p->dirs.n; i++) {
 		struct str dir = base_path(p->a, p->s->base, p->dirs.v[i]);
 		touch(p, dir);
-		err_free(fs_mkdirs(dir)); /* without it, each file that needs it fails on its own */
+		err_free(fs_mkdirs(
+			dir)); /* if this fails, each file in the folder reports its own error */
 	}
 
-	struct pool *disk = pool_new(1); /* its thread waits for the disk */
+	struct pool *disk = pool_new(1); /* one thread, which waits for the disk */
 	pool_add(disk, sync_intent, &path);
 	struct err *e = put_by_folder(p, put_stage);
 	return err_join(e, pool_end(disk));
@@ -97,14 +98,14 @@ static struct err *write_all(struct apply *p)
 		e = put_by_folder(p, put_commit);
 	if (!e)
 		return NULL;
-	/* on a full disk nothing that was staged may stay */
+	/* leave no staged content behind, above all on a full disk */
 	e = err_join(e, put_each(p, put_abandon));
 	for (size_t i = p->dirs.n; i-- > 0;)
 		err_free(fs_remove_empty(base_path(p->a, p->s->base, p->dirs.v[i])));
 	return e;
 }
 
-/* Takes back the outputs of earlier runs that are no longer wanted. */
+/* Undoes the outputs of earlier runs that this run no longer produces. */
 static struct err *remove_stale(struct apply *p)
 {
 	VEC_EACH (const struct made, e, &p->s->old->made) {
@@ -131,8 +132,8 @@ static struct err *remove_stale(struct apply *p)
 
 /* ---- the end ---- */
 
-/* Moves the errors of outputs into the changes; a failed copy becomes a change of its own. Those come last,
- * since changes move in memory when one is added. Is any change failed? */
+/* Moves the errors of outputs into their changes; a failed copy becomes a change of its own. Those are added last,
+ * since growing the array moves the changes in memory. Returns true if any change failed. */
 static bool report_failures(struct apply *p)
 {
 	bool failed = false;
@@ -174,7 +175,8 @@ static struct err *change_tree(struct apply *p)
 	m->changes.v = p->t->v;
 	m->changes.n = p->t->n;
 	m->report = p->report;
-	TRY(fs_remove_tree(base_file(p->a, p->s->journal, "new"))); /* a killed run's, too */
+	TRY(fs_remove_tree(
+		base_file(p->a, p->s->journal, "new"))); /* including what a killed run left */
 	return writes ? manifest_add(m) : manifest_write(m);
 }
 
@@ -204,7 +206,7 @@ struct err *session_apply(struct session *s, struct change_set *t, struct str re
 	p.failed_outputs.a = p.failed_sources.a = p.parents.a = p.wanted.a = p.touched.a = s->a;
 	p.kept_sources.a = s->a;
 	p.next = empty_manifest(&p, s->a);
-	/* no more threads than there can be work for */
+	/* start no more threads than there is work for */
 	size_t jobs = s->request->jobs ? s->request->jobs : cpu_count();
 	size_t most = s->request->copies ? jobs : t->n + !t->n;
 	p.pool = pool_new((unsigned)(jobs < most ? jobs : most));

@@ -1,44 +1,44 @@
-/* Shared by the files that apply a set: collecting its outputs (collect.c) and their places (place.c), one output on its
- * way (put.c), signatures afterwards (sign.c), and the whole (apply.c). */
+/* Shared by the files that apply a change set: collect.c lists its outputs, place.c finds their paths, put.c writes
+ * one output, sign.c records signatures afterwards, and apply.c drives them all. */
 #pragma once
 
 #include "base/pool.h"
 #include "changes/changes.h"
 #include "changes/manifest.h"
 
-/* What happens at an output's place. */
+/* The write that an output needs: none, a new file, or a replacement. */
 enum put_what { PUT_NOTHING, PUT_NEW, PUT_OVER };
 
-/* A look at a path. */
+/* The result of lstat() on a path. */
 struct look {
-	int why; /* nothing: errno */
+	int why; /* 0, or errno if the path could not be examined */
 	struct stat st;
 };
 
 struct put {
 	const struct session *s;
 	struct change *change;   /* NULL: a plain copy */
-	struct made made;        /* the manifest's record-to-be */
-	const struct made *old;  /* its record now, or NULL */
+	struct made made;        /* the record that goes into the new manifest */
+	const struct made *old;  /* the record in the old manifest, or NULL */
 	struct str path;         /* absolute */
 	struct str text;         /* for MADE_TEXT and MADE_LINK */
-	struct str from;         /* for copies: the source's absolute path ... */
-	struct stat like;        /* ... and stat */
-	const struct look *seen; /* at path; NULL = nobody looked yet */
-	uint64_t looked;         /* the time of the look at the source */
+	struct str from;         /* copies only: the source's absolute path ... */
+	struct stat like;        /* ... and its stat */
+	const struct look *seen; /* lstat() result for path; NULL = not examined yet */
+	uint64_t looked;         /* copies only: when the source was examined */
 	struct sig there;        /* signature at path when it was examined */
 	enum put_what what;
 	unsigned mode; /* 0 = a new file's */
 	uid_t uid;
 	gid_t gid;
-	bool is_link;       /* a link is at path */
-	bool same_source;   /* for copies: the source is as the last run saw it */
-	bool keep_original; /* the file there becomes the original */
-	bool was_original;  /* the file there is the original, kept by a killed run */
-	bool keep_aside;    /* the file there is our output, edited by somebody */
-	bool unsure; /* looked at so soon after its last change that the signature proves nothing */
+	bool is_link;       /* path is a link now */
+	bool same_source;   /* copies only: the source is unchanged since the last run */
+	bool keep_original; /* the file at path becomes the original */
+	bool was_original;  /* the file at path is the original, also kept by a killed run */
+	bool keep_aside;    /* the file at path is our output, edited by someone else */
+	bool unsure; /* examined so soon after its last change that the signature proves nothing */
 	bool done;
-	bool failed; /* before anything was written; its error is the change's */
+	bool failed; /* failed before anything was written; the error was moved to the change */
 	struct err *error;
 };
 
@@ -47,59 +47,59 @@ struct apply {
 	struct change_set *t;
 	struct str report;
 	struct arena *a;
-	struct pool *pool; /* for all steps */
+	struct pool *pool; /* serves all steps */
 	VEC(struct put) puts;
 	struct map by_output; /* output -> index into puts plus one */
 	struct map failed_outputs, failed_sources;
-	struct map kept_sources; /* of outputs of earlier runs that stay */
+	struct map kept_sources; /* sources of earlier outputs that stay */
 	struct map parents;      /* folder of outputs -> struct parent_folder * */
-	struct strs dirs;        /* folders to be made, parents first */
-	struct map wanted;       /* folders that have an output, or are copies */
+	struct strs dirs;        /* folders to create, parents first */
+	struct map wanted;       /* folders that contain an output or are copied */
 	struct map touched;      /* absolute folders whose entries changed */
 	struct manifest next;
 };
 
-/* ---- place.c: the place of an output ---- */
+/* ---- place.c: where an output goes ---- */
 
-/* Sets ret->made.output (free of links) and ret->path; an output that may not be written is an
- * error. place_find() follows a link at output itself. */
+/* Set ret->made.output (free of links) and ret->path; an output that must not be written is an error. With `link`,
+ * place_find() also follows the link at the output itself. */
 MUST_USE struct err *place_find(struct apply *p, struct str output, bool link, struct put *ret);
 MUST_USE struct err *place_as_is(struct apply *p, struct str output, struct put *ret);
-MUST_USE struct err *place_dir(struct apply *p, struct str dir); /* it is wanted, even if empty */
+MUST_USE struct err *place_dir(struct apply *p, struct str dir); /* keeps dir, even if empty */
 
 /* ---- collect.c ---- */
 
-/* A put for each text of the set and, where the overlay gets them, for all other files. */
+/* Makes a put for each text of the set and, if the overlay copies them, for all other files. */
 MUST_USE struct err *collect_puts(struct apply *p);
-/* Does an output that this run did not make stay all the same? */
+/* Does an output of an earlier run stay although this run did not produce it? */
 bool collect_keeps(const struct apply *p, const struct made *e);
 
-/* ---- put.c: jobs of a pool; errors of one output stay in it ---- */
+/* ---- put.c: jobs of a pool; the error of one output is stored in its put ---- */
 
-MUST_USE struct err *put_each(const struct apply *p, pool_fn *fn); /* all puts, side by side */
-/* The same for work that changes folders: the puts of one folder go to one thread, as far as that is no more than its
- * share, since a folder lets in one thread at a time. */
+MUST_USE struct err *put_each(const struct apply *p, pool_fn *fn); /* all puts, in parallel */
+/* Like put_each(), for work that changes folders: the kernel locks a folder for each change, so the puts of one
+ * folder go to one thread, in batches of at most that thread's share. */
 MUST_USE struct err *put_by_folder(const struct apply *p, pool_fn *fn);
 
 struct err *put_examine(struct arena *tmp, void *put);
-/* Writes the new content beside its place (fs_temp_name). */
+/* Writes the new content beside its path, under fs_temp_name(). */
 struct err *put_stage(struct arena *tmp, void *put);
 struct err *put_commit(struct arena *tmp, void *put);
 struct err *put_abandon(struct arena *tmp, void *put); /* removes content that was not committed */
 
 /* ---- sign.c ---- */
 
-/* Fills next.seen and the signatures of the puts from what is on disk now. */
+/* Fills next.seen and the signatures of the puts from the present state of the disk. */
 MUST_USE struct err *sign_all(struct apply *p, bool wrote);
 
-/* ---- undo.c: taking back what earlier runs did, one output or all ---- */
-enum undo { UNDO_DONE, UNDO_NOT_THERE, UNDO_EDITED /* by somebody, since: it stays */ };
+/* ---- undo.c: undoes earlier runs, one output or all ---- */
+enum undo { UNDO_DONE, UNDO_NOT_THERE, UNDO_EDITED /* edited by someone since: it stays */ };
 
-/* The output goes, or its original comes back; in a dry run neither. force: also when it was
- * edited. */
+/* Removes the output or restores its original; a dry run does neither. With `force`, an edited output is no
+ * exception. */
 MUST_USE struct err *undo_one(const struct manifest *m, struct str base, const struct made *e,
 	bool force, enum undo *ret);
-/* Removes those of the manifest's folders that are not wanted (a map of paths, or NULL) and empty;
- * the others are added to next. */
+/* Removes the manifest's folders that are empty and not in `wanted` (a map of paths, or NULL); adds the others to
+ * next. */
 MUST_USE struct err *undo_dirs(
 	const struct manifest *m, struct str base, const struct map *wanted, struct manifest *next);

@@ -7,26 +7,26 @@
  *     session_apply(&s, &set, report);          writes what differs
  *     session_close(&s);
  *
- * Trees come from strangers. While a session is open nothing in them is changed through a link, and a
- * journal counts only when it is a real folder of this user's and its manifest this user's own work.
+ * Trees come from strangers. While a session is open, nothing in them is changed through a link, and a journal is
+ * trusted only if it is a real folder owned by this user and its manifest carries this user's HMAC.
  *
- * The journal, BASE/.rocsmith/ (BASE = the tree, or the overlay), holds the manifest and a lock. In place it also
- * holds originals/ with every file that was replaced: the old file itself, under a second name that it got before
- * the new one was renamed over it. kept/ holds outputs of ours that somebody else had edited when they were made
- * anew.
+ * The journal, BASE/.rocsmith/ (BASE = the tree, or the overlay), holds the manifest and a lock. In place it also holds originals/ with every file that was replaced: the old file itself, which got a second name
+ * (a hard link) before the new file was renamed over it. kept/ holds our outputs that someone else had edited by
+ * the time we regenerated them.
  *
- * A run takes the lock, examines what is there, writes a manifest of what will be (the intent), writes all new
- * contents, each beside its place under a passing name that follows from its own, and meanwhile syncs the intent.
- * Then it renames them to their places, removes outputs without a source, and writes a manifest of what is. So a
- * full disk shows before anything is changed. A kill leaves every output old or new, never torn, and known to the
- * intent; contents show which of them are made. So the next run, or a restore, needs no note of how far the killed
- * one came, and knows which passing names to remove. Contents wait in the folders of their places, and not in one
- * of ours, since a folder lets in one thread at a time, and file systems do renames between folders one by one.
+ * A run takes the lock, examines the present files, and writes a manifest of the planned result (the intent). It
+ * stages all new contents, each beside its output under a temporary name derived from the output's name, and syncs
+ * the intent meanwhile. Then it renames the staged files over their outputs, removes outputs without a source, and
+ * writes a manifest of the actual result. So a full disk shows before anything is changed. A kill leaves every
+ * output old or new, never torn, and named by the intent; its content shows which of the two it is. So the next
+ * run, or a restore, needs no record of how far the killed run came, and can derive the temporary names to remove.
+ * Contents are staged in the folders of their outputs, not in one folder of ours, since a folder admits one thread
+ * at a time, and file systems serialize renames between folders.
  *
- * Only the intent is synced, before anything is replaced. To sync each output would cost more than the whole run,
- * and outputs and the last manifest can be made again. A file system that loses power keeps the order of renames,
- * but may lose the content of a young file. Such a file has size 0, or another signature than in the manifest, and
- * the next run makes it anew; an original is an old file that only got another name.
+ * Only the intent is synced, before anything is replaced. Syncing each output would cost more than the rest of the
+ * run, and outputs and the last manifest can be regenerated. A file system that loses power keeps the order of
+ * renames, but may lose the content of a young file. Such a file has size 0 or a signature that differs from the
+ * manifest's, so the next run regenerates it. Originals are safe: they are old files under another name.
  */
 #pragma once
 
@@ -34,33 +34,33 @@
 #include "changes/view.h"
 
 enum change_status {
-	CHANGE_OK,        /* its text is to be written, or was */
-	CHANGE_UNCHANGED, /* there is nothing to change */
-	CHANGE_SKIPPED,   /* its output is up to date, or another one's result takes its place */
+	CHANGE_OK,        /* its text will be or was written */
+	CHANGE_UNCHANGED, /* the source needs no change */
+	CHANGE_SKIPPED,   /* its output is up to date, or another source produces that output */
 	CHANGE_FAILED,
 };
 
-/* What becomes of one source. */
+/* The result for one source. */
 struct change {
 	struct str source, output; /* relative to the tree / the output folder */
 	enum change_status status;
-	struct err *error; /* of CHANGE_FAILED; freed by change_set_free() */
-	struct str text;   /* to be written to output; .p NULL = nothing to write */
-	size_t edits;      /* how many made the text, where they are counted */
-	unsigned mark;     /* a note of the caller's, which session_current() gives back */
-	bool absent;       /* the caller knows that the sources have nothing at output */
+	struct err *error; /* set with CHANGE_FAILED; freed by change_set_free() */
+	struct str text;   /* the new content of output; .p NULL = nothing to write */
+	size_t edits;      /* number of edits that made the text, if counted */
+	unsigned mark;     /* the caller's own data, which session_current() returns */
+	bool absent;       /* the caller knows that the tree has no file at output */
 };
 
 struct change_set {
 	struct change *v;
 	size_t n, cap;
-	struct strs removed; /* outputs that are gone because their sources are */
-	struct strs edited;  /* outputs that somebody changed since: in place the change is a new
-				source; elsewhere the output was made anew, and what was there is in
+	struct strs removed; /* outputs removed because their sources are gone */
+	struct strs edited;  /* outputs that someone edited since: in place the edited file is a new
+				source; elsewhere the output was regenerated and the edited file moved to
 				.rocsmith/kept */
 };
 
-void change_fail(struct change *c, struct err *e); /* e is added to earlier errors */
+void change_fail(struct change *c, struct err *e); /* joins e to earlier errors */
 void change_set_free(struct change_set *t);
 /* The error of the first file that failed, as "cannot VERB 'FILE'", taken out of the set; or NULL. */
 MUST_USE struct err *change_set_failure(struct change_set *t, const char *verb);
@@ -69,23 +69,23 @@ MUST_USE struct err *change_set_failure(struct change_set *t, const char *verb);
 enum change_earlier {
 	EARLIER_GO,
 	EARLIER_STAY,
-	EARLIER_STAY_WITH_SOURCE, /* those whose source is still there */
+	EARLIER_STAY_WITH_SOURCE, /* an output stays while its source exists */
 };
 
 struct change_request {
-	struct str dir, out; /* the tree; the overlay, "" = nothing is written */
-	bool in_place;       /* out is not used */
-	bool look_only;      /* only the statuses are set */
-	bool copies;         /* the overlay gets all other files of the tree, too */
-	bool history;        /* and its .git */
-	bool worked_in;      /* others change files of the overlay; those count as current */
+	struct str dir, out; /* the tree; the overlay folder, "" = write nothing */
+	bool in_place;       /* change the tree itself; out is unused */
+	bool look_only;      /* set the statuses, write nothing */
+	bool copies;         /* copy all other files of the tree to the overlay, too */
+	bool history;        /* copy its .git as well */
+	bool worked_in;      /* others may edit files of the overlay; these count as current */
 	enum change_earlier earlier;
 	struct str
-		journal; /* its name; "" = .rocsmith. Each layer of changes has its own; outputs may
-				go to .rocsmith-x/overlay/, which no view shows */
+		journal; /* the journal's name; "" = .rocsmith. Each layer of changes has its own. Outputs
+				may go to .rocsmith-x/overlay/, which every view hides */
 	struct str
-		identity; /* everything but files that the set depends on; when it changes, no run
-				is current */
+		identity; /* everything except files that the set depends on; if it changes, no earlier
+				run is current */
 	enum errcode failure; /* the code for an output that cannot be written */
 	unsigned jobs;
 };
@@ -95,50 +95,51 @@ struct manifest;
 struct session {
 	struct arena *a;
 	const struct change_request *request;
-	struct str root, base; /* absolute: the sources; where the journal is, "" = only looking */
-	struct str journal;    /* of base */
-	struct manifest *old;  /* of base; NULL = none */
+	struct str root,
+		base; /* absolute: the sources; the folder of the journal, "" = write nothing */
+	struct str journal;   /* the journal of base */
+	struct manifest *old; /* the manifest of base; NULL = none */
 	struct view view;
-	int lock, source_lock;      /* of base; of root, shared, when that is another folder */
-	struct fs_tree *out, *tree; /* both guarded */
+	int lock, source_lock;      /* on base; a shared one on root if that is another folder */
+	struct fs_tree *out, *tree; /* the guards of base and root */
 };
 
-/* Locks BASE, waiting for another run on it, and opens the view. E_USAGE when the folders do not
- * fit each other. The session must be closed also when this fails. */
+/* Locks BASE, waiting for another run on it, and opens the view. E_USAGE if dir and out contradict each other or an
+ * earlier run. Close the session even if this fails. */
 MUST_USE struct err *session_open(
 	struct arena *a, const struct change_request *request, struct session *ret);
-/* *yes: nothing that the last run looked at or wrote has changed; the set (without texts) and the report are those
- * of that run then. Costs one stat for each folder, source and output. */
+/* Sets *yes if nothing that the last run read or wrote has changed; then returns that run's set (without texts) and
+ * report. Costs one stat for each folder, source and output. */
 MUST_USE struct err *session_current(
 	struct session *s, struct change_set *ret, struct str *ret_report, bool *yes);
-/* Writes the texts; CHANGE_SKIPPED for outputs that are up to date. In a dry run only the statuses
- * are set. An output that cannot be written becomes CHANGE_FAILED; a plain copy that cannot is
- * added to the set. The report is bytes of the caller's, kept for session_current(). */
+/* Writes the texts; outputs that are up to date become CHANGE_SKIPPED. A dry run only sets the statuses. An output
+ * that cannot be written becomes CHANGE_FAILED; a plain copy that cannot be written is added to the set. The report
+ * is opaque to us and kept for session_current(). */
 MUST_USE struct err *session_apply(struct session *s, struct change_set *t, struct str report);
 void session_close(struct session *s);
 
-/* ---- afterwards ---- */
+/* ---- state and restore ---- */
 
-/* The journal of this name ("" = .rocsmith) in dir, a tree changed in place or an overlay folder. A
- * name begins with .rocsmith: such names are hidden from every view of a tree. */
+/* The path of the journal with this name ("" = .rocsmith) in dir, a tree changed in place or an overlay folder. Every
+ * name begins with .rocsmith, so that views of a tree hide it. */
 struct str changes_journal(struct arena *a, struct str dir, struct str name);
-bool changes_made(struct str journal); /* is there one? */
+bool changes_made(struct str journal); /* does the journal have a manifest? */
 /* The state of a file that an earlier run made. */
 enum change_state { STATE_CURRENT, STATE_STALE, STATE_EDITED, STATE_MISSING, STATE_ORPHAN };
 struct change_entry {
 	struct str output, source;
-	enum change_state state; /* STALE: the source changed since; EDITED: the output was changed
-				    by someone else; ORPHAN: the source is gone */
-	bool replaced;           /* an original is kept */
+	enum change_state
+		state; /* STALE: the source changed since; EDITED: someone else changed the output;
+				    ORPHAN: the source is gone */
+	bool replaced; /* an original is kept */
 };
 struct change_entries {
 	struct change_entry *v;
 	size_t n, cap;
 };
 MUST_USE struct err *changes_state(struct arena *a, struct str journal, struct change_entries *ret);
-/* Takes back everything that earlier runs did: outputs go, originals return, the journal too.
- * Outputs that were edited since are kept, listed in *ret_kept, and stay known, unless force.
- * E_NOENT when nothing was done. */
+/* Undoes all earlier runs: removes outputs and the journal, restores originals. Unless `force`, outputs that were
+ * edited since stay, in the manifest too, and are listed in *ret_kept. E_NOENT if there is no journal. */
 MUST_USE struct err *changes_restore(
 	struct arena *a, struct str journal, bool force, struct strs *ret_kept);
 

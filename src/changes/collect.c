@@ -1,5 +1,5 @@
-/* Collects the outputs of a run: the texts of the set and, in an overlay, copies of all other files, with links as
- * they are and empty folders. */
+/* Collects the outputs of a run: the texts of the set and, for an overlay, copies of all other files. Links are copied
+ * as links, and empty folders are kept. */
 #include <errno.h>
 
 #include "base/fs.h"
@@ -7,7 +7,7 @@
 #include "base/proc.h"
 #include "changes/apply_int.h"
 
-/* A later put of the same output takes the place of an earlier one. */
+/* A later put of the same output replaces the earlier one. */
 static void add_put(struct apply *p, const struct put *put)
 {
 	size_t at = (size_t)(uintptr_t)map_get(&p->by_output, put->made.output);
@@ -31,7 +31,7 @@ void change_fail(struct change *c, struct err *e)
 	c->error = err_join(c->error, e);
 }
 
-/* A text, and the file at its place among the sources. */
+/* A change with a text, and the file at its output's path in the source tree. */
 struct text_place {
 	const struct apply *p;
 	struct change *change;
@@ -49,7 +49,7 @@ static struct err *look_at_place(struct arena *tmp, void *text)
 	return NULL;
 }
 
-/* The output of a failed source is not written, and in an overlay no copy takes its place. */
+/* The output of a failed source is not written; an overlay gets no copy of the source instead. */
 static void add_text(struct apply *p, const struct text_place *t)
 {
 	struct change *c = t->change;
@@ -88,11 +88,11 @@ bool collect_keeps(const struct apply *p, const struct made *e)
 
 struct copy_walk {
 	struct apply *p;
-	struct map sources; /* path -> struct seen *: the sources that the last run saw */
-	struct strs todo;   /* folders to be listed, relative */
+	struct map sources; /* path -> struct seen *: the sources that the last run read */
+	struct strs todo;   /* folders to list, relative */
 };
 
-/* Adds a file that cannot be copied as a failed output. */
+/* Adds a failed output for a file that cannot be copied. */
 static void add_failed(struct copy_walk *w, struct str rel, struct err *e)
 {
 	struct put put = {.s = w->p->s, .error = e};
@@ -116,10 +116,10 @@ static void add_copy(struct copy_walk *w, struct str rel)
 	struct put put = {.s = w->p->s, .made = {.source = rel}};
 	const struct made *old = manifest_made(w->p->s->old, rel);
 	if (old && old->kind == MADE_TEXT && collect_keeps(w->p, old))
-		return; /* a text of another run */
+		return; /* the output of another run's change */
 	struct err *e = copy_of(w, rel, &put);
 	if (!e && put.made.kind == MADE_COPY && !S_ISREG(put.like.st_mode))
-		return; /* a socket, a pipe */
+		return; /* not a file: a socket or a pipe */
 	if (!e)
 		e = place_as_is(w->p, rel, &put);
 	if (e) {
@@ -146,7 +146,7 @@ static struct err *read_dir(struct copy_walk *w, struct str rel)
 	view_note_dir(&s->view, dir, &st);
 	VEC_EACH (const struct fs_name, n, &names) {
 		struct str path = top ? n->name : path_join(a, rel, n->name);
-		/* the history stays where it is; that of a submodule is part of the tree */
+		/* the top .git is not copied; a submodule's .git is part of the tree */
 		bool history = top && str_eq(n->name, S(".git")) && !s->request->history;
 		if (history || str_starts(n->name, S(".rocsmith")) ||
 			view_hides(&s->view, path_join(a, s->root, path)))
@@ -187,7 +187,7 @@ struct err *collect_puts(struct apply *p)
 		if (c->text.p || c->status == CHANGE_FAILED)
 			texts[n++] = (struct text_place){
 				.p = p, .change = c, .there.why = c->absent ? ENOENT : 0};
-		else if (c->status == CHANGE_OK) /* another source gives this output */
+		else if (c->status == CHANGE_OK) /* another source produces this output */
 			c->status = CHANGE_SKIPPED;
 	}
 	pool_add_each(p->pool, texts, n, sizeof(*texts), look_at_place);

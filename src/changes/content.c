@@ -1,4 +1,4 @@
-/* Compares what lies at an output's place with what we made: by signature when that is enough, or else by content. */
+/* Compares the file at an output's path with the one we made: by signature if that is conclusive, else by content. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -50,12 +50,14 @@ uint64_t sig_exact(int fd)
 			return 0;
 		before = now.ctime;
 	}
-	return sig_now() == start ? st.st_dev : 0; /* if the clock ticked, it may have been that */
+	return sig_now() == start
+		       ? st.st_dev
+		       : 0; /* if the clock ticked, the tick may explain the different times */
 }
 
 bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact)
 {
-	/* times without a fraction mean a file system that counts in seconds, or in steps of two */
+	/* a time without a fraction suggests a file system whose resolution is one or two seconds */
 	uint64_t ctime = sig_of(st).ctime, step = ctime % 1000000000u ? 0 : 2000000000u;
 	return (!exact || st->st_dev != exact) && ctime + step >= start;
 }
@@ -109,7 +111,7 @@ static bool same_link(struct arena *tmp, struct str here, struct str there)
 	return !a && !b && str_eq(one, other);
 }
 
-/* The sum of a copy is only known if its signature was no proof. */
+/* A copy has a stored sum only if its signature was inconclusive. */
 static struct err *read_content(
 	const struct manifest *m, struct str base, const struct made *e, enum content *ret)
 {

@@ -1,6 +1,6 @@
 /* The unified diff of two texts, as diff -u prints it, by the greedy algorithm of Myers (1986) over lines. Its cost
- * grows with the square of the number of differences; after MOST_EDITS of them the search begins anew from where
- * it is. The output is still right then, if not the shortest.
+ * grows with the square of the number of differences, so after MOST_EDITS of them the search restarts at its current
+ * position. The diff is then still correct, but perhaps not the shortest.
  */
 #include "base/buf.h"
 #include "changes/changes.h"
@@ -9,10 +9,10 @@ enum { CONTEXT = 3, MOST_EDITS = 256 };
 
 struct side {
 	struct strs lines; /* with their newlines */
-	bool *common;      /* of each line: is it on both sides? */
+	bool *common;      /* for each line: is it on both sides? */
 };
 
-/* The search goes in rounds, each from the lines (i, k). row[e][e + c] is the furthest line of the old text that a
+/* The search works in rounds; each starts at the lines (i, k). row[e][e + c] is the furthest line of the old text that a
  * path with e edits reaches on the diagonal c. */
 struct diff_search {
 	struct side old, new;

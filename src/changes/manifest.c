@@ -1,6 +1,6 @@
-/* The manifest's bytes, read with a cursor that never leaves them, and its seal. A tree of sources may come from
- * strangers, and its .rocsmith with it; what such a manifest says would have files replaced and removed. So
- * each one carries an HMAC of its body, made with a key that lies in no tree: FS_STATE "key". */
+/* Reads and writes the manifest's bytes (reads are bounds-checked) and its seal. A source tree may come from strangers
+ * together with its .rocsmith, and a forged manifest could make us replace or remove files. So each manifest
+ * carries an HMAC of its body, whose key is stored outside all trees: FS_STATE "key". */
 #include "changes/manifest.h"
 
 #include <libdeflate.h>
@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "formats/le.h"
 
-/* *_BYTES: of each record, without the texts' own. */
+/* *_BYTES: the size of a record with empty texts. */
 enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
 enum { KEY_BYTES = 64 };
 
@@ -34,7 +34,7 @@ struct str base_file(struct arena *a, struct str journal, const char *name)
 	return str_fmt(a, "%.*s/%s", STR(journal), name);
 }
 
-/* How many folders up an output leads, and the rest of it. */
+/* The number of leading "../" of an output, and the rest of the path. */
 static unsigned ups(struct str output, struct str *ret_rest)
 {
 	unsigned n = 0;
@@ -134,7 +134,7 @@ static uint32_t checksum(struct str body)
 	return libdeflate_crc32(libdeflate_crc32(0, head, HEAD), body.p, body.n);
 }
 
-/* That of an overlay has megabytes, so there is one buffer, whose head is filled in last. */
+/* An overlay's manifest has megabytes, so it is built in a single buffer, whose head is filled in last. */
 struct str manifest_text(struct arena *a, const struct manifest *m)
 {
 	BUF(b, a);
@@ -160,7 +160,7 @@ static struct err *read_key(struct arena *a, struct str path, struct str *ret)
 	return NULL;
 }
 
-/* Makes the key under a lock, since two processes may want the first one at once. */
+/* Makes the key under a lock, since two processes may need the first key at the same time. */
 static struct err *make_key(struct arena *a, struct str path, struct str *ret)
 {
 	CLEANUP(fd_closep) int lock = -1;
@@ -234,7 +234,7 @@ struct err *manifest_add(const struct manifest *m)
 	struct err *e = fs_append(path, text);
 	if (!e)
 		return NULL;
-	err_free(e); /* part of it may be written; a new file replaces all of it */
+	err_free(e); /* it may be partly written; replace the whole file */
 	return manifest_write(m);
 }
 
@@ -252,7 +252,7 @@ struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *
 	if (!e)
 		return NULL;
 	err_free(
-		e); /* this file system cannot exchange: sync the new one before it replaces the old */
+		e); /* this file system cannot exchange names: sync the new file before it replaces the old */
 	TRY(fs_sync(staged));
 	return fs_move(staged, path, true);
 }
@@ -284,7 +284,7 @@ static struct sum get_sum(struct unpack *c)
 	return s;
 }
 
-/* An output lies inside BASE; that of a tree changed in place may also lie above it, behind leading "../". */
+/* An output must lie inside BASE; when a tree is changed in place, leading "../" may also lead above it. */
 static bool good_output(const struct manifest *m, struct str output)
 {
 	struct str rest;
@@ -292,7 +292,7 @@ static bool good_output(const struct manifest *m, struct str output)
 	       !str_contains(rest, S("/../"));
 }
 
-/* Drops outputs above BASE if the tree was changed elsewhere: it must not reach out of itself here. */
+/* Drops outputs above BASE if the tree was moved since it was changed: "../" now leads to unrelated folders. */
 static void forget_others(struct manifest *m, struct str base)
 {
 	struct str rest;
@@ -382,7 +382,7 @@ struct err *manifest_parse(struct arena *a, struct str text, struct manifest *re
 	return c.bad ? err_new(E_CORRUPT, "it has a damaged record") : NULL;
 }
 
-/* The remedy depends on whether originals are at stake. */
+/* The remedy depends on whether the journal holds originals. */
 static struct err *damaged(struct str journal, struct err *why)
 {
 	ARENA(tmp);
@@ -421,7 +421,7 @@ static struct err *read_journal(struct arena *a, struct str journal, struct mani
 		return NULL;
 	struct manifest *m = NEW(a, struct manifest);
 	struct err *e = manifest_parse(a, text, m);
-	if (e) { /* a power failure before the sync may have torn it; the one before counts then */
+	if (e) { /* a power failure before the sync may have torn it; then use the previous manifest */
 		struct err *none = fs_read(a, fs_temp_name(a, path), MANIFEST_LIMIT, &text);
 		if (!none)
 			none = manifest_parse(a, text, m);

@@ -1,4 +1,4 @@
-/* Finds the place of an output. Nothing is written through a link that leads out of the tree; a link inside the
+/* Finds the path of an output. Nothing is written through a link that leads out of the tree; a link inside the
  * tree is followed, as writing into the file would do. */
 #include <errno.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 struct parent_folder {
 	struct str real; /* relative to base, free of links */
 	bool good;
-	bool is_new;     /* it is not there yet */
-	const char *why; /* the reason if it is not good */
+	bool is_new;     /* it does not exist yet */
+	const char *why; /* the reason if not good */
 };
 
-/* The path, which is free of links, relative to dir; .p is NULL when it is outside. */
+/* Makes a link-free path relative to dir; .p is NULL if it is outside. */
 static struct str path_inside(struct arena *a, struct str path, struct str dir)
 {
 	struct str real = dir;
@@ -24,7 +24,7 @@ static struct str path_inside(struct arena *a, struct str path, struct str dir)
 
 static struct parent_folder *find_parent(struct apply *p, struct str dir);
 
-/* A folder that does not exist will be made if its parent is good. */
+/* Schedules a missing folder for creation if its parent is good. */
 static void want_folder(struct apply *p, struct str dir, struct parent_folder *ret)
 {
 	const struct parent_folder *up = find_parent(p, path_dir(dir));
@@ -43,7 +43,7 @@ static void look_at_folder(struct apply *p, struct str dir, struct parent_folder
 	const struct parent_folder *up = find_parent(p, path_dir(dir));
 	struct str real = {0};
 	struct stat st;
-	/* nearly all: a real folder in one that was reached without links */
+	/* the common case: a real folder whose parent was reached without links */
 	if (up->good && !up->is_new && str_eq(up->real, path_dir(dir)) &&
 		fs_try_lstat(path_join(p->a, p->s->base, dir), &st) && S_ISDIR(st.st_mode)) {
 		ret->real = str_dup(p->a, dir);
@@ -74,7 +74,7 @@ static struct parent_folder *find_parent(struct apply *p, struct str dir)
 	return known;
 }
 
-/* Replaces an output that is a link by the file of the tree that it leads to. */
+/* Replaces an output that is a link by its target, which must lie inside the tree. */
 static struct err *follow_link(struct apply *p, struct str *output)
 {
 	struct str path = path_join(p->a, p->s->root, *output), target = {0}, real;
@@ -90,7 +90,7 @@ static struct err *follow_link(struct apply *p, struct str *output)
 	return NULL;
 }
 
-/* Adds the missing folders of an output above the tree. */
+/* Schedules the missing folders of an output above the tree. */
 static void missing_outside(struct apply *p, struct str dir)
 {
 	if (str_eq(path_base(dir), S("..")) || fs_is_dir(base_path(p->a, p->s->base, dir)) ||
@@ -100,8 +100,8 @@ static void missing_outside(struct apply *p, struct str dir)
 	strs_add(p->a, &p->dirs, dir);
 }
 
-/* In place, an output may lie beside a source outside of the project (torch's hipify does that); an overlay has no
- * place for it. */
+/* In place, an output may lie beside a source outside the project (torch's hipify does that); an overlay has no path
+ * for it. */
 static struct err *place_outside(struct apply *p, struct str output, struct put *ret)
 {
 	ret->made.output = output;
@@ -151,7 +151,7 @@ struct err *place_find(struct apply *p, struct str output, bool link, struct put
 		return place_outside(p, output, ret);
 	if (link)
 		TRY(follow_link(p, &output));
-	/* a journal's folder is ours alone, but for its overlay/, which holds files for builds */
+	/* a journal's folder is reserved, except its overlay/, which holds files for builds */
 	struct str rest = str_sub(output, str_chr(output, '/'), output.n);
 	if (str_starts(output, S(".rocsmith")) && !str_starts(rest, S("/overlay/")))
 		return err_new(

@@ -1,4 +1,4 @@
-/* One output on its way: examine what is in its place, write the new content beside it, put it there. */
+/* Writes one output in three steps: examine the present file, stage the new content beside it, rename it into place. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static struct str shown_path(struct arena *tmp, const struct put *p)
 	return path_join(tmp, o->in_place ? o->dir : o->out, p->made.output);
 }
 
-/* The file there is somebody else's, or ours and edited since. */
+/* Handles a present file that is someone else's, or ours but edited since. */
 static struct err *examine_foreign(struct put *p)
 {
 	bool known = p->old && p->old->kind != MADE_FOUND;
@@ -44,7 +44,7 @@ static struct err *examine_foreign(struct put *p)
 	return NULL;
 }
 
-/* Does the output's place have the right content already? */
+/* Does the present file already have the right content? */
 static bool has_content(struct arena *tmp, const struct put *p)
 {
 	struct str there, want = p->text;
@@ -63,7 +63,7 @@ static bool has_content(struct arena *tmp, const struct put *p)
 	return !e && !source && str_eq(there, want);
 }
 
-/* Is it known without reading that the signature is that of the last run, and the content, too? */
+/* Do signatures and sums show, without reading, that the file is still what the last run made and this run wants? */
 static bool known_same(const struct put *p)
 {
 	if (!p->old || p->old->kind != p->made.kind || !sig_eq(&p->there, &p->old->sig))
@@ -90,7 +90,7 @@ static struct err *examine_file(struct arena *tmp, struct put *p)
 		return examine_foreign(p);
 	p->what = PUT_OVER;
 	p->was_original = content == CONTENT_ORIGINAL;
-	/* after a kill it may be either of the two that the intent named; a copy has no known sum */
+	/* after a kill it may have either content named by the intent; a copy has no stored sum */
 	if (content == CONTENT_MADE && old)
 		p->made.before = sig_eq(&p->there, &p->old->sig) && !sum_none(&p->old->hash)
 					 ? p->old->hash
@@ -103,15 +103,15 @@ static struct err *examine(struct arena *tmp, struct put *p)
 	struct stat st;
 	if (p->made.kind == MADE_TEXT)
 		p->made.hash = sum_of(p->text);
-	if (p->old && p->old->replaced) /* an original stays known as long as it is there */
+	if (p->old && p->old->replaced) /* keep the record of an original while it exists */
 		p->made.replaced = fs_present(base_original(tmp, p->s->journal, p->made.output));
 	p->what = PUT_NEW;
 	if (p->seen)
 		st = p->seen->st;
 	bool there = p->seen ? !p->seen->why : fs_try_lstat(p->path, &st);
 	int why = p->seen ? p->seen->why : errno;
-	/* In place a file keeps its mode. In an overlay a translation gets the mode of the file that it stands
-	 * for, less the umask. */
+	/* In place a file keeps its mode. In an overlay a translation gets the mode of the source tree's file at the
+	 * same path, less the umask. */
 	struct stat like;
 	if (p->made.kind == MADE_TEXT && in_place(p))
 		p->mode = there && S_ISREG(st.st_mode) ? (st.st_mode & 0777) | FS_EXACT : 0;
@@ -142,7 +142,7 @@ struct err *put_examine(struct arena *tmp, void *put)
 	return NULL;
 }
 
-/* ---- writing beside ---- */
+/* ---- staging ---- */
 
 static struct err *stage_content(const struct put *p, struct str staged)
 {
@@ -160,8 +160,8 @@ static struct err *stage_content(const struct put *p, struct str staged)
 	return e ? err_wrap(e, "cannot write '%.*s'", STR(p->path)) : NULL;
 }
 
-/* A source that is gone, or a folder that cannot be used, fails this output alone. A full disk stops everything,
- * while nothing is changed yet. */
+/* A missing source or an unusable folder fails only this output. A full disk stops the run, before anything is
+ * changed. */
 struct err *put_stage(struct arena *tmp, void *put)
 {
 	struct put *p = put;
@@ -185,7 +185,7 @@ struct err *put_abandon(struct arena *tmp, void *put)
 
 /* ---- putting in place ---- */
 
-/* Gives the file at path a second name; copies it where the file system does not let us link. */
+/* Gives the file at path a second name; copies it if the file system refuses the link. */
 static struct err *second_name(struct arena *tmp, const struct put *p, struct str to)
 {
 	struct stat st;
@@ -203,7 +203,7 @@ static struct err *second_name(struct arena *tmp, const struct put *p, struct st
 	return fs_move(copy, to, true);
 }
 
-/* A free name in kept/. */
+/* An unused name in kept/. */
 static struct str kept_name(struct arena *tmp, const struct put *p)
 {
 	struct str first = base_slot(tmp, p->s->journal, "kept", p->made.output);
@@ -213,7 +213,7 @@ static struct str kept_name(struct arena *tmp, const struct put *p)
 	return name;
 }
 
-/* Keeps the file that will be replaced: in kept/ if it is an edited output, else as the original. */
+/* Saves the file that will be replaced: in kept/ if it is an edited output, else as the original. */
 static struct err *keep_file(struct arena *tmp, const struct put *p)
 {
 	if (p->keep_aside)

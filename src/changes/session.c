@@ -1,4 +1,4 @@
-/* Opens a session (lock, manifest, view), and finds out quickly that nothing changed. */
+/* Opens a session (lock, manifest, view), and checks quickly whether anything changed since the last run. */
 #include <time.h>
 
 #include "base/fs.h"
@@ -14,8 +14,8 @@ struct str changes_journal(struct arena *a, struct str dir, struct str name)
 	return path_join(a, dir, name.n ? name : S(".rocsmith"));
 }
 
-/* Waits in small steps, so that Ctrl-C ends it. A restore may remove the folder between our making it and opening
- * the lock in it; then it is made again. */
+/* Waits in small steps, so that Ctrl-C takes effect. A restore may remove the journal after we create it and before we
+ * open the lock in it; then we create it again. */
 struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 {
 	const struct timespec step = {.tv_nsec = 20000000};
@@ -29,7 +29,7 @@ struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 			e = shared ? fs_lock_shared(path, false, ret_fd)
 				   : fs_lock(path, false, ret_fd);
 		if (e && shared && (e->code == E_NOENT || e->code == E_PERM)) {
-			err_freep(&e); /* nothing to read, or not ours to lock */
+			err_freep(&e); /* there is no journal to read, or we may not lock it */
 			*ret_fd = -1;
 		}
 		if (!e || (e->code != E_LOCKED && (e->code != E_NOENT || gone++ > 100)))
@@ -62,7 +62,7 @@ static struct err *check_kind(const struct session *s)
 		"choose another folder with -o");
 }
 
-/* The view hides what was made in root; that is the base, or there is an overlay elsewhere. */
+/* The view hides outputs made in root. In place, base's manifest lists them; for an overlay, root's own manifest. */
 static struct err *open_view(struct session *s)
 {
 	struct manifest *made = s->old;
@@ -79,8 +79,8 @@ static struct err *open_view(struct session *s)
 	return NULL;
 }
 
-/* A killed run can only have begun what its intent names. A folder that is gone, or no longer ours to change, does
- * not keep us from the others. */
+/* A killed run can have staged only outputs that its intent names. A folder that is gone or no longer writable does not
+ * stop the cleanup of the others. */
 struct err *session_tidy(const struct manifest *m, struct str base)
 {
 	ARENA(tmp);
@@ -137,9 +137,9 @@ void session_close(struct session *s)
 	fs_unguardp(&s->tree);
 }
 
-/* ---- is everything as it was? ---- */
+/* ---- is the last run still current? ---- */
 
-/* A share of the manifest's records, checked by one thread. */
+/* The part of the manifest's records that one thread checks. */
 struct record_share {
 	const struct session *s;
 	int root, base; /* fds */
@@ -153,7 +153,7 @@ static bool seen_same(const struct record_share *l, const struct seen *s)
 	struct stat st;
 	bool there = fs_try_stat_in(l->root, s->path, true, &st);
 	struct str path = path_join(&tmp, l->s->root, s->path);
-	if (s->kind == SEEN_PROBE) /* a probe that finds our own output now found nothing then */
+	if (s->kind == SEEN_PROBE) /* a probe counted our own outputs as absent */
 		return there != s->absent || (there && view_hides(&l->s->view, path));
 	struct sig now = {0};
 	if (there)
@@ -192,7 +192,7 @@ static struct err *check_share(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* True when every record of the manifest still holds; shares of them are checked side by side. */
+/* Sets *yes if every record of the manifest still holds; threads check the shares in parallel. */
 static struct err *check_records(const struct session *s, int root, int base, bool *yes)
 {
 	const struct manifest *m = s->old;

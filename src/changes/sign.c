@@ -1,8 +1,8 @@
-/* Takes, after the writing, the signatures by which the next run will know that nothing changed.
+/* Takes the signatures of outputs and sources after writing, so that the next run can see whether anything changed.
  *
- * A file that is changed twice within one tick of the kernel's clock shows the same times. So we look at our outputs
- * only when that tick is over, unless the file system is exact (sig_exact). Sources count as they were when they
- * were read; those read within a tick of their last change are read again now.
+ * A file that is changed twice within one tick of the kernel's clock shows the same times. So we stat our outputs
+ * only after that tick, unless the file system is exact (sig_exact). A source's signature is the one it had when it
+ * was read; a source read within a tick of its last change is read again now.
  */
 #include <string.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "changes/apply_int.h"
 
-/* A signature that could hide a change is not noted; the next run compares the content then. */
+/* A signature that could hide a change is not recorded; the next run then compares the content. */
 static struct err *sign_put(struct arena *tmp, void *put)
 {
 	(void)tmp;
@@ -32,7 +32,7 @@ static struct err *sign_put(struct arena *tmp, void *put)
 	return NULL;
 }
 
-/* A copy gets its sum as well: by the next run its source may be gone. */
+/* A copy without a signature gets a sum instead: by the next run its source may be gone. */
 static struct err *sign_at_last(struct arena *tmp, void *put)
 {
 	struct put *p = put;
@@ -42,21 +42,21 @@ static struct err *sign_at_last(struct arena *tmp, void *put)
 	return NULL;
 }
 
-/* ---- what was read ---- */
+/* ---- sources ---- */
 
 static struct str full_path(struct arena *a, const struct apply *p, struct str path)
 {
 	return str_eq(path, S(".")) ? p->s->root : path_join(a, p->s->root, path);
 }
 
-/* The path as the view notes it: relative to root if it is inside. */
+/* The path as the view records it: relative to root if inside it. */
 static struct str noted_name(struct arena *a, const struct apply *p, struct str path)
 {
 	struct str rel = path_rel(a, path, p->s->root);
 	return path_is_inside(rel) ? rel : path;
 }
 
-/* Maps the names of sources that became originals, and of originals that came back, to their new ones. */
+/* Maps old names to new ones, for sources that became originals and originals that were restored. */
 static void find_moved(struct arena *a, struct apply *p, struct map *moved)
 {
 	struct str base = p->s->base, journal = p->s->journal;
@@ -76,8 +76,8 @@ static void find_moved(struct arena *a, struct apply *p, struct map *moved)
 	}
 }
 
-/* Gives moved sources their new names. A rename changes ctime only, so the signature is renewed when the rest of
- * it is the same. */
+/* Gives moved sources their new names. A rename changes only ctime, so if the rest of the signature is the same, it is
+ * replaced by the present one. */
 static void follow_moved(struct apply *p)
 {
 	ARENA(tmp);
@@ -99,8 +99,8 @@ static void follow_moved(struct apply *p)
 	}
 }
 
-/* Folders that we changed get their present signature, unless somebody else changed them, too. Files that were read
- * within a tick of their last change are read again. */
+/* Gives folders that we changed their present signature, but marks those that someone else changed too as racy. Reads
+ * files again that were read within a tick of their last change. */
 static void sign_seen(struct apply *p)
 {
 	ARENA(tmp);
@@ -125,8 +125,8 @@ static void sign_seen(struct apply *p)
 	}
 }
 
-/* Adds the sources of outputs that stay, as earlier runs knew them, and those of plain copies, unless the caller
- * read them, too. */
+/* Adds the sources of plain copies, and those of earlier outputs that stay, with the signatures of the earlier run;
+ * skips sources that the caller read itself. */
 static void add_other_sources(struct apply *p)
 {
 	ARENA(tmp);
@@ -163,7 +163,7 @@ struct err *sign_all(struct apply *p, bool wrote)
 	bool again = false;
 	VEC_EACH (const struct put, put, &p->puts)
 		again = again || put->unsure;
-	/* until the clock of file times has passed that moment; it may lag by more than a tick */
+	/* wait until the clock for file times has passed `written`; it may lag by more than a tick */
 	bool wait = wrote && (again || !p->s->view.exact);
 	for (unsigned i = 0; wait && i < 200 && sig_now() <= written; i++)
 		(void)nanosleep(&step, NULL);

@@ -1,4 +1,4 @@
-/* Finds out what became of the outputs of earlier runs. */
+/* Reports the state of the outputs of earlier runs: current, stale, edited, missing or orphaned. */
 #include "base/fs.h"
 #include "changes/manifest.h"
 
@@ -44,7 +44,7 @@ static struct err *add_state(struct state_look *l, const struct made *e, struct 
 	struct change_entry entry = {.output = e->output, .source = e->source};
 	entry.replaced = e->replaced && fs_present(base_original(l->a, l->m->journal, e->output));
 	if (e->replaced && !entry.replaced && content == CONTENT_OTHER)
-		return NULL; /* a killed run never came to it */
+		return NULL; /* a killed run never reached it */
 	if (content == CONTENT_ORIGINAL || content == CONTENT_NONE)
 		entry.state = STATE_MISSING;
 	else if (content == CONTENT_OTHER)
@@ -78,7 +78,7 @@ struct err *changes_state(struct arena *a, struct str journal, struct change_ent
 		return err_new(
 			E_NOENT, "'%.*s' was not translated by rocsmith", STR(path_dir(shown)));
 	l.m = m;
-	/* the sources of a tree may have moved with it; those of an overlay are where they were */
+	/* a tree may have been moved with its sources; an overlay's sources are still at the recorded path */
 	l.root = m->kind == BASE_IN_PLACE || !m->root.n ? l.base : m->root;
 	VEC_EACH (struct seen, s, &m->seen)
 		if (s->kind == SEEN_FILE)

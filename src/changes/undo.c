@@ -1,5 +1,5 @@
-/* Takes back what earlier runs did: an output goes or its original comes back, and folders that we made go when
- * they are empty. */
+/* Undoes earlier runs: removes outputs or restores their originals, and removes the folders that we made once they are
+ * empty. */
 #include "changes/apply_int.h"
 
 #include "base/fs.h"
@@ -16,7 +16,7 @@ struct err *undo_one(
 		return NULL;
 	TRY(made_content(m, base, e, &content));
 	if (content == CONTENT_OTHER && e->replaced && !original)
-		return NULL; /* a killed run never came to it, or its undo is done already */
+		return NULL; /* a killed run never reached it, or a killed undo already restored it */
 	if ((content == CONTENT_OTHER && !force) ||
 		(content == CONTENT_MADE && e->replaced && !original)) {
 		*ret = UNDO_EDITED;
@@ -31,7 +31,7 @@ struct err *undo_one(
 	if (!original)
 		return fs_remove(output);
 	struct str kept = base_original(&tmp, m->journal, e->output);
-	/* when both are names of one file, rename() would keep both */
+	/* if both are names of the same file, rename() does nothing */
 	return content == CONTENT_ORIGINAL ? fs_remove(kept) : fs_move(kept, output, true);
 }
 
@@ -57,7 +57,7 @@ struct err *undo_dirs(
 
 /* ---- restore ---- */
 
-/* Removes empty folders only: somebody may still want the files in the others. */
+/* Removes only empty folders: the user may still need the files in the others. */
 static struct err *prune(struct str dir)
 {
 	ARENA(tmp);
@@ -73,7 +73,7 @@ static struct err *prune(struct str dir)
 	return fs_remove_empty(dir);
 }
 
-/* Everything is taken back, so our own folder goes; the lock is the last file. */
+/* Removes the journal once everything is undone; the lock is the last file to go. */
 static struct err *remove_journal(struct str journal, bool force)
 {
 	ARENA(tmp);
@@ -128,7 +128,7 @@ static struct err *restore(
 	e = undo_dirs(m, base, NULL, &left);
 	if (e)
 		return err_join(e, first);
-	if (ret_kept->n || first) /* what could not be taken back stays known */
+	if (ret_kept->n || first) /* keep the records of outputs that could not be undone */
 		return err_join(first, manifest_write(&left));
 	TRY(remove_journal(m->journal, force));
 	return m->kind == BASE_OVERLAY ? fs_remove_empty(base) : NULL;
@@ -149,6 +149,6 @@ struct err *changes_restore(struct arena *a, struct str journal, bool force, str
 	TRY(manifest_read(a, path, &m));
 	if (m)
 		return restore(a, m, force, ret_kept);
-	/* a killed restore, or a run that was killed at its start */
+	/* left by a killed restore, or by a run killed at its start */
 	return fs_writes_forbidden() ? NULL : remove_journal(path, force);
 }

@@ -1,4 +1,4 @@
-/* The view and its notes; see view.h. Reading needs no lock; only the notes have one. */
+/* Implements the view and its notes; see view.h. Reading needs no lock; only the notes have one. */
 #include "changes/view.h"
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ void view_close(struct view *v)
 	*v = (struct view){0};
 }
 
-/* The path relative to root, or the path itself when it is outside. */
+/* The path relative to root, or the path itself if it is outside. */
 static struct str relative(const struct view *v, struct str path)
 {
 	if (v->root.n == 1)
@@ -52,7 +52,7 @@ static struct str relative(const struct view *v, struct str path)
 
 /* ---- notes ---- */
 
-/* The first look counts, so that any later change shows. */
+/* Records a path once: the first signature is kept, so that any later change shows. */
 static void note(const struct view *v, struct seen s)
 {
 	struct view_notes *n = v->notes;
