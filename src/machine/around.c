@@ -1,4 +1,4 @@
-/* The surroundings of a program: variables of its environment, and room on the disks that it would write to. */
+/* The environment variables that ROCm and PyTorch read, and the free space on disks that programs write to. */
 #include "machine/facts.h"
 #include "target/target.h"
 
@@ -20,7 +20,7 @@ static void read_variables(struct root *r, struct machine *m)
 		const struct variable *v = &variable_table()[i];
 		read_variable(r, m, str_from(v->name), v->effect);
 	}
-	/* As libhsakmt reads them (since ROCm 6.2): the variable of a GPU's own node beats the one for all. */
+	/* libhsakmt (since ROCm 6.2) prefers the variable with the GPU's own node number to the one for all GPUs. */
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		struct str own = str_fmt(r->a, "%.*s_%u", STR(all), g->node);
 		bool is_own = read_variable(r, m, own,
@@ -32,7 +32,7 @@ static void read_variables(struct root *r, struct machine *m)
 		g->override = name;
 		g->override_target = target_from_kfd(r->a, parse_override(r->a, value));
 	}
-	root_variable(r, S("HOME"), &value); /* a recording wants these, too */
+	root_variable(r, S("HOME"), &value); /* read only to get them into a recording */
 	root_variable(r, S("PATH"), &value);
 }
 
@@ -73,7 +73,7 @@ static void parse_disks(struct root *r, struct machine *m, struct str text)
 	}
 }
 
-/* A sysroot cannot show how large a disk is: it has the text .disks for that. */
+/* A sysroot cannot show the size of the machine's disks, so that a file .disks lists them. */
 static void read_disks(struct root *r, struct machine *m)
 {
 	const struct str list = S(".disks");

@@ -1,5 +1,5 @@
-/* A GPU's board, from the files of its PCI device: the memory that it may map, its firmware, its link; and the IOMMU in
- * front of it.
+/* A GPU's board, from the files of its PCI device: the RAM that it may map, its firmware, its PCIe link; and the mode
+ * of the IOMMU.
  *
  * Sources: Linux Documentation/ABI/testing/sysfs-bus-pci and sysfs-kernel-iommu_groups; drivers/gpu/drm/amd/amdgpu
  * (mem_info_gtt_total, FW_VERSION_ATTR, vbios_version, amdgpu_device_gpu_bandwidth()).
@@ -20,7 +20,7 @@ static bool is_card(struct root *r, struct str dir, struct str pci)
 	return is;
 }
 
-/* Folders that are one and the same on a machine; a plain copy may have only some of them. */
+/* The folders of the GPU's PCI device. On a real machine links make them the same; a plain copy may have only some. */
 static struct strs places_of(struct root *r, const struct machine_gpu *g)
 {
 	enum { CARDS_MAX = 256 };
@@ -37,7 +37,7 @@ static struct strs places_of(struct root *r, const struct machine_gpu *g)
 	root_list(r, S("sys/class/drm"), &names);
 	for (size_t i = 0; i < names.n && i < CARDS_MAX && g->pci.n; i++) {
 		struct str dir = str_fmt(r->a, "sys/class/drm/%.*s/device", STR(names.v[i]));
-		/* "card0-DP-1" is a plug of card0 */
+		/* "card0-DP-1" is a connector of card0 */
 		if (str_starts(names.v[i], S("card")) && !str_contains(names.v[i], S("-")) &&
 			is_card(r, dir, g->pci))
 			strs_add(r->a, &dirs, dir);
@@ -73,7 +73,8 @@ static void read_firmware(struct root *r, const struct strs *places, struct mach
 			version = root_line(r, path_join(r->a, dir, name));
 			name = clean_text(r->a, str_sub(name, 0, name.n - end.n));
 			if (version.n &&
-				!str_eq(version, S("0x00000000"))) /* 0: this GPU has none */
+				!str_eq(version,
+					S("0x00000000"))) /* the GPU has no such firmware */
 				*VEC_PUSH(r->a, &g->firmware) =
 					(struct machine_part){name, version};
 		}
@@ -88,7 +89,7 @@ struct link {
 	struct str speed, width; /* "16.0 GT/s PCIe", "8" */
 };
 
-/* The PCI device that this one's folder lies in, or "". */
+/* The PCI bridge whose folder contains this device's folder, or "". */
 static struct str bridge_above(struct str dir)
 {
 	struct str up = path_dir(dir), name = path_base(up);
@@ -120,14 +121,14 @@ static struct str link_text(struct arena *a, const struct link *l)
 	return known ? str_fmt(a, "%.*s x%.*s", STR(l->speed), STR(l->width)) : S("");
 }
 
-/* which: "current", "max", or, in a recording, "slot". */
+/* which: "current", "max", or "slot" (exists in recordings only). */
 static struct link read_link(struct root *r, struct str dir, const char *which)
 {
 	return (struct link){root_line(r, str_fmt(r->a, "%.*s/%s_link_speed", STR(dir), which)),
 		root_line(r, str_fmt(r->a, "%.*s/%s_link_width", STR(dir), which))};
 }
 
-/* A recording has the tree of bridges in no other form: what was found there is noted at the GPU's own device. */
+/* A recording does not contain the tree of bridges; the links found there are recorded in the GPU's own folder. */
 static void note_link(struct root *r, struct str dir, const char *which, const struct link *l)
 {
 	if (l->speed.n)
@@ -138,8 +139,9 @@ static void note_link(struct root *r, struct str dir, const char *which, const s
 			str_fmt(r->a, "%.*s\n", STR(l->width)));
 }
 
-/* A card may have bridges of its own (vendor 0x1002; those of AMD's processors have 0x1022): its link is the one of the
- * uppermost of these, as in amdgpu_device_gpu_bandwidth(). A sleeping GPU is not asked, since that would wake it. */
+/* A card may have bridges of its own (vendor 0x1002; those of AMD's processors have 0x1022): its link is that of the
+ * uppermost one, as in amdgpu_device_gpu_bandwidth(). A suspended GPU is skipped, since reading its link would wake
+ * it. */
 static bool find_link(struct root *r, struct str dir, struct machine_gpu *g)
 {
 	struct str port = root_real(r, dir), up;
@@ -157,7 +159,7 @@ static bool find_link(struct root *r, struct str dir, struct machine_gpu *g)
 	note_link(r, dir, "current", &now);
 	note_link(r, dir, "max", &card);
 	note_link(r, dir, "slot", &slot);
-	struct link most = card; /* what both ends can do */
+	struct link most = card; /* the most that both ends support */
 	if (tenths(slot.speed) && tenths(slot.speed) < tenths(most.speed))
 		most.speed = slot.speed;
 	if (lanes(slot.width) && lanes(slot.width) < lanes(most.width))
@@ -178,7 +180,8 @@ static bool has_parameter(const struct machine *m, const char *const *list)
 	return false;
 }
 
-/* The kernel's answer for the group that a GPU is in; without a group, what the kernel was told to do. */
+/* Takes the type of the IOMMU group of the first GPU that has one; without groups, the kernel's command line
+ * decides. */
 static void read_iommu(struct root *r, struct machine *m, struct strs *devices)
 {
 	static const char *const off[] = {"iommu=off", "amd_iommu=off", "intel_iommu=off", NULL};

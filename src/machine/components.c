@@ -1,5 +1,6 @@
-/* The contents of a ROCm: versions of its components, from headers and names of libraries, and the GPUs that `rocsmith
- * slim` left in it. A library's file is named after its version, libamdhip64.so.6.4.43482; two versions are both listed. */
+/* The contents of a ROCm: versions of its components, from headers and names of library files
+ * (libamdhip64.so.6.4.43482), and the GPUs whose code `rocsmith slim` kept. If a library has two versions, both are
+ * listed. */
 #include "machine/facts.h"
 #include "target/cut_list.h"
 
@@ -34,7 +35,7 @@ void read_libraries(struct root *r, struct str dir, struct machine_sdk *s)
 		if (!str_starts(name, S("lib")) || !is_version(version) ||
 			!str_is_one_of(stem, libraries))
 			continue;
-		/* libx.so.6 leads to libx.so.6.4, which comes next in the list */
+		/* libx.so.6 is a link to libx.so.6.4, which comes next in the sorted list */
 		if (i + 1 < names.n && str_starts(names.v[i + 1], longer))
 			continue;
 		add_part(r, s, stem, version);
@@ -42,7 +43,7 @@ void read_libraries(struct root *r, struct str dir, struct machine_sdk *s)
 	}
 }
 
-/* HIP's own version; its library may be named after the release of ROCm (6.4.60402). */
+/* Reads HIP's own version; the name of its library may show the release of ROCm instead (6.4.60402). */
 void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s)
 {
 	struct str text, path = path_join(r->a, dir, S("include/hip/hip_version.h"));
@@ -50,7 +51,8 @@ void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s)
 		add_part(r, s, S("hip"), parse_version_header(r->a, text, "HIP_VERSION_"));
 }
 
-/* "7.1.0-84" of .info/version, or what the header says; versions of parts that differ from it. */
+/* Reads the version of the ROCm from .info/version ("7.1.0-84"), else from its header, and from .info/version-* the
+ * versions of components that differ from it. */
 static void read_version(struct root *r, struct str dir, struct machine_sdk *s)
 {
 	static const struct str headers[] = {

@@ -1,4 +1,4 @@
-/* The amdgpu kernel driver, what keeps it away, and the GPUs that the PCI bus and DRM show. */
+/* The amdgpu kernel driver, the reasons why it does not load, and the GPUs that the PCI bus and DRM show. */
 #include "machine/facts.h"
 
 enum {
@@ -8,7 +8,7 @@ enum {
 	CLASS_ACCELERATOR = 0x12
 };
 
-/* modprobe reads these folders; a file hides those of its name in the later ones. */
+/* The files that modprobe reads: a file hides files of the same name in later folders. */
 static struct strs modprobe_files(struct root *r)
 {
 	static const struct str dirs[] = {S_INIT("etc/modprobe.d"), S_INIT("run/modprobe.d"),
@@ -23,7 +23,7 @@ static struct strs modprobe_files(struct root *r)
 	return files;
 }
 
-/* Whether modprobe.d(5) keeps amdgpu away, and the parameters that it sets. */
+/* Reads modprobe.d(5): is amdgpu blacklisted, and which parameters are set? */
 static void read_modprobe(struct root *r, struct machine *m)
 {
 	struct strs files = modprobe_files(r);
@@ -61,12 +61,14 @@ static bool is_near(struct arena *a, struct str x, struct str y)
 	return least > 3 && head + tail + 1 >= most;
 }
 
-/* "amdgpu.gtt_size=1": the kernel takes '-' for '_', and passes over a parameter that the module does not have with a
- * line in its log only. A short list may not be whole: then only a name that resembles one of it counts. */
+/* Checks a word such as "amdgpu.gtt_size=1". The kernel treats '-' as '_', and ignores a parameter that the module does
+ * not have, except for a line in its log. A sysroot's list of parameters may be incomplete: below WHOLE names, a
+ * parameter counts as unknown only if it resembles one of them. */
 static void check_parameter(struct root *r, struct machine *m, struct str word)
 {
 	enum { WHOLE = 30, MANY = 20 };
-	static const char *const of_all[] = {"dyndbg", "async_probe", NULL}; /* any module's */
+	static const char *const of_all[] = {
+		"dyndbg", "async_probe", NULL}; /* parameters of every module */
 	struct arena *a = r->a;
 	struct str module, name, value, nearest = S("");
 	struct strs names;
@@ -83,7 +85,7 @@ static void check_parameter(struct root *r, struct machine *m, struct str word)
 			nearest = *s;
 	if (!nearest.n && names.n < WHOLE)
 		return;
-	VEC_EACH (const struct str, s, &names) /* a replay judges by the whole list, too */
+	VEC_EACH (const struct str, s, &names) /* a replay needs the whole list as well */
 		root_note(r, path_join(a, dir, *s), root_line(r, path_join(a, dir, *s)));
 	*VEC_PUSH(a, &m->driver.unknown) = (struct machine_unknown){
 		clean_text(a, str_fmt(a, "%.*s.%.*s", STR(module), STR(name))),
@@ -110,7 +112,7 @@ static void read_parameters(struct root *r, struct machine *m)
 
 /* ---- AMD's own driver ---- */
 
-/* dkms(8) puts what it built into amdgpu/VERSION/KERNEL; a build that fails leaves amdgpu/VERSION/build. */
+/* dkms(8) puts the modules that it built into amdgpu/VERSION/KERNEL; a failed build leaves amdgpu/VERSION/build. */
 static void read_dkms(struct root *r, struct machine *m)
 {
 	enum { HEAD = 4096 };
@@ -156,7 +158,7 @@ void gather_driver(struct root *r, struct machine *m)
 	}
 	read_parameters(r, m);
 	read_dkms(r, m);
-	/* a variable of UEFI: four bytes of attributes, then its value */
+	/* a UEFI variable: four bytes of attributes, then its value */
 	const struct str secure_boot = S("sys/firmware/efi/efivars/"
 					 "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
 	m->driver.secure_boot = !m->driver.loaded && root_read(r, secure_boot, &text) == ROOT_OK &&
@@ -165,7 +167,8 @@ void gather_driver(struct root *r, struct machine *m)
 
 /* ---- the PCI bus ---- */
 
-/* dir: a PCI device's folder; address "" = to be found. Most devices are no GPU, and are not recorded. */
+/* Adds the PCI device in `dir` if it is a GPU; devices that are not are removed from the recording. address: "" =
+ * unknown yet. */
 static void read_device(struct root *r, struct machine *m, struct str dir, struct str address)
 {
 	struct str uevent;
@@ -182,7 +185,7 @@ static void read_device(struct root *r, struct machine *m, struct str dir, struc
 		return;
 	}
 	root_read(r, path_join(r->a, dir, S("uevent")), &uevent);
-	if (!address.n) { /* for /sys/class/drm/renderD128/device, uevent or the link shows it */
+	if (!address.n) { /* dir is /sys/class/drm/renderD128/device: uevent or the link shows the address */
 		address = clean_text(r->a, line_value(uevent, '=', S("PCI_SLOT_NAME")));
 		if (!address.n)
 			address = clean_text(r->a, path_base(root_real(r, dir)));

@@ -1,14 +1,15 @@
-/* What a library asks of the loader, and the GPUs that it has code for, by a few small reads of an ELF file of any
- * size. In a recording, and in machines that were made by hand, a text stands for the file:
+/* The libraries that a library needs, its search path, and the GPUs that it has code for, from a few small reads of an
+ * ELF file of any size. In recordings and in handwritten machines, a text replaces the file:
  *
  *     rocsmith-library 1
  *     needed libamdhip64.so.6        one line each
  *     runpath $ORIGIN                or rpath
- *     targets gfx1100 gfx90a:xnack-  what most of the bundles looked at have; of kpack archives, what is there
- *     bundles 5                      that were looked at: the first ones
- *     archives 1                     patterns of kpack archives, in which its code lies, there or not
+ *     targets gfx1100 gfx90a:xnack-  targets in more than half of the bundles read, or of the kpack archives that exist
+ *     bundles 5                      number of bundles that were read: the first ones
+ *     archives 1                     number of its patterns for kpack archives with its code, whether they exist or not
  *
- * Unknown lines are passed over. Limits: 200 libraries, 500 targets, a text of 1 MiB; 64 MiB are read of an ELF file.
+ * Unknown lines are ignored. Limits: 200 libraries, 500 targets, a text of 1 MiB; at most 64 MiB of an ELF file are
+ * read.
  */
 #pragma once
 
@@ -16,12 +17,14 @@
 
 struct library {
 	struct strs needed;
-	struct str rpath, runpath; /* rpath: only where there is no runpath, as the loader has it */
-	struct strs targets;       /* sorted */
+	struct str rpath,
+		runpath;     /* rpath is "" if there is a runpath, as the loader then ignores it */
+	struct strs targets; /* sorted */
 	unsigned bundles, archives;
 };
 
-/* Told as such a text. What cannot be read is left out; ROOT_BAD when it is no such file at all. */
+/* Reads either form, and records the text. Parts that cannot be read stay empty; ROOT_BAD if it is neither an ELF file
+ * nor such a text. */
 enum root_status library_read(struct root *r, struct str path, struct library *ret);
-/* False: text is none. */
+/* Parses the text form; false if the text is not one. */
 bool library_parse(struct arena *a, struct str text, struct library *ret);

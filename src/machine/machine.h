@@ -1,11 +1,11 @@
-/* What is in this computer, or in a recorded one: facts from the kernel and the file system only.
+/* The facts about this computer, or about a recorded one, from the kernel and the file system only.
  *
- * A machine is read below a root ("" = this computer; a folder for `doctor --sysroot`
- * mirrors sys/, proc/, etc/, dev/, opt/; a machine file has all of it in one text). Nothing is run, nothing outside the root is read (links
- * in a sysroot are followed as chroot(2) would), and whatever a file says, reading goes on: a file
- * that cannot be read or understood leaves its facts empty and, where that matters, a finding.
- * Sources: Linux Documentation/ABI (sysfs-class-drm, sysfs-bus-pci), drivers/gpu/drm/amd/amdkfd
- * (kfd_topology.c), proc(5), os-release(5), group(5), modprobe.d(5).
+ * A machine is read below a root: "" is this computer; a folder (`doctor --sysroot`) mirrors sys/, proc/, etc/, dev/
+ * and opt/; a machine file holds all of that in one text. No program is run, and no file outside the root is read
+ * (links in a sysroot are followed as chroot(2) would). Reading goes on whatever a file contains: a file that cannot be
+ * read or understood leaves its facts empty and, where that matters, a finding. Sources: Linux Documentation/ABI
+ * (sysfs-class-drm, sysfs-bus-pci), drivers/gpu/drm/amd/amdkfd (kfd_topology.c), proc(5), os-release(5), group(5),
+ * modprobe.d(5).
  */
 #pragma once
 
@@ -21,9 +21,9 @@ struct machine_parts {
 	size_t n, cap;
 };
 
-struct machine_unknown {    /* a parameter that a module does not have: the kernel passes it over */
+struct machine_unknown { /* a parameter that the module does not have, so that the kernel ignores it */
 	struct str name;    /* "amdgpu.gtt_size" */
-	struct str nearest; /* "gttsize", or "" */
+	struct str nearest; /* a parameter of similar name: "gttsize"; "" = none */
 };
 
 struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
@@ -34,21 +34,22 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	uint32_t vendor, device;
 	struct str pci;    /* "0000:03:00.0" */
 	struct str render; /* "/dev/dri/renderD128", "" = none */
-	uint64_t
-		vram; /* bytes of the pool that KFD reports; on an APU this is a share of the RAM */
-	uint64_t gtt; /* bytes of RAM that the driver lets it map; 0 = not known */
-	uint64_t
-		carve_out; /* of an APU: bytes that the firmware sets aside for it; 0 = not known */
+	uint64_t vram;     /* bytes of the pool that KFD reports; on an APU, a share of the RAM */
+	uint64_t gtt;      /* bytes of RAM that the driver lets it map; 0 = not known */
+	/* APUs only: bytes of RAM that the firmware reserves for it; 0 = not known */
+	uint64_t carve_out;
 	unsigned compute_units, wave_size;
 	bool apu;
-	bool no_atomics; /* the way to the processor carries no PCIe atomics of 32 or 64 bits */
-	struct str link,
-		link_max; /* "16.0 GT/s PCIe x8": now, where an idle GPU may be slower, and what both ends can do; "" on an APU */
-	struct str link_card; /* what the card alone could do */
+	bool no_atomics; /* a link to the CPU lacks 32-bit or 64-bit PCIe atomics */
+	/* link speed now (idle GPUs may show less) and the most that both ends support: "16.0 GT/s PCIe x8"; "" on an
+	 * APU */
+	struct str link, link_max;
+	struct str link_card; /* the most that the card itself supports */
 	struct str vbios;
 	struct machine_parts firmware; /* "mes" "0x80", as sysfs writes them */
-	struct str override;           /* the variable that says what it passes for; "" = none */
-	struct str override_target;    /* "gfx1100"; its own: nothing changes; "" also = not read */
+	struct str override; /* the environment variable that overrides its target; "" = none */
+	/* the target that it sets: "gfx1100" (may be its own); "" = none, or not valid */
+	struct str override_target;
 };
 
 struct machine_display {   /* an AMD display or accelerator function on the PCI bus */
@@ -58,99 +59,106 @@ struct machine_display {   /* an AMD display or accelerator function on the PCI 
 };
 
 struct machine_node {           /* a device node and who may open it */
-	struct str path, group; /* group: its name, or the number when it has none here */
+	struct str path, group; /* group: its name, or its number if etc/group does not name it */
 	unsigned mode, uid, gid;
-	bool usable; /* for reading and writing, by the machine's identity */
-	bool acl;    /* the mode alone would not allow it, but the kernel does; live machine only */
+	bool usable; /* the machine's user may open it for reading and writing */
+	bool acl; /* the mode does not allow that, but the kernel does (an ACL); live machine only */
 };
 
 struct machine_driver {
-	bool loaded;        /* amdgpu is there, built in or as a module */
+	bool loaded;        /* amdgpu runs, built in or as a module */
 	struct str state;   /* "live"; "" = built in, or not known */
 	struct str version; /* of an out-of-tree module, or "" */
 	bool blacklisted;
 	struct str blacklisted_by; /* the file, or "/proc/cmdline" */
-	bool secure_boot; /* the firmware lets in only modules that are signed; not asked when it is loaded */
-	struct str ttm; /* the module that lends memory to GPUs: "ttm", of AMD's driver "amdttm" */
-	struct strs
-		options; /* of amdgpu and ttm, by modprobe.d and the kernel: "amdgpu.gttsize=122880" */
-	VEC(struct machine_unknown) unknown; /* parameters, of these and of the command line */
-	struct str
-		dkms; /* version of AMD's driver that DKMS has and did not build for this kernel */
-	struct str dkms_log; /* of its build for this kernel, which failed, or "" */
+	bool secure_boot; /* Secure Boot is on: only signed modules load; false if amdgpu is loaded already */
+	/* the module that lends RAM to GPUs: "ttm", or "amdttm" of AMD's own driver */
+	struct str ttm;
+	/* parameters of amdgpu and ttm that modprobe.d sets or the kernel shows: "amdgpu.gttsize=122880" */
+	struct strs options;
+	/* parameters in `options` or on the command line that the module lacks */
+	VEC(struct machine_unknown) unknown;
+	/* version of AMD's own driver, if DKMS has it but no build of it for this kernel; else "" */
+	struct str dkms;
+	struct str dkms_log; /* path of the log of its failed build for this kernel, or "" */
 };
 
-struct machine_sdk { /* a ROCm that was found: a tree such as /opt/rocm-7.1.0, or a system's packages */
+struct machine_sdk { /* an installed ROCm: a tree such as /opt/rocm-7.1.0, the distribution's packages, or wheels */
 	struct str path, version;
 	struct str kind; /* "tree", "system" (libraries in /usr), "pip" (rocm wheels) */
-	struct machine_parts components; /* "hip" "6.4.43482": from headers, names of libraries */
-	struct strs rocblas;             /* GPUs of its rocBLAS's files; none: not known */
-	bool slim;                       /* rocsmith slim took device code out of it */
-	struct strs slim_gpus;           /* and left that of these */
+	/* "hip" "6.4.43482": from headers and names of library files */
+	struct machine_parts components;
+	struct strs rocblas;   /* GPUs that its rocBLAS has kernel files for; empty = not known */
+	bool slim;             /* `rocsmith slim` removed device code from it */
+	struct strs slim_gpus; /* GPUs whose code it kept */
 };
 
 struct machine_package { /* a distribution in a Python environment */
-	struct str name; /* as PEP 503 normalises it; twice, when a folder has two versions */
+	struct str name; /* normalized (PEP 503); listed twice if a folder has two versions */
 	struct str version;
-	struct str path; /* of its dist-info folder */
-	struct strs
-		unmet; /* "torch==2.6.0, but 2.9.0 is here": what it requires of such packages */
+	struct str path; /* its dist-info folder */
+	/* requirements on listed packages that do not hold: "torch==2.6.0, but 2.9.0 is here" */
+	struct strs unmet;
 };
 
 struct machine_torch {      /* the torch of a Python environment, read from its files */
-	struct str path;    /* of the folder torch; "" = only its dist-info is there */
-	struct str version; /* "2.9.1+rocm6.4", of torch/version.py, else of its dist-info */
-	struct str build; /* "rocm", "cuda", "xpu", "cpu": what its libraries were built for; "" */
-	struct str hip;   /* of torch/version.py: "6.4.43484-123eb5128" */
-	struct str rocm;  /* "6.4": of hip, of its local version, of its ROCm libraries */
-	bool bundled;     /* its ROCm libraries lie in it */
-	bool bundled_hsa; /* the runtime, too: not where it was taken out for WSL */
-	bool split; /* its code lies in kpack archives, which other wheels bring: one for each GPU */
+	struct str path;    /* the folder torch; "" = only its dist-info exists */
+	struct str version; /* "2.9.1+rocm6.4": from torch/version.py, else from its dist-info */
+	/* platform of its libraries: "rocm", "cuda", "xpu", "cpu"; "" = not known */
+	struct str build;
+	struct str hip;   /* from torch/version.py: "6.4.43484-123eb5128" */
+	struct str rocm;  /* "6.4": from `hip`, else its local version, else its ROCm libraries */
+	bool bundled;     /* ROCm's libraries are in its own folder */
+	bool bundled_hsa; /* so is the HSA runtime, which users of WSL remove */
+	bool split; /* its device code is in kpack archives, which other wheels bring, one for each GPU */
 	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see library.h */
-	struct strs rocblas, hipblaslt,
-		miopen;      /* GPUs of the side files that it will read; none: not known */
-	struct strs needed;  /* ROCm libraries that its libraries ask for: "libamdhip64.so.6" */
-	struct strs missing; /* of these, those that neither it nor a ROCm of this machine has;
-				in WSL also "librocdxg.so", which the runtime of ROCm 7.2 and later opens */
-	struct str runpath;  /* of libtorch_hip.so, or its RPATH */
-	bool slim;           /* rocsmith slim took device code out of it */
-	bool unloaded; /* rocm wheels have some of the missing ones, but it does not load them from there */
+	/* GPUs for which the data files that these three libraries will read exist; empty = not known */
+	struct strs rocblas, hipblaslt, miopen;
+	struct strs needed; /* ROCm libraries that its libraries need: "libamdhip64.so.6" */
+	/* members of `needed` that neither it nor a ROCm of this machine has; in WSL also "librocdxg.so",
+	 * which the runtime of ROCm 7.2 and later opens */
+	struct strs missing;
+	struct str runpath; /* RUNPATH of libtorch_hip.so, else its RPATH */
+	bool slim;          /* `rocsmith slim` removed device code from it */
+	bool unloaded; /* rocm wheels have some of the missing libraries, but it does not load from there */
 };
 
-struct machine_extension { /* libraries of a package that load torch's */
-	struct str name;   /* of its folder or module: "torch_scatter" */
-	struct str path;   /* of the first one */
-	struct str build;  /* "cuda", "rocm", else "cpu": whose code they load */
-	struct strs
-		missing; /* ROCm libraries that they ask for, and the ROCm of this torch does not have */
+struct machine_extension { /* a package with libraries that link to torch's */
+	struct str name;   /* its folder or module: "torch_scatter" */
+	struct str path;   /* its first such library */
+	/* the platform whose torch libraries they need: "cuda", "rocm", else "cpu" */
+	struct str build;
+	/* ROCm libraries that they need and that this torch's ROCm lacks */
+	struct strs missing;
 };
 
 struct machine_python {     /* a Python environment */
 	struct str path;    /* "/home/USER/venv", "/usr" */
 	struct str kind;    /* "system", "user", "venv", "conda", "pyenv" */
 	struct str version; /* "3.12" */
-	bool active;        /* `python3` of this shell is this one, or (user) sees its packages */
+	bool active; /* `python3` of this shell is this one; kind "user": that one imports its packages */
 	bool has_torch;
 	struct machine_torch torch;
-	VEC(struct machine_extension) extensions; /* of a torch for ROCm */
-	VEC(struct machine_package) packages; /* torch and what goes with it, ROCm's own; sorted */
+	VEC(struct machine_extension) extensions; /* filled only if torch is built for ROCm */
+	/* torch, packages that depend on it, and ROCm's own; sorted */
+	VEC(struct machine_package) packages;
 };
 
-struct machine_variable { /* an environment variable that ROCm or PyTorch looks at */
+struct machine_variable { /* an environment variable that ROCm or PyTorch reads */
 	struct str name, value;
-	const char *effect; /* what it does, of data/variables.yaml */
+	const char *effect; /* what it does, from data/variables.yaml */
 };
 
 struct machine_disk {
-	struct str use;  /* "cache", "home", "tmp": what would be written there */
-	struct str path; /* the folder */
-	uint64_t size, free;
+	struct str use;      /* what is written there: "cache", "home", "tmp" */
+	struct str path;     /* the folder */
+	uint64_t size, free; /* bytes */
 };
 
-/* What is known about an environment variable: data/variables.yaml. */
+/* A row of data/variables.yaml: the effect of an environment variable, and the evidence for it. */
 struct variable {
 	const char *name, *effect, *evidence;
-	bool build; /* it matters to builds, not to programs that run */
+	bool build; /* it affects builds, not running programs */
 };
 const struct variable *variable_table(void); /* sorted by name */
 extern const size_t variable_count;
@@ -163,7 +171,8 @@ struct machine {
 	struct str cpu;                     /* model name */
 	unsigned cpus;                      /* online */
 	uint64_t memory, memory_free, swap; /* bytes */
-	uint64_t gtt_limit; /* bytes that GPUs may map of it, by the module ttm; 0 = not known */
+	/* bytes of RAM that GPUs may map, as the module ttm limits it; 0 = not known */
+	uint64_t gtt_limit;
 	double pressure;    /* see machine_memory_pressure() */
 	struct str seccomp; /* of this process: "off", "strict", "filter"; "" = not known */
 	struct str iommu;   /* "on", "passthrough", "off"; "" = not known */
@@ -171,49 +180,52 @@ struct machine {
 	struct str container_kind; /* "docker", "podman", "kubernetes", "lxc", ...; "" */
 	bool has_identity;         /* uid, gid and groups are known */
 	unsigned uid, gid;
-	VEC(unsigned) gids;         /* supplementary */
-	struct strs groups;         /* of gid and gids: names of system groups, else numbers */
-	struct strs account_groups; /* those that /etc/group gives the user: of the next login */
-	struct strs parameters;     /* of the kernel command line, those that concern GPUs */
+	VEC(unsigned) gids; /* supplementary */
+	/* names of gid and gids if they are system groups, else their numbers */
+	struct strs groups;
+	/* the user's groups in /etc/group, which the next login will have */
+	struct strs account_groups;
+	struct strs parameters; /* words of the kernel command line that concern GPUs */
 	struct machine_driver driver;
 	bool has_kfd;                 /* the kernel has the compute driver's topology */
-	bool has_dxg;                 /* /dev/dxg: GPUs of WSL */
+	bool has_dxg;                 /* /dev/dxg exists: GPUs by way of WSL */
 	unsigned hidden;              /* KFD nodes that this container's device rules hide */
-	VEC(struct machine_gpu) gpus; /* in the order of their nodes */
+	VEC(struct machine_gpu) gpus; /* sorted by node */
 	VEC(struct machine_display) displays;
-	bool nvidia;                    /* a display of NVIDIA is there, too */
+	bool nvidia;                    /* there is an NVIDIA GPU as well */
 	VEC(struct machine_node) nodes; /* /dev/kfd, /dev/dri/renderD* */
 	VEC(struct machine_sdk) sdks;
 	VEC(struct machine_disk) disks;
 	VEC(struct machine_variable) variables; /* those that are set */
-	VEC(struct machine_python) pythons;     /* only of machine_read_all() */
-	struct findings
-		findings; /* files that could not be read; the rules add theirs (know/rule.h) */
+	VEC(struct machine_python) pythons;     /* filled by machine_read_all() only */
+	/* files that could not be read; the rules add theirs (know/rule.h) */
+	struct findings findings;
 };
 
-/* root: "" = this computer; a folder or a machine file. E_NOENT when it is neither, E_SYNTAX. machine_read() leaves out
- * Python environments, which only diagnoses need. */
+/* Read the machine at root: "" = this computer, else a folder or a machine file. E_NOENT if it is neither, E_SYNTAX for
+ * a malformed machine file. machine_read() leaves out Python environments, which only diagnoses need. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 MUST_USE struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret);
-/* Reads ret->gpus alone, from a dozen files of the compute driver: node, target, memory, APU or card; no board's
- * firmware or link. */
+/* Reads ret->gpus alone, from a dozen files of the compute driver: node, target, memory, APU or card; neither firmware
+ * nor PCIe link. */
 MUST_USE struct err *machine_gpus(struct arena *a, struct str root, struct machine *ret);
-/* Bytes that programs could still take now, within the limits of our control groups too; 0 = unknown.
+/* Bytes of memory that programs can still allocate now, within the limits of our control groups too; 0 = unknown.
  * root: as for machine_read(). */
 uint64_t machine_memory_free(struct str root);
-/* Percent of the last ten seconds in which nothing could go on for want of memory, here or in one of our
- * control groups, as the kernel tells it (PSI); 0 = none, or it does not. */
+/* Percentage of the last ten seconds in which all tasks stalled on memory, in the whole system or in one of our control
+ * groups, from the kernel's pressure stall information (PSI); 0 = none, or no PSI. */
 double machine_memory_pressure(struct str root);
 /* The facts: member "facts" of `doctor --json` (know/rule.h) */
 extern const struct json_field machine_fields[];
-/* Records what machine_read_all() looks at into `to`, so that --sysroot gives the same facts elsewhere: a machine file when
- * it is named .machine, an archive of a folder for .tar, .tar.gz and .tgz, else a folder (new or empty). Serial numbers,
- * unique ids, user names, host names, network and build addresses are left out (redact.c); this user's folder is
- * "/home/user". In a folder, a device node is an empty file with its mode, owner and group; where the owner cannot be set
- * (in an archive, or without root rights), .nodes has them. .disks has the sizes of disks. A dry run writes nothing. */
+/* Records the files that machine_read_all() reads into `to`, so that --sysroot gives the same facts elsewhere: a
+ * machine file if its name ends in .machine, an archive of a folder for .tar, .tar.gz and .tgz, else a folder (new or
+ * empty). Serial numbers, unique ids, user names, host names, network and build addresses are left out (redact.c); this
+ * user's home becomes "/home/user". In a folder, a device node is an empty file with its mode, owner and group; if the
+ * owner cannot be set (in an archive, or without root rights), the file .nodes lists them. The file .disks lists the
+ * sizes of disks. A dry run writes nothing. */
 MUST_USE struct err *machine_record(struct str root, struct str to, unsigned *ret_files);
 
-/* What the host side of a build can use here; found by looking at files and by asking python3. An
+/* The C library, gcc and Python that the host side of a build can use, found by reading files and running python3. An
  * empty field means that there is none. */
 struct host {
 	struct str libc;           /* "2.36": glibc with headers and start files */
@@ -226,11 +238,11 @@ struct host {
 	struct str python_tag;     /* "cp311" */
 	struct str python_abi;     /* "cp311" */
 	struct str ext_suffix;     /* ".cpython-311-x86_64-linux-gnu.so" */
-	struct str python_path;    /* where it looks for packages: folders with ':' between */
+	struct str python_path;    /* its search path for packages: folders separated by ':' */
 };
 
-/* What of it is found by looking at files alone. */
+/* Fills the fields that need no program to run: all but Python's. */
 MUST_USE struct err *host_look(struct arena *a, struct host *ret);
-/* python: the interpreter asked for with --python (a path, a name, or a number such as "3.12"; an
- * error when it does not work), "" = python3 of PATH, if any. */
+/* Fills all fields. python: the interpreter that --python names (a path, a name, or a version such as "3.12"; an error
+ * if it does not work), "" = python3 of PATH, if any. */
 MUST_USE struct err *host_read(struct arena *a, struct str python, struct host *ret);

@@ -1,10 +1,10 @@
-/* Parts of gather_pythons(): what is in one Python environment. Paths are relative to the root. */
+/* Parts of gather_pythons(), which read one Python environment. Paths are relative to the root. */
 #pragma once
 
 #include "machine/facts.h"
 #include "machine/library.h"
 
-enum { MANY_NAMES = 500, MANY_PACKAGES = 256, MANY_FOLDERS = 100 /* of a search path */ };
+enum { MANY_NAMES = 500, MANY_PACKAGES = 256, MANY_FOLDERS = 100 /* in a search path */ };
 
 struct environment {
 	struct root *r;
@@ -12,20 +12,21 @@ struct environment {
 	struct machine_python *py;
 	struct str dir;
 	struct strs sites;     /* folders that packages are imported from, in this order */
-	size_t mark;           /* the recording before it was looked at */
-	struct strs rocm_dirs; /* of rocm wheels: "_rocm_sdk_core", ... in one of these */
+	size_t mark;           /* root_mark() from before it was read */
+	struct strs rocm_dirs; /* folders of rocm wheels in `sites`: "_rocm_sdk_core", ... */
 };
 
-/* package.c: py->packages, py->has_torch, rocm_dirs. */
+/* package.c: fills py->packages, py->has_torch and rocm_dirs. */
 void gather_packages(struct environment *e);
-/* torch.c: py->torch, if there is one, and the ROCm that the environment's wheels bring. */
+/* torch.c: fills py->torch, if there is one, and adds the ROCm of the environment's wheels to the machine's. */
 void gather_torch(struct environment *e);
-/* Is it ROCm's, among what a library needs? */
+/* Is a library of this name, as another one needs it, part of ROCm? */
 bool is_rocm_library(struct str name);
-/* Where the loader looks for what a library in origin needs, in its order; wheels: rocm wheels are loaded from before. */
+/* The folders that the loader searches, in order, for the needs of a library in folder `origin`. wheels: torch loads
+ * ROCm's libraries from rocm wheels before its own. */
 struct strs search_dirs(
 	struct environment *e, struct str origin, const struct library *l, bool wheels);
-struct str find_library(
-	struct root *r, const struct strs *dirs, struct str name); /* the folder, or "" */
-/* extension.c: py->extensions; needs py->torch. */
+struct str find_library(struct root *r, const struct strs *dirs,
+	struct str name); /* the first of dirs that has it, or "" */
+/* extension.c: fills py->extensions; requires py->torch. */
 void gather_extensions(struct environment *e);

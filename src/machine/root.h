@@ -1,11 +1,11 @@
 /* Reading below a root: the only way in which src/machine looks at files, and the one place where recordings are made.
  *
  * Paths are relative to the root, without a leading slash ("proc/meminfo"). A root is this computer (""), a folder that
- * mirrors a machine (a sysroot), or a machine in one file (machine_file_parse()). In the last two, links are followed as
- * chroot(2) would, so nothing outside is ever opened, and only ordinary files are read (no FIFO, no device).
+ * mirrors a machine (a sysroot), or a machine in one file (machine_file_parse()). In the last two, links are followed
+ * as chroot(2) would, so nothing outside is ever opened, and only ordinary files are read (no FIFO, no device).
  *
- * While a recording is made, whatever a reader asks for is added to it; the table in redact.c decides how much of a
- * file's text that is. A reader that learns that something does not matter takes it out again with root_forget().
+ * While a recording is made, every file that a reader opens is added to it; the table in redact.c decides how much of
+ * the file's text is recorded. A reader that finds a file irrelevant removes it again with root_forget().
  */
 #pragma once
 
@@ -18,13 +18,13 @@
 
 enum root_status { ROOT_OK, ROOT_ABSENT, ROOT_DENIED, ROOT_BAD };
 
-/* A folder has this text in place of a file that the recorded process was not allowed to read. */
+/* In a recorded folder, the text of a file that the recorded process was not allowed to read. */
 #define ROOT_DENIED_TEXT S("hidden\n")
 
 struct root_entry { /* something in a recorded machine */
 	enum { ENTRY_DIR, ENTRY_FILE, ENTRY_DENIED, ENTRY_NODE, ENTRY_LINK, ENTRY_VARIABLE } kind;
 	struct str path;         /* ENTRY_VARIABLE: its name */
-	struct str text;         /* of a file; a link's target; a variable's value */
+	struct str text;         /* a file's text, a link's target, a variable's value */
 	unsigned mode, uid, gid; /* ENTRY_NODE */
 };
 
@@ -34,75 +34,78 @@ struct root_entries {
 };
 
 struct root {
-	struct arena *a;                /* for results */
-	struct str dir;                 /* "" = this computer; a folder, or a machine file */
-	struct root_entries *record;    /* gets what is looked at; NULL = no recording */
-	struct root_entries files;      /* of a machine file, sorted */
-	bool in_file;                   /* dir is one */
-	struct str last_dir, last_real; /* a folder of the sysroot, and where it leads */
+	struct arena *a;             /* for results */
+	struct str dir;              /* "" = this computer; a folder, or a machine file */
+	struct root_entries *record; /* receives every file that is read; NULL = no recording */
+	struct root_entries files;   /* the entries of a machine file, sorted */
+	bool in_file;                /* dir is a machine file */
+	struct str last_dir,
+		last_real;     /* cache: a folder of the sysroot, and its path without links */
 	struct str nodes;      /* text of a folder's .nodes ("dev/kfd 0660 0 109", one a line) */
-	struct str environ;    /* of a sysroot: its proc/self/environ, "NAME=value" ended by NUL */
-	unsigned uid;          /* whose machine it is; UINT32_MAX = not known */
-	struct str user, home; /* this user's name, and folder ("home/alice"), "" = not known */
-	struct str real_home;  /* where that leads */
+	struct str environ;    /* a sysroot's proc/self/environ: "NAME=value", each ended by NUL */
+	unsigned uid;          /* the user whose machine it is; UINT32_MAX = not known */
+	struct str user, home; /* this user's name and home ("home/alice"), "" = not known */
+	struct str real_home;  /* `home` without links */
 };
 
-/* Opens r->dir and finds out whose machine it is. E_NOENT when there is no such folder or file, E_SYNTAX for a file
- * that is no machine. */
+/* Opens r->dir and finds the user whose machine it is. E_NOENT if there is no such folder or file, E_SYNTAX if the file
+ * is not a machine file. */
 MUST_USE struct err *root_open(struct root *r);
-/* A variable of the process's environment, or of the sysroot's. A recording gets those in redact.c's list. */
+/* Reads a variable of this process's environment, or of the sysroot's. Variables in redact.c's list are recorded. */
 bool root_variable(struct root *r, struct str name, struct str *ret);
 
-/* At most 1 MiB; a text is empty unless ROOT_OK. */
+/* Reads a file of at most 1 MiB; *ret is empty unless ROOT_OK is returned. */
 enum root_status root_read(struct root *r, struct str path, struct str *ret);
-/* The same, but no more than the first n bytes. */
+/* Like root_read(), but reads no more than the first n bytes. */
 enum root_status root_head(struct root *r, struct str path, size_t n, struct str *ret);
-/* A trimmed one-line file without control characters; "" when there is none. */
+/* The first line of a file, trimmed and without control characters; "" if there is none. */
 struct str root_line(struct root *r, struct str path);
-/* A number in decimal, or in hex with 0x; 0 when there is none. */
+/* The number in a one-line file, decimal or hex with 0x; 0 if there is none. */
 uint64_t root_number(struct root *r, struct str path);
-/* Names in a folder, sorted; at most LIST_MAX of them. Not recorded. */
+/* Lists the names in a folder, sorted; at most LIST_MAX of them. Not recorded. */
 enum root_status root_list(struct root *r, struct str path, struct strs *ret);
-/* The same, but up to 8 * LIST_MAX names (for /usr/lib). */
+/* Like root_list(), but up to 8 * LIST_MAX names (for /usr/lib). */
 enum root_status root_list_long(struct root *r, struct str path, struct strs *ret);
-bool root_exists(struct root *r, struct str path);   /* a folder */
-bool root_has_file(struct root *r, struct str path); /* recorded as an empty file */
-/* Last name of what a link points to, "" when it is no link. */
+bool root_exists(struct root *r, struct str path); /* is there such a folder? */
+bool root_has_file(struct root *r,
+	struct str path); /* is there anything but a folder? Recorded as an empty file */
+/* The last name in a link's target; "" if path is not a link. */
 struct str root_link_name(struct root *r, struct str path);
-/* Where a path leads, relative to the root; "" when nowhere. Not recorded. */
+/* The path without links, relative to the root; "" if there is no such file. Not recorded. */
 struct str root_real(struct root *r, struct str path);
-/* The same; a recording gets the link, and the folder or file that it leads to. */
+/* Like root_real(), but records the link and the folder or file that it leads to. */
 struct str root_follow(struct root *r, struct str path);
-/* An ordinary file, to be read in places; *ret_fd is for the caller to close. Not recorded. */
+/* Opens an ordinary file for reads at any offset; the caller closes *ret_fd (unchanged in a machine file). Not
+ * recorded. */
 enum root_status root_bytes(struct root *r, struct str path, int *ret_fd, struct bytes *ret);
-/* A device node: mode, owner and group. */
+/* Reads the mode, owner and group of a device node. */
 enum root_status root_node(struct root *r, struct str path, struct stat *ret);
 
-/* Adds a text to the recording that stands for what was found in another way. */
+/* Adds a file with this text to the recording: a fact that was found in another way, or a part of a file. */
 void root_note(struct root *r, struct str path, struct str text);
-/* How long the recording is now; what came after that is taken out of it. */
+/* root_mark() is the current length of the recording; root_forget() removes the entries that were added since. */
 size_t root_mark(const struct root *r);
 void root_forget(struct root *r, size_t mark);
 
 /* ---- redact.c: how much of a machine may be in a recording ---- */
 
-/* False: nothing of this file. */
+/* Adds to `out` the part of the text that may be recorded. Returns false if the file must not be recorded at all. */
 bool redact_text(const struct root *r, struct str path, struct str text, struct buf *out);
-/* False: nothing of this variable; otherwise *value is what may be recorded. */
+/* Returns false if the variable must not be recorded; otherwise *value becomes the value that may be. */
 bool redact_variable(struct str name, struct str *value);
-/* A path or text with this user's folder as "/home/user", those of others below /home as "/home/other"; words: also with
- * this user's name as "user" where it is a word ("/tmp/miopen-alice"). */
+/* The path or text with this user's home replaced by "/home/user", and homes of other users below /home by
+ * "/home/other". words: this user's name becomes "user" as well, where it is a whole word ("/tmp/miopen-alice"). */
 struct str root_hide(const struct root *r, struct arena *a, struct str text, bool words);
 
 /* ---- file.c: a machine in one file; its form is described in rocsmith-doctor(1) ---- */
 
 #define MACHINE_FILE "rocsmith-machine 1"
 
-/* name: for the place of an error. E_SYNTAX. */
+/* Reads a machine file; `name` stands for it in error messages. E_SYNTAX. */
 MUST_USE struct err *machine_file_parse(
 	struct arena *a, struct str text, struct str name, struct root_entries *ret);
 struct str machine_file_text(struct arena *a, const struct root_entries *entries);
-/* By path, each once: of several for one path the one that tells most. */
+/* Sorts by path, and keeps one entry for each path: the one with the most information. */
 void root_entries_sort(struct root_entries *list);
 /* The index of the first entry whose path is not before this one. */
 size_t root_entries_find(const struct root_entries *list, struct str path);
