@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* gcc defines the one, clang has the other. */
+/* gcc defines __SANITIZE_ADDRESS__; clang has __has_feature. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define POISONED 1

@@ -1,8 +1,8 @@
-/* Arenas: memory that dies together.
+/* Arenas: allocations that are freed together.
  *
- * An arena hands out zeroed, aligned memory and frees all of it at once. A function that takes a
- * parameter `struct arena *a` puts its result there; a function that takes none allocates nothing
- * that survives it. Scratch memory is taken between arena_mark() and arena_rewind().
+ * An arena hands out zeroed, aligned memory and frees all of it at once. A function with a parameter `struct arena *a` allocates its
+ * result there; a function without one leaves no allocation behind. Scratch memory is allocated between arena_mark()
+ * and arena_rewind().
  *
  * Running out of memory aborts the program with a message. A size that comes from a file must be
  * checked against a declared limit first: too large a file is an error, never an abort.
@@ -29,7 +29,7 @@ void *arena_alloc(struct arena *a, size_t size);
 void *arena_raw(struct arena *a, size_t size); /* not zeroed, for bytes that are filled at once */
 /* An array of n elements; aborts if n * size overflows. */
 void *arena_array(struct arena *a, size_t n, size_t size);
-/* Grows or moves the block p of old_size bytes; in place when p was the last allocation. */
+/* Resizes the block p of old_size bytes; in place if p was the last allocation. */
 void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size);
 void *arena_grow_raw(struct arena *a, void *p, size_t old_size, size_t new_size); /* not zeroed */
 

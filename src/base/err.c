@@ -1,5 +1,4 @@
-/* Error chains; see err.h. Each link is one malloc, so that errors can be made in any thread and outlive every
- * arena. */
+/* Error chains; see err.h. Each link is a malloc of its own, so that errors can be created in any thread and outlive every arena. */
 #include "base/err.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
-/* Errors: a chain of "what failed", returned by value of a pointer; NULL means success.
+/* Errors: a chain of "what failed" links, returned as a pointer; NULL means success.
  *
- * An error says what we were doing and with which object; its causes say why; hints name remedies
- * that are known to be true; a location points into a file of the user. Library code never prints:
+ * An error says what we were doing and to which object; its causes say why; hints name remedies that are known to
+ * work; a location points into a file of the user. Library code never prints:
  * main() renders the chain once. A negative finding (a wheel that fails verification) is data, not
  * an error.
  *
@@ -44,11 +44,11 @@ struct err {
 };
 
 MUST_USE struct err *err_new(enum errcode code, const char *fmt, ...) PRINTF(2, 3);
-/* With the text of errno as its cause; ENOSPC, EACCES and ENOENT have codes of their own. */
+/* Adds the text of errno as the cause; ENOSPC, EACCES and ENOENT have codes of their own. */
 MUST_USE struct err *err_errno(const char *fmt, ...) PRINTF(1, 2);
 /* Adds what we were doing on top of a cause, keeping its code. */
 MUST_USE struct err *err_wrap(struct err *cause, const char *fmt, ...) PRINTF(2, 3);
-/* These change e and return it. */
+/* The next three change e and return it. */
 struct err *err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 struct err *err_at(struct err *e, struct loc at);
 struct err *err_detail(struct err *e, struct str text);
@@ -59,7 +59,7 @@ const struct err *err_root(const struct err *e);
 void err_free(struct err *e);
 void err_freep(struct err **e);
 
-/* From the table in errs.def. */
+/* The id from the table in errs.def. */
 const char *err_id(enum errcode code);
 int err_status(enum errcode code); /* exit status */
 

@@ -20,17 +20,17 @@ struct fs_at {
 };
 #define FS_AT(at) CLEANUP(fs_at_done) struct fs_at at = {.dir = AT_FDCWD}
 void fs_at_done(struct fs_at *at);
-/* To change something: E_DRY_RUN when it may not be, E_PERM behind a link of a guarded tree. */
+/* Resolves a path that will be changed. E_DRY_RUN if it must not be, E_PERM behind a link of a guarded tree. */
 MUST_USE struct err *fs_reach(struct str path, struct fs_at *ret);
-/* The same for reading .rocsmith*; the rest of a guarded tree may be read through links. */
+/* Resolves a path that will be read. Only .rocsmith* is checked; the rest of a guarded tree may be read through links. */
 MUST_USE struct err *fs_reach_to_read(struct str path, struct fs_at *ret);
 /* Is it one of the four places, or in one? */
 bool fs_in_place(struct str path);
-/* A new file, for writing; what has that name goes, unless it is a link or a folder. */
+/* Opens a new file for writing; removes a file of that name, but not a link or a folder. */
 MUST_USE struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd);
-/* E_IO when what lies there is a device, a pipe or a socket. */
+/* E_IO if path is a device, a pipe or a socket. */
 MUST_USE struct err *fs_may_replace(struct str path);
-/* The stand-in for openat2(), for kernels and sandboxes without it. */
+/* Replaces openat2() on kernels and in sandboxes without it. */
 int fs_open_steps(int root, const char *path);
-/* All n bytes, or -1 with errno. */
+/* Writes all n bytes; -1 with errno on failure. */
 int fs_write_all(int fd, const char *p, size_t n);

@@ -9,7 +9,7 @@
 
 #include "base/fs_int.h"
 
-/* Shares the blocks if the file system can, which saves reading a large file. */
+/* Shares the blocks if the file system can, which avoids reading a large file. */
 static int copy_all(int in, int out, char *buf, size_t size)
 {
 	if (ioctl(out, FICLONE, in) == 0)
@@ -23,7 +23,8 @@ static int copy_all(int in, int out, char *buf, size_t size)
 
 struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 {
-	char buf[1 << 15]; /* most files are smaller, and the heap would clear it each time */
+	char buf[1
+		 << 15]; /* on the stack, since the arena would zero it for each file; most files are smaller */
 	CLEANUP(fd_closep) int in = -1;
 	CLEANUP(fd_closep) int out = -1;
 	const struct timespec times[2] = {st->st_mtim, st->st_mtim};
@@ -74,7 +75,7 @@ static int rename_new(const struct fs_at *from, const struct fs_at *to)
 	return renameat(from->dir, from->name, to->dir, to->name);
 }
 
-/* Moves to another file system: a copy under a passing name, then a rename. */
+/* Moves to another file system: copies to a temporary name, then renames. */
 static struct err *move_across(struct str from, struct str to, bool over)
 {
 	ARENA(tmp);
@@ -103,7 +104,7 @@ struct err *fs_move(struct str from, struct str to, bool over)
 	return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
 }
 
-/* The passing name is always the same for a path, so that the next call uses up what a kill left. */
+/* The temporary name depends only on the path, so that the next call replaces what a kill left. */
 struct err *fs_symlink(struct str target, struct str path)
 {
 	ARENA(a);

@@ -1,8 +1,7 @@
 /* Writes a file so that a reader sees the old or the new content; see fs.h.
  *
  * The new file is an O_TMPFILE, which has no name and dies with the process, until the commit links
- * it into its folder. Where the file system has no such files it gets a random name from the
- * beginning. */
+ * it into its folder. On a file system without O_TMPFILE it has a random name from the start. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -71,7 +70,7 @@ static int open_file(struct fs_out *o, mode_t mode)
 	return fd;
 }
 
-/* A device or a pipe is never thrown away. */
+/* A device or a pipe is never replaced. */
 struct err *fs_may_replace(struct str path)
 {
 	struct stat st;
@@ -112,7 +111,7 @@ int fs_write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-/* Starts the writeback early, so that the commit waits less. */
+/* Starts writeback early, so that the commit waits less. */
 void fs_out_write(struct fs_out *o, const void *p, size_t n)
 {
 	enum { STEP = 8 << 20 };
@@ -183,7 +182,7 @@ static int replace_by(const struct fs_out *o, const char *beside)
 	return r;
 }
 
-/* Removes a file that a killed process left at the name beside. A process that lives holds a lock on its file. */
+/* Removes a file that a killed process left at the temporary name. A living process holds a lock on its file. */
 static void drop_stale(int dir, const char *beside)
 {
 	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -196,8 +195,8 @@ static void drop_stale(int dir, const char *beside)
 		(void)unlinkat(dir, beside, 0);
 }
 
-/* Links the file to its name if that is free, or else replaces the old one. If somebody else is replacing the same
- * path at this moment, a name of our own is the way: the last one wins. */
+/* Links the file to its name if that is free, else replaces the old file. If another process is replacing the same path
+ * at this moment, we use a unique temporary name; the last rename wins. */
 static int name_it(const struct fs_out *o)
 {
 	ARENA(a);
@@ -246,7 +245,7 @@ void fs_out_abandon(struct fs_out *o)
 	*o = (struct fs_out){.fd = -1, .dir = -1};
 }
 
-/* Writes into what is there: a device, a pipe, or the file that a link leads to. */
+/* Writes into the existing object: a device, a pipe, or a link's target. */
 static struct err *write_through(struct str path, struct str content, unsigned mode)
 {
 	ARENA(tmp);
@@ -258,7 +257,8 @@ static struct err *write_through(struct str path, struct str content, unsigned m
 	return NULL;
 }
 
-/* Removes a file of that name first: it may be a killed run's, have a second name, or be a pipe without a reader. */
+/* Removes a file of that name first: a killed run may have left it, it may have a second name, or it may be a pipe
+ * without a reader. */
 struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd)
 {
 	FS_AT(at);

@@ -1,4 +1,4 @@
-/* The folders that rocsmith keeps things in, and whether they are the user's own; see fs.h. */
+/* Finds the folders in which rocsmith stores data, and checks who owns them; see fs.h. */
 #include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static const struct {
 	[FS_CONFIG] = {.env = "XDG_CONFIG_HOME", .home = ".config", .sub = "config"},
 };
 
-#define HOMELESS "/nonexistent" /* Debian's name for the home of users without one */
+#define HOMELESS "/nonexistent" /* Debian's placeholder for users without a home */
 
 static struct str home_of_user(struct arena *a)
 {
@@ -52,7 +52,7 @@ bool fs_in_place(struct str path)
 	return false;
 }
 
-/* The user's own group may be able to write. */
+/* The user's own group is allowed to have write permission. */
 struct err *fs_check_own(struct str dir, bool place)
 {
 	struct stat st;

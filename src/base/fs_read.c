@@ -1,4 +1,4 @@
-/* Reading files and folders; see fs.h. */
+/* Reads files and folders; see fs.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@ static void dir_closep(DIR **d)
 		closedir(*d);
 }
 
-/* Without O_NONBLOCK, opening a FIFO that nobody writes to would wait for ever; reading from it gives its end. The
- * access time is left alone where we are allowed to, since each update would be a write. */
+/* Without O_NONBLOCK, opening a FIFO without a writer would block forever; with it, a read returns end of file. Uses
+ * O_NOATIME where permitted, since each update of the access time would be a write. */
 static struct err *open_stat(struct str path, int *ret_fd, struct stat *ret_st)
 {
 	FS_AT(at);
@@ -106,8 +106,8 @@ ssize_t fs_read_some(int fd, void *p, size_t n)
 	return got;
 }
 
-/* Files in /proc and /sys report no size, or a wrong one, so we read until the end. For a regular file that is
- * reached when we have as many bytes as its size. */
+/* Files in /proc and /sys report no size or a wrong one, so we read to the end. For other regular files, the end is
+ * reached after as many bytes as the size. */
 static struct err *read_all(
 	struct arena *a, int fd, const struct stat *st, size_t limit, struct str *ret)
 {
@@ -336,7 +336,7 @@ struct err *fs_scan(struct arena *a, struct str dir, struct fs_names *ret, struc
 		struct fs_name *n = VEC_PUSH(a, ret);
 		n->name = str_dup(a, str_from(ent->d_name));
 		n->dir = ent->d_type == DT_DIR;
-		/* Most file systems tell what an entry is; the others, and links, cost a stat. */
+		/* most file systems report an entry's type; for the others, and for links, we need a stat */
 		if (ent->d_type != DT_LNK && ent->d_type != DT_UNKNOWN)
 			continue;
 		struct str name = n->name;

@@ -1,5 +1,4 @@
-/* Dry runs, in which nothing may be changed but scratch files and folders, since those are no result; see
- * fs.h. */
+/* Dry runs, which may change only scratch files and folders, since these are not results; see fs.h. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 
 static bool forbidden;
 
-/* Folders of fs_tempdir(). */
+/* The folders made by fs_tempdir(). */
 static struct scratch {
 	struct scratch *next;
 	size_t n;
@@ -41,7 +40,7 @@ static bool is_scratch(struct str path)
 	return below;
 }
 
-/* The last line of --dry-run: it stops a command that forgot to ask. */
+/* The last line of defense of --dry-run, for commands that do not check fs_writes_forbidden(). */
 struct err *fs_may_write(struct str path)
 {
 	if (forbidden && !is_scratch(path))
@@ -82,7 +81,7 @@ struct err *fs_tempfile(int *ret_fd)
 	*ret_fd = open(str_z(&tmp, scratch_dir()), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (*ret_fd >= 0)
 		return NULL;
-	char name[] = "/tmp/rocsmith-XXXXXX"; /* file systems without O_TMPFILE */
+	char name[] = "/tmp/rocsmith-XXXXXX"; /* for file systems without O_TMPFILE */
 	*ret_fd = mkostemp(name, O_CLOEXEC);
 	if (*ret_fd < 0)
 		return err_errno("cannot create a temporary file");

@@ -1,4 +1,4 @@
-/* Staged folders: filled beside their place, put there by one rename; see fs_stage.h. */
+/* Staged folders, which are filled beside their final path and put there by one rename; see fs_stage.h. */
 #include "base/fs_stage.h"
 
 #include "base/fs_int.h"
@@ -17,7 +17,7 @@ static struct err *clear_beside(const struct fs_stage *s, bool keep_tree)
 	return NULL;
 }
 
-/* A receipt in the tree says that only the rename was missing, or the removal of an old tree after it. */
+/* A receipt in the tree shows that only the rename was missing, or the removal of the old tree after it. */
 static struct err *end_killed_run(const struct fs_stage *s)
 {
 	ARENA(tmp);
@@ -33,7 +33,7 @@ static void let_go(struct fs_stage *s)
 	fs_unguardp(&s->guard);
 }
 
-/* The hidden folder may be somebody else's: that is looked at before anything in it is touched. */
+/* The hidden folder may belong to someone else, so its owner is checked before anything in it is touched. */
 struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
 {
 	if (!s->beside.n)
@@ -57,7 +57,7 @@ struct err *fs_stage_commit(struct fs_stage *s, struct str receipt)
 	bool apart = str_starts(s->receipt, S("/"));
 	if (s->receipt.n)
 		TRY(fs_sync_all(s->tree));
-	if (apart) /* that of the folder which is replaced */
+	if (apart) /* the receipt of the folder being replaced */
 		TRY(fs_remove(s->receipt));
 	else if (s->receipt.n)
 		TRY(fs_write(path_join(&tmp, s->tree, s->receipt), receipt, 0644));

@@ -1,5 +1,5 @@
-/* Guards for trees of strangers, below which nothing is changed through a link; see fs.h. This is the only resolver
- * of such paths; archive/unpack uses it, too. */
+/* Guards for trees of strangers, in which nothing is changed through a link; see fs.h. All such paths are resolved here;
+ * archive/unpack uses this file, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -58,7 +58,7 @@ int fs_open_inside(int root, const char *path, uint64_t resolve)
 	return (int)fd;
 }
 
-/* The innermost guarded folder above path, -1 = none, and the path relative to it. */
+/* The fd of the innermost guarded folder above path (-1 = none), and the path relative to it. */
 static int guard_of(struct arena *a, struct str path, struct str *ret_rel)
 {
 	int fd = -1;
@@ -116,7 +116,7 @@ struct err *fs_reach_to_read(struct str path, struct fs_at *ret)
 
 void fs_at_done(struct fs_at *at)
 {
-	int no = errno; /* of the owner's last call */
+	int no = errno; /* keep errno of the owner's last call */
 	if (at->dir >= 0)
 		close(at->dir);
 	arena_free(&at->a);

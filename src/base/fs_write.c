@@ -38,7 +38,7 @@ static struct err *make_dirs(struct str path, mode_t mode)
 	return make_dir(path, mode);
 }
 
-/* Folders in our own places are writable for us only, whatever the umask. */
+/* Folders in our own places are writable only by this user, whatever the umask. */
 struct err *fs_mkdirs(struct str path)
 {
 	return fs_is_dir(path) ? NULL : make_dirs(path, fs_in_place(path) ? 0755 : 0777);
@@ -67,7 +67,7 @@ struct err *fs_exchange(struct str one, struct str other)
 	return NULL;
 }
 
-/* Opens a file of ours that is changed in place. It must not be a link, nor a pipe that would make us wait. */
+/* Opens a file of ours for a change in place. It must not be a link, nor a pipe, which could block. */
 static struct err *open_own(struct str path, int flags, mode_t mode, int *ret_fd)
 {
 	FS_AT(at);
@@ -149,7 +149,7 @@ bool fs_try_chown(struct str path, unsigned uid, unsigned gid)
 	return false;
 }
 
-/* Something that is gone already, even with its folder, is removed. */
+/* A path that is already gone, even with its folder, counts as removed. */
 static struct err *remove_at(struct str path, bool only_empty)
 {
 	FS_AT(at);
@@ -186,7 +186,7 @@ struct err *fs_remove_tree(struct str path)
 	if ((st.st_mode & 0700) != 0700) {
 		FS_AT(at);
 		TRY(fs_reach(path, &at));
-		/* if this fails, the removal says why */
+		/* if this fails, the removal reports why */
 		bool done = fchmodat(at.dir, at.name, (st.st_mode & 0777) | 0700, 0) == 0;
 		(void)done;
 	}
@@ -239,8 +239,8 @@ struct err *fs_lock(struct str path, bool wait, int *ret_fd)
 	ARENA(tmp);
 	struct stat st;
 	TRY(take_lock(path, O_RDWR | O_CREAT, LOCK_EX | (wait ? 0 : LOCK_NB), ret_fd));
-	/* Note our pid in it, if there is room: the lock works on a full disk, too. A file with other names may be
-	 * somebody's, so it is not touched. */
+	/* Write our pid to the file if there is room; the lock works on a full disk, too. A file with several hard links
+	 * may belong to someone else, so it is not written. */
 	struct str me = str_fmt(&tmp, "%d", (int)getpid());
 	bool own = fstat(*ret_fd, &st) == 0 && st.st_nlink == 1;
 	ssize_t noted = own && ftruncate(*ret_fd, 0) == 0 ? pwrite(*ret_fd, me.p, me.n, 0) : 0;

@@ -96,7 +96,7 @@ struct glob_walk {
 	struct strs *out;
 };
 
-/* Is it a folder that has no sources of the project? Hidden ones count if the pattern names a hidden name. */
+/* Is it a folder without sources of the project? A hidden folder is searched if the pattern names a hidden name. */
 static bool is_foreign(const struct glob_walk *w, struct str path)
 {
 	ARENA(tmp);

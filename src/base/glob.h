@@ -10,7 +10,7 @@
 /* Does the whole path match? Both use "/" and are relative. */
 bool glob_match(struct str pattern, struct str path);
 bool glob_is_pattern(struct str text); /* has any wildcard */
-/* The regular files below dir that match, sorted and relative to dir; a pattern without a wildcard is a file's own
- * name. No match gives an empty list and no error. */
+/* The regular files below dir that match, sorted and relative to dir; a pattern without a wildcard is a
+ * file name. If nothing matches, the list is empty; that is no error. */
 MUST_USE struct err *glob_files(
 	struct arena *a, struct str dir, struct str pattern, struct strs *ret);

@@ -9,7 +9,7 @@
 
 #include "base/fs_int.h"
 
-/* EVP_MD_fetch() searches all providers, so its answers are kept. */
+/* EVP_MD_fetch() searches all providers, so its results are cached. */
 static EVP_MD *algorithms[2]; /* by enum hash_kind */
 
 static void die(const char *what)
@@ -18,8 +18,8 @@ static void die(const char *what)
 	abort();
 }
 
-/* The machine's openssl.cnf is not read: it may leave MD5 out (FIPS), and MD5 is no secret here but a field of a
- * file format. */
+/* The machine's openssl.cnf is not read: it may disable MD5 (FIPS), which we need as a field of a file format, not for
+ * security. */
 static void fetch_algorithms(void)
 {
 	OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);

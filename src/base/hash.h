@@ -1,4 +1,4 @@
-/* Hashes, by libcrypto. Text form is lower-case hex, in RECORD files base64url without padding. */
+/* Hashes by libcrypto. Their text form is lower-case hex, or, in RECORD files, base64url without padding. */
 #pragma once
 
 #include "base/err.h"
@@ -14,7 +14,7 @@ struct digest {
 
 struct hash *hash_new(enum hash_kind kind);
 void hash_add(struct hash *h, const void *p, size_t n);
-struct digest hash_end(struct hash *h); /* and frees h */
+struct digest hash_end(struct hash *h); /* frees h, too */
 void hash_free(struct hash *h);
 
 struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n);
@@ -24,4 +24,5 @@ MUST_USE struct err *hash_file(enum hash_kind kind, struct str path, struct dige
 struct str sha256_hex(struct arena *a, struct str text); /* the hash of a text, as hex */
 struct str digest_hex(struct arena *a, const struct digest *d);
 struct str digest_base64url(struct arena *a, const struct digest *d);
-bool sha256_from_base64url(struct str text, struct digest *ret); /* false: it is none */
+bool sha256_from_base64url(
+	struct str text, struct digest *ret); /* false if text is no such digest */

@@ -67,7 +67,7 @@ struct str path_abs(struct arena *a, struct str path)
 {
 	if (path.n && path.p[0] == '/')
 		return path_clean(a, path);
-	/* a current folder that was removed has no path: this one leads nowhere, either */
+	/* a removed current folder has no path; this one does not exist either */
 	char *cwd = getcwd(NULL, 0);
 	struct str full = path_join(a, str_from(cwd ? cwd : "/proc/self/cwd"), path);
 	free(cwd);

@@ -9,11 +9,11 @@
 
 #include "base/fs.h"
 
-struct job { /* fn for each of n elements */
+struct job { /* calls fn for each of n elements */
 	struct job *next;
 	pool_fn *fn;
 	char *v;
-	size_t n, size, share; /* share: so many at a time */
+	size_t n, size, share; /* share: the number of elements a thread takes at a time */
 };
 
 struct pool {
@@ -22,12 +22,12 @@ struct pool {
 	struct job *head, **tail;
 	unsigned running;
 	bool closing;
-	bool helped;              /* who waits for the end takes part */
+	bool helped;              /* the thread that waits for the end also runs jobs */
 	struct err *first;        /* once set, queued jobs are dropped */
 	unsigned nthreads, users; /* users: threads, and the owner; the last one frees it */
 };
 
-/* With the lock held: the next elements, as a job of their own. */
+/* Takes the next elements as a job of their own; the lock is held. */
 static struct job take(struct pool *p)
 {
 	struct job *j = p->head, part = *j;
@@ -64,7 +64,7 @@ static void run_one(struct pool *p, struct arena *tmp)
 		pthread_cond_broadcast(&p->news);
 }
 
-/* With the lock held, which it gives up. */
+/* Ends one user; the lock is held, and released here. */
 static void leave(struct pool *p)
 {
 	bool last = !--p->users;
@@ -93,8 +93,8 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* Fewer threads than asked for are fine; with none, pool_end() does the work. Nobody waits for a thread to be gone:
- * that takes 0.2 ms, as it has to wake up first. */
+/* It is fine if fewer threads start than requested; without any, pool_end() does the work. Threads are not joined: a
+ * join takes 0.2 ms, since the thread has to wake up first. */
 static struct pool *start(unsigned threads, bool helped)
 {
 	struct pool *p = xmalloc(sizeof(*p));
@@ -143,8 +143,8 @@ void pool_add(struct pool *p, pool_fn *fn, void *user)
 	add(p, &(struct job){.fn = fn, .v = user, .n = 1, .share = 1});
 }
 
-/* Shares are small, so that all threads end at about the same time, and no larger than what a
- * thread may do before it sees that another failed. */
+/* Shares are small, so that all threads end at about the same time, and bounded, so that a thread soon notices when
+ * another one fails. */
 void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn)
 {
 	enum { MOST = 16 };

@@ -6,8 +6,8 @@
  *     TRY(pool_end(p));                waits, lets the threads go, frees the pool
  *
  * The first error cancels the jobs that have not started; later ones are joined to it. Each job
- * gets an arena of its thread that is rewound after the job. Jobs may add jobs. Who waits is one of
- * the threads, unless there is only one.
+ * gets an arena of its thread that is rewound after the job. Jobs may add jobs. The waiting thread runs jobs,
+ * too, unless the pool has one thread.
  */
 #pragma once
 
@@ -18,10 +18,10 @@ typedef struct err *pool_fn(struct arena *tmp, void *user);
 
 struct pool *pool_new(unsigned threads); /* 0 = one per usable CPU */
 void pool_add(struct pool *p, pool_fn *fn, void *user);
-/* fn for each of the n elements (of the given size) at v, a few at a time for each thread. */
+/* Calls fn for each of the n elements (of the given size) at v; each thread takes a few at a time. */
 void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn);
-MUST_USE struct err *pool_wait(struct pool *p); /* the first error is told once */
+MUST_USE struct err *pool_wait(struct pool *p); /* each error is returned once */
 MUST_USE struct err *pool_end(struct pool *p);
-/* The same, and waits. */
+/* pool_add_each() on a new pool, then waits. */
 MUST_USE struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn *fn);
 unsigned cpu_count(void); /* CPUs that this process may use: affinity and cgroup quota */

@@ -93,7 +93,7 @@ struct str proc_find(struct arena *a, struct str name)
 	return S("");
 }
 
-/* Our environment with the changes of p; the later of two settings counts. */
+/* Our environment with the changes of p; of two settings the later one wins. */
 static char **make_env(struct arena *a, const struct proc *p)
 {
 	VEC(char *) list = {0};
@@ -232,7 +232,7 @@ static void enforce(struct proc_run *r)
 	}
 }
 
-/* Calls p->line for each line. "\r" ends one, too: programs redraw a line with it. */
+/* Calls p->line for each line. "\r" also ends a line, since programs redraw a line with it. */
 static void split_lines(const struct proc *p, struct open_line *l, struct str chunk)
 {
 	for (size_t i = 0; p->line && i < chunk.n; i++) {
@@ -270,23 +270,23 @@ static void feed(struct proc_run *r)
 	size_t n = rest.n < 4096 ? rest.n : 4096; /* PIPE_BUF: poll promised room for this much */
 	ssize_t put = n ? write(r->in, rest.p, n) : 0;
 	if (put < 0 && errno != EINTR)
-		r->fed = r->p->input.n; /* the child does not want it */
+		r->fed = r->p->input.n; /* the child closed its stdin */
 	else if (put > 0)
 		r->fed += (size_t)put;
 	if (r->fed == r->p->input.n)
 		fd_closep(&r->in);
 }
 
-/* Looks without reaping the child, so that nobody else gets its pid yet. */
+/* Checks without reaping the child, so that its pid is not reused yet. */
 static bool has_ended(pid_t pid, int flags)
 {
 	siginfo_t si = {0};
 	return waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT | flags) == 0 && si.si_pid == pid;
 }
 
-/* Reads until the child has ended and its pipes are drained. A grandchild that keeps a pipe open does not hold us up:
- * we take what is there when the child has ended. Without a pidfd (an old kernel, no more descriptors) the next
- * tick sees the end. */
+/* Reads until the child has ended and its pipes are drained. A grandchild that keeps a pipe open
+ * does not delay us: once the child has ended we take the output so far. Without a pidfd (an old kernel, no free
+ * descriptors), the next tick notices the end. */
 static void follow(struct proc_run *r, int pidfd)
 {
 	for (bool ended = false;;) {

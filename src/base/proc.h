@@ -1,8 +1,8 @@
 /* Runs programs: posix_spawn with an argv array, never a shell.
  *
- * Each child leads a process group of its own, so that a timeout or Ctrl-C ends everything that it started: by
- * SIGTERM, and after GRACE seconds by SIGKILL. The trace has a line for every run (argv, times, memory, status).
- * To proc_run() an exit status other than 0 is no error: look at ret->status, or use proc_check().
+ * Each child leads its own process group, so that a timeout or Ctrl-C also ends everything that it started: by SIGTERM,
+ * and after GRACE seconds by SIGKILL. The trace has a line for every run (argv, times, memory, status).
+ * For proc_run() an exit status other than 0 is no error: check ret->status, or use proc_check().
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct proc {
 	struct str cwd;     /* "" = ours */
 	struct strs setenv; /* "NAME=value" adds or replaces, "NAME" removes */
 	bool clear_env;     /* start from an empty environment instead of ours */
-	struct str input;   /* to its stdin; without one stdin is /dev/null */
+	struct str input;   /* fed to its stdin; "" = stdin is /dev/null */
 	struct str log;     /* file that gets a copy of stdout and stderr, or "" */
 	bool merge;         /* stderr goes to the captured output as well */
 	bool inherit;       /* child uses our stdin, stdout and stderr; nothing is captured */
@@ -28,7 +28,7 @@ struct proc {
 
 struct proc_result {
 	int status;            /* exit status, or 128 + signal */
-	bool timed_out;        /* status is that of the kill then */
+	bool timed_out;        /* then status is that of the kill */
 	struct str out;        /* stdout (and stderr when merged), in the caller's arena */
 	struct str err;        /* stderr, unless merged */
 	double start, seconds; /* start on the monotonic clock */

@@ -1,7 +1,6 @@
-/* Reports of progress from long work, which need not know who listens.
+/* Progress reports from long work, independent of how they are shown.
  *
- * main installs the listener (term/status.c) once. Without one all calls do nothing, so that library code can
- * always report. Thread-safe.
+ * main installs the listener (term/status.c) once. Without one, all calls do nothing, so that library code can always report. Thread-safe.
  */
 #pragma once
 
@@ -23,14 +22,14 @@ struct progress_sink {
 void progress_listen(const struct progress_sink *sink); /* must outlive all work */
 /* verb as in "Fetching", object as in "118 packages"; total 0 = unknown. */
 struct progress *progress_begin(struct str verb, struct str object, enum unit unit, uint64_t total);
-/* Adds to the work that is done; now (may be "") names the present piece. */
+/* Adds to the finished work; now (may be "") names the present piece. */
 void progress_add(struct progress *p, uint64_t done, struct str now);
-/* How long the rest will take, if that is known better than by the share that is done; 0 = it is not. */
+/* Sets the remaining time if the caller has a better estimate than the finished share gives; 0 = it has none. */
 void progress_left(struct progress *p, double seconds);
 void progress_end(struct progress *p); /* NULL is fine */
 void progress_endp(struct progress **p);
 /* Prints one line that stays: progress_note(S("Compiled"), "3 sources for %u GPUs", n). */
 void progress_note(struct str verb, const char *fmt, ...) PRINTF(2, 3);
-/* Takes an exclusive lock (base/fs.h). While another rocsmith holds it we wait, after a note "Waiting for another
- * rocsmith that ...", which fmt completes ("builds 'p'"). E_CANCELLED after a signal. */
+/* Takes an exclusive lock (base/fs.h). If another rocsmith holds it, prints "Waiting for another rocsmith that ...",
+ * which fmt completes ("builds 'p'"), and waits. E_CANCELLED after a signal. */
 MUST_USE struct err *progress_lock(struct str path, int *ret_fd, const char *fmt, ...) PRINTF(3, 4);

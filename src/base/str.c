@@ -103,7 +103,7 @@ char *str_z(struct arena *a, struct str s)
 	return p;
 }
 
-/* The second byte shows overlong forms, surrogates and numbers that are too large (Unicode, table 3-7). */
+/* The second byte reveals overlong forms, surrogates and code points that are too large (Unicode, table 3-7). */
 size_t utf8_length(struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
@@ -136,7 +136,7 @@ size_t utf8_fit(struct str s, size_t bytes, size_t characters)
 size_t utf8_end(struct str s)
 {
 	size_t at = 0;
-	uint64_t w[4]; /* nearly all of a text is ASCII */
+	uint64_t w[4]; /* a fast path, since most text is ASCII */
 	for (size_t n = 1; n; at += n) {
 		for (; s.n - at >= sizeof(w); at += sizeof(w)) {
 			memcpy(w, s.p + at, sizeof(w));
@@ -279,7 +279,7 @@ void strs_sort(struct strs *list)
 		qsort(list->v, list->n, sizeof(*list->v), cmp_str);
 }
 
-/* ---- figures for people ---- */
+/* ---- human-readable figures ---- */
 
 struct str human_count(struct arena *a, size_t n, const char *noun)
 {

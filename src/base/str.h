@@ -24,7 +24,7 @@ struct strs { /* a list; see vec.h */
 };
 
 #define S(lit) ((struct str){.p = "" lit, .n = sizeof(lit) - 1})
-/* The same where C wants a constant: in the initialiser of a static table. */
+/* The same as a constant expression, for initialisers of static tables. */
 #define S_INIT(lit)                                                                                \
 	{                                                                                          \
 		.p = "" lit, .n = sizeof(lit) - 1                                                  \
@@ -33,7 +33,7 @@ struct strs { /* a list; see vec.h */
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define MUST_USE __attribute__((warn_unused_result))
 
-/* Questions about each character or word are inline; the locale does not matter. */
+/* Tests that run for each character or word are inline. They ignore the locale. */
 static inline bool ascii_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -83,8 +83,8 @@ bool str_next(struct str *rest, char sep, struct str *ret_piece);
 bool str_u64(struct str s, unsigned base, uint64_t *ret);
 /* The length of the UTF-8 sequence at the start of s (RFC 3629: no overlong forms, no surrogates), or 0. */
 size_t utf8_length(struct str s);
-/* The bytes of the longest prefix of s that has at most so many bytes and characters, and ends between two characters;
- * a byte that is not UTF-8 counts as a character. */
+/* The length in bytes of the longest prefix of s that has at most this many bytes and characters and ends between two
+ * characters; a byte that is not UTF-8 counts as a character. */
 size_t utf8_fit(struct str s, size_t bytes, size_t characters);
 /* The offset of the first byte that is not part of valid UTF-8, or s.n. */
 size_t utf8_end(struct str s);
@@ -119,7 +119,7 @@ void strs_sort(struct strs *list);
  * most max(1, len/3), else "". Words of more than 64 bytes match nothing. */
 struct str suggest(struct str word, const struct strs *candidates);
 
-/* ---- figures for people ---- */
+/* ---- human-readable figures ---- */
 struct str human_count(struct arena *a, size_t n, const char *noun); /* "1 file", "2 files" */
 struct str human_bytes(struct arena *a, uint64_t n);                 /* "1.3 GB" (decimal units) */
 struct str human_memory(

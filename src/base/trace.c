@@ -1,5 +1,5 @@
-/* The trace file; see trace.h. Each line is one write, so that a killed run leaves whole lines. This file alone is
- * written in place, since it must show what happened before a kill. */
+/* The trace file; see trace.h. Each line is one write, so that a killed run leaves whole lines. No other file is
+ * written in place; this one must show what happened before a kill. */
 #include "base/trace.h"
 
 #include <fcntl.h>
