@@ -1,14 +1,14 @@
-/* Packages of a Python environment whose libraries load torch's, and what these want: an extension is compiled for one torch
- * and one ROCm. Of each package the libraries of its folder are looked at, not those of deeper ones; modules of one file
- * lie beside the folders. Source: torch.utils.cpp_extension of PyTorch (what it links, and with what), setup.py of
- * torchvision, torch-scatter, flash-attn. */
+/* Packages of a Python environment whose libraries link to torch's, and the ROCm libraries that they miss: an extension
+ * is compiled for one torch and one ROCm. In each package only libraries directly in its folder are read; modules of a
+ * single file are next to the folders. Source: torch.utils.cpp_extension of PyTorch (the libraries that it links),
+ * setup.py of torchvision, torch-scatter, flash-attn. */
 #include "machine/python.h"
 
-enum { FOLDERS_MAX = 1000, FILES_MAX = 64 }; /* of an environment */
+enum { FOLDERS_MAX = 1000, FILES_MAX = 64 }; /* read in one environment */
 
 struct looking {
 	struct environment *e;
-	struct strs dirs; /* where the loader of torch looks */
+	struct strs dirs; /* folders that the loader searches for torch's libraries */
 	unsigned folders, files;
 };
 
@@ -28,7 +28,7 @@ static struct str major_of(struct str version)
 	return major;
 }
 
-/* Of HIP: by what torch asks for; one with its own ROCm names the files without numbers. */
+/* The major version of the HIP that torch needs; a torch that bundles ROCm names the files without numbers. */
 static struct str hip_of(const struct machine_torch *t)
 {
 	struct str hip = S("libamdhip64.so.");
@@ -100,7 +100,7 @@ static void look_in(struct looking *k, struct str name, struct str dir)
 			look_at(k, name, path_join(k->e->r->a, dir, files.v[i]));
 }
 
-/* A package of an earlier folder hides that of a later one. */
+/* Does an earlier folder of the search path have an entry of this name? */
 static bool is_hidden(const struct looking *k, size_t site, struct str name)
 {
 	const struct environment *e = k->e;
@@ -125,7 +125,8 @@ static void look_at_entry(struct looking *k, struct str site, struct str entry)
 		look_in(k, name, path_join(a, path, S("lib")));
 }
 
-/* Those first that mostly are extensions; the others only where the environment is in use, as that takes time. */
+/* Is the entry's name typical of extensions? These are read first, and the others only in the active environment, as
+ * that takes time. */
 static bool is_likely(struct str entry)
 {
 	static const char *const parts[] = {"torch", "cuda", "hip", "rocm", "flash", "xformers",

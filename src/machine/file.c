@@ -1,4 +1,4 @@
-/* A machine in one file: what `doctor --record FILE.machine` writes, and `doctor --sysroot FILE.machine` reads. The form
+/* Reader and writer of machine files, for `doctor --record FILE.machine` and `doctor --sysroot FILE.machine`. The form
  * is described in rocsmith-doctor(1); people write such files by hand, too. */
 #include <stdlib.h>
 
@@ -7,7 +7,8 @@
 
 /* ---- lists of entries ---- */
 
-/* By path; of two for one path, the one that tells more is last: a link hides what it leads to, a text an empty file. */
+/* Orders by path; among entries of one path the one that wins is last: a link before its target, a text before an empty
+ * file. */
 static int by_path(const void *x, const void *y)
 {
 	const struct root_entry *a = x, *b = y;
@@ -48,7 +49,7 @@ void root_entries_sort(struct root_entries *list)
 
 /* ---- reading ---- */
 
-/* Undoes the escapes \\ and \xHH; a single \ at the end says that no end of line follows (*ret_open). */
+/* Undoes the escapes \\ and \xHH; a single \ at the end means that the text has no newline there (*ret_open). */
 static bool unescape(struct arena *a, struct str s, struct str *ret, bool *ret_open)
 {
 	BUF(out, a);
@@ -73,7 +74,7 @@ static bool unescape(struct arena *a, struct str s, struct str *ret, bool *ret_o
 	return true;
 }
 
-/* The lines behind a tab that follow; an empty line among them needs no tab. */
+/* Reads the block of lines that begin with a tab; an empty line inside the block needs no tab. */
 static bool read_block(struct arena *a, struct str *rest, unsigned *line, struct str *ret)
 {
 	BUF(out, a);
@@ -101,7 +102,7 @@ static bool read_block(struct arena *a, struct str *rest, unsigned *line, struct
 	return true;
 }
 
-/* "(0660 0 109)" */
+/* Parses "(0660 0 109)": mode, owner and group of a device node. */
 static bool read_node(struct str s, struct root_entry *e)
 {
 	uint64_t mode, uid, gid;
@@ -119,7 +120,7 @@ static bool read_node(struct str s, struct root_entry *e)
 	return true;
 }
 
-/* Adds the entry, with a path such as "lib/{liba,libb}.so" one for each alternative. */
+/* Adds the entry; a path such as "lib/{liba,libb}.so" adds one entry for each alternative. */
 static bool add_entry(
 	struct arena *a, struct root_entry e, struct str path, struct root_entries *ret)
 {
@@ -141,13 +142,13 @@ static bool add_entry(
 
 static struct str line_of(struct arena *a, struct str text)
 {
-	BUF(out, a); /* may have a NUL in it */
+	BUF(out, a); /* the text may contain NUL, which str_fmt() cannot copy */
 	buf_add(&out, text);
 	buf_char(&out, '\n');
 	return buf_str(&out);
 }
 
-/* The entry whose first line is `line`; *rest and *number move behind those of its text. */
+/* Reads the entry whose first line is `line`; *rest and *number move past the lines of its text. */
 static bool read_entry(struct arena *a, struct str line, struct str *rest, unsigned *number,
 	struct root_entries *ret)
 {
@@ -210,7 +211,8 @@ struct err *machine_file_parse(
 
 /* ---- writing ---- */
 
-/* path: blanks are escaped, too, and a '/', ':' at the end is no sign. */
+/* path: also escapes the characters that have a meaning in a path: blanks, braces, a ':' at the end, and '#', '@' or
+ * '$' at the beginning. */
 static void escape(struct buf *out, struct str s, bool path)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -254,8 +256,9 @@ static void write_text(struct buf *out, struct str text)
 	}
 }
 
-/* How many entries from i on are empty files of one folder whose names have the same beginning, up to *ret_start bytes, and
- * the same end from a dot on, of *ret_end bytes: libraries, or files for one GPU each. */
+/* Counts the entries from i on that can be written as one line with {...}: empty files of one folder, such as libraries
+ * or files for one GPU each. Their paths share the first *ret_start bytes and, from a dot on, the last *ret_end
+ * bytes. */
 static size_t count_alike(
 	const struct root_entries *list, size_t i, size_t *ret_start, size_t *ret_end)
 {
@@ -312,7 +315,7 @@ struct str machine_file_text(struct arena *a, const struct root_entries *entries
 		size_t next = root_entries_find(entries, inside);
 		if (e->kind == ENTRY_DIR && next < entries->n &&
 			str_starts(entries->v[next].path, inside))
-			continue; /* implied by what is in it */
+			continue; /* the entries inside imply it */
 		if (e->kind == ENTRY_VARIABLE) {
 			buf_char(&out, '$');
 			escape(&out, e->path, true);

@@ -1,9 +1,9 @@
-/* What the host side of a build can use on this computer: C library, C++ headers, Python.
+/* The C library, C++ headers and Python that the host side of a build can use on this computer.
  *
- * The C library and gcc are found by looking at files, since a compiler driver would have to be run
- * and may not be there. clang needs to be told the gcc folder: left alone it takes the newest one,
- * also when that one has no C++ headers. Python is asked itself (sysconfig), in isolated mode, as
- * nothing else knows the suffix and the header folder of a virtual environment or pyenv.
+ * The C library and gcc are found by reading files, since a compiler driver would have to be run and may be missing.
+ * clang needs an explicit gcc folder: by default it takes the newest one, even if that has no C++ headers. Python
+ * itself is run in isolated mode (sysconfig), as only it can report the extension suffix and the header folder of a
+ * virtual environment or of pyenv.
  */
 #include <string.h>
 #include <sys/utsname.h>
@@ -24,7 +24,8 @@ static bool have(struct arena *tmp, struct str dir, const char *name)
 	return fs_exists(path_join(tmp, dir, str_from(name)));
 }
 
-/* Start files come with the headers in every distribution; without them nothing links. */
+/* Requires the start files as well as the headers: every distribution ships them together, and nothing links
+ * without. */
 static struct err *find_libc(struct arena *a, struct str root, struct host *h)
 {
 	struct str dir = rooted(a, root, "/usr/include"), lib = rooted(a, root, "/usr/lib");
@@ -35,7 +36,7 @@ static struct err *find_libc(struct arena *a, struct str root, struct host *h)
 		return NULL;
 	struct str path = path_join(a, have(a, dir, "features.h") ? dir : multi, S("features.h"));
 	TRY(fs_read_opt(a, path, HEADER_LIMIT, &text));
-	/* glibc says which it is; other C libraries do not */
+	/* only glibc defines its version in features.h */
 	if (!str_u64(define_value(text, S("__GLIBC__")), 10, &major) ||
 		!str_u64(define_value(text, S("__GLIBC_MINOR__")), 10, &minor))
 		return NULL;
@@ -66,8 +67,8 @@ static bool is_newer(const unsigned a[3], const unsigned b[3])
 	return false;
 }
 
-/* The newest version in /usr/lib/gcc/TRIPLET that has C++ headers and the C++ library. Triplets of
- * this architecture only: there are cross compilers, too. */
+/* Finds the newest version in /usr/lib/gcc/TRIPLET that has C++ headers and start files. Triplets of other
+ * architectures belong to cross compilers. */
 static void find_gcc(struct arena *a, struct str root, struct str arch, struct host *h)
 {
 	struct str top = rooted(a, root, "/usr/lib/gcc");
@@ -101,7 +102,7 @@ struct err *host_read_files(struct arena *a, struct str root, struct str arch, s
 	return find_libc(a, root, ret);
 }
 
-/* One value a line; parsed by host_parse_python(). */
+/* Prints one value on each line, for host_parse_python(). */
 static const char PROBE[] =
 	"import os, sys, sysconfig as s\n"
 	"v = s.get_config_var\n"
@@ -171,7 +172,7 @@ struct err *host_read(struct arena *a, struct str python, struct host *ret)
 		TRY_CTX(ask_python(a, program, ret), "cannot use the Python '%.*s'", STR(python));
 		return NULL;
 	}
-	/* Nobody asked for it: without a Python that works there is none. */
+	/* This Python was not requested, so one that does not work counts as none. */
 	if (proc_find(a, S("python3")).n)
 		err_free(ask_python(a, S("python3"), ret));
 	return NULL;

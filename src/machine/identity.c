@@ -1,12 +1,13 @@
-/* This process's user, groups, and access to the GPUs' device nodes.
+/* The user and groups of this process, and its access to the GPUs' device nodes.
  *
- * There are two lists of groups: those of this process, and those that the account has by now in /etc/group, which the
- * next login will give.
+ * There are two lists of groups: those of this process, and those that /etc/group gives the account now, which the next
+ * login will have.
  *
- * Mode, owner and groups decide; root may open everything. On the live machine the kernel is asked too (faccessat), as
- * desktops grant the user of the seat access by an ACL that the mode does not show. Names of groups are taken from
- * /etc/group; a person's own group is not a fact about the machine, so groups of GID_USER and above stay numbers unless a
- * node belongs to them. A recording has the lines of these groups alone, with "user" for the account and no other member.
+ * Access follows from mode, owner and groups; root may open everything. On the live machine the kernel decides as well
+ * (faccessat), as desktops grant the user at the seat access by an ACL that the mode does not show. Names of groups
+ * come from /etc/group; a person's own group is not a fact about the machine, so groups of GID_USER and above stay
+ * numbers unless a node belongs to them. A recording contains only the lines of these groups, with "user" for the
+ * account and no other member.
  */
 #include <sys/stat.h>
 
@@ -14,8 +15,8 @@
 
 enum { GID_USER = 1000, READ_WRITE = 06, GROUPS_MAX = 1024 };
 
-/* Root of a user namespace has no rights over what belongs to ids that it does not map: these are shown as 65534
- * (user_namespaces(7)). */
+/* May the user read and write the node? The root of a user namespace has no rights over nodes whose owner or group the
+ * namespace does not map; their ids appear as 65534 (user_namespaces(7)). */
 static bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid)
 {
 	enum { UNMAPPED = 65534 };
@@ -32,13 +33,13 @@ static bool node_usable(const struct machine *m, unsigned mode, unsigned uid, un
 	return (bits & READ_WRITE) == READ_WRITE;
 }
 
-/* /etc/group, and the lines of it that a recording gets. */
+/* The text of /etc/group, and the lines of it that are recorded. */
 struct group_file {
 	struct str text;
 	struct buf used;
 };
 
-/* Its name, or its number when it has none here or is named after the user. */
+/* The group's name, or its number if it has no name or is named after the user. */
 static struct str shown_name(const struct root *r, struct str name, unsigned gid)
 {
 	name = clean_text(r->a, name);
@@ -61,7 +62,7 @@ static struct str process_group(struct root *r, struct group_file *f, unsigned g
 	return gid < GID_USER ? group_name(r, f, gid) : str_fmt(r->a, "%u", gid);
 }
 
-/* Is the user's name in "alice,bob"? */
+/* Does a list of members such as "alice,bob" contain the user? */
 static bool has_member(struct str members, struct str user)
 {
 	struct str name;
@@ -71,7 +72,7 @@ static bool has_member(struct str members, struct str user)
 	return false;
 }
 
-/* The account's own group, and those that list it. */
+/* Reads the account's primary group and the groups that list the account as a member. */
 static void read_account(struct root *r, struct machine *m, struct group_file *f)
 {
 	struct str users, line, part[4], rest = f->text;
@@ -112,13 +113,13 @@ static void add_node(struct root *r, struct machine *m, struct str path, struct 
 		.gid = st.st_gid,
 		.usable = node_usable(m, st.st_mode, st.st_uid, st.st_gid),
 	};
-	/* on the live machine the kernel's own answer counts */
+	/* on the live machine the kernel has the last word */
 	if (!n.usable && !r->dir.n && fs_readable(n.path) && fs_writable(n.path))
 		n.usable = n.acl = true;
 	*VEC_PUSH(r->a, &m->nodes) = n;
 }
 
-/* Documentation/userspace-api/seccomp_filter.rst */
+/* Source of the modes: Linux Documentation/userspace-api/seccomp_filter.rst. */
 static struct str seccomp_of(struct str status)
 {
 	static const char *const modes[] = {"off", "strict", "filter"};

@@ -1,4 +1,4 @@
-/* GPUs of the compute driver: /sys/class/kfd/kfd/topology/nodes.
+/* The GPUs of the compute driver, from /sys/class/kfd/kfd/topology/nodes.
  *
  * Source: Linux drivers/gpu/drm/amd/amdkfd/kfd_topology.c (node_show, mem_show). Each node has
  * gpu_id (0 for a CPU), name, properties ("key value" lines) and mem_banks/N/properties. In a
@@ -61,7 +61,7 @@ uint64_t parse_kfd_bank(struct str text)
 
 struct str kfd_pci_address(struct arena *a, const struct kfd_props *p)
 {
-	unsigned at = (unsigned)(p->location_id & 0xffff); /* above: a partition's number */
+	unsigned at = (unsigned)(p->location_id & 0xffff); /* the upper bits number a partition */
 	if (!at && !p->domain)
 		return S("");
 	return str_fmt(a, "%04x:%02x:%02x.%x", (unsigned)(p->domain & 0xffffffff), at >> 8,
@@ -94,13 +94,13 @@ static void add_gpu(
 	struct str target = p->gfx_target_version < UINT32_MAX
 				    ? target_from_kfd(r->a, (uint32_t)p->gfx_target_version)
 				    : S("");
-	enum { MI300A = 0x74a0 }; /* gfx942 without the CPU part is a card */
+	enum { MI300A = 0x74a0 }; /* other devices of gfx942 are cards */
 	const struct gpu *gpu = gpu_by_name(target);
 	struct str name = root_line(r, path_join(r->a, dir, S("name")));
 	struct machine_gpu g = {
 		.node = node,
 		.target = target,
-		/* "ip discovery" is what the driver says when it has no name */
+		/* the driver writes "ip discovery" for a GPU that it has no name for */
 		.name = str_eq(name, S("ip discovery")) ? S("") : name,
 		.vendor = clamp(p->vendor_id),
 		.device = clamp(p->device_id),
@@ -125,7 +125,7 @@ static void read_node(struct root *r, struct machine *m, struct str nodes, struc
 	if (!str_u64(name, 10, &number) || number > UINT32_MAX)
 		return;
 	enum root_status s = root_read(r, path, &text);
-	if (s == ROOT_DENIED) { /* by the device rules of a container */
+	if (s == ROOT_DENIED) { /* denied by a container's device rules */
 		m->hidden++;
 		return;
 	}
@@ -137,8 +137,8 @@ static void read_node(struct root *r, struct machine *m, struct str nodes, struc
 		add_gpu(r, m, (unsigned)number, dir, &p);
 }
 
-/* Is there a link to a processor that carries no atomics? The driver asks the PCI bus for them when it starts
- * (kfd_set_iolink_no_atomics(); flags: CRAT_IOLINK_FLAGS_NO_ATOMICS_*). */
+/* Does a link to a CPU lack PCIe atomics? The driver probes them at start-up (kfd_set_iolink_no_atomics(); flags:
+ * CRAT_IOLINK_FLAGS_NO_ATOMICS_*). */
 static bool lacks_atomics(struct root *r, const struct machine *m, struct str node)
 {
 	enum { NO_ATOMICS = 1 << 2 | 1 << 3, LINKS_MAX = 64 };

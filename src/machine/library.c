@@ -1,4 +1,4 @@
-/* Libraries: ELF files, and the texts that stand for them; see library.h. */
+/* Reader of libraries: ELF files, and the texts that replace them; see library.h. */
 #include "machine/library.h"
 
 #include "formats/kpack.h"
@@ -85,7 +85,8 @@ static struct err *count_bundle(void *user, const struct bundle *b)
 	return ++c->bundles < BUNDLES ? NULL : err_new(E_LIMIT, "these are enough");
 }
 
-/* A few sources of a library are compiled for some of its GPUs only: what most bundles have counts. */
+/* Collects the targets that more than half of the first bundles have, since a library may have a few sources that are
+ * compiled for some of its GPUs only. */
 static void read_bundles(
 	struct arena *a, const struct bytes *src, const struct elf_section *s, struct library *ret)
 {
@@ -98,7 +99,8 @@ static void read_bundles(
 			add_some(a, &ret->targets, c.names.v[i], MAX_TARGETS);
 }
 
-/* Of patterns such as ".kpack/blas_@GFXARCH@.kpack", relative to the library, those that are there. */
+/* Collects the GPUs for which kpack archives exist. Patterns are relative to the library, such as
+ * ".kpack/blas_@GFXARCH@.kpack". */
 static void read_archives(
 	struct root *r, struct str path, const struct bytes *src, struct library *ret)
 {

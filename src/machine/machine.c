@@ -1,4 +1,4 @@
-/* Reading a machine: all parts in order. */
+/* Reads a machine: runs all parts in order. */
 #include "machine/machine.h"
 
 #include "machine/facts.h"
@@ -8,8 +8,8 @@ static uint64_t bounded(uint64_t n)
 	return n < INT64_MAX ? n : INT64_MAX;
 }
 
-/* A stranger's sysroot may contain numbers that no machine has. Rules read the facts as JSON, whose readers hold no more
- * than INT64_MAX. */
+/* A stranger's sysroot may contain absurd numbers. Rules read the facts as JSON, whose readers are limited to
+ * INT64_MAX. */
 static void bound_numbers(struct machine *m)
 {
 	m->memory = bounded(m->memory);

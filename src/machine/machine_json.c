@@ -1,4 +1,4 @@
-/* The facts as JSON; documented in rocsmith-doctor(1). Numbers of PCI are hex text as in sysfs. */
+/* The facts as JSON, documented in rocsmith-doctor(1). PCI ids are hexadecimal text as in sysfs. */
 #include "machine/machine.h"
 
 static void write_identity(struct json *j, const void *machine)

@@ -1,6 +1,6 @@
-/* Distributions of a Python environment that have to do with PyTorch or ROCm, and what of their requirements is not met.
- * Source: the specifications of recorded projects (NAME-VERSION.dist-info) and of core metadata; egg-info as
- * setuptools and Debian leave it. */
+/* Distributions in a Python environment that are related to PyTorch or ROCm, and their requirements that do not hold.
+ * Sources: the specifications of recorded projects (NAME-VERSION.dist-info) and of core metadata; egg-info as
+ * setuptools and Debian write it. */
 #include <stdlib.h>
 
 #include "lang/python/requirement.h"
@@ -9,7 +9,8 @@
 
 enum { MANY_REQUIREMENTS = 1000 };
 
-/* "torch-2.9.1+rocm6.4.dist-info", "torch-2.6.0-py3.13.egg-info" */
+/* Splits "torch-2.9.1+rocm6.4.dist-info" or "torch-2.6.0-py3.13.egg-info". Returns false for other names, and for
+ * packages that do not matter here. */
 static bool split_name(
 	struct arena *a, struct str file, struct str *ret_name, struct str *ret_version)
 {
@@ -40,7 +41,8 @@ static bool is_listed(const struct machine_python *py, size_t before, struct str
 	return false;
 }
 
-/* What an earlier folder has hides what a later one has; a folder may have two of a name. */
+/* Adds the packages of a folder, except those that an earlier folder hides; one folder may have two of the same
+ * name. */
 static void list_site(struct environment *e, struct str site)
 {
 	struct strs names;
@@ -52,7 +54,7 @@ static void list_site(struct environment *e, struct str site)
 		struct str path = path_join(a, site, names.v[i]);
 		if (str_starts(names.v[i], S("_rocm_sdk_")) && root_real(e->r, path).n)
 			strs_add(a, &e->rocm_dirs, path);
-		if (str_eq(names.v[i], S("torch")) && /* built in place it has no dist-info */
+		if (str_eq(names.v[i], S("torch")) && /* a torch built in place has no dist-info */
 			root_real(e->r, path_join(a, path, S("version.py"))).n)
 			e->py->has_torch = true;
 		if (!split_name(a, names.v[i], &name, &version) || is_listed(e->py, before, name))
@@ -80,14 +82,15 @@ static bool is_met(struct arena *a, const struct machine_python *py, const struc
 		bool fits = true;
 		if (!e)
 			e = version_match(v, q->specifier, &fits);
-		met = met || e || fits || q->url.n; /* what is not understood is not judged */
+		met = met || e || fits ||
+		      q->url.n; /* a version or specifier that cannot be parsed counts as met */
 		err_free(e);
 		*ret_here = p->version;
 	}
 	return met;
 }
 
-/* Its public part has numbers and dots only. */
+/* Does the public part of the version consist of numbers and dots only? */
 static bool is_release(struct str version)
 {
 	struct str rest, local;
@@ -97,8 +100,9 @@ static bool is_release(struct str version)
 	return !rest.n;
 }
 
-/* Where a wheel of AMD's does not say which torch it was made for: torchaudio 2.8 for torch 2.8, torchvision 0.23 too.
- * From 2.11 on torchaudio goes with any. Of a torch that is no release the numbers tell nothing. */
+/* The specifier of the torch that a wheel of AMD's was built for, if its metadata do not give it: torchaudio 2.8 and
+ * torchvision 0.23 need torch 2.8. From 2.11 on torchaudio works with any torch. If torch is not a release, its version
+ * does not matter. */
 static struct str torch_of(
 	struct arena *a, const struct machine_python *py, const struct machine_package *p)
 {
@@ -136,7 +140,7 @@ static void check_requirement(struct environment *e, struct machine_package *p, 
 				     : str_fmt(&tmp, "%.*s, but it is not here", STR(what))));
 }
 
-/* NVIDIA's packages ask for each other only. */
+/* NVIDIA's packages are skipped: they require only each other. */
 static void check_package(struct environment *e, struct machine_package *p)
 {
 	struct str text, one;

@@ -1,4 +1,4 @@
-/* Texts of /proc and /etc; see parse.h. KFD has its own file. */
+/* Parsers for texts of /proc and /etc; see parse.h. Those of KFD are in kfd.c. */
 #include "machine/parse.h"
 
 #include "formats/node.h"
@@ -67,7 +67,7 @@ struct str parse_os_release(struct arena *a, struct str text, struct str key)
 	return (struct str){.p = p, .n = n};
 }
 
-/* The second of "Uid:\t0\t0\t0\t0": real, effective, saved, file system. */
+/* Reads the second number of "Uid:\t0\t0\t0\t0" (real, effective, saved, file system). */
 static bool effective_id(struct str status, struct str key, unsigned *ret)
 {
 	struct str rest = line_value(status, ':', key), word;
@@ -315,7 +315,7 @@ struct str metadata_lines(struct str text)
 	return text.n < METADATA_HEAD ? text : str_sub(text, 0, str_rchr(text, '\n'));
 }
 
-/* A value that goes on in the next line is passed over. */
+/* A value that continues on the next line is skipped. */
 bool next_requirement(struct str *rest, struct str *ret)
 {
 	ARENA(tmp);

@@ -1,7 +1,7 @@
-/* Python environments: the one that `python3` is, those that variables name, the system's, the user's, and what lies
- * where people and tools put them. Only folders are listed; a project's name is told to nobody unless its environment
- * has something that matters. Sources: PEP 405 (pyvenv.cfg), site(3) of Python and Debian's for the folders of packages,
- * conda's conda-meta and environments.txt, pyenv's versions. */
+/* Python environments: the one of `python3`, those that variables name, the system's, the user's, and those in the
+ * places where people and tools put them. They are found by listing folders; an environment without relevant packages
+ * is neither reported nor recorded, as its name may be a project's. Sources: PEP 405 (pyvenv.cfg), Python's site module
+ * and Debian's version of it for the folders of packages, conda's conda-meta and environments.txt, pyenv's versions. */
 #include "machine/python.h"
 #include <stdlib.h>
 
@@ -12,20 +12,20 @@ enum { MANY_PYTHONS = 64 };
 struct pythons {
 	struct root *r;
 	struct machine *m;
-	struct str home, active; /* active: prefix of python3 */
-	struct strs seen, found; /* folders that were looked at; environments that were listed */
+	struct str home, active; /* active: the prefix of python3 */
+	struct strs seen, found; /* folders that were read; those of them that were added */
 };
 
 /* ---- one environment ---- */
 
-/* Of "/a/b" and "a/b" alike; "" for what is not absolute. */
+/* "a/b" for "/a/b"; "" for a path that is not absolute. */
 static struct str below_root(struct arena *a, struct str path)
 {
 	path = path_clean(a, path);
 	return str_starts(path, S("/")) ? str_sub(path, 1, path.n) : S("");
 }
 
-/* "python3.12" of lib/python3.12/site-packages -> "3.12" */
+/* "3.12" for "python3.12"; "" for other names. */
 static struct str version_of(struct str name)
 {
 	uint64_t minor;
@@ -41,7 +41,7 @@ static void add_site(struct environment *e, struct str dir)
 		strs_put(e->r->a, &e->sites, real);
 }
 
-/* Versions that have a folder in these. */
+/* The versions of Python that have a folder or file "python3.N" in one of these folders. */
 static struct strs versions_in(struct root *r, struct str prefix, const char *const *dirs)
 {
 	struct strs names, list = {0};
@@ -59,7 +59,8 @@ static struct str with_version(struct arena *a, const char *pattern, struct str 
 	return str_replace(a, str_from(pattern), S("@"), version);
 }
 
-/* Debian's python3 has a folder without a number; what others have in /usr/local is not its own. */
+/* Adds the folders of the system's Python. The folder without a version belongs to its main python3; if there is
+ * another Python in /usr/local, the site-packages there are that one's. */
 static void add_system_sites(struct environment *e, struct str version, bool main)
 {
 	static const char *const sites[] = {"usr/local/lib64/python@/site-packages",
@@ -80,8 +81,8 @@ static void add_own_sites(struct environment *e, struct str version)
 		add_site(e, path_join(e->r->a, e->dir, with_version(e->r->a, sites[i], version)));
 }
 
-/* Looks into it, and lists it (true) when it has something that matters, or always. One that is not listed leaves no
- * trace in a recording, as its name may be a project's. */
+/* Reads an environment, and adds it if it has relevant packages or `always` is set. Returns whether it was added.
+ * Otherwise it is removed from the recording, as its name may be a project's. */
 static bool finish(struct pythons *p, struct environment *e, bool always)
 {
 	gather_packages(e);
@@ -104,7 +105,7 @@ static bool is_full(const struct pythons *p)
 	return p->m->pythons.n >= MANY_PYTHONS;
 }
 
-/* Where python3 of this folder really is, or "". In a sysroot its link may lead to nothing. */
+/* The path without links of this folder's python3, or "". In a sysroot the target of its link may be missing. */
 static struct str python_in(struct root *r, struct str dir)
 {
 	struct str path = path_join(r->a, dir, S("python3")), real = root_follow(r, path);
@@ -112,13 +113,13 @@ static struct str python_in(struct root *r, struct str dir)
 	return name.n ? path_join(r->a, dir, name) : real;
 }
 
-/* That of the system; "" = not known. */
+/* The version of the system's python3; "" = not known. */
 static struct str main_version(struct root *r)
 {
 	return version_of(path_base(python_in(r, S("usr/bin"))));
 }
 
-/* "home = /usr/bin" is not asked: a sysroot may not have it, and there is one system. */
+/* Reads the version from pyvenv.cfg. Its "home = /usr/bin" is not followed: a sysroot may lack that folder. */
 static void read_config(struct environment *e, struct str text)
 {
 	struct str full = line_value(text, '=', S("version")), major, minor, rest;
@@ -140,7 +141,8 @@ static void own_version(struct environment *e)
 	add_own_sites(e, e->py->version);
 }
 
-/* A venv or one of conda's; kind: its kind if it is neither, NULL: it is no environment then. */
+/* Adds the environment in `dir`. kind: the kind of a folder that belongs to neither venv nor conda; NULL = skip such a
+ * folder. */
 static void add(struct pythons *p, struct str dir, const char *kind)
 {
 	struct root *r = p->r;
@@ -188,7 +190,8 @@ static void add_usr(struct pythons *p)
 	}
 }
 
-/* What a Python other than a venv's sees beside its own: programs of the same version import it first. */
+/* Adds the user's packages in ~/.local, which every Python of the same version outside a venv imports before its
+ * own. */
 static void add_user(struct pythons *p)
 {
 	static const char *const dirs[] = {"lib", NULL};
@@ -208,7 +211,7 @@ static void add_user(struct pythons *p)
 
 /* ---- where environments lie ---- */
 
-/* dir/NAME/then for all names but hidden ones. */
+/* Adds dir/NAME/then for each name that is not hidden. */
 static void add_all(struct pythons *p, struct str dir, const char *then, const char *kind)
 {
 	struct strs names;
@@ -227,7 +230,7 @@ static void add_conda(struct pythons *p, struct str base)
 	add_all(p, path_join(p->r->a, base, S("envs")), "", NULL);
 }
 
-/* A file that names a folder a line. */
+/* Adds the folders that a file lists, one on each line. */
 static void add_list(struct pythons *p, struct str path)
 {
 	struct str text, line;
@@ -265,7 +268,7 @@ static struct str variable(struct pythons *p, const char *name)
 
 /* ---- python3 of PATH ---- */
 
-/* A shim runs the version that PYENV_VERSION or ~/.pyenv/version names. */
+/* The prefix of the version that a pyenv shim runs: PYENV_VERSION or ~/.pyenv/version names it. */
 static struct str shim_prefix(struct pythons *p)
 {
 	struct arena *a = p->r->a;
@@ -282,7 +285,8 @@ static struct str shim_prefix(struct pythons *p)
 	return prefix;
 }
 
-/* The prefix of the Python whose bin/ is `dir`, or "". Follows links. In a sysroot the interpreter itself may be missing. */
+/* The prefix of the Python whose bin/ is `dir`, or "". Follows links. In a sysroot the interpreter itself may be
+ * missing. */
 static struct str prefix_of(struct pythons *p, struct str dir)
 {
 	struct arena *a = p->r->a;
@@ -314,7 +318,7 @@ static struct str active_prefix(struct pythons *p)
 	return prefix;
 }
 
-/* Without links; a sysroot that does not say whose it is may have one home. */
+/* The user's home, without links. If a sysroot does not show its user, its only folder in /home, or /root, is taken. */
 static struct str find_home(struct root *r)
 {
 	struct str home = root_real(r, r->home);
@@ -328,7 +332,7 @@ static struct str find_home(struct root *r)
 static int by_path(const void *x, const void *y)
 {
 	const struct machine_python *a = x, *b = y;
-	const struct str user = S("user"); /* is imported before the system's */
+	const struct str user = S("user"); /* its packages are imported before the system's */
 	int r = (int)b->active - (int)a->active;
 	if (!r && a->active)
 		r = (int)str_eq(b->kind, user) - (int)str_eq(a->kind, user);
@@ -358,7 +362,8 @@ void gather_pythons(struct root *r, struct machine *m)
 	add_conda(&p, S("opt/conda"));
 	if (p.home.n)
 		add_home(&p);
-	add_list(&p, list); /* in a recording: those that only the machine could know of */
+	add_list(&p,
+		list); /* in a recording, the list of all environments, some of which only the machine could find */
 	if (p.found.n)
 		root_note(r, list, str_join(r->a, &p.found, S("\n")));
 	if (m->pythons.n)

@@ -1,11 +1,11 @@
-/* Recording a machine: what machine_read_all() looks at, as root.c and redact.c let it through, so that a recording can
- * neither lack a file nor hold one that is not needed. It becomes a folder, a tar archive of one, or a machine file. */
+/* Records a machine: root.c and redact.c collect the files that machine_read_all() reads, so that a recording can
+ * neither lack a file nor contain an unused one. It becomes a folder, a tar archive of one, or a machine file. */
 #include <errno.h>
 
 #include "formats/tar.h"
 #include "machine/facts.h"
 
-/* A folder has no place for variables of its own: they go to the file that the kernel shows them in. */
+/* A folder cannot hold variables as such: they become the text of proc/self/environ, where the kernel shows them. */
 static void fold_variables(struct arena *a, struct root_entries *list)
 {
 	BUF(environ, a);
@@ -23,7 +23,7 @@ static void fold_variables(struct arena *a, struct root_entries *list)
 			.text = buf_str(&environ)};
 }
 
-/* "dev/kfd 0660 0 109" */
+/* Adds a line such as "dev/kfd 0660 0 109". */
 static void add_node(struct buf *nodes, const struct root_entry *e)
 {
 	buf_fmt(nodes, "%.*s %04o %u %u\n", STR(e->path), e->mode, e->uid, e->gid);
@@ -56,13 +56,15 @@ static struct err *write_folder(struct arena *a, const struct root_entries *list
 	BUF(nodes, a);
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	TRY(fs_mkdirs(dir));
-	TRY(fs_guard(dir, &guard)); /* recorded links lead out of it */
+	TRY(fs_guard(dir,
+		&guard)); /* recorded links may lead out of the folder: do not write through them */
 	VEC_EACH (const struct root_entry, e, list)
 		TRY(write_entry(dir, e, &nodes));
 	return nodes.n ? fs_write(path_join(a, dir, S(".nodes")), buf_str(&nodes), 0644) : NULL;
 }
 
-/* Everything below a folder `top`. Owners are only in .nodes: not everybody who unpacks it may set them. */
+/* The text of a tar archive with all entries below a folder `top`. Owners are only in .nodes, as a user who unpacks it
+ * may not be allowed to set them. */
 static struct str tar_text(struct arena *a, const struct root_entries *list, struct str top)
 {
 	BUF(out, a);
@@ -91,7 +93,7 @@ static struct str tar_text(struct arena *a, const struct root_entries *list, str
 	return buf_str(&out);
 }
 
-/* "facts" for "x/facts.tar.gz", "" for the name of a folder. */
+/* "facts" for "x/facts.tar.gz"; "" if the name is that of a folder. */
 static struct str file_stem(struct str path)
 {
 	static const struct str ends[] = {
@@ -103,7 +105,7 @@ static struct str file_stem(struct str path)
 	return S("");
 }
 
-/* Nothing old is mixed into a recording, or lost for it. */
+/* Refuses a place with old files: they must be neither overwritten nor mixed into the recording. */
 static struct err *check_place(struct arena *a, struct str to, bool file)
 {
 	struct strs names = {0};

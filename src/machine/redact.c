@@ -1,7 +1,7 @@
-/* How much of a machine may be in a recording: a table of paths, a list of variables, and the names of users, which are
- * hidden in every path and text. What the table does not name is left out, so a new reader records nothing unless a row
- * for its files is added here. Nothing may pass that identifies a person or a machine: no serial number, unique id, name
- * of a user or host, network address or key. */
+/* Decides how much of a machine may be in a recording: by a table of paths, a list of variables, and the names of
+ * users, which are hidden in every path and text. A file that the table does not name is left out, so a new reader
+ * records nothing unless a row for its files is added here. Nothing that identifies a person or a machine may pass: no
+ * serial number, unique id, name of a user or host, network address or key. */
 #include <fnmatch.h>
 
 #include "machine/parse.h"
@@ -12,7 +12,7 @@ typedef void redact_fn(struct buf *out, const struct root *r, struct str text);
 
 /* ---- rules for texts ---- */
 
-/* Lines whose key is in the list. */
+/* Keeps the lines whose key is in the list. */
 static void redact_keys(struct buf *out, struct str text, char sep, const char *const *keys)
 {
 	struct str line, key, value;
@@ -23,14 +23,14 @@ static void redact_keys(struct buf *out, struct str text, char sep, const char *
 	}
 }
 
-/* "Linux version 6.1.0", without who built it and where. */
+/* Keeps "Linux version 6.1.0", without the user and host that built it. */
 static void redact_version(struct buf *out, const struct root *r, struct str text)
 {
 	(void)r;
 	buf_fmt(out, "Linux version %.*s\n", STR(parse_kernel_version(text)));
 }
 
-/* The number of processors, the first one's name, and the flag that shows a virtual machine. */
+/* Keeps the number of processors, the name of the first one, and the flag of virtual machines. */
 static void redact_cpuinfo(struct buf *out, const struct root *r, struct str text)
 {
 	static const char *const count[] = {"processor", NULL}, *const once[] = {"vendor_id",
@@ -69,7 +69,7 @@ static void redact_container(struct buf *out, const struct root *r, struct str t
 		buf_fmt(out, "container=%.*s%c", STR(value), 0);
 }
 
-/* The mark that shows which container it is; the rest of the path is ids. */
+/* Keeps the part of the path that shows the kind of container; the rest consists of ids. */
 static void redact_cgroup(struct buf *out, const struct root *r, struct str text)
 {
 	const struct cgroup_mark *m = parse_cgroup(text);
@@ -78,7 +78,7 @@ static void redact_cgroup(struct buf *out, const struct root *r, struct str text
 		buf_fmt(out, "0::%s%s\n", m->mark[0] == '/' ? "" : "/", m->mark);
 }
 
-/* This user's line, whose name is "user" in a recording. */
+/* Keeps the user's line, with "user" as the name. */
 static void redact_passwd(struct buf *out, const struct root *r, struct str text)
 {
 	if (!parse_passwd(text, r->uid, PASSWD_NAME).n)
@@ -115,7 +115,7 @@ static void redact_header(struct buf *out, const struct root *r, struct str text
 			buf_fmt(out, "%.*s\n", STR(line));
 }
 
-/* The GPUs whose code was left, and whether torch's libraries were slimmed; not the list of files. */
+/* Keeps the GPUs whose code was kept, and whether torch's libraries were slimmed, without the list of files. */
 static void redact_slim(struct buf *out, const struct root *r, struct str text)
 {
 	struct strs gpus = parse_slim_gpus(out->a, text);
@@ -170,11 +170,11 @@ static const char *const memory_keys[] = {"MemTotal", "MemAvailable", "SwapTotal
 			 *const venv_keys[] = {
 				 "include-system-site-packages", "version", "version_info", NULL};
 
-/* The first row that fits decides; a row without a rule keeps the whole text. '*' also stands for '/'. */
+/* The first matching row decides; a row without a rule keeps the whole text. '*' matches '/' as well. */
 static const struct redaction {
 	const char *path;
 	redact_fn *redact;
-	char sep; /* or: lines with one of these keys before it */
+	char sep; /* instead of `redact`: keep the lines whose key, before this separator, is in `keys` */
 	const char *const *keys;
 } table[] = {
 	{.path = "proc/sys/kernel/osrelease"},
@@ -246,7 +246,7 @@ bool redact_variable(struct str name, struct str *value)
 {
 	static const char *const more[] = {"HOME", "PATH", "container", NULL};
 	if (str_eq(name,
-		    S("KUBERNETES_SERVICE_HOST"))) { /* that it is set shows a pod; it is an address */
+		    S("KUBERNETES_SERVICE_HOST"))) { /* the variable shows a pod; its value is a network address */
 		*value = S("");
 		return true;
 	}
@@ -258,7 +258,7 @@ bool redact_variable(struct str name, struct str *value)
 
 /* ---- names of users ---- */
 
-/* How many bytes of s are the name of a file or folder. Windows has spaces in those of users. */
+/* The length of the file name at the beginning of s. On Windows, users' names may contain spaces. */
 static size_t name_length(struct str s, bool windows)
 {
 	size_t n = 0;
@@ -283,7 +283,7 @@ static bool is_word(struct str s, struct str word)
 	return word.n && str_starts(s, word) && !(s.n > word.n && in_word(s.p[word.n]));
 }
 
-/* A name that is on many machines identifies nobody, and is a word in other paths, too. */
+/* Does the user's name identify a person? A common one does not, and it occurs in unrelated paths. */
 static bool is_private(struct str name)
 {
 	static const char *const common[] = {"root", "user", "other", "users", "home", "rocm",
@@ -294,7 +294,7 @@ static bool is_private(struct str name)
 	return name.n && !str_is_one_of(name, common);
 }
 
-/* What replaces the first *ret_n bytes of s, which begins with a slash. */
+/* The replacement of the first *ret_n bytes of s, which begins with a slash. */
 static struct str disguise(const struct root *r, struct str s, size_t *ret_n)
 {
 	const struct str own[] = {r->home, r->real_home};

@@ -6,7 +6,7 @@
 
 enum {
 	READ_MAX = 1 << 20,
-	FILE_MAX = 16 << 20, /* of a machine file */
+	FILE_MAX = 16 << 20, /* size of a machine file */
 	LINKS_MAX = 40,
 	LIST_MAX = 4096
 };
@@ -31,7 +31,7 @@ static const struct root_entry *entry_at(const struct root *r, struct str path)
 	return is ? &r->files.v[i] : NULL;
 }
 
-/* Is it a link? path: relative to the root. */
+/* Reads the target of a link; false if path, relative to the root, is not one. */
 static bool read_link(struct root *r, struct arena *a, struct str path, struct str *ret)
 {
 	if (r->in_file) {
@@ -46,8 +46,8 @@ static bool read_link(struct root *r, struct arena *a, struct str path, struct s
 	return !e;
 }
 
-/* Where the path `rest`, seen from the folder `done` (without links), leads; both below the root. NULL for a loop of
- * links. */
+/* Resolves all links in the path `rest`, relative to the folder `done`, which has none; the result stays below the
+ * root. NULL for a loop of links. */
 static struct str follow(struct root *r, struct arena *a, struct str done, struct str rest)
 {
 	struct str name, target;
@@ -62,7 +62,7 @@ static struct str follow(struct root *r, struct arena *a, struct str done, struc
 		}
 		struct str next = path_join(a, done, name);
 		if (!read_link(r, a, next,
-			    &target)) { /* not a link, or nothing at all: opening it shows which */
+			    &target)) { /* not a link, or missing: opening it will show which */
 			done = next;
 			continue;
 		}
@@ -75,8 +75,8 @@ static struct str follow(struct root *r, struct arena *a, struct str done, struc
 	return done;
 }
 
-/* The path to open (in a machine file: to look up), or NULL. Files of one folder are read in a row, so the place of the
- * last folder is kept. */
+/* The path to open (in a machine file: to look up), or NULL. Readers take the files of one folder in a row, so the
+ * resolved path of the last folder is cached. */
 static struct str place(struct arena *tmp, struct root *r, struct str path)
 {
 	if (!r->dir.n)
@@ -138,7 +138,7 @@ static enum root_status read_text(struct root *r, struct str path, size_t head, 
 		s = e->kind == ENTRY_DENIED ? ROOT_DENIED : text.n > READ_MAX ? ROOT_BAD : ROOT_OK;
 	} else {
 		if (st.st_size > 0 && (uint64_t)st.st_size < head)
-			head = (size_t)st.st_size; /* those of /proc say 0 */
+			head = (size_t)st.st_size; /* files in /proc report size 0 */
 		s = status_of(head ? fs_read_head(r->a, at, head, &text)
 				   : fs_read(r->a, at, READ_MAX, &text));
 		if (s == ROOT_OK && r->dir.n && str_eq(text, ROOT_DENIED_TEXT))
@@ -151,7 +151,8 @@ static enum root_status read_text(struct root *r, struct str path, size_t head, 
 
 /* ---- recording ---- */
 
-/* The kernel's own words are not the user's name, even if that is "max". */
+/* May a path and its text contain the user's name? The kernel's own words ("max") are not replaced, even if a user has
+ * that name. */
 static bool may_have_names(struct str path)
 {
 	static const struct str places[] = {
@@ -219,7 +220,7 @@ struct err *root_open(struct root *r)
 	struct machine id = {.uid = geteuid()};
 	struct root_entries *recording = r->record;
 	TRY(open_dir(r));
-	r->record = NULL; /* not before it is known which names to hide */
+	r->record = NULL; /* nothing is recorded before the names to hide are known */
 	if (r->dir.n) {
 		read_text(r, S(".nodes"), 0, &r->nodes);
 		if (!r->environ.n)
@@ -256,7 +257,7 @@ bool root_variable(struct root *r, struct str name, struct str *ret)
 	return is_set;
 }
 
-/* ---- what readers ask ---- */
+/* ---- files and folders ---- */
 
 enum root_status root_head(struct root *r, struct str path, size_t n, struct str *ret)
 {
@@ -293,7 +294,7 @@ uint64_t root_number(struct root *r, struct str path)
 	return str_u64(str_sub(line, hex ? 2 : 0, line.n), hex ? 16 : 10, &n) ? n : 0;
 }
 
-/* The next part of each path that goes on behind `at`. */
+/* Lists a folder of a machine file: the next component of each path below `at`. */
 static void list_file(struct root *r, struct str at, struct strs *ret)
 {
 	struct str inside = at.n ? str_fmt(r->a, "%.*s/", STR(at)) : S("");
@@ -305,7 +306,7 @@ static void list_file(struct root *r, struct str at, struct strs *ret)
 			(!ret->n || !str_eq(ret->v[ret->n - 1], name)))
 			strs_add(r->a, ret, name);
 	}
-	size_t n = 0; /* "a-b" stands between "a" and "a/b" */
+	size_t n = 0; /* duplicates may be apart: "a-b" sorts between "a" and "a/b" */
 	strs_sort(ret);
 	for (size_t i = 0; i < ret->n; i++)
 		if (!n || !str_eq(ret->v[n - 1], ret->v[i]))
@@ -418,7 +419,8 @@ struct str root_link_name(struct root *r, struct str path)
 	return name;
 }
 
-/* "dev/kfd 0660 0 109", one a line, says for a folder what its files cannot have without root rights. */
+/* Takes mode and owner from a folder's .nodes, with lines such as "dev/kfd 0660 0 109": without root rights, its files
+ * could not be given that owner. */
 static void apply_nodes(struct str nodes, struct str path, struct stat *st)
 {
 	struct str line, name, mode, uid, gid;
@@ -443,7 +445,7 @@ enum root_status root_node(struct root *r, struct str path, struct stat *ret)
 	enum root_status s = stat_place(r, place(&tmp, r, path), ret);
 	if (s != ROOT_OK)
 		return s;
-	/* On a live machine a node is a node; a folder has ordinary files in their place. */
+	/* A live machine has device nodes; a folder has ordinary files in their place. */
 	if (!S_ISCHR(ret->st_mode) && !(r->dir.n && S_ISREG(ret->st_mode)))
 		return ROOT_BAD;
 	apply_nodes(r->nodes, path, ret);

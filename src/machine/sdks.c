@@ -1,8 +1,8 @@
-/* ROCm trees below /opt: /opt/rocm, /opt/rocm-7.1.0, /opt/rocm/core-7.11 and what links lead to; and HIP of the
- * distribution. */
+/* ROCm trees below /opt (/opt/rocm, /opt/rocm-7.1.0, /opt/rocm/core-7.11, and the targets of links there), and the
+ * distribution's own packages of HIP. */
 #include "machine/facts.h"
 
-/* dir: relative to the root, without links in it. */
+/* Adds the tree in dir, which is relative to the root and has no links. */
 static void add_tree(struct root *r, struct machine *m, struct str dir)
 {
 	struct str path = clean_text(r->a, str_fmt(r->a, "/%.*s", STR(dir)));
@@ -13,7 +13,7 @@ static void add_tree(struct root *r, struct machine *m, struct str dir)
 		return;
 	struct machine_sdk s = {.path = path, .kind = S("tree")};
 	read_components(r, dir, &s);
-	/* An empty folder that an uninstallation left is no tree. */
+	/* An uninstallation may leave an empty folder, which does not count. */
 	if (s.version.n || root_exists(r, path_join(r->a, dir, S("bin"))))
 		*VEC_PUSH(r->a, &m->sdks) = s;
 }
@@ -33,7 +33,7 @@ static void look_at(struct root *r, struct machine *m, struct str name)
 	}
 }
 
-/* Packages of a distribution put HIP where all libraries are. */
+/* A distribution's packages install HIP into its usual folders for libraries. */
 static void look_at_system(struct root *r, struct machine *m)
 {
 	static const struct str dirs[] = {S_INIT("usr/lib/x86_64-linux-gnu"), S_INIT("usr/lib64")};

@@ -1,5 +1,4 @@
-/* Kernel, distribution, CPU, memory; and whether there is a container, WSL or a virtual machine
- * around them. */
+/* Kernel, distribution, CPU and memory, and the container, WSL or virtual machine that contains them. */
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -61,8 +60,8 @@ struct cgroup {
 	const struct cgroup_files *files;
 };
 
-/* Our control group and those above it. A line of proc/self/cgroup is "NUMBER:CONTROLLERS:PATH"; without
- * controllers it is that of version 2 (cgroups(7)). */
+/* Lists our control group and its ancestors. A line of proc/self/cgroup is "NUMBER:CONTROLLERS:PATH"; a line without
+ * controllers belongs to version 2 (cgroups(7)). */
 static size_t our_groups(struct root *r, struct cgroup *ret, size_t most)
 {
 	static const struct cgroup_files v1 = {"sys/fs/cgroup/memory", "memory.limit_in_bytes",
@@ -97,8 +96,8 @@ static struct str group_text(struct root *r, const struct cgroup *g, const char 
 	return str_trim(text);
 }
 
-/* What the group may still take: its limit less its use; files that were read and are not in use are
- * dropped for others, of those that are read often a part. UINT64_MAX without a limit. */
+/* The bytes that the group can still allocate: its limit minus its use. The kernel can reclaim the page cache, so that
+ * inactive files do not count as used, and active ones count half. UINT64_MAX without a limit. */
 static uint64_t group_room(struct root *r, const struct cgroup *g)
 {
 	uint64_t most = UINT64_MAX, soft, now = 0;
@@ -115,7 +114,7 @@ static uint64_t group_room(struct root *r, const struct cgroup *g)
 	return now < most ? most - now : 0;
 }
 
-/* The number behind "avg10=" of the line "full" (Documentation/accounting/psi.rst). */
+/* The number after "avg10=" in the line "full" (Linux Documentation/accounting/psi.rst). */
 static double full_pressure(struct str text)
 {
 	struct str line, mark = S("avg10=");
@@ -133,7 +132,8 @@ static double full_pressure(struct str text)
 	return 0;
 }
 
-/* A recording gets the worst of them as one file, without the names of the groups. */
+/* The worst pressure of the system and our control groups. It is recorded as one file, without the names of the
+ * groups. */
 static double memory_pressure(struct root *r)
 {
 	struct cgroup all[MAX_GROUPS];
@@ -177,9 +177,9 @@ uint64_t machine_memory_free(struct str root)
 	return least;
 }
 
-/* How much of it GPUs may map: what Linux drivers/gpu/drm/ttm lends (pages; AMD's out-of-tree driver has a ttm of its
- * own), and at most the amdgpu_gtt_size of amdgpu_ttm_init() (MiB; -1: all of that). A sysroot does not tell the size of its
- * pages. */
+/* Bytes of RAM that GPUs may map: the pages_limit of Linux drivers/gpu/drm/ttm (in pages; AMD's out-of-tree driver has
+ * a ttm of its own), or the amdgpu_gtt_size of amdgpu_ttm_init() if that is less (in MiB; -1 = no further limit). A
+ * sysroot does not show its page size, so 4096 is assumed. */
 static uint64_t gtt_limit(struct root *r)
 {
 	const uint64_t page = r->dir.n ? 4096 : (uint64_t)sysconf(_SC_PAGESIZE);
@@ -224,7 +224,8 @@ static struct str container_of(struct root *r)
 		return S("apptainer");
 	if (root_exists(r, kubernetes))
 		return S("kubernetes");
-	if (root_variable(r, S("KUBERNETES_SERVICE_HOST"), &text)) /* a pod without an account */
+	if (root_variable(
+		    r, S("KUBERNETES_SERVICE_HOST"), &text)) /* a pod without a service account */
 		return S("kubernetes");
 	root_read(r, S("proc/1/environ"), &text);
 	struct str kind = clean_text(r->a, parse_environ(text, S("container")));
@@ -239,7 +240,7 @@ void gather_container(struct root *r, struct machine *m)
 {
 	struct str kind;
 	m->container_kind = container_of(r);
-	/* systemd-nspawn and podman set it; PID 1's own environment may not be readable. */
+	/* systemd-nspawn and podman set this variable; the environment of PID 1 may not be readable. */
 	if (!m->container_kind.n && root_variable(r, S("container"), &kind))
 		m->container_kind = clean_text(r->a, kind);
 	m->container = m->container_kind.n > 0;

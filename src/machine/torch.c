@@ -1,7 +1,7 @@
-/* The torch of a Python environment: its version file as text, its libraries, the ROCm libraries that the loader would
- * give it, and the GPUs that they have files for. Sources: torch/version.py and torch/lib of the wheels of PyTorch and
- * AMD; ld.so(8) for the order of folders; rocBLAS and hipBLASLt look for Tensile's files beside themselves, MIOpen for
- * its databases in ../share/miopen/db (names: code objects and side files, devcode/side.c). */
+/* The torch of a Python environment: its version file, parsed as text, its libraries, the ROCm libraries that the
+ * loader would find for it, and the GPUs that they have data files for. Sources: torch/version.py and torch/lib of the
+ * wheels of PyTorch and AMD; ld.so(8) for the order of folders. rocBLAS and hipBLASLt look for Tensile's files next to
+ * themselves, MIOpen for its databases in ../share/miopen/db (their names: devcode/side.c). */
 #include "lang/python/literal.h"
 #include "machine/library.h"
 #include "machine/python.h"
@@ -11,7 +11,7 @@ enum { VERSION_HEAD = 64 << 10, CUT_LIST_HEAD = 1 << 20 };
 
 /* ---- torch/version.py ---- */
 
-/* hip: Optional[str] = '6.4.43484-123eb5128' */
+/* The value of a variable that is a string, such as hip: Optional[str] = '6.4.43484-123eb5128'; else "". */
 static struct str python_text(struct arena *a, struct py_module *m, struct str name)
 {
 	const struct py_value *v;
@@ -21,7 +21,7 @@ static struct str python_text(struct arena *a, struct py_module *m, struct str n
 	return text;
 }
 
-/* The first two numbers. */
+/* The first two numbers of a version; "" if it has only one. */
 static struct str major_minor(struct arena *a, struct str version)
 {
 	struct str major, minor, rest;
@@ -34,7 +34,7 @@ static struct str major_minor(struct arena *a, struct str version)
 	return n ? str_fmt(a, "%.*s.%.*s", STR(major), STR(str_sub(minor, 0, n))) : S("");
 }
 
-/* "2.9.1+rocm6.4", "2.12.0+rocm7.10.0a20251006" */
+/* "6.4" for "2.9.1+rocm6.4", "7.10" for "2.12.0+rocm7.10.0a20251006"; else "". */
 static struct str local_rocm(struct arena *a, struct str version)
 {
 	struct str mark = S("rocm");
@@ -71,7 +71,7 @@ static void read_version(struct environment *e, struct str dir, struct machine_t
 
 /* ---- libraries ---- */
 
-/* ROCm's among what a library needs: libamd.so is SuiteSparse's. */
+/* The prefix is "libamd_", as libamd.so belongs to SuiteSparse. */
 bool is_rocm_library(struct str name)
 {
 	static const char *const beginnings[] = {"libamdhip64", "libamd_", "libhip", "libhsa",
@@ -82,7 +82,7 @@ bool is_rocm_library(struct str name)
 	return false;
 }
 
-/* Folders with ':' between; $ORIGIN is that of the library. */
+/* Adds the absolute folders in a list separated by ':'; $ORIGIN stands for the library's own folder. */
 static void add_paths(struct arena *a, struct strs *dirs, struct str list, struct str origin)
 {
 	struct str one;
@@ -95,7 +95,7 @@ static void add_paths(struct arena *a, struct strs *dirs, struct str list, struc
 	}
 }
 
-/* /opt/rocm is a link, which a recording has, too: what lies below it is told where it lies. */
+/* Resolves links below /opt: /opt/rocm is one in recordings as well, and files are recorded in their real folder. */
 static struct str below_opt(struct root *r, struct str dir)
 {
 	struct str real = str_starts(dir, S("opt/")) ? root_real(r, dir) : S("");
@@ -136,7 +136,8 @@ struct strs search_dirs(
 	return dirs;
 }
 
-/* Of names that begin so: also of those in torch/lib that are loaded by name later. */
+/* A ROCm library whose data files are read, by the beginning of its name: the environment variable that sets their
+ * folder, that folder relative to the library's, and the library's folder once it is found. */
 struct found {
 	const char *name, *variable, *inner;
 	struct str dir;
@@ -158,7 +159,7 @@ static bool is_side_file(struct str file, const struct side *s, struct str *ret_
 	if (!ends || !str_starts(file, str_from(s->start)) || !target_word(&rest, &w))
 		return false;
 	*ret_gpu = w.text;
-	return w.stem == w.text.n; /* no family */
+	return w.stem == w.text.n; /* not a family of GPUs */
 }
 
 struct folder {
@@ -173,7 +174,7 @@ static struct folder folder(struct root *r, struct str path)
 	return f;
 }
 
-/* One file is told for each GPU. */
+/* Adds the GPUs that have a data file; one file for each GPU is recorded. */
 static void add_side_files(
 	struct root *r, const struct folder *f, const struct side *s, struct strs *ret)
 {
@@ -184,8 +185,8 @@ static void add_side_files(
 			strs_add(r->a, ret, str_dup(r->a, gpu));
 }
 
-/* Tensile's entry is TensileLibrary_lazy_GPU.dat; before ROCm 5.2, and of hand-written kernels, Kernels.so-... Newer
- * trees have a folder for each GPU. */
+/* Adds the GPUs that Tensile has kernels for. It loads TensileLibrary_lazy_GPU.dat first; before ROCm 5.2, and for
+ * handwritten kernels, Kernels.so-... or TensileLibrary_gfx... Newer trees have a folder for each GPU. */
 static void add_tensile(struct root *r, struct str dir, struct strs *ret)
 {
 	static const struct side lazy = {"TensileLibrary_lazy_", {".dat"}}, gpus = {"gfx", {""}};
@@ -211,7 +212,7 @@ static void add_miopen(struct environment *e, struct str dir, struct strs *ret)
 	add_side_files(e->r, &all, &s, ret);
 }
 
-/* Debian has rocblas/5/library. */
+/* The folder of Tensile's files: inner/library, or in Debian inner/5/library. */
 static struct str tensile_dir(struct root *r, struct str lib, const char *inner)
 {
 	struct strs names;
@@ -273,7 +274,7 @@ struct str find_library(struct root *r, const struct strs *dirs, struct str name
 	return S("");
 }
 
-/* From 7.2 on the runtime opens librocdxg.so in WSL (ROCm/librocdxg:README.md). */
+/* Does the runtime of this ROCm open librocdxg.so in WSL? It does from 7.2 on (ROCm/librocdxg:README.md). */
 static bool reaches_dxg(struct str rocm)
 {
 	struct str major, minor;
@@ -282,9 +283,9 @@ static bool reaches_dxg(struct str rocm)
 	       str_u64(minor, 10, &b) && (a > 7 || (a == 7 && b >= 2));
 }
 
-/* A torch that brings no ROCm loads that of rocm wheels before it loads itself: AMD's wheels by a module that they add
- * (ROCm/TheRock#734), later releases by themselves (pytorch/pytorch#188724). One that was built beside such wheels may
- * not. */
+/* Does torch load ROCm's libraries from rocm wheels before its own? A torch that bundles no ROCm does, in AMD's wheels
+ * by an added module (ROCm/TheRock#734), in later releases by its own code (pytorch/pytorch#188724). A torch that was
+ * built locally against such wheels may not. */
 static bool loads_wheels(struct environment *e, struct str torch)
 {
 	enum { INIT_HEAD = 512 << 10 };
@@ -295,10 +296,10 @@ static bool loads_wheels(struct environment *e, struct str torch)
 			       str_contains(text, S("rocm_sdk"))));
 }
 
-struct searching { /* what libraries of one torch need */
+struct searching { /* the search for the libraries that one torch needs */
 	struct environment *e;
 	struct machine_torch *t;
-	struct strs dirs, all; /* all: and rocm wheels that it does not load */
+	struct strs dirs, all; /* all: `dirs` and the rocm wheels that it does not load from */
 };
 
 static struct str add_needed(struct searching *s, struct str name)
@@ -314,8 +315,9 @@ static struct str add_needed(struct searching *s, struct str name)
 	return dir;
 }
 
-/* libtorch_hip.so, with what lies beside ROCm's libraries, then those that load it or are loaded by it: what one of them has
- * loaded is there for the others. */
+/* Finds the needs of libtorch_hip.so and the data files of the ROCm libraries among them, then the needs of the
+ * libraries that are loaded with it. A library that one of them loads is available to the others, so their search paths
+ * add up. */
 static void read_needed(
 	struct environment *e, struct machine_torch *t, struct str lib, const struct library *l)
 {
@@ -357,7 +359,7 @@ static void read_needed(
 	read_sides(e, t, sides);
 }
 
-/* GPUs that are in both; when one of them tells of none, those of the other. */
+/* The GPUs that are in both lists; if one list is empty (not known), those of the other. */
 static struct strs both(struct arena *a, const struct strs *x, const struct strs *y)
 {
 	struct strs list = {0};
@@ -409,7 +411,7 @@ static void read_torch_libraries(struct environment *e, struct str dir, struct m
 
 /* ---- the whole ---- */
 
-/* The cut list lies in the folder that was slimmed, or in torch's dist-info. */
+/* Was torch slimmed? The cut list is in the folder that was slimmed, or in torch's dist-info. */
 static bool is_slim(struct environment *e, struct str torch)
 {
 	struct strs dirs = {0};
