@@ -1,4 +1,4 @@
-/* rocsmith doctor: the facts of this machine (or of a recorded one) and what is wrong with them. */
+/* rocsmith doctor: shows the facts about this machine (or a recorded one) and the problems that follow from them. */
 #include <stddef.h>
 
 #include "cli/doctor.h"
@@ -62,7 +62,7 @@ static struct str driver_text(struct arena *a, const struct machine *m)
 {
 	const struct machine_driver *d = &m->driver;
 	BUF(b, a);
-	if (m->wsl && !d->loaded) /* and is not meant to be */
+	if (m->wsl && !d->loaded) /* WSL has no amdgpu */
 		return m->has_dxg ? S("that of Windows, by /dev/dxg") : S("");
 	buf_fmt(&b, "amdgpu is %s", d->loaded ? "loaded" : "not loaded");
 	if (d->version.n)
@@ -130,7 +130,7 @@ static void show_nodes(struct arena *a, const struct machine *m)
 
 /* ---- Python environments with a torch ---- */
 
-/* "gfx1100, not gfx1036": which of this machine's GPUs it has code for. */
+/* "gfx1100, not gfx1036": the GPUs of this machine that torch has code for, and those that it has not. */
 static struct str served_text(
 	struct arena *a, const struct machine *m, const struct machine_torch *t)
 {

@@ -1,4 +1,5 @@
-/* rocsmith env: the environment that the GPUs and the torch of this machine (or of a recorded one) want. */
+/* rocsmith env: prints the environment variables that the GPUs and the torch of this machine (or a recorded one)
+ * need. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -31,7 +32,8 @@ static const struct opt env_opts[] = {
 
 struct answer {
 	struct str python, torch;
-	struct str but; /* why this torch does not use these GPUs, whatever is set; "" */
+	/* the reason why this torch cannot use these GPUs with any variables; "" = none */
+	struct str but;
 	struct strs targets;
 	bool dxg;
 	struct environment_lines lines;
@@ -60,7 +62,7 @@ static const struct json_field answer_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* The machine with these GPUs in the place of its own: cards, as nothing says how they lie beside each other. */
+/* Replaces the machine's GPUs by those of --gpu, as cards, since nothing is known about their topology. */
 static struct err *take_gpus(struct arena *a, const struct env_args *o, struct machine *m)
 {
 	struct targets list;
@@ -114,7 +116,7 @@ static void show(struct arena *a, const struct answer *x)
 	}
 }
 
-/* Where a variable could help there is a line for it. */
+/* The text of `but`: "" as well if a line sets a variable that helps. */
 static struct str but_of(struct arena *a, const struct machine *m, const struct machine_python *p,
 	const struct environment_lines *lines)
 {
@@ -135,7 +137,8 @@ static struct str but_of(struct arena *a, const struct machine *m, const struct 
 	return str_fmt(a, "is built for %.*s", STR(o->build));
 }
 
-/* As its activate script does it: wherever it lies, and whatever is in it, it is looked at then. */
+/* Puts the environment's bin folder first in PATH, as its activate script does, so that it is read wherever it is and
+ * whatever it contains. */
 static void make_active(struct arena *a, struct str *path)
 {
 	const char *old = getenv("PATH");

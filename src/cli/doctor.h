@@ -1,4 +1,4 @@
-/* What the files of `rocsmith doctor` share. */
+/* Shared declarations of the files of `rocsmith doctor`. */
 #pragma once
 
 #include "cli/opt.h"
@@ -13,9 +13,9 @@ extern const struct json_field doctor_fields[];
 struct doctor_fix {
 	const struct common *common;
 	struct str id;
-	bool undo; /* take back what was done for the id */
+	bool undo; /* revert the changes made for the id */
 };
-/* What can be done by itself about findings with this id is done in the user's start-up files. */
+/* Applies the automatic fixes of findings with this id to the user's start-up files, or reverts them. */
 MUST_USE struct err *doctor_do_fix(
 	struct arena *a, const struct doctor_fix *f, const struct machine *m, int *ret_status);
 

@@ -1,4 +1,5 @@
-/* `rocsmith doctor --fix ID`: what can be done by itself, in the user's own start-up files; see changes/login.h. */
+/* `rocsmith doctor --fix ID`: applies the fixes that set or unset variables, in the user's own start-up files; see
+ * changes/login.h. */
 #include "changes/changes.h"
 #include "changes/login.h"
 #include "cli/doctor.h"
@@ -9,7 +10,7 @@ struct fixed { /* the document: rocsmith.fix/1 */
 	struct str id;
 	bool undo, dry_run;
 	struct login_files files;
-	struct strs now, costs; /* commands for the session at hand; what to mind */
+	struct strs now, costs; /* commands for the current session; trade-offs of the fixes */
 };
 
 static const char *status_of(const struct login_file *f)
@@ -59,7 +60,7 @@ static struct err *unknown_id(struct arena *a, struct str id)
 	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
 }
 
-/* The finding has to be dealt with by hand, or is not there at all. */
+/* Reports that the finding has no automatic fix, or that this machine does not have it. */
 static void say_no(const struct doctor_fix *f, const struct machine *m, int *ret_status)
 {
 	bool found = false;
@@ -77,7 +78,7 @@ static void say_no(const struct doctor_fix *f, const struct machine *m, int *ret
 	*ret_status = found ? 1 : 0;
 }
 
-/* Of several values for a variable the first: fixes stand best first. */
+/* Does an earlier action set or unset this variable? The first one counts, as the best fix comes first. */
 static bool is_asked(const struct login_request *r, struct str name)
 {
 	VEC_EACH (const struct str, set, &r->set)

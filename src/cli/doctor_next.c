@@ -1,4 +1,4 @@
-/* The end of `rocsmith doctor`: the next step for each GPU; see flow/next.h. */
+/* The last section of `rocsmith doctor`: the next step for each GPU; see flow/next.h. */
 #include "cli/doctor.h"
 
 #include "know/rule.h"

@@ -121,7 +121,7 @@ static struct str link_text(struct arena *a, const struct link *l)
 	return known ? str_fmt(a, "%.*s x%.*s", STR(l->speed), STR(l->width)) : S("");
 }
 
-/* which: "current", "max", or "slot" (exists in recordings only). */
+/* Reads one state of the link: "current", "max", or "slot", which exists in recordings only. */
 static struct link read_link(struct root *r, struct str dir, const char *which)
 {
 	return (struct link){root_line(r, str_fmt(r->a, "%.*s/%s_link_speed", STR(dir), which)),

@@ -68,7 +68,7 @@ struct machine_node {           /* a device node and who may open it */
 struct machine_driver {
 	bool loaded;        /* amdgpu runs, built in or as a module */
 	struct str state;   /* "live"; "" = built in, or not known */
-	struct str version; /* of an out-of-tree module, or "" */
+	struct str version; /* version of an out-of-tree module, or "" */
 	bool blacklisted;
 	struct str blacklisted_by; /* the file, or "/proc/cmdline" */
 	bool secure_boot; /* Secure Boot is on: only signed modules load; false if amdgpu is loaded already */
@@ -146,11 +146,11 @@ struct machine_python {     /* a Python environment */
 
 struct machine_variable { /* an environment variable that ROCm or PyTorch reads */
 	struct str name, value;
-	const char *effect; /* what it does, from data/variables.yaml */
+	const char *effect; /* its description in data/variables.yaml */
 };
 
 struct machine_disk {
-	struct str use;      /* what is written there: "cache", "home", "tmp" */
+	struct str use;      /* its use: "cache", "home", "tmp" */
 	struct str path;     /* the folder */
 	uint64_t size, free; /* bytes */
 };
@@ -174,7 +174,7 @@ struct machine {
 	/* bytes of RAM that GPUs may map, as the module ttm limits it; 0 = not known */
 	uint64_t gtt_limit;
 	double pressure;    /* see machine_memory_pressure() */
-	struct str seccomp; /* of this process: "off", "strict", "filter"; "" = not known */
+	struct str seccomp; /* this process's mode: "off", "strict", "filter"; "" = not known */
 	struct str iommu;   /* "on", "passthrough", "off"; "" = not known */
 	bool wsl, container, virtual;
 	struct str container_kind; /* "docker", "podman", "kubernetes", "lxc", ...; "" */
@@ -196,7 +196,7 @@ struct machine {
 	VEC(struct machine_node) nodes; /* /dev/kfd, /dev/dri/renderD* */
 	VEC(struct machine_sdk) sdks;
 	VEC(struct machine_disk) disks;
-	VEC(struct machine_variable) variables; /* those that are set */
+	VEC(struct machine_variable) variables; /* variables of data/variables.yaml that are set */
 	VEC(struct machine_python) pythons;     /* filled by machine_read_all() only */
 	/* files that could not be read; the rules add theirs (know/rule.h) */
 	struct findings findings;

@@ -34,7 +34,7 @@ struct root_entries {
 };
 
 struct root {
-	struct arena *a;             /* for results */
+	struct arena *a;             /* holds all results */
 	struct str dir;              /* "" = this computer; a folder, or a machine file */
 	struct root_entries *record; /* receives every file that is read; NULL = no recording */
 	struct root_entries files;   /* the entries of a machine file, sorted */

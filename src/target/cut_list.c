@@ -1,4 +1,4 @@
-/* Reading and writing the cut list; see cut_list.h. */
+/* Reader and writer of the cut list; see cut_list.h. */
 #include "target/cut_list.h"
 
 #include "base/buf.h"

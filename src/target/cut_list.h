@@ -1,19 +1,21 @@
-/* The cut list: which GPUs' device code `rocsmith slim` took out of a file, a folder or a wheel. It is the JSON of
- * `rocsmith slim --json` (schema rocsmith.slim/1) without places on this machine, and stays beside the result: slim
- * goes on from it, inspect describes it, machine reads which GPUs an SDK is left with. */
+/* The cut list: a record of the GPUs whose device code `rocsmith slim` removed from a file, a folder or a wheel. It is
+ * the JSON of `rocsmith slim --json` (schema rocsmith.slim/1) with file names in place of full paths, and is stored
+ * next to the result: slim resumes from it, inspect describes it, and src/machine reads from it the GPUs that an SDK
+ * still serves. */
 #pragma once
 
 #include "base/vec.h"
 #include "formats/json_fields.h"
 #include "target/target.h"
 
-#define CUT_LIST "rocsmith-slim.json" /* its name in a folder or dist-info */
-#define CUT_LIST_END ".slim.json"     /* beside a file: behind that file's name */
+#define CUT_LIST "rocsmith-slim.json" /* file name of the list in a folder or dist-info */
+#define CUT_LIST_END ".slim.json"     /* suffix of the list of a single file */
 
 struct slim_sum { /* the objects of one target */
 	struct str target;
 	bool kept;
-	uint64_t objects, bytes; /* as they are stored: of compressed bundles in proportion */
+	uint64_t objects,
+		bytes; /* bytes: stored size; members of a compressed bundle share its size in proportion */
 };
 
 struct slim_sums {
@@ -21,12 +23,12 @@ struct slim_sums {
 	size_t n, cap;
 };
 
-struct slim_done { /* a file that changed; after = 0: it is gone */
+struct slim_done { /* a file that changed; after = 0: it was removed */
 	struct str path;
 	uint64_t before, after;
 };
 
-struct slim_refused { /* a file of a folder that stays whole, because nothing proves that it would work */
+struct slim_refused { /* a file of a folder that stays unchanged, as the result could not be proved to work */
 	struct str path, why;
 };
 
@@ -34,27 +36,28 @@ struct slim_report {
 	struct str path, output;
 	struct strs gpus, without;
 	bool exact, strip_device;
-	bool unfinished;        /* in place: this is what is going to be */
-	struct str compress;    /* "ccob2"; "": bundles keep their encoding */
-	struct str runtime;     /* the HIP runtime whose version decided that */
-	uint64_t before, after; /* all files together, unpacked */
-	uint64_t stripped;      /* bytes that objects which stay lose, uncompressed */
+	bool unfinished; /* written before a folder is slimmed in place: the work may not be complete */
+	struct str compress;    /* "ccob2"; "" = bundles keep their encoding */
+	struct str runtime;     /* the HIP runtime whose version decided `compress` */
+	uint64_t before, after; /* bytes of all files together, unpacked */
+	uint64_t stripped; /* bytes that were stripped from the objects that stay, uncompressed */
 	struct slim_sums targets;
 	VEC(struct slim_refused) refused;
-	VEC(struct slim_done) files; /* paths below that of the report, "" for itself */
+	/* their paths are relative to the report's; "" = that path itself */
+	VEC(struct slim_done) files;
 };
 
 extern const struct json_field slim_fields[];
 
-/* Adds a sum to that of the same target. */
+/* Adds `s` to the sum of the same target, or appends it. */
 void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);
-/* "gfx803, gfx900": the targets whose code is gone, by generation. */
+/* The targets whose code was removed, by generation: "gfx803, gfx900". */
 struct str cut_list_removed(struct arena *a, const struct slim_report *r);
 struct str cut_list_text(struct arena *a, const struct slim_report *r);
-/* E_FORMAT and the like for a text that is none; name: for messages. */
+/* Reads a cut list; fails if the text is not valid JSON of this schema. name: stands for the list in messages. */
 MUST_USE struct err *cut_list_read(
 	struct arena *a, struct str text, struct str name, struct slim_report *ret);
 /* "slimmed for gfx1100: without gfx803, gfx900"; "" for a text that is no cut list. */
 struct str cut_list_describe(struct arena *a, struct str text);
-/* The part in front of the long lists, as a JSON document of its own; text may end early. */
+/* The members before the long lists, as a complete JSON document; the text may be cut off after them. */
 void cut_list_head(struct buf *out, struct str text);

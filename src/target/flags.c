@@ -21,7 +21,7 @@ static enum feature v3_feature(bool supported, uint32_t bit)
 	return supported ? FEATURE_OFF : FEATURE_UNSUPPORTED;
 }
 
-/* "any" of a processor that takes no suffix (gfx1250) is what its plain name means. */
+/* A processor without the suffix (gfx1250) may have "any" in its flags, which is the same as its plain name. */
 static enum feature v4_feature(const struct gpu *gpu, bool supported, uint32_t bits)
 {
 	static const enum feature of[] = {

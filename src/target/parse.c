@@ -1,4 +1,4 @@
-/* Target ids as text: reading, checking, writing, comparing. See target.h for what they mean. */
+/* Target ids as text: parses, checks, writes and compares them. See target.h for their meaning. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ const struct gpu *gpu_by_name(struct str name)
 
 const struct gpu *gpu_by_mach(unsigned mach)
 {
-	const struct gpu *all = gpu_table(); /* asked for each code object */
+	const struct gpu *all = gpu_table(); /* called for each code object, so without a sort */
 	for (size_t i = 0; i < gpu_count; i++)
 		if (all[i].mach == mach)
 			return &all[i];
@@ -30,7 +30,7 @@ static enum feature default_of(const struct gpu *gpu, bool supported)
 	return !gpu || supported ? FEATURE_ANY : FEATURE_UNSUPPORTED;
 }
 
-/* One ":name+" or ":name-"; false when t cannot have it, or has it already. */
+/* Sets the feature in "name+" or "name-"; false if t cannot have it, or has it already. */
 static bool set_feature(struct target *t, struct str word)
 {
 	if (!word.n)
@@ -46,7 +46,7 @@ static bool set_feature(struct target *t, struct str word)
 	return true;
 }
 
-/* *ret_bad is the feature that could not be had, or the empty view. */
+/* Parses a target id. *ret_bad is a feature that the processor cannot have, or "". */
 static struct target read_id(struct str text, struct str *ret_bad)
 {
 	struct str word, rest = text;
@@ -89,7 +89,7 @@ struct str gpu_products(struct arena *a, const struct gpu *gpu)
 	return all.n ? str_fmt(a, "%s (%.*s)", gpu->about, STR(all)) : str_from(gpu->about);
 }
 
-/* "AMD Radeon(TM) RX 9070 XT" -> "9070xt" */
+/* The part of a product's name that identifies it: "9070xt" for "AMD Radeon(TM) RX 9070 XT". */
 static struct str product_key(struct arena *tmp, struct str s)
 {
 	static const char *const noise[] = {" ", "-", "(tm)", "(r)", "graphics"};
@@ -114,8 +114,8 @@ static const struct gpu *gpu_by_product(struct arena *tmp, struct str word)
 	return NULL;
 }
 
-/* "gfx110X", "gfx120X-all" (as TheRock names them), "gfx94": the targets of a family, or the empty
- * view. */
+/* The targets of a family such as "gfx110X" and "gfx120X-all" (TheRock's names) or "gfx94"; "" if it is not a
+ * family. */
 static struct str family_members(struct arena *tmp, struct str name)
 {
 	enum { SHORTEST = 5 };
@@ -135,7 +135,8 @@ static struct str family_members(struct arena *tmp, struct str name)
 static struct err *unknown_gpu(struct str name)
 {
 	ARENA(tmp);
-	struct strs known = {0}; /* the likeliest first: of equally near ones the first is taken */
+	struct strs known = {
+		0}; /* the likeliest first, as suggest() takes the first of equally near names */
 	for (int current = 1; current >= 0; current--)
 		for (size_t i = gpu_count; i-- > 0;)
 			if (gpu_table()[i].current == current)
@@ -194,7 +195,7 @@ struct str target_text(struct arena *a, const struct target *t)
 	return buf_str(&b);
 }
 
-/* "gfx90a:xnack+" -> 9, "gfx1030" -> 10, "gfx9-4-generic" -> 9 */
+/* The major version of a target: 9 for "gfx90a:xnack+" and "gfx9-4-generic", 10 for "gfx1030"; 100 for other text. */
 static unsigned generation(struct str s)
 {
 	size_t n = 3;

@@ -1,7 +1,7 @@
-/* Names of GPUs in the paths of files beside libraries; see target.h. */
+/* Finds names of GPUs in the paths of libraries' data files; see target.h. */
 #include "target/target.h"
 
-/* The longest name that the text begins with: "gfx90a68.db" is gfx90a's. */
+/* The length of the longest name at the beginning of the text: "gfx90a68.db" belongs to gfx90a. */
 static size_t one_at(struct str text)
 {
 	size_t best = 0;
@@ -12,8 +12,8 @@ static size_t one_at(struct str text)
 	return best;
 }
 
-/* "gfx11xx" and "gfx110x" are families, as AOTriton's folders name them: bytes of the name, and of what its
- * members have in common. */
+/* The length of the name of a family at the beginning of the text, or 0: AOTriton names folders "gfx11xx" and
+ * "gfx110x". *ret_stem: the length of the part that its members share. */
 static size_t family_at(struct str text, size_t *ret_stem)
 {
 	size_t n = 3;

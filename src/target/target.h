@@ -1,7 +1,7 @@
-/* What gfx names mean: the table of GPU targets, feature suffixes, generic targets, coverage.
+/* The meaning of gfx names: the table of GPU targets, feature suffixes, generic targets, coverage.
  *
- * A target id is a processor name with optional features: "gfx90a:sramecc+:xnack-". Features left
- * out mean "any". A generic target ("gfx11-generic") runs on every processor that it covers.
+ * A target id is a processor name with optional features: "gfx90a:sramecc+:xnack-". A feature that is left out means
+ * "any". Code of a generic target ("gfx11-generic") runs on every processor that it covers.
  * Source: LLVM AMDGPUUsage; e_flags measured with LLVM 22.1.8. The table is data/targets.yaml.
  */
 #pragma once
@@ -17,20 +17,21 @@ struct gpu {
 	const char *generic; /* name of the generic target that covers it, or NULL */
 	bool is_generic;
 	bool removed;        /* gfx940, gfx941: compilers no longer know it; still decoded */
-	bool current;        /* packages are built for it today: what "all" means */
-	bool xnack, sramecc; /* may carry the suffix */
+	bool current;        /* packages are built for it today; "all" stands for these */
+	bool xnack, sramecc; /* its ids may have the suffix */
 	bool wave32;         /* default wave size 32, else 64 */
-	unsigned waves, vgprs, vgpr_step; /* of a SIMD unit; 0: not known. See data/targets.yaml */
-	bool apu;                    /* shares memory with the CPU; gfx942 comes in both forms */
-	const char *about;           /* its code name: "Strix Halo APU", or NULL */
+	unsigned waves, vgprs,
+		vgpr_step; /* limits of a SIMD unit; 0 = not known. See data/targets.yaml */
+	bool apu;          /* shares memory with the CPU; gfx942 comes in both forms */
+	const char *about; /* its code name: "Strix Halo APU", or NULL */
 	const char *const *products; /* "RX 9060", "RX 9060 XT", NULL; or NULL */
 };
 
-/* A target id, parsed. A feature that the id does not name is FEATURE_ANY, or FEATURE_UNSUPPORTED
- * where the processor has no such feature. */
+/* A parsed target id. A feature that the id does not name is FEATURE_ANY, or FEATURE_UNSUPPORTED if the processor has
+ * no such feature. */
 struct target {
 	const struct gpu *gpu; /* NULL for a processor that the table does not know */
-	struct str name; /* processor name; of an unknown one a view of the text it came from */
+	struct str name;       /* processor name; if unknown, a view of the parsed text */
 	enum feature sramecc, xnack;
 };
 
@@ -44,40 +45,40 @@ extern const size_t gpu_count;
 
 const struct gpu *gpu_by_name(struct str name);
 const struct gpu *gpu_by_mach(unsigned mach);
-/* For people: "RX 9060, RX 9060 XT", "Strix Halo APU (Radeon 8050S, ...)"; may be "". */
+/* The products with this GPU, for people: "RX 9060, RX 9060 XT", "Strix Halo APU (Radeon 8050S, ...)"; may be "". */
 struct str gpu_products(struct arena *a, const struct gpu *gpu);
-/* Lenient, for reading files: never fails. When the processor is unknown, or it cannot have the
- * features that are named, gpu is NULL and name is the whole text. */
+/* Parses an id found in a file, and never fails: if the processor is unknown, or cannot have the features that are
+ * named, gpu is NULL and name is the whole text. */
 struct target target_read(struct str text);
 struct str target_text(struct arena *a, const struct target *t); /* canonical id */
-/* As strcmp() does, by generation: gfx9-generic, gfx90a, gfx942, gfx1030, gfx1201; what is no name of a
- * target comes last. For lists that people read. */
+/* Compares like strcmp(), but by generation, for lists that people read: gfx9-generic, gfx90a, gfx942, gfx1030,
+ * gfx1201; text that is not the name of a target comes last. */
 int target_order(struct str x, struct str y);
 void targets_sort(struct strs *list);
-/* From a code object's e_flags and EI_ABIVERSION (1 = V3, 2 = V4 and later). In V3 a feature is on
- * or off, never any. Unknown MACH: name "mach-0x7f" (V2, EI_ABIVERSION 0 of amdhsa, keeps its
- * target in a note and has none in the flags). */
+/* The target in a code object's e_flags and EI_ABIVERSION (1 = V3, 2 = V4 and later). In V3 a feature is on or off,
+ * never any. An unknown MACH gives the name "mach-0x7f" (V2, EI_ABIVERSION 0 of amdhsa, has its target in a note, not
+ * in the flags). */
 struct target target_from_flags(struct arena *a, uint32_t e_flags, unsigned abi_version);
-/* gfx_target_version of the KFD topology, e.g. 110000 -> "gfx1100", 90402 -> "gfx942"; 0 -> "".
- * Also right for processors that the table does not know yet. */
+/* The target for a gfx_target_version of the KFD topology: "gfx1100" for 110000, "gfx942" for 90402, "" for 0. Works
+ * for processors that the table does not have yet, too. */
 struct str target_from_kfd(struct arena *a, uint32_t gfx_target_version);
-/* Does code compiled for `have` run on a device (or cover a wish) `want`: same processor, or the
- * generic target that covers it, and no feature on in one and off in the other. */
+/* Does code compiled for `have` run on a device `want`, or satisfy a request for it? It does for the same processor or
+ * a generic target that covers it, unless a feature is on in one and off in the other. */
 bool target_covers(const struct target *have, const struct target *want);
-/* The same of a list of ids: does one of them? */
+/* Does any id in the list cover the GPU? */
 bool targets_serve(const struct strs *list, struct str gpu);
-/* Words such as "gfx1100" or "gfx90a:xnack-", also joined by commas, in the order given; duplicates
- * are dropped. "all" is every processor with .current, in table order. An empty list is E_GFX.
- * "native" is for the caller to replace first (know/rule.h).
+/* Parses words such as "gfx1100" or "gfx90a:xnack-", which may be joined by commas, and keeps their order; duplicates
+ * are dropped. "all" is every processor with .current, in table order. An empty list is E_GFX. The caller has replaced
+ * "native" (know/rule.h).
  *
- * A product stands for its target, without regard to case, blanks and AMD's prefixes: "RX 9070 XT",
- * "mi300x", "AMD Radeon 780M Graphics", "MI300X:xnack-".
- * Strict: an unknown processor or feature is E_GFX with did-you-mean. Removed processors are accepted
- * (old files have them): look at gpu->removed before compiling for one. */
+ * A product stands for its target, without regard to case, blanks and AMD's prefixes: "RX 9070 XT", "mi300x", "AMD
+ * Radeon 780M Graphics", "MI300X:xnack-". Strict: an unknown processor or feature is E_GFX with did-you-mean. Removed
+ * processors are accepted (old files have them): look at gpu->removed before compiling for one. */
 MUST_USE struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret);
 
-/* The next known processor, or family of them, in a path: of "gfx90a68.kdb" gfx90a, of "amd-gfx11xx/" all whose
- * names are as long and begin with "gfx11". *rest moves behind it. False: there is none. */
+/* The next known processor, or family of processors, in a path: gfx90a in "gfx90a68.kdb"; in "amd-gfx11xx/" all
+ * processors whose names have that length and begin with "gfx11". target_word() moves *rest past it, and returns false
+ * if there is none. */
 struct target_word {
 	struct str text;
 	size_t stem; /* bytes that the names of its members share */
