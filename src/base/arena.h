@@ -1,8 +1,8 @@
 /* Arenas: allocations that are freed together.
  *
- * An arena hands out zeroed, aligned memory and frees all of it at once. A function with a parameter `struct arena *a` allocates its
- * result there; a function without one leaves no allocation behind. Scratch memory is allocated between arena_mark()
- * and arena_rewind().
+ * An arena hands out zeroed, aligned memory and frees all of it at once. A function with a parameter `struct arena *a`
+ * allocates its result there; a function without one leaves no allocation behind. Scratch memory is allocated between
+ * arena_mark() and arena_rewind().
  *
  * Running out of memory aborts the program with a message. A size that comes from a file must be
  * checked against a declared limit first: too large a file is an error, never an abort.

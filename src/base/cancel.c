@@ -1,4 +1,5 @@
-/* SIGINT, SIGTERM and SIGHUP set a flag that long work checks; see proc.h. A second signal of the same kind kills the program at once, which is safe, since no file is ever half written. */
+/* SIGINT, SIGTERM and SIGHUP set a flag that long work checks; see proc.h. A second signal of the same kind kills the
+ * program at once, which is safe, since no file is ever half written. */
 #include <signal.h>
 #include <time.h>
 

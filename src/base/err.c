@@ -1,4 +1,5 @@
-/* Error chains; see err.h. Each link is a malloc of its own, so that errors can be created in any thread and outlive every arena. */
+/* Error chains; see err.h. Each link is a malloc of its own, so that errors can be created in any thread and outlive
+ * every arena. */
 #include "base/err.h"
 
 #include <errno.h>

@@ -101,7 +101,8 @@ MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
 /* ---- writing ---- */
 void fs_forbid_writes(void); /* begins a dry run: only scratch folders may be written */
 bool fs_writes_forbidden(void);
-/* The parameter `mode` of fs_write() holds a new file's mode bits (0644), from which the umask is removed, and flags: */
+/* The parameter `mode` of fs_write() holds a new file's mode bits (0644), from which the umask is removed, and
+ * flags: */
 enum {
 	FS_EXACT = 1 << 16,      /* exactly this mode, whatever the umask */
 	FS_IF_CHANGED = 1 << 17, /* keep the file and its mtime if it already has the content */

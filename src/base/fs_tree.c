@@ -1,5 +1,5 @@
-/* Guards for trees of strangers, in which nothing is changed through a link; see fs.h. All such paths are resolved here;
- * archive/unpack uses this file, too. */
+/* Guards for trees of strangers, in which nothing is changed through a link; see fs.h. All such paths are resolved
+ * here; archive/unpack uses this file, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -239,8 +239,8 @@ struct err *fs_lock(struct str path, bool wait, int *ret_fd)
 	ARENA(tmp);
 	struct stat st;
 	TRY(take_lock(path, O_RDWR | O_CREAT, LOCK_EX | (wait ? 0 : LOCK_NB), ret_fd));
-	/* Write our pid to the file if there is room; the lock works on a full disk, too. A file with several hard links
-	 * may belong to someone else, so it is not written. */
+	/* Write our pid to the file if there is room; the lock works on a full disk, too. A file with several hard
+	 * links may belong to someone else, so it is not written. */
 	struct str me = str_fmt(&tmp, "%d", (int)getpid());
 	bool own = fstat(*ret_fd, &st) == 0 && st.st_nlink == 1;
 	ssize_t noted = own && ftruncate(*ret_fd, 0) == 0 ? pwrite(*ret_fd, me.p, me.n, 0) : 0;

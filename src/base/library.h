@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fills `functions`, a struct of n function pointers, with the functions of these names. False if the library or one of the functions is missing.
- * The library stays open. */
+/* Fills `functions`, a struct of n function pointers, with the functions of these names. False if the library or one of
+ * the functions is missing. The library stays open. */
 bool library_open(const char *soname, const char *const *names, size_t n, void *functions);
 
 /* These make the struct and the names from a list of functions: #define LIST(X) X(hs_scan) X(hs_free_database) */

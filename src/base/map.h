@@ -1,6 +1,6 @@
 /* A hash map from strings to pointers, in an arena. Keys are views that must outlive the map. There is no removal.
- * Iterate over .v (insertion order). The hash is keyed with a secret of the process, so that no file can contain keys chosen
- * to collide. */
+ * Iterate over .v (insertion order). The hash is keyed with a secret of the process, so that no file can contain keys
+ * chosen to collide. */
 #pragma once
 
 #include "base/str.h"

@@ -49,8 +49,8 @@ struct str proc_find(struct arena *a, struct str name);
 /* Appends argv pieces: proc_arg(a, &p, "-o", "x", NULL). */
 void proc_arg(struct arena *a, struct proc *p, ...) __attribute__((sentinel));
 
-/* Installs handlers for SIGINT, SIGTERM and SIGHUP that set a flag, upon which proc_run() ends its child. Call once, from
- * main. */
+/* Installs handlers for SIGINT, SIGTERM and SIGHUP that set a flag, upon which proc_run() ends its child. Call once,
+ * from main. */
 void cancel_init(void);
 bool cancelled(void);
 int cancel_signal(void);                 /* the signal that came, or 0 */

@@ -1,6 +1,7 @@
 /* Progress reports from long work, independent of how they are shown.
  *
- * main installs the listener (term/status.c) once. Without one, all calls do nothing, so that library code can always report. Thread-safe.
+ * main installs the listener (term/status.c) once. Without one, all calls do nothing, so that library code can always
+ * report. Thread-safe.
  */
 #pragma once
 

@@ -115,8 +115,8 @@ void strs_put_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
 bool str_is_one_of(struct str s, const char *const *words); /* NULL-terminated */
 void strs_sort(struct strs *list);
-/* "Did you mean": the candidate with the smallest edit distance (a swap of neighbours counts as one edit), if that is at
- * most max(1, len/3), else "". Words of more than 64 bytes match nothing. */
+/* "Did you mean": the candidate with the smallest edit distance (a swap of neighbours counts as one edit), if that is
+ * at most max(1, len/3), else "". Words of more than 64 bytes match nothing. */
 struct str suggest(struct str word, const struct strs *candidates);
 
 /* ---- human-readable figures ---- */

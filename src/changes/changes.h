@@ -10,9 +10,9 @@
  * Trees come from strangers. While a session is open, nothing in them is changed through a link, and a journal is
  * trusted only if it is a real folder owned by this user and its manifest carries this user's HMAC.
  *
- * The journal, BASE/.rocsmith/ (BASE = the tree, or the overlay), holds the manifest and a lock. In place it also holds originals/ with every file that was replaced: the old file itself, which got a second name
- * (a hard link) before the new file was renamed over it. kept/ holds our outputs that someone else had edited by
- * the time we regenerated them.
+ * The journal, BASE/.rocsmith/ (BASE = the tree, or the overlay), holds the manifest and a lock. In place it also holds
+ * originals/ with every file that was replaced: the old file itself, which got a second name (a hard link) before the
+ * new file was renamed over it. kept/ holds our outputs that someone else had edited by the time we regenerated them.
  *
  * A run takes the lock, examines the present files, and writes a manifest of the planned result (the intent). It
  * stages all new contents, each beside its output under a temporary name derived from the output's name, and syncs

@@ -12,8 +12,8 @@ struct side {
 	bool *common;      /* for each line: is it on both sides? */
 };
 
-/* The search works in rounds; each starts at the lines (i, k). row[e][e + c] is the furthest line of the old text that a
- * path with e edits reaches on the diagonal c. */
+/* The search works in rounds; each starts at the lines (i, k). row[e][e + c] is the furthest line of the old text that
+ * a path with e edits reaches on the diagonal c. */
 struct diff_search {
 	struct side old, new;
 	size_t i, k;
