@@ -1,9 +1,9 @@
-/* Unpacks the data member of a .deb, deb(5), into a tree; the package's scripts are not even read.
+/* Unpacks the data member of a .deb, deb(5), into a tree; the package's scripts are never read.
  *
- * Nearly all of the size of ROCm's libraries is kernels for many GPUs, in two forms. When only some GPUs are
- * wanted, files with another GPU in their name (rocBLAS's, hipBLASLt's, MIOpen's) are not unpacked, and in a
- * shared library the code of other GPUs becomes holes of the file: size and symbols stay, so that it links,
- * and runs on the GPUs that were asked for. Compressed bundles stay whole. See slim/slim.h. */
+ * Nearly all of the size of ROCm's libraries is kernels for many GPUs, in two forms. If only some GPUs
+ * are wanted, files with another GPU in their name (rocBLAS's, hipBLASLt's, MIOpen's) are not unpacked, and in a
+ * shared library the code of other GPUs becomes holes in the file: size and symbols stay, so that it links, and
+ * it runs on the requested GPUs. Compressed bundles stay whole. See slim/slim.h. */
 #include "archive/unpack.h"
 #include "base/buf.h"
 #include "base/fs.h"
@@ -20,7 +20,7 @@ static const char *const left_out[] = {
 	"usr/share/doc-base/",
 };
 
-/* Top folders that are links into usr/ (the usr-merge), whatever a suite's packages say. */
+/* Top folders that are always links into usr/ (the usr-merge), even if a suite's packages have real ones. */
 static const char *const merged[] = {"bin/", "sbin/", "lib/", "lib32/", "lib64/", "libx32/"};
 
 /* ---- kernels of other GPUs ---- */
@@ -74,7 +74,7 @@ static struct str choose_place(void *user, struct arena *tmp, struct str path)
 	return doc ? S("") : path;
 }
 
-/* Adds a file to the package's list. The line of a hard link is that of the file that it links to. */
+/* Adds a file to the package's list. A hard link gets the line of the file that it links to. */
 static struct err *note_file(void *user, const struct unpack_file *f)
 {
 	ARENA(tmp);

@@ -1,6 +1,6 @@
-/* The provider "debian": components of a Debian suite, resolved and fetched by a private apt, unpacked without
- * running any of the packages' scripts. The tables below hold what those scripts would have made and a
- * build needs. */
+/* The provider "debian": components of a Debian suite, resolved and fetched by a private apt, unpacked without running
+ * any of the packages' scripts. The tables below list the files that those scripts would have made and that a build
+ * needs. */
 #include <sys/stat.h>
 
 #include "archive/apt.h"
@@ -14,7 +14,7 @@
 static const struct {
 	const char *path, *target;
 } links[] = {
-	/* the usr-merge: base-files' */
+	/* the usr-merge links of base-files */
 	{"bin", "usr/bin"},
 	{"lib", "usr/lib"},
 	{"lib64", "usr/lib64"},
@@ -51,7 +51,7 @@ static const struct {
 	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
 };
 
-/* The usual one comes first. */
+/* The default suite comes first. */
 static const char *const suites[] = {"sid", "experimental", "trixie", NULL};
 
 static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
@@ -68,7 +68,7 @@ static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 	return NULL;
 }
 
-/* The packages of the components that are installed alone, or of the others. */
+/* The packages of the components that are installed without dependencies (`alone`), or of the others. */
 static struct err *collect_packages(
 	struct arena *a, const struct strs *components, bool alone, struct strs *ret)
 {
@@ -82,7 +82,7 @@ static struct err *collect_packages(
 	return NULL;
 }
 
-/* Names with "@" stand for packages of the clang that apt resolves the others to; so apt is asked twice. */
+/* Names with "@" stand for packages of the clang version that apt resolves the others to, so apt runs twice. */
 static struct err *resolve_names(struct arena *a, const struct apt *apt,
 	const struct strs *packages, struct archive_items *ret)
 {
@@ -163,7 +163,7 @@ static struct err *put_alternatives(struct arena *a, struct sdk_job *j)
 		struct str full = path_join(a, j->root, path), dir = path_dir(full);
 		for (size_t k = 0; k < 3 && alternatives[i].targets[k]; k++) {
 			struct str target = str_from(alternatives[i].targets[k]);
-			/* the packages' own file wins; a link is ours, from before */
+			/* a package's file takes precedence; a link is ours, from an earlier run */
 			if (!fs_exists(path_join(a, dir, target)) ||
 				(fs_present(full) && !fs_is_link(full)))
 				continue;

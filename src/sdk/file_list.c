@@ -1,5 +1,5 @@
-/* File lists: what a package put into the tree, one line a file (see provider.h), and the comparison of trees
- * with them. deb.c refuses control characters in names, so that a line is always one entry. */
+/* File lists, which have a line for each file that a package put into the tree (see provider.h), and the comparison of
+ * a tree with them. deb.c refuses control characters in names, so that a line is always one entry. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -154,7 +154,7 @@ struct err *sdk_find_damage(
 	struct sdk_receipt m;
 	struct damage d = {.root = path_join(a, dir, S("root")), .deep = deep, .findings = ret};
 	TRY(sdk_receipt_read(a, dir, &m));
-	/* what an earlier check found, unless it was repaired since */
+	/* the findings of an earlier check, unless repaired since */
 	struct str text = {0}, line;
 	if (!deep)
 		TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), FILE_LIST_MAX, &text));

@@ -1,7 +1,7 @@
 /* Runs a program of this machine on the SDK's loader and libraries. ld.so takes --library-path and --argv0, so
- * that a python finds its own prefix although the SDK's libc runs it. The SDK's loader is needed when its
- * libraries ask for a newer libc than the machine has; when the machine's libc is the newer one, the machine's
- * loader runs, with the SDK's libraries behind its own. */
+ * that a python finds its own prefix although the SDK's libc runs it. The SDK's loader is needed if its
+ * libraries require a newer libc than the machine has. If the machine's libc is newer, we use the machine's loader,
+ * which then searches the SDK's libraries after its own. */
 #include <elf.h>
 #include <gnu/libc-version.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { MAX_LINKS = 40, MAX_LINE = 256 };
 
-/* This machine's folders of libraries, besides those that RPATHs name. */
+/* This machine's library folders, apart from those in RPATHs. */
 static const char *const host_libs[] = {
 	"/usr/local/lib/x86_64-linux-gnu",
 	"/usr/local/lib",
@@ -53,7 +53,7 @@ static struct err *through_script(struct arena *a, struct str head, struct strs 
 	}
 	bool shell = str_ends(interpreter, S("sh"));
 	if (shell && str_starts(path_base(argv->v[0]), S("python"))) {
-		/* a launcher that is a shell script (pyenv): ask which python it starts */
+		/* the launcher is a shell script (pyenv): run it to find the python that it starts */
 		struct proc p = {0};
 		struct proc_result r;
 		proc_arg(a, &p, str_z(a, argv->v[0]), "-c", "import sys; print(sys.executable)",
@@ -92,7 +92,7 @@ static struct err *find_program(struct arena *a, struct strs *argv)
 	return err_new(E_USAGE, "'%.*s' is neither an ELF program nor a script", STR(argv->v[0]));
 }
 
-/* A number that orders glibc's versions ("2.43"). */
+/* Maps a glibc version ("2.43") to a number that sorts like it. */
 static uint64_t libc_number(struct str version)
 {
 	struct str major, minor;
@@ -134,8 +134,8 @@ struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p
 	}
 	if (!tree_first)
 		loader = loader_below(a, S(""));
-	/* The tree's loader finds this machine's libraries by itself (ld.so.cache), after RUNPATHs. Naming
-	 * them would put them before a RUNPATH, and hide what it leads to (a pyenv's libpython). */
+	/* The tree's loader finds this machine's libraries by itself (ld.so.cache), after RUNPATHs. Naming them would
+	 * search them before a RUNPATH, and hide its libraries (a pyenv's libpython). */
 	struct str env = str_from(getenv("LD_LIBRARY_PATH"));
 	if (env.n)
 		strs_add(a, &libs, env);

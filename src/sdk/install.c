@@ -1,9 +1,9 @@
 /* The engine of an install, the same for all providers; see provider.h for files and steps.
  *
- * An SDK is never torn. A first install, or one that replaces versions, fills a folder of its own, which
- * takes the place of the old one by one rename. One that only adds or repairs packages moves file by file
- * into the tree and writes the receipt last. A package is done when its file list is there, so that the
- * next install continues a killed one. */
+ * An SDK is never half replaced. A first install, or one that replaces versions, fills a separate folder, which
+ * replaces the old one by one rename. An install that only adds or repairs packages renames each file into the tree and
+ * writes the receipt last. A package is done when its file list exists, so that the next install continues a killed
+ * one. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -14,22 +14,23 @@
 #include "know/know.h"
 #include "sdk/provider.h"
 
-enum { UNPACKED = 5 }; /* times the size of a package, as a rule at most */
+enum { UNPACKED = 5 }; /* unpacked size / package size: usually at most this */
 
 struct install {
 	const struct sdk_provider *provider;
 	struct sdk_spec spec;
 	struct sdk_job job;
-	struct fs_stage stage; /* of a fresh tree; its place is the SDK's folder */
-	struct str work;       /* the folder that is filled: the SDK's own, or stage.tree */
+	struct fs_stage stage; /* stages a fresh tree; its place is the SDK's folder */
+	struct str work;       /* the folder to fill: the SDK's own, or stage.tree */
 	struct sdk_receipt old, new;
-	struct strs damaged, gpus; /* gpus: kernels that libraries will have; none: all */
+	struct strs damaged,
+		gpus; /* gpus: the libraries will have kernels for these; empty = all */
 	struct archive_items need;
 	struct progress *progress;
 };
 
-/* ---- what is to be done ---- */
-/* Is the package in the working tree, as far as a quick look tells? */
+/* ---- the packages to install ---- */
+/* Is the package in the working tree, according to its file list? */
 static struct err *is_done(const struct install *in, const struct archive_item *item, bool *ret)
 {
 	ARENA(tmp);
@@ -55,7 +56,7 @@ static int larger_first(const void *a, const void *b)
 	return x->size < y->size ? 1 : x->size > y->size ? -1 : 0;
 }
 
-/* Sets in->need, the items to be fetched and unpacked, and counts them. */
+/* Sets in->need, the items to fetch and unpack, and counts them. */
 static struct err *find_need(struct arena *a, struct install *in, struct sdk_done *ret)
 {
 	VEC_EACH (struct archive_item, i, &in->job.items) {
@@ -91,7 +92,7 @@ static struct err *unpack_item(struct arena *tmp, void *user)
 		x.gpus = in->gpus;
 	TRY(cancel_check());
 	struct str path = file_list_path(tmp, in->work, u->item->name);
-	TRY(fs_remove(path)); /* from here on the package is not done */
+	TRY(fs_remove(path)); /* from here on the package counts as not done */
 	TRY(in->provider->unpack(tmp, &x));
 	if (x.partial)
 		p.gpus = x.gpus;
@@ -120,7 +121,7 @@ static struct err *add_package(struct arena *a, struct install *in, struct sdk_p
 	return NULL;
 }
 
-/* The packages of this install; into a tree that was there before, also those that were in it. */
+/* Lists the packages of this install and, for an existing tree, those that it already has. */
 static struct err *make_receipt(struct arena *a, struct install *in)
 {
 	struct sdk_job *j = &in->job;
@@ -147,7 +148,7 @@ static struct err *make_receipt(struct arena *a, struct install *in)
 static struct err *complete(struct arena *a, struct install *in)
 {
 	struct sdk probe = {0};
-	/* a package of our own: the links that scripts would have made, and the view /opt/rocm */
+	/* our own package: the links that scripts would have made, and the view /opt/rocm */
 	BUF(made, a);
 	in->job.made = &made;
 	struct sdk_package own = {.name = S(SDK_MADE), .version = S("1"), .sha256 = S("-")};
@@ -168,8 +169,8 @@ static struct err *complete(struct arena *a, struct install *in)
 	return fs_remove(path_join(a, in->work, S("damaged")));
 }
 
-/* ---- the whole ---- */
-/* Which items? A new version of an installed package means a fresh tree. */
+/* ---- the install ---- */
+/* Resolves the items. A new version of an installed package requires a fresh tree. */
 static struct err *resolve(struct arena *a, struct install *in)
 {
 	TRY(in->provider->resolve(a, &in->job));
@@ -228,7 +229,7 @@ static struct err *begin(struct arena *a, const struct sdk_spec *spec, struct in
 	TRY(gpus_parse(a, &spec->gpus, &in->gpus));
 	if (!in->provider->resolve)
 		return NULL;
-	/* an unknown component is an error before anything is done */
+	/* report an unknown component before doing anything */
 	VEC_EACH (const struct str, c, &in->job.components) {
 		struct strs packages;
 		bool alone;
@@ -237,8 +238,8 @@ static struct err *begin(struct arena *a, const struct sdk_spec *spec, struct in
 	return NULL;
 }
 
-/* Reads what is installed: *ret_nothing when that is all that is wanted, and whole. A receipt that cannot be
- * read means a fresh install. */
+/* Reads the installed SDK, and sets *ret_nothing if it is undamaged and has everything requested. An unreadable receipt
+ * leads to a fresh install. */
 static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 {
 	struct err *e = sdk_receipt_read(a, in->stage.place, &in->old);
@@ -255,7 +256,7 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 		TRY(sdk_has_component(a, &in->old, *c, &all));
 		*ret_nothing = *ret_nothing && all;
 	}
-	/* the kernels that are there stay, and are all that is wanted unless GPUs were named */
+	/* installed kernels stay; without named GPUs, no others are wanted */
 	struct strs gpus = sdk_receipt_gpus(a, &in->old);
 	VEC_EACH (const struct str, gpu, &gpus)
 		if (in->gpus.n || !in->spec.gpus.n)
@@ -304,7 +305,7 @@ struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk
 	TRY(look(a, &in, &ret->nothing));
 	if (ret->nothing)
 		return NULL;
-	/* with the index that an install would use, on a copy, so that nothing is changed */
+	/* use a copy of the index that an install would use, so that nothing changes */
 	CLEANUP(fs_tempdirp) struct str scratch = {0};
 	TRY(fs_tempdir(a, S(""), &scratch));
 	TRY(in.provider->borrow(a, &in.job, scratch));
