@@ -31,7 +31,7 @@ struct login_work {
 	struct login_files *files;
 };
 
-/* How a start-up file is treated: it gets our block, or is even made for it. */
+/* READS_OURS: the file gets our block. MAY_COME: it is created for that if it does not exist. */
 enum { READS_OURS = 1, MAY_COME = 2 };
 static const struct {
 	const char *name;
@@ -93,7 +93,8 @@ static struct err *read_entries(struct login_work *w, const struct login_file *f
 	return NULL;
 }
 
-/* A variable has one entry: setting or unsetting it drops the one of an earlier fix. */
+/* Changes the entries as requested. A variable has one entry, so setting or unsetting it drops that of an earlier
+ * fix. */
 static struct err *change_entries(struct login_work *w)
 {
 	struct login_entry *to = w->entries.v;
@@ -141,7 +142,7 @@ static struct err *own_files(struct login_work *w)
 
 /* ---- lines of the user's ---- */
 
-/* Is it one word of the shell, followed by nothing but a comment? */
+/* Is the text one word of the shell, followed by at most a comment? */
 static bool is_one_word(struct str s)
 {
 	size_t i = 0;
@@ -159,7 +160,7 @@ static bool is_one_word(struct str s)
 	return !s.n || s.p[0] == '#';
 }
 
-/* Does it have NAME= as a word? */
+/* Does the line contain NAME= as a word? */
 static bool assigns(struct str line, struct str name)
 {
 	for (size_t from = 0, at; from < line.n; from = at + 1) {
@@ -172,7 +173,8 @@ static bool assigns(struct str line, struct str name)
 	return false;
 }
 
-/* Does the line set the variable? *odd: in a way that switching off the line would not undo. */
+/* Does the line set the variable and do nothing else? *odd: it sets it in a more complex way, so that the line cannot
+ * be disabled. */
 static bool sets(struct str line, struct str name, bool *odd)
 {
 	static const struct str words[] = {
@@ -210,16 +212,16 @@ static struct err *switch_off(
 	return NULL;
 }
 
-/* Switches lines of the text off, or on again. */
+/* Disables lines of the text, or enables them again. */
 static struct err *change_lines(
 	struct login_work *w, const struct login_file *f, bool shell, struct str *text)
 {
 	BUF(b, w->a);
-	/* `: ` is a command, so that no block of a shell is left empty */
+	/* `: ` is a command: a shell block with only comments would be a syntax error */
 	struct str rest = *text,
 		   mark = str_fmt(w->a, "%s" MARK "%.*s: ", shell ? ": # " : "# ", STR(w->r->id));
 	bool here = false,
-	     goes_on = false; /* lines of a here-document, and continued ones, are not changed */
+	     goes_on = false; /* lines after "<<" or a continuation must not be changed */
 	while (rest.n) {
 		struct str line = str_sub(rest, 0, str_chr(rest, '\n'));
 		size_t lead = 0;
@@ -245,7 +247,7 @@ static struct err *change_lines(
 	return NULL;
 }
 
-/* Puts our block at the beginning of the text, or removes it. */
+/* Adds our block at the beginning of the text, or removes it. */
 static struct err *change_block(
 	struct login_work *w, const struct login_file *f, bool wanted, struct str *text)
 {

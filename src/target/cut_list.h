@@ -36,7 +36,7 @@ struct slim_report {
 	struct str path, output;
 	struct strs gpus, without;
 	bool exact, strip_device;
-	bool unfinished; /* written before a folder is slimmed in place: the work may not be complete */
+	bool unfinished; /* the list was written before a folder is slimmed in place: it is the plan, not yet the result */
 	struct str compress;    /* "ccob2"; "" = bundles keep their encoding */
 	struct str runtime;     /* the HIP runtime whose version decided `compress` */
 	uint64_t before, after; /* bytes of all files together, unpacked */

@@ -18,7 +18,8 @@ const struct gpu *gpu_by_name(struct str name)
 
 const struct gpu *gpu_by_mach(unsigned mach)
 {
-	const struct gpu *all = gpu_table(); /* called for each code object, so without a sort */
+	const struct gpu *all =
+		gpu_table(); /* outside the loop, as this runs for each code object */
 	for (size_t i = 0; i < gpu_count; i++)
 		if (all[i].mach == mach)
 			return &all[i];

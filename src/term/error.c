@@ -1,5 +1,5 @@
-/* Errors for people: the chain, the place in the user's file with the source line and a caret, the
- * output of a failed tool, each hint once; and as JSON for programs. See out.h. */
+/* Prints errors for people (the chain, the place in the user's file with the source line and a caret, the output of a
+ * failed tool, each hint once) and, for programs, as JSON. See out.h. */
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@ struct seen {
 	size_t n;
 };
 
-/* The line of the user's file with a caret below; nothing if the file cannot be read. */
+/* Adds the line of the user's file with a caret below; nothing if the file cannot be read. */
 static void show_source(struct buf *out, const struct err *e)
 {
 	ARENA(tmp);
@@ -41,7 +41,7 @@ static void show_source(struct buf *out, const struct err *e)
 	buf_fmt(out, "%.*s\n", STR(styled_err(&tmp, STYLE_RED, S("^"))));
 }
 
-/* A line whose text behind `before` may come from anywhere. */
+/* Adds a line: `before`, which is ours, and a text from any source, made printable. */
 static void show_line(struct buf *out, const char *before, struct str text)
 {
 	ARENA(tmp);
@@ -61,7 +61,7 @@ static void show_place(struct buf *out, const struct err *e)
 	show_source(out, e);
 }
 
-/* The hints of an error, its causes and the errors behind it: each once. */
+/* Adds the hints of an error, its causes and further errors, each hint once. */
 static void show_hints(struct buf *out, const struct err *e, struct seen *seen)
 {
 	ARENA(tmp);
@@ -131,7 +131,7 @@ struct error_place {
 struct error_document {
 	const char *code, *message;
 	struct strs causes, hints, details;
-	const struct error_place *place; /* the first of them, or NULL */
+	const struct error_place *place; /* the first place in the chain, or NULL */
 };
 
 static const struct json_field place_fields[] = FIELDS_ONLY(struct error_place, path, line, column);

@@ -1,4 +1,4 @@
-/* Printing: streams, colours, messages. See out.h. */
+/* Prints to stdout and stderr: streams, colours, messages. See out.h. */
 #include "term/out.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 static int verbosity;
 static bool color_out, color_err, used, reader_gone;
 
-/* The transient line on stderr; progress comes from any thread. */
+/* Guards the transient line on stderr, since any thread may report progress. */
 static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool line_shown;
 
@@ -57,7 +57,7 @@ unsigned out_width(void)
 	return 100;
 }
 
-/* Everything that is printed goes through here; s is printable. */
+/* Writes to a stream; all output passes through here. s is printable already. */
 static void emit(FILE *stream, struct str s)
 {
 	ARENA(tmp);

@@ -1,4 +1,4 @@
-/* Making text printable; see printable.h. */
+/* Makes text printable; see printable.h. */
 #include "term/printable.h"
 
 #include <sys/random.h>
@@ -7,7 +7,8 @@
 
 enum { MARK = 9, MARKED = 1 + MARK + 2 /* ESC, mark, code */ };
 
-/* The stand-in for a line end of ours: ESC, a random mark, '\n'. Made on first use, by out_init() while there is one thread. */
+/* The placeholder for a newline of ours: ESC, a random mark, '\n'. It is made on first use, by out_init(), while there
+ * is only one thread. */
 static struct str line_mark(void)
 {
 	static char text[] = "\033r01234567\n";
@@ -15,7 +16,7 @@ static struct str line_mark(void)
 	uint32_t n;
 	if (!ready) {
 		if (getrandom(&n, sizeof(n), 0) != sizeof(n))
-			n = (uint32_t)(uintptr_t)&n; /* an address, as random as the kernel has it */
+			n = (uint32_t)(uintptr_t)&n; /* a stack address, as random as address space randomization makes it */
 		for (int i = 2; i < 1 + MARK; i++, n >>= 4)
 			text[i] = "0123456789abcdef"[n % 16];
 		ready = true;
@@ -87,7 +88,7 @@ static bool misleads(const char *p, size_t n)
 	       (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
 }
 
-/* The number of bytes at the start of s that may be shown; 0: the character may not. */
+/* The number of bytes at the beginning of s that may be shown as they are; 0 = the first character may not. */
 static size_t shown_length(struct str s, const char *keep)
 {
 	unsigned char c = (unsigned char)s.p[0];
@@ -127,7 +128,8 @@ struct str printable(struct arena *a, struct str s, const char *keep)
 	return buf_str(&out);
 }
 
-/* The line ends of fmt are ours: a mark that no argument can know stands for each until the text is formatted. */
+/* Newlines of fmt are ours and stay: each is replaced by a mark that no argument can guess until the text is
+ * formatted. */
 struct str printable_fmt(struct arena *a, const char *fmt, va_list ap)
 {
 	BUF(marked, a);

@@ -1,4 +1,4 @@
-/* Tables; see table.h. */
+/* Prints tables; see table.h. */
 #include "term/table.h"
 
 #include <unistd.h>
@@ -49,8 +49,8 @@ static void print_row(
 	out_fmt("%.*s\n", STR(styled_out(&tmp, style, line)));
 }
 
-/* Narrows the widest column of text, the last one first, until the line fits; columns of figures keep their width, the
- * others at least eight characters. */
+/* Narrows the widest column of text, among equals the last, until the line fits. Columns of numbers keep their width;
+ * the others keep at least LEAST characters. */
 static void fit(const struct table *t, size_t *widths)
 {
 	enum { GAP = 2, LEAST = 8 };

@@ -1,5 +1,5 @@
-/* Results as tables of typed text. A result is described once, by the table of its JSON
- * (formats/json_fields.h); a view of it for people is a list of columns that name members by their keys:
+/* Tables of results for people. A result is described once, by the table of its JSON fields (formats/json_fields.h); a
+ * view for people is a list of columns that name members by their keys:
  *
  *     static const struct column columns[] = {
  *         {COLUMN("SDK", "name")},
@@ -9,8 +9,8 @@
  *     };
  *     table_show(a, list_fields, "installed", columns, &installed);
  *
- * Columns fit their content, numbers to the right. On a terminal that is too narrow the widest columns
- * of text are cut, with an ellipsis; no column is lost.
+ * Columns are as wide as their content. If the terminal is too narrow, the widest columns of text are cut, with an
+ * ellipsis; no column is dropped.
  */
 #pragma once
 
@@ -25,19 +25,21 @@ struct column {
 		title; /* a leading '>' aligns the column to the right; NULL ends a list of columns */
 	const char *key; /* the member's key in the table of the row's JSON */
 	enum cell_form form;
-	const char *none;    /* stands for "", for an empty list, and for a number below 0 */
-	const char *between; /* the words of a list; NULL: ", " */
-	/* A cell that no member has as it is: its text, from the row and the object that the row is part of. */
+	const char *none;    /* the text for "", for an empty list, and for a number below 0 */
+	const char *between; /* the separator in a list of words; NULL = ", " */
+	/* Makes the text of a cell that is no single member, from the row and the object that contains the row; or
+	 * NULL. */
 	struct str (*text)(struct arena *a, const void *row, const void *object);
 };
 
 #define COLUMN(head, member) .title = (head), .key = (member)
 
-/* Prints the list `key` of the object, a row for each of its structs. An empty list prints nothing, and gives false. */
+/* Prints the list `key` of the object, a row for each of its structs. Prints nothing and returns false if the list is
+ * empty. */
 bool table_show(struct arena *a, const struct json_field *fields, const char *key,
 	const struct column *columns, const void *object);
 
-/* A table whose rows are no list of structs: cells are handed over one row at a time. */
+/* A table whose rows do not come from a list of structs: the caller passes the cells of one row at a time. */
 struct table_row {
 	struct str *v; /* as many as columns */
 };
@@ -52,6 +54,6 @@ struct table {
 
 /* heads: NULL-terminated. */
 struct table table_new(struct arena *a, const char *const *heads);
-/* A row; give as many struct str values as there are columns. */
+/* Adds a row; `cells` has as many elements as there are columns. */
 void table_row(struct table *t, const struct str *cells);
 void table_print(struct table *t); /* to stdout */
