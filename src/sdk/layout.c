@@ -1,12 +1,12 @@
-/* Finds compilers, headers and libraries in a tree of any layout. Three are known: AMD's (/opt/rocm:
- * PREFIX/{include,lib,llvm,amdgcn}, also the view that a debian SDK has), that of a ROCm source build's dist
- * folder (PREFIX/lib/llvm, device libraries in PREFIX/lib/llvm/amdgcn or clang's resource folder) and Debian's
+/* Finds compilers, headers and libraries in a tree of any layout. It knows three layouts: AMD's (/opt/rocm:
+ * PREFIX/{include,lib,llvm,amdgcn}, also the view that a debian SDK has), the dist folder of a ROCm source build
+ * (PREFIX/lib/llvm, device libraries in PREFIX/lib/llvm/amdgcn or clang's resource folder) and Debian's
  * (PREFIX=/usr, PREFIX/lib/llvm-N with the device libraries in clang's resource folder, ROCm's headers among
  * all others).
  *
  * Flags: AMD's layout takes --rocm-path and --hip-path. In Debian's, --rocm-path makes clang look for
- * PREFIX/amdgcn/bitcode, which is not there, and fail; so only --hip-path and the folder of the device
- * libraries are named. */
+ * PREFIX/amdgcn/bitcode, which does not exist, and fail; so only --hip-path and the device libraries' folder are
+ * passed. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "know/know.h"
@@ -24,7 +24,7 @@ static const char *const device_libs[] = {"amdgcn/bitcode", "llvm/amdgcn/bitcode
 	"lib/llvm-%N/lib/clang/%N/lib/amdgcn/bitcode"};
 static const char *const lib_dirs[] = {"lib", "lib64", "lib/x86_64-linux-gnu"};
 
-/* The first path of the patterns that exists, or "". */
+/* The first existing path that matches a pattern, or "". */
 static struct str first_path(struct arena *a, const struct sdk *sdk, struct str prefix,
 	const char *const *patterns, size_t count)
 {
@@ -168,8 +168,8 @@ struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct 
 	return NULL;
 }
 
-/* ROCM_PATH stands for AMD's layout. In Debian's it misleads hipcc, so the compiler and the device libraries are
- * named instead. */
+/* ROCM_PATH implies AMD's layout. In Debian's it would mislead hipcc, so the variables for the compiler and the device
+ * libraries are set instead. */
 struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret)
 {
 	if (amd_layout(sdk->hip_path, sdk->device_libs)) {

@@ -1,7 +1,7 @@
-/* Additions of our own to a tree of packages, above all the view /opt/rocm: links to ROCm's files in a tree that
- * has them among all others; see sdk.h. The links are relative, so that they lead to the same files inside
- * the sandbox and outside. A package may have put a link in the place of any folder of ours, which may lead
- * out of the tree: the root is guarded (base/fs.h) while we write. */
+/* Makes our own additions to a tree of packages, above all the view /opt/rocm: links to ROCm's files, which the tree
+ * keeps beside all others; see sdk.h. The links are relative, so that they have the same targets inside and outside
+ * the sandbox. A package may have put a link, perhaps out of the tree, where we expect a folder, so the root is
+ * guarded (base/fs.h) while we write. */
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -19,7 +19,7 @@ static struct err *blame_packages(struct err *e, struct str path)
 	return e;
 }
 
-/* A folder behind a link does not count as one, hence the guard. */
+/* A folder reached through a link does not count, hence the guard. */
 struct err *tree_folder(struct arena *a, struct str root, struct str path)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *real = NULL;
@@ -79,7 +79,7 @@ static struct err *link_files(struct arena *a, struct str root, struct str text,
 	bool bad;
 	while (file_list_next(&text, &r, &bad)) {
 		struct str target = {0}, to = {0};
-		/* the longest group wins, which is the last one: outer groups come first */
+		/* the longest group wins; it is the last match, since outer groups come first */
 		for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 			struct str from = str_from(groups[i].from);
 			if (!str_starts(r.path, from))

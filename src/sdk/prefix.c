@@ -1,7 +1,7 @@
-/* The provider "prefix": a tree that somebody else made (AMD's packages in /opt/rocm, Debian's in /usr, the
- * dist folder of a source build, the root folder of another system). Nothing is copied; our own folder for
- * it, FS_STATE "sdk/prefix-HASH", only keeps answers of probes. Programs that belong to another libc, and
- * so do not run as they are, run with their tree as root folder in the sandbox. */
+/* The provider "prefix": a tree that rocsmith did not make (AMD's packages in /opt/rocm, Debian's in /usr, the dist
+ * folder of a source build, the root folder of another system). Nothing is copied; our own folder for it, FS_STATE
+ * "sdk/prefix-HASH", only stores probe results. Programs that need another libc, and so cannot run directly, run in
+ * the sandbox with their tree as the root folder. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -37,7 +37,7 @@ static struct err *find_tree(struct arena *a, struct str path, struct sdk *ret)
 	return NULL;
 }
 
-/* Made of all that is known of a prefix: the versions and the compiler's file. */
+/* Hashes everything known about a prefix: the versions and the compiler's file. */
 static struct err *fingerprint(struct arena *a, struct sdk *sdk)
 {
 	BUF(out, a);

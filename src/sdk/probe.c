@@ -1,6 +1,6 @@
-/* Finds out which GPU targets an SDK compiles, by an empty kernel for each, code generation and linking
- * included: only then a missing device library or an unknown target shows. The answers are kept in
- * probe.json of the SDK's folder. */
+/* Tests which GPU targets an SDK compiles, with an empty kernel for each. The test includes code generation and
+ * linking, since only these reveal a missing device library or an unknown target. The results are stored in probe.json
+ * in the SDK's folder. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -44,8 +44,8 @@ struct probe {
 	struct arena keep; /* holds the answer; each thread needs its own */
 };
 
-/* All that the answers depend on: the compiler's file and the device libraries. Other packages are left out, so
- * that another component does not make us ask again. */
+/* Identifies everything that the results depend on: the compiler's file and the device libraries. Other packages are
+ * left out, so that installing another component does not repeat the test. */
 static struct str compiler_id(struct arena *a, const struct sdk *sdk)
 {
 	struct strs names = {0};
@@ -56,7 +56,7 @@ static struct str compiler_id(struct arena *a, const struct sdk *sdk)
 		(long long)st.st_mtim.tv_sec, STR(sha256_hex(a, str_join(a, &names, S(" ")))));
 }
 
-/* Reads the known answers. A file that cannot be read, or belongs to another compiler, counts as none. */
+/* Reads the stored results. A file that cannot be read or belongs to another compiler is ignored. */
 static void read_answers(struct arena *a, struct str path, struct answers *ret)
 {
 	const struct node *doc = NULL, *targets;

@@ -1,5 +1,5 @@
-/* The receipt of an SDK, sdk.json: what its tree is made of, and for which GPUs. Written last by an install, so
- * that an SDK which has one is complete. */
+/* The receipt of an SDK, sdk.json, lists the packages of its tree and their GPUs. An install writes it last, so that an
+ * SDK with a receipt is complete. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "formats/json_fields.h"

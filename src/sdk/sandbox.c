@@ -1,10 +1,10 @@
-/* Starts programs of a tree: by bwrap where it works, for root also by bind mounts and chroot.
+/* Starts programs of a tree: by bwrap if it works, else, for root, by bind mounts and chroot.
  *
- * The sandbox has an empty root in memory, the tree's folders read-only at their places, /proc, /dev (with the
- * GPU's nodes when a person starts the program), the caller's binds at their own absolute paths, and no
- * network. With bwrap it is a barrier, as far as the kernel's namespaces are one; a chroot holds nobody who
- * wants out. Folders of the tree are bound one by one, so that binds may lie in /usr/src or /opt/x; the
- * parents of a bind are made in memory. */
+ * The sandbox has an empty root in memory, the tree's folders read-only at their places, /proc, /dev (with the GPU's
+ * nodes when a person starts the program), the caller's binds at their own absolute paths, and no network. With bwrap
+ * it is a security barrier, as far as the kernel's namespaces are one; a chroot is none, since root can leave it.
+ * Folders of the tree are bound one by one, so that binds may lie in /usr/src or /opt/x; the parents of a bind are made
+ * in memory. */
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/fs.h"
 #include "sdk/provider.h"
 
-/* Variables that lead tools to another ROCm, another compiler's files, or a folder that does not exist inside. */
+/* Variables that direct tools to another ROCm, another compiler's files, or a folder that does not exist inside. */
 static const char *const unset[] = {
 	"ROCM_PATH",
 	"ROCM_HOME",
@@ -39,13 +39,13 @@ static const char *const unset[] = {
 	NULL,
 };
 
-/* Folders that are bound child by child, since binds of the caller may lie in them. */
+/* Folders that are bound child by child, since the caller's binds may lie in them. */
 static const char *const split[] = {"usr", "opt", "var", NULL};
-/* Folders that are the tree's own, or the sandbox's, whatever the machine has. */
+/* Folders that come from the tree or the sandbox, never from the machine. */
 static const char *const own[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc",
 	"proc", "dev", "sys", "run", "boot", "lost+found", NULL};
 
-/* Adds the options that show the contents of the tree's folder dir at the same place below "/". */
+/* Adds the options that bind the contents of the tree's folder dir at the same path below "/". */
 static struct err *show_children(
 	struct arena *a, const struct sdk *sdk, struct str dir, struct proc *p)
 {
@@ -160,8 +160,8 @@ struct err *sdk_wrap(
 		TRY(bwrap_command(a, sdk, binds, p));
 	size_t program = p->argv.n;
 	strs_add_all(a, &p->argv, &argv);
-	/* a name without a slash: where the tree has it in the folders of PATH. A link is enough, since its target
-	 * may only exist inside. */
+	/* Look up a name without a slash in the tree's PATH folders. A dangling link is fine, since its target may
+	 * exist only inside. */
 	for (size_t i = path.n; i-- > 0 && str_chr(argv.v[0], '/') == argv.v[0].n;) {
 		struct str full = path_join(a, path.v[i], argv.v[0]);
 		struct stat st;
@@ -192,7 +192,7 @@ enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk)
 	return geteuid() == 0 ? SDK_CHROOT : SDK_NORUN;
 }
 
-/* ---- what may be seen of the machine ---- */
+/* ---- binds of the machine's folders ---- */
 void sdk_system_binds(struct arena *a, struct str at, struct sdk_binds *ret)
 {
 	static const char *const folders[] = {"/usr", "/lib", "/lib32", "/lib64", "/libx32"};
@@ -252,7 +252,7 @@ static struct err *mount_bind(struct arena *a, struct str root, struct str spec)
 	return NULL;
 }
 
-/* Shows the contents of the tree's folder dir (the tree is seen through `from`) at the same place in the new root. */
+/* Binds the contents of the tree's folder dir (reached through `from`) at the same path in the new root. */
 static struct err *place_children(struct arena *a, struct str from, struct str root, struct str dir)
 {
 	struct strs names;
@@ -284,13 +284,13 @@ struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds
 		"/proc:/proc:w", "/dev:/dev:w", "/sys:/sys:r", "/tmp:/tmp:w"};
 	if (unshare(CLONE_NEWNS) < 0)
 		return enter_failed("make a mount namespace for", root);
-	/* Hide from the outside what is mounted from here on. Within a chroot "/" is no mount point; there the nearest
-	 * mount point above the tree is made private, if there is one. */
+	/* Keep the following mounts invisible outside. Within a chroot "/" is not a mount point; then make the nearest
+	 * mount point above the tree private, if there is one. */
 	bool hidden = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 	for (struct str at = root; !hidden && at.n > 1; at = path_dir(at))
 		hidden = mount(NULL, str_z(a, at), NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-	/* An empty root in memory covers the tree, and the tree's folders are bound into that, so that nothing
-	 * is ever made in the tree itself. */
+	/* Cover the tree with an empty root in memory and bind the tree's folders into that, so that mount points are
+	 * never created in the tree itself. */
 	CLEANUP(fd_closep) int tree = -1;
 	TRY(fs_open(root, &tree));
 	if (mount("tmpfs", str_z(a, root), "tmpfs", 0, "mode=755") < 0)

@@ -1,5 +1,5 @@
-/* Names of SDKs and their providers, opening and removing one by name, and the facts that others ask of an
- * open one; see sdk.h. */
+/* Parses the names of SDKs, finds their providers, opens and removes SDKs by name, and reports facts about an open one;
+ * see sdk.h. */
 #include <stdlib.h>
 
 #include "archive/apt.h"
@@ -18,7 +18,7 @@ struct err *sdk_complete(
 	*ret = *spec;
 	if (spec->mirror.n)
 		TRY(apt_check_mirror(spec->mirror));
-	/* a suite becomes part of a folder's name, so only a known one will do */
+	/* a suite becomes part of a folder's name, so only a known one is accepted */
 	for (size_t i = 0; i < PROVIDERS; i++) {
 		const struct sdk_provider *p = *ret_provider = providers[i];
 		if (spec->provider.n && !str_eq(spec->provider, str_from(p->name))) {
@@ -70,8 +70,8 @@ struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *r
 	return provider->open(a, &full, ret);
 }
 
-/* The SDK for whoever names none: that of the variable, which a positional NAME cannot get from its option table;
- * the first provider's usual one; or else the first one that is installed. */
+/* The default SDK: the one that ROCSMITH_SDK names (an option table cannot supply it for a positional NAME); the first
+ * provider's default; or else the first one installed. */
 static struct err *default_name(struct arena *a, struct str *ret)
 {
 	*ret = str_from(getenv("ROCSMITH_SDK"));
@@ -121,7 +121,7 @@ struct err *sdk_remove(struct arena *a, struct str name)
 	if (fs_is_link(dir) || (!there && !fs_is_dir(s.beside)))
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
 	TRY(fs_stage_begin(a, &s));
-	/* it goes as it came, by one rename: nobody ever opens half an SDK */
+	/* move it away by one rename before deleting it, so that no process ever opens half an SDK */
 	struct err *e = there ? fs_rename(dir, path_join(a, s.beside, S("gone"))) : NULL;
 	TRY(err_join(e, fs_stage_end(&s)));
 	return fs_remove_tree(path_join(a, fs_place(a, FS_CACHE, S("sdk")), name));
@@ -144,7 +144,7 @@ static struct str rocm_release(struct arena *a, struct str hip)
 	return minor.n ? str_fmt(a, "%.*s.%.*s", STR(major), STR(minor)) : S("");
 }
 
-/* AMD's packages state the version in a file: "6.4.3-127". */
+/* AMD's packages have the version in a file: "6.4.3-127". */
 struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
 {
 	struct str text = {0}, prefix = sdk_outside(a, sdk, sdk->hip_path);

@@ -1,5 +1,5 @@
-/* Making a shim folder; see shims.h. It is made anew as a whole when the SDK, this machine's compilers or
- * rocsmith itself change: its receipt, `.rocsmith/made`, is a hash of those. */
+/* Makes a shim folder; see shims.h. The whole folder is made again if the SDK, this machine's compilers or rocsmith
+ * itself change: its receipt, `.rocsmith/made`, is a hash of those. */
 #include "sdk/shims.h"
 
 #include <elf.h>
@@ -14,7 +14,7 @@
 #include "machine/facts.h"
 #include "sdk/provider.h"
 
-#define LAYOUT "4" /* of the folder; a change makes every folder anew */
+#define LAYOUT "4" /* the version of the folder's layout; a change makes every folder again */
 #define TRIPLET "x86_64-linux-gnu"
 
 enum { MAX_VERSION = 4096, MAX_CMAKE = 1 << 26 };
@@ -23,18 +23,19 @@ struct shims {
 	struct arena *a;
 	const struct sdk *sdk;
 	struct str dir;
-	struct str prefix; /* the SDK's, on this machine: ROOT/opt/rocm */
+	struct str prefix; /* the SDK's ROCm prefix on this machine: ROOT/opt/rocm */
 	struct str root;   /* the tree's folder with its links resolved, "" = none */
-	struct str llvm;   /* folder of clang, on this machine */
-	struct str self;   /* .rocsmith/rocsmith: what all programs are */
-	struct strs host;  /* this machine's compilers, as cc_host_programs; "" = none */
+	struct str llvm;   /* clang's folder on this machine */
+	struct str self;   /* .rocsmith/rocsmith, to which all programs link */
+	struct strs
+		host; /* this machine's compilers, in the order of cc_host_programs; "" = none */
 	const struct shim_options *o;
 };
 
-/* Programs of the tree's other packages that builds run: what they generate fits its headers only. */
+/* Programs of the tree's other packages that builds run, since their output matches only the tree's headers. */
 static const char *const tree_tools[] = {"flatc", "protoc", NULL};
 
-/* Other names that AMD's packages have for LLVM's programs. */
+/* The names that AMD's packages add for LLVM's programs. */
 static const struct {
 	const char *name, *program;
 } aliases[] = {
@@ -53,7 +54,7 @@ static struct err *link_entry(
 	return fs_symlink_new(target, path_join(s->a, dir, name));
 }
 
-/* The path that this one leads to, relative to the tree's root; "" when that is outside. */
+/* Resolves a path, relative to the tree's root; "" if it leads outside. */
 static struct str in_tree(struct shims *s, struct str path)
 {
 	struct str real;
@@ -62,8 +63,8 @@ static struct str in_tree(struct shims *s, struct str path)
 	return str_sub(real, s->root.n + 1, real.n);
 }
 
-/* Links everything in a folder of the prefix. Debian's libraries lie in lib/TRIPLET, and its CMake packages
- * name them there, so they are linked in both places. */
+/* Links everything in a folder of the prefix. Debian's libraries are in lib/TRIPLET, where its CMake packages expect
+ * them, so they are linked both there and in lib. */
 static struct err *link_folder(struct shims *s, const char *folder)
 {
 	struct str from = path_join(s->a, s->prefix, str_from(folder));
@@ -129,7 +130,7 @@ struct package_copy {
 	struct str from, to;
 };
 
-/* Copies with the time of the original, so that CMake sees no change where there is none. */
+/* Copies a file with its mtime, so that CMake does not see a change. */
 static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 {
 	const struct package_copy *c = user;
@@ -156,9 +157,9 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 	return fs_remove(beside);
 }
 
-/* A package finds its prefix by going up from its own folder, with links resolved or not. So it is copied to
- * the depth that it has in the tree, from where going up ends at our folder. Files in lib/cmake, where
- * others look for packages by name (FindHIP.cmake), include the copies. */
+/* A package finds its prefix by going up from its own folder, perhaps after resolving links. So it is copied to the
+ * same depth as in the tree, from which going up ends at our folder. Files in lib/cmake, where others search for
+ * packages by name (FindHIP.cmake), include the copies. */
 static struct err *add_package(struct shims *s, struct str name)
 {
 	struct arena *a = s->a;
@@ -189,8 +190,8 @@ static struct err *add_package(struct shims *s, struct str name)
 }
 
 /* ---- programs ---- */
-/* Is this a program that we run by the SDK's loader? Scripts of a tree (hipify-perl) are for this machine's
- * interpreters. Where there is no tree, programs run as they are, scripts included. */
+/* Is this a program to run by the SDK's loader? A tree's scripts (hipify-perl) run on this machine's interpreters.
+ * Without a tree, all programs and scripts run directly. */
 static struct err *is_program(struct shims *s, struct str path, bool *ret)
 {
 	struct str head;
@@ -203,8 +204,8 @@ static struct err *is_program(struct shims *s, struct str path, bool *ret)
 	return NULL;
 }
 
-/* Makes folder/NAME, another name of rocsmith, and notes the SDK's program that it stands for ("": cc answers
- * itself). Programs are looked up by name alone, so the first one of a name counts in all folders. */
+/* Makes folder/NAME, a link to rocsmith, and records the SDK's program that it runs ("" = cc produces the output
+ * itself). Programs are looked up by name alone, so the first program of a name serves all folders. */
 static struct err *add_program(
 	struct shims *s, const char *folder, struct str name, struct str program)
 {
@@ -269,9 +270,9 @@ static struct err *add_programs(struct shims *s)
 	return add_folder(s, "bin", path_join(a, s->prefix, S("bin")));
 }
 
-/* ---- what else is looked for ---- */
-/* ROCm's version, as the prefix states it; else that of the package with HIP's headers ("6.4.3-5"); else HIP's
- * own, without its last number, which is not ROCm's. */
+/* ---- other files that build systems look for ---- */
+/* ROCm's version, as the prefix states it; else the version of the package with HIP's headers ("6.4.3-5"); else HIP's
+ * version without its last number, which is not ROCm's. */
 static struct str rocm_version(struct shims *s)
 {
 	struct arena *a = s->a;
@@ -292,8 +293,8 @@ static struct str rocm_version(struct shims *s)
 			 : version;
 }
 
-/* Stands in for rocm-core, which not every SDK has. The header keeps its mtime when the rest is made anew,
- * so that nothing is compiled again for it. */
+/* Replaces rocm-core, which some SDKs lack. The header keeps its mtime when the rest is made again, so that it does not
+ * cause recompiles. */
 static struct err *add_version(struct shims *s)
 {
 	struct arena *a = s->a;
@@ -304,7 +305,7 @@ static struct err *add_version(struct shims *s)
 	TRY(fs_mkdirs(path_join(a, s->dir, S(".info"))));
 	TRY(fs_write(path_join(a, s->dir, S(".info/version")), str_fmt(a, "%.*s\n", STR(version)),
 		FS_LOOSE));
-	/* torchaudio's CMake reads this one, with a build number */
+	/* torchaudio's CMake reads this file and expects a build number */
 	TRY(fs_write(path_join(a, s->dir, S(".info/version-dev")),
 		str_fmt(a, "%.*s-0\n", STR(version)), FS_LOOSE));
 	if (fs_exists(header))
@@ -400,10 +401,10 @@ static struct err *fill(struct shims *s, struct str key)
 	return add_version(s);
 }
 
-/* ---- how programs run ---- */
-/* clang picks the newest gcc, even one without C++ headers, so it is named where there are several. With a
- * sysroot it is named because of lib/gcc, there a link to usr/lib: ninja takes "lib/gcc/T/V/../../../../include"
- * for "include", would not find an object's headers again, and would compile everything each time. */
+/* ---- the configuration of the programs ---- */
+/* clang picks the newest gcc, even one without C++ headers, so we name the gcc if there are several. With a sysroot we
+ * name it because its lib is a link to usr/lib: ninja reduces "lib/gcc/T/V/../../../../include" to "include", would
+ * not find an object's headers again, and would recompile everything each time. */
 static struct err *name_gcc(struct shims *s, struct cc_config *config)
 {
 	struct host host = {0};
@@ -426,7 +427,7 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 		.log_dir = o->log_dir, .memory = o->memory, .precompile = o->precompile};
 	if (o->gpus)
 		ret->gpus = *o->gpus;
-	/* ROCm's libraries need the tree's libc, whose symbols a linker would look for in vain */
+	/* ROCm's libraries need the tree's libc, whose symbols the linker cannot find here */
 	strs_add(a, &ret->link_flags, S("-Wl,--allow-shlib-undefined"));
 	if (o->own_libc) {
 		ret->sysroot = s->root;
@@ -437,15 +438,15 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 	}
 	TRY(name_gcc(s, ret));
 
-	/* clang 18 and later mangle some names of templates differently from g++ (-fclang-abi-compat). PyTorch
-	 * compiles HIP with 17 for that reason (cmake/Dependencies.cmake): const_data_ptr<c10::Half>() of a
-	 * libtorch_cpu that clang 21 compiled without the flag was not what its libtorch_hip asked for. */
+	/* clang 18 and later mangle some names of templates differently from g++ (-fclang-abi-compat). PyTorch compiles
+	 * HIP with 17 for that reason (cmake/Dependencies.cmake): a libtorch_cpu that clang 21 compiled without the
+	 * flag did not export the const_data_ptr<c10::Half>() that its libtorch_hip needed. */
 	struct str version = sdk_component_version(s->sdk, "clang");
 	uint64_t major = 0;
 	str_u64(str_sub(version, 0, str_chr(version, '.')), 10, &major);
 	if (major >= 18)
 		strs_add(a, &ret->compile_flags, S("-fclang-abi-compat=17"));
-	/* __FILE__ must not tell where a wheel was built */
+	/* __FILE__ must not reveal the folder in which a wheel was built */
 	if (o->build_dir.n)
 		strs_add(a, &ret->compile_flags,
 			str_fmt(a, "-ffile-prefix-map=%.*s/=", STR(o->build_dir)));
@@ -466,7 +467,7 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 		E_SDK, "the SDK '%.*s' has no loader (ld-linux-x86-64.so.2)", STR(s->sdk->name));
 }
 
-/* Runs clang once, to see that loader, libraries and clang's own folder fit together. */
+/* Runs clang once, to check that the loader, the libraries and clang's own folder match. */
 static struct err *try_clang(struct shims *s)
 {
 	struct proc p = {0};
@@ -482,7 +483,7 @@ static struct err *try_clang(struct shims *s)
 		STR(s->sdk->name), STR(include));
 }
 
-/* The receipt: a hash of the SDK, this machine's compilers and how they are run, and one of ourselves. */
+/* The receipt: a hash of the SDK, this machine's compilers and their flags, and one of rocsmith itself. */
 static struct str make_key(struct shims *s, const struct cc_config *config)
 {
 	const struct strs *flags[] = {
@@ -518,7 +519,8 @@ static void environment(struct shims *s, const struct shim_options *o, struct st
 		{"CXX", "/llvm/bin/clang++", true},
 		{"CMAKE_TOOLCHAIN_FILE", "/toolchain.cmake", true},
 	};
-	static const char *const names[] = {NULL, NULL, "CC", "CXX"}; /* of cc_host_programs */
+	static const char *const names[] = {
+		NULL, NULL, "CC", "CXX"}; /* in the order of cc_host_programs */
 	struct arena *a = s->a;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (o->own_libc || !rows[i].own_libc)
@@ -564,7 +566,7 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	s.llvm = path_dir(sdk_outside(a, sdk, sdk->clang));
 	s.self = cc_file(a, s.dir, "rocsmith");
 	TRY(sdk_shims_place(s.dir));
-	/* the headers of another libc must not come before this machine's */
+	/* another libc's headers must not be found before this machine's */
 	if (sdk->root.n && fs_exists(path_join(a, s.prefix, S("include/stdio.h"))))
 		return err_hint(
 			err_new(E_SDK, "ROCm lies among the files of another system in '%.*s'",
@@ -579,7 +581,7 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	for (size_t i = 0; cc_host_programs[i]; i++) {
 		struct str path = proc_find(a, str_from(cc_host_programs[i]));
 		bool own = str_starts(path, str_fmt(a, "%.*s/", STR(s.dir)));
-		strs_add(a, &s.host, own ? S("") : path); /* PATH may lead to this folder already */
+		strs_add(a, &s.host, own ? S("") : path); /* PATH may already contain this folder */
 	}
 	struct str made = cc_file(a, s.dir, "made"), key = make_key(&s, &config);
 	TRY(fs_receipt_check(made, key, &same));

@@ -1,4 +1,4 @@
-/* Installed SDKs: their names, folders and locks, and opening one of them. */
+/* Manages installed SDKs: their names, folders and locks, and how to open one. */
 #include "base/fs.h"
 #include "base/progress.h"
 #include "know/know.h"
@@ -19,7 +19,7 @@ struct str sdk_stage(struct arena *a, struct str name)
 	return str_fmt(a, "%.*s/.%.*s.new", STR(fs_place(a, FS_DATA, S("sdk"))), STR(name));
 }
 
-/* Every installed SDK has "compiler": the rest is of no use without it. */
+/* Every installed SDK has "compiler"; the rest is useless without it. */
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec)
 {
 	struct strs out = {0};
@@ -57,7 +57,7 @@ struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret)
 {
 	ret->root = root;
 	TRY(layout_find(a, S("/opt/rocm"), ret));
-	/* not the link: clang names the folder that it was started from in what it prints and writes */
+	/* not by the link: clang prints and writes the path of the folder that it was started from */
 	struct str link = str_fmt(a, "%.*s/opt/rocm/llvm", STR(root)), llvm;
 	TRY(fs_readlink(a, link, &llvm));
 	struct str bin = path_clean(a, path_join(a, S("/opt/rocm"), path_join(a, llvm, S("bin"))));
@@ -90,7 +90,7 @@ static struct err *hint_install(
 		STR(spec->suite), option, STR(value));
 }
 
-/* E_SDK when it lacks a component or kernels that the spec asks for. */
+/* E_SDK if the SDK lacks a component or kernels that the spec requests. */
 static struct err *check_installed(
 	struct arena *a, const struct sdk_spec *spec, struct str name, const struct sdk_receipt *m)
 {
