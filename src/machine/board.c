@@ -72,9 +72,8 @@ static void read_firmware(struct root *r, const struct strs *places, struct mach
 				continue;
 			version = root_line(r, path_join(r->a, dir, name));
 			name = clean_text(r->a, str_sub(name, 0, name.n - end.n));
-			if (version.n &&
-				!str_eq(version,
-					S("0x00000000"))) /* the GPU has no such firmware */
+			/* a version of 0: the GPU has no such firmware */
+			if (version.n && !str_eq(version, S("0x00000000")))
 				*VEC_PUSH(r->a, &g->firmware) =
 					(struct machine_part){name, version};
 		}
@@ -180,8 +179,8 @@ static bool has_parameter(const struct machine *m, const char *const *list)
 	return false;
 }
 
-/* Takes the type of the IOMMU group of the first GPU that has one; without groups, the kernel's command line
- * decides. */
+/* Takes the type of the IOMMU group of the first GPU that has one; else the IOMMUs in sysfs and the kernel's command
+ * line decides. */
 static void read_iommu(struct root *r, struct machine *m, struct strs *devices)
 {
 	static const char *const off[] = {"iommu=off", "amd_iommu=off", "intel_iommu=off", NULL};

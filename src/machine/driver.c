@@ -67,8 +67,8 @@ static bool is_near(struct arena *a, struct str x, struct str y)
 static void check_parameter(struct root *r, struct machine *m, struct str word)
 {
 	enum { WHOLE = 30, MANY = 20 };
-	static const char *const of_all[] = {
-		"dyndbg", "async_probe", NULL}; /* parameters of every module */
+	/* parameters of every module */
+	static const char *const of_all[] = {"dyndbg", "async_probe", NULL};
 	struct arena *a = r->a;
 	struct str module, name, value, nearest = S("");
 	struct strs names;

@@ -8,15 +8,14 @@
 
 void gather_system(struct root *r, struct machine *m);    /* kernel, distro, CPU, memory */
 void gather_container(struct root *r, struct machine *m); /* WSL, container, virtual machine */
-void gather_driver(
-	struct root *r, struct machine *m); /* amdgpu, and the reasons why it does not load */
-void gather_kfd(struct root *r, struct machine *m);      /* GPUs of the compute driver */
-void gather_displays(struct root *r, struct machine *m); /* PCI and DRM */
-void gather_boards(struct root *r, struct machine *m);   /* firmware and links of GPUs, IOMMU */
-void gather_nodes(struct root *r, struct machine *m);    /* identity and device nodes */
-void gather_sdks(struct root *r, struct machine *m);     /* ROCm trees */
-void gather_around(struct root *r, struct machine *m);   /* environment variables and disks */
-void gather_pythons(struct root *r, struct machine *m);  /* Python environments; needs all others */
+void gather_driver(struct root *r, struct machine *m);    /* amdgpu, or why it is not loaded */
+void gather_kfd(struct root *r, struct machine *m);       /* GPUs of the compute driver */
+void gather_displays(struct root *r, struct machine *m);  /* PCI and DRM */
+void gather_boards(struct root *r, struct machine *m);    /* firmware and links of GPUs, IOMMU */
+void gather_nodes(struct root *r, struct machine *m);     /* identity and device nodes */
+void gather_sdks(struct root *r, struct machine *m);      /* ROCm trees */
+void gather_around(struct root *r, struct machine *m);    /* environment variables and disks */
+void gather_pythons(struct root *r, struct machine *m); /* Python environments; needs all others */
 
 /* Opens the root and runs all parts; Python environments only if `all` is set. Fails only as root_open() does. */
 MUST_USE struct err *machine_gather(struct root *r, bool all, struct machine *m);

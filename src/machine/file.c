@@ -7,7 +7,7 @@
 
 /* ---- lists of entries ---- */
 
-/* Orders by path; among entries of one path the one that wins is last: a link before its target, a text before an empty
+/* Orders by path; among entries for one path the last one wins: a link over a folder or file, a text over an empty
  * file. */
 static int by_path(const void *x, const void *y)
 {

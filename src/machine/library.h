@@ -17,8 +17,8 @@
 
 struct library {
 	struct strs needed;
-	struct str rpath,
-		runpath;     /* rpath is "" if there is a runpath, as the loader then ignores it */
+	/* rpath is "" if there is a runpath, as the loader then ignores it */
+	struct str rpath, runpath;
 	struct strs targets; /* sorted */
 	unsigned bundles, archives;
 };

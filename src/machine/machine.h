@@ -12,7 +12,7 @@
 #include "formats/finding.h"
 #include "target/target.h"
 
-struct machine_part { /* something with a version: a component of ROCm, a firmware */
+struct machine_part { /* a part with a version: a component of ROCm, or a firmware */
 	struct str name, version;
 };
 
@@ -29,7 +29,7 @@ struct machine_unknown { /* a parameter that the module does not have, so that t
 struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	unsigned node;     /* KFD topology node */
 	unsigned index;    /* from 0, as ROCR_VISIBLE_DEVICES counts */
-	struct str target; /* "gfx1100"; "" when the driver is too old to say */
+	struct str target; /* "gfx1100"; "" if the driver is too old to report it */
 	struct str name;   /* the board's or the driver's name, may be "" */
 	uint32_t vendor, device;
 	struct str pci;    /* "0000:03:00.0" */
@@ -66,7 +66,7 @@ struct machine_node {           /* a device node and who may open it */
 };
 
 struct machine_driver {
-	bool loaded;        /* amdgpu runs, built in or as a module */
+	bool loaded;        /* amdgpu is active, built in or as a module */
 	struct str state;   /* "live"; "" = built in, or not known */
 	struct str version; /* version of an out-of-tree module, or "" */
 	bool blacklisted;
@@ -140,7 +140,7 @@ struct machine_python {     /* a Python environment */
 	bool has_torch;
 	struct machine_torch torch;
 	VEC(struct machine_extension) extensions; /* filled only if torch is built for ROCm */
-	/* torch, packages that depend on it, and ROCm's own; sorted */
+	/* packages related to PyTorch or ROCm (package_matters()), sorted by name */
 	VEC(struct machine_package) packages;
 };
 

@@ -82,8 +82,8 @@ static bool is_met(struct arena *a, const struct machine_python *py, const struc
 		bool fits = true;
 		if (!e)
 			e = version_match(v, q->specifier, &fits);
-		met = met || e || fits ||
-		      q->url.n; /* a version or specifier that cannot be parsed counts as met */
+		/* a version or specifier that cannot be parsed counts as met */
+		met = met || e || fits || q->url.n;
 		err_free(e);
 		*ret_here = p->version;
 	}

@@ -8,8 +8,8 @@
 
 /* The text trimmed, without control characters, and cut to 200 bytes: for names that will be shown. */
 struct str clean_text(struct arena *a, struct str s);
-struct str clean_long(
-	struct arena *a, struct str s); /* cut to 8 KiB and not trimmed: for lists of folders */
+/* Like clean_text(), but cut to 8 KiB and not trimmed: for lists of folders. */
+struct str clean_long(struct arena *a, struct str s);
 
 /* The trimmed value of the first line "KEY SEP VALUE"; "" if there is none. SEP is ' ' in properties files of KFD, ':'
  * in /proc/meminfo, status and cpuinfo, '=' in uevent. */
@@ -56,8 +56,8 @@ struct strs parse_cmdline(struct arena *a, struct str text);
 bool cmdline_blocks(const struct strs *words, struct str module);
 /* The kind of container that /proc/1/cgroup shows; parse_cgroup() returns NULL if it shows none. */
 struct cgroup_mark {
-	const char *mark,
-		*kind; /* part of a path ("/docker"), and the kind: "docker", "kubernetes", "podman" ... */
+	/* part of a path ("/docker"), and the kind: "docker", "kubernetes", "podman" ... */
+	const char *mark, *kind;
 };
 const struct cgroup_mark *parse_cgroup(struct str text);
 /* The value of a variable in /proc/PID/environ (separated by NUL); p is NULL if it is not set. */

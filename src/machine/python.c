@@ -362,8 +362,8 @@ void gather_pythons(struct root *r, struct machine *m)
 	add_conda(&p, S("opt/conda"));
 	if (p.home.n)
 		add_home(&p);
-	add_list(&p,
-		list); /* in a recording, the list of all environments, some of which only the machine could find */
+	/* in a recording, the list of all environments, some of which only the machine could find */
+	add_list(&p, list);
 	if (p.found.n)
 		root_note(r, list, str_join(r->a, &p.found, S("\n")));
 	if (m->pythons.n)

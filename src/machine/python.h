@@ -22,11 +22,11 @@ void gather_packages(struct environment *e);
 void gather_torch(struct environment *e);
 /* Is a library of this name, as another one needs it, part of ROCm? */
 bool is_rocm_library(struct str name);
-/* The folders that the loader searches, in order, for the needs of a library in folder `origin`. wheels: torch loads
- * ROCm's libraries from rocm wheels before its own. */
+/* The folders that the loader searches, in order, for the needs of a library in folder `origin`. wheels: torch has
+ * loaded ROCm's libraries from rocm wheels before its own. */
 struct strs search_dirs(
 	struct environment *e, struct str origin, const struct library *l, bool wheels);
-struct str find_library(struct root *r, const struct strs *dirs,
-	struct str name); /* the first of dirs that has it, or "" */
+/* The first folder in dirs that has the library, or "". */
+struct str find_library(struct root *r, const struct strs *dirs, struct str name);
 /* extension.c: fills py->extensions; requires py->torch. */
 void gather_extensions(struct environment *e);

@@ -56,8 +56,8 @@ static struct err *write_folder(struct arena *a, const struct root_entries *list
 	BUF(nodes, a);
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	TRY(fs_mkdirs(dir));
-	TRY(fs_guard(dir,
-		&guard)); /* recorded links may lead out of the folder: do not write through them */
+	/* recorded links may lead out of the folder: do not write through them */
+	TRY(fs_guard(dir, &guard));
 	VEC_EACH (const struct root_entry, e, list)
 		TRY(write_entry(dir, e, &nodes));
 	return nodes.n ? fs_write(path_join(a, dir, S(".nodes")), buf_str(&nodes), 0644) : NULL;

@@ -245,8 +245,8 @@ bool redact_text(const struct root *r, struct str path, struct str text, struct 
 bool redact_variable(struct str name, struct str *value)
 {
 	static const char *const more[] = {"HOME", "PATH", "container", NULL};
-	if (str_eq(name,
-		    S("KUBERNETES_SERVICE_HOST"))) { /* the variable shows a pod; its value is a network address */
+	/* the variable shows a pod; its value is a network address */
+	if (str_eq(name, S("KUBERNETES_SERVICE_HOST"))) {
 		*value = S("");
 		return true;
 	}

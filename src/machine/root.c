@@ -61,8 +61,8 @@ static struct str follow(struct root *r, struct arena *a, struct str done, struc
 			continue;
 		}
 		struct str next = path_join(a, done, name);
-		if (!read_link(r, a, next,
-			    &target)) { /* not a link, or missing: opening it will show which */
+		/* not a link, or missing: opening it will show which */
+		if (!read_link(r, a, next, &target)) {
 			done = next;
 			continue;
 		}

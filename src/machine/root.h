@@ -1,4 +1,4 @@
-/* Reading below a root: the only way in which src/machine looks at files, and the one place where recordings are made.
+/* File access below a root: the only way in which src/machine reads files, and the one place where recordings are made.
  *
  * Paths are relative to the root, without a leading slash ("proc/meminfo"). A root is this computer (""), a folder that
  * mirrors a machine (a sysroot), or a machine in one file (machine_file_parse()). In the last two, links are followed
@@ -21,7 +21,7 @@ enum root_status { ROOT_OK, ROOT_ABSENT, ROOT_DENIED, ROOT_BAD };
 /* In a recorded folder, the text of a file that the recorded process was not allowed to read. */
 #define ROOT_DENIED_TEXT S("hidden\n")
 
-struct root_entry { /* something in a recorded machine */
+struct root_entry { /* a folder, file, device node, link or variable of a recorded machine */
 	enum { ENTRY_DIR, ENTRY_FILE, ENTRY_DENIED, ENTRY_NODE, ENTRY_LINK, ENTRY_VARIABLE } kind;
 	struct str path;         /* ENTRY_VARIABLE: its name */
 	struct str text;         /* a file's text, a link's target, a variable's value */
@@ -39,8 +39,8 @@ struct root {
 	struct root_entries *record; /* receives every file that is read; NULL = no recording */
 	struct root_entries files;   /* the entries of a machine file, sorted */
 	bool in_file;                /* dir is a machine file */
-	struct str last_dir,
-		last_real;     /* cache: a folder of the sysroot, and its path without links */
+	/* cache: a folder of the sysroot, and its path without links */
+	struct str last_dir, last_real;
 	struct str nodes;      /* text of a folder's .nodes ("dev/kfd 0660 0 109", one a line) */
 	struct str environ;    /* a sysroot's proc/self/environ: "NAME=value", each ended by NUL */
 	unsigned uid;          /* the user whose machine it is; UINT32_MAX = not known */
@@ -67,8 +67,8 @@ enum root_status root_list(struct root *r, struct str path, struct strs *ret);
 /* Like root_list(), but up to 8 * LIST_MAX names (for /usr/lib). */
 enum root_status root_list_long(struct root *r, struct str path, struct strs *ret);
 bool root_exists(struct root *r, struct str path); /* is there such a folder? */
-bool root_has_file(struct root *r,
-	struct str path); /* is there anything but a folder? Recorded as an empty file */
+/* Is there a file, or anything else but a folder? It is recorded as an empty file. */
+bool root_has_file(struct root *r, struct str path);
 /* The last name in a link's target; "" if path is not a link. */
 struct str root_link_name(struct root *r, struct str path);
 /* The path without links, relative to the root; "" if there is no such file. Not recorded. */
@@ -107,5 +107,5 @@ MUST_USE struct err *machine_file_parse(
 struct str machine_file_text(struct arena *a, const struct root_entries *entries);
 /* Sorts by path, and keeps one entry for each path: the one with the most information. */
 void root_entries_sort(struct root_entries *list);
-/* The index of the first entry whose path is not before this one. */
+/* The index of the first entry whose path does not sort before `path`. */
 size_t root_entries_find(const struct root_entries *list, struct str path);

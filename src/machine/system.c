@@ -224,8 +224,8 @@ static struct str container_of(struct root *r)
 		return S("apptainer");
 	if (root_exists(r, kubernetes))
 		return S("kubernetes");
-	if (root_variable(
-		    r, S("KUBERNETES_SERVICE_HOST"), &text)) /* a pod without a service account */
+	/* a pod without a service account */
+	if (root_variable(r, S("KUBERNETES_SERVICE_HOST"), &text))
 		return S("kubernetes");
 	root_read(r, S("proc/1/environ"), &text);
 	struct str kind = clean_text(r->a, parse_environ(text, S("container")));

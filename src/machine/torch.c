@@ -283,9 +283,9 @@ static bool reaches_dxg(struct str rocm)
 	       str_u64(minor, 10, &b) && (a > 7 || (a == 7 && b >= 2));
 }
 
-/* Does torch load ROCm's libraries from rocm wheels before its own? A torch that bundles no ROCm does, in AMD's wheels
- * by an added module (ROCm/TheRock#734), in later releases by its own code (pytorch/pytorch#188724). A torch that was
- * built locally against such wheels may not. */
+/* Does torch load ROCm's libraries from rocm wheels before it loads its own libraries? A torch that bundles no ROCm
+ * does, in AMD's wheels by an added module (ROCm/TheRock#734), in later releases by its own code
+ * (pytorch/pytorch#188724). A torch that was built locally against such wheels may not. */
 static bool loads_wheels(struct environment *e, struct str torch)
 {
 	enum { INIT_HEAD = 512 << 10 };

@@ -14,8 +14,8 @@
 struct slim_sum { /* the objects of one target */
 	struct str target;
 	bool kept;
-	uint64_t objects,
-		bytes; /* bytes: stored size; members of a compressed bundle share its size in proportion */
+	/* bytes: stored size; members of a compressed bundle share its size in proportion */
+	uint64_t objects, bytes;
 };
 
 struct slim_sums {
@@ -36,7 +36,7 @@ struct slim_report {
 	struct str path, output;
 	struct strs gpus, without;
 	bool exact, strip_device;
-	bool unfinished; /* the list was written before a folder is slimmed in place: it is the plan, not yet the result */
+	bool unfinished; /* slimming in place is not complete: the list is the plan, not the result */
 	struct str compress;    /* "ccob2"; "" = bundles keep their encoding */
 	struct str runtime;     /* the HIP runtime whose version decided `compress` */
 	uint64_t before, after; /* bytes of all files together, unpacked */

@@ -18,8 +18,8 @@ const struct gpu *gpu_by_name(struct str name)
 
 const struct gpu *gpu_by_mach(unsigned mach)
 {
-	const struct gpu *all =
-		gpu_table(); /* outside the loop, as this runs for each code object */
+	/* outside the loop, as this runs for each code object */
+	const struct gpu *all = gpu_table();
 	for (size_t i = 0; i < gpu_count; i++)
 		if (all[i].mach == mach)
 			return &all[i];
@@ -136,8 +136,8 @@ static struct str family_members(struct arena *tmp, struct str name)
 static struct err *unknown_gpu(struct str name)
 {
 	ARENA(tmp);
-	struct strs known = {
-		0}; /* the likeliest first, as suggest() takes the first of equally near names */
+	/* the likeliest first, as suggest() takes the first of equally near names */
+	struct strs known = {0};
 	for (int current = 1; current >= 0; current--)
 		for (size_t i = gpu_count; i-- > 0;)
 			if (gpu_table()[i].current == current)

@@ -20,10 +20,10 @@ struct gpu {
 	bool current;        /* packages are built for it today; "all" stands for these */
 	bool xnack, sramecc; /* its ids may have the suffix */
 	bool wave32;         /* default wave size 32, else 64 */
-	unsigned waves, vgprs,
-		vgpr_step; /* limits of a SIMD unit; 0 = not known. See data/targets.yaml */
-	bool apu;          /* shares memory with the CPU; gfx942 comes in both forms */
-	const char *about; /* its code name: "Strix Halo APU", or NULL */
+	/* limits of a SIMD unit; 0 = not known. See data/targets.yaml */
+	unsigned waves, vgprs, vgpr_step;
+	bool apu;                    /* shares memory with the CPU; gfx942 comes in both forms */
+	const char *about;           /* its code name: "Strix Halo APU", or NULL */
 	const char *const *products; /* "RX 9060", "RX 9060 XT", NULL; or NULL */
 };
 

@@ -18,14 +18,14 @@ void out_init(enum color_mode color, int verbosity); /* -1 quiet, 0, 1 verbose, 
 void status_init(void);
 int out_verbosity(void);
 unsigned out_width(void); /* columns of the terminal; 100 if stdout is not one */
-void out_text(
-	struct str s); /* result text, to stdout: unchanged, but made printable for a terminal */
+/* Prints result text to stdout: unchanged, but made printable for a terminal. */
+void out_text(struct str s);
 void out_fmt(const char *fmt, ...) PRINTF(1, 2);
 /* A line on stderr that the next output of any kind erases; "" just erases the last one. Any thread may call it. */
 void out_transient(struct str line);
 void say_text(struct str s); /* output of another program, to stderr, with its colours */
-void say_lines(
-	struct str s); /* text that is printable already, to stderr; for the files of term/ */
+/* Prints text that is printable already to stderr; only the files of term/ call it. */
+void say_lines(struct str s);
 void say_status(struct str verb, const char *fmt, ...) PRINTF(2, 3); /* "   Compiled 3 sources" */
 void say_warning(const char *fmt, ...) PRINTF(1, 2);
 void say_hint(const char *fmt, ...) PRINTF(1, 2);
@@ -43,5 +43,5 @@ struct str styled_severity(struct arena *a, enum severity severity); /* its name
 void out_finding(struct arena *a, const struct finding *f, struct str of);
 /* Flushes stdout; E_IO if writing failed (full disk). */
 MUST_USE struct err *out_finish(void);
-bool out_reader_gone(
-	void); /* the reader closed the pipe, as in `rocsmith ... | head`: no error, but the rest was not written */
+/* Has the reader closed the pipe, as in `rocsmith ... | head`? That is no error, but the rest was not written. */
+bool out_reader_gone(void);

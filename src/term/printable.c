@@ -16,7 +16,7 @@ static struct str line_mark(void)
 	uint32_t n;
 	if (!ready) {
 		if (getrandom(&n, sizeof(n), 0) != sizeof(n))
-			n = (uint32_t)(uintptr_t)&n; /* a stack address, as random as address space randomization makes it */
+			n = (uint32_t)(uintptr_t)&n; /* an address: random by ASLR */
 		for (int i = 2; i < 1 + MARK; i++, n >>= 4)
 			text[i] = "0123456789abcdef"[n % 16];
 		ready = true;
