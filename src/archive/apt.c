@@ -1,4 +1,4 @@
-/* Runs apt-get on a state of our own, and turns its complaints into one error; see apt.h. */
+/* Runs apt-get on its own private state, and turns its messages into one error; see apt.h. */
 #include <time.h>
 
 #include "archive/apt_int.h"
@@ -100,11 +100,11 @@ struct str apt_preferences(struct arena *a, struct str suite)
 static struct err *put_file(
 	struct arena *a, const struct apt *apt, const char *name, struct str text)
 {
-	/* 0600: a proxy's password may be among the settings */
+	/* 0600, since the settings may include a proxy's password */
 	return fs_write(path_join(a, apt->dir, str_from(name)), text, 0600 | FS_IF_CHANGED);
 }
 
-/* ---- texts that may be written into apt's files ---- */
+/* ---- checks of texts for apt's files ---- */
 /* Is it free of control characters and of the characters in `bad`? */
 static bool is_plain(struct str s, const char *bad)
 {
@@ -115,7 +115,7 @@ static bool is_plain(struct str s, const char *bad)
 	return true;
 }
 
-/* apt decodes %0a and the like (RFC 3986, 2.1) before it talks to its methods, line by line. */
+/* apt decodes %0a and the like (RFC 3986, 2.1) before it passes lines to its methods. */
 static bool escapes_plain(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -129,7 +129,7 @@ static bool escapes_plain(struct str s)
 	return true;
 }
 
-/* apt runs the word in front of ':' as a program, for example ssh; only these schemes are archives. */
+/* apt runs the word before ':' as a program, for example ssh, so only these schemes are allowed. */
 static bool names_archive(struct str url)
 {
 	static const char *const remote[] = {"http", "https", "ftp", "tor+http", "tor+https",
@@ -157,7 +157,7 @@ struct err *apt_check_mirror(struct str url)
 		"write it like https://HOST/debian or file:/srv/debian");
 }
 
-/* A keyring from the machine's own configuration may be several, with commas. */
+/* A keyring from the machine's configuration may be a comma-separated list. */
 static struct err *check_paths(const struct apt *apt, const char *bad)
 {
 	if (!is_plain(apt->keyring, bad))
@@ -252,8 +252,8 @@ static struct err *release_files(struct arena *a, const struct apt *apt, struct 
 	return NULL;
 }
 
-/* The file "updated" is the receipt of the lists: written last, so that an interrupted update is repeated, with
- * the sources that they belong to. */
+/* The file "updated" is the receipt of the lists and contains their sources. It is written last, so that an interrupted
+ * update is repeated. */
 bool apt_has_lists(struct arena *a, const struct apt *apt)
 {
 	struct strs files;
@@ -313,7 +313,7 @@ struct err *apt_index_date(
 		time_t date = parse_date(a, header(text, S("Date:")));
 		time_t until = parse_date(a, header(text, S("Valid-Until:")));
 		struct str shown = date ? short_date(a, date) : S("");
-		/* the name that the user gave; Codename is "rc-buggy" for experimental */
+		/* use the name that users know; experimental's Codename is "rc-buggy" */
 		struct str code = header(text, S("Codename:")), suite = header(text, S("Suite:"));
 		if (code.n && !str_eq(suite, S("experimental")))
 			suite = code;

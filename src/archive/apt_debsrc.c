@@ -1,5 +1,5 @@
-/* Source packages by apt-get; see apt.h. The results of a look-up or download are read from its output, in the
- * words of apt 2.6 to 3.1 (methods/, apt-pkg/acquire-item.cc). */
+/* Source packages by apt-get; see apt.h. Parses the results of look-ups and downloads from its output, as worded
+ * by apt 2.6 to 3.1 (methods/, apt-pkg/acquire-item.cc). */
 #include "archive/apt_int.h"
 #include "base/fs.h"
 
@@ -36,7 +36,7 @@ static struct err *find_version(
 			p->version = value;
 		strs_put(a, &others, value);
 	}
-	if (p->version.n || !others.n) /* an unknown package is the next step's to report */
+	if (p->version.n || !others.n) /* the next step reports an unknown package */
 		return NULL;
 	return err_new(E_SDK_SOURCE,
 		"the suite '%.*s' has '%.*s' in the version %.*s, and not %.*s",
@@ -64,8 +64,8 @@ struct err *apt_source_resolve(
 	proc_arg(a, &p, "source", "-q", "--only-source", "--print-uris", NULL);
 	add_word(a, &p, ret);
 	p.timeout = SECONDS;
-	p.cwd = path_join(
-		a, apt->dir, S("none")); /* empty: apt does not list files that it has already */
+	p.cwd = path_join(a, apt->dir,
+		S("none")); /* an empty folder, since apt does not list files that it already has */
 	TRY_CTX(apt_run(a, &p, &r), "cannot find the source package '%.*s' in suite '%.*s'",
 		STR(ret->name), STR(apt->suites.v[0]));
 	while (str_next(&r.out, '\n', &line)) {
@@ -76,7 +76,7 @@ struct err *apt_source_resolve(
 	return NULL;
 }
 
-/* Did apt learn that the archive has no such file, as opposed to any other failure? */
+/* Did apt fail because the archive has no such file, and not for another reason? */
 static bool is_gone(struct str output, const struct archive_item *i)
 {
 	struct str line;

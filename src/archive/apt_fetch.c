@@ -12,7 +12,7 @@
 
 enum { RESOLVE_SECONDS = 120 };
 
-/* Decodes %2b and the like in names of packages' files. */
+/* Decodes %2b and the like in package file names. */
 static struct str unescape(struct arena *a, struct str s)
 {
 	BUF(out, a);
@@ -63,7 +63,7 @@ static bool announced(struct str out, uint64_t *ret)
 	return at < out.n && str_u64(str_sub(before, space + 1, at), 10, ret);
 }
 
-/* Adds the packages that are new, and returns how many lines named a package. */
+/* Adds the packages that are new, and returns the number of lines that name a package. */
 static size_t add_items(struct arena *a, struct str out, bool alone, struct archive_items *ret)
 {
 	size_t lines = 0;
@@ -112,8 +112,8 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 }
 
 /* ---- fetching ---- */
-/* A file of the right size and a wrong hash is removed, since apt judges by the size; a shorter one stays, for apt
- * to continue. */
+/* Removes a file that has the right size and a wrong hash, since apt checks only the size; a shorter file stays, so
+ * that apt continues it. */
 struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *ret)
 {
 	struct stat st;
@@ -131,7 +131,7 @@ struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *re
 	return *ret || str_starts(i->url, S("file:")) ? NULL : fs_remove(i->path);
 }
 
-/* apt reports no progress into a pipe, so a thread watches how large the files have become. */
+/* apt reports no progress to a pipe, so a thread polls the sizes of the files. */
 struct fetch_watch {
 	atomic_bool stop;
 	const struct archive_items *items;

@@ -5,7 +5,7 @@
 
 enum { MAX_FILE = 1 << 20 };
 
-/* Names of suites that mark an archive as Debian's. */
+/* Suite names that identify an archive as Debian's. */
 static const char *const debian_suites[] = {"stable", "oldstable", "testing", "unstable", "sid",
 	"bullseye", "bookworm", "trixie", "forky", "duke", "experimental", NULL};
 
@@ -22,7 +22,7 @@ static struct strs words(struct arena *a, struct str line)
 	return out;
 }
 
-/* Takes the "[arch=amd64 signed-by=/x]" behind "deb" off *rest, and returns the value of signed-by. */
+/* Takes the "[arch=amd64 signed-by=/x]" after "deb" off *rest, and returns the value of signed-by. */
 static struct str take_options(struct arena *a, struct str *rest)
 {
 	*rest = str_trim(*rest);
@@ -59,7 +59,7 @@ void apt_sources_lines(struct arena *a, struct str text, struct apt_sources *ret
 	}
 }
 
-/* The fields of a deb822 stanza that matter. */
+/* The fields of a deb822 stanza that we use. */
 enum field { TYPES, URIS, SUITES, COMPONENTS, SIGNED_BY, ENABLED, OTHER, FIELDS };
 static const char *const field_names[OTHER] = {
 	"types", "uris", "suites", "components", "signed-by", "enabled"};
@@ -105,8 +105,8 @@ void apt_sources_deb822(struct arena *a, struct str text, struct apt_sources *re
 	end_stanza(a, values, ret);
 }
 
-/* How likely is this Debian's own archive? Vendors use Debian's names of suites and components as well, so the keyring
- * counts most, and then the address. */
+/* Scores how likely this is Debian's own archive. Vendors also use Debian's suite and component names, so the keyring
+ * counts most, then the address. */
 static int likeness(const struct apt_source *s)
 {
 	bool debian = false;

@@ -1,4 +1,4 @@
-/* A file of an archive in the network: the facts from the archive's signed index, and its path once fetched. */
+/* A file of a network archive: the facts from the archive's signed index, and its path once fetched. */
 #pragma once
 
 #include "base/str.h"
@@ -10,7 +10,7 @@ struct archive_item {
 	struct str path;      /* the local file once fetched */
 	uint64_t size;
 	struct str sha256; /* hex */
-	bool alone;        /* wanted without its dependencies */
+	bool alone;        /* requested without its dependencies */
 };
 
 struct archive_items {

@@ -1,5 +1,5 @@
-/* Unpacks members of archives; see unpack.h. Each is created through a folder that the kernel resolved inside the
- * root (openat2), under a name beside its own, and renamed. */
+/* Unpacks members of archives; see unpack.h. Each is created under a temporary name in a folder that the kernel
+ * resolved inside the root (openat2), and then renamed. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -80,9 +80,9 @@ struct outer { /* an ar archive whose member feeds the inner archive */
 	struct unpack *u;
 };
 
-struct place {            /* the place of a member in the tree */
+struct place {            /* the path of a member in the tree */
 	int dir;          /* folder, opened inside the tree */
-	const char *base; /* name in it */
+	const char *base; /* the name in dir */
 	struct str path;  /* relative to the tree */
 };
 
@@ -91,18 +91,18 @@ struct unpacking {
 	struct unpack *u;
 	int root;
 	uint64_t total, entries, used; /* bytes written; members; bytes of the archive */
-	/* the member at hand, of one of: */
+	/* the present member, of a tar or of a zip: */
 	struct archive *tar;
 	char *chunk;
 	const struct zip *zip;
 	const struct zip_member *member;
 };
 
-/* The content of a member on its way into a file. */
+/* The state of writing a member's content to a file. */
 struct content {
 	struct unpacking *x;
 	int fd;
-	struct hash *hash; /* NULL: not wanted */
+	struct hash *hash; /* NULL = not needed */
 	struct unpack_file *file;
 };
 
@@ -186,7 +186,7 @@ static struct err *open_outer(struct outer *o)
 }
 
 /* ---- names ---- */
-/* Makes a name of the archive clean and relative to the tree; "." is the tree itself. */
+/* Checks and cleans a member's name, relative to the tree; "." is the tree itself. */
 static struct err *clean_name(const struct unpacking *x, const char *raw, struct str *ret)
 {
 	struct str name = str_from(raw ? raw : "");
@@ -202,8 +202,8 @@ static struct err *clean_name(const struct unpacking *x, const char *raw, struct
 	return NULL;
 }
 
-/* How many folders down a path leads, and in *ret_up how many up before that. -1 for ".." behind a name, which may be
- * a link: then text and disk can differ. */
+/* The number of folders that a path leads down; *ret_up is the number that it leads up before that. -1 if ".." follows
+ * a name, which may be a link: then the text cannot tell where the path leads. */
 static int depth_below(struct str path, int *ret_up)
 {
 	int down = 0;
@@ -219,7 +219,7 @@ static int depth_below(struct str path, int *ret_up)
 	return down;
 }
 
-/* Does a link lead inside of the tree? *ret_root: to the root itself, or out of the top folder that it is in. */
+/* Does a link stay inside the tree? *ret_root: it leads up to the root, out of its own top folder. */
 static bool leads_inside(struct str path, struct str target, bool *ret_root)
 {
 	int up, none, depth = depth_below(path, &none) - 1;
@@ -271,7 +271,7 @@ static void place_done(struct place *p)
 }
 
 /* ---- members ---- */
-/* The passing name, beside the member's own, that content is written to. */
+/* The temporary name, in the member's folder, under which its content is written. */
 static const char *passing_name(const struct unpacking *x)
 {
 	return str_fmt(x->tmp, ".rs-%.*s.tmp", STR(x->u->id)).p;
@@ -400,12 +400,12 @@ static struct err *put_hardlink(struct unpacking *x, const char *to, const struc
 	if (linkat(from.dir, from.base, p->dir, name, 0) < 0)
 		return err_errno("cannot create the hard link '%.*s' in the tree", STR(p->path));
 	TRY(move_in(p, name));
-	/* rename() keeps both names if they are links to the same file already */
+	/* rename() does nothing if both names are already hard links to the same file */
 	unlinkat(p->dir, name, 0);
 	return NULL;
 }
 
-/* Finds the place of a member; ret->base is NULL when it is left out, is a folder, or is the root itself. */
+/* Finds the path of a member; ret->base is NULL if the member is left out, is a folder, or is the root itself. */
 static struct err *find_place(struct unpacking *x, const char *name, bool is_dir, struct place *ret)
 {
 	struct str path;
@@ -497,7 +497,7 @@ struct err *unpack_tar(struct arena *tmp, struct unpack *u)
 	return put_all(&x);
 }
 
-/* Takes files and folders only: sources do not need the links and devices that some zip tools write. */
+/* Unpacks only files and folders: sources do not need the links and devices that some zip tools write. */
 static struct err *put_members(struct unpacking *x)
 {
 	VEC_EACH (const struct zip_member, m, &x->zip->members) {

@@ -28,7 +28,7 @@ static const struct opt no_opts[] = {{.kind = OPT_END}};
 /* ---- list ---- */
 struct installed {
 	VEC(struct sdk) list;
-	struct strs components; /* all that can be installed */
+	struct strs components; /* all components that can be installed */
 };
 
 static const struct json_field installed_fields[] = {
@@ -66,7 +66,7 @@ static struct err *run_list(struct arena *a, void *args, int *ret_status)
 		CLEANUP(err_freep) struct err *e = sdk_open_name(a, *name, &sdk);
 		if (!e)
 			e = sdk_count_downloads(a, &sdk);
-		if (e) /* one that is broken does not hide the others */
+		if (e) /* a broken SDK does not hide the others */
 			say_warning(
 				"the SDK '%.*s' cannot be used: %s", STR(*name), err_root(e)->msg);
 		else
@@ -164,7 +164,7 @@ static const struct json_field env_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* Prints a line for sh. The value is in double quotes, so that $PATH can follow it. */
+/* Prints an export line for sh. The value is in double quotes, so that $PATH can be appended. */
 static void export_line(struct arena *a, const struct variable *v)
 {
 	BUF(out, a);

@@ -33,7 +33,7 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-/* The SDK hides folders such as /usr and /etc; from there, a program starts in "/". */
+/* The SDK hides folders such as /usr and /etc; if the current folder is in one, the program starts in "/". */
 static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p)
 {
 	struct sdk_binds binds = {0};

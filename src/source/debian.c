@@ -6,8 +6,8 @@
 
 enum part { PART_DSC, PART_ORIG, PART_MORE, PART_DEBIAN, PART_DIFF, PART_SIGNATURE, PART_NATIVE };
 
-/* The part that a file of a source package is, by its name: Debian Policy 5.6.21, dpkg-source(1). For a further
- * archive (.orig-NAME.tar.xz) *ret_name is its folder in the tree. */
+/* Classifies a file of a source package by its name: Debian Policy 5.6.21, dpkg-source(1). For an additional archive
+ * (.orig-NAME.tar.xz) *ret_name is its folder in the tree. */
 static enum part part_of(struct str file, struct str *ret_name)
 {
 	static const struct {
@@ -39,8 +39,8 @@ static struct err *resolve(struct fetch *f, struct apt *apt, bool fresh, struct 
 	return apt_source_resolve(f->a, apt, f->r->spec.version, ret);
 }
 
-/* Our index may be old. If it lacks the package, or the archive no longer has its files, a second try is made
- * with a fresh one. */
+/* Our index may be old. If it lacks the package, or the archive no longer has the package's files, we try again with a
+ * fresh index. */
 static struct err *find_and_fetch(
 	struct fetch *f, struct apt *apt, struct apt_package *p, struct strs *gone)
 {
@@ -66,8 +66,8 @@ static void note(struct fetch *f, const char *what, struct str file)
 				what, STR(file)));
 }
 
-/* Upstream's archives are indispensable. Without the others the tree is upstream's alone, with a note. The .dsc has
- * nothing that the index does not have. */
+/* Upstream's archives are required. Without the other files the tree has only upstream's sources, and gets a note. The
+ * .dsc is not needed: it has nothing that the index lacks. */
 static struct err *check_parts(
 	struct fetch *f, const struct apt_package *p, const struct strs *gone)
 {

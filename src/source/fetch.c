@@ -1,4 +1,4 @@
-/* From a word to a folder of sources; see fetch.h. */
+/* Turns a user's word into a folder of sources; see fetch.h. */
 #include <limits.h>
 
 #include "base/buf.h"
@@ -8,7 +8,7 @@
 #include "formats/node.h"
 #include "source/fetch_int.h"
 
-enum { LAYOUT = 1 }; /* of the folders that we make; a change gives them other names */
+enum { LAYOUT = 1 }; /* the version of the folders' layout; a change gives them new names */
 
 static const struct json_field file_fields[] = FIELDS_ONLY(struct source_file, name, size, sha256);
 
@@ -19,7 +19,7 @@ const struct json_field source_tree_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* ---- what is there already ---- */
+/* ---- existing folders ---- */
 struct source_receipt {
 	struct source_tree tree;
 };
@@ -35,7 +35,7 @@ static struct str receipt_path(const struct fetch *f, struct str name)
 	return str_fmt(f->a, "%.*s/%.*s.json", STR(f->cache), STR(name));
 }
 
-/* A receipt that cannot be read counts as none: the folder is made again. */
+/* An unreadable receipt is ignored, so the folder is made again. */
 static bool find_made(const struct fetch *f, struct str name, struct source_tree *ret)
 {
 	struct str path = receipt_path(f, name), dir = path_join(f->a, f->cache, name);
@@ -54,7 +54,7 @@ static bool find_made(const struct fetch *f, struct str name, struct source_tree
 	return true;
 }
 
-/* The file that remembers which folder a word led to. */
+/* The path of the file that records the folder for a word. */
 static struct str word_path(const struct fetch *f)
 {
 	const struct source_request *r = f->r;
@@ -63,7 +63,7 @@ static struct str word_path(const struct fetch *f)
 	return str_fmt(f->a, "%.*s/words/%.16s", STR(f->cache), sha256_hex(f->a, key).p);
 }
 
-/* The folder's name, NAME-VERSION-HASH; the hash covers everything that the folder is made of. */
+/* The folder's name, NAME-VERSION-HASH; the hash covers everything that the folder is made from. */
 static struct str folder_name(const struct fetch *f)
 {
 	BUF(key, f->a);
@@ -75,7 +75,7 @@ static struct str folder_name(const struct fetch *f)
 		f->a, "%.*s-%.*s-%.*s", STR(f->tree.package), STR(f->tree.version), STR(hash));
 }
 
-/* An sdist that the user has is read each time, since the file may have changed. */
+/* Finds an existing folder. The user's own sdist is read each time, since the file may have changed. */
 static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_found)
 {
 	struct str name = {0};
@@ -93,7 +93,7 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 /* ---- making it ---- */
 static struct err *make_folder(struct fetch *f, const struct fetch_kind *kind, struct str name)
 {
-	/* one hidden folder for all sources, so that nothing of a killed run stays for long */
+	/* all sources share a hidden folder, so that the next fetch removes what a killed run left */
 	struct fs_stage s = {.place = path_join(f->a, f->cache, name),
 		.beside = path_join(f->a, f->cache, S(".new")),
 		.receipt = receipt_path(f, name)};

@@ -1,5 +1,5 @@
-/* Unpacks archives into a tree and patches it, as dpkg-source does: dpkg-source(1), "Format: 3.0 (quilt)"; the
- * rules for the series file are those of quilt(1). */
+/* Unpacks archives into a tree and patches it, as dpkg-source does: dpkg-source(1), "Format: 3.0 (quilt)"; the series
+ * file follows quilt(1). */
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "base/proc.h"
@@ -39,7 +39,7 @@ struct err *fill_folder(struct arena *a, struct str archive, struct str scratch,
 	only = names.n == 1 ? path_join(a, new, names.v[0]) : S("");
 	if (!only.n || !fs_is_dir(only) || fs_is_link(only))
 		return fs_rename(new, dir);
-	if (leaves) /* in the folder's new place that link would lead out of the tree */
+	if (leaves) /* once the folder is moved up, that link would lead out of the tree */
 		return err_new(E_ARCHIVE,
 			"refused to unpack '%.*s': a link in it leads out of its folder",
 			STR(path_base(archive)));
@@ -48,7 +48,7 @@ struct err *fill_folder(struct arena *a, struct str archive, struct str scratch,
 }
 
 /* ---- patches ---- */
-/* diff -N names a new file on both sides: then it has one hunk, which adds lines only. */
+/* diff -N names a new file on both sides; its only hunk then just adds lines. */
 static bool may_be_new(const struct diff_file *f)
 {
 	bool all = f->hunks.n == 1 && f->hunks.v[0].first == 1;
@@ -79,7 +79,7 @@ static struct err *change_file(
 		TRY(fs_mkdirs(path_dir(path)));
 		return fs_write(path, r.text, st.st_mode | FS_LOOSE);
 	}
-	/* dpkg-source calls patch with -E: an empty file goes, and folders that become empty with it */
+	/* dpkg-source calls patch with -E, which removes empty files, and folders that become empty */
 	TRY(fs_remove(path));
 	for (struct str dir = path_dir(path); dir.n > tree.n; dir = path_dir(dir))
 		TRY(fs_remove_empty(dir));
@@ -101,7 +101,7 @@ static struct err *apply_patch(struct str tree, struct str name)
 
 struct err *fill_patches(struct arena *a, struct str tree, struct strs *ret_applied)
 {
-	/* the first one that exists: a series for this distribution goes before the one for all */
+	/* the first existing file is used: Debian's own series takes precedence over the general one */
 	static const char *const series[] = {
 		"debian/patches/debian.series", "debian/patches/series"};
 	struct str text = {0}, line, name, options;

@@ -1,11 +1,11 @@
-/* The commit that a git checkout is at, by reading its files; see source.h. The checkout may be a stranger's: only HEAD
- * and refs of a git folder are read, and only if they belong to the owner of the checkout. */
+/* Finds the commit of a git checkout by reading its files; see source.h. The checkout may belong to a stranger: only
+ * HEAD and refs of a git folder are read, and only if they belong to the owner of the checkout. */
 #include "base/fs.h"
 #include "source/source.h"
 
 enum { MAX_REFS = 16 << 20, MAX_LINE = 4096, SHA_LEAST = 8 };
 
-/* One of git's files; "" if it is not there, is a link, or belongs to somebody else than the checkout. */
+/* Reads one of git's files; "" if it is missing, is a link, or has another owner than the checkout. */
 static struct err *read_git_file(
 	struct arena *a, struct str path, uid_t owner, size_t most, struct str *ret)
 {
@@ -19,7 +19,7 @@ static struct err *read_git_file(
 	return NULL;
 }
 
-/* The rest of the first line after the key: "gitdir: PATH" of a worktree or submodule. */
+/* The rest of the first line after the key, e.g. of "gitdir: PATH" in a worktree or submodule. */
 static struct str value_of(struct str text, struct str key)
 {
 	struct str line = S("");
@@ -46,7 +46,7 @@ struct err *source_commit(struct arena *a, struct str dir, struct str *ret)
 		TRY(read_git_file(
 			a, path_join(a, git, S("commondir")), st.st_uid, MAX_LINE, &common));
 		git = common.n ? path_join(a, git, common)
-			       : git; /* refs are those of all worktrees */
+			       : git; /* all worktrees share their refs */
 		TRY(read_git_file(a, path_join(a, git, name), st.st_uid, MAX_LINE, &sha));
 		text = S("");
 		if (!sha.n)

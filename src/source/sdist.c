@@ -1,8 +1,8 @@
-/* A source distribution: a file of the user's, or one from the package index.
+/* Source distributions, either the user's own file or one from the package index.
  *
- * pip itself cannot fetch it: `pip download` of a source distribution prepares its metadata, which runs the
- * project's setup.py or build back end, and those of CUDA extensions want a torch. So sdist.py, which needs
- * Python's own library only, asks pip which index it is configured for, and talks to that as pip would. */
+ * pip itself cannot fetch it: `pip download` of a source distribution prepares its metadata, which runs the project's
+ * setup.py or build back end, and those of CUDA extensions need a torch. So sdist.py, which uses only Python's standard
+ * library, gets the index from pip's configuration, and talks to it as pip would. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
@@ -55,7 +55,7 @@ static struct err *ask_index(struct fetch *f, struct sdist_answer *ret)
 	const struct node *doc;
 	*ret = (struct sdist_answer){0};
 	struct str python = f->r->python.n ? f->r->python : S("3");
-	bool number = ascii_digit(python.p[0]); /* as --python takes it: 3.12 */
+	bool number = ascii_digit(python.p[0]); /* a version such as 3.12, which --python accepts */
 	strs_add(f->a, &p.argv, number ? str_fmt(f->a, "python%.*s", STR(python)) : python);
 	proc_arg(f->a, &p, "-I", "-", str_z(f->a, s->package), str_z(f->a, s->version), ".", NULL);
 	struct err *e = proc_run(f->a, &p, &r);

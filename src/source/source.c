@@ -1,6 +1,6 @@
 /* Reads a project's folder; see source.h. Sources of the formats: PEP 517, 518 and 621 for
- * pyproject.toml; packaging.python.org "Core metadata" for PKG-INFO; setuptools' documentation of
- * declarative configuration for setup.cfg; CMake's of project(). */
+ * pyproject.toml; packaging.python.org "Core metadata" for PKG-INFO; setuptools'
+ * documentation of declarative configuration for setup.cfg; CMake's documentation of project(). */
 #include "source/source.h"
 
 #include <strings.h>
@@ -29,7 +29,7 @@ static void set_once(struct arena *a, struct str *to, struct str value)
 
 /* ---- packages ---- */
 
-/* Takes package_dir: "= src" for all packages, "pkg = src/pkg" for one. */
+/* Takes an entry of package_dir: "= src" for all packages, "pkg = src/pkg" for one. */
 static void take_dir(struct arena *a, struct source_packages *to, struct str value)
 {
 	struct str package, dir;
@@ -43,7 +43,7 @@ static void take_dir(struct arena *a, struct source_packages *to, struct str val
 	to->dir = str_dup(a, in);
 }
 
-/* Takes a key of setup.cfg's [options], or its counterpart in pyproject.toml: one value, or one of several. */
+/* Takes a value, or one value of a list, of a key in setup.cfg's [options] or its counterpart in pyproject.toml. */
 static void take_packages(struct arena *a, struct source_packages *to, const char *file,
 	struct str key, struct str value)
 {
@@ -53,7 +53,7 @@ static void take_packages(struct arena *a, struct source_packages *to, const cha
 	} lists[] = {{"packages", &to->names}, {"include", &to->names}, {"exclude", &to->exclude},
 		{"py_modules", &to->modules}, {"py-modules", &to->modules}};
 	if ((to->file.n && !str_eq(to->file, str_from(file))) || !value.n || value.p[0] == '#')
-		return; /* another file had its say */
+		return; /* an earlier file takes precedence */
 	struct strs parts = str_split(a, str_dup(a, value), ',');
 	if (str_eq(key, S("packages")) && str_starts(value, S("find"))) {
 		to->find = true;
@@ -71,7 +71,7 @@ static void take_packages(struct arena *a, struct source_packages *to, const cha
 		to->file = str_from(file);
 }
 
-/* Reads [tool.setuptools] of pyproject.toml, which has as a tree what setup.cfg has in lines. */
+/* Reads [tool.setuptools] of pyproject.toml, the structured counterpart of setup.cfg. */
 static struct err *read_packages(struct arena *a, const struct node *n, struct source_packages *to)
 {
 	static const char file[] = "pyproject.toml";
@@ -122,7 +122,7 @@ static struct err *build_system(struct arena *a, const struct node *n, struct so
 	return NULL;
 }
 
-/* *ret_python: a back end of Python's builds the project, not we. */
+/* Sets *ret_python if a Python build back end, not rocsmith, builds the project. */
 static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret_python)
 {
 	const struct node *root;
@@ -153,7 +153,7 @@ static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret
 
 /* ---- PKG-INFO and setup.cfg: lines "key: value" and "key = value" ---- */
 
-/* The lines from `section` ("" = the beginning) to one that begins with `end` ("" = an empty line). */
+/* A range of lines, from `section` ("" = the beginning) to a line that begins with `end` ("" = an empty line). */
 struct metadata_lines {
 	const char *file;
 	struct str section, end;
@@ -177,7 +177,7 @@ static void take_metadata(struct arena *a, struct source *ret, struct str key, s
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (str_eq(key, str_from(texts[i].key)))
 			set_once(a, texts[i].to, value);
-	bool extra = str_contains(value, S("extra =")); /* for an extra that nobody asked for */
+	bool extra = str_contains(value, S("extra =")); /* required only by an optional extra */
 	if (str_is_one_of(key, lists) && value.n && value.p[0] != '#' && !extra)
 		strs_put(a, &ret->dependencies, str_dup(a, value));
 }
@@ -201,7 +201,7 @@ static struct err *read_lines(
 				what->file);
 		if (!in || !line.n || (!goes_on && !str_cut(line, what->between, &key, &value)))
 			continue;
-		if (goes_on) /* an item of a list in setup.cfg */
+		if (goes_on) /* a list item in setup.cfg */
 			value = what->between == '=' ? line : S("");
 		key = str_lower(a, str_trim(key));
 		take_metadata(a, ret, key, str_trim(value));
@@ -250,7 +250,7 @@ static struct str next_word(struct str *rest)
 	return word;
 }
 
-/* Does the line begin with project( ? *ret is the offset behind the '('. */
+/* Does the line begin with "project("? *ret is the offset after the '('. */
 static bool is_project(struct str line, size_t *ret)
 {
 	static const char call[] = "project";
@@ -284,10 +284,10 @@ static struct err *read_cmake(struct arena *a, struct source *ret)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the project ---- */
 
-/* setuptools 82 dropped pkg_resources. Scripts that import it were written long before, and ask for any
- * setuptools. */
+/* setuptools 82 dropped pkg_resources. Scripts that import it predate that, and accept any setuptools, so we add a
+ * bound. */
 static struct err *bound_setuptools(struct arena *a, struct source *ret)
 {
 	struct str script = path_join(a, ret->dir, S("setup.py")), text = {0};

@@ -1,6 +1,6 @@
-/* The words that name sources; see fetch.h. They may consist of the characters that apt and pip allow in a name,
- * so that no word of a user becomes an option or a path. Sources: Debian Policy 5.6.1 and 5.6.12; PEP 508 and
- * PEP 440; PEP 625 for the names of sdists. */
+/* Parses the words that name sources; see fetch.h. Only characters that apt and pip allow in a name are accepted, so
+ * that no word can become an option or a path. Sources: Debian Policy 5.6.1 and 5.6.12; PEP 508 and PEP 440; PEP 625
+ * for the names of sdists. */
 #include "base/fs.h"
 #include "source/fetch.h"
 
