@@ -33,7 +33,7 @@ static const char conf[] =
 	"APT::Get::AllowUnauthenticated \"false\";\n"
 	"APT::Update::Error-Mode \"any\";\n"
 	"Acquire::Languages \"none\";\n"
-	"Acquire::Check-Valid-Until \"false\";\n" /* for frozen archives; apt_index_date() notes it */
+	"Acquire::Check-Valid-Until \"false\";\n" /* allows frozen archives; apt_index_date() adds a note */
 	"Acquire::AllowInsecureRepositories \"false\";\n"
 	"Acquire::AllowDowngradeToInsecureRepositories \"false\";\n"
 	"Acquire::ForceHash \"sha256\";\n"

@@ -29,7 +29,7 @@ enum { FIRST_BLOCK = 4096, LAST_BLOCK = 1 << 20, ALIGN = 16 };
 
 struct arena_block {
 	struct arena_block *prev;
-	size_t size; /* of data */
+	size_t size; /* the size of data */
 	_Alignas(ALIGN) char data[];
 };
 

@@ -71,7 +71,7 @@ MUST_USE struct err *fs_scan(
 
 struct fs_entry {
 	struct str path; /* relative to the walked folder */
-	struct stat st;  /* of the entry itself; links are not followed */
+	struct stat st;  /* lstat() of the entry: links are not followed */
 };
 
 /* Called for every entry below a folder, parents first, names in byte order; the entry and its path
@@ -106,10 +106,7 @@ bool fs_writes_forbidden(void);
 enum {
 	FS_EXACT = 1 << 16,      /* exactly this mode, whatever the umask */
 	FS_IF_CHANGED = 1 << 17, /* keep the file and its mtime if it already has the content */
-	FS_THROUGH =
-		1
-		<< 18, /* for outputs named by the user: writes into links, devices and pipes, as a
-				  * shell does */
+	FS_THROUGH = 1 << 18,    /* write into links, devices and pipes, as a shell does */
 	FS_LOOSE =
 		1
 		<< 19, /* neither atomic nor synced, for hundreds of new files that no one reads yet;

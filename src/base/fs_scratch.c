@@ -81,7 +81,7 @@ struct err *fs_tempfile(int *ret_fd)
 	*ret_fd = open(str_z(&tmp, scratch_dir()), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (*ret_fd >= 0)
 		return NULL;
-	char name[] = "/tmp/rocsmith-XXXXXX"; /* for file systems without O_TMPFILE */
+	char name[] = "/tmp/rocsmith-XXXXXX"; /* this file system lacks O_TMPFILE */
 	*ret_fd = mkostemp(name, O_CLOEXEC);
 	if (*ret_fd < 0)
 		return err_errno("cannot create a temporary file");

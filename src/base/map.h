@@ -8,7 +8,7 @@
 struct map_entry {
 	struct str key;
 	void *value;
-	uint64_t hash; /* of the key */
+	uint64_t hash; /* hash of the key */
 };
 
 struct map {
@@ -27,4 +27,4 @@ void *map_get(const struct map *m, struct str key);
 bool map_has(const struct map *m, struct str key);
 /* Sets the value, replacing an older one; returns true when the key is new. */
 bool map_put(struct map *m, struct str key, void *value);
-uint64_t str_hash(struct str s); /* for tables in memory only, never for identity */
+uint64_t str_hash(struct str s); /* only valid within this process: never an identity */

@@ -21,7 +21,7 @@ struct put {
 	struct made made;        /* the record that goes into the new manifest */
 	const struct made *old;  /* the record in the old manifest, or NULL */
 	struct str path;         /* absolute */
-	struct str text;         /* for MADE_TEXT and MADE_LINK */
+	struct str text;         /* the content or link target; used with MADE_TEXT and MADE_LINK */
 	struct str from;         /* copies only: the source's absolute path ... */
 	struct stat like;        /* ... and its stat */
 	const struct look *seen; /* lstat() result for path; NULL = not examined yet */

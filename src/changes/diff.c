@@ -9,7 +9,7 @@ enum { CONTEXT = 3, MOST_EDITS = 256 };
 
 struct side {
 	struct strs lines; /* with their newlines */
-	bool *common;      /* for each line: is it on both sides? */
+	bool *common;      /* per line: is it on both sides? */
 };
 
 /* The search works in rounds; each starts at the lines (i, k). row[e][e + c] is the furthest line of the old text that

@@ -42,7 +42,7 @@ struct made {
 		source; /* output: relative to BASE; source: relative to root if inside it */
 	enum made_kind kind;
 	bool replaced;           /* its original is in .rocsmith/originals */
-	struct sum hash, before; /* of our content; of our earlier content, which it replaces */
+	struct sum hash, before; /* our content; our earlier content, which it replaces */
 	struct sig sig;
 };
 

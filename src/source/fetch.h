@@ -42,7 +42,7 @@ struct source_request {
 	struct source_spec spec;
 	bool patches; /* apply the patches of a Debian package (debian/patches/series) */
 	bool refresh; /* look up the archive's current version instead of reusing the last one */
-	struct str mirror, keyring; /* for Debian; "" = those of this machine's apt */
+	struct str mirror, keyring; /* Debian only; "" = those of this machine's apt */
 	struct str python; /* the Python whose pip configures the package index; "" = python3 */
 };
 
