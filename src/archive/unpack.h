@@ -29,13 +29,13 @@ struct unpack_file {
 
 struct unpack {
 	struct str path; /* the archive */
-	const char
-		*member; /* if path is an ar archive: the prefix of the tar's name in it; or NULL */
+	/* If path is an ar archive: the prefix of the tar's name in it; or NULL */
+	const char *member;
 	struct str root; /* the folder, which exists */
 	struct str id;   /* a word that is unique among concurrent calls with this root */
 	bool closed;
-	uint64_t
-		most; /* limit for the bytes of all files, else E_LIMIT; 0 = 64 GiB, else E_ARCHIVE */
+	/* Limit for the bytes of all files, else E_LIMIT; 0 = 64 GiB, else E_ARCHIVE */
+	uint64_t most;
 	/* Maps a member's name to its path in the root; "" leaves it out. NULL = keep all names. */
 	struct str (*place)(void *user, struct arena *tmp, struct str path);
 	/* Called for each file before it gets its name; an error refuses the file. May be NULL. */

@@ -107,10 +107,8 @@ enum {
 	FS_EXACT = 1 << 16,      /* exactly this mode, whatever the umask */
 	FS_IF_CHANGED = 1 << 17, /* keep the file and its mtime if it already has the content */
 	FS_THROUGH = 1 << 18,    /* write into links, devices and pipes, as a shell does */
-	FS_LOOSE =
-		1
-		<< 19, /* neither atomic nor synced, for hundreds of new files that no one reads yet;
-				  * the default mode is 0666 */
+	/* Neither atomic nor synced, for hundreds of new files that no one reads yet; the default mode is 0666. */
+	FS_LOOSE = 1 << 19,
 };
 /* Creates or replaces path atomically, unless a flag says otherwise. E_IO if path is a device, a pipe or a
  * socket; with FS_LOOSE also if it is a link. Setuid, setgid and sticky bits are dropped. */

@@ -24,7 +24,7 @@ static int copy_all(int in, int out, char *buf, size_t size)
 struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 {
 	char buf[1
-		 << 15]; /* on the stack, since the arena would zero it for each file; most files are smaller */
+		 << 15]; /* on the stack, since heap memory would be zeroed for each file; most files are smaller */
 	CLEANUP(fd_closep) int in = -1;
 	CLEANUP(fd_closep) int out = -1;
 	const struct timespec times[2] = {st->st_mtim, st->st_mtim};

@@ -31,8 +31,8 @@
 struct fs_stage {
 	/* set by the caller */
 	struct str place; /* the folder's final path */
-	struct str
-		beside; /* the hidden folder, on the same file system; "" = fs_temp_name(place) */
+	/* The hidden folder, on the same file system; "" = fs_temp_name(place) */
+	struct str beside;
 	struct str receipt; /* a path in the folder ("sdk.json") or an absolute one (DIR/NAME.json);
 			     * "" = no receipt and no sync, for results that are cheap to make again */
 	bool resumes;       /* keep the tree of a killed or failed run, to continue it */

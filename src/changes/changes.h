@@ -80,12 +80,11 @@ struct change_request {
 	bool history;        /* copy its .git as well */
 	bool worked_in;      /* others may edit files of the overlay; these count as current */
 	enum change_earlier earlier;
-	struct str
-		journal; /* the journal's name; "" = .rocsmith. Each layer of changes has its own. Outputs
-				may go to .rocsmith-x/overlay/, which every view hides */
-	struct str
-		identity; /* everything except files that the set depends on; if it changes, no earlier
-				run is current */
+	/* The journal's name; "" = .rocsmith. Each layer of changes has its own. Outputs may go to
+	 * .rocsmith-x/overlay/, which every view hides */
+	struct str journal;
+	/* Everything except files that the set depends on; if it changes, no earlier run is current */
+	struct str identity;
 	enum errcode failure; /* the code for an output that cannot be written */
 	unsigned jobs;
 };
@@ -95,8 +94,8 @@ struct manifest;
 struct session {
 	struct arena *a;
 	const struct change_request *request;
-	struct str root,
-		base; /* absolute: the sources; the folder of the journal, "" = write nothing */
+	/* absolute: the sources; the folder of the journal, "" = write nothing */
+	struct str root, base;
 	struct str journal;   /* the journal of base */
 	struct manifest *old; /* the manifest of base; NULL = none */
 	struct view view;
@@ -128,9 +127,8 @@ bool changes_made(struct str journal); /* does the journal have a manifest? */
 enum change_state { STATE_CURRENT, STATE_STALE, STATE_EDITED, STATE_MISSING, STATE_ORPHAN };
 struct change_entry {
 	struct str output, source;
-	enum change_state
-		state; /* STALE: the source changed since; EDITED: someone else changed the output;
-				    ORPHAN: the source is gone */
+	/* STALE: the source changed since; EDITED: someone else changed the output; ORPHAN: the source is gone */
+	enum change_state state;
 	bool replaced; /* an original is kept */
 };
 struct change_entries {

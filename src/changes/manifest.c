@@ -251,8 +251,8 @@ struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *
 	e = fs_exchange(staged, path);
 	if (!e)
 		return NULL;
-	err_free(
-		e); /* this file system cannot exchange names: sync the new file before it replaces the old */
+	/* this file system cannot exchange names: sync the new file before it replaces the old */
+	err_free(e);
 	TRY(fs_sync(staged));
 	return fs_move(staged, path, true);
 }

@@ -38,8 +38,8 @@ enum made_kind {
 
 /* A file, link or folder in BASE that we made or are about to make. */
 struct made {
-	struct str output,
-		source; /* output: relative to BASE; source: relative to root if inside it */
+	/* output: relative to BASE; source: relative to root if inside it */
+	struct str output, source;
 	enum made_kind kind;
 	bool replaced;           /* its original is in .rocsmith/originals */
 	struct sum hash, before; /* our content; our earlier content, which it replaces */

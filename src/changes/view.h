@@ -23,8 +23,8 @@ struct view {
 	const struct map
 		*over; /* absolute path -> struct str *: texts that earlier layers of changes
 				 * will write; reading them is not noted */
-	uint64_t
-		exact; /* the device whose file times show every change (sig_exact() in manifest.h); 0 = none */
+	/* The device whose file times show every change (sig_exact() in manifest.h); 0 = none */
+	uint64_t exact;
 	struct view_notes *notes; /* NULL = nothing is noted */
 	struct fs_tree *guard;    /* released with the view; a session has its own */
 };

@@ -23,8 +23,8 @@ struct install {
 	struct fs_stage stage; /* stages a fresh tree; its place is the SDK's folder */
 	struct str work;       /* the folder to fill: the SDK's own, or stage.tree */
 	struct sdk_receipt old, new;
-	struct strs damaged,
-		gpus; /* gpus: the libraries will have kernels for these; empty = all */
+	/* gpus: the libraries will have kernels for these; empty = all */
+	struct strs damaged, gpus;
 	struct archive_items need;
 	struct progress *progress;
 };

@@ -36,9 +36,9 @@ struct sdk_spec {
 	struct str suite;       /* debian: "sid", "experimental", "trixie"; "" = sid */
 	struct strs components; /* "compiler", "math", "dnn", "torch-build", "headers" or a library:
 				 * "hiprand"; "compiler" is always part of a debian SDK */
-	struct strs
-		gpus; /* debian: unpack library kernels for these targets only, or "all"; empty = the
-				 * targets that the SDK has, or all for a new SDK */
+	/* debian: unpack library kernels for these targets only, or "all"; empty = the targets that the SDK has, or
+	 * all for a new SDK */
+	struct strs gpus;
 	struct str mirror;  /* debian: archive URL; "" = from the machine's apt configuration */
 	struct str keyring; /* debian: "" = the machine's archive keyring */
 	struct str prefix;  /* prefix: the tree */

@@ -27,8 +27,8 @@ struct shims {
 	struct str root;   /* the tree's folder with its links resolved, "" = none */
 	struct str llvm;   /* clang's folder on this machine */
 	struct str self;   /* .rocsmith/rocsmith, to which all programs link */
-	struct strs
-		host; /* this machine's compilers, in the order of cc_host_programs; "" = none */
+	/* This machine's compilers, in the order of cc_host_programs; "" = none */
+	struct strs host;
 	const struct shim_options *o;
 };
 

@@ -37,12 +37,11 @@
 struct shim_options {
 	/* The GPUs that rocm_agent_enumerator and offload-arch print; NULL or empty = none. */
 	const struct strs *gpus;
-	struct str
-		log_dir; /* the folder of cc.jsonl, which gets a line for each run (cc.h); "" = no log */
-	uint64_t
-		memory; /* bytes that all compilers of the build may use together; one that would not
-			     * fit waits (cc.h); 0 = no limit */
-	unsigned jobs;  /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
+	/* The folder of cc.jsonl, which gets a line for each run (cc.h); "" = no log */
+	struct str log_dir;
+	/* Bytes that all compilers of the build may use together; one that would not fit waits (cc.h); 0 = no limit */
+	uint64_t memory;
+	unsigned jobs;          /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
 	struct strs precompile; /* headers to precompile for the build's C++ (cc.h) */
 	bool own_libc; /* host code targets the SDK's libc, not this machine's; needs a tree */
 	/* With own_libc, files that CMake may still find on this machine; "" = none: */

@@ -25,17 +25,17 @@ struct source_packages {
 	struct str dir;             /* the folder that they lie in; "" = the project's */
 	struct strs names, exclude; /* patterns of "pkg.inner" */
 	struct strs modules;        /* single files, without ".py" */
-	bool find,
-		namespaces; /* find: all folders with an __init__.py; namespaces: any folder; else only `names` */
-	struct str
-		stray; /* a folder whose name differs from its package, or a second folder for all packages; or "" */
+	/* find: all folders with an __init__.py; namespaces: any folder; else only `names` */
+	bool find, namespaces;
+	/* A folder whose name differs from its package, or a second folder for all packages; or "" */
+	struct str stray;
 };
 
 struct source {
 	struct str dir; /* absolute */
 	enum source_system system;
-	struct str
-		file; /* the file that determined the system: "pyproject.toml"; "" for SOURCE_OWN */
+	/* The file that determined the system: "pyproject.toml"; "" for SOURCE_OWN */
+	struct str file;
 	struct str name, version; /* "" = not literal */
 	struct str summary, license, requires_python;
 	struct strs dependencies; /* in PEP 508 form */
