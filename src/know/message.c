@@ -407,11 +407,11 @@ static struct err *python_error(const struct message_origin *o, struct str text)
 {
 	struct str line, mark = S("Traceback (most recent call last):");
 	struct message m = {0}, mine = {0};
-	while (str_next(&text, '\n', &line) && !str_starts(line, mark))
-		continue;
-	if (!str_starts(line, mark))
-		return NULL;
 	bool more;
+	while ((more = str_next(&text, '\n', &line)) && !str_starts(line, mark))
+		continue;
+	if (!more)
+		return NULL;
 	while ((more = str_next(&text, '\n', &line)) && (!line.n || line.p[0] == ' '))
 		if (parse_frame(line, &m) && o->file(o->user, m.path).n)
 			mine = m;
