@@ -295,15 +295,17 @@ static struct err *own_modules(struct arena *a, const struct project *p,
 {
 	for (size_t i = 0; i < plan->sources.n; i++) {
 		VEC_EACH (struct str, name, &facts[i].modules) {
-			VEC_EACH (const struct plan_module, other, &plan->modules)
-				if (str_eq(other->name, *name))
-					return err_hint(
-						project_error(p, S("sources"), E_MODULE,
-							"both '%.*s' and '%.*s' define the module "
-							"'%.*s'",
-							STR(other->sources.v[0]),
-							STR(plan->sources.v[i].path), STR(*name)),
-						"leave one of them out with 'exclude'");
+			size_t other = 0;
+			while (other < plan->modules.n &&
+				!str_eq(plan->modules.v[other].name, *name))
+				other++;
+			if (other < plan->modules.n)
+				return err_hint(
+					project_error(p, S("sources"), E_MODULE,
+						"both '%.*s' and '%.*s' define the module '%.*s'",
+						STR(plan->modules.v[other].sources.v[0]),
+						STR(plan->sources.v[i].path), STR(*name)),
+					"leave one of them out with 'exclude'");
 			struct plan_module *m = VEC_PUSH(a, &plan->modules);
 			m->name = *name;
 			strs_add(a, &m->sources, plan->sources.v[i].path);

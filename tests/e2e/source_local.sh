@@ -184,7 +184,7 @@ PY
 	prove 'a dry run of its build' any build sdist:any_pkg==1.2.3 -n
 	prove 'as a file' any plan "$index/simple/any-pkg/any_pkg-1.2.3.tar.gz" --json
 	prove 'the same project' grep -q '"name": "any-pkg"' "$E2E_TMP/out"
-	prove 'not by --source' refuses 2 "in the place of its folder: 'sdist:any_pkg==1.2.3'" any plan other --source sdist:any_pkg==1.2.3
+	prove 'not by --source' refuses 2 "give its sources instead of a folder: 'sdist:any_pkg==1.2.3'" any plan other --source sdist:any_pkg==1.2.3
 	fresh
 	anchor "${sum//[0-9]/0}"
 	prove 'a wrong hash here, too' refuses 4 'does not match the hash' any plan sdist:any_pkg==1.2.3
