@@ -1,9 +1,9 @@
 /* Unpacks untrusted archives into a folder.
  *
- * Absolute names, names with ".." or control characters, device nodes, pipes and sockets are refused;
- * set-user-id bits are dropped. No file is created through a link that leads out of the root. Each
- * is written under a temporary name and renamed, so that a tree in use can be completed or repaired without torn files.
- * At most 1,000,000 members, 16 GiB a file, 64 GiB in all. Nothing is synced.
+ * Absolute names, names with ".." or control characters, device nodes, pipes and sockets are refused; set-user-ID bits
+ * are dropped. No file is created through a link that leads out of the root. Each is written under a temporary name and
+ * renamed, so that a tree in use can be completed or repaired without torn files. At most 1,000,000 members, 16 GiB a
+ * file, 64 GiB in all. Nothing is synced.
  *
  * `closed` is stricter, for trees whose links will be followed from outside: the path of a member has no links, every
  * symbolic link leads to a path inside (its target is relative, its ".." come first, and there are no more of them

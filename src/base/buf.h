@@ -1,5 +1,5 @@
-/* A string builder bound to an arena. buf_str() is a view of what was added so far, always
- * NUL-terminated; it is valid until the next addition. */
+/* A string builder bound to an arena. buf_str() returns a NUL-terminated view of the text so far, which is valid until
+ * the next addition. */
 #pragma once
 
 #include "base/str.h"

@@ -39,14 +39,14 @@ struct err {
 	struct err_hint *hints;
 	char *path; /* location, or NULL */
 	unsigned line, col;
-	char *detail; /* output of a failed tool, shown as it is, or NULL */
+	char *detail; /* output of a failed tool, shown verbatim, or NULL */
 	char msg[];
 };
 
 MUST_USE struct err *err_new(enum errcode code, const char *fmt, ...) PRINTF(2, 3);
 /* Adds the text of errno as the cause; ENOSPC, EACCES and ENOENT have codes of their own. */
 MUST_USE struct err *err_errno(const char *fmt, ...) PRINTF(1, 2);
-/* Adds what we were doing on top of a cause, keeping its code. */
+/* Puts a message about what we were doing on top of a cause, and keeps the cause's code. */
 MUST_USE struct err *err_wrap(struct err *cause, const char *fmt, ...) PRINTF(2, 3);
 /* The next three change e and return it. */
 struct err *err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);

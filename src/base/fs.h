@@ -146,7 +146,7 @@ MUST_USE struct err *fs_link(struct str from, struct str to);        /* a second
 bool fs_try_chown(struct str path, unsigned uid, unsigned gid);
 MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fine when absent */
 MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, full, or no folder */
-/* A whole tree, links not followed; fine when absent. Only for what we created. */
+/* Removes a whole tree without following links; fine if absent. Use it only for trees that we created. */
 MUST_USE struct err *fs_remove_tree(struct str path);
 /* Makes a hole in an open file: the range reads as zeros, the size stays. False if the file system cannot. */
 bool fs_try_punch(int fd, uint64_t offset, uint64_t n);

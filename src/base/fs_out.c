@@ -39,7 +39,7 @@ bool fs_is_temp_name(struct str name)
 	return str_starts(name, S(TEMP));
 }
 
-/* A name that nobody else uses; in containers other processes may have our pid. */
+/* A unique name; the pid alone is not enough, since processes in other containers may have the same one. */
 static char *own_name(void)
 {
 	static atomic_uint serial;

@@ -1,7 +1,7 @@
 /* Strings as views: a pointer and a length, passed by value, owning nothing.
  *
- * A view need not end in NUL; what goes to a system call comes from str_z() or str_fmt(), which
- * guarantee one. Literals are S("text"); in printf formats write "%.*s" and STR(s).
+ * A view need not end in NUL; for a system call use str_z() or str_fmt(), which guarantee one. Literals are S("text");
+ * in printf formats write "%.*s" and STR(s).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* The trace file; see trace.h. Each line is one write, so that a killed run leaves whole lines. No other file is
- * written in place; this one must show what happened before a kill. */
+ * written in place; this one must survive a kill. */
 #include "base/trace.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Applies a set, in the order that changes.h describes. */
+/* Applies a change set, in the order described in changes.h. */
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/proc.h"
@@ -176,7 +176,7 @@ static struct err *change_tree(struct apply *p)
 	m->changes.n = p->t->n;
 	m->report = p->report;
 	TRY(fs_remove_tree(
-		base_file(p->a, p->s->journal, "new"))); /* including what a killed run left */
+		base_file(p->a, p->s->journal, "new"))); /* removes what a killed run left, too */
 	return writes ? manifest_add(m) : manifest_write(m);
 }
 
