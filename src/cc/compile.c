@@ -126,6 +126,7 @@ bool compile_read(
 {
 	unsigned sources = 0;
 	struct strs depends = {0}; /* the options for dependency files */
+	struct str source = S("");
 	bool hip = str_eq(name, S("hipcc")), has_id = false;
 	*ret = (struct compile_step){.kind = "host"};
 	for (size_t i = 0; i < args->n; i++) {
@@ -135,7 +136,10 @@ bool compile_read(
 		bool two = option && cc_takes_value(word);
 		if (two && i + 1 < args->n)
 			value = args->v[++i];
-		if (use == WORD_DOUBTFUL || !word.n || word.p[0] == '@' || (two && !value.n))
+		/* passes would each want the whole of a stream, which can be read once */
+		bool stream = str_eq(word, S("-")) || str_starts(word, S("/dev/"));
+		if (use == WORD_DOUBTFUL || !word.n || word.p[0] == '@' || (two && !value.n) ||
+			stream)
 			return false;
 		if (str_eq(word, S("-x")) && !str_eq(value, S("hip")))
 			return false;
@@ -143,6 +147,7 @@ bool compile_read(
 		hip |= !option && str_eq(path_ext(word), S(".hip"));
 		has_id |= str_starts(word, S("-cuid="));
 		sources += !option;
+		source = option ? source : word;
 		if (use == WORD_OUTPUT) {
 			if (ret->object.n)
 				return false;
@@ -171,8 +176,10 @@ bool compile_read(
 		strs_add(a, &ret->host_words, ret->object);
 	}
 	/* Host and device code use this id in the names of shared variables. clang's default is a hash of its command
-	 * line, which differs from pass to pass. */
-	struct str line = str_join(a, args, S("\n"));
+	 * line, which differs from pass to pass. It hashes the source's full path, too: one command line in two folders
+	 * makes objects that can be linked together. */
+	struct str line =
+		str_fmt(a, "%.*s\n%.*s", STR(str_join(a, args, S("\n"))), STR(path_abs(a, source)));
 	struct digest d = hash_bytes(HASH_SHA256, line.p, line.n);
 	if (!has_id)
 		strs_add(a, &ret->words,

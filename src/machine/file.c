@@ -5,6 +5,9 @@
 #include "machine/parse.h"
 #include "machine/root.h"
 
+/* Limits for a path and its alternatives: a short text cannot become an endless list. */
+enum { PATH_BYTES = 1 << 16, ALTERNATIVES = 128 };
+
 /* ---- lists of entries ---- */
 
 /* Orders by path; among entries for one path the last one wins: a link over a folder or file, a text over an empty
@@ -127,9 +130,13 @@ static bool add_entry(
 	bool open;
 	struct str before, rest, list, after, one;
 	bool many = str_cut(path, '{', &before, &rest) && str_cut(rest, '}', &list, &after);
+	if (before.n + rest.n > PATH_BYTES)
+		return false;
 	if (!many)
 		list = S("-");
-	while (str_next(&list, ',', &one)) {
+	for (size_t n = 0; str_next(&list, ',', &one); n++) {
+		if (n == ALTERNATIVES)
+			return false;
 		if (many)
 			path = str_fmt(a, "%.*s%.*s%.*s", STR(before), STR(one), STR(after));
 		if (!unescape(a, path, &e.path, &open) || open || !e.path.n ||
@@ -265,7 +272,7 @@ static size_t count_alike(
 	struct str first = list->v[i].path;
 	size_t n = 1, folder = str_rchr(first, '/') + 1;
 	size_t start = first.n, end = first.n - str_rchr(first, '.');
-	for (; i + n < list->n; n++) {
+	for (; i + n < list->n && n < ALTERNATIVES; n++) {
 		struct str path = list->v[i + n].path;
 		size_t same = 0;
 		while (same < path.n && same < start && path.p[same] == first.p[same])
