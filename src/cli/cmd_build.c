@@ -11,22 +11,19 @@ struct build_args {
 	struct strs targets;
 	bool keep_going, offline;
 };
+#define ARGS struct build_args
 
 static const struct opt opts[] = {
-	PROJECT_DIR(struct build_args),
-	PROJECT_OPTS(struct build_args),
-	{OPT_VALUE("output", OPT_PATH, struct build_args, out, "DIR",
-		 "folder for the wheel (default: dist)"),
-		.sname = 'o', .env = "ROCSMITH_OUTPUT"},
-	{OPT_VALUE("build-dir", OPT_PATH, struct build_args, dir, "DIR",
-		 "folder for objects (default: in the cache)"),
+	PROJECT_DIR,
+	PROJECT_OPTS,
+	{OPT_OUTPUT(out, "DIR", "folder for the wheel (default: dist)"), .env = "ROCSMITH_OUTPUT"},
+	{OPT_VALUE("build-dir", OPT_PATH, dir, "DIR", "folder for objects (default: in the cache)"),
 		.env = "ROCSMITH_BUILD_DIR"},
-	{OPT_VALUE("target", OPT_LIST, struct build_args, targets, "NAME",
+	{OPT_VALUE("target", OPT_LIST, targets, "NAME",
 		"build only this target of CMake or ninja, and no wheel")},
-	{OPT_FLAG("keep-going", struct build_args, keep_going,
-		 "after an error go on with what does not need it"),
+	{OPT_FLAG("keep-going", keep_going, "after an error go on with what does not need it"),
 		.sname = 'k'},
-	{OPT_FLAG("offline", struct build_args, offline, "never install an SDK")},
+	{OPT_FLAG("offline", offline, "never install an SDK")},
 	{.kind = OPT_END},
 };
 

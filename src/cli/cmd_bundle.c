@@ -7,35 +7,30 @@
 #include "term/table.h"
 #include "wheel/fat.h"
 
-struct args {
+struct bundle_args {
 	struct common common;
 	struct fat_request q;
 	struct str budget;
 };
+#define ARGS struct bundle_args
 
 static const struct opt opts[] = {
-	{OPT_ARGUMENT("WHEEL", OPT_POS, struct args, q.wheel.from, "the wheel"),
-		.flags = OPT_REQUIRED},
-	{OPT_VALUE("sdk", OPT_STR, struct args, q.sdk, "SDK",
-		"installed SDK, or folder with ROCm's libraries")},
-	{OPT_VALUE("gpu", OPT_LIST, struct args, q.gpus, "GFX,...",
-		 "targets whose code stays: gfx1201,gfx90a or native"),
-		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
-	{OPT_VALUE("output", OPT_PATH, struct args, q.wheel.to, "OUT",
-		 "folder for the new wheel, or its name (default: .)"),
-		.sname = 'o'},
-	{OPT_VALUE("with", OPT_LIST, struct args, q.with, "LIB,...",
+	{OPT_ARGUMENT("WHEEL", OPT_POS, q.wheel.from, "the wheel"), .flags = OPT_REQUIRED},
+	{OPT_VALUE("sdk", OPT_STR, q.sdk, "SDK", "installed SDK, or folder with ROCm's libraries")},
+	{OPT_GPUS(q.gpus, "targets whose code stays: gfx1201,gfx90a or native")},
+	{OPT_OUTPUT(q.wheel.to, "OUT", "folder for the new wheel, or its name (default: .)")},
+	{OPT_VALUE("with", OPT_LIST, q.with, "LIB,...",
 		 "libraries that are loaded by name: libx.so.1"),
 		.flags = OPT_COMMA},
-	{OPT_VALUE("allow", OPT_LIST, struct args, q.allow, "LIB,...",
+	{OPT_VALUE("allow", OPT_LIST, q.allow, "LIB,...",
 		 "libraries (or patterns) that every machine will have"),
 		.flags = OPT_COMMA},
-	{OPT_VALUE("local-version", OPT_STR, struct args, q.wheel.local, "V",
+	{OPT_VALUE("local-version", OPT_STR, q.wheel.local, "V",
 		"set another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
-	{OPT_VALUE("budget", OPT_STR, struct args, budget, "SIZE",
+	{OPT_VALUE("budget", OPT_STR, budget, "SIZE",
 		"fail if the wheel would be larger: 900M, 2GiB")},
-	{OPT_FLAG("exact", struct args, q.keep.exact, "no variants, no generic targets")},
-	{OPT_FLAG("force", struct args, q.wheel.force, "replace an existing wheel")},
+	{OPT_FLAG("exact", q.keep.exact, "no variants, no generic targets")},
+	{OPT_FLAG("force", q.wheel.force, "replace an existing wheel")},
 	{.kind = OPT_END},
 };
 
@@ -64,7 +59,7 @@ static struct err *read_size(struct arena *a, struct str text, uint64_t *ret)
 	return NULL;
 }
 
-static void print(struct arena *a, const struct args *o, const struct fat_report *r)
+static void print(struct arena *a, const struct bundle_args *o, const struct fat_report *r)
 {
 	static const char *const heads[] = {"LIBRARY", ">SDK", ">HERE", "NEEDED BY", NULL};
 	struct table t = table_new(a, heads);
@@ -114,7 +109,7 @@ static struct err *open_sdk(struct arena *a, const struct targets *gpus, struct 
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
-	struct args *o = args;
+	struct bundle_args *o = args;
 	struct targets gpus;
 	struct fat_report r;
 	if (!o->q.sdk.n || !o->q.gpus.n)
@@ -144,7 +139,7 @@ const struct command cmd_bundle = {
 	.name = "bundle",
 	.summary = "put the ROCm libraries that a wheel needs into it",
 	.opts = opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct bundle_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

@@ -11,11 +11,11 @@ struct cc_args {
 	struct str shims;
 	struct strs argv;
 };
+#define ARGS struct cc_args
 
 static const struct opt opts[] = {
-	{OPT_VALUE("shims", OPT_PATH, struct cc_args, shims, "DIR",
-		"shim folder (default: $ROCM_PATH)")},
-	{OPT_ARGUMENT("PROGRAM", OPT_REST, struct cc_args, argv, "the program and its arguments"),
+	{OPT_VALUE("shims", OPT_PATH, shims, "DIR", "shim folder (default: $ROCM_PATH)")},
+	{OPT_ARGUMENT("PROGRAM", OPT_REST, argv, "the program and its arguments"),
 		.flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };

@@ -11,18 +11,18 @@ struct doctor_args {
 	struct strs gpus;
 	bool undo;
 };
+#define ARGS struct doctor_args
 
 static const struct opt doctor_opts[] = {
-	{OPT_VALUE("sysroot", OPT_PATH, struct doctor_args, sysroot, "DIR",
-		"examine this folder or machine file, not this machine")},
-	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "PLACE",
+	{OPT_SYSROOT(sysroot, "examine this folder or machine file, not this machine")},
+	{OPT_VALUE("record", OPT_PATH, record, "PLACE",
 		"record it, without private data: .machine, .tar.gz or folder")},
-	{OPT_VALUE("gpu", OPT_LIST, struct doctor_args, gpus, "GFX,...",
+	{OPT_VALUE("gpu", OPT_LIST, gpus, "GFX,...",
 		 "tell the next step for these, not for those of the machine"),
 		.flags = OPT_COMMA},
-	{OPT_VALUE("fix", OPT_STR, struct doctor_args, fix, "ID",
+	{OPT_VALUE("fix", OPT_STR, fix, "ID",
 		"do what this finding's fix says, in your start-up files")},
-	{OPT_FLAG("undo", struct doctor_args, undo, "with --fix: take back what it did")},
+	{OPT_FLAG("undo", undo, "with --fix: take back what it did")},
 	{.kind = OPT_END},
 };
 

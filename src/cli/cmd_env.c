@@ -15,18 +15,14 @@ struct env_args {
 	struct str python, sysroot;
 	bool build, shell;
 };
+#define ARGS struct env_args
 
 static const struct opt env_opts[] = {
-	{OPT_VALUE("gpu", OPT_LIST, struct env_args, gpus, "GFX,...",
-		 "for these GPUs instead of those of the machine"),
-		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
-	{OPT_VALUE("python", OPT_PATH, struct env_args, python, "DIR",
-		"for the torch of this Python environment")},
-	{OPT_FLAG("build", struct env_args, build,
-		"also what builds of PyTorch and extensions want")},
-	{OPT_FLAG("shell", struct env_args, shell, "print lines for a shell to eval")},
-	{OPT_VALUE("sysroot", OPT_PATH, struct env_args, sysroot, "DIR",
-		"for this recorded machine: a folder or machine file")},
+	{OPT_GPUS(gpus, "for these GPUs instead of those of the machine")},
+	{OPT_VALUE("python", OPT_PATH, python, "DIR", "for the torch of this Python environment")},
+	{OPT_FLAG("build", build, "also what builds of PyTorch and extensions want")},
+	{OPT_FLAG("shell", shell, "print lines for a shell to eval")},
+	{OPT_SYSROOT(sysroot, "for this recorded machine: a folder or machine file")},
 	{.kind = OPT_END},
 };
 

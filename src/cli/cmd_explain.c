@@ -10,13 +10,12 @@ struct explain_args {
 	struct str log, sysroot;
 	bool list;
 };
+#define ARGS struct explain_args
 
 static const struct opt opts[] = {
-	{OPT_ARGUMENT("LOG", OPT_POS, struct explain_args, log,
-		"a log, - for stdin; a code E0101; an id of --list")},
-	{OPT_FLAG("list", struct explain_args, list, "list all entries, and what doctor finds")},
-	{OPT_VALUE("sysroot", OPT_PATH, struct explain_args, sysroot, "DIR",
-		"the log is of the machine that this folder mirrors")},
+	{OPT_ARGUMENT("LOG", OPT_POS, log, "a log, - for stdin; a code E0101; an id of --list")},
+	{OPT_FLAG("list", list, "list all entries, and what doctor finds")},
+	{OPT_SYSROOT(sysroot, "the log is of the machine that this folder mirrors")},
 	{.kind = OPT_END},
 };
 

@@ -14,6 +14,7 @@ struct hipify_args {
 	struct str place;        /* FILE[:LINE] of explain */
 	bool diff, check, force;
 };
+#define ARGS struct hipify_args
 
 /* A run of hipify, with all options resolved. */
 struct hipify_job {
@@ -26,44 +27,34 @@ struct hipify_job {
 
 /* Option rows that several commands share. */
 /* clang-format off */
-#define HIPIFY_DIR(text)                                                                           \
-	{OPT_ARGUMENT("DIR", OPT_POS, struct hipify_args, o.dir, (text)), .flags = OPT_REQUIRED}
-#define HIPIFY_SOURCE                                                                              \
-	{OPT_ARGUMENT("SOURCE", OPT_POSES, struct hipify_args, o.sources, "only these files of DIR")}
+#define HIPIFY_DIR(text) {OPT_ARGUMENT("DIR", OPT_POS, o.dir, text), .flags = OPT_REQUIRED}
+#define HIPIFY_SOURCE {OPT_ARGUMENT("SOURCE", OPT_POSES, o.sources, "only these files of DIR")}
 #define HIPIFY_MODE                                                                                \
-	{OPT_VALUE("mode", OPT_ENUM, struct hipify_args, o.mode, "MODE",                           \
-		 "which translation (default: by what DIR is)"),                                   \
+	{OPT_VALUE("mode", OPT_ENUM, o.mode, "MODE", "which translation (default: by what DIR is)"), \
 		.flags = OPT_FROM_ONE, .choices = hipify_modes + 1},                               \
-	{OPT_VALUE("torch", OPT_PATH, struct hipify_args, o.torch, "PATH",                         \
-		 "whose hipify: a checkout, a package or a wheel"),                                \
-		.env = "ROCSMITH_TORCH"}
+	{OPT_VALUE("torch", OPT_PATH, o.torch, "PATH",                                             \
+		 "whose hipify: a checkout, a package or a wheel"), .env = "ROCSMITH_TORCH"}
 #define HIPIFY_EXCLUDE                                                                             \
-	{OPT_VALUE("exclude", OPT_LIST, struct hipify_args, o.exclude, "NAME",                     \
-		 "leave out this folder or file"),                                                 \
+	{OPT_VALUE("exclude", OPT_LIST, o.exclude, "NAME", "leave out this folder or file"),       \
 		.flags = OPT_COMMA}
 #define HIPIFY_TARGET                                                                              \
-	{OPT_FLAG("in-place", struct hipify_args, o.in_place, "translate into DIR itself")},       \
-	{OPT_VALUE("output", OPT_PATH, struct hipify_args, o.out, "OUT",                           \
-		 "folder for the translated tree"),                                                \
-		.sname = 'o', .env = "ROCSMITH_OUTPUT"}
+	{OPT_FLAG("in-place", o.in_place, "translate into DIR itself")},                           \
+	{OPT_OUTPUT(o.out, "OUT", "folder for the translated tree"), .env = "ROCSMITH_OUTPUT"}
 #define HIPIFY_RULES                                                                               \
-	{OPT_VALUE("include-dir", OPT_LIST, struct hipify_args, o.include_dirs, "DIR",             \
-		 "folder of headers (mode extension)"),                                            \
-		.sname = 'I'},                                                                     \
-	{OPT_VALUE("map", OPT_PATH, struct hipify_args, o.map, "FILE", "further pairs of names")}, \
-	{OPT_VALUE("ignore", OPT_LIST, struct hipify_args, o.ignore, "PATTERN",                    \
+	{OPT_VALUE("include-dir", OPT_LIST, o.include_dirs, "DIR",                                 \
+		 "folder of headers (mode extension)"), .sname = 'I'},                             \
+	{OPT_VALUE("map", OPT_PATH, o.map, "FILE", "further pairs of names")},                     \
+	{OPT_VALUE("ignore", OPT_LIST, o.ignore, "PATTERN",                                        \
 		"leave out files, as the original's ignores")},                                    \
 	HIPIFY_EXCLUDE,                                                                            \
-	{OPT_VALUE("extra-extension", OPT_LIST, struct hipify_args, o.extra_extensions, "EXT",     \
+	{OPT_VALUE("extra-extension", OPT_LIST, o.extra_extensions, "EXT",                         \
 		"files that count as sources, too: .inl")},                                        \
-	{OPT_VALUE("launches", OPT_ENUM, struct hipify_args, o.launches, "HOW",                    \
+	{OPT_VALUE("launches", OPT_ENUM, o.launches, "HOW",                                        \
 		 "kernel launches: auto, rewrite or keep"),                                        \
 		.flags = OPT_FROM_ONE, .choices = hipify_launches + 1},                            \
-	{OPT_FLAG("out-of-place-only", struct hipify_args, o.out_of_place_only,                    \
-		"as build_amd.py has it")},                                                        \
-	{OPT_VALUE("extra-include-dir", OPT_LIST, struct hipify_args, o.extra_include, "DIR",      \
-		"as build_amd.py has it")},                                                        \
-	{OPT_VALUE("rocm", OPT_STR, struct hipify_args, o.rocm, "VERSION",                         \
+	{OPT_FLAG("out-of-place-only", o.out_of_place_only, "as build_amd.py has it")},            \
+	{OPT_VALUE("extra-include-dir", OPT_LIST, o.extra_include, "DIR", "as build_amd.py has it")}, \
+	{OPT_VALUE("rocm", OPT_STR, o.rocm, "VERSION",                                             \
 		"leave names that this ROCm does not have yet")}
 /* clang-format on */
 

@@ -286,9 +286,9 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 static const struct opt explain_opts[] = {
 	HIPIFY_MODE,
 	HIPIFY_RULES,
-	{OPT_ARGUMENT("FILE[:LINE]", OPT_POS, struct hipify_args, place, "file or line to explain"),
+	{OPT_ARGUMENT("FILE[:LINE]", OPT_POS, place, "file or line to explain"),
 		.flags = OPT_REQUIRED},
-	{OPT_ARGUMENT("DIR", OPT_POS, struct hipify_args, o.dir, "its tree (default: found)")},
+	{OPT_ARGUMENT("DIR", OPT_POS, o.dir, "its tree (default: found)")},
 	HIPIFY_SOURCE,
 	{.kind = OPT_END},
 };

@@ -124,7 +124,7 @@ static struct err *run_restore(struct arena *a, void *args, int *ret_status)
 
 static const struct opt restore_opts[] = {
 	HIPIFY_DIR("folder that was translated, or its overlay"),
-	{OPT_FLAG("force", struct hipify_args, force, "also files that were edited since")},
+	{OPT_FLAG("force", force, "also files that were edited since")},
 	{.kind = OPT_END},
 };
 

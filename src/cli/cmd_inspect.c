@@ -8,24 +8,21 @@
 #include "term/table.h"
 #include "wheel/venv.h"
 
-struct inspect {
+struct inspect_args {
 	struct common common;
 	struct str path;
 	bool hash, kernels, objects, venv;
 };
+#define ARGS struct inspect_args
 
 static const struct opt opts[] = {
-	{OPT_ARGUMENT("PATH", OPT_POS, struct inspect, path,
-		 "library, object, archive, wheel, sdist or folder"),
+	{OPT_ARGUMENT("PATH", OPT_POS, path, "library, object, archive, wheel, sdist or folder"),
 		.flags = OPT_REQUIRED},
-	{OPT_FLAG("kernels", struct inspect, kernels,
-		 "count kernels and debug data; decodes what is compressed"),
+	{OPT_FLAG("kernels", kernels, "count kernels and debug data; decodes what is compressed"),
 		.sname = 'k'},
-	{OPT_FLAG("hash", struct inspect, hash, "list every code object with its SHA-256")},
-	{OPT_FLAG(
-		"objects", struct inspect, objects, "list every code object, not sums per target")},
-	{OPT_FLAG("venv", struct inspect, venv,
-		"PATH is a virtual environment: by distribution, too")},
+	{OPT_FLAG("hash", hash, "list every code object with its SHA-256")},
+	{OPT_FLAG("objects", objects, "list every code object, not sums per target")},
+	{OPT_FLAG("venv", venv, "PATH is a virtual environment: by distribution, too")},
 	{.kind = OPT_END},
 };
 
@@ -138,7 +135,7 @@ static struct devcode_sums sums_of(struct arena *a, const struct devcode_file *f
 }
 
 static void print_file(
-	struct arena *a, const struct inspect *o, const struct devcode_file *f, unsigned flags)
+	struct arena *a, const struct inspect_args *o, const struct devcode_file *f, unsigned flags)
 {
 	struct devcode_sums sums = sums_of(a, f);
 	struct str size = human_bytes(a, f->size), encodings = encodings_text(a, f);
@@ -303,7 +300,7 @@ static void print_dists(struct arena *a, const struct venv_dists *dists)
 }
 
 static void print(
-	struct arena *a, const struct inspect *o, const struct shown *shown, unsigned flags)
+	struct arena *a, const struct inspect_args *o, const struct shown *shown, unsigned flags)
 {
 	const struct devcode *d = shown->code;
 	struct total total = total_of(d);
@@ -337,7 +334,7 @@ static void print(
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
-	struct inspect *o = args;
+	struct inspect_args *o = args;
 	struct devcode d;
 	struct shown shown = {.code = &d};
 	unsigned flags = DEVCODE_INNER | (o->hash ? DEVCODE_HASH : 0);
@@ -362,6 +359,6 @@ const struct command cmd_inspect = {
 	.name = "inspect",
 	.summary = "show the device code in a file, folder or wheel",
 	.opts = opts,
-	.size = sizeof(struct inspect),
+	.size = sizeof(struct inspect_args),
 	.run = run,
 };

@@ -7,15 +7,14 @@ struct merge_args {
 	struct common common;
 	struct merge_request q;
 };
+#define ARGS struct merge_args
 
 static const struct opt opts[] = {
-	{OPT_ARGUMENT("WHEEL", OPT_POSES, struct merge_args, q.from,
-		 "a host wheel and its device wheels, or whole wheels"),
+	{OPT_ARGUMENT(
+		 "WHEEL", OPT_POSES, q.from, "a host wheel and its device wheels, or whole wheels"),
 		.flags = OPT_REQUIRED},
-	{OPT_VALUE("output", OPT_PATH, struct merge_args, q.to, "OUT",
-		 "folder for the wheel, or its path"),
-		.sname = 'o', .flags = OPT_REQUIRED},
-	{OPT_FLAG("force", struct merge_args, q.force, "overwrite OUT")},
+	{OPT_OUTPUT(q.to, "OUT", "folder for the wheel, or its path"), .flags = OPT_REQUIRED},
+	{OPT_FLAG("force", q.force, "overwrite OUT")},
 	{.kind = OPT_END},
 };
 

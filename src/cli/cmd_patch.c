@@ -11,35 +11,29 @@
 #include "target/target.h"
 #include "term/out.h"
 
-struct args {
+struct patch_args {
 	struct common common;
 	struct recipe_request q;
 	struct strs recipes, gpus, versions;
 	struct str sdk, rocm;
 };
+#define ARGS struct patch_args
 
 /* clang-format off */
-#define TREE                                                                                       \
-	{OPT_ARGUMENT("TREE", OPT_POS, struct args, q.tree, "folder of sources"),                  \
-		.flags = OPT_REQUIRED}
+#define TREE {OPT_ARGUMENT("TREE", OPT_POS, q.tree, "folder of sources"), .flags = OPT_REQUIRED}
 #define FOLDERS                                                                                    \
-	{OPT_VALUE("recipes", OPT_LIST, struct args, recipes, "DIR",                               \
+	{OPT_VALUE("recipes", OPT_LIST, recipes, "DIR",                                            \
 		"folder of further recipes, in front of the built-in ones")}
 #define FACTS                                                                                      \
-	{OPT_VALUE("sdk", OPT_STR, struct args, sdk, "SDK",                                        \
-		"SDK that it is built with: debian:SUITE or prefix:DIR"),                              \
-		.env = "ROCSMITH_SDK"},                                                            \
-	{OPT_VALUE("rocm", OPT_STR, struct args, rocm, "VERSION",                                  \
-		"ROCm version that it is built with, if no SDK: 7.2")},                           \
-	{OPT_VALUE("rocm-dir", OPT_PATH, struct args, q.facts.sdk, "DIR",                          \
-		"folder of ROCm to look into, if no SDK")},                                 \
-	{OPT_VALUE("sysroot", OPT_PATH, struct args, q.facts.sysroot, "DIR",                       \
-		"system whose headers it is compiled with")},                                  \
-	{OPT_VALUE("fact", OPT_LIST, struct args, versions, "NAME=N",                           \
-		"version that recipes may ask for: glibc=2.42")},                                \
-	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",                                  \
-		"targets that it is built for: gfx1201,gfx90a or native"),                         \
-		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"}
+	{OPT_SDK(sdk, "SDK", "SDK that it is built with: debian:SUITE or prefix:DIR")},            \
+	{OPT_VALUE("rocm", OPT_STR, rocm, "VERSION",                                               \
+		"ROCm version that it is built with, if no SDK: 7.2")},                            \
+	{OPT_VALUE("rocm-dir", OPT_PATH, q.facts.sdk, "DIR",                                       \
+		"folder of ROCm to look into, if no SDK")},                                        \
+	{OPT_SYSROOT(q.facts.sysroot, "system whose headers it is compiled with")},                \
+	{OPT_VALUE("fact", OPT_LIST, versions, "NAME=N",                                           \
+		"version that recipes may ask for: glibc=2.42")},                                  \
+	{OPT_GPUS(gpus, "targets that it is built for: gfx1201,gfx90a or native")}
 /* clang-format on */
 
 static const struct opt status_opts[] = {
@@ -50,19 +44,18 @@ static const struct opt status_opts[] = {
 };
 static const struct opt apply_opts[] = {
 	TREE,
-	{OPT_ARGUMENT(
-		"RECIPE", OPT_POSES, struct args, q.names, "only these (default: all needed)")},
+	{OPT_ARGUMENT("RECIPE", OPT_POSES, q.names, "only these (default: all needed)")},
 	FACTS,
 	FOLDERS,
-	{OPT_FLAG("diff", struct args, q.diff, "print what changes")},
+	{OPT_FLAG("diff", q.diff, "print what changes")},
 	{.kind = OPT_END},
 };
 static const struct opt revert_opts[] = {
 	TREE,
-	{OPT_ARGUMENT("RECIPE", OPT_POSES, struct args, q.names, "only these (default: all)")},
+	{OPT_ARGUMENT("RECIPE", OPT_POSES, q.names, "only these (default: all)")},
 	FACTS,
 	FOLDERS,
-	{OPT_FLAG("force", struct args, q.force, "also files that were edited since")},
+	{OPT_FLAG("force", q.force, "also files that were edited since")},
 	{.kind = OPT_END},
 };
 
@@ -110,7 +103,7 @@ static const struct json_field shown_fields[] = {
 };
 
 static struct patch_shown shown_of(
-	struct arena *a, const struct args *o, const struct recipe_report *r)
+	struct arena *a, const struct patch_args *o, const struct recipe_report *r)
 {
 	struct patch_shown s = {.path = o->q.tree, .report = r, .kept = r->kept};
 	s.environment = recipe_environment(a, r, NULL, false);
@@ -125,7 +118,7 @@ static struct patch_shown shown_of(
 
 /* ---- facts about the build ---- */
 
-static struct err *add_fact(struct arena *a, struct args *o, const struct recipe_fact *f)
+static struct err *add_fact(struct arena *a, struct patch_args *o, const struct recipe_fact *f)
 {
 	const struct version *v;
 	struct err *e = version_parse(a, f->version, &v);
@@ -138,7 +131,7 @@ static struct err *add_fact(struct arena *a, struct args *o, const struct recipe
 	return NULL;
 }
 
-static struct err *take_facts(struct arena *a, struct args *o)
+static struct err *take_facts(struct arena *a, struct patch_args *o)
 {
 	struct recipe_fact f = {S("rocm"), o->rocm, S("--rocm")};
 	struct sdk sdk;
@@ -170,7 +163,7 @@ static struct err *take_facts(struct arena *a, struct args *o)
 typedef struct err *recipes_do(struct arena *a, const struct recipes *all,
 	const struct recipe_request *q, struct recipe_report *ret);
 
-static struct err *prepare(struct arena *a, struct args *o, struct recipes *ret)
+static struct err *prepare(struct arena *a, struct patch_args *o, struct recipes *ret)
 {
 	o->q.jobs = o->common.jobs;
 	if (!fs_is_dir(o->q.tree))
@@ -236,7 +229,7 @@ static void print_versions(struct arena *a, const struct recipe_report *r)
 
 static struct err *run_status(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct patch_args *o = args;
 	struct recipes all;
 	struct recipe_report r;
 	TRY(prepare(a, o, &all));
@@ -260,7 +253,8 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 	return NULL;
 }
 
-static struct err *change_tree(struct arena *a, struct args *o, recipes_do *how, int *ret_status)
+static struct err *change_tree(
+	struct arena *a, struct patch_args *o, recipes_do *how, int *ret_status)
 {
 	struct recipes all;
 	struct recipe_report r = {0};
@@ -305,14 +299,14 @@ const struct command cmd_patch_status = {
 	.name = "patch status",
 	.summary = "show which known build problems sources have",
 	.opts = status_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct patch_args),
 	.run = run_status,
 };
 const struct command cmd_patch_apply = {
 	.name = "patch apply",
 	.summary = "fix known build problems of sources; can be undone",
 	.opts = apply_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct patch_args),
 	.needs = NEED_WRITE,
 	.run = run_apply,
 };
@@ -320,7 +314,7 @@ const struct command cmd_patch_revert = {
 	.name = "patch revert",
 	.summary = "undo what 'patch apply' did",
 	.opts = revert_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct patch_args),
 	.needs = NEED_WRITE,
 	.run = run_revert,
 };

@@ -52,13 +52,12 @@ struct plan_args {
 	struct plan_request project;
 	struct str out;
 };
+#define ARGS struct plan_args
 
 static const struct opt opts[] = {
-	PROJECT_DIR(struct plan_args),
-	PROJECT_OPTS(struct plan_args),
-	{OPT_VALUE("output", OPT_PATH, struct plan_args, out, "FILE",
-		 "save the plan, for 'rocsmith build FILE'"),
-		.sname = 'o'},
+	PROJECT_DIR,
+	PROJECT_OPTS,
+	{OPT_OUTPUT(out, "FILE", "save the plan, for 'rocsmith build FILE'")},
 	{.kind = OPT_END},
 };
 

@@ -10,13 +10,11 @@ struct report_args {
 	struct common common;
 	struct str dir, output;
 };
+#define ARGS struct report_args
 
 static const struct opt report_opts[] = {
-	{OPT_ARGUMENT("DIR", OPT_POS, struct report_args, dir,
-		"project, build folder or build.json (default: .)")},
-	{OPT_VALUE("output", OPT_PATH, struct report_args, output, "FILE",
-		 "write the report as an HTML page"),
-		.sname = 'o'},
+	{OPT_ARGUMENT("DIR", OPT_POS, dir, "project, build folder or build.json (default: .)")},
+	{OPT_OUTPUT(output, "FILE", "write the report as an HTML page")},
 	{.kind = OPT_END},
 };
 

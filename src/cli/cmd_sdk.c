@@ -10,17 +10,17 @@
 #include "term/out.h"
 #include "term/table.h"
 
-struct args {
+struct sdk_args {
 	struct common common;
 	struct str name;
 	struct strs gpus;
 	struct str sdk, log_dir;
 	unsigned memory; /* MiB */
 };
+#define ARGS struct sdk_args
 
 static const struct opt name_opts[] = {
-	{OPT_ARGUMENT(
-		"NAME", OPT_POS, struct args, name, "installed SDK or folder of a ROCm tree")},
+	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK or folder of a ROCm tree")},
 	{.kind = OPT_END},
 };
 static const struct opt no_opts[] = {{.kind = OPT_END}};
@@ -47,7 +47,7 @@ static const struct json_field list_fields[] = {
 
 static struct err *run_list(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct sdk_args *o = args;
 	static const struct column columns[] = {
 		{COLUMN("SDK", "name")},
 		{COLUMN("components", "components"), .between = ","},
@@ -122,7 +122,7 @@ static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_t
 
 static struct err *run_info(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct sdk_args *o = args;
 	struct sdk sdk;
 	struct sdk_targets targets = {0};
 	(void)ret_status;
@@ -138,9 +138,8 @@ static struct err *run_info(struct arena *a, void *args, int *ret_status)
 }
 
 static const struct opt info_opts[] = {
-	{OPT_ARGUMENT(
-		"NAME", OPT_POS, struct args, name, "installed SDK or folder of a ROCm tree")},
-	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "LIST", "targets to probe, instead of all"),
+	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK or folder of a ROCm tree")},
+	{OPT_VALUE("gpu", OPT_LIST, gpus, "LIST", "targets to probe, instead of all"),
 		.flags = OPT_COMMA},
 	{.kind = OPT_END},
 };
@@ -194,7 +193,7 @@ static void print_environment(
 
 static struct err *run_env(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct sdk_args *o = args;
 	struct sdk sdk;
 	struct strs vars = {0};
 	(void)ret_status;
@@ -207,7 +206,7 @@ static struct err *run_env(struct arena *a, void *args, int *ret_status)
 /* ---- shims ---- */
 static struct err *run_shims(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct sdk_args *o = args;
 	struct sdk sdk;
 	struct targets targets = {0};
 	struct strs vars = {0}, gpus = {0};
@@ -232,18 +231,13 @@ static struct err *run_shims(struct arena *a, void *args, int *ret_status)
 }
 
 static const struct opt shims_opts[] = {
-	{OPT_ARGUMENT("DIR", OPT_POS, struct args, name, "folder to make or bring up to date"),
+	{OPT_ARGUMENT("DIR", OPT_POS, name, "folder to make or bring up to date"),
 		.flags = OPT_REQUIRED},
-	{OPT_VALUE("sdk", OPT_STR, struct args, sdk, "NAME",
-		 "installed SDK or folder of a ROCm tree"),
-		.env = "ROCSMITH_SDK"},
-	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",
-		 "GPUs that rocm_agent_enumerator prints"),
-		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
-	{OPT_VALUE("memory", OPT_UINT, struct args, memory, "MIB",
+	{OPT_SDK(sdk, "NAME", "installed SDK or folder of a ROCm tree")},
+	{OPT_GPUS(gpus, "GPUs that rocm_agent_enumerator prints")},
+	{OPT_VALUE("memory", OPT_UINT, memory, "MIB",
 		"memory for all compilers together (default: no limit)")},
-	{OPT_VALUE("log", OPT_PATH, struct args, log_dir, "DIR",
-		"folder for a log of all compiler runs")},
+	{OPT_VALUE("log", OPT_PATH, log_dir, "DIR", "folder for a log of all compiler runs")},
 	{.kind = OPT_END},
 };
 
@@ -263,7 +257,7 @@ static const struct json_field check_fields[] = {
 
 static struct err *run_verify(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct sdk_args *o = args;
 	struct check c = {0};
 	if (o->name.n)
 		strs_add(a, &c.sdks, o->name);
@@ -303,7 +297,7 @@ static const struct json_field removal_fields[] = {
 
 static struct err *run_remove(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct sdk_args *o = args;
 	struct removal r = {.name = o->name, .removed = !o->common.dry_run};
 	struct sdk sdk;
 	(void)ret_status;
@@ -318,7 +312,7 @@ static struct err *run_remove(struct arena *a, void *args, int *ret_status)
 }
 
 static const struct opt remove_opts[] = {
-	{OPT_ARGUMENT("NAME", OPT_POS, struct args, name, "installed SDK"), .flags = OPT_REQUIRED},
+	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK"), .flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };
 
@@ -326,28 +320,28 @@ const struct command cmd_sdk_list = {
 	.name = "sdk list",
 	.summary = "list installed SDKs and installable components",
 	.opts = no_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct sdk_args),
 	.run = run_list,
 };
 const struct command cmd_sdk_info = {
 	.name = "sdk info",
 	.summary = "show an SDK's versions, paths and GPU targets",
 	.opts = info_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct sdk_args),
 	.run = run_info,
 };
 const struct command cmd_sdk_env = {
 	.name = "sdk env",
 	.summary = "print the environment for builds with an SDK",
 	.opts = name_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct sdk_args),
 	.run = run_env,
 };
 const struct command cmd_sdk_shims = {
 	.name = "sdk shims",
 	.summary = "make a folder like /opt/rocm for other build systems",
 	.opts = shims_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct sdk_args),
 	.needs = NEED_WRITE,
 	.run = run_shims,
 };
@@ -355,14 +349,14 @@ const struct command cmd_sdk_verify = {
 	.name = "sdk verify",
 	.summary = "compare an SDK's files with what was installed",
 	.opts = name_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct sdk_args),
 	.run = run_verify,
 };
 const struct command cmd_sdk_remove = {
 	.name = "sdk remove",
 	.summary = "remove an installed SDK",
 	.opts = remove_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct sdk_args),
 	.needs = NEED_WRITE,
 	.run = run_remove,
 };

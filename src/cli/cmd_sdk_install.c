@@ -5,39 +5,36 @@
 #include "sdk/sdk.h"
 #include "term/out.h"
 
-struct args {
+struct sdk_install_args {
 	struct common common;
 	struct str provider;
 	struct str suite, mirror, keyring, prefix;
 	struct strs components, gpus;
 	bool refresh;
 };
+#define ARGS struct sdk_install_args
 
 static const struct opt opts[] = {
-	{OPT_ARGUMENT(
-		"PROVIDER", OPT_POS, struct args, provider, "debian (the default) or prefix")},
-	{OPT_VALUE("suite", OPT_STR, struct args, suite, "SUITE",
-		"Debian suite: sid, experimental or trixie")},
-	{OPT_VALUE("components", OPT_LIST, struct args, components, "LIST",
+	{OPT_ARGUMENT("PROVIDER", OPT_POS, provider, "debian (the default) or prefix")},
+	{OPT_VALUE("suite", OPT_STR, suite, "SUITE", "Debian suite: sid, experimental or trixie")},
+	{OPT_VALUE("components", OPT_LIST, components, "LIST",
 		 "compiler, math, dnn, torch-build or library names"),
 		.flags = OPT_COMMA},
-	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",
-		 "GPUs that libraries need kernels for, or all"),
-		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
-	{OPT_VALUE("mirror", OPT_STR, struct args, mirror, "URL",
+	{OPT_GPUS(gpus, "GPUs that libraries need kernels for, or all")},
+	{OPT_VALUE("mirror", OPT_STR, mirror, "URL",
 		 "Debian archive to use instead of this machine's"),
 		.env = "ROCSMITH_MIRROR"},
-	{OPT_VALUE("keyring", OPT_PATH, struct args, keyring, "FILE",
+	{OPT_VALUE("keyring", OPT_PATH, keyring, "FILE",
 		 "keyring that the archive's index is signed with"),
 		.env = "ROCSMITH_KEYRING"},
-	{OPT_VALUE("prefix", OPT_PATH, struct args, prefix, "DIR",
-		"tree of the provider prefix, e.g. /opt/rocm")},
-	{OPT_FLAG("refresh", struct args, refresh, "fetch the archive's current index")},
+	{OPT_VALUE(
+		"prefix", OPT_PATH, prefix, "DIR", "tree of the provider prefix, e.g. /opt/rocm")},
+	{OPT_FLAG("refresh", refresh, "fetch the archive's current index")},
 	{.kind = OPT_END},
 };
 
 /* Options override the parts of the SDK's name. */
-static struct sdk_spec make_spec(struct arena *a, const struct args *o)
+static struct sdk_spec make_spec(struct arena *a, const struct sdk_install_args *o)
 {
 	struct sdk_spec s;
 	struct err *e = sdk_spec_parse(a, o->provider, &s);
@@ -67,7 +64,8 @@ static const struct json_field preview_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *preview(struct arena *a, const struct args *o, const struct sdk_spec *spec)
+static struct err *preview(
+	struct arena *a, const struct sdk_install_args *o, const struct sdk_spec *spec)
 {
 	struct preview p = {0};
 	TRY(sdk_preview(a, spec, &p.done, &p.packages));
@@ -88,7 +86,7 @@ static struct err *preview(struct arena *a, const struct args *o, const struct s
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct sdk_install_args *o = args;
 	struct sdk_spec spec = make_spec(a, o);
 	struct sdk sdk;
 	struct sdk_done done;
@@ -122,7 +120,7 @@ const struct command cmd_sdk_install = {
 	.name = "sdk install",
 	.summary = "install, complete or repair a ROCm SDK",
 	.opts = opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct sdk_install_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

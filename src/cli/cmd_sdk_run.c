@@ -7,28 +7,24 @@
 #include "sdk/sdk.h"
 #include "term/out.h"
 
-struct args {
+struct sdk_run_args {
 	struct common common;
 	struct str sdk, chroot, chroot_dir;
 	bool host;
 	struct strs chroot_binds;
 	struct strs argv;
 };
+#define ARGS struct sdk_run_args
 
 static const struct opt opts[] = {
-	{OPT_VALUE("sdk", OPT_STR, struct args, sdk, "NAME",
-		 "installed SDK or folder of a ROCm tree"),
-		.env = "ROCSMITH_SDK"},
-	{OPT_FLAG(
-		"host", struct args, host, "run a program of this machine on the SDK's libraries")},
-	{OPT_VALUE("chroot", OPT_STR, struct args, chroot, "DIR", "for our own use"),
+	{OPT_SDK(sdk, "NAME", "installed SDK or folder of a ROCm tree")},
+	{OPT_FLAG("host", host, "run a program of this machine on the SDK's libraries")},
+	{OPT_VALUE("chroot", OPT_STR, chroot, "DIR", "for our own use"), .flags = OPT_HIDDEN},
+	{OPT_VALUE("chroot-dir", OPT_STR, chroot_dir, "DIR", "for our own use"),
 		.flags = OPT_HIDDEN},
-	{OPT_VALUE("chroot-dir", OPT_STR, struct args, chroot_dir, "DIR", "for our own use"),
+	{OPT_VALUE("chroot-bind", OPT_LIST, chroot_binds, "BIND", "for our own use"),
 		.flags = OPT_HIDDEN},
-	{OPT_VALUE("chroot-bind", OPT_LIST, struct args, chroot_binds, "BIND", "for our own use"),
-		.flags = OPT_HIDDEN},
-	{OPT_ARGUMENT(
-		 "PROGRAM", OPT_REST, struct args, argv, "the program and its arguments, after --"),
+	{OPT_ARGUMENT("PROGRAM", OPT_REST, argv, "the program and its arguments, after --"),
 		.flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };
@@ -52,7 +48,7 @@ static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct sdk_run_args *o = args;
 	struct sdk sdk;
 	struct proc p = {.argv = o->argv, .inherit = true};
 	struct proc_result r;
@@ -72,6 +68,6 @@ const struct command cmd_sdk_run = {
 	.name = "sdk run",
 	.summary = "run a program of the SDK",
 	.opts = opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct sdk_run_args),
 	.run = run,
 };

@@ -13,28 +13,23 @@ struct slim_args {
 	struct str path, output, sdk, sysroot;
 	bool in_place, exact, strip_device, compress, force;
 };
+#define ARGS struct slim_args
 
 static const struct opt opts[] = {
-	{OPT_ARGUMENT("PATH", OPT_POS, struct slim_args, path, "library, bundle, folder or wheel"),
+	{OPT_ARGUMENT("PATH", OPT_POS, path, "library, bundle, folder or wheel"),
 		.flags = OPT_REQUIRED},
-	{OPT_VALUE("gpu", OPT_LIST, struct slim_args, gpus, "GFX,...",
-		 "targets whose code stays: gfx1201,gfx90a or native"),
-		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
-	{OPT_VALUE("output", OPT_PATH, struct slim_args, output, "OUT", "the smaller one"),
-		.sname = 'o'},
-	{OPT_FLAG("in-place", struct slim_args, in_place, "change PATH itself")},
-	{OPT_FLAG("exact", struct slim_args, exact, "no variants, no generic targets")},
-	{OPT_FLAG("strip-device", struct slim_args, strip_device,
+	{OPT_GPUS(gpus, "targets whose code stays: gfx1201,gfx90a or native")},
+	{OPT_OUTPUT(output, "OUT", "the smaller one")},
+	{OPT_FLAG("in-place", in_place, "change PATH itself")},
+	{OPT_FLAG("exact", exact, "no variants, no generic targets")},
+	{OPT_FLAG("strip-device", strip_device,
 		"code that stays loses debug information and symbols")},
-	{OPT_FLAG("compress", struct slim_args, compress,
-		"bundles as the HIP runtime there reads them compressed")},
-	{OPT_VALUE("sdk", OPT_STR, struct slim_args, sdk, "SDK",
-		"for --compress: whose runtime that is")},
-	{OPT_VALUE("without", OPT_LIST, struct slim_args, without, "GLOB",
-		"files of a folder or wheel to leave out")},
-	{OPT_VALUE("sysroot", OPT_PATH, struct slim_args, sysroot, "DIR",
-		"find GPUs in a recorded machine")},
-	{OPT_FLAG("force", struct slim_args, force, "overwrite OUT")},
+	{OPT_FLAG("compress", compress, "bundles as the HIP runtime there reads them compressed")},
+	{OPT_VALUE("sdk", OPT_STR, sdk, "SDK", "for --compress: whose runtime that is")},
+	{OPT_VALUE(
+		"without", OPT_LIST, without, "GLOB", "files of a folder or wheel to leave out")},
+	{OPT_SYSROOT(sysroot, "find GPUs in a recorded machine")},
+	{OPT_FLAG("force", force, "overwrite OUT")},
 	{.kind = OPT_END},
 };
 

@@ -9,21 +9,19 @@ struct split_args {
 	struct split_request q;
 	unsigned format, variants;
 };
+#define ARGS struct split_args
 
 static const char *const formats[] = {"kpack", "plain", NULL};
 static const char *const drafts[] = {"draft-0.1.1", NULL};
 static const struct opt opts[] = {
-	{OPT_ARGUMENT("WHEEL", OPT_POS, struct split_args, q.from, "the wheel to split"),
-		.flags = OPT_REQUIRED},
-	{OPT_VALUE("output", OPT_PATH, struct split_args, q.to, "DIR", "folder for the wheels"),
-		.sname = 'o', .flags = OPT_REQUIRED},
-	{OPT_VALUE("format", OPT_ENUM, struct split_args, format, "FORMAT",
-		 "kpack, or plain for ROCm before 7.13"),
+	{OPT_ARGUMENT("WHEEL", OPT_POS, q.from, "the wheel to split"), .flags = OPT_REQUIRED},
+	{OPT_OUTPUT(q.to, "DIR", "folder for the wheels"), .flags = OPT_REQUIRED},
+	{OPT_VALUE("format", OPT_ENUM, format, "FORMAT", "kpack, or plain for ROCm before 7.13"),
 		.choices = formats},
-	{OPT_VALUE("variants", OPT_ENUM, struct split_args, variants, "DRAFT",
+	{OPT_VALUE("variants", OPT_ENUM, variants, "DRAFT",
 		 "also write a variant wheel, by that draft of PEP 825"),
 		.flags = OPT_FROM_ONE, .choices = drafts},
-	{OPT_FLAG("force", struct split_args, q.force, "overwrite existing wheels")},
+	{OPT_FLAG("force", q.force, "overwrite existing wheels")},
 	{.kind = OPT_END},
 };
 

@@ -10,27 +10,24 @@ struct verify_args {
 	struct str sdk, launcher;
 	bool device_code, sarif, run;
 };
+#define ARGS struct verify_args
 
 static const struct opt opts[] = {
-	{OPT_VALUE("require", OPT_LIST, struct verify_args, require, "GPU",
+	{OPT_VALUE("require", OPT_LIST, require, "GPU",
 		 "every file with device code must serve these"),
 		.flags = OPT_COMMA},
-	{OPT_FLAG("device-code", struct verify_args, device_code,
-		"fail a wheel without device code")},
-	{OPT_VALUE("allow", OPT_LIST, struct verify_args, allow, "SONAME",
+	{OPT_FLAG("device-code", device_code, "fail a wheel without device code")},
+	{OPT_VALUE("allow", OPT_LIST, allow, "SONAME",
 		 "library (or pattern) that may come from outside"),
 		.flags = OPT_COMMA},
-	{OPT_VALUE("sdk", OPT_STR, struct verify_args, sdk, "NAME",
+	{OPT_VALUE("sdk", OPT_STR, sdk, "NAME",
 		"installed SDK or ROCm tree whose libraries it may use")},
-	{OPT_FLAG("run", struct verify_args, run,
-		"also run wheels that pass on emulated GPUs, by rocjitsu")},
-	{OPT_VALUE("launcher", OPT_PATH, struct verify_args, launcher, "FILE",
+	{OPT_FLAG("run", run, "also run wheels that pass on emulated GPUs, by rocjitsu")},
+	{OPT_VALUE("launcher", OPT_PATH, launcher, "FILE",
 		 "emulator for --run (default: rocjitsu in PATH)"),
 		.env = "ROCSMITH_LAUNCHER"},
-	{OPT_FLAG(
-		"sarif", struct verify_args, sarif, "print a SARIF 2.1.0 log, for code scanning")},
-	{OPT_ARGUMENT(
-		 "WHEEL", OPT_POSES, struct verify_args, wheels, "wheels, or folders with wheels"),
+	{OPT_FLAG("sarif", sarif, "print a SARIF 2.1.0 log, for code scanning")},
+	{OPT_ARGUMENT("WHEEL", OPT_POSES, wheels, "wheels, or folders with wheels"),
 		.flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };

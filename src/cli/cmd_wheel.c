@@ -5,23 +5,22 @@
 #include "term/out.h"
 #include "wheel/archive.h"
 
-struct args {
+struct wheel_args {
 	struct common common;
 	struct wheel_request q;
 	struct strs wheels;
 };
+#define ARGS struct wheel_args
 
 /* clang-format off */
 #define OUTPUT(name, text)                                                                         \
-	{OPT_VALUE("output", OPT_PATH, struct args, q.to, name, text), .sname = 'o'},              \
-	{OPT_FLAG("force", struct args, q.force, "replace an existing result")}
-#define TAG(name, member, text) {OPT_VALUE(name, OPT_STR, struct args, q.member, "TAG", text)}
-#define WHEEL {OPT_ARGUMENT("WHEEL", OPT_POS, struct args, q.from, "the wheel"), .flags = OPT_REQUIRED}
+	{OPT_OUTPUT(q.to, name, text)}, {OPT_FLAG("force", q.force, "replace an existing result")}
+#define TAG(name, member, text) {OPT_VALUE(name, OPT_STR, member, "TAG", text)}
+#define WHEEL {OPT_ARGUMENT("WHEEL", OPT_POS, q.from, "the wheel"), .flags = OPT_REQUIRED}
 /* clang-format on */
 
 static const struct opt pack_opts[] = {
-	{OPT_ARGUMENT("DIR", OPT_POS, struct args, q.from, "an unpacked wheel"),
-		.flags = OPT_REQUIRED},
+	{OPT_ARGUMENT("DIR", OPT_POS, q.from, "an unpacked wheel"), .flags = OPT_REQUIRED},
 	OUTPUT("OUT", "folder for the wheel, or its name (default: .)"),
 	{.kind = OPT_END},
 };
@@ -33,18 +32,16 @@ static const struct opt unpack_opts[] = {
 static const struct opt retag_opts[] = {
 	WHEEL,
 	OUTPUT("OUT", "folder for the new wheel, or its name (default: .)"),
-	{OPT_VALUE(
-		"build", OPT_STR, struct args, q.build, "N", "another build number; \"\": none")},
-	{OPT_VALUE("local-version", OPT_STR, struct args, q.local, "V",
+	{OPT_VALUE("build", OPT_STR, q.build, "N", "another build number; \"\": none")},
+	{OPT_VALUE("local-version", OPT_STR, q.local, "V",
 		"another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
-	TAG("python-tag", python, "another Python tag: cp312, or py2.py3"),
-	TAG("abi-tag", abi, "another ABI tag: abi3"),
-	TAG("platform-tag", platform, "another platform tag: manylinux_2_28_x86_64"),
+	TAG("python-tag", q.python, "another Python tag: cp312, or py2.py3"),
+	TAG("abi-tag", q.abi, "another ABI tag: abi3"),
+	TAG("platform-tag", q.platform, "another platform tag: manylinux_2_28_x86_64"),
 	{.kind = OPT_END},
 };
 static const struct opt repro_opts[] = {
-	{OPT_ARGUMENT("WHEEL", OPT_POSES, struct args, wheels,
-		 "one to pack again, or several to compare"),
+	{OPT_ARGUMENT("WHEEL", OPT_POSES, wheels, "one to pack again, or several to compare"),
 		.flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };
@@ -60,7 +57,8 @@ static const struct json_field done_fields[] = {
 typedef struct err *wheel_do(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
 
-static struct err *make(struct arena *a, struct args *o, wheel_do *how, const char *const verbs[2])
+static struct err *make(
+	struct arena *a, struct wheel_args *o, wheel_do *how, const char *const verbs[2])
 {
 	struct wheel_done done;
 	o->q.to = o->q.to.n ? o->q.to : S(".");
@@ -88,7 +86,7 @@ static struct err *run_unpack(struct arena *a, void *args, int *ret_status)
 
 static struct err *run_retag(struct arena *a, void *args, int *ret_status)
 {
-	const struct wheel_request *q = &((struct args *)args)->q;
+	const struct wheel_request *q = &((struct wheel_args *)args)->q;
 	(void)ret_status;
 	if (!q->build.p && !q->local.p && !q->python.p && !q->abi.p && !q->platform.p)
 		return err_hint(err_new(E_USAGE, "no option names a change"),
@@ -135,7 +133,7 @@ static void print_comparison(struct arena *a, const struct wheel_comparison *c)
 
 static struct err *run_repro(struct arena *a, void *args, int *ret_status)
 {
-	struct args *o = args;
+	struct wheel_args *o = args;
 	struct answer all = {0};
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 	o->q.jobs = o->common.jobs;
@@ -158,7 +156,7 @@ const struct command cmd_wheel_pack = {
 	.name = "wheel pack",
 	.summary = "make a wheel of an unpacked one",
 	.opts = pack_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct wheel_args),
 	.needs = NEED_WRITE,
 	.run = run_pack,
 };
@@ -166,7 +164,7 @@ const struct command cmd_wheel_unpack = {
 	.name = "wheel unpack",
 	.summary = "unpack a wheel and check it against its RECORD",
 	.opts = unpack_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct wheel_args),
 	.needs = NEED_WRITE,
 	.run = run_unpack,
 };
@@ -174,7 +172,7 @@ const struct command cmd_wheel_retag = {
 	.name = "wheel retag",
 	.summary = "change a wheel's tags, build number or local version",
 	.opts = retag_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct wheel_args),
 	.needs = NEED_WRITE,
 	.run = run_retag,
 };
@@ -182,6 +180,6 @@ const struct command cmd_wheel_repro = {
 	.name = "wheel repro",
 	.summary = "show whether wheels are the same, and how they differ",
 	.opts = repro_opts,
-	.size = sizeof(struct args),
+	.size = sizeof(struct wheel_args),
 	.run = run_repro,
 };

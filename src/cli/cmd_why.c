@@ -7,12 +7,13 @@ struct why_args {
 	struct plan_request project;
 	struct str subject;
 };
+#define ARGS struct why_args
 
 static const struct opt opts[] = {
-	PROJECT_DIR(struct why_args),
-	{OPT_ARGUMENT("SUBJECT", OPT_POS, struct why_args, subject,
-		"explain this choice only: gpu, version, host libc")},
-	PROJECT_OPTS(struct why_args),
+	PROJECT_DIR,
+	{OPT_ARGUMENT(
+		"SUBJECT", OPT_POS, subject, "explain this choice only: gpu, version, host libc")},
+	PROJECT_OPTS,
 	{.kind = OPT_END},
 };
 

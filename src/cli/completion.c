@@ -154,12 +154,11 @@ struct completion_args {
 	struct common common;
 	struct str shell, line;
 };
+#define ARGS struct completion_args
 
 static const struct opt completion_opts[] = {
-	{OPT_ARGUMENT("SHELL", OPT_POS, struct completion_args, shell, "bash, zsh or fish"),
-		.flags = OPT_REQUIRED},
-	{OPT_VALUE("line", OPT_STR, struct completion_args, line, "TEXT", "what is typed so far"),
-		.flags = OPT_HIDDEN},
+	{OPT_ARGUMENT("SHELL", OPT_POS, shell, "bash, zsh or fish"), .flags = OPT_REQUIRED},
+	{OPT_VALUE("line", OPT_STR, line, "TEXT", "what is typed so far"), .flags = OPT_HIDDEN},
 	{.kind = OPT_END},
 };
 

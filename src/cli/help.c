@@ -171,9 +171,10 @@ struct help_args {
 	struct common common;
 	struct strs command;
 };
+#define ARGS struct help_args
 
 static const struct opt help_opts[] = {
-	{OPT_ARGUMENT("COMMAND", OPT_POSES, struct help_args, command, "the command to explain")},
+	{OPT_ARGUMENT("COMMAND", OPT_POSES, command, "the command to explain")},
 	{.kind = OPT_END},
 };
 

@@ -9,23 +9,23 @@
 
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
 
+#define ARGS struct common
+
 const struct opt common_opts[] = {
-	{OPT_FLAG("help", struct common, help, "show this help"), .sname = 'h'},
-	{OPT_FLAG("json", struct common, json, "print the result as one JSON object")},
-	{OPT_FLAG("dry-run", struct common, dry_run, "show what would be done, change nothing"),
-		.sname = 'n', .flags = OPT_WRITERS, .env = "ROCSMITH_DRY_RUN"},
-	{OPT_FLAG("quiet", struct common, quiet, "print errors and warnings only"), .sname = 'q',
+	{OPT_FLAG("help", help, "show this help"), .sname = 'h'},
+	{OPT_FLAG("json", json, "print the result as one JSON object")},
+	{OPT_FLAG("dry-run", dry_run, "show what would be done, change nothing"), .sname = 'n',
+		.flags = OPT_WRITERS, .env = "ROCSMITH_DRY_RUN"},
+	{OPT_FLAG("quiet", quiet, "print errors and warnings only"), .sname = 'q',
 		.env = "ROCSMITH_QUIET"},
-	{OPT_ARGUMENT("verbose", OPT_COUNT, struct common, verbose, "be verbose; repeat for more"),
-		.sname = 'v', .env = "ROCSMITH_VERBOSE"},
-	{OPT_VALUE(
-		 "jobs", OPT_UINT, struct common, jobs, "N", "jobs at once (default: one per CPU)"),
+	{OPT_ARGUMENT("verbose", OPT_COUNT, verbose, "be verbose; repeat for more"), .sname = 'v',
+		.env = "ROCSMITH_VERBOSE"},
+	{OPT_VALUE("jobs", OPT_UINT, jobs, "N", "jobs at once (default: one per CPU)"),
 		.sname = 'j', .env = "ROCSMITH_JOBS"},
-	{OPT_VALUE(
-		 "color", OPT_ENUM, struct common, color, "WHEN", "colour: auto, always or never"),
+	{OPT_VALUE("color", OPT_ENUM, color, "WHEN", "colour: auto, always or never"),
 		.choices = color_choices, .env = "ROCSMITH_COLOR"},
-	{OPT_VALUE("trace", OPT_PATH, struct common, trace, "FILE",
-		 "log every program that is run, as JSON lines"),
+	{OPT_VALUE(
+		 "trace", OPT_PATH, trace, "FILE", "log every program that is run, as JSON lines"),
 		.env = "ROCSMITH_TRACE"},
 	{.kind = OPT_END},
 };

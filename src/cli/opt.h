@@ -51,14 +51,23 @@ struct opt {
 	const char *env;
 };
 
-/* The beginning of a row; more members may follow: {OPT_FLAG("all", struct args, all, "all"), .sname = 'a'}. */
+/* The beginning of a row of a table; the file has defined ARGS as the struct of its command, "struct slim_args". More
+ * members may follow: {OPT_FLAG("all", all, "list all of them"), .sname = 'a'}. */
 /* clang-format off */
-#define OPT_FLAG(name, T, member, text)                                                            \
-	.lname = (name), .kind = OPT_BOOL, .off = offsetof(T, member), .help = (text)
-#define OPT_VALUE(name, how, T, member, value, text)                                               \
-	.lname = (name), .kind = (how), .off = offsetof(T, member), .arg = (value), .help = (text)
-#define OPT_ARGUMENT(name, how, T, member, text)                                                   \
-	.lname = (name), .kind = (how), .off = offsetof(T, member), .help = (text)
+#define OPT_FLAG(name, member, text)                                                               \
+	.lname = (name), .kind = OPT_BOOL, .off = offsetof(ARGS, member), .help = (text)
+#define OPT_VALUE(name, how, member, value, text)                                                  \
+	.lname = (name), .kind = (how), .off = offsetof(ARGS, member), .arg = (value), .help = (text)
+#define OPT_ARGUMENT(name, how, member, text)                                                      \
+	.lname = (name), .kind = (how), .off = offsetof(ARGS, member), .help = (text)
+/* Options that mean the same in each command that has them. */
+#define OPT_GPUS(member, text)                                                                     \
+	OPT_VALUE("gpu", OPT_LIST, member, "GFX,...", text), .flags = OPT_COMMA, .env = "ROCSMITH_GPU"
+#define OPT_OUTPUT(member, value, text)                                                            \
+	OPT_VALUE("output", OPT_PATH, member, value, text), .sname = 'o'
+#define OPT_SDK(member, value, text)                                                               \
+	OPT_VALUE("sdk", OPT_STR, member, value, text), .env = "ROCSMITH_SDK"
+#define OPT_SYSROOT(member, text) OPT_VALUE("sysroot", OPT_PATH, member, "DIR", text)
 #define OPT_MOVED_TO(name, value, command)                                                         \
 	.lname = (name), .kind = OPT_MOVED, .flags = OPT_HIDDEN, .arg = (value), .help = (command)
 /* clang-format on */

@@ -82,38 +82,21 @@ def check_names(_):
 
 # ---- options ----
 def option_members(text):
-    """(struct, member) of each row of the option tables in a file, through its own macros."""
-    text = re.sub(r"\\\n", " ", code_of(text))
-    offset = re.compile(r"offsetof\(struct (\w+), ([\w.]+)\)")
-    macros = [(m.group(1), [p.strip() for p in m.group(2).split(",")], m.group(3))
-        for m in re.finditer(r"^#\s*define (\w+)\(([^)]*)\)([^\n]*)", text, re.M)]
-    text = re.sub(r"^#\s*define [^\n]*", "", text, flags=re.M)
-    known = {}  # macro -> (struct, index of the parameter that is the member)
-    for _ in macros:  # a macro may use another
-        for name, params, body in macros:
-            found = offset.search(body)
-            if found and found.group(2) in params:
-                known[name] = found.group(1), params.index(found.group(2))
-            for other, (struct, at) in list(known.items()):
-                for args in re.findall(rf"\b{other}\(([^()]*)\)", body):
-                    member = args.split(",")[at].strip()
-                    if member in params:
-                        known[name] = struct, params.index(member)
-    yield from offset.findall(text)
-    yield from re.findall(r"\bOPT_(?:FLAG|VALUE|ARGUMENT)\([^()]*?struct (\w+), ([\w.]+)", text)
-    for name, (struct, at) in known.items():
-        for match in re.finditer(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)", text):
-            yield struct, match.group(1).split(",")[at].strip()
+    """(struct, member) of each row of option tables in a file, which names the struct in its macro ARGS."""
+    args = re.search(r"^#define ARGS struct (\w+)", text, re.M)
+    code = re.sub(r"[\s\\]+", " ", code_of(text))
+    row = r"OPT_(?:FLAG\( ?[^,()]+,|(?:VALUE|ARGUMENT)\([^,()]+, \w+,|(?:GPUS|OUTPUT|SDK|SYSROOT)\() ?([\w.]+)"
+    for member in re.findall(row, code) if args else []:
+        if member != "member":  # the parameter of a macro
+            yield args.group(1), member
 
 
 def check_rows(_):
     """Each member that an option is stored in is read somewhere in a file that knows its struct."""
-    code = {name: code_of(read(name)) for name in tracked("src/*.c")}
+    code = {name: code_of(read(name)) for name in tracked("src/*.c", "src/*.h")}
     readers = {name: set(re.findall(r"(?:\.|->)(\w+)\b(?!\s*=[^=])", text)) for name, text in code.items()}
     problems = []
     for name in code:
-        if "struct opt " not in code[name]:
-            continue
         for struct, member in sorted(set(option_members(read(name)))):
             knows = re.compile(rf"\bstruct {struct}\b" if "." not in member else "")
             if not any(member.split(".")[-1] in readers[other] and knows.search(text)
