@@ -39,17 +39,6 @@ static void say_compiler_warnings(const struct build_result *r)
 			STR(r->dir));
 }
 
-static void say_findings(const struct findings *list)
-{
-	VEC_EACH (const struct finding, f, list) {
-		if (f->severity == SEV_INFO)
-			continue;
-		say_warning("%.*s: %.*s", STR(f->path), STR(f->message));
-		VEC_EACH (const struct str, fix, &f->fix)
-			say_hint("%.*s", STR(*fix));
-	}
-}
-
 /* Prints the compiler's errors, then the state of the build. main() prints errors of other kinds. */
 static struct err *say_failure(
 	const struct plan *p, struct build_result *r, struct err *e, int *ret_status)

@@ -96,6 +96,7 @@ struct err *hipify_resolve(
 	struct arena *a, const struct hipify_args *h, struct str dir, struct hipify_job *ret)
 {
 	struct hipify_options described = {0};
+	TRY(hipify_check_there(dir));
 	*ret = (struct hipify_job){.a = a, .args = h, .o = h->o};
 	struct hipify_options *o = &ret->o;
 	struct strs include_dirs = o->include_dirs;
@@ -139,11 +140,9 @@ struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 	}
 	job->o.want_untranslated = h->common.json || h->check || out_verbosity() > 0;
 	struct err *e = hipify_run(job->a, &job->o, &t);
-	if (!e)
-		e = hipify_show(job, &t);
-	if (!e)
+	if (!e && !(e = hipify_show(job, &t)))
 		e = hipify_failures(job->a, &t);
-	if (!e && h->check && hipify_count_changed(&t))
+	if (!e && h->check && hipify_count(&t, CHANGE_OK))
 		*ret_status = 1;
 	hipify_tree_free(&t);
 	return e;
@@ -153,9 +152,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
 	struct hipify_job job;
-	TRY(hipify_check_there(h->o.dir));
-	TRY(hipify_resolve(a, h, h->o.dir, &job));
 	struct hipify_options *o = &job.o;
+	TRY(hipify_resolve(a, h, h->o.dir, &job));
 	o->look_only = h->diff || h->check;
 	bool nowhere = !o->in_place && !o->out.n && !o->look_only;
 	if (!fs_is_dir(o->dir)) {

@@ -72,7 +72,8 @@ MUST_USE struct err *hipify_translate(struct hipify_job *job, int *ret_status);
 /* ---- cmd_hipify_show.c ---- */
 /* Prints the result of a run, as text or JSON. */
 MUST_USE struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t);
-size_t hipify_count_changed(const struct hipify_tree *t); /* sources whose text changes */
+/* The sources with this status, without the headers of rocsmith; CHANGE_OK: those whose text changes. */
+size_t hipify_count(const struct hipify_tree *t, enum change_status s);
 /* A path of the tree as shown to the user, with DIR in front. */
 struct str hipify_in_dir(struct arena *a, struct str dir, struct str path);
 struct str hipify_untranslated_text(struct arena *a, struct str dir, const struct untranslated *u);

@@ -9,67 +9,99 @@
 #include "hipify/cuda/names.h"
 #include "term/out.h"
 
-struct explained {
-	struct arena *a;
-	struct str file;
-	unsigned line; /* 0 = the whole file */
-	bool by_torch;
-	struct str source;
-	struct hipify_text text;
-	struct untranslated_list names; /* those in that line, with the file's name as given */
+struct explained_rule {
+	struct str table, kind, header, since, evidence;
+	unsigned line;
 };
 
-/* Splits FILE:LINE, unless there is a file of that whole name. */
-static void split_place(struct explained *x, struct str s, struct str dir)
-{
-	size_t colon = str_rchr(s, ':');
-	uint64_t line;
-	x->file = s;
-	if (colon == s.n || fs_exists(s) || fs_exists(path_join(x->a, dir, s)) ||
-		!str_u64(str_sub(s, colon + 1, s.n), 10, &line) || line > UINT_MAX)
-		return;
-	x->file = str_sub(s, 0, colon);
-	x->line = (unsigned)line;
-}
+struct explained_reasons {
+	VEC(struct hipify_reason) reasons;
+};
 
-/* Does the edit touch the wanted line? It may span several, since a kernel's name and its "<<<" are often on two. */
-static bool wanted_edit(const struct explained *x, const struct hipify_edit *e)
-{
-	unsigned last = e->line;
-	for (size_t i = e->from; i + 1 < e->to; i++)
-		last += x->source.p[i] == '\n';
-	return !x->line || x->line == e->line || (x->line > e->line && x->line <= last);
-}
+struct explained_edit {
+	unsigned line;
+	struct str from, to;
+	const struct explained_rule *rule; /* mode standalone; NULL = not made by a table row */
+	const struct explained_reasons *reasons; /* modes torch and extension */
+};
 
-/* ---- text ---- */
+struct explanation { /* the document: rocsmith.hipify-explain/1 */
+	struct str path;
+	unsigned line; /* 0 = the whole file */
+	VEC(struct explained_edit) edits;
+	struct untranslated_list untranslated;
+};
 
-static struct str rule_text(struct arena *a, const struct hipify_rule *r)
-{
-	struct str header = names_text(r->header), since = names_text(r->since);
-	BUF(b, a);
-	buf_fmt(&b, "%.*s:%u, %.*s", STR(names_tables[r->table]), r->line,
-		STR(names_text(r->kind)));
-	if (header.n)
-		buf_fmt(&b, " of <%.*s>", STR(header));
-	if (since.n)
-		buf_fmt(&b, ", found in ROCm %.*s but not in 6.4.3", STR(since));
-	buf_fmt(&b, "; from %.*s", STR(names_text(r->source)));
-	return buf_str(&b);
-}
+static const struct json_field rule_fields[] = {
+	FIELD("table", struct explained_rule, table),
+	FIELD("table_line", struct explained_rule, line),
+	FIELDS(struct explained_rule, kind, since, evidence),
+	{.kind = FIELD_END},
+};
+/* Table, file and line are omitted for a rule of the algorithm itself. */
+static const struct json_field reason_fields[] = {
+	FIELDS(struct hipify_reason, kind, from, to),
+	FIELD_OPTIONAL("table", struct hipify_reason, table),
+	FIELD_OPTIONAL("file", struct hipify_reason, file),
+	FIELD_OPTIONAL("line", struct hipify_reason, line),
+	{.kind = FIELD_END},
+};
+static const struct json_field reasons_fields[] = {
+	FIELD_LIST("reasons", struct explained_reasons, reasons, reason_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field edit_fields[] = {
+	FIELDS(struct explained_edit, line, from, to),
+	FIELD_FROM(struct explained_edit, rule, rule_fields),
+	FIELD_FROM(struct explained_edit, reasons, reasons_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field explanation_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-explain/1"),
+	FIELD("path", struct explanation, path),
+	FIELD_LIST("edits", struct explanation, edits, edit_fields),
+	FIELD_LIST("untranslated", struct explanation, untranslated, hipify_untranslated_fields),
+	{.kind = FIELD_END},
+};
 
-/* "FILE:LINE, TABLE", with the rule's own replacement if the whole edit replaces a different text. */
-static struct str reason_text(
-	struct arena *a, const struct hipify_reason *r, struct str old, struct str new)
+/* Adds the edits and names of the wanted line. An edit may span several lines, since a kernel's name and its "<<<" are
+ * often on two. */
+static void explain_text(struct arena *a, const struct hipify_text *text, struct str source,
+	bool by_torch, struct explanation *x)
 {
-	BUF(b, a);
-	if (r->table.n)
-		buf_fmt(&b, "%.*s:%u, %.*s", STR(r->file), r->line, STR(r->table));
-	else
-		buf_fmt(&b, "rule of hipify: %s", r->kind);
-	bool whole = str_eq(r->from, old) && str_eq(str_trim(r->to), str_trim(new));
-	if (!whole && r->from.n)
-		buf_fmt(&b, " (%.*s -> %.*s)", STR(r->from), STR(str_trim(r->to)));
-	return buf_str(&b);
+	VEC_EACH (const struct hipify_edit, e, &text->edits) {
+		unsigned last = e->line;
+		for (size_t i = e->from; i + 1 < e->to; i++)
+			last += source.p[i] == '\n';
+		if (x->line && (x->line < e->line || x->line > last))
+			continue;
+		struct explained_edit *edit = VEC_PUSH(a, &x->edits);
+		*edit = (struct explained_edit){
+			.line = e->line, .from = str_sub(source, e->from, e->to), .to = e->with};
+		struct explained_reasons *reasons = NEW(a, struct explained_reasons);
+		for (const struct hipify_reason *r = e->why; r; r = r->next)
+			*VEC_PUSH(a, &reasons->reasons) = *r;
+		edit->reasons = by_torch ? reasons : NULL;
+		if (!e->rule)
+			continue;
+		struct explained_rule *rule = NEW(a, struct explained_rule);
+		*rule = (struct explained_rule){
+			.table = names_tables[e->rule->table],
+			.line = e->rule->line,
+			.kind = names_text(e->rule->kind),
+			.header = names_text(e->rule->header),
+			.since = names_text(e->rule->since),
+			.evidence = names_text(e->rule->source),
+		};
+		edit->rule = rule;
+	}
+	VEC_EACH (const struct untranslated, u, &text->untranslated) {
+		if (x->line && u->line != x->line)
+			continue;
+		struct untranslated *name = VEC_PUSH(a, &x->untranslated);
+		*name = *u;
+		name->path = x->path;
+	}
 }
 
 /* Source text with each run of white space, also line ends, as one space. */
@@ -84,127 +116,34 @@ static struct str on_one_line(struct arena *a, struct str s)
 	return buf_str(&out);
 }
 
-static void explain_edit(const struct explained *x, const struct hipify_edit *e)
+static void print_edit(struct arena *a, struct str path, const struct explained_edit *e)
 {
-	struct str old = str_sub(x->source, e->from, e->to), new = str_trim(e->with);
-	struct str from = on_one_line(x->a, old), to = on_one_line(x->a, new);
-	if (old.n)
-		out_fmt("%.*s:%u: %.*s -> %.*s\n", STR(x->file), e->line, STR(from), STR(to));
-	else
-		out_fmt("%.*s:%u: + %.*s\n", STR(x->file), e->line, STR(to));
-	if (e->rule)
-		out_fmt("    %.*s\n", STR(rule_text(x->a, e->rule)));
-	for (const struct hipify_reason *r = e->why; r; r = r->next)
-		out_fmt("    %.*s\n", STR(reason_text(x->a, r, old, new)));
-}
-
-static void print_text(const struct explained *x)
-{
-	size_t shown = x->names.n;
-	VEC_EACH (const struct hipify_edit, e, &x->text.edits) {
-		if (!wanted_edit(x, e))
-			continue;
-		explain_edit(x, e);
-		shown++;
+	struct str new = str_trim(e->to);
+	struct str from = on_one_line(a, e->from), to = on_one_line(a, new);
+	const struct explained_rule *rule = e->rule;
+	out_fmt("%.*s:%u: %.*s%s %.*s\n", STR(path), e->line, STR(from), e->from.n ? " ->" : "+",
+		STR(to));
+	if (rule) {
+		out_fmt("    %.*s:%u, %.*s", STR(rule->table), rule->line, STR(rule->kind));
+		if (rule->header.n)
+			out_fmt(" of <%.*s>", STR(rule->header));
+		if (rule->since.n)
+			out_fmt(", found in ROCm %.*s but not in 6.4.3", STR(rule->since));
+		out_fmt("; from %.*s\n", STR(rule->evidence));
 	}
-	VEC_EACH (const struct untranslated, u, &x->names)
-		out_fmt("%.*s\n", STR(hipify_untranslated_text(x->a, S(""), u)));
-	if (!shown && x->line)
-		out_fmt("%.*s:%u: no rule applies here\n", STR(x->file), x->line);
-	else if (!shown)
-		out_fmt("%.*s: no rule applies here\n", STR(x->file));
-}
-
-/* ---- JSON ---- */
-
-struct shown_rule {
-	struct str table, kind, since, evidence;
-	unsigned line;
-};
-
-struct shown_reasons {
-	VEC(struct hipify_reason) reasons;
-};
-
-struct shown_edit {
-	unsigned line;
-	struct str from, to;
-	const struct shown_rule *rule;       /* mode standalone; NULL = not made by a table row */
-	const struct shown_reasons *reasons; /* modes torch and extension */
-};
-
-struct shown_explanation {
-	struct str path;
-	VEC(struct shown_edit) edits;
-	struct untranslated_list untranslated;
-};
-
-static const struct json_field rule_fields[] = {
-	FIELD("table", struct shown_rule, table),
-	FIELD("table_line", struct shown_rule, line),
-	FIELDS(struct shown_rule, kind, since, evidence),
-	{.kind = FIELD_END},
-};
-/* Table, file and line are omitted for a rule of the algorithm itself. */
-static const struct json_field reason_fields[] = {
-	FIELDS(struct hipify_reason, kind, from, to),
-	FIELD_OPTIONAL("table", struct hipify_reason, table),
-	FIELD_OPTIONAL("file", struct hipify_reason, file),
-	FIELD_OPTIONAL("line", struct hipify_reason, line),
-	{.kind = FIELD_END},
-};
-static const struct json_field reasons_fields[] = {
-	FIELD_LIST("reasons", struct shown_reasons, reasons, reason_fields),
-	{.kind = FIELD_END},
-};
-static const struct json_field edit_fields[] = {
-	FIELDS(struct shown_edit, line, from, to),
-	FIELD_FROM(struct shown_edit, rule, rule_fields),
-	FIELD_FROM(struct shown_edit, reasons, reasons_fields),
-	{.kind = FIELD_END},
-};
-static const struct json_field shown_fields[] = {
-	FIELD_CONST("schema", "rocsmith.hipify-explain/1"),
-	FIELD("path", struct shown_explanation, path),
-	FIELD_LIST("edits", struct shown_explanation, edits, edit_fields),
-	FIELD_LIST(
-		"untranslated", struct shown_explanation, untranslated, hipify_untranslated_fields),
-	{.kind = FIELD_END},
-};
-
-static void print_json(const struct explained *x)
-{
-	struct arena *a = x->a;
-	struct shown_explanation s = {.path = x->file, .untranslated = x->names};
-	VEC_EACH (const struct hipify_edit, e, &x->text.edits) {
-		if (!wanted_edit(x, e))
-			continue;
-		struct shown_rule *rule = NULL;
-		struct shown_reasons *reasons = x->by_torch ? NEW(a, struct shown_reasons) : NULL;
-		for (const struct hipify_reason *r = e->why; reasons && r; r = r->next)
-			*VEC_PUSH(a, &reasons->reasons) = *r;
-		if (e->rule) {
-			rule = NEW(a, struct shown_rule);
-			*rule = (struct shown_rule){
-				.table = names_tables[e->rule->table],
-				.line = e->rule->line,
-				.kind = names_text(e->rule->kind),
-				.since = names_text(e->rule->since),
-				.evidence = names_text(e->rule->source),
-			};
-		}
-		*VEC_PUSH(a, &s.edits) = (struct shown_edit){
-			.line = e->line,
-			.from = str_sub(x->source, e->from, e->to),
-			.to = e->with,
-			.rule = rule,
-			.reasons = reasons,
-		};
+	if (!e->reasons)
+		return;
+	VEC_EACH (const struct hipify_reason, r, &e->reasons->reasons) {
+		bool whole = str_eq(r->from, e->from) && str_eq(str_trim(r->to), new);
+		if (r->table.n)
+			out_fmt("    %.*s:%u, %.*s", STR(r->file), r->line, STR(r->table));
+		else
+			out_fmt("    rule of hipify: %s", r->kind);
+		if (!whole && r->from.n) /* it replaces a part of the edit's text */
+			out_fmt(" (%.*s -> %.*s)", STR(r->from), STR(str_trim(r->to)));
+		out_text(S("\n"));
 	}
-	out_text(json_document(a, 2, shown_fields, &s));
 }
-
-/* ---- the tree of the file ---- */
 
 /* The nearest folder at or above dir with this file; "" = none. */
 static struct str folder_with(struct arena *a, struct str dir, const char *name)
@@ -239,47 +178,55 @@ static struct str infer_dir(struct arena *a, const struct hipify_args *h, struct
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
-	struct explained x = {.a = a};
+	struct explanation x = {.path = h->place};
 	struct hipify_job job;
+	struct hipify_text text = {0};
+	struct str source;
+	uint64_t line;
 	(void)ret_status;
-	split_place(&x, h->place, h->o.dir);
-	struct str dir = h->o.dir.n ? h->o.dir : infer_dir(a, h, x.file);
+	/* FILE:LINE, unless there is a file of that whole name */
+	size_t colon = str_rchr(x.path, ':');
+	if (colon < x.path.n && !fs_exists(x.path) && !fs_exists(path_join(a, h->o.dir, x.path)) &&
+		str_u64(str_sub(x.path, colon + 1, x.path.n), 10, &line) && line <= UINT_MAX) {
+		x.path = str_sub(x.path, 0, colon);
+		x.line = (unsigned)line;
+	}
+	struct str dir = h->o.dir.n ? h->o.dir : infer_dir(a, h, x.path);
 	if (h->o.dir.n && !fs_is_dir(h->o.dir))
 		return err_new(E_USAGE, "DIR is the tree of FILE, and '%.*s' is not a folder",
 			STR(h->o.dir));
-	if (fs_is_dir(x.file))
+	if (fs_is_dir(x.path))
 		return err_new(
-			E_USAGE, "a file can be explained, and '%.*s' is a folder", STR(x.file));
+			E_USAGE, "a file can be explained, and '%.*s' is a folder", STR(x.path));
 	TRY(hipify_resolve(a, h, dir, &job));
-	x.by_torch = hipify_by_torch(&job.o);
+	bool by_torch = hipify_by_torch(&job.o);
 	job.o.look_only = true;
 	job.o.want_untranslated = true;
-	if (!x.by_torch && !h->o.dir.n) {
-		TRY(fs_read(a, x.file, 1 << 28, &x.source));
-		TRY(hipify_text(a, x.source, x.file, &x.text));
+	if (!by_torch && !h->o.dir.n) {
+		TRY(fs_read(a, x.path, 1 << 28, &source));
+		TRY(hipify_text(a, source, x.path, &text));
 	} else {
 		/* FILE may be relative to the current folder, or to DIR */
 		struct str full =
-			path_abs(a, fs_exists(x.file) ? x.file : path_join(a, dir, x.file));
+			path_abs(a, fs_exists(x.path) ? x.path : path_join(a, dir, x.path));
 		struct str rel = path_rel(a, full, path_abs(a, dir));
 		if (!fs_exists(full))
-			return err_new(E_NOENT, "no file '%.*s'", STR(x.file));
+			return err_new(E_NOENT, "no file '%.*s'", STR(x.path));
 		if (!path_is_inside(rel))
 			return err_new(
-				E_USAGE, "'%.*s' is not inside '%.*s'", STR(x.file), STR(dir));
-		TRY(hipify_file_text(a, &job.o, rel, &x.source, &x.text));
+				E_USAGE, "'%.*s' is not inside '%.*s'", STR(x.path), STR(dir));
+		TRY(hipify_file_text(a, &job.o, rel, &source, &text));
 	}
-	VEC_EACH (const struct untranslated, u, &x.text.untranslated) {
-		if (x.line && u->line != x.line)
-			continue;
-		struct untranslated *name = VEC_PUSH(a, &x.names);
-		*name = *u;
-		name->path = x.file;
-	}
-	if (h->common.json)
-		print_json(&x);
-	else
-		print_text(&x);
+	explain_text(a, &text, source, by_torch, &x);
+	if (show_json(&h->common, explanation_fields, &x))
+		return NULL;
+	VEC_EACH (const struct explained_edit, e, &x.edits)
+		print_edit(a, x.path, e);
+	VEC_EACH (const struct untranslated, u, &x.untranslated)
+		out_fmt("%.*s\n", STR(hipify_untranslated_text(a, S(""), u)));
+	if (!x.edits.n && !x.untranslated.n)
+		out_fmt("%.*s%.*s: no rule applies here\n", STR(x.path),
+			STR(x.line ? str_fmt(a, ":%u", x.line) : S("")));
 	return NULL;
 }
 

@@ -56,17 +56,12 @@ static bool is_result(const struct change *f)
 	return f->status == CHANGE_OK && f->text.p && !is_ours(f);
 }
 
-static size_t count(const struct hipify_tree *t, enum change_status s)
+size_t hipify_count(const struct hipify_tree *t, enum change_status s)
 {
 	size_t n = 0;
 	VEC_EACH (const struct change, f, &t->changes)
 		n += f->status == s && !is_ours(f);
 	return n;
-}
-
-size_t hipify_count_changed(const struct hipify_tree *t)
-{
-	return count(t, CHANGE_OK);
 }
 
 /* ---- JSON ---- */
@@ -188,37 +183,29 @@ struct str hipify_untranslated_text(struct arena *a, struct str dir, const struc
 		STR(u->name), STR(why));
 }
 
-/* "3 up to date, 1 failed", without kinds that have no file. */
-static struct str other_files(struct arena *a, const struct hipify_tree *t)
-{
-	const struct {
-		size_t n;
-		const char *what;
-	} parts[] = {{count(t, CHANGE_SKIPPED), "up to date"},
-		{count(t, CHANGE_UNCHANGED), "unchanged"}, {count(t, CHANGE_FAILED), "failed"},
-		{t->changes.removed.n, "removed"}};
-	struct strs words = {0};
-	size_t ours = 0;
-	VEC_EACH (const struct change, f, &t->changes)
-		ours += is_ours(f);
-	if (ours)
-		strs_add(a, &words,
-			str_fmt(a, "and %.*s of rocsmith", STR(human_count(a, ours, "header"))));
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i].n)
-			strs_add(a, &words, str_fmt(a, "%zu %s", parts[i].n, parts[i].what));
-	return words.n ? str_fmt(a, " (%.*s)", STR(str_join(a, &words, S(", ")))) : S("");
-}
-
 static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 {
 	struct arena *a = job->a;
-	size_t repeats = 0, n = t->untranslated.n;
+	const struct {
+		size_t n;
+		const char *what;
+	} parts[] = {{hipify_count(t, CHANGE_SKIPPED), "up to date"},
+		{hipify_count(t, CHANGE_UNCHANGED), "unchanged"},
+		{hipify_count(t, CHANGE_FAILED), "failed"}, {t->changes.removed.n, "removed"}};
+	struct strs others = {0};
+	size_t repeats = 0, ours = 0, n = t->untranslated.n;
 	VEC_EACH (const struct change, f, &t->changes) {
 		repeats += f->mark == HIPIFY_REPEATS;
+		ours += is_ours(f);
 		if (f->status == CHANGE_OK)
 			say_verbose("%.*s -> %.*s", STR(source_of(job, f)), STR(output_of(job, f)));
 	}
+	if (ours)
+		strs_add(a, &others,
+			str_fmt(a, "and %.*s of rocsmith", STR(human_count(a, ours, "header"))));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].n)
+			strs_add(a, &others, str_fmt(a, "%zu %s", parts[i].n, parts[i].what));
 	if (repeats)
 		say_warning("torch's own hipify, run once more on the result, would change %zu "
 			    "file%s of it again",
@@ -232,10 +219,11 @@ static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 		n ? human_count(a, n, "untranslated CUDA name") : S("no untranslated CUDA names");
 	if (hipify_by_torch(&job->o) && !job->o.want_untranslated)
 		left = S("");
-	say_status(only_looked ? S("Checked") : S("Translated"), "%s%.*s%s%.*s%s%.*s%.*s",
+	say_status(only_looked ? S("Checked") : S("Translated"), "%s%.*s%s%s%.*s%s%s%.*s%.*s",
 		only_looked ? "the sources: " : "",
-		STR(human_count(a, count(t, CHANGE_OK), "file")),
-		only_looked ? " would change" : "", STR(other_files(a, t)), left.n ? ", " : "",
+		STR(human_count(a, hipify_count(t, CHANGE_OK), "file")),
+		only_looked ? " would change" : "", others.n ? " (" : "",
+		STR(str_join(a, &others, S(", "))), others.n ? ")" : "", left.n ? ", " : "",
 		STR(left), STR(where));
 }
 
@@ -283,14 +271,7 @@ static void say_warnings(struct hipify_job *job, const struct hipify_tree *t)
 		say_hint("'rocsmith hipify verify' with the same arguments compares the result "
 			 "with that torch's own Python; --engine torch runs it instead");
 	}
-	VEC_EACH (const struct finding, f, &t->findings) {
-		if (f->severity == SEV_INFO)
-			say_verbose("%.*s: %.*s", STR(f->path), STR(f->message));
-		else
-			say_warning("%.*s: %.*s", STR(f->path), STR(f->message));
-		VEC_EACH (const struct str, fix, &f->fix)
-			say_hint("%.*s", STR(*fix));
-	}
+	say_findings(&t->findings);
 	VEC_EACH (const struct str, e, &t->changes.edited) {
 		struct str path = hipify_in_dir(job->a, target(&job->o), *e);
 		if (job->o.in_place)
@@ -308,10 +289,11 @@ struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t)
 	const struct hipify_args *h = job->args;
 	bool standalone = !hipify_by_torch(&job->o);
 	say_warnings(job, t);
-	if (h->common.json && !job->answered)
-		print_json(job, t);
-	if (h->common.json)
+	if (h->common.json) {
+		if (!job->answered)
+			print_json(job, t);
 		return NULL;
+	}
 	if (h->check)
 		print_check(job, t);
 	if (h->diff)
@@ -334,21 +316,18 @@ struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t)
 
 struct err *hipify_failures(struct arena *a, struct hipify_tree *t)
 {
-	VEC(struct change *) failed = {0};
-	VEC_EACH (struct change, f, &t->changes)
-		if (f->status == CHANGE_FAILED)
-			*VEC_PUSH(a, &failed) = f;
-	if (!failed.n)
-		return NULL;
-	if (failed.n == 1) {
-		struct change *f = failed.v[0];
-		struct err *e = err_new(E_HIPIFY, "'%.*s' could not be translated", STR(f->source));
-		e->cause = f->error;
-		f->error = NULL;
-		return e;
-	}
-	for (size_t i = 0; i < failed.n; i++) {
-		const struct err *e = failed.v[i]->error;
+	size_t failed = hipify_count(t, CHANGE_FAILED);
+	VEC_EACH (struct change, f, &t->changes) {
+		if (f->status != CHANGE_FAILED)
+			continue;
+		if (failed == 1) {
+			struct err *only =
+				err_new(E_HIPIFY, "'%.*s' could not be translated", STR(f->source));
+			only->cause = f->error;
+			f->error = NULL;
+			return only;
+		}
+		const struct err *e = f->error;
 		BUF(why, a);
 		if (e->path && e->line && e->col)
 			buf_fmt(&why, "%s:%u:%u: ", e->path, e->line, e->col);
@@ -358,6 +337,8 @@ struct err *hipify_failures(struct arena *a, struct hipify_tree *t)
 			buf_fmt(&why, "%s%s", e->msg, e->cause ? ": " : "");
 		say_warning("%.*s", STR(buf_str(&why)));
 	}
+	if (!failed)
+		return NULL;
 	return err_new(
-		E_HIPIFY, "%zu of %zu sources could not be translated", failed.n, t->changes.n);
+		E_HIPIFY, "%zu of %zu sources could not be translated", failed, t->changes.n);
 }

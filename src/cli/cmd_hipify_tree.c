@@ -6,12 +6,13 @@
 #include "plan/plan.h"
 #include "term/out.h"
 
-/* The folder with the outputs of translations of DIR: DIR itself, or the default overlay. */
-static struct str translated_dir(struct arena *a, struct str dir)
+/* Finds the outputs of translations of DIR: *ret is DIR itself, or the default overlay. */
+static struct err *find_translated(struct arena *a, struct str dir, struct str *ret)
 {
 	struct str build, overlay = hipify_overlay(a, dir, &build);
 	bool here = changes_made(changes_journal(a, dir, S("")));
-	return here || !changes_made(changes_journal(a, overlay, S(""))) ? dir : overlay;
+	*ret = here || !changes_made(changes_journal(a, overlay, S(""))) ? dir : overlay;
+	return hipify_check_there(dir);
 }
 
 /* ---- status ---- */
@@ -31,16 +32,16 @@ struct tree_states {
 	size_t counts[STATE_ORPHAN + 1];
 };
 
-#define STATE_COUNT(state, name) FIELD(name, struct tree_states, counts[state])
+static void write_state_counts(struct json *j, const void *states)
+{
+	json_open(j, '{');
+	for (size_t i = 0; state_names[i]; i++) {
+		json_key(j, state_names[i]);
+		json_u64(j, ((const struct tree_states *)states)->counts[i]);
+	}
+	json_close(j);
+}
 
-static const struct json_field state_count_fields[] = {
-	STATE_COUNT(STATE_CURRENT, "current"),
-	STATE_COUNT(STATE_STALE, "stale"),
-	STATE_COUNT(STATE_EDITED, "edited"),
-	STATE_COUNT(STATE_MISSING, "missing"),
-	STATE_COUNT(STATE_ORPHAN, "orphan"),
-	{.kind = FIELD_END},
-};
 static const struct json_field state_fields[] = {
 	FIELDS(struct change_entry, output, source),
 	FIELD_ENUM("state", struct change_entry, state, state_names),
@@ -51,24 +52,22 @@ static const struct json_field states_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-status/1"),
 	FIELD("path", struct tree_states, path),
 	FIELD_LIST("files", struct tree_states, files, state_fields),
-	FIELD_PART("counts", state_count_fields),
+	FIELD_WRITE("counts", write_state_counts),
 	{.kind = FIELD_END},
 };
 
 static struct err *run_status(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
-	TRY(hipify_check_there(h->o.dir));
-	struct tree_states s = {.path = translated_dir(a, h->o.dir)};
+	struct tree_states s = {0};
 	const size_t *n = s.counts;
+	TRY(find_translated(a, h->o.dir, &s.path));
 	TRY(changes_state(a, changes_journal(a, s.path, S("")), &s.files));
 	VEC_EACH (const struct change_entry, e, &s.files)
 		s.counts[e->state]++;
 	*ret_status = n[STATE_CURRENT] < s.files.n ? 1 : 0;
-	if (h->common.json) {
-		out_text(json_document(a, 2, states_fields, &s));
+	if (show_json(&h->common, states_fields, &s))
 		return NULL;
-	}
 	/* plain lines, not a table: an overlay of PyTorch has 16,000 files with long names */
 	VEC_EACH (const struct change_entry, e, &s.files) {
 		struct str output = hipify_in_dir(a, s.path, e->output);
@@ -104,14 +103,12 @@ static const struct json_field restored_fields[] = {
 static struct err *run_restore(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
-	TRY(hipify_check_there(h->o.dir));
-	struct restored_tree r = {.path = translated_dir(a, h->o.dir)};
+	struct restored_tree r = {0};
+	TRY(find_translated(a, h->o.dir, &r.path));
 	TRY(changes_restore(a, changes_journal(a, r.path, S("")), h->force, &r.kept));
 	*ret_status = r.kept.n ? 1 : 0;
-	if (h->common.json) {
-		out_text(json_document(a, 2, restored_fields, &r));
+	if (show_json(&h->common, restored_fields, &r))
 		return NULL;
-	}
 	VEC_EACH (const struct str, k, &r.kept)
 		say_warning(
 			"'%.*s' was edited since, and is kept", STR(hipify_in_dir(a, r.path, *k)));
@@ -216,7 +213,6 @@ static struct err *run_verify(struct arena *a, void *args, int *ret_status)
 	struct hipify_tree own = {0}, original = {0};
 	struct comparison c = {0};
 	struct hipify_job job;
-	TRY(hipify_check_there(h->o.dir));
 	TRY(hipify_resolve(a, h, h->o.dir, &job));
 	if (!hipify_by_torch(&job.o))
 		return err_hint(err_new(E_USAGE, "mode 'standalone' has no Python of a torch to "
@@ -242,9 +238,7 @@ static struct err *run_verify(struct arena *a, void *args, int *ret_status)
 	*ret_status = c.agree ? 0 : 1;
 	bool write = c.agree && (h->o.in_place || h->o.out.n);
 	c.written = write && !fs_writes_forbidden();
-	if (h->common.json)
-		out_text(json_document(a, 2, comparison_fields, &c));
-	else
+	if (!show_json(&h->common, comparison_fields, &c))
 		print_comparison(&c);
 	job.answered = true;
 	return write ? hipify_translate(&job, ret_status) : NULL;
@@ -286,7 +280,7 @@ static struct err *run_lint(struct arena *a, void *args, int *ret_status)
 	struct hipify_args *h = args;
 	struct hipify_options o = h->o, described = {0};
 	struct wave_spots l = {.dir = o.dir};
-	struct strs file = {0};
+	struct str file = path_base(o.dir);
 	const char *why;
 	bool folder = fs_is_dir(o.dir);
 	TRY(hipify_check_there(o.dir));
@@ -294,25 +288,22 @@ static struct err *run_lint(struct arena *a, void *args, int *ret_status)
 		TRY(plan_hipify_read(a, o.dir, &described));
 	hipify_options_inherit(&o, &described);
 	hipify_choose_mode(&o, &why);
-	strs_add(a, &file, path_base(o.dir));
+	if (!folder && !o.sources.n)
+		strs_add(a, &o.sources, file);
 	struct waves_request q = {.dir = folder ? o.dir : path_dir(o.dir),
-		.files = o.sources.n ? &o.sources
-			 : folder    ? NULL
-				     : &file,
+		.files = o.sources.n ? &o.sources : NULL,
 		.exclude = o.exclude,
 		.by_torch = hipify_by_torch(&o)};
 	TRY(waves_find(a, &q, &l.findings));
 	VEC_EACH (const struct finding, f, &l.findings)
 		l.counts[f->severity]++;
 	*ret_status = l.counts[SEV_ERROR] || l.counts[SEV_WARNING] ? 1 : 0;
-	if (h->common.json) {
-		out_text(json_document(a, 2, lint_fields, &l));
+	if (show_json(&h->common, lint_fields, &l))
 		return NULL;
-	}
 	VEC_EACH (const struct finding, f, &l.findings) {
 		out_fmt("%s: %.*s: %.*s [%s]\n", severity_name(f->severity), STR(f->path),
 			STR(f->message), f->id);
-		/* the fix is printed once, after the last of several findings of the same kind */
+		/* once, after the last of several findings of the same kind */
 		if (f + 1 == f_end || strcmp(f->id, f[1].id) != 0)
 			VEC_EACH (const struct str, fix, &f->fix)
 				out_fmt("    %.*s\n", STR(*fix));

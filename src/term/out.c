@@ -157,6 +157,17 @@ void say_text(struct str s)
 	say_lines(isatty(STDERR_FILENO) ? printable(&tmp, s, "\n\t\033") : s);
 }
 
+void say_findings(const struct findings *list)
+{
+	VEC_EACH (const struct finding, f, list) {
+		if (f->severity == SEV_INFO)
+			continue;
+		say_warning("%.*s: %.*s", STR(f->path), STR(f->message));
+		VEC_EACH (const struct str, fix, &f->fix)
+			say_hint("%.*s", STR(*fix));
+	}
+}
+
 static void say_labelled(enum style style, struct str label, struct str text)
 {
 	ARENA(tmp);

@@ -39,6 +39,8 @@ bool out_used(void); /* was anything printed to stdout yet? */
 struct str styled_out(struct arena *a, enum style style, struct str s);
 struct str styled_err(struct arena *a, enum style style, struct str s);
 struct str styled_severity(struct arena *a, enum severity severity); /* its name, for stdout */
+/* Prints findings, except for notes, as warnings, and their fixes as hints. */
+void say_findings(const struct findings *list);
 /* Prints "error: PATH: MESSAGE [ID]; fix: FIX; or: FIX" to stdout; the path is left out if it equals `of`. */
 void out_finding(struct arena *a, const struct finding *f, struct str of);
 /* Flushes stdout; E_IO if writing failed (full disk). */
