@@ -1,7 +1,6 @@
 /* rocsmith doctor: shows the facts about this machine (or a recorded one) and the problems that follow from them. */
-#include <stddef.h>
-
 #include "cli/doctor.h"
+#include "flow/next.h"
 #include "know/rule.h"
 #include "term/table.h"
 
@@ -26,6 +25,17 @@ static const struct opt doctor_opts[] = {
 	{.kind = OPT_END},
 };
 
+struct doctor { /* the document: rocsmith.doctor/1 */
+	const struct machine *machine;
+	struct next_steps next;
+};
+
+static const struct json_field doctor_fields[] = {
+	FIELD_FROM(struct doctor, machine, machine_report_fields),
+	FIELD_LIST("next", struct doctor, next.gpus, next_gpu_fields),
+	{.kind = FIELD_END},
+};
+
 static void line(struct arena *a, const char *name, struct str value)
 {
 	if (value.n)
@@ -33,60 +43,46 @@ static void line(struct arena *a, const char *name, struct str value)
 			STR(value));
 }
 
-static struct str system_text(struct arena *a, const struct machine *m)
+static void show_summary(struct arena *a, const struct machine *m)
 {
-	BUF(b, a);
-	buf_fmt(&b, "%.*s, Linux%s%.*s%s%.*s",
+	const struct machine_driver *d = &m->driver;
+	struct str cpus = S("unknown CPU");
+	struct strs sdks = {0};
+	BUF(system, a);
+	BUF(driver, a);
+	buf_fmt(&system, "%.*s, Linux%s%.*s%s%.*s",
 		STR(m->distro.n ? m->distro : S("unknown distribution")), m->kernel.n ? " " : "",
 		STR(m->kernel), m->arch.n ? " " : "", STR(m->arch));
 	if (m->wsl)
-		buf_add(&b, S(", WSL"));
+		buf_add(&system, S(", WSL"));
 	else if (m->virtual)
-		buf_add(&b, S(", virtual machine"));
+		buf_add(&system, S(", virtual machine"));
 	if (m->container)
-		buf_fmt(&b, ", in a container (%.*s)", STR(m->container_kind));
-	return buf_str(&b);
-}
-
-static struct str cpu_text(struct arena *a, const struct machine *m)
-{
-	struct str cpus = S("unknown CPU");
+		buf_fmt(&system, ", in a container (%.*s)", STR(m->container_kind));
+	line(a, "system", buf_str(&system));
 	if (m->cpus)
 		cpus = str_fmt(a, "%u x %.*s", m->cpus, STR(m->cpu.n ? m->cpu : S("CPU")));
-	return str_fmt(a, "%.*s, %.*s memory (%.*s free), %.*s swap", STR(cpus),
-		STR(human_memory(a, m->memory)), STR(human_memory(a, m->memory_free)),
-		STR(human_memory(a, m->swap)));
-}
-
-static struct str driver_text(struct arena *a, const struct machine *m)
-{
-	const struct machine_driver *d = &m->driver;
-	BUF(b, a);
-	if (m->wsl && !d->loaded) /* WSL has no amdgpu */
-		return m->has_dxg ? S("that of Windows, by /dev/dxg") : S("");
-	buf_fmt(&b, "amdgpu is %s", d->loaded ? "loaded" : "not loaded");
-	if (d->version.n)
-		buf_fmt(&b, ", version %.*s", STR(d->version));
-	if (d->blacklisted)
-		buf_fmt(&b, ", kept away by %.*s", STR(d->blacklisted_by));
-	return buf_str(&b);
-}
-
-static struct str user_text(struct arena *a, const struct machine *m)
-{
-	if (!m->has_identity)
-		return S("");
-	return str_fmt(a, "uid %u, groups %.*s", m->uid, STR(str_join(a, &m->groups, S(", "))));
-}
-
-static struct str sdks_text(struct arena *a, const struct machine *m)
-{
-	struct strs list = {0};
+	line(a, "hardware",
+		str_fmt(a, "%.*s, %.*s memory (%.*s free), %.*s swap", STR(cpus),
+			STR(human_memory(a, m->memory)), STR(human_memory(a, m->memory_free)),
+			STR(human_memory(a, m->swap))));
+	if (!m->wsl || d->loaded) /* WSL has no amdgpu */
+		buf_fmt(&driver, "amdgpu is %s%s%.*s%s%.*s", d->loaded ? "loaded" : "not loaded",
+			d->version.n ? ", version " : "", STR(d->version),
+			d->blacklisted ? ", kept away by " : "",
+			STR(d->blacklisted ? d->blacklisted_by : S("")));
+	else if (m->has_dxg)
+		buf_add(&driver, S("that of Windows, by /dev/dxg"));
+	line(a, "driver", buf_str(&driver));
+	if (m->has_identity)
+		line(a, "user",
+			str_fmt(a, "uid %u, groups %.*s", m->uid,
+				STR(str_join(a, &m->groups, S(", ")))));
 	VEC_EACH (struct machine_sdk, s, &m->sdks)
-		strs_add(a, &list,
+		strs_add(a, &sdks,
 			str_fmt(a, "%.*s%s%.*s%s", STR(s->path), s->version.n ? " (" : "",
 				STR(s->version), s->version.n ? ")" : ""));
-	return str_join(a, &list, S(", "));
+	line(a, "ROCm", str_join(a, &sdks, S(", ")));
 }
 
 static void show_gpus(struct arena *a, const struct machine *m)
@@ -168,39 +164,113 @@ static void show_pythons(struct arena *a, const struct machine *m)
 
 /* ---- findings ---- */
 
-static void show_source(struct arena *a, const struct rule *r)
-{
-	struct strs list = {0};
-	for (const char *const *e = rule_evidence(r); *e; e++)
-		strs_add(a, &list, str_from(*e));
-	out_fmt("    why: %s\n    from: %.*s [%s]\n", rule_why(r), STR(str_join(a, &list, S(", "))),
-		rule_confidence(r));
-}
-
 static void show_findings(struct arena *a, const struct machine *m)
 {
 	VEC_EACH (struct finding, f, &m->findings) {
+		const struct rule *r = f->rule;
+		struct strs evidence = {0};
 		out_fmt("\n%.*s: %.*s [%s]\n", STR(styled_severity(a, f->severity)),
 			STR(f->message), f->id);
 		for (size_t i = 0; i < f->fix.n; i++)
 			out_fmt("    fix: %.*s\n", STR(f->fix.v[i]));
-		if (f->rule && out_verbosity() > 0)
-			show_source(a, f->rule);
-		if (f->rule)
-			out_fmt("    see: rocsmith explain %s\n", f->id);
+		if (!r)
+			continue;
+		for (const char *const *e = rule_evidence(r); *e; e++)
+			strs_add(a, &evidence, str_from(*e));
+		if (out_verbosity() > 0)
+			out_fmt("    why: %s\n    from: %.*s [%s]\n", rule_why(r),
+				STR(str_join(a, &evidence, S(", "))), rule_confidence(r));
+		out_fmt("    see: rocsmith explain %s\n", f->id);
 	}
 	if (!m->findings.n)
 		out_text(S("\nno problem found\n"));
 }
 
-static void show(struct arena *a, const struct machine *m)
+/* ---- the next step for each GPU; see flow/next.h ---- */
+
+static void print_lines(const struct strs *list, const char *lead)
 {
+	VEC_EACH (const struct str, text, list)
+		out_fmt("%s%.*s\n", lead, STR(*text));
+}
+
+static void show_route(struct arena *a, const struct next_steps *s, const struct next_route *r)
+{
+	static const char *const bys[] = {[NEXT_WHEEL] = "a wheel of PyTorch",
+		[NEXT_DEVICE_WHEEL] = "wheels of AMD for one GPU"};
+	static const char *const hows[] = {[COMPAT_EXACT] = "has code for exactly this GPU",
+		[COMPAT_GENERIC] = "has code of a generic target that covers it",
+		[COMPAT_OVERRIDE] = "serves it by an override only"};
+	bool build = r->by == NEXT_BUILD;
+	BUF(cost, a);
+	if (build)
+		out_text(S(
+			"  or build one, with the libraries of an SDK that has kernels for it\n"));
+	else
+		out_fmt("  torch %s with ROCm %s, %s: %s\n", r->torch, r->rocm, bys[r->by],
+			hows[r->how]);
+	print_lines(&r->commands, "      ");
+	if (r->download)
+		buf_fmt(&cost, "%.*s to download, ", STR(human_bytes(a, r->download)));
+	else if (!build)
+		buf_add(&cost, S("size of the download: not known, "));
+	if (r->disk)
+		buf_fmt(&cost, "%.*s of disk", STR(human_bytes(a, r->disk)));
+	else
+		buf_add(&cost, r->history ? S("no more disk") : S("disk: not known"));
+	if (s->disk.n)
+		buf_fmt(&cost, " (%.*s: %.*s free)", STR(s->disk),
+			STR(human_bytes(a, s->disk_free)));
+	if (r->memory)
+		buf_fmt(&cost, ", %.*s of memory for the largest compile (%.*s free)",
+			STR(human_memory(a, r->memory)), STR(human_memory(a, s->memory_free)));
+	if (build)
+		buf_fmt(&cost, ", %s %.*s by %s", r->history ? "about" : "at best",
+			STR(human_seconds(a, r->seconds)),
+			r->history ? "an earlier build here"
+				   : "the processor time that was measured");
+	out_fmt("      %.*s\n", STR(buf_str(&cost)));
+	if ((r->disk > s->disk_free && s->disk.n) || (r->memory > s->memory_free && s->memory_free))
+		out_text(S("      as things are it does not fit\n"));
+	print_lines(&r->notes, "      ");
+	if (out_verbosity() > 0)
+		out_fmt("      source: %.*s\n", STR(str_join(a, &r->evidence, S("; "))));
+}
+
+static void show_next(struct arena *a, const struct next_steps *s)
+{
+	bool addresses = false;
+	VEC_EACH (const struct next_gpu, g, &s->gpus) {
+		struct str head = str_fmt(a, "next step for %.*s", STR(g->target));
+		out_fmt("\n%.*s", STR(styled_out(a, STYLE_BOLD, head)));
+		if (g->products.n)
+			out_fmt(" (%.*s)", STR(g->products));
+		if (s->version.n)
+			out_fmt(", Python %.*s of %.*s", STR(s->version), STR(s->python));
+		out_text(S("\n"));
+		print_lines(&g->notes, "  ");
+		if (g->served_by.n)
+			out_fmt("  the torch %.*s in %.*s has code for it: nothing to install. To "
+				"see it work:\n",
+				STR(g->served_version), STR(g->served_by));
+		print_lines(&g->commands, "      ");
+		VEC_EACH (const struct next_route, r, &g->routes)
+			show_route(a, s, r);
+		addresses = addresses || (g->routes.n && g->routes.v[0].by != NEXT_BUILD);
+	}
+	if (addresses)
+		out_fmt("\nWhat is known of published wheels is as of %s. TORCH_INDEX is the "
+			"address of PyTorch's wheel index as its\ninstall page gives it, without "
+			"the last folder; THEROCK_INDEX that of AMD's, as AMD's page \"Install "
+			"PyTorch\"\ngives it, without the last folder.\n",
+			compat_state_table()->date);
+}
+
+static void show(struct arena *a, const struct doctor *doctor)
+{
+	const struct machine *m = doctor->machine;
 	bool denied = out_verbosity() > 0;
-	line(a, "system", system_text(a, m));
-	line(a, "hardware", cpu_text(a, m));
-	line(a, "driver", driver_text(a, m));
-	line(a, "user", user_text(a, m));
-	line(a, "ROCm", sdks_text(a, m));
+	show_summary(a, m);
 	if (m->gpus.n)
 		show_gpus(a, m);
 	VEC_EACH (struct machine_node, n, &m->nodes)
@@ -209,15 +279,7 @@ static void show(struct arena *a, const struct machine *m)
 		show_nodes(a, m);
 	show_pythons(a, m);
 	show_findings(a, m);
-}
-
-static struct err *record(const struct doctor_args *d)
-{
-	unsigned files;
-	TRY(machine_record(d->sysroot, d->record, &files));
-	say_status(d->common.dry_run ? S("Would record") : S("Recorded"), "%u file%s into '%.*s'",
-		files, files == 1 ? "" : "s", STR(d->record));
-	return NULL;
+	show_next(a, &doctor->next);
 }
 
 static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
@@ -227,6 +289,7 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 	struct doctor doctor = {.machine = &m};
 	struct targets targets = {0};
 	struct strs gpus = {0}, words = d->gpus;
+	unsigned files;
 	if ((d->fix.n && d->sysroot.n) || (d->undo && !d->fix.n))
 		return err_new(
 			E_USAGE, d->fix.n ? "--fix is for this machine, not for a recorded one"
@@ -242,14 +305,13 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 		return doctor_do_fix(a, &fix, &m, ret_status);
 	}
 	next_steps(a, &m, &gpus, &doctor.next);
-	if (d->record.n)
-		TRY(record(d));
-	if (d->common.json)
-		out_text(json_document(a, 2, doctor_fields, &doctor));
-	else
-		show(a, &m);
-	if (!d->common.json)
-		doctor_show_next(a, &doctor.next);
+	if (d->record.n) {
+		TRY(machine_record(d->sysroot, d->record, &files));
+		say_status(d->common.dry_run ? S("Would record") : S("Recorded"),
+			"%.*s into '%.*s'", STR(human_count(a, files, "file")), STR(d->record));
+	}
+	if (!show_json(&d->common, doctor_fields, &doctor))
+		show(a, &doctor);
 	bool problem = m.findings.n && findings_worst(&m.findings) == SEV_ERROR;
 	*ret_status = problem ? 1 : 0;
 	return NULL;

@@ -1,6 +1,4 @@
 /* rocsmith inspect: shows the device code in a file, folder or wheel, as tables or JSON. */
-#include <stdlib.h>
-
 #include "base/buf.h"
 #include "base/fs.h"
 #include "cli/opt.h"
@@ -27,7 +25,7 @@ static const struct opt opts[] = {
 };
 
 /* The document of schema rocsmith.inspect/1, with the distributions that --venv adds. */
-struct shown {
+struct inspected {
 	struct devcode *code;
 	struct venv_dists dists;
 };
@@ -35,9 +33,9 @@ struct shown {
 static const struct json_field dist_fields[] =
 	FIELDS_ONLY(struct venv_dist, name, version, files, size, stored, served);
 
-static const struct json_field shown_fields[] = {
-	FIELD_FROM(struct shown, code, devcode_fields),
-	FIELD_LIST_OPTIONAL("distributions", struct shown, dists, dist_fields),
+static const struct json_field inspected_fields[] = {
+	FIELD_FROM(struct inspected, code, devcode_fields),
+	FIELD_LIST_OPTIONAL("distributions", struct inspected, dists, dist_fields),
 	{.kind = FIELD_END},
 };
 
@@ -46,28 +44,13 @@ static struct str kernels_text(struct arena *a, int64_t n)
 	return n < 0 ? S("-") : str_fmt(a, "%lld", (long long)n);
 }
 
-/* "12 MB, 23.0 %" of the decoded bytes */
-static struct str debug_text(struct arena *a, const struct devcode_sum *s)
-{
-	uint64_t n = s->debug > 0 ? (uint64_t)s->debug : 0;
-	return n ? str_fmt(a, "%.*s, %.1f %%", STR(human_bytes(a, n)),
-			   100.0 * (double)n / (double)s->size)
-		 : str_dup(a, human_bytes(a, 0));
-}
-
 static struct str versions_text(struct arena *a, unsigned bits)
 {
 	BUF(out, a);
-	for (unsigned v = 2; v < 31; v++) {
+	for (unsigned v = 2; v < 31; v++)
 		if (bits >> v & 1)
 			buf_fmt(&out, "%sV%u", out.n ? " " : "", v);
-	}
 	return out.n ? buf_str(&out) : S("-");
-}
-
-static struct str share_text(struct arena *a, uint64_t part, uint64_t whole)
-{
-	return whole ? str_fmt(a, "%.1f %%", 100.0 * (double)part / (double)whole) : S("-");
 }
 
 /* The last two columns, kernels and debug data, are shown only if these were counted. */
@@ -80,16 +63,16 @@ static void print_sums(
 		"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE", "VERSION", NULL};
 	struct table t = table_new(a, flags & DEVCODE_KERNELS ? all : some);
 	VEC_EACH (const struct devcode_sum, s, sums) {
-		const struct str cells[] = {
-			s->target,
-			str_fmt(a, "%u", s->objects),
-			human_bytes(a, s->size),
-			human_bytes(a, s->stored),
-			share_text(a, s->stored, whole),
-			versions_text(a, s->versions),
-			kernels_text(a, s->kernels),
-			debug_text(a, s),
-		};
+		uint64_t n = s->debug > 0 ? (uint64_t)s->debug : 0;
+		struct str debug = human_bytes(a, n), share = S("-");
+		if (n) /* "12 MB, 23.0 %" of the decoded bytes */
+			debug = str_fmt(a, "%.*s, %.1f %%", STR(debug),
+				100.0 * (double)n / (double)s->size);
+		if (whole)
+			share = str_fmt(a, "%.1f %%", 100.0 * (double)s->stored / (double)whole);
+		const struct str cells[] = {s->target, str_fmt(a, "%u", s->objects),
+			human_bytes(a, s->size), human_bytes(a, s->stored), share,
+			versions_text(a, s->versions), kernels_text(a, s->kernels), debug};
 		table_row(&t, cells);
 	}
 	table_print(&t);
@@ -120,42 +103,26 @@ static void print_objects(struct arena *a, const struct devcode_file *f)
 static struct str encodings_text(struct arena *a, const struct devcode_file *f)
 {
 	struct strs names = {0};
-	VEC_EACH (struct code_object, o, &f->objects) {
-		struct str name = str_from(devcode_encoding_name(o->encoding));
-		strs_put(a, &names, name);
-	}
+	VEC_EACH (struct code_object, o, &f->objects)
+		strs_put(a, &names, str_from(devcode_encoding_name(o->encoding)));
 	return str_join(a, &names, S(", "));
-}
-
-static struct devcode_sums sums_of(struct arena *a, const struct devcode_file *f)
-{
-	struct devcode_sums sums = {0};
-	devcode_count(a, &sums, f);
-	return sums;
 }
 
 static void print_file(
 	struct arena *a, const struct inspect_args *o, const struct devcode_file *f, unsigned flags)
 {
-	struct devcode_sums sums = sums_of(a, f);
+	struct devcode_sums sums = {0};
 	struct str size = human_bytes(a, f->size), encodings = encodings_text(a, f);
 	struct str name = styled_out(a, STYLE_BOLD, f->path);
+	devcode_count(a, &sums, f);
 	out_fmt("%.*s: %s, %.*s", STR(name), f->format, STR(size));
 	if (f->objects.v[0].encoding != DEVCODE_OBJECT)
-		out_fmt(", %u bundle%s", f->bundles, f->bundles == 1 ? "" : "s");
-	out_fmt(" (%.*s), %zu target%s\n", STR(encodings), sums.n, sums.n == 1 ? "" : "s");
+		out_fmt(", %.*s", STR(human_count(a, f->bundles, "bundle")));
+	out_fmt(" (%.*s), %.*s\n", STR(encodings), STR(human_count(a, sums.n, "target")));
 	if (o->objects)
 		print_objects(a, f);
 	else
 		print_sums(a, &sums, f->size, flags);
-}
-
-static struct str names_text(struct arena *a, const struct devcode_sums *sums)
-{
-	struct strs names = {0};
-	VEC_EACH (const struct devcode_sum, s, sums)
-		strs_add(a, &names, s->target);
-	return str_join(a, &names, S(" "));
 }
 
 static uint64_t stored_in(const struct devcode_file *f)
@@ -166,27 +133,10 @@ static uint64_t stored_in(const struct devcode_file *f)
 	return n;
 }
 
-/* Sums over all files of a folder or wheel. */
-struct total {
-	uint64_t whole, stored;
-	size_t bundles; /* bundles outside of side files; a bare object counts as one */
-};
-
 /* Side files are numerous, so print_sets() shows a line for each kind and target instead. */
 static bool is_listed(const struct devcode *d, const struct devcode_file *f)
 {
 	return !f->side || !d->sets.n;
-}
-
-static struct total total_of(const struct devcode *d)
-{
-	struct total t = {0};
-	VEC_EACH (struct devcode_file, f, &d->files) {
-		t.whole += f->size;
-		t.stored += stored_in(f);
-		t.bundles += is_listed(d, f) ? f->bundles : 0;
-	}
-	return t;
 }
 
 /* Prints the side files, which the runtime chooses by their names, including those for all GPUs. */
@@ -206,25 +156,28 @@ static void print_sets(struct arena *a, const struct devcode *d)
 	table_print(&t);
 }
 
-/* Prints a line for each file, then the targets of all of them. */
-static void print_overview(
-	struct arena *a, const struct devcode *d, const struct total *total, unsigned flags)
+/* Prints a line for each file, then the targets of all of them. whole: bytes of the files. */
+static void print_overview(struct arena *a, const struct devcode *d, uint64_t whole, unsigned flags)
 {
 	static const char *const heads[] = {
 		"FILE", ">SIZE", ">DEVICE", "ENCODING", ">OBJECTS", "TARGETS", NULL};
 	struct table t = table_new(a, heads);
 	VEC_EACH (struct devcode_file, f, &d->files) {
-		struct devcode_sums sums = sums_of(a, f);
+		struct devcode_sums sums = {0};
+		struct strs names = {0};
 		if (!is_listed(d, f))
 			continue;
+		devcode_count(a, &sums, f);
+		VEC_EACH (const struct devcode_sum, s, &sums)
+			strs_add(a, &names, s->target);
 		const struct str cells[] = {f->path, human_bytes(a, f->size),
 			human_bytes(a, stored_in(f)), encodings_text(a, f),
-			str_fmt(a, "%zu", f->objects.n), names_text(a, &sums)};
+			str_fmt(a, "%zu", f->objects.n), str_join(a, &names, S(" "))};
 		table_row(&t, cells);
 	}
 	table_print(&t);
 	out_text(S("\n"));
-	print_sums(a, &d->sums, total->whole, flags);
+	print_sums(a, &d->sums, whole, flags);
 }
 
 static size_t bundles_with(const struct devcode_file *f, struct str target)
@@ -241,9 +194,12 @@ static size_t bundles_with(const struct devcode_file *f, struct str target)
 }
 
 /* The targets that only some bundles have: "gfx1030 (2 of 3 bundles)". */
-static struct str partly_served(struct arena *a, const struct devcode *d, const struct total *t)
+static struct str partly_served(struct arena *a, const struct devcode *d)
 {
 	struct strs words = {0};
+	size_t bundles = 0; /* a bare object counts as one */
+	VEC_EACH (const struct devcode_file, f, &d->files)
+		bundles += is_listed(d, f) ? f->bundles : 0;
 	VEC_EACH (const struct devcode_sum, s, &d->sums) {
 		size_t with = 0;
 		if (strs_has(&d->served, target_read(s->target).name))
@@ -251,30 +207,32 @@ static struct str partly_served(struct arena *a, const struct devcode *d, const 
 		VEC_EACH (const struct devcode_file, f, &d->files)
 			with += is_listed(d, f) ? bundles_with(f, s->target) : 0;
 		strs_add(a, &words,
-			with < t->bundles
+			with < bundles
 				? str_fmt(a, "%.*s (%zu of %zu bundles)", STR(s->target), with,
-					  t->bundles)
+					  bundles)
 				: str_fmt(a, "%.*s (not by all side files)", STR(s->target)));
 	}
 	return str_join(a, &words, S(", "));
 }
 
 /* Prints the summary of a folder or wheel: the GPUs that all of it serves, its contents, its size. */
-static void print_answer(
-	struct arena *a, const struct devcode *d, const struct total *t, unsigned flags)
+static void print_answer(struct arena *a, const struct devcode *d, uint64_t whole, unsigned flags)
 {
 	const char *verb =
 		flags & DEVCODE_KERNELS ? "serves" : "lists"; /* a listed GPU may have no kernel */
 	struct stat st;
-	struct str size = S(""), partly = partly_served(a, d, t);
+	struct str size = S(""), partly = partly_served(a, d);
+	uint64_t stored = 0;
 	struct err *e = fs_stat(d->path, &st);
 	if (!e && S_ISREG(st.st_mode))
 		size = str_fmt(a, "%.*s, ", STR(human_bytes(a, (uint64_t)st.st_size)));
 	err_free(e);
+	VEC_EACH (struct devcode_file, f, &d->files)
+		stored += stored_in(f);
 	out_fmt("%.*s: %.*sdevice code in %zu of %.*s: %.*s of %.*s%s\n",
 		STR(styled_out(a, STYLE_BOLD, d->path)), STR(size), d->files.n,
-		STR(human_count(a, d->looked_at, "file")), STR(human_bytes(a, t->stored)),
-		STR(human_bytes(a, t->whole)), size.n ? " unpacked" : "");
+		STR(human_count(a, d->looked_at, "file")), STR(human_bytes(a, stored)),
+		STR(human_bytes(a, whole)), size.n ? " unpacked" : "");
 	out_fmt("GPUs that all of it %s: %.*s\n", verb,
 		STR(d->served.n ? str_join(a, &d->served, S(", ")) : S("none")));
 	if (partly.n)
@@ -299,24 +257,24 @@ static void print_dists(struct arena *a, const struct venv_dists *dists)
 	table_print(&t);
 }
 
-static void print(
-	struct arena *a, const struct inspect_args *o, const struct shown *shown, unsigned flags)
+static void print(struct arena *a, const struct inspect_args *o, const struct inspected *shown,
+	unsigned flags)
 {
 	const struct devcode *d = shown->code;
-	struct total total = total_of(d);
 	bool each = d->files.n < 2 || o->objects || o->common.verbose;
+	uint64_t whole = 0;
+	VEC_EACH (struct devcode_file, f, &d->files)
+		whole += f->size;
 	if (!d->files.n)
 		out_fmt("no device code in '%.*s'\n", STR(d->path));
 	else if (!str_eq(d->files.v[0].path, d->path))
-		print_answer(a, d, &total, flags);
+		print_answer(a, d, whole, flags);
 	if (!each)
-		print_overview(a, d, &total, flags);
-	VEC_EACH (struct devcode_file, f, &d->files) {
-		if (!each)
-			break;
-		if (f > d->files.v)
+		print_overview(a, d, whole, flags);
+	for (size_t i = 0; each && i < d->files.n; i++) {
+		if (i)
 			out_text(S("\n"));
-		print_file(a, o, f, flags);
+		print_file(a, o, &d->files.v[i], flags);
 	}
 	if (shown->dists.n) {
 		out_text(S("\n"));
@@ -336,7 +294,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct inspect_args *o = args;
 	struct devcode d;
-	struct shown shown = {.code = &d};
+	struct inspected shown = {.code = &d};
 	unsigned flags = DEVCODE_INNER | (o->hash ? DEVCODE_HASH : 0);
 	o->objects = o->objects || o->hash; /* sums have no hash */
 	if (o->kernels)
@@ -347,9 +305,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	findings_sort(a, &d.findings);
 	if (o->venv)
 		TRY(venv_dists(a, o->path, &d, &shown.dists));
-	if (o->common.json)
-		out_text(json_document(a, 2, shown_fields, &shown));
-	else
+	if (!show_json(&o->common, inspected_fields, &shown))
 		print(a, o, &shown, flags);
 	*ret_status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;
 	return NULL;

@@ -1,6 +1,5 @@
 /* rocsmith split: splits a wheel for many GPUs into a host wheel and one for each GPU. */
 #include "cli/opt.h"
-#include "term/out.h"
 #include "term/table.h"
 #include "wheel/split.h"
 
@@ -25,22 +24,15 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-static void print(struct arena *a, const struct split_done *d)
-{
-	static const char *const heads[] = {"GPU", ">FILES", ">SIZE", "WHEEL", NULL};
-
-	struct table t = table_new(a, heads);
-	VEC_EACH (const struct split_wheel, w, &d->wheels) {
-		const struct str cells[] = {w->key.n ? w->key : S("host"),
-			str_fmt(a, "%zu", w->members), w->size ? human_bytes(a, w->size) : S("-"),
-			w->path};
-		table_row(&t, cells);
-	}
-	table_print(&t);
-}
-
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
+	static const struct column columns[] = {
+		{COLUMN("GPU", "key"), .none = "host"},
+		{COLUMN(">FILES", "members")},
+		{COLUMN(">SIZE", "size"), .form = CELL_BYTES, .none = "-"},
+		{COLUMN("WHEEL", "path")},
+		{.title = NULL},
+	};
 	(void)ret_status;
 	struct split_args *o = args;
 	struct split_done done;
@@ -51,7 +43,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	VEC_EACH (const struct str, name, &done.left)
 		say_warning("'%.*s' keeps device code that cannot be taken out", STR(*name));
 	if (!show_json(&o->common, split_fields, &done))
-		print(a, &done);
+		table_show(a, split_fields, "wheels", columns, &done);
 	return NULL;
 }
 

@@ -2,13 +2,8 @@
 #pragma once
 
 #include "cli/opt.h"
-#include "flow/next.h"
 
-struct doctor { /* the document: rocsmith.doctor/1 */
-	const struct machine *machine;
-	struct next_steps next;
-};
-extern const struct json_field doctor_fields[];
+struct machine;
 
 struct doctor_fix {
 	const struct common *common;
@@ -18,5 +13,3 @@ struct doctor_fix {
 /* Applies the automatic fixes of findings with this id to the user's start-up files, or reverts them. */
 MUST_USE struct err *doctor_do_fix(
 	struct arena *a, const struct doctor_fix *f, const struct machine *m, int *ret_status);
-
-void doctor_show_next(struct arena *a, const struct next_steps *s);

@@ -92,6 +92,8 @@ void table_print(struct table *t)
 
 static struct str number_text(struct arena *a, const struct column *c, uint64_t n)
 {
+	if (!n && c->none)
+		return S("");
 	return c->form == CELL_BYTES    ? human_bytes(a, n)
 	       : c->form == CELL_MEMORY ? human_memory(a, n)
 					: str_fmt(a, "%llu", (unsigned long long)n);

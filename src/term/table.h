@@ -25,7 +25,7 @@ struct column {
 		title; /* a leading '>' aligns the column to the right; NULL ends a list of columns */
 	const char *key; /* the member's key in the table of the row's JSON */
 	enum cell_form form;
-	const char *none;    /* the text for "", for an empty list, and for a number below 0 */
+	const char *none;    /* the text for "", for an empty list, for 0 and for a number below */
 	const char *between; /* the separator in a list of words; NULL = ", " */
 	/* Makes the text of a cell that is no single member, from the row and the object that contains the row; or
 	 * NULL. */
