@@ -56,42 +56,6 @@ static struct str entry_sources(struct arena *a, const struct diagnosis *d)
 	return sources(a, d->evidence, d->confidence, d->inferred ? ", text inferred" : "");
 }
 
-static void show_entry(struct arena *a, const struct diagnosis *d)
-{
-	out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(d->title))), d->id);
-	item(a, "why", d->cause);
-	item(a, "for",
-		str_fmt(a, "torch: %s; ROCm: %s; GPU: %s; system: %s", d->applies.torch,
-			d->applies.rocm, d->applies.gfx, d->applies.os)
-			.p);
-	show_fixes(a, d);
-	item(a, "from", entry_sources(a, d).p);
-}
-
-/* Shows all rules with this id. first: also their title and fixes. */
-static void show_rules(struct arena *a, struct str id, bool first)
-{
-	const struct rule *r = rule_find(id);
-	if (!r)
-		return;
-	if (first) {
-		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(rule_title(r)))),
-			r->id);
-		item(a, "why", rule_why(r));
-		item(a, "from", sources(a, rule_evidence(r), rule_confidence(r), "").p);
-	}
-	for (; r < rule_table() + rule_count; r++) {
-		if (!str_eq(str_from(r->id), id))
-			continue;
-		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(r->severity),
-			r->when);
-		for (const struct rule_fix *f = r->fix; first && f && f->action; f++) {
-			item(a, "fix", f->action);
-			item(a, "", f->command);
-		}
-	}
-}
-
 struct entries {
 	const char *id; /* selects the rules; NULL: all */
 	VEC(struct diagnosis) v;
@@ -118,23 +82,51 @@ static void list_all(void)
 			out_fmt("%-28s %s\n", r->id, rule_title(r));
 }
 
+/* Shows the entry and all rules with this id. An entry's title and fixes stand for those of the rules. */
+static void show_entry(struct arena *a, struct str id, const struct diagnosis *d)
+{
+	const struct rule *r = rule_find(id);
+	if (d) {
+		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(d->title))), d->id);
+		item(a, "why", d->cause);
+		item(a, "for",
+			str_fmt(a, "torch: %s; ROCm: %s; GPU: %s; system: %s", d->applies.torch,
+				d->applies.rocm, d->applies.gfx, d->applies.os)
+				.p);
+		show_fixes(a, d);
+		item(a, "from", entry_sources(a, d).p);
+	} else {
+		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(rule_title(r)))),
+			r->id);
+		item(a, "why", rule_why(r));
+		item(a, "from", sources(a, rule_evidence(r), rule_confidence(r), "").p);
+	}
+	for (; r && r < rule_table() + rule_count; r++) {
+		if (!str_eq(str_from(r->id), id))
+			continue;
+		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(r->severity),
+			r->when);
+		for (const struct rule_fix *f = r->fix; !d && f && f->action; f++) {
+			item(a, "fix", f->action);
+			item(a, "", f->command);
+		}
+	}
+}
+
 /* Shows the entry and the rules with this id; if it is "", all of them. */
-static void show_entries(struct arena *a, bool json, struct str id)
+static void show_entries(struct arena *a, const struct common *o, struct str id)
 {
 	const struct diagnosis *one = diagnosis_find(id);
 	struct entries list = {.id = id.n ? str_z(a, id) : NULL};
 	for (size_t i = 0; i < diagnosis_count; i++)
 		if (!id.n || one == &diagnosis_table()[i])
 			*VEC_PUSH(a, &list.v) = diagnosis_table()[i];
-	if (json) {
-		out_text(json_document(a, 2, list_fields, &list));
-	} else if (!id.n) {
+	if (show_json(o, list_fields, &list))
+		return;
+	if (id.n)
+		show_entry(a, id, one);
+	else
 		list_all();
-	} else {
-		if (one)
-			show_entry(a, one);
-		show_rules(a, id, !one);
-	}
 }
 
 /* ---- an error code ---- */
@@ -150,14 +142,8 @@ static const struct json_field code_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static bool is_code(struct str s)
-{
-	uint64_t n;
-	return s.n == 5 && (s.p[0] == 'E' || s.p[0] == 'e') && str_u64(str_sub(s, 1, 5), 10, &n);
-}
-
 /* Shows the section of rocsmith-errors(7), without its markup. */
-static struct err *show_code(struct arena *a, struct str code, bool json)
+static struct err *show_code(struct arena *a, struct str code, const struct common *o)
 {
 	struct str rest = explain_errors, line;
 	struct str head = str_fmt(a, "# E%.*s:", STR(str_sub(code, 1, 5)));
@@ -181,9 +167,7 @@ static struct err *show_code(struct arena *a, struct str code, bool json)
 		buf_char(&b, '\n');
 	} while (str_next(&rest, '\n', &line));
 	struct code_text found = {str_sub(head, 2, head.n - 1), str_trim(buf_str(&b))};
-	if (json)
-		out_text(json_document(a, 2, code_fields, &found));
-	else
+	if (!show_json(o, code_fields, &found))
 		out_text(str_fmt(a, "%.*s\n", STR(found.text)));
 	return NULL;
 }
@@ -210,11 +194,16 @@ static void show_cause(
 	item(a, "from", entry_sources(a, c->entry).p);
 }
 
-/* Shows the causes. If there is none, shows those that would apply if the log is of an AMD GPU. */
-static void show_causes(struct arena *a, const struct log_answer *answer, struct str name)
+/* Shows the causes and the first error. If there is no cause, shows those that would apply if the log is of an AMD
+ * GPU. */
+static void show_answer(
+	struct arena *a, const struct log_answer *answer, struct str name, bool known)
 {
+	const struct log_line *first = &answer->first_error;
 	unsigned context = 0;
-	bool known = answer->causes.n && !answer->causes.v[0].context_only;
+	if (!known)
+		out_fmt("no known problem%s\n",
+			first->line ? "" : ", and no error that could be seen");
 	VEC_EACH (struct log_cause, c, &answer->causes) {
 		if (c->context_only && (known || !c->asks_amd))
 			continue;
@@ -226,17 +215,6 @@ static void show_causes(struct arena *a, const struct log_answer *answer, struct
 		if (c->context_only && (known || !c->asks_amd) && context++ < MAX_CONTEXT)
 			out_fmt("also: %.*s:%llu: %s [%s]: %.*s\n", STR(name),
 				(unsigned long long)c->at.line, c->title, c->id, STR(c->reason));
-}
-
-static void show_answer(
-	struct arena *a, const struct log_answer *answer, struct str name, bool known)
-{
-	if (!known)
-		out_fmt("%s\n", answer->first_error.line
-					? "no known problem"
-					: "no known problem, and no error that could be seen");
-	show_causes(a, answer, name);
-	const struct log_line *first = &answer->first_error;
 	if (first->line && (!known || first->line != answer->causes.v[0].at.line))
 		out_fmt("first error: %.*s:%llu: %.*s\n", STR(name),
 			(unsigned long long)first->line, STR(first->text));
@@ -263,21 +241,12 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 	return e;
 }
 
-/* Compares the causes with the machine if one of them depends on it. */
-static struct err *look_here(struct arena *a, struct str sysroot, struct log_answer *answer)
-{
-	struct machine m;
-	if (!log_asks_machine(answer))
-		return NULL;
-	TRY(machine_read(a, sysroot, &m));
-	return log_compare(a, answer, &m, sysroot.n > 0);
-}
-
 static struct err *explain_log(struct arena *a, const struct explain_args *o, int *ret_status)
 {
 	bool from_stdin = str_eq(o->log, S("-"));
 	struct str name = from_stdin ? S("stdin") : o->log;
 	struct log_answer answer;
+	struct machine m;
 	CLEANUP(fd_closep) int fd = -1;
 	CLEANUP(stream_freep) struct stream *s = NULL;
 	CLEANUP(log_patterns_freep) struct log_patterns *p = NULL;
@@ -286,11 +255,12 @@ static struct err *explain_log(struct arena *a, const struct explain_args *o, in
 	s = stream_new(from_stdin ? 0 : fd, S(""), name);
 	TRY(log_patterns_new(&p));
 	TRY_CTX(log_read(a, p, s, &answer), "cannot explain '%.*s'", STR(name));
-	TRY(look_here(a, o->sysroot, &answer));
+	if (log_asks_machine(&answer)) {
+		TRY(machine_read(a, o->sysroot, &m));
+		TRY(log_compare(a, &answer, &m, o->sysroot.n > 0));
+	}
 	bool known = answer.causes.n && !answer.causes.v[0].context_only;
-	if (o->common.json)
-		out_text(json_document(a, 2, log_answer_fields, &answer));
-	else
+	if (!show_json(&o->common, log_answer_fields, &answer))
 		show_answer(a, &answer, name, known);
 	*ret_status = known ? 1 : 0;
 	return NULL;
@@ -299,16 +269,19 @@ static struct err *explain_log(struct arena *a, const struct explain_args *o, in
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	const struct explain_args *o = args;
+	uint64_t n;
 	if (o->list || (is_known(o->log) && !fs_present(o->log))) {
-		show_entries(a, o->common.json, o->list ? S("") : o->log);
+		show_entries(a, &o->common, o->list ? S("") : o->log);
 		return NULL;
 	}
 	if (!o->log.n)
 		return err_hint(err_new(E_USAGE, "no log is named"),
 			"rocsmith explain build.log, or - for standard input; --list shows what is "
 			"known");
-	if (is_code(o->log) && !fs_present(o->log))
-		return show_code(a, o->log, o->common.json);
+	bool code = o->log.n == 5 && (o->log.p[0] == 'E' || o->log.p[0] == 'e') &&
+		    str_u64(str_sub(o->log, 1, 5), 10, &n);
+	if (code && !fs_present(o->log))
+		return show_code(a, o->log, &o->common);
 	return explain_log(a, o, ret_status);
 }
 

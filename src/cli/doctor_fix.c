@@ -52,14 +52,6 @@ static const struct json_field fixed_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *unknown_id(struct arena *a, struct str id)
-{
-	struct strs ids = rule_ids(a, false);
-	struct str near = suggest(id, &ids);
-	struct err *e = err_new(E_USAGE, "no finding has the id '%.*s'", STR(id));
-	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
-}
-
 /* Reports that the finding has no automatic fix, or that this machine does not have it. */
 static void say_no(const struct doctor_fix *f, const struct machine *m, int *ret_status)
 {
@@ -85,23 +77,6 @@ static bool is_asked(const struct login_request *r, struct str name)
 		if (str_starts(*set, name) && set->n > name.n && set->p[name.n] == '=')
 			return true;
 	return strs_has(&r->unset, name);
-}
-
-static void ask(struct arena *a, const struct rule_actions *actions, struct login_request *r,
-	struct fixed *ret)
-{
-	VEC_EACH (const struct rule_action, x, actions) {
-		struct str name = x->unset, value;
-		bool set = x->set.n && str_cut(x->set, '=', &name, &value);
-		if (!name.n || is_asked(r, name))
-			continue;
-		strs_add(a, set ? &r->set : &r->unset, set ? x->set : name);
-		strs_add(a, &ret->now,
-			set ? str_fmt(a, "export %.*s=%.*s", STR(name), STR(str_shell(a, value)))
-			    : str_fmt(a, "unset %.*s", STR(name)));
-		if (x->fix->tradeoff)
-			strs_put(a, &ret->costs, str_from(x->fix->tradeoff));
-	}
 }
 
 static void show(struct arena *a, const struct fixed *x)
@@ -131,22 +106,34 @@ struct err *doctor_do_fix(
 	struct login_request r = {.id = f->id, .undo = f->undo};
 	struct rule_actions actions;
 	const struct node *facts;
-	if (!rule_find(f->id))
-		return unknown_id(a, f->id);
+	if (!rule_find(f->id)) {
+		struct strs ids = rule_ids(a, false);
+		struct str near = suggest(f->id, &ids);
+		struct err *e = err_new(E_USAGE, "no finding has the id '%.*s'", STR(f->id));
+		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
+	}
 	TRY(facts_of(a, m, &facts));
 	TRY(rules_actions(a, facts, f->id, &actions));
 	if (!f->undo && !actions.n) {
 		say_no(f, m, ret_status);
 		return NULL;
 	}
-	if (!f->undo)
-		ask(a, &actions, &r, &x);
+	VEC_EACH (const struct rule_action, action, &actions) {
+		struct str name = action->unset, value;
+		bool set = action->set.n && str_cut(action->set, '=', &name, &value);
+		if (f->undo || !name.n || is_asked(&r, name))
+			continue;
+		strs_add(a, set ? &r.set : &r.unset, set ? action->set : name);
+		strs_add(a, &x.now,
+			set ? str_fmt(a, "export %.*s=%.*s", STR(name), STR(str_shell(a, value)))
+			    : str_fmt(a, "unset %.*s", STR(name)));
+		if (action->fix->tradeoff)
+			strs_put(a, &x.costs, str_from(action->fix->tradeoff));
+	}
 	TRY(login_plan(a, &r, &x.files));
 	if (!x.dry_run)
 		TRY(login_apply(&x.files));
-	if (f->common->json)
-		out_text(json_document(a, 2, fixed_fields, &x));
-	else
+	if (!show_json(f->common, fixed_fields, &x))
 		show(a, &x);
 	return NULL;
 }
