@@ -1,4 +1,4 @@
-/* The escaping writer of the page, and the format of numbers and sections. */
+/* The escaping writer of the page; see html.h. */
 #include "report/html.h"
 
 void html_text(struct html *h, struct str s)
@@ -41,9 +41,11 @@ void html_open(struct html *h, const char *tag, ...)
 	h->open[h->depth++ % (sizeof(h->open) / sizeof(*h->open))] = tag;
 }
 
-void html_close(struct html *h)
+void html_close(struct html *h, unsigned n)
 {
-	buf_fmt(&h->out, "</%s>\n", h->open[--h->depth % (sizeof(h->open) / sizeof(*h->open))]);
+	while (n--)
+		buf_fmt(&h->out, "</%s>\n",
+			h->open[--h->depth % (sizeof(h->open) / sizeof(*h->open))]);
 }
 
 void html_leaf(struct html *h, struct str text, const char *tag, ...)
@@ -64,27 +66,6 @@ void html_raw(struct html *h, struct str markup)
 const char *html_num(struct html *h, double value)
 {
 	return str_fmt(h->out.a, "%.2f", value).p;
-}
-
-struct str html_bytes(struct html *h, uint64_t n)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	double value = (double)n;
-	size_t unit = 0;
-	for (; value >= 999.95 && unit < 4; unit++)
-		value /= 1000;
-	return str_fmt(h->out.a, unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
-}
-
-struct str html_seconds(struct html *h, double s)
-{
-	if (s > 1e9)
-		return S("over 30 years");
-	if (s >= 60)
-		return str_fmt(h->out.a, "%d min %02d s", (int)s / 60, (int)s % 60);
-	if (s < 0.0995)
-		return str_fmt(h->out.a, s < 0.00995 ? "%.1f ms" : "%.0f ms", s * 1000);
-	return str_fmt(h->out.a, s >= 10 ? "%.1f s" : "%.2f s", s);
 }
 
 void html_section(struct html *h, const char *id, const char *title)

@@ -1,7 +1,7 @@
 /* A writer of HTML and SVG: elements nest by calls; all text and all attribute values are escaped here and
  * nowhere else.
  *
- *     html_open(&h, "td", "class", "num", NULL); html_text(&h, name); html_close(&h);
+ *     html_open(&h, "td", "class", "num", NULL); html_text(&h, name); html_close(&h, 1);
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct html {
 
 /* Attributes are pairs of name and value, both const char *, ended by NULL. */
 void html_open(struct html *h, const char *tag, ...) __attribute__((sentinel));
-void html_close(struct html *h);
+void html_close(struct html *h, unsigned n); /* the innermost n elements */
 /* <tag ...>text</tag> */
 void html_leaf(struct html *h, struct str text, const char *tag, ...) __attribute__((sentinel));
 void html_text(struct html *h, struct str text);
@@ -24,9 +24,6 @@ void html_text(struct html *h, struct str text);
 void html_raw(struct html *h, struct str markup);
 /* A number as an attribute value, with two decimals. */
 const char *html_num(struct html *h, double value);
-/* Texts like "1.3 GB" and "0.42 s", in the arena of h. */
-struct str html_bytes(struct html *h, uint64_t n);
-struct str html_seconds(struct html *h, double s);
 /* Opens a section that begins with a heading and its anchor; html_close() ends it. */
 void html_section(struct html *h, const char *id, const char *title);
 

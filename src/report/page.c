@@ -72,8 +72,7 @@ static void write_head(struct html *h, const struct report *r)
 	html_open(h, "style", NULL);
 	html_raw(h, str_from(style));
 	html_raw(h, str_from(style_more));
-	html_close(h);
-	html_close(h);
+	html_close(h, 2);
 }
 
 static void card(struct html *h, struct str value, const char *what)
@@ -81,7 +80,7 @@ static void card(struct html *h, struct str value, const char *what)
 	html_open(h, "div", NULL);
 	html_leaf(h, value, "b", NULL);
 	html_leaf(h, str_from(what), "span", NULL);
-	html_close(h);
+	html_close(h, 1);
 }
 
 static void write_title(struct html *h, const struct report *r)
@@ -97,19 +96,19 @@ static void write_title(struct html *h, const struct report *r)
 		html_leaf(h, S("failed verification"), "span", "class", "badge fail", NULL);
 	else
 		html_leaf(h, S("not verified"), "span", "class", "badge none", NULL);
-	html_close(h);
+	html_close(h, 1);
 	if (r->wheel.n)
 		html_leaf(h, path_base(r->wheel), "p", "class", "sub", NULL);
 	html_open(h, "div", "class", "cards", NULL);
-	card(h, html_seconds(h, r->seconds), "wall time");
+	card(h, human_seconds(h->out.a, r->seconds), "wall time");
 	if (r->wheel.n)
-		card(h, html_bytes(h, r->bytes), "wheel");
+		card(h, human_bytes(h->out.a, r->bytes), "wheel");
 	card(h, str_fmt(h->out.a, "%zu", r->gpus.n), "GPU targets");
 	card(h, str_fmt(h->out.a, "%zu", r->steps.n), "steps");
 	if (r->kernels)
 		card(h, str_fmt(h->out.a, "%zu of %zu", r->spilling, r->kernels),
 			"kernels spill registers");
-	html_close(h);
+	html_close(h, 1);
 }
 
 struct str report_html(struct arena *a, const struct report *r)
@@ -133,7 +132,6 @@ struct str report_html(struct arena *a, const struct report *r)
 		str_fmt(a, "Made by rocsmith %.*s. Build started %s.",
 			STR(node_text(r->doc, S("rocsmith"), S(""))), started),
 		"footer", NULL);
-	while (h.depth)
-		html_close(&h);
+	html_close(&h, h.depth);
 	return buf_str(&h.out);
 }

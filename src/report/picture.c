@@ -47,7 +47,7 @@ static void rect(struct html *h, struct box b, const char *class, struct str tit
 	html_open(h, "rect", "x", html_num(h, b.x), "y", html_num(h, b.y), "width",
 		html_num(h, b.w), "height", html_num(h, b.h), "rx", "2", "class", class, NULL);
 	html_leaf(h, title, "title", NULL);
-	html_close(h);
+	html_close(h, 1);
 }
 
 static void label(struct html *h, double x, double y, const char *class, struct str text)
@@ -75,20 +75,19 @@ void page_stages(struct html *h, const struct report *r)
 	svg(h, BAR + 8, "wall time per stage");
 	VEC_EACH (const struct report_stage, s, &r->stages) {
 		double w = s->seconds / total * WIDTH;
-		struct str title = str_fmt(
-			h->out.a, "%.*s: %.*s", STR(s->name), STR(html_seconds(h, s->seconds)));
+		struct str title = str_fmt(h->out.a, "%.*s: %.*s", STR(s->name),
+			STR(human_seconds(h->out.a, s->seconds)));
 		rect(h, (struct box){x, 2, w > 1 ? w - 1 : w, BAR}, class_of(s->name), title);
 		x += w;
 	}
-	html_close(h);
+	html_close(h, 1);
 	html_open(h, "ul", "class", "legend", NULL);
 	VEC_EACH (const struct report_stage, s, &r->stages) {
 		legend_item(h, s->name);
-		html_leaf(h, html_seconds(h, s->seconds), "b", NULL);
-		html_close(h);
+		html_leaf(h, human_seconds(h->out.a, s->seconds), "b", NULL);
+		html_close(h, 1);
 	}
-	html_close(h);
-	html_close(h);
+	html_close(h, 2);
 }
 
 /* ---- timeline ---- */
@@ -123,8 +122,9 @@ static void step_box(struct html *h, const struct report *r, const struct report
 	rect(h, b, class_of(s->kind),
 		str_fmt(h->out.a, "%.*s %.*s%s%.*s: %.*s, CPU %.*s, peak %.*s", STR(s->kind),
 			STR(s->name), s->gpu.n ? " for " : "", STR(s->gpu),
-			STR(html_seconds(h, s->seconds)), STR(html_seconds(h, s->cpu)),
-			STR(html_bytes(h, s->memory))));
+			STR(human_seconds(h->out.a, s->seconds)),
+			STR(human_seconds(h->out.a, s->cpu)),
+			STR(human_bytes(h->out.a, s->memory))));
 	struct str text = s->gpu.n ? s->gpu : s->kind;
 	if (w > 8.0 * (double)text.n)
 		label(h, x + 5, b.y + 15, "inbar", text);
@@ -139,9 +139,9 @@ static void kinds_legend(struct html *h, const struct report *r)
 			continue;
 		strs_add(h->out.a, &seen, s->kind);
 		legend_item(h, s->kind);
-		html_close(h);
+		html_close(h, 1);
 	}
-	html_close(h);
+	html_close(h, 1);
 }
 
 void page_timeline(struct html *h, const struct report *r)
@@ -172,9 +172,8 @@ void page_timeline(struct html *h, const struct report *r)
 			last[s->lane] = right;
 			step_box(h, r, s);
 		}
-		html_close(h);
-		html_close(h);
+		html_close(h, 2);
 		kinds_legend(h, r);
 	}
-	html_close(h);
+	html_close(h, 1);
 }

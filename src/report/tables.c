@@ -16,16 +16,8 @@ static void open_table(struct html *h, const char *const *titles)
 		html_leaf(h, str_from(*titles + right), "th", "class", right ? "num" : "", "scope",
 			"col", NULL);
 	}
-	html_close(h);
-	html_close(h);
+	html_close(h, 2);
 	html_open(h, "tbody", NULL);
-}
-
-static void close_table(struct html *h)
-{
-	html_close(h);
-	html_close(h);
-	html_close(h);
 }
 
 /* Adds a row of cells; `kinds` has a letter for each: t (text), n (number) or c (code). */
@@ -38,21 +30,26 @@ static void add_row(struct html *h, const char *kinds, const struct str *cells)
 		} else if (*kinds == 'c') {
 			html_open(h, "td", NULL);
 			html_leaf(h, *cells, "code", NULL);
-			html_close(h);
+			html_close(h, 1);
 		} else {
 			html_leaf(h, *cells, "td", NULL);
 		}
 	}
-	html_close(h);
+	html_close(h, 1);
 }
 
 /* Ends a table, with a line about the rows that were left out. */
-static void close_long_table(struct html *h, size_t left, const char *what)
+static void close_table(struct html *h, size_t left, const char *what)
 {
-	close_table(h);
+	html_close(h, 3);
 	if (left)
 		html_leaf(
 			h, str_fmt(h->out.a, "%zu more %s are not shown.", left, what), "p", NULL);
+}
+
+static struct str text_of(const struct node *map, const char *key)
+{
+	return node_text(map, str_from(key), S(""));
 }
 
 static struct str number_text(struct html *h, uint64_t n)
@@ -73,12 +70,12 @@ void page_gpus(struct html *h, const struct report *r)
 		const struct gpu *gpu = target_read(g->name).gpu;
 		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
 			number_text(h, g->ran), number_text(h, g->cached),
-			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
-			html_bytes(h, g->memory)};
+			human_seconds(h->out.a, g->seconds), human_seconds(h->out.a, g->cpu),
+			human_bytes(h->out.a, g->memory)};
 		add_row(h, "ctnnnnn", cells);
 	}
-	close_table(h);
-	html_close(h);
+	close_table(h, 0, "");
+	html_close(h, 1);
 }
 
 /* ---- kernels ---- */
@@ -92,11 +89,9 @@ static void kernel_rows(struct html *h, const struct node *object, bool spilling
 		if (!*room || (spills > 0) != spilling)
 			continue;
 		--*room;
-		const struct str cells[] = {node_text(k, S("name"), S("")),
-			node_text(object, S("target"), S("")), node_text(k, S("vgprs"), S("")),
-			node_text(k, S("sgprs"), S("")), number_text(h, spills),
-			node_text(k, S("lds"), S("")), node_text(k, S("scratch"), S("")),
-			node_text(k, S("waves"), S(""))};
+		const struct str cells[] = {text_of(k, "name"), text_of(object, "target"),
+			text_of(k, "vgprs"), text_of(k, "sgprs"), number_text(h, spills),
+			text_of(k, "lds"), text_of(k, "scratch"), text_of(k, "waves")};
 		add_row(h, "ccnnnnnn", cells);
 	}
 }
@@ -120,8 +115,8 @@ void page_kernels(struct html *h, const struct report *r)
 		NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
 			NODE_EACH (o, report_member(f, S("objects")))
 				kernel_rows(h, o, spilling, &room);
-	close_long_table(h, r->kernels > ROWS ? r->kernels - ROWS : 0, "kernels");
-	html_close(h);
+	close_table(h, r->kernels > ROWS ? r->kernels - ROWS : 0, "kernels");
+	html_close(h, 1);
 }
 
 /* ---- slowest steps ---- */
@@ -129,53 +124,34 @@ enum { SLOWEST = 12 };
 
 static int by_seconds(const void *x, const void *y)
 {
-	const struct report_step *const *a = x, *const *b = y;
-	return ((*a)->seconds < (*b)->seconds) - ((*a)->seconds > (*b)->seconds);
+	const struct report_step *a = x, *b = y;
+	return (a->seconds < b->seconds) - (a->seconds > b->seconds);
 }
 
 void page_slowest(struct html *h, const struct report *r)
 {
-	const struct report_step **v =
-		arena_array(h->out.a, r->steps.n, sizeof(struct report_step *));
-	size_t n = 0;
+	VEC(struct report_step) ran = {0};
 	VEC_EACH (const struct report_step, s, &r->steps)
 		if (!s->cached)
-			v[n++] = s;
-	if (!n)
+			*VEC_PUSH(h->out.a, &ran) = *s;
+	if (!ran.n)
 		return;
-	qsort((void *)v, n, sizeof(*v), by_seconds);
+	qsort(ran.v, ran.n, sizeof(*ran.v), by_seconds);
 	html_section(h, "slowest", "Slowest steps");
 	static const char *const titles[] = {
 		"Step", "Of", "GPU", ">Time", ">CPU", ">Peak memory", NULL};
 	open_table(h, titles);
-	for (size_t i = 0; i < n && i < SLOWEST; i++) {
-		const struct str cells[] = {v[i]->kind, v[i]->name, v[i]->gpu,
-			html_seconds(h, v[i]->seconds), html_seconds(h, v[i]->cpu),
-			html_bytes(h, v[i]->memory)};
+	for (const struct report_step *s = ran.v; s < ran.v + ran.n && s < ran.v + SLOWEST; s++) {
+		const struct str cells[] = {s->kind, s->name, s->gpu,
+			human_seconds(h->out.a, s->seconds), human_seconds(h->out.a, s->cpu),
+			human_bytes(h->out.a, s->memory)};
 		add_row(h, "tttnnn", cells);
 	}
-	close_table(h);
-	html_close(h);
+	close_table(h, 0, "");
+	html_close(h, 1);
 }
 
 /* ---- device code ---- */
-/* Adds a row for each code object of a file while there is room; returns the number of those left out. */
-static size_t file_rows(struct html *h, const struct node *f, size_t *room)
-{
-	const struct node *objects = report_member(f, S("objects"));
-	size_t n = objects->n, shown = n < *room ? n : *room;
-	for (size_t i = 0; i < shown; i++) {
-		const struct node *o = &objects->v[i];
-		const struct str cells[] = {node_text(f, S("path"), S("")),
-			node_text(o, S("target"), S("")), node_text(o, S("encoding"), S("")),
-			node_text(o, S("kernels"), S("")), html_bytes(h, node_u64(o, S("size"), 0)),
-			html_bytes(h, node_u64(o, S("stored"), 0))};
-		add_row(h, "tctnnn", cells);
-	}
-	*room -= shown;
-	return n - shown;
-}
-
 void page_code(struct html *h, const struct report *r)
 {
 	const struct node *inspect = report_member(r->doc, S("inspect"));
@@ -191,89 +167,94 @@ void page_code(struct html *h, const struct report *r)
 			html_leaf(h, gpu->text, "code", NULL);
 			html_text(h, S(" "));
 		}
-		html_close(h);
+		html_close(h, 1);
 	}
 	static const char *const titles[] = {
 		"File", "Target", "Encoding", ">Kernels", ">Size", ">Stored", NULL};
 	open_table(h, titles);
 	size_t room = ROWS, left = 0;
-	NODE_EACH (f, files)
-		left += file_rows(h, f, &room);
-	close_long_table(h, left, "objects");
-	html_close(h);
+	NODE_EACH (f, files) {
+		NODE_EACH (o, report_member(f, S("objects"))) {
+			if (!room) {
+				left++;
+				continue;
+			}
+			room--;
+			const struct str cells[] = {text_of(f, "path"), text_of(o, "target"),
+				text_of(o, "encoding"), text_of(o, "kernels"),
+				human_bytes(h->out.a, node_u64(o, S("size"), 0)),
+				human_bytes(h->out.a, node_u64(o, S("stored"), 0))};
+			add_row(h, "tctnnn", cells);
+		}
+	}
+	close_table(h, left, "objects");
+	html_close(h, 1);
 }
 
 /* ---- verdict ---- */
-static void add_findings(struct html *h, const struct node *list)
+/* The rest of a section: a text, and the findings of a list. */
+static void findings_section(struct html *h, struct str text, const struct node *list)
 {
-	if (!list || !list->n)
-		return;
-	html_open(h, "ul", "class", "findings", NULL);
-	NODE_EACH (f, list) {
-		struct str severity = node_text(f, S("severity"), S("info"));
-		struct str path = node_text(f, S("path"), S(""));
-		html_open(h, "li", NULL);
-		html_leaf(h, severity, "span", "class",
-			str_fmt(h->out.a, "tag %.*s", STR(severity)).p, NULL);
-		html_text(h, node_text(f, S("message"), S("")));
-		html_text(h, S(" "));
-		html_leaf(h, node_text(f, S("id"), S("")), "code", NULL);
-		if (path.n)
-			html_leaf(h, path, "small", NULL);
-		html_close(h);
-	}
-	html_close(h);
-}
-
-/* A section with a text and the findings at a key of the object. */
-static void findings_section(struct html *h, const char *const *title, struct str text,
-	const struct node *object, const char *key)
-{
-	html_section(h, title[0], title[1]);
 	html_leaf(h, text, "p", NULL);
-	add_findings(h, node_get(object, str_from(key)));
-	html_close(h);
+	if (list && list->n) {
+		html_open(h, "ul", "class", "findings", NULL);
+		NODE_EACH (f, list) {
+			struct str severity = node_text(f, S("severity"), S("info"));
+			struct str path = text_of(f, "path");
+			html_open(h, "li", NULL);
+			html_leaf(h, severity, "span", "class",
+				str_fmt(h->out.a, "tag %.*s", STR(severity)).p, NULL);
+			html_text(h, text_of(f, "message"));
+			html_text(h, S(" "));
+			html_leaf(h, text_of(f, "id"), "code", NULL);
+			if (path.n)
+				html_leaf(h, path, "small", NULL);
+			html_close(h, 1);
+		}
+		html_close(h, 1);
+	}
+	html_close(h, 1);
 }
 
 void page_findings(struct html *h, const struct report *r)
 {
-	static const char *const title[] = {"verdict", "Verdict"};
-	static const char proved[] = "Proved, from the finished wheel and without a GPU: the "
-				     "archive is sound, and RECORD has every file "
-				     "with its hash and size; METADATA, WHEEL and the file name "
-				     "agree; the tags are true: processor, C "
-				     "library and Python are what the machine code asks for; each "
-				     "library that is needed is in the wheel "
-				     "or comes from the system, Python, ROCm or another package; "
-				     "device code is there for each GPU that "
-				     "was asked for. Not proved: that the kernels compute what "
-				     "they should. That takes a GPU.";
+	static const char proved[] =
+		"Proved, from the finished wheel and without a GPU: the archive is sound, and "
+		"RECORD has every file with its hash and size; METADATA, WHEEL and the file name "
+		"agree; the tags are true: processor, C library and Python are what the machine "
+		"code asks for; each library that is needed is in the wheel or comes from the "
+		"system, Python, ROCm or another package; device code is there for each GPU that "
+		"was asked for. Not proved: that the kernels compute what they should. That takes "
+		"a GPU.";
 	const struct node *wheels = report_member(report_member(r->doc, S("verify")), S("wheels"));
 	bool pass = str_eq(r->verdict, S("pass"));
-	if (wheels->n)
-		findings_section(h, title,
-			pass ? str_from(proved) : S("The wheel failed verification."), wheels->v,
-			"findings");
+	if (!wheels->n)
+		return;
+	html_section(h, "verdict", "Verdict");
+	findings_section(h, pass ? str_from(proved) : S("The wheel failed verification."),
+		node_get(wheels->v, S("findings")));
 }
 
 void page_translation(struct html *h, const struct report *r)
 {
-	static const char *const title[] = {"translation", "Translation from CUDA to HIP"};
+	const struct node *findings = report_member(r->doc, S("findings"));
 	uint64_t edits = node_u64(r->doc, S("translated"), 0);
-	size_t n = report_member(r->doc, S("findings"))->n;
-	if (edits || n)
-		findings_section(h, title,
-			str_fmt(h->out.a, "Replacements in the sources: %llu. Findings: %zu.",
-				(unsigned long long)edits, n),
-			r->doc, "findings");
+	if (!edits && !findings->n)
+		return;
+	html_section(h, "translation", "Translation from CUDA to HIP");
+	findings_section(h,
+		str_fmt(h->out.a, "Replacements in the sources: %llu. Findings: %zu.",
+			(unsigned long long)edits, findings->n),
+		findings);
 }
 
 void page_warnings(struct html *h, const struct report *r)
 {
-	static const char *const title[] = {"warnings", "Warnings of the compiler"};
-	if (r->warnings)
-		findings_section(h, title, str_fmt(h->out.a, "%zu, each place once.", r->warnings),
-			r->doc, "warnings");
+	if (!r->warnings)
+		return;
+	html_section(h, "warnings", "Warnings of the compiler");
+	findings_section(h, str_fmt(h->out.a, "%zu, each place once.", r->warnings),
+		node_get(r->doc, S("warnings")));
 }
 
 void page_failure(struct html *h, const struct report *r)
@@ -288,18 +269,18 @@ void page_failure(struct html *h, const struct report *r)
 		html_text(h, S(" "));
 	}
 	html_text(h, r->error);
-	html_close(h);
+	html_close(h, 1);
 	if (r->failed.n) {
 		html_leaf(h, S("Steps that failed, or were stopped by the failure:"), "p", NULL);
 		open_table(h, titles);
 		VEC_EACH (const struct report_step, s, &r->failed) {
 			const struct str cells[] = {
-				s->kind, s->name, s->gpu, html_seconds(h, s->seconds)};
+				s->kind, s->name, s->gpu, human_seconds(h->out.a, s->seconds)};
 			add_row(h, "tccn", cells);
 		}
-		close_table(h);
+		close_table(h, 0, "");
 	}
-	html_close(h);
+	html_close(h, 1);
 }
 
 /* ---- the wheel ---- */
@@ -312,21 +293,21 @@ void page_wheel(struct html *h, const struct report *r)
 	html_section(h, "wheel", "Wheel");
 	html_open(h, "p", NULL);
 	html_leaf(h, path_base(r->wheel), "code", NULL);
-	html_text(h, str_fmt(h->out.a, " %.*s", STR(html_bytes(h, r->bytes))));
+	html_text(h, str_fmt(h->out.a, " %.*s", STR(human_bytes(h->out.a, r->bytes))));
 	if (r->sha256.n) {
 		html_text(h, S(", SHA-256 "));
 		html_leaf(h, r->sha256, "code", "class", "hash", NULL);
 	}
-	html_close(h);
-	html_leaf(h, node_text(r->doc, S("platform_why"), S("")), "p", NULL);
+	html_close(h, 1);
+	html_leaf(h, text_of(r->doc, "platform_why"), "p", NULL);
 	open_table(h, titles);
 	for (size_t i = 0; i < files->n && i < ROWS; i++) {
-		const struct str cells[] = {node_text(&files->v[i], S("path"), S("")),
-			html_bytes(h, node_u64(&files->v[i], S("size"), 0))};
+		const struct str cells[] = {text_of(&files->v[i], "path"),
+			human_bytes(h->out.a, node_u64(&files->v[i], S("size"), 0))};
 		add_row(h, "cn", cells);
 	}
-	close_long_table(h, files->n > ROWS ? files->n - ROWS : 0, "files");
-	html_close(h);
+	close_table(h, files->n > ROWS ? files->n - ROWS : 0, "files");
+	html_close(h, 1);
 }
 
 /* ---- plan and facts: any document as nested tables ---- */
@@ -361,9 +342,9 @@ static void add_tree(struct html *h, const struct node *n, unsigned depth)
 			html_leaf(h, it->key, "dt", NULL);
 		html_open(h, "dd", NULL);
 		add_tree(h, it, depth + 1);
-		html_close(h);
+		html_close(h, 1);
 	}
-	html_close(h);
+	html_close(h, 1);
 }
 
 static void add_details(struct html *h, const struct node *n, const char *title)
@@ -371,7 +352,7 @@ static void add_details(struct html *h, const struct node *n, const char *title)
 	html_open(h, "details", NULL);
 	html_leaf(h, str_from(title), "summary", NULL);
 	add_tree(h, n, 0);
-	html_close(h);
+	html_close(h, 1);
 }
 
 /* Adds a table of the choices in a list, with their reasons. */
@@ -382,11 +363,11 @@ static void add_choices(struct html *h, const struct node *list, const char *sub
 		return;
 	open_table(h, titles);
 	NODE_EACH (it, list) {
-		const struct str cells[] = {node_text(it, str_from(subject), S("")),
-			node_text(it, S("choice"), S("")), node_text(it, S("why"), S(""))};
+		const struct str cells[] = {
+			text_of(it, subject), text_of(it, "choice"), text_of(it, "why")};
 		add_row(h, "ttt", cells);
 	}
-	close_table(h);
+	close_table(h, 0, "");
 }
 
 void page_plan(struct html *h, const struct report *r)
@@ -398,7 +379,7 @@ void page_plan(struct html *h, const struct report *r)
 	add_choices(h, node_get(plan, S("features")), "name");
 	add_choices(h, node_get(plan, S("reasons")), "subject");
 	add_details(h, plan, "The whole plan");
-	html_close(h);
+	html_close(h, 1);
 }
 
 void page_facts(struct html *h, const struct report *r)
@@ -411,5 +392,5 @@ void page_facts(struct html *h, const struct report *r)
 		add_details(h, sdk, "SDK");
 	if (facts)
 		add_details(h, facts, "The machine that built it");
-	html_close(h);
+	html_close(h, 1);
 }
