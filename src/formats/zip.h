@@ -50,6 +50,9 @@ MUST_USE struct err *zip_read(struct arena *a, const struct zip *z, const struct
 typedef struct err *zip_fn(void *user, const void *p, size_t n, bool *stop);
 MUST_USE struct err *zip_stream(
 	const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user);
+/* Reads up to n bytes from the content's beginning; a large member is not read any further, and not checked. */
+MUST_USE struct err *zip_peek(
+	const struct zip *z, const struct zip_member *m, void *p, size_t n, size_t *ret_n);
 /* Random access without a temporary file. A stored member is read in place. A deflated one is unpacked, checked and
  * passed to fn (may be NULL) once, as by zip_stream(). Later reads unpack again, a block (1 MiB, or a 384th of the
  * member) at a time: cheap for reading forward, or at a few places. Memory: at most 33 MiB, four blocks, and 16 MiB

@@ -182,6 +182,30 @@ struct err *zip_stream(const struct zip *z, const struct zip_member *m, zip_fn *
 	return stop ? NULL : inflater_end(f);
 }
 
+struct zip_head {
+	char *p;
+	size_t n, room;
+};
+
+static struct err *take_head(void *user, const void *p, size_t n, bool *stop)
+{
+	struct zip_head *head = user;
+	n = n < head->room - head->n ? n : head->room - head->n;
+	memcpy(head->p + head->n, p, n);
+	head->n += n;
+	*stop = head->n == head->room;
+	return NULL;
+}
+
+struct err *zip_peek(
+	const struct zip *z, const struct zip_member *m, void *p, size_t n, size_t *ret_n)
+{
+	struct zip_head head = {.p = p, .room = n};
+	struct err *e = zip_stream(z, m, take_head, &head);
+	*ret_n = head.n;
+	return e;
+}
+
 /* ---- random access ---- */
 
 struct err *zip_sink_write(struct zip_sink *s, const void *p, size_t n)

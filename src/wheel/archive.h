@@ -52,6 +52,10 @@ typedef struct err *wheel_take(
 MUST_USE struct err *wheel_check(
 	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user);
 
+/* Writes the content of a member to the file `path`. */
+MUST_USE struct err *wheel_extract(
+	const struct zip *z, const struct zip_member *m, struct str path);
+
 struct wheel_inputs {
 	struct zip_input *v;
 	size_t n, cap;
@@ -99,6 +103,10 @@ MUST_USE struct err *wheel_pack(
 /* Members keep their compressed bytes. Another version changes METADATA and the names of the dist-info and data folders. */
 MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
+/* The text of WHEEL for a name; pure: of Root-Is-Purelib. */
+struct str wheel_text(struct arena *a, const struct wheel_name *n, struct str pure);
+/* Adds its lines for the build number and the tags. */
+void wheel_add_tags(struct buf *b, const struct wheel_name *n);
 /* A member's name after OLD.dist-info and OLD.data are renamed to NOW.dist-info and NOW.data. */
 struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now);
 /* The path at which an installer puts a member, below site-packages: "torch/x.so" for

@@ -60,6 +60,25 @@ static bool is_spdx(struct arena *a, struct str license)
 	return words.n % 2 == 1;
 }
 
+void wheel_add_tags(struct buf *b, const struct wheel_name *n)
+{
+	ARENA(tmp);
+	struct strs tags = wheel_tags(&tmp, n);
+	if (n->build.n)
+		buf_fmt(b, "Build: %.*s\n", STR(n->build));
+	VEC_EACH (const struct str, tag, &tags)
+		buf_fmt(b, "Tag: %.*s\n", STR(*tag));
+}
+
+struct str wheel_text(struct arena *a, const struct wheel_name *n, struct str pure)
+{
+	BUF(b, a);
+	buf_fmt(&b, "Wheel-Version: 1.0\nGenerator: rocsmith " ROCSMITH_VERSION "\n");
+	buf_fmt(&b, "Root-Is-Purelib: %.*s\n", STR(pure));
+	wheel_add_tags(&b, n);
+	return buf_str(&b);
+}
+
 static struct err *metadata(struct build *w, struct str version, struct str *ret)
 {
 	BUF(b, w->a);
@@ -173,13 +192,7 @@ struct err *wheel_build(
 		*VEC_PUSH(a, &w.inputs) =
 			input_of(f, str_fmt(a, "%.*s/%.*s", STR(w.info), STR(f->name)));
 	add_text(&w, "METADATA", text);
-	BUF(tags, a);
-	buf_fmt(&tags, "Wheel-Version: 1.0\nGenerator: rocsmith " ROCSMITH_VERSION "\n");
-	buf_fmt(&tags, "Root-Is-Purelib: %s\n", w.pure ? "true" : "false");
-	struct strs all = wheel_tags(a, &w.name);
-	VEC_EACH (const struct str, tag, &all)
-		buf_fmt(&tags, "Tag: %.*s\n", STR(*tag));
-	add_text(&w, "WHEEL", buf_str(&tags));
+	add_text(&w, "WHEEL", wheel_text(a, &w.name, w.pure ? S("true") : S("false")));
 	TRY(add_sbom(&w));
 	TRY(fs_mkdirs(dir));
 	struct zip_writer zip = {

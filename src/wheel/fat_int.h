@@ -7,7 +7,7 @@
 
 struct fat_lib {              /* an ELF file of the new wheel */
 	struct str site;      /* its installed path below site-packages; "" elsewhere */
-	size_t input;         /* index in fat.inputs */
+	size_t input;         /* index in fat.x.in */
 	struct wheel_elf elf; /* needed libraries are listed by their new names */
 	bool sdk;
 	struct elf_changes changes; /* new names of needed libraries, and search paths */
@@ -21,8 +21,8 @@ struct fat {
 	const struct fat_request *q;
 	struct fat_report *r;
 	struct wheel w;
+	struct rewrite x; /* x.in grows by what comes from the SDK */
 	struct progress *progress;
-	struct wheel_inputs inputs;
 	struct str root; /* real path of the SDK */
 	bool windows;
 	struct str folder; /* folder in the wheel that gets the SDK's libraries */
@@ -38,4 +38,4 @@ const char *fat_alias_of(struct str library, size_t *i);
 /* The ELF file of that name: opening it loads the library, which lies beside it. machine: e_machine of both. */
 struct str fat_alias(struct arena *a, uint16_t machine, struct str name, struct str library);
 /* fat_find.c: adds the libraries and files of the SDK that belong to the wheel. */
-MUST_USE struct err *fat_find(struct fat *f);
+MUST_USE struct err *fat_find(struct fat *fat);

@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-enum { ALIGN = 4096 }; /* alignment of objects in their bundle */
-
 struct merge_source { /* one of the wheels */
 	struct wheel w;
 	struct split_part part;
@@ -21,6 +19,9 @@ struct merge_source { /* one of the wheels */
 struct merge_copy { /* a member in one of the wheels */
 	struct merge_source *from;
 	const struct wheel_member *m;
+	struct bytes src; /* its content and its plan, while it is open */
+	int fd;
+	struct slim_plan p;
 };
 
 struct merge_member { /* a member of the result */
@@ -41,12 +42,21 @@ struct merging {
 	struct merge_done *done;
 	struct merge_source *v, *first;
 	struct merge_source *host; /* NULL: all are whole wheels */
+	bool kpack;                /* the host part's device code is in archives */
 	struct map names;          /* member name -> struct merge_member */
 	struct budget budget;      /* the cost of reading all contents */
 	VEC(struct merge_archive *) archives;
 };
 
-/* ---- checking that the wheels belong together ---- */
+/* ---- the wheels and their members ---- */
+
+static bool has_archives(const struct wheel *w)
+{
+	VEC_EACH (const struct wheel_member, m, &w->members)
+		if (str_ends(m->zip->name, S(SPLIT_ARCHIVE)))
+			return true;
+	return false;
+}
 
 static struct err *open_sources(struct merging *k)
 {
@@ -60,7 +70,7 @@ static struct err *open_sources(struct merging *k)
 			TRY(wheel_check(&s->w, k->q->jobs, "Checking", NULL, NULL));
 		size += s->w.size;
 		part = part || s->is_part;
-		archives = archives || split_has_archives(&s->w);
+		archives = archives || has_archives(&s->w);
 	}
 	for (size_t i = 0; i < k->q->from.n; i++) {
 		struct merge_source *s = &k->v[i];
@@ -73,6 +83,7 @@ static struct err *open_sources(struct merging *k)
 		k->host = host ? s : k->host;
 	}
 	k->first = k->host ? k->host : k->v;
+	k->kpack = k->host && str_eq(k->host->part.format, S("kpack"));
 	budget_set(&k->budget, size);
 	return NULL;
 }
@@ -98,44 +109,29 @@ static struct err *check_parts(struct merging *k)
 		if (!k->host && !str_eq(path_base(s->w.zip.path), path_base(first->w.zip.path)))
 			return stranger(s, "it has another name than the first one");
 	}
-	bool whole = k->host && split_has_archives(&k->host->w);
+	bool whole = k->host && has_archives(&k->host->w);
 	return k->q->from.n > 1 || whole ? NULL
 					 : err_new(E_USAGE, "'merge' needs two wheels or more");
 }
 
-/* ---- members ---- */
-
-static bool is_kpack(const struct merging *k)
-{
-	return k->host && str_eq(k->host->part.format, S("kpack"));
-}
-
-static struct err *add_archive(
-	struct merging *k, struct merge_source *s, const struct wheel_member *m)
-{
-	struct merge_archive *x = NEW(k->a, struct merge_archive);
-	*x = (struct merge_archive){.name = m->zip->name, .fd = -1};
-	*VEC_PUSH(k->a, &k->archives) = x;
-	TRY(zip_src(&s->w.zip, m->zip, &x->src, &x->fd));
-	x->src.budget = &k->budget;
-	TRY_CTX(kpack_open(k->a, &x->src, &x->k), "cannot read '%.*s' of '%.*s'", STR(x->name),
-		STR(path_base(s->w.zip.path)));
-	return NULL;
-}
-
 static struct err *list_members(struct merging *k, struct merge_source *s)
 {
-	bool device = k->host && s != k->host;
 	VEC_EACH (const struct wheel_member, m, &s->w.members) {
 		struct str base = path_base(m->zip->name),
 			   name = wheel_renamed(k->a, m->zip->name, dist_stem(s->w.info),
 				   dist_stem(k->first->w.info));
 		bool info = path_is_below(name, k->first->w.info);
 		bool ours = info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(CUT_LIST)));
-		if (!m->sha256.n || (info && device) || ours)
+		if (!m->sha256.n || (info && k->host && s != k->host) || ours)
 			continue;
-		if (is_kpack(k) && str_ends(name, S(SPLIT_ARCHIVE))) {
-			TRY(add_archive(k, s, m));
+		if (k->kpack && str_ends(name, S(SPLIT_ARCHIVE))) {
+			struct merge_archive *x = NEW(k->a, struct merge_archive);
+			*x = (struct merge_archive){.name = m->zip->name, .fd = -1};
+			*VEC_PUSH(k->a, &k->archives) = x;
+			TRY(zip_src(&s->w.zip, m->zip, &x->src, &x->fd));
+			x->src.budget = &k->budget;
+			TRY_CTX(kpack_open(k->a, &x->src, &x->k), "cannot read '%.*s' of '%.*s'",
+				STR(x->name), STR(path_base(s->w.zip.path)));
 			continue;
 		}
 		struct merge_member *x = map_get(&k->names, name);
@@ -144,7 +140,7 @@ static struct err *list_members(struct merging *k, struct merge_source *s)
 			x->name = name;
 			map_put(&k->names, name, x);
 		}
-		*VEC_PUSH(k->a, &x->copies) = (struct merge_copy){s, m};
+		*VEC_PUSH(k->a, &x->copies) = (struct merge_copy){.from = s, .m = m, .fd = -1};
 	}
 	return NULL;
 }
@@ -162,7 +158,9 @@ struct joining {
 	struct zip_sink sink;
 	struct map objects; /* "BUNDLE ID" -> struct merge_object */
 	struct hash *hash;
-	uint64_t from; /* offset of the current object */
+	uint64_t from;         /* offset of the current object */
+	size_t bundle;         /* of the object that is read from an archive */
+	struct bundle_entry e; /* the same */
 	VEC(struct slim_object) v;
 };
 
@@ -188,10 +186,11 @@ static void add_object(struct joining *j, struct slim_object object, struct str 
 static struct err *take_object(void *user, size_t bundle, const struct bundle_entry *e,
 	const struct str *piece, uint64_t at)
 {
+	enum { ALIGN = 4096 }; /* alignment of objects in their bundle */
 	struct joining *j = user;
 	if (!at) {
 		j->hash = hash_new(HASH_SHA256);
-		j->from = j->sink.at = (j->sink.at + ALIGN - 1) / ALIGN * ALIGN;
+		j->from = j->sink.at = round_up(j->sink.at, ALIGN);
 	}
 	hash_add(j->hash, piece->p, piece->n);
 	TRY(zip_sink_write(&j->sink, piece->p, piece->n));
@@ -215,19 +214,30 @@ static struct err *take_object(void *user, size_t bundle, const struct bundle_en
 				 STR(e->target), bundle);
 }
 
-struct merge_plan { /* a copy, opened */
-	struct bytes src;
-	int fd;
-	struct slim_plan p;
-};
-
-/* Lists the objects in the order of the new tables: the entries of the first copy, then those that only others have. */
-static void list_objects(struct joining *j, const struct merge_plan *v, size_t n)
+/* Makes the file from a host part (or none) and the objects of the scratch file. */
+static struct err *fill_objects(struct joining *j, struct slim_fill *f, struct str path)
 {
+	TRY(zip_sink_write(&j->sink, "", 0)); /* there may be no object */
+	struct bytes content = bytes_fd(j->sink.fd, j->sink.at);
+	f->content = &content;
+	f->v = j->v.v;
+	f->n = j->v.n;
+	return slim_fill(j->a, f, path);
+}
+
+/* Fills the host part of the first copy with the objects of all copies, in the order of the new tables: the entries of
+ * the first copy, then those that only others have. */
+static struct err *fill_copies(struct joining *j, const struct merge_member *x, struct str path)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct slim_plan *first = &x->copies.v[0].p;
+	struct stat st;
 	MAP(seen, j->a);
-	for (size_t i = 0; i < n * v[0].p.bundles.n; i++) {
-		size_t number = i / n;
-		const struct bundle *b = &v[i % n].p.bundles.v[number].old;
+	VEC_EACH (struct merge_copy, c, &x->copies)
+		TRY(slim_objects(&c->p, take_object, j));
+	for (size_t i = 0; i < x->copies.n * first->bundles.n; i++) {
+		size_t number = i / x->copies.n;
+		const struct bundle *b = &x->copies.v[i % x->copies.n].p.bundles.v[number].old;
 		VEC_EACH (const struct bundle_entry, e, &b->entries) {
 			struct str key = key_of(j, number, e->id);
 			const struct merge_object *o = map_get(&j->objects, key);
@@ -236,103 +246,65 @@ static void list_objects(struct joining *j, const struct merge_plan *v, size_t n
 				add_object(j, now, e->target);
 		}
 	}
-}
-
-static struct err *open_copies(
-	struct joining *j, const struct merge_member *x, struct merge_plan *v)
-{
-	static const struct slim_keep none = {.none = true};
-	for (size_t i = 0; i < x->copies.n; i++) {
-		struct merge_plan *o = &v[i];
-		const struct merge_copy *c = &x->copies.v[i];
-		TRY(zip_src(&c->from->w.zip, c->m->zip, &o->src, &o->fd));
-		o->src.budget = &j->k->budget;
-		TRY(slim_read(j->a, &o->src, &none, &o->p));
-		if (!o->p.bundles.n)
-			return err_new(E_WHEEL,
-				"it is not the same in all wheels, and has no device code");
-		TRY_CTX(slim_same_host(&v[0].p, &o->p), "'%.*s' and '%.*s' do not belong together",
-			STR(x->copies.v[0].from->w.zip.path), STR(c->from->w.zip.path));
-	}
-	return NULL;
-}
-
-/* Fills the host part of the first copy with the objects of all copies. */
-static struct err *fill_copies(struct joining *j, struct merge_plan *v, size_t n, struct str path)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	struct stat st;
-	struct bytes host, content;
-	struct slim_fill f = {.content = &content,
-		.bundles = v[0].p.bundles.n,
-		.encoding = v[0].p.bundles.v[0].old.encoding};
-	for (size_t i = 0; i < n; i++)
-		TRY(slim_objects(&v[i].p, take_object, j));
-	list_objects(j, v, n);
-	f.v = j->v.v;
-	f.n = j->v.n;
-	TRY(zip_sink_write(&j->sink, "", 0));
-	content = bytes_fd(j->sink.fd, j->sink.at);
-	if (!v[0].p.elf.src)
-		return slim_fill(j->a, &f, path);
+	struct slim_fill f = {
+		.bundles = first->bundles.n, .encoding = first->bundles.v[0].old.encoding};
+	if (!first->elf.src)
+		return fill_objects(j, &f, path);
 	struct str part = str_fmt(j->a, "%.*s.host", STR(path));
-	slim_mark(&v[0].p, S("a mark for all bundles"));
-	TRY(slim_save(&v[0].p, part, 0644));
+	slim_mark(first, S("a mark for all bundles"));
+	TRY(slim_save(first, part, 0644));
 	TRY(fs_stat(part, &st));
 	TRY(fs_open(part, &fd));
-	host = bytes_fd(fd, (uint64_t)st.st_size);
+	struct bytes host = bytes_fd(fd, (uint64_t)st.st_size);
 	f.host = &host;
-	TRY(slim_fill(j->a, &f, path));
+	TRY(fill_objects(j, &f, path));
 	return fs_remove(part);
 }
 
-static struct err *join_copies(struct merging *k, const struct merge_member *x, struct str path)
+/* Opens the copies, which must be the same but for device code, and puts them together. */
+static struct err *join_copies(struct joining *j, const struct merge_member *x, struct str path)
 {
-	ARENA(tmp);
-	CLEANUP(joining_done)
-	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .objects.a = &tmp};
-	struct merge_plan *v = arena_array(&tmp, x->copies.n, sizeof(*v));
-	for (size_t i = 0; i < x->copies.n; i++)
-		v[i].fd = -1;
-	struct err *e = open_copies(&j, x, v);
-	if (!e && !fs_writes_forbidden())
-		e = fill_copies(&j, v, x->copies.n, path);
-	for (size_t i = 0; i < x->copies.n; i++)
-		fd_closep(&v[i].fd);
-	return e;
+	static const struct slim_keep none = {.none = true};
+	const struct merge_copy *first = x->copies.v;
+	VEC_EACH (struct merge_copy, c, &x->copies) {
+		TRY(zip_src(&c->from->w.zip, c->m->zip, &c->src, &c->fd));
+		c->src.budget = &j->k->budget;
+		TRY(slim_read(j->a, &c->src, &none, &c->p));
+		if (!c->p.bundles.n)
+			return err_new(E_WHEEL,
+				"it is not the same in all wheels, and has no device code");
+		TRY_CTX(slim_same_host(&first->p, &c->p),
+			"'%.*s' and '%.*s' do not belong together", STR(first->from->w.zip.path),
+			STR(c->from->w.zip.path));
+	}
+	return fs_writes_forbidden() ? NULL : fill_copies(j, x, path);
 }
 
 /* ---- a host part and archives ---- */
 
-struct archived { /* an object that is being read from an archive */
-	struct joining *j;
-	size_t bundle;
-	struct bundle_entry e;
-};
-
 static struct err *take_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
 {
-	struct archived *r = user;
+	struct joining *j = user;
 	struct str piece = {p, n};
 	(void)stop;
-	return take_object(r->j, r->bundle, &r->e, &piece, at);
+	return take_object(j, j->bundle, &j->e, &piece, at);
 }
 
 static struct err *read_archive(struct joining *j, const struct merge_archive *x, struct str name)
 {
 	VEC_EACH (const struct kpack_object, o, &x->k.objects) {
-		struct archived r = {.j = j, .bundle = o->index};
 		if (!str_eq(o->path, name) || !o->size)
 			continue;
-		r.e = (struct bundle_entry){.target = o->target, .size = o->size};
-		r.e.id = str_fmt(j->a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(o->target));
-		struct str key = key_of(j, r.bundle, r.e.id);
+		j->bundle = o->index;
+		j->e = (struct bundle_entry){.target = o->target, .size = o->size};
+		j->e.id = str_fmt(j->a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(o->target));
+		struct str key = key_of(j, o->index, j->e.id);
 		bool known = map_has(&j->objects, key);
-		TRY_CTX(kpack_read(&x->src, &x->k, o, take_piece, &r),
+		TRY_CTX(kpack_read(&x->src, &x->k, o, take_piece, j),
 			"cannot read %.*s#%u of '%.*s'", STR(o->path), o->index, STR(x->name));
 		const struct merge_object *now = map_get(&j->objects, key);
 		if (!known && now)
-			add_object(j, (struct slim_object){o->index, r.e.id, now->at, o->size},
+			add_object(j, (struct slim_object){o->index, j->e.id, now->at, o->size},
 				o->target);
 	}
 	return NULL;
@@ -345,52 +317,39 @@ static int by_bundle(const void *x, const void *y)
 				      : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Lists the bundles for which no archive has any code in done->missing. Both lists are sorted. */
-static void note_missing(struct joining *j, const struct kpack_host *x)
-{
-	struct merging *k = j->k;
-	size_t i = 0;
-	VEC_EACH (const uint32_t, n, &x->indexes) {
-		while (i < j->v.n && j->v.v[i].bundle < *n)
-			i++;
-		if (i == j->v.n || j->v.v[i].bundle != *n)
-			strs_add(k->a, &k->done->missing,
-				str_fmt(k->a, "%.*s#%u", STR(x->name), *n));
-	}
-}
-
-static struct err *join_archives(struct merging *k, const struct split_member *m,
+/* Bundles for which no archive has any code are listed in done->missing. */
+static struct err *join_archives(struct joining *j, const struct split_member *m,
 	const struct zip_input *in, struct str path)
 {
-	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = -1;
-	CLEANUP(joining_done)
-	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .objects.a = &tmp};
-	struct bytes host, content;
+	struct merging *k = j->k;
+	struct bytes host;
 	struct elf e;
 	struct kpack_host x;
+	size_t i = 0;
 	TRY(zip_src(in->zip, in->member, &host, &fd));
 	if (fs_writes_forbidden())
 		return NULL;
-	TRY(elf_open_head(&tmp, &host, &e));
-	TRY(kpack_host_read(&tmp, &host, &x));
+	TRY(elf_open_head(j->a, &host, &e));
+	TRY(kpack_host_read(j->a, &host, &x));
 	if (!x.name.n)
 		return err_new(E_WHEEL, "it names no kpack archive");
-	for (size_t i = 0; i < k->archives.n; i++)
-		TRY(read_archive(&j, k->archives.v[i], x.name));
-	if (j.v.n)
-		qsort(j.v.v, j.v.n, sizeof(*j.v.v), by_bundle);
-	note_missing(&j, &x);
-	TRY(zip_sink_write(&j.sink, "", 0));
-	content = bytes_fd(j.sink.fd, j.sink.at);
-	const struct slim_fill f = {.host = &host,
-		.content = &content,
-		.v = j.v.v,
-		.n = j.v.n,
+	for (size_t n = 0; n < k->archives.n; n++)
+		TRY(read_archive(j, k->archives.v[n], x.name));
+	if (j->v.n)
+		qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);
+	VEC_EACH (const uint32_t, n, &x.indexes) { /* sorted, too */
+		while (i < j->v.n && j->v.v[i].bundle < *n)
+			i++;
+		if (i == j->v.n || j->v.v[i].bundle != *n)
+			strs_add(
+				k->a, &k->done->missing, str_fmt(k->a, "%.*s#%u", STR(x.name), *n));
+	}
+	struct slim_fill f = {.host = &host,
 		.first = e.machine == ELF_AARCH64 ? S("host-aarch64-unknown-linux-gnu-")
 						  : S("host-x86_64-unknown-linux-gnu-"),
 		.encoding = split_encoding(m->encoding)};
-	return slim_fill(&tmp, &f, path);
+	return fill_objects(j, &f, path);
 }
 
 /* ---- the result ---- */
@@ -399,7 +358,7 @@ static struct err *join_archives(struct merging *k, const struct split_member *m
 static struct err *restore_metadata(struct merging *k, struct zip_input *in)
 {
 	struct str text, more = k->host->part.headers;
-	TRY(zip_read(k->a, &k->host->w.zip, in->member, WHEEL_TEXT, &text));
+	TRY(zip_read(k->a, in->zip, in->member, WHEEL_TEXT, &text));
 	size_t at = str_find(text, more);
 	in->member = NULL;
 	if (!more.n)
@@ -413,25 +372,30 @@ static struct err *restore_metadata(struct merging *k, struct zip_input *in)
 
 static struct err *merge_copies(void *user, struct rewrite *x, struct zip_input *in)
 {
+	ARENA(tmp);
 	struct merging *k = user;
-	const struct merge_member *m = k->names.v[x->at].value;
+	struct merge_member *m = k->names.v[x->at].value;
 	const struct split_member *marked = NULL;
-	struct err *e = NULL;
+	bool same = true;
 	k->done->size += in->member->size;
 	if (!k->host && m->copies.n < k->q->from.n && !slim_file_owner(k->a, in->name).n)
 		return err_new(E_WHEEL, "'%.*s' is not in all of the wheels", STR(in->name));
-	if (k->host && str_eq(in->name, path_join(k->a, k->host->w.info, S("METADATA"))))
+	if (k->host && rewrite_is(x, in, "METADATA"))
 		return restore_metadata(k, in);
-	for (size_t i = 0; is_kpack(k) && i < k->host->part.members.n; i++)
+	for (size_t i = 0; k->kpack && i < k->host->part.members.n; i++)
 		if (!marked && str_eq(k->host->part.members.v[i].path, in->name))
 			marked = &k->host->part.members.v[i];
-	bool same = true, bill = str_eq(in->name, path_join(k->a, x->out.info, S(WHEEL_SBOM)));
 	VEC_EACH (const struct merge_copy, c, &m->copies)
 		same = same && str_eq(c->m->sha256, in->sha256);
-	if (!marked && (same || bill)) /* wheel_write() makes the bill of materials anew */
+	/* wheel_write() makes the bill of materials anew */
+	if (!marked && (same || rewrite_is(x, in, WHEEL_SBOM)))
 		return NULL;
+	CLEANUP(joining_done)
+	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .objects.a = &tmp};
 	struct str path = rewrite_file(x);
-	e = marked ? join_archives(k, marked, in, path) : join_copies(k, m, path);
+	struct err *e = marked ? join_archives(&j, marked, in, path) : join_copies(&j, m, path);
+	VEC_EACH (struct merge_copy, c, &m->copies)
+		fd_closep(&c->fd);
 	rewrite_content(in, path);
 	k->done->merged++;
 	return e ? err_wrap(e, "cannot merge '%.*s'", STR(in->name)) : NULL;
@@ -439,7 +403,6 @@ static struct err *merge_copies(void *user, struct rewrite *x, struct zip_input 
 
 static struct err *merge_all(struct merging *k, struct rewrite *x)
 {
-	struct wheel_inputs all = {0};
 	TRY(open_sources(k));
 	TRY(check_parts(k));
 	struct wheel_request place = {.to = k->q->to, .force = k->q->force};
@@ -453,15 +416,15 @@ static struct err *merge_all(struct merging *k, struct rewrite *x)
 			return err_hint(err_new(E_WHEEL, "no wheel has '%.*s'", STR(name)),
 				"a device wheel is needed beside the host wheel");
 	}
+	rewrite_from(x, &k->first->w);
+	x->in.n = 0; /* its members are among the names */
 	for (size_t i = 0; i < k->names.n; i++) {
 		const struct merge_member *m = k->names.v[i].value;
 		struct zip_input in = wheel_input(&m->copies.v[0].from->w, m->copies.v[0].m);
 		in.name = m->name;
-		*VEC_PUSH(k->a, &all) = in;
+		*VEC_PUSH(k->a, &x->in) = in;
 	}
-	x->out.info = k->first->w.info;
-	x->time = wheel_time(&k->first->w);
-	TRY(rewrite_each(x, &all, merge_copies, k));
+	TRY(rewrite_each(x, merge_copies, k));
 	targets_sort(&k->done->targets);
 	k->done->members = x->out.n + 1;
 	return rewrite_write(x);
@@ -489,5 +452,5 @@ struct err *wheel_merge(struct arena *a, const struct merge_request *q, struct m
 		wheel_close(&k.v[i].w);
 	for (size_t i = 0; i < k.archives.n; i++)
 		fd_closep(&k.archives.v[i]->fd);
-	return x.scratch.n ? err_join(e, fs_remove_tree(x.scratch)) : e;
+	return rewrite_end(&x, e);
 }

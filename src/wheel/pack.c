@@ -73,16 +73,12 @@ static struct err *read_tags(struct texts *t, struct wheel_name *n)
 static struct str write_wheel(struct texts *t, const struct wheel_name *n)
 {
 	BUF(b, t->a);
-	struct strs tags = wheel_tags(t->a, n);
 	VEC_EACH (const struct dist_header, h, &t->info) {
 		if (!dist_header_is(h, "tag") && !dist_header_is(h, "build"))
 			buf_fmt(&b, "%.*s: %.*s\n", STR(h->key),
 				STR(str_replace(t->a, h->value, S("\n"), S("\n "))));
 	}
-	if (n->build.n)
-		buf_fmt(&b, "Build: %.*s\n", STR(n->build));
-	VEC_EACH (const struct str, tag, &tags)
-		buf_fmt(&b, "Tag: %.*s\n", STR(*tag));
+	wheel_add_tags(&b, n);
 	return buf_str(&b);
 }
 

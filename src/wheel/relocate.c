@@ -15,7 +15,7 @@ struct relocated { /* a member */
 struct relocation {
 	struct arena *a;
 	struct wheel_relocation *r;
-	struct zip zip;
+	const struct zip *zip;
 	VEC(struct relocated) members; /* files, in the wheel's order, without RECORD */
 	struct str record;             /* name of the member RECORD */
 };
@@ -41,48 +41,26 @@ struct str wheel_way(struct arena *a, struct str from, struct str to)
 
 /* ---- unpacking ---- */
 
-struct scratch { /* a member that is being unpacked into a file */
-	struct str path;
-	int fd;
-	uint64_t at;
-	bool elf_only;
-};
-
-static struct err *take_piece(void *user, const void *p, size_t n, bool *stop)
+static struct err *unpack_member(struct relocation *x, struct relocated *m)
 {
-	struct scratch *u = user;
-	*stop = u->fd < 0 && u->elf_only && !elf_is((struct str){.p = p, .n = n});
-	if (*stop)
-		return NULL;
-	if (u->fd < 0)
-		TRY(fs_open_shared(u->path, 0, &u->fd));
-	TRY(fs_pwrite(u->fd, p, n, u->at));
-	u->at += n;
-	return NULL;
-}
-
-/* m->path stays "" for an empty file and, with elf_only, for one that is not ELF. */
-static struct err *unpack(struct relocation *x, struct relocated *m, bool elf_only)
-{
-	struct scratch u = {.fd = -1, .elf_only = elf_only};
 	if (m->path.n)
 		return NULL;
-	u.path = str_fmt(x->a, "%.*s/%zu", STR(x->r->scratch), (size_t)(m - x->members.v));
-	struct err *e = zip_stream(&x->zip, m->zip, take_piece, &u);
-	if (u.fd >= 0)
-		m->path = u.path;
-	fd_closep(&u.fd);
-	return e;
+	m->path = str_fmt(x->a, "%.*s/%zu", STR(x->r->scratch), (size_t)(m - x->members.v));
+	return wheel_extract(x->zip, m->zip, m->path);
 }
 
 /* A damaged ELF file stays as it is; `verify` reports it. */
 static struct err *read_elf(struct relocation *x, struct relocated *m)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct stat st;
+	char bytes[64];
+	struct str head = {.p = bytes};
+	TRY(zip_peek(x->zip, m->zip, bytes, sizeof(bytes), &head.n));
+	if (!elf_is(head))
+		return NULL;
+	TRY(unpack_member(x, m));
 	TRY(fs_open_shared(m->path, 0, &fd));
-	TRY(fs_stat(m->path, &st));
-	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
+	struct bytes src = bytes_fd(fd, m->zip->size);
 	struct err *e = wheel_elf_read(x->a, &src, m->zip->name, &m->facts, &m->elf);
 	if (!e || (e->code != E_ELF && e->code != E_LIMIT))
 		return e;
@@ -93,7 +71,7 @@ static struct err *read_elf(struct relocation *x, struct relocated *m)
 
 static struct err *read_members(struct relocation *x)
 {
-	VEC_EACH (const struct zip_member, z, &x->zip.members) {
+	VEC_EACH (const struct zip_member, z, &x->zip->members) {
 		if (str_ends(z->name, S(".dist-info/RECORD")) &&
 			str_chr(z->name, '/') == str_rchr(z->name, '/'))
 			x->record = z->name;
@@ -104,9 +82,7 @@ static struct err *read_members(struct relocation *x)
 		return err_new(E_WHEEL, "'%.*s' has no RECORD", STR(x->r->from));
 	VEC_EACH (struct relocated, m, &x->members) {
 		TRY(cancel_check());
-		TRY(unpack(x, m, true));
-		if (m->path.n)
-			TRY(read_elf(x, m));
+		TRY(read_elf(x, m));
 	}
 	return NULL;
 }
@@ -128,26 +104,12 @@ static struct str folder_of(const struct relocation *x, struct str lib)
 	return dir;
 }
 
-/* Adds $ORIGIN for each library of the wheel that the elements do not lead to. */
-static void add_origins(struct relocation *x, const struct relocated *m, struct strs *elements)
-{
-	struct arena *a = x->a;
-	struct strs there = {0};
-	VEC_EACH (const struct str, e, elements)
-		strs_add(a, &there, wheel_origin(a, *e, m->zip->name));
-	VEC_EACH (const struct str, lib, &m->facts.dyn.needed) {
-		struct str dir = folder_of(x, *lib);
-		if (!dir.n || strs_has(&there, dir) || str_contains(m->zip->name, S(".data/")))
-			continue;
-		strs_add(a, elements, wheel_way(a, path_dir(m->zip->name), dir));
-		strs_add(a, &there, dir);
-	}
-}
-
-/* The new search path; the old one if no element has to go. */
+/* The new search path, with $ORIGIN for each library of the wheel that the remaining elements do not lead to; the old
+ * path if no element has to go. */
 static struct str path_for(struct relocation *x, const struct relocated *m, struct str path)
 {
-	struct strs kept = {0};
+	struct arena *a = x->a;
+	struct strs kept = {0}, there = {0};
 	size_t from = 0;
 	bool gone = false;
 	for (size_t i = 0; path.n && i <= path.n; i++) {
@@ -157,15 +119,23 @@ static struct str path_for(struct relocation *x, const struct relocated *m, stru
 		bool goes = !element.n;
 		from = i + 1;
 		VEC_EACH (const struct str, dir, &x->r->gone)
-			goes = goes || path_is_below(path_clean(x->a, element), *dir);
+			goes = goes || path_is_below(path_clean(a, element), *dir);
 		gone = gone || goes;
-		if (!goes)
-			strs_add(x->a, &kept, element);
+		if (goes)
+			continue;
+		strs_add(a, &kept, element);
+		strs_add(a, &there, wheel_origin(a, element, m->zip->name));
 	}
 	if (!gone)
 		return path;
-	add_origins(x, m, &kept);
-	return str_join(x->a, &kept, S(":"));
+	VEC_EACH (const struct str, lib, &m->facts.dyn.needed) {
+		struct str dir = folder_of(x, *lib);
+		if (!dir.n || strs_has(&there, dir) || str_contains(m->zip->name, S(".data/")))
+			continue;
+		strs_add(a, &kept, wheel_way(a, path_dir(m->zip->name), dir));
+		strs_add(a, &there, dir);
+	}
+	return str_join(a, &kept, S(":"));
 }
 
 /* The loader uses DT_RUNPATH or, without one, DT_RPATH: both are rewritten. */
@@ -189,35 +159,24 @@ static struct err *edit_paths(struct relocation *x, struct relocated *m)
 	return NULL;
 }
 
-/* ---- packing ---- */
-
-static struct err *pack_members(struct relocation *x)
-{
-	struct zip_input *v = arena_array(x->a, x->members.n + 1, sizeof(*v));
-	for (size_t i = 0; i < x->members.n; i++) {
-		struct relocated *m = &x->members.v[i];
-		TRY(unpack(x, m, false));
-		v[i] = (struct zip_input){.name = m->zip->name,
-			.path = m->path,
-			.mode = m->zip->mode & 0111 ? 0755 : 0644};
-	}
-	struct zip_writer w = {.path = x->r->to, .epoch = x->r->epoch, .jobs = x->r->jobs};
-	return wheel_write(x->a, v, x->members.n, path_dir(x->record), &w);
-}
-
-static void relocation_done(struct relocation *x)
-{
-	zip_close(&x->zip);
-}
-
 struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 {
-	CLEANUP(relocation_done)
-	struct relocation x = {.a = a, .r = r, .zip.fd = -1};
-	TRY(zip_open(a, r->from, NULL, &x.zip));
+	CLEANUP(zip_close) struct zip zip = {.fd = -1};
+	struct relocation x = {.a = a, .r = r, .zip = &zip};
+	TRY(zip_open(a, r->from, NULL, &zip));
 	TRY(read_members(&x));
 	VEC_EACH (struct relocated, m, &x.members)
 		if (m->elf)
 			TRY(edit_paths(&x, m));
-	return r->changed.n ? pack_members(&x) : NULL;
+	if (!r->changed.n)
+		return NULL;
+	struct zip_input *v = arena_array(a, x.members.n + 1, sizeof(*v)), *in = v;
+	VEC_EACH (struct relocated, m, &x.members) {
+		TRY(unpack_member(&x, m));
+		*in++ = (struct zip_input){.name = m->zip->name,
+			.path = m->path,
+			.mode = m->zip->mode & 0111 ? 0755 : 0644};
+	}
+	struct zip_writer w = {.path = r->to, .epoch = r->epoch, .jobs = r->jobs};
+	return wheel_write(a, v, x.members.n, path_dir(x.record), &w);
 }

@@ -13,27 +13,20 @@ struct zip_input wheel_input(const struct wheel *w, const struct wheel_member *m
 		.sha256 = m->sha256};
 }
 
-struct wheel_inputs rewrite_inputs(struct arena *a, const struct wheel *w)
+void rewrite_from(struct rewrite *x, const struct wheel *w)
 {
-	struct wheel_inputs ret = {.info = w->info};
-	VEC_EACH (const struct wheel_member, m, &w->members)
-		*VEC_PUSH(a, &ret) = wheel_input(w, m);
-	return ret;
+	x->in = x->out = (struct wheel_inputs){.info = w->info};
+	x->time = 0;
+	VEC_EACH (const struct wheel_member, m, &w->members) {
+		*VEC_PUSH(x->a, &x->in) = wheel_input(w, m);
+		x->time = x->time ? x->time : m->zip->time;
+	}
 }
 
-uint32_t wheel_time(const struct wheel *w)
+struct err *rewrite_each(struct rewrite *x, rewrite_rule *rule, void *user)
 {
-	VEC_EACH (const struct wheel_member, m, &w->members)
-		if (m->zip->time)
-			return m->zip->time;
-	return 0;
-}
-
-struct err *rewrite_each(
-	struct rewrite *x, const struct wheel_inputs *in, rewrite_rule *rule, void *user)
-{
-	for (x->at = 0; x->at < in->n; x->at++) {
-		struct zip_input now = in->v[x->at];
+	for (x->at = 0; x->at < x->in.n; x->at++) {
+		struct zip_input now = x->in.v[x->at];
 		TRY(cancel_check());
 		if (now.member && !now.sha256.n)
 			continue;
@@ -55,6 +48,12 @@ void rewrite_content(struct zip_input *in, struct str path)
 	in->member = NULL;
 }
 
+bool rewrite_is(const struct rewrite *x, const struct zip_input *in, const char *file)
+{
+	return path_is_below(in->name, x->out.info) &&
+	       str_eq(str_sub(in->name, x->out.info.n + 1, in->name.n), str_from(file));
+}
+
 void rewrite_text(struct rewrite *x, const char *file, struct str text)
 {
 	struct zip_input *at = NULL, now = {.mode = 0644, .content = text};
@@ -64,38 +63,34 @@ void rewrite_text(struct rewrite *x, const char *file, struct str text)
 	*(at ? at : VEC_PUSH(x->a, &x->out)) = now;
 }
 
-static struct err *take_head(void *user, const void *p, size_t n, bool *stop)
-{
-	struct str head = {.p = p, .n = n};
-	*(bool *)user = elf_is(head) || bundle_is(head);
-	*stop = true;
-	return NULL;
-}
-
-struct err *rewrite_slim(struct rewrite *x, const struct slim_keep *keep, struct slim_report *r,
-	struct zip_input *in)
+struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side)
 {
 	CLEANUP(fd_closep) int fd = -1;
+	char bytes[64];
+	struct str head = {.p = bytes};
 	struct bytes src = {.size = in->member ? in->member->size : in->content.n};
-	struct str head = {0};
 	struct stat st;
 	struct budget budget;
-	bool device = false, stop;
+	if (side && !slim_keeps_file(x->keep, in->name)) {
+		slim_note(x->a, x->report, in->name, in->member ? src.size : 0, NULL);
+		in->name = S("");
+		return NULL;
+	}
 	if (in->member) {
-		TRY(zip_stream(in->zip, in->member, take_head, &device));
-		if (device)
-			TRY(zip_src(in->zip, in->member, &src, &fd));
+		TRY(zip_peek(in->zip, in->member, bytes, sizeof(bytes), &head.n));
 	} else if (in->path.n) {
 		TRY(fs_stat(in->path, &st));
 		TRY(fs_open(in->path, &fd));
 		src = bytes_fd(fd, (uint64_t)st.st_size);
-		TRY(fs_read_head(x->a, in->path, 64, &head));
-		TRY(take_head(&device, head.p, head.n, &stop));
+		TRY(bytes_peek(&src, bytes, sizeof(bytes), 0, &head.n));
 	}
+	bool device = elf_is(head) || bundle_is(head);
+	if (device && in->member)
+		TRY(zip_src(in->zip, in->member, &src, &fd));
 	struct slim_plan p = {.after = src.size};
 	budget_set(&budget, src.size);
 	src.budget = src.budget ? src.budget : &budget;
-	struct err *e = device ? slim_read(x->a, &src, keep, &p) : NULL;
+	struct err *e = device ? slim_read(x->a, &src, x->keep, &p) : NULL;
 	if (e && e->code != E_ELF && e->code != E_BUNDLE)
 		return e;
 	if (e)
@@ -105,14 +100,8 @@ struct err *rewrite_slim(struct rewrite *x, const struct slim_keep *keep, struct
 		rewrite_content(in, rewrite_file(x));
 		TRY(slim_save(&p, in->path, 0644));
 	}
-	slim_note(x->a, r, in->name, src.size, &p);
+	slim_note(x->a, x->report, in->name, src.size, &p);
 	return NULL;
-}
-
-void rewrite_cut_list(struct rewrite *x, const struct slim_report *r)
-{
-	if (r->files.n)
-		rewrite_text(x, CUT_LIST, cut_list_text(x->a, r));
 }
 
 struct err *rewrite_write(struct rewrite *x)
@@ -124,6 +113,8 @@ struct err *rewrite_write(struct rewrite *x)
 		.budget = x->budget};
 	struct str dir = path_dir(x->to);
 	struct stat st;
+	if (x->report && x->report->files.n)
+		rewrite_text(x, CUT_LIST, cut_list_text(x->a, x->report));
 	if (fs_writes_forbidden())
 		return NULL;
 	bool new = !fs_present(dir);
@@ -133,5 +124,44 @@ struct err *rewrite_write(struct rewrite *x)
 		return new ? err_join(e, fs_remove_empty(dir)) : e;
 	TRY(fs_stat(x->to, &st));
 	x->size = (uint64_t)st.st_size;
+	return NULL;
+}
+
+struct err *rewrite_end(struct rewrite *x, struct err *e)
+{
+	return x->scratch.n ? err_join(e, fs_remove_tree(x->scratch)) : e;
+}
+
+/* ---- METADATA ---- */
+
+struct str wheel_requires(struct arena *a, const struct dist_header *h)
+{
+	struct requirement r;
+	if (!dist_header_is(h, "requires-dist"))
+		return S("");
+	struct err *e = requirement_parse(str_replace(a, h->value, S("\n"), S(" ")), &r);
+	struct str name = e ? S("") : wheel_normalise(a, r.name);
+	err_free(e);
+	return name;
+}
+
+struct err *wheel_without(
+	struct arena *a, struct str text, wheel_gone *gone, void *user, struct str *ret)
+{
+	struct dist_headers h;
+	BUF(b, a);
+	TRY(dist_headers_parse(a, text, &h));
+	struct str head = str_sub(text, 0, text.n - h.body.n), rest = head, line;
+	size_t i = 0, from = 0, to;
+	bool out = h.n && gone(user, a, &h.v[0]);
+	for (unsigned n = 1; str_next(&rest, '\n', &line); n++, from = to) {
+		to = head.n - rest.n;
+		if (i + 1 < h.n && h.v[i + 1].line == n)
+			out = gone(user, a, &h.v[++i]);
+		if (!out || !line.n || str_eq(line, S("\r")))
+			buf_add(&b, str_sub(head, from, to));
+	}
+	buf_add(&b, h.body);
+	*ret = buf_str(&b);
 	return NULL;
 }

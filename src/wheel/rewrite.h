@@ -1,10 +1,13 @@
 /* A wheel made of other wheels: a rule decides about each of their members, and the result is written whole or not at
  * all. slim, split, merge and bundle are four such rules.
  *
- *     struct rewrite x = {.a = a, .scratch = dir, .to = path, .time = wheel_time(&w), .out.info = w.info};
- *     TRY(rewrite_each(&x, &inputs, rule, user));
+ *     struct rewrite x = {.a = a, .to = path, .jobs = jobs};
+ *     rewrite_from(&x, &wheel);
+ *     TRY(fs_tempdir(a, S(""), &x.scratch));
+ *     struct err *e = rewrite_each(&x, rule, user);
  *     rewrite_text(&x, "METADATA", text);
- *     TRY(rewrite_write(&x));
+ *     e = e ? e : rewrite_write(&x);
+ *     return rewrite_end(&x, e);
  */
 #pragma once
 
@@ -17,33 +20,43 @@ struct rewrite {
 	uint32_t time;      /* timestamp of all members, in the form of zip_member.time, or 0 */
 	int64_t epoch;      /* the time of all members if `time` is 0; see wheel_epoch() */
 	unsigned jobs;
-	uint64_t budget;         /* see struct zip_writer */
-	struct wheel_inputs out; /* members so far; out.info: the new dist-info folder */
-	size_t at, files;        /* index of the current member; number of scratch files so far */
-	uint64_t size;           /* bytes of the new wheel's file; 0 before it is written */
+	uint64_t budget;              /* see struct zip_writer */
+	const struct slim_keep *keep; /* for rewrite_slim() */
+	struct slim_report *report;   /* what it did; becomes the cut list. NULL: there is none */
+	struct wheel_inputs in,
+		out;      /* old members; new ones so far, and the new dist-info folder */
+	size_t at, files; /* index of the current member; number of scratch files so far */
+	uint64_t size;    /* bytes of the new wheel's file; 0 before it is written */
 };
 
-/* A member of a wheel, to be copied with its compressed bytes; all of them, in the wheel's order. */
+/* A member of a wheel, to be copied with its compressed bytes. */
 struct zip_input wheel_input(const struct wheel *w, const struct wheel_member *m);
-struct wheel_inputs rewrite_inputs(struct arena *a, const struct wheel *w);
-/* The time of its first member that has one. */
-uint32_t wheel_time(const struct wheel *w);
+/* Makes w the old wheel: all of its members, its dist-info folder, and the time of its first member that has one. */
+void rewrite_from(struct rewrite *x, const struct wheel *w);
 
 /* Decides what becomes of a member: changes *in, or clears its name to leave it out. */
 typedef struct err *rewrite_rule(void *user, struct rewrite *x, struct zip_input *in);
 /* RECORD and its signatures are passed over: rewrite_write() makes a new one. */
-MUST_USE struct err *rewrite_each(
-	struct rewrite *x, const struct wheel_inputs *in, rewrite_rule *rule, void *user);
+MUST_USE struct err *rewrite_each(struct rewrite *x, rewrite_rule *rule, void *user);
 struct str rewrite_file(struct rewrite *x); /* path of the next scratch file */
 /* Makes the file `path` the content of a member. */
 void rewrite_content(struct zip_input *in, struct str path);
+/* Is it this text of the new dist-info folder ("METADATA")? */
+bool rewrite_is(const struct rewrite *x, const struct zip_input *in, const char *file);
 /* Adds a text to the dist-info folder, or replaces the one of that name. */
 void rewrite_text(struct rewrite *x, const char *file, struct str text);
-/* Takes the code of other GPUs out of a member, and adds it to the report r. Files that cannot be read stay as they
- * are. */
-MUST_USE struct err *rewrite_slim(struct rewrite *x, const struct slim_keep *keep,
-	struct slim_report *r, struct zip_input *in);
-/* Adds the cut list to the dist-info folder, if anything was removed. */
-void rewrite_cut_list(struct rewrite *x, const struct slim_report *r);
-/* Writes the wheel with a new RECORD; in a dry run it does nothing. */
+/* Takes the code of other GPUs out of a member; a side file that is for other GPUs only (with `side`) is left out as a
+ * whole. Files that cannot be read stay as they are. */
+MUST_USE struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side);
+/* Writes the wheel with a new RECORD, and the cut list if anything was removed; in a dry run it does nothing. */
 MUST_USE struct err *rewrite_write(struct rewrite *x);
+/* Removes the scratch folder; returns e, or the error of that. */
+MUST_USE struct err *rewrite_end(struct rewrite *x, struct err *e);
+
+/* ---- METADATA ---- */
+/* The normalised name of the project that a Requires-Dist header asks for; "" for other headers and broken ones. */
+struct str wheel_requires(struct arena *a, const struct dist_header *h);
+/* Removes the headers that are `gone`; all other bytes of the text stay. */
+typedef bool wheel_gone(void *user, struct arena *a, const struct dist_header *h);
+MUST_USE struct err *wheel_without(
+	struct arena *a, struct str text, wheel_gone *gone, void *user, struct str *ret);

@@ -41,6 +41,8 @@ struct split_part {         /* the provenance file */
 	struct str headers; /* lines that were added to the METADATA of the host wheel */
 	VEC(struct split_member) members;
 };
+extern const struct json_field split_part_fields[];
+extern const char *const split_encodings[4]; /* by enum bundle_encoding */
 enum bundle_encoding split_encoding(struct str name);
 /* Reads the provenance file; *ret_is = false when there is none. */
 MUST_USE struct err *split_part_read(
@@ -50,7 +52,6 @@ MUST_USE struct err *split_part_read(
 MUST_USE struct err *split_part_guess(
 	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is);
 #define SPLIT_ARCHIVE ".kpack"
-bool split_has_archives(const struct wheel *w);
 /* Removes from METADATA the fields that AMD's splitter adds to a host wheel. */
 MUST_USE struct err *split_without(struct arena *a, struct str text, struct str *ret);
 

@@ -5,7 +5,8 @@
 #include "formats/kpack.h"
 #include "formats/node.h"
 #include "lang/python/version.h"
-#include "wheel/split_int.h"
+#include "wheel/rewrite.h"
+#include "wheel/split.h"
 
 static const struct json_field member_fields[] = {
 	FIELDS(struct split_member, path, encoding),
@@ -60,45 +61,19 @@ static struct str set_of(struct arena *a, struct str name, struct str text)
 	return str_fmt(a, "%.*s %.*s", STR(name), STR(version));
 }
 
-/* Finds the host wheel of a device wheel: its first requirement of a single version that is not a device wheel
- * itself. */
-static struct err *host_of(struct arena *a, const struct wheel *w, struct str *ret)
-{
-	struct dist_headers h;
-	struct requirement r;
-	struct str text;
-	TRY(wheel_headers(a, w, "METADATA", &text, &h));
-	VEC_EACH (const struct dist_header, x, &h) {
-		if (!dist_header_is(x, "requires-dist"))
-			continue;
-		TRY(requirement_parse(str_replace(a, x->value, S("\n"), S(" ")), &r));
-		struct str name = wheel_normalise(a, r.name);
-		if (!ret->n && str_starts(r.specifier, S("==")) && !str_contains(name, S(DEVICE)))
-			*ret = set_of(a, name, str_trim(str_sub(r.specifier, 2, r.specifier.n)));
-	}
-	return NULL;
-}
-
-static struct err *take_head(void *user, const void *p, size_t n, bool *stop)
-{
-	*(bool *)user = elf_is((struct str){.p = p, .n = n});
-	*stop = true;
-	return NULL;
-}
-
 static struct err *is_marked(
 	struct arena *a, const struct wheel *w, const struct zip_member *m, bool *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
+	char bytes[64];
+	struct str head = {.p = bytes};
 	struct bytes src;
 	struct budget budget;
 	struct kpack_host h;
-	bool elf = false;
 	*ret = false;
 	TRY(cancel_check());
-	if (m->size)
-		TRY(zip_stream(&w->zip, m, take_head, &elf));
-	if (!elf)
+	TRY(zip_peek(&w->zip, m, bytes, sizeof(bytes), &head.n));
+	if (!elf_is(head))
 		return NULL;
 	TRY(zip_src(&w->zip, m, &src, &fd));
 	budget_set(&budget, m->size);
@@ -110,67 +85,56 @@ static struct err *is_marked(
 	return damaged ? NULL : e;
 }
 
-bool split_has_archives(const struct wheel *w)
-{
-	VEC_EACH (const struct wheel_member, m, &w->members)
-		if (str_ends(m->zip->name, S(SPLIT_ARCHIVE)))
-			return true;
-	return false;
-}
-
+/* A device wheel belongs to the host wheel in its first requirement of a single version that is not a device wheel
+ * itself. */
 struct err *split_part_guess(
 	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is)
 {
-	struct str name = wheel_normalise(a, w->name.dist);
+	struct dist_headers headers;
+	struct requirement r;
+	struct str text, name = wheel_normalise(a, w->name.dist);
 	size_t at = str_find(name, S(DEVICE));
 	*ret = (struct split_part){.wheel = path_base(w->zip.path), .format = S("kpack")};
-	if (at < name.n) {
-		ret->role = S("device");
-		ret->key = str_sub(name, at + S(DEVICE).n, name.n);
-		TRY(host_of(a, w, &ret->set));
-		*ret_is = ret->set.n;
+	if (at == name.n) {
+		ret->role = S("host");
+		ret->set = set_of(a, name, w->name.version);
+		VEC_EACH (const struct wheel_member, m, &w->members) {
+			bool is;
+			TRY_CTX(is_marked(a, w, m->zip, &is), "cannot read '%.*s'",
+				STR(m->zip->name));
+			if (is)
+				*VEC_PUSH(a, &ret->members) =
+					(struct split_member){.path = m->zip->name};
+		}
+		*ret_is = ret->members.n;
 		return NULL;
 	}
-	ret->role = S("host");
-	ret->set = set_of(a, name, w->name.version);
-	VEC_EACH (const struct wheel_member, m, &w->members) {
-		bool is;
-		TRY_CTX(is_marked(a, w, m->zip, &is), "cannot read '%.*s'", STR(m->zip->name));
-		if (is)
-			*VEC_PUSH(a, &ret->members) = (struct split_member){.path = m->zip->name};
+	ret->role = S("device");
+	ret->key = str_sub(name, at + S(DEVICE).n, name.n);
+	TRY(wheel_headers(a, w, "METADATA", &text, &headers));
+	VEC_EACH (const struct dist_header, h, &headers) {
+		if (!dist_header_is(h, "requires-dist"))
+			continue;
+		TRY(requirement_parse(str_replace(a, h->value, S("\n"), S(" ")), &r));
+		struct str host = wheel_normalise(a, r.name);
+		if (!ret->set.n && str_starts(r.specifier, S("==")) &&
+			!str_contains(host, S(DEVICE)))
+			ret->set =
+				set_of(a, host, str_trim(str_sub(r.specifier, 2, r.specifier.n)));
 	}
-	*ret_is = ret->members.n;
+	*ret_is = ret->set.n;
 	return NULL;
 }
 
-static bool is_added(struct arena *a, const struct dist_header *h)
+static bool is_added(void *user, struct arena *a, const struct dist_header *h)
 {
-	struct requirement r;
-	if (dist_header_is(h, "provides-extra"))
-		return str_starts(h->value, S("device-"));
-	if (!dist_header_is(h, "requires-dist"))
-		return false;
-	struct err *e = requirement_parse(str_replace(a, h->value, S("\n"), S(" ")), &r);
-	struct str name = e ? S("") : wheel_normalise(a, r.name);
-	err_free(e);
-	return str_eq(name, S("rocm_bootstrap")) || str_contains(name, S(DEVICE));
+	(void)user;
+	struct str name = wheel_requires(a, h);
+	return str_eq(name, S("rocm_bootstrap")) || str_contains(name, S(DEVICE)) ||
+	       (dist_header_is(h, "provides-extra") && str_starts(h->value, S("device-")));
 }
 
 struct err *split_without(struct arena *a, struct str text, struct str *ret)
 {
-	struct dist_headers h;
-	BUF(b, a);
-	TRY(dist_headers_parse(a, text, &h));
-	struct str head = str_sub(text, 0, text.n - h.body.n), rest = head, line;
-	size_t i = 0, from = 0, to;
-	for (unsigned n = 1; str_next(&rest, '\n', &line); n++, from = to) {
-		to = head.n - rest.n;
-		while (i + 1 < h.n && h.v[i + 1].line <= n)
-			i++;
-		if (!h.n || !line.n || !is_added(a, &h.v[i]))
-			buf_add(&b, str_sub(head, from, to));
-	}
-	buf_add(&b, h.body);
-	*ret = buf_str(&b);
-	return NULL;
+	return wheel_without(a, text, is_added, NULL, ret);
 }
