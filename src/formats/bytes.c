@@ -76,3 +76,21 @@ struct err *bytes_slice(
 	*ret = (struct str){.p = p, .n = (size_t)n};
 	return NULL;
 }
+
+struct err *bytes_compare(const struct bytes *x, const struct bytes *y, uint64_t *ret)
+{
+	enum { CHUNK = 1 << 20 };
+	ARENA(tmp);
+	uint64_t size = x->size < y->size ? x->size : y->size;
+	size_t room = size < CHUNK ? (size_t)size : CHUNK;
+	char *p = arena_raw(&tmp, room), *q = arena_raw(&tmp, room);
+	for (*ret = 0; *ret < size;) {
+		size_t n = size - *ret < CHUNK ? (size_t)(size - *ret) : CHUNK;
+		TRY(bytes_read(x, p, n, *ret));
+		TRY(bytes_read(y, q, n, *ret));
+		if (memcmp(p, q, n) != 0)
+			return NULL;
+		*ret += n;
+	}
+	return NULL;
+}

@@ -35,6 +35,9 @@ MUST_USE struct err *bytes_read(const struct bytes *s, void *p, size_t n, uint64
 /* Reads up to n bytes: fewer at the end of the source. */
 MUST_USE struct err *bytes_peek(
 	const struct bytes *s, void *p, size_t n, uint64_t offset, size_t *ret_n);
+/* Compares two sources up to the end of the shorter one. *ret: the number of equal bytes, rounded down to whole MiB if
+ * they differ. */
+MUST_USE struct err *bytes_compare(const struct bytes *x, const struct bytes *y, uint64_t *ret);
 /* Reads n bytes into an arena, followed by a NUL; E_LIMIT above 512 MiB. */
 MUST_USE struct err *bytes_slice(
 	struct arena *a, const struct bytes *s, uint64_t offset, uint64_t n, struct str *ret);

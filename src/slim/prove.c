@@ -13,17 +13,10 @@ static struct err *wrong(const char *what, uint64_t n)
 static struct err *same_bytes(
 	const struct bytes *old, uint64_t from, const struct bytes *now, uint64_t to, uint64_t size)
 {
-	enum { CHUNK = 1 << 20 };
-	ARENA(tmp);
-	char *one = arena_raw(&tmp, CHUNK), *other = arena_raw(&tmp, CHUNK);
-	for (uint64_t at = 0; at < size; at += CHUNK) {
-		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
-		TRY(bytes_read(old, one, n, from + at));
-		TRY(bytes_read(now, other, n, to + at));
-		if (memcmp(one, other, n) != 0)
-			return wrong("a byte behind offset", to + at);
-	}
-	return NULL;
+	struct bytes x = bytes_sub(old, from, size), y = bytes_sub(now, to, size);
+	uint64_t same;
+	TRY(bytes_compare(&x, &y, &same));
+	return same == size ? NULL : wrong("a byte behind offset", to + same);
 }
 
 struct err *slim_prove_copy(

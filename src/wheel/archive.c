@@ -18,22 +18,6 @@ static struct err *refuse(const struct wheel *w, struct str member, const char *
 		E_WHEEL, "'%.*s' in '%.*s' %s", STR(member), STR(path_base(w->zip.path)), what);
 }
 
-static struct err *find_info(struct wheel *w)
-{
-	struct str folder, rest;
-	VEC_EACH (const struct zip_member, m, &w->zip.members) {
-		if (!str_cut(m->name, '/', &folder, &rest) || !str_ends(folder, S(DIST_INFO)))
-			continue;
-		if (w->info.n && !str_eq(w->info, folder))
-			return refuse(w, folder, "is a second dist-info folder");
-		w->info = folder;
-	}
-	if (wheel_owns_info(&w->name, w->info))
-		return NULL;
-	return err_new(E_WHEEL, "'%.*s' has no folder '%.*s-%.*s.dist-info'",
-		STR(path_base(w->zip.path)), STR(w->name.dist), STR(w->name.version));
-}
-
 struct err *wheel_headers(struct arena *a, const struct wheel *w, const char *file,
 	struct str *ret_text, struct dist_headers *ret)
 {
@@ -100,21 +84,32 @@ static struct err *read_record(struct arena *a, struct wheel *w)
 	return NULL;
 }
 
-static struct err *check_limits(const struct wheel *w)
+/* Checks the limits, and finds the dist-info folder. */
+static struct err *check_members(struct wheel *w)
 {
+	struct str folder, rest, name = path_base(w->zip.path);
 	uint64_t size = 0, names = 0;
 	VEC_EACH (const struct zip_member, m, &w->zip.members) {
 		size += m->size;
 		names += m->name.n;
 	}
-	struct str name = path_base(w->zip.path);
 	if (w->zip.members.n > WHEEL_MEMBERS || names > WHEEL_NAMES)
 		return err_new(E_LIMIT, "'%.*s' has more than %d members, or too long names",
 			STR(name), WHEEL_MEMBERS);
 	if (size > WHEEL_BOMB && size / WHEEL_RATIO > w->zip.size)
 		return err_new(E_LIMIT, "'%.*s' is a bomb: %llu bytes would unpack to %llu",
 			STR(name), (unsigned long long)w->zip.size, (unsigned long long)size);
-	return NULL;
+	VEC_EACH (const struct zip_member, m, &w->zip.members) {
+		if (!str_cut(m->name, '/', &folder, &rest) || !str_ends(folder, S(DIST_INFO)))
+			continue;
+		if (w->info.n && !str_eq(w->info, folder))
+			return refuse(w, folder, "is a second dist-info folder");
+		w->info = folder;
+	}
+	if (wheel_owns_info(&w->name, w->info))
+		return NULL;
+	return err_new(E_WHEEL, "'%.*s' has no folder '%.*s-%.*s.dist-info'", STR(name),
+		STR(w->name.dist), STR(w->name.version));
 }
 
 struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret)
@@ -122,8 +117,7 @@ struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret)
 	*ret = (struct wheel){.zip.fd = -1};
 	TRY(wheel_name_parse(a, path, &ret->name));
 	TRY(zip_open(a, path, NULL, &ret->zip));
-	struct err *e = check_limits(ret);
-	e = e ? e : find_info(ret);
+	struct err *e = check_members(ret);
 	e = e ? e : read_record(a, ret);
 	if (e)
 		wheel_close(ret);
@@ -137,7 +131,7 @@ void wheel_close(struct wheel *w)
 
 /* ---- contents ---- */
 
-struct reading { /* one member */
+struct member_check { /* one member */
 	const struct wheel *w;
 	const struct wheel_member *m;
 	wheel_take *take;
@@ -149,7 +143,7 @@ struct reading { /* one member */
 
 static struct err *take_piece(void *user, const void *p, size_t n, bool *stop)
 {
-	struct reading *r = user;
+	struct member_check *r = user;
 	(void)stop;
 	hash_add(r->hash, p, n);
 	progress_add(r->progress, n, r->m->zip->name);
@@ -161,7 +155,7 @@ static struct err *take_piece(void *user, const void *p, size_t n, bool *stop)
 
 static struct err *read_member(struct arena *tmp, void *job)
 {
-	struct reading *r = job;
+	struct member_check *r = job;
 	r->hash = hash_new(HASH_SHA256);
 	struct err *e = zip_stream(&r->w->zip, r->m->zip, take_piece, r);
 	if (!e && !r->at)
@@ -174,7 +168,7 @@ static struct err *read_member(struct arena *tmp, void *job)
 
 static int larger_first(const void *x, const void *y)
 {
-	const struct reading *a = x, *b = y;
+	const struct member_check *a = x, *b = y;
 	uint64_t n = a->m->zip->size, k = b->m->zip->size;
 	return n != k ? (n < k) - (n > k) : (a->m > b->m) - (a->m < b->m);
 }
@@ -183,12 +177,12 @@ struct err *wheel_check(
 	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user)
 {
 	ARENA(tmp);
-	struct reading *v = arena_array(&tmp, w->members.n, sizeof(*v)), *r = v;
+	struct member_check *v = arena_array(&tmp, w->members.n, sizeof(*v)), *r = v;
 	CLEANUP(progress_endp)
 	struct progress *p =
 		progress_begin(str_from(verb), path_base(w->zip.path), UNIT_BYTES, w->size);
 	VEC_EACH (const struct wheel_member, m, &w->members)
-		*r++ = (struct reading){.w = w, .m = m, .take = take, .user = user, .progress = p};
+		*r++ = (struct member_check){.w = w, .m = m, .take = take, .user = user, .progress = p};
 	qsort(v, w->members.n, sizeof(*v), larger_first);
 	jobs = jobs ? jobs : cpu_count();
 	jobs = jobs < WHEEL_THREADS ? jobs : WHEEL_THREADS;
@@ -219,49 +213,42 @@ struct err *wheel_extract(const struct zip *z, const struct zip_member *m, struc
 
 /* ---- writing ---- */
 
-struct recording {
-	const struct zip_input *v;
-	size_t n;
-	struct str self;
+struct new_record {
+	const struct wheel_inputs *in;
 	uint64_t budget;
 };
 
-/* The error names the largest members: the user may do without one of them. */
-static struct err *check_budget(
-	struct arena *a, const struct recording *r, const struct zip_output *outs)
+/* Makes RECORD. If the wheel is too large, the error names the largest members: the user may do without one of them. */
+static struct err *make_record(
+	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
 {
 	enum { NAMED = 5 };
-	bool *named = arena_array(a, r->n, sizeof(*named));
+	const struct new_record *r = user;
+	const struct wheel_inputs *in = r->in;
+	struct str self = path_join(a, in->info, S("RECORD"));
+	bool *named = arena_array(a, in->n + 1, sizeof(*named));
 	uint64_t sum = 0;
-	for (size_t i = 0; i < r->n; i++)
+	BUF(b, a);
+	for (size_t i = 0; i < in->n; i++) {
 		sum += outs[i].stored;
+		dist_record_add(&b, in->v[i].name, outs[i].sha256, outs[i].size);
+	}
+	buf_fmt(&b, "%.*s,,\n", STR(self));
+	*ret = (struct zip_input){.name = self, .content = buf_str(&b), .mode = 0644};
 	if (!r->budget || sum <= r->budget)
 		return NULL;
 	struct err *e = err_new(E_LIMIT, "it would have %llu bytes, and at most %llu are allowed",
 		(unsigned long long)sum, (unsigned long long)r->budget);
-	for (unsigned k = 0; k < NAMED && k < r->n; k++) {
-		size_t best = r->n;
-		for (size_t i = 0; i < r->n; i++)
-			if (!named[i] && (best == r->n || outs[i].stored > outs[best].stored))
+	for (unsigned k = 0; k < NAMED && k < in->n; k++) {
+		size_t best = in->n;
+		for (size_t i = 0; i < in->n; i++)
+			if (!named[i] && (best == in->n || outs[i].stored > outs[best].stored))
 				best = i;
 		named[best] = true;
-		e = err_hint(e, "'%.*s' takes %llu bytes of it", STR(r->v[best].name),
+		e = err_hint(e, "'%.*s' takes %llu bytes of it", STR(in->v[best].name),
 			(unsigned long long)outs[best].stored);
 	}
 	return e;
-}
-
-static struct err *make_record(
-	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
-{
-	const struct recording *r = user;
-	BUF(b, a);
-	TRY(check_budget(a, r, outs));
-	for (size_t i = 0; i < r->n; i++)
-		dist_record_add(&b, r->v[i].name, outs[i].sha256, outs[i].size);
-	buf_fmt(&b, "%.*s,,\n", STR(r->self));
-	*ret = (struct zip_input){.name = r->self, .content = buf_str(&b), .mode = 0644};
-	return NULL;
 }
 
 static bool in_info(struct str name)
@@ -276,18 +263,15 @@ static int by_place(const void *x, const void *y)
 	return r ? r : str_cmp(a->name, b->name);
 }
 
-struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct str info,
-	const struct zip_writer *how)
+struct err *wheel_write(struct arena *a, struct wheel_inputs *in, const struct zip_writer *how)
 {
-	struct recording r = {
-		.v = v, .n = n, .self = path_join(a, info, S("RECORD")), .budget = how->budget};
+	struct new_record r = {.in = in, .budget = how->budget};
 	struct zip_writer w = *how;
-	struct wheel_inputs all = {.v = v, .n = n, .info = info};
-	TRY(wheel_sbom_renew(a, &all));
-	if (n)
-		qsort(v, n, sizeof(*v), by_place);
-	w.v = v;
-	w.n = n;
+	TRY(wheel_sbom_renew(a, in));
+	if (in->n)
+		qsort(in->v, in->n, sizeof(*in->v), by_place);
+	w.v = in->v;
+	w.n = in->n;
 	w.last = make_record;
 	w.user = &r;
 	return zip_write(a, &w, NULL);

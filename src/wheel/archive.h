@@ -70,8 +70,8 @@ MUST_USE struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w);
 
 /* Writes a wheel of these members, which it sorts, and its RECORD; calls wheel_sbom_renew(). `how` has path, epoch,
  * jobs and budget; E_LIMIT names the largest members. */
-MUST_USE struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct str info,
-	const struct zip_writer *how);
+MUST_USE struct err *wheel_write(
+	struct arena *a, struct wheel_inputs *in, const struct zip_writer *how);
 
 /* ---- the commands of `rocsmith wheel` ---- */
 struct wheel_request {

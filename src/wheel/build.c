@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "lang/python/version.h"
 
-struct build {
+struct wheel_building {
 	struct arena *a;
 	const struct wheel_spec *spec;
 	struct wheel_name name;
@@ -79,7 +79,7 @@ struct str wheel_text(struct arena *a, const struct wheel_name *n, struct str pu
 	return buf_str(&b);
 }
 
-static struct err *metadata(struct build *w, struct str version, struct str *ret)
+static struct err *metadata(struct wheel_building *w, struct str version, struct str *ret)
 {
 	BUF(b, w->a);
 	const struct wheel_spec *s = w->spec;
@@ -109,7 +109,7 @@ static struct err *metadata(struct build *w, struct str version, struct str *ret
 
 /* ---- names and tags ---- */
 
-static struct err *make_name(struct build *w, struct str *ret_version)
+static struct err *make_name(struct wheel_building *w, struct str *ret_version)
 {
 	const struct wheel_spec *s = w->spec;
 	const struct version *version;
@@ -144,7 +144,7 @@ static struct err *make_name(struct build *w, struct str *ret_version)
 
 /* ---- content ---- */
 
-static void add_text(struct build *w, const char *name, struct str content)
+static void add_text(struct wheel_building *w, const char *name, struct str content)
 {
 	*VEC_PUSH(w->a, &w->inputs) = (struct zip_input){
 		.name = str_fmt(w->a, "%.*s/%s", STR(w->info), name),
@@ -163,23 +163,10 @@ static struct zip_input input_of(const struct wheel_file *f, struct str name)
 	};
 }
 
-static struct err *add_sbom(struct build *w)
-{
-	struct str bill;
-	bool own = w->pure;
-	VEC_EACH (const struct wheel_file, f, &w->spec->info)
-		own = own || str_starts(f->name, S("sboms/"));
-	if (own)
-		return NULL;
-	TRY(wheel_sbom(w->a, w->spec->name, w->name.version, &w->inputs, &bill));
-	add_text(w, WHEEL_SBOM, bill);
-	return NULL;
-}
-
 struct err *wheel_build(
 	struct arena *a, const struct wheel_spec *spec, struct str dir, struct str *ret_path)
 {
-	struct build w = {.a = a, .spec = spec};
+	struct wheel_building w = {.a = a, .spec = spec};
 	struct str version, text;
 	struct wheel_name parsed;
 	TRY(make_name(&w, &version));
@@ -193,12 +180,18 @@ struct err *wheel_build(
 			input_of(f, str_fmt(a, "%.*s/%.*s", STR(w.info), STR(f->name)));
 	add_text(&w, "METADATA", text);
 	add_text(&w, "WHEEL", wheel_text(a, &w.name, w.pure ? S("true") : S("false")));
-	TRY(add_sbom(&w));
+	bool bill = !w.pure;
+	VEC_EACH (const struct wheel_file, f, &spec->info)
+		bill = bill && !str_starts(f->name, S("sboms/"));
+	if (bill) {
+		TRY(wheel_sbom(a, spec->name, w.name.version, &w.inputs, &text));
+		add_text(&w, WHEEL_SBOM, text);
+	}
 	TRY(fs_mkdirs(dir));
 	struct zip_writer zip = {
 		.path = path_join(a, dir, file), .epoch = spec->epoch, .jobs = spec->jobs};
-	TRY_CTX(wheel_write(a, w.inputs.v, w.inputs.n, w.info, &zip),
-		"cannot build the wheel '%.*s'", STR(file));
+	w.inputs.info = w.info;
+	TRY_CTX(wheel_write(a, &w.inputs, &zip), "cannot build the wheel '%.*s'", STR(file));
 	*ret_path = zip.path;
 	return NULL;
 }

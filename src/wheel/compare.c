@@ -3,20 +3,12 @@
 #include "base/fs.h"
 #include "wheel/archive.h"
 
-enum { PIECE = 1 << 20 };
-
 static struct err *same_bytes(const struct bytes *x, const struct bytes *y, bool *ret)
 {
-	ARENA(tmp);
-	size_t room = x->size < PIECE ? (size_t)x->size : PIECE;
-	char *p = arena_alloc(&tmp, room), *q = arena_alloc(&tmp, room);
-	*ret = x->size == y->size;
-	for (uint64_t at = 0; *ret && at < x->size; at += PIECE) {
-		size_t n = x->size - at < room ? (size_t)(x->size - at) : room;
-		TRY(bytes_read(x, p, n, at));
-		TRY(bytes_read(y, q, n, at));
-		*ret = memcmp(p, q, n) == 0;
-	}
+	uint64_t same = 0;
+	if (x->size == y->size)
+		TRY(bytes_compare(x, y, &same));
+	*ret = x->size == y->size && same == x->size;
 	return NULL;
 }
 
@@ -59,7 +51,7 @@ static struct err *compare_member(
 	return NULL;
 }
 
-static struct err *compare(struct pair *p)
+static struct err *compare_wheels(struct pair *p)
 {
 	struct wheel_comparison *r = p->ret;
 	TRY(same_bytes(&p->x->src, &p->y->src, &r->same));
@@ -84,20 +76,6 @@ static struct err *compare(struct pair *p)
 	return NULL;
 }
 
-static struct err *pack_again(
-	struct arena *a, struct str dir, const struct wheel_request *q, struct str *ret)
-{
-	struct wheel_request r = *q;
-	struct wheel_done done;
-	r.to = path_join(a, dir, S("tree"));
-	TRY(wheel_unpack(a, &r, &done));
-	r.from = done.path;
-	r.to = path_join(a, dir, S("wheel"));
-	TRY(wheel_pack(a, &r, &done));
-	*ret = done.path;
-	return NULL;
-}
-
 struct err *wheel_compare(
 	struct arena *a, const struct wheel_request *q, struct wheel_comparison *ret)
 {
@@ -110,11 +88,17 @@ struct err *wheel_compare(
 	TRY(wheel_open(a, q->from, &x));
 	if (!other.n) {
 		struct wheel_request r = *q;
+		struct wheel_done done = {0};
 		r.time = q->epoch < 0 && x.members.n ? x.members.v[0].zip->time : 0;
 		TRY(fs_tempdir(a, S(""), &scratch));
-		e = pack_again(a, scratch, &r, &other);
+		r.to = path_join(a, scratch, S("tree"));
+		e = wheel_unpack(a, &r, &done);
+		r.from = done.path;
+		r.to = path_join(a, scratch, S("wheel"));
+		e = e ? e : wheel_pack(a, &r, &done);
+		other = done.path;
 	}
 	e = e ? e : wheel_open(a, other, &y);
-	e = e ? e : compare(&p);
+	e = e ? e : compare_wheels(&p);
 	return scratch.n ? err_join(e, fs_remove_tree(scratch)) : e;
 }

@@ -19,28 +19,9 @@ static struct err *bad(struct str file, const char *what, struct str part)
 	return err_hint(e, "wheels are named NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl");
 }
 
-static struct err *check(struct arena *a, struct str file, const struct wheel_name *n)
-{
-	const struct version *version;
-	if (!only_words(n->dist, "_.") || str_contains(n->dist, S("__")))
-		return bad(file, "wrong project name", n->dist);
-	struct err *e = version_parse(a, n->version, &version);
-	if (e) {
-		err_free(e);
-		return bad(file, "wrong version (PEP 440)", n->version);
-	}
-	if (n->build.n && (!ascii_digit(n->build.p[0]) || !only_words(n->build, "_.+")))
-		return bad(file, "a build tag must begin with a digit, not be", n->build);
-	const struct str tags[] = {n->python, n->abi, n->platform};
-	for (unsigned i = 0; i < 3; i++)
-		if (!only_words(tags[i], "_.") || tags[i].p[0] == '.' ||
-			str_ends(tags[i], S(".")) || str_contains(tags[i], S("..")))
-			return bad(file, "wrong tag", tags[i]);
-	return NULL;
-}
-
 struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name *ret)
 {
+	const struct version *version;
 	struct str name = path_base(file), part[6] = {0};
 	if (!str_ends(name, S(".whl")))
 		return bad(name, "it does not end in", S(".whl"));
@@ -62,7 +43,21 @@ struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name
 	};
 	if (n == 6 && !ret->build.n)
 		return bad(name, "empty build tag in", name);
-	return check(a, name, ret);
+	if (!only_words(ret->dist, "_.") || str_contains(ret->dist, S("__")))
+		return bad(name, "wrong project name", ret->dist);
+	struct err *e = version_parse(a, ret->version, &version);
+	bool wrong = e;
+	err_free(e);
+	if (wrong)
+		return bad(name, "wrong version (PEP 440)", ret->version);
+	if (n == 6 && (!ascii_digit(ret->build.p[0]) || !only_words(ret->build, "_.+")))
+		return bad(name, "a build tag must begin with a digit, not be", ret->build);
+	const struct str tags[] = {ret->python, ret->abi, ret->platform};
+	for (unsigned i = 0; i < 3; i++)
+		if (!only_words(tags[i], "_.") || tags[i].p[0] == '.' ||
+			str_ends(tags[i], S(".")) || str_contains(tags[i], S("..")))
+			return bad(name, "wrong tag", tags[i]);
+	return NULL;
 }
 
 struct str wheel_name_text(struct arena *a, const struct wheel_name *n)

@@ -4,111 +4,87 @@
 #include "lang/python/version.h"
 #include "wheel/rewrite.h"
 
-/* ---- METADATA and WHEEL ---- */
-
-struct texts { /* texts of the dist-info folder `where` */
+struct packing {
 	struct arena *a;
-	struct str where, metadata, wheel;
-	struct dist_headers info; /* headers of WHEEL */
-	const struct dist_header *version;
+	const struct wheel_request *q;
+	struct wheel_inputs inputs;
+	size_t names;  /* bytes of all member names */
+	uint64_t size; /* bytes of all files */
+	/* the dist-info folder that is read: its name in two parts, METADATA, and the headers of WHEEL */
+	struct str info, dist, release, metadata;
+	struct dist_headers wheel;
+	const struct dist_header *version; /* in METADATA */
 };
 
-static struct err *parse(
-	struct texts *t, const char *file, struct str text, struct dist_headers *ret)
-{
-	TRY_CTX(dist_headers_parse(t->a, text, ret), "cannot read '%.*s/%s'", STR(t->where), file);
-	return NULL;
-}
+/* ---- METADATA and WHEEL ---- */
 
-/* Reads METADATA and WHEEL; METADATA must be about the same release as the folder. */
-static struct err *read_texts(struct texts *t, struct str *ret_dist, struct str *ret_version)
+/* METADATA must be about the same release as the folder. */
+static struct err *check_metadata(struct packing *p, const struct dist_headers *meta)
 {
-	struct dist_headers meta;
-	TRY(parse(t, "METADATA", t->metadata, &meta));
-	TRY(parse(t, "WHEEL", t->wheel, &t->info));
-	(void)dist_stem_cut(t->where, ret_dist, ret_version);
-	const struct dist_header *name = dist_header(&meta, "Name");
-	t->version = dist_header(&meta, "Version");
-	if (!name || !t->version || str_contains(t->version->value, S("\n")))
-		return err_new(E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(t->where));
-	if (str_eq(wheel_normalise(t->a, name->value), wheel_normalise(t->a, *ret_dist)) &&
-		wheel_same_version(t->version->value, *ret_version))
+	const struct dist_header *name = dist_header(meta, "Name");
+	(void)dist_stem_cut(p->info, &p->dist, &p->release);
+	p->version = dist_header(meta, "Version");
+	if (!name || !p->version || str_contains(p->version->value, S("\n")))
+		return err_new(E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(p->info));
+	if (str_eq(wheel_normalise(p->a, name->value), wheel_normalise(p->a, p->dist)) &&
+		wheel_same_version(p->version->value, p->release))
 		return NULL;
-	return err_new(E_WHEEL, "'%.*s/METADATA' is that of '%.*s' %.*s", STR(t->where),
-		STR(name->value), STR(t->version->value));
+	return err_new(E_WHEEL, "'%.*s/METADATA' is that of '%.*s' %.*s", STR(p->info),
+		STR(name->value), STR(p->version->value));
 }
 
 /* A file name stands for all combinations of its tags: the Tag lines must be exactly those. */
-static struct err *read_tags(struct texts *t, struct wheel_name *n)
+static struct err *read_tags(struct packing *p, struct wheel_name *n)
 {
-	struct strs lines = {0}, all = {0}, kinds[3] = {0},
-		    *parts[] = {&kinds[0], &kinds[1], &kinds[2]};
+	struct strs lines = {0}, all = {0}, kinds[3] = {0};
 	struct str *const words[] = {&n->python, &n->abi, &n->platform};
-	const struct dist_header *build = dist_header(&t->info, "Build");
 	size_t combinations = 1;
-	VEC_EACH (const struct dist_header, h, &t->info)
+	VEC_EACH (const struct dist_header, h, &p->wheel)
 		if (dist_header_is(h, "tag") && lines.n < WHEEL_TAGS)
-			wheel_tags_add(t->a, h->value, &lines);
+			wheel_tags_add(p->a, h->value, &lines);
 	VEC_EACH (const struct str, tag, &lines) {
 		struct str rest = *tag, piece;
-		strs_put(t->a, &all, *tag);
+		strs_put(p->a, &all, *tag);
 		for (unsigned k = 0; k < 3 && str_next(&rest, '-', &piece); k++)
-			strs_put(t->a, parts[k], piece);
+			strs_put(p->a, &kinds[k], piece);
 	}
 	for (unsigned k = 0; k < 3; k++) {
-		strs_sort(parts[k]);
-		*words[k] = str_join(t->a, parts[k], S("."));
-		combinations *= parts[k]->n;
+		strs_sort(&kinds[k]);
+		*words[k] = str_join(p->a, &kinds[k], S("."));
+		combinations *= kinds[k].n;
 	}
+	const struct dist_header *build = dist_header(&p->wheel, "Build");
 	n->build = build ? build->value : S("");
 	if (all.n && lines.n < WHEEL_TAGS && combinations == all.n)
 		return NULL;
 	return err_new(E_WHEEL,
 		"the Tag lines of '%.*s/WHEEL' are not all combinations of tags, as a file name "
 		"needs them",
-		STR(t->where));
+		STR(p->info));
 }
 
 /* Makes WHEEL with the build number and tags of a name. */
-static struct str write_wheel(struct texts *t, const struct wheel_name *n)
+static struct str write_wheel(struct packing *p, const struct wheel_name *n)
 {
-	BUF(b, t->a);
-	VEC_EACH (const struct dist_header, h, &t->info) {
+	BUF(b, p->a);
+	VEC_EACH (const struct dist_header, h, &p->wheel)
 		if (!dist_header_is(h, "tag") && !dist_header_is(h, "build"))
 			buf_fmt(&b, "%.*s: %.*s\n", STR(h->key),
-				STR(str_replace(t->a, h->value, S("\n"), S("\n "))));
-	}
+				STR(str_replace(p->a, h->value, S("\n"), S("\n "))));
 	wheel_add_tags(&b, n);
 	return buf_str(&b);
 }
 
-/* Makes METADATA with another version, and otherwise unchanged. */
-static struct str write_metadata(struct texts *t, struct str version)
-{
-	size_t at = (size_t)(t->version->value.p - t->metadata.p);
-	return str_fmt(t->a, "%.*s%.*s%.*s", STR(str_sub(t->metadata, 0, at)), STR(version),
-		STR(str_sub(t->metadata, at + t->version->value.n, t->metadata.n)));
-}
-
 /* ---- the result ---- */
 
-struct packing {
-	struct arena *a;
-	const struct wheel_request *q;
-	struct texts texts;
-	struct wheel_inputs inputs;
-	size_t names; /* bytes of all member names */
-	struct wheel_done *done;
-};
-
-static struct err *add(struct packing *p, struct zip_input in, uint64_t size)
+static struct err *add_input(struct packing *p, struct zip_input in, uint64_t size)
 {
 	p->names += in.name.n;
 	if (p->inputs.n == WHEEL_MEMBERS || p->names > WHEEL_NAMES)
 		return err_new(E_LIMIT, "'%.*s' has more than %d files, or too long names",
 			STR(p->q->from), WHEEL_MEMBERS);
 	*VEC_PUSH(p->a, &p->inputs) = in;
-	p->done->size += size;
+	p->size += size;
 	return NULL;
 }
 
@@ -136,84 +112,82 @@ struct err *wheel_place(
 				  "--force replaces it");
 }
 
-static struct err *write(struct packing *p, struct str info)
+static struct err *write_packed(struct packing *p, struct wheel_done *ret)
 {
 	struct rewrite x = {.a = p->a,
-		.to = p->done->path,
+		.to = ret->path,
 		.time = p->q->time,
 		.epoch = p->q->epoch,
 		.jobs = p->q->jobs,
 		.out = p->inputs};
-	x.out.info = info;
-	p->done->source = p->q->from;
-	p->done->members = p->inputs.n + 1;
+	ret->source = p->q->from;
+	ret->members = p->inputs.n + 1;
+	ret->size = p->size;
 	return rewrite_write(&x);
 }
 
 /* ---- from a tree ---- */
 
-static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
 {
 	struct packing *p = user;
-	struct str path = str_dup(p->a, e->path), *info = &p->texts.where;
+	struct str path = str_dup(p->a, e->path);
 	(void)prune;
 	bool top = str_chr(path, '/') == path.n;
 	TRY(cancel_check());
 	if (S_ISDIR(e->st.st_mode) && top && str_ends(path, S(DIST_INFO))) {
-		if (info->n)
+		if (p->info.n)
 			return err_new(E_WHEEL, "'%.*s' has two dist-info folders: '%.*s', '%.*s'",
-				STR(p->q->from), STR(*info), STR(path));
-		*info = path;
+				STR(p->q->from), STR(p->info), STR(path));
+		p->info = path;
 	}
-	if (S_ISDIR(e->st.st_mode) || wheel_is_record(*info, path))
+	if (S_ISDIR(e->st.st_mode) || wheel_is_record(p->info, path))
 		return NULL;
 	if (!S_ISREG(e->st.st_mode))
 		return err_new(E_WHEEL, "'%.*s' is a link or a device: a wheel has only files",
 			STR(path_join(p->a, p->q->from, path)));
-	return add(p,
-		(struct zip_input){
-			.name = path,
-			.path = path_join(p->a, p->q->from, path),
-			.mode = e->st.st_mode & 0111 ? 0755 : 0644,
-		},
-		(uint64_t)e->st.st_size);
+	struct zip_input in = {.name = path,
+		.path = path_join(p->a, p->q->from, path),
+		.mode = e->st.st_mode & 0111 ? 0755 : 0644};
+	return add_input(p, in, (uint64_t)e->st.st_size);
 }
 
-static struct err *read_text(struct packing *p, const char *file, struct str *ret)
+static struct err *read_headers(
+	struct packing *p, const char *file, struct str *ret_text, struct dist_headers *ret)
 {
-	struct texts *t = &p->texts;
-	struct str path = str_fmt(p->a, "%.*s/%.*s/%s", STR(p->q->from), STR(t->where), file);
-	return fs_read(p->a, path, WHEEL_TEXT, ret);
-}
-
-static struct err *not_inside(struct arena *a, const struct wheel_request *q)
-{
-	struct str in, from;
-	if (!fs_real(a, q->to, &in) || !fs_real(a, q->from, &from) ||
-		!path_is_inside(path_rel(a, in, from)))
-		return NULL;
-	return err_new(E_USAGE, "the wheel of '%.*s' must not lie in that folder itself: '%.*s'",
-		STR(q->from), STR(q->to));
+	struct str path = str_fmt(p->a, "%.*s/%s", STR(p->info), file);
+	TRY(fs_read(p->a, path_join(p->a, p->q->from, path), WHEEL_TEXT, ret_text));
+	TRY_CTX(dist_headers_parse(p->a, *ret_text, ret), "cannot read '%.*s'", STR(path));
+	return NULL;
 }
 
 struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
 {
-	struct packing p = {.a = a, .q = q, .texts.a = a, .done = ret};
+	struct packing p = {.a = a, .q = q};
 	struct wheel_name name = {0};
+	struct dist_headers meta;
+	struct str in, from, text;
 	*ret = (struct wheel_done){0};
-	TRY(not_inside(a, q));
-	TRY_CTX(fs_walk(q->from, visit, &p), "cannot pack '%.*s'", STR(q->from));
-	if (!p.texts.where.n)
+	if (fs_real(a, q->to, &in) && fs_real(a, q->from, &from) &&
+		path_is_inside(path_rel(a, in, from)))
+		return err_new(E_USAGE,
+			"the wheel of '%.*s' must not lie in that folder itself: '%.*s'",
+			STR(q->from), STR(q->to));
+	TRY_CTX(fs_walk(q->from, visit_file, &p), "cannot pack '%.*s'", STR(q->from));
+	if (!p.info.n)
 		return err_new(E_WHEEL,
 			"'%.*s' is no unpacked wheel: there is no folder NAME-VERSION" DIST_INFO
 			" in it",
 			STR(q->from));
-	TRY(read_text(&p, "METADATA", &p.texts.metadata));
-	TRY(read_text(&p, "WHEEL", &p.texts.wheel));
-	TRY(read_texts(&p.texts, &name.dist, &name.version));
-	TRY(read_tags(&p.texts, &name));
+	TRY(read_headers(&p, "METADATA", &p.metadata, &meta));
+	TRY(read_headers(&p, "WHEEL", &text, &p.wheel));
+	TRY(check_metadata(&p, &meta));
+	name.dist = p.dist;
+	name.version = p.release;
+	TRY(read_tags(&p, &name));
 	TRY(wheel_place(a, q, &name, &ret->path));
-	return write(&p, p.texts.where);
+	p.inputs.info = p.info;
+	return write_packed(&p, ret);
 }
 
 /* ---- from a wheel ---- */
@@ -277,46 +251,46 @@ struct str wheel_installed(struct str name, struct str elsewhere)
 										  : elsewhere;
 }
 
+/* Lists the members of w in p->inputs, as they are for the name n. Another version changes its place in METADATA. */
 static struct err *rename_members(
-	struct packing *p, const struct wheel *w, const struct wheel_name *n, struct str *ret_info)
+	struct packing *p, const struct wheel *w, const struct wheel_name *n)
 {
-	struct texts *t = &p->texts;
-	struct str dist, version, wheel = path_join(p->a, w->info, S("WHEEL")),
-				  meta = path_join(p->a, w->info, S("METADATA"));
-	struct str *const texts[] = {&t->wheel, &t->metadata}, names[] = {wheel, meta};
-	for (unsigned i = 0; i < 2; i++) {
-		const struct zip_member *m = zip_find(&w->zip, names[i]);
-		if (!m)
-			return err_new(E_WHEEL, "'%.*s' is missing", STR(names[i]));
-		TRY(zip_read(p->a, &w->zip, m, WHEEL_TEXT, texts[i]));
-	}
-	TRY(read_texts(t, &dist, &version));
+	struct arena *a = p->a;
+	struct dist_headers meta;
+	struct str text, wheel = path_join(a, w->info, S("WHEEL")),
+			 metadata = path_join(a, w->info, S("METADATA"));
+	p->info = w->info;
+	TRY(wheel_headers(a, w, "WHEEL", &text, &p->wheel));
+	TRY(wheel_headers(a, w, "METADATA", &p->metadata, &meta));
+	TRY(check_metadata(p, &meta));
 	bool other = p->q->local.p;
-	struct str old = str_fmt(p->a, "%.*s-%.*s", STR(dist), STR(version)),
-		   now = str_fmt(p->a, "%.*s-%.*s", STR(dist), STR(other ? n->version : version));
+	size_t at = (size_t)(p->version->value.p - p->metadata.p), end = at + p->version->value.n;
+	struct str old = dist_stem(w->info), now = str_fmt(a, "%.*s-%.*s", STR(p->dist),
+						     STR(other ? n->version : p->release));
 	VEC_EACH (const struct wheel_member, m, &w->members) {
 		struct zip_input in = wheel_input(w, m);
-		bool tags = str_eq(in.name, wheel), renamed = other && str_eq(in.name, meta);
+		bool tags = str_eq(in.name, wheel), renamed = other && str_eq(in.name, metadata);
 		if (!m->sha256.n)
 			continue;
 		if (tags || renamed)
-			in = (struct zip_input){.mode = in.mode,
-				.content =
-					tags ? write_wheel(t, n) : write_metadata(t, n->version)};
-		in.name = wheel_renamed(p->a, m->zip->name, old, now);
-		TRY(add(p, in, in.member ? m->zip->size : in.content.n));
+			in = (struct zip_input){.mode = in.mode};
+		if (tags)
+			in.content = write_wheel(p, n);
+		else if (renamed)
+			in.content = str_fmt(a, "%.*s%.*s%.*s", STR(str_sub(p->metadata, 0, at)),
+				STR(n->version), STR(str_sub(p->metadata, end, p->metadata.n)));
+		in.name = wheel_renamed(a, m->zip->name, old, now);
+		TRY(add_input(p, in, in.member ? m->zip->size : in.content.n));
 	}
-	*ret_info = str_fmt(p->a, "%.*s" DIST_INFO, STR(now));
+	p->inputs.info = str_fmt(a, "%.*s" DIST_INFO, STR(now));
 	return NULL;
 }
 
 struct err *wheel_under_name(struct arena *a, const struct wheel_request *q, const struct wheel *w,
 	const struct wheel_name *n, struct wheel_inputs *ret)
 {
-	struct wheel_done done = {0};
-	struct packing p = {.a = a, .q = q, .texts = {.a = a, .where = w->info}, .done = &done};
-	TRY(rename_members(&p, w, n, &ret->info));
-	p.inputs.info = ret->info;
+	struct packing p = {.a = a, .q = q};
+	TRY(rename_members(&p, w, n));
 	*ret = p.inputs;
 	return NULL;
 }
@@ -324,14 +298,13 @@ struct err *wheel_under_name(struct arena *a, const struct wheel_request *q, con
 struct err *wheel_retag(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
 {
 	CLEANUP(wheel_close) struct wheel w;
-	struct str info;
+	struct packing p = {.a = a, .q = q};
 	*ret = (struct wheel_done){0};
 	TRY(wheel_open(a, q->from, &w));
-	struct packing p = {.a = a, .q = q, .texts = {.a = a, .where = w.info}, .done = ret};
 	struct wheel_name name = w.name;
 	TRY(wheel_new_name(a, q, &name));
 	TRY(wheel_place(a, q, &name, &ret->path));
 	TRY(wheel_check(&w, q->jobs, "Checking", NULL, NULL));
-	TRY(rename_members(&p, &w, &name, &info));
-	return write(&p, info);
+	TRY(rename_members(&p, &w, &name));
+	return write_packed(&p, ret);
 }

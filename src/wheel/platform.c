@@ -94,15 +94,28 @@ static bool dotted(struct str text, uint64_t ret[4])
 	return n && !text.n;
 }
 
-/* The lowest glibc minor whose distributions have this version; UINT_MAX: none has it. */
-static unsigned policy_minor(size_t off, struct str version)
+/* The lowest glibc minor whose distributions have a version: 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which came
+ * with it; UINT_MAX for one that no policy promises, such as GLIBC_PRIVATE. */
+static unsigned version_minor(struct str version, bool *ret_glibc)
 {
 	uint64_t v[4], max[4];
-	if (!dotted(version, v))
-		/* "TM_1", "FLOAT128", "LDBL_1.3": even the oldest distributions have them */
-		return 0;
+	size_t at = 0;
+	*ret_glibc = str_starts(version, S("GLIBC_"));
+	if (str_eq(version, S("GLIBC_ABI_DT_RELR")))
+		return 36;
+	if (*ret_glibc)
+		return dotted(str_sub(version, 6, version.n), v) && v[0] == 2 && v[1] < UINT_MAX
+			       ? (unsigned)v[1]
+			       : UINT_MAX;
+	while (at < COUNT(namespaces) && !str_starts(version, str_from(namespaces[at].prefix)))
+		at++;
+	if (at == COUNT(namespaces))
+		return 0; /* a library outside of these namespaces is judged by its name alone */
+	if (!dotted(str_sub(version, strlen(namespaces[at].prefix), version.n), v))
+		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": even the oldest distributions have them */
 	for (size_t i = 0; i < COUNT(policies); i++) {
-		const char *const *newest = (const void *)((const char *)&policies[i] + off);
+		const char *const *newest =
+			(const void *)((const char *)&policies[i] + namespaces[at].off);
 		size_t k = 0;
 		if (!*newest || !dotted(str_from(*newest), max))
 			continue;
@@ -112,27 +125,6 @@ static unsigned policy_minor(size_t off, struct str version)
 			return policies[i].minor;
 	}
 	return UINT_MAX;
-}
-
-/* 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which came with it; UINT_MAX for GLIBC_PRIVATE, which no policy
- * promises. */
-static unsigned version_minor(struct str version, bool *ret_glibc)
-{
-	uint64_t v[4];
-	*ret_glibc = str_starts(version, S("GLIBC_"));
-	if (str_eq(version, S("GLIBC_ABI_DT_RELR")))
-		return 36;
-	if (*ret_glibc)
-		return dotted(str_sub(version, 6, version.n), v) && v[0] == 2 && v[1] < UINT_MAX
-			       ? (unsigned)v[1]
-			       : UINT_MAX;
-	for (size_t i = 0; i < COUNT(namespaces); i++) {
-		struct str prefix = str_from(namespaces[i].prefix);
-		if (str_starts(version, prefix))
-			return policy_minor(
-				namespaces[i].off, str_sub(version, prefix.n, version.n));
-	}
-	return 0; /* a library outside of these namespaces is judged by its name alone */
 }
 
 static void add_version(

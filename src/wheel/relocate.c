@@ -170,13 +170,13 @@ struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 			TRY(edit_paths(&x, m));
 	if (!r->changed.n)
 		return NULL;
-	struct zip_input *v = arena_array(a, x.members.n + 1, sizeof(*v)), *in = v;
+	struct wheel_inputs in = {.info = path_dir(x.record)};
 	VEC_EACH (struct relocated, m, &x.members) {
 		TRY(unpack_member(&x, m));
-		*in++ = (struct zip_input){.name = m->zip->name,
+		*VEC_PUSH(a, &in) = (struct zip_input){.name = m->zip->name,
 			.path = m->path,
 			.mode = m->zip->mode & 0111 ? 0755 : 0644};
 	}
 	struct zip_writer w = {.path = r->to, .epoch = r->epoch, .jobs = r->jobs};
-	return wheel_write(a, v, x.members.n, path_dir(x.record), &w);
+	return wheel_write(a, &in, &w);
 }

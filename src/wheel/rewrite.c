@@ -119,7 +119,7 @@ struct err *rewrite_write(struct rewrite *x)
 		return NULL;
 	bool new = !fs_present(dir);
 	TRY(fs_mkdirs(dir));
-	struct err *e = wheel_write(x->a, x->out.v, x->out.n, x->out.info, &how);
+	struct err *e = wheel_write(x->a, &x->out, &how);
 	if (e)
 		return new ? err_join(e, fs_remove_empty(dir)) : e;
 	TRY(fs_stat(x->to, &st));

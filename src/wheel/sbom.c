@@ -36,34 +36,27 @@ static struct err *add_piece(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
-/* The hash of an input; a copied member has it in RECORD. */
-static struct err *digest_of(const struct zip_input *in, struct digest *ret)
-{
-	if (in->member && sha256_from_base64url(in->sha256, ret))
-		return NULL;
-	if (in->path.n)
-		return hash_file(HASH_SHA256, in->path, ret);
-	struct hash *h = hash_new(HASH_SHA256);
-	hash_add(h, in->content.p, in->content.n);
-	struct err *e = in->member ? zip_stream(in->zip, in->member, add_piece, h) : NULL;
-	*ret = hash_end(h);
-	return e;
-}
-
 static struct err *write_file(struct arena *a, struct json *j, const struct zip_input *f)
 {
 	struct digest d;
 	TRY(cancel_check());
-	TRY(digest_of(f, &d));
+	if (f->path.n) {
+		TRY(hash_file(HASH_SHA256, f->path, &d));
+	} else if (!f->member || !sha256_from_base64url(f->sha256, &d)) { /* RECORD has it */
+		struct hash *h = hash_new(HASH_SHA256);
+		hash_add(h, f->content.p, f->content.n);
+		struct err *e = f->member ? zip_stream(f->zip, f->member, add_piece, h) : NULL;
+		d = hash_end(h);
+		TRY(e);
+	}
 	open_component(j, "file", f->name);
 	json_key(j, "hashes");
 	json_open(j, '[');
 	json_open(j, '{');
 	text(j, "alg", S("SHA-256"));
 	text(j, "content", digest_hex(a, &d));
-	json_close(j);
-	json_close(j);
-	json_close(j);
+	for (unsigned i = 0; i < 3; i++)
+		json_close(j);
 	return NULL;
 }
 

@@ -28,46 +28,34 @@ static struct err *find_sites(struct arena *a, struct str dir, struct strs *ret)
 		"--venv wants the folder of a virtual environment, which has a pyvenv.cfg");
 }
 
-static void add_file(struct arena *a, struct venv_dist *dist, const struct devcode_file *f)
-{
-	struct strs both = {0};
-	dist->size += f->size;
-	VEC_EACH (const struct code_object, o, &f->objects)
-		dist->stored += o->stored;
-	dist->files++;
-	if (f->side)
-		return;
-	if (!dist->asked) {
-		dist->asked = true;
-		dist->served = f->served;
-		return;
-	}
-	for (size_t i = 0; i < f->served.n; i++)
-		if (strs_has(&dist->served, f->served.v[i]))
-			strs_add(a, &both, f->served.v[i]);
-	dist->served = both;
-}
-
 static struct err *read_dist(struct arena *a, struct str site, struct str info,
 	const struct map *files, struct venv_dists *ret)
 {
-	struct str text, name, version;
+	struct str text;
 	struct dist_record rows;
 	struct venv_dist dist = {0};
-	struct str path = str_fmt(a, "%.*s/RECORD", STR(info));
-	TRY(fs_read(a, path, TEXT, &text));
+	TRY(fs_read(a, path_join(a, info, S("RECORD")), TEXT, &text));
 	TRY(dist_record_parse(a, text, ROWS, &rows));
 	VEC_EACH (const struct dist_row, e, &rows) {
+		struct strs both = {0};
 		const struct devcode_file *f =
 			map_get(files, path_clean(a, path_join(a, site, e->path)));
-		if (f)
-			add_file(a, &dist, f);
+		if (!f)
+			continue;
+		dist.files++;
+		dist.size += f->size;
+		VEC_EACH (const struct code_object, o, &f->objects)
+			dist.stored += o->stored;
+		if (f->side)
+			continue;
+		for (size_t i = 0; i < f->served.n; i++)
+			if (!dist.asked || strs_has(&dist.served, f->served.v[i]))
+				strs_add(a, &both, f->served.v[i]);
+		dist.asked = true;
+		dist.served = both;
 	}
-	if (!dist.files || !dist_stem_cut(info, &name, &version))
-		return NULL;
-	dist.name = name;
-	dist.version = version;
-	*VEC_PUSH(a, ret) = dist;
+	if (dist.files && dist_stem_cut(info, &dist.name, &dist.version))
+		*VEC_PUSH(a, ret) = dist;
 	return NULL;
 }
 
