@@ -182,7 +182,8 @@ struct err *wheel_check(
 	struct progress *p =
 		progress_begin(str_from(verb), path_base(w->zip.path), UNIT_BYTES, w->size);
 	VEC_EACH (const struct wheel_member, m, &w->members)
-		*r++ = (struct member_check){.w = w, .m = m, .take = take, .user = user, .progress = p};
+		*r++ = (struct member_check){
+			.w = w, .m = m, .take = take, .user = user, .progress = p};
 	qsort(v, w->members.n, sizeof(*v), larger_first);
 	jobs = jobs ? jobs : cpu_count();
 	jobs = jobs < WHEEL_THREADS ? jobs : WHEEL_THREADS;

@@ -81,7 +81,7 @@ static bool is_everywhere(const struct fat *fat, struct str name)
 
 struct fat_found { /* a library of the SDK */
 	struct str path;
-	size_t depth; /* of its folder; the nearest to the root counts */
+	size_t depth; /* the library that is nearest to the root counts */
 };
 
 /* Notes the libraries of the SDK; folders of other builds, of tests and of Python are not entered. */

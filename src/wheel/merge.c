@@ -159,8 +159,8 @@ struct joining {
 	struct map objects; /* "BUNDLE ID" -> struct merge_object */
 	struct hash *hash;
 	uint64_t from;         /* offset of the current object */
-	size_t bundle;         /* of the object that is read from an archive */
-	struct bundle_entry e; /* the same */
+	size_t bundle;         /* the bundle of the object that is read from an archive */
+	struct bundle_entry e; /* the object as an entry of it */
 	VEC(struct slim_object) v;
 };
 

@@ -21,8 +21,8 @@ struct rewrite {
 	int64_t epoch;      /* the time of all members if `time` is 0; see wheel_epoch() */
 	unsigned jobs;
 	uint64_t budget;              /* see struct zip_writer */
-	const struct slim_keep *keep; /* for rewrite_slim() */
-	struct slim_report *report;   /* what it did; becomes the cut list. NULL: there is none */
+	const struct slim_keep *keep; /* what rewrite_slim() leaves */
+	struct slim_report *report;   /* its results, which become the cut list; NULL: none */
 	struct wheel_inputs in,
 		out;      /* old members; new ones so far, and the new dist-info folder */
 	size_t at, files; /* index of the current member; number of scratch files so far */

@@ -18,7 +18,7 @@ struct split_file { /* a member */
 	struct bytes src; /* its content, while it is open */
 	int fd;
 	struct str
-		path; /* of its new content in the scratch folder: a host part, or code for one GPU */
+		path; /* its new content, a file in the scratch folder: a host part, or code for one GPU */
 	/* kpack: its name in archives; number of its bundles; split_member.absent */
 	struct str name;
 	uint32_t bundles;
