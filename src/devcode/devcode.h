@@ -130,7 +130,7 @@ struct devcode {
 	bool unknown;
 	struct str path;
 	VEC(struct devcode_target) targets; /* every target, once */
-	VEC(struct devcode_file) files;     /* those with device code */
+	VEC(struct devcode_file) files;     /* the files with device code */
 	VEC(struct devcode_set) sets;
 	struct devcode_sums sums;
 	/* served: GPUs that every file with device code, and every needed set of side files, serves. some: GPUs that

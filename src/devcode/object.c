@@ -39,7 +39,7 @@ static struct err *set_target(struct scan *s, struct str name, struct code_objec
 struct err *object_add(
 	struct scan *s, const struct bytes *src, struct str target, struct code_object **ret)
 {
-	enum { MEMORY = 3000, WORK = 2000 }; /* for an object, including its lines of output */
+	enum { MEMORY = 3000, WORK = 2000 }; /* the cost of an object, lines of output included */
 	struct code_object o = {.bundle = s->file->bundles,
 		.kernels = -1,
 		.debug = s->flags & DEVCODE_DEBUG ? 0 : -1,

@@ -9,7 +9,7 @@ struct slim_filling {
 	struct elf_image image;
 	size_t mark; /* index of the section SLIM_KPACK_REF */
 	struct slim_refs refs;
-	uint32_t *number; /* for each of refs, the number of its bundle */
+	uint32_t *number; /* the number of the bundle of each of refs */
 	struct fs_out *o;
 };
 

@@ -134,7 +134,7 @@ void slim_mark(struct slim_plan *p, struct str mark);
  * size. Pointers have to point at the same bundles. */
 MUST_USE struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y);
 
-struct slim_object { /* for slim_fill(): an object's bytes in the content */
+struct slim_object { /* an object to be put back, and its bytes in the content */
 	size_t bundle;
 	struct str id; /* ID of the entry; a host entry has no bytes */
 	uint64_t at, size;

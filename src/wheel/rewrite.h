@@ -21,7 +21,7 @@ struct rewrite {
 	int64_t epoch;      /* the time of all members if `time` is 0; see wheel_epoch() */
 	unsigned jobs;
 	uint64_t budget;              /* see struct zip_writer */
-	const struct slim_keep *keep; /* what rewrite_slim() leaves */
+	const struct slim_keep *keep; /* the code that rewrite_slim() leaves */
 	struct slim_report *report;   /* its results, which become the cut list; NULL: none */
 	struct wheel_inputs in,
 		out;      /* old members; new ones so far, and the new dist-info folder */
