@@ -55,18 +55,6 @@ static void check_targets(struct exam *x, const struct devcode *d, const struct 
 	}
 }
 
-static void check_empty(struct exam *x, const struct devcode *d, const struct devcode_file *f)
-{
-	ARENA(tmp);
-	struct strs names = targets_of(&tmp, d, f, false);
-	size_t n = 0;
-	VEC_EACH (const struct code_object, o, &f->objects)
-		n += !counts(o);
-	if (n)
-		exam_say(x, V_DEVICE_EMPTY, f->path, "%zu code objects without any kernel: %.*s", n,
-			STR(str_join(&tmp, &names, S(", "))));
-}
-
 /* The targets in `before` (NULL: all) that every bundle of one more file serves, too. All names are sorted. */
 static struct strs still_served(struct exam *x, const struct devcode *d,
 	const struct devcode_file *f, const struct strs *have, const struct strs *before)
@@ -102,10 +90,16 @@ struct err *check_device(struct exam *x)
 			struct strs have = targets_of(&tmp, &m->device, f, true);
 			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);
 			TRY(budget_work(x->zip.src.budget, work + SIDE_COST * f->path.n));
-			bool side = f->side;
-			if (wanted && !side)
-				check_empty(x, &m->device, f);
-			if (!have.n || side)
+			size_t empty = 0;
+			VEC_EACH (const struct code_object, o, &f->objects)
+				empty += !counts(o);
+			if (wanted && !f->side && empty) {
+				struct strs bare = targets_of(&tmp, &m->device, f, false);
+				exam_say(x, V_DEVICE_EMPTY, f->path,
+					"%zu code objects without any kernel: %.*s", empty,
+					STR(str_join(&tmp, &bare, S(", "))));
+			}
+			if (!have.n || f->side)
 				continue;
 			x->verdict->served = still_served(
 				x, &m->device, f, &have, files++ ? &x->verdict->served : NULL);

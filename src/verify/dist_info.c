@@ -138,84 +138,51 @@ static void check_field(struct exam *x, const struct dist_header *h)
 	err_free(e);
 }
 
-static void check_fields(struct exam *x, const struct dist_headers *h)
+static void check_metadata(struct exam *x)
 {
 	static const char *const once[] = {"metadata-version", "name", "version", "summary",
 		"requires-python", "license", "license-expression", NULL};
-	MAP(seen, x->a);
-	x->verdict->extras.a = x->a;
-	VEC_EACH (const struct dist_header, it, h) {
-		struct str key = str_lower(x->a, it->key);
-		if (!map_put(&seen, key, NULL) && str_is_one_of(key, once))
-			exam_say(x, V_META_FIELD, exam_path(x, "METADATA"),
-				"line %u: a second '%.*s'", it->line, STR(it->key));
-		check_field(x, it);
-	}
-	VEC_EACH (const struct requirement, r, &x->verdict->requires)
-		check_extras(x, r->marker);
-}
-
-static void check_metadata(struct exam *x)
-{
-	struct str text;
+	struct str text, path = exam_path(x, "METADATA");
 	struct dist_headers h;
+	MAP(seen, x->a);
 	if (!exam_text(x, "METADATA", V_META_MISSING, &text))
 		return;
 	struct err *e = dist_headers_parse(x->a, text, &h);
 	if (!e && utf8_end(text) < text.n)
 		e = err_new(E_SYNTAX, "it is not valid UTF-8");
 	if (e)
-		exam_say(x, V_META_SYNTAX, exam_path(x, "METADATA"), "%s", e->msg);
+		exam_say(x, V_META_SYNTAX, path, "%s", e->msg);
 	err_free(e);
 	if (!h.n)
 		return;
 	check_identity(x, &h);
-	check_fields(x, &h);
+	x->verdict->extras.a = x->a;
+	VEC_EACH (const struct dist_header, it, &h) {
+		struct str key = str_lower(x->a, it->key);
+		if (!map_put(&seen, key, NULL) && str_is_one_of(key, once))
+			exam_say(x, V_META_FIELD, path, "line %u: a second '%.*s'", it->line,
+				STR(it->key));
+		check_field(x, it);
+	}
+	VEC_EACH (const struct requirement, r, &x->verdict->requires)
+		check_extras(x, r->marker);
 }
 
 /* ---- WHEEL ---- */
 
-static void check_wheel_tags(struct exam *x, const struct dist_headers *h)
-{
-	struct strs have = {0}, want = {0};
-	VEC_EACH (const struct dist_header, it, h)
-		if (have.n < WHEEL_TAGS && dist_header_is(it, "tag"))
-			wheel_tags_add(x->a, it->value, &have);
-	if (!have.n) {
-		exam_say(x, V_WHEEL_SYNTAX, exam_path(x, "WHEEL"), "there is no 'Tag' line");
-		return;
-	}
-	want = wheel_tags(x->a, &x->name);
-	if (have.n >= WHEEL_TAGS || want.n >= WHEEL_TAGS) {
-		exam_say(x, V_WHEEL_TAGS, exam_path(x, "WHEEL"), "%d tags or more", WHEEL_TAGS);
-		return;
-	}
-	if (!x->named)
-		return;
-	bool same = have.n == want.n;
-	for (size_t i = 0; i < want.n; i++)
-		same = same && strs_has(&have, want.v[i]);
-	if (same)
-		return;
-	struct finding *f =
-		exam_say(x, V_WHEEL_TAGS, exam_path(x, "WHEEL"), "it says %.*s, the file name %.*s",
-			STR(str_join(x->a, &have, S(" "))), STR(str_join(x->a, &want, S(" "))));
-	finding_fix(x->a, f, "rename and rewrite it in one step: rocsmith wheel retag");
-}
-
 static void check_wheel(struct exam *x)
 {
-	struct str text;
+	struct str text, path = exam_path(x, "WHEEL"), major, minor;
 	struct dist_headers h;
+	struct strs have = {0}, want = wheel_tags(x->a, &x->name);
+	uint64_t n;
 	if (!exam_text(x, "WHEEL", V_WHEEL_MISSING, &text))
 		return;
 	struct err *e = dist_headers_parse(x->a, text, &h);
-	struct str path = exam_path(x, "WHEEL"), major, minor;
 	if (e)
 		exam_say(x, V_WHEEL_SYNTAX, path, "%s", e->msg);
 	err_free(e);
 	const struct dist_header *got = dist_header(&h, "Wheel-Version");
-	uint64_t n;
 	if (!got)
 		exam_say(x, V_WHEEL_SYNTAX, path, "the field 'Wheel-Version' is missing");
 	else if (!str_cut(got->value, '.', &major, &minor) || !str_u64(major, 10, &n) || n != 1)
@@ -226,7 +193,22 @@ static void check_wheel(struct exam *x)
 	x->pure = str_eq(pure, S("true"));
 	if (!x->pure && !str_eq(pure, S("false")))
 		exam_say(x, V_WHEEL_SYNTAX, path, "Root-Is-Purelib must be 'true' or 'false'");
-	check_wheel_tags(x, &h);
+	VEC_EACH (const struct dist_header, it, &h)
+		if (have.n < WHEEL_TAGS && dist_header_is(it, "tag"))
+			wheel_tags_add(x->a, it->value, &have);
+	bool same = have.n == want.n;
+	for (size_t i = 0; i < want.n; i++)
+		same = same && strs_has(&have, want.v[i]);
+	if (!have.n)
+		exam_say(x, V_WHEEL_SYNTAX, path, "there is no 'Tag' line");
+	else if (have.n >= WHEEL_TAGS || want.n >= WHEEL_TAGS)
+		exam_say(x, V_WHEEL_TAGS, path, "%d tags or more", WHEEL_TAGS);
+	else if (x->named && !same)
+		finding_fix(x->a,
+			exam_say(x, V_WHEEL_TAGS, path, "it says %.*s, the file name %.*s",
+				STR(str_join(x->a, &have, S(" "))),
+				STR(str_join(x->a, &want, S(" ")))),
+			"rename and rewrite it in one step: rocsmith wheel retag");
 }
 
 void check_dist_info(struct exam *x)

@@ -23,12 +23,13 @@ struct pairs {
 	struct arena *a;
 	const struct verify_options *o;
 	struct verdict *host;
-	struct devcode gpus; /* only its targets are used */
-	struct map code;     /* "NAME#NUMBER" -> struct holders */
-	struct map names;    /* names of libraries -> struct verify_library */
+	struct devcode gpus;         /* only its targets are used */
+	bool lacks[DEVCODE_TARGETS]; /* a library has no code for the target of this index */
+	struct map code;             /* "NAME#NUMBER" -> struct holders */
+	struct map names;            /* names of libraries -> struct verify_library */
 	struct budget budget;
-	const struct verify_archive
-		*twice[2]; /* the last two archives that were reported to have the same code */
+	/* the last two archives that were reported to have the same code */
+	const struct verify_archive *twice[2];
 };
 
 /* ---- one wheel ---- */
@@ -95,19 +96,6 @@ struct err *kpack_keep(struct exam *x, bool *ret_any)
 
 /* ---- all wheels of a set ---- */
 
-static struct err *target_of(struct pairs *k, struct str name, size_t *ret)
-{
-	struct devcode *d = &k->gpus;
-	for (*ret = 0; *ret < d->targets.n; ++*ret)
-		if (str_eq(d->targets.v[*ret].name, name))
-			return NULL;
-	if (d->targets.n == DEVCODE_TARGETS)
-		return err_new(E_LIMIT, "code for more than %d different targets", DEVCODE_TARGETS);
-	*VEC_PUSH(k->a, &d->targets) =
-		(struct devcode_target){.name = name, .t = target_read(name)};
-	return NULL;
-}
-
 static struct str key_of(struct arena *a, struct str name, uint32_t index)
 {
 	return str_fmt(a, "%.*s#%u", STR(name), index);
@@ -116,6 +104,7 @@ static struct str key_of(struct arena *a, struct str name, uint32_t index)
 static struct err *add_object(struct pairs *k, const struct verdict *w,
 	const struct verify_archive *x, const struct kpack_object *o)
 {
+	struct devcode *d = &k->gpus;
 	struct holder h = {.wheel = w, .archive = x};
 	struct str key = key_of(k->a, o->path, o->index);
 	struct holders *list = map_get(&k->code, key);
@@ -123,7 +112,13 @@ static struct err *add_object(struct pairs *k, const struct verdict *w,
 		list = NEW(k->a, struct holders);
 		map_put(&k->code, key, list);
 	}
-	TRY(target_of(k, o->target, &h.target));
+	while (h.target < d->targets.n && !str_eq(d->targets.v[h.target].name, o->target))
+		h.target++;
+	if (h.target == DEVCODE_TARGETS)
+		return err_new(E_LIMIT, "code for more than %d different targets", DEVCODE_TARGETS);
+	if (h.target == d->targets.n)
+		*VEC_PUSH(k->a, &d->targets) =
+			(struct devcode_target){.name = o->target, .t = target_read(o->target)};
 	VEC_EACH (const struct holder, old, list) {
 		if (old->target != h.target)
 			continue;
@@ -212,28 +207,32 @@ static struct finding *say(struct pairs *k, enum verify_id id, const struct veri
 	return f;
 }
 
-/* required: the user demands this target; otherwise some archive has it. */
+/* lacks: set if some of the library's numbers have no code for the target, which some archive has; NULL: the user
+ * requires the target. */
 static struct err *check_target(
-	struct pairs *k, const struct verify_library *l, const struct target *want, bool required)
+	struct pairs *k, const struct verify_library *l, const struct target *want, bool *lacks)
 {
 	ARENA(tmp);
 	struct lack x;
 	struct str gpu = target_text(&tmp, want);
 	TRY(find_lack(k, l, want, &x));
-	bool none = x.n == l->host.indexes.n;
-	if (x.elsewhere && !required)
+	if (!lacks) {
+		if (x.n)
+			finding_say(k->a, say(k, V_DEVICE_MISSING, l),
+				"%zu of %zu numbers of '%.*s' have no code for %.*s", x.n,
+				l->host.indexes.n, STR(l->host.name), STR(gpu));
+		return NULL;
+	}
+	*lacks |= x.n > 0;
+	if (x.elsewhere)
 		finding_say(k->a, say(k, V_KPACK_PLACE, l),
 			"the runtime does not look into '%.*s', where the code of '%.*s' for %.*s "
 			"is, but for '%.*s'",
 			STR(x.elsewhere->member), STR(l->host.name), STR(gpu),
 			STR(str_join(&tmp, &l->host.patterns, S("', '"))));
-	if (required && x.n)
-		finding_say(k->a, say(k, V_DEVICE_MISSING, l),
-			"%zu of %zu numbers of '%.*s' have no code for %.*s", x.n,
-			l->host.indexes.n, STR(l->host.name), STR(gpu));
-	if (required || x.n == x.excused || never_was(l, S("*"), gpu))
+	if (x.n == x.excused || never_was(l, S("*"), gpu))
 		return NULL;
-	if (none && !l->split)
+	if (x.n == l->host.indexes.n && !l->split)
 		finding_say(k->a, say(k, V_KPACK_NONE, l),
 			"the archives for %.*s have nothing of '%.*s'", STR(gpu),
 			STR(l->host.name));
@@ -243,19 +242,6 @@ static struct err *check_target(
 			STR(l->host.name), x.n - x.excused, l->host.indexes.n,
 			STR(str_join(&tmp, &x.first, S(", #"))),
 			x.first.n < x.n - x.excused ? ", ..." : "");
-	return NULL;
-}
-
-/* Notes a target for which every library has code. */
-static struct err *note_served(struct pairs *k, const struct devcode_target *t)
-{
-	struct lack x;
-	VEC_EACH (const struct verify_library, l, &k->host->libraries) {
-		TRY(find_lack(k, l, &t->t, &x));
-		if (x.n)
-			return NULL;
-	}
-	strs_put(k->a, &k->host->served, t->name);
 	return NULL;
 }
 
@@ -274,46 +260,11 @@ static struct err *check_library(struct pairs *k, struct verify_library *l)
 		if (list)
 			list->wanted = true;
 	}
-	VEC_EACH (const struct devcode_target, t, &k->gpus.targets)
-		TRY(check_target(k, l, &t->t, false));
+	for (size_t i = 0; i < k->gpus.targets.n; i++)
+		TRY(check_target(k, l, &k->gpus.targets.v[i].t, &k->lacks[i]));
 	VEC_EACH (const struct target, want, &k->o->require)
-		TRY(check_target(k, l, want, true));
+		TRY(check_target(k, l, want, NULL));
 	return NULL;
-}
-
-/* Reports code under a number that no wrapper has: archive and library were numbered differently. */
-static void check_strays(struct pairs *k)
-{
-	for (size_t i = 0; i < k->code.n; i++) {
-		struct str key = k->code.v[i].key, name = str_sub(key, 0, str_rchr(key, '#'));
-		const struct holders *list = k->code.v[i].value;
-		const struct verify_library *l = map_get(&k->names, name);
-		if (list->wanted)
-			continue;
-		struct finding *f = verdict_say(k->a, k->host, V_KPACK_STRAY,
-			"'%.*s' has code for %.*s as %.*s, but %s", STR(list->v[0].archive->member),
-			STR(k->gpus.targets.v[list->v[0].target].name), STR(key),
-			l ? "no wrapper of that library has this number"
-			  : "there is no such library");
-		f->severity = l ? SEV_ERROR : f->severity;
-	}
-}
-
-static void check_unpaired(struct arena *a, const struct verify_options *o, struct verdict *v)
-{
-	bool wanted = o->require.n || o->device_code;
-	bool alone = v->libraries.n;
-	struct finding *f =
-		verdict_say(a, v, alone && wanted ? V_DEVICE_NONE : V_KPACK_ALONE, "%s", "");
-	if (alone)
-		finding_say(a, f,
-			"the device code of %zu file%s (the first is '%.*s') is in kpack archives, "
-			"and no wheel given has one",
-			v->libraries.n, v->libraries.n == 1 ? "" : "s",
-			STR(v->libraries.v[0].member));
-	else
-		finding_say(a, f, "no wheel given has the libraries that '%.*s' is for",
-			STR(v->archives.v[0].member));
 }
 
 /* A device wheel belongs to the host wheel of its version; if there are several, to the one in its own folder. */
@@ -353,14 +304,29 @@ static struct err *check_host(struct pairs *k, struct verdicts *all, bool *paire
 	paired[k->host - all->wheels.v] = true;
 	VEC_EACH (struct verify_library, l, &k->host->libraries)
 		TRY(check_library(k, l));
-	check_strays(k);
-	VEC_EACH (const struct devcode_target, t, &k->gpus.targets)
-		TRY(note_served(k, t));
+	/* code under a number that no wrapper has: archive and library were numbered differently */
+	for (size_t i = 0; i < k->code.n; i++) {
+		struct str key = k->code.v[i].key, name = str_sub(key, 0, str_rchr(key, '#'));
+		const struct holders *list = k->code.v[i].value;
+		const struct verify_library *l = map_get(&k->names, name);
+		if (list->wanted)
+			continue;
+		struct finding *f = verdict_say(k->a, k->host, V_KPACK_STRAY,
+			"'%.*s' has code for %.*s as %.*s, but %s", STR(list->v[0].archive->member),
+			STR(k->gpus.targets.v[list->v[0].target].name), STR(key),
+			l ? "no wrapper of that library has this number"
+			  : "there is no such library");
+		f->severity = l ? SEV_ERROR : f->severity;
+	}
+	for (size_t i = 0; i < k->gpus.targets.n; i++)
+		if (!k->lacks[i])
+			strs_put(k->a, &k->host->served, k->gpus.targets.v[i].name);
 	return NULL;
 }
 
 struct err *check_kpack(struct arena *a, const struct verify_options *o, struct verdicts *all)
 {
+	bool wanted = o->require.n || o->device_code;
 	bool *paired = arena_array(a, all->wheels.n + 1, sizeof(*paired));
 	VEC_EACH (struct verdict, v, &all->wheels) {
 		struct pairs k = {.a = a, .o = o, .host = v, .code.a = a, .names.a = a};
@@ -373,8 +339,18 @@ struct err *check_kpack(struct arena *a, const struct verify_options *o, struct 
 	}
 	for (size_t i = 0; i < all->wheels.n; i++) {
 		struct verdict *v = &all->wheels.v[i];
-		if (!paired[i] && (v->libraries.n || v->archives.n))
-			check_unpaired(a, o, v);
+		if (paired[i])
+			continue;
+		if (v->libraries.n)
+			verdict_say(a, v, wanted ? V_DEVICE_NONE : V_KPACK_ALONE,
+				"the device code of %zu file%s (the first is '%.*s') is in kpack "
+				"archives, and no wheel given has one",
+				v->libraries.n, v->libraries.n == 1 ? "" : "s",
+				STR(v->libraries.v[0].member));
+		else if (v->archives.n)
+			verdict_say(a, v, V_KPACK_ALONE,
+				"no wheel given has the libraries that '%.*s' is for",
+				STR(v->archives.v[0].member));
 	}
 	return NULL;
 }

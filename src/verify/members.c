@@ -69,26 +69,20 @@ static struct err *take_bytes(void *user, const void *p, size_t n, bool *stop)
 	return parse_member(s, &src);
 }
 
-static struct err *unpack_member(struct member_pass *s)
-{
-	const struct zip *z = &s->x->zip;
-	CLEANUP(zip_view_close) struct zip_view *view = NULL;
-	if (!s->pieces)
-		return zip_stream(z, s->m->zip, take_bytes, s);
-	struct zip_pass pass = {take_bytes, s, s->threaded, devcode_candidate};
-	TRY(zip_view_open(z, s->m->zip, &pass, &view));
-	if (!s->keep)
-		return NULL;
-	struct bytes src = zip_view_src(view);
-	return parse_member(s, &src);
-}
-
 static struct err *check_member(struct arena *tmp, void *pass)
 {
 	(void)tmp;
 	struct member_pass *s = pass;
+	const struct zip *z = &s->x->zip;
+	const struct zip_pass zp = {take_bytes, s, s->threaded, devcode_candidate};
+	CLEANUP(zip_view_close) struct zip_view *view = NULL;
 	s->hash = hash_new(HASH_SHA256);
-	struct err *e = unpack_member(s);
+	struct err *e = s->pieces ? zip_view_open(z, s->m->zip, &zp, &view)
+				  : zip_stream(z, s->m->zip, take_bytes, s);
+	if (!e && s->pieces && s->keep) {
+		struct bytes src = zip_view_src(view);
+		e = parse_member(s, &src);
+	}
 	struct digest d = hash_end(s->hash);
 	if (e && e->code != E_ZIP && e->code != E_LIMIT)
 		return e;

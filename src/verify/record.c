@@ -7,7 +7,6 @@ struct listing {
 	struct map members;      /* name -> struct exam_member */
 	struct exam_member none; /* stands for paths that only RECORD has */
 	struct str self;
-	struct str signatures[2]; /* RECORD.jws, RECORD.p7s: never listed */
 };
 
 static void check_hash(struct exam *x, const struct dist_row *e, const struct exam_member *m)
@@ -87,50 +86,15 @@ static bool check_entry(struct listing *s, const struct dist_row *e)
 	return false;
 }
 
-static void check_entries(struct listing *s, const struct dist_record *r)
-{
-	size_t bare = 0;
-	const struct dist_row *first = NULL;
-	VEC_EACH (const struct dist_row, e, r) {
-		if (!check_entry(s, e))
-			continue;
-		first = first ? first : e;
-		bare++;
-	}
-	if (!bare)
-		return;
-	struct finding *f = exam_say(s->x, V_RECORD_NO_HASH, first->path,
-		"RECORD has no hash for it%s", bare > 1 ? " and others" : "");
-	if (bare > 1)
-		finding_say(s->x->a, f, "RECORD has no hash for it and %zu more files", bare - 1);
-	finding_fix(s->x->a, f, "if you trust it: unzip it, then rocsmith wheel pack");
-}
-
-static void check_unlisted(struct listing *s)
-{
-	for (size_t i = 0; i < s->x->n; i++) {
-		struct str name = s->x->members[i].zip->name;
-		bool signature = str_eq(name, s->signatures[0]) || str_eq(name, s->signatures[1]);
-		const struct exam_member *m = map_get(&s->members, name);
-		if (!m || m->listed || signature)
-			continue;
-		bool self = str_eq(name, s->self);
-		exam_say(s->x, self ? V_RECORD_SELF : V_RECORD_UNLISTED, name,
-			self ? "RECORD does not list itself" : "RECORD does not list it");
-	}
-}
-
 void check_record(struct exam *x)
 {
 	enum { MORE_ROWS = 1000 };
-	struct str text;
-	struct dist_record r;
+	struct str text, jws = exam_path(x, "RECORD.jws"), p7s = exam_path(x, "RECORD.p7s");
 	struct listing s = {.x = x, .members.a = x->a, .none.listed = true};
+	struct dist_record r;
 	if (!x->info.n || !exam_text(x, "RECORD", V_RECORD_MISSING, &text))
 		return;
-	s.self = str_fmt(x->a, "%.*s/RECORD", STR(x->info));
-	s.signatures[0] = str_fmt(x->a, "%.*s.jws", STR(s.self));
-	s.signatures[1] = str_fmt(x->a, "%.*s.p7s", STR(s.self));
+	s.self = exam_path(x, "RECORD");
 	struct err *e = dist_record_parse(x->a, text, 2 * x->n + MORE_ROWS, &r);
 	if (e) {
 		exam_say(x, V_RECORD_SYNTAX, s.self, "%s", e->msg);
@@ -140,6 +104,24 @@ void check_record(struct exam *x)
 	for (size_t i = 0; i < x->n; i++)
 		if (!x->members[i].zip->dir)
 			map_put(&s.members, x->members[i].zip->name, &x->members[i]);
-	check_entries(&s, &r);
-	check_unlisted(&s);
+	size_t bare = 0;
+	const struct dist_row *first = NULL;
+	VEC_EACH (const struct dist_row, row, &r)
+		if (check_entry(&s, row) && !bare++)
+			first = row;
+	if (bare) {
+		struct str more = bare > 1 ? str_fmt(x->a, " and %zu more files", bare - 1) : S("");
+		struct finding *f = exam_say(x, V_RECORD_NO_HASH, first->path,
+			"RECORD has no hash for it%.*s", STR(more));
+		finding_fix(x->a, f, "if you trust it: unzip it, then rocsmith wheel pack");
+	}
+	for (size_t i = 0; i < x->n; i++) {
+		struct str name = x->members[i].zip->name;
+		const struct exam_member *m = map_get(&s.members, name);
+		if (!m || m->listed || str_eq(name, jws) || str_eq(name, p7s))
+			continue; /* signatures are never listed */
+		bool self = str_eq(name, s.self);
+		exam_say(x, self ? V_RECORD_SELF : V_RECORD_UNLISTED, name,
+			self ? "RECORD does not list itself" : "RECORD does not list it");
+	}
 }

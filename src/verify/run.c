@@ -59,43 +59,36 @@ static struct err *find_work(struct run *r)
 	return NULL;
 }
 
-/* Finds the first configuration of the emulator for the GPU; "" if there is none. */
-static struct err *find_config(struct run *r, struct str gpu, struct str *ret)
+static struct err *run_on(struct run *r, struct str gpu)
 {
+	struct arena *a = r->a;
+	struct str configs =
+		path_join(a, path_dir(path_dir(r->launcher)), S("share/rocjitsu/configs"));
+	struct proc p = {.cwd = r->tmp, .merge = true, .timeout = 60 * MINUTES};
+	struct proc_result got;
 	struct strs names = {0};
-	struct str dir =
-		path_join(r->a, path_dir(path_dir(r->launcher)), S("share/rocjitsu/configs"));
-	*ret = S("");
-	if (fs_is_dir(dir))
-		TRY(fs_list(r->a, dir, &names));
-	for (size_t i = 0; i < names.n && !ret->n; i++) {
+	struct str config = S("");
+	if (fs_is_dir(configs))
+		TRY(fs_list(a, configs, &names));
+	for (size_t i = names.n; i-- > 0;) { /* the first one that is for the GPU */
 		struct str rest = str_sub(names.v[i], gpu.n, names.v[i].n);
 		if (str_starts(names.v[i], gpu) && str_ends(rest, S(".json")) &&
 			!ascii_alnum(rest.p[0]))
-			*ret = path_join(r->a, dir, names.v[i]);
+			config = path_join(a, configs, names.v[i]);
 	}
-	return NULL;
-}
-
-static struct err *run_on(struct run *r, struct str gpu)
-{
-	struct str config, home = str_fmt(r->a, "PYTHONPATH=%.*s", STR(r->tree));
-	struct proc p = {.cwd = r->tmp, .merge = true, .timeout = 60 * MINUTES};
-	struct proc_result got;
-	TRY(find_config(r, gpu, &config));
 	if (!config.n) {
 		skipped(r, "'%.*s' has no configuration for %.*s", STR(r->launcher), STR(gpu));
 		return NULL;
 	}
-	strs_add(r->a, &p.setenv, home);
-	strs_add(r->a, &p.setenv, S("PYTHONDONTWRITEBYTECODE=1"));
-	strs_add(r->a, &p.setenv, S("AMD_LOG_LEVEL=1"));
-	strs_add(r->a, &p.argv, r->launcher);
-	proc_arg(r->a, &p, "--config", str_z(r->a, config), "--", "python3", NULL);
+	strs_add(a, &p.setenv, str_fmt(a, "PYTHONPATH=%.*s", STR(r->tree)));
+	strs_add(a, &p.setenv, S("PYTHONDONTWRITEBYTECODE=1"));
+	strs_add(a, &p.setenv, S("AMD_LOG_LEVEL=1"));
+	strs_add(a, &p.argv, r->launcher);
+	proc_arg(a, &p, "--config", str_z(a, config), "--", "python3", NULL);
 	if (!r->script.n)
-		proc_arg(r->a, &p, "-c", NULL);
-	strs_add(r->a, &p.argv, r->script.n ? r->script : r->imports);
-	TRY(proc_run(r->a, &p, &got));
+		proc_arg(a, &p, "-c", NULL);
+	strs_add(a, &p.argv, r->script.n ? r->script : r->imports);
+	TRY(proc_run(a, &p, &got));
 	struct str what = r->script.n ? S(SMOKE) : r->imports, out = str_trim(got.out);
 	struct str rest = out, line, first = {0};
 	size_t calls = 0;
@@ -104,17 +97,17 @@ static struct err *run_on(struct run *r, struct str gpu)
 		if (str_starts(line, S(":1:")) && !calls++)
 			first = str_trim(str_sub(line, 0, TAIL));
 	if (!got.status && calls)
-		verdict_say(r->a, r->v, V_RUN_CALLS,
+		verdict_say(a, r->v, V_RUN_CALLS,
 			"'%.*s' ended well, but HIP logged %zu error%s on an emulated %.*s: %.*s",
 			STR(what), calls, calls == 1 ? "" : "s", STR(gpu), STR(first));
-	out = str_sub(out, out.n > TAIL ? out.n - TAIL : 0, out.n);
 	if (!got.status)
-		verdict_say(r->a, r->v, V_RUN_DONE, "'%.*s' ran on an emulated %.*s in %.1f s",
+		verdict_say(a, r->v, V_RUN_DONE, "'%.*s' ran on an emulated %.*s in %.1f s",
 			STR(what), STR(gpu), got.seconds);
 	else
-		verdict_say(r->a, r->v, V_RUN_FAILED,
+		verdict_say(a, r->v, V_RUN_FAILED,
 			"'%.*s' failed on an emulated %.*s (%s %d): %.*s", STR(what), STR(gpu),
-			got.timed_out ? "too slow, status" : "status", got.status, STR(out));
+			got.timed_out ? "too slow, status" : "status", got.status,
+			STR(str_sub(out, out.n > TAIL ? out.n - TAIL : 0, out.n)));
 	return NULL;
 }
 

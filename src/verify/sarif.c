@@ -12,12 +12,24 @@ static void text(struct json *j, const char *key, struct str s)
 	json_str(j, s);
 }
 
-static void message(struct json *j, const char *key, struct str s)
+/* Begins the value of a key; end() ends the innermost `count` values. */
+static void begin(struct json *j, const char *key, char bracket)
 {
 	json_key(j, key);
-	json_open(j, '{');
+	json_open(j, bracket);
+}
+
+static void end(struct json *j, unsigned count)
+{
+	while (count--)
+		json_close(j);
+}
+
+static void message(struct json *j, const char *key, struct str s)
+{
+	begin(j, key, '{');
 	text(j, "text", s);
-	json_close(j);
+	end(j, 1);
 }
 
 /* A path as a relative reference of RFC 3986. */
@@ -39,46 +51,18 @@ static void write_rules(struct json *j, struct arena *a, const struct verdicts *
 	VEC_EACH (const struct verdict, v, &all->wheels)
 		VEC_EACH (const struct finding, f, &v->findings)
 			map_put(&used, str_from(f->id), NULL);
-	json_key(j, "rules");
-	json_open(j, '[');
+	begin(j, "rules", '[');
 	for (size_t i = 0; i < V_COUNT; i++) {
 		if (!map_has(&used, str_from(verify_rules[i].id)))
 			continue;
 		json_open(j, '{');
 		text(j, "id", str_from(verify_rules[i].id));
 		message(j, "shortDescription", str_from(verify_rules[i].meaning));
-		json_key(j, "defaultConfiguration");
-		json_open(j, '{');
+		begin(j, "defaultConfiguration", '{');
 		text(j, "level", str_from(levels[verify_rules[i].severity]));
-		json_close(j);
-		json_close(j);
+		end(j, 2);
 	}
-	json_close(j);
-}
-
-static void write_place(struct json *j, struct arena *a, const struct verdict *v, struct str path)
-{
-	json_key(j, "locations");
-	json_open(j, '[');
-	json_open(j, '{');
-	json_key(j, "physicalLocation");
-	json_open(j, '{');
-	json_key(j, "artifactLocation");
-	json_open(j, '{');
-	text(j, "uri", uri(a, v->path));
-	json_close(j);
-	json_close(j);
-	if (!str_eq(path, v->path)) {
-		json_key(j, "logicalLocations");
-		json_open(j, '[');
-		json_open(j, '{');
-		text(j, "fullyQualifiedName", path);
-		text(j, "kind", S("member"));
-		json_close(j);
-		json_close(j);
-	}
-	json_close(j);
-	json_close(j);
+	end(j, 1);
 }
 
 static void write_result(
@@ -92,8 +76,20 @@ static void write_result(
 	text(j, "ruleId", str_from(f->id));
 	text(j, "level", str_from(levels[f->severity]));
 	message(j, "message", buf_str(&b));
-	write_place(j, a, v, f->path);
-	json_close(j);
+	begin(j, "locations", '[');
+	json_open(j, '{');
+	begin(j, "physicalLocation", '{');
+	begin(j, "artifactLocation", '{');
+	text(j, "uri", uri(a, v->path));
+	end(j, 2);
+	if (!str_eq(f->path, v->path)) {
+		begin(j, "logicalLocations", '[');
+		json_open(j, '{');
+		text(j, "fullyQualifiedName", f->path);
+		text(j, "kind", S("member"));
+		end(j, 2);
+	}
+	end(j, 3);
 }
 
 struct str verdicts_sarif(struct arena *a, const struct verdicts *all)
@@ -103,27 +99,19 @@ struct str verdicts_sarif(struct arena *a, const struct verdicts *all)
 	json_open(j, '{');
 	text(j, "$schema", S("https://json.schemastore.org/sarif-2.1.0.json"));
 	text(j, "version", S("2.1.0"));
-	json_key(j, "runs");
-	json_open(j, '[');
+	begin(j, "runs", '[');
 	json_open(j, '{');
-	json_key(j, "tool");
-	json_open(j, '{');
-	json_key(j, "driver");
-	json_open(j, '{');
+	begin(j, "tool", '{');
+	begin(j, "driver", '{');
 	text(j, "name", S("rocsmith"));
 	text(j, "version", S(ROCSMITH_VERSION));
 	write_rules(j, a, all);
-	json_close(j);
-	json_close(j);
-	json_key(j, "results");
-	json_open(j, '[');
+	end(j, 2);
+	begin(j, "results", '[');
 	VEC_EACH (const struct verdict, v, &all->wheels)
 		VEC_EACH (const struct finding, f, &v->findings)
 			write_result(j, a, v, f);
-	json_close(j);
-	json_close(j);
-	json_close(j);
-	json_close(j);
+	end(j, 4);
 	buf_char(&b, '\n');
 	return buf_str(&b);
 }

@@ -4,27 +4,10 @@
 #include "formats/node.h"
 #include "verify/exam.h"
 
-/* Compares a component of type "file", as `rocsmith build` writes it, with the member of its name. */
-static void check_file(struct exam *x, struct str sbom, const struct node *component)
-{
-	ARENA(tmp);
-	struct str name = node_text(component, S("name"), S("")), want = S("");
-	const struct node *hashes = node_get(component, S("hashes"));
-	if (!str_eq(node_text(component, S("type"), S("")), S("file")) || !hashes)
-		return;
-	NODE_EACH (h, hashes)
-		if (str_eq(node_text(h, S("alg"), S("")), S("SHA-256")))
-			want = str_lower(&tmp, node_text(h, S("content"), S("")));
-	const struct zip_member *z = zip_find(&x->zip, name);
-	const struct exam_member *m = z ? &x->members[z - x->zip.members.v] : NULL;
-	if (want.n && m && m->read && !str_eq(digest_hex(&tmp, &m->digest), want))
-		exam_say(x, V_SBOM_FILE, sbom, "the sha256 of '%.*s' is not the one listed",
-			STR(name));
-}
-
 static void check_cyclonedx(struct exam *x, struct str path, const struct node *top)
 {
 	const struct node *it = node_get(node_get(top, S("metadata")), S("component"));
+	const struct node *components = node_get(top, S("components"));
 	struct str name = node_text(it, S("name"), S("")),
 		   version = node_text(it, S("version"), S(""));
 	if (str_eq(wheel_normalise(x->a, name), x->verdict->project) && version.n &&
@@ -32,9 +15,23 @@ static void check_cyclonedx(struct exam *x, struct str path, const struct node *
 		exam_say(x, V_SBOM_SUBJECT, path,
 			"it is about version %.*s of '%.*s', the wheel is %.*s", STR(version),
 			STR(name), STR(x->verdict->version));
-	const struct node *components = node_get(top, S("components"));
-	for (size_t i = 0; components && i < components->n; i++)
-		check_file(x, path, &components->v[i]);
+	/* a component of type "file", as `rocsmith build` writes it, is the member of its name */
+	for (size_t i = 0; components && i < components->n; i++) {
+		ARENA(tmp);
+		const struct node *c = &components->v[i], *hashes = node_get(c, S("hashes"));
+		struct str want = S("");
+		if (!str_eq(node_text(c, S("type"), S("")), S("file")) || !hashes)
+			continue;
+		NODE_EACH (h, hashes)
+			if (str_eq(node_text(h, S("alg"), S("")), S("SHA-256")))
+				want = str_lower(&tmp, node_text(h, S("content"), S("")));
+		name = node_text(c, S("name"), S(""));
+		const struct zip_member *z = zip_find(&x->zip, name);
+		const struct exam_member *m = z ? &x->members[z - x->zip.members.v] : NULL;
+		if (want.n && m && m->read && !str_eq(digest_hex(&tmp, &m->digest), want))
+			exam_say(x, V_SBOM_FILE, path, "the sha256 of '%.*s' is not the one listed",
+				STR(name));
+	}
 }
 
 static struct err *check_one(struct exam *x, const struct zip_member *m)

@@ -50,27 +50,21 @@ bool set_requires(struct arena *a, const struct verdict *v, const struct verdict
 	return false;
 }
 
-static void check_extras(struct arena *a, struct verdict *v, const struct verdict *other,
-	const struct requirement *r)
-{
-	struct str rest = r->extras, extra;
-	while (str_next(&rest, ',', &extra)) {
-		struct str name = wheel_normalise(a, str_trim(extra));
-		if (name.n && !map_has(&other->extras, name))
-			verdict_say(a, v, V_SET_EXTRA,
-				"requires '%.*s[%.*s]', but '%.*s' offers no such extra",
-				STR(r->name), STR(str_trim(extra)), STR(other->path));
-	}
-}
-
 static void check_present(struct arena *a, struct verdict *v, const struct verdict *other,
 	const struct requirement *r)
 {
-	struct str s = r->specifier;
+	struct str s = r->specifier, rest = r->extras, extra;
 	bool device = set_is_device(v) || set_is_device(other);
 	/* "==1.0+rocm7.2" and nothing else: an installer cannot mix two builds */
 	bool pinned = str_starts(s, S("==")) && str_chr(s, ',') == s.n && str_chr(s, '*') == s.n;
-	check_extras(a, v, other, r);
+	while (str_next(&rest, ',', &extra)) {
+		extra = str_trim(extra);
+		struct str name = wheel_normalise(a, extra);
+		if (name.n && !map_has(&other->extras, name))
+			verdict_say(a, v, V_SET_EXTRA,
+				"requires '%.*s[%.*s]', but '%.*s' offers no such extra",
+				STR(r->name), STR(extra), STR(other->path));
+	}
 	if (!device || pinned)
 		return;
 	struct finding *f = verdict_say(a, v, V_SET_UNPINNED,
@@ -79,43 +73,33 @@ static void check_present(struct arena *a, struct verdict *v, const struct verdi
 	finding_fix(a, f, "Requires-Dist: %.*s==%.*s", STR(r->name), STR(other->version));
 }
 
-static void check_absent(
-	struct arena *a, struct verdicts *all, struct verdict *v, const struct requirement *r)
-{
-	struct str name = wheel_normalise(a, r->name), stem = device_stem(name);
-	VEC_EACH (const struct verdict, other, &all->wheels) {
-		if (!stem.n || !str_eq(device_stem(other->project), stem))
-			continue;
-		verdict_say(a, v, V_SET_DANGLING,
-			"requires '%.*s', which is not among the device wheels given (such as "
-			"'%.*s')",
-			STR(r->name), STR(path_base(other->path)));
-		return;
-	}
-}
-
 static void check_requirement(
 	struct arena *a, struct verdicts *all, struct verdict *v, const struct requirement *r)
 {
-	struct str name = wheel_normalise(a, r->name);
-	const struct verdict *other = NULL;
+	struct str name = wheel_normalise(a, r->name), stem = device_stem(name);
+	const struct verdict *other = NULL, *sibling = NULL;
 	bool right = false;
 	if (r->url.n || !always(r->marker))
 		return;
 	VEC_EACH (const struct verdict, it, &all->wheels) {
+		if (!sibling && stem.n && str_eq(device_stem(it->project), stem))
+			sibling = it;
 		if (right || !str_eq(it->project, name))
 			continue;
 		right = satisfies(a, it, r->specifier);
 		other = it;
 	}
-	if (!other)
-		check_absent(a, all, v, r);
-	else if (right)
+	if (right)
 		check_present(a, v, other, r);
-	else
+	else if (other)
 		verdict_say(a, v, V_SET_VERSION,
 			"requires '%.*s%.*s', but what is given is version %.*s", STR(r->name),
 			STR(r->specifier), STR(other->version));
+	else if (sibling)
+		verdict_say(a, v, V_SET_DANGLING,
+			"requires '%.*s', which is not among the device wheels given (such as "
+			"'%.*s')",
+			STR(r->name), STR(path_base(sibling->path)));
 }
 
 /* ---- the order of versions ---- */
@@ -167,30 +151,25 @@ static bool says_order(struct arena *a, struct verdict *v, const struct verdict 
 	return wrong;
 }
 
-static void check_order(struct arena *a, struct verdicts *all, struct verdict *v)
-{
-	uint64_t rocm[3];
-	struct str base;
-	bool said = false;
-	VEC_EACH (const struct verdict, other, &all->wheels)
-		said = said || says_order(a, v, other);
-	if (said || !rocm_of(v->version, rocm, &base) || rocm[0] < 10)
-		return;
-	struct finding *f = verdict_say(a, v, V_VERSION_ORDER,
-		"where a build of %.*s for ROCm 2 to 9 is offered too, installers take it for "
-		"newer than %.*s",
-		STR(base), STR(v->version));
-	f->severity = SEV_INFO;
-	finding_fix(a, f, "require it exactly, or keep it in an index of its own");
-}
-
 void verify_set(struct arena *a, struct verdicts *all)
 {
 	VEC_EACH (struct verdict, v, &all->wheels) {
+		uint64_t rocm[3];
+		struct str base;
+		bool said = false;
 		if (!v->project.n)
 			continue;
 		VEC_EACH (const struct requirement, r, &v->requires)
 			check_requirement(a, all, v, r);
-		check_order(a, all, v);
+		VEC_EACH (const struct verdict, other, &all->wheels)
+			said = said || says_order(a, v, other);
+		if (said || !rocm_of(v->version, rocm, &base) || rocm[0] < 10)
+			continue;
+		struct finding *f = verdict_say(a, v, V_VERSION_ORDER,
+			"where a build of %.*s for ROCm 2 to 9 is offered too, installers take it "
+			"for newer than %.*s",
+			STR(base), STR(v->version));
+		f->severity = SEV_INFO;
+		finding_fix(a, f, "require it exactly, or keep it in an index of its own");
 	}
 }
