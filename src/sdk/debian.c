@@ -27,7 +27,7 @@ static const char *const folders[] = {"usr/bin", "usr/sbin", "usr/lib", "usr/lib
 /* update-alternatives: the link leads to the first of these that exists. */
 static const struct {
 	const char *path;
-	const char *const targets[3];
+	const char *const targets[3]; /* the last one is NULL */
 } alternatives[] = {
 	{"usr/bin/awk", {"mawk", "gawk"}},
 	{"usr/bin/c++", {"g++"}},
@@ -68,20 +68,6 @@ static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 	return NULL;
 }
 
-/* The packages of the components that are installed without dependencies (`alone`), or of the others. */
-static struct err *collect_packages(
-	struct arena *a, const struct strs *components, bool alone, struct strs *ret)
-{
-	for (size_t i = 0; i < components->n; i++) {
-		struct strs packages;
-		bool is_alone;
-		TRY(know_packages(a, components->v[i], &packages, &is_alone));
-		for (size_t k = 0; is_alone == alone && k < packages.n; k++)
-			strs_put(a, ret, packages.v[k]);
-	}
-	return NULL;
-}
-
 /* Names with "@" stand for packages of the clang version that apt resolves the others to, so apt runs twice. */
 static struct err *resolve_names(struct arena *a, const struct apt *apt,
 	const struct strs *packages, struct archive_items *ret)
@@ -108,9 +94,12 @@ static struct err *resolve_names(struct arena *a, const struct apt *apt,
 static struct err *resolve(struct arena *a, struct sdk_job *j)
 {
 	struct apt apt;
-	struct strs with = {0}, alone = {0};
-	TRY(collect_packages(a, &j->components, false, &with));
-	TRY(collect_packages(a, &j->components, true, &alone));
+	struct strs with = {0}, alone = {0}, packages; /* alone: without their dependencies */
+	bool is_alone;
+	VEC_EACH (const struct str, c, &j->components) {
+		TRY(know_packages(a, *c, &packages, &is_alone));
+		strs_put_all(a, is_alone ? &alone : &with, &packages);
+	}
 	TRY(make_apt(a, j, &apt));
 	TRY(apt_prepare(a, &apt));
 	CLEANUP(progress_endp)
@@ -144,36 +133,6 @@ static struct err *put_link(struct arena *a, struct sdk_job *j, struct str path,
 	return NULL;
 }
 
-static struct err *put_file(struct arena *a, struct sdk_job *j, struct str path, struct str text)
-{
-	struct str full = path_join(a, j->root, path);
-	struct stat st;
-	TRY(tree_file(a, j->root, path, text));
-	TRY(fs_stat(full, &st));
-	struct sdk_file r = {.type = 'f', .size = text.n, .mtime = st.st_mtim.tv_sec, .path = path};
-	r.value = sha256_hex(a, text);
-	file_list_add(j->made, &r);
-	return NULL;
-}
-
-static struct err *put_alternatives(struct arena *a, struct sdk_job *j)
-{
-	for (size_t i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
-		struct str path = str_from(alternatives[i].path);
-		struct str full = path_join(a, j->root, path), dir = path_dir(full);
-		for (size_t k = 0; k < 3 && alternatives[i].targets[k]; k++) {
-			struct str target = str_from(alternatives[i].targets[k]);
-			/* a package's file takes precedence; a link is ours, from an earlier run */
-			if (!fs_exists(path_join(a, dir, target)) ||
-				(fs_present(full) && !fs_is_link(full)))
-				continue;
-			TRY(put_link(a, j, path, target));
-			break;
-		}
-	}
-	return NULL;
-}
-
 static struct err *finish(struct arena *a, struct sdk_job *j)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
@@ -182,9 +141,26 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 		TRY(tree_folder(a, j->root, str_from(folders[i])));
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		TRY(put_link(a, j, str_from(links[i].path), str_from(links[i].target)));
-	TRY(put_alternatives(a, j));
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		TRY(put_file(a, j, str_from(files[i].path), str_from(files[i].text)));
+	for (size_t i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
+		struct str path = str_from(alternatives[i].path),
+			   full = path_join(a, j->root, path);
+		const char *const *target = alternatives[i].targets;
+		while (*target && !fs_exists(path_join(a, path_dir(full), str_from(*target))))
+			target++;
+		/* a package's file takes precedence; a link is ours, from an earlier run */
+		if (*target && (!fs_present(full) || fs_is_link(full)))
+			TRY(put_link(a, j, path, str_from(*target)));
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct str path = str_from(files[i].path), text = str_from(files[i].text);
+		struct sdk_file f = {.type = 'f', .size = text.n, .path = path};
+		struct stat st;
+		TRY(tree_file(a, j->root, path, text));
+		TRY(fs_stat(path_join(a, j->root, path), &st));
+		f.mtime = st.st_mtim.tv_sec;
+		f.value = sha256_hex(a, text);
+		file_list_add(j->made, &f);
+	}
 	return NULL;
 }
 

@@ -105,57 +105,27 @@ struct err *file_list_compare(
 }
 
 /* ---- damage ---- */
-struct damage {
-	struct str root;
-	bool deep;
-	struct findings *findings; /* may be NULL */
-};
-
+/* Adds a finding about a file that is missing or has changed, if anybody wants it. */
 static void add_finding(
-	struct arena *a, const struct damage *d, struct str path, enum file_state state)
+	struct arena *a, struct findings *list, struct str path, enum file_state state)
 {
 	bool gone = state == FILE_MISSING;
-	if (!d->findings)
+	if (!list)
 		return;
 	struct finding *f = finding_add(
-		a, d->findings, gone ? "sdk-file-missing" : "sdk-file-changed", SEV_ERROR, path);
+		a, list, gone ? "sdk-file-missing" : "sdk-file-changed", SEV_ERROR, path);
 	finding_say(
 		a, f, "'%.*s' %s", STR(path), gone ? "is missing" : "is not what was installed");
 	finding_fix(a, f, "rocsmith sdk install");
-}
-
-static struct err *check_package(struct arena *a, const struct damage *d,
-	const struct sdk_package *p, struct str dir, bool *ret_bad)
-{
-	ARENA(tmp);
-	struct str path = file_list_path(&tmp, dir, p->name), text;
-	TRY(fs_read_opt(&tmp, path, FILE_LIST_MAX, &text));
-	*ret_bad = !text.p || !str_eq(sha256_hex(&tmp, text), p->list_sha256);
-	if (*ret_bad) {
-		add_finding(a, d, path, text.p ? FILE_CHANGED : FILE_MISSING);
-		return NULL;
-	}
-	struct sdk_file f;
-	bool bad;
-	while (file_list_next(&text, &f, &bad)) {
-		enum file_state state;
-		TRY(file_list_compare(d->root, &f, d->deep, &state));
-		if (state == FILE_OK)
-			continue;
-		*ret_bad = true;
-		add_finding(a, d, f.path, state);
-	}
-	return cancel_check();
 }
 
 struct err *sdk_find_damage(
 	struct arena *a, struct str dir, bool deep, struct strs *ret_packages, struct findings *ret)
 {
 	struct sdk_receipt m;
-	struct damage d = {.root = path_join(a, dir, S("root")), .deep = deep, .findings = ret};
+	struct str root = path_join(a, dir, S("root")), text = {0}, line;
 	TRY(sdk_receipt_read(a, dir, &m));
 	/* the findings of an earlier check, unless repaired since */
-	struct str text = {0}, line;
 	if (!deep)
 		TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), FILE_LIST_MAX, &text));
 	while (str_next(&text, '\n', &line))
@@ -165,10 +135,24 @@ struct err *sdk_find_damage(
 	if (deep)
 		bar = progress_begin(S("Checking"), path_base(dir), UNIT_ITEMS, m.packages.n);
 	VEC_EACH (struct sdk_package, p, &m.packages) {
-		bool bad;
-		TRY(check_package(a, &d, p, dir, &bad));
+		ARENA(tmp);
+		struct str path = file_list_path(&tmp, dir, p->name);
+		struct sdk_file f;
+		TRY(fs_read_opt(&tmp, path, FILE_LIST_MAX, &text));
+		bool bad = !text.p || !str_eq(sha256_hex(&tmp, text), p->list_sha256), end = bad,
+		     torn;
+		if (bad)
+			add_finding(a, ret, path, text.p ? FILE_CHANGED : FILE_MISSING);
+		while (!end && file_list_next(&text, &f, &torn)) {
+			enum file_state state;
+			TRY(file_list_compare(root, &f, deep, &state));
+			if (state != FILE_OK)
+				add_finding(a, ret, f.path, state);
+			bad |= state != FILE_OK;
+		}
 		if (bad)
 			strs_put(a, ret_packages, p->name);
+		TRY(cancel_check());
 		progress_add(bar, 1, p->name);
 	}
 	return NULL;

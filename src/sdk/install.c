@@ -30,39 +30,29 @@ struct install {
 };
 
 /* ---- the packages to install ---- */
-/* Is the package in the working tree, according to its file list? */
-static struct err *is_done(const struct install *in, const struct archive_item *item, bool *ret)
-{
-	ARENA(tmp);
-	struct str text, root = path_join(&tmp, in->work, S("root"));
-	struct sdk_package p = {.version = item->version, .sha256 = item->sha256};
-	*ret = false;
-	TRY(fs_read_opt(&tmp, file_list_path(&tmp, in->work, item->name), FILE_LIST_MAX, &text));
-	if (!text.p || !file_list_is(&tmp, text, &p) || !gpus_cover(&p.gpus, &in->gpus) ||
-		strs_has(&in->damaged, item->name))
-		return NULL;
-	struct sdk_file f;
-	bool bad;
-	enum file_state state = FILE_OK;
-	while (state == FILE_OK && file_list_next(&text, &f, &bad))
-		TRY(file_list_compare(root, &f, false, &state));
-	*ret = state == FILE_OK && !bad;
-	return NULL;
-}
-
 static int larger_first(const void *a, const void *b)
 {
 	const struct archive_item *x = a, *y = b;
 	return x->size < y->size ? 1 : x->size > y->size ? -1 : 0;
 }
 
-/* Sets in->need, the items to fetch and unpack, and counts them. */
+/* Sets in->need, the items to fetch and unpack, and counts them: those whose packages are not in the working tree as
+ * their file lists say. */
 static struct err *find_need(struct arena *a, struct install *in, struct sdk_done *ret)
 {
+	struct str root = path_join(a, in->work, S("root"));
 	VEC_EACH (struct archive_item, i, &in->job.items) {
-		bool done;
-		TRY(is_done(in, i, &done));
-		if (done)
+		ARENA(tmp);
+		struct sdk_package p = {.version = i->version, .sha256 = i->sha256};
+		struct str text, path = file_list_path(&tmp, in->work, i->name);
+		struct sdk_file f;
+		enum file_state state = FILE_OK;
+		TRY(fs_read_opt(&tmp, path, FILE_LIST_MAX, &text));
+		bool bad = !text.p || !file_list_is(&tmp, text, &p) ||
+			   !gpus_cover(&p.gpus, &in->gpus) || strs_has(&in->damaged, i->name);
+		while (!bad && state == FILE_OK && file_list_next(&text, &f, &bad))
+			TRY(file_list_compare(root, &f, false, &state));
+		if (!bad && state == FILE_OK)
 			continue;
 		*VEC_PUSH(a, &in->need) = *i;
 		ret->bytes += i->size;
@@ -104,6 +94,7 @@ static struct err *unpack_item(struct arena *tmp, void *user)
 }
 
 /* ---- the receipt ---- */
+/* Adds a package of the working tree to the new receipt, with what its file list says. */
 static struct err *add_package(struct arena *a, struct install *in, struct sdk_package p)
 {
 	ARENA(tmp);
@@ -121,10 +112,18 @@ static struct err *add_package(struct arena *a, struct install *in, struct sdk_p
 	return NULL;
 }
 
-/* Lists the packages of this install and, for an existing tree, those that it already has. */
-static struct err *make_receipt(struct arena *a, struct install *in)
+/* Makes the links that packages' scripts would have made, and the view /opt/rocm, as our own package. The receipt lists
+ * the packages of this install and, for an existing tree, those that it already has. */
+static struct err *complete(struct arena *a, struct install *in)
 {
 	struct sdk_job *j = &in->job;
+	struct sdk probe = {0};
+	bool in_place = str_eq(in->work, in->stage.place);
+	BUF(made, a);
+	j->made = &made;
+	struct sdk_package own = {.name = S(SDK_MADE), .version = S("1"), .sha256 = S("-")};
+	buf_add(&made, file_list_head(a, &own));
+	TRY(in->provider->finish(a, j));
 	in->new = (struct sdk_receipt){
 		.provider = str_from(in->provider->name),
 		.suite = j->spec->suite,
@@ -137,32 +136,18 @@ static struct err *make_receipt(struct arena *a, struct install *in)
 		TRY(add_package(a, in,
 			(struct sdk_package){
 				.name = i->name, .version = i->version, .sha256 = i->sha256}));
-	bool keeps = str_eq(in->work, in->stage.place);
 	VEC_EACH (struct sdk_package, p, &in->old.packages)
-		if (keeps && !sdk_receipt_package(&in->new, p->name) &&
-			!str_eq(p->name, S(SDK_MADE)))
+		if (in_place && !sdk_receipt_package(&in->new, p->name) &&
+			!str_eq(p->name, own.name))
 			TRY(add_package(a, in, *p));
-	return NULL;
-}
-
-static struct err *complete(struct arena *a, struct install *in)
-{
-	struct sdk probe = {0};
-	/* our own package: the links that scripts would have made, and the view /opt/rocm */
-	BUF(made, a);
-	in->job.made = &made;
-	struct sdk_package own = {.name = S(SDK_MADE), .version = S("1"), .sha256 = S("-")};
-	buf_add(&made, file_list_head(a, &own));
-	TRY(in->provider->finish(a, &in->job));
-	TRY(make_receipt(a, in));
 	TRY(opt_rocm_make(a, in->work, &in->new, &made));
-	TRY(fs_write(file_list_path(a, in->work, S(SDK_MADE)), buf_str(&made), 0644));
+	TRY(fs_write(file_list_path(a, in->work, own.name), buf_str(&made), 0644));
 	TRY(add_package(a, in, own));
-	TRY(sdk_open_tree(a, in->job.root, &probe));
+	TRY(sdk_open_tree(a, j->root, &probe));
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
 	struct str receipt = sdk_receipt_text(a, &in->new);
-	if (!str_eq(in->work, in->stage.place))
+	if (!in_place)
 		return fs_stage_commit(&in->stage, receipt);
 	TRY(fs_sync_all(in->work));
 	TRY(fs_write(path_join(a, in->work, S(SDK_RECEIPT)), receipt, 0644));
@@ -266,16 +251,6 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	return NULL;
 }
 
-static struct err *install(struct arena *a, struct install *in, struct sdk_done *done)
-{
-	TRY(look(a, in, &done->nothing));
-	if (done->nothing)
-		return NULL;
-	TRY_CTX(resolve(a, in), "cannot install the SDK '%.*s'", STR(in->job.name));
-	TRY_CTX(fill(a, in, done), "cannot install the SDK '%.*s'", STR(in->job.name));
-	return NULL;
-}
-
 struct err *sdk_install(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done)
 {
@@ -288,7 +263,13 @@ struct err *sdk_install(
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, in.job.name, &lock));
 	TRY(fs_stage_begin(a, &in.stage));
-	struct err *e = install(a, &in, done);
+	struct err *e = look(a, &in, &done->nothing);
+	if (!e && !done->nothing) {
+		e = resolve(a, &in);
+		e = e ? e : fill(a, &in, done);
+		if (e)
+			e = err_wrap(e, "cannot install the SDK '%.*s'", STR(in.job.name));
+	}
 	TRY(err_join(e, fs_stage_end(&in.stage)));
 	return sdk_open(a, spec, ret);
 }

@@ -44,18 +44,6 @@ struct probe {
 	struct arena keep; /* holds the answer; each thread needs its own */
 };
 
-/* Identifies everything that the results depend on: the compiler's file and the device libraries. Other packages are
- * left out, so that installing another component does not repeat the test. */
-static struct str compiler_id(struct arena *a, const struct sdk *sdk)
-{
-	struct strs names = {0};
-	struct stat st = {0};
-	err_free(fs_stat(sdk_outside(a, sdk, sdk->clang), &st));
-	err_free(fs_list(a, sdk_outside(a, sdk, sdk->device_libs), &names));
-	return str_fmt(a, "%.*s %lld %lld %.*s", STR(sdk->clang), (long long)st.st_size,
-		(long long)st.st_mtim.tv_sec, STR(sha256_hex(a, str_join(a, &names, S(" ")))));
-}
-
 /* Reads the stored results. A file that cannot be read or belongs to another compiler is ignored. */
 static void read_answers(struct arena *a, struct str path, struct answers *ret)
 {
@@ -116,15 +104,22 @@ static struct err *probe_target(struct arena *tmp, void *user)
 struct err *sdk_probe(
 	struct arena *a, const struct sdk *sdk, const struct strs *targets, struct sdk_targets *ret)
 {
-	struct answers all = {.compiler = compiler_id(a, sdk)};
+	struct answers all = {0};
 	struct str path = path_join(a, sdk->dir, S("probe.json"));
-	struct strs current = {0};
+	struct strs current = {0}, libs = {0};
+	struct stat st = {0};
+	/* The results depend on the compiler's file and the device libraries. Other packages are left out, so that
+	 * installing another component does not repeat the test. */
+	err_free(fs_stat(sdk_outside(a, sdk, sdk->clang), &st));
+	err_free(fs_list(a, sdk_outside(a, sdk, sdk->device_libs), &libs));
+	all.compiler = str_fmt(a, "%.*s %lld %lld %.*s", STR(sdk->clang), (long long)st.st_size,
+		(long long)st.st_mtim.tv_sec, STR(sha256_hex(a, str_join(a, &libs, S(" ")))));
+	read_answers(a, path, &all);
 	for (size_t i = 0; i < gpu_count; i++)
 		if (!gpu_table()[i].removed)
 			strs_add(a, &current, str_from(gpu_table()[i].name));
 	targets_sort(&current);
 	targets = targets ? targets : &current;
-	read_answers(a, path, &all);
 	struct probe *v = arena_array(a, targets->n ? targets->n : 1, sizeof(*v));
 	size_t n = 0;
 	for (size_t i = 0; i < targets->n; i++)

@@ -223,40 +223,23 @@ static struct err *add_program(
 	return link_entry(s, real, ".rocsmith/programs", name);
 }
 
-static struct err *add_folder(struct shims *s, const char *folder, struct str from)
-{
-	struct strs names;
-	if (!fs_is_dir(from))
-		return NULL;
-	TRY(fs_list(s->a, from, &names));
-	VEC_EACH (const struct str, name, &names) {
-		struct str path = path_join(s->a, from, *name);
-		struct str to = path_join(s->a, path_join(s->a, s->dir, str_from(folder)), *name);
-		bool program;
-		TRY(is_program(s, path, &program));
-		if (program)
-			TRY(add_program(s, folder, *name, path));
-		else if (fs_is_file(path) && !fs_present(to))
-			TRY(link_entry(s, path, folder, *name));
-	}
-	return NULL;
-}
-
 static struct err *add_programs(struct shims *s)
 {
 	struct arena *a = s->a;
+	const struct {
+		const char *to;
+		struct str from;
+	} folders[] = {{"llvm/bin", s->llvm}, {"bin", path_join(a, s->prefix, S("bin"))}};
+	bool runs;
 	for (size_t i = 0; cc_gpu_programs[i]; i++) {
 		TRY(add_program(s, "bin", str_from(cc_gpu_programs[i]), S("")));
 		TRY(add_program(s, "llvm/bin", str_from(cc_gpu_programs[i]), S("")));
 	}
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
 		struct str program = path_join(a, s->llvm, str_from(aliases[i].program));
-		bool is_there;
-		TRY(is_program(s, program, &is_there));
-		if (!is_there)
-			continue;
-		TRY(add_program(s, "llvm/bin", str_from(aliases[i].name), program));
-		TRY(add_program(s, "bin", str_from(aliases[i].name), program));
+		TRY(is_program(s, program, &runs));
+		for (size_t k = 0; runs && k < 2; k++)
+			TRY(add_program(s, folders[k].to, str_from(aliases[i].name), program));
 	}
 	for (size_t i = 0; i < s->host.n; i++)
 		if (s->host.v[i].n)
@@ -266,8 +249,22 @@ static struct err *add_programs(struct shims *s)
 		if (fs_is_file(program))
 			TRY(add_program(s, "bin", str_from(tree_tools[i]), program));
 	}
-	TRY(add_folder(s, "llvm/bin", s->llvm));
-	return add_folder(s, "bin", path_join(a, s->prefix, S("bin")));
+	for (size_t i = 0; i < 2; i++) {
+		struct strs names = {0};
+		if (fs_is_dir(folders[i].from))
+			TRY(fs_list(a, folders[i].from, &names));
+		VEC_EACH (const struct str, name, &names) {
+			struct str path = path_join(a, folders[i].from, *name);
+			struct str to =
+				str_fmt(a, "%.*s/%s/%.*s", STR(s->dir), folders[i].to, STR(*name));
+			TRY(is_program(s, path, &runs));
+			if (runs)
+				TRY(add_program(s, folders[i].to, *name, path));
+			else if (fs_is_file(path) && !fs_present(to))
+				TRY(link_entry(s, path, folders[i].to, *name));
+		}
+	}
+	return NULL;
 }
 
 /* ---- other files that build systems look for ---- */
@@ -294,21 +291,20 @@ static struct str rocm_version(struct shims *s)
 }
 
 /* Replaces rocm-core, which some SDKs lack. The header keeps its mtime when the rest is made again, so that it does not
- * cause recompiles. */
+ * cause recompiles. torchaudio's CMake reads version-dev and expects a build number there. */
 static struct err *add_version(struct shims *s)
 {
 	struct arena *a = s->a;
 	struct str version = rocm_version(s), rest = version, part[3];
-	struct str header = path_join(a, s->dir, S("include/rocm-core/rocm_version.h"));
+	struct str info = path_join(a, s->dir, S(".info")), name = S("rocm_version.h");
 	if (!version.n)
 		return NULL;
-	TRY(fs_mkdirs(path_join(a, s->dir, S(".info"))));
-	TRY(fs_write(path_join(a, s->dir, S(".info/version")), str_fmt(a, "%.*s\n", STR(version)),
+	TRY(fs_mkdirs(info));
+	TRY(fs_write(
+		path_join(a, info, S("version")), str_fmt(a, "%.*s\n", STR(version)), FS_LOOSE));
+	TRY(fs_write(path_join(a, info, S("version-dev")), str_fmt(a, "%.*s-0\n", STR(version)),
 		FS_LOOSE));
-	/* torchaudio's CMake reads this file and expects a build number */
-	TRY(fs_write(path_join(a, s->dir, S(".info/version-dev")),
-		str_fmt(a, "%.*s-0\n", STR(version)), FS_LOOSE));
-	if (fs_exists(header))
+	if (fs_exists(str_fmt(a, "%.*s/include/rocm-core/%.*s", STR(s->dir), STR(name))))
 		return NULL;
 	for (size_t i = 0; i < 3; i++)
 		if (!str_next(&rest, '.', &part[i]))
@@ -321,9 +317,8 @@ static struct err *add_version(struct shims *s)
 		"#define ROCM_VERSION_PATCH %.*s\n"
 		"#define ROCM_BUILD_INFO \"%.*s\"\n",
 		STR(part[0]), STR(part[1]), STR(part[2]), STR(version));
-	TRY(fs_write(cc_file(a, s->dir, "rocm_version.h"), text, 0644 | FS_IF_CHANGED));
-	return link_entry(
-		s, S("../../.rocsmith/rocm_version.h"), "include/rocm-core", path_base(header));
+	TRY(fs_write(cc_file(a, s->dir, name.p), text, 0644 | FS_IF_CHANGED));
+	return link_entry(s, S("../../.rocsmith/rocm_version.h"), "include/rocm-core", name);
 }
 
 /* ---- the tree as sysroot ---- */
@@ -420,9 +415,10 @@ static struct err *name_gcc(struct shims *s, struct cc_config *config)
 	return NULL;
 }
 
-static struct err *make_config(struct shims *s, const struct shim_options *o, struct cc_config *ret)
+static struct err *make_config(struct shims *s, struct cc_config *ret)
 {
 	struct arena *a = s->a;
+	const struct shim_options *o = s->o;
 	*ret = (struct cc_config){
 		.log_dir = o->log_dir, .memory = o->memory, .precompile = o->precompile};
 	if (o->gpus)
@@ -453,12 +449,9 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 	if (!s->sdk->root.n)
 		return NULL;
 	strs_add(a, &ret->compile_flags, str_fmt(a, "-ffile-prefix-map=%.*s/=/", STR(s->root)));
-
-	struct strs path = {0};
-	strs_add(a, &path, path_join(a, path_dir(s->llvm), S("lib")));
-	strs_add(a, &path, sdk_outside(a, s->sdk, S("/usr/lib/" TRIPLET)));
-	strs_add(a, &path, sdk_outside(a, s->sdk, S("/usr/lib")));
-	ret->library_path = str_join(a, &path, S(":"));
+	ret->library_path = str_fmt(a, "%.*s/lib:%.*s:%.*s", STR(path_dir(s->llvm)),
+		STR(sdk_outside(a, s->sdk, S("/usr/lib/" TRIPLET))),
+		STR(sdk_outside(a, s->sdk, S("/usr/lib"))));
 	ret->loader = sdk_outside(a, s->sdk, S("/usr/lib64/ld-linux-x86-64.so.2"));
 	strs_add(a, &ret->flags, S("-no-canonical-prefixes"));
 	if (fs_exists(ret->loader))
@@ -499,8 +492,9 @@ static struct str make_key(struct shims *s, const struct cc_config *config)
 		STR(sha256_hex(s->a, fs_state(s->a, S("/proc/self/exe")))));
 }
 
-static void environment(struct shims *s, const struct shim_options *o, struct strs *ret)
+static void environment(const struct shims *s, struct strs *ret)
 {
+	const struct shim_options *o = s->o;
 	static const struct {
 		const char *name, *path;
 		bool own_libc;
@@ -577,12 +571,13 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	if (o->own_libc && !s.root.n)
 		return err_new(E_SDK, "the SDK '%.*s' has no libc of its own to build for",
 			STR(sdk->name));
-	TRY(make_config(&s, o, &config));
+	TRY(make_config(&s, &config));
 	for (size_t i = 0; cc_host_programs[i]; i++) {
 		struct str path = proc_find(a, str_from(cc_host_programs[i]));
 		bool own = str_starts(path, str_fmt(a, "%.*s/", STR(s.dir)));
 		strs_add(a, &s.host, own ? S("") : path); /* PATH may already contain this folder */
 	}
+	environment(&s, ret_env);
 	struct str made = cc_file(a, s.dir, "made"), key = make_key(&s, &config);
 	TRY(fs_receipt_check(made, key, &same));
 	if (!same)
@@ -590,10 +585,9 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	if (config.log_dir.n)
 		TRY(fs_mkdirs(config.log_dir));
 	TRY(cc_config_write(a, s.dir, &config));
-	if (!same && config.loader.n)
+	if (same)
+		return NULL;
+	if (config.loader.n)
 		TRY(try_clang(&s));
-	if (!same)
-		TRY(fs_write(made, key, 0644));
-	environment(&s, o, ret_env);
-	return NULL;
+	return fs_write(made, key, 0644);
 }

@@ -90,40 +90,33 @@ static struct err *hint_install(
 		STR(spec->suite), option, STR(value));
 }
 
-/* E_SDK if the SDK lacks a component or kernels that the spec requests. */
-static struct err *check_installed(
-	struct arena *a, const struct sdk_spec *spec, struct str name, const struct sdk_receipt *m)
-{
-	struct strs want, have = sdk_receipt_gpus(a, m);
-	VEC_EACH (const struct str, c, &spec->components) {
-		bool all;
-		TRY(sdk_has_component(a, m, *c, &all));
-		if (!all)
-			return hint_install(
-				err_new(E_SDK, "the SDK '%.*s' lacks the component '%.*s'",
-					STR(name), STR(*c)),
-				spec, "components", *c);
-	}
-	TRY(gpus_parse(a, &spec->gpus, &want));
-	if (!spec->gpus.n || gpus_cover(&have, &want))
-		return NULL;
-	return hint_install(
-		err_new(E_SDK, "libraries of the SDK '%.*s' lack kernels of other GPUs than %.*s",
-			STR(name), STR(str_join(a, &have, S(", ")))),
-		spec, "gpu", str_join(a, want.n ? &want : &spec->gpus, S(",")));
-}
-
 struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
 {
 	struct str name = sdk_name(a, spec), dir = sdk_dir(a, name);
-	struct strs want = sdk_wanted(a, spec);
+	struct strs want = sdk_wanted(a, spec), gpus, have;
 	struct sdk_receipt m;
 	TRY(fs_place_check(FS_DATA));
 	TRY(sdk_receipt_read(a, dir, &m));
 	if (!m.provider.n)
 		return hint_install(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),
 			spec, "components", str_join(a, &want, S(",")));
-	TRY(check_installed(a, spec, name, &m));
+	VEC_EACH (const struct str, c, &spec->components) {
+		bool all;
+		TRY(sdk_has_component(a, &m, *c, &all));
+		if (!all)
+			return hint_install(
+				err_new(E_SDK, "the SDK '%.*s' lacks the component '%.*s'",
+					STR(name), STR(*c)),
+				spec, "components", *c);
+	}
+	have = sdk_receipt_gpus(a, &m);
+	TRY(gpus_parse(a, &spec->gpus, &gpus));
+	if (spec->gpus.n && !gpus_cover(&have, &gpus))
+		return hint_install(
+			err_new(E_SDK,
+				"libraries of the SDK '%.*s' lack kernels of other GPUs than %.*s",
+				STR(name), STR(str_join(a, &have, S(", ")))),
+			spec, "gpu", str_join(a, gpus.n ? &gpus : &spec->gpus, S(",")));
 	*ret = (struct sdk){.name = name,
 		.provider = m.provider,
 		.suite = m.suite,
@@ -131,7 +124,7 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 		.index_date = m.index_date,
 		.notes = m.notes,
 		.requested = m.components,
-		.gpus = sdk_receipt_gpus(a, &m),
+		.gpus = have,
 		.fingerprint = sdk_receipt_fingerprint(a, &m),
 		.packages = m.packages.n};
 	TRY_CTX(sdk_open_tree(a, path_join(a, dir, S("root")), ret), "cannot use the SDK '%.*s'",
