@@ -60,21 +60,6 @@ struct proc apt_command(struct arena *a, const struct apt *apt, const char *prog
 	return p;
 }
 
-static struct err *add_machine_settings(struct arena *a, struct buf *out)
-{
-	struct proc p = {0};
-	struct proc_result r;
-	struct str line;
-	proc_arg(a, &p, "apt-config", "dump", NULL);
-	strs_add(a, &p.setenv, S("LC_ALL=C"));
-	TRY(proc_check(a, &p, &r));
-	while (str_next(&r.out, '\n', &line))
-		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-			if (str_starts(line, str_from(kept[i])) && !str_ends(line, S(" \"\";")))
-				buf_fmt(out, "%.*s\n", STR(line));
-	return NULL;
-}
-
 static struct str sources_text(struct arena *a, const struct apt *apt)
 {
 	BUF(out, a);
@@ -130,28 +115,23 @@ static bool escapes_plain(struct str s)
 }
 
 /* apt runs the word before ':' as a program, for example ssh, so only these schemes are allowed. */
-static bool names_archive(struct str url)
+struct err *apt_check_mirror(struct str url)
 {
 	static const char *const remote[] = {"http", "https", "ftp", "tor+http", "tor+https",
 		"mirror", "mirror+http", "mirror+https", NULL};
 	static const char *const local[] = {"file", "copy", "mirror+file", NULL};
 	struct str scheme, rest;
-	if (!str_cut(url, ':', &scheme, &rest))
-		return false;
-	if (str_is_one_of(scheme, local))
-		return str_starts(rest, S("/"));
-	return str_is_one_of(scheme, remote) && str_starts(rest, S("//")) && rest.n > 2 &&
-	       rest.p[2] != '/';
-}
-
-struct err *apt_check_mirror(struct str url)
-{
 	if (str_chr(url, '@') < url.n)
 		return err_hint(
 			err_new(E_USAGE, "the URL of the mirror holds a name or a password"),
 			"leave them out, and put them into /etc/apt/auth.conf or "
 			"~/.config/rocsmith/auth.conf: see apt_auth.conf(5)");
-	if (is_plain(url, " \"'<>\\^`{|}#?") && escapes_plain(url) && names_archive(url))
+	(void)str_cut(url, ':', &scheme, &rest);
+	bool names = str_is_one_of(scheme, local)
+			     ? str_starts(rest, S("/"))
+			     : str_is_one_of(scheme, remote) && str_starts(rest, S("//")) &&
+				       rest.n > 2 && rest.p[2] != '/';
+	if (names && is_plain(url, " \"'<>\\^`{|}#?") && escapes_plain(url))
 		return NULL;
 	return err_hint(err_new(E_USAGE, "'%.*s' is not the URL of an archive", STR(url)),
 		"write it like https://HOST/debian or file:/srv/debian");
@@ -199,13 +179,21 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 {
 	static const char *const folders[] = {
 		"etc", "lists/partial", "archives/partial", "none/partial"};
-	struct str d = apt->dir, own = fs_place(a, FS_CONFIG, S("auth.conf"));
+	struct str d = apt->dir, own = fs_place(a, FS_CONFIG, S("auth.conf")), line;
 	struct str login = fs_exists(own) && is_plain(own, "\"%") ? own : S("/etc/apt/auth.conf");
+	struct proc p = {0};
+	struct proc_result r;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		TRY(fs_mkdirs(path_join(a, d, str_from(folders[i]))));
 	BUF(out, a);
 	buf_fmt(&out, conf, STR(d), STR(d), STR(d), STR(d), STR(d), STR(d), STR(login), STR(d));
-	TRY(add_machine_settings(a, &out));
+	proc_arg(a, &p, "apt-config", "dump", NULL);
+	strs_add(a, &p.setenv, S("LC_ALL=C"));
+	TRY(proc_check(a, &p, &r));
+	while (str_next(&r.out, '\n', &line))
+		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+			if (str_starts(line, str_from(kept[i])) && !str_ends(line, S(" \"\";")))
+				buf_fmt(&out, "%.*s\n", STR(line));
 	TRY(put_file(a, apt, "apt.conf", buf_str(&out)));
 	TRY(put_file(a, apt, "status", S("")));
 	TRY(put_file(a, apt, "etc/sources.list", sources_text(a, apt)));

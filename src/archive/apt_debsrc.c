@@ -18,32 +18,6 @@ struct str apt_upstream(struct str version)
 	return s;
 }
 
-static struct err *find_version(
-	struct arena *a, const struct apt *apt, struct apt_package *p, struct str asked)
-{
-	struct proc proc = apt_command(a, apt, "apt-cache");
-	struct proc_result r;
-	struct str line, key, value;
-	struct strs others = {0};
-	proc_arg(a, &proc, "showsrc", "--only-source", str_z(a, p->name), NULL);
-	proc.timeout = SECONDS;
-	TRY(proc_run(a, &proc, &r));
-	while (str_next(&r.out, '\n', &line)) {
-		if (!str_cut(line, ':', &key, &value) || !str_eq(key, S("Version")))
-			continue;
-		value = str_trim(value);
-		if (str_eq(value, asked) || str_eq(apt_upstream(value), asked))
-			p->version = value;
-		strs_put(a, &others, value);
-	}
-	if (p->version.n || !others.n) /* the next step reports an unknown package */
-		return NULL;
-	return err_new(E_SDK_SOURCE,
-		"the suite '%.*s' has '%.*s' in the version %.*s, and not %.*s",
-		STR(apt->suites.v[0]), STR(p->name), STR(str_join(a, &others, S(", "))),
-		STR(asked));
-}
-
 static void add_word(struct arena *a, struct proc *p, const struct apt_package *package)
 {
 	const char *between = package->version.n ? "=" : "";
@@ -54,18 +28,33 @@ static void add_word(struct arena *a, struct proc *p, const struct apt_package *
 struct err *apt_source_resolve(
 	struct arena *a, const struct apt *apt, struct str asked, struct apt_package *ret)
 {
-	struct proc p = apt_command(a, apt, "apt-get");
-	struct proc_result r;
-	struct str line;
+	struct proc find = apt_command(a, apt, "apt-cache"), p = apt_command(a, apt, "apt-get");
+	struct proc_result r = {0};
+	struct str line, key, value;
+	struct strs all = {0};
 	ret->version = S("");
 	ret->files = (struct archive_items){0};
+	proc_arg(a, &find, "showsrc", "--only-source", str_z(a, ret->name), NULL);
+	find.timeout = p.timeout = SECONDS;
 	if (asked.n)
-		TRY(find_version(a, apt, ret, asked));
+		TRY(proc_run(a, &find, &r));
+	while (str_next(&r.out, '\n', &line)) {
+		if (!str_cut(line, ':', &key, &value) || !str_eq(key, S("Version")))
+			continue;
+		value = str_trim(value);
+		if (str_eq(value, asked) || str_eq(apt_upstream(value), asked))
+			ret->version = value;
+		strs_put(a, &all, value);
+	}
+	if (!ret->version.n && all.n) /* apt-get reports an unknown package */
+		return err_new(E_SDK_SOURCE,
+			"the suite '%.*s' has '%.*s' in the version %.*s, and not %.*s",
+			STR(apt->suites.v[0]), STR(ret->name), STR(str_join(a, &all, S(", "))),
+			STR(asked));
 	proc_arg(a, &p, "source", "-q", "--only-source", "--print-uris", NULL);
 	add_word(a, &p, ret);
-	p.timeout = SECONDS;
-	p.cwd = path_join(a, apt->dir,
-		S("none")); /* an empty folder, since apt does not list files that it already has */
+	/* an empty folder, since apt does not list files that it already has */
+	p.cwd = path_join(a, apt->dir, S("none"));
 	TRY_CTX(apt_run(a, &p, &r), "cannot find the source package '%.*s' in suite '%.*s'",
 		STR(ret->name), STR(apt->suites.v[0]));
 	while (str_next(&r.out, '\n', &line)) {

@@ -50,37 +50,7 @@ bool apt_parse_uri(struct arena *a, struct str line, struct archive_item *ret)
 		return false;
 	ret->name = str_dup(a, name);
 	ret->version = unescape(a, version);
-	ret->arch = str_dup(a, arch);
 	return true;
-}
-
-/* Reads the 4 in "0 upgraded, 4 newly installed, 0 to remove ..."; false when there is no such line. */
-static bool announced(struct str out, uint64_t *ret)
-{
-	size_t at = str_find(out, S(" newly installed"));
-	struct str before = str_sub(out, 0, at);
-	size_t space = str_rchr(before, ' ');
-	return at < out.n && str_u64(str_sub(before, space + 1, at), 10, ret);
-}
-
-/* Adds the packages that are new, and returns the number of lines that name a package. */
-static size_t add_items(struct arena *a, struct str out, bool alone, struct archive_items *ret)
-{
-	size_t lines = 0;
-	struct str line;
-	while (str_next(&out, '\n', &line)) {
-		struct archive_item item;
-		if (!apt_parse_uri(a, line, &item))
-			continue;
-		bool known = false;
-		lines++;
-		VEC_EACH (struct archive_item, i, ret)
-			known = known || str_eq(i->name, item.name);
-		item.alone = alone;
-		if (!known)
-			*VEC_PUSH(a, ret) = item;
-	}
-	return lines;
 }
 
 struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct strs *packages,
@@ -102,10 +72,25 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 		return err_wrap(apt_explain(a, &p, &r), "cannot resolve '%.*s' in suite '%.*s'",
 			STR(str_join(a, packages, S(" "))), STR(apt->suites.v[apt->suites.n - 1]));
 	}
+	/* "0 upgraded, 4 newly installed, 0 to remove ..." */
 	uint64_t want = packages->n;
-	bool known = alone || announced(r.out, &want);
-	size_t got = add_items(a, r.out, alone, ret);
-	if (!known || got != want) /* otherwise half a tree would count as complete */
+	size_t end = str_find(r.out, S(" newly installed")), got = 0;
+	size_t from = str_rchr(str_sub(r.out, 0, end), ' ') + 1;
+	bool announced = end < r.out.n && str_u64(str_sub(r.out, from, end), 10, &want);
+	struct str line;
+	while (str_next(&r.out, '\n', &line)) {
+		struct archive_item item;
+		bool known = false;
+		if (!apt_parse_uri(a, line, &item))
+			continue;
+		got++;
+		VEC_EACH (const struct archive_item, i, ret)
+			known = known || str_eq(i->name, item.name);
+		if (!known)
+			*VEC_PUSH(a, ret) = item;
+	}
+	if (!(alone || announced) ||
+		got != want) /* otherwise half a tree would count as complete */
 		return err_new(E_SDK_SOURCE, "apt announced %llu packages and named %zu",
 			(unsigned long long)want, got);
 	return NULL;

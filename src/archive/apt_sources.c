@@ -22,40 +22,31 @@ static struct strs words(struct arena *a, struct str line)
 	return out;
 }
 
-/* Takes the "[arch=amd64 signed-by=/x]" after "deb" off *rest, and returns the value of signed-by. */
-static struct str take_options(struct arena *a, struct str *rest)
-{
-	*rest = str_trim(*rest);
-	if (!rest->n || rest->p[0] != '[')
-		return S("");
-	size_t end = str_chr(*rest, ']');
-	struct strs list = words(a, str_sub(*rest, 1, end));
-	*rest = str_sub(*rest, end + 1, rest->n);
-	for (size_t i = 0; i < list.n; i++) {
-		struct str key, value;
-		if (str_cut(list.v[i], '=', &key, &value) && str_eq(key, S("signed-by")))
-			return value;
-	}
-	return S("");
-}
-
 void apt_sources_lines(struct arena *a, struct str text, struct apt_sources *ret)
 {
-	struct str line;
+	struct str line, key, value, options;
 	while (str_next(&text, '\n', &line)) {
 		line = str_trim(str_sub(line, 0, str_chr(line, '#')));
 		if (!str_starts(line, S("deb ")) && !str_starts(line, S("deb\t")))
 			continue;
-		struct str rest = str_sub(line, 4, line.n);
-		struct str keyring = take_options(a, &rest);
-		struct strs w = words(a, rest);
+		struct apt_source s = {0};
+		line = str_trim(str_sub(line, 4, line.n));
+		if (str_starts(line, S("["))) { /* [arch=amd64 signed-by=/x] */
+			(void)str_cut(str_sub(line, 1, line.n), ']', &options, &line);
+			struct strs list = words(a, options);
+			VEC_EACH (const struct str, option, &list)
+				if (!s.keyring.n && str_cut(*option, '=', &key, &value) &&
+					str_eq(key, S("signed-by")))
+					s.keyring = value;
+		}
+		struct strs w = words(a, line);
 		if (w.n < 2)
 			continue;
-		struct apt_source *s = VEC_PUSH(a, ret);
-		*s = (struct apt_source){.uri = w.v[0], .keyring = keyring};
-		strs_add(a, &s->suites, w.v[1]);
+		s.uri = w.v[0];
+		strs_add(a, &s.suites, w.v[1]);
 		for (size_t i = 2; i < w.n; i++)
-			strs_add(a, &s->components, w.v[i]);
+			strs_add(a, &s.components, w.v[i]);
+		*VEC_PUSH(a, ret) = s;
 	}
 }
 

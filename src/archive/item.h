@@ -5,12 +5,11 @@
 #include "base/vec.h"
 
 struct archive_item {
-	struct str name, version, arch;
+	struct str name, version;
 	struct str url, file; /* file: its name in the cache */
 	struct str path;      /* the local file once fetched */
 	uint64_t size;
 	struct str sha256; /* hex */
-	bool alone;        /* requested without its dependencies */
 };
 
 struct archive_items {

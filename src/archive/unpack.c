@@ -75,12 +75,7 @@ static struct err *libarchive_open(void)
 		"install the package libarchive13 or libarchive13t64");
 }
 
-struct outer { /* an ar archive whose member feeds the inner archive */
-	struct archive *ar;
-	struct unpack *u;
-};
-
-struct place {            /* the path of a member in the tree */
+struct unpack_place {     /* the path of a member in the tree */
 	int dir;          /* folder, opened inside the tree */
 	const char *base; /* the name in dir */
 	struct str path;  /* relative to the tree */
@@ -88,33 +83,24 @@ struct place {            /* the path of a member in the tree */
 
 struct unpacking {
 	struct arena *tmp;
-	struct unpack *u;
+	struct unpack_job *u;
 	int root;
+	const char *
+		passing; /* the temporary name, in a member's folder, under which its content is written */
 	uint64_t total, entries, used; /* bytes written; members; bytes of the archive */
 	/* the present member, of a tar or of a zip: */
 	struct archive *tar;
 	char *chunk;
 	const struct zip *zip;
 	const struct zip_member *member;
-};
-
-/* The state of writing a member's content to a file. */
-struct content {
-	struct unpacking *x;
-	int fd;
-	struct hash *hash; /* NULL = not needed */
 	struct unpack_file *file;
+	struct hash *hash; /* NULL = nobody wants it */
 };
 
 static void archive_freep(struct archive **a)
 {
 	if (*a)
 		la.archive_read_free(*a);
-}
-
-static void outer_done(struct outer *o)
-{
-	archive_freep(&o->ar);
 }
 
 static struct err *damaged(struct str path, struct archive *a, const char *what)
@@ -150,39 +136,38 @@ static struct err *hostile(const struct unpacking *x, struct str name, const cha
 		STR(path_base(x->u->path)), shown, what);
 }
 
+/* Feeds the data of the ar archive's member to the tar. */
 static la_ssize_t feed(struct archive *tar, void *user, const void **ret)
 {
-	struct outer *o = user;
+	struct archive *ar = user;
 	size_t n;
 	la_int64_t offset;
-	int r = la.archive_read_data_block(o->ar, ret, &n, &offset);
+	int r = la.archive_read_data_block(ar, ret, &n, &offset);
 	if (r == ARCHIVE_EOF)
 		return 0;
 	if (r < ARCHIVE_WARN) {
-		la.archive_set_error(
-			tar, la.archive_errno(o->ar), "%s", la.archive_error_string(o->ar));
+		la.archive_set_error(tar, la.archive_errno(ar), "%s", la.archive_error_string(ar));
 		return -1;
 	}
 	return (la_ssize_t)n;
 }
 
 /* Opens the ar archive and moves to its member. */
-static struct err *open_outer(struct outer *o)
+static struct err *open_ar(struct arena *tmp, const struct unpack_job *u, struct archive **ret)
 {
-	ARENA(tmp);
-	o->ar = la.archive_read_new();
-	la.archive_read_support_format_ar(o->ar);
-	la.archive_read_support_filter_none(o->ar);
-	if (la.archive_read_open_filename(o->ar, str_z(&tmp, o->u->path), CHUNK) != ARCHIVE_OK)
-		return damaged(o->u->path, o->ar, "it cannot be opened as a package");
 	struct archive_entry *entry;
 	int r;
-	while ((r = la.archive_read_next_header(o->ar, &entry)) == ARCHIVE_OK) {
+	*ret = la.archive_read_new();
+	la.archive_read_support_format_ar(*ret);
+	la.archive_read_support_filter_none(*ret);
+	if (la.archive_read_open_filename(*ret, str_z(tmp, u->path), CHUNK) != ARCHIVE_OK)
+		return damaged(u->path, *ret, "it cannot be opened as a package");
+	while ((r = la.archive_read_next_header(*ret, &entry)) == ARCHIVE_OK) {
 		const char *name = la.archive_entry_pathname(entry);
-		if (name && str_starts(str_from(name), str_from(o->u->member)))
+		if (name && str_starts(str_from(name), str_from(u->member)))
 			return NULL;
 	}
-	return damaged(o->u->path, r == ARCHIVE_EOF ? NULL : o->ar, "it has no data member");
+	return damaged(u->path, r == ARCHIVE_EOF ? NULL : *ret, "it has no data member");
 }
 
 /* ---- names ---- */
@@ -259,112 +244,98 @@ static struct err *open_dir(const struct unpacking *x, struct str path, int *ret
 	return err_errno("cannot open the folder '%.*s' of the tree", STR(path));
 }
 
-static struct err *open_place(const struct unpacking *x, struct str path, struct place *ret)
+static struct err *open_place(const struct unpacking *x, struct str path, struct unpack_place *ret)
 {
-	*ret = (struct place){.dir = -1, .path = path, .base = str_z(x->tmp, path_base(path))};
+	*ret = (struct unpack_place){
+		.dir = -1, .path = path, .base = str_z(x->tmp, path_base(path))};
 	return open_dir(x, path_dir(path), &ret->dir);
 }
 
-static void place_done(struct place *p)
+static void place_done(struct unpack_place *p)
 {
 	fd_closep(&p->dir);
 }
 
 /* ---- members ---- */
-/* The temporary name, in the member's folder, under which its content is written. */
-static const char *passing_name(const struct unpacking *x)
-{
-	return str_fmt(x->tmp, ".rs-%.*s.tmp", STR(x->u->id)).p;
-}
-
 static struct err *call_back(const struct unpacking *x, const struct unpack_file *f)
 {
 	return x->u->told ? x->u->told(x->u->user, f) : NULL;
 }
 
-static struct err *move_in(const struct place *p, const char *from)
+static struct err *move_in(const struct unpacking *x, const struct unpack_place *p)
 {
-	if (renameat(p->dir, from, p->dir, p->base) == 0)
+	if (renameat(p->dir, x->passing, p->dir, p->base) == 0)
 		return NULL;
 	struct err *e = err_errno("cannot put '%.*s' into the tree", STR(p->path));
-	unlinkat(p->dir, from, 0);
+	unlinkat(p->dir, x->passing, 0);
 	return e;
 }
 
-static struct err *add_content(struct content *c, const void *p, size_t n)
+/* Writes a piece of the present member. */
+static struct err *add_content(void *user, const void *p, size_t n, bool *stop)
 {
-	struct unpack_file *f = c->file;
-	if (c->hash)
-		hash_add(c->hash, p, n);
-	c->x->total += n;
-	if (f->size + n > max_file || c->x->total > max_total)
+	(void)stop;
+	struct unpacking *x = user;
+	struct unpack_file *f = x->file;
+	if (x->hash)
+		hash_add(x->hash, p, n);
+	x->total += n;
+	if (f->size + n > max_file || x->total > max_total)
 		return err_new(E_ARCHIVE, "'%.*s' is larger than any package", STR(f->path));
-	if (c->x->u->most && c->x->total > c->x->u->most)
+	if (x->u->most && x->total > x->u->most)
 		return err_new(E_LIMIT, "it unpacks to more than %llu bytes",
-			(unsigned long long)c->x->u->most);
-	TRY(fs_pwrite(c->fd, p, n, f->size));
+			(unsigned long long)x->u->most);
+	TRY(fs_pwrite(f->fd, p, n, f->size));
 	f->size += n;
 	return cancel_check();
 }
 
-static struct err *zip_piece(void *user, const void *p, size_t n, bool *stop)
+/* Writes the content into the file, and its hash into *f. */
+static struct err *copy_content(struct unpacking *x, struct unpack_file *f)
 {
-	(void)stop;
-	return add_content(user, p, n);
-}
-
-static struct err *copy_content(struct content *c)
-{
-	struct unpacking *x = c->x;
 	la_ssize_t n = 0;
+	struct err *e = NULL;
+	x->file = f;
+	x->hash = x->u->told ? hash_new(HASH_SHA256) : NULL;
 	if (x->zip)
-		return zip_stream(x->zip, x->member, zip_piece, c);
-	while ((n = la.archive_read_data(x->tar, x->chunk, CHUNK)) > 0)
-		TRY(add_content(c, x->chunk, (size_t)n));
-	return n < 0 ? damaged(x->u->path, x->tar, "its data ends early or is damaged") : NULL;
-}
-
-/* Writes the content into fd, and its size and hash into f. */
-static struct err *copy_data(struct unpacking *x, int fd, struct unpack_file *f)
-{
-	struct content c = {.x = x, .fd = fd, .file = f};
-	if (x->u->told)
-		c.hash = hash_new(HASH_SHA256);
-	struct err *e = copy_content(&c);
-	if (c.hash) {
-		struct digest d = hash_end(c.hash);
+		e = zip_stream(x->zip, x->member, add_content, x);
+	while (!x->zip && !e && (n = la.archive_read_data(x->tar, x->chunk, CHUNK)) > 0)
+		e = add_content(x, x->chunk, (size_t)n, NULL);
+	if (n < 0)
+		e = damaged(x->u->path, x->tar, "its data ends early or is damaged");
+	if (x->hash) {
+		struct digest d = hash_end(x->hash);
 		f->value = digest_hex(x->tmp, &d);
 	}
 	return e;
 }
 
 static struct err *put_file(
-	struct unpacking *x, mode_t mode, struct unpack_file *f, const struct place *p)
+	struct unpacking *x, mode_t mode, struct unpack_file *f, const struct unpack_place *p)
 {
-	const char *name = passing_name(x);
 	mode = x->u->closed ? (mode & 0100 ? 0755 : 0644) : (mode & 0755) | 0600;
-	unlinkat(p->dir, name, 0); /* a killed run may have left one, even a link */
+	unlinkat(p->dir, x->passing, 0); /* a killed run may have left one, even a link */
 	CLEANUP(fd_closep)
-	int fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = openat(p->dir, x->passing, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno("cannot create '%.*s' in the tree", STR(p->path));
-	struct err *e = copy_data(x, fd, f);
-	struct timespec times[2] = {{.tv_sec = f->mtime}, {.tv_sec = f->mtime}};
 	f->fd = fd;
+	struct err *e = copy_content(x, f);
+	struct timespec times[2] = {{.tv_sec = f->mtime}, {.tv_sec = f->mtime}};
 	if (!e)
 		e = call_back(x, f);
 	if (!e && (fchmod(fd, mode) < 0 || futimens(fd, times) < 0))
 		e = err_errno("cannot set mode and time");
 	if (e) {
-		unlinkat(p->dir, name, 0);
+		unlinkat(p->dir, x->passing, 0);
 		return err_wrap(e, "cannot write '%.*s' of the tree", STR(p->path));
 	}
-	return move_in(p, name);
+	return move_in(x, p);
 }
 
-static struct err *put_symlink(struct unpacking *x, const char *target, const struct place *p)
+static struct err *put_symlink(
+	struct unpacking *x, const char *target, const struct unpack_place *p)
 {
-	const char *name = passing_name(x);
 	struct unpack_file f = {.type = 'l', .path = p->path, .value = str_from(target)};
 	struct stat st;
 	if (!f.value.n || has_control(f.value))
@@ -375,17 +346,17 @@ static struct err *put_symlink(struct unpacking *x, const char *target, const st
 	x->u->leaves_top |= root;
 	if (fstatat(p->dir, p->base, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
 		return NULL; /* as with dpkg, a link does not replace a folder */
-	unlinkat(p->dir, name, 0);
-	if (symlinkat(target, p->dir, name) < 0)
+	unlinkat(p->dir, x->passing, 0);
+	if (symlinkat(target, p->dir, x->passing) < 0)
 		return err_errno("cannot create the link '%.*s' in the tree", STR(p->path));
-	TRY(move_in(p, name));
+	TRY(move_in(x, p));
 	return call_back(x, &f);
 }
 
-static struct err *put_hardlink(struct unpacking *x, const char *to, const struct place *p)
+static struct err *put_hardlink(struct unpacking *x, const char *to, const struct unpack_place *p)
 {
 	struct unpack_file f = {.type = 'h', .path = p->path};
-	CLEANUP(place_done) struct place from = {.dir = -1};
+	CLEANUP(place_done) struct unpack_place from = {.dir = -1};
 	struct stat st;
 	TRY(clean_name(x, to, &f.value));
 	if (x->u->place)
@@ -395,18 +366,18 @@ static struct err *put_hardlink(struct unpacking *x, const char *to, const struc
 	if (x->u->closed && (fstatat(from.dir, from.base, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 				    !S_ISREG(st.st_mode)))
 		return hostile(x, p->path, "is a hard link to no file of the archive");
-	const char *name = passing_name(x);
-	unlinkat(p->dir, name, 0);
-	if (linkat(from.dir, from.base, p->dir, name, 0) < 0)
+	unlinkat(p->dir, x->passing, 0);
+	if (linkat(from.dir, from.base, p->dir, x->passing, 0) < 0)
 		return err_errno("cannot create the hard link '%.*s' in the tree", STR(p->path));
-	TRY(move_in(p, name));
+	TRY(move_in(x, p));
 	/* rename() does nothing if both names are already hard links to the same file */
-	unlinkat(p->dir, name, 0);
+	unlinkat(p->dir, x->passing, 0);
 	return NULL;
 }
 
 /* Finds the path of a member; ret->base is NULL if the member is left out, is a folder, or is the root itself. */
-static struct err *find_place(struct unpacking *x, const char *name, bool is_dir, struct place *ret)
+static struct err *find_place(
+	struct unpacking *x, const char *name, bool is_dir, struct unpack_place *ret)
 {
 	struct str path;
 	if (++x->entries > MAX_ENTRIES)
@@ -414,7 +385,7 @@ static struct err *find_place(struct unpacking *x, const char *name, bool is_dir
 	TRY(clean_name(x, name, &path));
 	if (x->u->place && !str_eq(path, S(".")))
 		path = x->u->place(x->u->user, x->tmp, path);
-	*ret = (struct place){.dir = -1};
+	*ret = (struct unpack_place){.dir = -1};
 	if (!path.n || str_eq(path, S(".")))
 		return NULL;
 	if (is_dir)
@@ -426,7 +397,7 @@ static struct err *put_entry(struct unpacking *x, struct archive_entry *entry)
 {
 	mode_t type = la.archive_entry_filetype(entry);
 	const char *hard = la.archive_entry_hardlink(entry);
-	CLEANUP(place_done) struct place p = {.dir = -1};
+	CLEANUP(place_done) struct unpack_place p = {.dir = -1};
 	TRY(find_place(x, la.archive_entry_pathname(entry), !hard && type == AE_IFDIR, &p));
 	if (!p.base)
 		return NULL;
@@ -448,83 +419,75 @@ static void add_progress(struct unpacking *x, uint64_t used)
 	x->used = used > x->used ? used : x->used;
 }
 
-static struct err *put_all(struct unpacking *x)
+static void unpacking_done(struct unpacking *x)
 {
+	fd_closep(&x->root);
+}
+
+static struct err *open_root(struct arena *tmp, struct unpack_job *u, struct unpacking *ret)
+{
+	*ret = (struct unpacking){.tmp = tmp, .u = u};
+	ret->passing = str_fmt(tmp, ".rs-%.*s.tmp", STR(u->id)).p;
+	ret->root = open(str_z(tmp, u->root), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return ret->root >= 0 ? NULL : err_errno("cannot open the tree '%.*s'", STR(u->root));
+}
+
+struct err *unpack_tar(struct arena *tmp, struct unpack_job *u)
+{
+	CLEANUP(archive_freep) struct archive *ar = NULL, *tar = NULL;
+	CLEANUP(unpacking_done) struct unpacking x;
 	struct archive_entry *entry;
 	int r;
-	while ((r = la.archive_read_next_header(x->tar, &entry)) == ARCHIVE_OK ||
-		r == ARCHIVE_WARN) {
-		struct arena_mark m = arena_mark(x->tmp);
-		TRY(cancel_check());
-		TRY(put_entry(x, entry));
-		add_progress(x, (uint64_t)la.archive_filter_bytes(x->tar, -1));
-		arena_rewind(x->tmp, m);
-	}
-	if (r != ARCHIVE_EOF)
-		return damaged(x->u->path, x->tar, "its data ends early or is damaged");
-	return NULL;
-}
-
-static struct err *open_root(struct arena *tmp, struct unpack *u, int *ret)
-{
-	*ret = open(str_z(tmp, u->root), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return *ret >= 0 ? NULL : err_errno("cannot open the tree '%.*s'", STR(u->root));
-}
-
-struct err *unpack_tar(struct arena *tmp, struct unpack *u)
-{
-	CLEANUP(outer_done) struct outer outer = {.u = u};
-	CLEANUP(archive_freep) struct archive *tar = NULL;
-	CLEANUP(fd_closep) int root = -1;
+	TRY(open_root(tmp, u, &x));
 	TRY(libarchive_open());
 	if (u->member)
-		TRY(open_outer(&outer));
-	tar = la.archive_read_new();
+		TRY(open_ar(tmp, u, &ar));
+	x.tar = tar = la.archive_read_new();
+	x.chunk = arena_alloc(tmp, CHUNK);
 	la.archive_read_support_format_tar(tar);
 	la.archive_read_support_filter_xz(tar);
 	la.archive_read_support_filter_zstd(tar);
 	la.archive_read_support_filter_gzip(tar);
 	la.archive_read_support_filter_bzip2(tar);
 	la.archive_read_support_filter_lzma(tar);
-	int r = u->member ? la.archive_read_open(tar, &outer, NULL, feed, NULL)
-			  : la.archive_read_open_filename(tar, str_z(tmp, u->path), CHUNK);
+	r = u->member ? la.archive_read_open(tar, ar, NULL, feed, NULL)
+		      : la.archive_read_open_filename(tar, str_z(tmp, u->path), CHUNK);
 	if (r != ARCHIVE_OK)
 		return damaged(u->path, tar,
 			u->member ? "its data member cannot be read" : "it cannot be read");
-	TRY(open_root(tmp, u, &root));
-	struct unpacking x = {.tmp = tmp, .u = u, .root = root, .tar = tar};
-	x.chunk = arena_alloc(tmp, CHUNK);
-	return put_all(&x);
-}
-
-/* Unpacks only files and folders: sources do not need the links and devices that some zip tools write. */
-static struct err *put_members(struct unpacking *x)
-{
-	VEC_EACH (const struct zip_member, m, &x->zip->members) {
-		struct arena_mark mark = arena_mark(x->tmp);
-		CLEANUP(place_done) struct place p = {.dir = -1};
-		x->member = m;
-		TRY(find_place(x, str_z(x->tmp, m->name), m->dir, &p));
-		struct unpack_file f = {.type = 'f', .path = p.path};
-		if (p.base && (m->mode & S_IFMT) && !S_ISREG(m->mode))
-			return hostile(x, p.path, "is a link or a device");
-		if (p.base)
-			TRY(put_file(x, m->mode, &f, &p));
-		add_progress(x, m->data + m->stored);
-		arena_rewind(x->tmp, mark);
+	while ((r = la.archive_read_next_header(tar, &entry)) == ARCHIVE_OK || r == ARCHIVE_WARN) {
+		struct arena_mark m = arena_mark(tmp);
+		TRY(cancel_check());
+		TRY(put_entry(&x, entry));
+		add_progress(&x, (uint64_t)la.archive_filter_bytes(tar, -1));
+		arena_rewind(tmp, m);
 	}
+	if (r != ARCHIVE_EOF)
+		return damaged(u->path, tar, "its data ends early or is damaged");
 	return NULL;
 }
 
-struct err *unpack_zip(struct arena *tmp, struct unpack *u)
+/* Unpacks only files and folders: sources do not need the links and devices that some zip tools write. */
+struct err *unpack_zip(struct arena *tmp, struct unpack_job *u)
 {
-	CLEANUP(fd_closep) int root = -1;
-	struct zip zip;
-	TRY(open_root(tmp, u, &root));
+	CLEANUP(zip_close) struct zip zip = {.fd = -1};
+	CLEANUP(unpacking_done) struct unpacking x;
+	TRY(open_root(tmp, u, &x));
 	TRY_CTX(zip_open(tmp, u->path, NULL, &zip), "cannot unpack '%.*s'",
 		STR(path_base(u->path)));
-	struct unpacking x = {.tmp = tmp, .u = u, .root = root, .zip = &zip};
-	struct err *e = put_members(&x);
-	zip_close(&zip);
-	return e;
+	x.zip = &zip;
+	VEC_EACH (const struct zip_member, m, &zip.members) {
+		struct arena_mark mark = arena_mark(tmp);
+		CLEANUP(place_done) struct unpack_place p = {.dir = -1};
+		x.member = m;
+		TRY(find_place(&x, str_z(tmp, m->name), m->dir, &p));
+		struct unpack_file f = {.type = 'f', .path = p.path};
+		if (p.base && (m->mode & S_IFMT) && !S_ISREG(m->mode))
+			return hostile(&x, p.path, "is a link or a device");
+		if (p.base)
+			TRY(put_file(&x, m->mode, &f, &p));
+		add_progress(&x, m->data + m->stored);
+		arena_rewind(tmp, mark);
+	}
+	return NULL;
 }

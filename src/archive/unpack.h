@@ -27,7 +27,7 @@ struct unpack_file {
 	int fd; /* an open fd of a file, to read or change it before it gets its name and mtime */
 };
 
-struct unpack {
+struct unpack_job {
 	struct str path; /* the archive */
 	/* If path is an ar archive: the prefix of the tar's name in it; or NULL */
 	const char *member;
@@ -46,5 +46,5 @@ struct unpack {
 };
 
 /* E_ARCHIVE if it is damaged or hostile; then a part of it may have been unpacked. */
-MUST_USE struct err *unpack_tar(struct arena *tmp, struct unpack *u);
-MUST_USE struct err *unpack_zip(struct arena *tmp, struct unpack *u);
+MUST_USE struct err *unpack_tar(struct arena *tmp, struct unpack_job *u);
+MUST_USE struct err *unpack_zip(struct arena *tmp, struct unpack_job *u);

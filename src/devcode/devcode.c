@@ -263,7 +263,7 @@ static struct err *scan_tar(struct many *m, struct str path)
 	TRY(fs_stat(path, &st));
 	uint64_t most = (uint64_t)st.st_size * 20, least = UINT64_C(2) << 30;
 	TRY(fs_tempdir(&tmp, S(""), &dir));
-	struct unpack u = {.path = path,
+	struct unpack_job u = {.path = path,
 		.root = dir,
 		.id = S("inspect"),
 		.closed = true,

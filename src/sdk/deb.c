@@ -108,7 +108,7 @@ static struct err *note_file(void *user, const struct unpack_file *f)
 
 struct err *deb_unpack(struct arena *tmp, struct sdk_unpack *u)
 {
-	struct unpack x = {.path = u->item->path,
+	struct unpack_job x = {.path = u->item->path,
 		.member = "data.tar",
 		.root = u->root,
 		.id = u->item->name,

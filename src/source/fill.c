@@ -12,7 +12,7 @@ static const size_t MAX_TEXT = 64 << 20;
 static struct err *unpack(struct arena *a, struct str archive, struct str dir, bool *ret_leaves_top)
 {
 	struct stat st;
-	struct unpack u = {.path = archive, .root = dir, .id = S("source"), .closed = true};
+	struct unpack_job u = {.path = archive, .root = dir, .id = S("source"), .closed = true};
 	TRY(fs_stat(archive, &st));
 	CLEANUP(progress_endp) struct progress *bar = NULL;
 	bar = progress_begin(S("Unpacking"), path_base(archive), UNIT_BYTES, (uint64_t)st.st_size);

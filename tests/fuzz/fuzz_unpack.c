@@ -31,7 +31,7 @@ static void unpack(struct arena *a, struct str dir, struct str content)
 	struct str real, path = path_join(a, dir, S("x"));
 	struct strs beside;
 	check(fs_real(a, dir, &real));
-	struct unpack u = {.path = path,
+	struct unpack_job u = {.path = path,
 		.root = path_join(a, real, S("in/root")),
 		.id = S("x"),
 		.closed = true};

@@ -8,7 +8,7 @@
 static struct err *unpack(struct str tar, struct str root, bool *ret_leaves)
 {
 	ARENA(a);
-	struct unpack u = {.path = tar, .root = root, .id = S("test"), .closed = true};
+	struct unpack_job u = {.path = tar, .root = root, .id = S("test"), .closed = true};
 	assert_ok(fs_mkdirs(root));
 	struct err *e = unpack_tar(&a, &u);
 	*ret_leaves = u.leaves_top;
@@ -62,7 +62,7 @@ static void what_comes_out_has_a_limit(void **state)
 	for (uint64_t most = 0; most < 12; most++) {
 		ARENA(tmp);
 		struct str root = str_fmt(&tmp, "%.*s/%u", STR(dir), (unsigned)most);
-		struct unpack u = {.path = tar, .root = root, .id = S("t"), .most = most};
+		struct unpack_job u = {.path = tar, .root = root, .id = S("t"), .most = most};
 		assert_ok(fs_mkdirs(root));
 		struct err *e = unpack_tar(&tmp, &u);
 		if (most && most < 8)
@@ -196,7 +196,7 @@ static void a_zip_is_unpacked_the_same_way(void **state)
 	const struct zip_input in[] = {{.name = S("p/a/text"), .content = S("t"), .mode = 0644},
 		{.name = S("p/run"), .content = S("#!/bin/sh\n"), .mode = 0755}};
 	const struct zip_writer w = {.path = path, .v = in, .n = 2};
-	struct unpack u = {.path = path, .root = root, .id = S("test"), .closed = true};
+	struct unpack_job u = {.path = path, .root = root, .id = S("test"), .closed = true};
 	struct stat st;
 	assert_ok(zip_write(&a, &w, NULL));
 	assert_ok(fs_mkdirs(root));
