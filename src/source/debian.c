@@ -4,15 +4,23 @@
 #include "base/fs.h"
 #include "source/fetch_int.h"
 
-enum part { PART_DSC, PART_ORIG, PART_MORE, PART_DEBIAN, PART_DIFF, PART_SIGNATURE, PART_NATIVE };
+enum source_part {
+	PART_DSC,
+	PART_ORIG,
+	PART_MORE,
+	PART_DEBIAN,
+	PART_DIFF,
+	PART_SIGNATURE,
+	PART_NATIVE
+};
 
 /* Classifies a file of a source package by its name: Debian Policy 5.6.21, dpkg-source(1). For an additional archive
  * (.orig-NAME.tar.xz) *ret_name is its folder in the tree. */
-static enum part part_of(struct str file, struct str *ret_name)
+static enum source_part part_of(struct str file, struct str *ret_name)
 {
 	static const struct {
 		const char *in;
-		enum part part;
+		enum source_part part;
 	} marks[] = {
 		{".orig.tar.", PART_ORIG}, {".debian.tar.", PART_DEBIAN}, {".diff.", PART_DIFF}};
 	size_t more = str_find(file, S(".orig-")), tar = str_find(file, S(".tar."));
@@ -73,7 +81,7 @@ static struct err *check_parts(
 {
 	struct str name;
 	VEC_EACH (const struct archive_item, i, &p->files) {
-		enum part part = part_of(i->file, &name);
+		enum source_part part = part_of(i->file, &name);
 		bool lost = strs_has(gone, i->file);
 		if (part == PART_DSC)
 			f->tree.version =
@@ -90,67 +98,56 @@ static struct err *check_parts(
 	return NULL;
 }
 
-static struct err *get_files(struct fetch *f, struct apt_package *p)
-{
-	const struct source_spec *s = &f->r->spec;
-	struct apt apt = {.mirror = f->r->mirror, .keyring = f->r->keyring, .sources = true};
-	struct strs gone = {0};
-	apt.dir = str_fmt(f->a, "%.*s/apt-%.*s", STR(f->cache), STR(s->suite));
-	strs_add(f->a, &apt.suites, s->suite);
-	TRY(apt_complete(f->a, &apt));
-	TRY(find_and_fetch(f, &apt, p, &gone));
-	TRY(check_parts(f, p, &gone));
-	f->tree.mirror = apt.mirror;
-	return apt_index_date(f->a, &apt, &f->tree.index_date, &f->tree.notes);
-}
-
 static struct err *get(struct fetch *f)
 {
+	struct arena *a = f->a;
 	struct apt_package p = {.name = f->r->spec.package};
-	struct err *e = get_files(f, &p);
+	struct apt apt = {.mirror = f->r->mirror, .keyring = f->r->keyring, .sources = true};
+	struct strs gone = {0};
+	apt.dir = str_fmt(a, "%.*s/apt-%.*s", STR(f->cache), STR(f->r->spec.suite));
+	strs_add(a, &apt.suites, f->r->spec.suite);
+	struct err *e = apt_complete(a, &apt);
+	e = e ? e : find_and_fetch(f, &apt, &p, &gone);
+	e = e ? e : check_parts(f, &p, &gone);
+	e = e ? e : apt_index_date(a, &apt, &f->tree.index_date, &f->tree.notes);
 	if (e && e->code == E_SDK_SOURCE) /* apt's code for any archive */
 		e->code = E_SOURCE;
 	TRY(e);
+	f->tree.mirror = apt.mirror;
 	f->tree.files.n = f->paths.n = 0;
 	f->tree.package = p.name;
 	f->tree.upstream = apt_upstream(f->tree.version);
 	VEC_EACH (const struct archive_item, i, &p.files) {
 		if (!i->path.n)
 			continue;
-		*VEC_PUSH(f->a, &f->tree.files) =
+		*VEC_PUSH(a, &f->tree.files) =
 			(struct source_file){.name = i->file, .sha256 = i->sha256, .size = i->size};
-		strs_add(f->a, &f->paths, i->path);
+		strs_add(a, &f->paths, i->path);
 	}
 	return NULL;
 }
 
 /* ---- filling ---- */
-static struct err *add_more(
-	struct fetch *f, struct str archive, struct str name, struct str scratch, struct str dir)
-{
-	struct str to = path_join(f->a, dir, name);
-	if (!path_is_inside(name) || str_chr(name, '/') < name.n)
-		return err_new(E_SOURCE, "'%.*s' is not the name of a folder", STR(name));
-	TRY(fs_remove_tree(to));
-	return fill_folder(f->a, archive, scratch, to);
-}
-
 static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 {
-	static const enum part order[] = {PART_ORIG, PART_NATIVE, PART_MORE, PART_DEBIAN};
-	struct str debian = {0};
+	static const enum source_part order[] = {PART_ORIG, PART_NATIVE, PART_MORE, PART_DEBIAN};
+	struct str debian = {0}, name;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		for (size_t k = 0; k < f->paths.n; k++) {
-			struct str path = f->paths.v[k], name;
-			enum part part = part_of(path_base(path), &name);
+		VEC_EACH (const struct str, path, &f->paths) {
+			enum source_part part = part_of(path_base(*path), &name);
+			bool more = part == PART_MORE;
+			struct str to = more ? path_join(f->a, dir, name) : dir;
 			if (part != order[i])
 				continue;
-			if (part == PART_MORE)
-				TRY(add_more(f, path, name, scratch, dir));
-			else if (part != PART_DEBIAN)
-				TRY(fill_folder(f->a, path, scratch, dir));
+			if (more && !path_is_inside(name))
+				return err_new(
+					E_SOURCE, "'%.*s' is not the name of a folder", STR(name));
+			if (more)
+				TRY(fs_remove_tree(to));
+			if (part != PART_DEBIAN)
+				TRY(fill_folder(f->a, *path, scratch, to));
 			else if (f->r->patches)
-				debian = path;
+				debian = *path;
 		}
 	if (debian.n) { /* its folder replaces upstream's debian/, and its patches go on top */
 		TRY(fs_remove_tree(path_join(f->a, dir, S("debian"))));

@@ -20,13 +20,9 @@ const struct json_field source_tree_fields[] = {
 };
 
 /* ---- existing folders ---- */
-struct source_receipt {
-	struct source_tree tree;
-};
-
 static const struct json_field receipt_fields[] = {
 	FIELD_CONST("schema", "rocsmith.source/1"),
-	FIELD_STRUCT("source", struct source_receipt, tree, source_tree_fields),
+	FIELD_PART("source", source_tree_fields),
 	{.kind = FIELD_END},
 };
 
@@ -40,15 +36,15 @@ static bool find_made(const struct fetch *f, struct str name, struct source_tree
 {
 	struct str path = receipt_path(f, name), dir = path_join(f->a, f->cache, name);
 	const struct node *doc;
-	struct source_receipt r = {0};
+	struct source_tree tree = {0};
 	if (!fs_is_dir(dir) || !fs_is_file(path))
 		return false;
 	CLEANUP(err_freep) struct err *e = json_read(f->a, path, &doc);
 	if (!e)
-		e = json_fields_read(f->a, doc, receipt_fields, &r);
+		e = json_fields_read(f->a, doc, receipt_fields, &tree);
 	if (e)
 		return false;
-	*ret = r.tree;
+	*ret = tree;
 	ret->dir = dir;
 	ret->from = f->r->spec.text;
 	return true;
@@ -91,19 +87,6 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 }
 
 /* ---- making it ---- */
-static struct err *make_folder(struct fetch *f, const struct fetch_kind *kind, struct str name)
-{
-	/* all sources share a hidden folder, so that the next fetch removes what a killed run left */
-	struct fs_stage s = {.place = path_join(f->a, f->cache, name),
-		.beside = path_join(f->a, f->cache, S(".new")),
-		.receipt = receipt_path(f, name)};
-	TRY(fs_stage_begin(f->a, &s));
-	struct err *e = kind->fill(f, s.beside, s.tree);
-	const struct source_receipt r = {.tree = f->tree};
-	e = e ? e : fs_stage_commit(&s, json_document(f->a, 1, receipt_fields, &r));
-	return err_join(e, fs_stage_end(&s));
-}
-
 static struct err *get_and_make(struct fetch *f, struct source_tree *ret)
 {
 	static const struct fetch_kind *const kinds[] = {
@@ -120,11 +103,18 @@ static struct err *get_and_make(struct fetch *f, struct source_tree *ret)
 	TRY(kind->get(f));
 	struct str name = folder_name(f);
 	if (!find_made(f, name, ret)) {
-		TRY(make_folder(f, kind, name));
+		/* all sources share a hidden folder, so that the next fetch removes what a killed run left */
+		struct fs_stage s = {.place = path_join(f->a, f->cache, name),
+			.beside = path_join(f->a, f->cache, S(".new")),
+			.receipt = receipt_path(f, name)};
+		TRY(fs_stage_begin(f->a, &s));
+		struct err *e = kind->fill(f, s.beside, s.tree);
+		e = e ? e : fs_stage_commit(&s, json_document(f->a, 1, receipt_fields, &f->tree));
+		TRY(err_join(e, fs_stage_end(&s)));
 		*ret = f->tree;
-		ret->dir = path_join(f->a, f->cache, name);
-		for (size_t i = 0; i < ret->notes.n; i++)
-			progress_note(S("Note"), "%.*s", STR(ret->notes.v[i]));
+		ret->dir = s.place;
+		VEC_EACH (const struct str, note, &ret->notes)
+			progress_note(S("Note"), "%.*s", STR(*note));
 	}
 	return f->r->spec.path.n ? NULL : fs_write(word_path(f), name, 0644);
 }

@@ -46,14 +46,18 @@ struct sdist_answer {
 static const struct json_field answer_fields[] =
 	FIELDS_ONLY(struct sdist_answer, file, sha256, index, note, error, kind);
 
-static struct err *ask_index(struct fetch *f, struct sdist_answer *ret)
+static struct err *download(struct fetch *f, struct str *ret)
 {
+	static const struct {
+		const char *kind;
+		enum errcode code;
+	} kinds[] = {{"net", E_NET}, {"hash", E_HASH}, {"tool", E_TOOL_FAILED}};
 	const struct source_spec *s = &f->r->spec;
 	struct download d = {.a = f->a};
 	struct proc p = {.input = sdist_driver, .line = take_line, .user = &d, .cwd = f->files};
 	struct proc_result r;
 	const struct node *doc;
-	*ret = (struct sdist_answer){0};
+	struct sdist_answer got = {0};
 	struct str python = f->r->python.n ? f->r->python : S("3");
 	bool number = ascii_digit(python.p[0]); /* a version such as 3.12, which --python accepts */
 	strs_add(f->a, &p.argv, number ? str_fmt(f->a, "python%.*s", STR(python)) : python);
@@ -66,17 +70,7 @@ static struct err *ask_index(struct fetch *f, struct sdist_answer *ret)
 	if (r.status != 0 || !d.answer.n)
 		return proc_failure(&p, &r);
 	TRY(json_parse(f->a, d.answer, S("answer"), &doc));
-	return json_fields_read(f->a, doc, answer_fields, ret);
-}
-
-static struct err *download(struct fetch *f, struct str *ret)
-{
-	static const struct {
-		const char *kind;
-		enum errcode code;
-	} kinds[] = {{"net", E_NET}, {"hash", E_HASH}, {"tool", E_TOOL_FAILED}};
-	struct sdist_answer got;
-	TRY(ask_index(f, &got));
+	TRY(json_fields_read(f->a, doc, answer_fields, &got));
 	enum errcode code = E_SOURCE;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (str_eq(got.kind, str_from(kinds[i].kind)))

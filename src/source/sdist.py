@@ -1,12 +1,12 @@
-"""Downloads a source distribution from the package index that this Python's pip is configured for.
+"""Downloads a source distribution from the package index that this Python's pip is configured to use.
 
     python -I - NAME VERSION FOLDER < sdist.py
 
-Nothing of the project is run, in contrast to `pip download`. The index, proxy, certificates and folders
-of --find-links are those of `pip config list`; the default index is the one that pip's own help names.
-The simple API: PEP 503 (HTML), PEP 691 (JSON), PEP 592 (yanked). A file without a sha256 in the index is
-not taken. Prints "progress DONE TOTAL FILE" now and then, and at last one line of JSON: file, sha256,
-index, note; or error and its kind.
+Unlike `pip download`, this runs no code of the project. Index, proxy, certificates and the folders of
+--find-links come from `pip config list`; the default index is the one that pip's own help names. The index
+is read by the simple API: PEP 503 (HTML), PEP 691 (JSON), PEP 592 (yanked files). A file is taken only if
+the index gives its sha256. Prints lines "progress DONE TOTAL FILE", and finally one line of JSON: file,
+sha256, index and note, or error and kind.
 """
 import ast
 import base64
@@ -26,7 +26,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-SUFFIXES = (".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz")  # the first is what PEP 625 wants
+SUFFIXES = (".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz")  # PEP 625 prescribes the first
 MAX_INDEX, MAX_FILE, TRIES = 256 << 20, 4 << 30, 3
 NETWORK_ERRORS = (urllib.error.URLError, ConnectionError, TimeoutError, ssl.SSLError,
     http.client.HTTPException)
@@ -43,19 +43,19 @@ def normal(text):
     return re.sub(r"[-_.]+", "-", text).lower()
 
 
-# ---- what pip is configured for ----
+# ---- pip's configuration ----
 def pip(*words):
     r = subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
         env={**os.environ, "COLUMNS": "1000", "LC_ALL": "C.UTF-8"})
     if r.returncode:
-        lines = r.stderr.decode(errors="replace").strip().splitlines() or ["it says nothing"]
-        raise Failure("tool", f"pip of '{sys.executable}' does not tell its index: {lines[-1]}")
+        lines = r.stderr.decode(errors="replace").strip().splitlines() or ["it prints no error"]
+        raise Failure("tool", f"pip of '{sys.executable}' does not name its index: {lines[-1]}")
     return r.stdout.decode(errors="replace")
 
 
 def configuration():
-    """Variables of the environment go before the section of `pip download`, that before the global."""
+    """Environment variables override the section of `pip download`, which overrides the global one."""
     found = {"global": {}, "download": {}, ":env:": {}}
     for line in pip("config", "list").splitlines():
         key, _, value = line.partition("=")
@@ -75,7 +75,7 @@ def indexes(config):
     if not first:
         match = re.search(r"--index-url.*?\(default\s+(\S+?)\)", pip("help", "download"), re.DOTALL)
         if not match:
-            raise Failure("tool", "pip's help does not tell its default index; PIP_INDEX_URL names one")
+            raise Failure("tool", "pip's help does not name its default index; set PIP_INDEX_URL")
         first = match.group(1)
     return [first, *config.get("extra-index-url", "").split()]
 
@@ -118,11 +118,11 @@ class Network:
         return self.opener(parts.hostname, parts.port).open(request, timeout=self.timeout)
 
 
-def again(what):
-    """Three times, unless the answer is one."""
+def again(function):
+    """Calls a function up to three times, until the server gives an answer, even a refusal."""
     for n in range(TRIES):
         try:
-            return what()
+            return function()
         except urllib.error.HTTPError as e:
             if e.code < 500 or n + 1 == TRIES:
                 raise
@@ -167,7 +167,10 @@ def read_page(network, url):
 
 
 def version_of(file):
-    """"torch_scatter-2.1.2.tar.gz" -> "2.1.2" when it is one of this project, else None."""
+    """The version in a file name of this project, or None for any other file.
+
+    "torch_scatter-2.1.2.tar.gz" -> "2.1.2"
+    """
     suffix = next((s for s in SUFFIXES if file.endswith(s)), None)
     if not suffix or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+!-]*", file):
         return None
@@ -247,7 +250,7 @@ def take(network, file):
 
 
 def take_local(config):
-    """From a folder of --find-links."""
+    """Copies the file from a folder of --find-links; returns None if no folder has it."""
     for place in config.get("find-links", "").split():
         path = urllib.parse.unquote(place[7:]) if place.startswith("file://") else place
         names = sorted(os.listdir(path)) if os.path.isdir(path) else []
@@ -284,7 +287,7 @@ try:
 except Failure as failure:
     answer = {"error": str(failure), "kind": failure.kind}
 except OSError as failure:
-    answer = {"error": f"cannot keep what the package index gives: {failure}", "kind": "tool"}
+    answer = {"error": f"cannot store the file from the package index: {failure}", "kind": "tool"}
 except (ValueError, TypeError, AttributeError, KeyError) as failure:
-    answer = {"error": f"the package index's page of '{name}' makes no sense: {failure}", "kind": "gone"}
+    answer = {"error": f"the package index's page of '{name}' cannot be read: {failure}", "kind": "gone"}
 print(json.dumps(answer))

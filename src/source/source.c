@@ -3,8 +3,6 @@
  * documentation of declarative configuration for setup.cfg; CMake's documentation of project(). */
 #include "source/source.h"
 
-#include <strings.h>
-
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/vec.h"
@@ -106,35 +104,28 @@ static struct err *check_kind(const struct node *n, enum node_kind kind, const c
 		       : node_error(n, E_SYNTAX, "'%.*s' must be %s", STR(n->key), what);
 }
 
-static struct err *build_system(struct arena *a, const struct node *n, struct source *ret)
-{
-	TRY(check_kind(n, NODE_MAP, "a table"));
-	const struct node *requires = node_get(n, S("requires"));
-	TRY(check_kind(requires, NODE_LIST, "a list of texts"));
-	TRY(node_want_strs(a, n, S("requires"), &ret->requires));
-	ret->requires_said = requires != NULL;
-	TRY(node_want_text(n, S("build-backend"), &ret->backend));
-	TRY(node_want_strs(a, n, S("backend-path"), &ret->backend_path));
-	VEC_EACH (const struct str, dir, &ret->backend_path)
-		if (!dir->n || !path_is_inside(*dir))
-			return node_error(node_get(n, S("backend-path")), E_SYNTAX,
-				"'%.*s' is outside of the project", STR(*dir));
-	return NULL;
-}
-
 /* Sets *ret_python if a Python build back end, not rocsmith, builds the project. */
 static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret_python)
 {
 	const struct node *root;
 	TRY(toml_read(a, path_join(a, ret->dir, S("pyproject.toml")), &root));
 	const struct node *build = node_get(root, S("build-system"));
+	const struct node *requires = node_get(build, S("requires"));
 	const struct node *project = node_get(root, S("project"));
 	struct strs kernels = {0};
 	if (project && !build && !has(a, ret->dir, "setup.py"))
 		TRY(glob_files(a, ret->dir, S("**/*.cu"), &kernels));
 	*ret_python = build || (project && !kernels.n);
-	if (build)
-		TRY(build_system(a, build, ret));
+	TRY(check_kind(build, NODE_MAP, "a table"));
+	TRY(check_kind(requires, NODE_LIST, "a list of texts"));
+	TRY(node_want_strs(a, build, S("requires"), &ret->requires));
+	ret->requires_said = requires != NULL;
+	TRY(node_want_text(build, S("build-backend"), &ret->backend));
+	TRY(node_want_strs(a, build, S("backend-path"), &ret->backend_path));
+	VEC_EACH (const struct str, dir, &ret->backend_path)
+		if (!dir->n || !path_is_inside(*dir))
+			return node_error(node_get(build, S("backend-path")), E_SYNTAX,
+				"'%.*s' is outside of the project", STR(*dir));
 	TRY(check_kind(project, NODE_MAP, "a table"));
 	const struct node *license = node_get(project, S("license"));
 	const struct {
@@ -152,13 +143,6 @@ static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret
 }
 
 /* ---- PKG-INFO and setup.cfg: lines "key: value" and "key = value" ---- */
-
-/* A range of lines, from `section` ("" = the beginning) to a line that begins with `end` ("" = an empty line). */
-struct metadata_lines {
-	const char *file;
-	struct str section, end;
-	char between;
-};
 
 /* Takes a key of either file; keys are in lower case. */
 static void take_metadata(struct arena *a, struct source *ret, struct str key, struct str value)
@@ -182,53 +166,40 @@ static void take_metadata(struct arena *a, struct source *ret, struct str key, s
 		strs_put(a, &ret->dependencies, str_dup(a, value));
 }
 
-static struct err *read_lines(
-	struct arena *a, struct source *ret, const struct metadata_lines *what)
-{
-	struct str text, line, key = {0}, value;
-	bool in = !what->section.n;
-	size_t lines = 0;
-	TRY(fs_read_opt(a, path_join(a, ret->dir, str_from(what->file)), MAX_FILE, &text));
-	while (text.p && str_next(&text, '\n', &line)) {
-		struct str whole = str_trim(line);
-		bool ends = what->end.n ? str_starts(line, what->end) : !whole.n;
-		if (in && ends && !str_eq(whole, what->section))
-			return NULL;
-		in |= str_eq(whole, what->section);
-		bool goes_on = line.n && (line.p[0] == ' ' || line.p[0] == '\t');
-		if (in && ++lines > MAX_LINES)
-			return err_new(E_LIMIT, "more than %d lines of metadata in %s", MAX_LINES,
-				what->file);
-		if (!in || !line.n || (!goes_on && !str_cut(line, what->between, &key, &value)))
-			continue;
-		if (goes_on) /* a list item in setup.cfg */
-			value = what->between == '=' ? line : S("");
-		key = str_lower(a, str_trim(key));
-		take_metadata(a, ret, key, str_trim(value));
-		take_packages(a, &ret->packages, what->file, key, str_trim(value));
-	}
-	return NULL;
-}
-
 static struct err *read_metadata(struct arena *a, struct source *ret)
 {
-	static const struct metadata_lines files[] = {
-		{.file = "PKG-INFO", .between = ':'},
-		{.file = "setup.cfg",
-			.section = S_INIT("[metadata]"),
-			.end = S_INIT("["),
-			.between = '='},
-		{.file = "setup.cfg",
-			.section = S_INIT("[options]"),
-			.end = S_INIT("["),
-			.between = '='},
-		{.file = "setup.cfg",
-			.section = S_INIT("[options.packages.find]"),
-			.end = S_INIT("["),
-			.between = '='},
-	};
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		TRY(read_lines(a, ret, &files[i]));
+	/* sections of setup.cfg end at the next one; PKG-INFO has one, and ends at an empty line */
+	static const struct {
+		const char *file, *section;
+		char between; /* a key and its value */
+	} parts[] = {{"PKG-INFO", "", ':'}, {"setup.cfg", "[metadata]", '='},
+		{"setup.cfg", "[options]", '='}, {"setup.cfg", "[options.packages.find]", '='}};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct str section = str_from(parts[i].section), text, line, key = {0}, value;
+		bool in = !section.n;
+		size_t lines = 0;
+		TRY(fs_read_opt(
+			a, path_join(a, ret->dir, str_from(parts[i].file)), MAX_FILE, &text));
+		while (text.p && str_next(&text, '\n', &line)) {
+			struct str whole = str_trim(line);
+			bool begins = str_eq(whole, section);
+			if (in && !begins && (section.n ? str_starts(line, S("[")) : !whole.n))
+				break;
+			in |= begins;
+			bool goes_on = line.n && (line.p[0] == ' ' || line.p[0] == '\t');
+			if (in && ++lines > MAX_LINES)
+				return err_new(E_LIMIT, "more than %d lines of metadata in %s",
+					MAX_LINES, parts[i].file);
+			if (!in || !line.n ||
+				(!goes_on && !str_cut(line, parts[i].between, &key, &value)))
+				continue;
+			if (goes_on) /* a list item in setup.cfg */
+				value = section.n ? line : S("");
+			key = str_lower(a, str_trim(key));
+			take_metadata(a, ret, key, str_trim(value));
+			take_packages(a, &ret->packages, parts[i].file, key, str_trim(value));
+		}
+	}
 	return NULL;
 }
 
@@ -250,31 +221,19 @@ static struct str next_word(struct str *rest)
 	return word;
 }
 
-/* Does the line begin with "project("? *ret is the offset after the '('. */
-static bool is_project(struct str line, size_t *ret)
-{
-	static const char call[] = "project";
-	size_t n = sizeof(call) - 1, from = 0;
-	while (from < line.n && (line.p[from] == ' ' || line.p[from] == '\t'))
-		from++;
-	struct str rest = str_sub(line, from, line.n);
-	size_t open = str_chr(rest, '(');
-	*ret = from + open + 1;
-	return rest.n > n && strncasecmp(rest.p, call, n) == 0 && open < rest.n &&
-	       !str_trim(str_sub(rest, n, open)).n;
-}
-
 static struct err *read_cmake(struct arena *a, struct source *ret)
 {
-	struct str text, word;
-	size_t end, behind;
+	struct str text, rest, line, word;
 	TRY(fs_read(a, path_join(a, ret->dir, S("CMakeLists.txt")), MAX_FILE, &text));
-	for (size_t at = 0; at < text.n; at = end + 1) {
-		struct str rest = str_sub(text, at, text.n);
-		end = at + str_chr(rest, '\n');
-		if (!is_project(str_sub(text, at, end), &behind))
+	for (size_t at = 0; at < text.n; at += line.n + 1) {
+		rest = str_sub(text, at, text.n);
+		line = str_sub(rest, 0, str_chr(rest, '\n'));
+		size_t open = str_chr(line, '(');
+		struct str call = str_lower(a, str_trim(str_sub(line, 0, open)));
+		if (open == line.n || !str_eq(call, S("project")))
 			continue;
-		rest = str_sub(text, at + behind, text.n);
+		rest = str_sub(
+			rest, open + 1, rest.n); /* its arguments may go on on further lines */
 		set_once(a, &ret->name, next_word(&rest));
 		while ((word = next_word(&rest)).n)
 			if (str_eq(word, S("VERSION")))
@@ -286,24 +245,9 @@ static struct err *read_cmake(struct arena *a, struct source *ret)
 
 /* ---- the project ---- */
 
-/* setuptools 82 dropped pkg_resources. Scripts that import it predate that, and accept any setuptools, so we add a
- * bound. */
-static struct err *bound_setuptools(struct arena *a, struct source *ret)
-{
-	struct str script = path_join(a, ret->dir, S("setup.py")), text = {0};
-	TRY(fs_read_opt(a, script, MAX_FILE, &text));
-	bool old = str_contains(text, S("import pkg_resources")) ||
-		   str_contains(text, S("from pkg_resources import"));
-	VEC_EACH (struct str, r, &ret->requires)
-		if (old && str_eq(*r, S("setuptools"))) {
-			*r = S("setuptools<81");
-			ret->pkg_resources = true;
-		}
-	return NULL;
-}
-
 static struct err *read_python(struct arena *a, struct source *ret)
 {
+	struct str script = {0};
 	ret->system = SOURCE_PYTHON;
 	TRY(read_metadata(a, ret));
 	if (!ret->backend.n)
@@ -312,7 +256,17 @@ static struct err *read_python(struct arena *a, struct source *ret)
 		strs_add(a, &ret->requires, S("setuptools"));
 		strs_add(a, &ret->requires, S("wheel"));
 	}
-	return bound_setuptools(a, ret);
+	/* setuptools 82 dropped pkg_resources. Scripts that import it predate that, and accept any setuptools, so we
+	 * add a bound. */
+	TRY(fs_read_opt(a, path_join(a, ret->dir, S("setup.py")), MAX_FILE, &script));
+	bool old = str_contains(script, S("import pkg_resources")) ||
+		   str_contains(script, S("from pkg_resources import"));
+	VEC_EACH (struct str, r, &ret->requires)
+		if (old && str_eq(*r, S("setuptools"))) {
+			*r = S("setuptools<81");
+			ret->pkg_resources = true;
+		}
+	return NULL;
 }
 
 struct err *source_read(struct arena *a, struct str dir, struct source *ret)

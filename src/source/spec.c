@@ -22,31 +22,6 @@ static struct err *wrong_word(struct str word, const char *want)
 	return err_hint(err_new(E_USAGE, "'%.*s' does not name sources", STR(word)), "%s", want);
 }
 
-static struct err *parse_debian(struct str rest, struct source_spec *ret)
-{
-	struct str what;
-	ret->kind = SOURCE_DEBIAN;
-	bool good = str_cut(rest, '/', &ret->suite, &what);
-	bool versioned = str_cut(what, '=', &ret->package, &ret->version);
-	if (good && consists_of(ret->suite, "-") && consists_of(ret->package, "+.-") &&
-		(!versioned || consists_of(ret->version, ".+~:-")))
-		return NULL;
-	return wrong_word(ret->text,
-		"debian:SUITE/PACKAGE or debian:SUITE/PACKAGE=VERSION, for example "
-		"debian:trixie/pytorch=2.6.0");
-}
-
-static struct err *parse_sdist(struct str rest, struct source_spec *ret)
-{
-	size_t at = str_find(rest, S("=="));
-	ret->kind = SOURCE_SDIST;
-	ret->package = str_sub(rest, 0, at);
-	ret->version = str_sub(rest, at + 2, rest.n);
-	if (consists_of(ret->package, "._-") && consists_of(ret->version, ".+!_-"))
-		return NULL;
-	return wrong_word(ret->text, "sdist:NAME==VERSION, for example sdist:torch-scatter==2.1.2");
-}
-
 /* NAME-VERSION.tar.gz: the version follows the last '-' and begins with a digit. */
 static bool parse_file(struct arena *a, struct str word, struct source_spec *ret)
 {
@@ -69,20 +44,36 @@ static bool parse_file(struct arena *a, struct str word, struct source_spec *ret
 
 struct err *source_spec_parse(struct arena *a, struct str word, struct source_spec *ret)
 {
-	static const char kinds[] =
-		"a folder, debian:SUITE/PACKAGE, sdist:NAME==VERSION, or a file "
-		"NAME-VERSION.tar.gz";
-	struct str debian = S("debian:"), sdist = S("sdist:");
+	struct str debian = S("debian:"), sdist = S("sdist:"), what;
 	*ret = (struct source_spec){.text = str_dup(a, word)};
 	word = ret->text;
-	if (!word.n)
-		return wrong_word(word, kinds);
-	if (str_starts(word, debian))
-		return parse_debian(str_sub(word, debian.n, word.n), ret);
-	if (str_starts(word, sdist))
-		return parse_sdist(str_sub(word, sdist.n, word.n), ret);
+	if (str_starts(word, debian)) {
+		ret->kind = SOURCE_DEBIAN;
+		bool good = str_cut(str_sub(word, debian.n, word.n), '/', &ret->suite, &what);
+		bool versioned = str_cut(what, '=', &ret->package, &ret->version);
+		if (good && consists_of(ret->suite, "-") && consists_of(ret->package, "+.-") &&
+			(!versioned || consists_of(ret->version, ".+~:-")))
+			return NULL;
+		return wrong_word(word,
+			"debian:SUITE/PACKAGE or debian:SUITE/PACKAGE=VERSION, for example "
+			"debian:trixie/pytorch=2.6.0");
+	}
+	if (str_starts(word, sdist)) {
+		struct str rest = str_sub(word, sdist.n, word.n);
+		size_t at = str_find(rest, S("=="));
+		ret->kind = SOURCE_SDIST;
+		ret->package = str_sub(rest, 0, at);
+		ret->version = str_sub(rest, at + 2, rest.n);
+		if (consists_of(ret->package, "._-") && consists_of(ret->version, ".+!_-"))
+			return NULL;
+		return wrong_word(
+			word, "sdist:NAME==VERSION, for example sdist:torch-scatter==2.1.2");
+	}
 	if (!fs_is_dir(word) && parse_file(a, word, ret))
 		return NULL;
 	*ret = (struct source_spec){.text = word, .path = path_abs(a, word)};
-	return str_chr(word, ':') < word.n && !fs_exists(word) ? wrong_word(word, kinds) : NULL;
+	if (word.n && (str_chr(word, ':') == word.n || fs_exists(word)))
+		return NULL;
+	return wrong_word(word, "a folder, debian:SUITE/PACKAGE, sdist:NAME==VERSION, or a file "
+				"NAME-VERSION.tar.gz");
 }
