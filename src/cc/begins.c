@@ -102,18 +102,17 @@ static void read_file(struct pch_look *l, struct str path, unsigned level);
 static void meet_include(struct pch_look *l, const struct lex *x, struct str word, unsigned level)
 {
 	struct str name = str_sub(word, 1, word.n - 1);
+	bool certain = x->depth <= (level > 0);
 	l->no |= l->open.n > 0;
-	for (size_t i = 0; i < l->missing.n && x->depth <= (level > 0); i++)
+	for (size_t i = 0; i < l->missing.n && certain; i++)
 		if (str_eq(l->missing.v[i], name)) {
 			l->missing.v[i] = l->missing.v[--l->missing.n];
 			return;
 		}
-	bool certain = x->depth <= (level > 0);
 	if (!l->words && !certain)
 		return;
 	struct str path = resolve(l, x->path, name, word.p[0] == '"');
-	bool comes = l->words && has(l->words, str_fmt(&l->a, "/%.*s", STR(path.n ? path : name)));
-	if (comes)
+	if (l->words && has(l->words, str_fmt(&l->a, "/%.*s", STR(path.n ? path : name))))
 		return; /* a header of the set includes it */
 	if (path.n)
 		read_file(l, path, level + 1);

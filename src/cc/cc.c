@@ -261,11 +261,11 @@ static struct err *remember(struct arena *a, const struct compiler_run *j)
 static struct err *run_counted(struct arena *a, struct compiler_run *j)
 {
 	struct log_entry *e = &j->entry;
-	bool linking = e->kind == cc_kind_names[CC_LINK], alone = false, again = true;
+	bool linking = e->kind == cc_kind_names[CC_LINK];
 	struct ledger_wish wish = {.limit = j->config->memory,
 		.want = e->predicted,
 		.what = path_base(linking ? S("linking") : e->input)};
-	while (again) {
+	for (;;) {
 		struct ledger l = {.fd = -1, .events = -1};
 		if (wish.want)
 			TRY(ledger_take(cc_file(a, j->cc->dir, "ledger"), &wish, &l));
@@ -279,15 +279,12 @@ static struct err *run_counted(struct arena *a, struct compiler_run *j)
 		e->memory = j->result.memory;
 		e->status = j->result.status;
 		tolerate(remember(a, j));
-		again = e->predicted && !alone && is_starved(&j->result);
-		if (!again)
-			break;
+		if (!e->predicted || wish.want == LEDGER_ALONE || !is_starved(&j->result))
+			return NULL;
 		say_warning("'%.*s' of '%.*s' ran out of memory at %llu MiB: once more, alone",
 			STR(j->cc->name), STR(e->input), (unsigned long long)(e->memory >> 20));
-		alone = true;
 		wish.want = LEDGER_ALONE;
 	}
-	return NULL;
 }
 
 static void write_log(struct arena *a, const struct compiler_run *j)
@@ -358,7 +355,7 @@ static struct err *try_passes(
 	if (!e)
 		e = run_passes(a, j, &step, ret_done);
 	e = err_join(e, fs_remove_tree(folder));
-	if (e && e->code != E_CANCELLED) { /* for example, the folder is not writable */
+	if (e && e->code != E_CANCELLED) { /* the folder may not be writable, for example */
 		err_free(e);
 		e = NULL;
 	}

@@ -21,37 +21,18 @@ void cc_follow_start(struct str dir, struct str log_dir, unsigned jobs, struct c
 	ret->left_memory = past.memory;
 }
 
-static void take_run(struct arena *tmp, struct cc_follow *f, struct str line)
-{
-	const struct node *run;
-	struct err *e = json_parse(tmp, line, S("cc.jsonl"), &run);
-	err_free(e);
-	if (e || node_number(run, S("predicted"), 0) <= 0)
-		return;
-	double seconds = node_number(run, S("seconds"), 0);
-	double expected = node_number(run, S("expected"), 0);
-	f->seen++;
-	f->seconds += seconds;
-	if (expected <= 0)
-		return;
-	f->found++;
-	f->found_seconds += seconds;
-	f->found_expected += expected;
-	f->left -= f->left > 0;
-	f->left_seconds -= expected < f->left_seconds ? expected : f->left_seconds;
-}
-
-/* Reads the next piece of the log, in whole lines. Skips a line that is longer than a piece. */
-static void read_log(struct cc_follow *f)
+void cc_follow_look(struct arena *a, struct cc_follow *f, struct strs *ret_now)
 {
 	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = -1;
 	struct stat st;
 	struct str log = path_join(&tmp, f->log, S("cc.jsonl")), text, line;
+	err_free(ledger_names(a, cc_file(&tmp, f->dir, "ledger"), ret_now));
 	if (!fs_try_stat(log, &st) || (uint64_t)st.st_size <= f->at)
 		return;
-	size_t n = (uint64_t)st.st_size - f->at < PIECE ? (size_t)((uint64_t)st.st_size - f->at)
-							: (size_t)PIECE;
+	/* the next piece of the log, in whole lines; a line that is longer than a piece is skipped */
+	uint64_t left = (uint64_t)st.st_size - f->at;
+	size_t n = left < PIECE ? (size_t)left : PIECE, whole = n;
 	char *p = arena_raw(&tmp, n);
 	struct err *e = fs_open(log, &fd);
 	if (!e)
@@ -59,20 +40,28 @@ static void read_log(struct cc_follow *f)
 	err_free(e);
 	if (e)
 		return;
-	size_t whole = n;
 	while (whole && p[whole - 1] != '\n')
 		whole--;
 	f->at += whole ? whole : n == PIECE ? n : 0;
 	text = (struct str){.p = p, .n = whole};
-	while (str_next(&text, '\n', &line))
-		take_run(&tmp, f, line);
-}
-
-void cc_follow_look(struct arena *a, struct cc_follow *f, struct strs *ret_now)
-{
-	ARENA(tmp);
-	read_log(f);
-	err_free(ledger_names(a, cc_file(&tmp, f->dir, "ledger"), ret_now));
+	while (str_next(&text, '\n', &line)) {
+		const struct node *run;
+		e = json_parse(&tmp, line, S("cc.jsonl"), &run);
+		err_free(e);
+		if (e || node_number(run, S("predicted"), 0) <= 0)
+			continue;
+		double seconds = node_number(run, S("seconds"), 0);
+		double expected = node_number(run, S("expected"), 0);
+		f->seen++;
+		f->seconds += seconds;
+		if (expected <= 0)
+			continue;
+		f->found++;
+		f->found_seconds += seconds;
+		f->found_expected += expected;
+		f->left -= f->left > 0;
+		f->left_seconds -= expected < f->left_seconds ? expected : f->left_seconds;
+	}
 }
 
 double cc_follow_left(const struct cc_follow *f, uint64_t steps)

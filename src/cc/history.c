@@ -142,22 +142,6 @@ struct err *history_total(struct str path, struct history_total *ret)
 
 /* ---- adding ---- */
 
-/* Adds a run to the mean of its kind. Long runs weigh more, because they are the ones that share the memory most of the
- * time. */
-static void add_to_mean(struct history_record *r, enum cc_kind kind, uint32_t kib, uint32_t ms)
-{
-	if (!r->when) {
-		r->kib = first[kind].mean << 10;
-		r->spread = first[kind].spread << 10;
-		r->ms = PRIOR;
-	}
-	double weight = ms < HEAVIEST ? ms + 1 : HEAVIEST, before = r->ms < MEMORY ? r->ms : MEMORY;
-	double part = weight / (weight + before), off = (double)kib - r->kib;
-	r->spread = (uint32_t)(r->spread + ((off < 0 ? -off : off) - r->spread) * part);
-	r->kib = (uint32_t)(r->kib + off * part);
-	r->ms = (uint32_t)(before + weight);
-}
-
 struct err *history_add(
 	struct str path, const struct history_key *key, uint64_t bytes, double seconds)
 {
@@ -173,10 +157,23 @@ struct err *history_add(
 		struct history_record r;
 		uint64_t offset;
 		TRY(find_record(fd, key->hash[by], &r, &offset));
-		if (by == HISTORY_KIND)
-			add_to_mean(&r, key->kind, kib, ms);
-		else
+		if (by == HISTORY_KIND && !r.when) {
+			r.kib = first[key->kind].mean << 10;
+			r.spread = first[key->kind].spread << 10;
+			r.ms = PRIOR;
+		}
+		if (by == HISTORY_KIND) {
+			/* the run joins the mean; long runs weigh more, as they share the memory most of the time */
+			double weight = ms < HEAVIEST ? ms + 1 : HEAVIEST;
+			double before = r.ms < MEMORY ? r.ms : MEMORY;
+			double part = weight / (weight + before), off = (double)kib - r.kib;
+			r.spread =
+				(uint32_t)(r.spread + ((off < 0 ? -off : off) - r.spread) * part);
+			r.kib = (uint32_t)(r.kib + off * part);
+			r.ms = (uint32_t)(before + weight);
+		} else {
 			r = (struct history_record){.key = r.key, .kib = kib, .ms = ms};
+		}
 		r.when = (uint32_t)time(NULL);
 		r.sum = sum_of(&r);
 		TRY(fs_pwrite(fd, &r, sizeof(r), offset));

@@ -29,13 +29,6 @@ struct ledger_share {
 	char what[40];
 };
 
-struct ledger_state { /* the shares and wishes of all others */
-	struct ledger_share all[LEDGER_SLOTS + 1];
-	uint64_t used; /* LEDGER_ALONE if one of them runs alone */
-	unsigned running;
-	struct ledger_share oldest; /* the longest of the waiters before us; bytes 0: none */
-};
-
 static int lock_byte(int fd, int how, short type, off_t at)
 {
 	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
@@ -55,77 +48,51 @@ static uint64_t now_us(void)
 	return (uint64_t)(mono_now() * 1e6);
 }
 
-/* Reads all records, and frees those whose holder has died. */
-static struct err *read_state(
-	int fd, const struct ledger *me, uint64_t since, struct ledger_state *ret)
-{
-	*ret = (struct ledger_state){0};
-	TRY(fs_pread(fd, ret->all, sizeof(ret->all), 0));
-	for (unsigned i = 1; i <= LEDGER_SLOTS; i++) {
-		struct ledger_share *r = &ret->all[i];
-		if (r->bytes && i != me->slot &&
-			lock_byte(fd, F_OFD_GETLK, F_WRLCK, i) == F_UNLCK) {
-			*r = (struct ledger_share){0};
-			TRY(put(fd, i, *r));
-		}
-		if (!r->bytes || i == me->slot)
-			continue;
-		if (!r->since) {
-			ret->running++;
-			ret->used = r->bytes > UINT64_MAX - ret->used ? UINT64_MAX
-								      : ret->used + r->bytes;
-		} else if (r->since < since &&
-			   (!ret->oldest.bytes || r->since < ret->oldest.since)) {
-			ret->oldest = *r;
-		}
-	}
-	return NULL;
-}
-
-static bool may_run(const struct ledger_state *v, const struct ledger_wish *w, uint64_t since)
-{
-	if (v->oldest.bytes &&
-		(v->oldest.bytes == LEDGER_ALONE ||
-			now_us() - v->oldest.since > OVERTAKE * 1000000ull) &&
-		v->oldest.since < since)
-		return false;
-	if (!v->running)
-		return true;
-	if (w->want == LEDGER_ALONE || v->used > w->limit || w->want > w->limit - v->used)
-		return false;
-	/* other programs take memory too, and our compilers may have exceeded their predictions */
-	return machine_memory_free(S("")) >= w->want && machine_memory_pressure(S("")) <= too_much;
-}
-
-/* Tries once, under the lock: takes the share, or records that we wait for it. */
+/* Tries once, under the lock: frees the slots of holders that have died, then takes the share, or records that we wait
+ * for it. */
 static struct err *try_to_take(
 	struct ledger *l, const struct ledger_wish *w, uint64_t since, bool *ret_done)
 {
-	struct ledger_state v;
-	TRY(read_state(l->fd, l, since, &v));
+	struct ledger_share all[LEDGER_SLOTS + 1];
+	struct ledger_share oldest = {0}; /* the longest of the waiters before us; bytes 0: none */
+	uint64_t used = 0; /* by the others; LEDGER_ALONE if one of them runs alone */
+	unsigned running = 0;
+	TRY(fs_pread(l->fd, all, sizeof(all), 0));
+	for (unsigned i = 1; i <= LEDGER_SLOTS; i++) {
+		struct ledger_share *r = &all[i];
+		if (r->bytes && i != l->slot &&
+			lock_byte(l->fd, F_OFD_GETLK, F_WRLCK, i) == F_UNLCK) {
+			*r = (struct ledger_share){0};
+			TRY(put(l->fd, i, *r));
+		}
+		if (!r->bytes || i == l->slot)
+			continue;
+		if (!r->since) {
+			running++;
+			used = r->bytes > UINT64_MAX - used ? UINT64_MAX : used + r->bytes;
+		} else if (r->since < since && (!oldest.bytes || r->since < oldest.since)) {
+			oldest = *r;
+		}
+	}
 	/* a slot is marked free a moment before its lock is released, so try the lock too */
 	for (unsigned i = 1; i <= LEDGER_SLOTS && !l->slot; i++)
-		if (!v.all[i].bytes && lock_byte(l->fd, F_OFD_SETLK, F_WRLCK, i) == 0)
+		if (!all[i].bytes && lock_byte(l->fd, F_OFD_SETLK, F_WRLCK, i) == 0)
 			l->slot = i;
 	if (!l->slot)
 		return err_new(E_LIMIT, "more than %d compilers want to run at once", LEDGER_SLOTS);
-	*ret_done = may_run(&v, w, since);
+	bool turn = !oldest.bytes || (oldest.bytes != LEDGER_ALONE &&
+					     now_us() - oldest.since <= OVERTAKE * 1000000ull);
+	bool fits = w->want != LEDGER_ALONE && used <= w->limit && w->want <= w->limit - used;
+	/* other programs take memory too, and our compilers may have exceeded their predictions */
+	*ret_done = turn && (!running || (fits && machine_memory_free(S("")) >= w->want &&
+						 machine_memory_pressure(S("")) <= too_much));
 	struct ledger_share r = {.bytes = w->want, .since = since};
 	if (*ret_done)
 		r = (struct ledger_share){.bytes = w->want, .began = now_us()};
 	memcpy(r.what, w->what.p, w->what.n < sizeof(r.what) ? w->what.n : sizeof(r.what) - 1);
 	/* written only if it differs, since each write wakes all waiters */
-	struct ledger_share old = v.all[l->slot];
+	struct ledger_share old = all[l->slot];
 	return old.bytes == r.bytes && old.since == r.since ? NULL : put(l->fd, l->slot, r);
-}
-
-/* Sleeps until the ledger changes (inotify), or for TICK ms if there is no inotify. */
-static void wait_for_change(struct ledger *l)
-{
-	struct pollfd pf = {.fd = l->events, .events = POLLIN};
-	char skip[4096];
-	if (poll(&pf, 1, TICK) > 0 && read(l->events, skip, sizeof(skip)) < 0 && errno != EINTR)
-		fd_closep(&l->events);
 }
 
 static struct err *wait_for_room(struct ledger *l, struct str path, const struct ledger_wish *w)
@@ -139,8 +106,12 @@ static struct err *wait_for_room(struct ledger *l, struct str path, const struct
 		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, 0);
 		if (e || done)
 			return e;
-		if (tries) {
-			wait_for_change(l);
+		if (tries) { /* sleep until the ledger changes, or for TICK ms if there is no inotify */
+			struct pollfd pf = {.fd = l->events, .events = POLLIN};
+			char skip[4096];
+			if (poll(&pf, 1, TICK) > 0 && read(l->events, skip, sizeof(skip)) < 0 &&
+				errno != EINTR)
+				fd_closep(&l->events);
 		} else {
 			/* The kernel takes 20 ms to close an inotify descriptor, so it is opened only if we have to
 			 * wait. A holder that dies closes the file, which is an event too. We try again before

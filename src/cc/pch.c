@@ -218,24 +218,8 @@ struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_a
 
 static void add_word(struct arena *a, struct map *seen, struct pch_words *words, struct str word)
 {
-	if (!map_put(seen, word, seen))
-		return;
-	*VEC_PUSH(a, words) = str_hash(word);
-}
-
-/* Adds all names in a header that a macro could replace. */
-static struct err *add_names(
-	struct arena *a, struct map *seen, struct pch_words *words, struct str path)
-{
-	struct str text;
-	struct tok t;
-	TRY(fs_read(a, path, MAX_TEXT, &text));
-	struct lex l = lex_new(text, path);
-	l.lenient = true;
-	while (lex_try(&l, &t) && t.kind != TOK_END)
-		if (t.kind == TOK_IDENT && !str_eq(l.directive, S("error")))
-			add_word(a, seen, words, tok_text(&l, &t));
-	return NULL;
+	if (map_put(seen, word, seen))
+		*VEC_PUSH(a, words) = str_hash(word);
 }
 
 /* Stores the file that clang has written: writes "words", renames the file into place, and writes "made" last. */
@@ -244,16 +228,22 @@ static struct err *keep_made(struct arena *a, const struct pch *p)
 	struct str text;
 	struct strs headers;
 	struct pch_words words = {0};
+	struct tok t;
 	MAP(seen, a);
 	TRY(fs_read(a, file_of(a, p, "new.d"), MAX_TEXT, &text));
 	depfile_parse(a, text, &headers);
 	VEC_EACH (const struct str, path, &headers) {
-		for (size_t i = 0; i < path->n;
-			i++) /* these characters need quoting in a make rule */
-			if (str_chr(S(" #$\\\n"), path->p[i]) < 5)
+		for (size_t i = 0; i < path->n; i++)
+			if (str_chr(S(" #$\\\n"), path->p[i]) < 5) /* make rules would quote it */
 				return err_new(
 					E_LIMIT, "no dependency file names '%.*s'", STR(*path));
-		TRY(add_names(a, &seen, &words, *path));
+		/* all names in the header that a macro could replace */
+		TRY(fs_read(a, *path, MAX_TEXT, &text));
+		struct lex l = lex_new(text, *path);
+		l.lenient = true;
+		while (lex_try(&l, &t) && t.kind != TOK_END)
+			if (t.kind == TOK_IDENT && !str_eq(l.directive, S("error")))
+				add_word(a, &seen, &words, tok_text(&l, &t));
 		/* an #include may name the header by its path or by any suffix of the path */
 		add_word(a, &seen, &words, str_fmt(a, "/%.*s", STR(*path)));
 		for (size_t i = 0; i < path->n; i++)
