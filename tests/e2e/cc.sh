@@ -203,6 +203,27 @@ hipcc --offload-arch=gfx1201 --offload-arch=gfx90a -c bad.hip -o bad.o 2>err || 
 [ $status = 1 ] && [ "$(grep -c '^bad.hip:1:9: error: ' err)" = 1 ] || no "a mistake: $status $(cat err)"
 ok 'a compile for several GPUs is done pass by pass, and gives the object of a single run'
 
+# one command line in two folders: objects that can be linked together
+for d in here there; do
+	mkdir -p $d
+	printf '#include <hip/hip_runtime.h>\n__global__ void %s(int *p) { *p = 1; }\n' $d >$d/k.hip
+	(cd $d && hipcc --offload-arch=gfx1201 --offload-arch=gfx90a -O1 -fPIC -c k.hip -o k.o) ||
+		no "cannot compile k.hip in '$d'"
+	tail -1 log.d/cc.jsonl | grep -q '"passes"' || no "'$d' was to be compiled in passes"
+done
+ld -r here/k.o there/k.o -o both.o 2>err || no "objects of two folders: $(cat err)"
+ok 'one command line makes objects in two folders that can be linked together'
+
+# a source that is a stream can be read once: one run for all GPUs
+for source in - /dev/stdin; do
+	hipcc --offload-arch=gfx1201 --offload-arch=gfx90a -O1 -x hip -c $source -o stream.o <k.hip 2>err ||
+		no "a source from '$source': $(cat err)"
+	tail -1 log.d/cc.jsonl | grep -q '"passes"' && no "'$source' was to be compiled by one run"
+	[ "$("$ROCSMITH" inspect --json stream.o | grep -c '"gfx1201"\|"gfx90a"')" -ge 2 ] ||
+		no "'$source': code for a GPU is missing"
+done
+ok 'a source that is a stream is compiled by one run'
+
 # ---- precompiled headers ----
 mkdir -p pre/p
 cat >pre/p/set.h <<'CC'

@@ -509,6 +509,9 @@ static void only_what_passes_can_express_is_compiled_in_passes(void **state)
 		{"hipcc " TWO "-Xclang -x -c a.hip -o a.o", "", 0},
 		{"hipcc " TWO "--some-new-option -c a.hip -o a.o", "", 0},
 		{"hipcc " TWO "-c a.hip -o", "", 0},
+		{"hipcc " TWO "-x hip -c - -o a.o", "", 0}, /* a stream can be read once */
+		{"hipcc " TWO "-x hip -c /dev/stdin -o a.o", "", 0},
+		{"clang++ " TWO "-x hip -c /dev/fd/63 -o a.o", "", 0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct strs list = str_split(&a, str_from(rows[i].line), ' ');
@@ -548,6 +551,37 @@ static void passes_say_what_they_read_and_share_an_id(void **state)
 			assert_false(str_eq(passes.v[i].work, passes.v[k].output));
 }
 
+/* The id that the passes of a command line get in a folder. */
+static struct str id_in(struct arena *a, struct str dir, const char *line)
+{
+	struct strs args = str_split(a, str_from(line), ' ');
+	struct compile_step step;
+	assert_ok(fs_mkdirs(dir));
+	assert_int_equal(chdir(dir.p), 0);
+	assert_true(compile_read(a, S("hipcc"), &args, &step));
+	VEC_EACH (const struct str, word, &step.words)
+		if (str_starts(*word, S("-cuid=")))
+			return *word;
+	return S("");
+}
+
+static void passes_of_one_command_line_in_two_folders_have_other_ids(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str top = test_dir(&a), x = path_join(&a, top, S("x")),
+		   y = path_join(&a, top, S("y"));
+	const char *line = TWO "-c a.hip -o a.o", *own = TWO "-cuid=own -c a.hip -o a.o";
+	struct str id = id_in(&a, x, line);
+	assert_int_equal(id.n, strlen("-cuid=") + 16);
+	assert_true(str_eq(id, id_in(&a, x, line)));
+	assert_false(str_eq(id, id_in(&a, y, line)));
+	assert_str(id_in(&a, x, own), "-cuid=own");
+	assert_str(id_in(&a, y, own), "-cuid=own");
+	assert_int_equal(chdir("/"), 0);
+	test_dir_remove(top);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -565,6 +599,7 @@ int main(void)
 		cmocka_unit_test(one_that_wants_to_be_alone_is_not_overtaken),
 		cmocka_unit_test(only_what_passes_can_express_is_compiled_in_passes),
 		cmocka_unit_test(passes_say_what_they_read_and_share_an_id),
+		cmocka_unit_test(passes_of_one_command_line_in_two_folders_have_other_ids),
 		cmocka_unit_test(a_share_lasts_as_long_as_the_compiler),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
