@@ -24,22 +24,21 @@ static struct strs words(struct arena *a, struct str line)
 
 void apt_sources_lines(struct arena *a, struct str text, struct apt_sources *ret)
 {
-	struct str line, key, value, options;
+	struct str line, key, value;
 	while (str_next(&text, '\n', &line)) {
 		line = str_trim(str_sub(line, 0, str_chr(line, '#')));
 		if (!str_starts(line, S("deb ")) && !str_starts(line, S("deb\t")))
 			continue;
 		struct apt_source s = {0};
+		struct str options = S(""); /* [arch=amd64 signed-by=/x] */
 		line = str_trim(str_sub(line, 4, line.n));
-		if (str_starts(line, S("["))) { /* [arch=amd64 signed-by=/x] */
+		if (str_starts(line, S("[")))
 			(void)str_cut(str_sub(line, 1, line.n), ']', &options, &line);
-			struct strs list = words(a, options);
-			VEC_EACH (const struct str, option, &list)
-				if (!s.keyring.n && str_cut(*option, '=', &key, &value) &&
-					str_eq(key, S("signed-by")))
-					s.keyring = value;
-		}
-		struct strs w = words(a, line);
+		struct strs list = words(a, options), w = words(a, line);
+		VEC_EACH (const struct str, option, &list)
+			if (!s.keyring.n && str_cut(*option, '=', &key, &value) &&
+				str_eq(key, S("signed-by")))
+				s.keyring = value;
 		if (w.n < 2)
 			continue;
 		s.uri = w.v[0];
