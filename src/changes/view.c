@@ -130,18 +130,13 @@ static const struct str *text_over(const struct view *v, struct str path)
 	return v->over ? map_get(v->over, path) : NULL;
 }
 
-bool view_may_exist(const struct view *v, struct str path, bool maybe)
+bool view_exists(const struct view *v, struct str path)
 {
 	if (text_over(v, path))
 		return true;
-	bool there = maybe && !view_hides(v, path) && fs_exists(path);
+	bool there = !view_hides(v, path) && fs_exists(path);
 	note(v, (struct seen){.path = path, .kind = SEEN_PROBE, .absent = !there});
 	return there;
-}
-
-bool view_exists(const struct view *v, struct str path)
-{
-	return view_may_exist(v, path, true);
 }
 
 static struct err *original_of(

@@ -40,8 +40,6 @@ MUST_USE struct err *view_read(
 MUST_USE struct err *view_source(
 	const struct view *v, struct arena *a, struct str path, struct str *ret);
 bool view_exists(const struct view *v, struct str path); /* os.path.exists() in the view */
-/* Like view_exists(); a caller that already knows that the file is not on disk passes maybe = false. */
-bool view_may_exist(const struct view *v, struct str path, bool maybe);
 /* Is it one of our outputs, finished or not, in .rocsmith, or in a hidden folder? */
 bool view_hides(const struct view *v, struct str path);
 /* Notes a listed folder; st is its fstat() from before its entries were read. */

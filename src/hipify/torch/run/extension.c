@@ -6,7 +6,6 @@
  * order of all this, so the steps here are those of the original, one after another. Each step sees the
  * outputs of the previous ones through a layer.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/proc.h"
@@ -25,31 +24,13 @@ struct result { /* HipifyResult */
 	struct err *error;
 };
 
-/* One include of a file and its new path. A memo keeps all of them with the file's result: if they get the
- * same new paths in a later turn, the result is the same. */
-struct request {
-	enum torch_form form;
-	struct str path, answer; /* answer.p NULL: the include stays */
-};
-
-struct requests {
-	struct request *v;
-	size_t n, cap;
-};
-
-struct memo {
-	struct requests asked;
-	enum unit_outcome outcome;
-	struct str text; /* if outcome is UNIT_CHANGED */
-};
-
-struct machine {
+/* One run over an extension. */
+struct extension {
 	struct torch_project *p;
 	struct torch_layer layer;
 	struct map results;       /* fin_path -> struct result * */
-	struct map *memos;        /* fin_path -> struct memo *; shared with the second run */
 	struct map members;       /* all_files as a set */
-	struct str *tails;        /* all_files, sorted by reversed path; made on first use */
+	struct map endings;       /* file names asked for -> m if some member ends so, else NULL */
 	struct strs include_dirs; /* absolute, not normalised */
 	unsigned depth;
 	bool again; /* a second run on the results of the first */
@@ -57,190 +38,83 @@ struct machine {
 
 /* The state of the include callback for one file. */
 struct including {
-	struct machine *m;
+	struct extension *m;
 	const struct torch_unit *unit;
-	struct arena *a;       /* holds the answers */
-	struct requests asked; /* lives as long as the project */
+	struct arena *a; /* holds the answers */
 };
 
-/* ---- all_files ---- */
-
-static int compare_tails(const void *left, const void *right)
+/* The original's any(s.endswith(name) for s in all_files). */
+static bool some_file_ends_with(struct extension *m, struct str name)
 {
-	const struct str *x = left, *y = right;
-	size_t n = x->n < y->n ? x->n : y->n;
-	for (size_t i = 1; i <= n; i++)
-		if (x->p[x->n - i] != y->p[y->n - i])
-			return (unsigned char)x->p[x->n - i] < (unsigned char)y->p[y->n - i] ? -1
-											     : 1;
-	return x->n < y->n ? -1 : x->n > y->n;
+	bool found = false;
+	if (map_has(&m->endings, name))
+		return map_get(&m->endings, name);
+	for (size_t i = 0; i < m->p->files.n && !found; i++)
+		found = str_ends(m->p->files.v[i], name);
+	map_put(&m->endings, str_dup(m->p->a, name), found ? m : NULL);
+	return found;
 }
 
-/* The original's any(s.endswith(name) for s in all_files). In the order of reversed paths, the first one
- * that is not less than name ends with it, or none does. */
-static bool some_file_ends_with(struct machine *m, struct str name)
-{
-	const struct strs *files = &m->p->files;
-	size_t from = 0, to = files->n;
-	if (!m->tails && files->n) {
-		m->tails = arena_array(m->p->a, files->n, sizeof(*m->tails));
-		memcpy(m->tails, files->v, files->n * sizeof(*files->v));
-		qsort(m->tails, files->n, sizeof(*m->tails), compare_tails);
-	}
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		if (compare_tails(&m->tails[mid], &name) < 0)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from < files->n && str_ends(m->tails[from], name);
-}
+static struct err *process(struct extension *m, struct str path);
 
-/* ---- includes ---- */
-
-struct header {
-	struct str dir, path; /* the folder it was found in, not normalised; its normalised path */
-};
-
-/* Finds a header: except for the <> form, next to the including file first; then in the include folders,
- * of which the last one that has it wins. */
-static bool find_header(
-	struct including *i, enum torch_form form, struct str name, struct header *ret)
-{
-	struct machine *m = i->m;
-	struct str root = m->p->select.root;
-	ret->dir = py_dirname(i->unit->fin);
-	ret->path = py_abspath(i->a, py_join(i->a, ret->dir, name), root);
-	if (form != TORCH_ANGLE && layer_exists(&m->layer, ret->path))
-		return true;
-	for (size_t k = m->include_dirs.n; k-- > 0;) {
-		ret->dir = m->include_dirs.v[k];
-		ret->path = py_abspath(i->a, py_join(i->a, ret->dir, name), root);
-		if (layer_exists(&m->layer, ret->path))
-			return true;
-	}
-	return false;
-}
-
-static struct err *process(struct machine *m, struct str path);
-
-static struct err *answer(
-	struct including *i, enum torch_form form, struct str path, struct str *ret)
-{
-	struct machine *m = i->m;
-	struct str root = m->p->select.root;
-	struct header h = {0};
-	if (memchr(path.p, 0, path.n) || torch_known_include(i->a, path, true, ret))
-		return NULL;
-	if (!some_file_ends_with(m, py_basename(path)) || !find_header(i, form, path, &h))
-		return NULL;
-	struct result *r = map_get(&m->results, h.path);
-	if (!r) {
-		TRY(process(m, str_dup(m->p->a, h.path)));
-		r = map_get(&m->results, h.path);
-	} else if (!r->done) {
-		struct torch_unit u = torch_unit_new(m->p, m->p->a, h.path);
-		r->hipified = u.fout;
-	}
-	*ret = py_relpath(i->a, r->hipified.p ? r->hipified : h.path, h.dir, root);
-	return NULL;
-}
-
+/* Finds a header: except for the <> form, next to the including file first; then in the include folders, of which the
+ * last one that has it wins. */
 static struct err *on_include(void *user, enum torch_form form, struct str path, struct str *ret)
 {
 	struct including *i = user;
-	struct arena *a = i->m->p->a;
-	struct str got = {0};
-	struct arena_mark mark = arena_mark(i->a);
-	TRY(answer(i, form, path, &got));
-	struct request *r = VEC_PUSH(a, &i->asked);
-	*r = (struct request){.form = form, .path = str_dup(a, path)};
-	if (got.p)
-		r->answer = *ret = str_dup(a, got);
-	arena_rewind(i->a, mark);
-	return NULL;
-}
-
-/* Looks up again the includes of an earlier turn; *same tells whether they get the same new paths. A
- * look-up translates a header that has no result yet, so repeating one does no more work. */
-static struct err *ask_again(struct including *i, const struct memo *memo, bool *same)
-{
-	*same = true;
-	VEC_EACH (const struct request, r, &memo->asked) {
-		struct str got = {0};
-		struct arena_mark mark = arena_mark(i->a);
-		TRY(answer(i, r->form, r->path, &got));
-		*same = !got.p == !r->answer.p && str_eq(got, r->answer);
-		arena_rewind(i->a, mark);
-		if (!*same)
-			break;
-	}
-	return NULL;
-}
-
-/* ---- one file ---- */
-
-/* Reads and translates a file, and keeps the outcome for later turns. */
-static struct err *translate_anew(struct including *i, struct arena *a, struct torch_unit *u)
-{
-	struct machine *m = i->m;
-	struct torch_unit_work w = {.a = a, .out = a, .include = on_include, .user = i};
-	struct str bytes = {0};
-	bool made = layer_find(&m->layer, u->fin) != NULL;
-	TRY(layer_read(&m->layer, a, u->fin, &bytes));
-	if (!torch_is_marked(bytes))
-		layer_mkdirs(&m->layer, py_dirname(u->fout));
-	TRY(torch_unit_translate(m->p, u, &w, bytes));
-	u->text = u->outcome == UNIT_CHANGED ? str_dup(m->p->a, u->text) : (struct str){0};
-	if (made)
+	struct extension *m = i->m;
+	struct str root = m->p->select.root, dir = py_dirname(i->unit->fin);
+	if (memchr(path.p, 0, path.n) || torch_known_include(i->a, path, true, ret) ||
+		!some_file_ends_with(m, py_basename(path)))
 		return NULL;
-	struct memo *memo = NEW(m->p->a, struct memo);
-	*memo = (struct memo){.asked = i->asked, .outcome = u->outcome, .text = u->text};
-	map_put(m->memos, str_dup(m->p->a, u->fin), memo);
-	return NULL;
-}
-
-static struct err *find_text(struct including *i, struct arena *a, struct torch_unit *u)
-{
-	struct machine *m = i->m;
-	const struct memo *memo = map_get(m->memos, u->fin);
-	bool same = false;
-	if (memo && !layer_find(&m->layer, u->fin))
-		TRY(ask_again(i, memo, &same));
-	if (!same)
-		return translate_anew(i, a, u);
-	if (memo->outcome != UNIT_MARKED)
-		layer_mkdirs(&m->layer, py_dirname(u->fout));
-	u->outcome = memo->outcome;
-	u->text = memo->text;
+	struct str header = py_abspath(i->a, py_join(i->a, dir, path), root);
+	bool there = form != TORCH_ANGLE && layer_exists(&m->layer, header);
+	for (size_t k = m->include_dirs.n; !there && k-- > 0;) {
+		dir = m->include_dirs.v[k];
+		header = py_abspath(i->a, py_join(i->a, dir, path), root);
+		there = layer_exists(&m->layer, header);
+	}
+	if (!there)
+		return NULL;
+	struct result *r = map_get(&m->results, header);
+	if (!r) {
+		TRY(process(m, str_dup(m->p->a, header)));
+		r = map_get(&m->results, header);
+	} else if (!r->done) {
+		r->hipified = torch_unit_new(m->p, m->p->a, header).fout;
+	}
+	*ret = py_relpath(i->a, r->hipified.p ? r->hipified : header, dir, root);
 	return NULL;
 }
 
 static struct err *translate(
-	struct machine *m, struct arena *a, struct torch_unit *u, struct result *r)
+	struct extension *m, struct arena *a, struct torch_unit *u, struct result *r)
 {
 	ARENA(answers);
 	struct including i = {.m = m, .unit = u, .a = &answers};
+	struct torch_unit_work w = {.a = a, .include = on_include, .user = &i};
+	struct str bytes = {0};
 	if (m->depth > DEPTH_LIMIT)
 		return err_new(
 			E_HIPIFY, "headers include each other more than %d deep", DEPTH_LIMIT);
-	TRY(find_text(&i, a, u));
+	TRY(layer_read(&m->layer, a, u->fin, &bytes));
+	if (!torch_is_marked(bytes))
+		layer_mkdirs(&m->layer, py_dirname(u->fout));
+	TRY(torch_unit_translate(m->p, u, &w, bytes));
 	r->ignored = u->outcome == UNIT_MARKED;
 	r->hipified = r->ignored ? (struct str){0} : str_dup(m->p->a, u->fin);
 	if (u->outcome != UNIT_CHANGED)
 		return NULL;
-	struct torch_output o = {.path = str_dup(m->p->a, u->fout),
-		.source = str_dup(m->p->a, u->fin),
-		.text = u->text};
 	bool there = layer_has_text(&m->layer, u->fout, u->text);
 	if (!there && !m->again && !torch_may_write(m->p, u)) {
 		torch_say_not_writable(m->p, u);
 		return NULL;
 	}
+	struct torch_output o = {.path = str_dup(m->p->a, u->fout), .source = r->hipified};
 	r->hipified = o.path;
 	if (there)
 		return NULL;
+	o.text = str_dup(m->p->a, u->text);
 	struct torch_output before = layer_write(&m->layer, o);
 	if (before.text.p && !str_eq(before.source, o.source) && !m->again)
 		torch_say_collision(m->p, before.source, o.source, o.path);
@@ -248,7 +122,7 @@ static struct err *translate(
 }
 
 /* The original's preprocess_file_and_save_result(). */
-static struct err *process(struct machine *m, struct str path)
+static struct err *process(struct extension *m, struct str path)
 {
 	ARENA(a);
 	struct torch_unit u = torch_unit_new(m->p, &a, path);
@@ -280,9 +154,9 @@ static struct err *process(struct machine *m, struct str path)
 
 /* ---- the entry point ---- */
 
-static void open_machine(struct machine *m, struct torch_project *p)
+static void open_run(struct extension *m, struct torch_project *p)
 {
-	*m = (struct machine){.p = p, .results.a = p->a, .members.a = p->a};
+	*m = (struct extension){.p = p, .results.a = p->a, .members.a = p->a, .endings.a = p->a};
 	VEC_EACH (const struct str, path, &p->files)
 		map_put(&m->members, *path, m);
 	VEC_EACH (const struct str, dir, &p->o->include_dirs)
@@ -290,7 +164,7 @@ static void open_machine(struct machine *m, struct torch_project *p)
 }
 
 /* Translates the named sources, as CUDAExtension does; if there are none, all files, as a JIT load() does. */
-static struct err *run(struct machine *m)
+static struct err *run(struct extension *m)
 {
 	struct torch_project *p = m->p;
 	struct str root = p->select.root;
@@ -305,7 +179,7 @@ static struct err *run(struct machine *m)
 	return NULL;
 }
 
-static void drop_errors(struct machine *m)
+static void drop_errors(struct extension *m)
 {
 	for (size_t i = 0; i < m->results.n; i++)
 		err_freep(&((struct result *)m->results.v[i].value)->error);
@@ -313,7 +187,7 @@ static void drop_errors(struct machine *m)
 
 /* Lists the results. The output of an earlier turn of a file remains even if a later turn left the file
  * unchanged. */
-static void list_files(struct machine *m, struct map *files)
+static void list_files(struct extension *m, struct map *files)
 {
 	MAP(outputs, m->p->a); /* by source */
 	for (size_t i = 0; i < m->layer.outputs.n; i++) {
@@ -338,30 +212,13 @@ static void list_files(struct machine *m, struct map *files)
 	}
 }
 
-/* If the second run ended with another text at this path, marks the change that it belongs to. */
-static void mark_repeat(
-	struct machine *first, const struct torch_output *o, const struct map *files)
+/* Repeats the run on its own results, as a second run of the original would, and marks the changes for which it ended
+ * with another text. */
+static struct err *try_again(struct extension *first, const struct map *files)
 {
 	ARENA(tmp);
-	struct torch_output *made = layer_find(&first->layer, o->path);
-	struct str old;
-	struct err *e = layer_read(&first->layer, &tmp, o->path, &old);
-	bool same = !e && str_eq(old, o->text);
-	err_free(e);
-	if (same)
-		return;
-	if (!made)
-		made = layer_find(&first->layer, o->source);
-	size_t n = (uintptr_t)map_get(files, made ? made->source : o->source);
-	if (n)
-		first->p->ret->changes.v[n - 1].mark = HIPIFY_REPEATS;
-}
-
-/* Repeats the run on its own results, as a second run of the original would, and compares. */
-static struct err *try_again(struct machine *first, const struct map *files)
-{
 	struct torch_project p = *first->p;
-	struct machine m;
+	struct extension m;
 	p.files = (struct strs){0};
 	strs_add_all(p.a, &p.files, &first->p->files);
 	for (size_t i = 0; i < first->layer.outputs.n; i++) {
@@ -371,24 +228,33 @@ static struct err *try_again(struct machine *first, const struct map *files)
 			torch_select_takes(&p.select, o->path, u.rel))
 			strs_add(p.a, &p.files, o->path);
 	}
-	open_machine(&m, &p);
+	open_run(&m, &p);
 	layer_open_above(&m.layer, p.a, &first->layer);
 	m.again = true;
-	m.memos = first->memos;
 	struct err *e = run(&m);
 	drop_errors(&m);
-	for (size_t i = 0; i < m.layer.outputs.n; i++)
-		mark_repeat(first, m.layer.outputs.v[i].value, files);
+	for (size_t i = 0; i < m.layer.outputs.n; i++) {
+		const struct torch_output *o = m.layer.outputs.v[i].value;
+		const struct torch_output *made = layer_find(&first->layer, o->path);
+		struct str old;
+		CLEANUP(err_freep)
+		struct err *unreadable = layer_read(&first->layer, &tmp, o->path, &old);
+		if (!unreadable && str_eq(old, o->text))
+			continue;
+		if (!made)
+			made = layer_find(&first->layer, o->source);
+		size_t n = (uintptr_t)map_get(files, made ? made->source : o->source);
+		if (n)
+			p.ret->changes.v[n - 1].mark = HIPIFY_REPEATS;
+	}
 	return e;
 }
 
 struct err *torch_run_extension(struct torch_project *p)
 {
-	struct machine m;
-	MAP(memos, p->a);
-	open_machine(&m, p);
+	struct extension m;
+	open_run(&m, p);
 	layer_open(&m.layer, p->a, p->view);
-	m.memos = &memos;
 	struct err *e = run(&m);
 	if (e) {
 		drop_errors(&m);

@@ -57,8 +57,7 @@ struct torch_project {
 	const struct hipify_options *o;
 	const struct view *view;
 	struct hipify_tree *ret;
-	const struct torch_engine *engine; /* set by torch_wait_engine() */
-	struct torch_opening *opening;
+	const struct torch_engine *engine;
 	struct torch_selection select;
 	struct strs files; /* all_files: absolute, in the original's order, may have duplicates */
 	bool launches;     /* rewrite kernel launches */
@@ -89,8 +88,7 @@ bool torch_known_include(struct arena *a, struct str path, bool extension, struc
 bool torch_is_marked(struct str bytes);
 
 struct torch_unit_work {
-	struct arena *a;   /* holds the texts */
-	struct arena *out; /* holds the result */
+	struct arena *a; /* holds the texts */
 	torch_include *include;
 	void *user;
 };
@@ -108,11 +106,6 @@ struct change *torch_add_file(struct torch_project *p, struct str source, struct
 void torch_say_collision(
 	struct torch_project *p, struct str first, struct str second, struct str output);
 
-/* ---- unit.c: the engine, built while the files are listed ----
- *
- * Reading a torch's tables takes as long as walking its tree, so a thread does it. p->engine is valid
- * once torch_wait_engine() has succeeded. Each start needs a wait; further waits do nothing. */
-void torch_start_engine(struct torch_project *p, const struct torch_source *s);
-MUST_USE struct err *torch_wait_engine(struct torch_project *p);
+/* ---- tree.c, extension.c: all files of a project whose engine and selection are set ---- */
 MUST_USE struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s);
 MUST_USE struct err *torch_run_extension(struct torch_project *p);

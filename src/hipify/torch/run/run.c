@@ -29,12 +29,15 @@ static void check_root(struct torch_project *p)
 	finding_fix(p->a, f, "translate a copy in a folder with a plain name");
 }
 
-/* ---- extensions ---- */
-
-static struct err *list_extension(struct torch_project *p)
+/* Lists the files of an extension and translates them. CUDAExtension and load() never pass hip_clang_launch, so
+ * launches are rewritten by default. */
+static struct err *run_extension(struct torch_project *p)
 {
 	const struct strs *sources = &p->o->sources;
 	struct str root = p->select.root;
+	p->launches = p->o->launches != LAUNCHES_KEEP;
+	if (sources->n)
+		check_root(p);
 	strs_add(p->a, &p->select.includes, sources->n ? py_join(p->a, root, S("*")) : S("*"));
 	torch_select_open(p->a, &p->select);
 	TRY(torch_select(p->a, &p->select, p->view, &p->files));
@@ -54,24 +57,12 @@ static struct err *list_extension(struct torch_project *p)
 		};
 		TRY(torch_select_headers(p->a, &h, p->view, &p->files));
 	}
-	return NULL;
-}
-
-/* CUDAExtension and load() never pass hip_clang_launch, so launches are rewritten by default. */
-static struct err *run_extension(struct torch_project *p)
-{
-	p->launches = p->o->launches != LAUNCHES_KEEP;
-	if (p->o->sources.n)
-		check_root(p);
-	TRY(list_extension(p));
-	TRY(torch_wait_engine(p));
 	return torch_run_extension(p);
 }
 
-/* ---- the entry point ---- */
-
 static struct err *run(struct torch_project *p, const struct torch_source *s)
 {
+	struct torch_tables tables;
 	p->select = (struct torch_selection){
 		.root = p->view->root,
 		.extension = p->o->mode == HIPIFY_EXTENSION,
@@ -83,13 +74,11 @@ static struct err *run(struct torch_project *p, const struct torch_source *s)
 	};
 	VEC_EACH (const struct str, pattern, &p->o->ignore)
 		strs_add(p->a, &p->select.ignores, py_join(p->a, p->view->root, *pattern));
-	torch_start_engine(p, s);
-	struct err *e = p->select.extension ? run_extension(p) : torch_run_tree(p, s);
-	struct err *first = torch_wait_engine(p);
-	if (!first)
-		return e;
-	err_free(e);
-	return first;
+	TRY(torch_tables_read(p->a, s, &tables));
+	if (p->o->map_text.p)
+		TRY(torch_tables_add(p->a, p->o->map, p->o->map_text, &tables));
+	p->engine = torch_engine_new(p->a, &tables);
+	return p->select.extension ? run_extension(p) : torch_run_tree(p, s);
 }
 
 struct err *torch_run(struct arena *a, const struct hipify_options *o, const struct torch_source *s,

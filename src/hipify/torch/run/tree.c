@@ -5,7 +5,6 @@
  * are translated in the original's order and see each other's results: a file whose result is another's
  * source, one that is listed twice or under two names, and one that build_amd.py itself edits first.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -16,22 +15,13 @@
 #include "hipify/torch/run/project.h"
 #include "lang/python/text.h"
 
-/* A folder of results, examined once for all of them. */
-struct folder {
-	bool writable;    /* true also if it does not exist yet */
-	bool unreadable;  /* its contents are unknown */
-	struct map names; /* the names of its files */
-};
-
 struct task {
 	struct tree_run *run;
 	struct torch_unit unit;
-	const struct folder *folder; /* the result's folder; NULL if it replaces its source */
-	struct arena mem;            /* holds the text */
-	struct str text;             /* .p NULL: nothing to write */
+	struct arena mem; /* holds the text */
+	struct str text;  /* .p NULL: nothing to write */
 	struct err *error;
 	bool serial, taken, repeats, locked; /* locked: no permission to write the result */
-	bool free;                           /* no file exists at the result's path */
 };
 
 struct tree_run {
@@ -40,7 +30,7 @@ struct tree_run {
 	struct torch_layer layer; /* files that build_amd.py edits, and results of serial tasks */
 	struct task *v;
 	size_t n;
-	struct map by_fin, folders;
+	struct map by_fin;
 	struct progress *progress;
 };
 
@@ -66,19 +56,10 @@ static void add_patterns(struct torch_project *p, const struct strs *from, struc
 		strs_add(p->a, to, py_join(p->a, p->select.root, *pattern));
 }
 
-static void add_extra_files(
-	struct torch_project *p, const struct map *seen, const struct strs *list, bool if_there)
-{
-	VEC_EACH (const struct str, rel, list) {
-		struct str path = py_join(p->a, p->select.root, *rel);
-		if (!map_get(seen, path) && (!if_there || view_exists(p->view, path)))
-			strs_add(p->a, &p->files, path);
-	}
-}
-
 static struct err *list_files(struct tree_run *r, struct map *links)
 {
 	struct torch_project *p = r->p;
+	const struct strs *extra[] = {&r->amd.extra_files, &r->amd.extra_if_there};
 	MAP(seen, p->a);
 	add_patterns(p, &r->amd.includes, &p->select.includes);
 	VEC_EACH (const struct str, rel, &p->o->extra_include) {
@@ -92,13 +73,16 @@ static struct err *list_files(struct tree_run *r, struct map *links)
 	TRY(torch_select(p->a, &p->select, p->view, &p->files));
 	VEC_EACH (const struct str, path, &p->files)
 		map_put(&seen, *path, p);
-	add_extra_files(p, &seen, &r->amd.extra_files, false);
-	add_extra_files(p, &seen, &r->amd.extra_if_there, true);
+	for (unsigned i = 0; i < 2; i++)
+		VEC_EACH (const struct str, rel, extra[i]) {
+			struct str path = py_join(p->a, p->select.root, *rel);
+			if (!map_get(&seen, path) && (!i || view_exists(p->view, path)))
+				strs_add(p->a, &p->files, path);
+		}
 	return NULL;
 }
 
-/* ---- the edits of build_amd.py ---- */
-
+/* Edits one file as build_amd.py does. */
 static struct err *edit_file(struct tree_run *r, struct str path, const struct torch_map *map)
 {
 	ARENA(tmp);
@@ -143,13 +127,13 @@ static void edit_files(struct tree_run *r)
 
 static bool same_as_old(const struct task *t, struct arena *a)
 {
-	const struct torch_project *p = t->run->p;
 	const struct torch_unit *u = &t->unit;
+	const struct view *view = t->run->p->view;
 	struct str bytes = {0};
 	/* A link may lead to one of our own results. */
-	if (!t->folder || !view_may_exist(p->view, u->fout, !t->free) || fs_is_link(u->fout))
+	if (str_eq(u->fin, u->fout) || !view_exists(view, u->fout) || fs_is_link(u->fout))
 		return false;
-	struct err *e = view_read(p->view, a, u->fout, &bytes);
+	struct err *e = view_read(view, a, u->fout, &bytes);
 	if (!e)
 		e = py_decode(a, bytes, &bytes);
 	bool same = !e && str_eq(bytes, u->text);
@@ -157,24 +141,12 @@ static bool same_as_old(const struct task *t, struct arena *a)
 	return same;
 }
 
-static struct err *translate(struct task *t, struct arena *tmp, struct arena *out, struct str bytes)
-{
-	ARENA(answers);
-	struct torch_unit_work w = {
-		.a = tmp, .out = out, .include = torch_plain_include, .user = &answers};
-	TRY(torch_unit_translate(t->run->p, &t->unit, &w, bytes));
-	t->taken = t->unit.outcome != UNIT_MARKED;
-	return NULL;
-}
-
 /* Would the original, run again, select this result as a source and change it? */
 static bool repeats(const struct task *t, struct arena *tmp)
 {
-	ARENA(answers);
 	const struct torch_project *p = t->run->p;
 	struct torch_unit u = torch_unit_new(p, tmp, t->unit.fout);
-	struct torch_unit_work w = {
-		.a = tmp, .out = tmp, .include = torch_plain_include, .user = &answers};
+	struct torch_unit_work w = {.a = tmp, .include = torch_plain_include, .user = tmp};
 	if (!str_eq(t->unit.fin, t->unit.fout) && !torch_select_takes(&p->select, u.path, u.rel))
 		return false;
 	struct err *e = torch_unit_translate(p, &u, &w, t->text);
@@ -183,11 +155,16 @@ static bool repeats(const struct task *t, struct arena *tmp)
 	return yes;
 }
 
-static struct err *take_error(struct task *t, struct err *e)
+/* Translates a file whose bytes were read, or not: e. An error is the task's, unless the run was cancelled. */
+static struct err *translate(struct task *t, struct arena *tmp, struct err *e, struct str bytes)
 {
+	struct torch_unit_work w = {.a = tmp, .include = torch_plain_include, .user = tmp};
+	if (!e)
+		e = torch_unit_translate(t->run->p, &t->unit, &w, bytes);
 	if (e && e->code == E_CANCELLED)
 		return e;
 	t->error = e;
+	t->taken = !e && t->unit.outcome != UNIT_MARKED;
 	return NULL;
 }
 
@@ -195,23 +172,19 @@ static struct err *do_alone(struct arena *tmp, void *user)
 {
 	struct task *t = user;
 	const struct torch_project *p = t->run->p;
-	struct str bytes;
+	struct str bytes = {0};
 	TRY(cancel_check());
 	progress_add(t->run->progress, 1, t->unit.rel);
 	if (t->serial)
 		return NULL;
 	struct err *e = view_read(p->view, tmp, t->unit.fin, &bytes);
-	if (!e)
-		e = translate(t, tmp, &t->mem, bytes);
-	if (!e && t->unit.outcome == UNIT_CHANGED && !same_as_old(t, tmp)) {
-		t->text = t->unit.text;
-		t->repeats = !p->one && repeats(t, tmp);
-		t->locked = t->free ? p->o->in_place && !t->folder->writable
-				    : !torch_may_write(p, &t->unit);
-	} else {
-		arena_free(&t->mem);
-	}
-	return take_error(t, e);
+	TRY(translate(t, tmp, e, bytes));
+	if (!t->taken || t->unit.outcome != UNIT_CHANGED || same_as_old(t, tmp))
+		return NULL;
+	t->text = str_dup(&t->mem, t->unit.text);
+	t->repeats = !p->one && repeats(t, tmp);
+	t->locked = !torch_may_write(p, &t->unit);
+	return NULL;
 }
 
 static struct err *do_in_turn(struct task *t)
@@ -221,11 +194,8 @@ static struct err *do_in_turn(struct task *t)
 	struct torch_unit *u = &t->unit;
 	struct str bytes = {0};
 	struct err *e = layer_read(l, &tmp, u->fin, &bytes);
-	if (!e)
-		e = translate(t, &tmp, &tmp, bytes);
-	if (e || u->outcome != UNIT_CHANGED)
-		return take_error(t, e);
-	if (layer_has_text(l, u->fout, u->text))
+	TRY(translate(t, &tmp, e, bytes));
+	if (!t->taken || u->outcome != UNIT_CHANGED || layer_has_text(l, u->fout, u->text))
 		return NULL;
 	t->text = str_dup(t->run->p->a, u->text);
 	layer_write(l, (struct torch_output){.path = u->fout, .source = u->fin, .text = t->text});
@@ -235,32 +205,24 @@ static struct err *do_in_turn(struct task *t)
 	return NULL;
 }
 
-/* ---- files that depend on each other ---- */
-
 static void together(struct task *t, struct task *other)
 {
 	t->serial = true;
 	other->serial = true;
 }
 
-/* Makes links serial, together with their targets and other links to these: they are all one file. */
-static void find_links(struct tree_run *r, const struct map *links)
+/* Makes a task of each file, and finds those that depend on each other. */
+static void make_tasks(struct tree_run *r, const struct map *links)
 {
-	MAP(by_real, r->p->a);
-	for (size_t i = 0; i < links->n; i++) {
-		struct task *t = map_get(&r->by_fin, links->v[i].key);
-		struct str real = layer_real(&r->layer, links->v[i].key);
-		struct task *other = map_get(&by_real, real), *itself = map_get(&r->by_fin, real);
-		if (!t)
-			continue;
-		map_put(&by_real, real, t);
-		together(t, itself ? itself : t);
-		together(t, other ? other : t);
+	struct torch_project *p = r->p;
+	MAP(by_real, p->a);
+	r->v = arena_array(p->a, p->files.n, sizeof(*r->v));
+	r->by_fin.a = p->a;
+	VEC_EACH (const struct str, path, &p->files) {
+		struct task *t = &r->v[r->n];
+		*t = (struct task){.run = r, .unit = torch_unit_new(p, p->a, *path)};
+		r->n += !p->one || str_eq(p->one->rel, t->unit.rel);
 	}
-}
-
-static void find_serial(struct tree_run *r)
-{
 	for (size_t i = 0; i < r->n; i++) {
 		struct task *t = &r->v[i], *other = map_get(&r->by_fin, t->unit.fin);
 		if (other)
@@ -275,42 +237,32 @@ static void find_serial(struct tree_run *r)
 		if (layer_find(&r->layer, t->unit.fin))
 			t->serial = true;
 	}
+	/* Links, their targets and other links to these are all one file. */
+	for (size_t i = 0; i < links->n; i++) {
+		struct task *t = map_get(&r->by_fin, links->v[i].key);
+		struct str real = layer_real(&r->layer, links->v[i].key);
+		struct task *other = map_get(&by_real, real), *itself = map_get(&r->by_fin, real);
+		if (!t)
+			continue;
+		map_put(&by_real, real, t);
+		together(t, itself ? itself : t);
+		together(t, other ? other : t);
+	}
 }
 
-static const struct folder *folder_of(struct tree_run *r, struct str dir)
-{
-	struct folder *f = map_get(&r->folders, dir);
-	struct strs names = {0};
-	if (f)
-		return f;
-	f = NEW(r->p->a, struct folder);
-	f->names.a = r->p->a;
-	f->writable = fs_writable(dir) || errno == ENOENT;
-	CLEANUP(err_freep) struct err *e = fs_list(r->p->a, dir, &names);
-	f->unreadable = e && e->code != E_NOENT;
-	for (size_t i = 0; i < names.n; i++)
-		map_put(&f->names, names.v[i], f);
-	map_put(&r->folders, dir, f);
-	return f;
-}
-
-static void make_tasks(struct tree_run *r, const struct map *links)
+static struct err *do_tasks(struct tree_run *r)
 {
 	struct torch_project *p = r->p;
-	r->v = arena_array(p->a, p->files.n, sizeof(*r->v));
-	r->by_fin.a = r->folders.a = p->a;
-	for (size_t i = 0; i < p->files.n; i++) {
-		struct task *t = &r->v[r->n];
-		*t = (struct task){.run = r, .unit = torch_unit_new(p, p->a, p->files.v[i])};
-		if (!str_eq(t->unit.fin, t->unit.fout)) {
-			t->folder = folder_of(r, py_dirname(t->unit.fout));
-			t->free = !t->folder->unreadable &&
-				  !map_get(&t->folder->names, py_basename(t->unit.fout));
-		}
-		r->n += !p->one || str_eq(p->one->rel, t->unit.rel);
+	CLEANUP(progress_endp)
+	struct progress *at = progress_begin(S("Translating"), p->o->dir, UNIT_ITEMS, r->n);
+	r->progress = at;
+	TRY(pool_each(p->o->jobs, r->v, r->n, sizeof(*r->v), do_alone));
+	for (size_t i = 0; i < r->n; i++) {
+		TRY(cancel_check());
+		if (r->v[i].serial)
+			TRY(do_in_turn(&r->v[i]));
 	}
-	find_serial(r);
-	find_links(r, links);
+	return NULL;
 }
 
 /* ---- results ---- */
@@ -328,25 +280,27 @@ static void list_task(struct tree_run *r, struct task *t, struct map *outputs)
 		torch_say_not_writable(p, &t->unit);
 	} else if (t->text.p) {
 		size_t n = (uintptr_t)map_get(outputs, t->unit.fout);
+		struct change *other = n ? &p->ret->changes.v[n - 1] : NULL;
 		f->text = t->text;
-		f->absent = t->free && !t->serial;
 		f->status = CHANGE_OK;
 		f->mark = t->repeats ? HIPIFY_REPEATS : 0;
-		if (n && !str_eq(p->ret->changes.v[n - 1].source, f->source))
-			torch_say_collision(p,
-				py_join(p->a, p->select.root, p->ret->changes.v[n - 1].source),
+		if (other && !str_eq(other->source, f->source))
+			torch_say_collision(p, py_join(p->a, p->select.root, other->source),
 				t->unit.fin, t->unit.fout);
-		if (n)
-			p->ret->changes.v[n - 1].text = (struct str){0};
+		if (other)
+			other->text = (struct str){0};
 		map_put(outputs, t->unit.fout, (void *)(uintptr_t)p->ret->changes.n);
 	}
 	arena_join(p->a, &t->mem);
 }
 
-/* Lists the files that build_amd.py edited, unless hipify translated them afterwards. */
+/* Lists the files that build_amd.py edited, unless hipify translated them afterwards, and the file that it copies to
+ * a second place. */
 static void list_edits(struct tree_run *r, const struct map *outputs)
 {
 	struct torch_project *p = r->p;
+	struct str root = p->select.root, text = {0};
+	struct err *e = NULL;
 	for (size_t i = 0; i < r->layer.outputs.n; i++) {
 		const struct torch_output *o = r->layer.outputs.v[i].value;
 		if (map_get(outputs, o->path))
@@ -355,15 +309,7 @@ static void list_edits(struct tree_run *r, const struct map *outputs)
 		f->text = o->text;
 		f->status = CHANGE_OK;
 	}
-}
-
-/* Lists the file that build_amd.py copies to a second place. */
-static void copy_file(struct tree_run *r, const struct map *outputs)
-{
-	struct torch_project *p = r->p;
-	struct str root = p->select.root, text = {0};
-	struct err *e = NULL;
-	if (!r->amd.copy.from.n || p->one)
+	if (!r->amd.copy.from.n)
 		return;
 	struct str from = py_abspath(p->a, r->amd.copy.from, root);
 	struct str to = py_abspath(p->a, r->amd.copy.to, root);
@@ -380,21 +326,6 @@ static void copy_file(struct tree_run *r, const struct map *outputs)
 	f->status = CHANGE_OK;
 	f->text = n ? p->ret->changes.v[n - 1].text : text;
 	f->source = n ? p->ret->changes.v[n - 1].source : f->source;
-}
-
-static struct err *do_tasks(struct tree_run *r)
-{
-	struct torch_project *p = r->p;
-	CLEANUP(progress_endp)
-	struct progress *at = progress_begin(S("Translating"), p->o->dir, UNIT_ITEMS, r->n);
-	r->progress = at;
-	TRY(pool_each(p->o->jobs, r->v, r->n, sizeof(*r->v), do_alone));
-	for (size_t i = 0; i < r->n; i++) {
-		TRY(cancel_check());
-		if (r->v[i].serial)
-			TRY(do_in_turn(&r->v[i]));
-	}
-	return NULL;
 }
 
 struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s)
@@ -415,7 +346,6 @@ struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s
 	layer_open(&r.layer, p->a, p->view);
 	edit_files(&r);
 	make_tasks(&r, &links);
-	TRY(torch_wait_engine(p));
 	MAP(outputs, p->a);
 	struct err *e = do_tasks(&r);
 	for (size_t i = 0; i < r.n; i++) {
@@ -424,10 +354,7 @@ struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s
 		err_freep(&r.v[i].error);
 		arena_free(&r.v[i].mem);
 	}
-	if (e)
-		return e;
-	if (!p->one)
+	if (!e && !p->one)
 		list_edits(&r, &outputs);
-	copy_file(&r, &outputs);
-	return NULL;
+	return e;
 }

@@ -1,8 +1,6 @@
 /* The passes that replace names: the tables' keys, path mappings, CMakeLists.txt, math functions.
  *
- * Source: preprocessor() and replace_math_functions() of torch/utils/hipify/hipify_python.py. A
- * series of str.replace() calls is run only for the keys that a first search found, unless one
- * replacement could create another key.
+ * Source: preprocessor() and replace_math_functions() of torch/utils/hipify/hipify_python.py.
  */
 #include "hipify/torch/text/passes.h"
 
@@ -41,27 +39,18 @@ static bool goes_into_hip(const struct torch_entry *e)
 	return str_contains(e->to, S("/hip/")) && !str_contains(e->from, S("/hip/"));
 }
 
+/* Makes the replacements of a series one after another, if any of its keys occurs at first. */
 static struct str replace_series(const struct torch_step *s, struct arena *a, struct str text,
 	const struct torch_replaces *r, const char *kind)
 {
-	bool *keys = arena_alloc(a, r->map.n); /* the keys that occur in the text */
-	bool any = false;
-	struct torch_hit h = {0};
-	for (size_t at = 0; torch_find(r->matcher, text, at, &h); at = h.from + 1) {
-		keys[h.entry - r->map.v] = any = true;
-		if (!r->apart)
-			break;
-	}
-	if (!any)
+	struct torch_hit h;
+	if (!torch_find(r->matcher, text, 0, &h))
 		return text;
-	for (size_t i = 0; i < r->map.n; i++) {
-		const struct torch_entry *e = &r->map.v[i];
-		if (!e->from.n || (r->apart && !keys[i]))
-			continue;
+	VEC_EACH (const struct torch_entry, e, &r->map) {
 		bool not_there = r == &s->e->paths && goes_into_hip(e); /* not after "/hip/" */
 		struct torch_pass p = torch_pass_begin(a, text, s->trace, kind);
 		size_t next;
-		for (size_t at = find(text, 0, e->from); at < text.n;
+		for (size_t at = e->from.n ? find(text, 0, e->from) : text.n; at < text.n;
 			at = find(text, next, e->from)) {
 			next = at + 1;
 			if (not_there && str_ends(str_sub(text, 0, at), S("/hip/")))
@@ -109,38 +98,6 @@ struct err *torch_step_cmake(
 }
 
 /* ---- the engine ---- */
-/* Is there a position in which the two texts overlap and agree on all overlapping bytes? */
-static bool overlap(struct str a, struct str b)
-{
-	for (size_t i = 1; i < a.n + b.n; i++) {
-		size_t from_a = i > b.n ? i - b.n : 0, from_b = i < b.n ? b.n - i : 0;
-		size_t n = a.n - from_a < b.n - from_b ? a.n - from_a : b.n - from_b;
-		if (!memcmp(a.p + from_a, b.p + from_b, n))
-			return true;
-	}
-	return !a.n || !b.n;
-}
-
-/* Is the series safe to shorten? No value may create a key that is replaced later, and no key may begin
- * with another, since the search for keys would find only one of the two. */
-static bool are_apart(const struct torch_map *map)
-{
-	for (size_t i = 0; i < map->n; i++)
-		for (size_t k = 0; k < map->n; k++) {
-			const struct torch_entry *e = &map->v[i], *other = &map->v[k];
-			if (i < k && overlap(e->to, other->from))
-				return false;
-			if (i != k && str_starts(other->from, e->from))
-				return false;
-		}
-	return true;
-}
-
-static void make_replaces(struct arena *a, struct torch_replaces *r)
-{
-	r->matcher = torch_matcher_new(a, &r->map, false);
-	r->apart = are_apart(&r->map);
-}
 
 static void add_rule(struct arena *a, struct torch_map *map, struct str from, struct str to)
 {
@@ -175,9 +132,9 @@ struct torch_engine *torch_engine_new(struct arena *a, const struct torch_tables
 	}
 	add_rule(a, &e->cmake.map, S("CUDA"), S("HIP"));
 	add_rule(a, &e->cmake.map, S("THC"), S("THH"));
-	make_replaces(a, &e->paths);
-	make_replaces(a, &e->math);
-	make_replaces(a, &e->cmake);
+	e->paths.matcher = torch_matcher_new(a, &e->paths.map, false);
+	e->math.matcher = torch_matcher_new(a, &e->math.map, false);
+	e->cmake.matcher = torch_matcher_new(a, &e->cmake.map, false);
 	VEC_EACH (const struct torch_entry, entry, &t->paths)
 		if (goes_into_hip(entry) && str_chr(entry->to, '\\') < entry->to.n)
 			e->bad_path = entry;

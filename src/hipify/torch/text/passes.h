@@ -15,8 +15,7 @@
  *
  * One is (?<=\W)(KEYS)(?=\W): leftmost, and at one place the longest key that is followed by \W. The
  * other has no such borders: leftmost, longest. Keys may hold any bytes. A matcher points into the
- * table's entries, never changes once it is made, and is shared by threads. Speed: about one cycle
- * per byte of text that does not begin a key.
+ * table's entries, never changes once it is made, and is shared by threads.
  */
 struct torch_matcher;
 
@@ -82,7 +81,6 @@ struct str torch_pass_end(struct torch_pass *p);
 struct torch_replaces {
 	struct torch_map map;
 	struct torch_matcher *matcher;
-	bool apart; /* no replacement creates or hides a key: one absent at first stays absent */
 };
 
 struct torch_engine {

@@ -54,9 +54,8 @@ struct err *torch_text(struct arena *a, const struct torch_engine *e, const stru
 		text = next;
 		arena_free(spare);
 	}
-	if (text.p != source.p || (j->head.n && !j->stays))
-		ret->text = str_join(
-			a, &(struct strs){.v = (struct str[]){j->head, text}, .n = 2}, S(""));
+	if (text.p != source.p)
+		ret->text = str_dup(a, text);
 	if (j->trace)
 		torch_trace_end(&edits, ret);
 	return NULL;

@@ -25,16 +25,13 @@ typedef struct err *torch_include(
 struct torch_job {
 	struct str path; /* absolute; some passes depend on it (CMakeLists.txt, .cu, PowKernel) */
 	enum { TORCH_NAMES, TORCH_SPECIAL, TORCH_CAFFE2 } map;
-	bool launches;   /* rewrite <<<>>> */
-	bool trace;      /* fill the edits */
-	struct str head; /* text to put in front of the result, without an edit */
-	bool stays;      /* if the text does not change, return no result */
+	bool launches; /* rewrite <<<>>> */
+	bool trace;    /* fill the edits */
 	torch_include *include;
 	void *user;
 };
 
-/* ret->text is the result, in `a`; it is source itself if no pass changes it and there is no head, or
- * `stays` is set. If the job's trace is set, ret->edits gets the edits of source, composed over all
+/* ret->text is the result, in `a`; it is source itself if no pass changes it. If the job's trace is set, ret->edits gets the edits of source, composed over all
  * passes, with their reasons. E_HIPIFY with a line where the original hangs or aborts: a "<<<" without a
  * ">>>" after it, a launch without a name or with one argument. */
 MUST_USE struct err *torch_text(struct arena *a, const struct torch_engine *e,
