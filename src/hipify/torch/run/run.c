@@ -69,7 +69,6 @@ static struct err *run(struct torch_project *p, const struct torch_source *s)
 		.out_of_place_only = p->o->out_of_place_only,
 		.fbgemm = s->fbgemm,
 		.generation = s->generation,
-		.jobs = p->o->jobs,
 		.extensions = joined(p->a, &torch_source_extensions, &p->o->extra_extensions),
 	};
 	VEC_EACH (const struct str, pattern, &p->o->ignore)

@@ -31,7 +31,6 @@ struct torch_selection {
 	bool extension;                /* extension mode: every file counts */
 	bool out_of_place_only, fbgemm;
 	enum torch_generation generation;
-	unsigned jobs;                   /* threads that walk; 0 = one per CPU */
 	struct map *links;               /* out: the files that are links; NULL = not wanted */
 	struct torch_patterns *patterns; /* set by torch_select_open() */
 };
