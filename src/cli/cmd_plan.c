@@ -147,7 +147,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct plan p;
 	struct forecast forecast;
 	TRY(project_plan(a, &o->common, &o->project, &wish));
-	TRY(plan_waves(a, &wish.plan, build_folder(a, wish.plan.project), false, &findings));
+	TRY(plan_waves(a, &wish.plan, &findings));
 	plan_settle(a, &wish, NULL, &findings, &p);
 	struct str json = json_document(a, 2, plan_fields, &p);
 	if (o->out.n && !fs_writes_forbidden())

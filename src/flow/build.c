@@ -340,9 +340,9 @@ static struct err *check_folder(struct arena *a, struct str dir)
 }
 
 /* Finds the assumptions of the sources about wave size, and shows the plan before the long work begins. */
-static struct err *look_at_sources(struct build *b, bool keep)
+static struct err *look_at_sources(struct build *b)
 {
-	TRY(plan_waves(b->a, b->plan, b->ret->dir, keep, &b->plan->findings));
+	TRY(plan_waves(b->a, b->plan, &b->plan->findings));
 	if (b->q->say_plan)
 		b->q->say_plan(b->plan);
 	return NULL;
@@ -364,7 +364,7 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	TRY(fs_write(path_join(b->a, dir, S("CACHEDIR.TAG")), str_from(tag), 0644 | FS_IF_CHANGED));
 	TRY(progress_lock(
 		path_join(b->a, dir, S("lock")), ret_lock, "builds '%.*s'", STR(b->plan->name)));
-	TRY(look_at_sources(b, true));
+	TRY(look_at_sources(b));
 	build_forecast(b->a, b->q->wish, dir, b->ret->jobs, &f);
 	return forecast_check(b->a, &f);
 }
@@ -396,7 +396,7 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 struct err *build_preview(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct build b = begin(a, q, ret);
-	TRY(look_at_sources(&b, false));
+	TRY(look_at_sources(&b));
 	b.builder->preview(&b);
 	b.builder->results(&b);
 	ret->report = build_report(a, b.q, ret, NULL);

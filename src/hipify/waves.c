@@ -6,7 +6,6 @@
 #include "base/glob.h"
 #include "base/map.h"
 #include "base/proc.h"
-#include "formats/node.h"
 #include "hipify/hipify.h"
 #include "lang/cxx/lexer.h"
 #include "lang/cxx/live.h"
@@ -62,30 +61,22 @@ static const char *const words[CLASSES] = {
 };
 
 struct wave_spot {
-	uint64_t kind;
+	enum kind kind;
 	struct str place, text;
 	struct str mask; /* the spot counts only if this name is used as a mask; "" = always */
 };
 
-/* The spots of one file. */
-struct wave_file {
-	struct str path;
-	struct str state; /* our version, by_torch, and the file's size and times when read */
-	VEC(struct wave_spot) spots;
-	struct strs masks; /* names used as masks */
-};
-
 struct waves {
 	struct arena *a;
-	VEC(struct wave_file) files;
+	VEC(struct wave_spot) spots;
+	struct map masks; /* names used as masks: "NAME" by any file, "PATH:NAME" by that file */
 	struct map words; /* word -> its classes */
 };
 
 struct wave_reader {
 	struct waves *all;
-	struct wave_file *file;
 	struct arena *a; /* freed after this file */
-	struct str s;
+	struct str s, path;
 	VEC(struct tok) t;
 	unsigned *is;
 	bool *seen; /* tokens reported already */
@@ -199,10 +190,10 @@ static struct wave_spot *found(struct wave_reader *r, enum kind kind, size_t fro
 	r->seen[from] = true;
 	while (bol && r->s.p[bol - 1] != '\n')
 		bol--;
-	struct wave_spot *spot = VEC_PUSH(a, &r->file->spots);
-	*spot = (struct wave_spot){.kind = kind,
-		.place = str_fmt(a, "%.*s:%u:%zu", STR(r->file->path), t->line, t->from - bol + 1),
-		.text = str_dup(a, str_sub(r->s, t->from, r->t.v[to].to))};
+	struct wave_spot *spot = VEC_PUSH(a, &r->all->spots);
+	spot->kind = kind;
+	spot->place = str_fmt(a, "%.*s:%u:%zu", STR(r->path), t->line, t->from - bol + 1);
+	spot->text = str_dup(a, str_sub(r->s, t->from, r->t.v[to].to));
 	return spot;
 }
 
@@ -277,9 +268,9 @@ static bool is_full(const struct wave_reader *r, size_t i)
 		       (n == 0xffffffff || (is(r, i - 1, "~") && is_one_of(r, i, "0u 0U"))));
 }
 
-static struct str mask_name(struct arena *a, struct str path, struct str name)
+static struct str own_name(const struct wave_reader *r, size_t i)
 {
-	return str_fmt(a, "%.*s:%.*s", STR(path), STR(name));
+	return str_fmt(r->all->a, "%.*s:%.*s", STR(r->path), STR(at(r, i)));
 }
 
 /* Reports a full mask as the first argument, through casts; notes a name there as one used as a mask. */
@@ -296,24 +287,25 @@ static void check_mask(struct wave_reader *r, size_t call)
 	if (is_full(r, i)) {
 		found(r, MASK, is(r, i - 1, "~") ? i - 1 : i, i);
 	} else if (is_name(r, i)) {
-		strs_put(r->all->a, &r->file->masks, str_dup(r->all->a, at(r, i)));
+		map_put(&r->all->masks, str_dup(r->all->a, at(r, i)), r->all);
+		map_put(&r->all->masks, own_name(r, i), r->all);
 	}
 }
 
 /* At NAME = 0xffffffff and #define NAME 0xffffffff, adds a spot that counts if NAME is used as a mask. */
 static void note_mask(struct wave_reader *r, size_t i)
 {
+	static const char constants[] = "constexpr const define";
 	size_t from = is(r, i - 1, "~") ? i - 1 : i, name = given_to(r, from), k = name;
 	if (name == r->t.n)
 		return;
 	while (name - k < FAR && !ends_statement(r, k - 1) && !is(r, k - 1, "(") &&
-		!is_one_of(r, k, "constexpr const define"))
+		!is_one_of(r, k, constants))
 		k--;
 	struct wave_spot *spot = found(r, MASK, name, i);
-	bool anywhere = is_one_of(r, k, "constexpr const define");
 	if (spot)
-		spot->mask = anywhere ? str_dup(r->all->a, at(r, name))
-				      : mask_name(r->all->a, r->file->path, at(r, name));
+		spot->mask = is_one_of(r, k, constants) ? str_dup(r->all->a, at(r, name))
+							: own_name(r, name);
 }
 
 /* ---- the number 32 ---- */
@@ -453,30 +445,7 @@ static void check_constant(struct wave_reader *r, size_t i)
 		found(r, CONSTANT, i, i);
 }
 
-/* ---- one file's text ---- */
-
-/* Collects the tokens that a build compiles; from preprocessor lines, only those of #define. */
-static void tokenize(struct wave_reader *r, const struct live_lines *lines)
-{
-	struct lex l = lex_new(r->s, r->file->path);
-	struct tok t = {0};
-	unsigned aware = 0; /* depth of the #if that tests the kind of GPU, or 0 */
-	l.lenient = true;
-	while (lex_try(&l, &t) && t.kind != TOK_END) {
-		bool heads = l.directive.n && tok_text(&l, &t).p == l.directive.p;
-		if (heads && !aware &&
-			(str_starts(l.directive, S("if")) || str_eq(l.directive, S("elif")))) {
-			struct str rest = str_lower(r->a, lex_rest_of_line(&l));
-			bool asks = str_contains(rest, S("__gfx")) ||
-				    str_contains(rest, S("wavefront"));
-			aware = asks ? l.depth : 0;
-		}
-		aware = aware > l.depth ? 0 : aware;
-		bool skip = l.directive.n && !str_eq(l.directive, S("define"));
-		if (!skip && !aware && !l.dead && !line_in(&lines->dead, t.line))
-			*VEC_PUSH(r->a, &r->t) = t;
-	}
-}
+/* ---- files ---- */
 
 static void look_at_token(struct wave_reader *r, size_t i)
 {
@@ -513,18 +482,31 @@ static void look_at_token(struct wave_reader *r, size_t i)
 		check_constant(r, i);
 }
 
-static void read_text(struct waves *w, struct str text, struct wave_file *file, bool by_torch)
+static void read_text(struct waves *w, struct str path, struct str text, bool by_torch)
 {
 	ARENA(a);
-	struct wave_reader r = {.all = w, .file = file, .a = &a, .s = text};
+	struct wave_reader r = {.all = w, .a = &a, .s = text, .path = path};
+	struct live_lines lines = live_lines(&a, text, by_torch);
+	struct lex l = lex_new(text, path);
+	struct tok t = {0};
+	unsigned aware = 0; /* depth of the #if that tests the kind of GPU, or 0 */
 	r.threads.a = r.ballots.a = r.narrow.a = &a;
-	/* Our own translation turns these into macros that HIP defines, or leaves them undefined. */
-	static const char *const open[] = {"__CUDACC__", "__NVCC__", "__CUDA_ARCH__", "USE_ROCM"};
-	struct str conditions = text;
-	for (size_t i = 0; !by_torch && i < sizeof(open) / sizeof(open[0]); i++)
-		conditions = str_replace(&a, conditions, str_from(open[i]), S("unknown"));
-	struct live_lines lines = live_lines(&a, conditions);
-	tokenize(&r, &lines);
+	l.lenient = true;
+	/* The tokens that a build compiles; of preprocessor lines, only those of #define. */
+	while (lex_try(&l, &t) && t.kind != TOK_END) {
+		bool heads = l.directive.n && tok_text(&l, &t).p == l.directive.p;
+		if (heads && !aware &&
+			(str_starts(l.directive, S("if")) || str_eq(l.directive, S("elif")))) {
+			struct str rest = str_lower(&a, lex_rest_of_line(&l));
+			bool asks = str_contains(rest, S("__gfx")) ||
+				    str_contains(rest, S("wavefront"));
+			aware = asks ? l.depth : 0;
+		}
+		aware = aware > l.depth ? 0 : aware;
+		bool skip = l.directive.n && !str_eq(l.directive, S("define"));
+		if (!skip && !aware && !l.dead && !line_in(&lines.dead, t.line))
+			*VEC_PUSH(&a, &r.t) = t;
+	}
 	r.seen = arena_array(&a, r.t.n + 1, sizeof(*r.seen));
 	r.is = arena_array(&a, r.t.n + 1, sizeof(*r.is));
 	for (size_t i = 0; i < r.t.n; i++)
@@ -533,38 +515,6 @@ static void read_text(struct waves *w, struct str text, struct wave_file *file, 
 		r.warps = is_shuffle(&r, i) || is_a(&r, i, VOTE) || takes_mask(&r, i);
 	for (size_t i = 0; i < r.t.n; i++)
 		look_at_token(&r, i);
-}
-
-/* ---- files ---- */
-
-static const struct json_field spot_fields[] =
-	FIELDS_ONLY(struct wave_spot, kind, place, text, mask);
-static const struct json_field file_fields[] = {
-	FIELDS(struct wave_file, path, state),
-	FIELD_LIST_OPTIONAL("spots", struct wave_file, spots, spot_fields),
-	FIELD_OPTIONAL("masks", struct wave_file, masks),
-	{.kind = FIELD_END},
-};
-static const struct json_field waves_fields[] = {
-	FIELD_CONST("schema", "rocsmith.waves/1"),
-	FIELD_LIST("files", struct waves, files, file_fields),
-	{.kind = FIELD_END},
-};
-
-/* The files that earlier runs examined, by path; none if the record cannot be read. */
-static struct map recall(struct arena *a, struct str path)
-{
-	MAP(known, a);
-	struct waves *then = NEW(a, struct waves);
-	const struct node *root = NULL;
-	struct err *e = path.n ? fs_check_own(path_dir(path), true) : NULL;
-	e = e || !path.n ? e : json_read(a, path, &root);
-	e = e || !root ? e : json_fields_read(a, root, waves_fields, then);
-	VEC_EACH (struct wave_file, t, &then->files)
-		if (!e)
-			map_put(&known, t->path, t);
-	err_free(e);
-	return known;
 }
 
 static bool wanted(struct arena *a, const struct waves_request *q, struct str path)
@@ -576,69 +526,32 @@ static bool wanted(struct arena *a, const struct waves_request *q, struct str pa
 	return hipify_is_source(path);
 }
 
-/* Adds the spots of a file, taken from an earlier run if the file is unchanged. */
-static void look_into_file(
-	struct waves *w, const struct waves_request *q, const struct map *known, struct str path)
-{
-	ARENA(tmp);
-	struct str text, file = path_join(&tmp, q->dir, path);
-	struct wave_file *t;
-	if (!wanted(&tmp, q, path))
-		return;
-	struct str state = str_fmt(
-		&tmp, "%s %d %.*s", ROCSMITH_VERSION, q->by_torch, STR(fs_state(&tmp, file)));
-	const struct wave_file *old = map_get(known, path);
-	if (old && str_eq(old->state, state)) {
-		*VEC_PUSH(w->a, &w->files) = *old;
-		return;
-	}
-	struct err *e = fs_read(&tmp, file, MAX_SOURCE, &text);
-	if (!e) {
-		t = VEC_PUSH(w->a, &w->files);
-		*t = (struct wave_file){.path = path, .state = str_dup(w->a, state)};
-		read_text(w, text, t, q->by_torch);
-	}
-	err_free(e);
-}
-
-/* Adds the findings of one kind. `masks` has the names used as masks: "NAME" by any file, "PATH:NAME" by
- * that file. */
-static void add_findings(
-	const struct waves *w, enum kind kind, const struct map *masks, struct findings *ret)
-{
-	VEC_EACH (const struct wave_file, t, &w->files)
-		VEC_EACH (const struct wave_spot, s, &t->spots) {
-			if (s->kind != kind || (s->mask.n && !map_has(masks, s->mask)))
-				continue;
-			struct finding *f =
-				finding_add(w->a, ret, kinds[kind].id, SEV_WARNING, s->place);
-			finding_say(w->a, f, "'%.*s' %s", STR(s->text), kinds[kind].why);
-			finding_fix(w->a, f, "%s", kinds[kind].instead);
-		}
-}
-
 struct err *waves_find(struct arena *a, const struct waves_request *q, struct findings *ret)
 {
-	struct waves w = {.a = a, .words = {.a = a}};
-	struct map known = recall(a, q->state);
-	MAP(masks, a);
+	struct waves w = {.a = a, .words.a = a, .masks.a = a};
 	struct strs all = {0};
 	if (!q->files)
 		TRY(glob_files(a, q->dir, S("**/*"), &all));
 	VEC_EACH (const struct str, path, q->files ? q->files : &all) {
+		ARENA(tmp);
+		const struct str *known = q->texts ? map_get(q->texts, *path) : NULL;
+		struct str text, file = path_join(&tmp, q->dir, *path);
 		TRY(cancel_check());
-		look_into_file(&w, q, &known, *path);
+		if (!wanted(&tmp, q, *path))
+			continue;
+		struct err *e = known ? NULL : fs_read(&tmp, file, MAX_SOURCE, &text);
+		if (!e)
+			read_text(&w, *path, known ? *known : text, q->by_torch);
+		err_free(e);
 	}
-	if (q->state.n && q->keep)
-		TRY(fs_write(
-			q->state, json_document(a, 0, waves_fields, &w), 0644 | FS_IF_CHANGED));
-	VEC_EACH (struct wave_file, t, &w.files)
-		VEC_EACH (const struct str, name, &t->masks) {
-			map_put(&masks, *name, t);
-			map_put(&masks, mask_name(a, t->path, *name), t);
-		}
 	ret->most = q->most;
 	for (enum kind k = MASK; k < KINDS; k++)
-		add_findings(&w, k, &masks, ret);
+		VEC_EACH (const struct wave_spot, s, &w.spots) {
+			if (s->kind != k || (s->mask.n && !map_has(&w.masks, s->mask)))
+				continue;
+			struct finding *f = finding_add(a, ret, kinds[k].id, SEV_WARNING, s->place);
+			finding_say(a, f, "'%.*s' %s", STR(s->text), kinds[k].why);
+			finding_fix(a, f, "%s", kinds[k].instead);
+		}
 	return NULL;
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "formats/finding.h"
 
 struct waves_request {
@@ -16,8 +17,7 @@ struct waves_request {
 	struct strs exclude;      /* as in struct hipify_options */
 	bool by_torch;            /* evaluate #if as in a build with PyTorch */
 	size_t most;              /* limit of findings per kind; 0 = no limit */
-	struct str state; /* file with the results for unchanged files; "" = read all sources */
-	bool keep;        /* write that file */
+	const struct map *texts;  /* path -> struct str *: texts that were read already; or NULL */
 };
 
 /* Adds findings in the order of their kinds; their path is a place: "red.cu:6:31". Skips unreadable files. */

@@ -285,8 +285,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 /* ---- assumptions of the sources about the GPU ---- */
 
 /* PyTorch itself handles both wave sizes, so mode torch is not searched. */
-struct err *plan_waves(struct arena *a, const struct plan *p, struct str build_dir, bool keep,
-	struct findings *ret)
+struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *ret)
 {
 	enum { MOST = 50 };
 	struct targets targets = {0};
@@ -298,14 +297,17 @@ struct err *plan_waves(struct arena *a, const struct plan *p, struct str build_d
 	if (!wave64 || p->hipify.mode == HIPIFY_TORCH)
 		return NULL;
 	struct strs files = {0};
+	MAP(texts, a);
 	VEC_EACH (const struct plan_source, s, &p->sources)
 		strs_add(a, &files, s->path);
 	strs_add_all(a, &files, &p->headers);
+	for (size_t i = 0; p->scans && i < p->scans->n; i++)
+		map_put(&texts, p->scans->v[i].key,
+			&((struct plan_scan *)p->scans->v[i].value)->text);
 	struct waves_request q = {.dir = p->project,
 		.files = p->foreign ? NULL : &files,
 		.by_torch = hipify_by_torch(&p->hipify) || (p->foreign && p->foreign->torch),
 		.most = MOST,
-		.state = path_join(a, build_dir, S("waves")),
-		.keep = keep};
+		.texts = &texts};
 	return waves_find(a, &q, ret);
 }

@@ -168,10 +168,8 @@ MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan_wis
 /* Settles a plan: copies the wish with SDK_ROCM replaced by the ROCm version of the SDK. sdk NULL: SDK_ROCM stays. */
 void plan_settle(struct arena *a, const struct plan_wish *wish, const struct sdk *sdk,
 	const struct findings *findings, struct plan *ret);
-/* If a target has waves of 64 lanes, finds the places where sources assume 32. The file "waves" in the build folder
- * caches the answers for unchanged sources; keep: write it. */
-MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct str build_dir,
-	bool keep, struct findings *ret);
+/* If a target has waves of 64 lanes, finds the places where sources assume 32. */
+MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *ret);
 /* Fails unless the Python of a saved plan is still the same. Runs that Python, so only a build may call this. */
 MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan_wish *wish);
 /* The JSON form of a plan: json_document(a, 2, plan_fields, plan). */

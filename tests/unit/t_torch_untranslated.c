@@ -10,7 +10,7 @@ static void check_dead(const char *text, const char *want)
 	ARENA(a);
 	BUF(b, &a);
 	struct str s = str_from(text);
-	struct live_lines lines = live_lines(&a, s);
+	struct live_lines lines = live_lines(&a, s, true);
 	unsigned n = 1;
 	for (size_t i = 0; i < s.n; i++)
 		n += s.p[i] == '\n';
@@ -78,7 +78,7 @@ static void conditions_are_computed_as_far_as_they_are_known(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ARENA(a);
 		struct str text = str_fmt(&a, "#if %s\na\n#else\nb\n#endif", cases[i].condition);
-		struct live_lines lines = live_lines(&a, text);
+		struct live_lines lines = live_lines(&a, text, true);
 		char got[] = {line_in(&lines.dead, 2) ? '-' : '+',
 			line_in(&lines.dead, 4) ? '-' : '+', 0};
 		if (strcmp(got, cases[i].want) != 0)
@@ -96,7 +96,7 @@ static void deep_conditions_end(void **state)
 	for (unsigned i = 0; i < 200000; i++)
 		buf_char(&b, i % 2 ? '(' : '!');
 	buf_add(&b, S("\na\n#endif\n"));
-	struct live_lines lines = live_lines(&a, buf_str(&b));
+	struct live_lines lines = live_lines(&a, buf_str(&b), true);
 	assert_false(line_in(&lines.dead, 2));
 }
 

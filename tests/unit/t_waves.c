@@ -156,32 +156,15 @@ static void a_constant_is_a_mask_where_another_file_says_so(void **state)
 	test_dir_remove(dir);
 }
 
-static void what_did_not_change_is_not_read_again(void **state)
+static void a_text_that_was_read_already_is_taken(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct str dir = test_dir(&a), text;
-	struct waves_request q = {.state = path_join(&a, dir, S("state")), .keep = true};
-	const char *found = "a.cu:1:9 mask, a.cu:3:6 shuffle";
-	test_put(path_join(&a, dir, S("a.cu")),
-		"#define ALL 0xffffffff\n\n"
-		"for (o = 16; o; o /= 2) v += __shfl_down(v, o);\n");
-	test_put(path_join(&a, dir, S("b.cu")), "v = __shfl_sync(ALL, v, 1);\n");
-	assert_str(waves(&a, dir, &q), found);
-	/* told of another kind: then that counts, as long as the file is what it was */
-	assert_ok(fs_read(&a, q.state, 1 << 20, &text));
-	test_put(q.state, str_replace(&a, text, S("\"kind\":2"), S("\"kind\":1")).p);
-	assert_str(waves(&a, dir, &q), "a.cu:1:9 mask, a.cu:3:6 size");
-	assert_str(
-		waves(&a, dir, &(struct waves_request){.state = q.state, .by_torch = true}), found);
-	test_put(path_join(&a, dir, S("b.cu")), "v = __shfl_sync(mask, v, 1);\n");
-	assert_str(waves(&a, dir, &q), "a.cu:3:6 size");
-	test_put(path_join(&a, dir, S("a.cu")), "int lane = threadIdx.x % 32;");
-	assert_str(waves(&a, dir, &q), "a.cu:1:12 size");
-	test_put(q.state, "{\"files\": [2");
-	assert_str(waves(&a, dir, &(struct waves_request){.state = q.state}), "a.cu:1:12 size");
-	assert_ok(fs_read(&a, q.state, 1 << 20, &text));
-	assert_str(text, "{\"files\": [2");
+	MAP(texts, &a);
+	struct str dir = test_dir(&a), text = S("int lane = threadIdx.x % 32;");
+	test_put(path_join(&a, dir, S("a.cu")), "");
+	map_put(&texts, S("a.cu"), &text);
+	assert_str(waves(&a, dir, &(struct waves_request){.texts = &texts}), "a.cu:1:12 size");
 	test_dir_remove(dir);
 }
 
@@ -216,7 +199,7 @@ int main(void)
 		cmocka_unit_test(each_spot_is_found_and_nothing_else),
 		cmocka_unit_test(a_build_with_torch_has_its_own_conditions),
 		cmocka_unit_test(a_constant_is_a_mask_where_another_file_says_so),
-		cmocka_unit_test(what_did_not_change_is_not_read_again),
+		cmocka_unit_test(a_text_that_was_read_already_is_taken),
 		cmocka_unit_test(too_many_of_a_kind_are_counted),
 		cmocka_unit_test(long_texts_take_time_in_proportion),
 	};

@@ -193,7 +193,7 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		add_other(s, l);
 	/* Drops lines that a ROCm build does not compile, and names that the text tests in an #if. */
-	struct live_lines lines = live_lines(&s->mem, text);
+	struct live_lines lines = live_lines(&s->mem, text, true);
 	MAP(asked, &s->mem);
 	size_t n = 0;
 	VEC_EACH (const struct untranslated, l, list)

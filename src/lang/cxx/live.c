@@ -10,17 +10,17 @@
 enum truth { NO, MAYBE, YES };
 enum { DEPTH_LIMIT = 100 };
 
-/* A known macro, with the range of its values. */
+/* A known macro, with the range of its values. Those of a build with PyTorch come first. */
 static const struct macro {
 	const char *name;
 	bool defined;
 	uint64_t low, high;
 } macros[] = {
 	{"USE_ROCM", true, 1, 1},
-	{"__HIP_PLATFORM_AMD__", true, 1, 1},
 	{"__CUDACC__", false, 0, 0},
 	{"__CUDA_ARCH__", false, 0, 0},
 	{"__NVCC__", false, 0, 0},
+	{"__HIP_PLATFORM_AMD__", true, 1, 1},
 	{"CUDA_VERSION", false, 0, 0},
 	{"CUDART_VERSION", false, 0, 0},
 	{"TORCH_HIP_VERSION", true, 100, 2000},
@@ -30,22 +30,24 @@ static const struct macro {
 	{"USE_CUSPARSELT", false, 0, 0},
 	{"USE_CUFILE", false, 0, 0},
 };
+enum { WITH_TORCH = 4 };
 
-struct reader {
+struct condition {
 	struct str s;
 	size_t at;
 	unsigned depth;
+	size_t first; /* the first macro of the table that is known */
 };
 
-static enum truth any(struct reader *r);
+static enum truth any(struct condition *r);
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct condition *r)
 {
 	while (r->at < r->s.n && strchr(" \t\\\n\r", r->s.p[r->at]))
 		r->at++;
 }
 
-static bool take(struct reader *r, const char *text)
+static bool take(struct condition *r, const char *text)
 {
 	skip_blanks(r);
 	bool there = str_starts(str_sub(r->s, r->at, r->s.n), str_from(text));
@@ -53,7 +55,7 @@ static bool take(struct reader *r, const char *text)
 	return there;
 }
 
-static struct str word(struct reader *r)
+static struct str word(struct condition *r)
 {
 	skip_blanks(r);
 	size_t from = r->at;
@@ -62,17 +64,17 @@ static struct str word(struct reader *r)
 	return str_sub(r->s, from, r->at);
 }
 
-static const struct macro *find_macro(struct str name)
+static const struct macro *find_macro(const struct condition *r, struct str name)
 {
-	for (size_t i = 0; i < sizeof(macros) / sizeof(*macros); i++)
+	for (size_t i = r->first; i < sizeof(macros) / sizeof(*macros); i++)
 		if (str_eq(name, str_from(macros[i].name)))
 			return &macros[i];
 	return NULL;
 }
 
-static enum truth is_defined(struct str name)
+static enum truth is_defined(const struct condition *r, struct str name)
 {
-	const struct macro *m = find_macro(name);
+	const struct macro *m = find_macro(r, name);
 	return !m ? MAYBE : m->defined ? YES : NO;
 }
 
@@ -92,9 +94,9 @@ static enum truth compare(struct macro m, const char *op, uint64_t n)
 	return op[0] == '!' ? (enum truth)(YES - equal) : equal;
 }
 
-static bool value_of(struct str name, struct macro *ret)
+static bool value_of(const struct condition *r, struct str name, struct macro *ret)
 {
-	const struct macro *m = find_macro(name);
+	const struct macro *m = find_macro(r, name);
 	*ret = m ? *m : (struct macro){0};
 	if (m || !str_u64(name, 10, &ret->low))
 		return m != NULL;
@@ -108,7 +110,7 @@ static bool ends_operand(struct str rest)
 }
 
 /* Skips to the end of an operand that cannot be evaluated. */
-static enum truth unknown(struct reader *r)
+static enum truth unknown(struct condition *r)
 {
 	unsigned depth = 0;
 	for (; r->at < r->s.n; r->at++) {
@@ -120,7 +122,7 @@ static enum truth unknown(struct reader *r)
 	return MAYBE;
 }
 
-static bool at_end(struct reader *r)
+static bool at_end(struct condition *r)
 {
 	skip_blanks(r);
 	struct str rest = str_sub(r->s, r->at, r->s.n);
@@ -129,22 +131,22 @@ static bool at_end(struct reader *r)
 }
 
 /* Evaluates NAME or NAME op NUMBER. */
-static enum truth relation(struct reader *r)
+static enum truth relation(struct condition *r)
 {
 	static const char *const ops[] = {">=", "<=", "==", "!=", ">", "<"};
 	struct macro m, n;
 	const char *op = NULL;
-	bool known = value_of(word(r), &m);
+	bool known = value_of(r, word(r), &m);
 	take(r, "()");
 	for (size_t i = 0; i < 6 && !op; i++)
 		op = take(r, ops[i]) ? ops[i] : NULL;
 	if (!op)
 		return known && at_end(r) ? compare(m, "!=", 0) : unknown(r);
-	bool good = value_of(word(r), &n) && n.low == n.high && known;
+	bool good = value_of(r, word(r), &n) && n.low == n.high && known;
 	return good && at_end(r) ? compare(m, op, n.low) : unknown(r);
 }
 
-static enum truth one(struct reader *r)
+static enum truth one(struct condition *r)
 {
 	if (r->depth > DEPTH_LIMIT)
 		return unknown(r);
@@ -156,12 +158,12 @@ static enum truth one(struct reader *r)
 		t = any(r);
 		t = take(r, ")") && at_end(r) ? t : unknown(r);
 	} else {
-		struct reader before = *r;
+		struct condition before = *r;
 		bool defined = str_eq(word(r), S("defined"));
 		bool round = defined && take(r, "(");
 		struct str name = defined ? word(r) : S("");
 		if (defined && (!round || take(r, ")")) && at_end(r)) {
-			t = is_defined(name);
+			t = is_defined(r, name);
 		} else {
 			*r = before;
 			t = relation(r);
@@ -171,7 +173,7 @@ static enum truth one(struct reader *r)
 	return t;
 }
 
-static enum truth all(struct reader *r)
+static enum truth all(struct condition *r)
 {
 	enum truth t = one(r);
 	while (take(r, "&&")) {
@@ -181,7 +183,7 @@ static enum truth all(struct reader *r)
 	return t;
 }
 
-static enum truth any(struct reader *r)
+static enum truth any(struct condition *r)
 {
 	enum truth t = all(r);
 	while (take(r, "||")) {
@@ -215,20 +217,20 @@ static void set(struct live *l, struct branch *b, bool dead, unsigned line)
 		l->ret.dead.v[l->ret.dead.n - 1].to = line;
 }
 
-static void directive(struct live *l, struct str name, struct str rest, unsigned line)
+/* Handles the directive `name`, whose condition is r->s and whose last line is `line`. */
+static void directive(struct live *l, struct str name, struct condition *r, unsigned line)
 {
+	bool defined = str_eq(name, S("ifdef")), lacks = str_eq(name, S("ifndef"));
+	bool opens = str_eq(name, S("if")) || defined || lacks;
 	enum truth t = MAYBE;
-	bool opens = str_eq(name, S("if")) || str_eq(name, S("ifdef")) || str_eq(name, S("ifndef"));
-	if (str_eq(name, S("if")) || str_eq(name, S("elif"))) {
-		struct reader r = {.s = rest};
-		t = any(&r);
-		skip_blanks(&r);
-		if (r.at < rest.n && rest.p[r.at] != '/') /* not a comment */
+	if (defined || lacks) {
+		t = is_defined(r, word(r));
+		t = lacks ? (enum truth)(YES - t) : t;
+	} else if (opens || str_eq(name, S("elif"))) {
+		t = any(r);
+		skip_blanks(r);
+		if (r->at < r->s.n && r->s.p[r->at] != '/') /* not a comment */
 			t = MAYBE;
-	} else if (opens) {
-		struct reader r = {.s = rest};
-		t = is_defined(word(&r));
-		t = str_eq(name, S("ifndef")) ? (enum truth)(YES - t) : t;
 	}
 	if (opens)
 		*VEC_PUSH(l->a, &l->open) = (struct branch){0};
@@ -246,24 +248,22 @@ static void directive(struct live *l, struct str name, struct str rest, unsigned
 	}
 }
 
-struct live_lines live_lines(struct arena *a, struct str text)
+struct live_lines live_lines(struct arena *a, struct str text, bool by_torch)
 {
 	struct live l = {.a = a};
 	struct lex x = lex_new(text, S(""));
 	struct tok t = {0};
-	bool hash = false;
-	do {
-		if (!lex_try(&x, &t))
-			break;
-		if (hash && t.kind == TOK_IDENT && str_eq(x.directive, tok_text(&x, &t))) {
-			struct str rest = lex_rest_of_line(&x);
-			unsigned last = t.line + lex_count_lines(rest, 0, rest.n);
-			directive(&l, x.directive, rest, last);
-			if (str_starts(x.directive, S("if")) || str_eq(x.directive, S("elif")))
-				*VEC_PUSH(a, &l.ret.conditions) = (struct line_range){t.line, last};
-		}
-		hash = tok_is(&x, &t, S("#"));
-	} while (t.kind != TOK_END);
+	for (bool hash = false; lex_try(&x, &t) && t.kind != TOK_END;
+		hash = tok_is(&x, &t, S("#"))) {
+		if (!hash || t.kind != TOK_IDENT || !str_eq(x.directive, tok_text(&x, &t)))
+			continue;
+		struct condition r = {
+			.s = lex_rest_of_line(&x), .first = by_torch ? 0 : WITH_TORCH};
+		unsigned last = t.line + lex_count_lines(r.s, 0, r.s.n);
+		directive(&l, x.directive, &r, last);
+		if (str_starts(x.directive, S("if")) || str_eq(x.directive, S("elif")))
+			*VEC_PUSH(a, &l.ret.conditions) = (struct line_range){t.line, last};
+	}
 	return l.ret;
 }
 

@@ -25,5 +25,7 @@ struct live_lines {
 	struct line_ranges conditions; /* the #if, #elif and similar lines themselves */
 };
 
-struct live_lines live_lines(struct arena *a, struct str text);
+/* by_torch: a build with PyTorch. For any other, the macros that our own translation turns into those of HIP or
+ * leaves undefined are unknown. */
+struct live_lines live_lines(struct arena *a, struct str text, bool by_torch);
 bool line_in(const struct line_ranges *r, unsigned line);
