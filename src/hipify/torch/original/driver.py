@@ -1,20 +1,24 @@
 """Runs a torch's own hipify on a scratch copy: driver.py JOB.
 
-It calls hipify() as CUDAExtension or a JIT load does, or runs build_amd.py as it is, with what the
+It completes the module and calls hipify() as CUDAExtension or a JIT load does, or runs build_amd.py as it is, with what the
 user adds (ignores, endings, pairs) put into the arguments; it lists a folder in the order that the
-real one has, since results of extensions depend on it; and it writes down what became of each file.
+real one has, since results of extensions depend on it; and it writes down which files were made and
+what became of each source.
 JOB and the report hold words that end in NUL, because names may be any bytes.
 """
 import inspect
 import os
 import resource
 import runpy
+import shutil
+import stat
 import sys
 import traceback
 
 job = {}
 with open(sys.argv[1], "rb") as f:
     words = f.read().split(b"\0")
+start = os.stat(sys.argv[1]).st_mtime_ns  # the copy was complete by then
 for key, value in zip(words[0::2], words[1::2]):
     job.setdefault(key.decode(), []).append(os.fsdecode(value))
 
@@ -29,7 +33,30 @@ def one(key):
 
 # On a launch without an end the original takes memory without limit.
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-root, files = one("root"), one("files")
+root, files, script = one("root"), one("files"), one("script")
+
+# ---- the module ----
+# All Python files of that torch's folder, if it has one: a later release may have more than were read.
+module, package = os.path.join(one("module"), "hipify"), one("package")
+for name in os.listdir(package) if os.path.isdir(package) else []:
+    if name.endswith(".py") and not os.path.exists(os.path.join(module, name)):
+        shutil.copy2(os.path.join(package, name), module)
+init = os.path.join(module, "__init__.py")
+if not os.path.exists(init):
+    with open(init, "w") as f:
+        if os.path.exists(os.path.join(module, "version.py")):
+            f.write("from .version import __version__\n")
+    shutil.copystat(sys.argv[1], init)  # it is no result
+if script:  # build_amd.py imports the module from its own tree
+    shutil.copytree(module, os.path.join(root, "torch/utils/hipify"), dirs_exist_ok=True)
+
+# An older build_amd.py checks here whether the compiler supports <<<>>>.
+if one("launches"):
+    os.environ["HIP_PATH"] = os.path.join(os.path.dirname(files), "hip")
+if one("launches") == "keep":
+    os.makedirs(os.path.join(os.environ["HIP_PATH"], "lib"))
+    with open(os.path.join(os.environ["HIP_PATH"], "lib/.hipInfo"), "w") as f:
+        f.write("HIP_COMPILER=clang\n")
 
 # ---- the order of folders ----
 scandir = os.scandir
@@ -119,7 +146,7 @@ def called(*args, **kw):
 h.preprocessor, h.hipify, h.open = preprocess, called, opened
 
 # ---- the run ----
-script, sources = one("script"), many("source")
+sources = many("source")
 try:
     if script:
         sys.argv = [script] + many("argument")
@@ -143,14 +170,24 @@ except Exception:
     traceback.print_exc()
     sys.exit("the file was " + doing[-1] if doing else 1)
 
-# ---- the report ----
+# ---- the report: paths are those outside of the copy ----
+def outside(path):
+    return path[len(files):] if path.startswith(files) else path
+
+
+def is_made(path):
+    st = os.lstat(path)
+    return stat.S_ISREG(st.st_mode) and st.st_mtime_ns > start
+
+
+made = [os.path.join(folder, name) for folder, _, names in os.walk(files) for name in names]
 with opener(one("result"), "wb") as f:
     def put(*words):
         for word in words:
             f.write(os.fsencode(word) + b"\0")
 
+    for path in sorted(filter(is_made, made), key=lambda p: os.fsencode(p).split(b"/")):
+        put("made", outside(path), outside(written.get(path, "")), "")
     for path, r in h.HIPIFY_FINAL_RESULT.items():
         r = r if isinstance(r, dict) else vars(r)
-        put("result", path, r["hipified_path"] or "", r["status"])
-    for path, source in written.items():
-        put("written", path, source, "")
+        put("result", outside(path), outside(r["hipified_path"] or ""), r["status"])

@@ -8,8 +8,8 @@
  * and third_party are left out where the original does not visit them either.
  *
  * The user's tree is never written, and the copy is removed on every exit. Python's results are the
- * files newer than the last file of the copy. Its report (driver.py) names the source of each; files
- * that build_amd.py itself edits or copies are results without a source.
+ * files newer than the job. Its report (driver.py) names the source of each; files that build_amd.py
+ * itself edits or copies are results without a source.
  */
 #include <string.h>
 
@@ -35,6 +35,8 @@ struct scratch {
 	struct strs endings;   /* extensions of the files to copy */
 	struct map names;      /* mode torch: quoted texts of the script, as file names */
 	struct map there;      /* paths that were copied */
+	struct map made;       /* path outside the copy -> struct made * */
+	struct hipify_tree *ret;
 };
 
 extern const struct str torch_driver; /* the text of driver.py */
@@ -43,13 +45,6 @@ struct made {                    /* a file that Python wrote */
 	struct str path, source; /* absolute paths outside the copy; source "" = not by hipify */
 	struct str text;
 	bool listed;
-};
-
-struct collection {
-	struct scratch *c;
-	struct hipify_tree *ret;
-	struct map made; /* path outside the copy -> struct made * */
-	struct timespec since;
 };
 
 static struct str scratch_path(const struct scratch *c, struct str path)
@@ -93,7 +88,6 @@ static void find_endings(struct scratch *c)
 		if (good)
 			strs_put(c->a, &c->endings, s);
 	}
-	c->names.a = c->a;
 	find_quoted(c->script, &c->names);
 }
 
@@ -219,53 +213,31 @@ static struct err *copy_more(struct scratch *c)
 	return NULL;
 }
 
-/* ---- the copy: the module ---- */
-
-static struct err *put_file(struct scratch *c, struct str dir, const char *name, struct str text)
-{
-	return text.p ? fs_write(path_join(c->a, dir, str_from(name)), text, 0644 | FS_LOOSE)
-		      : NULL;
-}
-
-/* Writes the module: all Python files of that torch's folder, if it has one, because a later release may
- * have more of them; and over them the texts that were read already. */
-static struct err *put_module(struct scratch *c, struct str dir)
-{
-	const struct torch_source *s = c->s;
-	struct str from = path_dir(s->algorithm.path), text;
-	struct strs names = {0};
-	TRY(fs_mkdirs(dir));
-	TRY(put_file(c, dir, "__init__.py", S("from .version import __version__\n")));
-	if (!s->hipify_version.text.p)
-		TRY(put_file(c, dir, "__init__.py", S("")));
-	if (s->kind != TORCH_WHEEL && fs_is_dir(from))
-		TRY(fs_list(c->a, from, &names));
-	for (size_t i = 0; i < names.n; i++) {
-		if (!str_ends(names.v[i], S(".py")))
-			continue;
-		TRY(fs_read(c->a, path_join(c->a, from, names.v[i]), 64 << 20, &text));
-		TRY(fs_write(path_join(c->a, dir, names.v[i]), text, 0644 | FS_LOOSE));
-	}
-	TRY(put_file(c, dir, "cuda_to_hip_mappings.py", s->mappings.text));
-	TRY(put_file(c, dir, "hipify_python.py", s->algorithm.text));
-	TRY(put_file(c, dir, "constants.py", s->constants.text));
-	return put_file(c, dir, "version.py", s->hipify_version.text);
-}
-
-/* Fills files/ and module/. */
+/* Fills the scratch folder with the copy, the driver and the module. */
 static struct err *fill_scratch(struct scratch *c)
 {
-	c->there.a = c->a;
+	const struct torch_source *s = c->s;
+	const struct {
+		struct str dir, name, text;
+	} files[] = {
+		{c->top, S("driver.py"), torch_driver},
+		{c->top, S("module/hipify/cuda_to_hip_mappings.py"), s->mappings.text},
+		{c->top, S("module/hipify/hipify_python.py"), s->algorithm.text},
+		{c->top, S("module/hipify/constants.py"), s->constants.text},
+		{c->top, S("module/hipify/version.py"), s->hipify_version.text},
+		{c->root, S(TORCH_BUILD_AMD), c->script},
+	};
 	find_endings(c);
 	TRY(copy_dir(c, c->view->root));
 	TRY(copy_more(c));
-	if (c->script.p) { /* build_amd.py imports the module from its own tree */
-		struct str dir = path_join(c->a, c->root, S("tools/amd_build"));
-		TRY(fs_mkdirs(dir));
-		TRY(put_file(c, dir, "build_amd.py", c->script));
-		TRY(put_module(c, path_join(c->a, c->root, S("torch/utils/hipify"))));
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		struct str path = path_join(c->a, files[i].dir, files[i].name);
+		if (!files[i].text.p)
+			continue;
+		TRY(fs_mkdirs(path_dir(path)));
+		TRY(fs_write(path, files[i].text, 0600 | FS_LOOSE));
 	}
-	return put_module(c, path_join(c->a, c->top, S("module/hipify")));
+	return NULL;
 }
 
 static void remove_scratch(struct scratch *c)
@@ -293,17 +265,16 @@ static void add_paths(struct scratch *c, struct buf *b, const char *key, const s
 static struct err *put_job(struct scratch *c)
 {
 	const struct hipify_options *o = c->o;
-	static const char *const launches[] = {
-		[LAUNCHES_REWRITE] = "rewrite", [LAUNCHES_KEEP] = "keep"};
 	struct torch_tables own = {.generation = c->s->generation};
 	BUF(b, c->a);
 	add(&b, "root", c->root);
 	add(&b, "files", c->files);
 	add(&b, "module", path_join(c->a, c->top, S("module")));
+	add(&b, "package", path_dir(path_abs(c->a, c->s->algorithm.path)));
 	add(&b, "result", path_join(c->a, c->top, S("result")));
 	add(&b, "generation", c->s->generation == TORCH_V1 ? S("1") : S("2"));
-	if (launches[o->launches])
-		add(&b, "launches", str_from(launches[o->launches]));
+	if (o->launches > LAUNCHES_AUTO)
+		add(&b, "launches", str_from(hipify_launches[o->launches]));
 	VEC_EACH (const struct str, i, &o->ignore)
 		add(&b, "ignore", scratch_path(c, py_join(c->a, c->view->root, *i)));
 	VEC_EACH (const struct str, e, &o->extra_extensions)
@@ -326,7 +297,6 @@ static struct err *put_job(struct scratch *c)
 		VEC_EACH (const struct str, s, &o->sources)
 			add(&b, "source", scratch_path(c, py_abspath(c->a, *s, c->view->root)));
 	}
-	TRY(fs_write(path_join(c->a, c->top, S("driver.py")), torch_driver, 0600 | FS_LOOSE));
 	return fs_write(path_join(c->a, c->top, S("job")), buf_str(&b), 0600 | FS_LOOSE);
 }
 
@@ -334,21 +304,12 @@ static struct err *run_python(struct scratch *c)
 {
 	struct proc p = {.cwd = c->root, .timeout = TIME_LIMIT};
 	struct proc_result r;
-	struct str hip = path_join(c->a, c->top, S("hip"));
 	if (!proc_find(c->a, S("python3")).n)
 		return err_hint(err_new(E_TOOL_MISSING,
 					"'python3', which runs PyTorch's hipify, is missing"),
 			"rocsmith's own engine needs no Python: leave out what asks for that of "
 			"torch");
 	TRY(put_job(c));
-	/* An older build_amd.py checks here whether the compiler supports <<<>>>. */
-	if (c->o->launches > LAUNCHES_AUTO)
-		strs_add(c->a, &p.setenv, str_fmt(c->a, "HIP_PATH=%.*s", STR(hip)));
-	if (c->o->launches == LAUNCHES_KEEP) {
-		TRY(fs_mkdirs(path_join(c->a, hip, S("lib"))));
-		TRY(fs_write(path_join(c->a, hip, S("lib/.hipInfo")), S("HIP_COMPILER=clang\n"),
-			0600 | FS_LOOSE));
-	}
 	proc_arg(c->a, &p, "python3", "-I", "-B", "-X", "utf8", NULL);
 	strs_add(c->a, &p.argv, path_join(c->a, c->top, S("driver.py")));
 	strs_add(c->a, &p.argv, path_join(c->a, c->top, S("job")));
@@ -367,42 +328,13 @@ static struct err *run_python(struct scratch *c)
 
 /* ---- the results ---- */
 
-static struct str real_path(const struct collection *l, struct str copy)
+static struct change *list(struct scratch *c, struct str source, struct str output)
 {
-	struct str files = l->c->files;
-	return str_starts(copy, files) ? str_dup(l->c->a, str_sub(copy, files.n, copy.n)) : copy;
-}
-
-static struct err *note_made(void *user, const struct fs_entry *e, bool *prune)
-{
-	struct collection *l = user;
-	struct arena *a = l->c->a;
-	struct str old = {0}, text;
-	struct timespec t = e->st.st_mtim, since = l->since;
-	(void)prune;
-	if (!S_ISREG(e->st.st_mode) || t.tv_sec < since.tv_sec ||
-		(t.tv_sec == since.tv_sec && t.tv_nsec <= since.tv_nsec))
-		return NULL;
-	struct str path = path_join(a, S("/"), e->path);
-	TRY(fs_read(a, scratch_path(l->c, path), RESULT_LIMIT, &text));
-	if (map_get(&l->c->there, path))
-		TRY(view_read(l->c->view, a, path, &old));
-	if (old.p && str_eq(old, text))
-		return NULL;
-	struct made *m = NEW(a, struct made);
-	*m = (struct made){.path = path, .source = S(""), .text = text};
-	map_put(&l->made, path, m);
-	return NULL;
-}
-
-static struct change *list(struct collection *l, struct str source, struct str output)
-{
-	struct arena *a = l->c->a;
-	struct str root = l->c->view->root;
-	struct change *f = VEC_PUSH(a, &l->ret->changes);
+	struct str root = c->view->root;
+	struct change *f = VEC_PUSH(c->a, &c->ret->changes);
 	*f = (struct change){
-		.source = py_relpath(a, source, root, root),
-		.output = py_relpath(a, output, root, root),
+		.source = py_relpath(c->a, source, root, root),
+		.output = py_relpath(c->a, output, root, root),
 		.status = CHANGE_UNCHANGED,
 	};
 	return f;
@@ -415,52 +347,48 @@ static void take(struct made *m, struct change *f)
 	m->listed = true;
 }
 
-/* Lists one source from a line of the report. */
-static void list_result(
-	struct collection *l, struct str source, struct str output, struct str status)
+/* Reads a file that Python wrote, unless it has the text that it had. */
+static struct err *read_made(struct scratch *c, struct str path, struct str source)
 {
-	struct made *m = output.n ? map_get(&l->made, output) : NULL;
-	if (str_contains(status, S("ignored")))
-		return;
-	struct change *f = list(l, source, output.n ? output : source);
-	if (m && str_eq(m->source, source) && !m->listed)
-		take(m, f);
-	else if (str_eq(status, S("[ok]"))) /* overwritten by the result of another source */
-		f->status = CHANGE_OK;
+	struct str old = {0}, text;
+	TRY(fs_read(c->a, scratch_path(c, path), RESULT_LIMIT, &text));
+	if (map_get(&c->there, path))
+		TRY(view_read(c->view, c->a, path, &old));
+	if (old.p && str_eq(old, text))
+		return NULL;
+	struct made *m = NEW(c->a, struct made);
+	*m = (struct made){.path = path, .source = source, .text = text};
+	map_put(&c->made, path, m);
+	return NULL;
 }
 
-static struct err *each_line(struct collection *l, struct str report, bool results)
+/* Reads the report: "made" PATH SOURCE for each file that was written, then "result" SOURCE OUTPUT STATUS. */
+static struct err *collect(struct scratch *c)
 {
-	struct str word[4];
+	struct str report, word[4];
+	TRY(fs_read(c->a, path_join(c->a, c->top, S("result")), RESULT_LIMIT, &report));
 	while (report.n) {
 		for (unsigned i = 0; i < 4; i++)
 			if (!str_next(&report, 0, &word[i]))
 				return err_new(E_INTERNAL, "the report of the driver is cut short");
-		struct str first = real_path(l, word[1]), second = real_path(l, word[2]);
-		struct made *m = map_get(&l->made, first);
-		if (results && str_eq(word[0], S("result")))
-			list_result(l, first, second, word[3]);
-		else if (!results && m && str_eq(word[0], S("written")))
-			m->source = second;
+		struct str source = word[1], output = word[2].n ? word[2] : source;
+		if (str_eq(word[0], S("made"))) {
+			TRY(read_made(c, word[1], word[2]));
+			continue;
+		}
+		if (str_contains(word[3], S("ignored")))
+			continue;
+		struct made *m = word[2].n ? map_get(&c->made, output) : NULL;
+		struct change *f = list(c, source, output);
+		if (m && str_eq(m->source, source) && !m->listed)
+			take(m, f);
+		else if (str_eq(word[3], S("[ok]"))) /* overwritten by that of another source */
+			f->status = CHANGE_OK;
 	}
-	return NULL;
-}
-
-static struct err *collect(struct collection *l)
-{
-	struct scratch *c = l->c;
-	struct str report;
-	struct stat st;
-	TRY(fs_stat(path_join(c->a, c->top, S("job")), &st));
-	l->since = st.st_mtim;
-	TRY(fs_walk(c->files, note_made, l));
-	TRY(fs_read(c->a, path_join(c->a, c->top, S("result")), RESULT_LIMIT, &report));
-	TRY(each_line(l, report, false));
-	TRY(each_line(l, report, true));
-	for (size_t i = 0; i < l->made.n; i++) {
-		struct made *m = l->made.v[i].value;
+	for (size_t i = 0; i < c->made.n; i++) {
+		struct made *m = c->made.v[i].value;
 		if (!m->listed)
-			take(m, list(l, m->source.n ? m->source : m->path, m->path));
+			take(m, list(c, m->source.n ? m->source : m->path, m->path));
 	}
 	return NULL;
 }
@@ -471,10 +399,10 @@ struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret)
 {
 	CLEANUP(remove_scratch)
-	struct scratch c = {.a = a, .o = o, .s = s, .view = view};
-	struct collection l = {.c = &c, .ret = ret, .made.a = a};
+	struct scratch c = {.a = a, .o = o, .s = s, .view = view, .ret = ret};
 	struct torch_file script = {0};
 	struct str top;
+	c.names.a = c.there.a = c.made.a = a;
 	TRY(fs_tempdir(a, S(""), &c.top));
 	if (fs_real(a, c.top, &top)) /* the original uses its folder's real path */
 		c.top = top;
@@ -486,5 +414,5 @@ struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	TRY(fill_scratch(&c));
 	TRY(cancel_check());
 	TRY(run_python(&c));
-	return collect(&l);
+	return collect(&c);
 }
