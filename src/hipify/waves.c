@@ -492,7 +492,7 @@ static void read_text(struct waves *w, struct str path, struct str text, bool by
 	unsigned aware = 0; /* depth of the #if that tests the kind of GPU, or 0 */
 	r.threads.a = r.ballots.a = r.narrow.a = &a;
 	l.lenient = true;
-	/* The tokens that a build compiles; of preprocessor lines, only those of #define. */
+	/* The tokens that a build compiles; preprocessor lines other than #define are left out. */
 	while (lex_try(&l, &t) && t.kind != TOK_END) {
 		bool heads = l.directive.n && tok_text(&l, &t).p == l.directive.p;
 		if (heads && !aware &&

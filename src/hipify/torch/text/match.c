@@ -35,7 +35,7 @@ struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map 
 	for (size_t i = 0; i < n; i++) {
 		struct str key = m->keys[i]->from;
 		if (i + 1 < n && str_eq(key, m->keys[i + 1]->from))
-			continue; /* of equal keys, the last counts */
+			continue; /* the last of equal keys counts */
 		m->keys[m->n++] = m->keys[i];
 		bool *second = m->begins[(unsigned char)key.p[0]];
 		if (key.n > 1)
