@@ -39,46 +39,47 @@ enum {
 
 /* ---- the payload of compressed bundles ---- */
 
-/* The receiver of decoded bytes. */
-struct sink {
+/* The payload of a compressed bundle on its way to fn. */
+struct decoding {
+	const struct bytes *src;
 	const struct bundle *b;
 	bundle_fn *fn; /* NULL: bytes are only counted */
 	void *user;
-	uint64_t at, limit;
-	struct budget *budget;
+	bool peek;        /* only the first BLOCK bytes, without memory for the whole window */
+	uint64_t at, end; /* the compressed bytes that have not been read */
+	char *in, *out;   /* buffers of PIECE bytes */
+	size_t n;         /* bytes in `in` */
+	uint64_t given;   /* decoded bytes */
 	bool stop;
 };
 
-/* Compressed bytes, read in pieces. */
-struct feed {
-	const struct bytes *src;
-	uint64_t at, end;
-	char *p;
-	size_t n, chunk;
-};
-
-static struct err *feed_next(struct feed *f)
+/* Reads the next piece of compressed bytes. */
+static struct err *feed(struct decoding *d, const char *name)
 {
-	uint64_t left = f->end - f->at;
-	f->n = f->chunk < left ? f->chunk : (size_t)left;
-	TRY(bytes_read(f->src, f->p, f->n, f->at));
-	f->at += f->n;
+	uint64_t left = d->end - d->at;
+	size_t most = d->peek ? PEEK_PIECE : PIECE;
+	d->n = most < left ? most : (size_t)left;
+	if (!d->n)
+		return err_new(E_BUNDLE, "the %s is cut off", name);
+	TRY(bytes_read(d->src, d->in, d->n, d->at));
+	d->at += d->n;
 	return NULL;
 }
 
-static struct err *give(struct sink *s, const void *p, size_t n)
+/* Passes on the n bytes in `out`. */
+static struct err *give(struct decoding *d, size_t n)
 {
-	if (n > s->limit - s->at)
-		n = (size_t)(s->limit - s->at);
-	if (s->at + n > s->b->size)
+	if (d->peek && n > BLOCK - d->given)
+		n = (size_t)(BLOCK - d->given);
+	if (d->given + n > d->b->size)
 		return err_new(E_BUNDLE, "the content is larger than the %llu bytes it claims",
-			(unsigned long long)s->b->size);
-	TRY(budget_work(s->budget, n));
-	if (n && s->fn)
-		TRY(s->fn(s->user, p, n, s->at, &s->stop));
-	s->at += n;
-	if (s->at == s->limit && s->limit < s->b->size)
-		s->stop = true;
+			(unsigned long long)d->b->size);
+	TRY(budget_work(d->src->budget, n));
+	if (n && d->fn)
+		TRY(d->fn(d->user, d->out, n, d->given, &d->stop));
+	d->given += n;
+	if (d->peek && d->given == BLOCK && BLOCK < d->b->size)
+		d->stop = true;
 	return NULL;
 }
 
@@ -93,16 +94,15 @@ static struct err *zstd_error(size_t code)
 }
 
 /* Runs the decoder over one piece of input; *ret_done at the end of the frame. */
-static struct err *zstd_piece(
-	ZSTD_DCtx *z, ZSTD_inBuffer *in, struct sink *s, char *out, bool *ret_done)
+static struct err *zstd_piece(ZSTD_DCtx *z, ZSTD_inBuffer in, struct decoding *d, bool *ret_done)
 {
 	bool more = true;
-	while (!*ret_done && !s->stop && (more || in->pos < in->size)) {
-		ZSTD_outBuffer o = {.dst = out, .size = PIECE};
-		size_t code = ZSTD_decompressStream(z, &o, in);
+	while (!*ret_done && !d->stop && (more || in.pos < in.size)) {
+		ZSTD_outBuffer o = {.dst = d->out, .size = PIECE};
+		size_t code = ZSTD_decompressStream(z, &o, &in);
 		if (ZSTD_isError(code))
 			return zstd_error(code);
-		TRY(give(s, out, o.pos));
+		TRY(give(d, o.pos));
 		*ret_done = code == 0;
 		more = o.pos == o.size; /* a full buffer: there may be more inside the decoder */
 	}
@@ -138,36 +138,32 @@ static struct err *frame_at(const struct bytes *src, uint64_t at, uint64_t end, 
 
 /* A peek goes through a frame header of our own (see the top of this file). A full decode allows a window as large as
  * the content, as clang's frames have it; other frames need no more than the minimum. */
-static struct err *zstd_decode(struct feed *f, struct sink *s, char *out, bool peek)
+static struct err *zstd_decode(struct decoding *d)
 {
 	/* magic; no content size, no checksum, no single segment; window 2^(10 + 7) */
 	static const char small[] = {0x28, (char)0xb5, 0x2f, (char)0xfd, 0, 7 << 3};
 	CLEANUP(dctx_freep) ZSTD_DCtx *z = ZSTD_createDCtx();
-	ZSTD_inBuffer in = {.src = small, .size = sizeof(small)};
 	struct frame frame;
 	bool done = false;
 	int log = WINDOW_LOG_MIN;
 	if (!z)
 		return err_new(E_LIMIT, "no memory for a zstd decoder");
-	if (peek) {
-		TRY(frame_at(f->src, f->at, f->end, &frame));
+	if (d->peek) {
+		TRY(frame_at(d->src, d->at, d->end, &frame));
 		if (frame.dictionary)
 			return err_new(E_BUNDLE, "the zstd frame needs a dictionary");
-		f->at += frame.header;
-		TRY(zstd_piece(z, &in, s, out, &done));
+		d->at += frame.header;
+		TRY(zstd_piece(z, (ZSTD_inBuffer){small, sizeof(small), 0}, d, &done));
 	} else {
-		while (log < WINDOW_LOG_MAX && s->b->size > UINT64_C(1) << log)
+		while (log < WINDOW_LOG_MAX && d->b->size > UINT64_C(1) << log)
 			log++;
 		size_t code = ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, log);
 		if (ZSTD_isError(code))
 			return zstd_error(code);
 	}
-	while (!done && !s->stop) {
-		TRY(feed_next(f));
-		if (!f->n)
-			return err_new(E_BUNDLE, "the zstd frame is cut off");
-		in = (ZSTD_inBuffer){.src = f->p, .size = f->n};
-		TRY(zstd_piece(z, &in, s, out, &done));
+	while (!done && !d->stop) {
+		TRY(feed(d, "zstd frame"));
+		TRY(zstd_piece(z, (ZSTD_inBuffer){d->in, d->n, 0}, d, &done));
 	}
 	return NULL;
 }
@@ -177,68 +173,49 @@ static void inflate_endp(z_stream *z)
 	inflateEnd(z);
 }
 
-static struct err *zlib_decode(struct feed *f, struct sink *s, char *out, uint64_t *ret_used)
+static struct err *zlib_decode(struct decoding *d)
 {
 	CLEANUP(inflate_endp) z_stream z = {0};
 	int code = Z_OK;
 	if (inflateInit(&z) != Z_OK)
 		return err_new(E_LIMIT, "no memory for a zlib decoder");
-	while (code != Z_STREAM_END && !s->stop) {
-		TRY(feed_next(f));
-		if (!f->n)
-			return err_new(E_BUNDLE, "the zlib stream is cut off");
-		z.next_in = (unsigned char *)f->p;
-		z.avail_in = (unsigned)f->n;
+	while (code != Z_STREAM_END && !d->stop) {
+		TRY(feed(d, "zlib stream"));
+		z.next_in = (unsigned char *)d->in;
+		z.avail_in = (unsigned)d->n;
 		do {
-			z.next_out = (unsigned char *)out;
+			z.next_out = (unsigned char *)d->out;
 			z.avail_out = PIECE;
 			code = inflate(&z, Z_NO_FLUSH);
 			if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
 				return err_new(
 					E_BUNDLE, "zlib: %s", z.msg ? z.msg : "damaged data");
-			TRY(give(s, out, PIECE - z.avail_out));
-		} while (!s->stop && code == Z_OK && z.avail_out == 0);
+			TRY(give(d, PIECE - z.avail_out));
+		} while (!d->stop && code == Z_OK && z.avail_out == 0);
 	}
-	*ret_used = f->at - z.avail_in;
+	d->at -= z.avail_in;
 	return NULL;
 }
 
-/* Decodes the payload into s; *ret_used is where a zlib stream ended. */
-static struct err *decode(const struct bytes *src, struct sink *s, bool peek, uint64_t *ret_used)
+/* Decodes the payload; d->at becomes the end of a zlib stream. */
+static struct err *decode(struct decoding *d)
 {
 	ARENA(tmp);
-	const struct bundle *b = s->b;
-	struct feed f = {
-		.src = src,
-		.at = b->offset + b->header,
-		.end = b->offset + b->stored,
-		.p = arena_raw(&tmp, PIECE),
-		.chunk = peek ? PEEK_PIECE : PIECE,
-	};
-	char *out = arena_raw(&tmp, PIECE);
+	const struct bundle *b = d->b;
 	/* in single-segment frames the window is the whole content */
-	uint64_t window = b->zstd && !peek ? b->size : 0;
-	s->budget = src->budget;
-	TRY(budget_work(s->budget, START_COST));
-	TRY(budget_memory(s->budget, window));
-	struct err *e = b->zstd ? zstd_decode(&f, s, out, peek) : zlib_decode(&f, s, out, ret_used);
-	budget_return(s->budget, window);
-	if (e)
-		return e;
-	if (!s->stop && s->at != b->size)
-		return err_new(E_BUNDLE, "the content is %llu bytes long, not %llu as it claims",
-			(unsigned long long)s->at, (unsigned long long)b->size);
-	return NULL;
-}
-
-/* Passes on the decoded bytes in pieces of at most 128 KiB. peek: only the first 128 KiB, without memory for the
- * whole window. */
-static struct err *ccob_decode(
-	const struct bytes *src, const struct bundle *b, bool peek, bundle_fn *fn, void *user)
-{
-	struct sink s = {.b = b, .fn = fn, .user = user, .limit = peek ? BLOCK : UINT64_MAX};
-	uint64_t used;
-	return decode(src, &s, peek, &used);
+	uint64_t window = b->zstd && !d->peek ? b->size : 0;
+	d->at = b->offset + b->header;
+	d->end = b->offset + b->stored;
+	d->in = arena_raw(&tmp, PIECE);
+	d->out = arena_raw(&tmp, PIECE);
+	TRY(budget_work(d->src->budget, START_COST));
+	TRY(budget_memory(d->src->budget, window));
+	struct err *e = b->zstd ? zstd_decode(d) : zlib_decode(d);
+	budget_return(d->src->budget, window);
+	if (!e && !d->stop && d->given != b->size)
+		e = err_new(E_BUNDLE, "the content is %llu bytes long, not %llu as it claims",
+			(unsigned long long)d->given, (unsigned long long)b->size);
+	return e;
 }
 
 /* Finds the end of a frame without decoding it: block headers have the length of their block (RFC 8878, 3.1.1.2). */
@@ -266,17 +243,6 @@ static struct err *zstd_end(const struct bytes *src, uint64_t at, uint64_t end, 
 	if (at > end)
 		return err_new(E_BUNDLE, "the zstd frame is cut off");
 	*ret = at;
-	return NULL;
-}
-
-/* The number of payload bytes of a v1 bundle, which its header lacks; b->stored must hold the most that it can be. */
-static struct err *ccob_length(const struct bytes *src, const struct bundle *b, uint64_t *ret)
-{
-	uint64_t at = b->offset + b->header, end = 0;
-	struct sink s = {.b = b, .limit = UINT64_MAX};
-	TRY(b->zstd ? zstd_end(src, at, b->offset + b->stored, &end)
-		    : decode(src, &s, false, &end));
-	*ret = end - at;
 	return NULL;
 }
 
@@ -407,14 +373,16 @@ static struct err *peek_table(struct arena *a, const struct bytes *src, struct b
 {
 	ARENA(tmp);
 	struct peek k = {.a = a, .bytes = {.a = &tmp}, .b = b, .need = TABLE};
-	TRY(ccob_decode(src, b, true, peek_piece, &k));
+	struct decoding d = {.src = src, .b = b, .fn = peek_piece, .user = &k, .peek = true};
+	uint64_t last;
+	TRY(decode(&d));
 	if (k.need > k.bytes.n) {
 		k.bytes.n = 0;
-		TRY(ccob_decode(src, b, false, peek_piece, &k));
+		d = (struct decoding){.src = src, .b = b, .fn = peek_piece, .user = &k};
+		TRY(decode(&d));
 	}
 	if (k.need > k.bytes.n)
 		return err_new(E_BUNDLE, "the table is cut off");
-	uint64_t last;
 	return check_entries(b, k.need, b->size, &last);
 }
 
@@ -427,22 +395,6 @@ static const struct ccob_layout {
 	[2] = {.header = 24, .total = 8, .size = 12, .hash = 16, .width = 4},
 	[3] = {.header = 32, .total = 8, .size = 16, .hash = 24, .width = 8},
 };
-
-static struct err *check_sizes(const struct bundle *b, uint64_t limit)
-{
-	if (b->stored > limit || b->stored < b->header)
-		return err_new(E_BUNDLE, "a compressed bundle of %llu bytes where %llu are left",
-			(unsigned long long)b->stored, (unsigned long long)limit);
-	uint64_t payload = b->stored - b->header;
-	uint64_t ratio = b->zstd && b->size <= LARGE ? ZSTD_RATIO : ZLIB_RATIO;
-	if (b->size > MAX_SIZE)
-		return err_new(E_LIMIT, "a bundle of %llu bytes: at most %llu are read",
-			(unsigned long long)b->size, (unsigned long long)MAX_SIZE);
-	if (b->size / ratio > payload)
-		return err_new(E_BUNDLE, "%llu compressed bytes cannot give the %llu they claim",
-			(unsigned long long)payload, (unsigned long long)b->size);
-	return NULL;
-}
 
 static struct err *open_ccob(
 	struct arena *a, const struct bytes *src, uint64_t end, struct str head, struct bundle *b)
@@ -464,11 +416,21 @@ static struct err *open_ccob(
 	b->stored = left;
 	if (l->total)
 		b->stored = l->width == 4 ? le32(head.p + l->total) : le64(head.p + l->total);
-	TRY(check_sizes(b, left));
+	if (b->stored > left || b->stored < b->header)
+		return err_new(E_BUNDLE, "a compressed bundle of %llu bytes where %llu are left",
+			(unsigned long long)b->stored, (unsigned long long)left);
+	uint64_t payload = b->stored - b->header;
+	uint64_t ratio = b->zstd && b->size <= LARGE ? ZSTD_RATIO : ZLIB_RATIO;
+	if (b->size > MAX_SIZE)
+		return err_new(E_LIMIT, "a bundle of %llu bytes: at most %llu are read",
+			(unsigned long long)b->size, (unsigned long long)MAX_SIZE);
+	if (b->size / ratio > payload)
+		return err_new(E_BUNDLE, "%llu compressed bytes cannot give the %llu they claim",
+			(unsigned long long)payload, (unsigned long long)b->size);
 	if (!l->total) {
-		uint64_t payload;
-		TRY(ccob_length(src, b, &payload));
-		b->stored = l->header + payload;
+		struct decoding d = {.src = src, .b = b};
+		TRY(b->zstd ? zstd_end(src, b->offset + b->header, end, &d.at) : decode(&d));
+		b->stored = d.at - b->offset;
 	}
 	return peek_table(a, src, b);
 }
@@ -513,16 +475,16 @@ struct err *bundle_decode(
 	const struct bytes *src, const struct bundle *b, bundle_fn *fn, void *user)
 {
 	enum { CHUNK = 256 << 10 };
-	if (b->encoding != BUNDLE_RAW)
-		return ccob_decode(src, b, false, fn, user);
 	ARENA(tmp);
-	bool stop = false;
+	struct decoding d = {.src = src, .b = b, .fn = fn, .user = user};
+	if (b->encoding != BUNDLE_RAW)
+		return decode(&d);
 	size_t n;
 	char *p = arena_raw(&tmp, b->size < CHUNK ? (size_t)b->size : CHUNK);
-	for (uint64_t at = 0; at < b->size && !stop; at += n) {
+	for (uint64_t at = 0; at < b->size && !d.stop; at += n) {
 		n = b->size - at < CHUNK ? (size_t)(b->size - at) : CHUNK;
 		TRY(bytes_read(src, p, n, b->offset + at));
-		TRY(fn(user, p, n, at, &stop));
+		TRY(fn(user, p, n, at, &d.stop));
 	}
 	return NULL;
 }
@@ -596,32 +558,13 @@ struct err *bundle_read(const struct bytes *src, const struct bundle *b, struct 
 	return bundle_read_raw(&content, r);
 }
 
-/* Moves *at over zero bytes; *ret_bundle tells whether a bundle begins there. */
-static struct err *skip_zeros(const struct bytes *src, uint64_t *at, uint64_t end, bool *ret_bundle)
-{
-	char p[PAGE + BUNDLE_MAGIC];
-	*ret_bundle = false;
-	while (*at < end) {
-		size_t n, i = 0;
-		TRY(bytes_peek(
-			src, p, end - *at < sizeof(p) ? (size_t)(end - *at) : sizeof(p), *at, &n));
-		while (i < n && i < PAGE && !p[i])
-			i++;
-		*at += i;
-		if (i == n || i == PAGE)
-			continue;
-		*ret_bundle = bundle_is((struct str){.p = p + i, .n = n - i});
-		return NULL;
-	}
-	return NULL;
-}
-
-/* Finds the next bundle; ret->n is 0 if there is none. It is almost always at the next page, so that is tried first. */
+/* Finds the next bundle, behind zero bytes; ret->n is 0 if there is none. It is almost always at the next page, so
+ * that is tried first. */
 static struct err *next_bundle(
 	const struct bytes *src, uint64_t *at, uint64_t end, uint64_t start, struct window *ret)
 {
-	uint64_t page = start + (*at - start + PAGE - 1) / PAGE * PAGE;
-	bool more;
+	char p[PAGE + BUNDLE_MAGIC];
+	uint64_t page = start + round_up(*at - start, PAGE);
 	if (page < end && end - page >= BUNDLE_MAGIC) {
 		TRY(look_at(src, page, end, ret));
 		if (bundle_is((struct str){.p = ret->p, .n = ret->n})) {
@@ -630,8 +573,18 @@ static struct err *next_bundle(
 		}
 	}
 	ret->n = 0;
-	TRY(skip_zeros(src, at, end, &more));
-	return more ? look_at(src, *at, end, ret) : NULL;
+	while (*at < end) {
+		size_t n = end - *at < sizeof(p) ? (size_t)(end - *at) : sizeof(p), i = 0;
+		TRY(bytes_peek(src, p, n, *at, &n));
+		while (i < n && i < PAGE && !p[i])
+			i++;
+		*at += i;
+		if (i == n || i == PAGE)
+			continue;
+		bool is = bundle_is((struct str){.p = p + i, .n = n - i});
+		return is ? look_at(src, *at, end, ret) : NULL;
+	}
+	return NULL;
 }
 
 struct err *bundle_walk(

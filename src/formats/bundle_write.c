@@ -29,32 +29,6 @@ struct str bundle_table(struct arena *a, const struct bundle *b)
 	return buf_str(&table);
 }
 
-/* clang writes all four parts of a triple and one more dash, so an empty environment shows as "--". */
-static struct str host_id(struct arena *a, struct str triple)
-{
-	unsigned dashes = 0;
-	for (size_t i = 0; i < triple.n; i++)
-		dashes += triple.p[i] == '-';
-	return str_fmt(a, "host-%.*s%s-", STR(triple), dashes < 3 ? "-" : "");
-}
-
-static struct err *lay_out(const struct bundle_object *v, struct bundle *b)
-{
-	uint64_t at = BUNDLE_TABLE;
-	VEC_EACH (const struct bundle_entry, e, &b->entries)
-		at += BUNDLE_ENTRY + e->id.n;
-	for (size_t i = 0; i < b->entries.n; i++) {
-		struct bundle_entry *e = &b->entries.v[i];
-		struct stat st = {0};
-		if (i)
-			TRY(fs_stat(v[i - 1].path, &st));
-		e->size = (uint64_t)st.st_size;
-		e->offset = (at + ALIGN - 1) / ALIGN * ALIGN;
-		at = e->offset + e->size;
-	}
-	return NULL;
-}
-
 static struct err *add_part(struct fs_out *o, const struct bundle_entry *p, struct str path)
 {
 	enum { CHUNK = 256 << 10 };
@@ -77,18 +51,34 @@ struct err *bundle_write(
 	struct str path, struct str host_triple, const struct bundle_object *v, size_t n)
 {
 	ARENA(a);
+	struct bundle b = {0};
+	uint64_t at = BUNDLE_TABLE;
+	unsigned dashes = 0;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(v[i].target, v[k].target))
 				return err_wrap(err_new(E_BUNDLE, "target '%.*s' is named twice",
 							STR(v[i].target)),
 					"cannot write the bundle '%.*s'", STR(path));
-	struct bundle b = {0};
-	VEC_PUSH(&a, &b.entries)->id = host_id(&a, host_triple);
-	for (size_t i = 0; i < n; i++)
-		VEC_PUSH(&a, &b.entries)->id =
-			str_fmt(&a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(v[i].target));
-	TRY_CTX(lay_out(v, &b), "cannot write the bundle '%.*s'", STR(path));
+	/* clang writes all four parts of a triple and one more dash, so an empty environment shows as "--" */
+	for (size_t i = 0; i < host_triple.n; i++)
+		dashes += host_triple.p[i] == '-';
+	for (size_t i = 0; i <= n; i++) {
+		struct bundle_entry *e = VEC_PUSH(&a, &b.entries);
+		e->id = i ? str_fmt(&a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(v[i - 1].target))
+			  : str_fmt(&a, "host-%.*s%s-", STR(host_triple), dashes < 3 ? "-" : "");
+		at += BUNDLE_ENTRY + e->id.n;
+	}
+	for (size_t i = 0; i <= n; i++) {
+		struct bundle_entry *e = &b.entries.v[i];
+		struct stat st = {0};
+		if (i)
+			TRY_CTX(fs_stat(v[i - 1].path, &st), "cannot write the bundle '%.*s'",
+				STR(path));
+		e->size = (uint64_t)st.st_size;
+		e->offset = round_up(at, ALIGN);
+		at = e->offset + e->size;
+	}
 	struct str table = bundle_table(&a, &b);
 	CLEANUP(fs_out_abandon) struct fs_out o;
 	TRY(fs_out_open(&o, path, 0644));
@@ -102,31 +92,27 @@ struct err *bundle_write(
 /* ---- compressed ---- */
 
 /* Like clang (ClangOffloadBundler.cpp): zlib at its default level, zstd at level 3 with long-distance matching. */
-static bool open_zlib(struct bundle_out *o)
-{
-	o->zlib = xmalloc(sizeof(*o->zlib));
-	*o->zlib = (z_stream){0};
-	return deflateInit(o->zlib, Z_DEFAULT_COMPRESSION) == Z_OK;
-}
-
-static bool open_zstd(struct bundle_out *o)
-{
-	enum { LEVEL = 3, WINDOW_LOG = 25 };
-	o->zstd = ZSTD_createCCtx();
-	return o->zstd &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_compressionLevel, LEVEL)) &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_windowLog, WINDOW_LOG)) &&
-	       !ZSTD_isError(
-		       ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_enableLongDistanceMatching, 1)) &&
-	       !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(o->zstd, o->b->size));
-}
-
 struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, struct bundle *b)
 {
+	enum { LEVEL = 3, WINDOW_LOG = 25 };
 	static const char zeros[32];
 	static const unsigned header[] = {0, 20, 24, 32};
+	bool good;
 	*o = (struct bundle_out){.to = to, .b = b};
-	if (!(b->zstd ? open_zstd(o) : open_zlib(o)))
+	if (b->zstd) {
+		ZSTD_CCtx *z = o->zstd = ZSTD_createCCtx();
+		good = z &&
+		       !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, LEVEL)) &&
+		       !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_windowLog, WINDOW_LOG)) &&
+		       !ZSTD_isError(
+			       ZSTD_CCtx_setParameter(z, ZSTD_c_enableLongDistanceMatching, 1)) &&
+		       !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(z, b->size));
+	} else {
+		o->zlib = xmalloc(sizeof(*o->zlib));
+		*o->zlib = (z_stream){0};
+		good = deflateInit(o->zlib, Z_DEFAULT_COMPRESSION) == Z_OK;
+	}
+	if (!good)
 		return err_new(E_NOMEMORY, "no memory for an encoder");
 	b->offset = to->offset;
 	b->header = header[b->encoding];

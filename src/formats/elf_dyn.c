@@ -10,29 +10,33 @@
 
 enum {
 	DT_NEEDED = 1,
-	DT_HASH = 4,
-	DT_STRTAB = 5,
-	DT_SYMTAB = 6,
-	DT_RELA = 7,
-	DT_RELASZ = 8,
-	DT_STRSZ = 10,
 	DT_SONAME = 14,
 	DT_RPATH = 15,
-	DT_PLTRELSZ = 2,
 	DT_TEXTREL = 22,
-	DT_JMPREL = 23,
 	DT_RUNPATH = 29,
-	DT_FLAGS = 30,
-	DT_SMALL = 31, /* tags below are kept in dyn.value */
-	DT_GNU_HASH = 0x6ffffef5,
-	DT_VERDEF = 0x6ffffffc,
-	DT_VERDEFNUM = 0x6ffffffd,
-	DT_VERNEED = 0x6ffffffe,
-	DT_VERNEEDNUM = 0x6fffffff,
-	DF_TEXTREL = 4,
+	DT_FLAGS = 30
 };
+enum {
+	DT_HASH,
+	DT_STRTAB,
+	DT_STRSZ,
+	DT_SYMTAB,
+	DT_RELA,
+	DT_RELASZ,
+	DT_JMPREL,
+	DT_PLTRELSZ,
+	DT_GNU_HASH,
+	DT_VERDEF,
+	DT_VERDEFNUM,
+	DT_VERNEED,
+	DT_VERNEEDNUM,
+	DT_COUNT
+}; /* the entries with the places of tables, as indexes of dyn.value */
+static const uint64_t place_tags[DT_COUNT] = {
+	4, 5, 10, 6, 7, 8, 23, 2, 0x6ffffef5, 0x6ffffffc, 0x6ffffffd, 0x6ffffffe, 0x6fffffff};
 
 enum {
+	DF_TEXTREL = 4,
 	DYN = 16,
 	SYM = 24,
 	VERNEED = 16,
@@ -49,38 +53,26 @@ enum {
 struct dyn {
 	const struct elf *e;
 	struct str table; /* the entries */
-	uint64_t value[DT_SMALL];
-	uint64_t gnu_hash, verneed, verneednum, verdef, verdefnum;
+	uint64_t value[DT_COUNT];
 	struct str strings;
-	char *there;    /* a flag per piece of `strings`: it was read */
-	uint64_t names; /* bytes of names that may still be read from them */
+	uint64_t strings_at; /* their offset in the file */
+	char *there;         /* a flag per piece of `strings`: it was read */
+	uint64_t names;      /* bytes of names that may still be read from them */
 };
 
-static uint64_t *slot_of(struct dyn *d, uint64_t tag)
+static void find_values(struct str table, const uint64_t *tags, size_t n, uint64_t *ret)
 {
-	if (tag < DT_SMALL)
-		return &d->value[tag];
-	switch (tag) {
-	case DT_GNU_HASH:
-		return &d->gnu_hash;
-	case DT_VERDEF:
-		return &d->verdef;
-	case DT_VERDEFNUM:
-		return &d->verdefnum;
-	case DT_VERNEED:
-		return &d->verneed;
-	case DT_VERNEEDNUM:
-		return &d->verneednum;
-	default:
-		return NULL;
-	}
+	for (size_t at = 0; at < table.n; at += DYN)
+		for (size_t i = 0; i < n; i++)
+			if (le64(table.p + at) == tags[i])
+				ret[i] = le64(table.p + at + 8);
 }
 
-/* Small string tables are read at once; large ones piece by piece, by load_string(). */
+/* Small string tables are read at once; large ones piece by piece, by string_at(). */
 static struct err *open_strings(struct arena *a, struct dyn *d)
 {
 	const struct bytes *src = d->e->src;
-	uint64_t at = elf_offset_of(d->e, d->value[DT_STRTAB]), n = d->value[DT_STRSZ];
+	uint64_t at = d->strings_at, n = d->value[DT_STRSZ];
 	if (n <= PIECE || n > MOST || at > src->size || n > src->size - at)
 		return bytes_slice(a, src, at, n, &d->strings);
 	TRY(budget_memory(src->budget, n));
@@ -91,56 +83,45 @@ static struct err *open_strings(struct arena *a, struct dyn *d)
 	return NULL;
 }
 
-/* Reads those pieces of the string at offset that have not been read. */
-static struct err *load_string(struct dyn *d, size_t offset)
-{
-	uint64_t from = elf_offset_of(d->e, d->value[DT_STRTAB]);
-	char *p = (char *)(uintptr_t)d->strings.p;
-	for (bool end = false; !end && offset < d->strings.n;) {
-		size_t i = offset / PIECE, at = i * PIECE, n = d->strings.n - at;
-		n = n < PIECE ? n : PIECE;
-		if (!d->there[i])
-			TRY(bytes_read(d->e->src, p + at, n, from + at));
-		d->there[i] = 1;
-		end = memchr(p + offset, 0, at + n - offset);
-		offset = at + n;
-	}
-	return NULL;
-}
-
 /* Reads the entries and, if wanted, the strings; d->table stays empty if the file has no dynamic section. */
 static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strings, struct dyn *d)
 {
+	const struct elf_segment *s = elf_segment(e, ELF_PT_DYNAMIC);
+	size_t n = 0;
 	*d = (struct dyn){.e = e};
-	VEC_EACH (struct elf_segment, s, &e->segments) {
-		if (s->type != ELF_PT_DYNAMIC)
-			continue;
+	if (s)
 		TRY_CTX(bytes_slice(a, e->src, s->offset, s->filesz, &d->table),
 			"cannot read the dynamic section");
-		break;
-	}
-	size_t n = 0;
-	for (; n + DYN <= d->table.n && le64(d->table.p + n); n += DYN) {
-		uint64_t *slot = slot_of(d, le64(d->table.p + n));
-		if (slot)
-			*slot = le64(d->table.p + n + 8);
-	}
+	while (n + DYN <= d->table.n && le64(d->table.p + n))
+		n += DYN;
 	d->table.n = n;
+	find_values(d->table, place_tags, DT_COUNT, d->value);
+	d->strings_at = elf_offset_of(e, d->value[DT_STRTAB]);
 	if (strings && d->value[DT_STRTAB])
 		TRY_CTX(open_strings(a, d), "cannot read the dynamic strings");
 	d->names = 4 * (uint64_t)d->strings.n + SHARED_NAMES;
 	return NULL;
 }
 
-/* Linkers let names share their ends; many names that share one endless string are an attack. */
+/* Reads those pieces of the strings that the one at offset needs. Linkers let names share their ends; many names that
+ * share one endless string are an attack. */
 static struct err *string_at(struct dyn *d, uint64_t offset, struct str *ret)
 {
 	*ret = S("");
 	if (offset >= d->strings.n)
 		return NULL;
-	if (d->there)
-		TRY(load_string(d, (size_t)offset));
-	ret->p = d->strings.p + offset;
+	char *p = (char *)(uintptr_t)d->strings.p;
+	size_t from = (size_t)offset;
+	for (bool end = !d->there; !end && from < d->strings.n;) {
+		size_t i = from / PIECE, at = i * PIECE, n = d->strings.n - at;
+		n = n < PIECE ? n : PIECE;
+		if (!d->there[i])
+			TRY(bytes_read(d->e->src, p + at, n, d->strings_at + at));
+		d->there[i] = 1;
+		end = memchr(p + from, 0, at + n - from);
+		from = at + n;
+	}
+	ret->p = p + offset;
 	ret->n = strnlen(ret->p, d->strings.n - (size_t)offset);
 	if (ret->n > d->names)
 		return err_new(E_LIMIT,
@@ -151,40 +132,31 @@ static struct err *string_at(struct dyn *d, uint64_t offset, struct str *ret)
 	return NULL;
 }
 
-/* Reads the chain of versions needed of one library. Bad links lead to the limit, not into a loop. */
-static struct err *read_versions_of(
-	struct arena *a, struct dyn *d, uint64_t at, unsigned count, struct elf_dynamic *ret)
+/* Reads the versions that are needed of each library. Bad links lead to a limit, not into a loop. */
+static struct err *read_versions(struct arena *a, struct dyn *d, struct elf_dynamic *ret)
 {
 	char need[VERNEED], aux[VERNEED];
 	struct str file, version;
-	TRY(bytes_read(d->e->src, need, VERNEED, at));
-	TRY(string_at(d, le32(need + 4), &file));
-	uint64_t next = le32(need + 8);
-	for (unsigned i = 0; i < count && next; i++) {
-		at += next;
-		TRY(bytes_read(d->e->src, aux, VERNEED, at));
-		if (ret->versions.n >= MAX_NEEDED)
-			return err_new(E_LIMIT, "more than %d needed versions", MAX_NEEDED);
-		TRY(string_at(d, le32(aux + 8), &version));
-		*VEC_PUSH(a, &ret->versions) = (struct elf_need_version){
-			.file = file, .version = version, .weak = le16(aux + 4) & VER_FLG_WEAK};
-		next = le32(aux + 12);
-	}
-	return NULL;
-}
-
-static struct err *read_versions(struct arena *a, struct dyn *d, struct elf_dynamic *ret)
-{
-	if (!d->verneed)
-		return NULL;
-	uint64_t at = elf_offset_of(d->e, d->verneed), next = 1;
-	if (d->verneednum > MAX_NEEDED)
+	uint64_t n = d->value[DT_VERNEEDNUM], next = d->value[DT_VERNEED];
+	uint64_t at = elf_offset_of(d->e, next);
+	if (next && n > MAX_NEEDED)
 		return err_new(E_LIMIT, "%llu libraries with versions: at most %d are read",
-			(unsigned long long)d->verneednum, MAX_NEEDED);
-	for (uint64_t i = 0; i < d->verneednum && next; i++, at += next) {
-		char need[VERNEED];
+			(unsigned long long)n, MAX_NEEDED);
+	for (; n && next; n--, at += next) {
 		TRY(bytes_read(d->e->src, need, VERNEED, at));
-		TRY(read_versions_of(a, d, at, le16(need + 2), ret));
+		TRY(string_at(d, le32(need + 4), &file));
+		uint64_t place = at, step = le32(need + 8);
+		for (unsigned i = le16(need + 2); i && step; i--) {
+			place += step;
+			TRY(bytes_read(d->e->src, aux, VERNEED, place));
+			if (ret->versions.n >= MAX_NEEDED)
+				return err_new(E_LIMIT, "more than %d needed versions", MAX_NEEDED);
+			TRY(string_at(d, le32(aux + 8), &version));
+			*VEC_PUSH(a, &ret->versions) = (struct elf_need_version){.file = file,
+				.version = version,
+				.weak = le16(aux + 4) & VER_FLG_WEAK};
+			step = le32(aux + 12);
+		}
 		next = le32(need + 12);
 	}
 	return NULL;
@@ -194,8 +166,9 @@ static struct err *read_offers(struct arena *a, struct dyn *d, struct elf_dynami
 {
 	char def[VERDEF], name[4];
 	struct str version;
-	uint64_t at = d->verdef ? elf_offset_of(d->e, d->verdef) : 0, next = at;
-	for (uint64_t i = 0; i < d->verdefnum && i < MAX_NEEDED && next; i++, at += next) {
+	uint64_t next = d->value[DT_VERDEF], at = elf_offset_of(d->e, next);
+	for (uint64_t i = 0; i < d->value[DT_VERDEFNUM] && i < MAX_NEEDED && next;
+		i++, at += next) {
 		TRY(bytes_read(d->e->src, def, VERDEF, at));
 		TRY(bytes_read(d->e->src, name, sizeof(name), at + le32(def + 12)));
 		TRY(string_at(d, le32(name), &version));
@@ -242,7 +215,7 @@ static struct err *count_by_gnu_hash(const struct dyn *d, uint64_t *ret)
 {
 	char h[16], words[4 * CHUNK];
 	const struct bytes *src = d->e->src;
-	uint64_t at = elf_offset_of(d->e, d->gnu_hash), last = 0;
+	uint64_t at = elf_offset_of(d->e, d->value[DT_GNU_HASH]), last = 0;
 	TRY(bytes_read(src, h, sizeof(h), at));
 	uint64_t nbuckets = le32(h), first = le32(h + 4), nbloom = le32(h + 8), n = 0;
 	at += sizeof(h) + nbloom * 8;
@@ -276,7 +249,7 @@ static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 	if (d->value[DT_HASH]) {
 		TRY(bytes_read(d->e->src, h, 8, elf_offset_of(d->e, d->value[DT_HASH])));
 		*ret = le32(h + 4);
-	} else if (d->gnu_hash) {
+	} else if (d->value[DT_GNU_HASH]) {
 		TRY(count_by_gnu_hash(d, ret));
 	} else {
 		*ret = count_by_sections(d);
@@ -287,36 +260,30 @@ static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 	return NULL;
 }
 
-/* Reads symbols and their number at once if the hash table, which has the number, lies close behind the symbols at
- * `at`. Gives *ret_total symbols in chunk, or *ret_total = 0. */
-static struct err *read_small_table(
-	const struct dyn *d, uint64_t at, char *chunk, uint64_t *ret_total)
-{
-	uint64_t hash = elf_offset_of(d->e, d->value[DT_HASH]), size = d->e->src->size;
-	*ret_total = 0;
-	if (!d->value[DT_HASH] || hash < at || hash - at > CHUNK * SYM - 8 || hash > size - 8)
-		return NULL;
-	TRY(bytes_read(d->e->src, chunk, (size_t)(hash - at) + 8, at));
-	uint64_t total = le32(chunk + (hash - at) + 4);
-	*ret_total = total <= (hash - at) / SYM ? total : 0;
-	return NULL;
-}
-
 static struct err *each_symbol(struct dyn *d, elf_symbol_fn *fn, void *user)
 {
+	const struct bytes *src = d->e->src;
 	uint64_t total = 0, n = 0;
 	char chunk[CHUNK * SYM];
 	if (!d->value[DT_SYMTAB])
 		return NULL;
 	uint64_t at = elf_offset_of(d->e, d->value[DT_SYMTAB]);
-	TRY_CTX(read_small_table(d, at, chunk, &total), "cannot read the dynamic symbols");
+	uint64_t hash = elf_offset_of(d->e, d->value[DT_HASH]), symbols = hash - at;
+	/* one read is enough if the hash table, which has the number of symbols, lies close behind these */
+	if (d->value[DT_HASH] && hash >= at && symbols <= CHUNK * SYM - 8 &&
+		hash <= src->size - 8) {
+		TRY_CTX(bytes_read(src, chunk, (size_t)symbols + 8, at),
+			"cannot read the dynamic symbols");
+		total = le32(chunk + symbols + 4);
+		total = total <= symbols / SYM ? total : 0;
+	}
 	bool here = total;
 	if (!here)
 		TRY_CTX(count_symbols(d, &total), "cannot count the dynamic symbols");
 	for (uint64_t i = 0; i < total; i += n) {
 		n = total - i < CHUNK ? total - i : CHUNK;
 		if (!here)
-			TRY_CTX(bytes_read(d->e->src, chunk, (size_t)n * SYM, at + i * SYM),
+			TRY_CTX(bytes_read(src, chunk, (size_t)n * SYM, at + i * SYM),
 				"cannot read the dynamic symbols");
 		for (size_t k = i ? 0 : 1; k < n; k++) {
 			const char *p = chunk + k * SYM;
@@ -351,7 +318,7 @@ struct err *elf_symbol_room(const struct elf *e, uint64_t *ret)
 	struct dyn d;
 	TRY(open_dynamic(&tmp, e, false, &d));
 	uint64_t from = d.value[DT_SYMTAB], end = UINT64_MAX;
-	const uint64_t tables[] = {d.value[DT_HASH], d.gnu_hash, d.value[DT_STRTAB]};
+	const uint64_t tables[] = {d.value[DT_HASH], d.value[DT_GNU_HASH], d.value[DT_STRTAB]};
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		end = tables[i] > from && tables[i] < end ? tables[i] : end;
 	*ret = from && end < UINT64_MAX ? (end - from) / SYM : 0;
@@ -364,10 +331,7 @@ struct err *elf_tags(const struct elf *e, const uint64_t *tags, size_t n, uint64
 	struct dyn d;
 	TRY(open_dynamic(&tmp, e, false, &d));
 	memset(ret, 0, n * sizeof(*ret));
-	for (size_t at = 0; at < d.table.n; at += DYN)
-		for (size_t i = 0; i < n; i++)
-			if (le64(d.table.p + at) == tags[i])
-				ret[i] = le64(d.table.p + at + 8);
+	find_values(d.table, tags, n, ret);
 	return NULL;
 }
 
@@ -378,7 +342,7 @@ struct err *elf_symbol_name(struct arena *a, const struct elf *e, uint32_t at, s
 	char name[201] = "";
 	size_t n;
 	TRY(open_dynamic(&tmp, e, false, &d));
-	uint64_t from = elf_offset_of(e, d.value[DT_STRTAB]);
+	uint64_t from = d.strings_at;
 	TRY(bytes_peek(
 		e->src, name, sizeof(name) - 1, from < UINT64_MAX - at ? from + at : from, &n));
 	*ret = str_dup(a, str_from(name));
