@@ -36,42 +36,18 @@ static struct elf_section section_at(const char *p)
 	};
 }
 
-/* The tables as the header describes them. Counts that do not fit into 16 bits are in section 0. */
-struct tables {
-	uint64_t phoff, shoff;
-	uint32_t phnum, shnum, names;
-};
-
-static struct err *big_counts(const struct bytes *src, struct tables *t)
+static struct err *read_segments(struct arena *a, size_t n, struct str head, struct elf *ret)
 {
-	enum { PN_XNUM = 0xffff, SHN_XINDEX = 0xffff };
-	char first[ELF_SHDR];
-	if (!t->shoff || (t->shnum && t->phnum != PN_XNUM && t->names != SHN_XINDEX))
-		return NULL;
-	TRY(bytes_read(src, first, ELF_SHDR, t->shoff));
-	struct elf_section s = section_at(first);
-	if (!t->shnum)
-		t->shnum = s.size < UINT32_MAX ? (uint32_t)s.size : UINT32_MAX;
-	if (t->phnum == PN_XNUM)
-		t->phnum = s.info;
-	if (t->names == SHN_XINDEX)
-		t->names = s.link;
-	return NULL;
-}
-
-static struct err *read_segments(
-	struct arena *a, const struct tables *t, struct str head, struct elf *ret)
-{
-	uint64_t bytes = (uint64_t)t->phnum * ELF_PHDR;
+	uint64_t bytes = (uint64_t)n * ELF_PHDR;
 	struct str table = {0};
-	if (t->phoff <= head.n && bytes <= head.n - t->phoff)
-		table = str_sub(head, (size_t)t->phoff, (size_t)(t->phoff + bytes));
+	if (ret->phoff <= head.n && bytes <= head.n - ret->phoff)
+		table = str_sub(head, (size_t)ret->phoff, (size_t)(ret->phoff + bytes));
 	else
-		TRY_CTX(bytes_slice(a, ret->src, t->phoff, bytes, &table),
+		TRY_CTX(bytes_slice(a, ret->src, ret->phoff, bytes, &table),
 			"cannot read the program headers");
-	ret->segments.v = arena_array(a, t->phnum, sizeof(*ret->segments.v));
-	ret->segments.n = ret->segments.cap = t->phnum;
-	for (size_t i = 0; i < t->phnum; i++) {
+	ret->segments.v = arena_array(a, n, sizeof(*ret->segments.v));
+	ret->segments.n = ret->segments.cap = n;
+	for (size_t i = 0; i < n; i++) {
 		const char *p = table.p + i * ELF_PHDR;
 		ret->segments.v[i] = (struct elf_segment){
 			.type = le32(p),
@@ -83,32 +59,6 @@ static struct err *read_segments(
 			.memsz = le64(p + 40),
 			.align = le64(p + 48),
 		};
-	}
-	return NULL;
-}
-
-static struct err *read_sections(struct arena *a, const struct tables *t, struct elf *ret)
-{
-	struct str table, names;
-	if (!t->shnum || !t->shoff)
-		return NULL;
-	uint64_t bytes = (uint64_t)t->shnum * ELF_SHDR;
-	TRY_CTX(bytes_slice(a, ret->src, t->shoff, bytes, &table),
-		"cannot read the section headers");
-	TRY(budget_memory(ret->src->budget, t->shnum * sizeof(*ret->sections.v)));
-	ret->sections.v = arena_array(a, t->shnum, sizeof(*ret->sections.v));
-	ret->sections.n = ret->sections.cap = t->shnum;
-	for (size_t i = 0; i < t->shnum; i++)
-		ret->sections.v[i] = section_at(table.p + i * ELF_SHDR);
-	if (t->names == 0 || t->names >= t->shnum || ret->sections.v[t->names].type == ELF_NOBITS)
-		return NULL;
-	const struct elf_section *strings = &ret->sections.v[t->names];
-	TRY_CTX(bytes_slice(a, ret->src, strings->offset, strings->size, &names),
-		"cannot read the section names");
-	for (size_t i = 0; i < t->shnum; i++) {
-		size_t at = ret->sections.v[i].name_at;
-		struct str rest = str_sub(names, at, at + MAX_NAME);
-		ret->sections.v[i].name = str_sub(rest, 0, str_chr(rest, 0));
 	}
 	return NULL;
 }
@@ -135,48 +85,72 @@ bool elf_header(struct str head, struct elf *ret)
 }
 
 static struct err *open_head(
-	struct arena *a, const struct bytes *src, struct elf *ret, struct tables *t)
+	struct arena *a, const struct bytes *src, struct elf *ret, uint32_t *ret_sections)
 {
-	char h[WINDOW];
+	enum { PN_XNUM = 0xffff, SHN_XINDEX = 0xffff };
+	char h[WINDOW], first[ELF_SHDR];
 	struct str head = {.p = h};
 	TRY(bytes_peek(src, h, sizeof(h), 0, &head.n));
 	if (!elf_header(head, ret))
 		return err_new(E_ELF, "no 64-bit little-endian ELF header");
+	uint32_t phnum = le16(h + 56), shnum = le16(h + 60);
 	ret->src = src;
-	*t = (struct tables){
-		.phoff = le64(h + 32),
-		.shoff = le64(h + 40),
-		.phnum = le16(h + 56),
-		.shnum = le16(h + 60),
-		.names = le16(h + 62),
-	};
-	TRY_CTX(big_counts(src, t), "cannot read the section headers");
-	if (t->phnum && le16(h + 54) != ELF_PHDR)
+	ret->phoff = le64(h + 32);
+	ret->shoff = le64(h + 40);
+	ret->names = le16(h + 62);
+	/* counts that do not fit into 16 bits are in section 0 */
+	if (ret->shoff && (!shnum || phnum == PN_XNUM || ret->names == SHN_XINDEX)) {
+		TRY_CTX(bytes_read(src, first, ELF_SHDR, ret->shoff),
+			"cannot read the section headers");
+		const struct elf_section s = section_at(first);
+		uint32_t size = s.size < UINT32_MAX ? (uint32_t)s.size : UINT32_MAX;
+		shnum = shnum ? shnum : size;
+		phnum = phnum == PN_XNUM ? s.info : phnum;
+		ret->names = ret->names == SHN_XINDEX ? s.link : ret->names;
+	}
+	if (phnum && le16(h + 54) != ELF_PHDR)
 		return err_new(E_ELF, "program headers of %u bytes", le16(h + 54));
-	if (t->shnum && le16(h + 58) != ELF_SHDR)
+	if (shnum && le16(h + 58) != ELF_SHDR)
 		return err_new(E_ELF, "section headers of %u bytes", le16(h + 58));
-	if (t->phnum > MAX_SEGMENTS || t->shnum > MAX_SECTIONS)
+	if (phnum > MAX_SEGMENTS || shnum > MAX_SECTIONS)
 		return err_new(E_LIMIT, "%u segments and %u sections: at most %d and %d are read",
-			t->phnum, t->shnum, MAX_SEGMENTS, MAX_SECTIONS);
-	ret->phoff = t->phoff;
-	ret->shoff = t->shoff;
-	ret->names = t->names;
-	ret->tables = farther(ELF_EHDR, t->phoff, (uint64_t)t->phnum * ELF_PHDR);
-	ret->tables = farther(ret->tables, t->shoff, (uint64_t)t->shnum * ELF_SHDR);
-	return read_segments(a, t, head, ret);
+			phnum, shnum, MAX_SEGMENTS, MAX_SECTIONS);
+	*ret_sections = shnum;
+	ret->tables = farther(ELF_EHDR, ret->phoff, (uint64_t)phnum * ELF_PHDR);
+	ret->tables = farther(ret->tables, ret->shoff, (uint64_t)shnum * ELF_SHDR);
+	return read_segments(a, phnum, head, ret);
 }
 
 struct err *elf_open_head(struct arena *a, const struct bytes *src, struct elf *ret)
 {
-	struct tables t;
-	return open_head(a, src, ret, &t);
+	uint32_t sections;
+	return open_head(a, src, ret, &sections);
 }
 
 struct err *elf_open(struct arena *a, const struct bytes *src, struct elf *ret)
 {
-	struct tables t;
-	TRY(open_head(a, src, ret, &t));
-	return read_sections(a, &t, ret);
+	struct str table, names;
+	uint32_t n;
+	TRY(open_head(a, src, ret, &n));
+	if (!n || !ret->shoff)
+		return NULL;
+	TRY_CTX(bytes_slice(a, src, ret->shoff, (uint64_t)n * ELF_SHDR, &table),
+		"cannot read the section headers");
+	TRY(budget_memory(src->budget, n * sizeof(*ret->sections.v)));
+	struct elf_section *v = ret->sections.v = arena_array(a, n, sizeof(*v));
+	ret->sections.n = ret->sections.cap = n;
+	for (size_t i = 0; i < n; i++)
+		v[i] = section_at(table.p + i * ELF_SHDR);
+	if (ret->names == 0 || ret->names >= n || v[ret->names].type == ELF_NOBITS)
+		return NULL;
+	const struct elf_section *strings = &v[ret->names];
+	TRY_CTX(bytes_slice(a, src, strings->offset, strings->size, &names),
+		"cannot read the section names");
+	for (size_t i = 0; i < n; i++) {
+		struct str rest = str_sub(names, v[i].name_at, (size_t)v[i].name_at + MAX_NAME);
+		v[i].name = str_sub(rest, 0, str_chr(rest, 0));
+	}
+	return NULL;
 }
 
 const struct elf_section *elf_section(const struct elf *e, struct str name)

@@ -99,12 +99,14 @@ static struct str text_of(const struct elf_editor *ed, const struct elf_entry *x
 
 /* ---- reading ---- */
 
-static struct err *read_table(struct elf_editor *ed)
+/* Reads the dynamic table with its spare entries, and its strings. */
+static struct err *read_dynamic(struct elf_editor *ed)
 {
+	const struct bytes *src = ed->e->src;
 	const struct elf_segment *d = elf_segment(ed->e, ELF_PT_DYNAMIC);
 	struct str table = {0};
 	if (d)
-		TRY_CTX(bytes_slice(ed->a, ed->e->src, d->offset, d->filesz, &table),
+		TRY_CTX(bytes_slice(ed->a, src, d->offset, d->filesz, &table),
 			"cannot read the dynamic section");
 	size_t n = 0;
 	for (; n + ENTRY <= table.n && le64(table.p + n); n += ENTRY) {
@@ -114,7 +116,7 @@ static struct err *read_table(struct elf_editor *ed)
 			(struct elf_entry){le64(table.p + n), le64(table.p + n + 8), {0}};
 	}
 	/* zeros behind the last entry, up to the end of the section, are spare entries */
-	uint64_t size = table.n;
+	uint64_t size = table.n, strings = value_of(ed, DT_STRTAB);
 	ed->table_at = d ? d->offset : 0;
 	VEC_EACH (const struct elf_section, s, &ed->e->sections)
 		if (s->type == ELF_DYNAMIC && s->offset == ed->table_at && s->size < size)
@@ -122,15 +124,8 @@ static struct err *read_table(struct elf_editor *ed)
 	while (n < size && !table.p[n])
 		n++;
 	ed->table_size = n / ENTRY * ENTRY;
-	return NULL;
-}
-
-static struct err *read_strings(struct elf_editor *ed)
-{
-	const struct bytes *src = ed->e->src;
-	uint64_t addr = value_of(ed, DT_STRTAB);
-	ed->strings_at = addr ? elf_offset_of(ed->e, addr) : 0;
-	if (addr)
+	ed->strings_at = strings ? elf_offset_of(ed->e, strings) : 0;
+	if (strings)
 		TRY_CTX(bytes_slice(
 				ed->a, src, ed->strings_at, value_of(ed, DT_STRSZ), &ed->strings),
 			"cannot read the dynamic strings");
@@ -456,6 +451,17 @@ static void put_base(struct elf_editor *ed)
 	elf_image_put_le(&ed->image, ed->base + le32(ed->base_def + 12), x->value, 4);
 }
 
+static struct str new_table(struct elf_editor *ed, uint64_t size)
+{
+	BUF(b, ed->a);
+	VEC_EACH (const struct elf_entry, x, &ed->entries) {
+		buf_le(&b, x->tag, 8);
+		buf_le(&b, x->value, 8);
+	}
+	buf_space(&b, (size_t)size - b.n);
+	return buf_str(&b);
+}
+
 /* ---- more room ---- */
 
 /* Finds the segment of an earlier change: strings, and perhaps the table, at the end of memory and of the file. */
@@ -537,7 +543,7 @@ static struct err *grow(struct elf_editor *ed)
 	}
 	struct elf_segment *s = &m->now.segments.v[home];
 	uint64_t addr = s->vaddr - s->offset, end = at + ed->strings.n + ed->more.n;
-	uint64_t table = (end + ENTRY - 1) / ENTRY * ENTRY;
+	uint64_t table = round_up(end, ENTRY);
 	uint64_t table_size = (ed->entries.n + 1 + SPARE) * ENTRY;
 	s->filesz = s->memsz = (ed->table_moves ? table + table_size : end) - s->offset;
 	s->flags |= ed->table_moves ? PF_W : 0;
@@ -572,15 +578,9 @@ static struct err *grow(struct elf_editor *ed)
 		x->vaddr = x->paddr = table + addr;
 		x->filesz = x->memsz = table_size;
 	}
-	BUF(b, ed->a);
-	VEC_EACH (const struct elf_entry, x, &ed->entries) {
-		buf_le(&b, x->tag, 8);
-		buf_le(&b, x->value, 8);
-	}
-	buf_space(&b, (size_t)table_size - b.n);
 	/* there may be older bytes between the strings and the table */
 	elf_image_put(m, end, zeros, (size_t)(table - end));
-	elf_image_put(m, table, b.p, b.n);
+	elf_image_put(m, table, new_table(ed, table_size).p, (size_t)table_size);
 	return NULL;
 }
 
@@ -589,13 +589,12 @@ static struct err *grow(struct elf_editor *ed)
 static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 {
 	bool changed = false, wants = false;
-	TRY(read_table(ed));
+	TRY(read_dynamic(ed));
 	VEC_EACH (const struct elf_change, x, c)
 		wants = wants || (x->now.n && !x->old.n);
 	if (!ed->entries.n)
 		return wants ? err_new(E_ELF, "it has no dynamic section: nothing is loaded for it")
 			     : NULL;
-	TRY(read_strings(ed));
 	TRY_CTX(read_needs(ed), "cannot read the needed versions");
 	const struct elf_entry *name = entry_of(ed, ELF_SONAME);
 	struct str soname = name ? string_at(ed, name->value) : S(""), old;
@@ -618,13 +617,8 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 		TRY_CTX(grow(ed), "there is no room for another dynamic section");
 	if (ed->table_moves)
 		return NULL;
-	char *table = arena_array(ed->a, 1, (size_t)ed->table_size);
-	for (size_t i = 0; i < ed->entries.n; i++) {
-		put_le(table + i * ENTRY, ed->entries.v[i].tag, 8);
-		put_le(table + i * ENTRY + 8, ed->entries.v[i].value, 8);
-	}
 	TRY(bytes_slice(ed->a, ed->e->src, ed->table_at, ed->table_size, &old));
-	put_changes(ed, ed->table_at, old, table);
+	put_changes(ed, ed->table_at, old, new_table(ed, ed->table_size).p);
 	return NULL;
 }
 

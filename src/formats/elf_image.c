@@ -65,15 +65,10 @@ void elf_image_put_le(struct elf_image *m, uint64_t offset, uint64_t value, unsi
 	elf_image_put(m, offset, text, bytes);
 }
 
-static bool is_shifted(const struct elf_shift *s, uint64_t offset, uint64_t size)
-{
-	return offset >= s->from && offset < s->to && size <= s->to - offset;
-}
-
 uint64_t elf_image_at(const struct elf_image *m, uint64_t offset, uint64_t size)
 {
 	const struct elf_shift *s = &m->shift;
-	if (is_shifted(s, offset, size))
+	if (offset >= s->from && offset < s->to && size <= s->to - offset)
 		return offset + s->by;
 	bool gone = offset < s->from && s->from - offset <= s->gone;
 	return gone ? s->from - s->gone : offset;
@@ -315,35 +310,35 @@ void elf_image_add_section(struct elf_image *m, const struct elf_section *s, str
 
 /* ---- writing ---- */
 
-static void put_segment(char *h, const struct elf_segment *s)
-{
-	const uint64_t words[] = {s->offset, s->vaddr, s->paddr, s->filesz, s->memsz, s->align};
-	put_le(h, s->type, 4);
-	put_le(h + 4, s->flags, 4);
-	for (unsigned i = 0; i < 6; i++)
-		put_le(h + 8 + 8 * i, words[i], 8);
-}
-
-static void put_section(char *h, const struct elf_section *s)
-{
-	const uint64_t words[] = {s->flags, s->addr, s->offset, s->size};
-	put_le(h, s->name_at, 4);
-	put_le(h + 4, s->type, 4);
-	for (unsigned i = 0; i < 4; i++)
-		put_le(h + 8 + 8 * i, words[i], 8);
-	put_le(h + 40, s->link, 4);
-	put_le(h + 44, s->info, 4);
-	put_le(h + 48, s->align, 8);
-	put_le(h + 56, s->entsize, 8);
-}
-
-static struct str tables(struct arena *a, const struct elf *e, bool sections)
+static struct str segment_table(struct arena *a, const struct elf *e)
 {
 	BUF(b, a);
-	for (size_t i = 0; !sections && i < e->segments.n; i++)
-		put_segment(buf_space(&b, ELF_PHDR), &e->segments.v[i]);
-	for (size_t i = 0; sections && i < e->sections.n; i++)
-		put_section(buf_space(&b, ELF_SHDR), &e->sections.v[i]);
+	VEC_EACH (const struct elf_segment, s, &e->segments) {
+		const uint64_t words[] = {
+			s->offset, s->vaddr, s->paddr, s->filesz, s->memsz, s->align};
+		buf_le(&b, s->type, 4);
+		buf_le(&b, s->flags, 4);
+		for (unsigned i = 0; i < 6; i++)
+			buf_le(&b, words[i], 8);
+	}
+	return buf_str(&b);
+}
+
+static struct str section_table(struct arena *a, const struct elf *e)
+{
+	BUF(b, a);
+	VEC_EACH (const struct elf_section, s, &e->sections) {
+		buf_le(&b, s->name_at, 4);
+		buf_le(&b, s->type, 4);
+		buf_le(&b, s->flags, 8);
+		buf_le(&b, s->addr, 8);
+		buf_le(&b, s->offset, 8);
+		buf_le(&b, s->size, 8);
+		buf_le(&b, s->link, 4);
+		buf_le(&b, s->info, 4);
+		buf_le(&b, s->align, 8);
+		buf_le(&b, s->entsize, 8);
+	}
 	return buf_str(&b);
 }
 
@@ -356,7 +351,7 @@ struct str elf_image_tail(struct elf_image *m, uint64_t offset)
 	buf_add(&tail, buf_str(&m->names));
 	m->now.shoff = round_up(offset + tail.n, 8);
 	buf_space(&tail, (size_t)(m->now.shoff - offset) - tail.n);
-	buf_add(&tail, tables(m->a, &m->now, true));
+	buf_add(&tail, section_table(m->a, &m->now));
 	return buf_str(&tail);
 }
 
@@ -382,8 +377,8 @@ struct err *elf_image_write(const struct elf_image *m, int fd)
 	ARENA(tmp);
 	char head[ELF_EHDR];
 	const struct elf_shift *shift = &m->shift;
-	struct str segments = tables(&tmp, &m->now, false);
-	struct str sections = tables(&tmp, &m->now, true);
+	struct str segments = segment_table(&tmp, &m->now);
+	struct str sections = section_table(&tmp, &m->now);
 	TRY(elf_image_head(m, head));
 	if (m->moved.n) {
 		TRY(fs_pwrite(fd, arena_array(&tmp, 1, m->moved.n), m->moved.n, shift->from));
@@ -399,6 +394,6 @@ struct err *elf_image_write(const struct elf_image *m, int fd)
 bool elf_image_is(const struct elf_image *m, const struct elf *result)
 {
 	ARENA(tmp);
-	return str_eq(tables(&tmp, &m->now, false), tables(&tmp, result, false)) &&
-	       str_eq(tables(&tmp, &m->now, true), tables(&tmp, result, true));
+	return str_eq(segment_table(&tmp, &m->now), segment_table(&tmp, result)) &&
+	       str_eq(section_table(&tmp, &m->now), section_table(&tmp, result));
 }
