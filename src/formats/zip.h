@@ -128,6 +128,6 @@ struct zip_writer {
  * Members that do not shrink are stored. ret (may be NULL) has n elements. `last` (may be NULL) makes one more member
  * from the results of the others, such as a RECORD. E_ZIP for a name that must not be in an archive or occurs twice.
  * Memory, whatever the members' sizes: 68 MiB of results that wait to be written (8 MiB for each thread, at most 64,
- * and one member of 4), 5 MiB for each thread, and 1.5 KiB for each member. */
+ * and one member of 4 on top), 5 MiB for each thread, and 1.5 KiB for each member. */
 enum { ZIP_THREADS = 24 };
 MUST_USE struct err *zip_write(struct arena *a, const struct zip_writer *w, struct zip_output *ret);

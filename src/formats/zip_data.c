@@ -38,11 +38,6 @@ static void whole_freep(struct libdeflate_decompressor **d)
 	libdeflate_free_decompressor(*d);
 }
 
-static void bytes_freep(char **p)
-{
-	free(*p);
-}
-
 /* Unpacks into out, which has m->size bytes. */
 static struct err *inflate_whole(const struct zip *z, const struct zip_member *m, char *out)
 {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <isa-l/igzip_lib.h>
+#include <stdlib.h>
 
 #include "formats/le.h"
 #include "formats/zip.h"
@@ -36,6 +37,10 @@ enum {
  * slashes, and never lead out. Readers and writers share these rules. */
 const char *zip_name_problem(struct str name);
 bool zip_ascii(struct str name);
+static inline void bytes_freep(char **p)
+{
+	free(*p);
+}
 
 /* ---- zip_data.c: unpacking a member ---- */
 enum { INFLATE_PIECE = 1 << 18 };

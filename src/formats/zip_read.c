@@ -87,33 +87,6 @@ bool zip_ascii(struct str name)
 
 /* ---- end records ---- */
 
-static struct err *find_end(struct reader *r, unsigned char ret[ZIP_END_SIZE])
-{
-	ARENA(tmp);
-	struct zip *z = r->z;
-	size_t n = z->size < ZIP_END_SIZE + 0xffff ? (size_t)z->size : ZIP_END_SIZE + 0xffff;
-	unsigned char *tail = arena_alloc(&tmp, n + 1);
-	TRY(bytes_read(&r->z->src, tail, n, z->size - n));
-	for (size_t at = n < ZIP_END_SIZE ? 0 : n - ZIP_END_SIZE + 1; at-- > 0;) {
-		size_t length = ZIP_END_SIZE +
-				(le32(tail + at) == ZIP_END ? (size_t)le16(tail + at + 20) : n);
-		if (length > n - at)
-			continue;
-		for (size_t i = 0; i < ZIP_END_SIZE; i++)
-			ret[i] = tail[at + i];
-		r->end = z->size - n + at;
-		if (length < n - at)
-			SAY_ERROR(r, "zip-trailing-bytes", z->path,
-				"%zu bytes behind the end record", n - at - length);
-		if (length > ZIP_END_SIZE)
-			SAY_WARNING(r, "zip-comment", z->path,
-				"an archive comment of %zu bytes, which nothing needs in a wheel",
-				length - ZIP_END_SIZE);
-		return NULL;
-	}
-	return err_new(E_ZIP, "'%.*s' is not a zip file: it has no end record", STR(z->path));
-}
-
 /* The ZIP64 end record lies where its locator says, or right before the locator if bytes were put in front of the
  * archive. */
 static struct err *read_end64(struct reader *r, const unsigned char *locator)
@@ -158,21 +131,43 @@ static struct err *read_end64(struct reader *r, const unsigned char *locator)
 
 static struct err *read_end(struct reader *r)
 {
-	unsigned char e[ZIP_END_SIZE], locator[ZIP_LOCATOR64_SIZE] = {0};
-	TRY(find_end(r, e));
+	ARENA(tmp);
+	struct zip *z = r->z;
+	unsigned char locator[ZIP_LOCATOR64_SIZE] = {0};
+	const unsigned char *e = NULL;
+	size_t n = z->size < ZIP_END_SIZE + 0xffff ? (size_t)z->size : ZIP_END_SIZE + 0xffff;
+	unsigned char *tail = arena_alloc(&tmp, n + 1);
+	TRY(bytes_read(&z->src, tail, n, z->size - n));
+	for (size_t at = n < ZIP_END_SIZE ? 0 : n - ZIP_END_SIZE + 1; at-- > 0 && !e;) {
+		size_t comment = le32(tail + at) == ZIP_END ? le16(tail + at + 20) : n;
+		if (comment > n - at - ZIP_END_SIZE)
+			continue;
+		e = tail + at;
+		r->end = z->size - n + at;
+		if (comment < n - at - ZIP_END_SIZE)
+			SAY_ERROR(r, "zip-trailing-bytes", z->path,
+				"%zu bytes behind the end record", n - at - ZIP_END_SIZE - comment);
+		if (comment)
+			SAY_WARNING(r, "zip-comment", z->path,
+				"an archive comment of %zu bytes, which nothing needs in a wheel",
+				comment);
+	}
+	if (!e)
+		return err_new(
+			E_ZIP, "'%.*s' is not a zip file: it has no end record", STR(z->path));
 	r->count = le16(e + 10);
 	r->bytes = le32(e + 12);
 	r->dir = le32(e + 16);
 	unsigned disk = le16(e + 4), start = le16(e + 6);
 	if ((disk && disk != 0xffff) || (start && start != 0xffff) || le16(e + 8) != r->count)
-		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
+		SAY_ERROR(r, "zip-multi-disk", z->path, "it is one part of several");
 	if (r->end >= ZIP_LOCATOR64_SIZE)
-		TRY(bytes_read(&r->z->src, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
+		TRY(bytes_read(&z->src, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
 	if (le32(locator) == ZIP_LOCATOR64)
 		return read_end64(r, locator);
 	if (r->bytes == 0xffffffff || r->dir == 0xffffffff)
 		return err_new(
-			E_ZIP, "'%.*s' has no ZIP64 end record, but needs one", STR(r->z->path));
+			E_ZIP, "'%.*s' has no ZIP64 end record, but needs one", STR(z->path));
 	return NULL;
 }
 
@@ -206,25 +201,6 @@ struct wide {
 	unsigned length; /* bytes of the field; 0 = it is missing */
 	const char *problem;
 };
-
-static void wide_values(struct str field, const bool want[3], struct wide *w)
-{
-	uint64_t *values[] = {&w->size, &w->stored, &w->header};
-	size_t at = 0;
-	for (unsigned i = 0; i < 3; i++) {
-		if (!want[i])
-			continue;
-		if (field.n - at < 8) {
-			w->problem = "is too short for the values that it stands for";
-			return;
-		}
-		*values[i] = le64(field.p + at);
-		at += 8;
-	}
-	if (at < field.n && !w->problem)
-		w->problem = at ? "has values that the header has already"
-				: "stands for no value of the header";
-}
 
 /* Extra fields that make some readers see something other than the header says, and harmless ones that a wheel has no
  * use for. Source: APPNOTE 4.6, Info-ZIP's proginfo/extrafld.txt, libarchive's zip reader. */
@@ -277,17 +253,31 @@ static void check_extra(struct reader *r, const struct zip_member *m, struct str
 /* Reads into *w those of size, stored and header whose 32-bit fields are all ones (want). */
 static void read_wide(struct str extra, const bool want[3], struct wide *w)
 {
-	while (extra.n >= 4) {
-		unsigned id = le16(extra.p), n = le16(extra.p + 2);
+	uint64_t *values[] = {&w->size, &w->stored, &w->header};
+	for (size_t n; extra.n >= 4; extra = str_sub(extra, 4 + n, extra.n)) {
+		size_t at = 4;
+		n = le16(extra.p + 2);
 		if (n > extra.n - 4)
 			break;
-		if (id == ZIP_EXTRA64 && w->length)
+		if (le16(extra.p) != ZIP_EXTRA64)
+			continue;
+		if (w->length) {
 			w->problem = "occurs twice";
-		else if (id == ZIP_EXTRA64) {
-			w->length = n + 4;
-			wide_values(str_sub(extra, 4, 4 + n), want, w);
+			continue;
 		}
-		extra = str_sub(extra, 4 + n, extra.n);
+		w->length = (unsigned)n + 4;
+		for (unsigned i = 0; i < 3; i++) {
+			if (!want[i])
+				continue;
+			if (at + 8 <= w->length)
+				*values[i] = le64(extra.p + at);
+			at += 8;
+		}
+		if (at > w->length)
+			w->problem = "is too short for the values that it stands for";
+		else if (at < w->length)
+			w->problem = at > 4 ? "has values that the header has already"
+					    : "stands for no value of the header";
 	}
 	if (extra.n && !w->problem)
 		w->problem = "or another extra field is cut short";
@@ -436,42 +426,18 @@ static void check_names(struct reader *r)
 
 /* ---- local headers ---- */
 
-struct local {
-	const char *p; /* the fixed part of the header */
-	struct str name, extra;
-};
-
-static struct err *read_local(
-	struct arena *tmp, struct reader *r, const struct zip_member *m, struct local *ret)
+/* header: all of the local header. */
+static void check_local(struct reader *r, const struct zip_member *m, struct str header)
 {
-	uint64_t room = r->dir - m->header;
-	size_t n = ZIP_LOCAL_SIZE + m->name.n + 64;
-	n = room < n ? (size_t)room : n;
-	char *p = arena_alloc(tmp, n + 1);
-	TRY(bytes_read(&r->z->src, p, n, m->header));
-	*ret = (struct local){.p = p};
-	if (n < ZIP_LOCAL_SIZE || le32(p) != ZIP_LOCAL)
-		return NULL;
-	size_t want = ZIP_LOCAL_SIZE + (size_t)le16(p + 26) + le16(p + 28);
-	if (want > room)
-		return NULL;
-	if (want > n) {
-		ret->p = p = arena_alloc(tmp, want);
-		TRY(bytes_read(&r->z->src, p, want, m->header));
-	}
-	ret->name = (struct str){.p = p + ZIP_LOCAL_SIZE, .n = le16(p + 26)};
-	ret->extra = (struct str){.p = ret->name.p + ret->name.n, .n = le16(p + 28)};
-	return NULL;
-}
-
-static void check_local(struct reader *r, const struct zip_member *m, const struct local *l)
-{
-	struct wide w = {.size = le32(l->p + 22), .stored = le32(l->p + 18)};
+	const char *p = header.p;
+	size_t to = ZIP_LOCAL_SIZE + le16(p + 26);
+	struct str extra = str_sub(header, to, header.n);
+	struct wide w = {.size = le32(p + 22), .stored = le32(p + 18)};
 	bool marked = w.size == 0xffffffff || w.stored == 0xffffffff;
 	bool half = marked && w.size != w.stored;
 	const bool want[] = {marked, marked, false};
-	read_wide(l->extra, want, &w);
-	check_extra(r, m, l->extra);
+	read_wide(extra, want, &w);
+	check_extra(r, m, extra);
 	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are all ones. Writers break
 	 * that by copying the central field, which may have one size or the offset: pypa/wheel#692. */
 	if (w.problem)
@@ -481,14 +447,14 @@ static void check_local(struct reader *r, const struct zip_member *m, const stru
 		SAY_ERROR(r, "zip-zip64", m->name,
 			"the ZIP64 extra field of its local header has both sizes, its header one");
 	bool later = m->flags & ZIP_FLAG_DESCRIPTOR; /* crc and sizes may be zero here */
-	uint32_t crc = le32(l->p + 14);
+	uint32_t crc = le32(p + 14);
 	const struct {
 		bool same;
 		const char *what;
 	} checks[] = {
-		{str_eq(l->name, m->name), "names"},
-		{le16(l->p + 6) == m->flags, "flags"},
-		{le16(l->p + 8) == m->method, "methods"},
+		{str_eq(str_sub(header, ZIP_LOCAL_SIZE, to), m->name), "names"},
+		{le16(p + 6) == m->flags, "flags"},
+		{le16(p + 8) == m->method, "methods"},
 		{crc == m->crc || (later && !crc), "checksums"},
 		{(w.size == m->size || (later && !w.size)) &&
 				(w.stored == m->stored || (later && !w.stored)),
@@ -504,23 +470,32 @@ static void check_local(struct reader *r, const struct zip_member *m, const stru
 static struct err *check_member(struct reader *r, struct zip_member *m)
 {
 	ARENA(tmp);
-	struct local l;
 	m->data = UINT64_MAX;
 	if (m->header > r->dir - r->shift) {
 		REFUSE(r, "zip-local-header", m, "its offset is behind the members");
 		return NULL;
 	}
 	m->header += r->shift;
-	TRY(read_local(&tmp, r, m, &l));
-	if (!l.name.p) {
+	/* one read is enough unless the header's name or extra fields are longer than the directory makes expect */
+	uint64_t room = r->dir - m->header, want = ZIP_LOCAL_SIZE + m->name.n + 64;
+	size_t n = (size_t)(room < want ? room : want);
+	char *p = arena_alloc(&tmp, n + 1);
+	TRY(bytes_read(&r->z->src, p, n, m->header));
+	bool is = n >= ZIP_LOCAL_SIZE && le32(p) == ZIP_LOCAL;
+	want = is ? ZIP_LOCAL_SIZE + (uint64_t)le16(p + 26) + le16(p + 28) : 0;
+	if (!is || want > room) {
 		REFUSE(r, "zip-local-header", m, "there is no local header at %llu",
 			(unsigned long long)m->header);
 		return NULL;
 	}
+	if (want > n) {
+		p = arena_alloc(&tmp, (size_t)want);
+		TRY(bytes_read(&r->z->src, p, (size_t)want, m->header));
+	}
 	/* many members may share one header */
-	TRY(budget_work(r->z->src.budget, FIELD_WORK * l.extra.n));
-	m->data = m->header + ZIP_LOCAL_SIZE + l.name.n + l.extra.n;
-	check_local(r, m, &l);
+	TRY(budget_work(r->z->src.budget, FIELD_WORK * le16(p + 28)));
+	m->data = m->header + want;
+	check_local(r, m, (struct str){p, (size_t)want});
 	if (m->stored > r->dir - m->data)
 		REFUSE(r, "zip-overlap", m, "its data runs into the central directory");
 	return NULL;
@@ -540,28 +515,6 @@ static bool descriptor_fits(const struct zip_member *m, const unsigned char *p, 
 	if (n >= 20)
 		return le64(v + 4) == m->stored && le64(v + 12) == m->size;
 	return le32(v + 4) == m->stored && le32(v + 8) == m->size;
-}
-
-static struct err *check_end(struct reader *r, struct zip_member *m, uint64_t next)
-{
-	uint64_t end = m->data + m->stored;
-	if (end > next) {
-		REFUSE(r, "zip-overlap", m, "shares bytes with the next member");
-	} else if (m->flags & ZIP_FLAG_DESCRIPTOR) {
-		unsigned char p[24] = {0};
-		size_t n = next - end <= sizeof(p) ? (size_t)(next - end) : 0;
-		if (n)
-			TRY(bytes_read(&r->z->src, p, n, end));
-		SAY_WARNING(r, "zip-data-descriptor", m->name,
-			"sizes follow the data (a data descriptor): it cannot be unpacked as a "
-			"stream");
-		if (!descriptor_fits(m, p, n))
-			SAY_ERROR(r, "zip-local-header", m->name, "its data descriptor is wrong");
-	} else if (end < next) {
-		SAY_ERROR(r, "zip-gap", m->name, "%llu bytes behind it belong to no member",
-			(unsigned long long)(next - end));
-	}
-	return NULL;
 }
 
 static int by_header(const void *x, const void *y)
@@ -587,8 +540,27 @@ static struct err *check_locals(struct reader *r)
 	if (first > r->shift)
 		SAY_ERROR(r, "zip-gap", z->path, "%llu bytes in front of the first member",
 			(unsigned long long)(first - r->shift));
-	for (size_t i = 0; i < n; i++)
-		TRY(check_end(r, v[i], i + 1 < n ? v[i + 1]->header : r->dir));
+	for (size_t i = 0; i < n; i++) {
+		struct zip_member *m = v[i];
+		uint64_t end = m->data + m->stored, next = i + 1 < n ? v[i + 1]->header : r->dir;
+		unsigned char p[24] = {0};
+		size_t gap = end < next && next - end <= sizeof(p) ? (size_t)(next - end) : 0;
+		if (end > next) {
+			REFUSE(r, "zip-overlap", m, "shares bytes with the next member");
+		} else if (m->flags & ZIP_FLAG_DESCRIPTOR) {
+			if (gap)
+				TRY(bytes_read(&z->src, p, gap, end));
+			SAY_WARNING(r, "zip-data-descriptor", m->name,
+				"sizes follow the data (a data descriptor): it cannot be unpacked "
+				"as a stream");
+			if (!descriptor_fits(m, p, gap))
+				SAY_ERROR(r, "zip-local-header", m->name,
+					"its data descriptor is wrong");
+		} else if (end < next) {
+			SAY_ERROR(r, "zip-gap", m->name, "%llu bytes behind it belong to no member",
+				(unsigned long long)(next - end));
+		}
+	}
 	return NULL;
 }
 

@@ -69,32 +69,27 @@ static char *piece_of(const struct handover *h, uint64_t i)
 	return h->pieces + i % h->room * INFLATE_PIECE;
 }
 
-/* Returns false if there is no room for another excerpt. */
-static bool add_excerpt(struct zip_view *v, uint64_t at, size_t want)
-{
-	uint64_t left = v->f->m->size - at, cost;
-	struct excerpt x = {.at = at, .n = want < left ? want : (size_t)left};
-	cost = x.n + 2 * sizeof(x);
-	struct err *e = v->memory + cost > EXCERPTS ? err_new(E_LIMIT, "too many excerpts")
-						    : budget_memory(v->f->z->src.budget, cost);
-	if (e) {
-		err_free(e);
-		return false;
-	}
-	v->memory += cost;
-	x.p = arena_raw(&v->a, x.n + 1);
-	*VEC_PUSH(&v->a, &v->kept) = x;
-	return true;
-}
-
-/* Begins an excerpt at each candidate in the next n bytes, and continues those that are not complete. */
+/* Begins an excerpt at each candidate in the next n bytes, while there is room, and continues those that are not
+ * complete. */
 static void take_excerpts(struct zip_view *v, const struct zip_pass *pass, const char *p, size_t n)
 {
 	uint64_t at = v->seen;
 	bool room = v->searched == at;
 	for (size_t i = 0, want; room && (i = pass->find(p, i, n, &want)) < n; i++) {
-		room = add_excerpt(v, at + i, want);
-		v->searched = at + i;
+		uint64_t left = v->f->m->size - at - i, cost;
+		struct excerpt x = {.at = at + i, .n = want < left ? want : (size_t)left};
+		cost = x.n + 2 * sizeof(x);
+		v->searched = x.at;
+		struct err *e = v->memory + cost > EXCERPTS
+					? err_new(E_LIMIT, "too many excerpts")
+					: budget_memory(v->f->z->src.budget, cost);
+		room = !e;
+		err_free(e);
+		if (!room)
+			break;
+		v->memory += cost;
+		x.p = arena_raw(&v->a, x.n + 1);
+		*VEC_PUSH(&v->a, &v->kept) = x;
 	}
 	v->seen += n;
 	v->searched = room ? v->seen : v->searched;
@@ -141,23 +136,11 @@ static void *use_pieces(void *handover)
 	}
 }
 
-static struct err *add_checkpoint(struct zip_view *v)
-{
-	struct inflater *f = v->f;
-	if (f->made & (((uint64_t)1 << v->shift) - 1) || f->made == f->m->size)
-		return NULL;
-	TRY(budget_memory(f->z->src.budget, sizeof(struct checkpoint)));
-	size_t n = offsetof(struct inflate_state, tmp_out_buffer) + (size_t)f->s.tmp_out_valid;
-	struct checkpoint *c = v->checkpoints[v->n++] = xmalloc(offsetof(struct checkpoint, s) + n);
-	c->taken = f->taken - f->s.avail_in;
-	c->n = n;
-	memcpy(&c->s, &f->s, n);
-	c->s.avail_in = 0;
-	return NULL;
-}
-
+/* Unpacks piece by piece, with a checkpoint at the beginning of each block. */
 static struct err *unpack_pieces(struct handover *h, bool threaded)
 {
+	struct zip_view *v = h->v;
+	struct inflater *f = v->f;
 	for (size_t n = INFLATE_PIECE; n == INFLATE_PIECE;) {
 		pthread_mutex_lock(&h->lock);
 		while (h->made - h->used == h->room && !h->stop)
@@ -166,8 +149,18 @@ static struct err *unpack_pieces(struct handover *h, bool threaded)
 		pthread_mutex_unlock(&h->lock);
 		if (stop)
 			return NULL;
-		TRY(add_checkpoint(h->v));
-		TRY(inflater_next(h->v->f, piece_of(h, h->made), INFLATE_PIECE, &n));
+		if (!(f->made & (((uint64_t)1 << v->shift) - 1)) && f->made != f->m->size) {
+			TRY(budget_memory(f->z->src.budget, sizeof(struct checkpoint)));
+			size_t used = offsetof(struct inflate_state, tmp_out_buffer) +
+				      (size_t)f->s.tmp_out_valid;
+			struct checkpoint *c = v->checkpoints[v->n++] =
+				xmalloc(offsetof(struct checkpoint, s) + used);
+			c->taken = f->taken - f->s.avail_in;
+			c->n = used;
+			memcpy(&c->s, &f->s, used);
+			c->s.avail_in = 0;
+		}
+		TRY(inflater_next(f, piece_of(h, h->made), INFLATE_PIECE, &n));
 		pthread_mutex_lock(&h->lock);
 		if (n)
 			h->n[h->made++ % RING] = n;

@@ -27,7 +27,10 @@
 #include "base/progress.h"
 #include "formats/zip_format.h"
 
-enum { LEVEL = 6, PIECE = 1 << 20, MOST_WAITING = 64 << 20 };
+enum { LEVEL = 6, PIECE = 1 << 20, CHUNK_SIZE = 2 << 20 };
+/* Jobs are begun until their content is that of AHEAD chunks for each thread, or MOST_WAITING. The last one may go beyond
+ * that by two chunks, which makes the 68 MiB of zip.h. */
+enum { AHEAD = 4, MOST_WAITING = 64 << 20 };
 
 struct packed { /* a member on its way into the archive */
 	const struct zip_input *in;
@@ -63,28 +66,25 @@ struct job {
 
 /* ---- threads: compressing and hashing ---- */
 
-/* Reads part of an input's content; E_IO if the file has become shorter. */
+/* Reads part of an input's content, or of a member's compressed bytes; E_IO if the file has become shorter. */
 static struct err *read_input(const struct zip_input *in, void *p, size_t n, uint64_t from)
 {
-	if (!in->path.n) {
-		if (n)
-			memcpy(p, in->content.p + from, n);
-		return NULL;
+	if (in->member) {
+		TRY_CTX(bytes_read(&in->zip->src, p, n, in->member->data + from),
+			"cannot copy '%.*s'", STR(in->name));
+	} else if (in->path.n) {
+		CLEANUP(fd_closep) int fd = -1;
+		TRY(fs_open(in->path, &fd));
+		TRY_CTX(fs_pread(fd, p, n, from), "cannot read '%.*s' to pack it", STR(in->path));
+	} else if (n) {
+		memcpy(p, in->content.p + from, n);
 	}
-	CLEANUP(fd_closep) int fd = -1;
-	TRY(fs_open(in->path, &fd));
-	TRY_CTX(fs_pread(fd, p, n, from), "cannot read '%.*s' to pack it", STR(in->path));
 	return NULL;
 }
 
 static void deflate_freep(struct libdeflate_compressor **c)
 {
 	libdeflate_free_compressor(*c);
-}
-
-static void bytes_freep(char **p)
-{
-	free(*p);
 }
 
 static struct err *compressor(struct libdeflate_compressor **ret)
@@ -115,28 +115,14 @@ static struct err *pack_whole(struct libdeflate_compressor *c, struct pack_unit 
 	return NULL;
 }
 
-/* Turns a finished stream into one that others may follow; u->out has 8 spare bytes. */
-static struct err *unfinish(struct arena *tmp, struct pack_unit *u)
-{
-	uint64_t begin, bit;
-	memset(u->out + u->out_n, 0, 8);
-	if (!deflate_last_block(tmp, u->out, u->out_n, &begin, &bit))
-		return err_new(E_INTERNAL, "a deflated chunk cannot be read again");
-	u->out[begin / 8] = (char)((unsigned char)u->out[begin / 8] & ~(1u << begin % 8));
-	/* Three header bits of an empty stored block, zeros up to the byte, LEN and NLEN. */
-	u->out_n = (size_t)((bit + 3 + 7) / 8);
-	if ((bit + 7) / 8 < u->out_n)
-		u->out[u->out_n - 1] = 0;
-	memcpy(u->out + u->out_n, "\0\0\xff\xff", 4);
-	u->out_n += 4;
-	return NULL;
-}
-
+/* A chunk that others follow becomes an unfinished stream. */
 static struct err *pack_chunk(
 	struct arena *tmp, struct libdeflate_compressor *c, struct pack_unit *u)
 {
+	enum { SPARE = 8 }; /* deflate_last_block() reads that far, and the empty block takes 5 */
 	struct packed *m = u->member;
-	size_t n = (size_t)u->n, room = libdeflate_deflate_compress_bound(NULL, n) + 8;
+	size_t n = (size_t)u->n, room = libdeflate_deflate_compress_bound(NULL, n) + SPARE;
+	uint64_t begin, end;
 	CLEANUP(bytes_freep) char *raw = xmalloc(n);
 	TRY(read_input(m->in, raw, n, u->from));
 	if (m->method == ZIP_STORED) {
@@ -145,11 +131,23 @@ static struct err *pack_chunk(
 		raw = NULL;
 		return NULL;
 	}
-	u->out = xmalloc(room);
-	u->out_n = libdeflate_deflate_compress(c, raw, n, u->out, room - 8);
+	char *out = u->out = xmalloc(room);
+	u->out_n = libdeflate_deflate_compress(c, raw, n, out, room - SPARE);
 	if (!u->out_n)
 		return err_new(E_INTERNAL, "a chunk outgrew the bound of libdeflate");
-	return u->from + u->n < m->size ? unfinish(tmp, u) : NULL;
+	if (u->from + u->n == m->size)
+		return NULL;
+	memset(out + u->out_n, 0, SPARE);
+	if (!deflate_last_block(tmp, out, u->out_n, &begin, &end))
+		return err_new(E_INTERNAL, "a deflated chunk cannot be read again");
+	out[begin / 8] = (char)((unsigned char)out[begin / 8] & ~(1u << begin % 8));
+	/* three header bits of an empty stored block, zeros up to the byte, LEN and NLEN */
+	u->out_n = (size_t)((end + 3 + 7) / 8);
+	if ((end + 7) / 8 < u->out_n)
+		out[u->out_n - 1] = 0;
+	memcpy(out + u->out_n, "\0\0\xff\xff", 4);
+	u->out_n += 4;
+	return NULL;
 }
 
 static struct err *hash_all(struct arena *tmp, struct packed *m)
@@ -273,26 +271,6 @@ static unsigned version_needed(const struct packed *m, bool wide)
 	return wide ? 45 : m->method == ZIP_DEFLATE ? 20 : 10;
 }
 
-/* The ZIP64 field of a local header has both sizes (4.5.3). As stored <= size in what we compress, size alone decides
- * whether it is there, before stored is known. */
-static void put_local(struct writer *w, struct buf *b, const struct packed *m)
-{
-	bool wide = m->size >= w->lim.size || m->stored >= w->lim.size;
-	buf_le(b, ZIP_LOCAL, 4);
-	put_common(w, b, m, version_needed(m, wide));
-	buf_le(b, or_ones(m->stored, wide), 4);
-	buf_le(b, or_ones(m->size, wide), 4);
-	buf_le(b, m->in->name.n, 2);
-	buf_le(b, wide ? 20 : 0, 2);
-	buf_add(b, m->in->name);
-	if (!wide)
-		return;
-	buf_le(b, ZIP_EXTRA64, 2);
-	buf_le(b, 16, 2);
-	buf_le(b, m->size, 8);
-	buf_le(b, m->stored, 8);
-}
-
 /* The ZIP64 field of a central header has exactly the values that do not fit, in this order. */
 static void put_central(struct writer *w, struct buf *b, const struct packed *m)
 {
@@ -386,50 +364,44 @@ static struct err *input_check(struct writer *w, struct packed *m, struct map *n
 	return NULL;
 }
 
+/* The ZIP64 field of a local header has both sizes (4.5.3). As stored <= size in what we compress, size alone decides
+ * whether it is there, before stored is known. */
 static struct err *write_header(struct writer *w, struct packed *m)
 {
 	ARENA(tmp);
 	BUF(b, &tmp);
-	put_local(w, &b, m);
-	if (w->out.offset == m->header) {
+	bool wide = m->size >= w->lim.size || m->stored >= w->lim.size;
+	buf_le(&b, ZIP_LOCAL, 4);
+	put_common(w, &b, m, version_needed(m, wide));
+	buf_le(&b, or_ones(m->stored, wide), 4);
+	buf_le(&b, or_ones(m->size, wide), 4);
+	buf_le(&b, m->in->name.n, 2);
+	buf_le(&b, wide ? 20 : 0, 2);
+	buf_add(&b, m->in->name);
+	if (wide) {
+		buf_le(&b, ZIP_EXTRA64, 2);
+		buf_le(&b, 16, 2);
+		buf_le(&b, m->size, 8);
+		buf_le(&b, m->stored, 8);
+	}
+	if (w->out.offset == m->header)
 		fs_out_write(&w->out, b.p, b.n);
-		return NULL;
-	}
-	TRY_CTX(fs_pwrite(w->out.fd, b.p, b.n, m->header), "cannot write '%s'", w->out.path);
+	else
+		TRY_CTX(fs_pwrite(w->out.fd, b.p, b.n, m->header), "cannot write '%s'",
+			w->out.path);
 	return NULL;
 }
 
-/* Replaces deflated data that did not shrink by the content itself. */
-static struct err *store_instead(struct writer *w, struct packed *m)
+/* Writes a member's bytes as its input has them. */
+static struct err *write_as_is(struct writer *w, const struct packed *m)
 {
 	ARENA(tmp);
 	char *p = arena_alloc(&tmp, PIECE);
-	uint64_t data = w->out.offset - m->stored;
-	fs_out_cut(&w->out, data);
-	m->stored = m->size;
-	m->method = ZIP_STORED;
-	for (uint64_t at = 0; at < m->size; at += PIECE) {
-		size_t n = m->size - at < PIECE ? (size_t)(m->size - at) : PIECE;
-		TRY(read_input(m->in, p, n, at));
-		fs_out_write(&w->out, p, n);
-	}
-	return NULL;
-}
-
-static struct err *copy_member(struct writer *w, struct packed *m)
-{
-	ARENA(tmp);
-	char *p = arena_alloc(&tmp, PIECE);
-	const struct zip_member *from = m->in->member;
-	m->header = w->out.offset;
-	m->stored = from->stored;
-	TRY(write_header(w, m));
 	for (uint64_t at = 0; at < m->stored; at += PIECE) {
 		size_t n = m->stored - at < PIECE ? (size_t)(m->stored - at) : PIECE;
-		TRY_CTX(bytes_read(&m->in->zip->src, p, n, from->data + at), "cannot copy '%.*s'",
-			STR(m->in->name));
+		TRY(read_input(m->in, p, n, at));
 		fs_out_write(&w->out, p, n);
-		progress_add(w->progress, n, m->in->name);
+		progress_add(w->progress, m->in->member ? n : 0, m->in->name);
 	}
 	return NULL;
 }
@@ -437,14 +409,15 @@ static struct err *copy_member(struct writer *w, struct packed *m)
 static struct err *write_unit(struct writer *w, struct pack_unit *u)
 {
 	struct packed *m = u->member;
-	if (u->work == COPY)
-		return copy_member(w, m);
-	bool first = u->work != HASH && u->from == 0;
-	if (first) {
+	if (u->work != HASH && u->from == 0) {
 		m->header = w->out.offset;
-		m->stored = u->work == WHOLE ? u->out_n : 0;
+		m->stored = u->work == WHOLE  ? u->out_n
+			    : u->work == COPY ? m->in->member->stored
+					      : 0;
 		TRY(write_header(w, m));
 	}
+	if (u->work == COPY)
+		return write_as_is(w, m);
 	if (u->work == CHUNK)
 		m->stored += u->out_n;
 	if (u->out_n)
@@ -455,8 +428,12 @@ static struct err *write_unit(struct writer *w, struct pack_unit *u)
 	m->crc = m->hashed;
 	m->digest = hash_end(m->running);
 	m->running = NULL;
-	if (m->method == ZIP_DEFLATE && m->stored >= m->size)
-		TRY(store_instead(w, m));
+	if (m->method == ZIP_DEFLATE && m->stored >= m->size) { /* it did not shrink */
+		fs_out_cut(&w->out, w->out.offset - m->stored);
+		m->stored = m->size;
+		m->method = ZIP_STORED;
+		TRY(write_as_is(w, m));
+	}
 	return write_header(w, m);
 }
 
@@ -476,30 +453,6 @@ static void add_unit(struct writer *w, struct pack_unit unit)
 	}
 	last->n++;
 	last->bytes += unit.work == HASH || unit.work == COPY ? 0 : unit.n;
-}
-
-static struct err *cut_members(struct writer *w, size_t from, size_t to)
-{
-	size_t n = 0;
-	for (size_t i = from; i < to; i++)
-		n += 2 + (w->members[i].big ? w->members[i].size / w->lim.chunk : 0);
-	w->units = arena_array(w->a, n, sizeof(*w->units));
-	w->jobs.n = 0;
-	for (struct packed *m = w->members + from; m < w->members + to; m++) {
-		struct pack_unit u = {.member = m, .n = m->size};
-		u.work = m->in->member ? COPY : m->big ? HASH : WHOLE;
-		if (m->big)
-			TRY(probe(m));
-		for (uint64_t at = 0; m->big && at < m->size; at += w->lim.chunk) {
-			uint64_t left = m->size - at;
-			add_unit(w, (struct pack_unit){.work = CHUNK,
-					    .member = m,
-					    .from = at,
-					    .n = left < w->lim.chunk ? left : w->lim.chunk});
-		}
-		add_unit(w, u);
-	}
-	return NULL;
 }
 
 static struct err *run_job(struct arena *tmp, void *job)
@@ -522,52 +475,59 @@ static void begin(struct writer *w, struct job *j)
 	j->begun = true;
 }
 
-/* Hashing a member takes as long as compressing many chunks, and its unit is written behind them, so it is started
- * first. */
-static void begin_hash(struct writer *w, struct job *j)
-{
-	while (j->v->work == CHUNK)
-		j++;
-	begin(w, j);
-}
-
-static struct err *finish(struct writer *w, struct job *j)
-{
-	pthread_mutex_lock(&w->lock);
-	while (!j->done && j->v->work != COPY)
-		pthread_cond_wait(&w->news, &w->lock);
-	pthread_mutex_unlock(&w->lock);
-	struct err *e = j->e;
-	j->e = NULL;
-	for (size_t i = 0; i < j->n && !e; i++)
-		e = write_unit(w, &j->v[i]);
-	job_free(j);
-	return e;
-}
-
 static struct err *run_queue(struct writer *w)
 {
-	uint64_t waiting = 0, most = w->lim.chunk * 4 * w->threads;
+	uint64_t waiting = 0, most = w->lim.chunk * AHEAD * w->threads;
 	size_t next = 0;
 	most = most < MOST_WAITING ? most : MOST_WAITING;
 	VEC_EACH (struct job, j, &w->jobs) {
 		for (; next < w->jobs.n && waiting < most; next++) {
-			struct job *n = &w->jobs.v[next];
-			if (n->v->work == CHUNK && !n->v->from)
-				begin_hash(w, n);
+			struct job *n = &w->jobs.v[next], *hash = n;
+			/* Hashing a member takes as long as compressing many chunks, and its unit is written behind
+			 * them, so it is started first. */
+			while (!n->v->from && hash->v->work == CHUNK)
+				hash++;
+			begin(w, hash);
 			begin(w, n);
 			waiting += n->bytes;
 		}
 		TRY(cancel_check());
-		TRY(finish(w, j));
+		pthread_mutex_lock(&w->lock);
+		while (!j->done && j->v->work != COPY)
+			pthread_cond_wait(&w->news, &w->lock);
+		pthread_mutex_unlock(&w->lock);
+		struct err *e = j->e;
+		j->e = NULL;
+		for (size_t i = 0; i < j->n && !e; i++)
+			e = write_unit(w, &j->v[i]);
+		job_free(j);
+		TRY(e);
 		waiting -= j->bytes;
 	}
 	return NULL;
 }
 
+/* Cuts members into units, and packs them. */
 static struct err *pack(struct writer *w, size_t from, size_t to)
 {
-	TRY(cut_members(w, from, to));
+	const uint64_t chunk = w->lim.chunk;
+	size_t n = 0;
+	for (size_t i = from; i < to; i++)
+		n += 2 + (w->members[i].big ? w->members[i].size / chunk : 0);
+	w->units = arena_array(w->a, n, sizeof(*w->units));
+	w->jobs.n = 0;
+	for (struct packed *m = w->members + from; m < w->members + to; m++) {
+		struct pack_unit u = {.work = CHUNK, .member = m};
+		if (m->big)
+			TRY(probe(m));
+		for (; m->big && u.from < m->size; u.from += u.n) {
+			u.n = m->size - u.from < chunk ? m->size - u.from : chunk;
+			add_unit(w, u);
+		}
+		u = (struct pack_unit){.member = m, .n = m->size};
+		u.work = m->in->member ? COPY : m->big ? HASH : WHOLE;
+		add_unit(w, u);
+	}
 	w->pool = pool_new(w->threads + 1); /* this thread counts, but only waits and writes */
 	struct err *e = run_queue(w);
 	atomic_store(&w->stop, true);
@@ -588,7 +548,7 @@ struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_o
 	uint64_t total = 0;
 	w.lim.size = zw->limits.size ? zw->limits.size : 0xffffffff;
 	w.lim.count = zw->limits.count ? zw->limits.count : 0xffff;
-	w.lim.chunk = zw->limits.chunk ? zw->limits.chunk : 2 << 20;
+	w.lim.chunk = zw->limits.chunk ? zw->limits.chunk : CHUNK_SIZE;
 	w.threads = zw->jobs ? zw->jobs : cpu_count();
 	w.threads = w.threads < ZIP_THREADS ? w.threads : ZIP_THREADS;
 	w.date = zw->time ? zw->time : dos_time(zw->epoch);
