@@ -31,19 +31,10 @@ static struct err *damaged(const char *what)
 	return err_new(E_BUNDLE, "the kpack archive is damaged: %s", what);
 }
 
-/* Finds the value of a key; *rest is the input behind it, which is the content of a map or list. */
-static bool get(
-	struct str map, uint64_t n, struct str key, struct msgpack_value *ret, struct str *rest)
-{
-	*rest = map;
-	return msgpack_find(rest, n, key) && msgpack_next(rest, ret);
-}
-
 static bool get_number(struct str map, uint64_t n, struct str key, uint64_t *ret)
 {
 	struct msgpack_value v;
-	struct str rest;
-	bool is = get(map, n, key, &v, &rest) && v.kind == MSGPACK_UINT;
+	bool is = msgpack_find(&map, n, key) && msgpack_take(&map, MSGPACK_UINT, &v);
 	*ret = is ? v.number : 0;
 	return is;
 }
@@ -92,44 +83,30 @@ static struct err *read_frames(struct table *t)
 static struct err *read_blobs(struct table *t)
 {
 	struct msgpack_value v;
-	struct str rest;
+	struct str rest = t->text;
 	uint64_t offset, size;
-	if (!get(t->text, t->n, S("blobs"), &v, &rest) || v.kind != MSGPACK_ARRAY)
+	if (!msgpack_find(&rest, t->n, S("blobs")) || !msgpack_take(&rest, MSGPACK_ARRAY, &v))
 		return damaged("it has no list of objects");
 	TRY(reserve(t, v.number, rest.n));
 	for (uint64_t n = v.number; n; n--) {
-		struct str map = rest, after = rest;
-		if (!msgpack_next(&map, &v) || v.kind != MSGPACK_MAP || !msgpack_skip(&after) ||
+		struct str map = rest;
+		if (!msgpack_take(&map, MSGPACK_MAP, &v) || !msgpack_skip(&rest) ||
 			!get_number(map, v.number, S("offset"), &offset) ||
 			!get_number(map, v.number, S("size"), &size))
 			return damaged("an object has no place");
 		TRY(add_blob(t, offset, size));
-		rest = after;
 	}
 	return NULL;
-}
-
-/* "lib/x.so#3" */
-static bool split_key(struct str key, struct kpack_object *o)
-{
-	uint64_t index;
-	size_t at = str_rchr(key, '#');
-	bool is = at < key.n && str_u64(str_sub(key, at + 1, key.n), 10, &index) &&
-		  index <= UINT32_MAX && at > 0;
-	o->path = str_sub(key, 0, at);
-	o->index = is ? (uint32_t)index : 0;
-	return is;
 }
 
 static struct err *read_target(struct table *t, struct kpack_object o, struct str *rest)
 {
 	struct msgpack_value key, v;
-	struct str map;
 	uint64_t ordinal;
-	if (!msgpack_next(rest, &key) || key.kind != MSGPACK_STR || !key.text.n || key.text.n > 256)
+	if (!msgpack_take(rest, MSGPACK_STR, &key) || !key.text.n || key.text.n > 256)
 		return damaged("an object has no target");
-	map = *rest;
-	if (!msgpack_next(&map, &v) || v.kind != MSGPACK_MAP || !msgpack_skip(rest) ||
+	struct str map = *rest;
+	if (!msgpack_take(&map, MSGPACK_MAP, &v) || !msgpack_skip(rest) ||
 		!get_number(map, v.number, S("ordinal"), &ordinal) || ordinal >= t->nblobs ||
 		!get_number(map, v.number, S("original_size"), &o.size))
 		return damaged("an object is not described");
@@ -148,15 +125,19 @@ static struct err *read_target(struct table *t, struct kpack_object o, struct st
 static struct err *read_objects(struct table *t)
 {
 	struct msgpack_value v, key, targets;
-	struct str rest;
-	if (!get(t->text, t->n, S("toc"), &v, &rest) || v.kind != MSGPACK_MAP)
+	struct str rest = t->text;
+	if (!msgpack_find(&rest, t->n, S("toc")) || !msgpack_take(&rest, MSGPACK_MAP, &v))
 		return damaged("it has no table");
 	for (uint64_t n = v.number; n; n--) {
-		struct kpack_object o = {0};
-		if (!msgpack_next(&rest, &key) || key.kind != MSGPACK_STR ||
-			!split_key(key.text, &o) || !msgpack_next(&rest, &targets) ||
-			targets.kind != MSGPACK_MAP)
+		uint64_t index = 0;
+		bool is = msgpack_take(&rest, MSGPACK_STR, &key);
+		size_t at = is ? str_rchr(key.text, '#') : 0; /* "lib/x.so#3" */
+		if (!is || !at || at == key.text.n ||
+			!str_u64(str_sub(key.text, at + 1, key.text.n), 10, &index) ||
+			index > UINT32_MAX || !msgpack_take(&rest, MSGPACK_MAP, &targets))
 			return damaged("its table has an entry that is not PATH#NUMBER");
+		const struct kpack_object o = {
+			.path = str_sub(key.text, 0, at), .index = (uint32_t)index};
 		for (uint64_t i = targets.number; i; i--)
 			TRY(read_target(t, o, &rest));
 	}
@@ -166,8 +147,8 @@ static struct err *read_objects(struct table *t)
 struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *ret)
 {
 	char head[16];
-	struct msgpack_value v, scheme;
-	struct str text, rest;
+	struct msgpack_value v, x;
+	struct str text;
 	*ret = (struct kpack){0};
 	TRY(bytes_read(src, head, sizeof(head), 0));
 	uint64_t at = le64(head + 8);
@@ -177,18 +158,19 @@ struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *r
 		return damaged("it has no table");
 	TRY(bytes_slice(a, src, at, src->size - at, &text));
 	TRY(budget_work(src->budget, 8 * text.n));
-	if (!msgpack_next(&text, &v) || v.kind != MSGPACK_MAP)
+	if (!msgpack_take(&text, MSGPACK_MAP, &v))
 		return damaged("its table is none");
 	struct table t = {.a = a, .src = src, .out = ret, .text = text, .n = v.number, .end = at};
-	if (!get(text, v.number, S("compression_scheme"), &scheme, &rest) ||
-		scheme.kind != MSGPACK_STR)
+	struct str scheme = text, group = text;
+	if (!msgpack_find(&scheme, t.n, S("compression_scheme")) ||
+		!msgpack_take(&scheme, MSGPACK_STR, &x))
 		return damaged("it does not tell its compression");
-	ret->zstd = str_eq(scheme.text, S("zstd-per-kernel"));
-	if (!ret->zstd && !str_eq(scheme.text, S("none")))
+	ret->zstd = str_eq(x.text, S("zstd-per-kernel"));
+	if (!ret->zstd && !str_eq(x.text, S("none")))
 		return err_new(E_BUNDLE, "a kpack archive with the compression '%.*s' is not known",
-			STR(scheme.text));
-	if (get(text, v.number, S("group_name"), &scheme, &rest) && scheme.kind == MSGPACK_STR)
-		ret->group = scheme.text;
+			STR(x.text));
+	if (msgpack_find(&group, t.n, S("group_name")) && msgpack_take(&group, MSGPACK_STR, &x))
+		ret->group = x.text;
 	TRY(ret->zstd ? read_frames(&t) : read_blobs(&t));
 	return read_objects(&t);
 }
@@ -250,21 +232,6 @@ struct err *kpack_out_end(struct kpack_out *o)
 	return o->out.first ? NULL : fs_pwrite(o->out.fd, word, 4, o->frame);
 }
 
-static void put_object(struct kpack_out *o, struct buf *b, size_t i)
-{
-	const struct kpack_object *x = &o->objects.v[i];
-	msgpack_put_str(b, str_fmt(o->a, "%.*s#%u", STR(x->path), x->index));
-	msgpack_put_map(b, 1);
-	msgpack_put_str(b, o->target);
-	msgpack_put_map(b, 3);
-	msgpack_put_str(b, S("type"));
-	msgpack_put_str(b, S("hsaco"));
-	msgpack_put_str(b, S("ordinal"));
-	msgpack_put_uint(b, i);
-	msgpack_put_str(b, S("original_size"));
-	msgpack_put_uint(b, x->size);
-}
-
 static void put_pair(struct buf *b, struct str key, struct str value)
 {
 	msgpack_put_str(b, key);
@@ -285,8 +252,18 @@ struct err *kpack_out_commit(struct kpack_out *o)
 	msgpack_put_str(&b, o->target);
 	msgpack_put_str(&b, S("toc"));
 	msgpack_put_map(&b, o->objects.n);
-	for (size_t i = 0; i < o->objects.n; i++)
-		put_object(o, &b, i);
+	for (size_t i = 0; i < o->objects.n; i++) {
+		const struct kpack_object *x = &o->objects.v[i];
+		msgpack_put_str(&b, str_fmt(o->a, "%.*s#%u", STR(x->path), x->index));
+		msgpack_put_map(&b, 1);
+		msgpack_put_str(&b, o->target);
+		msgpack_put_map(&b, 3);
+		put_pair(&b, S("type"), S("hsaco"));
+		msgpack_put_str(&b, S("ordinal"));
+		msgpack_put_uint(&b, i);
+		msgpack_put_str(&b, S("original_size"));
+		msgpack_put_uint(&b, x->size);
+	}
 	put_pair(&b, S("compression_scheme"), S("zstd-per-kernel"));
 	msgpack_put_str(&b, S("zstd_offset"));
 	msgpack_put_uint(&b, HEADER);

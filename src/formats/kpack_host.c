@@ -24,17 +24,16 @@ struct str kpack_mark(struct arena *a, struct str name, struct str pattern)
 static void read_mark(struct arena *a, struct str mark, struct kpack_host *ret)
 {
 	struct msgpack_value v, x;
-	if (!msgpack_next(&mark, &v) || v.kind != MSGPACK_MAP)
+	if (!msgpack_take(&mark, MSGPACK_MAP, &v))
 		return;
 	struct str name = mark, paths = mark;
-	if (msgpack_find(&name, v.number, S("kernel_name")) && msgpack_next(&name, &x) &&
-		x.kind == MSGPACK_STR)
+	if (msgpack_find(&name, v.number, S("kernel_name")) && msgpack_take(&name, MSGPACK_STR, &x))
 		ret->name = x.text;
-	if (!msgpack_find(&paths, v.number, S("kpack_search_paths")) || !msgpack_next(&paths, &v) ||
-		v.kind != MSGPACK_ARRAY)
+	if (!msgpack_find(&paths, v.number, S("kpack_search_paths")) ||
+		!msgpack_take(&paths, MSGPACK_ARRAY, &v))
 		return;
 	for (uint64_t i = 0; i < v.number && i < PATTERNS; i++)
-		if (msgpack_next(&paths, &x) && x.kind == MSGPACK_STR)
+		if (msgpack_take(&paths, MSGPACK_STR, &x))
 			strs_add(a, &ret->patterns, x.text);
 }
 
@@ -67,45 +66,36 @@ static struct err *read_wrappers(struct arena *a, const struct bytes *src, uint6
 	return NULL;
 }
 
-struct place {
-	uint64_t at, size;
-};
-
-static struct err *find(struct arena *a, const struct bytes *src, struct place v[2])
+struct err *kpack_host_read(struct arena *a, const struct bytes *src, struct kpack_host *ret)
 {
 	static const char *const names[2][2] = {
 		{".rocm_kpack_ref", ".hipFatBinSegment"}, {".kpackrf", ".hipFatB"}};
+	ARENA(tmp);
 	char head[HEAD];
-	struct str h = {.p = head};
+	struct str h = {.p = head}, mark;
 	struct elf e = {0};
 	struct pe pe = {0};
+	uint64_t at[2] = {0}, size[2] = {0};
+	*ret = (struct kpack_host){0};
 	TRY(bytes_peek(src, head, HEAD, 0, &h.n));
 	bool is_pe = pe_is(h);
-	TRY(is_pe ? pe_open(a, src, &pe) : elf_open(a, src, &e));
+	TRY(is_pe ? pe_open(&tmp, src, &pe) : elf_open(&tmp, src, &e));
 	for (unsigned i = 0; i < 2; i++) {
 		struct str name = str_from(names[is_pe][i]);
-		VEC_EACH (const struct pe_section, s, &pe.sections)
-			if (str_eq(s->name, name))
-				v[i] = (struct place){s->offset, s->size};
-		const struct elf_section *s = is_pe ? NULL : elf_section(&e, name);
-		if (s && s->type != ELF_NOBITS)
-			v[i] = (struct place){s->offset, s->size};
+		const struct elf_section *s = elf_section(&e, name);
+		at[i] = s ? s->offset : 0;
+		size[i] = s && s->type != ELF_NOBITS ? s->size : 0;
+		VEC_EACH (const struct pe_section, x, &pe.sections) {
+			bool is = str_eq(x->name, name);
+			at[i] = is ? x->offset : at[i];
+			size[i] = is ? x->size : size[i];
+		}
 	}
-	return NULL;
-}
-
-struct err *kpack_host_read(struct arena *a, const struct bytes *src, struct kpack_host *ret)
-{
-	ARENA(tmp);
-	struct str mark;
-	struct place v[2] = {0};
-	*ret = (struct kpack_host){0};
-	TRY(find(&tmp, src, v));
-	if (!v[0].size)
+	if (!size[0])
 		return NULL;
-	uint64_t size = v[0].size < MARK ? v[0].size : MARK;
-	TRY(budget_memory(src->budget, size));
-	TRY(bytes_slice(a, src, v[0].at, size, &mark));
+	size[0] = size[0] < MARK ? size[0] : MARK;
+	TRY(budget_memory(src->budget, size[0]));
+	TRY(bytes_slice(a, src, at[0], size[0], &mark));
 	read_mark(a, mark, ret);
-	return read_wrappers(a, src, v[1].at, v[1].size, ret);
+	return read_wrappers(a, src, at[1], size[1], ret);
 }

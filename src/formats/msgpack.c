@@ -39,66 +39,46 @@ static bool take(struct str *rest, uint64_t n, struct str *ret)
 	return true;
 }
 
-static bool take_number(struct str *rest, unsigned bytes, uint64_t *ret)
+bool msgpack_next(struct str *rest, struct msgpack_value *ret)
 {
-	struct str digits;
-	if (!take(rest, bytes, &digits))
+	static const struct format short_text = {MSGPACK_STR, 0, 0};
+	struct str bytes;
+	if (!take(rest, 1, &bytes))
 		return false;
-	*ret = 0;
-	for (size_t i = 0; i < digits.n; i++)
-		*ret = *ret << 8 | (unsigned char)digits.p[i];
-	return true;
-}
-
-/* The byte holds both the kind and a small number. */
-static bool next_small(struct str *rest, unsigned byte, struct msgpack_value *ret)
-{
-	*ret = (struct msgpack_value){.kind = MSGPACK_STR, .number = byte & 31};
+	unsigned byte = (unsigned char)bytes.p[0];
+	if (byte == NEVER_USED)
+		return false;
+	/* in these ranges the byte holds both the kind and a small number */
+	*ret = (struct msgpack_value){.kind = MSGPACK_UINT, .number = byte};
 	if (byte >= 0xe0)
 		*ret = (struct msgpack_value){
 			.kind = MSGPACK_INT, .number = UINT64_MAX << 8 | byte};
-	else if (byte < 0x80)
-		*ret = (struct msgpack_value){.kind = MSGPACK_UINT, .number = byte};
-	else if (byte < 0x90)
-		*ret = (struct msgpack_value){.kind = MSGPACK_MAP, .number = byte & 15};
-	else if (byte < 0xa0)
-		*ret = (struct msgpack_value){.kind = MSGPACK_ARRAY, .number = byte & 15};
-	return ret->kind != MSGPACK_STR || take(rest, ret->number, &ret->text);
-}
-
-static bool next_big(struct str *rest, unsigned byte, struct msgpack_value *ret)
-{
-	const struct format *f = &formats[byte - 0xc0];
-	struct str type;
-	*ret = (struct msgpack_value){.kind = f->kind, .number = byte & 1};
-	if (f->number && !take_number(rest, f->number, &ret->number))
-		return false;
-	switch (f->kind) {
-	case MSGPACK_INT:
-		if (f->number < 8 && ret->number >> (8 * f->number - 1) & 1)
-			ret->number |= UINT64_MAX << 8 * f->number;
+	else if (byte >= 0x80)
+		*ret = (struct msgpack_value){
+			.kind = byte < 0x90 ? MSGPACK_MAP : MSGPACK_ARRAY, .number = byte & 15};
+	if (byte < 0xa0 || byte >= 0xe0)
 		return true;
-	case MSGPACK_EXT:
-		return take(rest, 1, &type) &&
-		       take(rest, f->fixed ? f->fixed : ret->number, &ret->text);
-	case MSGPACK_STR:
-	case MSGPACK_BIN:
-		return take(rest, ret->number, &ret->text);
-	default:
-		return true;
+	const struct format *f = byte < 0xc0 ? &short_text : &formats[byte - 0xc0];
+	*ret = (struct msgpack_value){.kind = f->kind, .number = byte & (byte < 0xc0 ? 31 : 1)};
+	if (f->number) {
+		if (!take(rest, f->number, &bytes))
+			return false;
+		ret->number = 0;
+		for (size_t i = 0; i < bytes.n; i++)
+			ret->number = ret->number << 8 | (unsigned char)bytes.p[i];
 	}
+	if (f->kind == MSGPACK_INT && f->number < 8 && ret->number >> (8 * f->number - 1) & 1)
+		ret->number |= UINT64_MAX << 8 * f->number;
+	if (f->kind == MSGPACK_EXT)
+		return take(rest, 1, &bytes) &&
+		       take(rest, f->fixed ? f->fixed : ret->number, &ret->text);
+	bool has_text = f->kind == MSGPACK_STR || f->kind == MSGPACK_BIN;
+	return !has_text || take(rest, ret->number, &ret->text);
 }
 
-bool msgpack_next(struct str *rest, struct msgpack_value *ret)
+bool msgpack_take(struct str *rest, enum msgpack_kind kind, struct msgpack_value *ret)
 {
-	struct str first;
-	if (!take(rest, 1, &first))
-		return false;
-	unsigned byte = (unsigned char)first.p[0];
-	if (byte == NEVER_USED)
-		return false;
-	return byte < 0xc0 || byte >= 0xe0 ? next_small(rest, byte, ret)
-					   : next_big(rest, byte, ret);
+	return msgpack_next(rest, ret) && ret->kind == kind;
 }
 
 bool msgpack_skip(struct str *rest)

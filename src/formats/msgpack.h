@@ -28,6 +28,8 @@ struct msgpack_value {
 
 /* Takes the next value off *rest; of an array or map, only its head. */
 bool msgpack_next(struct str *rest, struct msgpack_value *ret);
+/* The same; false for a value of another kind. */
+bool msgpack_take(struct str *rest, enum msgpack_kind kind, struct msgpack_value *ret);
 /* Skips the next value, with everything in it. */
 bool msgpack_skip(struct str *rest);
 /* Moves *rest from behind the head of a map of n pairs to the value of a key; values in between are skipped, however

@@ -28,48 +28,13 @@ bool coff_is(struct str head)
 	       le16(head.p + 2) && !le16(head.p + OPTIONAL_SIZE);
 }
 
-/* Resolves a name longer than 8 bytes: "/12" is an offset in the string table, which lies behind the symbols. */
-static struct err *section_name(
-	struct arena *a, const struct bytes *src, uint64_t strings, struct pe_section *s)
-{
-	char name[NAME];
-	uint64_t at;
-	size_t n;
-	if (!strings || !str_starts(s->name, S("/")) || !str_u64(str_sub(s->name, 1, 8), 10, &at))
-		return NULL;
-	TRY(bytes_peek(src, name, NAME, strings + at, &n));
-	s->name = str_dup(a, (struct str){.p = name, .n = strnlen(name, n)});
-	return NULL;
-}
-
-static struct err *read_section(struct arena *a, const struct bytes *src, const char *p,
-	uint64_t strings, struct pe_section *s)
-{
-	enum { UNINITIALIZED = 0x80 };
-	uint64_t inside = le32(p + 8);
-	*s = (struct pe_section){
-		.name = str_dup(a, (struct str){.p = p, .n = strnlen(p, 8)}),
-		.addr = le32(p + 12),
-		.offset = le32(p + 20),
-		.size = le32(p + 16),
-		.flags = le32(p + 36),
-	};
-	if (!s->offset || s->flags & UNINITIALIZED)
-		s->size = 0;
-	if (inside && inside < s->size)
-		s->size = inside; /* the rest is padding for the file's alignment */
-	if (s->size && (s->offset > src->size || s->size > src->size - s->offset))
-		return err_new(E_FORMAT,
-			"section '%.*s' of %llu bytes at offset %llu is not inside the file",
-			STR(s->name), (unsigned long long)s->size, (unsigned long long)s->offset);
-	return section_name(a, src, strings, s);
-}
-
 struct err *pe_open(struct arena *a, const struct bytes *src, struct pe *ret)
 {
-	char head[DOS];
+	enum { UNINITIALIZED = 0x80 };
+	char head[DOS], name[NAME];
 	struct str h = {.p = head}, table;
-	uint64_t at = 0;
+	uint64_t at = 0, name_at;
+	size_t got;
 	*ret = (struct pe){0};
 	TRY(bytes_peek(src, head, DOS, 0, &h.n));
 	if (pe_is(h)) {
@@ -94,9 +59,33 @@ struct err *pe_open(struct arena *a, const struct bytes *src, struct pe *ret)
 	TRY_CTX(bytes_slice(a, src, at + COFF + le16(head + 16), n * SECTION, &table),
 		"cannot read the section table");
 	TRY(budget_memory(src->budget, n * (sizeof(struct pe_section) + NAME)));
-	for (size_t i = 0; i < n; i++)
-		TRY(read_section(
-			a, src, table.p + i * SECTION, strings, VEC_PUSH(a, &ret->sections)));
+	for (const char *p = table.p; n; n--, p += SECTION) {
+		struct pe_section *s = VEC_PUSH(a, &ret->sections);
+		uint64_t inside = le32(p + 8);
+		*s = (struct pe_section){
+			.name = str_dup(a, (struct str){.p = p, .n = strnlen(p, 8)}),
+			.addr = le32(p + 12),
+			.offset = le32(p + 20),
+			.size = le32(p + 16),
+			.flags = le32(p + 36),
+		};
+		if (!s->offset || s->flags & UNINITIALIZED)
+			s->size = 0;
+		if (inside && inside < s->size)
+			s->size = inside; /* the rest is padding for the file's alignment */
+		if (s->size && (s->offset > src->size || s->size > src->size - s->offset))
+			return err_new(E_FORMAT,
+				"section '%.*s' of %llu bytes at offset %llu is not inside the "
+				"file",
+				STR(s->name), (unsigned long long)s->size,
+				(unsigned long long)s->offset);
+		/* a name longer than 8 bytes: "/12" is an offset in the string table, behind the symbols */
+		if (!strings || !str_starts(s->name, S("/")) ||
+			!str_u64(str_sub(s->name, 1, 8), 10, &name_at))
+			continue;
+		TRY(bytes_peek(src, name, NAME, strings + name_at, &got));
+		s->name = str_dup(a, (struct str){.p = name, .n = strnlen(name, got)});
+	}
 	return NULL;
 }
 
@@ -110,35 +99,27 @@ static uint64_t offset_of(const struct pe *m, uint64_t rva)
 	return UINT64_MAX;
 }
 
-static struct err *read_name(struct arena *a, const struct pe *m, uint64_t rva, struct str *ret)
-{
-	char text[MAX_NAME] = "";
-	size_t n = 0;
-	uint64_t at = offset_of(m, rva);
-	if (at != UINT64_MAX)
-		TRY(bytes_peek(m->src, text, sizeof(text), at, &n));
-	size_t end = strnlen(text, n);
-	if (end == n || !end)
-		return err_new(E_FORMAT, "a name in its import table is not in the file");
-	*ret = str_dup(a, (struct str){text, end});
-	return NULL;
-}
-
 /* Reads a table whose entries have layout[0] bytes, with the RVA of a name at layout[1]; an entry without a name ends
  * it. */
 static struct err *read_table(struct arena *a, const struct pe *m, uint64_t rva,
 	const unsigned layout[2], struct strs *ret)
 {
-	char entry[32];
-	uint64_t at = rva ? offset_of(m, rva) : 0;
-	for (struct str name; rva; at += layout[0]) {
+	char entry[32], text[MAX_NAME];
+	for (uint64_t at = rva ? offset_of(m, rva) : 0; rva; at += layout[0]) {
 		TRY(bytes_read(m->src, entry, layout[0], at));
-		if (!le32(entry + layout[1]))
+		uint32_t name = le32(entry + layout[1]);
+		if (!name)
 			return NULL;
 		if (ret->n == MAX_NAMES)
 			return err_new(E_LIMIT, "more than %d imported libraries", MAX_NAMES);
-		TRY(read_name(a, m, le32(entry + layout[1]), &name));
-		strs_add(a, ret, name);
+		uint64_t name_at = offset_of(m, name);
+		size_t n = 0;
+		if (name_at != UINT64_MAX)
+			TRY(bytes_peek(m->src, text, sizeof(text), name_at, &n));
+		size_t end = strnlen(text, n);
+		if (end == n || !end)
+			return err_new(E_FORMAT, "a name in its import table is not in the file");
+		strs_add(a, ret, str_dup(a, (struct str){text, end}));
 	}
 	return NULL;
 }
