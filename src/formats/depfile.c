@@ -59,30 +59,23 @@ static struct str take_word(struct dep_reader *r, struct arena *a)
 	return str_dup(a, buf_str(&b));
 }
 
-/* Takes one rule, up to its newline: the words up to one that ends in ':' are targets. */
-static void take_rule(struct dep_reader *r, struct arena *a, struct map *seen, struct strs *ret)
-{
-	bool behind = false;
-	for (;;) {
-		while (peek(r, 0) == ' ' || peek(r, 0) == '\t' || peek(r, 0) == '\r' ||
-			continuation(r))
-			r->at += peek(r, 0) == '\\' ? continuation(r) : 1;
-		if (r->at >= r->text.n || peek(r, 0) == '\n')
-			return;
-		struct str word = take_word(r, a);
-		if (behind && word.n && map_put(seen, word, ret))
-			strs_add(a, ret, word);
-		behind |= str_ends(word, S(":"));
-	}
-}
-
 void depfile_parse(struct arena *a, struct str text, struct strs *ret)
 {
 	*ret = (struct strs){0};
 	MAP(seen, a);
 	struct dep_reader r = {.text = text};
+	bool behind = false; /* the words of a rule up to one that ends in ':' are targets */
 	while (r.at < text.n) {
-		take_rule(&r, a, &seen, ret);
-		r.at++;
+		char c = text.p[r.at];
+		size_t skip = continuation(&r);
+		skip = c == ' ' || c == '\t' || c == '\r' || c == '\n' ? 1 : skip;
+		r.at += skip;
+		behind = behind && c != '\n';
+		if (skip)
+			continue;
+		struct str word = take_word(&r, a);
+		if (behind && word.n && map_put(&seen, word, ret))
+			strs_add(a, ret, word);
+		behind |= str_ends(word, S(":"));
 	}
 }

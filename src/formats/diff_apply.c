@@ -92,34 +92,30 @@ static bool search(struct attempt *t, const struct pattern *p, ptrdiff_t front, 
 	return false;
 }
 
-/* Locates the hunk with this much fuzz. A shorter context at one end means that the file ends there. */
-static bool locate(struct attempt *t, const struct pattern *p, ptrdiff_t fuzz, ptrdiff_t *ret)
-{
-	ptrdiff_t context = p->front > p->behind ? p->front : p->behind;
-	ptrdiff_t front = fuzz + p->front - context, behind = fuzz + p->behind - context;
-	ptrdiff_t end = (ptrdiff_t)t->old.n - (ptrdiff_t)p->lines.n;
-	bool at_start = front < 0 && p->hunk->first <= 1, at_end = behind < 0;
-	*ret = at_start ? 0 : end;
-	front = front < 0 ? 0 : front;
-	behind = behind < 0 ? 0 : behind;
-	if (at_start)
-		return t->frozen <= p->front && matches(t, p, 0, 0, behind);
-	if (at_end)
-		return end >= t->frozen && matches(t, p, end, front, 0);
-	return search(t, p, front, behind, ret);
-}
-
+/* Locates a hunk with as little fuzz as possible. A shorter context at one end means that the file ends there. */
 static bool find(struct attempt *t, const struct pattern *p, ptrdiff_t *ret, ptrdiff_t *ret_fuzz)
 {
 	ptrdiff_t context = p->front > p->behind ? p->front : p->behind;
+	ptrdiff_t end = (ptrdiff_t)t->old.n - (ptrdiff_t)p->lines.n;
 	*ret_fuzz = 0;
 	if (!p->lines.n) { /* a pure insertion fits at its line */
 		*ret = p->first + t->moved;
 		return *ret >= t->frozen && *ret <= (ptrdiff_t)t->old.n;
 	}
 	for (ptrdiff_t fuzz = 0; fuzz <= (ptrdiff_t)t->fuzz && fuzz <= context; fuzz++) {
+		ptrdiff_t front = fuzz + p->front - context, behind = fuzz + p->behind - context;
+		bool at_start = front < 0 && p->hunk->first <= 1, at_end = behind < 0, fits;
+		front = front < 0 ? 0 : front;
+		behind = behind < 0 ? 0 : behind;
+		*ret = at_start ? 0 : end;
 		*ret_fuzz = fuzz;
-		if (locate(t, p, fuzz, ret))
+		if (at_start)
+			fits = t->frozen <= p->front && matches(t, p, 0, 0, behind);
+		else if (at_end)
+			fits = end >= t->frozen && matches(t, p, end, front, 0);
+		else
+			fits = search(t, p, front, behind, ret);
+		if (fits)
 			return true;
 	}
 	return false;
@@ -146,53 +142,44 @@ static void write_hunk(struct attempt *t, const struct diff_hunk *h, ptrdiff_t a
 	}
 }
 
-static void note(struct attempt *t, size_t number, ptrdiff_t by, ptrdiff_t fuzz)
-{
-	if (!by && !fuzz)
-		return;
-	struct str far = S(""), loose = S("");
-	if (by)
-		far = str_fmt(t->a, " %td %s further %s", by < 0 ? -by : by,
-			by == 1 || by == -1 ? "line" : "lines", by < 0 ? "up" : "down");
-	if (fuzz)
-		loose = str_fmt(t->a, " with fuzz %td", fuzz);
-	strs_add(t->a, &t->notes,
-		str_fmt(t->a, "hunk %zu of %.*s fits%.*s%.*s", number, STR(t->file->path), STR(far),
-			STR(loose)));
-}
-
-static bool apply_hunks(struct attempt *t)
-{
-	t->out.a = t->a;
-	for (size_t i = 0; i < t->file->hunks.n; i++) {
-		struct pattern p = pattern_of(t, &t->file->hunks.v[i]);
-		ptrdiff_t at, fuzz;
-		if (!find(t, &p, &at, &fuzz)) {
-			strs_add(t->a, &t->notes,
-				str_fmt(t->a, "hunk %zu of %zu does not fit %.*s", i + 1,
-					t->file->hunks.n, STR(t->file->path)));
-			return false;
-		}
-		t->moved = t->reverse ? 0 : at - p.first;
-		note(t, i + 1, t->moved, fuzz);
-		write_hunk(t, p.hunk, at);
-	}
-	copy_to(t, (ptrdiff_t)t->old.n);
-	return true;
-}
-
 static struct err *try_apply(struct attempt *t, bool reverse, unsigned fuzz, bool *ret)
 {
+	const struct diff_file *f = t->file;
+	*ret = true;
 	t->reverse = reverse;
 	t->fuzz = fuzz;
 	t->moved = t->frozen = 0;
-	t->out = (struct buf){0};
+	t->out = (struct buf){.a = t->a};
 	t->notes = (struct strs){0};
-	*ret = apply_hunks(t);
+	for (size_t i = 0; *ret && i < f->hunks.n; i++) {
+		struct pattern p = pattern_of(t, &f->hunks.v[i]);
+		struct str far = S(""), loose = S("");
+		ptrdiff_t at, lines, by;
+		*ret = find(t, &p, &at, &lines);
+		if (!*ret) {
+			strs_add(t->a, &t->notes,
+				str_fmt(t->a, "hunk %zu of %zu does not fit %.*s", i + 1,
+					f->hunks.n, STR(f->path)));
+			break;
+		}
+		by = t->moved = reverse ? 0 : at - p.first;
+		if (by)
+			far = str_fmt(t->a, " %td %s further %s", by < 0 ? -by : by,
+				by == 1 || by == -1 ? "line" : "lines", by < 0 ? "up" : "down");
+		if (lines)
+			loose = str_fmt(t->a, " with fuzz %td", lines);
+		if (by || lines)
+			strs_add(t->a, &t->notes,
+				str_fmt(t->a, "hunk %zu of %.*s fits%.*s%.*s", i + 1, STR(f->path),
+					STR(far), STR(loose)));
+		write_hunk(t, p.hunk, at);
+	}
+	if (*ret)
+		copy_to(t, (ptrdiff_t)t->old.n);
 	if (t->work < WORK_LIMIT)
 		return NULL;
 	return err_new(E_LIMIT, "the search for the place of a hunk in '%.*s' takes too long",
-		STR(t->file->path));
+		STR(f->path));
 }
 
 /* Tries the exact fit first, and the reverse before fuzz: a file that has the changes must not get them twice. */

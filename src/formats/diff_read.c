@@ -70,33 +70,25 @@ static bool read_range(struct str s, size_t *first, size_t *count)
 	return true;
 }
 
-/* Reads "@@ -12,7 +12,8 @@ anything". */
-static struct err *read_hunk_head(
-	const struct diff_reader *r, struct diff_hunk *ret, size_t *ret_old, size_t *ret_new)
-{
-	struct str rest = str_sub(r->line, 3, r->line.n), old, new;
-	size_t unused;
-	bool good = str_starts(r->line, S("@@ -")) && str_next(&rest, ' ', &old) &&
-		    str_next(&rest, ' ', &new) && str_starts(new, S("+")) &&
-		    str_starts(rest, S("@@")) &&
-		    read_range(str_sub(old, 1, old.n), &ret->first, ret_old) &&
-		    read_range(str_sub(new, 1, new.n), &unused, ret_new);
-	if (good && !*ret_old)
-		ret->first++;
-	return good ? NULL : wrong(r, "a hunk begins with '@@ -LINE,COUNT +LINE,COUNT @@'");
-}
-
 static void no_newline(struct diff_hunk *h)
 {
 	struct str *last = &h->lines.v[h->lines.n - 1].text;
 	*last = without_newline(*last);
 }
 
+/* Reads "@@ -12,7 +12,8 @@ anything" and the lines behind it. */
 static struct err *read_hunk(struct diff_reader *r, struct diff_file *f)
 {
 	struct diff_hunk h = {0};
-	size_t old = 0, new = 0;
-	TRY(read_hunk_head(r, &h, &old, &new));
+	struct str rest = str_sub(r->line, 3, r->line.n), from, to;
+	size_t old = 0, new = 0, unused;
+	if (!str_starts(r->line, S("@@ -")) || !str_next(&rest, ' ', &from) ||
+		!str_next(&rest, ' ', &to) || !str_starts(to, S("+")) ||
+		!str_starts(rest, S("@@")) ||
+		!read_range(str_sub(from, 1, from.n), &h.first, &old) ||
+		!read_range(str_sub(to, 1, to.n), &unused, &new))
+		return wrong(r, "a hunk begins with '@@ -LINE,COUNT +LINE,COUNT @@'");
+	h.first += !old;
 	next(r);
 	while ((old || new) && !r->end) {
 		/* mail programs strip the blank of an empty line of context */

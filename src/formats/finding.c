@@ -21,28 +21,10 @@ static struct str text_of(struct arena *a, const char *fmt, va_list ap)
 		a, (struct str){.p = text, .n = have < sizeof(text) ? have : sizeof(text) - 1});
 }
 
-/* Counts a finding beyond the limit in the finding that stands for all of them. */
-static void count_more(
-	struct arena *a, struct findings *list, struct finding_kind *k, struct finding like)
-{
-	enum { ROOM = 100 };
-	size_t more = k->n - list->most;
-	if (more == 1) {
-		k->more = list->n;
-		*VEC_PUSH(a, list) = (struct finding){.id = "more-findings",
-			.path = shortened(a, like.path),
-			.message.p = arena_alloc(a, ROOM)};
-	}
-	struct finding *f = &list->v[k->more];
-	f->severity = like.severity > f->severity ? like.severity : f->severity;
-	int n = snprintf((char *)(uintptr_t)f->message.p, ROOM,
-		"%zu more of the findings '%.40s' are not shown", more, k->id);
-	f->message.n = n > 0 ? (size_t)n : 0;
-}
-
 struct finding *finding_add(struct arena *a, struct findings *list, const char *id,
 	enum severity severity, struct str path)
 {
+	enum { ROOM = 100 };
 	struct finding_kind *k = NULL; /* NULL: there is no limit */
 	for (size_t i = 0; list->most && i < list->kinds.n && !k; i++)
 		if (str_eq(str_from(list->kinds.v[i].id), str_from(id)))
@@ -51,16 +33,26 @@ struct finding *finding_add(struct arena *a, struct findings *list, const char *
 		k = VEC_PUSH(a, &list->kinds);
 		k->id = id;
 	}
-	struct finding made = {.id = id, .severity = severity, .path = path};
-	if (k && k->n++ >= list->most) {
-		count_more(a, list, k, made);
-		list->unseen = list->unseen ? list->unseen : NEW(a, struct finding);
-		return list->unseen;
+	size_t more = k && k->n++ >= list->most ? k->n - list->most : 0;
+	if (more <= 1) {
+		if (more)
+			k->more = list->n;
+		struct finding *f = VEC_PUSH(a, list);
+		*f = (struct finding){.id = more ? "more-findings" : id,
+			.severity = severity,
+			.path = shortened(a, path)};
+		if (!more)
+			return f;
+		f->message.p = arena_alloc(a, ROOM);
 	}
-	made.path = shortened(a, path);
-	struct finding *f = VEC_PUSH(a, list);
-	*f = made;
-	return f;
+	/* this finding stands for all beyond the limit */
+	struct finding *f = &list->v[k->more];
+	f->severity = severity > f->severity ? severity : f->severity;
+	int n = snprintf((char *)(uintptr_t)f->message.p, ROOM,
+		"%zu more of the findings '%.40s' are not shown", more, k->id);
+	f->message.n = n > 0 ? (size_t)n : 0;
+	list->unseen = list->unseen ? list->unseen : NEW(a, struct finding);
+	return list->unseen;
 }
 
 void finding_vsay(struct arena *a, struct finding *f, const char *fmt, va_list ap)

@@ -12,51 +12,44 @@ static void json_freep(json_t **j)
 	*j = NULL;
 }
 
-static struct err *copy_value(struct arena *a, json_t *j, unsigned depth, struct node *n);
-
-static struct err *copy_members(struct arena *a, json_t *j, unsigned depth, struct node *n)
-{
-	n->kind = json_is_object(j) ? NODE_MAP : NODE_LIST;
-	if (depth == NODE_DEPTH)
-		return node_error(n, E_SYNTAX, "nested more than 64 levels deep");
-	for (size_t i = 0; i < json_array_size(j); i++) {
-		struct node *item = VEC_PUSH(a, n);
-		item->at = n->at;
-		TRY(copy_value(a, json_array_get(j, i), depth + 1, item));
-	}
-	for (void *it = json_object_iter(j); it; it = json_object_iter_next(j, it)) {
-		struct node *item = VEC_PUSH(a, n);
-		item->at = item->key_at = n->at;
-		item->key = str_dup(a, str_from(json_object_iter_key(it)));
-		TRY(copy_value(a, json_object_iter_value(it), depth + 1, item));
-	}
-	return NULL;
-}
-
 static struct err *copy_value(struct arena *a, json_t *j, unsigned depth, struct node *n)
 {
 	switch (json_typeof(j)) {
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		return copy_members(a, j, depth, n);
+		n->kind = json_is_object(j) ? NODE_MAP : NODE_LIST;
+		if (depth == NODE_DEPTH)
+			return node_error(n, E_SYNTAX, "nested more than 64 levels deep");
+		for (size_t i = 0; i < json_array_size(j); i++) {
+			struct node *item = VEC_PUSH(a, n);
+			item->at = n->at;
+			TRY(copy_value(a, json_array_get(j, i), depth + 1, item));
+		}
+		for (void *it = json_object_iter(j); it; it = json_object_iter_next(j, it)) {
+			struct node *item = VEC_PUSH(a, n);
+			item->at = item->key_at = n->at;
+			item->key = str_dup(a, str_from(json_object_iter_key(it)));
+			TRY(copy_value(a, json_object_iter_value(it), depth + 1, item));
+		}
+		break;
 	case JSON_STRING:
 		n->kind = NODE_STRING;
 		n->text = str_dup(
 			a, (struct str){.p = json_string_value(j), .n = json_string_length(j)});
-		return NULL;
+		break;
 	case JSON_INTEGER:
 		n->kind = NODE_NUMBER;
 		n->text = str_fmt(a, "%" JSON_INTEGER_FORMAT, json_integer_value(j));
-		return NULL;
+		break;
 	case JSON_REAL:
 		n->kind = NODE_NUMBER;
 		n->text = str_fmt(a, "%.17g", json_real_value(j));
-		return NULL;
+		break;
 	case JSON_TRUE:
 	case JSON_FALSE:
 		n->kind = NODE_BOOL;
 		n->text = json_is_true(j) ? S("true") : S("false");
-		return NULL;
+		break;
 	case JSON_NULL: /* the node is NODE_NULL already */
 		break;
 	}

@@ -30,7 +30,7 @@ struct stream {
 struct unpacker {
 	const char *magic;
 	size_t magic_n;
-	struct err *(*open)(struct stream *s);
+	bool (*open)(struct stream *s);
 	/* Returns false for damaged data. Sets `between` at the end of each concatenated stream. */
 	bool (*step)(struct stream *s, char *out, size_t n, size_t *ret_made);
 };
@@ -40,14 +40,9 @@ static struct err *damaged(const struct stream *s, const char *what)
 	return err_new(E_SYNTAX, "the compressed file '%.*s' %s", STR(s->name), what);
 }
 
-static struct err *opened(const struct stream *s, bool good)
+static bool gz_open(struct stream *s)
 {
-	return good ? NULL : damaged(s, "cannot be read");
-}
-
-static struct err *gz_open(struct stream *s)
-{
-	return opened(s, inflateInit2(&s->gz, 15 + 16) == Z_OK);
+	return inflateInit2(&s->gz, 15 + 16) == Z_OK;
 }
 
 static bool gz_step(struct stream *s, char *out, size_t n, size_t *ret_made)
@@ -66,19 +61,14 @@ static bool gz_step(struct stream *s, char *out, size_t n, size_t *ret_made)
 	return code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR;
 }
 
-static bool xz_begin(struct stream *s)
+static bool xzip_open(struct stream *s)
 {
 	return lzma_stream_decoder(&s->xz, WINDOW, 0) == LZMA_OK;
 }
 
-static struct err *xzip_open(struct stream *s)
-{
-	return opened(s, xz_begin(s));
-}
-
 static bool xzip_step(struct stream *s, char *out, size_t n, size_t *ret_made)
 {
-	if (s->between && !xz_begin(s))
+	if (s->between && !xzip_open(s))
 		return false;
 	s->xz.next_in = (unsigned char *)s->in + s->from;
 	s->xz.avail_in = s->n;
@@ -92,11 +82,10 @@ static bool xzip_step(struct stream *s, char *out, size_t n, size_t *ret_made)
 	return code == LZMA_OK || code == LZMA_STREAM_END || code == LZMA_BUF_ERROR;
 }
 
-static struct err *zst_open(struct stream *s)
+static bool zst_open(struct stream *s)
 {
 	s->zst = ZSTD_createDStream();
-	return opened(s,
-		s->zst && !ZSTD_isError(ZSTD_DCtx_setParameter(s->zst, ZSTD_d_windowLogMax, 27)));
+	return s->zst && !ZSTD_isError(ZSTD_DCtx_setParameter(s->zst, ZSTD_d_windowLogMax, 27));
 }
 
 static bool zst_step(struct stream *s, char *out, size_t n, size_t *ret_made)
@@ -159,32 +148,14 @@ static struct err *take(struct stream *s, char *p, size_t n, size_t *ret)
 	return NULL;
 }
 
-static struct err *refill(struct stream *s)
-{
-	s->from = 0;
-	TRY(take(s, s->in, INPUT, &s->n));
-	s->ended = s->n == 0;
-	return NULL;
-}
-
-static struct err *begin(struct stream *s)
-{
-	s->started = true;
-	for (size_t got = 1; got && s->n < 8; s->n += got)
-		TRY(take(s, s->in + s->n, INPUT - s->n, &got));
-	struct str head = {s->in, s->n};
-	s->wide = str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff"));
-	for (size_t i = 0; i < sizeof(unpackers) / sizeof(unpackers[0]); i++)
-		if (str_starts(head, (struct str){unpackers[i].magic, unpackers[i].magic_n}))
-			s->by = &unpackers[i];
-	return s->by ? s->by->open(s) : NULL;
-}
-
 static struct err *step(struct stream *s, char *p, size_t n, size_t *ret)
 {
 	*ret = 0;
-	if (!s->n && !s->full && !s->ended)
-		TRY(refill(s));
+	if (!s->n && !s->full && !s->ended) {
+		s->from = 0;
+		TRY(take(s, s->in, INPUT, &s->n));
+		s->ended = s->n == 0;
+	}
 	if (s->by && (s->n || s->full)) {
 		if (!s->by->step(s, p, n, ret))
 			return damaged(s, "is damaged");
@@ -200,13 +171,17 @@ static struct err *step(struct stream *s, char *p, size_t n, size_t *ret)
 	return NULL;
 }
 
-static size_t without_zeros(char *p, size_t n)
+static struct err *begin(struct stream *s)
 {
-	size_t kept = 0;
-	for (size_t i = 0; i < n; i++)
-		if (p[i])
-			p[kept++] = p[i];
-	return kept;
+	for (size_t got = 1; got && s->n < 8; s->n += got)
+		TRY(take(s, s->in + s->n, INPUT - s->n, &got));
+	struct str head = {s->in, s->n};
+	s->started = true;
+	s->wide = str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff"));
+	for (size_t i = 0; i < sizeof(unpackers) / sizeof(unpackers[0]); i++)
+		if (str_starts(head, (struct str){unpackers[i].magic, unpackers[i].magic_n}))
+			s->by = &unpackers[i];
+	return s->by && !s->by->open(s) ? damaged(s, "cannot be read") : NULL;
 }
 
 struct err *stream_read(struct stream *s, char *p, size_t n, size_t *ret)
@@ -215,9 +190,13 @@ struct err *stream_read(struct stream *s, char *p, size_t n, size_t *ret)
 	if (!s->started)
 		TRY(begin(s));
 	while (*ret < n && (s->n || s->full || !s->ended)) {
+		char *to = p + *ret;
 		size_t made = 0;
-		TRY(step(s, p + *ret, n - *ret, &made));
-		*ret += s->wide ? without_zeros(p + *ret, made) : made;
+		TRY(step(s, to, n - *ret, &made));
+		for (size_t i = 0; s->wide && i < made; i++)
+			if (to[i])
+				p[(*ret)++] = to[i];
+		*ret += s->wide ? 0 : made;
 	}
 	return NULL;
 }

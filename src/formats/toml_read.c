@@ -138,41 +138,23 @@ static struct err *skip_lines(struct toml_reader *r)
 
 /* ---- strings ---- */
 
-static void put_utf8(struct buf *b, uint32_t c)
-{
-	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-	unsigned n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	if (n == 1) {
-		buf_char(b, (char)c);
-		return;
-	}
-	buf_char(b, (char)(lead[n] | (c >> (6 * (n - 1)))));
-	while (--n)
-		buf_char(b, (char)(0x80 | ((c >> (6 * (n - 1))) & 0x3f)));
-}
-
-/* A backslash at the end of a line swallows all white space that follows. */
-static bool swallow(struct toml_reader *r)
-{
-	size_t start = r->at;
-	skip_blanks(r);
-	if (!take_newline(r)) {
-		r->at = start;
-		return false;
-	}
-	do
-		skip_blanks(r);
-	while (take_newline(r));
-	return true;
-}
-
+/* Reads what is behind a backslash. */
 static struct err *escape(struct toml_reader *r, bool lines, struct buf *b)
 {
-	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";
-	if (lines && swallow(r))
+	static const char from[] = "btnfr\"\\", to[] = "\b\t\n\f\r\"\\";
+	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t start = r->at;
+	/* at the end of a line it swallows all white space that follows */
+	skip_blanks(r);
+	if (lines && take_newline(r)) {
+		do
+			skip_blanks(r);
+		while (take_newline(r));
 		return NULL;
+	}
+	r->at = start;
 	char c = peek(r);
-	const char *at = c && c != 'e' ? strchr(from, c) : NULL;
+	const char *at = c ? strchr(from, c) : NULL;
 	if (!at && c != 'u' && c != 'U')
 		return wrong(r, "this is not an escape of TOML");
 	r->at++;
@@ -187,43 +169,36 @@ static struct err *escape(struct toml_reader *r, bool lines, struct buf *b)
 		(code >= 0xd800 && code < 0xe000))
 		return wrong(r, "no Unicode character has this number");
 	r->at += digits;
-	put_utf8(b, (uint32_t)code);
+	unsigned n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	buf_char(b, (char)(n == 1 ? code : lead[n] | code >> 6 * (n - 1)));
+	while (--n)
+		buf_char(b, (char)(0x80 | (code >> 6 * (n - 1) & 0x3f)));
 	return NULL;
-}
-
-/* Takes a run of quotes. In a multi-line text the last three end it; up to two before them belong to it. */
-static bool ends_here(struct toml_reader *r, char quote, bool lines, struct buf *b)
-{
-	size_t n = 0;
-	while (r->at + n < r->text.n && r->text.p[r->at + n] == quote)
-		n++;
-	if (!lines) {
-		r->at += n > 0;
-		return n > 0;
-	}
-	size_t inside = n < 3 ? n : n < 6 ? n - 3 : 2;
-	for (size_t i = 0; i < inside; i++)
-		buf_char(b, quote);
-	r->at += n < 3 ? n : inside + 3;
-	return n >= 3;
 }
 
 static struct err *string(struct toml_reader *r, bool may_have_lines, struct str *ret)
 {
 	BUF(b, r->a);
 	char quote = peek(r);
-	bool basic = quote == '"', lines = ahead(r, basic ? S("\"\"\"") : S("'''"));
+	bool basic = quote == '"', lines = ahead(r, basic ? S("\"\"\"") : S("'''")), end = false;
 	if (lines && !may_have_lines)
 		return wrong(r, "a key cannot be a multi-line text");
 	r->at += lines ? 3 : 1;
 	if (lines)
 		(void)take_newline(r);
-	for (;;) {
+	while (!end) {
+		size_t run = 0;
+		while (r->at + run < r->text.n && r->text.p[r->at + run] == quote)
+			run++;
 		if (at_end(r))
 			return wrong(r, "the text has no end");
-		if (peek(r) == quote) {
-			if (ends_here(r, quote, lines, &b))
-				break;
+		if (run) {
+			/* the last three quotes end a multi-line text; up to two before them belong to it */
+			size_t inside = !lines ? 0 : run < 3 ? run : run < 6 ? run - 3 : 2;
+			end = !lines || run >= 3;
+			r->at += inside + (!end ? 0 : lines ? 3 : 1);
+			while (inside--)
+				buf_char(&b, quote);
 		} else if (basic && take(r, S("\\"))) {
 			TRY(escape(r, lines, &b));
 		} else if (lines && take_newline(r)) {
@@ -321,16 +296,13 @@ static bool is_date(struct str s)
 static struct err *word(struct toml_reader *r, struct node *n)
 {
 	size_t end = r->at;
-	while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
-		end++;
-	struct str s = str_sub(r->text, r->at, end);
-	/* one blank may separate a date from its time */
-	if (has_form(s, "dddd-dd-dd") && has_form(str_sub(r->text, end, end + 4), " dd:")) {
-		end++;
+	struct str s;
+	do {
+		end += end > r->at; /* the one blank that may separate a date from its time */
 		while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
 			end++;
 		s = str_sub(r->text, r->at, end);
-	}
+	} while (has_form(s, "dddd-dd-dd") && has_form(str_sub(r->text, end, end + 4), " dd:"));
 	n->text = str_dup(r->a, s);
 	if (str_eq(s, S("true")) || str_eq(s, S("false")))
 		n->kind = NODE_BOOL;
@@ -350,11 +322,6 @@ static struct err *word(struct toml_reader *r, struct node *n)
 static struct str path_of(struct toml_reader *r, const struct table *t, struct str key)
 {
 	return str_fmt(r->a, "%zu:%.*s", t->id, STR(key));
-}
-
-static struct err *too_deep(struct toml_reader *r)
-{
-	return wrong(r, "nested too deeply");
 }
 
 static struct err *too_many(struct toml_reader *r)
@@ -394,7 +361,7 @@ static struct err *enter(struct toml_reader *r, struct table *t, struct str key,
 {
 	struct made *m = map_get(&r->made, path_of(r, t, key));
 	if (t->depth + 2 > NODE_DEPTH)
-		return too_deep(r);
+		return wrong(r, "nested too deeply");
 	if (!m)
 		m = add_member(r, t, key, how, here(r));
 	else if (m->how == MADE_VALUE || (how == MADE_BY_KEY && m->how != MADE_BY_KEY))
@@ -446,49 +413,42 @@ static struct err *key_value(struct toml_reader *r, struct table t)
 	return value(r, to);
 }
 
-static struct err *inline_table(struct toml_reader *r, struct table t)
-{
-	t.node->kind = NODE_MAP;
-	skip_blanks(r);
-	if (take(r, S("}")))
-		return NULL;
-	do
-		TRY(key_value(r, t));
-	while (skip_blanks(r), take(r, S(",")));
-	return take(r, S("}")) ? NULL : wrong(r, "',' or '}' is expected here");
-}
-
-static struct err *array(struct toml_reader *r, struct table t)
-{
-	t.node->kind = NODE_LIST;
-	for (;;) {
-		TRY(skip_lines(r));
-		if (take(r, S("]")))
-			return NULL;
-		struct table to = {.node = add(r, t.node, S(""), here(r)),
-			.id = ++r->tables,
-			.depth = t.depth + 1};
-		TRY(value(r, to));
-		TRY(skip_lines(r));
-		if (!take(r, S(",")) && peek(r) != ']')
-			return wrong(r, "',' or ']' is expected here");
-	}
-}
-
 static struct err *value(struct toml_reader *r, struct table t)
 {
+	struct node *n = t.node;
 	if (t.depth >= NODE_DEPTH)
-		return too_deep(r);
+		return wrong(r, "nested too deeply");
 	if (r->count > NODE_COUNT)
 		return too_many(r);
-	if (take(r, S("[")))
-		return array(r, t);
-	if (take(r, S("{")))
-		return inline_table(r, t);
+	if (take(r, S("["))) {
+		n->kind = NODE_LIST;
+		for (;;) {
+			TRY(skip_lines(r));
+			if (take(r, S("]")))
+				return NULL;
+			struct table to = {.node = add(r, n, S(""), here(r)),
+				.id = ++r->tables,
+				.depth = t.depth + 1};
+			TRY(value(r, to));
+			TRY(skip_lines(r));
+			if (!take(r, S(",")) && peek(r) != ']')
+				return wrong(r, "',' or ']' is expected here");
+		}
+	}
+	if (take(r, S("{"))) {
+		n->kind = NODE_MAP;
+		skip_blanks(r);
+		if (take(r, S("}")))
+			return NULL;
+		do
+			TRY(key_value(r, t));
+		while (skip_blanks(r), take(r, S(",")));
+		return take(r, S("}")) ? NULL : wrong(r, "',' or '}' is expected here");
+	}
 	if (peek(r) != '"' && peek(r) != '\'')
-		return word(r, t.node);
-	t.node->kind = NODE_STRING;
-	return string(r, true, &t.node->text);
+		return word(r, n);
+	n->kind = NODE_STRING;
+	return string(r, true, &n->text);
 }
 
 /* Reads [a.b] or [[a.b]]. */
@@ -515,27 +475,7 @@ static struct err *header(struct toml_reader *r, struct table *t)
 		add(r, n, S(""), at);
 	}
 	*t = inside(t, m);
-	return end_line(r);
-}
-
-static struct err *document(struct toml_reader *r, struct node *root)
-{
-	const struct table top = {.node = root};
-	struct table t = top;
-	for (;;) {
-		TRY(skip_lines(r));
-		if (at_end(r))
-			return NULL;
-		if (r->count > NODE_COUNT)
-			return too_many(r);
-		if (peek(r) == '[') {
-			t = top;
-			TRY(header(r, &t));
-			continue;
-		}
-		TRY(key_value(r, t));
-		TRY(end_line(r));
-	}
+	return NULL;
 }
 
 struct err *toml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
@@ -543,6 +483,8 @@ struct err *toml_parse(struct arena *a, struct str text, struct str name, const 
 	struct toml_reader r = {
 		.a = a, .text = text, .name = str_dup(a, name), .line = 1, .made.a = a};
 	struct node *root = NEW(a, struct node);
+	const struct table top = {.node = root};
+	struct table t = top;
 	if (take(&r, S("\xef\xbb\xbf")))
 		return wrong(&r, "TOML has no byte order mark");
 	*root = (struct node){.kind = NODE_MAP, .at = here(&r), .key_at = here(&r)};
@@ -553,7 +495,19 @@ struct err *toml_parse(struct arena *a, struct str text, struct str name, const 
 		r.at = end;
 		return wrong(&r, "not UTF-8");
 	}
-	TRY(document(&r, root));
+	TRY(skip_lines(&r));
+	while (!at_end(&r)) {
+		if (r.count > NODE_COUNT)
+			return too_many(&r);
+		if (peek(&r) == '[') {
+			t = top;
+			TRY(header(&r, &t));
+		} else {
+			TRY(key_value(&r, t));
+		}
+		TRY(end_line(&r));
+		TRY(skip_lines(&r));
+	}
 	*ret = root;
 	return NULL;
 }

@@ -174,25 +174,6 @@ static struct err *no_duplicates(const struct node *map)
 	return NULL;
 }
 
-static struct err *members(struct yaml_reader *r, struct node *n)
-{
-	for (;;) {
-		CLEANUP(event_freep) yaml_event_t first = {0}, second = {0};
-		struct node item = {0};
-		TRY(next(r, &first));
-		if (first.type == YAML_SEQUENCE_END_EVENT)
-			return NULL;
-		if (first.type == YAML_MAPPING_END_EVENT)
-			return no_duplicates(n);
-		if (n->kind == NODE_MAP) {
-			TRY(key(r, &first, &item));
-			TRY(next(r, &second));
-		}
-		TRY(value(r, n->kind == NODE_MAP ? &second : &first, &item));
-		*VEC_PUSH(r->a, n) = item;
-	}
-}
-
 static struct err *collection(struct yaml_reader *r, const yaml_event_t *ev, struct node *n)
 {
 	bool is_map = ev->type == YAML_MAPPING_START_EVENT;
@@ -204,9 +185,21 @@ static struct err *collection(struct yaml_reader *r, const yaml_event_t *ev, str
 		return error_at(r, ev->start_mark, "nested more than 64 levels deep");
 	n->kind = is_map ? NODE_MAP : NODE_LIST;
 	r->depth++;
-	TRY(members(r, n));
+	for (;;) {
+		CLEANUP(event_freep) yaml_event_t first = {0}, second = {0};
+		struct node item = {0};
+		TRY(next(r, &first));
+		if (first.type == YAML_SEQUENCE_END_EVENT || first.type == YAML_MAPPING_END_EVENT)
+			break;
+		if (is_map) {
+			TRY(key(r, &first, &item));
+			TRY(next(r, &second));
+		}
+		TRY(value(r, is_map ? &second : &first, &item));
+		*VEC_PUSH(r->a, n) = item;
+	}
 	r->depth--;
-	return NULL;
+	return is_map ? no_duplicates(n) : NULL;
 }
 
 static struct err *value(struct yaml_reader *r, const yaml_event_t *ev, struct node *n)
