@@ -243,7 +243,7 @@ static const struct kind {
 } kinds[] = {
 	{"object", object, use_elf, 12, 5334, 1310},
 	{"object, GNU", object_gnu, use_elf, 94, 28217, 1881},
-	{"library", library, use_elf, 18, 7726, 2038},
+	{"library", library, use_elf, 17, 7454, 2038},
 	{"bundles", two_bundles, use_bundles, 13, 644888, 0},
 	{"CCOB 1", ccob1, use_bundles, 13, 1004893, 304096},
 	{"CCOB 1, zlib", ccob1_zlib, use_bundles, 8, 1480937, 0},
