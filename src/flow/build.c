@@ -14,98 +14,58 @@ struct build {
 	const struct build_request *q;
 	struct plan *plan; /* settled without an SDK at first, then with the opened one */
 	struct build_result *ret;
-	const struct builder *builder;
-	struct make make; /* the builder uses either make or foreign */
-	struct foreign foreign;
+	struct make make;       /* our own build of .cu sources, */
+	struct foreign foreign; /* or that of another build system: plan->foreign */
 };
 
-/* The builder of one kind of project: its stages, from opening the SDK to verification, and its results. */
-struct builder {
-	struct err *(*stages[STAGE_COUNT])(struct build *b);
-	/* fills in the steps that a dry run lists */
-	void (*preview)(struct build *b);
-	/* copies the results of the stages into b->ret */
-	void (*results)(struct build *b);
-};
+/* ---- the stages ---- */
 
-/* ---- the sdk stage: an installed SDK that can compile for the plan's GPUs ---- */
-
-/* Probes the SDK for each GPU of the plan. If it cannot compile for one, the error lists those it can. */
-static struct err *check_targets(struct arena *a, const struct sdk *sdk, const struct strs *gpus)
-{
-	struct sdk_targets targets = {0}, all = {0};
-	struct strs good = {0};
-	TRY_CTX(sdk_probe(a, sdk, gpus, &targets), "cannot find out what '%.*s' compiles",
-		STR(sdk->name));
-	VEC_EACH (const struct sdk_target, bad, &targets.list) {
-		if (bad->compiles)
-			continue;
-		struct err *e = err_wrap(err_new(E_GFX, "%.*s", STR(str_trim(bad->why))),
-			"the SDK '%.*s' cannot compile for '%.*s'", STR(sdk->name), STR(bad->name));
-		err_free(sdk_probe(a, sdk, NULL, &all));
-		VEC_EACH (const struct sdk_target, t, &all.list)
-			if (t->compiles)
-				strs_add(a, &good, t->name);
-		if (!good.n)
-			return e;
-		return err_hint(e, "it can compile for: %.*s", STR(str_join(a, &good, S(" "))));
-	}
-	return NULL;
-}
-
-/* Finds the SDK's Python headers if the build needs some and this machine has none. */
-static struct err *find_python(struct build *b)
-{
-	struct str dir = path_join(b->a, b->ret->sdk.root, S("usr/include"));
-	struct strs names = {0};
-	if (!b->plan->needs_python || b->plan->host.python_include.n)
-		return NULL;
-	if (b->ret->sdk.root.n)
-		TRY(fs_list(b->a, dir, &names));
-	VEC_EACH (struct str, n, &names) {
-		struct str header = str_fmt(b->a, "%.*s/%.*s/Python.h", STR(dir), STR(*n));
-		if (str_starts(*n, S("python3.")) && fs_exists(header))
-			b->make.sdk_python = str_sub(*n, 6, n->n);
-	}
-	if (b->make.sdk_python.n)
-		return NULL;
-	return err_hint(err_new(E_SDK, "neither this machine nor the SDK '%.*s' has Python.h",
-				STR(b->ret->sdk.name)),
-		"install python3-dev on this machine");
-}
-
+/* The sdk stage: opens or installs an SDK, finds its Python headers if the build needs some and this machine has none,
+ * and probes it for each GPU of the plan. If it cannot compile for one, the error lists those it can. */
 static struct err *open_sdk(struct build *b)
 {
+	struct arena *a = b->a;
+	struct sdk *sdk = &b->ret->sdk;
 	struct sdk_spec spec = b->plan->sdk;
+	struct sdk_targets targets = {0}, all = {0};
+	struct strs names = {0}, good = {0};
 	spec.gpus = b->plan->gpus;
-	struct err *e = sdk_open(b->a, &spec, &b->ret->sdk);
+	struct err *e = sdk_open(a, &spec, sdk);
 	if (e && e->code == E_SDK && !b->q->no_install) {
 		err_free(e);
-		e = sdk_install(b->a, &spec, &b->ret->sdk, NULL);
+		e = sdk_install(a, &spec, sdk, NULL);
 	}
 	TRY(e);
 	struct findings findings = b->plan->findings;
-	plan_settle(b->a, b->q->wish, &b->ret->sdk, &findings, b->plan);
-	TRY(find_python(b));
-	return check_targets(b->a, &b->ret->sdk, &b->plan->gpus);
-}
-
-/* ---- our own build of .cu sources ---- */
-
-static struct err *translate_sources(struct build *b)
-{
-	TRY(make_open(&b->make));
-	return make_translate(&b->make);
-}
-
-static struct err *compile_sources(struct build *b)
-{
-	return make_compile(&b->make);
-}
-
-static struct err *pack_wheel(struct build *b)
-{
-	return build_pack(&b->make, b->q->out, b->ret);
+	plan_settle(a, b->q->wish, sdk, &findings, b->plan);
+	bool python = b->plan->needs_python && !b->plan->host.python_include.n;
+	struct str dir = path_join(a, sdk->root, S("usr/include"));
+	if (python && sdk->root.n)
+		TRY(fs_list(a, dir, &names));
+	VEC_EACH (struct str, n, &names)
+		if (str_starts(*n, S("python3.")) &&
+			fs_exists(str_fmt(a, "%.*s/%.*s/Python.h", STR(dir), STR(*n))))
+			b->make.sdk_python = str_sub(*n, 6, n->n);
+	if (python && !b->make.sdk_python.n)
+		return err_hint(
+			err_new(E_SDK, "neither this machine nor the SDK '%.*s' has Python.h",
+				STR(sdk->name)),
+			"install python3-dev on this machine");
+	TRY_CTX(sdk_probe(a, sdk, &b->plan->gpus, &targets), "cannot find out what '%.*s' compiles",
+		STR(sdk->name));
+	for (size_t i = 0; i < targets.list.n && !e; i++)
+		if (!targets.list.v[i].compiles)
+			e = err_wrap(err_new(E_GFX, "%.*s", STR(str_trim(targets.list.v[i].why))),
+				"the SDK '%.*s' cannot compile for '%.*s'", STR(sdk->name),
+				STR(targets.list.v[i].name));
+	if (!e)
+		return NULL;
+	err_free(sdk_probe(a, sdk, NULL, &all));
+	VEC_EACH (const struct sdk_target, t, &all.list)
+		if (t->compiles)
+			strs_add(a, &good, t->name);
+	return good.n ? err_hint(e, "it can compile for: %.*s", STR(str_join(a, &good, S(" "))))
+		      : e;
 }
 
 static struct err *verify_the_wheel(struct build *b)
@@ -119,7 +79,7 @@ static struct err *verify_the_wheel(struct build *b)
 	}
 	if (v.device_code)
 		TRY(targets_parse(b->a, &b->plan->gpus, &v.require));
-	bool sound = !foreign || findings_worst(&b->foreign.findings) != SEV_ERROR;
+	bool sound = findings_worst(&b->foreign.findings) != SEV_ERROR;
 	TRY(build_proved(b->a, &v, b->ret));
 	if (!sound || !b->ret->proved.verify) {
 		b->ret->proved = (struct build_proof){0};
@@ -131,99 +91,60 @@ static struct err *verify_the_wheel(struct build *b)
 	return NULL;
 }
 
-static void preview_jobs(struct build *b)
+/* Each stage does its work by our own build of .cu sources (make/), or by another build system (foreign/), whose result
+ * is a wheel, or with CMake a tree. */
+static struct err *run_stage(struct build *b, enum build_stage stage)
 {
-	make_jobs(&b->make);
+	bool own = !b->plan->foreign;
+	bool tree = !own && b->plan->foreign->system == SOURCE_CMAKE;
+	switch (stage) {
+	case STAGE_SDK:
+		return open_sdk(b);
+	case STAGE_HIPIFY:
+		TRY(own ? make_open(&b->make) : foreign_open(&b->foreign));
+		return own ? make_translate(&b->make) : foreign_copy(&b->foreign);
+	case STAGE_COMPILE:
+		return own ? make_compile(&b->make) : foreign_build(&b->foreign);
+	case STAGE_PACKAGE:
+		if (own)
+			return build_pack(&b->make, b->q->out, b->ret);
+		return tree ? build_deliver_tree(&b->foreign, b->q->out, b->ret)
+			    : build_deliver_wheel(&b->foreign, b->q->out, b->ret);
+	case STAGE_VERIFY:
+	case STAGE_COUNT:
+		break;
+	}
+	return tree ? build_check_tree(b->a, b->plan, b->ret) : verify_the_wheel(b);
 }
 
-static void take_made(struct build *b)
+/* Copies what the stages left, after a failure too, into b->ret. */
+static void take_results(struct build *b)
 {
 	struct make *m = &b->make;
+	struct foreign *f = &b->foreign;
 	for (size_t i = 0; i < m->set.all.n; i++)
 		*VEC_PUSH(b->a, &b->ret->steps) = m->set.all.v[i]->report;
+	for (size_t i = 0; f->steps[i].kind.n; i++)
+		*VEC_PUSH(b->a, &b->ret->steps) = f->steps[i];
 	b->ret->edits = m->edits;
-	b->ret->findings = m->findings;
 	b->ret->warnings = m->warnings;
+	b->ret->findings = b->plan->foreign ? f->findings : m->findings;
+	b->ret->foreign = b->plan->foreign ? f : NULL;
 	hipify_tree_free(&m->tree);
 }
 
-/* ---- a build by another build system ---- */
-
-static struct err *copy_project(struct build *b)
-{
-	TRY(foreign_open(&b->foreign));
-	return foreign_copy(&b->foreign);
-}
-
-static struct err *run_build_system(struct build *b)
-{
-	return foreign_build(&b->foreign);
-}
-
-static struct err *deliver_wheel(struct build *b)
-{
-	return build_deliver_wheel(&b->foreign, b->q->out, b->ret);
-}
-
-static struct err *deliver_tree(struct build *b)
-{
-	return build_deliver_tree(&b->foreign, b->q->out, b->ret);
-}
-
-static struct err *verify_tree(struct build *b)
-{
-	return build_check_tree(b->a, b->plan, b->ret);
-}
-
-static void preview_steps(struct build *b)
-{
-	foreign_steps(&b->foreign);
-}
-
-static void take_foreign(struct build *b)
-{
-	struct foreign *f = &b->foreign;
-	for (size_t i = 0; f->steps[i].kind.n; i++)
-		*VEC_PUSH(b->a, &b->ret->steps) = f->steps[i];
-	b->ret->findings = f->findings;
-	b->ret->foreign = NEW(b->a, struct foreign);
-	*b->ret->foreign = *f;
-}
-
-/* ---- the builders ---- */
-
-enum builder_kind { BUILDER_OWN, BUILDER_PYTHON, BUILDER_CMAKE };
-
-static const struct builder builders[] = {
-	[BUILDER_OWN] = {.stages = {open_sdk, translate_sources, compile_sources, pack_wheel,
-				 verify_the_wheel},
-		.preview = preview_jobs,
-		.results = take_made},
-	[BUILDER_PYTHON] = {.stages = {open_sdk, copy_project, run_build_system, deliver_wheel,
-				    verify_the_wheel},
-		.preview = preview_steps,
-		.results = take_foreign},
-	[BUILDER_CMAKE] = {.stages = {open_sdk, copy_project, run_build_system, deliver_tree,
-				   verify_tree},
-		.preview = preview_steps,
-		.results = take_foreign},
-};
-
-static struct build begin(struct arena *a, const struct build_request *q, struct build_result *ret)
+static struct build *begin(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct plan *plan = NEW(a, struct plan);
+	struct build *b = NEW(a, struct build);
 	const struct findings none = {0};
 	plan_settle(a, q->wish, NULL, &none, plan);
 	*ret = (struct build_result){.plan = plan, .jobs = build_jobs(q->jobs, plan->foreign)};
 	ret->dir = q->dir.n ? path_abs(a, q->dir) : build_folder(a, plan->project);
-	enum builder_kind kind = !plan->foreign                          ? BUILDER_OWN
-				 : plan->foreign->system == SOURCE_CMAKE ? BUILDER_CMAKE
-									 : BUILDER_PYTHON;
-	return (struct build){.a = a,
+	*b = (struct build){.a = a,
 		.q = q,
 		.plan = plan,
 		.ret = ret,
-		.builder = &builders[kind],
 		.make = {.a = a,
 			.plan = plan,
 			.sdk = &ret->sdk,
@@ -240,23 +161,7 @@ static struct build begin(struct arena *a, const struct build_request *q, struct
 			.keep_going = q->keep_going,
 			.targets = &q->targets,
 			.began = q->began}};
-}
-
-static struct err *run_stages(struct build *b)
-{
-	struct err *e = NULL;
-	unsigned end = b->q->targets.n ? STAGE_PACKAGE : STAGE_COUNT;
-	if (b->q->targets.n && !b->plan->foreign)
-		return err_new(E_USAGE, "'%.*s' is built by rocsmith itself: it has no targets",
-			STR(b->plan->name));
-	for (unsigned i = 0; i < end && !e; i++) {
-		double start = mono_now();
-		e = cancel_check();
-		if (!e)
-			e = b->builder->stages[i](b);
-		b->ret->seconds[i] = mono_now() - start;
-	}
-	return e;
+	return b;
 }
 
 /* ---- further failures, with --keep-going ---- */
@@ -353,6 +258,9 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 {
 	struct str dir = b->ret->dir;
 	struct forecast f;
+	if (b->q->targets.n && !b->plan->foreign)
+		return err_new(E_USAGE, "'%.*s' is built by rocsmith itself: it has no targets",
+			STR(b->plan->name));
 	struct err *e = b->plan->foreign ? sdk_shims_place(dir) : NULL;
 	if (e && !b->q->dir.n)
 		err_hint(e, "build folders are below '%.*s': name another one with --build-dir",
@@ -371,15 +279,21 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 
 struct err *build_run(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
-	struct build b = begin(a, q, ret);
+	struct build *b = begin(a, q, ret);
 	CLEANUP(fd_closep) int lock = -1;
 	ret->started = true;
-	struct err *e = prepare_build(&b, &lock), *lost = NULL;
-	if (!e)
-		e = run_stages(&b);
-	b.builder->results(&b);
+	struct err *e = prepare_build(b, &lock), *lost = NULL;
+	unsigned end = q->targets.n ? STAGE_PACKAGE : STAGE_COUNT;
+	for (unsigned i = 0; i < end && !e; i++) {
+		double start = mono_now();
+		e = cancel_check();
+		if (!e)
+			e = run_stage(b, i);
+		ret->seconds[i] = mono_now() - start;
+	}
+	take_results(b);
 	if (!e || e->code != E_CANCELLED)
-		ret->report = build_report(a, b.q, ret, e);
+		ret->report = build_report(a, q, ret, e);
 	/* a failure to write the report must not hide the build's own error */
 	if (ret->report.n && lock >= 0)
 		lost = fs_write(path_join(a, ret->dir, S("build.json")), ret->report, 0644);
@@ -387,18 +301,21 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 		return lost;
 	err_free(lost);
 	if (e->code == E_COMPILE || e->code == E_LINK)
-		ret->failures = further_failures(e, b.make.failures);
+		ret->failures = further_failures(e, b->make.failures);
 	else
-		err_free(b.make.failures);
+		err_free(b->make.failures);
 	return e;
 }
 
 struct err *build_preview(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
-	struct build b = begin(a, q, ret);
-	TRY(look_at_sources(&b));
-	b.builder->preview(&b);
-	b.builder->results(&b);
-	ret->report = build_report(a, b.q, ret, NULL);
+	struct build *b = begin(a, q, ret);
+	TRY(look_at_sources(b));
+	if (b->plan->foreign)
+		foreign_steps(&b->foreign);
+	else
+		make_jobs(&b->make);
+	take_results(b);
+	ret->report = build_report(a, q, ret, NULL);
 	return NULL;
 }

@@ -7,8 +7,8 @@
  *     verify    checks the wheel without trusting anything that the build reports (verify/)
  *
  * A project with a build system of its own (foreign/) goes through the same stages: its sources are copied, its back
- * end or CMake builds them, and the result is delivered and verified likewise. The table of builders in build.c has a
- * row for each kind of project.
+ * end or CMake builds them, and the result is delivered and verified likewise: run_stage() in build.c has a line for
+ * each.
  *
  * The build report, build.json in the build folder, is written at the end whether or not the stages succeeded.
  *

@@ -70,25 +70,21 @@ static void check_names(struct foreign *f, const struct wheel_name *name, struct
 	}
 }
 
-/* The states of all files of a delivery, or "" if no provenance has been written. The wheel is delivered again only
- * when one of them changes. */
+/* The states of all files of a delivery. The wheel is delivered again only when one of them changes. */
 static struct str delivery_state(const struct foreign *f, struct str to)
 {
-	struct str provenance = fs_state(f->a, build_provenance_path(f->a, to));
-	return provenance.n ? str_fmt(f->a, "1\n%.*s\n%.*s\n%.*s\n%.*s\n",
-				      STR(fs_state(f->a, f->result)), STR(to),
-				      STR(fs_state(f->a, to)), STR(provenance))
-			    : S("");
+	return str_fmt(f->a, "1\n%.*s\n%.*s\n%.*s\n%.*s\n", STR(fs_state(f->a, f->result)), STR(to),
+		STR(fs_state(f->a, to)), STR(fs_state(f->a, build_provenance_path(f->a, to))));
 }
 
 struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_result *ret)
 {
-	enum { MAX_STAMP = 1 << 16 };
 	struct arena *a = f->a;
 	struct wheel_name name;
 	struct stat st;
-	struct str to = path_join(a, path_abs(a, out), path_base(f->result)), old;
-	struct str stamp = path_join(a, f->state, S("delivered"));
+	bool same;
+	struct str to = path_join(a, path_abs(a, out), path_base(f->result));
+	struct str receipt = path_join(a, f->state, S("delivered"));
 	struct wheel_relocation r = {.from = f->result,
 		.to = to,
 		.scratch = path_join(a, f->tmp, S("wheel")),
@@ -98,8 +94,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 		"the back end made no wheel that can be installed");
 	check_names(f, &name, to);
 	ret->wheel = path_join(a, out, path_base(to));
-	TRY(fs_read_opt(a, stamp, MAX_STAMP, &old));
-	bool same = old.n && str_eq(old, delivery_state(f, to));
+	TRY(fs_receipt_check(receipt, delivery_state(f, to), &same));
 	if (!same)
 		TRY(relocate(f, &r));
 	if (!same && !r.changed.n) {
@@ -115,7 +110,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 	if (same)
 		return NULL;
 	TRY(build_provenance(a, f->plan, f, &r, ret));
-	return fs_write(stamp, delivery_state(f, to), 0644);
+	return fs_write(receipt, delivery_state(f, to), 0644);
 }
 
 /* ---- a tree ---- */
@@ -144,22 +139,12 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 	return fs_copy(from, to, &e->st);
 }
 
-/* The file `ours` allows a later build to replace the tree, so it is written before the tree gets its name. */
-static struct err *fill_tree(struct tree_copy *c, struct str ours)
-{
-	TRY(fs_mkdirs(c->to));
-	TRY(fs_walk(c->from, copy_entry, c));
-	TRY(fs_sync_all(c->to));
-	return fs_write(ours,
-		S("made by rocsmith build, which may replace the folder of this name\n"), 0644);
-}
-
-/* The new tree replaces the old one only when it is complete, and only if rocsmith made the old one. */
+/* The new tree replaces the old one only when it is complete, and only if rocsmith made the old one: a file beside it
+ * says so, which is written before the tree gets its name. */
 struct err *build_deliver_tree(struct foreign *f, struct str out, struct build_result *ret)
 {
 	struct arena *a = f->a;
 	struct str parent = path_abs(a, out), to = path_join(a, parent, f->plan->name);
-	/* marks a tree that rocsmith made and may replace */
 	struct str ours = path_join(a, parent, str_fmt(a, ".%.*s.rocsmith", STR(f->plan->name)));
 	struct fs_stage s = {.place = to};
 	TRY(fs_mkdirs(out));
@@ -170,7 +155,14 @@ struct err *build_deliver_tree(struct foreign *f, struct str out, struct build_r
 			"name another folder with -o");
 	TRY(fs_stage_begin(a, &s));
 	struct tree_copy c = {.from = f->result, .to = s.tree};
-	struct err *e = fill_tree(&c, ours);
+	struct err *e = fs_mkdirs(c.to);
+	e = e ? e : fs_walk(c.from, copy_entry, &c);
+	e = e ? e : fs_sync_all(c.to);
+	e = e ? e
+	      : fs_write(ours,
+			S("made by rocsmith build, which may replace the folder of this "
+			  "name\n"),
+			0644);
 	e = e ? e : fs_stage_commit(&s, S(""));
 	ret->wheel = to;
 	ret->wheel_size = c.size;
@@ -198,26 +190,21 @@ struct err *build_check_tree(struct arena *a, const struct plan *plan, struct bu
 	TRY(targets_parse(a, &plan->gpus, &require));
 	TRY_CTX(devcode_scan(a, ret->wheel, DEVCODE_KERNELS, &code),
 		"cannot look at what was built");
-	*v = (struct verdict){.path = ret->wheel, .served = code.served, .pass = true};
+	*v = (struct verdict){.path = ret->wheel, .served = code.served};
 	VEC_EACH (const struct devcode_file, file, &code.files) {
-		if (!has_kernels(file, NULL))
-			continue;
-		files++;
-		VEC_EACH (const struct target, want, &require) {
-			if (has_kernels(file, want))
-				continue;
-			struct finding *fi = finding_add(
-				a, &v->findings, "device-target-missing", SEV_ERROR, file->path);
-			finding_say(a, fi, "no kernel for %.*s", STR(target_text(a, want)));
-			v->pass = false;
-		}
+		bool any = has_kernels(file, NULL);
+		files += any;
+		for (size_t i = 0; any && i < require.n; i++)
+			if (!has_kernels(file, &require.v[i]))
+				finding_say(a,
+					finding_add(a, &v->findings, "device-target-missing",
+						SEV_ERROR, file->path),
+					"no kernel for %.*s", STR(target_text(a, &require.v[i])));
 	}
-	if (!files && plan->foreign->device) {
-		struct finding *fi =
-			finding_add(a, &v->findings, "device-none", SEV_ERROR, ret->wheel);
-		finding_say(a, fi, "there is no device code with kernels in what was installed");
-		v->pass = false;
-	}
+	if (!files && plan->foreign->device)
+		finding_say(a, finding_add(a, &v->findings, "device-none", SEV_ERROR, ret->wheel),
+			"there is no device code with kernels in what was installed");
+	v->pass = !v->findings.n;
 	ret->verified = true;
 	return NULL;
 }

@@ -52,23 +52,6 @@ static uint64_t free_at(struct str path)
 	return fs_free_space(path, &n, &size) ? n : UINT64_MAX;
 }
 
-/* The history of a complete build replaces the figures of the description; that of a partial one only raises them. */
-static void forecast_compiles(const struct plan_cost *c, const struct plan *p, struct forecast *f)
-{
-	struct cc_follow past;
-	ARENA(tmp);
-	cc_follow_start(path_join(&tmp, f->dir, S("rocm")), path_join(&tmp, f->dir, S("log")),
-		f->jobs, &past);
-	f->memory = mib(c->memory);
-	f->cpu = (double)c->host_seconds + (double)c->device_seconds * (double)p->gpus.n;
-	f->history = past.left > 0 && fs_is_file(path_join(&tmp, f->dir, S("state/done")));
-	if (f->history || past.left_memory > f->memory)
-		f->memory = past.left_memory;
-	if (f->history || past.left_seconds > f->cpu)
-		f->cpu = past.left_seconds;
-	f->seconds = f->cpu / f->jobs;
-}
-
 /* Adds the disk space of one file. */
 static struct err *add_blocks(void *user, const struct fs_entry *e, bool *prune)
 {
@@ -94,31 +77,41 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 {
 	const struct plan *p = &wish->plan;
 	const struct plan_cost *c = p->foreign ? &p->foreign->cost : NULL;
-	ARENA(tmp);
-	uint64_t used = 0;
+	uint64_t used = 0, sdk = 0, there = wish->here ? wish->here->bytes : 0;
+	struct cc_follow past;
+	struct stat x, y;
 	*ret = (struct forecast){.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project),
 		.sdk_dir = fs_place(a, FS_DATA, S("sdk")),
 		.jobs = build_jobs(jobs, p->foreign)};
 	if (!c)
 		return;
-	forecast_compiles(c, p, ret);
+	/* the history of a complete build replaces the description's figures; that of a partial one only raises them */
+	bool complete = fs_is_file(path_join(a, ret->dir, S("state/done")));
+	cc_follow_start(path_join(a, ret->dir, S("rocm")), path_join(a, ret->dir, S("log")),
+		ret->jobs, &past);
+	ret->memory = mib(c->memory);
+	ret->cpu = (double)c->host_seconds + (double)c->device_seconds * (double)p->gpus.n;
+	ret->history = past.left > 0 && complete;
+	if (ret->history || past.left_memory > ret->memory)
+		ret->memory = past.left_memory;
+	if (ret->history || past.left_seconds > ret->cpu)
+		ret->cpu = past.left_seconds;
+	ret->seconds = ret->cpu / ret->jobs;
 	ret->known = c->memory || ret->history;
 	if (!ret->known)
 		return;
 	ret->memory_free = machine_memory_free(S(""));
 	ret->disk = mib(c->disk) + mib(c->device_disk) * (p->gpus.n < 64 ? p->gpus.n : 64);
 	/* the next build overwrites a complete one in place, and an incomplete one has used part of the space already */
-	if (fs_is_file(path_join(&tmp, ret->dir, S("state/done"))))
+	if (complete)
 		used = ret->disk;
 	else if (fs_is_dir(ret->dir))
 		err_free(fs_walk(ret->dir, add_blocks, &used));
 	ret->disk -= used < ret->disk ? used : ret->disk;
-	uint64_t sdk = sdk_is_complete(wish) ? 0 : mib(c->sdk_disk),
-		 there = wish->here ? wish->here->bytes : 0;
+	sdk = sdk_is_complete(wish) ? 0 : mib(c->sdk_disk);
 	ret->sdk = sdk - (there < sdk ? there : sdk);
 	ret->disk_free = free_at(ret->dir);
 	ret->sdk_free = free_at(ret->sdk_dir);
-	struct stat x, y;
 	ret->one_disk = fs_try_stat(fs_existing(ret->dir), &x) &&
 			fs_try_stat(fs_existing(ret->sdk_dir), &y) && x.st_dev == y.st_dev;
 }

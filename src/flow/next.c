@@ -59,25 +59,15 @@ static void add_all(struct arena *a, struct strs *list, const char *const *more)
 		strs_add(a, list, str_from(*more));
 }
 
-/* The packages to uninstall before another torch is installed. All variants of Triton install the same folder under
- * different package names, so pip would keep the old one. */
-static struct str old_packages(struct arena *a, const struct machine_python *p)
-{
-	struct str names = S("torch torchvision torchaudio");
-	VEC_EACH (const struct machine_package, k, &p->packages)
-		if (str_eq(k->name, S("triton")) || str_eq(k->name, S("triton-rocm")) ||
-			str_starts(k->name, S("pytorch-triton")))
-			names = str_fmt(a, "%.*s %.*s", STR(names), STR(k->name));
-	return names;
-}
-
-/* The commands install into a virtual environment, since pip refuses to change that of a distribution (PEP 668). */
+/* The commands install into a virtual environment, since pip refuses to change that of a distribution (PEP 668). A torch
+ * that is there is uninstalled first: pip keeps one of the same version that was built for another GPU, and all variants
+ * of Triton, which have different package names, install the same folder. */
 static void add_commands(struct finding_way *w, const struct compat_wheel *c, struct next_route *r)
 {
 	struct arena *a = w->a;
 	const struct machine_python *p = w->python;
 	bool own = p && (str_eq(p->kind, S("venv")) || str_eq(p->kind, S("conda")));
-	struct str packages = S(""), gpus = w->gpu->target;
+	struct str packages = S(""), gpus = w->gpu->target, old = S("torch torchvision torchaudio");
 	VEC_EACH (const struct str, t, &w->beside)
 		if (c->amd && compat_serves(c->targets, *t, COMPAT_EXACT))
 			gpus = str_fmt(a, "%.*s,device-%.*s", STR(gpus), STR(*t));
@@ -85,14 +75,18 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 		packages = str_fmt(a, "%.*s \"%.*s\"", STR(packages),
 			STR(str_replace(a, str_from(*i), S("{gpu}"), gpus)));
 	struct str python = own ? program(a, p) : S("~/torch/bin/python3");
+	for (size_t i = 0; own && i < p->packages.n; i++) {
+		struct str name = p->packages.v[i].name;
+		if (str_eq(name, S("triton")) || str_eq(name, S("triton-rocm")) ||
+			str_starts(name, S("pytorch-triton")))
+			old = str_fmt(a, "%.*s %.*s", STR(old), STR(name));
+	}
 	if (w->new_python.n)
 		say(a, &r->commands, "uv venv --seed --python %.*s ~/torch", STR(w->new_python));
 	else if (!own)
 		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
-	else if (
-		p->has_torch) /* pip keeps a torch of the same version that was built for another GPU */
-		say(a, &r->commands, "%.*s -m pip uninstall -y %.*s", STR(python),
-			STR(old_packages(a, p)));
+	else if (p->has_torch)
+		say(a, &r->commands, "%.*s -m pip uninstall -y %.*s", STR(python), STR(old));
 	say(a, &r->commands, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
 		STR(packages), c->amd ? "THEROCK_INDEX" : "TORCH_INDEX",
 		c->amd ? c->amd : c->index);
@@ -152,20 +146,12 @@ static const struct compat_wheel *best_of(struct finding_way *w, bool amd, enum 
 	return c;
 }
 
-/* A Python that the wheel supports. 3.12 comes first: other packages may not support the newest Pythons yet. */
-static struct str python_for(const struct compat_wheel *c)
+/* Notes that a newer torch needs another Python. offer: also adds the route that installs one. 3.12 comes first, since
+ * other packages may not support the newest Pythons yet. */
+static void add_newer_python(struct finding_way *w, bool offer)
 {
 	static const char *const pythons[] = {
 		"3.12", "3.13", "3.14", "3.11", "3.10", "3.9", "3.8", NULL};
-	for (const char *const *p = pythons; *p; p++)
-		if (compat_fits(c, str_from(*p)))
-			return str_from(*p);
-	return S("");
-}
-
-/* Notes that a newer torch needs another Python. offer: also adds the route that installs one. */
-static void add_newer_python(struct finding_way *w, bool offer)
-{
 	const struct machine_python *here = w->python;
 	if (!here || !here->version.n)
 		return;
@@ -176,7 +162,9 @@ static void add_newer_python(struct finding_way *w, bool offer)
 	if (other)
 		say(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
 			newest->torch, newest->python, STR(here->path), STR(here->version));
-	w->new_python = other && offer ? python_for(newest) : S("");
+	for (size_t i = 0; other && offer && pythons[i] && !w->new_python.n; i++)
+		if (compat_fits(newest, str_from(pythons[i])))
+			w->new_python = str_from(pythons[i]);
 	if (w->new_python.n)
 		add_wheel(w, newest, COMPAT_EXACT);
 	w->new_python = S("");
@@ -210,33 +198,28 @@ static void add_wheels(struct finding_way *w)
 
 /* ---- our own build ---- */
 
-/* The build folder of a PyTorch that was built here completely, or the path of one that does not exist. */
-static struct str history_of(struct arena *a, const struct machine *m)
-{
-	struct str builds = fs_place(a, FS_CACHE, S("build"));
-	struct strs names = {0};
-	if (!m->root.n)
-		err_free(fs_list(a, builds, &names));
-	VEC_EACH (const struct str, name, &names) {
-		struct str dir = path_join(a, builds, *name), version;
-		version = str_sub(*name, str_find(*name, S("torch-")) + 6, name->n);
-		if (version.n && ascii_digit(version.p[0]) &&
-			fs_is_file(path_join(a, dir, S("state/done"))))
-			return dir;
-	}
-	return path_join(a, builds, S("none"));
-}
-
+/* Adds the build of a torch, with the time and memory that one took which was built here completely. */
 static void add_build(struct finding_way *w)
 {
 	struct arena *a = w->a;
 	struct plan_foreign how = {0};
 	struct plan_wish wish = {.plan.foreign = &how};
 	struct forecast f;
-	strs_add(a, &wish.plan.gpus, w->gpu->target);
+	struct strs names = {0};
+	struct str builds = fs_place(a, FS_CACHE, S("build")), earlier = S("none");
 	if (!plan_known_cost(a, S("torch"), &how.cost))
 		return;
-	build_forecast(a, &wish, history_of(a, w->m), w->m->cpus ? w->m->cpus : 1, &f);
+	if (!w->m->root.n)
+		err_free(fs_list(a, builds, &names));
+	for (size_t i = names.n; i-- > 0;) { /* the first one counts */
+		struct str name = names.v[i];
+		struct str version = str_sub(name, str_find(name, S("torch-")) + 6, name.n);
+		struct str done = str_fmt(a, "%.*s/%.*s/state/done", STR(builds), STR(name));
+		if (version.n && ascii_digit(version.p[0]) && fs_is_file(done))
+			earlier = name;
+	}
+	strs_add(a, &wish.plan.gpus, w->gpu->target);
+	build_forecast(a, &wish, path_join(a, builds, earlier), w->m->cpus ? w->m->cpus : 1, &f);
 	struct next_route *r = VEC_PUSH(a, &w->gpu->routes);
 	*r = (struct next_route){.by = NEXT_BUILD,
 		.how = COMPAT_EXACT,
@@ -245,33 +228,20 @@ static void add_build(struct finding_way *w)
 		.seconds = f.seconds,
 		.history = f.history,
 		.sure = true};
-	strs_add(
-		a, &r->commands, str_fmt(a, "rocsmith plan torch --gpu %.*s", STR(w->gpu->target)));
+	say(a, &r->commands, "rocsmith plan torch --gpu %.*s", STR(w->gpu->target));
 	say(a, &r->commands, "rocsmith build torch --gpu %.*s", STR(w->gpu->target));
 	if (f.history) {
 		strs_add(a, &r->evidence, S("an earlier build on this machine"));
 		return;
 	}
-	strs_add(a, &r->notes,
-		S("TheRock's builders take 30 to 60 minutes for a torch of one GPU with all "
-		  "features"));
+	say(a, &r->notes,
+		"TheRock's builders take 30 to 60 minutes for a torch of one GPU with all "
+		"features");
 	strs_add(a, &r->evidence, S("recipes/projects/torch.yaml"));
 	strs_add(a, &r->evidence, S("ROCm/TheRock:external-builds/pytorch/README.md"));
 }
 
 /* ---- one GPU ---- */
-
-static void say_served(struct finding_way *w, const struct machine_python *p)
-{
-	struct next_gpu *g = w->gpu;
-	g->served_by = p->path;
-	g->served_version = p->torch.version;
-	say(w->a, &g->commands,
-		"%.*s -c \"import torch; x = torch.ones(64, 64, device='cuda'); "
-		"print(torch."
-		"cuda.get_device_name(0), (x @ x).sum().item() == 64**3)\"",
-		STR(program(w->a, p)));
-}
 
 static const struct machine_python *served_by(const struct machine *m, struct str target)
 {
@@ -284,50 +254,49 @@ static const struct machine_python *served_by(const struct machine *m, struct st
 	return NULL;
 }
 
-static bool beside_a_card(const struct machine *m, struct str target)
-{
-	bool apu = false, card = false;
-	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
-		apu = apu || (g->apu && str_eq(g->target, target) && g->compute_units < LARGE_APU);
-		card = card || !g->apu;
-	}
-	return apu && card;
-}
-
 /* own: the target is a GPU of this machine, not one named by the user */
 static void step_of(
 	struct arena *a, const struct machine *m, struct str target, bool own, struct next_gpu *g)
 {
 	struct finding_way w = {.a = a, .m = m, .python = environment_python(m, S("")), .gpu = g};
-	VEC_EACH (const struct machine_gpu, other, &m->gpus)
-		if (own && other->target.n && !other->apu && !str_eq(other->target, target))
-			strs_put(a, &w.beside, other->target);
 	const struct gpu *known = gpu_by_name(target);
 	const struct compat_target *said = compat_of(target);
 	const struct machine_python *served = served_by(m, target);
+	bool apu = false, card = false;
+	VEC_EACH (const struct machine_gpu, other, &m->gpus) {
+		bool same = str_eq(other->target, target);
+		apu |= other->apu && same && other->compute_units < LARGE_APU;
+		card |= !other->apu;
+		if (own && other->target.n && !other->apu && !same)
+			strs_put(a, &w.beside, other->target);
+	}
 	g->target = target;
 	g->products = known ? gpu_products(a, known) : S("");
 	if (said && !said->as)
 		say(a, &g->notes, "%s (%s)", said->text, said->evidence[0]);
 	if (served) {
-		say_served(&w, served);
+		g->served_by = served->path;
+		g->served_version = served->torch.version;
+		say(a, &g->commands,
+			"%.*s -c \"import torch; x = torch.ones(64, 64, device='cuda'); "
+			"print(torch.cuda.get_device_name(0), (x @ x).sum().item() == 64**3)\"",
+			STR(program(a, served)));
 		return;
 	}
-	if (beside_a_card(m, target)) {
-		strs_add(a, &g->notes, S("a part of the processor, beside a card: leave it out"));
+	if (apu && card) {
+		say(a, &g->notes, "a part of the processor, beside a card: leave it out");
 		return;
 	}
 	if (str_eq(m->distro_id, S("nixos")))
-		strs_add(a, &g->notes, S("on NixOS, wheels need nix-ld or an FHS environment"));
+		say(a, &g->notes, "on NixOS, wheels need nix-ld or an FHS environment");
 	if (known)
 		add_wheels(&w);
 	else
-		strs_add(a, &g->notes, S("this version of rocsmith does not know this target"));
+		say(a, &g->notes, "this version of rocsmith does not know this target");
 	if (known && known->current)
 		add_build(&w);
 	else if (known)
-		strs_add(a, &g->notes,
-			S("ROCm's libraries are not built for it any more, or not yet"));
+		say(a, &g->notes, "ROCm's libraries are not built for it any more, or not yet");
 }
 
 void next_steps(struct arena *a, const struct machine *m, const struct strs *targets,

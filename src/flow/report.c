@@ -205,31 +205,6 @@ struct str build_report(struct arena *a, const struct build_request *q,
 
 /* ---- reuse of the last proof ---- */
 
-/* Reads the verdict of an earlier report. Returns false for a failed one, which must be verified again: the user may
- * have completed the SDK by hand since. */
-static bool take_verdict(struct arena *a, const struct node *verify, struct build_result *ret)
-{
-	const struct node *list = node_get(verify, S("wheels"));
-	if (!list || list->n != 1 || !str_eq(node_text(list->v, S("verdict"), S("")), S("pass")))
-		return false;
-	const struct node *findings = node_get(list->v, S("findings"));
-	ret->verdict = (struct verdict){.path = ret->wheel, .pass = true};
-	for (size_t i = 0; findings && i < findings->n; i++) {
-		const struct node *n = &findings->v[i];
-		struct str word = node_text(n, S("severity"), S(""));
-		enum severity s = SEV_INFO;
-		struct strs fix;
-		while (s < SEV_ERROR && !str_eq(word, str_from(severity_name(s))))
-			s++;
-		struct finding *f = finding_add(a, &ret->verdict.findings,
-			str_z(a, node_text(n, S("id"), S(""))), s, node_text(n, S("path"), S("")));
-		f->message = node_text(n, S("message"), S(""));
-		if (!node_want_strs(a, n, S("fix"), &fix))
-			f->fix = fix;
-	}
-	return true;
-}
-
 struct err *build_proved(struct arena *a, const struct verify_options *o, struct build_result *ret)
 {
 	enum { MAX_REPORT = 64 << 20 };
@@ -250,10 +225,26 @@ struct err *build_proved(struct arena *a, const struct verify_options *o, struct
 		no = json_parse(a, text, S("build.json"), &last);
 	if (no || !str_eq(node_text(last, S("proof"), S("")), ret->proof))
 		return NULL;
+	/* after a failed verdict the wheel is verified again: the user may have completed the SDK by hand since */
 	const struct node *verify = node_get(last, S("verify"));
-	if (take_verdict(a, verify, ret))
-		ret->proved = (struct build_proof){.files = node_get(last, S("files")),
-			.inspect = node_get(last, S("inspect")),
-			.verify = verify};
+	const struct node *list = node_get(verify, S("wheels"));
+	if (!list || list->n != 1 || !str_eq(node_text(list->v, S("verdict"), S("")), S("pass")))
+		return NULL;
+	ret->proved = (struct build_proof){.files = node_get(last, S("files")),
+		.inspect = node_get(last, S("inspect")),
+		.verify = verify};
+	ret->verdict = (struct verdict){.path = ret->wheel, .pass = true};
+	const struct node *findings = node_get(list->v, S("findings"));
+	for (size_t i = 0; findings && i < findings->n; i++) {
+		const struct node *n = &findings->v[i];
+		struct str word = node_text(n, S("severity"), S(""));
+		enum severity s = SEV_INFO;
+		while (s < SEV_ERROR && !str_eq(word, str_from(severity_name(s))))
+			s++;
+		struct finding *f = finding_add(a, &ret->verdict.findings,
+			str_z(a, node_text(n, S("id"), S(""))), s, node_text(n, S("path"), S("")));
+		f->message = node_text(n, S("message"), S(""));
+		err_free(node_want_strs(a, n, S("fix"), &f->fix));
+	}
 	return NULL;
 }
