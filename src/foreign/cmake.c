@@ -18,32 +18,6 @@ static void define(struct foreign *f, struct proc *p, const char *name, struct s
 	strs_add(f->a, &p->argv, str_fmt(f->a, "-D%s=%.*s", name, STR(value)));
 }
 
-static struct err *configure(struct foreign *f, struct str cmake)
-{
-	struct proc p = {.cwd = f->cmake};
-	struct proc_result r;
-	struct str ninja, gpus = str_join(f->a, &f->plan->gpus, S(";"));
-	TRY(find_tool(f, "ninja", &ninja));
-	strs_add(f->a, &p.argv, cmake);
-	proc_arg(f->a, &p, "-G", "Ninja", "-S", str_z(f->a, f->tree), "-B", str_z(f->a, f->cmake),
-		NULL);
-	define(f, &p, "CMAKE_BUILD_TYPE", S("Release"));
-	define(f, &p, "CMAKE_MAKE_PROGRAM", ninja);
-	define(f, &p, "CMAKE_INSTALL_PREFIX", path_join(f->a, f->out, f->plan->name));
-	define(f, &p, "CMAKE_HIP_ARCHITECTURES", gpus);
-	define(f, &p, "AMDGPU_TARGETS", gpus);
-	define(f, &p, "GPU_TARGETS", gpus);
-	if (foreign_variable(f, "CMAKE_MODULE_PATH").n)
-		define(f, &p, "CMAKE_MODULE_PATH", foreign_variable(f, "CMAKE_MODULE_PATH"));
-	VEC_EACH (const struct str, o, &f->plan->foreign->options)
-		strs_add(f->a, &p.argv,
-			str_starts(*o, S("-")) ? *o : str_fmt(f->a, "-D%.*s", STR(*o)));
-	TRY(foreign_run(f, "configure", &p, &r));
-	TRY(foreign_check_cmake(f, f->cmake, r.out));
-	foreign_step(f, "configure")->done = true;
-	return NULL;
-}
-
 struct err *foreign_check_cmake(struct foreign *f, struct str dir, struct str said)
 {
 	struct str cache;
@@ -72,30 +46,42 @@ struct err *foreign_cmake_build(struct foreign *f, struct str dir)
 	return NULL;
 }
 
-static struct err *install(struct foreign *f, struct str cmake)
-{
-	struct proc p = {.cwd = f->cmake};
-	struct proc_result r;
-	TRY(fs_remove_tree(f->dist));
-	TRY(fs_mkdirs(f->dist));
-	f->result = path_join(f->a, f->dist, f->plan->name);
-	strs_add(f->a, &p.argv, cmake);
-	proc_arg(f->a, &p, "--install", str_z(f->a, f->cmake), "--prefix", str_z(f->a, f->result),
-		NULL);
-	TRY(foreign_run(f, "install", &p, &r));
-	if (!fs_is_dir(f->result))
-		return err_hint(err_new(E_FOREIGN, "'%.*s' installs nothing", STR(f->plan->name)),
-			"its CMakeLists.txt needs install() rules for what is wanted of it");
-	foreign_step(f, "install")->done = true;
-	return NULL;
-}
-
 struct err *foreign_cmake(struct foreign *f)
 {
-	struct str cmake;
+	struct arena *a = f->a;
+	struct proc p = {.cwd = f->cmake}, q = {.cwd = f->cmake};
+	struct proc_result r;
+	struct str cmake, ninja, gpus = str_join(a, &f->plan->gpus, S(";"));
 	TRY(find_tool(f, "cmake", &cmake));
+	TRY(find_tool(f, "ninja", &ninja));
 	TRY(fs_mkdirs(f->cmake));
-	TRY(configure(f, cmake));
+	strs_add(a, &p.argv, cmake);
+	proc_arg(a, &p, "-G", "Ninja", "-S", str_z(a, f->tree), "-B", str_z(a, f->cmake), NULL);
+	define(f, &p, "CMAKE_BUILD_TYPE", S("Release"));
+	define(f, &p, "CMAKE_MAKE_PROGRAM", ninja);
+	define(f, &p, "CMAKE_INSTALL_PREFIX", path_join(a, f->out, f->plan->name));
+	define(f, &p, "CMAKE_HIP_ARCHITECTURES", gpus);
+	define(f, &p, "AMDGPU_TARGETS", gpus);
+	define(f, &p, "GPU_TARGETS", gpus);
+	if (foreign_variable(f, "CMAKE_MODULE_PATH").n)
+		define(f, &p, "CMAKE_MODULE_PATH", foreign_variable(f, "CMAKE_MODULE_PATH"));
+	VEC_EACH (const struct str, o, &f->plan->foreign->options)
+		strs_add(a, &p.argv, str_starts(*o, S("-")) ? *o : str_fmt(a, "-D%.*s", STR(*o)));
+	TRY(foreign_run(f, "configure", &p, &r));
+	TRY(foreign_check_cmake(f, f->cmake, r.out));
+	foreign_step(f, "configure")->done = true;
 	TRY(foreign_cmake_build(f, f->cmake));
-	return foreign_is_part(f) ? NULL : install(f, cmake);
+	if (foreign_is_part(f))
+		return NULL;
+	TRY(fs_remove_tree(f->dist));
+	TRY(fs_mkdirs(f->dist));
+	f->result = path_join(a, f->dist, f->plan->name);
+	strs_add(a, &q.argv, cmake);
+	proc_arg(a, &q, "--install", str_z(a, f->cmake), "--prefix", str_z(a, f->result), NULL);
+	TRY(foreign_run(f, "install", &q, &r));
+	if (!fs_is_dir(f->result))
+		return err_hint(err_new(E_FOREIGN, "'%.*s' installs nothing", STR(f->plan->name)),
+			"add install() rules to its CMakeLists.txt for the files that you want");
+	foreign_step(f, "install")->done = true;
+	return NULL;
 }

@@ -44,17 +44,23 @@ static bool is_one_of(struct str name, const char *const *patterns)
 	return false;
 }
 
+/* The line NAME=... of the environment, or NULL. */
+static struct str *line_of(const struct foreign *f, struct str name)
+{
+	VEC_EACH (struct str, line, &f->env)
+		if (str_starts(*line, name) && line->n > name.n && line->p[name.n] == '=')
+			return line;
+	return NULL;
+}
+
 static void set_variable(struct foreign *f, struct str name, struct str value)
 {
-	struct str line = str_fmt(f->a, "%.*s=%.*s", STR(name), STR(value)), key, old;
-	VEC_EACH (struct str, e, &f->env) {
-		str_cut(*e, '=', &key, &old);
-		if (str_eq(key, name)) {
-			*e = line;
-			return;
-		}
-	}
-	strs_add(f->a, &f->env, line);
+	struct str line = str_fmt(f->a, "%.*s=%.*s", STR(name), STR(value));
+	struct str *old = line_of(f, name);
+	if (old)
+		*old = line;
+	else
+		strs_add(f->a, &f->env, line);
 }
 
 void foreign_set_line(struct foreign *f, struct str line)
@@ -66,13 +72,8 @@ void foreign_set_line(struct foreign *f, struct str line)
 
 struct str foreign_variable(const struct foreign *f, const char *name)
 {
-	struct str key, value;
-	VEC_EACH (const struct str, e, &f->env) {
-		str_cut(*e, '=', &key, &value);
-		if (str_eq(key, str_from(name)))
-			return value;
-	}
-	return S("");
+	const struct str *line = line_of(f, str_from(name));
+	return line ? str_sub(*line, strlen(name) + 1, line->n) : S("");
 }
 
 struct str foreign_program(const struct foreign *f, const char *name)
@@ -84,20 +85,6 @@ struct str foreign_program(const struct foreign *f, const char *name)
 			return full;
 	}
 	return S("");
-}
-
-static void take_own_variables(struct foreign *f)
-{
-	struct str name, value;
-	for (char **e = environ; *e; e++) {
-		str_cut(str_from(*e), '=', &name, &value);
-		if (is_one_of(name, foreign))
-			strs_add(f->a, &f->dropped, str_dup(f->a, name));
-		else if (!is_one_of(name, quiet) && !is_one_of(name, session) &&
-			 (is_one_of(name, harmless) || !is_one_of(str_lower(f->a, name), secret)))
-			set_variable(f, name, value);
-	}
-	strs_sort(&f->dropped);
 }
 
 /* Lays out the SDK as a folder, and sets the variables that lead build systems there. The shims come first in PATH; the
@@ -141,10 +128,18 @@ struct err *foreign_environment(struct foreign *f)
 	static const char *const forces[] = {"CAUSAL_CONV1D_FORCE_BUILD",
 		"FLASH_ATTENTION_FORCE_BUILD", "MAMBA_FORCE_BUILD", NULL};
 	struct arena *a = f->a;
-	struct str gpus = str_join(a, &f->plan->gpus, S(";"));
-	struct str path = S("/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+	struct str gpus = str_join(a, &f->plan->gpus, S(";")), jobs = str_fmt(a, "%u", f->jobs);
+	struct str path = S("/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), name, value;
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
-	take_own_variables(f);
+	for (char **e = environ; *e; e++) {
+		str_cut(str_from(*e), '=', &name, &value);
+		if (is_one_of(name, foreign))
+			strs_add(a, &f->dropped, str_dup(a, name));
+		else if (!is_one_of(name, quiet) && !is_one_of(name, session) &&
+			 (is_one_of(name, harmless) || !is_one_of(str_lower(a, name), secret)))
+			set_variable(f, name, value);
+	}
+	strs_sort(&f->dropped);
 	TRY(add_rocm(f, &path));
 	set_variable(f, S("PATH"), str_fmt(a, "%.*s/bin:%.*s", STR(f->venv), STR(path)));
 	set_variable(f, S("HOME"), f->home);
@@ -154,8 +149,8 @@ struct err *foreign_environment(struct foreign *f)
 	set_variable(f, S("LC_ALL"), S("C.UTF-8"));
 	set_variable(f, S("PYTHONUNBUFFERED"), S("1"));
 	set_variable(f, S("PYTHONNOUSERSITE"), S("1"));
-	set_variable(f, S("MAX_JOBS"), str_fmt(a, "%u", f->jobs));
-	set_variable(f, S("CMAKE_BUILD_PARALLEL_LEVEL"), str_fmt(a, "%u", f->jobs));
+	set_variable(f, S("MAX_JOBS"), jobs);
+	set_variable(f, S("CMAKE_BUILD_PARALLEL_LEVEL"), jobs);
 	set_variable(f, S("SOURCE_DATE_EPOCH"), epoch ? str_from(epoch) : S("315532800"));
 	for (size_t i = 0; gpu_names[i]; i++)
 		set_variable(f, str_from(gpu_names[i]), gpus);

@@ -34,13 +34,25 @@ static struct str as_cuda(struct arena *a, struct str rel, bool folders)
 	return str_dup(a, buf_str(&b));
 }
 
-/* The source that torch's hipify made this file from: "cuda/a_cuda.cuh" for "hip/a_hip.cuh". */
-static struct str origin(const struct log_places *p, struct str rel)
+static struct str in_tree(const struct log_places *p, struct str path)
+{
+	struct str full = path_clean(p->a, path_join(p->a, p->cwd, path));
+	struct str top = str_fmt(p->a, "%.*s/", STR(p->f->tree));
+	return str_starts(full, top) ? str_sub(full, top.n, full.n) : S("");
+}
+
+/* The user's file for a path in a message. For a file that torch's hipify made, it is the source: "cuda/a_cuda.cuh" for
+ * "hip/a_hip.cuh". */
+static struct str project_file(const void *user, struct str path)
 {
 	static const struct {
 		const char *made, *source;
 	} ends[] = {{".hip", ".cu"}, {"_hip.cpp", ".cpp"}, {"_hip.cc", ".cc"}, {"_hip.h", ".h"},
 		{"_hip.hpp", ".hpp"}, {"_hip.cuh", ".cuh"}, {"", ""}};
+	const struct log_places *p = user;
+	struct str rel = in_tree(p, path);
+	if (!rel.n || in_project(p, rel))
+		return rel;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		struct str end = str_from(ends[i].made);
 		if (!str_ends(rel, end))
@@ -53,22 +65,6 @@ static struct str origin(const struct log_places *p, struct str rel)
 				return names[k];
 	}
 	return S("");
-}
-
-static struct str in_tree(const struct log_places *p, struct str path)
-{
-	struct str full = path_clean(p->a, path_join(p->a, p->cwd, path));
-	struct str top = str_fmt(p->a, "%.*s/", STR(p->f->tree));
-	return str_starts(full, top) ? str_sub(full, top.n, full.n) : S("");
-}
-
-static struct str project_file(const void *user, struct str path)
-{
-	const struct log_places *p = user;
-	struct str rel = in_tree(p, path);
-	if (!rel.n || in_project(p, rel))
-		return rel;
-	return origin(p, rel);
 }
 
 static struct strs lines_of(struct arena *a, struct str text)

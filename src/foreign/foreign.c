@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/progress.h"
@@ -22,27 +22,9 @@ struct foreign_recipes {
 	struct recipe_request request;
 };
 
-/* Loads the recipes for known stops. *ret_identity: everything by which they change the copy, except the files. */
-static struct err *load_recipes(struct foreign *f, struct str *ret_identity)
-{
-	struct foreign_recipes *r = f->recipes = NEW(f->a, struct foreign_recipes);
-	r->request = (struct recipe_request){.tree = f->plan->project, .at = f->tree};
-	r->request.facts.gpus = f->plan->gpus;
-	sdk_recipe_facts(f->a, f->sdk, &r->request.facts);
-	r->request.facts.sdk = f->rocm; /* the build sees the SDK there */
-	r->request.facts.sdk_at = S("");
-	if (!f->plan->host_native) { /* the build uses the SDK's headers and programs */
-		r->request.facts.sysroot = f->sdk->root;
-		strs_add(f->a, &r->request.facts.path, path_join(f->a, f->rocm, S("bin")));
-	}
-	TRY(recipes_load(f->a, NULL, &r->all));
-	*ret_identity = recipes_identity(f->a, &r->all, &r->request);
-	return NULL;
-}
-
-/* A hash of all inputs of the result, except the project's own files. Settings that change only speed or output (jobs,
- * the terminal) do not count. */
-static struct str key_of(struct foreign *f, struct str recipes)
+/* A hash of all inputs of the result (plan, SDK, environment, wheels, recipes), except the project's own files. Settings
+ * that change only speed or output (jobs, the terminal) do not count. */
+static struct str key_of(struct foreign *f)
 {
 	static const char *const not_of_key[] = {"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=",
 		"TERM=", "COLUMNS=", "LINES=", "ROCSMITH_", NULL}; /* ours are in the plan */
@@ -66,6 +48,7 @@ static struct str key_of(struct foreign *f, struct str recipes)
 	VEC_EACH (const struct str, w, &f->plan->foreign->with)
 		buf_fmt(&b, "%.*s\n", STR(fs_state(f->a, *w)));
 	struct str settings = sha256_hex(f->a, buf_str(&b));
+	struct str recipes = recipes_identity(f->a, &f->recipes->all, &f->recipes->request);
 	return sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s", STR(settings), STR(recipes)));
 }
 
@@ -101,7 +84,6 @@ struct err *foreign_open(struct foreign *f)
 		{&f->rocm, "rocm", false}, {&f->cmake, "cmake", false}, {&f->dist, "dist", true},
 		{&f->log, "log", true}, {&f->home, "home", true}, {&f->tmp, "tmp", true},
 		{&f->state, "state", true}};
-	struct str recipes;
 	if (str_starts(f->dir, str_fmt(f->a, "%.*s/", STR(f->plan->project))))
 		return err_hint(err_new(E_USAGE,
 					"the build folder '%.*s' lies in the project, which is "
@@ -115,8 +97,18 @@ struct err *foreign_open(struct foreign *f)
 	}
 	foreign_steps(f);
 	TRY(foreign_environment(f));
-	TRY(load_recipes(f, &recipes));
-	f->key = key_of(f, recipes);
+	struct foreign_recipes *r = f->recipes = NEW(f->a, struct foreign_recipes);
+	r->request = (struct recipe_request){.tree = f->plan->project, .at = f->tree};
+	r->request.facts.gpus = f->plan->gpus;
+	sdk_recipe_facts(f->a, f->sdk, &r->request.facts);
+	r->request.facts.sdk = f->rocm; /* the build sees the SDK there */
+	r->request.facts.sdk_at = S("");
+	if (!f->plan->host_native) { /* the build uses the SDK's headers and programs */
+		r->request.facts.sysroot = f->sdk->root;
+		strs_add(f->a, &r->request.facts.path, path_join(f->a, f->rocm, S("bin")));
+	}
+	TRY(recipes_load(f->a, NULL, &r->all));
+	f->key = key_of(f);
 	TRY(save_environment(f));
 	if (f->dropped.n)
 		progress_note(S("Dropped"), "from the environment: %.*s",
@@ -132,19 +124,6 @@ static bool is_inside(const struct foreign *f, struct str path)
 	struct str real, top;
 	return fs_real(f->a, path, &real) && fs_real(f->a, f->dir, &top) &&
 	       str_starts(real, str_fmt(f->a, "%.*s/", STR(top)));
-}
-
-/* The folder that CMake has configured for ninja; "" if ninja has built nothing in it. */
-static struct str configured_folder(const struct foreign *f)
-{
-	const struct plan_foreign *how = f->plan->foreign;
-	struct str dir = how->system == SOURCE_CMAKE ? f->cmake
-			 : how->cmake.n              ? path_join(f->a, f->tree, how->cmake)
-						     : S("");
-	bool kept = dir.n && fs_exists(path_join(f->a, dir, S(".ninja_log")));
-	return kept && is_inside(f, dir) && is_inside(f, path_join(f->a, dir, S("CMakeFiles")))
-		       ? dir
-		       : S("");
 }
 
 /* Removes CMake's cache, and the files it installed into the copy, so that a library that is no longer built cannot get
@@ -176,34 +155,42 @@ static struct err *configure_anew(struct foreign *f, struct str dir)
 	return NULL;
 }
 
-/* Compares settings and tools with those of the last build. If they differ, the objects in the copy may be out of date.
- * After a change of settings alone, CMake and ninja can find out which; otherwise the copy is removed. */
+/* Compares settings and tools with those of the last build, each by its receipt. If they differ, the objects in the copy
+ * may be out of date. After a change of settings alone, CMake and ninja can find out which, if CMake has configured a
+ * folder for ninja; otherwise the copy is removed. */
 static struct err *meet_last_build(struct foreign *f)
 {
-	struct str at = path_join(f->a, f->state, S("settings")), made = {0}, old, key;
+	const struct plan_foreign *how = f->plan->foreign;
+	struct str settings = path_join(f->a, f->state, S("settings")), made = {0};
+	struct str tools = path_join(f->a, f->state, S("tools"));
+	struct str dir = how->cmake.n ? path_join(f->a, f->tree, how->cmake) : S("");
+	bool first = !fs_exists(settings), same_settings, same_tools;
 	/* ninja does not notice a change in the compilers or in how the shims run them. The first word of this file
 	 * identifies both; it does not change with other parts of rocsmith. */
 	err_free(fs_read_opt(f->a, cc_file(f->a, f->rocm, "made"), MAX_STATE, &made));
-	struct str tools = str_sub(made, 0, str_chr(made, ' '));
-	TRY(fs_read_opt(f->a, at, MAX_STATE, &old));
-	bool known = str_cut(old, '\n', &key, &old);
-	if (known && str_eq(key, f->key) && str_eq(old, tools))
+	made = str_sub(made, 0, str_chr(made, ' '));
+	TRY(fs_receipt_check(tools, made, &same_tools));
+	TRY(fs_receipt_check(settings, f->key, &same_settings));
+	if (same_settings && same_tools)
 		return NULL;
-	struct str dir = known && str_eq(old, tools) ? configured_folder(f) : S("");
-	if (key.n)
+	if (how->system == SOURCE_CMAKE)
+		dir = f->cmake;
+	bool keeps = same_tools && dir.n && fs_exists(path_join(f->a, dir, S(".ninja_log"))) &&
+		     is_inside(f, dir) && is_inside(f, path_join(f->a, dir, S("CMakeFiles")));
+	if (!first)
 		progress_note(S("Changed"), "%s: '%.*s' is configured anew%s",
-			known && !str_eq(old, tools) ? "tools of the build"
-						     : "settings of the build",
-			STR(f->plan->name), dir.n ? ", and built where that matters" : "");
+			same_tools ? "settings of the build" : "tools of the build",
+			STR(f->plan->name), keeps ? ", and built where that matters" : "");
 	f->changed = true;
 	TRY(fs_remove(path_join(f->a, f->state, S("done"))));
-	if (dir.n) {
+	if (keeps) {
 		TRY(configure_anew(f, dir));
 	} else {
 		TRY(fs_remove_tree(f->tree));
 		TRY(fs_remove_tree(f->cmake));
 	}
-	return fs_write(at, str_fmt(f->a, "%.*s\n%.*s", STR(f->key), STR(tools)), 0644);
+	TRY(fs_write(tools, made, 0644));
+	return fs_write(settings, f->key, 0644);
 }
 
 /* ---- the copy ---- */
@@ -234,30 +221,8 @@ static struct err *add_patches(struct foreign *f, const struct view *view, struc
 	return NULL;
 }
 
-/* Adds hipify's translation of PyTorch's own sources, applied on top of the recipes' changes. PyTorch's
- * tools/amd_build/build_amd.py does the same in place. */
-static struct err *add_translation(
-	struct foreign *f, const struct view *view, struct change_set *io)
-{
-	struct hipify_tree tree;
-	struct view patched = *view;
-	MAP(texts, f->a);
-	if (f->plan->hipify.mode != HIPIFY_TORCH)
-		return NULL;
-	VEC_EACH (struct change, c, io)
-		if (c->text.p)
-			map_put(&texts, path_join(f->a, view->root, c->output), &c->text);
-	patched.over = &texts;
-	struct hipify_options o = f->plan->hipify;
-	o.dir = f->plan->project;
-	o.jobs = f->jobs;
-	hipify_options_complete(f->a, &o);
-	struct err *e = hipify_changes(f->a, &o, &patched, &tree);
-	VEC_EACH (const struct change, c, &tree.changes) /* later ones win */
-		*VEC_PUSH(f->a, io) = *c;
-	return e;
-}
-
+/* Changes the copy, unless it is as the project and the recipes want it. PyTorch's own sources are also translated, on
+ * top of the recipes' changes; PyTorch's tools/amd_build/build_amd.py does the same in place. */
 static struct err *update_copy(struct foreign *f, struct session *s, struct change_set *set)
 {
 	bool current = false;
@@ -270,7 +235,23 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	if (current)
 		return NULL;
 	f->changed = true;
-	TRY(add_translation(f, &s->view, set));
+	if (f->plan->hipify.mode == HIPIFY_TORCH) {
+		struct hipify_tree tree;
+		struct view patched = s->view;
+		MAP(texts, f->a);
+		VEC_EACH (struct change, c, set)
+			if (c->text.p)
+				map_put(&texts, path_join(f->a, patched.root, c->output), &c->text);
+		patched.over = &texts;
+		struct hipify_options o = f->plan->hipify;
+		o.dir = f->plan->project;
+		o.jobs = f->jobs;
+		hipify_options_complete(f->a, &o);
+		struct err *e = hipify_changes(f->a, &o, &patched, &tree);
+		VEC_EACH (const struct change, c, &tree.changes) /* later ones win */
+			*VEC_PUSH(f->a, set) = *c;
+		TRY(e);
+	}
 	TRY(session_apply(s, set, S("")));
 	return change_set_failure(set, "copy");
 }
@@ -319,24 +300,10 @@ struct err *foreign_copy(struct foreign *f)
 
 /* ---- the build ---- */
 
-/* The result of the last build if nothing has changed since; otherwise "". */
-static struct err *last_result(struct foreign *f, struct str done, struct str *ret)
-{
-	struct str text, key;
-	*ret = S("");
-	TRY(fs_read_opt(f->a, done, MAX_STATE, &text));
-	if (!text.p || f->changed)
-		return NULL;
-	str_cut(text, '\n', &key, &text);
-	if (str_eq(key, f->key) && fs_exists(str_trim(text)))
-		*ret = str_trim(text);
-	return NULL;
-}
-
 struct err *foreign_build(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
-	struct str done = path_join(f->a, f->state, S("done"));
+	struct str done = path_join(f->a, f->state, S("done")), key, result = {0};
 	if (how->torch_as_rocm) { /* nothing in the result shows this */
 		struct finding *fi = finding_add(
 			f->a, &f->findings, "torch-as-rocm", SEV_WARNING, f->plan->project);
@@ -345,24 +312,24 @@ struct err *foreign_build(struct foreign *f)
 		finding_fix(f->a, fi,
 			"what was built works with a torch for ROCm of the same version only");
 	}
-	if (!foreign_is_part(f))
-		TRY(last_result(f, done, &f->result));
-	if (f->result.n) {
+	/* the result of the last build, if nothing has changed since */
+	if (!foreign_is_part(f) && !f->changed)
+		TRY(fs_read_opt(f->a, done, MAX_STATE, &result));
+	str_cut(result, '\n', &key, &result);
+	result = str_trim(result);
+	if (result.n && str_eq(key, f->key) && fs_exists(result)) {
+		f->result = result;
 		for (size_t i = 0; f->steps[i].kind.n; i++)
 			f->steps[i].cached = f->steps[i].done = true;
 		return foreign_packages(f);
 	}
 	TRY(fs_remove(done));
-	struct err *e = NULL;
-	if (how->system == SOURCE_CMAKE) {
-		e = foreign_cmake(f);
-	} else {
-		e = foreign_venv(f);
-		if (!e && how->torch)
-			e = foreign_torch(f);
-		if (!e)
-			e = foreign_python(f);
-	}
+	bool cmake = how->system == SOURCE_CMAKE;
+	struct err *e = cmake ? foreign_cmake(f) : foreign_venv(f);
+	if (!e && !cmake && how->torch)
+		e = foreign_torch(f);
+	if (!e && !cmake)
+		e = foreign_python(f);
 	err_free(foreign_packages(f)); /* after a failure too: some may be installed */
 	TRY(e);
 	if (foreign_is_part(f) || findings_worst(&f->findings) == SEV_ERROR)

@@ -25,6 +25,8 @@ MUST_USE struct err *foreign_run(
  * ret: its JSON answer. */
 MUST_USE struct err *foreign_drive(
 	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret);
+/* Adds the argument NAME=VALUE of driver.py. */
+void foreign_word(struct foreign *f, struct strs *words, const char *name, struct str value);
 struct job_report *foreign_step(struct foreign *f, const char *kind);
 bool foreign_is_part(const struct foreign *f); /* are only some targets built? */
 

@@ -10,60 +10,22 @@ static struct strs backend_words(struct foreign *f, const char *what)
 	const struct plan_foreign *how = f->plan->foreign;
 	struct strs words = {0};
 	strs_add(f->a, &words, str_from(what));
-	strs_add(f->a, &words, str_fmt(f->a, "backend=%.*s", STR(how->backend)));
+	foreign_word(f, &words, "backend", how->backend);
 	VEC_EACH (const struct str, dir, &how->backend_path)
-		strs_add(f->a, &words, str_fmt(f->a, "path=%.*s", STR(*dir)));
+		foreign_word(f, &words, "path", *dir);
 	VEC_EACH (const struct str, option, &how->options)
-		strs_add(f->a, &words, str_fmt(f->a, "setting=%.*s", STR(*option)));
+		foreign_word(f, &words, "setting", *option);
 	return words;
-}
-
-/* Installs what the back end itself requires: CMake for scikit-build-core, ninja for meson-python. */
-static struct err *install_requirements(struct foreign *f)
-{
-	const struct node *answer;
-	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0};
-	TRY(foreign_drive(f, "configure", &words, &answer));
-	TRY(node_want_strs(f->a, answer, S("requires"), &more));
-	VEC_EACH (const struct str, r, &more)
-		if (!strs_has(&f->plan->foreign->requires, *r))
-			strs_add(f->a, &wanted, *r);
-	TRY(foreign_install(f, &wanted));
-	foreign_step(f, "configure")->done = true;
-	return NULL;
-}
-
-/* Runs a setup script that can configure without building. This shows early if ROCm is switched off, and lets us build
- * single targets with CMake. */
-static struct err *configure_cmake(struct foreign *f)
-{
-	const struct plan_foreign *how = f->plan->foreign;
-	struct proc p = {.cwd = f->tree};
-	struct proc_result r;
-	struct str dir = path_join(f->a, f->tree, how->cmake);
-	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
-	strs_add_all(f->a, &p.argv, &how->configure);
-	if (!fs_exists(path_join(f->a, dir, S("build.ninja")))) {
-		TRY(foreign_run(f, "configure", &p, &r));
-		TRY(foreign_check_cmake(f, dir, r.out));
-	}
-	/* ninja stops at the first error when the script calls it */
-	return foreign_is_part(f) || f->keep_going ? foreign_cmake_build(f, dir) : NULL;
-}
-
-static void say_loads(struct foreign *f, const struct node *list, const char *id,
-	enum severity severity, const char *what)
-{
-	NODE_EACH (n, list) {
-		struct finding *fi = finding_add(
-			f->a, &f->findings, id, severity, node_text(n, S("file"), S("")));
-		finding_say(f->a, fi, "%s: %.*s", what, STR(node_text(n, S("why"), S(""))));
-	}
 }
 
 /* Imports the result, since a shared library that links may still lack a symbol. */
 static struct err *load_result(struct foreign *f)
 {
+	static const struct {
+		const char *list, *id, *text;
+		enum severity severity;
+	} kinds[] = {{"failed", "load-failed", "cannot be loaded", SEV_ERROR},
+		{"untried", "load-untried", "loading it was not tried", SEV_INFO}};
 	struct strs words = {0};
 	const struct node *answer;
 	struct str folder = path_join(f->a, f->tmp, S("load"));
@@ -72,15 +34,18 @@ static struct err *load_result(struct foreign *f)
 	TRY(fs_remove_tree(folder)); /* a killed run may have left one */
 	TRY(fs_mkdirs(folder));
 	strs_add(f->a, &words, S("load"));
-	strs_add(f->a, &words, str_fmt(f->a, "wheel=%.*s", STR(f->result)));
-	strs_add(f->a, &words, str_fmt(f->a, "folder=%.*s", STR(folder)));
+	foreign_word(f, &words, "wheel", f->result);
+	foreign_word(f, &words, "folder", folder);
 	TRY(foreign_drive(f, "load", &words, &answer));
-	const struct node *failed = node_get(answer, S("failed"));
-	const struct node *untried = node_get(answer, S("untried"));
-	if (failed)
-		say_loads(f, failed, "load-failed", SEV_ERROR, "cannot be loaded");
-	if (untried)
-		say_loads(f, untried, "load-untried", SEV_INFO, "loading it was not tried");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const struct node *list = node_get(answer, str_from(kinds[i].list));
+		for (size_t k = 0; list && k < list->n; k++)
+			finding_say(f->a,
+				finding_add(f->a, &f->findings, kinds[i].id, kinds[i].severity,
+					node_text(&list->v[k], S("file"), S(""))),
+				"%s: %.*s", kinds[i].text,
+				STR(node_text(&list->v[k], S("why"), S(""))));
+	}
 	foreign_step(f, "load")->done = true;
 	return fs_remove_tree(folder);
 }
@@ -89,28 +54,47 @@ struct err *foreign_python(struct foreign *f)
 {
 	const struct node *answer;
 	const struct plan_foreign *how = f->plan->foreign;
-	struct str name = S("");
-	bool apart = how->configure.n && how->cmake.n;
-	if (foreign_is_part(f) && !apart)
+	struct str name = S(""), cmake = path_join(f->a, f->tree, how->cmake);
+	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0};
+	struct proc p = {.cwd = f->tree};
+	struct proc_result r;
+	bool part = foreign_is_part(f), apart = how->configure.n && how->cmake.n;
+	if (part && !apart)
 		return err_hint(err_new(E_USAGE, "'%.*s' is built as a whole: it has no targets",
 					STR(f->plan->name)),
 			"--target is for CMake projects, and for PyTorch");
-	TRY(install_requirements(f));
-	if (apart)
-		TRY(configure_cmake(f));
-	if (foreign_is_part(f))
+	/* the back end may require more: CMake for scikit-build-core, ninja for meson-python */
+	TRY(foreign_drive(f, "configure", &words, &answer));
+	TRY(node_want_strs(f->a, answer, S("requires"), &more));
+	VEC_EACH (const struct str, requirement, &more)
+		if (!strs_has(&how->requires, *requirement))
+			strs_add(f->a, &wanted, *requirement);
+	TRY(foreign_install(f, &wanted));
+	foreign_step(f, "configure")->done = true;
+	/* a setup script that can configure without building shows early if ROCm is switched off, and lets us build
+	 * single targets with CMake */
+	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
+	strs_add_all(f->a, &p.argv, &how->configure);
+	if (apart && !fs_exists(path_join(f->a, cmake, S("build.ninja")))) {
+		TRY(foreign_run(f, "configure", &p, &r));
+		TRY(foreign_check_cmake(f, cmake, r.out));
+	}
+	if (apart &&
+		(part || f->keep_going)) /* called by the script, ninja stops at the first error */
+		TRY(foreign_cmake_build(f, cmake));
+	if (part)
 		return NULL;
-	struct strs words = backend_words(f, "wheel");
+	words = backend_words(f, "wheel");
 	TRY(fs_remove_tree(f->dist));
 	TRY(fs_mkdirs(f->dist));
-	strs_add(f->a, &words, str_fmt(f->a, "out=%.*s", STR(f->dist)));
+	foreign_word(f, &words, "out", f->dist);
 	TRY(foreign_drive(f, "wheel", &words, &answer));
 	TRY(node_want_text(answer, S("wheel"), &name));
 	f->result = path_join(f->a, f->dist, path_base(name));
 	if (!str_ends(name, S(".whl")) || !fs_is_file(f->result))
 		return err_new(E_FOREIGN,
-			"the back end '%.*s' says that it made '%.*s', but did not",
-			STR(f->plan->foreign->backend), STR(name));
+			"the back end '%.*s' reports the wheel '%.*s', but there is no such file",
+			STR(how->backend), STR(name));
 	foreign_step(f, "wheel")->done = true;
 	return load_result(f);
 }

@@ -69,37 +69,28 @@ static void watch_endp(struct step_watch *w)
 }
 
 /* Reads "[12/34] rest" (ninja) or "[ 12%] rest" (make). */
-static bool take_count(
-	struct str line, uint64_t *ret_done, uint64_t *ret_total, struct str *ret_rest)
-{
-	struct str done, total, count;
-	if (!str_starts(line, S("[")) || !str_cut(str_sub(line, 1, line.n), ']', &count, ret_rest))
-		return false;
-	*ret_rest = str_trim(*ret_rest);
-	if (str_ends(count, S("%"))) {
-		*ret_total = 100;
-		return str_u64(str_trim(str_sub(count, 0, count.n - 1)), 10, ret_done);
-	}
-	return str_cut(count, '/', &done, &total) && str_u64(str_trim(done), 10, ret_done) &&
-	       str_u64(str_trim(total), 10, ret_total);
-}
-
 static void on_line(void *user, struct str line)
 {
 	struct step_watch *w = user;
-	uint64_t done, total;
-	struct str rest, word, file = S("");
-	if (!take_count(line, &done, &total, &rest))
+	uint64_t done, total = 100;
+	struct str rest, count, word, number, of, file = S("");
+	if (!str_starts(line, S("[")) || !str_cut(str_sub(line, 1, line.n), ']', &count, &rest))
+		return;
+	bool steps = str_cut(count, '/', &number, &of);
+	if (!steps && !str_ends(count, S("%")))
+		return;
+	number = steps ? number : str_sub(count, 0, count.n - 1);
+	if (!str_u64(str_trim(number), 10, &done) || (steps && !str_u64(str_trim(of), 10, &total)))
 		return;
 	if (total != w->total || done < w->done) { /* another ninja, or one that found less to do */
 		progress_end(w->progress);
 		w->progress = progress_begin(w->verb, w->object, UNIT_ITEMS, total);
 		w->total = total;
-		w->steps = str_chr(line, '/') < str_chr(line, ']');
+		w->steps = steps;
 		w->done = 0;
 	}
-	while (str_next(
-		&rest, ' ', &word)) /* the last file name, a source or output of the command */
+	rest = str_trim(rest);
+	while (str_next(&rest, ' ', &word)) /* the last file name: a source or an output */
 		if (path_ext(word).n && word.p[0] != '-')
 			file = word;
 	progress_add(w->progress, done > w->done ? done - w->done : 0, path_base(file));
@@ -160,6 +151,11 @@ struct err *foreign_run(
 	err_free(e);
 	fs_unmap(&text);
 	return why;
+}
+
+void foreign_word(struct foreign *f, struct strs *words, const char *name, struct str value)
+{
+	strs_add(f->a, words, str_fmt(f->a, "%s=%.*s", name, STR(value)));
 }
 
 struct err *foreign_drive(

@@ -3,8 +3,9 @@
  * pip installs the packages, with the user's own configuration. state/packages*.json records the installed packages
  * with their hashes; requirements.txt lets anybody install the same again. We read the requirements of the wheels of
  * --with ourselves, since the user may leave some out, and pip can only install all of them or none. */
-#include "base/fs.h"
+#include "base/fs_stage.h"
 #include "base/glob.h"
+#include "base/hash.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 #include "formats/zip.h"
@@ -116,63 +117,14 @@ struct err *foreign_install(struct foreign *f, const struct strs *requirements)
 	return words.n ? run_pip(f, &words) : NULL;
 }
 
-static struct err *install_all(struct foreign *f)
-{
-	const struct plan_foreign *how = f->plan->foreign;
-	struct strs words = {0}, needs = {0};
-	if (how->with.n) {
-		strs_add(f->a, &words, S("--no-deps"));
-		strs_add_all(f->a, &words, &how->with);
-		TRY(run_pip(f, &words));
-	}
-	strs_add_all(f->a, &needs, &how->requires);
-	VEC_EACH (const struct str, w, &how->with)
-		TRY(wheel_needs(f, *w, &needs));
-	return foreign_install(f, &needs);
-}
-
-/* ---- installed packages ---- */
-
-static struct err *read_report(struct foreign *f, struct str path)
-{
-	const struct node *root;
-	TRY(json_read(f->a, path, &root));
-	const struct node *list = node_get(root, S("install"));
-	for (size_t i = 0; list && list->kind == NODE_LIST && i < list->n; i++) {
-		const struct node *meta = node_get(&list->v[i], S("metadata"));
-		const struct node *from = node_get(&list->v[i], S("download_info"));
-		const struct node *archive = node_get(from, S("archive_info"));
-		struct str hash = node_text(archive, S("hash"), S(""));
-		*VEC_PUSH(f->a, &f->packages) = (struct foreign_package){
-			.name = node_text(meta, S("name"), S("")),
-			.version = node_text(meta, S("version"), S("")),
-			.url = node_text(from, S("url"), S("")),
-			.sha256 = str_starts(hash, S("sha256=")) ? str_sub(hash, 7, hash.n) : S(""),
-		};
-	}
-	return NULL;
-}
-
 /* ---- the environment ---- */
-
-/* A text with everything that decides the contents of the environment. */
-static struct str wanted_packages(struct foreign *f)
-{
-	const struct plan_foreign *how = f->plan->foreign;
-	BUF(b, f->a);
-	buf_fmt(&b, "environment 1\npython %.*s %.*s\nrequires %.*s\nwithout %.*s\nas_rocm %d\n",
-		STR(f->plan->host.python), STR(f->plan->host.python_version),
-		STR(str_join(f->a, &how->requires, S(" "))),
-		STR(str_join(f->a, &how->without, S(" "))), how->torch_as_rocm);
-	VEC_EACH (const struct str, w, &how->with)
-		buf_fmt(&b, "%.*s %.*s\n", STR(*w), STR(fs_state(f->a, *w)));
-	return buf_str(&b);
-}
 
 static struct err *make_venv(struct foreign *f)
 {
-	struct proc p = {.cwd = f->home};
+	const struct plan_foreign *how = f->plan->foreign;
+	struct proc p = {.cwd = f->home}, old = {.cwd = f->home};
 	struct proc_result r;
+	struct strs wheels = {0}, needs = {0};
 	TRY(fs_remove_tree(f->venv));
 	for (unsigned n = 1; n <= MAX_REPORTS; n++)
 		TRY(fs_remove(str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n)));
@@ -182,26 +134,42 @@ static struct err *make_venv(struct foreign *f)
 	if (e && str_contains(r.out, S("ensurepip")))
 		e = err_hint(e, "Debian has it in a package of its own: apt install python3-venv");
 	if (e)
-		return err_wrap(e, "cannot make a Python environment");
+		return err_wrap(e, "cannot make a Python environment with '%.*s'",
+			STR(f->plan->host.python));
 	/* ensurepip also installs setuptools, but the build must use the required and recorded version */
-	struct proc old = {.cwd = f->home};
 	strs_add(f->a, &old.argv, path_join(f->a, f->venv, S("bin/python")));
 	proc_arg(f->a, &old, "-m", "pip", "uninstall", "-y", "-q", "--disable-pip-version-check",
 		"setuptools", NULL);
 	TRY(foreign_run(f, "python", &old, &r));
-	return install_all(f);
+	if (how->with.n) {
+		strs_add(f->a, &wheels, S("--no-deps"));
+		strs_add_all(f->a, &wheels, &how->with);
+		TRY(run_pip(f, &wheels));
+	}
+	strs_add_all(f->a, &needs, &how->requires);
+	VEC_EACH (const struct str, w, &how->with)
+		TRY(wheel_needs(f, *w, &needs));
+	return foreign_install(f, &needs);
 }
 
+/* The receipt of the environment is a hash of everything that decides its contents. */
 struct err *foreign_venv(struct foreign *f)
 {
-	struct str want = wanted_packages(f), have, stamp = path_join(f->a, f->state, S("venv"));
+	const struct plan_foreign *how = f->plan->foreign;
+	struct str receipt = path_join(f->a, f->state, S("venv"));
 	struct job_report *step = foreign_step(f, "python");
-	TRY(fs_read_opt(f->a, stamp, MAX_METADATA, &have));
-	step->cached = have.p && str_eq(have, want);
+	BUF(b, f->a);
+	buf_fmt(&b, "environment 1\npython %.*s %.*s\nrequires %.*s\nwithout %.*s\nas_rocm %d\n",
+		STR(f->plan->host.python), STR(f->plan->host.python_version),
+		STR(str_join(f->a, &how->requires, S(" "))),
+		STR(str_join(f->a, &how->without, S(" "))), how->torch_as_rocm);
+	VEC_EACH (const struct str, w, &how->with)
+		buf_fmt(&b, "%.*s %.*s\n", STR(*w), STR(fs_state(f->a, *w)));
+	struct str want = sha256_hex(f->a, buf_str(&b));
+	TRY(fs_receipt_check(receipt, want, &step->cached));
 	if (!step->cached) {
-		TRY(fs_remove(stamp));
 		TRY(make_venv(f));
-		TRY(fs_write(stamp, want, 0644));
+		TRY(fs_write(receipt, want, 0644));
 	}
 	step->done = true;
 	return NULL;
@@ -209,16 +177,29 @@ struct err *foreign_venv(struct foreign *f)
 
 struct err *foreign_packages(struct foreign *f)
 {
-	f->packages.n = 0;
-	for (unsigned n = 1; n <= MAX_REPORTS; n++) {
-		struct str path = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n);
-		if (fs_exists(path))
-			TRY(read_report(f, path));
-	}
-	if (!f->packages.n)
-		return NULL;
 	/* lines for "pip install -r", which then accepts only files with these hashes */
 	struct strs lines = {0};
+	f->packages.n = 0;
+	for (unsigned n = 1; n <= MAX_REPORTS; n++) {
+		const struct node *root = NULL;
+		struct str path = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n);
+		if (fs_exists(path))
+			TRY(json_read(f->a, path, &root));
+		const struct node *list = node_get(root, S("install"));
+		for (size_t i = 0; list && list->kind == NODE_LIST && i < list->n; i++) {
+			const struct node *meta = node_get(&list->v[i], S("metadata"));
+			const struct node *from = node_get(&list->v[i], S("download_info"));
+			struct str hash =
+				node_text(node_get(from, S("archive_info")), S("hash"), S(""));
+			*VEC_PUSH(f->a, &f->packages) = (struct foreign_package){
+				.name = node_text(meta, S("name"), S("")),
+				.version = node_text(meta, S("version"), S("")),
+				.url = node_text(from, S("url"), S("")),
+				.sha256 = str_starts(hash, S("sha256=")) ? str_sub(hash, 7, hash.n)
+									 : S(""),
+			};
+		}
+	}
 	VEC_EACH (const struct foreign_package, p, &f->packages) {
 		struct str name = foreign_package_name(f->a, p->name);
 		struct str what = str_fmt(f->a, "%.*s==%.*s", STR(name), STR(p->version));
@@ -229,6 +210,8 @@ struct err *foreign_packages(struct foreign *f)
 					      STR(p->sha256))
 				    : str_fmt(f->a, "# %.*s: no hash is known", STR(what)));
 	}
+	if (!lines.n)
+		return NULL;
 	strs_sort(&lines);
 	struct str text = str_fmt(f->a,
 		"# What the build of '%.*s' installed: pip install --no-deps --require-hashes -r\n"

@@ -31,25 +31,6 @@ static void add_bind(struct make *m, struct str path, struct str at)
 	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = path, .at = at};
 }
 
-/* Makes the Python headers visible. Debian splits them: pyconfig.h is in /usr/include/TRIPLET/python3.11. */
-static void bind_python(struct make *m)
-{
-	const struct host *h = &m->plan->host;
-	struct str dir = h->python_include;
-	if (!m->plan->needs_python || !dir.n || !m->sdk->sandbox)
-		return;
-	if (m->plan->host_native) {
-		if (!str_starts(dir, S("/usr/"))) /* a Python other than the system's */
-			add_bind(m, dir, str_fmt(m->a, HOST_ROOT "%.*s", STR(dir)));
-		return;
-	}
-	add_bind(m, dir, S(PYTHON_ROOT "/include"));
-	struct str inner = str_fmt(m->a, "%.*s/%.*s", STR(h->triplet), STR(path_base(dir)));
-	struct str arch = path_join(m->a, path_dir(dir), inner);
-	if (h->triplet.n && fs_is_dir(arch))
-		add_bind(m, arch, str_fmt(m->a, PYTHON_ROOT "/arch/%.*s", STR(inner)));
-}
-
 /* The path at which a compiler sees a folder of the plan's python_headers. */
 static struct str headers_at(const struct make *m, size_t i)
 {
@@ -65,6 +46,8 @@ struct err *make_open(struct make *m)
 	} dirs[] = {{.name = "hip", .path = &m->hip}, {.name = "obj", .path = &m->obj},
 		{.name = "mod", .path = &m->mod}, {.name = "log", .path = &m->log},
 		{.name = "stamp", .path = &m->stamp}, {.name = "tmp", .path = &m->tmp}};
+	const struct host *h = &m->plan->host;
+	struct str python = h->python_include;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 		struct str dir = *dirs[i].path = path_join(m->a, m->dir, str_from(dirs[i].name));
 		if (dirs[i].path == &m->tmp)
@@ -80,7 +63,19 @@ struct err *make_open(struct make *m)
 	add_bind(m, m->plan->project, S(""));
 	add_bind(m, m->hip, S(""));
 	add_bind(m, m->obj, S(""));
-	bind_python(m);
+	if (!m->plan->needs_python || !python.n || !m->sdk->sandbox)
+		return NULL;
+	if (m->plan->host_native) {
+		if (!str_starts(python, S("/usr/"))) /* a Python other than the system's */
+			add_bind(m, python, str_fmt(m->a, HOST_ROOT "%.*s", STR(python)));
+		return NULL;
+	}
+	/* Debian splits the headers: pyconfig.h is in /usr/include/TRIPLET/python3.11 */
+	struct str inner = str_fmt(m->a, "%.*s/%.*s", STR(h->triplet), STR(path_base(python)));
+	struct str arch = path_join(m->a, path_dir(python), inner);
+	add_bind(m, python, S(PYTHON_ROOT "/include"));
+	if (h->triplet.n && fs_is_dir(arch))
+		add_bind(m, arch, str_fmt(m->a, PYTHON_ROOT "/arch/%.*s", STR(inner)));
 	return NULL;
 }
 
@@ -111,11 +106,6 @@ static struct str locate(struct arena *tmp, const struct job *j, struct str path
 			return path_join(tmp, bind->path, str_sub(path, dir.n, path.n));
 	}
 	return S("");
-}
-
-static struct err *explain(struct arena *tmp, const struct job *j, const struct proc_result *r)
-{
-	return make_diagnose(tmp, j->set->user, j, r);
 }
 
 /* ---- command lines ---- */
@@ -313,7 +303,7 @@ static void add_link(struct make *m, const struct plan_module *module, const str
 void make_jobs(struct make *m)
 {
 	static const struct job_hooks hooks = {
-		.wrap = wrap_job, .locate = locate, .explain = explain};
+		.wrap = wrap_job, .locate = locate, .explain = make_diagnose};
 	struct arena *a = m->a;
 	struct str name;
 	MAP(objects, a);
@@ -343,9 +333,9 @@ void make_jobs(struct make *m)
 struct err *make_compile(struct make *m)
 {
 	make_jobs(m);
-	size_t n = m->plan->sources.n;
-	struct str what = str_fmt(m->a, "%zu source%s for %.*s", n, n == 1 ? "" : "s",
-		STR(str_join(m->a, &m->plan->gpus, S(", "))));
+	struct str what =
+		str_fmt(m->a, "%.*s for %.*s", STR(human_count(m->a, m->plan->sources.n, "source")),
+			STR(str_join(m->a, &m->plan->gpus, S(", "))));
 	m->set.progress = progress_begin(S("Compiling"), what, UNIT_ITEMS, m->set.all.n);
 	struct err *e = jobs_run(&m->set, m->jobs, m->keep_going ? &m->failures : NULL);
 	progress_end(m->set.progress);

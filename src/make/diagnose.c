@@ -10,7 +10,7 @@
 enum { MAX_SOURCE = 64 << 20, MAX_ERRORS = 20, MAX_WARNINGS = 200 };
 
 /* The job whose output is being read. */
-struct failed {
+struct failed_job {
 	struct arena *tmp;
 	const struct make *m;
 	const struct job *job;
@@ -21,7 +21,7 @@ struct failed {
 /* Maps a path in a message to the project's file; "" if there is none. */
 static struct str project_file(const void *user, struct str path)
 {
-	const struct failed *f = user;
+	const struct failed_job *f = user;
 	const struct plan *plan = f->m->plan;
 	struct str full = path_clean(f->tmp, path_join(f->tmp, f->job->proc.cwd, path));
 	struct str inside = str_fmt(f->tmp, "%.*s/", STR(plan->project));
@@ -59,7 +59,7 @@ static size_t untranslate(const struct hipify_text *t, size_t at)
  * edits. */
 static void map_place(const void *user, struct str rel, struct message *at)
 {
-	const struct failed *f = user;
+	const struct failed_job *f = user;
 	const struct make *m = f->m;
 	struct str file = path_join(f->tmp, m->plan->project, rel), source;
 	struct hipify_text t;
@@ -93,7 +93,7 @@ static void map_place(const void *user, struct str rel, struct message *at)
 /* Adds a hint for each CUDA name that the translation left in the failing file. */
 static void hint_untranslated(const void *user, struct str file, struct err *e)
 {
-	const struct failed *f = user;
+	const struct failed_job *f = user;
 	unsigned shown = 0;
 	VEC_EACH (const struct untranslated, l, &f->m->tree.untranslated) {
 		if (!str_eq(l->path, file) || shown >= 8)
@@ -108,12 +108,12 @@ static void hint_untranslated(const void *user, struct str file, struct err *e)
 
 /* ---- errors and warnings ---- */
 
-struct err *make_diagnose(
-	struct arena *tmp, const struct make *m, const struct job *j, const struct proc_result *r)
+struct err *make_diagnose(struct arena *tmp, const struct job *j, const struct proc_result *r)
 {
+	const struct make *m = j->set->user;
 	const struct job_report *what = &j->report;
 	bool link = str_eq(what->kind, S("link"));
-	struct failed f = {.tmp = tmp, .m = m, .job = j};
+	struct failed_job f = {.tmp = tmp, .m = m, .job = j};
 	const struct message_origin origin = {.a = tmp,
 		.project = m->plan->project,
 		.about = str_fmt(tmp, " (%s '%.*s'%s%.*s)", link ? "linking" : "compiling",
@@ -142,7 +142,7 @@ struct err *make_diagnose(
 
 void make_add_warnings(struct make *m, const struct job *j, struct str said)
 {
-	struct failed f = {.tmp = m->a, .m = m, .job = j};
+	struct failed_job f = {.tmp = m->a, .m = m, .job = j};
 	const struct message_origin origin = {
 		.a = m->a, .warnings = true, .user = &f, .file = project_file, .map = map_place};
 	while (said.n && m->warnings.n < MAX_WARNINGS) {

@@ -47,7 +47,7 @@ struct make {
 	struct jobs set;
 	VEC(struct job *) shared; /* their objects are linked into every module */
 	struct err *failures;     /* with keep_going: those after the one returned; owned */
-	struct findings warnings; /* of all finished and up-to-date jobs, each place once */
+	struct findings warnings; /* those of all finished and up-to-date jobs, each place once */
 	struct strs warned;       /* the same, with the places in translated files */
 };
 
@@ -68,6 +68,6 @@ struct str make_output(const struct make *m, const struct plan_source *src);
 struct str make_module_path(const struct make *m, const struct plan_module *module);
 /* Returns E_COMPILE or E_LINK for a failed run, with the compiler's first error, located in the user's file. */
 MUST_USE struct err *make_diagnose(
-	struct arena *tmp, const struct make *m, const struct job *j, const struct proc_result *r);
+	struct arena *tmp, const struct job *j, const struct proc_result *r);
 /* Adds the compiler warnings of a finished job to m->warnings. said: the output of its run. */
 void make_add_warnings(struct make *m, const struct job *j, struct str said);

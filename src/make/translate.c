@@ -2,17 +2,30 @@
 #include "base/fs.h"
 #include "make/make.h"
 
-/* Fails, with all their places, if there are names that no HIP compiler accepts. So the build ends before the compiler
- * runs. */
-static struct err *refuse_untranslated(const struct make *m)
+/* Turns what the translation noticed into findings. Names that no HIP compiler accepts are an error, with all their
+ * places, so that the build ends before the compiler runs. */
+static struct err *report_translation(struct make *m)
 {
 	enum { SHOWN = 20 };
+	const struct torch_source *t = &m->tree.torch;
 	struct err *e = NULL;
 	size_t n = 0;
+	VEC_EACH (const struct str, h, &m->tree.headers)
+		if (hipify_is_our_header(*h))
+			finding_say(m->a,
+				finding_add(m->a, &m->findings, "hipify-header", SEV_INFO, *h),
+				"is a header of rocsmith, for names that this HIP may lack");
 	VEC_EACH (const struct untranslated, u, &m->tree.untranslated) {
+		struct str why = u->suggestion;
+		struct finding *f =
+			finding_add(m->a, &m->findings, "cuda-name-left", SEV_WARNING, u->path);
+		finding_say(m->a, f, "line %u: '%.*s' %s", u->line, STR(u->name),
+			u->unsure ? "looks like a name of CUDA, but no table has it"
+				  : "has no counterpart in HIP");
+		if (why.n)
+			finding_fix(m->a, f, "%.*s", STR(why));
 		if (!u->certain || ++n > SHOWN)
 			continue;
-		struct str why = u->suggestion;
 		bool name = str_chr(why, ' ') == why.n; /* one word is a similar name */
 		struct err *one =
 			err_new(E_HIPIFY, "'%.*s' has no counterpart in HIP%s%.*s", STR(u->name),
@@ -25,35 +38,17 @@ static struct err *refuse_untranslated(const struct make *m)
 				    .col = u->col});
 		e = err_join(e, one);
 	}
+	if (!t->known && t->algorithm.path.n) {
+		struct finding *f = finding_add(
+			m->a, &m->findings, "hipify-unknown", SEV_WARNING, t->algorithm.path);
+		finding_say(m->a, f, "is not one of the known releases of hipify");
+		finding_fix(m->a, f,
+			"'rocsmith hipify verify %.*s' compares with that torch's own Python",
+			STR(m->plan->project));
+	}
 	return n > SHOWN ? err_hint(e, "%zu places in all: rocsmith hipify '%.*s' lists them", n,
 				   STR(m->plan->project))
 			 : e;
-}
-
-static void add_findings(struct make *m)
-{
-	const struct torch_source *t = &m->tree.torch;
-	VEC_EACH (const struct str, h, &m->tree.headers)
-		if (hipify_is_our_header(*h))
-			finding_say(m->a,
-				finding_add(m->a, &m->findings, "hipify-header", SEV_INFO, *h),
-				"is a header of rocsmith, for names that this HIP may lack");
-	VEC_EACH (struct untranslated, u, &m->tree.untranslated) {
-		struct finding *f =
-			finding_add(m->a, &m->findings, "cuda-name-left", SEV_WARNING, u->path);
-		finding_say(m->a, f, "line %u: '%.*s' %s", u->line, STR(u->name),
-			u->unsure ? "looks like a name of CUDA, but no table has it"
-				  : "has no counterpart in HIP");
-		if (u->suggestion.n)
-			finding_fix(m->a, f, "%.*s", STR(u->suggestion));
-	}
-	if (t->known || !t->algorithm.path.n)
-		return;
-	struct finding *f =
-		finding_add(m->a, &m->findings, "hipify-unknown", SEV_WARNING, t->algorithm.path);
-	finding_say(m->a, f, "is not one of the known releases of hipify");
-	finding_fix(m->a, f, "'rocsmith hipify verify %.*s' compares with that torch's own Python",
-		STR(m->plan->project));
 }
 
 struct str make_output(const struct make *m, const struct plan_source *src)
@@ -66,14 +61,13 @@ struct err *make_translate(struct make *m)
 {
 	const struct plan *p = m->plan;
 	struct hipify_options *o = &m->translation;
+	struct str header = {0};
+	bool gfx942 = false;
 	*o = p->hipify;
 	o->dir = p->project;
 	o->out = m->hip;
 	o->jobs = m->jobs;
-	bool given = o->sources.n > 0;
 	/* On gfx942, HIP's header may select FNUZ instead of OCP 8-bit floats. It does so up to 7.2.4 at least. */
-	struct str header = {0};
-	bool gfx942 = false;
 	VEC_EACH (const struct str, gpu, &p->gpus)
 		gfx942 |= str_starts(*gpu, S("gfx942"));
 	if (gfx942) {
@@ -84,33 +78,31 @@ struct err *make_translate(struct make *m)
 			4 << 20, &header));
 	}
 	o->fnuz = str_contains(header, S("#define HIP_FP8_TYPE_OCP 0"));
-	if (hipify_by_torch(o)) {
+	bool torch = hipify_by_torch(o), given = torch && o->sources.n;
+	if (torch) {
 		o->want_untranslated = true; /* the hints for compile errors need them */
 		if (!o->include_dirs.n)
 			o->include_dirs = p->includes;
-		for (size_t i = 0; !given && i < p->sources.n; i++)
-			strs_add(m->a, &o->sources, p->sources.v[i].path);
-	} else { /* the plan lists the files that the build needs */
+	} else {
 		o->sources = (struct strs){0};
-		VEC_EACH (const struct plan_source, s, &p->sources)
-			strs_add(m->a, &o->only, s->path);
-		strs_put_all(m->a, &o->only, &p->headers);
 	}
+	/* the plan lists the files that the build needs */
+	for (size_t i = 0; !given && i < p->sources.n; i++)
+		strs_add(m->a, torch ? &o->sources : &o->only, p->sources.v[i].path);
+	if (!torch)
+		strs_put_all(m->a, &o->only, &p->headers);
 	hipify_options_complete(m->a, o);
 	TRY_CTX(hipify_run(m->a, o, &m->tree), "cannot translate '%.*s'", STR(p->project));
 	TRY(change_set_failure(&m->tree.changes, "translate"));
-	VEC_EACH (const struct change, f, &m->tree.changes)
+	MAP(changes, m->a);
+	VEC_EACH (struct change, f, &m->tree.changes) {
 		m->edits += f->edits;
-	add_findings(m);
-	/* PyTorch's output names depend on the content: "a.cpp" becomes "a_hip.cpp" only if something in it changed */
-	if (hipify_by_torch(o)) {
-		MAP(outputs, m->a);
-		VEC_EACH (struct change, f, &m->tree.changes)
-			map_put(&outputs, f->source, f);
-		VEC_EACH (const struct plan_source, s, &p->sources) {
-			const struct change *f = map_get(&outputs, s->path);
-			strs_add(m->a, &m->outputs, f && f->output.n ? f->output : s->path);
-		}
+		map_put(&changes, f->source, f);
 	}
-	return refuse_untranslated(m);
+	/* PyTorch's output names depend on the content: "a.cpp" becomes "a_hip.cpp" only if something in it changed */
+	for (size_t i = 0; torch && i < p->sources.n; i++) {
+		const struct change *f = map_get(&changes, p->sources.v[i].path);
+		strs_add(m->a, &m->outputs, f && f->output.n ? f->output : p->sources.v[i].path);
+	}
+	return report_translation(m);
 }

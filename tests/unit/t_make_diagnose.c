@@ -22,6 +22,8 @@ static int begin(void **state)
 	assert_ok(fs_mkdirs(f->hip));
 	f->plan.project = f->project;
 	f->b = (struct make){.a = &f->a, .plan = &f->plan, .hip = f->hip};
+	f->b.set.user = &f->b;
+	f->job.set = &f->b.set;
 	f->job.report.kind = S("device");
 	f->job.report.name = S("src/a.cu");
 	f->job.report.gpu = S("gfx1201");
@@ -52,7 +54,7 @@ static void put(struct fixture *f, const char *name, const char *text)
 static struct err *diagnose_text(struct fixture *f, const char *said)
 {
 	struct proc_result r = {.status = 1, .err = str_from(said)};
-	return make_diagnose(&f->a, &f->b, &f->job, &r);
+	return make_diagnose(&f->a, &f->job, &r);
 }
 
 /* The error's place, relative to the project: "src/a.cu:3:5". */
@@ -310,12 +312,12 @@ static void a_killed_compiler_may_have_run_out_of_memory(void **state)
 {
 	struct fixture *f = *state;
 	struct proc_result r = {.status = 128 + 9, .err = S("")};
-	struct err *e = make_diagnose(&f->a, &f->b, &f->job, &r);
+	struct err *e = make_diagnose(&f->a, &f->job, &r);
 	assert_int_equal(e->code, E_TOOL_FAILED);
 	assert_true(has_hint(e, "-j1"));
 	err_free(e);
 	r.status = 128 + 11;
-	e = make_diagnose(&f->a, &f->b, &f->job, &r);
+	e = make_diagnose(&f->a, &f->job, &r);
 	assert_false(has_hint(e, "-j1"));
 	err_free(e);
 }

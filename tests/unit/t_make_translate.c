@@ -199,7 +199,8 @@ static void a_message_about_the_result_is_shown_in_the_source(void **state)
 	add_source(f, "a.cu", "a.hip");
 	f->plan.hipify = (struct hipify_options){.mode = HIPIFY_EXTENSION, .torch = f->torch};
 	assert_ok(make_translate(&f->b));
-	struct job s = {.proc = {.cwd = f->b.hip}};
+	struct job s = {.set = &f->b.set, .proc = {.cwd = f->b.hip}};
+	f->b.set.user = &f->b;
 	s.report.kind = S("device");
 	s.report.name = S("a.cu");
 	struct str result;
@@ -213,7 +214,7 @@ static void a_message_about_the_result_is_shown_in_the_source(void **state)
 	struct proc_result r = {.status = 1,
 		.err = str_fmt(&f->a, "a.hip:%u:%u: error: use of undeclared identifier 'nope'\n",
 			line, col)};
-	struct err *e = make_diagnose(&f->a, &f->b, &s, &r);
+	struct err *e = make_diagnose(&f->a, &s, &r);
 	assert_non_null(e);
 	assert_int_equal(e->line, 3);
 	assert_int_equal(e->col, 18);
