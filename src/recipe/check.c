@@ -3,110 +3,104 @@
 #include "base/fs.h"
 #include "base/glob.h"
 #include "know/predicate.h"
+#include "machine/root.h"
 #include "recipe/recipe_int.h"
 
 enum { FILE_LIMIT = 64 << 20, SHOWN = 48 };
 
-static void say(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
-
-static void say(struct trial *t, const char *fmt, ...)
+static void PRINTF(2, 3) say(struct trial *t, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	t->why = str_vfmt(t->w->a, fmt, ap);
-	va_end(ap);
-	strs_add(t->w->a, &t->seen, t->why);
+	FORMAT(text, t->w->a, fmt);
+	t->why = text;
+	strs_add(t->w->a, &t->seen, text);
 }
 
 /* ---- versions and GPUs ---- */
 
-static struct err *range_holds(
-	struct trial *t, const struct recipe_range *r, enum recipe_state *ret)
-{
-	const struct recipe_fact *f = recipe_fact(&t->w->facts, r->name);
-	enum truth in_range;
-	if (!f) {
-		*ret = RECIPE_UNKNOWN;
-		say(t, "it is for %.*s %.*s, and which one is used is not known", STR(r->name),
-			STR(r->range));
-		return NULL;
-	}
-	TRY_CTX(predicate_version(t->w->a, f->version, r->range, &in_range),
-		"the version of %.*s (%.*s) cannot be read", STR(r->name), STR(f->from));
-	*ret = in_range == TRUTH_YES ? RECIPE_NEEDED : RECIPE_OTHER;
-	if (*ret == RECIPE_OTHER)
-		say(t, "it is for %.*s %.*s, this is %.*s (%.*s)", STR(r->name), STR(r->range),
-			STR(f->version), STR(f->from));
-	return NULL;
-}
-
-/* Does every GPU of the build match (all), or at least one? */
-static enum recipe_state gpus_hold(struct trial *t, const struct strs *patterns, bool all)
-{
-	const struct strs *gpus = &t->w->facts.gpus;
-	struct str want = str_join(t->w->a, patterns, S(", ")), other = S("");
-	enum truth match = predicate_gpus(gpus, patterns, all);
-	if (match == TRUTH_YES)
-		return RECIPE_NEEDED;
-	if (match == TRUTH_UNKNOWN) {
-		say(t, "it is for the GPUs %.*s, and the target is not known", STR(want));
-		return RECIPE_UNKNOWN;
-	}
-	VEC_EACH (const struct str, gpu, gpus)
-		if (all && !other.n && !predicate_gpu(*gpu, patterns))
-			other = *gpu;
-	say(t, "it is for the GPUs %.*s%s%.*s", STR(want), other.n ? ", not for " : "", STR(other));
-	return RECIPE_OTHER;
-}
-
 struct err *recipe_applies(struct trial *t, enum recipe_state *ret)
 {
-	bool unknown = false;
-	size_t n = t->recipe->ranges.n;
-	for (size_t i = 0; i < n + 2; i++) {
-		if (i < n)
-			TRY(range_holds(t, &t->recipe->ranges.v[i], ret));
-		else
-			*ret = gpus_hold(
-				t, i == n ? &t->recipe->gpus : &t->recipe->any_gpu, i == n);
-		if (*ret == RECIPE_OTHER)
-			return NULL;
-		unknown = unknown || *ret == RECIPE_UNKNOWN;
+	const struct recipe_facts *facts = &t->w->facts;
+	const struct strs *const gpus[] = {&t->recipe->gpus, &t->recipe->any_gpu};
+	enum truth match;
+	*ret = RECIPE_NEEDED;
+	VEC_EACH (const struct recipe_range, r, &t->recipe->ranges) {
+		const struct recipe_fact *f = recipe_fact(facts, r->name);
+		if (!f) {
+			*ret = RECIPE_UNKNOWN;
+			say(t, "it is for %.*s %.*s, and which one is used is not known",
+				STR(r->name), STR(r->range));
+			continue;
+		}
+		TRY_CTX(predicate_version(t->w->a, f->version, r->range, &match),
+			"the version of %.*s (%.*s) cannot be read", STR(r->name), STR(f->from));
+		if (match == TRUTH_YES)
+			continue;
+		*ret = RECIPE_OTHER;
+		say(t, "it is for %.*s %.*s, this is %.*s (%.*s)", STR(r->name), STR(r->range),
+			STR(f->version), STR(f->from));
+		return NULL;
 	}
-	*ret = unknown ? RECIPE_UNKNOWN : RECIPE_NEEDED;
+	/* every GPU of the build must match the first list, and at least one of them the second */
+	for (unsigned any = 0; any < 2; any++) {
+		struct str want = str_join(t->w->a, gpus[any], S(", ")), other = S("");
+		match = predicate_gpus(&facts->gpus, gpus[any], !any);
+		if (match == TRUTH_UNKNOWN) {
+			*ret = RECIPE_UNKNOWN;
+			say(t, "it is for the GPUs %.*s, and the target is not known", STR(want));
+		}
+		if (match != TRUTH_NO)
+			continue;
+		for (size_t i = facts->gpus.n; !any && i-- > 0;) /* names the first of the others */
+			if (!predicate_gpu(facts->gpus.v[i], gpus[any]))
+				other = facts->gpus.v[i];
+		*ret = RECIPE_OTHER;
+		say(t, "it is for the GPUs %.*s%s%.*s", STR(want), other.n ? ", not for " : "",
+			STR(other));
+		return NULL;
+	}
 	return NULL;
 }
 
 /* ---- files ---- */
 
-/* Finds the newest of the files that match: a longer name has a greater number. */
-static struct err *find_file(struct arena *a, struct str dir, struct str file, struct str *ret)
+/* Finds the file of a check, the newest of those that match: a longer name has a greater number. Reads it if its text
+ * matters. f->text.p is NULL if there is no file. */
+static struct err *find_text(struct trial *t, const struct recipe_check *c, struct found *f)
 {
-	struct strs all;
-	*ret = S("");
-	TRY(glob_files(a, dir, file, &all));
-	VEC_EACH (const struct str, f, &all)
-		if (f->n > ret->n || (f->n == ret->n && str_cmp(*f, *ret) > 0))
-			*ret = *f;
-	if (ret->n)
-		*ret = path_join(a, dir, *ret);
-	return NULL;
-}
-
-/* Finds and reads the file of a check; ret->p is NULL if there is none. */
-static struct err *find_text(
-	struct trial *t, const struct recipe_check *c, struct str *ret_path, struct str *ret)
-{
-	const struct recipe_facts *f = &t->w->facts;
-	*ret = (struct str){0};
-	*ret_path = c->file;
+	const struct recipe_facts *facts = &t->w->facts;
+	struct arena *a = t->w->a;
+	struct str dir = facts->sysroot.n ? facts->sysroot : S("/"), best = {0};
+	struct str text = S("");
+	struct strs all = {0};
+	f->path = c->file;
 	if (c->place == PLACE_TREE)
-		return trial_text(t, c->file, ret);
-	struct str dir = c->place == PLACE_SDK ? f->sdk : f->sysroot.n ? f->sysroot : S("/");
-	TRY(find_file(t->w->a, dir, c->file, ret_path));
-	if (ret_path->n && (c->contains.n || c->lacks.n || c->version.n))
-		return fs_read(t->w->a, *ret_path, FILE_LIMIT, ret);
-	*ret = ret_path->n ? S("") : *ret;
+		return trial_text(t, c->file, &f->text);
+	if (c->place == PLACE_SDK)
+		dir = facts->sdk;
+	struct root recorded = {.a = a, .dir = dir};
+	bool in_file = c->place == PLACE_SYSTEM && fs_is_file(dir);
+	if (in_file) { /* what `doctor --record` wrote: no folder to search */
+		TRY(root_open(&recorded));
+		VEC_EACH (const struct root_entry, e, &recorded.files)
+			if (e->kind == ENTRY_FILE && glob_match(c->file, e->path))
+				strs_add(a, &all, e->path);
+		if (root_has_file(&recorded, c->file)) /* possibly by a link */
+			strs_put(a, &all, c->file);
+	} else {
+		TRY(glob_files(a, dir, c->file, &all));
+	}
+	VEC_EACH (const struct str, path, &all)
+		if (path->n > best.n || (path->n == best.n && str_cmp(*path, best) > 0))
+			best = *path;
+	if (!best.n)
+		return NULL;
+	f->path = path_join(a, dir, best);
+	if (in_file && root_read(&recorded, best, &text) != ROOT_OK)
+		return err_new(E_IO, "cannot read '%.*s' of the recorded machine '%.*s'", STR(best),
+			STR(dir));
+	if (!in_file && (c->contains.n || c->lacks.n || c->version.n))
+		TRY(fs_read(a, f->path, FILE_LIMIT, &text));
+	f->text = text.n ? text : S("");
 	return NULL;
 }
 
@@ -138,18 +132,15 @@ static struct err *version_holds(
 	struct trial *t, const struct recipe_check *c, struct found *f, bool *ret)
 {
 	const struct found *other = c->differs.n ? trial_found(t, c->differs) : NULL;
-	enum truth in_range;
+	enum truth in_range = TRUTH_YES;
 	*ret = f->version.n > 0 && (!c->differs.n || other);
 	if (!*ret) {
 		say(t, "%.*s does not say its version", STR(f->path));
 		return NULL;
 	}
-	if (c->is.n) {
+	if (c->is.n)
 		TRY(predicate_version(t->w->a, f->version, c->is, &in_range));
-		*ret = in_range == TRUTH_YES;
-	}
-	if (other && str_eq(other->version, f->version))
-		*ret = false;
+	*ret = in_range == TRUTH_YES && !(other && str_eq(other->version, f->version));
 	if (other)
 		say(t, "%.*s is of %.*s, %.*s of %.*s", STR(other->path), STR(other->version),
 			STR(f->path), STR(f->version));
@@ -159,30 +150,29 @@ static struct err *version_holds(
 }
 
 static struct err *text_holds(
-	struct trial *t, const struct recipe_check *c, struct str path, struct str text, bool *ret)
+	struct trial *t, const struct recipe_check *c, struct found *f, bool *ret)
 {
 	struct arena *a = t->w->a;
-	bool there = text.p != NULL, has = c->contains.n && str_contains(text, c->contains);
-	bool lacks = c->lacks.n && !str_contains(text, c->lacks);
-	struct found f = {.name = c->as, .path = path};
+	bool there = f->text.p != NULL, has = c->contains.n && str_contains(f->text, c->contains);
+	bool lacks = c->lacks.n && !str_contains(f->text, c->lacks);
 	*ret = there != c->absent && (!c->contains.n || has) && (!c->lacks.n || lacks);
 	if (!there)
 		say(t, "there is no %.*s%s", STR(c->file),
 			c->place == PLACE_SDK ? " in the SDK" : "");
 	else if (c->contains.n && (has || !*ret))
-		say(t, "%.*s %s %.*s", STR(path), has ? "has" : "does not have",
+		say(t, "%.*s %s %.*s", STR(f->path), has ? "has" : "does not have",
 			STR(shown(a, c->contains)));
 	if (there && c->lacks.n && (!*ret || !c->contains.n))
-		say(t, "%.*s %s %.*s", STR(path), lacks ? "does not have" : "has",
+		say(t, "%.*s %s %.*s", STR(f->path), lacks ? "does not have" : "has",
 			STR(shown(a, c->lacks)));
 	else if (there && !c->contains.n && !c->version.n)
-		say(t, "%.*s is there", STR(path));
+		say(t, "%.*s is there", STR(f->path));
 	if (*ret && c->version.n) {
-		f.version = version_in(a, text, &c->version);
-		TRY(version_holds(t, c, &f, ret));
+		f->version = version_in(a, f->text, &c->version);
+		TRY(version_holds(t, c, f, ret));
 	}
 	if (*ret && c->as.n)
-		*VEC_PUSH(a, &t->found) = f;
+		*VEC_PUSH(a, &t->found) = *f;
 	return NULL;
 }
 
@@ -190,12 +180,12 @@ struct err *checks_hold(struct trial *t, const struct recipe_checks *list, bool 
 {
 	*ret = true;
 	VEC_EACH (const struct recipe_check, c, list) {
-		struct str path, text;
+		struct found f = {.name = c->as};
 		bool known = c->place != PLACE_SDK || t->w->facts.sdk.n;
 		t->unknown = t->unknown || (!known && !t->before);
 		if (known) {
-			TRY(find_text(t, c, &path, &text));
-			TRY(text_holds(t, c, path, text, ret));
+			TRY(find_text(t, c, &f));
+			TRY(text_holds(t, c, &f, ret));
 		}
 		if (*ret)
 			continue;

@@ -1,5 +1,5 @@
-/* Reads recipes: a file into a struct recipe (tables for the plain part, then checks of the whole), all files of the
- * user's folders and the built-in ones, and the ids that the journal of a patched tree keeps. */
+/* Reads recipes: a file into a struct recipe (tables for the plain part, then checks of the whole), and all
+ * files of the user's folders and the built-in ones. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "know/know.h"
@@ -35,11 +35,12 @@ static const struct json_field setting_fields[] =
 
 /* ---- lists ---- */
 
-/* Finds a list of the recipe; *ret is NULL if there is none. */
+/* The members of a list of the recipe, or of an empty one. */
 static struct err *list_of(const struct node *root, const char *key, const struct node **ret)
 {
+	static const struct node none = {.kind = NODE_LIST};
 	const struct node *n = node_get(root, str_from(key));
-	*ret = n;
+	*ret = n ? n : &none;
 	if (n && (n->kind != NODE_LIST || !n->n))
 		return node_error(n, E_SYNTAX, "'%s' must be a list", key);
 	if (n && n->n > MOST)
@@ -64,83 +65,66 @@ static struct err *want(const struct node *at, bool good, const char *what)
 
 /* ---- applies ---- */
 
-static struct err *read_range(struct arena *a, const struct node *n, struct recipe *ret)
+static struct err *read_applies(struct arena *a, const struct node *root, struct recipe *ret)
 {
 	static const char *const names[] = {
 		"torch", "rocm", "hip", "clang", "gcc", "glibc", "python", NULL};
+	const struct node *applies = node_get(root, S("applies"));
 	const struct version *one;
 	bool yes;
-	if (n->kind != NODE_STRING && n->kind != NODE_NUMBER)
-		return node_error(n, E_SYNTAX, "a range of versions is expected here: \">=7.0\"");
-	if (!str_is_one_of(n->key, names) && !know_component(n->key))
-		return err_at(err_new(E_SYNTAX, "'%.*s' has no version that is known", STR(n->key)),
-			n->key_at);
 	TRY(version_parse(a, S("1"), &one));
-	struct err *e = version_match(one, n->text, &yes);
-	if (e)
-		return err_at(e, n->at);
-	*VEC_PUSH(a, &ret->ranges) = (struct recipe_range){n->key, n->text};
-	return NULL;
-}
-
-static struct err *read_applies(struct arena *a, const struct node *root, struct recipe *ret)
-{
-	const struct node *n = node_get(root, S("applies"));
-	if (n && n->kind != NODE_MAP)
-		return node_error(n, E_SYNTAX, "'applies' must be a map of keys");
-	TRY(node_want_strs(a, n, S("gfx"), &ret->gpus));
-	TRY(node_want_strs(a, n, S("gfx_any"), &ret->any_gpu));
-	if (n)
-		NODE_EACH (it, n)
-			if (!str_eq(it->key, S("gfx")) && !str_eq(it->key, S("gfx_any")))
-				TRY(read_range(a, it, ret));
+	if (applies && applies->kind != NODE_MAP)
+		return node_error(applies, E_SYNTAX, "'applies' must be a map of keys");
+	TRY(node_want_strs(a, applies, S("gfx"), &ret->gpus));
+	TRY(node_want_strs(a, applies, S("gfx_any"), &ret->any_gpu));
+	for (size_t i = 0; applies && i < applies->n; i++) {
+		const struct node *n = &applies->v[i];
+		if (str_eq(n->key, S("gfx")) || str_eq(n->key, S("gfx_any")))
+			continue;
+		if (n->kind != NODE_STRING && n->kind != NODE_NUMBER)
+			return node_error(
+				n, E_SYNTAX, "a range of versions is expected here: \">=7.0\"");
+		if (!str_is_one_of(n->key, names) && !know_component(n->key))
+			return err_at(err_new(E_SYNTAX, "'%.*s' has no version that is known",
+					      STR(n->key)),
+				n->key_at);
+		struct err *e = version_match(one, n->text, &yes);
+		if (e)
+			return err_at(e, n->at);
+		*VEC_PUSH(a, &ret->ranges) = (struct recipe_range){n->key, n->text};
+	}
 	return NULL;
 }
 
 /* ---- checks ---- */
 
-static struct err *check_fits(struct recipe_check *c)
-{
-	static const char *const places[] = {"tree", "sdk", "system", NULL};
-	const struct node *at = c->at;
-	bool reads = c->contains.n || c->lacks.n || c->version.n;
-	TRY(want(at, !c->in.n || str_is_one_of(c->in, places),
-		"'in' is one of tree, sdk and system"));
-	c->place = str_eq(c->in, S("sdk"))      ? PLACE_SDK
-		   : str_eq(c->in, S("system")) ? PLACE_SYSTEM
-						: PLACE_TREE;
-	TRY(want(at, c->file.n > 0, "a check needs a 'file'"));
-	TRY(want_inside(at, c->file));
-	TRY(want(at, !c->absent || !reads,
-		"an absent file cannot have 'contains', 'lacks' or 'version'"));
-	TRY(want(at, c->version.n <= 4, "a version has at most four numbers"));
-	TRY(want(at, (!c->is.n && !c->differs.n) || c->version.n,
-		"'is' and 'differs' belong to a 'version'"));
-	return NULL;
-}
-
 static struct err *read_checks(
 	struct arena *a, const struct node *root, const char *key, struct recipe_checks *ret)
 {
+	static const char *const places[] = {"tree", "sdk", "system", NULL};
 	const struct node *list;
 	TRY(list_of(root, key, &list));
-	if (list)
-		NODE_EACH (it, list) {
-			struct recipe_check *c = VEC_PUSH(a, ret);
-			c->at = it;
-			TRY(json_fields_read(a, it, check_fields, c));
-			TRY(check_fits(c));
-		}
+	NODE_EACH (at, list) {
+		struct recipe_check *c = VEC_PUSH(a, ret);
+		TRY(json_fields_read(a, at, check_fields, c));
+		bool reads = c->contains.n || c->lacks.n || c->version.n;
+		TRY(want(at, !c->in.n || str_is_one_of(c->in, places),
+			"'in' is one of tree, sdk and system"));
+		c->place = str_eq(c->in, S("sdk"))      ? PLACE_SDK
+			   : str_eq(c->in, S("system")) ? PLACE_SYSTEM
+							: PLACE_TREE;
+		TRY(want(at, c->file.n > 0, "a check needs a 'file'"));
+		TRY(want_inside(at, c->file));
+		TRY(want(at, !c->absent || !reads,
+			"an absent file cannot have 'contains', 'lacks' or 'version'"));
+		TRY(want(at, c->version.n <= 4, "a version has at most four numbers"));
+		TRY(want(at, (!c->is.n && !c->differs.n) || c->version.n,
+			"'is' and 'differs' belong to a 'version'"));
+	}
 	return NULL;
 }
 
 /* ---- steps ---- */
-
-static void touches(struct arena *a, struct recipe *r, struct str file)
-{
-	if (!strs_has(&r->files, file))
-		strs_add(a, &r->files, file);
-}
 
 /* Turns an insertion into a replacement of the text beside it. */
 static struct err *replace_fits(struct arena *a, struct recipe_step *s)
@@ -178,17 +162,18 @@ static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_st
 			s->at->at.line);
 		VEC_EACH (const struct diff_file, f, &s->diff) {
 			TRY(want_inside(s->at, f->path));
-			touches(a, r, f->path);
+			strs_put(a, &r->files, f->path);
 		}
 		return NULL;
 	case STEP_OVERLAY:
 		TRY(want_inside(s->at, s->overlay));
 		TRY(want(s->at, (s->text.n > 0) + (s->copy.n > 0) == 1,
 			"an overlay has 'text' or 'copy'"));
-		touches(a, r, path_join(a, S(RECIPE_OVERLAY), s->overlay));
+		strs_put(a, &r->files, path_join(a, S(RECIPE_OVERLAY), s->overlay));
 		return expand_check(s->text);
 	case STEP_GENERATE:
-		TRY(want(s->at, generate_known(s->generate), "'generate' is one of: flatbuffers"));
+		TRY(want(s->at, str_eq(s->generate, S("flatbuffers")),
+			"'generate' is one of: flatbuffers"));
 		TRY(want(s->at, s->from.n && s->file.n, "'generate' needs 'from' and 'file'"));
 		TRY(want_inside(s->at, s->from));
 		TRY(want_inside(s->at, s->file));
@@ -197,7 +182,7 @@ static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_st
 		TRY(replace_fits(a, s));
 		break;
 	}
-	touches(a, r, s->file);
+	strs_put(a, &r->files, s->file);
 	return NULL;
 }
 
@@ -205,15 +190,14 @@ static struct err *read_steps(struct arena *a, const struct node *root, struct r
 {
 	const struct node *list;
 	TRY(list_of(root, "steps", &list));
-	if (list)
-		NODE_EACH (it, list) {
-			struct recipe_step *s = VEC_PUSH(a, &r->steps);
-			s->at = it;
-			TRY(json_fields_read(a, it, step_fields, s));
-			struct err *e = step_fits(a, r, s);
-			if (e)
-				return e->path ? e : err_at(e, it->at);
-		}
+	NODE_EACH (it, list) {
+		struct recipe_step *s = VEC_PUSH(a, &r->steps);
+		s->at = it;
+		TRY(json_fields_read(a, it, step_fields, s));
+		struct err *e = step_fits(a, r, s);
+		if (e)
+			return e->path ? e : err_at(e, it->at);
+	}
 	return NULL;
 }
 
@@ -223,20 +207,17 @@ static struct err *read_settings(struct arena *a, const struct node *root, struc
 {
 	const struct node *list;
 	TRY(list_of(root, "build", &list));
-	if (list)
-		NODE_EACH (it, list) {
-			struct recipe_setting *s = VEC_PUSH(a, &r->settings);
-			s->at = it;
-			TRY(json_fields_read(a, it, setting_fields, s));
-			TRY(want(it, (s->env.n > 0) + (s->cmake.n > 0) == 1,
-				"a variable is named by 'env' or by 'cmake'"));
-			TRY(want(it, (s->set.n > 0) + (s->word.n > 0) + (s->path.n > 0) == 1,
-				"a variable has one of 'set', 'word' and 'path'"));
-			struct str value = s->set.n ? s->set : s->word.n ? s->word : s->path;
-			struct err *e = expand_check(value);
-			if (e)
-				return err_at(e, it->at);
-		}
+	NODE_EACH (it, list) {
+		struct recipe_setting *s = VEC_PUSH(a, &r->settings);
+		TRY(json_fields_read(a, it, setting_fields, s));
+		TRY(want(it, (s->env.n > 0) + (s->cmake.n > 0) == 1,
+			"a variable is named by 'env' or by 'cmake'"));
+		TRY(want(it, (s->set.n > 0) + (s->word.n > 0) + (s->path.n > 0) == 1,
+			"a variable has one of 'set', 'word' and 'path'"));
+		struct err *e = expand_check(s->set.n ? s->set : s->word.n ? s->word : s->path);
+		if (e)
+			return err_at(e, it->at);
+	}
 	return NULL;
 }
 
@@ -316,31 +297,4 @@ struct err *recipes_load(struct arena *a, const struct strs *dirs, struct recipe
 	for (size_t i = 0; i < recipe_texts_count; i++)
 		TRY(add_recipe(a, recipe_texts[i], str_from(recipe_texts_files[i]), ret));
 	return NULL;
-}
-
-/* ---- the recipes in effect, as the journal keeps them ---- */
-
-static const struct json_field fact_fields[] = FIELDS_ONLY(struct recipe_fact, name, version, from);
-
-static const struct json_field saved_fields[] = {
-	FIELD_CONST("schema", "rocsmith.patches/1"),
-	FIELD("recipes", struct saved, ids),
-	FIELD_LIST("versions", struct saved, facts.versions, fact_fields),
-	FIELD("gpus", struct saved, facts.gpus),
-	{.kind = FIELD_END},
-};
-
-struct err *saved_read(struct arena *a, struct str text, struct saved *ret)
-{
-	const struct node *root;
-	*ret = (struct saved){0};
-	if (!text.n)
-		return NULL;
-	TRY(json_parse(a, text, S(RECIPE_JOURNAL), &root));
-	return json_fields_read(a, root, saved_fields, ret);
-}
-
-struct str saved_text(struct arena *a, const struct saved *s)
-{
-	return json_document(a, 0, saved_fields, s);
 }

@@ -36,7 +36,7 @@ struct recipe_facts {
 	struct strs gpus; /* targets; none = unknown */
 	struct str sdk;   /* folder on this machine with ROCm's include/, lib/, ...; "" = unknown */
 	struct str sdk_at;  /* path of the same folder inside the build; "" = like sdk */
-	struct str sysroot; /* folder with the headers that host code is compiled with; "" = / */
+	struct str sysroot; /* folder or machine file with the headers for host code; "" = / */
 	struct strs path;   /* folders to search for programs (flatc); none = PATH */
 };
 

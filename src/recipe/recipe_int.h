@@ -20,7 +20,6 @@ struct recipe_check {
 	struct strs version; /* texts that precede the numbers of the file's version */
 	struct str is, differs;
 	enum recipe_place place;
-	const struct node *at;
 };
 
 enum step_kind { STEP_REPLACE, STEP_PATCH, STEP_OVERLAY, STEP_GENERATE };
@@ -38,7 +37,6 @@ struct recipe_step {
 
 struct recipe_setting { /* a variable */
 	struct str env, cmake, set, word, path;
-	const struct node *at;
 };
 
 struct recipe_checks {
@@ -67,11 +65,11 @@ MUST_USE struct err *recipe_parse(
 
 struct found { /* the file that a named check found */
 	struct str name, path, version;
+	struct str text; /* "": it was not read */
 };
 
-struct tree_text {            /* a file: its old text, and its text after the recipes so far */
+struct tree_text {            /* a file, as the recipes so far leave it */
 	struct str path, now; /* now.p NULL: it does not exist */
-	struct str old;
 	bool changed;
 };
 
@@ -119,14 +117,6 @@ MUST_USE struct err *steps_try(struct trial *t, bool *ret);
 /* The state that the recipe would have if nothing had been applied. */
 MUST_USE struct err *trial_run(struct trial *t, enum recipe_state *ret);
 
-/* ---- read.c: the recipes in effect, as the journal keeps them ---- */
-struct saved {
-	struct strs ids;           /* ids of the recipes in effect */
-	struct recipe_facts facts; /* versions and GPUs that they were applied for */
-};
-MUST_USE struct err *saved_read(struct arena *a, struct str text, struct saved *ret);
-struct str saved_text(struct arena *a, const struct saved *s);
-
 /* ---- expand.c ---- */
 /* Replaces @names@ by their values; E_RECIPE for a name without one. */
 MUST_USE struct err *expand(const struct trial *t, struct str text, struct str *ret);
@@ -134,5 +124,4 @@ MUST_USE struct err *expand_check(struct str text); /* E_SYNTAX for a malformed 
 MUST_USE struct err *settings_add(struct trial *t, struct recipe_report *ret);
 
 /* ---- generate.c ---- */
-bool generate_known(struct str what);
 MUST_USE struct err *generate(struct trial *t, const struct recipe_step *s, bool *ret);

@@ -9,8 +9,25 @@ enum { SHOW_LIMIT = 64 << 20 };
 
 enum what { LOOK, APPLY, REVERT };
 
+/* The recipes in effect, as the journal of a patched tree keeps them. */
+struct saved {
+	struct strs ids;
+	struct recipe_facts facts; /* versions and GPUs that they were applied for */
+};
+
+static const struct json_field fact_fields[] = FIELDS_ONLY(struct recipe_fact, name, version, from);
+
+static const struct json_field saved_fields[] = {
+	FIELD_CONST("schema", "rocsmith.patches/1"),
+	FIELD("recipes", struct saved, ids),
+	FIELD_LIST("versions", struct saved, facts.versions, fact_fields),
+	FIELD("gpus", struct saved, facts.gpus),
+	{.kind = FIELD_END},
+};
+
 struct run {
 	struct work w;
+	struct strs ids; /* of all recipes */
 	const struct recipes *all;
 	enum what what;
 	struct saved before, after;
@@ -35,41 +52,6 @@ static struct err *check_layers(struct arena *a, struct str tree)
 			"patch the folder that it was made from: '%.*s'", STR(m->root));
 	return err_hint(err_new(E_USAGE, "'%.*s' was translated in place", STR(tree)),
 		"take that back first: rocsmith hipify restore %.*s", STR(tree));
-}
-
-static struct err *check_names(const struct recipes *all, const struct strs *names)
-{
-	ARENA(tmp);
-	struct strs ids = {0};
-	VEC_EACH (const struct recipe, r, all)
-		strs_add(&tmp, &ids, r->id);
-	VEC_EACH (const struct str, name, names) {
-		struct str near = suggest(*name, &ids);
-		if (strs_has(&ids, *name))
-			continue;
-		struct err *e = err_new(E_USAGE, "there is no recipe '%.*s'", STR(*name));
-		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near))
-			      : err_hint(e, "'rocsmith patch status' lists them");
-	}
-	return NULL;
-}
-
-/* Recipes that were applied earlier must be available: their edits are made again from the originals. */
-static struct err *check_known(const struct run *r)
-{
-	ARENA(tmp);
-	struct strs ids = {0};
-	VEC_EACH (const struct recipe, it, r->all)
-		strs_add(&tmp, &ids, it->id);
-	VEC_EACH (const struct str, id, &r->before.ids)
-		if (!strs_has(&ids, *id))
-			return err_hint(
-				err_new(E_RECIPE,
-					"the recipe '%.*s', which was applied earlier, is not "
-					"known here",
-					STR(*id)),
-				"name its folder with --recipes, or revert all of them");
-	return NULL;
 }
 
 /* ---- one recipe ---- */
@@ -139,36 +121,6 @@ static struct err *try_one(struct run *r, const struct recipe *recipe)
 
 /* ---- the tree ---- */
 
-static struct err *make_diff(struct run *r)
-{
-	struct arena *a = r->w.a;
-	BUF(b, a);
-	VEC_EACH (const struct change, c, &r->report->changes) {
-		struct changes_diff d = {.new = c->text};
-		struct str path = path_join(a, r->w.request->tree, c->output);
-		TRY(fs_read_opt(a, path, SHOW_LIMIT, &d.old));
-		d.old_name = d.old.p ? str_fmt(a, "a/%.*s", STR(c->output)) : S("/dev/null");
-		d.new_name = str_fmt(a, "b/%.*s", STR(c->output));
-		buf_add(&b, changes_diff(a, &d));
-	}
-	r->report->diff = buf_str(&b);
-	return NULL;
-}
-
-/* Moves the errors of single files out of the set, joined into one. */
-static struct err *take_failures(struct recipe_report *report)
-{
-	struct err *all = NULL;
-	VEC_EACH (struct change, c, &report->changes) {
-		struct err *e = c->error;
-		c->error = NULL;
-		if (e)
-			all = err_join(
-				all, err_wrap(e, "'%.*s' could not be patched", STR(c->output)));
-	}
-	return all;
-}
-
 /* Tries all recipes, and puts the changed texts into the report. */
 static struct err *try_all(struct run *r)
 {
@@ -186,42 +138,49 @@ static struct err *try_all(struct run *r)
 
 static struct err *run_session(struct run *r, struct session *s)
 {
-	TRY_CTX(saved_read(r->w.a, s->old ? s->old->report : S(""), &r->before),
-		"the journal of '%.*s' cannot be used", STR(r->w.request->tree));
+	struct arena *a = r->w.a;
+	const struct node *journal;
+	BUF(diff, a);
+	if (s->old && s->old->report.n) {
+		struct err *e = json_parse(a, s->old->report, S(RECIPE_JOURNAL), &journal);
+		e = e ? e : json_fields_read(a, journal, saved_fields, &r->before);
+		TRY_CTX(e, "the journal of '%.*s' cannot be used", STR(r->w.request->tree));
+	}
 	VEC_EACH (const struct recipe_fact, f, &r->before.facts.versions)
-		recipe_fact_add(r->w.a, &r->w.facts, *f);
+		recipe_fact_add(a, &r->w.facts, *f);
 	if (!r->w.facts.gpus.n)
 		r->w.facts.gpus = r->before.facts.gpus;
-	if (r->what != LOOK)
-		TRY(check_known(r));
+	/* the edits of recipes that were applied earlier are made again, from the originals */
+	for (size_t i = 0; r->what != LOOK && i < r->before.ids.n; i++)
+		if (!strs_has(&r->ids, r->before.ids.v[i]))
+			return err_hint(
+				err_new(E_RECIPE,
+					"the recipe '%.*s', which was applied earlier, is not "
+					"known here",
+					STR(r->before.ids.v[i])),
+				"name its folder with --recipes, or revert all of them");
 	TRY(try_all(r));
 	if (r->what == LOOK)
 		return NULL;
-	if (r->w.request->diff)
-		TRY(make_diff(r));
-	struct err *e = session_apply(s, &r->report->changes, saved_text(r->w.a, &r->after));
-	return err_join(e, take_failures(r->report));
-}
-
-/* Recipes whose files were edited after they were patched become RECIPE_EDITED. */
-static struct err *find_edited(struct run *r)
-{
-	struct arena *a = r->w.a;
-	struct str journal = changes_journal(a, r->w.request->tree, S(RECIPE_JOURNAL));
-	struct change_entries files = {0};
-	struct strs edited = {0};
-	if (changes_made(journal))
-		TRY(changes_state(a, journal, &files));
-	VEC_EACH (const struct change_entry, f, &files)
-		if (f->state == STATE_EDITED || f->state == STATE_MISSING)
-			strs_add(a, &edited, f->output);
-	VEC_EACH (struct recipe_entry, e, &r->report->recipes)
-		for (size_t i = 0; i < e->files.n && strs_has(&r->before.ids, e->id); i++)
-			if (strs_has(&edited, e->files.v[i])) {
-				e->state = RECIPE_EDITED;
-				e->why = str_fmt(a, "%.*s was edited since", STR(e->files.v[i]));
-			}
-	return NULL;
+	for (size_t i = 0; r->w.request->diff && i < r->report->changes.n; i++) {
+		const struct change *c = &r->report->changes.v[i];
+		struct changes_diff d = {.new = c->text};
+		struct str path = path_join(a, r->w.request->tree, c->output);
+		TRY(fs_read_opt(a, path, SHOW_LIMIT, &d.old));
+		d.old_name = d.old.p ? str_fmt(a, "a/%.*s", STR(c->output)) : S("/dev/null");
+		d.new_name = str_fmt(a, "b/%.*s", STR(c->output));
+		buf_add(&diff, changes_diff(a, &d));
+	}
+	r->report->diff = buf_str(&diff);
+	struct err *e =
+		session_apply(s, &r->report->changes, json_document(a, 0, saved_fields, &r->after));
+	VEC_EACH (struct change, c, &r->report->changes) {
+		if (c->error)
+			e = err_join(e,
+				err_wrap(c->error, "'%.*s' could not be patched", STR(c->output)));
+		c->error = NULL;
+	}
+	return e;
 }
 
 static struct err *begin_run(
@@ -234,13 +193,24 @@ static struct err *begin_run(
 		.view = view,
 		.texts.a = a,
 		.make = r->what != LOOK};
-	TRY(check_names(r->all, &q->names));
+	VEC_EACH (const struct recipe, known, r->all)
+		strs_add(a, &r->ids, known->id);
+	VEC_EACH (const struct str, name, &q->names) {
+		struct str near = suggest(*name, &r->ids);
+		if (strs_has(&r->ids, *name))
+			continue;
+		struct err *e = err_new(E_USAGE, "there is no recipe '%.*s'", STR(*name));
+		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near))
+			      : err_hint(e, "'rocsmith patch status' lists them");
+	}
 	return recipe_facts_of_tree(a, q->tree, &r->w.facts);
 }
 
 static struct err *run_all(struct run *r, const struct recipe_request *q, struct arena *a)
 {
 	struct session s;
+	struct change_entries files = {0};
+	struct str journal = changes_journal(a, q->tree, S(RECIPE_JOURNAL));
 	struct change_request c = {.dir = q->tree,
 		.in_place = true,
 		.look_only = r->what == LOOK,
@@ -254,10 +224,19 @@ static struct err *run_all(struct run *r, const struct recipe_request *q, struct
 	if (!e)
 		e = run_session(r, &s);
 	session_close(&s);
-	if (!e)
-		e = find_edited(r);
+	if (!e && changes_made(journal))
+		e = changes_state(a, journal, &files);
+	for (size_t i = 0; !e && i < files.n; i++) {
+		const struct change_entry *f = &files.v[i];
+		bool edited = f->state == STATE_EDITED || f->state == STATE_MISSING;
+		VEC_EACH (struct recipe_entry, it, &r->report->recipes)
+			if (edited && strs_has(&r->before.ids, it->id) &&
+				strs_has(&it->files, f->output)) {
+				it->state = RECIPE_EDITED;
+				it->why = str_fmt(a, "%.*s was edited since", STR(f->output));
+			}
+	}
 	/* the journal is removed with the last recipe, or if none was ever applied */
-	struct str journal = changes_journal(a, q->tree, S(RECIPE_JOURNAL));
 	bool empty = e ? !changes_made(journal) : !r->after.ids.n;
 	if (r->what == LOOK || fs_writes_forbidden() || !empty || !fs_present(journal))
 		return e;
@@ -295,7 +274,7 @@ struct str recipes_identity(
 		buf_fmt(&b, "%.*s\n", STR(r->hash));
 	buf_fmt(&b, "%.*s\n%.*s\n%.*s\n%.*s\n", STR(q->facts.sdk), STR(q->facts.sdk_at),
 		STR(q->facts.sysroot), STR(q->at));
-	buf_add(&b, saved_text(a, &what));
+	buf_add(&b, json_document(a, 0, saved_fields, &what));
 	return sha256_hex(a, buf_str(&b));
 }
 

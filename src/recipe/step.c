@@ -5,18 +5,6 @@
 
 enum { FILE_LIMIT = 64 << 20 };
 
-/* Records why a step does not fit; returns false. */
-static bool misfit(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
-
-static bool misfit(struct trial *t, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	t->why = str_vfmt(t->w->a, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
 static uint64_t count_text(struct str text, struct str what)
 {
 	uint64_t n = 0;
@@ -29,20 +17,24 @@ static uint64_t count_text(struct str text, struct str what)
  * written for. */
 static struct err *replace_text(struct trial *t, const struct recipe_step *s, bool *ret)
 {
+	struct arena *a = t->w->a;
 	struct str text;
 	TRY(trial_text(t, s->file, &text));
-	*ret = text.p ? true : misfit(t, "there is no %.*s", STR(s->file));
-	if (!*ret)
+	*ret = text.p != NULL;
+	if (!text.p) {
+		t->why = str_fmt(a, "there is no %.*s", STR(s->file));
 		return NULL;
+	}
 	uint64_t from = count_text(text, s->replace),
 		 to = s->with.n ? count_text(text, s->with) : 0;
 	if (from == s->count * count_text(s->with, s->replace) && (to == s->count || !s->with.n))
 		return NULL;
 	t->there = false;
-	if (from == s->count)
-		trial_put(t, s->file, str_replace(t->w->a, text, s->replace, s->with));
+	*ret = from == s->count;
+	if (*ret)
+		trial_put(t, s->file, str_replace(a, text, s->replace, s->with));
 	else
-		*ret = misfit(t,
+		t->why = str_fmt(a,
 			"the text to be replaced (line %u of the recipe) stands %llu times in "
 			"%.*s, not %llu times",
 			s->at->at.line, (unsigned long long)from, STR(s->file),
@@ -73,15 +65,16 @@ static struct err *patch_files(struct trial *t, const struct recipe_step *s, boo
 
 static struct err *add_overlay(struct trial *t, const struct recipe_step *s)
 {
+	const struct found *f = s->copy.n ? trial_found(t, s->copy) : NULL;
 	struct str text;
-	if (s->copy.n) {
-		const struct found *f = trial_found(t, s->copy);
-		if (!f)
-			return err_new(E_RECIPE, "'%.*s' is not known", STR(s->copy));
-		TRY(fs_read(t->w->a, f->path, FILE_LIMIT, &text));
-	} else {
+	if (s->copy.n && !f)
+		return err_new(E_RECIPE, "'%.*s' is not known", STR(s->copy));
+	if (!f)
 		TRY(expand(t, s->text, &text));
-	}
+	else if (f->text.n)
+		text = f->text;
+	else
+		TRY(fs_read(t->w->a, f->path, FILE_LIMIT, &text));
 	t->there = false;
 	trial_put(t, path_join(t->w->a, S(RECIPE_OVERLAY), s->overlay), text);
 	return NULL;

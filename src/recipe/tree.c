@@ -60,28 +60,20 @@ static struct tree_text *changed_text(struct trial *t, struct str path)
 	return NULL;
 }
 
-/* Loads the text of a file, as the tree has it, or as the recipes so far left it. */
-static struct err *load_text(struct work *w, struct str path, struct tree_text **ret)
-{
-	*ret = map_get(&w->texts, path);
-	if (*ret)
-		return NULL;
-	struct tree_text *text = NEW(w->a, struct tree_text);
-	struct str full = path_join(w->a, w->view->root, path);
-	*text = (struct tree_text){.path = path};
-	if (view_exists(w->view, full) && fs_is_file(full))
-		TRY(view_read(w->view, w->a, full, &text->old));
-	text->now = text->old;
-	map_put(&w->texts, path, text);
-	*ret = text;
-	return NULL;
-}
-
 struct err *trial_text(struct trial *t, struct str path, struct str *ret)
 {
+	struct work *w = t->w;
 	struct tree_text *text = changed_text(t, path);
+	struct str full = path_join(w->a, w->view->root, path);
 	if (!text)
-		TRY(load_text(t->w, path, &text));
+		text = map_get(&w->texts, path);
+	if (!text) {
+		text = NEW(w->a, struct tree_text);
+		*text = (struct tree_text){.path = path};
+		if (view_exists(w->view, full) && fs_is_file(full))
+			TRY(view_read(w->view, w->a, full, &text->now));
+		map_put(&w->texts, path, text);
+	}
 	*ret = text->now;
 	return NULL;
 }

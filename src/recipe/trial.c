@@ -17,24 +17,10 @@ static struct err *check_present(struct trial *t, enum recipe_state *ret)
 	return NULL;
 }
 
-/* The checks of `verify` must hold once the steps are done. */
-static struct err *check_promise(struct trial *t, bool *fits)
-{
-	bool generated = false;
-	VEC_EACH (const struct recipe_step, s, &t->recipe->steps)
-		generated = generated || s->kind == STEP_GENERATE;
-	if (*fits && t->recipe->verify.n && (!generated || t->w->make)) {
-		struct str why = t->why;
-		TRY(checks_hold(t, &t->recipe->verify, fits));
-		t->why = *fits ? why : str_fmt(t->w->a, "afterwards %.*s", STR(t->why));
-	}
-	return NULL;
-}
-
 static struct err *try_recipe(struct trial *t, enum recipe_state *ret)
 {
 	enum recipe_state applies;
-	bool yes;
+	bool yes, generates = false;
 	TRY(recipe_applies(t, &applies));
 	*ret = applies;
 	if (applies == RECIPE_OTHER)
@@ -51,7 +37,12 @@ static struct err *try_recipe(struct trial *t, enum recipe_state *ret)
 	}
 	struct str why = t->why;
 	TRY(steps_try(t, &yes));
-	TRY(check_promise(t, &yes));
+	VEC_EACH (const struct recipe_step, s, &t->recipe->steps)
+		generates = generates || s->kind == STEP_GENERATE;
+	if (yes && t->recipe->verify.n && (!generates || t->w->make)) {
+		TRY(checks_hold(t, &t->recipe->verify, &yes));
+		t->why = str_fmt(t->w->a, "afterwards %.*s", STR(t->why));
+	}
 	*ret = !yes                 ? RECIPE_CONFLICT
 	       : t->there           ? RECIPE_PRESENT
 	       : t->recipe->steps.n ? RECIPE_NEEDED

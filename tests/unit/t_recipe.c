@@ -342,6 +342,37 @@ static void a_copy_is_made_with_them(void **state)
 	assert_false(str_eq(identity, recipes_identity(&f->a, &f->all, &f->q)));
 }
 
+/* The system may be a folder, or a recorded machine in one file. */
+static void the_system_may_be_a_recorded_machine(void **state)
+{
+	struct fixture *f = *state;
+	struct str folder = path_join(&f->a, f->dir, S("sys/usr/include/v-10"));
+	const struct str systems[] = {
+		path_join(&f->a, f->dir, S("sys")), path_join(&f->a, f->dir, S("sys.machine"))};
+	assert_ok(fs_mkdirs(folder));
+	test_put(path_join(&f->a, folder, S("v.h")), "#define V 10\n");
+	test_put(systems[1],
+		"rocsmith-machine 1\nusr/include/v-9/v.h:\n\t#define V 9\n"
+		"usr/include/v-10/v.h:\n\t#define V 10\nusr/include/w.h -> v-10/v.h\n");
+	add_recipe(f, "sys",
+		"detect:\n- {as: v, in: system, file: usr/include/v-*/v.h, version: ['#define V'], "
+		"is: '>=10'}\n"
+		"- {in: system, file: usr/include/none.h, absent: true}\n"
+		"steps: [{overlay: v.h, copy: v}]\n");
+	add_recipe(f, "link",
+		"detect: [{in: system, file: usr/include/w.h, contains: V 10}]\n"
+		"build: [{env: W, set: '1'}]\n");
+	for (size_t i = 0; i < 2; i++) {
+		f->q.facts.sysroot = systems[i];
+		assert_int_equal(status_of(f, "sys"), RECIPE_NEEDED);
+		assert_int_equal(status_of(f, "link"), i ? RECIPE_BUILD : RECIPE_NOT);
+	}
+	assert_ok(with(f, recipes_apply, "sys", NULL));
+	test_has(at(f, ".rocsmith-patches/overlay/v.h"), "#define V 10\n");
+	test_put(systems[1], "no machine\n");
+	assert_err(with(f, recipes_status, NULL, NULL), E_SYNTAX);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -354,6 +385,7 @@ int main(void)
 		T(gpus_are_patterns),
 		T(the_sdk_is_looked_into_and_never_written),
 		T(the_version_of_torch_comes_from_the_tree),
+		T(the_system_may_be_a_recorded_machine),
 		T(a_copy_is_made_with_them),
 		T(a_header_is_made_by_the_flatc_at_hand),
 	};
