@@ -47,7 +47,7 @@ struct make {
 	struct jobs set;
 	VEC(struct job *) shared; /* their objects are linked into every module */
 	struct err *failures;     /* with keep_going: those after the one returned; owned */
-	struct findings warnings; /* those of all finished and up-to-date jobs, each place once */
+	struct findings warnings; /* warnings of finished and up-to-date jobs, each place once */
 	struct strs warned;       /* the same, with the places in translated files */
 };
 

@@ -79,7 +79,7 @@ static struct err *find_text(struct trial *t, const struct recipe_check *c, stru
 		dir = facts->sdk;
 	struct root recorded = {.a = a, .dir = dir};
 	bool in_file = c->place == PLACE_SYSTEM && fs_is_file(dir);
-	if (in_file) { /* what `doctor --record` wrote: no folder to search */
+	if (in_file) { /* a file by `doctor --record`: there is no folder to search */
 		TRY(root_open(&recorded));
 		VEC_EACH (const struct root_entry, e, &recorded.files)
 			if (e->kind == ENTRY_FILE && glob_match(c->file, e->path))

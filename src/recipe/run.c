@@ -27,7 +27,7 @@ static const struct json_field saved_fields[] = {
 
 struct run {
 	struct work w;
-	struct strs ids; /* of all recipes */
+	struct strs ids; /* ids of all recipes */
 	const struct recipes *all;
 	enum what what;
 	struct saved before, after;
