@@ -1,8 +1,8 @@
 /* `rocsmith doctor --fix ID`: applies the fixes that set or unset variables, in the user's own start-up files; see
- * changes/login.h. */
+ * flow/login.h. */
 #include "changes/changes.h"
-#include "changes/login.h"
 #include "cli/doctor.h"
+#include "flow/login.h"
 #include "know/rule.h"
 #include "term/out.h"
 
@@ -70,15 +70,6 @@ static void say_no(const struct doctor_fix *f, const struct machine *m, int *ret
 	*ret_status = found ? 1 : 0;
 }
 
-/* Does an earlier action set or unset this variable? The first one counts, as the best fix comes first. */
-static bool is_asked(const struct login_request *r, struct str name)
-{
-	VEC_EACH (const struct str, set, &r->set)
-		if (str_starts(*set, name) && set->n > name.n && set->p[name.n] == '=')
-			return true;
-	return strs_has(&r->unset, name);
-}
-
 static void show(struct arena *a, const struct fixed *x)
 {
 	VEC_EACH (const struct login_file, f, &x->files) {
@@ -121,7 +112,7 @@ struct err *doctor_do_fix(
 	VEC_EACH (const struct rule_action, action, &actions) {
 		struct str name = action->unset, value;
 		bool set = action->set.n && str_cut(action->set, '=', &name, &value);
-		if (f->undo || !name.n || is_asked(&r, name))
+		if (f->undo || !name.n || login_changes(&r, name))
 			continue;
 		strs_add(a, set ? &r.set : &r.unset, set ? action->set : name);
 		strs_add(a, &x.now,

@@ -1,5 +1,5 @@
-/* Sets variables for all sessions of a user, and disables lines of start-up files that set others. Marks in the files,
- * instead of a journal, make this reversible.
+/* Sets variables for all sessions of a user, and disables lines of start-up files that set others, for `rocsmith doctor
+ * --fix`. Marks in the files, instead of a journal, make this reversible.
  *
  * Variables are set in two files of ours: ~/.config/rocsmith/env.sh, and environment.d/rocsmith.conf in the user's
  * .config (for systemd's user sessions). A marked block at the beginning of ~/.profile, and of the files that bash and
@@ -35,6 +35,8 @@ struct login_files {
 	size_t n, cap;
 };
 
+/* Does the request set or unset this variable? */
+bool login_changes(const struct login_request *r, struct str name);
 /* Finds the files that would change; ret->n is 0 if there are none. E_PERM, E_SYNTAX. */
 MUST_USE struct err *login_plan(
 	struct arena *a, const struct login_request *r, struct login_files *ret);

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "changes/login.h"
+#include "flow/login.h"
 #include "test.h"
 
 struct fixture {
