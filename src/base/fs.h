@@ -32,9 +32,8 @@ bool fs_present(struct str path); /* something has this name, even if it is a da
 bool fs_is_dir(struct str path);  /* follows links */
 bool fs_is_file(struct str path); /* follows links */
 bool fs_is_link(struct str path);
-/* May this process read or write it, as access(2) says? If not, errno has the reason. */
-bool fs_readable(struct str path);
-bool fs_writable(struct str path);
+/* May this process use it as access(2) says (R_OK, W_OK)? If not, errno has the reason. */
+bool fs_access(struct str path, int how);
 MUST_USE struct err *fs_stat(struct str path, struct stat *ret);  /* follows links */
 MUST_USE struct err *fs_lstat(struct str path, struct stat *ret); /* does not */
 /* The same for paths that often do not exist: false, with errno. */
@@ -125,6 +124,7 @@ MUST_USE struct err *fs_open_shared(struct str path, size_t size, int *ret_fd);
 struct fs_out {
 	int fd, dir;       /* -1: not open; dir: the folder for the file */
 	char *tmp, *path;  /* malloc'ed; tmp, a name in dir, is NULL while the file has none */
+	const char *name;  /* the last component of path */
 	uint64_t offset;   /* bytes written */
 	struct err *first; /* sticky */
 };
@@ -154,11 +154,10 @@ bool fs_try_punch(int fd, uint64_t offset, uint64_t n);
 bool fs_try_touch(int fd, struct stat *ret);
 /* Is an open file the one that st was taken from? */
 bool fs_is_same(int fd, const struct stat *st);
-/* An exclusive lock (flock) on path, held until the fd is closed. E_LOCKED, naming the holder, if it is
- * taken and wait is false. */
-MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);
-/* A shared lock on a file that exists; nothing is written. */
-MUST_USE struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd);
+/* FS_LOCK_SHARED: a shared lock on a file that exists; nothing is written. */
+enum fs_lock { FS_LOCK_NOW, FS_LOCK_WAIT, FS_LOCK_SHARED };
+/* A lock (flock) on path, held until the fd is closed. Unless it waits, E_LOCKED, naming the holder, if it is taken. */
+MUST_USE struct err *fs_lock(struct str path, enum fs_lock how, int *ret_fd);
 
 /* ---- many files at once: neither atomic nor synced, for results that can be regenerated ---- */
 /* Copies a file, sharing its blocks if the file system can. Mode and mtime come from st, the caller's stat of `from`;

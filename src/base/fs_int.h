@@ -6,9 +6,8 @@
 
 #include "base/fs.h"
 
-/* E_DRY_RUN when nothing may be changed at path. */
+/* E_DRY_RUN if path may not be changed: only scratch folders may in a dry run. */
 MUST_USE struct err *fs_may_write(struct str path);
-MUST_USE struct err *fs_sync_dir(struct str path);
 /* read(2), repeated after a signal. */
 ssize_t fs_read_some(int fd, void *p, size_t n);
 /* A path for the *at() calls. Below a guarded tree dir is the path's folder, reached without links, and name the last

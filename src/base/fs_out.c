@@ -15,17 +15,6 @@
 #include "base/fs_int.h"
 #include "base/map.h"
 
-struct err *fs_sync_dir(struct str path)
-{
-	ARENA(tmp);
-	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno("cannot open the folder '%.*s'", STR(path));
-	if (fsync(fd) < 0 && errno != EINVAL)
-		return err_errno("cannot sync the folder '%.*s'", STR(path));
-	return NULL;
-}
-
 #define TEMP ".rocsmith.tmp-"
 
 struct str fs_temp_name(struct arena *a, struct str path)
@@ -52,24 +41,6 @@ static char *own_name(void)
 	return memcpy(p, name.p, name.n + 1);
 }
 
-static int open_file(struct fs_out *o, mode_t mode)
-{
-	int fd = -1;
-	errno = EOPNOTSUPP;
-	if (fs_is_dir(S("/proc/self/fd"))) /* the commit needs it */
-		fd = openat(o->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-	/* A kernel or file system without O_TMPFILE answers with one of these. */
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-		return fd;
-	char *tmp = own_name();
-	fd = openat(o->dir, tmp, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd >= 0)
-		o->tmp = tmp;
-	else
-		free(tmp);
-	return fd;
-}
-
 /* A device or a pipe is never replaced. */
 struct err *fs_may_replace(struct str path)
 {
@@ -89,9 +60,23 @@ struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
 	o->path = xmalloc(path.n + 1);
 	memcpy(o->path, path.p, path.n);
 	o->path[path.n] = 0;
+	o->name = o->path + (path.n - path_base(path).n);
 	const char *dir = at.dir == AT_FDCWD ? str_z(&at.a, path_dir(path)) : ".";
 	o->dir = openat(at.dir, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	o->fd = o->dir < 0 ? -1 : open_file(o, mode & 0777);
+	bool proc = o->dir >= 0 && fs_is_dir(S("/proc/self/fd")); /* the commit needs it */
+	if (proc)
+		o->fd = openat(o->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode & 0777);
+	/* a kernel or file system without O_TMPFILE answers with one of these */
+	bool lacks = !proc || errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL;
+	if (o->dir >= 0 && o->fd < 0 && lacks) {
+		const int flags = O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+		char *tmp = own_name();
+		o->fd = openat(o->dir, tmp, flags, mode & 0777);
+		if (o->fd >= 0)
+			o->tmp = tmp;
+		else
+			free(tmp);
+	}
 	if (o->fd >= 0 && (!(mode & FS_EXACT) || fchmod(o->fd, mode & 0777) == 0))
 		return NULL;
 	struct err *e = err_errno("cannot create '%.*s'", STR(path));
@@ -155,12 +140,6 @@ void fs_out_cut(struct fs_out *o, uint64_t offset)
 	o->offset = offset;
 }
 
-static const char *name_of(const struct fs_out *o)
-{
-	const char *slash = strrchr(o->path, '/');
-	return slash ? slash + 1 : o->path;
-}
-
 static int link_at(const struct fs_out *o, const char *name)
 {
 	ARENA(a);
@@ -174,7 +153,7 @@ static int replace_by(const struct fs_out *o, const char *beside)
 	int r = link_at(o, beside), no;
 	if (r < 0)
 		return r;
-	r = renameat(o->dir, beside, o->dir, name_of(o));
+	r = renameat(o->dir, beside, o->dir, o->name);
 	no = errno;
 	if (r < 0)
 		(void)unlinkat(o->dir, beside, 0);
@@ -201,7 +180,7 @@ static int name_it(const struct fs_out *o)
 {
 	ARENA(a);
 	struct str beside = path_base(fs_temp_name(&a, str_from(o->path)));
-	int r = link_at(o, name_of(o));
+	int r = link_at(o, o->name);
 	if (r == 0 || errno != EEXIST)
 		return r;
 	(void)flock(o->fd, LOCK_EX | LOCK_NB);
@@ -217,12 +196,12 @@ static int name_it(const struct fs_out *o)
 
 struct err *fs_out_commit(struct fs_out *o)
 {
-	if (!o->first && fsync(o->fd) < 0)
-		o->first = err_errno("cannot sync '%s'", o->path);
-	if (!o->first && (o->tmp ? renameat(o->dir, o->tmp, o->dir, name_of(o)) : name_it(o)) < 0)
-		o->first = err_errno("cannot put the new '%s' in its place", o->path);
 	struct err *e = o->first;
 	o->first = NULL;
+	if (!e && fsync(o->fd) < 0)
+		e = err_errno("cannot sync '%s'", o->path);
+	if (!e && (o->tmp ? renameat(o->dir, o->tmp, o->dir, o->name) : name_it(o)) < 0)
+		e = err_errno("cannot put the new '%s' in its place", o->path);
 	if (!e) {
 		free(o->tmp);
 		o->tmp = NULL;
@@ -245,18 +224,6 @@ void fs_out_abandon(struct fs_out *o)
 	*o = (struct fs_out){.fd = -1, .dir = -1};
 }
 
-/* Writes into the existing object: a device, a pipe, or a link's target. */
-static struct err *write_through(struct str path, struct str content, unsigned mode)
-{
-	ARENA(tmp);
-	TRY(fs_may_write(path));
-	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC;
-	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), flags, mode & 0777);
-	if (fd < 0 || fs_write_all(fd, content.p, content.n) < 0)
-		return err_errno("cannot write '%.*s'", STR(path));
-	return NULL;
-}
-
 /* Removes a file of that name first: a killed run may have left it, it may have a second name, or it may be a pipe
  * without a reader. */
 struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd)
@@ -271,26 +238,28 @@ struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd)
 	return *ret_fd < 0 ? err_errno("cannot create '%.*s'", STR(path)) : NULL;
 }
 
-static struct err *write_loose(struct str path, struct str content, unsigned mode)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	TRY(fs_create_loose(path, mode & ~(unsigned)FS_LOOSE ? mode : 0666, &fd));
-	if (fs_write_all(fd, content.p, content.n) < 0 ||
-		(mode & FS_EXACT && fchmod(fd, mode & 0777) < 0))
-		return err_errno("cannot write '%.*s'", STR(path));
-	return NULL;
-}
-
 struct err *fs_write(struct str path, struct str content, unsigned mode)
 {
 	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = -1;
 	struct str old;
 	struct stat st;
-	if (mode & FS_LOOSE)
-		return write_loose(path, content, mode);
+	if (mode & FS_LOOSE) {
+		TRY(fs_create_loose(path, mode & ~(unsigned)FS_LOOSE ? mode : 0666, &fd));
+		if (fs_write_all(fd, content.p, content.n) < 0 ||
+			(mode & FS_EXACT && fchmod(fd, mode & 0777) < 0))
+			return err_errno("cannot write '%.*s'", STR(path));
+		return NULL;
+	}
 	if (mode & FS_THROUGH && fs_try_lstat(path, &st) && !S_ISREG(st.st_mode) &&
-		!S_ISDIR(st.st_mode))
-		return write_through(path, content, mode);
+		!S_ISDIR(st.st_mode)) {
+		const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC;
+		TRY(fs_may_write(path));
+		fd = open(str_z(&tmp, path), flags, mode & 0777);
+		if (fd < 0 || fs_write_all(fd, content.p, content.n) < 0)
+			return err_errno("cannot write '%.*s'", STR(path));
+		return NULL;
+	}
 	if (mode & FS_IF_CHANGED && fs_try_stat(path, &st) && (size_t)st.st_size == content.n) {
 		TRY(fs_read(&tmp, path, content.n, &old));
 		if (str_eq(old, content))

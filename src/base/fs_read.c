@@ -37,9 +37,12 @@ static struct err *open_stat(struct str path, int *ret_fd, struct stat *ret_st)
 		fd = openat(at.dir, at.name, flags);
 	if (fd < 0)
 		return err_errno("cannot open '%.*s'", STR(path));
+	if (fstat(fd, ret_st) < 0) {
+		struct err *e = err_errno("cannot look at '%.*s'", STR(path));
+		close(fd);
+		return e;
+	}
 	*ret_fd = fd;
-	if (fstat(fd, ret_st) < 0)
-		return err_errno("cannot look at '%.*s'", STR(path));
 	flags = S_ISREG(ret_st->st_mode) ? -1 : fcntl(fd, F_GETFL);
 	if (flags >= 0)
 		(void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -48,12 +51,8 @@ static struct err *open_stat(struct str path, int *ret_fd, struct stat *ret_st)
 
 struct err *fs_open(struct str path, int *ret_fd)
 {
-	CLEANUP(fd_closep) int fd = -1;
 	struct stat st;
-	TRY(open_stat(path, &fd, &st));
-	*ret_fd = fd;
-	fd = -1;
-	return NULL;
+	return open_stat(path, ret_fd, &st);
 }
 
 struct err *fs_map(struct str path, struct str *ret)
@@ -168,11 +167,9 @@ struct err *fs_read_head(struct arena *a, struct str path, size_t n, struct str 
 	TRY(fs_open(path, &fd));
 	char *p = arena_alloc(a, n + 1);
 	size_t have = 0;
-	for (ssize_t got = 1; have < n && got; have += (size_t)got) {
-		got = fs_read_some(fd, p + have, n - have);
-		if (got < 0)
+	for (ssize_t got = 1; have < n && got; have += (size_t)got)
+		if ((got = fs_read_some(fd, p + have, n - have)) < 0)
 			return err_errno("cannot read '%.*s'", STR(path));
-	}
 	*ret = (struct str){.p = p, .n = have};
 	return NULL;
 }
@@ -246,23 +243,13 @@ bool fs_is_file(struct str path)
 	return fs_try_stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static bool may(struct str path, int how)
+bool fs_access(struct str path, int how)
 {
 	ARENA(tmp);
 	int r = faccessat(AT_FDCWD, str_z(&tmp, path), how, AT_EACCESS), no = errno;
 	arena_free(&tmp);
 	errno = no;
 	return r == 0;
-}
-
-bool fs_readable(struct str path)
-{
-	return may(path, R_OK);
-}
-
-bool fs_writable(struct str path)
-{
-	return may(path, W_OK);
 }
 
 bool fs_real(struct arena *a, struct str path, struct str *ret)

@@ -17,16 +17,6 @@ static struct err *clear_beside(const struct fs_stage *s, bool keep_tree)
 	return NULL;
 }
 
-/* A receipt in the tree shows that only the rename was missing, or the removal of the old tree after it. */
-static struct err *end_killed_run(const struct fs_stage *s)
-{
-	ARENA(tmp);
-	TRY(clear_beside(s, s->resumes));
-	if (!s->resumes || !fs_exists(path_join(&tmp, s->tree, s->receipt)))
-		return NULL;
-	return fs_present(s->place) ? fs_remove_tree(s->tree) : fs_rename(s->tree, s->place);
-}
-
 static void let_go(struct fs_stage *s)
 {
 	fd_closep(&s->lock);
@@ -44,8 +34,11 @@ struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
 	TRY(fs_mkdirs(s->beside));
 	TRY(fs_check_own(s->beside, false));
 	TRY(fs_guard(s->beside, &s->guard));
-	struct err *e = fs_lock(path_join(a, s->beside, S("lock")), false, &s->lock);
-	e = e ? e : end_killed_run(s);
+	struct err *e = fs_lock(path_join(a, s->beside, S("lock")), FS_LOCK_NOW, &s->lock);
+	e = e ? e : clear_beside(s, s->resumes);
+	/* a killed run's tree with a receipt lacked only the rename, or the removal of the old tree after it */
+	if (!e && s->resumes && fs_exists(path_join(a, s->tree, s->receipt)))
+		e = fs_present(s->place) ? fs_remove_tree(s->tree) : fs_rename(s->tree, s->place);
 	if (e)
 		let_go(s);
 	return e;

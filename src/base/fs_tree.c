@@ -21,26 +21,22 @@ struct fs_tree {
 static struct fs_tree *trees;
 static pthread_mutex_t trees_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int open_step(int at, const char *name, int *ret_no)
-{
-	char none;
-	bool up = strcmp(name, "..") == 0;
-	int fd = up ? -1 : openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	*ret_no = up ? EXDEV : errno;
-	if (fd < 0 && !up && errno == ENOTDIR && readlinkat(at, name, &none, 1) >= 0)
-		*ret_no = ELOOP;
-	return fd;
-}
-
 int fs_open_steps(int root, const char *path)
 {
 	ARENA(tmp);
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int at = fcntl(root, F_DUPFD_CLOEXEC, 0), no = errno;
 	struct str piece, rest = str_from(path);
+	char none;
 	while (at >= 0 && str_next(&rest, '/', &piece)) {
 		if (!piece.n || str_eq(piece, S(".")))
 			continue;
-		int next = open_step(at, str_z(&tmp, piece), &no);
+		const char *name = str_z(&tmp, piece);
+		bool up = str_eq(piece, S(".."));
+		int next = up ? -1 : openat(at, name, flags);
+		no = up ? EXDEV : errno;
+		if (next < 0 && no == ENOTDIR && readlinkat(at, name, &none, 1) >= 0)
+			no = ELOOP;
 		close(at);
 		at = next;
 	}

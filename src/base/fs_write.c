@@ -1,20 +1,31 @@
-/* Changes folders and names, and takes locks; see fs.h. fs_out.c writes the contents of files. */
+/* Changes folders and names, copies files, and takes locks; see fs.h. fs_out.c writes the contents of files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <linux/fs.h>
+
 #include "base/fs_int.h"
+
+struct err *fs_sync(struct str path)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open(path, &fd));
+	return fsync(fd) < 0 && errno != EINVAL ? err_errno("cannot sync '%.*s'", STR(path)) : NULL;
+}
 
 struct err *fs_sync_all(struct str path)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	TRY(fs_open(path, &fd));
-	if (syncfs(fd) < 0)
-		return err_errno("cannot sync the file system of '%.*s'", STR(path));
-	return NULL;
+	return syncfs(fd) < 0 ? err_errno("cannot sync the file system of '%.*s'", STR(path))
+			      : NULL;
 }
+
+/* ---- folders and names ---- */
 
 static struct err *make_dir(struct str path, mode_t mode)
 {
@@ -44,16 +55,42 @@ struct err *fs_mkdirs(struct str path)
 	return fs_is_dir(path) ? NULL : make_dirs(path, fs_in_place(path) ? 0755 : 0777);
 }
 
-struct err *fs_rename(struct str from, struct str to)
+/* Moves to another file system: copies to a temporary name, then renames. */
+static struct err *move_across(struct str from, struct str to, bool over)
+{
+	ARENA(tmp);
+	struct str beside = fs_temp_name(&tmp, to);
+	struct stat st;
+	TRY(fs_stat(from, &st));
+	struct err *e = fs_copy(from, beside, &st);
+	e = e ? e : fs_move(beside, to, over);
+	return e ? err_join(e, fs_remove(beside)) : fs_remove(from);
+}
+
+struct err *fs_move(struct str from, struct str to, bool over)
 {
 	FS_AT(old);
 	FS_AT(new);
-	TRY(fs_may_replace(to));
 	TRY(fs_reach(from, &old));
 	TRY(fs_reach(to, &new));
-	if (renameat(old.dir, old.name, new.dir, new.name) < 0)
-		return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
-	return fs_sync_dir(path_dir(to));
+	struct stat st;
+	int r = renameat2(old.dir, old.name, new.dir, new.name, over ? 0 : RENAME_NOREPLACE);
+	/* on file systems without RENAME_NOREPLACE, look first */
+	if (r < 0 && !over && (errno == EINVAL || errno == ENOSYS)) {
+		bool there = fstatat(new.dir, new.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+		r = there ? -1 : renameat(old.dir, old.name, new.dir, new.name);
+		errno = there ? EEXIST : errno;
+	}
+	if (r < 0 && errno == EXDEV)
+		return move_across(from, to, over);
+	return r < 0 ? err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to)) : NULL;
+}
+
+struct err *fs_rename(struct str from, struct str to)
+{
+	TRY(fs_may_replace(to));
+	TRY(fs_move(from, to, true));
+	return fs_sync(path_dir(to));
 }
 
 struct err *fs_exchange(struct str one, struct str other)
@@ -65,6 +102,124 @@ struct err *fs_exchange(struct str one, struct str other)
 	if (renameat2(a.dir, a.name, b.dir, b.name, RENAME_EXCHANGE) < 0)
 		return err_errno("cannot exchange '%.*s' and '%.*s'", STR(one), STR(other));
 	return NULL;
+}
+
+struct err *fs_link(struct str from, struct str to)
+{
+	FS_AT(old);
+	FS_AT(new);
+	TRY(fs_reach_to_read(from, &old));
+	TRY(fs_reach(to, &new));
+	if (linkat(old.dir, old.name, new.dir, new.name, 0) < 0)
+		return err_errno("cannot link '%.*s' to '%.*s'", STR(from), STR(to));
+	return NULL;
+}
+
+struct err *fs_symlink_new(struct str target, struct str path)
+{
+	FS_AT(at);
+	TRY(fs_reach(path, &at));
+	const char *to = str_z(&at.a, target);
+	if (symlinkat(to, at.dir, at.name) < 0 &&
+		(errno != EEXIST || unlinkat(at.dir, at.name, 0) < 0 ||
+			symlinkat(to, at.dir, at.name) < 0))
+		return err_errno("cannot create the link '%.*s'", STR(path));
+	return NULL;
+}
+
+/* The temporary name depends only on the path, so that the next call replaces what a kill left. */
+struct err *fs_symlink(struct str target, struct str path)
+{
+	ARENA(a);
+	struct str tmp = fs_temp_name(&a, path);
+	TRY(fs_symlink_new(target, tmp));
+	struct err *e = fs_move(tmp, path, true);
+	return e ? err_join(e, fs_remove(tmp)) : NULL;
+}
+
+bool fs_try_chown(struct str path, unsigned uid, unsigned gid)
+{
+	FS_AT(at);
+	struct err *e = fs_reach(path, &at);
+	if (!e)
+		return fchownat(at.dir, at.name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0;
+	err_free(e);
+	errno = EPERM;
+	return false;
+}
+
+/* A path that is already gone, even with its folder, counts as removed. */
+static struct err *remove_at(struct str path, bool only_empty)
+{
+	FS_AT(at);
+	struct err *e = fs_reach(path, &at);
+	int r = e ? 0 : unlinkat(at.dir, at.name, only_empty ? AT_REMOVEDIR : 0);
+	if (r < 0 && errno == EISDIR)
+		r = unlinkat(at.dir, at.name, AT_REMOVEDIR);
+	if (r < 0 && !(only_empty && (errno == ENOTEMPTY || errno == EEXIST)))
+		e = err_errno("cannot remove '%.*s'", STR(path));
+	if (e && e->code == E_NOENT)
+		err_freep(&e);
+	return e;
+}
+
+struct err *fs_remove(struct str path)
+{
+	return remove_at(path, false);
+}
+
+struct err *fs_remove_empty(struct str dir)
+{
+	return remove_at(dir, true);
+}
+
+struct err *fs_remove_tree(struct str path)
+{
+	TRY(fs_may_write(path));
+	ARENA(a);
+	struct stat st;
+	if (!fs_try_lstat(path, &st))
+		return errno == ENOENT ? NULL : err_errno("cannot look at '%.*s'", STR(path));
+	if (!S_ISDIR(st.st_mode))
+		return fs_remove(path);
+	if ((st.st_mode & 0700) != 0700) {
+		FS_AT(at);
+		TRY(fs_reach(path, &at));
+		/* if this fails, the removal reports why */
+		bool done = fchmodat(at.dir, at.name, (st.st_mode & 0777) | 0700, 0) == 0;
+		(void)done;
+	}
+	struct strs names;
+	TRY(fs_list(&a, path, &names));
+	for (size_t i = 0; i < names.n; i++)
+		TRY(fs_remove_tree(path_join(&a, path, names.v[i])));
+	return fs_remove(path);
+}
+
+/* ---- open files ---- */
+
+struct err *fs_copy(struct str from, struct str path, const struct stat *st)
+{
+	char buf[1
+		 << 15]; /* not on the heap, where it would be zeroed for each file; most files are smaller */
+	CLEANUP(fd_closep) int in = -1;
+	CLEANUP(fd_closep) int out = -1;
+	const struct timespec times[2] = {st->st_mtim, st->st_mtim};
+	ssize_t got = 0;
+	TRY(fs_open(from, &in));
+	if (st->st_ino && !fs_is_same(in, st))
+		return err_new(
+			E_IO, "'%.*s' was replaced by somebody else in the meantime", STR(from));
+	TRY(fs_create_loose(path, st->st_mode, &out));
+	/* sharing the blocks, if the file system can, avoids reading a large file */
+	if (ioctl(out, FICLONE, in) < 0)
+		while ((got = fs_read_some(in, buf, sizeof(buf))) > 0)
+			if (fs_write_all(out, buf, (size_t)got) < 0)
+				return err_errno("cannot copy '%.*s'", STR(from));
+	if (got < 0)
+		return err_errno("cannot copy '%.*s'", STR(from));
+	return futimens(out, times) < 0 ? err_errno("cannot copy the time of '%.*s'", STR(from))
+					: NULL;
 }
 
 /* Opens a file of ours for a change in place. It must not be a link, nor a pipe, which could block. */
@@ -127,128 +282,39 @@ bool fs_try_touch(int fd, struct stat *ret)
 	return pread(fd, &first, 1, 0) == 1 && pwrite(fd, &first, 1, 0) == 1 && fstat(fd, ret) == 0;
 }
 
-struct err *fs_link(struct str from, struct str to)
-{
-	FS_AT(old);
-	FS_AT(new);
-	TRY(fs_reach_to_read(from, &old));
-	TRY(fs_reach(to, &new));
-	if (linkat(old.dir, old.name, new.dir, new.name, 0) < 0)
-		return err_errno("cannot link '%.*s' to '%.*s'", STR(from), STR(to));
-	return NULL;
-}
+/* ---- locks ---- */
 
-bool fs_try_chown(struct str path, unsigned uid, unsigned gid)
+/* The lock works on a full disk, too; then the file lacks the holder's pid. A file with several hard links may belong
+ * to someone else, so it is not written. */
+struct err *fs_lock(struct str path, enum fs_lock how, int *ret_fd)
 {
-	FS_AT(at);
-	struct err *e = fs_reach(path, &at);
-	if (!e)
-		return fchownat(at.dir, at.name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0;
-	err_free(e);
-	errno = EPERM;
-	return false;
-}
-
-/* A path that is already gone, even with its folder, counts as removed. */
-static struct err *remove_at(struct str path, bool only_empty)
-{
-	FS_AT(at);
-	struct err *e = fs_reach(path, &at);
-	int r = e ? 0 : unlinkat(at.dir, at.name, only_empty ? AT_REMOVEDIR : 0);
-	if (r < 0 && errno == EISDIR)
-		r = unlinkat(at.dir, at.name, AT_REMOVEDIR);
-	if (r < 0 && !(only_empty && (errno == ENOTEMPTY || errno == EEXIST)))
-		e = err_errno("cannot remove '%.*s'", STR(path));
-	if (e && e->code == E_NOENT)
-		err_freep(&e);
-	return e;
-}
-
-struct err *fs_remove(struct str path)
-{
-	return remove_at(path, false);
-}
-
-struct err *fs_remove_empty(struct str dir)
-{
-	return remove_at(dir, true);
-}
-
-struct err *fs_remove_tree(struct str path)
-{
-	TRY(fs_may_write(path));
-	ARENA(a);
-	struct stat st;
-	if (!fs_try_lstat(path, &st))
-		return errno == ENOENT ? NULL : err_errno("cannot look at '%.*s'", STR(path));
-	if (!S_ISDIR(st.st_mode))
-		return fs_remove(path);
-	if ((st.st_mode & 0700) != 0700) {
-		FS_AT(at);
-		TRY(fs_reach(path, &at));
-		/* if this fails, the removal reports why */
-		bool done = fchmodat(at.dir, at.name, (st.st_mode & 0777) | 0700, 0) == 0;
-		(void)done;
-	}
-	struct strs names;
-	TRY(fs_list(&a, path, &names));
-	for (size_t i = 0; i < names.n; i++)
-		TRY(fs_remove_tree(path_join(&a, path, names.v[i])));
-	return fs_remove(path);
-}
-
-void fs_tempdirp(struct str *dir)
-{
-	if (dir->n)
-		err_free(fs_remove_tree(*dir));
-}
-
-static struct err *locked_by(struct str path, int fd)
-{
-	char who[64] = "";
-	ssize_t n = pread(fd, who, sizeof(who) - 1, 0);
-	who[n > 0 ? n : 0] = 0;
-	struct err *e = err_new(
-		E_LOCKED, "'%.*s' is locked by process %s", STR(path), *who ? who : "(unknown)");
-	return err_hint(e, "wait for it to end, or stop it");
-}
-
-static struct err *take_lock(struct str path, int flags, int how, int *ret_fd)
-{
+	bool shared = how == FS_LOCK_SHARED;
+	int flags = shared ? O_RDONLY : O_RDWR | O_CREAT;
+	int op = (shared ? LOCK_SH : LOCK_EX) | (how == FS_LOCK_WAIT ? 0 : LOCK_NB);
 	for (;;) {
 		CLEANUP(fd_closep) int fd = -1;
-		TRY_CTX(open_own(path, flags, 0666, &fd), "cannot use the lock '%.*s'", STR(path));
+		struct stat there, st;
+		char pid[64] = "";
 		int r;
-		while ((r = flock(fd, how)) < 0 && errno == EINTR)
+		TRY_CTX(open_own(path, flags, 0666, &fd), "cannot use the lock '%.*s'", STR(path));
+		while ((r = flock(fd, op)) < 0 && errno == EINTR)
 			;
-		if (r < 0 && errno == EWOULDBLOCK)
-			return locked_by(path, fd);
+		if (r < 0 && errno == EWOULDBLOCK) {
+			ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+			pid[n > 0 ? n : 0] = 0;
+			return err_hint(err_new(E_LOCKED, "'%.*s' is locked by process %s",
+						STR(path), *pid ? pid : "(unknown)"),
+				"wait for it to end, or stop it");
+		}
 		if (r < 0)
 			return err_errno("cannot lock '%.*s'", STR(path));
-		struct stat there; /* the holder may have removed the file meanwhile */
+		/* the holder may have removed the file meanwhile */
 		if (!fs_try_lstat(path, &there) || !fs_is_same(fd, &there))
 			continue;
+		if (!shared && fstat(fd, &st) == 0 && st.st_nlink == 1 && ftruncate(fd, 0) == 0)
+			(void)dprintf(fd, "%d", (int)getpid());
 		*ret_fd = fd;
 		fd = -1;
 		return NULL;
 	}
-}
-
-struct err *fs_lock(struct str path, bool wait, int *ret_fd)
-{
-	ARENA(tmp);
-	struct stat st;
-	TRY(take_lock(path, O_RDWR | O_CREAT, LOCK_EX | (wait ? 0 : LOCK_NB), ret_fd));
-	/* Write our pid to the file if there is room; the lock works on a full disk, too. A file with several hard
-	 * links may belong to someone else, so it is not written. */
-	struct str me = str_fmt(&tmp, "%d", (int)getpid());
-	bool own = fstat(*ret_fd, &st) == 0 && st.st_nlink == 1;
-	ssize_t noted = own && ftruncate(*ret_fd, 0) == 0 ? pwrite(*ret_fd, me.p, me.n, 0) : 0;
-	(void)noted;
-	return NULL;
-}
-
-struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd)
-{
-	return take_lock(path, O_RDONLY, LOCK_SH | (wait ? 0 : LOCK_NB), ret_fd);
 }

@@ -58,7 +58,7 @@ struct err *progress_lock(struct str path, int *ret_fd, const char *fmt, ...)
 	ARENA(tmp);
 	FORMAT(what, &tmp, fmt);
 	for (bool noted = false;; noted = true) {
-		struct err *e = fs_lock(path, false, ret_fd);
+		struct err *e = fs_lock(path, FS_LOCK_NOW, ret_fd);
 		if (!e || e->code != E_LOCKED)
 			return e;
 		err_free(e);

@@ -187,7 +187,7 @@ struct err *pch_look(struct arena *a, const struct cc *cc, const struct cc_confi
 	TRY(find_group(a, cc, config, args, ret));
 	if (!ret->dir.n || ret->file.n || count_of(a, ret, "seen") < PAYS)
 		return NULL;
-	struct err *e = fs_lock(file_of(a, ret, "lock"), false, &ret->lock);
+	struct err *e = fs_lock(file_of(a, ret, "lock"), FS_LOCK_NOW, &ret->lock);
 	bool other = e && e->code == E_LOCKED; /* another process makes it: compile without it */
 	if (other) {
 		err_free(e);

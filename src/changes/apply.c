@@ -57,11 +57,14 @@ static struct err *sync_intent(struct arena *tmp, void *path)
 }
 
 /* The intent is written before anything that it names, and is on the disk before anything is replaced. */
-static struct err *stage_all(struct apply *p)
+static struct err *write_all(struct apply *p)
 {
 	ARENA(tmp);
-	struct str path;
+	struct str path = path_join(p->a, p->s->journal, S(".gitignore"));
 	struct manifest intent = empty_manifest(p, &tmp);
+	/* keeps the journal out of the tree's version control */
+	if (p->s->request->in_place)
+		TRY(fs_write(path, S("*\n"), 0644 | FS_IF_CHANGED));
 	if (p->s->old)
 		VEC_EACH (const struct made, e, &p->s->old->made)
 			if (!map_get(&p->by_output, e->output))
@@ -78,24 +81,14 @@ static struct err *stage_all(struct apply *p)
 	for (size_t i = 0; i < p->dirs.n; i++) {
 		struct str dir = base_path(p->a, p->s->base, p->dirs.v[i]);
 		touch(p, dir);
-		err_free(fs_mkdirs(
-			dir)); /* if this fails, each file in the folder reports its own error */
+		/* if this fails, each file in the folder reports its own error */
+		err_free(fs_mkdirs(dir));
 	}
-
 	struct pool *disk = pool_new(1); /* one thread, which waits for the disk */
 	pool_add(disk, sync_intent, &path);
 	struct err *e = put_by_folder(p, put_stage);
-	return err_join(e, pool_end(disk));
-}
-
-static struct err *write_all(struct apply *p)
-{
-	/* keeps the journal out of the tree's version control */
-	if (p->s->request->in_place)
-		TRY(base_put(base_file(p->a, p->s->journal, ".gitignore"), S("*\n"), false));
-	struct err *e = stage_all(p);
-	if (!e)
-		e = put_by_folder(p, put_commit);
+	e = err_join(e, pool_end(disk));
+	e = e ? e : put_by_folder(p, put_commit);
 	if (!e)
 		return NULL;
 	/* leave no staged content behind, above all on a full disk */
@@ -155,12 +148,26 @@ static bool report_failures(struct apply *p)
 	return failed;
 }
 
-static struct err *change_tree(struct apply *p)
+static struct err *apply(struct apply *p)
 {
 	struct manifest *m = &p->next;
+	TRY(collect_puts(p));
+	TRY(put_each(p, put_examine));
 	bool writes = p->dirs.n > 0;
-	VEC_EACH (const struct put, put, &p->puts)
+	VEC_EACH (struct put, put, &p->puts) {
+		if (put->error) {
+			put->what = PUT_NOTHING;
+			put->failed = true;
+		} else if (put->change && put->what == PUT_NOTHING &&
+			   put->change->status == CHANGE_OK) {
+			put->change->status = CHANGE_SKIPPED;
+		}
+		if (put->keep_aside)
+			strs_add(p->a, &p->t->edited, put->made.output);
 		writes = writes || put->what != PUT_NOTHING;
+	}
+	if (p->s->request->look_only || fs_writes_forbidden())
+		return NULL;
 	if (writes)
 		TRY(write_all(p));
 	if (p->s->old)
@@ -175,27 +182,9 @@ static struct err *change_tree(struct apply *p)
 	m->changes.v = p->t->v;
 	m->changes.n = p->t->n;
 	m->report = p->report;
-	TRY(fs_remove_tree(
-		base_file(p->a, p->s->journal, "new"))); /* removes what a killed run left, too */
+	/* removes what a killed run left, too */
+	TRY(fs_remove_tree(path_join(p->a, p->s->journal, S("new"))));
 	return writes ? manifest_add(m) : manifest_write(m);
-}
-
-static struct err *apply(struct apply *p)
-{
-	TRY(collect_puts(p));
-	TRY(put_each(p, put_examine));
-	VEC_EACH (struct put, put, &p->puts) {
-		if (put->error) {
-			put->what = PUT_NOTHING;
-			put->failed = true;
-		} else if (put->change && put->what == PUT_NOTHING &&
-			   put->change->status == CHANGE_OK) {
-			put->change->status = CHANGE_SKIPPED;
-		}
-		if (put->keep_aside)
-			strs_add(p->a, &p->t->edited, put->made.output);
-	}
-	return p->s->request->look_only || fs_writes_forbidden() ? NULL : change_tree(p);
 }
 
 struct err *session_apply(struct session *s, struct change_set *t, struct str report)

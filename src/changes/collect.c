@@ -100,28 +100,24 @@ static void add_failed(struct copy_walk *w, struct str rel, struct err *e)
 	add_put(w->p, &put);
 }
 
-static struct err *copy_of(struct copy_walk *w, struct str rel, struct put *put)
+static void add_copy(struct copy_walk *w, struct str rel)
 {
 	struct arena *a = w->p->a;
 	struct session *s = w->p->s;
-	TRY(view_source(&s->view, a, path_join(a, s->root, rel), &put->from));
-	put->looked = sig_now();
-	TRY(fs_lstat(put->from, &put->like));
-	put->made.kind = S_ISLNK(put->like.st_mode) ? MADE_LINK : MADE_COPY;
-	return put->made.kind == MADE_LINK ? fs_readlink(a, put->from, &put->text) : NULL;
-}
-
-static void add_copy(struct copy_walk *w, struct str rel)
-{
-	struct put put = {.s = w->p->s, .made = {.source = rel}};
-	const struct made *old = manifest_made(w->p->s->old, rel);
+	struct put put = {.s = s, .made = {.source = rel, .kind = MADE_COPY}};
+	const struct made *old = manifest_made(s->old, rel);
 	if (old && old->kind == MADE_TEXT && collect_keeps(w->p, old))
 		return; /* the output of another run's change */
-	struct err *e = copy_of(w, rel, &put);
-	if (!e && put.made.kind == MADE_COPY && !S_ISREG(put.like.st_mode))
+	struct err *e = view_source(&s->view, a, path_join(a, s->root, rel), &put.from);
+	put.looked = sig_now();
+	e = e ? e : fs_lstat(put.from, &put.like);
+	if (!e && S_ISLNK(put.like.st_mode)) {
+		put.made.kind = MADE_LINK;
+		e = fs_readlink(a, put.from, &put.text);
+	} else if (!e && !S_ISREG(put.like.st_mode)) {
 		return; /* not a file: a socket or a pipe */
-	if (!e)
-		e = place_as_is(w->p, rel, &put);
+	}
+	e = e ? e : place_as_is(w->p, rel, &put);
 	if (e) {
 		add_failed(w, rel, e);
 		return;
@@ -130,7 +126,7 @@ static void add_copy(struct copy_walk *w, struct str rel)
 	struct sig now = sig_of(&put.like);
 	put.same_source = seen && !seen->racy && sig_eq(&now, &seen->sig);
 	put.made.sig.size = now.size;
-	put.old = manifest_made(w->p->s->old, put.made.output);
+	put.old = manifest_made(s->old, put.made.output);
 	add_put(w->p, &put);
 }
 

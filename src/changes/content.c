@@ -50,9 +50,8 @@ uint64_t sig_exact(int fd)
 			return 0;
 		before = now.ctime;
 	}
-	return sig_now() == start
-		       ? st.st_dev
-		       : 0; /* if the clock ticked, the tick may explain the different times */
+	/* if the clock ticked, the tick may explain the different times */
+	return sig_now() == start ? st.st_dev : 0;
 }
 
 bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact)
@@ -103,43 +102,17 @@ static bool same_text(struct arena *tmp, struct str text, struct str path)
 	return !e && str_eq(text, other);
 }
 
-static bool same_link(struct arena *tmp, struct str here, struct str there)
-{
-	struct str one, other;
-	CLEANUP(err_freep) struct err *a = fs_readlink(tmp, here, &one);
-	CLEANUP(err_freep) struct err *b = fs_readlink(tmp, there, &other);
-	return !a && !b && str_eq(one, other);
-}
-
-/* A copy has a stored sum only if its signature was inconclusive. */
-static struct err *read_content(
-	const struct manifest *m, struct str base, const struct made *e, enum content *ret)
-{
-	ARENA(tmp);
-	struct str path = base_path(&tmp, base, e->output), text;
-	TRY(fs_read(&tmp, path, CONTENT_LIMIT, &text));
-	*ret = CONTENT_OTHER;
-	if (e->kind == MADE_COPY) {
-		if (sum_is_of(&e->hash, text) ||
-			same_text(&tmp, text, path_join(&tmp, m->root, e->source)))
-			*ret = CONTENT_MADE;
-	} else if (sum_is_of(&e->hash, text) || sum_is_of(&e->before, text)) {
-		*ret = CONTENT_MADE;
-	} else if (e->replaced &&
-		   same_text(&tmp, text, base_original(&tmp, m->journal, e->output))) {
-		*ret = CONTENT_ORIGINAL;
-	}
-	return NULL;
-}
-
 struct err *made_content(
 	const struct manifest *m, struct str base, const struct made *e, enum content *ret)
 {
 	ARENA(tmp);
-	struct str path = base_path(&tmp, base, e->output);
-	struct stat st, original;
+	struct str path = base_path(&tmp, base, e->output), text, target;
+	struct str source = path_join(&tmp, m->root, e->source);
+	struct str original = base_original(&tmp, m->journal, e->output);
+	struct stat st, kept;
+	bool link = e->kind == MADE_LINK;
 	*ret = CONTENT_NONE;
-	if (!(e->kind == MADE_LINK ? fs_try_lstat : fs_try_stat)(path, &st))
+	if (!(link ? fs_try_lstat : fs_try_stat)(path, &st))
 		return errno == ENOENT || errno == ENOTDIR
 			       ? NULL
 			       : err_errno("cannot look at '%.*s'", STR(path));
@@ -148,13 +121,27 @@ struct err *made_content(
 	if (sig_eq(&now, &e->sig) || (!now.size && e->sig.size && S_ISREG(st.st_mode)))
 		return NULL;
 	*ret = CONTENT_OTHER;
-	if (e->kind == MADE_LINK && same_link(&tmp, path, path_join(&tmp, m->root, e->source)))
-		*ret = CONTENT_MADE;
-	if (e->kind == MADE_LINK || !S_ISREG(st.st_mode))
+	if (link) {
+		CLEANUP(err_freep) struct err *one = fs_readlink(&tmp, path, &text);
+		CLEANUP(err_freep) struct err *other = fs_readlink(&tmp, source, &target);
+		if (!one && !other && str_eq(text, target))
+			*ret = CONTENT_MADE;
 		return NULL;
-	if (!e->replaced || !fs_try_stat(base_original(&tmp, m->journal, e->output), &original) ||
-		original.st_ino != st.st_ino || original.st_dev != st.st_dev)
-		return read_content(m, base, e, ret);
-	*ret = CONTENT_ORIGINAL;
+	}
+	if (!S_ISREG(st.st_mode))
+		return NULL;
+	bool replaced = e->replaced && fs_try_stat(original, &kept);
+	if (replaced && kept.st_ino == st.st_ino && kept.st_dev == st.st_dev) {
+		*ret = CONTENT_ORIGINAL;
+		return NULL;
+	}
+	TRY(fs_read(&tmp, path, CONTENT_LIMIT, &text));
+	/* a copy has a stored sum only if its signature was inconclusive */
+	bool copy = e->kind == MADE_COPY;
+	if (sum_is_of(&e->hash, text) ||
+		(copy ? same_text(&tmp, text, source) : sum_is_of(&e->before, text)))
+		*ret = CONTENT_MADE;
+	else if (!copy && e->replaced && same_text(&tmp, text, original))
+		*ret = CONTENT_ORIGINAL;
 	return NULL;
 }

@@ -53,18 +53,6 @@ static ptrdiff_t start(const struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
 	return came_down(d, e, c) ? reach(d, e - 1, c + 1) : reach(d, e - 1, c - 1) + 1;
 }
 
-static bool step(struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
-{
-	const struct strs *old = &d->old.lines, *new = &d->new.lines;
-	size_t n = old->n - d->i, m = new->n - d->k;
-	ptrdiff_t x = start(d, e, c);
-	while (x >= 0 && x - c >= 0 && (size_t)x < n && (size_t)(x - c) < m &&
-		str_eq(old->v[d->i + (size_t)x], new->v[d->k + (size_t)(x - c)]))
-		x++;
-	d->row[e][e + c] = x;
-	return (size_t)x >= n && x - c >= (ptrdiff_t)m;
-}
-
 /* Marks the lines that the path to (e, c) keeps; the next round starts at its end. */
 static void mark(struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
 {
@@ -104,10 +92,17 @@ static ptrdiff_t furthest(const struct diff_search *d, ptrdiff_t e)
 static void one_round(struct diff_search *d)
 {
 	ARENA(tmp);
+	const struct strs *old = &d->old.lines, *new = &d->new.lines;
+	size_t n = old->n - d->i, m = new->n - d->k;
 	for (ptrdiff_t e = 0; e <= MOST_EDITS; e++) {
 		d->row[e] = arena_array(&tmp, 2 * (size_t)e + 1, sizeof(**d->row));
 		for (ptrdiff_t c = -e; c <= e; c += 2) {
-			if (!step(d, e, c))
+			ptrdiff_t x = start(d, e, c);
+			while (x >= 0 && x - c >= 0 && (size_t)x < n && (size_t)(x - c) < m &&
+				str_eq(old->v[d->i + (size_t)x], new->v[d->k + (size_t)(x - c)]))
+				x++;
+			d->row[e][e + c] = x;
+			if ((size_t)x < n || x - c < (ptrdiff_t)m)
 				continue;
 			mark(d, e, c);
 			return;

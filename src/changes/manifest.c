@@ -15,6 +15,8 @@
 enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
 enum { KEY_BYTES = 64 };
 
+#define MANIFEST "hipify.manifest"
+
 static const char head[] = "rocsmith hipify manifest 4\n";
 enum { HEAD = sizeof(head) - 1, SEAL_AT = HEAD + 12, BODY_AT = SEAL_AT + sizeof(struct sum) };
 
@@ -27,11 +29,6 @@ bool sum_none(const struct sum *s)
 {
 	static const struct sum none;
 	return sum_eq(s, &none);
-}
-
-struct str base_file(struct arena *a, struct str journal, const char *name)
-{
-	return str_fmt(a, "%.*s/%s", STR(journal), name);
 }
 
 /* The number of leading "../" of an output, and the rest of the path. */
@@ -68,28 +65,15 @@ struct str base_original(struct arena *a, struct str journal, struct str output)
 
 static void put_sig(struct buf *b, const struct sig *s)
 {
-	char *p = buf_space(b, 32);
-	put_le(p, s->size, 8);
-	put_le(p + 8, s->mtime, 8);
-	put_le(p + 16, s->ctime, 8);
-	put_le(p + 24, s->ino, 8);
+	buf_le(b, s->size, 8);
+	buf_le(b, s->mtime, 8);
+	buf_le(b, s->ctime, 8);
+	buf_le(b, s->ino, 8);
 }
 
 static void put_sum(struct buf *b, const struct sum *s)
 {
 	memcpy(buf_space(b, sizeof(s->b)), s->b, sizeof(s->b));
-}
-
-static size_t bytes_of(const struct manifest *m)
-{
-	size_t n = 128 + m->identity.n + m->root.n + m->report.n;
-	VEC_EACH (const struct made, e, &m->made)
-		n += MADE_BYTES + e->output.n + e->source.n;
-	VEC_EACH (const struct seen, s, &m->seen)
-		n += SEEN_BYTES + s->path.n;
-	VEC_EACH (const struct change, f, &m->changes)
-		n += CHANGE_BYTES + f->source.n + f->output.n;
-	return n;
 }
 
 static void put_body(struct buf *b, const struct manifest *m)
@@ -134,12 +118,15 @@ static uint32_t checksum(struct str body)
 	return libdeflate_crc32(libdeflate_crc32(0, head, HEAD), body.p, body.n);
 }
 
-/* An overlay's manifest has megabytes, so it is built in a single buffer, whose head is filled in last. */
+/* An overlay's manifest has megabytes, so it is built in a single buffer, with room for records with usual texts; its
+ * head is filled in last. */
 struct str manifest_text(struct arena *a, const struct manifest *m)
 {
 	BUF(b, a);
 	BUF(sums, a);
-	buf_reserve(&b, bytes_of(m));
+	buf_reserve(&b, 2 * (m->made.n * MADE_BYTES + m->seen.n * SEEN_BYTES +
+				    m->changes.n * CHANGE_BYTES) +
+				m->report.n + 4096);
 	buf_add(&b, str_from(head));
 	memset(buf_space(&b, BODY_AT - HEAD), 0, BODY_AT - HEAD);
 	put_body(&b, m);
@@ -166,7 +153,7 @@ static struct err *make_key(struct arena *a, struct str path, struct str *ret)
 	CLEANUP(fd_closep) int lock = -1;
 	char *key = arena_alloc(a, KEY_BYTES);
 	TRY(fs_mkdirs(path_dir(path)));
-	TRY(fs_lock(str_fmt(a, "%.*s.lock", STR(path)), true, &lock));
+	TRY(fs_lock(str_fmt(a, "%.*s.lock", STR(path)), FS_LOCK_WAIT, &lock));
 	TRY(read_key(a, path, ret));
 	if (ret->p)
 		return NULL;
@@ -203,33 +190,18 @@ static struct err *sealed(struct arena *a, const struct manifest *m, struct str 
 	return NULL;
 }
 
-struct err *base_put(struct str path, struct str text, bool sync)
-{
-	ARENA(tmp);
-	struct str staged = fs_temp_name(&tmp, path), there;
-	CLEANUP(err_freep) struct err *none = fs_read(&tmp, path, MANIFEST_LIMIT, &there);
-	if (!none && str_eq(text, there))
-		return NULL;
-	struct err *e = fs_write(staged, text, 0644 | FS_LOOSE);
-	if (!e && sync)
-		e = fs_sync(staged);
-	if (!e)
-		e = fs_move(staged, path, true);
-	return e ? err_join(e, fs_remove(staged)) : NULL;
-}
-
 struct err *manifest_write(const struct manifest *m)
 {
 	ARENA(tmp);
 	struct str text;
 	TRY(sealed(&tmp, m, &text));
-	return base_put(base_file(&tmp, m->journal, "hipify.manifest"), text, true);
+	return fs_write(path_join(&tmp, m->journal, S(MANIFEST)), text, 0644 | FS_IF_CHANGED);
 }
 
 struct err *manifest_add(const struct manifest *m)
 {
 	ARENA(tmp);
-	struct str text, path = base_file(&tmp, m->journal, "hipify.manifest");
+	struct str text, path = path_join(&tmp, m->journal, S(MANIFEST));
 	TRY(sealed(&tmp, m, &text));
 	struct err *e = fs_append(path, text);
 	if (!e)
@@ -240,7 +212,7 @@ struct err *manifest_add(const struct manifest *m)
 
 struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *ret_path)
 {
-	struct str text, path = *ret_path = base_file(a, m->journal, "hipify.manifest");
+	struct str text, path = *ret_path = path_join(a, m->journal, S(MANIFEST));
 	struct str staged = fs_temp_name(a, path);
 	TRY(sealed(a, m, &text));
 	struct err *e = fs_write(staged, text, 0644 | FS_LOOSE);
@@ -346,13 +318,8 @@ static void get_body(struct unpack *c, struct manifest *m)
 	c->bad = c->bad || c->s.n;
 }
 
-/* The parts of a manifest whose checksum is right. */
-struct manifest_parts {
-	struct sum seal;
-	struct str body, behind;
-};
-
-static struct err *find_parts(struct str text, struct manifest_parts *ret)
+/* Finds the body and the HMAC of the manifest at the beginning of the text. */
+static struct err *find_body(struct str text, struct manifest *ret, struct str *ret_behind)
 {
 	if (!str_starts(text, str_from(head)))
 		return err_new(E_CORRUPT, "it is not a manifest that this rocsmith knows");
@@ -362,22 +329,20 @@ static struct err *find_parts(struct str text, struct manifest_parts *ret)
 	if (c.bad || length > c.s.n)
 		return err_new(E_CORRUPT, "it is cut off");
 	ret->body = str_sub(c.s, 0, length);
-	ret->behind = str_sub(c.s, length, c.s.n);
+	*ret_behind = str_sub(c.s, length, c.s.n);
 	return crc == checksum(ret->body) ? NULL : err_new(E_CORRUPT, "its checksum is wrong");
 }
 
 struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret)
 {
-	struct manifest_parts first, last;
 	*ret = (struct manifest){.a = a, .by_output = {.a = a}};
-	TRY(find_parts(text, &first));
-	struct err *torn = first.behind.n ? find_parts(first.behind, &last) : NULL;
-	if (first.behind.n && !torn)
-		first = last;
+	TRY(find_body(text, ret, &text));
+	struct manifest added = *ret;
+	struct err *torn = text.n ? find_body(text, &added, &text) : NULL;
+	if (!torn)
+		*ret = added;
 	err_free(torn);
-	ret->seal = first.seal;
-	ret->body = first.body;
-	struct unpack c = {.s = first.body};
+	struct unpack c = {.s = ret->body};
 	get_body(&c, ret);
 	return c.bad ? err_new(E_CORRUPT, "it has a damaged record") : NULL;
 }
@@ -388,7 +353,7 @@ static struct err *damaged(struct str journal, struct err *why)
 	ARENA(tmp);
 	struct str base = path_dir(journal);
 	struct err *e = err_wrap(why, "the manifest of '%.*s' cannot be used", STR(base));
-	if (!fs_exists(base_file(&tmp, journal, "originals")))
+	if (!fs_exists(path_join(&tmp, journal, S("originals"))))
 		return err_hint(e,
 			"remove '%.*s' and run again; the files made so far then count "
 			"as yours",
@@ -399,23 +364,14 @@ static struct err *damaged(struct str journal, struct err *why)
 		STR(journal), STR(base), STR(journal));
 }
 
-static struct err *check_seal(struct str journal, const struct manifest *m)
+struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret)
 {
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
+	struct str text, path = path_join(a, journal, S(MANIFEST));
 	struct sum seal;
-	TRY(seal_of(m->body, &seal));
-	if (!sum_none(&seal) && sum_eq(&seal, &m->seal))
-		return NULL;
-	return err_hint(err_new(E_PERM,
-				"'%.*s' was not written by this user's rocsmith, or it was "
-				"changed since",
-				STR(journal)),
-		"rocsmith does not use it: look at it, copy back the files in its folder "
-		"'originals' if they are yours, and remove it");
-}
-
-static struct err *read_journal(struct arena *a, struct str journal, struct manifest **ret)
-{
-	struct str text, path = base_file(a, journal, "hipify.manifest");
+	*ret = NULL;
+	TRY(fs_check_own(journal, false));
+	TRY(fs_guard(path_dir(journal), &guard));
 	TRY(fs_read_opt(a, path, MANIFEST_LIMIT, &text));
 	if (!text.p)
 		return NULL;
@@ -423,28 +379,25 @@ static struct err *read_journal(struct arena *a, struct str journal, struct mani
 	struct err *e = manifest_parse(a, text, m);
 	if (e) { /* a power failure before the sync may have torn it; then use the previous manifest */
 		struct err *none = fs_read(a, fs_temp_name(a, path), MANIFEST_LIMIT, &text);
-		if (!none)
-			none = manifest_parse(a, text, m);
-		bool found = !none;
-		err_free(none);
-		if (!found)
+		none = none ? none : manifest_parse(a, text, m);
+		if (none) {
+			err_free(none);
 			return damaged(journal, e);
+		}
 		err_free(e);
 	}
-	TRY(check_seal(journal, m));
+	TRY(seal_of(m->body, &seal));
+	if (sum_none(&seal) || !sum_eq(&seal, &m->seal))
+		return err_hint(err_new(E_PERM,
+					"'%.*s' was not written by this user's rocsmith, or it was "
+					"changed since",
+					STR(journal)),
+			"rocsmith does not use it: look at it, copy back the files in its folder "
+			"'originals' if they are yours, and remove it");
 	m->journal = journal;
 	forget_others(m, path_dir(journal));
 	*ret = m;
 	return NULL;
-}
-
-struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret)
-{
-	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
-	*ret = NULL;
-	TRY(fs_check_own(journal, false));
-	TRY(fs_guard(path_dir(journal), &guard));
-	return read_journal(a, journal, ret);
 }
 
 void manifest_index(struct manifest *m)

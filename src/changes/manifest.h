@@ -1,7 +1,6 @@
 /* The manifest, JOURNAL/hipify.manifest, records what rocsmith did in a folder and which files it read to do so.
  * JOURNAL is BASE/.rocsmith, or BASE/NAME with the request's name.
  *
- *
  * It is binary and little endian, so that the 20,000 records of a PyTorch overlay are read in about two milliseconds.
  * It consists of a line that names the format, a CRC-32 and the length of the body, an HMAC of the body made with
  * this user's key, and counted records. A text is a length, bytes and a NUL, and is used without a copy.
@@ -81,8 +80,7 @@ MUST_USE struct err *manifest_read(struct arena *a, struct str journal, struct m
 MUST_USE struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret);
 /* The manifest's bytes, with zeros instead of the HMAC. */
 struct str manifest_text(struct arena *a, const struct manifest *m);
-/* Syncs the new manifest, then replaces the old one. A power failure leaves one of the two; the next run can use
- * either. */
+/* Replaces the old manifest by fs_write(), unless nothing changed. */
 MUST_USE struct err *manifest_write(const struct manifest *m);
 /* Appends to the intent, which is already synced. The addition is not: it can be regenerated, as can the outputs. */
 MUST_USE struct err *manifest_add(const struct manifest *m);
@@ -103,14 +101,11 @@ MUST_USE struct err *base_lock(struct str journal, bool shared, int *ret_fd);
 MUST_USE struct err *session_tidy(const struct manifest *m, struct str base);
 
 /* ---- paths ---- */
-struct str base_file(struct arena *a, struct str journal, const char *name); /* JOURNAL/NAME */
 /* The path of an output. Leading "../" ("../x.h", in place only) is resolved by text, not through links. */
 struct str base_path(struct arena *a, struct str base, struct str output);
 /* JOURNAL/FOLDER/OUTPUT; JOURNAL/FOLDER.up/N/REST for outputs above BASE. */
 struct str base_slot(struct arena *a, struct str journal, const char *folder, struct str output);
 struct str base_original(struct arena *a, struct str journal, struct str output);
-/* Replaces a small file of ours, unless it already has this content. Its folder is not synced. */
-MUST_USE struct err *base_put(struct str path, struct str text, bool sync);
 
 /* ---- signatures, sums and contents ---- */
 struct sig sig_of(const struct stat *st);

@@ -22,56 +22,45 @@ static struct str path_inside(struct arena *a, struct str path, struct str dir)
 	return path_is_inside(rel) || str_eq(rel, S(".")) ? rel : (struct str){0};
 }
 
-static struct parent_folder *find_parent(struct apply *p, struct str dir);
-
-/* Schedules a missing folder for creation if its parent is good. */
-static void want_folder(struct apply *p, struct str dir, struct parent_folder *ret)
-{
-	const struct parent_folder *up = find_parent(p, path_dir(dir));
-	*ret = *up;
-	if (!up->good)
-		return;
-	bool top = str_eq(up->real, S("."));
-	ret->real = top ? path_base(dir) : path_join(p->a, up->real, path_base(dir));
-	ret->is_new = true;
-	if (map_put(&p->wanted, ret->real, p))
-		strs_add(p->a, &p->dirs, ret->real);
-}
-
-static void look_at_folder(struct apply *p, struct str dir, struct parent_folder *ret)
-{
-	const struct parent_folder *up = find_parent(p, path_dir(dir));
-	struct str real = {0};
-	struct stat st;
-	/* the common case: a real folder whose parent was reached without links */
-	if (up->good && !up->is_new && str_eq(up->real, path_dir(dir)) &&
-		fs_try_lstat(path_join(p->a, p->s->base, dir), &st) && S_ISDIR(st.st_mode)) {
-		ret->real = str_dup(p->a, dir);
-		return;
-	}
-	if (!up->is_new)
-		(void)fs_real(p->a, path_join(p->a, p->s->base, dir), &real);
-	if (real.p)
-		ret->real = path_inside(p->a, real, p->s->base);
-	ret->good = !real.p || ret->real.p;
-	ret->why = "leads out of the folder";
-	if (!real.p && !up->is_new && (errno == ELOOP || errno == EACCES))
-		*ret = (struct parent_folder){.why = strerror(errno)};
-	else if (!real.p)
-		want_folder(p, dir, ret);
-}
-
+/* Finds where a folder of outputs leads; a missing one is scheduled for creation if its parent is good. */
 static struct parent_folder *find_parent(struct apply *p, struct str dir)
 {
-	struct parent_folder *known = map_get(&p->parents, dir);
-	if (known)
-		return known;
-	known = NEW(p->a, struct parent_folder);
-	*known = (struct parent_folder){.real = S("."), .good = true};
-	if (!str_eq(dir, S(".")))
-		look_at_folder(p, dir, known);
-	map_put(&p->parents, str_dup(p->a, dir), known);
-	return known;
+	struct parent_folder *f = map_get(&p->parents, dir);
+	if (f)
+		return f;
+	f = NEW(p->a, struct parent_folder);
+	*f = (struct parent_folder){.real = S("."), .good = true};
+	map_put(&p->parents, str_dup(p->a, dir), f);
+	if (str_eq(dir, S(".")))
+		return f;
+	const struct parent_folder *up = find_parent(p, path_dir(dir));
+	struct str path = path_join(p->a, p->s->base, dir), real;
+	struct stat st;
+	/* the common case: a real folder whose parent was reached without links */
+	if (up->good && !up->is_new && str_eq(up->real, path_dir(dir)) && fs_try_lstat(path, &st) &&
+		S_ISDIR(st.st_mode)) {
+		f->real = str_dup(p->a, dir);
+		return f;
+	}
+	if (!up->is_new && fs_real(p->a, path, &real)) {
+		f->real = path_inside(p->a, real, p->s->base);
+		f->good = f->real.p;
+		f->why = "leads out of the folder";
+		return f;
+	}
+	if (!up->is_new && (errno == ELOOP || errno == EACCES)) {
+		*f = (struct parent_folder){.why = strerror(errno)};
+		return f;
+	}
+	*f = *up;
+	if (!up->good)
+		return f;
+	bool top = str_eq(up->real, S("."));
+	f->real = top ? path_base(dir) : path_join(p->a, up->real, path_base(dir));
+	f->is_new = true;
+	if (map_put(&p->wanted, f->real, p))
+		strs_add(p->a, &p->dirs, f->real);
+	return f;
 }
 
 /* Replaces an output that is a link by its target, which must lie inside the tree. */
@@ -98,20 +87,6 @@ static void missing_outside(struct apply *p, struct str dir)
 		return;
 	missing_outside(p, path_dir(dir));
 	strs_add(p->a, &p->dirs, dir);
-}
-
-/* In place, an output may lie beside a source outside the project (torch's hipify does that); an overlay has no path
- * for it. */
-static struct err *place_outside(struct apply *p, struct str output, struct put *ret)
-{
-	ret->made.output = output;
-	ret->path = base_path(p->a, p->s->base, output);
-	if (!p->s->request->in_place || output.p[0] == '/')
-		return err_hint(err_new(p->s->request->failure, "'%.*s' lies outside of '%.*s'",
-					STR(ret->path), STR(p->s->root)),
-			"translate with --in-place, or give a folder that holds it");
-	missing_outside(p, path_dir(output));
-	return NULL;
 }
 
 static struct err *bad_parent(
@@ -147,8 +122,18 @@ struct err *place_as_is(struct apply *p, struct str output, struct put *ret)
 struct err *place_find(struct apply *p, struct str output, bool link, struct put *ret)
 {
 	ret->made.output = output = path_clean(p->a, output);
-	if (!path_is_inside(output))
-		return place_outside(p, output, ret);
+	if (!path_is_inside(output)) {
+		/* in place, an output may lie beside a source outside the project (torch's hipify does that);
+		 * an overlay has no path for it */
+		ret->path = base_path(p->a, p->s->base, output);
+		if (!p->s->request->in_place || output.p[0] == '/')
+			return err_hint(
+				err_new(p->s->request->failure, "'%.*s' lies outside of '%.*s'",
+					STR(ret->path), STR(p->s->root)),
+				"translate with --in-place, or give a folder that holds it");
+		missing_outside(p, path_dir(output));
+		return NULL;
+	}
 	if (link)
 		TRY(follow_link(p, &output));
 	/* a journal's folder is reserved, except its overlay/, which holds files for builds */

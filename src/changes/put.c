@@ -12,36 +12,11 @@ enum { CONTENT_LIMIT = 1 << 30 };
 
 /* ---- examining ---- */
 
-static bool in_place(const struct put *p)
-{
-	return p->s->request->in_place;
-}
-
 /* The output's path as the user knows it, below the folder of the request. */
 static struct str shown_path(struct arena *tmp, const struct put *p)
 {
 	const struct change_request *o = p->s->request;
 	return path_join(tmp, o->in_place ? o->dir : o->out, p->made.output);
-}
-
-/* Handles a present file that is someone else's, or ours but edited since. */
-static struct err *examine_foreign(struct put *p)
-{
-	bool known = p->old && p->old->kind != MADE_FOUND;
-	p->what = PUT_OVER;
-	if (!known && !in_place(p)) {
-		ARENA(tmp);
-		struct err *e = err_new(p->s->request->failure,
-			"'%.*s' is there and was not made by rocsmith", STR(shown_path(&tmp, p)));
-		return err_hint(e, "choose another folder with -o, or remove the file");
-	}
-	if (known && !(p->old->replaced && str_eq(p->made.output, p->made.source))) {
-		p->keep_aside = true;
-		return NULL;
-	}
-	p->keep_original = true;
-	p->made.replaced = true;
-	return NULL;
 }
 
 /* Does the present file already have the right content? */
@@ -63,38 +38,41 @@ static bool has_content(struct arena *tmp, const struct put *p)
 	return !e && !source && str_eq(there, want);
 }
 
-/* Do signatures and sums show, without reading, that the file is still what the last run made and this run wants? */
-static bool known_same(const struct put *p)
-{
-	if (!p->old || p->old->kind != p->made.kind || !sig_eq(&p->there, &p->old->sig))
-		return false;
-	if (p->made.kind == MADE_COPY)
-		return p->same_source;
-	return p->made.kind == MADE_TEXT && sum_eq(&p->old->hash, &p->made.hash);
-}
-
+/* Compares the present file with what earlier runs made and this run wants. */
 static struct err *examine_file(struct arena *tmp, struct put *p)
 {
 	enum content content = CONTENT_OTHER;
-	bool old = p->old && p->old->kind != MADE_FOUND;
-	if (known_same(p))
+	const struct change_request *o = p->s->request;
+	const struct made *old = p->old && p->old->kind != MADE_FOUND ? p->old : NULL;
+	/* signatures and sums may show, without reading, that the file is what the last run made and this run wants */
+	bool same = p->old && p->old->kind == p->made.kind && sig_eq(&p->there, &p->old->sig);
+	if (same && (p->made.kind == MADE_TEXT ? sum_eq(&p->made.hash, &p->old->hash)
+					       : p->made.kind == MADE_COPY && p->same_source))
 		return NULL;
 	if (old)
-		TRY(made_content(p->s->old, p->s->base, p->old, &content));
+		TRY(made_content(p->s->old, p->s->base, old, &content));
 	if (has_content(tmp, p)) {
 		if (content == CONTENT_OTHER && !old)
 			p->made.kind = MADE_FOUND;
 		return NULL;
 	}
-	if (content == CONTENT_OTHER)
-		return examine_foreign(p);
 	p->what = PUT_OVER;
 	p->was_original = content == CONTENT_ORIGINAL;
 	/* after a kill it may have either content named by the intent; a copy has no stored sum */
 	if (content == CONTENT_MADE && old)
-		p->made.before = sig_eq(&p->there, &p->old->sig) && !sum_none(&p->old->hash)
-					 ? p->old->hash
+		p->made.before = sig_eq(&p->there, &old->sig) && !sum_none(&old->hash)
+					 ? old->hash
 					 : sum_of_file(p->path);
+	if (content != CONTENT_OTHER)
+		return NULL;
+	/* someone else's file, or ours but edited since */
+	if (!old && !o->in_place)
+		return err_hint(err_new(o->failure, "'%.*s' is there and was not made by rocsmith",
+					STR(shown_path(tmp, p))),
+			"choose another folder with -o, or remove the file");
+	p->keep_aside = old && !(old->replaced && str_eq(p->made.output, p->made.source));
+	p->keep_original = !p->keep_aside;
+	p->made.replaced = p->made.replaced || p->keep_original;
 	return NULL;
 }
 
@@ -113,7 +91,7 @@ static struct err *examine(struct arena *tmp, struct put *p)
 	/* In place a file keeps its mode. In an overlay a translation gets the mode of the source tree's file at the
 	 * same path, less the umask. */
 	struct stat like;
-	if (p->made.kind == MADE_TEXT && in_place(p))
+	if (p->made.kind == MADE_TEXT && p->s->request->in_place)
 		p->mode = there && S_ISREG(st.st_mode) ? (st.st_mode & 0777) | FS_EXACT : 0;
 	else if (p->made.kind == MADE_TEXT &&
 		 fs_try_stat(base_path(tmp, p->s->root, p->made.output), &like))
@@ -144,8 +122,15 @@ struct err *put_examine(struct arena *tmp, void *put)
 
 /* ---- staging ---- */
 
-static struct err *stage_content(const struct put *p, struct str staged)
+/* A missing source or an unusable folder fails only this output. A full disk stops the run, before anything is
+ * changed. */
+struct err *put_stage(struct arena *tmp, void *put)
 {
+	struct put *p = put;
+	TRY(cancel_check());
+	if (p->error || p->what == PUT_NOTHING)
+		return NULL;
+	struct str staged = fs_temp_name(tmp, p->path);
 	struct err *e;
 	if (p->made.kind == MADE_LINK)
 		e = fs_symlink_new(p->text, staged);
@@ -157,19 +142,10 @@ static struct err *stage_content(const struct put *p, struct str staged)
 	bool own = e || p->made.kind != MADE_TEXT || p->what != PUT_OVER || p->uid == geteuid();
 	if (!own && geteuid() == 0)
 		(void)fs_try_chown(staged, p->uid, p->gid);
-	return e ? err_wrap(e, "cannot write '%.*s'", STR(p->path)) : NULL;
-}
-
-/* A missing source or an unusable folder fails only this output. A full disk stops the run, before anything is
- * changed. */
-struct err *put_stage(struct arena *tmp, void *put)
-{
-	struct put *p = put;
-	TRY(cancel_check());
-	if (p->error || p->what == PUT_NOTHING)
+	if (!e)
 		return NULL;
-	struct err *e = stage_content(p, fs_temp_name(tmp, p->path));
-	if (!e || !(e->code == E_NOENT || e->code == E_PERM || !fs_is_dir(path_dir(p->path))))
+	e = err_wrap(e, "cannot write '%.*s'", STR(p->path));
+	if (e->code != E_NOENT && e->code != E_PERM && fs_is_dir(path_dir(p->path)))
 		return e;
 	p->error = e;
 	return put_abandon(tmp, put);
@@ -213,37 +189,29 @@ static struct str kept_name(struct arena *tmp, const struct put *p)
 	return name;
 }
 
-/* Saves the file that will be replaced: in kept/ if it is an edited output, else as the original. */
-static struct err *keep_file(struct arena *tmp, const struct put *p)
-{
-	if (p->keep_aside)
-		return second_name(tmp, p, kept_name(tmp, p));
-	if (!p->keep_original)
-		return NULL;
-	struct str original = base_original(tmp, p->s->journal, p->made.output);
-	if (fs_present(original)) {
-		struct str aside = kept_name(tmp, p);
-		TRY(fs_mkdirs(path_dir(aside)));
-		TRY(fs_move(original, aside, true));
-	}
-	return second_name(tmp, p, original);
-}
-
+/* The file that is replaced is saved before: in kept/ if it is an edited output, else as the original. */
 static struct err *replace(struct arena *tmp, struct put *p)
 {
 	struct stat st;
 	struct sig now = {0};
-	if (p->what == PUT_OVER) {
-		if (fs_try_lstat(p->path, &st))
-			now = sig_of(&st);
-		if (!sig_eq(&now, &p->there))
-			return err_hint(err_new(p->s->request->failure,
-						"'%.*s' was changed by somebody while rocsmith was "
-						"at work",
-						STR(shown_path(tmp, p))),
-				"run again");
-		TRY(keep_file(tmp, p));
+	struct str original = base_original(tmp, p->s->journal, p->made.output);
+	if (p->what == PUT_OVER && fs_try_lstat(p->path, &st))
+		now = sig_of(&st);
+	if (p->what == PUT_OVER && !sig_eq(&now, &p->there))
+		return err_hint(err_new(p->s->request->failure,
+					"'%.*s' was changed by somebody while rocsmith was "
+					"at work",
+					STR(shown_path(tmp, p))),
+			"run again");
+	if (p->keep_aside)
+		TRY(second_name(tmp, p, kept_name(tmp, p)));
+	if (p->keep_original && fs_present(original)) {
+		struct str aside = kept_name(tmp, p);
+		TRY(fs_mkdirs(path_dir(aside)));
+		TRY(fs_move(original, aside, true));
 	}
+	if (p->keep_original)
+		TRY(second_name(tmp, p, original));
 	return fs_move(fs_temp_name(tmp, p->path), p->path, p->what == PUT_OVER);
 }
 

@@ -7,7 +7,7 @@
 #include "base/progress.h"
 #include "changes/manifest.h"
 
-enum { CONTENT_LIMIT = 1 << 30, CHUNKS = 8, CHUNK_LEAST = 512 };
+enum { SHARES = 8, LEAST_SHARE = 512 };
 
 struct str changes_journal(struct arena *a, struct str dir, struct str name)
 {
@@ -20,14 +20,12 @@ struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 {
 	const struct timespec step = {.tv_nsec = 20000000};
 	ARENA(tmp);
-	struct str path = base_file(&tmp, journal, "hipify.lock");
+	struct str path = path_join(&tmp, journal, S("hipify.lock"));
 	bool noted = false;
 	for (unsigned gone = 0;;) {
 		TRY(fs_check_own(journal, false));
 		struct err *e = shared ? NULL : fs_mkdirs(journal);
-		if (!e)
-			e = shared ? fs_lock_shared(path, false, ret_fd)
-				   : fs_lock(path, false, ret_fd);
+		e = e ? e : fs_lock(path, shared ? FS_LOCK_SHARED : FS_LOCK_NOW, ret_fd);
 		if (e && shared && (e->code == E_NOENT || e->code == E_PERM)) {
 			err_freep(&e); /* there is no journal to read, or we may not lock it */
 			*ret_fd = -1;
@@ -60,23 +58,6 @@ static struct err *check_kind(const struct session *s)
 				"folder",
 				STR(s->request->out)),
 		"choose another folder with -o");
-}
-
-/* The view hides outputs made in root. In place, base's manifest lists them; for an overlay, root's own manifest. */
-static struct err *open_view(struct session *s)
-{
-	struct manifest *made = s->old;
-	if (!s->request->in_place) {
-		struct str journal = changes_journal(s->a, s->root, S(""));
-		TRY(base_lock(journal, true, &s->source_lock));
-		TRY(manifest_read(s->a, journal, &made));
-		if (made)
-			manifest_index(made);
-	}
-	view_open(&s->view, s->root, made);
-	if (s->base.n && !s->request->in_place)
-		strs_add(s->a, &s->view.hidden, s->base);
-	return NULL;
 }
 
 /* A killed run can have staged only outputs that its intent names. A folder that is gone or no longer writable does not
@@ -123,7 +104,18 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 		manifest_index(ret->old);
 	if (ret->old && !ret->old->complete && !shared)
 		TRY(session_tidy(ret->old, ret->base));
-	TRY(open_view(ret));
+	/* the view hides outputs made in root: in place, base's manifest lists them; for an overlay, root's own */
+	struct manifest *made = ret->old;
+	if (!o->in_place) {
+		struct str journal = changes_journal(a, ret->root, S(""));
+		TRY(base_lock(journal, true, &ret->source_lock));
+		TRY(manifest_read(a, journal, &made));
+		if (made)
+			manifest_index(made);
+	}
+	view_open(&ret->view, ret->root, made);
+	if (ret->base.n && !o->in_place)
+		strs_add(a, &ret->view.hidden, ret->base);
 	ret->view.exact = ret->base.n && !shared ? sig_exact(ret->lock) : 0;
 	return NULL;
 }
@@ -139,11 +131,11 @@ void session_close(struct session *s)
 
 /* ---- is the last run still current? ---- */
 
-/* The part of the manifest's records that one thread checks. */
+/* The part of the manifest's records, those of files read and then those of outputs, that one thread checks. */
 struct record_share {
 	const struct session *s;
 	int root, base; /* fds */
-	size_t seen_from, seen_to, made_from, made_to;
+	size_t from, to;
 	bool changed;
 };
 
@@ -185,34 +177,9 @@ static struct err *check_share(struct arena *tmp, void *user)
 	(void)tmp;
 	struct record_share *l = user;
 	const struct manifest *m = l->s->old;
-	for (size_t i = l->seen_from; i < l->seen_to && !l->changed; i++)
-		l->changed = !seen_same(l, &m->seen.v[i]);
-	for (size_t i = l->made_from; i < l->made_to && !l->changed; i++)
-		l->changed = !made_same(l, &m->made.v[i]);
-	return NULL;
-}
-
-/* Sets *yes if every record of the manifest still holds; threads check the shares in parallel. */
-static struct err *check_records(const struct session *s, int root, int base, bool *yes)
-{
-	const struct manifest *m = s->old;
-	struct record_share v[CHUNKS];
-	size_t n = (m->seen.n + m->made.n) / CHUNK_LEAST + 1;
-	n = n > CHUNKS ? CHUNKS : n;
-	for (size_t i = 0; i < n; i++)
-		v[i] = (struct record_share){
-			.s = s,
-			.root = root,
-			.base = base,
-			.seen_from = m->seen.n * i / n,
-			.seen_to = m->seen.n * (i + 1) / n,
-			.made_from = m->made.n * i / n,
-			.made_to = m->made.n * (i + 1) / n,
-		};
-	TRY(pool_each(s->request->jobs, v, n, sizeof(*v), check_share));
-	*yes = true;
-	for (size_t i = 0; i < n; i++)
-		*yes = *yes && !v[i].changed;
+	for (size_t i = l->from; i < l->to && !l->changed; i++)
+		l->changed = i < m->seen.n ? !seen_same(l, &m->seen.v[i])
+					   : !made_same(l, &m->made.v[i - m->seen.n]);
 	return NULL;
 }
 
@@ -222,13 +189,25 @@ struct err *session_current(
 	const struct manifest *m = s->old;
 	CLEANUP(fd_closep) int root = -1;
 	CLEANUP(fd_closep) int base = -1;
+	struct record_share v[SHARES];
 	*yes = false;
 	if (!m || !m->complete || !str_eq(m->identity, s->request->identity) ||
 		!str_eq(m->root, s->root))
 		return NULL;
 	TRY(fs_open(s->root, &root));
 	TRY(fs_open(s->base, &base));
-	TRY(check_records(s, root, base, yes));
+	size_t all = m->seen.n + m->made.n, n = all / LEAST_SHARE + 1;
+	n = n > SHARES ? SHARES : n;
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct record_share){.s = s,
+			.root = root,
+			.base = base,
+			.from = all * i / n,
+			.to = all * (i + 1) / n};
+	TRY(pool_each(s->request->jobs, v, n, sizeof(*v), check_share));
+	*yes = true;
+	for (size_t i = 0; i < n; i++)
+		*yes = *yes && !v[i].changed;
 	if (!*yes)
 		return NULL;
 	VEC_EACH (const struct change, f, &m->changes) {

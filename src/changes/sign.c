@@ -56,33 +56,25 @@ static struct str noted_name(struct arena *a, const struct apply *p, struct str 
 	return path_is_inside(rel) ? rel : path;
 }
 
-/* Maps old names to new ones, for sources that became originals and originals that were restored. */
-static void find_moved(struct arena *a, struct apply *p, struct map *moved)
+/* Gives sources that became originals, and originals that were restored, their new names. A rename changes only ctime,
+ * so if the rest of the signature is the same, it is replaced by the present one. */
+static void follow_moved(struct apply *p)
 {
+	ARENA(tmp);
+	MAP(moved, &tmp); /* old name -> struct str *: the new one */
 	struct str base = p->s->base, journal = p->s->journal;
 	VEC_EACH (const struct put, put, &p->puts) {
 		if (!put->done || !(put->keep_original || put->was_original))
 			continue;
-		struct str to = base_original(a, journal, put->made.output);
-		struct str *name = NEW(a, struct str);
-		*name = noted_name(p->a, p, to);
-		map_put(moved, noted_name(a, p, put->path), name);
+		struct str *name = NEW(&tmp, struct str);
+		*name = noted_name(p->a, p, base_original(&tmp, journal, put->made.output));
+		map_put(&moved, noted_name(&tmp, p, put->path), name);
 	}
-	for (size_t i = 0; i < p->t->removed.n; i++) {
-		struct str output = p->t->removed.v[i];
-		struct str *name = NEW(a, struct str);
-		*name = noted_name(p->a, p, base_path(a, base, output));
-		map_put(moved, noted_name(a, p, base_original(a, journal, output)), name);
+	VEC_EACH (const struct str, output, &p->t->removed) {
+		struct str *name = NEW(&tmp, struct str);
+		*name = noted_name(p->a, p, base_path(&tmp, base, *output));
+		map_put(&moved, noted_name(&tmp, p, base_original(&tmp, journal, *output)), name);
 	}
-}
-
-/* Gives moved sources their new names. A rename changes only ctime, so if the rest of the signature is the same, it is
- * replaced by the present one. */
-static void follow_moved(struct apply *p)
-{
-	ARENA(tmp);
-	MAP(moved, &tmp);
-	find_moved(&tmp, p, &moved);
 	VEC_EACH (struct seen, s, &p->next.seen) {
 		struct arena_mark mark = arena_mark(&tmp);
 		const struct str *to = s->kind == SEEN_FILE ? map_get(&moved, s->path) : NULL;

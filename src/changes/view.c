@@ -139,13 +139,17 @@ bool view_exists(const struct view *v, struct str path)
 	return there;
 }
 
-static struct err *original_of(
-	const struct view *v, struct arena *a, const struct made *m, struct str *ret_path)
+struct err *view_source(const struct view *v, struct arena *a, struct str path, struct str *ret)
 {
 	enum content content;
+	const struct made *m = made_at(v, path);
+	*ret = path;
+	if (!m || !m->replaced)
+		return NULL;
 	TRY(made_content(v->made, v->root, m, &content));
 	struct str original = base_original(a, v->made->journal, m->output);
-	if (content == CONTENT_OTHER && fs_present(original) && v->notes) {
+	bool there = fs_present(original);
+	if (content == CONTENT_OTHER && there && v->notes) {
 		struct view_notes *n = v->notes;
 		pthread_mutex_lock(&n->lock);
 		if (!strs_has(&n->edited, m->output))
@@ -154,19 +158,12 @@ static struct err *original_of(
 	}
 	if (content != CONTENT_MADE)
 		return NULL;
-	*ret_path = original;
-	if (fs_present(original))
+	*ret = original;
+	if (there)
 		return NULL;
 	return err_hint(err_new(E_CORRUPT, "'%.*s' is our translation, and its original is gone",
 				STR(m->output)),
 		"put the original file back in its place, for example from version control");
-}
-
-struct err *view_source(const struct view *v, struct arena *a, struct str path, struct str *ret)
-{
-	const struct made *m = made_at(v, path);
-	*ret = path;
-	return m && m->replaced ? original_of(v, a, m, ret) : NULL;
 }
 
 struct err *view_read(const struct view *v, struct arena *a, struct str path, struct str *ret)

@@ -10,6 +10,7 @@
  * account and no other member.
  */
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "machine/facts.h"
 
@@ -114,7 +115,7 @@ static void add_node(struct root *r, struct machine *m, struct str path, struct 
 		.usable = node_usable(m, st.st_mode, st.st_uid, st.st_gid),
 	};
 	/* on the live machine the kernel has the last word */
-	if (!n.usable && !r->dir.n && fs_readable(n.path) && fs_writable(n.path))
+	if (!n.usable && !r->dir.n && fs_access(n.path, R_OK | W_OK))
 		n.usable = n.acl = true;
 	*VEC_PUSH(r->a, &m->nodes) = n;
 }

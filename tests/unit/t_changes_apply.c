@@ -365,7 +365,7 @@ static void another_run_is_waited_for_and_told_once(void **state)
 		waits.notes = 0;
 		waits.a = &f->a;
 		if (held) {
-			assert_ok(fs_lock(lock, false, &waits.lock));
+			assert_ok(fs_lock(lock, FS_LOCK_NOW, &waits.lock));
 			assert_int_equal(pthread_create(&other, NULL, let_go, NULL), 0);
 		}
 		progress_listen(&sink);

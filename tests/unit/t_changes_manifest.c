@@ -145,7 +145,7 @@ static void only_ones_own_are_believed(void **state)
 	(void)state;
 	ARENA(a);
 	struct str dir = test_dir(&a), journal = changes_journal(&a, dir, S("")), text, other;
-	struct str path = base_file(&a, journal, "hipify.manifest");
+	struct str path = path_join(&a, journal, S("hipify.manifest"));
 	struct manifest m = sample(&a), *r;
 	m.journal = journal;
 	assert_ok(fs_mkdirs(journal));
@@ -184,7 +184,7 @@ static void a_manifest_is_on_the_disk_before_its_name(void **state)
 	setenv("ROCSMITH_HOME", path_join(&a, dir, S("home")).p, 1);
 	assert_ok(fs_mkdirs(journal));
 	assert_ok(manifest_write(&m));
-	assert_ok(fs_stat(base_file(&a, journal, "hipify.manifest"), &st));
+	assert_ok(fs_stat(path_join(&a, journal, S("hipify.manifest")), &st));
 	bool found = false;
 	for (unsigned i = 0; i < syncs && i < 64; i++)
 		found = found || synced[i] == st.st_ino;
@@ -271,9 +271,9 @@ static void a_journal_is_a_real_folder_of_the_user(void **state)
 	assert_ok(fs_remove(journal));
 	assert_ok(fs_mkdirs(journal));
 	assert_ok(fs_symlink(
-		S("../real/hipify.manifest"), base_file(&a, journal, "hipify.manifest")));
+		S("../real/hipify.manifest"), path_join(&a, journal, S("hipify.manifest"))));
 	assert_err(manifest_read(&a, journal, &r), E_IO);
-	assert_ok(fs_remove(base_file(&a, journal, "hipify.manifest")));
+	assert_ok(fs_remove(path_join(&a, journal, S("hipify.manifest"))));
 	if (chown(journal.p, 1234, 1234) == 0)
 		assert_err_says(manifest_read(&a, journal, &r), E_PERM, "another user");
 	test_dir_remove(dir);
@@ -294,13 +294,13 @@ static void the_hint_fits_the_folder(void **state)
 	ARENA(a);
 	struct manifest *m;
 	struct str dir = test_dir(&a), journal = changes_journal(&a, dir, S(""));
-	struct str path = base_file(&a, journal, "hipify.manifest");
+	struct str path = path_join(&a, journal, S("hipify.manifest"));
 	assert_ok(manifest_read(&a, journal, &m));
 	assert_null(m);
 	assert_ok(fs_mkdirs(path_dir(path)));
 	test_put(path, "something else");
 	assert_true(hints(manifest_read(&a, journal, &m), "run again; the files made so far"));
-	assert_ok(fs_mkdirs(base_file(&a, journal, "originals")));
+	assert_ok(fs_mkdirs(path_join(&a, journal, S("originals"))));
 	assert_true(hints(manifest_read(&a, journal, &m), "copy them back over those"));
 	test_dir_remove(dir);
 }
@@ -335,7 +335,7 @@ static void contents_are_told_apart(void **state)
 	test_put(path, "cuda");
 	assert_int_equal(look(dir, &e), CONTENT_OTHER);
 	struct str journal = changes_journal(&a, dir, S(""));
-	assert_ok(fs_mkdirs(base_file(&a, journal, "originals")));
+	assert_ok(fs_mkdirs(path_join(&a, journal, S("originals"))));
 	assert_ok(fs_link(path, base_original(&a, journal, S("x.h"))));
 	assert_int_equal(look(dir, &e), CONTENT_ORIGINAL); /* the same file */
 	test_put(path, "cuda");

@@ -249,8 +249,8 @@ static void looking_may_find_nothing(void **state)
 	assert_ok(fs_read_head(&a, file, 40, &head));
 	assert_str(head, "0123456789");
 	assert_err(fs_read_head(&a, none, 4, &head), E_NOENT);
-	assert_true(fs_readable(file) && fs_writable(file));
-	assert_false(fs_readable(none) || fs_writable(none));
+	assert_true(fs_access(file, R_OK | W_OK));
+	assert_false(fs_access(none, R_OK) || fs_access(none, W_OK));
 	/* what is not there yet will be where its folder is */
 	assert_true(fs_free_space(none, &room, &size) && room > 0 && size >= room);
 	assert_str(fs_existing(path_join(&a, none, S("x/y"))), dir.p);
@@ -319,12 +319,12 @@ static void locks_exclude_and_name_the_holder(void **state)
 	ARENA(a);
 	struct str dir = test_dir(&a), path = path_join(&a, dir, S("lock"));
 	int fd = -1, second = -1;
-	assert_ok(fs_lock(path, false, &fd));
-	assert_err_says(fs_lock(path, false, &second), E_LOCKED,
+	assert_ok(fs_lock(path, FS_LOCK_NOW, &fd));
+	assert_err_says(fs_lock(path, FS_LOCK_NOW, &second), E_LOCKED,
 		str_fmt(&a, "process %d", (int)getpid()).p);
 	assert_int_equal(second, -1);
 	fd_closep(&fd);
-	assert_ok(fs_lock(path, true, &fd));
+	assert_ok(fs_lock(path, FS_LOCK_WAIT, &fd));
 	fd_closep(&fd);
 	test_dir_remove(dir);
 }
@@ -472,8 +472,8 @@ static void dry_runs_change_nothing(void **state)
 		struct err *all[] = {fs_write(f, S("new"), 0644),
 			fs_write(g, S("x"), 0644 | FS_LOOSE), fs_mkdirs(g), fs_rename(f, g),
 			fs_remove(f), fs_remove_tree(dir), fs_symlink(f, g),
-			fs_tempdir(&a, dir, &s), fs_lock(g, false, &fd), fs_out_open(&o, g, 0644),
-			fs_write(f, S("new"), 0644 | FS_IF_CHANGED)};
+			fs_tempdir(&a, dir, &s), fs_lock(g, FS_LOCK_NOW, &fd),
+			fs_out_open(&o, g, 0644), fs_write(f, S("new"), 0644 | FS_IF_CHANGED)};
 		int bad = !fs_writes_forbidden();
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 			if (!all[i] || all[i]->code != E_DRY_RUN)
@@ -601,8 +601,8 @@ static void special_files_are_written_to(void **state)
 	fd_closep(&fd);
 	assert_err_says(fs_write(pipe, S("x"), 0644), E_IO, "is not a file");
 	assert_err_says(fs_rename(f, pipe), E_IO, "is not a file");
-	assert_err_says(fs_lock(pipe, true, &fd), E_IO, "not a regular file");
-	assert_err_says(fs_lock_shared(pipe, true, &fd), E_IO, "not a regular file");
+	assert_err_says(fs_lock(pipe, FS_LOCK_WAIT, &fd), E_IO, "not a regular file");
+	assert_err_says(fs_lock(pipe, FS_LOCK_SHARED, &fd), E_IO, "not a regular file");
 	assert_ok(fs_lstat(pipe, &st));
 	assert_true(S_ISFIFO(st.st_mode));
 	assert_ok(fs_write(S("/dev/null"), S("x"), 0644 | FS_THROUGH));
@@ -651,13 +651,13 @@ static void lookers_share_a_lock(void **state)
 	ARENA(a);
 	struct str dir = test_dir(&a), path = path_join(&a, dir, S("lock"));
 	int one, two, three;
-	assert_err(fs_lock_shared(path, false, &one), E_NOENT);
-	assert_ok(fs_lock(path, false, &one));
-	assert_err(fs_lock_shared(path, false, &two), E_LOCKED);
+	assert_err(fs_lock(path, FS_LOCK_SHARED, &one), E_NOENT);
+	assert_ok(fs_lock(path, FS_LOCK_NOW, &one));
+	assert_err(fs_lock(path, FS_LOCK_SHARED, &two), E_LOCKED);
 	close(one);
-	assert_ok(fs_lock_shared(path, false, &one));
-	assert_ok(fs_lock_shared(path, false, &two));
-	assert_err(fs_lock(path, false, &three), E_LOCKED);
+	assert_ok(fs_lock(path, FS_LOCK_SHARED, &one));
+	assert_ok(fs_lock(path, FS_LOCK_SHARED, &two));
+	assert_err(fs_lock(path, FS_LOCK_NOW, &three), E_LOCKED);
 	close(one);
 	close(two);
 	test_dir_remove(dir);
@@ -670,13 +670,13 @@ static void a_lock_that_was_removed_is_no_lock(void **state)
 	ARENA(a);
 	struct str dir = test_dir(&a), path = path_join(&a, dir, S("lock"));
 	int held, status;
-	assert_ok(fs_lock(path, false, &held));
+	assert_ok(fs_lock(path, FS_LOCK_NOW, &held));
 	pid_t child = fork();
 	if (!child) {
 		int mine = -1;
 		struct stat st, there;
 		close(held);
-		struct err *e = fs_lock(path, true, &mine);
+		struct err *e = fs_lock(path, FS_LOCK_WAIT, &mine);
 		_exit(e || fstat(mine, &st) < 0 || stat(path.p, &there) < 0 ||
 			st.st_ino != there.st_ino);
 	}

@@ -17,12 +17,12 @@ static void a_lock_goes_through_no_link(void **state)
 	int fd = -1;
 	test_put(key, "precious");
 	assert_ok(fs_symlink(S("key"), path));
-	assert_err(fs_lock(path, false, &fd), E_IO);
-	assert_err(fs_lock_shared(path, false, &fd), E_IO);
+	assert_err(fs_lock(path, FS_LOCK_NOW, &fd), E_IO);
+	assert_err(fs_lock(path, FS_LOCK_SHARED, &fd), E_IO);
 	assert_err(fs_append(path, S("x\n")), E_IO);
 	assert_err(fs_open_shared(path, 99, &fd), E_IO);
 	assert_ok(fs_link(key, other));
-	assert_ok(fs_lock(other, false, &fd));
+	assert_ok(fs_lock(other, FS_LOCK_NOW, &fd));
 	fd_closep(&fd);
 	test_has(key, "precious");
 	test_dir_remove(dir);
@@ -41,7 +41,7 @@ static void assert_closed(struct str path, struct str good)
 		fs_move(good, in, true), fs_move(good, in, false), fs_move(in, copy, true),
 		fs_rename(good, in), fs_rename(in, copy), fs_exchange(good, in), fs_link(good, in),
 		fs_remove(in), fs_remove_empty(in), fs_remove_tree(in),
-		fs_mkdirs(path_join(&a, in, S("new/dir"))), fs_lock(in, false, &fd),
+		fs_mkdirs(path_join(&a, in, S("new/dir"))), fs_lock(in, FS_LOCK_NOW, &fd),
 		fs_append(in, S("x")), fs_open_shared(in, 1, &fd), fs_out_open(&o, in, 0644)};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (!all[i] || all[i]->code != E_PERM)

@@ -575,7 +575,7 @@ static void who_waits_for_a_lock_says_so_once(void **state)
 	assert_int_equal(pipe(ready), 0);
 	pid_t pid = fork();
 	if (!pid) {
-		bool held = !fs_lock(path, false, &fd) && write(ready[1], "x", 1) == 1;
+		bool held = !fs_lock(path, FS_LOCK_NOW, &fd) && write(ready[1], "x", 1) == 1;
 		usleep(350000);
 		_exit(!held);
 	}

@@ -174,7 +174,7 @@ static void runs_of_the_same_wheel_wait_their_turn(void **state)
 	struct str beside = fs_temp_name(&p.a, path_join(&p.a, p.tree, S("demo-1.0")));
 	assert_ok(fs_mkdirs(path_join(&p.a, beside, S("tree/demo/old"))));
 	test_put(path_join(&p.a, beside, S("tree/demo/old/file")), "old");
-	assert_ok(fs_lock(path_join(&p.a, beside, S("lock")), false, &held));
+	assert_ok(fs_lock(path_join(&p.a, beside, S("lock")), FS_LOCK_NOW, &held));
 	assert_err(wheel_unpack(&p.a, &q, &done), E_LOCKED);
 	fd_closep(&held);
 	assert_ok(wheel_unpack(&p.a, &q, &done));

@@ -1,6 +1,7 @@
 /* Translates single files, for the modes torch and extension; see project.h. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -137,9 +138,9 @@ void torch_say_collision(
 
 bool torch_may_write(const struct torch_project *p, const struct torch_unit *u)
 {
-	if (!p->o->in_place || fs_writable(u->fout))
+	if (!p->o->in_place || fs_access(u->fout, W_OK))
 		return true;
-	return errno == ENOENT && (fs_writable(py_dirname(u->fout)) || errno == ENOENT);
+	return errno == ENOENT && (fs_access(py_dirname(u->fout), W_OK) || errno == ENOENT);
 }
 
 void torch_say_not_writable(struct torch_project *p, const struct torch_unit *u)
