@@ -17,29 +17,19 @@ static const struct errinfo {
 #undef X
 };
 
-static struct err *make(enum errcode code, const char *fmt, va_list ap) PRINTF(2, 0);
-
-static struct err *make(enum errcode code, const char *fmt, va_list ap)
+static struct err *make(enum errcode code, struct str text)
 {
-	va_list again;
-	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	size_t len = n < 0 ? 0 : (size_t)n;
-	struct err *e = xmalloc(sizeof(*e) + len + 1);
-	memset(e, 0, sizeof(*e) + len + 1);
-	e->code = code;
-	vsnprintf(e->msg, len + 1, fmt, ap);
+	struct err *e = xmalloc(sizeof(*e) + text.n + 1);
+	*e = (struct err){.code = code};
+	memcpy(e->msg, text.p, text.n + 1);
 	return e;
 }
 
 struct err *err_new(enum errcode code, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	struct err *e = make(code, fmt, ap);
-	va_end(ap);
-	return e;
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	return make(code, text);
 }
 
 static enum errcode code_of_errno(int no)
@@ -62,22 +52,19 @@ static enum errcode code_of_errno(int no)
 
 struct err *err_errno(const char *fmt, ...)
 {
+	ARENA(tmp);
 	int no = errno;
-	enum errcode code = code_of_errno(no);
-	va_list ap;
-	va_start(ap, fmt);
-	struct err *e = make(code, fmt, ap);
-	va_end(ap);
-	e->cause = err_new(code, "%s", strerror(no));
+	FORMAT(text, &tmp, fmt);
+	struct err *e = make(code_of_errno(no), text);
+	e->cause = make(e->code, str_from(strerror(no)));
 	return e;
 }
 
 struct err *err_wrap(struct err *cause, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	struct err *e = make(cause ? cause->code : E_INTERNAL, fmt, ap);
-	va_end(ap);
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	struct err *e = make(cause ? cause->code : E_INTERNAL, text);
 	e->cause = cause;
 	return e;
 }
@@ -91,15 +78,11 @@ const struct err *err_root(const struct err *e)
 
 struct err *err_hint(struct err *e, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	struct err *text = make(e->code, fmt, ap);
-	va_end(ap);
-	size_t n = strlen(text->msg) + 1;
-	struct err_hint *h = xmalloc(sizeof(*h) + n), **end = &e->hints;
-	memcpy(h->text, text->msg, n);
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	struct err_hint *h = xmalloc(sizeof(*h) + text.n + 1), **end = &e->hints;
+	memcpy(h->text, text.p, text.n + 1);
 	h->next = NULL;
-	err_free(text);
 	while (*end)
 		end = &(*end)->next;
 	*end = h;

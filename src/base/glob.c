@@ -5,21 +5,29 @@
 #include "base/fs.h"
 #include "base/vec.h"
 
-bool glob_is_pattern(struct str text)
+/* The length of the text up to its first wildcard. */
+static size_t plain_length(struct str text)
 {
-	for (size_t i = 0; i < text.n; i++)
-		if (text.p[i] == '*' || text.p[i] == '?' || text.p[i] == '[')
-			return true;
-	return false;
+	size_t n = 0;
+	while (n < text.n && text.p[n] != '*' && text.p[n] != '?' && text.p[n] != '[')
+		n++;
+	return n;
 }
 
-/* Matches [a-z] or [!a-z]. *n is the length of the set in the pattern, 0 when it is not closed. */
-static bool set_match(struct str p, char c, size_t *n)
+bool glob_is_pattern(struct str text)
+{
+	return plain_length(text) < text.n;
+}
+
+/* The length of the first element of the pattern (a character, ?, or a set such as [a-z] or [!a-z]) if it matches c,
+ * else 0. */
+static size_t element_match(struct str p, char c)
 {
 	size_t i = 1;
-	bool negate = i < p.n && (p.p[i] == '!' || p.p[i] == '^');
+	bool negate = i < p.n && (p.p[i] == '!' || p.p[i] == '^'), hit = false;
+	if (p.p[0] != '[')
+		return p.p[0] == '?' || p.p[0] == c;
 	i += negate;
-	bool hit = false;
 	for (size_t first = i; i < p.n && (p.p[i] != ']' || i == first); i++) {
 		if (i + 2 < p.n && p.p[i + 1] == '-' && p.p[i + 2] != ']') {
 			hit |= c >= p.p[i] && c <= p.p[i + 2];
@@ -28,26 +36,21 @@ static bool set_match(struct str p, char c, size_t *n)
 			hit |= c == p.p[i];
 		}
 	}
-	*n = i < p.n ? i + 1 : 0;
-	return hit != negate;
+	if (i >= p.n) /* a set that is not closed is a plain character */
+		return c == '[';
+	return hit != negate ? i + 1 : 0;
 }
 
 /* Matches one segment; neither side has a "/". */
 static bool segment_match(struct str p, struct str s)
 {
-	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0;
+	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0, n;
 	while (j < s.n) {
-		size_t set = 0;
 		if (i < p.n && p.p[i] == '*') {
 			star = i++;
 			mark = j;
-		} else if (i < p.n && p.p[i] == '[' &&
-			   set_match(str_sub(p, i, p.n), s.p[j], &set) && set) {
-			i += set;
-			j++;
-		} else if (i < p.n && !(p.p[i] == '[' && set) &&
-			   (p.p[i] == '?' || p.p[i] == s.p[j])) {
-			i++;
+		} else if (i < p.n && (n = element_match(str_sub(p, i, p.n), s.p[j]))) {
+			i += n;
 			j++;
 		} else if (star != SIZE_MAX) {
 			i = star + 1;
@@ -61,8 +64,10 @@ static bool segment_match(struct str p, struct str s)
 	return i == p.n;
 }
 
-static bool parts_match(struct strs p, struct strs s)
+bool glob_match(struct str pattern, struct str path)
 {
+	ARENA(tmp);
+	struct strs p = str_split(&tmp, pattern, '/'), s = str_split(&tmp, path, '/');
 	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0;
 	while (j < s.n) {
 		if (i < p.n && str_eq(p.v[i], S("**"))) {
@@ -84,60 +89,33 @@ static bool parts_match(struct strs p, struct strs s)
 	return i == p.n;
 }
 
-bool glob_match(struct str pattern, struct str path)
-{
-	ARENA(tmp);
-	return parts_match(str_split(&tmp, pattern, '/'), str_split(&tmp, path, '/'));
-}
-
 struct glob_walk {
 	struct arena *a;
 	struct str base, dir, pattern;
 	struct strs *out;
 };
 
-/* Is it a folder without sources of the project? A hidden folder is searched if the pattern names a hidden name. */
-static bool is_foreign(const struct glob_walk *w, struct str path)
-{
-	ARENA(tmp);
-	struct str name = path_base(path);
-	if (str_eq(name, S("__pycache__")) || str_eq(name, S("node_modules")))
-		return true;
-	struct str dir = path_join(&tmp, w->dir, path);
-	return fs_exists(path_join(&tmp, dir, S("pyvenv.cfg"))) ||
-	       (str_starts(name, S(".")) && !str_contains(w->pattern, S("/.")) &&
-		       !str_starts(w->pattern, S(".")));
-}
-
+/* A virtual environment, or a folder of a tool, has no sources of the project. A hidden folder is searched only if the
+ * pattern names a hidden name. */
 static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 {
+	ARENA(tmp);
 	struct glob_walk *w = user;
-	if (S_ISDIR(e->st.st_mode)) {
-		*prune = is_foreign(w, e->path);
+	struct str name = path_base(e->path), full = path_join(&tmp, w->dir, e->path);
+	struct str path = w->base.n ? path_join(&tmp, w->base, e->path) : e->path;
+	struct stat st = e->st;
+	if (S_ISDIR(st.st_mode)) {
+		bool hidden = str_contains(w->pattern, S("/.")) || str_starts(w->pattern, S("."));
+		*prune = str_eq(name, S("__pycache__")) || str_eq(name, S("node_modules")) ||
+			 fs_exists(path_join(&tmp, full, S("pyvenv.cfg"))) ||
+			 (str_starts(name, S(".")) && !hidden);
 		return NULL;
 	}
-	struct stat st = e->st;
-	ARENA(tmp);
-	if (S_ISLNK(st.st_mode) && !fs_try_stat(path_join(&tmp, w->dir, e->path), &st))
+	if (S_ISLNK(st.st_mode) && !fs_try_stat(full, &st))
 		return NULL;
-	struct str path = w->base.n ? path_join(&tmp, w->base, e->path) : e->path;
 	if (S_ISREG(st.st_mode) && glob_match(w->pattern, path))
 		strs_add(w->a, w->out, str_dup(w->a, path));
 	return NULL;
-}
-
-/* The leading folders of a pattern, up to the first wildcard: "src/ext" for "src/ext/(star).cu". */
-static struct str literal_base(struct str pattern)
-{
-	size_t end = 0;
-	for (size_t i = 0; i < pattern.n; i++) {
-		if (pattern.p[i] != '/')
-			continue;
-		if (glob_is_pattern(str_sub(pattern, end, i)))
-			break;
-		end = i;
-	}
-	return str_sub(pattern, 0, end);
 }
 
 struct err *glob_files(struct arena *a, struct str dir, struct str pattern, struct strs *ret)
@@ -150,9 +128,13 @@ struct err *glob_files(struct arena *a, struct str dir, struct str pattern, stru
 			strs_add(a, ret, pattern);
 		return NULL;
 	}
+	/* the leading folders, up to the first wildcard: "src/ext" for "src/ext/(star).cu" */
+	struct str plain = str_sub(pattern, 0, plain_length(pattern));
+	size_t base = str_rchr(plain, '/');
+	base = base < plain.n ? base : 0;
 	struct glob_walk w = {
-		.a = a, .base = literal_base(pattern), .pattern = pattern, .out = ret};
-	w.dir = w.base.n ? path_join(a, dir, w.base) : dir;
+		.a = a, .base = str_sub(pattern, 0, base), .pattern = pattern, .out = ret};
+	w.dir = base ? path_join(a, dir, w.base) : dir;
 	if (!fs_is_dir(w.dir))
 		return NULL;
 	TRY(fs_walk(w.dir, visit, &w));

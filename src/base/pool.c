@@ -9,8 +9,8 @@
 
 #include "base/fs.h"
 
-struct job { /* calls fn for each of n elements */
-	struct job *next;
+struct pool_job { /* calls fn for each of n elements */
+	struct pool_job *next;
 	pool_fn *fn;
 	char *v;
 	size_t n, size, share; /* share: the number of elements a thread takes at a time */
@@ -19,7 +19,7 @@ struct job { /* calls fn for each of n elements */
 struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t news; /* a job came, or all are done, or closing */
-	struct job *head, **tail;
+	struct pool_job *head, **tail;
 	unsigned running;
 	bool closing;
 	bool helped;              /* the thread that waits for the end also runs jobs */
@@ -27,33 +27,26 @@ struct pool {
 	unsigned nthreads, users; /* users: threads, and the owner; the last one frees it */
 };
 
-/* Takes the next elements as a job of their own; the lock is held. */
-static struct job take(struct pool *p)
+/* Takes the next elements as a job of their own and runs it, with the lock held before and after. */
+static void run_one(struct pool *p, struct arena *tmp)
 {
-	struct job *j = p->head, part = *j;
+	struct pool_job *j = p->head, part = *j;
+	struct err *e = NULL;
 	part.n = j->n < j->share ? j->n : j->share;
 	j->v += part.n * j->size;
 	j->n -= part.n;
-	if (j->n)
-		return part;
-	p->head = j->next;
-	if (!p->head)
-		p->tail = &p->head;
-	free(j);
-	return part;
-}
-
-/* Runs the next elements, with the lock held before and after. */
-static void run_one(struct pool *p, struct arena *tmp)
-{
-	struct job j = take(p);
-	struct err *e = NULL;
+	if (!j->n) {
+		p->head = j->next;
+		if (!p->head)
+			p->tail = &p->head;
+		free(j);
+	}
 	p->running++;
 	if (!p->first) {
 		pthread_mutex_unlock(&p->lock);
-		for (size_t i = 0; i < j.n && !e; i++) {
+		for (size_t i = 0; i < part.n && !e; i++) {
 			struct arena_mark m = arena_mark(tmp);
-			e = j.fn(tmp, j.v + i * j.size);
+			e = part.fn(tmp, part.v + i * part.size);
 			arena_rewind(tmp, m);
 		}
 		pthread_mutex_lock(&p->lock);
@@ -124,9 +117,9 @@ struct pool *pool_new(unsigned threads)
 	return threads > 1 ? start(threads - 1, true) : start(1, false);
 }
 
-static void add(struct pool *p, const struct job *job)
+static void add(struct pool *p, const struct pool_job *job)
 {
-	struct job *j = xmalloc(sizeof(*j));
+	struct pool_job *j = xmalloc(sizeof(*j));
 	*j = *job;
 	pthread_mutex_lock(&p->lock);
 	*p->tail = j;
@@ -140,7 +133,7 @@ static void add(struct pool *p, const struct job *job)
 
 void pool_add(struct pool *p, pool_fn *fn, void *user)
 {
-	add(p, &(struct job){.fn = fn, .v = user, .n = 1, .share = 1});
+	add(p, &(struct pool_job){.fn = fn, .v = user, .n = 1, .share = 1});
 }
 
 /* Shares are small, so that all threads end at about the same time, and bounded, so that a thread soon notices when
@@ -149,7 +142,7 @@ void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn)
 {
 	enum { MOST = 16 };
 	size_t share = n / (16 * (size_t)(p->nthreads + 1)) + 1;
-	struct job j = {.fn = fn, .v = v, .n = n, .size = size};
+	struct pool_job j = {.fn = fn, .v = v, .n = n, .size = size};
 	j.share = share < MOST ? share : MOST;
 	if (n)
 		add(p, &j);
@@ -201,11 +194,14 @@ static unsigned cpus_of_quota(struct str text, unsigned most)
 	return n < most ? (unsigned)n : most;
 }
 
-/* cgroup v2: the tightest cpu.max on the way up from our own group. */
-static unsigned cpus_of_cgroup(unsigned most)
+unsigned cpu_count(void)
 {
 	ARENA(a);
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	unsigned most = n > 0 ? (unsigned)n : 1;
 	struct str text, line, dir = {0};
+	/* cgroup v2: the tightest cpu.max on the way up from our own group */
 	if (fs_exists(S("/sys/fs/cgroup/cgroup.controllers"))) {
 		CLEANUP(err_freep)
 		struct err *e = fs_read_opt(&a, S("/proc/self/cgroup"), 1 << 16, &text);
@@ -220,11 +216,4 @@ static unsigned cpus_of_cgroup(unsigned most)
 			most = cpus_of_quota(text, most);
 	}
 	return most;
-}
-
-unsigned cpu_count(void)
-{
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-	return cpus_of_cgroup(n > 0 ? (unsigned)n : 1);
 }

@@ -22,60 +22,37 @@
 
 extern char **environ;
 
-enum { OUT, ERR, STREAMS };
+enum { IN, OUT, ERR };
 enum { GRACE = 3 /* seconds between SIGTERM and SIGKILL */, TICK = 100 /* ms */, LINE = 4096 };
 
-/* The end of a stream: its last `limit` bytes, or at least half as many. The memory is allocated at once; the system
- * provides pages as they are filled. */
-struct stream_tail {
-	char *p;
+/* The pipe to the child's stdin, or from its stdout or stderr. The tail of an output is its last `limit` bytes, or at
+ * least half as many. Its memory is allocated at once; the system provides pages as they are filled. */
+struct child_pipe {
+	int fd, child; /* our end and the child's; -1 = none, or closed */
+	char *tail;
 	size_t n, limit;
-};
-
-/* The beginning of a line that has not ended yet. */
-struct open_line {
-	char p[LINE];
-	size_t n;
+	char line[LINE]; /* the beginning of a line that has not ended yet */
+	size_t line_n;
 };
 
 struct proc_run {
 	const struct proc *p;
 	pid_t pid;
-	int fd[STREAMS]; /* our ends of the pipes, -1 when closed */
-	int in, log;
+	struct child_pipe io[3];
+	int log;
 	size_t fed; /* bytes of the input written */
-	struct stream_tail tail[STREAMS];
-	struct open_line line[STREAMS];
 	double start, term_at, ticked;
 	bool timed_out;
 	int read_errno; /* a pipe could not be read: the output is incomplete */
 };
 
-static void tail_add(struct stream_tail *t, const char *p, size_t n)
-{
-	if (n > t->limit) {
-		p += n - t->limit;
-		n = t->limit;
-	}
-	if (t->n + n > t->limit) { /* drop half at a time, so that moving stays cheap */
-		size_t drop = t->n + n - t->limit / 2;
-		drop = drop > t->n ? t->n : drop;
-		memmove(t->p, t->p + drop, t->n - drop);
-		t->n -= drop;
-	}
-	if (!t->p)
-		t->p = xmalloc(t->limit);
-	memcpy(t->p + t->n, p, n);
-	t->n += n;
-}
-
 static void run_done(struct proc_run *r)
 {
-	for (int i = 0; i < STREAMS; i++) {
-		fd_closep(&r->fd[i]);
-		free(r->tail[i].p);
+	for (int i = IN; i <= ERR; i++) {
+		fd_closep(&r->io[i].fd);
+		fd_closep(&r->io[i].child);
+		free(r->io[i].tail);
 	}
-	fd_closep(&r->in);
 	fd_closep(&r->log);
 }
 
@@ -116,48 +93,19 @@ static char **make_env(struct arena *a, const struct proc *p)
 	return list.v;
 }
 
-struct pipes {
-	int read[3], write[3]; /* stdin, stdout, stderr */
-};
-
-static void pipes_done(struct pipes *p)
+static int spawn(struct arena *a, struct proc_run *r, char *file)
 {
-	for (int i = 0; i < 3; i++) {
-		fd_closep(&p->read[i]);
-		fd_closep(&p->write[i]);
-	}
-}
-
-static struct err *open_pipes(const struct proc *p, struct pipes *ret)
-{
-	*ret = (struct pipes){.read = {-1, -1, -1}, .write = {-1, -1, -1}};
-	if (p->inherit)
-		return NULL;
-	for (int i = 0; i < 3; i++) {
-		int fd[2];
-		if ((i == 0 && !p->input.n) || (i == 1 && p->only_err) || (i == 2 && p->merge))
-			continue;
-		if (pipe2(fd, O_CLOEXEC) < 0)
-			return err_errno("cannot create a pipe");
-		ret->read[i] = fd[0];
-		ret->write[i] = fd[1];
-	}
-	return NULL;
-}
-
-static int spawn(
-	struct arena *a, const struct proc *p, const struct pipes *pipes, char *file, pid_t *ret)
-{
+	const struct proc *p = r->p;
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
 	posix_spawn_file_actions_init(&fa);
 	posix_spawnattr_init(&at);
-	if (pipes->read[0] >= 0)
-		posix_spawn_file_actions_adddup2(&fa, pipes->read[0], 0);
+	if (r->io[IN].child >= 0)
+		posix_spawn_file_actions_adddup2(&fa, r->io[IN].child, 0);
 	else if (!p->inherit && !p->only_err)
 		posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-	for (int i = p->only_err ? 2 : 1; i < 3 && !p->inherit; i++)
-		posix_spawn_file_actions_adddup2(&fa, pipes->write[p->merge ? 1 : i], i);
+	for (int i = p->only_err ? ERR : OUT; i <= ERR && !p->inherit; i++)
+		posix_spawn_file_actions_adddup2(&fa, r->io[p->merge ? OUT : i].child, i);
 	if (p->cwd.n)
 		posix_spawn_file_actions_addchdir_np(&fa, str_z(a, p->cwd));
 	sigset_t handled, none;
@@ -177,10 +125,10 @@ static int spawn(
 	char **argv = arena_array(a, p->argv.n + 1, sizeof(*argv));
 	for (size_t i = 0; i < p->argv.n; i++)
 		argv[i] = str_z(a, p->argv.v[i]);
-	int r = posix_spawn(ret, file, &fa, &at, argv, make_env(a, p));
+	int no = posix_spawn(&r->pid, file, &fa, &at, argv, make_env(a, p));
 	posix_spawn_file_actions_destroy(&fa);
 	posix_spawnattr_destroy(&at);
-	return r;
+	return no;
 }
 
 static struct err *start(struct arena *a, const struct proc *p, struct proc_run *r)
@@ -196,20 +144,25 @@ static struct err *start(struct arena *a, const struct proc *p, struct proc_run 
 		if (r->log < 0)
 			return err_errno("cannot open the log '%.*s'", STR(p->log));
 	}
-	CLEANUP(pipes_done) struct pipes pipes;
-	TRY(open_pipes(p, &pipes));
+	for (int i = IN; i <= ERR && !p->inherit; i++) {
+		int fd[2];
+		if ((i == IN && !p->input.n) || (i == OUT && p->only_err) || (i == ERR && p->merge))
+			continue;
+		if (pipe2(fd, O_CLOEXEC) < 0)
+			return err_errno("cannot create a pipe");
+		r->io[i].fd = fd[i == IN];
+		r->io[i].child = fd[i != IN];
+	}
 	r->start = mono_now();
-	errno = spawn(a, p, &pipes, str_z(a, file), &r->pid);
+	errno = spawn(a, r, str_z(a, file));
 	if (errno == ENOENT || errno == EACCES)
 		return err_hint(err_new(E_TOOL_MISSING, "cannot run '%.*s': %s", STR(file),
 					strerror(errno)),
 			"the program or its loader is missing or not executable");
 	if (errno)
 		return err_errno("cannot run '%.*s'", STR(file));
-	r->fd[OUT] = pipes.read[1];
-	r->fd[ERR] = pipes.read[2];
-	r->in = pipes.write[0];
-	pipes.read[1] = pipes.read[2] = pipes.write[0] = -1;
+	for (int i = IN; i <= ERR; i++)
+		fd_closep(&r->io[i].child);
 	return NULL;
 }
 
@@ -232,34 +185,48 @@ static void enforce(struct proc_run *r)
 	}
 }
 
-/* Calls p->line for each line. "\r" also ends a line, since programs redraw a line with it. */
-static void split_lines(const struct proc *p, struct open_line *l, struct str chunk)
+static void tail_add(struct child_pipe *t, const char *p, size_t n)
 {
-	for (size_t i = 0; p->line && i < chunk.n; i++) {
-		if (chunk.p[i] != '\n' && chunk.p[i] != '\r') {
-			if (l->n < LINE)
-				l->p[l->n++] = chunk.p[i];
-			continue;
-		}
-		if (l->n)
-			p->line(p->user, (struct str){.p = l->p, .n = l->n});
-		l->n = 0;
+	if (n > t->limit) {
+		p += n - t->limit;
+		n = t->limit;
 	}
+	if (t->n + n > t->limit) { /* drop half at a time, so that moving stays cheap */
+		size_t drop = t->n + n - t->limit / 2;
+		drop = drop > t->n ? t->n : drop;
+		memmove(t->tail, t->tail + drop, t->n - drop);
+		t->n -= drop;
+	}
+	if (!t->tail)
+		t->tail = xmalloc(t->limit);
+	memcpy(t->tail + t->n, p, n);
+	t->n += n;
 }
 
-static void read_stream(struct proc_run *r, int i)
+/* Calls p->line for each line. "\r" also ends a line, since programs redraw a line with it. */
+static void read_output(struct proc_run *r, struct child_pipe *from)
 {
+	const struct proc *p = r->p;
 	char chunk[65536];
-	ssize_t got = read(r->fd[i], chunk, sizeof(chunk));
+	ssize_t got = read(from->fd, chunk, sizeof(chunk));
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (got <= 0) {
 		r->read_errno = got < 0 ? errno : r->read_errno;
-		fd_closep(&r->fd[i]);
+		fd_closep(&from->fd);
 		return;
 	}
-	tail_add(&r->tail[i], chunk, (size_t)got);
-	split_lines(r->p, &r->line[i], (struct str){.p = chunk, .n = (size_t)got});
+	tail_add(from, chunk, (size_t)got);
+	for (ssize_t i = 0; p->line && i < got; i++) {
+		if (chunk[i] != '\n' && chunk[i] != '\r') {
+			if (from->line_n < LINE)
+				from->line[from->line_n++] = chunk[i];
+			continue;
+		}
+		if (from->line_n)
+			p->line(p->user, (struct str){.p = from->line, .n = from->line_n});
+		from->line_n = 0;
+	}
 	if (r->log >= 0 && write(r->log, chunk, (size_t)got) < 0)
 		fd_closep(&r->log); /* the log is a convenience; the run goes on */
 }
@@ -268,13 +235,13 @@ static void feed(struct proc_run *r)
 {
 	struct str rest = str_sub(r->p->input, r->fed, r->p->input.n);
 	size_t n = rest.n < 4096 ? rest.n : 4096; /* PIPE_BUF: poll promised room for this much */
-	ssize_t put = n ? write(r->in, rest.p, n) : 0;
+	ssize_t put = n ? write(r->io[IN].fd, rest.p, n) : 0;
 	if (put < 0 && errno != EINTR)
 		r->fed = r->p->input.n; /* the child closed its stdin */
 	else if (put > 0)
 		r->fed += (size_t)put;
 	if (r->fed == r->p->input.n)
-		fd_closep(&r->in);
+		fd_closep(&r->io[IN].fd);
 }
 
 /* Checks without reaping the child, so that its pid is not reused yet. */
@@ -291,23 +258,23 @@ static void follow(struct proc_run *r, int pidfd)
 {
 	for (bool ended = false;;) {
 		struct pollfd pf[] = {
-			{.fd = r->fd[OUT], .events = POLLIN},
-			{.fd = r->fd[ERR], .events = POLLIN},
-			{.fd = r->in, .events = POLLOUT},
+			{.fd = r->io[OUT].fd, .events = POLLIN},
+			{.fd = r->io[ERR].fd, .events = POLLIN},
+			{.fd = r->io[IN].fd, .events = POLLOUT},
 			{.fd = ended ? -1 : pidfd, .events = POLLIN},
 		};
 		int n = poll(pf, 4, ended ? 0 : TICK);
 		if (n <= 0 && ended)
 			return;
 		if (n > 0 && pf[0].revents)
-			read_stream(r, OUT);
+			read_output(r, &r->io[OUT]);
 		if (n > 0 && pf[1].revents)
-			read_stream(r, ERR);
+			read_output(r, &r->io[ERR]);
 		if (n > 0 && pf[2].revents)
 			feed(r);
 		if ((n > 0 && pf[3].revents) || (pidfd < 0 && has_ended(r->pid, WNOHANG)))
 			ended = true;
-		if (ended && r->fd[OUT] < 0 && r->fd[ERR] < 0)
+		if (ended && r->io[OUT].fd < 0 && r->io[ERR].fd < 0)
 			return;
 		enforce(r);
 		double now = mono_now();
@@ -340,51 +307,44 @@ static void trace_run(const struct proc *p, const struct proc_result *res)
 	trace_event("child", buf_str(&out));
 }
 
-static struct err *finish(struct arena *a, struct proc_run *r, struct proc_result *ret)
+struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret)
 {
+	ARENA(tmp);
 	int status;
 	pid_t got;
 	struct rusage u;
-	while (!has_ended(r->pid, 0) && errno == EINTR)
-		enforce(r);
-	if (!r->p->inherit)
-		kill(-r->pid, SIGKILL); /* processes that it left running */
-	while ((got = wait4(r->pid, &status, 0, &u)) < 0 && errno == EINTR)
-		;
-	if (got < 0)
-		return err_errno("cannot wait for '%.*s'", STR(r->p->argv.v[0]));
-	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	ret->timed_out = r->timed_out;
-	ret->start = r->start;
-	ret->seconds = mono_now() - r->start;
-	ret->cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		   (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-	ret->memory = (uint64_t)u.ru_maxrss * 1024;
-	ret->out = str_dup(a, (struct str){.p = r->tail[OUT].p, .n = r->tail[OUT].n});
-	ret->err = str_dup(a, (struct str){.p = r->tail[ERR].p, .n = r->tail[ERR].n});
-	trace_run(r->p, ret);
-	if (cancelled() && r->term_at > 0)
-		return err_new(E_CANCELLED, "interrupted");
-	errno = r->read_errno;
-	return errno ? err_errno("cannot read the output of '%.*s'", STR(r->p->argv.v[0])) : NULL;
-}
-
-struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret)
-{
+	CLEANUP(run_done) struct proc_run r = {.p = p, .log = -1};
+	for (int i = IN; i <= ERR; i++) {
+		r.io[i].fd = r.io[i].child = -1;
+		r.io[i].limit = p->limit ? p->limit : (size_t)4 << 20;
+	}
 	*ret = (struct proc_result){0};
-	size_t limit = p->limit ? p->limit : (size_t)4 << 20;
-	CLEANUP(run_done)
-	struct proc_run r = {.p = p,
-		.fd = {-1, -1},
-		.in = -1,
-		.log = -1,
-		.tail = {{.limit = limit}, {.limit = limit}}};
 	TRY(cancel_check());
-	ARENA(tmp);
 	TRY(start(&tmp, p, &r));
 	CLEANUP(fd_closep) int pidfd = (int)syscall(SYS_pidfd_open, r.pid, 0);
 	follow(&r, pidfd);
-	return finish(a, &r, ret);
+	while (!has_ended(r.pid, 0) && errno == EINTR)
+		enforce(&r);
+	if (!p->inherit)
+		kill(-r.pid, SIGKILL); /* processes that it left running */
+	while ((got = wait4(r.pid, &status, 0, &u)) < 0 && errno == EINTR)
+		;
+	if (got < 0)
+		return err_errno("cannot wait for '%.*s'", STR(p->argv.v[0]));
+	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	ret->timed_out = r.timed_out;
+	ret->start = r.start;
+	ret->seconds = mono_now() - r.start;
+	ret->cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		   (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	ret->memory = (uint64_t)u.ru_maxrss * 1024;
+	ret->out = str_dup(a, (struct str){.p = r.io[OUT].tail, .n = r.io[OUT].n});
+	ret->err = str_dup(a, (struct str){.p = r.io[ERR].tail, .n = r.io[ERR].n});
+	trace_run(p, ret);
+	if (cancelled() && r.term_at > 0)
+		return err_new(E_CANCELLED, "interrupted");
+	errno = r.read_errno;
+	return errno ? err_errno("cannot read the output of '%.*s'", STR(p->argv.v[0])) : NULL;
 }
 
 static struct str last_lines(struct str s, unsigned lines)

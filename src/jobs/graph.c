@@ -54,25 +54,6 @@ static struct err *run_ticket(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* Returns the first failure in the order of adding. The others go to *ret_more; if that is NULL, they are dropped. */
-static struct err *collect_failures(struct graph *g, struct err **ret_more)
-{
-	struct err *first = NULL, *more = NULL;
-	for (size_t i = 0; i < g->n; i++) {
-		struct err *e = g->v[i].failure;
-		g->v[i].failure = NULL;
-		if (!first)
-			first = e;
-		else if (ret_more)
-			more = err_join(more, e);
-		else
-			err_free(e);
-	}
-	if (ret_more)
-		*ret_more = more;
-	return first;
-}
-
 struct err *graph_run(struct arena *a, struct graph *g, unsigned jobs, struct err **ret_more)
 {
 	struct graph_runner r = {.g = g,
@@ -91,9 +72,19 @@ struct err *graph_run(struct arena *a, struct graph *g, unsigned jobs, struct er
 		if (g->v[i].waiting == 0)
 			pool_add(r.pool, run_ticket, &r.tickets[i]);
 	pthread_mutex_unlock(&r.lock);
-	struct err *e = pool_end(r.pool);
-	struct err *first = collect_failures(g, ret_more);
-	if (first)
-		return err_join(first, e);
-	return e ? e : cancel_check();
+	struct err *e = pool_end(r.pool), *first = NULL, *more = NULL;
+	for (size_t i = 0; i < g->n; i++) {
+		struct err **failure = &g->v[i].failure;
+		if (!first)
+			first = *failure;
+		else if (ret_more)
+			more = err_join(more, *failure);
+		else
+			err_free(*failure);
+		*failure = NULL;
+	}
+	if (ret_more)
+		*ret_more = more;
+	first = err_join(first, e);
+	return first ? first : cancel_check();
 }

@@ -48,26 +48,6 @@ static struct digest key_of(struct arena *tmp, const struct job *j)
 	return hash_end(h);
 }
 
-/* The files that the job read: its known inputs, and those listed in its depfile. */
-static struct err *read_inputs(struct arena *tmp, const struct job *j, struct strs *ret)
-{
-	struct str text;
-	struct strs deps;
-	*ret = (struct strs){0};
-	strs_add_all(tmp, ret, &j->inputs);
-	if (!j->depfile.n)
-		return NULL;
-	TRY(fs_read(tmp, j->depfile, MAX_DEPFILE, &text));
-	depfile_parse(tmp, text, &deps);
-	VEC_EACH (struct str, dep, &deps) {
-		struct str path = path_clean(tmp, path_join(tmp, j->proc.cwd, *dep));
-		path = j->set->hooks->locate(tmp, j, path);
-		if (path.n && !strs_has(&j->inputs, path))
-			strs_add(tmp, ret, path);
-	}
-	return NULL;
-}
-
 static struct str stamp_path(struct arena *a, const struct job *j)
 {
 	return path_join(a, j->set->stamps_dir, path_base(j->output));
@@ -121,7 +101,8 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	bool program = j->proc.argv.n > 0;
 	struct str part = program ? path_join(tmp, j->work, S(JOB_OUT))
 				  : str_fmt(tmp, "%.*s.part", STR(j->output));
-	struct strs inputs;
+	struct strs inputs = {0}, deps;
+	struct str text = S("");
 	TRY(fs_remove(key->file));
 	if (program) {
 		TRY(run_program(tmp, j));
@@ -135,7 +116,17 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	if (j->depfile.n)
 		TRY(check_regular(j->depfile));
 	TRY(fs_rename(part, j->output));
-	TRY(read_inputs(tmp, j, &inputs));
+	/* the files that the job read: its known inputs, and those listed in its depfile */
+	strs_add_all(tmp, &inputs, &j->inputs);
+	if (j->depfile.n)
+		TRY(fs_read(tmp, j->depfile, MAX_DEPFILE, &text));
+	depfile_parse(tmp, text, &deps);
+	VEC_EACH (struct str, dep, &deps) {
+		struct str path = path_clean(tmp, path_join(tmp, j->proc.cwd, *dep));
+		path = j->set->hooks->locate(tmp, j, path);
+		if (path.n && !strs_has(&j->inputs, path))
+			strs_add(tmp, &inputs, path);
+	}
 	if (program)
 		TRY(fs_remove_tree(j->work));
 	struct stamp_cost cost = {

@@ -46,12 +46,9 @@ void stamps_freep(struct stamps **s)
 static bool stat_file(struct str path, struct file_state *ret)
 {
 	struct stat st;
-	struct err *e = fs_stat(path, &st);
 	*ret = (struct file_state){0};
-	if (e) {
-		err_free(e);
+	if (!fs_try_stat(path, &st))
 		return false;
-	}
 	ret->size = (uint64_t)st.st_size;
 	ret->mtime = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	return S_ISREG(st.st_mode);
@@ -122,32 +119,10 @@ static bool unchanged(struct stamps *s, struct str line, struct str output)
 	return now.hash.n ? str_eq(digest_hex(&tmp, &now.hash), hash) : !was;
 }
 
-static bool check_line(
-	struct stamps *s, const struct stamp_key *k, struct str line, struct stamp_cost *cost)
-{
-	ARENA(tmp);
-	struct str word, rest;
-	uint64_t us, cpu;
-	str_cut(line, ' ', &word, &rest);
-	if (str_eq(word, S("command")))
-		return str_eq(rest, digest_hex(&tmp, &k->command));
-	if (str_eq(word, S("cost"))) {
-		if (!take_number(&rest, &us) || !take_number(&rest, &cpu) ||
-			!str_u64(rest, 10, &cost->memory))
-			return false;
-		cost->seconds = (double)us / 1e6;
-		cost->cpu = (double)cpu / 1e6;
-		return true;
-	}
-	if (str_eq(word, S("out")))
-		return unchanged(s, rest, k->output);
-	return str_eq(word, S("in")) && unchanged(s, rest, S(""));
-}
-
 bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost *ret)
 {
 	ARENA(tmp);
-	struct str text, line;
+	struct str text, line, word, rest;
 	struct err *e = fs_read_opt(&tmp, k->file, 64 << 20, &text);
 	if (e || !text.p) {
 		err_free(e);
@@ -159,13 +134,27 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 		return false;
 	text.n -= 4;
 	unsigned lines = 0;
+	uint64_t us = 0, cpu = 0;
 	while (str_next(&text, '\n', &line)) {
+		bool good;
 		if (!line.n)
 			continue;
-		if (!check_line(s, k, line, ret))
+		str_cut(line, ' ', &word, &rest);
+		if (str_eq(word, S("command")))
+			good = str_eq(rest, digest_hex(&tmp, &k->command));
+		else if (str_eq(word, S("cost")))
+			good = take_number(&rest, &us) && take_number(&rest, &cpu) &&
+			       str_u64(rest, 10, &ret->memory);
+		else if (str_eq(word, S("out")))
+			good = unchanged(s, rest, k->output);
+		else
+			good = str_eq(word, S("in")) && unchanged(s, rest, S(""));
+		if (!good)
 			return false;
 		lines++;
 	}
+	ret->seconds = (double)us / 1e6;
+	ret->cpu = (double)cpu / 1e6;
 	return lines >= 3;
 }
 

@@ -31,26 +31,10 @@ static enum feature default_of(const struct gpu *gpu, bool supported)
 	return !gpu || supported ? FEATURE_ANY : FEATURE_UNSUPPORTED;
 }
 
-/* Sets the feature in "name+" or "name-"; false if t cannot have it, or has it already. */
-static bool set_feature(struct target *t, struct str word)
-{
-	if (!word.n)
-		return false;
-	char sign = word.p[word.n - 1];
-	struct str name = str_sub(word, 0, word.n - 1);
-	enum feature *f = str_eq(name, S("xnack"))     ? &t->xnack
-			  : str_eq(name, S("sramecc")) ? &t->sramecc
-						       : NULL;
-	if (!f || *f != FEATURE_ANY || (sign != '+' && sign != '-'))
-		return false;
-	*f = sign == '+' ? FEATURE_ON : FEATURE_OFF;
-	return true;
-}
-
-/* Parses a target id. *ret_bad is a feature that the processor cannot have, or "". */
+/* Parses a target id. *ret_bad is a feature that the processor cannot have, or that is named twice, or "". */
 static struct target read_id(struct str text, struct str *ret_bad)
 {
-	struct str word, rest = text;
+	struct str word, rest;
 	size_t colon = str_chr(text, ':');
 	struct str name = str_sub(text, 0, colon);
 	const struct gpu *gpu = gpu_by_name(name);
@@ -60,13 +44,19 @@ static struct target read_id(struct str text, struct str *ret_bad)
 		.sramecc = default_of(gpu, gpu && gpu->sramecc),
 		.xnack = default_of(gpu, gpu && gpu->xnack),
 	};
-	*ret_bad = S("");
+	*ret_bad = colon + 1 == text.n ? S(":") : S("");
 	rest = str_sub(text, colon + 1, text.n);
-	if (colon + 1 == text.n)
-		*ret_bad = S(":");
-	while (!ret_bad->n && str_next(&rest, ':', &word))
-		if (!set_feature(&t, word))
+	while (!ret_bad->n && str_next(&rest, ':', &word)) {
+		char sign = word.n ? word.p[word.n - 1] : 0;
+		struct str feature = str_sub(word, 0, word.n - (sign != 0));
+		enum feature *f = str_eq(feature, S("xnack"))     ? &t.xnack
+				  : str_eq(feature, S("sramecc")) ? &t.sramecc
+								  : NULL;
+		if (f && *f == FEATURE_ANY && (sign == '+' || sign == '-'))
+			*f = sign == '+' ? FEATURE_ON : FEATURE_OFF;
+		else
 			*ret_bad = word.n ? word : S(":");
+	}
 	return t;
 }
 
@@ -74,9 +64,7 @@ struct target target_read(struct str text)
 {
 	struct str bad;
 	struct target t = read_id(text, &bad);
-	if (bad.n || !t.gpu)
-		return (struct target){.name = text};
-	return t;
+	return bad.n || !t.gpu ? (struct target){.name = text} : t;
 }
 
 struct str gpu_products(struct arena *a, const struct gpu *gpu)
@@ -103,16 +91,6 @@ static struct str product_key(struct arena *tmp, struct str s)
 		if (str_starts(s, str_from(prefixes[i])))
 			s = str_sub(s, strlen(prefixes[i]), s.n);
 	return s;
-}
-
-static const struct gpu *gpu_by_product(struct arena *tmp, struct str word)
-{
-	struct str want = product_key(tmp, word);
-	for (size_t i = 0; i < gpu_count; i++)
-		for (const char *const *p = gpu_table()[i].products; p && *p; p++)
-			if (str_eq(product_key(tmp, str_from(*p)), want))
-				return &gpu_table()[i];
-	return NULL;
 }
 
 /* The targets of a family such as "gfx110X" and "gfx120X-all" (TheRock's names) or "gfx94"; "" if it is not a
@@ -152,33 +130,35 @@ static struct err *unknown_gpu(struct str name)
 	return err_hint(e, "names are like gfx1201, gfx90a:xnack-, gfx11-generic or 'RX 9070 XT'");
 }
 
-static struct err *bad_feature(struct str text, const struct gpu *gpu, struct str bad)
+/* Parses an id, or the name of a product with features. */
+static struct err *parse_one(struct str text, struct target *ret)
 {
+	ARENA(tmp);
+	struct str bad, id = text;
+	const struct gpu *gpu = NULL;
+	*ret = read_id(id, &bad);
+	struct str product = ret->gpu ? S("") : product_key(&tmp, ret->name);
+	for (size_t i = 0; product.n && !gpu && i < gpu_count; i++)
+		for (const char *const *p = gpu_table()[i].products; p && *p; p++)
+			if (str_eq(product_key(&tmp, str_from(*p)), product))
+				gpu = &gpu_table()[i];
+	if (gpu) {
+		id = str_fmt(&tmp, "%s%.*s", gpu->name, STR(str_sub(id, ret->name.n, id.n)));
+		*ret = read_id(id, &bad);
+	}
+	gpu = ret->gpu;
+	if (!gpu)
+		return unknown_gpu(ret->name);
+	if (!bad.n)
+		return NULL;
 	struct err *e = err_new(
-		E_GFX, "'%.*s' is not a feature of '%s' in '%.*s'", STR(bad), gpu->name, STR(text));
+		E_GFX, "'%.*s' is not a feature of '%s' in '%.*s'", STR(bad), gpu->name, STR(id));
 	if (!gpu->xnack && !gpu->sramecc)
 		return err_hint(
 			e, "%s has no features to choose: write '%s'", gpu->name, gpu->name);
 	return err_hint(e, "%s can have %s%s%s, each at most once", gpu->name,
 		gpu->sramecc ? ":sramecc+ or :sramecc-" : "",
 		gpu->sramecc && gpu->xnack ? ", " : "", gpu->xnack ? ":xnack+ or :xnack-" : "");
-}
-
-static struct err *parse_one(struct str text, struct target *ret)
-{
-	ARENA(tmp);
-	struct str bad, id = str_trim(text);
-	*ret = read_id(id, &bad);
-	const struct gpu *product = ret->gpu ? NULL : gpu_by_product(&tmp, ret->name);
-	if (product) {
-		id = str_fmt(&tmp, "%s%.*s", product->name, STR(str_sub(id, ret->name.n, id.n)));
-		*ret = read_id(id, &bad);
-	}
-	if (!ret->gpu)
-		return unknown_gpu(ret->name);
-	if (bad.n)
-		return bad_feature(id, ret->gpu, bad);
-	return NULL;
 }
 
 static void put_feature(struct buf *b, const char *name, enum feature f)
@@ -263,30 +243,24 @@ static void add_target(struct arena *a, struct targets *list, struct target t)
 	*VEC_PUSH(a, list) = t;
 }
 
-static void add_all(struct arena *a, struct targets *list)
-{
-	for (size_t i = 0; i < gpu_count; i++)
-		if (gpu_table()[i].current)
-			add_target(a, list, target_read(str_from(gpu_table()[i].name)));
-}
-
 struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret)
 {
+	struct strs names = {0};
 	*ret = (struct targets){0};
-	for (size_t i = 0; i < words->n; i++) {
-		struct str word, rest = words->v[i];
-		while (str_next(&rest, ',', &word)) {
-			struct target t;
-			word = str_trim(word);
-			if (str_eq(word, S("all"))) {
-				add_all(a, ret);
-				continue;
-			}
-			if (!word.n)
-				continue;
-			TRY(parse_one(word, &t));
-			add_target(a, ret, t);
-		}
+	VEC_EACH (const struct str, word, words) {
+		struct strs more = str_split(a, *word, ',');
+		strs_add_all(a, &names, &more);
+	}
+	VEC_EACH (const struct str, name, &names) {
+		struct target t;
+		bool all = str_eq(*name, S("all"));
+		for (size_t i = 0; all && i < gpu_count; i++)
+			if (gpu_table()[i].current)
+				add_target(a, ret, target_read(str_from(gpu_table()[i].name)));
+		if (all)
+			continue;
+		TRY(parse_one(*name, &t));
+		add_target(a, ret, t);
 	}
 	if (!ret->n)
 		return err_hint(err_new(E_GFX, "no GPU target is given"),

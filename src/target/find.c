@@ -1,4 +1,5 @@
-/* Targets from numbers: the e_flags of code objects and the gfx_target_version of the KFD driver.
+/* Targets found elsewhere than in ids: in the e_flags of code objects, in the gfx_target_version of the KFD driver, and
+ * in the paths of libraries' data files; see target.h.
  *
  * Sources: LLVM AMDGPUUsage, "ELF Header", tables of e_flags for code object V3 and V4-V6; Linux
  * drivers/gpu/drm/amd/amdkfd (gfx_target_version = major * 10000 + minor * 100 + stepping).
@@ -51,4 +52,38 @@ struct str target_from_kfd(struct arena *a, uint32_t v)
 	if (!v)
 		return S("");
 	return str_fmt(a, "gfx%u%x%x", v / 10000, v / 100 % 100, v % 100);
+}
+
+bool target_word_is(const struct target_word *w, const struct gpu *gpu)
+{
+	struct str name = str_from(gpu->name);
+	return name.n == w->text.n &&
+	       str_eq(str_sub(name, 0, w->stem), str_sub(w->text, 0, w->stem));
+}
+
+bool target_word(struct str *rest, struct target_word *ret)
+{
+	const struct str mark = S("gfx");
+	for (size_t at; (at = str_find(*rest, mark)) < rest->n;) {
+		struct str text = str_sub(*rest, at, rest->n);
+		/* the name of a family: AOTriton names folders "gfx11xx" and "gfx110x" */
+		size_t stem = mark.n, n;
+		while (stem < text.n && ascii_alnum(text.p[stem]) && text.p[stem] != 'x')
+			stem++;
+		for (n = stem; n < text.n && text.p[n] == 'x';)
+			n++;
+		/* else the longest name at the beginning: "gfx90a68.db" belongs to gfx90a */
+		bool family = n > stem && stem > mark.n;
+		n = family ? n : 0;
+		for (size_t i = 0; i < gpu_count && !family; i++) {
+			struct str name = str_from(gpu_table()[i].name);
+			n = str_starts(text, name) && name.n > n ? name.n : n;
+		}
+		*ret = (struct target_word){.text = str_sub(text, 0, n), .stem = family ? stem : n};
+		*rest = str_sub(text, n > mark.n ? n : mark.n, text.n);
+		for (size_t i = 0; i < gpu_count; i++)
+			if (n && target_word_is(ret, &gpu_table()[i]))
+				return true;
+	}
+	return false;
 }
