@@ -109,6 +109,7 @@ struct err *doctor_do_fix(
 		say_no(f, m, ret_status);
 		return NULL;
 	}
+	/* the first action for a variable counts, as the best fix comes first */
 	VEC_EACH (const struct rule_action, action, &actions) {
 		struct str name = action->unset, value;
 		bool set = action->set.n && str_cut(action->set, '=', &name, &value);
