@@ -1,5 +1,5 @@
-/* Guards for trees of strangers, in which nothing is changed through a link; see fs.h. All such paths are resolved
- * here; archive/unpack uses this file, too. */
+/* Decides where a change may go: in a dry run only into scratch folders, which are no results, and in a tree of strangers
+ * nowhere through a link; see fs.h. All paths of guarded trees are resolved here; archive/unpack uses this file, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -10,6 +10,86 @@
 #include <unistd.h>
 
 #include "base/fs_int.h"
+
+/* ---- dry runs and scratch folders ---- */
+
+static bool forbidden;
+
+/* The folders made by fs_tempdir(). */
+static struct scratch {
+	struct scratch *next;
+	size_t n;
+	char path[];
+} * scratch;
+static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void fs_forbid_writes(void)
+{
+	forbidden = true;
+}
+
+bool fs_writes_forbidden(void)
+{
+	return forbidden;
+}
+
+/* The last line of defense of --dry-run, for commands that do not check fs_writes_forbidden(). */
+struct err *fs_may_write(struct str path)
+{
+	ARENA(tmp);
+	bool may = !forbidden;
+	if (may)
+		return NULL;
+	struct str abs = path_abs(&tmp, path);
+	pthread_mutex_lock(&scratch_lock);
+	for (const struct scratch *s = scratch; s && !may; s = s->next)
+		may = path_is_below(abs, (struct str){.p = s->path, .n = s->n});
+	pthread_mutex_unlock(&scratch_lock);
+	return may ? NULL : err_new(E_DRY_RUN, "refused to change '%.*s' in a dry run", STR(path));
+}
+
+static struct str scratch_dir(void)
+{
+	const char *env = getenv("TMPDIR");
+	return str_from(env && *env ? env : "/tmp");
+}
+
+struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
+{
+	if (dir.n)
+		TRY(fs_may_write(dir));
+	else
+		dir = scratch_dir();
+	struct str path = str_fmt(a, "%.*s/rocsmith-XXXXXX", STR(path_abs(a, dir)));
+	char *z = str_z(a, path);
+	if (!mkdtemp(z))
+		return err_errno("cannot create a folder in '%.*s'", STR(dir));
+	*ret = (struct str){.p = z, .n = path.n};
+	struct scratch *s = xmalloc(sizeof(*s) + path.n);
+	s->n = path.n;
+	memcpy(s->path, z, path.n);
+	pthread_mutex_lock(&scratch_lock);
+	s->next = scratch;
+	scratch = s;
+	pthread_mutex_unlock(&scratch_lock);
+	return NULL;
+}
+
+struct err *fs_tempfile(int *ret_fd)
+{
+	ARENA(tmp);
+	*ret_fd = open(str_z(&tmp, scratch_dir()), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (*ret_fd >= 0)
+		return NULL;
+	char name[] = "/tmp/rocsmith-XXXXXX"; /* this file system lacks O_TMPFILE */
+	*ret_fd = mkostemp(name, O_CLOEXEC);
+	if (*ret_fd < 0)
+		return err_errno("cannot create a temporary file");
+	unlink(name);
+	return NULL;
+}
+
+/* ---- guards ---- */
 
 struct fs_tree {
 	struct fs_tree *next;

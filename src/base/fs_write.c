@@ -196,6 +196,12 @@ struct err *fs_remove_tree(struct str path)
 	return fs_remove(path);
 }
 
+void fs_tempdirp(struct str *dir)
+{
+	if (dir->n)
+		err_free(fs_remove_tree(*dir));
+}
+
 /* ---- open files ---- */
 
 struct err *fs_copy(struct str from, struct str path, const struct stat *st)
