@@ -12,14 +12,12 @@ static bool read_variable(struct root *r, struct machine *m, struct str name, co
 	return true;
 }
 
-static void read_variables(struct root *r, struct machine *m)
+void gather_variables(struct root *r, struct machine *m)
 {
 	const struct str all = S("HSA_OVERRIDE_GFX_VERSION");
 	struct str value;
-	for (size_t i = 0; i < variable_count; i++) {
-		const struct variable *v = &variable_table()[i];
-		read_variable(r, m, str_from(v->name), v->effect);
-	}
+	for (size_t i = 0; i < variable_count; i++)
+		read_variable(r, m, str_from(variable_table()[i].name), variable_table()[i].effect);
 	/* libhsakmt (since ROCm 6.2) prefers the variable with the GPU's own node number to the one for all GPUs. */
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		struct str own = str_fmt(r->a, "%.*s_%u", STR(all), g->node);
@@ -36,7 +34,6 @@ static void read_variables(struct root *r, struct machine *m)
 	root_variable(r, S("PATH"), &value);
 }
 
-/* ---- disks ---- */
 static void add_disk(struct root *r, struct machine *m, struct str use, struct str path)
 {
 	struct machine_disk d = {.use = use, .path = clean_long(r->a, path_clean(r->a, path))};
@@ -44,22 +41,23 @@ static void add_disk(struct root *r, struct machine *m, struct str use, struct s
 		*VEC_PUSH(r->a, &m->disks) = d;
 }
 
-static void look_at_disks(struct root *r, struct machine *m)
-{
-	struct str tmp;
-	add_disk(r, m, S("cache"), fs_place(r->a, FS_CACHE, S("")));
-	if (r->home.n)
-		add_disk(r, m, S("home"), str_fmt(r->a, "/%.*s", STR(r->home)));
-	if (!root_variable(r, S("TMPDIR"), &tmp) || !tmp.n)
-		tmp = S("/tmp");
-	add_disk(r, m, S("tmp"), tmp);
-}
-
-/* "cache 107374182400 53687091200 /home/user/.cache/rocsmith": use, size, free, folder */
-static void parse_disks(struct root *r, struct machine *m, struct str text)
+/* A sysroot cannot show the size of the machine's disks, so that a file .disks lists them, with their use, size, free
+ * space and folder: "cache 107374182400 53687091200 /home/user/.cache/rocsmith". */
+void gather_disks(struct root *r, struct machine *m)
 {
 	enum { DISKS_MAX = 16 };
-	struct str line, size, free;
+	const struct str list = S(".disks");
+	struct str text = S(""), line, size, free, tmp;
+	BUF(out, r->a);
+	if (r->dir.n) {
+		root_read(r, list, &text);
+	} else {
+		add_disk(r, m, S("cache"), fs_place(r->a, FS_CACHE, S("")));
+		if (r->home.n)
+			add_disk(r, m, S("home"), str_fmt(r->a, "/%.*s", STR(r->home)));
+		bool is_set = root_variable(r, S("TMPDIR"), &tmp) && tmp.n;
+		add_disk(r, m, S("tmp"), is_set ? tmp : S("/tmp"));
+	}
 	while (str_next(&text, '\n', &line) && m->disks.n < DISKS_MAX) {
 		struct machine_disk d;
 		str_cut(line, ' ', &d.use, &line);
@@ -71,27 +69,9 @@ static void parse_disks(struct root *r, struct machine *m, struct str text)
 		d.path = clean_long(r->a, d.path);
 		*VEC_PUSH(r->a, &m->disks) = d;
 	}
-}
-
-/* A sysroot cannot show the size of the machine's disks, so that a file .disks lists them. */
-static void read_disks(struct root *r, struct machine *m)
-{
-	const struct str list = S(".disks");
-	struct str text;
-	BUF(out, r->a);
-	if (!r->dir.n)
-		look_at_disks(r, m);
-	else if (root_read(r, list, &text) == ROOT_OK)
-		parse_disks(r, m, text);
 	VEC_EACH (struct machine_disk, d, &m->disks)
 		buf_fmt(&out, "%.*s %llu %llu %.*s\n", STR(d->use), (unsigned long long)d->size,
 			(unsigned long long)d->free, STR(d->path));
 	if (m->disks.n)
 		root_note(r, list, buf_str(&out));
-}
-
-void gather_around(struct root *r, struct machine *m)
-{
-	read_variables(r, m);
-	read_disks(r, m);
 }

@@ -8,18 +8,6 @@
 
 /* ---- where a GPU's files are ---- */
 
-static bool is_card(struct root *r, struct str dir, struct str pci)
-{
-	struct str text;
-	size_t mark = root_mark(r);
-	root_read(r, path_join(r->a, dir, S("uevent")), &text);
-	struct str slot = line_value(text, '=', S("PCI_SLOT_NAME"));
-	bool is = str_eq(slot.n ? slot : path_base(root_real(r, dir)), pci);
-	if (!is)
-		root_forget(r, mark);
-	return is;
-}
-
 /* The folders of the GPU's PCI device. On a real machine links make them the same; a plain copy may have only some. */
 static struct strs places_of(struct root *r, const struct machine_gpu *g)
 {
@@ -37,10 +25,16 @@ static struct strs places_of(struct root *r, const struct machine_gpu *g)
 	root_list(r, S("sys/class/drm"), &names);
 	for (size_t i = 0; i < names.n && i < CARDS_MAX && g->pci.n; i++) {
 		struct str dir = str_fmt(r->a, "sys/class/drm/%.*s/device", STR(names.v[i]));
+		size_t mark = root_mark(r);
 		/* "card0-DP-1" is a connector of card0 */
-		if (str_starts(names.v[i], S("card")) && !str_contains(names.v[i], S("-")) &&
-			is_card(r, dir, g->pci))
+		if (!str_starts(names.v[i], S("card")) || str_contains(names.v[i], S("-")))
+			continue;
+		root_read(r, path_join(r->a, dir, S("uevent")), &text);
+		struct str slot = line_value(text, '=', S("PCI_SLOT_NAME"));
+		if (str_eq(slot.n ? slot : path_base(root_real(r, dir)), g->pci))
 			strs_add(r->a, &dirs, dir);
+		else
+			root_forget(r, mark);
 	}
 	return dirs;
 }
@@ -127,7 +121,6 @@ static struct link read_link(struct root *r, struct str dir, const char *which)
 		root_line(r, str_fmt(r->a, "%.*s/%s_link_width", STR(dir), which))};
 }
 
-/* A recording does not contain the tree of bridges; the links found there are recorded in the GPU's own folder. */
 static void note_link(struct root *r, struct str dir, const char *which, const struct link *l)
 {
 	if (l->speed.n)
@@ -137,7 +130,6 @@ static void note_link(struct root *r, struct str dir, const char *which, const s
 		root_note(r, str_fmt(r->a, "%.*s/%s_link_width", STR(dir), which),
 			str_fmt(r->a, "%.*s\n", STR(l->width)));
 }
-
 /* A card may have bridges of its own (vendor 0x1002; those of AMD's processors have 0x1022): its link is that of the
  * uppermost one, as in amdgpu_device_gpu_bandwidth(). A suspended GPU is skipped, since reading its link would wake
  * it. */
@@ -155,6 +147,7 @@ static bool find_link(struct root *r, struct str dir, struct machine_gpu *g)
 	const struct link now = read_link(r, port, "current"), card = read_link(r, port, "max");
 	const struct link slot = up.n ? read_link(r, up, "max") : read_link(r, dir, "slot");
 	root_forget(r, mark);
+	/* a recording does not contain the tree of bridges: the GPU's own folder gets the links found there */
 	note_link(r, dir, "current", &now);
 	note_link(r, dir, "max", &card);
 	note_link(r, dir, "slot", &slot);

@@ -1,51 +1,38 @@
 /* The amdgpu kernel driver, the reasons why it does not load, and the GPUs that the PCI bus and DRM show. */
 #include "machine/facts.h"
 
-enum {
-	VENDOR_AMD = 0x1002,
-	VENDOR_NVIDIA = 0x10de,
-	CLASS_DISPLAY = 0x03,
-	CLASS_ACCELERATOR = 0x12
-};
-
-/* The files that modprobe reads: a file hides files of the same name in later folders. */
-static struct strs modprobe_files(struct root *r)
+enum { VENDOR_NVIDIA = 0x10de, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
+/* Reads modprobe.d(5): is amdgpu blacklisted, and which parameters are set? A file hides files of the same name in
+ * later folders. */
+static void read_modprobe(struct root *r, struct machine *m)
 {
 	static const struct str dirs[] = {S_INIT("etc/modprobe.d"), S_INIT("run/modprobe.d"),
 		S_INIT("usr/lib/modprobe.d"), S_INIT("lib/modprobe.d")};
+	struct machine_driver *d = &m->driver;
 	struct strs seen = {0}, files = {0}, names;
+	struct str text;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
 		root_list(r, dirs[i], &names);
-		for (size_t k = 0; k < names.n; k++)
-			if (str_ends(names.v[k], S(".conf")) && strs_put(r->a, &seen, names.v[k]))
-				strs_add(r->a, &files, path_join(r->a, dirs[i], names.v[k]));
+		VEC_EACH (const struct str, name, &names)
+			if (str_ends(*name, S(".conf")) && strs_put(r->a, &seen, *name))
+				strs_add(r->a, &files, path_join(r->a, dirs[i], *name));
 	}
-	return files;
-}
-
-/* Reads modprobe.d(5): is amdgpu blacklisted, and which parameters are set? */
-static void read_modprobe(struct root *r, struct machine *m)
-{
-	struct strs files = modprobe_files(r);
 	VEC_EACH (const struct str, path, &files) {
-		struct str text;
-		size_t before = m->driver.options.n, mark = root_mark(r);
+		size_t before = d->options.n, mark = root_mark(r);
 		if (root_read(r, *path, &text) != ROOT_OK)
 			continue;
-		parse_options(r->a, text, &m->driver.options);
-		for (size_t i = before; i < m->driver.options.n; i++)
-			m->driver.options.v[i] = clean_text(r->a, m->driver.options.v[i]);
-		bool blocks = !m->driver.blacklisted && parse_modprobe(text, S("amdgpu"));
+		parse_options(r->a, text, &d->options);
+		for (size_t i = before; i < d->options.n; i++)
+			d->options.v[i] = clean_text(r->a, d->options.v[i]);
+		bool blocks = !d->blacklisted && parse_modprobe(text, S("amdgpu"));
 		if (blocks) {
-			m->driver.blacklisted = true;
-			m->driver.blacklisted_by =
-				clean_text(r->a, str_fmt(r->a, "/%.*s", STR(*path)));
+			d->blacklisted = true;
+			d->blacklisted_by = clean_text(r->a, str_fmt(r->a, "/%.*s", STR(*path)));
 		}
-		if (!blocks && m->driver.options.n == before)
+		if (!blocks && d->options.n == before)
 			root_forget(r, mark);
 	}
 }
-
 /* ---- parameters of modules ---- */
 
 /* Do the names differ in at most one letter, '_' aside? */
@@ -211,17 +198,16 @@ static void read_device(struct root *r, struct machine *m, struct str dir, struc
 
 void gather_displays(struct root *r, struct machine *m)
 {
+	const struct str bus = S("sys/bus/pci/devices"), drm = S("sys/class/drm");
 	struct strs names;
-	root_list(r, S("sys/bus/pci/devices"), &names);
-	for (size_t i = 0; i < names.n; i++)
-		read_device(r, m, path_join(r->a, S("sys/bus/pci/devices"), names.v[i]),
-			clean_text(r->a, names.v[i]));
-	root_list(r, S("sys/class/drm"), &names);
-	for (size_t i = 0; i < names.n; i++) {
-		struct str dir = path_join(r->a, S("sys/class/drm"), names.v[i]);
-		if (str_starts(names.v[i], S("renderD")))
-			read_device(r, m, path_join(r->a, dir, S("device")), S(""));
-	}
+	root_list(r, bus, &names);
+	VEC_EACH (const struct str, name, &names)
+		read_device(r, m, path_join(r->a, bus, *name), clean_text(r->a, *name));
+	root_list(r, drm, &names);
+	VEC_EACH (const struct str, name, &names)
+		if (str_starts(*name, S("renderD")))
+			read_device(r, m, str_fmt(r->a, "%.*s/%.*s/device", STR(drm), STR(*name)),
+				S(""));
 	VEC_EACH (struct machine_display, d, &m->displays)
 		m->driver.loaded |= str_eq(d->driver, S("amdgpu"));
 	m->driver.loaded |= m->gpus.n > 0;

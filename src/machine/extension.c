@@ -6,7 +6,7 @@
 
 enum { FOLDERS_MAX = 1000, FILES_MAX = 64 }; /* read in one environment */
 
-struct looking {
+struct extensions {
 	struct environment *e;
 	struct strs dirs; /* folders that the loader searches for torch's libraries */
 	unsigned folders, files;
@@ -23,106 +23,77 @@ static bool needs_one(const struct library *l, const char *const *names)
 
 static struct str major_of(struct str version)
 {
-	struct str major, rest;
-	str_cut(version, '.', &major, &rest);
-	return major;
+	return str_sub(version, 0, str_chr(version, '.'));
 }
 
-/* The major version of the HIP that torch needs; a torch that bundles ROCm names the files without numbers. */
-static struct str hip_of(const struct machine_torch *t)
+/* Does torch's ROCm, or the package itself, have the ROCm library that `l` in the folder `dir` needs? */
+static bool is_there(struct extensions *x, const struct library *l, struct str dir, struct str name)
 {
-	struct str hip = S("libamdhip64.so.");
+	const struct machine_torch *t = &x->e->py->torch;
+	struct root *r = x->e->r;
+	const struct str hip = S("libamdhip64.so.");
+	/* the HIP that torch needs; a torch that bundles ROCm names the files without numbers */
+	struct str here = major_of(t->hip);
 	VEC_EACH (const struct str, s, &t->needed)
-		if (str_starts(*s, hip))
-			return major_of(str_sub(*s, hip.n, s->n));
-	return major_of(t->hip);
-}
-
-static bool is_there(struct looking *k, const struct library *l, struct str dir, struct str name)
-{
-	const struct machine_torch *t = &k->e->py->torch;
-	struct arena *a = k->e->r->a;
-	struct str hip = S("libamdhip64.so."), here = hip_of(t);
-	struct str base = str_sub(name, 0, str_find(name, S(".so")) + 3);
-	struct str lib = path_join(a, str_sub(t->path, 1, t->path.n), S("lib"));
+		if (str_starts(*s, hip)) {
+			here = major_of(str_sub(*s, hip.n, s->n));
+			break;
+		}
 	if (str_starts(name, hip) && here.n)
 		return str_eq(major_of(str_sub(name, hip.n, name.n)), here);
-	if (strs_has(&t->needed, name) || find_library(k->e->r, &k->dirs, name).n ||
-		root_has_file(k->e->r, path_join(a, lib, base)))
+	struct str lib = path_join(r->a, str_sub(t->path, 1, t->path.n), S("lib"));
+	struct str base = str_sub(name, 0, str_find(name, S(".so")) + 3);
+	if (strs_has(&t->needed, name) || find_library(r, &x->dirs, name).n ||
+		root_has_file(r, path_join(r->a, lib, base)))
 		return true;
-	struct strs own = search_dirs(k->e, dir, l, true);
-	return find_library(k->e->r, &own, name).n > 0;
+	struct strs own = search_dirs(x->e, dir, l, true);
+	return find_library(r, &own, name).n > 0;
 }
 
-static struct machine_extension *extension(struct looking *k, struct str name, struct str path)
-{
-	struct machine_python *py = k->e->py;
-	VEC_EACH (struct machine_extension, x, &py->extensions)
-		if (str_eq(x->name, name))
-			return x;
-	struct machine_extension *x = VEC_PUSH(k->e->r->a, &py->extensions);
-	*x = (struct machine_extension){.name = name,
-		.path = clean_long(k->e->r->a, str_fmt(k->e->r->a, "/%.*s", STR(path))),
-		.build = S("cpu")};
-	return x;
-}
-
-static void look_at(struct looking *k, struct str name, struct str path)
+/* Reads a library of the package `name`, which is an extension if it needs torch. */
+static void read_library(struct extensions *x, struct str name, struct str path)
 {
 	static const char *const torch[] = {"libtorch", "libc10", NULL},
 				 *const cuda[] = {"libtorch_cuda", "libc10_cuda", NULL},
 				 *const hip[] = {"libtorch_hip", "libc10_hip", "libamdhip64", NULL};
+	struct machine_python *py = x->e->py;
+	struct arena *a = x->e->r->a;
+	struct machine_extension *found = NULL;
 	struct library l;
-	size_t mark = root_mark(k->e->r);
-	if (++k->files > FILES_MAX || library_read(k->e->r, path, &l) != ROOT_OK ||
+	size_t mark = root_mark(x->e->r);
+	if (++x->files > FILES_MAX || library_read(x->e->r, path, &l) != ROOT_OK ||
 		!needs_one(&l, torch)) {
-		root_forget(k->e->r, mark);
+		root_forget(x->e->r, mark);
 		return;
 	}
-	struct machine_extension *x = extension(k, clean_text(k->e->r->a, name), path);
+	name = clean_text(a, name);
+	VEC_EACH (struct machine_extension, one, &py->extensions)
+		if (str_eq(one->name, name))
+			found = one;
+	if (!found) {
+		found = VEC_PUSH(a, &py->extensions);
+		found->name = name;
+		found->path = clean_long(a, str_fmt(a, "/%.*s", STR(path)));
+		found->build = S("cpu");
+	}
 	if (needs_one(&l, cuda))
-		x->build = S("cuda");
-	else if (needs_one(&l, hip) && !str_eq(x->build, S("cuda")))
-		x->build = S("rocm");
+		found->build = S("cuda");
+	else if (needs_one(&l, hip) && !str_eq(found->build, S("cuda")))
+		found->build = S("rocm");
 	VEC_EACH (const struct str, s, &l.needed)
-		if (is_rocm_library(*s) && !is_there(k, &l, path_dir(path), *s))
-			strs_put(k->e->r->a, &x->missing, *s);
+		if (is_rocm_library(*s) && !is_there(x, &l, path_dir(path), *s))
+			strs_put(a, &found->missing, *s);
 }
 
-static void look_in(struct looking *k, struct str name, struct str dir)
+static void read_libraries(struct extensions *x, struct str name, struct str dir)
 {
 	struct strs files;
-	if (++k->folders > FOLDERS_MAX)
+	if (++x->folders > FOLDERS_MAX)
 		return;
-	root_list(k->e->r, dir, &files);
-	for (size_t i = 0; i < files.n && k->files < FILES_MAX; i++)
+	root_list(x->e->r, dir, &files);
+	for (size_t i = 0; i < files.n && x->files < FILES_MAX; i++)
 		if (str_ends(files.v[i], S(".so")))
-			look_at(k, name, path_join(k->e->r->a, dir, files.v[i]));
-}
-
-/* Does an earlier folder of the search path have an entry of this name? */
-static bool is_hidden(const struct looking *k, size_t site, struct str name)
-{
-	const struct environment *e = k->e;
-	for (size_t i = 0; i < site; i++)
-		if (root_real(e->r, path_join(e->r->a, e->sites.v[i], name)).n)
-			return true;
-	return false;
-}
-
-static void look_at_entry(struct looking *k, struct str site, struct str entry)
-{
-	static const char *const not_these[] = {"torch", "functorch", "nvidia", "numpy", NULL};
-	struct arena *a = k->e->r->a;
-	struct str path = path_join(a, site, entry);
-	size_t dot = str_chr(entry, '.');
-	struct str name = str_sub(entry, 0, dot);
-	if (str_ends(entry, S(".so")))
-		look_at(k, name, path);
-	else if (dot == entry.n && !str_is_one_of(name, not_these))
-		look_in(k, name, path);
-	if (str_eq(entry, S("torchaudio")))
-		look_in(k, name, path_join(a, path, S("lib")));
+			read_library(x, name, path_join(x->e->r->a, dir, files.v[i]));
 }
 
 /* Is the entry's name typical of extensions? These are read first, and the others only in the active environment, as
@@ -137,29 +108,47 @@ static bool is_likely(struct str entry)
 	return false;
 }
 
-static void look_at_all(struct looking *k, bool likely)
+/* Does an earlier folder of the search path have an entry of this name? */
+static bool is_hidden(const struct environment *e, size_t site, struct str name)
 {
-	const struct environment *e = k->e;
+	for (size_t i = 0; i < site; i++)
+		if (root_real(e->r, path_join(e->r->a, e->sites.v[i], name)).n)
+			return true;
+	return false;
+}
+
+static void read_sites(struct extensions *x, bool likely)
+{
+	static const char *const not_these[] = {"torch", "functorch", "nvidia", "numpy", NULL};
+	struct environment *e = x->e;
 	struct strs names;
-	for (size_t s = 0; s < e->sites.n; s++) {
-		root_list(e->r, e->sites.v[s], &names);
-		for (size_t i = 0; i < names.n; i++)
-			if (is_likely(names.v[i]) == likely && !is_hidden(k, s, names.v[i]))
-				look_at_entry(k, e->sites.v[s], names.v[i]);
+	for (size_t i = 0; i < e->sites.n; i++) {
+		root_list(e->r, e->sites.v[i], &names);
+		VEC_EACH (const struct str, entry, &names) {
+			struct str path = path_join(e->r->a, e->sites.v[i], *entry);
+			struct str name = str_sub(*entry, 0, str_chr(*entry, '.'));
+			if (is_likely(*entry) != likely || is_hidden(e, i, *entry))
+				continue;
+			if (str_ends(*entry, S(".so")))
+				read_library(x, name, path);
+			else if (name.n == entry->n && !str_is_one_of(name, not_these))
+				read_libraries(x, name, path);
+			if (str_eq(*entry, S("torchaudio")))
+				read_libraries(x, name, path_join(e->r->a, path, S("lib")));
+		}
 	}
 }
 
 void gather_extensions(struct environment *e)
 {
-	struct looking k = {.e = e};
-	struct arena *a = e->r->a;
+	struct extensions x = {.e = e};
 	struct machine_torch *t = &e->py->torch;
 	struct library l = {.runpath = t->runpath};
 	if (!str_eq(t->build, S("rocm")) || !t->path.n)
 		return;
-	k.dirs = search_dirs(
-		e, path_join(a, str_sub(t->path, 1, t->path.n), S("lib")), &l, !t->unloaded);
-	look_at_all(&k, true);
+	struct str lib = path_join(e->r->a, str_sub(t->path, 1, t->path.n), S("lib"));
+	x.dirs = search_dirs(e, lib, &l, !t->unloaded);
+	read_sites(&x, true);
 	if (e->py->active)
-		look_at_all(&k, false);
+		read_sites(&x, false);
 }

@@ -6,6 +6,8 @@
 #include "machine/parse.h"
 #include "machine/root.h"
 
+enum { VENDOR_AMD = 0x1002 }; /* PCI */
+
 void gather_system(struct root *r, struct machine *m);    /* kernel, distro, CPU, memory */
 void gather_container(struct root *r, struct machine *m); /* WSL, container, virtual machine */
 void gather_driver(struct root *r, struct machine *m);    /* amdgpu, or why it is not loaded */
@@ -14,7 +16,8 @@ void gather_displays(struct root *r, struct machine *m);  /* PCI and DRM */
 void gather_boards(struct root *r, struct machine *m);    /* firmware and links of GPUs, IOMMU */
 void gather_nodes(struct root *r, struct machine *m);     /* identity and device nodes */
 void gather_sdks(struct root *r, struct machine *m);      /* ROCm trees */
-void gather_around(struct root *r, struct machine *m);    /* environment variables and disks */
+void gather_variables(struct root *r, struct machine *m); /* environment variables */
+void gather_disks(struct root *r, struct machine *m);     /* free space */
 void gather_pythons(struct root *r, struct machine *m); /* Python environments; needs all others */
 
 /* Opens the root and runs all parts; Python environments only if `all` is set. Fails only as root_open() does. */
@@ -23,9 +26,6 @@ MUST_USE struct err *machine_gather(struct root *r, bool all, struct machine *m)
 /* Reads version, components and slimming of the ROCm in `dir`, which is relative to the root: a tree, or the folder
  * _rocm_sdk_core of rocm wheels. */
 void read_components(struct root *r, struct str dir, struct machine_sdk *s);
-/* Two parts of read_components(): the libraries in a folder, and the version in HIP's own header. */
-void read_libraries(struct root *r, struct str dir, struct machine_sdk *s);
-void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s);
 
 /* torch.c: reads the GPUs that the rocBLAS of each ROCm tree has files for. */
 void gather_sdk_rocblas(struct root *r, struct machine *m);

@@ -52,57 +52,51 @@ void root_entries_sort(struct root_entries *list)
 
 /* ---- reading ---- */
 
-/* Undoes the escapes \\ and \xHH; a single \ at the end means that the text has no newline there (*ret_open). */
-static bool unescape(struct arena *a, struct str s, struct str *ret, bool *ret_open)
+/* Adds the text with the escapes \\ and \xHH undone; a single \ at the end means that it has no newline there
+ * (*ret_open). */
+static bool unescape(struct buf *out, struct str s, bool *ret_open)
 {
-	BUF(out, a);
 	*ret_open = false;
 	for (size_t i = 0; i < s.n; i++) {
 		uint64_t byte;
 		if (s.p[i] != '\\') {
-			buf_char(&out, s.p[i]);
+			buf_char(out, s.p[i]);
 		} else if (i + 1 == s.n) {
 			*ret_open = true;
 		} else if (s.p[i + 1] == '\\') {
-			buf_char(&out, s.p[++i]);
+			buf_char(out, s.p[++i]);
 		} else {
 			struct str digits = str_sub(s, i + 2, i + 4);
 			if (s.p[i + 1] != 'x' || digits.n != 2 || !str_u64(digits, 16, &byte))
 				return false;
-			buf_char(&out, (char)byte);
+			buf_char(out, (char)byte);
 			i += 3;
 		}
 	}
-	*ret = buf_str(&out);
 	return true;
 }
 
 /* Reads the block of lines that begin with a tab; an empty line inside the block needs no tab. */
-static bool read_block(struct arena *a, struct str *rest, unsigned *line, struct str *ret)
+static bool read_block(struct buf *out, struct str *rest, unsigned *line)
 {
-	BUF(out, a);
 	for (;;) {
 		size_t empty = 0;
-		struct str text;
+		struct str text = S("");
 		bool open;
 		while (empty < rest->n && rest->p[empty] == '\n')
 			empty++;
 		if (empty == rest->n || rest->p[empty] != '\t')
-			break;
+			return true;
 		*rest = str_sub(*rest, empty + 1, rest->n);
 		*line += (unsigned)empty + 1;
 		for (size_t i = 0; i < empty; i++)
-			buf_char(&out, '\n');
-		if (!str_next(rest, '\n', &text))
-			text = S("");
-		if (!unescape(a, text, &text, &open))
+			buf_char(out, '\n');
+		str_next(rest, '\n', &text);
+		if (!unescape(out, text, &open))
 			return false;
-		buf_add(&out, text);
 		if (!open)
-			buf_char(&out, '\n');
+			buf_char(out, '\n');
 	}
-	*ret = buf_str(&out);
-	return true;
 }
 
 /* Parses "(0660 0 109)": mode, owner and group of a device node. */
@@ -135,62 +129,58 @@ static bool add_entry(
 	if (!many)
 		list = S("-");
 	for (size_t n = 0; str_next(&list, ',', &one); n++) {
+		BUF(plain, a);
 		if (n == ALTERNATIVES)
 			return false;
 		if (many)
 			path = str_fmt(a, "%.*s%.*s%.*s", STR(before), STR(one), STR(after));
-		if (!unescape(a, path, &e.path, &open) || open || !e.path.n ||
-			(e.kind != ENTRY_VARIABLE && !path_is_inside(e.path)))
+		if (!unescape(&plain, path, &open) || open)
+			return false;
+		e.path = buf_str(&plain);
+		if (!e.path.n || (e.kind != ENTRY_VARIABLE && !path_is_inside(e.path)))
 			return false;
 		*VEC_PUSH(a, ret) = e;
 	}
 	return true;
 }
 
-static struct str line_of(struct arena *a, struct str text)
-{
-	BUF(out, a); /* the text may contain NUL, which str_fmt() cannot copy */
-	buf_add(&out, text);
-	buf_char(&out, '\n');
-	return buf_str(&out);
-}
-
 /* Reads the entry whose first line is `line`; *rest and *number move past the lines of its text. */
 static bool read_entry(struct arena *a, struct str line, struct str *rest, unsigned *number,
 	struct root_entries *ret)
 {
-	struct root_entry entry = {.kind = ENTRY_FILE}, *e = &entry;
+	struct root_entry e = {.kind = ENTRY_FILE};
 	struct str path, value = S("");
+	BUF(text, a);
 	bool open = false, more = str_cut(line, ' ', &path, &value);
 	if (!more && str_ends(path, S("/"))) {
-		e->kind = ENTRY_DIR;
+		e.kind = ENTRY_DIR;
 		path.n--;
 	} else if (!more && str_ends(path, S(":"))) {
 		path.n--;
-		if (!read_block(a, rest, number, &e->text))
+		if (!read_block(&text, rest, number))
 			return false;
-	} else if (str_eq(value, S("="))) {
-		e->text = S("");
-	} else if (str_starts(value, S("= ")) || str_starts(value, S("-> "))) {
-		bool link = value.p[0] == '-';
-		if (!unescape(a, str_sub(value, link ? 3 : 2, value.n), &e->text, &open))
+	} else if (str_starts(value, S("-> "))) {
+		e.kind = ENTRY_LINK;
+		if (!unescape(&text, str_sub(value, 3, value.n), &open))
 			return false;
-		if (link)
-			e->kind = ENTRY_LINK;
-		else if (!open && path.p[0] != '$')
-			e->text = line_of(a, e->text);
+	} else if (str_starts(value, S("= "))) {
+		if (!unescape(&text, str_sub(value, 2, value.n), &open))
+			return false;
+		if (!open && path.p[0] != '$')
+			buf_char(&text, '\n');
 	} else if (str_eq(value, S("!"))) {
-		e->kind = ENTRY_DENIED;
-	} else if (read_node(value, e)) {
-		e->kind = ENTRY_NODE;
-	} else {
+		e.kind = ENTRY_DENIED;
+	} else if (read_node(value, &e)) {
+		e.kind = ENTRY_NODE;
+	} else if (!str_eq(value, S("="))) {
 		return false;
 	}
-	if (str_starts(path, S("$")) && e->kind == ENTRY_FILE) {
-		e->kind = ENTRY_VARIABLE;
+	if (str_starts(path, S("$")) && e.kind == ENTRY_FILE) {
+		e.kind = ENTRY_VARIABLE;
 		path = str_sub(path, 1, path.n);
 	}
-	return add_entry(a, entry, path, ret);
+	e.text = text.n ? buf_str(&text) : S("");
+	return add_entry(a, e, path, ret);
 }
 
 struct err *machine_file_parse(

@@ -45,28 +45,6 @@ static struct err *find_libc(struct arena *a, struct str root, struct host *h)
 	return NULL;
 }
 
-static bool read_gcc_version(struct str name, unsigned ret[3])
-{
-	struct str piece;
-	ret[0] = ret[1] = ret[2] = 0;
-	for (unsigned i = 0; name.n; i++) {
-		uint64_t n;
-		str_next(&name, '.', &piece);
-		if (i > 2 || !str_u64(piece, 10, &n) || n > 9999)
-			return false;
-		ret[i] = (unsigned)n;
-	}
-	return ret[0] > 0;
-}
-
-static bool is_newer(const unsigned a[3], const unsigned b[3])
-{
-	for (unsigned i = 0; i < 3; i++)
-		if (a[i] != b[i])
-			return a[i] > b[i];
-	return false;
-}
-
 /* Finds the newest version in /usr/lib/gcc/TRIPLET that has C++ headers and start files. Triplets of other
  * architectures belong to cross compilers. */
 static void find_gcc(struct arena *a, struct str root, struct str arch, struct host *h)
@@ -75,22 +53,25 @@ static void find_gcc(struct arena *a, struct str root, struct str arch, struct h
 	struct str headers = rooted(a, root, "/usr/include/c++");
 	struct str prefix = str_fmt(a, "%.*s-", STR(arch));
 	struct strs triplets = {0}, names;
-	unsigned best[3] = {0}, version[3];
+	uint64_t best[3] = {0}, v[3];
 	err_free(fs_list(a, top, &triplets));
-	for (size_t i = 0; i < triplets.n; i++) {
-		struct str dir = path_join(a, top, triplets.v[i]);
+	VEC_EACH (const struct str, triplet, &triplets) {
+		struct str dir = path_join(a, top, *triplet);
 		names = (struct strs){0};
-		if (str_starts(triplets.v[i], prefix))
+		if (str_starts(*triplet, prefix))
 			err_free(fs_list(a, dir, &names));
-		for (size_t k = 0; k < names.n; k++) {
-			struct str gcc = path_join(a, dir, names.v[k]);
-			if (!read_gcc_version(names.v[k], version) || !is_newer(version, best) ||
-				!have(a, path_join(a, headers, names.v[k]), "vector") ||
+		VEC_EACH (const struct str, name, &names) {
+			struct str gcc = path_join(a, dir, *name);
+			size_t same = 0, n = version_numbers(*name, v, 3);
+			while (same < 2 && v[same] == best[same])
+				same++;
+			if (!n || !is_version(*name) || v[same] <= best[same] ||
+				!have(a, path_join(a, headers, *name), "vector") ||
 				!have(a, gcc, "crtbegin.o"))
 				continue;
-			memcpy(best, version, sizeof(best));
+			memcpy(best, v, sizeof(best));
 			h->gcc_dir = gcc;
-			h->triplet = triplets.v[i];
+			h->triplet = *triplet;
 		}
 	}
 }

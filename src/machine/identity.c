@@ -51,7 +51,7 @@ static struct str shown_name(const struct root *r, struct str name, unsigned gid
 static struct str group_name(struct root *r, struct group_file *f, unsigned gid)
 {
 	struct str number = str_fmt(r->a, "%u", gid);
-	struct str name = shown_name(r, parse_group(f->text, gid), gid);
+	struct str name = shown_name(r, parse_passwd(f->text, gid, PASSWD_NAME), gid);
 	struct str line = str_fmt(r->a, "%.*s:x:%u:\n", STR(name), gid);
 	if (!str_eq(name, number) && !str_contains(buf_str(&f->used), line))
 		buf_add(&f->used, line);
@@ -68,7 +68,7 @@ static bool has_member(struct str members, struct str user)
 {
 	struct str name;
 	while (str_next(&members, ',', &name))
-		if (user.n && str_eq(str_trim(name), user))
+		if (str_eq(str_trim(name), user))
 			return true;
 	return false;
 }
@@ -120,16 +120,6 @@ static void add_node(struct root *r, struct machine *m, struct str path, struct 
 	*VEC_PUSH(r->a, &m->nodes) = n;
 }
 
-/* Source of the modes: Linux Documentation/userspace-api/seccomp_filter.rst. */
-static struct str seccomp_of(struct str status)
-{
-	static const char *const modes[] = {"off", "strict", "filter"};
-	struct str mode = line_value(status, ':', S("Seccomp"));
-	return mode.n == 1 && mode.p[0] >= '0' && mode.p[0] <= '2'
-		       ? str_from(modes[mode.p[0] - '0'])
-		       : S("");
-}
-
 void gather_nodes(struct root *r, struct machine *m)
 {
 	struct str status;
@@ -139,7 +129,12 @@ void gather_nodes(struct root *r, struct machine *m)
 	m->has_identity = parse_identity(r->a, status, m);
 	if (!m->has_identity)
 		note_unreadable(r->a, m, S("proc/self/status"), s == ROOT_OK ? ROOT_BAD : s);
-	m->seccomp = seccomp_of(status);
+	/* source of the modes: Linux Documentation/userspace-api/seccomp_filter.rst */
+	struct str mode = line_value(status, ':', S("Seccomp"));
+	m->seccomp = str_eq(mode, S("0"))   ? S("off")
+		     : str_eq(mode, S("1")) ? S("strict")
+		     : str_eq(mode, S("2")) ? S("filter")
+					    : S("");
 	bool has_groups = root_read(r, S("etc/group"), &f.text) == ROOT_OK;
 	if (m->has_identity)
 		strs_add(r->a, &m->groups, process_group(r, &f, m->gid));

@@ -3,30 +3,11 @@
 
 #include "machine/facts.h"
 
-static uint64_t bounded(uint64_t n)
-{
-	return n < INT64_MAX ? n : INT64_MAX;
-}
-
 /* A stranger's sysroot may contain absurd numbers. Rules read the facts as JSON, whose readers are limited to
  * INT64_MAX. */
-static void bound_numbers(struct machine *m)
+static void bound(uint64_t *n)
 {
-	m->memory = bounded(m->memory);
-	m->memory_free = bounded(m->memory_free);
-	m->swap = bounded(m->swap);
-	m->gtt_limit = bounded(m->gtt_limit);
-	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		g->vram = bounded(g->vram);
-		g->gtt = bounded(g->gtt);
-		g->carve_out = bounded(g->carve_out);
-	}
-	VEC_EACH (struct machine_disk, d, &m->disks) {
-		d->size = bounded(d->size);
-		d->free = bounded(d->free);
-	}
-	if (!(m->pressure >= 0 && m->pressure <= 100)) /* percent */
-		m->pressure = 0;
+	*n = *n < INT64_MAX ? *n : INT64_MAX;
 }
 
 struct err *machine_gather(struct root *r, bool all, struct machine *m)
@@ -41,12 +22,27 @@ struct err *machine_gather(struct root *r, bool all, struct machine *m)
 	gather_boards(r, m);
 	gather_nodes(r, m);
 	gather_sdks(r, m);
-	gather_around(r, m);
+	gather_variables(r, m);
+	gather_disks(r, m);
 	if (all) {
 		gather_sdk_rocblas(r, m);
 		gather_pythons(r, m);
 	}
-	bound_numbers(m);
+	bound(&m->memory);
+	bound(&m->memory_free);
+	bound(&m->swap);
+	bound(&m->gtt_limit);
+	VEC_EACH (struct machine_gpu, g, &m->gpus) {
+		bound(&g->vram);
+		bound(&g->gtt);
+		bound(&g->carve_out);
+	}
+	VEC_EACH (struct machine_disk, d, &m->disks) {
+		bound(&d->size);
+		bound(&d->free);
+	}
+	if (!(m->pressure >= 0 && m->pressure <= 100)) /* percent */
+		m->pressure = 0;
 	return NULL;
 }
 

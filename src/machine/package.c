@@ -3,9 +3,12 @@
  * setuptools and Debian write it. */
 #include <stdlib.h>
 
+#include "lang/python/dist_info.h"
 #include "lang/python/requirement.h"
 #include "lang/python/version.h"
 #include "machine/python.h"
+
+#define EGG_INFO ".egg-info"
 
 enum { MANY_REQUIREMENTS = 1000 };
 
@@ -14,13 +17,14 @@ enum { MANY_REQUIREMENTS = 1000 };
 static bool split_name(
 	struct arena *a, struct str file, struct str *ret_name, struct str *ret_version)
 {
-	struct str rest;
-	bool egg = str_ends(file, S(".egg-info"));
-	if (!egg && !str_ends(file, S(".dist-info")))
+	struct str version;
+	bool egg = str_ends(file, S(EGG_INFO));
+	if (!egg && !dist_stem_cut(file, ret_name, &version))
 		return false;
-	if (!str_cut(str_sub(file, 0, file.n - (egg ? 9 : 10)), '-', ret_name, &rest))
+	if (egg && !str_cut(str_sub(file, 0, file.n - S(EGG_INFO).n), '-', ret_name, &version))
 		return false;
-	*ret_version = clean_text(a, str_sub(rest, 0, egg ? str_find(rest, S("-py")) : rest.n));
+	*ret_version =
+		clean_text(a, str_sub(version, 0, egg ? str_find(version, S("-py")) : version.n));
 	*ret_name = clean_text(a, package_name(a, *ret_name, '-'));
 	return ret_version->n && package_matters(*ret_name);
 }
@@ -90,16 +94,6 @@ static bool is_met(struct arena *a, const struct machine_python *py, const struc
 	return met;
 }
 
-/* Does the public part of the version consist of numbers and dots only? */
-static bool is_release(struct str version)
-{
-	struct str rest, local;
-	str_cut(version, '+', &rest, &local);
-	while (rest.n && (ascii_digit(rest.p[0]) || rest.p[0] == '.'))
-		rest = str_sub(rest, 1, rest.n);
-	return !rest.n;
-}
-
 /* The specifier of the torch that a wheel of AMD's was built for, if its metadata do not give it: torchaudio 2.8 and
  * torchvision 0.23 need torch 2.8. From 2.11 on torchaudio works with any torch. If torch is not a release, its version
  * does not matter. */
@@ -107,17 +101,16 @@ static struct str torch_of(
 	struct arena *a, const struct machine_python *py, const struct machine_package *p)
 {
 	bool vision = str_eq(p->name, S("torchvision"));
-	struct str major, rest, minor;
-	uint64_t n;
+	uint64_t v[2];
 	VEC_EACH (const struct machine_package, t, &py->packages)
-		if (str_eq(t->name, S("torch")) && !is_release(t->version))
+		if (str_eq(t->name, S("torch")) &&
+			!is_version(str_sub(t->version, 0, str_chr(t->version, '+'))))
 			return S("");
 	if ((!vision && !str_eq(p->name, S("torchaudio"))) ||
-		!str_contains(p->version, S("+rocm")) || !str_cut(p->version, '.', &major, &rest) ||
-		!str_eq(major, vision ? S("0") : S("2")) || !str_cut(rest, '.', &minor, &rest) ||
-		!str_u64(minor, 10, &n) || (vision ? n < 15 : n > 10))
+		!str_contains(p->version, S("+rocm")) || version_numbers(p->version, v, 2) < 2 ||
+		v[0] != (vision ? 0u : 2u) || (vision ? v[1] < 15 : v[1] > 10))
 		return S("");
-	return str_fmt(a, "==2.%u.*", (unsigned)n - (vision ? 15 : 0));
+	return str_fmt(a, "==2.%u.*", (unsigned)v[1] - (vision ? 15 : 0));
 }
 
 static void check_requirement(struct environment *e, struct machine_package *p, struct str text)
@@ -140,31 +133,26 @@ static void check_requirement(struct environment *e, struct machine_package *p, 
 				     : str_fmt(&tmp, "%.*s, but it is not here", STR(what))));
 }
 
-/* NVIDIA's packages are skipped: they require only each other. */
-static void check_package(struct environment *e, struct machine_package *p)
-{
-	struct str text, one;
-	bool egg = str_ends(p->path, S(".egg-info"));
-	struct str path = path_join(e->r->a, p->path, egg ? S("PKG-INFO") : S("METADATA"));
-	root_exists(e->r, p->path);
-	if (str_starts(p->name, S("nvidia-")) ||
-		root_head(e->r, path, METADATA_HEAD, &text) != ROOT_OK)
-		return;
-	text = metadata_lines(text);
-	for (unsigned i = 0; i < MANY_REQUIREMENTS && next_requirement(&text, &one); i++)
-		check_requirement(e, p, one);
-}
-
 void gather_packages(struct environment *e)
 {
+	struct arena *a = e->r->a;
 	VEC_EACH (const struct str, site, &e->sites)
 		list_site(e, *site);
 	if (e->py->packages.n)
 		qsort(e->py->packages.v, e->py->packages.n, sizeof(*e->py->packages.v), by_name);
-	VEC_EACH (struct machine_package, p, &e->py->packages)
-		check_package(e, p);
-	VEC_EACH (struct machine_package, p, &e->py->packages)
-		p->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(p->path)));
+	VEC_EACH (struct machine_package, p, &e->py->packages) {
+		bool egg = str_ends(p->path, S(EGG_INFO));
+		struct str text, file = path_join(a, p->path, egg ? S("PKG-INFO") : S("METADATA"));
+		root_exists(e->r, p->path);
+		/* NVIDIA's packages are skipped: they require only each other */
+		if (!str_starts(p->name, S("nvidia-")) &&
+			root_head(e->r, file, METADATA_HEAD, &text) == ROOT_OK) {
+			struct strs list = parse_requirements(a, text);
+			for (size_t i = 0; i < list.n && i < MANY_REQUIREMENTS; i++)
+				check_requirement(e, p, list.v[i]);
+		}
+		p->path = clean_long(a, str_fmt(a, "/%.*s", STR(p->path)));
+	}
 	VEC_EACH (const struct str, dir, &e->rocm_dirs)
 		root_exists(e->r, *dir);
 }

@@ -2,6 +2,7 @@
 #include "machine/parse.h"
 
 #include "formats/node.h"
+#include "lang/python/dist_info.h"
 #include "lang/python/requirement.h"
 #include "lang/python/version.h"
 #include "target/cut_list.h"
@@ -92,29 +93,15 @@ bool parse_identity(struct arena *a, struct str status, struct machine *m)
 	return true;
 }
 
-struct str parse_group(struct str text, unsigned gid)
+struct str parse_passwd(struct str text, unsigned id, enum passwd_field field)
 {
-	struct str line, name, password, number;
-	while (str_next(&text, '\n', &line)) {
-		uint64_t n;
-		str_cut(line, ':', &name, &line);
-		str_cut(line, ':', &password, &line);
-		str_cut(line, ':', &number, &line);
-		if (str_u64(number, 10, &n) && n == gid)
-			return name;
-	}
-	return S("");
-}
-
-struct str parse_passwd(struct str text, unsigned uid, enum passwd_field field)
-{
-	enum { UID = 2 };
+	enum { ID = 2 };
 	struct str line, parts[PASSWD_HOME + 1];
 	while (str_next(&text, '\n', &line)) {
 		uint64_t n;
 		for (size_t i = 0; i <= PASSWD_HOME; i++)
 			str_cut(line, ':', &parts[i], &line);
-		if (str_u64(parts[UID], 10, &n) && n == uid)
+		if (str_u64(parts[ID], 10, &n) && n == id)
 			return parts[field];
 	}
 	return S("");
@@ -281,6 +268,40 @@ struct str parse_version_header(struct arena *a, struct str text, const char *pr
 		(unsigned long long)v[2]);
 }
 
+size_t version_numbers(struct str version, uint64_t *ret, size_t n)
+{
+	size_t found = 0;
+	memset(ret, 0, n * sizeof(*ret));
+	while (found < n) {
+		size_t digits = 0;
+		while (digits < version.n && ascii_digit(version.p[digits]))
+			digits++;
+		if (!digits || !str_u64(str_sub(version, 0, digits), 10, &ret[found]))
+			break;
+		found++;
+		if (digits == version.n || version.p[digits] != '.')
+			break;
+		version = str_sub(version, digits + 1, version.n);
+	}
+	return found;
+}
+
+struct str major_minor(struct arena *a, struct str version)
+{
+	uint64_t v[2];
+	return version_numbers(version, v, 2) == 2
+		       ? str_fmt(a, "%llu.%llu", (unsigned long long)v[0], (unsigned long long)v[1])
+		       : S("");
+}
+
+bool is_version(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_digit(s.p[i]) && s.p[i] != '.')
+			return false;
+	return s.n && ascii_digit(s.p[0]);
+}
+
 uint32_t parse_override(struct arena *a, struct str version)
 {
 	struct strs parts = str_split(a, version, '.');
@@ -310,30 +331,24 @@ bool package_matters(struct str name)
 	return false;
 }
 
-struct str metadata_lines(struct str text)
+struct strs parse_requirements(struct arena *a, struct str text)
 {
-	return text.n < METADATA_HEAD ? text : str_sub(text, 0, str_rchr(text, '\n'));
-}
-
-/* A value that continues on the next line is skipped. */
-bool next_requirement(struct str *rest, struct str *ret)
-{
-	ARENA(tmp);
-	struct str key, value;
-	struct str line;
-	while (str_next(rest, '\n', &line) && str_trim(line).n) {
-		bool more = rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t');
-		if (more || !str_cut(line, ':', &key, &value) || !str_eq(key, S("Requires-Dist")))
+	struct dist_headers headers;
+	struct strs list = {0};
+	struct requirement q;
+	if (text.n >= METADATA_HEAD) /* the last line may be cut off */
+		text = str_sub(text, 0, str_rchr(text, '\n'));
+	err_free(dist_headers_parse(a, text, &headers));
+	VEC_EACH (const struct dist_header, h, &headers) {
+		/* a value that continues on the next line is skipped */
+		if (!dist_header_is(h, "Requires-Dist") || str_chr(h->value, '\n') < h->value.n)
 			continue;
-		struct requirement q;
-		*ret = str_trim(value);
-		struct err *e = requirement_parse(*ret, &q);
-		bool matters = !e && package_matters(package_name(&tmp, q.name, '-'));
+		struct err *e = requirement_parse(h->value, &q);
+		if (!e && package_matters(package_name(a, q.name, '-')))
+			strs_add(a, &list, h->value);
 		err_free(e);
-		if (matters)
-			return true;
 	}
-	return false;
+	return list;
 }
 
 struct strs parse_slim_gpus(struct arena *a, struct str text)

@@ -17,26 +17,20 @@ struct str line_value(struct str text, char sep, struct str key);
 /* The leading decimal number of that value ("16384 kB"), or 0. */
 uint64_t line_number(struct str text, char sep, struct str key);
 
-/* A GPU's or CPU's node in /sys/class/kfd/kfd/topology/nodes, with the names of its properties file. */
-struct kfd_props {
-	uint64_t cpu_cores_count, simd_count, simd_per_cu, wave_front_size, gfx_target_version;
-	uint64_t vendor_id, device_id, location_id, domain, drm_render_minor;
-};
-struct kfd_props parse_kfd(struct str text);
+/* kfd.c: a number of a GPU's or CPU's "properties" in /sys/class/kfd/kfd/topology/nodes, or 0. */
+uint64_t kfd_number(struct str properties, struct str key);
 /* The size in bytes of a memory bank if it is local to the GPU (heap_type 1 or 2), else 0. */
-uint64_t parse_kfd_bank(struct str text);
+uint64_t kfd_bank_size(struct str properties);
 /* domain and location_id (bus << 8 | device << 3 | function) as "0000:03:00.0". */
-struct str kfd_pci_address(struct arena *a, const struct kfd_props *p);
+struct str kfd_pci_address(struct arena *a, struct str properties);
 
 /* A variable of os-release(5), quotes and escapes removed. */
 struct str parse_os_release(struct arena *a, struct str text, struct str key);
 /* Reads effective ids and supplementary groups from /proc/PID/status; false if it has no ids. */
 bool parse_identity(struct arena *a, struct str status, struct machine *m);
-/* The name of a group in group(5) format, or "". */
-struct str parse_group(struct str text, unsigned gid);
-/* A field of a user's line in passwd(5) format, or "". */
+/* A field of the user's line in passwd(5) format, or of the group's in group(5), or "". */
 enum passwd_field { PASSWD_NAME, PASSWD_GID = 3, PASSWD_HOME = 5 };
-struct str parse_passwd(struct str text, unsigned uid, enum passwd_field field);
+struct str parse_passwd(struct str text, unsigned id, enum passwd_field field);
 /* The third word of "Linux version 6.1.0-31-amd64 (who@where) ...". */
 struct str parse_kernel_version(struct str text);
 /* Does /proc/cpuinfo show the flag of a virtual machine? */
@@ -66,6 +60,13 @@ struct str parse_environ(struct str text, struct str name);
 struct str define_value(struct str text, struct str name);
 /* "7.1.0" from the header of ROCm (prefix "ROCM_VERSION_") or of HIP ("HIP_VERSION_"), or "". */
 struct str parse_version_header(struct arena *a, struct str text, const char *prefix);
+/* The numbers at the beginning of a version, at most n: 6, 8 and 0 of "6.8.0-31". Returns how many there are; the others
+ * are 0. A number of more than 64 bits counts as the end. */
+size_t version_numbers(struct str version, uint64_t *ret, size_t n);
+/* The first two of them, "6.8"; "" if it has only one. */
+struct str major_minor(struct arena *a, struct str version);
+/* Does it consist of numbers and dots only? */
+bool is_version(struct str s);
 /* HSA_OVERRIDE_GFX_VERSION in the form of the topology's gfx_target_version: 110001 for "11.0.1"; 0 if malformed. */
 uint32_t parse_override(struct arena *a, struct str version);
 
@@ -73,10 +74,8 @@ uint32_t parse_override(struct arena *a, struct str version);
 
 /* Is it the name, normalized (PEP 503), of a package that is related to PyTorch or ROCm? */
 bool package_matters(struct str name);
-/* The text without its last line if METADATA_HEAD bytes of a METADATA were read, as that line may be cut off. */
+/* The requirements on such packages in a METADATA or PKG-INFO, of which METADATA_HEAD bytes were read. */
 enum { METADATA_HEAD = 128 << 10 };
-struct str metadata_lines(struct str text);
-/* Finds the next Requires-Dist of a METADATA or PKG-INFO that names such a package; false at the end of the header. */
-bool next_requirement(struct str *rest, struct str *ret);
+struct strs parse_requirements(struct arena *a, struct str text);
 /* The GPUs whose code `rocsmith slim` kept, from its cut list; the beginning of a longer list is enough. */
 struct strs parse_slim_gpus(struct arena *a, struct str text);

@@ -34,13 +34,6 @@ static struct str version_of(struct str name)
 		       : S("");
 }
 
-static void add_site(struct environment *e, struct str dir)
-{
-	struct str real = root_real(e->r, dir);
-	if (real.n)
-		strs_put(e->r->a, &e->sites, real);
-}
-
 /* The versions of Python that have a folder or file "python3.N" in one of these folders. */
 static struct strs versions_in(struct root *r, struct str prefix, const char *const *dirs)
 {
@@ -54,31 +47,40 @@ static struct strs versions_in(struct root *r, struct str prefix, const char *co
 	return list;
 }
 
-static struct str with_version(struct arena *a, const char *pattern, struct str version)
+/* Adds the folders prefix/PATTERN, in which '@' stands for the version of Python. */
+static void add_sites(
+	struct environment *e, struct str prefix, const char *const *patterns, struct str version)
 {
-	return str_replace(a, str_from(pattern), S("@"), version);
+	struct arena *a = e->r->a;
+	for (; *patterns; patterns++) {
+		struct str dir = str_replace(a, str_from(*patterns), S("@"), version);
+		struct str real = root_real(e->r, path_join(a, prefix, dir));
+		if (real.n)
+			strs_put(a, &e->sites, real);
+	}
 }
+
+static const char *const own_sites[] = {
+	"lib/python@/site-packages", "lib64/python@/site-packages", NULL};
 
 /* Adds the folders of the system's Python. The folder without a version belongs to its main python3; if there is
  * another Python in /usr/local, the site-packages there are that one's. */
 static void add_system_sites(struct environment *e, struct str version, bool main)
 {
-	static const char *const sites[] = {"usr/local/lib64/python@/site-packages",
-		"usr/local/lib/python@/site-packages", "usr/local/lib/python@/dist-packages",
-		"usr/lib/python3/dist-packages", "usr/lib64/python@/site-packages",
-		"usr/lib/python@/site-packages", "usr/lib/python@/dist-packages"};
-	bool other = root_real(e->r, S("usr/local/bin/python3")).n;
-	for (size_t i = other ? 2 : 0; i < sizeof(sites) / sizeof(*sites); i++)
-		if (main || str_chr(str_from(sites[i]), '@') < strlen(sites[i]))
-			add_site(e, with_version(e->r->a, sites[i], version));
-}
-
-static void add_own_sites(struct environment *e, struct str version)
-{
-	static const char *const sites[] = {
-		"lib/python@/site-packages", "lib64/python@/site-packages"};
-	for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++)
-		add_site(e, path_join(e->r->a, e->dir, with_version(e->r->a, sites[i], version)));
+	static const char *const local[] = {"local/lib64/python@/site-packages",
+		"local/lib/python@/site-packages", NULL},
+				 *const local_dist[] = {"local/lib/python@/dist-packages", NULL},
+				 *const python3[] = {"lib/python3/dist-packages", NULL},
+				 *const others[] = {"lib64/python@/site-packages",
+					 "lib/python@/site-packages", "lib/python@/dist-packages",
+					 NULL};
+	const struct str usr = S("usr");
+	if (!root_real(e->r, S("usr/local/bin/python3")).n)
+		add_sites(e, usr, local, version);
+	add_sites(e, usr, local_dist, version);
+	if (main)
+		add_sites(e, usr, python3, version);
+	add_sites(e, usr, others, version);
 }
 
 /* Reads an environment, and adds it if it has relevant packages or `always` is set. Returns whether it was added.
@@ -119,32 +121,11 @@ static struct str main_version(struct root *r)
 	return version_of(path_base(python_in(r, S("usr/bin"))));
 }
 
-/* Reads the version from pyvenv.cfg. Its "home = /usr/bin" is not followed: a sysroot may lack that folder. */
-static void read_config(struct environment *e, struct str text)
-{
-	struct str full = line_value(text, '=', S("version")), major, minor, rest;
-	if (!full.n)
-		full = line_value(text, '=', S("version_info"));
-	if (str_cut(full, '.', &major, &minor)) {
-		str_cut(minor, '.', &minor, &rest);
-		e->py->version =
-			clean_text(e->r->a, str_fmt(e->r->a, "%.*s.%.*s", STR(major), STR(minor)));
-	}
-}
-
-static void own_version(struct environment *e)
-{
-	static const char *const dirs[] = {"lib", "lib64", NULL};
-	struct strs list = versions_in(e->r, e->dir, dirs);
-	if (list.n && !strs_has(&list, e->py->version))
-		e->py->version = list.v[list.n - 1];
-	add_own_sites(e, e->py->version);
-}
-
 /* Adds the environment in `dir`. kind: the kind of a folder that belongs to neither venv nor conda; NULL = skip such a
  * folder. */
 static void add(struct pythons *p, struct str dir, const char *kind)
 {
+	static const char *const libs[] = {"lib", "lib64", NULL};
 	struct root *r = p->r;
 	struct str text, real = root_real(r, dir), meta = path_join(r->a, real, S("conda-meta"));
 	struct machine_python py = {.active = real.n && str_eq(real, p->active)};
@@ -156,9 +137,16 @@ static void add(struct pythons *p, struct str dir, const char *kind)
 	if (!venv && !conda && !kind)
 		return;
 	py.kind = venv ? S("venv") : conda ? S("conda") : str_from(kind);
-	if (venv)
-		read_config(&e, text);
-	own_version(&e);
+	if (venv) { /* its "home = /usr/bin" is not followed: a sysroot may lack that folder */
+		struct str full = line_value(text, '=', S("version"));
+		if (!full.n)
+			full = line_value(text, '=', S("version_info"));
+		py.version = clean_text(r->a, major_minor(r->a, full));
+	}
+	struct strs versions = versions_in(r, real, libs);
+	if (versions.n && !strs_has(&versions, py.version))
+		py.version = versions.v[versions.n - 1];
+	add_sites(&e, real, own_sites, py.version);
 	if (venv &&
 		str_eq(str_lower(r->a, line_value(text, '=', S("include-system-site-packages"))),
 			S("true")))
@@ -204,7 +192,7 @@ static void add_user(struct pythons *p)
 		VEC_EACH (const struct machine_python, x, &p->m->pythons)
 			py.active = py.active || (x->active && !str_eq(x->kind, S("venv")) &&
 							 str_eq(x->version, py.version));
-		add_own_sites(&e, py.version);
+		add_sites(&e, dir, own_sites, py.version);
 		finish(p, &e, false);
 	}
 }
@@ -318,17 +306,6 @@ static struct str active_prefix(struct pythons *p)
 	return prefix;
 }
 
-/* The user's home, without links. If a sysroot does not show its user, its only folder in /home, or /root, is taken. */
-static struct str find_home(struct root *r)
-{
-	struct str home = root_real(r, r->home);
-	struct strs names;
-	root_list(r, S("home"), &names);
-	if (!home.n && names.n < 2)
-		home = names.n ? path_join(r->a, S("home"), names.v[0]) : root_real(r, S("root"));
-	return home;
-}
-
 static int by_path(const void *x, const void *y)
 {
 	const struct machine_python *a = x, *b = y;
@@ -344,7 +321,13 @@ void gather_pythons(struct root *r, struct machine *m)
 {
 	static const char *const more[] = {".venv", "venv"};
 	const struct str list = S(".pythons");
-	struct pythons p = {.r = r, .m = m, .home = find_home(r)};
+	struct pythons p = {.r = r, .m = m, .home = root_real(r, r->home)};
+	struct strs names;
+	root_list(r, S("home"), &names);
+	/* if a sysroot does not show its user, its only folder in /home, or /root, is taken */
+	if (!p.home.n && names.n < 2)
+		p.home = names.n ? path_join(r->a, S("home"), names.v[0]) : root_real(r, S("root"));
+
 	p.active = active_prefix(&p);
 	strs_add(r->a, &p.seen, S("usr"));
 	if (p.active.n)

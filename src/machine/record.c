@@ -105,21 +105,6 @@ static struct str file_stem(struct str path)
 	return S("");
 }
 
-/* Refuses a place with old files: they must be neither overwritten nor mixed into the recording. */
-static struct err *check_place(struct arena *a, struct str to, bool file)
-{
-	struct strs names = {0};
-	if (file && fs_present(to))
-		return err_hint(err_new(E_USAGE, "'%.*s' exists already", STR(to)),
-			"name a new file, or remove it");
-	if (!file && fs_exists(to))
-		TRY(fs_list(a, to, &names));
-	if (names.n)
-		return err_hint(err_new(E_USAGE, "the folder '%.*s' is not empty", STR(to)),
-			"name a new folder, so that nothing old is mixed into the recording");
-	return NULL;
-}
-
 static struct err *write_recording(struct arena *a, struct root_entries *list, struct str path)
 {
 	struct str top = file_stem(path), text;
@@ -139,7 +124,17 @@ struct err *machine_record(struct str root, struct str to, unsigned *ret_files)
 	struct root_entries list = {0};
 	struct root r = {.a = &tmp, .dir = root, .record = &list};
 	struct str path = path_abs(&tmp, to);
-	TRY(check_place(&tmp, path, file_stem(to).n > 0));
+	struct strs old = {0};
+	bool file = file_stem(to).n > 0;
+	/* old files must be neither overwritten nor mixed into the recording */
+	if (file && fs_present(path))
+		return err_hint(err_new(E_USAGE, "'%.*s' exists already", STR(path)),
+			"name a new file, or remove it");
+	if (!file && fs_exists(path))
+		TRY(fs_list(&tmp, path, &old));
+	if (old.n)
+		return err_hint(err_new(E_USAGE, "the folder '%.*s' is not empty", STR(path)),
+			"name a new folder, so that nothing old is mixed into the recording");
 	TRY(machine_gather(&r, true, &m));
 	root_entries_sort(&list);
 	*ret_files = (unsigned)list.n;

@@ -4,11 +4,13 @@
  * serial number, unique id, name of a user or host, network address or key. */
 #include <fnmatch.h>
 
+#include "formats/json_fields.h"
+#include "lang/python/requirement.h"
 #include "machine/parse.h"
 #include "machine/root.h"
 #include "target/cut_list.h"
 
-typedef void redact_fn(struct buf *out, const struct root *r, struct str text);
+typedef void redact_fn(struct buf *out, struct str text);
 
 /* ---- rules for texts ---- */
 
@@ -24,19 +26,17 @@ static void redact_keys(struct buf *out, struct str text, char sep, const char *
 }
 
 /* Keeps "Linux version 6.1.0", without the user and host that built it. */
-static void redact_version(struct buf *out, const struct root *r, struct str text)
+static void redact_version(struct buf *out, struct str text)
 {
-	(void)r;
 	buf_fmt(out, "Linux version %.*s\n", STR(parse_kernel_version(text)));
 }
 
 /* Keeps the number of processors, the name of the first one, and the flag of virtual machines. */
-static void redact_cpuinfo(struct buf *out, const struct root *r, struct str text)
+static void redact_cpuinfo(struct buf *out, struct str text)
 {
 	static const char *const count[] = {"processor", NULL}, *const once[] = {"vendor_id",
 									"model name",
 									"CPU implementer"};
-	(void)r;
 	redact_keys(out, text, ':', count);
 	for (size_t i = 0; i < sizeof(once) / sizeof(*once); i++) {
 		struct str value = line_value(text, ':', str_from(once[i]));
@@ -47,100 +47,88 @@ static void redact_cpuinfo(struct buf *out, const struct root *r, struct str tex
 		buf_add(out, S("flags\t: hypervisor\n"));
 }
 
-static void redact_cmdline(struct buf *out, const struct root *r, struct str text)
+static void redact_cmdline(struct buf *out, struct str text)
 {
-	(void)r;
 	struct strs words = parse_cmdline(out->a, text);
 	buf_fmt(out, "%.*s\n", STR(str_join(out->a, &words, S(" "))));
 }
 
-static void redact_modules(struct buf *out, const struct root *r, struct str text)
+static void redact_modules(struct buf *out, struct str text)
 {
-	(void)r;
 	if (parse_modules(text, S("amdgpu")))
 		buf_add(out, S("amdgpu 0 0 - Live 0x0000000000000000\n"));
 }
 
-static void redact_container(struct buf *out, const struct root *r, struct str text)
+static void redact_container(struct buf *out, struct str text)
 {
 	struct str value = parse_environ(text, S("container"));
-	(void)r;
 	if (value.n)
 		buf_fmt(out, "container=%.*s%c", STR(value), 0);
 }
 
 /* Keeps the part of the path that shows the kind of container; the rest consists of ids. */
-static void redact_cgroup(struct buf *out, const struct root *r, struct str text)
+static void redact_cgroup(struct buf *out, struct str text)
 {
 	const struct cgroup_mark *m = parse_cgroup(text);
-	(void)r;
 	if (m)
 		buf_fmt(out, "0::%s%s\n", m->mark[0] == '/' ? "" : "/", m->mark);
 }
 
-/* Keeps the user's line, with "user" as the name. */
-static void redact_passwd(struct buf *out, const struct root *r, struct str text)
-{
-	if (!parse_passwd(text, r->uid, PASSWD_NAME).n)
-		return;
-	buf_fmt(out, "%s:x:%u:%.*s::%.*s:\n", r->uid ? "user" : "root", r->uid,
-		STR(parse_passwd(text, r->uid, PASSWD_GID)),
-		STR(parse_passwd(text, r->uid, PASSWD_HOME)));
-}
-
-static void redact_modprobe(struct buf *out, const struct root *r, struct str text)
+/* Keeps what is said of GPUs, up to a comment. */
+static void redact_modprobe(struct buf *out, struct str text)
 {
 	struct str line;
-	(void)r;
-	while (str_next(&text, '\n', &line))
-		if ((str_contains(line, S("amdgpu")) || str_contains(line, S("ttm"))) &&
-			!str_starts(str_trim(line), S("#")))
+	while (str_next(&text, '\n', &line)) {
+		line = str_sub(line, 0, str_chr(line, '#'));
+		if (str_contains(line, S("amdgpu")) || str_contains(line, S("ttm")))
 			buf_fmt(out, "%.*s\n", STR(line));
+	}
 }
 
-static void redact_first_line(struct buf *out, const struct root *r, struct str text)
+static void redact_first_line(struct buf *out, struct str text)
 {
 	struct str line;
-	(void)r;
 	if (str_next(&text, '\n', &line))
 		buf_fmt(out, "%.*s\n", STR(line));
 }
 
-static void redact_header(struct buf *out, const struct root *r, struct str text)
+static void redact_header(struct buf *out, struct str text)
 {
 	struct str line;
-	(void)r;
 	while (str_next(&text, '\n', &line))
 		if (str_starts(str_trim(line), S("#")) && str_contains(line, S("_VERSION_")))
 			buf_fmt(out, "%.*s\n", STR(line));
 }
 
 /* Keeps the GPUs whose code was kept, and whether torch's libraries were slimmed, without the list of files. */
-static void redact_slim(struct buf *out, const struct root *r, struct str text)
+static void redact_slim(struct buf *out, struct str text)
 {
+	struct json j = {.out = out};
 	struct strs gpus = parse_slim_gpus(out->a, text);
-	(void)r;
-	buf_add(out, S("{\"gpus\": ["));
-	for (size_t i = 0; i < gpus.n; i++)
-		buf_fmt(out, "%s\"%.*s\"", i ? ", " : "", STR(gpus.v[i]));
-	buf_fmt(out, "], \"files\": [%s]}\n",
+	buf_add(out, S("{\"gpus\": "));
+	json_strs(&j, &gpus);
+	buf_fmt(out, ", \"files\": [%s]}\n",
 		str_contains(text, S("torch/lib")) ? "{\"path\": \"torch/lib\"}" : "");
 }
 
-static void redact_metadata(struct buf *out, const struct root *r, struct str text)
+/* Keeps the requirements that matter, without the places that they may name. */
+static void redact_metadata(struct buf *out, struct str text)
 {
-	struct str one;
-	(void)r;
-	text = metadata_lines(text);
-	while (next_requirement(&text, &one))
-		buf_fmt(out, "Requires-Dist: %.*s\n", STR(one));
+	struct strs list = parse_requirements(out->a, text);
+	VEC_EACH (struct str, one, &list) {
+		struct requirement q;
+		struct err *e = requirement_parse(*one, &q);
+		if (!e && q.url.n)
+			*one = str_replace(out->a, *one, q.url, S("file:///hidden"));
+		err_free(e);
+		buf_fmt(out, "Requires-Dist: %.*s\n", STR(*one));
+	}
 }
 
-static void redact_torch_version(struct buf *out, const struct root *r, struct str text)
+static void redact_torch_version(struct buf *out, struct str text)
 {
 	static const char *const names[] = {"__version__", "hip", "cuda", "xpu", NULL};
 	struct str line;
-	(void)r;
 	while (str_next(&text, '\n', &line)) {
 		size_t n = 0;
 		while (n < line.n && (ascii_alnum(line.p[n]) || line.p[n] == '_'))
@@ -150,9 +138,8 @@ static void redact_torch_version(struct buf *out, const struct root *r, struct s
 	}
 }
 
-static void redact_torch_init(struct buf *out, const struct root *r, struct str text)
+static void redact_torch_init(struct buf *out, struct str text)
 {
-	(void)r;
 	if (str_contains(text, S("rocm_sdk")))
 		buf_add(out, S("import rocm_sdk\n"));
 }
@@ -187,7 +174,6 @@ static const struct redaction {
 	{.path = "proc/1/environ", .redact = redact_container},
 	{.path = "proc/1/cgroup", .redact = redact_cgroup},
 	{.path = "proc/self/status", .sep = ':', .keys = status_keys},
-	{.path = "etc/passwd", .redact = redact_passwd},
 	{.path = "etc/os-release", .sep = '=', .keys = release_keys},
 	{.path = "usr/lib/os-release", .sep = '=', .keys = release_keys},
 	{.path = "*/modprobe.d/*.conf", .redact = redact_modprobe},
@@ -228,11 +214,18 @@ bool redact_text(const struct root *r, struct str path, struct str text, struct 
 {
 	ARENA(tmp);
 	const char *name = str_z(&tmp, path);
+	if (str_eq(path, S("etc/passwd"))) { /* the user's line, with "user" as the name */
+		if (parse_passwd(text, r->uid, PASSWD_NAME).n)
+			buf_fmt(out, "%s:x:%u:%.*s::%.*s:\n", r->uid ? "user" : "root", r->uid,
+				STR(parse_passwd(text, r->uid, PASSWD_GID)),
+				STR(parse_passwd(text, r->uid, PASSWD_HOME)));
+		return true;
+	}
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (fnmatch(table[i].path, name, 0))
 			continue;
 		if (table[i].redact)
-			table[i].redact(out, r, text);
+			table[i].redact(out, text);
 		else if (table[i].keys)
 			redact_keys(out, text, table[i].sep, table[i].keys);
 		else
@@ -242,13 +235,20 @@ bool redact_text(const struct root *r, struct str path, struct str text, struct 
 	return false;
 }
 
-bool redact_variable(struct str name, struct str *value)
+bool redact_variable(struct arena *a, struct str name, struct str *value)
 {
 	static const char *const more[] = {"HOME", "PATH", "container", NULL};
 	/* the variable shows a pod; its value is a network address */
 	if (str_eq(name, S("KUBERNETES_SERVICE_HOST"))) {
 		*value = S("");
 		return true;
+	}
+	if (str_ends(name, S("_VISIBLE_DEVICES"))) { /* "GPU-7c5a4d9c8f2b1e3a" is a unique id */
+		char *id = str_z(a, *value);
+		*value = str_from(id);
+		while ((id = strstr(id, "GPU-")) != NULL)
+			for (id += strlen("GPU-"); ascii_alnum(*id); id++)
+				*id = '0';
 	}
 	for (size_t i = 0; i < variable_count; i++)
 		if (str_eq(name, str_from(variable_table()[i].name)))
@@ -297,12 +297,11 @@ static bool is_private(struct str name)
 /* The replacement of the first *ret_n bytes of s, which begins with a slash. */
 static struct str disguise(const struct root *r, struct str s, size_t *ret_n)
 {
-	const struct str own[] = {r->home, r->real_home};
 	static const struct str homes[] = {S_INIT("/home/"), S_INIT("/Users/"), S_INIT("/users/")};
-	struct str after = str_sub(s, 1, s.n);
+	const struct str own[] = {r->home, r->real_home};
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
 		*ret_n = 1 + own[i].n;
-		if (!str_eq(own[i], S("root")) && is_path(after, own[i]))
+		if (!str_eq(own[i], S("root")) && is_path(str_sub(s, 1, s.n), own[i]))
 			return S("/home/user");
 	}
 	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++) {

@@ -8,7 +8,7 @@ enum {
 	READ_MAX = 1 << 20,
 	FILE_MAX = 16 << 20, /* size of a machine file */
 	LINKS_MAX = 40,
-	LIST_MAX = 4096
+	LIST_MAX = 32768
 };
 
 /* ---- what is at a path: on a disk, or in a machine file ---- */
@@ -121,53 +121,18 @@ static enum root_status stat_place(struct root *r, struct str at, struct stat *r
 	return folder ? ROOT_OK : ROOT_ABSENT;
 }
 
-static enum root_status read_text(struct root *r, struct str path, size_t head, struct str *ret)
-{
-	ARENA(tmp);
-	struct stat st;
-	struct str at = place(&tmp, r, path), text = S("");
-	enum root_status s = stat_place(r, at, &st);
-	*ret = S("");
-	if (s == ROOT_OK && !S_ISREG(st.st_mode))
-		s = ROOT_BAD;
-	if (s != ROOT_OK)
-		return s;
-	if (r->in_file) {
-		const struct root_entry *e = entry_at(r, at);
-		text = str_sub(e->text, 0, head ? head : e->text.n);
-		s = e->kind == ENTRY_DENIED ? ROOT_DENIED : text.n > READ_MAX ? ROOT_BAD : ROOT_OK;
-	} else {
-		if (st.st_size > 0 && (uint64_t)st.st_size < head)
-			head = (size_t)st.st_size; /* files in /proc report size 0 */
-		s = status_of(head ? fs_read_head(r->a, at, head, &text)
-				   : fs_read(r->a, at, READ_MAX, &text));
-		if (s == ROOT_OK && r->dir.n && str_eq(text, ROOT_DENIED_TEXT))
-			s = ROOT_DENIED;
-	}
-	if (s == ROOT_OK)
-		*ret = text;
-	return s;
-}
-
 /* ---- recording ---- */
-
-/* May a path and its text contain the user's name? The kernel's own words ("max") are not replaced, even if a user has
- * that name. */
-static bool may_have_names(struct str path)
-{
-	static const struct str places[] = {
-		S_INIT("sys/"), S_INIT("proc/"), S_INIT("dev/"), S_INIT("etc/")};
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (str_starts(path, places[i]))
-			return false;
-	return true;
-}
 
 static void record(struct root *r, struct root_entry e)
 {
+	/* the kernel's own words ("max") are not replaced, even if a user has that name */
+	static const struct str without_names[] = {
+		S_INIT("sys/"), S_INIT("proc/"), S_INIT("dev/"), S_INIT("etc/")};
+	bool words = true;
 	if (!r->record)
 		return;
-	bool words = may_have_names(e.path);
+	for (size_t i = 0; i < sizeof(without_names) / sizeof(*without_names); i++)
+		words = words && !str_starts(e.path, without_names[i]);
 	e.text = root_hide(r, r->a, e.text, words);
 	if (e.kind != ENTRY_VARIABLE) {
 		struct str path = str_fmt(r->a, "/%.*s", STR(e.path));
@@ -222,14 +187,14 @@ struct err *root_open(struct root *r)
 	TRY(open_dir(r));
 	r->record = NULL; /* nothing is recorded before the names to hide are known */
 	if (r->dir.n) {
-		read_text(r, S(".nodes"), 0, &r->nodes);
+		root_read(r, S(".nodes"), &r->nodes);
 		if (!r->environ.n)
-			read_text(r, S("proc/self/environ"), 0, &r->environ);
-		read_text(r, S("proc/self/status"), 0, &status);
+			root_read(r, S("proc/self/environ"), &r->environ);
+		root_read(r, S("proc/self/status"), &status);
 		if (!parse_identity(r->a, status, &id))
 			id.uid = UINT32_MAX;
 	}
-	read_text(r, S("etc/passwd"), 0, &users);
+	root_read(r, S("etc/passwd"), &users);
 	r->uid = id.uid;
 	r->user = parse_passwd(users, id.uid, PASSWD_NAME);
 	if (!root_variable(r, S("HOME"), &home) || !str_starts(home, S("/")))
@@ -250,7 +215,7 @@ bool root_variable(struct root *r, struct str name, struct str *ret)
 	*ret = r->dir.n ? parse_environ(r->environ, name) : str_from(value);
 	bool is_set = r->dir.n ? ret->p != NULL : value != NULL;
 	struct str kept = *ret;
-	if (is_set && redact_variable(name, &kept))
+	if (is_set && r->record && redact_variable(r->a, name, &kept))
 		record(r, (struct root_entry){.kind = ENTRY_VARIABLE,
 				  .path = str_dup(r->a, name),
 				  .text = clean_long(r->a, kept)});
@@ -258,6 +223,34 @@ bool root_variable(struct root *r, struct str name, struct str *ret)
 }
 
 /* ---- files and folders ---- */
+
+static enum root_status read_text(struct root *r, struct str path, size_t head, struct str *ret)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct str at = place(&tmp, r, path);
+	enum root_status s = stat_place(r, at, &st);
+	*ret = S("");
+	if (s != ROOT_OK || !S_ISREG(st.st_mode))
+		return s == ROOT_OK ? ROOT_BAD : s;
+	if (r->in_file) {
+		const struct root_entry *e = entry_at(r, at);
+		if (e->kind == ENTRY_DENIED)
+			return ROOT_DENIED;
+		if (!head && e->text.n > READ_MAX)
+			return ROOT_BAD;
+		*ret = head ? str_sub(e->text, 0, head) : e->text;
+		return ROOT_OK;
+	}
+	if (st.st_size > 0 && (uint64_t)st.st_size < head)
+		head = (size_t)st.st_size; /* files in /proc report size 0 */
+	s = status_of(head ? fs_read_head(r->a, at, head, ret) : fs_read(r->a, at, READ_MAX, ret));
+	if (s == ROOT_OK && r->dir.n && str_eq(*ret, ROOT_DENIED_TEXT))
+		s = ROOT_DENIED;
+	if (s != ROOT_OK)
+		*ret = S("");
+	return s;
+}
 
 enum root_status root_head(struct root *r, struct str path, size_t n, struct str *ret)
 {
@@ -294,54 +287,38 @@ uint64_t root_number(struct root *r, struct str path)
 	return str_u64(str_sub(line, hex ? 2 : 0, line.n), hex ? 16 : 10, &n) ? n : 0;
 }
 
-/* Lists a folder of a machine file: the next component of each path below `at`. */
-static void list_file(struct root *r, struct str at, struct strs *ret)
-{
-	struct str inside = at.n ? str_fmt(r->a, "%.*s/", STR(at)) : S("");
-	for (size_t i = root_entries_find(&r->files, inside);
-		i < r->files.n && str_starts(r->files.v[i].path, inside); i++) {
-		struct str name = str_sub(r->files.v[i].path, inside.n, r->files.v[i].path.n);
-		name = str_sub(name, 0, str_chr(name, '/'));
-		if (r->files.v[i].kind != ENTRY_VARIABLE &&
-			(!ret->n || !str_eq(ret->v[ret->n - 1], name)))
-			strs_add(r->a, ret, name);
-	}
-	size_t n = 0; /* duplicates may be apart: "a-b" sorts between "a" and "a/b" */
-	strs_sort(ret);
-	for (size_t i = 0; i < ret->n; i++)
-		if (!n || !str_eq(ret->v[n - 1], ret->v[i]))
-			ret->v[n++] = ret->v[i];
-	ret->n = n;
-}
-
-static enum root_status list(struct root *r, struct str path, size_t most, struct strs *ret)
+enum root_status root_list(struct root *r, struct str path, struct strs *ret)
 {
 	ARENA(tmp);
 	struct stat st;
 	struct str at = place(&tmp, r, path);
 	enum root_status s = stat_place(r, at, &st);
 	*ret = (struct strs){0};
-	if (s == ROOT_OK && !S_ISDIR(st.st_mode))
-		s = ROOT_BAD;
-	if (s == ROOT_OK && r->in_file)
-		list_file(r, at, ret);
-	else if (s == ROOT_OK)
+	if (s != ROOT_OK || !S_ISDIR(st.st_mode))
+		return s == ROOT_OK ? ROOT_BAD : s;
+	if (!r->in_file) {
 		s = status_of(fs_list(r->a, at, ret));
-	if (s != ROOT_OK)
-		*ret = (struct strs){0};
-	if (ret->n > most)
-		ret->n = most;
-	return s;
-}
-
-enum root_status root_list(struct root *r, struct str path, struct strs *ret)
-{
-	return list(r, path, LIST_MAX, ret);
-}
-
-enum root_status root_list_long(struct root *r, struct str path, struct strs *ret)
-{
-	return list(r, path, 8 * LIST_MAX, ret);
+		ret->n = s != ROOT_OK ? 0 : ret->n < LIST_MAX ? ret->n : LIST_MAX;
+		return s;
+	}
+	/* the next component of each path below `at` */
+	struct str inside = at.n ? str_fmt(&tmp, "%.*s/", STR(at)) : S("");
+	for (size_t i = root_entries_find(&r->files, inside); i < r->files.n; i++) {
+		const struct root_entry *e = &r->files.v[i];
+		struct str name = str_sub(e->path, inside.n, e->path.n);
+		if (!str_starts(e->path, inside))
+			break;
+		name = str_sub(name, 0, str_chr(name, '/'));
+		if (e->kind != ENTRY_VARIABLE && (!ret->n || !str_eq(ret->v[ret->n - 1], name)))
+			strs_add(r->a, ret, name);
+	}
+	strs_sort(ret);
+	size_t n = 0; /* duplicates may have been apart: "a-b" sorts between "a" and "a/b" */
+	for (size_t i = 0; i < ret->n; i++)
+		if (!n || !str_eq(ret->v[n - 1], ret->v[i]))
+			ret->v[n++] = ret->v[i];
+	ret->n = n < LIST_MAX ? n : LIST_MAX;
+	return ROOT_OK;
 }
 
 bool root_exists(struct root *r, struct str path)
@@ -419,36 +396,30 @@ struct str root_link_name(struct root *r, struct str path)
 	return name;
 }
 
-/* Takes mode and owner from a folder's .nodes, with lines such as "dev/kfd 0660 0 109": without root rights, its files
- * could not be given that owner. */
-static void apply_nodes(struct str nodes, struct str path, struct stat *st)
-{
-	struct str line, name, mode, uid, gid;
-	while (str_next(&nodes, '\n', &line)) {
-		uint64_t m, u, g;
-		if (!str_cut(line, ' ', &name, &mode) || !str_eq(name, path))
-			continue;
-		str_cut(mode, ' ', &mode, &uid);
-		str_cut(uid, ' ', &uid, &gid);
-		if (!str_u64(mode, 8, &m) || !str_u64(uid, 10, &u) || !str_u64(gid, 10, &g) ||
-			u > UINT32_MAX || g > UINT32_MAX)
-			continue;
-		st->st_mode = (mode_t)((st->st_mode & ~07777u) | (m & 07777));
-		st->st_uid = (uid_t)u;
-		st->st_gid = (gid_t)g;
-	}
-}
-
 enum root_status root_node(struct root *r, struct str path, struct stat *ret)
 {
 	ARENA(tmp);
 	enum root_status s = stat_place(r, place(&tmp, r, path), ret);
+	struct str nodes = r->nodes, line, name, mode, uid, gid;
+	/* A live machine has device nodes; a folder has ordinary files in their place. */
+	if (s == ROOT_OK && !S_ISCHR(ret->st_mode) && !(r->dir.n && S_ISREG(ret->st_mode)))
+		s = ROOT_BAD;
 	if (s != ROOT_OK)
 		return s;
-	/* A live machine has device nodes; a folder has ordinary files in their place. */
-	if (!S_ISCHR(ret->st_mode) && !(r->dir.n && S_ISREG(ret->st_mode)))
-		return ROOT_BAD;
-	apply_nodes(r->nodes, path, ret);
+	/* A folder's .nodes has lines such as "dev/kfd 0660 0 109": without root rights, its files could not be given
+	 * that owner. */
+	while (str_next(&nodes, '\n', &line)) {
+		uint64_t m, u, g;
+		str_cut(line, ' ', &name, &mode);
+		str_cut(mode, ' ', &mode, &uid);
+		str_cut(uid, ' ', &uid, &gid);
+		if (!str_eq(name, path) || !str_u64(mode, 8, &m) || !str_u64(uid, 10, &u) ||
+			!str_u64(gid, 10, &g) || u > UINT32_MAX || g > UINT32_MAX)
+			continue;
+		ret->st_mode = (mode_t)((ret->st_mode & ~07777u) | (m & 07777));
+		ret->st_uid = (uid_t)u;
+		ret->st_gid = (gid_t)g;
+	}
 	record(r, (struct root_entry){.kind = ENTRY_NODE,
 			  .path = path,
 			  .mode = ret->st_mode & 07777,

@@ -62,10 +62,8 @@ enum root_status root_head(struct root *r, struct str path, size_t n, struct str
 struct str root_line(struct root *r, struct str path);
 /* The number in a one-line file, decimal or hex with 0x; 0 if there is none. */
 uint64_t root_number(struct root *r, struct str path);
-/* Lists the names in a folder, sorted; at most LIST_MAX of them. Not recorded. */
+/* Lists the names in a folder, sorted; at most 32,768 of them. Not recorded. */
 enum root_status root_list(struct root *r, struct str path, struct strs *ret);
-/* Like root_list(), but up to 8 * LIST_MAX names (for /usr/lib). */
-enum root_status root_list_long(struct root *r, struct str path, struct strs *ret);
 bool root_exists(struct root *r, struct str path); /* is there such a folder? */
 /* Is there a file, or anything else but a folder? It is recorded as an empty file. */
 bool root_has_file(struct root *r, struct str path);
@@ -92,7 +90,7 @@ void root_forget(struct root *r, size_t mark);
 /* Adds to `out` the part of the text that may be recorded. Returns false if the file must not be recorded at all. */
 bool redact_text(const struct root *r, struct str path, struct str text, struct buf *out);
 /* Returns false if the variable must not be recorded; otherwise *value becomes the value that may be. */
-bool redact_variable(struct str name, struct str *value);
+bool redact_variable(struct arena *a, struct str name, struct str *value);
 /* The path or text with this user's home replaced by "/home/user", and homes of other users below /home by
  * "/home/other". words: this user's name becomes "user" as well, where it is a whole word ("/tmp/miopen-alice"). */
 struct str root_hide(const struct root *r, struct arena *a, struct str text, bool words);

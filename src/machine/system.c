@@ -7,17 +7,6 @@
 
 enum { CPUINFO_HEAD = 8192, MAX_GROUPS = 32 };
 
-static void read_kernel(struct root *r, struct machine *m)
-{
-	struct str version;
-	m->kernel = root_line(r, S("proc/sys/kernel/osrelease"));
-	if (!m->kernel.n && root_read(r, S("proc/version"), &version) == ROOT_OK)
-		m->kernel = clean_text(r->a, parse_kernel_version(version));
-	struct str lower = str_lower(r->a, m->kernel);
-	m->has_dxg = root_has_file(r, S("dev/dxg"));
-	m->wsl = m->has_dxg || str_contains(lower, S("microsoft"));
-}
-
 static void read_cpu(struct root *r, struct machine *m)
 {
 	struct utsname uts;
@@ -118,16 +107,11 @@ static uint64_t group_room(struct root *r, const struct cgroup *g)
 static double full_pressure(struct str text)
 {
 	struct str line, mark = S("avg10=");
+	ARENA(tmp);
 	while (str_next(&text, '\n', &line)) {
-		size_t at = str_find(line, mark);
-		char number[16] = "";
-		if (!str_starts(line, S("full ")) || at == line.n)
-			continue;
-		struct str rest = str_sub(line, at + mark.n, line.n);
-		rest = str_sub(rest, 0, str_chr(rest, ' '));
-		for (size_t i = 0; i < rest.n && i < sizeof(number) - 1; i++)
-			number[i] = rest.p[i];
-		return strtod(number, NULL);
+		struct str rest = str_sub(line, str_find(line, mark) + mark.n, line.n);
+		if (str_starts(line, S("full ")) && rest.n)
+			return strtod(str_z(&tmp, str_sub(rest, 0, 15)), NULL);
 	}
 	return 0;
 }
@@ -194,8 +178,12 @@ static uint64_t gtt_limit(struct root *r)
 
 void gather_system(struct root *r, struct machine *m)
 {
-	struct str release, memory;
-	read_kernel(r, m);
+	struct str version, release, memory;
+	m->kernel = root_line(r, S("proc/sys/kernel/osrelease"));
+	if (!m->kernel.n && root_read(r, S("proc/version"), &version) == ROOT_OK)
+		m->kernel = clean_text(r->a, parse_kernel_version(version));
+	m->has_dxg = root_has_file(r, S("dev/dxg"));
+	m->wsl = m->has_dxg || str_contains(str_lower(r->a, m->kernel), S("microsoft"));
 	if (root_read(r, S("etc/os-release"), &release) != ROOT_OK)
 		root_read(r, S("usr/lib/os-release"), &release);
 	m->distro = clean_text(r->a, parse_os_release(r->a, release, S("PRETTY_NAME")));

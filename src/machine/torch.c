@@ -21,27 +21,6 @@ static struct str python_text(struct arena *a, struct py_module *m, struct str n
 	return text;
 }
 
-/* The first two numbers of a version; "" if it has only one. */
-static struct str major_minor(struct arena *a, struct str version)
-{
-	struct str major, minor, rest;
-	if (!str_cut(version, '.', &major, &minor))
-		return S("");
-	str_cut(minor, '.', &minor, &rest);
-	size_t n = 0;
-	while (n < minor.n && ascii_digit(minor.p[n]))
-		n++;
-	return n ? str_fmt(a, "%.*s.%.*s", STR(major), STR(str_sub(minor, 0, n))) : S("");
-}
-
-/* "6.4" for "2.9.1+rocm6.4", "7.10" for "2.12.0+rocm7.10.0a20251006"; else "". */
-static struct str local_rocm(struct arena *a, struct str version)
-{
-	struct str mark = S("rocm");
-	size_t at = str_find(version, mark);
-	return at < version.n ? major_minor(a, str_sub(version, at + mark.n, version.n)) : S("");
-}
-
 static void read_version(struct environment *e, struct str dir, struct machine_torch *t)
 {
 	ARENA(tmp);
@@ -61,7 +40,10 @@ static void read_version(struct environment *e, struct str dir, struct machine_t
 		if (!t->version.n && str_eq(p->name, S("torch")))
 			t->version = p->version;
 	bool cpu = str_contains(t->version, S("+cpu"));
-	t->rocm = t->hip.n ? major_minor(e->r->a, t->hip) : local_rocm(e->r->a, t->version);
+	/* "2.9.1+rocm6.4", "2.12.0+rocm7.10.0a20251006" */
+	struct str local = str_sub(t->version, str_find(t->version, S("rocm")) + 4, t->version.n);
+	t->rocm = major_minor(e->r->a, t->hip.n ? t->hip : local);
+
 	t->build = t->rocm.n ? S("rocm")
 		   : cuda.n  ? S("cuda")
 		   : xpu.n   ? S("xpu")
@@ -136,13 +118,6 @@ struct strs search_dirs(
 	return dirs;
 }
 
-/* A ROCm library whose data files are read, by the beginning of its name: the environment variable that sets their
- * folder, that folder relative to the library's, and the library's folder once it is found. */
-struct found {
-	const char *name, *variable, *inner;
-	struct str dir;
-};
-
 /* ---- files that are chosen by GPU ---- */
 
 struct side {
@@ -162,26 +137,15 @@ static bool is_side_file(struct str file, const struct side *s, struct str *ret_
 	return w.stem == w.text.n; /* not a family of GPUs */
 }
 
-struct folder {
-	struct str path;
+/* Adds the GPUs that have a data file in the folder; one file for each GPU is recorded. */
+static void add_side_files(struct root *r, struct str dir, const struct side *s, struct strs *ret)
+{
 	struct strs names;
-};
-
-static struct folder folder(struct root *r, struct str path)
-{
-	struct folder f = {.path = path};
-	root_list(r, path, &f.names);
-	return f;
-}
-
-/* Adds the GPUs that have a data file; one file for each GPU is recorded. */
-static void add_side_files(
-	struct root *r, const struct folder *f, const struct side *s, struct strs *ret)
-{
 	struct str gpu;
-	VEC_EACH (const struct str, name, &f->names)
+	root_list(r, dir, &names);
+	VEC_EACH (const struct str, name, &names)
 		if (is_side_file(*name, s, &gpu) && !strs_has(ret, gpu) &&
-			root_has_file(r, path_join(r->a, f->path, *name)))
+			root_has_file(r, path_join(r->a, dir, *name)))
 			strs_add(r->a, ret, str_dup(r->a, gpu));
 }
 
@@ -192,38 +156,28 @@ static void add_tensile(struct root *r, struct str dir, struct strs *ret)
 	static const struct side lazy = {"TensileLibrary_lazy_", {".dat"}}, gpus = {"gfx", {""}};
 	static const struct side old[] = {
 		{"Kernels.so-000-", {".hsaco"}}, {"TensileLibrary_gfx", {".co"}}};
-	struct folder all = folder(r, dir);
+	struct strs names;
 	struct str gpu;
-	add_side_files(r, &all, &lazy, ret);
-	VEC_EACH (const struct str, name, &all.names) {
-		if (!is_side_file(*name, &gpus, &gpu) || !str_eq(gpu, *name))
-			continue;
-		struct folder one = folder(r, path_join(r->a, dir, gpu));
-		add_side_files(r, &one, &lazy, ret);
-	}
+	add_side_files(r, dir, &lazy, ret);
+	root_list(r, dir, &names);
+	VEC_EACH (const struct str, name, &names)
+		if (is_side_file(*name, &gpus, &gpu) && str_eq(gpu, *name))
+			add_side_files(r, path_join(r->a, dir, gpu), &lazy, ret);
 	for (size_t i = 0; !ret->n && i < 2; i++)
-		add_side_files(r, &all, &old[i], ret);
-}
-
-static void add_miopen(struct environment *e, struct str dir, struct strs *ret)
-{
-	static const struct side s = {"gfx", {".db", ".kdb", ".db.txt", ".fdb.txt", ".model"}};
-	struct folder all = folder(e->r, dir);
-	add_side_files(e->r, &all, &s, ret);
+		add_side_files(r, dir, &old[i], ret);
 }
 
 /* The folder of Tensile's files: inner/library, or in Debian inner/5/library. */
 static struct str tensile_dir(struct root *r, struct str lib, const char *inner)
 {
 	struct strs names;
-	struct arena *a = r->a;
-	struct str dir = path_join(a, lib, str_from(inner));
-	struct str plain = path_join(a, dir, S("library"));
+	struct str dir = path_join(r->a, lib, str_from(inner));
+	struct str plain = path_join(r->a, dir, S("library"));
 	if (root_real(r, plain).n)
 		return plain;
 	root_list(r, dir, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		struct str one = str_fmt(a, "%.*s/%.*s/library", STR(dir), STR(names.v[i]));
+	VEC_EACH (const struct str, name, &names) {
+		struct str one = str_fmt(r->a, "%.*s/%.*s/library", STR(dir), STR(*name));
 		if (root_real(r, one).n)
 			return one;
 	}
@@ -241,29 +195,34 @@ void gather_sdk_rocblas(struct root *r, struct machine *m)
 	}
 }
 
-static void read_sides(struct environment *e, struct machine_torch *t, const struct found *f)
+/* A ROCm library whose data files are read, by the beginning of its name: the environment variable that sets their
+ * folder, that folder relative to the library's, and the library's folder once it is found. */
+struct side_library {
+	const char *name, *variable, *inner;
+	struct str dir;
+	struct strs *targets;
+	const struct side *files; /* NULL: Tensile's */
+};
+
+static void read_sides(struct environment *e, const struct side_library *l)
 {
-	struct strs *lists[] = {&t->rocblas, &t->hipblaslt, &t->miopen};
 	struct arena *a = e->r->a;
-	for (size_t i = 0; i < 3; i++) {
-		bool miopen = i == 2;
-		struct str dir;
-		root_variable(e->r, str_from(f[i].variable), &dir);
-		dir = path_clean(a, dir);
-		if (str_starts(dir, S("/")))
-			dir = below_opt(e->r, str_sub(dir, 1, dir.n));
-		else if (f[i].dir.n && miopen)
-			dir = path_clean(a, path_join(a, f[i].dir, str_from(f[i].inner)));
-		else if (f[i].dir.n)
-			dir = tensile_dir(e->r, f[i].dir, f[i].inner);
-		else
-			continue;
-		if (miopen)
-			add_miopen(e, dir, lists[i]);
-		else
-			add_tensile(e->r, dir, lists[i]);
-		targets_sort(lists[i]);
-	}
+	struct str dir;
+	root_variable(e->r, str_from(l->variable), &dir);
+	dir = path_clean(a, dir);
+	if (str_starts(dir, S("/")))
+		dir = below_opt(e->r, str_sub(dir, 1, dir.n));
+	else if (!l->dir.n)
+		return;
+	else if (l->files)
+		dir = path_clean(a, path_join(a, l->dir, str_from(l->inner)));
+	else
+		dir = tensile_dir(e->r, l->dir, l->inner);
+	if (l->files)
+		add_side_files(e->r, dir, l->files, l->targets);
+	else
+		add_tensile(e->r, dir, l->targets);
+	targets_sort(l->targets);
 }
 
 struct str find_library(struct root *r, const struct strs *dirs, struct str name)
@@ -272,15 +231,6 @@ struct str find_library(struct root *r, const struct strs *dirs, struct str name
 		if (root_has_file(r, path_join(r->a, *dir, name)))
 			return *dir;
 	return S("");
-}
-
-/* Does the runtime of this ROCm open librocdxg.so in WSL? It does from 7.2 on (ROCm/librocdxg:README.md). */
-static bool reaches_dxg(struct str rocm)
-{
-	struct str major, minor;
-	uint64_t a, b;
-	return str_cut(rocm, '.', &major, &minor) && str_u64(major, 10, &a) &&
-	       str_u64(minor, 10, &b) && (a > 7 || (a == 7 && b >= 2));
 }
 
 /* Does torch load ROCm's libraries from rocm wheels before it loads its own libraries? A torch that bundles no ROCm
@@ -296,13 +246,13 @@ static bool loads_wheels(struct environment *e, struct str torch)
 			       str_contains(text, S("rocm_sdk"))));
 }
 
-struct searching { /* the search for the libraries that one torch needs */
+struct search { /* the search for the libraries that one torch needs */
 	struct environment *e;
 	struct machine_torch *t;
 	struct strs dirs, all; /* all: `dirs` and the rocm wheels that it does not load from */
 };
 
-static struct str add_needed(struct searching *s, struct str name)
+static struct str add_needed(struct search *s, struct str name)
 {
 	struct root *r = s->e->r;
 	struct str dir = find_library(r, &s->dirs, name);
@@ -323,11 +273,15 @@ static void read_needed(
 {
 	static const char *const others[] = {"libtorch_cpu.so", "libtorch_python.so", "libtorch.so",
 		"libc10_hip.so", "libc10.so", "libshm.so", "libcaffe2_nvrtc.so"};
-	struct found sides[] = {{"librocblas.so", "ROCBLAS_TENSILE_LIBPATH", "rocblas", {0}},
-		{"libhipblaslt.so", "HIPBLASLT_TENSILE_LIBPATH", "hipblaslt", {0}},
-		{"libMIOpen.so", "MIOPEN_SYSTEM_DB_PATH", "../share/miopen/db", {0}}};
+	static const struct side miopen = {"gfx", {".db", ".kdb", ".db.txt", ".fdb.txt", ".model"}};
+	struct side_library sides[] = {
+		{"librocblas.so", "ROCBLAS_TENSILE_LIBPATH", "rocblas", {0}, &t->rocblas, NULL},
+		{"libhipblaslt.so", "HIPBLASLT_TENSILE_LIBPATH", "hipblaslt", {0}, &t->hipblaslt,
+			NULL},
+		{"libMIOpen.so", "MIOPEN_SYSTEM_DB_PATH", "../share/miopen/db", {0}, &t->miopen,
+			&miopen}};
 	bool wheels = loads_wheels(e, path_dir(lib));
-	struct searching s = {.e = e, .t = t};
+	struct search s = {.e = e, .t = t};
 	struct library other;
 	s.dirs = search_dirs(e, lib, l, wheels);
 	s.all = search_dirs(e, lib, l, true);
@@ -349,14 +303,18 @@ static void read_needed(
 			if (is_rocm_library(*name))
 				add_needed(&s, *name);
 	}
-	if (e->m->has_dxg && reaches_dxg(t->rocm) &&
+	/* the runtime of ROCm 7.2 and later opens librocdxg.so in WSL (ROCm/librocdxg:README.md) */
+	uint64_t rocm[2];
+	if (e->m->has_dxg && version_numbers(t->rocm, rocm, 2) == 2 &&
+		(rocm[0] > 7 || (rocm[0] == 7 && rocm[1] >= 2)) &&
 		!find_library(e->r, &s.dirs, S("librocdxg.so")).n &&
 		!find_library(e->r, &s.dirs, S("librocdxg.so.1")).n)
 		strs_put(e->r->a, &t->missing, S("librocdxg.so"));
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++) {
 		if (!sides[i].dir.n && t->bundled)
 			sides[i].dir = lib;
-	read_sides(e, t, sides);
+		read_sides(e, &sides[i]);
+	}
 }
 
 /* The GPUs that are in both lists; if one list is empty (not known), those of the other. */
@@ -431,8 +389,9 @@ static bool is_slim(struct environment *e, struct str torch)
 	return false;
 }
 
-static void add_wheels(struct environment *e)
+void gather_torch(struct environment *e)
 {
+	struct machine_torch *t = &e->py->torch;
 	VEC_EACH (const struct str, dir, &e->rocm_dirs) {
 		struct machine_sdk s = {.kind = S("pip")};
 		if (!str_starts(path_base(*dir), S("_rocm_sdk_core")))
@@ -444,12 +403,6 @@ static void add_wheels(struct environment *e)
 				s.version = p->version;
 		*VEC_PUSH(e->r->a, &e->m->sdks) = s;
 	}
-}
-
-void gather_torch(struct environment *e)
-{
-	struct machine_torch *t = &e->py->torch;
-	add_wheels(e);
 	for (size_t i = 0; e->py->has_torch && i < e->sites.n && !t->path.n; i++) {
 		struct str dir = path_join(e->r->a, e->sites.v[i], S("torch"));
 		if (!root_exists(e->r, dir))

@@ -23,31 +23,26 @@ static void values_of_lines(void **state)
 static void kfd_properties(void **state)
 {
 	(void)state;
-	struct kfd_props p = parse_kfd(S("cpu_cores_count 0\nsimd_count 192\nsimd_per_cu 2\n"
-					 "gfx_target_version 110000\nlocation_id 768\ndomain 1\n"
-					 "drm_render_minor -1\nvendor_id 4098\ndevice_id 29772\n"
-					 "wave_front_size 32\nsomething_new 7\nnovalue\n"));
-	assert_int_equal(p.simd_count, 192);
-	assert_int_equal(p.gfx_target_version, 110000);
-	assert_int_equal(p.drm_render_minor, 0);
-	assert_int_equal(p.device_id, 0x744c);
-	assert_str(kfd_pci_address(&a, &p), "0001:03:00.0");
-	p.location_id = 0x7fffc50b; /* partition bits above, device and function below */
-	assert_str(kfd_pci_address(&a, &p), "0001:c5:01.3");
-	p.location_id = p.domain = 0;
-	assert_str(kfd_pci_address(&a, &p), "");
-	p = parse_kfd(S("simd_count 4\nsimd_count x\n"));
-	assert_int_equal(p.simd_count, 0);
+	struct str text = S("simd_count 192\nlocation_id 768\ndomain 1\ndrm_render_minor -1\n"
+			    "device_id 29772\nsomething_new 7x\nnovalue\n");
+	assert_int_equal(kfd_number(text, S("simd_count")), 192);
+	assert_int_equal(kfd_number(text, S("device_id")), 0x744c);
+	assert_int_equal(kfd_number(text, S("drm_render_minor")), 0);
+	assert_int_equal(kfd_number(text, S("something_new")), 0);
+	assert_int_equal(kfd_number(text, S("novalue")), 0);
+	assert_str(kfd_pci_address(&a, text), "0001:03:00.0");
+	/* partition bits above, device and function below */
+	assert_str(kfd_pci_address(&a, S("location_id 2147468555\ndomain 1\n")), "0001:c5:01.3");
+	assert_str(kfd_pci_address(&a, S("location_id 0\ndomain 0\n")), "");
 }
 
 static void kfd_banks(void **state)
 {
 	(void)state;
-	assert_int_equal(
-		parse_kfd_bank(S("heap_type 1\nsize_in_bytes 17163091968\n")), 17163091968);
-	assert_int_equal(parse_kfd_bank(S("heap_type 2\nsize_in_bytes 5\n")), 5);
-	assert_int_equal(parse_kfd_bank(S("heap_type 0\nsize_in_bytes 5\n")), 0);
-	assert_int_equal(parse_kfd_bank(S("size_in_bytes 5\n")), 0);
+	assert_int_equal(kfd_bank_size(S("heap_type 1\nsize_in_bytes 17163091968\n")), 17163091968);
+	assert_int_equal(kfd_bank_size(S("heap_type 2\nsize_in_bytes 5\n")), 5);
+	assert_int_equal(kfd_bank_size(S("heap_type 0\nsize_in_bytes 5\n")), 0);
+	assert_int_equal(kfd_bank_size(S("size_in_bytes 5\n")), 0);
 }
 
 static void os_release(void **state)
@@ -93,10 +88,10 @@ static void groups(void **state)
 {
 	(void)state;
 	struct str text = S("root:x:0:\nbroken\nrender:x:109:alice,bob\nvideo:x:44");
-	assert_str(parse_group(text, 109), "render");
-	assert_str(parse_group(text, 44), "video");
-	assert_str(parse_group(text, 7), "");
-	assert_str(parse_group(S(""), 0), "");
+	assert_str(parse_passwd(text, 109, PASSWD_NAME), "render");
+	assert_str(parse_passwd(text, 44, PASSWD_NAME), "video");
+	assert_str(parse_passwd(text, 7, PASSWD_NAME), "");
+	assert_str(parse_passwd(S(""), 0, PASSWD_NAME), "");
 }
 
 static void users(void **state)
