@@ -75,6 +75,9 @@ static void write_value(struct json *j, const struct json_field *f, const void *
 	case FIELD_STRS:
 		json_strs(j, at);
 		break;
+	case FIELD_NAMES:
+		json_names(j, *(const char *const *const *)at);
+		break;
 	case FIELD_BOOL:
 		json_bool(j, *(const bool *)at);
 		break;
@@ -105,6 +108,13 @@ static void write_value(struct json *j, const struct json_field *f, const void *
 	case FIELD_ITEMS:
 	case FIELD_PAIRS:
 		write_list(j, f, items_at(at));
+		break;
+	case FIELD_ARRAY:
+		json_open(j, '[');
+		for (const char *row = *(const char *const *)at;
+			row && *(const char *const *)(const void *)row; row += f->size)
+			json_struct(j, f->fields, row);
+		json_close(j);
 		break;
 	case FIELD_CUSTOM:
 		f->write(j, at);

@@ -32,6 +32,7 @@ enum field_kind {
 	FIELD_TEXT,    /* struct str */
 	FIELD_NAME,    /* const char *; NULL is written as "" */
 	FIELD_STRS,    /* struct strs */
+	FIELD_NAMES,   /* const char *const *, NULL-terminated; NULL is written as [] */
 	FIELD_BOOL,    /* bool */
 	FIELD_UINT,    /* unsigned */
 	FIELD_U64,     /* uint64_t, size_t */
@@ -43,6 +44,7 @@ enum field_kind {
 	FIELD_OBJECT,  /* a struct with .fields */
 	FIELD_MEMBERS, /* a struct whose .fields go into the enclosing object; no key */
 	FIELD_ITEMS,   /* VEC of structs of .size bytes with .fields: a list of objects */
+	FIELD_ARRAY, /* rows of .size bytes up to one whose first member, a const char *, is NULL; or NULL */
 	FIELD_PAIRS,  /* the same as one object: the first field is the key, the second the value */
 	FIELD_CUSTOM, /* .write writes the value */
 	FIELD_PARSED, /* const struct node *, written again as it was read; NULL leaves the member out */
@@ -66,7 +68,7 @@ struct json_field {
 /* Derives the kind from the type of the member; other types do not compile. */
 #define FIELD_KIND(T, member)                                                                      \
 	_Generic(((T *)0)->member, struct str: FIELD_TEXT, const char *: FIELD_NAME,               \
-		struct strs: FIELD_STRS, bool: FIELD_BOOL, unsigned: FIELD_UINT,                   \
+		const char *const *: FIELD_NAMES, struct strs: FIELD_STRS, bool: FIELD_BOOL, unsigned: FIELD_UINT,                   \
 		uint64_t: FIELD_U64, int64_t: FIELD_I64, double: FIELD_F64)
 /* clang-format off */
 #define FIELDS_1(T, in, m) FIELD(#m, T, in m)
@@ -108,6 +110,9 @@ struct json_field {
 #define FIELD_LIST(k, T, member, table)                                                            \
 	{.key = (k), .kind = FIELD_ITEMS, .off = offsetof(T, member),                              \
 		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
+#define FIELD_ROWS(k, T, member, table)                                                            \
+	{.key = (k), .kind = FIELD_ARRAY, .off = offsetof(T, member),                              \
+		.size = sizeof(*((T *)0)->member), .fields = (table)}
 #define FIELD_LIST_OPTIONAL(k, T, member, table)                                                   \
 	{.key = (k), .kind = FIELD_ITEMS, .off = offsetof(T, member), .optional = true,            \
 		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
@@ -149,7 +154,8 @@ void json_f64(struct json *j, double d); /* at most 6 decimals; never NaN */
 void json_bool(struct json *j, bool b);
 void json_nothing(struct json *j);
 void json_strs(struct json *j, const struct strs *list);
-void json_node(struct json *j, const struct node *n); /* a value that was read from JSON */
+void json_names(struct json *j, const char *const *list); /* NULL-terminated, or NULL */
+void json_node(struct json *j, const struct node *n);     /* a value that was read from JSON */
 
 /* Writes an object as a value. */
 void json_struct(struct json *j, const struct json_field *fields, const void *object);

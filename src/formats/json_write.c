@@ -173,6 +173,14 @@ void json_strs(struct json *j, const struct strs *list)
 	json_close(j);
 }
 
+void json_names(struct json *j, const char *const *list)
+{
+	json_open(j, '[');
+	for (; list && *list; list++)
+		json_str(j, str_from(*list));
+	json_close(j);
+}
+
 void json_node(struct json *j, const struct node *n)
 {
 	switch (n->kind) {

@@ -130,6 +130,8 @@ void log_sort(struct arena *a, struct log_answer *answer);
 
 /* ---- lines of logs: line.c ---- */
 
+/* Adds the line to out without colours, links and other escapes, and without carriage returns. */
+void line_plain(struct buf *out, struct str line);
 /* Adds the line to out as patterns see it: without colours and other escapes, every kind of quote as "'", runs of white
  * space as one space. Takes at most 4 KiB. */
 void line_clean(struct buf *out, struct str line);

@@ -100,25 +100,11 @@ static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
 		h->sysdeps = path_join(a, path, sysdeps);
 }
 
-static void find_library_path(struct arena *a, const struct machine *m, struct here *h)
-{
-	struct strs stay = {0};
-	VEC_EACH (const struct machine_variable, v, &m->variables) {
-		struct str rest = v->value, dir;
-		while (str_eq(v->name, S("LD_LIBRARY_PATH")) && str_next(&rest, ':', &dir))
-			if (str_contains(dir, S("rocm")))
-				h->has_library_path = true;
-			else
-				strs_add(a, &stay, dir);
-	}
-	h->library_path = str_join(a, &stay, S(":"));
-}
-
 static struct err *facts_here(struct arena *a, const struct machine *m,
 	const struct machine_python *p, const struct node **ret)
 {
 	struct here h = {0};
-	struct strs targets = {0};
+	struct strs targets = {0}, stay = {0};
 	VEC_EACH (const struct machine_gpu, g, &m->gpus)
 		if (counts(m, g))
 			strs_put(a, &targets, g->target);
@@ -129,7 +115,15 @@ static struct err *facts_here(struct arena *a, const struct machine *m,
 				 : (unsigned)((m->memory_free - largest) / usual) + 1;
 	find_override(a, m, p, &h);
 	find_sdk(a, m, &h);
-	find_library_path(a, m, &h);
+	VEC_EACH (const struct machine_variable, v, &m->variables) {
+		struct str rest = v->value, dir;
+		while (str_eq(v->name, S("LD_LIBRARY_PATH")) && str_next(&rest, ':', &dir))
+			if (str_contains(dir, S("rocm")))
+				h.has_library_path = true;
+			else
+				strs_add(a, &stay, dir);
+	}
+	h.library_path = str_join(a, &stay, S(":"));
 	return json_parse(a, json_document(a, 0, here_fields, &h), S("facts"), ret);
 }
 
@@ -137,32 +131,6 @@ static void add_evidence(struct arena *a, struct environment_line *l, const char
 {
 	for (; evidence && *evidence; evidence++)
 		strs_add(a, &l->evidence, str_from(*evidence));
-}
-
-static struct err *add_line(struct arena *a, const struct scope *s, const struct environment *e,
-	struct environment_lines *ret)
-{
-	enum truth t;
-	TRY_CTX(predicate_ask(a, s, str_from(e->when), NULL, &t), "environment '%s'", e->name);
-	if (t != TRUTH_YES)
-		return NULL;
-	struct environment_line *l = VEC_PUSH(a, ret);
-	*l = (struct environment_line){.name = str_from(e->name),
-		.value = facts_expand(a, s, str_from(e->value)),
-		.why = facts_expand(a, s, str_from(e->why)),
-		.unset = !e->value,
-		.build = e->build,
-		.confidence = e->confidence};
-	add_evidence(a, l, e->evidence);
-	return NULL;
-}
-
-static bool has_line(const struct environment_lines *lines, struct str name)
-{
-	VEC_EACH (const struct environment_line, l, lines)
-		if (str_eq(l->name, name))
-			return true;
-	return false;
 }
 
 /* Adds the variables that should not be set according to the rules of `doctor`. */
@@ -175,7 +143,10 @@ static struct err *add_findings(
 		struct rule_actions actions;
 		TRY(rules_actions(a, facts, str_from(f->id), &actions));
 		VEC_EACH (const struct rule_action, x, &actions) {
-			if (!x->unset.n || has_line(ret, x->unset))
+			bool known = !x->unset.n;
+			VEC_EACH (const struct environment_line, l, ret)
+				known = known || str_eq(l->name, x->unset);
+			if (known)
 				continue;
 			struct environment_line *l = VEC_PUSH(a, ret);
 			*l = (struct environment_line){.name = x->unset,
@@ -207,9 +178,23 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 	list = node_get(facts, S("pythons"));
 	py.value = python && list ? &list->v[python - m->pythons.v] : NULL;
 	*ret = (struct environment_lines){0};
-	for (size_t i = 0; i < environment_count; i++)
-		if (build || !environment_table()[i].build)
-			TRY(add_line(a, &py, &environment_table()[i], ret));
+	for (size_t i = 0; i < environment_count; i++) {
+		const struct environment *e = &environment_table()[i];
+		enum truth t = TRUTH_NO;
+		if (build || !e->build)
+			TRY_CTX(predicate_ask(a, &py, str_from(e->when), NULL, &t),
+				"environment '%s'", e->name);
+		if (t != TRUTH_YES)
+			continue;
+		struct environment_line *l = VEC_PUSH(a, ret);
+		*l = (struct environment_line){.name = str_from(e->name),
+			.value = facts_expand(a, &py, str_from(e->value)),
+			.why = facts_expand(a, &py, str_from(e->why)),
+			.unset = !e->value,
+			.build = e->build,
+			.confidence = e->confidence};
+		add_evidence(a, l, e->evidence);
+	}
 	TRY(add_findings(a, facts, ret));
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);

@@ -4,8 +4,16 @@
 #include "know/diagnosis.h"
 #include "know/predicate.h"
 
-/* Evaluates an entry's condition. Returns the text "fits this machine: ...". */
-static struct str compare(
+bool log_asks_machine(const struct log_answer *answer)
+{
+	VEC_EACH (const struct log_cause, c, &answer->causes)
+		if (c->asks_amd || (c->entry->when && !c->context_only))
+			return true;
+	return false;
+}
+
+/* Evaluates a cause's condition. Returns "fits this machine: kernel is 6.8.0-31". */
+static struct str fits(
 	struct arena *a, const struct diagnosis *d, const struct node *facts, enum truth *ret)
 {
 	const struct scope s = {.value = facts};
@@ -22,37 +30,23 @@ static struct str compare(
 		STR(str_join(a, &because, S(", "))));
 }
 
-/* Does the machine show that the log is of an AMD GPU? */
-static bool points_to_amd(const struct machine *m, const struct log_cause *c)
-{
-	static const char *const stages[] = {"install", "import", "runtime", "configure", NULL};
-	return (m->gpus.n || m->displays.n) && !m->nvidia &&
-	       str_is_one_of(str_from(c->entry->stage), stages);
-}
-
-bool log_asks_machine(const struct log_answer *answer)
-{
-	VEC_EACH (const struct log_cause, c, &answer->causes)
-		if (c->asks_amd || (c->entry->when && !c->context_only))
-			return true;
-	return false;
-}
-
 struct err *log_compare(
 	struct arena *a, struct log_answer *answer, const struct machine *m, bool own)
 {
+	static const char *const stages[] = {"install", "import", "runtime", "configure", NULL};
 	const struct node *facts;
+	bool amd = (m->gpus.n || m->displays.n) && !m->nvidia;
 	TRY(facts_of(a, m, &facts));
 	VEC_EACH (struct log_cause, c, &answer->causes) {
 		enum truth t = TRUTH_UNKNOWN;
-		if (c->asks_amd && points_to_amd(m, c)) {
+		if (c->asks_amd && amd && str_is_one_of(str_from(c->entry->stage), stages)) {
 			c->context_only = false;
 			c->reason = S("");
 			c->here = S("this machine has an AMD GPU");
 		}
 		if (!c->entry->when || c->context_only)
 			continue;
-		c->here = compare(a, c->entry, facts, &t);
+		c->here = fits(a, c->entry, facts, &t);
 		c->context_only = own && t == TRUTH_NO && c->entry->decides;
 		c->reason = c->context_only ? c->here : c->reason;
 	}

@@ -45,6 +45,15 @@ static size_t escape_length(struct str s)
 	return n + 1;
 }
 
+void line_plain(struct buf *out, struct str line)
+{
+	for (size_t i = 0; i < line.n; i++)
+		if (line.p[i] == '\033')
+			i += escape_length(str_sub(line, i + 1, line.n));
+		else if (line.p[i] != '\r')
+			buf_char(out, line.p[i]);
+}
+
 /* The number of bytes that encode one character in another form, 0 if there are none; *to: that character. */
 static size_t other_form(struct str s, char *to)
 {
@@ -97,20 +106,8 @@ static struct str any_of(struct arena *a, const char *const *any)
 	return str_join(a, &all, S("|"));
 }
 
-/* The shape as one expression. {NAME} becomes the alternatives of that shape. */
-static const char *shape_text(struct arena *a, const struct diagnosis_shape *s)
-{
-	struct str text = s->text ? str_from(s->text) : any_of(a, s->any);
-	for (size_t i = 0; s->text && i < diagnosis_shape_count; i++) {
-		const struct diagnosis_shape *part = &diagnosis_shape_table()[i];
-		if (part->any)
-			text = str_replace(
-				a, text, str_fmt(a, "{%s}", part->name), any_of(a, part->any));
-	}
-	return str_z(a, text);
-}
-
-/* Compiles a shape on its first use, and keeps it until the program ends. */
+/* Compiles a shape on its first use, and keeps it until the program ends. {NAME} in it stands for the alternatives of that
+ * shape. */
 static bool has_shape(const char *name, struct str s, struct span ret[2])
 {
 	enum { SHAPES = 32 };
@@ -119,14 +116,20 @@ static bool has_shape(const char *name, struct str s, struct span ret[2])
 		char *text;
 	} all[SHAPES];
 	const struct diagnosis_shape *table = diagnosis_shape_table();
+	ARENA(tmp);
 	size_t i = 0;
 	while (i < diagnosis_shape_count && strcmp(table[i].name, name) != 0)
 		i++;
 	if (i == diagnosis_shape_count || i == SHAPES)
 		return false;
 	if (!all[i].text) {
-		ARENA(tmp);
-		all[i].text = strdup(shape_text(&tmp, &table[i]));
+		struct str text =
+			table[i].text ? str_from(table[i].text) : any_of(&tmp, table[i].any);
+		for (size_t k = 0; table[i].text && k < diagnosis_shape_count; k++)
+			if (table[k].any)
+				text = str_replace(&tmp, text, str_fmt(&tmp, "{%s}", table[k].name),
+					any_of(&tmp, table[k].any));
+		all[i].text = strdup(str_z(&tmp, text));
 	}
 	return all[i].text && expression_fits(&all[i].x, all[i].text, s, ret);
 }

@@ -2,6 +2,7 @@
 #include "know/message.h"
 
 #include "base/fs.h"
+#include "know/diagnosis.h"
 #include "know/know.h"
 
 enum { MAX_NOTES = 12, MAX_DETAIL = 20, MAX_MORE = 5 };
@@ -11,24 +12,12 @@ enum { MAX_NOTES = 12, MAX_DETAIL = 20, MAX_MORE = 5 };
 
 /* ---- one line ---- */
 
-/* Removes colours and links from a line: ESC [ ... letter, ESC ] ... BEL or ESC \\ (ECMA-48). */
 static struct str without_colours(struct arena *a, struct str line)
 {
+	BUF(b, a);
 	if (str_chr(line, 033) == line.n)
 		return line;
-	BUF(b, a);
-	for (size_t i = 0; i < line.n; i++) {
-		if (line.p[i] != 033) {
-			buf_char(&b, line.p[i]);
-			continue;
-		}
-		bool text = i + 1 < line.n && line.p[i + 1] == ']';
-		for (i += 2; i < line.n; i++) {
-			char c = line.p[i];
-			if (text ? c == 7 || c == '\\' : c >= '@' && c <= '~')
-				break;
-		}
-	}
+	line_plain(&b, line);
 	return buf_str(&b);
 }
 
@@ -74,11 +63,6 @@ static bool message_parse(struct str line, struct message *m)
 	return false;
 }
 
-static bool message_is_error(const struct message *m)
-{
-	return str_ends(m->kind, S("error"));
-}
-
 /* gcc's further including files, from the inside outwards, look like this; all lines of clang look like the first. */
 static bool continues_includes(struct str line)
 {
@@ -88,13 +72,11 @@ static bool continues_includes(struct str line)
 /* Parses "In file included from path:12:". */
 static bool parse_included(struct str line, struct message *m)
 {
-	struct str prefix = S("In file included from "), digits;
+	struct str prefix = S("In file included from "), rest, digits;
 	if (!str_starts(line, prefix) && !continues_includes(line))
 		return false;
-	struct str rest = str_sub(line, prefix.n, line.n);
-	size_t colon = str_chr(rest, ':');
-	*m = (struct message){.path = str_sub(rest, 0, colon)};
-	rest = str_sub(rest, colon + 1, rest.n);
+	*m = (struct message){0};
+	str_cut(str_sub(line, prefix.n, line.n), ':', &m->path, &rest);
 	digits = str_sub(rest, 0, str_chr(rest, str_chr(rest, ',') < rest.n ? ',' : ':'));
 	return number_of(digits, &m->line);
 }
@@ -147,7 +129,7 @@ static bool add_note(const struct message_origin *o, struct message_block *b, st
 	if (parse_included(line, &m))
 		return false;
 	bool message = message_parse(line, &m);
-	if (message && (message_is_error(&m) || str_eq(m.kind, S("warning"))))
+	if (message && (str_ends(m.kind, S("error")) || str_eq(m.kind, S("warning"))))
 		return false;
 	if (message)
 		consider(o, b, &m);
@@ -208,7 +190,7 @@ void message_block(const struct message_origin *o, struct str *text, struct mess
 		}
 		if (!message_parse(line, &m))
 			continue;
-		if (o->warnings ? str_eq(m.kind, S("warning")) : message_is_error(&m)) {
+		if (o->warnings ? str_eq(m.kind, S("warning")) : str_ends(m.kind, S("error"))) {
 			b->found = true;
 			b->first = message_copy(o->a, &m);
 			consider(o, b, &m);
@@ -244,9 +226,12 @@ static struct err *add_hints(const struct message_origin *o, struct err *e, stru
 	return e;
 }
 
-static struct str in_project(const struct message_origin *o, struct str file)
+/* Locates the error in a file of the project. */
+static void place_error(
+	const struct message_origin *o, struct err *e, struct str file, unsigned line, unsigned col)
 {
-	return path_join(o->a, o->project, file);
+	err_at(e,
+		(struct loc){.path = path_join(o->a, o->project, file), .line = line, .col = col});
 }
 
 struct err *message_error(const struct message_origin *o, struct message_block *b)
@@ -266,9 +251,7 @@ struct err *message_error(const struct message_origin *o, struct message_block *
 		e = err_new(E_COMPILE, "%.*s%.*s%.*s", STR(text), STR(where), STR(o->about));
 		if (file.n) {
 			o->map(o->user, file, at);
-			err_at(e, (struct loc){.path = in_project(o, file),
-					  .line = at->line,
-					  .col = at->col});
+			place_error(o, e, file, at->line, at->col);
 		}
 		if (file.n && o->hint)
 			o->hint(o->user, file, e);
@@ -312,12 +295,12 @@ struct cmake_message {
 	unsigned line;
 };
 
-/* The part of the text that begins with the first "CMake Error"; without one, the empty end of the text. */
-static struct str cmake_part(struct str text)
+/* The part of the text that begins with the first line of this prefix; without one, the empty end of the text. */
+static struct str part_from(struct str text, struct str prefix)
 {
 	struct str line, rest = text;
 	for (; str_next(&rest, '\n', &line); text = rest)
-		if (str_starts(line, S(CMAKE_ERROR)))
+		if (str_starts(line, prefix))
 			return text;
 	return str_sub(text, text.n, text.n);
 }
@@ -383,7 +366,10 @@ static struct err *cmake_error(const struct message_origin *o, struct str text)
 	take_cmake_message(o, &text, &m);
 	struct strs seen = {0};
 	strs_add(o->a, &seen, m.text);
-	for (text = cmake_part(text); text.n && seen.n <= MAX_MORE; text = cmake_part(text)) {
+	for (;;) {
+		text = part_from(text, S(CMAKE_ERROR));
+		if (!text.n || seen.n > MAX_MORE)
+			break;
 		take_cmake_message(o, &text, &next);
 		struct str where = S("");
 		if (next.file.n)
@@ -394,7 +380,7 @@ static struct err *cmake_error(const struct message_origin *o, struct str text)
 	}
 	struct err *e = err_new(E_FOREIGN, "%.*s", STR(m.text));
 	if (m.file.n)
-		err_at(e, (struct loc){.path = in_project(o, m.file), .line = m.line});
+		place_error(o, e, m.file, m.line, 0);
 	if (m.block.n)
 		err_detail(e, buf_str(&m.block));
 	return add_hints(o, e, m.text);
@@ -405,13 +391,11 @@ static struct err *cmake_error(const struct message_origin *o, struct str text)
 /* Makes an error of the last line of the first traceback, located at the innermost place in the project. */
 static struct err *python_error(const struct message_origin *o, struct str text)
 {
-	struct str line, mark = S("Traceback (most recent call last):");
+	struct str line = S("");
 	struct message m = {0}, mine = {0};
 	bool more;
-	while ((more = str_next(&text, '\n', &line)) && !str_starts(line, mark))
-		continue;
-	if (!more)
-		return NULL;
+	text = part_from(text, S("Traceback (most recent call last):"));
+	str_next(&text, '\n', &line);
 	while ((more = str_next(&text, '\n', &line)) && (!line.n || line.p[0] == ' '))
 		if (parse_frame(line, &m) && o->file(o->user, m.path).n)
 			mine = m;
@@ -419,8 +403,7 @@ static struct err *python_error(const struct message_origin *o, struct str text)
 		return NULL;
 	struct err *e = err_new(E_FOREIGN, "%.*s", STR(str_trim(line)));
 	if (mine.path.n)
-		err_at(e, (struct loc){.path = in_project(o, o->file(o->user, mine.path)),
-				  .line = mine.line});
+		place_error(o, e, o->file(o->user, mine.path), mine.line, 0);
 	return add_hints(o, e, line);
 }
 
@@ -429,9 +412,8 @@ static struct err *ninja_error(const struct message_origin *o, struct str text)
 {
 	struct str line, prefix = S("FAILED: "), step;
 	BUF(b, o->a);
-	while (str_next(&text, '\n', &line) && !str_starts(line, prefix))
-		continue;
-	if (!str_starts(line, prefix))
+	text = part_from(text, prefix);
+	if (!str_next(&text, '\n', &line))
 		return NULL;
 	step = str_trim(str_sub(line, prefix.n, line.n));
 	if (str_starts(step, S("[")))
@@ -449,23 +431,13 @@ static struct err *ninja_error(const struct message_origin *o, struct str text)
 
 /* ---- a whole log ---- */
 
-/* Does an error only report that another program failed, as the last line of a traceback often does? */
-static bool is_about_program(const struct err *e)
-{
-	static const char *const phrases[] = {
-		"failed with exit code", "non-zero exit status", "Error compiling objects", NULL};
-	for (size_t i = 0; e && phrases[i]; i++)
-		if (str_contains(str_from(e->msg), str_from(phrases[i])))
-			return true;
-	return false;
-}
-
 /* Prefers compilers' messages with a place, up to the first error of CMake (which quotes the compilers' output in its
  * checks); then come errors of linkers, CMake, Python, and messages without a place. */
 struct err *message_first_error(const struct message_origin *o, struct str text)
 {
 	struct message_block b, loose = {0};
-	struct str cmake = cmake_part(text), rest = str_sub(text, 0, text.n - cmake.n);
+	struct str cmake = part_from(text, S(CMAKE_ERROR)),
+		   rest = str_sub(text, 0, text.n - cmake.n);
 	do {
 		message_block(o, &rest, &b);
 		if (b.found && b.first.line)
@@ -480,7 +452,10 @@ struct err *message_first_error(const struct message_origin *o, struct str text)
 		e = cmake_error(o, cmake);
 	if (!e)
 		e = python_error(o, text);
-	if (e && !is_about_program(e))
+	/* the last line of a traceback often only reports that another program failed */
+	if (e && !str_contains(str_from(e->msg), S("failed with exit code")) &&
+		!str_contains(str_from(e->msg), S("non-zero exit status")) &&
+		!str_contains(str_from(e->msg), S("Error compiling objects")))
 		return e;
 	loose.notes.n = 0; /* a log does not show where the output of that program ends */
 	struct err *better = loose.found ? message_error(o, &loose) : ninja_error(o, text);

@@ -6,13 +6,14 @@
 
 #include "base/glob.h"
 #include "lang/python/version.h"
+#include "machine/parse.h"
 #include "target/target.h"
 
 enum { NESTING_MAX = 16, BECAUSE_MAX = 4 };
 
 enum token { T_END, T_WORD, T_TEXT, T_LITERAL, T_SIGN };
 
-struct reader {
+struct condition {
 	struct arena *a;
 	struct str text, token;
 	size_t at; /* end of the token */
@@ -24,7 +25,7 @@ struct reader {
 };
 
 /* One side of a comparison. */
-struct operand {
+struct compared {
 	const struct node *fact; /* or NULL */
 	struct str text;         /* the value of the fact, or the literal as written */
 	bool is_fact, is_number; /* is_number: the literal is a number or a version */
@@ -70,7 +71,7 @@ static bool is_word(char c)
 	return ascii_alnum(c) || c == '_' || c == '.';
 }
 
-static void fail(struct reader *r, const char *wanted)
+static void fail(struct condition *r, const char *wanted)
 {
 	if (!r->failed)
 		r->failed = err_new(E_SYNTAX, "condition '%.*s': %s is wanted at '%.*s'",
@@ -80,36 +81,25 @@ static void fail(struct reader *r, const char *wanted)
 	r->kind = T_END;
 }
 
-static enum token word_at(struct reader *r)
-{
-	size_t end = r->at;
-	bool digit = ascii_digit(r->text.p[end]);
-	while (end < r->text.n && is_word(r->text.p[end]))
-		end++;
-	r->token = str_sub(r->text, r->at, end);
-	r->at = end;
-	return digit ? T_LITERAL : T_WORD;
-}
-
-static void next(struct reader *r)
+static void next(struct condition *r)
 {
 	while (r->at < r->text.n && r->text.p[r->at] == ' ')
 		r->at++;
+	struct str rest = str_sub(r->text, r->at, r->text.n);
+	size_t n = 0;
 	r->kind = T_END;
 	r->token = S("");
-	if (r->at == r->text.n)
+	if (!rest.n)
 		return;
-	struct str rest = str_sub(r->text, r->at, r->text.n);
 	if (is_word(rest.p[0])) {
-		r->kind = word_at(r);
-		return;
-	}
-	size_t n = 1;
-	if (rest.p[0] == '\'') {
-		size_t close = str_chr(str_sub(rest, 1, rest.n), '\'');
+		r->kind = ascii_digit(rest.p[0]) ? T_LITERAL : T_WORD;
+		while (n < rest.n && is_word(rest.p[n]))
+			n++;
+		r->token = str_sub(rest, 0, n);
+	} else if (rest.p[0] == '\'') {
 		r->kind = T_TEXT;
-		r->token = str_sub(rest, 1, 1 + close);
-		n = close + 2;
+		r->token = str_sub(rest, 1, 1 + str_chr(str_sub(rest, 1, rest.n), '\''));
+		n = r->token.n + 2;
 	} else {
 		r->kind = T_SIGN;
 		n = rest.n > 1 && rest.p[1] == '=' ? 2 : 1;
@@ -118,7 +108,7 @@ static void next(struct reader *r)
 	r->at += n < rest.n ? n : rest.n;
 }
 
-static bool take(struct reader *r, const char *token)
+static bool take(struct condition *r, const char *token)
 {
 	bool is = r->kind != T_TEXT && r->token.n && str_eq(r->token, str_from(token));
 	if (is)
@@ -126,7 +116,7 @@ static bool take(struct reader *r, const char *token)
 	return is;
 }
 
-static void want(struct reader *r, const char *token)
+static void want(struct condition *r, const char *token)
 {
 	if (!take(r, token))
 		fail(r, token);
@@ -135,7 +125,7 @@ static void want(struct reader *r, const char *token)
 /* ---- comparing ---- */
 
 /* The full path of "g.target": "gpus[].target". */
-static struct str whole_path(struct reader *r, struct str path)
+static struct str whole_path(struct condition *r, struct str path)
 {
 	struct str first = str_sub(path, 0, str_chr(path, '.'));
 	const struct scope *s = scope_find(r->scope, first);
@@ -144,9 +134,9 @@ static struct str whole_path(struct reader *r, struct str path)
 	return str_fmt(r->a, "%.*s%.*s", STR(s->path), STR(str_sub(path, first.n, path.n)));
 }
 
-static struct operand operand(struct reader *r)
+static struct compared operand(struct condition *r)
 {
-	struct operand o = {
+	struct compared o = {
 		.text = r->token, .is_fact = r->kind == T_WORD, .is_number = r->kind == T_LITERAL};
 	if (r->kind == T_END || r->kind == T_SIGN) {
 		fail(r, "a fact or a value");
@@ -181,37 +171,27 @@ static bool number_of(struct str s, double *ret)
 	return false;
 }
 
-/* Removes the next number from a version: 6, 8 and 0 from "6.8.0-31". A missing number counts as 0. */
-static uint64_t version_part(struct str *s)
-{
-	uint64_t n = 0;
-	while (s->n && ascii_digit(s->p[0])) {
-		n = n < UINT64_MAX / 16 ? n * 10 + (uint64_t)(s->p[0] - '0') : n;
-		*s = str_sub(*s, 1, s->n);
-	}
-	*s = s->n > 1 && s->p[0] == '.' && ascii_digit(s->p[1]) ? str_sub(*s, 1, s->n) : S("");
-	return n;
-}
-
-/* Orders two values; *ret is <0, 0 or >0. Returns false if they cannot be compared. */
+/* Orders two values; *ret is <0, 0 or >0. Returns false if they cannot be compared. A number that a version lacks counts
+ * as 0. */
 static bool order_of(struct str x, struct str y, int *ret)
 {
+	enum { PARTS = 8 };
+	uint64_t v[PARTS], w[PARTS];
 	double m, n;
 	if (number_of(x, &m) && number_of(y, &n)) {
 		*ret = (m > n) - (m < n);
 		if (str_chr(x, '.') == x.n && str_chr(y, '.') == y.n)
 			return true;
 	}
-	if (!x.n || !y.n || !ascii_digit(x.p[0]) || !ascii_digit(y.p[0]))
+	if (!version_numbers(x, v, PARTS) || !version_numbers(y, w, PARTS))
 		return false;
-	for (*ret = 0; !*ret && (x.n || y.n);) {
-		uint64_t a = version_part(&x), b = version_part(&y);
-		*ret = (a > b) - (a < b);
-	}
+	*ret = 0;
+	for (size_t i = 0; !*ret && i < PARTS; i++)
+		*ret = (v[i] > w[i]) - (v[i] < w[i]);
 	return true;
 }
 
-static bool text_in(struct reader *r, struct str x, const struct operand *list, bool served)
+static bool text_in(struct condition *r, struct str x, const struct compared *list, bool served)
 {
 	struct str word, words = list->is_fact ? S("") : list->text;
 	struct target want = target_read(x);
@@ -228,7 +208,7 @@ static bool text_in(struct reader *r, struct str x, const struct operand *list, 
 }
 
 static enum truth is_in(
-	struct reader *r, const struct operand *x, const struct operand *list, bool served)
+	struct condition *r, const struct compared *x, const struct compared *list, bool served)
 {
 	bool known = !list->is_fact || (is_known(list->fact) && (list->fact->n || !served));
 	if ((x->is_fact && !is_known(x->fact)) || !known)
@@ -241,7 +221,7 @@ static enum truth is_in(
 	return TRUTH_NO;
 }
 
-static enum truth compare(struct str op, const struct operand *x, const struct operand *y)
+static enum truth compare(struct str op, const struct compared *x, const struct compared *y)
 {
 	int order = 0;
 	if ((x->is_fact && !is_known(x->fact)) || (y->is_fact && !is_known(y->fact)))
@@ -257,7 +237,7 @@ static enum truth compare(struct str op, const struct operand *x, const struct o
 										 : TRUTH_NO;
 }
 
-static enum truth holds(const struct operand *x)
+static enum truth holds(const struct compared *x)
 {
 	const struct node *n = x->fact;
 	if (!n)
@@ -270,7 +250,7 @@ static enum truth holds(const struct operand *x)
 }
 
 /* Adds "kernel is 6.8.0-31", or "target is gfx1100" for an item of a list. */
-static void note_because(struct reader *r, struct str name, const struct operand *x)
+static void note_because(struct condition *r, struct str name, const struct compared *x)
 {
 	struct str first = str_sub(name, 0, str_chr(name, '.'));
 	const struct scope *item = scope_find(r->scope, first);
@@ -286,10 +266,10 @@ static void note_because(struct reader *r, struct str name, const struct operand
 		strs_put(r->a, r->because, text);
 }
 
-static enum truth comparison(struct reader *r)
+static enum truth comparison(struct condition *r)
 {
 	struct str name = r->token, op;
-	struct operand x = operand(r);
+	struct compared x = operand(r);
 	op = r->token;
 	bool sign = r->kind == T_SIGN && op.n && str_chr(S("=!<>"), op.p[0]) < 4;
 	bool in = r->kind == T_WORD && (str_eq(op, S("in")) || str_eq(op, S("served")));
@@ -297,16 +277,16 @@ static enum truth comparison(struct reader *r)
 	if (!sign && !in)
 		return holds(&x);
 	next(r);
-	struct operand y = operand(r);
+	struct compared y = operand(r);
 	return sign ? compare(op, &x, &y) : is_in(r, &x, &y, str_eq(op, S("served")));
 }
 
 /* ---- not, and, or, any, all ---- */
 
-static enum truth either(struct reader *r);
+static enum truth joined(struct condition *r, bool any);
 
 /* Evaluates "any NAME in LIST: ..." by reading the rest of the condition again for each item. */
-static enum truth quantified(struct reader *r, bool any)
+static enum truth quantified(struct condition *r, bool any)
 {
 	struct scope s = {.name = r->token, .up = r->scope};
 	next(r);
@@ -314,10 +294,10 @@ static enum truth quantified(struct reader *r, bool any)
 	if (r->paths)
 		s.path = str_fmt(r->a, "%.*s[]", STR(whole_path(r, r->token)));
 	struct str list_name = r->token;
-	struct operand list = operand(r);
+	struct compared list = operand(r);
 	if (list.fact && !list.fact->n)
 		note_because(r, list_name, &list);
-	const struct reader body = *r;
+	const struct condition body = *r;
 	size_t n = list.fact && list.fact->kind == NODE_LIST ? list.fact->n : 0;
 	enum truth settled = any ? TRUTH_YES : TRUTH_NO, all = TRUTH_YES - settled;
 	all = list.fact || !list.is_fact ? all : TRUTH_UNKNOWN;
@@ -326,7 +306,7 @@ static enum truth quantified(struct reader *r, bool any)
 		s.value = n ? &list.fact->v[i] : NULL;
 		r->scope = &s;
 		want(r, ":");
-		enum truth one = either(r);
+		enum truth one = joined(r, true);
 		if (n)
 			all = (any ? one > all : one < all) ? one : all;
 	}
@@ -334,7 +314,7 @@ static enum truth quantified(struct reader *r, bool any)
 	return all;
 }
 
-static enum truth single(struct reader *r)
+static enum truth single(struct condition *r)
 {
 	enum truth t = TRUTH_UNKNOWN;
 	if (++r->depth > NESTING_MAX) {
@@ -342,7 +322,7 @@ static enum truth single(struct reader *r)
 	} else if (take(r, "not")) {
 		t = TRUTH_YES - single(r);
 	} else if (take(r, "(")) {
-		t = either(r);
+		t = joined(r, true);
 		want(r, ")");
 	} else if (take(r, "any")) {
 		t = quantified(r, true);
@@ -355,30 +335,21 @@ static enum truth single(struct reader *r)
 	return t;
 }
 
-static enum truth both(struct reader *r)
+/* Evaluates terms that are joined by "or" (any) or, as each of these terms, by "and". */
+static enum truth joined(struct condition *r, bool any)
 {
-	enum truth t = single(r);
-	while (take(r, "and")) {
-		enum truth more = single(r);
-		t = more < t ? more : t;
+	enum truth t = any ? joined(r, false) : single(r);
+	while (take(r, any ? "or" : "and")) {
+		enum truth more = any ? joined(r, false) : single(r);
+		t = (any ? more > t : more < t) ? more : t;
 	}
 	return t;
 }
 
-static enum truth either(struct reader *r)
-{
-	enum truth t = both(r);
-	while (take(r, "or")) {
-		enum truth more = both(r);
-		t = more > t ? more : t;
-	}
-	return t;
-}
-
-static struct err *run(struct reader *r, enum truth *ret)
+static struct err *run(struct condition *r, enum truth *ret)
 {
 	next(r);
-	*ret = either(r);
+	*ret = joined(r, true);
 	if (r->kind != T_END)
 		fail(r, "the end");
 	return r->failed;
@@ -387,7 +358,7 @@ static struct err *run(struct reader *r, enum truth *ret)
 struct err *predicate_ask(struct arena *a, const struct scope *s, struct str text,
 	struct strs *because, enum truth *ret)
 {
-	struct reader r = {.a = a, .text = text, .scope = s, .because = because};
+	struct condition r = {.a = a, .text = text, .scope = s, .because = because};
 	return run(&r, ret);
 }
 
@@ -395,7 +366,7 @@ struct err *predicate_paths(
 	struct arena *a, const struct scope *s, struct str text, struct strs *ret)
 {
 	enum truth t;
-	struct reader r = {.a = a, .text = text, .scope = s, .paths = ret};
+	struct condition r = {.a = a, .text = text, .scope = s, .paths = ret};
 	return run(&r, &t);
 }
 
@@ -483,30 +454,23 @@ static void put_each(struct arena *a, struct buf *b, const struct scope *s, stru
 	}
 }
 
-static void put_word(struct arena *a, struct buf *b, const struct scope *s, struct str word)
-{
-	struct str path = word, form = S("");
-	if (str_contains(word, S(" for "))) {
-		put_each(a, b, s, word);
-		return;
-	}
-	if (str_chr(word, ' ') < word.n)
-		str_cut(word, ' ', &path, &form);
-	const struct node *n = facts_find(s, path);
-	if (n)
-		put_fact(a, b, n, form);
-}
-
 struct str facts_expand(struct arena *a, const struct scope *s, struct str text)
 {
 	BUF(b, a);
 	while (text.n) {
 		size_t open = str_chr(text, '{'),
 		       close = open + str_chr(str_sub(text, open, text.n), '}');
+		struct str word = str_sub(text, open + 1, close), path, form;
 		buf_add(&b, str_sub(text, 0, open));
-		if (open < text.n)
-			put_word(a, &b, s, str_sub(text, open + 1, close));
 		text = str_sub(text, close + 1, text.n);
+		if (str_contains(word, S(" for "))) {
+			put_each(a, &b, s, word);
+			continue;
+		}
+		str_cut(word, ' ', &path, &form);
+		const struct node *n = facts_find(s, path);
+		if (n)
+			put_fact(a, &b, n, form);
 	}
 	return str_dup(a, buf_str(&b));
 }

@@ -6,7 +6,7 @@
 enum { MATCHES_MAX = 1000 };
 
 /* A place where a rule holds. */
-struct match {
+struct rule_match {
 	const struct scope *scope;
 	struct str key;
 	unsigned more; /* further places with this key */
@@ -15,7 +15,7 @@ struct match {
 struct judge {
 	struct arena *a;
 	const struct rule *rule;
-	VEC(struct match) matches;
+	VEC(struct rule_match) matches;
 };
 
 const struct rule *rule_find(struct str id)
@@ -82,40 +82,45 @@ static struct err *ask(struct arena *a, const struct scope *s, const char *when,
 	return NULL;
 }
 
-static struct err *ask_here(struct judge *j, const struct scope *s)
+/* Finds the places where the rule holds: tries each item of the list, and of the lists nested in it. */
+static struct err *ask_each(struct judge *j, const struct scope *s, const char *const *each)
 {
 	bool holds;
+	struct str name, list = str_from(each ? *each : NULL);
+	if (list.n) {
+		str_cut(list, ' ', &name, &list); /* "gpu in gpus" */
+		str_cut(list, ' ', &(struct str){0}, &list);
+		const struct node *items = facts_find(s, list);
+		if (!items || items->kind != NODE_LIST)
+			return NULL;
+		NODE_EACH (it, items) {
+			struct scope *inner = NEW(j->a, struct scope);
+			*inner = (struct scope){.name = name, .value = it, .up = s};
+			TRY(ask_each(j, inner, each + 1));
+		}
+		return NULL;
+	}
 	TRY(ask(j->a, s, j->rule->when, &holds));
 	if (!holds || j->matches.n >= MATCHES_MAX)
 		return NULL;
 	const char *by = j->rule->group ? j->rule->group : j->rule->message;
 	struct str key = facts_expand(j->a, s, str_from(by));
-	VEC_EACH (struct match, m, &j->matches)
+	VEC_EACH (struct rule_match, m, &j->matches)
 		if (str_eq(m->key, key)) {
 			m->more++;
 			return NULL;
 		}
-	*VEC_PUSH(j->a, &j->matches) = (struct match){.scope = s, .key = key};
+	*VEC_PUSH(j->a, &j->matches) = (struct rule_match){.scope = s, .key = key};
 	return NULL;
 }
 
-/* Evaluates the rule for each item of the list, and of the lists nested in it. */
-static struct err *ask_each(struct judge *j, const struct scope *s, const char *const *each)
+static struct err *find_matches(
+	struct arena *a, const struct node *facts, const struct rule *r, struct judge *ret)
 {
-	struct str name, list = str_from(each ? *each : NULL);
-	if (!list.n)
-		return ask_here(j, s);
-	str_cut(list, ' ', &name, &list); /* "gpu in gpus" */
-	str_cut(list, ' ', &(struct str){0}, &list);
-	const struct node *items = facts_find(s, list);
-	if (!items || items->kind != NODE_LIST)
-		return NULL;
-	NODE_EACH (it, items) {
-		struct scope *inner = NEW(j->a, struct scope);
-		*inner = (struct scope){.name = name, .value = it, .up = s};
-		TRY(ask_each(j, inner, each + 1));
-	}
-	return NULL;
+	struct scope *top = NEW(a, struct scope);
+	*top = (struct scope){.value = facts};
+	*ret = (struct judge){.a = a, .rule = r};
+	return ask_each(ret, top, r->each);
 }
 
 static bool is_silenced(const struct rule *r, const struct findings *found)
@@ -125,17 +130,6 @@ static bool is_silenced(const struct rule *r, const struct findings *found)
 			if (strcmp(f->id, *id) == 0)
 				return true;
 	return false;
-}
-
-/* The scope of a match, extended by {more}: " and 2 more". */
-static const struct scope *with_more(struct arena *a, const struct match *m)
-{
-	struct node *n = NEW(a, struct node);
-	struct scope *s = NEW(a, struct scope);
-	*n = (struct node){
-		.kind = NODE_STRING, .text = m->more ? str_fmt(a, " and %u more", m->more) : S("")};
-	*s = (struct scope){.name = S("more"), .value = n, .up = m->scope};
-	return s;
 }
 
 static struct err *add_fixes(
@@ -155,27 +149,21 @@ static struct err *add_fixes(
 	return NULL;
 }
 
-static struct err *find_matches(
-	struct arena *a, const struct node *facts, const struct rule *r, struct judge *ret)
-{
-	struct scope *top = NEW(a, struct scope);
-	*top = (struct scope){.value = facts};
-	*ret = (struct judge){.a = a, .rule = r};
-	return ask_each(ret, top, r->each);
-}
-
 static struct err *judge(
 	struct arena *a, const struct node *facts, const struct rule *r, struct findings *ret)
 {
 	struct judge j;
-	TRY_CTX(find_matches(a, facts, r, &j), "rule '%s'", r->id);
-	VEC_EACH (struct match, m, &j.matches) {
-		const struct scope *s = with_more(a, m);
+	TRY(find_matches(a, facts, r, &j));
+	VEC_EACH (struct rule_match, m, &j.matches) {
+		struct node more = {.kind = NODE_STRING, .text = S("")};
+		const struct scope s = {.name = S("more"), .value = &more, .up = m->scope};
+		if (m->more)
+			more.text = str_fmt(a, " and %u more", m->more);
 		struct finding *f = finding_add(
-			a, ret, r->id, r->severity, facts_expand(a, s, str_from(r->path)));
+			a, ret, r->id, r->severity, facts_expand(a, &s, str_from(r->path)));
 		f->rule = r;
-		finding_say(a, f, "%.*s", STR(facts_expand(a, s, str_from(r->message))));
-		TRY_CTX(add_fixes(a, s, r, f), "rule '%s'", r->id);
+		finding_say(a, f, "%.*s", STR(facts_expand(a, &s, str_from(r->message))));
+		TRY(add_fixes(a, &s, r, f));
 	}
 	return NULL;
 }
@@ -184,7 +172,8 @@ struct err *rules_judge_facts(struct arena *a, const struct node *facts, struct 
 {
 	for (size_t i = 0; i < rule_count; i++)
 		if (!is_silenced(&rule_table()[i], ret))
-			TRY(judge(a, facts, &rule_table()[i], ret));
+			TRY_CTX(judge(a, facts, &rule_table()[i], ret), "rule '%s'",
+				rule_table()[i].id);
 	return NULL;
 }
 
@@ -232,54 +221,31 @@ struct err *machine_native(struct arena *a, struct str root, struct strs *words)
 	return NULL;
 }
 
-static struct err *actions_of(
-	struct arena *a, const struct scope *s, const struct rule *r, struct rule_actions *ret)
-{
-	for (const struct rule_fix *x = r->fix; x && x->action; x++) {
-		bool fits;
-		TRY(ask(a, s, x->when, &fits));
-		if (fits && (x->set || x->unset))
-			*VEC_PUSH(a, ret) =
-				(struct rule_action){x, facts_expand(a, s, str_from(x->set)),
-					facts_expand(a, s, str_from(x->unset))};
-	}
-	return NULL;
-}
-
 struct err *rules_actions(
 	struct arena *a, const struct node *facts, struct str id, struct rule_actions *ret)
 {
 	*ret = (struct rule_actions){0};
 	for (size_t i = 0; i < rule_count; i++) {
+		const struct rule *r = &rule_table()[i];
 		struct judge j;
-		if (!str_eq(str_from(rule_table()[i].id), id))
+		if (!str_eq(str_from(r->id), id))
 			continue;
-		TRY(find_matches(a, facts, &rule_table()[i], &j));
-		VEC_EACH (struct match, match, &j.matches)
-			TRY(actions_of(a, match->scope, &rule_table()[i], ret));
+		TRY(find_matches(a, facts, r, &j));
+		VEC_EACH (struct rule_match, m, &j.matches)
+			for (const struct rule_fix *x = r->fix; x && x->action; x++) {
+				bool fits;
+				TRY(ask(a, m->scope, x->when, &fits));
+				if (!fits || (!x->set && !x->unset))
+					continue;
+				*VEC_PUSH(a, ret) = (struct rule_action){x,
+					facts_expand(a, m->scope, str_from(x->set)),
+					facts_expand(a, m->scope, str_from(x->unset))};
+			}
 	}
 	return NULL;
 }
 
 /* ---- JSON ---- */
-
-static void write_texts(struct json *j, const char *const *list)
-{
-	json_open(j, '[');
-	for (; list && *list; list++)
-		json_str(j, str_from(*list));
-	json_close(j);
-}
-
-/* Writes the rows of an array. The first member of each row is a text; NULL ends the array. */
-static void write_rows(
-	struct json *j, const struct json_field *fields, const void *rows, size_t size)
-{
-	json_open(j, '[');
-	for (const char *row = rows; row && *(const char *const *)(const void *)row; row += size)
-		json_struct(j, fields, row);
-	json_close(j);
-}
 
 static const struct json_field fix_fields[] =
 	FIELDS_ONLY(struct diagnosis_fix, action, command, tradeoff);
@@ -288,29 +254,12 @@ static const struct json_field refuted_fields[] =
 static const struct json_field applies_fields[] =
 	FIELDS_ONLY(struct diagnosis_applies, torch, rocm, gfx, os);
 
-static void write_entry_fixes(struct json *j, const void *entry)
-{
-	const struct diagnosis *d = entry;
-	write_rows(j, fix_fields, d->fix, sizeof(*d->fix));
-}
-
-static void write_refuted(struct json *j, const void *entry)
-{
-	const struct diagnosis *d = entry;
-	write_rows(j, refuted_fields, d->refuted, sizeof(*d->refuted));
-}
-
-static void write_entry_evidence(struct json *j, const void *entry)
-{
-	write_texts(j, ((const struct diagnosis *)entry)->evidence);
-}
-
 const struct json_field diagnosis_fields[] = {
 	FIELDS(struct diagnosis, id, stage, title, cause, confidence, context, generic, inferred),
 	FIELD_STRUCT("applies", struct diagnosis, applies, applies_fields),
-	FIELD_WRITE("fixes", write_entry_fixes),
-	FIELD_WRITE("refuted", write_refuted),
-	FIELD_WRITE("evidence", write_entry_evidence),
+	FIELD_ROWS("fixes", struct diagnosis, fix, fix_fields),
+	FIELD_ROWS("refuted", struct diagnosis, refuted, refuted_fields),
+	FIELDS(struct diagnosis, evidence),
 	{.kind = FIELD_END},
 };
 
@@ -321,7 +270,7 @@ static void write_why(struct json *j, const void *rule)
 
 static void write_evidence(struct json *j, const void *rule)
 {
-	write_texts(j, rule_evidence(rule));
+	json_names(j, rule_evidence(rule));
 }
 
 static void write_confidence(struct json *j, const void *rule)
@@ -359,25 +308,11 @@ static void write_severity(struct json *j, const void *rule)
 	json_str(j, str_from(severity_name(((const struct rule *)rule)->severity)));
 }
 
-static void write_each(struct json *j, const void *rule)
-{
-	write_texts(j, ((const struct rule *)rule)->each);
-}
-
-static void write_rule_fixes(struct json *j, const void *rule)
-{
-	json_open(j, '[');
-	for (const struct rule_fix *f = ((const struct rule *)rule)->fix; f && f->action; f++)
-		json_struct(j, rule_fix_fields, f);
-	json_close(j);
-}
-
 static const struct json_field rule_fields[] = {
 	FIELD("id", struct rule, id),
 	FIELD_WRITE("severity", write_severity),
-	FIELD_WRITE("each", write_each),
-	FIELDS(struct rule, when, message),
-	FIELD_WRITE("fixes", write_rule_fixes),
+	FIELDS(struct rule, each, when, message),
+	FIELD_ROWS("fixes", struct rule, fix, rule_fix_fields),
 	{.kind = FIELD_MEMBERS, .fields = source_fields},
 	{.kind = FIELD_END},
 };

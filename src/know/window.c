@@ -101,17 +101,11 @@ uint64_t window_number(struct window *w, size_t byte)
 struct log_line window_told(struct window *w, struct arena *a, struct span line)
 {
 	BUF(b, a);
-	bool skip = false;
-	for (size_t i = line.from; i < line.to && b.n < LINE; i++) {
-		char c = w->buf[i];
-		bool begins = c == '\033' && i + 1 < line.to && w->buf[i + 1] == '[';
-		skip = begins || skip;
-		if (!skip && c != '\r')
-			buf_char(&b, c == '\t' ? ' ' : c);
-		if (skip && !begins && c >= 0x40 && c != '[')
-			skip = false;
-	}
-	return (struct log_line){window_number(w, line.from), b.n ? str_trim(buf_str(&b)) : S("")};
+	line_plain(&b, (struct str){w->buf + line.from, line.to - line.from});
+	for (size_t i = 0; i < b.n; i++)
+		b.p[i] = b.p[i] == '\t' ? ' ' : b.p[i];
+	struct str text = b.n ? str_trim(str_sub(buf_str(&b), 0, LINE)) : S("");
+	return (struct log_line){window_number(w, line.from), text};
 }
 
 /* ---- the lines around a message ---- */
@@ -134,11 +128,6 @@ bool window_is_introduced(struct window *w, struct span line)
 	return inside;
 }
 
-static bool is_indented(const struct window *w, struct span line)
-{
-	return line.from < line.to && strchr(" \t", w->buf[line.from]) != NULL;
-}
-
 bool window_is_text(struct window *w, struct span message)
 {
 	size_t kinds[] = {[LINE_ANY] = 0, [LINE_OUTPUT] = 0, [LINE_PROSE] = 0};
@@ -148,7 +137,7 @@ bool window_is_text(struct window *w, struct span message)
 	bool inside = false;
 	for (int below = 0; below < AROUND; below += line.from >= message.to) {
 		struct str clean = window_clean(w, line);
-		bool indented = is_indented(w, line);
+		bool indented = line.from < line.to && strchr(" \t", w->buf[line.from]);
 		enum line_kind kind = line_kind(clean, indented);
 		if (clean.n && !indented)
 			inside = false;
