@@ -221,6 +221,20 @@ struct err *machine_native(struct arena *a, struct str root, struct strs *words)
 	return NULL;
 }
 
+static struct err *add_actions(
+	struct arena *a, const struct scope *s, const struct rule *r, struct rule_actions *ret)
+{
+	for (const struct rule_fix *x = r->fix; x && x->action; x++) {
+		bool fits;
+		TRY(ask(a, s, x->when, &fits));
+		if (fits && (x->set || x->unset))
+			*VEC_PUSH(a, ret) =
+				(struct rule_action){x, facts_expand(a, s, str_from(x->set)),
+					facts_expand(a, s, str_from(x->unset))};
+	}
+	return NULL;
+}
+
 struct err *rules_actions(
 	struct arena *a, const struct node *facts, struct str id, struct rule_actions *ret)
 {
@@ -232,15 +246,7 @@ struct err *rules_actions(
 			continue;
 		TRY(find_matches(a, facts, r, &j));
 		VEC_EACH (struct rule_match, m, &j.matches)
-			for (const struct rule_fix *x = r->fix; x && x->action; x++) {
-				bool fits;
-				TRY(ask(a, m->scope, x->when, &fits));
-				if (!fits || (!x->set && !x->unset))
-					continue;
-				*VEC_PUSH(a, ret) = (struct rule_action){x,
-					facts_expand(a, m->scope, str_from(x->set)),
-					facts_expand(a, m->scope, str_from(x->unset))};
-			}
+			TRY(add_actions(a, m->scope, r, ret));
 	}
 	return NULL;
 }
