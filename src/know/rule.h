@@ -6,8 +6,8 @@
 #include "know/predicate.h"
 
 struct rule_fix {
-	const char *when;                        /* NULL: always */
 	const char *action, *command, *tradeoff; /* texts with facts; the last two may be NULL */
+	const char *when;                        /* NULL: always */
 	const char *set, *unset; /* "NAME=VALUE", NAME: changes by `doctor --fix`; or NULL */
 };
 
