@@ -26,10 +26,10 @@ struct log_patterns {
 	struct arena a;
 	struct scan *scan, *rest; /* rest: without the signs marked `once` */
 	struct expression step, target;
-	VEC(struct pattern) v;
+	VEC(struct log_pattern) v;
 };
 
-struct found { /* the state of a pattern in this log */
+struct match_state { /* the state of a pattern in this log */
 	unsigned tries, seen;
 	bool quoted, own; /* own: the match itself names AMD's software */
 	bool in_text;     /* the lines around the match read like a text */
@@ -37,7 +37,7 @@ struct found { /* the state of a pattern in this log */
 	struct str during;
 };
 
-struct pattern { /* a sign, or one message of an entry */
+struct log_pattern { /* a sign, or one message of an entry */
 	const struct diagnosis_sign *sign;
 	const struct diagnosis *entry;
 	const struct diagnosis_match *match;
@@ -51,17 +51,17 @@ struct mended {
 	uint64_t line;   /* line number of the first byte of text */
 };
 
-struct reading {
+struct log_reader {
 	struct arena *a;
 	struct arena tmp;
 	struct log_patterns *p;
-	struct found *found; /* one for each pattern */
+	struct match_state *found; /* one for each pattern */
 	struct stream *in;
 	struct window w;
 	struct arena torn_arena;
-	VEC(struct mended) torn; /* mended lines of this block */
-	bool mended;             /* w is the window of a mended line */
-	struct pattern *torn_by; /* the sign of a torn line, once one has matched */
+	VEC(struct mended) torn;     /* mended lines of this block */
+	bool mended;                 /* w is the window of a mended line */
+	struct log_pattern *torn_by; /* the sign of a torn line, once one has matched */
 };
 
 /* ---- the step that failed ---- */
@@ -72,7 +72,7 @@ struct reading {
 #define TARGET "--(offload-arch|cuda-gpu-arch|amdgpu-target)[= ](gfx[0-9a-z:+-]+)"
 
 /* The nearest step that a build tool names at or above the line, and the targets of its command. */
-static struct str doing(struct reading *r, struct span line)
+static struct str doing(struct log_reader *r, struct span line)
 {
 	struct strs targets = {0};
 	struct str step = S("");
@@ -103,12 +103,12 @@ static struct str doing(struct reading *r, struct span line)
 
 /* ---- a hit ---- */
 
-static struct found *found_of(const struct reading *r, struct pattern *p)
+static struct match_state *found_of(const struct log_reader *r, struct log_pattern *p)
 {
 	return &r->found[p - r->p->v.v];
 }
 
-struct place { /* the lines that a pattern is compared with, joined by spaces */
+struct joined_lines { /* the lines that a pattern is compared with, joined by spaces */
 	struct str text;
 	struct span lines[2 * WRAP + 1];
 	size_t starts[2 * WRAP + 1]; /* offset of each line in text */
@@ -116,9 +116,9 @@ struct place { /* the lines that a pattern is compared with, joined by spaces */
 	size_t n;
 };
 
-static struct place place_of(struct reading *r, struct span line, bool wrapped)
+static struct joined_lines place_of(struct log_reader *r, struct span line, bool wrapped)
 {
-	struct place p = {0};
+	struct joined_lines p = {0};
 	BUF(b, &r->tmp);
 	size_t up = 0;
 	while (wrapped && up < WRAP && window_up(&r->w, &line))
@@ -137,7 +137,7 @@ static struct place place_of(struct reading *r, struct span line, bool wrapped)
 	return p;
 }
 
-static bool is_near(struct reading *r, struct pattern *p, struct span line)
+static bool is_near(struct log_reader *r, struct log_pattern *p, struct span line)
 {
 	const char *near = p->match->near;
 	int up = 0;
@@ -152,9 +152,9 @@ static bool is_near(struct reading *r, struct pattern *p, struct span line)
 }
 
 /* Is it the rest of a torn line, which read_torn() compares as a whole later? */
-static bool is_torn_end(struct reading *r, struct span line)
+static bool is_torn_end(struct log_reader *r, struct span line)
 {
-	struct pattern *p = r->torn_by;
+	struct log_pattern *p = r->torn_by;
 	struct span at[2];
 	if (r->mended || !p || r->torn.n >= TORN || !window_up(&r->w, &line))
 		return false;
@@ -164,11 +164,11 @@ static bool is_torn_end(struct reading *r, struct span line)
 }
 
 /* Compares a pattern with the line, or (wrapped) with it and the lines around it, and records a match in r->found. */
-static bool compare(struct reading *r, struct pattern *p, struct span line, bool wrapped)
+static bool compare(struct log_reader *r, struct log_pattern *p, struct span line, bool wrapped)
 {
 	const struct diagnosis_match *m = p->match;
-	struct found *f = found_of(r, p);
-	struct place place = place_of(r, line, wrapped);
+	struct match_state *f = found_of(r, p);
+	struct joined_lines place = place_of(r, line, wrapped);
 	struct span at[2];
 	if (!expression_fits(&p->x.text, m->text, place.text, at))
 		return false;
@@ -215,7 +215,7 @@ static bool compare(struct reading *r, struct pattern *p, struct span line, bool
 
 /* Joins a torn line and keeps it until after this block, because the scan is busy. Another process (make -j, pip's own
  * ninja) wrote into the line from offset `at` of its cleaned text on, and the rest of the line is the line below. */
-static void keep_torn(struct reading *r, struct span line, size_t at)
+static void keep_torn(struct log_reader *r, struct span line, size_t at)
 {
 	if (r->mended || r->torn.n >= TORN)
 		return;
@@ -241,7 +241,7 @@ static void keep_torn(struct reading *r, struct span line, size_t at)
 }
 
 /* Compares a sign with the line, and records a match. A torn line is kept for later. */
-static bool compare_sign(struct reading *r, struct pattern *p, struct span line)
+static bool compare_sign(struct log_reader *r, struct log_pattern *p, struct span line)
 {
 	const struct diagnosis_sign *s = p->sign;
 	struct str clean = window_clean(&r->w, line);
@@ -269,9 +269,9 @@ static bool compare_sign(struct reading *r, struct pattern *p, struct span line)
 
 static void on_hit(void *user, unsigned number, size_t end)
 {
-	struct reading *r = user;
-	struct pattern *p = &r->p->v.v[number];
-	struct found *f = found_of(r, p);
+	struct log_reader *r = user;
+	struct log_pattern *p = &r->p->v.v[number];
+	struct match_state *f = found_of(r, p);
 	if (p->sign && p->sign->raw)
 		f->seen += f->seen < UINT32_MAX;
 	else if ((!f->seen || f->quoted || (p->sign && p->sign->last)) && f->tries < TRIES) {
@@ -289,7 +289,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 
 /* ---- the stream ---- */
 
-static const struct found *sign_of(const struct reading *r, const char *name)
+static const struct match_state *sign_of(const struct log_reader *r, const char *name)
 {
 	for (size_t i = 0; i < r->p->v.n; i++)
 		if (r->p->v.v[i].sign && !strcmp(r->p->v.v[i].sign->name, name))
@@ -297,7 +297,7 @@ static const struct found *sign_of(const struct reading *r, const char *name)
 	return r->found; /* no such sign: the tests make sure that this does not happen */
 }
 
-static struct err *read_torn(struct reading *r)
+static struct err *read_torn(struct log_reader *r)
 {
 	const struct window whole = r->w;
 	struct err *e = NULL;
@@ -319,7 +319,7 @@ static struct err *read_torn(struct reading *r)
 	return e;
 }
 
-static struct err *read_all(struct reading *r)
+static struct err *read_all(struct log_reader *r)
 {
 	do {
 		TRY(cancel_check());
@@ -337,7 +337,7 @@ static struct err *read_all(struct reading *r)
 	return NULL;
 }
 
-static void reading_done(struct reading **r)
+static void log_reader_done(struct log_reader **r)
 {
 	arena_free(&(*r)->tmp);
 	arena_free(&(*r)->torn_arena);
@@ -358,11 +358,11 @@ struct err *log_patterns_new(struct log_patterns **ret)
 	CLEANUP(log_patterns_freep) struct log_patterns *p = xmalloc(sizeof(*p));
 	memset(p, 0, sizeof(*p));
 	for (size_t i = 0; i < diagnosis_sign_count; i++)
-		*VEC_PUSH(&p->a, &p->v) = (struct pattern){.sign = &diagnosis_sign_table()[i]};
+		*VEC_PUSH(&p->a, &p->v) = (struct log_pattern){.sign = &diagnosis_sign_table()[i]};
 	for (size_t i = 0; i < diagnosis_count; i++) {
 		const struct diagnosis *d = &diagnosis_table()[i];
 		for (const struct diagnosis_match *m = d->match; m->text; m++)
-			*VEC_PUSH(&p->a, &p->v) = (struct pattern){.entry = d, .match = m};
+			*VEC_PUSH(&p->a, &p->v) = (struct log_pattern){.entry = d, .match = m};
 	}
 	TRY(scan_new(diagnosis_seen, diagnosis_seen_count, diagnosis_scan, &p->scan));
 	const char **texts = arena_array(&p->a, p->v.n, sizeof(*texts));
@@ -378,7 +378,7 @@ void log_patterns_freep(struct log_patterns **p)
 {
 	if (!*p)
 		return;
-	VEC_EACH (struct pattern, row, &(*p)->v) {
+	VEC_EACH (struct log_pattern, row, &(*p)->v) {
 		expression_free(&row->x.text);
 		expression_free(&row->x.near);
 		expression_free(&row->x.without);
@@ -406,7 +406,7 @@ static struct str url_in(struct str s)
 }
 
 /* Does a later line show that the problem is gone? */
-static bool is_cured(const struct reading *r, struct pattern *p, const struct found *f)
+static bool is_cured(const struct log_reader *r, struct log_pattern *p, const struct match_state *f)
 {
 	struct str url = url_in(f->at.text);
 	for (size_t i = 0; i < r->p->v.n; i++) {
@@ -420,7 +420,8 @@ static bool is_cured(const struct reading *r, struct pattern *p, const struct fo
 }
 
 /* The reason to doubt that a match shows the cause; "" if there is none. */
-static const char *doubt(const struct reading *r, struct pattern *p, const struct found *f)
+static const char *doubt(
+	const struct log_reader *r, struct log_pattern *p, const struct match_state *f)
 {
 	const struct diagnosis_match *m = p->match;
 	if (f->quoted)
@@ -460,12 +461,12 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Adds the most certain match of each entry, and of equally certain ones the first. */
-static void add_causes(struct reading *r, struct log_answer *ret)
+static void add_causes(struct log_reader *r, struct log_answer *ret)
 {
 	struct log_cause *last = NULL;
 	for (size_t i = 0; i < r->p->v.n; i++) {
-		struct pattern *p = &r->p->v.v[i];
-		const struct found *f = &r->found[i];
+		struct log_pattern *p = &r->p->v.v[i];
+		const struct match_state *f = &r->found[i];
 		const struct diagnosis *d = p->entry;
 		if (!d || !f->seen)
 			continue;
@@ -496,66 +497,51 @@ static void demote(struct log_cause *c, struct str reason)
 	c->reason = reason;
 }
 
-static bool explains(const struct diagnosis *a, const struct diagnosis *b)
-{
-	return a->explains && str_is_one_of(str_from(b->id), a->explains);
-}
-
-/* Marks causes that another one explains as context. */
-static void explain_away(struct arena *a, struct log_answer *ret)
+void log_sort(struct arena *a, struct log_answer *answer)
 {
 	bool error = false, specific = false;
-	VEC_EACH (struct log_cause, by, &ret->causes)
-		VEC_EACH (struct log_cause, c, &ret->causes)
-			if (!by->context_only && !c->context_only && explains(by->entry, c->entry))
+	VEC_EACH (struct log_cause, by, &answer->causes)
+		VEC_EACH (struct log_cause, c, &answer->causes)
+			if (!by->context_only && !c->context_only && by->entry->explains &&
+				str_is_one_of(str_from(c->id), by->entry->explains))
 				demote(c, str_fmt(a, "follows from %s", by->id));
-	VEC_EACH (struct log_cause, c, &ret->causes) {
+	VEC_EACH (struct log_cause, c, &answer->causes) {
 		bool is_error = !c->context_only && c->entry->severity == SEV_ERROR;
 		error |= is_error;
 		specific |= is_error && !c->entry->generic;
 	}
-	VEC_EACH (struct log_cause, c, &ret->causes) {
+	VEC_EACH (struct log_cause, c, &answer->causes) {
 		if (!c->context_only && error && c->entry->severity != SEV_ERROR)
 			demote(c, S("a warning beside an error"));
 		else if (!c->context_only && specific && c->entry->generic)
 			demote(c, S("many causes end in this message"));
 	}
-}
-
-void log_sort(struct arena *a, struct log_answer *answer)
-{
-	explain_away(a, answer);
 	if (answer->causes.n)
 		qsort(answer->causes.v, answer->causes.n, sizeof(*answer->causes.v), by_rank);
 }
 
-static void conclude(struct reading *r, struct log_answer *ret)
+struct err *log_read(
+	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret)
 {
-	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
+	CLEANUP(log_reader_done) struct log_reader *r = xmalloc(sizeof(*r));
+	*r = (struct log_reader){.a = a, .p = p, .in = s};
+	window_new(&r->w, &r->tmp);
+	r->found = arena_array(a, p->v.n, sizeof(*r->found));
+	*ret = (struct log_answer){0};
+	TRY(read_all(r));
+	const struct match_state *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	add_causes(r, ret);
 	VEC_EACH (struct log_cause, c, &ret->causes) /* an error follows the warning */
 		if (!c->context_only && c->entry->severity != SEV_ERROR &&
 			first->at.line > c->at.line)
 			demote(c, S("a warning beside an error"));
-	log_sort(r->a, ret);
+	log_sort(a, ret);
 	ret->first_error = first->seen ? first->at : last->at;
 	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;
 	if (top && !top->context_only && top->entry->severity == SEV_ERROR &&
 		(!ret->first_error.line || !first->seen || top->at.line < ret->first_error.line))
 		ret->first_error = top->at;
 	ret->lines = r->w.line - (r->w.n == 0 || r->w.buf[r->w.n - 1] == '\n');
-}
-
-struct err *log_read(
-	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret)
-{
-	CLEANUP(reading_done) struct reading *r = xmalloc(sizeof(*r));
-	*r = (struct reading){.a = a, .p = p, .in = s};
-	window_new(&r->w, &r->tmp);
-	r->found = arena_array(a, p->v.n, sizeof(*r->found));
-	*ret = (struct log_answer){0};
-	TRY(read_all(r));
-	conclude(r, ret);
 	return NULL;
 }
 

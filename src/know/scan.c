@@ -26,7 +26,7 @@ struct scan {
 	} hs;
 };
 
-struct target {
+struct hit_target {
 	scan_hit *hit;
 	void *user;
 };
@@ -102,7 +102,7 @@ void scan_freep(struct scan **s)
 static int on_match(
 	unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *user)
 {
-	const struct target *t = user;
+	const struct hit_target *t = user;
 	(void)from;
 	(void)flags;
 	t->hit(t->user, id, (size_t)to);
@@ -111,7 +111,7 @@ static int on_match(
 
 struct err *scan_block(struct scan *s, struct str block, scan_hit *hit, void *user)
 {
-	struct target t = {hit, user};
+	struct hit_target t = {hit, user};
 	if (block.n && s->hs.hs_scan(s->db, block.p, (unsigned)block.n, 0, s->scratch, on_match,
 			       &t) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot search a block");

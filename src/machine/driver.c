@@ -27,7 +27,7 @@ static void read_modprobe(struct root *r, struct machine *m)
 		bool blocks = !d->blacklisted && parse_modprobe(text, S("amdgpu"));
 		if (blocks) {
 			d->blacklisted = true;
-			d->blacklisted_by = clean_text(r->a, str_fmt(r->a, "/%.*s", STR(*path)));
+			d->blacklisted_by = shown_path(r->a, *path);
 		}
 		if (!blocks && d->options.n == before)
 			root_forget(r, mark);
@@ -120,7 +120,7 @@ static void read_dkms(struct root *r, struct machine *m)
 		root_exists(r, dir);
 		m->driver.dkms = clean_text(a, *name);
 		if (root_head(r, log, HEAD, &text) == ROOT_OK && str_contains(text, mark))
-			m->driver.dkms_log = clean_text(a, str_fmt(a, "/%.*s", STR(log)));
+			m->driver.dkms_log = shown_path(a, log);
 	}
 }
 

@@ -7,7 +7,7 @@
 enum { FOLDERS_MAX = 1000, FILES_MAX = 64 }; /* read in one environment */
 
 struct extensions {
-	struct environment *e;
+	struct python_env *e;
 	struct strs dirs; /* folders that the loader searches for torch's libraries */
 	unsigned folders, files;
 };
@@ -73,7 +73,7 @@ static void read_library(struct extensions *x, struct str name, struct str path)
 	if (!found) {
 		found = VEC_PUSH(a, &py->extensions);
 		found->name = name;
-		found->path = clean_long(a, str_fmt(a, "/%.*s", STR(path)));
+		found->path = shown_path(a, path);
 		found->build = S("cpu");
 	}
 	if (needs_one(&l, cuda))
@@ -109,7 +109,7 @@ static bool is_likely(struct str entry)
 }
 
 /* Does an earlier folder of the search path have an entry of this name? */
-static bool is_hidden(const struct environment *e, size_t site, struct str name)
+static bool is_hidden(const struct python_env *e, size_t site, struct str name)
 {
 	for (size_t i = 0; i < site; i++)
 		if (root_real(e->r, path_join(e->r->a, e->sites.v[i], name)).n)
@@ -120,7 +120,7 @@ static bool is_hidden(const struct environment *e, size_t site, struct str name)
 static void read_sites(struct extensions *x, bool likely)
 {
 	static const char *const not_these[] = {"torch", "functorch", "nvidia", "numpy", NULL};
-	struct environment *e = x->e;
+	struct python_env *e = x->e;
 	struct strs names;
 	for (size_t i = 0; i < e->sites.n; i++) {
 		root_list(e->r, e->sites.v[i], &names);
@@ -139,7 +139,7 @@ static void read_sites(struct extensions *x, bool likely)
 	}
 }
 
-void gather_extensions(struct environment *e)
+void gather_extensions(struct python_env *e)
 {
 	struct extensions x = {.e = e};
 	struct machine_torch *t = &e->py->torch;

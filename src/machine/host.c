@@ -24,27 +24,6 @@ static bool have(struct arena *tmp, struct str dir, const char *name)
 	return fs_exists(path_join(tmp, dir, str_from(name)));
 }
 
-/* Requires the start files as well as the headers: every distribution ships them together, and nothing links
- * without. */
-static struct err *find_libc(struct arena *a, struct str root, struct host *h)
-{
-	struct str dir = rooted(a, root, "/usr/include"), lib = rooted(a, root, "/usr/lib");
-	struct str multi = path_join(a, dir, h->triplet), text;
-	uint64_t major, minor;
-	if (!have(a, path_join(a, lib, h->triplet), "crti.o") && !have(a, lib, "crti.o") &&
-		!have(a, rooted(a, root, "/usr/lib64"), "crti.o"))
-		return NULL;
-	struct str path = path_join(a, have(a, dir, "features.h") ? dir : multi, S("features.h"));
-	TRY(fs_read_opt(a, path, HEADER_LIMIT, &text));
-	/* only glibc defines its version in features.h */
-	if (!str_u64(define_value(text, S("__GLIBC__")), 10, &major) ||
-		!str_u64(define_value(text, S("__GLIBC_MINOR__")), 10, &minor))
-		return NULL;
-	h->libc = str_fmt(a, "%u.%u", (unsigned)major, (unsigned)minor);
-	h->include_dir = dir;
-	return NULL;
-}
-
 /* Finds the newest version in /usr/lib/gcc/TRIPLET that has C++ headers and start files. Triplets of other
  * architectures belong to cross compilers. */
 static void find_gcc(struct arena *a, struct str root, struct str arch, struct host *h)
@@ -76,11 +55,26 @@ static void find_gcc(struct arena *a, struct str root, struct str arch, struct h
 	}
 }
 
+/* Requires the C library's start files as well as its headers: every distribution ships them together, and nothing links
+ * without. */
 struct err *host_read_files(struct arena *a, struct str root, struct str arch, struct host *ret)
 {
+	struct str dir = rooted(a, root, "/usr/include"), lib = rooted(a, root, "/usr/lib"), text;
+	uint64_t major, minor;
 	ret->triplet = str_fmt(a, "%.*s-linux-gnu", STR(arch));
 	find_gcc(a, root, arch, ret);
-	return find_libc(a, root, ret);
+	if (!have(a, path_join(a, lib, ret->triplet), "crti.o") && !have(a, lib, "crti.o") &&
+		!have(a, rooted(a, root, "/usr/lib64"), "crti.o"))
+		return NULL;
+	struct str path = have(a, dir, "features.h") ? dir : path_join(a, dir, ret->triplet);
+	TRY(fs_read_opt(a, path_join(a, path, S("features.h")), HEADER_LIMIT, &text));
+	/* only glibc defines its version in features.h */
+	if (!str_u64(define_value(text, S("__GLIBC__")), 10, &major) ||
+		!str_u64(define_value(text, S("__GLIBC_MINOR__")), 10, &minor))
+		return NULL;
+	ret->libc = str_fmt(a, "%u.%u", (unsigned)major, (unsigned)minor);
+	ret->include_dir = dir;
+	return NULL;
 }
 
 /* Prints one value on each line, for host_parse_python(). */

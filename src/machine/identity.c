@@ -16,24 +16,6 @@
 
 enum { GID_USER = 1000, READ_WRITE = 06, GROUPS_MAX = 1024 };
 
-/* May the user read and write the node? The root of a user namespace has no rights over nodes whose owner or group the
- * namespace does not map; their ids appear as 65534 (user_namespaces(7)). */
-static bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid)
-{
-	enum { UNMAPPED = 65534 };
-	bool in_group = m->gid == gid;
-	unsigned bits = mode & 7;
-	if (m->has_identity && m->uid == 0 && uid != UNMAPPED && gid != UNMAPPED)
-		return true;
-	for (size_t i = 0; i < m->gids.n; i++)
-		in_group = in_group || m->gids.v[i] == gid;
-	if (m->has_identity && m->uid == uid)
-		bits = mode >> 6 & 7;
-	else if (m->has_identity && in_group)
-		bits = mode >> 3 & 7;
-	return (bits & READ_WRITE) == READ_WRITE;
-}
-
 /* The text of /etc/group, and the lines of it that are recorded. */
 struct group_file {
 	struct str text;
@@ -96,8 +78,11 @@ static void read_account(struct root *r, struct machine *m, struct group_file *f
 	}
 }
 
+/* Adds a node, which the user may read and write by its mode, owner and group. The root of a user namespace has no rights
+ * over nodes whose owner or group the namespace does not map; their ids appear as 65534 (user_namespaces(7)). */
 static void add_node(struct root *r, struct machine *m, struct str path, struct group_file *f)
 {
+	enum { UNMAPPED = 65534 };
 	struct stat st;
 	enum root_status s = root_node(r, path, &st);
 	if (s == ROOT_ABSENT)
@@ -106,13 +91,21 @@ static void add_node(struct root *r, struct machine *m, struct str path, struct 
 		note_unreadable(r->a, m, path, s);
 		return;
 	}
+	bool in_group = m->gid == st.st_gid;
+	for (size_t i = 0; i < m->gids.n; i++)
+		in_group = in_group || m->gids.v[i] == st.st_gid;
+	unsigned shift = m->has_identity && m->uid == st.st_uid ? 6
+			 : m->has_identity && in_group          ? 3
+								: 0;
+	bool root =
+		m->has_identity && m->uid == 0 && st.st_uid != UNMAPPED && st.st_gid != UNMAPPED;
 	struct machine_node n = {
-		.path = clean_text(r->a, str_fmt(r->a, "/%.*s", STR(path))),
+		.path = shown_path(r->a, path),
 		.group = group_name(r, f, st.st_gid),
 		.mode = st.st_mode & 07777,
 		.uid = st.st_uid,
 		.gid = st.st_gid,
-		.usable = node_usable(m, st.st_mode, st.st_uid, st.st_gid),
+		.usable = root || (st.st_mode >> shift & READ_WRITE) == READ_WRITE,
 	};
 	/* on the live machine the kernel has the last word */
 	if (!n.usable && !r->dir.n && fs_access(n.path, R_OK | W_OK))

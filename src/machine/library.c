@@ -9,25 +9,6 @@
 
 enum { MAX_NEEDED = 200, MAX_TARGETS = 500, BUNDLES = 5, WORK = 64 << 20 };
 
-static struct str library_text(struct arena *a, const struct library *l)
-{
-	BUF(b, a);
-	buf_add(&b, S(MAGIC "\n"));
-	VEC_EACH (const struct str, s, &l->needed)
-		buf_fmt(&b, "needed %.*s\n", STR(*s));
-	if (l->rpath.n)
-		buf_fmt(&b, "rpath %.*s\n", STR(l->rpath));
-	if (l->runpath.n)
-		buf_fmt(&b, "runpath %.*s\n", STR(l->runpath));
-	if (l->targets.n)
-		buf_fmt(&b, "targets %.*s\n", STR(str_join(a, &l->targets, S(" "))));
-	if (l->bundles)
-		buf_fmt(&b, "bundles %u\n", l->bundles);
-	if (l->archives)
-		buf_fmt(&b, "archives %u\n", l->archives);
-	return buf_str(&b);
-}
-
 static void add_some(struct arena *a, struct strs *list, struct str s, size_t most)
 {
 	s = clean_text(a, s);
@@ -85,20 +66,6 @@ static struct err *count_bundle(void *user, const struct bundle *b)
 	return ++c->bundles < BUNDLES ? NULL : err_new(E_LIMIT, "these are enough");
 }
 
-/* Collects the targets that more than half of the first bundles have, since a library may have a few sources that are
- * compiled for some of its GPUs only. */
-static void read_bundles(
-	struct arena *a, const struct bytes *src, const struct elf_section *s, struct library *ret)
-{
-	struct counting c = {.a = a};
-	uint64_t at = s->offset, end = s->offset < UINT64_MAX - s->size ? s->offset + s->size : 0;
-	err_free(bundle_walk(src, &at, end, count_bundle, &c));
-	ret->bundles = c.bundles;
-	for (size_t i = 0; i < c.names.n; i++)
-		if (2 * c.times[i] > c.bundles)
-			add_some(a, &ret->targets, c.names.v[i], MAX_TARGETS);
-}
-
 /* Collects the GPUs for which kpack archives exist. Patterns are relative to the library, such as
  * ".kpack/blas_@GFXARCH@.kpack". */
 static void read_archives(
@@ -129,8 +96,17 @@ static struct err *read_elf(
 	struct elf_dynamic d;
 	TRY(elf_open(r->a, src, &e));
 	const struct elf_section *fat = elf_section(&e, S(".hip_fatbin"));
-	if (fat)
-		read_bundles(r->a, src, fat, ret);
+	if (fat) {
+		struct counting c = {.a = r->a};
+		uint64_t at = fat->offset;
+		uint64_t end = at < UINT64_MAX - fat->size ? at + fat->size : 0;
+		err_free(bundle_walk(src, &at, end, count_bundle, &c));
+		ret->bundles = c.bundles;
+		/* in more than half of the bundles: some sources may be compiled for some GPUs only */
+		for (size_t i = 0; i < c.names.n; i++)
+			if (2 * c.times[i] > c.bundles)
+				add_some(r->a, &ret->targets, c.names.v[i], MAX_TARGETS);
+	}
 	if (elf_section(&e, S(".rocm_kpack_ref")))
 		read_archives(r, path, src, ret);
 	targets_sort(&ret->targets);
@@ -160,7 +136,22 @@ enum root_status library_read(struct root *r, struct str path, struct library *r
 		err_free(read_elf(r, path, &src, ret));
 	else if (root_read(r, path, &text) != ROOT_OK || !library_parse(r->a, text, ret))
 		return ROOT_BAD;
-	if (r->record)
-		root_note(r, path, library_text(r->a, ret));
+	if (!r->record)
+		return ROOT_OK;
+	BUF(b, r->a);
+	buf_add(&b, S(MAGIC "\n"));
+	VEC_EACH (const struct str, needed, &ret->needed)
+		buf_fmt(&b, "needed %.*s\n", STR(*needed));
+	if (ret->rpath.n)
+		buf_fmt(&b, "rpath %.*s\n", STR(ret->rpath));
+	if (ret->runpath.n)
+		buf_fmt(&b, "runpath %.*s\n", STR(ret->runpath));
+	if (ret->targets.n)
+		buf_fmt(&b, "targets %.*s\n", STR(str_join(r->a, &ret->targets, S(" "))));
+	if (ret->bundles)
+		buf_fmt(&b, "bundles %u\n", ret->bundles);
+	if (ret->archives)
+		buf_fmt(&b, "archives %u\n", ret->archives);
+	root_note(r, path, buf_str(&b));
 	return ROOT_OK;
 }

@@ -12,23 +12,6 @@
 
 enum { MANY_REQUIREMENTS = 1000 };
 
-/* Splits "torch-2.9.1+rocm6.4.dist-info" or "torch-2.6.0-py3.13.egg-info". Returns false for other names, and for
- * packages that do not matter here. */
-static bool split_name(
-	struct arena *a, struct str file, struct str *ret_name, struct str *ret_version)
-{
-	struct str version;
-	bool egg = str_ends(file, S(EGG_INFO));
-	if (!egg && !dist_stem_cut(file, ret_name, &version))
-		return false;
-	if (egg && !str_cut(str_sub(file, 0, file.n - S(EGG_INFO).n), '-', ret_name, &version))
-		return false;
-	*ret_version =
-		clean_text(a, str_sub(version, 0, egg ? str_find(version, S("-py")) : version.n));
-	*ret_name = clean_text(a, package_name(a, *ret_name, '-'));
-	return ret_version->n && package_matters(*ret_name);
-}
-
 static int by_name(const void *x, const void *y)
 {
 	const struct machine_package *a = x, *b = y;
@@ -37,31 +20,33 @@ static int by_name(const void *x, const void *y)
 	return r ? r : str_cmp(a->path, b->path);
 }
 
-static bool is_listed(const struct machine_python *py, size_t before, struct str name)
+/* Adds the packages of a folder, such as "torch-2.9.1+rocm6.4.dist-info" or "torch-2.6.0-py3.13.egg-info", except those
+ * that do not matter here and those that an earlier folder hides; one folder may have two of the same name. */
+static void list_site(struct python_env *e, struct str site)
 {
-	for (size_t i = 0; i < before; i++)
-		if (str_eq(py->packages.v[i].name, name))
-			return true;
-	return false;
-}
-
-/* Adds the packages of a folder, except those that an earlier folder hides; one folder may have two of the same
- * name. */
-static void list_site(struct environment *e, struct str site)
-{
-	struct strs names;
+	struct strs names, hidden = {0};
 	struct str name, version;
 	struct arena *a = e->r->a;
-	size_t before = e->py->packages.n;
 	root_list(e->r, site, &names);
+	VEC_EACH (const struct machine_package, p, &e->py->packages)
+		strs_add(a, &hidden, p->name);
 	for (size_t i = 0; i < names.n && e->py->packages.n < MANY_PACKAGES; i++) {
-		struct str path = path_join(a, site, names.v[i]);
-		if (str_starts(names.v[i], S("_rocm_sdk_")) && root_real(e->r, path).n)
+		struct str file = names.v[i], path = path_join(a, site, file);
+		bool egg = str_ends(file, S(EGG_INFO));
+		if (str_starts(file, S("_rocm_sdk_")) && root_real(e->r, path).n)
 			strs_add(a, &e->rocm_dirs, path);
-		if (str_eq(names.v[i], S("torch")) && /* a torch built in place has no dist-info */
+		if (str_eq(file, S("torch")) && /* a torch built in place has no dist-info */
 			root_real(e->r, path_join(a, path, S("version.py"))).n)
 			e->py->has_torch = true;
-		if (!split_name(a, names.v[i], &name, &version) || is_listed(e->py, before, name))
+		if (!egg && !dist_stem_cut(file, &name, &version))
+			continue;
+		if (egg && !str_cut(str_sub(file, 0, file.n - S(EGG_INFO).n), '-', &name, &version))
+			continue;
+		if (egg)
+			version = str_sub(version, 0, str_find(version, S("-py")));
+		version = clean_text(a, version);
+		name = clean_text(a, package_name(a, name, '-'));
+		if (!version.n || !package_matters(name) || strs_has(&hidden, name))
 			continue;
 		*VEC_PUSH(a, &e->py->packages) =
 			(struct machine_package){.name = name, .version = version, .path = path};
@@ -113,7 +98,7 @@ static struct str torch_of(
 	return str_fmt(a, "==2.%u.*", (unsigned)v[1] - (vision ? 15 : 0));
 }
 
-static void check_requirement(struct environment *e, struct machine_package *p, struct str text)
+static void check_requirement(struct python_env *e, struct machine_package *p, struct str text)
 {
 	ARENA(tmp);
 	struct arena *a = e->r->a;
@@ -133,7 +118,7 @@ static void check_requirement(struct environment *e, struct machine_package *p, 
 				     : str_fmt(&tmp, "%.*s, but it is not here", STR(what))));
 }
 
-void gather_packages(struct environment *e)
+void gather_packages(struct python_env *e)
 {
 	struct arena *a = e->r->a;
 	VEC_EACH (const struct str, site, &e->sites)
@@ -151,7 +136,7 @@ void gather_packages(struct environment *e)
 			for (size_t i = 0; i < list.n && i < MANY_REQUIREMENTS; i++)
 				check_requirement(e, p, list.v[i]);
 		}
-		p->path = clean_long(a, str_fmt(a, "/%.*s", STR(p->path)));
+		p->path = shown_path(a, p->path);
 	}
 	VEC_EACH (const struct str, dir, &e->rocm_dirs)
 		root_exists(e->r, *dir);

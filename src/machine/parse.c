@@ -30,6 +30,11 @@ struct str clean_long(struct arena *a, struct str s)
 	return clean(a, str_sub(s, 0, 8192));
 }
 
+struct str shown_path(struct arena *a, struct str path)
+{
+	return clean_long(a, str_fmt(a, "/%.*s", STR(path)));
+}
+
 /* ---- /proc and /etc ---- */
 
 struct str line_value(struct str text, char sep, struct str key)

@@ -11,6 +11,9 @@ struct str clean_text(struct arena *a, struct str s);
 /* Like clean_text(), but cut to 8 KiB and not trimmed: for lists of folders. */
 struct str clean_long(struct arena *a, struct str s);
 
+/* The fact that shows a path below the root: "/opt/rocm" for "opt/rocm". */
+struct str shown_path(struct arena *a, struct str path);
+
 /* The trimmed value of the first line "KEY SEP VALUE"; "" if there is none. SEP is ' ' in properties files of KFD, ':'
  * in /proc/meminfo, status and cpuinfo, '=' in uevent. */
 struct str line_value(struct str text, char sep, struct str key);

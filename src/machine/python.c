@@ -49,7 +49,7 @@ static struct strs versions_in(struct root *r, struct str prefix, const char *co
 
 /* Adds the folders prefix/PATTERN, in which '@' stands for the version of Python. */
 static void add_sites(
-	struct environment *e, struct str prefix, const char *const *patterns, struct str version)
+	struct python_env *e, struct str prefix, const char *const *patterns, struct str version)
 {
 	struct arena *a = e->r->a;
 	for (; *patterns; patterns++) {
@@ -65,7 +65,7 @@ static const char *const own_sites[] = {
 
 /* Adds the folders of the system's Python. The folder without a version belongs to its main python3; if there is
  * another Python in /usr/local, the site-packages there are that one's. */
-static void add_system_sites(struct environment *e, struct str version, bool main)
+static void add_system_sites(struct python_env *e, struct str version, bool main)
 {
 	static const char *const local[] = {"local/lib64/python@/site-packages",
 		"local/lib/python@/site-packages", NULL},
@@ -85,14 +85,15 @@ static void add_system_sites(struct environment *e, struct str version, bool mai
 
 /* Reads an environment, and adds it if it has relevant packages or `always` is set. Returns whether it was added.
  * Otherwise it is removed from the recording, as its name may be a project's. */
-static bool finish(struct pythons *p, struct environment *e, bool always)
+static bool finish(struct pythons *p, struct python_env *e, bool always)
 {
 	gather_packages(e);
-	if (!always && !e->py->packages.n && !e->py->has_torch) {
+	if (p->m->pythons.n >= MANY_PYTHONS ||
+		(!always && !e->py->packages.n && !e->py->has_torch)) {
 		root_forget(p->r, e->mark);
 		return false;
 	}
-	e->py->path = clean_long(p->r->a, str_fmt(p->r->a, "/%.*s", STR(e->dir)));
+	e->py->path = shown_path(p->r->a, e->dir);
 	root_exists(p->r, e->dir);
 	VEC_EACH (const struct str, site, &e->sites)
 		root_exists(p->r, *site);
@@ -100,11 +101,6 @@ static bool finish(struct pythons *p, struct environment *e, bool always)
 	gather_extensions(e);
 	*VEC_PUSH(p->r->a, &p->m->pythons) = *e->py;
 	return true;
-}
-
-static bool is_full(const struct pythons *p)
-{
-	return p->m->pythons.n >= MANY_PYTHONS;
 }
 
 /* The path without links of this folder's python3, or "". In a sysroot the target of its link may be missing. */
@@ -129,8 +125,8 @@ static void add(struct pythons *p, struct str dir, const char *kind)
 	struct root *r = p->r;
 	struct str text, real = root_real(r, dir), meta = path_join(r->a, real, S("conda-meta"));
 	struct machine_python py = {.active = real.n && str_eq(real, p->active)};
-	struct environment e = {.r = r, .m = p->m, .py = &py, .dir = real, .mark = root_mark(r)};
-	if (!real.n || is_full(p) || !strs_put(r->a, &p->seen, real))
+	struct python_env e = {.r = r, .m = p->m, .py = &py, .dir = real, .mark = root_mark(r)};
+	if (!real.n || p->m->pythons.n >= MANY_PYTHONS || !strs_put(r->a, &p->seen, real))
 		return;
 	bool venv = root_read(r, path_join(r->a, real, S("pyvenv.cfg")), &text) == ROOT_OK;
 	bool conda = !venv && root_exists(r, meta);
@@ -166,12 +162,12 @@ static void add_usr(struct pythons *p)
 	if (first.n)
 		strs_add(p->r->a, &versions, first);
 	strs_put_all(p->r->a, &versions, &more);
-	for (size_t i = 0; i < versions.n && !is_full(p); i++) {
+	for (size_t i = 0; i < versions.n; i++) {
 		bool main = str_eq(versions.v[i], first) || (!first.n && versions.n == 1);
 		struct machine_python py = {.kind = S("system"),
 			.version = versions.v[i],
 			.active = main && str_eq(p->active, S("usr"))};
-		struct environment e = {.r = p->r, .m = p->m, .py = &py, .dir = S("usr")};
+		struct python_env e = {.r = p->r, .m = p->m, .py = &py, .dir = S("usr")};
 		e.mark = root_mark(p->r);
 		add_system_sites(&e, py.version, main || !first.n);
 		finish(p, &e, main);
@@ -185,9 +181,9 @@ static void add_user(struct pythons *p)
 	static const char *const dirs[] = {"lib", NULL};
 	struct str dir = path_join(p->r->a, p->home, S(".local"));
 	struct strs versions = versions_in(p->r, dir, dirs);
-	for (size_t i = 0; i < versions.n && !is_full(p); i++) {
+	for (size_t i = 0; i < versions.n; i++) {
 		struct machine_python py = {.kind = S("user"), .version = versions.v[i]};
-		struct environment e = {.r = p->r, .m = p->m, .py = &py, .dir = dir};
+		struct python_env e = {.r = p->r, .m = p->m, .py = &py, .dir = dir};
 		e.mark = root_mark(p->r);
 		VEC_EACH (const struct machine_python, x, &p->m->pythons)
 			py.active = py.active || (x->active && !str_eq(x->kind, S("venv")) &&
@@ -204,7 +200,7 @@ static void add_all(struct pythons *p, struct str dir, const char *then, const c
 {
 	struct strs names;
 	root_list(p->r, dir, &names);
-	for (size_t i = 0; i < names.n && i < MANY_NAMES && !is_full(p); i++)
+	for (size_t i = 0; i < names.n && i < MANY_NAMES; i++)
 		if (names.v[i].p[0] != '.')
 			add(p,
 				path_join(p->r->a, path_join(p->r->a, dir, names.v[i]),

@@ -5,50 +5,10 @@
 #include "formats/tar.h"
 #include "machine/facts.h"
 
-/* A folder cannot hold variables as such: they become the text of proc/self/environ, where the kernel shows them. */
-static void fold_variables(struct arena *a, struct root_entries *list)
-{
-	BUF(environ, a);
-	size_t n = 0;
-	VEC_EACH (const struct root_entry, e, list) {
-		if (e->kind == ENTRY_VARIABLE)
-			buf_fmt(&environ, "%.*s=%.*s%c", STR(e->path), STR(e->text), 0);
-		else
-			list->v[n++] = *e;
-	}
-	list->n = n;
-	if (environ.n)
-		*VEC_PUSH(a, list) = (struct root_entry){.kind = ENTRY_FILE,
-			.path = S("proc/self/environ"),
-			.text = buf_str(&environ)};
-}
-
 /* Adds a line such as "dev/kfd 0660 0 109". */
 static void add_node(struct buf *nodes, const struct root_entry *e)
 {
 	buf_fmt(nodes, "%.*s %04o %u %u\n", STR(e->path), e->mode, e->uid, e->gid);
-}
-
-static struct err *write_entry(struct str dir, const struct root_entry *e, struct buf *nodes)
-{
-	ARENA(tmp);
-	struct str to = path_join(&tmp, dir, e->path);
-	if (e->kind == ENTRY_DIR)
-		return fs_mkdirs(to);
-	TRY(fs_mkdirs(path_dir(to)));
-	if (e->kind == ENTRY_FILE)
-		return fs_write(to, e->text, 0644);
-	if (e->kind == ENTRY_DENIED)
-		return fs_write(to, ROOT_DENIED_TEXT, 0644);
-	if (e->kind == ENTRY_LINK)
-		return fs_symlink(e->text, to);
-	TRY(fs_write(to, S(""), e->mode | FS_EXACT | FS_LOOSE));
-	if (fs_try_chown(to, e->uid, e->gid))
-		return NULL;
-	if (errno != EPERM && errno != EINVAL)
-		return err_errno("cannot set the owner of '%.*s'", STR(to));
-	add_node(nodes, e);
-	return NULL;
 }
 
 static struct err *write_folder(struct arena *a, const struct root_entries *list, struct str dir)
@@ -58,8 +18,24 @@ static struct err *write_folder(struct arena *a, const struct root_entries *list
 	TRY(fs_mkdirs(dir));
 	/* recorded links may lead out of the folder: do not write through them */
 	TRY(fs_guard(dir, &guard));
-	VEC_EACH (const struct root_entry, e, list)
-		TRY(write_entry(dir, e, &nodes));
+	VEC_EACH (const struct root_entry, e, list) {
+		struct str to = path_join(a, dir, e->path);
+		TRY(fs_mkdirs(e->kind == ENTRY_DIR ? to : path_dir(to)));
+		if (e->kind == ENTRY_FILE)
+			TRY(fs_write(to, e->text, 0644));
+		else if (e->kind == ENTRY_DENIED)
+			TRY(fs_write(to, ROOT_DENIED_TEXT, 0644));
+		else if (e->kind == ENTRY_LINK)
+			TRY(fs_symlink(e->text, to));
+		if (e->kind != ENTRY_NODE)
+			continue;
+		TRY(fs_write(to, S(""), e->mode | FS_EXACT | FS_LOOSE));
+		if (fs_try_chown(to, e->uid, e->gid))
+			continue;
+		if (errno != EPERM && errno != EINVAL)
+			return err_errno("cannot set the owner of '%.*s'", STR(to));
+		add_node(&nodes, e);
+	}
 	return nodes.n ? fs_write(path_join(a, dir, S(".nodes")), buf_str(&nodes), 0644) : NULL;
 }
 
@@ -107,13 +83,26 @@ static struct str file_stem(struct str path)
 
 static struct err *write_recording(struct arena *a, struct root_entries *list, struct str path)
 {
-	struct str top = file_stem(path), text;
+	struct str top = file_stem(path);
 	if (top.n && str_ends(path, S(".machine")))
 		return fs_write(path, machine_file_text(a, list), 0644);
-	fold_variables(a, list);
+	/* A folder cannot hold variables as such: they become the text of proc/self/environ, where the kernel shows
+	 * them. */
+	BUF(environ, a);
+	size_t n = 0;
+	VEC_EACH (const struct root_entry, e, list)
+		if (e->kind == ENTRY_VARIABLE)
+			buf_fmt(&environ, "%.*s=%.*s%c", STR(e->path), STR(e->text), 0);
+		else
+			list->v[n++] = *e;
+	list->n = n;
+	if (environ.n)
+		*VEC_PUSH(a, list) = (struct root_entry){.kind = ENTRY_FILE,
+			.path = S("proc/self/environ"),
+			.text = buf_str(&environ)};
 	if (!top.n)
 		return write_folder(a, list, path);
-	text = tar_text(a, list, top);
+	struct str text = tar_text(a, list, top);
 	return fs_write(path, str_ends(path, S("z")) ? gzip_text(a, text) : text, 0644);
 }
 

@@ -268,30 +268,9 @@ static size_t name_length(struct str s, bool windows)
 	return n;
 }
 
-static bool is_path(struct str s, struct str path)
-{
-	return path.n && str_starts(s, path) && !name_length(str_sub(s, path.n, s.n), false);
-}
-
 static bool in_word(char c)
 {
 	return ascii_alnum(c) || (unsigned char)c >= 0x80;
-}
-
-static bool is_word(struct str s, struct str word)
-{
-	return word.n && str_starts(s, word) && !(s.n > word.n && in_word(s.p[word.n]));
-}
-
-/* Does the user's name identify a person? A common one does not, and it occurs in unrelated paths. */
-static bool is_private(struct str name)
-{
-	static const char *const common[] = {"root", "user", "other", "users", "home", "rocm",
-		"ubuntu", "debian", "fedora", "admin", "app", "build", "docker", "runner", "python",
-		"conda", "nobody", "opt", "usr", "lib", "bin", "etc", "var", "tmp", "local",
-		"share", "games", "mnt", "venv", "src", "data", "torch", "triton", "dev", "lib64",
-		NULL};
-	return name.n && !str_is_one_of(name, common);
 }
 
 /* The replacement of the first *ret_n bytes of s, which begins with a slash. */
@@ -300,8 +279,10 @@ static struct str disguise(const struct root *r, struct str s, size_t *ret_n)
 	static const struct str homes[] = {S_INIT("/home/"), S_INIT("/Users/"), S_INIT("/users/")};
 	const struct str own[] = {r->home, r->real_home};
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		struct str path = str_sub(s, 1, s.n), rest = str_sub(path, own[i].n, path.n);
 		*ret_n = 1 + own[i].n;
-		if (!str_eq(own[i], S("root")) && is_path(str_sub(s, 1, s.n), own[i]))
+		if (own[i].n && !str_eq(own[i], S("root")) && str_starts(path, own[i]) &&
+			!name_length(rest, false))
 			return S("/home/user");
 	}
 	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++) {
@@ -316,14 +297,21 @@ static struct str disguise(const struct root *r, struct str s, size_t *ret_n)
 
 struct str root_hide(const struct root *r, struct arena *a, struct str text, bool words)
 {
+	/* these names do not identify a person, and they occur in unrelated paths */
+	static const char *const common[] = {"root", "user", "other", "users", "home", "rocm",
+		"ubuntu", "debian", "fedora", "admin", "app", "build", "docker", "runner", "python",
+		"conda", "nobody", "opt", "usr", "lib", "bin", "etc", "var", "tmp", "local",
+		"share", "games", "mnt", "venv", "src", "data", "torch", "triton", "dev", "lib64",
+		NULL};
 	BUF(out, a);
 	char before = 0;
-	words = words && is_private(r->user);
+	words = words && r->user.n && !str_is_one_of(r->user, common);
 	for (size_t n = 1; text.n; text = str_sub(text, n, text.n), n = 1) {
 		struct str shown = str_sub(text, 0, 1);
 		if (text.p[0] == '/') {
 			shown = disguise(r, text, &n);
-		} else if (words && !in_word(before) && is_word(text, r->user)) {
+		} else if (words && !in_word(before) && str_starts(text, r->user) &&
+			   (text.n == r->user.n || !in_word(text.p[r->user.n]))) {
 			shown = S("user");
 			n = r->user.n;
 		}

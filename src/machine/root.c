@@ -160,32 +160,26 @@ void root_forget(struct root *r, size_t mark)
 
 /* ---- opening ---- */
 
-static struct err *open_dir(struct root *r)
-{
-	struct str text;
-	if (!r->dir.n || fs_is_dir(r->dir))
-		return NULL;
-	if (!fs_is_file(r->dir))
-		return err_new(E_NOENT, "the sysroot '%.*s' is not a folder or a machine file",
-			STR(r->dir));
-	TRY(fs_read(r->a, r->dir, FILE_MAX, &text));
-	TRY(machine_file_parse(r->a, text, r->dir, &r->files));
-	r->in_file = true;
-	BUF(variables, r->a);
-	VEC_EACH (const struct root_entry, e, &r->files)
-		if (e->kind == ENTRY_VARIABLE)
-			buf_fmt(&variables, "%.*s=%.*s%c", STR(e->path), STR(e->text), 0);
-	r->environ = buf_str(&variables);
-	return NULL;
-}
-
 struct err *root_open(struct root *r)
 {
-	struct str status, users, home;
+	struct str text, status, users, home;
 	struct machine id = {.uid = geteuid()};
 	struct root_entries *recording = r->record;
-	TRY(open_dir(r));
+	BUF(variables, r->a);
 	r->record = NULL; /* nothing is recorded before the names to hide are known */
+	if (r->dir.n && !fs_is_dir(r->dir)) {
+		if (!fs_is_file(r->dir))
+			return err_new(E_NOENT,
+				"the sysroot '%.*s' is not a folder or a machine file",
+				STR(r->dir));
+		TRY(fs_read(r->a, r->dir, FILE_MAX, &text));
+		TRY(machine_file_parse(r->a, text, r->dir, &r->files));
+		r->in_file = true;
+		VEC_EACH (const struct root_entry, e, &r->files)
+			if (e->kind == ENTRY_VARIABLE)
+				buf_fmt(&variables, "%.*s=%.*s%c", STR(e->path), STR(e->text), 0);
+		r->environ = buf_str(&variables);
+	}
 	if (r->dir.n) {
 		root_read(r, S(".nodes"), &r->nodes);
 		if (!r->environ.n)

@@ -81,7 +81,7 @@ void read_components(struct root *r, struct str dir, struct machine_sdk *s)
 /* Adds the tree in dir, which is relative to the root and has no links. */
 static void add_tree(struct root *r, struct machine *m, struct str dir)
 {
-	struct str path = clean_text(r->a, str_fmt(r->a, "/%.*s", STR(dir)));
+	struct str path = shown_path(r->a, dir);
 	VEC_EACH (struct machine_sdk, s, &m->sdks)
 		if (str_eq(s->path, path))
 			return;

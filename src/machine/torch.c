@@ -21,7 +21,7 @@ static struct str python_text(struct arena *a, struct py_module *m, struct str n
 	return text;
 }
 
-static void read_version(struct environment *e, struct str dir, struct machine_torch *t)
+static void read_version(struct python_env *e, struct str dir, struct machine_torch *t)
 {
 	ARENA(tmp);
 	struct py_module m;
@@ -85,7 +85,7 @@ static struct str below_opt(struct root *r, struct str dir)
 }
 
 struct strs search_dirs(
-	struct environment *e, struct str origin, const struct library *l, bool wheels)
+	struct python_env *e, struct str origin, const struct library *l, bool wheels)
 {
 	static const char *const inner[] = {
 		"lib", "lib64", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib"};
@@ -120,11 +120,11 @@ struct strs search_dirs(
 
 /* ---- files that are chosen by GPU ---- */
 
-struct side {
+struct side_file {
 	const char *start, *ends[5];
 };
 
-static bool is_side_file(struct str file, const struct side *s, struct str *ret_gpu)
+static bool is_side_file(struct str file, const struct side_file *s, struct str *ret_gpu)
 {
 	struct target_word w;
 	struct str rest = file;
@@ -138,7 +138,8 @@ static bool is_side_file(struct str file, const struct side *s, struct str *ret_
 }
 
 /* Adds the GPUs that have a data file in the folder; one file for each GPU is recorded. */
-static void add_side_files(struct root *r, struct str dir, const struct side *s, struct strs *ret)
+static void add_side_files(
+	struct root *r, struct str dir, const struct side_file *s, struct strs *ret)
 {
 	struct strs names;
 	struct str gpu;
@@ -153,8 +154,9 @@ static void add_side_files(struct root *r, struct str dir, const struct side *s,
  * handwritten kernels, Kernels.so-... or TensileLibrary_gfx... Newer trees have a folder for each GPU. */
 static void add_tensile(struct root *r, struct str dir, struct strs *ret)
 {
-	static const struct side lazy = {"TensileLibrary_lazy_", {".dat"}}, gpus = {"gfx", {""}};
-	static const struct side old[] = {
+	static const struct side_file lazy = {"TensileLibrary_lazy_", {".dat"}},
+				      gpus = {"gfx", {""}};
+	static const struct side_file old[] = {
 		{"Kernels.so-000-", {".hsaco"}}, {"TensileLibrary_gfx", {".co"}}};
 	struct strs names;
 	struct str gpu;
@@ -201,10 +203,10 @@ struct side_library {
 	const char *name, *variable, *inner;
 	struct str dir;
 	struct strs *targets;
-	const struct side *files; /* NULL: Tensile's */
+	const struct side_file *files; /* NULL: Tensile's */
 };
 
-static void read_sides(struct environment *e, const struct side_library *l)
+static void read_sides(struct python_env *e, const struct side_library *l)
 {
 	struct arena *a = e->r->a;
 	struct str dir;
@@ -236,7 +238,7 @@ struct str find_library(struct root *r, const struct strs *dirs, struct str name
 /* Does torch load ROCm's libraries from rocm wheels before it loads its own libraries? A torch that bundles no ROCm
  * does, in AMD's wheels by an added module (ROCm/TheRock#734), in later releases by its own code
  * (pytorch/pytorch#188724). A torch that was built locally against such wheels may not. */
-static bool loads_wheels(struct environment *e, struct str torch)
+static bool loads_wheels(struct python_env *e, struct str torch)
 {
 	enum { INIT_HEAD = 512 << 10 };
 	struct str text, init = path_join(e->r->a, torch, S("__init__.py"));
@@ -246,13 +248,13 @@ static bool loads_wheels(struct environment *e, struct str torch)
 			       str_contains(text, S("rocm_sdk"))));
 }
 
-struct search { /* the search for the libraries that one torch needs */
-	struct environment *e;
+struct torch_search { /* the search for the libraries that one torch needs */
+	struct python_env *e;
 	struct machine_torch *t;
 	struct strs dirs, all; /* all: `dirs` and the rocm wheels that it does not load from */
 };
 
-static struct str add_needed(struct search *s, struct str name)
+static struct str add_needed(struct torch_search *s, struct str name)
 {
 	struct root *r = s->e->r;
 	struct str dir = find_library(r, &s->dirs, name);
@@ -269,11 +271,12 @@ static struct str add_needed(struct search *s, struct str name)
  * libraries that are loaded with it. A library that one of them loads is available to the others, so their search paths
  * add up. */
 static void read_needed(
-	struct environment *e, struct machine_torch *t, struct str lib, const struct library *l)
+	struct python_env *e, struct machine_torch *t, struct str lib, const struct library *l)
 {
 	static const char *const others[] = {"libtorch_cpu.so", "libtorch_python.so", "libtorch.so",
 		"libc10_hip.so", "libc10.so", "libshm.so", "libcaffe2_nvrtc.so"};
-	static const struct side miopen = {"gfx", {".db", ".kdb", ".db.txt", ".fdb.txt", ".model"}};
+	static const struct side_file miopen = {
+		"gfx", {".db", ".kdb", ".db.txt", ".fdb.txt", ".model"}};
 	struct side_library sides[] = {
 		{"librocblas.so", "ROCBLAS_TENSILE_LIBPATH", "rocblas", {0}, &t->rocblas, NULL},
 		{"libhipblaslt.so", "HIPBLASLT_TENSILE_LIBPATH", "hipblaslt", {0}, &t->hipblaslt,
@@ -281,7 +284,7 @@ static void read_needed(
 		{"libMIOpen.so", "MIOPEN_SYSTEM_DB_PATH", "../share/miopen/db", {0}, &t->miopen,
 			&miopen}};
 	bool wheels = loads_wheels(e, path_dir(lib));
-	struct search s = {.e = e, .t = t};
+	struct torch_search s = {.e = e, .t = t};
 	struct library other;
 	s.dirs = search_dirs(e, lib, l, wheels);
 	s.all = search_dirs(e, lib, l, true);
@@ -327,7 +330,7 @@ static struct strs both(struct arena *a, const struct strs *x, const struct strs
 	return x->n ? list : *y;
 }
 
-static void read_torch_libraries(struct environment *e, struct str dir, struct machine_torch *t)
+static void read_torch_libraries(struct python_env *e, struct str dir, struct machine_torch *t)
 {
 	static const struct {
 		const char *file;
@@ -370,7 +373,7 @@ static void read_torch_libraries(struct environment *e, struct str dir, struct m
 /* ---- the whole ---- */
 
 /* Was torch slimmed? The cut list is in the folder that was slimmed, or in torch's dist-info. */
-static bool is_slim(struct environment *e, struct str torch)
+static bool is_slim(struct python_env *e, struct str torch)
 {
 	struct strs dirs = {0};
 	struct str text;
@@ -389,14 +392,14 @@ static bool is_slim(struct environment *e, struct str torch)
 	return false;
 }
 
-void gather_torch(struct environment *e)
+void gather_torch(struct python_env *e)
 {
 	struct machine_torch *t = &e->py->torch;
 	VEC_EACH (const struct str, dir, &e->rocm_dirs) {
 		struct machine_sdk s = {.kind = S("pip")};
 		if (!str_starts(path_base(*dir), S("_rocm_sdk_core")))
 			continue;
-		s.path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(*dir)));
+		s.path = shown_path(e->r->a, *dir);
 		read_components(e->r, *dir, &s);
 		VEC_EACH (const struct machine_package, p, &e->py->packages)
 			if (str_eq(p->name, S("rocm-sdk-core")))
@@ -407,7 +410,7 @@ void gather_torch(struct environment *e)
 		struct str dir = path_join(e->r->a, e->sites.v[i], S("torch"));
 		if (!root_exists(e->r, dir))
 			continue;
-		t->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(dir)));
+		t->path = shown_path(e->r->a, dir);
 		read_version(e, dir, t);
 		read_torch_libraries(e, dir, t);
 		t->slim = is_slim(e, dir);
