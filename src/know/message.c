@@ -91,18 +91,6 @@ static bool parse_required(struct str line, struct message *m)
 	       take_line_number(&rest, &m->col) && str_starts(rest, S("   required from "));
 }
 
-/* Parses "  File \"setup.py\", line 12, in f" of a Python traceback. */
-static bool parse_frame(struct str line, struct message *m)
-{
-	struct str rest, number, prefix = S("  File \"");
-	if (!str_starts(line, prefix) ||
-		!str_cut(str_sub(line, prefix.n, line.n), '"', &m->path, &rest) ||
-		!str_starts(rest, S(", line ")))
-		return false;
-	str_cut(str_sub(rest, 7, rest.n), ',', &number, &rest);
-	return number_of(str_trim(number), &m->line);
-}
-
 /* ---- the block of an error ---- */
 
 static struct message message_copy(struct arena *a, const struct message *m)
@@ -392,13 +380,21 @@ static struct err *cmake_error(const struct message_origin *o, struct str text)
 static struct err *python_error(const struct message_origin *o, struct str text)
 {
 	struct str line = S("");
-	struct message m = {0}, mine = {0};
+	struct message mine = {0};
 	bool more;
 	text = part_from(text, S("Traceback (most recent call last):"));
 	str_next(&text, '\n', &line);
-	while ((more = str_next(&text, '\n', &line)) && (!line.n || line.p[0] == ' '))
-		if (parse_frame(line, &m) && o->file(o->user, m.path).n)
-			mine = m;
+	while ((more = str_next(&text, '\n', &line)) && (!line.n || line.p[0] == ' ')) {
+		/* "  File \"setup.py\", line 12, in f" */
+		struct str file = S("  File \""), path, rest, number;
+		if (!str_starts(line, file) ||
+			!str_cut(str_sub(line, file.n, line.n), '"', &path, &rest) ||
+			!str_starts(rest, S(", line ")) || !o->file(o->user, path).n)
+			continue;
+		str_cut(str_sub(rest, 7, rest.n), ',', &number, &rest);
+		if (number_of(str_trim(number), &mine.line))
+			mine.path = path;
+	}
 	if (!more)
 		return NULL;
 	struct err *e = err_new(E_FOREIGN, "%.*s", STR(str_trim(line)));

@@ -31,12 +31,6 @@ struct hit_target {
 	void *user;
 };
 
-static bool load(struct scan *s)
-{
-	static const char *const names[] = {HYPERSCAN_FUNCTIONS(LIBRARY_NAME)};
-	return library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &s->hs);
-}
-
 static struct err *compile(struct scan *s, const char *const *texts, size_t n)
 {
 	ARENA(tmp);
@@ -76,8 +70,9 @@ static bool restore(struct scan *s, struct str ready)
 
 struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct scan **ret)
 {
+	static const char *const names[] = {HYPERSCAN_FUNCTIONS(LIBRARY_NAME)};
 	CLEANUP(scan_freep) struct scan *s = calloc(1, sizeof(*s));
-	if (!s || !load(s))
+	if (!s || !library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &s->hs))
 		return err_hint(err_new(E_TOOL_MISSING, "logs cannot be searched without " SONAME),
 			"install the package libhyperscan5 or libvectorscan5");
 	if (!restore(s, ready))

@@ -1,5 +1,5 @@
-/* Reader of libraries: ELF files, and the texts that replace them; see library.h. */
-#include "machine/library.h"
+/* Reader of libraries: ELF files, and the texts that replace them; see python.h. */
+#include "machine/python.h"
 
 #include "formats/kpack.h"
 #include "machine/parse.h"

@@ -111,7 +111,7 @@ struct machine_torch {      /* the torch of a Python environment, read from its 
 	bool bundled;     /* ROCm's libraries are in its own folder */
 	bool bundled_hsa; /* so is the HSA runtime, which users of WSL remove */
 	bool split; /* its device code is in kpack archives, which other wheels bring, one for each GPU */
-	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see library.h */
+	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see python.h */
 	/* GPUs for which the data files that these three libraries will read exist; empty = not known */
 	struct strs rocblas, hipblaslt, miopen;
 	struct strs needed; /* ROCm libraries that its libraries need: "libamdhip64.so.6" */

@@ -195,25 +195,6 @@ static void add_user(struct pythons *p)
 
 /* ---- where environments lie ---- */
 
-/* Adds dir/NAME/then for each name that is not hidden. */
-static void add_all(struct pythons *p, struct str dir, const char *then, const char *kind)
-{
-	struct strs names;
-	root_list(p->r, dir, &names);
-	for (size_t i = 0; i < names.n && i < MANY_NAMES; i++)
-		if (names.v[i].p[0] != '.')
-			add(p,
-				path_join(p->r->a, path_join(p->r->a, dir, names.v[i]),
-					str_from(then)),
-				kind);
-}
-
-static void add_conda(struct pythons *p, struct str base)
-{
-	add(p, base, NULL);
-	add_all(p, path_join(p->r->a, base, S("envs")), "", NULL);
-}
-
 /* Adds the folders that a file lists, one on each line. */
 static void add_list(struct pythons *p, struct str path)
 {
@@ -223,24 +204,26 @@ static void add_list(struct pythons *p, struct str path)
 		add(p, below_root(p->r->a, str_trim(line)), NULL);
 }
 
-static void add_home(struct pythons *p)
+/* Adds the folders in these places below `base`; '*' stands for each name that is not hidden. */
+static void add_places(struct pythons *p, struct str base, const char *const *places)
 {
-	static const char *const one[] = {"venv", ".venv"},
-				 *const many[] = {"venvs", ".virtualenvs",
-					 ".cache/pypoetry/virtualenvs", ".local/share/pipx/venvs"},
-				 *const condas[] = {"miniconda3", "miniforge3", "anaconda3",
-					 "mambaforge", "micromamba"};
 	struct arena *a = p->r->a;
-	for (size_t i = 0; i < 2; i++)
-		add(p, path_join(a, p->home, str_from(one[i])), NULL);
-	for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
-		add_all(p, path_join(a, p->home, str_from(many[i])), "", NULL);
-	add_all(p, path_join(a, p->home, S(".pyenv/versions")), "", "pyenv");
-	for (size_t i = 0; i < sizeof(condas) / sizeof(*condas); i++)
-		add_conda(p, path_join(a, p->home, str_from(condas[i])));
-	add_list(p, path_join(a, p->home, S(".conda/environments.txt")));
-	for (size_t i = 0; i < 2; i++) /* ~/ComfyUI/venv */
-		add_all(p, p->home, one[i], NULL);
+	for (; *places; places++) {
+		struct str dir, then;
+		struct strs names = {0};
+		bool many = str_cut(str_from(*places), '*', &dir, &then);
+		dir = path_clean(a, path_join(a, base, dir));
+		const char *kind = str_ends(dir, S(".pyenv/versions")) ? "pyenv" : NULL;
+		if (many)
+			root_list(p->r, dir, &names);
+		else
+			add(p, dir, kind);
+		for (size_t i = 0; i < names.n && i < MANY_NAMES; i++) {
+			struct str one = path_join(a, dir, names.v[i]);
+			if (names.v[i].p[0] != '.')
+				add(p, str_fmt(a, "%.*s%.*s", STR(one), STR(then)), kind);
+		}
+	}
 }
 
 static struct str variable(struct pythons *p, const char *name)
@@ -315,7 +298,16 @@ static int by_path(const void *x, const void *y)
 
 void gather_pythons(struct root *r, struct machine *m)
 {
-	static const char *const more[] = {".venv", "venv"};
+	static const char *const more[] = {".venv", "venv"},
+				 *const opt[] = {"opt/venv", "opt/conda", "opt/conda/envs/*", NULL},
+				 *const home[] = {"venv", ".venv", "venvs/*", ".virtualenvs/*",
+					 ".cache/pypoetry/virtualenvs/*",
+					 ".local/share/pipx/venvs/*", ".pyenv/versions/*",
+					 "miniconda3", "miniconda3/envs/*", "miniforge3",
+					 "miniforge3/envs/*", "anaconda3", "anaconda3/envs/*",
+					 "mambaforge", "mambaforge/envs/*", "micromamba",
+					 "micromamba/envs/*", "*/venv" /* ~/ComfyUI/venv */,
+					 "*/.venv", NULL};
 	const struct str list = S(".pythons");
 	struct pythons p = {.r = r, .m = m, .home = root_real(r, r->home)};
 	struct strs names;
@@ -323,7 +315,6 @@ void gather_pythons(struct root *r, struct machine *m)
 	/* if a sysroot does not show its user, its only folder in /home, or /root, is taken */
 	if (!p.home.n && names.n < 2)
 		p.home = names.n ? path_join(r->a, S("home"), names.v[0]) : root_real(r, S("root"));
-
 	p.active = active_prefix(&p);
 	strs_add(r->a, &p.seen, S("usr"));
 	if (p.active.n)
@@ -337,10 +328,11 @@ void gather_pythons(struct root *r, struct machine *m)
 		add_user(&p);
 	for (size_t i = 0; !r->dir.n && i < 2; i++)
 		add(&p, below_root(r->a, path_abs(r->a, str_from(more[i]))), NULL);
-	add(&p, S("opt/venv"), NULL);
-	add_conda(&p, S("opt/conda"));
-	if (p.home.n)
-		add_home(&p);
+	add_places(&p, S(""), opt);
+	if (p.home.n) {
+		add_places(&p, p.home, home);
+		add_list(&p, path_join(r->a, p.home, S(".conda/environments.txt")));
+	}
 	/* in a recording, the list of all environments, some of which only the machine could find */
 	add_list(&p, list);
 	if (p.found.n)

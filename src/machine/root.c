@@ -218,39 +218,30 @@ bool root_variable(struct root *r, struct str name, struct str *ret)
 
 /* ---- files and folders ---- */
 
-static enum root_status read_text(struct root *r, struct str path, size_t head, struct str *ret)
-{
-	ARENA(tmp);
-	struct stat st;
-	struct str at = place(&tmp, r, path);
-	enum root_status s = stat_place(r, at, &st);
-	*ret = S("");
-	if (s != ROOT_OK || !S_ISREG(st.st_mode))
-		return s == ROOT_OK ? ROOT_BAD : s;
-	if (r->in_file) {
-		const struct root_entry *e = entry_at(r, at);
-		if (e->kind == ENTRY_DENIED)
-			return ROOT_DENIED;
-		if (!head && e->text.n > READ_MAX)
-			return ROOT_BAD;
-		*ret = head ? str_sub(e->text, 0, head) : e->text;
-		return ROOT_OK;
-	}
-	if (st.st_size > 0 && (uint64_t)st.st_size < head)
-		head = (size_t)st.st_size; /* files in /proc report size 0 */
-	s = status_of(head ? fs_read_head(r->a, at, head, ret) : fs_read(r->a, at, READ_MAX, ret));
-	if (s == ROOT_OK && r->dir.n && str_eq(*ret, ROOT_DENIED_TEXT))
-		s = ROOT_DENIED;
-	if (s != ROOT_OK)
-		*ret = S("");
-	return s;
-}
-
 enum root_status root_head(struct root *r, struct str path, size_t n, struct str *ret)
 {
 	ARENA(tmp);
 	BUF(kept, &tmp);
-	enum root_status s = read_text(r, path, n, ret);
+	struct stat st;
+	struct str at = place(&tmp, r, path);
+	enum root_status s = stat_place(r, at, &st);
+	const struct root_entry *e = r->in_file && s == ROOT_OK ? entry_at(r, at) : NULL;
+	*ret = S("");
+	if (s != ROOT_OK || !S_ISREG(st.st_mode))
+		return s == ROOT_OK ? ROOT_BAD : s;
+	if (e) {
+		*ret = n ? str_sub(e->text, 0, n) : e->text;
+		s = e->kind == ENTRY_DENIED ? ROOT_DENIED : ret->n > READ_MAX ? ROOT_BAD : ROOT_OK;
+	} else {
+		if (st.st_size > 0 && (uint64_t)st.st_size < n)
+			n = (size_t)st.st_size; /* files in /proc report size 0 */
+		s = status_of(
+			n ? fs_read_head(r->a, at, n, ret) : fs_read(r->a, at, READ_MAX, ret));
+		if (s == ROOT_OK && r->dir.n && str_eq(*ret, ROOT_DENIED_TEXT))
+			s = ROOT_DENIED;
+	}
+	if (s != ROOT_OK)
+		*ret = S("");
 	if (!r->record || (s != ROOT_OK && s != ROOT_DENIED) || !redact_text(r, path, *ret, &kept))
 		return s;
 	if (s == ROOT_DENIED)

@@ -3,7 +3,6 @@
  * wheels of PyTorch and AMD; ld.so(8) for the order of folders. rocBLAS and hipBLASLt look for Tensile's files next to
  * themselves, MIOpen for its databases in ../share/miopen/db (their names: devcode/side.c). */
 #include "lang/python/literal.h"
-#include "machine/library.h"
 #include "machine/python.h"
 #include "target/cut_list.h"
 

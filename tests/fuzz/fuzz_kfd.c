@@ -2,8 +2,8 @@
  * machine/parse.h and target/target.h, and what they return must keep its promises. */
 #include <stdlib.h>
 
-#include "machine/library.h"
 #include "machine/parse.h"
+#include "machine/python.h"
 #include "machine/root.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -587,21 +587,27 @@ static void a_home_has_another_name_in_a_recording(void **state)
 	struct machine m;
 	static const char *const files[] = {STATUS(""), "etc/passwd", PASSWD, ".disks",
 		"home 9 5 /data/alice\nodd\ntmp x 3 /tmp\ncache 8 7 /data/alice/.cache/a b\n",
-		"data/alice/x", "", NULL};
+		"data/alice/x", "", "etc/modprobe.d/gpu.conf",
+		"options amdgpu lockup_timeout=9 # as Alice said\n", NULL};
 	struct str dir = machine_of(&a, files), copy = path_join(&a, test_dir(&a), S("copy"));
-	put_environ(&a, dir, "VIRTUAL_ENV=/data/alice/venv;MIOPEN_USER_DB_PATH=/tmp/miopen-alice");
+	put_environ(&a, dir,
+		"VIRTUAL_ENV=/data/alice/venv;MIOPEN_USER_DB_PATH=/tmp/miopen-alice;"
+		"ROCR_VISIBLE_DEVICES=0,GPU-7c5a4d9c8f2b1e3a");
 	link_to(&a, dir, "opt/rocm", "/data/alice/rocm");
 	put(&a, dir, "data/alice/rocm/.info/version", "7.0.0\n");
 	assert_ok(machine_read(&a, dir, &m));
 	assert_str(m.variables.v[0].value, "/tmp/miopen-alice");
-	assert_str(m.variables.v[1].value, "/data/alice/venv");
+	assert_str(m.variables.v[2].value, "/data/alice/venv");
 	assert_int_equal(m.disks.n, 2);
 	assert_str(m.disks.v[1].path, "/data/alice/.cache/a b");
 	assert_str(m.sdks.v[0].path, "/data/alice/rocm");
 	assert_ok(machine_record(dir, copy, &count));
 	assert_ok(machine_read(&a, copy, &m));
 	assert_str(m.variables.v[0].value, "/tmp/miopen-user");
-	assert_str(m.variables.v[1].value, "/home/user/venv");
+	assert_str(m.variables.v[1].value, "0,GPU-0000000000000000");
+	assert_str(m.variables.v[2].value, "/home/user/venv");
+	test_has(path_join(&a, copy, S("etc/modprobe.d/gpu.conf")),
+		"options amdgpu lockup_timeout=9 \n");
 	assert_str(m.disks.v[0].path, "/home/user");
 	assert_int_equal(m.disks.v[0].size, 9);
 	assert_int_equal(m.disks.v[0].free, 5);

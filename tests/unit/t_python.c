@@ -1,6 +1,6 @@
 /* Python environments of sysroots that each test makes: which are found, what is in them, what their torch loads. */
-#include "machine/library.h"
 #include "machine/machine.h"
+#include "machine/python.h"
 #include "unit/fixture_elf.h"
 #include "unit/kit.h"
 
@@ -656,7 +656,8 @@ static void a_recording_tells_the_same_without_names(void **state)
 	venv(f, VENV, "torch-2.9.1+rocm6.4");
 	put(f, VENV "/pyvenv.cfg", "home = /home/alice/bin\nversion = 3.12.1\nprompt = secret\n");
 	dist(f, SITE, "torchvision-0.1",
-		"Author: alice\nRequires-Dist: secret==1\nRequires-Dist: torch==2.8");
+		"Author: alice\nRequires-Dist: secret==1\nRequires-Dist: torch==2.8\n"
+		"Requires-Dist: torch @ https://alice:secret@example.org/torch.whl");
 	put(f, TORCH "/version.py", "git_version = 'secret'\nhip = '6.4.1'\n");
 	put_library(f, &section, 1);
 	put(f, TORCH "/lib/librocblas.so", "secret");
