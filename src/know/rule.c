@@ -297,6 +297,7 @@ static const struct json_field doctor_finding_fields[] = {
 	FIELD_FROM(struct finding, rule, source_fields),
 	{.kind = FIELD_END},
 };
+
 /* clang-format on */
 
 const struct json_field machine_report_fields[] = {

@@ -130,6 +130,7 @@ static void note_link(struct root *r, struct str dir, const char *which, const s
 		root_note(r, str_fmt(r->a, "%.*s/%s_link_width", STR(dir), which),
 			str_fmt(r->a, "%.*s\n", STR(l->width)));
 }
+
 /* A card may have bridges of its own (vendor 0x1002; those of AMD's processors have 0x1022): its link is that of the
  * uppermost one, as in amdgpu_device_gpu_bandwidth(). A suspended GPU is skipped, since reading its link would wake
  * it. */

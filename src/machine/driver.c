@@ -33,6 +33,7 @@ static void read_modprobe(struct root *r, struct machine *m)
 			root_forget(r, mark);
 	}
 }
+
 /* ---- parameters of modules ---- */
 
 /* Do the names differ in at most one letter, '_' aside? */

@@ -7,30 +7,6 @@
 
 enum { CPUINFO_HEAD = 8192, MAX_GROUPS = 32 };
 
-static void read_cpu(struct root *r, struct machine *m)
-{
-	struct utsname uts;
-	struct str info, line, online = root_line(r, S("sys/devices/system/cpu/online"));
-	if (online.n)
-		root_head(r, S("proc/cpuinfo"), CPUINFO_HEAD, &info);
-	else
-		root_read(r, S("proc/cpuinfo"), &info);
-	m->cpu = clean_text(r->a, line_value(info, ':', S("model name")));
-	m->virtual = parse_hypervisor(info);
-	/* Linux before 6.1 has no proc/sys/kernel/arch. */
-	struct str vendor = line_value(info, ':', S("vendor_id"));
-	m->arch = root_line(r, S("proc/sys/kernel/arch"));
-	if (!m->arch.n && (str_eq(vendor, S("GenuineIntel")) || str_eq(vendor, S("AuthenticAMD"))))
-		m->arch = S("x86_64");
-	if (!m->arch.n && line_value(info, ':', S("CPU implementer")).n)
-		m->arch = S("aarch64");
-	if (!m->arch.n && !r->dir.n && uname(&uts) == 0)
-		m->arch = str_dup(r->a, str_from(uts.machine));
-	m->cpus = parse_cpu_list(online);
-	while (!online.n && str_next(&info, '\n', &line))
-		m->cpus += str_starts(line, S("processor"));
-}
-
 /* /proc/meminfo counts in KiB. */
 static uint64_t kib(struct str text, struct str key)
 {
@@ -176,60 +152,75 @@ static uint64_t gtt_limit(struct root *r)
 	return less ? mib << 20 : n;
 }
 
+/* ---- the parts of machine_read() ---- */
+
 void gather_system(struct root *r, struct machine *m)
 {
-	struct str version, release, memory;
+	struct utsname uts;
+	struct str text, line;
 	m->kernel = root_line(r, S("proc/sys/kernel/osrelease"));
-	if (!m->kernel.n && root_read(r, S("proc/version"), &version) == ROOT_OK)
-		m->kernel = clean_text(r->a, parse_kernel_version(version));
+	if (!m->kernel.n && root_read(r, S("proc/version"), &text) == ROOT_OK)
+		m->kernel = clean_text(r->a, parse_kernel_version(text));
 	m->has_dxg = root_has_file(r, S("dev/dxg"));
 	m->wsl = m->has_dxg || str_contains(str_lower(r->a, m->kernel), S("microsoft"));
-	if (root_read(r, S("etc/os-release"), &release) != ROOT_OK)
-		root_read(r, S("usr/lib/os-release"), &release);
-	m->distro = clean_text(r->a, parse_os_release(r->a, release, S("PRETTY_NAME")));
-	m->distro_id = clean_text(r->a, parse_os_release(r->a, release, S("ID")));
-	m->distro_version = clean_text(r->a, parse_os_release(r->a, release, S("VERSION_ID")));
-	read_cpu(r, m);
-	enum root_status s = root_read(r, S("proc/meminfo"), &memory);
+
+	if (root_read(r, S("etc/os-release"), &text) != ROOT_OK)
+		root_read(r, S("usr/lib/os-release"), &text);
+	m->distro = clean_text(r->a, parse_os_release(r->a, text, S("PRETTY_NAME")));
+	m->distro_id = clean_text(r->a, parse_os_release(r->a, text, S("ID")));
+	m->distro_version = clean_text(r->a, parse_os_release(r->a, text, S("VERSION_ID")));
+
+	struct str online = root_line(r, S("sys/devices/system/cpu/online"));
+	root_head(r, S("proc/cpuinfo"), online.n ? CPUINFO_HEAD : 0, &text);
+	m->cpu = clean_text(r->a, line_value(text, ':', S("model name")));
+	m->virtual = parse_hypervisor(text);
+	/* Linux before 6.1 has no proc/sys/kernel/arch. */
+	struct str vendor = line_value(text, ':', S("vendor_id"));
+	m->arch = root_line(r, S("proc/sys/kernel/arch"));
+	if (!m->arch.n && (str_eq(vendor, S("GenuineIntel")) || str_eq(vendor, S("AuthenticAMD"))))
+		m->arch = S("x86_64");
+	if (!m->arch.n && line_value(text, ':', S("CPU implementer")).n)
+		m->arch = S("aarch64");
+	if (!m->arch.n && !r->dir.n && uname(&uts) == 0)
+		m->arch = str_dup(r->a, str_from(uts.machine));
+	m->cpus = parse_cpu_list(online);
+	while (!online.n && str_next(&text, '\n', &line))
+		m->cpus += str_starts(line, S("processor"));
+
+	enum root_status s = root_read(r, S("proc/meminfo"), &text);
 	if (s != ROOT_OK && s != ROOT_ABSENT)
 		note_unreadable(r->a, m, S("proc/meminfo"), s);
-	m->memory = kib(memory, S("MemTotal"));
-	m->memory_free = kib(memory, S("MemAvailable"));
-	m->swap = kib(memory, S("SwapTotal"));
+	m->memory = kib(text, S("MemTotal"));
+	m->memory_free = kib(text, S("MemAvailable"));
+	m->swap = kib(text, S("SwapTotal"));
 	m->gtt_limit = gtt_limit(r);
 	m->pressure = memory_pressure(r);
 }
 
-static struct str container_of(struct root *r)
-{
-	const struct str kubernetes = S("run/secrets/kubernetes.io");
-	struct str text;
-	if (root_has_file(r, S("run/.containerenv")))
-		return S("podman");
-	if (root_has_file(r, S(".dockerenv")))
-		return S("docker");
-	if (root_exists(r, S(".singularity.d")))
-		return S("apptainer");
-	if (root_exists(r, kubernetes))
-		return S("kubernetes");
-	/* a pod without a service account */
-	if (root_variable(r, S("KUBERNETES_SERVICE_HOST"), &text))
-		return S("kubernetes");
-	root_read(r, S("proc/1/environ"), &text);
-	struct str kind = clean_text(r->a, parse_environ(text, S("container")));
-	if (kind.n)
-		return kind;
-	root_read(r, S("proc/1/cgroup"), &text);
-	const struct cgroup_mark *m = parse_cgroup(text);
-	return m ? str_from(m->kind) : S("");
-}
-
 void gather_container(struct root *r, struct machine *m)
 {
-	struct str kind;
-	m->container_kind = container_of(r);
-	/* systemd-nspawn and podman set this variable; the environment of PID 1 may not be readable. */
-	if (!m->container_kind.n && root_variable(r, S("container"), &kind))
-		m->container_kind = clean_text(r->a, kind);
+	struct str text, kind = S("");
+	if (root_has_file(r, S("run/.containerenv"))) {
+		kind = S("podman");
+	} else if (root_has_file(r, S(".dockerenv"))) {
+		kind = S("docker");
+	} else if (root_exists(r, S(".singularity.d"))) {
+		kind = S("apptainer");
+	} else if (root_exists(r, S("run/secrets/kubernetes.io")) ||
+		   /* a pod without a service account */
+		   root_variable(r, S("KUBERNETES_SERVICE_HOST"), &text)) {
+		kind = S("kubernetes");
+	} else {
+		root_read(r, S("proc/1/environ"), &text);
+		kind = parse_environ(text, S("container"));
+		root_read(r, S("proc/1/cgroup"), &text);
+		const struct cgroup_mark *mark = parse_cgroup(text);
+		if (!kind.n && mark)
+			kind = str_from(mark->kind);
+		/* systemd-nspawn and podman set this variable; the environment of PID 1 may not be readable */
+		if (!kind.n)
+			root_variable(r, S("container"), &kind);
+	}
+	m->container_kind = clean_text(r->a, kind);
 	m->container = m->container_kind.n > 0;
 }
