@@ -12,22 +12,6 @@
 #include "cli/opt.h"
 #include "term/out.h"
 
-static struct err *prepare(const struct command *c, const struct common *o)
-{
-	out_init((enum color_mode)o->color, o->quiet ? -1 : (int)o->verbose);
-	status_init();
-	cancel_init();
-	char *here = getcwd(NULL, 0);
-	if (!here)
-		return err_errno("the current folder does not exist any more");
-	free(here);
-	if (o->trace.n)
-		TRY(trace_open(o->trace));
-	if (o->dry_run && (c->needs & NEED_WRITE))
-		fs_forbid_writes();
-	return NULL;
-}
-
 /* The result of a run. */
 struct outcome {
 	int status;
@@ -52,7 +36,17 @@ static struct err *dispatch(struct arena *a, const struct strs *argv, struct out
 		help_command(commands, c);
 		return NULL;
 	}
-	TRY(prepare(c, common));
+	out_init((enum color_mode)common->color, common->quiet ? -1 : (int)common->verbose);
+	status_init();
+	cancel_init();
+	char *here = getcwd(NULL, 0);
+	if (!here)
+		return err_errno("the current folder does not exist any more");
+	free(here);
+	if (common->trace.n)
+		TRY(trace_open(common->trace));
+	if (common->dry_run && (c->needs & NEED_WRITE))
+		fs_forbid_writes();
 	return c->run(a, args, &ret->status);
 }
 

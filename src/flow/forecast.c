@@ -85,7 +85,7 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 		.jobs = build_jobs(jobs, p->foreign)};
 	if (!c)
 		return;
-	/* the history of a complete build replaces the description's figures; that of a partial one only raises them */
+	/* the history of a complete build replaces the description's figures; a partial one's only raises them */
 	bool complete = fs_is_file(path_join(a, ret->dir, S("state/done")));
 	cc_follow_start(path_join(a, ret->dir, S("rocm")), path_join(a, ret->dir, S("log")),
 		ret->jobs, &past);

@@ -59,9 +59,9 @@ static void add_all(struct arena *a, struct strs *list, const char *const *more)
 		strs_add(a, list, str_from(*more));
 }
 
-/* The commands install into a virtual environment, since pip refuses to change that of a distribution (PEP 668). A torch
- * that is there is uninstalled first: pip keeps one of the same version that was built for another GPU, and all variants
- * of Triton, which have different package names, install the same folder. */
+/* The commands install into a virtual environment, since pip refuses to change that of a distribution (PEP 668). A
+ * torch that is there is uninstalled first: pip keeps one of the same version that was built for another GPU, and all
+ * variants of Triton, which have different package names, install the same folder. */
 static void add_commands(struct finding_way *w, const struct compat_wheel *c, struct next_route *r)
 {
 	struct arena *a = w->a;

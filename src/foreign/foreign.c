@@ -11,6 +11,7 @@
 #include "foreign/foreign_int.h"
 #include "formats/json_fields.h"
 #include "hipify/hipify.h"
+#include "lang/python/requirement.h"
 #include "recipe/recipe.h"
 
 enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20 };
@@ -22,8 +23,8 @@ struct foreign_recipes {
 	struct recipe_request request;
 };
 
-/* A hash of all inputs of the result (plan, SDK, environment, wheels, recipes), except the project's own files. Settings
- * that change only speed or output (jobs, the terminal) do not count. */
+/* A hash of all inputs of the result (plan, SDK, environment, wheels, recipes), except the project's own files.
+ * Settings that change only speed or output (jobs, the terminal) do not count. */
 static struct str key_of(struct foreign *f)
 {
 	static const char *const not_of_key[] = {"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=",
@@ -155,9 +156,9 @@ static struct err *configure_anew(struct foreign *f, struct str dir)
 	return NULL;
 }
 
-/* Compares settings and tools with those of the last build, each by its receipt. If they differ, the objects in the copy
- * may be out of date. After a change of settings alone, CMake and ninja can find out which, if CMake has configured a
- * folder for ninja; otherwise the copy is removed. */
+/* Compares settings and tools with those of the last build, each by its receipt. If they differ, the objects in the
+ * copy may be out of date. After a change of settings alone, CMake and ninja can find out which, if CMake has
+ * configured a folder for ninja; otherwise the copy is removed. */
 static struct err *meet_last_build(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -264,7 +265,7 @@ static bool wants_history(const struct foreign *f)
 		"setuptools-git-versioning", "pdm-backend", "poetry-dynamic-versioning", "pbr",
 		"versioningit", "setuptools-git", "dunamai", "flit-scm", NULL};
 	VEC_EACH (const struct str, r, &f->plan->foreign->requires)
-		if (str_is_one_of(foreign_package_name(f->a, *r), readers))
+		if (str_is_one_of(requirement_name(f->a, *r), readers))
 			return true;
 	return fs_exists(path_join(f->a, f->plan->project, S("versioneer.py")));
 }

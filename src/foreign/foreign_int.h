@@ -38,8 +38,6 @@ MUST_USE struct err *foreign_explain(const struct foreign *f, const char *kind,
 MUST_USE struct err *foreign_check_rocm(const struct foreign *f, struct str text);
 
 /* ---- venv.c ---- */
-/* The package that a requirement names: "My.Pkg[x] >=1" -> "my-pkg". */
-struct str foreign_package_name(struct arena *a, struct str requirement);
 /* Makes the Python environment, and installs the plan's requirements into it. */
 MUST_USE struct err *foreign_venv(struct foreign *f);
 /* Fills f->packages with the packages installed there, and writes requirements.txt. */

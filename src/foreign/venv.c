@@ -10,7 +10,7 @@
 #include "formats/node.h"
 #include "formats/zip.h"
 #include "lang/python/dist_info.h"
-#include "lang/python/version.h"
+#include "lang/python/requirement.h"
 
 enum { MAX_METADATA = 4 << 20, MAX_REPORTS = 9 };
 
@@ -19,22 +19,12 @@ static const char *const of_cuda[] = {"nvidia-*", "cuda-*", "triton", "pytorch-t
 
 /* ---- requirements ---- */
 
-struct str foreign_package_name(struct arena *a, struct str requirement)
-{
-	const struct str marks = S("-_.");
-	size_t n = 0;
-	while (n < requirement.n &&
-		(ascii_alnum(requirement.p[n]) || str_chr(marks, requirement.p[n]) < marks.n))
-		n++;
-	return package_name(a, str_sub(requirement, 0, n), '-');
-}
-
 static bool is_left_out(const struct foreign *f, struct str requirement)
 {
 	const struct plan_foreign *how = f->plan->foreign;
-	struct str name = foreign_package_name(f->a, requirement);
+	struct str name = requirement_name(f->a, requirement);
 	VEC_EACH (const struct str, p, &how->without)
-		if (glob_match(foreign_package_name(f->a, *p), name) || glob_match(*p, name))
+		if (glob_match(requirement_name(f->a, *p), name) || glob_match(*p, name))
 			return true;
 	for (size_t i = 0; how->torch_as_rocm && of_cuda[i]; i++)
 		if (glob_match(str_from(of_cuda[i]), name))
@@ -71,10 +61,10 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 /* Is a wheel of this package among those of --with? */
 static bool is_given(const struct foreign *f, struct str requirement)
 {
-	struct str name = foreign_package_name(f->a, requirement), given, rest;
+	struct str name = requirement_name(f->a, requirement), given, rest;
 	VEC_EACH (const struct str, w, &f->plan->foreign->with) {
 		str_cut(path_base(*w), '-', &given, &rest);
-		if (str_eq(foreign_package_name(f->a, given), name))
+		if (str_eq(requirement_name(f->a, given), name))
 			return true;
 	}
 	return false;
@@ -201,7 +191,7 @@ struct err *foreign_packages(struct foreign *f)
 		}
 	}
 	VEC_EACH (const struct foreign_package, p, &f->packages) {
-		struct str name = foreign_package_name(f->a, p->name);
+		struct str name = requirement_name(f->a, p->name);
 		struct str what = str_fmt(f->a, "%.*s==%.*s", STR(name), STR(p->version));
 		if (str_starts(p->url, S("file:")))
 			what = str_fmt(f->a, "%.*s @ %.*s", STR(name), STR(p->url));

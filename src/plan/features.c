@@ -59,24 +59,12 @@ static struct err *check_feature(
 
 /* ---- the user's wishes ---- */
 
-static struct err *unknown_feature(
-	struct arena *a, const struct project *p, struct str name, const struct plan *plan)
+static struct err *check_wishes(struct arena *a, const struct plan_request *r,
+	const struct project *p, const struct plan *plan)
 {
 	struct strs names = {0};
 	VEC_EACH (const struct project_feature, f, &p->features)
 		strs_add(a, &names, f->name);
-	struct err *e =
-		err_new(E_USAGE, "'%.*s' has no feature '%.*s'", STR(plan->name), STR(name));
-	struct str near = suggest(name, &names);
-	if (near.n)
-		err_hint(e, "did you mean '%.*s'?", STR(near));
-	return names.n ? err_hint(e, "it has: %.*s", STR(str_join(a, &names, S(", "))))
-		       : err_hint(e, "its description names none");
-}
-
-static struct err *check_wishes(struct arena *a, const struct plan_request *r,
-	const struct project *p, const struct plan *plan)
-{
 	VEC_EACH (const struct str, wish, &r->features) {
 		struct str name, choice;
 		if (!str_cut(*wish, '=', &name, &choice))
@@ -84,8 +72,16 @@ static struct err *check_wishes(struct arena *a, const struct plan_request *r,
 				err_new(E_USAGE, "'%.*s' of --feature has no choice", STR(*wish)),
 				"write it like %.*s=off", STR(*wish));
 		const struct project_feature *f = feature_by_name(p, name);
-		if (!f)
-			return unknown_feature(a, p, name, plan);
+		struct str near = suggest(name, &names);
+		if (!f) {
+			struct err *e = err_new(E_USAGE, "'%.*s' has no feature '%.*s'",
+				STR(plan->name), STR(name));
+			if (near.n)
+				err_hint(e, "did you mean '%.*s'?", STR(near));
+			return names.n ? err_hint(e, "it has: %.*s",
+						 STR(str_join(a, &names, S(", "))))
+				       : err_hint(e, "its description names none");
+		}
 		struct strs choices = choices_of(a, f);
 		if (!strs_has(&choices, choice))
 			return err_hint(err_new(E_USAGE, "'%.*s' does not take '%.*s'", STR(name),
@@ -154,22 +150,6 @@ static struct err *decide(const struct deciding *d, struct plan_feature *ret)
 
 /* ---- consequences for the build ---- */
 
-static void take_choice(const struct deciding *d, const struct plan_feature *f)
-{
-	struct strs *env = &d->plan->foreign->env;
-	bool on = str_eq(f->choice, S("on"));
-	*VEC_PUSH(d->a, &d->plan->features) = *f;
-	if (d->feature->env.n)
-		strs_add(d->a, env, str_fmt(d->a, "%.*s=%d", STR(d->feature->env), on));
-	VEC_EACH (const struct feature_choice, c, &d->feature->choices) {
-		if (!str_eq(c->is, f->choice))
-			continue;
-		strs_add_all(d->a, env, &c->env);
-		strs_add_all(d->a, &d->plan->foreign->precompile, &c->precompile);
-		strs_put_all(d->a, &d->plan->sdk.components, &c->components);
-	}
-}
-
 static struct err *take_needs(struct arena *a, const struct project *p, struct plan *plan)
 {
 	VEC_EACH (const struct need, n, &p->needs) {
@@ -200,6 +180,7 @@ static struct err *take_needs(struct arena *a, const struct project *p, struct p
 struct err *features_choose(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
 {
+	struct plan_foreign *build = plan->foreign;
 	TRY(check_wishes(a, r, p, plan));
 	VEC_EACH (const struct project_feature, f, &p->features) {
 		bool has;
@@ -214,15 +195,25 @@ struct err *features_choose(
 			if (str_cut(*w, '=', &name, &choice) && str_eq(name, f->name))
 				d.wish = choice;
 		TRY(check_feature(a, p, f));
-		TRY(when_version(a, plan->foreign->release, f->versions, &has));
+		TRY(when_version(a, build->release, f->versions, &has));
 		if (!has && d.wish.n)
 			return err_new(E_PLAN, "'%.*s' %.*s has no '%.*s': that is of %.*s",
-				STR(plan->name), STR(plan->foreign->release), STR(f->name),
+				STR(plan->name), STR(build->release), STR(f->name),
 				STR(f->versions));
 		if (!has)
 			continue;
 		TRY(decide(&d, &chosen));
-		take_choice(&d, &chosen);
+		*VEC_PUSH(a, &plan->features) = chosen;
+		if (f->env.n)
+			strs_add(a, &build->env,
+				str_fmt(a, "%.*s=%d", STR(f->env), str_eq(chosen.choice, S("on"))));
+		VEC_EACH (const struct feature_choice, c, &f->choices) {
+			if (!str_eq(c->is, chosen.choice))
+				continue;
+			strs_add_all(a, &build->env, &c->env);
+			strs_add_all(a, &build->precompile, &c->precompile);
+			strs_put_all(a, &plan->sdk.components, &c->components);
+		}
 	}
 	return take_needs(a, p, plan);
 }

@@ -1,5 +1,6 @@
 /* Chooses the build system of a project, and its requirements; see plan_int.h. */
 #include "base/fs.h"
+#include "lang/python/requirement.h"
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
 
@@ -35,15 +36,9 @@ static struct err *system_of(
 /* Does one of the requirements name this project? "setuptools>=61; python_version > '3'" names setuptools. */
 static bool requires_name(struct arena *a, const struct strs *list, struct str name)
 {
-	VEC_EACH (const struct str, s, list) {
-		struct str text = str_trim(*s);
-		size_t n = 0;
-		while (n < text.n && (ascii_alnum(text.p[n]) || text.p[n] == '-' ||
-					     text.p[n] == '_' || text.p[n] == '.'))
-			n++;
-		if (str_eq(str_lower(a, str_sub(text, 0, n)), name))
+	VEC_EACH (const struct str, s, list)
+		if (str_eq(requirement_name(a, *s), name))
 			return true;
-	}
 	return false;
 }
 
@@ -78,57 +73,36 @@ static void explain_system(
 {
 	if (f->system == SOURCE_CMAKE) {
 		plan_explain(a, plan, "build system", S("CMake"), "there is a %.*s", STR(f->file));
-		return;
+	} else {
+		plan_explain(a, plan, "build system", f->backend, "%.*s%s", STR(f->file),
+			str_eq(f->backend, S(SOURCE_SETUPTOOLS))
+				? " names no back end, so PEP 517 has it that setuptools is the "
+				  "one"
+				: " names it as the project's back end");
+		plan_explain(a, plan, "build requirements", str_join(a, &f->requires, S(", ")),
+			s->requires_said ? "'requires' of %.*s, and those of the description%s"
+					 : "%.*s says nothing about them, so these count%s",
+			STR(f->file),
+			s->pkg_resources
+				? "; setup.py imports pkg_resources, which setuptools 82 dropped"
+				: "");
 	}
-	plan_explain(a, plan, "build system", f->backend, "%.*s%s", STR(f->file),
-		str_eq(f->backend, S(SOURCE_SETUPTOOLS))
-			? " names no back end, so PEP 517 has it that setuptools is the one"
-			: " names it as the project's back end");
-	plan_explain(a, plan, "build requirements", str_join(a, &f->requires, S(", ")),
-		s->requires_said ? "'requires' of %.*s, and those of the description%s"
-				 : "%.*s says nothing about them, so these count%s",
-		STR(f->file),
-		s->pkg_resources ? "; setup.py imports pkg_resources, which setuptools 82 dropped"
-				 : "");
-}
-
-static void explain_torch(struct arena *a, struct plan *plan, const struct plan_foreign *f)
-{
 	VEC_EACH (const struct str, w, &f->with)
 		if (str_starts(path_base(*w), S("torch-")))
-			plan_explain(a, plan, "torch", path_base(*w), "%s",
-				f->torch_as_rocm ? "asked for; it counts as a torch for ROCm, "
-						   "whatever it was "
-						   "built for, so what is built needs a real one "
-						   "to be imported"
-						 : "asked for");
+			plan_explain(a, plan, "torch", path_base(*w), "asked for%s",
+				f->torch_as_rocm
+					? "; it counts as a torch for ROCm, whatever it was built "
+					  "for, so what is built needs a real one to be imported"
+					: "");
 	if (f->torch && !plan->hipify.mode)
 		plan_explain(a, plan, "hipify", S("torch's own"),
 			"CUDAExtension of torch translates the sources itself, in our copy");
 }
 
-/* Refuses options for wheels: our own build has no Python environment to install them into. */
-static struct err *refuse_wheels(const struct plan_request *r, const struct project *p)
-{
-	const struct {
-		const char *what;
-		bool given;
-	} only[] = {{"--with", r->with.n > 0}, {"--without", r->without.n > 0},
-		{"--torch-as-rocm", r->torch_as_rocm}};
-	for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
-		if (only[i].given)
-			return err_hint(
-				err_new(E_USAGE,
-					"%s is for projects with a build system of their own",
-					only[i].what),
-				"rocsmith itself builds '%.*s': 'rocsmith why %.*s' has the reason",
-				STR(p->dir), STR(p->dir));
-	return NULL;
-}
-
-/* Fills in from the project's metadata the values that its description lacks. */
-static struct err *take_metadata(
-	struct arena *a, const struct project *p, const struct source *s, struct plan *plan)
+/* A project of our own build: takes the values from its metadata that its description lacks. Options for wheels are
+ * refused, since our build has no Python environment to install them into. */
+static struct err *take_metadata(struct arena *a, const struct plan_request *r,
+	const struct project *p, const struct source *s, struct plan *plan)
 {
 	const struct version *v;
 	const struct {
@@ -157,7 +131,16 @@ static struct err *take_metadata(
 	TRY_CTX(version_parse(a, plan->version, &v),
 		"cannot use the version in the project's metadata");
 	plan->version = version_text(a, v);
-	return NULL;
+	const char *option = r->with.n          ? "--with"
+			     : r->without.n     ? "--without"
+			     : r->torch_as_rocm ? "--torch-as-rocm"
+						: NULL;
+	if (!option)
+		return NULL;
+	return err_hint(
+		err_new(E_USAGE, "%s is for projects with a build system of their own", option),
+		"rocsmith itself builds '%.*s': 'rocsmith why %.*s' has the reason", STR(p->dir),
+		STR(p->dir));
 }
 
 struct err *foreign_choose(
@@ -170,41 +153,38 @@ struct err *foreign_choose(
 	TRY(source_read(a, p->dir, &s));
 	TRY(system_of(a, p, &s, &system));
 	p->packages = s.packages;
-	if (system == SOURCE_OWN) {
-		TRY(take_metadata(a, p, &s, plan));
-		return refuse_wheels(r, p);
-	}
-	struct plan_foreign *f = NEW(a, struct plan_foreign);
-	*f = (struct plan_foreign){.system = system, .file = s.file};
+	if (system == SOURCE_OWN)
+		return take_metadata(a, r, p, &s, plan);
+	if (!release.n)
+		release = p->tree.upstream.n ? p->tree.upstream : s.version;
+	struct plan_foreign *f = plan->foreign = NEW(a, struct plan_foreign);
+	*f = (struct plan_foreign){.system = system,
+		.file = s.file,
+		.options = p->build_options,
+		.env = p->build_env,
+		.cost = p->cost,
+		.source = p->tree,
+		.release = release};
 	if (system != s.system) /* a CMake project that also has a setup.py */
 		f->file = S("CMakeLists.txt");
-	plan->foreign = f;
 	if (system == SOURCE_PYTHON) {
 		f->backend = s.backend;
 		f->backend_path = s.backend_path;
 		strs_add_all(a, &f->requires, &s.requires);
 	}
 	strs_add_all(a, &f->requires, &p->build_requires);
-	f->options = p->build_options;
-	f->env = p->build_env;
-	f->cost = p->cost;
 	if (!node_get(p->root, S("name")) && s.name.n) {
 		plan->name = s.name;
 		plan_explain(a, plan, "name", s.name, "the project says so");
 	}
-	f->source = p->tree;
-	f->release = release;
-	if (!f->release.n)
-		f->release = p->tree.upstream.n ? p->tree.upstream : s.version;
-	plan->version = f->release;
-	plan_explain(a, plan, "version", plan->version.n ? plan->version : S("of the build"),
-		plan->version.n ? "the project says so"
-				: "it is written out nowhere: the build determines it");
+	plan->version = release;
+	plan_explain(a, plan, "version", release.n ? release : S("of the build"),
+		release.n ? "the project says so"
+			  : "it is written out nowhere: the build determines it");
 	TRY(take_with(a, r, plan, f));
 	/* without ninja, torch compiles the files of an extension one after another */
 	if (system == SOURCE_PYTHON && f->torch && !requires_name(a, &f->requires, S("ninja")))
 		strs_add(a, &f->requires, S("ninja"));
 	explain_system(a, plan, f, &s);
-	explain_torch(a, plan, f);
 	return NULL;
 }

@@ -113,21 +113,6 @@ static struct err *hint_origins(
 	return e;
 }
 
-/* The first origin that we can fetch from and that has the version. Origins are listed newest first. */
-static struct err *word_for(
-	struct arena *a, const struct project *p, struct str version, struct str *ret)
-{
-	*ret = S("");
-	VEC_EACH (const struct origin, o, &p->origins) {
-		bool has = false;
-		if (o->word.n && !ret->n)
-			TRY(when_version(a, version, o->version, &has));
-		if (has)
-			*ret = o->word;
-	}
-	return NULL;
-}
-
 static struct err *fetch(struct arena *a, const struct plan_request *r,
 	const struct source_spec *spec, bool patches, struct description *ret)
 {
@@ -149,9 +134,15 @@ static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 {
 	struct source_spec spec;
 	struct str version, word = r->source;
+	bool patches = true, has = word.n > 0;
 	TRY(version_for(a, p, known_torch(&r->with), &version));
-	if (!word.n)
-		TRY(word_for(a, p, version, &word));
+	/* the first origin that we can fetch from and that has the version; origins are listed newest first */
+	VEC_EACH (const struct origin, o, &p->origins) {
+		if (o->word.n && !has)
+			TRY(when_version(a, version, o->version, &has));
+		if (has && !word.n)
+			word = o->word;
+	}
 	if (!word.n) {
 		struct err *e = err_new(E_PLAN, "no sources of '%.*s' are given", STR(r->dir));
 		err_hint(e, "name the folder that holds them: --source DIR");
@@ -160,35 +151,28 @@ static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 		return hint_origins(a, e, p, version);
 	}
 	TRY(source_spec_parse(a, word, &spec));
-	bool patches = true;
 	VEC_EACH (const struct origin, o, &p->origins)
 		if (str_eq(o->word, str_sub(word, 0, str_chr(word, '='))))
 			patches = !o->upstream;
 	return fetch(a, r, &spec, patches, ret);
 }
 
-/* Finds a project that is not a known one: r->dir is its folder, or an origin of its sources. */
-static struct err *resolve_other(
-	struct arena *a, const struct plan_request *r, struct description *ret)
-{
-	struct source_spec spec;
-	if (r->source.n)
-		return not_known(a, r);
-	if (fs_is_dir(r->dir))
-		return NULL;
-	TRY(source_spec_parse(a, r->dir, &spec));
-	if (spec.kind != SOURCE_DIR)
-		return fetch(a, r, &spec, true, ret);
-	return fs_exists(r->dir) ? NULL : not_known(a, r);
-}
-
 struct err *known_resolve(struct arena *a, const struct plan_request *r, struct description *ret)
 {
 	struct project p;
+	struct source_spec spec;
 	struct str text = text_of(r->dir);
 	*ret = (struct description){.dir = r->dir, .config = r->config};
-	if (!text.p)
-		return resolve_other(a, r, ret);
+	if (!text.p) { /* not a known project: r->dir is its folder, or an origin of its sources */
+		if (r->source.n)
+			return not_known(a, r);
+		if (fs_is_dir(r->dir))
+			return NULL;
+		TRY(source_spec_parse(a, r->dir, &spec));
+		if (spec.kind != SOURCE_DIR)
+			return fetch(a, r, &spec, true, ret);
+		return fs_exists(r->dir) ? NULL : not_known(a, r);
+	}
 	ret->known = true;
 	if (!r->config.n) {
 		ret->config = str_fmt(a, "%.*s.yaml", STR(r->dir));

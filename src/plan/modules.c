@@ -27,11 +27,6 @@ static struct str import_name(struct arena *a, struct str project)
 
 /* ---- pure-Python files ---- */
 
-static struct str count_files(struct arena *a, size_t n)
-{
-	return str_fmt(a, "%zu file%s", n, n == 1 ? "" : "s");
-}
-
 /* Everything in a package folder is packed except compiled, generated and hidden files. */
 static bool is_packed(struct str path)
 {
@@ -84,71 +79,26 @@ static struct err *named_files(
 			return node_error(n, E_PROJECT, "'%.*s' matches no file in '%.*s'",
 				STR(n->text), STR(path_join(a, plan->project, plan->python_dir)));
 	}
-	plan_explain(a, plan, "python files", count_files(a, plan->python_files.n),
+	plan_explain(a, plan, "python files", human_count(a, plan->python_files.n, "file"),
 		"'python: files' of %.*s", STR(path_base(p->file)));
 	return NULL;
 }
 
-static bool is_identifier(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		/* Python itself checks letters beyond ASCII */
-		if (!ascii_alnum(c) && c != '_' && !(c & 0x80))
-			return false;
-		if (i == 0 && ascii_digit(c))
-			return false;
-	}
-	return s.n > 0;
-}
-
-/* Packages become paths in the wheel, so each part must be an identifier. */
+/* Packages become paths in the wheel, so each part must be an identifier. Python itself checks letters beyond ASCII. */
 static struct err *check_package(const struct project *p, struct str package)
 {
 	struct str rest = package, part;
 	bool ok = !str_ends(package, S("."));
-	while (ok && str_next(&rest, '.', &part))
-		ok = is_identifier(part);
+	while (ok && str_next(&rest, '.', &part)) {
+		ok = part.n && !ascii_digit(part.p[0]);
+		for (size_t i = 0; i < part.n; i++)
+			ok &= ascii_alnum(part.p[i]) || part.p[i] == '_' || (part.p[i] & 0x80);
+	}
 	if (ok)
 		return NULL;
 	return err_hint(project_error(p, S("python"), E_PROJECT,
 				"Python cannot import a package named '%.*s'", STR(package)),
 		"write it as in Python: name or name.inner");
-}
-
-static struct err *named_package(struct arena *a, const struct project *p, struct plan *plan)
-{
-	struct str package = path_clean(a, p->package);
-	struct str dir = path_join(a, plan->project, package);
-	if (!path_is_inside(package) || !fs_is_dir(dir))
-		return project_error(p, S("python"), E_PROJECT, "no such package folder '%.*s'",
-			STR(p->package));
-	TRY(check_package(p, path_base(package)));
-	plan->python_dir = path_dir(package);
-	plan_explain(a, plan, "python files", package, "'python: package' of %.*s",
-		STR(path_base(p->file)));
-	return add_package(a, plan, path_base(package));
-}
-
-static struct err *default_package(struct arena *a, struct plan *plan)
-{
-	struct str name = import_name(a, plan->name);
-	static const char *const parents[] = {".", "python", "src", NULL};
-	for (size_t i = 0; parents[i]; i++) {
-		struct str parent = path_join(a, plan->project, str_from(parents[i]));
-		if (!fs_exists(path_join(a, path_join(a, parent, name), S("__init__.py"))))
-			continue;
-		plan->python_dir = str_from(parents[i]);
-		struct str shown = path_clean(a, path_join(a, plan->python_dir, name));
-		plan_explain(a, plan, "python files", shown,
-			"the folder has the project's name and an __init__.py");
-		return add_package(a, plan, name);
-	}
-	plan_explain(a, plan, "python files", S("none"),
-		"there is no folder '%.*s' with an __init__.py, neither here nor in python/ or "
-		"src/",
-		STR(name));
-	return NULL;
 }
 
 /* The package of a file: the innermost package folder on its path; "" = there is none. */
@@ -168,14 +118,22 @@ static struct str package_of(
 	return best;
 }
 
-/* Packs the listed packages with their data. *ret_lost: a listed one that does not exist. */
-static struct err *pack_listed(
-	struct arena *a, const struct project *p, struct plan *plan, struct str *ret_lost)
+/* Packs the packages that setup.cfg or pyproject.toml lists, with their data. A listed one that does not exist is an
+ * error. */
+static struct err *listed_packages(struct arena *a, const struct project *p, struct plan *plan)
 {
 	const struct source_packages *s = &p->packages;
-	struct str dir = path_join(a, plan->project, plan->python_dir);
+	struct str lost = s->stray;
 	MAP(files, a);
-	struct strs all;
+	struct strs all = {0};
+	plan->python_dir = s->dir.n ? s->dir : S(".");
+	if (!path_is_inside(plan->python_dir))
+		return err_hint(
+			err_new(E_PROJECT,
+				"the package folder '%.*s' of %.*s is outside of the project",
+				STR(plan->python_dir), STR(s->file)),
+			"name its folder in rocsmith.yaml: python: {package: FOLDER}");
+	struct str dir = path_join(a, plan->project, plan->python_dir);
 	TRY(glob_files(a, dir, S("**/*"), &all));
 	VEC_EACH (struct str, path, &all)
 		map_put(&files, *path, path);
@@ -189,49 +147,35 @@ static struct err *pack_listed(
 		if (package.n && listed && is_packed(*path))
 			strs_add(a, &plan->python_files, *path);
 	}
-	for (size_t i = 0; !s->find && i < s->names.n; i++) {
+	for (size_t i = 0; !s->find && !lost.n && i < s->names.n; i++) {
 		TRY(check_package(p, s->names.v[i]));
 		if (!fs_is_dir(path_join(a, dir, with_chars(a, s->names.v[i], ".", '/'))))
-			*ret_lost = s->names.v[i];
+			lost = s->names.v[i];
 	}
-	VEC_EACH (const struct str, name, &s->modules) {
+	for (size_t i = 0; !lost.n && i < s->modules.n; i++) {
+		struct str name = s->modules.v[i];
 		size_t found = 0;
-		TRY(check_package(p, *name));
-		TRY(add_files(a, plan, str_fmt(a, "%.*s.py", STR(with_chars(a, *name, ".", '/'))),
+		TRY(check_package(p, name));
+		TRY(add_files(a, plan, str_fmt(a, "%.*s.py", STR(with_chars(a, name, ".", '/'))),
 			&found));
 		if (!found)
-			*ret_lost = *name;
+			lost = name;
 	}
-	return check_number(plan);
-}
-
-/* Packs the packages that setup.cfg or pyproject.toml lists. */
-static struct err *listed_packages(struct arena *a, const struct project *p, struct plan *plan)
-{
-	const struct source_packages *s = &p->packages;
-	struct str lost = s->stray;
-	plan->python_dir = s->dir.n ? s->dir : S(".");
-	if (!path_is_inside(plan->python_dir))
-		return err_hint(
-			err_new(E_PROJECT,
-				"the package folder '%.*s' of %.*s is outside of the project",
-				STR(plan->python_dir), STR(s->file)),
-			"name its folder in rocsmith.yaml: python: {package: FOLDER}");
-	if (!lost.n)
-		TRY(pack_listed(a, p, plan, &lost));
 	if (lost.n)
 		return err_hint(err_new(E_PROJECT, "the package '%.*s' of %.*s is not in '%.*s'",
 					STR(lost), STR(s->file), STR(plan->python_dir)),
 			"name its folder in rocsmith.yaml: python: {package: FOLDER}");
-	plan_explain(a, plan, "python files", count_files(a, plan->python_files.n),
+	plan_explain(a, plan, "python files", human_count(a, plan->python_files.n, "file"),
 		"'packages' of %.*s", STR(s->file));
-	return NULL;
+	return check_number(plan);
 }
 
 struct err *python_find(struct arena *a, const struct project *p, struct plan *plan)
 {
+	static const char *const parents[] = {".", "python", "src", NULL};
 	const struct node *python = node_get(p->root, S("python"));
 	const struct node *files;
+	struct str name = import_name(a, plan->name), package = path_clean(a, p->package);
 	TRY(project_list(a, python, "files", &files));
 	plan->python_dir = p->data_dir.n ? path_clean(a, p->data_dir) : S(".");
 	if (!path_is_inside(plan->python_dir))
@@ -243,7 +187,31 @@ struct err *python_find(struct arena *a, const struct project *p, struct plan *p
 		return named_files(a, p, plan, files);
 	if (p->packages.file.n && !p->package.n && !p->data_dir.n)
 		return listed_packages(a, p, plan);
-	return p->package.n ? named_package(a, p, plan) : default_package(a, plan);
+	if (p->package.n) {
+		if (!path_is_inside(package) || !fs_is_dir(path_join(a, plan->project, package)))
+			return project_error(p, S("python"), E_PROJECT,
+				"no such package folder '%.*s'", STR(p->package));
+		TRY(check_package(p, path_base(package)));
+		plan->python_dir = path_dir(package);
+		plan_explain(a, plan, "python files", package, "'python: package' of %.*s",
+			STR(path_base(p->file)));
+		return add_package(a, plan, path_base(package));
+	}
+	for (size_t i = 0; parents[i]; i++) {
+		package = path_clean(a, path_join(a, str_from(parents[i]), name));
+		if (!fs_exists(
+			    str_fmt(a, "%.*s/%.*s/__init__.py", STR(plan->project), STR(package))))
+			continue;
+		plan->python_dir = str_from(parents[i]);
+		plan_explain(a, plan, "python files", package,
+			"the folder has the project's name and an __init__.py");
+		return add_package(a, plan, name);
+	}
+	plan_explain(a, plan, "python files", S("none"),
+		"there is no folder '%.*s' with an __init__.py, neither here nor in python/ or "
+		"src/",
+		STR(name));
+	return NULL;
 }
 
 /* ---- modules ---- */
@@ -270,45 +238,25 @@ static struct str home_package(struct arena *a, const struct project *p, struct 
 	return only;
 }
 
-/* Refuses a module that clashes with a Python file: Python would import the package and never see the module, or the
- * wheel would have a file twice. */
-static struct err *check_clash(struct arena *a, const struct project *p, const struct plan *plan,
-	const struct plan_module *m)
-{
-	struct str path = with_chars(a, m->name, ".", '/');
-	const struct str rivals[] = {str_fmt(a, "%.*s/__init__.py", STR(path)),
-		str_fmt(a, "%.*s.py", STR(path)), m->file, m->loader_file};
-	for (size_t i = 0; i < 4; i++)
-		if (rivals[i].n && strs_has(&plan->python_files, rivals[i]))
-			return err_hint(project_error(p, S("python"), E_MODULE,
-						"the module '%.*s' and the Python file '%.*s' "
-						"clash: only one of them can be imported",
-						STR(m->name), STR(rivals[i])),
-				"put the module elsewhere with 'python: {into: PACKAGE}', or "
-				"rename one of them");
-	return NULL;
-}
-
 /* Makes a module for each PyInit_NAME, from the source that defines it and all sources that define none. */
 static struct err *own_modules(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan)
 {
+	MAP(sources, a); /* name of a module -> the path of its source */
 	for (size_t i = 0; i < plan->sources.n; i++) {
+		struct str *path = &plan->sources.v[i].path;
 		VEC_EACH (struct str, name, &facts[i].modules) {
-			size_t other = 0;
-			while (other < plan->modules.n &&
-				!str_eq(plan->modules.v[other].name, *name))
-				other++;
-			if (other < plan->modules.n)
+			const struct str *other = map_get(&sources, *name);
+			if (other)
 				return err_hint(
 					project_error(p, S("sources"), E_MODULE,
 						"both '%.*s' and '%.*s' define the module '%.*s'",
-						STR(plan->modules.v[other].sources.v[0]),
-						STR(plan->sources.v[i].path), STR(*name)),
+						STR(*other), STR(*path), STR(*name)),
 					"leave one of them out with 'exclude'");
+			map_put(&sources, *name, path);
 			struct plan_module *m = VEC_PUSH(a, &plan->modules);
 			m->name = *name;
-			strs_add(a, &m->sources, plan->sources.v[i].path);
+			strs_add(a, &m->sources, *path);
 		}
 	}
 	VEC_EACH (struct plan_module, m, &plan->modules)
@@ -357,21 +305,6 @@ static void add_loader(struct arena *a, const struct project *p, struct plan *pl
 
 /* ---- ABI ---- */
 
-/* "3.8" of rocsmith.yaml -> 0x03080000 */
-static struct err *level_from_yaml(const struct project *p, uint32_t *ret)
-{
-	struct str major, minor;
-	uint64_t lo = 0;
-	bool ok = str_cut(p->abi3, '.', &major, &minor) && str_eq(major, S("3")) &&
-		  str_u64(minor, 10, &lo) && lo >= 2 && lo < 100;
-	if (!ok)
-		return err_hint(project_error(p, S("python"), E_PROJECT,
-					"'abi3: %.*s' is not a Python version", STR(p->abi3)),
-			"write it like abi3: \"3.8\"");
-	*ret = 0x03000000u | (uint32_t)lo << 16;
-	return NULL;
-}
-
 /* The level of the stable ABI, which is used only if every source that includes Python.h defines Py_LIMITED_API. */
 static struct err *abi_level(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan, uint32_t *ret)
@@ -383,33 +316,43 @@ static struct err *abi_level(struct arena *a, const struct project *p,
 		if (!*ret && str_eq(key, S("Py_LIMITED_API")))
 			*ret = value.n ? scan_api_level(value) : 0x03020000;
 	}
-	if (p->abi3.n && !*ret) {
-		TRY(level_from_yaml(p, ret));
+	if (p->abi3.n && !*ret) { /* "3.8" -> 0x03080000 */
+		struct str major, minor;
+		uint64_t n = 0;
+		if (!str_cut(p->abi3, '.', &major, &minor) || !str_eq(major, S("3")) ||
+			!str_u64(minor, 10, &n) || n < 2 || n >= 100)
+			return err_hint(
+				project_error(p, S("python"), E_PROJECT,
+					"'abi3: %.*s' is not a Python version", STR(p->abi3)),
+				"write it like abi3: \"3.8\"");
+		*ret = 0x03000000u | (uint32_t)n << 16;
 		strs_add(a, &plan->defines, str_fmt(a, "Py_LIMITED_API=0x%08x", *ret));
 	}
 	if (*ret)
 		return NULL;
 	for (size_t i = 0; i < plan->sources.n; i++) {
-		if (!facts[i].python)
-			continue;
-		if (!facts[i].limited_api) {
+		if (facts[i].python && !facts[i].limited_api) {
 			*ret = 0;
 			plan_explain(a, plan, "python abi", S("of one Python version"),
 				"'%.*s' includes Python.h without Py_LIMITED_API",
 				STR(plan->sources.v[i].path));
 			return NULL;
 		}
-		if (facts[i].limited_api > *ret)
+		if (facts[i].python && facts[i].limited_api > *ret)
 			*ret = facts[i].limited_api;
 	}
 	return NULL;
 }
 
-static void choose_tags(struct arena *a, struct plan *plan, uint32_t level)
+/* Gives extension modules their tags, and their files in the wheel. level: of the stable ABI, or 0. */
+static void name_extensions(
+	struct arena *a, const struct project *p, struct plan *plan, uint32_t level)
 {
 	const struct host *h = &plan->host;
 	unsigned minor = level >> 16 & 0xff;
+	struct str ext = h->python_include.n && h->ext_suffix.n ? h->ext_suffix : S(".so");
 	if (level) {
+		ext = S(".abi3.so");
 		plan->python_tag = str_fmt(a, "cp3%u", minor);
 		plan->abi_tag = S("abi3");
 		plan_explain(a, plan, "python tag", str_fmt(a, "cp3%u-abi3", minor),
@@ -427,19 +370,11 @@ static void choose_tags(struct arena *a, struct plan *plan, uint32_t level)
 		plan_explain(a, plan, "python tag", S("of the SDK's Python"),
 			"this machine has no Python.h, so that of the SDK is used");
 	}
-}
-
-static void extension_files(struct arena *a, const struct project *p, struct plan *plan)
-{
 	struct str home = home_package(a, p, plan);
-	bool abi3 = str_eq(plan->abi_tag, S("abi3"));
 	VEC_EACH (struct plan_module, m, &plan->modules) {
 		struct str bare = m->name;
 		if (home.n)
 			m->name = str_fmt(a, "%.*s.%.*s", STR(home), STR(bare));
-		struct str ext = abi3 ? S(".abi3.so") : plan->host.ext_suffix;
-		if (!ext.n || (!abi3 && !plan->host.python_include.n))
-			ext = S(".so");
 		m->file = str_fmt(a, "%.*s%.*s", STR(with_chars(a, m->name, ".", '/')), STR(ext));
 		struct str subject = str_fmt(a, "module %.*s", STR(m->name));
 		plan_explain(a, plan, subject.p, m->file,
@@ -512,8 +447,7 @@ struct err *modules_find(struct arena *a, const struct project *p, const struct 
 	if (plan->modules.n) {
 		uint32_t level;
 		TRY(abi_level(a, p, facts, plan, &level));
-		choose_tags(a, plan, level);
-		extension_files(a, p, plan);
+		name_extensions(a, p, plan, level);
 	} else {
 		add_programs(a, facts, plan);
 		if (!plan->modules.n)
@@ -523,7 +457,20 @@ struct err *modules_find(struct arena *a, const struct project *p, const struct 
 		if (!plan->requires_python.n)
 			plan->requires_python = S(">=3.7");
 	}
-	VEC_EACH (struct plan_module, m, &plan->modules)
-		TRY(check_clash(a, p, plan, m));
+	/* else Python imports a package of the module's name and never sees the module, or a file is there twice */
+	VEC_EACH (struct plan_module, m, &plan->modules) {
+		struct str path = with_chars(a, m->name, ".", '/');
+		const struct str rivals[] = {str_fmt(a, "%.*s/__init__.py", STR(path)),
+			str_fmt(a, "%.*s.py", STR(path)), m->file, m->loader_file};
+		for (size_t i = 0; i < 4; i++)
+			if (rivals[i].n && strs_has(&plan->python_files, rivals[i]))
+				return err_hint(project_error(p, S("python"), E_MODULE,
+							"the module '%.*s' and the Python file "
+							"'%.*s' clash: only one of them can be "
+							"imported",
+							STR(m->name), STR(rivals[i])),
+					"put the module elsewhere with 'python: {into: PACKAGE}', "
+					"or rename one of them");
+	}
 	return NULL;
 }

@@ -8,30 +8,6 @@
 
 enum { MAX_SOURCE = 64 << 20, MAX_FILES = 4096 };
 
-static struct err *headers_of(
-	struct arena *a, struct plan *p, struct str path, struct strs *headers)
-{
-	struct str text;
-	struct hipify_text t;
-	const struct plan_scan *known = p->scans ? map_get(p->scans, path) : NULL;
-	if (known)
-		text = known->text;
-	else
-		TRY(fs_read(a, path_join(a, p->project, path), MAX_SOURCE, &text));
-	struct err *e = hipify_text(a, text, path_join(a, p->project, path), &t);
-	if (e) {
-		/* the build will report it */
-		err_free(e);
-		return NULL;
-	}
-	strs_put_all(a, headers, &t.headers);
-	VEC_EACH (const struct str, h, &t.gives)
-		if (strs_put(a, headers, *h))
-			plan_explain(a, p, "header of rocsmith", *h,
-				"'%.*s' uses what this header gives and HIP may lack", STR(path));
-	return NULL;
-}
-
 /* All files of a project that its own build system may compile, since only that system knows which ones it does. */
 static struct err *possible_sources(struct arena *a, const struct plan *p, struct strs *ret)
 {
@@ -50,16 +26,36 @@ static struct err *possible_sources(struct arena *a, const struct plan *p, struc
 
 struct err *plan_needs(struct arena *a, struct plan *p)
 {
-	struct strs headers = {0}, files = {0};
+	struct strs headers = {0}, files = {0}, found = {0};
+	p->scans.a = a;
 	VEC_EACH (struct plan_source, s, &p->sources)
 		strs_add(a, &files, s->path);
 	strs_add_all(a, &files, &p->headers);
 	if (p->foreign)
 		TRY(possible_sources(a, p, &files));
-	VEC_EACH (struct str, f, &files)
-		TRY(headers_of(a, p, *f, &headers));
+	VEC_EACH (struct str, f, &files) {
+		struct str path = path_join(a, p->project, *f);
+		struct hipify_text t;
+		struct plan_scan *scan = map_get(&p->scans, *f);
+		if (!scan) {
+			scan = NEW(a, struct plan_scan);
+			TRY(fs_read(a, path, MAX_SOURCE, &scan->text));
+			map_put(&p->scans, *f, scan);
+		}
+		struct err *e = hipify_text(a, scan->text, path, &t);
+		if (e) { /* the build will report it */
+			err_free(e);
+			continue;
+		}
+		strs_put_all(a, &headers, &t.headers);
+		VEC_EACH (const struct str, h, &t.gives)
+			if (strs_put(a, &headers, *h))
+				plan_explain(a, p, "header of rocsmith", *h,
+					"'%.*s' uses what this header gives and HIP may lack",
+					STR(*f));
+	}
 	strs_put_all(a, &headers, &p->external);
-	struct strs components = know_headers(a, &headers), found = {0};
+	struct strs components = know_headers(a, &headers);
 	VEC_EACH (struct str, c, &components) {
 		if (strs_put(a, &p->sdk.components, *c))
 			strs_add(a, &found, *c);
@@ -75,12 +71,9 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 			strs_put(a, &p->sdk.components, *lib);
 	}
 	struct str all = str_join(a, &p->sdk.components, S(", "));
-	if (found.n)
-		plan_explain(a, p, "sdk components", all, "the sources include headers of %.*s",
-			STR(str_join(a, &found, S(", "))));
-	else
-		plan_explain(a, p, "sdk components", all,
-			"the sources include no header of another component");
+	plan_explain(a, p, "sdk components", all, "the sources include %s%.*s",
+		found.n ? "headers of " : "no header of another component",
+		STR(str_join(a, &found, S(", "))));
 	plan_explain(a, p, "libraries",
 		p->libraries.n ? str_join(a, &p->libraries, S(", ")) : S("amdhip64 only"),
 		"those of the description and of the headers; linked only where they are used");

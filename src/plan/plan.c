@@ -68,21 +68,6 @@ static struct err *take_includes(struct arena *a, const struct project *p, struc
 
 /* ---- GPUs ---- */
 
-/* clang: "for a specific processor, a feature should either exist in all offload archs, or not exist in any
- * offload archs" (LLVM, clang/lib/Basic/TargetID.cpp). */
-static struct err *check_pair(struct arena *a, const struct target *x, const struct target *y)
-{
-	if (!str_eq(x->name, y->name) ||
-		((x->xnack == FEATURE_ANY) == (y->xnack == FEATURE_ANY) &&
-			(x->sramecc == FEATURE_ANY) == (y->sramecc == FEATURE_ANY)))
-		return NULL;
-	struct err *e = err_wrap(err_new(E_GFX, "compilers take a feature of a processor in all of "
-						"its targets, or in none"),
-		"'%.*s' and '%.*s' cannot be built together", STR(target_text(a, x)),
-		STR(target_text(a, y)));
-	return err_hint(e, "code for plain %.*s runs with every setting", STR(x->name));
-}
-
 struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret)
 {
 	TRY(targets_parse(a, words, ret));
@@ -92,8 +77,22 @@ struct err *plan_targets(struct arena *a, const struct strs *words, struct targe
 			return err_hint(err_new(E_GFX, "'%.*s' is no longer known to compilers",
 						STR(t->name)),
 				"use gfx942");
-		for (size_t k = 0; k < i; k++)
-			TRY(check_pair(a, &ret->v[k], t));
+		for (size_t k = 0; k < i; k++) {
+			/* clang: "for a specific processor, a feature should either exist in all offload archs, or not
+			 * exist in any offload archs" (LLVM, clang/lib/Basic/TargetID.cpp) */
+			const struct target *x = &ret->v[k];
+			if (!str_eq(x->name, t->name) ||
+				((x->xnack == FEATURE_ANY) == (t->xnack == FEATURE_ANY) &&
+					(x->sramecc == FEATURE_ANY) == (t->sramecc == FEATURE_ANY)))
+				continue;
+			struct err *e = err_wrap(
+				err_new(E_GFX, "compilers take a feature of a processor in all of "
+					       "its targets, or in none"),
+				"'%.*s' and '%.*s' cannot be built together",
+				STR(target_text(a, x)), STR(target_text(a, t)));
+			return err_hint(
+				e, "code for plain %.*s runs with every setting", STR(x->name));
+		}
 	}
 	return NULL;
 }
@@ -102,20 +101,20 @@ static struct err *choose_gpus(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
 {
 	struct strs words = r->gpus.n ? r->gpus : p->gpus;
-	const char *why = r->gpus.n ? "asked for" : "'gpu' of rocsmith.yaml";
-	if (!words.n) {
+	struct targets targets;
+	const char *why = r->gpus.n   ? "asked for"
+			  : p->gpus.n ? "'gpu' of rocsmith.yaml"
+				      : "no target is named, so the GPUs of this machine count";
+	if (!words.n)
 		strs_add(a, &words, S("native"));
-		why = "no target is named, so the GPUs of this machine count";
-	}
-	struct err *none = machine_native(a, r->sysroot, &words);
-	if (none && none->code == E_NO_GPU && r->any_gpu) {
-		plan_explain(a, plan, "gpu", S("none"), "%s, and --gpu names no target", none->msg);
-		err_free(none);
+	struct err *e = machine_native(a, r->sysroot, &words);
+	if (e && e->code == E_NO_GPU && r->any_gpu) {
+		plan_explain(a, plan, "gpu", S("none"), "%s, and --gpu names no target", e->msg);
+		err_free(e);
 		return NULL;
 	}
-	TRY(none);
-	struct targets targets;
-	struct err *e = plan_targets(a, &words, &targets);
+	TRY(e);
+	e = plan_targets(a, &words, &targets);
 	if (e && !r->gpus.n && p->gpus.n)
 		return err_at(e, node_get(p->root, S("gpu"))->at);
 	TRY(e);
@@ -130,13 +129,13 @@ static struct err *choose_gpus(
 static struct err *choose_sdk(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
 {
-	struct str word = r->sdk.n ? r->sdk : p->sdk;
+	struct sdk_spec *sdk = &plan->sdk;
+	struct str word = r->sdk.n ? r->sdk : p->sdk.n ? p->sdk : S("debian:sid");
 	const char *why = r->sdk.n ? "asked for"
 			  : p->sdk.n
 				  ? "'sdk' of rocsmith.yaml"
 				  : "the built-in default: Debian's packages, without root rights";
-	struct sdk_spec *sdk = &plan->sdk;
-	struct err *e = sdk_spec_parse(a, word.n ? word : S("debian:sid"), sdk);
+	struct err *e = sdk_spec_parse(a, word, sdk);
 	if (e && !r->sdk.n) { /* the mistake is in the description */
 		e->code = E_PROJECT;
 		return err_at(e, node_get(p->root, S("sdk"))->at);
@@ -154,35 +153,25 @@ static struct err *choose_sdk(
 	sdk->keyring = r->keyring.n ? path_abs(a, r->keyring) : S("");
 	strs_add(a, &sdk->components, S("compiler"));
 	strs_put_all(a, &sdk->components, &p->components);
+	word = str_fmt(a, "%.*s %.*s", STR(sdk->provider), STR(sdk->suite));
 	if (sdk->prefix.n)
-		sdk->prefix = path_abs(a, sdk->prefix);
-	plan_explain(a, plan, "sdk",
-		sdk->prefix.n ? sdk->prefix
-			      : str_fmt(a, "%.*s %.*s", STR(sdk->provider), STR(sdk->suite)),
-		"%s", why);
+		word = sdk->prefix = path_abs(a, sdk->prefix);
+	plan_explain(a, plan, "sdk", word, "%s", why);
 	return NULL;
 }
 
 /* ---- host ---- */
 
-/* The reason why the host side cannot be compiled against this machine's files, or NULL if it can. */
-static const char *why_not_native(const struct plan *plan)
-{
-	const struct host *h = &plan->host;
-	if (!h->libc.n)
-		return "this machine has no C library headers";
-	if (!h->gcc_dir.n)
-		return "this machine has no C++ headers (g++ brings them)";
-	if (plan->needs_python && !h->python_include.n)
-		return "this machine has no Python.h, and the headers of one system are used "
-		       "together";
-	return NULL;
-}
-
+/* The host side is compiled against this machine's files, unless it lacks some. */
 static void choose_host(struct arena *a, struct plan *plan)
 {
 	const struct host *h = &plan->host;
-	const char *why = why_not_native(plan);
+	bool none = plan->needs_python && !h->python_include.n;
+	const char *why = !h->libc.n      ? "this machine has no C library headers"
+			  : !h->gcc_dir.n ? "this machine has no C++ headers (g++ brings them)"
+			  : none ? "this machine has no Python.h, and the headers of one system "
+				   "are used together"
+				 : NULL;
 	plan->host_native = !why;
 	if (!why)
 		plan_explain(a, plan, "host libc",
@@ -192,7 +181,7 @@ static void choose_host(struct arena *a, struct plan *plan)
 		plan_explain(a, plan, "host libc", S("the SDK's"), "%s", why);
 	if (!plan->needs_python)
 		plan_explain(a, plan, "python headers", S("none"), "no source includes Python.h");
-	else if (h->python_include.n)
+	else if (!none)
 		plan_explain(a, plan, "python headers", h->python_include,
 			"those of %.*s, Python %.*s", STR(h->python), STR(h->python_version));
 	else if (h->python.n)
@@ -201,7 +190,7 @@ static void choose_host(struct arena *a, struct plan *plan)
 	else
 		plan_explain(a, plan, "python headers", S("the SDK's"),
 			"there is no python3 on this machine");
-	if (plan->needs_python && !h->python_include.n)
+	if (none)
 		strs_add(a, &plan->sdk.components, S("python"));
 }
 
@@ -297,17 +286,13 @@ struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *r
 	if (!wave64 || p->hipify.mode == HIPIFY_TORCH)
 		return NULL;
 	struct strs files = {0};
-	MAP(texts, a);
 	VEC_EACH (const struct plan_source, s, &p->sources)
 		strs_add(a, &files, s->path);
 	strs_add_all(a, &files, &p->headers);
-	for (size_t i = 0; p->scans && i < p->scans->n; i++)
-		map_put(&texts, p->scans->v[i].key,
-			&((struct plan_scan *)p->scans->v[i].value)->text);
 	struct waves_request q = {.dir = p->project,
 		.files = p->foreign ? NULL : &files,
 		.by_torch = hipify_by_torch(&p->hipify) || (p->foreign && p->foreign->torch),
 		.most = MOST,
-		.texts = &texts};
+		.texts = &p->scans};
 	return waves_find(a, &q, ret);
 }

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "hipify/options.h"
 #include "machine/machine.h"
 #include "sdk/sdk.h"
@@ -128,7 +129,7 @@ struct plan {
 	VEC(struct plan_feature) features;
 	VEC(struct plan_reason) reasons;
 	struct findings findings;
-	const struct map *scans;         /* sources and headers as plan_make() read them; or NULL */
+	struct map scans; /* texts that plan_make() read, by path; see struct plan_scan */
 	const struct forecast *forecast; /* set by a caller that prints the plan; never saved */
 };
 

@@ -107,7 +107,8 @@ struct cxx_scan {
 	bool has_main;        /* defines main() */
 };
 
-/* A file of the project that was read for a plan: plan.scans has them by path, for all steps that need its text. */
+/* A file of the project that was read for a plan: plan.scans has them by path, for all steps that need its text, which
+ * stands first for that reason (waves_request.texts). */
 struct plan_scan {
 	struct str text;
 	struct cxx_scan cxx;

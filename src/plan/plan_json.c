@@ -40,13 +40,11 @@ static const struct json_field sdk_fields[] = {
 
 /* read_word() reads the words, so that the error can name a wrong one. */
 static const struct json_field hipify_fields[] = {
-	{.key = "mode", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.mode),
-		.words = hipify_modes, .written = true},
+	FIELD_ENUM("mode", struct plan, hipify.mode, hipify_modes),
 	FIELDS_IN(struct plan, hipify, torch, sources, include_dirs, ignore, exclude),
 	FIELD("extensions", struct plan, hipify.extra_extensions),
 	FIELDS_IN(struct plan, hipify, map, map_text),
-	{.key = "launches", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.launches),
-		.words = hipify_launches, .written = true},
+	FIELD_ENUM("launches", struct plan, hipify.launches, hipify_launches),
 	FIELD("rocm", struct plan, hipify.rocm),
 	{.kind = FIELD_END},
 };
@@ -60,8 +58,7 @@ static const struct json_field host_fields[] = {
 
 static const struct json_field source_fields[] = {
 	FIELDS(struct plan_source, path, output),
-	{.key = "language", .kind = FIELD_WORD, .off = offsetof(struct plan_source, lang),
-		.words = languages, .written = true},
+	FIELD_ENUM("language", struct plan_source, lang, languages),
 	{.kind = FIELD_END},
 };
 
@@ -84,8 +81,7 @@ static const struct json_field file_fields[] =
 	FIELDS_ONLY(struct plan_file, path, text);
 
 static const struct json_field foreign_fields[] = {
-	{.key = "system", .kind = FIELD_WORD, .off = offsetof(struct plan_foreign, system),
-		.words = source_systems, .written = true},
+	FIELD_ENUM("system", struct plan_foreign, system, source_systems),
 	FIELDS(struct plan_foreign, file, backend, release),
 	FIELD_STRUCT("source", struct plan_foreign, source, source_tree_fields),
 	FIELDS(struct plan_foreign, backend_path, requires, with, without, options, env,
@@ -156,31 +152,16 @@ static struct err *check_parts(const struct node *root, struct str path)
 	return NULL;
 }
 
-/* *ret: index of the word in the list; for an unknown word, that of the final NULL. */
-static struct err *read_word(
-	const struct node *map, const char *key, const char *const *words, unsigned *ret)
+/* *ret: index of the word in the list. E_PLAN for any other word. */
+static struct err *read_word(const struct node *map, const char *key, const char *const *words,
+	struct str path, unsigned *ret)
 {
 	struct str word = S("");
 	TRY(node_want_text(map, str_from(key), &word));
-	for (*ret = 0; words[*ret] && !str_eq(word, str_from(words[*ret])); ++*ret)
-		continue;
-	return NULL;
-}
-
-static struct err *read_hipify(const struct node *map, struct str path, struct hipify_options *o)
-{
-	unsigned mode, launch;
-	TRY(read_word(map, "mode", hipify_modes, &mode));
-	TRY(read_word(map, "launches", hipify_launches, &launch));
-	if (!hipify_modes[mode])
-		return wrong(path, "'hipify: mode' does not take '%.*s'",
-			STR(node_text(map, S("mode"), S(""))));
-	if (!hipify_launches[launch])
-		return wrong(path, "'hipify: launches' does not take '%.*s'",
-			STR(node_text(map, S("launches"), S(""))));
-	o->mode = (enum hipify_mode)mode;
-	o->launches = (enum hipify_launches)launch;
-	return NULL;
+	for (*ret = 0; words[*ret]; ++*ret)
+		if (str_eq(word, str_from(words[*ret])))
+			return NULL;
+	return wrong(path, "'%.*s: %s' does not take '%.*s'", STR(map->key), key, STR(word));
 }
 
 static struct err *read_languages(struct plan *p, const struct node *list, struct str path)
@@ -188,17 +169,19 @@ static struct err *read_languages(struct plan *p, const struct node *list, struc
 	if (!p->sources.n)
 		return wrong(path, "the plan has no sources");
 	for (size_t i = 0; i < p->sources.n; i++) {
-		const struct node *n = &list->v[i];
 		struct plan_source *s = &p->sources.v[i];
-		unsigned lang;
-		TRY(read_word(n, "language", languages, &lang));
+		struct str word = S("");
+		unsigned lang = 0;
+		TRY(node_want_text(&list->v[i], S("language"), &word));
 		if (!s->path.n || !path_is_inside(s->path) || !s->output.n ||
 			!path_is_inside(s->output))
 			return wrong(
 				path, "the source '%.*s' is outside of the project", STR(s->path));
+		while (languages[lang] && !str_eq(word, str_from(languages[lang])))
+			lang++;
 		if (!languages[lang])
 			return wrong(path, "unknown language '%.*s' of the source '%.*s'",
-				STR(node_text(n, S("language"), S(""))), STR(s->path));
+				STR(word), STR(s->path));
 		s->lang = (enum plan_lang)lang;
 	}
 	return NULL;
@@ -208,19 +191,11 @@ static struct err *read_languages(struct plan *p, const struct node *list, struc
 static struct err *read_foreign(
 	struct arena *a, struct plan *p, const struct node *map, struct str path)
 {
-	unsigned system;
-	struct plan_foreign *f = NEW(a, struct plan_foreign);
+	unsigned other;
+	struct plan_foreign *f = p->foreign = NEW(a, struct plan_foreign);
 	TRY(json_fields_read(a, map, foreign_fields, f));
-	TRY(read_word(map, "system", source_systems, &system));
-	if (!source_systems[system] || system == SOURCE_OWN)
-		return wrong(path, "'build: system' does not take '%.*s'",
-			STR(node_text(map, S("system"), S(""))));
-	f->system = (enum source_system)system;
-	VEC_EACH (const struct str, dir, &f->backend_path)
-		if (!dir->n || !path_is_inside(*dir))
-			return wrong(path,
-				"'%.*s' of 'build: backend_path' is outside of the project",
-				STR(*dir));
+	TRY(read_word(map, "system", source_systems + SOURCE_OWN + 1, path, &other));
+	f->system = (enum source_system)(SOURCE_OWN + 1 + other);
 	VEC_EACH (const struct str, wheel, &f->with)
 		if (!fs_is_file(*wheel))
 			return wrong(path, "the wheel '%.*s' of this plan is gone", STR(*wheel));
@@ -230,7 +205,6 @@ static struct err *read_foreign(
 				STR(file->path));
 	if (f->system == SOURCE_PYTHON && !f->backend.n)
 		return wrong(path, "the plan names no back end");
-	p->foreign = f;
 	return NULL;
 }
 
@@ -259,33 +233,22 @@ static struct err *check_modules(struct arena *a, const struct plan *p, struct s
 
 /* ---- checks against this machine and project ---- */
 
-static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
-{
-	struct targets targets;
-	if (!p->gpus.n)
-		return wrong(path, "the plan names no GPU target");
-	struct err *e = plan_targets(a, &p->gpus, &targets);
-	if (e)
-		return err_at(e, (struct loc){.path = path});
-	p->gpus = (struct strs){0};
-	VEC_EACH (struct target, t, &targets)
-		strs_add(a, &p->gpus, target_text(a, t));
-	return NULL;
-}
-
 /* A plan may come from a stranger, so its files must lie inside the project and the wheel. */
 static struct err *check_inside(const struct plan *p, struct str path)
 {
-	const struct strs *const lists[] = {
-		&p->headers, &p->includes, &p->python_files, &p->hipify.sources};
-	static const char *const names[] = {
-		"headers", "includes", "python: files", "hipify: sources"};
+	static const struct strs none;
+	const struct {
+		const char *name;
+		const struct strs *list;
+	} lists[] = {{"headers", &p->headers}, {"includes", &p->includes},
+		{"python: files", &p->python_files}, {"hipify: sources", &p->hipify.sources},
+		{"build: backend_path", p->foreign ? &p->foreign->backend_path : &none}};
+	struct str source;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		VEC_EACH (const struct str, s, lists[i])
+		VEC_EACH (const struct str, s, lists[i].list)
 			if (!s->n || !path_is_inside(*s))
 				return wrong(path, "'%.*s' of '%s' is outside of the project",
-					STR(*s), names[i]);
-	struct str source;
+					STR(*s), lists[i].name);
 	VEC_EACH (const struct str, s, &p->python_headers)
 		if (!plan_is_header_folder(*s, &source))
 			return wrong(path, "'%.*s' of 'python: headers' has no package's headers",
@@ -296,40 +259,21 @@ static struct err *check_inside(const struct plan *p, struct str path)
 	return NULL;
 }
 
-static struct err *check_project(struct arena *a, const struct plan *p, struct str path)
-{
-	if (!p->project.n || p->project.p[0] != '/')
-		return wrong(path, "'project: dir' must be an absolute folder");
-	if (!p->name.n || (!p->version.n && !p->foreign))
-		return wrong(path, "the plan has no project name or version");
-	if (!fs_is_dir(p->project))
-		return err_hint(wrong(path, "the project folder '%.*s' of this plan is gone",
-					STR(p->project)),
-			"make the plan again where the project is now");
-	VEC_EACH (const struct plan_source, s, &p->sources)
-		if (!fs_exists(path_join(a, p->project, s->path)))
-			return err_hint(
-				wrong(path, "the source '%.*s' of this plan is gone from '%.*s'",
-					STR(s->path), STR(p->project)),
-				"make the plan again: rocsmith plan '%.*s'", STR(p->project));
-	return NULL;
-}
-
-static struct err *check_machine(const struct plan_wish *wish, const struct host *h, bool asked)
+static struct err *check_machine(const struct plan_wish *wish, const struct host *now, bool asked)
 {
 	const struct plan *p = &wish->plan;
-	const struct host now = *h;
-	bool python = asked && p->needs_python && p->host.python_include.n;
+	const struct host *then = &p->host;
+	bool python = asked && p->needs_python && then->python_include.n;
 	const struct {
 		const char *what;
 		struct str then, now;
 		bool matters;
 	} facts[] = {
-		{"C library", p->host.libc, now.libc, p->host_native},
-		{"machine type", p->host.triplet, now.triplet, p->host_native},
-		{"C++ headers", p->host.gcc_dir, now.gcc_dir, p->host_native},
-		{"Python version", p->host.python_version, now.python_version, python},
-		{"Python headers", p->host.python_include, now.python_include, python},
+		{"C library", then->libc, now->libc, p->host_native},
+		{"machine type", then->triplet, now->triplet, p->host_native},
+		{"C++ headers", then->gcc_dir, now->gcc_dir, p->host_native},
+		{"Python version", then->python_version, now->python_version, python},
+		{"Python headers", then->python_include, now->python_include, python},
 	};
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].matters && !str_eq(facts[i].then, facts[i].now))
@@ -354,8 +298,10 @@ struct err *plan_meet_python(struct arena *a, const struct plan_wish *wish)
 struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 {
 	struct host now;
+	struct targets targets;
 	const struct node *root;
 	struct plan *plan = &ret->plan;
+	unsigned mode, launches;
 	*ret = (struct plan_wish){0};
 	TRY(json_read(a, path, &root));
 	TRY(check_parts(root, path));
@@ -363,8 +309,12 @@ struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 	ret->file = path;
 	if (plan->sdk.mirror.n)
 		TRY(apt_check_mirror(plan->sdk.mirror));
-	TRY(read_hipify(node_get(root, S("hipify")), path, &plan->hipify));
-	const struct node *foreign = node_get(root, S("build"));
+	const struct node *foreign = node_get(root, S("build")),
+			  *hipify = node_get(root, S("hipify"));
+	TRY(read_word(hipify, "mode", hipify_modes, path, &mode));
+	TRY(read_word(hipify, "launches", hipify_launches, path, &launches));
+	plan->hipify.mode = (enum hipify_mode)mode;
+	plan->hipify.launches = (enum hipify_launches)launches;
 	if (!foreign && plan->hipify.mode == HIPIFY_TORCH)
 		return wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
 	if (foreign) {
@@ -373,9 +323,29 @@ struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 		TRY(read_languages(plan, node_get(root, S("sources")), path));
 		TRY(check_modules(a, plan, path));
 	}
-	TRY(check_gpus(a, plan, path));
+	if (!plan->gpus.n)
+		return wrong(path, "the plan names no GPU target");
+	struct err *e = plan_targets(a, &plan->gpus, &targets);
+	if (e)
+		return err_at(e, (struct loc){.path = path});
+	plan->gpus = (struct strs){0};
+	VEC_EACH (struct target, t, &targets)
+		strs_add(a, &plan->gpus, target_text(a, t));
 	TRY(check_inside(plan, path));
-	TRY(check_project(a, plan, path));
+	if (!plan->project.n || plan->project.p[0] != '/')
+		return wrong(path, "'project: dir' must be an absolute folder");
+	if (!plan->name.n || (!plan->version.n && !plan->foreign))
+		return wrong(path, "the plan has no project name or version");
+	if (!fs_is_dir(plan->project))
+		return err_hint(wrong(path, "the project folder '%.*s' of this plan is gone",
+					STR(plan->project)),
+			"make the plan again where the project is now");
+	VEC_EACH (const struct plan_source, s, &plan->sources)
+		if (!fs_exists(path_join(a, plan->project, s->path)))
+			return err_hint(
+				wrong(path, "the source '%.*s' of this plan is gone from '%.*s'",
+					STR(s->path), STR(plan->project)),
+				"make the plan again: rocsmith plan '%.*s'", STR(plan->project));
 	TRY(host_look(a, &now));
 	TRY(check_machine(ret, &now, false));
 	/* a prefix is not opened, because that would run its compiler */

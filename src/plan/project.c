@@ -143,20 +143,13 @@ static struct str name_from(struct arena *a, struct str folder)
 	return b.n ? str_dup(a, buf_str(&b)) : S("project");
 }
 
-/* Finds a section, a map of keys below the top level; *ret is NULL if there is none. `sdk` may be a name instead. */
-static struct err *section(const struct project *p, const char *key, const struct node **ret)
-{
-	const struct node *n = node_get(p->root, str_from(key));
-	bool name = n && n->kind != NODE_LIST && str_eq(n->key, S("sdk"));
-	*ret = n && n->kind == NODE_MAP ? n : NULL;
-	if (!n || n->kind == NODE_NULL || *ret || name)
-		return NULL;
-	return node_error(n, E_PROJECT, "'%s' must be a map of keys", key);
-}
-
 static struct err *load(struct arena *a, struct project *p, struct str text)
 {
-	const struct node *sdk, *python, *hipify, *build;
+	static const struct {
+		struct str key;
+		const struct json_field *fields;
+	} sections[] = {{S_INIT("sdk"), sdk_fields}, {S_INIT("python"), python_fields},
+		{S_INIT("build"), build_fields}, {S_INIT("hipify"), NULL}};
 	TRY(text.p ? yaml_parse(a, text, p->file, &p->root) : yaml_read(a, p->file, &p->root));
 	if (p->root->kind == NODE_NULL)
 		return NULL;
@@ -164,20 +157,19 @@ static struct err *load(struct arena *a, struct project *p, struct str text)
 		return err_hint(node_error(p->root, E_PROJECT, "a map of keys is expected here"),
 			"the minimum is: name: %.*s", STR(path_base(p->dir)));
 	TRY(json_fields_read(a, p->root, project_fields, p));
-	TRY(section(p, "sdk", &sdk));
-	TRY(section(p, "python", &python));
-	TRY(section(p, "hipify", &hipify));
-	TRY(section(p, "build", &build));
-	p->sdk = node_text(p->root, S("sdk"), S(""));
-	if (sdk)
-		TRY(json_fields_read(a, sdk, sdk_fields, p));
-	if (python)
-		TRY(json_fields_read(a, python, python_fields, p));
-	if (build)
-		TRY(json_fields_read(a, build, build_fields, p));
-	if (hipify)
-		TRY(node_check_keys(hipify, hipify_keys));
-	return hipify_options_read(a, hipify, p->dir, p->file, &p->hipify);
+	p->sdk = node_text(p->root, S("sdk"), S("")); /* a name may stand for the section */
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		const struct node *n = node_get(p->root, sections[i].key);
+		bool name = n && i == 0 && n->kind != NODE_LIST && n->kind != NODE_MAP;
+		if (!n || n->kind == NODE_NULL || name)
+			continue;
+		if (n->kind != NODE_MAP)
+			return node_error(
+				n, E_PROJECT, "'%.*s' must be a map of keys", STR(sections[i].key));
+		TRY(sections[i].fields ? json_fields_read(a, n, sections[i].fields, p)
+				       : node_check_keys(n, hipify_keys));
+	}
+	return hipify_options_read(a, node_get(p->root, S("hipify")), p->dir, p->file, &p->hipify);
 }
 
 struct err *project_read(struct arena *a, const struct description *d, struct project *ret)
@@ -225,14 +217,13 @@ struct err *project_list(
 		return NULL;
 	if (n->kind == NODE_MAP)
 		return node_error(n, E_PROJECT, "'%s' must be a list of files or patterns", key);
-	struct node *one = NEW(a, struct node);
-	struct node *item = NEW(a, struct node);
-	*item = *n;
-	*one = *n;
-	one->kind = NODE_LIST;
-	one->v = item;
-	one->n = 1;
-	*ret = one;
+	struct node *list = NEW(a, struct node);
+	*list = *n;
+	list->kind = NODE_LIST;
+	list->v = NEW(a, struct node);
+	*list->v = *n;
+	list->n = 1;
+	*ret = list;
 	return NULL;
 }
 

@@ -11,7 +11,6 @@ struct finder {
 	struct arena *a;
 	const struct project *p;
 	struct plan *plan;
-	struct map *scans; /* path -> struct plan_scan of every file that was read */
 	struct strs roots; /* files that the description names or matches */
 	struct strs exact; /* the roots named without a wildcard */
 	struct strs files; /* all files of the project; found on demand */
@@ -71,32 +70,26 @@ static struct err *default_sources(struct finder *f)
 		"put .cu files there, or list them as 'sources' in rocsmith.yaml");
 }
 
-static struct err *nothing_matches(struct finder *f, const struct node *n)
-{
-	struct str path = path_join(f->a, f->p->dir, n->text);
-	if (fs_is_dir(path))
-		return err_hint(node_error(n, E_PROJECT, "'%.*s' is a folder", STR(n->text)),
-			"write '%.*s/*.cu' or '%.*s/**/*.cu'", STR(n->text), STR(n->text));
-	if (glob_is_pattern(n->text))
-		return node_error(n, E_PROJECT, "the pattern '%.*s' matches no file in '%.*s'",
-			STR(n->text), STR(f->p->dir));
-	return node_error(
-		n, E_PROJECT, "no such source '%.*s' in '%.*s'", STR(n->text), STR(f->p->dir));
-}
-
 static struct err *one_pattern(struct finder *f, const struct node *n)
 {
+	struct strs hits;
+	bool exact = !glob_is_pattern(n->text);
 	if (n->kind == NODE_LIST || n->kind == NODE_MAP || !n->text.n)
 		return node_error(n, E_PROJECT, "a file name or a pattern is expected here");
 	if (!path_is_inside(n->text))
 		return err_hint(
 			node_error(n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text)),
 			"sources are named relative to the project folder, below it");
-	struct strs hits;
 	TRY(glob_files(f->a, f->p->dir, n->text, &hits));
+	if (!hits.n && fs_is_dir(path_join(f->a, f->p->dir, n->text)))
+		return err_hint(node_error(n, E_PROJECT, "'%.*s' is a folder", STR(n->text)),
+			"write '%.*s/*.cu' or '%.*s/**/*.cu'", STR(n->text), STR(n->text));
+	if (!hits.n && exact)
+		return node_error(n, E_PROJECT, "no such source '%.*s' in '%.*s'", STR(n->text),
+			STR(f->p->dir));
 	if (!hits.n)
-		return nothing_matches(f, n);
-	bool exact = !glob_is_pattern(n->text);
+		return node_error(n, E_PROJECT, "the pattern '%.*s' matches no file in '%.*s'",
+			STR(n->text), STR(f->p->dir));
 	VEC_EACH (struct str, h, &hits) {
 		enum plan_lang lang;
 		if (exact && !lang_of(*h, &lang))
@@ -139,12 +132,12 @@ static struct err *drop_excluded(struct finder *f)
 /* The scan of a file of the project. Each file is read once. */
 static struct err *scan_of(struct finder *f, struct str path, const struct cxx_scan **ret)
 {
-	struct plan_scan *s = map_get(f->scans, path);
+	struct plan_scan *s = map_get(&f->plan->scans, path);
 	if (!s) {
 		s = NEW(f->a, struct plan_scan);
 		TRY(fs_read(f->a, path_join(f->a, f->p->dir, path), MAX_SOURCE_SIZE, &s->text));
 		scan_text(f->a, s->text, &s->cxx);
-		map_put(f->scans, path, s);
+		map_put(&f->plan->scans, path, s);
 	}
 	*ret = &s->cxx;
 	return NULL;
@@ -207,49 +200,29 @@ static struct err *discover(struct finder *f, const struct scan_include *inc, st
 	return NULL;
 }
 
-/* The state of following the includes of one source. */
-struct reach {
-	struct finder *f;
-	struct map seen; /* files that were visited */
-	struct source_facts *facts;
-};
-
-/* Combines the scans of the file and of all files it includes, depth-first, each file once. */
-static struct err *follow(struct reach *r, struct str path, unsigned depth)
+/* Adds the facts of the file and of all files it includes, depth-first, each file once: those in `seen`. */
+static struct err *follow(struct finder *f, struct map *seen, struct str path, unsigned depth,
+	struct source_facts *facts)
 {
-	struct finder *f = r->f;
 	const struct cxx_scan *s;
-	if (!map_put(&r->seen, path, r) || depth > 200)
+	if (!map_put(seen, path, f) || depth > 200)
 		return NULL;
 	TRY(scan_of(f, path, &s));
-	if (s->limited_api > r->facts->limited_api)
-		r->facts->limited_api = s->limited_api;
+	if (s->limited_api > facts->limited_api)
+		facts->limited_api = s->limited_api;
 	VEC_EACH (struct scan_include, inc, &s->includes) {
 		struct str hit = resolve(f, path, inc);
 		if (!hit.n)
 			TRY(discover(f, inc, &hit));
 		if (hit.n) {
 			strs_put(f->a, &f->plan->headers, hit);
-			TRY(follow(r, hit, depth + 1));
+			TRY(follow(f, seen, hit, depth + 1, facts));
 			continue;
 		}
 		if (str_eq(path_base(inc->name), S("Python.h")))
-			r->facts->python = true;
+			facts->python = true;
 		strs_put(f->a, &f->plan->external, inc->name);
 	}
-	return NULL;
-}
-
-static struct err *facts_of(struct finder *f, struct str path, struct source_facts *ret)
-{
-	struct reach r = {.f = f, .seen = {.a = f->a}, .facts = ret};
-	const struct cxx_scan *s;
-	TRY(follow(&r, path, 0));
-	TRY(scan_of(f, path, &s));
-	ret->modules = s->modules;
-	ret->has_main = s->has_main;
-	/* pybind11 and the like include Python.h themselves. */
-	ret->python |= s->modules.n > 0;
 	return NULL;
 }
 
@@ -264,35 +237,38 @@ static void leave_out(struct finder *f, struct str path, const char *why)
  * must be compiled by itself. */
 static struct err *drop_programs(struct finder *f)
 {
-	size_t n = 0, others = 0;
-	for (size_t i = 0; i < f->roots.n; i++) {
+	struct strs kept = {0}, programs = {0};
+	bool others = false;
+	VEC_EACH (const struct str, path, &f->roots) {
 		const struct cxx_scan *s;
-		TRY(scan_of(f, f->roots.v[i], &s));
-		others += !s->has_main || s->modules.n;
+		TRY(scan_of(f, *path, &s));
+		bool program = s->has_main && !s->modules.n;
+		others |= !program;
+		strs_add(f->a, program && !strs_has(&f->exact, *path) ? &programs : &kept, *path);
 	}
-	for (size_t i = 0; others && i < f->roots.n; i++) {
-		struct str path = f->roots.v[i];
-		const struct cxx_scan *s;
-		TRY(scan_of(f, path, &s));
-		if (s->has_main && !s->modules.n && !strs_has(&f->exact, path))
-			leave_out(f, path,
-				"it defines main(), so it is a program, not part of a library");
-		else
-			f->roots.v[n++] = path;
-	}
-	f->roots.n = others ? n : f->roots.n;
+	if (!others)
+		return NULL;
+	VEC_EACH (const struct str, path, &programs)
+		leave_out(f, *path, "it defines main(), so it is a program, not part of a library");
+	f->roots = kept;
 	return NULL;
 }
 
 /* Makes sources of the roots, except those that another source includes, which are compiled there. */
 static struct err *select_sources(struct finder *f, struct source_facts **ret)
 {
-	size_t n = f->roots.n ? f->roots.n : 1;
-	struct source_facts *all = arena_array(f->a, n, sizeof(*all));
-	struct source_facts *kept = arena_array(f->a, n, sizeof(*all));
+	struct source_facts *facts = *ret = arena_array(f->a, f->roots.n + 1, sizeof(*facts));
 	MAP(outputs, f->a); /* finds clashes: x.cu and x.hip would both become x.hip */
-	for (size_t i = 0; i < f->roots.n; i++)
-		TRY(facts_of(f, f->roots.v[i], &all[i]));
+	for (size_t i = 0; i < f->roots.n; i++) {
+		const struct cxx_scan *s;
+		MAP(seen, f->a);
+		TRY(follow(f, &seen, f->roots.v[i], 0, &facts[i]));
+		TRY(scan_of(f, f->roots.v[i], &s));
+		facts[i].modules = s->modules;
+		facts[i].has_main = s->has_main;
+		/* pybind11 and the like include Python.h themselves. */
+		facts[i].python |= s->modules.n > 0;
+	}
 	for (size_t i = 0; i < f->roots.n; i++) {
 		struct plan_source s = {.path = f->roots.v[i], .output = f->roots.v[i]};
 		struct str ext = path_ext(s.path);
@@ -310,10 +286,9 @@ static struct err *select_sources(struct finder *f, struct source_facts **ret)
 				"'%.*s' and '%.*s' would both become '%.*s'", STR(*other),
 				STR(s.path), STR(s.output));
 		map_put(&outputs, s.output, &f->roots.v[i]);
-		kept[f->plan->sources.n] = all[i];
+		facts[f->plan->sources.n] = facts[i];
 		*VEC_PUSH(f->a, &f->plan->sources) = s;
 	}
-	*ret = kept;
 	if (f->plan->sources.n)
 		return NULL;
 	return err_hint(project_error(f->p, S("sources"), E_PROJECT,
@@ -324,10 +299,9 @@ static struct err *select_sources(struct finder *f, struct source_facts **ret)
 struct err *sources_find(
 	struct arena *a, const struct project *p, struct plan *plan, struct source_facts **ret)
 {
-	struct finder f = {.a = a, .p = p, .plan = plan, .scans = NEW(a, struct map)};
+	struct finder f = {.a = a, .p = p, .plan = plan};
 	const struct node *list;
-	f.scans->a = a;
-	plan->scans = f.scans;
+	plan->scans.a = a;
 	TRY(project_list(a, p->root, "sources", &list));
 	if (list)
 		NODE_EACH (n, list)

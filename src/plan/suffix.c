@@ -12,17 +12,6 @@
 
 enum { SHA_SHOWN = 8 };
 
-static struct err *check_suffix(struct arena *a, struct str suffix)
-{
-	const struct version *v;
-	struct err *e = version_parse(a, str_fmt(a, "1%.*s", STR(suffix)), &v);
-	if (!e && (!suffix.n || suffix.p[0] == '+'))
-		return NULL;
-	err_free(e);
-	return err_hint(err_new(E_USAGE, "'%.*s' cannot follow a version", STR(suffix)),
-		"write it like +rocm6.4, or leave it empty");
-}
-
 /* Replaces SDK_ROCM by the SDK's ROCm version. Makes new lists, which other copies of the plan do not share. */
 static void put_rocm(struct arena *a, const struct sdk *sdk, struct plan *plan)
 {
@@ -68,17 +57,23 @@ struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct 
 {
 	struct plan *plan = &wish->plan;
 	struct str commit, release = plan->foreign->release, suffix = r->suffix;
+	const struct version *v;
 	suffix_meet(a, wish);
-	const char *dev =
-		wish->here && str_contains(sdk_rocm(a, wish->here), S("dev")) ? "dev" : "";
+	bool dev = wish->here && str_contains(sdk_rocm(a, wish->here), S("dev"));
 	TRY(source_commit(a, plan->project, &commit));
-	if (suffix.p)
-		TRY(check_suffix(a, suffix));
-	else if (commit.n)
-		suffix = str_fmt(
-			a, "+git%.*s.%srocm" SDK_ROCM, STR(str_sub(commit, 0, SHA_SHOWN)), dev);
-	else
-		suffix = str_fmt(a, "+%srocm" SDK_ROCM, dev);
+	if (suffix.p) {
+		struct err *e = version_parse(a, str_fmt(a, "1%.*s", STR(suffix)), &v);
+		bool fits = !e && (!suffix.n || suffix.p[0] == '+');
+		err_free(e);
+		if (!fits)
+			return err_hint(
+				err_new(E_USAGE, "'%.*s' cannot follow a version", STR(suffix)),
+				"write it like +rocm6.4, or leave it empty");
+	} else {
+		suffix = commit.n ? str_fmt(a, "git%.*s.", STR(str_sub(commit, 0, SHA_SHOWN)))
+				  : S("");
+		suffix = str_fmt(a, "+%.*s%srocm" SDK_ROCM, STR(suffix), dev ? "dev" : "");
+	}
 	plan->version = str_fmt(a, "%.*s%.*s", STR(release), STR(suffix));
 	VEC_EACH (struct str, line, &plan->foreign->env) {
 		*line = str_replace(a, *line, S("@version@"), plan->version);

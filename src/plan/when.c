@@ -14,19 +14,6 @@ static bool is_any(struct str text, const struct strs *patterns)
 	return false;
 }
 
-static bool sdk_holds(const struct when *w, const struct sdk_spec *sdk)
-{
-	ARENA(tmp);
-	struct str word = str_fmt(&tmp, "%.*s:%.*s", STR(sdk->provider),
-		STR(sdk->prefix.n ? sdk->prefix : sdk->suite));
-	if (w->sdk.n && !is_any(word, &w->sdk))
-		return false;
-	VEC_EACH (const struct str, file, &w->sdk_lacks)
-		if (!sdk->prefix.n || fs_exists(path_join(&tmp, sdk->prefix, *file)))
-			return false;
-	return true;
-}
-
 static bool is_chosen(const struct plan *plan, struct str word)
 {
 	struct str name, choice;
@@ -50,28 +37,28 @@ struct err *when_version(struct arena *a, struct str version, struct str range, 
 /* A condition on GPUs does not hold for a plan without GPUs, which is made only for `rocsmith why`. */
 struct err *when_holds(struct arena *a, const struct when *w, const struct plan *plan, bool *ret)
 {
+	const struct sdk_spec *sdk = &plan->sdk;
 	struct str machine = str_sub(plan->host.triplet, 0, str_chr(plan->host.triplet, '-'));
-	bool version;
-	TRY(when_version(a, plan->foreign->release, w->version, &version));
-	*ret = false;
-	if (!version || predicate_gpus(&plan->gpus, &w->gfx, true) != TRUTH_YES ||
-		predicate_gpus(&plan->gpus, &w->gfx_any, false) != TRUTH_YES ||
-		(w->gfx_none.n && predicate_gpus(&plan->gpus, &w->gfx_none, false) != TRUTH_NO) ||
-		!sdk_holds(w, &plan->sdk) || (w->machine.n && !is_any(machine, &w->machine)) ||
-		is_any(machine, &w->machine_none))
-		return NULL;
+	struct str word = str_fmt(
+		a, "%.*s:%.*s", STR(sdk->provider), STR(sdk->prefix.n ? sdk->prefix : sdk->suite));
+	bool holds;
+	TRY(when_version(a, plan->foreign->release, w->version, &holds));
+	holds = holds && predicate_gpus(&plan->gpus, &w->gfx, true) == TRUTH_YES &&
+		predicate_gpus(&plan->gpus, &w->gfx_any, false) == TRUTH_YES &&
+		(!w->gfx_none.n || predicate_gpus(&plan->gpus, &w->gfx_none, false) == TRUTH_NO) &&
+		(!w->sdk.n || is_any(word, &w->sdk)) &&
+		(!w->machine.n || is_any(machine, &w->machine)) &&
+		!is_any(machine, &w->machine_none);
+	VEC_EACH (const struct str, file, &w->sdk_lacks)
+		holds = holds && sdk->prefix.n && !fs_exists(path_join(a, sdk->prefix, *file));
 	VEC_EACH (const struct str, file, &w->file)
-		if (!fs_exists(path_join(a, plan->project, *file)))
-			return NULL;
+		holds = holds && fs_exists(path_join(a, plan->project, *file));
 	VEC_EACH (const struct str, file, &w->absent)
-		if (fs_exists(path_join(a, plan->project, *file)))
-			return NULL;
+		holds = holds && !fs_exists(path_join(a, plan->project, *file));
 	VEC_EACH (const struct str, name, &w->with)
-		if (!is_chosen(plan, *name))
-			return NULL;
+		holds = holds && is_chosen(plan, *name);
 	VEC_EACH (const struct str, name, &w->without)
-		if (is_chosen(plan, *name))
-			return NULL;
-	*ret = true;
+		holds = holds && !is_chosen(plan, *name);
+	*ret = holds;
 	return NULL;
 }

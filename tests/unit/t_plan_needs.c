@@ -103,7 +103,7 @@ static void a_source_that_cannot_be_translated_is_left_to_the_build(void **state
 	assert_str(joined(f, &f->plan.sdk.components), "compiler hiprand");
 	assert_ok(fs_remove(path_join(&f->a, f->dir, S("b.cu"))));
 	assert_ok(plan_needs(&f->a, &f->plan)); /* nothing is read twice */
-	f->plan.scans = NULL;
+	f->plan.scans = (struct map){0};
 	assert_err(plan_needs(&f->a, &f->plan), E_NOENT);
 }
 

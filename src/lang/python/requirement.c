@@ -273,6 +273,15 @@ struct err *requirement_parse(struct str text, struct requirement *ret)
 	return s.at == s.text.n ? NULL : wrong(&s, "the end of the marker");
 }
 
+struct str requirement_name(struct arena *a, struct str text)
+{
+	struct str name = str_trim(text);
+	size_t n = 0;
+	while (n < name.n && (ascii_alnum(name.p[n]) || str_chr(S("-_."), name.p[n]) < 3))
+		n++;
+	return package_name(a, str_sub(name, 0, n), '-');
+}
+
 bool requirement_holds(const struct requirement *r, struct str python, struct str platform)
 {
 	enum holds is = YES;

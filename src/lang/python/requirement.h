@@ -10,6 +10,8 @@ struct requirement { /* views of the text */
 
 /* E_SYNTAX, which says what is wrong, for everything that installers refuse. */
 MUST_USE struct err *requirement_parse(struct str text, struct requirement *ret);
+/* The package that a requirement names, even if the rest of it is wrong: "My.Pkg[x] >=1" -> "my-pkg". */
+struct str requirement_name(struct arena *a, struct str text);
 /* Does the requirement certainly apply? It does without a marker, and with one that holds on Linux, for CPython of
  * this version ("3.12") and this machine ("x86_64"), with no extra requested. A marker that depends on anything else
  * is not certain. */
