@@ -84,7 +84,7 @@ static struct err *verify_the_wheel(struct build *b)
 	if (!sound || !b->ret->proved.verify) {
 		b->ret->proved = (struct build_proof){0};
 		TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, &b->ret->verdict),
-			"cannot verify the wheel");
+			"cannot verify the wheel '%.*s'", STR(b->ret->wheel));
 		b->ret->verdict.pass &= sound;
 	}
 	b->ret->verified = true;
@@ -241,7 +241,7 @@ static struct err *check_folder(struct arena *a, struct str dir)
 		return NULL;
 	struct err *e = err_new(
 		E_USAGE, "'%.*s' is neither empty nor a build folder of rocsmith", STR(dir));
-	return err_hint(e, "give a new folder with --build-dir, or leave the option out");
+	return err_hint(e, "name another folder with --build-dir, or leave the option out");
 }
 
 /* Finds the assumptions of the sources about wave size, and shows the plan before the long work begins. */
@@ -259,8 +259,10 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	struct str dir = b->ret->dir;
 	struct forecast f;
 	if (b->q->targets.n && !b->plan->foreign)
-		return err_new(E_USAGE, "'%.*s' is built by rocsmith itself: it has no targets",
-			STR(b->plan->name));
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' is built by rocsmith itself: it has no targets",
+				STR(b->plan->name)),
+			"--target is for CMake projects, and for PyTorch");
 	struct err *e = b->plan->foreign ? sdk_shims_place(dir) : NULL;
 	if (e && !b->q->dir.n)
 		err_hint(e, "build folders are below '%.*s': name another one with --build-dir",

@@ -29,7 +29,8 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 		e = NULL;
 		r->changed.n = 0;
 	}
-	TRY_CTX(e, "cannot take the paths of this machine out of the wheel");
+	TRY_CTX(e, "cannot remove this machine's folders from the libraries of '%.*s'",
+		STR(r->from));
 	if (r->changed.n)
 		progress_note(S("Cleaned"), "the search paths of %zu libraries", r->changed.n);
 	VEC_EACH (const struct str, file, &r->kept) {
@@ -91,7 +92,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 		.jobs = f->jobs};
 	TRY(fs_mkdirs(out));
 	TRY_CTX(wheel_name_parse(a, f->result, &name),
-		"the back end made no wheel that can be installed");
+		"the back end's result '%.*s' cannot be installed", STR(path_base(f->result)));
 	check_names(f, &name, to);
 	ret->wheel = path_join(a, out, path_base(to));
 	TRY(fs_receipt_check(receipt, delivery_state(f, to), &same));
@@ -189,7 +190,7 @@ struct err *build_check_tree(struct arena *a, const struct plan *plan, struct bu
 	size_t files = 0;
 	TRY(targets_parse(a, &plan->gpus, &require));
 	TRY_CTX(devcode_scan(a, ret->wheel, DEVCODE_KERNELS, &code),
-		"cannot look at what was built");
+		"cannot inspect what was installed into '%.*s'", STR(ret->wheel));
 	*v = (struct verdict){.path = ret->wheel, .served = code.served};
 	VEC_EACH (const struct devcode_file, file, &code.files) {
 		bool any = has_kernels(file, NULL);

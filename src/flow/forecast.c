@@ -137,7 +137,7 @@ struct err *forecast_check(struct arena *a, const struct forecast *f)
 		return NULL;
 	return err_hint(
 		err_new(E_NOMEMORY,
-			"%.*s of memory are available, and the largest compile needs "
+			"%.*s of memory is available, and the largest compile needs "
 			"%.*s",
 			STR(human_memory(a, f->memory_free)), STR(human_memory(a, f->memory))),
 		"end other programs, add swap space, or raise the limit of the container");

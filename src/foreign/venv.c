@@ -91,7 +91,8 @@ static struct err *run_pip(struct foreign *f, const struct strs *words)
 		"--no-warn-script-location", "--no-compile", "--root-user-action=ignore",
 		"--report", str_z(f->a, report), NULL);
 	strs_add_all(f->a, &p.argv, words);
-	TRY_CTX(foreign_run(f, "python", &p, &r), "cannot install what the build needs");
+	TRY_CTX(foreign_run(f, "python", &p, &r), "cannot install what the build of '%.*s' needs",
+		STR(f->plan->name));
 	return fs_rename(report, at);
 }
 
@@ -100,7 +101,8 @@ struct err *foreign_install(struct foreign *f, const struct strs *requirements)
 	struct strs words = {0};
 	VEC_EACH (const struct str, r, requirements) {
 		if (!r->n || !ascii_alnum(r->p[0])) /* pip would take it for an option or a path */
-			return err_new(E_FOREIGN, "'%.*s' is not a requirement", STR(*r));
+			return err_hint(err_new(E_FOREIGN, "'%.*s' is not a requirement", STR(*r)),
+				"a requirement names a package: numpy, or numpy>=2");
 		if (!is_given(f, *r))
 			strs_add(f->a, &words, *r);
 	}

@@ -69,30 +69,30 @@ static struct err *not_known(struct arena *a, const struct plan_request *r)
 		STR(r->source));
 }
 
-/* The first version of a range: "1.6.0" for "==1.6.*", "2.11.0" for ">=2.11". */
-static struct str first_version(struct arena *a, struct str range)
-{
-	size_t from = 0, dots = 0;
-	range = str_sub(range, 0, str_chr(range, ','));
-	while (from < range.n && !ascii_digit(range.p[from]))
-		from++;
-	struct str v = str_replace(a, str_sub(range, from, range.n), S(".*"), S(""));
-	for (size_t i = 0; i < v.n; i++)
-		dots += v.p[i] == '.';
-	return v.n && dots < 2 ? str_fmt(a, "%.*s.0", STR(v)) : v;
-}
-
-/* The version of the project that fits this torch; "" = any, or unknown. */
+/* The version of the project that fits this torch, the first one of a range: "1.6.0" for "==1.6.*", "2.11.0" for
+ * ">=2.11"; "" = any, or unknown. */
 static struct err *version_for(
 	struct arena *a, const struct project *p, struct str torch, struct str *ret)
 {
 	*ret = S("");
-	for (size_t i = 0; i < p->releases.n && torch.n && !ret->n; i++) {
-		const struct release *r = &p->releases.v[i];
+	VEC_EACH (const struct release, r, &p->releases) {
+		struct str range = str_sub(r->version, 0, str_chr(r->version, ','));
+		size_t from = 0, dots = 0;
 		bool fits;
+		if (!r->torch.n || !torch.n)
+			continue;
 		TRY(when_version(a, torch, r->torch, &fits));
-		if (fits && r->torch.n)
-			*ret = first_version(a, r->version);
+		if (!fits)
+			continue;
+		while (from < range.n && !ascii_digit(range.p[from]))
+			from++;
+		*ret = str_replace(a, str_sub(range, from, range.n), S(".*"), S(""));
+		for (size_t i = 0; i < ret->n; i++)
+			dots += ret->p[i] == '.';
+		if (ret->n && dots < 2)
+			*ret = str_fmt(a, "%.*s.0", STR(*ret));
+		if (ret->n)
+			return NULL;
 	}
 	return NULL;
 }
@@ -188,20 +188,6 @@ struct err *known_resolve(struct arena *a, const struct plan_request *r, struct 
 
 /* ---- checks of sources, torch and Python ---- */
 
-/* The release in a version text: "2.6.0" for "2.6.0a0+git1" and for "'2.6.0'". */
-static struct str release_of(struct arena *a, struct str text)
-{
-	size_t n = 0;
-	text = str_trim(text);
-	if (text.n && (text.p[0] == '\'' || text.p[0] == '"'))
-		text = str_sub(text, 1, text.n);
-	while (n < text.n && (ascii_digit(text.p[n]) || text.p[n] == '.'))
-		n++;
-	while (n && text.p[n - 1] == '.')
-		n--;
-	return str_dup(a, str_sub(text, 0, n));
-}
-
 struct err *known_check(struct arena *a, const struct project *p, struct str *ret_version)
 {
 	struct str missing = missing_mark(a, &p->marks, p->dir), text;
@@ -216,7 +202,7 @@ struct err *known_check(struct arena *a, const struct project *p, struct str *re
 		TRY(fs_read_opt(a, path_join(a, p->dir, at->file), MAX_FILE, &text));
 		size_t from = text.p ? str_find(text, at->behind) + at->behind.n : 0;
 		if (text.p && from <= text.n)
-			*ret_version = release_of(a, str_sub(text, from, text.n));
+			*ret_version = version_release(str_sub(text, from, text.n));
 	}
 	return NULL;
 }

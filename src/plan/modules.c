@@ -266,8 +266,10 @@ static struct err *own_modules(struct arena *a, const struct project *p,
 	return NULL;
 }
 
-/* In a project without modules, makes a program for each main(), from its source and all sources that have none. */
-static void add_programs(struct arena *a, const struct source_facts *facts, struct plan *plan)
+/* A project without modules becomes programs, one for each main(), from its source and all sources that have none; or
+ * else one shared library, with a loader. */
+static void add_plain(struct arena *a, const struct project *p, const struct source_facts *facts,
+	struct plan *plan)
 {
 	for (size_t i = 0; i < plan->sources.n; i++) {
 		struct str path = plan->sources.v[i].path, base = path_base(path);
@@ -284,10 +286,8 @@ static void add_programs(struct arena *a, const struct source_facts *facts, stru
 		plan_explain(a, plan, "modules", m->name,
 			"'%.*s' defines main(): a program among the wheel's scripts", STR(path));
 	}
-}
-
-static void add_loader(struct arena *a, const struct project *p, struct plan *plan)
-{
+	if (plan->modules.n)
+		return;
 	struct str name = import_name(a, plan->name), home = home_package(a, p, plan);
 	struct plan_module *m = VEC_PUSH(a, &plan->modules);
 	struct str dir = home.n ? with_chars(a, home, ".", '/') : name;
@@ -449,9 +449,7 @@ struct err *modules_find(struct arena *a, const struct project *p, const struct 
 		TRY(abi_level(a, p, facts, plan, &level));
 		name_extensions(a, p, plan, level);
 	} else {
-		add_programs(a, facts, plan);
-		if (!plan->modules.n)
-			add_loader(a, p, plan);
+		add_plain(a, p, facts, plan);
 		plan->python_tag = S("py3");
 		plan->abi_tag = S("none");
 		if (!plan->requires_python.n)

@@ -164,29 +164,6 @@ static struct err *read_word(const struct node *map, const char *key, const char
 	return wrong(path, "'%.*s: %s' does not take '%.*s'", STR(map->key), key, STR(word));
 }
 
-static struct err *read_languages(struct plan *p, const struct node *list, struct str path)
-{
-	if (!p->sources.n)
-		return wrong(path, "the plan has no sources");
-	for (size_t i = 0; i < p->sources.n; i++) {
-		struct plan_source *s = &p->sources.v[i];
-		struct str word = S("");
-		unsigned lang = 0;
-		TRY(node_want_text(&list->v[i], S("language"), &word));
-		if (!s->path.n || !path_is_inside(s->path) || !s->output.n ||
-			!path_is_inside(s->output))
-			return wrong(
-				path, "the source '%.*s' is outside of the project", STR(s->path));
-		while (languages[lang] && !str_eq(word, str_from(languages[lang])))
-			lang++;
-		if (!languages[lang])
-			return wrong(path, "unknown language '%.*s' of the source '%.*s'",
-				STR(word), STR(s->path));
-		s->lang = (enum plan_lang)lang;
-	}
-	return NULL;
-}
-
 /* Reads the section `build`. A plan with this section has neither sources nor modules. */
 static struct err *read_foreign(
 	struct arena *a, struct plan *p, const struct node *map, struct str path)
@@ -208,11 +185,30 @@ static struct err *read_foreign(
 	return NULL;
 }
 
-static struct err *check_modules(struct arena *a, const struct plan *p, struct str path)
+/* Checks the sources and modules of our own build, and reads the sources' languages from their list. */
+static struct err *check_modules(
+	struct arena *a, struct plan *p, const struct node *list, struct str path)
 {
 	MAP(sources, a);
-	VEC_EACH (struct plan_source, s, &p->sources)
+	if (!p->sources.n)
+		return wrong(path, "the plan has no sources");
+	for (size_t i = 0; i < p->sources.n; i++) {
+		struct plan_source *s = &p->sources.v[i];
+		struct str word = S("");
+		unsigned lang = 0;
+		TRY(node_want_text(&list->v[i], S("language"), &word));
+		if (!s->path.n || !path_is_inside(s->path) || !s->output.n ||
+			!path_is_inside(s->output))
+			return wrong(
+				path, "the source '%.*s' is outside of the project", STR(s->path));
+		while (languages[lang] && !str_eq(word, str_from(languages[lang])))
+			lang++;
+		if (!languages[lang])
+			return wrong(path, "unknown language '%.*s' of the source '%.*s'",
+				STR(word), STR(s->path));
+		s->lang = (enum plan_lang)lang;
 		map_put(&sources, s->path, s);
+	}
 	if (!p->modules.n)
 		return wrong(path, "the plan has no modules");
 	VEC_EACH (const struct plan_module, m, &p->modules) {
@@ -317,12 +313,8 @@ struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 	plan->hipify.launches = (enum hipify_launches)launches;
 	if (!foreign && plan->hipify.mode == HIPIFY_TORCH)
 		return wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
-	if (foreign) {
-		TRY(read_foreign(a, plan, foreign, path));
-	} else {
-		TRY(read_languages(plan, node_get(root, S("sources")), path));
-		TRY(check_modules(a, plan, path));
-	}
+	TRY(foreign ? read_foreign(a, plan, foreign, path)
+		    : check_modules(a, plan, node_get(root, S("sources")), path));
 	if (!plan->gpus.n)
 		return wrong(path, "the plan names no GPU target");
 	struct err *e = plan_targets(a, &plan->gpus, &targets);

@@ -149,27 +149,11 @@ static bool is_file(struct finder *f, struct str path)
 	return path_is_inside(path) && fs_exists(full) && !fs_is_dir(full);
 }
 
-/* Finds a header as the compiler would, relative to the project; "" if it is outside of the project. */
-static struct str resolve(struct finder *f, struct str from, const struct scan_include *inc)
-{
-	if (!inc->name.n || inc->name.p[0] == '/')
-		return S("");
-	if (inc->quoted) {
-		struct str near = path_clean(f->a, path_join(f->a, path_dir(from), inc->name));
-		if (is_file(f, near))
-			return near;
-	}
-	VEC_EACH (struct str, dir, &f->plan->includes) {
-		struct str path = path_clean(f->a, path_join(f->a, *dir, inc->name));
-		if (is_file(f, path))
-			return path;
-	}
-	return S("");
-}
-
-/* If no include folder has the header but exactly one folder of the project does, and the description names no
- * include folders, that one becomes an include folder. */
-static struct err *discover(struct finder *f, const struct scan_include *inc, struct str *ret)
+/* Finds a header as the compiler would; *ret is relative to the project, "" if it is outside. If no include folder has
+ * the header but exactly one folder of the project does, and the description names no include folders, that one becomes
+ * an include folder. */
+static struct err *find_header(
+	struct finder *f, struct str from, const struct scan_include *inc, struct str *ret)
 {
 	/* top folders of system and CUDA headers: an include of <FOLDER/...> is not the project's */
 	static const char *const others[] = {"sys", "bits", "linux", "asm", "net", "netinet",
@@ -177,8 +161,18 @@ static struct err *discover(struct finder *f, const struct scan_include *inc, st
 	struct str head = str_sub(inc->name, 0, str_chr(inc->name, '/'));
 	struct str end = str_fmt(f->a, "/%.*s", STR(inc->name)), hit = {0};
 	*ret = S("");
-	if (f->p->includes.n || !inc->name.n || inc->name.p[0] == '/' ||
-		str_contains(inc->name, S("..")) ||
+	if (!inc->name.n || inc->name.p[0] == '/')
+		return NULL;
+	if (inc->quoted)
+		hit = path_clean(f->a, path_join(f->a, path_dir(from), inc->name));
+	for (size_t i = 0; !is_file(f, hit) && i < f->plan->includes.n; i++)
+		hit = path_clean(f->a, path_join(f->a, f->plan->includes.v[i], inc->name));
+	if (is_file(f, hit)) {
+		*ret = hit;
+		return NULL;
+	}
+	hit = S("");
+	if (f->p->includes.n || str_contains(inc->name, S("..")) ||
 		(!inc->quoted && (head.n == inc->name.n || str_is_one_of(head, others))))
 		return NULL;
 	if (!f->files.n)
@@ -211,9 +205,8 @@ static struct err *follow(struct finder *f, struct map *seen, struct str path, u
 	if (s->limited_api > facts->limited_api)
 		facts->limited_api = s->limited_api;
 	VEC_EACH (struct scan_include, inc, &s->includes) {
-		struct str hit = resolve(f, path, inc);
-		if (!hit.n)
-			TRY(discover(f, inc, &hit));
+		struct str hit;
+		TRY(find_header(f, path, inc, &hit));
 		if (hit.n) {
 			strs_put(f->a, &f->plan->headers, hit);
 			TRY(follow(f, seen, hit, depth + 1, facts));

@@ -1,6 +1,7 @@
 /* The facts of a build (versions by name), and the tree that recipes are tried on: its files as the recipes so far
  * leave them. */
 #include "base/fs.h"
+#include "lang/python/version.h"
 #include "recipe/recipe_int.h"
 
 enum { VERSION_LIMIT = 1 << 20 };
@@ -30,21 +31,11 @@ struct err *recipe_facts_of_tree(struct arena *a, struct str tree, struct recipe
 	if (!fs_is_dir(path_join(a, tree, S("torch/csrc")))) /* not PyTorch */
 		return NULL;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		struct str text, file = str_from(places[i].file);
+		struct str text, file = str_from(places[i].file), mark = str_from(places[i].mark);
 		TRY(fs_read_opt(a, path_join(a, tree, file), VERSION_LIMIT, &text));
-		if (!text.p)
-			continue;
-		struct str mark = str_from(places[i].mark);
-		struct str rest = str_trim(str_sub(text, str_find(text, mark) + mark.n, text.n));
-		if (rest.n && (rest.p[0] == '\'' || rest.p[0] == '"'))
-			rest = str_sub(rest, 1, rest.n);
 		/* only the release: version.txt says "2.6.0a0+git1" for every commit before 2.6.0 */
-		size_t n = 0;
-		while (n < rest.n && (ascii_digit(rest.p[n]) || rest.p[n] == '.'))
-			n++;
-		while (n && rest.p[n - 1] == '.')
-			n--;
-		struct str version = str_dup(a, str_sub(rest, 0, n));
+		struct str version =
+			version_release(str_sub(text, str_find(text, mark) + mark.n, text.n));
 		recipe_fact_add(a, facts, (struct recipe_fact){S("torch"), version, file});
 	}
 	return NULL;

@@ -1,6 +1,7 @@
 /* What builds of other build systems say, and what is told of it: foreign/explain.c. The texts are
  * those of gcc 12, clang 21, GNU ld 2.40, CMake 3.25 to 4.3, ninja 1.11 and torch 2.6 to 2.15. */
 #include "foreign/foreign_int.h"
+#include "lang/python/requirement.h"
 #include "test.h"
 
 struct fixture {
@@ -256,7 +257,7 @@ static void only_a_requirement_is_installed(void **state)
 		assert_non_null(strstr(e->msg, "is not a requirement"));
 		err_free(e);
 	}
-	assert_str(foreign_package_name(&f->a, S("My..Pkg-_x[all] >=1")), "my-pkg-x");
+	assert_str(requirement_name(&f->a, S("My..Pkg-_x[all] >=1")), "my-pkg-x");
 }
 
 static void rocm_that_is_off_is_an_error(void **state)

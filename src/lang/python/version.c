@@ -175,6 +175,19 @@ struct err *version_parse(struct arena *a, struct str text, const struct version
 
 /* ---- writing ---- */
 
+struct str version_release(struct str text)
+{
+	size_t n = 0;
+	text = str_trim(text);
+	if (text.n && (text.p[0] == '\'' || text.p[0] == '"'))
+		text = str_sub(text, 1, text.n);
+	while (n < text.n && (ascii_digit(text.p[n]) || text.p[n] == '.'))
+		n++;
+	while (n && text.p[n - 1] == '.')
+		n--;
+	return str_sub(text, 0, n);
+}
+
 struct str version_text(struct arena *a, const struct version *v)
 {
 	static const char *const pre_text[] = {[PRE_A] = "a", [PRE_B] = "b", [PRE_RC] = "rc"};
