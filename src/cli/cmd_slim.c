@@ -134,7 +134,7 @@ static struct err *choose_encoding(
 	if (!hip.path.n)
 		return err_hint(
 			err_new(E_SDK, "no libamdhip64 tells which compressed bundles it reads"),
-			"name an SDK, or a folder that has it, by --sdk");
+			"--sdk takes a folder that has it, or an SDK: rocsmith sdk list");
 	if (!hip.most)
 		return err_new(E_SDK, "HIP %u.%u reads no compressed bundles: '%.*s'", hip.major,
 			hip.minor, STR(hip.path));

@@ -30,6 +30,24 @@ struct bytes bytes_fd(int fd, uint64_t size)
 	return (struct bytes){.read = read_fd, .fd = fd, .size = size};
 }
 
+struct err *bytes_open(struct str path, struct bytes_file *ret)
+{
+	*ret = (struct bytes_file){.fd = -1};
+	TRY(fs_stat(path, &ret->st));
+	if (!S_ISREG(ret->st.st_mode))
+		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
+	TRY(fs_open(path, &ret->fd));
+	ret->src = bytes_fd(ret->fd, (uint64_t)ret->st.st_size);
+	budget_set(&ret->budget, ret->src.size);
+	ret->src.budget = &ret->budget;
+	return NULL;
+}
+
+void bytes_close(struct bytes_file *f)
+{
+	fd_closep(&f->fd);
+}
+
 struct bytes bytes_mem(struct str bytes)
 {
 	return (struct bytes){.read = read_mem, .mem = bytes.p, .size = bytes.n, .fd = -1};

@@ -2,6 +2,8 @@
  * a zip archive, or memory. Every reader of a format takes a struct bytes, so one reader serves all of them. */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/str.h"
 #include "formats/budget.h"
 
@@ -27,6 +29,16 @@ static inline uint64_t round_up(uint64_t n, uint64_t step)
 
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */
 struct bytes bytes_fd(int fd, uint64_t size);
+/* An open file as a source, with a budget of its own. It must not move. */
+struct bytes_file {
+	int fd;
+	struct stat st;
+	struct budget budget;
+	struct bytes src;
+};
+/* E_FORMAT for anything but a regular file. *ret may be closed even after an error. */
+MUST_USE struct err *bytes_open(struct str path, struct bytes_file *ret);
+void bytes_close(struct bytes_file *f);
 struct bytes bytes_mem(struct str bytes);
 /* A part of another source, clamped to its size. It keeps no pointer to s. */
 struct bytes bytes_sub(const struct bytes *s, uint64_t offset, uint64_t size);

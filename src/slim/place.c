@@ -32,15 +32,6 @@ static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* Reads the cut list of an earlier run; without one, ret->gpus and ret->files are empty. */
-static struct err *read_cut_list(struct tree_slimming *p, struct slim_report *ret)
-{
-	struct str text;
-	*ret = (struct slim_report){0};
-	TRY(fs_read_opt(p->a, p->list, 64 << 20, &text));
-	return text.p ? cut_list_read(p->a, text, p->list, ret) : NULL;
-}
-
 static bool same_words(const struct strs *x, const struct strs *y)
 {
 	bool same = x->n == y->n;
@@ -49,17 +40,33 @@ static bool same_words(const struct strs *x, const struct strs *y)
 	return same;
 }
 
+/* Only the same options finish an unfinished run: the hint is its command. */
 static struct err *may_go_on(
 	struct arena *a, const struct slim_report *old, const struct slim_report *r)
 {
+	struct slim_runtime hip = {0};
+	BUF(b, a);
 	bool same = same_words(&old->gpus, &r->gpus) && same_words(&old->without, &r->without) &&
 		    old->exact == r->exact && old->strip_device == r->strip_device &&
 		    str_eq(old->compress, r->compress);
 	if (same || !old->unfinished)
 		return NULL;
-	return err_hint(err_new(E_USAGE, "another run on '%.*s' is unfinished", STR(r->path)),
-		"finish it with its own options: --gpu %.*s, and those that " CUT_LIST " names",
-		STR(str_join(a, &old->gpus, S(","))));
+	if (old->gpus.n)
+		buf_fmt(&b, "--gpu %.*s ", STR(str_join(a, &old->gpus, S(","))));
+	buf_fmt(&b, "%s%s%s", old->exact ? "--exact " : "",
+		old->strip_device ? "--strip-device " : "", old->compress.n ? "--compress " : "");
+	VEC_EACH (const struct str, glob, &old->without)
+		buf_fmt(&b, "--without %.*s ", STR(str_shell(a, *glob)));
+	struct err *e =
+		err_hint(err_new(E_USAGE, "another run on '%.*s' is unfinished", STR(r->path)),
+			"finish it: rocsmith slim --in-place %.*s%.*s", STR(buf_str(&b)),
+			STR(str_shell(a, r->path)));
+	if (!old->compress.n)
+		return e;
+	err_free(slim_runtime_in(a, r->path, true, &hip));
+	return hip.path.n ? e
+			  : err_hint(e, "--sdk, too, as then: it had '%.*s', which reads %.*s",
+				    STR(old->runtime), STR(old->compress));
 }
 
 static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)
@@ -133,10 +140,13 @@ struct err *slim_tree(
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct tree_slimming p = {.a = a, .keep = k, .r = r};
-	struct slim_report all;
+	struct slim_report all = {0};
+	struct str text;
 	p.list = path_join(a, r->path, S(CUT_LIST));
 	TRY(fs_guard(r->path, &guard));
-	TRY(read_cut_list(&p, &all));
+	TRY(fs_read_opt(a, p.list, 64 << 20, &text));
+	if (text.p)
+		TRY(cut_list_read(a, text, p.list, &all));
 	TRY(may_go_on(a, &all, r));
 	TRY(fs_walk(r->path, look_at, &p));
 	if (!all.unfinished)

@@ -76,49 +76,13 @@ static struct err *check_address(
 	return is == elf_image_at(m, old, 0) ? NULL : wrong("what is at address", addr);
 }
 
-/* Each loaded segment is at its old address, and the file still has its last byte. */
-static struct err *check_segments(
-	const struct slim_plan *p, const struct elf_image *m, const struct elf *now)
-{
-	uint64_t stop = p->from + p->size;
-	VEC_EACH (const struct elf_segment, s, &p->elf.segments) {
-		bool own = s == &p->elf.segments.v[p->segment];
-		bool more = !own || s->offset + s->filesz > stop;
-		if (s->type != ELF_PT_LOAD || !s->filesz)
-			continue;
-		TRY(check_address(p, m, now, s->vaddr));
-		if (more)
-			TRY(check_address(p, m, now, s->vaddr + s->filesz - 1));
-		if (own && more)
-			TRY(check_address(p, m, now, stop - s->offset + s->vaddr));
-	}
-	return NULL;
-}
-
-/* Each pointer is still at its place and points at its bundle. */
-static struct err *check_refs(
-	const struct slim_plan *p, const struct elf_image *m, const struct elf *e)
-{
-	ARENA(a);
-	struct slim_refs old, now;
-	TRY(slim_refs(&a, p, &p->elf, false, &old));
-	TRY(slim_refs(&a, p, e, true, &now));
-	bool same = old.n == now.n;
-	for (size_t i = 0; same && i < old.n; i++) {
-		uint32_t bundle = (uint32_t)now.v[i].bundle;
-		if (p->mark.n && now.v[i].pointer)
-			TRY(slim_marked(e, &now.v[i], &bundle));
-		same = (bundle == old.v[i].bundle || (p->mark.n && !now.v[i].pointer)) &&
-		       elf_image_at(m, old.v[i].at, 0) == now.v[i].at;
-	}
-	return same ? NULL : wrong("its pointers, of which it has", now.n);
-}
-
 struct err *slim_prove(
 	const struct slim_plan *p, const struct elf_image *m, const struct bytes *now)
 {
 	ARENA(a);
 	struct elf e;
+	struct slim_refs old, refs;
+	uint64_t stop = p->from + p->size;
 	for (size_t i = 0; i < p->bundles.n && !p->mark.n; i++)
 		TRY(slim_prove_bundle(p, &p->bundles.v[i], now));
 	if (!m)
@@ -126,6 +90,29 @@ struct err *slim_prove(
 	TRY(elf_open(&a, now, &e));
 	if (!elf_image_is(m, &e))
 		return wrong("its program headers, of which it has", e.segments.n);
-	TRY(check_segments(p, m, &e));
-	return check_refs(p, m, &e);
+	/* each loaded segment is at its old address, and the file still has its last byte */
+	VEC_EACH (const struct elf_segment, s, &p->elf.segments) {
+		bool own = s == &p->elf.segments.v[p->segment];
+		bool more = !own || s->offset + s->filesz > stop;
+		if (s->type != ELF_PT_LOAD || !s->filesz)
+			continue;
+		TRY(check_address(p, m, &e, s->vaddr));
+		if (more)
+			TRY(check_address(p, m, &e, s->vaddr + s->filesz - 1));
+		if (own && more)
+			TRY(check_address(p, m, &e, stop - s->offset + s->vaddr));
+	}
+	/* each pointer is still at its place and points at its bundle */
+	TRY(slim_refs(&a, p, &p->elf, false, &old));
+	TRY(slim_refs(&a, p, &e, true, &refs));
+	bool same = old.n == refs.n;
+	for (size_t i = 0; same && i < old.n; i++) {
+		const struct slim_ref *r = &refs.v[i];
+		uint32_t bundle = (uint32_t)r->bundle;
+		if (p->mark.n && r->pointer)
+			TRY(slim_marked(&e, r, &bundle));
+		same = (bundle == old.v[i].bundle || (p->mark.n && !r->pointer)) &&
+		       elf_image_at(m, old.v[i].at, 0) == r->at;
+	}
+	return same ? NULL : wrong("its pointers, of which it has", refs.n);
 }

@@ -185,34 +185,30 @@ static bool meets(const struct elf_section *s, uint64_t offset, uint64_t size)
 	       (offset < s->offset ? s->offset - offset < size : offset - s->offset < s->size);
 }
 
-/* Does anything else in the file overlap these bundles? Then something may need these bytes. (bundle_walk() refuses
- * entries of one bundle that share bytes.) */
-static bool is_shared(const struct elf *elf, const struct elf_section *s)
+/* Finds the bundles of a file of the host. If anything else in the file overlaps them, something may need these bytes.
+ * (bundle_walk() refuses entries of one bundle that share bytes.) */
+static struct err *find_bundles(struct slim_plan *p)
 {
-	bool shared = meets(s, 0, ELF_EHDR) || meets(s, elf->phoff, ELF_PHDR * elf->segments.n) ||
-		      meets(s, elf->shoff, ELF_SHDR * elf->sections.n);
-	VEC_EACH (const struct elf_section, x, &elf->sections)
-		shared |=
-			x != s && x->type && x->type != ELF_NOBITS && meets(s, x->offset, x->size);
-	return shared;
-}
-
-static struct err *find(struct slim_plan *p)
-{
-	for (size_t i = 0; i < p->elf.sections.n; i++) {
-		const struct elf_section *s = &p->elf.sections.v[i];
+	const struct elf *e = &p->elf;
+	VEC_EACH (const struct elf_section, s, &e->sections) {
 		if (!str_eq(s->name, S(".hip_fatbin")) || s->type != ELF_PROGBITS || !s->size)
 			continue;
 		if (p->section)
 			return err_new(E_SLIM, "it has several sections .hip_fatbin");
 		if (s->offset > p->src->size || s->size > p->src->size - s->offset)
 			return err_new(E_ELF, ".hip_fatbin is not inside the file");
-		p->section = i;
+		p->section = (size_t)(s - e->sections.v);
 		TRY(walk(p, s->offset, s->offset + s->size, true));
-		if (p->changed && is_shared(&p->elf, s))
+		bool shared = meets(s, 0, ELF_EHDR) ||
+			      meets(s, e->phoff, ELF_PHDR * e->segments.n) ||
+			      meets(s, e->shoff, ELF_SHDR * e->sections.n);
+		VEC_EACH (const struct elf_section, x, &e->sections)
+			shared |= x != s && x->type && x->type != ELF_NOBITS &&
+				  meets(s, x->offset, x->size);
+		if (p->changed && shared)
 			return err_new(E_SLIM, "something else lies over .hip_fatbin");
 	}
-	return p->elf.sections.n ? NULL : search(p);
+	return e->sections.n ? NULL : search(p);
 }
 
 struct err *slim_read(struct arena *a, const struct bytes *src, const struct slim_keep *keep,
@@ -228,7 +224,7 @@ struct err *slim_read(struct arena *a, const struct bytes *src, const struct sli
 		return NULL;
 	TRY(elf_open(a, src, &ret->elf));
 	if (ret->elf.machine != ELF_AMDGPU)
-		return find(ret);
+		return find_bundles(ret);
 	if (keep->strip)
 		TRY(slim_strip(a, src, &ret->object));
 	if (ret->object.cut) {

@@ -11,7 +11,7 @@ enum { RELA = 24, SYM = 24, WORD = 8, SHT_SYMTAB = 2, CHUNK = 2688 /* entries of
 enum { DT_SYMTAB, DT_RELA, DT_RELASZ, DT_JMPREL, DT_PLTRELSZ, DT_RELR, DT_RELRSZ, DT_COUNT };
 static const uint64_t tags[DT_COUNT] = {6, 7, 8, 23, 2, 36, 35};
 
-static const struct machine {
+static const struct relocation_types {
 	uint16_t machine;
 	uint32_t relative, abs64, glob_dat;
 } machines[] = {{ELF_X86_64, 8, 1, 6}, {ELF_AARCH64, 1027, 257, 1025}};
@@ -28,7 +28,7 @@ struct ref_finder {
 	bool now;
 	uint64_t from, to; /* the address range of all bundles */
 	uint64_t value[DT_COUNT];
-	const struct machine *machine;
+	const struct relocation_types *machine;
 	VEC(struct bundle_symbol) symbols;
 	struct slim_refs *out;
 };
@@ -176,21 +176,7 @@ static struct err *relr(struct ref_finder *f)
 
 /* ---- programs at fixed addresses ---- */
 
-/* Such a program's pointers are plain words; only a wrapper's magic proves that a word is one. */
-static struct err *word(struct ref_finder *f, const char *p, uint64_t at, uint64_t place)
-{
-	uint64_t addr = le64(p + WORD);
-	uint32_t magic = le32(p);
-	if (addr < f->from || addr >= f->to || bundle_at(f, addr) == SIZE_MAX)
-		return NULL;
-	if (magic != SLIM_HIPF && magic != SLIM_HIPK)
-		return err_new(E_SLIM,
-			"what is at offset %llu looks like a pointer at a bundle, and is in no "
-			"wrapper",
-			(unsigned long long)at);
-	return add(f, addr, at, (struct slim_ref){.at = at, .pointer = true, .place = place});
-}
-
+/* Such a program's pointers are plain words; only a wrapper's magic, in the word before it, proves that a word is one. */
 static struct err *words(struct ref_finder *f, const struct elf_segment *s)
 {
 	char p[WORD + CHUNK * RELA] = {0};
@@ -199,14 +185,26 @@ static struct err *words(struct ref_finder *f, const struct elf_segment *s)
 		uint64_t left = (s->filesz - at) / WORD * WORD, place = s->vaddr + at;
 		n = left < CHUNK * RELA ? left : CHUNK * RELA;
 		if (place >= f->from && place < f->to) {
-			n = f->to - place < left ? (f->to - place + WORD - 1) / WORD * WORD : left;
+			n = f->to - place < left ? round_up(f->to - place, WORD) : left;
 			continue;
 		}
 		if (place < f->from && n > f->from - place)
-			n = (f->from - place + WORD - 1) / WORD * WORD;
+			n = round_up(f->from - place, WORD);
 		TRY(bytes_read(f->e->src, p + WORD, (size_t)n, s->offset + at));
-		for (uint64_t i = 0; i < n; i += WORD)
-			TRY(word(f, p + i, s->offset + at + i, place + i));
+		for (uint64_t i = 0; i < n; i += WORD) {
+			uint64_t addr = le64(p + i + WORD), from = s->offset + at + i;
+			uint32_t magic = le32(p + i);
+			if (addr < f->from || addr >= f->to || bundle_at(f, addr) == SIZE_MAX)
+				continue;
+			if (magic != SLIM_HIPF && magic != SLIM_HIPK)
+				return err_new(E_SLIM,
+					"what is at offset %llu looks like a pointer at a bundle, "
+					"and is in no wrapper",
+					(unsigned long long)from);
+			TRY(add(f, addr, from,
+				(struct slim_ref){
+					.at = from, .pointer = true, .place = place + i}));
+		}
 		memcpy(p, p + n, WORD);
 	}
 	return NULL;

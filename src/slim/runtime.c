@@ -13,16 +13,6 @@ static const struct reads {
 	enum bundle_encoding most;
 } table[] = {{7, 2, BUNDLE_CCOB3}, {6, 2, BUNDLE_CCOB2}, {0, 0, BUNDLE_RAW}};
 
-static unsigned number(struct str *s)
-{
-	unsigned n = 0;
-	size_t i = 0;
-	for (; i < s->n && i < 4 && s->p[i] >= '0' && s->p[i] <= '9'; i++)
-		n = n * 10 + (unsigned)(s->p[i] - '0');
-	*s = str_sub(*s, i, s->n);
-	return n;
-}
-
 bool slim_is_runtime(struct str name)
 {
 	return str_starts(path_base(name), S("libamdhip64.so"));
@@ -38,10 +28,14 @@ struct err *slim_runtime(
 	TRY(elf_open(a, src, &e));
 	TRY(elf_needs(a, &e, &d));
 	VEC_EACH (const struct str, name, &d.offers) {
-		struct str rest = str_sub(*name, 4, name->n);
-		unsigned major = str_starts(*name, S("hip_")) ? number(&rest) : 0;
-		rest = str_sub(rest, rest.n > 0, rest.n);
-		unsigned minor = number(&rest);
+		struct str rest = str_sub(*name, 4, name->n), piece;
+		uint64_t v[2] = {0};
+		if (!str_starts(*name, S("hip_")))
+			continue;
+		for (unsigned i = 0; i < 2 && str_next(&rest, '.', &piece); i++)
+			if (piece.n > 4 || !str_u64(piece, 10, &v[i]))
+				break;
+		unsigned major = (unsigned)v[0], minor = (unsigned)v[1];
 		bool newer = major > found.major || (major == found.major && minor > found.minor);
 		found.major = newer ? major : found.major;
 		found.minor = newer ? minor : found.minor;
@@ -58,29 +52,25 @@ struct err *slim_runtime(
 	return NULL;
 }
 
-struct search {
+struct runtime_search {
 	struct arena *a;
 	struct str dir;
 	bool deep;
 	struct slim_runtime *found;
 };
 
-static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_library(void *user, const struct fs_entry *e, bool *prune)
 {
-	struct search *s = user;
-	CLEANUP(fd_closep) int fd = -1;
+	struct runtime_search *s = user;
+	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 	*prune = !s->deep;
 	TRY(cancel_check());
 	struct str path = path_join(s->a, s->dir, e->path);
 	struct stat st;
 	if (!slim_is_runtime(e->path) || !fs_try_stat(path, &st) || !S_ISREG(st.st_mode))
 		return NULL;
-	struct budget budget;
-	TRY(fs_open(path, &fd));
-	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
-	budget_set(&budget, src.size);
-	src.budget = &budget;
-	struct err *err = slim_runtime(s->a, &src, path, s->found);
+	TRY(bytes_open(path, &in));
+	struct err *err = slim_runtime(s->a, &in.src, path, s->found);
 	if (err && err->code != E_ELF)
 		return err;
 	err_free(err); /* a linker script, for example */
@@ -89,6 +79,6 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 
 struct err *slim_runtime_in(struct arena *a, struct str dir, bool deep, struct slim_runtime *io)
 {
-	struct search s = {a, dir, deep, io};
-	return fs_walk(dir, visit, &s);
+	struct runtime_search s = {a, dir, deep, io};
+	return fs_walk(dir, visit_library, &s);
 }

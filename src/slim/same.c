@@ -72,17 +72,6 @@ static size_t explain(const struct host_pair *p, size_t section, uint64_t at, si
 	return 0;
 }
 
-static bool same_bytes(const struct host_pair *p, size_t section, uint64_t at, size_t n, bool last)
-{
-	size_t end = last ? n : n - WORD, used;
-	for (size_t i = at ? WORD : 0; i < end; i += used) {
-		used = p->one[i] == p->other[i] ? 1 : explain(p, section, at, n, i);
-		if (!used)
-			return false;
-	}
-	return true;
-}
-
 /* Reads bytes, with pointers at bundles zeroed. */
 static struct err *read_masked(
 	const struct bytes *s, const struct slim_refs *refs, char *p, size_t n, uint64_t from)
@@ -120,8 +109,11 @@ static struct err *same_section(struct host_pair *p, size_t i)
 		TRY(read_masked(p->x->src, &p->rx, p->one, n, x->offset + at));
 		TRY(read_masked(p->y->src, &p->ry, p->other, n, y->offset + at));
 		bool last = at + n == x->size;
-		if (!same_bytes(p, i, at, n, last))
-			return differs(x->name);
+		for (size_t k = at ? WORD : 0, used; k < (last ? n : n - WORD); k += used) {
+			used = p->one[k] == p->other[k] ? 1 : explain(p, i, at, n, k);
+			if (!used)
+				return differs(x->name);
+		}
 		if (last)
 			break;
 	}
@@ -139,18 +131,6 @@ static struct err *read_refs(struct arena *a, const struct slim_plan *p, struct 
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_at);
 	return NULL;
-}
-
-static bool same_refs(const struct host_pair *p)
-{
-	bool same = p->rx.n == p->ry.n;
-	for (size_t i = 0; same && i < p->rx.n; i++) {
-		const struct slim_ref *r = &p->rx.v[i], *q = &p->ry.v[i];
-		same = r->bundle == q->bundle && r->pointer == q->pointer &&
-		       r->symbol == q->symbol &&
-		       (r->place == q->place || moves_by(p, r->place, q->place - r->place, 0));
-	}
-	return same;
 }
 
 struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y)
@@ -174,7 +154,14 @@ struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y)
 		return differs(S("their headers"));
 	TRY(read_refs(&a, x, &p.rx));
 	TRY(read_refs(&a, y, &p.ry));
-	if (!same_refs(&p))
+	bool same = p.rx.n == p.ry.n;
+	for (size_t i = 0; same && i < p.rx.n; i++) {
+		const struct slim_ref *r = &p.rx.v[i], *q = &p.ry.v[i];
+		same = r->bundle == q->bundle && r->pointer == q->pointer &&
+		       r->symbol == q->symbol &&
+		       (r->place == q->place || moves_by(&p, r->place, q->place - r->place, 0));
+	}
+	if (!same)
 		return differs(S("the pointers at bundles"));
 	for (size_t i = 1; i < e->sections.n; i++)
 		TRY(same_section(&p, i));

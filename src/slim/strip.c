@@ -27,32 +27,6 @@ static struct err *count_names(const struct elf *e, const struct elf_section *s,
 	return NULL;
 }
 
-/* The end of the last segment; 0 when something behind it has to stay. */
-static uint64_t end_of_segments(const struct elf *e)
-{
-	uint64_t end = SLIM_HEAD + ELF_PHDR * e->segments.n;
-	bool bad = e->phoff != SLIM_HEAD || !e->segments.n;
-	VEC_EACH (const struct elf_segment, s, &e->segments)
-		end = s->filesz && s->offset + s->filesz > end ? s->offset + s->filesz : end;
-	VEC_EACH (const struct elf_section, s, &e->sections)
-		bad = bad || (s->flags & ELF_ALLOC && s->type != ELF_NOBITS &&
-				     (s->offset > end || s->size > end - s->offset));
-	return bad || end > e->src->size ? 0 : end;
-}
-
-/* The number of sections that stay. Symbols name sections by index, so those that stay have to be the first ones;
- * 0 when they are not. */
-static size_t kept_sections(const struct elf *e)
-{
-	size_t n = 1, all = 1;
-	for (size_t i = 1; i < e->sections.n; i++) {
-		bool alloc = e->sections.v[i].flags & ELF_ALLOC;
-		n += alloc && n == i;
-		all += alloc;
-	}
-	return n == all ? n : 0;
-}
-
 static void keep_section(
 	struct elf_image *m, const struct elf_section *s, struct str name, size_t kept)
 {
@@ -62,20 +36,31 @@ static void keep_section(
 	elf_image_add_section(m, &x, name);
 }
 
+/* Symbols name sections by index, so those that stay, because they are in segments, have to be the first ones; and
+ * nothing behind the last segment may have to stay. If it is otherwise, the object stays as it is. */
 static struct err *strip_object(struct arena *a, const struct elf *e, struct slim_strip *ret)
 {
 	ARENA(tmp);
 	struct elf_image m;
 	const struct elf_section *dynamic = NULL, *all = NULL;
-	uint64_t known, wanted, cut = end_of_segments(e);
-	size_t kept = kept_sections(e);
+	uint64_t known, wanted, cut = SLIM_HEAD + ELF_PHDR * e->segments.n;
+	size_t kept = 1;
+	bool bad = e->phoff != SLIM_HEAD || !e->segments.n;
+	VEC_EACH (const struct elf_segment, s, &e->segments)
+		cut = s->filesz && s->offset + s->filesz > cut ? s->offset + s->filesz : cut;
+	while (kept < e->sections.n && e->sections.v[kept].flags & ELF_ALLOC)
+		kept++;
 	VEC_EACH (const struct elf_section, s, &e->sections) {
+		bool alloc = s->flags & ELF_ALLOC;
+		bad = bad || (alloc && s >= e->sections.v + kept) ||
+		      (alloc && s->type != ELF_NOBITS &&
+			      (s->offset > cut || s->size > cut - s->offset));
 		dynamic = s->type == ELF_DYNSYM ? s : dynamic;
 		all = s->type == ELF_SYMTAB ? s : all;
 	}
 	TRY(count_names(e, dynamic, &known));
 	TRY(count_names(e, all, &wanted));
-	if (!cut || !kept || !dynamic || (all && wanted != known))
+	if (bad || cut > e->src->size || !dynamic || (all && wanted != known))
 		return NULL;
 	elf_image_begin(&tmp, e, &m);
 	m.now.sections.n = 0;

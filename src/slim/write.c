@@ -19,8 +19,7 @@ static void packer_done(struct slim_packer *k)
 	bundle_out_close(&k->out);
 }
 
-/* Takes the first write error out of fs_out, which would keep it until the commit, to end the work at once. */
-static struct err *write_error(struct fs_out *o)
+struct err *slim_write_error(struct fs_out *o)
 {
 	struct err *e = o->first;
 	o->first = NULL;
@@ -33,7 +32,7 @@ static struct err *pack(struct slim_packer *k, const void *p, size_t n)
 	if (k->b->now.encoding != BUNDLE_RAW)
 		return bundle_out_add(&k->out, p, n);
 	fs_out_write(k->to, p, n);
-	return write_error(k->to);
+	return slim_write_error(k->to);
 }
 
 static struct err *pack_bytes(struct slim_packer *k, struct slim_move *m, struct str bytes)
@@ -111,7 +110,7 @@ struct err *slim_copy(const struct slim_plan *p, uint64_t from, uint64_t n, stru
 		size_t part = n - at < CHUNK ? (size_t)(n - at) : CHUNK;
 		TRY(bytes_read(p->src, bytes, part, from + at));
 		fs_out_write(o, bytes, part);
-		TRY(write_error(o));
+		TRY(slim_write_error(o));
 	}
 	return NULL;
 }
@@ -128,30 +127,13 @@ struct err *slim_find_segment(struct slim_plan *p)
 	return err_new(E_SLIM, "its bundles are not in one segment that is loaded");
 }
 
-/* Every bundle must have a pointer: otherwise something finds it in an unknown way. */
-static struct err *patch_refs(const struct slim_plan *p, struct elf_image *m)
-{
-	struct slim_refs refs;
-	TRY(slim_refs(m->a, p, &p->elf, false, &refs));
-	bool *seen = arena_array(m->a, p->bundles.n, sizeof(*seen));
-	VEC_EACH (const struct slim_ref, r, &refs) {
-		seen[r->bundle] = seen[r->bundle] || r->pointer;
-		if (r->at)
-			elf_image_put_le(m, r->at, slim_addr(p, r->bundle, true), 8);
-		if (p->mark.n && r->pointer)
-			TRY(slim_mark_wrapper(p, r, m));
-	}
-	for (size_t i = 0; i < p->bundles.n; i++)
-		if (!seen[i])
-			return err_new(E_SLIM, "nothing that is known points at bundle %zu", i);
-	return NULL;
-}
-
 /* Writes everything behind the bundles, then the patches over the whole file, and proves the result. */
 static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 {
 	ARENA(tmp);
 	struct elf_image m;
+	struct slim_refs refs;
+	bool *seen = arena_array(&tmp, p->bundles.n, sizeof(*seen));
 	const struct slim_bundle *last = &p->bundles.v[p->bundles.n - 1];
 	uint64_t stop = p->from + p->size, end = last->now.offset + last->now.stored;
 	elf_image_begin(&tmp, &p->elf, &m);
@@ -165,16 +147,27 @@ static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 	}
 	fs_out_zeros(o, stop - m.shift.gone);
 	TRY(slim_copy(p, stop, p->src->size - stop, o));
-	TRY(write_error(o));
+	TRY(slim_write_error(o));
 	struct bytes now = bytes_fd(o->fd, o->offset);
 	TRY(slim_prove_copy(p, &m, &now));
-	TRY(patch_refs(p, &m));
+	TRY(slim_refs(&tmp, p, &p->elf, false, &refs));
+	VEC_EACH (const struct slim_ref, r, &refs) {
+		seen[r->bundle] = seen[r->bundle] || r->pointer;
+		if (r->at)
+			elf_image_put_le(&m, r->at, slim_addr(p, r->bundle, true), 8);
+		if (p->mark.n && r->pointer)
+			TRY(slim_mark_wrapper(p, r, &m));
+	}
+	for (size_t i = 0; i < p->bundles.n;
+		i++) /* otherwise something finds it in an unknown way */
+		if (!seen[i])
+			return err_new(E_SLIM, "nothing that is known points at bundle %zu", i);
 	if (p->section)
 		m.now.sections.v[p->section].size = p->mark.n ? 0 : end - p->from;
 	TRY(elf_image_write(&m, o->fd));
 	if (p->mark.n)
 		TRY(slim_mark_sections(p, &m, o));
-	TRY(write_error(o));
+	TRY(slim_write_error(o));
 	now = bytes_fd(o->fd, o->offset);
 	return slim_prove(p, &m, &now);
 }
@@ -198,7 +191,7 @@ struct err *slim_write(struct slim_plan *p, struct fs_out *out)
 		TRY(slim_write_bundles(p, out));
 	if (p->elf.src)
 		TRY(write_elf(p, out));
-	TRY(write_error(out));
+	TRY(slim_write_error(out));
 	struct bytes now = bytes_fd(out->fd, out->offset);
 	p->after = out->offset;
 	return p->elf.src ? NULL : slim_prove(p, NULL, &now);

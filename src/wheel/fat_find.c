@@ -208,12 +208,9 @@ static struct err *add_input(struct fat *fat, struct zip_input in)
 static struct err *read_file(
 	struct fat *fat, struct str path, struct str name, struct fat_lib *ret, bool *ret_elf)
 {
-	CLEANUP(fd_closep) int fd = -1;
-	struct stat st;
-	TRY(fs_stat(path, &st));
-	TRY(fs_open(path, &fd));
-	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
-	TRY_CTX(read_elf(fat, &src, name, ret, ret_elf), "cannot read '%.*s'", STR(path));
+	CLEANUP(bytes_close) struct bytes_file in;
+	TRY(bytes_open(path, &in));
+	TRY_CTX(read_elf(fat, &in.src, name, ret, ret_elf), "cannot read '%.*s'", STR(path));
 	return NULL;
 }
 

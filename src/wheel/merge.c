@@ -229,9 +229,8 @@ static struct err *fill_objects(struct joining *j, struct slim_fill *f, struct s
  * the first copy, then those that only others have. */
 static struct err *fill_copies(struct joining *j, const struct merge_member *x, struct str path)
 {
-	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(bytes_close) struct bytes_file host = {.fd = -1};
 	struct slim_plan *first = &x->copies.v[0].p;
-	struct stat st;
 	MAP(seen, j->a);
 	VEC_EACH (struct merge_copy, c, &x->copies)
 		TRY(slim_objects(&c->p, take_object, j));
@@ -253,10 +252,8 @@ static struct err *fill_copies(struct joining *j, const struct merge_member *x, 
 	struct str part = str_fmt(j->a, "%.*s.host", STR(path));
 	slim_mark(first, S("a mark for all bundles"));
 	TRY(slim_save(first, part, 0644));
-	TRY(fs_stat(part, &st));
-	TRY(fs_open(part, &fd));
-	struct bytes host = bytes_fd(fd, (uint64_t)st.st_size);
-	f.host = &host;
+	TRY(bytes_open(part, &host));
+	f.host = &host.src;
 	TRY(fill_objects(j, &f, path));
 	return fs_remove(part);
 }

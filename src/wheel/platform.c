@@ -256,14 +256,11 @@ struct err *wheel_platform(
 {
 	struct wheel_elfs elfs = {0};
 	VEC_EACH (const struct str, path, elf_paths) {
-		CLEANUP(fd_closep) int fd = -1;
-		struct stat st;
+		CLEANUP(bytes_close) struct bytes_file in;
 		struct wheel_elf e;
 		bool is_elf;
-		TRY(fs_open(*path, &fd));
-		TRY(fs_stat(*path, &st));
-		struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
-		TRY(wheel_elf_read(a, &src, *path, &e, &is_elf));
+		TRY(bytes_open(*path, &in));
+		TRY(wheel_elf_read(a, &in.src, *path, &e, &is_elf));
 		if (is_elf)
 			*VEC_PUSH(a, &elfs) = e;
 	}
