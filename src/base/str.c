@@ -268,6 +268,22 @@ bool str_is_one_of(struct str s, const char *const *words)
 	return false;
 }
 
+bool str_starts_one_of(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_starts(s, str_from(*words)))
+			return true;
+	return false;
+}
+
+bool str_ends_one_of(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_ends(s, str_from(*words)))
+			return true;
+	return false;
+}
+
 static int cmp_str(const void *a, const void *b)
 {
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);

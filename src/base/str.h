@@ -113,7 +113,10 @@ void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_put(struct arena *a, struct strs *list, struct str s); /* adds s if it is new: true */
 void strs_put_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
-bool str_is_one_of(struct str s, const char *const *words); /* NULL-terminated */
+/* Is it one of the words, which NULL ends? Does it begin, or end, with one? */
+bool str_is_one_of(struct str s, const char *const *words);
+bool str_starts_one_of(struct str s, const char *const *words);
+bool str_ends_one_of(struct str s, const char *const *words);
 void strs_sort(struct strs *list);
 /* "Did you mean": the candidate with the smallest edit distance (a swap of neighbours counts as one edit), if that is
  * at most max(1, len/3), else "". Words of more than 64 bytes match nothing. */

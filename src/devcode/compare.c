@@ -8,33 +8,28 @@
 
 /* ---- kernels of one processor ---- */
 
-struct taker {
-	struct scan *s;
-	size_t object;
-};
-
 static struct err *take_name(void *user, const struct elf_symbol *x)
 {
 	enum { MOST = 200 };
-	struct taker *t = user;
+	struct scan *s = user;
 	if (!x->section || !str_ends(x->name, S(".kd")))
 		return NULL;
 	struct str name = str_sub(x->name, 0, x->name.n - 3);
 	uint64_t cost = 3 * sizeof(struct scan_name) + MOST; /* the list grows by doubling */
-	TRY(budget_memory(t->s->names_budget, cost));
-	t->s->names_taken += cost;
-	struct scan_name *n = VEC_PUSH(t->s->names_in, &t->s->names);
+	TRY(budget_memory(s->names_budget, cost));
+	s->names_taken += cost;
+	struct scan_name *n = VEC_PUSH(s->names_in, &s->names);
 	n->hash = XXH3_64bits(name.p, name.n);
-	n->object = t->object;
-	n->text = str_dup(t->s->names_in, str_sub(name, 0, MOST));
+	n->object = s->names_object;
+	n->text = str_dup(s->names_in, str_sub(name, 0, MOST));
 	return NULL;
 }
 
 struct err *names_take(struct scan *s, const struct elf *e, const struct code_object *o)
 {
-	struct taker t = {.s = s, .object = (size_t)(o - s->file->objects.v)};
+	s->names_object = (size_t)(o - s->file->objects.v);
 	s->names_budget = e->src->budget;
-	return elf_symbols(e, true, take_name, &t);
+	return elf_symbols(e, true, take_name, s);
 }
 
 static const struct gpu *gpu_of(const struct scan *s, size_t object)
@@ -66,29 +61,13 @@ static void add_owner(struct owner by_wave[2], const struct gpu *gpu)
 		w->one = gpu;
 }
 
-/* Counts n equal names as alone if only one processor has them although the bundle has kernels for others of its wave
- * size. have: the processors with kernels in this bundle, by wave size. */
-static void judge_name(
-	struct scan *s, const struct scan_name *v, size_t n, const struct owner have[2])
-{
-	struct owner by_wave[2] = {0};
-	for (size_t i = 0; i < n; i++)
-		add_owner(by_wave, gpu_of(s, v[i].object));
-	for (size_t i = 0; i < n; i++) {
-		struct code_object *o = &s->file->objects.v[v[i].object];
-		const struct gpu *gpu = gpu_of(s, v[i].object);
-		if (!gpu || by_wave[gpu->wave32].more || !have[gpu->wave32].more)
-			continue;
-		if (!o->alone++)
-			o->alone_kernel = str_dup(s->a, v[i].text);
-	}
-}
-
+/* Equal names count as alone if only one processor has them although the bundle has kernels for others of its wave
+ * size. */
 void names_compare(struct scan *s, size_t first)
 {
 	struct scan_name *v = s->names.v;
 	size_t total = s->names.n;
-	struct owner have[2] = {0};
+	struct owner have[2] = {0}; /* the processors with kernels in this bundle, by wave size */
 	if (!s->names_in)
 		return;
 	for (size_t i = first; i < s->file->objects.n; i++)
@@ -97,9 +76,17 @@ void names_compare(struct scan *s, size_t first)
 	if (total)
 		qsort(v, total, sizeof(*v), by_name);
 	for (size_t i = 0, n; i < total; i += n) {
-		for (n = 1; i + n < total && v[i + n].hash == v[i].hash;)
-			n++;
-		judge_name(s, v + i, n, have);
+		struct owner by_wave[2] = {0};
+		for (n = 0; i + n < total && v[i + n].hash == v[i].hash; n++)
+			add_owner(by_wave, gpu_of(s, v[i + n].object));
+		for (size_t k = i; k < i + n; k++) {
+			struct code_object *o = &s->file->objects.v[v[k].object];
+			const struct gpu *gpu = gpu_of(s, v[k].object);
+			if (!gpu || by_wave[gpu->wave32].more || !have[gpu->wave32].more)
+				continue;
+			if (!o->alone++)
+				o->alone_kernel = str_dup(s->a, v[k].text);
+		}
 	}
 	budget_return(s->names_budget, s->names_taken);
 	arena_free(s->names_in);

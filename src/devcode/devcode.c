@@ -21,7 +21,7 @@ static struct err *scan_bare(struct scan *s, const struct bytes *src)
 }
 
 /* The formats, recognized by a file's first bytes. */
-static const struct format {
+static const struct devcode_format {
 	const char *name;
 	bool (*is)(struct str head);
 	struct err *(*scan)(struct scan *s, const struct bytes *src);
@@ -34,13 +34,36 @@ static const struct format {
 	{"pe", pe_is, scan_pe},
 };
 
-static const struct format *format_of(struct str head)
+static const struct devcode_format *format_of(struct str head)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
 		if (formats[i].is(head))
 			return &formats[i];
 	return NULL;
 }
+
+/* ---- findings about the file that is being scanned ---- */
+
+void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(
+		s->a, finding_add(s->a, &s->out->findings, id, severity, s->file->path), fmt, ap);
+	va_end(ap);
+}
+
+void scan_damage(struct scan *s, const char *id, struct err *e)
+{
+	ARENA(tmp);
+	struct strs chain = {0};
+	for (const struct err *at = e; at; at = at->cause)
+		strs_add(&tmp, &chain, str_from(at->msg));
+	scan_say(s, id, SEV_ERROR, "%.*s", STR(str_join(&tmp, &chain, S(": "))));
+	err_free(e);
+}
+
+/* ---- one file ---- */
 
 /* Reports targets that some bundles of a file have and others do not. */
 static struct err *check_bundles(struct scan *s, const struct bytes *src)
@@ -77,7 +100,7 @@ struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct st
 	ret->looked_at++;
 	ret->findings.most = FINDINGS_OF_A_KIND;
 	TRY(bytes_peek(src, bytes, HEAD, 0, &head.n));
-	const struct format *format = format_of(head);
+	const struct devcode_format *format = format_of(head);
 	if (!format)
 		return NULL;
 	file.format = format->name;
@@ -97,7 +120,6 @@ struct many {
 	unsigned flags;
 	struct devcode *out;
 	struct str dir;
-	const struct zip *zip;
 	struct str prefix; /* goes before the members' names: "some.whl/" */
 	unsigned depth;    /* nesting depth of archives */
 };
@@ -113,27 +135,6 @@ static struct err *note_damage(struct many *m, struct str path, struct err *e)
 	return NULL;
 }
 
-static struct err *read_head(void *user, const void *p, size_t n, bool *stop)
-{
-	struct buf *head = user;
-	size_t room = HEAD - head->n;
-	buf_add(head, (struct str){.p = p, .n = n < room ? n : room});
-	*stop = head->n == HEAD;
-	return NULL;
-}
-
-/* Counts a side file by its name; stored: its bytes in the wheel. */
-static void note_side(struct many *m, struct str path, uint64_t size, uint64_t stored)
-{
-	struct devcode_part part = {.files = 1, .size = size, .stored = stored};
-	devcode_note_side(m->a, m->out, path, &part);
-}
-
-static struct str member_path(struct arena *a, const struct many *m, const struct zip_member *z)
-{
-	return str_fmt(a, "%.*s%.*s", STR(m->prefix), STR(z->name));
-}
-
 /* Scans the members of an archive, and those of AOTriton's archives in it. */
 static struct err *scan_members(struct many *m, const struct zip *z);
 
@@ -143,42 +144,35 @@ static bool is_zip(struct str head)
 }
 
 /* Newer AOTriton keeps its stores in zip archives below this folder. */
-static bool is_store_zip(struct str path, struct str head)
-{
-	return is_zip(head) && str_contains(path, S("aotriton.images/"));
-}
-
-static struct err *scan_store_zip(struct many *m, const struct bytes *src, struct str path)
-{
-	ARENA(tmp);
-	struct findings ignored = {0};
-	CLEANUP(zip_close) struct zip z = {.fd = -1};
-	struct many inner = *m;
-	TRY(zip_open_src(&tmp, src, path, &ignored, &z));
-	inner.prefix = str_fmt(&tmp, "%.*s/", STR(path));
-	inner.depth++;
-	return scan_members(&inner, &z);
-}
+#define STORES "aotriton.images/"
 
 /* Members are unpacked only when their first bytes promise device code. */
-static struct err *scan_member(struct many *m, const struct zip_member *z)
+static struct err *scan_member(
+	struct many *m, const struct zip *z, const struct zip_member *x, struct str path)
 {
 	ARENA(tmp);
 	CLEANUP(zip_view_close) struct zip_view *view = NULL;
-	BUF(head, &tmp);
+	CLEANUP(zip_close) struct zip store = {.fd = -1};
+	struct findings ignored = {0};
+	struct many inner = *m;
+	char bytes[HEAD];
+	struct str head = {.p = bytes};
 	TRY(cancel_check());
-	TRY(zip_stream(m->zip, z, read_head, &head));
-	struct str path = member_path(&tmp, m, z);
-	bool inner = !m->depth && is_store_zip(path, buf_str(&head));
-	if (!inner && !format_of(buf_str(&head))) {
+	TRY(zip_peek(z, x, bytes, HEAD, &head.n));
+	bool nested = !m->depth && is_zip(head) && str_contains(path, S(STORES));
+	if (!nested && !format_of(head)) {
 		m->out->looked_at++;
 		return NULL;
 	}
 	TRY(zip_view_open(
-		m->zip, z, &(struct zip_pass){.threaded = true, .find = devcode_candidate}, &view));
+		z, x, &(struct zip_pass){.threaded = true, .find = devcode_candidate}, &view));
 	struct bytes src = zip_view_src(view);
-	return inner ? scan_store_zip(m, &src, path)
-		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);
+	if (!nested)
+		return devcode_scan_src(m->a, &src, path, m->flags, m->out);
+	inner.prefix = str_fmt(&tmp, "%.*s/", STR(path));
+	inner.depth++;
+	TRY(zip_open_src(&tmp, &src, path, &ignored, &store));
+	return scan_members(&inner, &store);
 }
 
 /* Reports the cut list that `rocsmith slim` left. e: the error of reading it, or NULL; it is freed. */
@@ -196,13 +190,14 @@ static void note_cut_list(struct many *m, struct str path, struct err *e, const 
 static struct err *scan_members(struct many *m, const struct zip *z)
 {
 	ARENA(tmp);
-	m->zip = z;
 	VEC_EACH (const struct zip_member, x, &z->members) {
-		struct str text = {0}, name = member_path(&tmp, m, x);
+		struct str text = {0},
+			   name = str_fmt(&tmp, "%.*s%.*s", STR(m->prefix), STR(x->name));
 		if (x->dir)
 			continue;
-		note_side(m, name, x->size, x->stored);
-		TRY(note_damage(m, name, scan_member(m, x)));
+		devcode_note_side(m->a, m->out, name,
+			&(struct devcode_part){.files = 1, .size = x->size, .stored = x->stored});
+		TRY(note_damage(m, name, scan_member(m, z, x, name)));
 		if (str_ends(x->name, S(".dist-info/" CUT_LIST)))
 			note_cut_list(m, name, zip_read(&tmp, z, x, CUT_LIST_SIZE, &text), &text);
 	}
@@ -220,19 +215,13 @@ static struct err *scan_wheel(struct many *m, struct str path)
 
 static struct err *scan_file(struct many *m, struct str path, struct str name)
 {
-	CLEANUP(fd_closep) int fd = -1;
-	struct stat st;
+	CLEANUP(bytes_close) struct bytes_file in;
 	TRY(cancel_check());
-	TRY(fs_stat(path, &st));
-	TRY(fs_open(path, &fd));
-	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
-	struct budget budget;
-	budget_set(&budget, src.size);
-	src.budget = &budget;
-	return devcode_scan_src(m->a, &src, name, m->flags, m->out);
+	TRY(bytes_open(path, &in));
+	return devcode_scan_src(m->a, &in.src, name, m->flags, m->out);
 }
 
-static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
 	ARENA(tmp);
@@ -243,9 +232,11 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	struct str path = path_join(&tmp, m->dir, e->path);
 	if (str_eq(e->path, S(CUT_LIST)))
 		note_cut_list(m, e->path, fs_read_opt(&tmp, path, CUT_LIST_SIZE, &text), &text);
-	note_side(m, e->path, (uint64_t)e->st.st_size, (uint64_t)e->st.st_size);
+	uint64_t size = (uint64_t)e->st.st_size;
+	devcode_note_side(m->a, m->out, e->path,
+		&(struct devcode_part){.files = 1, .size = size, .stored = size});
 	if (!str_ends(e->path, S(".whl")) &&
-		!(str_ends(e->path, S(".zip")) && str_contains(path, S("aotriton.images/"))))
+		!(str_ends(e->path, S(".zip")) && str_contains(path, S(STORES))))
 		return note_damage(m, e->path, scan_file(m, path, e->path));
 	struct many inner = *m; /* the members of a wheel count as files of the folder */
 	inner.prefix = str_fmt(&tmp, "%.*s/", STR(e->path));
@@ -270,63 +261,48 @@ static struct err *scan_tar(struct many *m, struct str path)
 		.most = most < least ? least : most};
 	TRY(unpack_tar(&tmp, &u));
 	inner.dir = dir;
-	return fs_walk(dir, visit, &inner);
+	return fs_walk(dir, visit_file, &inner);
 }
 
-enum kind { KIND_FILE, KIND_ZIP, KIND_TAR };
-
-static enum kind kind_of(struct str head, struct str path)
+static bool is_tar(struct str head, struct str path)
 {
 	static const char *const packed[] = {"\x1f\x8b",
 		"\xfd"
 		"7zXZ",
 		"BZh", "\x28\xb5\x2f\xfd", NULL};
-	for (size_t i = 0; packed[i]; i++)
-		if (str_starts(head, str_from(packed[i])))
-			return KIND_TAR;
-	if (is_zip(head))
-		return KIND_ZIP;
-	return str_ends(path, S(".tar")) ? KIND_TAR : KIND_FILE;
+	return str_starts_one_of(head, packed) || str_ends(path, S(".tar"));
 }
 
-/* Determines the kind of a single file; E_FORMAT if it is of no known format. */
-static struct err *sniff(struct str path, enum kind *ret)
+static struct err *scan_single(struct many *m, struct str path)
 {
-	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(bytes_close) struct bytes_file in;
 	char bytes[HEAD];
-	struct str head = {.p = bytes};
-	struct stat st;
-	TRY(fs_stat(path, &st));
-	TRY(fs_open(path, &fd));
-	if (!S_ISREG(st.st_mode))
-		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
-	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
-	TRY(bytes_peek(&src, bytes, HEAD, 0, &head.n));
-	*ret = kind_of(head, path);
-	if (*ret != KIND_FILE || format_of(head))
-		return NULL;
-	return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
-		"known are 64-bit ELF files, Windows DLLs, offload bundles, code objects, static "
-		"archives, AOTriton's stores, wheels, source distributions, and folders of these");
+	struct str text = {0}, head = {.p = bytes},
+		   list = str_fmt(m->a, "%.*s" CUT_LIST_END, STR(path));
+	TRY(bytes_open(path, &in));
+	TRY(bytes_peek(&in.src, bytes, HEAD, 0, &head.n));
+	bool zip = is_zip(head), tar = !zip && is_tar(head, path);
+	if (!zip && !tar && !format_of(head))
+		return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
+			"known are 64-bit ELF files, Windows DLLs, offload bundles, code objects, "
+			"static archives, AOTriton's stores, wheels, source distributions, and "
+			"folders of these");
+	struct err *e = zip   ? scan_wheel(m, path)
+			: tar ? scan_tar(m, path)
+			      : devcode_scan_src(m->a, &in.src, path, m->flags, m->out);
+	TRY_CTX(e, "cannot inspect '%.*s'", STR(path));
+	note_cut_list(m, list, fs_read_opt(m->a, list, CUT_LIST_SIZE, &text), &text);
+	return NULL;
 }
 
 struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)
 {
-	enum kind kind = KIND_FILE;
-	struct str text = {0};
 	struct many m = {.a = a, .flags = flags, .out = ret, .dir = path};
 	*ret = (struct devcode){.path = str_dup(a, path)};
-	if (fs_is_dir(path)) {
-		TRY_CTX(fs_walk(path, visit, &m), "cannot inspect '%.*s'", STR(path));
-	} else {
-		TRY(sniff(path, &kind));
-		struct err *e = kind == KIND_ZIP   ? scan_wheel(&m, path)
-				: kind == KIND_TAR ? scan_tar(&m, path)
-						   : scan_file(&m, path, path);
-		TRY_CTX(e, "cannot inspect '%.*s'", STR(path));
-		path = str_fmt(a, "%.*s" CUT_LIST_END, STR(path));
-		note_cut_list(&m, path, fs_read_opt(a, path, CUT_LIST_SIZE, &text), &text);
-	}
+	if (fs_is_dir(path))
+		TRY_CTX(fs_walk(path, visit_file, &m), "cannot inspect '%.*s'", STR(path));
+	else
+		TRY(scan_single(&m, path));
 	devcode_finish(a, ret);
 	return NULL;
 }

@@ -94,7 +94,7 @@ struct devcode_target {
 
 /* Totals over the objects of one target. */
 struct devcode_sum {
-	struct str target;
+	struct str target;          /* first, as in devcode_part: scan_by_target() */
 	unsigned objects, versions; /* versions: bit mask of code object versions */
 	uint64_t size, stored;
 	int64_t kernels, debug; /* -1: not counted */

@@ -11,7 +11,11 @@
 #include "formats/le.h"
 #include "formats/msgpack.h"
 
-enum { HEADER = 64, FIRST_ABI = 2 /* EI_ABIVERSION 0 is code object version 2 */ };
+enum {
+	HEADER = 64,
+	MACH = 0xff,  /* e_flags: the processor */
+	FIRST_ABI = 2 /* EI_ABIVERSION 0 is code object version 2 */
+};
 
 /* A feature that the bundle's table leaves out means "any", which e_flags spell out. */
 static bool same_feature(enum feature a, enum feature b)
@@ -83,7 +87,7 @@ static struct err *target_of_note(struct scan *s, const struct elf *e, struct st
 
 static struct err *look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
 {
-	enum { MACH = 0xff, FLAGS_HAVE_FEATURES = 4 /* since this code object version */ };
+	enum { FLAGS_HAVE_FEATURES = 4 /* since this code object version */ };
 	o->version = e->abiversion + FIRST_ABI;
 	struct target t = target_from_flags(s->a, e->flags, e->abiversion);
 	if (!(e->flags & MACH)) {
@@ -166,62 +170,44 @@ static struct err *read_announced(struct arena *a, const struct elf *e, struct c
 	char window[WINDOW];
 	struct msgpack_value v;
 	uint64_t n;
-	VEC_EACH (struct elf_segment, s, &e->segments) {
-		struct str note = {.p = window};
-		if (s->type != ELF_PT_NOTE)
-			continue;
-		size_t want = s->filesz < WINDOW ? (size_t)s->filesz : WINDOW;
-		TRY(bytes_peek(e->src, window, want, s->offset, &note.n));
-		if (!read_metadata(&note, &n))
-			break;
-		o->kernels = (int64_t)n;
-		if (n && msgpack_next(&note, &v) && v.kind == MSGPACK_MAP &&
-			msgpack_find(&note, v.number, S(".name")) && msgpack_next(&note, &v) &&
-			v.kind == MSGPACK_STR)
-			o->kernel = str_dup(a, str_sub(v.text, 0, NAME));
-		break;
-	}
-	return NULL;
-}
-
-/* Does the number of symbols confirm the announced kernels? A kernel has two symbols, NAME and NAME.kd, and a
- * translation unit may have one more (__hip_cuid_*). */
-static struct err *is_confirmed(const struct elf *e, const struct code_object *o, bool *ret)
-{
-	uint64_t symbols = 0, n = o->kernels > 0 ? (uint64_t)o->kernels : 0;
-	if (n && o->kernel.n)
-		TRY(elf_symbol_room(e, &symbols));
-	*ret = symbols && (symbols - 1) / 2 == n;
+	struct str note = {.p = window};
+	const struct elf_segment *s = elf_segment(e, ELF_PT_NOTE);
+	if (!s)
+		return NULL;
+	TRY(bytes_peek(e->src, window, s->filesz < WINDOW ? (size_t)s->filesz : WINDOW, s->offset,
+		&note.n));
+	if (!read_metadata(&note, &n))
+		return NULL;
+	o->kernels = (int64_t)n;
+	if (n && msgpack_next(&note, &v) && v.kind == MSGPACK_MAP &&
+		msgpack_find(&note, v.number, S(".name")) && msgpack_next(&note, &v) &&
+		v.kind == MSGPACK_STR)
+		o->kernel = str_dup(a, str_sub(v.text, 0, NAME));
 	return NULL;
 }
 
 struct kernel_count {
+	enum { BY_DESCRIPTOR, BY_NAME, BY_TYPE /* code object version 2 */ } by;
 	int64_t n;
 	uint32_t first; /* elf_symbol.at of the first one */
 };
 
-static struct err *count_one(struct kernel_count *k, const struct elf_symbol *s)
+static struct err *count_kernel(void *user, const struct elf_symbol *s)
 {
-	k->first = k->n++ ? k->first : s->at;
+	enum {
+		DESCRIPTOR = 64, /* bytes of a kernel descriptor */
+		STT_OBJECT = 1,
+		STT_AMDGPU_HSA_KERNEL = 10
+	};
+	struct kernel_count *k = user;
+	bool is = s->type == STT_OBJECT && s->size == DESCRIPTOR;
+	if (k->by == BY_NAME)
+		is = str_ends(s->name, S(".kd"));
+	else if (k->by == BY_TYPE)
+		is = s->type == STT_AMDGPU_HSA_KERNEL;
+	if (is && s->section && !k->n++)
+		k->first = s->at;
 	return NULL;
-}
-
-static struct err *count_descriptor(void *user, const struct elf_symbol *s)
-{
-	enum { DESCRIPTOR = 64 /* bytes of a kernel descriptor */, STT_OBJECT = 1 };
-	bool is = s->section && s->type == STT_OBJECT && s->size == DESCRIPTOR;
-	return is ? count_one(user, s) : NULL;
-}
-
-static struct err *count_name(void *user, const struct elf_symbol *s)
-{
-	return s->section && str_ends(s->name, S(".kd")) ? count_one(user, s) : NULL;
-}
-
-static struct err *count_v2(void *user, const struct elf_symbol *s)
-{
-	enum { STT_AMDGPU_HSA_KERNEL = 10 };
-	return s->section && s->type == STT_AMDGPU_HSA_KERNEL ? count_one(user, s) : NULL;
 }
 
 /* Symbol tables, above all the names of template kernels, can be a tenth of a library. So the cheap counts come first: the
@@ -229,18 +215,19 @@ static struct err *count_v2(void *user, const struct elf_symbol *s)
  * descriptors. Two counts that agree are right. Otherwise the names decide. */
 static struct err *count_kernels(struct arena *a, const struct elf *e, struct code_object *o)
 {
-	bool right;
-	struct kernel_count k = {0};
+	struct kernel_count k = {.by = o->version == FIRST_ABI ? BY_TYPE : BY_DESCRIPTOR};
+	uint64_t symbols = 0;
 	TRY(read_announced(a, e, o));
-	TRY(is_confirmed(e, o, &right));
-	if (right)
+	if (o->kernels > 0 && o->kernel.n)
+		TRY(elf_symbol_room(e, &symbols));
+	/* a kernel has two symbols, NAME and NAME.kd, and a translation unit may have one more (__hip_cuid_*) */
+	if (symbols && (symbols - 1) / 2 == (uint64_t)o->kernels)
 		return NULL;
-	if (o->version == FIRST_ABI || o->kernels > 0)
-		TRY(elf_symbols(
-			e, false, o->version == FIRST_ABI ? count_v2 : count_descriptor, &k));
-	if (o->version != FIRST_ABI && (!k.n || o->kernels != k.n)) {
-		k.n = 0;
-		TRY(elf_symbols(e, true, count_name, &k));
+	if (k.by == BY_TYPE || o->kernels > 0)
+		TRY(elf_symbols(e, false, count_kernel, &k));
+	if (k.by != BY_TYPE && (!k.n || o->kernels != k.n)) {
+		k = (struct kernel_count){.by = BY_NAME};
+		TRY(elf_symbols(e, true, count_kernel, &k));
 	}
 	o->kernels = k.n;
 	o->kernel = S("");
@@ -277,29 +264,24 @@ static const struct {
 	NUMBER(".wavefront_size", wave),
 };
 
-static void set_number(
-	struct arena *a, struct code_kernel *k, struct str key, struct msgpack_value v)
-{
-	if (v.kind == MSGPACK_STR && str_eq(key, S(".name")))
-		k->name =
-			str_dup(a, str_sub(v.text, 0, utf8_fit(v.text, KERNEL_NAME, KERNEL_NAME)));
-	for (size_t i = 0; v.kind == MSGPACK_UINT && i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (str_eq(key, numbers[i].key))
-			*(uint64_t *)(void *)((char *)k + numbers[i].off) = v.number;
-}
-
 static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k)
 {
-	struct msgpack_value map, key, value;
+	struct msgpack_value map, key, v;
 	if (!msgpack_next(rest, &map) || map.kind != MSGPACK_MAP)
 		return false;
 	for (uint64_t n = map.number; n; n--) {
 		if (!msgpack_next(rest, &key))
 			return false;
 		struct str at = *rest;
-		if (!msgpack_skip(rest) || !msgpack_next(&at, &value))
+		if (!msgpack_skip(rest) || !msgpack_next(&at, &v))
 			return false;
-		set_number(a, k, key.text, value);
+		if (v.kind == MSGPACK_STR && str_eq(key.text, S(".name")))
+			k->name = str_dup(
+				a, str_sub(v.text, 0, utf8_fit(v.text, KERNEL_NAME, KERNEL_NAME)));
+		for (size_t i = 0; v.kind == MSGPACK_UINT && i < sizeof(numbers) / sizeof(*numbers);
+			i++)
+			if (str_eq(key.text, numbers[i].key))
+				*(uint64_t *)(void *)((char *)k + numbers[i].off) = v.number;
 	}
 	return true;
 }
@@ -323,54 +305,43 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	ARENA(tmp);
 	struct str note;
 	uint64_t n;
-	VEC_EACH (struct elf_segment, x, &e->segments) {
-		if (x->type != ELF_PT_NOTE)
-			continue;
-		TRY(budget_work(e->src->budget, x->filesz));
-		TRY(bytes_slice(&tmp, e->src, x->offset, x->filesz, &note));
-		budget_return(e->src->budget, x->filesz);
-		if (!read_metadata(&note, &n))
-			return NULL;
-		for (; n && s->out->resources < KERNELS; n--) {
-			struct code_kernel k = {0};
-			TRY(budget_memory(e->src->budget, sizeof(k) + KERNEL_NAME));
-			if (!read_kernel(s->a, &note, &k))
-				return NULL;
-			k.waves = waves_of(target_read(o->target).gpu, &k);
-			*VEC_PUSH(s->a, &o->resources) = k;
-			s->out->resources++;
-		}
+	const struct elf_segment *x = elf_segment(e, ELF_PT_NOTE);
+	if (!x)
 		return NULL;
+	TRY(budget_work(e->src->budget, x->filesz));
+	TRY(bytes_slice(&tmp, e->src, x->offset, x->filesz, &note));
+	budget_return(e->src->budget, x->filesz);
+	if (!read_metadata(&note, &n))
+		return NULL;
+	for (; n && s->out->resources < KERNELS; n--) {
+		struct code_kernel k = {0};
+		TRY(budget_memory(e->src->budget, sizeof(k) + KERNEL_NAME));
+		if (!read_kernel(s->a, &note, &k))
+			return NULL;
+		k.waves = waves_of(target_read(o->target).gpu, &k);
+		*VEC_PUSH(s->a, &o->resources) = k;
+		s->out->resources++;
 	}
 	return NULL;
 }
 
 /* ---- the whole object ---- */
 
-/* Reads the target from the ELF header alone: a plain listing needs no more than this short read. *ret = false: it was
- * not enough. */
-static struct err *look_shortly(
-	struct scan *s, const struct bytes *object, struct code_object *o, bool *ret)
-{
-	enum { MACH = 0xff };
-	struct elf e;
-	char head[HEADER];
-	struct str h = {.p = head};
-	*ret = false;
-	if (s->flags & ~(unsigned)DEVCODE_INNER)
-		return NULL;
-	TRY(bytes_peek(object, head, HEADER, 0, &h.n));
-	*ret = elf_header(h, &e) && e.machine == ELF_AMDGPU && e.flags & MACH;
-	return *ret ? look_at_header(s, &e, o) : NULL;
-}
-
 static struct err *look(struct scan *s, const struct bytes *object, struct code_object *o)
 {
 	ARENA(tmp);
 	struct elf e;
+	char head[HEADER];
+	struct str h = {.p = head};
 	struct last last;
 	struct near near; /* neither is zeroed, which would cost as much as reading them */
 	const struct bytes *src = &near.src;
+	if (!(s->flags & ~(unsigned)DEVCODE_INNER)) {
+		/* a plain listing needs no more than the ELF header, a short read, if that names the target */
+		TRY(bytes_peek(object, head, HEADER, 0, &h.n));
+		if (elf_header(h, &e) && e.machine == ELF_AMDGPU && e.flags & MACH)
+			return look_at_header(s, &e, o);
+	}
 	last.n = 0;
 	near.far = object;
 	near.last = &last;
@@ -416,13 +387,8 @@ static struct err *hash_object(struct scan *s, const struct bytes *src, struct c
 
 void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 {
-	bool done = false;
-	struct err *e = NULL;
-	if (s->flags & DEVCODE_HASH)
-		e = hash_object(s, src, o);
+	struct err *e = s->flags & DEVCODE_HASH ? hash_object(s, src, o) : NULL;
 	if (!e && src->size)
-		e = look_shortly(s, src, o, &done);
-	if (!e && src->size && !done)
 		e = look(s, src, o);
 	if (e)
 		scan_damage(s, "object-unreadable",

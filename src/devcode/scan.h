@@ -20,22 +20,8 @@ struct scan {
 	struct budget *names_budget;
 	uint64_t names_taken; /* bytes of that budget in use */
 	VEC(struct scan_name) names;
+	size_t names_object; /* index of the object whose names are taken */
 };
-
-/* A range of the file that may contain bundles. */
-struct scan_range {
-	uint64_t offset, size;
-	bool fatbin; /* bundles lie back to back from its first byte; other ranges are searched */
-	struct str name;
-};
-
-struct scan_ranges {
-	struct scan_range *v;
-	size_t n, cap;
-};
-
-/* Scans ranges in file order, and no byte twice: sections of hostile files may overlap. */
-MUST_USE struct err *scan_ranges(struct scan *s, const struct bytes *src, struct scan_ranges *r);
 
 /* scan_FORMAT.c: adds the device code of an image to s->file. Errors are about the image as a whole;
  * a damaged part is a finding. */
@@ -51,6 +37,8 @@ MUST_USE struct err *scan_archive(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_kpack(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct bytes *src);
+/* Compares the targets of two elements (struct devcode_part or devcode_sum), for qsort(). */
+int scan_by_target(const void *x, const void *y);
 /* Does every needed set of side files serve this processor? *ret_any: there is a needed set. */
 bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any);
 /* Adds findings about sets that lack the lazy table, or all tuned kernels, of a GPU. */
@@ -80,7 +68,5 @@ void same_judge(struct arena *a, struct devcode *d);
 /* Adds a finding about the current file. */
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
 	PRINTF(4, 5);
-/* Adds the finding that device code was split off, for a library whose kpack mark says so. */
-void scan_say_host(struct scan *s, const struct bytes *src);
 /* Adds a finding whose message is the whole chain of an error. Frees e. */
 void scan_damage(struct scan *s, const char *id, struct err *e);

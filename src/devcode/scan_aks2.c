@@ -28,37 +28,15 @@ bool aks2_is(struct str head)
 	return head.n >= HEADER && str_starts(head, S("AKS2"));
 }
 
-/* Feeds the decoder until the end of the stream. The output must fill x->p exactly. */
-static struct err *inflate_all(const struct aks2_store *x, lzma_stream *z)
+/* Decodes the stream up to its end; the output must fill x->p exactly. */
+static struct err *inflate_store(struct aks2_store *x)
 {
-	enum { CHUNK = 64 << 10 };
+	enum { CHUNK = 64 << 10, WINDOW = 80 << 20 /* xz -9 needs 65 MiB */ };
 	ARENA(tmp);
+	CLEANUP(lzma_end) lzma_stream z = LZMA_STREAM_INIT;
 	uint8_t *in = arena_raw(&tmp, CHUNK);
 	uint64_t at = HEADER;
 	lzma_ret r = LZMA_OK;
-	while (r == LZMA_OK) {
-		size_t before = z->avail_out;
-		if (!z->avail_in) {
-			TRY(bytes_peek(x->src, in, CHUNK, at, &z->avail_in));
-			z->next_in = in;
-			at += z->avail_in;
-		}
-		r = lzma_code(z, z->avail_in ? LZMA_RUN : LZMA_FINISH);
-		TRY(budget_work(x->src->budget, before - z->avail_out + 1));
-	}
-	if (r == LZMA_MEMLIMIT_ERROR)
-		return err_new(E_LIMIT, "its xz stream needs more than 80 MiB to be decoded");
-	if (r != LZMA_STREAM_END || z->avail_out)
-		return err_new(E_FORMAT,
-			"its xz stream is damaged, or not the %u bytes that its header tells of",
-			x->size);
-	return NULL;
-}
-
-static struct err *inflate_store(struct aks2_store *x)
-{
-	enum { WINDOW = 80 << 20 /* xz -9 needs 65 MiB */ };
-	lzma_stream z = LZMA_STREAM_INIT;
 	TRY(budget_memory(x->src->budget, x->size));
 	x->taken = x->size;
 	x->p = malloc(x->size ? x->size : 1);
@@ -66,32 +44,31 @@ static struct err *inflate_store(struct aks2_store *x)
 		return err_new(E_LIMIT, "no memory for %u bytes", x->size);
 	z.next_out = (uint8_t *)x->p;
 	z.avail_out = x->size;
-	struct err *e = inflate_all(x, &z);
-	lzma_end(&z);
-	return e;
-}
-
-/* Adds an object. Its share of the file is in proportion to its size. */
-static struct err *add_kernel(struct scan *s, const struct aks2_store *x, struct str image)
-{
-	struct code_object *o;
-	struct bytes src = bytes_mem(image);
-	src.budget = x->src->budget;
-	TRY(object_add(s, x->src, S(""), &o));
-	o->encoding = DEVCODE_AKS2;
-	o->size = image.n;
-	o->stored = (uint64_t)((double)x->src->size * ((double)image.n / (double)x->size));
-	o->place = (struct code_place){.bundle = x->src->base - s->base,
-		.length = x->src->size,
-		.offset = (uint64_t)(image.p - x->p)};
-	object_look(s, &src, o);
+	while (r == LZMA_OK) {
+		size_t before = z.avail_out;
+		if (!z.avail_in) {
+			TRY(bytes_peek(x->src, in, CHUNK, at, &z.avail_in));
+			z.next_in = in;
+			at += z.avail_in;
+		}
+		r = lzma_code(&z, z.avail_in ? LZMA_RUN : LZMA_FINISH);
+		TRY(budget_work(x->src->budget, before - z.avail_out + 1));
+	}
+	if (r == LZMA_MEMLIMIT_ERROR)
+		return err_new(E_LIMIT, "its xz stream needs more than 80 MiB to be decoded");
+	if (r != LZMA_STREAM_END || z.avail_out)
+		return err_new(E_FORMAT,
+			"its xz stream is damaged, or not the %u bytes that its header tells of",
+			x->size);
 	return NULL;
 }
 
+/* Adds the objects. The share of each in the file is in proportion to its size. */
 static struct err *read_kernels(struct scan *s, const struct aks2_store *x)
 {
 	uint64_t at = 0;
 	for (uint32_t i = 0; i < x->kernels; i++) {
+		struct code_object *o;
 		if (at + ENTRY > x->directory)
 			return err_new(E_FORMAT, "its directory ends before entry %u of %u", i,
 				x->kernels);
@@ -100,8 +77,17 @@ static struct err *read_kernels(struct scan *s, const struct aks2_store *x)
 		at += ENTRY + (uint64_t)le32(p + 16);
 		if (from > x->size || size > x->size - from)
 			return err_new(E_FORMAT, "kernel %u lies outside of the decoded bytes", i);
-		if (size) /* an empty one is a kernel that AOTriton chose not to compile */
-			TRY(add_kernel(s, x, (struct str){.p = x->p + from, .n = (size_t)size}));
+		if (!size) /* a kernel that AOTriton chose not to compile */
+			continue;
+		struct bytes src = bytes_mem((struct str){.p = x->p + from, .n = (size_t)size});
+		src.budget = x->src->budget;
+		TRY(object_add(s, x->src, S(""), &o));
+		o->encoding = DEVCODE_AKS2;
+		o->size = size;
+		o->stored = (uint64_t)((double)x->src->size * ((double)size / (double)x->size));
+		o->place = (struct code_place){
+			.bundle = x->src->base - s->base, .length = x->src->size, .offset = from};
+		object_look(s, &src, o);
 		TRY(cancel_check());
 	}
 	if (at != x->directory)

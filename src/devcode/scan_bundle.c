@@ -128,12 +128,6 @@ static struct err *look_share(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* Names and resources are collected in file order; and a source without a file may be usable by one thread only. */
-static bool can_share(const struct scan *s, const struct bytes *src)
-{
-	return src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
-}
-
 /* Looks at all objects of a file. Several threads take those that need no finding; the rest follows in file order, so
  * that the findings are in order, too. */
 static void look_shared(struct scan *s, const struct bytes *src, size_t first)
@@ -227,7 +221,9 @@ static struct err *found(void *user, const struct bundle *b)
 struct err *scan_bundles(
 	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, struct str where)
 {
-	struct bundle_walker w = {.s = s, .src = src, .later = can_share(s, src)};
+	/* names and resources are collected in file order; a source without a file may be usable by one thread only */
+	bool share = src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
+	struct bundle_walker w = {.s = s, .src = src, .later = share};
 	uint64_t stop = offset;
 	size_t first = s->file->objects.n;
 	struct err *e = bundle_walk(src, &stop, end, found, &w);

@@ -9,7 +9,7 @@
 enum { MAX_SETS = 1000 };
 
 /* The first rule that matches counts. */
-static const struct rule {
+static const struct side_rule {
 	const char *kind, *starts, *ends;
 	enum {
 		ANY,
@@ -53,7 +53,7 @@ static bool find_place(
 	static const char *const libraries[] = {"rocblas", "hipblaslt", "hipsparselt", NULL};
 	struct target_word w, above;
 	struct str base = path_base(path), rest = base, dir = path_dir(path), words = dir;
-	const struct rule *r = NULL;
+	const struct side_rule *r = NULL;
 	bool named = target_word(&rest, &w);
 	if (!named) {
 		rest = path_dir(path);
@@ -125,9 +125,7 @@ void devcode_note_side(
 		x->target = str_dup(a, p.target);
 	}
 	struct str base = path_base(path);
-	bool is_code = false;
-	for (size_t i = 0; code[i]; i++)
-		is_code = is_code || str_ends(base, str_from(code[i]));
+	bool is_code = str_ends_one_of(base, code);
 	x->files += file->files;
 	x->size += file->size;
 	x->stored += file->stored;
@@ -189,12 +187,6 @@ bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_a
 	return all;
 }
 
-static int by_target(const void *x, const void *y)
-{
-	return target_order(
-		((const struct devcode_part *)x)->target, ((const struct devcode_part *)y)->target);
-}
-
 enum { NO_ENTRY, SLOW, LACKS };
 
 static const struct {
@@ -213,7 +205,7 @@ void sides_judge(struct arena *a, struct devcode *d)
 		struct strs bad[LACKS] = {0};
 		bool lazy = false, tuned = false;
 		if (s->parts.n)
-			qsort(s->parts.v, s->parts.n, sizeof(*s->parts.v), by_target);
+			qsort(s->parts.v, s->parts.n, sizeof(*s->parts.v), scan_by_target);
 		VEC_EACH (const struct devcode_part, x, &s->parts) {
 			lazy = lazy || x->entry;
 			tuned = tuned || x->tuned;

@@ -1,9 +1,78 @@
-/* Totals over all files: sums by target, and the GPUs that they serve. */
+/* How far files serve a target: the bundles of one file, and totals over all files; see devcode.h. */
 #include <stdlib.h>
 
 #include "devcode/scan.h"
 
-static int by_target(const void *x, const void *y)
+void devcode_serves(const struct devcode *d, const struct target *want, bool ret[DEVCODE_TARGETS])
+{
+	for (size_t i = 0; i < d->targets.n; i++) {
+		const struct target *have = &d->targets.v[i].t;
+		ret[i] = target_covers(have, want) ||
+			 (str_eq(have->name, want->name) && target_covers(want, have));
+	}
+}
+
+struct devcode_cover devcode_cover(const struct devcode_file *f, const bool *served)
+{
+	struct devcode_cover c = {0};
+	bool kernels = false;
+	VEC_EACH (const struct code_object, o, &f->objects) {
+		kernels = kernels || o->kernels > 0;
+		c.counts = c.counts || !o->inner || o->kernels > 0;
+	}
+	for (size_t i = 0, next; i < f->objects.n; i = next) {
+		int64_t most = 0, have = 0;
+		size_t largest = i;
+		for (next = i; next < f->objects.n; next++) {
+			const struct code_object *o = &f->objects.v[next];
+			/* an object weighs as much as it has kernels, or 1 if none were counted */
+			int64_t n = kernels || o->inner ? o->kernels : o->size > 0;
+			if (o->bundle != f->objects.v[i].bundle &&
+				(o->encoding != DEVCODE_OBJECT ||
+					f->objects.v[i].encoding != DEVCODE_OBJECT))
+				break; /* all bare objects count as one bundle */
+			largest = n > most ? next : largest;
+			most = n > most ? n : most;
+			have = served[o->id] && n > have ? n : have;
+		}
+		if (!most)
+			continue;
+		if (!have && c.without < sizeof(c.first) / sizeof(*c.first))
+			c.first[c.without] = largest;
+		c.bundles++;
+		c.without += !have;
+		c.kernels += most;
+		c.missing += most - have;
+	}
+	return c;
+}
+
+struct str devcode_cover_text(
+	struct arena *a, const struct devcode_file *f, const struct devcode_cover *c)
+{
+	enum { MOST = sizeof(c->first) / sizeof(*c->first) };
+	BUF(b, a);
+	bool counted = c->without && f->objects.v[c->first[0]].kernels > 0;
+	buf_fmt(&b, "%u of %u bundles", c->without, c->bundles);
+	if (counted)
+		buf_fmt(&b, " (%lld of %lld kernels)", (long long)c->missing,
+			(long long)c->kernels);
+	for (unsigned i = 0; i < c->without && i < MOST; i++) {
+		const struct code_object *o = &f->objects.v[c->first[i]];
+		buf_fmt(&b, "%s bundle %u at %llu", i ? "," : ":", o->bundle,
+			(unsigned long long)o->place.bundle);
+		if (counted)
+			buf_fmt(&b, " (%lld kernel%s: '%.*s'%s)", (long long)o->kernels,
+				o->kernels > 1 ? "s" : "", STR(o->kernel),
+				o->kernels > 1 ? ", ..." : "");
+	}
+	buf_fmt(&b, "%s", c->without > MOST ? ", ..." : "");
+	return buf_str(&b);
+}
+
+/* ---- all files ---- */
+
+int scan_by_target(const void *x, const void *y)
 {
 	return target_order(
 		((const struct devcode_sum *)x)->target, ((const struct devcode_sum *)y)->target);
@@ -26,7 +95,7 @@ void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devc
 		s->kernels = o->kernels < 0 || s->kernels < 0 ? -1 : s->kernels + o->kernels;
 	}
 	if (sums->n)
-		qsort(sums->v, sums->n, sizeof(*sums->v), by_target);
+		qsort(sums->v, sums->n, sizeof(*sums->v), scan_by_target);
 }
 
 /* Notes in each file, and in the whole scan, whether one processor is served. */

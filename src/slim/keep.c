@@ -39,10 +39,7 @@ static bool is_side(struct str path)
 {
 	static const char *const ends[] = {".dat", ".co", ".hsaco", ".aks2", ".kdb", ".db",
 		".db.txt", ".fdb.txt", ".model", ".a", "/TensileManifest.txt", NULL};
-	bool side = false;
-	for (size_t i = 0; ends[i]; i++)
-		side = side || str_ends(path, str_from(ends[i]));
-	return side;
+	return str_ends_one_of(path, ends);
 }
 
 bool slim_leaves_out(const struct slim_keep *k, struct str path)

@@ -115,10 +115,8 @@ static bool is_rocm(struct str project)
 {
 	static const char *const begins[] = {
 		"rocm_sdk", "amd_torch_device", "rocm_bootstrap", NULL};
-	for (unsigned i = 0; begins[i]; i++)
-		if (str_starts(project, str_from(begins[i])))
-			return true;
-	return str_eq(project, S("rocm")) || str_eq(project, S("rocm_profiler"));
+	return str_starts_one_of(project, begins) || str_eq(project, S("rocm")) ||
+	       str_eq(project, S("rocm_profiler"));
 }
 
 /* Does a header of METADATA require packages that are now inside the wheel, or offer an extra for them? */

@@ -71,10 +71,7 @@ static bool is_everywhere(const struct fat *fat, struct str name)
 {
 	static const char *const begins[] = {
 		"api-ms-", "vcruntime", "msvcp", "ucrtbase", "concrt", "kernel32", "python", NULL};
-	for (unsigned i = 0; fat->windows && begins[i]; i++)
-		if (str_starts(name, str_from(begins[i])))
-			return true;
-	return !fat->windows && wheel_library_allowed(name);
+	return fat->windows ? str_starts_one_of(name, begins) : wheel_library_allowed(name);
 }
 
 /* ---- the SDK's libraries ---- */

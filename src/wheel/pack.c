@@ -235,10 +235,8 @@ struct str wheel_renamed(struct arena *a, struct str name, struct str old, struc
 {
 	static const char *const folders[] = {DIST_INFO "/", ".data/", NULL};
 	struct str rest = str_sub(name, old.n, name.n);
-	for (unsigned i = 0; str_starts(name, old) && folders[i]; i++)
-		if (str_starts(rest, str_from(folders[i])))
-			return str_fmt(a, "%.*s%.*s", STR(now), STR(rest));
-	return name;
+	bool ours = str_starts(name, old) && str_starts_one_of(rest, folders);
+	return ours ? str_fmt(a, "%.*s%.*s", STR(now), STR(rest)) : name;
 }
 
 struct str wheel_installed(struct str name, struct str elsewhere)
