@@ -4,7 +4,7 @@
 #include "cli/opt.h"
 #include "devcode/devcode.h"
 #include "term/table.h"
-#include "wheel/venv.h"
+#include "wheel/wheel.h"
 
 struct inspect_args {
 	struct common common;

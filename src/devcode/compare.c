@@ -1,10 +1,37 @@
-/* Compares objects with each other: by kernel names, to find kernels that a bundle has for one processor only; and by
+/* Says what is found in a file, and compares objects with each other: by kernel names, to find kernels that a bundle has for one processor only; and by
  * hash, to find objects that are the same for several targets. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "devcode/scan.h"
+
+/* ---- findings about the file that is being scanned ---- */
+
+void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(
+		s->a, finding_add(s->a, &s->out->findings, id, severity, s->file->path), fmt, ap);
+	va_end(ap);
+}
+
+void scan_damage(struct scan *s, const char *id, struct err *e)
+{
+	ARENA(tmp);
+	struct strs chain = {0};
+	for (const struct err *at = e; at; at = at->cause)
+		strs_add(&tmp, &chain, str_from(at->msg));
+	scan_say(s, id, SEV_ERROR, "%.*s", STR(str_join(&tmp, &chain, S(": "))));
+	err_free(e);
+}
+
+int scan_by_target(const void *x, const void *y)
+{
+	return target_order(
+		((const struct devcode_sum *)x)->target, ((const struct devcode_sum *)y)->target);
+}
 
 /* ---- kernels of one processor ---- */
 

@@ -5,6 +5,7 @@
  * bundle may list 27 targets and have kernels for three. */
 #include "devcode/scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -408,6 +409,29 @@ struct err *scan_object(struct scan *s, const struct bytes *src)
 	o->place = (struct code_place){.bundle = src->base - s->base, .length = src->size};
 	object_look(s, src, o);
 	return NULL;
+}
+
+struct err *object_bytes_add(struct object_bytes *b, uint64_t size, struct str part)
+{
+	if (size > b->cap) {
+		/* untouched pages cost no memory, whatever a table claims */
+		TRY(budget_memory(b->budget, size - b->cap));
+		free(b->p);
+		b->p = malloc((size_t)size);
+		b->cap = (size_t)size;
+		if (!b->p)
+			return err_new(E_LIMIT, "no memory for an object of %llu bytes",
+				(unsigned long long)size);
+	}
+	memcpy(b->p + b->n, part.p, part.n);
+	b->n += part.n;
+	return NULL;
+}
+
+void object_bytes_free(struct object_bytes *b)
+{
+	free(b->p);
+	budget_return(b->budget, b->cap);
 }
 
 /* Reports objects without kernels, unless no target of the bundle has any (device functions, variables). */

@@ -46,6 +46,16 @@ void sides_judge(struct arena *a, struct devcode *d);
 
 bool archive_is(struct str head);
 bool aks2_is(struct str head);
+/* object.c: the bytes of an object while it is decoded, paid from a budget. */
+struct object_bytes {
+	struct budget *budget;
+	char *p; /* malloc'ed */
+	size_t n, cap;
+};
+/* Adds a part of an object of `size` bytes, for all of which it makes room at once. */
+MUST_USE struct err *object_bytes_add(struct object_bytes *b, uint64_t size, struct str part);
+void object_bytes_free(struct object_bytes *b);
+
 /* object.c: src is a code object in no bundle. */
 MUST_USE struct err *scan_object(struct scan *s, const struct bytes *src);
 

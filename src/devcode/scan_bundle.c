@@ -14,11 +14,8 @@
 
 struct object_decoding {
 	struct scan *s;
-	const struct bytes *src;
 	struct bundle_reader reader;
-	char *p; /* the current object's bytes so far; malloc'ed */
-	size_t have, cap;
-	uint64_t taken;   /* bytes of the budget in use for p */
+	struct object_bytes bytes; /* the current object, as far as it was decoded */
 	struct hash *md5; /* hash of the decoded bundle, to compare with the header's; or NULL */
 };
 
@@ -27,25 +24,13 @@ static struct err *take_part(
 {
 	struct object_decoding *d = user;
 	(void)at;
-	if (span->size > d->cap) {
-		/* untouched pages cost no memory, whatever a table claims */
-		TRY(budget_memory(d->src->budget, span->size - d->taken));
-		d->taken = span->size;
-		free(d->p);
-		d->p = malloc((size_t)span->size);
-		d->cap = d->p ? (size_t)span->size : 0;
-		if (!d->p)
-			return err_new(E_LIMIT, "no memory for an object of %llu bytes",
-				(unsigned long long)span->size);
-	}
-	memcpy(d->p + d->have, part.p, part.n);
-	d->have += part.n;
-	if (d->have < span->size)
+	TRY(object_bytes_add(&d->bytes, span->size, part));
+	if (d->bytes.n < span->size)
 		return NULL;
-	struct bytes src = bytes_mem((struct str){.p = d->p, .n = d->have});
-	src.budget = d->src->budget;
+	struct bytes src = bytes_mem((struct str){d->bytes.p, d->bytes.n});
+	src.budget = d->bytes.budget;
 	object_look(d->s, &src, &d->s->file->objects.v[span->id]);
-	d->have = 0;
+	d->bytes.n = 0;
 	return NULL;
 }
 
@@ -59,8 +44,7 @@ static struct err *take_piece(void *user, const void *p, size_t n, uint64_t at, 
 
 static void decoding_done(struct object_decoding *d)
 {
-	free(d->p);
-	budget_return(d->src->budget, d->taken);
+	object_bytes_free(&d->bytes);
 	hash_free(d->md5);
 }
 
@@ -68,7 +52,8 @@ static struct err *look_compressed(
 	struct scan *s, const struct bytes *src, const struct bundle *b, size_t first)
 {
 	ARENA(tmp);
-	CLEANUP(decoding_done) struct object_decoding d = {.s = s, .src = src};
+	CLEANUP(decoding_done)
+	struct object_decoding d = {.s = s, .bytes.budget = src->budget};
 	struct bundle_spans spans = {.v = arena_array(&tmp, b->entries.n + 1, sizeof(*spans.v))};
 	size_t object = first;
 	VEC_EACH (const struct bundle_entry, e, &b->entries) {
@@ -341,10 +326,9 @@ struct err *scan_search(
 		TRY(bytes_peek(src, p, (size_t)(left < most ? left : most), offset, &n));
 		size_t i = next_candidate(p, 0, n);
 		at = offset + i;
-		offset = at;
+		offset = i + STEP > n ? at : at + STEP;
 		if (i + STEP > n)
 			continue;
-		offset += STEP;
 		tries++;
 		if (p[i] == 'C' || p[i] == '_')
 			TRY(try_bundle(s, src, at, end, &offset));

@@ -2,50 +2,35 @@
  * as a bundle. */
 #include "formats/kpack.h"
 
-#include <stdlib.h>
-
 #include "devcode/scan.h"
 
 struct pack_decoding {
-	const struct bytes *src;
-	char *p; /* malloc'ed */
-	uint64_t size, have;
+	struct object_bytes *bytes;
+	uint64_t size;
 };
 
-static void decoding_done(struct pack_decoding *d)
-{
-	free(d->p);
-	budget_return(d->src->budget, d->p ? d->size : 0);
-}
-
-static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+static struct err *take_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
 {
 	struct pack_decoding *d = user;
 	(void)stop;
-	if (at != d->have || n > d->size - at)
+	if (at != d->bytes->n || n > d->size - at)
 		return err_new(E_BUNDLE, "an object is larger than the table says");
-	memcpy(d->p + at, p, n);
-	d->have += n;
-	return NULL;
+	return object_bytes_add(d->bytes, d->size, (struct str){p, n});
 }
 
-static struct err *look(struct scan *s, const struct bytes *src, const struct kpack *k,
+static struct err *look_into(struct scan *s, const struct bytes *src, const struct kpack *k,
 	const struct kpack_object *x, struct code_object *o)
 {
-	CLEANUP(decoding_done) struct pack_decoding d = {.src = src, .size = x->size};
-	TRY(budget_memory(src->budget, x->size));
-	d.p = malloc(x->size ? (size_t)x->size : 1);
-	if (!d.p)
-		return err_new(E_LIMIT, "no memory for an object of %llu bytes",
-			(unsigned long long)x->size);
-	TRY(kpack_read(src, k, x, piece, &d));
-	struct bytes bytes = bytes_mem((struct str){d.p, (size_t)d.have});
-	bytes.budget = src->budget;
+	CLEANUP(object_bytes_free) struct object_bytes b = {.budget = src->budget};
+	struct pack_decoding d = {&b, x->size};
+	TRY(kpack_read(src, k, x, take_piece, &d));
+	struct bytes bytes = bytes_mem((struct str){b.p, b.n});
+	bytes.budget = b.budget;
 	object_look(s, &bytes, o);
 	return NULL;
 }
 
-static struct err *add(struct scan *s, const struct bytes *src, const struct kpack *k,
+static struct err *add_object(struct scan *s, const struct bytes *src, const struct kpack *k,
 	const struct kpack_object *x)
 {
 	struct code_object *o;
@@ -55,7 +40,7 @@ static struct err *add(struct scan *s, const struct bytes *src, const struct kpa
 	o->stored = x->stored;
 	o->place =
 		(struct code_place){.bundle = src->base - s->base + x->offset, .length = x->stored};
-	struct err *e = s->flags ? look(s, src, k, x, o) : NULL;
+	struct err *e = s->flags ? look_into(s, src, k, x, o) : NULL;
 	if (!e || (e->code != E_BUNDLE && e->code != E_LIMIT))
 		return e;
 	scan_damage(s, "bundle-damaged",
@@ -75,7 +60,7 @@ struct err *scan_kpack(struct scan *s, const struct bytes *src)
 		bool last = i + 1 == k.objects.n || next->index != x->index ||
 			    !str_eq(next->path, x->path);
 		s->whose = str_fmt(&tmp, " (%.*s#%u)", STR(x->path), x->index);
-		TRY(add(s, src, &k, x));
+		TRY(add_object(s, src, &k, x));
 		if (!last)
 			continue;
 		TRY(budget_memory(src->budget, x->path.n + sizeof(struct devcode_pack)));

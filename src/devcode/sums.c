@@ -72,12 +72,6 @@ struct str devcode_cover_text(
 
 /* ---- all files ---- */
 
-int scan_by_target(const void *x, const void *y)
-{
-	return target_order(
-		((const struct devcode_sum *)x)->target, ((const struct devcode_sum *)y)->target);
-}
-
 void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devcode_file *f)
 {
 	VEC_EACH (struct code_object, o, &f->objects) {

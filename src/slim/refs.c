@@ -16,11 +16,6 @@ static const struct relocation_types {
 	uint32_t relative, abs64, glob_dat;
 } machines[] = {{ELF_X86_64, 8, 1, 6}, {ELF_AARCH64, 1027, 257, 1025}};
 
-struct bundle_symbol { /* a dynamic symbol whose value is a bundle's address */
-	uint32_t index;
-	uint64_t value;
-};
-
 struct ref_finder {
 	struct arena *a;
 	const struct slim_plan *p;
@@ -29,7 +24,7 @@ struct ref_finder {
 	uint64_t from, to; /* the address range of all bundles */
 	uint64_t value[DT_COUNT];
 	const struct relocation_types *machine;
-	VEC(struct bundle_symbol) symbols;
+	size_t symbols; /* the first ones of out: those of dynamic symbols, by index */
 	struct slim_refs *out;
 };
 
@@ -99,13 +94,10 @@ static bool is_address(unsigned section, unsigned type)
 static struct err *dynamic_symbol(void *user, const struct elf_symbol *s)
 {
 	struct ref_finder *f = user;
-	size_t n = f->out->n;
 	uint64_t at = elf_offset_of(f->e, f->value[DT_SYMTAB]) + (uint64_t)s->index * SYM + 8;
-	if (is_address(s->section, s->type))
-		TRY(add(f, s->value, at, (struct slim_ref){.at = at, .symbol = s->index}));
-	if (f->out->n > n)
-		*VEC_PUSH(f->a, &f->symbols) = (struct bundle_symbol){s->index, s->value};
-	return NULL;
+	if (!is_address(s->section, s->type))
+		return NULL;
+	return add(f, s->value, at, (struct slim_ref){.at = at, .symbol = s->index});
 }
 
 static struct err *static_symbol(struct ref_finder *f, const char *p, uint64_t at)
@@ -124,33 +116,33 @@ static struct err *in_place(struct ref_finder *f, uint64_t place)
 	return add(f, le64(word), at, (struct slim_ref){.at = at, .pointer = true, .place = place});
 }
 
-static int by_index(const void *x, const void *y)
+static int by_symbol(const void *x, const void *y)
 {
-	const struct bundle_symbol *a = x, *b = y;
-	return (a->index > b->index) - (a->index < b->index);
+	const struct slim_ref *a = x, *b = y;
+	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
 static struct err *rela(struct ref_finder *f, const char *p, uint64_t at)
 {
-	struct bundle_symbol key = {.index = le32(p + 12)}, *s = NULL;
+	struct slim_ref key = {.symbol = le32(p + 12)}, *s = NULL;
 	uint32_t type = le32(p + 8);
 	struct slim_ref r = {.at = at + 16, .pointer = true, .place = le64(p)};
 	size_t n = f->out->n;
-	if (!key.index && type == f->machine->relative) {
+	if (!key.symbol && type == f->machine->relative) {
 		TRY(add(f, le64(p + 16), at, r));
 		/* some linkers also write the address to the place that the relocation fills */
 		return f->out->n > n ? in_place(f, le64(p)) : NULL;
 	}
-	if (f->symbols.n)
-		s = bsearch(&key, f->symbols.v, f->symbols.n, sizeof(key), by_index);
+	if (f->symbols)
+		s = bsearch(&key, f->out->v, f->symbols, sizeof(key), by_symbol);
 	if (!s)
 		return NULL;
 	if ((type != f->machine->abs64 && type != f->machine->glob_dat) || le64(p + 16))
 		return err_new(E_SLIM, "a relocation of type %u at offset %llu points at a bundle",
 			type, (unsigned long long)at);
 	r.at = 0;
-	r.symbol = key.index;
-	return add(f, s->value, at, r);
+	r.symbol = key.symbol;
+	return add(f, slim_addr(f->p, s->bundle, f->now), at, r);
 }
 
 /* Reads RELR: an even word is an address; an odd one is a bitmap of the 63 words behind the last one. */
@@ -226,6 +218,7 @@ struct err *slim_refs(struct arena *a, const struct slim_plan *p, const struct e
 		return err_new(E_SLIM, "it is no program or shared library for x86-64 or AArch64");
 	TRY(elf_tags(e, tags, DT_COUNT, f.value));
 	TRY(elf_symbols(e, false, dynamic_symbol, &f));
+	f.symbols = ret->n;
 	TRY(each(&f, elf_offset_of(e, f.value[DT_RELA]), f.value[DT_RELASZ], rela));
 	TRY(each(&f, elf_offset_of(e, f.value[DT_JMPREL]), f.value[DT_PLTRELSZ], rela));
 	TRY(relr(&f));

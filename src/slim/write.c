@@ -10,14 +10,9 @@
 struct slim_packer {
 	struct slim_bundle *b;
 	struct fs_out *to;
-	struct bundle_out out; /* the output of a compressed bundle */
-	uint64_t at;           /* bytes of the new content so far */
+	struct bundle_out *out; /* the output of a compressed bundle */
+	uint64_t at;            /* bytes of the new content so far */
 };
-
-static void packer_done(struct slim_packer *k)
-{
-	bundle_out_close(&k->out);
-}
 
 struct err *slim_write_error(struct fs_out *o)
 {
@@ -30,7 +25,7 @@ static struct err *pack(struct slim_packer *k, const void *p, size_t n)
 {
 	k->at += n;
 	if (k->b->now.encoding != BUNDLE_RAW)
-		return bundle_out_add(&k->out, p, n);
+		return bundle_out_add(k->out, p, n);
 	fs_out_write(k->to, p, n);
 	return slim_write_error(k->to);
 }
@@ -61,7 +56,8 @@ static struct err *pack_part(void *user, const struct bundle_span *s, struct str
 static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, struct fs_out *o)
 {
 	ARENA(tmp);
-	CLEANUP(packer_done) struct slim_packer k = {.b = b, .to = o};
+	CLEANUP(bundle_out_close) struct bundle_out out = {0};
+	struct slim_packer k = {.b = b, .to = o, .out = &out};
 	struct bundle_reader r = {.fn = pack_part, .user = &k};
 	struct str table = bundle_table(&tmp, &b->now);
 	bool raw = b->now.encoding == BUNDLE_RAW;
@@ -69,7 +65,7 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 	if (!b->changed)
 		return slim_copy(p, b->old.offset, b->old.stored, o);
 	if (!raw)
-		TRY(bundle_out_open(&k.out, o, &b->now));
+		TRY(bundle_out_open(&out, o, &b->now));
 	TRY(pack(&k, table.p, table.n));
 	r.spans.v = arena_array(&tmp, b->n + 1, sizeof(*r.spans.v));
 	for (r.spans.n = 0; r.spans.n < b->n; r.spans.n++) {
@@ -82,7 +78,7 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 		TRY(b->content.read ? bundle_read_raw(&b->content, &r)
 				    : bundle_read(p->src, &b->old, &r));
 	b->now.stored = o->offset - b->now.offset;
-	return raw ? NULL : bundle_out_end(&k.out);
+	return raw ? NULL : bundle_out_end(&out);
 }
 
 /* All bundles begin at multiples of the largest power of two, up to a page, that all of them began at. */

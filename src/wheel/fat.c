@@ -159,40 +159,34 @@ static struct err *write_texts(struct fat *fat)
 
 /* ---- the wheel ---- */
 
-/* Keeps a platform tag that is true for all libraries, and linux_ARCH, which promises nothing; else takes the lowest
- * true one. */
-static struct err *choose_platform(struct fat *fat, struct wheel_name *n)
-{
-	struct wheel_elfs elfs = {0};
-	struct wheel_platform p;
-	struct str rest = n->platform, tag, arch;
-	bool holds = true;
-	VEC_EACH (const struct fat_lib, lib, &fat->libs)
-		*VEC_PUSH(fat->a, &elfs) = lib->elf;
-	TRY(wheel_platform_of(fat->a, &elfs, &p));
-	while (str_next(&rest, '.', &tag)) {
-		unsigned glibc = wheel_tag_glibc(tag, &arch);
-		bool linux = str_starts(tag, S("linux_"));
-		holds = holds && (linux || (glibc >= p.minor && !p.outside.n && !p.beyond.n));
-	}
-	n->platform = holds ? n->platform : p.tag;
-	return NULL;
-}
-
 static struct err *fatten(struct fat *fat, struct wheel_name *name)
 {
 	CLEANUP(progress_endp) struct progress *p = NULL;
 	struct rewrite *x = &fat->x;
 	const struct wheel_request *q = &fat->q->wheel;
 	struct wheel_inputs again = {0};
+	struct wheel_elfs elfs = {0};
+	struct wheel_platform lowest;
+	struct str rest = name->platform, tag, arch;
+	bool holds = true;
 	if (!fs_writes_forbidden())
 		TRY(wheel_check(&fat->w, x->jobs, "Checking", NULL, NULL));
 	rewrite_from(x, &fat->w);
 	TRY(wheel_under_name(fat->a, q, &fat->w, name, &x->in));
 	x->out.info = x->in.info;
 	TRY(fat_find(fat));
+	/* a platform tag that is true for all libraries stays, and so does linux_ARCH, which promises nothing; else it
+	 * becomes the lowest true one */
+	VEC_EACH (const struct fat_lib, lib, &fat->libs)
+		*VEC_PUSH(fat->a, &elfs) = lib->elf;
 	if (!fat->windows)
-		TRY(choose_platform(fat, name));
+		TRY(wheel_platform_of(fat->a, &elfs, &lowest));
+	while (!fat->windows && holds && str_next(&rest, '.', &tag))
+		holds = str_starts(tag, S("linux_")) ||
+			(wheel_tag_glibc(tag, &arch) >= lowest.minor && !lowest.outside.n &&
+				!lowest.beyond.n);
+	if (!holds)
+		name->platform = lowest.tag;
 	fat->r->platform = name->platform;
 	TRY(wheel_place(fat->a, q, name, &x->to));
 	fat->r->output = x->report->output = x->to;

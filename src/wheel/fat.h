@@ -44,11 +44,16 @@ struct fat_outside {
 	struct str name, needed_by;
 };
 
+struct fat_outsides {
+	struct fat_outside *v;
+	size_t n, cap;
+};
+
 struct fat_report {
 	struct str path, output, sdk, platform;
 	VEC(struct fat_library) libraries;
 	VEC(struct fat_side) side;
-	VEC(struct fat_outside) outside;
+	struct fat_outsides outside;
 	struct strs edited; /* members of the old wheel that have other needs or search paths now */
 	struct strs dropped;     /* requirements, and members that load ROCm's packages */
 	struct slim_report slim; /* the files, GPUs and targets of the new wheel */

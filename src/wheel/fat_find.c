@@ -427,14 +427,6 @@ static bool is_missing(const struct fat *fat, struct str name)
 	return true;
 }
 
-static size_t count_missing(const struct fat *fat)
-{
-	size_t n = 0;
-	VEC_EACH (const struct fat_outside, o, &fat->r->outside)
-		n += is_missing(fat, o->name);
-	return n;
-}
-
 /* Another version of the library in the SDK, as the end of a sentence; or "". */
 static struct str instead(const struct fat *fat, struct str name)
 {
@@ -450,26 +442,25 @@ static struct str instead(const struct fat *fat, struct str name)
 	return best.n ? str_fmt(fat->a, "; in the SDK there is '%.*s'", STR(best)) : best;
 }
 
-static struct err *say_missing(struct fat *fat, bool some)
+/* some: other libraries were found. */
+static struct err *say_missing(struct fat *fat, const struct fat_outsides *missing, bool some)
 {
 	enum { MOST = 20 };
 	struct str sdk = fat->q->sdk, wheel = path_base(fat->q->wheel.from);
-	size_t n = count_missing(fat), said = 0;
 	struct err *e = some ? err_new(E_SDK, "'%.*s' lacks %zu of the libraries that '%.*s' needs",
-				       STR(sdk), n, STR(wheel))
+				       STR(sdk), missing->n, STR(wheel))
 			     : err_new(E_SDK, "'%.*s' has none of the libraries that are missing",
 				       STR(sdk));
-	VEC_EACH (const struct fat_outside, o, &fat->r->outside) {
-		if (!is_missing(fat, o->name) || said++ >= MOST)
-			continue;
-		e = err_hint(e, "'%.*s' needs '%.*s'%.*s", STR(o->needed_by), STR(o->name),
-			STR(instead(fat, o->name)));
+	for (size_t i = 0; i < missing->n && i < MOST; i++) {
+		struct fat_outside o = missing->v[i];
+		e = err_hint(e, "'%.*s' needs '%.*s'%.*s", STR(o.needed_by), STR(o.name),
+			STR(instead(fat, o.name)));
 	}
-	if (n > MOST)
-		e = err_hint(e, "and so on: %zu more", n - MOST);
-	return n ? err_hint(e, "take the ROCm that the wheel was built for, or name what each "
-			       "machine will have: --allow LIB,...")
-		 : e;
+	if (missing->n > MOST)
+		e = err_hint(e, "and so on: %zu more", missing->n - MOST);
+	return missing->n ? err_hint(e, "take the ROCm that the wheel was built for, or name what "
+					"each machine will have: --allow LIB,...")
+			  : e;
 }
 
 struct err *fat_find(struct fat *fat)
@@ -504,7 +495,10 @@ struct err *fat_find(struct fat *fat)
 				   (name = fat_alias_of(path_base(fat->libs.v[k].site), &i));)
 			TRY(add_alias(fat, str_from(name)));
 	}
-	return (fat->windows && any) || (!fat->windows && !count_missing(fat))
-		       ? NULL
-		       : say_missing(fat, fat->libs.n > first);
+	struct fat_outsides missing = {0};
+	VEC_EACH (const struct fat_outside, o, &fat->r->outside)
+		if (is_missing(fat, o->name))
+			*VEC_PUSH(fat->a, &missing) = *o;
+	bool fine = fat->windows ? any : !missing.n;
+	return fine ? NULL : say_missing(fat, &missing, fat->libs.n > first);
 }

@@ -58,6 +58,12 @@ static bool has_archives(const struct wheel *w)
 	return false;
 }
 
+static struct err *stranger(const struct merge_source *s, const char *why)
+{
+	return err_new(E_WHEEL, "'%.*s' cannot be merged: %s", STR(path_base(s->w.zip.path)), why);
+}
+
+/* Opens the wheels, and checks that they belong together. */
 static struct err *open_sources(struct merging *k)
 {
 	uint64_t size = 0;
@@ -85,16 +91,6 @@ static struct err *open_sources(struct merging *k)
 	k->first = k->host ? k->host : k->v;
 	k->kpack = k->host && str_eq(k->host->part.format, S("kpack"));
 	budget_set(&k->budget, size);
-	return NULL;
-}
-
-static struct err *stranger(const struct merge_source *s, const char *why)
-{
-	return err_new(E_WHEEL, "'%.*s' cannot be merged: %s", STR(path_base(s->w.zip.path)), why);
-}
-
-static struct err *check_parts(struct merging *k)
-{
 	for (size_t i = 0; i < k->q->from.n; i++) {
 		const struct merge_source *s = &k->v[i], *first = k->first;
 		if (s->is_part && !k->host)
@@ -401,7 +397,6 @@ static struct err *merge_copies(void *user, struct rewrite *x, struct zip_input 
 static struct err *merge_all(struct merging *k, struct rewrite *x)
 {
 	TRY(open_sources(k));
-	TRY(check_parts(k));
 	struct wheel_request place = {.to = k->q->to, .force = k->q->force};
 	TRY(wheel_place(k->a, &place, &k->first->w.name, &x->to));
 	k->done->output = x->to;

@@ -10,18 +10,53 @@
 #include "lang/python/version.h"
 #include "wheel/archive.h"
 
-static void text(struct json *j, const char *key, struct str s)
-{
-	json_key(j, key);
-	json_str(j, s);
-}
+struct sbom_hash {
+	struct str alg, content;
+};
 
-static void open_component(struct json *j, const char *type, struct str name)
-{
-	json_open(j, '{');
-	text(j, "type", str_from(type));
-	text(j, "name", name);
-}
+struct sbom_component {
+	const char *type;
+	struct str name, version, purl; /* "": left out */
+	VEC(struct sbom_hash) hashes;
+};
+
+struct sbom_components {
+	struct sbom_component *v;
+	size_t n, cap;
+};
+
+struct sbom {
+	unsigned version; /* number of the bill's edition */
+	struct sbom_components tools, files;
+	struct sbom_component wheel;
+};
+
+static const struct json_field hash_fields[] = FIELDS_ONLY(struct sbom_hash, alg, content);
+static const struct json_field component_fields[] = {
+	FIELDS(struct sbom_component, type, name),
+	FIELD_OPTIONAL("version", struct sbom_component, version),
+	FIELD_OPTIONAL("purl", struct sbom_component, purl),
+	FIELD_LIST_OPTIONAL("hashes", struct sbom_component, hashes, hash_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field tool_fields[] = {
+	FIELD_LIST("components", struct sbom, tools, component_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field metadata_fields[] = {
+	FIELD_PART("tools", tool_fields),
+	FIELD_STRUCT("component", struct sbom, wheel, component_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field sbom_fields[] = {
+	FIELD_CONST("$schema", "http://cyclonedx.org/schema/bom-1.6.schema.json"),
+	FIELD_CONST("bomFormat", "CycloneDX"),
+	FIELD_CONST("specVersion", "1.6"),
+	FIELD("version", struct sbom, version),
+	FIELD_PART("metadata", metadata_fields),
+	FIELD_LIST("components", struct sbom, files, component_fields),
+	{.kind = FIELD_END},
+};
 
 static int by_name(const void *x, const void *y)
 {
@@ -36,9 +71,10 @@ static struct err *add_piece(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
-static struct err *write_file(struct arena *a, struct json *j, const struct zip_input *f)
+static struct err *add_file(struct arena *a, struct sbom *bill, const struct zip_input *f)
 {
 	struct digest d;
+	struct sbom_component x = {.type = "file", .name = f->name};
 	TRY(cancel_check());
 	if (f->path.n) {
 		TRY(hash_file(HASH_SHA256, f->path, &d));
@@ -49,69 +85,32 @@ static struct err *write_file(struct arena *a, struct json *j, const struct zip_
 		d = hash_end(h);
 		TRY(e);
 	}
-	open_component(j, "file", f->name);
-	json_key(j, "hashes");
-	json_open(j, '[');
-	json_open(j, '{');
-	text(j, "alg", S("SHA-256"));
-	text(j, "content", digest_hex(a, &d));
-	for (unsigned i = 0; i < 3; i++)
-		json_close(j);
+	*VEC_PUSH(a, &x.hashes) = (struct sbom_hash){S("SHA-256"), digest_hex(a, &d)};
+	*VEC_PUSH(a, &bill->files) = x;
 	return NULL;
-}
-
-static void write_subject(struct arena *a, struct json *j, struct str name, struct str version)
-{
-	struct str public, local;
-	bool plus = str_cut(version, '+', &public, &local);
-	struct str purl = str_fmt(a, "pkg:pypi/%.*s@%.*s%s%.*s", STR(package_name(a, name, '-')),
-		STR(public), plus ? "%2B" : "", STR(local));
-	json_key(j, "metadata");
-	json_open(j, '{');
-	json_key(j, "tools");
-	json_open(j, '{');
-	json_key(j, "components");
-	json_open(j, '[');
-	open_component(j, "application", S("rocsmith"));
-	text(j, "version", S(ROCSMITH_VERSION));
-	json_close(j);
-	json_close(j);
-	json_close(j);
-	json_key(j, "component");
-	open_component(j, "library", name);
-	text(j, "version", version);
-	text(j, "purl", purl);
-	json_close(j);
-	json_close(j);
 }
 
 struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
 	const struct wheel_inputs *files, struct str *ret)
 {
-	BUF(b, a);
-	struct json json = {.out = &b, .indent = 2}, *j = &json;
+	struct sbom bill = {
+		.version = 1, .wheel = {.type = "library", .name = name, .version = version}};
 	const struct zip_input **v = arena_array(a, files->n + 1, sizeof(struct zip_input *));
+	struct str public, local;
 	size_t n = 0;
+	bool plus = str_cut(version, '+', &public, &local);
+	bill.wheel.purl = str_fmt(a, "pkg:pypi/%.*s@%.*s%s%.*s", STR(package_name(a, name, '-')),
+		STR(public), plus ? "%2B" : "", STR(local));
+	*VEC_PUSH(a, &bill.tools) = (struct sbom_component){
+		.type = "application", .name = S("rocsmith"), .version = S(ROCSMITH_VERSION)};
 	VEC_EACH (const struct zip_input, f, files)
 		/* it may hold third-party code */
 		if (str_contains(f->name, S(".so")) || f->mode & 0111)
 			v[n++] = f;
 	qsort(v, n, sizeof(struct zip_input *), by_name);
-	json_open(j, '{');
-	text(j, "$schema", S("http://cyclonedx.org/schema/bom-1.6.schema.json"));
-	text(j, "bomFormat", S("CycloneDX"));
-	text(j, "specVersion", S("1.6"));
-	json_key(j, "version");
-	json_u64(j, 1);
-	write_subject(a, j, name, version);
-	json_key(j, "components");
-	json_open(j, '[');
 	for (size_t i = 0; i < n; i++)
-		TRY(write_file(a, j, v[i]));
-	json_close(j);
-	json_close(j);
-	buf_char(&b, '\n');
-	*ret = buf_str(&b);
+		TRY(add_file(a, &bill, v[i]));
+	*ret = json_document(a, 2, sbom_fields, &bill);
 	return NULL;
 }
 

@@ -357,33 +357,29 @@ static struct strs list_variants(struct splitting *s, struct buf *b)
 	return values;
 }
 
+struct split_variants {
+	struct strs namespace, gfx_arch;
+};
+
+static const struct json_field arch_fields[] = FIELDS_ONLY(struct split_variants, gfx_arch);
+static const struct json_field amd_fields[] = {FIELD_PART("amd", arch_fields), {.kind = FIELD_END}};
+static const struct json_field label_fields[] = {
+	FIELD_PART(SPLIT_LABEL, amd_fields), {.kind = FIELD_END}};
+static const struct json_field priority_fields[] = FIELDS_ONLY(struct split_variants, namespace);
+static const struct json_field variants_fields[] = {
+	FIELD_CONST("$schema", "https://variants-schema.wheelnext.dev/peps/825/v0.1.1.json"),
+	FIELD_PART("default-priorities", priority_fields),
+	FIELD_PART("variants", label_fields),
+	{.kind = FIELD_END},
+};
+
 /* variant.json, and the index file. */
 static struct str variants_text(struct splitting *s)
 {
-	static const char *const keys[] = {"variants", SPLIT_LABEL, "amd"};
 	BUF(ignored, s->a);
-	BUF(b, s->a);
-	struct json j = {.out = &b, .indent = 2};
-	struct strs values = list_variants(s, &ignored), names = {0};
-	strs_add(s->a, &names, S("amd"));
-	json_open(&j, '{');
-	json_key(&j, "$schema");
-	json_str(&j, S("https://variants-schema.wheelnext.dev/peps/825/v0.1.1.json"));
-	json_key(&j, "default-priorities");
-	json_open(&j, '{');
-	json_key(&j, "namespace");
-	json_strs(&j, &names);
-	json_close(&j);
-	for (unsigned i = 0; i < 3; i++) {
-		json_key(&j, keys[i]);
-		json_open(&j, '{');
-	}
-	json_key(&j, "gfx_arch");
-	json_strs(&j, &values);
-	for (unsigned i = 0; i < 4; i++)
-		json_close(&j);
-	buf_char(&b, '\n');
-	return buf_str(&b);
+	struct split_variants v = {.gfx_arch = list_variants(s, &ignored)};
+	strs_add(s->a, &v.namespace, S("amd"));
+	return json_document(s->a, 2, variants_fields, &v);
 }
 
 /* ---- the wheels ---- */
@@ -447,25 +443,6 @@ static struct str provenance(struct splitting *s)
 	return json_document(s->a, 2, split_part_fields, &x);
 }
 
-/* A device wheel is installed into the same folder as the host wheel. */
-static void add_info(struct splitting *s, struct rewrite *x)
-{
-	rewrite_text(x, "METADATA", is_host(s->now) ? host_metadata(s) : device_metadata(s));
-	rewrite_text(x, SPLIT_MANIFEST, provenance(s));
-	if (s->now->role == SPLIT_VARIANT)
-		rewrite_text(x, "variant.json", variants_text(s));
-	if (!is_host(s->now))
-		rewrite_text(x, "WHEEL", wheel_text(s->a, &s->w.name, s->pure));
-	VEC_EACH (const struct split_archive, it, &s->archives)
-		if (s->now->role == SPLIT_DEVICE &&
-			str_eq(str_sub(it->target, 0, str_chr(it->target, ':')), s->now->key))
-			*VEC_PUSH(x->a, &x->out) =
-				(struct zip_input){.name = wheel_renamed(x->a, it->name,
-							   dist_stem(s->w.info), s->stem),
-					.path = it->path,
-					.mode = 0644};
-}
-
 /* Slims a file with device code to the code of one GPU. */
 static struct err *slim_content(struct splitting *s, struct split_file *f)
 {
@@ -511,17 +488,32 @@ static struct err *make_wheel(struct splitting *s, struct split_wheel *w)
 {
 	ARENA(tmp);
 	struct rewrite x = {.a = &tmp, .scratch = s->scratch, .to = w->path, .jobs = s->q->jobs};
+	bool own = !s->again, host = is_host(w);
 	rewrite_from(&x, &s->w);
 	budget_set(&s->budget, s->w.size);
 	s->now = w;
 	s->stem = dist_stem(s->w.info);
-	if (!is_host(w))
+	if (!host)
 		s->stem = str_fmt(s->a, "%.*s-%.*s",
 			STR(wheel_normalise(&tmp, project_of(s, w->key))), STR(s->w.name.version));
 	x.out.info = str_fmt(&tmp, "%.*s" DIST_INFO, STR(s->stem));
 	TRY(rewrite_each(&x, take_member, s));
-	if (!s->again)
-		add_info(s, &x);
+	if (own) {
+		rewrite_text(&x, "METADATA", host ? host_metadata(s) : device_metadata(s));
+		rewrite_text(&x, SPLIT_MANIFEST, provenance(s));
+	}
+	if (own && w->role == SPLIT_VARIANT)
+		rewrite_text(&x, "variant.json", variants_text(s));
+	if (own && !host) /* it is installed into the same folder as the host wheel */
+		rewrite_text(&x, "WHEEL", wheel_text(s->a, &s->w.name, s->pure));
+	VEC_EACH (const struct split_archive, it, &s->archives)
+		if (w->role == SPLIT_DEVICE &&
+			str_eq(str_sub(it->target, 0, str_chr(it->target, ':')), w->key))
+			*VEC_PUSH(&tmp, &x.out) =
+				(struct zip_input){.name = wheel_renamed(&tmp, it->name,
+							   dist_stem(s->w.info), s->stem),
+					.path = it->path,
+					.mode = 0644};
 	w->members = x.out.n + 1;
 	TRY(rewrite_write(&x));
 	w->size = x.size;

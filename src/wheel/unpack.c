@@ -16,20 +16,6 @@ static struct err *put_piece(
 	return fs_pwrite(fd, p, n, at);
 }
 
-static struct err *fill_tree(const struct wheel *w, struct str dir, unsigned jobs)
-{
-	ARENA(tmp);
-	MAP(made, &tmp);
-	VEC_EACH (const struct zip_member, m, &w->zip.members) {
-		struct str folder = path_dir(m->name);
-		if (m->dir)
-			folder = str_sub(m->name, 0, m->name.n - 1);
-		if (map_put(&made, folder, NULL))
-			TRY(fs_mkdirs(path_join(&tmp, dir, folder)));
-	}
-	return wheel_check(w, jobs, "Unpacking", put_piece, &dir);
-}
-
 /* May a new tree take this place? An old one is replaced only if it is this wheel unpacked. */
 static struct err *check_place(const struct wheel *w, struct str place, bool force)
 {
@@ -48,6 +34,7 @@ static struct err *check_place(const struct wheel *w, struct str place, bool for
 struct err *wheel_unpack(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
 {
 	CLEANUP(wheel_close) struct wheel w;
+	MAP(made, a);
 	TRY(wheel_open(a, q->from, &w));
 	*ret = (struct wheel_done){.source = q->from, .members = w.members.n, .size = w.size};
 	ret->path =
@@ -60,7 +47,13 @@ struct err *wheel_unpack(struct arena *a, const struct wheel_request *q, struct 
 	TRY(fs_mkdirs(q->to));
 	struct err *e = fs_stage_begin(a, &s);
 	if (!e) {
-		e = fill_tree(&w, s.tree, q->jobs);
+		VEC_EACH (const struct zip_member, m, &w.zip.members) {
+			struct str dir =
+				m->dir ? str_sub(m->name, 0, m->name.n - 1) : path_dir(m->name);
+			if (!e && map_put(&made, dir, NULL))
+				e = fs_mkdirs(path_join(a, s.tree, dir));
+		}
+		e = e ? e : wheel_check(&w, q->jobs, "Unpacking", put_piece, &s.tree);
 		e = e ? e : check_place(&w, ret->path, q->force);
 		e = e ? e : fs_stage_commit(&s, S(""));
 		e = err_join(e, fs_stage_end(&s));

@@ -1,9 +1,8 @@
-/* Lists the distributions of a virtual environment; see venv.h. Sources: PEP 405 for the folders; the specification of
+/* Lists the distributions of a virtual environment; see wheel.h. Sources: PEP 405 for the folders; the specification of
  * recording installed projects, by which the paths of RECORD are relative to site-packages. */
-#include "wheel/venv.h"
-
 #include "base/fs.h"
 #include "base/map.h"
+#include "devcode/devcode.h"
 #include "wheel/wheel.h"
 
 enum { TEXT = 64 << 20, ROWS = 1 << 20 };
