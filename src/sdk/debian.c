@@ -69,33 +69,14 @@ static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 }
 
 /* Names with "@" stand for packages of the clang version that apt resolves the others to, so apt runs twice. */
-static struct err *resolve_names(struct arena *a, const struct apt *apt,
-	const struct strs *packages, struct archive_items *ret)
-{
-	struct strs plain = {0}, all = {0};
-	for (size_t i = 0; i < packages->n; i++)
-		if (!str_contains(packages->v[i], S("@")))
-			strs_add(a, &plain, packages->v[i]);
-	TRY(apt_resolve(a, apt, &plain, false, ret));
-	if (plain.n == packages->n)
-		return NULL;
-	struct str clang = S(""); /* "22" for the package clang-22 */
-	uint64_t n;
-	VEC_EACH (const struct archive_item, i, ret)
-		if (!clang.n && str_starts(i->name, S("clang-")) &&
-			str_u64(str_sub(i->name, 6, i->name.n), 10, &n))
-			clang = str_sub(i->name, 6, i->name.n);
-	for (size_t i = 0; i < packages->n; i++)
-		strs_add(a, &all, know_package_name(a, packages->v[i], clang));
-	*ret = (struct archive_items){0};
-	return apt_resolve(a, apt, &all, false, ret);
-}
-
 static struct err *resolve(struct arena *a, struct sdk_job *j)
 {
 	struct apt apt;
 	struct strs with = {0}, alone = {0}, packages; /* alone: without their dependencies */
+	struct strs plain = {0}, named = {0};
+	struct str clang = S(""); /* "22" for the package clang-22 */
 	bool is_alone;
+	uint64_t n;
 	VEC_EACH (const struct str, c, &j->components) {
 		TRY(know_packages(a, *c, &packages, &is_alone));
 		strs_put_all(a, is_alone ? &alone : &with, &packages);
@@ -107,7 +88,20 @@ static struct err *resolve(struct arena *a, struct sdk_job *j)
 	progress_add(p, 0, S(""));
 	if (j->spec->refresh || !apt_has_lists(a, &apt))
 		TRY(apt_update(a, &apt));
-	TRY(resolve_names(a, &apt, &with, &j->items));
+	VEC_EACH (const struct str, name, &with)
+		if (!str_contains(*name, S("@")))
+			strs_add(a, &plain, *name);
+	TRY(apt_resolve(a, &apt, &plain, false, &j->items));
+	if (plain.n < with.n) {
+		VEC_EACH (const struct archive_item, i, &j->items)
+			if (!clang.n && str_starts(i->name, S("clang-")) &&
+				str_u64(str_sub(i->name, 6, i->name.n), 10, &n))
+				clang = str_sub(i->name, 6, i->name.n);
+		VEC_EACH (const struct str, name, &with)
+			strs_add(a, &named, know_package_name(a, *name, clang));
+		j->items = (struct archive_items){0};
+		TRY(apt_resolve(a, &apt, &named, false, &j->items));
+	}
 	TRY(apt_resolve(a, &apt, &alone, true, &j->items));
 	return apt_index_date(a, &apt, &j->index_date, &j->notes);
 }

@@ -47,32 +47,27 @@ bool file_list_is(struct arena *a, struct str text, struct sdk_package *io)
 	return line.p[0] == '\t' && io->gpus.n && str_u64(holes, 10, &io->bytes);
 }
 
-static bool parse_line(struct str line, struct sdk_file *f)
-{
-	struct str type, size, mtime;
-	uint64_t seconds;
-	if (!str_next(&line, '\t', &type) || !str_next(&line, '\t', &size) ||
-		!str_next(&line, '\t', &mtime) || !str_next(&line, '\t', &f->value))
-		return false;
-	bool before_1970 = str_starts(mtime, S("-"));
-	if (!str_u64(size, 10, &f->size) ||
-		!str_u64(str_sub(mtime, before_1970, mtime.n), 10, &seconds))
-		return false;
-	f->type = type.n == 1 ? type.p[0] : 0;
-	f->mtime = before_1970 ? -(int64_t)seconds : (int64_t)seconds;
-	f->path = line;
-	return (f->type == 'f' || f->type == 'l') && path_is_inside(line);
-}
-
 bool file_list_next(struct str *rest, struct sdk_file *ret, bool *ret_bad)
 {
-	struct str line;
+	struct str line, type, size, mtime;
+	uint64_t seconds;
 	*ret_bad = false;
 	do {
 		if (!str_next(rest, '\n', &line) || !line.n)
 			return false;
 	} while (line.p[0] == '#');
-	*ret_bad = !parse_line(line, ret);
+	*ret_bad = true;
+	if (!str_next(&line, '\t', &type) || !str_next(&line, '\t', &size) ||
+		!str_next(&line, '\t', &mtime) || !str_next(&line, '\t', &ret->value))
+		return false;
+	bool before_1970 = str_starts(mtime, S("-"));
+	if (!str_u64(size, 10, &ret->size) ||
+		!str_u64(str_sub(mtime, before_1970, mtime.n), 10, &seconds))
+		return false;
+	ret->type = type.n == 1 ? type.p[0] : 0;
+	ret->mtime = before_1970 ? -(int64_t)seconds : (int64_t)seconds;
+	ret->path = line;
+	*ret_bad = (ret->type != 'f' && ret->type != 'l') || !path_is_inside(line);
 	return !*ret_bad;
 }
 

@@ -65,14 +65,14 @@ static struct err *find_need(struct arena *a, struct install *in, struct sdk_don
 }
 
 /* ---- unpacking ---- */
-struct unpack_job {
+struct item_job {
 	struct install *in;
 	const struct archive_item *item;
 };
 
 static struct err *unpack_item(struct arena *tmp, void *user)
 {
-	struct unpack_job *u = user;
+	struct item_job *u = user;
 	struct install *in = u->in;
 	ARENA(keep);
 	BUF(files, &keep);
@@ -188,9 +188,9 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 	TRY(fs_mkdirs(in->job.cache));
 	TRY(in->provider->fetch(a, &in->job, &in->need));
 	size_t n = in->need.n;
-	struct unpack_job *jobs = arena_array(a, n, sizeof(*jobs));
+	struct item_job *jobs = arena_array(a, n, sizeof(*jobs));
 	for (size_t i = 0; i < n; i++)
-		jobs[i] = (struct unpack_job){.in = in, .item = &in->need.v[i]};
+		jobs[i] = (struct item_job){.in = in, .item = &in->need.v[i]};
 	in->progress = progress_begin(
 		S("Unpacking"), str_fmt(a, "%zu packages", n), UNIT_BYTES, done->bytes);
 	struct err *e = pool_each(0, jobs, n, sizeof(*jobs), unpack_item);

@@ -7,7 +7,6 @@
  * Flags: AMD's layout takes --rocm-path and --hip-path. In Debian's, --rocm-path makes clang look for
  * PREFIX/amdgcn/bitcode, which does not exist, and fail; so only --hip-path and the device libraries' folder are
  * passed. */
-#include "base/buf.h"
 #include "base/fs.h"
 #include "know/know.h"
 #include "sdk/provider.h"
@@ -29,18 +28,12 @@ static struct str first_path(struct arena *a, const struct sdk *sdk, struct str 
 	const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		bool versions = str_contains(str_from(patterns[i]), S("%N"));
-		for (unsigned n = versions ? NEWEST_LLVM : 1; n > 0; n--) {
-			BUF(path, a);
-			struct str rest = str_from(patterns[i]);
-			buf_fmt(&path, "%.*s/", STR(prefix));
-			for (size_t at; (at = str_find(rest, S("%N"))) < rest.n;) {
-				buf_fmt(&path, "%.*s%u", (int)at, rest.p, n);
-				rest = str_sub(rest, at + 2, rest.n);
-			}
-			buf_add(&path, rest);
-			if (fs_exists(sdk_outside(a, sdk, buf_str(&path))))
-				return buf_str(&path);
+		struct str pattern = path_join(a, prefix, str_from(patterns[i]));
+		unsigned n = str_contains(pattern, S("%N")) ? NEWEST_LLVM : 1;
+		for (; n > 0; n--) {
+			struct str path = str_replace(a, pattern, S("%N"), str_fmt(a, "%u", n));
+			if (fs_exists(sdk_outside(a, sdk, path)))
+				return path;
 		}
 	}
 	return S("");

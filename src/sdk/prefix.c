@@ -37,20 +37,6 @@ static struct err *find_tree(struct arena *a, struct str path, struct sdk *ret)
 	return NULL;
 }
 
-/* Hashes everything known about a prefix: the versions and the compiler's file. */
-static struct err *fingerprint(struct arena *a, struct sdk *sdk)
-{
-	BUF(out, a);
-	struct stat st;
-	TRY(fs_stat(sdk_outside(a, sdk, sdk->clang), &st));
-	buf_fmt(&out, "%.*s %lld %lld\n", STR(sdk->name), (long long)st.st_size,
-		(long long)st.st_mtim.tv_sec);
-	VEC_EACH (struct sdk_component, c, &sdk->components)
-		buf_fmt(&out, "%.*s %.*s\n", STR(c->name), STR(c->version));
-	sdk->fingerprint = sha256_hex(a, buf_str(&out));
-	return NULL;
-}
-
 static bool parse(struct str word, struct sdk_spec *ret)
 {
 	struct str name = S("prefix:");
@@ -63,6 +49,7 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 	if (!spec->prefix.n)
 		return err_new(E_USAGE, "the provider 'prefix' needs --prefix DIR");
 	struct str path = path_abs(a, spec->prefix), version;
+	struct stat st;
 	if (!fs_is_dir(path))
 		return err_new(E_NOENT, "there is no folder '%.*s'", STR(path));
 	TRY(fs_place_check(FS_STATE));
@@ -76,7 +63,15 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 		*VEC_PUSH(a, &ret->components) =
 			(struct sdk_component){.name = S("clang"), .version = version};
 	}
-	return fingerprint(a, ret);
+	/* a hash of everything known about it: the versions and the compiler's file */
+	BUF(known, a);
+	TRY(fs_stat(sdk_outside(a, ret, ret->clang), &st));
+	buf_fmt(&known, "%.*s %lld %lld\n", STR(path), (long long)st.st_size,
+		(long long)st.st_mtim.tv_sec);
+	VEC_EACH (const struct sdk_component, c, &ret->components)
+		buf_fmt(&known, "%.*s %.*s\n", STR(c->name), STR(c->version));
+	ret->fingerprint = sha256_hex(a, buf_str(&known));
+	return NULL;
 }
 
 const struct sdk_provider sdk_prefix = {

@@ -70,18 +70,6 @@ static const struct sdk_target *find_answer(const struct answers *all, struct st
 	return NULL;
 }
 
-/* The first error in clang's output. */
-static struct str complaint(struct arena *a, struct str output)
-{
-	struct str line;
-	while (str_next(&output, '\n', &line)) {
-		size_t at = str_find(line, S("error: "));
-		if (at < line.n)
-			return str_dup(a, str_sub(line, at + 7, line.n));
-	}
-	return S("the compiler failed");
-}
-
 static struct err *probe_target(struct arena *tmp, void *user)
 {
 	struct probe *x = user;
@@ -89,6 +77,7 @@ static struct err *probe_target(struct arena *tmp, void *user)
 	struct proc p = {.merge = true, .input = str_from(source), .timeout = PROBE_SECONDS};
 	struct proc_result r;
 	struct sdk_binds none = {0};
+	const struct str mark = S("error: ");
 	strs_add(tmp, &p.argv, x->sdk->clang);
 	proc_arg(tmp, &p, "-x", "hip", "-", "--offload-device-only", "-nogpuinc", "-O1", "-o",
 		"/dev/null", NULL);
@@ -97,7 +86,12 @@ static struct err *probe_target(struct arena *tmp, void *user)
 	TRY(sdk_wrap(tmp, x->sdk, &none, &p));
 	TRY(proc_run(tmp, &p, &r));
 	answer->compiles = r.status == 0;
-	answer->why = answer->compiles ? S("") : complaint(&x->keep, r.out);
+	if (answer->compiles)
+		return NULL;
+	/* the first error of clang, to the end of its line */
+	struct str why = str_sub(r.out, str_find(r.out, mark) + mark.n, r.out.n);
+	why = str_sub(why, 0, str_chr(why, '\n'));
+	answer->why = why.n ? str_dup(&x->keep, why) : S("the compiler failed");
 	return NULL;
 }
 

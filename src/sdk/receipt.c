@@ -25,27 +25,23 @@ static const struct json_field receipt_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *read_receipt(struct arena *a, const struct node *doc, struct sdk_receipt *m)
-{
-	if (!str_eq(node_text(doc, S("schema"), S("")), str_from(schema)))
-		return err_new(E_CORRUPT, "it was written by another version of rocsmith");
-	TRY(json_fields_read(a, doc, receipt_fields, m));
-	VEC_EACH (const struct sdk_package, p, &m->packages)
-		if (!p->name.n || str_chr(p->name, '/') < p->name.n)
-			return err_new(E_CORRUPT, "it names a package '%.*s'", STR(p->name));
-	return m->provider.n ? NULL : err_new(E_CORRUPT, "it names no provider");
-}
-
 struct err *sdk_receipt_read(struct arena *a, struct str dir, struct sdk_receipt *ret)
 {
-	*ret = (struct sdk_receipt){0};
+	const struct node *doc = NULL;
 	struct str path = path_join(a, dir, S(SDK_RECEIPT));
+	*ret = (struct sdk_receipt){0};
 	if (!fs_exists(path))
 		return NULL;
-	const struct node *doc = NULL;
 	struct err *e = json_read(a, path, &doc);
+	if (!e && !str_eq(node_text(doc, S("schema"), S("")), str_from(schema)))
+		e = err_new(E_CORRUPT, "it was written by another version of rocsmith");
 	if (!e)
-		e = read_receipt(a, doc, ret);
+		e = json_fields_read(a, doc, receipt_fields, ret);
+	if (!e && !ret->provider.n)
+		e = err_new(E_CORRUPT, "it names no provider");
+	VEC_EACH (const struct sdk_package, p, &ret->packages)
+		if (!e && (!p->name.n || str_chr(p->name, '/') < p->name.n))
+			e = err_new(E_CORRUPT, "it names a package '%.*s'", STR(p->name));
 	if (!e)
 		return NULL;
 	*ret = (struct sdk_receipt){0};

@@ -45,27 +45,36 @@ static const char *const split[] = {"usr", "opt", "var", NULL};
 static const char *const own[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc",
 	"proc", "dev", "sys", "run", "boot", "lost+found", NULL};
 
-/* Adds the options that bind the contents of the tree's folder dir at the same path below "/". */
-static struct err *show_children(
-	struct arena *a, const struct sdk *sdk, struct str dir, struct proc *p)
+struct tree_entry {
+	struct str path;   /* below the root */
+	struct str target; /* of a link; "" = a file or folder */
+	bool folder;
+};
+
+struct tree_entries {
+	struct tree_entry *v;
+	size_t n, cap;
+};
+
+/* Lists the contents of a tree's folder; of folders to be split, their own contents. */
+static struct err *list_tree(
+	struct arena *a, struct str root, struct str dir, struct tree_entries *ret)
 {
 	struct strs names;
-	TRY(fs_list(a, path_join(a, sdk->root, dir), &names));
-	for (size_t i = 0; i < names.n; i++) {
-		struct str path = path_join(a, dir, names.v[i]),
-			   full = path_join(a, sdk->root, path);
-		struct str target = full;
+	TRY(fs_list(a, path_join(a, root, dir), &names));
+	VEC_EACH (const struct str, name, &names) {
+		struct tree_entry e = {.path = path_join(a, dir, *name)};
+		struct str full = path_join(a, root, e.path);
 		struct stat st;
 		if (!fs_try_lstat(full, &st))
-			return err_errno("cannot look at '%.*s'", STR(full));
-		if (!dir.n && str_is_one_of(names.v[i], split) && S_ISDIR(st.st_mode)) {
-			TRY(show_children(a, sdk, path, p));
-			continue;
-		}
+			return err_errno("cannot look at '%.*s' of the tree", STR(e.path));
+		e.folder = S_ISDIR(st.st_mode);
 		if (S_ISLNK(st.st_mode))
-			TRY(fs_readlink(a, full, &target));
-		proc_arg(a, p, S_ISLNK(st.st_mode) ? "--symlink" : "--ro-bind", str_z(a, target),
-			str_z(a, path_join(a, S("/"), path)), NULL);
+			TRY(fs_readlink(a, full, &e.target));
+		if (!dir.n && e.folder && str_is_one_of(*name, split))
+			TRY(list_tree(a, root, e.path, ret));
+		else
+			*VEC_PUSH(a, ret) = e;
 	}
 	return NULL;
 }
@@ -93,31 +102,23 @@ static struct err *no_runner(void)
 			   "container also its seccomp profile");
 }
 
-/* Puts our own sdk_enter() in front of the program. */
-static void chroot_command(
-	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p)
-{
-	proc_arg(a, p, "/proc/self/exe", "sdk", "run", "--chroot", str_z(a, sdk->root), NULL);
-	VEC_EACH (const struct sdk_bind, b, binds)
-		strs_add(a, &p->argv,
-			str_fmt(a, "--chroot-bind=%.*s:%.*s:%c", STR(b->path),
-				STR(b->at.n ? b->at : b->path), b->writable ? 'w' : 'r'));
-	if (p->cwd.n)
-		strs_add(a, &p->argv, str_fmt(a, "--chroot-dir=%.*s", STR(p->cwd)));
-	proc_arg(a, p, "--", NULL);
-	p->cwd = S("/");
-}
-
 static struct err *bwrap_command(
 	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p)
 {
+	struct tree_entries tree = {0};
+	TRY(list_tree(a, sdk->root, S(""), &tree));
 	/* as-pid-1: bwrap waits for the program itself, without a process in between, so that we see the
 	 * time and memory that it used. */
 	proc_arg(a, p, "bwrap", "--unshare-user-try", "--unshare-ipc", "--unshare-pid",
 		"--as-pid-1", "--unshare-uts", "--die-with-parent", "--tmpfs", "/", NULL);
 	if (sdk->runner == SDK_BWRAP)
 		proc_arg(a, p, "--unshare-net", NULL);
-	TRY(show_children(a, sdk, S(""), p));
+	VEC_EACH (const struct tree_entry, e, &tree) {
+		const char *from =
+			str_z(a, e->target.n ? e->target : path_join(a, sdk->root, e->path));
+		proc_arg(a, p, e->target.n ? "--symlink" : "--ro-bind", from,
+			str_z(a, path_join(a, S("/"), e->path)), NULL);
+	}
 	proc_arg(
 		a, p, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", NULL);
 	/* A program with our terminal could type commands into the user's shell; root's capabilities would make
@@ -154,10 +155,20 @@ struct err *sdk_wrap(
 	strs_add_all(a, &p->setenv, &given);
 	strs_add(a, &p->setenv, str_fmt(a, "PATH=%.*s", STR(str_join(a, &path, S(":")))));
 	p->argv = (struct strs){0};
-	if (sdk->runner == SDK_CHROOT)
-		chroot_command(a, sdk, binds, p);
-	else if (sdk->runner != SDK_DIRECT)
+	if (sdk->runner == SDK_CHROOT) { /* our own sdk_enter() starts the program */
+		proc_arg(a, p, "/proc/self/exe", "sdk", "run", "--chroot", str_z(a, sdk->root),
+			NULL);
+		VEC_EACH (const struct sdk_bind, b, binds)
+			strs_add(a, &p->argv,
+				str_fmt(a, "--chroot-bind=%.*s:%.*s:%c", STR(b->path),
+					STR(b->at.n ? b->at : b->path), b->writable ? 'w' : 'r'));
+		if (p->cwd.n)
+			strs_add(a, &p->argv, str_fmt(a, "--chroot-dir=%.*s", STR(p->cwd)));
+		proc_arg(a, p, "--", NULL);
+		p->cwd = S("/");
+	} else if (sdk->runner != SDK_DIRECT) {
 		TRY(bwrap_command(a, sdk, binds, p));
+	}
 	size_t program = p->argv.n;
 	strs_add_all(a, &p->argv, &argv);
 	/* Look up a name without a slash in the tree's PATH folders. A dangling link is fine, since its target may
@@ -252,36 +263,13 @@ static struct err *mount_bind(struct arena *a, struct str root, struct str spec)
 	return NULL;
 }
 
-/* Binds the contents of the tree's folder dir (reached through `from`) at the same path in the new root. */
-static struct err *place_children(struct arena *a, struct str from, struct str root, struct str dir)
-{
-	struct strs names;
-	TRY(fs_list(a, path_join(a, from, dir), &names));
-	for (size_t i = 0; i < names.n; i++) {
-		struct str path = path_join(a, dir, names.v[i]), full = path_join(a, from, path);
-		struct str target;
-		struct stat st;
-		if (!fs_try_lstat(full, &st))
-			return err_errno("cannot look at '%.*s' of the tree", STR(path));
-		if (!dir.n && str_is_one_of(names.v[i], split)) {
-			TRY(fs_mkdirs(path_join(a, root, path)));
-			TRY(place_children(a, from, root, path));
-		} else if (S_ISLNK(st.st_mode)) {
-			TRY(fs_readlink(a, full, &target));
-			TRY(fs_symlink(target, path_join(a, root, path)));
-		} else if (S_ISDIR(st.st_mode)) {
-			struct str bind = str_fmt(a, "%.*s:/%.*s:r", STR(full), STR(path));
-			TRY(mount_bind(a, root, bind));
-		}
-	}
-	return NULL;
-}
-
 struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds, struct str dir,
 	const struct strs *argv)
 {
 	static const char *const system[] = {
 		"/proc:/proc:w", "/dev:/dev:w", "/sys:/sys:r", "/tmp:/tmp:w"};
+	struct tree_entries all = {0};
+	TRY(list_tree(a, root, S(""), &all));
 	if (unshare(CLONE_NEWNS) < 0)
 		return enter_failed("make a mount namespace for", root);
 	/* Keep the following mounts invisible outside. Within a chroot "/" is not a mount point; then make the nearest
@@ -295,7 +283,16 @@ struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds
 	TRY(fs_open(root, &tree));
 	if (mount("tmpfs", str_z(a, root), "tmpfs", 0, "mode=755") < 0)
 		return enter_failed("mount a root folder on", root);
-	TRY(place_children(a, str_fmt(a, "/proc/self/fd/%d", tree), root, S("")));
+	VEC_EACH (const struct tree_entry, e, &all) {
+		struct str at = path_join(a, root, e->path);
+		TRY(fs_mkdirs(path_dir(at)));
+		if (e->target.n)
+			TRY(fs_symlink(e->target, at));
+		else if (e->folder)
+			TRY(mount_bind(a, root,
+				str_fmt(a, "/proc/self/fd/%d/%.*s:/%.*s:r", tree, STR(e->path),
+					STR(e->path))));
+	}
 	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
 		TRY(mount_bind(a, root, str_from(system[i])));
 	for (size_t i = 0; i < binds->n; i++)

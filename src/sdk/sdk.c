@@ -70,32 +70,23 @@ struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *r
 	return provider->open(a, &full, ret);
 }
 
-/* The default SDK: the one that ROCSMITH_SDK names (an option table cannot supply it for a positional NAME); the first
- * provider's default; or else the first one installed. */
-static struct err *default_name(struct arena *a, struct str *ret)
-{
-	*ret = str_from(getenv("ROCSMITH_SDK"));
-	if (ret->n)
-		return NULL;
-	const struct sdk_provider *first;
-	struct sdk_spec usual;
-	struct strs names;
-	TRY(sdk_names(a, &names));
-	if (!names.n) {
-		struct err *e = err_new(E_SDK, "no SDK is installed");
-		return err_hint(e, "rocsmith sdk install debian --suite sid --components compiler");
-	}
-	TRY(sdk_complete(&(struct sdk_spec){0}, &usual, &first));
-	*ret = strs_has(&names, sdk_name(a, &usual)) ? sdk_name(a, &usual) : names.v[0];
-	return NULL;
-}
-
 struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 {
 	const struct sdk_provider *provider;
-	struct sdk_spec spec;
-	if (!name.n)
-		TRY(default_name(a, &name));
+	struct sdk_spec spec = {0};
+	struct strs names;
+	if (!name.n) /* an option table cannot supply it for a positional NAME */
+		name = str_from(getenv("ROCSMITH_SDK"));
+	if (!name.n) {
+		TRY(sdk_names(a, &names));
+		if (!names.n)
+			return err_hint(err_new(E_SDK, "no SDK is installed"),
+				"rocsmith sdk install debian --suite sid --components compiler");
+		/* the first provider's default, or else the first one installed */
+		TRY(sdk_complete(&spec, &spec, &provider));
+		name = sdk_name(a, &spec);
+		name = strs_has(&names, name) ? name : names.v[0];
+	}
 	struct err *e = sdk_spec_parse(a, name, &spec);
 	if (!e)
 		e = sdk_complete(&spec, &spec, &provider);

@@ -1,7 +1,7 @@
 /* The JSON form of an SDK; see rocsmith-sdk(1). */
 #include "sdk/sdk.h"
 
-struct shown {
+struct sdk_shown {
 	const struct sdk *sdk;
 	const struct sdk_targets *targets;
 	const struct sdk_done *done;
@@ -54,15 +54,15 @@ static const struct json_field done_fields[] =
 
 static const struct json_field shown_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-info/1"),
-	FIELD_FROM(struct shown, sdk, sdk_fields),
-	FIELD_FROM(struct shown, targets, targets_fields),
-	FIELD_POINTER("done", struct shown, done, done_fields),
+	FIELD_FROM(struct sdk_shown, sdk, sdk_fields),
+	FIELD_FROM(struct sdk_shown, targets, targets_fields),
+	FIELD_POINTER("done", struct sdk_shown, done, done_fields),
 	{.kind = FIELD_END},
 };
 
 struct str sdk_json(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets,
 	const struct sdk_done *done)
 {
-	struct shown s = {.sdk = sdk, .targets = targets, .done = done};
+	struct sdk_shown s = {.sdk = sdk, .targets = targets, .done = done};
 	return json_document(a, 2, shown_fields, &s);
 }

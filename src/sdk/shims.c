@@ -63,27 +63,6 @@ static struct str in_tree(struct shims *s, struct str path)
 	return str_sub(real, s->root.n + 1, real.n);
 }
 
-/* Links everything in a folder of the prefix. Debian's libraries are in lib/TRIPLET, where its CMake packages expect
- * them, so they are linked both there and in lib. */
-static struct err *link_folder(struct shims *s, const char *folder)
-{
-	struct str from = path_join(s->a, s->prefix, str_from(folder));
-	const struct str apart = S("usr/lib/" TRIPLET "/");
-	struct strs names;
-	if (!fs_is_dir(from))
-		return NULL;
-	TRY(fs_list(s->a, from, &names));
-	VEC_EACH (const struct str, name, &names) {
-		struct str target = path_join(s->a, from, *name);
-		if (str_eq(*name, S("cmake")) || str_eq(*name, S("llvm")))
-			continue;
-		TRY(link_entry(s, target, folder, *name));
-		if (str_starts(in_tree(s, target), apart))
-			TRY(link_entry(s, target, "lib/" TRIPLET, *name));
-	}
-	return NULL;
-}
-
 /* ---- CMake packages ---- */
 /* Reads `list(APPEND _cmake_import_check_files_for_TARGET "${_IMPORT_PREFIX}/FILE" )`, as CMake's generator
  * writes it (cmExportFileGenerator.cxx); up to 3.24 the variable had the other name. */
@@ -366,7 +345,7 @@ static struct err *fill(struct shims *s, struct str key)
 	static const char *const own[] = {"bin", "llvm", "include", "lib", "share", "amdgcn",
 		".info", "host", ".rocsmith/programs", ".rocsmith/rocsmith"};
 	static const char *const folders[] = {"include", "lib", "share"};
-	const struct str exe = S("/proc/self/exe");
+	const struct str exe = S("/proc/self/exe"), apart = S("usr/lib/" TRIPLET "/");
 	struct str packages = path_join(a, s->prefix, S("lib/cmake"));
 	struct strs names = {0};
 	struct stat st;
@@ -383,8 +362,23 @@ static struct err *fill(struct shims *s, struct str key)
 	TRY(fs_copy(exe, s->self, &st));
 
 	TRY(add_programs(s));
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		TRY(link_folder(s, folders[i]));
+	/* Debian's libraries are in lib/TRIPLET, where its CMake packages expect them, so they are linked both there
+	 * and in lib */
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		struct str from = path_join(a, s->prefix, str_from(folders[i]));
+		if (!fs_is_dir(from))
+			continue;
+		TRY(fs_list(a, from, &names));
+		VEC_EACH (const struct str, name, &names) {
+			struct str target = path_join(a, from, *name);
+			if (str_eq(*name, S("cmake")) || str_eq(*name, S("llvm")))
+				continue;
+			TRY(link_entry(s, target, folders[i], *name));
+			if (str_starts(in_tree(s, target), apart))
+				TRY(link_entry(s, target, "lib/" TRIPLET, *name));
+		}
+	}
+	names = (struct strs){0};
 	if (fs_is_dir(packages))
 		TRY(fs_list(a, packages, &names));
 	VEC_EACH (const struct str, name, &names)
@@ -458,22 +452,6 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 		return NULL;
 	return err_new(
 		E_SDK, "the SDK '%.*s' has no loader (ld-linux-x86-64.so.2)", STR(s->sdk->name));
-}
-
-/* Runs clang once, to check that the loader, the libraries and clang's own folder match. */
-static struct err *try_clang(struct shims *s)
-{
-	struct proc p = {0};
-	struct proc_result r;
-	proc_arg(s->a, &p, path_join(s->a, s->dir, S("llvm/bin/clang")).p, "-print-resource-dir",
-		NULL);
-	TRY_CTX(proc_check(s->a, &p, &r), "clang of the SDK '%.*s' does not run outside of it",
-		STR(s->sdk->name));
-	struct str include = path_join(s->a, str_trim(r.out), S("include"));
-	if (fs_is_dir(include))
-		return NULL;
-	return err_new(E_SDK, "clang of the SDK '%.*s' does not find its headers ('%.*s')",
-		STR(s->sdk->name), STR(include));
 }
 
 /* The receipt: a hash of the SDK, this machine's compilers and their flags, and one of rocsmith itself. */
@@ -587,7 +565,19 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	TRY(cc_config_write(a, s.dir, &config));
 	if (same)
 		return NULL;
-	if (config.loader.n)
-		TRY(try_clang(&s));
+	if (config.loader.n) {
+		/* one run of clang shows that the loader, the libraries and clang's own folder match */
+		struct proc p = {0};
+		struct proc_result r;
+		proc_arg(a, &p, path_join(a, s.dir, S("llvm/bin/clang")).p, "-print-resource-dir",
+			NULL);
+		TRY_CTX(proc_check(a, &p, &r), "clang of the SDK '%.*s' does not run outside of it",
+			STR(sdk->name));
+		struct str include = path_join(a, str_trim(r.out), S("include"));
+		if (!fs_is_dir(include))
+			return err_new(E_SDK,
+				"clang of the SDK '%.*s' does not find its headers ('%.*s')",
+				STR(sdk->name), STR(include));
+	}
 	return fs_write(made, key, 0644);
 }
