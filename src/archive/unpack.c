@@ -290,11 +290,18 @@ static struct err *add_content(void *user, const void *p, size_t n, bool *stop)
 	return cancel_check();
 }
 
-/* Writes the content into the file, and its hash into *f. */
-static struct err *copy_content(struct unpacking *x, struct unpack_file *f)
+static struct err *put_file(
+	struct unpacking *x, mode_t mode, struct unpack_file *f, const struct unpack_place *p)
 {
+	mode = x->u->closed ? (mode & 0100 ? 0755 : 0644) : (mode & 0755) | 0600;
+	unlinkat(p->dir, x->passing, 0); /* a killed run may have left one, even a link */
+	CLEANUP(fd_closep)
+	int fd = openat(p->dir, x->passing, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno("cannot create '%.*s' in the tree", STR(p->path));
 	la_ssize_t n = 0;
 	struct err *e = NULL;
+	f->fd = fd;
 	x->file = f;
 	x->hash = x->u->told ? hash_new(HASH_SHA256) : NULL;
 	if (x->zip)
@@ -307,20 +314,6 @@ static struct err *copy_content(struct unpacking *x, struct unpack_file *f)
 		struct digest d = hash_end(x->hash);
 		f->value = digest_hex(x->tmp, &d);
 	}
-	return e;
-}
-
-static struct err *put_file(
-	struct unpacking *x, mode_t mode, struct unpack_file *f, const struct unpack_place *p)
-{
-	mode = x->u->closed ? (mode & 0100 ? 0755 : 0644) : (mode & 0755) | 0600;
-	unlinkat(p->dir, x->passing, 0); /* a killed run may have left one, even a link */
-	CLEANUP(fd_closep)
-	int fd = openat(p->dir, x->passing, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_errno("cannot create '%.*s' in the tree", STR(p->path));
-	f->fd = fd;
-	struct err *e = copy_content(x, f);
 	struct timespec times[2] = {{.tv_sec = f->mtime}, {.tv_sec = f->mtime}};
 	if (!e)
 		e = call_back(x, f);

@@ -71,19 +71,18 @@ bool cc_called(struct arena *a, struct cc *ret)
  * libraries into a program of another libc. */
 static void set_environment(struct arena *a, const struct cc *cc, struct proc *p)
 {
+	static const char *const names[][2] = {{"ROCM_PATH", ""}, {"HIP_PATH", ""},
+		{"HIP_CLANG_PATH", "/llvm/bin"}, {"HIP_DEVICE_LIB_PATH", "/amdgcn/bitcode"},
+		{"HIP_LIB_PATH", "/lib"}};
 	const char *path = getenv("PATH");
-	strs_add(a, &p->setenv, str_fmt(a, "ROCM_PATH=%.*s", STR(cc->dir)));
-	strs_add(a, &p->setenv, str_fmt(a, "HIP_PATH=%.*s", STR(cc->dir)));
-	strs_add(a, &p->setenv, S("HIP_PLATFORM=amd"));
-	strs_add(a, &p->setenv, str_fmt(a, "HIP_CLANG_PATH=%.*s/llvm/bin", STR(cc->dir)));
-	strs_add(
-		a, &p->setenv, str_fmt(a, "HIP_DEVICE_LIB_PATH=%.*s/amdgcn/bitcode", STR(cc->dir)));
-	strs_add(a, &p->setenv, str_fmt(a, "HIP_LIB_PATH=%.*s/lib", STR(cc->dir)));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		strs_add(a, &p->setenv,
+			str_fmt(a, "%s=%.*s%s", names[i][0], STR(cc->dir), names[i][1]));
 	/* A program that looks for others beside itself finds only the loader there, and falls back to PATH. So our
 	 * clang comes first in PATH, for clang-linker-wrapper. */
 	strs_add(a, &p->setenv,
 		str_fmt(a, "PATH=%.*s/llvm/bin:%s", STR(cc->dir), path ? path : "/usr/bin:/bin"));
-	strs_add(a, &p->setenv, S(INSIDE "=1"));
+	strs_add(a, &p->setenv, S("HIP_PLATFORM=amd"));
 	strs_add(a, &p->setenv, S("LD_PRELOAD"));
 	strs_add(a, &p->setenv, S("LD_LIBRARY_PATH"));
 }
@@ -132,9 +131,8 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 	strs_add_all(a, &ret->argv, args);
 	if (w.driver && w.links && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->link_flags);
-	if (host)
-		strs_add(a, &ret->setenv, S(INSIDE "=1"));
-	else
+	strs_add(a, &ret->setenv, S(INSIDE "=1"));
+	if (!host)
 		set_environment(a, cc, ret);
 	return NULL;
 }

@@ -68,27 +68,6 @@ static struct str file_of(struct arena *a, const struct pch *p, const char *name
 	return path_join(a, p->dir, str_from(name));
 }
 
-/* A text with everything that decides how a group compiles its headers. */
-static struct str group_text(struct arena *a, const struct cc *cc, const struct cc_config *config,
-	const struct strs *words)
-{
-	static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
-		"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", NULL};
-	const struct strs *lists[] = {
-		&config->flags, &config->host_flags, &config->compile_flags, words};
-	struct str program =
-		str_fmt(a, "%.*s/.rocsmith/programs/%.*s", STR(cc->dir), STR(cc->name));
-	BUF(b, a);
-	buf_fmt(&b, "%s\n%.*s %.*s\n%.*s\n%.*s\n", ROCSMITH_VERSION, STR(program),
-		STR(fs_state(a, program)), STR(config->library_path), STR(path_abs(a, S("."))));
-	for (size_t i = 0; variables[i]; i++)
-		buf_fmt(&b, "%s\n", getenv(variables[i]) ? getenv(variables[i]) : "");
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		VEC_EACH (const struct str, word, lists[i])
-			buf_fmt(&b, "%.*s\n", STR(*word));
-	return buf_str(&b);
-}
-
 /* A hash of the states of all headers: it changes when one of them does. */
 static struct str state_of(struct arena *a, const struct strs *headers)
 {
@@ -151,29 +130,40 @@ static struct err *open_group(struct arena *a, struct pch *p)
 static struct err *find_group(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *args, struct pch *ret)
 {
+	static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
+		"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", NULL};
 	struct cc_words w = cc_words(cc->name, args, config->sysroot);
 	struct strs words = {0}, dirs = {0};
 	if (!config->precompile.n || w.kind != CC_CXX || !w.driver || w.links ||
 		!split_command(a, args, &words, &dirs))
 		return NULL;
-	struct str group = group_text(a, cc, config, &words);
+	/* everything that decides how a group compiles its headers */
+	const struct strs *lists[] = {
+		&config->flags, &config->host_flags, &config->compile_flags, &words};
+	struct str program = path_join(a, cc_file(a, cc->dir, "programs"), cc->name);
+	BUF(group, a);
+	buf_fmt(&group, "%s\n%.*s %.*s\n%.*s\n%.*s\n", ROCSMITH_VERSION, STR(program),
+		STR(fs_state(a, program)), STR(config->library_path), STR(path_abs(a, S("."))));
+	for (size_t i = 0; variables[i]; i++)
+		buf_fmt(&group, "%s\n", getenv(variables[i]) ? getenv(variables[i]) : "");
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		VEC_EACH (const struct str, word, lists[i])
+			buf_fmt(&group, "%.*s\n", STR(*word));
 	MAP(named, a);
 	pch_named(w.input, &dirs, &named);
 	VEC_EACH (const struct str, set, &config->precompile) {
-		struct str key = sha256_hex(a, str_fmt(a, "%.*s\n%.*s", STR(*set), STR(group)));
-		struct pch p = {.set = str_split(a, *set, ' '), .lock = -1};
+		struct str key =
+			sha256_hex(a, str_fmt(a, "%.*s\n%.*s", STR(*set), STR(buf_str(&group))));
+		struct pch p = {.set = str_split(a, *set, ' '), .lock = -1, .flags = words};
 		bool all = true;
 		VEC_EACH (const struct str, header, &p.set)
 			all = all && map_get(&named, *header);
-		if (!all)
-			continue;
 		p.dir = str_fmt(a, "%.*s/.rocsmith/pch/%.16s", STR(cc->dir), key.p);
-		if (count_of(a, &p, "strikes") >= STRIKES)
+		if (!all || count_of(a, &p, "strikes") >= STRIKES)
 			continue;
 		TRY(open_group(a, &p));
 		if (!pch_begins(w.input, &p.set, &dirs, p.file.n ? &p.words : NULL))
 			continue;
-		p.flags = words;
 		*ret = p;
 		return p.file.n ? NULL : count_up(a, &p, "seen");
 	}

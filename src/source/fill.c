@@ -48,16 +48,6 @@ struct err *fill_folder(struct arena *a, struct str archive, struct str scratch,
 }
 
 /* ---- patches ---- */
-/* diff -N names a new file on both sides; its only hunk then just adds lines. */
-static bool may_be_new(const struct diff_file *f)
-{
-	bool all = f->hunks.n == 1 && f->hunks.v[0].first == 1;
-	VEC_EACH (const struct diff_hunk, h, &f->hunks)
-		VEC_EACH (const struct diff_line, l, &h->lines)
-			all = all && l->kind == '+';
-	return all;
-}
-
 static struct err *change_file(
 	struct arena *a, struct str tree, struct str name, const struct diff_file *f)
 {
@@ -68,8 +58,13 @@ static struct err *change_file(
 		return err_new(E_SOURCE, "the patch '%.*s' is for '%.*s', which is not a file",
 			STR(name), STR(f->path));
 	TRY(fs_read_opt(a, path, MAX_TEXT, &old));
+	/* diff -N names a new file on both sides; its only hunk then just adds lines */
+	bool adds = !old.p && f->hunks.n == 1 && f->hunks.v[0].first == 1;
+	VEC_EACH (const struct diff_hunk, h, &f->hunks)
+		VEC_EACH (const struct diff_line, l, &h->lines)
+			adds = adds && l->kind == '+';
 	struct diff_file file = *f;
-	file.adds = f->adds || (!old.p && may_be_new(f));
+	file.adds = f->adds || adds;
 	TRY(diff_apply(a, &file, old, &r));
 	if (r.fit != DIFF_FITS)
 		return err_detail(err_new(E_SOURCE, "the patch '%.*s' does not fit '%.*s'",

@@ -27,7 +27,8 @@ void remark(struct exam *x, struct remarks *list, struct remark r)
 
 struct inside { /* the wheel's ELF files by path, and their file names and sonames */
 	struct exam *x;
-	struct map paths, names, needed, *said;
+	struct map paths, names, needed;
+	struct map said; /* "FILE:LIBRARY" of the remarks on hidden libraries */
 	struct remarks *missing;
 };
 
@@ -37,7 +38,7 @@ struct loaded {
 };
 
 struct process {
-	const struct inside *all;
+	struct inside *all;
 	struct arena *a;
 	struct map names; /* names of loaded libraries -> struct wheel_elf */
 	VEC(struct loaded) order;
@@ -78,41 +79,37 @@ static void load(struct process *p, const struct wheel_elf *e, struct str name, 
 	*VEC_PUSH(p->a, &p->order) = (struct loaded){.e = e, .by = by};
 }
 
-/* Remarks on a library that is in the wheel, but not where the loader looks. */
-static struct err *hidden(struct process *p, size_t i, struct str lib, const struct strs *dirs)
-{
-	struct exam *x = p->all->x;
-	struct remark r = {V_NEEDED_HIDDEN, lib, p->order.v[i].e, p->order.v[0].e, S(""), 0};
-	struct str key = str_fmt(p->a, "%.*s:%.*s", STR(r.by->name), STR(lib));
-	if (map_has(p->all->said, key))
-		return NULL;
-	TRY(budget_memory(x->zip.src.budget, 4 * key.n));
-	map_put(p->all->said, str_dup(x->a, key), NULL);
-	r.why = dirs->n ? str_fmt(x->a, "in %.*s", STR(str_join(p->a, dirs, S(", "))))
-			: S("it has no RPATH with $ORIGIN");
-	remark(x, p->all->missing, r);
-	return NULL;
-}
-
 static struct err *load_needed(struct process *p, size_t i)
 {
+	struct inside *all = p->all;
+	struct budget *budget = all->x->zip.src.budget;
 	const struct wheel_elf *e = p->order.v[i].e, *found;
 	struct strs dirs;
-	TRY(budget_work(p->all->x->zip.src.budget, NAME_COST * (1 + e->dyn.needed.n)));
+	TRY(budget_work(budget, NAME_COST * (1 + e->dyn.needed.n)));
 	TRY(folders_of(p, i, &dirs));
 	for (size_t k = 0; k < e->dyn.needed.n; k++) {
 		struct str lib = e->dyn.needed.v[k];
-		if (map_has(&p->names, lib) || !map_has(&p->all->names, lib))
+		if (map_has(&p->names, lib) || !map_has(&all->names, lib))
 			continue;
-		TRY(budget_work(p->all->x->zip.src.budget, STEP * (1 + dirs.n)));
+		TRY(budget_work(budget, STEP * (1 + dirs.n)));
 		found = NULL;
 		for (size_t d = 0; d < dirs.n && !found; d++)
 			found = map_get(
-				&p->all->paths, path_clean(p->a, path_join(p->a, dirs.v[d], lib)));
-		if (found)
+				&all->paths, path_clean(p->a, path_join(p->a, dirs.v[d], lib)));
+		if (found) {
 			load(p, found, lib, i);
-		else
-			TRY(hidden(p, i, lib, &dirs));
+			continue;
+		}
+		/* it is in the wheel, but not where the loader looks */
+		struct remark r = {V_NEEDED_HIDDEN, lib, e, p->order.v[0].e, S(""), 0};
+		struct str key = str_fmt(p->a, "%.*s:%.*s", STR(e->name), STR(lib));
+		if (map_has(&all->said, key))
+			continue;
+		TRY(budget_memory(budget, 4 * key.n));
+		map_put(&all->said, str_dup(all->x->a, key), NULL);
+		r.why = dirs.n ? str_fmt(all->x->a, "in %.*s", STR(str_join(p->a, &dirs, S(", "))))
+			       : S("it has no RPATH with $ORIGIN");
+		remark(all->x, all->missing, r);
 	}
 	return NULL;
 }
@@ -135,8 +132,7 @@ static struct err *check_versions(struct process *p, const struct wheel_elf *e)
 	return NULL;
 }
 
-static struct err *load_all(
-	const struct inside *all, const struct wheel_elf *root, struct map *checked)
+static struct err *load_all(struct inside *all, const struct wheel_elf *root, struct map *checked)
 {
 	ARENA(tmp);
 	struct process p = {.all = all, .a = &tmp, .names.a = &tmp};
@@ -172,12 +168,11 @@ static void check_twice(struct inside *all)
 
 struct err *check_closure(struct exam *x, struct remarks *missing)
 {
-	MAP(said, x->a);
 	struct inside all = {.x = x,
 		.paths.a = x->a,
 		.names.a = x->a,
 		.needed.a = x->a,
-		.said = &said,
+		.said.a = x->a,
 		.missing = missing};
 	MAP(checked, x->a);
 	VEC_EACH (const struct wheel_elf, e, &x->elfs) {

@@ -2,36 +2,6 @@
 #include "lang/python/version.h"
 #include "verify/exam.h"
 
-/* Chooses the dist-info folder that fits the file's name, or else the first one. */
-static void find_info(struct exam *x)
-{
-	MAP(all, x->a);
-	bool own = false;
-	VEC_EACH (const struct zip_member, m, &x->zip.members) {
-		struct str folder, rest;
-		bool inside = str_cut(m->name, '/', &folder, &rest);
-		if (inside && str_ends(folder, S(DIST_INFO)))
-			map_put(&all, folder, NULL);
-	}
-	if (!all.n) {
-		exam_say(x, V_INFO_MISSING, S(""), "there is no NAME-VERSION.dist-info folder");
-		return;
-	}
-	x->info = all.v[0].key;
-	for (size_t i = 0; i < all.n && x->named && !own; i++) {
-		own = wheel_owns_info(&x->name, all.v[i].key);
-		x->info = own ? all.v[i].key : x->info;
-	}
-	for (size_t i = 0; i < all.n; i++)
-		if (!str_eq(all.v[i].key, x->info))
-			exam_say(x, V_INFO_SEVERAL, all.v[i].key,
-				"'%.*s' is a second dist-info folder", STR(all.v[i].key));
-	if (own || !x->named)
-		return;
-	exam_say(x, V_INFO_NAME, x->info, "it should be named '%.*s-%.*s.dist-info'",
-		STR(x->name.dist), STR(x->name.version));
-}
-
 /* ---- METADATA ---- */
 
 static const struct dist_header *required(
@@ -213,9 +183,31 @@ static void check_wheel(struct exam *x)
 
 void check_dist_info(struct exam *x)
 {
-	find_info(x);
-	if (!x->info.n)
+	MAP(all, x->a);
+	bool own = false;
+	VEC_EACH (const struct zip_member, m, &x->zip.members) {
+		struct str folder, rest;
+		bool inside = str_cut(m->name, '/', &folder, &rest);
+		if (inside && str_ends(folder, S(DIST_INFO)))
+			map_put(&all, folder, NULL);
+	}
+	if (!all.n) {
+		exam_say(x, V_INFO_MISSING, S(""), "there is no NAME-VERSION.dist-info folder");
 		return;
+	}
+	/* the folder that fits the file's name, or else the first one */
+	x->info = all.v[0].key;
+	for (size_t i = 0; i < all.n && x->named && !own; i++) {
+		own = wheel_owns_info(&x->name, all.v[i].key);
+		x->info = own ? all.v[i].key : x->info;
+	}
+	for (size_t i = 0; i < all.n; i++)
+		if (!str_eq(all.v[i].key, x->info))
+			exam_say(x, V_INFO_SEVERAL, all.v[i].key,
+				"'%.*s' is a second dist-info folder", STR(all.v[i].key));
+	if (x->named && !own)
+		exam_say(x, V_INFO_NAME, x->info, "it should be named '%.*s-%.*s.dist-info'",
+			STR(x->name.dist), STR(x->name.version));
 	check_metadata(x);
 	check_wheel(x);
 }

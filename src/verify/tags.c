@@ -17,32 +17,6 @@ static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_
 		STR(path_base(x->path)));
 }
 
-/* Compares needed symbol versions and libraries with the glibc that the tag promises. */
-static void check_symbols(struct exam *x, unsigned promised, const struct wheel_platform *p)
-{
-	if (p->glibc_minor > promised)
-		say_tag(x, p, V_TAG_GLIBC, p->glibc_by,
-			"it needs glibc %.*s, the tag promises to run with 2.%u", STR(p->glibc),
-			promised);
-	else if (p->minor_by.n && p->minor > promised)
-		say_tag(x, p, V_TAG_SYMBOLS, S(""),
-			"%.*s came with distributions of glibc 2.%u, the tag says 2.%u",
-			STR(p->minor_by), p->minor, promised);
-	if (p->beyond.n)
-		say_tag(x, p, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
-			STR(p->beyond));
-	bool known = true; /* all of them belong to ROCm, or to packages for it (data/rocm.yaml) */
-	for (size_t i = 0; i < p->outside.n; i++)
-		known = known && know_soname(p->outside.v[i]);
-	struct str but =
-		known ? str_fmt(x->a, " (with these allowed, it is manylinux_2_%u)", p->minor)
-		      : S("");
-	if (p->outside.n)
-		say_tag(x, p, V_TAG_LIBRARY, S(""),
-			"tagged manylinux, but PEP 600 does not know %.*s%.*s",
-			STR(str_join(x->a, &p->outside, S(", "))), STR(but));
-}
-
 static void check_platform(struct exam *x, struct str tag, const struct wheel_platform *p)
 {
 	struct str arch;
@@ -52,7 +26,8 @@ static void check_platform(struct exam *x, struct str tag, const struct wheel_pl
 				"machine code, but the platform tag is 'any'");
 		return;
 	}
-	unsigned promised = wheel_tag_glibc(tag, &arch);
+	unsigned promised =
+		wheel_tag_glibc(tag, &arch); /* the minor version; UINT_MAX = none in particular */
 	if (!promised) {
 		exam_say(x, V_TAG_PLATFORM, S(""), "the platform tag '%.*s' is not checked",
 			STR(tag));
@@ -66,11 +41,32 @@ static void check_platform(struct exam *x, struct str tag, const struct wheel_pl
 				STR(machine.n ? machine : S("another processor")), e->machine,
 				STR(arch));
 	}
-	if (promised != UINT_MAX)
-		check_symbols(x, promised, p);
 	if (!x->elfs.n)
 		exam_say(x, V_TAG_NO_ELF, S(""),
 			"tagged '%.*s', but there is no machine code for the host", STR(tag));
+	if (promised == UINT_MAX)
+		return;
+	if (p->glibc_minor > promised)
+		say_tag(x, p, V_TAG_GLIBC, p->glibc_by,
+			"it needs glibc %.*s, the tag promises to run with 2.%u", STR(p->glibc),
+			promised);
+	else if (p->minor_by.n && p->minor > promised)
+		say_tag(x, p, V_TAG_SYMBOLS, S(""),
+			"%.*s came with distributions of glibc 2.%u, the tag says 2.%u",
+			STR(p->minor_by), p->minor, promised);
+	if (p->beyond.n)
+		say_tag(x, p, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
+			STR(p->beyond));
+	bool known = true; /* all of them belong to ROCm, or to packages for it (data/rocm.yaml) */
+	VEC_EACH (const struct str, lib, &p->outside)
+		known = known && know_soname(*lib);
+	struct str but =
+		known ? str_fmt(x->a, " (with these allowed, it is manylinux_2_%u)", p->minor)
+		      : S("");
+	if (p->outside.n)
+		say_tag(x, p, V_TAG_LIBRARY, S(""),
+			"tagged manylinux, but PEP 600 does not know %.*s%.*s",
+			STR(str_join(x->a, &p->outside, S(", "))), STR(but));
 }
 
 /* ---- Python ---- */
@@ -93,17 +89,18 @@ static struct str suffix_of(struct arena *a, struct str file, struct str *ret_st
 
 static bool tag_accepts(const struct exam *x, struct str suffix)
 {
-	struct str pythons = x->name.python, abis = x->name.abi, one, digits = suffix;
-	bool limited = str_eq(suffix, S("abi3")), pure_abi = false, listed = false;
+	struct str pythons = x->name.python, abis = x->name.abi, one;
+	bool limited = str_eq(suffix, S("abi3")), pure_abi = false;
 	while (str_next(&abis, '.', &one)) {
 		/* abi3 modules load wherever the tag lets the wheel in */
-		listed = listed || str_eq(one, suffix) || (limited && str_starts(one, S("cp")));
-		pure_abi = pure_abi || str_eq(one, S("none"));
+		if (str_eq(one, suffix) || (limited && str_starts(one, S("cp"))))
+			return true;
+		pure_abi |= str_eq(one, S("none"));
 	}
-	if (listed || (limited && pure_abi))
-		return true;
+	if (limited)
+		return pure_abi;
 	while (pure_abi && str_next(&pythons, '.', &one))
-		if (str_eq(one, digits))
+		if (str_eq(one, suffix))
 			return true;
 	return false;
 }

@@ -27,24 +27,6 @@ static void exam_done(struct exam *x)
 	zip_close(&x->zip);
 }
 
-static void check_name(struct exam *x)
-{
-	struct err *e = wheel_name_parse(x->a, x->path, &x->name);
-	x->named = !e;
-	if (e) {
-		struct finding *f = exam_say(x, V_NAME, S(""), "%s", e->msg);
-		if (e->hints)
-			finding_fix(x->a, f, "%s", e->hints->text);
-		err_free(e);
-		return;
-	}
-	/* old tools keep upper case and dots, which the specification normalises */
-	struct str want = wheel_normalise(x->a, x->name.dist);
-	if (!str_eq(want, x->name.dist))
-		exam_say(x, V_NAME_FORM, S(""), "the project name should be written '%.*s'",
-			STR(want));
-}
-
 static void judge(struct verdict *v)
 {
 	v->pass = !v->findings.n || findings_worst(&v->findings) != SEV_ERROR;
@@ -60,8 +42,20 @@ struct err *verify_wheel(
 		exam_say(&x, V_NO_WHEEL, S(""), "the folder holds no wheel");
 		return NULL;
 	}
-	check_name(&x);
-	struct err *e = zip_open(a, path, &ret->findings, &x.zip);
+	struct err *e = wheel_name_parse(a, path, &x.name);
+	x.named = !e;
+	if (e) {
+		struct finding *f = exam_say(&x, V_NAME, S(""), "%s", e->msg);
+		if (e->hints)
+			finding_fix(a, f, "%s", e->hints->text);
+	}
+	err_free(e);
+	/* old tools keep upper case and dots, which the specification normalises */
+	struct str want = x.named ? wheel_normalise(a, x.name.dist) : S("");
+	if (x.named && !str_eq(want, x.name.dist))
+		exam_say(&x, V_NAME_FORM, S(""), "the project name should be written '%.*s'",
+			STR(want));
+	e = zip_open(a, path, &ret->findings, &x.zip);
 	if (e && e->code == E_CANCELLED)
 		return e;
 	if (e) {
