@@ -42,12 +42,6 @@ static struct str first_path(struct arena *a, const struct sdk *sdk, struct str 
 #define FIRST(a, sdk, prefix, table)                                                               \
 	first_path(a, sdk, prefix, table, sizeof(table) / sizeof((table)[0]))
 
-static struct str beside(struct arena *a, const struct sdk *sdk, const char *name)
-{
-	struct str path = path_join(a, path_dir(sdk->clang), str_from(name));
-	return fs_exists(sdk_outside(a, sdk, path)) ? path : S("");
-}
-
 static bool amd_layout(struct str prefix, struct str bitcode)
 {
 	size_t n = prefix.n + 1;
@@ -116,8 +110,6 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	sdk->include = path_join(a, prefix, S("include"));
 	if (!fs_exists(sdk_outside(a, sdk, path_join(a, sdk->include, S("hip/hip_runtime.h")))))
 		return missing(sdk, prefix, "HIP header (hip/hip_runtime.h)");
-	sdk->bundler = beside(a, sdk, "clang-offload-bundler");
-	sdk->lld = beside(a, sdk, "ld.lld");
 	sdk->hip_path = prefix;
 	strs_add(a, &sdk->path, path_dir(sdk->clang));
 	strs_add(a, &sdk->path, path_join(a, prefix, S("bin")));

@@ -62,14 +62,13 @@ enum sdk_runner {
 struct sdk {
 	struct str name; /* "debian-sid", or the prefix path */
 	struct str provider, suite;
-	struct str root;  /* the tree's folder on this machine; "" = programs run directly */
-	struct str dir;   /* our folder on this machine: receipt, file lists, probe results */
-	struct str clang; /* ".../clang++" */
-	struct str bundler, lld;
-	struct str device_libs;  /* ".../amdgcn/bitcode" */
-	struct str hip_path;     /* passed as --hip-path */
-	struct str include;      /* the folder that holds only ROCm's headers (no libc) */
-	struct strs lib_dirs;    /* folders of ROCm's libraries: -L, and the run-time search path */
+	struct str root;        /* the tree's folder on this machine; "" = programs run directly */
+	struct str dir;         /* our folder on this machine: receipt, file lists, probe results */
+	struct str clang;       /* ".../clang++" */
+	struct str device_libs; /* ".../amdgcn/bitcode" */
+	struct str hip_path;    /* passed as --hip-path */
+	struct str include;     /* the folder that holds only ROCm's headers (no libc) */
+	struct strs lib_dirs;   /* folders of ROCm's libraries: -L, and the run-time search path */
 	struct strs clang_flags; /* flags that every HIP compile needs for this layout; layout.c */
 	struct strs path;        /* the folders of PATH inside */
 	struct str index_date;   /* debian: date of the archive index that was used */
@@ -86,8 +85,8 @@ struct sdk {
 
 /* The result of an install. */
 struct sdk_done {
-	uint64_t packages, fetched, bytes, repaired; /* fetched: bytes; repaired: packages */
-	bool nothing;                                /* everything was installed already */
+	uint64_t packages, bytes, repaired; /* repaired: packages */
+	bool nothing;                       /* everything was installed already */
 };
 
 /* Parses an SDK's name, as given by options, rocsmith.yaml and ROCSMITH_SDK: "debian", "debian:sid",

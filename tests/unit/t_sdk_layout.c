@@ -109,7 +109,6 @@ static void check_found(size_t i)
 	assert_true(
 		has_flag(&sdk, str_fmt(&a, "--rocm-device-lib-path=%s", found[i].device_libs).p));
 	assert_int_equal(sdk.components.n, 0);
-	assert_str(sdk.lld, ""); /* it has none */
 	test_dir_remove(root);
 }
 
@@ -160,20 +159,6 @@ static void what_is_missing_is_named(void **state)
 			broken[i].says);
 		test_dir_remove(root);
 	}
-}
-
-static void tools_beside_the_compiler_are_used(void **state)
-{
-	(void)state;
-	ARENA(a);
-	struct str root = make(&a, found[0].tree.files);
-	put(&a, root, "opt/rocm/llvm/bin/clang-offload-bundler", "");
-	put(&a, root, "opt/rocm/llvm/bin/ld.lld", "");
-	struct sdk sdk = {.root = root};
-	assert_ok(layout_find(&a, S("/opt/rocm"), &sdk));
-	assert_str(sdk.bundler, "/opt/rocm/llvm/bin/clang-offload-bundler");
-	assert_str(sdk.lld, "/opt/rocm/llvm/bin/ld.lld");
-	test_dir_remove(root);
 }
 
 /* ---- versions ---- */
@@ -315,7 +300,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_shapes_are_understood),
 		cmocka_unit_test(what_is_missing_is_named),
-		cmocka_unit_test(tools_beside_the_compiler_are_used),
 		cmocka_unit_test(versions_come_from_cmakes_version_files),
 		cmocka_unit_test(a_compiler_is_asked_for_its_version),
 		cmocka_unit_test(build_systems_are_told_where_the_sdk_is),
