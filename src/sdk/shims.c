@@ -64,34 +64,27 @@ static struct str in_tree(struct shims *s, struct str path)
 }
 
 /* ---- CMake packages ---- */
-/* Reads `list(APPEND _cmake_import_check_files_for_TARGET "${_IMPORT_PREFIX}/FILE" )`, as CMake's generator
- * writes it (cmExportFileGenerator.cxx); up to 3.24 the variable had the other name. */
-static bool read_check(struct str line, struct str *ret_target, struct str *ret_file)
-{
-	static const char *const starts[] = {"list(APPEND _cmake_import_check_files_for_",
-		"list(APPEND _IMPORT_CHECK_FILES_FOR_"};
-	const struct str prefix = S("\"${_IMPORT_PREFIX}/"), end = S("\" )");
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-		struct str start = str_from(starts[i]), file;
-		if (!str_starts(line, start) ||
-			!str_cut(str_sub(line, start.n, line.n), ' ', ret_target, &file) ||
-			!str_starts(file, prefix) || !str_ends(file, end))
-			continue;
-		*ret_file = str_sub(file, prefix.n, file.n - end.n);
-		return !str_contains(*ret_file, S("\""));
-	}
-	return false;
-}
-
 struct str exports_without_missing(struct arena *a, struct str text, struct str prefix)
 {
+	/* list(APPEND _cmake_import_check_files_for_TARGET "${_IMPORT_PREFIX}/FILE" ), as CMake's generator writes it
+	 * (cmExportFileGenerator.cxx); up to 3.24 the variable had the other name */
+	const struct str starts[] = {S("list(APPEND _cmake_import_check_files_for_"),
+		S("list(APPEND _IMPORT_CHECK_FILES_FOR_")};
+	const struct str before = S("\"${_IMPORT_PREFIX}/"), behind = S("\" )");
 	BUF(out, a);
 	struct str rest = text, line, target, file;
 	size_t there = 0, missing = 0;
 	while (str_next(&rest, '\n', &line)) {
-		bool check = read_check(str_trim(line), &target, &file);
-		if (!check || fs_exists(path_join(a, prefix, file))) {
-			there += check;
+		struct str check = str_trim(line);
+		size_t n = str_starts(check, starts[0])   ? starts[0].n
+			   : str_starts(check, starts[1]) ? starts[1].n
+							  : check.n;
+		(void)str_cut(str_sub(check, n, check.n), ' ', &target, &file);
+		bool checks = str_starts(file, before) && str_ends(file, behind);
+		file = str_sub(file, before.n, file.n - behind.n);
+		checks = checks && str_chr(file, '"') == file.n;
+		if (!checks || fs_exists(path_join(a, prefix, file))) {
+			there += checks;
 			buf_fmt(&out, "%.*s\n", STR(line));
 			continue;
 		}
@@ -391,28 +384,12 @@ static struct err *fill(struct shims *s, struct str key)
 }
 
 /* ---- the configuration of the programs ---- */
-/* clang picks the newest gcc, even one without C++ headers, so we name the gcc if there are several. With a sysroot we
- * name it because its lib is a link to usr/lib: ninja reduces "lib/gcc/T/V/../../../../include" to "include", would
- * not find an object's headers again, and would recompile everything each time. */
-static struct err *name_gcc(struct shims *s, struct cc_config *config)
-{
-	struct host host = {0};
-	struct strs names;
-	TRY(host_read_files(s->a, config->sysroot, S("x86_64"), &host));
-	struct str all = path_dir(host.gcc_dir);
-	if (!host.gcc_dir.n || !fs_is_dir(all))
-		return NULL;
-	TRY(fs_list(s->a, all, &names));
-	if (names.n > 1 || config->sysroot.n)
-		strs_add(s->a, &config->host_flags,
-			str_fmt(s->a, "--gcc-install-dir=%.*s", STR(host.gcc_dir)));
-	return NULL;
-}
-
 static struct err *make_config(struct shims *s, struct cc_config *ret)
 {
 	struct arena *a = s->a;
 	const struct shim_options *o = s->o;
+	struct host host = {0};
+	struct strs gccs = {0};
 	*ret = (struct cc_config){
 		.log_dir = o->log_dir, .memory = o->memory, .precompile = o->precompile};
 	if (o->gpus)
@@ -426,7 +403,15 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 		strs_add(a, &ret->host_flags, path_join(a, s->dir, S("include-after")));
 		strs_add(a, &ret->link_flags, S("-fuse-ld=lld"));
 	}
-	TRY(name_gcc(s, ret));
+	/* clang picks the newest gcc, even one without C++ headers, so we name the gcc if there are several. With a
+	 * sysroot we name it because its lib is a link to usr/lib: ninja reduces "lib/gcc/T/V/../../../../include" to
+	 * "include", would not find an object's headers again, and would recompile everything each time. */
+	TRY(host_read_files(a, ret->sysroot, S("x86_64"), &host));
+	if (host.gcc_dir.n)
+		TRY(fs_list(a, path_dir(host.gcc_dir), &gccs));
+	if (gccs.n > 1 || (gccs.n && ret->sysroot.n))
+		strs_add(a, &ret->host_flags,
+			str_fmt(a, "--gcc-install-dir=%.*s", STR(host.gcc_dir)));
 
 	/* clang 18 and later mangle some names of templates differently from g++ (-fclang-abi-compat). PyTorch compiles
 	 * HIP with 17 for that reason (cmake/Dependencies.cmake): a libtorch_cpu that clang 21 compiled without the
