@@ -114,15 +114,11 @@ static void say_element(struct exam *x, const struct remark *e)
 /* Remarks on each kind of element once for a file: one RUNPATH in the wild has 79 elements. */
 static void check_rpath(struct exam *x, const struct wheel_elf *e, struct remarks *list)
 {
-	struct str path = e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath;
+	struct str path = e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath, at;
 	bool said[V_COUNT] = {0};
-	size_t from = 0;
-	for (size_t i = 0; path.n && i <= path.n; i++) {
-		if (i < path.n && path.p[i] != ':')
-			continue;
-		struct str at = str_sub(path, from, i);
+	for (bool more = path.n > 0; more;) {
+		more = str_cut(path, ':', &at, &path); /* the last element may be empty */
 		enum verify_id id = judge_element(at);
-		from = i + 1;
 		if (id == V_COUNT || said[id])
 			continue;
 		said[id] = true;

@@ -10,15 +10,15 @@
 enum { MINUTES = 10, TAIL = 300 };
 #define SMOKE "rocsmith-smoke.py"
 
-struct run {
+struct emulation {
 	struct arena *a;
 	const struct verify_options *o;
 	struct verdict *v;
 	struct str launcher, tmp, tree, script, imports;
 };
 
-static void skipped(struct run *r, const char *fmt, ...) PRINTF(2, 3);
-static void skipped(struct run *r, const char *fmt, ...)
+static void skipped(struct emulation *r, const char *fmt, ...) PRINTF(2, 3);
+static void skipped(struct emulation *r, const char *fmt, ...)
 {
 	FORMAT(text, r->a, fmt);
 	verdict_say(r->a, r->v, V_RUN_SKIPPED, "nothing was run: %.*s", STR(text));
@@ -37,7 +37,7 @@ static bool is_identifier(struct str name)
 }
 
 /* Finds the smoke test, and makes "import demo, demo2" for folders with __init__.py and modules at the top. */
-static struct err *find_work(struct run *r)
+static struct err *find_work(struct emulation *r)
 {
 	struct strs names;
 	BUF(b, r->a);
@@ -59,7 +59,7 @@ static struct err *find_work(struct run *r)
 	return NULL;
 }
 
-static struct err *run_on(struct run *r, struct str gpu)
+static struct err *run_on(struct emulation *r, struct str gpu)
 {
 	struct arena *a = r->a;
 	struct str configs =
@@ -111,7 +111,7 @@ static struct err *run_on(struct run *r, struct str gpu)
 	return NULL;
 }
 
-static struct err *run_all(struct run *r)
+static struct err *run_all(struct emulation *r)
 {
 	struct strs gpus = {0};
 	struct wheel_done done;
@@ -140,7 +140,7 @@ static struct err *run_all(struct run *r)
 
 struct err *verify_run(struct arena *a, const struct verify_options *o, struct verdict *v)
 {
-	struct run r = {.a = a, .o = o, .v = v};
+	struct emulation r = {.a = a, .o = o, .v = v};
 	r.launcher = o->launcher.n ? path_abs(a, o->launcher) : proc_find(a, S("rocjitsu"));
 	if (!v->pass) {
 		skipped(&r, "what is wrong with the wheel comes first");
