@@ -140,7 +140,8 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 	/* everything that decides how a group compiles its headers */
 	const struct strs *lists[] = {
 		&config->flags, &config->host_flags, &config->compile_flags, &words};
-	struct str program = path_join(a, cc_file(a, cc->dir, "programs"), cc->name);
+	struct str program =
+		str_fmt(a, "%.*s/.rocsmith/programs/%.*s", STR(cc->dir), STR(cc->name));
 	BUF(group, a);
 	buf_fmt(&group, "%s\n%.*s %.*s\n%.*s\n%.*s\n", ROCSMITH_VERSION, STR(program),
 		STR(fs_state(a, program)), STR(config->library_path), STR(path_abs(a, S("."))));
