@@ -115,30 +115,25 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 /* A source that caches the first bytes of another, which hold the headers and the beginning of the note, and the last
  * short read, because the dynamic section is read twice. */
 struct near {
-	struct bytes src; /* first, because read_near() casts its address to struct near */
+	struct bytes src;
 	const struct bytes *far;
-	struct last {
-		uint64_t at;
-		size_t n;
-		char p[512];
-	} * last;
-	size_t n;
-	char head[4096];
+	size_t n, last_n;
+	uint64_t last_at;
+	char head[4096], last[512];
 };
 
 static struct err *read_near(const struct bytes *s, void *p, size_t n, uint64_t offset)
 {
-	const struct near *near = (const struct near *)s;
-	struct last *last = near->last;
+	struct near *near = s->user;
 	if (offset <= near->n && n <= near->n - offset) {
 		memcpy(p, near->head + offset, n);
 		return NULL;
 	}
-	if (n > sizeof(last->p))
+	if (n > sizeof(near->last))
 		return bytes_read(near->far, p, n, offset);
-	if (offset != last->at || n > last->n)
-		TRY(bytes_peek(near->far, last->p, n, last->at = offset, &last->n));
-	memcpy(p, last->p, n);
+	if (offset != near->last_at || n > near->last_n)
+		TRY(bytes_peek(near->far, near->last, n, near->last_at = offset, &near->last_n));
+	memcpy(p, near->last, n);
 	return NULL;
 }
 
@@ -334,8 +329,7 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 	struct elf e;
 	char head[HEADER];
 	struct str h = {.p = head};
-	struct last last;
-	struct near near; /* neither is zeroed, which would cost as much as reading them */
+	struct near near; /* not zeroed, which would cost as much as reading it */
 	const struct bytes *src = &near.src;
 	if (!(s->flags & ~(unsigned)DEVCODE_INNER)) {
 		/* a plain listing needs no more than the ELF header, a short read, if that names the target */
@@ -343,11 +337,13 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 		if (elf_header(h, &e) && e.machine == ELF_AMDGPU && e.flags & MACH)
 			return look_at_header(s, &e, o);
 	}
-	last.n = 0;
+	near.last_n = near.last_at = 0;
 	near.far = object;
-	near.last = &last;
-	near.src = (struct bytes){
-		.read = read_near, .size = object->size, .fd = -1, .budget = object->budget};
+	near.src = (struct bytes){.read = read_near,
+		.size = object->size,
+		.fd = -1,
+		.user = &near,
+		.budget = object->budget};
 	TRY(bytes_peek(object, near.head, sizeof(near.head), 0, &near.n));
 	if (str_starts((struct str){.p = near.head, .n = near.n}, S("\3\2\43\7")))
 		return NULL; /* SPIR-V: the runtime compiles it for the device that it finds */

@@ -18,21 +18,11 @@ static struct err *take_piece(void *user, const void *p, size_t n, uint64_t at, 
 	return object_bytes_add(d->bytes, d->size, (struct str){p, n});
 }
 
-static struct err *look_into(struct scan *s, const struct bytes *src, const struct kpack *k,
-	const struct kpack_object *x, struct code_object *o)
-{
-	CLEANUP(object_bytes_free) struct object_bytes b = {.budget = src->budget};
-	struct pack_decoding d = {&b, x->size};
-	TRY(kpack_read(src, k, x, take_piece, &d));
-	struct bytes bytes = bytes_mem((struct str){b.p, b.n});
-	bytes.budget = b.budget;
-	object_look(s, &bytes, o);
-	return NULL;
-}
-
 static struct err *add_object(struct scan *s, const struct bytes *src, const struct kpack *k,
 	const struct kpack_object *x)
 {
+	CLEANUP(object_bytes_free) struct object_bytes b = {.budget = src->budget};
+	struct pack_decoding d = {&b, x->size};
 	struct code_object *o;
 	TRY(object_add(s, src, x->target, &o));
 	o->encoding = DEVCODE_KPACK;
@@ -40,7 +30,13 @@ static struct err *add_object(struct scan *s, const struct bytes *src, const str
 	o->stored = x->stored;
 	o->place =
 		(struct code_place){.bundle = src->base - s->base + x->offset, .length = x->stored};
-	struct err *e = s->flags ? look_into(s, src, k, x, o) : NULL;
+	if (!s->flags)
+		return NULL;
+	struct err *e = kpack_read(src, k, x, take_piece, &d);
+	struct bytes bytes = bytes_mem((struct str){b.p, b.n});
+	bytes.budget = b.budget;
+	if (!e)
+		object_look(s, &bytes, o);
 	if (!e || (e->code != E_BUNDLE && e->code != E_LIMIT))
 		return e;
 	scan_damage(s, "bundle-damaged",

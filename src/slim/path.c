@@ -1,8 +1,9 @@
-/* Slims one file, or a whole folder, whose files are copied, made smaller or left out. See slim.h. The new folder is
- * built beside its place and renamed, so that it appears whole or not at all. */
+/* Slims one file, a whole folder, whose files are copied, made smaller or left out, or an installed tree in place. See
+ * slim.h. The new folder is built beside its place and renamed, so that it appears whole or not at all. */
 #include <unistd.h>
 
 #include "base/fs_stage.h"
+#include "base/map.h"
 #include "base/proc.h"
 #include "slim/slim_int.h"
 
@@ -74,12 +75,12 @@ struct folder_slimming {
 	struct arena *a;
 	const struct slim_keep *keep;
 	struct slim_report *r;
-	struct str to; /* the new folder */
+	struct str to; /* the new folder; in place: the path of the cut list */
 };
 
 /* A file that cannot be slimmed safely stays whole, and is listed as refused; so does a damaged one, but it is not
  * listed: `inspect` reports it. */
-struct err *slim_take_file(struct arena *a, const struct slim_keep *k, struct slim_report *r,
+static struct err *take_file(struct arena *a, const struct slim_keep *k, struct slim_report *r,
 	struct str name, struct str to)
 {
 	ARENA(tmp);
@@ -109,7 +110,7 @@ struct err *slim_take_file(struct arena *a, const struct slim_keep *k, struct sl
 	return fs_copy(from, to, &in.st);
 }
 
-bool slim_drops(const struct slim_keep *k, const struct fs_entry *e)
+static bool drops(const struct slim_keep *k, const struct fs_entry *e)
 {
 	bool file = S_ISREG(e->st.st_mode) && !slim_keeps_file(k, e->path);
 	return file || (!S_ISDIR(e->st.st_mode) && slim_leaves_out(k, e->path));
@@ -124,7 +125,7 @@ static struct err *visit_entry(void *user, const struct fs_entry *e, bool *prune
 	struct str from = path_join(&tmp, j->r->path, e->path), target;
 	struct str to = path_join(&tmp, j->to, e->path);
 	TRY(cancel_check());
-	if (slim_drops(j->keep, e)) {
+	if (drops(j->keep, e)) {
 		slim_note(j->a, j->r, e->path, (uint64_t)e->st.st_size, NULL);
 		return NULL;
 	}
@@ -134,10 +135,10 @@ static struct err *visit_entry(void *user, const struct fs_entry *e, bool *prune
 		TRY(fs_readlink(&tmp, from, &target));
 		return write ? fs_symlink_new(target, to) : NULL;
 	}
-	return slim_take_file(j->a, j->keep, j->r, e->path, to);
+	return take_file(j->a, j->keep, j->r, e->path, to);
 }
 
-struct err *slim_remove_empty(struct str top, const struct slim_report *r)
+static struct err *remove_empty(struct str top, const struct slim_report *r)
 {
 	struct str done = {0};
 	VEC_EACH (const struct slim_done, f, &r->files) {
@@ -187,7 +188,160 @@ struct err *slim_folder(
 	e = e ? e : slim_check_without(r);
 	if (dry)
 		return e;
-	e = e ? e : slim_remove_empty(j.to, r);
+	e = e ? e : remove_empty(j.to, r);
 	e = e ? e : fs_stage_commit(&stage, cut_list_text(a, r));
 	return err_join(e, fs_stage_end(&stage));
+}
+
+/* ---- installed trees (a venv, an SDK), in place ----
+ *
+ * First everything is read. Then the cut list is written, marked as unfinished, with the planned result. Then files are
+ * replaced whole or removed, with the folders that become empty, and the cut list is written with the actual result.
+ * The next run completes one that was killed: finished files do not change any more, and the cut list names them. */
+
+static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
+{
+	(void)prune;
+	struct folder_slimming *p = user;
+	size_t n = p->r->files.n;
+	TRY(cancel_check());
+	if (drops(p->keep, e))
+		slim_note(p->a, p->r, e->path, (uint64_t)e->st.st_size, NULL);
+	else if (S_ISREG(e->st.st_mode))
+		TRY(take_file(p->a, p->keep, p->r, e->path, S("")));
+	if (p->r->files.n > n && e->st.st_uid != geteuid())
+		return err_new(E_PERM, "'%.*s' belongs to somebody else", STR(e->path));
+	return NULL;
+}
+
+static bool same_words(const struct strs *x, const struct strs *y)
+{
+	bool same = x->n == y->n;
+	for (size_t i = 0; same && i < x->n; i++)
+		same = str_eq(x->v[i], y->v[i]);
+	return same;
+}
+
+/* Only the same options finish an unfinished run: the hint is its command. */
+static struct err *may_go_on(
+	struct arena *a, const struct slim_report *old, const struct slim_report *r)
+{
+	struct slim_runtime hip = {0};
+	BUF(b, a);
+	bool same = same_words(&old->gpus, &r->gpus) && same_words(&old->without, &r->without) &&
+		    old->exact == r->exact && old->strip_device == r->strip_device &&
+		    str_eq(old->compress, r->compress);
+	if (same || !old->unfinished)
+		return NULL;
+	if (old->gpus.n)
+		buf_fmt(&b, "--gpu %.*s ", STR(str_join(a, &old->gpus, S(","))));
+	buf_fmt(&b, "%s%s%s", old->exact ? "--exact " : "",
+		old->strip_device ? "--strip-device " : "", old->compress.n ? "--compress " : "");
+	VEC_EACH (const struct str, glob, &old->without)
+		buf_fmt(&b, "--without %.*s ", STR(str_shell(a, *glob)));
+	struct err *e =
+		err_hint(err_new(E_USAGE, "another run on '%.*s' is unfinished", STR(r->path)),
+			"finish it: rocsmith slim --in-place %.*s%.*s", STR(buf_str(&b)),
+			STR(str_shell(a, r->path)));
+	if (!old->compress.n)
+		return e;
+	err_free(slim_runtime_in(a, r->path, true, &hip));
+	return hip.path.n ? e
+			  : err_hint(e, "--sdk, too, as then: it had '%.*s', which reads %.*s",
+				    STR(old->runtime), STR(old->compress));
+}
+
+static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)
+{
+	MAP(known, a); /* a map, because a stranger's cut list may be of any length */
+	VEC_EACH (struct slim_done, f, &to->files)
+		map_put(&known, f->path, f);
+	VEC_EACH (const struct slim_done, f, &r->files)
+		if (map_put(&known, f->path, to))
+			*VEC_PUSH(a, &to->files) = *f;
+}
+
+/* Adds a run's report to that of earlier runs. */
+static void add_report(struct arena *a, struct slim_report *to, const struct slim_report *r)
+{
+	struct slim_report now = *r;
+	bool first = !to->before;
+	now.before = first ? r->before : to->before;
+	now.stripped += to->stripped;
+	now.files.v = NULL;
+	now.files.n = now.files.cap = 0;
+	now.targets = (struct slim_sums){0};
+	VEC_EACH (const struct slim_sum, s, &to->targets)
+		if (!s->kept)
+			slim_sum_add(a, &now.targets, s);
+	VEC_EACH (const struct slim_sum, s, &r->targets)
+		slim_sum_add(a, &now.targets, s);
+	add_files(a, &now, to);
+	add_files(a, &now, r);
+	*to = now;
+}
+
+static struct err *save(struct folder_slimming *p, struct slim_report *all, bool unfinished)
+{
+	all->path = all->output = p->r->path;
+	all->unfinished = unfinished;
+	all->after = all->before;
+	VEC_EACH (struct slim_done, f, &all->files) {
+		struct stat st;
+		bool here = path_is_inside(f->path) &&
+			    fs_try_lstat(path_join(p->a, p->r->path, f->path), &st);
+		if (!unfinished)
+			f->after = here ? (uint64_t)st.st_size : 0;
+		all->after -= f->before - f->after;
+	}
+	return fs_write(p->to, cut_list_text(p->a, all), 0644);
+}
+
+struct err *slim_tree(
+	struct arena *a, const struct slim_keep *k, slim_then_fn *then, struct slim_report *r)
+{
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
+	struct folder_slimming p = {.a = a, .keep = k, .r = r};
+	struct slim_report all = {0};
+	struct str text;
+	p.to = path_join(a, r->path, S(CUT_LIST));
+	TRY(fs_guard(r->path, &guard));
+	TRY(fs_read_opt(a, p.to, 64 << 20, &text));
+	if (text.p)
+		TRY(cut_list_read(a, text, p.to, &all));
+	TRY(may_go_on(a, &all, r));
+	TRY(fs_walk(r->path, look_at, &p));
+	if (!all.unfinished)
+		TRY(slim_check_served(a, r, k));
+	if (!same_words(&all.without, &r->without))
+		TRY(slim_check_without(r));
+	bool resumed = all.unfinished;
+	if (fs_writes_forbidden() || (!r->files.n && !resumed))
+		return NULL;
+	if (resumed)
+		add_files(a, &all, r);
+	else
+		add_report(a, &all, r);
+	TRY(save(&p, &all, true));
+	VEC_EACH (struct slim_done, f, &r->files) {
+		ARENA(tmp);
+		struct slim_report one = {.path = r->path};
+		struct str path = path_join(&tmp, r->path, f->path);
+		TRY(cancel_check());
+		if (!f->after) {
+			TRY(fs_remove(path));
+			continue;
+		}
+		one.refused = r->refused;
+		TRY(take_file(a, k, &one, f->path, path));
+		r->refused = one.refused;
+		r->after += one.after - f->after;
+		f->after = one.after;
+	}
+	all.refused = r->refused;
+	TRY(remove_empty(r->path, resumed ? &all : r));
+	if (then)
+		TRY(then(&all));
+	TRY(fs_sync_all(r->path));
+	return save(&p, &all, false);
 }

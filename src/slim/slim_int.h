@@ -37,15 +37,7 @@ MUST_USE struct err *slim_write_error(struct fs_out *o);
 MUST_USE struct err *slim_copy(
 	const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
 
-/* path.c: slims the file `name` of the folder r->path into `to`; with to = "" it is only examined. */
-MUST_USE struct err *slim_take_file(struct arena *a, const struct slim_keep *k,
-	struct slim_report *r, struct str name, struct str to);
-struct fs_entry;
-bool slim_drops(const struct slim_keep *k, const struct fs_entry *e); /* does the whole file go? */
-/* Removes the folders below top that became empty because the report's files were removed. */
-MUST_USE struct err *slim_remove_empty(struct str top, const struct slim_report *r);
-
-/* mark.c: the wrappers and sections of a host part. */
+/* host.c: the wrappers and sections of a host part. */
 enum {
 	SLIM_HIPF = 0x48495046,
 	SLIM_HIPK = 0x4b504948

@@ -39,7 +39,7 @@ struct str wheel_way(struct arena *a, struct str from, struct str to)
 	return str_eq(rel, S(".")) ? S("$ORIGIN") : str_fmt(a, "$ORIGIN/%.*s", STR(rel));
 }
 
-/* ---- unpacking ---- */
+/* ---- members ---- */
 
 static struct err *unpack_member(struct relocation *x, struct relocated *m)
 {
@@ -66,24 +66,6 @@ static struct err *read_elf(struct relocation *x, struct relocated *m)
 		return e;
 	err_free(e);
 	m->elf = false;
-	return NULL;
-}
-
-static struct err *read_members(struct relocation *x)
-{
-	VEC_EACH (const struct zip_member, z, &x->zip->members) {
-		if (str_ends(z->name, S(".dist-info/RECORD")) &&
-			str_chr(z->name, '/') == str_rchr(z->name, '/'))
-			x->record = z->name;
-		else if (!z->dir)
-			*VEC_PUSH(x->a, &x->members) = (struct relocated){.zip = z};
-	}
-	if (!x->record.n)
-		return err_new(E_WHEEL, "'%.*s' has no RECORD", STR(x->r->from));
-	VEC_EACH (struct relocated, m, &x->members) {
-		TRY(cancel_check());
-		TRY(read_elf(x, m));
-	}
 	return NULL;
 }
 
@@ -164,7 +146,19 @@ struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 	CLEANUP(zip_close) struct zip zip = {.fd = -1};
 	struct relocation x = {.a = a, .r = r, .zip = &zip};
 	TRY(zip_open(a, r->from, NULL, &zip));
-	TRY(read_members(&x));
+	VEC_EACH (const struct zip_member, z, &zip.members) {
+		if (str_ends(z->name, S(".dist-info/RECORD")) &&
+			str_chr(z->name, '/') == str_rchr(z->name, '/'))
+			x.record = z->name;
+		else if (!z->dir)
+			*VEC_PUSH(a, &x.members) = (struct relocated){.zip = z};
+	}
+	if (!x.record.n)
+		return err_new(E_WHEEL, "'%.*s' has no RECORD", STR(r->from));
+	VEC_EACH (struct relocated, m, &x.members) {
+		TRY(cancel_check());
+		TRY(read_elf(&x, m));
+	}
 	VEC_EACH (struct relocated, m, &x.members)
 		if (m->elf)
 			TRY(edit_paths(&x, m));
