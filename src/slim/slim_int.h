@@ -37,7 +37,7 @@ MUST_USE struct err *slim_write_error(struct fs_out *o);
 MUST_USE struct err *slim_copy(
 	const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
 
-/* host.c: the wrappers and sections of a host part. */
+/* mark.c: the wrappers and sections of a host part. */
 enum {
 	SLIM_HIPF = 0x48495046,
 	SLIM_HIPK = 0x4b504948

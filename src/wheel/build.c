@@ -1,20 +1,11 @@
 /* Assembles a wheel: makes METADATA and WHEEL; archive.c orders the members and adds RECORD. */
-#include "wheel/archive.h"
+#include "wheel/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
 #include "lang/python/version.h"
-
-struct wheel_building {
-	struct arena *a;
-	const struct wheel_spec *spec;
-	struct wheel_name name;
-	struct str info; /* "saxpy-1.0.dist-info" */
-	bool pure;
-	struct wheel_inputs inputs;
-};
 
 struct err *wheel_epoch(int64_t *ret)
 {
@@ -79,21 +70,20 @@ struct str wheel_text(struct arena *a, const struct wheel_name *n, struct str pu
 	return buf_str(&b);
 }
 
-static struct err *metadata(struct wheel_building *w, struct str version, struct str *ret)
+static struct err *metadata(
+	struct arena *a, const struct wheel_spec *s, struct str version, struct str *ret)
 {
-	BUF(b, w->a);
-	const struct wheel_spec *s = w->spec;
+	BUF(b, a);
 	struct requirement parsed;
 	TRY(add_header(&b, "Metadata-Version", S("2.4")));
 	TRY(add_header(&b, "Name", s->name));
 	TRY(add_header(&b, "Version", version));
 	TRY(add_header(&b, "Summary", s->summary));
-	TRY(add_header(
-		&b, is_spdx(w->a, s->license) ? "License-Expression" : "License", s->license));
+	TRY(add_header(&b, is_spdx(a, s->license) ? "License-Expression" : "License", s->license));
 	struct strs files = {0};
 	VEC_EACH (const struct wheel_file, f, &s->info)
 		if (str_starts(f->name, S("licenses/")))
-			strs_add(w->a, &files, str_sub(f->name, S("licenses/").n, f->name.n));
+			strs_add(a, &files, str_sub(f->name, S("licenses/").n, f->name.n));
 	strs_sort(&files);
 	for (size_t i = 0; i < files.n; i++)
 		TRY(add_header(&b, "License-File", files.v[i]));
@@ -109,9 +99,9 @@ static struct err *metadata(struct wheel_building *w, struct str version, struct
 
 /* ---- names and tags ---- */
 
-static struct err *make_name(struct wheel_building *w, struct str *ret_version)
+static struct err *make_name(
+	struct arena *a, const struct wheel_spec *s, struct wheel_name *ret, bool *ret_pure)
 {
-	const struct wheel_spec *s = w->spec;
 	const struct version *version;
 	struct requirement parsed;
 	struct err *e = requirement_parse(s->name, &parsed);
@@ -122,36 +112,25 @@ static struct err *make_name(struct wheel_building *w, struct str *ret_version)
 			err_new(E_WHEEL, "'%.*s' is not a name for a Python project", STR(s->name)),
 			"letters, digits, '-', '_' and '.' are allowed, a letter or digit at both "
 			"ends");
-	TRY_CTX(version_parse(w->a, s->version, &version), "cannot pack '%.*s'", STR(s->name));
-	*ret_version = version_text(w->a, version);
-	w->name = (struct wheel_name){
-		.dist = wheel_normalise(w->a, s->name),
-		.version = *ret_version,
+	TRY_CTX(version_parse(a, s->version, &version), "cannot pack '%.*s'", STR(s->name));
+	*ret = (struct wheel_name){
+		.dist = wheel_normalise(a, s->name),
+		.version = version_text(a, version),
 		.python = s->python.n ? s->python : S("py3"),
 		.abi = s->abi.n ? s->abi : S("none"),
 	};
-	w->info = str_fmt(w->a, "%.*s-%.*s.dist-info", STR(w->name.dist), STR(*ret_version));
 	struct strs paths = {0};
 	struct wheel_platform p;
 	VEC_EACH (const struct wheel_file, f, &s->files)
 		if (f->path.n)
-			strs_add(w->a, &paths, f->path);
-	TRY(wheel_platform(w->a, &paths, &p));
-	w->pure = str_eq(p.tag, S("any"));
-	w->name.platform = s->platform.n ? s->platform : p.tag;
+			strs_add(a, &paths, f->path);
+	TRY(wheel_platform(a, &paths, &p));
+	*ret_pure = str_eq(p.tag, S("any"));
+	ret->platform = s->platform.n ? s->platform : p.tag;
 	return NULL;
 }
 
 /* ---- content ---- */
-
-static void add_text(struct wheel_building *w, const char *name, struct str content)
-{
-	*VEC_PUSH(w->a, &w->inputs) = (struct zip_input){
-		.name = str_fmt(w->a, "%.*s/%s", STR(w->info), name),
-		.content = content,
-		.mode = 0644,
-	};
-}
 
 static struct zip_input input_of(const struct wheel_file *f, struct str name)
 {
@@ -166,32 +145,30 @@ static struct zip_input input_of(const struct wheel_file *f, struct str name)
 struct err *wheel_build(
 	struct arena *a, const struct wheel_spec *spec, struct str dir, struct str *ret_path)
 {
-	struct wheel_building w = {.a = a, .spec = spec};
-	struct str version, text;
-	struct wheel_name parsed;
-	TRY(make_name(&w, &version));
-	struct str file = wheel_name_text(a, &w.name);
+	struct rewrite x = {.a = a, .epoch = spec->epoch, .jobs = spec->jobs};
+	struct wheel_name name, parsed;
+	struct str text;
+	bool pure = false;
+	TRY(make_name(a, spec, &name, &pure));
+	struct str file = wheel_name_text(a, &name);
 	TRY(wheel_name_parse(a, file, &parsed));
-	TRY(metadata(&w, version, &text));
+	TRY(metadata(a, spec, name.version, &text));
+	x.to = path_join(a, dir, file);
+	x.out.info = str_fmt(a, "%.*s-%.*s" DIST_INFO, STR(name.dist), STR(name.version));
+	rewrite_text(&x, "METADATA", text);
+	rewrite_text(&x, "WHEEL", wheel_text(a, &name, pure ? S("true") : S("false")));
 	VEC_EACH (const struct wheel_file, f, &spec->files)
-		*VEC_PUSH(a, &w.inputs) = input_of(f, f->name);
-	VEC_EACH (const struct wheel_file, f, &spec->info)
-		*VEC_PUSH(a, &w.inputs) =
-			input_of(f, str_fmt(a, "%.*s/%.*s", STR(w.info), STR(f->name)));
-	add_text(&w, "METADATA", text);
-	add_text(&w, "WHEEL", wheel_text(a, &w.name, w.pure ? S("true") : S("false")));
-	bool bill = !w.pure;
-	VEC_EACH (const struct wheel_file, f, &spec->info)
+		*VEC_PUSH(a, &x.out) = input_of(f, f->name);
+	bool bill = !pure;
+	VEC_EACH (const struct wheel_file, f, &spec->info) {
+		*VEC_PUSH(a, &x.out) = input_of(f, path_join(a, x.out.info, f->name));
 		bill = bill && !str_starts(f->name, S("sboms/"));
-	if (bill) {
-		TRY(wheel_sbom(a, spec->name, w.name.version, &w.inputs, &text));
-		add_text(&w, WHEEL_SBOM, text);
 	}
-	TRY(fs_mkdirs(dir));
-	struct zip_writer zip = {
-		.path = path_join(a, dir, file), .epoch = spec->epoch, .jobs = spec->jobs};
-	w.inputs.info = w.info;
-	TRY_CTX(wheel_write(a, &w.inputs, &zip), "cannot build the wheel '%.*s'", STR(file));
-	*ret_path = zip.path;
+	if (bill) {
+		TRY(wheel_sbom(a, spec->name, name.version, &x.out, &text));
+		rewrite_text(&x, WHEEL_SBOM, text);
+	}
+	TRY_CTX(rewrite_write(&x), "cannot build the wheel '%.*s'", STR(file));
+	*ret_path = x.to;
 	return NULL;
 }
