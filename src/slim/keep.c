@@ -42,21 +42,25 @@ static bool is_side(struct str path)
 	return str_ends_one_of(path, ends);
 }
 
+/* A glob with a slash is matched against the path and the folders above it, others against each component. */
+static bool takes(struct str glob, struct str path)
+{
+	bool whole = str_chr(glob, '/') < glob.n;
+	for (size_t to = 0, from = 0; to <= path.n; to++) {
+		if (to < path.n && path.p[to] != '/')
+			continue;
+		if (glob_match(glob, str_sub(path, whole ? 0 : from, to)))
+			return true;
+		from = to + 1;
+	}
+	return false;
+}
+
 bool slim_leaves_out(const struct slim_keep *k, struct str path)
 {
-	for (size_t i = 0; k->without && i < k->without->n; i++) {
-		/* a glob with a slash is matched against the path and the folders above it, others against each
-		 * component */
-		struct str glob = k->without->v[i];
-		bool whole = str_chr(glob, '/') < glob.n;
-		for (size_t to = 0, from = 0; to <= path.n; to++) {
-			if (to < path.n && path.p[to] != '/')
-				continue;
-			if (glob_match(glob, str_sub(path, whole ? 0 : from, to)))
-				return true;
-			from = to + 1;
-		}
-	}
+	for (size_t i = 0; k->without && i < k->without->n; i++)
+		if (takes(k->without->v[i], path))
+			return true;
 	return false;
 }
 
@@ -147,11 +151,9 @@ struct err *slim_check_served(
 struct err *slim_check_without(const struct slim_report *r)
 {
 	VEC_EACH (const struct str, glob, &r->without) {
-		const struct strs one = {.v = (struct str *)(uintptr_t)glob, .n = 1};
-		const struct slim_keep only = {.without = &one};
 		bool hit = false;
 		VEC_EACH (const struct slim_done, f, &r->files)
-			hit = hit || (!f->after && slim_leaves_out(&only, f->path));
+			hit = hit || (!f->after && takes(*glob, f->path));
 		if (!hit)
 			return err_new(E_USAGE, "nothing in '%.*s' has a name like '%.*s'",
 				STR(r->path), STR(*glob));

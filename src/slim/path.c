@@ -246,9 +246,10 @@ static struct err *may_go_on(
 	if (!old->compress.n)
 		return e;
 	err_free(slim_runtime_in(a, r->path, true, &hip));
-	return hip.path.n ? e
-			  : err_hint(e, "--sdk, too, as then: it had '%.*s', which reads %.*s",
-				    STR(old->runtime), STR(old->compress));
+	bool here = str_eq(old->compress, str_fmt(a, "ccob%u", (unsigned)hip.most));
+	return here ? e
+		    : err_hint(e, "add the --sdk of that run: it has the '%.*s' that reads %.*s",
+			      STR(old->runtime), STR(old->compress));
 }
 
 static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)

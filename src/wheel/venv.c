@@ -7,26 +7,6 @@
 
 enum { TEXT = 64 << 20, ROWS = 1 << 20 };
 
-/* Finds lib/python3.12/site-packages or Lib/site-packages, relative to the environment. */
-static struct err *find_sites(struct arena *a, struct str dir, struct strs *ret)
-{
-	struct strs names = {0};
-	struct str lib = path_join(a, dir, S("lib")), windows = S("Lib/site-packages");
-	if (fs_is_dir(path_join(a, dir, windows)))
-		strs_add(a, ret, windows);
-	if (fs_is_dir(lib))
-		TRY(fs_list(a, lib, &names));
-	for (size_t i = 0; i < names.n; i++) {
-		struct str site = str_fmt(a, "lib/%.*s/site-packages", STR(names.v[i]));
-		if (str_starts(names.v[i], S("python")) && fs_is_dir(path_join(a, dir, site)))
-			strs_add(a, ret, site);
-	}
-	if (ret->n)
-		return NULL;
-	return err_hint(err_new(E_NOENT, "'%.*s' has no lib/pythonX/site-packages", STR(dir)),
-		"--venv wants the folder of a virtual environment, which has a pyvenv.cfg");
-}
-
 static struct err *read_dist(struct arena *a, struct str site, struct str info,
 	const struct map *files, struct venv_dists *ret)
 {
@@ -62,8 +42,21 @@ struct err *venv_dists(
 	struct arena *a, struct str dir, const struct devcode *d, struct venv_dists *ret)
 {
 	struct strs sites = {0}, names = {0};
+	struct str lib = path_join(a, dir, S("lib")), windows = S("Lib/site-packages");
 	struct map files = {.a = a};
-	TRY(find_sites(a, dir, &sites));
+	if (fs_is_dir(path_join(a, dir, windows)))
+		strs_add(a, &sites, windows);
+	if (fs_is_dir(lib))
+		TRY(fs_list(a, lib, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct str site = str_fmt(a, "lib/%.*s/site-packages", STR(names.v[i]));
+		if (str_starts(names.v[i], S("python")) && fs_is_dir(path_join(a, dir, site)))
+			strs_add(a, &sites, site);
+	}
+	if (!sites.n)
+		return err_hint(
+			err_new(E_NOENT, "'%.*s' has no lib/pythonX/site-packages", STR(dir)),
+			"--venv wants the folder of a virtual environment, which has a pyvenv.cfg");
 	VEC_EACH (struct devcode_file, f, &d->files)
 		map_put(&files, f->path, f);
 	for (size_t i = 0; i < sites.n; i++) {
