@@ -42,6 +42,15 @@ void buf_char(struct buf *b, char c)
 	b->p[b->n] = 0;
 }
 
+void buf_utf8(struct buf *b, uint32_t c)
+{
+	static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+	unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	buf_char(b, (char)(lead[more] | (c >> (6 * more))));
+	while (more--)
+		buf_char(b, (char)(0x80 | ((c >> (6 * more)) & 0x3f)));
+}
+
 void buf_fmt(struct buf *b, const char *fmt, ...)
 {
 	va_list ap, again;

@@ -14,6 +14,7 @@ struct buf {
 
 void buf_add(struct buf *b, struct str s);
 void buf_char(struct buf *b, char c);
+void buf_utf8(struct buf *b, uint32_t c); /* the UTF-8 of a code point */
 void buf_fmt(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 /* Makes room for n more bytes at once. */
 void buf_reserve(struct buf *b, size_t n);

@@ -142,7 +142,6 @@ static struct err *skip_lines(struct toml_reader *r)
 static struct err *escape(struct toml_reader *r, bool lines, struct buf *b)
 {
 	static const char from[] = "btnfr\"\\", to[] = "\b\t\n\f\r\"\\";
-	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
 	size_t start = r->at;
 	/* at the end of a line it swallows all white space that follows */
 	skip_blanks(r);
@@ -169,10 +168,7 @@ static struct err *escape(struct toml_reader *r, bool lines, struct buf *b)
 		(code >= 0xd800 && code < 0xe000))
 		return wrong(r, "no Unicode character has this number");
 	r->at += digits;
-	unsigned n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	buf_char(b, (char)(n == 1 ? code : lead[n] | code >> 6 * (n - 1)));
-	while (--n)
-		buf_char(b, (char)(0x80 | (code >> 6 * (n - 1) & 0x3f)));
+	buf_utf8(b, (uint32_t)code);
 	return NULL;
 }
 

@@ -5,24 +5,11 @@
 #include "base/buf.h"
 #include "lang/python/word.h"
 
-static void put(struct buf *b, uint32_t c)
-{
-	if (c < 0x80) {
-		buf_char(b, (char)c);
-		return;
-	}
-	unsigned n = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-	static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-	buf_char(b, (char)(lead[n] | c >> 6 * n));
-	while (n--)
-		buf_char(b, (char)(0x80 | (c >> 6 * n & 0x3f)));
-}
-
 static bool is_word(uint32_t c)
 {
 	ARENA(a);
 	BUF(b, &a);
-	put(&b, c);
+	buf_utf8(&b, c);
 	return py_word_at(buf_str(&b), 0);
 }
 
@@ -66,7 +53,7 @@ static void steps_forth_and_back_agree(void **state)
 	ARENA(a);
 	BUF(b, &a);
 	for (size_t i = 0; i < n; i++)
-		put(&b, chars[i]);
+		buf_utf8(&b, chars[i]);
 	struct str s = buf_str(&b);
 	size_t at = 0;
 	for (size_t i = 0; i < n; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "lang/python/word.h"
 
 struct range {
 	uint32_t from, to;
@@ -22,16 +23,12 @@ struct py_glob_node {
 	struct ranges set; /* an empty one matches nothing */
 };
 
-/* Takes one character off s, which is not empty. Bytes that are not UTF-8 are lone surrogates, as in Python's file
- * names. */
+/* Takes one character off s, which is not empty. */
 static uint32_t take(struct str *s)
 {
-	static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	size_t n = utf8_length(*s);
-	uint32_t c = n ? (unsigned char)s->p[0] & mask[n] : 0xdc00u + (unsigned char)s->p[0];
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | ((unsigned char)s->p[i] & 0x3f);
-	*s = str_sub(*s, n ? n : 1, s->n);
+	size_t n = 0;
+	uint32_t c = utf8_next(*s, &n);
+	*s = str_sub(*s, n, s->n);
 	return c;
 }
 

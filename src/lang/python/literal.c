@@ -76,19 +76,6 @@ static struct py_value fresh(const struct py_token *t, enum py_kind kind)
 
 /* ---- strings ---- */
 
-static void add_utf8(struct buf *out, uint32_t c)
-{
-	if (c < 0x80) {
-		buf_char(out, (char)c);
-		return;
-	}
-	unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-	static const unsigned char lead[] = {0, 0xC0, 0xE0, 0xF0};
-	buf_char(out, (char)(lead[more] | (c >> (6 * more))));
-	while (more--)
-		buf_char(out, (char)(0x80 | ((c >> (6 * more)) & 0x3F)));
-}
-
 /* Decodes \x41, \u0041, \U00000041 or \101. s starts behind the backslash. Returns the number of bytes used; 0 =
  * malformed. */
 static size_t numeric_escape(struct str s, struct buf *out)
@@ -103,7 +90,7 @@ static size_t numeric_escape(struct str s, struct buf *out)
 			code = code * 8 + (uint64_t)(s.p[n] - '0');
 	if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
 		return 0;
-	add_utf8(out, (uint32_t)code);
+	buf_utf8(out, (uint32_t)code);
 	return n;
 }
 
@@ -131,32 +118,9 @@ static size_t escape(struct str s, struct buf *out)
 	return 1;
 }
 
-static struct err *decode(const struct reader *r, const struct py_token *t, struct str body,
-	bool raw, struct str *ret)
+/* Adds the text of one string token. */
+static struct err *decode(const struct reader *r, const struct py_token *t, struct buf *out)
 {
-	BUF(out, r->a);
-	for (size_t i = 0; i < body.n;) {
-		char c = body.p[i++];
-		if (c == '\\' && !raw) {
-			size_t used = escape(str_sub(body, i, body.n), &out);
-			if (!used)
-				return py_error(r->m, t->line, t->col,
-					"the string has an escape that cannot be read");
-			i += used;
-		} else if (c == '\r') {
-			i += i < body.n && body.p[i] == '\n';
-			buf_char(&out, '\n');
-		} else {
-			buf_char(&out, c);
-		}
-	}
-	*ret = buf_str(&out);
-	return NULL;
-}
-
-static struct err *read_string(struct reader *r, struct str *ret)
-{
-	const struct py_token *t = here(r);
 	struct str s = t->text;
 	bool raw = false;
 	for (; s.p[0] != '"' && s.p[0] != '\''; s = str_sub(s, 1, s.n)) {
@@ -167,28 +131,32 @@ static struct err *read_string(struct reader *r, struct str *ret)
 	}
 	size_t quotes = s.n >= 6 && s.p[1] == s.p[0] && s.p[2] == s.p[0] ? 3 : 1;
 	struct str body = str_sub(s, quotes, s.n - quotes);
-	r->i++;
-	if (str_chr(body, '\r') < body.n || (!raw && str_chr(body, '\\') < body.n))
-		return decode(r, t, body, raw, ret);
-	*ret = body;
+	for (size_t i = 0; i < body.n;) {
+		char c = body.p[i++];
+		if (c == '\\' && !raw) {
+			size_t used = escape(str_sub(body, i, body.n), out);
+			if (!used)
+				return py_error(r->m, t->line, t->col,
+					"the string has an escape that cannot be read");
+			i += used;
+		} else if (c == '\r') {
+			i += i < body.n && body.p[i] == '\n';
+			buf_char(out, '\n');
+		} else {
+			buf_char(out, c);
+		}
+	}
 	return NULL;
 }
 
 /* Adjacent strings are one. */
 static struct err *read_strings(struct reader *r, struct py_value *ret)
 {
+	BUF(text, r->a);
 	*ret = fresh(here(r), PY_STRING);
-	TRY(read_string(r, &ret->text));
-	if (!here(r) || here(r)->kind != PY_TOKEN_STRING)
-		return NULL;
-	BUF(all, r->a);
-	buf_add(&all, ret->text);
-	while (here(r) && here(r)->kind == PY_TOKEN_STRING) {
-		struct str more = S("");
-		TRY(read_string(r, &more));
-		buf_add(&all, more);
-	}
-	ret->text = buf_str(&all);
+	for (; here(r) && here(r)->kind == PY_TOKEN_STRING; r->i++)
+		TRY(decode(r, here(r), &text));
+	ret->text = buf_str(&text);
 	return NULL;
 }
 
@@ -199,7 +167,7 @@ static struct err *evaluate(struct reader *r, struct py_statement *s);
 /* A name stands for its value, but keeps its own place. */
 static struct err *read_name(struct reader *r, const struct py_token *t, struct py_value *ret)
 {
-	struct py_statement *s = py_setter(r->m, t->text, r->before);
+	struct py_statement *s = py_setter(r->m, false, t->text, r->before);
 	const struct py_value *known = NULL;
 	if (s) {
 		TRY(evaluate(r, s));
@@ -269,8 +237,7 @@ static struct err *make_dict(struct reader *r, struct py_value *args, struct py_
 	return NULL;
 }
 
-/* Evaluates os.environ.get("NAME", default) and os.getenv() in our environment, in which the original would run, too.
- */
+/* Evaluates os.environ.get("NAME", default) and os.getenv() in our environment, in which the original would run, too. */
 static struct err *ask_environment(
 	const struct reader *r, struct py_value *args, struct py_value *ret)
 {
@@ -278,54 +245,40 @@ static struct err *ask_environment(
 		return py_error(r->m, ret->line, ret->col,
 			"the name of an environment variable and a default expected");
 	const char *value = getenv(str_z(r->a, args->v[0].text));
-	if (!value && args->n == 2) {
-		ret->kind = args->v[1].kind;
-		ret->text = args->v[1].text;
-		return NULL;
-	}
-	ret->kind = value ? PY_STRING : PY_NONE;
-	ret->text = value ? str_dup(r->a, str_from(value)) : S("");
+	bool fallback = !value && args->n == 2;
+	ret->kind = value ? PY_STRING : fallback ? args->v[1].kind : PY_NONE;
+	ret->text = fallback ? args->v[1].text : str_dup(r->a, str_from(value));
 	return NULL;
-}
-
-static struct err *call(struct reader *r, struct str name, struct py_value *ret)
-{
-	struct py_value args = {0};
-	bool comma = false;
-	TRY(read_items(r, S(")"), &args, &comma));
-	struct str last =
-		str_sub(name, str_rchr(name, '.') < name.n ? str_rchr(name, '.') + 1 : 0, name.n);
-	if (str_eq(last, S("OrderedDict")) || str_eq(name, S("dict")))
-		return make_dict(r, &args, ret);
-	if (str_ends(name, S("environ.get")) || str_eq(last, S("getenv")))
-		return ask_environment(r, &args, ret);
-	return py_error(
-		r->m, ret->line, ret->col, "the result of '%.*s()' is not known here", STR(name));
 }
 
 /* Reads NAME, a.b.c, or a call of either. */
 static struct err *read_named(struct reader *r, struct py_value *ret)
 {
 	const struct py_token *t = here(r);
-	struct str name = t->text;
-	r->i++;
+	struct str last = t->text;
+	struct py_value args = {0};
+	bool comma;
 	BUF(dotted, r->a);
-	while (at(r, S(".")) && r->i + 1 < r->to) {
-		if (!dotted.n)
-			buf_add(&dotted, name);
-		buf_fmt(&dotted, ".%.*s", STR(r->m->tokens.v[r->i + 1].text));
-		name = buf_str(&dotted);
-		r->i += 2;
+	buf_add(&dotted, last);
+	for (r->i++; at(r, S(".")) && r->i + 1 < r->to; r->i += 2) {
+		last = r->m->tokens.v[r->i + 1].text;
+		buf_fmt(&dotted, ".%.*s", STR(last));
 	}
-	if (take(r, S("("))) {
-		*ret = fresh(t, PY_NONE);
-		return call(r, name, ret);
-	}
-	if (!dotted.n)
+	struct str name = buf_str(&dotted);
+	if (!at(r, S("(")) && last.p == t->text.p)
 		return read_name(r, t, ret);
 	*ret = fresh(t, PY_NAME);
 	ret->text = name;
-	return NULL;
+	if (!take(r, S("(")))
+		return NULL;
+	*ret = fresh(t, PY_NONE);
+	TRY(read_items(r, S(")"), &args, &comma));
+	if (str_eq(last, S("OrderedDict")) || str_eq(name, S("dict")))
+		return make_dict(r, &args, ret);
+	if (str_ends(name, S("environ.get")) || str_eq(last, S("getenv")))
+		return ask_environment(r, &args, ret);
+	return py_error(
+		r->m, ret->line, ret->col, "the result of '%.*s()' is not known here", STR(name));
 }
 
 /* ---- brackets ---- */
@@ -353,35 +306,26 @@ static struct err *read_brace(struct reader *r, struct py_value *ret)
 
 /* ---- expressions ---- */
 
-static struct err *read_word(struct reader *r, struct py_value *ret)
+static struct err *read_atom(struct reader *r, struct py_value *ret)
 {
-	static const char *const constants[] = {"None", "False", "True"};
+	static const char *const constants[] = {"None", "False", "True", NULL};
 	/* keywords that no value starts with */
 	static const char *const reserved[] = {"if", "else", "for", "lambda", "not", "await", "and",
 		"or", "in", "is", "yield", NULL};
 	const struct py_token *t = here(r);
-	if (t->text.p[0] >= 'a' && str_is_one_of(t->text, reserved))
-		return unexpected(r, "a literal");
-	for (size_t i = 0; i < 3; i++) {
-		if (!str_eq(t->text, str_from(constants[i])))
-			continue;
-		*ret = fresh(t, i ? PY_BOOL : PY_NONE);
-		ret->text = i == 2 ? S("1") : S("");
-		r->i++;
-		return NULL;
-	}
-	return read_named(r, ret);
-}
-
-static struct err *read_atom(struct reader *r, struct py_value *ret)
-{
-	const struct py_token *t = here(r);
-	if (!t)
+	bool comma = false;
+	if (!t || (t->kind == PY_TOKEN_NAME && str_is_one_of(t->text, reserved)))
 		return unexpected(r, "a literal");
 	if (t->kind == PY_TOKEN_STRING)
 		return read_strings(r, ret);
+	if (t->kind == PY_TOKEN_NAME && str_is_one_of(t->text, constants)) {
+		*ret = fresh(t, str_eq(t->text, S("None")) ? PY_NONE : PY_BOOL);
+		ret->text = str_eq(t->text, S("True")) ? S("1") : S("");
+		r->i++;
+		return NULL;
+	}
 	if (t->kind == PY_TOKEN_NAME)
-		return read_word(r, ret);
+		return read_named(r, ret);
 	bool minus = take(r, S("-"));
 	if (minus || t->kind == PY_TOKEN_NUMBER) {
 		if (!here(r) || here(r)->kind != PY_TOKEN_NUMBER)
@@ -393,7 +337,7 @@ static struct err *read_atom(struct reader *r, struct py_value *ret)
 	}
 	if (at(r, S("{")))
 		return read_brace(r, ret);
-	bool paren = take(r, S("(")), comma = false;
+	bool paren = take(r, S("("));
 	if (!paren && !take(r, S("[")))
 		return unexpected(r, "a literal");
 	struct py_value list = fresh(t, paren ? PY_TUPLE : PY_LIST);
@@ -419,32 +363,27 @@ static struct err *read_comparison(struct reader *r, struct py_value *ret)
 	return NULL;
 }
 
-static struct err *read_conditional(struct reader *r, struct py_value *ret)
-{
-	TRY(read_comparison(r, ret));
-	if (!take(r, S("if")))
-		return NULL;
-	struct py_value then = *ret, condition = {0}, otherwise = {0};
-	TRY(read_comparison(r, &condition));
-	if (!take(r, S("else")))
-		return unexpected(r, "'else'");
-	TRY(read_value(r, &otherwise));
-	if (condition.kind == PY_NAME || condition.kind == PY_NUMBER)
-		return py_error(
-			r->m, condition.line, condition.col, "a condition that cannot be decided");
-	bool scalar = condition.kind <= PY_STRING;
-	*ret = (scalar ? condition.text.n : condition.n) > 0 ? then : otherwise;
-	return NULL;
-}
-
 static struct err *read_value(struct reader *r, struct py_value *ret)
 {
+	struct py_value condition = {0}, otherwise = {0};
 	if (r->depth == MAX_DEPTH)
 		return unexpected(r, "something less deeply nested");
-	r->depth++;
-	struct err *e = read_conditional(r, ret);
+	r->depth++; /* stays so after an error, which ends the reading */
+	TRY(read_comparison(r, ret));
+	if (take(r, S("if"))) {
+		TRY(read_comparison(r, &condition));
+		if (!take(r, S("else")))
+			return unexpected(r, "'else'");
+		TRY(read_value(r, &otherwise));
+		if (condition.kind == PY_NAME || condition.kind == PY_NUMBER)
+			return py_error(r->m, condition.line, condition.col,
+				"a condition that cannot be decided");
+		bool scalar = condition.kind <= PY_STRING;
+		if (!(scalar ? condition.text.n : condition.n))
+			*ret = otherwise;
+	}
 	r->depth--;
-	return e;
+	return NULL;
 }
 
 /* Reads a value, or the tuple `A, B` of a statement. */
@@ -508,7 +447,7 @@ struct err *py_get(
 	struct arena *a, struct py_module *m, struct str name, const struct py_value **ret)
 {
 	struct reader r = {.a = a, .m = m};
-	struct py_statement *s = py_setter(m, name, SIZE_MAX);
+	struct py_statement *s = py_setter(m, false, name, SIZE_MAX);
 	*ret = NULL;
 	if (!s)
 		return NULL;

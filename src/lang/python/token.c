@@ -30,10 +30,7 @@ struct lexer {
 struct err *py_error(const struct py_module *m, unsigned line, unsigned col, const char *fmt, ...)
 {
 	ARENA(tmp);
-	va_list ap;
-	va_start(ap, fmt);
-	struct str text = str_vfmt(&tmp, fmt, ap);
-	va_end(ap);
+	FORMAT(text, &tmp, fmt);
 	/* A message may quote a name of any length. */
 	if (text.n > MAX_MESSAGE)
 		text = str_fmt(&tmp, "%.*s...", MAX_MESSAGE, text.p);
@@ -79,12 +76,6 @@ static void push(
 
 /* ---- statements ---- */
 
-static bool starts_def(const struct py_module *m, size_t token)
-{
-	static const char *const words[] = {"def", "class", "async", "@", NULL};
-	return str_is_one_of(m->tokens.v[token].text, words);
-}
-
 static bool starts_block(const struct py_module *m, size_t token)
 {
 	static const char *const words[] = {"if", "elif", "else", "for", "while", "with", "try",
@@ -124,24 +115,14 @@ static void add_statement(struct lexer *l, size_t from, size_t to, enum py_place
 	*VEC_PUSH(l->a, &m->statements) = s;
 }
 
-/* The first token of the assignment in `if x: NAME = ...`; `to` if it is no such line. */
-static size_t block_body(const struct py_module *m, size_t from, size_t to)
-{
-	if (!starts_block(m, from))
-		return to;
-	for (size_t i = from; i + 2 < to; i++)
-		if (py_is(m, i, S(":")) && py_is(m, i + 2, S("=")))
-			return i + 1;
-	return to;
-}
-
 static enum py_place place_of(struct lexer *l, unsigned col)
 {
+	static const char *const defs[] = {"def", "class", "async", "@", NULL};
 	if (l->def_col && col <= l->def_col)
 		l->def_col = 0;
 	if (l->block_col && col <= l->block_col)
 		l->block_col = 0;
-	if (!l->def_col && starts_def(l->m, l->first))
+	if (!l->def_col && str_is_one_of(l->m->tokens.v[l->first].text, defs))
 		l->def_col = col;
 	if (!l->block_col && starts_block(l->m, l->first))
 		l->block_col = col;
@@ -150,7 +131,7 @@ static enum py_place place_of(struct lexer *l, unsigned col)
 	return l->block_col || col > 1 ? PY_BLOCK : PY_PLAIN;
 }
 
-/* The logical line is over: cut it at its semicolons. */
+/* The logical line is over: cut it at its semicolons, and at the first colon of `if x: NAME = ...`. */
 static void end_line(struct lexer *l)
 {
 	struct py_module *m = l->m;
@@ -158,17 +139,15 @@ static void end_line(struct lexer *l)
 	if (from == to)
 		return;
 	enum py_place place = place_of(l, m->tokens.v[from].col);
-	size_t body = block_body(m, from, to);
-	if (body < to) {
-		add_statement(l, from, body, place);
-		from = body;
-	}
+	bool head = starts_block(m, from);
 	for (size_t i = from; i < to; i++) {
 		/* Inside brackets a semicolon is an error in Python; here it also ends a statement. */
-		if (!py_is(m, i, S(";")))
+		bool body = head && i + 2 < to && py_is(m, i, S(":")) && py_is(m, i + 2, S("="));
+		if (!body && !py_is(m, i, S(";")))
 			continue;
-		add_statement(l, from, i, place);
+		add_statement(l, from, body ? i + 1 : i, place);
 		from = i + 1;
+		head = false;
 	}
 	add_statement(l, from, to, place);
 	l->first = to;
@@ -184,10 +163,10 @@ static void link_target(struct arena *a, struct map *map, struct str name, size_
 	*VEC_PUSH(a, all) = statement;
 }
 
-static struct py_statement *last_setter(
-	const struct py_module *m, const struct map *map, struct str name, size_t before)
+struct py_statement *py_setter(
+	const struct py_module *m, bool anywhere, struct str name, size_t before)
 {
-	const struct py_setters *all = map_get(map, name);
+	const struct py_setters *all = map_get(anywhere ? &m->all_targets : &m->targets, name);
 	size_t low = 0, high = all ? all->n : 0;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -197,16 +176,6 @@ static struct py_statement *last_setter(
 			high = mid;
 	}
 	return low ? &m->statements.v[all->v[low - 1]] : NULL;
-}
-
-struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before)
-{
-	return last_setter(m, &m->targets, name, before);
-}
-
-struct py_statement *py_setter_anywhere(const struct py_module *m, struct str name, size_t before)
-{
-	return last_setter(m, &m->all_targets, name, before);
 }
 
 size_t py_statement_at(const struct py_module *m, size_t token)
@@ -251,26 +220,17 @@ static struct err *string(struct lexer *l, const char *from)
 	return py_error(l->m, line, col, "a string is not closed");
 }
 
-static bool string_prefix(struct str s)
-{
-	static const char *const all[] = {
-		"r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt", NULL};
-	if (s.n > 2)
-		return false;
-	char low[2] = {0};
-	for (size_t i = 0; i < s.n; i++)
-		low[i] = (char)(s.p[i] | 0x20);
-	return str_is_one_of((struct str){.p = low, .n = s.n}, all);
-}
-
 static struct err *word(struct lexer *l)
 {
+	static const char *const prefixes[] = {
+		"r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt", NULL};
+	ARENA(tmp);
 	const char *from = l->p;
 	while (l->p < l->end && name_char(*l->p))
 		l->p++;
 	struct str text = {.p = from, .n = (size_t)(l->p - from)};
 	char c = peek(l, 0);
-	if ((c == '"' || c == '\'') && string_prefix(text))
+	if ((c == '"' || c == '\'') && str_is_one_of(str_lower(&tmp, text), prefixes))
 		return string(l, from);
 	push(l, PY_TOKEN_NAME, from, l->line, col_of(l, from));
 	return NULL;
@@ -288,28 +248,6 @@ static void number(struct lexer *l)
 	push(l, PY_TOKEN_NUMBER, from, l->line, col_of(l, from));
 }
 
-static struct err *bracket(struct lexer *l)
-{
-	char c = *l->p, want = c == ')' ? '(' : c == ']' ? '[' : '{';
-	unsigned col = col_of(l, l->p);
-	if (c == '(' || c == '[' || c == '{') {
-		if (l->open == MAX_OPEN)
-			return py_error(
-				l->m, l->line, col, "more than %d nested brackets", MAX_OPEN);
-		l->stack[l->open].c = c;
-		l->stack[l->open].line = l->line;
-		l->stack[l->open++].col = col;
-		return NULL;
-	}
-	if (!l->open)
-		return py_error(l->m, l->line, col, "'%c' closes nothing", c);
-	l->open--;
-	if (l->stack[l->open].c != want)
-		return py_error(l->m, l->line, col, "'%c' does not match the '%c' of line %u", c,
-			l->stack[l->open].c, l->stack[l->open].line);
-	return NULL;
-}
-
 /* Characters that operators start with; "=" may follow the first WITH_EQUAL of them. */
 static const char operators[] = "<>=!+-*/%&|^@:~.,;";
 enum { WITH_EQUAL = sizeof("<>=!+-*/%&|^@:") - 1 };
@@ -318,30 +256,33 @@ static struct err *operator(struct lexer *l)
 {
 	const char *from = l->p, c = *from;
 	const char *known = c ? strchr(operators, c) : NULL;
-	if (c && strchr("()[]{}", c))
-		TRY(bracket(l));
-	else if (!known) /* below 0x80; other characters belong to names */
-		return py_error(l->m, l->line, col_of(l, from),
+	unsigned col = col_of(l, from);
+	if (c == '(' || c == '[' || c == '{') {
+		if (l->open == MAX_OPEN)
+			return py_error(
+				l->m, l->line, col, "more than %d nested brackets", MAX_OPEN);
+		l->stack[l->open].c = c;
+		l->stack[l->open].line = l->line;
+		l->stack[l->open++].col = col;
+	} else if (c == ')' || c == ']' || c == '}') {
+		char want = c == ')' ? '(' : c == ']' ? '[' : '{';
+		if (!l->open)
+			return py_error(l->m, l->line, col, "'%c' closes nothing", c);
+		if (l->stack[--l->open].c != want)
+			return py_error(l->m, l->line, col,
+				"'%c' does not match the '%c' of line %u", c, l->stack[l->open].c,
+				l->stack[l->open].line);
+	} else if (!known) { /* below 0x80; other characters belong to names */
+		return py_error(l->m, l->line, col,
 			c > ' ' && c < 0x7f ? "unexpected character '%c'"
 					    : "unexpected character 0x%02x",
 			c);
+	}
 	l->p++;
 	if (known && known < operators + WITH_EQUAL && peek(l, 0) == '=')
 		l->p++;
-	push(l, PY_TOKEN_OP, from, l->line, col_of(l, from));
+	push(l, PY_TOKEN_OP, from, l->line, col);
 	return NULL;
-}
-
-static struct err *token(struct lexer *l)
-{
-	char c = *l->p;
-	if (ascii_digit(c) || (c == '.' && ascii_digit(peek(l, 1)))) {
-		number(l);
-		return NULL;
-	}
-	if (name_char(c))
-		return word(l);
-	return c == '"' || c == '\'' ? string(l, l->p) : operator(l);
 }
 
 static struct err *step(struct lexer *l)
@@ -359,8 +300,12 @@ static struct err *step(struct lexer *l)
 	} else if (c == '\\' && (next == '\n' || next == '\r')) {
 		l->p++;
 		newline(l);
+	} else if (ascii_digit(c) || (c == '.' && ascii_digit(next))) {
+		number(l);
+	} else if (name_char(c)) {
+		return word(l);
 	} else {
-		return token(l);
+		return c == '"' || c == '\'' ? string(l, l->p) : operator(l);
 	}
 	return NULL;
 }
@@ -372,10 +317,6 @@ struct err *py_read(struct arena *a, struct str text, struct str name, struct py
 		return err_new(E_TORCH, "'%.*s' is not UTF-8 text", STR(name));
 	if (str_starts(text, S("\xEF\xBB\xBF")))
 		text = str_sub(text, 3, text.n);
-	/* Enough for the tables of any torch; growing would touch twice the memory, and clearing would touch memory
-	 * that is never used. */
-	ret->tokens.cap = text.n / 8 + 16;
-	ret->tokens.v = arena_raw(a, ret->tokens.cap * sizeof(*ret->tokens.v));
 	struct lexer l = {.a = a, .m = ret, .p = text.p, .line_start = text.p, .line = 1};
 	l.end = text.n ? text.p + text.n : text.p;
 	while (l.p < l.end)

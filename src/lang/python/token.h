@@ -47,9 +47,9 @@ struct py_module {
 /* E_TORCH if it is not Python text: bad UTF-8, open strings, brackets that do not match. */
 MUST_USE struct err *py_read(
 	struct arena *a, struct str text, struct str name, struct py_module *ret);
-/* The last statement before number `before` that sets a name; NULL = none. py_setter() ignores those in functions. */
-struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before);
-struct py_statement *py_setter_anywhere(const struct py_module *m, struct str name, size_t before);
+/* The last statement before number `before` that sets a name; NULL = none. Those in functions count only `anywhere`. */
+struct py_statement *py_setter(
+	const struct py_module *m, bool anywhere, struct str name, size_t before);
 /* The number of the statement that contains this token. */
 size_t py_statement_at(const struct py_module *m, size_t token);
 bool py_is(const struct py_module *m, size_t token, struct str text); /* false past the end */

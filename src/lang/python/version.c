@@ -54,32 +54,29 @@ static struct str number(struct str *s)
 
 static bool skip(struct str *s, const char *any)
 {
-	for (; s->n && *any; any++) {
-		if (s->p[0] == *any) {
-			*s = str_sub(*s, 1, s->n);
-			return true;
-		}
-	}
-	return false;
+	if (!s->n || !s->p[0] || !strchr(any, s->p[0]))
+		return false;
+	*s = str_sub(*s, 1, s->n);
+	return true;
 }
 
 /* The spellings of the parts behind the release; a word that begins with another one comes before it. */
 static const struct {
-	struct str word;
+	const char *word;
 	enum version_part part;
 } spellings[] = {
-	{.word = S_INIT("alpha"), .part = PRE_A},
-	{.word = S_INIT("a"), .part = PRE_A},
-	{.word = S_INIT("beta"), .part = PRE_B},
-	{.word = S_INIT("b"), .part = PRE_B},
-	{.word = S_INIT("preview"), .part = PRE_RC},
-	{.word = S_INIT("pre"), .part = PRE_RC},
-	{.word = S_INIT("c"), .part = PRE_RC},
-	{.word = S_INIT("rc"), .part = PRE_RC},
-	{.word = S_INIT("post"), .part = POST},
-	{.word = S_INIT("rev"), .part = POST},
-	{.word = S_INIT("r"), .part = POST},
-	{.word = S_INIT("dev"), .part = DEV},
+	{"alpha", PRE_A},
+	{"a", PRE_A},
+	{"beta", PRE_B},
+	{"b", PRE_B},
+	{"preview", PRE_RC},
+	{"pre", PRE_RC},
+	{"c", PRE_RC},
+	{"rc", PRE_RC},
+	{"post", POST},
+	{"rev", POST},
+	{"r", POST},
+	{"dev", DEV},
 };
 
 /* Takes [-_.]? WORD [-_.]? NUMBER?  The number defaults to 0. Without such a part, *s is not changed. */
@@ -89,10 +86,11 @@ static enum version_part part(
 	struct str rest = *s;
 	(void)skip(&rest, "-_.");
 	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
+		struct str word = str_from(spellings[i].word);
 		bool wanted = spellings[i].part >= first && spellings[i].part <= last;
-		if (!wanted || !str_starts(rest, spellings[i].word))
+		if (!wanted || !str_starts(rest, word))
 			continue;
-		rest = str_sub(rest, spellings[i].word.n, rest.n);
+		rest = str_sub(rest, word.n, rest.n);
 		struct str before = rest;
 		(void)skip(&rest, "-_.");
 		*ret_number = number(&rest);
@@ -106,38 +104,6 @@ static enum version_part part(
 	return NONE;
 }
 
-static bool release(struct arena *a, struct str *s, struct version *v)
-{
-	for (;;) {
-		struct str n = number(s), before = *s;
-		if (!n.n)
-			return false;
-		strs_add(a, &v->release, n);
-		if (!skip(s, ".") || !s->n || !ascii_digit(s->p[0])) {
-			*s = before;
-			return true;
-		}
-	}
-}
-
-/* Reads "+ubuntu.1": pieces of letters and digits, separated by [-_.]. */
-static bool local(struct arena *a, struct str *s, struct version *v)
-{
-	if (!skip(s, "+"))
-		return true;
-	do {
-		size_t n = 0;
-		while (n < s->n && (ascii_digit(s->p[n]) || (s->p[n] >= 'a' && s->p[n] <= 'z')))
-			n++;
-		if (!n)
-			return false;
-		struct str piece = str_sub(*s, 0, n), num = piece;
-		*s = str_sub(*s, n, s->n);
-		strs_add(a, &v->local, all_digits(piece) ? number(&num) : piece);
-	} while (skip(s, "-_."));
-	return true;
-}
-
 /* Parses text; false if it is not a version. */
 static bool scan(struct arena *a, struct str text, struct version *ret)
 {
@@ -149,7 +115,15 @@ static bool scan(struct arena *a, struct str text, struct version *ret)
 		v.epoch = n;
 		s = rest;
 	}
-	if (!release(a, &s, &v))
+	do { /* the release "1.2"; what follows another dot belongs to it if it is a number */
+		rest = s;
+		if (v.release.n && (!skip(&rest, ".") || !rest.n || !ascii_digit(rest.p[0])))
+			break;
+		s = rest;
+		n = number(&s);
+		strs_add(a, &v.release, n);
+	} while (n.n);
+	if (!v.release.v[0].n)
 		return false;
 	v.pre = part(&s, PRE_A, PRE_RC, &v.pre_number);
 	rest = s;
@@ -160,10 +134,19 @@ static bool scan(struct arena *a, struct str text, struct version *ret)
 		(void)part(&s, POST, POST, &v.post);
 	}
 	(void)part(&s, DEV, DEV, &v.dev);
-	if (!local(a, &s, &v) || s.n)
-		return false;
+	/* "+ubuntu.1", the local part: pieces of letters and digits, separated by [-_.] */
+	for (bool more = skip(&s, "+"); more; more = skip(&s, "-_.")) {
+		size_t end = 0;
+		while (end < s.n && ascii_alnum(s.p[end]))
+			end++;
+		struct str piece = str_sub(s, 0, end), num = piece;
+		if (!end)
+			return false;
+		s = str_sub(s, end, s.n);
+		strs_add(a, &v.local, all_digits(piece) ? number(&num) : piece);
+	}
 	*ret = v;
-	return true;
+	return !s.n;
 }
 
 struct err *version_parse(struct arena *a, struct str text, const struct version **ret)
@@ -214,17 +197,6 @@ static int cmp_number(struct str a, struct str b)
 	return a.n != b.n ? (a.n > b.n) - (a.n < b.n) : str_cmp(a, b);
 }
 
-/* Missing numbers count as 0. */
-static int cmp_release(const struct strs *a, const struct strs *b)
-{
-	for (size_t i = 0; i < a->n || i < b->n; i++) {
-		int r = cmp_number(i < a->n ? a->v[i] : S("0"), i < b->n ? b->v[i] : S("0"));
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
 /* Within one release: 1.dev0 < 1a < 1b < 1rc < 1 and 1.post (which may have a .dev of its own). */
 static int pre_rank(const struct version *v)
 {
@@ -241,26 +213,13 @@ static int cmp_optional(struct str a, struct str b, int none)
 	return cmp_number(a, b);
 }
 
-/* Compares local parts: numbers by value, and after all words; a list sorts after its own prefixes. */
-static int cmp_local(const struct strs *a, const struct strs *b)
-{
-	for (size_t i = 0; i < a->n && i < b->n; i++) {
-		bool x = all_digits(a->v[i]), y = all_digits(b->v[i]);
-		int r = x != y ? x - y
-			: x    ? cmp_number(a->v[i], b->v[i])
-			       : str_cmp(a->v[i], b->v[i]);
-		if (r)
-			return r;
-	}
-	return (a->n > b->n) - (a->n < b->n);
-}
-
-/* Compares versions without their local parts. */
+/* Compares versions without their local parts. Missing numbers of a release count as 0. */
 static int cmp_public(const struct version *a, const struct version *b)
 {
 	int r = cmp_number(a->epoch, b->epoch);
-	if (!r)
-		r = cmp_release(&a->release, &b->release);
+	for (size_t i = 0; !r && (i < a->release.n || i < b->release.n); i++)
+		r = cmp_number(i < a->release.n ? a->release.v[i] : S("0"),
+			i < b->release.n ? b->release.v[i] : S("0"));
 	if (!r)
 		r = pre_rank(a) - pre_rank(b);
 	if (!r && a->pre)
@@ -270,58 +229,47 @@ static int cmp_public(const struct version *a, const struct version *b)
 	return r ? r : cmp_optional(a->dev, b->dev, 1);
 }
 
+/* Of local parts, numbers are compared by value, and are after all words; a list sorts after its own prefixes. */
 int version_cmp(const struct version *a, const struct version *b)
 {
+	const struct strs *x = &a->local, *y = &b->local;
 	int r = cmp_public(a, b);
-	return r ? r : cmp_local(&a->local, &b->local);
+	for (size_t i = 0; !r && i < x->n && i < y->n; i++) {
+		bool p = all_digits(x->v[i]), q = all_digits(y->v[i]);
+		r = p != q ? p - q : p ? cmp_number(x->v[i], y->v[i]) : str_cmp(x->v[i], y->v[i]);
+	}
+	return r ? r : (x->n > y->n) - (x->n < y->n);
 }
 
 /* ---- specifiers ---- */
-enum op { OP_COMPATIBLE, OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_SAME };
-
-/* An operator that begins with another one comes before it. */
-static const struct {
-	struct str text;
-	enum op op;
-} ops[] = {
-	{.text = S_INIT("==="), .op = OP_SAME},
-	{.text = S_INIT("~="), .op = OP_COMPATIBLE},
-	{.text = S_INIT("=="), .op = OP_EQ},
-	{.text = S_INIT("!="), .op = OP_NE},
-	{.text = S_INIT("<="), .op = OP_LE},
-	{.text = S_INIT(">="), .op = OP_GE},
-	{.text = S_INIT("<"), .op = OP_LT},
-	{.text = S_INIT(">"), .op = OP_GT},
-};
 
 struct clause {
-	enum op op;
-	bool wildcard; /* "==1.2.*" */
-	struct version v;
-	struct str text; /* the version as written, for OP_SAME */
+	struct str op, text; /* text: the version as written */
+	bool wildcard;       /* "==1.2.*" */
+	struct version v;    /* unset for "===" */
 };
 
 static bool parse_clause(struct arena *a, struct str text, struct clause *c)
 {
-	size_t n = sizeof(ops) / sizeof(*ops), i = 0;
-	while (i < n && !str_starts(text, ops[i].text))
-		i++;
-	if (i == n)
-		return false;
-	*c = (struct clause){.op = ops[i].op};
-	c->text = str_trim(str_sub(text, ops[i].text.n, text.n));
-	if (c->op == OP_SAME)
+	/* An operator that begins with another one comes before it. */
+	static const char *const ops[] = {"===", "~=", "==", "!=", "<=", ">=", "<", ">", NULL};
+	*c = (struct clause){0};
+	for (size_t i = 0; ops[i] && !c->op.n; i++)
+		if (str_starts(text, str_from(ops[i])))
+			c->op = str_from(ops[i]);
+	c->text = str_trim(str_sub(text, c->op.n, text.n));
+	if (c->op.n == 3)
 		return c->text.n && str_chr(c->text, ' ') == c->text.n;
 	struct str v = c->text;
 	c->wildcard = str_ends(v, S(".*"));
 	if (c->wildcard)
 		v.n -= 2;
-	if (!scan(a, v, &c->v))
+	if (!c->op.n || !scan(a, v, &c->v))
 		return false;
-	bool equality = c->op == OP_EQ || c->op == OP_NE;
+	bool equality = str_eq(c->op, S("==")) || str_eq(c->op, S("!="));
 	if (c->wildcard) /* nothing but a release (and an epoch) goes before the star */
 		return equality && !c->v.pre && !c->v.post.n && !c->v.dev.n && !c->v.local.n;
-	if (c->op == OP_COMPATIBLE)
+	if (str_eq(c->op, S("~=")))
 		return c->v.release.n >= 2 && !c->v.local.n;
 	return equality || !c->v.local.n;
 }
@@ -337,57 +285,37 @@ static bool has_prefix(const struct version *v, const struct version *p, size_t 
 	return true;
 }
 
-/* If the clause has no local part, the local part of the version is ignored. */
-static bool equal(const struct version *v, const struct clause *c)
-{
-	if (c->wildcard)
-		return has_prefix(v, &c->v, c->v.release.n);
-	return c->v.local.n ? version_cmp(v, &c->v) == 0 : cmp_public(v, &c->v) == 0;
-}
-
-/* "<V" is "<V.dev0", which excludes pre-releases of V, unless V is a pre-release itself. */
-static bool less(const struct version *v, const struct version *than)
-{
-	struct version first = *than;
-	if (!than->pre && !than->dev.n)
-		first.dev = S("0");
-	return version_cmp(v, &first) < 0;
-}
-
-/* ">V" excludes post-releases of V, unless V is one itself, and local versions of V. */
-static bool greater(const struct version *v, const struct version *than)
-{
-	if (cmp_public(v, than) <= 0)
-		return false;
-	if (than->post.n || than->dev.n || !v->post.n)
-		return true;
-	struct version base = *v;
-	base.post = base.dev = S("");
-	return cmp_public(&base, than) != 0;
-}
-
 static bool fulfils(const struct version *v, const struct clause *c)
 {
 	ARENA(tmp);
-	switch (c->op) {
-	case OP_COMPATIBLE: /* "~=2.2" is ">=2.2,==2.*" */
-		return cmp_public(v, &c->v) >= 0 && has_prefix(v, &c->v, c->v.release.n - 1);
-	case OP_EQ:
-		return equal(v, c);
-	case OP_NE:
-		return !equal(v, c);
-	case OP_LE:
-		return cmp_public(v, &c->v) <= 0;
-	case OP_GE:
-		return cmp_public(v, &c->v) >= 0;
-	case OP_LT:
-		return less(v, &c->v);
-	case OP_GT:
-		return greater(v, &c->v);
-	case OP_SAME:
-		break;
+	const struct version *than = &c->v;
+	if (str_eq(c->op, S("===")))
+		return str_eq(str_lower(&tmp, c->text), version_text(&tmp, v));
+	int order = cmp_public(v, than);
+	if (str_eq(c->op, S("~="))) /* "~=2.2" is ">=2.2,==2.*" */
+		return order >= 0 && has_prefix(v, than, than->release.n - 1);
+	if (str_eq(c->op, S("<=")))
+		return order <= 0;
+	if (str_eq(c->op, S(">=")))
+		return order >= 0;
+	if (str_eq(c->op, S("<"))) {
+		/* "<V" is "<V.dev0", which excludes pre-releases of V, unless V is a pre-release itself. */
+		struct version first = *than;
+		if (!than->pre && !than->dev.n)
+			first.dev = S("0");
+		return version_cmp(v, &first) < 0;
 	}
-	return str_eq(str_lower(&tmp, c->text), version_text(&tmp, v));
+	if (str_eq(c->op, S(">"))) {
+		/* ">V" excludes post-releases of V, unless V is one itself, and local versions of V. */
+		struct version base = *v;
+		base.post = base.dev = S("");
+		return order > 0 &&
+		       (than->post.n || than->dev.n || !v->post.n || cmp_public(&base, than) != 0);
+	}
+	/* If the clause has no local part, that of the version is ignored. */
+	bool equal = c->wildcard ? has_prefix(v, than, than->release.n)
+				 : (than->local.n ? version_cmp(v, than) : order) == 0;
+	return equal == str_eq(c->op, S("=="));
 }
 
 struct err *version_match(const struct version *v, struct str specifier, bool *ret)

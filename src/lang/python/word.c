@@ -1,5 +1,5 @@
-/* Python's \w, and steps over UTF-8 in both directions; see word.h. Nearly all text is ASCII, which takes a short
- * cut; other characters are found by bisection of the ranges. */
+/* Python's \w, and steps over UTF-8 in both directions; see word.h. Characters beyond ASCII are found by bisection of
+ * the ranges. */
 #include "lang/python/word.h"
 
 #include <stdlib.h>
@@ -36,53 +36,27 @@ static bool is_word(uint32_t c)
 	return c == '_' || py_alnum(c);
 }
 
-static unsigned char byte(struct str s, size_t at)
-{
-	return (unsigned char)s.p[at];
-}
-
-static bool is_tail(struct str s, size_t at)
-{
-	return at < s.n && (byte(s, at) & 0xc0) == 0x80;
-}
-
-/* The number of bytes that follow a first byte. */
-static unsigned tail_of(unsigned char first)
-{
-	return first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
-}
-
 uint32_t utf8_next(struct str s, size_t *at)
 {
-	unsigned char first = byte(s, (*at)++);
-	unsigned n = tail_of(first);
-	if (first < 0x80)
-		return first;
-	uint32_t c = first & (0x3fu >> n);
-	for (unsigned i = 0; i < n; i++)
-		if (!is_tail(s, *at + i))
-			return 0xfffd;
-	if (!n)
-		return 0xfffd;
-	for (unsigned i = 0; i < n; i++)
-		c = c << 6 | (byte(s, *at + i) & 0x3f);
-	*at += n;
+	static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	unsigned char first = (unsigned char)s.p[*at];
+	size_t n = first < 0x80 ? 1 : utf8_length(str_sub(s, *at, s.n));
+	uint32_t c = n ? first & mask[n] : 0xdc00u + first;
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | ((unsigned char)s.p[*at + i] & 0x3f);
+	*at += n ? n : 1;
 	return c;
 }
 
 uint32_t utf8_prev(struct str s, size_t *at)
 {
-	size_t end = *at, start = end - 1;
-	while (start && end - start < 4 && is_tail(s, start))
-		start--;
-	*at = start;
-	uint32_t c = utf8_next(s, at);
-	if (*at != end) {
-		*at = end - 1;
-		return byte(s, end - 1) < 0x80 ? byte(s, end - 1) : 0xfffd;
-	}
-	*at = start;
-	return c;
+	size_t end = *at, from = end - 1;
+	while (from && end - from < 4 && ((unsigned char)s.p[from] & 0xc0) == 0x80)
+		from--;
+	if (utf8_length(str_sub(s, from, end)) != end - from)
+		from = end - 1; /* a stray byte */
+	*at = from;
+	return utf8_next(str_sub(s, 0, end), &from);
 }
 
 bool py_word_at(struct str s, size_t at)

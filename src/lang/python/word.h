@@ -9,7 +9,8 @@
 
 bool py_alnum(uint32_t c); /* str.isalnum() of one character */
 
-/* The character at *at, which moves behind it; *at must be below s.n. */
+/* The character at *at, which moves behind it; *at must be below s.n. A stray byte is a lone surrogate, as in Python's
+ * file names. */
 uint32_t utf8_next(struct str s, size_t *at);
 /* The character that ends at *at, which moves to its start; *at must not be 0. */
 uint32_t utf8_prev(struct str s, size_t *at);

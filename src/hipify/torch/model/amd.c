@@ -176,7 +176,7 @@ static void read_changes(struct reader *r, const struct list *l)
 /* The last statement before that of token `at` that sets the variable named by token `name`. */
 static const struct py_statement *setter(const struct reader *r, size_t name, size_t at)
 {
-	return py_setter_anywhere(&r->m, token(r, name)->text, py_statement_at(&r->m, at));
+	return py_setter(&r->m, true, token(r, name)->text, py_statement_at(&r->m, at));
 }
 
 /* The value of a path expression, relative to the checkout: "text", DIR / "text", a variable. "" = not

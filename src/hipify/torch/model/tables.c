@@ -178,7 +178,7 @@ static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 static struct err *table_tokens(const struct builder *b, struct tokens *ret)
 {
 	const struct py_module *m = &b->module;
-	const struct py_statement *s = py_setter(m, S("CUDA_TO_HIP_MAPPINGS"), SIZE_MAX);
+	const struct py_statement *s = py_setter(m, false, S("CUDA_TO_HIP_MAPPINGS"), SIZE_MAX);
 	if (!s)
 		return py_error(m, 1, 1, "there is no CUDA_TO_HIP_MAPPINGS");
 	size_t i = s->value;
