@@ -27,10 +27,7 @@ unsigned lex_count_lines(struct str s, size_t from, size_t to)
 static PRINTF(3, 4) struct err *lex_error(const struct lex *l, size_t at, const char *fmt, ...)
 {
 	ARENA(a);
-	va_list ap;
-	va_start(ap, fmt);
-	struct str msg = str_vfmt(&a, fmt, ap);
-	va_end(ap);
+	FORMAT(msg, &a, fmt);
 	size_t bol = at;
 	while (bol && l->s.p[bol - 1] != '\n')
 		bol--;
@@ -232,13 +229,12 @@ static void number(struct lex *l, struct tok *t)
 }
 
 /* Reads the "path" or <path> of an #include; false if the line has neither (but a macro, for example). */
-static bool header_path(struct lex *l, struct tok *t)
+static bool header_path(struct lex *l)
 {
 	char close = peek(l, 0) == '<' ? '>' : '"';
 	for (size_t i = l->at + 1; i < l->s.n && l->s.p[i] != '\n'; i++) {
 		if (l->s.p[i] != close)
 			continue;
-		t->kind = TOK_PATH;
 		l->at = i + 1;
 		l->directive = S("#"); /* a line has one path only */
 		return true;
@@ -246,38 +242,12 @@ static bool header_path(struct lex *l, struct tok *t)
 	return false;
 }
 
-static struct err *token(struct lex *l, struct tok *t)
-{
-	char c = peek(l, 0);
-	if ((c == '"' || c == '<') && l->directive.n) {
-		struct str d = l->directive;
-		bool path = str_eq(d, S("include")) || str_eq(d, S("import")) ||
-			    str_eq(d, S("include_next"));
-		if (path && header_path(l, t))
-			return NULL;
-	}
-	if (ascii_digit(c) || (c == '.' && ascii_digit(peek(l, 1)))) {
-		number(l, t);
-		return NULL;
-	}
-	if (ident_char(c))
-		return word(l, t);
-	if (c == '"' || c == '\'')
-		return quoted(l, c, t);
-	t->kind = TOK_PUNCT;
-	if (c == '#' && l->line_start && !l->directive.n) {
-		l->directive = S("#");
-		l->want_name = true;
-	}
-	l->at += (c == ':' || c == '#') && peek(l, 1) == c ? 2 : 1;
-	return NULL;
-}
-
 struct err *lex_next(struct lex *l, struct tok *ret)
 {
 	TRY(skip_blank(l));
+	char c = peek(l, 0);
 	*ret = (struct tok){.kind = TOK_END, .from = l->at, .to = l->at, .line = l->line};
-	if (l->directive.n && (l->at >= l->s.n || l->s.p[l->at] == '\n')) {
+	if (l->directive.n && (l->at >= l->s.n || c == '\n')) {
 		ret->kind = TOK_LINE_END;
 		l->directive = S("");
 		l->want_name = false;
@@ -287,8 +257,25 @@ struct err *lex_next(struct lex *l, struct tok *ret)
 	}
 	if (l->at >= l->s.n)
 		return NULL;
-	bool naming = l->want_name;
-	TRY(token(l, ret));
+	bool naming = l->want_name, path = str_eq(l->directive, S("include")) ||
+					   str_eq(l->directive, S("import")) ||
+					   str_eq(l->directive, S("include_next"));
+	if (path && (c == '"' || c == '<') && header_path(l)) {
+		ret->kind = TOK_PATH;
+	} else if (ascii_digit(c) || (c == '.' && ascii_digit(peek(l, 1)))) {
+		number(l, ret);
+	} else if (ident_char(c)) {
+		TRY(word(l, ret));
+	} else if (c == '"' || c == '\'') {
+		TRY(quoted(l, c, ret));
+	} else {
+		ret->kind = TOK_PUNCT;
+		if (c == '#' && l->line_start && !l->directive.n) {
+			l->directive = S("#");
+			l->want_name = true;
+		}
+		l->at += (c == ':' || c == '#') && peek(l, 1) == c ? 2 : 1;
+	}
 	l->want_name = l->want_name && !naming;
 	l->line_start = false;
 	ret->to = l->at;

@@ -112,8 +112,7 @@ static bool ends_operand(struct str rest)
 /* Skips to the end of an operand that cannot be evaluated. */
 static enum truth unknown(struct condition *r)
 {
-	unsigned depth = 0;
-	for (; r->at < r->s.n; r->at++) {
+	for (unsigned depth = 0; r->at < r->s.n; r->at++) {
 		if (!depth && ends_operand(str_sub(r->s, r->at, r->s.n)))
 			break;
 		depth += r->s.p[r->at] == '(';

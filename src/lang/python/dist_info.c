@@ -18,26 +18,20 @@ bool dist_stem_cut(struct str folder, struct str *ret_name, struct str *ret_vers
 
 /* ---- RECORD ---- */
 
-static void add_field(struct buf *b, struct str s)
-{
-	bool plain = str_chr(s, ',') == s.n && str_chr(s, '"') == s.n && str_chr(s, '\n') == s.n &&
-		     str_chr(s, '\r') == s.n;
-	if (plain) {
-		buf_add(b, s);
-		return;
-	}
-	buf_char(b, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"')
-			buf_char(b, '"');
-		buf_char(b, s.p[i]);
-	}
-	buf_char(b, '"');
-}
-
 void dist_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size)
 {
-	add_field(b, path);
+	bool quoted = false;
+	for (size_t i = 0; i < path.n && !quoted; i++)
+		quoted = path.p[i] && strchr(",\"\n\r", path.p[i]);
+	if (quoted)
+		buf_char(b, '"');
+	for (size_t i = 0; i < path.n; i++) {
+		if (path.p[i] == '"')
+			buf_char(b, '"');
+		buf_char(b, path.p[i]);
+	}
+	if (quoted)
+		buf_char(b, '"');
 	buf_fmt(b, ",sha256=%.*s,%llu\n", STR(sha256), (unsigned long long)size);
 }
 
@@ -88,18 +82,9 @@ static struct err *read_field(struct csv *c, struct str *ret)
 	return NULL;
 }
 
-static void end_line(struct csv *c)
-{
-	if (peek(c) == '\r')
-		c->at++;
-	if (peek(c) == '\n')
-		c->at++;
-	c->line++;
-}
-
 static struct err *read_row(struct csv *c, struct dist_record *ret)
 {
-	struct str fields[3] = {0}, hash;
+	struct str fields[3] = {0};
 	unsigned line = c->line, n = 0;
 	for (;; c->at++) {
 		if (n == 3)
@@ -108,15 +93,13 @@ static struct err *read_row(struct csv *c, struct dist_record *ret)
 		if (peek(c) != ',')
 			break;
 	}
-	end_line(c);
 	if (n != 3)
 		return err_new(E_SYNTAX, "line %u: %u of three fields", line, n);
 	struct dist_row *e = VEC_PUSH(c->a, ret);
 	*e = (struct dist_row){.path = fields[0], .size = fields[2], .line = line};
-	if (!str_cut(fields[1], '=', &e->algorithm, &hash) && fields[1].n)
+	if (!str_cut(fields[1], '=', &e->algorithm, &e->hash) && fields[1].n)
 		return err_new(
 			E_SYNTAX, "line %u: '%.*s' is not ALGORITHM=HASH", line, STR(fields[1]));
-	e->hash = hash;
 	return NULL;
 }
 
@@ -125,13 +108,14 @@ struct err *dist_record_parse(
 {
 	struct csv c = {.a = a, .text = text, .line = 1};
 	*ret = (struct dist_record){0};
-	while (c.at < text.n) {
-		if (peek(&c) == '\n' || peek(&c) == '\r')
-			end_line(&c);
-		else if (ret->n == most)
+	for (; c.at < text.n; c.line++) {
+		bool empty = peek(&c) == '\n' || peek(&c) == '\r';
+		if (!empty && ret->n == most)
 			return err_new(E_SYNTAX, "line %u: more than %zu rows", c.line, most);
-		else
+		if (!empty)
 			TRY(read_row(&c, ret));
+		c.at += peek(&c) == '\r';
+		c.at += peek(&c) == '\n';
 	}
 	return NULL;
 }

@@ -93,22 +93,6 @@ static void negate(struct arena *a, struct py_glob_node *node)
 
 /* ---- patterns ---- */
 
-static struct py_glob_node next_node(struct arena *a, struct str *rest)
-{
-	uint32_t c = take(rest);
-	struct str set = c == '[' ? set_text(*rest) : (struct str){0};
-	if (set.p) {
-		struct py_glob_node node = {.kind = GLOB_SET, .set = set_ranges(a, set)};
-		*rest = str_sub(*rest, set.n + 1, rest->n);
-		negate(a, &node);
-		return node;
-	}
-	return (struct py_glob_node){.kind = c == '*'   ? GLOB_STAR
-					     : c == '?' ? GLOB_ANY
-							: GLOB_CHAR,
-		.c = c};
-}
-
 struct py_glob py_glob_new(struct arena *a, struct str pattern)
 {
 	struct py_glob g = {0};
@@ -116,11 +100,21 @@ struct py_glob py_glob_new(struct arena *a, struct str pattern)
 	while (plain < pattern.n && !strchr("*?[", pattern.p[plain]))
 		plain++;
 	g.prefix = str_sub(pattern, 0, plain);
-	struct str rest = str_sub(pattern, plain, pattern.n);
-	while (rest.n) {
-		struct py_glob_node node = next_node(a, &rest);
-		if (node.kind != GLOB_STAR || !g.n || g.v[g.n - 1].kind != GLOB_STAR)
-			*VEC_PUSH(a, &g) = node;
+	for (struct str rest = str_sub(pattern, plain, pattern.n); rest.n;) {
+		uint32_t c = take(&rest);
+		struct str set = c == '[' ? set_text(rest) : (struct str){0};
+		if (c == '*' && g.n && g.v[g.n - 1].kind == GLOB_STAR)
+			continue;
+		struct py_glob_node *node = VEC_PUSH(a, &g);
+		node->c = c;
+		if (set.p) {
+			node->kind = GLOB_SET;
+			node->set = set_ranges(a, set);
+			negate(a, node);
+			rest = str_sub(rest, set.n + 1, rest.n);
+		} else {
+			node->kind = c == '*' ? GLOB_STAR : c == '?' ? GLOB_ANY : GLOB_CHAR;
+		}
 	}
 	g.rest = g.n == 1 && g.v[0].kind == GLOB_STAR;
 	return g;

@@ -97,21 +97,6 @@ struct operand {
 	bool known, version;
 };
 
-static bool variable(const struct parser *s, struct str name, struct operand *ret)
-{
-	size_t n = sizeof(variables) / sizeof(*variables), i = 0;
-	while (i < n && !str_eq(name, str_from(variables[i].name)))
-		i++;
-	*ret = (struct operand){.version = str_eq(name, S("python_version"))};
-	if (i == n)
-		return false;
-	ret->text = ret->version                          ? s->python
-		    : str_eq(name, S("platform_machine")) ? s->platform
-							  : str_from(variables[i].value);
-	ret->known = ret->text.n || variables[i].value;
-	return true;
-}
-
 static struct err *marker_value(struct parser *s, struct operand *ret)
 {
 	char quote = next(s);
@@ -124,11 +109,20 @@ static struct err *marker_value(struct parser *s, struct operand *ret)
 		*ret = (struct operand){.text = str_sub(rest, 0, n), .known = true};
 		return NULL;
 	}
-	size_t at = s->at;
-	if (variable(s, word(s), ret))
-		return NULL;
-	s->at = at;
-	return wrong(s, "a marker variable or a string");
+	size_t at = s->at, n = sizeof(variables) / sizeof(*variables), i = 0;
+	struct str name = word(s);
+	while (i < n && !str_eq(name, str_from(variables[i].name)))
+		i++;
+	if (i == n) {
+		s->at = at;
+		return wrong(s, "a marker variable or a string");
+	}
+	*ret = (struct operand){.version = str_eq(name, S("python_version"))};
+	ret->text = ret->version                          ? s->python
+		    : str_eq(name, S("platform_machine")) ? s->platform
+							  : str_from(variables[i].value);
+	ret->known = ret->text.n || variables[i].value;
+	return NULL;
 }
 
 static bool take(struct parser *s, const char *text)
@@ -142,21 +136,6 @@ static bool take(struct parser *s, const char *text)
 		return false; /* "order" is not "or" */
 	s->at = end;
 	return true;
-}
-
-static struct err *marker_operator(struct parser *s, struct str *ret)
-{
-	static const char *const ops[] = {
-		"===", "==", "~=", "!=", "<=", ">=", "<", ">", "in", NULL};
-	for (size_t i = 0; ops[i]; i++) {
-		*ret = str_from(ops[i]);
-		if (take(s, ops[i]))
-			return NULL;
-	}
-	*ret = S("not in");
-	if (take(s, "not") && take(s, "in"))
-		return NULL;
-	return wrong(s, "a comparison");
 }
 
 static enum holds compare(const struct operand *x, struct str op, const struct operand *y)
@@ -185,20 +164,28 @@ static struct err *marker_expression(struct parser *s, enum holds *ret);
 
 static struct err *marker_term(struct parser *s, enum holds *ret)
 {
+	static const char *const ops[] = {
+		"===", "==", "~=", "!=", "<=", ">=", "<", ">", "in", NULL};
 	struct operand x, y;
-	struct str op;
-	if (!take(s, "(")) {
-		TRY(marker_value(s, &x));
-		TRY(marker_operator(s, &op));
-		TRY(marker_value(s, &y));
-		*ret = compare(&x, op, &y);
-		return NULL;
+	struct str op = {0};
+	if (take(s, "(")) {
+		if (++s->depth > 32)
+			return wrong(s, "at most 32 nested parentheses");
+		TRY(marker_expression(s, ret));
+		s->depth--;
+		return take(s, ")") ? NULL : wrong(s, "')'");
 	}
-	if (++s->depth > 32)
-		return wrong(s, "at most 32 nested parentheses");
-	TRY(marker_expression(s, ret));
-	s->depth--;
-	return take(s, ")") ? NULL : wrong(s, "')'");
+	TRY(marker_value(s, &x));
+	for (size_t i = 0; ops[i] && !op.n; i++)
+		if (take(s, ops[i]))
+			op = str_from(ops[i]);
+	if (!op.n && take(s, "not") && take(s, "in"))
+		op = S("not in");
+	if (!op.n)
+		return wrong(s, "a comparison");
+	TRY(marker_value(s, &y));
+	*ret = compare(&x, op, &y);
+	return NULL;
 }
 
 /* "and" binds tighter than "or". */
@@ -217,17 +204,6 @@ static struct err *marker_expression(struct parser *s, enum holds *ret)
 }
 
 /* ---- requirements ---- */
-
-static struct err *url(struct parser *s, struct str *ret)
-{
-	s->at++;
-	(void)next(s);
-	size_t from = s->at;
-	while (peek(s) && peek(s) != ' ' && peek(s) != '\t')
-		s->at++;
-	*ret = str_sub(s->text, from, s->at);
-	return ret->n ? NULL : wrong(s, "a URL");
-}
 
 static struct err *specifier(struct parser *s, struct str *ret)
 {
@@ -255,10 +231,17 @@ struct err *requirement_parse(struct str text, struct requirement *ret)
 	*ret = (struct requirement){0};
 	TRY(identifier(&s, &ret->name));
 	TRY(extras(&s, &ret->extras));
-	if (next(&s) == '@')
-		TRY(url(&s, &ret->url));
-	else
+	if (take(&s, "@")) {
+		(void)next(&s);
+		size_t from = s.at;
+		while (peek(&s) && peek(&s) != ' ' && peek(&s) != '\t')
+			s.at++;
+		ret->url = str_sub(s.text, from, s.at);
+		if (!ret->url.n)
+			return wrong(&s, "a URL");
+	} else {
 		TRY(specifier(&s, &ret->specifier));
+	}
 	(void)next(&s);
 	if (s.at == s.text.n)
 		return NULL;

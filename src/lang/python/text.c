@@ -3,20 +3,22 @@
 
 #include <string.h>
 
+#include "base/buf.h"
+
 /* Copies s with "\r\n" and "\r" replaced by "\n". */
 static struct str newlines(struct arena *a, struct str s)
 {
-	char *out = arena_alloc(a, s.n + 1), *to = out;
-	for (size_t at = 0; at < s.n; at++) {
-		size_t n = str_chr(str_sub(s, at, s.n), '\r');
-		memcpy(to, s.p + at, n);
-		to += n;
-		at += n;
-		if (at < s.n)
-			*to++ = '\n';
-		at += at + 1 < s.n && s.p[at + 1] == '\n';
+	BUF(b, a);
+	buf_reserve(&b, s.n);
+	while (s.n) {
+		size_t n = str_chr(s, '\r');
+		buf_add(&b, str_sub(s, 0, n));
+		if (n < s.n)
+			buf_char(&b, '\n');
+		n += str_starts(str_sub(s, n, s.n), S("\r\n")) ? 2 : 1;
+		s = str_sub(s, n, s.n);
 	}
-	return (struct str){.p = out, .n = (size_t)(to - out)};
+	return buf_str(&b);
 }
 
 struct err *py_decode(struct arena *a, struct str bytes, struct str *ret)
@@ -62,31 +64,24 @@ size_t py_str_count(struct str s, struct str what)
 
 struct str py_str_replace(struct arena *a, struct str s, struct str old, struct str with)
 {
+	BUF(b, a);
 	size_t n = py_str_count(s, old), done = 0;
 	if (!n || (!old.n && !with.n))
 		return s;
-	struct str ret = {.n = s.n - n * old.n + n * with.n};
-	char *to = arena_alloc(a, ret.n + 1);
-	ret.p = to;
+	buf_reserve(&b, s.n - n * old.n + n * with.n);
 	for (size_t i = 0; !old.n && i < s.n; i++) { /* between all characters */
-		if (((unsigned char)s.p[i] & 0xc0) != 0x80) {
-			memcpy(to, with.p, with.n);
-			to += with.n;
-		}
-		*to++ = s.p[i];
+		if (((unsigned char)s.p[i] & 0xc0) != 0x80)
+			buf_add(&b, with);
+		buf_char(&b, s.p[i]);
 	}
 	if (!old.n) {
-		memcpy(to, with.p, with.n);
-		return ret;
+		buf_add(&b, with);
+		return buf_str(&b);
 	}
 	for (size_t at; (at = py_str_find(s, old, done)) != SIZE_MAX; done = at + old.n) {
-		memcpy(to, s.p + done, at - done);
-		to += at - done;
-		if (with.n)
-			memcpy(to, with.p, with.n);
-		to += with.n;
+		buf_add(&b, str_sub(s, done, at));
+		buf_add(&b, with);
 	}
-	if (s.n > done)
-		memcpy(to, s.p + done, s.n - done);
-	return ret;
+	buf_add(&b, str_sub(s, done, s.n));
+	return buf_str(&b);
 }
