@@ -50,42 +50,13 @@ static struct err *torch_file(struct arena *a, const struct hipify_options *o, s
 	return e;
 }
 
-/* Translates the whole tree without writing anything: the other files show which names and headers are
- * the project's own. */
-static struct err *whole_tree(
-	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
-{
-	struct hipify_options dry = *o;
-	dry.look_only = true;
-	dry.in_place = false;
-	dry.out = S("");
-	return hipify_run(a, &dry, ret);
-}
-
-/* Fails unless the run translated this file without an error. */
-static struct err *check_taken(
-	const struct hipify_options *o, struct str rel, const struct hipify_tree *t)
-{
-	bool found = false;
-	VEC_EACH (struct change, c, &t->changes) {
-		if (!str_eq(c->source, rel))
-			continue;
-		struct err *e = c->error;
-		found = true;
-		c->error = NULL;
-		TRY(e);
-	}
-	return found ? NULL
-		     : err_new(E_NOENT, "hipify does not look at '%.*s' of '%.*s'", STR(rel),
-			       STR(o->dir));
-}
-
 struct err *hipify_file_text(struct arena *a, const struct hipify_options *o, struct str rel,
 	struct str *ret_source, struct hipify_text *ret)
 {
 	struct torch_one one = {.rel = rel};
 	struct hipify_tree t = {0};
-	bool by_torch = hipify_by_torch(o);
+	struct hipify_options dry = *o;
+	bool by_torch = hipify_by_torch(o), found = by_torch;
 	if (by_torch) {
 		TRY(torch_file(a, o, &one));
 		*ret_source = one.source;
@@ -93,9 +64,21 @@ struct err *hipify_file_text(struct arena *a, const struct hipify_options *o, st
 		if (!o->want_untranslated)
 			return NULL;
 	}
-	struct err *e = whole_tree(a, o, &t);
-	if (!e && !by_torch)
-		e = check_taken(o, rel, &t);
+	/* The other files of the tree show which names and headers are the project's own. */
+	dry.look_only = true;
+	dry.in_place = false;
+	dry.out = S("");
+	struct err *e = hipify_run(a, &dry, &t);
+	VEC_EACH (struct change, c, &t.changes) {
+		if (e || by_torch || !str_eq(c->source, rel))
+			continue;
+		found = true;
+		e = c->error;
+		c->error = NULL;
+	}
+	if (!e && !found)
+		e = err_new(
+			E_NOENT, "hipify does not look at '%.*s' of '%.*s'", STR(rel), STR(o->dir));
 	if (!e && !by_torch)
 		e = hipify_source(a, o, rel, ret_source);
 	if (!e && !by_torch)

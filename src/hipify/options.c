@@ -104,13 +104,10 @@ bool hipify_is_rocm(struct str version)
 
 /* ---- the section of the description ---- */
 
-static struct err *read_word(struct arena *a, const struct node *section, const struct setting *s,
-	struct hipify_options *o)
+static struct err *read_word(
+	struct arena *a, const struct node *n, const struct setting *s, struct hipify_options *o)
 {
-	const struct node *n = node_get(section, str_from(s->key));
 	struct strs names = {0};
-	if (!n || n->kind == NODE_NULL)
-		return NULL;
 	for (unsigned i = 1; s->words[i]; i++) {
 		if (str_eq(n->text, str_from(s->words[i]))) {
 			*(unsigned *)(void *)((char *)o + s->off) = i;
@@ -124,22 +121,22 @@ static struct err *read_word(struct arena *a, const struct node *section, const 
 	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
 }
 
+/* Reads the settings whose values are plain. */
 static struct err *read_plain(struct arena *a, const struct node *section, struct hipify_options *o)
 {
 	for (const struct setting *s = settings; s->option; s++) {
 		void *to = (char *)o + s->off;
-		struct str word = S("");
+		struct str key = str_from(s->key), word = S("");
 		if (!s->key || s->off == OFF(sources) || s->off == OFF(map))
 			continue;
 		if (s->kind == LIST)
-			TRY(node_want_strs(a, section, str_from(s->key), to));
+			TRY(node_want_strs(a, section, key, to));
 		else
-			TRY(node_want_text(
-				section, str_from(s->key), s->kind == TEXT ? to : &word));
+			TRY(node_want_text(section, key, s->kind == TEXT ? to : &word));
+		const struct node *n = node_get(section, key);
+		if (s->kind == WORD && n && n->kind != NODE_NULL)
+			TRY(read_word(a, n, s, o));
 	}
-	for (const struct setting *s = settings; s->option; s++)
-		if (s->key && s->kind == WORD)
-			TRY(read_word(a, section, s, o));
 	return NULL;
 }
 
@@ -156,19 +153,6 @@ static struct err *one_source(
 		return node_error(
 			n, E_PROJECT, "no source '%.*s' in '%.*s'", STR(n->text), STR(dir));
 	strs_put_all(a, &o->sources, &hits);
-	return NULL;
-}
-
-static struct err *read_sources(
-	struct arena *a, const struct node *section, struct str dir, struct hipify_options *o)
-{
-	const struct node *list = node_get(section, S("sources"));
-	if (!list || list->kind == NODE_NULL)
-		return NULL;
-	if (list->kind != NODE_LIST)
-		return one_source(a, list, dir, o);
-	NODE_EACH (n, list)
-		TRY(one_source(a, n, dir, o));
 	return NULL;
 }
 
@@ -211,7 +195,12 @@ struct err *hipify_options_read(struct arena *a, const struct node *section, str
 			node_get(section, str_from(s->key)))
 			return node_error(node_get(section, str_from(s->key)), E_PROJECT,
 				"'%s' means nothing in the mode 'standalone'", s->key);
-	TRY(read_sources(a, section, dir, ret));
+	const struct node *sources = node_get(section, S("sources"));
+	if (sources && sources->kind == NODE_LIST)
+		NODE_EACH (n, sources)
+			TRY(one_source(a, n, dir, ret));
+	else if (sources && sources->kind != NODE_NULL)
+		TRY(one_source(a, sources, dir, ret));
 	if (ret->torch.n)
 		ret->torch = path_clean(a, path_join(a, dir, ret->torch));
 	const struct node *map = node_get(section, S("map"));
@@ -270,50 +259,21 @@ static bool is_excluded(const struct strs *exclude, struct str rel)
 	return false;
 }
 
-/* Named sources are translated no matter what the ignore patterns say, so excluded ones are removed here. */
-static void complete_sources(struct arena *a, struct hipify_options *o)
-{
-	struct strs given = o->sources;
-	struct str dir = path_abs(a, o->dir);
-	o->sources = (struct strs){0};
-	if (o->mode == HIPIFY_TORCH) /* PyTorch's own tree is translated as a whole */
-		return;
-	VEC_EACH (const struct str, s, &given) {
-		struct str path = path_abs(a, path_join(a, dir, *s)), rel = path_rel(a, path, dir);
-		if (!hipify_by_torch(o))
-			strs_add(a, &o->only, rel);
-		else if (!is_excluded(&o->exclude, rel) && !strs_has(&o->sources, path))
-			strs_add(a, &o->sources, path);
-	}
-}
-
-/* Escapes a name for Python's fnmatch, as a pattern that matches only that name. */
-static struct str escaped(struct arena *a, struct str name)
-{
-	BUF(b, a);
-	for (size_t i = 0; i < name.n; i++) {
-		bool special = strchr("*?[", name.p[i]) != NULL;
-		buf_fmt(&b, special ? "[%c]" : "%c", name.p[i]);
-	}
-	return str_dup(a, buf_str(&b));
-}
-
 /* PyTorch's rules have only patterns, so each exclusion becomes several: a name excludes files and
  * folders of that name anywhere, a path excludes itself and everything below it. */
-static struct strs ignored(struct arena *a, const struct hipify_options *o)
+static void ignore_excluded(struct arena *a, const struct strs *exclude, struct strs *ret)
 {
-	struct strs all = {0};
-	strs_add_all(a, &all, &o->ignore);
-	VEC_EACH (const struct str, x, &o->exclude) {
-		struct str name = escaped(a, *x);
-		strs_add(a, &all, name);
-		strs_add(a, &all, str_fmt(a, "%.*s/*", STR(name)));
+	VEC_EACH (const struct str, x, exclude) {
+		BUF(name, a); /* escaped for Python's fnmatch, to match only that name */
+		for (size_t i = 0; i < x->n; i++)
+			buf_fmt(&name, strchr("*?[", x->p[i]) ? "[%c]" : "%c", x->p[i]);
+		strs_add(a, ret, buf_str(&name));
+		strs_add(a, ret, str_fmt(a, "%.*s/*", STR(name)));
 		if (str_chr(*x, '/') < x->n)
 			continue;
-		strs_add(a, &all, str_fmt(a, "*/%.*s", STR(name)));
-		strs_add(a, &all, str_fmt(a, "*/%.*s/*", STR(name)));
+		strs_add(a, ret, str_fmt(a, "*/%.*s", STR(name)));
+		strs_add(a, ret, str_fmt(a, "*/%.*s/*", STR(name)));
 	}
-	return all;
 }
 
 struct err *hipify_options_load_map(struct arena *a, struct hipify_options *o)
@@ -326,14 +286,27 @@ struct err *hipify_options_load_map(struct arena *a, struct hipify_options *o)
 
 void hipify_options_complete(struct arena *a, struct hipify_options *o)
 {
-	struct strs endings = o->extra_extensions;
-	o->extra_extensions = (struct strs){0};
+	struct strs endings = o->extra_extensions, given = o->sources, ignore = {0};
+	struct str dir = path_abs(a, o->dir);
+	bool by_torch = hipify_by_torch(o);
+	o->extra_extensions = o->sources = (struct strs){0};
 	VEC_EACH (const struct str, e, &endings)
 		strs_add(a, &o->extra_extensions,
 			str_starts(*e, S(".")) ? *e : str_fmt(a, ".%.*s", STR(*e)));
-	complete_sources(a, o);
+	/* Named sources are translated no matter what the ignore patterns say, so excluded ones are removed here;
+	 * PyTorch's own tree is translated as a whole. */
+	VEC_EACH (const struct str, s, &given) {
+		struct str path = path_abs(a, path_join(a, dir, *s)), rel = path_rel(a, path, dir);
+		if (!by_torch)
+			strs_add(a, &o->only, rel);
+		else if (o->mode == HIPIFY_EXTENSION && !is_excluded(&o->exclude, rel))
+			strs_put(a, &o->sources, path);
+	}
 	if (!o->map_text.n)
 		o->map_text = (struct str){0};
-	if (hipify_by_torch(o))
-		o->ignore = ignored(a, o);
+	if (!by_torch)
+		return;
+	strs_add_all(a, &ignore, &o->ignore);
+	ignore_excluded(a, &o->exclude, &ignore);
+	o->ignore = ignore;
 }

@@ -11,8 +11,7 @@ enum { INFO_LIMIT = 1 << 20 };
 
 /* Everything that a run needs besides the session. */
 struct run {
-	const struct hipify_options *o;
-	struct hipify_options with_map; /* o, with map_text read */
+	struct hipify_options with_map; /* with map_text read */
 	struct torch_source torch;
 	struct str identity;
 };
@@ -90,7 +89,7 @@ static void identify(struct arena *a, struct run *r)
 
 static struct err *prepare(struct arena *a, const struct hipify_options *o, struct run *r)
 {
-	*r = (struct run){.o = o, .with_map = *o};
+	*r = (struct run){.with_map = *o};
 	TRY(check_inside(a, o));
 	if (hipify_by_torch(o)) {
 		TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
@@ -105,14 +104,10 @@ static struct err *run_engine(
 {
 	const struct hipify_options *o = &r->with_map;
 	if (!hipify_by_torch(o))
-		TRY(standalone_run(a, o, view, ret));
-	else if (o->engine == ENGINE_TORCH)
-		TRY(torch_run_python(a, o, &r->torch, view, ret));
-	else
-		TRY(torch_run(a, o, &r->torch, view, ret));
-	if (hipify_by_torch(o) && o->want_untranslated)
-		TRY(torch_untranslated(a, o, view, ret));
-	return NULL;
+		return standalone_run(a, o, view, ret);
+	TRY(o->engine == ENGINE_TORCH ? torch_run_python(a, o, &r->torch, view, ret)
+				      : torch_run(a, o, &r->torch, view, ret));
+	return o->want_untranslated ? torch_untranslated(a, o, view, ret) : NULL;
 }
 
 struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)

@@ -39,12 +39,6 @@ static struct change *add_file(struct run *r, struct str rel)
 	return f;
 }
 
-struct level { /* a folder of the tree */
-	struct run *r;
-	struct str rel;
-	struct strs dirs; /* folders to visit next */
-};
-
 static bool excluded(const struct run *r, struct str rel, struct str name)
 {
 	if (str_eq(name, S(".git")) || str_starts(name, S(".rocsmith")))
@@ -55,50 +49,38 @@ static bool excluded(const struct run *r, struct str rel, struct str name)
 	return false;
 }
 
-static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
-{
-	struct level *l = user;
-	struct arena *a = l->r->a;
-	struct str rel = l->rel.n ? path_join(a, l->rel, e->path) : str_dup(a, e->path);
-	*prune = true;
-	if (view_hides(l->r->view, path_join(a, l->r->view->root, rel)))
-		return NULL;
-	if (S_ISDIR(e->st.st_mode)) {
-		if (!excluded(l->r, rel, e->path))
-			strs_add(a, &l->dirs, rel);
-		return NULL;
-	}
-	if (!hipify_is_source(rel) || excluded(l->r, rel, e->path))
-		return NULL;
-	struct stat st = e->st;
-	if (S_ISLNK(st.st_mode)) {
-		struct err *err = fs_stat(path_join(a, l->r->o->dir, rel), &st);
-		if (err) {
-			change_fail(add_file(l->r, rel), err);
-			return NULL;
-		}
-	}
-	if (S_ISREG(st.st_mode))
-		add_file(l->r, rel);
-	return NULL;
-}
-
-/* Collects the sources in a folder and below; a folder that cannot be listed becomes a failed entry.
+/* Collects the sources in a folder, and then those below it; a folder that cannot be listed becomes a failed entry.
  * Links to folders are not followed, to avoid loops. */
 static void collect(struct run *r, struct str rel)
 {
-	struct level l = {.r = r, .rel = rel};
 	struct str dir = rel.n ? path_join(r->a, r->o->dir, rel) : r->o->dir;
+	struct strs names = {0}, dirs = {0};
 	struct stat st;
 	struct err *e = fs_stat(dir, &st);
 	if (!e) {
 		view_note_dir(r->view, path_join(r->a, r->view->root, rel), &st);
-		e = fs_walk(dir, visit, &l);
+		e = fs_list(r->a, dir, &names);
 	}
 	if (e)
 		change_fail(add_file(r, rel), e);
-	for (size_t i = 0; i < l.dirs.n; i++)
-		collect(r, l.dirs.v[i]);
+	VEC_EACH (const struct str, name, &names) {
+		struct str path = path_join(r->a, dir, *name);
+		struct str below = rel.n ? path_join(r->a, rel, *name) : *name;
+		if (view_hides(r->view, path_join(r->a, r->view->root, below)) ||
+			excluded(r, below, *name) || !fs_try_lstat(path, &st))
+			continue;
+		if (S_ISDIR(st.st_mode))
+			strs_add(r->a, &dirs, below);
+		if (S_ISDIR(st.st_mode) || !hipify_is_source(below))
+			continue;
+		e = S_ISLNK(st.st_mode) ? fs_stat(path, &st) : NULL;
+		if (e)
+			change_fail(add_file(r, below), e);
+		else if (S_ISREG(st.st_mode))
+			add_file(r, below);
+	}
+	VEC_EACH (const struct str, below, &dirs)
+		collect(r, *below);
 }
 
 static struct err *choose_files(struct run *r)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "formats/zip.h"
@@ -193,42 +192,36 @@ static struct err *open_wheel(struct arena *a, struct str path, struct torch_sou
 
 /* ---- identification ---- */
 
-static void add_number(struct buf *b, uint64_t n)
+static void hash_number(struct hash *h, uint64_t n)
 {
-	buf_add(b, (struct str){.p = (const char *)&n, .n = sizeof(n)});
+	hash_add(h, &n, sizeof(n));
 }
 
-static void add_text(struct buf *b, struct str s)
+static void hash_text(struct hash *h, struct str s)
 {
-	add_number(b, s.n);
-	buf_add(b, s);
+	hash_number(h, s.n);
+	hash_add(h, s.p, s.n);
 }
 
 static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
 {
 	struct py_module m;
-	BUF(b, a);
+	struct hash *h = hash_new(HASH_SHA256);
 	CLEANUP(err_freep) struct err *unreadable = py_read(a, f->text, f->path, &m);
 	if (unreadable)
-		add_text(&b, f->text); /* no valid Python: its hash is in no row of the table */
+		hash_text(h, f->text); /* no valid Python: its hash is in no row of the table */
 	VEC_EACH (struct py_statement, s, &m.statements) {
 		bool docstring = true;
 		for (size_t i = s->from; i < s->to; i++)
 			docstring = docstring && m.tokens.v[i].kind == PY_TOKEN_STRING;
 		if (docstring)
 			continue;
-		add_number(&b, m.tokens.v[s->from].col);
+		hash_number(h, m.tokens.v[s->from].col);
 		for (size_t i = s->from; i < s->to; i++)
-			add_text(&b, m.tokens.v[i].text);
+			hash_text(h, m.tokens.v[i].text);
 	}
-	return sha256_hex(a, buf_str(&b));
-}
-
-static void hash_text(struct hash *h, struct str s)
-{
-	uint64_t n = s.n;
-	hash_add(h, &n, sizeof(n));
-	hash_add(h, s.p, s.n);
+	struct digest d = hash_end(h);
+	return digest_hex(a, &d);
 }
 
 /* Hashes everything that determines the tables and the script's behaviour, environment variables included. */

@@ -65,40 +65,31 @@ struct table {
 	const struct py_value **values; /* parallel to the entries of the map */
 };
 
-static struct err *entry_of(const struct builder *b, const struct table *t,
-	const struct py_value *pair, struct torch_entry *ret)
-{
-	const struct py_value *key = &pair->v[0], *value = &pair->v[1];
-	TRY(want_string(b, key, "the key"));
-	if (!key->text.n)
-		return py_error(&b->module, key->line, key->col, "the key is empty");
-	if (t->tuples && (value->kind != PY_TUPLE || !value->n))
-		return py_error(&b->module, value->line, value->col,
-			"a tuple of text and kinds expected, not %s", py_kind_name(value->kind));
-	if (t->tuples)
-		value = &value->v[0];
-	TRY(want_string(b, value, "the translation"));
-	*ret = (struct torch_entry){
-		.from = key->text,
-		.to = value->text,
-		.table = t->name,
-		.file = b->source->mappings.path,
-		.line = key->line,
-	};
-	return NULL;
-}
-
 /* Reads the pairs as a dict keeps them: each key at its first position, with its last value. */
 static struct err *read_table(struct builder *b, struct table *t, struct torch_map *ret)
 {
 	struct index x = {.map = ret, .at.a = b->a};
 	t->values = arena_array(b->a, t->dict->n, sizeof(*t->values));
-	ret->v = arena_array(b->a, t->dict->n, sizeof(*ret->v));
-	ret->cap = t->dict->n;
 	for (size_t i = 0; i < t->dict->n; i++) {
-		struct torch_entry e = {0};
-		TRY(entry_of(b, t, &t->dict->v[i], &e));
-		t->values[put(b->a, &x, e)] = &t->dict->v[i].v[1];
+		const struct py_value *key = &t->dict->v[i].v[0], *value = &t->dict->v[i].v[1];
+		const struct py_value *text = t->tuples ? value->v : value;
+		TRY(want_string(b, key, "the key"));
+		if (!key->text.n)
+			return py_error(&b->module, key->line, key->col, "the key is empty");
+		if (t->tuples && (value->kind != PY_TUPLE || !value->n))
+			return py_error(&b->module, value->line, value->col,
+				"a tuple of text and kinds expected, not %s",
+				py_kind_name(value->kind));
+		TRY(want_string(b, text, "the translation"));
+		size_t place = put(b->a, &x,
+			(struct torch_entry){
+				.from = key->text,
+				.to = text->text,
+				.table = t->name,
+				.file = b->source->mappings.path,
+				.line = key->line,
+			});
+		t->values[place] = value;
 	}
 	return NULL;
 }
@@ -127,13 +118,13 @@ static bool has_api(const struct py_value *tuple, struct str number)
 	return false;
 }
 
-struct tokens {
-	size_t *v;
-	size_t n, cap;
-};
-
 struct maps {
 	struct index names, special, caffe2;
+};
+
+struct table_names { /* the tokens that name the tables */
+	size_t *v;
+	size_t n, cap;
 };
 
 /* Puts a pair into those of the three maps that the API names in its tuple select. */
@@ -175,7 +166,7 @@ static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 }
 
 /* Finds the names in `CUDA_TO_HIP_MAPPINGS = [A, B, ...]`, as token numbers. */
-static struct err *table_tokens(const struct builder *b, struct tokens *ret)
+static struct err *table_tokens(const struct builder *b, struct table_names *ret)
 {
 	const struct py_module *m = &b->module;
 	const struct py_statement *s = py_setter(m, false, S("CUDA_TO_HIP_MAPPINGS"), SIZE_MAX);
@@ -198,7 +189,7 @@ static struct err *table_tokens(const struct builder *b, struct tokens *ret)
 
 /* Rejects statements other than the list of tables that mention a table: they could change it after
  * its literal, and that would go unnoticed. */
-static struct err *check_untouched(const struct builder *b, const struct tokens *tables)
+static struct err *check_untouched(const struct builder *b, const struct table_names *tables)
 {
 	const struct py_module *m = &b->module;
 	MAP(names, b->a);
@@ -224,33 +215,33 @@ static struct err *check_untouched(const struct builder *b, const struct tokens 
 
 /* ---- the modules ---- */
 
-static struct err *constant(struct builder *b, const char *name, struct str *ret)
-{
-	const struct py_value *v = NULL;
-	TRY(py_get(b->a, &b->constants, str_from(name), &v));
-	if (!v || v->kind != PY_NUMBER)
-		return err_new(E_TORCH, "'%.*s' does not say what number %s is",
-			STR(b->constants.name), name);
-	*ret = v->text;
-	return NULL;
-}
-
 static struct err *read_constants(struct builder *b)
 {
 	const struct torch_file *f = &b->source->constants;
+	const struct {
+		const char *name;
+		struct str *ret;
+	} numbers[] = {{"API_PYTORCH", &b->pytorch}, {"API_CAFFE2", &b->caffe2},
+		{"API_SPECIAL", &b->special}};
 	if (!f->text.p)
 		return err_new(E_TORCH, "there is no '%.*s'", STR(f->path));
 	TRY(py_read(b->a, f->text, f->path, &b->constants));
 	b->module.outer = &b->constants;
-	TRY(constant(b, "API_PYTORCH", &b->pytorch));
-	TRY(constant(b, "API_CAFFE2", &b->caffe2));
-	return constant(b, "API_SPECIAL", &b->special);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		const struct py_value *v = NULL;
+		TRY(py_get(b->a, &b->constants, str_from(numbers[i].name), &v));
+		if (!v || v->kind != PY_NUMBER)
+			return err_new(E_TORCH, "'%.*s' does not say what number %s is",
+				STR(b->constants.name), numbers[i].name);
+		*numbers[i].ret = v->text;
+	}
+	return NULL;
 }
 
 static struct err *read_all(struct builder *b, struct torch_tables *ret)
 {
 	const struct torch_file *f = &b->source->mappings;
-	struct tokens tables = {0};
+	struct table_names tables = {0};
 	struct maps m = {
 		.names = {.map = &ret->names, .at.a = b->a},
 		.special = {.map = &ret->special, .at.a = b->a},
