@@ -79,14 +79,20 @@ static void doubt(struct reader *r, size_t at, const char *what)
 	finding_fix(r->a, f, "--engine torch runs the script itself");
 }
 
+/* Evaluates the literal at a token; false if it cannot be told. */
+static bool value_at(struct reader *r, size_t at, struct py_value *ret)
+{
+	*ret = (struct py_value){0};
+	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, at, ret);
+	return !e;
+}
+
 /* The text of a string literal; "" if the token is not one. */
 static struct str text_at(struct reader *r, size_t i)
 {
-	struct py_value v = {0};
-	if (!has_shape(r, i, "STRING"))
-		return S("");
-	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, i, &v);
-	return !e && v.kind == PY_STRING ? v.text : S("");
+	struct py_value v;
+	bool text = has_shape(r, i, "STRING") && value_at(r, i, &v) && v.kind == PY_STRING;
+	return text ? v.text : S("");
 }
 
 /* ---- lists ---- */
@@ -94,11 +100,9 @@ static struct str text_at(struct reader *r, size_t i)
 /* Copies the list or tuple of strings at a token to ret; false if there is none. */
 static bool strings_at(struct reader *r, size_t at, struct strs *ret)
 {
-	struct py_value v = {0};
-	if (!is(r, at, "[") && !is(r, at, "("))
-		return false;
-	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, at, &v);
-	if (e || (v.kind != PY_LIST && v.kind != PY_TUPLE))
+	struct py_value v;
+	if ((!is(r, at, "[") && !is(r, at, "(")) || !value_at(r, at, &v) ||
+		(v.kind != PY_LIST && v.kind != PY_TUPLE))
 		return false;
 	for (size_t i = 0; i < v.n; i++)
 		if (v.v[i].kind != PY_STRING)
@@ -261,21 +265,7 @@ static size_t opened_for_writing(struct reader *r, const struct group *g)
 	return g->end;
 }
 
-/* Collects the values of a variable set by `for X in FILES:`, or by X = "path". */
-static bool edited_files(struct reader *r, const struct group *g, size_t var, struct strs *ret)
-{
-	struct str name = token(r, var)->text;
-	if (is(r, g->first, "for") && str_eq(token(r, g->first + 1)->text, name)) {
-		const struct py_statement *s = setter(r, g->first + 3, var);
-		return s && is(r, g->first + 4, ":") && strings_at(r, s->value, ret);
-	}
-	const struct py_statement *s = setter(r, var, var);
-	struct str path = s ? text_at(r, s->value) : S("");
-	if (path.n)
-		strs_add(r->a, ret, path);
-	return path.n > 0;
-}
-
+/* Reads a group that opens X for writing, where X is set by `for X in FILES:` or by X = "path", and replaces texts. */
 static bool read_edit(struct reader *r, const struct group *g)
 {
 	struct amd_edit e = {0};
@@ -283,7 +273,15 @@ static bool read_edit(struct reader *r, const struct group *g)
 	if (var == g->end || r->attempts == MAX_EDITS)
 		return false;
 	r->attempts++;
-	if (!edits_of(r, g, &e.replace) || !edited_files(r, g, var, &e.files))
+	bool loop =
+		is(r, g->first, "for") && str_eq(token(r, g->first + 1)->text, token(r, var)->text);
+	const struct py_statement *s = setter(r, loop ? g->first + 3 : var, var);
+	struct str path = s && !loop ? text_at(r, s->value) : S("");
+	if (!s || !edits_of(r, g, &e.replace))
+		return false;
+	if (path.n)
+		strs_add(r->a, &e.files, path);
+	else if (!loop || !is(r, g->first + 4, ":") || !strings_at(r, s->value, &e.files))
 		return false;
 	e.when_kept = is(r, g->first, "if") && is(r, g->first + 1, "is_hip_clang");
 	*VEC_PUSH(r->a, &r->ret->edits) = e;
@@ -427,11 +425,10 @@ static size_t effect(struct reader *r, const struct group *g)
 static bool is_buck(struct reader *r)
 {
 	VEC_EACH (struct py_statement, s, &r->m.statements) {
-		struct py_value v = {0};
+		struct py_value v;
 		if (!str_eq(s->target, S("buck_build")))
 			continue;
-		CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, s->value, &v);
-		if (e)
+		if (!value_at(r, s->value, &v))
 			doubt(r, s->from, "a condition that cannot be decided");
 		return v.kind == PY_BOOL && v.text.n;
 	}
