@@ -93,30 +93,23 @@ static void look_up(struct engine *e, const struct tok *t, struct str s)
 	}
 }
 
-/* Notes facts that a name reveals about the code around it. */
-static void notice(struct engine *e, struct str s)
+static void identifier(struct engine *e, const struct tok *t)
 {
 	static const char *const halves[] = {"half", "half2", "__half", "__half2", "nv_bfloat16",
 		"nv_bfloat162", "__nv_bfloat16", "__nv_bfloat162", NULL};
-	e->has_warp_macro = e->has_warp_macro || str_eq(s, S("HIP_ENABLE_WARP_SYNC_BUILTINS"));
-	e->enum_head = e->enum_head || str_eq(s, S("enum"));
-	e->adds = e->adds || str_eq(s, S("atomicAdd"));
-	e->halves = e->halves || str_is_one_of(s, halves);
-	bool code = !e->l.directive.n;
-	e->device_head = e->device_head ||
-			 (code && (str_eq(s, S("__global__")) || str_eq(s, S("__device__"))));
-	e->host_head = e->host_head || (code && str_eq(s, S("__host__")));
-}
-
-static void identifier(struct engine *e, const struct tok *t)
-{
 	struct str s = engine_text(e, t);
-	bool names_directive = engine_is(e, &e->prev, S("#")) && e->l.directive.p == s.p;
-	if (names_directive) {
+	if (engine_is(e, &e->prev, S("#")) && e->l.directive.p == s.p) {
 		guard_directive(e, t);
 		return;
 	}
-	notice(e, s);
+	/* facts that a name reveals about the code around it */
+	bool code = !e->l.directive.n;
+	e->has_warp_macro |= str_eq(s, S("HIP_ENABLE_WARP_SYNC_BUILTINS"));
+	e->enum_head |= str_eq(s, S("enum"));
+	e->adds |= str_eq(s, S("atomicAdd"));
+	e->halves |= str_is_one_of(s, halves);
+	e->device_head |= code && (str_eq(s, S("__global__")) || str_eq(s, S("__device__")));
+	e->host_head |= code && str_eq(s, S("__host__"));
 	/* A call with argument rules, unless this is a declaration or the definition of a macro. */
 	struct tok next = {0};
 	e->pending = names_arg(s);
@@ -214,19 +207,6 @@ static void add_head(struct engine *e, bool unit)
 		.from = at, .to = at, .with = buf_str(&b), .rule = rule, .line = 1};
 }
 
-static struct str apply(struct arena *a, struct str source, const struct hipify_text *t)
-{
-	BUF(b, a);
-	size_t done = 0;
-	VEC_EACH (const struct hipify_edit, d, &t->edits) {
-		buf_add(&b, str_sub(source, done, d->from));
-		buf_add(&b, d->with);
-		done = d->to;
-	}
-	buf_add(&b, str_sub(source, done, source.n));
-	return buf_str(&b);
-}
-
 /* Drops reports of names that the text declares itself, and of members of its own namespace cuda: cuda::f,
  * but not libcu++'s cuda::std. */
 static void drop_own_names(struct engine *e)
@@ -267,7 +247,18 @@ struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 	args_close_all(&e, false);
 	drop_own_names(&e);
 	add_head(&e, str_ends(path, S(".cu")) || str_ends(path, S(".hip")));
-	ret->text = ret->edits.n ? apply(a, source, ret) : source;
+	ret->text = source;
+	if (!ret->edits.n)
+		return NULL;
+	BUF(b, a);
+	size_t done = 0;
+	VEC_EACH (const struct hipify_edit, d, &ret->edits) {
+		buf_add(&b, str_sub(source, done, d->from));
+		buf_add(&b, d->with);
+		done = d->to;
+	}
+	buf_add(&b, str_sub(source, done, source.n));
+	ret->text = buf_str(&b);
 	return NULL;
 }
 

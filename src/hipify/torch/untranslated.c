@@ -87,16 +87,6 @@ static void locate(struct place *p, struct untranslated *l)
 	l->col = 1;
 }
 
-/* The number of lines that hipify put in front of the result. */
-static unsigned added_lines(struct str text, struct str source)
-{
-	struct str runtime = S("#include \"hip/hip_runtime.h\"\n");
-	bool marked = str_starts(text, torch_breadcrumb) && !str_starts(source, torch_breadcrumb);
-	text = str_sub(text, marked ? torch_breadcrumb.n : 0, text.n);
-	return (unsigned)marked +
-	       (str_starts(text, runtime) && !str_starts(source, runtime) ? 1U : 0U);
-}
-
 /* ---- names ---- */
 
 /* Is this an identifier of CUDA's API, and not a common word such as half or umin? */
@@ -152,19 +142,6 @@ static void add_known(struct file_search *s, struct str text, const struct hipif
 	};
 }
 
-/* Passes on a report of a name that is missing in HIP or in our tables, but not reports about strings,
- * macros that paste names, and libcu++. */
-static void add_other(struct file_search *s, const struct untranslated *l)
-{
-	const struct hipify_rule *r = names_find(l->name);
-	bool member = l->unsure && str_ends(l->name, S("_"));
-	if (!api_name(l->name) || member || (r && !names_lacks(r)))
-		return;
-	struct untranslated *copy = VEC_PUSH(&s->mem, &s->untranslated);
-	*copy = *l;
-	copy->path = s->file->source;
-}
-
 static int by_line(const void *x, const void *y)
 {
 	const struct untranslated *a = x, *b = y;
@@ -190,8 +167,17 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 	s->declared = t.declared;
 	VEC_EACH (const struct hipify_edit, e, &t.edits)
 		add_known(s, text, e);
-	VEC_EACH (const struct untranslated, l, &t.untranslated)
-		add_other(s, l);
+	/* Names that are missing in HIP or in our tables; reports about strings, macros that paste names, and
+	 * libcu++ are left out. */
+	VEC_EACH (const struct untranslated, l, &t.untranslated) {
+		const struct hipify_rule *r = names_find(l->name);
+		bool member = l->unsure && str_ends(l->name, S("_"));
+		if (!api_name(l->name) || member || (r && !names_lacks(r)))
+			continue;
+		struct untranslated *copy = VEC_PUSH(&s->mem, list);
+		*copy = *l;
+		copy->path = s->file->source;
+	}
 	/* Drops lines that a ROCm build does not compile, and names that the text tests in an #if. */
 	struct live_lines lines = live_lines(&s->mem, text, true);
 	MAP(asked, &s->mem);
@@ -205,7 +191,12 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 	list->n = n;
 	if (n)
 		qsort(list->v, n, sizeof(*list->v), by_line);
-	struct place p = {.source = source, .added = added_lines(text, source), .line = 1};
+	/* hipify puts up to two lines in front of the result. */
+	struct str runtime = S("#include \"hip/hip_runtime.h\"\n");
+	struct place p = {.source = source, .line = 1};
+	p.added = str_starts(text, torch_breadcrumb) && !str_starts(source, torch_breadcrumb);
+	text = str_sub(text, p.added ? torch_breadcrumb.n : 0, text.n);
+	p.added += str_starts(text, runtime) && !str_starts(source, runtime);
 	VEC_EACH (struct untranslated, l, list)
 		locate(&p, l);
 	return NULL;

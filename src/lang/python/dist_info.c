@@ -122,14 +122,6 @@ struct err *dist_record_parse(
 
 /* ---- headers ---- */
 
-static bool key_ok(struct str key)
-{
-	for (size_t i = 0; i < key.n; i++)
-		if (key.p[i] <= ' ' || key.p[i] >= 0x7f)
-			return false;
-	return key.n > 0;
-}
-
 struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_headers *ret)
 {
 	enum { MAX_HEADERS = 10000 };
@@ -151,7 +143,10 @@ struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_hea
 			h->value = buf_str(&folded);
 			continue;
 		}
-		if (!str_cut(line, ':', &key, &value) || !key_ok(key))
+		bool good = str_cut(line, ':', &key, &value) && key.n;
+		for (size_t i = 0; i < key.n; i++)
+			good = good && key.p[i] > ' ' && key.p[i] < 0x7f;
+		if (!good)
 			return err_new(E_SYNTAX, "line %u: no 'Name: value'", n);
 		if (ret->n == MAX_HEADERS)
 			return err_new(E_SYNTAX, "line %u: more than %d fields", n, MAX_HEADERS);

@@ -76,46 +76,35 @@ static struct py_value fresh(const struct py_token *t, enum py_kind kind)
 
 /* ---- strings ---- */
 
-/* Decodes \x41, \u0041, \U00000041 or \101. s starts behind the backslash. Returns the number of bytes used; 0 =
- * malformed. */
-static size_t numeric_escape(struct str s, struct buf *out)
+/* Decodes one escape, such as \n, \x41, \u0041, \U00000041 or \101; s starts behind the backslash. Returns the number of
+ * bytes used; 0 = malformed or not supported. */
+static size_t escape(struct str s, struct buf *out)
 {
-	char c = s.p[0];
+	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
+	char c = s.n ? s.p[0] : 'N';
 	size_t n = c == 'x' ? 3 : c == 'u' ? 5 : c == 'U' ? 9 : 0;
+	const char *plain = c ? strchr(from, c) : NULL;
 	uint64_t code = 0;
-	if (n && (s.n < n || !str_u64(str_sub(s, 1, n), 16, &code)))
+	if (c == '\n' || c == '\r')
+		return str_starts(s, S("\r\n")) ? 2 : 1;
+	if (plain) {
+		buf_char(out, to[plain - from]);
+		return 1;
+	}
+	if (!n && c != 'N' && (c < '0' || c > '7')) { /* Python keeps unknown escapes */
+		buf_char(out, '\\');
+		buf_char(out, c);
+		return 1;
+	}
+	if (c == 'N' || (n && (s.n < n || !str_u64(str_sub(s, 1, n), 16, &code))))
 		return 0;
-	if (!n)
+	if (!n) /* one to three octal digits */
 		for (; n < 3 && n < s.n && s.p[n] >= '0' && s.p[n] <= '7'; n++)
 			code = code * 8 + (uint64_t)(s.p[n] - '0');
 	if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
 		return 0;
 	buf_utf8(out, (uint32_t)code);
 	return n;
-}
-
-/* Decodes one escape; s starts behind the backslash. Returns the number of bytes used; 0 = malformed or not
- * supported. */
-static size_t escape(struct str s, struct buf *out)
-{
-	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
-	if (!s.n || s.p[0] == 'N')
-		return 0;
-	char c = s.p[0];
-	if (c == '\n')
-		return 1;
-	if (c == '\r')
-		return s.n > 1 && s.p[1] == '\n' ? 2 : 1;
-	if (c == 'x' || c == 'u' || c == 'U' || (c >= '0' && c <= '7'))
-		return numeric_escape(s, out);
-	for (size_t i = 0; i < sizeof(from) - 1; i++)
-		if (c == from[i]) {
-			buf_char(out, to[i]);
-			return 1;
-		}
-	buf_char(out, '\\'); /* Python keeps unknown escapes */
-	buf_char(out, c);
-	return 1;
 }
 
 /* Adds the text of one string token. */
@@ -163,23 +152,6 @@ static struct err *read_strings(struct reader *r, struct py_value *ret)
 /* ---- names and calls ---- */
 
 static struct err *evaluate(struct reader *r, struct py_statement *s);
-
-/* A name stands for its value, but keeps its own place. */
-static struct err *read_name(struct reader *r, const struct py_token *t, struct py_value *ret)
-{
-	struct py_statement *s = py_setter(r->m, false, t->text, r->before);
-	const struct py_value *known = NULL;
-	if (s) {
-		TRY(evaluate(r, s));
-		known = s->known;
-	} else if (r->m->outer) {
-		TRY(py_get(r->a, r->m->outer, t->text, &known));
-	}
-	*ret = known ? *known : (struct py_value){.kind = PY_NAME, .text = t->text};
-	ret->line = t->line;
-	ret->col = t->col;
-	return NULL;
-}
 
 /* Moves the items that were pushed since `base` into the list. */
 static void close_items(struct reader *r, size_t base, struct py_value *list)
@@ -251,10 +223,11 @@ static struct err *ask_environment(
 	return NULL;
 }
 
-/* Reads NAME, a.b.c, or a call of either. */
+/* Reads NAME, a.b.c, or a call of either. A name stands for its value, but keeps its own place. */
 static struct err *read_named(struct reader *r, struct py_value *ret)
 {
 	const struct py_token *t = here(r);
+	const struct py_value *known = NULL;
 	struct str last = t->text;
 	struct py_value args = {0};
 	bool comma;
@@ -265,20 +238,32 @@ static struct err *read_named(struct reader *r, struct py_value *ret)
 		buf_fmt(&dotted, ".%.*s", STR(last));
 	}
 	struct str name = buf_str(&dotted);
-	if (!at(r, S("(")) && last.p == t->text.p)
-		return read_name(r, t, ret);
 	*ret = fresh(t, PY_NAME);
 	ret->text = name;
-	if (!take(r, S("(")))
-		return NULL;
-	*ret = fresh(t, PY_NONE);
-	TRY(read_items(r, S(")"), &args, &comma));
-	if (str_eq(last, S("OrderedDict")) || str_eq(name, S("dict")))
-		return make_dict(r, &args, ret);
-	if (str_ends(name, S("environ.get")) || str_eq(last, S("getenv")))
-		return ask_environment(r, &args, ret);
-	return py_error(
-		r->m, ret->line, ret->col, "the result of '%.*s()' is not known here", STR(name));
+	if (take(r, S("("))) {
+		ret->kind = PY_NONE;
+		ret->text = (struct str){0};
+		TRY(read_items(r, S(")"), &args, &comma));
+		if (str_eq(last, S("OrderedDict")) || str_eq(name, S("dict")))
+			return make_dict(r, &args, ret);
+		if (str_ends(name, S("environ.get")) || str_eq(last, S("getenv")))
+			return ask_environment(r, &args, ret);
+		return py_error(r->m, ret->line, ret->col,
+			"the result of '%.*s()' is not known here", STR(name));
+	}
+	struct py_statement *s =
+		last.p == t->text.p ? py_setter(r->m, false, name, r->before) : NULL;
+	if (s) {
+		TRY(evaluate(r, s));
+		known = s->known;
+	} else if (r->m->outer && last.p == t->text.p) {
+		TRY(py_get(r->a, r->m->outer, name, &known));
+	}
+	if (known)
+		*ret = *known;
+	ret->line = t->line;
+	ret->col = t->col;
+	return NULL;
 }
 
 /* ---- brackets ---- */

@@ -67,25 +67,7 @@ static bool has_hipify(struct arena *a, struct str root)
 	return fs_exists(path_join(a, root, str_from(parts[0].path)));
 }
 
-/* Finds a folder "pythonX/site-packages" of lib that has a torch. */
-static bool find_in_lib(struct arena *a, struct str lib, struct str *ret)
-{
-	static const char *const tails[] = {"site-packages", "dist-packages"};
-	struct strs names = {0};
-	CLEANUP(err_freep) struct err *unreadable = fs_list(a, lib, &names);
-	for (size_t i = unreadable ? 0 : names.n; i--;) { /* the newest Python first */
-		if (!str_starts(names.v[i], S("python")))
-			continue;
-		for (size_t t = 0; t < sizeof(tails) / sizeof(tails[0]); t++) {
-			*ret = path_join(a, path_join(a, lib, names.v[i]), str_from(tails[t]));
-			if (has_hipify(a, *ret))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* Finds the folder that has "torch": path itself, its parent, or a folder inside a venv. */
+/* Finds the folder that has "torch": path itself, its parent, or the site-packages of a venv's newest Python. */
 static struct err *find_root(struct arena *a, struct str path, struct str *ret)
 {
 	static const char *const libs[] = {"lib", "lib64", "local/lib"};
@@ -97,9 +79,18 @@ static struct err *find_root(struct arena *a, struct str path, struct str *ret)
 		if (has_hipify(a, *ret))
 			return NULL;
 	}
-	for (size_t i = 0; i < sizeof(libs) / sizeof(libs[0]); i++)
-		if (find_in_lib(a, path_join(a, path, str_from(libs[i])), ret))
-			return NULL;
+	for (size_t i = 0; i < sizeof(libs) / sizeof(libs[0]); i++) {
+		struct str lib = path_join(a, path, str_from(libs[i]));
+		struct strs names = {0};
+		CLEANUP(err_freep) struct err *unreadable = fs_list(a, lib, &names);
+		for (size_t k = 2 * names.n; k-- > 0;) {
+			struct str name = names.v[k / 2];
+			*ret = str_fmt(a, "%.*s/%.*s/%s", STR(lib), STR(name),
+				k % 2 ? "site-packages" : "dist-packages");
+			if (str_starts(name, S("python")) && has_hipify(a, *ret))
+				return NULL;
+		}
+	}
 	return err_hint(
 		err_new(E_TORCH,
 			"'%.*s' has no hipify: no %s in it, nor a site-packages that has one",

@@ -38,12 +38,6 @@ static size_t put(struct arena *a, struct index *x, struct torch_entry e)
 	return place - 1;
 }
 
-static bool has(const struct index *x, struct str key)
-{
-	uintptr_t place = (uintptr_t)map_get(&x->at, key);
-	return place && x->map->v[place - 1].to.n;
-}
-
 /* ---- one table ---- */
 
 static struct err *want_string(const struct builder *b, const struct py_value *v, const char *what)
@@ -137,8 +131,10 @@ static struct err *place_v1(
 				"'%.*s' is not in constants.py", STR(tuple->v[i].text));
 	bool special = has_api(tuple, b->special), caffe2 = has_api(tuple, b->caffe2);
 	bool pytorch = has_api(tuple, b->pytorch);
+	uintptr_t at = (uintptr_t)map_get(&m->names.at, e.from);
+	bool known = at && m->names.map->v[at - 1].to.n;
 	if (!caffe2)
-		put(b->a, special && has(&m->names, e.from) ? &m->special : &m->names, e);
+		put(b->a, special && known ? &m->special : &m->names, e);
 	if (!pytorch && !special)
 		put(b->a, &m->caffe2, e);
 	return NULL;

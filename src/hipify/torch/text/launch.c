@@ -98,31 +98,22 @@ static struct err *look_at(struct work *w, const struct launch *l, size_t bytes)
 
 /* ---- finding launches ---- */
 
-/* The state after c: 0 = code, '/' = line comment, '*' = block comment, '"' = string. */
-static char next_state(char state, char before, char c)
-{
-	switch (state) {
-	case 0:
-		if (before == '/' && (c == '/' || c == '*'))
-			return c;
-		return c == '"' && before != '\\' && before != '\'' ? c : 0;
-	case '/':
-		return c == '\r' || c == '\n' ? 0 : state;
-	case '*':
-		return c == '/' && before == '*' ? 0 : state;
-	default:
-		return c == '"' && before != '\\' ? 0 : state;
-	}
-}
-
 /* Masks comments and strings with "x". */
 static char *mask(struct arena *a, struct str s)
 {
-	char *ret = arena_alloc(a, s.n + 1), state = 0, before = 0;
+	char *ret = arena_alloc(a, s.n + 1), before = 0;
+	char state = 0; /* '/': in a line comment, '*': in a block comment, '"': in a string */
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		if (state || c == '/' || c == '*' || c == '"')
-			state = next_state(state, before, c);
+		bool comment = before == '/' && (c == '/' || c == '*');
+		bool string = c == '"' && before != '\\' && before != '\'';
+		bool ends = state == '/'   ? c == '\r' || c == '\n'
+			    : state == '*' ? c == '/' && before == '*'
+					   : c == '"' && before != '\\';
+		if (!state)
+			state = comment || string ? c : 0;
+		else if (ends)
+			state = 0;
 		before = c;
 		ret[i] = state ? 'x' : c;
 	}
@@ -186,29 +177,6 @@ static struct err *find_launches(struct work *w)
 
 /* ---- the new text of a launch ---- */
 
-/* The first two arguments, as ranges of the text between the angles. */
-struct dims {
-	size_t first_end, second, second_end;
-};
-
-static bool find_dims(struct str s, struct dims *ret)
-{
-	long depth = 0;
-	unsigned count = 0;
-	for (size_t i = 0; i < s.n && count < 2; i++) {
-		char c = s.p[i];
-		depth += (c == '(') - (c == ')');
-		if (depth != 0 || (c != ',' && i != s.n - 1))
-			continue;
-		size_t end = i + (c != ',');
-		if (count++ == 0)
-			*ret = (struct dims){.first_end = end, .second = i + 1};
-		else
-			ret->second_end = end;
-	}
-	return count == 2;
-}
-
 static struct str join(struct arena *a, struct str x, struct str y, struct str z)
 {
 	struct str parts[] = {x, y, z};
@@ -226,20 +194,34 @@ static struct str wrap(struct arena *a, struct str raw, struct str argument)
 	return py_str_replace(a, raw, clean, join(a, S("dim3("), clean, S(")")));
 }
 
+/* Wraps the first two arguments of a launch. */
 static bool add_dims(struct arena *a, struct str inside, struct str *piece)
 {
-	struct dims d;
+	size_t first_end = 0, second_at = 0, second_end = 0;
+	long depth = 0;
+	unsigned count = 0;
 	inside = py_str_replace(a, inside, S("<<<"), S(""));
 	inside = py_str_replace(a, inside, S(">>>"), S(""));
-	if (!find_dims(inside, &d))
+	for (size_t i = 0; i < inside.n && count < 2; i++) {
+		char c = inside.p[i];
+		depth += (c == '(') - (c == ')');
+		if (depth != 0 || (c != ',' && i != inside.n - 1))
+			continue;
+		size_t end = i + (c != ',');
+		first_end = count ? first_end : end;
+		second_at = count ? second_at : i + 1;
+		second_end = end;
+		count++;
+	}
+	if (count < 2)
 		return false;
 	/* The first argument is replaced within its text and the comma after it. */
-	struct str first = str_sub(inside, 0, d.first_end);
-	struct str second = str_sub(inside, d.second, d.second_end);
-	first = wrap(a, str_sub(inside, 0, d.second), first);
+	struct str first = str_sub(inside, 0, first_end);
+	struct str second = str_sub(inside, second_at, second_end);
+	first = wrap(a, str_sub(inside, 0, second_at), first);
 	second = wrap(a, second, second);
 	*piece = py_str_replace(
-		a, *piece, str_sub(inside, 0, d.second_end), join(a, first, second, S("")));
+		a, *piece, str_sub(inside, 0, second_end), join(a, first, second, S("")));
 	return true;
 }
 
@@ -374,28 +356,12 @@ static struct err *replace_one_by_one(struct work *w, struct str *ret)
 	return NULL;
 }
 
-/* A cheap first check for "<<<", or for a blank and a backslash at the end of a line, where lines may be
- * joined. */
-static bool may_launch(struct str text)
-{
-	const char *end = text.p + text.n;
-	for (const char *p = text.p; text.n && (p = memchr(p, '<', (size_t)(end - p))); p++)
-		if (end - p >= 3 && p[1] == '<' && p[2] == '<')
-			return true;
-	for (const char *p = text.p; text.n && (p = memchr(p, '\\', (size_t)(end - p))); p++)
-		if (p > text.p && p[-1] == ' ' && end - p >= 2 && p[1] == '\n')
-			return true;
-	return false;
-}
-
 struct err *torch_launches(
 	struct arena *a, struct str text, struct torch_trace *trace, struct str *ret)
 {
 	struct work w = {.a = a, .trace = trace};
 	bool done = false;
 	*ret = text;
-	if (!may_launch(text))
-		return NULL;
 	join_lines(&w, text);
 	*ret = w.text;
 	if (py_str_find(w.text, S("<<<"), 0) == SIZE_MAX)
