@@ -64,7 +64,8 @@ struct fs_names {
 	size_t n, cap;
 };
 
-/* The same in the order of the file system, with the types of entries, for fast walks. *ret_st is the folder's stat. */
+/* The same in the order of the file system, with the types of entries, for fast walks. *ret_st is the folder's stat; if
+ * it is NULL, only the names are set. */
 MUST_USE struct err *fs_scan(
 	struct arena *a, struct str dir, struct fs_names *ret, struct stat *ret_st);
 

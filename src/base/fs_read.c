@@ -279,57 +279,42 @@ bool fs_free_space(struct str path, uint64_t *ret, uint64_t *ret_size)
 	return true;
 }
 
-/* The next entry, or NULL at the end. */
-static struct err *next_entry(DIR *d, struct str dir, struct dirent **ret)
+struct err *fs_scan(struct arena *a, struct str dir, struct fs_names *ret, struct stat *ret_st)
 {
-	do {
+	ARENA(tmp);
+	CLEANUP(dir_closep) DIR *d = opendir(str_z(&tmp, dir));
+	*ret = (struct fs_names){0};
+	if (!d || (ret_st && fstat(dirfd(d), ret_st) < 0))
+		return err_errno("cannot list '%.*s'", STR(dir));
+	for (;;) {
 		errno = 0;
-		*ret = readdir(d);
-		if (!*ret && errno)
-			return err_errno("cannot list '%.*s'", STR(dir));
-	} while (*ret && (!strcmp((*ret)->d_name, ".") || !strcmp((*ret)->d_name, "..")));
-	return NULL;
+		const struct dirent *ent = readdir(d);
+		if (!ent)
+			return errno ? err_errno("cannot list '%.*s'", STR(dir)) : NULL;
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		struct str name = str_dup(a, str_from(ent->d_name));
+		struct fs_name *n = VEC_PUSH(a, ret);
+		*n = (struct fs_name){.name = name, .dir = ent->d_type == DT_DIR};
+		/* most file systems report an entry's type; for the others, and for links, we need a stat */
+		struct stat to;
+		if (!ret_st || (ent->d_type != DT_LNK && ent->d_type != DT_UNKNOWN))
+			continue;
+		n->dir = fs_try_stat_in(dirfd(d), name, true, &to) && S_ISDIR(to.st_mode);
+		n->link = fs_try_stat_in(dirfd(d), name, false, &to) && S_ISLNK(to.st_mode);
+	}
 }
 
 struct err *fs_list(struct arena *a, struct str dir, struct strs *ret)
 {
 	ARENA(tmp);
-	CLEANUP(dir_closep) DIR *d = opendir(str_z(&tmp, dir));
-	if (!d)
-		return err_errno("cannot list '%.*s'", STR(dir));
+	struct fs_names names;
 	*ret = (struct strs){0};
-	for (struct dirent *ent;;) {
-		TRY(next_entry(d, dir, &ent));
-		if (!ent)
-			break;
-		strs_add(a, ret, str_dup(a, str_from(ent->d_name)));
-	}
+	TRY(fs_scan(&tmp, dir, &names, NULL));
+	VEC_EACH (const struct fs_name, n, &names)
+		strs_add(a, ret, str_dup(a, n->name));
 	strs_sort(ret);
 	return NULL;
-}
-
-struct err *fs_scan(struct arena *a, struct str dir, struct fs_names *ret, struct stat *ret_st)
-{
-	ARENA(tmp);
-	CLEANUP(dir_closep) DIR *d = opendir(str_z(&tmp, dir));
-	struct stat st;
-	*ret = (struct fs_names){0};
-	if (!d || fstat(dirfd(d), ret_st) < 0)
-		return err_errno("cannot list '%.*s'", STR(dir));
-	for (struct dirent *ent;;) {
-		TRY(next_entry(d, dir, &ent));
-		if (!ent)
-			return NULL;
-		struct fs_name *n = VEC_PUSH(a, ret);
-		n->name = str_dup(a, str_from(ent->d_name));
-		n->dir = ent->d_type == DT_DIR;
-		/* most file systems report an entry's type; for the others, and for links, we need a stat */
-		if (ent->d_type != DT_LNK && ent->d_type != DT_UNKNOWN)
-			continue;
-		struct str name = n->name;
-		n->dir = fs_try_stat_in(dirfd(d), name, true, &st) && S_ISDIR(st.st_mode);
-		n->link = fs_try_stat_in(dirfd(d), name, false, &st) && S_ISLNK(st.st_mode);
-	}
 }
 
 struct err *fs_readlink(struct arena *a, struct str path, struct str *ret)

@@ -16,8 +16,8 @@
 static bool forbidden;
 
 /* The folders made by fs_tempdir(). */
-static struct scratch {
-	struct scratch *next;
+static struct scratch_folder {
+	struct scratch_folder *next;
 	size_t n;
 	char path[];
 } * scratch;
@@ -42,7 +42,7 @@ struct err *fs_may_write(struct str path)
 		return NULL;
 	struct str abs = path_abs(&tmp, path);
 	pthread_mutex_lock(&scratch_lock);
-	for (const struct scratch *s = scratch; s && !may; s = s->next)
+	for (const struct scratch_folder *s = scratch; s && !may; s = s->next)
 		may = path_is_below(abs, (struct str){.p = s->path, .n = s->n});
 	pthread_mutex_unlock(&scratch_lock);
 	return may ? NULL : err_new(E_DRY_RUN, "refused to change '%.*s' in a dry run", STR(path));
@@ -65,7 +65,7 @@ struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
 	if (!mkdtemp(z))
 		return err_errno("cannot create a folder in '%.*s'", STR(dir));
 	*ret = (struct str){.p = z, .n = path.n};
-	struct scratch *s = xmalloc(sizeof(*s) + path.n);
+	struct scratch_folder *s = xmalloc(sizeof(*s) + path.n);
 	s->n = path.n;
 	memcpy(s->path, z, path.n);
 	pthread_mutex_lock(&scratch_lock);

@@ -55,18 +55,6 @@ struct err *fs_mkdirs(struct str path)
 	return fs_is_dir(path) ? NULL : make_dirs(path, fs_in_place(path) ? 0755 : 0777);
 }
 
-/* Moves to another file system: copies to a temporary name, then renames. */
-static struct err *move_across(struct str from, struct str to, bool over)
-{
-	ARENA(tmp);
-	struct str beside = fs_temp_name(&tmp, to);
-	struct stat st;
-	TRY(fs_stat(from, &st));
-	struct err *e = fs_copy(from, beside, &st);
-	e = e ? e : fs_move(beside, to, over);
-	return e ? err_join(e, fs_remove(beside)) : fs_remove(from);
-}
-
 struct err *fs_move(struct str from, struct str to, bool over)
 {
 	FS_AT(old);
@@ -81,9 +69,16 @@ struct err *fs_move(struct str from, struct str to, bool over)
 		r = there ? -1 : renameat(old.dir, old.name, new.dir, new.name);
 		errno = there ? EEXIST : errno;
 	}
-	if (r < 0 && errno == EXDEV)
-		return move_across(from, to, over);
-	return r < 0 ? err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to)) : NULL;
+	if (r == 0)
+		return NULL;
+	if (errno != EXDEV)
+		return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
+	/* another file system: copy to a temporary name, then rename */
+	struct str beside = fs_temp_name(&new.a, to);
+	TRY(fs_stat(from, &st));
+	struct err *e = fs_copy(from, beside, &st);
+	e = e ? e : fs_move(beside, to, over);
+	return e ? err_join(e, fs_remove(beside)) : fs_remove(from);
 }
 
 struct err *fs_rename(struct str from, struct str to)

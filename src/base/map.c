@@ -69,18 +69,6 @@ static uint32_t *slot_of(const struct map *m, struct str key, uint64_t hash)
 	return &m->slots[i];
 }
 
-static void rehash(struct map *m)
-{
-	/* 16 random bytes that the kernel gives each process, getauxval(3) */
-	const void *chosen = (const void *)getauxval(AT_RANDOM);
-	if (!m->nslots && chosen)
-		memcpy(m->secret, chosen, sizeof(m->secret));
-	m->nslots = m->nslots ? m->nslots * 2 : 16;
-	m->slots = arena_array(m->a, m->nslots, sizeof(*m->slots));
-	for (size_t i = 0; i < m->n; i++)
-		*slot_of(m, m->v[i].key, m->v[i].hash) = (uint32_t)i + 1;
-}
-
 void *map_get(const struct map *m, struct str key)
 {
 	if (!m->n)
@@ -96,8 +84,16 @@ bool map_has(const struct map *m, struct str key)
 
 bool map_put(struct map *m, struct str key, void *value)
 {
-	if (m->n * 2 >= m->nslots)
-		rehash(m);
+	if (m->n * 2 >= m->nslots) {
+		/* 16 random bytes that the kernel gives each process, getauxval(3) */
+		const void *chosen = (const void *)getauxval(AT_RANDOM);
+		if (!m->nslots && chosen)
+			memcpy(m->secret, chosen, sizeof(m->secret));
+		m->nslots = m->nslots ? m->nslots * 2 : 16;
+		m->slots = arena_array(m->a, m->nslots, sizeof(*m->slots));
+		for (size_t i = 0; i < m->n; i++)
+			*slot_of(m, m->v[i].key, m->v[i].hash) = (uint32_t)i + 1;
+	}
 	uint64_t hash = sip_hash(m->secret, key);
 	uint32_t *slot = slot_of(m, key, hash);
 	if (*slot) {

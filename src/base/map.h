@@ -27,4 +27,5 @@ void *map_get(const struct map *m, struct str key);
 bool map_has(const struct map *m, struct str key);
 /* Sets the value, replacing an older one; returns true when the key is new. */
 bool map_put(struct map *m, struct str key, void *value);
-uint64_t str_hash(struct str s); /* only valid within this process: never an identity */
+/* A hash without a secret, the same in every process on this machine; two texts may share it, even on purpose. */
+uint64_t str_hash(struct str s);

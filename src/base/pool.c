@@ -182,25 +182,13 @@ struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn 
 	return pool_end(p);
 }
 
-/* "max 100000" or "150000 100000" (quota and period, in microseconds): whole CPUs, rounded up. */
-static unsigned cpus_of_quota(struct str text, unsigned most)
-{
-	struct str quota, period;
-	uint64_t q, per;
-	if (!str_cut(str_trim(text), ' ', &quota, &period) || !str_u64(quota, 10, &q) ||
-		!str_u64(period, 10, &per) || !per || !q)
-		return most;
-	uint64_t n = (q - 1) / per + 1;
-	return n < most ? (unsigned)n : most;
-}
-
 unsigned cpu_count(void)
 {
 	ARENA(a);
 	cpu_set_t set;
 	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 	unsigned most = n > 0 ? (unsigned)n : 1;
-	struct str text, line, dir = {0};
+	struct str text, line, quota, period, dir = {0};
 	/* cgroup v2: the tightest cpu.max on the way up from our own group */
 	if (fs_exists(S("/sys/fs/cgroup/cgroup.controllers"))) {
 		CLEANUP(err_freep)
@@ -212,8 +200,13 @@ unsigned cpu_count(void)
 	for (; dir.n; dir = dir.n > 1 ? path_dir(dir) : S("")) {
 		struct str file = str_fmt(&a, "/sys/fs/cgroup%.*s/cpu.max", STR(dir));
 		CLEANUP(err_freep) struct err *e = fs_read_opt(&a, file, 1 << 12, &text);
-		if (!e && text.p)
-			most = cpus_of_quota(text, most);
+		uint64_t q, per;
+		/* "max 100000" or "150000 100000" (quota and period, in microseconds): whole CPUs, rounded up */
+		if (e || !text.p || !str_cut(str_trim(text), ' ', &quota, &period) ||
+			!str_u64(quota, 10, &q) || !str_u64(period, 10, &per) || !per || !q)
+			continue;
+		uint64_t cpus = (q - 1) / per + 1;
+		most = cpus < most ? (unsigned)cpus : most;
 	}
 	return most;
 }

@@ -287,8 +287,6 @@ static void follow(struct proc_run *r, int pidfd)
 
 static void trace_run(const struct proc *p, const struct proc_result *res)
 {
-	if (!trace_on())
-		return;
 	ARENA(a);
 	BUF(out, &a);
 	buf_add(&out, S("\"argv\":["));

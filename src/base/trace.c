@@ -31,11 +31,6 @@ void trace_close(void)
 	trace_fd = -1;
 }
 
-bool trace_on(void)
-{
-	return trace_fd >= 0;
-}
-
 void trace_event(const char *event, struct str fields)
 {
 	if (trace_fd < 0)

@@ -9,6 +9,5 @@
 
 MUST_USE struct err *trace_open(struct str path);
 void trace_close(void);
-bool trace_on(void);
 /* fields: JSON members without braces, e.g. "\"stage\":\"hipify\"" (see json_fields.h). */
 void trace_event(const char *event, struct str fields);

@@ -7,7 +7,7 @@
 
 enum { CONTEXT = 3, MOST_EDITS = 256 };
 
-struct side {
+struct diff_side {
 	struct strs lines; /* with their newlines */
 	bool *common;      /* per line: is it on both sides? */
 };
@@ -15,14 +15,14 @@ struct side {
 /* The search works in rounds; each starts at the lines (i, k). row[e][e + c] is the furthest line of the old text that
  * a path with e edits reaches on the diagonal c. */
 struct diff_search {
-	struct side old, new;
+	struct diff_side old, new;
 	size_t i, k;
 	ptrdiff_t *row[MOST_EDITS + 1];
 };
 
-static struct side split(struct arena *a, struct str text)
+static struct diff_side split(struct arena *a, struct str text)
 {
-	struct side s = {0};
+	struct diff_side s = {0};
 	while (text.n) {
 		size_t n = str_chr(text, '\n') + 1;
 		strs_add(a, &s.lines, str_sub(text, 0, n));

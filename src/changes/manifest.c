@@ -256,29 +256,9 @@ static struct sum get_sum(struct unpack *c)
 	return s;
 }
 
-/* An output must lie inside BASE; when a tree is changed in place, leading "../" may also lead above it. */
-static bool good_output(const struct manifest *m, struct str output)
-{
-	struct str rest;
-	return (!ups(output, &rest) || m->kind == BASE_IN_PLACE) && path_is_inside(rest) &&
-	       !str_contains(rest, S("/../"));
-}
-
-/* Drops outputs above BASE if the tree was moved since it was changed: "../" now leads to unrelated folders. */
-static void forget_others(struct manifest *m, struct str base)
-{
-	struct str rest;
-	size_t n = 0;
-	if (str_eq(m->root, base))
-		return;
-	VEC_EACH (struct made, e, &m->made)
-		if (!ups(e->output, &rest))
-			m->made.v[n++] = *e;
-	m->made.n = n;
-}
-
 static void get_body(struct unpack *c, struct manifest *m)
 {
+	struct str rest;
 	m->kind = (enum base_kind)unpack_kind(c, BASE_OVERLAY);
 	m->complete = unpack_bool(c);
 	m->identity = unpack_text(c);
@@ -293,7 +273,10 @@ static void get_body(struct unpack *c, struct manifest *m)
 		e->hash = get_sum(c);
 		e->before = get_sum(c);
 		e->sig = get_sig(c);
-		c->bad = c->bad || !good_output(m, e->output);
+		/* an output lies inside BASE; when a tree is changed in place, leading "../" may also lead above it */
+		unsigned above = ups(e->output, &rest);
+		c->bad = c->bad || (above && m->kind != BASE_IN_PLACE) || !path_is_inside(rest) ||
+			 str_contains(rest, S("/../"));
 	}
 	m->seen.n = m->seen.cap = unpack_count(c, SEEN_BYTES);
 	m->seen.v = arena_array(m->a, m->seen.n, sizeof(*m->seen.v));
@@ -395,8 +378,15 @@ struct err *manifest_read(struct arena *a, struct str journal, struct manifest *
 			"rocsmith does not use it: look at it, copy back the files in its folder "
 			"'originals' if they are yours, and remove it");
 	m->journal = journal;
-	forget_others(m, path_dir(journal));
 	*ret = m;
+	if (str_eq(m->root, path_dir(journal)))
+		return NULL;
+	/* the tree was moved since it was changed: "../" now leads to unrelated folders */
+	size_t n = 0;
+	VEC_EACH (const struct made, made, &m->made)
+		if (!ups(made->output, &text))
+			m->made.v[n++] = *made;
+	m->made.n = n;
 	return NULL;
 }
 

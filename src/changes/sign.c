@@ -49,31 +49,25 @@ static struct str full_path(struct arena *a, const struct apply *p, struct str p
 	return str_eq(path, S(".")) ? p->s->root : path_join(a, p->s->root, path);
 }
 
-/* The path as the view records it: relative to root if inside it. */
-static struct str noted_name(struct arena *a, const struct apply *p, struct str path)
-{
-	struct str rel = path_rel(a, path, p->s->root);
-	return path_is_inside(rel) ? rel : path;
-}
-
 /* Gives sources that became originals, and originals that were restored, their new names. A rename changes only ctime,
  * so if the rest of the signature is the same, it is replaced by the present one. */
 static void follow_moved(struct apply *p)
 {
 	ARENA(tmp);
 	MAP(moved, &tmp); /* old name -> struct str *: the new one */
-	struct str base = p->s->base, journal = p->s->journal;
+	const struct view *v = &p->s->view;
+	struct str journal = p->s->journal;
 	VEC_EACH (const struct put, put, &p->puts) {
 		if (!put->done || !(put->keep_original || put->was_original))
 			continue;
 		struct str *name = NEW(&tmp, struct str);
-		*name = noted_name(p->a, p, base_original(&tmp, journal, put->made.output));
-		map_put(&moved, noted_name(&tmp, p, put->path), name);
+		*name = view_name(v, base_original(p->a, journal, put->made.output));
+		map_put(&moved, view_name(v, put->path), name);
 	}
 	VEC_EACH (const struct str, output, &p->t->removed) {
 		struct str *name = NEW(&tmp, struct str);
-		*name = noted_name(p->a, p, base_path(&tmp, base, *output));
-		map_put(&moved, noted_name(&tmp, p, base_original(&tmp, journal, *output)), name);
+		*name = view_name(v, base_path(p->a, p->s->base, *output));
+		map_put(&moved, view_name(v, base_original(&tmp, journal, *output)), name);
 	}
 	VEC_EACH (struct seen, s, &p->next.seen) {
 		struct arena_mark mark = arena_mark(&tmp);
@@ -135,7 +129,7 @@ static void add_other_sources(struct apply *p)
 		if (put->made.kind != MADE_COPY || !put->from.p)
 			continue;
 		struct seen s = {.kind = SEEN_FILE, .sig = sig_of(&put->like)};
-		s.path = noted_name(p->a, p, put->from);
+		s.path = view_name(&p->s->view, put->from);
 		s.racy = sig_unsure(&put->like, put->looked, p->s->view.exact);
 		if (!map_get(&noted, s.path))
 			*VEC_PUSH(p->a, &p->next.seen) = s;

@@ -40,8 +40,7 @@ void view_close(struct view *v)
 	*v = (struct view){0};
 }
 
-/* The path relative to root, or the path itself if it is outside. */
-static struct str relative(const struct view *v, struct str path)
+struct str view_name(const struct view *v, struct str path)
 {
 	if (v->root.n == 1)
 		return str_sub(path, 1, path.n);
@@ -62,7 +61,7 @@ static void note(const struct view *v, struct seen s)
 	struct map *m = s.kind == SEEN_FILE  ? &n->files
 			: s.kind == SEEN_DIR ? &n->dirs
 					     : &n->probes;
-	s.path = relative(v, s.path);
+	s.path = view_name(v, s.path);
 	if (!map_get(m, s.path)) {
 		struct seen *copy = NEW(&n->a, struct seen);
 		*copy = s;
@@ -109,7 +108,7 @@ static const struct made *made_at(const struct view *v, struct str path)
 	if (!v->made)
 		return NULL;
 	if (path_is_below(path, v->root))
-		return manifest_made(v->made, relative(v, path));
+		return manifest_made(v->made, view_name(v, path));
 	ARENA(tmp);
 	return manifest_made(v->made, path_rel(&tmp, path, v->root));
 }
@@ -119,7 +118,7 @@ bool view_hides(const struct view *v, struct str path)
 	for (size_t i = 0; i < v->hidden.n; i++)
 		if (path_is_below(path, v->hidden.v[i]))
 			return true;
-	if (fs_is_temp_name(path_base(path)) || str_starts(relative(v, path), S(".rocsmith")))
+	if (fs_is_temp_name(path_base(path)) || str_starts(view_name(v, path), S(".rocsmith")))
 		return true;
 	const struct made *m = made_at(v, path);
 	return m && m->kind == MADE_TEXT && !m->replaced;

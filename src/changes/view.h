@@ -45,6 +45,8 @@ bool view_hides(const struct view *v, struct str path);
 /* Notes a listed folder; st is its fstat() from before its entries were read. */
 void view_note_dir(const struct view *v, struct str path, const struct stat *st);
 
+/* The path as it is noted: relative to root if inside it, "." for root itself. */
+struct str view_name(const struct view *v, struct str path);
 /* The files that we replaced and someone edited since, relative to root. */
 struct strs view_edited(const struct view *v, struct arena *a);
 /* Fills ret->seen with all notes (paths are relative to root if inside it); the texts live as long as the view. */

@@ -90,7 +90,7 @@ struct job_hooks {
 struct jobs {
 	struct arena *a;
 	const struct job_hooks *hooks;
-	const void *user;      /* for use by the hooks */
+	const void *user;      /* the builder's own data, which the hooks use */
 	struct str stamps_dir; /* has a stamp for each job */
 	struct str toolchain;  /* fingerprint of all programs that run */
 	double began;          /* mono_now() at the start of the whole build */

@@ -13,7 +13,7 @@
 
 #define STAMP_HEAD "rocsmith stamp 1"
 
-struct file_state {
+struct stamped_file {
 	uint64_t size;
 	int64_t mtime;      /* ns; 0 = do not trust it */
 	bool recent;        /* written within a second of being hashed */
@@ -23,7 +23,7 @@ struct file_state {
 struct stamps {
 	pthread_mutex_t lock;
 	struct arena a;
-	struct map seen; /* path -> struct file_state */
+	struct map seen; /* path -> struct stamped_file */
 };
 
 struct stamps *stamps_new(void)
@@ -43,10 +43,10 @@ void stamps_freep(struct stamps **s)
 	*s = NULL;
 }
 
-static bool stat_file(struct str path, struct file_state *ret)
+static bool stat_file(struct str path, struct stamped_file *ret)
 {
 	struct stat st;
-	*ret = (struct file_state){0};
+	*ret = (struct stamped_file){0};
 	if (!fs_try_stat(path, &st))
 		return false;
 	ret->size = (uint64_t)st.st_size;
@@ -55,14 +55,14 @@ static bool stat_file(struct str path, struct file_state *ret)
 }
 
 /* Current size, mtime and hash of a file. Each file is hashed once in a build. */
-static struct file_state file_now(struct stamps *s, struct str path)
+static struct stamped_file file_now(struct stamps *s, struct str path)
 {
-	struct file_state k;
+	struct stamped_file k;
 	struct timespec now;
 	if (!stat_file(path, &k))
 		return k;
 	pthread_mutex_lock(&s->lock);
-	struct file_state *old = map_get(&s->seen, path);
+	struct stamped_file *old = map_get(&s->seen, path);
 	bool hit = old && old->size == k.size && old->mtime == k.mtime;
 	if (hit)
 		k = *old;
@@ -74,10 +74,10 @@ static struct file_state file_now(struct stamps *s, struct str path)
 	struct err *e = hash_file(HASH_SHA256, path, &k.hash);
 	if (e) {
 		err_free(e);
-		return (struct file_state){0};
+		return (struct stamped_file){0};
 	}
 	pthread_mutex_lock(&s->lock);
-	struct file_state *copy = NEW(&s->a, struct file_state);
+	struct stamped_file *copy = NEW(&s->a, struct stamped_file);
 	*copy = k;
 	map_put(&s->seen, str_dup(&s->a, path), copy);
 	pthread_mutex_unlock(&s->lock);
@@ -97,7 +97,7 @@ static bool unchanged(struct stamps *s, struct str line, struct str output)
 {
 	ARENA(tmp);
 	struct str hash, path;
-	struct file_state now;
+	struct stamped_file now;
 	uint64_t size, mtime;
 	if (!take_number(&line, &size) || !take_number(&line, &mtime) ||
 		!str_cut(line, ' ', &hash, &path))
@@ -159,7 +159,7 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 }
 
 /* Adds the line of a file. Only we write outputs, so a recent mtime of an output is trusted. */
-static void add_file(struct buf *b, const char *word, const struct file_state *k, struct str path)
+static void add_file(struct buf *b, const char *word, const struct stamped_file *k, struct str path)
 {
 	bool trusted = !k->recent || str_eq(str_from(word), S("out"));
 	struct str hex = k->hash.n ? digest_hex(b->a, &k->hash) : S("-");
@@ -173,7 +173,7 @@ struct err *stamp_write(struct stamps *s, const struct stamp_key *k, const struc
 	ARENA(tmp);
 	ARENA(hexes);
 	BUF(b, &tmp);
-	struct file_state out = file_now(s, k->output);
+	struct stamped_file out = file_now(s, k->output);
 	if (!out.hash.n)
 		return err_new(E_IO, "cannot read '%.*s' back", STR(k->output));
 	buf_fmt(&b, STAMP_HEAD "\ncommand %.*s\n", STR(digest_hex(&hexes, &k->command)));
@@ -181,7 +181,7 @@ struct err *stamp_write(struct stamps *s, const struct stamp_key *k, const struc
 		cost->memory);
 	add_file(&b, "out", &out, S("-"));
 	VEC_EACH (struct str, path, inputs) {
-		struct file_state in = file_now(s, *path);
+		struct stamped_file in = file_now(s, *path);
 		if (str_chr(*path, '\n') == path->n)
 			add_file(&b, "in", &in, *path);
 	}
