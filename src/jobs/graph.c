@@ -9,14 +9,8 @@
 struct graph_runner {
 	struct graph *g;
 	struct pool *pool;
-	struct graph_ticket *tickets; /* one for each node, valid while the graph runs */
 	pthread_mutex_t lock;
 	bool keep_going, stop;
-};
-
-struct graph_ticket {
-	struct graph_runner *r;
-	size_t node;
 };
 
 size_t graph_add(struct arena *a, struct graph *g,
@@ -31,11 +25,10 @@ void graph_need(struct arena *a, struct graph *g, size_t node, size_t earlier)
 	*VEC_PUSH(a, &g->v[node].needs) = earlier;
 }
 
-static struct err *run_ticket(struct arena *tmp, void *user)
+static struct err *run_node(struct arena *tmp, void *node)
 {
-	struct graph_ticket *t = user;
-	struct graph_runner *r = t->r;
-	struct graph_node *n = &r->g->v[t->node];
+	struct graph_node *n = node;
+	struct graph_runner *r = n->runner;
 	pthread_mutex_lock(&r->lock);
 	bool stop = r->stop || cancelled();
 	pthread_mutex_unlock(&r->lock);
@@ -44,24 +37,21 @@ static struct err *run_ticket(struct arena *tmp, void *user)
 	struct err *e = n->run(tmp, n->user);
 	pthread_mutex_lock(&r->lock);
 	n->failure = e;
-	if (e && !r->keep_going)
-		r->stop = true;
+	r->stop = r->stop || (e && !r->keep_going);
 	if (!e)
 		VEC_EACH (size_t, next, &n->feeds)
 			if (--r->g->v[*next].waiting == 0 && !r->stop)
-				pool_add(r->pool, run_ticket, &r->tickets[*next]);
+				pool_add(r->pool, run_node, &r->g->v[*next]);
 	pthread_mutex_unlock(&r->lock);
 	return NULL;
 }
 
 struct err *graph_run(struct arena *a, struct graph *g, unsigned jobs, struct err **ret_more)
 {
-	struct graph_runner r = {.g = g,
-		.tickets = arena_array(a, g->n, sizeof(*r.tickets)),
-		.keep_going = ret_more != NULL,
-		.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct graph_runner r = {
+		.g = g, .keep_going = ret_more != NULL, .lock = PTHREAD_MUTEX_INITIALIZER};
 	for (size_t i = 0; i < g->n; i++) {
-		r.tickets[i] = (struct graph_ticket){.r = &r, .node = i};
+		g->v[i].runner = &r;
 		g->v[i].waiting = g->v[i].needs.n;
 		VEC_EACH (size_t, from, &g->v[i].needs)
 			*VEC_PUSH(a, &g->v[*from].feeds) = i;
@@ -70,7 +60,7 @@ struct err *graph_run(struct arena *a, struct graph *g, unsigned jobs, struct er
 	pthread_mutex_lock(&r.lock);
 	for (size_t i = 0; i < g->n; i++)
 		if (g->v[i].waiting == 0)
-			pool_add(r.pool, run_ticket, &r.tickets[i]);
+			pool_add(r.pool, run_node, &g->v[i]);
 	pthread_mutex_unlock(&r.lock);
 	struct err *e = pool_end(r.pool), *first = NULL, *more = NULL;
 	for (size_t i = 0; i < g->n; i++) {

@@ -29,6 +29,7 @@ struct graph_node {
 	void *user;
 	VEC(size_t) needs; /* indices of earlier nodes */
 	/* set by graph_run() */
+	struct graph_runner *runner;
 	VEC(size_t) feeds;
 	size_t waiting;
 	struct err *failure;

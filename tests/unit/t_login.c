@@ -3,43 +3,17 @@
 #include <unistd.h>
 
 #include "flow/login.h"
-#include "test.h"
 
-struct fixture {
-	struct arena a;
-	struct str home;
-	struct login_files files;
-};
+#define KIT_MORE struct login_files files;
+#include "kit.h"
 
-static int setup(void **state)
+static int begin(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	f->home = test_dir(&f->a);
-	assert_int_equal(setenv("HOME", str_z(&f->a, f->home), 1), 0);
+	struct fixture *f = kit_new(state);
+	assert_int_equal(setenv("HOME", str_z(&f->a, f->dir), 1), 0);
 	assert_int_equal(unsetenv("XDG_CONFIG_HOME"), 0);
 	assert_int_equal(unsetenv("ROCSMITH_HOME"), 0);
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	test_dir_remove(f->home);
-	arena_free(&f->a);
-	free(f);
-	return 0;
-}
-
-static struct str at(struct fixture *f, const char *name)
-{
-	return path_join(&f->a, f->home, str_from(name));
-}
-
-static void put(struct fixture *f, const char *name, const char *text, unsigned mode)
-{
-	assert_ok(fs_mkdirs(path_dir(at(f, name))));
-	assert_ok(fs_write(at(f, name), str_from(text), mode | FS_EXACT));
 }
 
 static void is(struct fixture *f, const char *name, const char *text)
@@ -77,15 +51,16 @@ static struct str with_block(struct fixture *f, const char *text)
 	return str_fmt(&f->a,
 		"# >>> rocsmith doctor --fix >>>\nif [ -r %.*s/.config/rocsmith/env.sh ]; then . "
 		"%.*s/.config/rocsmith/env.sh; fi\n# <<< rocsmith doctor --fix <<<\n%s",
-		STR(f->home), STR(f->home), text);
+		STR(f->dir), STR(f->dir), text);
 }
 
 static void a_variable_is_set_for_every_kind_of_session(void **state)
 {
 	struct fixture *f = *state;
-	put(f, ".profile", "umask 22", 0666);
-	put(f, ".bash_profile", "x\n", 0600);
-	put(f, ".bashrc", "y\n", 0644);
+	put(f, ".profile", "umask 22");
+	assert_int_equal(chmod(at(f, ".profile").p, 0666), 0);
+	put(f, ".bash_profile", "x\n");
+	put(f, ".bashrc", "y\n");
 	assert_ok(plan(f, "A=1,2", "", NULL));
 	is(f, ".profile", "umask 22"); /* a plan writes nothing */
 	run(f, "A=1,2", "", NULL);
@@ -124,10 +99,10 @@ static void without_start_up_files_one_is_made_and_goes_again(void **state)
 	is(f, ".config/rocsmith/env.sh", NULL);
 	is(f, ".profile", NULL);
 	run(f, "A=1", "", NULL);
-	put(f, ".profile", str_z(&f->a, str_fmt(&f->a, "%.*sumask 22\n", STR(whole))), 0644);
+	put(f, ".profile", str_z(&f->a, str_fmt(&f->a, "%.*sumask 22\n", STR(whole))));
 	run(f, "", "A", NULL);
 	is(f, ".profile", "umask 22\n"); /* not ours alone any more */
-	put(f, ".profile", "", 0644);
+	put(f, ".profile", "");
 	run(f, "", "A", NULL);
 	is(f, ".profile", "");
 	run(f, "A=1", "", NULL); /* empty, but not made by us */
@@ -158,9 +133,9 @@ static void lines_that_set_a_variable_are_switched_off(void **state)
 		": # rocsmith doctor --fix some-id: export V\n"
 		": # rocsmith doctor --fix some-id: declare -x V=\"$HOME/x\"\n"
 		"echo V $V; unset V";
-	put(f, ".bashrc", profile, 0644);
-	put(f, ".config/environment.d/10-gpu.conf", "V=1\nW=2\n", 0644);
-	put(f, ".config/environment.d/README", "V=1\n", 0644);
+	put(f, ".bashrc", profile);
+	put(f, ".config/environment.d/10-gpu.conf", "V=1\nW=2\n");
+	put(f, ".config/environment.d/README", "V=1\n");
 	run(f, "", "V", NULL);
 	is(f, ".bashrc", off);
 	is(f, ".config/environment.d/10-gpu.conf", "# rocsmith doctor --fix some-id: V=1\nW=2\n");
@@ -179,32 +154,32 @@ static void what_is_not_understood_is_left_alone(void **state)
 	static const char *const odd[] = {"export U=1 V=2", "V=1 python x", "alias x='V=1 python'",
 		"V=1; export V", "V=$(cat x)", "V=`cat x`", "V=\"a", "V=a\\ b", "readonly V=1",
 		"cat <<E\nV=1\nE", "echo \\\nV=1"};
-	put(f, ".profile", "export V=1\n", 0644);
+	put(f, ".profile", "export V=1\n");
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		put(f, ".zshrc", odd[i], 0644);
+		put(f, ".zshrc", odd[i]);
 		assert_err_says(
 			plan(f, "", "V", NULL), E_SYNTAX, "sets V in a way that is not understood");
 	}
 	is(f, ".profile", "export V=1\n");
-	put(f, ".zshrc", "V\0x", 0644);
+	put(f, ".zshrc", "V\0x");
 	assert_int_equal(truncate(str_z(&f->a, at(f, ".zshrc")), 8), 0);
 	assert_err_says(plan(f, "", "V", NULL), E_SYNTAX, "is no text");
 	assert_ok(fs_remove(at(f, ".zshrc")));
 	assert_err_says(plan(f, "V=$(x)", "", NULL), E_USAGE, "cannot be set");
 	assert_err_says(plan(f, "V", "", NULL), E_USAGE, "cannot be set");
 	assert_err_says(plan(f, "V=", "", NULL), E_USAGE, "cannot be set");
-	put(f, ".config/rocsmith/env.sh", "export A=1\n", 0644);
+	put(f, ".config/rocsmith/env.sh", "export A=1\n");
 	assert_err_says(
 		plan(f, "V=1", "", NULL), E_SYNTAX, "a line that is not rocsmith's: 'export A=1'");
 	assert_ok(fs_remove(at(f, ".config/rocsmith/env.sh")));
-	put(f, ".profile", "a\n# >>> rocsmith doctor --fix >>>\n", 0644);
+	put(f, ".profile", "a\n# >>> rocsmith doctor --fix >>>\n");
 	assert_err_says(plan(f, "V=1", "", NULL), E_SYNTAX, "not as it was made");
 }
 
 static void links_are_followed_to_own_files_only(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "dotfiles/profile", "x\n", 0644);
+	put(f, "dotfiles/profile", "x\n");
 	assert_ok(fs_symlink(S("dotfiles/profile"), at(f, ".profile")));
 	run(f, "A=1", "", NULL);
 	assert_true(fs_is_link(at(f, ".profile")));
@@ -217,14 +192,14 @@ static void links_are_followed_to_own_files_only(void **state)
 	assert_ok(fs_symlink(S("/dev/null"), at(f, ".profile")));
 	assert_err_says(plan(f, "A=1", "", NULL), E_PERM, "not a plain file of this user's own");
 	assert_ok(fs_remove(at(f, ".profile")));
-	put(f, ".profile", "x\n", 0644);
+	put(f, ".profile", "x\n");
 	assert_ok(fs_link(at(f, ".profile"), at(f, "second")));
 	assert_err_says(plan(f, "A=1", "", NULL), E_PERM, "not a plain file");
 	assert_ok(fs_remove(at(f, "second")));
 	if (geteuid() == 0) {
 		assert_true(fs_try_chown(at(f, ".profile"), 12345, 12345));
 		assert_err_says(plan(f, "A=1", "", NULL), E_PERM, "not a plain file");
-		assert_true(fs_try_chown(f->home, 12345, 12345));
+		assert_true(fs_try_chown(f->dir, 12345, 12345));
 		assert_err_says(plan(f, "A=1", "", NULL), E_PERM, "belongs to another user");
 	}
 	assert_int_equal(setenv("HOME", "here", 1), 0);
@@ -234,16 +209,16 @@ static void links_are_followed_to_own_files_only(void **state)
 static void a_file_that_changes_meanwhile_stays_as_it_is(void **state)
 {
 	struct fixture *f = *state;
-	put(f, ".profile", "x\n", 0644);
+	put(f, ".profile", "x\n");
 	assert_ok(plan(f, "A=1", "", NULL));
-	put(f, ".profile", "y\n", 0644);
+	put(f, ".profile", "y\n");
 	assert_err_says(login_apply(&f->files), E_IO, "was changed meanwhile");
 	is(f, ".profile", "y\n");
 	run(f, "A=1", "", NULL); /* from what was done by then */
 	run(f, "", "", "some-id");
 	is(f, ".profile", "y\n");
 	assert_ok(plan(f, "A=1", "", NULL));
-	put(f, ".config/rocsmith/env.sh", "", 0644);
+	put(f, ".config/rocsmith/env.sh", "");
 	assert_err_says(login_apply(&f->files), E_IO, "was changed meanwhile");
 }
 
@@ -251,17 +226,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			a_variable_is_set_for_every_kind_of_session, setup, teardown),
+			a_variable_is_set_for_every_kind_of_session, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			without_start_up_files_one_is_made_and_goes_again, setup, teardown),
+			without_start_up_files_one_is_made_and_goes_again, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			lines_that_set_a_variable_are_switched_off, setup, teardown),
+			lines_that_set_a_variable_are_switched_off, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			what_is_not_understood_is_left_alone, setup, teardown),
+			what_is_not_understood_is_left_alone, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			links_are_followed_to_own_files_only, setup, teardown),
+			links_are_followed_to_own_files_only, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_file_that_changes_meanwhile_stays_as_it_is, setup, teardown),
+			a_file_that_changes_meanwhile_stays_as_it_is, begin, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
