@@ -5,7 +5,7 @@
 #include "flow/login.h"
 
 #define KIT_MORE struct login_files files;
-#include "kit.h"
+#include "unit/kit.h"
 
 static int begin(void **state)
 {
