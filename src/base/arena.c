@@ -91,7 +91,7 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 	return arena_alloc(a, n * size);
 }
 
-void *arena_grow_raw(struct arena *a, void *p, size_t old_size, size_t new_size)
+void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size)
 {
 	if (p && new_size <= old_size)
 		return p;
@@ -111,19 +111,11 @@ void *arena_grow_raw(struct arena *a, void *p, size_t old_size, size_t new_size)
 	return q;
 }
 
-void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size)
-{
-	char *q = arena_grow_raw(a, p, old_size, new_size);
-	if (new_size > old_size)
-		memset(q + old_size, 0, new_size - old_size);
-	return q;
-}
-
 void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
 {
 	if (n >= *cap) {
 		size_t want = *cap ? *cap * 2 : 8;
-		v = arena_grow_raw(a, v, *cap * size, want * size);
+		v = arena_grow(a, v, *cap * size, want * size);
 		*cap = want;
 	}
 	memset((char *)v + n * size, 0, size); /* only this element: unused pages stay untouched */

@@ -29,9 +29,8 @@ void *arena_alloc(struct arena *a, size_t size);
 void *arena_raw(struct arena *a, size_t size); /* not zeroed, for bytes that are filled at once */
 /* An array of n elements; aborts if n * size overflows. */
 void *arena_array(struct arena *a, size_t n, size_t size);
-/* Resizes the block p of old_size bytes; in place if p was the last allocation. */
+/* Enlarges the block p of old_size bytes, in place if p was the last allocation; the new bytes are not zeroed. */
 void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size);
-void *arena_grow_raw(struct arena *a, void *p, size_t old_size, size_t new_size); /* not zeroed */
 
 struct arena_mark arena_mark(const struct arena *a);
 void arena_rewind(struct arena *a, struct arena_mark m);

@@ -12,7 +12,7 @@ void buf_reserve(struct buf *b, size_t more)
 	size_t cap = b->cap ? b->cap * 2 : 64;
 	if (cap < need)
 		cap = need;
-	b->p = b->p ? arena_grow_raw(b->a, b->p, b->cap, cap) : arena_raw(b->a, cap);
+	b->p = arena_grow(b->a, b->p, b->cap, cap);
 	b->cap = cap;
 }
 

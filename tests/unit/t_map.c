@@ -86,7 +86,7 @@ static void arena_memory_is_zeroed_and_aligned(void **state)
 	}
 }
 
-static void growing_keeps_the_content_and_zeroes_the_rest(void **state)
+static void growing_keeps_the_content(void **state)
 {
 	(void)state;
 	ARENA(a);
@@ -99,15 +99,12 @@ static void growing_keeps_the_content_and_zeroes_the_rest(void **state)
 		p = arena_grow(&a, p, n, n * 2);
 		for (size_t i = 0; i < n; i++)
 			assert_int_equal(p[i], 7);
-		for (size_t i = n; i < n * 2; i++)
-			assert_int_equal(p[i], 0);
 		n *= 2;
 		memset(p, 7, n);
 		if (n > 1 << 16)
 			break;
 	}
-	p = arena_grow(&a, NULL, 0, 100);
-	assert_int_equal(p[99], 0);
+	assert_non_null(arena_grow(&a, NULL, 0, 100));
 }
 
 static void growing_to_less_changes_nothing(void **state)
@@ -149,7 +146,7 @@ int main(void)
 		cmocka_unit_test(many_keys_keep_their_order),
 		cmocka_unit_test(keys_that_were_chosen_to_collide_do_not),
 		cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
-		cmocka_unit_test(growing_keeps_the_content_and_zeroes_the_rest),
+		cmocka_unit_test(growing_keeps_the_content),
 		cmocka_unit_test(growing_to_less_changes_nothing),
 		cmocka_unit_test(rewinding_drops_what_came_after_the_mark),
 	};
