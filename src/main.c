@@ -27,7 +27,7 @@ static struct err *dispatch(struct arena *a, const struct strs *argv, struct out
 		ret->json = ret->json || str_eq(argv->v[i], S("--json"));
 	TRY(command_find(commands, argv, &c, &words));
 	struct strs rest = {.v = argv->v + words, .n = argv->n - words};
-	void *args = arena_alloc(a, c->size);
+	void *args = arena_alloc(a, opt_size(c->opts));
 	struct common *common = args;
 	common->commands = commands;
 	TRY(opt_parse(a, c, &rest, args));

@@ -48,8 +48,10 @@ MUST_USE struct err *err_new(enum errcode code, const char *fmt, ...) PRINTF(2, 
 MUST_USE struct err *err_errno(const char *fmt, ...) PRINTF(1, 2);
 /* Puts a message about what we were doing on top of a cause, and keeps the cause's code. */
 MUST_USE struct err *err_wrap(struct err *cause, const char *fmt, ...) PRINTF(2, 3);
-/* The next three change e and return it. */
+/* The next four change e and return it. */
 struct err *err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
+/* Adds "did you mean 'X'?" if one of the names is near the word, by suggest(). */
+struct err *err_near(struct err *e, struct str word, const struct strs *names);
 struct err *err_at(struct err *e, struct loc at);
 struct err *err_detail(struct err *e, struct str text);
 /* Keeps both: first, with second (a failed cleanup) attached; either may be NULL. */

@@ -1,5 +1,5 @@
 /* Optimal string alignment distance over three rows; see str.h. */
-#include "base/str.h"
+#include "base/err.h"
 
 #include <limits.h>
 
@@ -42,4 +42,10 @@ struct str suggest(struct str word, const struct strs *candidates)
 			best = candidates->v[i];
 	}
 	return best;
+}
+
+struct err *err_near(struct err *e, struct str word, const struct strs *names)
+{
+	struct str near = suggest(word, names);
+	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
 }

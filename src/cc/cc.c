@@ -98,10 +98,7 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 		struct err *list = fs_list(a, cc_file(a, cc->dir, "programs"), &names);
 		struct err *e = err_new(E_TOOL_MISSING, "the SDK of '%.*s' has no program '%.*s'",
 			STR(cc->dir), STR(cc->name));
-		struct str near = suggest(cc->name, &names);
-		if (near.n)
-			err_hint(e, "did you mean '%.*s'?", STR(near));
-		return err_join(e, list);
+		return err_join(err_near(e, cc->name, &names), list);
 	}
 	TRY(fs_readlink(a, link, &program));
 	bool host = str_is_one_of(cc->name, cc_host_programs);

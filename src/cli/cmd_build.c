@@ -24,7 +24,7 @@ static const struct opt opts[] = {
 	{OPT_FLAG("keep-going", keep_going, "after an error go on with what does not need it"),
 		.sname = 'k'},
 	{OPT_FLAG("offline", offline, "never install an SDK")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 enum { SHOWN = 20 };
@@ -148,7 +148,6 @@ const struct command cmd_build = {
 	.name = "build",
 	.summary = "build a CUDA project into a verified ROCm wheel",
 	.opts = opts,
-	.size = sizeof(struct build_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

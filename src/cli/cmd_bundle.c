@@ -19,19 +19,17 @@ static const struct opt opts[] = {
 	{OPT_VALUE("sdk", OPT_STR, q.sdk, "SDK", "installed SDK, or folder with ROCm's libraries")},
 	{OPT_GPUS(q.gpus, "targets whose code stays: gfx1201,gfx90a or native")},
 	{OPT_OUTPUT(q.wheel.to, "OUT", "folder for the new wheel, or its name (default: .)")},
-	{OPT_VALUE("with", OPT_LIST, q.with, "LIB,...",
-		 "libraries that are loaded by name: libx.so.1"),
-		.flags = OPT_COMMA},
-	{OPT_VALUE("allow", OPT_LIST, q.allow, "LIB,...",
-		 "libraries (or patterns) that every machine will have"),
-		.flags = OPT_COMMA},
+	{OPT_VALUE("with", OPT_WORDS, q.with, "LIB,...",
+		"libraries that are loaded by name: libx.so.1")},
+	{OPT_VALUE("allow", OPT_WORDS, q.allow, "LIB,...",
+		"libraries (or patterns) that every machine will have")},
 	{OPT_VALUE("local-version", OPT_STR, q.wheel.local, "V",
 		"set another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
 	{OPT_VALUE("budget", OPT_STR, budget, "SIZE",
 		"fail if the wheel would be larger: 900M, 2GiB")},
 	{OPT_FLAG("exact", q.keep.exact, "no variants, no generic targets")},
 	{OPT_FLAG("force", q.wheel.force, "replace an existing wheel")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* Reads a size, a whole number with or without a unit that is a power of 1000 or 1024: "900M", "2GiB". */
@@ -139,7 +137,6 @@ const struct command cmd_bundle = {
 	.name = "bundle",
 	.summary = "put the ROCm libraries that a wheel needs into it",
 	.opts = opts,
-	.size = sizeof(struct bundle_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

@@ -17,7 +17,7 @@ static const struct opt opts[] = {
 	{OPT_VALUE("shims", OPT_PATH, shims, "DIR", "shim folder (default: $ROCM_PATH)")},
 	{OPT_ARGUMENT("PROGRAM", OPT_REST, argv, "the program and its arguments"),
 		.flags = OPT_REQUIRED},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
@@ -38,6 +38,5 @@ const struct command cmd_cc = {
 	.name = "cc",
 	.summary = "run a compiler of the SDK among this machine's programs",
 	.opts = opts,
-	.size = sizeof(struct cc_args),
 	.run = run,
 };

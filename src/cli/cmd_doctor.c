@@ -16,13 +16,12 @@ static const struct opt doctor_opts[] = {
 	{OPT_SYSROOT(sysroot, "examine this folder or machine file, not this machine")},
 	{OPT_VALUE("record", OPT_PATH, record, "PLACE",
 		"record it, without private data: .machine, .tar.gz or folder")},
-	{OPT_VALUE("gpu", OPT_LIST, gpus, "GFX,...",
-		 "tell the next step for these, not for those of the machine"),
-		.flags = OPT_COMMA},
+	{OPT_VALUE("gpu", OPT_WORDS, gpus, "GFX,...",
+		"tell the next step for these, not for those of the machine")},
 	{OPT_VALUE("fix", OPT_STR, fix, "ID",
 		"do what this finding's fix says, in your start-up files")},
 	{OPT_FLAG("undo", undo, "with --fix: take back what it did")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 struct doctor { /* the document: rocsmith.doctor/1 */
@@ -321,7 +320,6 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "examine this machine: GPUs, driver, access",
 	.opts = doctor_opts,
-	.size = sizeof(struct doctor_args),
 	.needs = NEED_WRITE,
 	.run = doctor_run,
 };

@@ -23,7 +23,7 @@ static const struct opt env_opts[] = {
 	{OPT_FLAG("build", build, "also what builds of PyTorch and extensions want")},
 	{OPT_FLAG("shell", shell, "print lines for a shell to eval")},
 	{OPT_SYSROOT(sysroot, "for this recorded machine: a folder or machine file")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 struct answer {
@@ -179,6 +179,5 @@ const struct command cmd_env = {
 	.name = "env",
 	.summary = "print the environment that a GPU and a torch want",
 	.opts = env_opts,
-	.size = sizeof(struct env_args),
 	.run = env_run,
 };

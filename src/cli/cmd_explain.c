@@ -16,7 +16,7 @@ static const struct opt opts[] = {
 	{OPT_ARGUMENT("LOG", OPT_POS, log, "a log, - for stdin; a code E0101; an id of --list")},
 	{OPT_FLAG("list", list, "list all entries, and what doctor finds")},
 	{OPT_SYSROOT(sysroot, "the log is of the machine that this folder mirrors")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 enum { MAX_CONTEXT = 5 };
@@ -289,6 +289,5 @@ const struct command cmd_explain = {
 	.name = "explain",
 	.summary = "find the cause in a log of a build or a run",
 	.opts = opts,
-	.size = sizeof(struct explain_args),
 	.run = run,
 };

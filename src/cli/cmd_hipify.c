@@ -22,7 +22,7 @@ static const struct opt hipify_opts[] = {
 	{OPT_MOVED_TO("lint", NULL, "hipify lint")},
 	HIPIFY_DIR("folder or file to translate"),
 	HIPIFY_SOURCE,
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 struct err *hipify_check_there(struct str path)
@@ -173,7 +173,6 @@ const struct command cmd_hipify = {
 	.name = "hipify",
 	.summary = "translate CUDA sources to HIP",
 	.opts = hipify_opts,
-	.size = sizeof(struct hipify_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

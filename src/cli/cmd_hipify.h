@@ -35,8 +35,7 @@ struct hipify_job {
 	{OPT_VALUE("torch", OPT_PATH, o.torch, "PATH",                                             \
 		 "whose hipify: a checkout, a package or a wheel"), .env = "ROCSMITH_TORCH"}
 #define HIPIFY_EXCLUDE                                                                             \
-	{OPT_VALUE("exclude", OPT_LIST, o.exclude, "NAME", "leave out this folder or file"),       \
-		.flags = OPT_COMMA}
+	{OPT_VALUE("exclude", OPT_WORDS, o.exclude, "NAME", "leave out this folder or file")}
 #define HIPIFY_TARGET                                                                              \
 	{OPT_FLAG("in-place", o.in_place, "translate into DIR itself")},                           \
 	{OPT_OUTPUT(o.out, "OUT", "folder for the translated tree"), .env = "ROCSMITH_OUTPUT"}

@@ -237,13 +237,12 @@ static const struct opt explain_opts[] = {
 		.flags = OPT_REQUIRED},
 	{OPT_ARGUMENT("DIR", OPT_POS, o.dir, "its tree (default: found)")},
 	HIPIFY_SOURCE,
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 const struct command cmd_hipify_explain = {
 	.name = "hipify explain",
 	.summary = "show which rule changes what in a file or line",
 	.opts = explain_opts,
-	.size = sizeof(struct hipify_args),
 	.run = run,
 };

@@ -84,7 +84,7 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 
 static const struct opt status_opts[] = {
 	HIPIFY_DIR("folder that was translated, or its overlay"),
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* ---- restore ---- */
@@ -122,7 +122,7 @@ static struct err *run_restore(struct arena *a, void *args, int *ret_status)
 static const struct opt restore_opts[] = {
 	HIPIFY_DIR("folder that was translated, or its overlay"),
 	{OPT_FLAG("force", force, "also files that were edited since")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* ---- verify ---- */
@@ -250,7 +250,7 @@ static const struct opt verify_opts[] = {
 	HIPIFY_RULES,
 	HIPIFY_DIR("folder to translate"),
 	HIPIFY_SOURCE,
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* ---- lint ---- */
@@ -318,21 +318,19 @@ static const struct opt lint_opts[] = {
 	HIPIFY_EXCLUDE,
 	HIPIFY_DIR("folder or file to look into"),
 	HIPIFY_SOURCE,
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 const struct command cmd_hipify_status = {
 	.name = "hipify status",
 	.summary = "show what became of the files that hipify made",
 	.opts = status_opts,
-	.size = sizeof(struct hipify_args),
 	.run = run_status,
 };
 const struct command cmd_hipify_restore = {
 	.name = "hipify restore",
 	.summary = "undo what hipify did in a folder",
 	.opts = restore_opts,
-	.size = sizeof(struct hipify_args),
 	.needs = NEED_WRITE,
 	.run = run_restore,
 };
@@ -340,7 +338,6 @@ const struct command cmd_hipify_verify = {
 	.name = "hipify verify",
 	.summary = "compare with what that torch's own Python gives",
 	.opts = verify_opts,
-	.size = sizeof(struct hipify_args),
 	.needs = NEED_WRITE,
 	.run = run_verify,
 };
@@ -348,6 +345,5 @@ const struct command cmd_hipify_lint = {
 	.name = "hipify lint",
 	.summary = "find what assumes waves of 32 lanes",
 	.opts = lint_opts,
-	.size = sizeof(struct hipify_args),
 	.run = run_lint,
 };

@@ -21,7 +21,7 @@ static const struct opt opts[] = {
 	{OPT_FLAG("hash", hash, "list every code object with its SHA-256")},
 	{OPT_FLAG("objects", objects, "list every code object, not sums per target")},
 	{OPT_FLAG("venv", venv, "PATH is a virtual environment: by distribution, too")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* The document of schema rocsmith.inspect/1, with the distributions that --venv adds. */
@@ -315,6 +315,5 @@ const struct command cmd_inspect = {
 	.name = "inspect",
 	.summary = "show the device code in a file, folder or wheel",
 	.opts = opts,
-	.size = sizeof(struct inspect_args),
 	.run = run,
 };

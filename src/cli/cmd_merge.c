@@ -15,7 +15,7 @@ static const struct opt opts[] = {
 		.flags = OPT_REQUIRED},
 	{OPT_OUTPUT(q.to, "OUT", "folder for the wheel, or its path"), .flags = OPT_REQUIRED},
 	{OPT_FLAG("force", q.force, "overwrite OUT")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
@@ -42,7 +42,6 @@ const struct command cmd_merge = {
 	.name = "merge",
 	.summary = "merge wheels for some GPUs each into one wheel",
 	.opts = opts,
-	.size = sizeof(struct merge_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

@@ -40,7 +40,7 @@ static const struct opt status_opts[] = {
 	TREE,
 	FACTS,
 	FOLDERS,
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 static const struct opt apply_opts[] = {
 	TREE,
@@ -48,7 +48,7 @@ static const struct opt apply_opts[] = {
 	FACTS,
 	FOLDERS,
 	{OPT_FLAG("diff", q.diff, "print what changes")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 static const struct opt revert_opts[] = {
 	TREE,
@@ -56,7 +56,7 @@ static const struct opt revert_opts[] = {
 	FACTS,
 	FOLDERS,
 	{OPT_FLAG("force", q.force, "also files that were edited since")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* ---- JSON ---- */
@@ -299,14 +299,12 @@ const struct command cmd_patch_status = {
 	.name = "patch status",
 	.summary = "show which known build problems sources have",
 	.opts = status_opts,
-	.size = sizeof(struct patch_args),
 	.run = run_status,
 };
 const struct command cmd_patch_apply = {
 	.name = "patch apply",
 	.summary = "fix known build problems of sources; can be undone",
 	.opts = apply_opts,
-	.size = sizeof(struct patch_args),
 	.needs = NEED_WRITE,
 	.run = run_apply,
 };
@@ -314,7 +312,6 @@ const struct command cmd_patch_revert = {
 	.name = "patch revert",
 	.summary = "undo what 'patch apply' did",
 	.opts = revert_opts,
-	.size = sizeof(struct patch_args),
 	.needs = NEED_WRITE,
 	.run = run_revert,
 };

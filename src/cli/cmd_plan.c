@@ -58,7 +58,7 @@ static const struct opt opts[] = {
 	PROJECT_DIR,
 	PROJECT_OPTS,
 	{OPT_OUTPUT(out, "FILE", "save the plan, for 'rocsmith build FILE'")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 static void print_row(struct arena *a, const char *what, struct str text)
@@ -167,7 +167,6 @@ const struct command cmd_plan = {
 	.name = "plan",
 	.summary = "show what a build of a project would do",
 	.opts = opts,
-	.size = sizeof(struct plan_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

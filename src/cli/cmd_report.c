@@ -15,7 +15,7 @@ struct report_args {
 static const struct opt report_opts[] = {
 	{OPT_ARGUMENT("DIR", OPT_POS, dir, "project, build folder or build.json (default: .)")},
 	{OPT_OUTPUT(output, "FILE", "write the report as an HTML page")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* Finds the build.json of a project or build folder; `where` may also be that file. */
@@ -96,7 +96,6 @@ const struct command cmd_report = {
 	.name = "report",
 	.summary = "show what a build did, or write it as an HTML page",
 	.opts = report_opts,
-	.size = sizeof(struct report_args),
 	.needs = NEED_WRITE,
 	.run = report_run,
 };

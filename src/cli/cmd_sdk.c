@@ -21,9 +21,9 @@ struct sdk_args {
 
 static const struct opt name_opts[] = {
 	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK or folder of a ROCm tree")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
-static const struct opt no_opts[] = {{.kind = OPT_END}};
+static const struct opt no_opts[] = {OPT_LAST};
 
 /* ---- list ---- */
 struct installed {
@@ -139,9 +139,8 @@ static struct err *run_info(struct arena *a, void *args, int *ret_status)
 
 static const struct opt info_opts[] = {
 	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK or folder of a ROCm tree")},
-	{OPT_VALUE("gpu", OPT_LIST, gpus, "LIST", "targets to probe, instead of all"),
-		.flags = OPT_COMMA},
-	{.kind = OPT_END},
+	{OPT_VALUE("gpu", OPT_WORDS, gpus, "LIST", "targets to probe, instead of all")},
+	OPT_LAST,
 };
 
 /* ---- env ---- */
@@ -238,7 +237,7 @@ static const struct opt shims_opts[] = {
 	{OPT_VALUE("memory", OPT_UINT, memory, "MIB",
 		"memory for all compilers together (default: no limit)")},
 	{OPT_VALUE("log", OPT_PATH, log_dir, "DIR", "folder for a log of all compiler runs")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* ---- verify ---- */
@@ -313,35 +312,31 @@ static struct err *run_remove(struct arena *a, void *args, int *ret_status)
 
 static const struct opt remove_opts[] = {
 	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK"), .flags = OPT_REQUIRED},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 const struct command cmd_sdk_list = {
 	.name = "sdk list",
 	.summary = "list installed SDKs and installable components",
 	.opts = no_opts,
-	.size = sizeof(struct sdk_args),
 	.run = run_list,
 };
 const struct command cmd_sdk_info = {
 	.name = "sdk info",
 	.summary = "show an SDK's versions, paths and GPU targets",
 	.opts = info_opts,
-	.size = sizeof(struct sdk_args),
 	.run = run_info,
 };
 const struct command cmd_sdk_env = {
 	.name = "sdk env",
 	.summary = "print the environment for builds with an SDK",
 	.opts = name_opts,
-	.size = sizeof(struct sdk_args),
 	.run = run_env,
 };
 const struct command cmd_sdk_shims = {
 	.name = "sdk shims",
 	.summary = "make a folder like /opt/rocm for other build systems",
 	.opts = shims_opts,
-	.size = sizeof(struct sdk_args),
 	.needs = NEED_WRITE,
 	.run = run_shims,
 };
@@ -349,14 +344,12 @@ const struct command cmd_sdk_verify = {
 	.name = "sdk verify",
 	.summary = "compare an SDK's files with what was installed",
 	.opts = name_opts,
-	.size = sizeof(struct sdk_args),
 	.run = run_verify,
 };
 const struct command cmd_sdk_remove = {
 	.name = "sdk remove",
 	.summary = "remove an installed SDK",
 	.opts = remove_opts,
-	.size = sizeof(struct sdk_args),
 	.needs = NEED_WRITE,
 	.run = run_remove,
 };

@@ -17,9 +17,8 @@ struct sdk_install_args {
 static const struct opt opts[] = {
 	{OPT_ARGUMENT("PROVIDER", OPT_POS, provider, "debian (the default) or prefix")},
 	{OPT_VALUE("suite", OPT_STR, suite, "SUITE", "Debian suite: sid, experimental or trixie")},
-	{OPT_VALUE("components", OPT_LIST, components, "LIST",
-		 "compiler, math, dnn, torch-build or library names"),
-		.flags = OPT_COMMA},
+	{OPT_VALUE("components", OPT_WORDS, components, "LIST",
+		"compiler, math, dnn, torch-build or library names")},
 	{OPT_GPUS(gpus, "GPUs that libraries need kernels for, or all")},
 	{OPT_VALUE("mirror", OPT_STR, mirror, "URL",
 		 "Debian archive to use instead of this machine's"),
@@ -30,7 +29,7 @@ static const struct opt opts[] = {
 	{OPT_VALUE(
 		"prefix", OPT_PATH, prefix, "DIR", "tree of the provider prefix, e.g. /opt/rocm")},
 	{OPT_FLAG("refresh", refresh, "fetch the archive's current index")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* Options override the parts of the SDK's name. */
@@ -120,7 +119,6 @@ const struct command cmd_sdk_install = {
 	.name = "sdk install",
 	.summary = "install, complete or repair a ROCm SDK",
 	.opts = opts,
-	.size = sizeof(struct sdk_install_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 		.flags = OPT_HIDDEN},
 	{OPT_ARGUMENT("PROGRAM", OPT_REST, argv, "the program and its arguments, after --"),
 		.flags = OPT_REQUIRED},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* The SDK hides folders such as /usr and /etc; if the current folder is in one, the program starts in "/". */
@@ -68,6 +68,5 @@ const struct command cmd_sdk_run = {
 	.name = "sdk run",
 	.summary = "run a program of the SDK",
 	.opts = opts,
-	.size = sizeof(struct sdk_run_args),
 	.run = run,
 };

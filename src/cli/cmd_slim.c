@@ -30,7 +30,7 @@ static const struct opt opts[] = {
 		"without", OPT_LIST, without, "GLOB", "files of a folder or wheel to leave out")},
 	{OPT_SYSROOT(sysroot, "find GPUs in a recorded machine")},
 	{OPT_FLAG("force", force, "overwrite OUT")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* Warns of GPUs in this machine that lose their code. Before rocm-systems#9498, HIP used no GPU at all if one of them
@@ -195,7 +195,6 @@ const struct command cmd_slim = {
 	.name = "slim",
 	.summary = "take other GPUs' code out of a library, folder or wheel",
 	.opts = opts,
-	.size = sizeof(struct slim_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

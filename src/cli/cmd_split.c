@@ -21,7 +21,7 @@ static const struct opt opts[] = {
 		 "also write a variant wheel, by that draft of PEP 825"),
 		.flags = OPT_FROM_ONE, .choices = drafts},
 	{OPT_FLAG("force", q.force, "overwrite existing wheels")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
@@ -51,7 +51,6 @@ const struct command cmd_split = {
 	.name = "split",
 	.summary = "split a wheel into a host wheel and one wheel for each GPU",
 	.opts = opts,
-	.size = sizeof(struct split_args),
 	.needs = NEED_WRITE,
 	.run = run,
 };

@@ -13,13 +13,11 @@ struct verify_args {
 #define ARGS struct verify_args
 
 static const struct opt opts[] = {
-	{OPT_VALUE("require", OPT_LIST, require, "GPU",
-		 "every file with device code must serve these"),
-		.flags = OPT_COMMA},
+	{OPT_VALUE("require", OPT_WORDS, require, "GPU",
+		"every file with device code must serve these")},
 	{OPT_FLAG("device-code", device_code, "fail a wheel without device code")},
-	{OPT_VALUE("allow", OPT_LIST, allow, "SONAME",
-		 "library (or pattern) that may come from outside"),
-		.flags = OPT_COMMA},
+	{OPT_VALUE("allow", OPT_WORDS, allow, "SONAME",
+		"library (or pattern) that may come from outside")},
 	{OPT_VALUE("sdk", OPT_STR, sdk, "NAME",
 		"installed SDK or ROCm tree whose libraries it may use")},
 	{OPT_FLAG("run", run, "also run wheels that pass on emulated GPUs, by rocjitsu")},
@@ -29,7 +27,7 @@ static const struct opt opts[] = {
 	{OPT_FLAG("sarif", sarif, "print a SARIF 2.1.0 log, for code scanning")},
 	{OPT_ARGUMENT("WHEEL", OPT_POSES, wheels, "wheels, or folders with wheels"),
 		.flags = OPT_REQUIRED},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 static void print_verdict(struct arena *a, const struct verdict *v)
@@ -99,6 +97,5 @@ const struct command cmd_verify = {
 	.name = "verify",
 	.summary = "prove what can be proved about a wheel, without a GPU",
 	.opts = opts,
-	.size = sizeof(struct verify_args),
 	.run = run,
 };

@@ -22,12 +22,12 @@ struct wheel_args {
 static const struct opt pack_opts[] = {
 	{OPT_ARGUMENT("DIR", OPT_POS, q.from, "an unpacked wheel"), .flags = OPT_REQUIRED},
 	OUTPUT("OUT", "folder for the wheel, or its name (default: .)"),
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 static const struct opt unpack_opts[] = {
 	WHEEL,
 	OUTPUT("DIR", "folder in which NAME-VERSION is made (default: .)"),
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 static const struct opt retag_opts[] = {
 	WHEEL,
@@ -38,12 +38,12 @@ static const struct opt retag_opts[] = {
 	TAG("python-tag", q.python, "another Python tag: cp312, or py2.py3"),
 	TAG("abi-tag", q.abi, "another ABI tag: abi3"),
 	TAG("platform-tag", q.platform, "another platform tag: manylinux_2_28_x86_64"),
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 static const struct opt repro_opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POSES, wheels, "one to pack again, or several to compare"),
 		.flags = OPT_REQUIRED},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 /* ---- pack, unpack, retag ---- */
@@ -156,7 +156,6 @@ const struct command cmd_wheel_pack = {
 	.name = "wheel pack",
 	.summary = "make a wheel of an unpacked one",
 	.opts = pack_opts,
-	.size = sizeof(struct wheel_args),
 	.needs = NEED_WRITE,
 	.run = run_pack,
 };
@@ -164,7 +163,6 @@ const struct command cmd_wheel_unpack = {
 	.name = "wheel unpack",
 	.summary = "unpack a wheel and check it against its RECORD",
 	.opts = unpack_opts,
-	.size = sizeof(struct wheel_args),
 	.needs = NEED_WRITE,
 	.run = run_unpack,
 };
@@ -172,7 +170,6 @@ const struct command cmd_wheel_retag = {
 	.name = "wheel retag",
 	.summary = "change a wheel's tags, build number or local version",
 	.opts = retag_opts,
-	.size = sizeof(struct wheel_args),
 	.needs = NEED_WRITE,
 	.run = run_retag,
 };
@@ -180,6 +177,5 @@ const struct command cmd_wheel_repro = {
 	.name = "wheel repro",
 	.summary = "show whether wheels are the same, and how they differ",
 	.opts = repro_opts,
-	.size = sizeof(struct wheel_args),
 	.run = run_repro,
 };

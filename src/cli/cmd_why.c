@@ -14,7 +14,7 @@ static const struct opt opts[] = {
 	{OPT_ARGUMENT(
 		"SUBJECT", OPT_POS, subject, "explain this choice only: gpu, version, host libc")},
 	PROJECT_OPTS,
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 struct why_answer {
@@ -59,9 +59,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	if (!answer.reasons.n) {
 		struct err *e =
 			err_new(E_USAGE, "the plan makes no choice called '%.*s'", STR(subject));
-		struct str near = suggest(subject, &names);
-		if (near.n)
-			err_hint(e, "did you mean '%.*s'?", STR(near));
+		err_near(e, subject, &names);
 		return err_hint(e, "it has: %.*s", STR(str_join(a, &names, S(", "))));
 	}
 	if (show_json(&o->common, answer_fields, &answer))
@@ -77,6 +75,5 @@ const struct command cmd_why = {
 	.name = "why",
 	.summary = "explain each choice of a plan",
 	.opts = opts,
-	.size = sizeof(struct why_args),
 	.run = run,
 };

@@ -159,7 +159,7 @@ struct completion_args {
 static const struct opt completion_opts[] = {
 	{OPT_ARGUMENT("SHELL", OPT_POS, shell, "bash, zsh or fish"), .flags = OPT_REQUIRED},
 	{OPT_VALUE("line", OPT_STR, line, "TEXT", "what is typed so far"), .flags = OPT_HIDDEN},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 static struct err *completion_run(struct arena *a, void *user, int *ret_status)
@@ -189,6 +189,5 @@ const struct command cmd_completion = {
 	.name = "completion",
 	.summary = "print a completion script for a shell",
 	.opts = completion_opts,
-	.size = sizeof(struct completion_args),
 	.run = completion_run,
 };

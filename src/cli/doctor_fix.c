@@ -99,9 +99,8 @@ struct err *doctor_do_fix(
 	const struct node *facts;
 	if (!rule_find(f->id)) {
 		struct strs ids = rule_ids(a, false);
-		struct str near = suggest(f->id, &ids);
-		struct err *e = err_new(E_USAGE, "no finding has the id '%.*s'", STR(f->id));
-		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
+		return err_near(
+			err_new(E_USAGE, "no finding has the id '%.*s'", STR(f->id)), f->id, &ids);
 	}
 	TRY(facts_of(a, m, &facts));
 	TRY(rules_actions(a, facts, f->id, &actions));

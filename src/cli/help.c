@@ -104,6 +104,7 @@ static const char *const kind_names[] = {
 	[OPT_UINT] = "number",
 	[OPT_STR] = "text",
 	[OPT_LIST] = "list",
+	[OPT_WORDS] = "list",
 	[OPT_PATH] = "path",
 	[OPT_ENUM] = "choice",
 	[OPT_POS] = "argument",
@@ -175,7 +176,7 @@ struct help_args {
 
 static const struct opt help_opts[] = {
 	{OPT_ARGUMENT("COMMAND", OPT_POSES, command, "the command to explain")},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 static struct err *help_run(struct arena *a, void *args, int *ret_status)
@@ -199,6 +200,5 @@ const struct command cmd_help = {
 	.name = "help",
 	.summary = "list the commands, or the options of one",
 	.opts = help_opts,
-	.size = sizeof(struct help_args),
 	.run = help_run,
 };

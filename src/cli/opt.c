@@ -27,7 +27,7 @@ const struct opt common_opts[] = {
 	{OPT_VALUE(
 		 "trace", OPT_PATH, trace, "FILE", "log every program that is run, as JSON lines"),
 		.env = "ROCSMITH_TRACE"},
-	{.kind = OPT_END},
+	OPT_LAST,
 };
 
 struct parse {
@@ -55,20 +55,15 @@ bool opt_is_shown(const struct command *c, const struct opt *o)
 	return !(o->flags & OPT_HIDDEN) && opt_applies(c, o);
 }
 
-static const struct opt *find_in(
-	const struct command *c, const struct opt *table, struct str name, char letter)
-{
-	OPT_EACH (o, table)
-		if (!opt_is_positional(o) && opt_applies(c, o) &&
-			(letter ? o->sname == letter : str_eq(name, str_from(o->lname))))
-			return o;
-	return NULL;
-}
-
 const struct opt *opt_find(const struct command *c, struct str name, char letter)
 {
-	const struct opt *o = find_in(c, c->opts, name, letter);
-	return o ? o : find_in(c, common_opts, name, letter);
+	const struct opt *const tables[] = {c->opts, common_opts};
+	for (unsigned i = 0; i < 2; i++)
+		OPT_EACH (o, tables[i])
+			if (!opt_is_positional(o) && opt_applies(c, o) &&
+				(letter ? o->sname == letter : str_eq(name, str_from(o->lname))))
+				return o;
+	return NULL;
 }
 
 static struct err *hint_usage(const struct parse *p, struct err *e)
@@ -84,11 +79,8 @@ static struct err *unknown_option(struct parse *p, struct str word)
 		OPT_EACH (o, tables[i])
 			if (!opt_is_positional(o) && opt_is_shown(p->c, o))
 				strs_add(p->a, &names, str_fmt(p->a, "--%s", o->lname));
-	struct str near = suggest(str_sub(word, 0, str_chr(word, '=')), &names);
 	struct err *e = err_new(E_USAGE, "'%s' has no option '%.*s'", p->c->name, STR(word));
-	if (near.n)
-		err_hint(e, "did you mean '%.*s'?", STR(near));
-	return hint_usage(p, e);
+	return hint_usage(p, err_near(e, str_sub(word, 0, str_chr(word, '=')), &names));
 }
 
 /* ---- values ---- */
@@ -104,31 +96,14 @@ static struct err *store_choice(
 		}
 		strs_add(p->a, &names, str_from(o->choices[i]));
 	}
-	struct str near = suggest(value, &names), all = str_join(p->a, &names, S(", "));
 	struct err *e = err_new(E_USAGE, "'--%s' does not take '%.*s'; it takes %.*s", o->lname,
-		STR(value), STR(all));
-	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
+		STR(value), STR(str_join(p->a, &names, S(", "))));
+	return err_near(e, value, &names);
 }
 
 static struct err *no_value(const struct opt *o)
 {
 	return err_new(E_USAGE, "'--%s' needs a value (%s)", o->lname, o->arg);
-}
-
-/* Rejects a list without a word, which is a mistake ("--require $UNSET"). */
-static struct err *add_words(
-	const struct parse *p, const struct opt *o, struct strs *list, struct str value)
-{
-	size_t before = list->n;
-	if (!(o->flags & OPT_COMMA)) {
-		strs_add(p->a, list, value);
-		return NULL;
-	}
-	struct strs words = str_split(p->a, value, ',');
-	for (size_t i = 0; i < words.n; i++)
-		if (words.v[i].n)
-			strs_add(p->a, list, words.v[i]);
-	return list->n > before ? NULL : no_value(o);
 }
 
 static struct err *store(const struct parse *p, const struct opt *o, struct str value)
@@ -148,7 +123,16 @@ static struct err *store(const struct parse *p, const struct opt *o, struct str 
 	case OPT_LIST:
 	case OPT_POSES:
 	case OPT_REST:
-		return add_words(p, o, at, value);
+		strs_add(p->a, at, value);
+		return NULL;
+	case OPT_WORDS: { /* without a word it is a mistake: "--require $UNSET" */
+		struct strs words = str_split(p->a, value, ','), *list = at;
+		size_t before = list->n;
+		VEC_EACH (const struct str, word, &words)
+			if (word->n)
+				strs_add(p->a, list, *word);
+		return list->n > before ? NULL : no_value(o);
+	}
 	default:
 		*(struct str *)at = value;
 		return NULL;
@@ -275,7 +259,7 @@ static struct err *check_moved(const struct parse *p, const struct command *cons
 		struct err *e = command_find(all, &words, &c, &found);
 		struct strs rest = {.v = words.v + found, .n = words.n - found};
 		if (!e)
-			e = opt_parse(p->a, c, &rest, arena_alloc(p->a, c->size));
+			e = opt_parse(p->a, c, &rest, arena_alloc(p->a, opt_size(c->opts)));
 		bool good = !e;
 		err_free(e);
 		e = err_new(E_USAGE, "'--%s' of '%s' is the command '%s' now", o->lname, p->c->name,
@@ -295,7 +279,8 @@ static struct err *check_required(const struct parse *p)
 		if (!(o->flags & OPT_REQUIRED))
 			continue;
 		const char *at = p->args + o->off;
-		bool list = o->kind == OPT_LIST || o->kind == OPT_POSES || o->kind == OPT_REST;
+		bool list = o->kind == OPT_LIST || o->kind == OPT_WORDS || o->kind == OPT_POSES ||
+			    o->kind == OPT_REST;
 		bool given = list ? ((const struct strs *)at)->n > 0
 				  : ((const struct str *)at)->p != NULL;
 		const char *text = opt_is_positional(o) ? "'%s' needs %s" : "'%s' needs --%s";
@@ -303,6 +288,13 @@ static struct err *check_required(const struct parse *p)
 			return hint_usage(p, err_new(E_USAGE, text, p->c->name, o->lname));
 	}
 	return NULL;
+}
+
+size_t opt_size(const struct opt *table)
+{
+	while (table->kind != OPT_END)
+		table++;
+	return table->off;
 }
 
 struct err *opt_parse(struct arena *a, const struct command *c, const struct strs *argv, void *args)
@@ -372,11 +364,10 @@ struct err *command_find(const struct command *const *all, const struct strs *ar
 	if (subs.n && argv->n < 2)
 		return err_hint(err_new(E_USAGE, "'%.*s' needs a subcommand", STR(argv->v[0])),
 			"it has %.*s", STR(str_join(&a, &subs, S(", "))));
-	struct str word = argv->v[subs.n ? 1 : 0], near = suggest(word, subs.n ? &subs : &firsts);
+	struct str word = argv->v[subs.n ? 1 : 0];
 	struct err *e =
 		err_new(E_USAGE, "unknown %s '%.*s'", subs.n ? "subcommand" : "command", STR(word));
-	if (near.n)
-		err_hint(e, "did you mean '%.*s'?", STR(near));
+	err_near(e, word, subs.n ? &subs : &firsts);
 	return err_hint(e, "'rocsmith -h' lists the commands");
 }
 

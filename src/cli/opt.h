@@ -2,6 +2,7 @@
  * agree. Each command has a file of its own (cmd_NAME.c); cli/commands.c lists them all. The pattern of a command is:
  *
  *     struct NAME_args, which begins with struct common      the values of its options and arguments
+ *     #define ARGS struct NAME_args
  *     a table of struct opt                                  the member and the help text of each
  *     static struct err *run(a, args, &status)               fills a request, calls one stage, then
  *             if (show_json(&args->common, fields, &result)) the document of --json, or
@@ -15,12 +16,13 @@
 #include "formats/json_fields.h"
 
 enum opt_kind {
-	OPT_END,   /* ends a table */
+	OPT_END,   /* ends a table; .off is the size of the struct */
 	OPT_BOOL,  /* bool; --name and --no-name */
 	OPT_COUNT, /* unsigned: the number of times it was given */
 	OPT_UINT,  /* unsigned */
 	OPT_STR,   /* struct str */
-	OPT_LIST,  /* struct strs; repeatable, and split at commas with OPT_COMMA */
+	OPT_LIST,  /* struct strs; repeatable */
+	OPT_WORDS, /* struct strs; repeatable, and split at commas */
 	OPT_PATH,  /* struct str; completes file names */
 	OPT_ENUM,  /* unsigned: index into .choices */
 	OPT_POS,   /* struct str positional */
@@ -32,9 +34,8 @@ enum opt_kind {
 enum {
 	OPT_REQUIRED = 1,
 	OPT_HIDDEN = 2,
-	OPT_COMMA = 4,    /* split lists at commas */
-	OPT_FROM_ONE = 8, /* an enum stores index + 1, so that 0 = not given */
-	OPT_WRITERS = 16, /* a common option of commands with NEED_WRITE only */
+	OPT_FROM_ONE = 4, /* an enum stores index + 1, so that 0 = not given */
+	OPT_WRITERS = 8,  /* a common option of commands with NEED_WRITE only */
 };
 
 struct opt {
@@ -62,7 +63,7 @@ struct opt {
 	.lname = (name), .kind = (how), .off = offsetof(ARGS, member), .help = (text)
 /* Options that mean the same in each command that has them. */
 #define OPT_GPUS(member, text)                                                                     \
-	OPT_VALUE("gpu", OPT_LIST, member, "GFX,...", text), .flags = OPT_COMMA, .env = "ROCSMITH_GPU"
+	OPT_VALUE("gpu", OPT_WORDS, member, "GFX,...", text), .env = "ROCSMITH_GPU"
 #define OPT_OUTPUT(member, value, text)                                                            \
 	OPT_VALUE("output", OPT_PATH, member, value, text), .sname = 'o'
 #define OPT_SDK(member, value, text)                                                               \
@@ -70,6 +71,7 @@ struct opt {
 #define OPT_SYSROOT(member, text) OPT_VALUE("sysroot", OPT_PATH, member, "DIR", text)
 #define OPT_MOVED_TO(name, value, command)                                                         \
 	.lname = (name), .kind = OPT_MOVED, .flags = OPT_HIDDEN, .arg = (value), .help = (command)
+#define OPT_LAST {.kind = OPT_END, .off = sizeof(ARGS)}
 /* clang-format on */
 
 /* The options that every command has; the first member of each command's own struct. */
@@ -84,11 +86,10 @@ struct common {
 enum { NEED_WRITE = 1 /* changes files: has -n/--dry-run */ };
 
 struct command {
-	const char *name;    /* "sdk install" for a command of two words */
-	const char *summary; /* <= 60 characters */
-	const struct opt *opts;
-	size_t size;    /* size of the command's struct, which starts with struct common */
-	unsigned needs; /* NEED_* */
+	const char *name;       /* "sdk install" for a command of two words */
+	const char *summary;    /* <= 60 characters */
+	const struct opt *opts; /* for a struct that starts with struct common */
+	unsigned needs;         /* NEED_* */
 	/* args: all zero, except what opt_parse() has filled in; *ret_status: exit status, 0, or 1 for "no" */
 	struct err *(*run)(struct arena *a, void *args, int *ret_status);
 };
@@ -103,6 +104,7 @@ bool opt_is_positional(const struct opt *o);
 bool opt_is_shown(const struct command *c, const struct opt *o);
 /* The option of the command, or the common one, with this letter, or with this long name if letter is 0; or NULL. */
 const struct opt *opt_find(const struct command *c, struct str name, char letter);
+size_t opt_size(const struct opt *table); /* of the command's struct */
 /* Fills args from argv and the environment. */
 MUST_USE struct err *opt_parse(
 	struct arena *a, const struct command *c, const struct strs *argv, void *args);

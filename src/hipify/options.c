@@ -115,10 +115,9 @@ static struct err *read_word(
 		}
 		strs_add(a, &names, str_from(s->words[i]));
 	}
-	struct str near = suggest(n->text, &names);
 	struct err *e = node_error(n, E_PROJECT, "'%s' does not take '%.*s'; it takes %.*s", s->key,
 		STR(n->text), STR(str_join(a, &names, S(", "))));
-	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
+	return err_near(e, n->text, &names);
 }
 
 /* Reads the settings whose values are plain. */

@@ -72,12 +72,10 @@ static struct err *check_wishes(struct arena *a, const struct plan_request *r,
 				err_new(E_USAGE, "'%.*s' of --feature has no choice", STR(*wish)),
 				"write it like %.*s=off", STR(*wish));
 		const struct project_feature *f = feature_by_name(p, name);
-		struct str near = suggest(name, &names);
 		if (!f) {
 			struct err *e = err_new(E_USAGE, "'%.*s' has no feature '%.*s'",
 				STR(plan->name), STR(name));
-			if (near.n)
-				err_hint(e, "did you mean '%.*s'?", STR(near));
+			err_near(e, name, &names);
 			return names.n ? err_hint(e, "it has: %.*s",
 						 STR(str_join(a, &names, S(", "))))
 				       : err_hint(e, "its description names none");

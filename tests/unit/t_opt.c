@@ -51,28 +51,24 @@ static const struct opt table[] = {
 		.arg = "DIR",
 		.help = "x"},
 	{.lname = "gpu",
-		.kind = OPT_LIST,
-		.flags = OPT_COMMA,
+		.kind = OPT_WORDS,
 		.off = offsetof(struct args, gpus),
 		.env = "ROCSMITH_GPU",
 		.arg = "LIST",
 		.help = "x"},
 	{.lname = "FIRST", .kind = OPT_POS, .off = offsetof(struct args, first), .help = "x"},
 	{.lname = "MORE", .kind = OPT_POSES, .off = offsetof(struct args, more), .help = "x"},
-	{.kind = OPT_END},
+	{.kind = OPT_END, .off = sizeof(struct args)},
 };
 
-static const struct command cmd = {.name = "try",
-	.summary = "x",
-	.opts = table,
-	.size = sizeof(struct args),
-	.needs = NEED_WRITE};
+static const struct command cmd = {
+	.name = "try", .summary = "x", .opts = table, .needs = NEED_WRITE};
 
 /* Splits line at spaces and parses it. */
 static struct err *parse(struct arena *a, const struct command *c, const char *line, void *args)
 {
 	struct strs words = str_split(a, str_from(line), ' ');
-	memset(args, 0, c->size);
+	memset(args, 0, opt_size(c->opts));
 	return opt_parse(a, c, &words, args);
 }
 
@@ -229,9 +225,9 @@ static void rest_takes_options_of_others_as_they_are(void **state)
 			.kind = OPT_REST,
 			.off = offsetof(struct rest_args, argv),
 			.help = "x"},
-		{.kind = OPT_END},
+		{.kind = OPT_END, .off = sizeof(struct rest_args)},
 	};
-	struct command c = {.name = "run", .opts = rest, .size = sizeof(args)};
+	struct command c = {.name = "run", .opts = rest};
 	ARENA(a);
 	assert_null(parse(&a, &c, "-v ls -l --color", &args));
 	assert_int_equal(args.common.verbose, 1);
@@ -336,7 +332,7 @@ static void check_option(const struct command *c, const struct opt *o)
 		fail_msg("%s --%s takes a value but does not name it", c->name, o->lname);
 	if (o->kind == OPT_ENUM && !o->choices)
 		fail_msg("%s --%s has no choices", c->name, o->lname);
-	if (o->off < sizeof(struct common) || o->off >= c->size)
+	if (o->off < sizeof(struct common) || o->off >= opt_size(c->opts))
 		fail_msg("%s --%s is stored outside the command's struct", c->name, o->lname);
 }
 
@@ -383,7 +379,7 @@ static void every_table_keeps_the_rules(void **state)
 	(void)state;
 	for (const struct command *const *c = commands; *c; c++) {
 		assert_true(strlen((*c)->summary) <= 60);
-		assert_true((*c)->size >= sizeof(struct common));
+		assert_true(opt_size((*c)->opts) >= sizeof(struct common));
 		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++) {
 			check_option(*c, o);
 			check_unique(*c, o);
