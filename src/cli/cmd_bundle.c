@@ -1,7 +1,6 @@
 /* rocsmith bundle: makes a fat wheel, which includes the ROCm libraries that it needs. */
 #include "base/fs.h"
 #include "cli/opt.h"
-#include "know/rule.h"
 #include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -113,12 +112,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	if (!o->q.sdk.n || !o->q.gpus.n)
 		return err_new(E_USAGE, "'bundle' needs --sdk and --gpu");
 	TRY(read_size(a, o->budget, &o->q.budget));
-	TRY(machine_native(a, S(""), &o->q.gpus));
-	TRY(targets_parse(a, &o->q.gpus, &gpus));
+	TRY(opt_targets(a, S(""), &o->q.gpus, &gpus));
 	TRY(open_sdk(a, &gpus, &o->q.sdk));
-	o->q.gpus = (struct strs){0};
-	VEC_EACH (const struct target, t, &gpus)
-		strs_add(a, &o->q.gpus, target_text(a, t));
 	o->q.keep.v = gpus.v;
 	o->q.keep.n = gpus.n;
 	o->q.wheel.to = o->q.wheel.to.n ? o->q.wheel.to : S(".");

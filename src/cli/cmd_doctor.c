@@ -286,18 +286,14 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 	const struct doctor_args *d = args;
 	struct machine m;
 	struct doctor doctor = {.machine = &m};
-	struct targets targets = {0};
-	struct strs gpus = {0}, words = d->gpus;
+	struct targets targets;
+	struct strs gpus = d->gpus;
 	unsigned files;
 	if ((d->fix.n && d->sysroot.n) || (d->undo && !d->fix.n))
 		return err_new(
 			E_USAGE, d->fix.n ? "--fix is for this machine, not for a recorded one"
 					  : "--undo needs --fix ID");
-	TRY(machine_native(a, d->sysroot, &words));
-	if (words.n)
-		TRY(targets_parse(a, &words, &targets));
-	VEC_EACH (const struct target, t, &targets)
-		strs_add(a, &gpus, target_text(a, t));
+	TRY(opt_targets(a, d->sysroot, &gpus, &targets));
 	TRY(machine_examine(a, d->sysroot, &m));
 	if (d->fix.n) {
 		const struct doctor_fix fix = {&d->common, d->fix, d->undo};

@@ -26,7 +26,7 @@ static const struct opt env_opts[] = {
 	OPT_LAST,
 };
 
-struct answer {
+struct env_answer {
 	struct str python, torch;
 	/* the reason why this torch cannot use these GPUs with any variables; "" = none */
 	struct str but;
@@ -53,8 +53,8 @@ static const struct json_field line_fields[] = {
 
 static const struct json_field answer_fields[] = {
 	FIELD_CONST("schema", "rocsmith.env/1"),
-	FIELDS(struct answer, python, torch, targets),
-	FIELD_LIST("variables", struct answer, lines, line_fields),
+	FIELDS(struct env_answer, python, torch, targets),
+	FIELD_LIST("variables", struct env_answer, lines, line_fields),
 	{.kind = FIELD_END},
 };
 
@@ -65,24 +65,14 @@ static struct err *take_gpus(struct arena *a, const struct env_args *o, struct m
 	struct strs words = o->gpus;
 	if (!words.n || (words.n == 1 && str_eq(words.v[0], S("native"))))
 		return NULL;
-	TRY(machine_native(a, o->sysroot, &words));
-	TRY(targets_parse(a, &words, &list));
+	TRY(opt_targets(a, o->sysroot, &words, &list));
 	m->gpus.n = 0;
 	VEC_EACH (const struct target, t, &list)
 		*VEC_PUSH(a, &m->gpus) = (struct machine_gpu){.target = t->name};
 	return NULL;
 }
 
-static struct err *no_python(struct arena *a, const struct machine *m, struct str path)
-{
-	struct strs known = {0};
-	VEC_EACH (const struct machine_python, p, &m->pythons)
-		strs_add(a, &known, p->path);
-	struct err *e = err_new(E_NOENT, "no Python environment was found at '%.*s'", STR(path));
-	return known.n ? err_hint(e, "there are: %.*s", STR(str_join(a, &known, S(", ")))) : e;
-}
-
-static void show_shell(struct arena *a, const struct answer *x)
+static void show_shell(struct arena *a, const struct env_answer *x)
 {
 	VEC_EACH (const struct environment_line, l, &x->lines) {
 		out_fmt("# %.*s [%s]\n", STR(l->why), l->confidence);
@@ -93,7 +83,7 @@ static void show_shell(struct arena *a, const struct answer *x)
 	}
 }
 
-static void show(struct arena *a, const struct answer *x)
+static void show(struct arena *a, const struct env_answer *x)
 {
 	struct str targets = str_join(a, &x->targets, S(", "));
 	out_fmt("for %.*s", STR(targets.n ? targets : x->dxg ? S("the GPU of WSL") : S("no GPU")));
@@ -133,30 +123,32 @@ static struct str but_of(struct arena *a, const struct machine *m, const struct 
 	return str_fmt(a, "is built for %.*s", STR(o->build));
 }
 
-/* Puts the environment's bin folder first in PATH, as its activate script does, so that it is read wherever it is and
- * whatever it contains. */
-static void make_active(struct arena *a, struct str *path)
-{
-	const char *old = getenv("PATH");
-	(void)fs_real(a, *path, path);
-	struct str text = str_fmt(a, "%.*s/bin:%s", STR(*path), old ? old : "");
-	(void)setenv("PATH", text.p, 1);
-}
-
 static struct err *env_run(struct arena *a, void *args, int *ret_status)
 {
 	const struct env_args *o = args;
 	struct machine m;
-	struct answer x = {0};
+	struct env_answer x = {0};
+	struct strs known = {0};
 	struct str path = o->python.n && !o->sysroot.n ? path_abs(a, o->python) : o->python;
 	(void)ret_status;
-	if (path.n && !o->sysroot.n)
-		make_active(a, &path);
+	if (path.n && !o->sysroot.n) {
+		/* its bin folder becomes the first in PATH, as its activate script does it, so that it is
+		 * read wherever it is and whatever it contains */
+		const char *old = getenv("PATH");
+		(void)fs_real(a, path, &path);
+		(void)setenv("PATH", str_fmt(a, "%.*s/bin:%s", STR(path), old ? old : "").p, 1);
+	}
 	TRY(machine_read_all(a, o->sysroot, &m));
 	TRY(take_gpus(a, o, &m));
 	const struct machine_python *p = environment_python(&m, path);
-	if (path.n && !p)
-		return no_python(a, &m, path);
+	if (path.n && !p) {
+		VEC_EACH (const struct machine_python, other, &m.pythons)
+			strs_add(a, &known, other->path);
+		struct err *e =
+			err_new(E_NOENT, "no Python environment was found at '%.*s'", STR(path));
+		return known.n ? err_hint(e, "there are: %.*s", STR(str_join(a, &known, S(", "))))
+			       : e;
+	}
 	TRY(environment_of(a, &m, p, o->build, &x.lines));
 	if (p) {
 		x.python = p->path;
@@ -166,9 +158,9 @@ static struct err *env_run(struct arena *a, void *args, int *ret_status)
 	x.dxg = m.has_dxg;
 	VEC_EACH (const struct machine_gpu, g, &m.gpus)
 		strs_put(a, &x.targets, g->target);
-	if (o->common.json)
-		out_text(json_document(a, 2, answer_fields, &x));
-	else if (o->shell)
+	if (show_json(&o->common, answer_fields, &x))
+		return NULL;
+	if (o->shell)
 		show_shell(a, &x);
 	else
 		show(a, &x);

@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "formats/json_fields.h"
-#include "know/rule.h"
 #include "lang/python/version.h"
 #include "recipe/recipe.h"
 #include "sdk/sdk.h"
@@ -58,8 +57,6 @@ static const struct opt revert_opts[] = {
 	{OPT_FLAG("force", q.force, "also files that were edited since")},
 	OPT_LAST,
 };
-
-/* ---- JSON ---- */
 
 static const char *const state_names[] = {
 	[RECIPE_NEEDED] = "needed",
@@ -116,8 +113,6 @@ static struct patch_shown shown_of(
 	return s;
 }
 
-/* ---- facts about the build ---- */
-
 static struct err *add_fact(struct arena *a, struct patch_args *o, const struct recipe_fact *f)
 {
 	const struct version *v;
@@ -131,10 +126,14 @@ static struct err *add_fact(struct arena *a, struct patch_args *o, const struct 
 	return NULL;
 }
 
-static struct err *take_facts(struct arena *a, struct patch_args *o)
+/* Reads the facts about the build, and the recipes. */
+static struct err *prepare(struct arena *a, struct patch_args *o, struct recipes *ret)
 {
 	struct recipe_fact f = {S("rocm"), o->rocm, S("--rocm")};
 	struct sdk sdk;
+	o->q.jobs = o->common.jobs;
+	if (!fs_is_dir(o->q.tree))
+		return err_new(E_NOENT, "no folder '%.*s'", STR(o->q.tree));
 	if (o->rocm.n)
 		TRY(add_fact(a, o, &f));
 	f.from = S("--fact");
@@ -150,29 +149,11 @@ static struct err *take_facts(struct arena *a, struct patch_args *o)
 		TRY(sdk_open_name(a, o->sdk, &sdk));
 		sdk_recipe_facts(a, &sdk, &o->q.facts);
 	}
-	if (!o->gpus.n)
-		return NULL;
 	struct targets targets;
-	TRY(machine_native(a, S(""), &o->gpus));
-	TRY(targets_parse(a, &o->gpus, &targets));
-	VEC_EACH (const struct target, t, &targets)
-		strs_add(a, &o->q.facts.gpus, target_text(a, t));
-	return NULL;
-}
-
-typedef struct err *recipes_do(struct arena *a, const struct recipes *all,
-	const struct recipe_request *q, struct recipe_report *ret);
-
-static struct err *prepare(struct arena *a, struct patch_args *o, struct recipes *ret)
-{
-	o->q.jobs = o->common.jobs;
-	if (!fs_is_dir(o->q.tree))
-		return err_new(E_NOENT, "no folder '%.*s'", STR(o->q.tree));
-	TRY(take_facts(a, o));
+	TRY(opt_targets(a, S(""), &o->gpus, &targets));
+	strs_add_all(a, &o->q.facts.gpus, &o->gpus);
 	return recipes_load(a, &o->recipes, ret);
 }
-
-/* ---- text ---- */
 
 /* Is a recipe in this state shown without -v? Those that do not concern the tree are not. */
 static bool is_shown(enum recipe_state s)
@@ -214,24 +195,12 @@ static size_t count(const struct recipe_report *r, enum recipe_state s)
 	return n;
 }
 
-static void print_versions(struct arena *a, const struct recipe_report *r)
-{
-	struct strs words = {0};
-	VEC_EACH (const struct recipe_fact, f, &r->facts.versions)
-		if (str_eq(f->name, S("torch")) || str_eq(f->name, S("rocm")))
-			strs_add(a, &words,
-				str_fmt(a, "%.*s %.*s (%.*s)", STR(f->name), STR(f->version),
-					STR(f->from)));
-	strs_add_all(a, &words, &r->facts.gpus);
-	if (words.n)
-		say_verbose("for %.*s", STR(str_join(a, &words, S(", "))));
-}
-
 static struct err *run_status(struct arena *a, void *args, int *ret_status)
 {
 	struct patch_args *o = args;
 	struct recipes all;
 	struct recipe_report r;
+	struct strs built_for = {0};
 	TRY(prepare(a, o, &all));
 	TRY(recipes_status(a, &all, &o->q, &r));
 	struct patch_shown s = shown_of(a, o, &r);
@@ -240,7 +209,14 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 	*ret_status = needed || stuck || edited ? 1 : 0;
 	if (show_json(&o->common, shown_fields, &s))
 		return NULL;
-	print_versions(a, &r);
+	VEC_EACH (const struct recipe_fact, f, &r.facts.versions)
+		if (str_eq(f->name, S("torch")) || str_eq(f->name, S("rocm")))
+			strs_add(a, &built_for,
+				str_fmt(a, "%.*s %.*s (%.*s)", STR(f->name), STR(f->version),
+					STR(f->from)));
+	strs_add_all(a, &built_for, &r.facts.gpus);
+	if (built_for.n)
+		say_verbose("for %.*s", STR(str_join(a, &built_for, S(", "))));
 	print_recipes(a, &r);
 	print_variables(&s);
 	say_status(S("Checked"),
@@ -252,6 +228,9 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 		say_hint("--sdk, --rocm VERSION and --gpu name what it is built with and for");
 	return NULL;
 }
+
+typedef struct err *recipes_do(struct arena *a, const struct recipes *all,
+	const struct recipe_request *q, struct recipe_report *ret);
 
 static struct err *change_tree(
 	struct arena *a, struct patch_args *o, recipes_do *how, int *ret_status)

@@ -26,7 +26,7 @@ static const struct opt name_opts[] = {
 static const struct opt no_opts[] = {OPT_LAST};
 
 /* ---- list ---- */
-struct installed {
+struct installed_sdks {
 	VEC(struct sdk) list;
 	struct strs components; /* all components that can be installed */
 };
@@ -40,8 +40,8 @@ static const struct json_field installed_fields[] = {
 
 static const struct json_field list_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-list/1"),
-	FIELD_LIST("installed", struct installed, list, installed_fields),
-	FIELD("components", struct installed, components),
+	FIELD_LIST("installed", struct installed_sdks, list, installed_fields),
+	FIELD("components", struct installed_sdks, components),
 	{.kind = FIELD_END},
 };
 
@@ -57,7 +57,7 @@ static struct err *run_list(struct arena *a, void *args, int *ret_status)
 		{COLUMN(">downloads", "downloads"), .form = CELL_BYTES},
 		{.title = NULL},
 	};
-	struct installed all = {.components = know_component_names(a)};
+	struct installed_sdks all = {.components = know_component_names(a)};
 	struct strs names;
 	(void)ret_status;
 	TRY(sdk_names(a, &names));
@@ -144,50 +144,45 @@ static const struct opt info_opts[] = {
 };
 
 /* ---- env ---- */
-struct variable {
+struct sdk_variable {
 	struct str key, value;
 };
 
-struct environment {
+struct sdk_variables {
 	struct str name;
-	VEC(struct variable) env;
+	VEC(struct sdk_variable) env;
 };
 
-static const struct json_field variable_fields[] = FIELDS_ONLY(struct variable, key, value);
+static const struct json_field variable_fields[] = FIELDS_ONLY(struct sdk_variable, key, value);
 
 static const struct json_field env_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-env/1"),
-	FIELD("name", struct environment, name),
-	FIELD_MAP("env", struct environment, env, variable_fields),
+	FIELD("name", struct sdk_variables, name),
+	FIELD_MAP("env", struct sdk_variables, env, variable_fields),
 	{.kind = FIELD_END},
 };
 
-/* Prints an export line for sh. The value is in double quotes, so that $PATH can be appended. */
-static void export_line(struct arena *a, const struct variable *v)
-{
-	BUF(out, a);
-	for (size_t i = 0; i < v->value.n; i++) {
-		if (str_chr(S("\"\\$`"), v->value.p[i]) < 4)
-			buf_char(&out, '\\');
-		buf_char(&out, v->value.p[i]);
-	}
-	if (str_eq(v->key, S("PATH")))
-		buf_add(&out, S(":$PATH"));
-	out_fmt("export %.*s=\"%.*s\"\n", STR(v->key), STR(buf_str(&out)));
-}
-
+/* Prints export lines for sh. Values are in double quotes, so that $PATH can be appended. */
 static void print_environment(
 	struct arena *a, const struct common *o, const struct sdk *sdk, const struct strs *vars)
 {
-	struct environment all = {.name = sdk->name};
+	struct sdk_variables all = {.name = sdk->name};
 	VEC_EACH (const struct str, var, vars) {
-		struct variable *v = VEC_PUSH(a, &all.env);
+		struct sdk_variable *v = VEC_PUSH(a, &all.env);
 		str_cut(*var, '=', &v->key, &v->value);
-		if (!o->json)
-			export_line(a, v);
 	}
-	if (o->json)
-		out_text(json_document(a, 2, env_fields, &all));
+	if (show_json(o, env_fields, &all))
+		return;
+	VEC_EACH (const struct sdk_variable, v, &all.env) {
+		BUF(out, a);
+		for (size_t i = 0; i < v->value.n; i++) {
+			if (str_chr(S("\"\\$`"), v->value.p[i]) < 4)
+				buf_char(&out, '\\');
+			buf_char(&out, v->value.p[i]);
+		}
+		out_fmt("export %.*s=\"%.*s%s\"\n", STR(v->key), STR(buf_str(&out)),
+			str_eq(v->key, S("PATH")) ? ":$PATH" : "");
+	}
 }
 
 static struct err *run_env(struct arena *a, void *args, int *ret_status)

@@ -32,24 +32,6 @@ static const struct opt opts[] = {
 	OPT_LAST,
 };
 
-/* Options override the parts of the SDK's name. */
-static struct sdk_spec make_spec(struct arena *a, const struct sdk_install_args *o)
-{
-	struct sdk_spec s;
-	struct err *e = sdk_spec_parse(a, o->provider, &s);
-	if (e) /* the name of a provider, or a mistake that sdk_install() reports */
-		s = (struct sdk_spec){.provider = o->provider};
-	err_free(e);
-	s.suite = o->suite.n ? o->suite : s.suite;
-	s.prefix = o->prefix.n ? o->prefix : s.prefix;
-	s.components = o->components;
-	s.gpus = o->gpus;
-	s.mirror = o->mirror;
-	s.keyring = o->keyring;
-	s.refresh = o->refresh;
-	return s;
-}
-
 struct preview {
 	struct sdk_done done;
 	struct strs packages;
@@ -68,10 +50,8 @@ static struct err *preview(
 {
 	struct preview p = {0};
 	TRY(sdk_preview(a, spec, &p.done, &p.packages));
-	if (o->common.json) {
-		out_text(json_document(a, 2, preview_fields, &p));
+	if (show_json(&o->common, preview_fields, &p))
 		return NULL;
-	}
 	if (p.done.nothing) {
 		say_status(S("Unchanged"), "everything is installed already");
 		return NULL;
@@ -86,10 +66,22 @@ static struct err *preview(
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_install_args *o = args;
-	struct sdk_spec spec = make_spec(a, o);
+	struct sdk_spec spec;
 	struct sdk sdk;
 	struct sdk_done done;
 	(void)ret_status;
+	struct err *e = sdk_spec_parse(a, o->provider, &spec);
+	if (e) /* the name of a provider, or a mistake that sdk_install() reports */
+		spec = (struct sdk_spec){.provider = o->provider};
+	err_free(e);
+	/* options override the parts of the SDK's name */
+	spec.suite = o->suite.n ? o->suite : spec.suite;
+	spec.prefix = o->prefix.n ? o->prefix : spec.prefix;
+	spec.components = o->components;
+	spec.gpus = o->gpus;
+	spec.mirror = o->mirror;
+	spec.keyring = o->keyring;
+	spec.refresh = o->refresh;
 	TRY(machine_native(a, S(""), &spec.gpus));
 	if (o->common.dry_run)
 		return preview(a, o, &spec);

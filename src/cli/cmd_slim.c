@@ -59,11 +59,10 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 	const struct slim_keep k = {.without = &o->without};
 	static const char *const heads[] = {"REMOVED", ">OBJECTS", ">BYTES", NULL};
 	struct table t = table_new(a, heads);
-	size_t rows = 0, left_out = 0;
+	size_t left_out = 0;
 	VEC_EACH (const struct slim_done, f, &r->files) {
-		const bool named = !f->after && slim_leaves_out(&k, f->path);
 		left_out += !f->after;
-		if (named)
+		if (!f->after && slim_leaves_out(&k, f->path))
 			out_fmt("left out: %.*s (%.*s)\n", STR(f->path),
 				STR(human_bytes(a, f->before)));
 		else if (o->common.verbose && f->path.n)
@@ -73,12 +72,10 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 	VEC_EACH (const struct slim_sum, s, &r->targets) {
 		const struct str cells[] = {
 			s->target, str_fmt(a, "%zu", (size_t)s->objects), human_bytes(a, s->bytes)};
-		if (s->kept)
-			continue;
-		table_row(&t, cells);
-		rows++;
+		if (!s->kept)
+			table_row(&t, cells);
 	}
-	if (rows)
+	if (t.n)
 		table_print(&t);
 	if (r->stripped)
 		out_fmt("stripped: %.*s of debug information and symbols\n",
@@ -152,9 +149,10 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	(void)ret_status;
 	CLEANUP(fd_closep) int scratch = -1;
 	struct slim_args *o = args;
-	struct targets gpus = {0};
+	struct targets gpus;
 	struct slim_report r = {.path = o->path,
 		.output = o->in_place ? o->path : o->output,
+		.gpus = o->gpus,
 		.exact = o->exact,
 		.strip_device = o->strip_device,
 		.without = o->without};
@@ -164,10 +162,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
 	if (!o->output.n == !o->in_place)
 		return err_new(E_USAGE, "'slim' needs either --output or --in-place");
-	TRY(machine_native(a, o->sysroot, &o->gpus));
+	TRY(opt_targets(a, o->sysroot, &r.gpus, &gpus));
 	err_free(machine_gpus(a, o->sysroot, &here));
-	if (o->gpus.n)
-		TRY(targets_parse(a, &o->gpus, &gpus));
 	if (o->strip_device)
 		TRY(fs_tempfile(&scratch));
 	struct slim_keep keep = {.v = gpus.v,
@@ -178,15 +174,11 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		.scratch = scratch};
 	if (o->compress)
 		TRY(choose_encoding(a, o, &keep, &r));
-	VEC_EACH (const struct target, t, &gpus)
-		strs_add(a, &r.gpus, target_text(a, t));
 	TRY(slim(a, o, &keep, &r));
 	VEC_EACH (const struct slim_refused, x, &r.refused)
 		say_warning("'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));
 	warn_of_others(&here, &r);
-	if (o->common.json)
-		out_text(json_document(a, 2, slim_fields, &r));
-	else
+	if (!show_json(&o->common, slim_fields, &r))
 		print(a, o, &r);
 	return NULL;
 }

@@ -49,34 +49,28 @@ static void print_verdict(struct arena *a, const struct verdict *v)
 		v->served.n ? ", device code for " : "", STR(str_join(a, &v->served, S(", "))));
 }
 
-static struct err *options(
-	struct arena *a, const struct verify_args *args, struct verify_options *ret)
+static struct err *run(struct arena *a, void *p, int *ret_status)
 {
-	*ret = (struct verify_options){
+	struct verify_args *args = p;
+	struct verify_options o = {
 		.device_code = args->device_code,
 		.allow = args->allow,
 		.run = args->run,
 		.launcher = args->launcher,
 		.jobs = args->common.jobs,
 	};
-	if (args->sdk.n) {
-		struct sdk sdk;
-		TRY(sdk_open_name(a, args->sdk, &sdk));
-		ret->sdk = sdk.name;
-		sdk_library_dirs(a, &sdk, &ret->sdk_dirs);
-	}
-	return args->require.n ? targets_parse(a, &args->require, &ret->require) : NULL;
-}
-
-static struct err *run(struct arena *a, void *p, int *ret_status)
-{
-	struct verify_args *args = p;
-	struct verify_options o;
+	struct sdk sdk;
 	struct strs paths = {0};
 	struct verdicts all = {0};
 	if (args->sarif && args->common.json)
 		return err_new(E_USAGE, "--json and --sarif exclude each other");
-	TRY(options(a, args, &o));
+	if (args->sdk.n) {
+		TRY(sdk_open_name(a, args->sdk, &sdk));
+		o.sdk = sdk.name;
+		sdk_library_dirs(a, &sdk, &o.sdk_dirs);
+	}
+	if (args->require.n)
+		TRY(targets_parse(a, &args->require, &o.require));
 	for (size_t i = 0; i < args->wheels.n; i++)
 		TRY(verify_paths(a, args->wheels.v[i], &paths));
 	TRY(verify_wheels(a, &paths, &o, &all));

@@ -46,8 +46,6 @@ static const struct opt repro_opts[] = {
 	OPT_LAST,
 };
 
-/* ---- pack, unpack, retag ---- */
-
 static const struct json_field done_fields[] = {
 	FIELD_CONST("schema", "rocsmith.wheel/1"),
 	FIELDS(struct wheel_done, source, path, members, size),
@@ -96,7 +94,7 @@ static struct err *run_retag(struct arena *a, void *args, int *ret_status)
 
 /* ---- repro ---- */
 
-struct answer {
+struct repro_answer {
 	VEC(struct wheel_comparison) wheels;
 };
 
@@ -110,31 +108,15 @@ static const struct json_field comparison_fields[] = {
 };
 static const struct json_field answer_fields[] = {
 	FIELD_CONST("schema", "rocsmith.wheel-repro/1"),
-	FIELD_LIST("wheels", struct answer, wheels, comparison_fields),
+	FIELD_LIST("wheels", struct repro_answer, wheels, comparison_fields),
 	{.kind = FIELD_END},
 };
-
-static void print_comparison(struct arena *a, const struct wheel_comparison *c)
-{
-	enum { SHOWN = 50 };
-	struct str other = c->other.n ? c->other : S("packed again");
-	struct str word = c->same ? styled_out(a, STYLE_GREEN, S("the same"))
-				  : styled_out(a, STYLE_RED, S("different"));
-	size_t n = out_verbosity() > 0 || c->members.n < SHOWN ? c->members.n : SHOWN;
-	for (size_t i = 0; i < n; i++)
-		out_fmt("  %.*s: %.*s\n", STR(c->members.v[i].name),
-			STR(str_join(a, &c->members.v[i].differs, S(", "))));
-	if (n < c->members.n)
-		out_fmt("  and %zu more (-v shows all)\n", c->members.n - n);
-	if (c->differs.n)
-		out_fmt("  the archive: %.*s\n", STR(str_join(a, &c->differs, S(", "))));
-	out_fmt("%.*s, %.*s: %.*s\n", STR(c->path), STR(other), STR(word));
-}
 
 static struct err *run_repro(struct arena *a, void *args, int *ret_status)
 {
 	struct wheel_args *o = args;
-	struct answer all = {0};
+	struct repro_answer all = {0};
+	enum { SHOWN = 50 };
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 	o->q.jobs = o->common.jobs;
 	o->q.from = o->wheels.v[0];
@@ -145,8 +127,20 @@ static struct err *run_repro(struct arena *a, void *args, int *ret_status)
 		o->q.to = i ? o->wheels.v[i] : S("");
 		TRY(wheel_compare(a, &o->q, c));
 		*ret_status = c->same ? *ret_status : 1;
-		if (!o->common.json)
-			print_comparison(a, c);
+		if (o->common.json)
+			continue;
+		size_t n = out_verbosity() > 0 || c->members.n < SHOWN ? c->members.n : SHOWN;
+		for (size_t k = 0; k < n; k++)
+			out_fmt("  %.*s: %.*s\n", STR(c->members.v[k].name),
+				STR(str_join(a, &c->members.v[k].differs, S(", "))));
+		if (n < c->members.n)
+			out_fmt("  and %zu more (-v shows all)\n", c->members.n - n);
+		if (c->differs.n)
+			out_fmt("  the archive: %.*s\n", STR(str_join(a, &c->differs, S(", "))));
+		out_fmt("%.*s, %.*s: %.*s\n", STR(c->path),
+			STR(c->other.n ? c->other : S("packed again")),
+			STR(c->same ? styled_out(a, STYLE_GREEN, S("the same"))
+				    : styled_out(a, STYLE_RED, S("different"))));
 	}
 	(void)show_json(&o->common, answer_fields, &all);
 	return NULL;

@@ -124,32 +124,6 @@ static void offer_commands(
 	}
 }
 
-/* before: the words after the program's name, without the one being typed. */
-static void answer(struct typing *t, const struct command *const *all, const struct strs *before)
-{
-	const struct command *c;
-	size_t n;
-	offer_commands(t, all, before);
-	struct err *e = before->n ? command_find(all, before, &c, &n) : NULL;
-	err_free(e);
-	if (e || !before->n)
-		return;
-	struct str last = before->v[before->n - 1];
-	const struct opt *o =
-		str_starts(last, S("--")) ? opt_find(c, str_sub(last, 2, last.n), 0) : NULL;
-	size_t comma = str_rchr(t->word, ',');
-	if (!o || !o->arg) {
-		offer_options(t, c, c->opts);
-		offer_options(t, c, common_opts);
-		return;
-	}
-	if (comma < t->word.n) {
-		t->lead = str_sub(t->word, 0, comma + 1);
-		t->word = str_sub(t->word, comma + 1, t->word.n);
-	}
-	offer_values(t, o);
-}
-
 struct completion_args {
 	struct common common;
 	struct str shell, line;
@@ -176,11 +150,29 @@ static struct err *completion_run(struct arena *a, void *user, int *ret_status)
 		out_text(str_from(shells[i][1]));
 		return NULL;
 	}
+	/* the words after the program's name, without the one being typed */
 	struct strs before = str_split(a, str_sub(line, str_chr(line, ' '), blank), ' ');
 	struct typing t = {.a = a,
 		.word = str_sub(line, blank + 1, line.n),
 		.about = str_eq(args->shell, S("fish"))};
-	answer(&t, args->common.commands, &before);
+	const struct command *c = NULL;
+	offer_commands(&t, args->common.commands, &before);
+	if (before.n)
+		err_free(command_find(args->common.commands, &before, &c, &i));
+	struct str last = before.n ? before.v[before.n - 1] : S("");
+	const struct opt *o =
+		c && str_starts(last, S("--")) ? opt_find(c, str_sub(last, 2, last.n), 0) : NULL;
+	size_t comma = str_rchr(t.word, ',');
+	if (o && o->arg) {
+		if (comma < t.word.n) {
+			t.lead = str_sub(t.word, 0, comma + 1);
+			t.word = str_sub(t.word, comma + 1, t.word.n);
+		}
+		offer_values(&t, o);
+	} else if (c) {
+		offer_options(&t, c, c->opts);
+		offer_options(&t, c, common_opts);
+	}
 	*ret_status = t.n ? 0 : 1;
 	return NULL;
 }

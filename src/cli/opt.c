@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "know/rule.h"
+#include "target/target.h"
 #include "term/out.h"
 
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
@@ -369,6 +371,19 @@ struct err *command_find(const struct command *const *all, const struct strs *ar
 		err_new(E_USAGE, "unknown %s '%.*s'", subs.n ? "subcommand" : "command", STR(word));
 	err_near(e, word, subs.n ? &subs : &firsts);
 	return err_hint(e, "'rocsmith -h' lists the commands");
+}
+
+struct err *opt_targets(
+	struct arena *a, struct str root, struct strs *io_words, struct targets *ret)
+{
+	*ret = (struct targets){0};
+	TRY(machine_native(a, root, io_words));
+	if (io_words->n)
+		TRY(targets_parse(a, io_words, ret));
+	*io_words = (struct strs){0};
+	VEC_EACH (const struct target, t, ret)
+		strs_add(a, io_words, target_text(a, t));
+	return NULL;
 }
 
 bool show_json(const struct common *c, const struct json_field *fields, const void *result)

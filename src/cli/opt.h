@@ -112,6 +112,10 @@ MUST_USE struct err *opt_parse(
 MUST_USE struct err *command_find(const struct command *const *all, const struct strs *argv,
 	const struct command **ret, size_t *ret_words);
 
+/* Reads the words of --gpu, which become canonical ids; "native" stands for the GPUs of the machine at root. */
+struct targets;
+MUST_USE struct err *opt_targets(
+	struct arena *a, struct str root, struct strs *io_words, struct targets *ret);
 /* With --json, prints the result as its document and returns true. If false, the command prints it for people. */
 bool show_json(const struct common *c, const struct json_field *fields, const void *result);
 
