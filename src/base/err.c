@@ -100,7 +100,7 @@ static char *copy(struct str s)
 
 struct err *err_at(struct err *e, struct loc at)
 {
-	free(e->path);
+	free((void *)e->path);
 	e->path = copy(at.path);
 	e->line = at.line;
 	e->col = at.col;
@@ -135,7 +135,7 @@ void err_free(struct err *e)
 			free(e->hints);
 			e->hints = next;
 		}
-		free(e->path);
+		free((void *)e->path);
 		free(e->detail);
 		free(e);
 		e = cause;

@@ -37,7 +37,7 @@ struct err {
 	struct err *cause; /* why: rendered as "caused by:" */
 	struct err *also;  /* a second failure, while cleaning up after this one */
 	struct err_hint *hints;
-	char *path; /* location, or NULL */
+	const char *path; /* location, or NULL */
 	unsigned line, col;
 	char *detail; /* output of a failed tool, shown verbatim, or NULL */
 	char msg[];

@@ -45,7 +45,7 @@ static const struct column gpu_columns[] = {
 	{COLUMN(">Up to date", "cached")},
 	{COLUMN(">Time", "seconds")},
 	{COLUMN(">CPU", "cpu")},
-	{COLUMN(">Peak memory", "memory"), .form = CELL_BYTES},
+	{COLUMN(">Peak memory", "memory"), .bytes = true},
 	{.title = NULL},
 };
 

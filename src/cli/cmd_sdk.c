@@ -53,8 +53,8 @@ static struct err *run_list(struct arena *a, void *args, int *ret_status)
 		{COLUMN("components", "components"), .between = ","},
 		{COLUMN("kernels of", "gpus"), .between = ",", .none = "all"},
 		{COLUMN("index of", "index_date")},
-		{COLUMN(">size", "bytes"), .form = CELL_BYTES},
-		{COLUMN(">downloads", "downloads"), .form = CELL_BYTES},
+		{COLUMN(">size", "bytes"), .bytes = true},
+		{COLUMN(">downloads", "downloads"), .bytes = true},
 		{.title = NULL},
 	};
 	struct installed_sdks all = {.components = know_component_names(a)};

@@ -29,7 +29,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	static const struct column columns[] = {
 		{COLUMN("GPU", "key"), .none = "host"},
 		{COLUMN(">FILES", "members")},
-		{COLUMN(">SIZE", "size"), .form = CELL_BYTES, .none = "-"},
+		{COLUMN(">SIZE", "size"), .bytes = true, .none = "-"},
 		{COLUMN("WHEEL", "path")},
 		{.title = NULL},
 	};

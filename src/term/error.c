@@ -10,11 +10,6 @@
 
 enum { HINTS = 16, LINE_LIMIT = 300 };
 
-struct seen {
-	const char *text[HINTS];
-	size_t n;
-};
-
 /* Adds the line of the user's file with a caret below; nothing if the file cannot be read. */
 static void show_source(struct buf *out, const struct err *e)
 {
@@ -48,34 +43,13 @@ static void show_line(struct buf *out, const char *before, struct str text)
 	buf_fmt(out, "%s%.*s\n", before, STR(printable(&tmp, text, "")));
 }
 
-static void show_place(struct buf *out, const struct err *e)
-{
-	ARENA(tmp);
-	BUF(at, &tmp);
-	if (!e->path)
-		return;
-	buf_fmt(&at, "%s", e->path);
-	if (e->line)
-		buf_fmt(&at, e->col ? ":%u:%u" : ":%u", e->line, e->col);
-	show_line(out, "   at ", buf_str(&at));
-	show_source(out, e);
-}
-
 /* Adds the hints of an error, its causes and further errors, each hint once. */
-static void show_hints(struct buf *out, const struct err *e, struct seen *seen)
+static void show_hints(struct buf *out, const struct err *e, struct strs *seen)
 {
-	ARENA(tmp);
-	for (const struct err_hint *h = e->hints; h; h = h->next) {
-		size_t i = 0;
-		while (i < seen->n && strcmp(seen->text[i], h->text))
-			i++;
-		if (i < seen->n || seen->n == HINTS)
-			continue;
-		seen->text[seen->n++] = h->text;
-		show_line(out,
-			str_fmt(&tmp, "%.*s ", STR(styled_err(&tmp, STYLE_CYAN, S("hint:")))).p,
-			str_from(h->text));
-	}
+	struct str label = styled_err(out->a, STYLE_CYAN, S("hint:"));
+	for (const struct err_hint *h = e->hints; h; h = h->next)
+		if (seen->n < HINTS && strs_put(out->a, seen, str_from(h->text)))
+			show_line(out, str_fmt(out->a, "%.*s ", STR(label)).p, str_from(h->text));
 	if (e->cause)
 		show_hints(out, e->cause, seen);
 	if (e->also)
@@ -100,7 +74,14 @@ static void show(struct buf *out, const struct err *first, struct str label)
 	for (const struct err *e = first; e; e = e->cause) {
 		if (e != first)
 			show_line(out, "  caused by: ", str_from(e->msg));
-		show_place(out, e);
+		if (e->path) {
+			BUF(at, &tmp);
+			buf_fmt(&at, "%s", e->path);
+			if (e->line)
+				buf_fmt(&at, e->col ? ":%u:%u" : ":%u", e->line, e->col);
+			show_line(out, "   at ", buf_str(&at));
+			show_source(out, e);
+		}
 		struct str detail = str_from(e->detail), line;
 		while (str_next(&detail, '\n', &line))
 			buf_fmt(out, "  | %.*s\n", STR(printable(&tmp, line, "\t")));
@@ -114,7 +95,7 @@ void say_error(const struct err *e)
 {
 	ARENA(tmp);
 	BUF(out, &tmp);
-	struct seen seen = {0};
+	struct strs seen = {0};
 	show(&out, e, label_of(&tmp, e, true));
 	show_hints(&out, e, &seen);
 	fflush(stdout);
@@ -123,18 +104,17 @@ void say_error(const struct err *e)
 
 /* ---- for programs ---- */
 
-struct error_place {
-	const char *path;
-	unsigned line, column;
-};
-
 struct error_document {
 	const char *code, *message;
 	struct strs causes, hints, details;
-	const struct error_place *place; /* the first place in the chain, or NULL */
+	const struct err *place; /* the first place in the chain, or NULL */
 };
 
-static const struct json_field place_fields[] = FIELDS_ONLY(struct error_place, path, line, column);
+static const struct json_field place_fields[] = {
+	FIELDS(struct err, path, line),
+	FIELD("column", struct err, col),
+	{.kind = FIELD_END},
+};
 static const struct json_field error_fields[] = {
 	FIELD_CONST("schema", "rocsmith.error/1"),
 	FIELDS(struct error_document, code, message, causes, hints, details),
@@ -153,11 +133,8 @@ struct str error_json(struct arena *a, const struct err *first)
 		struct str detail = str_from(e->detail), line;
 		while (str_next(&detail, '\n', &line))
 			strs_add(a, &doc.details, line);
-		if (!e->path || doc.place)
-			continue;
-		struct error_place *at = NEW(a, struct error_place);
-		*at = (struct error_place){.path = e->path, .line = e->line, .column = e->col};
-		doc.place = at;
+		if (e->path && !doc.place)
+			doc.place = e;
 	}
 	return json_document(a, 2, error_fields, &doc);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/proc.h"
 #include "base/progress.h"
 #include "term/out.h"
@@ -18,8 +19,7 @@ struct progress {
 	enum unit unit;
 	uint64_t total, done;
 	double start, last_plain;
-	double left,
-		left_at; /* seconds left as the worker estimated at this time; 0 = no estimate */
+	double left, left_at; /* seconds left as the worker estimated at a time; 0 = no estimate */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -45,19 +45,20 @@ static struct str count_of(struct arena *a, const struct progress *p, uint64_t n
 
 static struct str describe(struct arena *a, const struct progress *p)
 {
-	double spent = mono_now() - p->start;
-	struct str line = str_fmt(a, "%s", p->object);
+	double now = mono_now(), spent = now - p->start, left = p->left - (now - p->left_at);
+	BUF(line, a);
+	buf_fmt(&line, "%s", p->object);
 	if (p->unit != UNIT_NONE)
-		line = str_fmt(a, "%.*s  %.*s", STR(line), STR(count_of(a, p, p->done)));
+		buf_fmt(&line, "  %.*s", STR(count_of(a, p, p->done)));
 	if (p->unit != UNIT_NONE && p->total)
-		line = str_fmt(a, "%.*s/%.*s", STR(line), STR(count_of(a, p, p->total)));
-	double left = p->left - (mono_now() - p->left_at);
+		buf_fmt(&line, "/%.*s", STR(count_of(a, p, p->total)));
 	if (p->left <= 0 && p->total && p->done && p->done < p->total && spent > 1)
 		left = spent * (double)(p->total - p->done) / (double)p->done;
-	if (left > 0) {
-		line = str_fmt(a, "%.*s  ETA %.*s", STR(line), STR(human_seconds(a, left)));
-	}
-	return p->now[0] ? str_fmt(a, "%.*s  %s", STR(line), p->now) : line;
+	if (left > 0)
+		buf_fmt(&line, "  ETA %.*s", STR(human_seconds(a, left)));
+	if (p->now[0])
+		buf_fmt(&line, "  %s", p->now);
+	return buf_str(&line);
 }
 
 static void draw(struct progress *p)
@@ -112,12 +113,10 @@ static void left(struct progress *p, double seconds)
 static void end(struct progress *p)
 {
 	pthread_mutex_lock(&lock);
-	for (struct progress **at = &newest; *at; at = &(*at)->next) {
-		if (*at == p) {
-			*at = p->next;
-			break;
-		}
-	}
+	struct progress **at = &newest;
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
 	out_transient(S(""));
 	pthread_mutex_unlock(&lock);
 	free(p);

@@ -22,12 +22,6 @@ void table_row(struct table *t, const struct str *cells)
 		row->v[i] = printable(t->a, cells[i], "");
 }
 
-static void pad(struct buf *out, size_t n)
-{
-	while (n--)
-		buf_char(out, ' ');
-}
-
 static void print_row(
 	const struct table *t, const struct str *cells, const size_t *widths, enum style style)
 {
@@ -39,9 +33,8 @@ static void print_row(
 		bool right = t->heads[i][0] == '>', last = i + 1 == t->columns;
 		if (i)
 			buf_add(&out, S("  "));
-		pad(&out, right ? fill : 0);
-		buf_add(&out, cell);
-		pad(&out, right || last ? 0 : fill);
+		buf_fmt(&out, "%*s%.*s%*s", right ? (int)fill : 0, "", STR(cell),
+			right || last ? 0 : (int)fill, "");
 	}
 	struct str line = buf_str(&out);
 	while (line.n && line.p[line.n - 1] == ' ')
@@ -90,42 +83,25 @@ void table_print(struct table *t)
 
 /* ---- views of a result ---- */
 
-static struct str number_text(struct arena *a, const struct column *c, uint64_t n)
-{
-	if (!n && c->none)
-		return S("");
-	return c->form == CELL_BYTES    ? human_bytes(a, n)
-	       : c->form == CELL_MEMORY ? human_memory(a, n)
-					: str_fmt(a, "%llu", (unsigned long long)n);
-}
-
 /* The member as text; "" if it has no value. */
 static struct str member_text(
 	struct arena *a, const struct column *c, const struct json_field *fields, const void *row)
 {
 	const void *at;
 	const struct json_field *f = json_field_find(fields, str_from(c->key), row, &at);
+	uint64_t n;
 	switch (f ? (enum field_kind)f->kind : FIELD_END) {
 	case FIELD_TEXT:
 		return *(const struct str *)at;
-	case FIELD_NAME:
-		return str_from(*(const char *const *)at);
 	case FIELD_STRS:
 		return str_join(a, at, str_from(c->between ? c->between : ", "));
-	case FIELD_BOOL:
-		return *(const bool *)at ? S("yes") : S("no");
-	case FIELD_UINT:
-		return number_text(a, c, *(const unsigned *)at);
-	case FIELD_U64:
-		return number_text(a, c, *(const uint64_t *)at);
-	case FIELD_I64:
-		return *(const int64_t *)at < 0
-			       ? S("")
-			       : number_text(a, c, (uint64_t) * (const int64_t *)at);
 	case FIELD_F64:
 		return human_seconds(a, *(const double *)at);
-	case FIELD_WORD:
-		return str_from(f->words[*(const unsigned *)at]);
+	case FIELD_U64:
+		n = *(const uint64_t *)at;
+		if (!n && c->none)
+			return S("");
+		return c->bytes ? human_bytes(a, n) : str_fmt(a, "%llu", (unsigned long long)n);
 	default:
 		return S("");
 	}
@@ -147,11 +123,9 @@ bool table_show(struct arena *a, const struct json_field *fields, const char *ke
 	struct table t = table_new(a, heads);
 	for (const char *row = items.v; items.n--; row += items.size) {
 		for (size_t i = 0; i < n; i++) {
-			const struct column *c = &columns[i];
-			cells[i] = c->text ? c->text(a, row, object)
-					   : member_text(a, c, list->fields, row);
-			if (!cells[i].n && c->none)
-				cells[i] = str_from(c->none);
+			cells[i] = member_text(a, &columns[i], list->fields, row);
+			if (!cells[i].n && columns[i].none)
+				cells[i] = str_from(columns[i].none);
 		}
 		table_row(&t, cells);
 	}

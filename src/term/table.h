@@ -4,7 +4,7 @@
  *     static const struct column columns[] = {
  *         {COLUMN("SDK", "name")},
  *         {COLUMN("kernels of", "gpus"), .none = "all"},
- *         {COLUMN(">size", "bytes"), .form = CELL_BYTES},
+ *         {COLUMN(">size", "bytes"), .bytes = true},
  *         {.title = NULL},
  *     };
  *     table_show(a, list_fields, "installed", columns, &installed);
@@ -18,18 +18,13 @@
 #include "formats/json_fields.h"
 #include "term/out.h"
 
-enum cell_form { CELL_PLAIN, CELL_BYTES, CELL_MEMORY, CELL_SECONDS };
-
 struct column {
-	const char *
-		title; /* a leading '>' aligns the column to the right; NULL ends a list of columns */
-	const char *key; /* the member's key in the table of the row's JSON */
-	enum cell_form form;
-	const char *none;    /* the text for "", for an empty list, for 0 and for a number below */
+	const char *title; /* a leading '>' aligns the column to the right; NULL ends a list */
+	const char
+		*key; /* the member's key in the table of the row's JSON: a text, list or number */
+	bool bytes;   /* the number is one of bytes */
+	const char *none;    /* the text for "", for an empty list, and for 0 */
 	const char *between; /* the separator in a list of words; NULL = ", " */
-	/* Makes the text of a cell that is no single member, from the row and the object that contains the row; or
-	 * NULL. */
-	struct str (*text)(struct arena *a, const void *row, const void *object);
 };
 
 #define COLUMN(head, member) .title = (head), .key = (member)
