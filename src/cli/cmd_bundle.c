@@ -58,8 +58,7 @@ static struct err *read_size(struct arena *a, struct str text, uint64_t *ret)
 
 static void print(struct arena *a, const struct bundle_args *o, const struct fat_report *r)
 {
-	static const char *const heads[] = {"LIBRARY", ">SDK", ">HERE", "NEEDED BY", NULL};
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, "LIBRARY|>SDK|>HERE|NEEDED BY");
 	VEC_EACH (const struct fat_library, lib, &r->libraries) {
 		bool guess = o->common.dry_run && lib->after < lib->before;
 		const struct str cells[] = {path_base(lib->name), human_bytes(a, lib->before),

@@ -86,9 +86,7 @@ static void show_summary(struct arena *a, const struct machine *m)
 
 static void show_gpus(struct arena *a, const struct machine *m)
 {
-	static const char *const heads[] = {">node", "target", "pci", "render node", ">memory",
-		">CUs", "kind", "products", NULL};
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, ">node|target|pci|render node|>memory|>CUs|kind|products");
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		const struct gpu *known = gpu_by_name(g->target);
 		struct str products = known ? gpu_products(a, known) : S("");
@@ -110,8 +108,7 @@ static void show_gpus(struct arena *a, const struct machine *m)
 
 static void show_nodes(struct arena *a, const struct machine *m)
 {
-	static const char *const heads[] = {"device node", "mode", "group", "for us", NULL};
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, "device node|mode|group|for us");
 	VEC_EACH (struct machine_node, n, &m->nodes) {
 		const struct str cells[] = {n->path, str_fmt(a, "%04o", n->mode), n->group,
 			n->acl      ? S("usable (ACL)")
@@ -145,9 +142,7 @@ static struct str served_text(
 
 static void show_pythons(struct arena *a, const struct machine *m)
 {
-	static const char *const heads[] = {
-		"Python environment", "Python", "torch", "GPUs that it has code for", NULL};
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, "Python environment|Python|torch|GPUs that it has code for");
 	VEC_EACH (struct machine_python, p, &m->pythons) {
 		const struct str cells[] = {
 			str_fmt(a, "%.*s%s", STR(p->path), p->active ? " (python3 here)" : ""),

@@ -57,11 +57,10 @@ static struct str versions_text(struct arena *a, unsigned bits)
 static void print_sums(
 	struct arena *a, const struct devcode_sums *sums, uint64_t whole, unsigned flags)
 {
-	static const char *const all[] = {"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE",
-		"VERSION", ">KERNELS", ">DEBUG DATA", NULL};
-	static const char *const some[] = {
-		"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE", "VERSION", NULL};
-	struct table t = table_new(a, flags & DEVCODE_KERNELS ? all : some);
+	bool counted = flags & DEVCODE_KERNELS;
+	struct table t = table_new(
+		a, counted ? "TARGET|>OBJECTS|>SIZE|>STORED|>SHARE|VERSION|>KERNELS|>DEBUG DATA"
+			   : "TARGET|>OBJECTS|>SIZE|>STORED|>SHARE|VERSION");
 	VEC_EACH (const struct devcode_sum, s, sums) {
 		uint64_t n = s->debug > 0 ? (uint64_t)s->debug : 0;
 		struct str debug = human_bytes(a, n), share = S("-");
@@ -80,9 +79,8 @@ static void print_sums(
 
 static void print_objects(struct arena *a, const struct devcode_file *f)
 {
-	static const char *const heads[] = {"TARGET", ">BUNDLE", "ENCODING", ">SIZE", ">STORED",
-		">KERNELS", "VERSION", "SHA-256", NULL};
-	struct table t = table_new(a, heads);
+	struct table t =
+		table_new(a, "TARGET|>BUNDLE|ENCODING|>SIZE|>STORED|>KERNELS|VERSION|SHA-256");
 	VEC_EACH (struct code_object, o, &f->objects) {
 		const struct str cells[] = {
 			o->target,
@@ -142,9 +140,7 @@ static bool is_listed(const struct devcode *d, const struct devcode_file *f)
 /* Prints the side files, which the runtime chooses by their names, including those for all GPUs. */
 static void print_sets(struct arena *a, const struct devcode *d)
 {
-	static const char *const heads[] = {
-		"SIDE FILES", "KIND", "TARGET", ">FILES", ">SIZE", ">STORED", NULL};
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, "SIDE FILES|KIND|TARGET|>FILES|>SIZE|>STORED");
 	VEC_EACH (const struct devcode_set, s, &d->sets)
 		VEC_EACH (const struct devcode_part, x, &s->parts) {
 			const struct str cells[] = {s->path, str_from(s->kind),
@@ -159,9 +155,7 @@ static void print_sets(struct arena *a, const struct devcode *d)
 /* Prints a line for each file, then the targets of all of them. whole: bytes of the files. */
 static void print_overview(struct arena *a, const struct devcode *d, uint64_t whole, unsigned flags)
 {
-	static const char *const heads[] = {
-		"FILE", ">SIZE", ">DEVICE", "ENCODING", ">OBJECTS", "TARGETS", NULL};
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, "FILE|>SIZE|>DEVICE|ENCODING|>OBJECTS|TARGETS");
 	VEC_EACH (struct devcode_file, f, &d->files) {
 		struct devcode_sums sums = {0};
 		struct strs names = {0};
@@ -242,9 +236,7 @@ static void print_answer(struct arena *a, const struct devcode *d, uint64_t whol
 
 static void print_dists(struct arena *a, const struct venv_dists *dists)
 {
-	static const char *const heads[] = {
-		"DISTRIBUTION", "VERSION", ">FILES", ">SIZE", ">DEVICE", "SERVES", NULL};
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, "DISTRIBUTION|VERSION|>FILES|>SIZE|>DEVICE|SERVES");
 	VEC_EACH (const struct venv_dist, x, dists) {
 		const struct str cells[] = {x->name, x->version,
 			str_fmt(a, "%llu", (unsigned long long)x->files), human_bytes(a, x->size),

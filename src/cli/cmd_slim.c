@@ -57,8 +57,7 @@ static void warn_of_others(const struct machine *here, const struct slim_report 
 static void print(struct arena *a, const struct slim_args *o, const struct slim_report *r)
 {
 	const struct slim_keep k = {.without = &o->without};
-	static const char *const heads[] = {"REMOVED", ">OBJECTS", ">BYTES", NULL};
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, "REMOVED|>OBJECTS|>BYTES");
 	size_t left_out = 0;
 	VEC_EACH (const struct slim_done, f, &r->files) {
 		left_out += !f->after;

@@ -5,16 +5,18 @@
 #include "report/html.h"
 #include "target/target.h"
 
-static void open_table(struct html *h, const char *const *titles)
+/* titles: separated by '|'; a leading '>' aligns the column to the right */
+static void open_table(struct html *h, const char *titles)
 {
+	struct str rest = str_from(titles), title;
 	html_open(h, "div", "class", "scroll", NULL);
 	html_open(h, "table", NULL);
 	html_open(h, "thead", NULL);
 	html_open(h, "tr", NULL);
-	for (; *titles; titles++) {
-		bool right = **titles == '>';
-		html_leaf(h, str_from(*titles + right), "th", "class", right ? "num" : "", "scope",
-			"col", NULL);
+	while (str_next(&rest, '|', &title)) {
+		bool right = str_starts(title, S(">"));
+		html_leaf(h, str_sub(title, right, title.n), "th", "class", right ? "num" : "",
+			"scope", "col", NULL);
 	}
 	html_close(h, 2);
 	html_open(h, "tbody", NULL);
@@ -60,12 +62,10 @@ static struct str number_text(struct html *h, uint64_t n)
 /* ---- GPUs ---- */
 void page_gpus(struct html *h, const struct report *r)
 {
-	static const char *const titles[] = {"GPU", "Sold as", ">Compiled", ">Up to date", ">Time",
-		">CPU", ">Peak memory", NULL};
 	if (!r->gpus.n)
 		return;
 	html_section(h, "gpus", "GPUs");
-	open_table(h, titles);
+	open_table(h, "GPU|Sold as|>Compiled|>Up to date|>Time|>CPU|>Peak memory");
 	VEC_EACH (const struct report_gpu, g, &r->gpus) {
 		const struct gpu *gpu = target_read(g->name).gpu;
 		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
@@ -98,8 +98,6 @@ static void kernel_rows(struct html *h, const struct node *object, bool spilling
 
 void page_kernels(struct html *h, const struct report *r)
 {
-	static const char *const titles[] = {"Kernel", "GPU", ">VGPRs", ">SGPRs", ">Spilled",
-		">LDS, bytes", ">Scratch, bytes", ">Waves", NULL};
 	size_t room = ROWS;
 	if (!r->kernels)
 		return;
@@ -110,7 +108,7 @@ void page_kernels(struct html *h, const struct report *r)
 		  "registers; LDS and workgroup sizes may allow fewer. Kernels that spill "
 		  "registers come first."),
 		"p", NULL);
-	open_table(h, titles);
+	open_table(h, "Kernel|GPU|>VGPRs|>SGPRs|>Spilled|>LDS, bytes|>Scratch, bytes|>Waves");
 	for (int spilling = 1; spilling >= 0; spilling--)
 		NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
 			NODE_EACH (o, report_member(f, S("objects")))
@@ -138,9 +136,7 @@ void page_slowest(struct html *h, const struct report *r)
 		return;
 	qsort(ran.v, ran.n, sizeof(*ran.v), by_seconds);
 	html_section(h, "slowest", "Slowest steps");
-	static const char *const titles[] = {
-		"Step", "Of", "GPU", ">Time", ">CPU", ">Peak memory", NULL};
-	open_table(h, titles);
+	open_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
 	for (const struct report_step *s = ran.v; s < ran.v + ran.n && s < ran.v + SLOWEST; s++) {
 		const struct str cells[] = {s->kind, s->name, s->gpu,
 			human_seconds(h->out.a, s->seconds), human_seconds(h->out.a, s->cpu),
@@ -169,9 +165,7 @@ void page_code(struct html *h, const struct report *r)
 		}
 		html_close(h, 1);
 	}
-	static const char *const titles[] = {
-		"File", "Target", "Encoding", ">Kernels", ">Size", ">Stored", NULL};
-	open_table(h, titles);
+	open_table(h, "File|Target|Encoding|>Kernels|>Size|>Stored");
 	size_t room = ROWS, left = 0;
 	NODE_EACH (f, files) {
 		NODE_EACH (o, report_member(f, S("objects"))) {
@@ -259,7 +253,6 @@ void page_warnings(struct html *h, const struct report *r)
 
 void page_failure(struct html *h, const struct report *r)
 {
-	static const char *const titles[] = {"Step", "Of", "GPU", ">Time", NULL};
 	if (!r->error.n)
 		return;
 	html_section(h, "failure", "What failed");
@@ -272,7 +265,7 @@ void page_failure(struct html *h, const struct report *r)
 	html_close(h, 1);
 	if (r->failed.n) {
 		html_leaf(h, S("Steps that failed, or were stopped by the failure:"), "p", NULL);
-		open_table(h, titles);
+		open_table(h, "Step|Of|GPU|>Time");
 		VEC_EACH (const struct report_step, s, &r->failed) {
 			const struct str cells[] = {
 				s->kind, s->name, s->gpu, human_seconds(h->out.a, s->seconds)};
@@ -286,7 +279,6 @@ void page_failure(struct html *h, const struct report *r)
 /* ---- the wheel ---- */
 void page_wheel(struct html *h, const struct report *r)
 {
-	static const char *const titles[] = {"File", ">Size", NULL};
 	const struct node *files = report_member(r->doc, S("files"));
 	if (!r->wheel.n)
 		return;
@@ -300,7 +292,7 @@ void page_wheel(struct html *h, const struct report *r)
 	}
 	html_close(h, 1);
 	html_leaf(h, text_of(r->doc, "platform_why"), "p", NULL);
-	open_table(h, titles);
+	open_table(h, "File|>Size");
 	for (size_t i = 0; i < files->n && i < ROWS; i++) {
 		const struct str cells[] = {text_of(&files->v[i], "path"),
 			human_bytes(h->out.a, node_u64(&files->v[i], S("size"), 0))};
@@ -358,10 +350,9 @@ static void add_details(struct html *h, const struct node *n, const char *title)
 /* Adds a table of the choices in a list, with their reasons. */
 static void add_choices(struct html *h, const struct node *list, const char *subject)
 {
-	static const char *const titles[] = {"Choice", "", "Because", NULL};
 	if (!list || !list->n)
 		return;
-	open_table(h, titles);
+	open_table(h, "Choice||Because");
 	NODE_EACH (it, list) {
 		const struct str cells[] = {
 			text_of(it, subject), text_of(it, "choice"), text_of(it, "why")};

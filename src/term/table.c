@@ -6,19 +6,16 @@
 #include "base/buf.h"
 #include "term/printable.h"
 
-struct table table_new(struct arena *a, const char *const *heads)
+struct table table_new(struct arena *a, const char *heads)
 {
-	struct table t = {.a = a, .heads = heads};
-	while (heads[t.columns])
-		t.columns++;
-	return t;
+	return (struct table){.a = a, .heads = str_split(a, str_from(heads), '|')};
 }
 
 void table_row(struct table *t, const struct str *cells)
 {
 	struct table_row *row = VEC_PUSH(t->a, t);
-	row->v = arena_array(t->a, t->columns, sizeof(*row->v));
-	for (size_t i = 0; i < t->columns; i++)
+	row->v = arena_array(t->a, t->heads.n, sizeof(*row->v));
+	for (size_t i = 0; i < t->heads.n; i++)
 		row->v[i] = printable(t->a, cells[i], "");
 }
 
@@ -27,10 +24,10 @@ static void print_row(
 {
 	ARENA(tmp);
 	BUF(out, &tmp);
-	for (size_t i = 0; i < t->columns; i++) {
+	for (size_t i = 0; i < t->heads.n; i++) {
 		struct str cell = text_cut(&tmp, cells[i], widths[i]);
 		size_t fill = widths[i] - text_width(cell);
-		bool right = t->heads[i][0] == '>', last = i + 1 == t->columns;
+		bool right = str_starts(t->heads.v[i], S(">")), last = i + 1 == t->heads.n;
 		if (i)
 			buf_add(&out, S("  "));
 		buf_fmt(&out, "%*s%.*s%*s", right ? (int)fill : 0, "", STR(cell),
@@ -47,13 +44,13 @@ static void print_row(
 static void fit(const struct table *t, size_t *widths)
 {
 	enum { GAP = 2, LEAST = 8 };
-	size_t line = GAP * (t->columns - 1), room = out_width();
-	for (size_t i = 0; i < t->columns; i++)
+	size_t line = GAP * (t->heads.n - 1), room = out_width();
+	for (size_t i = 0; i < t->heads.n; i++)
 		line += widths[i];
 	for (; line > room; line--) {
 		size_t *widest = NULL;
-		for (size_t i = 0; i < t->columns; i++)
-			if (t->heads[i][0] != '>' && widths[i] > LEAST &&
+		for (size_t i = 0; i < t->heads.n; i++)
+			if (!str_starts(t->heads.v[i], S(">")) && widths[i] > LEAST &&
 				(!widest || widths[i] >= *widest))
 				widest = &widths[i];
 		if (!widest)
@@ -65,10 +62,12 @@ static void fit(const struct table *t, size_t *widths)
 void table_print(struct table *t)
 {
 	ARENA(tmp);
-	size_t *widths = arena_array(&tmp, t->columns, sizeof(*widths));
-	struct str *heads = arena_array(&tmp, t->columns, sizeof(*heads));
-	for (size_t i = 0; i < t->columns; i++) {
-		heads[i] = str_from(t->heads[i][0] == '>' ? t->heads[i] + 1 : t->heads[i]);
+	size_t *widths = arena_array(&tmp, t->heads.n, sizeof(*widths));
+	struct str *heads = arena_array(&tmp, t->heads.n, sizeof(*heads));
+	for (size_t i = 0; i < t->heads.n; i++) {
+		heads[i] = t->heads.v[i];
+		if (str_starts(heads[i], S(">")))
+			heads[i] = str_sub(heads[i], 1, heads[i].n);
 		widths[i] = text_width(heads[i]);
 		VEC_EACH (struct table_row, row, t)
 			if (text_width(row->v[i]) > widths[i])
@@ -113,16 +112,12 @@ bool table_show(struct arena *a, const struct json_field *fields, const char *ke
 	const void *at;
 	const struct json_field *list = json_field_find(fields, str_from(key), object, &at);
 	struct json_items items = list ? json_items_at(list, at) : (struct json_items){0};
-	size_t n = 0;
-	while (columns[n].title)
-		n++;
-	const char **heads = arena_array(a, n + 1, sizeof(*heads));
-	struct str *cells = arena_array(a, n, sizeof(*cells));
-	for (size_t i = 0; i < n; i++)
-		heads[i] = columns[i].title;
-	struct table t = table_new(a, heads);
+	struct table t = {.a = a};
+	for (const struct column *c = columns; c->title; c++)
+		strs_add(a, &t.heads, str_from(c->title));
+	struct str *cells = arena_array(a, t.heads.n, sizeof(*cells));
 	for (const char *row = items.v; items.n--; row += items.size) {
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < t.heads.n; i++) {
 			cells[i] = member_text(a, &columns[i], list->fields, row);
 			if (!cells[i].n && columns[i].none)
 				cells[i] = str_from(columns[i].none);

@@ -41,14 +41,13 @@ struct table_row {
 
 struct table {
 	struct arena *a;
-	size_t columns;
-	const char *const *heads; /* column titles; a leading '>' aligns the column to the right */
+	struct strs heads; /* titles of columns; a leading '>' aligns the column to the right */
 	struct table_row *v;
 	size_t n, cap;
 };
 
-/* heads: NULL-terminated. */
-struct table table_new(struct arena *a, const char *const *heads);
+/* heads: titles, separated by '|'. */
+struct table table_new(struct arena *a, const char *heads);
 /* Adds a row; `cells` has as many elements as there are columns. */
 void table_row(struct table *t, const struct str *cells);
 void table_print(struct table *t); /* to stdout */

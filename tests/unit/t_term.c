@@ -140,8 +140,7 @@ static void empty_cells_leave_no_blanks_at_the_end(void **state)
 {
 	(void)state;
 	ARENA(a);
-	static const char *const heads[] = {"name", ">n", "note", NULL};
-	struct table t = table_new(&a, heads);
+	struct table t = table_new(&a, "name|>n|note");
 	table_row(&t, (struct str[]){S("a"), S("1"), S("")});
 	table_row(&t, (struct str[]){S(""), S(""), S("")});
 	table_row(&t, (struct str[]){S("b"), S(""), S("x")});
@@ -255,8 +254,7 @@ static void columns_fit_and_align(void **state)
 {
 	(void)state;
 	ARENA(a);
-	static const char *const heads[] = {"target", ">size", NULL};
-	struct table t = table_new(&a, heads);
+	struct table t = table_new(&a, "target|>size");
 	table_row(&t, (struct str[]){S("gfx1100"), S("12")});
 	table_row(&t, (struct str[]){S("g\xc3\xa9"), S("1234567")});
 	struct capture c = capture_begin(stdout);
@@ -410,10 +408,9 @@ static const struct {
 
 static void print_everywhere(struct arena *a, const char *name)
 {
-	static const char *const heads[] = {"name", "more", NULL};
 	struct findings list = {0};
 	struct finding *f = finding_add(a, &list, "id", SEV_ERROR, str_from(name));
-	struct table t = table_new(a, heads);
+	struct table t = table_new(a, "name|more");
 	finding_say(a, f, "%s", name);
 	finding_fix(a, f, "%s", name);
 	table_row(&t, (struct str[]){str_from(name), str_from(name)});
@@ -519,8 +516,7 @@ static void a_narrow_terminal_keeps_every_column(void **state)
 {
 	(void)state;
 	ARENA(a);
-	static const char *const heads[] = {"file", ">size", "targets", NULL};
-	struct table t = table_new(&a, heads);
+	struct table t = table_new(&a, "file|>size|targets");
 	table_row(&t, (struct str[]){S("a/very/long/path/to/gr\xc3\xb6\xc3\x9f"
 				       "e.so"),
 			      S("123456789"), S("gfx90a gfx1100 gfx1101 gfx1102")});
