@@ -13,7 +13,7 @@ struct build_args {
 };
 #define ARGS struct build_args
 
-static const struct opt opts[] = {
+const struct opt cmd_build_opts[] = {
 	PROJECT_DIR,
 	PROJECT_OPTS,
 	{OPT_OUTPUT(out, "DIR", "folder for the wheel (default: dist)"), .env = "ROCSMITH_OUTPUT"},
@@ -87,7 +87,7 @@ static void print_preview(const struct build_request *q, const struct build_resu
 		out_fmt("wheel   %.*s\n", STR(q->out));
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_build(struct arena *a, void *args, int *ret_status)
 {
 	struct build_args *o = args;
 	struct plan_wish wish;
@@ -143,11 +143,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		out_fmt("%.*s\n", STR(r.wheel));
 	return NULL;
 }
-
-const struct command cmd_build = {
-	.name = "build",
-	.summary = "build a CUDA project into a verified ROCm wheel",
-	.opts = opts,
-	.needs = NEED_WRITE,
-	.run = run,
-};

@@ -13,7 +13,7 @@ struct bundle_args {
 };
 #define ARGS struct bundle_args
 
-static const struct opt opts[] = {
+const struct opt cmd_bundle_opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POS, q.wheel.from, "the wheel"), .flags = OPT_REQUIRED},
 	{OPT_VALUE("sdk", OPT_STR, q.sdk, "SDK", "installed SDK, or folder with ROCm's libraries")},
 	{OPT_GPUS(q.gpus, "targets whose code stays: gfx1201,gfx90a or native")},
@@ -102,7 +102,7 @@ static struct err *open_sdk(struct arena *a, const struct targets *gpus, struct 
 	return NULL;
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_bundle(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	struct bundle_args *o = args;
@@ -126,11 +126,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		print(a, o, &r);
 	return NULL;
 }
-
-const struct command cmd_bundle = {
-	.name = "bundle",
-	.summary = "put the ROCm libraries that a wheel needs into it",
-	.opts = opts,
-	.needs = NEED_WRITE,
-	.run = run,
-};

@@ -13,14 +13,14 @@ struct cc_args {
 };
 #define ARGS struct cc_args
 
-static const struct opt opts[] = {
+const struct opt cmd_cc_opts[] = {
 	{OPT_VALUE("shims", OPT_PATH, shims, "DIR", "shim folder (default: $ROCM_PATH)")},
 	{OPT_ARGUMENT("PROGRAM", OPT_REST, argv, "the program and its arguments"),
 		.flags = OPT_REQUIRED},
 	OPT_LAST,
 };
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_cc(struct arena *a, void *args, int *ret_status)
 {
 	struct cc_args *o = args;
 	struct str dir = o->shims.n ? o->shims : str_from(getenv("ROCM_PATH"));
@@ -33,10 +33,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	return err_hint(e, "make one with 'rocsmith sdk shims DIR', then name it with --shims DIR "
 			   "or ROCM_PATH");
 }
-
-const struct command cmd_cc = {
-	.name = "cc",
-	.summary = "run a compiler of the SDK among this machine's programs",
-	.opts = opts,
-	.run = run,
-};

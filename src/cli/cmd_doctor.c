@@ -12,7 +12,7 @@ struct doctor_args {
 };
 #define ARGS struct doctor_args
 
-static const struct opt doctor_opts[] = {
+const struct opt cmd_doctor_opts[] = {
 	{OPT_SYSROOT(sysroot, "examine this folder or machine file, not this machine")},
 	{OPT_VALUE("record", OPT_PATH, record, "PLACE",
 		"record it, without private data: .machine, .tar.gz or folder")},
@@ -276,7 +276,7 @@ static void show(struct arena *a, const struct doctor *doctor)
 	show_next(a, &doctor->next);
 }
 
-static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_doctor(struct arena *a, void *args, int *ret_status)
 {
 	const struct doctor_args *d = args;
 	struct machine m;
@@ -306,11 +306,3 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 	*ret_status = problem ? 1 : 0;
 	return NULL;
 }
-
-const struct command cmd_doctor = {
-	.name = "doctor",
-	.summary = "examine this machine: GPUs, driver, access",
-	.opts = doctor_opts,
-	.needs = NEED_WRITE,
-	.run = doctor_run,
-};

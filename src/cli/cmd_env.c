@@ -17,7 +17,7 @@ struct env_args {
 };
 #define ARGS struct env_args
 
-static const struct opt env_opts[] = {
+const struct opt cmd_env_opts[] = {
 	{OPT_GPUS(gpus, "for these GPUs instead of those of the machine")},
 	{OPT_VALUE("python", OPT_PATH, python, "DIR", "for the torch of this Python environment")},
 	{OPT_FLAG("build", build, "also what builds of PyTorch and extensions want")},
@@ -123,7 +123,7 @@ static struct str but_of(struct arena *a, const struct machine *m, const struct 
 	return str_fmt(a, "is built for %.*s", STR(o->build));
 }
 
-static struct err *env_run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_env(struct arena *a, void *args, int *ret_status)
 {
 	const struct env_args *o = args;
 	struct machine m;
@@ -166,10 +166,3 @@ static struct err *env_run(struct arena *a, void *args, int *ret_status)
 		show(a, &x);
 	return NULL;
 }
-
-const struct command cmd_env = {
-	.name = "env",
-	.summary = "print the environment that a GPU and a torch want",
-	.opts = env_opts,
-	.run = env_run,
-};

@@ -12,7 +12,7 @@ struct explain_args {
 };
 #define ARGS struct explain_args
 
-static const struct opt opts[] = {
+const struct opt cmd_explain_opts[] = {
 	{OPT_ARGUMENT("LOG", OPT_POS, log, "a log, - for stdin; a code E0101; an id of --list")},
 	{OPT_FLAG("list", list, "list all entries, and what doctor finds")},
 	{OPT_SYSROOT(sysroot, "the log is of the machine that this folder mirrors")},
@@ -266,7 +266,7 @@ static struct err *explain_log(struct arena *a, const struct explain_args *o, in
 	return NULL;
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_explain(struct arena *a, void *args, int *ret_status)
 {
 	const struct explain_args *o = args;
 	uint64_t n;
@@ -284,10 +284,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		return show_code(a, o->log, &o->common);
 	return explain_log(a, o, ret_status);
 }
-
-const struct command cmd_explain = {
-	.name = "explain",
-	.summary = "find the cause in a log of a build or a run",
-	.opts = opts,
-	.run = run,
-};

@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 #include "term/out.h"
 
-static const struct opt hipify_opts[] = {
+const struct opt cmd_hipify_opts[] = {
 	HIPIFY_MODE,
 	HIPIFY_TARGET,
 	{OPT_FLAG("diff", diff, "print what would change")},
@@ -148,7 +148,7 @@ struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 	return e;
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
 	struct hipify_job job;
@@ -168,11 +168,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	}
 	return hipify_translate(&job, ret_status);
 }
-
-const struct command cmd_hipify = {
-	.name = "hipify",
-	.summary = "translate CUDA sources to HIP",
-	.opts = hipify_opts,
-	.needs = NEED_WRITE,
-	.run = run,
-};

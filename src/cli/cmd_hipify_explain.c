@@ -175,7 +175,7 @@ static struct str infer_dir(struct arena *a, const struct hipify_args *h, struct
 	return path_is_inside(path_rel(a, dir, here)) ? here : dir;
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_explain(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
 	struct explanation x = {.path = h->place};
@@ -230,7 +230,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	return NULL;
 }
 
-static const struct opt explain_opts[] = {
+const struct opt cmd_hipify_explain_opts[] = {
 	HIPIFY_MODE,
 	HIPIFY_RULES,
 	{OPT_ARGUMENT("FILE[:LINE]", OPT_POS, place, "file or line to explain"),
@@ -238,11 +238,4 @@ static const struct opt explain_opts[] = {
 	{OPT_ARGUMENT("DIR", OPT_POS, o.dir, "its tree (default: found)")},
 	HIPIFY_SOURCE,
 	OPT_LAST,
-};
-
-const struct command cmd_hipify_explain = {
-	.name = "hipify explain",
-	.summary = "show which rule changes what in a file or line",
-	.opts = explain_opts,
-	.run = run,
 };

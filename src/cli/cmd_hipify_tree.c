@@ -56,7 +56,7 @@ static const struct json_field states_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *run_status(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_status(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
 	struct tree_states s = {0};
@@ -82,7 +82,7 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 	return NULL;
 }
 
-static const struct opt status_opts[] = {
+const struct opt cmd_hipify_status_opts[] = {
 	HIPIFY_DIR("folder that was translated, or its overlay"),
 	OPT_LAST,
 };
@@ -100,7 +100,7 @@ static const struct json_field restored_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *run_restore(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_restore(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
 	struct restored_tree r = {0};
@@ -119,7 +119,7 @@ static struct err *run_restore(struct arena *a, void *args, int *ret_status)
 	return NULL;
 }
 
-static const struct opt restore_opts[] = {
+const struct opt cmd_hipify_restore_opts[] = {
 	HIPIFY_DIR("folder that was translated, or its overlay"),
 	{OPT_FLAG("force", force, "also files that were edited since")},
 	OPT_LAST,
@@ -207,7 +207,7 @@ static void print_comparison(const struct comparison *c)
 }
 
 /* Runs both engines on the same tree, and writes the result only if they agree. */
-static struct err *run_verify(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_verify(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
 	struct hipify_tree own = {0}, original = {0};
@@ -244,7 +244,7 @@ static struct err *run_verify(struct arena *a, void *args, int *ret_status)
 	return write ? hipify_translate(&job, ret_status) : NULL;
 }
 
-static const struct opt verify_opts[] = {
+const struct opt cmd_hipify_verify_opts[] = {
 	HIPIFY_MODE,
 	HIPIFY_TARGET,
 	HIPIFY_RULES,
@@ -275,7 +275,7 @@ static const struct json_field lint_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *run_lint(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_lint(struct arena *a, void *args, int *ret_status)
 {
 	struct hipify_args *h = args;
 	struct hipify_options o = h->o, described = {0};
@@ -313,37 +313,10 @@ static struct err *run_lint(struct arena *a, void *args, int *ret_status)
 	return NULL;
 }
 
-static const struct opt lint_opts[] = {
+const struct opt cmd_hipify_lint_opts[] = {
 	HIPIFY_MODE,
 	HIPIFY_EXCLUDE,
 	HIPIFY_DIR("folder or file to look into"),
 	HIPIFY_SOURCE,
 	OPT_LAST,
-};
-
-const struct command cmd_hipify_status = {
-	.name = "hipify status",
-	.summary = "show what became of the files that hipify made",
-	.opts = status_opts,
-	.run = run_status,
-};
-const struct command cmd_hipify_restore = {
-	.name = "hipify restore",
-	.summary = "undo what hipify did in a folder",
-	.opts = restore_opts,
-	.needs = NEED_WRITE,
-	.run = run_restore,
-};
-const struct command cmd_hipify_verify = {
-	.name = "hipify verify",
-	.summary = "compare with what that torch's own Python gives",
-	.opts = verify_opts,
-	.needs = NEED_WRITE,
-	.run = run_verify,
-};
-const struct command cmd_hipify_lint = {
-	.name = "hipify lint",
-	.summary = "find what assumes waves of 32 lanes",
-	.opts = lint_opts,
-	.run = run_lint,
 };

@@ -13,7 +13,7 @@ struct inspect_args {
 };
 #define ARGS struct inspect_args
 
-static const struct opt opts[] = {
+const struct opt cmd_inspect_opts[] = {
 	{OPT_ARGUMENT("PATH", OPT_POS, path, "library, object, archive, wheel, sdist or folder"),
 		.flags = OPT_REQUIRED},
 	{OPT_FLAG("kernels", kernels, "count kernels and debug data; decodes what is compressed"),
@@ -282,7 +282,7 @@ static void print(struct arena *a, const struct inspect_args *o, const struct in
 		out_finding(a, f, S(""));
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_inspect(struct arena *a, void *args, int *ret_status)
 {
 	struct inspect_args *o = args;
 	struct devcode d;
@@ -302,10 +302,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	*ret_status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;
 	return NULL;
 }
-
-const struct command cmd_inspect = {
-	.name = "inspect",
-	.summary = "show the device code in a file, folder or wheel",
-	.opts = opts,
-	.run = run,
-};

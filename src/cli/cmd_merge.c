@@ -9,7 +9,7 @@ struct merge_args {
 };
 #define ARGS struct merge_args
 
-static const struct opt opts[] = {
+const struct opt cmd_merge_opts[] = {
 	{OPT_ARGUMENT(
 		 "WHEEL", OPT_POSES, q.from, "a host wheel and its device wheels, or whole wheels"),
 		.flags = OPT_REQUIRED},
@@ -18,7 +18,7 @@ static const struct opt opts[] = {
 	OPT_LAST,
 };
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_merge(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	struct merge_args *o = args;
@@ -37,11 +37,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		STR(human_count(a, done.merged, "file")));
 	return NULL;
 }
-
-const struct command cmd_merge = {
-	.name = "merge",
-	.summary = "merge wheels for some GPUs each into one wheel",
-	.opts = opts,
-	.needs = NEED_WRITE,
-	.run = run,
-};

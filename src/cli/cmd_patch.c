@@ -35,13 +35,13 @@ struct patch_args {
 	{OPT_GPUS(gpus, "targets that it is built for: gfx1201,gfx90a or native")}
 /* clang-format on */
 
-static const struct opt status_opts[] = {
+const struct opt cmd_patch_status_opts[] = {
 	TREE,
 	FACTS,
 	FOLDERS,
 	OPT_LAST,
 };
-static const struct opt apply_opts[] = {
+const struct opt cmd_patch_apply_opts[] = {
 	TREE,
 	{OPT_ARGUMENT("RECIPE", OPT_POSES, q.names, "only these (default: all needed)")},
 	FACTS,
@@ -49,7 +49,7 @@ static const struct opt apply_opts[] = {
 	{OPT_FLAG("diff", q.diff, "print what changes")},
 	OPT_LAST,
 };
-static const struct opt revert_opts[] = {
+const struct opt cmd_patch_revert_opts[] = {
 	TREE,
 	{OPT_ARGUMENT("RECIPE", OPT_POSES, q.names, "only these (default: all)")},
 	FACTS,
@@ -195,7 +195,7 @@ static size_t count(const struct recipe_report *r, enum recipe_state s)
 	return n;
 }
 
-static struct err *run_status(struct arena *a, void *args, int *ret_status)
+struct err *cmd_patch_status(struct arena *a, void *args, int *ret_status)
 {
 	struct patch_args *o = args;
 	struct recipes all;
@@ -264,33 +264,12 @@ static struct err *change_tree(
 	return NULL;
 }
 
-static struct err *run_apply(struct arena *a, void *args, int *ret_status)
+struct err *cmd_patch_apply(struct arena *a, void *args, int *ret_status)
 {
 	return change_tree(a, args, recipes_apply, ret_status);
 }
 
-static struct err *run_revert(struct arena *a, void *args, int *ret_status)
+struct err *cmd_patch_revert(struct arena *a, void *args, int *ret_status)
 {
 	return change_tree(a, args, recipes_revert, ret_status);
 }
-
-const struct command cmd_patch_status = {
-	.name = "patch status",
-	.summary = "show which known build problems sources have",
-	.opts = status_opts,
-	.run = run_status,
-};
-const struct command cmd_patch_apply = {
-	.name = "patch apply",
-	.summary = "fix known build problems of sources; can be undone",
-	.opts = apply_opts,
-	.needs = NEED_WRITE,
-	.run = run_apply,
-};
-const struct command cmd_patch_revert = {
-	.name = "patch revert",
-	.summary = "undo what 'patch apply' did",
-	.opts = revert_opts,
-	.needs = NEED_WRITE,
-	.run = run_revert,
-};

@@ -54,7 +54,7 @@ struct plan_args {
 };
 #define ARGS struct plan_args
 
-static const struct opt opts[] = {
+const struct opt cmd_plan_opts[] = {
 	PROJECT_DIR,
 	PROJECT_OPTS,
 	{OPT_OUTPUT(out, "FILE", "save the plan, for 'rocsmith build FILE'")},
@@ -138,7 +138,7 @@ static void print_plan(struct arena *a, const struct plan *p)
 	table_show(a, plan_fields, "features", feature_columns, p);
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_plan(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	struct plan_args *o = args;
@@ -162,11 +162,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 			fs_writes_forbidden() ? S("Would save") : S("Saved"), "%.*s", STR(o->out));
 	return NULL;
 }
-
-const struct command cmd_plan = {
-	.name = "plan",
-	.summary = "show what a build of a project would do",
-	.opts = opts,
-	.needs = NEED_WRITE,
-	.run = run,
-};

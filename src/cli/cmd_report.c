@@ -12,7 +12,7 @@ struct report_args {
 };
 #define ARGS struct report_args
 
-static const struct opt report_opts[] = {
+const struct opt cmd_report_opts[] = {
 	{OPT_ARGUMENT("DIR", OPT_POS, dir, "project, build folder or build.json (default: .)")},
 	{OPT_OUTPUT(output, "FILE", "write the report as an HTML page")},
 	OPT_LAST,
@@ -70,7 +70,7 @@ static void print_report(struct arena *a, const struct report *r)
 			STR(r->error));
 }
 
-static struct err *report_run(struct arena *a, void *user, int *ret_status)
+struct err *cmd_report(struct arena *a, void *user, int *ret_status)
 {
 	struct report_args *args = user;
 	struct str path;
@@ -91,11 +91,3 @@ static struct err *report_run(struct arena *a, void *user, int *ret_status)
 		STR(args->output), STR(human_bytes(a, page.n)));
 	return NULL;
 }
-
-const struct command cmd_report = {
-	.name = "report",
-	.summary = "show what a build did, or write it as an HTML page",
-	.opts = report_opts,
-	.needs = NEED_WRITE,
-	.run = report_run,
-};

@@ -19,11 +19,13 @@ struct sdk_args {
 };
 #define ARGS struct sdk_args
 
-static const struct opt name_opts[] = {
-	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK or folder of a ROCm tree")},
-	OPT_LAST,
-};
-static const struct opt no_opts[] = {OPT_LAST};
+/* clang-format off */
+#define NAME {OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK or folder of a ROCm tree")}
+/* clang-format on */
+
+const struct opt cmd_sdk_env_opts[] = {NAME, OPT_LAST};
+const struct opt cmd_sdk_verify_opts[] = {NAME, OPT_LAST};
+const struct opt cmd_sdk_list_opts[] = {OPT_LAST};
 
 /* ---- list ---- */
 struct installed_sdks {
@@ -45,7 +47,7 @@ static const struct json_field list_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *run_list(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_list(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_args *o = args;
 	static const struct column columns[] = {
@@ -120,7 +122,7 @@ static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_t
 			STR(t->compiles ? S("compiles") : t->why));
 }
 
-static struct err *run_info(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_info(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_args *o = args;
 	struct sdk sdk;
@@ -137,8 +139,8 @@ static struct err *run_info(struct arena *a, void *args, int *ret_status)
 	return NULL;
 }
 
-static const struct opt info_opts[] = {
-	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK or folder of a ROCm tree")},
+const struct opt cmd_sdk_info_opts[] = {
+	NAME,
 	{OPT_VALUE("gpu", OPT_WORDS, gpus, "LIST", "targets to probe, instead of all")},
 	OPT_LAST,
 };
@@ -185,7 +187,7 @@ static void print_environment(
 	}
 }
 
-static struct err *run_env(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_env(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_args *o = args;
 	struct sdk sdk;
@@ -198,7 +200,7 @@ static struct err *run_env(struct arena *a, void *args, int *ret_status)
 }
 
 /* ---- shims ---- */
-static struct err *run_shims(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_shims(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_args *o = args;
 	struct sdk sdk;
@@ -224,7 +226,7 @@ static struct err *run_shims(struct arena *a, void *args, int *ret_status)
 	return NULL;
 }
 
-static const struct opt shims_opts[] = {
+const struct opt cmd_sdk_shims_opts[] = {
 	{OPT_ARGUMENT("DIR", OPT_POS, name, "folder to make or bring up to date"),
 		.flags = OPT_REQUIRED},
 	{OPT_SDK(sdk, "NAME", "installed SDK or folder of a ROCm tree")},
@@ -249,7 +251,7 @@ static const struct json_field check_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *run_verify(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_verify(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_args *o = args;
 	struct check c = {0};
@@ -289,7 +291,7 @@ static const struct json_field removal_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *run_remove(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_remove(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_args *o = args;
 	struct removal r = {.name = o->name, .removed = !o->common.dry_run};
@@ -305,46 +307,7 @@ static struct err *run_remove(struct arena *a, void *args, int *ret_status)
 	return NULL;
 }
 
-static const struct opt remove_opts[] = {
+const struct opt cmd_sdk_remove_opts[] = {
 	{OPT_ARGUMENT("NAME", OPT_POS, name, "installed SDK"), .flags = OPT_REQUIRED},
 	OPT_LAST,
-};
-
-const struct command cmd_sdk_list = {
-	.name = "sdk list",
-	.summary = "list installed SDKs and installable components",
-	.opts = no_opts,
-	.run = run_list,
-};
-const struct command cmd_sdk_info = {
-	.name = "sdk info",
-	.summary = "show an SDK's versions, paths and GPU targets",
-	.opts = info_opts,
-	.run = run_info,
-};
-const struct command cmd_sdk_env = {
-	.name = "sdk env",
-	.summary = "print the environment for builds with an SDK",
-	.opts = name_opts,
-	.run = run_env,
-};
-const struct command cmd_sdk_shims = {
-	.name = "sdk shims",
-	.summary = "make a folder like /opt/rocm for other build systems",
-	.opts = shims_opts,
-	.needs = NEED_WRITE,
-	.run = run_shims,
-};
-const struct command cmd_sdk_verify = {
-	.name = "sdk verify",
-	.summary = "compare an SDK's files with what was installed",
-	.opts = name_opts,
-	.run = run_verify,
-};
-const struct command cmd_sdk_remove = {
-	.name = "sdk remove",
-	.summary = "remove an installed SDK",
-	.opts = remove_opts,
-	.needs = NEED_WRITE,
-	.run = run_remove,
 };

@@ -14,7 +14,7 @@ struct sdk_install_args {
 };
 #define ARGS struct sdk_install_args
 
-static const struct opt opts[] = {
+const struct opt cmd_sdk_install_opts[] = {
 	{OPT_ARGUMENT("PROVIDER", OPT_POS, provider, "debian (the default) or prefix")},
 	{OPT_VALUE("suite", OPT_STR, suite, "SUITE", "Debian suite: sid, experimental or trixie")},
 	{OPT_VALUE("components", OPT_WORDS, components, "LIST",
@@ -63,7 +63,7 @@ static struct err *preview(
 	return NULL;
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_install(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_install_args *o = args;
 	struct sdk_spec spec;
@@ -106,11 +106,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		say_status(S("Ready"), "%.*s", STR(sdk.name));
 	return NULL;
 }
-
-const struct command cmd_sdk_install = {
-	.name = "sdk install",
-	.summary = "install, complete or repair a ROCm SDK",
-	.opts = opts,
-	.needs = NEED_WRITE,
-	.run = run,
-};

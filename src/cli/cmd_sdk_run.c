@@ -16,7 +16,7 @@ struct sdk_run_args {
 };
 #define ARGS struct sdk_run_args
 
-static const struct opt opts[] = {
+const struct opt cmd_sdk_run_opts[] = {
 	{OPT_SDK(sdk, "NAME", "installed SDK or folder of a ROCm tree")},
 	{OPT_FLAG("host", host, "run a program of this machine on the SDK's libraries")},
 	{OPT_VALUE("chroot", OPT_STR, chroot, "DIR", "for our own use"), .flags = OPT_HIDDEN},
@@ -46,7 +46,7 @@ static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p
 	return sdk_wrap(a, sdk, &binds, p);
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_run(struct arena *a, void *args, int *ret_status)
 {
 	struct sdk_run_args *o = args;
 	struct sdk sdk;
@@ -63,10 +63,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	*ret_status = r.status;
 	return NULL;
 }
-
-const struct command cmd_sdk_run = {
-	.name = "sdk run",
-	.summary = "run a program of the SDK",
-	.opts = opts,
-	.run = run,
-};

@@ -15,7 +15,7 @@ struct slim_args {
 };
 #define ARGS struct slim_args
 
-static const struct opt opts[] = {
+const struct opt cmd_slim_opts[] = {
 	{OPT_ARGUMENT("PATH", OPT_POS, path, "library, bundle, folder or wheel"),
 		.flags = OPT_REQUIRED},
 	{OPT_GPUS(gpus, "targets whose code stays: gfx1201,gfx90a or native")},
@@ -143,7 +143,7 @@ static struct err *choose_encoding(
 	return NULL;
 }
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_slim(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	CLEANUP(fd_closep) int scratch = -1;
@@ -181,11 +181,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		print(a, o, &r);
 	return NULL;
 }
-
-const struct command cmd_slim = {
-	.name = "slim",
-	.summary = "take other GPUs' code out of a library, folder or wheel",
-	.opts = opts,
-	.needs = NEED_WRITE,
-	.run = run,
-};

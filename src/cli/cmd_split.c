@@ -12,7 +12,7 @@ struct split_args {
 
 static const char *const formats[] = {"kpack", "plain", NULL};
 static const char *const drafts[] = {"draft-0.1.1", NULL};
-static const struct opt opts[] = {
+const struct opt cmd_split_opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POS, q.from, "the wheel to split"), .flags = OPT_REQUIRED},
 	{OPT_OUTPUT(q.to, "DIR", "folder for the wheels"), .flags = OPT_REQUIRED},
 	{OPT_VALUE("format", OPT_ENUM, format, "FORMAT", "kpack, or plain for ROCm before 7.13"),
@@ -24,7 +24,7 @@ static const struct opt opts[] = {
 	OPT_LAST,
 };
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_split(struct arena *a, void *args, int *ret_status)
 {
 	static const struct column columns[] = {
 		{COLUMN("GPU", "key"), .none = "host"},
@@ -46,11 +46,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		table_show(a, split_fields, "wheels", columns, &done);
 	return NULL;
 }
-
-const struct command cmd_split = {
-	.name = "split",
-	.summary = "split a wheel into a host wheel and one wheel for each GPU",
-	.opts = opts,
-	.needs = NEED_WRITE,
-	.run = run,
-};

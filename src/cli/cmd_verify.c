@@ -12,7 +12,7 @@ struct verify_args {
 };
 #define ARGS struct verify_args
 
-static const struct opt opts[] = {
+const struct opt cmd_verify_opts[] = {
 	{OPT_VALUE("require", OPT_WORDS, require, "GPU",
 		"every file with device code must serve these")},
 	{OPT_FLAG("device-code", device_code, "fail a wheel without device code")},
@@ -49,7 +49,7 @@ static void print_verdict(struct arena *a, const struct verdict *v)
 		v->served.n ? ", device code for " : "", STR(str_join(a, &v->served, S(", "))));
 }
 
-static struct err *run(struct arena *a, void *p, int *ret_status)
+struct err *cmd_verify(struct arena *a, void *p, int *ret_status)
 {
 	struct verify_args *args = p;
 	struct verify_options o = {
@@ -86,10 +86,3 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 		(void)show_json(&args->common, verdicts_fields, &all);
 	return NULL;
 }
-
-const struct command cmd_verify = {
-	.name = "verify",
-	.summary = "prove what can be proved about a wheel, without a GPU",
-	.opts = opts,
-	.run = run,
-};

@@ -19,17 +19,17 @@ struct wheel_args {
 #define WHEEL {OPT_ARGUMENT("WHEEL", OPT_POS, q.from, "the wheel"), .flags = OPT_REQUIRED}
 /* clang-format on */
 
-static const struct opt pack_opts[] = {
+const struct opt cmd_wheel_pack_opts[] = {
 	{OPT_ARGUMENT("DIR", OPT_POS, q.from, "an unpacked wheel"), .flags = OPT_REQUIRED},
 	OUTPUT("OUT", "folder for the wheel, or its name (default: .)"),
 	OPT_LAST,
 };
-static const struct opt unpack_opts[] = {
+const struct opt cmd_wheel_unpack_opts[] = {
 	WHEEL,
 	OUTPUT("DIR", "folder in which NAME-VERSION is made (default: .)"),
 	OPT_LAST,
 };
-static const struct opt retag_opts[] = {
+const struct opt cmd_wheel_retag_opts[] = {
 	WHEEL,
 	OUTPUT("OUT", "folder for the new wheel, or its name (default: .)"),
 	{OPT_VALUE("build", OPT_STR, q.build, "N", "another build number; \"\": none")},
@@ -40,7 +40,7 @@ static const struct opt retag_opts[] = {
 	TAG("platform-tag", q.platform, "another platform tag: manylinux_2_28_x86_64"),
 	OPT_LAST,
 };
-static const struct opt repro_opts[] = {
+const struct opt cmd_wheel_repro_opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POSES, wheels, "one to pack again, or several to compare"),
 		.flags = OPT_REQUIRED},
 	OPT_LAST,
@@ -70,19 +70,19 @@ static struct err *make(
 	return NULL;
 }
 
-static struct err *run_pack(struct arena *a, void *args, int *ret_status)
+struct err *cmd_wheel_pack(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	return make(a, args, wheel_pack, (const char *const[]){"Packed", "Would pack"});
 }
 
-static struct err *run_unpack(struct arena *a, void *args, int *ret_status)
+struct err *cmd_wheel_unpack(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	return make(a, args, wheel_unpack, (const char *const[]){"Unpacked", "Would unpack"});
 }
 
-static struct err *run_retag(struct arena *a, void *args, int *ret_status)
+struct err *cmd_wheel_retag(struct arena *a, void *args, int *ret_status)
 {
 	const struct wheel_request *q = &((struct wheel_args *)args)->q;
 	(void)ret_status;
@@ -112,7 +112,7 @@ static const struct json_field answer_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *run_repro(struct arena *a, void *args, int *ret_status)
+struct err *cmd_wheel_repro(struct arena *a, void *args, int *ret_status)
 {
 	struct wheel_args *o = args;
 	struct repro_answer all = {0};
@@ -145,31 +145,3 @@ static struct err *run_repro(struct arena *a, void *args, int *ret_status)
 	(void)show_json(&o->common, answer_fields, &all);
 	return NULL;
 }
-
-const struct command cmd_wheel_pack = {
-	.name = "wheel pack",
-	.summary = "make a wheel of an unpacked one",
-	.opts = pack_opts,
-	.needs = NEED_WRITE,
-	.run = run_pack,
-};
-const struct command cmd_wheel_unpack = {
-	.name = "wheel unpack",
-	.summary = "unpack a wheel and check it against its RECORD",
-	.opts = unpack_opts,
-	.needs = NEED_WRITE,
-	.run = run_unpack,
-};
-const struct command cmd_wheel_retag = {
-	.name = "wheel retag",
-	.summary = "change a wheel's tags, build number or local version",
-	.opts = retag_opts,
-	.needs = NEED_WRITE,
-	.run = run_retag,
-};
-const struct command cmd_wheel_repro = {
-	.name = "wheel repro",
-	.summary = "show whether wheels are the same, and how they differ",
-	.opts = repro_opts,
-	.run = run_repro,
-};

@@ -9,7 +9,7 @@ struct why_args {
 };
 #define ARGS struct why_args
 
-static const struct opt opts[] = {
+const struct opt cmd_why_opts[] = {
 	PROJECT_DIR,
 	{OPT_ARGUMENT(
 		"SUBJECT", OPT_POS, subject, "explain this choice only: gpu, version, host libc")},
@@ -29,7 +29,7 @@ static const struct json_field answer_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_why(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	struct why_args *o = args;
@@ -70,10 +70,3 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	}
 	return NULL;
 }
-
-const struct command cmd_why = {
-	.name = "why",
-	.summary = "explain each choice of a plan",
-	.opts = opts,
-	.run = run,
-};

@@ -110,17 +110,16 @@ static void offer_options(struct typing *t, const struct command *c, const struc
 }
 
 /* Offers the next word of each command whose name begins with these words, each once. */
-static void offer_commands(
-	struct typing *t, const struct command *const *all, const struct strs *before)
+static void offer_commands(struct typing *t, const struct command *all, const struct strs *before)
 {
 	struct strs seen = {0};
-	for (const struct command *const *c = all; *c; c++) {
-		struct strs name = str_split(t->a, str_from((*c)->name), ' ');
+	COMMAND_EACH (c, all) {
+		struct strs name = str_split(t->a, str_from(c->name), ' ');
 		bool fits = name.n > before->n;
 		for (size_t i = 0; fits && i < before->n; i++)
 			fits = str_eq(name.v[i], before->v[i]);
 		if (fits && strs_put(t->a, &seen, name.v[before->n]))
-			offer(t, name.v[before->n], name.n == before->n + 1 ? (*c)->summary : "");
+			offer(t, name.v[before->n], name.n == before->n + 1 ? c->summary : "");
 	}
 }
 
@@ -130,13 +129,13 @@ struct completion_args {
 };
 #define ARGS struct completion_args
 
-static const struct opt completion_opts[] = {
+const struct opt cmd_completion_opts[] = {
 	{OPT_ARGUMENT("SHELL", OPT_POS, shell, "bash, zsh or fish"), .flags = OPT_REQUIRED},
 	{OPT_VALUE("line", OPT_STR, line, "TEXT", "what is typed so far"), .flags = OPT_HIDDEN},
 	OPT_LAST,
 };
 
-static struct err *completion_run(struct arena *a, void *user, int *ret_status)
+struct err *cmd_completion(struct arena *a, void *user, int *ret_status)
 {
 	const struct completion_args *args = user;
 	struct str line = args->line;
@@ -176,10 +175,3 @@ static struct err *completion_run(struct arena *a, void *user, int *ret_status)
 	*ret_status = t.n ? 0 : 1;
 	return NULL;
 }
-
-const struct command cmd_completion = {
-	.name = "completion",
-	.summary = "print a completion script for a shell",
-	.opts = completion_opts,
-	.run = completion_run,
-};

@@ -7,7 +7,7 @@
 
 enum { COLUMN = 28 };
 
-void help_main(const struct command *const *all)
+void help_main(const struct command *all)
 {
 	ARENA(a);
 	BUF(b, &a);
@@ -15,8 +15,8 @@ void help_main(const struct command *const *all)
 		"rocsmith %s: CUDA projects as Python wheels for AMD GPUs\n\n"
 		"Usage: rocsmith COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n",
 		ROCSMITH_VERSION);
-	for (; *all; all++)
-		buf_fmt(&b, "  %-16s %s\n", (*all)->name, (*all)->summary);
+	COMMAND_EACH (c, all)
+		buf_fmt(&b, "  %-16s %s\n", c->name, c->summary);
 	buf_add(&b,
 		S("\n"
 		  "'rocsmith COMMAND -h' lists a command's options; 'man rocsmith-COMMAND' has "
@@ -28,16 +28,16 @@ void help_main(const struct command *const *all)
 }
 
 /* Prints the heading and the subcommands of a group; prints nothing and returns false if there are none. */
-static bool show_subcommands(const struct command *const *all, struct str group, struct str heading)
+static bool show_subcommands(const struct command *all, struct str group, struct str heading)
 {
 	struct str first, rest;
 	bool found = false;
-	for (; *all; all++) {
-		if (!str_cut(str_from((*all)->name), ' ', &first, &rest) || !str_eq(first, group))
+	COMMAND_EACH (c, all) {
+		if (!str_cut(str_from(c->name), ' ', &first, &rest) || !str_eq(first, group))
 			continue;
 		if (!found)
 			out_text(heading);
-		out_fmt("  %-16.*s %s\n", STR(rest), (*all)->summary);
+		out_fmt("  %-16.*s %s\n", STR(rest), c->summary);
 		found = true;
 	}
 	if (found)
@@ -47,11 +47,11 @@ static bool show_subcommands(const struct command *const *all, struct str group,
 	return found;
 }
 
-bool help_group(const struct command *const *all, struct str group)
+bool help_group(const struct command *all, struct str group)
 {
 	ARENA(a);
-	for (const struct command *const *c = all; *c; c++)
-		if (str_eq(str_from((*c)->name), group))
+	COMMAND_EACH (c, all)
+		if (str_eq(str_from(c->name), group))
 			return false;
 	return show_subcommands(all, group,
 		str_fmt(&a,
@@ -80,7 +80,7 @@ static void list_options(const struct command *c, const struct opt *table)
 	}
 }
 
-void help_command(const struct command *const *all, const struct command *c)
+void help_command(const struct command *all, const struct command *c)
 {
 	out_fmt("%s\n\nUsage: rocsmith %s [OPTION...]", c->summary, c->name);
 	OPT_EACH (o, c->opts) {
@@ -156,8 +156,8 @@ static const struct json_field command_fields[] = {
 static void write_commands(struct json *j, const void *common)
 {
 	json_open(j, '[');
-	for (const struct command *const *c = ((const struct common *)common)->commands; *c; c++)
-		json_struct(j, command_fields, *c);
+	COMMAND_EACH (c, ((const struct common *)common)->commands)
+		json_struct(j, command_fields, c);
 	json_close(j);
 }
 
@@ -174,12 +174,12 @@ struct help_args {
 };
 #define ARGS struct help_args
 
-static const struct opt help_opts[] = {
+const struct opt cmd_help_opts[] = {
 	{OPT_ARGUMENT("COMMAND", OPT_POSES, command, "the command to explain")},
 	OPT_LAST,
 };
 
-static struct err *help_run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_help(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	const struct help_args *h = args;
@@ -195,10 +195,3 @@ static struct err *help_run(struct arena *a, void *args, int *ret_status)
 		help_command(h->common.commands, c);
 	return NULL;
 }
-
-const struct command cmd_help = {
-	.name = "help",
-	.summary = "list the commands, or the options of one",
-	.opts = help_opts,
-	.run = help_run,
-};

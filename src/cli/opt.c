@@ -238,7 +238,7 @@ static struct err *from_environment(const struct parse *p, const struct opt *tab
 
 /* Reports an option that became a command. If the other arguments fit that command, the error has the complete command
  * line, with the option's value as the first argument. */
-static struct err *check_moved(const struct parse *p, const struct command *const *all)
+static struct err *check_moved(const struct parse *p, const struct command *all)
 {
 	for (size_t i = 0; i < p->argv->n && !str_eq(p->argv->v[i], S("--")); i++) {
 		struct str word = p->argv->v[i], name, value;
@@ -341,25 +341,24 @@ static size_t name_matches(const struct command *c, const struct strs *argv)
 	return n;
 }
 
-struct err *command_find(const struct command *const *all, const struct strs *argv,
+struct err *command_find(const struct command *all, const struct strs *argv,
 	const struct command **ret, size_t *ret_words)
 {
 	ARENA(a);
 	struct strs firsts = {0}, subs = {0}; /* subs: the subcommands of the group argv[0] */
 	*ret_words = 0;
-	for (const struct command *const *c = all; *c; c++) {
-		size_t n = name_matches(*c, argv);
+	COMMAND_EACH (c, all) {
+		size_t n = name_matches(c, argv);
 		if (n <= *ret_words) /* the longest name wins: "hipify status", not "hipify" */
 			continue;
-		*ret = *c;
+		*ret = c;
 		*ret_words = n;
 	}
 	if (*ret_words)
 		return NULL;
-	for (const struct command *const *c = all; *c; c++) {
+	COMMAND_EACH (c, all) {
 		struct str first, second;
-		if (str_cut(str_from((*c)->name), ' ', &first, &second) &&
-			str_eq(first, argv->v[0]))
+		if (str_cut(str_from(c->name), ' ', &first, &second) && str_eq(first, argv->v[0]))
 			strs_add(&a, &subs, second);
 		strs_add(&a, &firsts, first);
 	}

@@ -1,14 +1,13 @@
 /* Commands and options are data: these tables drive parsing, -h, completion and the check that man pages and tables
- * agree. Each command has a file of its own (cmd_NAME.c); cli/commands.c lists them all. The pattern of a command is:
+ * agree. commands.def lists the commands; most have a file of their own (cmd_NAME.c). The pattern of a command is:
  *
  *     struct NAME_args, which begins with struct common      the values of its options and arguments
  *     #define ARGS struct NAME_args
- *     a table of struct opt                                  the member and the help text of each
- *     static struct err *run(a, args, &status)               fills a request, calls one stage, then
+ *     const struct opt cmd_NAME_opts[]                       the member and the help text of each
+ *     struct err *cmd_NAME(a, args, &status)                 fills a request, calls one stage, then
  *             if (show_json(&args->common, fields, &result)) the document of --json, or
  *                     return NULL;
  *             table_show(a, fields, "list", columns, &result);   the same result for people
- *     const struct command cmd_NAME                          ties them together
  */
 #pragma once
 
@@ -79,8 +78,8 @@ struct common {
 	bool help, json, dry_run, quiet;
 	unsigned verbose, color, jobs;
 	struct str trace;
-	struct strs given;                     /* names of the options on the command line */
-	const struct command *const *commands; /* all commands; set by main() */
+	struct strs given;              /* names of the options on the command line */
+	const struct command *commands; /* all commands; set by main() */
 };
 
 enum { NEED_WRITE = 1 /* changes files: has -n/--dry-run */ };
@@ -88,15 +87,22 @@ enum { NEED_WRITE = 1 /* changes files: has -n/--dry-run */ };
 struct command {
 	const char *name;       /* "sdk install" for a command of two words */
 	const char *summary;    /* <= 60 characters */
-	const struct opt *opts; /* for a struct that starts with struct common */
+	const struct opt *opts; /* its struct starts with struct common */
 	unsigned needs;         /* NEED_* */
 	/* args: all zero, except what opt_parse() has filled in; *ret_status: exit status, 0, or 1 for "no" */
 	struct err *(*run)(struct arena *a, void *args, int *ret_status);
 };
 
-extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
+extern const struct command commands[]; /* in the order of help; the last one has no name */
 extern const struct opt common_opts[];
 
+#define X(id, name, needs, summary)                                                                \
+	extern const struct opt cmd_##id##_opts[];                                                 \
+	MUST_USE struct err *cmd_##id(struct arena *a, void *args, int *ret_status);
+#include "cli/commands.def"
+#undef X
+
+#define COMMAND_EACH(c, all) for (const struct command *c = (all); c->name; c++)
 #define OPT_EACH(o, table) for (const struct opt *o = (table); o && o->kind != OPT_END; o++)
 
 bool opt_is_positional(const struct opt *o);
@@ -104,24 +110,24 @@ bool opt_is_positional(const struct opt *o);
 bool opt_is_shown(const struct command *c, const struct opt *o);
 /* The option of the command, or the common one, with this letter, or with this long name if letter is 0; or NULL. */
 const struct opt *opt_find(const struct command *c, struct str name, char letter);
-size_t opt_size(const struct opt *table); /* of the command's struct */
+size_t opt_size(const struct opt *table); /* the size of the command's struct */
 /* Fills args from argv and the environment. */
 MUST_USE struct err *opt_parse(
 	struct arena *a, const struct command *c, const struct strs *argv, void *args);
 /* Finds the command that argv names, and the number of words of its name. The error has a did-you-mean hint. */
-MUST_USE struct err *command_find(const struct command *const *all, const struct strs *argv,
+MUST_USE struct err *command_find(const struct command *all, const struct strs *argv,
 	const struct command **ret, size_t *ret_words);
 
-/* Reads the words of --gpu, which become canonical ids; "native" stands for the GPUs of the machine at root. */
 struct targets;
+/* Reads the words of --gpu, which become canonical ids; "native" stands for the GPUs of the machine at root. */
 MUST_USE struct err *opt_targets(
 	struct arena *a, struct str root, struct strs *io_words, struct targets *ret);
 /* With --json, prints the result as its document and returns true. If false, the command prints it for people. */
 bool show_json(const struct common *c, const struct json_field *fields, const void *result);
 
 /* ---- help.c ---- */
-void help_main(const struct command *const *all);
+void help_main(const struct command *all);
 /* Lists the subcommands of a group that is not a command itself, such as "sdk"; false if there is no such group. */
-bool help_group(const struct command *const *all, struct str group);
+bool help_group(const struct command *all, struct str group);
 /* Lists the options of a command, and its subcommands. */
-void help_command(const struct command *const *all, const struct command *c);
+void help_command(const struct command *all, const struct command *c);

@@ -35,9 +35,9 @@ static struct err *run_command(struct arena *a, const char *name, struct common 
 {
 	int status = 0;
 	args->commands = commands;
-	for (const struct command *const *c = commands; *c; c++)
-		if (!strcmp((*c)->name, name))
-			return (*c)->run(a, args, &status);
+	COMMAND_EACH (c, commands)
+		if (!strcmp(c->name, name))
+			return c->run(a, args, &status);
 	return err_new(E_USAGE, "no command '%s'", name);
 }
 
@@ -122,13 +122,13 @@ static struct strs offers(struct arena *a, const char *line)
 static void every_option_is_offered(void **state)
 {
 	(void)state;
-	for (const struct command *const *c = commands; *c; c++) {
+	COMMAND_EACH (c, commands) {
 		ARENA(a);
-		struct strs words = offers(&a, str_fmt(&a, "rocsmith %s ", (*c)->name).p);
-		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++)
+		struct strs words = offers(&a, str_fmt(&a, "rocsmith %s ", c->name).p);
+		for (const struct opt *o = c->opts; o && o->kind != OPT_END; o++)
 			if (!opt_is_positional(o))
 				assert_int_equal(strs_has(&words, str_fmt(&a, "--%s", o->lname)),
-					opt_is_shown(*c, o));
+					opt_is_shown(c, o));
 	}
 }
 
@@ -185,9 +185,9 @@ static void help_lists_every_command_and_exit_status(void **state)
 	(void)state;
 	ARENA(a);
 	struct str text = printed(&a, show_main_help, NULL), rest = text, line;
-	for (const struct command *const *c = commands; *c; c++) {
-		assert_true(str_contains(text, str_fmt(&a, "\n  %s ", (*c)->name)));
-		assert_true(str_contains(text, str_from((*c)->summary)));
+	COMMAND_EACH (c, commands) {
+		assert_true(str_contains(text, str_fmt(&a, "\n  %s ", c->name)));
+		assert_true(str_contains(text, str_from(c->summary)));
 	}
 	for (const char *n = "012345"; *n; n++)
 		assert_true(str_contains(text, str_fmt(&a, "%c ", *n)));
@@ -198,19 +198,19 @@ static void help_lists_every_command_and_exit_status(void **state)
 static void help_of_a_command_fits_and_is_complete(void **state)
 {
 	(void)state;
-	for (const struct command *const *c = commands; *c; c++) {
+	COMMAND_EACH (c, commands) {
 		ARENA(a);
-		struct str text = printed(&a, show_help, *c), rest = text, line;
-		assert_true(str_starts(text, str_from((*c)->summary)));
-		assert_true(str_contains(text, str_fmt(&a, "Usage: rocsmith %s", (*c)->name)));
-		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++)
+		struct str text = printed(&a, show_help, c), rest = text, line;
+		assert_true(str_starts(text, str_from(c->summary)));
+		assert_true(str_contains(text, str_fmt(&a, "Usage: rocsmith %s", c->name)));
+		for (const struct opt *o = c->opts; o && o->kind != OPT_END; o++)
 			if (!(o->flags & OPT_HIDDEN))
 				assert_true(str_contains(text, str_from(o->help)));
 		while (str_next(&rest, '\n', &line)) {
 			assert_true(line.n <= 100);
 			assert_false(str_ends(line, S(" ")));
 		}
-		bool writes = (*c)->needs & NEED_WRITE;
+		bool writes = c->needs & NEED_WRITE;
 		assert_int_equal(str_contains(text, S("-n, --dry-run")), writes);
 	}
 }
@@ -225,15 +225,15 @@ static void help_json_is_the_tables(void **state)
 	assert_str(node_text(doc, S("schema"), S("")), "rocsmith.help/1");
 	const struct node *list = node_get(doc, S("commands"));
 	size_t n = 0;
-	for (const struct command *const *c = commands; *c; c++, n++) {
+	for (const struct command *c = commands; c->name; c++, n++) {
 		const struct node *it = &list->v[n], *options = node_get(it, S("options"));
 		size_t shown = 0;
-		assert_str(node_text(it, S("name"), S("")), (*c)->name);
-		assert_str(node_text(it, S("summary"), S("")), (*c)->summary);
-		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++)
+		assert_str(node_text(it, S("name"), S("")), c->name);
+		assert_str(node_text(it, S("summary"), S("")), c->summary);
+		for (const struct opt *o = c->opts; o && o->kind != OPT_END; o++)
 			shown += !(o->flags & OPT_HIDDEN);
 		for (const struct opt *o = common_opts; o->kind != OPT_END; o++)
-			shown += opt_is_shown(*c, o);
+			shown += opt_is_shown(c, o);
 		assert_int_equal(options->n, shown);
 	}
 	assert_int_equal(list->n, n);

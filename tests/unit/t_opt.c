@@ -369,20 +369,20 @@ static void variables_are_for_settings(void **state)
 	const struct command common = {.name = "every command", .opts = common_opts};
 	OPT_EACH (o, common_opts)
 		check_variable(&common, o);
-	for (const struct command *const *c = commands; *c; c++)
-		OPT_EACH (o, (*c)->opts)
-			check_variable(*c, o);
+	COMMAND_EACH (c, commands)
+		OPT_EACH (o, c->opts)
+			check_variable(c, o);
 }
 
 static void every_table_keeps_the_rules(void **state)
 {
 	(void)state;
-	for (const struct command *const *c = commands; *c; c++) {
-		assert_true(strlen((*c)->summary) <= 60);
-		assert_true(opt_size((*c)->opts) >= sizeof(struct common));
-		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++) {
-			check_option(*c, o);
-			check_unique(*c, o);
+	COMMAND_EACH (c, commands) {
+		assert_true(strlen(c->summary) <= 60);
+		assert_true(opt_size(c->opts) >= sizeof(struct common));
+		for (const struct opt *o = c->opts; o && o->kind != OPT_END; o++) {
+			check_option(c, o);
+			check_unique(c, o);
 		}
 	}
 }
@@ -390,9 +390,9 @@ static void every_table_keeps_the_rules(void **state)
 static void no_two_commands_share_a_name(void **state)
 {
 	(void)state;
-	for (const struct command *const *c = commands; *c; c++)
-		for (const struct command *const *d = commands; d < c; d++)
-			assert_string_not_equal((*c)->name, (*d)->name);
+	COMMAND_EACH (c, commands)
+		for (const struct command *d = commands; d < c; d++)
+			assert_string_not_equal(c->name, d->name);
 }
 
 int main(void)
