@@ -47,7 +47,9 @@ static struct err *dispatch(struct arena *a, const struct strs *argv, struct out
 		TRY(trace_open(common->trace));
 	if (common->dry_run && (c->needs & NEED_WRITE))
 		fs_forbid_writes();
-	return c->run(a, args, &ret->status);
+	struct err *e = c->run(a, args);
+	ret->status = common->status;
+	return e;
 }
 
 static bool is_help(struct str word)

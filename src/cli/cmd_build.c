@@ -41,7 +41,7 @@ static void say_compiler_warnings(const struct build_result *r)
 
 /* Prints the compiler's errors, then the state of the build. main() prints errors of other kinds. */
 static struct err *say_failure(
-	const struct plan *p, struct build_result *r, struct err *e, int *ret_status)
+	struct build_args *o, const struct plan *p, struct build_result *r, struct err *e)
 {
 	if (e->code != E_COMPILE && e->code != E_LINK)
 		return e;
@@ -55,7 +55,7 @@ static struct err *say_failure(
 	say_findings(&r->findings);
 	say_status(S("Stopped"), "'%.*s' is not built, %zu of %zu steps are done", STR(p->name),
 		done, r->steps.n);
-	*ret_status = err_status(e->code);
+	o->common.status = err_status(e->code);
 	err_free(e);
 	return NULL;
 }
@@ -87,7 +87,7 @@ static void print_preview(const struct build_request *q, const struct build_resu
 		out_fmt("wheel   %.*s\n", STR(q->out));
 }
 
-struct err *cmd_build(struct arena *a, void *args, int *ret_status)
+struct err *cmd_build(struct arena *a, void *args)
 {
 	struct build_args *o = args;
 	struct plan_wish wish;
@@ -114,7 +114,7 @@ struct err *cmd_build(struct arena *a, void *args, int *ret_status)
 	if (o->common.json)
 		out_text(r.report);
 	if (e)
-		return say_failure(plan, &r, e, ret_status);
+		return say_failure(o, plan, &r, e);
 	if (!r.started) {
 		if (!o->common.json)
 			print_preview(&q, &r);
@@ -132,7 +132,7 @@ struct err *cmd_build(struct arena *a, void *args, int *ret_status)
 	findings_sort(a, &r.verdict.findings);
 	say_findings(&r.verdict.findings);
 	if (!r.verdict.pass) {
-		*ret_status = 1;
+		o->common.status = 1;
 		return err_at(err_new(E_VERIFY, "the wheel failed verification"),
 			(struct loc){.path = r.wheel});
 	}

@@ -84,35 +84,29 @@ static void print(struct arena *a, const struct bundle_args *o, const struct fat
 	out_fmt("\n");
 }
 
-/* Replaces the name of an installed SDK by its folder. It may have been installed without kernels for these GPUs. */
-static struct err *open_sdk(struct arena *a, const struct targets *gpus, struct str *io)
+struct err *cmd_bundle(struct arena *a, void *args)
 {
-	struct sdk sdk;
-	struct err *e = fs_is_dir(*io) ? NULL : sdk_open_name(a, *io, &sdk);
-	if (e)
-		return err_hint(e, "--sdk also takes a folder with ROCm's libraries");
-	if (fs_is_dir(*io))
-		return NULL;
-	VEC_EACH (const struct target, t, gpus)
-		if (sdk.gpus.n && !strs_has(&sdk.gpus, t->name))
-			return err_hint(err_new(E_SDK, "SDK '%.*s' has no kernels for %.*s",
-						STR(*io), STR(t->name)),
-				"'rocsmith sdk install' with --gpu %.*s adds them", STR(t->name));
-	*io = sdk.root;
-	return NULL;
-}
-
-struct err *cmd_bundle(struct arena *a, void *args, int *ret_status)
-{
-	(void)ret_status;
 	struct bundle_args *o = args;
 	struct targets gpus;
+	struct sdk sdk;
 	struct fat_report r;
 	if (!o->q.sdk.n || !o->q.gpus.n)
 		return err_new(E_USAGE, "'bundle' needs --sdk and --gpu");
 	TRY(read_size(a, o->budget, &o->q.budget));
 	TRY(opt_targets(a, S(""), &o->q.gpus, &gpus));
-	TRY(open_sdk(a, &gpus, &o->q.sdk));
+	if (!fs_is_dir(o->q.sdk)) {
+		struct err *e = sdk_open_name(a, o->q.sdk, &sdk);
+		if (e)
+			return err_hint(e, "--sdk also takes a folder with ROCm's libraries");
+		/* it may have been installed without kernels for these GPUs */
+		VEC_EACH (const struct target, t, &gpus)
+			if (sdk.gpus.n && !strs_has(&sdk.gpus, t->name))
+				return err_hint(err_new(E_SDK, "SDK '%.*s' has no kernels for %.*s",
+							STR(o->q.sdk), STR(t->name)),
+					"'rocsmith sdk install' with --gpu %.*s adds them",
+					STR(t->name));
+		o->q.sdk = sdk.root;
+	}
 	o->q.keep.v = gpus.v;
 	o->q.keep.n = gpus.n;
 	o->q.wheel.to = o->q.wheel.to.n ? o->q.wheel.to : S(".");

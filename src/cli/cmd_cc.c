@@ -20,14 +20,14 @@ const struct opt cmd_cc_opts[] = {
 	OPT_LAST,
 };
 
-struct err *cmd_cc(struct arena *a, void *args, int *ret_status)
+struct err *cmd_cc(struct arena *a, void *args)
 {
 	struct cc_args *o = args;
 	struct str dir = o->shims.n ? o->shims : str_from(getenv("ROCM_PATH"));
 	struct cc cc = {.dir = path_abs(a, dir), .name = o->argv.v[0]};
 	struct strs rest = {.v = o->argv.v + 1, .n = o->argv.n - 1};
 	if (dir.n && fs_exists(cc_file(a, cc.dir, "cc.json")))
-		return cc_run(a, &cc, &rest, ret_status);
+		return cc_run(a, &cc, &rest, &o->common.status);
 	struct err *e = dir.n ? err_new(E_USAGE, "'%.*s' is not a shim folder", STR(dir))
 			      : err_new(E_USAGE, "no shim folder is named");
 	return err_hint(e, "make one with 'rocsmith sdk shims DIR', then name it with --shims DIR "

@@ -1,5 +1,8 @@
-/* rocsmith doctor: shows the facts about this machine (or a recorded one) and the problems that follow from them. */
-#include "cli/doctor.h"
+/* rocsmith doctor: shows the facts about this machine (or a recorded one), the problems that follow from them, and the
+ * next step for each GPU; --fix does what the fix of a problem says. */
+#include "changes/changes.h"
+#include "cli/opt.h"
+#include "flow/login.h"
 #include "flow/next.h"
 #include "know/rule.h"
 #include "term/table.h"
@@ -276,9 +279,128 @@ static void show(struct arena *a, const struct doctor *doctor)
 	show_next(a, &doctor->next);
 }
 
-struct err *cmd_doctor(struct arena *a, void *args, int *ret_status)
+/* ---- --fix ID: sets or unsets variables in the user's own start-up files; see flow/login.h ---- */
+
+struct fixed { /* the document: rocsmith.fix/1 */
+	struct str id;
+	bool undo, dry_run;
+	struct login_files files;
+	struct strs now, costs; /* commands for the current session; trade-offs of the fixes */
+};
+
+static const char *status_of(const struct login_file *f)
 {
-	const struct doctor_args *d = args;
+	return !f->was ? "made" : f->stays ? "changed" : "removed";
+}
+
+static struct str diff_of(struct arena *a, const struct login_file *f)
+{
+	const struct changes_diff d = {.old_name = f->was ? f->path : S("/dev/null"),
+		.new_name = f->stays ? f->path : S("/dev/null"),
+		.old = f->old,
+		.new = f->text};
+	return changes_diff(a, &d);
+}
+
+static void write_status(struct json *j, const void *file)
+{
+	json_str(j, str_from(status_of(file)));
+}
+
+static void write_diff(struct json *j, const void *file)
+{
+	ARENA(tmp);
+	json_str(j, diff_of(&tmp, file));
+}
+
+static const struct json_field fixed_file_fields[] = {
+	FIELD("path", struct login_file, path),
+	FIELD_WRITE("status", write_status),
+	FIELD_WRITE("diff", write_diff),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field fixed_fields[] = {
+	FIELD_CONST("schema", "rocsmith.fix/1"),
+	FIELDS(struct fixed, id, undo, dry_run, now, costs),
+	FIELD_LIST("files", struct fixed, files, fixed_file_fields),
+	{.kind = FIELD_END},
+};
+
+/* Reports that the finding has no automatic fix, or that this machine does not have it. */
+static void say_no(struct doctor_args *d, const struct machine *m)
+{
+	bool found = false;
+	VEC_EACH (const struct finding, x, &m->findings) {
+		if (!str_eq(str_from(x->id), d->fix))
+			continue;
+		found = true;
+		say_warning("%.*s: this is not for rocsmith to change", STR(x->message));
+		for (size_t i = 0; i < x->fix.n; i++)
+			say_hint("%.*s", STR(x->fix.v[i]));
+	}
+	if (!found)
+		say_status(
+			S("Nothing"), "to fix: '%.*s' was not found on this machine", STR(d->fix));
+	d->common.status = found;
+}
+
+static struct err *do_fix(struct arena *a, struct doctor_args *d, const struct machine *m)
+{
+	struct fixed x = {.id = d->fix, .undo = d->undo, .dry_run = d->common.dry_run};
+	struct login_request r = {.id = d->fix, .undo = d->undo};
+	struct rule_actions actions;
+	const struct node *facts;
+	if (!rule_find(d->fix)) {
+		struct strs ids = rule_ids(a, false);
+		return err_near(err_new(E_USAGE, "no finding has the id '%.*s'", STR(d->fix)),
+			d->fix, &ids);
+	}
+	TRY(facts_of(a, m, &facts));
+	TRY(rules_actions(a, facts, d->fix, &actions));
+	if (!d->undo && !actions.n) {
+		say_no(d, m);
+		return NULL;
+	}
+	/* the first action for a variable counts, as the best fix comes first */
+	VEC_EACH (const struct rule_action, action, &actions) {
+		struct str name = action->unset, value;
+		bool set = action->set.n && str_cut(action->set, '=', &name, &value);
+		if (d->undo || !name.n || login_changes(&r, name))
+			continue;
+		strs_add(a, set ? &r.set : &r.unset, set ? action->set : name);
+		strs_add(a, &x.now,
+			set ? str_fmt(a, "export %.*s=%.*s", STR(name), STR(str_shell(a, value)))
+			    : str_fmt(a, "unset %.*s", STR(name)));
+		if (action->fix->tradeoff)
+			strs_put(a, &x.costs, str_from(action->fix->tradeoff));
+	}
+	TRY(login_plan(a, &r, &x.files));
+	if (!x.dry_run)
+		TRY(login_apply(&x.files));
+	if (show_json(&d->common, fixed_fields, &x))
+		return NULL;
+	VEC_EACH (const struct login_file, file, &x.files)
+		if (x.dry_run)
+			out_text(diff_of(a, file));
+		else
+			out_fmt("%s '%.*s'\n", status_of(file), STR(file->path));
+	if (!x.files.n)
+		out_text(x.undo ? S("nothing of it is in your start-up files\n")
+				: S("your start-up files are as they should be\n"));
+	VEC_EACH (const struct str, s, &x.now)
+		out_fmt("in this session: %.*s\n", STR(*s));
+	VEC_EACH (const struct str, s, &x.costs)
+		out_fmt("mind: %.*s\n", STR(*s));
+	if (x.files.n && !x.dry_run)
+		out_text(x.undo ? S("the next login is without it\n")
+				: S("the next login has it\n"));
+	return NULL;
+}
+
+struct err *cmd_doctor(struct arena *a, void *args)
+{
+	struct doctor_args *d = args;
 	struct machine m;
 	struct doctor doctor = {.machine = &m};
 	struct targets targets;
@@ -290,10 +412,8 @@ struct err *cmd_doctor(struct arena *a, void *args, int *ret_status)
 					  : "--undo needs --fix ID");
 	TRY(opt_targets(a, d->sysroot, &gpus, &targets));
 	TRY(machine_examine(a, d->sysroot, &m));
-	if (d->fix.n) {
-		const struct doctor_fix fix = {&d->common, d->fix, d->undo};
-		return doctor_do_fix(a, &fix, &m, ret_status);
-	}
+	if (d->fix.n)
+		return do_fix(a, d, &m);
 	next_steps(a, &m, &gpus, &doctor.next);
 	if (d->record.n) {
 		TRY(machine_record(d->sysroot, d->record, &files));
@@ -302,7 +422,6 @@ struct err *cmd_doctor(struct arena *a, void *args, int *ret_status)
 	}
 	if (!show_json(&d->common, doctor_fields, &doctor))
 		show(a, &doctor);
-	bool problem = m.findings.n && findings_worst(&m.findings) == SEV_ERROR;
-	*ret_status = problem ? 1 : 0;
+	d->common.status = m.findings.n && findings_worst(&m.findings) == SEV_ERROR;
 	return NULL;
 }

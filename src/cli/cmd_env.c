@@ -123,14 +123,13 @@ static struct str but_of(struct arena *a, const struct machine *m, const struct 
 	return str_fmt(a, "is built for %.*s", STR(o->build));
 }
 
-struct err *cmd_env(struct arena *a, void *args, int *ret_status)
+struct err *cmd_env(struct arena *a, void *args)
 {
 	const struct env_args *o = args;
 	struct machine m;
 	struct env_answer x = {0};
 	struct strs known = {0};
 	struct str path = o->python.n && !o->sysroot.n ? path_abs(a, o->python) : o->python;
-	(void)ret_status;
 	if (path.n && !o->sysroot.n) {
 		/* its bin folder becomes the first in PATH, as its activate script does it, so that it is
 		 * read wherever it is and whatever it contains */

@@ -73,15 +73,6 @@ static const struct json_field list_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static void list_all(void)
-{
-	for (size_t i = 0; i < diagnosis_count; i++)
-		out_fmt("%-28s %s\n", diagnosis_table()[i].id, diagnosis_table()[i].title);
-	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++)
-		if (rule_find(str_from(r->id)) == r && !diagnosis_find(str_from(r->id)))
-			out_fmt("%-28s %s\n", r->id, rule_title(r));
-}
-
 /* Shows the entry and all rules with this id. An entry's title and fixes stand for those of the rules. */
 static void show_entry(struct arena *a, struct str id, const struct diagnosis *d)
 {
@@ -123,10 +114,15 @@ static void show_entries(struct arena *a, const struct common *o, struct str id)
 			*VEC_PUSH(a, &list.v) = diagnosis_table()[i];
 	if (show_json(o, list_fields, &list))
 		return;
-	if (id.n)
+	if (id.n) {
 		show_entry(a, id, one);
-	else
-		list_all();
+		return;
+	}
+	for (size_t i = 0; i < diagnosis_count; i++)
+		out_fmt("%-28s %s\n", diagnosis_table()[i].id, diagnosis_table()[i].title);
+	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++)
+		if (rule_find(str_from(r->id)) == r && !diagnosis_find(str_from(r->id)))
+			out_fmt("%-28s %s\n", r->id, rule_title(r));
 }
 
 /* ---- an error code ---- */
@@ -174,26 +170,6 @@ static struct err *show_code(struct arena *a, struct str code, const struct comm
 
 /* ---- a log ---- */
 
-static void show_cause(
-	struct arena *a, const struct log_cause *c, struct str name, const char *perhaps)
-{
-	out_fmt("%s%.*s [%s]\n", perhaps, STR(styled_out(a, STYLE_BOLD, str_from(c->title))),
-		c->id);
-	out_fmt("  %.*s:%llu: %.*s\n", STR(name), (unsigned long long)c->at.line, STR(c->at.text));
-	item(a, "while", c->during.n ? c->during.p : NULL);
-	item(a, "why", c->entry->cause);
-	show_fixes(a, c->entry);
-	item(a, "here", c->here.n ? c->here.p : NULL);
-	if (*perhaps)
-		item(a, "but",
-			str_fmt(a,
-				"%.*s: the whole log, or `rocsmith explain` on the machine, would "
-				"tell",
-				STR(c->reason))
-				.p);
-	item(a, "from", entry_sources(a, c->entry).p);
-}
-
 /* Shows the causes and the first error. If there is no cause, shows those that would apply if the log is of an AMD
  * GPU. */
 static void show_answer(
@@ -209,7 +185,23 @@ static void show_answer(
 			continue;
 		if (c != answer->causes.v)
 			out_text(S("\n"));
-		show_cause(a, c, name, c->context_only ? "perhaps: " : "");
+		out_fmt("%s%.*s [%s]\n", c->context_only ? "perhaps: " : "",
+			STR(styled_out(a, STYLE_BOLD, str_from(c->title))), c->id);
+		out_fmt("  %.*s:%llu: %.*s\n", STR(name), (unsigned long long)c->at.line,
+			STR(c->at.text));
+		item(a, "while", c->during.n ? c->during.p : NULL);
+		item(a, "why", c->entry->cause);
+		show_fixes(a, c->entry);
+		item(a, "here", c->here.n ? c->here.p : NULL);
+		if (c->context_only)
+			item(a, "but",
+				str_fmt(a,
+					"%.*s: the whole log, or `rocsmith explain` on the "
+					"machine, "
+					"would tell",
+					STR(c->reason))
+					.p);
+		item(a, "from", entry_sources(a, c->entry).p);
 	}
 	VEC_EACH (struct log_cause, c, &answer->causes)
 		if (c->context_only && (known || !c->asks_amd) && context++ < MAX_CONTEXT)
@@ -241,7 +233,7 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 	return e;
 }
 
-static struct err *explain_log(struct arena *a, const struct explain_args *o, int *ret_status)
+static struct err *explain_log(struct arena *a, struct explain_args *o)
 {
 	bool from_stdin = str_eq(o->log, S("-"));
 	struct str name = from_stdin ? S("stdin") : o->log;
@@ -262,13 +254,13 @@ static struct err *explain_log(struct arena *a, const struct explain_args *o, in
 	bool known = answer.causes.n && !answer.causes.v[0].context_only;
 	if (!show_json(&o->common, log_answer_fields, &answer))
 		show_answer(a, &answer, name, known);
-	*ret_status = known ? 1 : 0;
+	o->common.status = known;
 	return NULL;
 }
 
-struct err *cmd_explain(struct arena *a, void *args, int *ret_status)
+struct err *cmd_explain(struct arena *a, void *args)
 {
-	const struct explain_args *o = args;
+	struct explain_args *o = args;
 	uint64_t n;
 	if (o->list || (is_known(o->log) && !fs_present(o->log))) {
 		show_entries(a, &o->common, o->list ? S("") : o->log);
@@ -282,5 +274,5 @@ struct err *cmd_explain(struct arena *a, void *args, int *ret_status)
 		    str_u64(str_sub(o->log, 1, 5), 10, &n);
 	if (code && !fs_present(o->log))
 		return show_code(a, o->log, &o->common);
-	return explain_log(a, o, ret_status);
+	return explain_log(a, o);
 }

@@ -93,7 +93,7 @@ static struct err *find_sources(
 }
 
 struct err *hipify_resolve(
-	struct arena *a, const struct hipify_args *h, struct str dir, struct hipify_job *ret)
+	struct arena *a, struct hipify_args *h, struct str dir, struct hipify_job *ret)
 {
 	struct hipify_options described = {0};
 	TRY(hipify_check_there(dir));
@@ -126,9 +126,9 @@ struct err *hipify_resolve(
 	return NULL;
 }
 
-struct err *hipify_translate(struct hipify_job *job, int *ret_status)
+struct err *hipify_translate(struct hipify_job *job)
 {
-	const struct hipify_args *h = job->args;
+	struct hipify_args *h = job->args;
 	CLEANUP(fd_closep) int lock = -1;
 	struct hipify_tree t = {0};
 	/* a build compiles from the default overlay, so no translation may run at the same time */
@@ -143,12 +143,12 @@ struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 	if (!e && !(e = hipify_show(job, &t)))
 		e = hipify_failures(job->a, &t);
 	if (!e && h->check && hipify_count(&t, CHANGE_OK))
-		*ret_status = 1;
+		h->common.status = 1;
 	hipify_tree_free(&t);
 	return e;
 }
 
-struct err *cmd_hipify(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify(struct arena *a, void *args)
 {
 	struct hipify_args *h = args;
 	struct hipify_job job;
@@ -166,5 +166,5 @@ struct err *cmd_hipify(struct arena *a, void *args, int *ret_status)
 	} else if (nowhere) {
 		o->out = hipify_overlay(a, o->dir, &job.build);
 	}
-	return hipify_translate(&job, ret_status);
+	return hipify_translate(&job);
 }

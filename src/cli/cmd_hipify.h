@@ -19,7 +19,7 @@ struct hipify_args {
 /* A run of hipify, with all options resolved. */
 struct hipify_job {
 	struct arena *a;
-	const struct hipify_args *args;
+	struct hipify_args *args;
 	struct hipify_options o;
 	struct str build; /* build folder of the default overlay; "" if the user names a target */
 	bool answered;    /* a comparison has been printed already */
@@ -61,12 +61,12 @@ struct hipify_job {
 /* Resolves all options. dir: the folder (or file) to translate. Fails with E_USAGE, E_NOENT, or the errors of
  * rocsmith.yaml. */
 MUST_USE struct err *hipify_resolve(
-	struct arena *a, const struct hipify_args *h, struct str dir, struct hipify_job *ret);
+	struct arena *a, struct hipify_args *h, struct str dir, struct hipify_job *ret);
 /* The default overlay of a project; *ret_build: the build folder that contains it. */
 struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build);
 MUST_USE struct err *hipify_check_there(struct str path); /* E_NOENT */
 /* Runs hipify and shows the result. */
-MUST_USE struct err *hipify_translate(struct hipify_job *job, int *ret_status);
+MUST_USE struct err *hipify_translate(struct hipify_job *job);
 
 /* ---- cmd_hipify_show.c ---- */
 /* Prints the result of a run, as text or JSON. */

@@ -175,7 +175,7 @@ static struct str infer_dir(struct arena *a, const struct hipify_args *h, struct
 	return path_is_inside(path_rel(a, dir, here)) ? here : dir;
 }
 
-struct err *cmd_hipify_explain(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_explain(struct arena *a, void *args)
 {
 	struct hipify_args *h = args;
 	struct explanation x = {.path = h->place};
@@ -183,7 +183,6 @@ struct err *cmd_hipify_explain(struct arena *a, void *args, int *ret_status)
 	struct hipify_text text = {0};
 	struct str source;
 	uint64_t line;
-	(void)ret_status;
 	/* FILE:LINE, unless there is a file of that whole name */
 	size_t colon = str_rchr(x.path, ':');
 	if (colon < x.path.n && !fs_exists(x.path) && !fs_exists(path_join(a, h->o.dir, x.path)) &&

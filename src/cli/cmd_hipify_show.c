@@ -168,8 +168,6 @@ static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 	out_text(json_document(a, 2, shown_fields, &s));
 }
 
-/* ---- text ---- */
-
 struct str hipify_untranslated_text(struct arena *a, struct str dir, const struct untranslated *u)
 {
 	struct str path = hipify_in_dir(a, dir, u->path);
@@ -259,10 +257,12 @@ static struct err *print_diff(struct hipify_job *job, const struct hipify_tree *
 	return NULL;
 }
 
-/* Prints warnings of an unknown algorithm, findings, and edited outputs, in every output format. */
-static void say_warnings(struct hipify_job *job, const struct hipify_tree *t)
+struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t)
 {
+	const struct hipify_args *h = job->args;
 	const struct torch_source *s = &t->torch;
+	struct arena *a = job->a;
+	bool standalone = !hipify_by_torch(&job->o);
 	if (!s->known && s->algorithm.path.n) {
 		say_warning("'%.*s' is not one of the known releases (fingerprint %.*s): the rules "
 			    "of %s are used",
@@ -273,22 +273,15 @@ static void say_warnings(struct hipify_job *job, const struct hipify_tree *t)
 	}
 	say_findings(&t->findings);
 	VEC_EACH (const struct str, e, &t->changes.edited) {
-		struct str path = hipify_in_dir(job->a, target(&job->o), *e);
+		struct str path = hipify_in_dir(a, target(&job->o), *e);
 		if (job->o.in_place)
 			say_warning("'%.*s' was edited since: the edit counts as a new source",
 				STR(path));
 		else
 			say_warning(
 				"'%.*s' was edited and is made anew; the edit is kept in '%.*s'",
-				STR(path), STR(path_join(job->a, job->o.out, S(".rocsmith/kept"))));
+				STR(path), STR(path_join(a, job->o.out, S(".rocsmith/kept"))));
 	}
-}
-
-struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t)
-{
-	const struct hipify_args *h = job->args;
-	bool standalone = !hipify_by_torch(&job->o);
-	say_warnings(job, t);
 	if (h->common.json) {
 		if (!job->answered)
 			print_json(job, t);
@@ -300,7 +293,7 @@ struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t)
 		TRY(print_diff(job, t));
 	/* names missing in our own tables are always shown, those missing in a torch's only on request */
 	VEC_EACH (const struct untranslated, u, &t->untranslated) {
-		struct str line = hipify_untranslated_text(job->a, job->o.dir, u);
+		struct str line = hipify_untranslated_text(a, job->o.dir, u);
 		if (h->diff && standalone)
 			say_warning("%.*s", STR(line));
 		else if (standalone || h->check)
@@ -311,8 +304,6 @@ struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t)
 	print_summary(job, t);
 	return NULL;
 }
-
-/* ---- failures ---- */
 
 struct err *hipify_failures(struct arena *a, struct hipify_tree *t)
 {

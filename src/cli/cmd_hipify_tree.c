@@ -56,7 +56,7 @@ static const struct json_field states_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct err *cmd_hipify_status(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_status(struct arena *a, void *args)
 {
 	struct hipify_args *h = args;
 	struct tree_states s = {0};
@@ -65,7 +65,7 @@ struct err *cmd_hipify_status(struct arena *a, void *args, int *ret_status)
 	TRY(changes_state(a, changes_journal(a, s.path, S("")), &s.files));
 	VEC_EACH (const struct change_entry, e, &s.files)
 		s.counts[e->state]++;
-	*ret_status = n[STATE_CURRENT] < s.files.n ? 1 : 0;
+	h->common.status = n[STATE_CURRENT] < s.files.n;
 	if (show_json(&h->common, states_fields, &s))
 		return NULL;
 	/* plain lines, not a table: an overlay of PyTorch has 16,000 files with long names */
@@ -100,13 +100,13 @@ static const struct json_field restored_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct err *cmd_hipify_restore(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_restore(struct arena *a, void *args)
 {
 	struct hipify_args *h = args;
 	struct restored_tree r = {0};
 	TRY(find_translated(a, h->o.dir, &r.path));
 	TRY(changes_restore(a, changes_journal(a, r.path, S("")), h->force, &r.kept));
-	*ret_status = r.kept.n ? 1 : 0;
+	h->common.status = r.kept.n > 0;
 	if (show_json(&h->common, restored_fields, &r))
 		return NULL;
 	VEC_EACH (const struct str, k, &r.kept)
@@ -189,25 +189,8 @@ static void compare(struct arena *a, const struct hipify_tree *own,
 	}
 }
 
-static void print_comparison(const struct comparison *c)
-{
-	VEC_EACH (const struct difference, d, &c->v) {
-		if (d->line)
-			out_fmt("%.*s:%zu: differs from here on\n", STR(d->path), d->line);
-		else
-			out_fmt("%.*s: only %s writes it\n", STR(d->path),
-				d->kind[0] == 'e' ? "rocsmith" : "torch");
-	}
-	if (c->v.n)
-		say_status(S("Verified"), "%zu of %zu files are not what torch's own hipify gives",
-			c->v.n, c->compared);
-	else
-		say_status(S("Verified"), "all %zu files are what torch's own hipify gives",
-			c->compared);
-}
-
 /* Runs both engines on the same tree, and writes the result only if they agree. */
-struct err *cmd_hipify_verify(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_verify(struct arena *a, void *args)
 {
 	struct hipify_args *h = args;
 	struct hipify_tree own = {0}, original = {0};
@@ -235,13 +218,25 @@ struct err *cmd_hipify_verify(struct arena *a, void *args, int *ret_status)
 	TRY(e);
 	c.torch = own.torch;
 	c.agree = !c.v.n;
-	*ret_status = c.agree ? 0 : 1;
+	h->common.status = !c.agree;
 	bool write = c.agree && (h->o.in_place || h->o.out.n);
 	c.written = write && !fs_writes_forbidden();
-	if (!show_json(&h->common, comparison_fields, &c))
-		print_comparison(&c);
 	job.answered = true;
-	return write ? hipify_translate(&job, ret_status) : NULL;
+	if (show_json(&h->common, comparison_fields, &c))
+		return write ? hipify_translate(&job) : NULL;
+	VEC_EACH (const struct difference, d, &c.v)
+		if (d->line)
+			out_fmt("%.*s:%zu: differs from here on\n", STR(d->path), d->line);
+		else
+			out_fmt("%.*s: only %s writes it\n", STR(d->path),
+				d->kind[0] == 'e' ? "rocsmith" : "torch");
+	if (c.v.n)
+		say_status(S("Verified"), "%zu of %zu files are not what torch's own hipify gives",
+			c.v.n, c.compared);
+	else
+		say_status(S("Verified"), "all %zu files are what torch's own hipify gives",
+			c.compared);
+	return write ? hipify_translate(&job) : NULL;
 }
 
 const struct opt cmd_hipify_verify_opts[] = {
@@ -275,7 +270,7 @@ static const struct json_field lint_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct err *cmd_hipify_lint(struct arena *a, void *args, int *ret_status)
+struct err *cmd_hipify_lint(struct arena *a, void *args)
 {
 	struct hipify_args *h = args;
 	struct hipify_options o = h->o, described = {0};
@@ -297,7 +292,7 @@ struct err *cmd_hipify_lint(struct arena *a, void *args, int *ret_status)
 	TRY(waves_find(a, &q, &l.findings));
 	VEC_EACH (const struct finding, f, &l.findings)
 		l.counts[f->severity]++;
-	*ret_status = l.counts[SEV_ERROR] || l.counts[SEV_WARNING] ? 1 : 0;
+	h->common.status = l.counts[SEV_ERROR] || l.counts[SEV_WARNING];
 	if (show_json(&h->common, lint_fields, &l))
 		return NULL;
 	VEC_EACH (const struct finding, f, &l.findings) {

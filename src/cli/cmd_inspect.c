@@ -234,21 +234,6 @@ static void print_answer(struct arena *a, const struct devcode *d, uint64_t whol
 	out_text(S("\n"));
 }
 
-static void print_dists(struct arena *a, const struct venv_dists *dists)
-{
-	struct table t = table_new(a, "DISTRIBUTION|VERSION|>FILES|>SIZE|>DEVICE|SERVES");
-	VEC_EACH (const struct venv_dist, x, dists) {
-		const struct str cells[] = {x->name, x->version,
-			str_fmt(a, "%llu", (unsigned long long)x->files), human_bytes(a, x->size),
-			human_bytes(a, x->stored),
-			!x->asked     ? S("-")
-			: x->served.n ? str_join(a, &x->served, S(" "))
-				      : S("none")};
-		table_row(&t, cells);
-	}
-	table_print(&t);
-}
-
 static void print(struct arena *a, const struct inspect_args *o, const struct inspected *shown,
 	unsigned flags)
 {
@@ -270,7 +255,17 @@ static void print(struct arena *a, const struct inspect_args *o, const struct in
 	}
 	if (shown->dists.n) {
 		out_text(S("\n"));
-		print_dists(a, &shown->dists);
+		struct table t = table_new(a, "DISTRIBUTION|VERSION|>FILES|>SIZE|>DEVICE|SERVES");
+		VEC_EACH (const struct venv_dist, x, &shown->dists) {
+			const struct str cells[] = {x->name, x->version,
+				str_fmt(a, "%llu", (unsigned long long)x->files),
+				human_bytes(a, x->size), human_bytes(a, x->stored),
+				!x->asked     ? S("-")
+				: x->served.n ? str_join(a, &x->served, S(" "))
+					      : S("none")};
+			table_row(&t, cells);
+		}
+		table_print(&t);
 	}
 	if (d->sets.n) {
 		out_text(S("\n"));
@@ -282,7 +277,7 @@ static void print(struct arena *a, const struct inspect_args *o, const struct in
 		out_finding(a, f, S(""));
 }
 
-struct err *cmd_inspect(struct arena *a, void *args, int *ret_status)
+struct err *cmd_inspect(struct arena *a, void *args)
 {
 	struct inspect_args *o = args;
 	struct devcode d;
@@ -299,6 +294,6 @@ struct err *cmd_inspect(struct arena *a, void *args, int *ret_status)
 		TRY(venv_dists(a, o->path, &d, &shown.dists));
 	if (!show_json(&o->common, inspected_fields, &shown))
 		print(a, o, &shown, flags);
-	*ret_status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;
+	o->common.status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;
 	return NULL;
 }

@@ -18,9 +18,8 @@ const struct opt cmd_merge_opts[] = {
 	OPT_LAST,
 };
 
-struct err *cmd_merge(struct arena *a, void *args, int *ret_status)
+struct err *cmd_merge(struct arena *a, void *args)
 {
-	(void)ret_status;
 	struct merge_args *o = args;
 	struct merge_done done;
 	o->q.jobs = o->common.jobs;

@@ -195,7 +195,7 @@ static size_t count(const struct recipe_report *r, enum recipe_state s)
 	return n;
 }
 
-struct err *cmd_patch_status(struct arena *a, void *args, int *ret_status)
+struct err *cmd_patch_status(struct arena *a, void *args)
 {
 	struct patch_args *o = args;
 	struct recipes all;
@@ -206,7 +206,7 @@ struct err *cmd_patch_status(struct arena *a, void *args, int *ret_status)
 	struct patch_shown s = shown_of(a, o, &r);
 	size_t needed = count(&r, RECIPE_NEEDED), stuck = count(&r, RECIPE_CONFLICT),
 	       edited = count(&r, RECIPE_EDITED);
-	*ret_status = needed || stuck || edited ? 1 : 0;
+	o->common.status = needed || stuck || edited;
 	if (show_json(&o->common, shown_fields, &s))
 		return NULL;
 	VEC_EACH (const struct recipe_fact, f, &r.facts.versions)
@@ -232,8 +232,7 @@ struct err *cmd_patch_status(struct arena *a, void *args, int *ret_status)
 typedef struct err *recipes_do(struct arena *a, const struct recipes *all,
 	const struct recipe_request *q, struct recipe_report *ret);
 
-static struct err *change_tree(
-	struct arena *a, struct patch_args *o, recipes_do *how, int *ret_status)
+static struct err *change_tree(struct arena *a, struct patch_args *o, recipes_do *how)
 {
 	struct recipes all;
 	struct recipe_report r = {0};
@@ -242,7 +241,7 @@ static struct err *change_tree(
 	TRY(prepare(a, o, &all));
 	TRY(how(a, &all, &o->q, &r));
 	struct patch_shown s = shown_of(a, o, &r);
-	*ret_status = s.kept.n || (apply && count(&r, RECIPE_CONFLICT)) ? 1 : 0;
+	o->common.status = s.kept.n || (apply && count(&r, RECIPE_CONFLICT));
 	if (show_json(&o->common, shown_fields, &s))
 		return NULL;
 	if (apply)
@@ -264,12 +263,12 @@ static struct err *change_tree(
 	return NULL;
 }
 
-struct err *cmd_patch_apply(struct arena *a, void *args, int *ret_status)
+struct err *cmd_patch_apply(struct arena *a, void *args)
 {
-	return change_tree(a, args, recipes_apply, ret_status);
+	return change_tree(a, args, recipes_apply);
 }
 
-struct err *cmd_patch_revert(struct arena *a, void *args, int *ret_status)
+struct err *cmd_patch_revert(struct arena *a, void *args)
 {
-	return change_tree(a, args, recipes_revert, ret_status);
+	return change_tree(a, args, recipes_revert);
 }

@@ -138,9 +138,8 @@ static void print_plan(struct arena *a, const struct plan *p)
 	table_show(a, plan_fields, "features", feature_columns, p);
 }
 
-struct err *cmd_plan(struct arena *a, void *args, int *ret_status)
+struct err *cmd_plan(struct arena *a, void *args)
 {
-	(void)ret_status;
 	struct plan_args *o = args;
 	struct plan_wish wish;
 	struct findings findings = {0};

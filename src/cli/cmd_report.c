@@ -49,39 +49,36 @@ static const struct column gpu_columns[] = {
 	{.title = NULL},
 };
 
-static void print_report(struct arena *a, const struct report *r)
-{
-	struct report timed = *r;
-	*VEC_PUSH(a, &timed.stages) = (struct report_stage){S("total"), r->seconds};
-	table_show(a, report_fields, "stages", stage_columns, &timed);
-	if (r->gpus.n)
-		out_text(S("\n"));
-	table_show(a, report_fields, "gpus", gpu_columns, r);
-	if (r->wheel.n)
-		out_fmt("\nwheel: %.*s (%.*s)\n", STR(r->wheel), STR(human_bytes(a, r->bytes)));
-	if (r->kernels)
-		out_fmt("kernels: %zu, of which %zu spill registers\n", r->kernels, r->spilling);
-	if (r->warnings)
-		out_fmt("warnings of the compiler: %zu\n", r->warnings);
-	if (r->verdict.n)
-		out_fmt("verdict: %.*s\n", STR(r->verdict));
-	if (r->error.n)
-		out_fmt("error: %.*s%s%.*s\n", STR(r->place), r->place.n ? ": " : "",
-			STR(r->error));
-}
-
-struct err *cmd_report(struct arena *a, void *user, int *ret_status)
+struct err *cmd_report(struct arena *a, void *user)
 {
 	struct report_args *args = user;
 	struct str path;
 	const struct node *doc;
 	struct report r;
-	(void)ret_status;
 	TRY(find_document(a, args->dir.n ? args->dir : S("."), &path));
 	TRY(json_read(a, path, &doc));
 	TRY(report_read(a, doc, &r));
-	if (!show_json(&args->common, report_fields, &r))
-		print_report(a, &r);
+	if (!show_json(&args->common, report_fields, &r)) {
+		struct report timed = r;
+		*VEC_PUSH(a, &timed.stages) = (struct report_stage){S("total"), r.seconds};
+		table_show(a, report_fields, "stages", stage_columns, &timed);
+		if (r.gpus.n)
+			out_text(S("\n"));
+		table_show(a, report_fields, "gpus", gpu_columns, &r);
+		if (r.wheel.n)
+			out_fmt("\nwheel: %.*s (%.*s)\n", STR(r.wheel),
+				STR(human_bytes(a, r.bytes)));
+		if (r.kernels)
+			out_fmt("kernels: %zu, of which %zu spill registers\n", r.kernels,
+				r.spilling);
+		if (r.warnings)
+			out_fmt("warnings of the compiler: %zu\n", r.warnings);
+		if (r.verdict.n)
+			out_fmt("verdict: %.*s\n", STR(r.verdict));
+		if (r.error.n)
+			out_fmt("error: %.*s%s%.*s\n", STR(r.place), r.place.n ? ": " : "",
+				STR(r.error));
+	}
 	if (!args->output.n)
 		return NULL;
 	struct str page = report_html(a, &r);

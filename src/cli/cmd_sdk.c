@@ -47,7 +47,7 @@ static const struct json_field list_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct err *cmd_sdk_list(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_list(struct arena *a, void *args)
 {
 	struct sdk_args *o = args;
 	static const struct column columns[] = {
@@ -61,7 +61,6 @@ struct err *cmd_sdk_list(struct arena *a, void *args, int *ret_status)
 	};
 	struct installed_sdks all = {.components = know_component_names(a)};
 	struct strs names;
-	(void)ret_status;
 	TRY(sdk_names(a, &names));
 	VEC_EACH (const struct str, name, &names) {
 		struct sdk sdk;
@@ -91,51 +90,46 @@ static void info_line(const char *what, struct str value)
 		out_fmt("%-14s %.*s\n", what, STR(value));
 }
 
-static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets)
-{
-	info_line("name", sdk->name);
-	info_line("provider", sdk->provider);
-	info_line("suite", sdk->suite);
-	info_line("components", str_join(a, &sdk->requested, S(", ")));
-	if (sdk->gpus.n)
-		info_line("kernels of", str_join(a, &sdk->gpus, S(", ")));
-	info_line("index of", sdk->index_date);
-	for (size_t i = 0; i < sdk->notes.n; i++)
-		info_line("note", sdk->notes.v[i]);
-	if (sdk->bytes)
-		info_line("size", str_fmt(a, "%.*s in %.*s", STR(human_bytes(a, sdk->bytes)),
-					  STR(human_count(a, sdk->packages, "package"))));
-	if (sdk->downloads)
-		info_line("downloads", human_bytes(a, sdk->downloads));
-	info_line("root", sdk->root);
-	info_line("clang", sdk->clang);
-	info_line("device libs", sdk->device_libs);
-	info_line("include", sdk->include);
-	info_line("libraries", str_join(a, &sdk->lib_dirs, S(":")));
-	info_line("flags", str_join(a, &sdk->clang_flags, S(" ")));
-	out_text(S("\nversions\n"));
-	VEC_EACH (const struct sdk_component, c, &sdk->components)
-		out_fmt("  %-22.*s %.*s\n", STR(c->name), STR(c->version));
-	out_text(S("\ntargets\n"));
-	VEC_EACH (const struct sdk_target, t, &targets->list)
-		out_fmt("  %-22.*s %.*s\n", STR(t->name),
-			STR(t->compiles ? S("compiles") : t->why));
-}
-
-struct err *cmd_sdk_info(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_info(struct arena *a, void *args)
 {
 	struct sdk_args *o = args;
 	struct sdk sdk;
 	struct sdk_targets targets = {0};
-	(void)ret_status;
 	TRY(sdk_open_name(a, o->name, &sdk));
 	TRY(sdk_count_downloads(a, &sdk));
 	if (sdk.runner != SDK_NORUN)
 		TRY(sdk_probe(a, &sdk, o->gpus.n ? &o->gpus : NULL, &targets));
-	if (o->common.json)
+	if (o->common.json) {
 		out_text(sdk_json(a, &sdk, &targets, NULL));
-	else
-		info_text(a, &sdk, &targets);
+		return NULL;
+	}
+	info_line("name", sdk.name);
+	info_line("provider", sdk.provider);
+	info_line("suite", sdk.suite);
+	info_line("components", str_join(a, &sdk.requested, S(", ")));
+	if (sdk.gpus.n)
+		info_line("kernels of", str_join(a, &sdk.gpus, S(", ")));
+	info_line("index of", sdk.index_date);
+	for (size_t i = 0; i < sdk.notes.n; i++)
+		info_line("note", sdk.notes.v[i]);
+	if (sdk.bytes)
+		info_line("size", str_fmt(a, "%.*s in %.*s", STR(human_bytes(a, sdk.bytes)),
+					  STR(human_count(a, sdk.packages, "package"))));
+	if (sdk.downloads)
+		info_line("downloads", human_bytes(a, sdk.downloads));
+	info_line("root", sdk.root);
+	info_line("clang", sdk.clang);
+	info_line("device libs", sdk.device_libs);
+	info_line("include", sdk.include);
+	info_line("libraries", str_join(a, &sdk.lib_dirs, S(":")));
+	info_line("flags", str_join(a, &sdk.clang_flags, S(" ")));
+	out_text(S("\nversions\n"));
+	VEC_EACH (const struct sdk_component, c, &sdk.components)
+		out_fmt("  %-22.*s %.*s\n", STR(c->name), STR(c->version));
+	out_text(S("\ntargets\n"));
+	VEC_EACH (const struct sdk_target, t, &targets.list)
+		out_fmt("  %-22.*s %.*s\n", STR(t->name),
+			STR(t->compiles ? S("compiles") : t->why));
 	return NULL;
 }
 
@@ -187,12 +181,11 @@ static void print_environment(
 	}
 }
 
-struct err *cmd_sdk_env(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_env(struct arena *a, void *args)
 {
 	struct sdk_args *o = args;
 	struct sdk sdk;
 	struct strs vars = {0};
-	(void)ret_status;
 	TRY(sdk_open_name(a, o->name, &sdk));
 	TRY(sdk_environment(a, &sdk, &vars));
 	print_environment(a, &o->common, &sdk, &vars);
@@ -200,13 +193,12 @@ struct err *cmd_sdk_env(struct arena *a, void *args, int *ret_status)
 }
 
 /* ---- shims ---- */
-struct err *cmd_sdk_shims(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_shims(struct arena *a, void *args)
 {
 	struct sdk_args *o = args;
 	struct sdk sdk;
 	struct targets targets = {0};
 	struct strs vars = {0}, gpus = {0};
-	(void)ret_status;
 	if (o->gpus.n)
 		TRY(targets_parse(a, &o->gpus, &targets));
 	VEC_EACH (const struct target, t, &targets)
@@ -251,7 +243,7 @@ static const struct json_field check_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct err *cmd_sdk_verify(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_verify(struct arena *a, void *args)
 {
 	struct sdk_args *o = args;
 	struct check c = {0};
@@ -266,7 +258,7 @@ struct err *cmd_sdk_verify(struct arena *a, void *args, int *ret_status)
 	VEC_EACH (const struct str, name, &c.sdks)
 		TRY(sdk_check(a, *name, &c.findings));
 	bool pass = !c.findings.n;
-	*ret_status = pass ? 0 : 1;
+	o->common.status = !pass;
 	c.verdict = pass ? S("pass") : S("fail");
 	if (show_json(&o->common, check_fields, &c))
 		return NULL;
@@ -291,12 +283,11 @@ static const struct json_field removal_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct err *cmd_sdk_remove(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_remove(struct arena *a, void *args)
 {
 	struct sdk_args *o = args;
 	struct removal r = {.name = o->name, .removed = !o->common.dry_run};
 	struct sdk sdk;
-	(void)ret_status;
 	if (r.removed)
 		TRY(sdk_remove(a, o->name));
 	else

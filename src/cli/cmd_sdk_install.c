@@ -63,13 +63,12 @@ static struct err *preview(
 	return NULL;
 }
 
-struct err *cmd_sdk_install(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_install(struct arena *a, void *args)
 {
 	struct sdk_install_args *o = args;
 	struct sdk_spec spec;
 	struct sdk sdk;
 	struct sdk_done done;
-	(void)ret_status;
 	struct err *e = sdk_spec_parse(a, o->provider, &spec);
 	if (e) /* the name of a provider, or a mistake that sdk_install() reports */
 		spec = (struct sdk_spec){.provider = o->provider};

@@ -29,37 +29,34 @@ const struct opt cmd_sdk_run_opts[] = {
 	OPT_LAST,
 };
 
-/* The SDK hides folders such as /usr and /etc; if the current folder is in one, the program starts in "/". */
-static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p)
-{
-	struct sdk_binds binds = {0};
-	p->cwd = path_abs(a, S("."));
-	TRY(sdk_all_binds(a, sdk, &binds));
-	bool visible = sdk->runner == SDK_DIRECT;
-	VEC_EACH (const struct sdk_bind, b, &binds)
-		visible |= path_is_below(p->cwd, b->path);
-	if (!visible) {
-		say_verbose("the SDK's programs do not see '%.*s': starting in '/'", STR(p->cwd));
-		p->cwd = S("/");
-	}
-	*VEC_PUSH(a, &binds) = (struct sdk_bind){.path = S("/"), .at = S("/run/host")};
-	return sdk_wrap(a, sdk, &binds, p);
-}
-
-struct err *cmd_sdk_run(struct arena *a, void *args, int *ret_status)
+struct err *cmd_sdk_run(struct arena *a, void *args)
 {
 	struct sdk_run_args *o = args;
 	struct sdk sdk;
 	struct proc p = {.argv = o->argv, .inherit = true};
 	struct proc_result r;
+	struct sdk_binds binds = {0};
 	if (o->chroot.n)
 		return sdk_enter(a, o->chroot, &o->chroot_binds, o->chroot_dir, &o->argv);
 	TRY(sdk_open_name(a, o->sdk, &sdk));
-	if (o->host)
+	if (o->host) {
 		TRY(sdk_wrap_host(a, &sdk, &p));
-	else
-		TRY(run_in(a, &sdk, &p));
+	} else {
+		/* The SDK hides folders such as /usr and /etc; if the current folder is in one, the program starts in "/". */
+		p.cwd = path_abs(a, S("."));
+		TRY(sdk_all_binds(a, &sdk, &binds));
+		bool visible = sdk.runner == SDK_DIRECT;
+		VEC_EACH (const struct sdk_bind, b, &binds)
+			visible |= path_is_below(p.cwd, b->path);
+		if (!visible) {
+			say_verbose("the SDK's programs do not see '%.*s': starting in '/'",
+				STR(p.cwd));
+			p.cwd = S("/");
+		}
+		*VEC_PUSH(a, &binds) = (struct sdk_bind){.path = S("/"), .at = S("/run/host")};
+		TRY(sdk_wrap(a, &sdk, &binds, &p));
+	}
 	TRY(proc_run(a, &p, &r));
-	*ret_status = r.status;
+	o->common.status = r.status;
 	return NULL;
 }

@@ -143,9 +143,8 @@ static struct err *choose_encoding(
 	return NULL;
 }
 
-struct err *cmd_slim(struct arena *a, void *args, int *ret_status)
+struct err *cmd_slim(struct arena *a, void *args)
 {
-	(void)ret_status;
 	CLEANUP(fd_closep) int scratch = -1;
 	struct slim_args *o = args;
 	struct targets gpus;

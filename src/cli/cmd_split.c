@@ -24,7 +24,7 @@ const struct opt cmd_split_opts[] = {
 	OPT_LAST,
 };
 
-struct err *cmd_split(struct arena *a, void *args, int *ret_status)
+struct err *cmd_split(struct arena *a, void *args)
 {
 	static const struct column columns[] = {
 		{COLUMN("GPU", "key"), .none = "host"},
@@ -33,7 +33,6 @@ struct err *cmd_split(struct arena *a, void *args, int *ret_status)
 		{COLUMN("WHEEL", "path")},
 		{.title = NULL},
 	};
-	(void)ret_status;
 	struct split_args *o = args;
 	struct split_done done;
 	o->q.plain = o->format;

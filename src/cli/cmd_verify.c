@@ -30,26 +30,7 @@ const struct opt cmd_verify_opts[] = {
 	OPT_LAST,
 };
 
-static void print_verdict(struct arena *a, const struct verdict *v)
-{
-	size_t count[] = {0, 0, 0};
-	VEC_EACH (const struct finding, f, &v->findings) {
-		count[f->severity]++;
-		if (f->severity != SEV_INFO || out_verbosity() >= 0)
-			out_finding(a, f, v->path);
-	}
-	if (out_verbosity() > 0 && v->platform.n)
-		out_fmt("%.*s: the lowest platform tag that is true is %.*s\n", STR(v->path),
-			STR(v->platform));
-	struct str word = v->pass ? styled_out(a, STYLE_GREEN, S("pass"))
-				  : styled_out(a, STYLE_RED, S("fail"));
-	out_fmt("%.*s: %.*s (%.*s, %.*s)%s%.*s\n", STR(v->path), STR(word),
-		STR(human_count(a, count[SEV_ERROR], "error")),
-		STR(human_count(a, count[SEV_WARNING], "warning")),
-		v->served.n ? ", device code for " : "", STR(str_join(a, &v->served, S(", "))));
-}
-
-struct err *cmd_verify(struct arena *a, void *p, int *ret_status)
+struct err *cmd_verify(struct arena *a, void *p)
 {
 	struct verify_args *args = p;
 	struct verify_options o = {
@@ -75,10 +56,25 @@ struct err *cmd_verify(struct arena *a, void *p, int *ret_status)
 		TRY(verify_paths(a, args->wheels.v[i], &paths));
 	TRY(verify_wheels(a, &paths, &o, &all));
 	VEC_EACH (const struct verdict, v, &all.wheels) {
-		if (!args->common.json && !args->sarif)
-			print_verdict(a, v);
-		if (!v->pass)
-			*ret_status = 1;
+		size_t count[] = {0, 0, 0};
+		args->common.status |= !v->pass;
+		if (args->common.json || args->sarif)
+			continue;
+		VEC_EACH (const struct finding, f, &v->findings) {
+			count[f->severity]++;
+			if (f->severity != SEV_INFO || out_verbosity() >= 0)
+				out_finding(a, f, v->path);
+		}
+		if (out_verbosity() > 0 && v->platform.n)
+			out_fmt("%.*s: the lowest platform tag that is true is %.*s\n",
+				STR(v->path), STR(v->platform));
+		out_fmt("%.*s: %.*s (%.*s, %.*s)%s%.*s\n", STR(v->path),
+			STR(v->pass ? styled_out(a, STYLE_GREEN, S("pass"))
+				    : styled_out(a, STYLE_RED, S("fail"))),
+			STR(human_count(a, count[SEV_ERROR], "error")),
+			STR(human_count(a, count[SEV_WARNING], "warning")),
+			v->served.n ? ", device code for " : "",
+			STR(str_join(a, &v->served, S(", "))));
 	}
 	if (args->sarif)
 		out_text(verdicts_sarif(a, &all));

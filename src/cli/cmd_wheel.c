@@ -70,22 +70,19 @@ static struct err *make(
 	return NULL;
 }
 
-struct err *cmd_wheel_pack(struct arena *a, void *args, int *ret_status)
+struct err *cmd_wheel_pack(struct arena *a, void *args)
 {
-	(void)ret_status;
 	return make(a, args, wheel_pack, (const char *const[]){"Packed", "Would pack"});
 }
 
-struct err *cmd_wheel_unpack(struct arena *a, void *args, int *ret_status)
+struct err *cmd_wheel_unpack(struct arena *a, void *args)
 {
-	(void)ret_status;
 	return make(a, args, wheel_unpack, (const char *const[]){"Unpacked", "Would unpack"});
 }
 
-struct err *cmd_wheel_retag(struct arena *a, void *args, int *ret_status)
+struct err *cmd_wheel_retag(struct arena *a, void *args)
 {
 	const struct wheel_request *q = &((struct wheel_args *)args)->q;
-	(void)ret_status;
 	if (!q->build.p && !q->local.p && !q->python.p && !q->abi.p && !q->platform.p)
 		return err_hint(err_new(E_USAGE, "no option names a change"),
 			"'rocsmith wheel retag -h' lists what can");
@@ -112,7 +109,7 @@ static const struct json_field answer_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct err *cmd_wheel_repro(struct arena *a, void *args, int *ret_status)
+struct err *cmd_wheel_repro(struct arena *a, void *args)
 {
 	struct wheel_args *o = args;
 	struct repro_answer all = {0};
@@ -126,7 +123,7 @@ struct err *cmd_wheel_repro(struct arena *a, void *args, int *ret_status)
 		struct wheel_comparison *c = VEC_PUSH(a, &all.wheels);
 		o->q.to = i ? o->wheels.v[i] : S("");
 		TRY(wheel_compare(a, &o->q, c));
-		*ret_status = c->same ? *ret_status : 1;
+		o->common.status |= !c->same;
 		if (o->common.json)
 			continue;
 		size_t n = out_verbosity() > 0 || c->members.n < SHOWN ? c->members.n : SHOWN;

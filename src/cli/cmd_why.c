@@ -29,9 +29,8 @@ static const struct json_field answer_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct err *cmd_why(struct arena *a, void *args, int *ret_status)
+struct err *cmd_why(struct arena *a, void *args)
 {
-	(void)ret_status;
 	struct why_args *o = args;
 	struct plan_wish wish;
 	o->project.any_gpu = true;

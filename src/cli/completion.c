@@ -135,9 +135,9 @@ const struct opt cmd_completion_opts[] = {
 	OPT_LAST,
 };
 
-struct err *cmd_completion(struct arena *a, void *user, int *ret_status)
+struct err *cmd_completion(struct arena *a, void *user)
 {
-	const struct completion_args *args = user;
+	struct completion_args *args = user;
 	struct str line = args->line;
 	size_t i = 0, blank = str_rchr(line, ' ');
 	while (i < SHELLS && !str_eq(args->shell, str_from(shells[i][0])))
@@ -172,6 +172,6 @@ struct err *cmd_completion(struct arena *a, void *user, int *ret_status)
 		offer_options(&t, c, c->opts);
 		offer_options(&t, c, common_opts);
 	}
-	*ret_status = t.n ? 0 : 1;
+	args->common.status = !t.n;
 	return NULL;
 }

@@ -179,9 +179,8 @@ const struct opt cmd_help_opts[] = {
 	OPT_LAST,
 };
 
-struct err *cmd_help(struct arena *a, void *args, int *ret_status)
+struct err *cmd_help(struct arena *a, void *args)
 {
-	(void)ret_status;
 	const struct help_args *h = args;
 	const struct command *c = NULL;
 	size_t words;

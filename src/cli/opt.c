@@ -209,17 +209,6 @@ static const struct opt *next_positional(const struct opt *table)
 	return NULL;
 }
 
-static struct err *positional(struct parse *p, struct str word)
-{
-	if (!p->pos)
-		return hint_usage(p, err_new(E_USAGE, "'%s' takes no further argument '%.*s'",
-					     p->c->name, STR(word)));
-	TRY(store(p, p->pos, word));
-	if (p->pos->kind == OPT_POS)
-		p->pos = next_positional(p->pos + 1);
-	return NULL;
-}
-
 /* Sets options that are not on the command line from the environment. */
 static struct err *from_environment(const struct parse *p, const struct opt *table)
 {
@@ -275,23 +264,6 @@ static struct err *check_moved(const struct parse *p, const struct command *all)
 	return NULL;
 }
 
-static struct err *check_required(const struct parse *p)
-{
-	OPT_EACH (o, p->c->opts) {
-		if (!(o->flags & OPT_REQUIRED))
-			continue;
-		const char *at = p->args + o->off;
-		bool list = o->kind == OPT_LIST || o->kind == OPT_WORDS || o->kind == OPT_POSES ||
-			    o->kind == OPT_REST;
-		bool given = list ? ((const struct strs *)at)->n > 0
-				  : ((const struct str *)at)->p != NULL;
-		const char *text = opt_is_positional(o) ? "'%s' needs %s" : "'%s' needs --%s";
-		if (!given)
-			return hint_usage(p, err_new(E_USAGE, text, p->c->name, o->lname));
-	}
-	return NULL;
-}
-
 size_t opt_size(const struct opt *table)
 {
 	while (table->kind != OPT_END)
@@ -314,16 +286,35 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 		struct str word = argv->v[p.at++];
 		if (p.pos && p.pos->kind == OPT_REST)
 			literal = literal || ((struct strs *)(p.args + p.pos->off))->n;
-		if (literal || word.n < 2 || word.p[0] != '-')
-			TRY(positional(&p, word));
-		else if (str_eq(word, S("--")))
+		if (!literal && str_eq(word, S("--"))) {
 			literal = true;
-		else
+		} else if (!literal && word.n > 1 && word.p[0] == '-') {
 			TRY(word.p[1] == '-' ? long_option(&p, word) : short_options(&p, word));
+		} else {
+			if (!p.pos)
+				return hint_usage(&p,
+					err_new(E_USAGE, "'%s' takes no further argument '%.*s'",
+						c->name, STR(word)));
+			TRY(store(&p, p.pos, word));
+			if (p.pos->kind == OPT_POS)
+				p.pos = next_positional(p.pos + 1);
+		}
 	}
 	TRY(from_environment(&p, c->opts));
 	TRY(from_environment(&p, common_opts));
-	return common->help ? NULL : check_required(&p);
+	OPT_EACH (o, c->opts) {
+		if (!(o->flags & OPT_REQUIRED) || common->help)
+			continue;
+		const char *at = p.args + o->off;
+		bool list = o->kind == OPT_LIST || o->kind == OPT_WORDS || o->kind == OPT_POSES ||
+			    o->kind == OPT_REST;
+		bool given = list ? ((const struct strs *)at)->n > 0
+				  : ((const struct str *)at)->p != NULL;
+		const char *text = opt_is_positional(o) ? "'%s' needs %s" : "'%s' needs --%s";
+		if (!given)
+			return hint_usage(&p, err_new(E_USAGE, text, c->name, o->lname));
+	}
+	return NULL;
 }
 
 /* ---- finding the command ---- */

@@ -4,7 +4,7 @@
  *     struct NAME_args, which begins with struct common      the values of its options and arguments
  *     #define ARGS struct NAME_args
  *     const struct opt cmd_NAME_opts[]                       the member and the help text of each
- *     struct err *cmd_NAME(a, args, &status)                 fills a request, calls one stage, then
+ *     struct err *cmd_NAME(a, args)                          fills a request, calls one stage, then
  *             if (show_json(&args->common, fields, &result)) the document of --json, or
  *                     return NULL;
  *             table_show(a, fields, "list", columns, &result);   the same result for people
@@ -80,6 +80,7 @@ struct common {
 	struct str trace;
 	struct strs given;              /* names of the options on the command line */
 	const struct command *commands; /* all commands; set by main() */
+	int status;                     /* exit status, set by the command: 1 for the answer "no" */
 };
 
 enum { NEED_WRITE = 1 /* changes files: has -n/--dry-run */ };
@@ -89,8 +90,7 @@ struct command {
 	const char *summary;    /* <= 60 characters */
 	const struct opt *opts; /* its struct starts with struct common */
 	unsigned needs;         /* NEED_* */
-	/* args: all zero, except what opt_parse() has filled in; *ret_status: exit status, 0, or 1 for "no" */
-	struct err *(*run)(struct arena *a, void *args, int *ret_status);
+	struct err *(*run)(struct arena *a, void *args); /* args: filled by opt_parse() */
 };
 
 extern const struct command commands[]; /* in the order of help; the last one has no name */
@@ -98,7 +98,7 @@ extern const struct opt common_opts[];
 
 #define X(id, name, needs, summary)                                                                \
 	extern const struct opt cmd_##id##_opts[];                                                 \
-	MUST_USE struct err *cmd_##id(struct arena *a, void *args, int *ret_status);
+	MUST_USE struct err *cmd_##id(struct arena *a, void *args);
 #include "cli/commands.def"
 #undef X
 

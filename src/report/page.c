@@ -59,22 +59,6 @@ static const char style_more[] =
 	"td code{display:inline-block;min-width:130px}}\n"
 	"@media print{details{display:none}}\n";
 
-static void write_head(struct html *h, const struct report *r)
-{
-	html_raw(h, S("<!doctype html>\n"));
-	html_open(h, "html", "lang", "en", NULL);
-	html_open(h, "head", NULL);
-	html_raw(h, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-		      "content=\"width=device-width,initial-scale=1\">\n"
-		      "<meta name=\"color-scheme\" content=\"light dark\">\n"));
-	html_leaf(h, str_fmt(h->out.a, "%.*s %.*s: build report", STR(r->name), STR(r->version)),
-		"title", NULL);
-	html_open(h, "style", NULL);
-	html_raw(h, str_from(style));
-	html_raw(h, str_from(style_more));
-	html_close(h, 2);
-}
-
 static void card(struct html *h, struct str value, const char *what)
 {
 	html_open(h, "div", NULL);
@@ -114,7 +98,18 @@ static void write_title(struct html *h, const struct report *r)
 struct str report_html(struct arena *a, const struct report *r)
 {
 	struct html h = {.out = {.a = a}};
-	write_head(&h, r);
+	html_raw(&h, S("<!doctype html>\n"));
+	html_open(&h, "html", "lang", "en", NULL);
+	html_open(&h, "head", NULL);
+	html_raw(&h, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+		       "content=\"width=device-width,initial-scale=1\">\n"
+		       "<meta name=\"color-scheme\" content=\"light dark\">\n"));
+	html_leaf(&h, str_fmt(a, "%.*s %.*s: build report", STR(r->name), STR(r->version)), "title",
+		NULL);
+	html_open(&h, "style", NULL);
+	html_raw(&h, str_from(style));
+	html_raw(&h, str_from(style_more));
+	html_close(&h, 2);
 	html_open(&h, "body", NULL);
 	html_open(&h, "main", NULL);
 	write_title(&h, r);

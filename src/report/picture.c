@@ -130,22 +130,9 @@ static void step_box(struct html *h, const struct report *r, const struct report
 		label(h, x + 5, b.y + 15, "inbar", text);
 }
 
-static void kinds_legend(struct html *h, const struct report *r)
-{
-	struct strs seen = {0};
-	html_open(h, "ul", "class", "legend", NULL);
-	VEC_EACH (const struct report_step, s, &r->steps) {
-		if (s->cached || strs_has(&seen, s->kind))
-			continue;
-		strs_add(h->out.a, &seen, s->kind);
-		legend_item(h, s->kind);
-		html_close(h, 1);
-	}
-	html_close(h, 1);
-}
-
 void page_timeline(struct html *h, const struct report *r)
 {
+	struct strs kinds_seen = {0};
 	if (!r->steps.n)
 		return;
 	size_t cached = 0;
@@ -173,7 +160,14 @@ void page_timeline(struct html *h, const struct report *r)
 			step_box(h, r, s);
 		}
 		html_close(h, 2);
-		kinds_legend(h, r);
+		html_open(h, "ul", "class", "legend", NULL);
+		VEC_EACH (const struct report_step, s, &r->steps) {
+			if (s->cached || !strs_put(h->out.a, &kinds_seen, s->kind))
+				continue;
+			legend_item(h, s->kind);
+			html_close(h, 1);
+		}
+		html_close(h, 1);
 	}
 	html_close(h, 1);
 }

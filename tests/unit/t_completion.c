@@ -33,11 +33,10 @@ static struct str printed(
 /* Runs a command on its own. args begins with struct common. */
 static struct err *run_command(struct arena *a, const char *name, struct common *args)
 {
-	int status = 0;
 	args->commands = commands;
 	COMMAND_EACH (c, commands)
 		if (!strcmp(c->name, name))
-			return c->run(a, args, &status);
+			return c->run(a, args);
 	return err_new(E_USAGE, "no command '%s'", name);
 }
 
