@@ -4,7 +4,7 @@
  * that is not compressed. Kernels and hashes need the objects themselves and, inside compressed bundles, decoding; both
  * are read only on request. Damaged device code is a finding, so that one bad file does not hide the others; so is a
  * target that one bundle of a file lacks and others have. Each file, with everything in it, is read on one budget
- * (formats/budget.h). Formats: formats/elf.h, formats/bundle.h; doc/formats.md.
+ * (formats/bytes.h). Formats: formats/elf.h, formats/bundle.h; doc/formats.md.
  */
 #pragma once
 

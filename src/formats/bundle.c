@@ -109,13 +109,14 @@ static struct err *zstd_piece(ZSTD_DCtx *z, ZSTD_inBuffer in, struct decoding *d
 	return NULL;
 }
 
-struct frame {
+struct zstd_frame {
 	unsigned header; /* bytes */
 	bool checksum, dictionary;
 };
 
 /* RFC 8878, 3.1.1.1: the descriptor byte determines which fields follow. */
-static struct err *frame_at(const struct bytes *src, uint64_t at, uint64_t end, struct frame *ret)
+static struct err *frame_at(
+	const struct bytes *src, uint64_t at, uint64_t end, struct zstd_frame *ret)
 {
 	static const unsigned char fcs_bytes[] = {0, 2, 4, 8}, dict_bytes[] = {0, 1, 2, 4};
 	char h[FRAME_HEADER];
@@ -126,7 +127,7 @@ static struct err *frame_at(const struct bytes *src, uint64_t at, uint64_t end, 
 		return err_new(E_BUNDLE, "no zstd frame where the bundle's header says so");
 	unsigned d = (unsigned char)h[4], fcs = fcs_bytes[d >> 6];
 	bool single = d & 0x20;
-	*ret = (struct frame){
+	*ret = (struct zstd_frame){
 		.header = 5 + (single ? 0u : 1u) + dict_bytes[d & 3] + (single && !fcs ? 1u : fcs),
 		.checksum = d & 4,
 		.dictionary = d & 3,
@@ -143,7 +144,7 @@ static struct err *zstd_decode(struct decoding *d)
 	/* magic; no content size, no checksum, no single segment; window 2^(10 + 7) */
 	static const char small[] = {0x28, (char)0xb5, 0x2f, (char)0xfd, 0, 7 << 3};
 	CLEANUP(dctx_freep) ZSTD_DCtx *z = ZSTD_createDCtx();
-	struct frame frame;
+	struct zstd_frame frame;
 	bool done = false;
 	int log = WINDOW_LOG_MIN;
 	if (!z)
@@ -222,7 +223,7 @@ static struct err *decode(struct decoding *d)
 static struct err *zstd_end(const struct bytes *src, uint64_t at, uint64_t end, uint64_t *ret)
 {
 	enum { RLE = 1, RESERVED = 3 };
-	struct frame frame;
+	struct zstd_frame frame;
 	TRY(frame_at(src, at, end, &frame));
 	at += frame.header;
 	for (bool last = false; !last;) {
@@ -368,24 +369,6 @@ static struct err *peek_piece(void *user, const void *p, size_t n, uint64_t at, 
 	return NULL;
 }
 
-/* Reads the table of a compressed bundle, which is nearly always in its first block. */
-static struct err *peek_table(struct arena *a, const struct bytes *src, struct bundle *b)
-{
-	ARENA(tmp);
-	struct peek k = {.a = a, .bytes = {.a = &tmp}, .b = b, .need = TABLE};
-	struct decoding d = {.src = src, .b = b, .fn = peek_piece, .user = &k, .peek = true};
-	uint64_t last;
-	TRY(decode(&d));
-	if (k.need > k.bytes.n) {
-		k.bytes.n = 0;
-		d = (struct decoding){.src = src, .b = b, .fn = peek_piece, .user = &k};
-		TRY(decode(&d));
-	}
-	if (k.need > k.bytes.n)
-		return err_new(E_BUNDLE, "the table is cut off");
-	return check_entries(b, k.need, b->size, &last);
-}
-
 /* Layouts of CCOB headers by version: their size, and the offsets of their fields; 0: the header has no such field. */
 static const struct ccob_layout {
 	unsigned header, total, size, hash;
@@ -399,6 +382,7 @@ static const struct ccob_layout {
 static struct err *open_ccob(
 	struct arena *a, const struct bytes *src, uint64_t end, struct str head, struct bundle *b)
 {
+	ARENA(tmp);
 	unsigned version = le16(head.p + 4), method = le16(head.p + 6);
 	if (version < 1 || version > 3)
 		return err_new(E_BUNDLE, "a compressed bundle of the unknown version %u", version);
@@ -428,28 +412,40 @@ static struct err *open_ccob(
 		return err_new(E_BUNDLE, "%llu compressed bytes cannot give the %llu they claim",
 			(unsigned long long)payload, (unsigned long long)b->size);
 	if (!l->total) {
-		struct decoding d = {.src = src, .b = b};
-		TRY(b->zstd ? zstd_end(src, b->offset + b->header, end, &d.at) : decode(&d));
-		b->stored = d.at - b->offset;
+		struct decoding all = {.src = src, .b = b};
+		TRY(b->zstd ? zstd_end(src, b->offset + b->header, end, &all.at) : decode(&all));
+		b->stored = all.at - b->offset;
 	}
-	return peek_table(a, src, b);
+	/* the table is nearly always in the first block */
+	struct peek k = {.a = a, .bytes = {.a = &tmp}, .b = b, .need = TABLE};
+	struct decoding d = {.src = src, .b = b, .fn = peek_piece, .user = &k, .peek = true};
+	TRY(decode(&d));
+	if (k.need > k.bytes.n) {
+		k.bytes.n = 0;
+		d = (struct decoding){.src = src, .b = b, .fn = peek_piece, .user = &k};
+		TRY(decode(&d));
+	}
+	if (k.need > k.bytes.n)
+		return err_new(E_BUNDLE, "the table is cut off");
+	return check_entries(b, k.need, b->size, &left);
 }
 
 /* The first bytes at an offset. */
-struct window {
+struct bundle_window {
 	uint64_t offset;
 	size_t n;
 	char p[WINDOW];
 };
 
-static struct err *look_at(const struct bytes *src, uint64_t offset, uint64_t end, struct window *w)
+static struct err *look_at(
+	const struct bytes *src, uint64_t offset, uint64_t end, struct bundle_window *w)
 {
 	uint64_t left = offset < end ? end - offset : 0;
 	w->offset = offset;
 	return bytes_peek(src, w->p, left < WINDOW ? (size_t)left : WINDOW, offset, &w->n);
 }
 
-static struct err *open_any(struct arena *a, const struct bytes *src, const struct window *w,
+static struct err *open_any(struct arena *a, const struct bytes *src, const struct bundle_window *w,
 	uint64_t end, struct bundle *b)
 {
 	struct str head = {.p = w->p, .n = w->n};
@@ -464,7 +460,7 @@ static struct err *open_any(struct arena *a, const struct bytes *src, const stru
 struct err *bundle_open(
 	struct arena *a, const struct bytes *src, uint64_t offset, uint64_t end, struct bundle *ret)
 {
-	struct window w;
+	struct bundle_window w;
 	end = end < src->size ? end : src->size;
 	TRY_CTX(look_at(src, offset, end, &w), "cannot read the bundle at offset %llu",
 		(unsigned long long)offset);
@@ -560,8 +556,8 @@ struct err *bundle_read(const struct bytes *src, const struct bundle *b, struct 
 
 /* Finds the next bundle, behind zero bytes; ret->n is 0 if there is none. It is almost always at the next page, so
  * that is tried first. */
-static struct err *next_bundle(
-	const struct bytes *src, uint64_t *at, uint64_t end, uint64_t start, struct window *ret)
+static struct err *next_bundle(const struct bytes *src, uint64_t *at, uint64_t end, uint64_t start,
+	struct bundle_window *ret)
 {
 	char p[PAGE + BUNDLE_MAGIC];
 	uint64_t page = start + round_up(*at - start, PAGE);
@@ -596,7 +592,7 @@ struct err *bundle_walk(
 	while (*at < end) {
 		ARENA(tmp);
 		struct bundle b;
-		struct window w;
+		struct bundle_window w;
 		TRY(next_bundle(src, at, end, start, &w));
 		if (!w.n)
 			break;

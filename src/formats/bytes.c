@@ -1,4 +1,4 @@
-/* Bytes of files, of memory, and parts of both; see bytes.h. */
+/* Bytes of files, of memory, and parts of both, and what reading them may cost; see bytes.h. */
 #include "formats/bytes.h"
 
 #include <fcntl.h>
@@ -6,11 +6,57 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
+#include "base/proc.h"
+
+#define FREE_SIZE UINT64_C(10000000)
+#define LEAST_WORK (UINT64_C(1) << 30)
+#define LEAST_MEMORY (UINT64_C(160) << 20)
+#define MOST (UINT64_C(1) << 40) /* cap of the size-dependent work */
 
 enum {
+	WORK_A_BYTE = 256,
+	MEMORY_A_BYTE = 32,
 	MAX_SLICE = 512 << 20, /* bytes read at once */
 	READ_COST = 256,       /* work of a read, in addition to its bytes */
 };
+
+void budget_set(struct budget *b, uint64_t size)
+{
+	uint64_t more = size > FREE_SIZE ? size - FREE_SIZE : 0;
+	more = more < MOST / WORK_A_BYTE ? more : MOST / WORK_A_BYTE;
+	b->work = LEAST_WORK + more * WORK_A_BYTE;
+	b->memory = LEAST_MEMORY + more * MEMORY_A_BYTE;
+}
+
+static struct err *spend(_Atomic uint64_t *left, uint64_t n, const char *what)
+{
+	uint64_t now = atomic_load(left);
+	do {
+		if (now < n)
+			return err_new(E_LIMIT,
+				"reading it takes more %s than a file of its size may cost", what);
+	} while (!atomic_compare_exchange_weak(left, &now, now - n));
+	return NULL;
+}
+
+struct err *budget_work(struct budget *b, uint64_t n)
+{
+	TRY(cancel_check());
+	return b ? spend(&b->work, n, "work") : NULL;
+}
+
+struct err *budget_memory(struct budget *b, uint64_t n)
+{
+	return b ? spend(&b->memory, n, "memory") : NULL;
+}
+
+void budget_return(struct budget *b, uint64_t n)
+{
+	if (b)
+		atomic_fetch_add(&b->memory, n);
+}
+
+/* ---- bytes ---- */
 
 static struct err *read_fd(const struct bytes *s, void *p, size_t n, uint64_t offset)
 {

@@ -4,19 +4,19 @@
 
 #include "formats/zip_format.h"
 
-enum { LITERAL, MATCH, END, BAD = 255 }; /* kinds of literal/length symbols */
+enum { LITERAL, MATCH, END }; /* kinds of literal/length symbols */
 enum { LONGEST = 15, LITERALS = 288, DISTANCES = 32, LENGTHS = 19 };
 
 /* Maps the next bits to value << 8 | number of bits, which includes the extra bits behind the code; 0: not a code. */
-struct table {
+struct code_table {
 	uint64_t mask;
 	uint16_t v[1 << LONGEST];
 };
 
-struct walk {
+struct deflate_walk {
 	const char *p;
 	uint64_t at, end; /* bits */
-	struct table literals, distances;
+	struct code_table literals, distances;
 };
 
 static unsigned literal(unsigned s)
@@ -37,7 +37,8 @@ static unsigned itself(unsigned s)
 
 /* Canonical codes (3.2.2): codes of one length are consecutive, with their bits reversed. The table is doubled for
  * each length, so that a short code is found whatever bits follow it. */
-static void fill(struct table *t, const uint8_t *lengths, unsigned n, unsigned (*entry)(unsigned s))
+static void fill(
+	struct code_table *t, const uint8_t *lengths, unsigned n, unsigned (*entry)(unsigned s))
 {
 	unsigned code = 0, longest = 0;
 	for (unsigned s = 0; s < n; s++)
@@ -58,27 +59,20 @@ static void fill(struct table *t, const uint8_t *lengths, unsigned n, unsigned (
 	}
 }
 
-static uint64_t ahead(const struct walk *w)
+static uint64_t ahead(const struct deflate_walk *w)
 {
 	return w->at <= w->end ? le64(w->p + w->at / 8) >> w->at % 8 : 0;
 }
 
-static unsigned take(struct walk *w, unsigned bits)
+static unsigned take(struct deflate_walk *w, unsigned bits)
 {
 	unsigned v = (unsigned)ahead(w) & ((1u << bits) - 1);
 	w->at += bits;
 	return v;
 }
 
-static unsigned next(struct walk *w, const struct table *t)
-{
-	unsigned e = t->v[ahead(w) & t->mask];
-	w->at += e & 255;
-	return e && w->at <= w->end ? e >> 8 : BAD;
-}
-
 /* Dynamic codes: 3.2.7. */
-static bool read_codes(struct walk *w)
+static bool read_codes(struct deflate_walk *w)
 {
 	static const uint8_t order[LENGTHS] = {
 		16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
@@ -88,8 +82,9 @@ static bool read_codes(struct walk *w)
 		of_lengths[order[i]] = (uint8_t)take(w, 3);
 	fill(&w->distances, of_lengths, LENGTHS, itself);
 	for (unsigned i = 0; i < n;) {
-		unsigned s = next(w, &w->distances);
-		if (s == BAD)
+		unsigned e = w->distances.v[ahead(w) & w->distances.mask], s = e >> 8;
+		w->at += e & 255;
+		if (!e || w->at > w->end)
 			return false;
 		uint8_t length = s < 16 ? (uint8_t)s : s == 16 && i ? lengths[i - 1] : 0;
 		unsigned times = s < 16    ? 1
@@ -104,24 +99,12 @@ static bool read_codes(struct walk *w)
 	return true;
 }
 
-/* Fixed codes: 3.2.6. */
-static void fixed_codes(struct walk *w)
-{
-	uint8_t lengths[LITERALS];
-	memset(lengths, 8, sizeof(lengths));
-	memset(lengths + 144, 9, 256 - 144);
-	memset(lengths + 256, 7, 280 - 256);
-	fill(&w->literals, lengths, LITERALS, literal);
-	memset(lengths, 5, DISTANCES);
-	fill(&w->distances, lengths, DISTANCES, distance);
-}
-
 /* A load has at least 57 bits, and a symbol takes at most 28, extra bits included: one load is used until fewer are
  * left. */
-static bool pass_symbols(struct walk *w)
+static bool pass_symbols(struct deflate_walk *w)
 {
 	enum { SURE = 57, MOST = 28 };
-	const struct table *t = &w->literals;
+	const struct code_table *t = &w->literals;
 	while (w->at <= w->end) {
 		uint64_t bits = ahead(w);
 		unsigned used = 0, e;
@@ -141,7 +124,8 @@ static bool pass_symbols(struct walk *w)
 bool deflate_last_block(
 	struct arena *tmp, const char *p, size_t n, uint64_t *ret_begin, uint64_t *ret_end)
 {
-	struct walk *w = arena_raw(tmp, sizeof(*w));
+	struct deflate_walk *w = arena_raw(tmp, sizeof(*w));
+	uint8_t lengths[LITERALS];
 	w->p = p;
 	w->at = 0;
 	w->end = (uint64_t)n * 8;
@@ -153,8 +137,13 @@ bool deflate_last_block(
 			w->at = (w->at + 7) / 8 * 8;
 			unsigned length = take(w, 16);
 			w->at += 16 + (uint64_t)length * 8;
-		} else if (type == 1) {
-			fixed_codes(w);
+		} else if (type == 1) { /* fixed codes: 3.2.6 */
+			memset(lengths, 8, sizeof(lengths));
+			memset(lengths + 144, 9, 256 - 144);
+			memset(lengths + 256, 7, 280 - 256);
+			fill(&w->literals, lengths, LITERALS, literal);
+			memset(lengths, 5, DISTANCES);
+			fill(&w->distances, lengths, DISTANCES, distance);
 		} else if (type == 3 || !read_codes(w)) {
 			return false;
 		}

@@ -24,36 +24,25 @@ static size_t continuation(const struct dep_reader *r)
 	return peek(r, 1) == '\r' && peek(r, 2) == '\n' ? 3 : 0;
 }
 
-/* Takes a run of backslashes. Before a blank or hash they quote: 2n+1 of them give n and the character. */
-static void take_backslashes(struct dep_reader *r, struct buf *b)
-{
-	size_t n = 0;
-	while (peek(r, n) == '\\')
-		n++;
-	char next = peek(r, n);
-	bool quotes = next == ' ' || next == '\t' || next == '#';
-	if (next == '\n' || (next == '\r' && peek(r, n + 1) == '\n'))
-		n--; /* the last one continues the line */
-	for (size_t i = 0; i < (quotes ? n / 2 : n); i++)
-		buf_char(b, '\\');
-	r->at += n;
-	if (quotes && n % 2) {
-		buf_char(b, next);
-		r->at++;
-	}
-}
-
+/* Takes a word. A run of backslashes before a blank or hash quotes: 2n+1 of them give n and the character. */
 static struct str take_word(struct dep_reader *r, struct arena *a)
 {
 	BUF(b, a);
 	while (r->at < r->text.n && str_chr(S(" \t\r\n"), r->text.p[r->at]) == 4 &&
 		!continuation(r)) {
-		if (peek(r, 0) == '\\') {
-			take_backslashes(r, &b);
+		size_t n = 0;
+		while (peek(r, n) == '\\')
+			n++;
+		char next = peek(r, n);
+		bool quotes = n && (next == ' ' || next == '\t' || next == '#');
+		if (n && (next == '\n' || (next == '\r' && peek(r, n + 1) == '\n')))
+			n--; /* the last one continues the line */
+		for (size_t i = 0; i < (quotes ? n / 2 : n); i++)
+			buf_char(&b, '\\');
+		r->at += n;
+		if (n && !(quotes && n % 2))
 			continue;
-		}
-		if (peek(r, 0) == '$' && peek(r, 1) == '$')
-			r->at++;
+		r->at += next == '$' && peek(r, 1) == '$';
 		buf_char(&b, r->text.p[r->at++]);
 	}
 	return str_dup(a, buf_str(&b));

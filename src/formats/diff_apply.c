@@ -28,7 +28,7 @@ struct attempt {
 };
 
 /* A hunk in the form that is searched for: its old side, and the number of context lines at both ends. */
-struct pattern {
+struct hunk_pattern {
 	const struct diff_hunk *hunk;
 	struct lines lines;
 	ptrdiff_t first, front, behind;
@@ -42,9 +42,9 @@ static char kind_of(const struct attempt *t, const struct diff_line *l)
 	return l->kind == '+' ? '-' : '+';
 }
 
-static struct pattern pattern_of(struct attempt *t, const struct diff_hunk *h)
+static struct hunk_pattern pattern_of(struct attempt *t, const struct diff_hunk *h)
 {
-	struct pattern p = {.hunk = h, .first = (ptrdiff_t)h->first - 1};
+	struct hunk_pattern p = {.hunk = h, .first = (ptrdiff_t)h->first - 1};
 	size_t first = 0, last = h->lines.n;
 	VEC_EACH (const struct diff_line, l, &h->lines)
 		if (kind_of(t, l) != '+')
@@ -60,8 +60,8 @@ static struct pattern pattern_of(struct attempt *t, const struct diff_hunk *h)
 	return p;
 }
 
-static bool matches(
-	struct attempt *t, const struct pattern *p, ptrdiff_t at, ptrdiff_t front, ptrdiff_t behind)
+static bool matches(struct attempt *t, const struct hunk_pattern *p, ptrdiff_t at, ptrdiff_t front,
+	ptrdiff_t behind)
 {
 	ptrdiff_t n = (ptrdiff_t)p->lines.n - behind;
 	if (at < 0 || at + n > (ptrdiff_t)t->old.n)
@@ -75,8 +75,8 @@ static bool matches(
 }
 
 /* Finds the nearest place that matches, down before up. */
-static bool search(struct attempt *t, const struct pattern *p, ptrdiff_t front, ptrdiff_t behind,
-	ptrdiff_t *ret)
+static bool search(struct attempt *t, const struct hunk_pattern *p, ptrdiff_t front,
+	ptrdiff_t behind, ptrdiff_t *ret)
 {
 	ptrdiff_t guess = p->first + t->moved;
 	ptrdiff_t last = (ptrdiff_t)t->old.n - (ptrdiff_t)p->lines.n + behind;
@@ -93,7 +93,8 @@ static bool search(struct attempt *t, const struct pattern *p, ptrdiff_t front, 
 }
 
 /* Locates a hunk with as little fuzz as possible. A shorter context at one end means that the file ends there. */
-static bool find(struct attempt *t, const struct pattern *p, ptrdiff_t *ret, ptrdiff_t *ret_fuzz)
+static bool find(
+	struct attempt *t, const struct hunk_pattern *p, ptrdiff_t *ret, ptrdiff_t *ret_fuzz)
 {
 	ptrdiff_t context = p->front > p->behind ? p->front : p->behind;
 	ptrdiff_t end = (ptrdiff_t)t->old.n - (ptrdiff_t)p->lines.n;
@@ -152,7 +153,7 @@ static struct err *try_apply(struct attempt *t, bool reverse, unsigned fuzz, boo
 	t->out = (struct buf){.a = t->a};
 	t->notes = (struct strs){0};
 	for (size_t i = 0; *ret && i < f->hunks.n; i++) {
-		struct pattern p = pattern_of(t, &f->hunks.v[i]);
+		struct hunk_pattern p = pattern_of(t, &f->hunks.v[i]);
 		struct str far = S(""), loose = S("");
 		ptrdiff_t at, lines, by;
 		*ret = find(t, &p, &at, &lines);

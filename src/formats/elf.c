@@ -75,7 +75,6 @@ bool elf_header(struct str head, struct elf *ret)
 	*ret = (struct elf){0};
 	if (!elf_is(head))
 		return false;
-	ret->osabi = (uint8_t)head.p[7];
 	ret->abiversion = (uint8_t)head.p[8];
 	ret->type = le16(head.p + 16);
 	ret->machine = le16(head.p + 18);

@@ -38,7 +38,7 @@ struct elf_segment {
 struct elf {
 	const struct bytes *src;
 	uint16_t type, machine;
-	uint8_t osabi, abiversion;
+	uint8_t abiversion;
 	uint32_t flags;
 	uint64_t entry;
 	uint64_t phoff, shoff;            /* offsets of the program headers and section headers */
@@ -89,7 +89,7 @@ MUST_USE struct err *elf_needs(struct arena *a, const struct elf *e, struct elf_
 struct elf_symbol {
 	struct str name; /* NUL-terminated; lives for the call only */
 	uint32_t index;  /* index in the table, whose first entry is the null symbol */
-	uint8_t type, bind, visibility;
+	uint8_t type, bind;
 	uint16_t section; /* 0 = undefined */
 	uint32_t at;      /* offset of the name in the dynamic strings */
 	uint64_t value, size;

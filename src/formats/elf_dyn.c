@@ -292,7 +292,6 @@ static struct err *each_symbol(struct dyn *d, elf_symbol_fn *fn, void *user)
 				.at = le32(p),
 				.type = (uint8_t)(p[4] & 15),
 				.bind = (uint8_t)((unsigned char)p[4] >> 4),
-				.visibility = (uint8_t)(p[5] & 3),
 				.section = le16(p + 6),
 				.value = le64(p + 8),
 				.size = le64(p + 16),

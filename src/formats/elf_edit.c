@@ -318,21 +318,6 @@ static uint64_t place_string(struct elf_editor *ed, struct str text, bool anew)
 	return i - z.n;
 }
 
-/* Existing strings are placed first, so that nothing is written over them. */
-static void place_strings(struct elf_editor *ed)
-{
-	for (unsigned anew = 0; anew < 2; anew++) {
-		VEC_EACH (struct elf_entry, x, &ed->entries) {
-			uint64_t at = x->text.p ? place_string(ed, x->text, anew) : UINT64_MAX;
-			if (at != UINT64_MAX)
-				x->value = at;
-		}
-	}
-	for (size_t i = 0; i < ed->strings.n; i++)
-		if (ed->used[i] == WAS_USED)
-			ed->now[i] = 0;
-}
-
 /* ---- changes in place ---- */
 
 /* Patches the bytes that differ; differences near to each other share a patch. */
@@ -607,7 +592,16 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 		return NULL;
 	name = entry_of(ed, ELF_SONAME);
 	TRY(mark_all(ed, was, n, name && name->text.p ? soname : S("")));
-	place_strings(ed);
+	/* existing strings are placed first, so that nothing is written over them */
+	for (unsigned anew = 0; anew < 2; anew++) {
+		VEC_EACH (struct elf_entry, x, &ed->entries) {
+			uint64_t at = x->text.p ? place_string(ed, x->text, anew) : UINT64_MAX;
+			x->value = at != UINT64_MAX ? at : x->value;
+		}
+	}
+	for (size_t i = 0; i < ed->strings.n; i++)
+		if (ed->used[i] == WAS_USED)
+			ed->now[i] = 0;
 	ed->table_moves = (ed->entries.n + 1) * ENTRY > ed->table_size;
 	size_t none = !ed->strings.n || ed->strings.p[ed->strings.n - 1];
 	TRY(put_versions(ed));

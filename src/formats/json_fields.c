@@ -6,15 +6,9 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-/* A VEC of any type. It is copied, since its pointer has another type in its own struct. */
-struct items {
-	char *v;
-	size_t n, cap;
-};
-
-static struct items items_at(const void *at)
+struct json_items json_items_at(const void *at)
 {
-	struct items list;
+	struct json_items list;
 	memcpy(&list, at, sizeof(list));
 	return list;
 }
@@ -39,32 +33,16 @@ static bool is_empty(const struct json_field *f, const void *at)
 	case FIELD_STRS:
 		return !((const struct strs *)at)->n;
 	case FIELD_ITEMS:
-		return !items_at(at).n;
+		return !json_items_at(at).n;
 	default:
 		return false;
 	}
 }
 
-static void write_value(struct json *j, const struct json_field *f, const void *at);
-
-static void write_list(struct json *j, const struct json_field *f, struct items list)
-{
-	const struct json_field *key = &f->fields[0], *value = &f->fields[1];
-	json_open(j, f->kind == FIELD_ITEMS ? '[' : '{');
-	for (const char *item = list.v; list.n--; item += f->size) {
-		if (f->kind == FIELD_ITEMS) {
-			json_struct(j, f->fields, item);
-			continue;
-		}
-		json_key_str(j, *(const struct str *)part(key, item));
-		write_value(j, value, part(value, item));
-	}
-	json_close(j);
-}
-
 static void write_value(struct json *j, const struct json_field *f, const void *at)
 {
 	ARENA(tmp);
+	struct json_items list;
 	switch ((enum field_kind)f->kind) {
 	case FIELD_TEXT:
 		json_str(j, *(const struct str *)at);
@@ -106,8 +84,20 @@ static void write_value(struct json *j, const struct json_field *f, const void *
 		json_struct(j, f->fields, at);
 		break;
 	case FIELD_ITEMS:
+		list = json_items_at(at);
+		json_open(j, '[');
+		for (size_t i = 0; i < list.n; i++)
+			json_struct(j, f->fields, list.v + i * f->size);
+		json_close(j);
+		break;
 	case FIELD_PAIRS:
-		write_list(j, f, items_at(at));
+		list = json_items_at(at);
+		json_open(j, '{');
+		for (const char *item = list.v; list.n--; item += f->size) {
+			json_key_str(j, *(const struct str *)part(&f->fields[0], item));
+			write_value(j, &f->fields[1], part(&f->fields[1], item));
+		}
+		json_close(j);
 		break;
 	case FIELD_ARRAY:
 		json_open(j, '[');
@@ -183,33 +173,14 @@ const struct json_field *json_field_find(
 	return NULL;
 }
 
-struct json_items json_items_at(const struct json_field *list, const void *at)
-{
-	struct items items = items_at(at);
-	return (struct json_items){.v = items.v, .n = items.n, .size = list->size};
-}
-
 /* ---- reading ---- */
-
-static struct err *read_items(
-	struct arena *a, const struct node *n, const struct json_field *f, void *ret)
-{
-	struct items list = items_at(ret);
-	if (n->kind != NODE_LIST)
-		return node_error(n, E_SYNTAX, "'%s' must be a list", f->key);
-	NODE_EACH (it, n) {
-		list.v = vec_room(a, list.v, list.n, &list.cap, f->size);
-		TRY(json_fields_read(a, it, f->fields, list.v + list.n++ * f->size));
-	}
-	memcpy(ret, &list, sizeof(list));
-	return NULL;
-}
 
 static struct err *read_value(
 	struct arena *a, const struct node *map, const struct json_field *f, void *at)
 {
 	struct str key = str_from(f->key);
 	const struct node *n = node_get(map, key);
+	struct json_items list;
 	if (!n || n->kind == NODE_NULL || f->written)
 		return NULL;
 	switch ((enum field_kind)f->kind) {
@@ -224,7 +195,15 @@ static struct err *read_value(
 	case FIELD_OBJECT:
 		return json_fields_read(a, n, f->fields, at);
 	case FIELD_ITEMS:
-		return read_items(a, n, f, at);
+		if (n->kind != NODE_LIST)
+			return node_error(n, E_SYNTAX, "'%s' must be a list", f->key);
+		list = json_items_at(at);
+		NODE_EACH (it, n) {
+			list.v = vec_room(a, list.v, list.n, &list.cap, f->size);
+			TRY(json_fields_read(a, it, f->fields, list.v + list.n++ * f->size));
+		}
+		memcpy(at, &list, sizeof(list));
+		return NULL;
 	default:
 		return NULL;
 	}

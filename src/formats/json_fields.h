@@ -167,12 +167,12 @@ struct str json_document(
  * "clang" of the object under "paths". NULL: the table has no such key. */
 const struct json_field *json_field_find(
 	const struct json_field *fields, struct str key, const void *object, const void **ret_at);
-/* A list of objects of any type: the elements, their number and their size. */
+/* A VEC of any type. It is copied, since its pointer has another type in its own struct. */
 struct json_items {
-	const char *v;
-	size_t n, size;
+	char *v;
+	size_t n, cap;
 };
-struct json_items json_items_at(const struct json_field *list, const void *at);
+struct json_items json_items_at(const void *at);
 
 /* Reads map into the object, which holds the defaults: an absent or null member leaves its part
  * alone. E_SYNTAX, with its place, for a key that the table does not have and for a value of the

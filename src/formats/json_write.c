@@ -120,21 +120,12 @@ void json_str(struct json *j, struct str s)
 
 void json_u64(struct json *j, uint64_t n)
 {
-	char digits[20], *p = digits + sizeof(digits);
 	separate(j);
-	do {
-		*--p = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	buf_add(j->out, (struct str){.p = p, .n = (size_t)(digits + sizeof(digits) - p)});
+	buf_fmt(j->out, "%" PRIu64, n);
 }
 
 void json_i64(struct json *j, int64_t n)
 {
-	if (n >= 0) {
-		json_u64(j, (uint64_t)n);
-		return;
-	}
 	separate(j);
 	buf_fmt(j->out, "%" PRId64, n);
 }
@@ -142,15 +133,11 @@ void json_i64(struct json *j, int64_t n)
 void json_f64(struct json *j, double d)
 {
 	separate(j);
-	if (!isfinite(d))
-		d = 0;
-	ARENA(tmp);
-	struct str s = str_fmt(&tmp, "%.6f", d);
-	while (s.p[s.n - 1] == '0')
-		s.n--;
-	if (s.p[s.n - 1] == '.')
-		s.n--;
-	buf_add(j->out, s);
+	buf_fmt(j->out, "%.6f", isfinite(d) ? d : 0);
+	while (j->out->p[j->out->n - 1] == '0')
+		j->out->n--;
+	if (j->out->p[j->out->n - 1] == '.')
+		j->out->n--;
 }
 
 void json_bool(struct json *j, bool b)

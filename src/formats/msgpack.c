@@ -4,7 +4,7 @@
 #include "base/buf.h"
 
 /* The meaning of a first byte: the kind, and the bytes of the big-endian number that follows. */
-struct format {
+struct msgpack_form {
 	enum msgpack_kind kind;
 	unsigned char number; /* bytes of the number or of the length */
 	unsigned char fixed;  /* length that the byte itself implies, for EXT */
@@ -12,7 +12,7 @@ struct format {
 
 /* First bytes 0xc0 to 0xdf; 0xc1 is never used. */
 /* clang-format off */
-static const struct format formats[32] = {
+static const struct msgpack_form formats[32] = {
 	[0x00] = {MSGPACK_NIL, 0, 0},
 	[0x02] = {MSGPACK_BOOL, 0, 0}, {MSGPACK_BOOL, 0, 0},
 	[0x04] = {MSGPACK_BIN, 1, 0}, {MSGPACK_BIN, 2, 0}, {MSGPACK_BIN, 4, 0},
@@ -41,7 +41,7 @@ static bool take(struct str *rest, uint64_t n, struct str *ret)
 
 bool msgpack_next(struct str *rest, struct msgpack_value *ret)
 {
-	static const struct format short_text = {MSGPACK_STR, 0, 0};
+	static const struct msgpack_form short_text = {MSGPACK_STR, 0, 0};
 	struct str bytes;
 	if (!take(rest, 1, &bytes))
 		return false;
@@ -58,7 +58,7 @@ bool msgpack_next(struct str *rest, struct msgpack_value *ret)
 			.kind = byte < 0x90 ? MSGPACK_MAP : MSGPACK_ARRAY, .number = byte & 15};
 	if (byte < 0xa0 || byte >= 0xe0)
 		return true;
-	const struct format *f = byte < 0xc0 ? &short_text : &formats[byte - 0xc0];
+	const struct msgpack_form *f = byte < 0xc0 ? &short_text : &formats[byte - 0xc0];
 	*ret = (struct msgpack_value){.kind = f->kind, .number = byte & (byte < 0xc0 ? 31 : 1)};
 	if (f->number) {
 		if (!take(rest, f->number, &bytes))

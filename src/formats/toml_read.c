@@ -20,7 +20,7 @@ enum how {
 	MADE_VALUE,      /* a value, which cannot be extended */
 };
 
-struct made {
+struct toml_member {
 	enum how how;
 	size_t index; /* index in its table */
 	size_t id;    /* number of the table that the member is; for [[a]], of the last one */
@@ -33,18 +33,18 @@ struct toml_reader {
 	size_t counted; /* line and line_start belong to this offset */
 	unsigned line;
 	size_t line_start;
-	struct map made; /* "NUMBER:KEY" of a table -> struct made * */
+	struct map made; /* "NUMBER:KEY" of a table -> struct toml_member * */
 	size_t tables;   /* number of the last table */
 	size_t count;    /* values so far */
 };
 
-struct table {
+struct toml_table {
 	struct node *node;
 	size_t id;      /* 0: the document */
 	unsigned depth; /* nesting of the node */
 };
 
-static struct err *value(struct toml_reader *r, struct table t);
+static struct err *value(struct toml_reader *r, struct toml_table t);
 
 /* ---- places ---- */
 
@@ -116,14 +116,6 @@ static struct err *skip_comment(struct toml_reader *r)
 		r->at++;
 	}
 	return NULL;
-}
-
-static struct err *end_line(struct toml_reader *r)
-{
-	skip_blanks(r);
-	TRY(skip_comment(r));
-	return at_end(r) || take_newline(r) ? NULL
-					    : wrong(r, "the end of the line is expected here");
 }
 
 /* Skips blanks, comments and line ends, as between the elements of an array. */
@@ -315,7 +307,7 @@ static struct err *word(struct toml_reader *r, struct node *n)
 
 /* ---- tables ---- */
 
-static struct str path_of(struct toml_reader *r, const struct table *t, struct str key)
+static struct str path_of(struct toml_reader *r, const struct toml_table *t, struct str key)
 {
 	return str_fmt(r->a, "%zu:%.*s", t->id, STR(key));
 }
@@ -334,36 +326,23 @@ static struct node *add(struct toml_reader *r, struct node *to, struct str key, 
 }
 
 /* Adds a member that t does not have yet. */
-static struct made *add_member(
-	struct toml_reader *r, struct table *t, struct str key, enum how how, struct loc at)
+static struct toml_member *add_member(
+	struct toml_reader *r, struct toml_table *t, struct str key, enum how how, struct loc at)
 {
-	struct made *m = NEW(r->a, struct made);
-	*m = (struct made){.how = how, .index = t->node->n, .id = ++r->tables};
+	struct toml_member *m = NEW(r->a, struct toml_member);
+	*m = (struct toml_member){.how = how, .index = t->node->n, .id = ++r->tables};
 	add(r, t->node, key, at);
 	map_put(&r->made, path_of(r, t, key), m);
 	return m;
 }
 
 /* The table that a member is; for [[a]], the last one of the array. */
-static struct table inside(const struct table *t, const struct made *m)
+static struct toml_table inside(const struct toml_table *t, const struct toml_member *m)
 {
 	struct node *n = &t->node->v[m->index];
 	if (m->how != MADE_ARRAY)
-		return (struct table){.node = n, .id = m->id, .depth = t->depth + 1};
-	return (struct table){.node = &n->v[n->n - 1], .id = m->id, .depth = t->depth + 2};
-}
-
-static struct err *enter(struct toml_reader *r, struct table *t, struct str key, enum how how)
-{
-	struct made *m = map_get(&r->made, path_of(r, t, key));
-	if (t->depth + 2 > NODE_DEPTH)
-		return wrong(r, "nested too deeply");
-	if (!m)
-		m = add_member(r, t, key, how, here(r));
-	else if (m->how == MADE_VALUE || (how == MADE_BY_KEY && m->how != MADE_BY_KEY))
-		return wrong(r, "this has a value already, and cannot be extended");
-	*t = inside(t, m);
-	return NULL;
+		return (struct toml_table){.node = n, .id = m->id, .depth = t->depth + 1};
+	return (struct toml_table){.node = &n->v[n->n - 1], .id = m->id, .depth = t->depth + 2};
 }
 
 static struct err *key(struct toml_reader *r, struct str *ret)
@@ -384,17 +363,25 @@ static struct err *key(struct toml_reader *r, struct str *ret)
 }
 
 /* Reads "a.b.c" and enters all tables but the last key, which becomes *ret. */
-static struct err *dotted(struct toml_reader *r, struct table *t, enum how how, struct str *ret)
+static struct err *dotted(
+	struct toml_reader *r, struct toml_table *t, enum how how, struct str *ret)
 {
 	TRY(key(r, ret));
 	while (take(r, S("."))) {
-		TRY(enter(r, t, *ret, how));
+		struct toml_member *m = map_get(&r->made, path_of(r, t, *ret));
+		if (t->depth + 2 > NODE_DEPTH)
+			return wrong(r, "nested too deeply");
+		if (!m)
+			m = add_member(r, t, *ret, how, here(r));
+		else if (m->how == MADE_VALUE || (how == MADE_BY_KEY && m->how != MADE_BY_KEY))
+			return wrong(r, "this has a value already, and cannot be extended");
+		*t = inside(t, m);
 		TRY(key(r, ret));
 	}
 	return NULL;
 }
 
-static struct err *key_value(struct toml_reader *r, struct table t)
+static struct err *key_value(struct toml_reader *r, struct toml_table t)
 {
 	struct str last;
 	struct loc at = here(r);
@@ -404,12 +391,12 @@ static struct err *key_value(struct toml_reader *r, struct table t)
 	if (!take(r, S("=")))
 		return wrong(r, "'=' is expected here");
 	skip_blanks(r);
-	struct table to = inside(&t, add_member(r, &t, last, MADE_VALUE, at));
+	struct toml_table to = inside(&t, add_member(r, &t, last, MADE_VALUE, at));
 	to.node->at = here(r);
 	return value(r, to);
 }
 
-static struct err *value(struct toml_reader *r, struct table t)
+static struct err *value(struct toml_reader *r, struct toml_table t)
 {
 	struct node *n = t.node;
 	if (t.depth >= NODE_DEPTH)
@@ -422,7 +409,7 @@ static struct err *value(struct toml_reader *r, struct table t)
 			TRY(skip_lines(r));
 			if (take(r, S("]")))
 				return NULL;
-			struct table to = {.node = add(r, n, S(""), here(r)),
+			struct toml_table to = {.node = add(r, n, S(""), here(r)),
 				.id = ++r->tables,
 				.depth = t.depth + 1};
 			TRY(value(r, to));
@@ -448,7 +435,7 @@ static struct err *value(struct toml_reader *r, struct table t)
 }
 
 /* Reads [a.b] or [[a.b]]. */
-static struct err *header(struct toml_reader *r, struct table *t)
+static struct err *header(struct toml_reader *r, struct toml_table *t)
 {
 	struct str last;
 	struct loc at = here(r);
@@ -458,7 +445,7 @@ static struct err *header(struct toml_reader *r, struct table *t)
 	TRY(dotted(r, t, MADE_ON_THE_WAY, &last));
 	if (!take(r, array ? S("]]") : S("]")))
 		return wrong(r, "the end of the table's name is expected here");
-	struct made *m = map_get(&r->made, path_of(r, t, last));
+	struct toml_member *m = map_get(&r->made, path_of(r, t, last));
 	if (m && m->how != (array ? MADE_ARRAY : MADE_ON_THE_WAY))
 		return err_at(err_new(E_SYNTAX, "'%.*s' is there twice", STR(last)), at);
 	if (!m)
@@ -479,8 +466,8 @@ struct err *toml_parse(struct arena *a, struct str text, struct str name, const 
 	struct toml_reader r = {
 		.a = a, .text = text, .name = str_dup(a, name), .line = 1, .made.a = a};
 	struct node *root = NEW(a, struct node);
-	const struct table top = {.node = root};
-	struct table t = top;
+	const struct toml_table top = {.node = root};
+	struct toml_table t = top;
 	if (take(&r, S("\xef\xbb\xbf")))
 		return wrong(&r, "TOML has no byte order mark");
 	*root = (struct node){.kind = NODE_MAP, .at = here(&r), .key_at = here(&r)};
@@ -501,7 +488,10 @@ struct err *toml_parse(struct arena *a, struct str text, struct str name, const 
 		} else {
 			TRY(key_value(&r, t));
 		}
-		TRY(end_line(&r));
+		skip_blanks(&r);
+		TRY(skip_comment(&r));
+		if (!at_end(&r) && !take_newline(&r))
+			return wrong(&r, "the end of the line is expected here");
 		TRY(skip_lines(&r));
 	}
 	*ret = root;

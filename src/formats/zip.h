@@ -2,7 +2,7 @@
  *
  * Reading follows the central directory and checks it against the local headers: no overlap, no gaps, no duplicate
  * names, no traversal, no bytes behind the end record, sizes within limits (central directory 1 GiB, extra fields and
- * names 64 KiB). A member's content is read only on request, and all reading shares one budget (budget.h). After
+ * names 64 KiB). A member's content is read only on request, and all reading shares one budget (bytes.h). After
  * zip_open() any number of threads may read from one struct zip. Source: PKWARE APPNOTE 6.3.10; PEP 427 (deflate or
  * stored only). */
 #pragma once

@@ -88,32 +88,6 @@ struct err *zip_read(struct arena *a, const struct zip *z, const struct zip_memb
 
 /* ---- in pieces ---- */
 
-static struct err *inflate_some(struct inflater *f, unsigned char *out, size_t room, size_t *ret)
-{
-	f->s.next_out = out;
-	f->s.avail_out = (uint32_t)room;
-	while (f->s.avail_out && f->s.block_state != ISAL_BLOCK_FINISH) {
-		uint64_t left = f->m->stored - f->taken,
-			 n = left < INFLATE_PIECE ? left : INFLATE_PIECE;
-		uint32_t before = f->s.avail_out;
-		if (!f->s.avail_in) {
-			TRY(get(f->z, f->m, f->in, (size_t)n, f->taken));
-			f->taken += n;
-			f->s.next_in = f->in;
-			f->s.avail_in = (uint32_t)n;
-		}
-		if (isal_inflate(&f->s) < 0)
-			return damaged(f->z, f->m, "its compressed data is damaged");
-		if (!left && f->s.avail_out == before && f->s.block_state != ISAL_BLOCK_FINISH)
-			return damaged(f->z, f->m, "its compressed data is cut short");
-	}
-	*ret = room - f->s.avail_out;
-	uint64_t behind = f->s.avail_in + (uint64_t)f->s.read_in_length / 8;
-	if (f->s.block_state == ISAL_BLOCK_FINISH && f->m->stored - f->taken + behind)
-		return damaged(f->z, f->m, "there are bytes behind its compressed data");
-	return NULL;
-}
-
 struct err *inflater_open(const struct zip *z, const struct zip_member *m, struct inflater **ret)
 {
 	*ret = NULL;
@@ -128,18 +102,39 @@ struct err *inflater_open(const struct zip *z, const struct zip_member *m, struc
 
 struct err *inflater_next(struct inflater *f, char *out, size_t room, size_t *ret)
 {
-	uint64_t left = f->m->stored - f->taken;
-	if (f->m->method == ZIP_DEFLATE) {
-		TRY(inflate_some(f, (unsigned char *)out, room, ret));
-	} else {
+	const struct zip_member *m = f->m;
+	struct inflate_state *s = &f->s;
+	if (m->method == ZIP_STORED) {
+		uint64_t left = m->stored - f->taken;
 		*ret = left < room ? (size_t)left : room;
-		TRY(get(f->z, f->m, out, *ret, f->taken));
+		TRY(get(f->z, m, out, *ret, f->taken));
 		f->taken += *ret;
+	} else {
+		s->next_out = (unsigned char *)out;
+		s->avail_out = (uint32_t)room;
+		while (s->avail_out && s->block_state != ISAL_BLOCK_FINISH) {
+			uint64_t left = m->stored - f->taken;
+			uint32_t before = s->avail_out;
+			if (!s->avail_in) {
+				s->next_in = f->in;
+				s->avail_in = left < INFLATE_PIECE ? (uint32_t)left : INFLATE_PIECE;
+				TRY(get(f->z, m, f->in, s->avail_in, f->taken));
+				f->taken += s->avail_in;
+			}
+			if (isal_inflate(s) < 0)
+				return damaged(f->z, m, "its compressed data is damaged");
+			if (!left && s->avail_out == before && s->block_state != ISAL_BLOCK_FINISH)
+				return damaged(f->z, m, "its compressed data is cut short");
+		}
+		*ret = room - s->avail_out;
+		uint64_t behind = s->avail_in + (uint64_t)s->read_in_length / 8;
+		if (s->block_state == ISAL_BLOCK_FINISH && m->stored - f->taken + behind)
+			return damaged(f->z, m, "there are bytes behind its compressed data");
 	}
-	if (*ret > f->m->size - f->made)
-		return damaged(f->z, f->m, "it unpacks to more bytes than it says");
-	if (*ret < room && f->made + *ret < f->m->size)
-		return damaged(f->z, f->m, "it unpacks to fewer bytes than it says");
+	if (*ret > m->size - f->made)
+		return damaged(f->z, m, "it unpacks to more bytes than it says");
+	if (*ret < room && f->made + *ret < m->size)
+		return damaged(f->z, m, "it unpacks to fewer bytes than it says");
 	f->made += *ret;
 	f->crc = libdeflate_crc32(f->crc, out, *ret);
 	return budget_work(f->z->src.budget, *ret);

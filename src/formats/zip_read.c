@@ -15,7 +15,7 @@ enum {
 };
 #define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes of all members */
 
-struct reader {
+struct zip_reader {
 	struct arena *a;
 	struct zip *z;
 	struct findings *list;
@@ -26,14 +26,14 @@ struct reader {
 	bool extras;         /* harmless extra fields were reported; once is enough */
 };
 
-static void say(struct reader *r, const char *id, enum severity severity, struct str member,
+static void say(struct zip_reader *r, const char *id, enum severity severity, struct str member,
 	const char *fmt, ...) PRINTF(5, 6);
 #define SAY_ERROR(r, id, ...) say((r), (id), SEV_ERROR, __VA_ARGS__)
 #define SAY_WARNING(r, id, ...) say((r), (id), SEV_WARNING, __VA_ARGS__)
 /* An error that makes a member unsafe to read. */
 #define REFUSE(r, id, m, ...) ((m)->unsafe = true, SAY_ERROR((r), (id), (m)->name, __VA_ARGS__))
 
-static void say(struct reader *r, const char *id, enum severity severity, struct str member,
+static void say(struct zip_reader *r, const char *id, enum severity severity, struct str member,
 	const char *fmt, ...)
 {
 	va_list ap;
@@ -89,7 +89,7 @@ bool zip_ascii(struct str name)
 
 /* The ZIP64 end record lies where its locator says, or right before the locator if bytes were put in front of the
  * archive. */
-static struct err *read_end64(struct reader *r, const unsigned char *locator)
+static struct err *read_end64(struct zip_reader *r, const unsigned char *locator)
 {
 	unsigned char e[ZIP_END64_SIZE];
 	struct str path = r->z->path;
@@ -129,7 +129,7 @@ static struct err *read_end64(struct reader *r, const unsigned char *locator)
 	return NULL;
 }
 
-static struct err *read_end(struct reader *r)
+static struct err *read_end(struct zip_reader *r)
 {
 	ARENA(tmp);
 	struct zip *z = r->z;
@@ -173,7 +173,7 @@ static struct err *read_end(struct reader *r)
 
 /* The directory must end where the end record begins. If it does not, there are extra bytes either in front of the
  * archive (all offsets are too small) or between the two. */
-static struct err *place_directory(struct reader *r)
+static struct err *place_directory(struct zip_reader *r)
 {
 	unsigned char sig[4] = {0};
 	struct str path = r->z->path;
@@ -222,7 +222,7 @@ static const struct extra_field {
 	{.id = 0x7875, .harmless = true, .what = "its owner (Info-ZIP)"},
 };
 
-static void check_extra(struct reader *r, const struct zip_member *m, struct str extra)
+static void check_extra(struct zip_reader *r, const struct zip_member *m, struct str extra)
 {
 	enum { BEFORE_NAME = 5 }; /* version, CRC of the header's name */
 	for (unsigned n; extra.n >= 4; extra = str_sub(extra, 4 + n, extra.n)) {
@@ -285,7 +285,7 @@ static void read_wide(struct str extra, const bool want[3], struct wide *w)
 		w->problem = "is missing";
 }
 
-static void check_kind(struct reader *r, struct zip_member *m, uint32_t dos)
+static void check_kind(struct zip_reader *r, struct zip_member *m, uint32_t dos)
 {
 	enum { DOS_FOLDER = 0x10 };
 	if (S_ISLNK(m->mode))
@@ -302,7 +302,7 @@ static void check_kind(struct reader *r, struct zip_member *m, uint32_t dos)
 			m->mode & 07777);
 }
 
-static void check_packing(struct reader *r, struct zip_member *m)
+static void check_packing(struct zip_reader *r, struct zip_member *m)
 {
 	const unsigned secret = ZIP_FLAG_ENCRYPTED | ZIP_FLAG_STRONG | ZIP_FLAG_MASKED;
 	if (m->flags & secret)
@@ -319,7 +319,7 @@ static void check_packing(struct reader *r, struct zip_member *m)
 }
 
 /* Reads one entry of the directory; returns its length, or 0 if it is damaged. */
-static size_t read_entry(struct reader *r, struct str rest)
+static size_t read_entry(struct zip_reader *r, struct str rest)
 {
 	const char *p = rest.p;
 	if (rest.n < ZIP_CENTRAL_SIZE || le32(p) != ZIP_CENTRAL)
@@ -360,7 +360,7 @@ static size_t read_entry(struct reader *r, struct str rest)
 	return to + extra + comment;
 }
 
-static struct err *read_directory(struct reader *r)
+static struct err *read_directory(struct zip_reader *r)
 {
 	if (r->bytes > MAX_DIRECTORY)
 		return err_new(E_LIMIT, "'%.*s' has a central directory of %llu bytes",
@@ -385,7 +385,7 @@ static struct err *read_directory(struct reader *r)
 	return NULL;
 }
 
-static void check_names(struct reader *r)
+static void check_names(struct zip_reader *r)
 {
 	MAP(folded, r->a);
 	struct zip *z = r->z;
@@ -427,7 +427,7 @@ static void check_names(struct reader *r)
 /* ---- local headers ---- */
 
 /* header: all of the local header. */
-static void check_local(struct reader *r, const struct zip_member *m, struct str header)
+static void check_local(struct zip_reader *r, const struct zip_member *m, struct str header)
 {
 	const char *p = header.p;
 	size_t to = ZIP_LOCAL_SIZE + le16(p + 26);
@@ -467,7 +467,7 @@ static void check_local(struct reader *r, const struct zip_member *m, struct str
 				checks[i].what);
 }
 
-static struct err *check_member(struct reader *r, struct zip_member *m)
+static struct err *check_member(struct zip_reader *r, struct zip_member *m)
 {
 	ARENA(tmp);
 	m->data = UINT64_MAX;
@@ -524,7 +524,7 @@ static int by_header(const void *x, const void *y)
 	return (a->header > b->header) - (a->header < b->header);
 }
 
-static struct err *check_locals(struct reader *r)
+static struct err *check_locals(struct zip_reader *r)
 {
 	struct zip *z = r->z;
 	size_t n = 0;
@@ -571,7 +571,7 @@ struct err *zip_open_src(struct arena *a, const struct bytes *src, struct str pa
 {
 	struct findings own = {0};
 	*ret = (struct zip){.path = path, .src = *src, .fd = -1, .size = src->size, .names.a = a};
-	struct reader r = {.a = a, .z = ret, .list = findings ? findings : &own};
+	struct zip_reader r = {.a = a, .z = ret, .list = findings ? findings : &own};
 	r.list->most = FINDINGS_OF_A_KIND;
 	budget_set(&ret->budget, src->size);
 	if (!src->budget)

@@ -172,47 +172,41 @@ static struct err *unpack_pieces(struct handover *h, bool threaded)
 	return NULL;
 }
 
-static struct err *first_pass(struct zip_view *v, const struct zip_pass *pass, bool *ret_stop)
-{
-	pthread_t thread;
-	struct handover h = {.v = v,
-		.pass = pass,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.news = PTHREAD_COND_INITIALIZER,
-		.room = pass->threaded ? RING : 1};
-	h.pieces = xmalloc(h.room * INFLATE_PIECE);
-	bool threaded = pass->threaded && pthread_create(&thread, NULL, use_pieces, &h) == 0;
-	struct err *e = unpack_pieces(&h, threaded);
-	if (threaded) {
-		pthread_mutex_lock(&h.lock);
-		h.end = true;
-		pthread_cond_signal(&h.news);
-		pthread_mutex_unlock(&h.lock);
-		pthread_join(thread, NULL);
-	}
-	free(h.pieces);
-	e = err_join(e, h.e);
-	*ret_stop = h.stop;
-	return e || h.stop ? e : inflater_end(v->f);
-}
-
 struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	const struct zip_pass *pass, struct zip_view **ret)
 {
 	*ret = NULL;
 	CLEANUP(zip_view_close) struct zip_view *v = xmalloc(sizeof(*v));
-	bool stop = false;
+	struct handover h = {.v = v,
+		.pass = pass,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.news = PTHREAD_COND_INITIALIZER,
+		.room = pass->threaded ? RING : 1};
 	*v = (struct zip_view){.shift = BLOCK_SHIFT};
 	TRY(inflater_open(z, m, &v->f));
 	while (m->size >> v->shift >= CHECKPOINTS)
 		v->shift++;
 	v->checkpoints = xmalloc((CHECKPOINTS + 1) * sizeof(struct checkpoint *));
-	if (pass->fn || m->method == ZIP_DEFLATE)
-		TRY(first_pass(v, pass, &stop));
-	if (!stop) {
-		*ret = v;
-		v = NULL;
+	if (pass->fn || m->method == ZIP_DEFLATE) {
+		pthread_t thread;
+		CLEANUP(bytes_freep) char *pieces = h.pieces = xmalloc(h.room * INFLATE_PIECE);
+		bool threaded =
+			pass->threaded && pthread_create(&thread, NULL, use_pieces, &h) == 0;
+		struct err *e = unpack_pieces(&h, threaded);
+		if (threaded) {
+			pthread_mutex_lock(&h.lock);
+			h.end = true;
+			pthread_cond_signal(&h.news);
+			pthread_mutex_unlock(&h.lock);
+			pthread_join(thread, NULL);
+		}
+		TRY(err_join(e, h.e));
+		if (h.stop)
+			return NULL;
+		TRY(inflater_end(v->f));
 	}
+	*ret = v;
+	v = NULL;
 	return NULL;
 }
 

@@ -55,7 +55,7 @@ struct pack_unit {
 };
 
 /* A job for the pool: consecutive units, which share a compressor. */
-struct job {
+struct pack_job {
 	struct writer *w;
 	struct pack_unit *v;
 	size_t n;
@@ -165,7 +165,7 @@ static struct err *hash_all(struct arena *tmp, struct packed *m)
 }
 
 /* Fills in out and out_n of each unit and, depending on its work, the member's crc, method and digest. */
-static struct err *run_units(struct arena *tmp, const struct job *j)
+static struct err *run_units(struct arena *tmp, const struct pack_job *j)
 {
 	CLEANUP(deflate_freep) struct libdeflate_compressor *c = NULL;
 	TRY(compressor(&c));
@@ -211,7 +211,7 @@ struct writer {
 	uint32_t date; /* DOS date and time */
 	unsigned threads;
 	struct pack_unit *units;
-	VEC(struct job) jobs; /* in the order in which they are written */
+	VEC(struct pack_job) jobs; /* in the order in which they are written */
 	struct pool *pool;
 	pthread_mutex_t lock;
 	pthread_cond_t news; /* a job is done */
@@ -219,7 +219,7 @@ struct writer {
 	struct progress *progress;
 };
 
-static void job_free(struct job *j)
+static void job_free(struct pack_job *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
 		free(j->v[i].out);
@@ -230,7 +230,7 @@ static void job_free(struct job *j)
 
 static void writer_done(struct writer *w)
 {
-	VEC_EACH (struct job, j, &w->jobs)
+	VEC_EACH (struct pack_job, j, &w->jobs)
 		job_free(j);
 	for (size_t i = 0; i < w->n; i++)
 		hash_free(w->members[i].running);
@@ -443,13 +443,13 @@ static struct err *write_unit(struct writer *w, struct pack_unit *u)
 static void add_unit(struct writer *w, struct pack_unit unit)
 {
 	enum { JOB = 1 << 18 };
-	struct job *last = w->jobs.n ? &w->jobs.v[w->jobs.n - 1] : NULL;
+	struct pack_job *last = w->jobs.n ? &w->jobs.v[w->jobs.n - 1] : NULL;
 	struct pack_unit *u = last ? last->v + last->n : w->units;
 	bool alone = unit.work != WHOLE || !last || last->v->work != WHOLE;
 	*u = unit;
 	if (alone || last->bytes + unit.n > JOB) {
 		last = VEC_PUSH(w->a, &w->jobs);
-		*last = (struct job){.w = w, .v = u};
+		*last = (struct pack_job){.w = w, .v = u};
 	}
 	last->n++;
 	last->bytes += unit.work == HASH || unit.work == COPY ? 0 : unit.n;
@@ -457,7 +457,7 @@ static void add_unit(struct writer *w, struct pack_unit unit)
 
 static struct err *run_job(struct arena *tmp, void *job)
 {
-	struct job *j = job;
+	struct pack_job *j = job;
 	struct writer *w = j->w;
 	struct err *e = atomic_load(&w->stop) ? NULL : run_units(tmp, j);
 	pthread_mutex_lock(&w->lock);
@@ -468,7 +468,7 @@ static struct err *run_job(struct arena *tmp, void *job)
 	return NULL;
 }
 
-static void begin(struct writer *w, struct job *j)
+static void begin(struct writer *w, struct pack_job *j)
 {
 	if (!j->begun && j->v->work != COPY)
 		pool_add(w->pool, run_job, j);
@@ -480,9 +480,9 @@ static struct err *run_queue(struct writer *w)
 	uint64_t waiting = 0, most = w->lim.chunk * AHEAD * w->threads;
 	size_t next = 0;
 	most = most < MOST_WAITING ? most : MOST_WAITING;
-	VEC_EACH (struct job, j, &w->jobs) {
+	VEC_EACH (struct pack_job, j, &w->jobs) {
 		for (; next < w->jobs.n && waiting < most; next++) {
-			struct job *n = &w->jobs.v[next], *hash = n;
+			struct pack_job *n = &w->jobs.v[next], *hash = n;
 			/* Hashing a member takes as long as compressing many chunks, and its unit is written behind
 			 * them, so it is started first. */
 			while (!n->v->from && hash->v->work == CHUNK)

@@ -111,12 +111,12 @@ bool table_show(struct arena *a, const struct json_field *fields, const char *ke
 {
 	const void *at;
 	const struct json_field *list = json_field_find(fields, str_from(key), object, &at);
-	struct json_items items = list ? json_items_at(list, at) : (struct json_items){0};
+	struct json_items items = list ? json_items_at(at) : (struct json_items){0};
 	struct table t = {.a = a};
 	for (const struct column *c = columns; c->title; c++)
 		strs_add(a, &t.heads, str_from(c->title));
 	struct str *cells = arena_array(a, t.heads.n, sizeof(*cells));
-	for (const char *row = items.v; items.n--; row += items.size) {
+	for (const char *row = items.v; items.n--; row += list->size) {
 		for (size_t i = 0; i < t.heads.n; i++) {
 			cells[i] = member_text(a, &columns[i], list->fields, row);
 			if (!cells[i].n && columns[i].none)

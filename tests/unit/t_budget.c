@@ -1,4 +1,4 @@
-/* What a stranger's file may cost: formats/budget.h, and findings that are too many or too long. The whole
+/* What a stranger's file may cost: formats/bytes.h, and findings that are too many or too long. The whole
  * program is measured on files that are meant to cost much by tests/oracle/budget.py. */
 #include "test.h"
 
