@@ -554,47 +554,39 @@ struct err *bundle_read(const struct bytes *src, const struct bundle *b, struct 
 	return bundle_read_raw(&content, r);
 }
 
-/* Finds the next bundle, behind zero bytes; ret->n is 0 if there is none. It is almost always at the next page, so
- * that is tried first. */
-static struct err *next_bundle(const struct bytes *src, uint64_t *at, uint64_t end, uint64_t start,
-	struct bundle_window *ret)
-{
-	char p[PAGE + BUNDLE_MAGIC];
-	uint64_t page = start + round_up(*at - start, PAGE);
-	if (page < end && end - page >= BUNDLE_MAGIC) {
-		TRY(look_at(src, page, end, ret));
-		if (bundle_is((struct str){.p = ret->p, .n = ret->n})) {
-			*at = page;
-			return NULL;
-		}
-	}
-	ret->n = 0;
-	while (*at < end) {
-		size_t n = end - *at < sizeof(p) ? (size_t)(end - *at) : sizeof(p), i = 0;
-		TRY(bytes_peek(src, p, n, *at, &n));
-		while (i < n && i < PAGE && !p[i])
-			i++;
-		*at += i;
-		if (i == n || i == PAGE)
-			continue;
-		bool is = bundle_is((struct str){.p = p + i, .n = n - i});
-		return is ? look_at(src, *at, end, ret) : NULL;
-	}
-	return NULL;
-}
-
 struct err *bundle_walk(
 	const struct bytes *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user)
 {
-	uint64_t start = *at;
+	const uint64_t start = *at;
+	char p[PAGE + BUNDLE_MAGIC];
 	if (end > src->size)
 		end = src->size;
 	while (*at < end) {
 		ARENA(tmp);
 		struct bundle b;
 		struct bundle_window w;
-		TRY(next_bundle(src, at, end, start, &w));
-		if (!w.n)
+		/* the next bundle is almost always at the next page */
+		uint64_t page = start + round_up(*at - start, PAGE);
+		bool is = false;
+		if (page < end && end - page >= BUNDLE_MAGIC) {
+			TRY(look_at(src, page, end, &w));
+			is = bundle_is((struct str){.p = w.p, .n = w.n});
+			*at = is ? page : *at;
+		}
+		while (!is && *at < end) {
+			size_t n = end - *at < sizeof(p) ? (size_t)(end - *at) : sizeof(p), i = 0;
+			TRY(bytes_peek(src, p, n, *at, &n));
+			while (i < n && i < PAGE && !p[i])
+				i++;
+			*at += i;
+			if (i == n || i == PAGE)
+				continue;
+			is = bundle_is((struct str){.p = p + i, .n = n - i});
+			if (!is)
+				return NULL;
+			TRY(look_at(src, *at, end, &w));
+		}
+		if (!is)
 			break;
 		TRY(open_any(&tmp, src, &w, end, &b));
 		TRY(fn(user, &b));

@@ -147,31 +147,11 @@ static struct err *read_file(struct diff_reader *r, struct diff *ret)
 	return NULL;
 }
 
-/* Checks a line before a file: a header that git writes, or a description. */
-static struct err *check_header(struct diff_reader *r)
-{
-	static const char *const cannot[] = {"deleted file", "rename ", "copy ", "GIT binary",
-		"Binary files", "old mode", "new mode", "@@ ", NULL};
-	if (str_starts(r->line, S("diff --git "))) {
-		r->git = true;
-		r->executable = false;
-	}
-	r->executable |= str_starts(r->line, S("new file mode 100755"));
-	if (r->patch && !r->git)
-		return NULL;
-	/* a patch may remove files */
-	for (const char *const *word = cannot + r->patch; *word; word++)
-		if (str_starts(r->line, str_from(*word)))
-			return wrong(
-				r, r->patch ? "patches that rename, change modes or are binary are "
-					      "not supported"
-					    : "a recipe changes and adds text files only");
-	return NULL;
-}
-
 struct err *diff_parse(
 	struct arena *a, struct str text, struct str name, enum diff_kind kind, struct diff *ret)
 {
+	static const char *const cannot[] = {"deleted file", "rename ", "copy ", "GIT binary",
+		"Binary files", "old mode", "new mode", "@@ ", NULL};
 	struct diff_reader r = {.a = a, .name = name, .rest = text, .patch = kind == DIFF_PATCH};
 	*ret = (struct diff){0};
 	if (text.n > sizes[kind].limit)
@@ -185,7 +165,19 @@ struct err *diff_parse(
 			r.git = r.executable = false;
 			continue;
 		}
-		TRY(check_header(&r));
+		/* a line before a file: a header that git writes, or a description */
+		bool git = str_starts(r.line, S("diff --git "));
+		r.git = r.git || git;
+		r.executable =
+			!git && (r.executable || str_starts(r.line, S("new file mode 100755")));
+		/* a patch may remove files */
+		for (const char *const *word = cannot + r.patch; *word; word++)
+			if ((!r.patch || r.git) && str_starts(r.line, str_from(*word)))
+				return wrong(
+					&r, r.patch ? "patches that rename, change modes or are "
+						      "binary are "
+						      "not supported"
+						    : "a recipe changes and adds text files only");
 		next(&r);
 	}
 	return ret->n || r.patch ? NULL : wrong(&r, "there is no file in this diff");

@@ -68,37 +68,34 @@ static void find_values(struct str table, const uint64_t *tags, size_t n, uint64
 				ret[i] = le64(table.p + at + 8);
 }
 
-/* Small string tables are read at once; large ones piece by piece, by string_at(). */
-static struct err *open_strings(struct arena *a, struct dyn *d)
-{
-	const struct bytes *src = d->e->src;
-	uint64_t at = d->strings_at, n = d->value[DT_STRSZ];
-	if (n <= PIECE || n > MOST || at > src->size || n > src->size - at)
-		return bytes_slice(a, src, at, n, &d->strings);
-	TRY(budget_memory(src->budget, n));
-	char *p = arena_raw(a, (size_t)n + 1);
-	p[n] = 0;
-	d->strings = (struct str){p, (size_t)n};
-	d->there = arena_alloc(a, (size_t)n / PIECE + 1);
-	return NULL;
-}
-
-/* Reads the entries and, if wanted, the strings; d->table stays empty if the file has no dynamic section. */
+/* Reads the entries and, if wanted, the strings: small tables of them at once; large ones piece by piece, by string_at().
+ * d->table stays empty if the file has no dynamic section. */
 static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strings, struct dyn *d)
 {
 	const struct elf_segment *s = elf_segment(e, ELF_PT_DYNAMIC);
+	const struct bytes *src = e->src;
 	size_t n = 0;
 	*d = (struct dyn){.e = e};
 	if (s)
-		TRY_CTX(bytes_slice(a, e->src, s->offset, s->filesz, &d->table),
+		TRY_CTX(bytes_slice(a, src, s->offset, s->filesz, &d->table),
 			"cannot read the dynamic section");
 	while (n + DYN <= d->table.n && le64(d->table.p + n))
 		n += DYN;
 	d->table.n = n;
 	find_values(d->table, place_tags, DT_COUNT, d->value);
-	d->strings_at = elf_offset_of(e, d->value[DT_STRTAB]);
-	if (strings && d->value[DT_STRTAB])
-		TRY_CTX(open_strings(a, d), "cannot read the dynamic strings");
+	uint64_t at = d->strings_at = elf_offset_of(e, d->value[DT_STRTAB]);
+	uint64_t size = d->value[DT_STRSZ];
+	strings = strings && d->value[DT_STRTAB];
+	if (strings && size > PIECE && size <= MOST && at <= src->size && size <= src->size - at) {
+		TRY_CTX(budget_memory(src->budget, size), "cannot read the dynamic strings");
+		char *p = arena_raw(a, (size_t)size + 1);
+		p[size] = 0;
+		d->strings = (struct str){p, (size_t)size};
+		d->there = arena_alloc(a, (size_t)size / PIECE + 1);
+	} else if (strings) {
+		TRY_CTX(bytes_slice(a, src, at, size, &d->strings),
+			"cannot read the dynamic strings");
+	}
 	d->names = 4 * (uint64_t)d->strings.n + SHARED_NAMES;
 	return NULL;
 }

@@ -421,21 +421,6 @@ static struct err *put_versions(struct elf_editor *ed)
 	return NULL;
 }
 
-/* Gives the version definition that is the file's own name the new soname. */
-static void put_base(struct elf_editor *ed)
-{
-	const struct elf_entry *x = entry_of(ed, ELF_SONAME);
-	uint32_t h = 0;
-	if (!ed->base || !x || !x->text.p)
-		return;
-	for (size_t i = 0; i < x->text.n; i++) { /* the hash of System V, as in DT_HASH */
-		h = (h << 4) + (unsigned char)x->text.p[i];
-		h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff;
-	}
-	elf_image_put_le(&ed->image, ed->base + 8, h, 4);
-	elf_image_put_le(&ed->image, ed->base + le32(ed->base_def + 12), x->value, 4);
-}
-
 static struct str new_table(struct elf_editor *ed, uint64_t size)
 {
 	BUF(b, ed->a);
@@ -605,7 +590,17 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 	ed->table_moves = (ed->entries.n + 1) * ENTRY > ed->table_size;
 	size_t none = !ed->strings.n || ed->strings.p[ed->strings.n - 1];
 	TRY(put_versions(ed));
-	put_base(ed);
+	name = entry_of(ed, ELF_SONAME);
+	/* the version definition that is the file's own name gets the new soname */
+	if (ed->base && name && name->text.p) {
+		uint32_t hash = 0; /* of System V, as in DT_HASH */
+		for (size_t i = 0; i < name->text.n; i++) {
+			hash = (hash << 4) + (unsigned char)name->text.p[i];
+			hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+		}
+		elf_image_put_le(&ed->image, ed->base + 8, hash, 4);
+		elf_image_put_le(&ed->image, ed->base + le32(ed->base_def + 12), name->value, 4);
+	}
 	put_changes(ed, ed->strings_at, ed->strings, ed->now);
 	if (ed->table_moves || ed->more.n > none)
 		TRY_CTX(grow(ed), "there is no room for another dynamic section");
@@ -634,27 +629,6 @@ static struct err *read_facts(struct arena *a, int fd, struct elf_facts *f)
 	return elf_dynamic(a, &f->e, &f->dyn);
 }
 
-/* Applies a change to the facts alone, without the file. */
-static void expect_change(struct arena *a, struct elf_dynamic *d, const struct elf_change *c)
-{
-	struct strs list = {0};
-	if (c->tag != ELF_NEEDED) {
-		*(c->tag == ELF_SONAME        ? &d->soname
-			: c->tag == ELF_RPATH ? &d->rpath
-					      : &d->runpath) = c->now;
-		return;
-	}
-	bool again = strs_has(&d->needed, c->now);
-	VEC_EACH (const struct str, s, &d->needed) {
-		bool it = str_eq(*s, c->old);
-		if (!it || str_eq(*s, c->now) || (c->now.n && !again))
-			strs_add(a, &list, it ? c->now : *s);
-	}
-	if (!c->old.n && !again)
-		strs_add(a, &list, c->now);
-	d->needed = list;
-}
-
 static bool same_names(const struct strs *x, const struct strs *y)
 {
 	bool same = x->n == y->n;
@@ -667,6 +641,7 @@ struct err *elf_edit_fd(int fd, const struct elf_changes *c, bool *ret_changed)
 {
 	ARENA(tmp);
 	struct elf_facts old, now;
+	struct elf_dynamic *x = &old.dyn, *y = &now.dyn;
 	*ret_changed = false;
 	TRY(read_facts(&tmp, fd, &old));
 	struct elf_editor ed = {.a = &tmp, .e = &old.e};
@@ -676,10 +651,27 @@ struct err *elf_edit_fd(int fd, const struct elf_changes *c, bool *ret_changed)
 	if (!*ret_changed)
 		return NULL;
 	TRY(elf_image_write(&ed.image, fd));
-	VEC_EACH (const struct elf_change, x, c)
-		expect_change(&tmp, &old.dyn, x);
 	TRY(read_facts(&tmp, fd, &now));
-	const struct elf_dynamic *x = &old.dyn, *y = &now.dyn;
+	/* the old facts with the changes are what the new file must say */
+	VEC_EACH (const struct elf_change, change, c) {
+		struct str *value = change->tag == ELF_SONAME  ? &x->soname
+				    : change->tag == ELF_RPATH ? &x->rpath
+							       : &x->runpath;
+		struct strs list = {0};
+		bool again = strs_has(&x->needed, change->now);
+		if (change->tag != ELF_NEEDED) {
+			*value = change->now;
+			continue;
+		}
+		VEC_EACH (const struct str, s, &x->needed) {
+			bool it = str_eq(*s, change->old);
+			if (!it || str_eq(*s, change->now) || (change->now.n && !again))
+				strs_add(&tmp, &list, it ? change->now : *s);
+		}
+		if (!change->old.n && !again)
+			strs_add(&tmp, &list, change->now);
+		x->needed = list;
+	}
 	if (elf_image_is(&ed.image, &now.e) && str_eq(x->soname, y->soname) &&
 		str_eq(x->rpath, y->rpath) && str_eq(x->runpath, y->runpath) &&
 		same_names(&x->needed, &y->needed) && same_names(&x->defined, &y->defined) &&

@@ -171,24 +171,22 @@ static struct err *step(struct stream *s, char *p, size_t n, size_t *ret)
 	return NULL;
 }
 
-static struct err *begin(struct stream *s)
-{
-	for (size_t got = 1; got && s->n < 8; s->n += got)
-		TRY(take(s, s->in + s->n, INPUT - s->n, &got));
-	struct str head = {s->in, s->n};
-	s->started = true;
-	s->wide = str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff"));
-	for (size_t i = 0; i < sizeof(unpackers) / sizeof(unpackers[0]); i++)
-		if (str_starts(head, (struct str){unpackers[i].magic, unpackers[i].magic_n}))
-			s->by = &unpackers[i];
-	return s->by && !s->by->open(s) ? damaged(s, "cannot be read") : NULL;
-}
-
 struct err *stream_read(struct stream *s, char *p, size_t n, size_t *ret)
 {
 	*ret = 0;
-	if (!s->started)
-		TRY(begin(s));
+	if (!s->started) {
+		s->started = true;
+		for (size_t got = 1; got && s->n < 8; s->n += got)
+			TRY(take(s, s->in + s->n, INPUT - s->n, &got));
+		struct str head = {s->in, s->n};
+		s->wide = str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff"));
+		for (size_t i = 0; i < sizeof(unpackers) / sizeof(unpackers[0]); i++)
+			if (str_starts(
+				    head, (struct str){unpackers[i].magic, unpackers[i].magic_n}))
+				s->by = &unpackers[i];
+		if (s->by && !s->by->open(s))
+			return damaged(s, "cannot be read");
+	}
 	while (*ret < n && (s->n || s->full || !s->ended)) {
 		char *to = p + *ret;
 		size_t made = 0;

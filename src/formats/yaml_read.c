@@ -78,25 +78,6 @@ static size_t digits(struct str s, size_t at)
 	return at;
 }
 
-/* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )? */
-static bool is_decimal(struct str s)
-{
-	size_t i = s.n && (s.p[0] == '-' || s.p[0] == '+'), whole = digits(s, i), end = whole;
-	bool any = whole > i;
-	if (end < s.n && s.p[end] == '.') {
-		size_t frac = digits(s, end + 1);
-		any = any || frac > end + 1;
-		end = frac;
-	}
-	if (any && end < s.n && (s.p[end] == 'e' || s.p[end] == 'E')) {
-		size_t sign = end + 1 < s.n && (s.p[end + 1] == '-' || s.p[end + 1] == '+');
-		size_t from = end + 1 + sign;
-		end = digits(s, from);
-		any = end > from;
-	}
-	return any && end == s.n;
-}
-
 static enum node_kind kind_of_plain(struct str s)
 {
 	static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
@@ -112,7 +93,23 @@ static enum node_kind kind_of_plain(struct str s)
 		return NODE_BOOL;
 	if (hex || octal)
 		return str_u64(str_sub(s, 2, s.n), hex ? 16 : 8, &n) ? NODE_NUMBER : NODE_STRING;
-	return is_decimal(s) || str_is_one_of(s, numbers) ? NODE_NUMBER : NODE_STRING;
+	if (str_is_one_of(s, numbers))
+		return NODE_NUMBER;
+	/* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )? */
+	size_t i = s.n && (s.p[0] == '-' || s.p[0] == '+'), end = digits(s, i);
+	bool any = end > i;
+	if (end < s.n && s.p[end] == '.') {
+		size_t from = end + 1;
+		end = digits(s, from);
+		any = any || end > from;
+	}
+	if (any && end < s.n && (s.p[end] == 'e' || s.p[end] == 'E')) {
+		size_t sign = end + 1 < s.n && (s.p[end + 1] == '-' || s.p[end + 1] == '+');
+		size_t from = end + 1 + sign;
+		end = digits(s, from);
+		any = end > from;
+	}
+	return any && end == s.n ? NODE_NUMBER : NODE_STRING;
 }
 
 static struct err *tag_error(const struct yaml_reader *r, const yaml_event_t *ev, const char *tag)
@@ -146,19 +143,6 @@ static struct err *scalar(struct yaml_reader *r, const yaml_event_t *ev, struct 
 
 static struct err *value(struct yaml_reader *r, const yaml_event_t *ev, struct node *n);
 
-static struct err *key(struct yaml_reader *r, const yaml_event_t *ev, struct node *item)
-{
-	struct node n = {0};
-	if (ev->type == YAML_ALIAS_EVENT)
-		return value(r, ev, &n);
-	if (ev->type != YAML_SCALAR_EVENT)
-		return error_at(r, ev->start_mark, "a key must be plain text");
-	TRY(scalar(r, ev, &n));
-	item->key = n.text;
-	item->key_at = loc_of(r, ev->start_mark);
-	return NULL;
-}
-
 static struct err *no_duplicates(const struct node *map)
 {
 	ARENA(tmp);
@@ -191,11 +175,16 @@ static struct err *collection(struct yaml_reader *r, const yaml_event_t *ev, str
 		TRY(next(r, &first));
 		if (first.type == YAML_SEQUENCE_END_EVENT || first.type == YAML_MAPPING_END_EVENT)
 			break;
-		if (is_map) {
-			TRY(key(r, &first, &item));
+		if (is_map &&
+			first.type != YAML_ALIAS_EVENT) { /* an alias is an error of value() */
+			if (first.type != YAML_SCALAR_EVENT)
+				return error_at(r, first.start_mark, "a key must be plain text");
+			TRY(scalar(r, &first, &item));
+			item = (struct node){
+				.key = item.text, .key_at = loc_of(r, first.start_mark)};
 			TRY(next(r, &second));
 		}
-		TRY(value(r, is_map ? &second : &first, &item));
+		TRY(value(r, second.type ? &second : &first, &item));
 		*VEC_PUSH(r->a, n) = item;
 	}
 	r->depth--;

@@ -38,35 +38,31 @@ static void whole_freep(struct libdeflate_decompressor **d)
 	libdeflate_free_decompressor(*d);
 }
 
-/* Unpacks into out, which has m->size bytes. */
-static struct err *inflate_whole(const struct zip *z, const struct zip_member *m, char *out)
-{
-	CLEANUP(whole_freep) struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-	CLEANUP(bytes_freep) char *packed = xmalloc((size_t)m->stored + 1);
-	size_t used, made;
-	if (!d)
-		return err_new(E_LIMIT, "not enough memory to unpack '%.*s'", STR(m->name));
-	TRY(get(z, m, packed, (size_t)m->stored, 0));
-	enum libdeflate_result r = libdeflate_deflate_decompress_ex(
-		d, packed, (size_t)m->stored, out, (size_t)m->size, &used, &made);
-	if (r == LIBDEFLATE_INSUFFICIENT_SPACE)
-		return damaged(z, m, "it unpacks to more bytes than it says");
-	if (r != LIBDEFLATE_SUCCESS)
-		return damaged(z, m, "its compressed data is damaged");
-	if (made != m->size)
-		return damaged(z, m, "it unpacks to fewer bytes than it says");
-	if (used != m->stored)
-		return damaged(z, m, "there are bytes behind its compressed data");
-	return NULL;
-}
-
+/* Unpacks a member at once into out, which has m->size bytes. */
 static struct err *content(const struct zip *z, const struct zip_member *m, char *out)
 {
 	TRY(budget_work(z->src.budget, m->size));
-	if (m->method == ZIP_STORED)
+	if (m->method == ZIP_STORED) {
 		TRY(get(z, m, out, (size_t)m->size, 0));
-	else
-		TRY(inflate_whole(z, m, out));
+	} else {
+		CLEANUP(whole_freep)
+		struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+		CLEANUP(bytes_freep) char *packed = xmalloc((size_t)m->stored + 1);
+		size_t used, made;
+		if (!d)
+			return err_new(E_LIMIT, "not enough memory to unpack '%.*s'", STR(m->name));
+		TRY(get(z, m, packed, (size_t)m->stored, 0));
+		enum libdeflate_result r = libdeflate_deflate_decompress_ex(
+			d, packed, (size_t)m->stored, out, (size_t)m->size, &used, &made);
+		if (r == LIBDEFLATE_INSUFFICIENT_SPACE)
+			return damaged(z, m, "it unpacks to more bytes than it says");
+		if (r != LIBDEFLATE_SUCCESS)
+			return damaged(z, m, "its compressed data is damaged");
+		if (made != m->size)
+			return damaged(z, m, "it unpacks to fewer bytes than it says");
+		if (used != m->stored)
+			return damaged(z, m, "there are bytes behind its compressed data");
+	}
 	if (libdeflate_crc32(0, out, (size_t)m->size) != m->crc)
 		return damaged(z, m, "its checksum is wrong");
 	return NULL;
