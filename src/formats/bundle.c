@@ -169,14 +169,9 @@ static struct err *zstd_decode(struct decoding *d)
 	return NULL;
 }
 
-static void inflate_endp(z_stream *z)
-{
-	inflateEnd(z);
-}
-
 static struct err *zlib_decode(struct decoding *d)
 {
-	CLEANUP(inflate_endp) z_stream z = {0};
+	CLEANUP(inflateEnd) z_stream z = {0};
 	int code = Z_OK;
 	if (inflateInit(&z) != Z_OK)
 		return err_new(E_LIMIT, "no memory for a zlib decoder");
@@ -529,29 +524,23 @@ struct err *bundle_reader_piece(void *reader, const void *p, size_t n, uint64_t 
 	return NULL;
 }
 
-struct err *bundle_read_raw(const struct bytes *content, struct bundle_reader *r)
+struct err *bundle_read(const struct bytes *src, const struct bundle *b, struct bundle_reader *r)
 {
 	enum { CHUNK = 1 << 20 };
 	ARENA(tmp);
 	bool stop = false;
-	char *p = arena_raw(&tmp, content->size < CHUNK ? (size_t)content->size : CHUNK);
+	if (b->encoding != BUNDLE_RAW)
+		return bundle_decode(src, b, bundle_reader_piece, r);
+	char *p = arena_raw(&tmp, b->size < CHUNK ? (size_t)b->size : CHUNK);
 	while (r->i < r->spans.n) {
 		uint64_t at = r->spans.v[r->i].offset, end = at + r->spans.v[r->i].size;
 		for (size_t n; at < end; at += n) {
 			n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
-			TRY(bytes_read(content, p, n, at));
+			TRY(bytes_read(src, p, n, b->offset + at));
 			TRY(bundle_reader_piece(r, p, n, at, &stop));
 		}
 	}
 	return NULL;
-}
-
-struct err *bundle_read(const struct bytes *src, const struct bundle *b, struct bundle_reader *r)
-{
-	if (b->encoding != BUNDLE_RAW)
-		return bundle_decode(src, b, bundle_reader_piece, r);
-	const struct bytes content = bytes_sub(src, b->offset, b->size);
-	return bundle_read_raw(&content, r);
 }
 
 struct err *bundle_walk(

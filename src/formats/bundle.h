@@ -78,9 +78,7 @@ struct bundle_reader {
 };
 /* A bundle_fn, whose user is a struct bundle_reader. */
 struct err *bundle_reader_piece(void *reader, const void *p, size_t n, uint64_t at, bool *stop);
-/* Reads the spans of uncompressed bytes, and nothing else. */
-MUST_USE struct err *bundle_read_raw(const struct bytes *content, struct bundle_reader *r);
-/* Reads the spans of a bundle of any encoding. */
+/* Reads the spans of a bundle of any encoding; of uncompressed bytes (BUNDLE_RAW), nothing else is read. */
 MUST_USE struct err *bundle_read(
 	const struct bytes *src, const struct bundle *b, struct bundle_reader *r);
 

@@ -175,15 +175,6 @@ static struct err *read_offers(struct arena *a, struct dyn *d, struct elf_dynami
 	return NULL;
 }
 
-static uint64_t count_by_sections(const struct dyn *d)
-{
-	uint64_t n = 0;
-	VEC_EACH (struct elf_section, s, &d->e->sections)
-		if (s->type == ELF_DYNSYM)
-			n = s->size / SYM;
-	return n;
-}
-
 /* A file that defines nothing may have a GNU hash table without symbols. The highest symbol that a relocation names
  * then counts, although symbols above it may be named by none. */
 static struct err *count_by_relocations(const struct dyn *d, uint64_t *ret)
@@ -207,49 +198,39 @@ static struct err *count_by_relocations(const struct dyn *d, uint64_t *ret)
 	return NULL;
 }
 
-/* Counts symbols by the GNU hash table: the chain of the highest bucket ends at the last symbol. */
-static struct err *count_by_gnu_hash(const struct dyn *d, uint64_t *ret)
+/* Counts by a hash table; that of GNU has the number in its chain of the highest bucket, which ends at the last symbol. */
+static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 {
 	char h[16], words[4 * CHUNK];
 	const struct bytes *src = d->e->src;
-	uint64_t at = elf_offset_of(d->e, d->value[DT_GNU_HASH]), last = 0;
-	TRY(bytes_read(src, h, sizeof(h), at));
-	uint64_t nbuckets = le32(h), first = le32(h + 4), nbloom = le32(h + 8), n = 0;
-	at += sizeof(h) + nbloom * 8;
-	for (uint64_t i = 0; i < nbuckets; i += n) {
-		n = nbuckets - i < CHUNK ? nbuckets - i : CHUNK;
-		TRY(bytes_read(src, words, (size_t)n * 4, at + i * 4));
-		for (size_t k = 0; k < n; k++)
-			last = le32(words + k * 4) > last ? le32(words + k * 4) : last;
-	}
-	*ret = first;
-	if (last < first) {
-		uint64_t all = count_by_sections(d);
-		*ret = all > first ? all : first;
-		return all ? NULL : count_by_relocations(d, ret);
-	}
-	at += nbuckets * 4;
-	for (bool end = false; !end; last++) {
-		if (last > MAX_SYMBOLS)
-			return err_new(E_LIMIT, "more than %d dynamic symbols", MAX_SYMBOLS);
-		TRY(bytes_read(src, words, 4, at + (last - first) * 4));
-		end = words[0] & 1;
-	}
-	*ret = last;
-	return NULL;
-}
-
-static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
-{
-	char h[8];
-	*ret = 0;
+	uint64_t at = elf_offset_of(d->e, d->value[DT_GNU_HASH]), last = 0, all = 0;
+	VEC_EACH (struct elf_section, s, &d->e->sections)
+		all = s->type == ELF_DYNSYM ? s->size / SYM : all;
+	*ret = all;
 	if (d->value[DT_HASH]) {
-		TRY(bytes_read(d->e->src, h, 8, elf_offset_of(d->e, d->value[DT_HASH])));
+		TRY(bytes_read(src, h, 8, elf_offset_of(d->e, d->value[DT_HASH])));
 		*ret = le32(h + 4);
 	} else if (d->value[DT_GNU_HASH]) {
-		TRY(count_by_gnu_hash(d, ret));
-	} else {
-		*ret = count_by_sections(d);
+		TRY(bytes_read(src, h, sizeof(h), at));
+		uint64_t buckets = le32(h), first = le32(h + 4), bloom = le32(h + 8), n;
+		at += sizeof(h) + bloom * 8;
+		for (uint64_t i = 0; i < buckets; i += n) {
+			n = buckets - i < CHUNK ? buckets - i : CHUNK;
+			TRY(bytes_read(src, words, (size_t)n * 4, at + i * 4));
+			for (size_t k = 0; k < n; k++)
+				last = le32(words + k * 4) > last ? le32(words + k * 4) : last;
+		}
+		at += buckets * 4;
+		for (bool end = last < first; !end; last++) {
+			if (last > MAX_SYMBOLS)
+				return err_new(
+					E_LIMIT, "more than %d dynamic symbols", MAX_SYMBOLS);
+			TRY(bytes_read(src, words, 4, at + (last - first) * 4));
+			end = words[0] & 1;
+		}
+		*ret = last >= first ? last : all > first ? all : first;
+		if (last < first && !all)
+			TRY(count_by_relocations(d, ret));
 	}
 	if (*ret > MAX_SYMBOLS)
 		return err_new(E_LIMIT, "%llu dynamic symbols: at most %d are read",

@@ -6,12 +6,6 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-static void json_freep(json_t **j)
-{
-	json_decref(*j);
-	*j = NULL;
-}
-
 static struct err *copy_value(struct arena *a, json_t *j, unsigned depth, struct node *n)
 {
 	switch (json_typeof(j)) {
@@ -73,8 +67,7 @@ struct err *json_parse(struct arena *a, struct str text, struct str name, const 
 		return err_new(E_LIMIT, "'%.*s' has more than %d values", STR(name), NODE_COUNT);
 	struct loc at = {.path = str_dup(a, name)};
 	json_error_t error;
-	CLEANUP(json_freep)
-	json_t *j = json_loadb(
+	json_auto_t *j = json_loadb(
 		text.n ? text.p : "", text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 	if (!j) {
 		at.line = error.line > 0 ? (unsigned)error.line : 1;

@@ -102,29 +102,6 @@ static struct err *read_blobs(struct kpack_table *t)
 	return NULL;
 }
 
-static struct err *read_target(struct kpack_table *t, struct kpack_object o, struct str *rest)
-{
-	struct msgpack_value key, v;
-	uint64_t ordinal;
-	if (!msgpack_take(rest, MSGPACK_STR, &key) || !key.text.n || key.text.n > 256)
-		return damaged("an object has no target");
-	struct str map = *rest;
-	if (!msgpack_take(&map, MSGPACK_MAP, &v) || !msgpack_skip(rest) ||
-		!get_number(map, v.number, S("ordinal"), &ordinal) || ordinal >= t->nblobs ||
-		!get_number(map, v.number, S("original_size"), &o.size))
-		return damaged("an object is not described");
-	if (t->out->objects.n == MOST)
-		return damaged("it has too many objects");
-	o.target = key.text;
-	o.offset = t->blobs[ordinal].offset;
-	o.stored = t->blobs[ordinal].stored;
-	if (!t->out->zstd && o.size != o.stored)
-		return damaged("an object has two sizes");
-	TRY(budget_memory(t->src->budget, 2 * sizeof(o)));
-	*VEC_PUSH(t->a, &t->out->objects) = o;
-	return NULL;
-}
-
 static struct err *read_objects(struct kpack_table *t)
 {
 	struct msgpack_value v, key, targets;
@@ -132,17 +109,35 @@ static struct err *read_objects(struct kpack_table *t)
 	if (!msgpack_find(&rest, t->n, S("toc")) || !msgpack_take(&rest, MSGPACK_MAP, &v))
 		return damaged("it has no table");
 	for (uint64_t n = v.number; n; n--) {
-		uint64_t index = 0;
+		uint64_t index = 0, ordinal;
 		bool is = msgpack_take(&rest, MSGPACK_STR, &key);
 		size_t at = is ? str_rchr(key.text, '#') : 0; /* "lib/x.so#3" */
 		if (!is || !at || at == key.text.n ||
 			!str_u64(str_sub(key.text, at + 1, key.text.n), 10, &index) ||
 			index > UINT32_MAX || !msgpack_take(&rest, MSGPACK_MAP, &targets))
 			return damaged("its table has an entry that is not PATH#NUMBER");
-		const struct kpack_object o = {
+		struct kpack_object o = {
 			.path = str_sub(key.text, 0, at), .index = (uint32_t)index};
-		for (uint64_t i = targets.number; i; i--)
-			TRY(read_target(t, o, &rest));
+		for (uint64_t i = targets.number; i; i--) {
+			if (!msgpack_take(&rest, MSGPACK_STR, &key) || !key.text.n ||
+				key.text.n > 256)
+				return damaged("an object has no target");
+			struct str map = rest;
+			if (!msgpack_take(&map, MSGPACK_MAP, &v) || !msgpack_skip(&rest) ||
+				!get_number(map, v.number, S("ordinal"), &ordinal) ||
+				ordinal >= t->nblobs ||
+				!get_number(map, v.number, S("original_size"), &o.size))
+				return damaged("an object is not described");
+			if (t->out->objects.n == MOST)
+				return damaged("it has too many objects");
+			o.target = key.text;
+			o.offset = t->blobs[ordinal].offset;
+			o.stored = t->blobs[ordinal].stored;
+			if (!t->out->zstd && o.size != o.stored)
+				return damaged("an object has two sizes");
+			TRY(budget_memory(t->src->budget, 2 * sizeof(o)));
+			*VEC_PUSH(t->a, &t->out->objects) = o;
+		}
 	}
 	return NULL;
 }
@@ -306,22 +301,6 @@ struct str kpack_mark(struct arena *a, struct str name, struct str pattern)
 	return buf_str(&b);
 }
 
-static void read_mark(struct arena *a, struct str mark, struct kpack_host *ret)
-{
-	struct msgpack_value v, x;
-	if (!msgpack_take(&mark, MSGPACK_MAP, &v))
-		return;
-	struct str name = mark, paths = mark;
-	if (msgpack_find(&name, v.number, S("kernel_name")) && msgpack_take(&name, MSGPACK_STR, &x))
-		ret->name = x.text;
-	if (!msgpack_find(&paths, v.number, S("kpack_search_paths")) ||
-		!msgpack_take(&paths, MSGPACK_ARRAY, &v))
-		return;
-	for (uint64_t i = 0; i < v.number && i < PATTERNS; i++)
-		if (msgpack_take(&paths, MSGPACK_STR, &x))
-			strs_add(a, &ret->patterns, x.text);
-}
-
 static int by_number(const void *x, const void *y)
 {
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
@@ -360,6 +339,7 @@ struct err *kpack_host_read(struct arena *a, const struct bytes *src, struct kpa
 	struct str h = {.p = head}, mark;
 	struct elf e = {0};
 	struct pe pe = {0};
+	struct msgpack_value v, x;
 	uint64_t at[2] = {0}, size[2] = {0};
 	*ret = (struct kpack_host){0};
 	TRY(bytes_peek(src, head, ELF_EHDR, 0, &h.n));
@@ -370,10 +350,10 @@ struct err *kpack_host_read(struct arena *a, const struct bytes *src, struct kpa
 		const struct elf_section *s = elf_section(&e, name);
 		at[i] = s ? s->offset : 0;
 		size[i] = s && s->type != ELF_NOBITS ? s->size : 0;
-		VEC_EACH (const struct pe_section, x, &pe.sections) {
-			bool is = str_eq(x->name, name);
-			at[i] = is ? x->offset : at[i];
-			size[i] = is ? x->size : size[i];
+		VEC_EACH (const struct pe_section, p, &pe.sections) {
+			bool is = str_eq(p->name, name);
+			at[i] = is ? p->offset : at[i];
+			size[i] = is ? p->size : size[i];
 		}
 	}
 	if (!size[0])
@@ -381,6 +361,17 @@ struct err *kpack_host_read(struct arena *a, const struct bytes *src, struct kpa
 	size[0] = size[0] < MARK ? size[0] : MARK;
 	TRY(budget_memory(src->budget, size[0]));
 	TRY(bytes_slice(a, src, at[0], size[0], &mark));
-	read_mark(a, mark, ret);
+	if (msgpack_take(&mark, MSGPACK_MAP, &v)) {
+		struct str name = mark, paths = mark;
+		if (msgpack_find(&name, v.number, S("kernel_name")) &&
+			msgpack_take(&name, MSGPACK_STR, &x))
+			ret->name = x.text;
+		if (!msgpack_find(&paths, v.number, S("kpack_search_paths")) ||
+			!msgpack_take(&paths, MSGPACK_ARRAY, &v))
+			v.number = 0;
+		for (uint64_t i = 0; i < v.number && i < PATTERNS; i++)
+			if (msgpack_take(&paths, MSGPACK_STR, &x))
+				strs_add(a, &ret->patterns, x.text);
+	}
 	return read_wrappers(a, src, at[1], size[1], ret);
 }

@@ -255,30 +255,28 @@ static bool has_form(struct str s, const char *form)
 	return true;
 }
 
-static bool is_time(struct str s)
-{
-	struct str whole, fraction;
-	bool point = str_cut(s, '.', &whole, &fraction);
-	for (size_t i = 0; i < fraction.n; i++)
-		point = point && ascii_digit(fraction.p[i]);
-	return has_form(whole, "dd:dd:dd") && (whole.n == s.n || (point && fraction.n));
-}
-
+/* Is s a date, a time, or both with an optional zone? */
 static bool is_date(struct str s)
 {
-	if (!has_form(str_sub(s, 0, 10), "dddd-dd-dd"))
-		return is_time(s);
-	if (s.n == 10)
-		return true;
-	if (!strchr("Tt ", s.p[10]))
+	bool date = has_form(str_sub(s, 0, 10), "dddd-dd-dd");
+	size_t at = date ? 10 : 0;
+	if (date && s.n > at && !strchr("Tt ", s.p[at++]))
 		return false;
-	struct str zone, time = str_sub(s, 11, s.n);
-	if (str_ends(time, S("Z")) || str_ends(time, S("z")))
-		return is_time(str_sub(time, 0, time.n - 1));
-	zone = str_sub(time, time.n > 6 ? time.n - 6 : 0, time.n);
-	if (has_form(zone, "+dd:dd") || has_form(zone, "-dd:dd"))
-		time = str_sub(time, 0, time.n - 6);
-	return is_time(time);
+	if (date && s.n == 10)
+		return true;
+	if (!has_form(str_sub(s, at, at + 8), "dd:dd:dd"))
+		return false;
+	at += 8;
+	if (at < s.n && s.p[at] == '.') {
+		size_t from = ++at;
+		while (at < s.n && ascii_digit(s.p[at]))
+			at++;
+		if (at == from)
+			return false;
+	}
+	struct str zone = str_sub(s, at, s.n);
+	return !zone.n || (date && (str_eq(zone, S("Z")) || str_eq(zone, S("z")) ||
+					   has_form(zone, "+dd:dd") || has_form(zone, "-dd:dd")));
 }
 
 static struct err *word(struct toml_reader *r, struct node *n)

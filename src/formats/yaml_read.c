@@ -14,7 +14,7 @@
 struct yaml_reader {
 	struct arena *a;
 	struct str text, name;
-	yaml_parser_t parser;
+	yaml_parser_t *parser;
 	unsigned depth;
 	size_t count;
 };
@@ -32,7 +32,7 @@ static struct err *error_at(const struct yaml_reader *r, yaml_mark_t m, const ch
 
 static struct err *parser_error(struct yaml_reader *r)
 {
-	const yaml_parser_t *p = &r->parser;
+	const yaml_parser_t *p = r->parser;
 	const char *problem = p->problem ? p->problem : "it is not valid YAML";
 	yaml_mark_t m = p->problem_mark;
 	if (p->error == YAML_READER_ERROR) { /* bad encoding; libyaml gives only a byte offset */
@@ -59,14 +59,9 @@ static struct err *parser_error(struct yaml_reader *r)
 	return e;
 }
 
-static void event_freep(yaml_event_t *ev)
-{
-	yaml_event_delete(ev);
-}
-
 static struct err *next(struct yaml_reader *r, yaml_event_t *ev)
 {
-	return yaml_parser_parse(&r->parser, ev) ? NULL : parser_error(r);
+	return yaml_parser_parse(r->parser, ev) ? NULL : parser_error(r);
 }
 
 /* ---- scalars ---- */
@@ -170,7 +165,7 @@ static struct err *collection(struct yaml_reader *r, const yaml_event_t *ev, str
 	n->kind = is_map ? NODE_MAP : NODE_LIST;
 	r->depth++;
 	for (;;) {
-		CLEANUP(event_freep) yaml_event_t first = {0}, second = {0};
+		CLEANUP(yaml_event_delete) yaml_event_t first = {0}, second = {0};
 		struct node item = {0};
 		TRY(next(r, &first));
 		if (first.type == YAML_SEQUENCE_END_EVENT || first.type == YAML_MAPPING_END_EVENT)
@@ -210,23 +205,6 @@ static struct err *value(struct yaml_reader *r, const yaml_event_t *ev, struct n
 	}
 }
 
-static struct err *document(struct yaml_reader *r, struct node *root)
-{
-	for (;;) {
-		CLEANUP(event_freep) yaml_event_t ev = {0};
-		TRY(next(r, &ev));
-		if (ev.type == YAML_STREAM_END_EVENT)
-			return NULL;
-		if (ev.type == YAML_STREAM_START_EVENT || ev.type == YAML_DOCUMENT_END_EVENT)
-			continue;
-		if (ev.type != YAML_DOCUMENT_START_EVENT)
-			TRY(value(r, &ev, root));
-		else if (root->at.line)
-			return error_at(
-				r, ev.start_mark, "only one document is allowed in the file");
-	}
-}
-
 struct err *yaml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
 {
 	if (text.n > NODE_SIZE)
@@ -238,19 +216,30 @@ struct err *yaml_parse(struct arena *a, struct str text, struct str name, const 
 			text.p[i] == '%' && (!i || text.p[i - 1] == '\n' || text.p[i - 1] == '\r');
 	if (directives > 100)
 		return err_new(E_LIMIT, "'%.*s' has more than 100 directives", STR(name));
-	struct yaml_reader r = {.a = a, .text = text, .name = str_dup(a, name)};
-	if (!yaml_parser_initialize(&r.parser))
+	CLEANUP(yaml_parser_delete) yaml_parser_t parser = {0};
+	struct yaml_reader r = {.a = a, .text = text, .name = str_dup(a, name), .parser = &parser};
+	if (!yaml_parser_initialize(&parser))
 		return err_new(E_INTERNAL, "cannot start the YAML parser");
 	/* fixed, so that a byte order mark cannot switch to UTF-16 and break our line counts */
-	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.p, text.n);
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
 	struct node *root = NEW(a, struct node);
 	root->at.path = r.name;
-	struct err *e = document(&r, root);
-	yaml_parser_delete(&r.parser);
-	if (!e)
-		*ret = root;
-	return e;
+	for (;;) {
+		CLEANUP(yaml_event_delete) yaml_event_t ev = {0};
+		TRY(next(&r, &ev));
+		if (ev.type == YAML_STREAM_END_EVENT)
+			break;
+		if (ev.type == YAML_STREAM_START_EVENT || ev.type == YAML_DOCUMENT_END_EVENT)
+			continue;
+		if (ev.type != YAML_DOCUMENT_START_EVENT)
+			TRY(value(&r, &ev, root));
+		else if (root->at.line)
+			return error_at(
+				&r, ev.start_mark, "only one document is allowed in the file");
+	}
+	*ret = root;
+	return NULL;
 }
 
 struct err *yaml_read(struct arena *a, struct str path, const struct node **ret)

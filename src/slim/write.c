@@ -59,6 +59,7 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 	CLEANUP(bundle_out_close) struct bundle_out out = {0};
 	struct slim_packer k = {.b = b, .to = o, .out = &out};
 	struct bundle_reader r = {.fn = pack_part, .user = &k};
+	const struct bundle decoded = {.size = b->content.size};
 	struct str table = bundle_table(&tmp, &b->now);
 	bool raw = b->now.encoding == BUNDLE_RAW;
 	b->now.offset = o->offset;
@@ -75,7 +76,7 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 		r.spans.v[r.spans.n] = (struct bundle_span){m->old + head, size, r.spans.n};
 	}
 	if (b->n)
-		TRY(b->content.read ? bundle_read_raw(&b->content, &r)
+		TRY(b->content.read ? bundle_read(&b->content, &decoded, &r)
 				    : bundle_read(p->src, &b->old, &r));
 	b->now.stored = o->offset - b->now.offset;
 	return raw ? NULL : bundle_out_end(&out);
