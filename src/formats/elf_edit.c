@@ -320,19 +320,12 @@ static uint64_t place_string(struct elf_editor *ed, struct str text, bool anew)
 
 /* ---- changes in place ---- */
 
-/* Patches the bytes that differ; differences near to each other share a patch. */
-static void put_changes(struct elf_editor *ed, uint64_t at, struct str old, const char *now)
+/* Replaces a range of the file if its bytes differ. now: as many bytes as old, which outlive the image. */
+static void put_range(struct elf_editor *ed, uint64_t at, struct str old, const char *now)
 {
-	enum { GAP = 64 };
-	for (size_t i = 0; i < old.n; i++) {
-		if (old.p[i] == now[i])
-			continue;
-		size_t from = i, to = i + 1;
-		for (; i < old.n && i < to + GAP; i++)
-			to = old.p[i] != now[i] ? i + 1 : to;
-		elf_image_put(&ed->image, at + from, now + from, to - from);
-		i = to - 1;
-	}
+	struct str bytes = {.p = now, .n = old.n};
+	if (!str_eq(old, bytes))
+		*VEC_PUSH(ed->a, &ed->image.patches) = (struct elf_patch){at, bytes};
 }
 
 /* Rewrites the list of needed versions in place. */
@@ -601,13 +594,13 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 		elf_image_put_le(&ed->image, ed->base + 8, hash, 4);
 		elf_image_put_le(&ed->image, ed->base + le32(ed->base_def + 12), name->value, 4);
 	}
-	put_changes(ed, ed->strings_at, ed->strings, ed->now);
+	put_range(ed, ed->strings_at, ed->strings, ed->now);
 	if (ed->table_moves || ed->more.n > none)
 		TRY_CTX(grow(ed), "there is no room for another dynamic section");
 	if (ed->table_moves)
 		return NULL;
 	TRY(bytes_slice(ed->a, ed->e->src, ed->table_at, ed->table_size, &old));
-	put_changes(ed, ed->table_at, old, new_table(ed, ed->table_size).p);
+	put_range(ed, ed->table_at, old, new_table(ed, ed->table_size).p);
 	return NULL;
 }
 
