@@ -9,15 +9,10 @@ enum { FUZZ = 2 };
 /* Limit of compared lines: enough to search for 500 hunks all over a file of 100,000 lines. */
 static const uint64_t WORK_LIMIT = 50000000;
 
-struct lines {
-	struct str *v;
-	size_t n, cap;
-};
-
 struct attempt {
 	struct arena *a;
 	const struct diff_file *file;
-	struct lines old;
+	struct strs old;
 	bool reverse;
 	unsigned fuzz;    /* the most lines of context that may be ignored at each end */
 	ptrdiff_t moved;  /* shift of the previous hunk */
@@ -30,7 +25,7 @@ struct attempt {
 /* A hunk in the form that is searched for: its old side, and the number of context lines at both ends. */
 struct hunk_pattern {
 	const struct diff_hunk *hunk;
-	struct lines lines;
+	struct strs lines;
 	ptrdiff_t first, front, behind;
 };
 
@@ -48,7 +43,7 @@ static struct hunk_pattern pattern_of(struct attempt *t, const struct diff_hunk 
 	size_t first = 0, last = h->lines.n;
 	VEC_EACH (const struct diff_line, l, &h->lines)
 		if (kind_of(t, l) != '+')
-			*VEC_PUSH(t->a, &p.lines) = l->text;
+			strs_add(t->a, &p.lines, l->text);
 	while (first < h->lines.n && h->lines.v[first].kind == ' ')
 		first++;
 	while (last > first && h->lines.v[last - 1].kind == ' ')
@@ -190,7 +185,7 @@ struct err *diff_apply(
 	struct attempt t = {.a = a, .file = f};
 	for (struct str rest = old; rest.n;) {
 		size_t n = str_chr(rest, '\n') + 1;
-		*VEC_PUSH(a, &t.old) = str_sub(rest, 0, n);
+		strs_add(a, &t.old, str_sub(rest, 0, n));
 		rest = str_sub(rest, n, rest.n);
 	}
 	bool fits, there = false;

@@ -203,7 +203,6 @@ static struct err *probe(struct packed *m)
 
 struct writer {
 	struct arena *a;
-	const struct zip_writer *w;
 	struct zip_limits lim;
 	struct fs_out out;
 	struct packed *members;
@@ -256,40 +255,34 @@ static uint64_t or_ones(uint64_t value, bool wide)
 	return wide ? 0xffffffff : value;
 }
 
-/* The fields that local and central header share, from "version needed" to the name's length. */
-static void put_common(struct writer *w, struct buf *b, const struct packed *m, unsigned need)
+/* A member's local or central header. Its ZIP64 field has the values that do not fit, in this order; in a local header,
+ * both sizes or none (4.5.3). As stored <= size in what we compress, size alone decides whether the latter is there,
+ * before stored is known. */
+static void put_header(struct writer *w, struct buf *b, const struct packed *m, bool central)
 {
+	const uint64_t values[] = {m->size, m->stored, m->header}, most = w->lim.size;
+	bool sizes = m->size >= most || m->stored >= most;
+	const bool wide[] = {central ? m->size >= most : sizes, central ? m->stored >= most : sizes,
+		central && m->header >= most};
+	unsigned extra = 8u * wide[0] + 8u * wide[1] + 8u * wide[2];
+	unsigned need = extra ? 45 : m->method == ZIP_DEFLATE ? 20 : 10;
+	buf_le(b, central ? ZIP_CENTRAL : ZIP_LOCAL, 4);
+	if (central)
+		buf_le(b, 3 << 8 | (need < 20 ? 20 : need), 2); /* made by: Unix */
 	buf_le(b, need, 2);
 	buf_le(b, zip_ascii(m->in->name) ? 0 : ZIP_FLAG_UTF8, 2);
 	buf_le(b, m->method, 2);
 	buf_le(b, w->date, 4);
 	buf_le(b, m->crc, 4);
-}
-
-static unsigned version_needed(const struct packed *m, bool wide)
-{
-	return wide ? 45 : m->method == ZIP_DEFLATE ? 20 : 10;
-}
-
-/* The ZIP64 field of a central header has exactly the values that do not fit, in this order. */
-static void put_central(struct writer *w, struct buf *b, const struct packed *m)
-{
-	const uint64_t values[] = {m->size, m->stored, m->header};
-	bool wide[3];
-	unsigned extra = 0;
-	for (unsigned i = 0; i < 3; i++)
-		extra += (wide[i] = values[i] >= w->lim.size) ? 8 : 0;
-	unsigned need = version_needed(m, extra > 0);
-	buf_le(b, ZIP_CENTRAL, 4);
-	buf_le(b, 3 << 8 | (need < 20 ? 20 : need), 2); /* made by: Unix */
-	put_common(w, b, m, need);
 	buf_le(b, or_ones(m->stored, wide[1]), 4);
 	buf_le(b, or_ones(m->size, wide[0]), 4);
 	buf_le(b, m->in->name.n, 2);
 	buf_le(b, extra ? extra + 4 : 0, 2);
-	buf_le(b, 0, 2 + 2 + 2); /* comment, disk, internal attributes */
-	buf_le(b, (uint64_t)(0100000 | m->in->mode) << 16, 4);
-	buf_le(b, or_ones(m->header, wide[2]), 4);
+	if (central) {
+		buf_le(b, 0, 2 + 2 + 2); /* comment, disk, internal attributes */
+		buf_le(b, (uint64_t)(0100000 | m->in->mode) << 16, 4);
+		buf_le(b, or_ones(m->header, wide[2]), 4);
+	}
 	buf_add(b, m->in->name);
 	if (!extra)
 		return;
@@ -364,26 +357,11 @@ static struct err *input_check(struct writer *w, struct packed *m, struct map *n
 	return NULL;
 }
 
-/* The ZIP64 field of a local header has both sizes (4.5.3). As stored <= size in what we compress, size alone decides
- * whether it is there, before stored is known. */
 static struct err *write_header(struct writer *w, struct packed *m)
 {
 	ARENA(tmp);
 	BUF(b, &tmp);
-	bool wide = m->size >= w->lim.size || m->stored >= w->lim.size;
-	buf_le(&b, ZIP_LOCAL, 4);
-	put_common(w, &b, m, version_needed(m, wide));
-	buf_le(&b, or_ones(m->stored, wide), 4);
-	buf_le(&b, or_ones(m->size, wide), 4);
-	buf_le(&b, m->in->name.n, 2);
-	buf_le(&b, wide ? 20 : 0, 2);
-	buf_add(&b, m->in->name);
-	if (wide) {
-		buf_le(&b, ZIP_EXTRA64, 2);
-		buf_le(&b, 16, 2);
-		buf_le(&b, m->size, 8);
-		buf_le(&b, m->stored, 8);
-	}
+	put_header(w, &b, m, false);
 	if (w->out.offset == m->header)
 		fs_out_write(&w->out, b.p, b.n);
 	else
@@ -540,7 +518,6 @@ struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_o
 {
 	CLEANUP(writer_done)
 	struct writer w = {.a = a,
-		.w = zw,
 		.out = {.fd = -1, .dir = -1},
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER};
@@ -583,7 +560,7 @@ struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_o
 	BUF(central, a);
 	uint64_t start = w.out.offset;
 	for (size_t i = 0; i < w.n; i++)
-		put_central(&w, &central, &w.members[i]);
+		put_header(&w, &central, &w.members[i], true);
 	put_end(&w, &central, start);
 	fs_out_write(&w.out, central.p, central.n);
 	return fs_out_commit(&w.out);
