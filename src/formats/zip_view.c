@@ -189,7 +189,8 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	v->checkpoints = xmalloc((CHECKPOINTS + 1) * sizeof(struct checkpoint *));
 	if (pass->fn || m->method == ZIP_DEFLATE) {
 		pthread_t thread;
-		CLEANUP(bytes_freep) char *pieces = h.pieces = xmalloc(h.room * INFLATE_PIECE);
+		CLEANUP(bytes_freep) char *pieces = xmalloc(h.room * INFLATE_PIECE);
+		h.pieces = pieces;
 		bool threaded =
 			pass->threaded && pthread_create(&thread, NULL, use_pieces, &h) == 0;
 		struct err *e = unpack_pieces(&h, threaded);
