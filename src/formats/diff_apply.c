@@ -123,21 +123,6 @@ static void copy_to(struct attempt *t, ptrdiff_t line)
 		buf_add(&t->out, t->old.v[t->frozen]);
 }
 
-/* Lines of context are copied from the file, since fuzz may have ignored them. */
-static void write_hunk(struct attempt *t, const struct diff_hunk *h, ptrdiff_t at)
-{
-	VEC_EACH (const struct diff_line, l, &h->lines) {
-		char kind = kind_of(t, l);
-		if (kind != ' ')
-			copy_to(t, at);
-		if (kind == '+')
-			buf_add(&t->out, l->text);
-		if (kind == '-')
-			t->frozen++;
-		at += kind != '+';
-	}
-}
-
 static struct err *try_apply(struct attempt *t, bool reverse, unsigned fuzz, bool *ret)
 {
 	const struct diff_file *f = t->file;
@@ -168,7 +153,16 @@ static struct err *try_apply(struct attempt *t, bool reverse, unsigned fuzz, boo
 			strs_add(t->a, &t->notes,
 				str_fmt(t->a, "hunk %zu of %.*s fits%.*s%.*s", i + 1, STR(f->path),
 					STR(far), STR(loose)));
-		write_hunk(t, p.hunk, at);
+		/* lines of context are copied from the file, since fuzz may have ignored them */
+		VEC_EACH (const struct diff_line, l, &p.hunk->lines) {
+			char kind = kind_of(t, l);
+			if (kind != ' ')
+				copy_to(t, at);
+			if (kind == '+')
+				buf_add(&t->out, l->text);
+			t->frozen += kind == '-';
+			at += kind != '+';
+		}
 	}
 	if (*ret)
 		copy_to(t, (ptrdiff_t)t->old.n);

@@ -48,19 +48,6 @@ void json_close(struct json *j)
 	j->comma = true;
 }
 
-static void write_escape(struct buf *out, unsigned char c)
-{
-	static const char names[] = "\"\"\\\\\nn\tt\rr\bb\ff";
-	for (const char *p = names; *p; p += 2) {
-		if ((unsigned char)*p == c) {
-			buf_char(out, '\\');
-			buf_char(out, p[1]);
-			return;
-		}
-	}
-	buf_fmt(out, "\\u%04x", c);
-}
-
 /* The number of bytes from i on that need no escape; nearly all text needs none. */
 static size_t plain_run(struct str s, size_t i)
 {
@@ -73,6 +60,8 @@ static size_t plain_run(struct str s, size_t i)
 
 static void write_quoted(struct buf *out, struct str s)
 {
+	static const char escapes[] =
+		"\"\"\\\\\nn\tt\rr\bb\ff"; /* pairs of a character and its letter */
 	if (plain_run(s, 0) == s.n) {
 		char *p = buf_space(out, s.n + 2);
 		p[0] = p[s.n + 1] = '"';
@@ -82,18 +71,19 @@ static void write_quoted(struct buf *out, struct str s)
 	}
 	buf_char(out, '"');
 	for (size_t i = 0, len; i < s.n; i += len) {
-		len = plain_run(s, i);
-		if (len) {
+		size_t plain = plain_run(s, i);
+		len = plain ? plain : utf8_length(str_sub(s, i, s.n));
+		const char *p = escapes;
+		while (len == 1 && *p && *p != s.p[i])
+			p += 2;
+		if (plain || len > 1)
 			buf_add(out, str_sub(s, i, i + len));
-			continue;
-		}
-		len = utf8_length(str_sub(s, i, s.n));
-		if (len == 0)
+		else if (!len)
 			buf_add(out, S("\\ufffd"));
-		else if (len == 1)
-			write_escape(out, (unsigned char)s.p[i]);
+		else if (*p)
+			buf_add(out, (struct str){(const char[]){'\\', p[1]}, 2});
 		else
-			buf_add(out, str_sub(s, i, i + len));
+			buf_fmt(out, "\\u%04x", (unsigned char)s.p[i]);
 		len = len ? len : 1;
 	}
 	buf_char(out, '"');
