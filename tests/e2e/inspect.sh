@@ -91,26 +91,25 @@ readelf -SW "$lib" 2>&1 | grep -q 'no sections'
 "$ROCSMITH" inspect --json --hash "$lib" | cmp - "$E2E_TMP/before.json"
 echo 'ok a library without a section table gives the same answer'
 
-llvm=$("$top/tools/llvm-get") || {
-	echo 'skip llvm 22 cannot be had'
+# shellcheck source=tests/e2e/llvm.bash
+. "$top/tests/e2e/llvm.bash"
+llvm_find || {
+	echo "skip LLVM's tools cannot be had"
 	exit 0
 }
-arch=$llvm/usr/lib/x86_64-linux-gnu
-llvm() {
-	local tool=$1
-	shift
-	"$arch/ld-linux-x86-64.so.2" --library-path "$arch:$llvm/usr/lib/llvm-22/lib" \
-		"$llvm/usr/lib/llvm-22/bin/$tool" "$@"
-}
-compare() { # FILE: target and size of every object, host entries left out
-	llvm llvm-readobj --offloading "$1" | grep -v '^host' |
-		sed -n 's/^[^ \t]*--\([^ \t]*\)[ \t].*&size=\([0-9]*\)$/\1 \2/p' >"$E2E_TMP/llvm"
-	"$ROCSMITH" inspect --json "$1" | "$python" -c '
+compare() { # FILE: target and hash of every object, as llvm-objdump takes them out, into files that end in its target
+	rm -rf "$E2E_TMP/taken" && mkdir "$E2E_TMP/taken" && ln -s "$1" "$E2E_TMP/taken/lib"
+	llvm llvm-objdump --offloading "$E2E_TMP/taken/lib" >/dev/null
+	(cd "$E2E_TMP/taken" && sha256sum lib.*amdgcn*) | sed 's/^\([0-9a-f]*\) .*amdgcn-amd-amdhsa--\(.*\)$/\2 \1/' | sort >"$E2E_TMP/llvm"
+	"$ROCSMITH" inspect --json --hash "$1" | "$python" -c '
 import json, sys
 for o in json.load(sys.stdin)["files"][0]["objects"]:
-    print(o["target"], o["size"])' >"$E2E_TMP/ours"
-	[ -s "$E2E_TMP/llvm" ] && cmp "$E2E_TMP/llvm" "$E2E_TMP/ours"
-	echo "ok llvm-readobj lists the same $(wc -l <"$E2E_TMP/ours") objects in ${1##*/}"
+    print(o["target"], o["sha256"])' | sort >"$E2E_TMP/ours"
+	if ! [ -s "$E2E_TMP/llvm" ] || ! cmp "$E2E_TMP/llvm" "$E2E_TMP/ours"; then
+		echo "not ok llvm-objdump takes other objects out of ${1##*/}"
+		return
+	fi
+	echo "ok llvm-objdump takes the same $(wc -l <"$E2E_TMP/ours") objects out of ${1##*/}"
 }
 compare "$(realpath "$gloo"/usr/lib/libgloo_hip.so.0)"
 compare "$(realpath "$sparselt"/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0)"
@@ -133,8 +132,6 @@ PY
 done
 
 # A DLL and a static library for Windows, by clang and LLVM's linker, against the bundle that went in.
-# shellcheck source=tests/e2e/lld.bash
-. "$top/tests/e2e/lld.bash"
 lld && command -v clang >/dev/null || {
 	echo 'skip clang or lld is missing'
 	exit 0

@@ -72,12 +72,8 @@ if [ -x "$tools/bin/auditwheel" ]; then
 fi
 
 # Device code: LLVM's own reader of the same file.
-llvm=$("$top/tools/llvm-get") || {
-	echo 'skip llvm-readobj 22 cannot be had'
-	exit 0
-}
-lib=$llvm/usr/lib/x86_64-linux-gnu
-run_llvm() { "$lib/ld-linux-x86-64.so.2" --library-path "$lib:$llvm/usr/lib/llvm-22/lib" "$llvm/usr/lib/llvm-22/bin/$@"; }
-run_llvm llvm-readobj --offloading "$so" >"$E2E_TMP/offloading"
-(cd "$E2E_TMP/tree" && run_llvm llvm-objdump --offloading "$so" >/dev/null)
-oracle offloading "$E2E_TMP/inspect.json" "$E2E_TMP/offloading" "$(dirname "$so")"
+# shellcheck source=tests/e2e/llvm.bash
+. "$top/tests/e2e/llvm.bash"
+llvm_find
+llvm llvm-objdump --offloading "$so" >/dev/null
+oracle offloading "$E2E_TMP/inspect.json" "$(dirname "$so")"

@@ -23,8 +23,8 @@ clean() { # FILE: nothing that tools complain about
 }
 
 # ---- programs that look at themselves ----
-# shellcheck source=tests/e2e/lld.bash
-. "$top/tests/e2e/lld.bash"
+# shellcheck source=tests/e2e/llvm.bash
+. "$top/tests/e2e/llvm.bash"
 lld 2>log || echo "skip lld: it cannot be had"
 PYTHONPATH=$top/tests/oracle python3 - <<'PY'
 from device_code import pack
@@ -265,15 +265,13 @@ fi
 real "$fft/usr/lib/x86_64-linux-gnu/librocfft.so.0" gfx90a gfx1201
 real "$sparselt/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0" gfx942
 # ---- compressed, as the runtime at hand reads it ----
-llvm=$("$top/tools/llvm-get") || llvm=
-bundler=("$llvm/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path
-	"$llvm/usr/lib/x86_64-linux-gnu:$llvm/usr/lib/llvm-22/lib" "$llvm/usr/lib/llvm-22/bin/clang-offload-bundler")
+llvm_find 2>log || llvm=
 compressed() { # FILE ENCODING GPUS: as a runtime of the version in $hip reads it
 	"$ROCSMITH" slim -q --compress --sdk "hip-$hip" --gpu "$3" "$1" -o "$(basename "$1").z" --force >/dev/null
 	[ "${1%.hipfb}" != "$1" ] || clean "$(basename "$1").z"
 	# shellcheck disable=SC2086
 	python3 -B "$top/tests/oracle/slimmed.py" "$(realpath "$1")" "$(basename "$1").z" "$2" ${3//,/ }
-	[ -z "$llvm" ] || python3 -B "$top/tests/oracle/unbundled.py" "$(realpath "$1")" "$(basename "$1").z" "${bundler[@]}"
+	[ -z "$llvm" ] || python3 -B "$top/tests/oracle/unbundled.py" "$(realpath "$1")" "$(basename "$1").z" "${llvm_run[@]}" "$llvm/usr/lib/llvm-21/bin/clang-offload-bundler"
 }
 for hip in 6.1 6.4 7.0 7.2; do
 	mkdir -p hip-$hip

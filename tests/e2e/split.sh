@@ -164,8 +164,8 @@ print("ok names, extras and requirements agree in all wheels of a set")
 PY
 
 # ---- single-GPU builds ----
-# shellcheck source=tests/e2e/lld.bash
-. "$top/tests/e2e/lld.bash"
+# shellcheck source=tests/e2e/llvm.bash
+. "$top/tests/e2e/llvm.bash"
 lld 2>log || echo "skip lld: it cannot be had"
 for gpu in gfx90a gfx1100 gfx1201; do
 	mkdir "only-$gpu"

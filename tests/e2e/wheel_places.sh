@@ -11,8 +11,8 @@ command -v python3 >/dev/null && command -v readelf >/dev/null && command -v gcc
 	exit 0
 }
 export SOURCE_DATE_EPOCH=315532800
-# shellcheck source=tests/e2e/lld.bash
-. "$top/tests/e2e/lld.bash"
+# shellcheck source=tests/e2e/llvm.bash
+. "$top/tests/e2e/llvm.bash"
 kinds=4
 lld 2>log || {
 	echo "skip lld's place: no lld"
