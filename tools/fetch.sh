@@ -65,6 +65,10 @@ fetch_apt() {
 		Dir::Etc::trustedparts "/etc/apt/trusted.gpg.d";
 		Acquire::Check-Valid-Until "false";
 		Acquire::Languages "none";
+		Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons-small::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons-hidpi::DefaultEnabled "false";
 		APT::Sandbox::User "$(id -un)";
 		APT::Architecture "amd64";
 	CONF
