@@ -12,15 +12,13 @@
 
 enum { RENDER_FIRST = 128, RENDER_LAST = 1 << 20, BANKS_MAX = 64, GPUS_MAX = 256, LINKS_MAX = 64 };
 
-/* A number of a GPU's or CPU's "properties" in /sys/class/kfd/kfd/topology/nodes, or 0. */
-static uint64_t kfd_number(struct str properties, struct str key)
+uint64_t kfd_number(struct str properties, struct str key)
 {
 	uint64_t n;
 	return str_u64(line_value(properties, ' ', key), 10, &n) ? n : 0;
 }
 
-/* The size in bytes of a memory bank if it is local to the GPU (heap_type 1 or 2), else 0. */
-static uint64_t kfd_bank_size(struct str properties)
+uint64_t kfd_bank_size(struct str properties)
 {
 	uint64_t heap = kfd_number(properties, S("heap_type"));
 	return heap == 1 || heap == 2 ? kfd_number(properties, S("size_in_bytes")) : 0;

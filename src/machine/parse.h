@@ -20,7 +20,11 @@ struct str line_value(struct str text, char sep, struct str key);
 /* The leading decimal number of that value ("16384 kB"), or 0. */
 uint64_t line_number(struct str text, char sep, struct str key);
 
-/* kfd.c: domain and location_id of a GPU's "properties" (bus << 8 | device << 3 | function) as "0000:03:00.0". */
+/* kfd.c: a number of a GPU's or CPU's "properties" in /sys/class/kfd/kfd/topology/nodes, or 0. */
+uint64_t kfd_number(struct str properties, struct str key);
+/* The size in bytes of a memory bank if it is local to the GPU (heap_type 1 or 2), else 0. */
+uint64_t kfd_bank_size(struct str properties);
+/* domain and location_id (bus << 8 | device << 3 | function) as "0000:03:00.0". */
 struct str kfd_pci_address(struct arena *a, struct str properties);
 
 /* A variable of os-release(5), quotes and escapes removed. */
