@@ -68,6 +68,13 @@ const char *html_num(struct html *h, double value)
 	return str_fmt(h->out.a, "%.2f", value).p;
 }
 
+struct str html_seconds(struct html *h, double s)
+{
+	if (s < 0.0995)
+		return str_fmt(h->out.a, s < 0.00995 ? "%.1f ms" : "%.0f ms", s * 1000);
+	return human_seconds(h->out.a, s);
+}
+
 void html_section(struct html *h, const char *id, const char *title)
 {
 	html_open(h, "section", "aria-labelledby", id, NULL);

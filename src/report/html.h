@@ -24,6 +24,8 @@ void html_text(struct html *h, struct str text);
 void html_raw(struct html *h, struct str markup);
 /* A number as an attribute value, with two decimals. */
 const char *html_num(struct html *h, double value);
+/* As in the terminal, but a step of less than a tenth of a second has milliseconds: "4.2 ms". */
+struct str html_seconds(struct html *h, double s);
 /* Opens a section that begins with a heading and its anchor; html_close() ends it. */
 void html_section(struct html *h, const char *id, const char *title);
 

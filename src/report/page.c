@@ -84,7 +84,7 @@ static void write_title(struct html *h, const struct report *r)
 	if (r->wheel.n)
 		html_leaf(h, path_base(r->wheel), "p", "class", "sub", NULL);
 	html_open(h, "div", "class", "cards", NULL);
-	card(h, human_seconds(h->out.a, r->seconds), "wall time");
+	card(h, html_seconds(h, r->seconds), "wall time");
 	if (r->wheel.n)
 		card(h, human_bytes(h->out.a, r->bytes), "wheel");
 	card(h, str_fmt(h->out.a, "%zu", r->gpus.n), "GPU targets");

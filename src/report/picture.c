@@ -75,8 +75,8 @@ void page_stages(struct html *h, const struct report *r)
 	svg(h, BAR + 8, "wall time per stage");
 	VEC_EACH (const struct report_stage, s, &r->stages) {
 		double w = s->seconds / total * WIDTH;
-		struct str title = str_fmt(h->out.a, "%.*s: %.*s", STR(s->name),
-			STR(human_seconds(h->out.a, s->seconds)));
+		struct str title = str_fmt(
+			h->out.a, "%.*s: %.*s", STR(s->name), STR(html_seconds(h, s->seconds)));
 		rect(h, (struct box){x, 2, w > 1 ? w - 1 : w, BAR}, class_of(s->name), title);
 		x += w;
 	}
@@ -84,7 +84,7 @@ void page_stages(struct html *h, const struct report *r)
 	html_open(h, "ul", "class", "legend", NULL);
 	VEC_EACH (const struct report_stage, s, &r->stages) {
 		legend_item(h, s->name);
-		html_leaf(h, human_seconds(h->out.a, s->seconds), "b", NULL);
+		html_leaf(h, html_seconds(h, s->seconds), "b", NULL);
 		html_close(h, 1);
 	}
 	html_close(h, 2);
@@ -122,8 +122,7 @@ static void step_box(struct html *h, const struct report *r, const struct report
 	rect(h, b, class_of(s->kind),
 		str_fmt(h->out.a, "%.*s %.*s%s%.*s: %.*s, CPU %.*s, peak %.*s", STR(s->kind),
 			STR(s->name), s->gpu.n ? " for " : "", STR(s->gpu),
-			STR(human_seconds(h->out.a, s->seconds)),
-			STR(human_seconds(h->out.a, s->cpu)),
+			STR(html_seconds(h, s->seconds)), STR(html_seconds(h, s->cpu)),
 			STR(human_bytes(h->out.a, s->memory))));
 	struct str text = s->gpu.n ? s->gpu : s->kind;
 	if (w > 8.0 * (double)text.n)

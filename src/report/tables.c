@@ -70,7 +70,7 @@ void page_gpus(struct html *h, const struct report *r)
 		const struct gpu *gpu = target_read(g->name).gpu;
 		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
 			number_text(h, g->ran), number_text(h, g->cached),
-			human_seconds(h->out.a, g->seconds), human_seconds(h->out.a, g->cpu),
+			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
 			human_bytes(h->out.a, g->memory)};
 		add_row(h, "ctnnnnn", cells);
 	}
@@ -138,9 +138,8 @@ void page_slowest(struct html *h, const struct report *r)
 	html_section(h, "slowest", "Slowest steps");
 	open_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
 	for (const struct report_step *s = ran.v; s < ran.v + ran.n && s < ran.v + SLOWEST; s++) {
-		const struct str cells[] = {s->kind, s->name, s->gpu,
-			human_seconds(h->out.a, s->seconds), human_seconds(h->out.a, s->cpu),
-			human_bytes(h->out.a, s->memory)};
+		const struct str cells[] = {s->kind, s->name, s->gpu, html_seconds(h, s->seconds),
+			html_seconds(h, s->cpu), human_bytes(h->out.a, s->memory)};
 		add_row(h, "tttnnn", cells);
 	}
 	close_table(h, 0, "");
@@ -268,7 +267,7 @@ void page_failure(struct html *h, const struct report *r)
 		open_table(h, "Step|Of|GPU|>Time");
 		VEC_EACH (const struct report_step, s, &r->failed) {
 			const struct str cells[] = {
-				s->kind, s->name, s->gpu, human_seconds(h->out.a, s->seconds)};
+				s->kind, s->name, s->gpu, html_seconds(h, s->seconds)};
 			add_row(h, "tccn", cells);
 		}
 		close_table(h, 0, "");

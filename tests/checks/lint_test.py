@@ -131,13 +131,11 @@ class Lint(unittest.TestCase):
     def test_options_that_nobody_reads(self):
         self.write("src/cli/cmd_a.c", """
 struct a_args { bool one, two, three; };
-#define OFF(m) offsetof(struct a_args, m)
-#define FLAG(name, member, text) \\
-	{.lname = (name), .kind = OPT_BOOL, .off = OFF(member), .help = (text)}
+#define ARGS struct a_args
 static const struct opt opts[] = {
-	FLAG("one", one, "with (brackets)"),
-	FLAG("two", two, "text"),
-	{.kind = OPT_BOOL, .off = offsetof(struct a_args, three)},
+	{OPT_FLAG("one", one, "with (brackets)")},
+	{OPT_FLAG("two", two, "text"), .sname = 't'},
+	{OPT_VALUE("three", OPT_STR, three, "X", "text")},
 };
 static void run(struct a_args *a) { if (a->one) a->two = true; }
 """)

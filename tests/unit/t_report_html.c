@@ -212,6 +212,20 @@ static void the_same_document_gives_the_same_page(void **state)
 	assert_true(str_eq(page_of(&a, doc.p), page_of(&a, doc.p)));
 }
 
+static void short_steps_have_milliseconds(void **state)
+{
+	(void)state;
+	static const struct {
+		double s;
+		const char *text;
+	} times[] = {{0, "0.0 ms"}, {0.0042, "4.2 ms"}, {0.042, "42 ms"}, {0.42, "0.42 s"},
+		{9.994, "9.99 s"}, {10, "10 s"}, {3599, "59m59s"}};
+	ARENA(a);
+	struct html h = {.out = {.a = &a}};
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		assert_str(html_seconds(&h, times[i].s), times[i].text);
+}
+
 static void elements_nest_and_attributes_are_escaped(void **state)
 {
 	(void)state;
@@ -239,6 +253,7 @@ int main(void)
 		cmocka_unit_test(deep_documents_are_cut_off),
 		cmocka_unit_test(the_badge_tells_how_it_ended),
 		cmocka_unit_test(the_same_document_gives_the_same_page),
+		cmocka_unit_test(short_steps_have_milliseconds),
 		cmocka_unit_test(elements_nest_and_attributes_are_escaped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
