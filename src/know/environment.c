@@ -171,8 +171,8 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 	const struct node *facts, *here, *list;
 	TRY(facts_of(a, m, &facts));
 	TRY(facts_here(a, m, python, &here));
-	struct scope top = {.value = facts}, about = {S("here"), here, &top, S("")};
-	struct scope sdk = {S("sdk"), NULL, &about, S("")}, py = {S("python"), NULL, &sdk, S("")};
+	struct scope top = {.value = facts}, about = {S("here"), here, &top};
+	struct scope sdk = {S("sdk"), NULL, &about}, py = {S("python"), NULL, &sdk};
 	list = node_get(facts, S("sdks"));
 	sdk.value = list && list->n ? list->v : NULL;
 	list = node_get(facts, S("pythons"));

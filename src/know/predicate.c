@@ -20,8 +20,8 @@ struct condition {
 	enum token kind;
 	unsigned depth;
 	const struct scope *scope;
-	struct strs *because, *paths; /* or NULL */
-	struct err *failed; /* the first error; the reader is then at the end of the text */
+	struct strs *because; /* or NULL */
+	struct err *failed;   /* the first error; the reader is then at the end of the text */
 };
 
 /* One side of a comparison. */
@@ -124,16 +124,6 @@ static void want(struct condition *r, const char *token)
 
 /* ---- comparing ---- */
 
-/* The full path of "g.target": "gpus[].target". */
-static struct str whole_path(struct condition *r, struct str path)
-{
-	struct str first = str_sub(path, 0, str_chr(path, '.'));
-	const struct scope *s = scope_find(r->scope, first);
-	if (!s || !s->name.n)
-		return path;
-	return str_fmt(r->a, "%.*s%.*s", STR(s->path), STR(str_sub(path, first.n, path.n)));
-}
-
 static struct compared operand(struct condition *r)
 {
 	struct compared o = {
@@ -143,8 +133,6 @@ static struct compared operand(struct condition *r)
 		return o;
 	}
 	if (o.is_fact) {
-		if (r->paths)
-			strs_put(r->a, r->paths, whole_path(r, o.text));
 		o.fact = facts_find(r->scope, o.text);
 		o.text = is_known(o.fact) ? o.fact->text : S("");
 	}
@@ -291,8 +279,6 @@ static enum truth quantified(struct condition *r, bool any)
 	struct scope s = {.name = r->token, .up = r->scope};
 	next(r);
 	want(r, "in");
-	if (r->paths)
-		s.path = str_fmt(r->a, "%.*s[]", STR(whole_path(r, r->token)));
 	struct str list_name = r->token;
 	struct compared list = operand(r);
 	if (list.fact && !list.fact->n)
@@ -346,28 +332,15 @@ static enum truth joined(struct condition *r, bool any)
 	return t;
 }
 
-static struct err *run(struct condition *r, enum truth *ret)
-{
-	next(r);
-	*ret = joined(r, true);
-	if (r->kind != T_END)
-		fail(r, "the end");
-	return r->failed;
-}
-
 struct err *predicate_ask(struct arena *a, const struct scope *s, struct str text,
 	struct strs *because, enum truth *ret)
 {
 	struct condition r = {.a = a, .text = text, .scope = s, .because = because};
-	return run(&r, ret);
-}
-
-struct err *predicate_paths(
-	struct arena *a, const struct scope *s, struct str text, struct strs *ret)
-{
-	enum truth t;
-	struct condition r = {.a = a, .text = text, .scope = s, .paths = ret};
-	return run(&r, &t);
+	next(&r);
+	*ret = joined(&r, true);
+	if (r.kind != T_END)
+		fail(&r, "the end");
+	return r.failed;
 }
 
 /* ---- conditions as lists ---- */

@@ -26,9 +26,8 @@ enum truth { TRUTH_NO, TRUTH_UNKNOWN, TRUTH_YES };
 /* A scope binds a name that a condition can use; `up` leads outwards. The outermost scope, the facts, has no name. */
 struct scope {
 	struct str name;
-	const struct node *value; /* NULL: no value, as for predicate_paths() */
+	const struct node *value; /* NULL: no value */
 	const struct scope *up;
-	struct str path; /* path in the facts, "gpus[]", for predicate_paths() */
 };
 
 /* Converts the facts to a tree of nodes. */
@@ -51,7 +50,3 @@ MUST_USE struct err *predicate_version(
 bool predicate_gpu(struct str gpu, const struct strs *patterns);
 /* Does any GPU (with `all`, every GPU) match? YES without patterns, UNKNOWN without GPUs. */
 enum truth predicate_gpus(const struct strs *gpus, const struct strs *patterns, bool all);
-/* Lists every path in the condition, for checks of the tables. Items of s and of the condition's own lists are written
- * as "gpus[].target". */
-MUST_USE struct err *predicate_paths(
-	struct arena *a, const struct scope *s, struct str text, struct strs *ret);

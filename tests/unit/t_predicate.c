@@ -156,22 +156,6 @@ static void an_answer_says_what_was_so(void **state)
 	assert_int_equal(t, TRUTH_NO);
 }
 
-static void the_paths_of_a_condition_are_told(void **state)
-{
-	(void)state;
-	ARENA(a);
-	const struct node nothing = {.kind = NODE_MAP};
-	const struct scope top = {.value = &nothing},
-			   gpu = {.name = S("gpu"), .up = &top, .path = S("gpus[]")};
-	struct strs paths = {0};
-	assert_ok(predicate_paths(&a, &gpu,
-		S("kernel < 6 and any p in pythons: all x in p.packages: x.name = gpu.target or "
-		  "wsl"),
-		&paths));
-	assert_str(str_join(&a, &paths, S(" ")),
-		"kernel pythons pythons[].packages pythons[].packages[].name gpus[].target wsl");
-}
-
 static void texts_take_facts(void **state)
 {
 	(void)state;
@@ -195,7 +179,6 @@ int main(void)
 		cmocka_unit_test(conditions_hold_or_not_or_are_not_known),
 		cmocka_unit_test(a_wrong_condition_is_an_error_with_its_place),
 		cmocka_unit_test(an_answer_says_what_was_so),
-		cmocka_unit_test(the_paths_of_a_condition_are_told),
 		cmocka_unit_test(texts_take_facts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

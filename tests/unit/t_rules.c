@@ -181,35 +181,53 @@ static const struct node *all_facts(struct arena *a)
 	return facts;
 }
 
-static bool is_fact(const struct node *n, struct str path)
-{
-	struct str part;
-	while (n && str_next(&path, '.', &part)) {
-		bool item = str_ends(part, S("[]"));
-		n = node_get(n, item ? str_sub(part, 0, part.n - 2) : part);
-		if (n && item && n->n)
-			n = &n->v[0];
-	}
-	return n != NULL;
-}
-
 struct asking {
 	struct arena *a;
-	const struct node *facts;
 	const char *id;
-	struct scope *scope;
+	const struct scope *scope;
 	unsigned bad;
 };
 
+/* The scope in which `name` is the first item of the list. */
+static const struct scope *scope_in(
+	struct arena *a, const struct scope *up, struct str name, struct str list)
+{
+	const struct node *n = facts_find(up, list);
+	struct scope *s = NEW(a, struct scope);
+	*s = (struct scope){.name = name, .value = n && n->n ? n->v : n, .up = up};
+	return s;
+}
+
+/* Looks for each word of the condition that is not one of the language's among the facts, and for the words after
+ * "any x in list" also in the first item of the list. */
 static void ask_condition(struct asking *q, struct str text)
 {
-	struct strs paths = {0};
-	assert_ok(predicate_paths(q->a, q->scope, text, &paths));
-	for (size_t i = 0; i < paths.n; i++) {
-		if (is_fact(q->facts, paths.v[i]) || str_eq(paths.v[i], S("more")))
+	static const char *const language[] = {"not", "and", "or", "in", "served", NULL};
+	const struct scope *s = q->scope;
+	struct str name = S("");
+	enum truth t;
+	bool names = false;
+	assert_ok(predicate_ask(q->a, s, text, NULL, &t));
+	for (size_t n = 0; text.n; text = str_sub(text, n ? n : 1, text.n)) {
+		if (text.p[0] == '\'')
+			text = str_sub(text, 2 + str_chr(str_sub(text, 1, text.n), '\''), text.n);
+		for (n = 0; n < text.n && (ascii_alnum(text.p[n]) || strchr("_.", text.p[n])); n++)
+			;
+		struct str word = str_sub(text, 0, n);
+		if (!n || ascii_digit(word.p[0]) || str_is_one_of(word, language))
 			continue;
-		print_error("%s asks for '%.*s', which is no fact\n", q->id, STR(paths.v[i]));
-		q->bad++;
+		if (names || str_eq(word, S("any")) || str_eq(word, S("all"))) {
+			name = names ? word : S("");
+			names = !names;
+			continue;
+		}
+		if (!facts_find(s, word)) {
+			print_error("%s asks for '%.*s', which is no fact\n", q->id, STR(word));
+			q->bad++;
+		}
+		if (name.n)
+			s = scope_in(q->a, s, name, word);
+		name = S("");
 	}
 }
 
@@ -234,21 +252,15 @@ static void ask_text(struct asking *q, const char *of)
 	}
 }
 
-static struct scope *scope_of(struct arena *a, const struct rule *r)
+static const struct scope *scope_of(
+	struct arena *a, const struct scope *top, const struct rule *r)
 {
-	static const struct node nothing = {.kind = NODE_MAP};
-	struct scope *s = NEW(a, struct scope);
-	*s = (struct scope){.value = &nothing};
+	const struct scope *s = top;
 	for (const char *const *each = r->each; each && *each; each++) {
 		struct str name, list;
-		struct strs path = {0};
 		str_cut(str_from(*each), ' ', &name, &list);
 		str_cut(list, ' ', &(struct str){0}, &list);
-		assert_ok(predicate_paths(a, s, list, &path));
-		struct scope *inner = NEW(a, struct scope);
-		*inner = (struct scope){
-			.name = name, .up = s, .path = str_fmt(a, "%.*s[]", STR(path.v[0]))};
-		s = inner;
+		s = scope_in(a, s, name, list);
 	}
 	return s;
 }
@@ -257,10 +269,13 @@ static void conditions_and_texts_ask_for_facts_that_exist(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct asking q = {.a = &a, .facts = all_facts(&a)};
+	static const struct node some = {.kind = NODE_STRING};
+	const struct scope top = {.value = all_facts(&a)},
+			   more = {.name = S("more"), .value = &some, .up = &top};
+	struct asking q = {.a = &a};
 	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++) {
 		q.id = r->id;
-		q.scope = scope_of(&a, r);
+		q.scope = scope_of(&a, &more, r);
 		ask_condition(&q, str_from(r->when));
 		const char *texts[] = {r->path, r->message, r->group};
 		for (size_t i = 0; i < 3; i++)
@@ -276,7 +291,7 @@ static void conditions_and_texts_ask_for_facts_that_exist(void **state)
 	for (const struct diagnosis *d = diagnosis_table(); d < diagnosis_table() + diagnosis_count;
 		d++) {
 		q.id = d->id;
-		q.scope = &(struct scope){.value = q.facts};
+		q.scope = &top;
 		if (d->when)
 			ask_condition(&q, str_from(d->when));
 	}
