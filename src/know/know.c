@@ -20,14 +20,6 @@ const struct know_library *know_component(struct str name)
 	return NULL;
 }
 
-static bool starts_with_one(struct str s, const char *const *list)
-{
-	for (; list && *list; list++)
-		if (str_starts(s, str_from(*list)))
-			return true;
-	return false;
-}
-
 static bool matches_one(struct str s, const char *const *list)
 {
 	ARENA(tmp);
@@ -40,9 +32,11 @@ static bool matches_one(struct str s, const char *const *list)
 
 const struct know_library *know_header(struct str path)
 {
-	for (size_t i = 0; i < know_library_count; i++)
-		if (starts_with_one(path, know_library_table()[i].headers))
-			return &know_library_table()[i];
+	for (size_t i = 0; i < know_library_count; i++) {
+		const struct know_library *l = &know_library_table()[i];
+		if (l->headers && str_starts_one_of(path, l->headers))
+			return l;
+	}
 	return NULL;
 }
 
@@ -105,7 +99,7 @@ bool know_rocm_package(struct str name)
 bool know_rocm_cmake(struct str name)
 {
 	ARENA(tmp);
-	return starts_with_one(str_lower(&tmp, name), know_family_table()->cmake);
+	return str_starts_one_of(str_lower(&tmp, name), know_family_table()->cmake);
 }
 
 const struct know_other *know_soname(struct str name)

@@ -18,10 +18,6 @@ enum {
 	TORN = 64, /* the most torn lines that are mended in a block */
 };
 
-struct expressions { /* the compiled expressions of a pattern */
-	struct expression text, near, without;
-};
-
 struct log_patterns {
 	struct arena a;
 	struct scan *scan, *rest; /* rest: without the signs marked `once` */
@@ -41,7 +37,9 @@ struct log_pattern { /* a sign, or one message of an entry */
 	const struct diagnosis_sign *sign;
 	const struct diagnosis *entry;
 	const struct diagnosis_match *match;
-	struct expressions x;
+	struct {
+		struct expression text, near, without;
+	} x;
 };
 
 /* A torn line that was joined again, with the lines around it. */
@@ -56,7 +54,6 @@ struct log_reader {
 	struct arena tmp;
 	struct log_patterns *p;
 	struct match_state *found; /* one for each pattern */
-	struct stream *in;
 	struct window w;
 	struct arena torn_arena;
 	VEC(struct mended) torn;     /* mended lines of this block */
@@ -319,24 +316,6 @@ static struct err *read_torn(struct log_reader *r)
 	return e;
 }
 
-static struct err *read_all(struct log_reader *r)
-{
-	do {
-		TRY(cancel_check());
-		TRY(window_fill(&r->w, r->in));
-		size_t to = window_searchable(&r->w);
-		/* once AMD's software is certain to be in use, the signs marked `once` add nothing */
-		struct scan *scan = sign_of(r, "amd")->seen ? r->p->rest : r->p->scan;
-		TRY(scan_block(
-			scan, (struct str){r->w.buf + r->w.done, to - r->w.done}, on_hit, r));
-		TRY(read_torn(r));
-		r->w.done = to;
-		window_number(&r->w, to);
-		window_slide(&r->w);
-	} while (!r->w.ended);
-	return NULL;
-}
-
 static void log_reader_done(struct log_reader **r)
 {
 	arena_free(&(*r)->tmp);
@@ -524,11 +503,23 @@ struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret)
 {
 	CLEANUP(log_reader_done) struct log_reader *r = xmalloc(sizeof(*r));
-	*r = (struct log_reader){.a = a, .p = p, .in = s};
+	*r = (struct log_reader){.a = a, .p = p};
 	window_new(&r->w, &r->tmp);
 	r->found = arena_array(a, p->v.n, sizeof(*r->found));
 	*ret = (struct log_answer){0};
-	TRY(read_all(r));
+	do {
+		TRY(cancel_check());
+		TRY(window_fill(&r->w, s));
+		size_t to = window_searchable(&r->w);
+		/* once AMD's software is certain to be in use, the signs marked `once` add nothing */
+		struct scan *scan = sign_of(r, "amd")->seen ? p->rest : p->scan;
+		TRY(scan_block(
+			scan, (struct str){r->w.buf + r->w.done, to - r->w.done}, on_hit, r));
+		TRY(read_torn(r));
+		r->w.done = to;
+		window_number(&r->w, to);
+		window_slide(&r->w);
+	} while (!r->w.ended);
 	const struct match_state *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	add_causes(r, ret);
 	VEC_EACH (struct log_cause, c, &ret->causes) /* an error follows the warning */

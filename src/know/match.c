@@ -4,25 +4,22 @@
 #include "know/diagnosis.h"
 #include "know/know.h"
 
-static bool compile(struct expression *x, const char *text)
-{
-	ARENA(tmp);
-	struct str whole = str_from(text);
-	for (size_t i = 0; i < diagnosis_word_count; i++) {
-		const struct diagnosis_word *word = &diagnosis_word_table()[i];
-		whole = str_replace(
-			&tmp, whole, str_fmt(&tmp, "{%s}", word->name), str_from(word->text));
-	}
-	expression_free(x);
-	x->text = regcomp(&x->re, str_z(&tmp, whole), REG_EXTENDED) == 0 ? text : NULL;
-	return x->text != NULL;
-}
-
 bool expression_fits(struct expression *x, const char *text, struct str s, struct span ret[2])
 {
 	regmatch_t at[2] = {{.rm_so = 0, .rm_eo = (regoff_t)s.n}};
-	if (x->text != text && !compile(x, text))
-		return false;
+	if (x->text != text) {
+		ARENA(tmp);
+		struct str whole = str_from(text);
+		for (size_t i = 0; i < diagnosis_word_count; i++) {
+			const struct diagnosis_word *word = &diagnosis_word_table()[i];
+			whole = str_replace(&tmp, whole, str_fmt(&tmp, "{%s}", word->name),
+				str_from(word->text));
+		}
+		expression_free(x);
+		if (regcomp(&x->re, str_z(&tmp, whole), REG_EXTENDED) != 0)
+			return false;
+		x->text = text;
+	}
 	if (regexec(&x->re, s.n ? s.p : "", 2, at, REG_STARTEND) != 0)
 		return false;
 	for (int i = 0; ret && i < 2; i++)

@@ -354,17 +354,13 @@ static struct err *cmake_error(const struct message_origin *o, struct str text)
 	take_cmake_message(o, &text, &m);
 	struct strs seen = {0};
 	strs_add(o->a, &seen, m.text);
-	for (;;) {
-		text = part_from(text, S(CMAKE_ERROR));
-		if (!text.n || seen.n > MAX_MORE)
-			break;
+	while ((text = part_from(text, S(CMAKE_ERROR))).n && seen.n <= MAX_MORE) {
 		take_cmake_message(o, &text, &next);
 		struct str where = S("");
 		if (next.file.n)
 			where = str_fmt(o->a, "%.*s:%u: ", STR(next.file), next.line);
-		if (!strs_has(&seen, next.text))
+		if (strs_put(o->a, &seen, next.text))
 			buf_fmt(&m.block, "also: %.*s%.*s\n", STR(where), STR(next.text));
-		strs_put(o->a, &seen, next.text);
 	}
 	struct err *e = err_new(E_FOREIGN, "%.*s", STR(m.text));
 	if (m.file.n)

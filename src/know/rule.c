@@ -132,23 +132,6 @@ static bool is_silenced(const struct rule *r, const struct findings *found)
 	return false;
 }
 
-static struct err *add_fixes(
-	struct arena *a, const struct scope *s, const struct rule *r, struct finding *f)
-{
-	for (const struct rule_fix *x = r->fix; x && x->action; x++) {
-		bool fits;
-		TRY(ask(a, s, x->when, &fits));
-		if (!fits)
-			continue;
-		struct str action = facts_expand(a, s, str_from(x->action));
-		struct str command = facts_expand(a, s, str_from(x->command));
-		finding_fix(a, f, "%.*s%s%s%s%s%.*s", STR(action), x->tradeoff ? " (" : "",
-			x->tradeoff ? x->tradeoff : "", x->tradeoff ? ")" : "",
-			command.n ? ": " : "", STR(command));
-	}
-	return NULL;
-}
-
 static struct err *judge(
 	struct arena *a, const struct node *facts, const struct rule *r, struct findings *ret)
 {
@@ -163,7 +146,17 @@ static struct err *judge(
 			a, ret, r->id, r->severity, facts_expand(a, &s, str_from(r->path)));
 		f->rule = r;
 		finding_say(a, f, "%.*s", STR(facts_expand(a, &s, str_from(r->message))));
-		TRY(add_fixes(a, &s, r, f));
+		for (const struct rule_fix *x = r->fix; x && x->action; x++) {
+			bool fits;
+			TRY(ask(a, &s, x->when, &fits));
+			if (!fits)
+				continue;
+			struct str action = facts_expand(a, &s, str_from(x->action));
+			struct str command = facts_expand(a, &s, str_from(x->command));
+			finding_fix(a, f, "%.*s%s%s%s%s%.*s", STR(action), x->tradeoff ? " (" : "",
+				x->tradeoff ? x->tradeoff : "", x->tradeoff ? ")" : "",
+				command.n ? ": " : "", STR(command));
+		}
 	}
 	return NULL;
 }

@@ -80,24 +80,6 @@ static void check_parameter(struct root *r, struct machine *m, struct str word)
 		clean_text(a, nearest)};
 }
 
-static void read_parameters(struct root *r, struct machine *m)
-{
-	uint64_t mib;
-	struct str now = root_line(r, S("sys/module/amdgpu/parameters/gttsize"));
-	if (str_u64(now, 10, &mib) && mib < UINT32_MAX)
-		strs_put(r->a, &m->driver.options, str_fmt(r->a, "amdgpu.gttsize=%.*s", STR(now)));
-	if (root_exists(r, S("sys/module/amdttm")))
-		m->driver.ttm = S("amdttm");
-	else if (root_exists(r, S("sys/module/ttm")))
-		m->driver.ttm = S("ttm");
-	VEC_EACH (const struct str, word, &m->parameters)
-		if (str_starts(*word, S("amdgpu.")) || str_starts(*word, S("ttm.")) ||
-			str_starts(*word, S("amdttm.")))
-			check_parameter(r, m, *word);
-	VEC_EACH (const struct str, word, &m->driver.options)
-		check_parameter(r, m, *word);
-}
-
 /* ---- AMD's own driver ---- */
 
 /* dkms(8) puts the modules that it built into amdgpu/VERSION/KERNEL; a failed build leaves amdgpu/VERSION/build. */
@@ -127,7 +109,9 @@ static void read_dkms(struct root *r, struct machine *m)
 
 void gather_driver(struct root *r, struct machine *m)
 {
+	static const char *const modules[] = {"amdgpu.", "ttm.", "amdttm.", NULL};
 	struct str text;
+	uint64_t mib;
 	root_read(r, S("proc/cmdline"), &text);
 	struct strs words = parse_cmdline(r->a, text);
 	for (size_t i = 0; i < words.n; i++)
@@ -144,7 +128,18 @@ void gather_driver(struct root *r, struct machine *m)
 		m->driver.state = root_line(r, S("sys/module/amdgpu/initstate"));
 		m->driver.version = root_line(r, S("sys/module/amdgpu/version"));
 	}
-	read_parameters(r, m);
+	text = root_line(r, S("sys/module/amdgpu/parameters/gttsize"));
+	if (str_u64(text, 10, &mib) && mib < UINT32_MAX)
+		strs_put(r->a, &m->driver.options, str_fmt(r->a, "amdgpu.gttsize=%.*s", STR(text)));
+	if (root_exists(r, S("sys/module/amdttm")))
+		m->driver.ttm = S("amdttm");
+	else if (root_exists(r, S("sys/module/ttm")))
+		m->driver.ttm = S("ttm");
+	VEC_EACH (const struct str, word, &m->parameters)
+		if (str_starts_one_of(*word, modules))
+			check_parameter(r, m, *word);
+	VEC_EACH (const struct str, word, &m->driver.options)
+		check_parameter(r, m, *word);
 	read_dkms(r, m);
 	/* a UEFI variable: four bytes of attributes, then its value */
 	const struct str secure_boot = S("sys/firmware/efi/efivars/"

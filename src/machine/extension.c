@@ -15,9 +15,8 @@ struct extensions {
 static bool needs_one(const struct library *l, const char *const *names)
 {
 	VEC_EACH (const struct str, s, &l->needed)
-		for (size_t i = 0; names[i]; i++)
-			if (str_starts(*s, str_from(names[i])))
-				return true;
+		if (str_starts_one_of(*s, names))
+			return true;
 	return false;
 }
 

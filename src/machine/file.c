@@ -99,14 +99,11 @@ static bool read_block(struct buf *out, struct str *rest, unsigned *line)
 	}
 }
 
-/* Parses "(0660 0 109)": mode, owner and group of a device node. */
-static bool read_node(struct str s, struct root_entry *e)
+bool root_entry_node(struct str s, struct root_entry *e)
 {
 	uint64_t mode, uid, gid;
 	struct str a, b, c;
-	if (!str_starts(s, S("(")) || !str_ends(s, S(")")))
-		return false;
-	str_cut(str_sub(s, 1, s.n - 1), ' ', &a, &b);
+	str_cut(s, ' ', &a, &b);
 	str_cut(b, ' ', &b, &c);
 	if (!str_u64(a, 8, &mode) || mode > 07777 || !str_u64(b, 10, &uid) || uid > UINT32_MAX ||
 		!str_u64(c, 10, &gid) || gid > UINT32_MAX)
@@ -170,7 +167,8 @@ static bool read_entry(struct arena *a, struct str line, struct str *rest, unsig
 			buf_char(&text, '\n');
 	} else if (str_eq(value, S("!"))) {
 		e.kind = ENTRY_DENIED;
-	} else if (read_node(value, &e)) {
+	} else if (str_starts(value, S("(")) && str_ends(value, S(")")) &&
+		   root_entry_node(str_sub(value, 1, value.n - 1), &e)) {
 		e.kind = ENTRY_NODE;
 	} else if (!str_eq(value, S("="))) {
 		return false;

@@ -112,10 +112,9 @@ static void check_requirement(struct python_env *e, struct machine_package *p, s
 		q.specifier = torch_of(&tmp, e->py, p);
 	if (is_met(&tmp, e->py, &q, &here))
 		return;
-	struct str what = str_fmt(&tmp, "%.*s%.*s", STR(q.name), STR(q.specifier));
-	strs_put(a, &p->unmet,
-		clean_text(a, here.n ? str_fmt(&tmp, "%.*s, but %.*s is here", STR(what), STR(here))
-				     : str_fmt(&tmp, "%.*s, but it is not here", STR(what))));
+	text = str_fmt(&tmp, "%.*s%.*s, but %.*s is %shere", STR(q.name), STR(q.specifier),
+		STR(here.n ? here : S("it")), here.n ? "" : "not ");
+	strs_put(a, &p->unmet, clean_text(a, text));
 }
 
 void gather_packages(struct python_env *e)

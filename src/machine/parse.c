@@ -197,13 +197,12 @@ struct strs parse_cmdline(struct arena *a, struct str text)
 {
 	static const char *const wanted[] = {"amdgpu.", "amdkfd.", "ttm.", "amdttm.",
 		"iommu=", "iommu.", "amd_iommu=", "intel_iommu=", "nomodeset",
-		"modprobe.blacklist=", "module_blacklist=", "rd.driver.blacklist=", "pci=",
-		"pcie_"};
+		"modprobe.blacklist=", "module_blacklist=", "rd.driver.blacklist=", "pci=", "pcie_",
+		NULL};
 	struct strs list = {0};
 	for (struct str word; (word = next_word(&text)).n;)
-		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-			if (str_starts(word, str_from(wanted[i])))
-				strs_add(a, &list, word);
+		if (str_starts_one_of(word, wanted))
+			strs_add(a, &list, word);
 	return list;
 }
 

@@ -167,8 +167,7 @@ static void add_usr(struct pythons *p)
 		struct machine_python py = {.kind = S("system"),
 			.version = versions.v[i],
 			.active = main && str_eq(p->active, S("usr"))};
-		struct python_env e = {.r = p->r, .m = p->m, .py = &py, .dir = S("usr")};
-		e.mark = root_mark(p->r);
+		struct python_env e = {p->r, p->m, &py, .dir = S("usr"), .mark = root_mark(p->r)};
 		add_system_sites(&e, py.version, main || !first.n);
 		finish(p, &e, main);
 	}
@@ -183,8 +182,7 @@ static void add_user(struct pythons *p)
 	struct strs versions = versions_in(p->r, dir, dirs);
 	for (size_t i = 0; i < versions.n; i++) {
 		struct machine_python py = {.kind = S("user"), .version = versions.v[i]};
-		struct python_env e = {.r = p->r, .m = p->m, .py = &py, .dir = dir};
-		e.mark = root_mark(p->r);
+		struct python_env e = {p->r, p->m, &py, .dir = dir, .mark = root_mark(p->r)};
 		VEC_EACH (const struct machine_python, x, &p->m->pythons)
 			py.active = py.active || (x->active && !str_eq(x->kind, S("venv")) &&
 							 str_eq(x->version, py.version));

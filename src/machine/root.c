@@ -385,7 +385,7 @@ enum root_status root_node(struct root *r, struct str path, struct stat *ret)
 {
 	ARENA(tmp);
 	enum root_status s = stat_place(r, place(&tmp, r, path), ret);
-	struct str nodes = r->nodes, line, name, mode, uid, gid;
+	struct str nodes = r->nodes, line, name, rest;
 	/* A live machine has device nodes; a folder has ordinary files in their place. */
 	if (s == ROOT_OK && !S_ISCHR(ret->st_mode) && !(r->dir.n && S_ISREG(ret->st_mode)))
 		s = ROOT_BAD;
@@ -394,16 +394,13 @@ enum root_status root_node(struct root *r, struct str path, struct stat *ret)
 	/* A folder's .nodes has lines such as "dev/kfd 0660 0 109": without root rights, its files could not be given
 	 * that owner. */
 	while (str_next(&nodes, '\n', &line)) {
-		uint64_t m, u, g;
-		str_cut(line, ' ', &name, &mode);
-		str_cut(mode, ' ', &mode, &uid);
-		str_cut(uid, ' ', &uid, &gid);
-		if (!str_eq(name, path) || !str_u64(mode, 8, &m) || !str_u64(uid, 10, &u) ||
-			!str_u64(gid, 10, &g) || u > UINT32_MAX || g > UINT32_MAX)
+		struct root_entry e;
+		str_cut(line, ' ', &name, &rest);
+		if (!str_eq(name, path) || !root_entry_node(rest, &e))
 			continue;
-		ret->st_mode = (mode_t)((ret->st_mode & ~07777u) | (m & 07777));
-		ret->st_uid = (uid_t)u;
-		ret->st_gid = (gid_t)g;
+		ret->st_mode = (ret->st_mode & ~07777u) | e.mode;
+		ret->st_uid = e.uid;
+		ret->st_gid = e.gid;
 	}
 	record(r, (struct root_entry){.kind = ENTRY_NODE,
 			  .path = path,

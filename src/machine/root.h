@@ -103,6 +103,8 @@ struct str root_hide(const struct root *r, struct arena *a, struct str text, boo
 MUST_USE struct err *machine_file_parse(
 	struct arena *a, struct str text, struct str name, struct root_entries *ret);
 struct str machine_file_text(struct arena *a, const struct root_entries *entries);
+/* Parses mode, owner and group of a device node: "0660 0 109". */
+bool root_entry_node(struct str s, struct root_entry *e);
 /* Sorts by path, and keeps one entry for each path: the one with the most information. */
 void root_entries_sort(struct root_entries *list);
 /* The index of the first entry whose path does not sort before `path`. */

@@ -56,11 +56,8 @@ static void read_version(struct python_env *e, struct str dir, struct machine_to
 bool is_rocm_library(struct str name)
 {
 	static const char *const beginnings[] = {"libamdhip64", "libamd_", "libhip", "libhsa",
-		"libroc", "librccl", "libMIOpen", "libmigraphx"};
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
-		if (str_starts(name, str_from(beginnings[i])))
-			return true;
-	return false;
+		"libroc", "librccl", "libMIOpen", "libmigraphx", NULL};
+	return str_starts_one_of(name, beginnings);
 }
 
 /* Adds the absolute folders in a list separated by ':'; $ORIGIN stands for the library's own folder. */
@@ -120,17 +117,15 @@ struct strs search_dirs(
 /* ---- files that are chosen by GPU ---- */
 
 struct side_file {
-	const char *start, *ends[5];
+	const char *start, *ends[6]; /* ends with NULL */
 };
 
 static bool is_side_file(struct str file, const struct side_file *s, struct str *ret_gpu)
 {
 	struct target_word w;
 	struct str rest = file;
-	bool ends = false;
-	for (size_t i = 0; i < 5 && s->ends[i]; i++)
-		ends = ends || str_ends(file, str_from(s->ends[i]));
-	if (!ends || !str_starts(file, str_from(s->start)) || !target_word(&rest, &w))
+	if (!str_ends_one_of(file, s->ends) || !str_starts(file, str_from(s->start)) ||
+		!target_word(&rest, &w))
 		return false;
 	*ret_gpu = w.text;
 	return w.stem == w.text.n; /* not a family of GPUs */
