@@ -31,30 +31,6 @@ struct hit_target {
 	void *user;
 };
 
-static struct err *compile(struct scan *s, const char *const *texts, size_t n)
-{
-	ARENA(tmp);
-	const char **given = arena_array(&tmp, n, sizeof(*given));
-	unsigned *flags = arena_array(&tmp, n, sizeof(*flags)), count = 0;
-	unsigned *ids = arena_array(&tmp, n, sizeof(*ids));
-	for (unsigned i = 0; i < n; i++) {
-		if (!texts[i])
-			continue;
-		given[count] = texts[i];
-		flags[count] = HS_FLAG_MULTILINE;
-		ids[count++] = i;
-	}
-	hs_compile_error_t *why = NULL;
-	if (s->hs.hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK, NULL, &s->db, &why) ==
-		HS_SUCCESS)
-		return NULL;
-	struct err *e = err_new(E_INTERNAL, "the pattern '%s' cannot be used: %s",
-		why && why->expression >= 0 ? given[why->expression] : "",
-		why ? why->message : "no reason given");
-	s->hs.hs_free_compile_error(why);
-	return e;
-}
-
 /* Loads the patterns that tools/gen_scan.c compiled. Returns false if the library's version or the CPU is another
  * one. */
 static bool restore(struct scan *s, struct str ready)
@@ -71,12 +47,30 @@ static bool restore(struct scan *s, struct str ready)
 struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct scan **ret)
 {
 	static const char *const names[] = {HYPERSCAN_FUNCTIONS(LIBRARY_NAME)};
+	ARENA(tmp);
 	CLEANUP(scan_freep) struct scan *s = calloc(1, sizeof(*s));
 	if (!s || !library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &s->hs))
 		return err_hint(err_new(E_TOOL_MISSING, "logs cannot be searched without " SONAME),
 			"install the package libhyperscan5 or libvectorscan5");
-	if (!restore(s, ready))
-		TRY(compile(s, texts, n));
+	const char **given = arena_array(&tmp, n, sizeof(*given));
+	unsigned *flags = arena_array(&tmp, n, sizeof(*flags)), count = 0;
+	unsigned *ids = arena_array(&tmp, n, sizeof(*ids));
+	for (unsigned i = 0; i < n; i++) {
+		if (!texts[i])
+			continue;
+		given[count] = texts[i];
+		flags[count] = HS_FLAG_MULTILINE;
+		ids[count++] = i;
+	}
+	hs_compile_error_t *why = NULL;
+	if (!restore(s, ready) && s->hs.hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK,
+					  NULL, &s->db, &why) != HS_SUCCESS) {
+		struct err *e = err_new(E_INTERNAL, "the pattern '%s' cannot be used: %s",
+			why && why->expression >= 0 ? given[why->expression] : "",
+			why ? why->message : "no reason given");
+		s->hs.hs_free_compile_error(why);
+		return e;
+	}
 	if (s->hs.hs_alloc_scratch(s->db, &s->scratch) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot use its patterns");
 	*ret = s;

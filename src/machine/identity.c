@@ -45,20 +45,10 @@ static struct str process_group(struct root *r, struct group_file *f, unsigned g
 	return gid < GID_USER ? group_name(r, f, gid) : str_fmt(r->a, "%u", gid);
 }
 
-/* Does a list of members such as "alice,bob" contain the user? */
-static bool has_member(struct str members, struct str user)
-{
-	struct str name;
-	while (str_next(&members, ',', &name))
-		if (str_eq(str_trim(name), user))
-			return true;
-	return false;
-}
-
 /* Reads the account's primary group and the groups that list the account as a member. */
 static void read_account(struct root *r, struct machine *m, struct group_file *f)
 {
-	struct str users, line, part[4], rest = f->text;
+	struct str users, line, name, part[4], rest = f->text;
 	uint64_t gid;
 	root_read(r, S("etc/passwd"), &users);
 	struct str user = parse_passwd(users, m->uid, PASSWD_NAME);
@@ -69,9 +59,12 @@ static void read_account(struct root *r, struct machine *m, struct group_file *f
 	while (str_next(&rest, '\n', &line) && m->account_groups.n < GROUPS_MAX) {
 		for (size_t i = 0; i < 4; i++)
 			str_cut(line, ':', &part[i], &line);
-		if (!has_member(part[3], user) || !str_u64(part[2], 10, &gid) || gid > UINT32_MAX)
+		bool member = false;
+		while (!member && str_next(&part[3], ',', &name)) /* "alice,bob" */
+			member = str_eq(str_trim(name), user);
+		if (!member || !str_u64(part[2], 10, &gid) || gid > UINT32_MAX)
 			continue;
-		struct str name = shown_name(r, gid < GID_USER ? part[0] : S(""), (unsigned)gid);
+		name = shown_name(r, gid < GID_USER ? part[0] : S(""), (unsigned)gid);
 		if (strs_put(r->a, &m->account_groups, name))
 			buf_fmt(&f->used, "%.*s:x:%u:%s\n", STR(name), (unsigned)gid,
 				r->uid ? "user" : "root");

@@ -78,27 +78,6 @@ static void add_gpu(
 	*VEC_PUSH(r->a, &m->gpus) = g;
 }
 
-static void read_node(struct root *r, struct machine *m, struct str nodes, struct str name)
-{
-	uint64_t number;
-	struct str text, dir = path_join(r->a, nodes, name);
-	struct str path = path_join(r->a, dir, S("properties"));
-	if (!str_u64(name, 10, &number) || number > UINT32_MAX)
-		return;
-	enum root_status s = root_read(r, path, &text);
-	if (s == ROOT_DENIED) { /* denied by a container's device rules */
-		m->hidden++;
-		return;
-	}
-	if (s != ROOT_OK)
-		note_unreadable(r->a, m, path, s);
-	uint64_t vendor = kfd_number(text, S("vendor_id"));
-	bool is_gpu =
-		kfd_number(text, S("simd_count")) || kfd_number(text, S("gfx_target_version"));
-	if ((!vendor || vendor == VENDOR_AMD) && is_gpu && m->gpus.n < GPUS_MAX)
-		add_gpu(r, m, (unsigned)number, dir, text);
-}
-
 /* Does a link to a CPU lack PCIe atomics? The driver probes them at start-up (kfd_set_iolink_no_atomics(); flags:
  * CRAT_IOLINK_FLAGS_NO_ATOMICS_*). */
 static bool lacks_atomics(struct root *r, const struct machine *m, struct str node)
@@ -141,8 +120,25 @@ void gather_kfd(struct root *r, struct machine *m)
 			continue;
 		m->has_kfd = true;
 		root_list(r, places[i], &names);
-		for (size_t k = 0; k < names.n; k++)
-			read_node(r, m, places[i], names.v[k]);
+		VEC_EACH (const struct str, name, &names) {
+			uint64_t number;
+			struct str text, dir = path_join(r->a, places[i], *name);
+			struct str path = path_join(r->a, dir, S("properties"));
+			if (!str_u64(*name, 10, &number) || number > UINT32_MAX)
+				continue;
+			enum root_status s = root_read(r, path, &text);
+			if (s == ROOT_DENIED) { /* denied by a container's device rules */
+				m->hidden++;
+				continue;
+			}
+			if (s != ROOT_OK)
+				note_unreadable(r->a, m, path, s);
+			uint64_t vendor = kfd_number(text, S("vendor_id"));
+			bool is_gpu = kfd_number(text, S("simd_count")) ||
+				      kfd_number(text, S("gfx_target_version"));
+			if ((!vendor || vendor == VENDOR_AMD) && is_gpu && m->gpus.n < GPUS_MAX)
+				add_gpu(r, m, (unsigned)number, dir, text);
+		}
 		VEC_EACH (struct machine_gpu, g, &m->gpus)
 			g->no_atomics = lacks_atomics(
 				r, m, str_fmt(r->a, "%.*s/%u", STR(places[i]), g->node));

@@ -126,13 +126,10 @@ static enum root_status stat_place(struct root *r, struct str at, struct stat *r
 static void record(struct root *r, struct root_entry e)
 {
 	/* the kernel's own words ("max") are not replaced, even if a user has that name */
-	static const struct str without_names[] = {
-		S_INIT("sys/"), S_INIT("proc/"), S_INIT("dev/"), S_INIT("etc/")};
-	bool words = true;
+	static const char *const without_names[] = {"sys/", "proc/", "dev/", "etc/", NULL};
+	bool words = !str_starts_one_of(e.path, without_names);
 	if (!r->record)
 		return;
-	for (size_t i = 0; i < sizeof(without_names) / sizeof(*without_names); i++)
-		words = words && !str_starts(e.path, without_names[i]);
 	e.text = root_hide(r, r->a, e.text, words);
 	if (e.kind != ENTRY_VARIABLE) {
 		struct str path = str_fmt(r->a, "/%.*s", STR(e.path));

@@ -252,8 +252,7 @@ static void ask_text(struct asking *q, const char *of)
 	}
 }
 
-static const struct scope *scope_of(
-	struct arena *a, const struct scope *top, const struct rule *r)
+static const struct scope *scope_of(struct arena *a, const struct scope *top, const struct rule *r)
 {
 	const struct scope *s = top;
 	for (const char *const *each = r->each; each && *each; each++) {
