@@ -49,6 +49,7 @@ static const char *const kept[] = {
 	"Acquire::Retries ",
 	"Acquire::Force",
 	"Acquire::tor",
+	NULL,
 };
 
 struct proc apt_command(struct arena *a, const struct apt *apt, const char *program)
@@ -191,9 +192,8 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 	strs_add(a, &p.setenv, S("LC_ALL=C"));
 	TRY(proc_check(a, &p, &r));
 	while (str_next(&r.out, '\n', &line))
-		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-			if (str_starts(line, str_from(kept[i])) && !str_ends(line, S(" \"\";")))
-				buf_fmt(&out, "%.*s\n", STR(line));
+		if (str_starts_one_of(line, kept) && !str_ends(line, S(" \"\";")))
+			buf_fmt(&out, "%.*s\n", STR(line));
 	TRY(put_file(a, apt, "apt.conf", buf_str(&out)));
 	TRY(put_file(a, apt, "status", S("")));
 	TRY(put_file(a, apt, "etc/sources.list", sources_text(a, apt)));

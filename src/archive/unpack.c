@@ -56,7 +56,7 @@ struct libarchive {
 	LIBARCHIVE_FUNCTIONS(LIBRARY_MEMBER)
 };
 
-static struct libarchive la; /* filled by libarchive_open() */
+static struct libarchive la; /* filled by open_once() */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool complete;
 
@@ -64,15 +64,6 @@ static void open_once(void)
 {
 	static const char *const names[] = {LIBARCHIVE_FUNCTIONS(LIBRARY_NAME)};
 	complete = library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &la);
-}
-
-static struct err *libarchive_open(void)
-{
-	pthread_once(&once, open_once);
-	if (complete)
-		return NULL;
-	return err_hint(err_new(E_TOOL_MISSING, "packages cannot be unpacked without " SONAME),
-		"install the package libarchive13 or libarchive13t64");
 }
 
 struct unpack_place {     /* the path of a member in the tree */
@@ -432,7 +423,11 @@ struct err *unpack_tar(struct arena *tmp, struct unpack_job *u)
 	struct archive_entry *entry;
 	int r;
 	TRY(open_root(tmp, u, &x));
-	TRY(libarchive_open());
+	pthread_once(&once, open_once);
+	if (!complete)
+		return err_hint(
+			err_new(E_TOOL_MISSING, "packages cannot be unpacked without " SONAME),
+			"install the package libarchive13 or libarchive13t64");
 	if (u->member)
 		TRY(open_ar(tmp, u, &ar));
 	x.tar = tar = la.archive_read_new();

@@ -109,16 +109,11 @@ static enum word_use use_of(struct str word)
 		return WORD_GPU;
 	if (str_is_one_of(word, shared))
 		return WORD_SHARED;
-	for (size_t i = 0; tools[i]; i++)
-		if (str_starts(word, str_from(tools[i])))
-			return WORD_DOUBTFUL;
-	for (size_t i = 0; shared_begins[i]; i++)
-		if (str_starts(word, str_from(shared_begins[i])))
-			return WORD_SHARED;
-	for (size_t i = 0; host_begins[i]; i++)
-		if (str_starts(word, str_from(host_begins[i])))
-			return WORD_HOST;
-	return WORD_DOUBTFUL;
+	if (str_starts_one_of(word, tools))
+		return WORD_DOUBTFUL;
+	if (str_starts_one_of(word, shared_begins))
+		return WORD_SHARED;
+	return str_starts_one_of(word, host_begins) ? WORD_HOST : WORD_DOUBTFUL;
 }
 
 bool compile_read(

@@ -39,13 +39,11 @@ static bool split_command(
 	unsigned sources = 0;
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");
-		for (size_t k = 0; doubtful[k]; k++)
-			if (str_starts(word, str_from(doubtful[k])))
-				return false;
+		if (str_starts_one_of(word, doubtful))
+			return false;
 		compiles |= str_eq(word, S("-c"));
 		depends |= str_eq(word, S("-MD")) || str_eq(word, S("-MMD"));
 		names_depfile |= str_eq(word, S("-MF"));
-		bool takes = cc_takes_value(word);
 		if (str_eq(word, S("-I")) || str_eq(word, S("-isystem")))
 			strs_add(a, ret_dirs, value);
 		else if (str_starts(word, S("-I")))
@@ -54,10 +52,10 @@ static bool split_command(
 			sources++;
 		else if (!str_is_one_of(word, outputs) && !str_is_one_of(word, silent)) {
 			strs_add(a, ret_words, word);
-			if (takes)
+			if (cc_takes_value(word))
 				strs_add(a, ret_words, value);
 		}
-		i += takes;
+		i += cc_takes_value(word);
 	}
 	return compiles && sources == 1 && (!depends || names_depfile);
 }
@@ -179,8 +177,7 @@ struct err *pch_look(struct arena *a, const struct cc *cc, const struct cc_confi
 	if (!ret->dir.n || ret->file.n || count_of(a, ret, "seen") < PAYS)
 		return NULL;
 	struct err *e = fs_lock(file_of(a, ret, "lock"), FS_LOCK_NOW, &ret->lock);
-	bool other = e && e->code == E_LOCKED; /* another process makes it: compile without it */
-	if (other) {
+	if (e && e->code == E_LOCKED) { /* another process makes it: compile without it */
 		err_free(e);
 		return NULL;
 	}

@@ -55,10 +55,7 @@ static bool is_targeted(struct str word, struct str own_sysroot)
 	if (own_sysroot.n && str_starts(word, S("--sysroot=")) &&
 		str_eq(path_abs(&tmp, str_sub(word, n, word.n)), own_sysroot))
 		return false;
-	for (size_t i = 0; starts[i]; i++)
-		if (str_starts(word, str_from(starts[i])))
-			return true;
-	return false;
+	return str_starts_one_of(word, starts);
 }
 
 bool cc_takes_value(struct str word)
@@ -215,7 +212,7 @@ uint64_t cc_link_bytes(const struct strs *args)
 	ARENA(tmp);
 	uint64_t sum = 0;
 	for (size_t i = 0; i < args->n; i++) {
-		struct str word = args->v[i], text = {0}, line;
+		struct str word = args->v[i], text = {0};
 		sum += object_bytes(word);
 		if (!str_starts(word, S("@")))
 			continue;
@@ -224,8 +221,7 @@ uint64_t cc_link_bytes(const struct strs *args)
 			size_t from = k;
 			while (k < text.n && text.p[k] != ' ' && text.p[k] != '\n')
 				k++;
-			line = str_sub(text, from, k);
-			sum += object_bytes(line);
+			sum += object_bytes(str_sub(text, from, k));
 		}
 	}
 	return sum;

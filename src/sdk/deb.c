@@ -18,10 +18,11 @@ static const char *const left_out[] = {
 	"usr/share/locale/",
 	"usr/share/lintian/",
 	"usr/share/doc-base/",
+	NULL,
 };
 
 /* Top folders that are always links into usr/ (the usr-merge), even if a suite's packages have real ones. */
-static const char *const merged[] = {"bin/", "sbin/", "lib/", "lib32/", "lib64/", "libx32/"};
+static const char *const merged[] = {"bin/", "sbin/", "lib/", "lib32/", "lib64/", "libx32/", NULL};
 
 /* ---- kernels of other GPUs ---- */
 static struct slim_keep keep_of(struct arena *a, const struct strs *gpus)
@@ -60,12 +61,10 @@ uint64_t gpus_thin(int fd, uint64_t size, const struct strs *gpus)
 static struct str choose_place(void *user, struct arena *tmp, struct str path)
 {
 	struct sdk_unpack *u = user;
-	for (size_t i = 0; i < sizeof(merged) / sizeof(merged[0]); i++)
-		if (str_starts(path, str_from(merged[i])))
-			return path_join(tmp, S("usr"), path);
-	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
-		if (str_starts(path, str_from(left_out[i])))
-			return S("");
+	if (str_starts_one_of(path, merged))
+		return path_join(tmp, S("usr"), path);
+	if (str_starts_one_of(path, left_out))
+		return S("");
 	if (u->gpus.n && !gpus_want_file(&u->gpus, path)) {
 		u->partial = true;
 		return S("");

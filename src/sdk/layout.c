@@ -15,20 +15,20 @@ enum { MAX_CMAKE = 1 << 20, NEWEST_LLVM = 99 };
 
 /* %N stands for LLVM's major version; all are tried, from the newest down. */
 static const char *const clangs[] = {
-	"llvm/bin/clang++", "lib/llvm/bin/clang++", "lib/llvm-%N/bin/clang++"};
+	"llvm/bin/clang++", "lib/llvm/bin/clang++", "lib/llvm-%N/bin/clang++", NULL};
 static const char *const device_libs[] = {"amdgcn/bitcode", "llvm/amdgcn/bitcode",
 	"lib/llvm/amdgcn/bitcode", "llvm/lib/clang/%N/lib/amdgcn/bitcode",
 	"lib/llvm/lib/clang/%N/lib/amdgcn/bitcode", "llvm/lib/clang/%N/amdgcn/bitcode",
 	"lib/llvm/lib/clang/%N/amdgcn/bitcode", "lib/llvm-%N/lib/clang/%N/amdgcn/bitcode",
-	"lib/llvm-%N/lib/clang/%N/lib/amdgcn/bitcode"};
+	"lib/llvm-%N/lib/clang/%N/lib/amdgcn/bitcode", NULL};
 static const char *const lib_dirs[] = {"lib", "lib64", "lib/x86_64-linux-gnu"};
 
 /* The first existing path that matches a pattern, or "". */
-static struct str first_path(struct arena *a, const struct sdk *sdk, struct str prefix,
-	const char *const *patterns, size_t count)
+static struct str first_path(
+	struct arena *a, const struct sdk *sdk, struct str prefix, const char *const *patterns)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct str pattern = path_join(a, prefix, str_from(patterns[i]));
+	for (; *patterns; patterns++) {
+		struct str pattern = path_join(a, prefix, str_from(*patterns));
 		unsigned n = str_contains(pattern, S("%N")) ? NEWEST_LLVM : 1;
 		for (; n > 0; n--) {
 			struct str path = str_replace(a, pattern, S("%N"), str_fmt(a, "%u", n));
@@ -38,9 +38,6 @@ static struct str first_path(struct arena *a, const struct sdk *sdk, struct str 
 	}
 	return S("");
 }
-
-#define FIRST(a, sdk, prefix, table)                                                               \
-	first_path(a, sdk, prefix, table, sizeof(table) / sizeof((table)[0]))
 
 static bool amd_layout(struct str prefix, struct str bitcode)
 {
@@ -83,28 +80,12 @@ static struct err *read_version(struct arena *a, struct str dir, struct str name
 	return NULL;
 }
 
-static struct err *find_versions(struct arena *a, struct sdk *sdk)
-{
-	for (size_t i = 0; i < sdk->lib_dirs.n; i++) {
-		struct str dir = path_join(a, sdk_outside(a, sdk, sdk->lib_dirs.v[i]), S("cmake"));
-		struct strs names;
-		if (!fs_is_dir(dir))
-			continue;
-		TRY(fs_list(a, dir, &names));
-		for (size_t k = 0; k < names.n; k++)
-			if (know_rocm_cmake(names.v[k]))
-				TRY(read_version(
-					a, path_join(a, dir, names.v[k]), names.v[k], sdk));
-	}
-	return NULL;
-}
-
 struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 {
-	sdk->clang = FIRST(a, sdk, prefix, clangs);
+	sdk->clang = first_path(a, sdk, prefix, clangs);
 	if (!sdk->clang.n)
 		return missing(sdk, prefix, "clang++");
-	sdk->device_libs = FIRST(a, sdk, prefix, device_libs);
+	sdk->device_libs = first_path(a, sdk, prefix, device_libs);
 	if (!sdk->device_libs.n)
 		return missing(sdk, prefix, "device library (amdgcn/bitcode)");
 	sdk->include = path_join(a, prefix, S("include"));
@@ -115,8 +96,16 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	strs_add(a, &sdk->path, path_join(a, prefix, S("bin")));
 	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
 		struct str dir = path_join(a, prefix, str_from(lib_dirs[i]));
-		if (fs_exists(sdk_outside(a, sdk, path_join(a, dir, S("libamdhip64.so")))))
-			strs_add(a, &sdk->lib_dirs, dir);
+		struct str cmake = path_join(a, sdk_outside(a, sdk, dir), S("cmake"));
+		struct strs names = {0};
+		if (!fs_exists(sdk_outside(a, sdk, path_join(a, dir, S("libamdhip64.so")))))
+			continue;
+		strs_add(a, &sdk->lib_dirs, dir);
+		if (fs_is_dir(cmake))
+			TRY(fs_list(a, cmake, &names));
+		VEC_EACH (const struct str, name, &names)
+			if (know_rocm_cmake(*name))
+				TRY(read_version(a, path_join(a, cmake, *name), *name, sdk));
 	}
 	if (!sdk->lib_dirs.n)
 		return missing(sdk, prefix, "HIP library (libamdhip64.so)");
@@ -125,14 +114,14 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 		strs_add(a, &sdk->clang_flags, str_fmt(a, "--rocm-path=%.*s", STR(prefix)));
 	strs_add(a, &sdk->clang_flags,
 		str_fmt(a, "--rocm-device-lib-path=%.*s", STR(sdk->device_libs)));
-	return find_versions(a, sdk);
+	return NULL;
 }
 
 struct str version_after(struct str text, struct str mark)
 {
 	struct str rest = str_sub(text, str_find(text, mark) + mark.n, text.n);
 	size_t n = 0;
-	while (n < rest.n && ((rest.p[n] >= '0' && rest.p[n] <= '9') || rest.p[n] == '.'))
+	while (n < rest.n && (ascii_digit(rest.p[n]) || rest.p[n] == '.'))
 		n++;
 	while (n && rest.p[n - 1] == '.') /* the end of a sentence */
 		n--;

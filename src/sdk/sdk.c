@@ -149,14 +149,14 @@ struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
 
 struct str sdk_rocm_put(struct arena *a, const struct sdk *sdk, struct str text)
 {
-	struct str rocm = sdk_rocm(a, sdk), pin = rocm, major, minor, rest = rocm;
+	struct str rocm = sdk_rocm(a, sdk), pin = rocm, two = rocm_release(a, rocm);
 	bool release = rocm.n > 0;
 	if (!rocm.n)
 		return text;
 	for (size_t i = 0; i < rocm.n; i++)
 		release = release && (ascii_digit(rocm.p[i]) || rocm.p[i] == '.');
-	if (release && str_next(&rest, '.', &major) && str_next(&rest, '.', &minor))
-		pin = str_fmt(a, "%.*s.%.*s.*", STR(major), STR(minor));
+	if (release && two.n)
+		pin = str_fmt(a, "%.*s.*", STR(two));
 	text = str_replace(a, text, S(SDK_ROCM), rocm);
 	return str_replace(a, text, S(SDK_ROCM_PIN), pin);
 }

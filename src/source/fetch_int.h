@@ -26,8 +26,9 @@ extern const struct fetch_kind fetch_debian, fetch_sdist;
  * folder, that folder becomes dir. */
 MUST_USE struct err *fill_folder(
 	struct arena *a, struct str archive, struct str scratch, struct str dir);
-/* Unpacks an archive into an existing folder, and keeps all its paths. */
-MUST_USE struct err *fill_over(struct arena *a, struct str archive, struct str dir);
+/* Unpacks an archive into an existing folder, and keeps all its paths. *ret_leaves_top: see unpack.h. */
+MUST_USE struct err *fill_over(
+	struct arena *a, struct str archive, struct str dir, bool *ret_leaves_top);
 /* Applies the patches of debian/patches to the tree, as dpkg-source does for "3.0 (quilt)". */
 MUST_USE struct err *fill_patches(struct arena *a, struct str tree, struct strs *ret_applied);
 

@@ -9,7 +9,7 @@
 
 static const size_t MAX_TEXT = 64 << 20;
 
-static struct err *unpack(struct arena *a, struct str archive, struct str dir, bool *ret_leaves_top)
+struct err *fill_over(struct arena *a, struct str archive, struct str dir, bool *ret_leaves_top)
 {
 	struct stat st;
 	struct unpack_job u = {.path = archive, .root = dir, .id = S("source"), .closed = true};
@@ -22,19 +22,13 @@ static struct err *unpack(struct arena *a, struct str archive, struct str dir, b
 	return NULL;
 }
 
-struct err *fill_over(struct arena *a, struct str archive, struct str dir)
-{
-	bool leaves;
-	return unpack(a, archive, dir, &leaves);
-}
-
 struct err *fill_folder(struct arena *a, struct str archive, struct str scratch, struct str dir)
 {
 	struct str new = path_join(a, scratch, S("new")), only;
 	struct strs names;
 	bool leaves;
 	TRY(fs_mkdirs(new));
-	TRY(unpack(a, archive, new, &leaves));
+	TRY(fill_over(a, archive, new, &leaves));
 	TRY(fs_list(a, new, &names));
 	only = names.n == 1 ? path_join(a, new, names.v[0]) : S("");
 	if (!only.n || !fs_is_dir(only) || fs_is_link(only))

@@ -114,56 +114,32 @@ static struct err *load_needed(struct process *p, size_t i)
 	return NULL;
 }
 
-/* Checks the versions that a file needs: the loader gives up if a library defines symbol versions, but not a needed
- * one. */
-static struct err *check_versions(struct process *p, const struct wheel_elf *e)
-{
-	struct exam *x = p->all->x;
-	VEC_EACH (const struct elf_need_version, v, &e->dyn.versions) {
-		const struct wheel_elf *by = map_get(&p->names, v->file);
-		if (!by || v->weak || !by->dyn.offers.n)
-			continue;
-		TRY(budget_work(x->zip.src.budget, NAME_COST + 10 * by->dyn.offers.n));
-		if (!strs_has(&by->dyn.offers, v->version))
-			exam_say(x, V_SYMBOL_VERSION, e->name,
-				"needs the version '%.*s' of '%.*s', which '%.*s' does not define",
-				STR(v->version), STR(v->file), STR(by->name));
-	}
-	return NULL;
-}
-
+/* Loads a file with all that it needs, and checks the versions that each of them needs: the loader gives up if a
+ * library defines symbol versions, but not a needed one. */
 static struct err *load_all(struct inside *all, const struct wheel_elf *root, struct map *checked)
 {
 	ARENA(tmp);
+	struct exam *x = all->x;
 	struct process p = {.all = all, .a = &tmp, .names.a = &tmp};
 	load(&p, root, path_base(root->name), 0);
 	for (size_t i = 0; i < p.order.n; i++)
 		TRY(load_needed(&p, i));
-	VEC_EACH (const struct loaded, l, &p.order)
-		if (map_put(checked, l->e->name, NULL))
-			TRY(check_versions(&p, l->e));
-	return NULL;
-}
-
-/* Reports different libraries of the same name: the one that is loaded first serves everybody. */
-static void check_twice(struct inside *all)
-{
-	struct exam *x = all->x;
-	MAP(first, x->a);
-	for (size_t i = 0, k = 0; i < x->elfs.n; i++, k++) {
-		struct str path = x->elfs.v[i].name, name = path_base(path);
-		while (!str_eq(x->members[k].zip->name, path))
-			k++;
-		const struct exam_member *m = &x->members[k], *other = map_get(&first, name);
-		if (!map_has(&all->needed, name))
+	VEC_EACH (const struct loaded, l, &p.order) {
+		if (!map_put(checked, l->e->name, NULL))
 			continue;
-		map_put(&first, name, other ? (void *)(uintptr_t)other : (void *)(uintptr_t)m);
-		if (other && memcmp(other->digest.b, m->digest.b, m->digest.n))
-			exam_say(x, V_LIBRARY_TWICE, path,
-				"another library of this name is '%.*s'; who needs '%.*s' gets "
-				"whichever was loaded first",
-				STR(other->zip->name), STR(name));
+		VEC_EACH (const struct elf_need_version, v, &l->e->dyn.versions) {
+			const struct wheel_elf *by = map_get(&p.names, v->file);
+			if (!by || v->weak || !by->dyn.offers.n)
+				continue;
+			TRY(budget_work(x->zip.src.budget, NAME_COST + 10 * by->dyn.offers.n));
+			if (!strs_has(&by->dyn.offers, v->version))
+				exam_say(x, V_SYMBOL_VERSION, l->e->name,
+					"needs the version '%.*s' of '%.*s', which '%.*s' does not "
+					"define",
+					STR(v->version), STR(v->file), STR(by->name));
+		}
 	}
+	return NULL;
 }
 
 struct err *check_closure(struct exam *x, struct remarks *missing)
@@ -175,6 +151,7 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 		.said.a = x->a,
 		.missing = missing};
 	MAP(checked, x->a);
+	MAP(first, x->a); /* by file name: the first member of that name */
 	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
 		map_put(&all.paths, e->name, (void *)(uintptr_t)e);
 		map_put(&all.names, path_base(e->name), NULL);
@@ -198,6 +175,21 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 			if (pass ? !map_has(&checked, e->name) : root)
 				TRY(load_all(&all, e, &checked));
 		}
-	check_twice(&all);
+	/* of different libraries of the same name, the one that is loaded first serves everybody */
+	for (size_t i = 0, k = 0; i < x->elfs.n; i++, k++) {
+		struct str path = x->elfs.v[i].name, name = path_base(path);
+		while (!str_eq(x->members[k].zip->name, path))
+			k++;
+		const struct exam_member *m = &x->members[k], *other = map_get(&first, name);
+		if (!map_has(&all.needed, name))
+			continue;
+		if (!other)
+			map_put(&first, name, (void *)(uintptr_t)m);
+		else if (memcmp(other->digest.b, m->digest.b, m->digest.n))
+			exam_say(x, V_LIBRARY_TWICE, path,
+				"another library of this name is '%.*s'; who needs '%.*s' gets "
+				"whichever was loaded first",
+				STR(other->zip->name), STR(name));
+	}
 	return NULL;
 }

@@ -111,21 +111,6 @@ static void say_element(struct exam *x, const struct remark *e)
 		finding_fix(x->a, f, "patchelf --set-rpath '$ORIGIN' on the file, before packing");
 }
 
-/* Remarks on each kind of element once for a file: one RUNPATH in the wild has 79 elements. */
-static void check_rpath(struct exam *x, const struct wheel_elf *e, struct remarks *list)
-{
-	struct str path = e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath, at;
-	bool said[V_COUNT] = {0};
-	for (bool more = path.n > 0; more;) {
-		more = str_cut(path, ':', &at, &path); /* the last element may be empty */
-		enum verify_id id = judge_element(at);
-		if (id == V_COUNT || said[id])
-			continue;
-		said[id] = true;
-		remark(x, list, (struct remark){.id = id, .what = at, .by = e});
-	}
-}
-
 struct err *check_loader(struct exam *x)
 {
 	struct remarks missing = {0}, bad = {0};
@@ -133,10 +118,19 @@ struct err *check_loader(struct exam *x)
 	VEC_EACH (const struct remark, r, &missing)
 		say_missing(x, r);
 	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
+		struct str path = e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath, at;
+		bool said[V_COUNT + 1] = {[V_COUNT] = true};
 		if (e->calls_hip) /* it loads only after another library has loaded HIP */
 			exam_say(x, V_NEEDED_UNSTATED, e->name,
 				"calls HIP (__hipRegister...), but does not need libamdhip64.so");
-		check_rpath(x, e, &bad);
+		/* each kind of element once for a file: one RUNPATH in the wild has 79 elements */
+		for (bool more = path.n > 0; more;) {
+			more = str_cut(path, ':', &at, &path); /* the last element may be empty */
+			enum verify_id id = judge_element(at);
+			if (!said[id])
+				remark(x, &bad, (struct remark){.id = id, .what = at, .by = e});
+			said[id] = true;
+		}
 		if (e->dyn.textrel)
 			exam_say(x, V_ELF_TEXTREL, e->name,
 				"its code must be changed while loading (DT_TEXTREL)");

@@ -18,15 +18,10 @@ static bool unbuilt(struct str path, struct str gpu)
 {
 	ARENA(tmp);
 	struct str lower = str_lower(&tmp, path);
-	for (size_t i = 0; i < sizeof(partial) / sizeof(partial[0]); i++) {
-		bool built = false;
-		if (!str_contains(lower, str_from(partial[i].part)))
-			continue;
-		for (size_t k = 0; partial[i].gpus[k]; k++)
-			built = built || str_starts(gpu, str_from(partial[i].gpus[k]));
-		if (!built)
+	for (size_t i = 0; i < sizeof(partial) / sizeof(partial[0]); i++)
+		if (str_contains(lower, str_from(partial[i].part)) &&
+			!str_starts_one_of(gpu, partial[i].gpus))
 			return true;
-	}
 	return false;
 }
 
