@@ -74,15 +74,28 @@ static void note(struct fetch *f, const char *what, struct str file)
 				what, STR(file)));
 }
 
-/* Upstream's archives are required. Without the other files the tree has only upstream's sources, and gets a note. The
- * .dsc is not needed: it has nothing that the index lacks. */
-static struct err *check_parts(
-	struct fetch *f, const struct apt_package *p, const struct strs *gone)
+static struct err *get(struct fetch *f)
 {
+	struct arena *a = f->a;
+	struct apt_package p = {.name = f->r->spec.package};
+	struct apt apt = {.mirror = f->r->mirror, .keyring = f->r->keyring, .sources = true};
+	struct strs gone = {0};
 	struct str name;
-	VEC_EACH (const struct archive_item, i, &p->files) {
+	apt.dir = str_fmt(a, "%.*s/apt-%.*s", STR(f->cache), STR(f->r->spec.suite));
+	strs_add(a, &apt.suites, f->r->spec.suite);
+	struct err *e = apt_complete(a, &apt);
+	e = e ? e : find_and_fetch(f, &apt, &p, &gone);
+	if (e && e->code == E_SDK_SOURCE) /* apt's code for any archive */
+		e->code = E_SOURCE;
+	TRY(e);
+	f->tree.mirror = apt.mirror;
+	f->tree.files.n = f->paths.n = 0;
+	f->tree.package = p.name;
+	/* Upstream's archives are required. Without the other files the tree has only upstream's sources, and gets a
+	 * note. The .dsc is not needed: it has nothing that the index lacks. */
+	VEC_EACH (const struct archive_item, i, &p.files) {
 		enum source_part part = part_of(i->file, &name);
-		bool lost = strs_has(gone, i->file);
+		bool lost = strs_has(&gone, i->file);
 		if (part == PART_DSC)
 			f->tree.version =
 				str_sub(i->file, str_chr(i->file, '_') + 1, i->file.n - 4);
@@ -94,37 +107,14 @@ static struct err *check_parts(
 			note(f, "the archive no longer serves", i->file);
 		if (part == PART_DIFF)
 			note(f, "of an old format, and not applied, is", i->file);
-	}
-	return NULL;
-}
-
-static struct err *get(struct fetch *f)
-{
-	struct arena *a = f->a;
-	struct apt_package p = {.name = f->r->spec.package};
-	struct apt apt = {.mirror = f->r->mirror, .keyring = f->r->keyring, .sources = true};
-	struct strs gone = {0};
-	apt.dir = str_fmt(a, "%.*s/apt-%.*s", STR(f->cache), STR(f->r->spec.suite));
-	strs_add(a, &apt.suites, f->r->spec.suite);
-	struct err *e = apt_complete(a, &apt);
-	e = e ? e : find_and_fetch(f, &apt, &p, &gone);
-	e = e ? e : check_parts(f, &p, &gone);
-	e = e ? e : apt_index_date(a, &apt, &f->tree.index_date, &f->tree.notes);
-	if (e && e->code == E_SDK_SOURCE) /* apt's code for any archive */
-		e->code = E_SOURCE;
-	TRY(e);
-	f->tree.mirror = apt.mirror;
-	f->tree.files.n = f->paths.n = 0;
-	f->tree.package = p.name;
-	f->tree.upstream = apt_upstream(f->tree.version);
-	VEC_EACH (const struct archive_item, i, &p.files) {
 		if (!i->path.n)
 			continue;
 		*VEC_PUSH(a, &f->tree.files) =
 			(struct source_file){.name = i->file, .sha256 = i->sha256, .size = i->size};
 		strs_add(a, &f->paths, i->path);
 	}
-	return NULL;
+	f->tree.upstream = apt_upstream(f->tree.version);
+	return apt_index_date(a, &apt, &f->tree.index_date, &f->tree.notes);
 }
 
 /* ---- filling ---- */

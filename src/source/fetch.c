@@ -86,42 +86,12 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 	return NULL;
 }
 
-/* ---- making it ---- */
-static struct err *get_and_make(struct fetch *f, struct source_tree *ret)
+struct err *source_fetch(struct arena *a, const struct source_request *r, struct source_tree *ret)
 {
 	static const struct fetch_kind *const kinds[] = {
 		[SOURCE_DEBIAN] = &fetch_debian, [SOURCE_SDIST] = &fetch_sdist};
-	const struct fetch_kind *kind = kinds[f->r->spec.kind];
-	CLEANUP(fd_closep) int lock = -1;
-	bool found;
-	TRY(fs_mkdirs(f->files));
-	TRY(fs_mkdirs(path_join(f->a, f->cache, S("words"))));
-	TRY(progress_lock(path_join(f->a, f->cache, S("lock")), &lock, "fetches sources"));
-	TRY(find(f, ret, &found)); /* another process may have made it meanwhile */
-	if (found)
-		return NULL;
-	TRY(kind->get(f));
-	struct str name = folder_name(f);
-	if (!find_made(f, name, ret)) {
-		/* all sources share a hidden folder, so that the next fetch removes what a killed run left */
-		struct fs_stage s = {.place = path_join(f->a, f->cache, name),
-			.beside = path_join(f->a, f->cache, S(".new")),
-			.receipt = receipt_path(f, name)};
-		TRY(fs_stage_begin(f->a, &s));
-		struct err *e = kind->fill(f, s.beside, s.tree);
-		e = e ? e : fs_stage_commit(&s, json_document(f->a, 1, receipt_fields, &f->tree));
-		TRY(err_join(e, fs_stage_end(&s)));
-		*ret = f->tree;
-		ret->dir = s.place;
-		VEC_EACH (const struct str, note, &ret->notes)
-			progress_note(S("Note"), "%.*s", STR(*note));
-	}
-	return f->r->spec.path.n ? NULL : fs_write(word_path(f), name, 0644);
-}
-
-struct err *source_fetch(struct arena *a, const struct source_request *r, struct source_tree *ret)
-{
 	const struct source_spec *s = &r->spec;
+	CLEANUP(fd_closep) int lock = -1;
 	bool found;
 	*ret = (struct source_tree){
 		.kind = str_from(source_kinds[s->kind]), .from = s->text, .dir = s->path};
@@ -140,5 +110,27 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 		return err_hint(
 			err_new(E_SOURCE, "the sources '%.*s' are not here yet", STR(s->text)),
 			"a dry run fetches nothing; 'rocsmith plan' without -n does");
-	return get_and_make(&f, ret);
+	TRY(fs_mkdirs(f.files));
+	TRY(fs_mkdirs(path_join(a, f.cache, S("words"))));
+	TRY(progress_lock(path_join(a, f.cache, S("lock")), &lock, "fetches sources"));
+	TRY(find(&f, ret, &found)); /* another process may have made it meanwhile */
+	if (found)
+		return NULL;
+	TRY(kinds[s->kind]->get(&f));
+	struct str name = folder_name(&f);
+	if (!find_made(&f, name, ret)) {
+		/* all sources share a hidden folder, so that the next fetch removes what a killed run left */
+		struct fs_stage stage = {.place = path_join(a, f.cache, name),
+			.beside = path_join(a, f.cache, S(".new")),
+			.receipt = receipt_path(&f, name)};
+		TRY(fs_stage_begin(a, &stage));
+		struct err *e = kinds[s->kind]->fill(&f, stage.beside, stage.tree);
+		e = e ? e : fs_stage_commit(&stage, json_document(a, 1, receipt_fields, &f.tree));
+		TRY(err_join(e, fs_stage_end(&stage)));
+		*ret = f.tree;
+		ret->dir = stage.place;
+		VEC_EACH (const struct str, note, &ret->notes)
+			progress_note(S("Note"), "%.*s", STR(*note));
+	}
+	return s->path.n ? NULL : fs_write(word_path(&f), name, 0644);
 }

@@ -245,11 +245,26 @@ static struct err *read_cmake(struct arena *a, struct source *ret)
 
 /* ---- the project ---- */
 
-static struct err *read_python(struct arena *a, struct source *ret)
+struct err *source_read(struct arena *a, struct str dir, struct source *ret)
 {
+	bool python = false;
 	struct str script = {0};
-	ret->system = SOURCE_PYTHON;
+	*ret = (struct source){.dir = path_abs(a, dir), .file = S("")};
+	if (has(a, ret->dir, "pyproject.toml"))
+		TRY(read_pyproject(a, ret, &python));
+	if (python)
+		ret->file = S("pyproject.toml");
+	else if (has(a, ret->dir, "setup.py"))
+		ret->file = S("setup.py");
+	if (!ret->file.n && has(a, ret->dir, "CMakeLists.txt")) {
+		ret->file = S("CMakeLists.txt");
+		ret->system = SOURCE_CMAKE;
+		return read_cmake(a, ret);
+	}
 	TRY(read_metadata(a, ret));
+	if (!ret->file.n)
+		return NULL;
+	ret->system = SOURCE_PYTHON;
 	if (!ret->backend.n)
 		ret->backend = S(SOURCE_SETUPTOOLS);
 	if (!ret->requires_said) {
@@ -267,23 +282,4 @@ static struct err *read_python(struct arena *a, struct source *ret)
 			ret->pkg_resources = true;
 		}
 	return NULL;
-}
-
-struct err *source_read(struct arena *a, struct str dir, struct source *ret)
-{
-	bool python = false;
-	*ret = (struct source){.dir = path_abs(a, dir), .file = S("")};
-	if (has(a, ret->dir, "pyproject.toml"))
-		TRY(read_pyproject(a, ret, &python));
-	if (python)
-		ret->file = S("pyproject.toml");
-	else if (has(a, ret->dir, "setup.py"))
-		ret->file = S("setup.py");
-	if (ret->file.n)
-		return read_python(a, ret);
-	if (!has(a, ret->dir, "CMakeLists.txt"))
-		return read_metadata(a, ret);
-	ret->file = S("CMakeLists.txt");
-	ret->system = SOURCE_CMAKE;
-	return read_cmake(a, ret);
 }

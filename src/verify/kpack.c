@@ -34,25 +34,6 @@ struct pairs {
 
 /* ---- one wheel ---- */
 
-static void keep_library(struct exam *x, const struct exam_member *m, const struct split_part *part)
-{
-	const struct kpack_host *h = &m->host;
-	struct verify_library *l = VEC_PUSH(x->a, &x->verdict->libraries);
-	*l = (struct verify_library){.member = m->zip->name,
-		.installed = wheel_installed(m->zip->name, m->zip->name),
-		.absent.a = x->a};
-	VEC_EACH (const struct split_member, s, &part->members) {
-		l->split = l->split || str_eq(s->path, l->member);
-		for (size_t i = 0; str_eq(s->path, l->member) && i < s->absent.n; i++)
-			map_put(&l->absent, s->absent.v[i], l);
-	}
-	l->host.name = str_dup(x->a, h->name);
-	for (size_t i = 0; i < h->patterns.n; i++)
-		strs_add(x->a, &l->host.patterns, str_dup(x->a, h->patterns.v[i]));
-	VEC_EACH (const uint32_t, n, &h->indexes)
-		*VEC_PUSH(x->a, &l->host.indexes) = *n;
-}
-
 static struct err *keep_archive(struct exam *x, const struct devcode_file *f, struct str member)
 {
 	uint64_t size;
@@ -80,16 +61,33 @@ struct err *kpack_keep(struct exam *x, bool *ret_any)
 	x->verdict->size = x->zip.size;
 	for (size_t i = 0; i < x->n; i++) {
 		const struct exam_member *m = &x->members[i];
-		*ret_any = *ret_any || m->host.name.n || m->kpack;
-		if (m->host.name.n && !read)
-			err_free(split_part_read(x->a, &w, &part, &is));
-		read = read || m->host.name.n;
-		TRY(budget_work(x->zip.src.budget, m->host.name.n ? 20 * part.members.n : 0));
-		if (m->host.name.n)
-			keep_library(x, m, &part);
+		const struct kpack_host *h = &m->host;
+		*ret_any = *ret_any || h->name.n || m->kpack;
 		VEC_EACH (const struct devcode_file, f, &m->device.files)
 			if (f->packs.n)
 				TRY(keep_archive(x, f, m->zip->name));
+		if (!h->name.n)
+			continue;
+		if (!read)
+			err_free(split_part_read(x->a, &w, &part, &is));
+		read = true;
+		TRY(budget_work(x->zip.src.budget, 20 * part.members.n));
+		struct verify_library *l = VEC_PUSH(x->a, &x->verdict->libraries);
+		*l = (struct verify_library){.member = m->zip->name,
+			.installed = wheel_installed(m->zip->name, m->zip->name),
+			.host.name = str_dup(x->a, h->name),
+			.absent.a = x->a};
+		VEC_EACH (const struct split_member, s, &part.members) {
+			if (!str_eq(s->path, l->member))
+				continue;
+			l->split = true;
+			for (size_t k = 0; k < s->absent.n; k++)
+				map_put(&l->absent, s->absent.v[k], l);
+		}
+		for (size_t k = 0; k < h->patterns.n; k++)
+			strs_add(x->a, &l->host.patterns, str_dup(x->a, h->patterns.v[k]));
+		VEC_EACH (const uint32_t, n, &h->indexes)
+			*VEC_PUSH(x->a, &l->host.indexes) = *n;
 	}
 	return cancel_check();
 }
