@@ -92,7 +92,7 @@ static enum verify_id judge_element(struct str e)
 static void say_element(struct exam *x, const struct remark *e)
 {
 	static const char *const what[V_COUNT] = {
-		[V_RPATH_EMPTY] = "an empty element, which means the current folder",
+		[V_RPATH_EMPTY] = "has an empty element, which means the current folder",
 		[V_RPATH_RELATIVE] = "is relative to the current folder",
 		[V_RPATH_WRITABLE] = "is a folder that anyone may write to",
 		[V_RPATH_ABSOLUTE] = "is a folder of the machine that built it",
@@ -100,13 +100,9 @@ static void say_element(struct exam *x, const struct remark *e)
 	};
 	const char *tag = e->by->dyn.runpath.n ? "RUNPATH" : "RPATH";
 	struct str more = e->more ? str_fmt(x->a, " (as in %zu more)", e->more) : S("");
-	struct finding *f;
-	if (e->id == V_RPATH_EMPTY)
-		f = exam_say(
-			x, e->id, e->by->name, "its %s%.*s has %s", tag, STR(more), what[e->id]);
-	else
-		f = exam_say(x, e->id, e->by->name, "'%.*s' in its %s%.*s %s", STR(e->what), tag,
-			STR(more), what[e->id]);
+	struct str of = e->what.n ? str_fmt(x->a, "'%.*s' in ", STR(e->what)) : S("");
+	struct finding *f = exam_say(
+		x, e->id, e->by->name, "%.*sits %s%.*s %s", STR(of), tag, STR(more), what[e->id]);
 	if (e->id != V_RPATH_ROCM)
 		finding_fix(x->a, f, "patchelf --set-rpath '$ORIGIN' on the file, before packing");
 }

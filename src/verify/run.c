@@ -17,7 +17,7 @@ struct emulation {
 	struct str launcher, tmp, tree, script, imports;
 };
 
-static void skipped(struct emulation *r, const char *fmt, ...) PRINTF(2, 3);
+PRINTF(2, 3)
 static void skipped(struct emulation *r, const char *fmt, ...)
 {
 	FORMAT(text, r->a, fmt);

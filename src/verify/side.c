@@ -25,36 +25,6 @@ static bool unbuilt(struct str path, struct str gpu)
 	return false;
 }
 
-static struct err *check_set(struct exam *x, const struct devcode_set *s)
-{
-	ARENA(tmp);
-	struct strs served = {0};
-	bool needed;
-	uint64_t files = 0;
-	VEC_EACH (const struct devcode_part, part, &s->parts)
-		files += part->files;
-	VEC_EACH (const struct target, want, &x->o->require) {
-		struct str gpu = target_text(&tmp, want);
-		if (devcode_set_serves(s, want, &needed))
-			continue;
-		bool never = unbuilt(s->path, gpu);
-		struct finding *f = exam_say(x, V_DEVICE_SIDE, s->path,
-			"it has %llu file%s for other GPUs and none for %.*s%s",
-			(unsigned long long)files, files == 1 ? "" : "s", STR(gpu),
-			never ? ": this library is not built for it" : "");
-		f->severity = never ? SEV_INFO : f->severity;
-	}
-	for (size_t i = 0; i < x->verdict->served.n; i++) {
-		struct str gpu = x->verdict->served.v[i];
-		struct target want = target_read(gpu);
-		TRY(budget_work(x->zip.src.budget, 10 * s->parts.n));
-		if (devcode_set_serves(s, &want, &needed) || unbuilt(s->path, gpu))
-			strs_add(x->a, &served, gpu);
-	}
-	x->verdict->served = served;
-	return NULL;
-}
-
 struct err *check_side(struct exam *x, size_t *ret_sets)
 {
 	struct devcode d = {.unknown = true};
@@ -69,9 +39,31 @@ struct err *check_side(struct exam *x, size_t *ret_sets)
 			devcode_note_side(x->a, &d, m->name, &one);
 	}
 	VEC_EACH (const struct devcode_set, s, &d.sets) {
+		ARENA(tmp);
+		struct strs served = {0};
+		uint64_t files = 0;
 		(void)devcode_set_serves(s, &any, &needed);
 		*ret_sets += needed;
-		TRY(check_set(x, s));
+		VEC_EACH (const struct devcode_part, part, &s->parts)
+			files += part->files;
+		VEC_EACH (const struct target, want, &x->o->require) {
+			struct str gpu = target_text(&tmp, want);
+			if (devcode_set_serves(s, want, &needed))
+				continue;
+			bool never = unbuilt(s->path, gpu);
+			struct finding *f = exam_say(x, V_DEVICE_SIDE, s->path,
+				"it has %llu file%s for other GPUs and none for %.*s%s",
+				(unsigned long long)files, files == 1 ? "" : "s", STR(gpu),
+				never ? ": this library is not built for it" : "");
+			f->severity = never ? SEV_INFO : f->severity;
+		}
+		VEC_EACH (const struct str, gpu, &x->verdict->served) {
+			struct target want = target_read(*gpu);
+			TRY(budget_work(x->zip.src.budget, 10 * s->parts.n));
+			if (devcode_set_serves(s, &want, &needed) || unbuilt(s->path, *gpu))
+				strs_add(x->a, &served, *gpu);
+		}
+		x->verdict->served = served;
 	}
 	return NULL;
 }
