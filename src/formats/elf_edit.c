@@ -586,7 +586,7 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 	name = entry_of(ed, ELF_SONAME);
 	/* the version definition that is the file's own name gets the new soname */
 	if (ed->base && name && name->text.p) {
-		uint32_t hash = 0; /* of System V, as in DT_HASH */
+		uint32_t hash = 0; /* System V's, as in DT_HASH */
 		for (size_t i = 0; i < name->text.n; i++) {
 			hash = (hash << 4) + (unsigned char)name->text.p[i];
 			hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;

@@ -338,7 +338,7 @@ static size_t read_entry(struct zip_reader *r, struct str rest)
 		.flags = le16(p + 8),
 		.time = le32(p + 12),
 		.crc = le32(p + 16),
-		.mode = le32(p + 38) >> 16, /* of any system, as in installers */
+		.mode = le32(p + 38) >> 16, /* whichever system made it, as installers do */
 		.size = w.size,
 		.stored = w.stored,
 		.header = w.header,

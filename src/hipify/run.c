@@ -10,7 +10,7 @@
 enum { INFO_LIMIT = 1 << 20 };
 
 /* Everything that a run needs besides the session. */
-struct run {
+struct hipify_run {
 	struct hipify_options with_map; /* with map_text read */
 	struct torch_source torch;
 	struct str identity;
@@ -48,7 +48,7 @@ static void add_all(struct buf *b, const char *name, const struct strs *list)
 }
 
 /* Collects everything besides the files that a result depends on. */
-static void identify(struct arena *a, struct run *r)
+static void identify(struct arena *a, struct hipify_run *r)
 {
 	const struct hipify_options *o = &r->with_map;
 	struct stat st;
@@ -87,9 +87,9 @@ static void identify(struct arena *a, struct run *r)
 	r->identity = buf_str(&b);
 }
 
-static struct err *prepare(struct arena *a, const struct hipify_options *o, struct run *r)
+static struct err *prepare(struct arena *a, const struct hipify_options *o, struct hipify_run *r)
 {
-	*r = (struct run){.with_map = *o};
+	*r = (struct hipify_run){.with_map = *o};
 	TRY(check_inside(a, o));
 	if (hipify_by_torch(o)) {
 		TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
@@ -100,7 +100,7 @@ static struct err *prepare(struct arena *a, const struct hipify_options *o, stru
 }
 
 static struct err *run_engine(
-	struct arena *a, struct run *r, const struct view *view, struct hipify_tree *ret)
+	struct arena *a, struct hipify_run *r, const struct view *view, struct hipify_tree *ret)
 {
 	const struct hipify_options *o = &r->with_map;
 	if (!hipify_by_torch(o))
@@ -113,7 +113,7 @@ static struct err *run_engine(
 struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
 {
 	struct session s;
-	struct run r;
+	struct hipify_run r;
 	struct str saved;
 	bool current = false;
 	*ret = (struct hipify_tree){0};
@@ -152,7 +152,7 @@ struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct h
 struct err *hipify_changes(struct arena *a, const struct hipify_options *o, const struct view *view,
 	struct hipify_tree *ret)
 {
-	struct run r;
+	struct hipify_run r;
 	*ret = (struct hipify_tree){0};
 	TRY(prepare(a, o, &r));
 	return run_engine(a, &r, view, ret);

@@ -11,7 +11,7 @@
 #include "lang/cxx/live.h"
 
 enum { FAR = 400, MAX_SOURCE = 16 << 20, MAX_WORDS = 65536 };
-enum kind { MASK, SIZE, SHUFFLE, BALLOT, COUNT, CONSTANT, KINDS };
+enum wave_kind { MASK, SIZE, SHUFFLE, BALLOT, COUNT, CONSTANT, KINDS };
 
 static const struct {
 	const char *id, *why, *instead;
@@ -61,7 +61,7 @@ static const char *const words[CLASSES] = {
 };
 
 struct wave_spot {
-	enum kind kind;
+	enum wave_kind kind;
 	struct str place, text;
 	struct str mask; /* the spot counts only if this name is used as a mask; "" = always */
 };
@@ -180,7 +180,7 @@ static size_t behind(const struct wave_reader *r, size_t i)
 }
 
 /* Adds a spot; NULL if one was added at the token `from` already. */
-static struct wave_spot *found(struct wave_reader *r, enum kind kind, size_t from, size_t to)
+static struct wave_spot *found(struct wave_reader *r, enum wave_kind kind, size_t from, size_t to)
 {
 	struct arena *a = r->all->a;
 	const struct tok *t = &r->t.v[from];
@@ -545,7 +545,7 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 		err_free(e);
 	}
 	ret->most = q->most;
-	for (enum kind k = MASK; k < KINDS; k++)
+	for (enum wave_kind k = MASK; k < KINDS; k++)
 		VEC_EACH (const struct wave_spot, s, &w.spots) {
 			if (s->kind != k || (s->mask.n && !map_has(&w.masks, s->mask)))
 				continue;

@@ -62,7 +62,7 @@ struct diagnosis_sign {
 	bool last;         /* the last match counts, not the first */
 	bool torn;         /* a match in mid-line: another process wrote into the line there */
 	const char *cures; /* an entry whose problem is gone if this follows its message; or NULL */
-	bool same; /* for `cures`: if the message names a URL, this line must name the same */
+	bool same; /* with `cures`: if the message names a URL, this line must name the same */
 };
 const struct diagnosis_sign *diagnosis_sign_table(void);
 extern const size_t diagnosis_sign_count;

@@ -20,7 +20,7 @@ enum {
 
 struct log_patterns {
 	struct arena a;
-	struct scan *scan, *rest; /* rest: without the signs marked `once` */
+	struct log_scan *scan, *rest; /* rest: without the signs marked `once` */
 	struct expression step, target;
 	VEC(struct log_pattern) v;
 };
@@ -512,7 +512,7 @@ struct err *log_read(
 		TRY(window_fill(&r->w, s));
 		size_t to = window_searchable(&r->w);
 		/* once AMD's software is certain to be in use, the signs marked `once` add nothing */
-		struct scan *scan = sign_of(r, "amd")->seen ? p->rest : p->scan;
+		struct log_scan *scan = sign_of(r, "amd")->seen ? p->rest : p->scan;
 		TRY(scan_block(
 			scan, (struct str){r->w.buf + r->w.done, to - r->w.done}, on_hit, r));
 		TRY(read_torn(r));

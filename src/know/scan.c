@@ -18,7 +18,7 @@
 	X(hs_free_scratch)                                                                         \
 	X(hs_scan)
 
-struct scan {
+struct log_scan {
 	hs_database_t *db;
 	hs_scratch_t *scratch;
 	struct hyperscan {
@@ -33,7 +33,7 @@ struct hit_target {
 
 /* Loads the patterns that tools/gen_scan.c compiled. Returns false if the library's version or the CPU is another
  * one. */
-static bool restore(struct scan *s, struct str ready)
+static bool restore(struct log_scan *s, struct str ready)
 {
 	enum { MOST = 64 << 20 };
 	unsigned long long n = ready.n ? ZSTD_getFrameContentSize(ready.p, ready.n) : MOST;
@@ -44,11 +44,11 @@ static bool restore(struct scan *s, struct str ready)
 	return good;
 }
 
-struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct scan **ret)
+struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct log_scan **ret)
 {
 	static const char *const names[] = {HYPERSCAN_FUNCTIONS(LIBRARY_NAME)};
 	ARENA(tmp);
-	CLEANUP(scan_freep) struct scan *s = calloc(1, sizeof(*s));
+	CLEANUP(scan_freep) struct log_scan *s = calloc(1, sizeof(*s));
 	if (!s || !library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &s->hs))
 		return err_hint(err_new(E_TOOL_MISSING, "logs cannot be searched without " SONAME),
 			"install the package libhyperscan5 or libvectorscan5");
@@ -78,7 +78,7 @@ struct err *scan_new(const char *const *texts, size_t n, struct str ready, struc
 	return NULL;
 }
 
-void scan_freep(struct scan **s)
+void scan_freep(struct log_scan **s)
 {
 	if (*s && (*s)->scratch)
 		(*s)->hs.hs_free_scratch((*s)->scratch);
@@ -98,7 +98,7 @@ static int on_match(
 	return 0;
 }
 
-struct err *scan_block(struct scan *s, struct str block, scan_hit *hit, void *user)
+struct err *scan_block(struct log_scan *s, struct str block, scan_hit *hit, void *user)
 {
 	struct hit_target t = {hit, user};
 	if (block.n && s->hs.hs_scan(s->db, block.p, (unsigned)block.n, 0, s->scratch, on_match,
@@ -109,7 +109,7 @@ struct err *scan_block(struct scan *s, struct str block, scan_hit *hit, void *us
 
 #else
 
-struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct scan **ret)
+struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct log_scan **ret)
 {
 	(void)texts;
 	(void)n;
@@ -122,12 +122,12 @@ struct err *scan_new(const char *const *texts, size_t n, struct str ready, struc
 		"build again");
 }
 
-void scan_freep(struct scan **s)
+void scan_freep(struct log_scan **s)
 {
 	*s = NULL;
 }
 
-struct err *scan_block(struct scan *s, struct str block, scan_hit *hit, void *user)
+struct err *scan_block(struct log_scan *s, struct str block, scan_hit *hit, void *user)
 {
 	(void)s;
 	(void)block;

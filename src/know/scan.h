@@ -8,14 +8,14 @@
 
 #include "base/err.h"
 
-struct scan;
+struct log_scan;
 
 /* A NULL among the texts is skipped, but counts in the numbering. ready: the same patterns compiled by
  * tools/gen_scan.c, or "". Fails with E_TOOL_MISSING if the library is not installed, with E_INTERNAL for a pattern
  * that it refuses. */
 MUST_USE struct err *scan_new(
-	const char *const *texts, size_t n, struct str ready, struct scan **ret);
-void scan_freep(struct scan **s);
+	const char *const *texts, size_t n, struct str ready, struct log_scan **ret);
+void scan_freep(struct log_scan **s);
 /* Called for each match with the number of the pattern and the end offset of the match, in the order of the offsets. */
 typedef void scan_hit(void *user, unsigned pattern, size_t end);
-MUST_USE struct err *scan_block(struct scan *s, struct str block, scan_hit *hit, void *user);
+MUST_USE struct err *scan_block(struct log_scan *s, struct str block, scan_hit *hit, void *user);

@@ -10,7 +10,7 @@ struct window {
 	size_t n, done, counted; /* bytes in buf; bytes searched; bytes whose lines are counted */
 	uint64_t line;           /* number of the line at buf[counted] */
 	bool ended;              /* the log has no more bytes */
-	struct arena *tmp;       /* for cleaned lines */
+	struct arena *tmp;       /* holds cleaned lines */
 };
 
 /* Makes an empty window. The caller frees buf. */

@@ -7,7 +7,7 @@
 
 enum { MAX_SOURCES = 4096, MAX_SOURCE_SIZE = 16 << 20 };
 
-struct finder {
+struct header_finder {
 	struct arena *a;
 	const struct project *p;
 	struct plan *plan;
@@ -52,7 +52,7 @@ static bool left_out_by_default(struct str path)
 	return false;
 }
 
-static struct err *default_sources(struct finder *f)
+static struct err *default_sources(struct header_finder *f)
 {
 	for (size_t i = 0; i < sizeof(langs) / sizeof(langs[0]); i++) {
 		struct strs hits;
@@ -70,7 +70,7 @@ static struct err *default_sources(struct finder *f)
 		"put .cu files there, or list them as 'sources' in rocsmith.yaml");
 }
 
-static struct err *one_pattern(struct finder *f, const struct node *n)
+static struct err *one_pattern(struct header_finder *f, const struct node *n)
 {
 	struct strs hits;
 	bool exact = !glob_is_pattern(n->text);
@@ -105,7 +105,7 @@ static struct err *one_pattern(struct finder *f, const struct node *n)
 	return NULL;
 }
 
-static struct err *drop_excluded(struct finder *f)
+static struct err *drop_excluded(struct header_finder *f)
 {
 	const struct node *list;
 	TRY(project_list(f->a, f->p->root, "exclude", &list));
@@ -130,7 +130,7 @@ static struct err *drop_excluded(struct finder *f)
 }
 
 /* The scan of a file of the project. Each file is read once. */
-static struct err *scan_of(struct finder *f, struct str path, const struct cxx_scan **ret)
+static struct err *scan_of(struct header_finder *f, struct str path, const struct cxx_scan **ret)
 {
 	struct plan_scan *s = map_get(&f->plan->scans, path);
 	if (!s) {
@@ -143,7 +143,7 @@ static struct err *scan_of(struct finder *f, struct str path, const struct cxx_s
 	return NULL;
 }
 
-static bool is_file(struct finder *f, struct str path)
+static bool is_file(struct header_finder *f, struct str path)
 {
 	struct str full = path_join(f->a, f->p->dir, path);
 	return path_is_inside(path) && fs_exists(full) && !fs_is_dir(full);
@@ -153,7 +153,7 @@ static bool is_file(struct finder *f, struct str path)
  * the header but exactly one folder of the project does, and the description names no include folders, that one becomes
  * an include folder. */
 static struct err *find_header(
-	struct finder *f, struct str from, const struct scan_include *inc, struct str *ret)
+	struct header_finder *f, struct str from, const struct scan_include *inc, struct str *ret)
 {
 	/* top folders of system and CUDA headers: an include of <FOLDER/...> is not the project's */
 	static const char *const others[] = {"sys", "bits", "linux", "asm", "net", "netinet",
@@ -195,8 +195,8 @@ static struct err *find_header(
 }
 
 /* Adds the facts of the file and of all files it includes, depth-first, each file once: those in `seen`. */
-static struct err *follow(struct finder *f, struct map *seen, struct str path, unsigned depth,
-	struct source_facts *facts)
+static struct err *follow(struct header_finder *f, struct map *seen, struct str path,
+	unsigned depth, struct source_facts *facts)
 {
 	const struct cxx_scan *s;
 	if (!map_put(seen, path, f) || depth > 200)
@@ -219,7 +219,7 @@ static struct err *follow(struct finder *f, struct map *seen, struct str path, u
 	return NULL;
 }
 
-static void leave_out(struct finder *f, struct str path, const char *why)
+static void leave_out(struct header_finder *f, struct str path, const char *why)
 {
 	struct str subject = str_fmt(f->a, "source %.*s", STR(path));
 	plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
@@ -228,7 +228,7 @@ static void leave_out(struct finder *f, struct str path, const char *why)
 /* Drops files with main() that are only matched by a pattern, since they are programs beside the library. If there are
  * no other sources, they are the project. Their includes are not followed, since a source that only a program includes
  * must be compiled by itself. */
-static struct err *drop_programs(struct finder *f)
+static struct err *drop_programs(struct header_finder *f)
 {
 	struct strs kept = {0}, programs = {0};
 	bool others = false;
@@ -248,7 +248,7 @@ static struct err *drop_programs(struct finder *f)
 }
 
 /* Makes sources of the roots, except those that another source includes, which are compiled there. */
-static struct err *select_sources(struct finder *f, struct source_facts **ret)
+static struct err *select_sources(struct header_finder *f, struct source_facts **ret)
 {
 	struct source_facts *facts = *ret = arena_array(f->a, f->roots.n + 1, sizeof(*facts));
 	MAP(outputs, f->a); /* finds clashes: x.cu and x.hip would both become x.hip */
@@ -292,7 +292,7 @@ static struct err *select_sources(struct finder *f, struct source_facts **ret)
 struct err *sources_find(
 	struct arena *a, const struct project *p, struct plan *plan, struct source_facts **ret)
 {
-	struct finder f = {.a = a, .p = p, .plan = plan};
+	struct header_finder f = {.a = a, .p = p, .plan = plan};
 	const struct node *list;
 	plan->scans.a = a;
 	TRY(project_list(a, p->root, "sources", &list));

@@ -47,7 +47,7 @@ static const char *const own[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx3
 
 struct tree_entry {
 	struct str path;   /* below the root */
-	struct str target; /* of a link; "" = a file or folder */
+	struct str target; /* a link's target; "" = a file or folder */
 	bool folder;
 };
 

@@ -12,17 +12,17 @@ extern const struct str our_headers[]; /* data/rocsmith, embedded in the program
 extern const char *const our_headers_files[];
 extern const size_t our_headers_count;
 
-struct run {
+struct cuda_run {
 	struct arena *a;
 	const struct hipify_options *o;
 	const struct view *view;
 	struct hipify_tree *ret;
-	struct work *v; /* one per entry of ret->changes */
+	struct cuda_work *v; /* one per entry of ret->changes */
 };
 
 /* One file under translation. */
-struct work {
-	const struct run *all;
+struct cuda_work {
+	const struct cuda_run *all;
 	struct change *file;
 	struct arena mem; /* holds the texts and the findings about them */
 	struct str source;
@@ -31,7 +31,7 @@ struct work {
 
 /* ---- choosing files ---- */
 
-static struct change *add_file(struct run *r, struct str rel)
+static struct change *add_file(struct cuda_run *r, struct str rel)
 {
 	struct change *f = VEC_PUSH(r->a, &r->ret->changes);
 	f->source = str_dup(r->a, rel);
@@ -39,7 +39,7 @@ static struct change *add_file(struct run *r, struct str rel)
 	return f;
 }
 
-static bool excluded(const struct run *r, struct str rel, struct str name)
+static bool excluded(const struct cuda_run *r, struct str rel, struct str name)
 {
 	if (str_eq(name, S(".git")) || str_starts(name, S(".rocsmith")))
 		return true;
@@ -51,7 +51,7 @@ static bool excluded(const struct run *r, struct str rel, struct str name)
 
 /* Collects the sources in a folder, and then those below it; a folder that cannot be listed becomes a failed entry.
  * Links to folders are not followed, to avoid loops. */
-static void collect(struct run *r, struct str rel)
+static void collect(struct cuda_run *r, struct str rel)
 {
 	struct str dir = rel.n ? path_join(r->a, r->o->dir, rel) : r->o->dir;
 	struct strs names = {0}, dirs = {0};
@@ -83,7 +83,7 @@ static void collect(struct run *r, struct str rel)
 		collect(r, *below);
 }
 
-static struct err *choose_files(struct run *r)
+static struct err *choose_files(struct cuda_run *r)
 {
 	for (size_t i = 0; i < r->o->only.n; i++) {
 		if (!path_is_inside(r->o->only.v[i]))
@@ -101,7 +101,7 @@ static struct err *choose_files(struct run *r)
 
 /* Fails the second of two sources with the same output, and names that would break the manifest's
  * lines. Indexes all files by name for the context of the translations. */
-static void check_names(struct run *r)
+static void check_names(struct cuda_run *r)
 {
 	MAP(seen, r->a);
 	struct hipify_context *c = &r->ret->context;
@@ -132,7 +132,7 @@ static void check_names(struct run *r)
 static struct err *read_one(struct arena *tmp, void *user)
 {
 	(void)tmp;
-	struct work *w = user;
+	struct cuda_work *w = user;
 	if (w->file->status == CHANGE_FAILED)
 		return NULL;
 	const struct view *view = w->all->view;
@@ -146,7 +146,7 @@ static struct err *read_one(struct arena *tmp, void *user)
 static struct err *translate_one(struct arena *tmp, void *user)
 {
 	(void)tmp;
-	struct work *w = user;
+	struct cuda_work *w = user;
 	TRY(cancel_check());
 	if (w->file->status == CHANGE_FAILED)
 		return NULL;
@@ -161,12 +161,12 @@ static struct err *translate_one(struct arena *tmp, void *user)
 	return NULL;
 }
 
-static struct err *translate(struct run *r)
+static struct err *translate(struct cuda_run *r)
 {
 	size_t n = r->ret->changes.n;
 	r->v = arena_array(r->a, n, sizeof(*r->v));
 	for (size_t i = 0; i < n; i++)
-		r->v[i] = (struct work){.all = r, .file = &r->ret->changes.v[i]};
+		r->v[i] = (struct cuda_work){.all = r, .file = &r->ret->changes.v[i]};
 	TRY(pool_each(r->o->jobs, r->v, n, sizeof(*r->v), read_one));
 	for (size_t i = 0; i < n; i++) {
 		struct str path = r->v[i].file->source;
@@ -180,7 +180,7 @@ static struct err *translate(struct run *r)
 /* ---- the entry point ---- */
 
 /* Merges the findings of all files, without names that any of them declares: these are the project's own. */
-static void gather(struct run *r)
+static void gather(struct cuda_run *r)
 {
 	static const char *const sources[] = {
 		".cu", ".hip", ".c", ".cc", ".cpp", ".cxx", ".c++", NULL};
@@ -239,7 +239,7 @@ static void gather(struct run *r)
 struct err *standalone_run(struct arena *a, const struct hipify_options *o, const struct view *view,
 	struct hipify_tree *ret)
 {
-	struct run r = {.a = a, .o = o, .view = view, .ret = ret};
+	struct cuda_run r = {.a = a, .o = o, .view = view, .ret = ret};
 	TRY(choose_files(&r));
 	check_names(&r);
 	struct progress *p = progress_begin(S("Translating"), o->dir, UNIT_ITEMS, ret->changes.n);

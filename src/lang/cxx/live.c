@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "lang/cxx/lexer.h"
 
-enum truth { NO, MAYBE, YES };
+enum live_truth { NO, MAYBE, YES };
 enum { DEPTH_LIMIT = 100 };
 
 /* A known macro, with the range of its values. Those of a build with PyTorch come first. */
@@ -32,22 +32,22 @@ static const struct macro {
 };
 enum { WITH_TORCH = 4 };
 
-struct condition {
+struct live_condition {
 	struct str s;
 	size_t at;
 	unsigned depth;
 	size_t first; /* the first macro of the table that is known */
 };
 
-static enum truth any(struct condition *r);
+static enum live_truth any(struct live_condition *r);
 
-static void skip_blanks(struct condition *r)
+static void skip_blanks(struct live_condition *r)
 {
 	while (r->at < r->s.n && strchr(" \t\\\n\r", r->s.p[r->at]))
 		r->at++;
 }
 
-static bool take(struct condition *r, const char *text)
+static bool take(struct live_condition *r, const char *text)
 {
 	skip_blanks(r);
 	bool there = str_starts(str_sub(r->s, r->at, r->s.n), str_from(text));
@@ -55,7 +55,7 @@ static bool take(struct condition *r, const char *text)
 	return there;
 }
 
-static struct str word(struct condition *r)
+static struct str word(struct live_condition *r)
 {
 	skip_blanks(r);
 	size_t from = r->at;
@@ -64,7 +64,7 @@ static struct str word(struct condition *r)
 	return str_sub(r->s, from, r->at);
 }
 
-static const struct macro *find_macro(const struct condition *r, struct str name)
+static const struct macro *find_macro(const struct live_condition *r, struct str name)
 {
 	for (size_t i = r->first; i < sizeof(macros) / sizeof(*macros); i++)
 		if (str_eq(name, str_from(macros[i].name)))
@@ -72,29 +72,29 @@ static const struct macro *find_macro(const struct condition *r, struct str name
 	return NULL;
 }
 
-static enum truth is_defined(const struct condition *r, struct str name)
+static enum live_truth is_defined(const struct live_condition *r, struct str name)
 {
 	const struct macro *m = find_macro(r, name);
 	return !m ? MAYBE : m->defined ? YES : NO;
 }
 
 /* Joins the results for both ends of a range: MAYBE if they differ. */
-static enum truth both(bool low, bool high)
+static enum live_truth both(bool low, bool high)
 {
 	return low && high ? YES : low || high ? MAYBE : NO;
 }
 
-static enum truth compare(struct macro m, const char *op, uint64_t n)
+static enum live_truth compare(struct macro m, const char *op, uint64_t n)
 {
 	if (op[0] == '>')
 		return both(op[1] ? m.low >= n : m.low > n, op[1] ? m.high >= n : m.high > n);
 	if (op[0] == '<')
 		return both(op[1] ? m.low <= n : m.low < n, op[1] ? m.high <= n : m.high < n);
-	enum truth equal = n < m.low || n > m.high ? NO : m.low == m.high ? YES : MAYBE;
-	return op[0] == '!' ? (enum truth)(YES - equal) : equal;
+	enum live_truth equal = n < m.low || n > m.high ? NO : m.low == m.high ? YES : MAYBE;
+	return op[0] == '!' ? (enum live_truth)(YES - equal) : equal;
 }
 
-static bool value_of(const struct condition *r, struct str name, struct macro *ret)
+static bool value_of(const struct live_condition *r, struct str name, struct macro *ret)
 {
 	const struct macro *m = find_macro(r, name);
 	*ret = m ? *m : (struct macro){0};
@@ -110,7 +110,7 @@ static bool ends_operand(struct str rest)
 }
 
 /* Skips to the end of an operand that cannot be evaluated. */
-static enum truth unknown(struct condition *r)
+static enum live_truth unknown(struct live_condition *r)
 {
 	for (unsigned depth = 0; r->at < r->s.n; r->at++) {
 		if (!depth && ends_operand(str_sub(r->s, r->at, r->s.n)))
@@ -121,7 +121,7 @@ static enum truth unknown(struct condition *r)
 	return MAYBE;
 }
 
-static bool at_end(struct condition *r)
+static bool at_end(struct live_condition *r)
 {
 	skip_blanks(r);
 	struct str rest = str_sub(r->s, r->at, r->s.n);
@@ -130,7 +130,7 @@ static bool at_end(struct condition *r)
 }
 
 /* Evaluates NAME or NAME op NUMBER. */
-static enum truth relation(struct condition *r)
+static enum live_truth relation(struct live_condition *r)
 {
 	static const char *const ops[] = {">=", "<=", "==", "!=", ">", "<"};
 	struct macro m, n;
@@ -145,19 +145,19 @@ static enum truth relation(struct condition *r)
 	return good && at_end(r) ? compare(m, op, n.low) : unknown(r);
 }
 
-static enum truth one(struct condition *r)
+static enum live_truth one(struct live_condition *r)
 {
 	if (r->depth > DEPTH_LIMIT)
 		return unknown(r);
 	r->depth++;
-	enum truth t;
+	enum live_truth t;
 	if (take(r, "!")) {
-		t = (enum truth)(YES - one(r));
+		t = (enum live_truth)(YES - one(r));
 	} else if (take(r, "(")) {
 		t = any(r);
 		t = take(r, ")") && at_end(r) ? t : unknown(r);
 	} else {
-		struct condition before = *r;
+		struct live_condition before = *r;
 		bool defined = str_eq(word(r), S("defined"));
 		bool round = defined && take(r, "(");
 		struct str name = defined ? word(r) : S("");
@@ -172,21 +172,21 @@ static enum truth one(struct condition *r)
 	return t;
 }
 
-static enum truth all(struct condition *r)
+static enum live_truth all(struct live_condition *r)
 {
-	enum truth t = one(r);
+	enum live_truth t = one(r);
 	while (take(r, "&&")) {
-		enum truth next = one(r);
+		enum live_truth next = one(r);
 		t = next < t ? next : t;
 	}
 	return t;
 }
 
-static enum truth any(struct condition *r)
+static enum live_truth any(struct live_condition *r)
 {
-	enum truth t = all(r);
+	enum live_truth t = all(r);
 	while (take(r, "||")) {
-		enum truth next = all(r);
+		enum live_truth next = all(r);
 		t = next > t ? next : t;
 	}
 	return t;
@@ -217,14 +217,14 @@ static void set(struct live *l, struct branch *b, bool dead, unsigned line)
 }
 
 /* Handles the directive `name`, whose condition is r->s and whose last line is `line`. */
-static void directive(struct live *l, struct str name, struct condition *r, unsigned line)
+static void directive(struct live *l, struct str name, struct live_condition *r, unsigned line)
 {
 	bool defined = str_eq(name, S("ifdef")), lacks = str_eq(name, S("ifndef"));
 	bool opens = str_eq(name, S("if")) || defined || lacks;
-	enum truth t = MAYBE;
+	enum live_truth t = MAYBE;
 	if (defined || lacks) {
 		t = is_defined(r, word(r));
-		t = lacks ? (enum truth)(YES - t) : t;
+		t = lacks ? (enum live_truth)(YES - t) : t;
 	} else if (opens || str_eq(name, S("elif"))) {
 		t = any(r);
 		skip_blanks(r);
@@ -256,7 +256,7 @@ struct live_lines live_lines(struct arena *a, struct str text, bool by_torch)
 		hash = tok_is(&x, &t, S("#"))) {
 		if (!hash || t.kind != TOK_IDENT || !str_eq(x.directive, tok_text(&x, &t)))
 			continue;
-		struct condition r = {
+		struct live_condition r = {
 			.s = lex_rest_of_line(&x), .first = by_torch ? 0 : WITH_TORCH};
 		unsigned last = t.line + lex_count_lines(r.s, 0, r.s.n);
 		directive(&l, x.directive, &r, last);

@@ -229,7 +229,7 @@ static int cmp_public(const struct version *a, const struct version *b)
 	return r ? r : cmp_optional(a->dev, b->dev, 1);
 }
 
-/* Of local parts, numbers are compared by value, and are after all words; a list sorts after its own prefixes. */
+/* Numbers of local parts are compared by value, and sort after all words; a list sorts after its own prefixes. */
 int version_cmp(const struct version *a, const struct version *b)
 {
 	const struct strs *x = &a->local, *y = &b->local;

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-struct range {
+struct word_range {
 	uint32_t first, last;
 };
 
 #define R(from, to) {from, to},
-static const struct range ranges[] = {
+static const struct word_range ranges[] = {
 #include "../../../data/unicode/alnum.def"
 };
 #undef R
@@ -19,7 +19,7 @@ enum { RANGES = sizeof(ranges) / sizeof(*ranges) };
 static int compare(const void *key, const void *range)
 {
 	uint32_t c = *(const uint32_t *)key;
-	const struct range *r = range;
+	const struct word_range *r = range;
 	return c < r->first ? -1 : c > r->last;
 }
 

@@ -24,7 +24,7 @@ struct group {
 	size_t first, end; /* tokens */
 };
 
-struct reader {
+struct amd_reader {
 	struct arena *a;
 	struct py_module m;
 	struct amd_build *ret;
@@ -34,19 +34,19 @@ struct reader {
 	struct map functions; /* name -> struct group * */
 };
 
-static const struct py_token *token(const struct reader *r, size_t i)
+static const struct py_token *token(const struct amd_reader *r, size_t i)
 {
 	return &r->m.tokens.v[i];
 }
 
-static bool is(const struct reader *r, size_t i, const char *text)
+static bool is(const struct amd_reader *r, size_t i, const char *text)
 {
 	return py_is(&r->m, i, str_from(text));
 }
 
 /* Do the tokens from i on match a shape? Its words are NAME for any name, STRING for any string
  * literal, and otherwise literal tokens: "open ( NAME , STRING". */
-static bool has_shape(const struct reader *r, size_t i, const char *shape)
+static bool has_shape(const struct amd_reader *r, size_t i, const char *shape)
 {
 	struct str rest = str_from(shape), word;
 	for (; str_next(&rest, ' ', &word); i++) {
@@ -60,7 +60,7 @@ static bool has_shape(const struct reader *r, size_t i, const char *shape)
 }
 
 /* Is one of the tokens from..to (exclusive) this word? */
-static bool mentions(const struct reader *r, size_t from, size_t to, const char *word)
+static bool mentions(const struct amd_reader *r, size_t from, size_t to, const char *word)
 {
 	for (; from < to; from++)
 		if (is(r, from, word))
@@ -68,7 +68,7 @@ static bool mentions(const struct reader *r, size_t from, size_t to, const char 
 	return false;
 }
 
-static void doubt(struct reader *r, size_t at, const char *what)
+static void doubt(struct amd_reader *r, size_t at, const char *what)
 {
 	const struct py_token *t = token(r, at);
 	if (r->ret->doubts.n == MAX_DOUBTS)
@@ -80,7 +80,7 @@ static void doubt(struct reader *r, size_t at, const char *what)
 }
 
 /* Evaluates the literal at a token; false if it cannot be told. */
-static bool value_at(struct reader *r, size_t at, struct py_value *ret)
+static bool value_at(struct amd_reader *r, size_t at, struct py_value *ret)
 {
 	*ret = (struct py_value){0};
 	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, at, ret);
@@ -88,7 +88,7 @@ static bool value_at(struct reader *r, size_t at, struct py_value *ret)
 }
 
 /* The text of a string literal; "" if the token is not one. */
-static struct str text_at(struct reader *r, size_t i)
+static struct str text_at(struct amd_reader *r, size_t i)
 {
 	struct py_value v;
 	bool text = has_shape(r, i, "STRING") && value_at(r, i, &v) && v.kind == PY_STRING;
@@ -98,7 +98,7 @@ static struct str text_at(struct reader *r, size_t i)
 /* ---- lists ---- */
 
 /* Copies the list or tuple of strings at a token to ret; false if there is none. */
-static bool strings_at(struct reader *r, size_t at, struct strs *ret)
+static bool strings_at(struct amd_reader *r, size_t at, struct strs *ret)
 {
 	struct py_value v;
 	if ((!is(r, at, "[") && !is(r, at, "(")) || !value_at(r, at, &v) ||
@@ -124,7 +124,7 @@ static const struct list {
 
 /* Reads the literal that sets a list. A later statement may make its paths absolute, `X = [join(DIR, x)
  * for x in X]`, or its files optional, `X = [f for f in X if (DIR / f).exists()]`. */
-static bool read_list(struct reader *r, const struct list *l)
+static bool read_list(struct amd_reader *r, const struct list *l)
 {
 	struct strs *ret = (struct strs *)(void *)((char *)r->ret + l->off);
 	bool files = ret == &r->ret->extra_files;
@@ -152,7 +152,7 @@ static bool read_list(struct reader *r, const struct list *l)
 
 /* Reads changes of a list by method or operator: append() of the folders of --extra-include-dir is
  * expected, append() of a literal is carried out, anything else is a doubt. */
-static void read_changes(struct reader *r, const struct list *l)
+static void read_changes(struct amd_reader *r, const struct list *l)
 {
 	static const char *const methods[] = {
 		"append", "extend", "insert", "remove", "clear", "pop", NULL};
@@ -178,14 +178,14 @@ static void read_changes(struct reader *r, const struct list *l)
 /* ---- paths ---- */
 
 /* The last statement before that of token `at` that sets the variable named by token `name`. */
-static const struct py_statement *setter(const struct reader *r, size_t name, size_t at)
+static const struct py_statement *setter(const struct amd_reader *r, size_t name, size_t at)
 {
 	return py_setter(&r->m, true, token(r, name)->text, py_statement_at(&r->m, at));
 }
 
 /* The value of a path expression, relative to the checkout: "text", DIR / "text", a variable. "" = not
  * a path. */
-static struct str path_at(struct reader *r, size_t at, unsigned depth)
+static struct str path_at(struct amd_reader *r, size_t at, unsigned depth)
 {
 	struct str path = S("");
 	while (is(r, at, "("))
@@ -203,7 +203,7 @@ static struct str path_at(struct reader *r, size_t at, unsigned depth)
 /* ---- edits ---- */
 
 /* Collects every .replace("a", "b") of a group; false if it calls anything else that could change a text. */
-static bool replaces_in(struct reader *r, const struct group *g, struct torch_map *ret)
+static bool replaces_in(struct amd_reader *r, const struct group *g, struct torch_map *ret)
 {
 	static const char *const harmless[] = {"open", "read", "readlines", "splitlines", "write",
 		"writelines", "join", "print", "format", "exists", "isfile", "is_file",
@@ -231,14 +231,14 @@ static bool replaces_in(struct reader *r, const struct group *g, struct torch_ma
 }
 
 /* The script's own function that is called at token i; otherwise NULL. */
-static const struct group *called(const struct reader *r, size_t i)
+static const struct group *called(const struct amd_reader *r, size_t i)
 {
 	return has_shape(r, i, "NAME (") ? map_get(&r->functions, token(r, i)->text) : NULL;
 }
 
 /* Collects the replace() calls of a group and of the functions that it calls. Such a function must have
  * nothing else: a head, one replace() per line, and a return. */
-static bool edits_of(struct reader *r, const struct group *g, struct torch_map *ret)
+static bool edits_of(struct amd_reader *r, const struct group *g, struct torch_map *ret)
 {
 	if (!replaces_in(r, g, ret))
 		return false;
@@ -256,7 +256,7 @@ static bool edits_of(struct reader *r, const struct group *g, struct torch_map *
 }
 
 /* The token of the variable X of an open(X, "w") in a group; g->end if there is none. */
-static size_t opened_for_writing(struct reader *r, const struct group *g)
+static size_t opened_for_writing(struct amd_reader *r, const struct group *g)
 {
 	for (size_t i = g->first; i + 4 < g->end; i++)
 		if (has_shape(r, i, "open ( NAME , STRING") &&
@@ -266,7 +266,7 @@ static size_t opened_for_writing(struct reader *r, const struct group *g)
 }
 
 /* Reads a group that opens X for writing, where X is set by `for X in FILES:` or by X = "path", and replaces texts. */
-static bool read_edit(struct reader *r, const struct group *g)
+static bool read_edit(struct amd_reader *r, const struct group *g)
 {
 	struct amd_edit e = {0};
 	size_t var = opened_for_writing(r, g);
@@ -291,7 +291,7 @@ static bool read_edit(struct reader *r, const struct group *g)
 /* ---- the copy after hipify ---- */
 
 /* Reads a group that copies a file: it sets `NAME_src = PATH` and `NAME_dst = PATH`. */
-static bool read_copy(struct reader *r, const struct group *g)
+static bool read_copy(struct amd_reader *r, const struct group *g)
 {
 	struct str from = S(""), to = S("");
 	for (size_t i = g->from; i < g->to; i++) {
@@ -314,7 +314,7 @@ static bool read_copy(struct reader *r, const struct group *g)
 }
 
 /* Reads FILES.append(PATH), which adds a file that the checkout may lack. */
-static void read_optional(struct reader *r, const struct list *files)
+static void read_optional(struct amd_reader *r, const struct list *files)
 {
 	for (size_t i = 0; i < r->m.tokens.n; i++) {
 		if (!has_shape(r, i, "NAME .") || !str_is_one_of(token(r, i)->text, files->names))
@@ -331,7 +331,7 @@ static void read_optional(struct reader *r, const struct list *files)
 
 /* Evaluates hip_clang_launch: True, False, or a call of a function of the script that returns one of
  * them or reads .hipInfo. */
-static enum amd_launches launches_at(struct reader *r, size_t at)
+static enum amd_launches launches_at(struct amd_reader *r, size_t at)
 {
 	const struct group *f = called(r, at);
 	size_t doubtful = f ? f->first : at;
@@ -348,7 +348,7 @@ static enum amd_launches launches_at(struct reader *r, size_t at)
 }
 
 /* Reads the keyword arguments of the call of hipify() whose "(" is at a token. */
-static void read_call(struct reader *r, size_t open)
+static void read_call(struct amd_reader *r, size_t open)
 {
 	static const char *const expected[] = {"project_directory", "output_directory", "includes",
 		"ignores", "out_of_place_only", "show_progress", "show_detailed", NULL};
@@ -371,7 +371,7 @@ static void read_call(struct reader *r, size_t open)
 	}
 }
 
-static void read_calls(struct reader *r)
+static void read_calls(struct amd_reader *r)
 {
 	unsigned calls = 0;
 	for (size_t i = 0; i < r->m.tokens.n; i++) {
@@ -388,7 +388,7 @@ static void read_calls(struct reader *r)
 
 /* ---- groups ---- */
 
-static void cut_groups(struct reader *r)
+static void cut_groups(struct amd_reader *r)
 {
 	for (size_t i = 0; i < r->m.statements.n; i++) {
 		const struct py_statement *s = &r->m.statements.v[i];
@@ -407,7 +407,7 @@ static void cut_groups(struct reader *r)
 }
 
 /* The first call in a group that changes files or runs a program; g->end if there is none. */
-static size_t effect(struct reader *r, const struct group *g)
+static size_t effect(struct amd_reader *r, const struct group *g)
 {
 	static const char *const calls[] = {"write", "writelines", "write_text", "write_bytes",
 		"copy", "copy2", "copyfile", "copytree", "move", "rename", "replace", "unlink",
@@ -422,7 +422,7 @@ static size_t effect(struct reader *r, const struct group *g)
 }
 
 /* Is this Meta's own build, which the script detects by an environment variable? It copies nothing. */
-static bool is_buck(struct reader *r)
+static bool is_buck(struct amd_reader *r)
 {
 	VEC_EACH (struct py_statement, s, &r->m.statements) {
 		struct py_value v;
@@ -437,7 +437,7 @@ static bool is_buck(struct reader *r)
 
 struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct amd_build *ret)
 {
-	struct reader r = {.a = a, .ret = ret, .functions.a = a};
+	struct amd_reader r = {.a = a, .ret = ret, .functions.a = a};
 	*ret = (struct amd_build){.file = f->path, .launches = AMD_REWRITES_LAUNCHES};
 	if (f->text.n > MAX_SIZE)
 		return err_new(E_TORCH, "'%.*s' is larger than 1 MiB", STR(f->path));

@@ -52,7 +52,7 @@ static struct err *want_string(const struct builder *b, const struct py_value *v
 }
 
 /* A dict of name pairs that is read into a map. */
-struct table {
+struct python_table {
 	struct str name;
 	const struct py_value *dict;
 	bool tuples;                    /* values are (text, kind, API...), else text */
@@ -60,7 +60,7 @@ struct table {
 };
 
 /* Reads the pairs as a dict keeps them: each key at its first position, with its last value. */
-static struct err *read_table(struct builder *b, struct table *t, struct torch_map *ret)
+static struct err *read_table(struct builder *b, struct python_table *t, struct torch_map *ret)
 {
 	struct index x = {.map = ret, .at.a = b->a};
 	t->values = arena_array(b->a, t->dict->n, sizeof(*t->values));
@@ -92,7 +92,7 @@ static struct err *read_table(struct builder *b, struct table *t, struct torch_m
 static struct err *read_plain(
 	struct builder *b, struct str name, bool required, struct torch_map *ret)
 {
-	struct table t = {.name = name};
+	struct python_table t = {.name = name};
 	TRY(py_get(b->a, &b->module, name, &t.dict));
 	if (!t.dict && !required)
 		return NULL;
@@ -145,7 +145,8 @@ static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 	struct torch_map map = {0};
 	struct py_value dict = {0};
 	bool v1 = b->source->generation == TORCH_V1;
-	struct table t = {.name = b->module.tokens.v[token].text, .dict = &dict, .tuples = v1};
+	struct python_table t = {
+		.name = b->module.tokens.v[token].text, .dict = &dict, .tuples = v1};
 	TRY(py_value_at(b->a, &b->module, token, &dict));
 	if (dict.kind != PY_DICT) {
 		const struct py_token *at = &b->module.tokens.v[token];

@@ -35,13 +35,13 @@ struct scratch {
 	struct strs endings;   /* extensions of the files to copy */
 	struct map names;      /* mode torch: quoted texts of the script, as file names */
 	struct map there;      /* paths that were copied */
-	struct map made;       /* path outside the copy -> struct made * */
+	struct map made;       /* path outside the copy -> struct made_file * */
 	struct hipify_tree *ret;
 };
 
 extern const struct str torch_driver; /* the text of driver.py */
 
-struct made {                    /* a file that Python wrote */
+struct made_file {               /* a file that Python wrote */
 	struct str path, source; /* absolute paths outside the copy; source "" = not by hipify */
 	struct str text;
 	bool listed;
@@ -340,7 +340,7 @@ static struct change *list(struct scratch *c, struct str source, struct str outp
 	return f;
 }
 
-static void take(struct made *m, struct change *f)
+static void take(struct made_file *m, struct change *f)
 {
 	f->text = m->text;
 	f->status = CHANGE_OK;
@@ -356,8 +356,8 @@ static struct err *read_made(struct scratch *c, struct str path, struct str sour
 		TRY(view_read(c->view, c->a, path, &old));
 	if (old.p && str_eq(old, text))
 		return NULL;
-	struct made *m = NEW(c->a, struct made);
-	*m = (struct made){.path = path, .source = source, .text = text};
+	struct made_file *m = NEW(c->a, struct made_file);
+	*m = (struct made_file){.path = path, .source = source, .text = text};
 	map_put(&c->made, path, m);
 	return NULL;
 }
@@ -378,7 +378,7 @@ static struct err *collect(struct scratch *c)
 		}
 		if (str_contains(word[3], S("ignored")))
 			continue;
-		struct made *m = word[2].n ? map_get(&c->made, output) : NULL;
+		struct made_file *m = word[2].n ? map_get(&c->made, output) : NULL;
 		struct change *f = list(c, source, output);
 		if (m && str_eq(m->source, source) && !m->listed)
 			take(m, f);
@@ -386,7 +386,7 @@ static struct err *collect(struct scratch *c)
 			f->status = CHANGE_OK;
 	}
 	for (size_t i = 0; i < c->made.n; i++) {
-		struct made *m = c->made.v[i].value;
+		struct made_file *m = c->made.v[i].value;
 		if (!m->listed)
 			take(m, list(c, m->source.n ? m->source : m->path, m->path));
 	}

@@ -27,7 +27,7 @@ struct launch {
 	bool named;      /* there is a character before the name */
 };
 
-struct work {
+struct launch_work {
 	struct arena *a;
 	struct torch_trace *trace; /* or NULL */
 	struct str text;
@@ -55,7 +55,7 @@ static size_t continued(struct str s, size_t at)
 }
 
 /* Joins lines that a macro breaks after "detail::", so that the name follows immediately. */
-static void join_lines(struct work *w, struct str s)
+static void join_lines(struct launch_work *w, struct str s)
 {
 	struct str word = S("detai");      /* the "l" may be missing */
 	size_t done = 0, at = 0, gone = 0; /* done: the end of the last match */
@@ -75,7 +75,7 @@ static void join_lines(struct work *w, struct str s)
 }
 
 /* An error at an offset of the joined text, with the line that it has in the original text. */
-static struct err *at_line(const struct work *w, size_t at, const char *what)
+static struct err *at_line(const struct launch_work *w, size_t at, const char *what)
 {
 	size_t line = 1 + py_str_count(str_sub(w->text, 0, at), S("\n"));
 	VEC_EACH (const size_t, join, &w->joins)
@@ -85,7 +85,7 @@ static struct err *at_line(const struct work *w, size_t at, const char *what)
 }
 
 /* Charges the bytes to the budget; fails if it is exhausted. */
-static struct err *look_at(struct work *w, const struct launch *l, size_t bytes)
+static struct err *look_at(struct launch_work *w, const struct launch *l, size_t bytes)
 {
 	w->done += bytes;
 	TRY(cancel_check());
@@ -153,7 +153,7 @@ static bool find_name(struct str s, struct launch *l)
 }
 
 /* Finds the pairs of "<<<" and ">>>" outside comments and strings, and the extent of each launch. */
-static struct err *find_launches(struct work *w)
+static struct err *find_launches(struct launch_work *w)
 {
 	struct str s = {.p = w->masked, .n = w->text.n};
 	for (size_t at = 0; (at = py_str_find(s, S("<<<"), at)) != SIZE_MAX;) {
@@ -246,7 +246,7 @@ static unsigned count_arguments(struct str s)
 
 /* Makes the text that replaces a launch. */
 static struct err *make_hip(
-	struct arena *a, const struct work *w, const struct launch *l, struct str *ret)
+	struct arena *a, const struct launch_work *w, const struct launch *l, struct str *ret)
 {
 	struct str piece = str_sub(w->text, l->start, l->stop);
 	struct str name = str_sub(w->text, l->start, l->name_end);
@@ -275,7 +275,7 @@ static struct err *make_hip(
  * wherever else it occurred, scanning back from its "<<<" and forward to its "(" would find a launch
  * with the same bounds. A launch at the very start of the file has no character before its name that
  * would bound it there, so its text must not occur again. */
-static bool stand_apart(const struct work *w)
+static bool stand_apart(const struct launch_work *w)
 {
 	size_t at = 0, end = 0;
 	VEC_EACH (const struct launch, l, &w->launches) {
@@ -294,7 +294,7 @@ static bool stand_apart(const struct work *w)
 
 /* Replaces each launch at its own position. If one of the new texts would create a "<<<", does nothing
  * and leaves *ret_done false. */
-static struct err *replace_in_place(struct work *w, struct str *ret, bool *ret_done)
+static struct err *replace_in_place(struct launch_work *w, struct str *ret, bool *ret_done)
 {
 	struct str *hips = arena_array(w->a, w->launches.n, sizeof(*hips)), *hip = hips;
 	VEC_EACH (const struct launch, l, &w->launches) {
@@ -314,7 +314,7 @@ static struct err *replace_in_place(struct work *w, struct str *ret, bool *ret_d
 
 /* Replaces the text of one launch wherever it occurs in *s, by a new text allocated from a. */
 static struct err *replace_one(
-	struct work *w, const struct launch *l, struct arena *a, struct str *s)
+	struct launch_work *w, const struct launch *l, struct arena *a, struct str *s)
 {
 	ARENA(tmp);
 	struct str old = str_sub(w->text, l->start, l->stop), hip;
@@ -336,7 +336,7 @@ static struct err *replace_one(
 	return NULL;
 }
 
-static struct err *replace_one_by_one(struct work *w, struct str *ret)
+static struct err *replace_one_by_one(struct launch_work *w, struct str *ret)
 {
 	ARENA(one);
 	ARENA(other);
@@ -359,7 +359,7 @@ static struct err *replace_one_by_one(struct work *w, struct str *ret)
 struct err *torch_launches(
 	struct arena *a, struct str text, struct torch_trace *trace, struct str *ret)
 {
-	struct work w = {.a = a, .trace = trace};
+	struct launch_work w = {.a = a, .trace = trace};
 	bool done = false;
 	*ret = text;
 	join_lines(&w, text);
