@@ -175,7 +175,7 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 			if (pass ? !map_has(&checked, e->name) : root)
 				TRY(load_all(&all, e, &checked));
 		}
-	/* of different libraries of the same name, the one that is loaded first serves everybody */
+	/* the first library of a name that is loaded serves everybody */
 	for (size_t i = 0, k = 0; i < x->elfs.n; i++, k++) {
 		struct str path = x->elfs.v[i].name, name = path_base(path);
 		while (!str_eq(x->members[k].zip->name, path))
