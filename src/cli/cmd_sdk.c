@@ -187,7 +187,7 @@ struct err *cmd_sdk_env(struct arena *a, void *args)
 	struct sdk sdk;
 	struct strs vars = {0};
 	TRY(sdk_open_name(a, o->name, &sdk));
-	TRY(sdk_environment(a, &sdk, &vars));
+	sdk_environment(a, &sdk, &vars);
 	print_environment(a, &o->common, &sdk, &vars);
 	return NULL;
 }

@@ -144,7 +144,7 @@ struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct 
 
 /* ROCM_PATH implies AMD's layout. In Debian's it would mislead hipcc, so the variables for the compiler and the device
  * libraries are set instead. */
-struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret)
+void sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret)
 {
 	if (amd_layout(sdk->hip_path, sdk->device_libs)) {
 		strs_add(a, ret, str_fmt(a, "ROCM_PATH=%.*s", STR(sdk->hip_path)));
@@ -154,5 +154,4 @@ struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs 
 	strs_add(a, ret, str_fmt(a, "HIP_CLANG_PATH=%.*s", STR(path_dir(sdk->clang))));
 	strs_add(a, ret, str_fmt(a, "HIP_DEVICE_LIB_PATH=%.*s", STR(sdk->device_libs)));
 	strs_add(a, ret, str_fmt(a, "PATH=%.*s", STR(str_join(a, &sdk->path, S(":")))));
-	return NULL;
 }

@@ -155,7 +155,7 @@ MUST_USE struct err *sdk_enter(struct arena *a, struct str root, const struct st
 	struct str dir, const struct strs *argv);
 /* Lists the variables by which build systems find the SDK (ROCM_PATH, HIP_PATH, ...), as "NAME=value", with the paths
  * that the SDK's programs see. PATH has only the SDK's folders; prepend them to the others. */
-MUST_USE struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret);
+void sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret);
 /* Makes p, a program of this machine such as python3, run on the SDK's loader and libraries, without a sandbox, so that
  * a wheel can be imported on a machine without ROCm. Programs that p starts run as usual. argv[0] must be an ELF
  * program, a link to one, or a script whose interpreter is one. */

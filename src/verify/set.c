@@ -50,33 +50,11 @@ bool set_requires(struct arena *a, const struct verdict *v, const struct verdict
 	return false;
 }
 
-static void check_present(struct arena *a, struct verdict *v, const struct verdict *other,
-	const struct requirement *r)
-{
-	struct str s = r->specifier, rest = r->extras, extra;
-	bool device = set_is_device(v) || set_is_device(other);
-	/* "==1.0+rocm7.2" and nothing else: an installer cannot mix two builds */
-	bool pinned = str_starts(s, S("==")) && str_chr(s, ',') == s.n && str_chr(s, '*') == s.n;
-	while (str_next(&rest, ',', &extra)) {
-		extra = str_trim(extra);
-		struct str name = wheel_normalise(a, extra);
-		if (name.n && !map_has(&other->extras, name))
-			verdict_say(a, v, V_SET_EXTRA,
-				"requires '%.*s[%.*s]', but '%.*s' offers no such extra",
-				STR(r->name), STR(extra), STR(other->path));
-	}
-	if (!device || pinned)
-		return;
-	struct finding *f = verdict_say(a, v, V_SET_UNPINNED,
-		"requires '%.*s%.*s': another build of it would do, with other code for the GPU",
-		STR(r->name), STR(r->specifier));
-	finding_fix(a, f, "Requires-Dist: %.*s==%.*s", STR(r->name), STR(other->version));
-}
-
 static void check_requirement(
 	struct arena *a, struct verdicts *all, struct verdict *v, const struct requirement *r)
 {
 	struct str name = wheel_normalise(a, r->name), stem = device_stem(name);
+	struct str s = r->specifier;
 	const struct verdict *other = NULL, *sibling = NULL;
 	bool right = false;
 	if (r->url.n || !always(r->marker))
@@ -86,20 +64,34 @@ static void check_requirement(
 			sibling = it;
 		if (right || !str_eq(it->project, name))
 			continue;
-		right = satisfies(a, it, r->specifier);
+		right = satisfies(a, it, s);
 		other = it;
 	}
-	if (right)
-		check_present(a, v, other, r);
-	else if (other)
+	if (!right && other)
 		verdict_say(a, v, V_SET_VERSION,
 			"requires '%.*s%.*s', but what is given is version %.*s", STR(r->name),
 			STR(r->specifier), STR(other->version));
-	else if (sibling)
+	else if (!right && sibling)
 		verdict_say(a, v, V_SET_DANGLING,
 			"requires '%.*s', which is not among the device wheels given (such as "
 			"'%.*s')",
 			STR(r->name), STR(path_base(sibling->path)));
+	if (!right)
+		return;
+	struct strs extras = str_split(a, r->extras, ',');
+	VEC_EACH (const struct str, extra, &extras)
+		if (!map_has(&other->extras, wheel_normalise(a, *extra)))
+			verdict_say(a, v, V_SET_EXTRA,
+				"requires '%.*s[%.*s]', but '%.*s' offers no such extra",
+				STR(r->name), STR(*extra), STR(other->path));
+	/* "==1.0+rocm7.2" and nothing else: an installer cannot mix two builds */
+	bool pinned = str_starts(s, S("==")) && str_chr(s, ',') == s.n && str_chr(s, '*') == s.n;
+	if (pinned || !(set_is_device(v) || set_is_device(other)))
+		return;
+	struct finding *f = verdict_say(a, v, V_SET_UNPINNED,
+		"requires '%.*s%.*s': another build of it would do, with other code for the GPU",
+		STR(r->name), STR(s));
+	finding_fix(a, f, "Requires-Dist: %.*s==%.*s", STR(r->name), STR(other->version));
 }
 
 /* ---- the order of versions ---- */

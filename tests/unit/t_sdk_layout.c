@@ -250,12 +250,12 @@ static void build_systems_are_told_where_the_sdk_is(void **state)
 	struct strs env = {0}, other = {0};
 	strs_add(&a, &amd.path, S("/opt/rocm/llvm/bin"));
 	strs_add(&a, &amd.path, S("/opt/rocm/bin"));
-	assert_ok(sdk_environment(&a, &amd, &env));
+	sdk_environment(&a, &amd, &env);
 	assert_str(str_join(&a, &env, S(" ")),
 		"ROCM_PATH=/opt/rocm HIP_PATH=/opt/rocm HIP_PLATFORM=amd "
 		"HIP_CLANG_PATH=/opt/rocm/llvm/bin HIP_DEVICE_LIB_PATH=/opt/rocm/amdgcn/bitcode "
 		"PATH=/opt/rocm/llvm/bin:/opt/rocm/bin");
-	assert_ok(sdk_environment(&a, &debian, &other));
+	sdk_environment(&a, &debian, &other);
 	assert_false(strs_has(&other, S("ROCM_PATH=/usr"))); /* it would mislead hipcc */
 	assert_true(strs_has(&other, S("HIP_CLANG_PATH=/usr/lib/llvm-21/bin")));
 }
