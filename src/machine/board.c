@@ -94,12 +94,9 @@ static struct str bridge_above(struct str dir)
 /* 25 for "2.5 GT/s PCIe", 80 for "8 GT/s"; 0 for "Unknown". */
 static unsigned tenths(struct str speed)
 {
-	struct str number, whole, part;
-	uint64_t a, b = 0;
-	str_cut(speed, ' ', &number, &speed);
-	if (str_cut(number, '.', &whole, &part))
-		str_u64(str_sub(part, 0, 1), 10, &b);
-	return str_u64(whole, 10, &a) && a < 1000 ? (unsigned)(a * 10 + b) : 0;
+	uint64_t v[2];
+	version_numbers(speed, v, 2);
+	return v[0] < 1000 && v[1] < 10 ? (unsigned)(v[0] * 10 + v[1]) : 0;
 }
 
 static unsigned lanes(struct str width)

@@ -48,12 +48,9 @@ struct str line_value(struct str text, char sep, struct str key)
 
 uint64_t line_number(struct str text, char sep, struct str key)
 {
-	struct str s = line_value(text, sep, key);
-	size_t n = 0;
 	uint64_t value;
-	while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
-		n++;
-	return str_u64(str_sub(s, 0, n), 10, &value) ? value : 0;
+	version_numbers(line_value(text, sep, key), &value, 1);
+	return value;
 }
 
 struct str parse_os_release(struct arena *a, struct str text, struct str key)
