@@ -252,6 +252,14 @@ bool strs_has(const struct strs *list, struct str s)
 	return false;
 }
 
+struct str *strs_variable(const struct strs *list, struct str name)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (str_starts(list->v[i], name) && str_chr(list->v[i], '=') == name.n)
+			return &list->v[i];
+	return NULL;
+}
+
 bool strs_put(struct arena *a, struct strs *list, struct str s)
 {
 	if (strs_has(list, s))

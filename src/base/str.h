@@ -113,6 +113,8 @@ void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_put(struct arena *a, struct strs *list, struct str s); /* adds s if it is new: true */
 void strs_put_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
+/* The line "NAME=..." of the list, or NULL. */
+struct str *strs_variable(const struct strs *list, struct str name);
 /* Is it one of the words, which NULL ends? Does it begin, or end, with one? */
 bool str_is_one_of(struct str s, const char *const *words);
 bool str_starts_one_of(struct str s, const char *const *words);

@@ -39,10 +39,7 @@ static const struct {
 
 bool login_changes(const struct login_request *r, struct str name)
 {
-	VEC_EACH (const struct str, set, &r->set)
-		if (str_starts(*set, name) && set->n > name.n && set->p[name.n] == '=')
-			return true;
-	return strs_has(&r->unset, name);
+	return strs_variable(&r->set, name) || strs_has(&r->unset, name);
 }
 
 static struct err *read_file(struct login_work *w, struct str path, struct login_file *ret)

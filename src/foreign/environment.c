@@ -44,19 +44,10 @@ static bool is_one_of(struct str name, const char *const *patterns)
 	return false;
 }
 
-/* The line NAME=... of the environment, or NULL. */
-static struct str *line_of(const struct foreign *f, struct str name)
-{
-	VEC_EACH (struct str, line, &f->env)
-		if (str_starts(*line, name) && line->n > name.n && line->p[name.n] == '=')
-			return line;
-	return NULL;
-}
-
 static void set_variable(struct foreign *f, struct str name, struct str value)
 {
 	struct str line = str_fmt(f->a, "%.*s=%.*s", STR(name), STR(value));
-	struct str *old = line_of(f, name);
+	struct str *old = strs_variable(&f->env, name);
 	if (old)
 		*old = line;
 	else
@@ -72,7 +63,7 @@ void foreign_set_line(struct foreign *f, struct str line)
 
 struct str foreign_variable(const struct foreign *f, const char *name)
 {
-	const struct str *line = line_of(f, str_from(name));
+	const struct str *line = strs_variable(&f->env, str_from(name));
 	return line ? str_sub(*line, strlen(name) + 1, line->n) : S("");
 }
 

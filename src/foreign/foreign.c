@@ -196,42 +196,35 @@ static struct err *meet_last_build(struct foreign *f)
 
 /* ---- the copy ---- */
 
-/* Returns the recipes' changes to files of the copy, and adds the variables they set to f->env. The project's own
- * folder is not changed, and a resumed build sees no difference. */
-static struct err *add_patches(struct foreign *f, const struct view *view, struct change_set *ret)
-{
-	const struct foreign_recipes *r = f->recipes;
-	struct recipe_report report;
-	TRY_CTX(recipes_changes(f->a, &r->all, &r->request, view, &report),
-		"cannot try the recipes on '%.*s'", STR(f->plan->project));
-	for (unsigned cmake = 0; cmake < 2; cmake++) {
-		struct strs lines = recipe_environment(f->a, &report, &f->env, cmake);
-		VEC_EACH (const struct str, line, &lines)
-			foreign_set_line(f, *line);
-	}
-	VEC_EACH (const struct recipe_entry, e, &report.recipes)
-		if (e->state == RECIPE_APPLIED || e->state == RECIPE_BUILD)
-			strs_add(f->a, &f->patched, e->id);
-	if (f->patched.n)
-		progress_note(S("Patched"), "by recipes: %.*s",
-			STR(str_join(f->a, &f->patched, S(", "))));
-	*ret = report.changes;
-	VEC_EACH (const struct plan_file, file, &f->plan->foreign->files)
-		*VEC_PUSH(f->a, ret) = (struct change){
-			.source = file->path, .output = file->path, .text = file->text};
-	return NULL;
-}
-
-/* Changes the copy, unless it is as the project and the recipes want it. PyTorch's own sources are also translated, on
- * top of the recipes' changes; PyTorch's tools/amd_build/build_amd.py does the same in place. */
+/* Changes the copy, unless it is as the project and the recipes want it, and adds the variables that the recipes set to
+ * f->env. The project's own folder is not changed, and a resumed build sees no difference. PyTorch's own sources are
+ * also translated, on top of the recipes' changes; PyTorch's tools/amd_build/build_amd.py does the same in place. */
 static struct err *update_copy(struct foreign *f, struct session *s, struct change_set *set)
 {
+	const struct foreign_recipes *r = f->recipes;
+	struct recipe_report patches;
 	bool current = false;
 	struct str report;
 	struct change_set known = {0};
 	strs_add(f->a, &s->view.hidden, f->dir);
 	strs_add(f->a, &s->view.hidden, f->out);
-	TRY(add_patches(f, &s->view, set));
+	TRY_CTX(recipes_changes(f->a, &r->all, &r->request, &s->view, &patches),
+		"cannot try the recipes on '%.*s'", STR(f->plan->project));
+	for (unsigned cmake = 0; cmake < 2; cmake++) {
+		struct strs lines = recipe_environment(f->a, &patches, &f->env, cmake);
+		VEC_EACH (const struct str, line, &lines)
+			foreign_set_line(f, *line);
+	}
+	VEC_EACH (const struct recipe_entry, e, &patches.recipes)
+		if (e->state == RECIPE_APPLIED || e->state == RECIPE_BUILD)
+			strs_add(f->a, &f->patched, e->id);
+	if (f->patched.n)
+		progress_note(S("Patched"), "by recipes: %.*s",
+			STR(str_join(f->a, &f->patched, S(", "))));
+	*set = patches.changes;
+	VEC_EACH (const struct plan_file, file, &f->plan->foreign->files)
+		*VEC_PUSH(f->a, set) = (struct change){
+			.source = file->path, .output = file->path, .text = file->text};
 	TRY(session_current(s, &known, &report, &current));
 	if (current)
 		return NULL;

@@ -58,18 +58,6 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 	return e;
 }
 
-/* Is a wheel of this package among those of --with? */
-static bool is_given(const struct foreign *f, struct str requirement)
-{
-	struct str name = requirement_name(f->a, requirement), given, rest;
-	VEC_EACH (const struct str, w, &f->plan->foreign->with) {
-		str_cut(path_base(*w), '-', &given, &rest);
-		if (str_eq(requirement_name(f->a, given), name))
-			return true;
-	}
-	return false;
-}
-
 /* ---- pip ---- */
 
 /* Runs pip as the user would, with the user's own configuration and proxies. */
@@ -98,12 +86,17 @@ static struct err *run_pip(struct foreign *f, const struct strs *words)
 
 struct err *foreign_install(struct foreign *f, const struct strs *requirements)
 {
-	struct strs words = {0};
+	struct strs words = {0}, given = {0};
+	struct str name, rest;
+	VEC_EACH (const struct str, w, &f->plan->foreign->with) {
+		str_cut(path_base(*w), '-', &name, &rest);
+		strs_add(f->a, &given, requirement_name(f->a, name));
+	}
 	VEC_EACH (const struct str, r, requirements) {
 		if (!r->n || !ascii_alnum(r->p[0])) /* pip would take it for an option or a path */
 			return err_hint(err_new(E_FOREIGN, "'%.*s' is not a requirement", STR(*r)),
 				"a requirement names a package: numpy, or numpy>=2");
-		if (!is_given(f, *r))
+		if (!strs_has(&given, requirement_name(f->a, *r)))
 			strs_add(f->a, &words, *r);
 	}
 	return words.n ? run_pip(f, &words) : NULL;

@@ -52,24 +52,6 @@ static bool left_out_by_default(struct str path)
 	return false;
 }
 
-static struct err *default_sources(struct header_finder *f)
-{
-	for (size_t i = 0; i < sizeof(langs) / sizeof(langs[0]); i++) {
-		struct strs hits;
-		struct str pattern = str_fmt(f->a, "**/*%s", langs[i].ext);
-		TRY(glob_files(f->a, f->p->dir, pattern, &hits));
-		VEC_EACH (struct str, h, &hits)
-			if (!left_out_by_default(*h))
-				strs_add(f->a, &f->roots, *h);
-	}
-	strs_sort(&f->roots);
-	if (f->roots.n)
-		return NULL;
-	return err_hint(project_error(f->p, S("sources"), E_PROJECT, "no sources in '%.*s'",
-				STR(f->p->dir)),
-		"put .cu files there, or list them as 'sources' in rocsmith.yaml");
-}
-
 static struct err *one_pattern(struct header_finder *f, const struct node *n)
 {
 	struct strs hits;
@@ -299,10 +281,21 @@ struct err *sources_find(
 	if (list)
 		NODE_EACH (n, list)
 			TRY(one_pattern(&f, n));
-	else
-		TRY(default_sources(&f));
-	if (!f.roots.n)
+	for (size_t i = 0; !list && i < sizeof(langs) / sizeof(langs[0]); i++) {
+		struct strs hits;
+		TRY(glob_files(a, p->dir, str_fmt(a, "**/*%s", langs[i].ext), &hits));
+		VEC_EACH (struct str, h, &hits)
+			if (!left_out_by_default(*h))
+				strs_add(a, &f.roots, *h);
+	}
+	if (!f.roots.n && list)
 		return node_error(list, E_PROJECT, "'sources' names no source");
+	if (!f.roots.n)
+		return err_hint(project_error(p, S("sources"), E_PROJECT, "no sources in '%.*s'",
+					STR(p->dir)),
+			"put .cu files there, or list them as 'sources' in rocsmith.yaml");
+	if (!list)
+		strs_sort(&f.roots);
 	TRY(drop_excluded(&f));
 	size_t found = f.roots.n;
 	TRY(drop_programs(&f));

@@ -104,25 +104,15 @@ struct err *settings_add(struct trial *t, struct recipe_report *ret)
 
 /* ---- the variables of a build ---- */
 
-/* The line NAME=... of the list, or NULL. */
-static struct str *line_of(struct strs *list, struct str name)
-{
-	VEC_EACH (struct str, line, list)
-		if (str_starts(*line, name) && line->n > name.n && line->p[name.n] == '=')
-			return line;
-	return NULL;
-}
-
 struct strs recipe_environment(
 	struct arena *a, const struct recipe_report *r, const struct strs *there, bool cmake)
 {
-	struct strs out = {0}, known = {0};
-	if (there)
-		strs_add_all(a, &known, there);
+	struct strs out = {0};
 	VEC_EACH (const struct recipe_variable, v, &r->variables) {
 		if (v->cmake != cmake)
 			continue;
-		struct str *line = line_of(&out, v->name), *before = line_of(&known, v->name);
+		struct str *line = strs_variable(&out, v->name);
+		struct str *before = there ? strs_variable(there, v->name) : NULL;
 		const char *between = v->join == JOIN_WORD ? " " : cmake ? ";" : ":";
 		struct str rest = S(""), from = line ? *line : before ? *before : S("");
 		if (v->join != JOIN_SET && from.n > v->name.n + 1)

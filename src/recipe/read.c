@@ -186,41 +186,6 @@ static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_st
 	return NULL;
 }
 
-static struct err *read_steps(struct arena *a, const struct node *root, struct recipe *r)
-{
-	const struct node *list;
-	TRY(list_of(root, "steps", &list));
-	NODE_EACH (it, list) {
-		struct recipe_step *s = VEC_PUSH(a, &r->steps);
-		s->at = it;
-		TRY(json_fields_read(a, it, step_fields, s));
-		struct err *e = step_fits(a, r, s);
-		if (e)
-			return e->path ? e : err_at(e, it->at);
-	}
-	return NULL;
-}
-
-/* ---- variables ---- */
-
-static struct err *read_settings(struct arena *a, const struct node *root, struct recipe *r)
-{
-	const struct node *list;
-	TRY(list_of(root, "build", &list));
-	NODE_EACH (it, list) {
-		struct recipe_setting *s = VEC_PUSH(a, &r->settings);
-		TRY(json_fields_read(a, it, setting_fields, s));
-		TRY(want(it, (s->env.n > 0) + (s->cmake.n > 0) == 1,
-			"a variable is named by 'env' or by 'cmake'"));
-		TRY(want(it, (s->set.n > 0) + (s->word.n > 0) + (s->path.n > 0) == 1,
-			"a variable has one of 'set', 'word' and 'path'"));
-		struct err *e = expand_check(s->set.n ? s->set : s->word.n ? s->word : s->path);
-		if (e)
-			return err_at(e, it->at);
-	}
-	return NULL;
-}
-
 /* ---- the recipe as a whole ---- */
 
 static struct err *check_whole(const struct node *root, const struct recipe *r)
@@ -244,7 +209,7 @@ static struct err *check_whole(const struct node *root, const struct recipe *r)
 
 struct err *recipe_parse(struct arena *a, struct str text, struct str name, struct recipe *ret)
 {
-	const struct node *root;
+	const struct node *root, *steps, *variables;
 	*ret = (struct recipe){0};
 	if (text.n > SIZE_LIMIT)
 		return err_new(E_LIMIT, "'%.*s' is larger than 4 MiB", STR(name));
@@ -255,8 +220,27 @@ struct err *recipe_parse(struct arena *a, struct str text, struct str name, stru
 	TRY(json_fields_read(a, root, recipe_fields, ret));
 	TRY(read_applies(a, root, ret));
 	TRY(read_checks(a, root, "detect", &ret->detect));
-	TRY(read_steps(a, root, ret));
-	TRY(read_settings(a, root, ret));
+	TRY(list_of(root, "steps", &steps));
+	NODE_EACH (it, steps) {
+		struct recipe_step *s = VEC_PUSH(a, &ret->steps);
+		s->at = it;
+		TRY(json_fields_read(a, it, step_fields, s));
+		struct err *e = step_fits(a, ret, s);
+		if (e)
+			return e->path ? e : err_at(e, it->at);
+	}
+	TRY(list_of(root, "build", &variables));
+	NODE_EACH (it, variables) {
+		struct recipe_setting *s = VEC_PUSH(a, &ret->settings);
+		TRY(json_fields_read(a, it, setting_fields, s));
+		TRY(want(it, (s->env.n > 0) + (s->cmake.n > 0) == 1,
+			"a variable is named by 'env' or by 'cmake'"));
+		TRY(want(it, (s->set.n > 0) + (s->word.n > 0) + (s->path.n > 0) == 1,
+			"a variable has one of 'set', 'word' and 'path'"));
+		struct err *e = expand_check(s->set.n ? s->set : s->word.n ? s->word : s->path);
+		if (e)
+			return err_at(e, it->at);
+	}
 	TRY(read_checks(a, root, "verify", &ret->verify));
 	ret->hash = sha256_hex(a, text);
 	return check_whole(root, ret);

@@ -58,11 +58,6 @@ void html_leaf(struct html *h, struct str text, const char *tag, ...)
 	buf_fmt(&h->out, "</%s>\n", tag);
 }
 
-void html_raw(struct html *h, struct str markup)
-{
-	buf_add(&h->out, markup);
-}
-
 const char *html_num(struct html *h, double value)
 {
 	return str_fmt(h->out.a, "%.2f", value).p;

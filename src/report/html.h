@@ -20,8 +20,6 @@ void html_close(struct html *h, unsigned n); /* the innermost n elements */
 /* <tag ...>text</tag> */
 void html_leaf(struct html *h, struct str text, const char *tag, ...) __attribute__((sentinel));
 void html_text(struct html *h, struct str text);
-/* Writes markup without escaping, for our own constants (the style sheet) only. */
-void html_raw(struct html *h, struct str markup);
 /* A number as an attribute value, with two decimals. */
 const char *html_num(struct html *h, double value);
 /* As in the terminal, but a step of less than a tenth of a second has milliseconds: "4.2 ms". */

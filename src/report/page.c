@@ -98,17 +98,18 @@ static void write_title(struct html *h, const struct report *r)
 struct str report_html(struct arena *a, const struct report *r)
 {
 	struct html h = {.out = {.a = a}};
-	html_raw(&h, S("<!doctype html>\n"));
+	/* only constants of ours go into the buffer unescaped */
+	buf_add(&h.out, S("<!doctype html>\n"));
 	html_open(&h, "html", "lang", "en", NULL);
 	html_open(&h, "head", NULL);
-	html_raw(&h, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-		       "content=\"width=device-width,initial-scale=1\">\n"
-		       "<meta name=\"color-scheme\" content=\"light dark\">\n"));
+	buf_add(&h.out, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+			  "content=\"width=device-width,initial-scale=1\">\n"
+			  "<meta name=\"color-scheme\" content=\"light dark\">\n"));
 	html_leaf(&h, str_fmt(a, "%.*s %.*s: build report", STR(r->name), STR(r->version)), "title",
 		NULL);
 	html_open(&h, "style", NULL);
-	html_raw(&h, str_from(style));
-	html_raw(&h, str_from(style_more));
+	buf_add(&h.out, str_from(style));
+	buf_add(&h.out, str_from(style_more));
 	html_close(&h, 2);
 	html_open(&h, "body", NULL);
 	html_open(&h, "main", NULL);

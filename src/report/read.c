@@ -152,11 +152,6 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 	return NULL;
 }
 
-static void write_step_count(struct json *j, const void *report)
-{
-	json_u64(j, ((const struct report *)report)->steps.n);
-}
-
 static const struct json_field stage_fields[] = FIELDS_ONLY(struct report_stage, name, seconds);
 
 static const struct json_field gpu_fields[] = {
@@ -170,7 +165,7 @@ const struct json_field report_fields[] = {
 	FIELDS(struct report, name, version, wheel, bytes, sha256, verdict, error, place, warnings,
 		seconds),
 	FIELD_MAP("stages", struct report, stages, stage_fields),
-	FIELD_WRITE("steps", write_step_count),
+	FIELD("steps", struct report, steps.n),
 	FIELD_LIST("gpus", struct report, gpus, gpu_fields),
 	FIELDS(struct report, kernels, spilling),
 	{.kind = FIELD_END},

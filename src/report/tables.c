@@ -40,13 +40,15 @@ static void add_row(struct html *h, const char *kinds, const struct str *cells)
 	html_close(h, 1);
 }
 
-/* Ends a table, with a line about the rows that were left out. */
-static void close_table(struct html *h, size_t left, const char *what)
+enum { ROWS = 400 }; /* limit of a table: a big wheel has thousands of kernels, objects and files */
+
+/* Ends a table of `what`, with a line about the rows beyond the limit. */
+static void close_table(struct html *h, size_t rows, const char *what)
 {
 	html_close(h, 3);
-	if (left)
-		html_leaf(
-			h, str_fmt(h->out.a, "%zu more %s are not shown.", left, what), "p", NULL);
+	if (rows > ROWS)
+		html_leaf(h, str_fmt(h->out.a, "%zu more %s are not shown.", rows - ROWS, what),
+			"p", NULL);
 }
 
 static struct str text_of(const struct node *map, const char *key)
@@ -79,7 +81,6 @@ void page_gpus(struct html *h, const struct report *r)
 }
 
 /* ---- kernels ---- */
-enum { ROWS = 400 }; /* limit of a table: a big wheel has thousands of kernels, objects and files */
 
 /* Adds a row for each kernel that spills (or for each that does not) while there is room. */
 static void kernel_rows(struct html *h, const struct node *object, bool spilling, size_t *room)
@@ -113,7 +114,7 @@ void page_kernels(struct html *h, const struct report *r)
 		NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
 			NODE_EACH (o, report_member(f, S("objects")))
 				kernel_rows(h, o, spilling, &room);
-	close_table(h, r->kernels > ROWS ? r->kernels - ROWS : 0, "kernels");
+	close_table(h, r->kernels, "kernels");
 	html_close(h, 1);
 }
 
@@ -165,14 +166,11 @@ void page_code(struct html *h, const struct report *r)
 		html_close(h, 1);
 	}
 	open_table(h, "File|Target|Encoding|>Kernels|>Size|>Stored");
-	size_t room = ROWS, left = 0;
+	size_t rows = 0;
 	NODE_EACH (f, files) {
 		NODE_EACH (o, report_member(f, S("objects"))) {
-			if (!room) {
-				left++;
+			if (rows++ >= ROWS)
 				continue;
-			}
-			room--;
 			const struct str cells[] = {text_of(f, "path"), text_of(o, "target"),
 				text_of(o, "encoding"), text_of(o, "kernels"),
 				human_bytes(h->out.a, node_u64(o, S("size"), 0)),
@@ -180,7 +178,7 @@ void page_code(struct html *h, const struct report *r)
 			add_row(h, "tctnnn", cells);
 		}
 	}
-	close_table(h, left, "objects");
+	close_table(h, rows, "objects");
 	html_close(h, 1);
 }
 
@@ -297,7 +295,7 @@ void page_wheel(struct html *h, const struct report *r)
 			human_bytes(h->out.a, node_u64(&files->v[i], S("size"), 0))};
 		add_row(h, "cn", cells);
 	}
-	close_table(h, files->n > ROWS ? files->n - ROWS : 0, "files");
+	close_table(h, files->n, "files");
 	html_close(h, 1);
 }
 

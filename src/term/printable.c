@@ -88,20 +88,6 @@ static bool misleads(const char *p, size_t n)
 	       (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
 }
 
-/* The number of bytes at the beginning of s that may be shown as they are; 0 = the first character may not. */
-static size_t shown_length(struct str s, const char *keep)
-{
-	unsigned char c = (unsigned char)s.p[0];
-	if (is_marked(s))
-		return MARKED;
-	if (c == 033 && strchr(keep, 033))
-		return colour_length(s);
-	if (c < 0x20 || c == 0x7f)
-		return c && strchr(keep, c) ? 1 : 0;
-	size_t n = utf8_length(s);
-	return n > 1 && misleads(s.p, n) ? 0 : n;
-}
-
 static void add_printable(struct buf *out, struct str s, const char *keep)
 {
 	for (size_t i = 0, n; i < s.n; i += n) {
@@ -113,7 +99,16 @@ static void add_printable(struct buf *out, struct str s, const char *keep)
 		struct str rest = str_sub(s, i, s.n);
 		if (!rest.n)
 			break;
-		n = shown_length(rest, keep);
+		/* the bytes that may be shown as they are; 0 = the first character may not */
+		unsigned char c = (unsigned char)rest.p[0];
+		if (is_marked(rest))
+			n = MARKED;
+		else if (c == 033 && strchr(keep, 033))
+			n = colour_length(rest);
+		else if (c < 0x20 || c == 0x7f)
+			n = c && strchr(keep, c);
+		else if ((n = utf8_length(rest)) > 1 && misleads(rest.p, n))
+			n = 0;
 		buf_add(out, n ? str_sub(rest, 0, n) : S("?"));
 		if (!n)
 			n = utf8_length(rest);

@@ -26,12 +26,10 @@ static void print_row(
 	BUF(out, &tmp);
 	for (size_t i = 0; i < t->heads.n; i++) {
 		struct str cell = text_cut(&tmp, cells[i], widths[i]);
-		size_t fill = widths[i] - text_width(cell);
+		int fill = (int)(widths[i] - text_width(cell));
 		bool right = str_starts(t->heads.v[i], S(">")), last = i + 1 == t->heads.n;
-		if (i)
-			buf_add(&out, S("  "));
-		buf_fmt(&out, "%*s%.*s%*s", right ? (int)fill : 0, "", STR(cell),
-			right || last ? 0 : (int)fill, "");
+		buf_fmt(&out, "%s%*s%.*s%*s", i ? "  " : "", right ? fill : 0, "", STR(cell),
+			right || last ? 0 : fill, "");
 	}
 	struct str line = buf_str(&out);
 	while (line.n && line.p[line.n - 1] == ' ')
