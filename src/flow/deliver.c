@@ -33,12 +33,9 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 		STR(r->from));
 	if (r->changed.n)
 		progress_note(S("Cleaned"), "the search paths of %zu libraries", r->changed.n);
-	VEC_EACH (const struct str, file, &r->kept) {
-		struct finding *fi =
-			finding_add(f->a, &f->findings, "path-kept", SEV_WARNING, *file);
-		finding_say(f->a, fi,
+	VEC_EACH (const struct str, file, &r->kept)
+		finding_say(f->a, finding_add(f->a, &f->findings, "path-kept", SEV_WARNING, *file),
 			"its search path names folders of this machine, and cannot be changed");
-	}
 	return fs_remove_tree(r->scratch);
 }
 
@@ -49,12 +46,11 @@ static void check_names(struct foreign *f, const struct wheel_name *name, struct
 	struct strs files = {0};
 	struct str planned = f->plan->version;
 	bool ours = str_chr(planned, '+') < planned.n; /* a known project: we chose the suffix */
-	if (ours && !str_eq(planned, name->version)) {
-		struct finding *fi =
-			finding_add(f->a, &f->findings, "wheel-other-version", SEV_WARNING, wheel);
-		finding_say(f->a, fi, "its version is %.*s, and %.*s was asked for",
-			STR(name->version), STR(planned));
-	}
+	if (ours && !str_eq(planned, name->version))
+		finding_say(f->a,
+			finding_add(f->a, &f->findings, "wheel-other-version", SEV_WARNING, wheel),
+			"its version is %.*s, and %.*s was asked for", STR(name->version),
+			STR(planned));
 	err_free(fs_list(f->a, path_dir(wheel), &files));
 	VEC_EACH (const struct str, file, &files) {
 		struct wheel_name n;

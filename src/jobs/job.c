@@ -10,13 +10,9 @@ enum { MAX_DEPFILE = 64 << 20, MAX_SAID = 1 << 20, KEY_FORMAT = 1 };
 
 struct str job_file_name(struct arena *a, struct str path)
 {
-	char *z = str_z(a, path);
-	for (size_t i = 0; i < path.n; i++)
-		if (z[i] == '/')
-			z[i] = '_';
 	struct digest d = hash_bytes(HASH_SHA256, path.p, path.n);
-	struct str tail =
-		str_sub((struct str){.p = z, .n = path.n}, path.n > 80 ? path.n - 80 : 0, path.n);
+	struct str tail = str_sub(path, path.n > 80 ? path.n - 80 : 0, path.n);
+	tail = str_replace(a, tail, S("/"), S("_"));
 	return str_fmt(a, "%.*s-%.*s", STR(tail), STR(str_sub(digest_hex(a, &d), 0, 8)));
 }
 
@@ -65,27 +61,6 @@ struct str job_said(struct arena *a, const struct job *j)
 	return text;
 }
 
-static struct err *run_program(struct arena *tmp, struct job *j)
-{
-	struct job_report *report = &j->report;
-	struct proc p = j->proc;
-	struct proc_result r;
-	TRY(fs_remove_tree(j->work));
-	TRY(fs_mkdirs(j->work));
-	p.argv = (struct strs){0};
-	strs_add_all(tmp, &p.argv, &j->proc.argv);
-	TRY(j->set->hooks->wrap(tmp, j, &p));
-	TRY(proc_run(tmp, &p, &r));
-	report->start = r.start - j->set->began;
-	report->seconds = r.seconds;
-	report->cpu = r.cpu;
-	report->memory = r.memory;
-	if (r.status)
-		return j->set->hooks->explain(tmp, j, &r);
-	struct str said = said_path(tmp, j);
-	return r.err.n ? fs_write(said, str_sub(r.err, 0, MAX_SAID), 0644) : fs_remove(said);
-}
-
 /* Rejects links and pipes, through which the program could make us read files that it cannot read itself. */
 static struct err *check_regular(struct str path)
 {
@@ -98,6 +73,7 @@ static struct err *check_regular(struct str path)
 
 static struct err *make_output(struct arena *tmp, struct job *j, const struct stamp_key *key)
 {
+	struct job_report *report = &j->report;
 	bool program = j->proc.argv.n > 0;
 	struct str part = program ? path_join(tmp, j->work, S(JOB_OUT))
 				  : str_fmt(tmp, "%.*s.part", STR(j->output));
@@ -105,12 +81,27 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	struct str text = S("");
 	TRY(fs_remove(key->file));
 	if (program) {
-		TRY(run_program(tmp, j));
+		struct proc p = j->proc;
+		struct proc_result r;
+		TRY(fs_remove_tree(j->work));
+		TRY(fs_mkdirs(j->work));
+		p.argv = (struct strs){0};
+		strs_add_all(tmp, &p.argv, &j->proc.argv);
+		TRY(j->set->hooks->wrap(tmp, j, &p));
+		TRY(proc_run(tmp, &p, &r));
+		report->start = r.start - j->set->began;
+		report->seconds = r.seconds;
+		report->cpu = r.cpu;
+		report->memory = r.memory;
+		if (r.status)
+			return j->set->hooks->explain(tmp, j, &r);
+		struct str said = said_path(tmp, j);
+		TRY(r.err.n ? fs_write(said, str_sub(r.err, 0, MAX_SAID), 0644) : fs_remove(said));
 	} else {
 		double start = mono_now();
 		TRY(j->make(tmp, j, part));
-		j->report.start = start - j->set->began;
-		j->report.seconds = mono_now() - start;
+		report->start = start - j->set->began;
+		report->seconds = mono_now() - start;
 	}
 	TRY(check_regular(part));
 	if (j->depfile.n)
@@ -130,7 +121,7 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	if (program)
 		TRY(fs_remove_tree(j->work));
 	struct stamp_cost cost = {
-		.seconds = j->report.seconds, .cpu = j->report.cpu, .memory = j->report.memory};
+		.seconds = report->seconds, .cpu = report->cpu, .memory = report->memory};
 	return stamp_write(j->set->stamps, key, &inputs, &cost);
 }
 

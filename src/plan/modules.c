@@ -5,24 +5,12 @@
 #include "base/map.h"
 #include "plan/plan_int.h"
 
-#include <string.h>
-
 enum { MAX_FILES = 65536 };
-
-/* Replaces each character of s that is in `from` by `to`. */
-static struct str with_chars(struct arena *a, struct str s, const char *from, char to)
-{
-	char *z = str_z(a, s);
-	for (size_t i = 0; i < s.n; i++)
-		if (strchr(from, z[i]))
-			z[i] = to;
-	return (struct str){.p = z, .n = s.n};
-}
 
 /* A name that Python can import: "my_pkg" for "my-pkg". */
 static struct str import_name(struct arena *a, struct str project)
 {
-	return with_chars(a, project, "-.", '_');
+	return str_replace(a, str_replace(a, project, S("-"), S("_")), S("."), S("_"));
 }
 
 /* ---- pure-Python files ---- */
@@ -108,7 +96,7 @@ static struct str package_of(
 	struct str best = {0}, rest = path_dir(path), part;
 	while (str_next(&rest, '/', &part)) {
 		struct str dir = str_sub(path, 0, (size_t)(part.p - path.p) + part.n);
-		struct str name = with_chars(a, dir, "/", '.');
+		struct str name = str_replace(a, dir, S("/"), S("."));
 		bool init = map_has(files, str_fmt(a, "%.*s/__init__.py", STR(dir)));
 		if (s->find && !s->namespaces && !init)
 			break; /* find: searches folders of packages only */
@@ -149,15 +137,16 @@ static struct err *listed_packages(struct arena *a, const struct project *p, str
 	}
 	for (size_t i = 0; !s->find && !lost.n && i < s->names.n; i++) {
 		TRY(check_package(p, s->names.v[i]));
-		if (!fs_is_dir(path_join(a, dir, with_chars(a, s->names.v[i], ".", '/'))))
+		struct str folder = str_replace(a, s->names.v[i], S("."), S("/"));
+		if (!fs_is_dir(path_join(a, dir, folder)))
 			lost = s->names.v[i];
 	}
 	for (size_t i = 0; !lost.n && i < s->modules.n; i++) {
 		struct str name = s->modules.v[i];
 		size_t found = 0;
 		TRY(check_package(p, name));
-		TRY(add_files(a, plan, str_fmt(a, "%.*s.py", STR(with_chars(a, name, ".", '/'))),
-			&found));
+		struct str path = str_replace(a, name, S("."), S("/"));
+		TRY(add_files(a, plan, str_fmt(a, "%.*s.py", STR(path)), &found));
 		if (!found)
 			lost = name;
 	}
@@ -290,7 +279,7 @@ static void add_plain(struct arena *a, const struct project *p, const struct sou
 		return;
 	struct str name = import_name(a, plan->name), home = home_package(a, p, plan);
 	struct plan_module *m = VEC_PUSH(a, &plan->modules);
-	struct str dir = home.n ? with_chars(a, home, ".", '/') : name;
+	struct str dir = home.n ? str_replace(a, home, S("."), S("/")) : name;
 	m->loader = true;
 	m->name = home.n ? str_fmt(a, "%.*s._native", STR(home)) : name;
 	m->file = str_fmt(a, "%.*s/lib%.*s.so", STR(dir), STR(name));
@@ -375,7 +364,8 @@ static void name_extensions(
 		struct str bare = m->name;
 		if (home.n)
 			m->name = str_fmt(a, "%.*s.%.*s", STR(home), STR(bare));
-		m->file = str_fmt(a, "%.*s%.*s", STR(with_chars(a, m->name, ".", '/')), STR(ext));
+		m->file = str_fmt(
+			a, "%.*s%.*s", STR(str_replace(a, m->name, S("."), S("/"))), STR(ext));
 		struct str subject = str_fmt(a, "module %.*s", STR(m->name));
 		plan_explain(a, plan, subject.p, m->file,
 			"'%.*s' defines PyInit_%.*s; %zu sources go into it", STR(m->sources.v[0]),
@@ -457,7 +447,7 @@ struct err *modules_find(struct arena *a, const struct project *p, const struct 
 	}
 	/* else Python imports a package of the module's name and never sees the module, or a file is there twice */
 	VEC_EACH (struct plan_module, m, &plan->modules) {
-		struct str path = with_chars(a, m->name, ".", '/');
+		struct str path = str_replace(a, m->name, S("."), S("/"));
 		const struct str rivals[] = {str_fmt(a, "%.*s/__init__.py", STR(path)),
 			str_fmt(a, "%.*s.py", STR(path)), m->file, m->loader_file};
 		for (size_t i = 0; i < 4; i++)

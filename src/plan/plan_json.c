@@ -125,9 +125,7 @@ const struct json_field plan_fields[] = {
 
 /* ---- reading ---- */
 
-static struct err *wrong(struct str path, const char *fmt, ...) PRINTF(2, 3);
-
-static struct err *wrong(struct str path, const char *fmt, ...)
+static PRINTF(2, 3) struct err *wrong(struct str path, const char *fmt, ...)
 {
 	ARENA(tmp);
 	FORMAT(text, &tmp, fmt);

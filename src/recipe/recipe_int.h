@@ -113,10 +113,6 @@ MUST_USE struct err *recipe_applies(struct trial *t, enum recipe_state *ret);
 /* Carries out all steps on t->texts. False: t->why says what does not fit. */
 MUST_USE struct err *steps_try(struct trial *t, bool *ret);
 
-/* ---- trial.c ---- */
-/* The state that the recipe would have if nothing had been applied. */
-MUST_USE struct err *trial_run(struct trial *t, enum recipe_state *ret);
-
 /* ---- expand.c ---- */
 /* Replaces @names@ by their values; E_RECIPE for a name without one. */
 MUST_USE struct err *expand(const struct trial *t, struct str text, struct str *ret);

@@ -26,11 +26,6 @@ const struct gpu *gpu_by_mach(unsigned mach)
 	return NULL;
 }
 
-static enum feature default_of(const struct gpu *gpu, bool supported)
-{
-	return !gpu || supported ? FEATURE_ANY : FEATURE_UNSUPPORTED;
-}
-
 /* Parses a target id. *ret_bad is a feature that the processor cannot have, or that is named twice, or "". */
 static struct target read_id(struct str text, struct str *ret_bad)
 {
@@ -41,8 +36,8 @@ static struct target read_id(struct str text, struct str *ret_bad)
 	struct target t = {
 		.gpu = gpu,
 		.name = gpu ? str_from(gpu->name) : name,
-		.sramecc = default_of(gpu, gpu && gpu->sramecc),
-		.xnack = default_of(gpu, gpu && gpu->xnack),
+		.sramecc = !gpu || gpu->sramecc ? FEATURE_ANY : FEATURE_UNSUPPORTED,
+		.xnack = !gpu || gpu->xnack ? FEATURE_ANY : FEATURE_UNSUPPORTED,
 	};
 	*ret_bad = colon + 1 == text.n ? S(":") : S("");
 	rest = str_sub(text, colon + 1, text.n);

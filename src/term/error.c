@@ -56,17 +56,13 @@ static void show_hints(struct buf *out, const struct err *e, struct strs *seen)
 		show_hints(out, e->also, seen);
 }
 
-/* Further mistakes in the user's sources are errors like the first one; a failure while cleaning up is a side note. */
-static struct str label_of(struct arena *a, const struct err *e, bool first)
-{
-	bool error = first || e->code == E_COMPILE || e->code == E_LINK;
-	return styled_err(a, error ? STYLE_RED : STYLE_YELLOW, error ? S("error:") : S("also:"));
-}
-
-static void show(struct buf *out, const struct err *first, struct str label)
+/* Further mistakes in the user's sources are errors like the main one; a failure while cleaning up is a side note. */
+static void show(struct buf *out, const struct err *first, bool main)
 {
 	ARENA(tmp);
-	struct str code = S("");
+	bool error = main || first->code == E_COMPILE || first->code == E_LINK;
+	struct str code = S(""), label = error ? styled_err(&tmp, STYLE_RED, S("error:"))
+					       : styled_err(&tmp, STYLE_YELLOW, S("also:"));
 	if (out_verbosity() > 0)
 		code = str_fmt(&tmp, " [%s]", err_id(first->code));
 	show_line(out, str_fmt(&tmp, "%.*s ", STR(label)).p,
@@ -88,7 +84,7 @@ static void show(struct buf *out, const struct err *first, struct str label)
 	}
 	for (const struct err *e = first; e; e = e->cause)
 		if (e->also)
-			show(out, e->also, label_of(&tmp, e->also, false));
+			show(out, e->also, false);
 }
 
 void say_error(const struct err *e)
@@ -96,7 +92,7 @@ void say_error(const struct err *e)
 	ARENA(tmp);
 	BUF(out, &tmp);
 	struct strs seen = {0};
-	show(&out, e, label_of(&tmp, e, true));
+	show(&out, e, true);
 	show_hints(&out, e, &seen);
 	fflush(stdout);
 	say_lines(buf_str(&out));
