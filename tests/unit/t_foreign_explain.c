@@ -248,6 +248,8 @@ static void only_a_requirement_is_installed(void **state)
 	struct fixture *f = *state;
 	static const char *const odd[] = {
 		"--index-url=http://example.org", "-r x", "./here", "", " setuptools"};
+	struct plan_foreign none = {0};
+	f->plan.foreign = &none;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		struct strs list = {0};
 		strs_add(&f->a, &list, str_from(odd[i]));
