@@ -258,23 +258,6 @@ static bool is_excluded(const struct strs *exclude, struct str rel)
 	return false;
 }
 
-/* PyTorch's rules have only patterns, so each exclusion becomes several: a name excludes files and
- * folders of that name anywhere, a path excludes itself and everything below it. */
-static void ignore_excluded(struct arena *a, const struct strs *exclude, struct strs *ret)
-{
-	VEC_EACH (const struct str, x, exclude) {
-		BUF(name, a); /* escaped for Python's fnmatch, to match only that name */
-		for (size_t i = 0; i < x->n; i++)
-			buf_fmt(&name, strchr("*?[", x->p[i]) ? "[%c]" : "%c", x->p[i]);
-		strs_add(a, ret, buf_str(&name));
-		strs_add(a, ret, str_fmt(a, "%.*s/*", STR(name)));
-		if (str_chr(*x, '/') < x->n)
-			continue;
-		strs_add(a, ret, str_fmt(a, "*/%.*s", STR(name)));
-		strs_add(a, ret, str_fmt(a, "*/%.*s/*", STR(name)));
-	}
-}
-
 struct err *hipify_options_load_map(struct arena *a, struct hipify_options *o)
 {
 	if (o->map.n && !o->map_text.p)
@@ -306,6 +289,18 @@ void hipify_options_complete(struct arena *a, struct hipify_options *o)
 	if (!by_torch)
 		return;
 	strs_add_all(a, &ignore, &o->ignore);
-	ignore_excluded(a, &o->exclude, &ignore);
+	/* PyTorch's rules have only patterns, so each exclusion becomes several: a name excludes files and
+	 * folders of that name anywhere, a path excludes itself and everything below it. */
+	VEC_EACH (const struct str, x, &o->exclude) {
+		BUF(name, a); /* escaped for Python's fnmatch, to match only that name */
+		for (size_t i = 0; i < x->n; i++)
+			buf_fmt(&name, strchr("*?[", x->p[i]) ? "[%c]" : "%c", x->p[i]);
+		strs_add(a, &ignore, buf_str(&name));
+		strs_add(a, &ignore, str_fmt(a, "%.*s/*", STR(name)));
+		if (str_chr(*x, '/') < x->n)
+			continue;
+		strs_add(a, &ignore, str_fmt(a, "*/%.*s", STR(name)));
+		strs_add(a, &ignore, str_fmt(a, "*/%.*s/*", STR(name)));
+	}
 	o->ignore = ignore;
 }

@@ -47,11 +47,18 @@ static void add_all(struct buf *b, const char *name, const struct strs *list)
 		add(b, name, list->v[i]);
 }
 
-/* Collects everything besides the files that a result depends on. */
-static void identify(struct arena *a, struct hipify_run *r)
+static struct err *prepare(
+	struct arena *a, const struct hipify_options *given, struct hipify_run *r)
 {
 	const struct hipify_options *o = &r->with_map;
 	struct stat st;
+	*r = (struct hipify_run){.with_map = *given};
+	TRY(check_inside(a, o));
+	if (hipify_by_torch(o)) {
+		TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
+		TRY(hipify_options_load_map(a, &r->with_map));
+	}
+	/* The identity is everything besides the files that a result depends on. */
 	BUF(b, a);
 	/* Another build of rocsmith may translate differently even if its version is the same. */
 	add(&b, "version", S(ROCSMITH_VERSION));
@@ -85,17 +92,6 @@ static void identify(struct arena *a, struct hipify_run *r)
 		add(&b, "info", text);
 	}
 	r->identity = buf_str(&b);
-}
-
-static struct err *prepare(struct arena *a, const struct hipify_options *o, struct hipify_run *r)
-{
-	*r = (struct hipify_run){.with_map = *o};
-	TRY(check_inside(a, o));
-	if (hipify_by_torch(o)) {
-		TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
-		TRY(hipify_options_load_map(a, &r->with_map));
-	}
-	identify(a, r);
 	return NULL;
 }
 

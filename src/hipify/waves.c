@@ -517,15 +517,6 @@ static void read_text(struct waves *w, struct str path, struct str text, bool by
 		look_at_token(&r, i);
 }
 
-static bool wanted(struct arena *a, const struct waves_request *q, struct str path)
-{
-	struct str whole = str_fmt(a, "/%.*s/", STR(path));
-	VEC_EACH (const struct str, x, &q->exclude)
-		if (str_contains(whole, str_fmt(a, "/%.*s/", STR(*x))))
-			return false;
-	return hipify_is_source(path);
-}
-
 struct err *waves_find(struct arena *a, const struct waves_request *q, struct findings *ret)
 {
 	struct waves w = {.a = a, .words.a = a, .masks.a = a};
@@ -536,8 +527,12 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 		ARENA(tmp);
 		const struct str *known = q->texts ? map_get(q->texts, *path) : NULL;
 		struct str text, file = path_join(&tmp, q->dir, *path);
+		struct str whole = str_fmt(&tmp, "/%.*s/", STR(*path));
+		bool wanted = hipify_is_source(*path);
 		TRY(cancel_check());
-		if (!wanted(&tmp, q, *path))
+		VEC_EACH (const struct str, x, &q->exclude)
+			wanted = wanted && !str_contains(whole, str_fmt(&tmp, "/%.*s/", STR(*x)));
+		if (!wanted)
 			continue;
 		struct err *e = known ? NULL : fs_read(&tmp, file, MAX_SOURCE, &text);
 		if (!e)

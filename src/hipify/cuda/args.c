@@ -19,14 +19,6 @@ static const struct wrapper wrappers[] = {
 	{S_INIT("@cast"), S_INIT("(T)("), {{0}}}, /* T is the type in the row */
 };
 
-static const struct wrapper *wrapper_of(const struct arg_rule *rule)
-{
-	for (size_t i = 0; i < sizeof(wrappers) / sizeof(*wrappers); i++)
-		if (str_eq(wrappers[i].rule, rule->rule))
-			return &wrappers[i];
-	return NULL;
-}
-
 /* Does the argument that begins here have the wanted form already: f(HIP_SYMBOL(x)), f((const void *)k)? */
 static bool is_wrapped(const struct engine *e, const struct wrapper *w, const struct arg_rule *r,
 	const struct tok *t)
@@ -63,7 +55,9 @@ void args_before(struct engine *e, const struct tok *t)
 		return;
 	bool end = engine_is(e, t, S(")")), comma = engine_is(e, t, S(","));
 	for (const struct arg_rule *r = f->rule; f->fresh && !end && !comma; r++) {
-		const struct wrapper *w = wrapper_of(r);
+		const struct wrapper *w = NULL;
+		for (size_t i = 0; i < sizeof(wrappers) / sizeof(*wrappers); i++)
+			w = str_eq(wrappers[i].rule, r->rule) ? &wrappers[i] : w;
 		if (!str_eq(r->name, f->rule->name))
 			break;
 		if (!w || f->arg != r->arg || is_wrapped(e, w, r, t))

@@ -84,19 +84,6 @@ static void by_family(struct engine *e, const struct tok *t, struct str path)
 	note_header(e, path);
 }
 
-static void by_table(struct engine *e, const struct tok *t, struct str path)
-{
-	const struct hipify_rule *r = names_find(path);
-	if (r && names_lacks(r)) {
-		struct str hip = names_text(r->hip);
-		engine_untranslated(e, t, path, hip.n ? hip : names_text(r->source));
-	} else if (!r || !names_is(r, "header")) {
-		by_family(e, t, path);
-	} else if (!engine_too_new(e, t, r)) {
-		replace_path(e, t, names_text(r->hip), r);
-	}
-}
-
 void include_path(struct engine *e, const struct tok *t)
 {
 	struct str path = str_sub(e->l.s, t->from + 1, t->to - 1);
@@ -117,6 +104,12 @@ void include_path(struct engine *e, const struct tok *t)
 		engine_replace(e, t->to - 4, t->to - 1, S(".hip"), names_find(S("@cu")));
 		return;
 	}
-	if (!own)
-		by_table(e, t, path);
+	if (r && names_lacks(r)) {
+		struct str instead = names_text(r->hip);
+		engine_untranslated(e, t, path, instead.n ? instead : names_text(r->source));
+	} else if (!own && (!r || !names_is(r, "header"))) {
+		by_family(e, t, path);
+	} else if (r && !engine_too_new(e, t, r)) {
+		replace_path(e, t, hip, r);
+	}
 }

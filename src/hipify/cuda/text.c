@@ -122,22 +122,6 @@ static void identifier(struct engine *e, const struct tok *t)
 	look_up(e, t, s);
 }
 
-static void punctuation(struct engine *e, const struct tok *t)
-{
-	char c = e->l.s.p[t->from];
-	if (c == '{' && e->enum_head)
-		e->enum_depth = e->depth + 1;
-	if (c == '{' || c == ';' || c == ')')
-		e->enum_head = false;
-	if (c == '}' && e->depth == e->enum_depth)
-		e->enum_depth = 0;
-	untranslated_launch(e, t);
-	if (c == ';')
-		e->in_asm = false;
-	if (engine_is(e, t, S("##")))
-		untranslated_paste(e);
-}
-
 static void one_token(struct engine *e, const struct tok *t)
 {
 	if (t->kind == TOK_LINE_END) {
@@ -149,14 +133,25 @@ static void one_token(struct engine *e, const struct tok *t)
 		return;
 	}
 	args_before(e, t);
-	if (t->kind == TOK_IDENT)
+	if (t->kind == TOK_IDENT) {
 		identifier(e, t);
-	else if (t->kind == TOK_PUNCT)
-		punctuation(e, t);
-	else if (t->kind == TOK_PATH)
+	} else if (t->kind == TOK_PUNCT) {
+		char c = e->l.s.p[t->from];
+		if (c == '{' && e->enum_head)
+			e->enum_depth = e->depth + 1;
+		if (c == '{' || c == ';' || c == ')')
+			e->enum_head = false;
+		if (c == '}' && e->depth == e->enum_depth)
+			e->enum_depth = 0;
+		untranslated_launch(e, t);
+		e->in_asm = e->in_asm && c != ';';
+		if (engine_is(e, t, S("##")))
+			untranslated_paste(e);
+	} else if (t->kind == TOK_PATH) {
 		include_path(e, t);
-	else if (t->kind == TOK_RAW)
+	} else if (t->kind == TOK_RAW) {
 		untranslated_raw_string(e, t);
+	}
 	if (e->in_asm && (t->kind == TOK_STRING || t->kind == TOK_RAW))
 		untranslated_asm_string(e, t);
 	args_after(e, t);

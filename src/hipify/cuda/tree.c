@@ -83,22 +83,6 @@ static void collect(struct cuda_run *r, struct str rel)
 		collect(r, *below);
 }
 
-static struct err *choose_files(struct cuda_run *r)
-{
-	for (size_t i = 0; i < r->o->only.n; i++) {
-		if (!path_is_inside(r->o->only.v[i]))
-			return err_new(E_USAGE, "'%.*s' is not inside '%.*s'", STR(r->o->only.v[i]),
-				STR(r->o->dir));
-		add_file(r, r->o->only.v[i]);
-	}
-	if (r->o->only.n)
-		return NULL;
-	if (!fs_is_dir(r->o->dir))
-		return err_new(E_NOENT, "no folder '%.*s'", STR(r->o->dir));
-	collect(r, S(""));
-	return NULL;
-}
-
 /* Fails the second of two sources with the same output, and names that would break the manifest's
  * lines. Indexes all files by name for the context of the translations. */
 static void check_names(struct cuda_run *r)
@@ -240,7 +224,16 @@ struct err *standalone_run(struct arena *a, const struct hipify_options *o, cons
 	struct hipify_tree *ret)
 {
 	struct cuda_run r = {.a = a, .o = o, .view = view, .ret = ret};
-	TRY(choose_files(&r));
+	VEC_EACH (const struct str, path, &o->only) {
+		if (!path_is_inside(*path))
+			return err_new(
+				E_USAGE, "'%.*s' is not inside '%.*s'", STR(*path), STR(o->dir));
+		add_file(&r, *path);
+	}
+	if (!o->only.n && !fs_is_dir(o->dir))
+		return err_new(E_NOENT, "no folder '%.*s'", STR(o->dir));
+	if (!o->only.n)
+		collect(&r, S(""));
 	check_names(&r);
 	struct progress *p = progress_begin(S("Translating"), o->dir, UNIT_ITEMS, ret->changes.n);
 	struct err *e = translate(&r);

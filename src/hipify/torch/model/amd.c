@@ -390,12 +390,11 @@ static void read_calls(struct amd_reader *r)
 
 static void cut_groups(struct amd_reader *r)
 {
+	static const char *const parts[] = {"else", "elif", "except", "finally", NULL};
 	for (size_t i = 0; i < r->m.statements.n; i++) {
 		const struct py_statement *s = &r->m.statements.v[i];
-		bool margin = token(r, s->from)->col == 1 && !is(r, s->from, "else") &&
-			      !is(r, s->from, "elif") && !is(r, s->from, "except") &&
-			      !is(r, s->from, "finally");
-		if (margin || !r->groups.n)
+		const struct py_token *t = token(r, s->from);
+		if (!r->groups.n || (t->col == 1 && !str_is_one_of(t->text, parts)))
 			*VEC_PUSH(r->a, &r->groups) = (struct group){.from = i, .first = s->from};
 		struct group *g = &r->groups.v[r->groups.n - 1];
 		g->to = i + 1;

@@ -194,44 +194,27 @@ static void hash_text(struct hash *h, struct str s)
 	hash_add(h, s.p, s.n);
 }
 
-static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
+/* Recognises the algorithm by the hash of its tokens; an unknown one is taken for that of its generation. */
+static void recognise(struct arena *a, struct torch_source *s)
 {
+	const struct torch_file *f = &s->algorithm;
 	struct py_module m;
 	struct hash *h = hash_new(HASH_SHA256);
 	CLEANUP(err_freep) struct err *unreadable = py_read(a, f->text, f->path, &m);
 	if (unreadable)
 		hash_text(h, f->text); /* no valid Python: its hash is in no row of the table */
-	VEC_EACH (struct py_statement, s, &m.statements) {
+	VEC_EACH (struct py_statement, line, &m.statements) {
 		bool docstring = true;
-		for (size_t i = s->from; i < s->to; i++)
+		for (size_t i = line->from; i < line->to; i++)
 			docstring = docstring && m.tokens.v[i].kind == PY_TOKEN_STRING;
 		if (docstring)
 			continue;
-		hash_number(h, m.tokens.v[s->from].col);
-		for (size_t i = s->from; i < s->to; i++)
+		hash_number(h, m.tokens.v[line->from].col);
+		for (size_t i = line->from; i < line->to; i++)
 			hash_text(h, m.tokens.v[i].text);
 	}
 	struct digest d = hash_end(h);
-	return digest_hex(a, &d);
-}
-
-/* Hashes everything that determines the tables and the script's behaviour, environment variables included. */
-static struct str identity_of(struct arena *a, struct torch_source *s)
-{
-	struct hash *h = hash_new(HASH_SHA256);
-	for (size_t i = 0; i < PARTS; i++)
-		hash_text(h, file_of(s, &parts[i])->text);
-	if (str_contains(s->mappings.text, S("IS_FBCODE")))
-		hash_text(h, str_from(getenv("IS_FBCODE")));
-	if (str_contains(s->build_amd.text, S("FBCODE_BUILD_TOOL")))
-		hash_text(h, str_from(getenv("FBCODE_BUILD_TOOL")));
-	struct digest d = hash_end(h);
-	return digest_hex(a, &d);
-}
-
-static void recognise(struct arena *a, struct torch_source *s)
-{
-	s->fingerprint = fingerprint_of(a, &s->algorithm);
+	s->fingerprint = digest_hex(a, &d);
 	for (const struct algorithm *k = algorithms; k->fingerprint; k++) {
 		if (!str_eq(s->fingerprint, str_from(k->fingerprint)))
 			continue;
@@ -257,7 +240,16 @@ struct err *torch_open(struct arena *a, struct str path, struct torch_source *re
 		if (!file_of(ret, &parts[i])->text.p)
 			return err_new(E_TORCH, "'%.*s' has no hipify: no %s in it", STR(path),
 				parts[i].path);
-	ret->identity = identity_of(a, ret);
+	/* The identity is of all that determines the tables and the script's behaviour, environment included. */
+	struct hash *h = hash_new(HASH_SHA256);
+	for (size_t i = 0; i < PARTS; i++)
+		hash_text(h, file_of(ret, &parts[i])->text);
+	if (str_contains(ret->mappings.text, S("IS_FBCODE")))
+		hash_text(h, str_from(getenv("IS_FBCODE")));
+	if (str_contains(ret->build_amd.text, S("FBCODE_BUILD_TOOL")))
+		hash_text(h, str_from(getenv("FBCODE_BUILD_TOOL")));
+	struct digest d = hash_end(h);
+	ret->identity = digest_hex(a, &d);
 	recognise(a, ret);
 	return NULL;
 }

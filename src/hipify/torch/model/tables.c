@@ -121,25 +121,6 @@ struct table_names { /* the tokens that name the tables */
 	size_t n, cap;
 };
 
-/* Puts a pair into those of the three maps that the API names in its tuple select. */
-static struct err *place_v1(
-	struct builder *b, struct torch_entry e, const struct py_value *tuple, struct maps *m)
-{
-	for (size_t i = 1; i < tuple->n; i++)
-		if (tuple->v[i].kind == PY_NAME)
-			return py_error(&b->module, tuple->v[i].line, tuple->v[i].col,
-				"'%.*s' is not in constants.py", STR(tuple->v[i].text));
-	bool special = has_api(tuple, b->special), caffe2 = has_api(tuple, b->caffe2);
-	bool pytorch = has_api(tuple, b->pytorch);
-	uintptr_t at = (uintptr_t)map_get(&m->names.at, e.from);
-	bool known = at && m->names.map->v[at - 1].to.n;
-	if (!caffe2)
-		put(b->a, special && known ? &m->special : &m->names, e);
-	if (!pytorch && !special)
-		put(b->a, &m->caffe2, e);
-	return NULL;
-}
-
 static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 {
 	struct torch_map map = {0};
@@ -154,11 +135,26 @@ static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 			STR(t.name), py_kind_name(dict.kind));
 	}
 	TRY(read_table(b, &t, &map));
-	for (size_t i = 0; i < map.n; i++)
-		if (v1)
-			TRY(place_v1(b, map.v[i], t.values[i], m));
-		else
-			put(b->a, &m->names, map.v[i]);
+	for (size_t i = 0; i < map.n; i++) {
+		struct torch_entry e = map.v[i];
+		if (!v1) {
+			put(b->a, &m->names, e);
+			continue;
+		}
+		/* The API names in the pair's tuple select some of the three maps. */
+		const struct py_value *tuple = t.values[i];
+		for (size_t k = 1; k < tuple->n; k++)
+			if (tuple->v[k].kind == PY_NAME)
+				return py_error(&b->module, tuple->v[k].line, tuple->v[k].col,
+					"'%.*s' is not in constants.py", STR(tuple->v[k].text));
+		bool special = has_api(tuple, b->special), caffe2 = has_api(tuple, b->caffe2);
+		uintptr_t at = (uintptr_t)map_get(&m->names.at, e.from);
+		bool known = at && m->names.map->v[at - 1].to.n;
+		if (!caffe2)
+			put(b->a, special && known ? &m->special : &m->names, e);
+		if (!special && !has_api(tuple, b->pytorch))
+			put(b->a, &m->caffe2, e);
+	}
 	return NULL;
 }
 
@@ -214,23 +210,20 @@ static struct err *check_untouched(const struct builder *b, const struct table_n
 
 static struct err *read_constants(struct builder *b)
 {
+	static const char *const names[] = {"API_PYTORCH", "API_CAFFE2", "API_SPECIAL"};
+	struct str *const numbers[] = {&b->pytorch, &b->caffe2, &b->special};
 	const struct torch_file *f = &b->source->constants;
-	const struct {
-		const char *name;
-		struct str *ret;
-	} numbers[] = {{"API_PYTORCH", &b->pytorch}, {"API_CAFFE2", &b->caffe2},
-		{"API_SPECIAL", &b->special}};
 	if (!f->text.p)
 		return err_new(E_TORCH, "there is no '%.*s'", STR(f->path));
 	TRY(py_read(b->a, f->text, f->path, &b->constants));
 	b->module.outer = &b->constants;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+	for (size_t i = 0; i < 3; i++) {
 		const struct py_value *v = NULL;
-		TRY(py_get(b->a, &b->constants, str_from(numbers[i].name), &v));
+		TRY(py_get(b->a, &b->constants, str_from(names[i]), &v));
 		if (!v || v->kind != PY_NUMBER)
 			return err_new(E_TORCH, "'%.*s' does not say what number %s is",
-				STR(b->constants.name), numbers[i].name);
-		*numbers[i].ret = v->text;
+				STR(b->constants.name), names[i]);
+		*numbers[i] = v->text;
 	}
 	return NULL;
 }
@@ -272,37 +265,25 @@ struct err *torch_tables_read(
 /* Finds the lines of successive keys: nodes read from JSON have no line numbers. */
 struct finder {
 	struct str text;
-	size_t at;
+	size_t at; /* the end of the text once a key was not found, since it is written with escapes */
 	unsigned line;
-	bool lost; /* a key was not found, since it is written with escapes: no more lines */
 };
 
-/* The offset of `"key" :` at or after `at`; text.n if there is none. */
-static size_t find_key(struct arena *a, struct str text, size_t at, struct str key)
+/* The line of the next `"key" :`; 0 if there is none. */
+static unsigned line_of(struct arena *a, struct finder *f, struct str key)
 {
-	struct str quoted = str_fmt(a, "\"%.*s\"", STR(key));
-	while (at < text.n) {
-		at += str_find(str_sub(text, at, text.n), quoted);
+	struct str text = f->text, quoted = str_fmt(a, "\"%.*s\"", STR(key));
+	for (bool found = false; !found && f->at < text.n;) {
+		size_t at = f->at + str_find(str_sub(text, f->at, text.n), quoted);
 		size_t end = at + quoted.n;
 		while (end < text.n && (text.p[end] == ' ' || text.p[end] == '\n'))
 			end++;
-		if (end < text.n && text.p[end] == ':')
-			return at;
-		at += at < text.n;
+		found = end < text.n && text.p[end] == ':';
+		at += !found && at < text.n;
+		for (; f->at < at; f->at++)
+			f->line += text.p[f->at] == '\n';
 	}
-	return text.n;
-}
-
-static unsigned line_of(struct arena *a, struct finder *f, struct str key)
-{
-	size_t found = f->lost ? f->text.n : find_key(a, f->text, f->at, key);
-	if (found == f->text.n) {
-		f->lost = true;
-		return 0;
-	}
-	for (; f->at < found; f->at++)
-		f->line += f->text.p[f->at] == '\n';
-	return f->line;
+	return f->at < text.n ? f->line : 0;
 }
 
 static struct err *read_pairs(

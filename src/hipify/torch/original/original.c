@@ -72,25 +72,6 @@ static void find_quoted(struct str text, struct map *ret)
 	}
 }
 
-/* Collects the endings and names of files that the Python code may open or look for. An ending is a
- * quoted text such as ".cuh". */
-static void find_endings(struct scratch *c)
-{
-	MAP(quoted, c->a);
-	strs_add_all(c->a, &c->endings, &torch_source_extensions); /* includes those of headers */
-	strs_add_all(c->a, &c->endings, &c->o->extra_extensions);
-	find_quoted(c->s->algorithm.text, &quoted);
-	VEC_EACH (const struct map_entry, e, &quoted) {
-		struct str s = e->key;
-		bool good = s.n >= 2 && s.n <= 8 && s.p[0] == '.';
-		for (size_t i = 1; good && i < s.n; i++)
-			good = strchr("abcdefghijklmnopqrstuvwxyz+", s.p[i]) != NULL;
-		if (good)
-			strs_put(c->a, &c->endings, s);
-	}
-	find_quoted(c->script, &c->names);
-}
-
 static bool matters(const struct scratch *c, struct str path)
 {
 	return torch_ends_with_one(path, &c->endings) ||
@@ -227,7 +208,21 @@ static struct err *fill_scratch(struct scratch *c)
 		{c->top, S("module/hipify/version.py"), s->hipify_version.text},
 		{c->root, S(TORCH_BUILD_AMD), c->script},
 	};
-	find_endings(c);
+	/* The endings and names of files that the Python code may open or look for. An ending is a quoted text
+	 * such as ".cuh". */
+	MAP(quoted, c->a);
+	strs_add_all(c->a, &c->endings, &torch_source_extensions); /* includes those of headers */
+	strs_add_all(c->a, &c->endings, &c->o->extra_extensions);
+	find_quoted(s->algorithm.text, &quoted);
+	VEC_EACH (const struct map_entry, e, &quoted) {
+		struct str end = e->key;
+		bool good = end.n >= 2 && end.n <= 8 && end.p[0] == '.';
+		for (size_t i = 1; good && i < end.n; i++)
+			good = strchr("abcdefghijklmnopqrstuvwxyz+", end.p[i]) != NULL;
+		if (good)
+			strs_put(c->a, &c->endings, end);
+	}
+	find_quoted(c->script, &c->names);
 	TRY(copy_dir(c, c->view->root));
 	TRY(copy_more(c));
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {

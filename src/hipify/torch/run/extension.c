@@ -185,33 +185,6 @@ static void drop_errors(struct extension *m)
 		err_freep(&((struct result *)m->results.v[i].value)->error);
 }
 
-/* Lists the results. The output of an earlier turn of a file remains even if a later turn left the file
- * unchanged. */
-static void list_files(struct extension *m, struct map *files)
-{
-	MAP(outputs, m->p->a); /* by source */
-	for (size_t i = 0; i < m->layer.outputs.n; i++) {
-		struct torch_output *o = m->layer.outputs.v[i].value;
-		map_put(&outputs, o->source, o);
-	}
-	for (size_t i = 0; i < m->results.n; i++) {
-		struct str fin = m->results.v[i].key;
-		struct result *r = m->results.v[i].value;
-		struct torch_output *o = map_get(&outputs, fin);
-		if (!o && r->ignored && !r->error)
-			continue;
-		struct str output = o ? o->path : r->shown.p ? r->shown : fin;
-		struct change *f = torch_add_file(m->p, fin, output);
-		f->text = o && !r->error ? o->text : (struct str){0};
-		f->status = r->error ? CHANGE_FAILED : o ? CHANGE_OK : CHANGE_UNCHANGED;
-		if (f->status == CHANGE_UNCHANGED && layer_find(&m->layer, output))
-			f->status = CHANGE_SKIPPED; /* the result of another source */
-		f->error = r->error;
-		r->error = NULL;
-		map_put(files, fin, (void *)(uintptr_t)m->p->ret->changes.n);
-	}
-}
-
 /* Repeats the run on its own results, as a second run of the original would, and marks the changes for which it ended
  * with another text. */
 static struct err *try_again(struct extension *first, const struct map *files)
@@ -260,7 +233,29 @@ struct err *torch_run_extension(struct torch_project *p)
 		drop_errors(&m);
 		return e;
 	}
+	/* Lists the results. The output of an earlier turn of a file remains even if a later turn left the file
+	 * unchanged. */
 	MAP(files, p->a);
-	list_files(&m, &files);
+	MAP(outputs, p->a); /* by source */
+	for (size_t i = 0; i < m.layer.outputs.n; i++) {
+		struct torch_output *o = m.layer.outputs.v[i].value;
+		map_put(&outputs, o->source, o);
+	}
+	for (size_t i = 0; i < m.results.n; i++) {
+		struct str fin = m.results.v[i].key;
+		struct result *r = m.results.v[i].value;
+		struct torch_output *o = map_get(&outputs, fin);
+		if (!o && r->ignored && !r->error)
+			continue;
+		struct str output = o ? o->path : r->shown.p ? r->shown : fin;
+		struct change *f = torch_add_file(p, fin, output);
+		f->text = o && !r->error ? o->text : (struct str){0};
+		f->status = r->error ? CHANGE_FAILED : o ? CHANGE_OK : CHANGE_UNCHANGED;
+		if (f->status == CHANGE_UNCHANGED && layer_find(&m.layer, output))
+			f->status = CHANGE_SKIPPED; /* the result of another source */
+		f->error = r->error;
+		r->error = NULL;
+		map_put(&files, fin, (void *)(uintptr_t)p->ret->changes.n);
+	}
 	return m.layer.outputs.n && !p->one ? try_again(&m, &files) : NULL;
 }

@@ -13,22 +13,6 @@ static struct strs joined(struct arena *a, const struct strs *x, const struct st
 	return all;
 }
 
-/* Warns of wildcards in the folder's path: patterns are absolute, so these become part of them. */
-static void check_root(struct torch_project *p)
-{
-	struct str root = p->select.root;
-	if (str_chr(root, '*') == root.n && str_chr(root, '?') == root.n &&
-		str_chr(root, '[') == root.n)
-		return;
-	struct finding *f = finding_add(
-		p->a, &p->ret->findings, "hipify-pattern-in-path", SEV_WARNING, p->o->dir);
-	finding_say(p->a, f,
-		"'%.*s' has '*', '?' or '[' in it, which PyTorch's hipify takes for patterns: "
-		"files may be missed",
-		STR(root));
-	finding_fix(p->a, f, "translate a copy in a folder with a plain name");
-}
-
 /* Lists the files of an extension and translates them. CUDAExtension and load() never pass hip_clang_launch, so
  * launches are rewritten by default. */
 static struct err *run_extension(struct torch_project *p)
@@ -36,8 +20,18 @@ static struct err *run_extension(struct torch_project *p)
 	const struct strs *sources = &p->o->sources;
 	struct str root = p->select.root;
 	p->launches = p->o->launches != LAUNCHES_KEEP;
-	if (sources->n)
-		check_root(p);
+	/* Patterns are absolute, so wildcards in the folder's path become part of them. */
+	bool wild = str_chr(root, '*') < root.n || str_chr(root, '?') < root.n ||
+		    str_chr(root, '[') < root.n;
+	if (sources->n && wild) {
+		struct finding *f = finding_add(
+			p->a, &p->ret->findings, "hipify-pattern-in-path", SEV_WARNING, p->o->dir);
+		finding_say(p->a, f,
+			"'%.*s' has '*', '?' or '[' in it, which PyTorch's hipify takes for "
+			"patterns: files may be missed",
+			STR(root));
+		finding_fix(p->a, f, "translate a copy in a folder with a plain name");
+	}
 	strs_add(p->a, &p->select.includes, sources->n ? py_join(p->a, root, S("*")) : S("*"));
 	torch_select_open(p->a, &p->select);
 	TRY(torch_select(p->a, &p->select, p->view, &p->files));

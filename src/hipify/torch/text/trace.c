@@ -146,9 +146,17 @@ struct torch_pass torch_pass_begin(
 		.a = a, .text = text, .trace = trace, .kind = kind, .out = {.a = a}};
 }
 
-static void trace_edit(struct torch_trace *t, const struct torch_pass *p, struct torch_patch patch)
+void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
 {
+	struct torch_trace *t = p->trace;
 	const struct torch_entry *entry = patch.entry;
+	if (!p->out.p) /* replacements are about as long as the text they replace */
+		buf_reserve(&p->out, p->text.n + p->text.n / 8 + 64);
+	buf_add(&p->out, str_sub(p->text, p->done, patch.from));
+	buf_add(&p->out, patch.with);
+	p->done = patch.to;
+	if (!t)
+		return;
 	struct hipify_edit *e = VEC_PUSH(t->a, &t->pass);
 	*e = (struct hipify_edit){
 		.from = patch.from, .to = patch.to, .with = str_dup(t->a, patch.with)};
@@ -161,17 +169,6 @@ static void trace_edit(struct torch_trace *t, const struct torch_pass *p, struct
 		.file = entry ? entry->file : S(""),
 		.line = entry ? entry->line : 0,
 	};
-}
-
-void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
-{
-	if (!p->out.p) /* replacements are about as long as the text they replace */
-		buf_reserve(&p->out, p->text.n + p->text.n / 8 + 64);
-	buf_add(&p->out, str_sub(p->text, p->done, patch.from));
-	buf_add(&p->out, patch.with);
-	p->done = patch.to;
-	if (p->trace)
-		trace_edit(p->trace, p, patch);
 }
 
 struct str torch_pass_end(struct torch_pass *p)
