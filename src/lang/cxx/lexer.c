@@ -214,17 +214,16 @@ static struct err *word(struct lex *l, struct tok *t)
 	return NULL;
 }
 
-/* A preprocessing number: digits, letters, dots, exponent signs, digit separators. */
+/* Reads a preprocessing number: digits, letters, dots, exponent signs, digit separators. */
 static void number(struct lex *l, struct tok *t)
 {
 	t->kind = TOK_NUMBER;
-	while (l->at < l->s.n) {
-		char c = peek(l, 0), prev = l->at > t->from ? l->s.p[l->at - 1] : '\0';
+	for (l->at++; l->at < l->s.n; l->at++) {
+		char c = peek(l, 0), prev = l->s.p[l->at - 1];
 		bool sign = (c == '+' || c == '-') && prev && strchr("eEpP", prev);
 		bool separator = c == '\'' && ident_char(peek(l, 1));
 		if (!ident_char(c) && c != '.' && !sign && !separator)
 			return;
-		l->at++;
 	}
 }
 

@@ -48,11 +48,11 @@ static struct str set_text(struct str behind)
 	return i < behind.n ? str_sub(behind, 0, i) : (struct str){0};
 }
 
-/* The ranges of a set; a character is a range of one. A hyphen makes a range unless it is the first or last character
- * of the set, or directly follows the end of another range. Backward ranges vanish, together with both ends. */
-static struct ranges set_ranges(struct arena *a, struct str text)
+/* Reads the ranges of a set; a character is a range of one. A hyphen makes a range unless it is the first or last
+ * character of the set, or directly follows the end of another range. Backward ranges vanish, together with both ends. */
+static void read_set(struct arena *a, struct str text, struct py_glob_node *node)
 {
-	struct ranges set = {0};
+	struct ranges *set = &node->set;
 	size_t hyphen = text.n && text.p[0] == '!' ? 2 : 1;
 	bool range = false;
 	for (size_t at = 0; text.n; at++) {
@@ -62,23 +62,17 @@ static struct ranges set_ranges(struct arena *a, struct str text)
 			hyphen = at + 3;
 			continue;
 		}
-		struct range *last = range ? &set.v[set.n - 1] : NULL;
+		struct range *last = range ? &set->v[set->n - 1] : NULL;
 		if (!last)
-			*VEC_PUSH(a, &set) = (struct range){c, c};
+			*VEC_PUSH(a, set) = (struct range){c, c};
 		else if (last->from > c)
-			set.n--;
+			set->n--;
 		else
 			last->to = c;
 		range = false;
 	}
-	return set;
-}
-
-/* Negation is decided after backward ranges have vanished, so "[b-a!x]" is "[!x]". In "[b-a!-z]" the hyphen then is a
- * character. */
-static void negate(struct arena *a, struct py_glob_node *node)
-{
-	struct ranges *set = &node->set;
+	/* Negation is decided after backward ranges have vanished, so "[b-a!x]" is "[!x]". In "[b-a!-z]" the hyphen
+	 * then is a character. */
 	if (!set->n || set->v[0].from != '!')
 		return;
 	struct range first = set->v[0];
@@ -109,8 +103,7 @@ struct py_glob py_glob_new(struct arena *a, struct str pattern)
 		node->c = c;
 		if (set.p) {
 			node->kind = GLOB_SET;
-			node->set = set_ranges(a, set);
-			negate(a, node);
+			read_set(a, set, node);
 			rest = str_sub(rest, set.n + 1, rest.n);
 		} else {
 			node->kind = c == '*' ? GLOB_STAR : c == '?' ? GLOB_ANY : GLOB_CHAR;
@@ -130,9 +123,14 @@ static bool node_takes(const struct py_glob_node *node, uint32_t c)
 	return node->negated;
 }
 
-static bool match_nodes(const struct py_glob *g, struct str path)
+bool py_glob_match(const struct py_glob *g, struct str path)
 {
 	size_t i = 0, star = SIZE_MAX;
+	if (!str_starts(path, g->prefix))
+		return false;
+	if (g->rest)
+		return true;
+	path = str_sub(path, g->prefix.n, path.n);
 	struct str retry = path;
 	while (path.n) {
 		if (i < g->n && g->v[i].kind == GLOB_STAR) {
@@ -153,13 +151,6 @@ static bool match_nodes(const struct py_glob *g, struct str path)
 		}
 	}
 	return i == g->n || (i + 1 == g->n && g->v[i].kind == GLOB_STAR);
-}
-
-bool py_glob_match(const struct py_glob *g, struct str path)
-{
-	if (!str_starts(path, g->prefix))
-		return false;
-	return g->rest || match_nodes(g, str_sub(path, g->prefix.n, path.n));
 }
 
 bool py_glob_possible(const struct py_glob *g, struct str start)

@@ -138,17 +138,6 @@ static struct err *decode(const struct reader *r, const struct py_token *t, stru
 	return NULL;
 }
 
-/* Adjacent strings are one. */
-static struct err *read_strings(struct reader *r, struct py_value *ret)
-{
-	BUF(text, r->a);
-	*ret = fresh(here(r), PY_STRING);
-	for (; here(r) && here(r)->kind == PY_TOKEN_STRING; r->i++)
-		TRY(decode(r, here(r), &text));
-	ret->text = buf_str(&text);
-	return NULL;
-}
-
 /* ---- names and calls ---- */
 
 static struct err *evaluate(struct reader *r, struct py_statement *s);
@@ -301,8 +290,14 @@ static struct err *read_atom(struct reader *r, struct py_value *ret)
 	bool comma = false;
 	if (!t || (t->kind == PY_TOKEN_NAME && str_is_one_of(t->text, reserved)))
 		return unexpected(r, "a literal");
-	if (t->kind == PY_TOKEN_STRING)
-		return read_strings(r, ret);
+	if (t->kind == PY_TOKEN_STRING) { /* adjacent strings are one */
+		BUF(text, r->a);
+		*ret = fresh(t, PY_STRING);
+		for (; here(r) && here(r)->kind == PY_TOKEN_STRING; r->i++)
+			TRY(decode(r, here(r), &text));
+		ret->text = buf_str(&text);
+		return NULL;
+	}
 	if (t->kind == PY_TOKEN_NAME && str_is_one_of(t->text, constants)) {
 		*ret = fresh(t, str_eq(t->text, S("None")) ? PY_NONE : PY_BOOL);
 		ret->text = str_eq(t->text, S("True")) ? S("1") : S("");
@@ -371,23 +366,6 @@ static struct err *read_value(struct reader *r, struct py_value *ret)
 	return NULL;
 }
 
-/* Reads a value, or the tuple `A, B` of a statement. */
-static struct err *read_bare(struct reader *r, struct py_value *ret)
-{
-	TRY(read_value(r, ret));
-	if (!at(r, S(",")))
-		return NULL;
-	struct py_value tuple = {.kind = PY_TUPLE, .line = ret->line, .col = ret->col};
-	*VEC_PUSH(r->a, &r->items) = *ret;
-	while (take(r, S(",")) && here(r)) {
-		TRY(read_value(r, ret));
-		*VEC_PUSH(r->a, &r->items) = *ret;
-	}
-	close_items(r, 0, &tuple);
-	*ret = tuple;
-	return NULL;
-}
-
 static struct err *evaluate(struct reader *r, struct py_statement *s)
 {
 	const struct py_token *t = &r->m->tokens.v[s->from];
@@ -411,8 +389,17 @@ static struct err *evaluate(struct reader *r, struct py_statement *s)
 		.before = (size_t)(s - r->m->statements.v),
 		.depth = r->depth + 1,
 	};
-	struct py_value v = {0};
-	TRY(read_bare(&sub, &v));
+	struct py_value v = {0}, item;
+	TRY(read_value(&sub, &v));
+	if (at(&sub, S(","))) { /* the tuple `A, B` */
+		*VEC_PUSH(r->a, &sub.items) = v;
+		while (take(&sub, S(",")) && here(&sub)) {
+			TRY(read_value(&sub, &item));
+			*VEC_PUSH(r->a, &sub.items) = item;
+		}
+		v = (struct py_value){.kind = PY_TUPLE, .line = v.line, .col = v.col};
+		close_items(&sub, 0, &v);
+	}
 	if (sub.i < s->to)
 		return unexpected(&sub, "the end of the literal");
 	s->known = NEW(r->a, struct py_value);

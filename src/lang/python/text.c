@@ -5,22 +5,6 @@
 
 #include "base/buf.h"
 
-/* Copies s with "\r\n" and "\r" replaced by "\n". */
-static struct str newlines(struct arena *a, struct str s)
-{
-	BUF(b, a);
-	buf_reserve(&b, s.n);
-	while (s.n) {
-		size_t n = str_chr(s, '\r');
-		buf_add(&b, str_sub(s, 0, n));
-		if (n < s.n)
-			buf_char(&b, '\n');
-		n += str_starts(str_sub(s, n, s.n), S("\r\n")) ? 2 : 1;
-		s = str_sub(s, n, s.n);
-	}
-	return buf_str(&b);
-}
-
 struct err *py_decode(struct arena *a, struct str bytes, struct str *ret)
 {
 	*ret = bytes;
@@ -35,8 +19,20 @@ struct err *py_decode(struct arena *a, struct str bytes, struct str *ret)
 				      (unsigned char)bytes.p[bad], bad),
 			(struct loc){.path = S(""), .line = line});
 	}
-	if (str_chr(bytes, '\r') < bytes.n)
-		*ret = newlines(a, bytes);
+	if (str_chr(bytes, '\r') == bytes.n)
+		return NULL;
+	/* "\r\n" and "\r" become "\n". */
+	BUF(b, a);
+	buf_reserve(&b, bytes.n);
+	while (bytes.n) {
+		size_t n = str_chr(bytes, '\r');
+		buf_add(&b, str_sub(bytes, 0, n));
+		if (n < bytes.n)
+			buf_char(&b, '\n');
+		n += str_starts(str_sub(bytes, n, bytes.n), S("\r\n")) ? 2 : 1;
+		bytes = str_sub(bytes, n, bytes.n);
+	}
+	*ret = buf_str(&b);
 	return NULL;
 }
 

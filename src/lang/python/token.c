@@ -115,31 +115,27 @@ static void add_statement(struct lexer *l, size_t from, size_t to, enum py_place
 	*VEC_PUSH(l->a, &m->statements) = s;
 }
 
-static enum py_place place_of(struct lexer *l, unsigned col)
-{
-	static const char *const defs[] = {"def", "class", "async", "@", NULL};
-	if (l->def_col && col <= l->def_col)
-		l->def_col = 0;
-	if (l->block_col && col <= l->block_col)
-		l->block_col = 0;
-	if (!l->def_col && str_is_one_of(l->m->tokens.v[l->first].text, defs))
-		l->def_col = col;
-	if (!l->block_col && starts_block(l->m, l->first))
-		l->block_col = col;
-	if (l->def_col)
-		return PY_INSIDE_DEF;
-	return l->block_col || col > 1 ? PY_BLOCK : PY_PLAIN;
-}
-
 /* The logical line is over: cut it at its semicolons, and at the first colon of `if x: NAME = ...`. */
 static void end_line(struct lexer *l)
 {
+	static const char *const defs[] = {"def", "class", "async", "@", NULL};
 	struct py_module *m = l->m;
 	size_t from = l->first, to = m->tokens.n;
 	if (from == to)
 		return;
-	enum py_place place = place_of(l, m->tokens.v[from].col);
+	unsigned col = m->tokens.v[from].col;
 	bool head = starts_block(m, from);
+	if (col <= l->def_col)
+		l->def_col = 0;
+	if (col <= l->block_col)
+		l->block_col = 0;
+	if (!l->def_col && str_is_one_of(m->tokens.v[from].text, defs))
+		l->def_col = col;
+	if (!l->block_col && head)
+		l->block_col = col;
+	enum py_place place = l->def_col                ? PY_INSIDE_DEF
+			      : l->block_col || col > 1 ? PY_BLOCK
+							: PY_PLAIN;
 	for (size_t i = from; i < to; i++) {
 		/* Inside brackets a semicolon is an error in Python; here it also ends a statement. */
 		bool body = head && i + 2 < to && py_is(m, i, S(":")) && py_is(m, i + 2, S("="));
