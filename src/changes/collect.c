@@ -155,26 +155,6 @@ static struct err *read_dir(struct copy_walk *w, struct str rel)
 	return NULL;
 }
 
-static struct err *add_copies(struct apply *p)
-{
-	struct copy_walk w = {.p = p, .sources.a = p->a};
-	if (p->s->old)
-		VEC_EACH (struct seen, s, &p->s->old->seen)
-			if (s->kind == SEEN_FILE)
-				map_put(&w.sources, s->path, s);
-	strs_add(p->a, &w.todo, S("."));
-	while (w.todo.n) {
-		struct str rel = w.todo.v[--w.todo.n];
-		TRY(cancel_check());
-		struct err *e = str_eq(rel, S(".")) ? NULL : place_dir(p, rel);
-		if (!e)
-			e = read_dir(&w, rel);
-		if (e)
-			add_failed(&w, rel, e);
-	}
-	return NULL;
-}
-
 struct err *collect_puts(struct apply *p)
 {
 	struct text_place *texts = arena_array(p->a, p->t->n, sizeof(*texts));
@@ -192,5 +172,22 @@ struct err *collect_puts(struct apply *p)
 	p->puts.cap = n;
 	for (size_t i = 0; i < n; i++)
 		add_text(p, &texts[i]);
-	return p->s->request->copies && !p->s->request->in_place ? add_copies(p) : NULL;
+	if (!p->s->request->copies || p->s->request->in_place)
+		return NULL;
+	struct copy_walk w = {.p = p, .sources.a = p->a};
+	if (p->s->old)
+		VEC_EACH (struct seen, s, &p->s->old->seen)
+			if (s->kind == SEEN_FILE)
+				map_put(&w.sources, s->path, s);
+	strs_add(p->a, &w.todo, S("."));
+	while (w.todo.n) {
+		struct str rel = w.todo.v[--w.todo.n];
+		TRY(cancel_check());
+		struct err *e = str_eq(rel, S(".")) ? NULL : place_dir(p, rel);
+		if (!e)
+			e = read_dir(&w, rel);
+		if (e)
+			add_failed(&w, rel, e);
+	}
+	return NULL;
 }

@@ -73,22 +73,6 @@ static void mark(struct diff_search *d, ptrdiff_t e, ptrdiff_t c)
 	d->k = k;
 }
 
-/* The diagonal whose path came furthest within the texts. */
-static ptrdiff_t furthest(const struct diff_search *d, ptrdiff_t e)
-{
-	size_t n = d->old.lines.n - d->i, m = d->new.lines.n - d->k;
-	ptrdiff_t best = 0, most = -1;
-	for (ptrdiff_t c = -e; c <= e; c += 2) {
-		ptrdiff_t x = reach(d, e, c), y = x - c;
-		bool inside = x >= 0 && y >= 0 && (size_t)x <= n && (size_t)y <= m;
-		if (inside && x + y > most) {
-			most = x + y;
-			best = c;
-		}
-	}
-	return best;
-}
-
 static void one_round(struct diff_search *d)
 {
 	ARENA(tmp);
@@ -108,7 +92,17 @@ static void one_round(struct diff_search *d)
 			return;
 		}
 	}
-	mark(d, MOST_EDITS, furthest(d, MOST_EDITS));
+	/* too many: the diagonal whose path came furthest within the texts */
+	ptrdiff_t best = 0, most = -1;
+	for (ptrdiff_t c = -MOST_EDITS; c <= MOST_EDITS; c += 2) {
+		ptrdiff_t x = reach(d, MOST_EDITS, c), y = x - c;
+		bool within = x >= 0 && y >= 0 && (size_t)x <= n && (size_t)y <= m;
+		if (within && x + y > most) {
+			most = x + y;
+			best = c;
+		}
+	}
+	mark(d, MOST_EDITS, best);
 }
 
 /* ---- printing ---- */
@@ -125,25 +119,6 @@ struct diff_rows {
 	struct diff_row *v;
 	size_t n, cap;
 };
-
-static struct diff_rows all_rows(struct arena *a, const struct diff_search *d)
-{
-	const struct strs *old = &d->old.lines, *new = &d->new.lines;
-	struct diff_rows rows = {0};
-	for (size_t i = 0, k = 0; i < old->n || k < new->n;) {
-		bool gone = i < old->n && !d->old.common[i];
-		bool came = !gone && k < new->n && !d->new.common[k];
-		char sign = gone ? '-' : came ? '+' : ' ';
-		struct str line = came ? new->v[k] : old->v[i];
-		*VEC_PUSH(a, &rows) = (struct diff_row){.sign = sign, .line = line, .i = i, .k = k};
-		i += !came;
-		k += !gone;
-	}
-	for (size_t i = 0; i < rows.n; i++)
-		for (size_t k = i < CONTEXT ? 0 : i - CONTEXT; k <= i + CONTEXT && k < rows.n; k++)
-			rows.v[k].shown = rows.v[k].shown || rows.v[i].sign != ' ';
-	return rows;
-}
 
 static void put_range(struct buf *out, char sign, size_t first, size_t count)
 {
@@ -178,7 +153,20 @@ struct str changes_diff(struct arena *a, const struct changes_diff *what)
 		one_round(&d);
 	BUF(out, a);
 	buf_fmt(&out, "--- %.*s\n+++ %.*s\n", STR(what->old_name), STR(what->new_name));
-	struct diff_rows rows = all_rows(&tmp, &d);
+	struct diff_rows rows = {0};
+	for (size_t i = 0, k = 0; i < d.old.lines.n || k < d.new.lines.n;) {
+		bool gone = i < d.old.lines.n && !d.old.common[i];
+		bool came = !gone && k < d.new.lines.n && !d.new.common[k];
+		char sign = gone ? '-' : came ? '+' : ' ';
+		struct str line = came ? d.new.lines.v[k] : d.old.lines.v[i];
+		*VEC_PUSH(&tmp, &rows) =
+			(struct diff_row){.sign = sign, .line = line, .i = i, .k = k};
+		i += !came;
+		k += !gone;
+	}
+	for (size_t i = 0; i < rows.n; i++)
+		for (size_t k = i < CONTEXT ? 0 : i - CONTEXT; k <= i + CONTEXT && k < rows.n; k++)
+			rows.v[k].shown = rows.v[k].shown || rows.v[i].sign != ' ';
 	for (size_t from = 0, to; from < rows.n; from = to) {
 		for (to = from + 1; to < rows.n && rows.v[to].shown == rows.v[from].shown;)
 			to++;

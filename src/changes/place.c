@@ -63,22 +63,6 @@ static struct parent_folder *find_parent(struct apply *p, struct str dir)
 	return f;
 }
 
-/* Replaces an output that is a link by its target, which must lie inside the tree. */
-static struct err *follow_link(struct apply *p, struct str *output)
-{
-	struct str path = path_join(p->a, p->s->root, *output), target = {0}, real;
-	if (!fs_real(p->a, path, &real))
-		return err_new(
-			p->s->request->failure, "'%.*s' is a link that leads nowhere", STR(path));
-	target = path_inside(p->a, real, p->s->root);
-	if (!target.p)
-		return err_new(p->s->request->failure,
-			"'%.*s' is a link that leads out of '%.*s', to '%.*s'", STR(path),
-			STR(p->s->root), STR(real));
-	*output = target;
-	return NULL;
-}
-
 /* Schedules the missing folders of an output above the tree. */
 static void missing_outside(struct apply *p, struct str dir)
 {
@@ -134,8 +118,17 @@ struct err *place_find(struct apply *p, struct str output, bool link, struct put
 		missing_outside(p, path_dir(output));
 		return NULL;
 	}
-	if (link)
-		TRY(follow_link(p, &output));
+	if (link) { /* its target, which must lie inside the tree, stands for it */
+		struct str real, path = path_join(p->a, p->s->root, output);
+		if (!fs_real(p->a, path, &real))
+			return err_new(p->s->request->failure,
+				"'%.*s' is a link that leads nowhere", STR(path));
+		output = path_inside(p->a, real, p->s->root);
+		if (!output.p)
+			return err_new(p->s->request->failure,
+				"'%.*s' is a link that leads out of '%.*s', to '%.*s'", STR(path),
+				STR(p->s->root), STR(real));
+	}
 	/* a journal's folder is reserved, except its overlay/, which holds files for builds */
 	struct str rest = str_sub(output, str_chr(output, '/'), output.n);
 	if (str_starts(output, S(".rocsmith")) && !str_starts(rest, S("/overlay/")))

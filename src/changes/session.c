@@ -45,21 +45,6 @@ struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 
 /* ---- opening ---- */
 
-static struct err *check_kind(const struct session *s)
-{
-	if (!s->old || (s->old->kind == BASE_IN_PLACE) == s->request->in_place)
-		return NULL;
-	if (s->request->in_place)
-		return err_hint(err_new(E_USAGE, "'%.*s' is an output folder of rocsmith",
-					STR(s->request->dir)),
-			"translate the folder that it was made from: '%.*s'", STR(s->old->root));
-	return err_hint(err_new(E_USAGE,
-				"'%.*s' was translated in place, it cannot be an output "
-				"folder",
-				STR(s->request->out)),
-		"choose another folder with -o");
-}
-
 /* A killed run can have staged only outputs that its intent names. A folder that is gone or no longer writable does not
  * stop the cleanup of the others. */
 struct err *session_tidy(const struct manifest *m, struct str base)
@@ -98,8 +83,18 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 		ret->journal = changes_journal(a, ret->base, o->journal);
 		TRY(base_lock(ret->journal, shared, &ret->lock));
 		TRY(manifest_read(a, ret->journal, &ret->old));
-		TRY(check_kind(ret));
 	}
+	bool other = ret->old && (ret->old->kind == BASE_IN_PLACE) != o->in_place;
+	if (other && o->in_place)
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' is an output folder of rocsmith", STR(o->dir)),
+			"translate the folder that it was made from: '%.*s'", STR(ret->old->root));
+	if (other)
+		return err_hint(err_new(E_USAGE,
+					"'%.*s' was translated in place, it cannot be an output "
+					"folder",
+					STR(o->out)),
+			"choose another folder with -o");
 	if (ret->old)
 		manifest_index(ret->old);
 	if (ret->old && !ret->old->complete && !shared)

@@ -109,20 +109,6 @@ static void show_gpus(struct arena *a, const struct machine *m)
 	table_print(&t);
 }
 
-static void show_nodes(struct arena *a, const struct machine *m)
-{
-	struct table t = table_new(a, "device node|mode|group|for us");
-	VEC_EACH (struct machine_node, n, &m->nodes) {
-		const struct str cells[] = {n->path, str_fmt(a, "%04o", n->mode), n->group,
-			n->acl      ? S("usable (ACL)")
-			: n->usable ? S("usable")
-				    : S("no access")};
-		table_row(&t, cells);
-	}
-	out_text(S("\n"));
-	table_print(&t);
-}
-
 /* ---- Python environments with a torch ---- */
 
 /* "gfx1100, not gfx1036": the GPUs of this machine that torch has code for, and those that it has not. */
@@ -266,14 +252,23 @@ static void show_next(struct arena *a, const struct next_steps *s)
 static void show(struct arena *a, const struct doctor *doctor)
 {
 	const struct machine *m = doctor->machine;
+	struct table nodes = table_new(a, "device node|mode|group|for us");
 	bool denied = out_verbosity() > 0;
 	show_summary(a, m);
 	if (m->gpus.n)
 		show_gpus(a, m);
-	VEC_EACH (struct machine_node, n, &m->nodes)
+	VEC_EACH (struct machine_node, n, &m->nodes) {
+		const struct str cells[] = {n->path, str_fmt(a, "%04o", n->mode), n->group,
+			n->acl      ? S("usable (ACL)")
+			: n->usable ? S("usable")
+				    : S("no access")};
+		table_row(&nodes, cells);
 		denied |= !n->usable;
-	if (m->nodes.n && denied)
-		show_nodes(a, m);
+	}
+	if (m->nodes.n && denied) {
+		out_text(S("\n"));
+		table_print(&nodes);
+	}
 	show_pythons(a, m);
 	show_findings(a, m);
 	show_next(a, &doctor->next);

@@ -58,20 +58,6 @@ static const struct json_field answer_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* Replaces the machine's GPUs by those of --gpu, as cards, since nothing is known about their topology. */
-static struct err *take_gpus(struct arena *a, const struct env_args *o, struct machine *m)
-{
-	struct targets list;
-	struct strs words = o->gpus;
-	if (!words.n || (words.n == 1 && str_eq(words.v[0], S("native"))))
-		return NULL;
-	TRY(opt_targets(a, o->sysroot, &words, &list));
-	m->gpus.n = 0;
-	VEC_EACH (const struct target, t, &list)
-		*VEC_PUSH(a, &m->gpus) = (struct machine_gpu){.target = t->name};
-	return NULL;
-}
-
 static void show_shell(struct arena *a, const struct env_answer *x)
 {
 	VEC_EACH (const struct environment_line, l, &x->lines) {
@@ -138,7 +124,14 @@ struct err *cmd_env(struct arena *a, void *args)
 		(void)setenv("PATH", str_fmt(a, "%.*s/bin:%s", STR(path), old ? old : "").p, 1);
 	}
 	TRY(machine_read_all(a, o->sysroot, &m));
-	TRY(take_gpus(a, o, &m));
+	if (o->gpus.n && (o->gpus.n > 1 || !str_eq(o->gpus.v[0], S("native")))) {
+		struct targets list;
+		struct strs words = o->gpus;
+		TRY(opt_targets(a, o->sysroot, &words, &list));
+		m.gpus.n = 0;
+		VEC_EACH (const struct target, t, &list) /* as cards: their topology is unknown */
+			*VEC_PUSH(a, &m.gpus) = (struct machine_gpu){.target = t->name};
+	}
 	const struct machine_python *p = environment_python(&m, path);
 	if (path.n && !p) {
 		VEC_EACH (const struct machine_python, other, &m.pythons)

@@ -73,10 +73,26 @@ static const struct json_field list_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* Shows the entry and all rules with this id. An entry's title and fixes stand for those of the rules. */
-static void show_entry(struct arena *a, struct str id, const struct diagnosis *d)
+/* Shows the entry and all rules with this id; an entry's title and fixes stand for those of the rules. If it is "", lists
+ * all of them. */
+static void show_entries(struct arena *a, const struct common *o, struct str id)
 {
-	const struct rule *r = rule_find(id);
+	const struct diagnosis *d = diagnosis_find(id);
+	struct entries list = {.id = id.n ? str_z(a, id) : NULL};
+	const struct rule *end = rule_table() + rule_count, *r = rule_find(id);
+	for (size_t i = 0; i < diagnosis_count; i++)
+		if (!id.n || d == &diagnosis_table()[i])
+			*VEC_PUSH(a, &list.v) = diagnosis_table()[i];
+	if (show_json(o, list_fields, &list))
+		return;
+	if (!id.n) {
+		VEC_EACH (const struct diagnosis, x, &list.v)
+			out_fmt("%-28s %s\n", x->id, x->title);
+		for (r = rule_table(); r < end; r++)
+			if (rule_find(str_from(r->id)) == r && !diagnosis_find(str_from(r->id)))
+				out_fmt("%-28s %s\n", r->id, rule_title(r));
+		return;
+	}
 	if (d) {
 		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(d->title))), d->id);
 		item(a, "why", d->cause);
@@ -92,7 +108,7 @@ static void show_entry(struct arena *a, struct str id, const struct diagnosis *d
 		item(a, "why", rule_why(r));
 		item(a, "from", sources(a, rule_evidence(r), rule_confidence(r), "").p);
 	}
-	for (; r && r < rule_table() + rule_count; r++) {
+	for (; r && r < end; r++) {
 		if (!str_eq(str_from(r->id), id))
 			continue;
 		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(r->severity),
@@ -102,27 +118,6 @@ static void show_entry(struct arena *a, struct str id, const struct diagnosis *d
 			item(a, "", f->command);
 		}
 	}
-}
-
-/* Shows the entry and the rules with this id; if it is "", all of them. */
-static void show_entries(struct arena *a, const struct common *o, struct str id)
-{
-	const struct diagnosis *one = diagnosis_find(id);
-	struct entries list = {.id = id.n ? str_z(a, id) : NULL};
-	for (size_t i = 0; i < diagnosis_count; i++)
-		if (!id.n || one == &diagnosis_table()[i])
-			*VEC_PUSH(a, &list.v) = diagnosis_table()[i];
-	if (show_json(o, list_fields, &list))
-		return;
-	if (id.n) {
-		show_entry(a, id, one);
-		return;
-	}
-	for (size_t i = 0; i < diagnosis_count; i++)
-		out_fmt("%-28s %s\n", diagnosis_table()[i].id, diagnosis_table()[i].title);
-	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++)
-		if (rule_find(str_from(r->id)) == r && !diagnosis_find(str_from(r->id)))
-			out_fmt("%-28s %s\n", r->id, rule_title(r));
 }
 
 /* ---- an error code ---- */
@@ -233,8 +228,9 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 	return e;
 }
 
-static struct err *explain_log(struct arena *a, struct explain_args *o)
+struct err *cmd_explain(struct arena *a, void *args)
 {
+	struct explain_args *o = args;
 	bool from_stdin = str_eq(o->log, S("-"));
 	struct str name = from_stdin ? S("stdin") : o->log;
 	struct log_answer answer;
@@ -242,6 +238,19 @@ static struct err *explain_log(struct arena *a, struct explain_args *o)
 	CLEANUP(fd_closep) int fd = -1;
 	CLEANUP(stream_freep) struct stream *s = NULL;
 	CLEANUP(log_patterns_freep) struct log_patterns *p = NULL;
+	uint64_t n;
+	if (o->list || (is_known(o->log) && !fs_present(o->log))) {
+		show_entries(a, &o->common, o->list ? S("") : o->log);
+		return NULL;
+	}
+	if (!o->log.n)
+		return err_hint(err_new(E_USAGE, "no log is named"),
+			"rocsmith explain build.log, or - for standard input; --list shows what is "
+			"known");
+	bool code = o->log.n == 5 && (o->log.p[0] == 'E' || o->log.p[0] == 'e') &&
+		    str_u64(str_sub(o->log, 1, 5), 10, &n);
+	if (code && !fs_present(o->log))
+		return show_code(a, o->log, &o->common);
 	if (!from_stdin)
 		TRY(open_log(a, o->log, &fd));
 	s = stream_new(from_stdin ? 0 : fd, S(""), name);
@@ -256,23 +265,4 @@ static struct err *explain_log(struct arena *a, struct explain_args *o)
 		show_answer(a, &answer, name, known);
 	o->common.status = known;
 	return NULL;
-}
-
-struct err *cmd_explain(struct arena *a, void *args)
-{
-	struct explain_args *o = args;
-	uint64_t n;
-	if (o->list || (is_known(o->log) && !fs_present(o->log))) {
-		show_entries(a, &o->common, o->list ? S("") : o->log);
-		return NULL;
-	}
-	if (!o->log.n)
-		return err_hint(err_new(E_USAGE, "no log is named"),
-			"rocsmith explain build.log, or - for standard input; --list shows what is "
-			"known");
-	bool code = o->log.n == 5 && (o->log.p[0] == 'E' || o->log.p[0] == 'e') &&
-		    str_u64(str_sub(o->log, 1, 5), 10, &n);
-	if (code && !fs_present(o->log))
-		return show_code(a, o->log, &o->common);
-	return explain_log(a, o);
 }

@@ -77,26 +77,6 @@ static void print_sums(
 	table_print(&t);
 }
 
-static void print_objects(struct arena *a, const struct devcode_file *f)
-{
-	struct table t =
-		table_new(a, "TARGET|>BUNDLE|ENCODING|>SIZE|>STORED|>KERNELS|VERSION|SHA-256");
-	VEC_EACH (struct code_object, o, &f->objects) {
-		const struct str cells[] = {
-			o->target,
-			str_fmt(a, "%u", o->bundle),
-			str_from(devcode_encoding_name(o->encoding)),
-			str_fmt(a, "%llu", (unsigned long long)o->size),
-			str_fmt(a, "%llu", (unsigned long long)o->stored),
-			kernels_text(a, o->kernels),
-			versions_text(a, 1u << o->version),
-			o->sha256.n ? o->sha256 : S("-"),
-		};
-		table_row(&t, cells);
-	}
-	table_print(&t);
-}
-
 /* "raw", "ccob3", or "raw, ccob3" */
 static struct str encodings_text(struct arena *a, const struct devcode_file *f)
 {
@@ -117,10 +97,26 @@ static void print_file(
 	if (f->objects.v[0].encoding != DEVCODE_OBJECT)
 		out_fmt(", %.*s", STR(human_count(a, f->bundles, "bundle")));
 	out_fmt(" (%.*s), %.*s\n", STR(encodings), STR(human_count(a, sums.n, "target")));
-	if (o->objects)
-		print_objects(a, f);
-	else
+	if (!o->objects) {
 		print_sums(a, &sums, f->size, flags);
+		return;
+	}
+	struct table t =
+		table_new(a, "TARGET|>BUNDLE|ENCODING|>SIZE|>STORED|>KERNELS|VERSION|SHA-256");
+	VEC_EACH (struct code_object, x, &f->objects) {
+		const struct str cells[] = {
+			x->target,
+			str_fmt(a, "%u", x->bundle),
+			str_from(devcode_encoding_name(x->encoding)),
+			str_fmt(a, "%llu", (unsigned long long)x->size),
+			str_fmt(a, "%llu", (unsigned long long)x->stored),
+			kernels_text(a, x->kernels),
+			versions_text(a, 1u << x->version),
+			x->sha256.n ? x->sha256 : S("-"),
+		};
+		table_row(&t, cells);
+	}
+	table_print(&t);
 }
 
 static uint64_t stored_in(const struct devcode_file *f)
@@ -131,25 +127,10 @@ static uint64_t stored_in(const struct devcode_file *f)
 	return n;
 }
 
-/* Side files are numerous, so print_sets() shows a line for each kind and target instead. */
+/* Side files are numerous, so print() shows a line for each kind and target instead. */
 static bool is_listed(const struct devcode *d, const struct devcode_file *f)
 {
 	return !f->side || !d->sets.n;
-}
-
-/* Prints the side files, which the runtime chooses by their names, including those for all GPUs. */
-static void print_sets(struct arena *a, const struct devcode *d)
-{
-	struct table t = table_new(a, "SIDE FILES|KIND|TARGET|>FILES|>SIZE|>STORED");
-	VEC_EACH (const struct devcode_set, s, &d->sets)
-		VEC_EACH (const struct devcode_part, x, &s->parts) {
-			const struct str cells[] = {s->path, str_from(s->kind),
-				x->target.n ? x->target : S("all"),
-				str_fmt(a, "%llu", (unsigned long long)x->files),
-				human_bytes(a, x->size), human_bytes(a, x->stored)};
-			table_row(&t, cells);
-		}
-	table_print(&t);
 }
 
 /* Prints a line for each file, then the targets of all of them. whole: bytes of the files. */
@@ -267,9 +248,18 @@ static void print(struct arena *a, const struct inspect_args *o, const struct in
 		}
 		table_print(&t);
 	}
-	if (d->sets.n) {
+	if (d->sets.n) { /* the runtime chooses them by their names, including those for all GPUs */
 		out_text(S("\n"));
-		print_sets(a, d);
+		struct table t = table_new(a, "SIDE FILES|KIND|TARGET|>FILES|>SIZE|>STORED");
+		VEC_EACH (const struct devcode_set, s, &d->sets)
+			VEC_EACH (const struct devcode_part, x, &s->parts) {
+				const struct str cells[] = {s->path, str_from(s->kind),
+					x->target.n ? x->target : S("all"),
+					str_fmt(a, "%llu", (unsigned long long)x->files),
+					human_bytes(a, x->size), human_bytes(a, x->stored)};
+				table_row(&t, cells);
+			}
+		table_print(&t);
 	}
 	if (d->findings.n)
 		out_text(S("\n"));

@@ -155,20 +155,15 @@ static struct err *prepare(struct arena *a, struct patch_args *o, struct recipes
 	return recipes_load(a, &o->recipes, ret);
 }
 
-/* Is a recipe in this state shown without -v? Those that do not concern the tree are not. */
-static bool is_shown(enum recipe_state s)
+static void print_recipes(struct arena *a, const struct recipe_report *r)
 {
+	/* recipes that do not concern the tree are shown with -v only */
 	static const bool quiet[RECIPE_REFUSED + 1] = {[RECIPE_PRESENT] = true,
 		[RECIPE_NOT] = true,
 		[RECIPE_OTHER] = true,
 		[RECIPE_REFUSED] = true};
-	return !quiet[s] || out_verbosity() > 0;
-}
-
-static void print_recipes(struct arena *a, const struct recipe_report *r)
-{
 	VEC_EACH (const struct recipe_entry, e, &r->recipes) {
-		if (!is_shown(e->state))
+		if (quiet[e->state] && out_verbosity() <= 0)
 			continue;
 		struct str id = str_fmt(a, "%-24.*s", STR(e->id));
 		out_fmt("%-14s %.*s %.*s\n", state_names[e->state],

@@ -18,22 +18,6 @@ const struct opt cmd_report_opts[] = {
 	OPT_LAST,
 };
 
-/* Finds the build.json of a project or build folder; `where` may also be that file. */
-static struct err *find_document(struct arena *a, struct str where, struct str *ret)
-{
-	*ret = where;
-	if (!fs_is_dir(where))
-		return NULL;
-	*ret = path_join(a, where, S("build.json"));
-	if (fs_exists(*ret))
-		return NULL;
-	*ret = path_join(a, build_folder(a, path_abs(a, where)), S("build.json"));
-	if (fs_exists(*ret))
-		return NULL;
-	return err_hint(err_new(E_NOENT, "no build of '%.*s' is known", STR(where)),
-		"run 'rocsmith build %.*s' first, or name its build folder", STR(where));
-}
-
 static const struct column stage_columns[] = {
 	{COLUMN("Stage", "name")},
 	{COLUMN(">Time", "seconds")},
@@ -52,10 +36,18 @@ static const struct column gpu_columns[] = {
 struct err *cmd_report(struct arena *a, void *user)
 {
 	struct report_args *args = user;
-	struct str path;
+	struct str where = args->dir.n ? args->dir : S("."), path = where;
 	const struct node *doc;
 	struct report r;
-	TRY(find_document(a, args->dir.n ? args->dir : S("."), &path));
+	if (fs_is_dir(where)) { /* a project or a build folder */
+		path = path_join(a, where, S("build.json"));
+		if (!fs_exists(path))
+			path = path_join(a, build_folder(a, path_abs(a, where)), S("build.json"));
+		if (!fs_exists(path))
+			return err_hint(err_new(E_NOENT, "no build of '%.*s' is known", STR(where)),
+				"run 'rocsmith build %.*s' first, or name its build folder",
+				STR(where));
+	}
 	TRY(json_read(a, path, &doc));
 	TRY(report_read(a, doc, &r));
 	if (!show_json(&args->common, report_fields, &r)) {

@@ -109,20 +109,6 @@ static void offer_options(struct typing *t, const struct command *c, const struc
 	}
 }
 
-/* Offers the next word of each command whose name begins with these words, each once. */
-static void offer_commands(struct typing *t, const struct command *all, const struct strs *before)
-{
-	struct strs seen = {0};
-	COMMAND_EACH (c, all) {
-		struct strs name = str_split(t->a, str_from(c->name), ' ');
-		bool fits = name.n > before->n;
-		for (size_t i = 0; fits && i < before->n; i++)
-			fits = str_eq(name.v[i], before->v[i]);
-		if (fits && strs_put(t->a, &seen, name.v[before->n]))
-			offer(t, name.v[before->n], name.n == before->n + 1 ? c->summary : "");
-	}
-}
-
 struct completion_args {
 	struct common common;
 	struct str shell, line;
@@ -155,7 +141,16 @@ struct err *cmd_completion(struct arena *a, void *user)
 		.word = str_sub(line, blank + 1, line.n),
 		.about = str_eq(args->shell, S("fish"))};
 	const struct command *c = NULL;
-	offer_commands(&t, args->common.commands, &before);
+	struct strs seen = {0};
+	/* the next word of each command whose name begins with these words, each once */
+	COMMAND_EACH (it, args->common.commands) {
+		struct strs name = str_split(a, str_from(it->name), ' ');
+		bool fits = name.n > before.n;
+		for (size_t k = 0; fits && k < before.n; k++)
+			fits = str_eq(name.v[k], before.v[k]);
+		if (fits && strs_put(a, &seen, name.v[before.n]))
+			offer(&t, name.v[before.n], name.n == before.n + 1 ? it->summary : "");
+	}
 	if (before.n)
 		err_free(command_find(args->common.commands, &before, &c, &i));
 	struct str last = before.n ? before.v[before.n - 1] : S("");

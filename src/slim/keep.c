@@ -85,24 +85,18 @@ static bool is_major(struct str stem)
 	return stem.n == 4 || (stem.n == 5 && stem.p[3] == '1');
 }
 
-/* "gfx11xx" -> "gfx11", "gfx110x" -> "gfx110x", "gfx120x" -> "gfx12_0": AMD's names of its families. */
-static struct str family_key(struct arena *a, struct str text, size_t stem)
-{
-	struct str name = str_sub(text, 0, stem), major = str_sub(name, 0, stem - 1);
-	if (is_major(name))
-		return name;
-	if (str_eq(major, S("gfx11")))
-		return str_fmt(a, "%.*sx", STR(name));
-	return str_fmt(a, "%.*s_%c", STR(major), name.p[stem - 1]);
-}
-
 struct str slim_file_owner(struct arena *a, struct str path)
 {
 	struct str owner = S("");
 	struct target_word w;
 	bool side = is_side(path);
 	while (side && target_word(&path, &w)) {
-		struct str key = w.stem < w.text.n ? family_key(a, w.text, w.stem) : w.text;
+		struct str key = str_sub(w.text, 0, w.stem), major = str_sub(key, 0, w.stem - 1);
+		/* AMD's names of its families: "gfx11xx" -> "gfx11", "gfx110x", "gfx120x" -> "gfx12_0" */
+		if (w.stem < w.text.n && !is_major(key))
+			key = str_eq(major, S("gfx11"))
+				      ? str_fmt(a, "%.*sx", STR(key))
+				      : str_fmt(a, "%.*s_%c", STR(major), key.p[w.stem - 1]);
 		if (owner.n && !str_eq(owner, key))
 			return S("");
 		owner = key;

@@ -46,27 +46,22 @@ static bool moves_by(const struct host_pair *p, uint64_t addr, uint64_t by, uint
 	return false;
 }
 
-/* Is the 4-byte word at an offset of section i a pc-relative distance whose change the shifts of both sections
- * explain? */
-static bool explained(
-	const struct host_pair *p, size_t i, uint64_t at, const char *x, const char *y)
-{
-	const struct elf_section *s = &p->x->elf.sections.v[i];
-	int64_t old = (int32_t)le32(x), now = (int32_t)le32(y);
-	return s->flags & ELF_ALLOC && moves_by(p, s->addr + at + (uint64_t)old,
-					       (uint64_t)(now - old) + shift(p, i), NEAR + s->size);
-}
-
-/* Finds a word around byte i of a piece that a shift explains; returns its bytes from i on, or 0. Words are not aligned,
- * and their lowest bytes may be equal. */
+/* Finds a word around byte i of a piece that a shift explains: an address, or a pc-relative distance of 4 bytes, whose
+ * change the shifts of both sections explain. Returns its bytes from i on, or 0. Words are not aligned, and their lowest
+ * bytes may be equal. */
 static size_t explain(const struct host_pair *p, size_t section, uint64_t at, size_t n, size_t i)
 {
+	const struct elf_section *s = &p->x->elf.sections.v[section];
 	for (size_t back = 0; back < 8 && back <= i && p->moved; back++) {
 		const char *x = p->one + i - back, *y = p->other + i - back;
 		size_t left = n - i + back;
 		if (left >= 8 && moves_by(p, le64(x), le64(y) - le64(x), 0))
 			return 8 - back;
-		if (back < 4 && left >= 4 && explained(p, section, at + i - back, x, y))
+		if (back >= 4 || left < 4 || !(s->flags & ELF_ALLOC))
+			continue;
+		int64_t old = (int32_t)le32(x), now = (int32_t)le32(y);
+		if (moves_by(p, s->addr + at + i - back + (uint64_t)old,
+			    (uint64_t)(now - old) + shift(p, section), NEAR + s->size))
 			return 4 - back;
 	}
 	return 0;

@@ -29,44 +29,40 @@ static void say(struct pair *p, struct str name, const char *what)
 	strs_add(p->a, &last->differs, str_from(what));
 }
 
-/* Different compressed bytes may unpack to the same content: size and CRC-32 decide which reason to name. */
-static struct err *compare_member(
-	struct pair *p, const struct zip_member *m, const struct zip_member *n)
-{
-	struct bytes x[] = {bytes_sub(&p->x->src, m->header, m->data - m->header),
-		bytes_sub(&p->x->src, m->data, m->stored)};
-	struct bytes y[] = {bytes_sub(&p->y->src, n->header, n->data - n->header),
-		bytes_sub(&p->y->src, n->data, n->stored)};
-	bool head, data, same = m->size == n->size && m->crc == n->crc, time = m->time == n->time;
-	TRY(same_bytes(&x[0], &y[0], &head));
-	TRY(same_bytes(&x[1], &y[1], &data));
-	const struct {
-		bool differs;
-		const char *what;
-	} all[] = {{!same, "content"}, {same && !data, "compression"}, {!time, "time"},
-		{m->mode != n->mode, "mode"}, {!head && same && data && time, "header"}};
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (all[i].differs)
-			say(p, m->name, all[i].what);
-	return NULL;
-}
-
 static struct err *compare_wheels(struct pair *p)
 {
 	struct wheel_comparison *r = p->ret;
-	TRY(same_bytes(&p->x->src, &p->y->src, &r->same));
+	const struct bytes *x = &p->x->src, *y = &p->y->src;
+	TRY(same_bytes(x, y, &r->same));
 	if (r->same)
 		return NULL;
 	const struct zip_member *last = NULL;
 	VEC_EACH (const struct zip_member, m, &p->x->members) {
 		const struct zip_member *n = zip_find(p->y, m->name);
-		if (n && last && n < last)
-			strs_put(p->a, &r->differs, S("order"));
-		last = n ? n : last;
-		if (n)
-			TRY(compare_member(p, m, n));
-		else
+		if (!n) {
 			say(p, m->name, "only-first");
+			continue;
+		}
+		if (last && n < last)
+			strs_put(p->a, &r->differs, S("order"));
+		last = n;
+		struct bytes heads[] = {bytes_sub(x, m->header, m->data - m->header),
+			bytes_sub(y, n->header, n->data - n->header)};
+		struct bytes contents[] = {
+			bytes_sub(x, m->data, m->stored), bytes_sub(y, n->data, n->stored)};
+		/* other compressed bytes may unpack to the same content: size and CRC-32 decide which reason to name */
+		bool same = m->size == n->size && m->crc == n->crc, time = m->time == n->time;
+		bool head, data;
+		TRY(same_bytes(&heads[0], &heads[1], &head));
+		TRY(same_bytes(&contents[0], &contents[1], &data));
+		const struct {
+			bool differs;
+			const char *what;
+		} all[] = {{!same, "content"}, {same && !data, "compression"}, {!time, "time"},
+			{m->mode != n->mode, "mode"}, {!head && same && data && time, "header"}};
+		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+			if (all[i].differs)
+				say(p, m->name, all[i].what);
 	}
 	VEC_EACH (const struct zip_member, m, &p->y->members)
 		if (!zip_find(p->x, m->name))

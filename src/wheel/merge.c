@@ -221,16 +221,31 @@ static struct err *fill_objects(struct joining *j, struct slim_fill *f, struct s
 	return slim_fill(j->a, f, path);
 }
 
-/* Fills the host part of the first copy with the objects of all copies, in the order of the new tables: the entries of
- * the first copy, then those that only others have. */
-static struct err *fill_copies(struct joining *j, const struct merge_member *x, struct str path)
+/* Opens the copies, which must be the same but for device code, and puts them together: fills the host part of the first
+ * with the objects of all, in the order of the new tables: the entries of the first copy, then those that only others
+ * have. */
+static struct err *join_copies(struct joining *j, const struct merge_member *x, struct str path)
 {
+	static const struct slim_keep none = {.none = true};
 	CLEANUP(bytes_close) struct bytes_file host = {.fd = -1};
-	struct slim_plan *first = &x->copies.v[0].p;
+	struct merge_copy *first = x->copies.v;
+	struct slim_plan *p = &first->p;
 	MAP(seen, j->a);
+	VEC_EACH (struct merge_copy, c, &x->copies) {
+		TRY(zip_src(&c->from->w.zip, c->m->zip, &c->src, &c->fd));
+		c->src.budget = &j->k->budget;
+		TRY(slim_read(j->a, &c->src, &none, &c->p));
+		if (!c->p.bundles.n)
+			return err_new(E_WHEEL,
+				"it is not the same in all wheels, and has no device code");
+		TRY_CTX(slim_same_host(p, &c->p), "'%.*s' and '%.*s' do not belong together",
+			STR(first->from->w.zip.path), STR(c->from->w.zip.path));
+	}
+	if (fs_writes_forbidden())
+		return NULL;
 	VEC_EACH (struct merge_copy, c, &x->copies)
 		TRY(slim_objects(&c->p, take_object, j));
-	for (size_t i = 0; i < x->copies.n * first->bundles.n; i++) {
+	for (size_t i = 0; i < x->copies.n * p->bundles.n; i++) {
 		size_t number = i / x->copies.n;
 		const struct bundle *b = &x->copies.v[i % x->copies.n].p.bundles.v[number].old;
 		VEC_EACH (const struct bundle_entry, e, &b->entries) {
@@ -241,36 +256,16 @@ static struct err *fill_copies(struct joining *j, const struct merge_member *x, 
 				add_object(j, now, e->target);
 		}
 	}
-	struct slim_fill f = {
-		.bundles = first->bundles.n, .encoding = first->bundles.v[0].old.encoding};
-	if (!first->elf.src)
+	struct slim_fill f = {.bundles = p->bundles.n, .encoding = p->bundles.v[0].old.encoding};
+	if (!p->elf.src)
 		return fill_objects(j, &f, path);
 	struct str part = str_fmt(j->a, "%.*s.host", STR(path));
-	slim_mark(first, S("a mark for all bundles"));
-	TRY(slim_save(first, part, 0644));
+	slim_mark(p, S("a mark for all bundles"));
+	TRY(slim_save(p, part, 0644));
 	TRY(bytes_open(part, &host));
 	f.host = &host.src;
 	TRY(fill_objects(j, &f, path));
 	return fs_remove(part);
-}
-
-/* Opens the copies, which must be the same but for device code, and puts them together. */
-static struct err *join_copies(struct joining *j, const struct merge_member *x, struct str path)
-{
-	static const struct slim_keep none = {.none = true};
-	const struct merge_copy *first = x->copies.v;
-	VEC_EACH (struct merge_copy, c, &x->copies) {
-		TRY(zip_src(&c->from->w.zip, c->m->zip, &c->src, &c->fd));
-		c->src.budget = &j->k->budget;
-		TRY(slim_read(j->a, &c->src, &none, &c->p));
-		if (!c->p.bundles.n)
-			return err_new(E_WHEEL,
-				"it is not the same in all wheels, and has no device code");
-		TRY_CTX(slim_same_host(&first->p, &c->p),
-			"'%.*s' and '%.*s' do not belong together", STR(first->from->w.zip.path),
-			STR(c->from->w.zip.path));
-	}
-	return fs_writes_forbidden() ? NULL : fill_copies(j, x, path);
 }
 
 /* ---- a host part and archives ---- */

@@ -63,18 +63,6 @@ static struct err *read_tags(struct packing *p, struct wheel_name *n)
 		STR(p->info));
 }
 
-/* Makes WHEEL with the build number and tags of a name. */
-static struct str write_wheel(struct packing *p, const struct wheel_name *n)
-{
-	BUF(b, p->a);
-	VEC_EACH (const struct dist_header, h, &p->wheel)
-		if (!dist_header_is(h, "tag") && !dist_header_is(h, "build"))
-			buf_fmt(&b, "%.*s: %.*s\n", STR(h->key),
-				STR(str_replace(p->a, h->value, S("\n"), S("\n "))));
-	wheel_add_tags(&b, n);
-	return buf_str(&b);
-}
-
 /* ---- the result ---- */
 
 static struct err *add_input(struct packing *p, struct zip_input in, uint64_t size)
@@ -192,35 +180,33 @@ struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wh
 
 /* ---- from a wheel ---- */
 
-/* Changes a tag set: "+TAG.TAG" adds tags, "-TAG.TAG" removes them, others replace it; sorted as Python's `wheel tags`
- * does. */
-static struct err *change_tags(struct arena *a, struct str want, struct str *tags)
-{
-	bool more = str_starts(want, S("+")), fewer = str_starts(want, S("-"));
-	struct strs old = str_split(a, *tags, '.'), now = {0},
-		    named = str_split(a, str_sub(want, more || fewer, want.n), '.');
-	for (size_t i = 0; i < old.n; i++)
-		if (more || (fewer && !strs_has(&named, old.v[i])))
-			strs_put(a, &now, old.v[i]);
-	if (fewer && !now.n)
-		return err_new(E_USAGE, "without '%.*s' there would be no tag in place of '%.*s'",
-			STR(str_sub(want, 1, want.n)), STR(*tags));
-	if (more)
-		strs_put_all(a, &now, &named);
-	strs_sort(&now);
-	*tags = now.n ? str_join(a, &now, S(".")) : want;
-	return NULL;
-}
-
+/* Changes tag sets and other parts of a name. "+TAG.TAG" adds tags, "-TAG.TAG" removes them, others replace the set;
+ * sorted as Python's `wheel tags` does. */
 struct err *wheel_new_name(struct arena *a, const struct wheel_request *q, struct wheel_name *n)
 {
 	const struct {
 		struct str value, *part;
 	} set[] = {{q->python, &n->python}, {q->abi, &n->abi}, {q->platform, &n->platform}};
 	const struct version *version;
-	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++)
-		if (set[i].value.p)
-			TRY(change_tags(a, set[i].value, set[i].part));
+	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++) {
+		struct str want = set[i].value, *tags = set[i].part;
+		if (!want.p)
+			continue;
+		bool more = str_starts(want, S("+")), fewer = str_starts(want, S("-"));
+		struct strs old = str_split(a, *tags, '.'), now = {0},
+			    named = str_split(a, str_sub(want, more || fewer, want.n), '.');
+		VEC_EACH (const struct str, tag, &old)
+			if (more || (fewer && !strs_has(&named, *tag)))
+				strs_put(a, &now, *tag);
+		if (fewer && !now.n)
+			return err_new(E_USAGE,
+				"without '%.*s' there would be no tag in place of '%.*s'",
+				STR(str_sub(want, 1, want.n)), STR(*tags));
+		if (more)
+			strs_put_all(a, &now, &named);
+		strs_sort(&now);
+		*tags = now.n ? str_join(a, &now, S(".")) : want;
+	}
 	n->build = q->build.p ? q->build : n->build;
 	if (!q->local.p)
 		return NULL;
@@ -254,6 +240,7 @@ static struct err *rename_members(
 	struct packing *p, const struct wheel *w, const struct wheel_name *n)
 {
 	struct arena *a = p->a;
+	BUF(b, a);
 	struct dist_headers meta;
 	struct str text, wheel = path_join(a, w->info, S("WHEEL")),
 			 metadata = path_join(a, w->info, S("METADATA"));
@@ -265,6 +252,12 @@ static struct err *rename_members(
 	size_t at = (size_t)(p->version->value.p - p->metadata.p), end = at + p->version->value.n;
 	struct str old = dist_stem(w->info), now = str_fmt(a, "%.*s-%.*s", STR(p->dist),
 						     STR(other ? n->version : p->release));
+	/* WHEEL with the build number and tags of the name */
+	VEC_EACH (const struct dist_header, h, &p->wheel)
+		if (!dist_header_is(h, "tag") && !dist_header_is(h, "build"))
+			buf_fmt(&b, "%.*s: %.*s\n", STR(h->key),
+				STR(str_replace(a, h->value, S("\n"), S("\n "))));
+	wheel_add_tags(&b, n);
 	VEC_EACH (const struct wheel_member, m, &w->members) {
 		struct zip_input in = wheel_input(w, m);
 		bool tags = str_eq(in.name, wheel), renamed = other && str_eq(in.name, metadata);
@@ -273,7 +266,7 @@ static struct err *rename_members(
 		if (tags || renamed)
 			in = (struct zip_input){.mode = in.mode};
 		if (tags)
-			in.content = write_wheel(p, n);
+			in.content = buf_str(&b);
 		else if (renamed)
 			in.content = str_fmt(a, "%.*s%.*s%.*s", STR(str_sub(p->metadata, 0, at)),
 				STR(n->version), STR(str_sub(p->metadata, end, p->metadata.n)));

@@ -120,27 +120,6 @@ static struct str path_for(struct relocation *x, const struct relocated *m, stru
 	return str_join(a, &kept, S(":"));
 }
 
-/* The loader uses DT_RUNPATH or, without one, DT_RPATH: both are rewritten. */
-static struct err *edit_paths(struct relocation *x, struct relocated *m)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	const struct elf_dynamic *dyn = &m->facts.dyn;
-	struct str run = path_for(x, m, dyn->runpath), old = path_for(x, m, dyn->rpath);
-	struct elf_change v[] = {{ELF_RUNPATH, S(""), run}, {ELF_RPATH, S(""), old}};
-	const struct elf_changes changes = {.v = v, .n = 2};
-	bool changed = false;
-	TRY(fs_open_shared(m->path, 0, &fd));
-	struct err *e = elf_edit_fd(fd, &changes, &changed);
-	if (changed && !e)
-		*VEC_PUSH(x->a, &x->r->changed) =
-			(struct wheel_path){m->zip->name, run.n ? run : old};
-	if (!e || changed || e->code != E_ELF)
-		return e ? err_wrap(e, "cannot edit '%.*s'", STR(m->zip->name)) : NULL;
-	err_free(e);
-	strs_add(x->a, &x->r->kept, m->zip->name);
-	return NULL;
-}
-
 struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 {
 	CLEANUP(zip_close) struct zip zip = {.fd = -1};
@@ -159,9 +138,27 @@ struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 		TRY(cancel_check());
 		TRY(read_elf(&x, m));
 	}
-	VEC_EACH (struct relocated, m, &x.members)
-		if (m->elf)
-			TRY(edit_paths(&x, m));
+	/* the loader uses DT_RUNPATH or, without one, DT_RPATH: both are rewritten */
+	VEC_EACH (struct relocated, m, &x.members) {
+		CLEANUP(fd_closep) int fd = -1;
+		const struct elf_dynamic *dyn = &m->facts.dyn;
+		if (!m->elf)
+			continue;
+		struct str run = path_for(&x, m, dyn->runpath), old = path_for(&x, m, dyn->rpath);
+		struct elf_change v[] = {{ELF_RUNPATH, S(""), run}, {ELF_RPATH, S(""), old}};
+		const struct elf_changes changes = {.v = v, .n = 2};
+		bool changed = false;
+		TRY(fs_open_shared(m->path, 0, &fd));
+		struct err *e = elf_edit_fd(fd, &changes, &changed);
+		if (changed && !e)
+			*VEC_PUSH(a, &r->changed) =
+				(struct wheel_path){m->zip->name, run.n ? run : old};
+		if (e && (changed || e->code != E_ELF))
+			return err_wrap(e, "cannot edit '%.*s'", STR(m->zip->name));
+		if (e)
+			strs_add(a, &r->kept, m->zip->name);
+		err_free(e);
+	}
 	if (!r->changed.n)
 		return NULL;
 	struct wheel_inputs in = {.info = path_dir(x.record)};

@@ -71,25 +71,6 @@ static struct err *add_piece(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
-static struct err *add_file(struct arena *a, struct sbom *bill, const struct zip_input *f)
-{
-	struct digest d;
-	struct sbom_component x = {.type = "file", .name = f->name};
-	TRY(cancel_check());
-	if (f->path.n) {
-		TRY(hash_file(HASH_SHA256, f->path, &d));
-	} else if (!f->member || !sha256_from_base64url(f->sha256, &d)) { /* RECORD has it */
-		struct hash *h = hash_new(HASH_SHA256);
-		hash_add(h, f->content.p, f->content.n);
-		struct err *e = f->member ? zip_stream(f->zip, f->member, add_piece, h) : NULL;
-		d = hash_end(h);
-		TRY(e);
-	}
-	*VEC_PUSH(a, &x.hashes) = (struct sbom_hash){S("SHA-256"), digest_hex(a, &d)};
-	*VEC_PUSH(a, &bill->files) = x;
-	return NULL;
-}
-
 struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
 	const struct wheel_inputs *files, struct str *ret)
 {
@@ -108,8 +89,25 @@ struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
 		if (str_contains(f->name, S(".so")) || f->mode & 0111)
 			v[n++] = f;
 	qsort(v, n, sizeof(struct zip_input *), by_name);
-	for (size_t i = 0; i < n; i++)
-		TRY(add_file(a, &bill, v[i]));
+	for (size_t i = 0; i < n; i++) {
+		const struct zip_input *f = v[i];
+		struct digest d;
+		struct sbom_component x = {.type = "file", .name = f->name};
+		TRY(cancel_check());
+		if (f->path.n) {
+			TRY(hash_file(HASH_SHA256, f->path, &d));
+		} else if (!f->member ||
+			   !sha256_from_base64url(f->sha256, &d)) { /* RECORD has it */
+			struct hash *h = hash_new(HASH_SHA256);
+			hash_add(h, f->content.p, f->content.n);
+			struct err *e =
+				f->member ? zip_stream(f->zip, f->member, add_piece, h) : NULL;
+			d = hash_end(h);
+			TRY(e);
+		}
+		*VEC_PUSH(a, &x.hashes) = (struct sbom_hash){S("SHA-256"), digest_hex(a, &d)};
+		*VEC_PUSH(a, &bill.files) = x;
+	}
 	*ret = json_document(a, 2, sbom_fields, &bill);
 	return NULL;
 }

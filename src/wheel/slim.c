@@ -57,15 +57,19 @@ struct record_update {
 	struct map done; /* changed files by path below the folder */
 };
 
-/* Makes the rows of changed files anew, and leaves out those of files that are gone. */
-static struct err *update_record(struct record_update *x, struct str name)
+/* Makes the rows of changed files in a RECORD anew, and leaves out those of files that are gone. */
+static struct err *visit_installed(void *user, const struct fs_entry *entry, bool *prune)
 {
-	struct str text, path = path_join(x->a, x->r->path, name);
-	struct str site = path_dir(path_dir(name));
+	struct record_update *x = user;
+	struct str text, path = path_join(x->a, x->r->path, entry->path);
+	struct str site = path_dir(path_dir(entry->path));
 	struct dist_record rows;
 	struct digest d;
 	struct stat st;
 	BUF(now, x->a);
+	(void)prune;
+	if (!str_ends(entry->path, S(DIST_INFO "/RECORD")) || !S_ISREG(entry->st.st_mode))
+		return NULL;
 	TRY(fs_read(x->a, path, 64 << 20, &text));
 	struct strs lines = str_split(x->a, text, '\n');
 	lines.n -= lines.n && !lines.v[lines.n - 1].n;
@@ -84,13 +88,6 @@ static struct err *update_record(struct record_update *x, struct str name)
 		}
 	}
 	return !plain || str_eq(buf_str(&now), text) ? NULL : fs_write(path, buf_str(&now), 0644);
-}
-
-static struct err *visit_installed(void *user, const struct fs_entry *e, bool *prune)
-{
-	(void)prune;
-	bool record = str_ends(e->path, S(DIST_INFO "/RECORD")) && S_ISREG(e->st.st_mode);
-	return record ? update_record(user, e->path) : NULL;
 }
 
 struct err *wheel_slim_installed(const struct slim_report *all)

@@ -72,26 +72,6 @@ const struct json_field split_fields[] = {
 
 /* ---- the wheel's contents ---- */
 
-static struct err *read_texts(struct splitting *s)
-{
-	struct dist_headers meta, wheel;
-	struct str text;
-	BUF(all, s->a);
-	TRY(wheel_headers(s->a, &s->w, "METADATA", &s->metadata, &meta));
-	TRY(wheel_headers(s->a, &s->w, "WHEEL", &text, &wheel));
-	s->project = dist_header_value(&meta, "Name");
-	s->version = dist_header_value(&meta, "Version");
-	s->python = dist_header_value(&meta, "Requires-Python");
-	s->pure = dist_header_value(&wheel, "Root-Is-Purelib");
-	if (!s->project.n || !s->version.n)
-		return err_new(
-			E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(s->w.info));
-	VEC_EACH (const struct wheel_member, m, &s->w.members)
-		buf_fmt(&all, "%.*s %.*s\n", STR(m->zip->name), STR(m->sha256));
-	s->set = sha256_hex(s->a, buf_str(&all));
-	return NULL;
-}
-
 static struct err *look_at_head(
 	void *user, const struct wheel_member *m, const void *p, size_t n, uint64_t at)
 {
@@ -576,9 +556,23 @@ static struct err *list_wheels(struct splitting *s)
 static struct err *split_all(struct splitting *s)
 {
 	struct split_part part;
+	struct dist_headers meta, wheel;
+	struct str text;
+	BUF(all, s->a);
 	bool is = false, dry = fs_writes_forbidden();
 	budget_set(&s->budget, s->w.size);
-	TRY(read_texts(s));
+	TRY(wheel_headers(s->a, &s->w, "METADATA", &s->metadata, &meta));
+	TRY(wheel_headers(s->a, &s->w, "WHEEL", &text, &wheel));
+	s->project = dist_header_value(&meta, "Name");
+	s->version = dist_header_value(&meta, "Version");
+	s->python = dist_header_value(&meta, "Requires-Python");
+	s->pure = dist_header_value(&wheel, "Root-Is-Purelib");
+	if (!s->project.n || !s->version.n)
+		return err_new(
+			E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(s->w.info));
+	VEC_EACH (const struct wheel_member, m, &s->w.members)
+		buf_fmt(&all, "%.*s %.*s\n", STR(m->zip->name), STR(m->sha256));
+	s->set = sha256_hex(s->a, buf_str(&all));
 	TRY(split_part_read(s->a, &s->w, &part, &is));
 	s->again = is && str_eq(part.role, S("host"));
 	if (is && !s->again)
