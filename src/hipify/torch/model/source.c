@@ -82,7 +82,7 @@ static struct err *find_root(struct arena *a, struct str path, struct str *ret)
 	for (size_t i = 0; i < sizeof(libs) / sizeof(libs[0]); i++) {
 		struct str lib = path_join(a, path, str_from(libs[i]));
 		struct strs names = {0};
-		CLEANUP(err_freep) struct err *unreadable = fs_list(a, lib, &names);
+		err_free(fs_list(a, lib, &names)); /* without names if it cannot be read */
 		for (size_t k = 2 * names.n; k-- > 0;) {
 			struct str name = names.v[k / 2];
 			*ret = str_fmt(a, "%.*s/%.*s/%s", STR(lib), STR(name),
