@@ -58,17 +58,6 @@ static const struct json_field answer_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static void show_shell(struct arena *a, const struct env_answer *x)
-{
-	VEC_EACH (const struct environment_line, l, &x->lines) {
-		out_fmt("# %.*s [%s]\n", STR(l->why), l->confidence);
-		if (l->unset)
-			out_fmt("unset %.*s\n", STR(l->name));
-		else
-			out_fmt("export %.*s=%.*s\n", STR(l->name), STR(str_shell(a, l->value)));
-	}
-}
-
 static void show(struct arena *a, const struct env_answer *x)
 {
 	struct str targets = str_join(a, &x->targets, S(", "));
@@ -152,9 +141,15 @@ struct err *cmd_env(struct arena *a, void *args)
 		strs_put(a, &x.targets, g->target);
 	if (show_json(&o->common, answer_fields, &x))
 		return NULL;
-	if (o->shell)
-		show_shell(a, &x);
-	else
+	if (!o->shell)
 		show(a, &x);
+	for (size_t i = 0; i < x.lines.n && o->shell; i++) {
+		const struct environment_line *l = &x.lines.v[i];
+		out_fmt("# %.*s [%s]\n", STR(l->why), l->confidence);
+		if (l->unset)
+			out_fmt("unset %.*s\n", STR(l->name));
+		else
+			out_fmt("export %.*s=%.*s\n", STR(l->name), STR(str_shell(a, l->value)));
+	}
 	return NULL;
 }

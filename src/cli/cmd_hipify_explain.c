@@ -203,7 +203,7 @@ struct err *cmd_hipify_explain(struct arena *a, void *args)
 	job.o.want_untranslated = true;
 	if (!by_torch && !h->o.dir.n) {
 		TRY(fs_read(a, x.path, 1 << 28, &source));
-		TRY(hipify_text(a, source, x.path, &text));
+		TRY(hipify_text(a, source, x.path, NULL, &text));
 	} else {
 		/* FILE may be relative to the current folder, or to DIR */
 		struct str full =

@@ -241,24 +241,20 @@ static struct err *scan_tar(struct many *m, struct str path)
 	return fs_walk(dir, visit_file, &inner);
 }
 
-static bool is_tar(struct str head, struct str path)
+static struct err *scan_single(struct many *m, struct str path)
 {
 	static const char *const packed[] = {"\x1f\x8b",
 		"\xfd"
 		"7zXZ",
-		"BZh", "\x28\xb5\x2f\xfd", NULL};
-	return str_starts_one_of(head, packed) || str_ends(path, S(".tar"));
-}
-
-static struct err *scan_single(struct many *m, struct str path)
-{
+		"BZh", "\x28\xb5\x2f\xfd", NULL}; /* tar files by gzip, xz, bzip2 and zstd */
 	CLEANUP(bytes_close) struct bytes_file in;
 	char bytes[HEAD];
 	struct str text = {0}, head = {.p = bytes},
 		   list = str_fmt(m->a, "%.*s" CUT_LIST_END, STR(path));
 	TRY(bytes_open(path, &in));
 	TRY(bytes_peek(&in.src, bytes, HEAD, 0, &head.n));
-	bool zip = is_zip(head), tar = !zip && is_tar(head, path);
+	bool zip = is_zip(head);
+	bool tar = !zip && (str_starts_one_of(head, packed) || str_ends(path, S(".tar")));
 	if (!zip && !tar && !format_of(head))
 		return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
 			"known are 64-bit ELF files, Windows DLLs, offload bundles, code objects, "

@@ -250,21 +250,15 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	return change_set_failure(set, "copy");
 }
 
-/* Does the build need the project's git history? Some build requirements read the version from it. It is large, so
- * other builds do not get a copy. */
-static bool wants_history(const struct foreign *f)
+struct err *foreign_copy(struct foreign *f)
 {
+	/* some build requirements read the version from git's history, which is large: other builds get no copy of it */
 	static const char *const readers[] = {"setuptools-scm", "hatch-vcs", "versioneer",
 		"setuptools-git-versioning", "pdm-backend", "poetry-dynamic-versioning", "pbr",
 		"versioningit", "setuptools-git", "dunamai", "flit-scm", NULL};
+	bool history = fs_exists(path_join(f->a, f->plan->project, S("versioneer.py")));
 	VEC_EACH (const struct str, r, &f->plan->foreign->requires)
-		if (str_is_one_of(requirement_name(f->a, *r), readers))
-			return true;
-	return fs_exists(path_join(f->a, f->plan->project, S("versioneer.py")));
-}
-
-struct err *foreign_copy(struct foreign *f)
-{
+		history = history || str_is_one_of(requirement_name(f->a, *r), readers);
 	struct job_report *step = foreign_step(f, "copy");
 	double start = mono_now();
 	struct session s;
@@ -273,7 +267,7 @@ struct err *foreign_copy(struct foreign *f)
 		.out = f->tree,
 		.copies = true,
 		.worked_in = true, /* setuptools rewrites the SOURCES.txt of an sdist */
-		.history = wants_history(f),
+		.history = history,
 		.earlier = EARLIER_GO,
 		.identity = f->key, /* with other recipes the same sources give another copy */
 		.failure = E_IO,

@@ -82,7 +82,7 @@ struct err *hipify_file_text(struct arena *a, const struct hipify_options *o, st
 	if (!e && !by_torch)
 		e = hipify_source(a, o, rel, ret_source);
 	if (!e && !by_torch)
-		e = hipify_text_in(a, *ret_source, rel, &t.context, ret);
+		e = hipify_text(a, *ret_source, rel, &t.context, ret);
 	VEC_EACH (const struct untranslated, u, &t.untranslated)
 		if (!e && by_torch && str_eq(u->path, rel))
 			*VEC_PUSH(a, &ret->untranslated) = *u;

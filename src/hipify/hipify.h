@@ -75,11 +75,9 @@ struct hipify_context {
 /* Translates one source text. path appears in messages, and its extension tells whether this is a
  * translation unit (.cu, .hip). Such a unit gets "#include <hip/hip_runtime.h>" in front if it lacks
  * it, because nvcc includes cuda_runtime.h by itself. Fails with E_HIPIFY and the place if the text
- * cannot be read as C++ (unterminated comment or string, bad UTF-8, NUL bytes). */
-MUST_USE struct err *hipify_text(
-	struct arena *a, struct str source, struct str path, struct hipify_text *ret);
-/* Like hipify_text(), with facts about the rest of the project, as hipify_run() translates a file. */
-MUST_USE struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
+ * cannot be read as C++ (unterminated comment or string, bad UTF-8, NUL bytes). context: the rest of the project, or
+ * NULL. */
+MUST_USE struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	const struct hipify_context *context, struct hipify_text *ret);
 
 /* A mark on a change: the original hipify, run again on its own result, would change it again. */

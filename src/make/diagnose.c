@@ -70,7 +70,7 @@ static void map_place(const void *user, struct str rel, struct message *at)
 	} else {
 		e = fs_read(f->tmp, file, MAX_SOURCE, &source);
 		if (!e)
-			e = hipify_text_in(f->tmp, source, file, &m->tree.context, &t);
+			e = hipify_text(f->tmp, source, file, &m->tree.context, &t);
 	}
 	if (e) {
 		err_free(e);

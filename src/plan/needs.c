@@ -42,7 +42,7 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 			TRY(fs_read(a, path, MAX_SOURCE, &scan->text));
 			map_put(&p->scans, *f, scan);
 		}
-		struct err *e = hipify_text(a, scan->text, path, &t);
+		struct err *e = hipify_text(a, scan->text, path, NULL, &t);
 		if (e) { /* the build will report it */
 			err_free(e);
 			continue;

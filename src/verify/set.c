@@ -14,17 +14,6 @@ static struct str device_stem(struct str project)
 	return at < project.n ? str_sub(project, 0, at + mark.n) : S("");
 }
 
-/* Does the marker depend on nothing but extras? One that depends on a Python or a system may never be true. */
-static bool always(struct str marker)
-{
-	static const char *const others[] = {
-		"python_", "platform", "os_name", "implementation_", "os.name", NULL};
-	for (size_t i = 0; others[i]; i++)
-		if (str_find(marker, str_from(others[i])) < marker.n)
-			return false;
-	return true;
-}
-
 bool set_is_device(const struct verdict *v)
 {
 	return device_stem(v->project).n;
@@ -53,12 +42,16 @@ bool set_requires(struct arena *a, const struct verdict *v, const struct verdict
 static void check_requirement(
 	struct arena *a, struct verdicts *all, struct verdict *v, const struct requirement *r)
 {
+	/* a requirement that depends on a Python or a system, not just on extras, may never count */
+	static const char *const others[] = {
+		"python_", "platform", "os_name", "implementation_", "os.name"};
 	struct str name = wheel_normalise(a, r->name), stem = device_stem(name);
 	struct str s = r->specifier;
 	const struct verdict *other = NULL, *sibling = NULL;
 	bool right = false;
-	if (r->url.n || !always(r->marker))
-		return;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (r->url.n || str_contains(r->marker, str_from(others[i])))
+			return;
 	VEC_EACH (const struct verdict, it, &all->wheels) {
 		if (!sibling && stem.n && str_eq(device_stem(it->project), stem))
 			sibling = it;

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str source = {.p = (const char *)data, .n = size};
 	struct str path = size && data[0] % 2 ? S("f.cu") : S("f.h");
 	struct hipify_text t, again;
-	struct err *e = hipify_text(&a, source, path, &t);
+	struct err *e = hipify_text(&a, source, path, NULL, &t);
 	if (e) {
 		require(e->code == E_HIPIFY && e->line);
 		err_free(e);
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(!memchr(t.text.p, 0, t.text.n));
 	struct changes_diff d = {.old_name = path, .new_name = path, .old = source, .new = t.text};
 	require(!changes_diff(&a, &d).n == str_eq(source, t.text));
-	e = hipify_text(&a, t.text, path, &again);
+	e = hipify_text(&a, t.text, path, NULL, &again);
 	require(!e && str_eq(again.text, t.text));
 	return 0;
 }

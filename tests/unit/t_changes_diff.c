@@ -26,7 +26,7 @@ static struct str oracle(struct arena *a, struct str dir, struct str source, str
 static void check(struct arena *a, struct str dir, struct str path, struct str source)
 {
 	struct hipify_text t;
-	assert_ok(hipify_text(a, source, path, &t));
+	assert_ok(hipify_text(a, source, path, NULL, &t));
 	struct changes_diff d = {.old_name = path,
 		.new_name = hipify_output_name(a, path),
 		.old = source,
@@ -245,7 +245,7 @@ static void all_line_ends_stay(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		ARENA(a);
 		struct hipify_text t;
-		assert_ok(hipify_text(&a, str_from(texts[i].source), S("t.h"), &t));
+		assert_ok(hipify_text(&a, str_from(texts[i].source), S("t.h"), NULL, &t));
 		assert_str(t.text, texts[i].want);
 	}
 }
@@ -259,7 +259,7 @@ static void edits_know_their_line(void **state)
 	struct str source = S("/* 1\n2 */ cudaFree; \"a\\\nb\" cudaFree\nR\"(4\n5)\" cudaFree\n"
 			      "#define x \\\n cudaFree\ncudaFree // \\\n 9\n\ncudaFree");
 	static const unsigned want[] = {2, 3, 5, 7, 8, 11};
-	assert_ok(hipify_text(&a, source, S("t.h"), &t));
+	assert_ok(hipify_text(&a, source, S("t.h"), NULL, &t));
 	assert_int_equal(t.edits.n, sizeof(want) / sizeof(*want));
 	for (size_t i = 0; i < t.edits.n; i++)
 		assert_int_equal(t.edits.v[i].line, want[i]);

@@ -11,9 +11,9 @@ static void check_as(const char *path, const char *source, const char *want)
 {
 	ARENA(a);
 	struct hipify_text t, again;
-	assert_ok(hipify_text(&a, str_from(source), str_from(path), &t));
+	assert_ok(hipify_text(&a, str_from(source), str_from(path), NULL, &t));
 	assert_str(t.text, want);
-	assert_ok(hipify_text(&a, t.text, str_from(path), &again));
+	assert_ok(hipify_text(&a, t.text, str_from(path), NULL, &again));
 	assert_str(again.text, want);
 }
 
@@ -33,7 +33,7 @@ static void check_left(const char *source, const char *want)
 	ARENA(a);
 	BUF(b, &a);
 	struct hipify_text t;
-	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), &t));
+	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), NULL, &t));
 	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		buf_fmt(&b, "%s%u:%.*s", b.n ? " " : "", l->line, STR(l->name));
 	assert_str(buf_str(&b), want);
@@ -100,7 +100,7 @@ static void headers_that_are_needed_are_listed(void **state)
 	struct hipify_text t;
 	struct str source = S("#include <curand.h>\n#include <thrust/sort.h>\n#include <curand.h>\n"
 			      "#include <vector>\n");
-	assert_ok(hipify_text(&a, source, S("t.cu"), &t));
+	assert_ok(hipify_text(&a, source, S("t.cu"), NULL, &t));
 	assert_str(str_join(&a, &t.headers, S(" ")), "hiprand/hiprand.h thrust/sort.h");
 }
 
@@ -282,7 +282,7 @@ static void check_certain(const char *source, bool want)
 {
 	ARENA(a);
 	struct hipify_text t;
-	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), &t));
+	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), NULL, &t));
 	assert_true(t.untranslated.n > 0);
 	if (t.untranslated.v[0].certain != want)
 		fail_msg("for '%s'", source);
@@ -357,7 +357,7 @@ static void edits_are_in_order_and_complete(void **state)
 	ARENA(a);
 	struct hipify_text t;
 	struct str s = S("#include <cuda.h>\ncudaMemcpyToSymbolAsync(a, f<x,y>(cudaFoo_t(1)), 4);");
-	assert_ok(hipify_text(&a, s, S("x.cu"), &t));
+	assert_ok(hipify_text(&a, s, S("x.cu"), NULL, &t));
 	BUF(b, &a);
 	size_t done = 0;
 	VEC_EACH (const struct hipify_edit, e, &t.edits) {
@@ -376,9 +376,9 @@ static void a_text_that_is_no_source_is_an_error(void **state)
 	(void)state;
 	ARENA(a);
 	struct hipify_text t;
-	assert_err_says(hipify_text(&a, S("x \xff"), S("t.cu"), &t), E_HIPIFY, "UTF-8");
-	assert_err_says(hipify_text(&a, S("/* x"), S("t.cu"), &t), E_HIPIFY, "does not end");
-	assert_err_says(hipify_text(&a, S("\"x"), S("t.cu"), &t), E_HIPIFY, "does not end");
+	assert_err_says(hipify_text(&a, S("x \xff"), S("t.cu"), NULL, &t), E_HIPIFY, "UTF-8");
+	assert_err_says(hipify_text(&a, S("/* x"), S("t.cu"), NULL, &t), E_HIPIFY, "does not end");
+	assert_err_says(hipify_text(&a, S("\"x"), S("t.cu"), NULL, &t), E_HIPIFY, "does not end");
 }
 
 /* Every row of the tables: the name is found, and its HIP name is not translated again. */
@@ -396,7 +396,7 @@ static void no_pair_leads_to_another(void **state)
 		if (names_is(r, "flag")) { /* HIP may have it: the compiler decides */
 			assert_ok(hipify_text(&a,
 				str_fmt(&a, "int x = %.*s(1);", STR(names_text(r->cuda))), S("t.h"),
-				&t));
+				NULL, &t));
 			assert_int_equal(t.untranslated.n, 1);
 			assert_false(t.untranslated.v[0].certain);
 			flags++;
@@ -408,10 +408,10 @@ static void no_pair_leads_to_another(void **state)
 			str_eq(kind, S("guard")) || str_eq(kind, S("ptx")) ||
 			str_eq(kind, S("libcu++")))
 			continue;
-		assert_ok(hipify_text(&a, names_text(r->cuda), S("t.h"), &t));
+		assert_ok(hipify_text(&a, names_text(r->cuda), S("t.h"), NULL, &t));
 		assert_true(str_ends(t.text, hip)); /* behind a header of ours, if any */
 		hip = t.text;
-		assert_ok(hipify_text(&a, hip, S("t.h"), &t));
+		assert_ok(hipify_text(&a, hip, S("t.h"), NULL, &t));
 		assert_true(str_eq(t.text, hip));
 		pairs++;
 	}
@@ -426,14 +426,14 @@ static void names_of_later_versions_can_be_left(void **state)
 	struct hipify_text t;
 	struct hipify_context c = {.by_name = {.a = &a}, .rocm = S("6.4.3")};
 	struct str source = S("#include <nccl.h>\ncuLibraryUnload(l); cuMemFree(p);");
-	assert_ok(hipify_text_in(&a, source, S("t.h"), &c, &t));
+	assert_ok(hipify_text(&a, source, S("t.h"), &c, &t));
 	assert_str(t.text, "#include <nccl.h>\ncuLibraryUnload(l); hipFree((hipDeviceptr_t)(p));");
 	assert_int_equal(t.untranslated.n, 2);
 	assert_str(t.untranslated.v[1].name, "cuLibraryUnload");
 	assert_str(t.untranslated.v[1].suggestion, "hipLibraryUnload since ROCm 7.2.4");
 	for (size_t i = 0; i < 3; i++) {
 		c.rocm = i == 0 ? S("7.2.4") : i == 1 ? S("10") : S("");
-		assert_ok(hipify_text_in(&a, source, S("t.h"), &c, &t));
+		assert_ok(hipify_text(&a, source, S("t.h"), &c, &t));
 		assert_str(t.text, "#include <rccl/rccl.h>\nhipLibraryUnload(l); "
 				   "hipFree((hipDeviceptr_t)(p));");
 		assert_int_equal(t.untranslated.n, 0);
@@ -446,7 +446,7 @@ static double seconds_for(struct str source)
 	struct hipify_text t;
 	struct timespec x, y;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &x);
-	assert_ok(hipify_text(&a, source, S("t.cu"), &t));
+	assert_ok(hipify_text(&a, source, S("t.cu"), NULL, &t));
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &y);
 	return (double)(y.tv_sec - x.tv_sec) + (double)(y.tv_nsec - x.tv_nsec) * 1e-9;
 }

@@ -9,9 +9,9 @@ static void check(const char *source, const char *want)
 {
 	ARENA(a);
 	struct hipify_text t, again;
-	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), &t));
+	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), NULL, &t));
 	assert_str(t.text, want);
-	assert_ok(hipify_text(&a, t.text, S("t.cuh"), &again));
+	assert_ok(hipify_text(&a, t.text, S("t.cuh"), NULL, &again));
 	assert_str(again.text, want);
 }
 
@@ -184,7 +184,7 @@ static void unpaired_brackets_do_no_harm(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		ARENA(a);
 		struct hipify_text t;
-		assert_ok(hipify_text(&a, str_from(texts[i].source), S("t.cuh"), &t));
+		assert_ok(hipify_text(&a, str_from(texts[i].source), S("t.cuh"), NULL, &t));
 		assert_str(t.text, texts[i].want);
 	}
 }
@@ -199,7 +199,7 @@ static void wrappers_open_and_close(void **state)
 	struct hipify_text t;
 	for (unsigned i = 0; i < 500; i++)
 		buf_fmt(&b, "v += __shfl_xor_sync(m%u[%u], f(v, %u), 1);\n", i % 7, i, i);
-	assert_ok(hipify_text(&a, buf_str(&b), S("t.cuh"), &t));
+	assert_ok(hipify_text(&a, buf_str(&b), S("t.cuh"), NULL, &t));
 	assert_int_equal(t.edits.n, 1000);
 	assert_true(t.warp_sync);
 	for (size_t i = 0; i < t.edits.n; i += 2) {

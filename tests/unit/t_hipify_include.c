@@ -18,7 +18,7 @@ static void translate(
 		}
 		strs_add(a, list, path);
 	}
-	assert_ok(hipify_text_in(a, str_from(source), S("dir/t.cpp"), &c, ret));
+	assert_ok(hipify_text(a, str_from(source), S("dir/t.cpp"), &c, ret));
 }
 
 static void check(const char *source, const char *const *files, const char *want)
@@ -165,14 +165,14 @@ static void check_head(const char *source, const char *added)
 {
 	ARENA(a);
 	struct hipify_text t, again;
-	assert_ok(hipify_text(&a, str_from(source), S("t.cu"), &t));
+	assert_ok(hipify_text(&a, str_from(source), S("t.cu"), NULL, &t));
 	if (!added) {
 		assert_true(!t.edits.n || t.edits.v[0].to > 0);
 		return;
 	}
 	assert_true(t.edits.n > 0);
 	assert_str(t.edits.v[0].with, added);
-	assert_ok(hipify_text(&a, t.text, S("t.hip"), &again));
+	assert_ok(hipify_text(&a, t.text, S("t.hip"), NULL, &again));
 	assert_true(str_eq(again.text, t.text));
 }
 

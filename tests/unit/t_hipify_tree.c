@@ -289,7 +289,7 @@ static void check_patch(struct fixture *f, const char *source)
 	struct proc_result r;
 	put(f, "p.cu", source);
 	struct str path = path_join(&f->a, f->src, S("p.cu")), got;
-	assert_ok(hipify_text(&f->a, str_from(source), S("p.cu"), &t));
+	assert_ok(hipify_text(&f->a, str_from(source), S("p.cu"), NULL, &t));
 	struct changes_diff d = {.old_name = S("p.cu"),
 		.new_name = S("p.hip"),
 		.old = str_from(source),

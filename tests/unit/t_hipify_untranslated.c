@@ -10,7 +10,7 @@ static struct str left_of(struct arena *a, const char *source)
 {
 	BUF(b, a);
 	struct hipify_text t;
-	assert_ok(hipify_text(a, str_from(source), S("t.cuh"), &t));
+	assert_ok(hipify_text(a, str_from(source), S("t.cuh"), NULL, &t));
 	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		buf_fmt(&b, "%s%u:%u:%.*s", b.n ? " " : "", l->line, l->col, STR(l->name));
 	return buf_str(&b);
@@ -192,7 +192,7 @@ static void suggestions_say_what_comes_near(void **state)
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
 		ARENA(a);
 		struct hipify_text t;
-		assert_ok(hipify_text(&a, str_from(pairs[i][0]), S("t.h"), &t));
+		assert_ok(hipify_text(&a, str_from(pairs[i][0]), S("t.h"), NULL, &t));
 		assert_int_equal(t.untranslated.n, 1);
 		assert_str(t.untranslated.v[0].suggestion, pairs[i][1]);
 		assert_int_equal(t.untranslated.v[0].unsure, !*pairs[i][1]);
@@ -207,7 +207,7 @@ static void columns_count_bytes_also_on_long_lines(void **state)
 	struct hipify_text t;
 	for (unsigned i = 0; i < 1000; i++)
 		buf_add(&b, S("cudaNone; "));
-	assert_ok(hipify_text(&a, buf_str(&b), S("t.h"), &t));
+	assert_ok(hipify_text(&a, buf_str(&b), S("t.h"), NULL, &t));
 	assert_int_equal(t.untranslated.n, 1000);
 	for (unsigned i = 0; i < 1000; i++) {
 		assert_int_equal(t.untranslated.v[i].line, 1);

@@ -220,7 +220,7 @@ static void drop_own_names(struct engine *e)
 		strs_add(e->a, &e->ret->declared, str_dup(e->a, e->declared.v[i].key));
 }
 
-struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
+struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	const struct hipify_context *context, struct hipify_text *ret)
 {
 	struct engine e = {
@@ -255,10 +255,4 @@ struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 	buf_add(&b, str_sub(source, done, source.n));
 	ret->text = buf_str(&b);
 	return NULL;
-}
-
-struct err *hipify_text(
-	struct arena *a, struct str source, struct str path, struct hipify_text *ret)
-{
-	return hipify_text_in(a, source, path, NULL, ret);
 }

@@ -135,7 +135,7 @@ static struct err *translate_one(struct arena *tmp, void *user)
 	if (w->file->status == CHANGE_FAILED)
 		return NULL;
 	const struct hipify_context *context = &w->all->ret->context;
-	struct err *e = hipify_text_in(&w->mem, w->source, w->file->source, context, &w->text);
+	struct err *e = hipify_text(&w->mem, w->source, w->file->source, context, &w->text);
 	if (e) {
 		struct str path = path_join(&w->mem, w->all->o->dir, w->file->source);
 		change_fail(w->file, err_at(e, (struct loc){path, e->line, e->col}));

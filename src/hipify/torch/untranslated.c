@@ -163,7 +163,7 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 {
 	struct hipify_text t;
 	struct untranslated_list *list = &s->untranslated;
-	TRY(hipify_text(&s->mem, text, S("result.h"), &t));
+	TRY(hipify_text(&s->mem, text, S("result.h"), NULL, &t));
 	s->declared = t.declared;
 	VEC_EACH (const struct hipify_edit, e, &t.edits)
 		add_known(s, text, e);
@@ -234,7 +234,7 @@ static struct err *search_unchanged(struct arena *tmp, void *user)
 		asked = asked || str_contains(text, e->key);
 	if (!asked)
 		return NULL;
-	TRY(quietly(hipify_text(&s->mem, text, S("result.h"), &t)));
+	TRY(quietly(hipify_text(&s->mem, text, S("result.h"), NULL, &t)));
 	s->declared = t.declared;
 	VEC_EACH (const struct hipify_edit, e, &t.edits)
 		if (declared_at(text, e->from, e->to))
