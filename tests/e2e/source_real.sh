@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long
+# first: tools/debian-source takes the archives that this has fetched
 # The real thing: PyTorch's source package of trixie, those of which the archive has upstream's files only, and
 # an sdist, from where this machine gets its packages.
 set -eu
