@@ -5,8 +5,9 @@
 #include "machine/parse.h"
 #include "machine/root.h"
 
-/* Limits for a path and its alternatives: a short text cannot become an endless list. */
-enum { PATH_BYTES = 1 << 16, ALTERNATIVES = 128 };
+/* Limits for a path, its alternatives, and the bytes of all paths that alternatives make: a short text cannot become an
+ * endless list. */
+enum { PATH_BYTES = 1 << 16, ALTERNATIVES = 128, MADE_BYTES = 16 << 20 };
 
 /* ---- lists of entries ---- */
 
@@ -52,6 +53,14 @@ void root_entries_sort(struct root_entries *list)
 
 /* ---- reading ---- */
 
+struct machine_text {
+	struct arena *a;
+	struct str rest; /* the text behind the present line */
+	unsigned line;   /* the number of the present line */
+	size_t made;     /* bytes of the paths that alternatives have made */
+	struct root_entries *ret;
+};
+
 /* Adds the text with the escapes \\ and \xHH undone; a single \ at the end means that it has no newline there
  * (*ret_open). */
 static bool unescape(struct buf *out, struct str s, bool *ret_open)
@@ -77,21 +86,21 @@ static bool unescape(struct buf *out, struct str s, bool *ret_open)
 }
 
 /* Reads the block of lines that begin with a tab; an empty line inside the block needs no tab. */
-static bool read_block(struct buf *out, struct str *rest, unsigned *line)
+static bool read_block(struct machine_text *t, struct buf *out)
 {
 	for (;;) {
 		size_t empty = 0;
 		struct str text = S("");
 		bool open;
-		while (empty < rest->n && rest->p[empty] == '\n')
+		while (empty < t->rest.n && t->rest.p[empty] == '\n')
 			empty++;
-		if (empty == rest->n || rest->p[empty] != '\t')
+		if (empty == t->rest.n || t->rest.p[empty] != '\t')
 			return true;
-		*rest = str_sub(*rest, empty + 1, rest->n);
-		*line += (unsigned)empty + 1;
+		t->rest = str_sub(t->rest, empty + 1, t->rest.n);
+		t->line += (unsigned)empty + 1;
 		for (size_t i = 0; i < empty; i++)
 			buf_char(out, '\n');
-		str_next(rest, '\n', &text);
+		str_next(&t->rest, '\n', &text);
 		if (!unescape(out, text, &open))
 			return false;
 		if (!open)
@@ -115,8 +124,7 @@ bool root_entry_node(struct str s, struct root_entry *e)
 }
 
 /* Adds the entry; a path such as "lib/{liba,libb}.so" adds one entry for each alternative. */
-static bool add_entry(
-	struct arena *a, struct root_entry e, struct str path, struct root_entries *ret)
+static bool add_entry(struct machine_text *t, struct root_entry e, struct str path)
 {
 	bool open;
 	struct str before, rest, list, after, one;
@@ -126,35 +134,35 @@ static bool add_entry(
 	if (!many)
 		list = S("-");
 	for (size_t n = 0; str_next(&list, ',', &one); n++) {
-		BUF(plain, a);
-		if (n == ALTERNATIVES)
+		BUF(plain, t->a);
+		t->made += many ? before.n + one.n + after.n : 0;
+		if (n == ALTERNATIVES || t->made > MADE_BYTES)
 			return false;
 		if (many)
-			path = str_fmt(a, "%.*s%.*s%.*s", STR(before), STR(one), STR(after));
+			path = str_fmt(t->a, "%.*s%.*s%.*s", STR(before), STR(one), STR(after));
 		if (!unescape(&plain, path, &open) || open)
 			return false;
 		e.path = buf_str(&plain);
 		if (!e.path.n || (e.kind != ENTRY_VARIABLE && !path_is_inside(e.path)))
 			return false;
-		*VEC_PUSH(a, ret) = e;
+		*VEC_PUSH(t->a, t->ret) = e;
 	}
 	return true;
 }
 
-/* Reads the entry whose first line is `line`; *rest and *number move past the lines of its text. */
-static bool read_entry(struct arena *a, struct str line, struct str *rest, unsigned *number,
-	struct root_entries *ret)
+/* Reads the entry whose first line is `line`, and the lines of its text behind it. */
+static bool read_entry(struct machine_text *t, struct str line)
 {
 	struct root_entry e = {.kind = ENTRY_FILE};
 	struct str path, value = S("");
-	BUF(text, a);
+	BUF(text, t->a);
 	bool open = false, more = str_cut(line, ' ', &path, &value);
 	if (!more && str_ends(path, S("/"))) {
 		e.kind = ENTRY_DIR;
 		path.n--;
 	} else if (!more && str_ends(path, S(":"))) {
 		path.n--;
-		if (!read_block(&text, rest, number))
+		if (!read_block(t, &text))
 			return false;
 	} else if (str_starts(value, S("-> "))) {
 		e.kind = ENTRY_LINK;
@@ -178,24 +186,24 @@ static bool read_entry(struct arena *a, struct str line, struct str *rest, unsig
 		path = str_sub(path, 1, path.n);
 	}
 	e.text = text.n ? buf_str(&text) : S("");
-	return add_entry(a, e, path, ret);
+	return add_entry(t, e, path);
 }
 
 struct err *machine_file_parse(
 	struct arena *a, struct str text, struct str name, struct root_entries *ret)
 {
+	struct machine_text t = {.a = a, .rest = text, .line = 1, .ret = ret};
 	struct str line;
-	unsigned number = 1;
 	*ret = (struct root_entries){0};
-	if (!str_next(&text, '\n', &line) || !str_eq(str_trim(line), S(MACHINE_FILE)))
+	if (!str_next(&t.rest, '\n', &line) || !str_eq(str_trim(line), S(MACHINE_FILE)))
 		return err_new(E_SYNTAX,
 			"'%.*s' is not a recorded machine: its first line is not '%s'", STR(name),
 			MACHINE_FILE);
-	while (str_next(&text, '\n', &line)) {
-		unsigned at = ++number;
+	while (str_next(&t.rest, '\n', &line)) {
+		unsigned at = ++t.line;
 		if (!line.n || line.p[0] == '#' || line.p[0] == '@')
 			continue;
-		if (!read_entry(a, line, &text, &number, ret))
+		if (!read_entry(&t, line))
 			return err_at(err_new(E_SYNTAX, "this is not an entry of a machine: '%.*s'",
 					      STR(clean_text(a, line))),
 				(struct loc){.path = name, .line = at});

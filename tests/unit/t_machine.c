@@ -177,6 +177,26 @@ static void a_machine_file_has_few_rules(void **state)
 		assert_true(str_eq(again.v[i].text, list.v[i].text));
 }
 
+static void alternatives_do_not_fill_the_memory(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct root_entries list;
+	BUF(text, &a);
+	buf_add(&text, S("rocsmith-machine 1\n"));
+	for (unsigned i = 0; i < 6; i++) { /* 180 kB stand for 23 MB of paths */
+		buf_fmt(&text, "%u%030000u{", i, 0);
+		for (unsigned k = 0; k < 128; k++)
+			buf_fmt(&text, "%s%u", k ? "," : "", k);
+		buf_add(&text, S("} =\n"));
+	}
+	struct err *e = machine_file_parse(&a, buf_str(&text), S("m"), &list);
+	assert_non_null(e);
+	assert_int_equal(e->code, E_SYNTAX);
+	assert_int_equal(e->line, 6);
+	err_free(e);
+}
+
 static void a_wrong_machine_file_names_its_line(void **state)
 {
 	(void)state;
@@ -459,6 +479,7 @@ int main(void)
 		cmocka_unit_test(a_recording_gives_the_same_answer_and_no_secrets),
 		cmocka_unit_test(a_machine_file_of_a_machine_file_is_the_same),
 		cmocka_unit_test(a_machine_file_has_few_rules),
+		cmocka_unit_test(alternatives_do_not_fill_the_memory),
 		cmocka_unit_test(a_wrong_machine_file_names_its_line),
 		cmocka_unit_test(an_archive_is_always_the_same_and_answers_as_the_folder_does),
 		cmocka_unit_test(recording_refuses_a_folder_in_use),
