@@ -132,7 +132,8 @@ bool compile_read(
 		if (two && i + 1 < args->n)
 			value = args->v[++i];
 		/* passes would each want the whole of a stream, which can be read once */
-		bool stream = str_eq(word, S("-")) || str_starts(word, S("/dev/"));
+		bool stream = str_eq(word, S("-")) ||
+			      (str_starts(word, S("/dev/")) && !str_starts(word, S("/dev/shm/")));
 		if (use == WORD_DOUBTFUL || !word.n || word.p[0] == '@' || (two && !value.n) ||
 			stream)
 			return false;

@@ -29,8 +29,7 @@ void scan_damage(struct scan *s, const char *id, struct err *e)
 
 int scan_by_target(const void *x, const void *y)
 {
-	return target_order(
-		((const struct devcode_sum *)x)->target, ((const struct devcode_sum *)y)->target);
+	return target_order(*(const struct str *)x, *(const struct str *)y);
 }
 
 /* ---- kernels of one processor ---- */

@@ -192,7 +192,7 @@ static struct err *scan_wheel(struct many *m, struct str path)
 
 static struct err *scan_file(struct many *m, struct str path, struct str name)
 {
-	CLEANUP(bytes_close) struct bytes_file in;
+	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 	TRY(cancel_check());
 	TRY(bytes_open(path, &in));
 	return devcode_scan_src(m->a, &in.src, name, m->flags, m->out);
@@ -247,7 +247,7 @@ static struct err *scan_single(struct many *m, struct str path)
 		"\xfd"
 		"7zXZ",
 		"BZh", "\x28\xb5\x2f\xfd", NULL}; /* tar files by gzip, xz, bzip2 and zstd */
-	CLEANUP(bytes_close) struct bytes_file in;
+	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 	char bytes[HEAD];
 	struct str text = {0}, head = {.p = bytes},
 		   list = str_fmt(m->a, "%.*s" CUT_LIST_END, STR(path));

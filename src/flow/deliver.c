@@ -161,6 +161,7 @@ struct err *build_deliver_tree(struct foreign *f, struct str out, struct build_r
 			  "name\n"),
 			0644);
 	e = e ? e : fs_stage_commit(&s, S(""));
+	e = e ? e : fs_sync(parent);
 	ret->wheel = to;
 	ret->wheel_size = c.size;
 	return err_join(e, fs_stage_end(&s));

@@ -95,7 +95,7 @@ static struct err *change_own_files(struct login_work *w, struct str conf_path)
 	for (struct str rest = sh.old; str_next(&rest, '\n', &line);) {
 		if (str_starts(line, S("#")))
 			continue;
-		bool good = str_starts(line, S("export ")) && str_cut(line, '#', &word, &id);
+		bool good = str_cut(line, '#', &word, &id) && str_starts(word, S("export "));
 		word = str_trim(str_sub(word, 7, word.n));
 		id = str_trim(id);
 		if (!good || !str_cut(word, '=', &name, &value) || !id.n)

@@ -441,7 +441,7 @@ struct str facts_expand(struct arena *a, const struct scope *s, struct str text)
 			continue;
 		}
 		str_cut(word, ' ', &path, &form);
-		const struct node *n = facts_find(s, path);
+		const struct node *n = path.n ? facts_find(s, path) : NULL;
 		if (n)
 			put_fact(a, &b, n, form);
 	}

@@ -55,7 +55,8 @@ struct err *scan_new(const char *const *texts, size_t n, struct str ready, struc
 	const char **given = arena_array(&tmp, n, sizeof(*given));
 	unsigned *flags = arena_array(&tmp, n, sizeof(*flags)), count = 0;
 	unsigned *ids = arena_array(&tmp, n, sizeof(*ids));
-	for (unsigned i = 0; i < n; i++) {
+	bool compiled = restore(s, ready);
+	for (unsigned i = 0; i < n && !compiled; i++) {
 		if (!texts[i])
 			continue;
 		given[count] = texts[i];
@@ -63,8 +64,8 @@ struct err *scan_new(const char *const *texts, size_t n, struct str ready, struc
 		ids[count++] = i;
 	}
 	hs_compile_error_t *why = NULL;
-	if (!restore(s, ready) && s->hs.hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK,
-					  NULL, &s->db, &why) != HS_SUCCESS) {
+	if (!compiled && s->hs.hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK, NULL,
+				 &s->db, &why) != HS_SUCCESS) {
 		struct err *e = err_new(E_INTERNAL, "the pattern '%s' cannot be used: %s",
 			why && why->expression >= 0 ? given[why->expression] : "",
 			why ? why->message : "no reason given");

@@ -145,11 +145,13 @@ static struct err *find_header(
 	*ret = S("");
 	if (!inc->name.n || inc->name.p[0] == '/')
 		return NULL;
-	if (inc->quoted)
-		hit = path_clean(f->a, path_join(f->a, path_dir(from), inc->name));
-	for (size_t i = 0; !is_file(f, hit) && i < f->plan->includes.n; i++)
-		hit = path_clean(f->a, path_join(f->a, f->plan->includes.v[i], inc->name));
-	if (is_file(f, hit)) {
+	bool found = false;
+	for (size_t i = inc->quoted ? 0 : 1; !found && i <= f->plan->includes.n; i++) {
+		struct str dir = i ? f->plan->includes.v[i - 1] : path_dir(from);
+		hit = path_clean(f->a, path_join(f->a, dir, inc->name));
+		found = is_file(f, hit);
+	}
+	if (found) {
 		*ret = hit;
 		return NULL;
 	}

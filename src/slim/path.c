@@ -35,7 +35,7 @@ static struct err *slim_in_place(
 struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place, bool force,
 	struct slim_report *r)
 {
-	CLEANUP(bytes_close) struct bytes_file in;
+	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 	CLEANUP(fs_out_abandon) struct fs_out out = {.fd = -1, .dir = -1};
 	struct slim_plan p;
 	struct slim_report check = *r;
@@ -84,7 +84,7 @@ static struct err *take_file(struct arena *a, const struct slim_keep *k, struct 
 	struct str name, struct str to)
 {
 	ARENA(tmp);
-	CLEANUP(bytes_close) struct bytes_file in;
+	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 	struct slim_plan p;
 	bool write = to.n && !fs_writes_forbidden();
 	struct str from = path_join(&tmp, r->path, name);
@@ -234,7 +234,7 @@ static struct err *may_go_on(
 	if (same || !old->unfinished)
 		return NULL;
 	if (old->gpus.n)
-		buf_fmt(&b, "--gpu %.*s ", STR(str_join(a, &old->gpus, S(","))));
+		buf_fmt(&b, "--gpu %.*s ", STR(str_shell(a, str_join(a, &old->gpus, S(",")))));
 	buf_fmt(&b, "%s%s%s", old->exact ? "--exact " : "",
 		old->strip_device ? "--strip-device " : "", old->compress.n ? "--compress " : "");
 	VEC_EACH (const struct str, glob, &old->without)

@@ -182,11 +182,12 @@ static struct err *read_metadata(struct arena *a, struct source *ret)
 			a, path_join(a, ret->dir, str_from(parts[i].file)), MAX_FILE, &text));
 		while (text.p && str_next(&text, '\n', &line)) {
 			struct str whole = str_trim(line);
-			bool begins = str_eq(whole, section);
-			if (in && !begins && (section.n ? str_starts(line, S("[")) : !whole.n))
+			bool begins = section.n && str_eq(whole, section);
+			bool goes_on = line.n && (line.p[0] == ' ' || line.p[0] == '\t');
+			bool ends = section.n ? str_starts(line, S("[")) : !whole.n && !goes_on;
+			if (in && !begins && ends)
 				break;
 			in |= begins;
-			bool goes_on = line.n && (line.p[0] == ' ' || line.p[0] == '\t');
 			if (in && ++lines > MAX_LINES)
 				return err_new(E_LIMIT, "more than %d lines of metadata in %s",
 					MAX_LINES, parts[i].file);

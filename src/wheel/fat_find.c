@@ -205,7 +205,7 @@ static struct err *add_input(struct fat *fat, struct zip_input in)
 static struct err *read_file(
 	struct fat *fat, struct str path, struct str name, struct fat_lib *ret, bool *ret_elf)
 {
-	CLEANUP(bytes_close) struct bytes_file in;
+	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 	TRY(bytes_open(path, &in));
 	TRY_CTX(read_elf(fat, &in.src, name, ret, ret_elf), "cannot read '%.*s'", STR(path));
 	return NULL;

@@ -256,7 +256,7 @@ struct err *wheel_platform(
 {
 	struct wheel_elfs elfs = {0};
 	VEC_EACH (const struct str, path, elf_paths) {
-		CLEANUP(bytes_close) struct bytes_file in;
+		CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 		struct wheel_elf e;
 		bool is_elf;
 		TRY(bytes_open(*path, &in));

@@ -512,6 +512,7 @@ static void only_what_passes_can_express_is_compiled_in_passes(void **state)
 		{"hipcc " TWO "-x hip -c - -o a.o", "", 0}, /* a stream can be read once */
 		{"hipcc " TWO "-x hip -c /dev/stdin -o a.o", "", 0},
 		{"clang++ " TWO "-x hip -c /dev/fd/63 -o a.o", "", 0},
+		{"hipcc " TWO "-x hip -c /dev/shm/a.hip -o a.o", "gfx1100 gfx942", 2},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct strs list = str_split(&a, str_from(rows[i].line), ' ');

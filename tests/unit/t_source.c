@@ -25,7 +25,8 @@ static void ours_has_metadata_too(void **state)
 	put(f, "PKG-INFO",
 		"Metadata-Version: 2.1\nName: first\nVersion: 1.02\nSummary: What it is\n"
 		"License-Expression: MIT\nRequires-Python: >=3.9\nRequires-Dist: numpy>=1.2\n"
-		"Requires-Dist: pytest; extra == 'test'\n  folded\n\nName: body\n");
+		"Requires-Dist: pytest; extra == 'test'\n  folded\n\nName: body\n"
+		"Requires-Dist: body\n");
 	put(f, "setup.cfg",
 		"[metadata]\nname = second\nversion = file: VERSION\nlicense = BSD\n[options]\n"
 		"python_requires = >=3.8\ninstall_requires =\n  # why\n  numpy>=1.2\n\tpillow\n"

@@ -256,10 +256,11 @@ struct err *lex_next(struct lex *l, struct tok *ret)
 	}
 	if (l->at >= l->s.n)
 		return NULL;
-	bool naming = l->want_name, path = str_eq(l->directive, S("include")) ||
-					   str_eq(l->directive, S("import")) ||
-					   str_eq(l->directive, S("include_next"));
-	if (path && (c == '"' || c == '<') && header_path(l)) {
+	bool naming = l->want_name;
+	bool path = (c == '"' || c == '<') &&
+		    (str_eq(l->directive, S("include")) || str_eq(l->directive, S("import")) ||
+			    str_eq(l->directive, S("include_next")));
+	if (path && header_path(l)) {
 		ret->kind = TOK_PATH;
 	} else if (ascii_digit(c) || (c == '.' && ascii_digit(peek(l, 1)))) {
 		number(l, ret);

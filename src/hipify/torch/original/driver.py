@@ -40,7 +40,8 @@ root, files, script = one("root"), one("files"), one("script")
 module, package = os.path.join(one("module"), "hipify"), one("package")
 for name in os.listdir(package) if os.path.isdir(package) else []:
     if name.endswith(".py") and not os.path.exists(os.path.join(module, name)):
-        shutil.copy2(os.path.join(package, name), module)
+        shutil.copyfile(os.path.join(package, name), os.path.join(module, name))
+        shutil.copystat(sys.argv[1], os.path.join(module, name))  # it is no result
 init = os.path.join(module, "__init__.py")
 if not os.path.exists(init):
     with open(init, "w") as f:
