@@ -320,12 +320,17 @@ static uint64_t place_string(struct elf_editor *ed, struct str text, bool anew)
 
 /* ---- changes in place ---- */
 
-/* Replaces a range of the file if its bytes differ. now: as many bytes as old, which outlive the image. */
+/* Replaces a range of the file from the first byte that differs to the last one. now: as many bytes as old, which outlive the image. */
 static void put_range(struct elf_editor *ed, uint64_t at, struct str old, const char *now)
 {
-	struct str bytes = {.p = now, .n = old.n};
-	if (!str_eq(old, bytes))
-		*VEC_PUSH(ed->a, &ed->image.patches) = (struct elf_patch){at, bytes};
+	size_t from = 0, to = old.n;
+	while (from < to && old.p[from] == now[from])
+		from++;
+	while (to > from && old.p[to - 1] == now[to - 1])
+		to--;
+	if (from < to)
+		*VEC_PUSH(ed->a, &ed->image.patches) =
+			(struct elf_patch){at + from, {.p = now + from, .n = to - from}};
 }
 
 /* Rewrites the list of needed versions in place. */
@@ -582,6 +587,7 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 			ed->now[i] = 0;
 	ed->table_moves = (ed->entries.n + 1) * ENTRY > ed->table_size;
 	size_t none = !ed->strings.n || ed->strings.p[ed->strings.n - 1];
+	put_range(ed, ed->strings_at, ed->strings, ed->now);
 	TRY(put_versions(ed));
 	name = entry_of(ed, ELF_SONAME);
 	/* the version definition that is the file's own name gets the new soname */
@@ -594,7 +600,6 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 		elf_image_put_le(&ed->image, ed->base + 8, hash, 4);
 		elf_image_put_le(&ed->image, ed->base + le32(ed->base_def + 12), name->value, 4);
 	}
-	put_range(ed, ed->strings_at, ed->strings, ed->now);
 	if (ed->table_moves || ed->more.n > none)
 		TRY_CTX(grow(ed), "there is no room for another dynamic section");
 	if (ed->table_moves)

@@ -260,6 +260,7 @@ struct err *wheel_platform(
 		struct wheel_elf e;
 		bool is_elf;
 		TRY(bytes_open(*path, &in));
+		in.src.budget = NULL; /* a file that we made */
 		TRY(wheel_elf_read(a, &in.src, *path, &e, &is_elf));
 		if (is_elf)
 			*VEC_PUSH(a, &elfs) = e;

@@ -467,7 +467,7 @@ static struct err *take_member(void *user, struct rewrite *x, struct zip_input *
 static struct err *make_wheel(struct splitting *s, struct split_wheel *w)
 {
 	ARENA(tmp);
-	struct rewrite x = {.a = &tmp, .scratch = s->scratch, .to = w->path, .jobs = s->q->jobs};
+	struct rewrite x = {.a = &tmp, .to = w->path, .jobs = s->q->jobs};
 	bool own = !s->again, host = is_host(w);
 	rewrite_from(&x, &s->w);
 	budget_set(&s->budget, s->w.size);
@@ -523,8 +523,15 @@ static void add_wheel(struct splitting *s, enum split_role role, struct str key)
 static struct err *list_wheels(struct splitting *s)
 {
 	struct str from, to;
-	VEC_EACH (const struct str, gpu, &s->done->gpus)
+	VEC_EACH (const struct str, gpu, &s->done->gpus) {
+		/* a target of a bundle becomes part of file names, and of METADATA */
+		for (size_t i = 0; i < gpu->n; i++)
+			if (!ascii_alnum(gpu->p[i]) && !memchr("-_.:+", gpu->p[i], 5))
+				return err_new(E_BUNDLE,
+					"'%.*s' has code for a target with an odd name",
+					STR(path_base(s->w.zip.path)));
 		add_wheel(s, SPLIT_DEVICE, *gpu);
+	}
 	VEC_EACH (const struct str, family, &s->families)
 		add_wheel(s, SPLIT_FAMILY, *family);
 	s->all = s->q->plain && s->done->gpus.n > 1;
