@@ -12,7 +12,7 @@ if ! "$ROCSMITH" sdk install debian --suite sid --components compiler >sdk.log 2
 	exit 0
 fi
 status=0
-torch=$("$top/tools/torch-get" 2.14.1) || status=$?
+torch=$("$top/tools/torch-get" 2.15.0) || status=$?
 if [ "$status" = 77 ]; then
 	echo "skip build of an extension: no torch"
 	exit 0

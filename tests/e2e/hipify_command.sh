@@ -36,7 +36,7 @@ CUDA
 sources="csrc/cuda/op_cuda.cu csrc/main.cpp csrc/same.cpp"
 hash_tree() { (cd "$1" && find . -path ./.rocsmith -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum); }
 
-for version in 2.6.0 2.14.1; do
+for version in 2.6.0 2.15.0; do
 	status=0
 	torch=$("$top/tools/torch-get" "$version") || status=$?
 	if [ "$status" = 77 ]; then

@@ -5,16 +5,12 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP"
 rm -rf ./*
 python3 -c 'import venv, ensurepip' 2>/dev/null || { echo 'skip python3 has no venv'; exit 0; }
-cache=${E2E_CACHE:-$PWD}
-wheel=$(compgen -G "$cache/bitsandbytes-0.50.2-*.whl" | head -n 1) || {
-	timeout 300 python3 -m pip download -q --no-deps --only-binary=:all: --disable-pip-version-check \
-		--platform manylinux_2_24_x86_64 --dest "$cache" bitsandbytes==0.50.2 >pip.log 2>&1 ||
-		echo 'skip a real wheel: the package index does not give it'
-	wheel=$(compgen -G "$cache/bitsandbytes-0.50.2-*.whl" | head -n 1) || wheel=
-}
-mkdir env
-# shellcheck disable=SC2086
-python3 "$top/tests/oracle/pythons.py" "$ROCSMITH" env $wheel
+# Real wheels: one of AMD, one with many requirements.
+mkdir env real
+timeout 300 python3 -m pip download -q --no-deps --only-binary=:all: --disable-pip-version-check \
+	--dest real rocm_bindings_core==10.0.0.0.1.2 jax==0.10.2 >pip.log 2>&1 ||
+	echo 'skip real wheels: the package index does not give them'
+find "$PWD/real" -name '*.whl' -exec python3 "$top/tests/oracle/pythons.py" "$ROCSMITH" env {} +
 
 # Real libraries in the place of libtorch_hip.so: uncompressed bundles, compressed ones, one of all code.
 get() { "$top/tools/debian-get" "$@"; }

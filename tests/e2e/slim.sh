@@ -248,8 +248,7 @@ real() { # FILE TARGET...
 	clean "$name"
 	python3 "$top/tests/oracle/slimmed.py" "$file" "$name" "$@"
 }
-gloo=$(get sid libgloo-rocm libgloo-rocm-0) && fft=$(get experimental librocfft librocfft0) &&
-	sparselt=$(get experimental libhipsparselt libhipsparselt0) || {
+gloo=$(get sid libgloo-rocm libgloo-rocm-0) && fft=$(get experimental librocfft librocfft0) || {
 	echo 'skip real libraries: no package archive can be reached'
 	exit 0
 }
@@ -263,7 +262,6 @@ if command -v llvm-strip >/dev/null; then
 	done
 fi
 real "$fft/usr/lib/x86_64-linux-gnu/librocfft.so.0" gfx90a gfx1201
-real "$sparselt/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0" gfx942
 # ---- compressed, as the runtime at hand reads it ----
 llvm_find 2>log || llvm=
 compressed() { # FILE ENCODING GPUS: as a runtime of the version in $hip reads it
@@ -302,12 +300,6 @@ for hip in 6.4 7.2; do
 	compressed "$top/tests/data/devcode/two.hipfb" $encoding gfx90a,gfx1030
 	[ ! -f "$gloo/usr/lib/libgloo_hip.so.0" ] || compressed "$gloo/usr/lib/libgloo_hip.so.0" $encoding gfx90a,gfx1100
 done
-
-find "$sparselt/usr/lib" -name 'hipsparselt' -type d >dirs
-"$ROCSMITH" slim -q --gpu gfx942 "$(head -n 1 dirs)" -o tensile >/dev/null
-find tensile -name '*gfx950*' >left
-[ ! -s left ] && [ "$(find tensile -name '*gfx942*' | wc -l)" = "$(find "$(head -n 1 dirs)" -name '*gfx942*' | wc -l)" ]
-echo 'ok side files of another GPU are left out of a real folder'
 
 rand=$("$ROCSMITH" sdk run -- sh -c 'realpath /usr/lib/x86_64-linux-gnu/librocrand.so.1' 2>/dev/null) &&
 	"$ROCSMITH" sdk run -- cat "$rand" >librocrand.old || {

@@ -260,10 +260,11 @@ if python3 -m venv env >/dev/null 2>&1 && env/bin/python -m pip --version >/dev/
 	env/bin/python -c 'import ctypes, glob, sys; sys.exit(ctypes.CDLL(glob.glob("env/lib/python*/site-packages/kern/lib/liba.so")[0]).look())' | sort >got
 	sed -n '/^kern.lib.liba/,/^kern.ops/p' whole.says | grep gfx11 | cmp - got
 	echo 'ok pip installs a host wheel with the extra of a GPU, and of all'
-	if timeout 90 env/bin/python -m pip install -q --disable-pip-version-check uv >/dev/null 2>&1; then
+	if bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>/dev/null; then
+		uv=$ROCSMITH_HOME/oracles/bin/uv
 		env/bin/python -m venv env2
-		env/bin/uv pip install -q --no-index --python env2/bin/python --find-links kpack 'kern[device-all]'
-		env/bin/uv pip check -q --python env2/bin/python
+		"$uv" pip install -q --no-index --python env2/bin/python --find-links kpack 'kern[device-all]'
+		"$uv" pip check -q --python env2/bin/python
 		[ "$(ls env2/lib/python*/site-packages/kern/.kpack/ | wc -l)" = 5 ]
 		echo 'ok uv installs them, too'
 	else
