@@ -153,8 +153,10 @@ MUST_USE struct err *fs_remove_tree(struct str path);
 bool fs_try_punch(int fd, uint64_t offset, uint64_t n);
 /* Rewrites the first byte of an open file, and stats it; false if it is empty. */
 bool fs_try_touch(int fd, struct stat *ret);
-/* Is an open file the one that st was taken from? */
-bool fs_is_same(int fd, const struct stat *st);
+/* Is an open file the one that st was taken from, with the size and mtime of then? */
+bool fs_is_unchanged(int fd, const struct stat *st);
+/* Locks an open file (flock) until it is closed; false if somebody else holds it. True where no such locks exist. */
+bool fs_try_lock(int fd);
 /* FS_LOCK_SHARED: a shared lock on a file that exists; nothing is written. */
 enum fs_lock { FS_LOCK_NOW, FS_LOCK_WAIT, FS_LOCK_SHARED };
 /* A lock (flock) on path, held until the fd is closed. Unless it waits, E_LOCKED, naming the holder, if it is taken. */

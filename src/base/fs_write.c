@@ -199,6 +199,12 @@ void fs_tempdirp(struct str *dir)
 
 /* ---- open files ---- */
 
+static bool is_same(int fd, const struct stat *st)
+{
+	struct stat now;
+	return fstat(fd, &now) == 0 && now.st_ino == st->st_ino && now.st_dev == st->st_dev;
+}
+
 struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 {
 	char buf[1
@@ -208,7 +214,7 @@ struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 	const struct timespec times[2] = {st->st_mtim, st->st_mtim};
 	ssize_t got = 0;
 	TRY(fs_open(from, &in));
-	if (st->st_ino && !fs_is_same(in, st))
+	if (st->st_ino && !is_same(in, st))
 		return err_new(
 			E_IO, "'%.*s' was replaced by somebody else in the meantime", STR(from));
 	TRY(fs_create_loose(path, st->st_mode, &out));
@@ -271,10 +277,17 @@ bool fs_try_punch(int fd, uint64_t offset, uint64_t n)
 	return n && fallocate(fd, how, (off_t)offset, (off_t)n) == 0;
 }
 
-bool fs_is_same(int fd, const struct stat *st)
+bool fs_is_unchanged(int fd, const struct stat *st)
 {
 	struct stat now;
-	return fstat(fd, &now) == 0 && now.st_ino == st->st_ino && now.st_dev == st->st_dev;
+	return is_same(fd, st) && fstat(fd, &now) == 0 && now.st_size == st->st_size &&
+	       now.st_mtim.tv_sec == st->st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+bool fs_try_lock(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 bool fs_try_touch(int fd, struct stat *ret)
@@ -310,7 +323,7 @@ struct err *fs_lock(struct str path, enum fs_lock how, int *ret_fd)
 		if (r < 0)
 			return err_errno("cannot lock '%.*s'", STR(path));
 		/* the holder may have removed the file meanwhile */
-		if (!fs_try_lstat(path, &there) || !fs_is_same(fd, &there))
+		if (!fs_try_lstat(path, &there) || !is_same(fd, &there))
 			continue;
 		if (!shared && fstat(fd, &st) == 0 && st.st_nlink == 1 && ftruncate(fd, 0) == 0)
 			(void)dprintf(fd, "%d", (int)getpid());

@@ -13,22 +13,37 @@ static struct err *write_cut_list(struct arena *a, const struct slim_report *r, 
 	return r->files.n ? fs_write(path, cut_list_text(a, r), 0644) : NULL;
 }
 
-static struct err *slim_in_place(
-	struct arena *a, struct slim_plan *p, const struct stat *st, struct slim_report *r)
+/* E_IO unless the open file is still the one that was looked at, with the bytes that were judged. */
+static struct err *check_same(int fd, const struct stat *st, struct str path)
+{
+	if (fs_is_unchanged(fd, st))
+		return NULL;
+	return err_hint(
+		err_new(E_IO, "'%.*s' was changed by somebody else in the meantime", STR(path)),
+		"look at who else is at work there, then run this again");
+}
+
+/* The result gets its name only if its source did not change while it was read. */
+static struct err *save_plan(struct slim_plan *p, const struct bytes_file *in, struct fs_out *out)
+{
+	TRY(slim_write(p, out));
+	return check_same(in->fd, &in->st, str_from(out->path));
+}
+
+static struct err *slim_in_place(struct arena *a, struct slim_plan *p, const struct stat *st,
+	struct str path, struct slim_report *r)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct str path = r->path;
 	uint64_t freed;
-	TRY_CTX(slim_punch(p, -1, &freed), "cannot slim '%.*s'", STR(path));
+	TRY_CTX(slim_punch(p, -1, &freed), "cannot slim '%.*s'", STR(r->path));
 	p->after = p->src->size - freed;
 	slim_note(a, r, S(""), p->src->size, p);
-	if (fs_writes_forbidden() || !p->changed || !fs_real(a, r->path, &path))
+	if (fs_writes_forbidden() || !p->changed)
 		return NULL;
 	TRY(fs_open_shared(path, 0, &fd));
-	if (!fs_is_same(fd, st))
-		return err_new(E_IO, "'%.*s' is another file by now", STR(path));
+	TRY(check_same(fd, st, path));
 	TRY(write_cut_list(a, r, path));
-	TRY_CTX(slim_punch(p, fd, &freed), "cannot slim '%.*s'", STR(path));
+	TRY_CTX(slim_punch(p, fd, &freed), "cannot slim '%.*s'", STR(r->path));
 	return NULL;
 }
 
@@ -40,7 +55,17 @@ struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 	struct slim_plan p;
 	struct slim_report check = *r;
 	bool holes = in_place && !k->strip && !k->compress, write = !fs_writes_forbidden();
+	struct str real = r->path;
+	struct stat named;
 	TRY(bytes_open(r->path, &in));
+	if (in_place && write && fs_real(a, r->path, &real)) {
+		TRY(slim_claim(in.fd, real));
+		TRY(slim_check_free(path_dir(real)));
+		/* a run that ended just now may have changed or replaced the file */
+		TRY(fs_lstat(real, &named));
+		TRY(check_same(in.fd, &named, real));
+		TRY(check_same(in.fd, &in.st, real));
+	}
 	TRY_CTX(slim_read(a, &in.src, k, &p), "cannot slim '%.*s'", STR(r->path));
 	if (!p.elf.src && !p.bundles.n)
 		return err_new(
@@ -55,12 +80,12 @@ struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 		return err_hint(err_new(E_PERM, "'%.*s' has other names", STR(r->path)),
 			"--force takes the code out of all of them");
 	if (holes)
-		return slim_in_place(a, &p, &in.st, r);
-	if (in_place) /* other hard links keep the old content */
-		(void)fs_real(a, r->path, &r->output);
-	if (write) {
+		return slim_in_place(a, &p, &in.st, real, r);
+	if (in_place)
+		r->output = real;
+	if (write) { /* in place, other hard links keep the old content */
 		TRY(fs_out_open(&out, r->output, in.st.st_mode));
-		TRY_CTX(slim_write(&p, &out), "cannot slim '%.*s'", STR(r->path));
+		TRY_CTX(save_plan(&p, &in, &out), "cannot slim '%.*s'", STR(r->path));
 	}
 	slim_note(a, r, S(""), in.src.size, &p);
 	if (!write)
@@ -76,38 +101,47 @@ struct folder_slimming {
 	const struct slim_keep *keep;
 	struct slim_report *r;
 	struct str to; /* the new folder; in place: the path of the cut list */
+	struct map
+		looked; /* in place: the stat of each file that changes, when it was judged, by path */
+	size_t done;    /* in place: files that were replaced or removed */
 };
 
-/* A file that cannot be slimmed safely stays whole, and is listed as refused; so does a damaged one, but it is not
- * listed: `inspect` reports it. */
-static struct err *take_file(struct arena *a, const struct slim_keep *k, struct slim_report *r,
-	struct str name, struct str to)
+/* Reads the file that `e` was taken from, no other one, and makes what becomes of it; to "": only the report. A file
+ * that cannot be slimmed safely stays whole, and is listed as refused; so does a damaged one, but it is not listed:
+ * `inspect` reports it. A copy is a file of its own: a second name would have the old one's owner and set-user-id bit,
+ * and change with it. */
+static struct err *take_file(struct folder_slimming *j, struct slim_report *r,
+	const struct fs_entry *entry, struct str to)
 {
 	ARENA(tmp);
 	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
+	CLEANUP(fs_out_abandon) struct fs_out out = {.fd = -1, .dir = -1};
 	struct slim_plan p;
 	bool write = to.n && !fs_writes_forbidden();
-	struct str from = path_join(&tmp, r->path, name);
+	struct str from = path_join(&tmp, r->path, entry->path);
+	bool same = str_eq(from, to);
 	TRY(bytes_open(from, &in));
-	struct err *e = slim_read(&tmp, &in.src, k, &p);
-	if (!e && p.changed && write)
-		e = slim_save(&p, to, in.st.st_mode);
+	if (write && same)
+		TRY(slim_claim(in.fd, from));
+	TRY(check_same(in.fd, &entry->st, from));
+	in.st = entry->st;
+	in.src.size = (uint64_t)in.st.st_size;
+	struct err *e = slim_read(&tmp, &in.src, j->keep, &p);
+	if (!e && p.changed && write) {
+		e = fs_out_open(&out, to, in.st.st_mode);
+		e = e ? e : save_plan(&p, &in, &out);
+		e = e ? e : fs_out_commit(&out);
+	}
 	if (e && e->code != E_SLIM && e->code != E_ELF && e->code != E_BUNDLE)
 		return err_wrap(e, "cannot slim '%.*s'", STR(from));
 	if (e && e->code == E_SLIM)
-		*VEC_PUSH(a, &r->refused) = (struct slim_refused){
-			str_dup(a, name), str_dup(a, str_from(err_root(e)->msg))};
+		*VEC_PUSH(j->a, &r->refused) = (struct slim_refused){
+			str_dup(j->a, entry->path), str_dup(j->a, str_from(err_root(e)->msg))};
 	if (e)
 		p = (struct slim_plan){.after = in.src.size};
 	err_free(e);
-	slim_note(a, r, name, in.src.size, &p);
-	if (p.changed || !write || str_eq(from, to))
-		return NULL;
-	e = fs_link(from, to);
-	if (!e)
-		return NULL;
-	err_free(e); /* another file system, or one without hard links */
-	return fs_copy(from, to, &in.st);
+	slim_note(j->a, r, entry->path, in.src.size, &p);
+	return p.changed || !write || same ? NULL : fs_copy(from, to, &in.st);
 }
 
 static bool drops(const struct slim_keep *k, const struct fs_entry *e)
@@ -125,6 +159,8 @@ static struct err *visit_entry(void *user, const struct fs_entry *e, bool *prune
 	struct str from = path_join(&tmp, j->r->path, e->path), target;
 	struct str to = path_join(&tmp, j->to, e->path);
 	TRY(cancel_check());
+	if (slim_is_lock(e))
+		return slim_check_run(path_dir(from));
 	if (drops(j->keep, e)) {
 		slim_note(j->a, j->r, e->path, (uint64_t)e->st.st_size, NULL);
 		return NULL;
@@ -135,7 +171,7 @@ static struct err *visit_entry(void *user, const struct fs_entry *e, bool *prune
 		TRY(fs_readlink(&tmp, from, &target));
 		return write ? fs_symlink_new(target, to) : NULL;
 	}
-	return take_file(j->a, j->keep, j->r, e->path, to);
+	return take_file(j, j->r, e, to);
 }
 
 static struct err *remove_empty(struct str top, const struct slim_report *r)
@@ -179,6 +215,7 @@ struct err *slim_folder(
 	struct fs_stage stage = {.place = r->output, .receipt = S(CUT_LIST)};
 	bool dry = fs_writes_forbidden();
 	TRY(slim_may_make(a, r, true, force));
+	TRY(slim_check_free(r->path));
 	if (!dry)
 		TRY(fs_stage_begin(a, &stage));
 	j.to = stage.tree;
@@ -205,12 +242,19 @@ static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
 	struct folder_slimming *p = user;
 	size_t n = p->r->files.n;
 	TRY(cancel_check());
+	if (slim_is_lock(e) && !str_eq(e->path, S(SLIM_LOCK)))
+		return slim_check_run(path_join(p->a, p->r->path, path_dir(e->path)));
 	if (drops(p->keep, e))
 		slim_note(p->a, p->r, e->path, (uint64_t)e->st.st_size, NULL);
 	else if (S_ISREG(e->st.st_mode))
-		TRY(take_file(p->a, p->keep, p->r, e->path, S("")));
-	if (p->r->files.n > n && e->st.st_uid != geteuid())
+		TRY(take_file(p, p->r, e, S("")));
+	if (p->r->files.n == n)
+		return NULL;
+	if (e->st.st_uid != geteuid())
 		return err_new(E_PERM, "'%.*s' belongs to somebody else", STR(e->path));
+	struct stat *st = NEW(p->a, struct stat);
+	*st = e->st;
+	map_put(&p->looked, p->r->files.v[n].path, st);
 	return NULL;
 }
 
@@ -222,34 +266,40 @@ static bool same_words(const struct strs *x, const struct strs *y)
 	return same;
 }
 
-/* Only the same options finish an unfinished run: the hint is its command. */
-static struct err *may_go_on(
-	struct arena *a, const struct slim_report *old, const struct slim_report *r)
+/* Adds the command that finishes an unfinished run to an error. */
+static struct err *hint_finish(
+	struct arena *a, struct err *e, const struct slim_report *old, struct str path)
 {
 	struct slim_runtime hip = {0};
 	BUF(b, a);
-	bool same = same_words(&old->gpus, &r->gpus) && same_words(&old->without, &r->without) &&
-		    old->exact == r->exact && old->strip_device == r->strip_device &&
-		    str_eq(old->compress, r->compress);
-	if (same || !old->unfinished)
-		return NULL;
 	if (old->gpus.n)
 		buf_fmt(&b, "--gpu %.*s ", STR(str_shell(a, str_join(a, &old->gpus, S(",")))));
 	buf_fmt(&b, "%s%s%s", old->exact ? "--exact " : "",
 		old->strip_device ? "--strip-device " : "", old->compress.n ? "--compress " : "");
 	VEC_EACH (const struct str, glob, &old->without)
 		buf_fmt(&b, "--without %.*s ", STR(str_shell(a, *glob)));
-	struct err *e =
-		err_hint(err_new(E_USAGE, "another run on '%.*s' is unfinished", STR(r->path)),
-			"finish it: rocsmith slim --in-place %.*s%.*s", STR(buf_str(&b)),
-			STR(str_shell(a, r->path)));
+	e = err_hint(e, "finish it: rocsmith slim --in-place %.*s%.*s", STR(buf_str(&b)),
+		STR(str_shell(a, path)));
 	if (!old->compress.n)
 		return e;
-	err_free(slim_runtime_in(a, r->path, true, &hip));
+	err_free(slim_runtime_in(a, path, true, &hip));
 	bool here = str_eq(old->compress, str_fmt(a, "ccob%u", (unsigned)hip.most));
 	return here ? e
 		    : err_hint(e, "add the --sdk of that run: it has the '%.*s' that reads %.*s",
 			      STR(old->runtime), STR(old->compress));
+}
+
+/* Only the same options finish an unfinished run. */
+static struct err *may_go_on(
+	struct arena *a, const struct slim_report *old, const struct slim_report *r)
+{
+	bool same = same_words(&old->gpus, &r->gpus) && same_words(&old->without, &r->without) &&
+		    old->exact == r->exact && old->strip_device == r->strip_device &&
+		    str_eq(old->compress, r->compress);
+	if (same || !old->unfinished)
+		return NULL;
+	return hint_finish(a, err_new(E_USAGE, "another run on '%.*s' is unfinished", STR(r->path)),
+		old, r->path);
 }
 
 static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)
@@ -298,22 +348,56 @@ static struct err *save(struct folder_slimming *p, struct slim_report *all, bool
 	return fs_write(p->to, cut_list_text(p->a, all), 0644);
 }
 
+/* Replaces or removes each file of the report; `all` has those of earlier runs, too. */
+static struct err *change_files(
+	struct folder_slimming *p, struct slim_report *all, bool resumed, slim_then_fn *then)
+{
+	struct slim_report *r = p->r;
+	VEC_EACH (struct slim_done, f, &r->files) {
+		ARENA(tmp);
+		struct slim_report one = {.path = r->path, .refused = r->refused};
+		struct fs_entry entry = {.path = f->path};
+		struct str path = path_join(&tmp, r->path, f->path);
+		struct stat now;
+		TRY(cancel_check());
+		if (!f->after) {
+			TRY(fs_remove(path));
+			p->done++;
+			continue;
+		}
+		entry.st = *(const struct stat *)map_get(&p->looked, f->path);
+		struct err *e = take_file(p, &one, &entry, path);
+		p->done += !fs_try_lstat(path, &now) || now.st_ino != entry.st.st_ino;
+		TRY(e);
+		r->refused = one.refused;
+		r->after += one.after - f->after;
+		f->after = one.after;
+	}
+	all->refused = r->refused;
+	TRY(remove_empty(r->path, resumed ? all : r));
+	if (then)
+		TRY(then(all));
+	return fs_sync_all(r->path);
+}
+
 struct err *slim_tree(
 	struct arena *a, const struct slim_keep *k, slim_then_fn *then, struct slim_report *r)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
-	struct folder_slimming p = {.a = a, .keep = k, .r = r};
+	CLEANUP(slim_unlockp) struct slim_lock lock = {.fd = -1};
+	struct folder_slimming p = {.a = a, .keep = k, .r = r, .looked = {.a = a}};
 	struct slim_report all = {0};
 	struct str text;
 	p.to = path_join(a, r->path, S(CUT_LIST));
 	TRY(fs_guard(r->path, &guard));
+	if (!fs_writes_forbidden())
+		TRY(slim_lock_tree(a, r->path, &lock));
 	TRY(fs_read_opt(a, p.to, 64 << 20, &text));
 	if (text.p)
 		TRY(cut_list_read(a, text, p.to, &all));
 	TRY(may_go_on(a, &all, r));
 	TRY(fs_walk(r->path, look_at, &p));
-	if (!all.unfinished)
-		TRY(slim_check_served(a, r, k));
+	TRY(slim_check_served(a, r, k));
 	if (!same_words(&all.without, &r->without))
 		TRY(slim_check_without(r));
 	bool resumed = all.unfinished;
@@ -324,25 +408,11 @@ struct err *slim_tree(
 	else
 		add_report(a, &all, r);
 	TRY(save(&p, &all, true));
-	VEC_EACH (struct slim_done, f, &r->files) {
-		ARENA(tmp);
-		struct slim_report one = {.path = r->path};
-		struct str path = path_join(&tmp, r->path, f->path);
-		TRY(cancel_check());
-		if (!f->after) {
-			TRY(fs_remove(path));
-			continue;
-		}
-		one.refused = r->refused;
-		TRY(take_file(a, k, &one, f->path, path));
-		r->refused = one.refused;
-		r->after += one.after - f->after;
-		f->after = one.after;
-	}
-	all.refused = r->refused;
-	TRY(remove_empty(r->path, resumed ? &all : r));
-	if (then)
-		TRY(then(&all));
-	TRY(fs_sync_all(r->path));
-	return save(&p, &all, false);
+	struct err *e = change_files(&p, &all, resumed, then);
+	if (!e)
+		return save(&p, &all, false);
+	if (p.done || resumed)
+		return hint_finish(a, e, r, r->path);
+	/* nothing happened, and nothing tells of it */
+	return err_join(e, text.p ? fs_write(p.to, text, 0644) : fs_remove(p.to));
 }

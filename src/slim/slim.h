@@ -167,11 +167,11 @@ MUST_USE struct err *slim_may_make(
 	struct arena *a, const struct slim_report *r, bool folder, bool force);
 
 /* The caller sets report.path, output and gpus. A dry run reads everything, too. The output appears whole or not at
- * all. in_place: changes the file itself, which this user must own (force: even if it has other hard links). */
+ * all. in_place: changes the file itself, which this user must own (force: even if it has other hard links). Runs in
+ * place that meet fail with E_LOCKED; E_IO if somebody else changes a file while it is read. */
 MUST_USE struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 	bool force, struct slim_report *r);
-/* Slims every file below a folder into a new folder; unchanged files are hard-linked or copied, and symbolic links stay
- * links. */
+/* Slims every file below a folder into a new folder; unchanged files are copied, and symbolic links stay links. */
 MUST_USE struct err *slim_folder(
 	struct arena *a, const struct slim_keep *k, bool force, struct slim_report *r);
 /* Changes the folder itself, which this user must own: files are replaced whole (a process that has one open, and its

@@ -1,6 +1,7 @@
 /* The steps by which one file becomes smaller, shared by the files of slim/; slim.h is the interface. */
 #pragma once
 
+#include "base/fs.h"
 #include "formats/elf_image.h"
 #include "slim/slim.h"
 
@@ -58,3 +59,22 @@ MUST_USE struct err *slim_prove_bundle(
 	const struct slim_plan *p, const struct slim_bundle *b, const struct bytes *now);
 MUST_USE struct err *slim_prove(
 	const struct slim_plan *p, const struct elf_image *m, const struct bytes *now);
+
+/* lock.c: runs in place. A run on a folder holds a lock in it, and then asks for the locks above and below: two runs in
+ * folders that lie in each other hold their own before they ask, so that at least one of them meets the other. A run on
+ * a file asks above, and every run holds a lock on the file itself while it is changed, whatever its names. All fail
+ * with E_LOCKED at once. A kill releases a lock; the next run takes over its file. */
+#define SLIM_LOCK ".rocsmith-slim.lock"
+struct slim_lock {
+	struct str path;
+	int fd; /* -1: not held */
+};
+/* ret->fd may be set even after an error. */
+MUST_USE struct err *slim_lock_tree(struct arena *a, struct str dir, struct slim_lock *ret);
+void slim_unlockp(struct slim_lock *l);
+bool slim_is_lock(const struct fs_entry *e);
+/* E_LOCKED if a run on this folder (check_free: or on one above it) is under way. */
+MUST_USE struct err *slim_check_run(struct str dir);
+MUST_USE struct err *slim_check_free(struct str dir);
+/* Locks an open file until it is closed; path is for the message. */
+MUST_USE struct err *slim_claim(int fd, struct str path);

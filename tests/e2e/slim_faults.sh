@@ -70,3 +70,39 @@ disturb 'a folder' "$fresh" t in -o t/out --force
 disturb 'a wheel' "$fresh" t p-1-py3-none-any.whl -o t/p-1-py3-none-any.whl --force
 disturb 'a file in place' "$fresh && cp in/a.hipfb t" t t/a.hipfb --in-place
 disturb 'a folder in place' "$fresh && cp -a site t" t t/site --in-place --strip-device --without '*cuda*'
+
+# ---- two at once ----
+two() { # WHAT ONE OTHER
+	local what=$1 one=$2 other=$3 i status
+	for i in $(seq 8); do
+		rm -rf t && mkdir -p t/sub
+		cp in/a.hipfb t/sub/a.hipfb && cp in/a.hipfb t/b.hipfb && cp in/a.hipfb t/sub/c.hipfb && ln -s sub t/name
+		"$ROCSMITH" slim -q --in-place --gpu gfx1100 "$one" >one.log 2>&1 &
+		status=0
+		"$ROCSMITH" slim -q --in-place --gpu gfx90a "$other" >other.log 2>&1 || status=$?
+		wait $! || status=$((status + 10 * $?))
+		[ "$status" != 0 ] || {
+			echo "not ok $what: both end with 0"
+			exit 1
+		}
+		"$ROCSMITH" inspect --json t | python3 -c '
+import json, sys
+for f in json.load(sys.stdin)["files"]:
+    assert [o for o in f["objects"] if o["size"]], f["path"]' || {
+			echo "not ok $what: a file has no code left ($status)"
+			exit 1
+		}
+	done
+	echo "ok $what: two runs in place for different GPUs, at once, leave each file its code"
+}
+two 'one folder' t/sub t/sub
+two 'two names of a folder' t/sub t/name
+two 'one file' t/sub/a.hipfb t/name/a.hipfb
+
+# ---- no room ----
+rm -rf t && cp -a in t
+status=0
+(trap '' XFSZ && ulimit -f 100 && "$ROCSMITH" slim -q --in-place --strip-device --gpu gfx1100 t >log 2>&1) || status=$?
+[ "$status" = 3 ] || { echo "not ok no room: status $status: $(cat log)" && exit 1; }
+diff -r --no-dereference in t || { echo 'not ok a run that changed nothing leaves something' && exit 1; }
+echo 'ok a run in place that finds no room for its first file leaves all as it was'

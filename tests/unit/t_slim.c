@@ -606,6 +606,13 @@ static void in_place_every_offset_stays(void **state)
 	test_dir_remove(dir);
 }
 
+static struct str read_text(struct arena *a, struct str dir, const char *name)
+{
+	struct str text;
+	assert_ok(fs_read(a, path_join(a, dir, str_from(name)), 1 << 20, &text));
+	return text;
+}
+
 static void a_folder_is_taken_over_whole(void **state)
 {
 	(void)state;
@@ -620,6 +627,7 @@ static void a_folder_is_taken_over_whole(void **state)
 	assert_ok(fs_write(path_join(&a, in, S("lib/lib.so.1")), b.file, 0755));
 	assert_ok(fs_write(path_join(&a, in, S("lib/cut.so")), str_sub(b.file, 0, 9000), 0644));
 	assert_ok(fs_symlink(S("lib.so.1"), path_join(&a, in, S("lib/lib.so"))));
+	assert_int_equal(chmod(str_z(&a, path_join(&a, in, S("lib/cut.so"))), 04755), 0);
 	assert_ok(fs_symlink(S("/nowhere"), path_join(&a, in, S("outside"))));
 	test_put(path_join(&a, in, S("README")), "read me");
 	test_put(path_join(&a, in, S("lib/rocblas/K_gfx90a.co")), "other");
@@ -636,9 +644,15 @@ static void a_folder_is_taken_over_whole(void **state)
 	assert_str(target, "/nowhere");
 	assert_ok(fs_read(&a, path_join(&a, out, S("lib/lib.so")), 1 << 20, &now));
 	works(&a, &b, now, "gfx1100 gfx11-generic");
+	/* a copy of our own, even of what may run as somebody else; changes of the one do not reach the other */
 	assert_ok(fs_stat(path_join(&a, in, S("lib/cut.so")), &st));
 	assert_ok(fs_stat(path_join(&a, out, S("lib/cut.so")), &other));
-	assert_int_equal(st.st_ino, other.st_ino);
+	assert_int_equal(st.st_mode & 07777, 04755);
+	assert_int_equal(other.st_mode & 07777, 0755);
+	assert_int_equal(other.st_nlink, 1);
+	assert_int_not_equal(st.st_ino, other.st_ino);
+	assert_int_equal(st.st_mtim.tv_nsec, other.st_mtim.tv_nsec);
+	assert_true(str_eq(read_text(&a, out, "lib/cut.so"), str_sub(b.file, 0, 9000)));
 	assert_true(fs_present(path_join(&a, out, S(CUT_LIST))));
 	/* ours is replaced when that is asked for, another folder never */
 	assert_err_says(on_path(&a, in, out, "gfx1100", false, &r), E_USAGE, "exists");
@@ -663,13 +677,6 @@ static struct err *in_tree(struct arena *a, struct str dir, const char *gpus, sl
 	r->gpus = str_split(a, str_from(gpus), ' ');
 	k.without = &r->without;
 	return slim_tree(a, &k, then, r);
-}
-
-static struct str read_text(struct arena *a, struct str dir, const char *name)
-{
-	struct str text;
-	assert_ok(fs_read(a, path_join(a, dir, str_from(name)), 1 << 20, &text));
-	return text;
 }
 
 static void a_tree_becomes_smaller_where_it_is(void **state)
@@ -746,6 +753,56 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	test_dir_remove(dir);
 }
 
+/* Held as another run holds it, the lock of a folder stops all that change what is in it, by any name. */
+static void runs_in_place_do_not_meet(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), top = path_join(&a, dir, S("top")),
+		   in = path_join(&a, top, S("in")), sub = path_join(&a, in, S("sub")),
+		   lib = path_join(&a, sub, S("lib.so")), other = path_join(&a, dir, S("other"));
+	const struct str held[] = {top, in, sub};
+	struct fx_built b = fx_fat_library(&a, (struct fx_fat){0});
+	struct slim_report r;
+	assert_ok(fs_mkdirs(sub));
+	assert_ok(fs_write(lib, b.file, 0644));
+	assert_ok(fs_write(path_join(&a, top, S("own.so")), b.file, 0644));
+	assert_ok(fs_symlink(S("top/in"), other));
+	for (size_t i = 0; i < 3; i++) {
+		int fd;
+		struct str lock = path_join(&a, held[i], S(".rocsmith-slim.lock"));
+		assert_ok(fs_lock(lock, FS_LOCK_NOW, &fd));
+		for (size_t k = 0; k < 3; k++)
+			assert_err(in_tree(&a, held[k], "gfx1100", NULL, &r), E_LOCKED);
+		assert_err(in_tree(&a, other, "gfx1100", NULL, &r), E_LOCKED);
+		assert_err(on_path(&a, lib, S(""), "gfx1100", false, &r), E_LOCKED);
+		/* nor is something half changed copied */
+		assert_err_says(on_path(&a, in, path_join(&a, dir, S("out")), "gfx1100", false, &r),
+			E_LOCKED, "another 'slim --in-place' changes");
+		assert_true(fs_present(lock));
+		fd_closep(&fd); /* as a kill leaves it */
+		assert_true(str_eq(read_text(&a, lib, ""), b.file));
+	}
+	/* a file is locked itself, by all of its names */
+	CLEANUP(fd_closep) int fd = -1;
+	assert_ok(fs_link(lib, path_join(&a, dir, S("name.so"))));
+	assert_ok(fs_open(path_join(&a, dir, S("name.so")), &fd));
+	assert_true(fs_try_lock(fd));
+	assert_err(on_path(&a, lib, S(""), "gfx1100", true, &r), E_LOCKED);
+	assert_err(in_tree(&a, in, "gfx1100", NULL, &r), E_LOCKED);
+	assert_false(fs_present(path_join(&a, in, S(CUT_LIST)))); /* nothing was changed */
+	fd_closep(&fd);
+	assert_ok(on_path(&a, in, path_join(&a, dir, S("out")), "gfx1100", false, &r));
+	assert_false(fs_present(path_join(&a, dir, S("out/.rocsmith-slim.lock"))));
+	assert_ok(in_tree(&a, other, "gfx1100", NULL, &r));
+	assert_false(fs_present(path_join(&a, in, S(".rocsmith-slim.lock"))));
+	works(&a, &b, read_text(&a, lib, ""), "gfx1100 gfx11-generic");
+	/* what the first run left is what the second one asks */
+	assert_err(in_tree(&a, in, "gfx1201", NULL, &r), E_GFX);
+	works(&a, &b, read_text(&a, lib, ""), "gfx1100 gfx11-generic");
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -762,6 +819,7 @@ int main(void)
 		cmocka_unit_test(in_place_every_offset_stays),
 		cmocka_unit_test(a_folder_is_taken_over_whole),
 		cmocka_unit_test(a_tree_becomes_smaller_where_it_is),
+		cmocka_unit_test(runs_in_place_do_not_meet),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
