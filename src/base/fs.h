@@ -95,6 +95,10 @@ void fs_unmap(struct str *text);
 /* An fd for reading a file, or for a folder; close-on-exec. */
 MUST_USE struct err *fs_open(struct str path, int *ret_fd);
 void fd_closep(int *fd);
+/* The same for a regular file below a folder that somebody else may have filled: no link on the way is followed, and
+ * nothing that is no file is opened. E_PERM behind a link or outside, E_IO if it is no regular file or has more than
+ * `most` bytes. */
+MUST_USE struct err *fs_open_below(struct str dir, struct str rel, uint64_t most, int *ret_fd);
 /* Exactly n bytes at offset, or E_IO ("unexpected end of file"). */
 MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
 

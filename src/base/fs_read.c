@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,6 +54,35 @@ struct err *fs_open(struct str path, int *ret_fd)
 {
 	struct stat st;
 	return open_stat(path, ret_fd, &st);
+}
+
+struct err *fs_open_below(struct str dir, struct str rel, uint64_t most, int *ret_fd)
+{
+	ARENA(a);
+	CLEANUP(fd_closep) int root = open(str_z(&a, dir), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(fd_closep) int at = -1;
+	struct str path = path_join(&a, dir, rel);
+	const char *name = str_z(&a, path_base(rel));
+	struct stat st;
+	if (!path_is_inside(rel))
+		return err_new(E_PERM, "'%.*s' leads out of '%.*s'", STR(rel), STR(dir));
+	if (root >= 0)
+		at = fs_open_inside(root, str_z(&a, path_dir(rel)),
+			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (at < 0 && errno != ELOOP && errno != EXDEV)
+		return err_errno("cannot reach '%.*s'", STR(path));
+	if (at < 0 || (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)))
+		return err_new(E_PERM,
+			"'%.*s' is, or lies behind, a link, and none is followed there", STR(path));
+	/* opened only as a file: opening a device can do something */
+	CLEANUP(fd_closep) int file = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (file < 0 || fstat(file, &st) < 0)
+		return err_errno("cannot open '%.*s'", STR(path));
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > most)
+		return err_new(E_IO, "'%.*s' is no regular file of at most %llu bytes", STR(path),
+			(unsigned long long)most);
+	*ret_fd = open(str_fmt(&a, "/proc/self/fd/%d", file).p, O_RDONLY | O_CLOEXEC);
+	return *ret_fd >= 0 ? NULL : err_errno("cannot open '%.*s'", STR(path));
 }
 
 struct err *fs_map(struct str path, struct str *ret)

@@ -2,9 +2,11 @@
 #include "base/progress.h"
 
 #include <stdarg.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/proc.h"
 
 static const struct progress_sink *sink;
@@ -16,7 +18,7 @@ void progress_listen(const struct progress_sink *s)
 
 struct progress *progress_begin(struct str verb, struct str object, enum unit unit, uint64_t total)
 {
-	return sink ? sink->begin(verb, object, unit, total) : NULL;
+	return sink && sink->begin ? sink->begin(verb, object, unit, total) : NULL;
 }
 
 void progress_add(struct progress *p, uint64_t done, struct str now)
@@ -45,11 +47,24 @@ void progress_endp(struct progress **p)
 
 void progress_note(struct str verb, const char *fmt, ...)
 {
-	if (!sink)
+	if (!sink || !sink->note)
 		return;
 	ARENA(tmp);
 	FORMAT(text, &tmp, fmt);
 	sink->note(verb, text);
+}
+
+void progress_warn(const char *fmt, ...)
+{
+	static struct digest last;
+	if (!sink || !sink->warn)
+		return;
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	struct digest now = hash_bytes(HASH_SHA256, text.p, text.n);
+	if (memcmp(now.b, last.b, sizeof(now.b)) != 0)
+		sink->warn(text);
+	last = now;
 }
 
 struct err *progress_lock(struct str path, int *ret_fd, const char *fmt, ...)

@@ -18,6 +18,7 @@ struct progress_sink {
 	void (*left)(struct progress *p, double seconds);
 	void (*end)(struct progress *p);
 	void (*note)(struct str verb, struct str text);
+	void (*warn)(struct str text);
 };
 
 void progress_listen(const struct progress_sink *sink); /* must outlive all work */
@@ -31,6 +32,8 @@ void progress_end(struct progress *p); /* NULL is fine */
 void progress_endp(struct progress **p);
 /* Prints one line that stays: progress_note(S("Compiled"), "3 sources for %u GPUs", n). */
 void progress_note(struct str verb, const char *fmt, ...) PRINTF(2, 3);
+/* Prints a warning about an input that is used all the same. The same text is printed once, however often it is read. */
+void progress_warn(const char *fmt, ...) PRINTF(1, 2);
 /* Takes an exclusive lock (base/fs.h). If another rocsmith holds it, prints "Waiting for another rocsmith that ...",
  * which fmt completes ("builds 'p'"), and waits. E_CANCELLED after a signal. */
 MUST_USE struct err *progress_lock(struct str path, int *ret_fd, const char *fmt, ...) PRINTF(3, 4);

@@ -98,21 +98,27 @@ static void judge_gpu(struct arena *a, struct devcode *d, struct str name)
 	enum {
 		ANSWERS = 1 << 18
 	}; /* files times targets; above that devcode_file.served stays empty */
-	bool served[DEVCODE_TARGETS], sets = false, all = true, some = false;
-	struct target want = target_read(name);
-	bool by_sets = sides_serve(d, &want, &sets);
-	devcode_serves(d, &want, served);
-	VEC_EACH (struct devcode_file, f, &d->files) {
-		struct devcode_cover c = devcode_cover(f, served);
-		bool does = c.bundles && !c.without;
-		if (does && d->files.n * d->targets.n < ANSWERS)
-			strs_add(a, &f->served, name);
-		some = some || does;
-		all = all && (does || !c.counts || (f->side && sets));
+	bool served[DEVCODE_TARGETS], sets = false, any = false, some = false;
+	struct target want = target_read(name), modes[TARGET_MODES];
+	bool by_sets = sides_serve(d, &want, &sets), noted = d->files.n * d->targets.n < ANSWERS;
+	size_t n = target_modes(&want, modes);
+	/* a device is in one mode, in which all files must serve it */
+	for (size_t i = 0; i < n; i++) {
+		bool all = true;
+		devcode_serves(d, &modes[i], served);
+		VEC_EACH (struct devcode_file, f, &d->files) {
+			struct devcode_cover c = devcode_cover(f, served);
+			bool does = c.bundles && !c.without;
+			if (does && noted)
+				strs_put(a, &f->served, name);
+			some = some || does;
+			all = all && (does || !c.counts || (f->side && sets));
+		}
+		any = any || all;
 	}
 	if (some)
 		strs_add(a, &d->some, name);
-	if (all && (by_sets || !sets))
+	if (any && (by_sets || !sets))
 		strs_add(a, &d->served, name);
 }
 

@@ -218,6 +218,23 @@ bool target_covers(const struct target *have, const struct target *want)
 	       !conflict(have->xnack, want->xnack);
 }
 
+size_t target_modes(const struct target *t, struct target ret[TARGET_MODES])
+{
+	size_t n = 1;
+	ret[0] = *t;
+	for (int x = 0; x < 2; x++)
+		for (size_t i = 0, old = n; i < old; i++) {
+			enum feature *f = x ? &ret[i].xnack : &ret[i].sramecc;
+			if (*f != FEATURE_ANY)
+				continue;
+			*f = FEATURE_OFF;
+			ret[n] = ret[i];
+			*(x ? &ret[n].xnack : &ret[n].sramecc) = FEATURE_ON;
+			n++;
+		}
+	return n;
+}
+
 bool targets_serve(const struct strs *list, struct str gpu)
 {
 	struct target want = target_read(gpu);

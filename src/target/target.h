@@ -65,6 +65,10 @@ struct str target_from_kfd(struct arena *a, uint32_t gfx_target_version);
 /* Does code compiled for `have` run on a device `want`, or satisfy a request for it? It does for the same processor or
  * a generic target that covers it, unless a feature is on in one and off in the other. */
 bool target_covers(const struct target *have, const struct target *want);
+/* The modes of a device that a target stands for: each feature that it leaves open is on or off in them. Returns their
+ * number, at least 1. */
+enum { TARGET_MODES = 4 };
+size_t target_modes(const struct target *t, struct target ret[TARGET_MODES]);
 /* Does any id in the list cover the GPU? */
 bool targets_serve(const struct strs *list, struct str gpu);
 /* Parses words such as "gfx1100" or "gfx90a:xnack-", which may be joined by commas, and keeps their order; duplicates

@@ -127,10 +127,20 @@ static void note(struct str verb, struct str text)
 	say_status(verb, "%.*s", STR(text));
 }
 
+static void warn(struct str text)
+{
+	say_warning("%.*s", STR(text));
+}
+
 void status_init(void)
 {
-	static const struct progress_sink sink = {
-		.begin = begin, .add = add, .left = left, .end = end, .note = note};
+	static const struct progress_sink quiet = {.warn = warn}, sink = {.begin = begin,
+									  .add = add,
+									  .left = left,
+									  .end = end,
+									  .note = note,
+									  .warn = warn};
+	progress_listen(&quiet);
 	if (out_verbosity() < 0)
 		return;
 	const char *term = getenv("TERM");

@@ -1,5 +1,6 @@
 /* Compares device code with the required targets: each bundle with kernels must have some for every required target,
  * under the target itself, a feature variant of it, or a generic target that covers it. */
+#include "base/fs.h"
 #include "base/proc.h"
 #include "verify/exam.h"
 
@@ -55,26 +56,54 @@ static void check_targets(struct exam *x, const struct devcode *d, const struct 
 	}
 }
 
-/* The targets in `before` (NULL: all) that every bundle of one more file serves, too. All names are sorted. */
-static struct strs still_served(struct exam *x, const struct devcode *d,
-	const struct devcode_file *f, const struct strs *have, const struct strs *before)
+struct served_file {
+	const struct devcode *d;
+	const struct devcode_file *f;
+};
+
+struct served_files {
+	struct served_file *v;
+	size_t n, cap;
+};
+
+/* The names in the files, such as "gfx90a:xnack-", which all of them serve in every mode that the name stands for:
+ * gfx1100 if one file has code for gfx1100 and another one for gfx11-generic. */
+static struct err *serve_all(struct exam *x, const struct served_files *files)
 {
-	struct strs both = {0};
-	for (size_t i = 0, k = 0; i < have->n; i++) {
-		struct target want = target_read(have->v[i]);
-		while (before && k < before->n && str_cmp(before->v[k], have->v[i]) < 0)
-			k++;
-		if (before && (k == before->n || !str_eq(before->v[k], have->v[i])))
-			continue;
-		if (!cover_of(d, f, &want).without)
-			strs_add(x->a, &both, str_dup(x->a, have->v[i]));
+	ARENA(tmp);
+	struct strs names = {0}, *served = &x->verdict->served;
+	uint64_t work = 0;
+	VEC_EACH (const struct served_file, s, files) {
+		struct strs have = targets_of(&tmp, s->d, s->f, true);
+		strs_put_all(&tmp, &names, &have);
+		work += 100 * s->d->targets.n + 4 * s->f->objects.n;
 	}
-	return both;
+	targets_sort(&names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct target want = target_read(names.v[i]), modes[TARGET_MODES];
+		size_t n = target_modes(&want, modes);
+		bool all = true;
+		TRY(budget_work(x->zip.src.budget, n * work));
+		for (size_t k = 0; k < n; k++)
+			VEC_EACH (const struct served_file, s, files)
+				all = all && !cover_of(s->d, s->f, &modes[k]).without;
+		if (all && !strs_has(served, want.name))
+			strs_add(x->a, served, str_dup(x->a, names.v[i]));
+	}
+	return NULL;
+}
+
+/* The runtime's own kernels copy memory on every GPU that it knows, and tell nothing about the wheel. */
+static bool is_runtime(struct str path)
+{
+	static const char *const names[] = {"libhsa-runtime64", "libamdhip64", NULL};
+	return str_starts_one_of(path_base(path), names);
 }
 
 struct err *check_device(struct exam *x)
 {
-	size_t files = 0, sets;
+	struct served_files files = {0};
+	size_t sets;
 	bool kpack, wanted = x->o->require.n || x->o->device_code;
 	for (size_t i = 0; i < x->n; i++) {
 		struct exam_member *m = &x->members[i];
@@ -85,14 +114,14 @@ struct err *check_device(struct exam *x)
 				exam_say(x, V_DEVICE_BROKEN, f->path, "%.*s", STR(f->message));
 		VEC_EACH (const struct devcode_file, f, &m->device.files) {
 			ARENA(tmp);
-			if (f->packs.n) /* check_kpack() judges all wheels together */
+			if (f->packs.n || is_runtime(f->path)) /* check_kpack() judges all wheels */
 				continue;
 			struct strs have = targets_of(&tmp, &m->device, f, true);
 			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);
 			TRY(budget_work(x->zip.src.budget, work + SIDE_COST * f->path.n));
 			size_t empty = 0;
 			VEC_EACH (const struct code_object, o, &f->objects)
-				empty += !counts(o);
+				empty += !counts(o) && !o->inner;
 			if (wanted && !f->side && empty) {
 				struct strs bare = targets_of(&tmp, &m->device, f, false);
 				exam_say(x, V_DEVICE_EMPTY, f->path,
@@ -101,14 +130,14 @@ struct err *check_device(struct exam *x)
 			}
 			if (!have.n || f->side)
 				continue;
-			x->verdict->served = still_served(
-				x, &m->device, f, &have, files++ ? &x->verdict->served : NULL);
+			*VEC_PUSH(x->a, &files) = (struct served_file){&m->device, f};
 			check_targets(x, &m->device, f, &have);
 		}
 	}
+	TRY(serve_all(x, &files));
 	TRY(check_side(x, &sets));
 	TRY(kpack_keep(x, &kpack));
-	if (wanted && !files && !sets && !kpack)
+	if (wanted && !files.n && !sets && !kpack)
 		exam_say(x, V_DEVICE_NONE, S(""),
 			"there is no device code with kernels in the wheel");
 	return cancel_check();

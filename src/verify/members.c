@@ -30,6 +30,7 @@ static struct err *parse_member(const struct member_pass *s, const struct bytes 
 	struct exam_member *m = s->m;
 	const struct verify_options *o = s->x->o;
 	unsigned flags = o->require.n || o->device_code || m->kpack ? DEVCODE_KERNELS : 0;
+	flags |= DEVCODE_INNER; /* as inspect does: the same code counts for both */
 	struct err *e = budget_memory(src->budget, KEPT);
 	if (!e && m->elf_magic)
 		e = wheel_elf_read(&m->a, src, m->zip->name, &m->facts, &m->elf);

@@ -104,17 +104,33 @@ void check_record(struct exam *x)
 	for (size_t i = 0; i < x->n; i++)
 		if (!x->members[i].zip->dir)
 			map_put(&s.members, x->members[i].zip->name, &x->members[i]);
-	size_t bare = 0;
+	size_t bare = 0, hashed = 0;
 	const struct dist_row *first = NULL;
-	VEC_EACH (const struct dist_row, row, &r)
-		if (check_entry(&s, row) && !bare++)
-			first = row;
-	if (bare) {
-		struct str more = bare > 1 ? str_fmt(x->a, " and %zu more files", bare - 1) : S("");
-		struct finding *f = exam_say(x, V_RECORD_NO_HASH, first->path,
-			"RECORD has no hash for it%.*s", STR(more));
-		finding_fix(x->a, f, "if you trust it: unzip it, then rocsmith wheel pack");
+	VEC_EACH (const struct dist_row, row, &r) {
+		bool none = check_entry(&s, row);
+		first = none && !bare ? row : first;
+		bare += none;
+		hashed += row->hash.n > 0 || row->algorithm.n > 0;
 	}
+	struct finding *f = NULL;
+	if (bare && hashed)
+		f = exam_say(x, V_RECORD_NO_HASH, first->path,
+			"RECORD has no hash for %.*s (the first is this one), but for %zu others",
+			STR(human_count(x->a, bare, "file")), hashed);
+	else if (bare)
+		f = exam_say(x, V_RECORD_NO_HASH, s.self,
+			"it has no hash for any of its %zu files: nothing tells whether they are "
+			"what "
+			"was packed",
+			bare);
+	if (f &&
+		!hashed) /* a packer that hashes nothing; a single row without one may hide a change */
+		f->severity = SEV_WARNING;
+	if (f)
+		finding_fix(x->a, f,
+			"if you trust it: python3 -m zipfile -e '%.*s' tree && rocsmith wheel pack "
+			"tree",
+			STR(x->path));
 	for (size_t i = 0; i < x->n; i++) {
 		struct str name = x->members[i].zip->name;
 		const struct exam_member *m = map_get(&s.members, name);

@@ -10,13 +10,107 @@
 #include "base/proc.h"
 #include "base/progress.h"
 
-/* ---- opening ---- */
+/* ---- contents ---- */
 
 static struct err *refuse(const struct wheel *w, struct str member, const char *what)
 {
 	return err_new(
 		E_WHEEL, "'%.*s' in '%.*s' %s", STR(member), STR(path_base(w->zip.path)), what);
 }
+
+struct member_check { /* one member */
+	const struct wheel *w;
+	const struct wheel_member *m;
+	wheel_take *take;
+	void *user;
+	struct progress *progress;
+	struct hash *hash;
+	struct digest digest;
+	uint64_t at;
+};
+
+static struct err *take_piece(void *user, const void *p, size_t n, bool *stop)
+{
+	struct member_check *r = user;
+	(void)stop;
+	hash_add(r->hash, p, n);
+	progress_add(r->progress, n, r->m->zip->name);
+	if (r->take)
+		TRY(r->take(r->user, r->m, p, n, r->at));
+	r->at += n;
+	return cancel_check();
+}
+
+static struct err *read_member(struct arena *tmp, void *job)
+{
+	struct member_check *r = job;
+	r->hash = hash_new(HASH_SHA256);
+	struct err *e = zip_stream(&r->w->zip, r->m->zip, take_piece, r);
+	if (!e && !r->at)
+		e = take_piece(r, "", 0, NULL);
+	r->digest = hash_end(r->hash);
+	if (e || !r->m->sha256.n || str_eq(digest_base64url(tmp, &r->digest), r->m->sha256))
+		return e;
+	return refuse(r->w, r->m->zip->name, "is not what its RECORD says: the hash differs");
+}
+
+static int larger_first(const void *x, const void *y)
+{
+	const struct member_check *a = x, *b = y;
+	uint64_t n = a->m->zip->size, k = b->m->zip->size;
+	return n != k ? (n < k) - (n > k) : (a->m > b->m) - (a->m < b->m);
+}
+
+static struct err *read_members(struct member_check *v, const struct wheel *w, unsigned jobs,
+	const char *verb, const struct member_check *each)
+{
+	CLEANUP(progress_endp)
+	struct progress *p =
+		progress_begin(str_from(verb), path_base(w->zip.path), UNIT_BYTES, w->size);
+	for (size_t i = 0; i < w->members.n; i++) {
+		v[i] = *each;
+		v[i].w = w;
+		v[i].m = &w->members.v[i];
+		v[i].progress = p;
+	}
+	qsort(v, w->members.n, sizeof(*v), larger_first);
+	jobs = jobs ? jobs : cpu_count();
+	jobs = jobs < WHEEL_THREADS ? jobs : WHEEL_THREADS;
+	return pool_each(jobs, v, w->members.n, sizeof(*v), read_member);
+}
+
+struct err *wheel_check(
+	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user)
+{
+	ARENA(tmp);
+	const struct member_check each = {.take = take, .user = user};
+	return read_members(arena_array(&tmp, w->members.n, sizeof(each)), w, jobs, verb, &each);
+}
+
+/* Some packers write no hash at all. Nothing is lost then that RECORD could have told, and what is made of the wheel has
+ * the hashes of the members as they are. */
+static struct err *hash_members(struct arena *a, struct wheel *w)
+{
+	ARENA(tmp);
+	const struct member_check each = {0};
+	struct member_check *v = arena_array(&tmp, w->members.n, sizeof(*v));
+	size_t n = 0;
+	TRY(read_members(v, w, 0, "Hashing", &each));
+	for (size_t i = 0; i < w->members.n; i++) {
+		struct wheel_member *m = &w->members.v[v[i].m - w->members.v];
+		if (wheel_is_record(w->info, m->zip->name))
+			continue;
+		m->sha256 = digest_base64url(a, &v[i].digest);
+		n++;
+	}
+	progress_warn(
+		"RECORD of '%.*s' has no hash for any of its %zu files: nothing tells whether they "
+		"are what was packed",
+		STR(path_base(w->zip.path)), n);
+	return NULL;
+}
+
+/* ---- opening ---- */
 
 struct err *wheel_headers(struct arena *a, const struct wheel *w, const char *file,
 	struct str *ret_text, struct dist_headers *ret)
@@ -36,17 +130,20 @@ bool wheel_is_record(struct str info, struct str name)
 	return str_eq(path_dir(name), info) && str_is_one_of(path_base(name), names);
 }
 
+/* bare: no row of this RECORD has a hash. */
 static struct err *check_row(
-	const struct wheel *w, const struct zip_member *m, const struct dist_row *e)
+	const struct wheel *w, const struct zip_member *m, const struct dist_row *e, bool bare)
 {
 	uint64_t size = 0;
 	if (!e)
 		return refuse(w, m->name, "is not listed in its RECORD");
-	if (!e->hash.n)
-		return err_hint(refuse(w, m->name, "has no hash in its RECORD"),
-			"nothing protects its content: if you trust it, unzip it; 'rocsmith wheel "
-			"pack' writes RECORD anew");
-	if (!str_eq(e->algorithm, S("sha256")))
+	if (!bare && !e->hash.n)
+		return err_hint(refuse(w, m->name, "has no hash in its RECORD, but others have"),
+			"somebody may have changed it: if you trust it, python3 -m zipfile -e "
+			"'%.*s' "
+			"tree && rocsmith wheel pack tree",
+			STR(w->zip.path));
+	if (!bare && !str_eq(e->algorithm, S("sha256")))
 		return refuse(w, m->name, "has a hash in its RECORD that is not sha256");
 	if (e->size.n && (!str_u64(e->size, 10, &size) || size != m->size))
 		return refuse(w, m->name, "has another size than its RECORD says");
@@ -64,7 +161,9 @@ static struct err *read_record(struct arena *a, struct wheel *w)
 	TRY(zip_read(a, &w->zip, m, 2 * WHEEL_NAMES, &text));
 	TRY_CTX(dist_record_parse(a, text, w->zip.members.n + 1000, &rows),
 		"cannot read '%.*s' of '%.*s'", STR(self), STR(w->zip.path));
+	bool bare = true;
 	VEC_EACH (struct dist_row, e, &rows) {
+		bare = bare && !e->hash.n && !e->algorithm.n;
 		if (!map_put(&listed, e->path, e))
 			return refuse(w, e->path, "is listed twice in its RECORD");
 		if (!zip_find(&w->zip, e->path) && !wheel_is_record(w->info, e->path))
@@ -76,12 +175,12 @@ static struct err *read_record(struct arena *a, struct wheel *w)
 		if (z->dir)
 			continue;
 		if (!record)
-			TRY(check_row(w, z, e));
+			TRY(check_row(w, z, e, bare));
 		*VEC_PUSH(a, &w->members) =
 			(struct wheel_member){.zip = z, .sha256 = record ? S("") : e->hash};
 		w->size += record ? 0 : z->size;
 	}
-	return NULL;
+	return bare ? hash_members(a, w) : NULL;
 }
 
 /* Checks the limits, and finds the dist-info folder. */
@@ -127,67 +226,6 @@ struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret)
 void wheel_close(struct wheel *w)
 {
 	zip_close(&w->zip);
-}
-
-/* ---- contents ---- */
-
-struct member_check { /* one member */
-	const struct wheel *w;
-	const struct wheel_member *m;
-	wheel_take *take;
-	void *user;
-	struct progress *progress;
-	struct hash *hash;
-	uint64_t at;
-};
-
-static struct err *take_piece(void *user, const void *p, size_t n, bool *stop)
-{
-	struct member_check *r = user;
-	(void)stop;
-	hash_add(r->hash, p, n);
-	progress_add(r->progress, n, r->m->zip->name);
-	if (r->take)
-		TRY(r->take(r->user, r->m, p, n, r->at));
-	r->at += n;
-	return cancel_check();
-}
-
-static struct err *read_member(struct arena *tmp, void *job)
-{
-	struct member_check *r = job;
-	r->hash = hash_new(HASH_SHA256);
-	struct err *e = zip_stream(&r->w->zip, r->m->zip, take_piece, r);
-	if (!e && !r->at)
-		e = take_piece(r, "", 0, NULL);
-	struct digest digest = hash_end(r->hash);
-	if (e || !r->m->sha256.n || str_eq(digest_base64url(tmp, &digest), r->m->sha256))
-		return e;
-	return refuse(r->w, r->m->zip->name, "is not what its RECORD says: the hash differs");
-}
-
-static int larger_first(const void *x, const void *y)
-{
-	const struct member_check *a = x, *b = y;
-	uint64_t n = a->m->zip->size, k = b->m->zip->size;
-	return n != k ? (n < k) - (n > k) : (a->m > b->m) - (a->m < b->m);
-}
-
-struct err *wheel_check(
-	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user)
-{
-	ARENA(tmp);
-	struct member_check *v = arena_array(&tmp, w->members.n, sizeof(*v)), *r = v;
-	CLEANUP(progress_endp)
-	struct progress *p =
-		progress_begin(str_from(verb), path_base(w->zip.path), UNIT_BYTES, w->size);
-	VEC_EACH (const struct wheel_member, m, &w->members)
-		*r++ = (struct member_check){
-			.w = w, .m = m, .take = take, .user = user, .progress = p};
-	qsort(v, w->members.n, sizeof(*v), larger_first);
-	jobs = jobs ? jobs : cpu_count();
-	jobs = jobs < WHEEL_THREADS ? jobs : WHEEL_THREADS;
-	return pool_each(jobs, v, w->members.n, sizeof(*v), read_member);
 }
 
 struct extraction {

@@ -3,7 +3,7 @@
  * The same content is written as the same bytes: members by name, then those of the dist-info folder, then a new
  * RECORD; modes 0644 and 0755, one timestamp for all; no folders, links, data descriptors or signatures of an old
  * RECORD. Wheels that are read are not trusted: zip_open() must find no mistake, RECORD must list every file once with
- * its sha256 and size and nothing else, the dist-info folder must fit the file's name, and the wheel must not unpack to
+ * its sha256 and size and nothing else (one without any hash is used with a warning, and its files get their hashes), the dist-info folder must fit the file's name, and the wheel must not unpack to
  * more than WHEEL_BOMB bytes or WHEEL_RATIO times its size, whichever is larger. E_ZIP, E_WHEEL, E_LIMIT.
  *
  * Memory stays below 256 MiB: members, and the bytes of their names, are limited (WHEEL_MEMBERS, WHEEL_NAMES); texts of
@@ -37,7 +37,7 @@ struct wheel { /* an open wheel */
 	uint64_t size;                    /* bytes of all of them, without RECORD */
 };
 
-/* Unpacks only RECORD. ret must not move afterwards. */
+/* Unpacks only RECORD, unless that has no hashes. ret must not move afterwards. */
 MUST_USE struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret);
 void wheel_close(struct wheel *w);
 /* Reads a file of the dist-info folder ("METADATA") and its headers. E_WHEEL when it is missing. */

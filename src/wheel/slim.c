@@ -61,6 +61,8 @@ struct record_update {
 static struct err *visit_installed(void *user, const struct fs_entry *entry, bool *prune)
 {
 	struct record_update *x = user;
+	enum { TEXT = 64 << 20 };
+	const uint64_t most = (uint64_t)64 << 30; /* bytes of an installed file */
 	struct str text, path = path_join(x->a, x->r->path, entry->path);
 	struct str site = path_dir(path_dir(entry->path));
 	struct dist_record rows;
@@ -70,7 +72,9 @@ static struct err *visit_installed(void *user, const struct fs_entry *entry, boo
 	(void)prune;
 	if (!str_ends(entry->path, S(DIST_INFO "/RECORD")) || !S_ISREG(entry->st.st_mode))
 		return NULL;
-	TRY(fs_read(x->a, path, 64 << 20, &text));
+	CLEANUP(fd_closep) int record = -1;
+	TRY(fs_open_below(x->r->path, entry->path, TEXT, &record));
+	TRY(fs_read(x->a, str_fmt(x->a, "/proc/self/fd/%d", record), TEXT, &text));
 	struct strs lines = str_split(x->a, text, '\n');
 	lines.n -= lines.n && !lines.v[lines.n - 1].n;
 	struct err *e = dist_record_parse(x->a, text, lines.n, &rows);
@@ -82,7 +86,10 @@ static struct err *visit_installed(void *user, const struct fs_entry *entry, boo
 		if (!map_has(&x->done, row)) {
 			buf_fmt(&now, "%.*s\n", STR(lines.v[i]));
 		} else if (fs_try_lstat(file, &st)) {
-			TRY(hash_file(HASH_SHA256, file, &d));
+			/* the list of changes may be of an earlier run, and the tree another one by now */
+			CLEANUP(fd_closep) int fd = -1;
+			TRY(fs_open_below(x->r->path, row, most, &fd));
+			TRY(hash_file(HASH_SHA256, str_fmt(x->a, "/proc/self/fd/%d", fd), &d));
 			dist_record_add(&now, rows.v[i].path, digest_base64url(x->a, &d),
 				(uint64_t)st.st_size);
 		}

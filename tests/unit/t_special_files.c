@@ -163,6 +163,33 @@ static void files_without_a_size_are_read_whole(void **state)
 	assert_err(fs_read(&p->a, S("/dev/zero"), 1 << 16, &text), E_LIMIT);
 }
 
+/* Below a folder that somebody else filled: no link, no device, nothing without an end. */
+static void only_files_below_a_folder_are_opened(void **state)
+{
+	struct place *p = *state;
+	struct str text, in = path_join(&p->a, p->dir, S("in"));
+	CLEANUP(fd_closep) int fd = -1;
+	static const char *const links[][2] = {{"dev", "/dev"}, {"zero", "/dev/zero"}, {"up", ".."},
+		{"same", "sub"}, {"file", "sub/file"}, {"nowhere", "x"}};
+	static const char *const behind[] = {"dev/zero", "zero", "up/secret", "same/file", "file",
+		"nowhere", "../secret", "/dev/zero", "sub/../../secret"};
+	test_put(path_join(&p->a, p->dir, S("secret")), "secret");
+	assert_ok(fs_mkdirs(path_join(&p->a, in, S("sub/deep"))));
+	test_put(path_join(&p->a, in, S("sub/file")), "text");
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+		assert_ok(fs_symlink(
+			str_from(links[i][1]), path_join(&p->a, in, str_from(links[i][0]))));
+	for (size_t i = 0; i < sizeof(behind) / sizeof(*behind); i++)
+		assert_err(fs_open_below(in, str_from(behind[i]), 100, &fd), E_PERM);
+	assert_err(fs_open_below(in, S("sub/deep"), 100, &fd), E_IO);
+	assert_err(fs_open_below(in, S("sub/file"), 3, &fd), E_IO);
+	assert_err(fs_open_below(in, S("sub/none"), 3, &fd), E_NOENT);
+	assert_err(fs_open_below(p->dir, path_base(p->fifo), 100, &fd), E_IO);
+	assert_ok(fs_open_below(in, S("sub/file"), 4, &fd));
+	assert_ok(fs_read(&p->a, str_fmt(&p->a, "/proc/self/fd/%d", fd), 100, &text));
+	assert_str(text, "text");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
@@ -173,6 +200,7 @@ int main(void)
 		TEST(folders_with_odd_files_are_scanned),
 		TEST(folders_are_no_texts),
 		TEST(files_without_a_size_are_read_whole),
+		TEST(only_files_below_a_folder_are_opened),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

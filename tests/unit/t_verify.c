@@ -180,6 +180,12 @@ static struct str without_hashes(struct arena *a, struct str text)
 	return buf_str(&b);
 }
 
+static struct str one_without_hash(struct arena *a, struct str text)
+{
+	return str_fmt(
+		a, "demo/__init__.py,,6%.*s", STR(str_sub(text, str_chr(text, '\n'), text.n)));
+}
+
 /* Replaces the first occurrence. */
 static struct str swap(struct arena *a, struct str text, const char *from, const char *to)
 {
@@ -249,6 +255,9 @@ static void record_is_checked(void **state)
 		{.what = "none", .wheel = {.record = ""}, .want = "record-missing"},
 		{.what = "no hashes",
 			.wheel = {.files = {A_FILE}, .edit = without_hashes},
+			.want = "record-no-hash"},
+		{.what = "one without a hash",
+			.wheel = {.files = {A_FILE}, .edit = one_without_hash},
 			.want = "record-no-hash"},
 		{.what = "size",
 			.wheel = {.files = {A_FILE}, .edit = other_size},

@@ -109,6 +109,34 @@ static void code_in_a_dll_counts(void **state)
 	test_dir_remove(dir);
 }
 
+/* The objects that inspect counts count here: those that a program loads from an array by itself, but not the kernels of
+ * the runtime, which are there for every GPU. */
+static void code_in_arrays_counts(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *require, *want;
+	} cases[] = {
+		{"demo/_C.so", "gfx1100", ""},
+		{"demo/_C.so", "gfx942", "device-target-missing"},
+		{"demo/lib/libhsa-runtime64-d01f4dc2.so.1", "gfx1100", "device-none"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str dir = test_dir(&a);
+		BUF(data, &a);
+		buf_add(&data, S("a text in front"));
+		fx_pad(&data, 64);
+		buf_add(&data, fx_code_object(&a, (struct fx_object){.flags = 0x41, .kernels = 3}));
+		const struct fx_host_section v[] = {{.name = ".rodata", .bytes = buf_str(&data)}};
+		struct fx_file f = {cases[i].name, host_elf(&a, (struct fx_host){.v = v, .n = 1})};
+		struct fx_wheel w = {.file = X86, .files = {f}};
+		struct verify_options o = {.require = required(&a, cases[i].require)};
+		assert_str(verify(&a, fx_write(&a, dir, w), o), cases[i].want);
+		test_dir_remove(dir);
+	}
+}
+
 static void promised_device_code_must_be_there(void **state)
 {
 	(void)state;
@@ -179,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(required_targets_must_be_there),
 		cmocka_unit_test(code_files_of_a_folder_are_judged_together),
+		cmocka_unit_test(code_in_arrays_counts),
 		cmocka_unit_test(promised_device_code_must_be_there),
 		cmocka_unit_test(code_in_a_dll_counts),
 		cmocka_unit_test(each_bundle_must_have_a_required_target),

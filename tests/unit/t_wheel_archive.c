@@ -211,6 +211,51 @@ static struct str no_hash(struct arena *a, struct str record)
 		a, "demo/__init__.py,,%.*s", STR(str_sub(record, str_chr(record, '\n'), record.n)));
 }
 
+/* As some packers write it: sizes only. */
+static struct str no_hashes(struct arena *a, struct str record)
+{
+	BUF(b, a);
+	struct str line;
+	while (str_next(&record, '\n', &line))
+		buf_fmt(&b, "%.*s,,%.*s\n", STR(str_sub(line, 0, str_chr(line, ','))),
+			STR(str_sub(line, str_rchr(line, ',') + 1, line.n)));
+	return buf_str(&b);
+}
+
+static struct str no_hashes_other_size(struct arena *a, struct str record)
+{
+	return str_replace(a, no_hashes(a, record), S(",6\n"), S(",7\n"));
+}
+
+static struct str no_hashes_half(struct arena *a, struct str record)
+{
+	return half(a, no_hashes(a, record));
+}
+
+static struct str empty_hash(struct arena *a, struct str record)
+{
+	return str_replace(a, no_hashes(a, record), S(",,6\n"), S(",sha256=,6\n"));
+}
+
+/* Nothing is lost that RECORD could have told, and the new wheel has all hashes; empty files are files. */
+static void a_record_without_any_hash_will_do(void **state)
+{
+	(void)state;
+	struct place p = place_new();
+	struct wheel_done done;
+	struct wheel_request q =
+		request(&p, wheel(&p, (struct fx_wheel){.edit = no_hashes}), p.tree);
+	assert_ok(wheel_unpack(&p.a, &q, &done));
+	assert_int_equal(done.members, 7);
+	test_has(path_join(&p.a, done.path, S("demo/empty.py")), "");
+	q.to = p.out;
+	q.build = S("1");
+	assert_ok(wheel_retag(&p.a, &q, &done));
+	struct str seen = python(&p.a, judge, done.path);
+	assert_int_equal(str_split(&p.a, seen, '\n').n, 7);
+	place_done(&p);
+}
+
 static struct str weak_hash(struct arena *a, struct str record)
 {
 	return str_replace(a, record, S("sha256="), S("md5="));
@@ -227,7 +272,10 @@ static void wheels_that_lie_leave_nothing(void **state)
 		{{.edit = half}, E_WHEEL, "not listed in its RECORD"},
 		{{.edit = other_hash}, E_WHEEL, "the hash differs"},
 		{{.edit = other_size}, E_WHEEL, "another size"},
-		{{.edit = no_hash}, E_WHEEL, "no hash"},
+		{{.edit = no_hash}, E_WHEEL, "no hash in its RECORD, but others have"},
+		{{.edit = empty_hash}, E_WHEEL, "no hash"},
+		{{.edit = no_hashes_other_size}, E_WHEEL, "another size"},
+		{{.edit = no_hashes_half}, E_WHEEL, "not listed in its RECORD"},
 		{{.edit = weak_hash}, E_WHEEL, "not sha256"},
 		{{.record = "+demo/__init__.py,,\n"}, E_WHEEL, "listed twice"},
 		{{.record = "+demo/more.py,,\n"}, E_WHEEL, "but not there"},
@@ -517,6 +565,7 @@ int main(void)
 		cmocka_unit_test(a_wheel_goes_there_and_back),
 		cmocka_unit_test(nothing_is_replaced_without_force),
 		cmocka_unit_test(runs_of_the_same_wheel_wait_their_turn),
+		cmocka_unit_test(a_record_without_any_hash_will_do),
 		cmocka_unit_test(wheels_that_lie_leave_nothing),
 		cmocka_unit_test(bombs_are_refused),
 		cmocka_unit_test(another_version_changes_all_places),
