@@ -1,4 +1,6 @@
 /* rocsmith slim: removes the device code of other GPUs from a library, folder or wheel. */
+#include <stdlib.h>
+
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/rule.h"
@@ -81,6 +83,9 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 			STR(human_bytes(a, r->stripped)));
 	if (left_out)
 		out_fmt("left out: %.*s\n", STR(human_count(a, left_out, "file")));
+	if (!r->files.n)
+		out_fmt("nothing is left to take out of '%.*s': it was slimmed before\n",
+			STR(r->path));
 	out_fmt("%.*s: %s%.*s -> %.*s\n", STR(r->output), o->common.dry_run ? "would be " : "",
 		STR(human_bytes(a, r->before)), STR(human_bytes(a, r->after)));
 }
@@ -143,6 +148,20 @@ static struct err *choose_encoding(
 	return NULL;
 }
 
+/* The new files and the temporary ones may lie on different disks. */
+static struct err *hint_space(struct arena *a, struct err *e, struct str output)
+{
+	const char *env = getenv("TMPDIR");
+	struct str tmp = str_from(env && *env ? env : "/tmp"), dir = path_dir(output);
+	uint64_t here, there, size;
+	if (!fs_free_space(dir, &here, &size) || !fs_free_space(tmp, &there, &size))
+		return e;
+	return err_hint(e,
+		"'%.*s' has %.*s free, '%.*s' for temporary files %.*s: make room, or name other "
+		"places with --output and TMPDIR",
+		STR(dir), STR(human_bytes(a, here)), STR(tmp), STR(human_bytes(a, there)));
+}
+
 struct err *cmd_slim(struct arena *a, void *args)
 {
 	CLEANUP(fd_closep) int scratch = -1;
@@ -172,9 +191,16 @@ struct err *cmd_slim(struct arena *a, void *args)
 		.scratch = scratch};
 	if (o->compress)
 		TRY(choose_encoding(a, o, &keep, &r));
-	TRY(slim(a, o, &keep, &r));
+	struct err *e = slim(a, o, &keep, &r);
+	if (e && e->code == E_NOSPACE)
+		return hint_space(a, e, r.output);
+	TRY(e);
 	VEC_EACH (const struct slim_refused, x, &r.refused)
 		say_warning("'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));
+	VEC_EACH (const struct slim_refused, x, &r.emptied)
+		say_warning("'%.*s' has no code left: %.*s", STR(x->path), STR(x->why));
+	VEC_EACH (const struct str, gpu, &r.absent)
+		say_warning("nothing in '%.*s' has code for %.*s", STR(r.path), STR(*gpu));
 	warn_of_others(&here, &r);
 	if (!show_json(&o->common, slim_fields, &r))
 		print(a, o, &r);

@@ -116,30 +116,122 @@ bool slim_owner_covers(struct str owner, struct str gpu)
 
 /* ---- the report ---- */
 
+/* Code that is here: the bytes of an entry that was punched out before are not. */
+static bool has_code(const struct slim_sum *s, const struct slim_keep *k, bool stays)
+{
+	return s->bytes && slim_keeps(k, s->target) == stays;
+}
+
+static struct str names_of(struct arena *a, const struct slim_sums *sums)
+{
+	struct strs names = {0};
+	VEC_EACH (const struct slim_sum, s, sums)
+		if (s->bytes)
+			strs_put(a, &names, s->target);
+	targets_sort(&names);
+	return str_join(a, &names, S(", "));
+}
+
 void slim_note(struct arena *a, struct slim_report *r, struct str path, uint64_t before,
 	const struct slim_plan *p)
 {
 	uint64_t after = p ? p->after : 0;
+	bool had = false, left = false;
 	r->before += before;
 	r->after += after;
 	r->stripped += p ? p->stripped : 0;
-	for (size_t i = 0; p && i < p->targets.n; i++)
-		slim_sum_add(a, &r->targets, &p->targets.v[i]);
+	for (size_t i = 0; p && i < p->targets.n; i++) {
+		const struct slim_sum *s = &p->targets.v[i];
+		slim_sum_add(a, &r->targets, s);
+		had = had || has_code(s, p->keep, false);
+		left = left || has_code(s, p->keep, true);
+	}
+	if (had && !left)
+		*VEC_PUSH(a, &r->emptied) = (struct slim_refused){str_dup(a, path),
+			str_fmt(a, "it had code for %.*s only", STR(names_of(a, &p->targets)))};
 	if (!p || p->changed)
 		*VEC_PUSH(a, &r->files) = (struct slim_done){str_dup(a, path), before, after};
+}
+
+void slim_note_side(
+	struct arena *a, const struct slim_keep *k, struct slim_report *r, struct str path)
+{
+	struct target_word w;
+	struct str rest = path, dir;
+	if (!is_side(path) || slim_leaves_out(k, path) || !target_word(&rest, &w))
+		return;
+	/* the first word is the GPU: all above it belongs together */
+	for (dir = str_sub(path, 0, str_find(path, w.text)); dir.n && dir.p[dir.n - 1] != '/';)
+		dir.n--;
+	r->sides.a = a;
+	struct slim_side *side = map_get(&r->sides, dir);
+	if (!side) {
+		side = NEW(a, struct slim_side);
+		map_put(&r->sides, str_dup(a, dir), side);
+	}
+	bool keep = slim_keeps_file(k, path);
+	side->kept = side->kept || keep;
+	side->gone = side->gone || !keep;
 }
 
 struct err *slim_check_served(
 	struct arena *a, const struct slim_report *r, const struct slim_keep *k)
 {
-	VEC_EACH (const struct slim_sum, s, &r->targets)
-		if (s->bytes && slim_keeps(k, s->target))
+	bool code = false, files = false, stay = false;
+	VEC_EACH (const struct slim_sum, s, &r->targets) {
+		if (has_code(s, k, true))
 			return NULL;
-	if (!r->targets.n)
+		code = code || has_code(s, k, false);
+	}
+	VEC_EACH (const struct map_entry, e, &r->sides) {
+		const struct slim_side *s = e->value;
+		files = files || s->gone;
+		stay = stay || s->kept;
+	}
+	struct str gpus = str_join(a, &r->gpus, S(", "));
+	if (code)
+		return err_hint(
+			err_new(E_NOTHING, "'%.*s' has no code for %.*s: nothing would be left",
+				STR(r->path), STR(gpus)),
+			"it has code for %.*s", STR(names_of(a, &r->targets)));
+	return files && !stay ? err_new(E_NOTHING,
+					"'%.*s' has files for other GPUs than %.*s only: nothing "
+					"would be left",
+					STR(r->path), STR(gpus))
+			      : NULL;
+}
+
+struct err *slim_judge(
+	struct arena *a, const struct slim_keep *k, bool again, struct slim_report *r)
+{
+	bool code = false;
+	TRY(slim_check_served(a, r, k));
+	VEC_EACH (const struct map_entry, e, &r->sides) {
+		const struct slim_side *s = e->value;
+		if (s->gone && !s->kept)
+			*VEC_PUSH(a, &r->emptied) =
+				(struct slim_refused){e->key.n ? e->key : S("./"),
+					S("its files were for other GPUs only")};
+	}
+	VEC_EACH (const struct slim_sum, s, &r->targets)
+		code = code || s->bytes;
+	for (size_t i = 0; code && i < k->n; i++) {
+		const struct slim_keep one = {.v = &k->v[i], .n = 1, .exact = k->exact};
+		bool served = false;
+		VEC_EACH (const struct slim_sum, s, &r->targets)
+			served = served || has_code(s, &one, true);
+		if (!served)
+			strs_put(a, &r->absent, k->v[i].name);
+	}
+	if (r->files.n || r->refused.n || again)
 		return NULL;
-	return err_hint(err_new(E_GFX, "'%.*s' has no code for %.*s: nothing would be left",
-				STR(r->path), STR(str_join(a, &r->gpus, S(", ")))),
-		"it has code for %.*s", STR(cut_list_removed(a, r)));
+	return err_hint(
+		err_new(E_NOTHING, "there is nothing to take out of '%.*s': %.*s", STR(r->path),
+			STR(!code       ? S("it has no bundles of device code")
+				: !k->n ? S("its code is as small already")
+					: str_fmt(a, "all of its code is for %.*s",
+						  STR(names_of(a, &r->targets))))),
+		"use '%.*s' as it is: nothing was written", STR(r->path));
 }
 
 struct err *slim_check_without(const struct slim_report *r)

@@ -70,8 +70,9 @@ struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 	if (!p.elf.src && !p.bundles.n)
 		return err_new(
 			E_FORMAT, "'%.*s' is neither an ELF file nor a bundle", STR(r->path));
-	check.targets = p.targets;
-	TRY(slim_check_served(a, &check, k));
+	slim_note(a, &check, S(""), in.src.size, &p);
+	TRY(slim_judge(a, k, fs_is_file(str_fmt(a, "%.*s" CUT_LIST_END, STR(real))), &check));
+	r->absent = check.absent;
 	if (!in_place)
 		TRY(slim_may_make(a, r, false, force));
 	else if (in.st.st_uid != geteuid())
@@ -161,6 +162,8 @@ static struct err *visit_entry(void *user, const struct fs_entry *e, bool *prune
 	TRY(cancel_check());
 	if (slim_is_lock(e))
 		return slim_check_run(path_dir(from));
+	if (S_ISREG(e->st.st_mode))
+		slim_note_side(j->a, j->keep, j->r, e->path);
 	if (drops(j->keep, e)) {
 		slim_note(j->a, j->r, e->path, (uint64_t)e->st.st_size, NULL);
 		return NULL;
@@ -221,8 +224,8 @@ struct err *slim_folder(
 	j.to = stage.tree;
 	struct err *e = dry ? NULL : fs_mkdirs(j.to);
 	e = e ? e : fs_walk(r->path, visit_entry, &j);
-	e = e ? e : slim_check_served(a, r, k);
 	e = e ? e : slim_check_without(r);
+	e = e ? e : slim_judge(a, k, fs_is_file(path_join(a, r->path, S(CUT_LIST))), r);
 	if (dry)
 		return e;
 	e = e ? e : remove_empty(j.to, r);
@@ -244,6 +247,8 @@ static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
 	TRY(cancel_check());
 	if (slim_is_lock(e) && !str_eq(e->path, S(SLIM_LOCK)))
 		return slim_check_run(path_join(p->a, p->r->path, path_dir(e->path)));
+	if (S_ISREG(e->st.st_mode))
+		slim_note_side(p->a, p->keep, p->r, e->path);
 	if (drops(p->keep, e))
 		slim_note(p->a, p->r, e->path, (uint64_t)e->st.st_size, NULL);
 	else if (S_ISREG(e->st.st_mode))
@@ -305,11 +310,17 @@ static struct err *may_go_on(
 static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)
 {
 	MAP(known, a); /* a map, because a stranger's cut list may be of any length */
+	MAP(empty, a);
 	VEC_EACH (struct slim_done, f, &to->files)
 		map_put(&known, f->path, f);
 	VEC_EACH (const struct slim_done, f, &r->files)
 		if (map_put(&known, f->path, to))
 			*VEC_PUSH(a, &to->files) = *f;
+	VEC_EACH (struct slim_refused, x, &to->emptied)
+		map_put(&empty, x->path, x);
+	VEC_EACH (const struct slim_refused, x, &r->emptied)
+		if (map_put(&empty, x->path, to))
+			*VEC_PUSH(a, &to->emptied) = *x;
 }
 
 /* Adds a run's report to that of earlier runs. */
@@ -321,6 +332,8 @@ static void add_report(struct arena *a, struct slim_report *to, const struct sli
 	now.stripped += to->stripped;
 	now.files.v = NULL;
 	now.files.n = now.files.cap = 0;
+	now.emptied.v = NULL;
+	now.emptied.n = now.emptied.cap = 0;
 	now.targets = (struct slim_sums){0};
 	VEC_EACH (const struct slim_sum, s, &to->targets)
 		if (!s->kept)
@@ -397,9 +410,9 @@ struct err *slim_tree(
 		TRY(cut_list_read(a, text, p.to, &all));
 	TRY(may_go_on(a, &all, r));
 	TRY(fs_walk(r->path, look_at, &p));
-	TRY(slim_check_served(a, r, k));
 	if (!same_words(&all.without, &r->without))
 		TRY(slim_check_without(r));
+	TRY(slim_judge(a, k, text.p != NULL, r));
 	bool resumed = all.unfinished;
 	if (fs_writes_forbidden() || (!r->files.n && !resumed))
 		return NULL;

@@ -156,9 +156,16 @@ MUST_USE struct err *slim_fill(struct arena *a, const struct slim_fill *f, struc
 /* Adds a file of `before` bytes; p = NULL: the file is left out. */
 void slim_note(struct arena *a, struct slim_report *r, struct str path, uint64_t before,
 	const struct slim_plan *p);
-/* E_GFX when there is device code, but none for any of the wanted GPUs. */
+/* Notes a file that names a GPU, and whether it stays. Each file of a folder or wheel is passed here. */
+void slim_note_side(
+	struct arena *a, const struct slim_keep *k, struct slim_report *r, struct str path);
+/* E_NOTHING when there is device code, but none for any of the wanted GPUs. */
 MUST_USE struct err *slim_check_served(
 	struct arena *a, const struct slim_report *r, const struct slim_keep *k);
+/* The same, and E_NOTHING when nothing changes; not if slim made this (`again`), so that a command may be repeated. Fills
+ * in what the report says of code that is gone or absent. Called when all files are noted. */
+MUST_USE struct err *slim_judge(
+	struct arena *a, const struct slim_keep *k, bool again, struct slim_report *r);
 /* E_USAGE when one of the globs r->without left out no file. */
 MUST_USE struct err *slim_check_without(const struct slim_report *r);
 /* E_USAGE when the output exists (with force: when a file would replace a folder, or a folder something that slim did

@@ -17,6 +17,8 @@ const struct json_field slim_fields[] = {
 	FIELD_LIST("targets", struct slim_report, targets, sum_fields),
 	FIELD_LIST("files", struct slim_report, files, file_fields),
 	FIELD_LIST("refused", struct slim_report, refused, refused_fields),
+	FIELD_LIST("emptied", struct slim_report, emptied, refused_fields),
+	FIELDS(struct slim_report, absent),
 	{.kind = FIELD_END},
 };
 

@@ -4,6 +4,7 @@
  * still serves. */
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "formats/json_fields.h"
 #include "target/target.h"
@@ -28,8 +29,14 @@ struct slim_done { /* a file that changed; after = 0: it was removed */
 	uint64_t before, after;
 };
 
-struct slim_refused { /* a file of a folder that stays unchanged, as the result could not be proved to work */
+/* A file and a reason: it stays unchanged, as the result could not be proved to work; or it has no code left. */
+struct slim_refused {
 	struct str path, why;
+};
+
+/* A folder of side files, each for GPUs that its name tells: did some stay, did some go? */
+struct slim_side {
+	bool kept, gone;
 };
 
 struct slim_report {
@@ -43,6 +50,10 @@ struct slim_report {
 	uint64_t stripped; /* bytes that were stripped from the objects that stay, uncompressed */
 	struct slim_sums targets;
 	VEC(struct slim_refused) refused;
+	/* files with code of which nothing is left, and folders without a file for one of the GPUs */
+	VEC(struct slim_refused) emptied;
+	struct strs absent; /* wanted GPUs that nothing has code for */
+	struct map sides;   /* struct slim_side by folder; not in the cut list */
 	/* their paths are relative to the report's; "" = that path itself */
 	VEC(struct slim_done) files;
 };

@@ -71,6 +71,8 @@ struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side)
 	struct bytes src = {.size = in->member ? in->member->size : in->content.n};
 	struct stat st;
 	struct budget budget;
+	if (side)
+		slim_note_side(x->a, x->keep, x->report, in->name);
 	if (side && !slim_keeps_file(x->keep, in->name)) {
 		slim_note(x->a, x->report, in->name, in->member ? src.size : 0, NULL);
 		in->name = S("");

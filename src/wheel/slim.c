@@ -27,8 +27,9 @@ struct err *wheel_slim(struct arena *a, const struct slim_keep *k, bool force, u
 	rewrite_from(&x, &w);
 	struct err *e = fs_tempdir(a, S(""), &x.scratch);
 	e = e ? e : rewrite_each(&x, slim_member, NULL);
-	e = e ? e : slim_check_served(a, r, k);
 	e = e ? e : slim_check_without(r);
+	bool again = !e && zip_find(&w.zip, path_join(a, w.info, S(CUT_LIST)));
+	e = e ? e : slim_judge(a, k, again, r);
 	e = e ? e : rewrite_write(&x);
 	return rewrite_end(&x, e);
 }

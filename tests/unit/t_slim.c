@@ -541,7 +541,7 @@ static void a_manifest_tells_what_went(void **state)
 	struct slim_report r;
 	assert_ok(fs_write(lib, b.file, 0755));
 	assert_err_says(
-		on_path(&a, lib, out, "gfx942", false, &r), E_GFX, "has no code for gfx942");
+		on_path(&a, lib, out, "gfx942", false, &r), E_NOTHING, "has no code for gfx942");
 	assert_false(fs_present(out));
 	assert_false(fs_present(path_join(&a, dir, S("out.so.slim.json"))));
 	assert_ok(on_path(&a, lib, out, "gfx1100", false, &r));
@@ -697,7 +697,7 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	test_put(path_join(&a, gone, S("K_gfx90a.co")), "other");
 	test_put(path_join(&a, in, S("lib/extra/K_gfx90a.co")), "other");
 	test_put(path_join(&a, in, S("lib/K_gfx1100.co")), "mine");
-	assert_err_says(in_tree(&a, in, "gfx942", NULL, &r), E_GFX, "has no code for gfx942");
+	assert_err_says(in_tree(&a, in, "gfx942", NULL, &r), E_NOTHING, "has no code for gfx942");
 	assert_false(fs_present(path_join(&a, in, S(CUT_LIST))));
 	/* stopped before it is done: only the same may go on */
 	assert_err_says(in_tree(&a, in, "gfx1100 gfx1201", stop_there, &r), E_CANCELLED, "stopped");
@@ -798,7 +798,7 @@ static void runs_in_place_do_not_meet(void **state)
 	assert_false(fs_present(path_join(&a, in, S(".rocsmith-slim.lock"))));
 	works(&a, &b, read_text(&a, lib, ""), "gfx1100 gfx11-generic");
 	/* what the first run left is what the second one asks */
-	assert_err(in_tree(&a, in, "gfx1201", NULL, &r), E_GFX);
+	assert_err(in_tree(&a, in, "gfx1201", NULL, &r), E_NOTHING);
 	works(&a, &b, read_text(&a, lib, ""), "gfx1100 gfx11-generic");
 	test_dir_remove(dir);
 }

@@ -138,7 +138,7 @@ static void what_is_there_is_not_overwritten(void **state)
 	struct slim_report r;
 	test_put(f->out, "something");
 	assert_err_says(slim(f, f->wheel, f->out, "gfx1100", false, &r), E_USAGE, "exists");
-	assert_err_says(slim(f, f->wheel, f->out, "gfx942", true, &r), E_GFX, "has no code");
+	assert_err_says(slim(f, f->wheel, f->out, "gfx942", true, &r), E_NOTHING, "has no code");
 	test_has(f->out, "something");
 	assert_ok(slim(f, f->wheel, f->out, "gfx1100", true, &r));
 	struct str none = fx_write(&f->a, f->dir,
