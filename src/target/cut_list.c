@@ -36,7 +36,8 @@ void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *
 	x->target = str_dup(a, s->target);
 }
 
-struct str cut_list_removed(struct arena *a, const struct slim_report *r)
+/* The targets whose code was removed, by generation: "gfx803, gfx900". */
+static struct str cut_list_removed(struct arena *a, const struct slim_report *r)
 {
 	struct strs names = {0};
 	VEC_EACH (const struct slim_sum, s, &r->targets)

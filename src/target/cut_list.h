@@ -62,8 +62,6 @@ extern const struct json_field slim_fields[];
 
 /* Adds `s` to the sum of the same target, or appends it. */
 void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);
-/* The targets whose code was removed, by generation: "gfx803, gfx900". */
-struct str cut_list_removed(struct arena *a, const struct slim_report *r);
 struct str cut_list_text(struct arena *a, const struct slim_report *r);
 /* Reads a cut list; fails if the text is not valid JSON of this schema. name: stands for the list in messages. */
 MUST_USE struct err *cut_list_read(
