@@ -16,6 +16,9 @@ struct str path_join(struct arena *a, struct str dir, struct str name); /* absol
 struct str path_dir(struct str path);  /* "a/b.c" -> "a"; "b.c" -> "." ; "/x" -> "/" */
 struct str path_base(struct str path); /* "a/b.c" -> "b.c" */
 struct str path_ext(struct str path);  /* "b.c" -> ".c"; none -> "" */
+/* The name of a shared library without its version, and without the hash that auditwheel gives to a copy in a wheel:
+ * "libamdhip64" with the version "7.2" for "lib/libamdhip64-d01f4dc2.so.7.2"; "" for other files. */
+struct str path_library(struct str path, struct str *ret_version);
 /* Removes ".", "..", doubled and trailing slashes; looks only at the text. */
 struct str path_clean(struct arena *a, struct str path);
 struct str path_abs(struct arena *a, struct str path); /* against the current folder, cleaned */

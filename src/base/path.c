@@ -43,6 +43,18 @@ struct str path_ext(struct str path)
 	return at == 0 ? S("") : str_sub(base, at, base.n);
 }
 
+struct str path_library(struct str path, struct str *ret_version)
+{
+	struct str name = path_base(path);
+	size_t end = str_find(name, S(".so")), hash = 0;
+	*ret_version = str_sub(name, end + 4, name.n);
+	if (end == name.n || (end + 3 < name.n && name.p[end + 3] != '.'))
+		return S("");
+	while (hash < 8 && hash < end && strchr("0123456789abcdef", name.p[end - hash - 1]))
+		hash++;
+	return str_sub(name, 0, hash == 8 && hash < end && name.p[end - 9] == '-' ? end - 9 : end);
+}
+
 struct str path_clean(struct arena *a, struct str path)
 {
 	bool abs = path.n && path.p[0] == '/';

@@ -82,6 +82,8 @@ static void print(struct arena *a, const struct bundle_args *o, const struct fat
 	if (r->size)
 		out_fmt(", %.*s", STR(human_bytes(a, r->size)));
 	out_fmt("\n");
+	if (r->floor.n)
+		out_fmt("lowest true tag: %.*s\n", STR(r->floor));
 }
 
 struct err *cmd_bundle(struct arena *a, void *args)
@@ -116,6 +118,15 @@ struct err *cmd_bundle(struct arena *a, void *args)
 		say_warning("the machine or another package has to provide '%.*s', which '%.*s' "
 			    "needs",
 			STR(x->name), STR(x->needed_by));
+	VEC_EACH (const struct wheel_lack, x, &r.lacks)
+		say_warning(
+			"this machine cannot load '%.*s': it needs %.*s, and '%.*s' ends with %.*s",
+			STR(x->name), STR(x->version), STR(x->library),
+			STR(x->newest.n ? x->newest : S("none of that kind")));
+	if (r.lacks.n)
+		say_hint(
+			"a system needs at least what 'lowest true tag' says; an SDK made for this "
+			"system asks for less");
 	if (!show_json(&o->common, fat_fields, &r))
 		print(a, o, &r);
 	return NULL;

@@ -1,6 +1,8 @@
 /* Looks up rows of data/rocm.yaml; see know.h. */
 #include "know/know.h"
 
+#include "base/fs.h"
+
 #include <fnmatch.h>
 
 struct strs know_component_names(struct arena *a)
@@ -105,6 +107,11 @@ bool know_rocm_cmake(struct str name)
 const struct know_other *know_soname(struct str name)
 {
 	static const struct know_other rocm = {.who = "ROCm", .origin = KNOW_ROCM};
+	ARENA(tmp);
+	struct str version, stem = path_library(name, &version);
+	if (stem.n) /* auditwheel may have renamed it */
+		name = str_fmt(
+			&tmp, "%.*s.so%s%.*s", STR(stem), version.n ? "." : "", STR(version));
 	for (size_t i = 0; i < know_library_count; i++)
 		if (matches_one(name, know_library_table()[i].sonames))
 			return &rocm;

@@ -30,16 +30,17 @@ static bool is_there(struct extensions *x, const struct library *l, struct str d
 {
 	const struct machine_torch *t = &x->e->py->torch;
 	struct root *r = x->e->r;
-	const struct str hip = S("libamdhip64.so.");
+	const struct str hip = S("libamdhip64");
+	struct str version;
 	/* the HIP that torch needs; a torch that bundles ROCm names the files without numbers */
 	struct str here = major_of(t->hip);
 	VEC_EACH (const struct str, s, &t->needed)
-		if (str_starts(*s, hip)) {
-			here = major_of(str_sub(*s, hip.n, s->n));
+		if (str_eq(path_library(*s, &version), hip)) {
+			here = major_of(version);
 			break;
 		}
-	if (str_starts(name, hip) && here.n)
-		return str_eq(major_of(str_sub(name, hip.n, name.n)), here);
+	if (str_eq(path_library(name, &version), hip) && version.n && here.n)
+		return str_eq(major_of(version), here);
 	struct str lib = path_join(r->a, str_sub(t->path, 1, t->path.n), S("lib"));
 	struct str base = str_sub(name, 0, str_find(name, S(".so")) + 3);
 	if (strs_has(&t->needed, name) || find_library(r, &x->dirs, name).n ||

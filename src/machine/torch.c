@@ -344,9 +344,10 @@ static void read_torch_libraries(struct python_env *e, struct str dir, struct ma
 	root_list(e->r, lib, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct str path = path_join(e->r->a, lib, names.v[i]);
-		if (str_starts(names.v[i], S("libamdhip64.so")))
+		struct str version, stem = path_library(names.v[i], &version);
+		if (str_eq(stem, S("libamdhip64")))
 			t->bundled = root_has_file(e->r, path) || t->bundled;
-		if (str_starts(names.v[i], S("libhsa-runtime64.so")))
+		if (str_eq(stem, S("libhsa-runtime64")))
 			t->bundled_hsa = root_has_file(e->r, path) || t->bundled_hsa;
 		if (kind || !str_starts(names.v[i], S("libtorch_hip")) ||
 			library_read(e->r, path, &l) != ROOT_OK)
@@ -359,9 +360,11 @@ static void read_torch_libraries(struct python_env *e, struct str dir, struct ma
 	t->runpath = first.runpath.n ? first.runpath : first.rpath;
 	if (!kind)
 		read_needed(e, t, lib, &first);
-	VEC_EACH (const struct str, s, &t->needed) /* "libamdhip64.so.6" */
-		if (!t->rocm.n && str_starts(*s, S("libamdhip64.so.")))
-			t->rocm = str_sub(*s, 15, s->n);
+	VEC_EACH (const struct str, s, &t->needed) { /* "libamdhip64.so.6" */
+		struct str version;
+		if (!t->rocm.n && str_eq(path_library(*s, &version), S("libamdhip64")))
+			t->rocm = version;
+	}
 }
 
 /* ---- the whole ---- */

@@ -15,7 +15,8 @@ static const struct reads {
 
 bool slim_is_runtime(struct str name)
 {
-	return str_starts(path_base(name), S("libamdhip64.so"));
+	struct str version;
+	return str_eq(path_library(name, &version), S("libamdhip64"));
 }
 
 /* A runtime's version is the newest of its symbol versions: "hip_6.4". */

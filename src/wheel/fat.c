@@ -11,14 +11,17 @@ static const struct json_field library_fields[] =
 static const struct json_field side_fields[] =
 	FIELDS_ONLY(struct fat_side, name, source, files, bytes);
 static const struct json_field outside_fields[] = FIELDS_ONLY(struct fat_outside, name, needed_by);
+static const struct json_field lack_fields[] =
+	FIELDS_ONLY(struct wheel_lack, version, name, library, newest);
 
 const struct json_field fat_fields[] = {
 	FIELD_CONST("schema", "rocsmith.bundle/1"),
-	FIELDS(struct fat_report, path, output, sdk, platform),
+	FIELDS(struct fat_report, path, output, sdk, platform, floor),
 	FIELDS_IN(struct fat_report, slim, gpus, exact, before, after),
 	FIELDS(struct fat_report, size, edited, dropped),
 	FIELD_LIST("libraries", struct fat_report, libraries, library_fields),
 	FIELD_LIST("side", struct fat_report, side, side_fields),
+	FIELD_LIST("lacks", struct fat_report, lacks, lack_fields),
 	FIELD_LIST("outside", struct fat_report, outside, outside_fields),
 	{.kind = FIELD_END},
 };
@@ -179,8 +182,11 @@ static struct err *fatten(struct fat *fat, struct wheel_name *name)
 	 * becomes the lowest true one */
 	VEC_EACH (const struct fat_lib, lib, &fat->libs)
 		*VEC_PUSH(fat->a, &elfs) = lib->elf;
-	if (!fat->windows)
+	if (!fat->windows) {
 		TRY(wheel_platform_of(fat->a, &elfs, &lowest));
+		fat->r->floor = lowest.why;
+		wheel_lacks_here(fat->a, &elfs, &fat->r->lacks);
+	}
 	while (!fat->windows && holds && str_next(&rest, '.', &tag))
 		holds = str_starts(tag, S("linux_")) ||
 			(wheel_tag_glibc(tag, &arch) >= lowest.minor && !lowest.outside.n &&

@@ -8,7 +8,7 @@
  * relative path. Search paths are $ORIGIN only. Code of other GPUs is removed, as in slim/slim.h. Requirements of
  * ROCm's own packages, and the file that would load them, are removed from the wheel. A manylinux tag that its
  * libraries do not meet is replaced by the lowest true one, or by linux_ARCH; linux_ARCH itself promises nothing, and
- * stays. Libraries that PEP 600 expects on every machine (wheel_library_allowed(): libc, libstdc++ ...) are never
+ * stays: the report says in both cases what the wheel needs of a machine, and what of it this machine lacks. Libraries that PEP 600 expects on every machine (wheel_library_allowed(): libc, libstdc++ ...) are never
  * taken: the SDK's may be older or newer than the machine's.
  *
  * Wheels for Windows: DLLs of the SDK lie beside the one that needs them, where Windows looks. DLLs are not edited:
@@ -51,6 +51,9 @@ struct fat_outsides {
 
 struct fat_report {
 	struct str path, output, sdk, platform;
+	struct str
+		floor; /* lowest true platform tag, and what sets it: one sentence; "" for Windows */
+	struct wheel_lacks lacks; /* what this machine lacks of it */
 	VEC(struct fat_library) libraries;
 	VEC(struct fat_side) side;
 	struct fat_outsides outside;

@@ -165,7 +165,7 @@ static struct str explain(struct arena *a, const struct wheel_platform *p)
 			STR(p->glibc_by));
 	else
 		buf_fmt(&b, "no glibc version is asked for");
-	if (!p->outside.n && !p->beyond.n && p->minor_by.n && !str_starts(p->minor_by, S("GLIBC_")))
+	if (p->minor_by.n && !str_starts(p->minor_by, S("GLIBC_")))
 		buf_fmt(&b, ", raised by %.*s", STR(p->minor_by));
 	return buf_str(&b);
 }
@@ -215,6 +215,62 @@ struct err *wheel_platform_of(
 		ret->tag = str_fmt(a, "manylinux_2_%u_%.*s", ret->minor, STR(arch));
 	ret->why = explain(a, ret);
 	return NULL;
+}
+
+/* A library of this machine with its path, for a program of the same processor; false if there is none. */
+static bool library_here(
+	struct arena *a, struct str soname, uint16_t machine, struct wheel_elf *ret)
+{
+	struct str arch = wheel_machine_name(machine);
+	const struct str dirs[] = {str_fmt(a, "/lib/%.*s-linux-gnu", STR(arch)),
+		str_fmt(a, "/usr/lib/%.*s-linux-gnu", STR(arch)), S("/lib64"), S("/usr/lib64"),
+		S("/lib"), S("/usr/lib")};
+	for (size_t i = 0; i < COUNT(dirs); i++) {
+		CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
+		struct str path = path_join(a, dirs[i], soname);
+		bool is_elf = false;
+		struct err *e =
+			fs_is_file(path) ? bytes_open(path, &in) : err_new(E_NOENT, "no such file");
+		e = e ? e : wheel_elf_read(a, &in.src, path, ret, &is_elf);
+		err_free(e);
+		if (!e && is_elf && ret->machine == machine)
+			return true;
+	}
+	return false;
+}
+
+void wheel_lacks_here(struct arena *a, const struct wheel_elfs *elfs, struct wheel_lacks *ret)
+{
+	MAP(here, a);  /* soname -> struct wheel_elf of this machine, or NULL */
+	MAP(asked, a); /* versions */
+	MAP(inside, a);
+	VEC_EACH (const struct wheel_elf, e, elfs) {
+		map_put(&inside, e->dyn.soname, NULL);
+		map_put(&inside, path_base(e->name), NULL);
+	}
+	VEC_EACH (const struct wheel_elf, e, elfs)
+		VEC_EACH (const struct elf_need_version, need, &e->dyn.versions) {
+			struct str kind =
+				str_sub(need->version, 0, str_chr(need->version, '_') + 1);
+			uint64_t v[4];
+			if (map_has(&inside, need->file) || !map_put(&asked, need->version, NULL))
+				continue;
+			if (!map_has(&here, need->file)) {
+				struct wheel_elf *lib = arena_alloc(a, sizeof(*lib));
+				bool found = library_here(a, need->file, e->machine, lib);
+				map_put(&here, need->file, found ? lib : NULL);
+			}
+			const struct wheel_elf *lib = map_get(&here, need->file);
+			if (!lib || strs_has(&lib->dyn.offers, need->version))
+				continue;
+			struct wheel_lack lack = {need->version, e->name, lib->name, S("")};
+			VEC_EACH (
+				const struct str, has, &lib->dyn.offers) /* the oldest come first */
+				if (str_starts(*has, kind) &&
+					dotted(str_sub(*has, kind.n, has->n), v))
+					lack.newest = *has;
+			*VEC_PUSH(a, ret) = lack;
+		}
 }
 
 static struct err *look_for_hip(void *calls, const struct elf_symbol *s)

@@ -55,6 +55,18 @@ struct wheel_platform {
 	struct str why;       /* one sentence */
 };
 
+/* A symbol version that a file of a wheel needs, and that this machine's own library lacks. */
+struct wheel_lack {
+	struct str version, name; /* "GLIBCXX_3.4.32", the file that needs it */
+	struct str library,
+		newest; /* its path here, and the newest version of that kind that it has: "GLIBCXX_3.4.30" */
+};
+
+struct wheel_lacks {
+	struct wheel_lack *v;
+	size_t n, cap;
+};
+
 /* Finds the tag for these files on disk; files that are not ELF are passed over. A library that one of them needs
  * counts as inside if another of them is that library, by soname or file name. E_WHEEL when they are for different
  * processors. */
@@ -62,6 +74,10 @@ MUST_USE struct err *wheel_platform(
 	struct arena *a, const struct strs *elf_paths, struct wheel_platform *ret);
 MUST_USE struct err *wheel_platform_of(
 	struct arena *a, const struct wheel_elfs *elfs, struct wheel_platform *ret);
+/* Compares the needs of the files with the libraries of this machine, where ld.so looks by default: each version that
+ * would keep it from loading one of them is added once. Nothing is added for files of another processor, or for
+ * libraries that are not found here. */
+void wheel_lacks_here(struct arena *a, const struct wheel_elfs *elfs, struct wheel_lacks *ret);
 /* PEP 600 and the policy table: may a manylinux wheel expect this library on the machine? */
 bool wheel_library_allowed(struct str soname);
 /* "x86_64" for EM_X86_64, ...; "" for a processor that has no name in wheel tags. */

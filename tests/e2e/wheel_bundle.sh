@@ -73,6 +73,23 @@ status=0
 [ "$status" = 2 ] && grep -q 'no code for gfx906' err && ! ls no/*.whl 2>/dev/null
 echo 'ok what cannot be is refused, and nothing is left'
 
+# A library that needs a newer libstdc++ than any: the tag of the wheel says nothing, rocsmith does.
+cp -r sdk newer
+mkdir stub
+echo 'GLIBCXX_3.4.99 { global: f; };' >stub.map
+echo 'void f(void) {}' | gcc -shared -fPIC -x c - -Wl,-soname,libstdc++.so.6 -Wl,--version-script=stub.map -o stub/libstdc++.so.6
+echo 'void f(void); void g(void) { f(); }' | gcc -shared -fPIC -x c - -x none stub/libstdc++.so.6 -Wl,-soname,libnewer.so.1 \
+	-o "$(dirname "$(find newer -name 'libplugin.so.3' | head -n 1)")/libnewer.so.1"
+"$ROCSMITH" wheel retag -q --platform-tag linux_x86_64 "$from" -o plain >/dev/null
+for way in "" --json; do
+	"$ROCSMITH" bundle plain/*.whl --sdk newer --gpu gfx1030 --with libplugin.so.3,libnewer.so.1 -o newest --force $way >said 2>err
+	grep -q 'linux_x86_64: no manylinux policy has GLIBCXX_3.4.99 of .*libnewer.so.1' said
+	grep -q "cannot load .*libnewer.so.1.: it needs GLIBCXX_3.4.99, and '/.*/libstdc++.so.6' ends with GLIBCXX_3.4.[0-9]" err
+done
+grep -q '"version": *"GLIBCXX_3.4.99"' said
+! grep -q 'cannot load.*librocblas' err
+echo 'ok it is said what a wheel needs of a machine, and what this one lacks of it'
+
 python3 "$top/tests/oracle/fat_wheel.py" make-windows
 "$ROCSMITH" bundle -q torch-2.9.0-cp311-cp311-win_amd64.whl --sdk winsdk --gpu gfx1030 -o win-out >/dev/null
 python3 "$top/tests/oracle/fat_wheel.py" check-windows win-out/*.whl

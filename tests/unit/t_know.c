@@ -273,6 +273,7 @@ static const struct {
 	const char *soname, *who;
 } sonames[] = {
 	{"libamdhip64.so.6", "ROCm"},
+	{"libamdhip64-d01f4dc2.so.7.2", "ROCm"},
 	{"libhiprtc-builtins.so.7", "ROCm"},
 	{"libhsa-runtime64.so.1", "ROCm"},
 	{"libamd_comgr_loader.so.1", "ROCm"},

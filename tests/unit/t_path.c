@@ -25,6 +25,31 @@ static const struct {
 	{.path = "a/..", .dir = "a", .base = "..", .ext = NULL, .clean = "."},
 };
 
+static void a_library_has_one_name_whatever_auditwheel_calls_it(void **state)
+{
+	static const struct {
+		const char *path, *name, *version;
+	} libraries[] = {
+		{.path = "a/libamdhip64.so.7.2", .name = "libamdhip64", .version = "7.2"},
+		{.path = "libamdhip64-d01f4dc2.so.7.2", .name = "libamdhip64", .version = "7.2"},
+		{.path = "libamdhip64.so", .name = "libamdhip64", .version = ""},
+		{.path = "libroc-feedbeef.so", .name = "libroc", .version = ""},
+		{.path = "libfeedbeef.so.1", .name = "libfeedbeef", .version = "1"},
+		{.path = "libx-feedbee.so.1", .name = "libx-feedbee", .version = "1"},
+		{.path = "deadbeef.so", .name = "deadbeef", .version = ""},
+		{.path = "libx.sofa", .name = "", .version = NULL},
+		{.path = "libx.a", .name = "", .version = NULL},
+		{.path = "", .name = "", .version = NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+		struct str version;
+		assert_str(path_library(str_from(libraries[i].path), &version), libraries[i].name);
+		if (libraries[i].version)
+			assert_str(version, libraries[i].version);
+	}
+}
+
 static void parts_of_a_path_are_taken_by_text(void **state)
 {
 	(void)state;
@@ -218,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_a_path_are_taken_by_text),
+		cmocka_unit_test(a_library_has_one_name_whatever_auditwheel_calls_it),
 		cmocka_unit_test(joining_lets_the_absolute_name_win),
 		cmocka_unit_test(relative_paths_lead_from_the_base),
 		cmocka_unit_test(absolute_paths_start_at_the_current_folder),
