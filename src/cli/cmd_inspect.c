@@ -127,14 +127,16 @@ static uint64_t stored_in(const struct devcode_file *f)
 	return n;
 }
 
-/* Side files are numerous, so print() shows a line for each kind and target instead. */
+/* Side files are numerous, so print() shows a line for each kind and target instead; the runtime's own code would
+ * bury the answer. */
 static bool is_listed(const struct devcode *d, const struct devcode_file *f)
 {
-	return !f->side || !d->sets.n;
+	return (!f->side || !d->sets.n) && !f->runtime;
 }
 
 /* Prints a line for each file, then the targets of all of them. whole: bytes of the files. */
-static void print_overview(struct arena *a, const struct devcode *d, uint64_t whole, unsigned flags)
+static void print_overview(struct arena *a, const struct devcode *d, const struct devcode_sums *all,
+	uint64_t whole, unsigned flags)
 {
 	struct table t = table_new(a, "FILE|>SIZE|>DEVICE|ENCODING|>OBJECTS|TARGETS");
 	VEC_EACH (struct devcode_file, f, &d->files) {
@@ -152,7 +154,7 @@ static void print_overview(struct arena *a, const struct devcode *d, uint64_t wh
 	}
 	table_print(&t);
 	out_text(S("\n"));
-	print_sums(a, &d->sums, whole, flags);
+	print_sums(a, all, whole, flags);
 }
 
 static size_t bundles_with(const struct devcode_file *f, struct str target)
@@ -169,13 +171,14 @@ static size_t bundles_with(const struct devcode_file *f, struct str target)
 }
 
 /* The targets that only some bundles have: "gfx1030 (2 of 3 bundles)". */
-static struct str partly_served(struct arena *a, const struct devcode *d)
+static struct str partly_served(
+	struct arena *a, const struct devcode *d, const struct devcode_sums *sums)
 {
 	struct strs words = {0};
 	size_t bundles = 0; /* a bare object counts as one */
 	VEC_EACH (const struct devcode_file, f, &d->files)
 		bundles += is_listed(d, f) ? f->bundles : 0;
-	VEC_EACH (const struct devcode_sum, s, &d->sums) {
+	VEC_EACH (const struct devcode_sum, s, sums) {
 		size_t with = 0;
 		if (strs_has(&d->served, target_read(s->target).name))
 			continue;
@@ -191,12 +194,13 @@ static struct str partly_served(struct arena *a, const struct devcode *d)
 }
 
 /* Prints the summary of a folder or wheel: the GPUs that all of it serves, its contents, its size. */
-static void print_answer(struct arena *a, const struct devcode *d, uint64_t whole, unsigned flags)
+static void print_answer(struct arena *a, const struct devcode *d, const struct devcode_sums *sums,
+	uint64_t whole, unsigned flags)
 {
 	const char *verb =
 		flags & DEVCODE_KERNELS ? "serves" : "lists"; /* a listed GPU may have no kernel */
 	struct stat st;
-	struct str size = S(""), partly = partly_served(a, d);
+	struct str size = S(""), partly = partly_served(a, d, sums);
 	uint64_t stored = 0;
 	struct err *e = fs_stat(d->path, &st);
 	if (!e && S_ISREG(st.st_mode))
@@ -220,15 +224,26 @@ static void print(struct arena *a, const struct inspect_args *o, const struct in
 {
 	const struct devcode *d = shown->code;
 	bool each = d->files.n < 2 || o->objects || o->common.verbose;
+	struct devcode_sums sums = {0}; /* without the runtime's own code */
+	struct strs runtimes = {0};
 	uint64_t whole = 0;
-	VEC_EACH (struct devcode_file, f, &d->files)
+	VEC_EACH (struct devcode_file, f, &d->files) {
 		whole += f->size;
+		if (f->runtime)
+			strs_add(a, &runtimes, path_base(f->path));
+		else
+			devcode_count(a, &sums, f);
+	}
 	if (!d->files.n)
 		out_fmt("no device code in '%.*s'\n", STR(d->path));
 	else if (!str_eq(d->files.v[0].path, d->path))
-		print_answer(a, d, whole, flags);
+		print_answer(a, d, &sums, whole, flags);
 	if (!each)
-		print_overview(a, d, whole, flags);
+		print_overview(a, d, &sums, whole, flags);
+	if (!each && runtimes.n)
+		out_fmt("\nnot counted above: trap handlers and blit kernels of the runtime "
+			"(%.*s)\n",
+			STR(str_join(a, &runtimes, S(", "))));
 	for (size_t i = 0; each && i < d->files.n; i++) {
 		if (i)
 			out_text(S("\n"));

@@ -78,6 +78,8 @@ struct devcode_file {
 	uint64_t size;      /* bytes of the file */
 	unsigned bundles;   /* a bare object counts as one */
 	bool side; /* a side file (see struct devcode_set) for the GPU that its path names */
+	/* the HSA or HIP runtime beside other code: its trap handlers and blit kernels say nothing of what is served */
+	bool runtime;
 	struct strs served;              /* GPUs that this file alone serves */
 	VEC(struct devcode_pack) packs;  /* indexed by bundle number; kpack archives only */
 	VEC(struct code_object) objects; /* in file order, without host entries */

@@ -1,6 +1,7 @@
 /* How far files serve a target: the bundles of one file, and totals over all files; see devcode.h. */
 #include <stdlib.h>
 
+#include "base/fs.h"
 #include "devcode/scan.h"
 
 void devcode_serves(const struct devcode *d, const struct target *want, bool ret[DEVCODE_TARGETS])
@@ -92,6 +93,16 @@ void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devc
 		qsort(sums->v, sums->n, sizeof(*sums->v), scan_by_target);
 }
 
+/* Is it a runtime library whose only device code is in arrays? */
+static bool is_runtime(const struct devcode_file *f)
+{
+	struct str version, name = path_library(f->path, &version);
+	bool is = str_eq(name, S("libhsa-runtime64")) || str_eq(name, S("libamdhip64"));
+	for (size_t i = 0; is && i < f->objects.n; i++)
+		is = f->objects.v[i].inner;
+	return is;
+}
+
 /* Notes in each file, and in the whole scan, whether one processor is served. */
 static void judge_gpu(struct arena *a, struct devcode *d, struct str name)
 {
@@ -111,8 +122,8 @@ static void judge_gpu(struct arena *a, struct devcode *d, struct str name)
 			bool does = c.bundles && !c.without;
 			if (does && noted)
 				strs_put(a, &f->served, name);
-			some = some || does;
-			all = all && (does || !c.counts || (f->side && sets));
+			some = some || (does && !f->runtime);
+			all = all && (does || f->runtime || !c.counts || (f->side && sets));
 		}
 		any = any || all;
 	}
@@ -131,8 +142,12 @@ void devcode_finish(struct arena *a, struct devcode *d)
 	targets_sort(&names);
 	d->served = d->some = (struct strs){0};
 	d->sums = (struct devcode_sums){0};
+	bool other = false;
+	VEC_EACH (struct devcode_file, f, &d->files)
+		other = other || !is_runtime(f);
 	VEC_EACH (struct devcode_file, f, &d->files) {
 		f->served = (struct strs){0};
+		f->runtime = other && is_runtime(f);
 		devcode_count(a, &d->sums, f);
 	}
 	for (size_t i = 0; i < names.n; i++)
