@@ -1,6 +1,7 @@
 /* rocsmith bundle: makes a fat wheel, which includes the ROCm libraries that it needs. */
 #include "base/fs.h"
 #include "cli/opt.h"
+#include "know/know.h"
 #include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -86,11 +87,34 @@ static void print(struct arena *a, const struct bundle_args *o, const struct fat
 		out_fmt("lowest true tag: %.*s\n", STR(r->floor));
 }
 
+/* Names the command that installs what a Debian SDK lacks: another component, or another suite. */
+static struct err *hint_install(
+	struct arena *a, struct err *e, const struct sdk *sdk, const struct fat_report *r)
+{
+	struct strs parts = {0};
+	struct str suite = sdk->suite, version;
+	bool here = true;
+	VEC_EACH (const struct fat_outside, x, &r->outside) {
+		const struct know_library *row = know_provider(x->name);
+		if (!row || !*row->name)
+			continue;
+		strs_put(a, &parts, str_from(row->name));
+		here = here && strs_has(&sdk->requested, str_from(row->name));
+		if (str_eq(path_library(x->name, &version), S("libamdhip64")))
+			suite = sdk_debian_suite(version);
+	}
+	if (!suite.n || !parts.n || (here && str_eq(suite, sdk->suite)))
+		return e;
+	return err_hint(e,
+		"'rocsmith sdk install debian --suite %.*s --components %.*s' installs them",
+		STR(suite), STR(str_join(a, &parts, S(","))));
+}
+
 struct err *cmd_bundle(struct arena *a, void *args)
 {
 	struct bundle_args *o = args;
 	struct targets gpus;
-	struct sdk sdk;
+	struct sdk sdk = {0};
 	struct fat_report r;
 	if (!o->q.sdk.n || !o->q.gpus.n)
 		return err_new(E_USAGE, "'bundle' needs --sdk and --gpu");
@@ -113,7 +137,9 @@ struct err *cmd_bundle(struct arena *a, void *args)
 	o->q.keep.n = gpus.n;
 	o->q.wheel.to = o->q.wheel.to.n ? o->q.wheel.to : S(".");
 	o->q.wheel.jobs = o->common.jobs;
-	TRY(wheel_fatten(a, &o->q, &r));
+	struct err *e = wheel_fatten(a, &o->q, &r);
+	if (e)
+		return e->code == E_SDK ? hint_install(a, e, &sdk, &r) : e;
 	VEC_EACH (const struct fat_outside, x, &r.outside)
 		say_warning("the machine or another package has to provide '%.*s', which '%.*s' "
 			    "needs",

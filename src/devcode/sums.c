@@ -67,7 +67,8 @@ struct str devcode_cover_text(
 				o->kernels > 1 ? "s" : "", STR(o->kernel),
 				o->kernels > 1 ? ", ..." : "");
 	}
-	buf_fmt(&b, "%s", c->without > MOST ? ", ..." : "");
+	if (c->without > MOST)
+		buf_fmt(&b, ", and %u more", c->without - MOST);
 	return buf_str(&b);
 }
 

@@ -104,17 +104,24 @@ bool know_rocm_cmake(struct str name)
 	return str_starts_one_of(str_lower(&tmp, name), know_family_table()->cmake);
 }
 
+const struct know_library *know_provider(struct str soname)
+{
+	ARENA(tmp);
+	struct str version, stem = path_library(soname, &version);
+	if (stem.n) /* auditwheel may have renamed it */
+		soname = str_fmt(
+			&tmp, "%.*s.so%s%.*s", STR(stem), version.n ? "." : "", STR(version));
+	for (size_t i = 0; i < know_library_count; i++)
+		if (matches_one(soname, know_library_table()[i].sonames))
+			return &know_library_table()[i];
+	return NULL;
+}
+
 const struct know_other *know_soname(struct str name)
 {
 	static const struct know_other rocm = {.who = "ROCm", .origin = KNOW_ROCM};
-	ARENA(tmp);
-	struct str version, stem = path_library(name, &version);
-	if (stem.n) /* auditwheel may have renamed it */
-		name = str_fmt(
-			&tmp, "%.*s.so%s%.*s", STR(stem), version.n ? "." : "", STR(version));
-	for (size_t i = 0; i < know_library_count; i++)
-		if (matches_one(name, know_library_table()[i].sonames))
-			return &rocm;
+	if (know_provider(name))
+		return &rocm;
 	for (size_t i = 0; i < know_other_count; i++)
 		if (matches_one(name, (const char *const[]){know_other_table()[i].soname, NULL}))
 			return &know_other_table()[i];

@@ -54,6 +54,9 @@ struct know_other { /* the project that provides a library */
 const struct know_other *know_other_table(void);
 extern const size_t know_other_count;
 
+/* The component that has the library with this DT_NEEDED name; NULL if it is not one of ROCm's. Its name is "" if no
+ * component of ours brings the library. */
+const struct know_library *know_provider(struct str soname);
 /* The project that provides the library with this DT_NEEDED name ("libhiprand.so.1"); NULL if unknown. */
 const struct know_other *know_soname(struct str name);
 

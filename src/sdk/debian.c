@@ -53,6 +53,17 @@ static const struct {
 
 /* The default suite comes first. */
 static const char *const suites[] = {"sid", "experimental", "trixie", NULL};
+/* The version of libamdhip64 that each has: its archive indices of November 2026. */
+static const char *const hips[] = {"6", "7", "5"};
+
+struct str sdk_debian_suite(struct str hip)
+{
+	struct str major = str_sub(hip, 0, str_chr(hip, '.'));
+	for (size_t i = 0; i < sizeof(hips) / sizeof(hips[0]); i++)
+		if (str_eq(major, str_from(hips[i])))
+			return str_from(suites[i]);
+	return S("");
+}
 
 static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 {

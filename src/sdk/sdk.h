@@ -108,6 +108,8 @@ MUST_USE struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, s
 	struct strs *ret_packages);
 /* Sets io->downloads. It stats every file, so only commands that show the figure should call it. */
 MUST_USE struct err *sdk_count_downloads(struct arena *a, struct sdk *io);
+/* The suite of Debian whose HIP has this version, "7" or "7.2"; "" if none has. */
+struct str sdk_debian_suite(struct str hip);
 /* Lists the suites that a spec may name. */
 struct strs sdk_suites(struct arena *a);
 /* Lists the names of the installed SDKs. */

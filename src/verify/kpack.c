@@ -239,7 +239,9 @@ static struct err *check_target(
 			"no code for %.*s of '%.*s' for %zu of %zu numbers: #%.*s%s", STR(gpu),
 			STR(l->host.name), x.n - x.excused, l->host.indexes.n,
 			STR(str_join(&tmp, &x.first, S(", #"))),
-			x.first.n < x.n - x.excused ? ", ..." : "");
+			x.first.n < x.n - x.excused
+				? str_fmt(&tmp, ", and %zu more", x.n - x.excused - x.first.n).p
+				: "");
 	return NULL;
 }
 

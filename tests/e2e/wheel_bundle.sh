@@ -72,6 +72,14 @@ status=0
 "$ROCSMITH" bundle "$from" --sdk sdk --gpu gfx906 -o no 2>err || status=$?
 [ "$status" = 2 ] && grep -q 'no code for gfx906' err && ! ls no/*.whl 2>/dev/null
 echo 'ok what cannot be is refused, and nothing is left'
+if "$ROCSMITH" sdk info debian-sid >/dev/null 2>&1; then
+	status=0
+	"$ROCSMITH" bundle "$from" --sdk debian-sid --gpu gfx1030 -o no 2>err || status=$?
+	[ "$status" = 3 ] && grep -qE "rocsmith sdk install debian --suite experimental --components [a-z,]*compiler" err && [ ! -e no ]
+	echo 'ok the suite that has the HIP of a wheel is named'
+else
+	echo 'skip the SDK of Debian sid is not installed'
+fi
 
 # A library that needs a newer libstdc++ than any: the tag of the wheel says nothing, rocsmith does.
 cp -r sdk newer
