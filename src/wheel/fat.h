@@ -53,7 +53,7 @@ struct fat_report {
 	struct str path, output, sdk, platform;
 	struct str
 		floor; /* lowest true platform tag, and what sets it: one sentence; "" for Windows */
-	struct wheel_lacks lacks; /* what this machine lacks of it */
+	struct wheel_lacks lacks; /* the needs that this machine does not meet */
 	VEC(struct fat_library) libraries;
 	VEC(struct fat_side) side;
 	struct fat_outsides outside;
