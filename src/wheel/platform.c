@@ -170,6 +170,15 @@ static struct str explain(struct arena *a, const struct wheel_platform *p)
 	return buf_str(&b);
 }
 
+/* The names by which the files find each other. */
+static void put_names(struct map *inside, const struct wheel_elfs *elfs)
+{
+	VEC_EACH (const struct wheel_elf, e, elfs) {
+		map_put(inside, e->dyn.soname, NULL);
+		map_put(inside, path_base(e->name), NULL);
+	}
+}
+
 struct err *wheel_platform_of(
 	struct arena *a, const struct wheel_elfs *elfs, struct wheel_platform *ret)
 {
@@ -187,10 +196,7 @@ struct err *wheel_platform_of(
 			STR(first->name), first->machine);
 	MAP(inside, a);
 	MAP(outside, a);
-	VEC_EACH (const struct wheel_elf, e, elfs) {
-		map_put(&inside, e->dyn.soname, NULL);
-		map_put(&inside, path_base(e->name), NULL);
-	}
+	put_names(&inside, elfs);
 	VEC_EACH (const struct wheel_elf, e, elfs) {
 		if (e->machine != first->machine)
 			return err_new(E_WHEEL, "'%.*s' and '%.*s' are for different processors",
@@ -217,26 +223,47 @@ struct err *wheel_platform_of(
 	return NULL;
 }
 
-/* A library of this machine with its path, for a program of the same processor; false if there is none. */
-static bool library_here(
-	struct arena *a, struct str soname, uint16_t machine, struct wheel_elf *ret)
+/* A library of this machine, read where ld.so looks by default and remembered in `here`; NULL if there is none for this
+ * processor. */
+static const struct wheel_elf *library_here(
+	struct arena *a, struct map *here, struct str soname, uint16_t machine)
 {
 	struct str arch = wheel_machine_name(machine);
 	const struct str dirs[] = {str_fmt(a, "/lib/%.*s-linux-gnu", STR(arch)),
 		str_fmt(a, "/usr/lib/%.*s-linux-gnu", STR(arch)), S("/lib64"), S("/usr/lib64"),
 		S("/lib"), S("/usr/lib")};
-	for (size_t i = 0; i < COUNT(dirs); i++) {
+	struct wheel_elf *found = NULL;
+	if (map_has(here, soname))
+		return map_get(here, soname);
+	for (size_t i = 0; i < COUNT(dirs) && !found; i++) {
 		CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
+		struct wheel_elf *lib = NEW(a, struct wheel_elf);
 		struct str path = path_join(a, dirs[i], soname);
 		bool is_elf = false;
-		struct err *e =
-			fs_is_file(path) ? bytes_open(path, &in) : err_new(E_NOENT, "no such file");
-		e = e ? e : wheel_elf_read(a, &in.src, path, ret, &is_elf);
+		if (!fs_is_file(path))
+			continue;
+		struct err *e = bytes_open(path, &in);
+		e = e ? e : wheel_elf_read(a, &in.src, path, lib, &is_elf);
+		found = !e && is_elf && lib->machine == machine ? lib : NULL;
 		err_free(e);
-		if (!e && is_elf && ret->machine == machine)
-			return true;
 	}
-	return false;
+	map_put(here, soname, found);
+	return found;
+}
+
+/* Adds the version that a file needs if the machine's library lacks it. */
+static void add_lack(struct arena *a, struct str name, struct str version,
+	const struct wheel_elf *lib, struct wheel_lacks *io)
+{
+	struct str kind = str_sub(version, 0, str_chr(version, '_') + 1);
+	struct wheel_lack lack = {version, name, lib->name, S("")};
+	uint64_t v[4];
+	if (strs_has(&lib->dyn.offers, version))
+		return;
+	VEC_EACH (const struct str, has, &lib->dyn.offers) /* the oldest come first */
+		if (str_starts(*has, kind) && dotted(str_sub(*has, kind.n, has->n), v))
+			lack.newest = *has;
+	*VEC_PUSH(a, io) = lack;
 }
 
 void wheel_lacks_here(struct arena *a, const struct wheel_elfs *elfs, struct wheel_lacks *ret)
@@ -244,32 +271,15 @@ void wheel_lacks_here(struct arena *a, const struct wheel_elfs *elfs, struct whe
 	MAP(here, a);  /* soname -> struct wheel_elf of this machine, or NULL */
 	MAP(asked, a); /* versions */
 	MAP(inside, a);
-	VEC_EACH (const struct wheel_elf, e, elfs) {
-		map_put(&inside, e->dyn.soname, NULL);
-		map_put(&inside, path_base(e->name), NULL);
-	}
+	put_names(&inside, elfs);
 	VEC_EACH (const struct wheel_elf, e, elfs)
 		VEC_EACH (const struct elf_need_version, need, &e->dyn.versions) {
-			struct str kind =
-				str_sub(need->version, 0, str_chr(need->version, '_') + 1);
-			uint64_t v[4];
 			if (map_has(&inside, need->file) || !map_put(&asked, need->version, NULL))
 				continue;
-			if (!map_has(&here, need->file)) {
-				struct wheel_elf *lib = arena_alloc(a, sizeof(*lib));
-				bool found = library_here(a, need->file, e->machine, lib);
-				map_put(&here, need->file, found ? lib : NULL);
-			}
-			const struct wheel_elf *lib = map_get(&here, need->file);
-			if (!lib || strs_has(&lib->dyn.offers, need->version))
-				continue;
-			struct wheel_lack lack = {need->version, e->name, lib->name, S("")};
-			VEC_EACH (
-				const struct str, has, &lib->dyn.offers) /* the oldest come first */
-				if (str_starts(*has, kind) &&
-					dotted(str_sub(*has, kind.n, has->n), v))
-					lack.newest = *has;
-			*VEC_PUSH(a, ret) = lack;
+			const struct wheel_elf *lib =
+				library_here(a, &here, need->file, e->machine);
+			if (lib)
+				add_lack(a, e->name, need->version, lib, ret);
 		}
 }
 
