@@ -188,6 +188,11 @@ MUST_USE struct err *fs_sync_all(struct str path);
  * through a link is E_PERM. *ret is NULL if there is no such folder. The innermost of several guards applies. */
 struct fs_tree;
 MUST_USE struct err *fs_guard(struct str dir, struct fs_tree **ret);
+/* The same for what is read: below the folder, links are followed as long as they stay within, and a read that leads
+ * out of it is E_PERM. Changes are not guarded. The folder itself may be a link. */
+MUST_USE struct err *fs_guard_sources(struct str dir, struct fs_tree **ret);
+/* Does a link lead from a path below guarded sources out of them? False if it leads nowhere. */
+bool fs_leads_out(struct str path);
 void fs_unguardp(struct fs_tree **t);
 /* An O_PATH fd of a folder below root, resolved by openat2() with these RESOLVE_* flags. On kernels without openat2()
  * no link is followed at all. -1 with errno. */

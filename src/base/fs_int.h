@@ -21,8 +21,7 @@ struct fs_at {
 void fs_at_done(struct fs_at *at);
 /* Resolves a path that will be changed. E_DRY_RUN if it must not be, E_PERM behind a link of a guarded tree. */
 MUST_USE struct err *fs_reach(struct str path, struct fs_at *ret);
-/* Resolves a path that will be read. Only .rocsmith* is checked; the rest of a guarded tree may be read through
- * links. */
+/* Resolves a path that will be read, below fs_guard_sources(), or in a folder .rocsmith* below fs_guard(). */
 MUST_USE struct err *fs_reach_to_read(struct str path, struct fs_at *ret);
 /* Is it one of the four places, or in one? */
 bool fs_in_place(struct str path);

@@ -94,6 +94,7 @@ struct err *fs_tempfile(int *ret_fd)
 struct fs_tree {
 	struct fs_tree *next;
 	int fd;
+	bool sources; /* guards reads, not changes */
 	size_t n;
 	char path[];
 };
@@ -134,8 +135,9 @@ int fs_open_inside(int root, const char *path, uint64_t resolve)
 	return (int)fd;
 }
 
-/* The fd of the innermost guarded folder above path (-1 = none), and the path relative to it. */
-static int guard_of(struct arena *a, struct str path, struct str *ret_rel)
+/* The fd of the innermost guarded folder of a kind above path (-1 = none), the folder, and the path relative to it. */
+static int guard_of(
+	struct arena *a, struct str path, bool sources, struct str *ret_tree, struct str *ret_rel)
 {
 	int fd = -1;
 	size_t most = 0;
@@ -143,13 +145,14 @@ static int guard_of(struct arena *a, struct str path, struct str *ret_rel)
 	if (trees && (!path.n || path.p[0] != '/'))
 		path = path_abs(a, path);
 	for (const struct fs_tree *t = trees; t; t = t->next) {
-		if (t->n < most || path.n <= t->n + 1 || path.p[t->n] != '/' ||
-			memcmp(path.p, t->path, t->n) != 0)
+		if (t->sources != sources || t->n < most || path.n <= t->n + 1 ||
+			path.p[t->n] != '/' || memcmp(path.p, t->path, t->n) != 0)
 			continue;
 		most = t->n;
 		fd = t->fd;
 	}
 	pthread_mutex_unlock(&trees_lock);
+	*ret_tree = most ? str_sub(path, 0, most) : S("/");
 	*ret_rel = str_sub(path, most + 1, path.n);
 	return fd;
 }
@@ -160,19 +163,31 @@ static struct err *behind_link(struct str path)
 		E_PERM, "'%.*s' lies behind a link, and links are not followed there", STR(path));
 }
 
-static struct err *reach(struct str path, bool ours, struct fs_at *ret)
+static bool is_ours(struct str rel)
 {
-	struct str rel;
-	int root = guard_of(&ret->a, path, &rel);
+	return str_starts(rel, S(".rocsmith")) && str_chr(rel, '/') < rel.n;
+}
+
+/* Opens the folder of rel below root without following links. */
+static int open_folder(struct arena *a, int root, struct str *rel)
+{
+	while (str_ends(*rel, S("/")))
+		rel->n--;
+	return fs_open_inside(root, str_z(a, path_dir(*rel)),
+		RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+/* A path that will be changed, or guarded. */
+static struct err *reach(struct str path, struct fs_at *ret)
+{
+	struct str tree, rel;
+	int root = guard_of(&ret->a, path, false, &tree, &rel);
 	ret->dir = AT_FDCWD;
 	ret->name = str_z(&ret->a, path);
-	if (root < 0 || !(ours || (str_starts(rel, S(".rocsmith")) && str_chr(rel, '/') < rel.n)))
+	if (root < 0)
 		return NULL;
-	while (str_ends(rel, S("/")))
-		rel.n--;
+	ret->dir = open_folder(&ret->a, root, &rel);
 	ret->name = str_z(&ret->a, path_base(rel));
-	ret->dir = fs_open_inside(root, str_z(&ret->a, path_dir(rel)),
-		RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (ret->dir >= 0)
 		return NULL;
 	return errno == ELOOP || errno == EXDEV ? behind_link(path)
@@ -182,12 +197,53 @@ static struct err *reach(struct str path, bool ours, struct fs_at *ret)
 struct err *fs_reach(struct str path, struct fs_at *ret)
 {
 	TRY(fs_may_write(path));
-	return reach(path, true, ret);
+	return reach(path, ret);
+}
+
+bool fs_leads_out(struct str path)
+{
+	ARENA(tmp);
+	struct str tree, rel, real, top;
+	return guard_of(&tmp, path, true, &tree, &rel) >= 0 && fs_real(&tmp, path, &real) &&
+	       fs_real(&tmp, tree, &top) && !path_is_inside(path_rel(&tmp, real, top));
 }
 
 struct err *fs_reach_to_read(struct str path, struct fs_at *ret)
 {
-	return reach(path, false, ret);
+	struct str tree, rel, real, top;
+	struct stat st;
+	int root = guard_of(&ret->a, path, false, &tree, &rel);
+	bool ours = root >= 0 && is_ours(rel), link = false;
+	ret->dir = AT_FDCWD;
+	ret->name = str_z(&ret->a, path);
+	if (!ours)
+		root = guard_of(&ret->a, path, true, &tree, &rel);
+	if (root < 0)
+		return NULL;
+	ours = is_ours(rel);
+	/* the second time by the real path, which has no links unless somebody makes one now */
+	for (bool again = false;; again = true) {
+		ret->dir = open_folder(&ret->a, root, &rel);
+		ret->name = str_z(&ret->a, path_base(rel));
+		link = ret->dir < 0 && (errno == ELOOP || errno == EXDEV);
+		if (ret->dir >= 0 && !ours)
+			link = fs_try_stat_in(ret->dir, path_base(rel), false, &st) && S_ISLNK(st.st_mode);
+		if (!link || ours || again)
+			break;
+		fd_closep(&ret->dir);
+		if (!fs_real(&ret->a, path, &real) || !fs_real(&ret->a, tree, &top))
+			return err_errno("cannot open '%.*s'", STR(path));
+		rel = path_rel(&ret->a, real, top);
+		if (!path_is_inside(rel))
+			return err_hint(err_new(E_PERM,
+						"'%.*s' is not read, since it leads out of '%.*s', to "
+						"'%.*s'",
+						STR(path), STR(tree), STR(real)),
+				"put a copy of the file in its place, or name a folder that holds both");
+	}
+	if (link)
+		return behind_link(path);
+	return ret->dir < 0 ? err_errno("cannot open '%.*s'", STR(path)) : NULL;
 }
 
 void fs_at_done(struct fs_at *at)
@@ -199,13 +255,13 @@ void fs_at_done(struct fs_at *at)
 	errno = no;
 }
 
-struct err *fs_guard(struct str dir, struct fs_tree **ret)
+static struct err *guard(struct str dir, bool sources, struct fs_tree **ret)
 {
 	FS_AT(at);
 	char none;
 	struct str path = path_abs(&at.a, dir);
 	*ret = NULL;
-	TRY(reach(path, true, &at));
+	TRY(reach(path, &at));
 	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC | (at.dir < 0 ? 0 : O_NOFOLLOW);
 	int fd = openat(at.dir, at.name, flags);
 	if (fd < 0 && errno == ENOENT)
@@ -216,13 +272,23 @@ struct err *fs_guard(struct str dir, struct fs_tree **ret)
 			       : err_errno("cannot use the folder '%.*s'", STR(dir));
 	size_t n = path.n == 1 ? 0 : path.n;
 	struct fs_tree *t = xmalloc(sizeof(*t) + n);
-	*t = (struct fs_tree){.fd = fd, .n = n};
+	*t = (struct fs_tree){.fd = fd, .sources = sources, .n = n};
 	memcpy(t->path, path.p, n);
 	pthread_mutex_lock(&trees_lock);
 	t->next = trees;
 	trees = *ret = t;
 	pthread_mutex_unlock(&trees_lock);
 	return NULL;
+}
+
+struct err *fs_guard(struct str dir, struct fs_tree **ret)
+{
+	return guard(dir, false, ret);
+}
+
+struct err *fs_guard_sources(struct str dir, struct fs_tree **ret)
+{
+	return guard(dir, true, ret);
 }
 
 void fs_unguardp(struct fs_tree **t)

@@ -89,13 +89,20 @@ static struct err *examine(struct arena *tmp, struct put *p)
 	bool there = p->seen ? !p->seen->why : fs_try_lstat(p->path, &st);
 	int why = p->seen ? p->seen->why : errno;
 	/* In place a file keeps its mode. In an overlay a translation gets the mode of the source tree's file at the
-	 * same path, less the umask. */
-	struct stat like;
-	if (p->made.kind == MADE_TEXT && p->s->request->in_place)
-		p->mode = there && S_ISREG(st.st_mode) ? (st.st_mode & 0777) | FS_EXACT : 0;
-	else if (p->made.kind == MADE_TEXT &&
+	 * same path, less the umask; a new file gets that of its source. Nobody may read a result who may not read
+	 * its source. */
+	struct stat like, source;
+	bool text = p->made.kind == MADE_TEXT, in_place = p->s->request->in_place;
+	bool known = text && fs_try_stat(base_path(tmp, p->s->root, p->made.source), &source);
+	if (text && in_place && there && S_ISREG(st.st_mode))
+		p->mode = (st.st_mode & 0777) | FS_EXACT;
+	else if (text && !in_place &&
 		 fs_try_stat(base_path(tmp, p->s->root, p->made.output), &like))
 		p->mode = like.st_mode & 0777;
+	else if (known)
+		p->mode = (source.st_mode & 0666) | 0600;
+	if (known)
+		p->mode &= ~(0044u & ~source.st_mode);
 	errno = why;
 	if (!there)
 		return errno == ENOENT || errno == ENOTDIR
@@ -109,7 +116,11 @@ static struct err *examine(struct arena *tmp, struct put *p)
 	if (!p->is_link && !S_ISREG(st.st_mode))
 		return err_new(p->s->request->failure, "'%.*s' is in the way and is not a file",
 			STR(shown_path(tmp, p)));
-	return examine_file(tmp, p);
+	TRY(examine_file(tmp, p));
+	bool open = known && !p->is_link && st.st_mode & ~source.st_mode & 0044;
+	if (p->what == PUT_NOTHING && p->made.kind == MADE_TEXT && open)
+		p->what = PUT_OVER;
+	return NULL;
 }
 
 struct err *put_examine(struct arena *tmp, void *put)

@@ -109,6 +109,7 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 			manifest_index(made);
 	}
 	view_open(&ret->view, ret->root, made);
+	TRY(fs_guard_sources(ret->root, &ret->view.guard));
 	if (ret->base.n && !o->in_place)
 		strs_add(a, &ret->view.hidden, ret->base);
 	ret->view.exact = ret->base.n && !shared ? sig_exact(ret->lock) : 0;

@@ -14,7 +14,7 @@ struct view_notes {
 	pthread_mutex_t lock;
 	struct arena a;
 	struct map files, dirs, probes; /* path -> struct seen * */
-	struct strs edited;
+	struct strs edited, left_out;
 };
 
 void view_open(struct view *v, struct str root, const struct manifest *made)
@@ -78,13 +78,31 @@ void view_note_dir(const struct view *v, struct str path, const struct stat *st)
 	note(v, s);
 }
 
-struct strs view_edited(const struct view *v, struct arena *a)
+static void note_name(const struct view *v, struct strs *list, struct str name)
+{
+	pthread_mutex_lock(&v->notes->lock);
+	if (!strs_has(list, name))
+		strs_add(&v->notes->a, list, str_dup(&v->notes->a, name));
+	pthread_mutex_unlock(&v->notes->lock);
+}
+
+static struct strs noted_names(struct arena *a, const struct strs *names)
 {
 	struct strs list = {0};
-	for (size_t i = 0; v->notes && i < v->notes->edited.n; i++)
-		strs_add(a, &list, str_dup(a, v->notes->edited.v[i]));
+	VEC_EACH (const struct str, name, names)
+		strs_add(a, &list, str_dup(a, *name));
 	strs_sort(&list);
 	return list;
+}
+
+struct strs view_edited(const struct view *v, struct arena *a)
+{
+	return v->notes ? noted_names(a, &v->notes->edited) : (struct strs){0};
+}
+
+struct strs view_left_out(const struct view *v, struct arena *a)
+{
+	return v->notes ? noted_names(a, &v->notes->left_out) : (struct strs){0};
 }
 
 void view_noted(const struct view *v, struct arena *a, struct manifest *ret)
@@ -138,6 +156,14 @@ bool view_exists(const struct view *v, struct str path)
 	return there;
 }
 
+bool view_leads_out(const struct view *v, struct str path)
+{
+	bool out = fs_leads_out(path);
+	if (out && v->notes)
+		note_name(v, &v->notes->left_out, view_name(v, path));
+	return out;
+}
+
 struct err *view_source(const struct view *v, struct arena *a, struct str path, struct str *ret)
 {
 	enum content content;
@@ -148,13 +174,8 @@ struct err *view_source(const struct view *v, struct arena *a, struct str path, 
 	TRY(made_content(v->made, v->root, m, &content));
 	struct str original = base_original(a, v->made->journal, m->output);
 	bool there = fs_present(original);
-	if (content == CONTENT_OTHER && there && v->notes) {
-		struct view_notes *n = v->notes;
-		pthread_mutex_lock(&n->lock);
-		if (!strs_has(&n->edited, m->output))
-			strs_add(&n->a, &n->edited, str_dup(&n->a, m->output));
-		pthread_mutex_unlock(&n->lock);
-	}
+	if (content == CONTENT_OTHER && there && v->notes)
+		note_name(v, &v->notes->edited, m->output);
 	if (content != CONTENT_MADE)
 		return NULL;
 	*ret = original;

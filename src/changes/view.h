@@ -26,7 +26,7 @@ struct view {
 	/* The device whose file times show every change (sig_exact() in manifest.h); 0 = none */
 	uint64_t exact;
 	struct view_notes *notes; /* NULL = nothing is noted */
-	struct fs_tree *guard;    /* released with the view; a session has its own */
+	struct fs_tree *guard;    /* of root's sources; released with the view */
 };
 
 /* A view without notes needs no opening: {.root = ...}. */
@@ -42,6 +42,10 @@ MUST_USE struct err *view_source(
 bool view_exists(const struct view *v, struct str path); /* os.path.exists() in the view */
 /* Is it one of our outputs, finished or not, in .rocsmith, or in a hidden folder? */
 bool view_hides(const struct view *v, struct str path);
+/* Does a link lead from the path out of root? Then it is not read. Notes that it was left out. */
+bool view_leads_out(const struct view *v, struct str path);
+/* The paths that were left out, relative to root, sorted. */
+struct strs view_left_out(const struct view *v, struct arena *a);
 /* Notes a listed folder; st is its fstat() from before its entries were read. */
 void view_note_dir(const struct view *v, struct str path, const struct stat *st);
 

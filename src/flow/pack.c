@@ -69,9 +69,11 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 	/* License-File names by convention (core metadata 2.4) */
 	static const char *const licenses[] = {
 		"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "NOTICE", "AUTHORS", NULL};
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct strs elfs = {0};
 	struct stat st;
 	struct str dir = path_clean(a, path_join(a, p->project, p->python_dir));
+	TRY(fs_guard_sources(p->project, &guard));
 	TRY(wheel_epoch(&w.epoch));
 	if (!w.python.n) { /* "3.14" -> "cp314" */
 		struct str major, minor;
@@ -88,7 +90,7 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 	}
 	for (size_t i = 0; licenses[i]; i++) {
 		struct str path = path_join(a, p->project, str_from(licenses[i]));
-		if (fs_exists(path) && !fs_is_dir(path))
+		if (fs_is_file(path) && !fs_leads_out(path))
 			*VEC_PUSH(a, &w.info) = (struct wheel_file){
 				.name = str_fmt(a, "licenses/%s", licenses[i]), .path = path};
 	}

@@ -17,7 +17,7 @@ static struct err *pristine(struct arena *a, const struct hipify_options *o, str
 	if (known)
 		manifest_index(known);
 	view_open(ret, root, known);
-	TRY(fs_guard(root, &ret->guard));
+	TRY(fs_guard_sources(root, &ret->guard));
 	struct str out = o->out.n ? path_abs(a, o->out) : S("");
 	if (out.n && path_is_inside(path_rel(a, out, root)))
 		strs_add(a, &ret->hidden, out);

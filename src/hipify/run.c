@@ -100,19 +100,31 @@ static struct err *run_engine(
 {
 	const struct hipify_options *o = &r->with_map;
 	if (!hipify_by_torch(o))
-		return standalone_run(a, o, view, ret);
-	TRY(o->engine == ENGINE_TORCH ? torch_run_python(a, o, &r->torch, view, ret)
-				      : torch_run(a, o, &r->torch, view, ret));
-	return o->want_untranslated ? torch_untranslated(a, o, view, ret) : NULL;
+		TRY(standalone_run(a, o, view, ret));
+	else
+		TRY(o->engine == ENGINE_TORCH ? torch_run_python(a, o, &r->torch, view, ret)
+					      : torch_run(a, o, &r->torch, view, ret));
+	struct strs out = view_left_out(view, a);
+	VEC_EACH (const struct str, name, &out) {
+		struct finding *f = finding_add(a, &ret->findings, "hipify-link-outside",
+			SEV_WARNING, path_join(a, o->dir, *name));
+		finding_say(a, f, "leads out of '%.*s' and was left out", STR(o->dir));
+		finding_fix(a, f, "put a copy of the file in its place, or translate a folder that "
+				  "holds both");
+	}
+	return hipify_by_torch(o) && o->want_untranslated ? torch_untranslated(a, o, view, ret)
+							   : NULL;
 }
 
 struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
 {
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct session s;
 	struct hipify_run r;
 	struct str saved;
 	bool current = false;
 	*ret = (struct hipify_tree){0};
+	TRY(fs_guard_sources(o->dir, &guard)); /* a torch may be read from the tree itself */
 	TRY(prepare(a, o, &r));
 	/* Each extension of a setup.py translates its sources in its own run, which must keep the outputs
 	 * of the others. Overlays of standalone mode hold only sources and headers, no copies. */

@@ -520,7 +520,9 @@ static void read_text(struct waves *w, struct str path, struct str text, bool by
 struct err *waves_find(struct arena *a, const struct waves_request *q, struct findings *ret)
 {
 	struct waves w = {.a = a, .words.a = a, .masks.a = a};
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct strs all = {0};
+	TRY(fs_guard_sources(q->dir, &guard));
 	if (!q->files)
 		TRY(glob_files(a, q->dir, S("**/*"), &all));
 	VEC_EACH (const struct str, path, q->files ? q->files : &all) {

@@ -26,9 +26,14 @@ static struct str project_file(const void *user, struct str path)
 	struct str full = path_clean(f->tmp, path_join(f->tmp, f->job->proc.cwd, path));
 	struct str inside = str_fmt(f->tmp, "%.*s/", STR(plan->project));
 	struct str hip = str_fmt(f->tmp, "%.*s/", STR(f->m->hip));
-	if (!str_starts(full, hip))
-		return str_starts(full, inside) ? str_sub(full, inside.n, full.n) : S("");
-	struct str rel = str_sub(full, hip.n, full.n);
+	bool made = str_starts(full, hip);
+	struct str rel = made ? str_sub(full, hip.n, full.n) : str_sub(full, inside.n, full.n);
+	/* "#line 1" names any file; the one of a place is shown, so it must be a file of the project */
+	if (!(made || str_starts(full, inside)) ||
+		fs_leads_out(path_join(f->tmp, plan->project, rel)))
+		return S("");
+	if (!made)
+		return rel;
 	VEC_EACH (const struct plan_source, src, &plan->sources)
 		if (str_eq(make_output(f->m, src), rel))
 			return src->path;
@@ -110,6 +115,7 @@ static void hint_untranslated(const void *user, struct str file, struct err *e)
 
 struct err *make_diagnose(struct arena *tmp, const struct job *j, const struct proc_result *r)
 {
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	const struct make *m = j->set->user;
 	const struct job_report *what = &j->report;
 	bool link = str_eq(what->kind, S("link"));
@@ -126,6 +132,7 @@ struct err *make_diagnose(struct arena *tmp, const struct job *j, const struct p
 		.hint = hint_untranslated};
 	struct message_block b;
 	struct str text = r->err;
+	TRY(fs_guard_sources(m->plan->project, &guard));
 	message_block(&origin, &text, &b);
 	if (!b.found)
 		return message_hint_killed(proc_failure(&j->proc, r), r);

@@ -37,7 +37,7 @@ static struct err *add_files(
 {
 	struct str dir = path_join(a, plan->project, plan->python_dir);
 	struct strs hits;
-	TRY(glob_files(a, dir, pattern, &hits));
+	TRY(plan_files(a, plan, dir, pattern, &hits));
 	VEC_EACH (struct str, h, &hits) {
 		if (glob_is_pattern(pattern) && !is_packed(*h))
 			continue;
@@ -122,7 +122,7 @@ static struct err *listed_packages(struct arena *a, const struct project *p, str
 				STR(plan->python_dir), STR(s->file)),
 			"name its folder in rocsmith.yaml: python: {package: FOLDER}");
 	struct str dir = path_join(a, plan->project, plan->python_dir);
-	TRY(glob_files(a, dir, S("**/*"), &all));
+	TRY(plan_files(a, plan, dir, S("**/*"), &all));
 	VEC_EACH (struct str, path, &all)
 		map_put(&files, *path, path);
 	VEC_EACH (struct str, path, &all) {

@@ -1,6 +1,5 @@
 /* Finds the SDK components and libraries that the sources need, from the headers that their translations include. */
 #include "base/fs.h"
-#include "base/glob.h"
 #include "base/map.h"
 #include "hipify/hipify.h"
 #include "know/know.h"
@@ -9,14 +8,14 @@
 enum { MAX_SOURCE = 64 << 20, MAX_FILES = 4096 };
 
 /* All files of a project that its own build system may compile, since only that system knows which ones it does. */
-static struct err *possible_sources(struct arena *a, const struct plan *p, struct strs *ret)
+static struct err *possible_sources(struct arena *a, struct plan *p, struct strs *ret)
 {
 	enum { FOR_GPU = 3 };
 	static const char *const patterns[] = {"**/*.cu", "**/*.cuh", "**/*.hip", "**/*.cpp",
 		"**/*.cc", "**/*.cxx", "**/*.h", "**/*.hpp", NULL};
 	for (size_t i = 0; patterns[i]; i++) {
 		struct strs hits;
-		TRY(glob_files(a, p->project, str_from(patterns[i]), &hits));
+		TRY(plan_files(a, p, p->project, str_from(patterns[i]), &hits));
 		for (size_t k = 0; k < hits.n && ret->n < MAX_FILES; k++)
 			strs_add(a, ret, hits.v[k]);
 		p->foreign->device |= hits.n && i < FOR_GPU;

@@ -3,6 +3,7 @@
 
 #include "archive/apt.h"
 #include "base/fs.h"
+#include "base/glob.h"
 #include "hipify/waves.h"
 #include "know/rule.h"
 #include "plan/plan_int.h"
@@ -63,6 +64,26 @@ static struct err *take_includes(struct arena *a, const struct project *p, struc
 	plan_explain(a, plan, "includes", str_join(a, &plan->includes, S(", ")),
 		"no 'includes' are named, so include/ (if there is one) and the project itself "
 		"count");
+	return NULL;
+}
+
+struct err *plan_files(struct arena *a, struct plan *p, struct str dir, struct str pattern,
+	struct strs *ret)
+{
+	struct strs all;
+	*ret = (struct strs){0};
+	TRY(glob_files(a, dir, pattern, &all));
+	VEC_EACH (const struct str, file, &all) {
+		struct str path = path_join(a, dir, *file), real;
+		if (!fs_leads_out(path)) {
+			strs_add(a, ret, *file);
+			continue;
+		}
+		struct str subject = str_fmt(a, "source %.*s", STR(path_rel(a, path, p->project)));
+		if (fs_real(a, path, &real))
+			plan_explain(a, p, subject.p, S("left out"),
+				"it leads out of the project, to '%.*s'", STR(real));
+	}
 	return NULL;
 }
 
@@ -247,6 +268,7 @@ static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 
 struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan_wish *ret)
 {
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct plan *plan = &ret->plan;
 	*ret = (struct plan_wish){0};
 	struct project p;
@@ -254,6 +276,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	struct description where;
 	TRY(known_resolve(a, r, &where));
 	TRY(project_read(a, &where, &p));
+	TRY(fs_guard_sources(p.dir, &guard));
 	take_names(a, &p, plan);
 	TRY(foreign_choose(a, r, &p, plan));
 	TRY(choose_translation(a, &p, plan));

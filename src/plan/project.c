@@ -174,6 +174,7 @@ static struct err *load(struct arena *a, struct project *p, struct str text)
 
 struct err *project_read(struct arena *a, const struct description *d, struct project *ret)
 {
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct str dir = d->dir;
 	*ret = (struct project){.dir = path_abs(a, dir), .known = d->known, .tree = d->tree};
 	if (!fs_exists(ret->dir))
@@ -181,6 +182,7 @@ struct err *project_read(struct arena *a, const struct description *d, struct pr
 	if (!fs_is_dir(ret->dir))
 		return err_hint(err_new(E_PROJECT, "'%.*s' is not a project folder", STR(dir)),
 			"name the folder that holds rocsmith.yaml, or a plan that ends in .json");
+	TRY(fs_guard_sources(ret->dir, &guard));
 	ret->file = d->config.n ? d->config : path_join(a, dir, S("rocsmith.yaml"));
 	if (d->config.n || fs_exists(ret->file))
 		TRY(load(a, ret, d->text));

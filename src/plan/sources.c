@@ -62,10 +62,13 @@ static struct err *one_pattern(struct header_finder *f, const struct node *n)
 		return err_hint(
 			node_error(n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text)),
 			"sources are named relative to the project folder, below it");
-	TRY(glob_files(f->a, f->p->dir, n->text, &hits));
+	TRY(plan_files(f->a, f->plan, f->p->dir, n->text, &hits));
 	if (!hits.n && fs_is_dir(path_join(f->a, f->p->dir, n->text)))
 		return err_hint(node_error(n, E_PROJECT, "'%.*s' is a folder", STR(n->text)),
 			"write '%.*s/*.cu' or '%.*s/**/*.cu'", STR(n->text), STR(n->text));
+	if (fs_leads_out(path_join(f->a, f->p->dir, n->text)))
+		return err_hint(node_error(n, E_PROJECT, "'%.*s' leads out of the project", STR(n->text)),
+			"put a copy of the file in its place");
 	if (!hits.n && exact)
 		return node_error(n, E_PROJECT, "no such source '%.*s' in '%.*s'", STR(n->text),
 			STR(f->p->dir));
@@ -128,7 +131,13 @@ static struct err *scan_of(struct header_finder *f, struct str path, const struc
 static bool is_file(struct header_finder *f, struct str path)
 {
 	struct str full = path_join(f->a, f->p->dir, path);
-	return path_is_inside(path) && fs_exists(full) && !fs_is_dir(full);
+	return path_is_inside(path) && fs_exists(full) && !fs_is_dir(full) && !fs_leads_out(full);
+}
+
+static void leave_out(struct header_finder *f, struct str path, const char *why)
+{
+	struct str subject = str_fmt(f->a, "source %.*s", STR(path));
+	plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
 }
 
 /* Finds a header as the compiler would; *ret is relative to the project, "" if it is outside. If no include folder has
@@ -160,7 +169,7 @@ static struct err *find_header(
 		(!inc->quoted && (head.n == inc->name.n || str_is_one_of(head, others))))
 		return NULL;
 	if (!f->files.n)
-		TRY(glob_files(f->a, f->p->dir, S("**/*"), &f->files));
+		TRY(plan_files(f->a, f->plan, f->p->dir, S("**/*"), &f->files));
 	VEC_EACH (const struct str, path, &f->files) {
 		if (!str_ends(*path, end) || left_out_by_default(*path))
 			continue;
@@ -201,12 +210,6 @@ static struct err *follow(struct header_finder *f, struct map *seen, struct str 
 		strs_put(f->a, &f->plan->external, inc->name);
 	}
 	return NULL;
-}
-
-static void leave_out(struct header_finder *f, struct str path, const char *why)
-{
-	struct str subject = str_fmt(f->a, "source %.*s", STR(path));
-	plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
 }
 
 /* Drops files with main() that are only matched by a pattern, since they are programs beside the library. If there are
@@ -285,7 +288,8 @@ struct err *sources_find(
 			TRY(one_pattern(&f, n));
 	for (size_t i = 0; !list && i < sizeof(langs) / sizeof(langs[0]); i++) {
 		struct strs hits;
-		TRY(glob_files(a, p->dir, str_fmt(a, "**/*%s", langs[i].ext), &hits));
+		TRY(plan_files(
+			a, plan, p->dir, str_fmt(a, "**/*%s", langs[i].ext), &hits));
 		VEC_EACH (struct str, h, &hits)
 			if (!left_out_by_default(*h))
 				strs_add(a, &f.roots, *h);

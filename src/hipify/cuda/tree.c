@@ -73,6 +73,9 @@ static void collect(struct cuda_run *r, struct str rel)
 			strs_add(r->a, &dirs, below);
 		if (S_ISDIR(st.st_mode) || !hipify_is_source(below))
 			continue;
+		if (S_ISLNK(st.st_mode) &&
+			view_leads_out(r->view, path_join(r->a, r->view->root, below)))
+			continue;
 		e = S_ISLNK(st.st_mode) ? fs_stat(path, &st) : NULL;
 		if (e)
 			change_fail(add_file(r, below), e);

@@ -100,7 +100,7 @@ static struct err *copy_link(struct scratch *c, struct str path)
 	ARENA(tmp);
 	struct str real, root, target;
 	struct stat st;
-	if (!fs_real(&tmp, path, &real))
+	if (!fs_real(&tmp, path, &real) || (matters(c, path) && view_leads_out(c->view, path)))
 		return NULL;
 	TRY(fs_stat(path, &st));
 	bool file = S_ISREG(st.st_mode), inside = fs_real(&tmp, c->view->root, &root) &&

@@ -134,7 +134,8 @@ struct err *layer_read(struct torch_layer *l, struct arena *a, struct str path, 
 		return NULL;
 	}
 	struct str at = target(l, path, find_real(l, path));
-	return view_read(l->view, a, fs_exists(path) ? at : path, ret);
+	bool inside = fs_exists(path) && !view_leads_out(l->view, path);
+	return view_read(l->view, a, inside ? at : path, ret);
 }
 
 bool layer_has_text(struct torch_layer *l, struct str path, struct str text)

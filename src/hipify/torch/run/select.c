@@ -134,7 +134,8 @@ static struct err *walk(const struct walk *w, struct arena *a, struct strs *ret)
 	static const char *const out[] = {".git", "build", "third_party", NULL};
 	const struct str nvfuser = S("third_party/nvfuser");
 	struct strs todo = {0}; /* the next one is last */
-	strs_add(a, &todo, w->top);
+	if (!view_leads_out(w->view, w->top))
+		strs_add(a, &todo, w->top);
 	while (todo.n) {
 		ARENA(tmp);
 		struct str dir = todo.v[--todo.n];
@@ -162,7 +163,8 @@ static struct err *walk(const struct walk *w, struct arena *a, struct strs *ret)
 		}
 		VEC_EACH (const struct fs_name, n, &names) {
 			struct str path = py_join(&tmp, dir, n->name);
-			if (n->dir || !takes_file(w, &tmp, path))
+			if (n->dir || !takes_file(w, &tmp, path) ||
+				(n->link && view_leads_out(w->view, path)))
 				continue;
 			path = str_dup(a, path);
 			strs_add(a, ret, path);
