@@ -87,6 +87,35 @@ struct sum sum_of_file(struct str path)
 	return e ? (struct sum){0} : sum_of(text);
 }
 
+struct err *sum_of_original(struct str path, struct sum *ret)
+{
+	ARENA(tmp);
+	struct str text;
+	TRY(fs_read(&tmp, path, CONTENT_LIMIT, &text));
+	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+	memcpy(ret->b, d.b, sizeof(ret->b));
+	return NULL;
+}
+
+struct err *original_check(const struct manifest *m, const struct made *e)
+{
+	ARENA(tmp);
+	struct sum sum;
+	struct str path = base_original(&tmp, m->journal, e->output);
+	if (!fs_present(path))
+		return err_hint(err_new(E_CORRUPT, "the original of '%.*s', which rocsmith replaced, is gone",
+					STR(e->output)),
+			"put the original file back in its place, for example from version control");
+	TRY(sum_of_original(path, &sum));
+	if (sum_eq(&sum, &e->original))
+		return NULL;
+	return err_hint(err_new(E_CORRUPT, "'%.*s' is not the file that rocsmith replaced: it was changed since",
+				STR(path)),
+		"look at it; if it is right, put it in its place: mv %.*s %.*s",
+		STR(str_shell(&tmp, path)),
+		STR(str_shell(&tmp, base_path(&tmp, path_dir(m->journal), e->output))));
+}
+
 bool sum_is_of_file(const struct sum *s, struct str path)
 {
 	ARENA(tmp);
@@ -141,7 +170,7 @@ struct err *made_content(
 	if (sum_is_of(&e->hash, text) ||
 		(copy ? same_text(&tmp, text, source) : sum_is_of(&e->before, text)))
 		*ret = CONTENT_MADE;
-	else if (!copy && e->replaced && same_text(&tmp, text, original))
+	else if (!copy && replaced && sum_is_of(&e->original, text))
 		*ret = CONTENT_ORIGINAL;
 	return NULL;
 }

@@ -12,12 +12,12 @@
 #include "formats/le.h"
 
 /* *_BYTES: the size of a record with empty texts. */
-enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
+enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 140, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
 enum { KEY_BYTES = 64 };
 
 #define MANIFEST "hipify.manifest"
 
-static const char head[] = "rocsmith hipify manifest 4\n";
+static const char head[] = "rocsmith hipify manifest 5\n";
 enum { HEAD = sizeof(head) - 1, SEAL_AT = HEAD + 12, BODY_AT = SEAL_AT + sizeof(struct sum) };
 
 bool sum_eq(const struct sum *a, const struct sum *b)
@@ -80,6 +80,8 @@ static void put_body(struct buf *b, const struct manifest *m)
 {
 	buf_le(b, m->kind, 1);
 	buf_le(b, m->complete, 1);
+	buf_le(b, m->device, 8);
+	buf_le(b, m->inode, 8);
 	pack_text(b, m->identity);
 	pack_text(b, m->root);
 	buf_le(b, m->made.n, 4);
@@ -90,6 +92,7 @@ static void put_body(struct buf *b, const struct manifest *m)
 		pack_text(b, e->source);
 		put_sum(b, &e->hash);
 		put_sum(b, &e->before);
+		put_sum(b, &e->original);
 		put_sig(b, &e->sig);
 	}
 	buf_le(b, m->seen.n, 4);
@@ -183,7 +186,12 @@ struct err *seal_of(struct str text, struct sum *ret)
 static struct err *sealed(struct arena *a, const struct manifest *m, struct str *ret)
 {
 	struct sum seal;
-	struct str text = manifest_text(a, m);
+	struct stat st;
+	struct manifest here = *m;
+	TRY(fs_stat(path_dir(m->journal), &st));
+	here.device = st.st_dev;
+	here.inode = st.st_ino;
+	struct str text = manifest_text(a, &here);
 	TRY(seal_of(str_sub(text, BODY_AT, text.n), &seal));
 	memcpy((char *)(uintptr_t)text.p + SEAL_AT, seal.b, sizeof(seal.b));
 	*ret = text;
@@ -261,6 +269,8 @@ static void get_body(struct unpack *c, struct manifest *m)
 	struct str rest;
 	m->kind = (enum base_kind)unpack_kind(c, BASE_OVERLAY);
 	m->complete = unpack_bool(c);
+	m->device = unpack_u64(c, 8);
+	m->inode = unpack_u64(c, 8);
 	m->identity = unpack_text(c);
 	m->root = unpack_text(c);
 	m->made.n = m->made.cap = unpack_count(c, MADE_BYTES);
@@ -272,6 +282,7 @@ static void get_body(struct unpack *c, struct manifest *m)
 		e->source = unpack_text(c);
 		e->hash = get_sum(c);
 		e->before = get_sum(c);
+		e->original = get_sum(c);
 		e->sig = get_sig(c);
 		/* an output lies inside BASE; when a tree is changed in place, leading "../" may also lead above it */
 		unsigned above = ups(e->output, &rest);
@@ -347,6 +358,36 @@ static struct err *damaged(struct str journal, struct err *why)
 		STR(journal), STR(base), STR(journal));
 }
 
+/* A folder that was renamed keeps its inode, and one whose disk got another device number its path. Any other is a copy
+ * if what we made is there, as the manifest says. */
+static struct err *check_folder(const struct manifest *m)
+{
+	struct str base = path_dir(m->journal), rest;
+	struct stat st;
+	bool some = false, none = true, copy = true;
+	TRY(fs_stat(base, &st));
+	if (st.st_ino == m->inode && (st.st_dev == m->device || str_eq(m->root, base)))
+		return NULL;
+	VEC_EACH (const struct made, e, &m->made) {
+		enum content content;
+		if (e->kind != MADE_TEXT || ups(e->output, &rest))
+			continue;
+		TRY(made_content(m, base, e, &content));
+		none = false;
+		some = some || content != CONTENT_NONE;
+		copy = copy && content != CONTENT_OTHER;
+	}
+	if (none || (some && copy))
+		return NULL;
+	return err_hint(err_new(E_PERM,
+				"'%.*s' belongs to another folder (it was made for '%.*s'), whose "
+				"files are not those in '%.*s'",
+				STR(m->journal), STR(m->root), STR(base)),
+		"if '%.*s' is a copy whose files were edited since, copy back those in '%.*s/originals' "
+		"that you want; then remove '%.*s'",
+		STR(base), STR(m->journal), STR(m->journal));
+}
+
 struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
@@ -378,6 +419,7 @@ struct err *manifest_read(struct arena *a, struct str journal, struct manifest *
 			"rocsmith does not use it: look at it, copy back the files in its folder "
 			"'originals' if they are yours, and remove it");
 	m->journal = journal;
+	TRY(check_folder(m));
 	*ret = m;
 	if (str_eq(m->root, path_dir(journal)))
 		return NULL;

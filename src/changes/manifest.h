@@ -3,11 +3,13 @@
  *
  * It is binary and little endian, so that the 20,000 records of a PyTorch overlay are read in about two milliseconds.
  * It consists of a line that names the format, a CRC-32 and the length of the body, an HMAC of the body made with
- * this user's key, and counted records. A text is a length, bytes and a NUL, and is used without a copy.
+ * this user's key, and counted records. The body has the device and inode of BASE. A text is a length, bytes and a NUL, and is used without a copy.
  *
  * A manifest is written before the outputs (the intent, complete = false), so that a killed run leaves no file
  * unrecorded. A second one is appended at the end of the run and is used if it is whole. A file in BASE that the
- * manifest does not name is not ours. A manifest whose HMAC is wrong is rejected.
+ * manifest does not name is not ours. A manifest whose HMAC is wrong is rejected, and so is one that counts for another
+ * folder: BASE must be the folder in which it was written, wherever it is now, or a copy of it, in which all outputs
+ * that are there have the content that we gave them or found.
  */
 #pragma once
 
@@ -21,8 +23,8 @@ struct sig {
 	uint64_t ino;                /* 0: only the size is known */
 };
 
-/* Identifies a file's content: 128-bit XXH3 padded with zeros, or SHA-256 in manifests of earlier versions. It need not
- * resist forgery: whoever can write a file here can write the manifest as well. All zero = none. */
+/* Identifies a file's content: 128-bit XXH3 padded with zeros, for what we made ourselves; SHA-256 for originals, which
+ * resists forgery. All zero = none. */
 struct sum {
 	unsigned char b[32];
 };
@@ -42,6 +44,7 @@ struct made {
 	enum made_kind kind;
 	bool replaced;           /* its original is in .rocsmith/originals */
 	struct sum hash, before; /* our content; our earlier content, which it replaces */
+	struct sum original;     /* with `replaced`: the original's content */
 	struct sig sig;
 };
 
@@ -64,6 +67,7 @@ struct manifest {
 	enum base_kind kind;
 	bool complete; /* the run finished without a failure */
 	struct str journal;
+	uint64_t device, inode; /* of BASE, when it was written */
 	struct str identity, root;
 	VEC(struct made) made;
 	VEC(struct seen) seen;
@@ -75,7 +79,7 @@ struct manifest {
 };
 
 /* Sets *ret to NULL if there is no manifest. E_CORRUPT if it is damaged, E_PERM if this user's rocsmith did not write
- * it. */
+ * it, or wrote it for another folder. */
 MUST_USE struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret);
 MUST_USE struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret);
 /* The manifest's bytes, with zeros instead of the HMAC. */
@@ -118,9 +122,13 @@ uint64_t sig_exact(int fd);
 bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact);
 struct sum sum_of(struct str text);
 struct sum sum_of_file(struct str path);                   /* none if it cannot be read */
+MUST_USE struct err *sum_of_original(struct str path, struct sum *ret); /* by SHA-256 */
 bool sum_is_of_file(const struct sum *s, struct str path); /* false if it cannot be read */
 bool sum_eq(const struct sum *a, const struct sum *b);
 bool sum_none(const struct sum *s);
+
+/* E_CORRUPT if the kept original of an output is not the file that was replaced, or is gone. */
+MUST_USE struct err *original_check(const struct manifest *m, const struct made *e);
 
 enum content { CONTENT_NONE, CONTENT_MADE, CONTENT_ORIGINAL, CONTENT_OTHER };
 /* Classifies the file at e->output: our content, the original, or someone else's. An empty file counts as ours even if

@@ -72,6 +72,8 @@ static struct err *examine_file(struct arena *tmp, struct put *p)
 			"choose another folder with -o, or remove the file");
 	p->keep_aside = old && !(old->replaced && str_eq(p->made.output, p->made.source));
 	p->keep_original = !p->keep_aside;
+	if (p->keep_original)
+		TRY(sum_of_original(p->path, &p->made.original));
 	p->made.replaced = p->made.replaced || p->keep_original;
 	return NULL;
 }
@@ -81,8 +83,10 @@ static struct err *examine(struct arena *tmp, struct put *p)
 	struct stat st;
 	if (p->made.kind == MADE_TEXT)
 		p->made.hash = sum_of(p->text);
-	if (p->old && p->old->replaced) /* keep the record of an original while it exists */
+	if (p->old && p->old->replaced) { /* keep the record of an original while it exists */
+		p->made.original = p->old->original;
 		p->made.replaced = fs_present(base_original(tmp, p->s->journal, p->made.output));
+	}
 	p->what = PUT_NEW;
 	if (p->seen)
 		st = p->seen->st;

@@ -103,6 +103,8 @@ struct err *undo_one(
 	}
 	if (!original && content == CONTENT_NONE)
 		return NULL;
+	if (original)
+		TRY(original_check(m, e));
 	*ret = UNDO_DONE;
 	if (fs_writes_forbidden())
 		return NULL;

@@ -179,11 +179,7 @@ struct err *view_source(const struct view *v, struct arena *a, struct str path, 
 	if (content != CONTENT_MADE)
 		return NULL;
 	*ret = original;
-	if (there)
-		return NULL;
-	return err_hint(err_new(E_CORRUPT, "'%.*s' is our translation, and its original is gone",
-				STR(m->output)),
-		"put the original file back in its place, for example from version control");
+	return original_check(v->made, m);
 }
 
 struct err *view_read(const struct view *v, struct arena *a, struct str path, struct str *ret)

@@ -14,13 +14,14 @@ static void little(struct buf *b, uint64_t v, unsigned bytes)
 		buf_char(b, (char)(v >> (8 * i)));
 }
 
-static struct str sealed(struct arena *a, unsigned version, struct str body)
+static struct str sealed(struct arena *a, struct str body)
 {
 	BUF(b, a);
-	buf_fmt(&b, "rocsmith hipify manifest %u\n", version);
-	uint32_t first = version > 2 ? libdeflate_crc32(0, b.p, b.n) : 0;
-	little(&b, libdeflate_crc32(first, body.p, body.n), 4);
+	buf_add(&b, S("rocsmith hipify manifest 5\n"));
+	little(&b, libdeflate_crc32(libdeflate_crc32(0, b.p, b.n), body.p, body.n), 4);
 	little(&b, body.n, 8);
+	for (unsigned i = 0; i < sizeof(struct sum); i += 8) /* the seal, which is not read here */
+		little(&b, 0, 8);
 	buf_add(&b, body);
 	return buf_str(&b);
 }
@@ -56,7 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ARENA(a);
 	struct str s = {.p = (const char *)data, .n = size};
 	read_twice(&a, s);
-	read_twice(&a, sealed(&a, 2, s));
-	read_twice(&a, sealed(&a, 3, s));
+	read_twice(&a, sealed(&a, s));
 	return 0;
 }

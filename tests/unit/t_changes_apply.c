@@ -221,7 +221,7 @@ static void links_are_followed_inside_only(void **state)
 	run(f);
 	test_has(in_src(f, "real/x.h"), "CUDA X");
 	assert_true(S_ISLNK(status(in_src(f, "in.h")).st_mode));
-	assert_fails(f, "away.h", "a link that leads out of");
+	assert_fails(f, "away.h", "leads out of");
 	assert_fails(f, "k.cu", "leads out of the folder");
 	restore(f, false);
 	assert_str(snapshot(f, f->dir), before.p);

@@ -339,6 +339,8 @@ static void contents_are_told_apart(void **state)
 	assert_ok(fs_link(path, base_original(&a, journal, S("x.h"))));
 	assert_int_equal(look(dir, &e), CONTENT_ORIGINAL); /* the same file */
 	test_put(path, "cuda");
+	assert_int_equal(look(dir, &e), CONTENT_OTHER); /* but not the one that was replaced */
+	assert_ok(sum_of_original(base_original(&a, journal, S("x.h")), &e.original));
 	assert_int_equal(look(dir, &e), CONTENT_ORIGINAL); /* the same content */
 	test_put(path_join(&a, dir, S("y.h")), "cuda");
 	e.kind = MADE_COPY;

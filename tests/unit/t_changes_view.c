@@ -36,6 +36,7 @@ static int begin(void **state)
 	made(f, "hip/k.hip", "hip k", false);
 	made(f, "m.h", "hip m", true);
 	made(f, "n.h", "hip n", true);
+	assert_ok(sum_of_original(at(f, ".rocsmith/originals/m.h"), &f->m.made.v[1].original));
 	manifest_index(&f->m);
 	view_open(&f->v, f->dir, &f->m);
 	strs_add(&f->a, &f->v.hidden, at(f, "build/out"));
@@ -79,7 +80,7 @@ static void an_original_that_is_gone_is_an_error(void **state)
 	struct str text;
 	assert_ok(fs_remove(at(f, ".rocsmith/originals/m.h")));
 	assert_err_says(
-		view_read(&f->v, &f->a, at(f, "m.h"), &text), E_CORRUPT, "original is gone");
+		view_read(&f->v, &f->a, at(f, "m.h"), &text), E_CORRUPT, "is gone");
 }
 
 static void outputs_and_our_folders_are_hidden(void **state)
