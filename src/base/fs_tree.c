@@ -227,7 +227,8 @@ struct err *fs_reach_to_read(struct str path, struct fs_at *ret)
 		ret->name = str_z(&ret->a, path_base(rel));
 		link = ret->dir < 0 && (errno == ELOOP || errno == EXDEV);
 		if (ret->dir >= 0 && !ours)
-			link = fs_try_stat_in(ret->dir, path_base(rel), false, &st) && S_ISLNK(st.st_mode);
+			link = fs_try_stat_in(ret->dir, path_base(rel), false, &st) &&
+			       S_ISLNK(st.st_mode);
 		if (!link || ours || again)
 			break;
 		fd_closep(&ret->dir);
@@ -235,11 +236,13 @@ struct err *fs_reach_to_read(struct str path, struct fs_at *ret)
 			return err_errno("cannot open '%.*s'", STR(path));
 		rel = path_rel(&ret->a, real, top);
 		if (!path_is_inside(rel))
-			return err_hint(err_new(E_PERM,
-						"'%.*s' is not read, since it leads out of '%.*s', to "
-						"'%.*s'",
-						STR(path), STR(tree), STR(real)),
-				"put a copy of the file in its place, or name a folder that holds both");
+			return err_hint(
+				err_new(E_PERM,
+					"'%.*s' is not read, since it leads out of '%.*s', to "
+					"'%.*s'",
+					STR(path), STR(tree), STR(real)),
+				"put a copy of the file in its place, or name a folder that holds "
+				"both");
 	}
 	if (link)
 		return behind_link(path);

@@ -103,14 +103,18 @@ struct err *original_check(const struct manifest *m, const struct made *e)
 	struct sum sum;
 	struct str path = base_original(&tmp, m->journal, e->output);
 	if (!fs_present(path))
-		return err_hint(err_new(E_CORRUPT, "the original of '%.*s', which rocsmith replaced, is gone",
+		return err_hint(err_new(E_CORRUPT,
+					"the original of '%.*s', which rocsmith replaced, is gone",
 					STR(e->output)),
-			"put the original file back in its place, for example from version control");
+			"put the original file back in its place, for example from version "
+			"control");
 	TRY(sum_of_original(path, &sum));
 	if (sum_eq(&sum, &e->original))
 		return NULL;
-	return err_hint(err_new(E_CORRUPT, "'%.*s' is not the file that rocsmith replaced: it was changed since",
-				STR(path)),
+	return err_hint(
+		err_new(E_CORRUPT,
+			"'%.*s' is not the file that rocsmith replaced: it was changed since",
+			STR(path)),
 		"look at it; if it is right, put it in its place: mv %.*s %.*s",
 		STR(str_shell(&tmp, path)),
 		STR(str_shell(&tmp, base_path(&tmp, path_dir(m->journal), e->output))));

@@ -383,7 +383,8 @@ static struct err *check_folder(const struct manifest *m)
 				"'%.*s' belongs to another folder (it was made for '%.*s'), whose "
 				"files are not those in '%.*s'",
 				STR(m->journal), STR(m->root), STR(base)),
-		"if '%.*s' is a copy whose files were edited since, copy back those in '%.*s/originals' "
+		"if '%.*s' is a copy whose files were edited since, copy back those in "
+		"'%.*s/originals' "
 		"that you want; then remove '%.*s'",
 		STR(base), STR(m->journal), STR(m->journal));
 }

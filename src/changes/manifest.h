@@ -121,7 +121,7 @@ uint64_t sig_exact(int fd);
 /* Could a change after this stat have left the same times? start: sig_now() before the stat. */
 bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact);
 struct sum sum_of(struct str text);
-struct sum sum_of_file(struct str path);                   /* none if it cannot be read */
+struct sum sum_of_file(struct str path); /* none if it cannot be read */
 MUST_USE struct err *sum_of_original(struct str path, struct sum *ret); /* by SHA-256 */
 bool sum_is_of_file(const struct sum *s, struct str path); /* false if it cannot be read */
 bool sum_eq(const struct sum *a, const struct sum *b);

@@ -78,6 +78,7 @@ const struct json_field build_package_fields[] =
 static const struct json_field foreign_fields[] = {
 	FIELD_LIST("packages", struct foreign, packages, build_package_fields),
 	FIELD("dropped", struct foreign, dropped),
+	FIELD("withheld", struct foreign, withheld),
 	FIELD("recipes", struct foreign, patched),
 	{.kind = FIELD_END},
 };

@@ -18,15 +18,7 @@ static const char *const quiet[] = {"PYTHON*", "VIRTUAL_ENV*", "_OLD_VIRTUAL*", 
 /* Variables of the login session, on which no build should depend. */
 static const char *const session[] = {"SSH_*", "GPG_*", "DBUS_*", "DISPLAY", "WAYLAND_DISPLAY",
 	"TMUX*", "STY", "WINDOW", "WINDOWID", "VTE_VERSION", "TERM_*", "COLORTERM", "LS_COLORS",
-	"HISTFILE", "INVOCATION_ID", "JOURNAL_STREAM", "MAIL", "SUDO_*", NULL};
-/* Names of secrets, in lower case. The project's code may write any variable it sees to a log. A list of allowed names
- * instead would hide the variables by which projects are configured. */
-static const char *const secret[] = {"*token*", "*password*", "*passwd*", "*passphrase*",
-	"*secret*", "*credential*", "*api_key*", "*apikey*", "*access_key*", "*private_key*",
-	"*_pat", "aws_*", "azure_*", "gcp_*", "docker_*", "kube*", "vault_*", "twine_*", "netrc",
-	"*auth*", NULL};
-static const char *const harmless[] = {
-	"GIT_AUTHOR_*", "TOKENIZERS_*", NULL}; /* they match a pattern of `secret` by accident */
+	"HISTFILE", "INVOCATION_ID", "JOURNAL_STREAM", "MAIL", "SUDO_*", "XAUTHORITY", NULL};
 /* Variables that would lead the build to another ROCm, CUDA or Conda. The user set them on purpose, so a message names
  * those that are dropped. */
 static const char *const foreign[] = {"ROCM*", "HIP*", "HSA_*", "HCC_*", "AMDGPU_TARGETS",
@@ -126,11 +118,15 @@ struct err *foreign_environment(struct foreign *f)
 		str_cut(str_from(*e), '=', &name, &value);
 		if (is_one_of(name, foreign))
 			strs_add(a, &f->dropped, str_dup(a, name));
-		else if (!is_one_of(name, quiet) && !is_one_of(name, session) &&
-			 (is_one_of(name, harmless) || !is_one_of(str_lower(a, name), secret)))
+		else if (is_one_of(name, quiet) || is_one_of(name, session))
+			continue;
+		else if (foreign_is_secret(name, value))
+			strs_add(a, &f->withheld, str_dup(a, name));
+		else
 			set_variable(f, name, value);
 	}
 	strs_sort(&f->dropped);
+	strs_sort(&f->withheld);
 	TRY(add_rocm(f, &path));
 	set_variable(f, S("PATH"), str_fmt(a, "%.*s/bin:%.*s", STR(f->venv), STR(path)));
 	set_variable(f, S("HOME"), f->home);

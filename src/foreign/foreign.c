@@ -114,6 +114,9 @@ struct err *foreign_open(struct foreign *f)
 	if (f->dropped.n)
 		progress_note(S("Dropped"), "from the environment: %.*s",
 			STR(str_join(f->a, &f->dropped, S(", "))));
+	if (f->withheld.n)
+		progress_note(S("Withheld"), "from the build, as possible secrets: %.*s",
+			STR(str_join(f->a, &f->withheld, S(", "))));
 	return NULL;
 }
 

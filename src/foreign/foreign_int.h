@@ -8,13 +8,18 @@
 extern const struct str foreign_driver; /* the text of driver.py */
 
 /* ---- environment.c ---- */
-/* Fills f->env and f->dropped from our own environment. */
+/* Fills f->env, f->dropped and f->withheld from our own environment. */
 MUST_USE struct err *foreign_environment(struct foreign *f);
 /* The value of NAME in f->env, or "". */
 struct str foreign_variable(const struct foreign *f, const char *name);
 void foreign_set_line(struct foreign *f, struct str line); /* "NAME=value" adds or replaces */
 /* A program in the PATH of the build, or "". */
 struct str foreign_program(const struct foreign *f, const char *name);
+
+/* ---- secret.c ---- */
+/* May the variable be a secret, by its name or its value? The project's code may write any variable that it sees to a
+ * log, or send it away. */
+bool foreign_is_secret(struct str name, struct str value);
 
 /* ---- step.c ---- */
 /* Runs a program in the build's environment, as part of the step `kind`. Its output goes to log/KIND.log and to the

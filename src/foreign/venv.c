@@ -60,7 +60,8 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 
 /* ---- pip ---- */
 
-/* Runs pip as the user would, with the user's own configuration and proxies. */
+/* Runs pip as the user would, with the user's own configuration and proxies, but without secrets that are not for pip:
+ * it runs code of the packages that it builds. */
 static struct err *run_pip(struct foreign *f, const struct strs *words)
 {
 	struct proc p = {.cwd = f->home};
@@ -74,6 +75,9 @@ static struct err *run_pip(struct foreign *f, const struct strs *words)
 	while (fs_exists(at) && n < MAX_REPORTS);
 	for (size_t i = 0; unset[i]; i++)
 		strs_add(f->a, &p.setenv, str_from(unset[i]));
+	VEC_EACH (const struct str, name, &f->withheld)
+		if (!str_ends(str_lower(f->a, *name), S("_proxy")))
+			strs_add(f->a, &p.setenv, *name);
 	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
 	proc_arg(f->a, &p, "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
 		"--no-warn-script-location", "--no-compile", "--root-user-action=ignore",

@@ -109,11 +109,12 @@ static struct err *run_engine(
 		struct finding *f = finding_add(a, &ret->findings, "hipify-link-outside",
 			SEV_WARNING, path_join(a, o->dir, *name));
 		finding_say(a, f, "leads out of '%.*s' and was left out", STR(o->dir));
-		finding_fix(a, f, "put a copy of the file in its place, or translate a folder that "
-				  "holds both");
+		finding_fix(a, f,
+			"put a copy of the file in its place, or translate a folder that "
+			"holds both");
 	}
 	return hipify_by_torch(o) && o->want_untranslated ? torch_untranslated(a, o, view, ret)
-							   : NULL;
+							  : NULL;
 }
 
 struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)

@@ -67,8 +67,8 @@ static struct err *take_includes(struct arena *a, const struct project *p, struc
 	return NULL;
 }
 
-struct err *plan_files(struct arena *a, struct plan *p, struct str dir, struct str pattern,
-	struct strs *ret)
+struct err *plan_files(
+	struct arena *a, struct plan *p, struct str dir, struct str pattern, struct strs *ret)
 {
 	struct strs all;
 	*ret = (struct strs){0};

@@ -151,8 +151,8 @@ void plan_explain(struct arena *a, struct plan *p, const char *subject, struct s
 bool project_name_valid(struct str s); /* by PEP 508 */
 /* The files of the project that match (glob_files), relative to dir, a folder of it. Links that lead out of the
  * project are left out, and the plan says so. */
-MUST_USE struct err *plan_files(struct arena *a, struct plan *p, struct str dir, struct str pattern,
-	struct strs *ret);
+MUST_USE struct err *plan_files(
+	struct arena *a, struct plan *p, struct str dir, struct str pattern, struct strs *ret);
 
 /* ---- sources.c ---- */
 /* Fills plan->sources, headers, external and *ret, which has the facts of each source. E_PROJECT, E_LIMIT. */

@@ -67,7 +67,8 @@ static struct err *one_pattern(struct header_finder *f, const struct node *n)
 		return err_hint(node_error(n, E_PROJECT, "'%.*s' is a folder", STR(n->text)),
 			"write '%.*s/*.cu' or '%.*s/**/*.cu'", STR(n->text), STR(n->text));
 	if (fs_leads_out(path_join(f->a, f->p->dir, n->text)))
-		return err_hint(node_error(n, E_PROJECT, "'%.*s' leads out of the project", STR(n->text)),
+		return err_hint(
+			node_error(n, E_PROJECT, "'%.*s' leads out of the project", STR(n->text)),
 			"put a copy of the file in its place");
 	if (!hits.n && exact)
 		return node_error(n, E_PROJECT, "no such source '%.*s' in '%.*s'", STR(n->text),
@@ -288,8 +289,7 @@ struct err *sources_find(
 			TRY(one_pattern(&f, n));
 	for (size_t i = 0; !list && i < sizeof(langs) / sizeof(langs[0]); i++) {
 		struct strs hits;
-		TRY(plan_files(
-			a, plan, p->dir, str_fmt(a, "**/*%s", langs[i].ext), &hits));
+		TRY(plan_files(a, plan, p->dir, str_fmt(a, "**/*%s", langs[i].ext), &hits));
 		VEC_EACH (struct str, h, &hits)
 			if (!left_out_by_default(*h))
 				strs_add(a, &f.roots, *h);

@@ -63,15 +63,18 @@ PY
 	cat >own/tools/back.py <<'PY'
 import os
 def build_wheel(out, settings=None, meta=None):
-    names = ("GPU_ARCHS", "CUDA_HOME", "CONDA_PREFIX", "SOME_TOKEN", "AWS_SECRET_ACCESS_KEY", "my_db_password", "TMUX_PANE", "OF_THE_PROJECT", "TOKENIZERS_PARALLELISM")
+    names = ("GPU_ARCHS", "CUDA_HOME", "CONDA_PREFIX", "SOME_TOKEN", "AWS_SECRET_ACCESS_KEY", "my_db_password", "TMUX_PANE", "OF_THE_PROJECT", "TOKENIZERS_PARALLELISM", "DB_PASS", "SENTRY_DSN", "GIT_CONFIG_VALUE_0", "INDEX_URL", "DEPLOY")
     raise RuntimeError("no wheel " + " ".join(os.environ.get(name, "-") for name in names))
 PY
 	status=0
 	CUDA_HOME=/cuda CONDA_PREFIX=/conda SOME_TOKEN=secret AWS_SECRET_ACCESS_KEY=s my_db_password=s TMUX_PANE=1 OF_THE_PROJECT=1 \
-		TOKENIZERS_PARALLELISM=0 "$ROCSMITH" build own --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || status=$?
+		TOKENIZERS_PARALLELISM=0 DB_PASS=s SENTRY_DSN=s GIT_CONFIG_VALUE_0=s INDEX_URL=https://me:s@host/ \
+		DEPLOY=ghp_0123456789abcdefghij "$ROCSMITH" build own --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || status=$?
 	[ $status = 5 ] || fail "a failing back end gave $status"
-	grep -q 'RuntimeError: no wheel gfx1201;gfx942 - - - - - - 1 0$' log || fail 'the environment of a build'
+	grep -q 'RuntimeError: no wheel gfx1201;gfx942 - - - - - - 1 0 - - - - -$' log || fail 'the environment of a build'
 	grep -q 'Dropped.*CONDA_PREFIX, CUDA_HOME' log || fail 'what was dropped is not told'
+	grep -q 'Withheld.*AWS_SECRET_ACCESS_KEY, DB_PASS, DEPLOY, GIT_CONFIG_VALUE_0, INDEX_URL, SENTRY_DSN, SOME_TOKEN' log || fail 'what was withheld is not told'
+	if grep -q 'me:s@host\|ghp_0123' log; then fail 'a secret is told'; fi
 	grep -q 'at .*/own/tools/back.py:4' log || fail 'the place in the back end'
 	grep -q '"dropped":\[.*"CONDA_PREFIX","CUDA_HOME"' b2/build.json || fail 'what was dropped is not recorded'
 	echo 'ok a back end of the project, in an environment without another ROCm; where it fails is shown'

@@ -1,0 +1,144 @@
+/* Tells secrets among the variables of the environment, by their names and by their values; see foreign_int.h. A list of
+ * allowed names instead would hide the variables by which projects are configured, so this one distrusts by the parts of
+ * a name: a build that needs such a variable gets it from its description. */
+#include <string.h>
+
+#include "base/glob.h"
+#include "foreign/foreign_int.h"
+
+/* Whole names, in lower case. */
+static const char *const names[] = {"aws_*", "azure_*", "gcp_*", "docker_*", "kube*", "vault_*",
+	"twine_*", "git_config_*", "uv_index_*", "uv_publish_*", "cargo_registr*", "tf_var_*",
+	"actions_*", "poetry_http_basic_*", "poetry_pypi_*", "pypi_*", "hatch_index_*",
+	"npm_config_*", "rclone_config_*", NULL};
+/* A part of a name is a run of letters and digits, or of capital letters and what follows: "DB_PASS", "dbPass". */
+static const char *const parts[] = {"pw", "keyid", "keys", "pat", "cred", "creds", "bearer",
+	"cookie", "cookies", "netrc", "keytab", "keystore", "salt", "hmac", "otp", "totp", "sas",
+	"webhook", "webhooks", "pem", "pfx", "authorization", NULL};
+static const char *const within[] = {"password", "passwd", "passphrase", "passcode", "passfile",
+	"secret", "credential", "token", "jwt", "oauth", "apikey", "privkey", NULL};
+static const char *const ends[] = {"pass", "pwd", "key", "dsn", "auth", NULL};
+/* What matches only by accident: names, and parts. */
+static const char *const good_names[] = {
+	"git_author_*", "uv_index_url", "uv_index_strategy", "*_key_prefix", NULL};
+static const char *const good_parts[] = {"compass", "bypass", "trespass", "monkey", "hotkey",
+	"turkey", "tokenizer", "tokenizers", "tokenize", "tokenization", NULL};
+
+static bool matches(struct str name, const char *const *patterns)
+{
+	for (size_t i = 0; patterns[i]; i++)
+		if (glob_match(str_from(patterns[i]), name))
+			return true;
+	return false;
+}
+
+static bool is_secret_part(struct str part)
+{
+	if (str_is_one_of(part, good_parts))
+		return false;
+	for (size_t i = 0; within[i]; i++)
+		if (str_contains(part, str_from(within[i])))
+			return true;
+	for (size_t i = 0; ends[i]; i++)
+		if (str_ends(part, str_from(ends[i])))
+			return true;
+	return str_is_one_of(part, parts);
+}
+
+static bool is_secret_name(struct arena *a, struct str name)
+{
+	struct str lower = str_lower(a, name);
+	size_t from = 0;
+	if (matches(lower, good_names))
+		return false;
+	for (size_t i = 0; i <= name.n; i++) {
+		bool word = i < name.n && ascii_alnum(name.p[i]);
+		bool hump = word && i > from && name.p[i] <= 'Z' && name.p[i - 1] >= 'a';
+		if (word && !hump)
+			continue;
+		if (is_secret_part(str_sub(lower, from, i)))
+			return true;
+		from = hump ? i : i + 1;
+	}
+	return matches(lower, names);
+}
+
+/* ---- values ---- */
+
+/* How tokens of well-known services begin. GitHub, GitLab, Hugging Face, AWS,
+ * OpenAI and others, Stripe, Slack, npm, PyPI, Docker, Google, Vault, Groq, xAI, NVIDIA, DigitalOcean, and JWT. */
+static const char *const tokens[] = {"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
+	"glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "hf_", "AKIA", "ASIA", "sk-", "sk_live_",
+	"sk_test_", "rk_live_", "whsec_", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-",
+	"npm_", "pypi-", "dckr_pat_", "AIza", "ya29.", "hvs.", "gsk_", "xai-", "nvapi-", "dop_v1_",
+	"eyJ", NULL};
+/* What other forms of credentials have in them, in lower case. */
+static const char *const marks[] = {"-----begin ", "authorization:", "password=", "passwd=", "pwd=",
+	"accountkey=", "sharedaccesskey=", "sharedaccesssignature=", NULL};
+
+static bool in_token(char c)
+{
+	return ascii_alnum(c) || c == '_' || c == '-';
+}
+
+static bool has_token(struct str value)
+{
+	enum {
+		LEAST = 12,
+		LEAST_IN_PATH = 20
+	}; /* characters that follow: "/opt/hf_transformers" is none */
+	for (size_t i = 0; i < value.n; i++) {
+		struct str rest = str_sub(value, i, value.n);
+		if (i && in_token(value.p[i - 1]))
+			continue;
+		for (size_t k = 0; tokens[k]; k++) {
+			size_t n = strlen(tokens[k]), end = n;
+			if (!str_starts(rest, str_from(tokens[k])))
+				continue;
+			bool plain = rest.p[n - 1] == '_';
+			while (end < rest.n &&
+				(plain ? ascii_alnum(rest.p[end]) : in_token(rest.p[end])))
+				end++;
+			if (end - n >= (i && value.p[i - 1] == '/' ? LEAST_IN_PATH : LEAST))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Is there "user:password@" or "token@" behind a "://"? Passwords may have any character in them. The name alone is no
+ * secret for ssh, and a colon before digits and a slash is that of a port. */
+static bool has_login(struct str value)
+{
+	for (size_t at; (at = str_find(value, S("://"))) < value.n;) {
+		bool ssh = at >= 3 && str_ends(str_sub(value, 0, at), S("ssh"));
+		value = str_sub(value, at + 3, value.n);
+		struct str url = value;
+		for (size_t i = 0; i < url.n; i++)
+			if ((unsigned char)url.p[i] <= ' ' || url.p[i] == '"' || url.p[i] == '\'')
+				url.n = i;
+		size_t host = 0, colon = str_chr(url, ':'), end = colon + 1;
+		while (host < url.n && !strchr("/?#", url.p[host]))
+			host++;
+		while (end < url.n && ascii_digit(url.p[end]))
+			end++;
+		struct str login = str_sub(url, 0, str_rchr(str_sub(url, 0, host), '@'));
+		bool port = colon < host && end == host;
+		if (login.n && login.n < host &&
+			(!(ssh || str_eq(login, S("git"))) || str_chr(login, ':') < login.n))
+			return true;
+		if (colon < url.n && colon < host && !port && str_chr(url, '@') < url.n)
+			return true;
+	}
+	return false;
+}
+
+bool foreign_is_secret(struct str name, struct str value)
+{
+	ARENA(tmp);
+	struct str lower = str_lower(&tmp, value);
+	for (size_t i = 0; marks[i]; i++)
+		if (str_contains(lower, str_from(marks[i])))
+			return true;
+	return is_secret_name(&tmp, name) || has_login(value) || has_token(value);
+}
