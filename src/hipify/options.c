@@ -212,6 +212,9 @@ struct err *hipify_options_read(struct arena *a, const struct node *section, str
 		return err_hint(
 			node_error(map, E_PROJECT, "'map' must be a file or a map of pairs"),
 			"write map: {cudaFoo: hipFoo}");
+	if (!path_is_inside(map->text))
+		return node_error(
+			map, E_PROJECT, "'%.*s' is outside of the project", STR(map->text));
 	ret->map = path_join(a, dir, map->text);
 	return fs_exists(ret->map) ? NULL
 				   : node_error(map, E_PROJECT, "no such file '%.*s' in '%.*s'",

@@ -271,6 +271,7 @@ static struct err *begin_run(
 
 static struct err *run_all(struct run *r, const struct recipe_request *q, struct arena *a)
 {
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct session s;
 	struct change_entries files = {0};
 	struct str journal = changes_journal(a, q->tree, S(RECIPE_JOURNAL));
@@ -282,6 +283,7 @@ static struct err *run_all(struct run *r, const struct recipe_request *q, struct
 		.failure = E_RECIPE,
 		.jobs = q->jobs ? q->jobs : 1};
 	TRY(check_layers(a, q->tree));
+	TRY(fs_guard_sources(q->tree, &guard));
 	TRY(begin_run(r, q, a, &s.view));
 	struct err *e = session_open(a, &c, &s);
 	if (!e)

@@ -61,7 +61,7 @@ struct err *trial_text(struct trial *t, struct str path, struct str *ret)
 	if (!text) {
 		text = NEW(w->a, struct tree_text);
 		*text = (struct tree_text){.path = path};
-		if (view_exists(w->view, full) && fs_is_file(full))
+		if (view_exists(w->view, full) && fs_is_file(full) && !fs_leads_out(full))
 			TRY(view_read(w->view, w->a, full, &text->now));
 		map_put(&w->texts, path, text);
 	}

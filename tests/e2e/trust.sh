@@ -124,6 +124,51 @@ good "$ROCSMITH" hipify evil --in-place
 [ "$(stat -c %a evil/d/h.h)" = 664 ] || { echo "not ok in place $(stat -c %a evil/d/h.h)"; exit 1; }
 echo "ok copies have no set-user-id bits, and the umask holds"
 
+# Sources that lead out of the tree: a key of the user does not get into what is made of a stranger's tree.
+outside() {
+	tree
+	printf '#include "key.h"\n#embed "lib/authorized_keys"\n' >>evil/a.cu
+	ln -s ../home/victim/authorized_keys evil/k.cu
+	ln -s "$PWD/home/victim/authorized_keys" evil/key.h
+	ln -s ../home/victim evil/lib
+	ln -s d/h.h evil/in.h
+	chmod 600 evil/d/b.cu
+}
+for command in "hipify evil -o led" "hipify evil --in-place" "hipify lint evil" "plan evil --gpu gfx1201" "patch status evil" \
+	"hipify evil/k.cu -o led" "hipify --diff evil" "hipify explain evil/key.h evil" "patch apply evil"; do
+	rm -rf led
+	outside
+	timeout 20 "$ROCSMITH" $command >said 2>&1 || [ $? -lt 100 ] || { echo "not ok $command"; cat said; exit 1; }
+	check "$command: a key" test -z "$(grep -ls '^key$' said; grep -rs '^key$' led evil/*.hip evil/.rocsmith)"
+	if [ "$command" = "hipify evil -o led" ]; then
+		check "what led out is told" grep -q "evil/k.cu: leads out of 'evil'" said
+		check "a link inside" test -f led/d/h.h
+		check "the mode of the source" test "$(stat -c %a led/d/b.hip)" = 600
+	fi
+done
+for name in rocsmith.yaml setup.py; do
+	outside
+	ln -s ../home/victim/authorized_keys "evil/$name"
+	refused "$ROCSMITH" plan evil --gpu gfx1201
+	check "a link as $name" grep -q "leads out of" said
+done
+echo "ok nothing outside of a tree is read through it"
+
+# Originals that are not the user's, and a journal in another tree.
+mine
+echo evil >>evil/.rocsmith/originals/d/h.h
+refused "$ROCSMITH" hipify restore evil --force
+check "a changed original" grep -q "is not the file that rocsmith replaced" said
+mine
+rm -rf other
+mkdir other
+cp -r evil/.rocsmith other
+printf '#include <hip/hip_runtime.h>\nint other;\n' >other/d
+refused "$ROCSMITH" hipify restore other --force
+check "a journal of another tree" grep -q "belongs to another folder" said
+rm -rf other
+echo "ok originals and journals are those of their tree"
+
 # Special files as outputs.
 mkdir project rec
 cp plain/a.hip project/a.cu

@@ -199,6 +199,33 @@ static void a_folder_is_in_place_or_an_overlay(void **state)
 	assert_err_says(try_run(f), E_USAGE, "contains the sources");
 }
 
+/* Whoever may not read a source may not read what is made of it. */
+static void a_result_is_no_more_readable_than_its_source(void **state)
+{
+	struct fixture *f = *state;
+	mode_t mask = umask(022);
+	put_at(f, in_src(f, "k.cu"), "cuda k", 0600);
+	put_at(f, in_src(f, "x.cu"), "cuda x", 0755);
+	put_at(f, in_src(f, "m.h"), "cuda m", 0640);
+	put_at(f, in_src(f, "old.cu"), "cuda old", 0600);
+	put(f, "hip/old.hip", "of somebody");
+	PAIRS(f, {"k.cu", "hip/k.hip"}, {"x.cu", "hip/x.hip"}, {"m.h", "m.h"},
+		{"old.cu", "hip/old.hip"});
+	for (unsigned i = 0; i < 2; i++) {
+		f->overlay = !i;
+		run(f);
+		assert_int_equal(status(in_out(f, "hip/k.hip")).st_mode & 0777, 0600);
+		assert_int_equal(status(in_out(f, "hip/x.hip")).st_mode & 0777, 0644);
+		assert_int_equal(status(in_out(f, "m.h")).st_mode & 0777, 0640);
+		assert_int_equal(status(in_out(f, "hip/old.hip")).st_mode & 0777, 0600);
+		assert_int_equal(chmod(str_z(&f->a, in_src(f, "x.cu")), 0600), 0);
+		run(f);
+		assert_int_equal(status(in_out(f, "hip/x.hip")).st_mode & 0777, 0600);
+		assert_int_equal(chmod(str_z(&f->a, in_src(f, "x.cu")), 0755), 0);
+	}
+	umask(mask);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +239,7 @@ int main(void)
 		FIXTURE_TEST(an_overlay_may_lie_in_the_tree),
 		FIXTURE_TEST(a_folder_that_is_not_there_is_told),
 		FIXTURE_TEST(a_folder_is_in_place_or_an_overlay),
+		FIXTURE_TEST(a_result_is_no_more_readable_than_its_source),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* Taking a result back: restoring, what has no source any more, and the state of each output. */
 #include "fixture_changes.h"
 
+#include "base/proc.h"
+
 #include <time.h>
 #include <unistd.h>
 
@@ -286,6 +288,85 @@ static void originals_are_real_files(void **state)
 	test_has(in_src(f, "sub/m.h"), "CUDA M");
 }
 
+/* Somebody who may write to the journal, but has not the key. */
+static void another_original_is_not_put_back(void **state)
+{
+	struct fixture *f = *state;
+	struct strs kept;
+	struct str original = in_src(f, ".rocsmith/originals/sub/m.h");
+	usual(f);
+	run(f);
+	put(f, ".rocsmith/originals/sub/m.h", "not cuda m");
+	for (unsigned force = 0; force < 2; force++) {
+		assert_err_says(changes_restore(&f->a, journal(f), force, &kept), E_CORRUPT,
+			"is not the file that rocsmith replaced");
+		test_has(in_src(f, "sub/m.h"), "CUDA M");
+		assert_false(there(f, "hip/k.hip")); /* the others are taken back */
+	}
+	f->identity = "2";
+	run(f);
+	assert_fails(f, "sub/m.h", "is not the file that rocsmith replaced");
+	/* nor is it if the output is the same file, or has the same text */
+	put(f, "sub/m.h", "not cuda m");
+	assert_int_equal(restore(f, false).n, 1);
+	assert_ok(fs_remove(in_src(f, "sub/m.h")));
+	assert_ok(fs_link(original, in_src(f, "sub/m.h")));
+	assert_err(changes_restore(&f->a, journal(f), true, &kept), E_CORRUPT);
+	/* as the hint says */
+	assert_ok(fs_remove(in_src(f, "sub/m.h")));
+	assert_ok(fs_move(original, in_src(f, "sub/m.h"), true));
+	assert_int_equal(restore(f, false).n, 0);
+	assert_false(there(f, ".rocsmith"));
+}
+
+static void copy_files(struct fixture *f, struct str from, struct str to)
+{
+	struct proc p = {0};
+	struct proc_result r;
+	proc_arg(&f->a, &p, "cp", "-r", str_z(&f->a, from), str_z(&f->a, to), NULL);
+	assert_ok(proc_check(&f->a, &p, &r));
+}
+
+/* A journal counts where it was written, wherever that folder is now, and in a copy of all of it. */
+static void a_journal_of_another_folder_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+	struct str first = f->src, moved = path_join(&f->a, f->dir, S("moved")),
+		   copied = path_join(&f->a, f->dir, S("copied")),
+		   other = path_join(&f->a, f->dir, S("other"));
+	struct change_entries all;
+	struct strs kept;
+	usual(f);
+	run(f);
+	copy_files(f, first, copied);
+	f->src = other;
+	for (unsigned i = 0; i < 3; i++) { /* nothing; as it was before; something else */
+		assert_ok(fs_mkdirs(other));
+		copy_files(f, changes_journal(&f->a, first, S("")), other);
+		if (i)
+			put(f, "k.cu", "cuda k");
+		if (i)
+			put(f, "sub/m.h", i == 1 ? "other m" : "CUDA m");
+		struct str before = snapshot(f, other);
+		assert_err_says(changes_restore(&f->a, journal(f), true, &kept), E_PERM,
+			"belongs to another folder");
+		assert_err(changes_state(&f->a, journal(f), &all), E_PERM);
+		assert_err(try_run(f), E_PERM);
+		assert_str(snapshot(f, other), before.p);
+		assert_ok(fs_remove_tree(other));
+	}
+	assert_ok(fs_rename(first, moved));
+	copy_files(f, copied, first); /* another folder of the same name, and the same files */
+	struct str *folders[] = {&moved, &first, &copied};
+	for (unsigned i = 0; i < 3; i++) {
+		f->src = *folders[i];
+		assert_int_equal(restore(f, false).n, 0);
+		test_has(in_src(f, "sub/m.h"), "cuda m");
+		assert_false(there(f, "hip"));
+	}
+	f->src = first;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +384,8 @@ int main(void)
 		FIXTURE_TEST(a_copied_tree_is_still_known),
 		FIXTURE_TEST(nothing_is_taken_back_through_links),
 		FIXTURE_TEST(originals_are_real_files),
+		FIXTURE_TEST(another_original_is_not_put_back),
+		FIXTURE_TEST(a_journal_of_another_folder_does_not_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,57 @@ static void below_a_guarded_folder_no_link_is_followed(void **state)
 	test_dir_remove(dir);
 }
 
+static void sources_are_read_below_their_folder(void **state)
+{
+	(void)state;
+	ARENA(a);
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
+	struct str real = test_dir(&a), got, dir = path_join(&a, real, S("by/link")),
+		   tree = path_join(&a, dir, S("tree"));
+	static const struct {
+		const char *name,
+			*to; /* "DIR/" stands for the folder of the tree, by its real path */
+		bool out;
+	} links[] = {{"a", "sub/file", false}, {"sub/b", "../sub/file", false}, {"c", "sub", false},
+		{"d", "DIR/tree/sub/file", false}, {"sub/e", "../c/file", false},
+		{"f", "../key", true}, {"g", "DIR/key", true}, {"h", "..", true}, {"i", "g", true},
+		{"sub/j", "../../tree/sub/file", false}, {"k", "/etc/passwd", true},
+		{"l", "/proc/self/fd/0", true}};
+	assert_ok(fs_mkdirs(path_join(&a, real, S("by"))));
+	assert_ok(fs_mkdirs(path_join(&a, real, S("top/tree/sub"))));
+	assert_ok(fs_symlink(S("../top"), dir));
+	test_put(path_join(&a, dir, S("key")), "precious");
+	test_put(path_join(&a, tree, S("sub/file")), "good");
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+		assert_ok(fs_symlink(str_replace(&a, str_from(links[i].to), S("DIR"),
+					     path_join(&a, real, S("top"))),
+			path_join(&a, tree, str_from(links[i].name))));
+	assert_ok(fs_guard_sources(tree, &guard));
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+		struct str path = path_join(&a, tree, str_from(links[i].name));
+		struct err *e = fs_is_dir(path) ? NULL : fs_read(&a, path, 99, &got);
+		if (fs_leads_out(path) != links[i].out || (e ? e->code != E_PERM : 0) ||
+			(!fs_is_dir(path) && !e == links[i].out))
+			fail_msg("%s: %s", links[i].name, e ? e->msg : "read");
+		err_free(e);
+	}
+	static const char *const more[] = {
+		"h/key", "h/tree/sub/../../key", "sub/../../key", "c/../f"};
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		assert_err(fs_read(&a, path_join(&a, tree, str_from(more[i])), 99, &got), E_PERM);
+	test_has(path_join(&a, tree, S("c/file")), "good");
+	test_has(path_join(&a, tree, S("h/tree/sub/file")), "good");
+	assert_err(fs_read(&a, path_join(&a, tree, S("none")), 99, &got), E_NOENT);
+	assert_err(fs_read(&a, path_join(&a, tree, S("c/none")), 99, &got), E_NOENT);
+	assert_ok(fs_read_opt(&a, path_join(&a, tree, S("c/none")), 99, &got));
+	/* changes are no matter of this guard, nor are other folders */
+	assert_ok(fs_write(path_join(&a, tree, S("h/new")), S("x"), 0644));
+	test_has(path_join(&a, dir, S("key")), "precious");
+	fs_unguardp(&guard);
+	test_has(path_join(&a, tree, S("f")), "precious");
+	test_dir_remove(real);
+}
+
 /* The judge of the way without openat2() is openat2(). */
 static void both_ways_of_going_down_agree(void **state)
 {
@@ -163,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lock_goes_through_no_link),
 		cmocka_unit_test(below_a_guarded_folder_no_link_is_followed),
+		cmocka_unit_test(sources_are_read_below_their_folder),
 		cmocka_unit_test(both_ways_of_going_down_agree),
 		cmocka_unit_test(threads_make_the_same_folders),
 	};

@@ -383,6 +383,27 @@ static void warnings_without_end_are_cut_off(void **state)
 	assert_int_equal(f->b.warnings.n, 200);
 }
 
+/* The line of a place is shown, and #line can name any file. */
+static void no_place_leads_out_of_the_project(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {"key.h", "PROJECT/key.h", "HIP/key.h", "lib/key",
+		"./lib/../lib/key", "HIP/../hip/lib/key"};
+	put(f, "src/a.cu", "int x;\n");
+	put(f, "../key", "precious\n");
+	assert_ok(fs_symlink(S("../key"), path_join(&f->a, f->project, S("key.h"))));
+	assert_ok(fs_symlink(S(".."), path_join(&f->a, f->project, S("lib"))));
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct str path = str_replace(&f->a, str_from(names[i]), S("HIP"), f->hip);
+		path = str_replace(&f->a, path, S("PROJECT"), f->project);
+		struct err *e =
+			diagnose_text(f, str_fmt(&f->a, "%.*s:1:1: error: x\n", STR(path)).p);
+		if (e->path)
+			fail_msg("%s: at %s", names[i], e->path);
+		err_free(e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +426,7 @@ int main(void)
 		TEST(a_source_that_is_gone_meanwhile_keeps_the_compilers_place),
 		TEST(a_warning_is_told_once_in_the_users_source),
 		TEST(warnings_without_end_are_cut_off),
+		TEST(no_place_leads_out_of_the_project),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -340,6 +340,27 @@ static void a_plan_keeps_one_reason_for_a_subject(void **state)
 	assert_str(reason_for(f, "x"), "second");
 }
 
+static void what_leads_out_of_the_project_is_not_read(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
+	put(f, "a.cu", "#include \"in.h\"\n#include \"out.h\"\n#embed \"lib/key\"\n");
+	put(f, "real/in.h", "");
+	put(f, "../key", "#include <secret>\n");
+	assert_int_equal(symlink("real/in.h", path_join(&f->a, f->dir, S("in.h")).p), 0);
+	assert_int_equal(symlink("../key", path_join(&f->a, f->dir, S("out.h")).p), 0);
+	assert_int_equal(symlink("../key", path_join(&f->a, f->dir, S("b.cu")).p), 0);
+	assert_int_equal(symlink("..", path_join(&f->a, f->dir, S("lib")).p), 0);
+	assert_ok(fs_guard_sources(f->dir, &guard));
+	assert_ok(find_sources(f));
+	assert_str(source_list(f), "a.cu");
+	assert_str(str_join(&f->a, &f->plan.headers, S(" ")), "in.h");
+	assert_false(strs_has(&f->plan.external, S("secret")));
+	assert_true(str_contains(reason_for(f, "source b.cu"), S("it leads out of the project")));
+	put(f, "rocsmith.yaml", "sources: [a.cu, b.cu]\n");
+	assert_err_says(find_sources(f), E_PROJECT, "'b.cu' leads out of the project");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +384,7 @@ int main(void)
 		FIXTURE_TEST(a_source_that_is_too_large_is_refused),
 		FIXTURE_TEST(the_plan_tells_where_its_sources_come_from),
 		FIXTURE_TEST(a_plan_keeps_one_reason_for_a_subject),
+		FIXTURE_TEST(what_leads_out_of_the_project_is_not_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,6 +100,7 @@ static struct err *run(struct world *w)
 
 static void teardown(struct world *w)
 {
+	view_close(&w->view);
 	hipify_tree_free(&w->ret);
 	test_dir_remove(w->dir);
 }
@@ -296,6 +297,30 @@ static void without_python_there_is_nothing_to_test(void **state)
 	(void)state;
 }
 
+/* A link that leads out is neither copied nor translated; one inside stays a link. */
+static void files_outside_do_not_come_into_the_copy(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct world w;
+	setup(&w, &a);
+	put(w.dir, "key", "cuda precious ");
+	put(w.tree, "real/a.cu", "cuda 1 ");
+	assert_ok(fs_symlink(S("real/a.cu"), path_join(&a, w.tree, S("in.cu"))));
+	assert_ok(fs_symlink(S("../key"), path_join(&a, w.tree, S("out.cu"))));
+	assert_ok(fs_symlink(path_join(&a, w.dir, S("key")), path_join(&a, w.tree, S("abs.cu"))));
+	assert_ok(fs_symlink(S(".."), path_join(&a, w.tree, S("up"))));
+	view_open(&w.view, w.tree, NULL);
+	assert_ok(fs_guard_sources(w.tree, &w.view.guard));
+	assert_ok(run(&w));
+	(void)found(&w, "in.cu.out");
+	VEC_EACH (const struct change, c, &w.ret.changes)
+		assert_false(str_contains(c->text, S("precious")));
+	struct strs out = view_left_out(&w.view, &a);
+	assert_str(str_join(&a, &out, S(" ")), "abs.cu out.cu");
+	teardown(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +334,7 @@ int main(void)
 	};
 	const struct CMUnitTest none[] = {
 		cmocka_unit_test(without_python_there_is_nothing_to_test),
+		cmocka_unit_test(files_outside_do_not_come_into_the_copy),
 	};
 	ARENA(a);
 	if (!proc_find(&a, S("python3")).n)
