@@ -282,15 +282,6 @@ bool fs_access(struct str path, int how)
 	return r == 0;
 }
 
-bool fs_real(struct arena *a, struct str path, struct str *ret)
-{
-	char *real = realpath(str_z(a, path), NULL);
-	if (real)
-		*ret = str_dup(a, str_from(real));
-	free(real);
-	return real != NULL;
-}
-
 struct str fs_existing(struct str path)
 {
 	while (path.n > 1 && !fs_exists(path))

@@ -200,6 +200,15 @@ struct err *fs_reach(struct str path, struct fs_at *ret)
 	return reach(path, ret);
 }
 
+bool fs_real(struct arena *a, struct str path, struct str *ret)
+{
+	char *real = realpath(str_z(a, path), NULL);
+	if (real)
+		*ret = str_dup(a, str_from(real));
+	free(real);
+	return real != NULL;
+}
+
 bool fs_leads_out(struct str path)
 {
 	ARENA(tmp);
@@ -211,7 +220,7 @@ bool fs_leads_out(struct str path)
 struct err *fs_reach_to_read(struct str path, struct fs_at *ret)
 {
 	struct str tree, rel, real, top;
-	struct stat st;
+	char none;
 	int root = guard_of(&ret->a, path, false, &tree, &rel);
 	bool ours = root >= 0 && is_ours(rel), link = false;
 	ret->dir = AT_FDCWD;
@@ -227,11 +236,12 @@ struct err *fs_reach_to_read(struct str path, struct fs_at *ret)
 		ret->name = str_z(&ret->a, path_base(rel));
 		link = ret->dir < 0 && (errno == ELOOP || errno == EXDEV);
 		if (ret->dir >= 0 && !ours)
-			link = fs_try_stat_in(ret->dir, path_base(rel), false, &st) &&
-			       S_ISLNK(st.st_mode);
+			link = readlinkat(ret->dir, ret->name, &none, 1) >= 0;
 		if (!link || ours || again)
 			break;
-		fd_closep(&ret->dir);
+		if (ret->dir >= 0)
+			close(ret->dir);
+		ret->dir = -1;
 		if (!fs_real(&ret->a, path, &real) || !fs_real(&ret->a, tree, &top))
 			return err_errno("cannot open '%.*s'", STR(path));
 		rel = path_rel(&ret->a, real, top);

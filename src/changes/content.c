@@ -1,4 +1,5 @@
-/* Compares the file at an output's path with the one we made: by signature if that is conclusive, else by content. */
+/* Compares the file at an output's path with the one we made: by signature if that is conclusive, else by content; and an
+ * original with the one that was replaced. Paths of outputs and originals. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +10,46 @@
 #include "changes/manifest.h"
 
 enum { CONTENT_LIMIT = 1 << 30 };
+
+bool sum_eq(const struct sum *a, const struct sum *b)
+{
+	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
+}
+
+bool sum_none(const struct sum *s)
+{
+	static const struct sum none;
+	return sum_eq(s, &none);
+}
+
+unsigned base_ups(struct str output, struct str *ret_rest)
+{
+	unsigned n = 0;
+	for (; str_starts(output, S("../")); n++)
+		output = str_sub(output, 3, output.n);
+	*ret_rest = output;
+	return n;
+}
+
+struct str base_path(struct arena *a, struct str base, struct str output)
+{
+	struct str rest, path = path_join(a, base, output);
+	return base_ups(output, &rest) ? path_clean(a, path) : path;
+}
+
+struct str base_slot(struct arena *a, struct str journal, const char *folder, struct str output)
+{
+	struct str rest;
+	unsigned n = base_ups(output, &rest);
+	if (n)
+		return str_fmt(a, "%.*s/%s.up/%u/%.*s", STR(journal), folder, n, STR(rest));
+	return str_fmt(a, "%.*s/%s/%.*s", STR(journal), folder, STR(output));
+}
+
+struct str base_original(struct arena *a, struct str journal, struct str output)
+{
+	return base_slot(a, journal, "originals", output);
+}
 
 static uint64_t nanoseconds(const struct timespec *t)
 {

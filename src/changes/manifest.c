@@ -20,47 +20,6 @@ enum { KEY_BYTES = 64 };
 static const char head[] = "rocsmith hipify manifest 5\n";
 enum { HEAD = sizeof(head) - 1, SEAL_AT = HEAD + 12, BODY_AT = SEAL_AT + sizeof(struct sum) };
 
-bool sum_eq(const struct sum *a, const struct sum *b)
-{
-	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
-}
-
-bool sum_none(const struct sum *s)
-{
-	static const struct sum none;
-	return sum_eq(s, &none);
-}
-
-/* The number of leading "../" of an output, and the rest of the path. */
-static unsigned ups(struct str output, struct str *ret_rest)
-{
-	unsigned n = 0;
-	for (; str_starts(output, S("../")); n++)
-		output = str_sub(output, 3, output.n);
-	*ret_rest = output;
-	return n;
-}
-
-struct str base_path(struct arena *a, struct str base, struct str output)
-{
-	struct str rest, path = path_join(a, base, output);
-	return ups(output, &rest) ? path_clean(a, path) : path;
-}
-
-struct str base_slot(struct arena *a, struct str journal, const char *folder, struct str output)
-{
-	struct str rest;
-	unsigned n = ups(output, &rest);
-	if (n)
-		return str_fmt(a, "%.*s/%s.up/%u/%.*s", STR(journal), folder, n, STR(rest));
-	return str_fmt(a, "%.*s/%s/%.*s", STR(journal), folder, STR(output));
-}
-
-struct str base_original(struct arena *a, struct str journal, struct str output)
-{
-	return base_slot(a, journal, "originals", output);
-}
-
 /* ---- writing ---- */
 
 static void put_sig(struct buf *b, const struct sig *s)
@@ -285,7 +244,7 @@ static void get_body(struct unpack *c, struct manifest *m)
 		e->original = get_sum(c);
 		e->sig = get_sig(c);
 		/* an output lies inside BASE; when a tree is changed in place, leading "../" may also lead above it */
-		unsigned above = ups(e->output, &rest);
+		unsigned above = base_ups(e->output, &rest);
 		c->bad = c->bad || (above && m->kind != BASE_IN_PLACE) || !path_is_inside(rest) ||
 			 str_contains(rest, S("/../"));
 	}
@@ -370,7 +329,7 @@ static struct err *check_folder(const struct manifest *m)
 		return NULL;
 	VEC_EACH (const struct made, e, &m->made) {
 		enum content content;
-		if (e->kind != MADE_TEXT || ups(e->output, &rest))
+		if (e->kind != MADE_TEXT || base_ups(e->output, &rest))
 			continue;
 		TRY(made_content(m, base, e, &content));
 		none = false;
@@ -427,7 +386,7 @@ struct err *manifest_read(struct arena *a, struct str journal, struct manifest *
 	/* the tree was moved since it was changed: "../" now leads to unrelated folders */
 	size_t n = 0;
 	VEC_EACH (const struct made, made, &m->made)
-		if (!ups(made->output, &text))
+		if (!base_ups(made->output, &text))
 			m->made.v[n++] = *made;
 	m->made.n = n;
 	return NULL;

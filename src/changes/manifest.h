@@ -67,7 +67,7 @@ struct manifest {
 	enum base_kind kind;
 	bool complete; /* the run finished without a failure */
 	struct str journal;
-	uint64_t device, inode; /* of BASE, when it was written */
+	uint64_t device, inode; /* identify BASE as it was then */
 	struct str identity, root;
 	VEC(struct made) made;
 	VEC(struct seen) seen;
@@ -107,6 +107,8 @@ MUST_USE struct err *session_tidy(const struct manifest *m, struct str base);
 /* ---- paths ---- */
 /* The path of an output. Leading "../" ("../x.h", in place only) is resolved by text, not through links. */
 struct str base_path(struct arena *a, struct str base, struct str output);
+/* The number of leading "../" of an output, and the rest of its path. */
+unsigned base_ups(struct str output, struct str *ret_rest);
 /* JOURNAL/FOLDER/OUTPUT; JOURNAL/FOLDER.up/N/REST for outputs above BASE. */
 struct str base_slot(struct arena *a, struct str journal, const char *folder, struct str output);
 struct str base_original(struct arena *a, struct str journal, struct str output);

@@ -26,7 +26,7 @@ struct view {
 	/* The device whose file times show every change (sig_exact() in manifest.h); 0 = none */
 	uint64_t exact;
 	struct view_notes *notes; /* NULL = nothing is noted */
-	struct fs_tree *guard;    /* of root's sources; released with the view */
+	struct fs_tree *guard;    /* on the sources in root; released with the view */
 };
 
 /* A view without notes needs no opening: {.root = ...}. */

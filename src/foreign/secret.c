@@ -18,7 +18,7 @@ static const char *const parts[] = {"pw", "keyid", "keys", "pat", "cred", "creds
 static const char *const within[] = {"password", "passwd", "passphrase", "passcode", "passfile",
 	"secret", "credential", "token", "jwt", "oauth", "apikey", "privkey", NULL};
 static const char *const ends[] = {"pass", "pwd", "key", "dsn", "auth", NULL};
-/* What matches only by accident: names, and parts. */
+/* Names and parts that match only by accident. */
 static const char *const good_names[] = {
 	"git_author_*", "uv_index_url", "uv_index_strategy", "*_key_prefix", NULL};
 static const char *const good_parts[] = {"compass", "bypass", "trespass", "monkey", "hotkey",
@@ -72,7 +72,7 @@ static const char *const tokens[] = {"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "gi
 	"sk_test_", "rk_live_", "whsec_", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-",
 	"npm_", "pypi-", "dckr_pat_", "AIza", "ya29.", "hvs.", "gsk_", "xai-", "nvapi-", "dop_v1_",
 	"eyJ", NULL};
-/* What other forms of credentials have in them, in lower case. */
+/* Marks of other forms of credentials, in lower case. */
 static const char *const marks[] = {"-----begin ", "authorization:", "password=", "passwd=", "pwd=",
 	"accountkey=", "sharedaccesskey=", "sharedaccesssignature=", NULL};
 

@@ -3,7 +3,6 @@
 
 #include "archive/apt.h"
 #include "base/fs.h"
-#include "base/glob.h"
 #include "hipify/waves.h"
 #include "know/rule.h"
 #include "plan/plan_int.h"
@@ -64,26 +63,6 @@ static struct err *take_includes(struct arena *a, const struct project *p, struc
 	plan_explain(a, plan, "includes", str_join(a, &plan->includes, S(", ")),
 		"no 'includes' are named, so include/ (if there is one) and the project itself "
 		"count");
-	return NULL;
-}
-
-struct err *plan_files(
-	struct arena *a, struct plan *p, struct str dir, struct str pattern, struct strs *ret)
-{
-	struct strs all;
-	*ret = (struct strs){0};
-	TRY(glob_files(a, dir, pattern, &all));
-	VEC_EACH (const struct str, file, &all) {
-		struct str path = path_join(a, dir, *file), real;
-		if (!fs_leads_out(path)) {
-			strs_add(a, ret, *file);
-			continue;
-		}
-		struct str subject = str_fmt(a, "source %.*s", STR(path_rel(a, path, p->project)));
-		if (fs_real(a, path, &real))
-			plan_explain(a, p, subject.p, S("left out"),
-				"it leads out of the project, to '%.*s'", STR(real));
-	}
 	return NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "plan/plan_int.h"
 
 #include "base/fs.h"
+#include "base/glob.h"
 #include "formats/json_fields.h"
 #include "lang/python/version.h"
 
@@ -115,6 +116,26 @@ void plan_explain(struct arena *a, struct plan *p, const char *subject, struct s
 		}
 	}
 	*VEC_PUSH(a, &p->reasons) = r;
+}
+
+struct err *plan_files(
+	struct arena *a, struct plan *p, struct str dir, struct str pattern, struct strs *ret)
+{
+	struct strs all;
+	*ret = (struct strs){0};
+	TRY(glob_files(a, dir, pattern, &all));
+	VEC_EACH (const struct str, file, &all) {
+		struct str path = path_join(a, dir, *file), real;
+		if (!fs_leads_out(path)) {
+			strs_add(a, ret, *file);
+			continue;
+		}
+		struct str subject = str_fmt(a, "source %.*s", STR(path_rel(a, path, p->project)));
+		if (fs_real(a, path, &real))
+			plan_explain(a, p, subject.p, S("left out"),
+				"it leads out of the project, to '%.*s'", STR(real));
+	}
+	return NULL;
 }
 
 /* A name by PEP 508 has letters and digits, with . _ - between them. */

@@ -79,8 +79,7 @@ static void an_original_that_is_gone_is_an_error(void **state)
 	struct fixture *f = *state;
 	struct str text;
 	assert_ok(fs_remove(at(f, ".rocsmith/originals/m.h")));
-	assert_err_says(
-		view_read(&f->v, &f->a, at(f, "m.h"), &text), E_CORRUPT, "is gone");
+	assert_err_says(view_read(&f->v, &f->a, at(f, "m.h"), &text), E_CORRUPT, "is gone");
 }
 
 static void outputs_and_our_folders_are_hidden(void **state)
