@@ -6,7 +6,6 @@
 
 bool expression_fits(struct expression *x, const char *text, struct str s, struct span ret[2])
 {
-	regmatch_t at[2] = {{.rm_so = 0, .rm_eo = (regoff_t)s.n}};
 	if (x->text != text) {
 		ARENA(tmp);
 		struct str whole = str_from(text);
@@ -16,23 +15,16 @@ bool expression_fits(struct expression *x, const char *text, struct str s, struc
 				str_from(word->text));
 		}
 		expression_free(x);
-		if (regcomp(&x->re, str_z(&tmp, whole), REG_EXTENDED) != 0)
-			return false;
+		x->m = automaton_new(whole);
 		x->text = text;
 	}
-	if (regexec(&x->re, s.n ? s.p : "", 2, at, REG_STARTEND) != 0)
-		return false;
-	for (int i = 0; ret && i < 2; i++)
-		ret[i] = at[i].rm_so < 0 ? (struct span){0, 0}
-					 : (struct span){(size_t)at[i].rm_so, (size_t)at[i].rm_eo};
-	return true;
+	return x->m && automaton_fits(x->m, s, ret);
 }
 
 void expression_free(struct expression *x)
 {
-	if (x->text)
-		regfree(&x->re);
-	x->text = NULL;
+	automaton_free(x->m);
+	*x = (struct expression){0};
 }
 
 /* ---- data/messages.yaml ---- */

@@ -1,19 +1,13 @@
-/* The pattern language of the knowledge base: POSIX extended regular expressions, in which {NAME} stands for a word of
+/* The pattern language of the knowledge base: regular expressions (know/automaton.h), in which {NAME} stands for a word of
  * data/logs.yaml (the same message in several languages). An expression is compiled on its first use, since most are
  * never used. One that cannot be compiled matches nothing; gen_scan and the tests reject such a one. */
 #pragma once
 
-#include <regex.h>
-
-#include "base/str.h"
+#include "know/automaton.h"
 
 struct expression { /* zeroed: not compiled yet */
-	regex_t re;
-	const char *text; /* the source of `re`, or NULL */
-};
-
-struct span {
-	size_t from, to;
+	struct automaton *m;
+	const char *text; /* the source of `m`, or NULL */
 };
 
 /* Does s contain a match? ret, unless NULL: the spans of the match and of its first group (empty if not matched). */
