@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/vec.h"
+
 enum {
 	STATES = 256,    /* deterministic states that are kept */
 	POOL = 16 << 10, /* their nodes, and at least those of any two */
@@ -35,9 +37,9 @@ struct automaton_way {
 };
 
 struct automaton {
-	struct automaton_node *node;
-	struct byte_set *set;
-	size_t n, cap, sets;
+	struct arena a;
+	VEC(struct automaton_node) node;
+	VEC(struct byte_set) set;
 	const char *group;     /* the '(' of the first group */
 	bool failed, edges;    /* edges: there is a \b */
 	uint32_t *mark, round; /* mark: the last round in which a node was reached */
@@ -78,40 +80,26 @@ static bool is_word(unsigned c)
 	return c < 128 && (ascii_alnum((char)c) || c == '_');
 }
 
-static void *enlarged(void *p, size_t n, size_t size)
-{
-	p = reallocarray(p, n, size);
-	if (!p)
-		abort();
-	return p;
-}
-
 static size_t emit(struct automaton *m, enum node_kind kind)
 {
-	m->failed |= m->n + 1 >= AUTOMATON_NODES;
+	m->failed |= m->node.n + 1 >= AUTOMATON_NODES;
 	if (m->failed)
 		return 0;
-	if (m->n == m->cap) {
-		m->cap = m->cap ? 2 * m->cap : 32;
-		m->node = enlarged(m->node, m->cap, sizeof(*m->node));
-	}
-	m->node[m->n] = (struct automaton_node){
-		.kind = (uint8_t)kind, .next = (uint16_t)(m->n + 1), .other = PENDING};
-	return m->n++;
+	struct automaton_node *node = VEC_PUSH(&m->a, &m->node);
+	*node = (struct automaton_node){(uint8_t)kind, (uint16_t)m->node.n, PENDING};
+	return m->node.n - 1;
 }
 
 static void emit_set(struct automaton *m, const struct byte_set *s)
 {
 	size_t i = 0, at = emit(m, BYTES);
-	while (i < m->sets && memcmp(&m->set[i], s, sizeof(*s)) != 0)
+	while (i < m->set.n && memcmp(&m->set.v[i], s, sizeof(*s)) != 0)
 		i++;
 	if (m->failed)
 		return;
-	if (i == m->sets) {
-		m->set = enlarged(m->set, ++m->sets, sizeof(*m->set));
-		m->set[i] = *s;
-	}
-	m->node[at].other = (uint16_t)i;
+	if (i == m->set.n)
+		*VEC_PUSH(&m->a, &m->set) = *s;
+	m->node.v[at].other = (uint16_t)i;
 }
 
 /* The length of a class with its brackets, 0 if it has no end. */
@@ -212,26 +200,26 @@ static void take_repetition(struct automaton *m, struct str *s, int *least, int 
 
 static void emit_repeated(struct automaton *m, struct str atom, int least, int most)
 {
-	size_t begin = m->n, split = 0;
+	size_t begin = m->node.n, split = 0;
 	for (int i = 0; i < least + (least == 0 && most < 0) && !m->failed; i++) {
-		split = m->n;
+		split = m->node.n;
 		if (least == 0)
 			emit(m, SPLIT);
-		begin = least == 0 ? begin : m->n;
+		begin = least == 0 ? begin : m->node.n;
 		emit_atom(m, atom);
 	}
 	if (most < 0 && !m->failed) { /* back to the last one */
 		size_t back = emit(m, SPLIT);
-		m->node[back].other = (uint16_t)(back + 1);
-		m->node[back].next = (uint16_t)split;
+		m->node.v[back].other = (uint16_t)(back + 1);
+		m->node.v[back].next = (uint16_t)split;
 	}
 	for (int i = least; i < most && !m->failed; i++) {
 		emit(m, SPLIT);
 		emit_atom(m, atom);
 	}
-	for (size_t i = begin; i < m->n && !m->failed; i++)
-		if (m->node[i].kind == SPLIT && m->node[i].other == PENDING)
-			m->node[i].other = (uint16_t)m->n;
+	for (size_t i = begin; i < m->node.n && !m->failed; i++)
+		if (m->node.v[i].kind == SPLIT && m->node.v[i].other == PENDING)
+			m->node.v[i].other = (uint16_t)m->node.n;
 }
 
 static void emit_any(struct automaton *m, struct str s)
@@ -260,17 +248,9 @@ static void emit_any(struct automaton *m, struct str s)
 	if (!more || m->failed)
 		return;
 	jump = emit(m, SPLIT);
-	m->node[split].other = (uint16_t)m->n;
+	m->node.v[split].other = (uint16_t)m->node.n;
 	emit_any(m, str_sub(s, n + 1, s.n));
-	m->node[jump].next = m->node[jump].other = (uint16_t)m->n;
-}
-
-static void *zeroed(size_t n, size_t size)
-{
-	void *p = calloc(n, size);
-	if (!p)
-		abort();
-	return p;
+	m->node.v[jump].next = m->node.v[jump].other = (uint16_t)m->node.n;
 }
 
 /* Divides the bytes of each class into those that are in the set and the others. */
@@ -290,37 +270,31 @@ static void divide(struct automaton *m, const struct byte_set *s)
 
 struct automaton *automaton_new(struct str text)
 {
-	struct automaton *m = zeroed(1, sizeof(*m));
+	struct automaton *m = xmalloc(sizeof(*m));
 	struct byte_set words = {0};
-	m->node = zeroed(m->cap = 32, sizeof(*m->node));
+	*m = (struct automaton){.classes = 1};
 	emit_any(m, text);
 	emit(m, MATCHED);
 	if (m->failed) {
-		automaton_free(m);
+		automaton_freep(&m);
 		return NULL;
 	}
 	for (unsigned c = 0; c < END; c++)
 		if (is_word(c))
 			put_range(&words, c, c);
-	m->classes = 1;
-	for (size_t i = 0; i < m->sets; i++)
-		divide(m, &m->set[i]);
+	for (size_t i = 0; i < m->set.n; i++)
+		divide(m, &m->set.v[i]);
 	if (m->edges)
 		divide(m, &words);
 	return m;
 }
 
-void automaton_free(struct automaton *m)
+void automaton_freep(struct automaton **m)
 {
-	if (!m)
-		return;
-	free(m->node);
-	free(m->set);
-	free(m->mark);
-	free(m->stack);
-	free(m->pool);
-	free(m->table);
-	free(m);
+	if (*m)
+		arena_free(&(*m)->a);
+	free(*m);
+	*m = NULL;
 }
 
 /* ---- running ---- */
@@ -339,15 +313,16 @@ struct automaton_step {
 
 static void prepare(struct automaton *m)
 {
+	size_t n = m->node.n + 1;
 	if (m->mark)
 		return;
-	m->pool_size = POOL + 2 * m->n;
-	m->mark = zeroed(m->n, sizeof(*m->mark));
-	m->stack = zeroed(4 * m->n + 4, sizeof(*m->stack)); /* and both lists of ways */
-	m->ways[0] = m->stack + 2 * m->n + 2;
-	m->ways[1] = m->ways[0] + m->n + 1;
-	m->pool = zeroed(m->pool_size, sizeof(*m->pool));
-	m->table = zeroed(STATES * (m->classes + 1), sizeof(*m->table));
+	m->pool_size = POOL + 2 * n;
+	m->mark = arena_array(&m->a, n, sizeof(*m->mark));
+	m->stack = arena_array(&m->a, 4 * n, sizeof(*m->stack)); /* and both lists of ways */
+	m->ways[0] = m->stack + 2 * n;
+	m->ways[1] = m->ways[0] + n;
+	m->pool = arena_array(&m->a, m->pool_size, sizeof(*m->pool));
+	m->table = arena_array(&m->a, STATES * (m->classes + 1), sizeof(*m->table));
 }
 
 static void begin_step(struct automaton_step *s)
@@ -355,7 +330,7 @@ static void begin_step(struct automaton_step *s)
 	s->n = 0;
 	s->matched = s->live = false;
 	if (!++s->m->round) {
-		memset(s->m->mark, 0, s->m->n * sizeof(*s->m->mark));
+		memset(s->m->mark, 0, s->m->node.n * sizeof(*s->m->mark));
 		s->m->round = 1;
 	}
 }
@@ -368,7 +343,7 @@ static void step_from(struct automaton_step *s, struct automaton_way way, uint32
 	m->stack[depth++] = way;
 	while (depth) {
 		way = m->stack[--depth];
-		const struct automaton_node *node = &m->node[way.node];
+		const struct automaton_node *node = &m->node.v[way.node];
 		if (m->mark[way.node] == m->round)
 			continue;
 		m->mark[way.node] = m->round;
@@ -379,7 +354,7 @@ static void step_from(struct automaton_step *s, struct automaton_way way, uint32
 		switch ((enum node_kind)node->kind) {
 		case BYTES:
 			goes = false;
-			if (s->c != END && is_in(&m->set[node->other], s->c))
+			if (s->c != END && is_in(&m->set.v[node->other], s->c))
 				s->ways[s->n++] = way;
 			break;
 		case MATCHED:

@@ -133,7 +133,7 @@ void log_sort(struct arena *a, struct log_answer *answer);
 /* Adds the line to out without colours, links and other escapes, and without carriage returns. */
 void line_plain(struct buf *out, struct str line);
 /* Adds the line to out as patterns see it: without colours and other escapes, every kind of quote as "'", runs of white
- * space as one space. Takes at most 4 KiB. */
+ * space as one space. Takes at most 8 KiB. */
 void line_clean(struct buf *out, struct str line);
 /* The offset of the message after time stamps and names of services, processes, tests. */
 size_t line_lead(struct str clean);

@@ -3,7 +3,7 @@
 #include "know/diagnosis.h"
 #include "know/match.h"
 
-enum { CLEAN_MAX = 4096 };
+enum { CLEAN_MAX = 8192 };
 
 /* Quotes of several languages and of broken encodings, blanks, and the escapes of HTML and JSON. */
 static const struct {
@@ -57,10 +57,11 @@ void line_plain(struct buf *out, struct str line)
 /* The number of bytes that encode one character in another form, 0 if there are none; *to: that character. */
 static size_t other_form(struct str s, char *to)
 {
-	if (!s.p[0] || !strchr("\xe2\xc2\xc3\xe3\xef\\& ", s.p[0]))
+	char first = s.p[0];
+	if ((unsigned char)first < 128 && first != '\\' && first != '&')
 		return 0;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (str_starts(s, others[i].from)) {
+		if (first == others[i].from.p[0] && str_starts(s, others[i].from)) {
 			*to = others[i].to;
 			return others[i].from.n;
 		}

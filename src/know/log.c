@@ -9,11 +9,14 @@
 #include "know/window.h"
 
 enum {
-	WRAP = 3,          /* lines to each side over which a message may be wrapped */
-	NEAR = 40,         /* lines */
-	TRIES = 20000,     /* failed comparisons after which a pattern is given up */
-	WRAP_TRIES = 1000, /* failed comparisons after which only single lines are compared */
-	AROUND_TRIES = 20, /* the cost of reading the lines around, in comparisons */
+	WRAP = 3,  /* lines to each side over which a message may be wrapped */
+	NEAR = 40, /* lines */
+	/* Steps (know/automaton.h), so that no log takes more than its length's share of time. */
+	WORK = 16 << 20,      /* after which a pattern is given up */
+	WRAP_WORK = 4 << 20,  /* after which it is compared with single lines only */
+	OWN_WORK = 256 << 10, /* which every pattern may take, whatever the others took */
+	ALL_WORK = 128 << 20, /* of all patterns together, and BYTE_WORK for each byte of the log */
+	BYTE_WORK = 16,
 	MAX_TARGETS = 16,
 	TORN = 64, /* the most torn lines that are mended in a block */
 };
@@ -25,8 +28,9 @@ struct log_patterns {
 	VEC(struct log_pattern) v;
 };
 
-struct match_state { /* the state of a pattern in this log */
-	unsigned tries, seen;
+struct match_state {          /* the state of a pattern in this log */
+	uint64_t work, until; /* until: the byte of the log up to which hits are compared */
+	unsigned seen;
 	bool quoted, own; /* own: the match itself names AMD's software */
 	bool in_text;     /* the lines around the match read like a text */
 	struct log_line at;
@@ -54,6 +58,7 @@ struct log_reader {
 	struct arena tmp;
 	struct log_patterns *p;
 	struct match_state *found; /* one for each pattern */
+	uint64_t work;             /* of all patterns */
 	struct window w;
 	struct arena torn_arena;
 	VEC(struct mended) torn;     /* mended lines of this block */
@@ -197,8 +202,6 @@ static bool compare(struct log_reader *r, struct log_pattern *p, struct span lin
 		last++;
 	bool in_text =
 		!quoted && window_is_text(&r->w, (struct span){first.from, place.lines[last].to});
-
-	f->tries += quoted ? 0 : AROUND_TRIES;
 	if (f->seen && (quoted || in_text))
 		return true;
 	f->seen = 1;
@@ -264,24 +267,37 @@ static bool compare_sign(struct log_reader *r, struct log_pattern *p, struct spa
 	return true;
 }
 
-static void on_hit(void *user, unsigned number, size_t end)
+/* May the pattern compare more lines? */
+static bool may_work(const struct log_reader *r, const struct match_state *f)
+{
+	uint64_t all = ALL_WORK + BYTE_WORK * r->w.before;
+	return f->work < OWN_WORK || (f->work < WORK && r->work < all);
+}
+
+static bool on_hit(void *user, unsigned number, size_t end)
 {
 	struct log_reader *r = user;
 	struct log_pattern *p = &r->p->v.v[number];
 	struct match_state *f = found_of(r, p);
-	if (p->sign && p->sign->raw)
+	size_t byte = r->w.done + (end ? end - 1 : 0);
+	bool sign = p->sign, done = f->seen && !f->quoted && !(sign && p->sign->last);
+	if (sign && p->sign->raw) {
 		f->seen += f->seen < UINT32_MAX;
-	else if ((!f->seen || f->quoted || (p->sign && p->sign->last)) && f->tries < TRIES) {
+	} else if (!done && (r->mended || r->w.before + byte >= f->until) && may_work(r, f)) {
 		struct arena_mark mark = arena_mark(&r->tmp);
-		struct span line = window_line(&r->w, r->w.done + (end ? end - 1 : 0));
-		bool sign = p->sign,
-		     fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
+		uint64_t before = automaton_steps();
+		struct span line = window_line(&r->w, byte);
+		bool fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
 		/* a wrapped message may begin in the line above, also if its line alone looks like a quotation */
-		if (!sign && (!fits || f->quoted) && f->tries < WRAP_TRIES)
-			fits |= compare(r, p, line, true);
-		f->tries += !fits || f->quoted || (p->sign && p->sign->last);
+		if (!sign && (!fits || f->quoted) && f->work < WRAP_WORK)
+			compare(r, p, line, true);
+		if (!r->mended)
+			f->until = r->w.before + window_covers(&r->w, byte);
+		f->work += automaton_steps() - before;
+		r->work += automaton_steps() - before;
 		arena_rewind(&r->tmp, mark);
 	}
+	return cancelled();
 }
 
 /* ---- the stream ---- */
@@ -508,7 +524,6 @@ struct err *log_read(
 	r->found = arena_array(a, p->v.n, sizeof(*r->found));
 	*ret = (struct log_answer){0};
 	do {
-		TRY(cancel_check());
 		TRY(window_fill(&r->w, s));
 		size_t to = window_searchable(&r->w);
 		/* once AMD's software is certain to be in use, the signs marked `once` add nothing */
@@ -516,6 +531,7 @@ struct err *log_read(
 		TRY(scan_block(
 			scan, (struct str){r->w.buf + r->w.done, to - r->w.done}, on_hit, r));
 		TRY(read_torn(r));
+		TRY(cancel_check());
 		r->w.done = to;
 		window_number(&r->w, to);
 		window_slide(&r->w);

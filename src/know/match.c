@@ -23,7 +23,7 @@ bool expression_fits(struct expression *x, const char *text, struct str s, struc
 
 void expression_free(struct expression *x)
 {
-	automaton_free(x->m);
+	automaton_freep(&x->m);
 	*x = (struct expression){0};
 }
 

@@ -95,15 +95,17 @@ static int on_match(
 	const struct hit_target *t = user;
 	(void)from;
 	(void)flags;
-	t->hit(t->user, id, (size_t)to);
-	return 0;
+	return t->hit(t->user, id, (size_t)to);
 }
 
 struct err *scan_block(struct log_scan *s, struct str block, scan_hit *hit, void *user)
 {
 	struct hit_target t = {hit, user};
-	if (block.n && s->hs.hs_scan(s->db, block.p, (unsigned)block.n, 0, s->scratch, on_match,
-			       &t) != HS_SUCCESS)
+	hs_error_t result = HS_SUCCESS;
+	if (block.n)
+		result = s->hs.hs_scan(
+			s->db, block.p, (unsigned)block.n, 0, s->scratch, on_match, &t);
+	if (result != HS_SUCCESS && result != HS_SCAN_TERMINATED)
 		return err_new(E_INTERNAL, "Hyperscan cannot search a block");
 	return NULL;
 }

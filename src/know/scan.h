@@ -16,6 +16,7 @@ struct log_scan;
 MUST_USE struct err *scan_new(
 	const char *const *texts, size_t n, struct str ready, struct log_scan **ret);
 void scan_freep(struct log_scan **s);
-/* Called for each match with the number of the pattern and the end offset of the match, in the order of the offsets. */
-typedef void scan_hit(void *user, unsigned pattern, size_t end);
+/* Called for each match with the number of the pattern and the end offset of the match, in the order of the offsets. True
+ * ends the scan. */
+typedef bool scan_hit(void *user, unsigned pattern, size_t end);
 MUST_USE struct err *scan_block(struct log_scan *s, struct str block, scan_hit *hit, void *user);

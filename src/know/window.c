@@ -42,6 +42,7 @@ void window_slide(struct window *w)
 	size_t drop = w->done > BACK ? w->done - BACK : 0;
 	memmove(w->buf, w->buf + drop, w->n - drop);
 	w->n -= drop;
+	w->before += drop;
 	w->done -= drop;
 	w->counted -= drop < w->counted ? drop : w->counted;
 }
@@ -56,6 +57,12 @@ struct span window_line(const struct window *w, size_t byte)
 	while (to < w->n && to - byte < LINE && w->buf[to] != '\n')
 		to++;
 	return (struct span){from, to};
+}
+
+size_t window_covers(const struct window *w, size_t byte)
+{
+	struct span line = window_line(w, byte);
+	return line.to < byte + LINE ? line.to + 1 : byte + LINE / 2;
 }
 
 bool window_down(const struct window *w, struct span *line)
@@ -78,6 +85,7 @@ struct str window_clean(struct window *w, struct span line)
 {
 	BUF(b, w->tmp);
 	line_clean(&b, (struct str){w->buf + line.from, line.to - line.from});
+	automaton_spend(line.to - line.from);
 	return b.n ? buf_str(&b) : S("");
 }
 

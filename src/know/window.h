@@ -8,6 +8,7 @@
 struct window {
 	char *buf;
 	size_t n, done, counted; /* bytes in buf; bytes searched; bytes whose lines are counted */
+	uint64_t before;         /* bytes of the log before buf */
 	uint64_t line;           /* number of the line at buf[counted] */
 	bool ended;              /* the log has no more bytes */
 	struct arena *tmp;       /* holds cleaned lines */
@@ -24,6 +25,9 @@ void window_slide(struct window *w);
 
 /* The line that contains the byte; of a very long line, 4 KiB to both sides. */
 struct span window_line(const struct window *w, size_t byte);
+/* The end of the bytes for which window_line() gives no more than it gives for this one: the end of its line, or of a very
+ * long one the next 2 KiB. */
+size_t window_covers(const struct window *w, size_t byte);
 /* Moves to the next line, or to the one before; false if there is none. */
 bool window_down(const struct window *w, struct span *line);
 bool window_up(const struct window *w, struct span *line);
