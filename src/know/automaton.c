@@ -13,7 +13,7 @@ enum {
 	MOST = 1000, /* repetitions */
 };
 
-enum node_kind { BYTES, SPLIT, AT_START, AT_END, AT_EDGE, GROUP_OPEN, GROUP_CLOSE, MATCHED };
+enum automaton_kind { BYTES, SPLIT, AT_START, AT_END, AT_EDGE, GROUP_OPEN, GROUP_CLOSE, MATCHED };
 
 struct byte_set {
 	uint64_t bits[4];
@@ -80,7 +80,7 @@ static bool is_word(unsigned c)
 	return c < 128 && (ascii_alnum((char)c) || c == '_');
 }
 
-static size_t emit(struct automaton *m, enum node_kind kind)
+static size_t emit(struct automaton *m, enum automaton_kind kind)
 {
 	m->failed |= m->node.n + 1 >= AUTOMATON_NODES;
 	if (m->failed)
@@ -351,7 +351,7 @@ static void step_from(struct automaton_step *s, struct automaton_way way, uint32
 		way.node = node->next;
 		s->live |= node->kind == BYTES || node->kind == MATCHED || node->kind == AT_END;
 		bool goes = true;
-		switch ((enum node_kind)node->kind) {
+		switch ((enum automaton_kind)node->kind) {
 		case BYTES:
 			goes = false;
 			if (s->c != END && is_in(&m->set.v[node->other], s->c))
@@ -416,7 +416,7 @@ static uint16_t state_of(struct automaton *m, const struct automaton_step *s)
 	return (uint16_t)(i + BEHIND);
 }
 
-/* What follows the state on c. */
+/* Makes the state that follows this one on c. */
 static uint16_t follows(struct automaton *m, size_t at, unsigned c)
 {
 	const struct automaton_state x = m->state[at];

@@ -12,10 +12,11 @@ enum {
 	WRAP = 3,  /* lines to each side over which a message may be wrapped */
 	NEAR = 40, /* lines */
 	/* Steps (know/automaton.h), so that no log takes more than its length's share of time. */
-	WORK = 16 << 20,      /* after which a pattern is given up */
-	WRAP_WORK = 4 << 20,  /* after which it is compared with single lines only */
-	OWN_WORK = 256 << 10, /* which every pattern may take, whatever the others took */
-	ALL_WORK = 128 << 20, /* of all patterns together, and BYTE_WORK for each byte of the log */
+	WORK = 16 << 20,      /* then a pattern is given up */
+	WRAP_WORK = 4 << 20,  /* then it is compared with single lines only */
+	OWN_WORK = 256 << 10, /* every pattern may take this, whatever the others took */
+	ALL_WORK =
+		128 << 20, /* for all patterns together, and BYTE_WORK for each byte of the log */
 	BYTE_WORK = 16,
 	MAX_TARGETS = 16,
 	TORN = 64, /* the most torn lines that are mended in a block */
@@ -29,7 +30,7 @@ struct log_patterns {
 };
 
 struct match_state {          /* the state of a pattern in this log */
-	uint64_t work, until; /* until: the byte of the log up to which hits are compared */
+	uint64_t work, until; /* hits before `until`, a byte of the log, have been compared */
 	unsigned seen;
 	bool quoted, own; /* own: the match itself names AMD's software */
 	bool in_text;     /* the lines around the match read like a text */
@@ -58,7 +59,7 @@ struct log_reader {
 	struct arena tmp;
 	struct log_patterns *p;
 	struct match_state *found; /* one for each pattern */
-	uint64_t work;             /* of all patterns */
+	uint64_t work;             /* by all patterns */
 	struct window w;
 	struct arena torn_arena;
 	VEC(struct mended) torn;     /* mended lines of this block */
