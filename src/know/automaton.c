@@ -388,7 +388,7 @@ static void step_from(struct automaton_step *s, struct automaton_way way, uint32
 	}
 }
 
-/* What the table says of a state and a class, if not the number of a state + BEHIND. */
+/* The table holds one of these, or the number of a state + BEHIND. */
 enum { UNKNOWN, FOUND, NEVER, BEHIND };
 
 static uint16_t state_of(struct automaton *m, const struct automaton_step *s)

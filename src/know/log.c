@@ -15,9 +15,8 @@ enum {
 	WORK = 16 << 20,      /* then a pattern is given up */
 	WRAP_WORK = 4 << 20,  /* then it is compared with single lines only */
 	OWN_WORK = 256 << 10, /* every pattern may take this, whatever the others took */
-	ALL_WORK =
-		128 << 20, /* for all patterns together, and BYTE_WORK for each byte of the log */
-	BYTE_WORK = 16,
+	ALL_WORK = 128 << 20, /* all patterns together may take this, */
+	BYTE_WORK = 16,       /* and this for each byte of the log */
 	MAX_TARGETS = 16,
 	TORN = 64, /* the most torn lines that are mended in a block */
 };
