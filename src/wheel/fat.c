@@ -196,6 +196,7 @@ static struct err *fatten(struct fat *fat, struct wheel_name *name)
 	fat->r->platform = name->platform;
 	TRY(wheel_place(fat->a, q, name, &x->to));
 	fat->r->output = x->report->output = x->to;
+	TRY(rewrite_begin(x));
 	/* WHEEL names the platform tag, which is known only now */
 	TRY(wheel_under_name(fat->a, q, &fat->w, name, &again));
 	for (size_t i = 0; i < again.n; i++)
@@ -230,7 +231,6 @@ struct err *wheel_fatten(struct arena *a, const struct fat_request *q, struct fa
 	fat.folder = str_fmt(a, "%.*s.libs/lib", STR(name.dist));
 	fat.windows = str_starts(name.platform, S("win"));
 	struct err *e = wheel_new_name(a, &q->wheel, &name);
-	e = e ? e : fs_tempdir(a, S(""), &fat.x.scratch);
 	e = e ? e : fatten(&fat, &name);
 	wheel_close(&fat.w);
 	return rewrite_end(&fat.x, e);

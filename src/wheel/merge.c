@@ -411,6 +411,7 @@ static struct err *merge_all(struct merging *k, struct rewrite *x)
 		in.name = m->name;
 		*VEC_PUSH(k->a, &x->in) = in;
 	}
+	TRY(rewrite_begin(x));
 	TRY(rewrite_each(x, merge_copies, k));
 	targets_sort(&k->done->targets);
 	k->done->members = x->out.n + 1;
@@ -433,8 +434,7 @@ struct err *wheel_merge(struct arena *a, const struct merge_request *q, struct m
 	k.v = arena_array(a, q->from.n + 1, sizeof(*k.v));
 	for (size_t i = 0; i < q->from.n; i++)
 		k.v[i].w.zip.fd = -1;
-	struct err *e = fs_tempdir(a, S(""), &x.scratch);
-	e = e ? e : merge_all(&k, &x);
+	struct err *e = merge_all(&k, &x);
 	for (size_t i = 0; i < q->from.n; i++)
 		wheel_close(&k.v[i].w);
 	for (size_t i = 0; i < k.archives.n; i++)

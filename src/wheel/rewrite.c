@@ -13,6 +13,21 @@ struct zip_input wheel_input(const struct wheel *w, const struct wheel_member *m
 		.sha256 = m->sha256};
 }
 
+struct err *rewrite_begin(struct rewrite *x)
+{
+	struct str dir = path_dir(x->to);
+	/* the temporary name of the wheel itself is another one */
+	x->stage = (struct fs_stage){.place = x->to,
+		.beside = fs_temp_name(x->a, str_fmt(x->a, "%.*s.parts", STR(x->to)))};
+	if (fs_writes_forbidden())
+		return NULL;
+	x->new = !fs_present(dir);
+	TRY(fs_mkdirs(dir));
+	TRY(fs_stage_begin(x->a, &x->stage));
+	x->scratch = x->stage.tree;
+	return fs_mkdirs(x->scratch);
+}
+
 void rewrite_from(struct rewrite *x, const struct wheel *w)
 {
 	x->in = x->out = (struct wheel_inputs){.info = w->info};
@@ -119,11 +134,8 @@ struct err *rewrite_write(struct rewrite *x)
 		rewrite_text(x, CUT_LIST, cut_list_text(x->a, x->report));
 	if (fs_writes_forbidden())
 		return NULL;
-	bool new = !fs_present(dir);
 	TRY(fs_mkdirs(dir));
-	struct err *e = wheel_write(x->a, &x->out, &how);
-	if (e)
-		return new ? err_join(e, fs_remove_empty(dir)) : e;
+	TRY(wheel_write(x->a, &x->out, &how));
 	TRY(fs_stat(x->to, &st));
 	x->size = (uint64_t)st.st_size;
 	return NULL;
@@ -131,7 +143,8 @@ struct err *rewrite_write(struct rewrite *x)
 
 struct err *rewrite_end(struct rewrite *x, struct err *e)
 {
-	return x->scratch.n ? err_join(e, fs_remove_tree(x->scratch)) : e;
+	e = x->scratch.n ? err_join(e, fs_stage_end(&x->stage)) : e;
+	return e && x->new ? err_join(e, fs_remove_empty(path_dir(x->to))) : e;
 }
 
 /* ---- METADATA ---- */

@@ -3,22 +3,27 @@
  *
  *     struct rewrite x = {.a = a, .to = path, .jobs = jobs};
  *     rewrite_from(&x, &wheel);
- *     TRY(fs_tempdir(a, S(""), &x.scratch));
- *     struct err *e = rewrite_each(&x, rule, user);
+ *     struct err *e = rewrite_begin(&x);
+ *     e = e ? e : rewrite_each(&x, rule, user);
  *     rewrite_text(&x, "METADATA", text);
  *     e = e ? e : rewrite_write(&x);
  *     return rewrite_end(&x, e);
  */
 #pragma once
 
+#include "base/fs_stage.h"
 #include "wheel/archive.h"
 
 struct rewrite {
 	struct arena *a;
-	struct str scratch; /* a folder for new contents, until they are packed */
-	struct str to;      /* path of the new wheel */
-	uint32_t time;      /* timestamp of all members, in the form of zip_member.time, or 0 */
-	int64_t epoch;      /* the time of all members if `time` is 0; see wheel_epoch() */
+	/* A hidden folder beside `to` for new contents, until they are packed; a killed run's is removed by the next one.
+	 * "" in a dry run. */
+	struct str scratch;
+	struct fs_stage stage;
+	bool new;      /* the folder of `to` was made for it */
+	struct str to; /* path of the new wheel */
+	uint32_t time; /* timestamp of all members, in the form of zip_member.time, or 0 */
+	int64_t epoch; /* the time of all members if `time` is 0; see wheel_epoch() */
 	unsigned jobs;
 	uint64_t budget;              /* see struct zip_writer */
 	const struct slim_keep *keep; /* the code that rewrite_slim() leaves */
@@ -29,6 +34,8 @@ struct rewrite {
 	uint64_t size;    /* bytes of the new wheel's file; 0 before it is written */
 };
 
+/* Makes the scratch folder; E_LOCKED if another run makes the same wheel. */
+MUST_USE struct err *rewrite_begin(struct rewrite *x);
 /* A member of a wheel, to be copied with its compressed bytes. */
 struct zip_input wheel_input(const struct wheel *w, const struct wheel_member *m);
 /* Makes w the old wheel: all of its members, its dist-info folder, and the time of its first member that has one. */
@@ -50,7 +57,7 @@ void rewrite_text(struct rewrite *x, const char *file, struct str text);
 MUST_USE struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side);
 /* Writes the wheel with a new RECORD, and the cut list if anything was removed; in a dry run it does nothing. */
 MUST_USE struct err *rewrite_write(struct rewrite *x);
-/* Removes the scratch folder; returns e, or the error of that. */
+/* Removes the scratch folder, and with an error the new folder around it; returns e, or the error of that. */
 MUST_USE struct err *rewrite_end(struct rewrite *x, struct err *e);
 
 /* ---- METADATA ---- */

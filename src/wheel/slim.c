@@ -25,7 +25,7 @@ struct err *wheel_slim(struct arena *a, const struct slim_keep *k, bool force, u
 	if (!fs_writes_forbidden())
 		TRY(wheel_check(&w, jobs, "Checking", NULL, NULL));
 	rewrite_from(&x, &w);
-	struct err *e = fs_tempdir(a, S(""), &x.scratch);
+	struct err *e = rewrite_begin(&x);
 	e = e ? e : rewrite_each(&x, slim_member, NULL);
 	e = e ? e : slim_check_without(r);
 	bool again = !e && zip_find(&w.zip, path_join(a, w.info, S(CUT_LIST)));

@@ -2,7 +2,7 @@
  *
  * The host wheel keeps the name, and has everything that is for no particular GPU. A device wheel is named as AMD's are,
  * amd-PROJECT-device-GPU, has the same version and tags, and requires exactly that version of the host wheel;
- * the host wheel has extras device-GPU and device-all. Side files whose path names a family of GPUs
+ * the host wheel has extras device-GPU, for each GPU that a device wheel serves, and device-all. Side files whose path names a family of GPUs
  * ("amd-gfx11xx/") become a wheel of that family, which the wheels of its GPUs require. Keys are "gfx90a", with all of
  * its variants, or "gfx11-generic" for GPUs, and "gfx11", "gfx110x" or "gfx12_0" for families.
  *
@@ -55,10 +55,22 @@ MUST_USE struct err *split_part_guess(
 /* Removes from METADATA the fields that AMD's splitter adds to a host wheel. */
 MUST_USE struct err *split_without(struct arena *a, struct str text, struct str *ret);
 
+enum split_format { SPLIT_CHOOSE, SPLIT_KPACK, SPLIT_PLAIN };
+
+struct split_done;
 struct split_request {
 	struct str from, to; /* a wheel; a folder */
-	bool plain, force, variants;
+	unsigned format;     /* of enum split_format */
+	bool force, variants;
 	unsigned jobs;
+	struct str prefix; /* of the names of device wheels; "": amd-PROJECT-device */
+	struct str
+		overlay; /* the folder that has .kpack, and all files that are split; "": the top */
+	/* requirements of device wheels; one with @GFXARCH@ is that of a GPU's wheel, and of the extras of GPUs that have
+	 * none */
+	struct strs requires;
+	/* Called when it is known what will be written, before that; sizes are expected ones. May be NULL. */
+	void (*planned)(const struct split_done *done);
 };
 
 enum split_role { SPLIT_HOST, SPLIT_DEVICE, SPLIT_FAMILY, SPLIT_ALL, SPLIT_VARIANT };
@@ -67,20 +79,24 @@ struct split_wheel {
 	struct str path, key;
 	enum split_role role;
 	size_t members;
-	uint64_t size; /* bytes of the file */
+	uint64_t size; /* bytes of the file; before it is written, about as many */
 };
 
 struct split_done {
-	struct str path, output, format;
-	struct strs gpus; /* keys of device wheels */
+	struct str path, output, format, why; /* why: the reason for the format */
+	bool chosen;                          /* the format was not asked for */
+	bool reads; /* the HIP runtime that the wheel is for reads the format */
+	/* keys of device wheels; these, and the GPUs that their generic code serves: each has an extra */
+	struct strs gpus, serves;
 	VEC(struct split_wheel) wheels;
 	struct str variants; /* path of the index file, or "" */
 	struct strs left;    /* members of the host wheel whose device code cannot be taken out */
 };
 extern const struct json_field split_fields[]; /* rocsmith.split/1 */
 
-/* The wheels are written one by one, each whole, the host wheel last. A wheel that is a host wheel already is copied. E_GFX
- * when there is no device code. */
+/* All wheels appear, or none: they are made in a hidden folder in `to` (base/fs_stage.h), which the next run removes after a
+ * kill, and get their names at the end, the host wheel last. A wheel that is a host wheel already is copied. E_GFX when
+ * there is no device code. */
 MUST_USE struct err *wheel_split(
 	struct arena *a, const struct split_request *q, struct split_done *ret);
 

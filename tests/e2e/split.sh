@@ -43,7 +43,7 @@ python3 "$oracle/merged.py" "$name" again-all/$name
 echo 'ok a wheel that was split plainly and merged finds its own bundles when it runs'
 
 # ---- kpack ----
-"$ROCSMITH" split "$name" -o kpack >/dev/null 2>said
+"$ROCSMITH" split --format kpack "$name" -o kpack >/dev/null 2>said
 grep -q "any.hsaco' keeps device code" said
 python3 "$oracle/kpack.py" "$name" kpack
 "$ROCSMITH" merge -q kpack/*.whl -o again-kpack >/dev/null
@@ -56,7 +56,7 @@ grep -e ^kern -e gfx11 whole.says | cmp - some.says
 echo 'ok a wheel that was split into kpack archives and merged finds its own bundles when it runs'
 
 # The set of what was merged is split as the first one was.
-"$ROCSMITH" split again-kpack/$name -o kpack2 >/dev/null 2>&1
+"$ROCSMITH" split --format kpack again-kpack/$name -o kpack2 >/dev/null 2>&1
 python3 "$oracle/kpack.py" again-kpack/$name kpack2
 "$ROCSMITH" split again-plain/$name -o plain2 --format plain >/dev/null
 "$ROCSMITH" merge -q plain2/$name plain2/*_gfx*.whl -o again2 >/dev/null
@@ -93,8 +93,8 @@ PY
 echo "ok sets without a manifest, as AMD's splitter makes them, are read, merged and judged"
 
 # Twice the same bytes, with any number of jobs; a host wheel stays as it is.
-"$ROCSMITH" split -j1 "$name" -o once >/dev/null 2>&1
-"$ROCSMITH" split -j3 "$name" -o twice >/dev/null 2>&1
+"$ROCSMITH" split --format kpack -j1 "$name" -o once >/dev/null 2>&1
+"$ROCSMITH" split --format kpack -j3 "$name" -o twice >/dev/null 2>&1
 diff -r once twice
 diff -r once kpack
 mkdir host
@@ -102,7 +102,7 @@ mkdir host
 cmp once/$name host/$name
 echo 'ok the same wheel gives the same bytes, and a host wheel stays as it is'
 
-"$ROCSMITH" split -q --variants draft-0.1.1 "$name" -o variants >/dev/null 2>&1
+"$ROCSMITH" split -q --format kpack --variants draft-0.1.1 "$name" -o variants >/dev/null 2>&1
 python3 - <<'PY'
 import email, json, re, zipfile
 z = zipfile.ZipFile("variants/kern-1.0+rocm7.2-py3-none-linux_x86_64-rocm.whl")
@@ -282,7 +282,7 @@ wheel=$cache/jax_rocm7_plugin-0.10.2-cp311-cp311-manylinux_2_27_x86_64.whl
 	echo 'skip a real wheel: no package index can be reached'
 	exit 0
 }
-"$ROCSMITH" split -q "$wheel" -o real >/dev/null
+"$ROCSMITH" split -q --format kpack "$wheel" -o real >/dev/null
 python3 "$oracle/kpack.py" "$wheel" real
 "$ROCSMITH" merge -q real/*.whl -o real-again >/dev/null
 python3 "$oracle/merged.py" "$wheel" real-again/*.whl

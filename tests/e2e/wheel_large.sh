@@ -56,7 +56,7 @@ accepted slim/$wheel
 audited slim/$wheel
 rm -r slim
 
-memory split "$ROCSMITH" split -q "$wheel" -o split
+memory split "$ROCSMITH" split -q --format kpack "$wheel" -o split
 $large check split/$wheel
 memory 'verify of the set' "$ROCSMITH" verify --require gfx90a,gfx1030,gfx1100 split
 accepted split/*.whl

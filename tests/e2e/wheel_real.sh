@@ -25,7 +25,7 @@ for want in ${ROCSMITH_REAL_WHEELS:-pyg-lib-rocm==0.8.0.post2 bitsandbytes==0.50
 	wheel=$(compgen -G "$cache/"$pattern | head -n 1)
 	file=${wheel##*/}
 	python3 "$oracle/placement.py" "$wheel" >>places
-	"$ROCSMITH" split -q "$wheel" -o parts >/dev/null
+	"$ROCSMITH" split -q --format kpack "$wheel" -o parts >/dev/null
 	"$ROCSMITH" verify --json parts >said || [ $? = 1 ]
 	python3 - <<'PY'
 import json

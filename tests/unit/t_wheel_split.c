@@ -23,7 +23,7 @@ static struct err *split(struct fixture *f, const char *to, bool plain, struct s
 {
 	struct split_request q = {.from = at(f, "demo-1.0-py3-none-any.whl"),
 		.to = at(f, to),
-		.plain = plain,
+		.format = plain ? SPLIT_PLAIN : SPLIT_KPACK,
 		.jobs = 1};
 	return wheel_split(&f->a, &q, ret);
 }
@@ -194,7 +194,7 @@ static void all_tags_of_a_wheel_are_those_of_its_parts(void **state)
 {
 	struct fixture *f = *state;
 	struct split_done done;
-	struct split_request q = {.to = at(f, "k"), .jobs = 1};
+	struct split_request q = {.to = at(f, "k"), .format = SPLIT_KPACK, .jobs = 1};
 	q.from = fx_write(&f->a, f->dir,
 		(struct fx_wheel){.file = "demo-1.0-py2.py3-none-any.linux_x86_64.whl",
 			.wheel = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: "

@@ -1,0 +1,156 @@
+/* Chooses the format of a split. kpack archives are read by the HIP runtime of ROCm 7.13 and newer; older ones stop at a
+ * library without its code. Evidence, the best first: a runtime in the wheel itself; the major version of the runtime
+ * that its libraries need; the ROCm that METADATA requires, or that its local version names. Sources:
+ * rocm-systems#2622, shared/kpack (loader: its names are in each runtime that has or needs it). */
+#include "formats/pe.h"
+#include "wheel/split_int.h"
+
+enum { KPACK_MAJOR = 7, KPACK_MINOR = 13 };
+
+struct split_evidence {
+	struct str bundled;        /* a member: a runtime */
+	bool reads;                /* it reads kpack archives */
+	struct str member, needed; /* a member that needs a runtime, and which one */
+	uint64_t major;            /* the oldest major version that is needed; 0: not known */
+};
+
+/* "libamdhip64.so.7", "libamdhip64-d01f4dc2.so.7.2", "amdhip64_7.dll" */
+static bool is_runtime(struct arena *a, struct str name, uint64_t *ret_major)
+{
+	struct str low = str_lower(a, path_base(name)), head, tail;
+	*ret_major = 0;
+	if (str_starts(low, S("amdhip64")) && str_ends(low, S(".dll"))) {
+		(void)str_cut(str_sub(low, 0, low.n - 4), '_', &head, &tail);
+	} else if (str_starts(low, S("libamdhip64")) && str_contains(low, S(".so"))) {
+		size_t at = str_find(low, S(".so.")) + 4;
+		(void)str_cut(str_sub(low, at, low.n), '.', &tail, &head);
+	} else {
+		return false;
+	}
+	if (!str_u64(tail, 10, ret_major))
+		*ret_major = 0;
+	return true;
+}
+
+static struct err *has_loader(const struct bytes *src, bool *ret)
+{
+	enum { WINDOW = 1 << 16, WORD = 32 };
+	char bytes[WINDOW];
+	struct str piece = {.p = bytes};
+	*ret = false;
+	for (uint64_t at = 0; at < src->size && !*ret; at += WINDOW - WORD) {
+		TRY(bytes_peek(src, bytes, WINDOW, at, &piece.n));
+		*ret = str_contains(piece, S("kpack_load_code_object")) ||
+		       str_contains(piece, S("kpack_search_paths"));
+	}
+	return NULL;
+}
+
+static struct err *look_for_runtime(struct splitting *s, struct split_file *f)
+{
+	struct split_evidence *v = s->evidence;
+	struct elf_dynamic d = {0};
+	struct elf e;
+	char bytes[64];
+	struct str head = {.p = bytes};
+	uint64_t major;
+	if (is_runtime(s->a, f->path, &major) && !v->bundled.n) {
+		v->bundled = f->m->zip->name;
+		return has_loader(&f->src, &v->reads);
+	}
+	TRY(bytes_peek(&f->src, bytes, sizeof(bytes), 0, &head.n));
+	if (pe_is(head)) {
+		TRY(pe_imports(s->a, &f->src, &d.needed));
+	} else if (elf_is(head)) {
+		TRY(elf_open(s->a, &f->src, &e));
+		TRY(elf_needs(s->a, &e, &d));
+	}
+	for (size_t i = 0; i < d.needed.n; i++) {
+		if (!is_runtime(s->a, d.needed.v[i], &major) || (v->needed.n && major >= v->major))
+			continue;
+		v->major = major;
+		v->member = f->m->zip->name;
+		v->needed = str_dup(s->a, path_base(d.needed.v[i]));
+	}
+	return NULL;
+}
+
+/* Is there a ROCm version behind the operator, or behind the word? *ret_new: it is one whose runtime reads archives. */
+static bool names_rocm(struct str text, bool *ret_new)
+{
+	uint64_t v[2] = {0};
+	struct str piece;
+	for (unsigned i = 0; i < 2; i++) {
+		size_t n = 0;
+		(void)str_cut(text, '.', &piece, &text);
+		while (n < piece.n && ascii_digit(piece.p[n]))
+			n++;
+		if (!str_u64(str_sub(piece, 0, n), 10, &v[i]) && !i)
+			return false;
+	}
+	*ret_new = v[0] > KPACK_MAJOR || (v[0] == KPACK_MAJOR && v[1] >= KPACK_MINOR);
+	return true;
+}
+
+/* The text in METADATA that names a ROCm version: a requirement, or the local version; "" if there is none. */
+static struct str declared_rocm(struct splitting *s, bool *ret_new)
+{
+	struct requirement r;
+	VEC_EACH (const struct dist_header, h, &s->headers) {
+		struct str name = wheel_requires(s->a, h);
+		if (!str_eq(name, S("rocm")) && !str_starts(name, S("rocm_sdk")))
+			continue;
+		err_free(requirement_parse(str_replace(s->a, h->value, S("\n"), S(" ")), &r));
+		size_t n = 0;
+		while (n < r.specifier.n && memchr("=>~ ", r.specifier.p[n], 4))
+			n++;
+		if (n && names_rocm(str_sub(r.specifier, n, r.specifier.n), ret_new))
+			return str_fmt(s->a, "requires %.*s %.*s", STR(r.name), STR(r.specifier));
+	}
+	size_t at = str_find(s->version, S("+"));
+	size_t word = at + str_find(str_sub(s->version, at, s->version.n), S("rocm")) + 4;
+	if (word <= s->version.n && names_rocm(str_sub(s->version, word, s->version.n), ret_new))
+		return str_fmt(s->a, "is version %.*s", STR(s->version));
+	return S("");
+}
+
+struct err *split_choose(struct splitting *s)
+{
+	const char *since = "the HIP runtime reads kpack archives since ROCm 7.13";
+	struct split_evidence v = {0};
+	struct split_done *done = s->done;
+	bool reads = false;
+	s->evidence = &v;
+	for (size_t i = 0; i < s->w.members.n && s->q->format != SPLIT_PLAIN; i++) {
+		struct err *e = NULL;
+		if (s->files[i].image)
+			e = split_content(s, &s->files[i], look_for_runtime);
+		if (e && e->code != E_ELF && e->code != E_FORMAT)
+			return e;
+		err_free(e); /* a damaged file is copied unchanged */
+	}
+	struct str rocm = declared_rocm(s, &reads);
+	if (v.bundled.n) {
+		reads = v.reads;
+		done->why =
+			str_fmt(s->a, "the HIP runtime '%.*s' of the wheel reads %skpack archives",
+				STR(v.bundled), reads ? "" : "no ");
+	} else if (v.major && v.major != KPACK_MAJOR) {
+		reads = v.major > KPACK_MAJOR;
+		done->why = str_fmt(
+			s->a, "'%.*s' needs %.*s, and %s", STR(v.member), STR(v.needed), since);
+	} else if (rocm.n) {
+		done->why = str_fmt(s->a, "the wheel %.*s, and %s", STR(rocm), since);
+	} else {
+		reads = false;
+		done->why =
+			str_fmt(s->a, "nothing in the wheel names its ROCm version, and %s", since);
+	}
+	if (s->q->format == SPLIT_PLAIN)
+		done->why = S("it was asked for");
+	done->chosen = !s->q->format;
+	s->plain = s->q->format ? s->q->format == SPLIT_PLAIN : !reads;
+	done->reads = s->plain || reads;
+	done->format = s->plain ? S("plain") : S("kpack");
+	return NULL;
+}

@@ -1,0 +1,88 @@
+/* The state of a split, shared by its files: what goes where (split.c), the format and its reasons (split_format.c), kpack
+ * archives (split_kpack.c), and the texts of dist-info folders (split_text.c). The interface is split.h. */
+#pragma once
+
+#include "formats/kpack.h"
+#include "wheel/rewrite.h"
+#include "wheel/split.h"
+
+struct split_file { /* a member */
+	const struct wheel_member *m;
+	struct str path;  /* where it is installed, below site-packages */
+	struct str owner; /* the GPU or family that a side file is for */
+	bool image;       /* it is a library, a program or a bundle */
+	bool fat;         /* it has device code that is taken out */
+	bool licence;     /* a text that every wheel of the set has */
+	enum bundle_encoding encoding;
+	struct bytes src; /* its content, while it is open */
+	int fd;
+	struct slim_sums
+		targets; /* the code in its bundles, and their bytes with what is between them */
+	uint64_t code;
+	/* its new content, a file in the scratch folder: a host part, or code for one GPU */
+	struct str content;
+	/* kpack: its name in archives; number of its bundles; split_member.absent */
+	struct str name;
+	uint32_t bundles;
+	struct strs absent;
+};
+
+struct split_archive {                 /* a kpack archive */
+	struct str target, name, path; /* name in the wheel; path of the file */
+	struct kpack_out out;
+};
+
+struct splitting {
+	struct arena *a;
+	const struct split_request *q;
+	struct split_done *done;
+	struct wheel w;
+	struct split_file *files; /* parallel to w.members */
+	struct strs families;
+	struct str metadata;         /* of its dist-info folder, with its headers */
+	struct dist_headers headers; /* views of `metadata` */
+	struct str version, project, pure, prefix;
+	struct str set, scratch;
+	struct budget budget; /* the cost of reading all contents; reset for each new wheel */
+	unsigned open;        /* contents that stay open */
+	bool plain;
+	bool all;   /* there is a wheel for all GPUs */
+	bool again; /* this is a host wheel already */
+	/* kpack: `root` gets the folder .kpack ("": the top of the wheel does); `top` is the folder of all libraries,
+	 * left out of their names ("": they have several) */
+	struct str group, root, top;
+	VEC(struct split_archive) archives;
+	struct split_file *file;       /* the current file */
+	const struct split_wheel *now; /* the current new wheel, and its NAME-VERSION */
+	struct str stem;
+	struct split_evidence *evidence; /* split_format.c's */
+};
+
+/* The code of a device wheel in plain files. `gpu` is where the GPU of *ret lives. */
+struct slim_keep split_keep(const struct split_wheel *w, struct target *gpu);
+extern const char *const split_roles[]; /* by enum split_role */
+bool split_is_host(const struct split_wheel *w);
+/* Calls fn for a file whose content is open. While few are, it stays open for the next wheel. */
+MUST_USE struct err *split_content(struct splitting *s, struct split_file *f,
+	struct err *(*fn)(struct splitting *s, struct split_file *f));
+/* The path of a file's new content. */
+struct str split_scratch(struct splitting *s, const struct split_file *f);
+
+/* split_format.c: chooses the format, unless the request names one, and says why. Files are known, their code is not. */
+MUST_USE struct err *split_choose(struct splitting *s);
+
+/* split_kpack.c: names the archives; makes them, and the host parts. If all libraries lie below one folder, or in that of
+ * the request, their names are relative to it. */
+MUST_USE struct err *split_name_archives(struct splitting *s);
+MUST_USE struct err *split_archives(struct splitting *s);
+
+/* split_text.c */
+struct str split_project(struct splitting *s, struct str key); /* of a device wheel */
+/* E_USAGE for a prefix or a requirement that would make METADATA wrong. */
+MUST_USE struct err *split_check_names(struct splitting *s);
+/* Lists in done->serves the GPUs that have code of their own or generic code. */
+void split_list_served(struct splitting *s);
+/* METADATA, provenance and variant.json of the current wheel. */
+struct str split_metadata(struct splitting *s);
+struct str split_provenance(struct splitting *s);
+struct str split_variants(struct splitting *s);

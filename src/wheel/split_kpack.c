@@ -1,0 +1,121 @@
+/* Puts the device code of a wheel's libraries into kpack archives, and makes host parts of the libraries. See split.h. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "wheel/split_int.h"
+
+static const struct slim_keep none = {.none = true};
+
+static struct str archive_name(struct splitting *s, struct str target)
+{
+	struct str file = str_fmt(s->a, ".kpack/%.*s_%.*s.kpack", STR(s->group), STR(target));
+	return s->root.n ? path_join(s->a, s->root, file) : file;
+}
+
+struct err *split_name_archives(struct splitting *s)
+{
+	enum { MOST_TARGETS = 256 };
+	bool first = true;
+	s->group = wheel_normalise(s->a, s->w.name.dist);
+	s->root = s->q->overlay;
+	for (size_t i = 0; i < s->w.members.n; i++) {
+		struct split_file *f = &s->files[i];
+		struct str top = s->q->overlay.n ? s->q->overlay
+						 : str_sub(f->path, 0, str_chr(f->path, '/'));
+		top = top.n < f->path.n ? top : S("");
+		if (!f->fat)
+			continue;
+		s->root = s->root.n ? s->root : top;
+		s->top = first || str_eq(top, s->top) ? top : S("");
+		first = false;
+	}
+	for (size_t i = 0; i < s->w.members.n; i++)
+		VEC_EACH (const struct slim_sum, sum, &s->files[i].targets) {
+			struct split_archive *x = NULL;
+			VEC_EACH (struct split_archive, it, &s->archives)
+				x = str_eq(it->target, sum->target) ? it : x;
+			if (x || !sum->bytes)
+				continue;
+			if (s->archives.n == MOST_TARGETS)
+				return err_new(E_LIMIT, "it has code for more than %d targets",
+					MOST_TARGETS);
+			x = VEC_PUSH(s->a, &s->archives);
+			x->target = sum->target;
+			x->name = archive_name(s, x->target);
+			x->out = (struct kpack_out){.out.fd = -1, .out.dir = -1};
+		}
+	return NULL;
+}
+
+static struct err *take_object(void *user, size_t bundle, const struct bundle_entry *e,
+	const struct str *piece, uint64_t at)
+{
+	struct splitting *s = user;
+	struct split_archive *x = NULL;
+	VEC_EACH (struct split_archive, it, &s->archives)
+		x = str_eq(it->target, e->target) ? it : x;
+	if (!at)
+		TRY(kpack_out_begin(&x->out, s->file->name, (uint32_t)bundle, e->size));
+	TRY(cancel_check());
+	TRY(kpack_out_add(&x->out, piece->p, piece->n));
+	return at + piece->n < e->size ? NULL : kpack_out_end(&x->out);
+}
+
+static struct err *pack_library(struct splitting *s, struct split_file *f)
+{
+	ARENA(tmp);
+	struct str dir = path_dir(f->path);
+	struct slim_plan p;
+	f->name = str_sub(f->path, s->top.n + (s->top.n > 0), f->path.n);
+	struct str from = str_fmt(&tmp, "/%.*s", STR(str_eq(dir, S(".")) ? S("") : dir));
+	struct str to = str_fmt(&tmp, "/%.*s", STR(archive_name(s, S("@GFXARCH@"))));
+	TRY(slim_read(&tmp, &f->src, &none, &p));
+	TRY(slim_objects(&p, take_object, s));
+	f->bundles = (uint32_t)p.bundles.n;
+	slim_mark(&p, kpack_mark(&tmp, f->name, path_rel(&tmp, to, from)));
+	f->content = split_scratch(s, f);
+	return slim_save(&p, f->content, 0644);
+}
+
+/* Notes the bundles of a file for which an archive has no code. An archive's objects are in the order of their files
+ * and bundles. */
+static void note_absent(struct splitting *s, struct split_file *f)
+{
+	VEC_EACH (const struct split_archive, x, &s->archives) {
+		uint32_t next = 0;
+		for (size_t i = 0; i <= x->out.objects.n; i++) {
+			const struct kpack_object *o =
+				i < x->out.objects.n ? &x->out.objects.v[i] : NULL;
+			if (o && !str_eq(o->path, f->name))
+				continue;
+			uint32_t stop = o ? o->index : next ? f->bundles : 0;
+			for (; next < stop; next++)
+				strs_add(s->a, &f->absent,
+					str_fmt(s->a, "%u %.*s", next, STR(x->target)));
+			next = o ? o->index + 1 : next;
+		}
+		if (!next)
+			strs_add(s->a, &f->absent, str_fmt(s->a, "* %.*s", STR(x->target)));
+	}
+}
+
+struct err *split_archives(struct splitting *s)
+{
+	struct err *e = NULL;
+	budget_set(&s->budget, s->w.size);
+	for (size_t i = 0; i < s->archives.n && !e; i++) {
+		struct split_archive *x = &s->archives.v[i];
+		x->path = str_fmt(s->a, "%.*s/archive-%zu", STR(s->scratch), i);
+		e = kpack_out_open(s->a, x->path, s->group, x->target, &x->out);
+	}
+	for (size_t i = 0; i < s->w.members.n && !e; i++)
+		if (s->files[i].fat)
+			e = split_content(s, &s->files[i], pack_library);
+	for (size_t i = 0; i < s->w.members.n && !e; i++)
+		if (s->files[i].fat)
+			note_absent(s, &s->files[i]);
+	VEC_EACH (struct split_archive, x, &s->archives) {
+		e = e ? e : kpack_out_commit(&x->out);
+		kpack_out_close(&x->out);
+	}
+	return e;
+}
