@@ -75,6 +75,15 @@ static bool is_inside(const struct splitting *s, const struct split_file *f)
 	return !s->q->overlay.n || path_is_below(f->path, s->q->overlay);
 }
 
+static void note_code(struct splitting *s, struct split_file *f, const struct bundle_entry *e)
+{
+	struct slim_sum sum = {str_dup(s->a, e->target), false, 1, e->size};
+	slim_sum_add(s->a, &f->targets, &sum);
+	f->objects += e->size;
+	if (target_read(sum.target).gpu || !s->plain)
+		strs_put(s->a, &s->done->gpus, str_sub(sum.target, 0, str_chr(sum.target, ':')));
+}
+
 /* Notes the GPUs of a file, and the file in `left` if it has code that stays, because it is in no bundle of
  * .hip_fatbin. */
 static struct err *look_into(struct splitting *s, struct split_file *f)
@@ -96,14 +105,10 @@ static struct err *look_into(struct splitting *s, struct split_file *f)
 		return NULL;
 	f->code = p.size;
 	f->encoding = p.bundles.v[0].old.encoding;
-	VEC_EACH (const struct slim_sum, x, &p.targets) {
-		struct slim_sum sum = *x;
-		sum.target = str_dup(s->a, x->target);
-		slim_sum_add(s->a, &f->targets, &sum);
-		if (x->bytes && (target_read(x->target).gpu || !s->plain))
-			strs_put(s->a, &s->done->gpus,
-				str_sub(sum.target, 0, str_chr(sum.target, ':')));
-	}
+	VEC_EACH (const struct slim_bundle, bundle, &p.bundles)
+		VEC_EACH (const struct bundle_entry, e, &bundle->old.entries)
+			if (e->target.n && e->size)
+				note_code(s, f, e);
 	return NULL;
 }
 
@@ -166,32 +171,36 @@ static bool has_archive(const struct split_wheel *w, const struct split_archive 
 	       str_eq(str_sub(x->target, 0, str_chr(x->target, ':')), w->key);
 }
 
-/* The size that a wheel's file will have, about: what is left of a member is compressed as well as all of it was. */
+/* The size that a wheel's file will have, about. Bundles that are compressed already become no smaller in a wheel; machine code
+ * shrinks to a third, and so does an object that is compressed without others of its kind. */
 static uint64_t expected_size(const struct splitting *s, const struct split_wheel *w)
 {
-	enum { ROW = 150 }; /* a member's headers, and its row in RECORD */
+	enum { ROW = 150, TEXTS = 1500 }; /* a member's headers, and its row in RECORD; dist-info */
+	const double third = 0.3;
 	struct target gpu;
 	struct slim_keep keep = split_keep(w, &gpu);
-	double sum = 0;
+	double sum = TEXTS;
 	for (size_t i = 0; i < s->w.members.n; i++) {
 		const struct split_file *f = &s->files[i];
 		const struct zip_member *m = f->m->zip;
 		bool has = has_file(s, w, f);
-		/* compressed bundles cannot become smaller; all of the rest does */
-		double size = (double)m->size, code = (double)f->code, stored = (double)m->stored;
-		double part = f->encoding ? 1 : size > 0 ? stored / size : 0;
-		double rest = stored > part * code ? stored - part * code : 0;
+		double stored = (double)m->stored, rest = stored - (double)f->code;
+		if (!f->encoding)
+			rest = third * ((double)m->size - (double)f->code);
+		rest = rest > stored || !f->fat ? stored : rest;
+		double each = f->objects ? (stored - rest) / (double)f->objects : 0;
 		sum += has ? ROW + 2.0 * (double)m->name.n + rest : 0;
 		VEC_EACH (const struct slim_sum, x, &f->targets) {
-			bool kept = has && (w->role == SPLIT_ALL ||
-						   (s->plain && slim_keeps(&keep, x->target)));
+			if (has && (w->role == SPLIT_ALL ||
+					   (s->plain && slim_keeps(&keep, x->target))))
+				sum += each * (double)x->bytes;
 			VEC_EACH (const struct split_archive, it, &s->archives)
-				kept = kept ||
-				       (has_archive(w, it) && str_eq(it->target, x->target));
-			sum += kept ? part * (double)x->bytes : 0;
+				if (has_archive(w, it) && str_eq(it->target, x->target))
+					sum += (f->encoding && each < third ? third : each) *
+					       (double)x->bytes;
 		}
 	}
-	return (uint64_t)sum;
+	return sum > 0 ? (uint64_t)sum : 0;
 }
 
 /* Slims a file with device code to the code of one GPU. */

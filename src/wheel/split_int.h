@@ -16,9 +16,8 @@ struct split_file { /* a member */
 	enum bundle_encoding encoding;
 	struct bytes src; /* its content, while it is open */
 	int fd;
-	struct slim_sums
-		targets; /* the code in its bundles, and their bytes with what is between them */
-	uint64_t code;
+	struct slim_sums targets; /* the code in its bundles, decoded */
+	uint64_t objects, code;   /* bytes of that together, and of its bundles */
 	/* its new content, a file in the scratch folder: a host part, or code for one GPU */
 	struct str content;
 	/* kpack: its name in archives; number of its bundles; split_member.absent */

@@ -126,6 +126,40 @@ rm variants/*-rocm.whl variants/*.json
 diff -r variants once
 echo 'ok a variant wheel requires what the GPU needs that is found'
 
+# ---- the format ----
+"$ROCSMITH" split -n "$name" -o n 2>said | grep -q 'amd_kern_device_all'
+grep -q 'Format plain: the wheel is version 1.0+rocm7.2, and the HIP runtime reads kpack archives since ROCm 7.13' said
+"$ROCSMITH" split -n --format kpack "$name" -o n >plan 2>said
+grep -q 'warning: the archives will not be read: the wheel is version' said
+# what a dry run expects is about what becomes of it, and nothing is written before plain wheels of 3 GB are warned of
+python3 - "$oracle" <<'PY'
+import hashlib, json, os, random, subprocess, sys, zipfile
+sys.path.insert(0, sys.argv[1])
+import gpus_wheel
+split = [os.environ["ROCSMITH"], "split", "--json", "--format", "kpack"]
+name = "kern-1.0+rocm7.2-py3-none-linux_x86_64.whl"
+expected = {w["key"]: w["size"] for w in json.loads(subprocess.run(split + ["-n", name, "-o", "n"], check=True, capture_output=True).stdout)["wheels"]}
+for key, size in expected.items():
+    real = os.path.getsize(f"kpack/amd_kern_device_{key.replace('-', '_')}-{name[5:]}" if key else f"kpack/{name}")
+    assert real / 3 < size + 2000 < 3 * real + 4000, (key, size, real)
+assert not os.path.exists("n")
+gpus = ["gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1012", "gfx1030", "gfx1031", "gfx1100", "gfx1101", "gfx1102", "gfx1200", "gfx1201"]
+gpus_wheel.library("large.so", [gpus_wheel.bundle(1, gpus)], [(0, "")])
+data = open("large.so", "rb").read() + random.Random(1).randbytes(215_000_000)
+os.remove("large.so")
+with zipfile.ZipFile("large-1-py3-none-any.whl", "w", zipfile.ZIP_STORED) as z:
+    rows = ""
+    for n, d in (("large/x.so", data), ("large-1.dist-info/METADATA", b"Metadata-Version: 2.1\nName: large\nVersion: 1\n"),
+            ("large-1.dist-info/WHEEL", b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n")):
+        rows += gpus_wheel.record_row(n, hashlib.sha256(d).digest(), len(d))
+        z.writestr(n, d)
+    z.writestr("large-1.dist-info/RECORD", rows + "large-1.dist-info/RECORD,,\n")
+PY
+"$ROCSMITH" split -qn large-1-py3-none-any.whl -o n >/dev/null 2>said
+grep -q 'warning: plain wheels of about 3.. GB will be written' said
+rm large-1-py3-none-any.whl
+echo 'ok the format is the one that the runtime reads, and its cost is said before'
+
 # ---- what belongs together ----
 python3 - plain kpack <<'PY'
 import email, glob, os, sys, zipfile
@@ -145,7 +179,11 @@ for folder in sys.argv[1:]:
         assert known[name] == version.strip() == "1.0+rocm7.2", (who, line)
     names = {n[len("amd-kern-device-"):] for n in known if n != "kern"}
     assert names == {"gfx803", "gfx90a", "gfx11-generic", "gfx1100", "gfx1201", "gfx11", "gfx110x", "gfx12-0"} | ({"all"} if folder == "plain" else set()), names
-    assert set(extras) == {f"device-{n}" for n in ("gfx803", "gfx90a", "gfx11-generic", "gfx1100", "gfx1201", "all")}, extras
+    covered = ["gfx" + n for n in ("1101", "1102", "1103", "1150", "1151", "1152", "1153")]
+    assert set(extras) == {f"device-{n}" for n in ["gfx803", "gfx90a", "gfx11-generic", "gfx1100", "gfx1201", "all"] + covered}, extras
+    for gpu in covered:
+        more = {"gfx11", "gfx110x"} if gpu < "gfx115" else {"gfx11"}
+        assert set(extras[f"device-{gpu}"]) == {f"amd-kern-device-{n} == 1.0+rocm7.2" for n in more | {"gfx11-generic"}}, extras
     parents = ["gfx11", "gfx110x"] + (["gfx11-generic"] if folder == "kpack" else [])
     for key, more in (("gfx1100", parents), ("gfx1201", ["gfx12-0"]), ("gfx90a", [])):
         want = {f"amd-kern-device-{n} == 1.0+rocm7.2" for n in [key, *more]}
@@ -259,7 +297,17 @@ if python3 -m venv env >/dev/null 2>&1 && env/bin/python -m pip --version >/dev/
 	env/bin/python -m pip install -q --no-index --disable-pip-version-check --find-links plain 'kern[device-gfx1100]'
 	env/bin/python -c 'import ctypes, glob, sys; sys.exit(ctypes.CDLL(glob.glob("env/lib/python*/site-packages/kern/lib/liba.so")[0]).look())' | sort >got
 	sed -n '/^kern.lib.liba/,/^kern.ops/p' whole.says | grep gfx11 | cmp - got
-	echo 'ok pip installs a host wheel with the extra of a GPU, and of all'
+	# a GPU with generic code only gets that, and not the host wheel alone
+	for format in kpack plain; do
+		rm -rf generic
+		python3 -m venv --without-pip generic
+		env/bin/python -m pip --python generic/bin/python install -q --no-index --disable-pip-version-check --find-links $format 'kern[device-gfx1151]' 2>said
+		[ ! -s said ]
+		[ "$(echo generic/lib/python*/site-packages/amd_kern_device_*.dist-info | wc -w)" = 2 ]
+	done
+	python3 -c 'import ctypes, glob, sys; sys.exit(ctypes.CDLL(glob.glob("generic/lib/python*/site-packages/kern/lib/liba.so")[0]).look())' | sort >got
+	sed -n '/^kern.lib.liba/,/^kern.ops/p' whole.says | grep gfx11-generic | cmp - got
+	echo 'ok pip installs a host wheel with the extra of a GPU, of one with generic code only, and of all'
 	if bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>/dev/null; then
 		uv=$ROCSMITH_HOME/oracles/bin/uv
 		env/bin/python -m venv env2
