@@ -17,7 +17,7 @@ const struct opt cmd_split_opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POS, q.from, "the wheel to split"), .flags = OPT_REQUIRED},
 	{OPT_OUTPUT(q.to, "DIR", "folder for the wheels"), .flags = OPT_REQUIRED},
 	{OPT_VALUE("format", OPT_ENUM, q.format, "FORMAT",
-		 "kpack or plain (default: as its ROCm reads)"),
+		 "kpack or plain (default: what its runtime reads)"),
 		.flags = OPT_FROM_ONE, .choices = formats},
 	{OPT_VALUE("prefix", OPT_STR, q.prefix, "NAME",
 		"names of device wheels (default: amd-PROJECT-device)")},

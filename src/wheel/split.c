@@ -165,10 +165,10 @@ static bool has_file(
 	return false;
 }
 
-static bool has_archive(const struct split_wheel *w, const struct split_archive *x)
+/* Does the wheel have the archive of this target? */
+static bool has_archive(const struct split_wheel *w, struct str target)
 {
-	return w->role == SPLIT_DEVICE &&
-	       str_eq(str_sub(x->target, 0, str_chr(x->target, ':')), w->key);
+	return w->role == SPLIT_DEVICE && str_eq(str_sub(target, 0, str_chr(target, ':')), w->key);
 }
 
 /* The size that a wheel's file will have, about. Bundles that are compressed already become no smaller in a wheel; machine code
@@ -194,10 +194,9 @@ static uint64_t expected_size(const struct splitting *s, const struct split_whee
 			if (has && (w->role == SPLIT_ALL ||
 					   (s->plain && slim_keeps(&keep, x->target))))
 				sum += each * (double)x->bytes;
-			VEC_EACH (const struct split_archive, it, &s->archives)
-				if (has_archive(w, it) && str_eq(it->target, x->target))
-					sum += (f->encoding && each < third ? third : each) *
-					       (double)x->bytes;
+			if (!s->plain && has_archive(w, x->target))
+				sum += (f->encoding && each < third ? third : each) *
+				       (double)x->bytes;
 		}
 	}
 	return sum > 0 ? (uint64_t)sum : 0;
@@ -263,7 +262,7 @@ static struct err *make_wheel(struct splitting *s, struct split_wheel *w)
 	if (own && !host) /* it is installed into the same folder as the host wheel */
 		rewrite_text(&x, "WHEEL", wheel_text(s->a, &s->w.name, s->pure));
 	VEC_EACH (const struct split_archive, it, &s->archives)
-		if (has_archive(w, it))
+		if (has_archive(w, it->target))
 			*VEC_PUSH(&tmp, &x.out) =
 				(struct zip_input){.name = wheel_renamed(&tmp, it->name,
 							   dist_stem(s->w.info), s->stem),
@@ -328,17 +327,19 @@ static struct err *list_wheels(struct splitting *s)
 				STR(s->w.name.version)));
 	}
 	add_wheel(s, SPLIT_HOST, S(""));
-	VEC_EACH (const struct split_wheel, w, &s->done->wheels) {
-		if (!fs_present(w->path))
+	for (size_t i = 0; i <= s->done->wheels.n; i++) {
+		struct str path =
+			i < s->done->wheels.n ? s->done->wheels.v[i].path : s->done->variants;
+		if (!path.n || !fs_present(path))
 			continue;
-		if (fs_real(s->a, s->q->from, &from) && fs_real(s->a, w->path, &to) &&
+		if (fs_real(s->a, s->q->from, &from) && fs_real(s->a, path, &to) &&
 			str_eq(from, to))
 			return err_hint(
 				err_new(E_USAGE, "the host wheel would replace '%.*s' itself",
 					STR(s->q->from)),
 				"name another folder by --output");
-		if (!s->q->force || !fs_is_file(w->path))
-			return err_hint(err_new(E_USAGE, "'%.*s' exists", STR(w->path)),
+		if (!s->q->force || !fs_is_file(path))
+			return err_hint(err_new(E_USAGE, "'%.*s' exists", STR(path)),
 				"--force overwrites wheels");
 	}
 	return NULL;
@@ -346,31 +347,34 @@ static struct err *list_wheels(struct splitting *s)
 
 /* ---- all of it ---- */
 
-/* Gives the finished files their names, and takes all of that back if one cannot have its own. An old host wheel goes
- * first, and the new one comes last: a host wheel that is there has its device wheels. */
+/* Gives the finished files their names, and takes all of that back if one cannot have its own. Old wheels go first, and of
+ * these the host wheel; the new host wheel comes last: one that is there has its device wheels. */
 static struct err *put_in_place(struct splitting *s)
 {
-	struct strs paths = {0}, staged = {0};
-	struct err *e = NULL;
-	struct str host = s->done->wheels.v[s->done->wheels.n - 1].path;
-	struct str old = path_join(s->a, s->scratch, S("old-host"));
-	bool had = fs_present(host);
+	struct strs paths = {0}, from = {0}, to = {0};
+	struct str old = path_join(s->a, s->scratch, S("old"));
+	struct err *e = fs_mkdirs(old);
 	size_t n = 0;
+	for (size_t i = s->done->wheels.n; i-- > 0;)
+		strs_add(s->a, &paths, s->done->wheels.v[i].path);
 	if (s->done->variants.n)
 		strs_add(s->a, &paths, s->done->variants);
-	VEC_EACH (const struct split_wheel, w, &s->done->wheels)
-		strs_add(s->a, &paths, w->path);
-	for (size_t i = 0; i < paths.n; i++)
-		strs_add(s->a, &staged, path_join(s->a, s->scratch, path_base(paths.v[i])));
-	if (had)
-		TRY(fs_rename(host, old));
-	for (; n < paths.n && !e; n += !e)
-		e = fs_present(paths.v[n]) ? fs_exchange(staged.v[n], paths.v[n])
-					   : fs_rename(staged.v[n], paths.v[n]);
-	while (e && n--)
-		e = err_join(e, fs_present(staged.v[n]) ? fs_exchange(staged.v[n], paths.v[n])
-							: fs_rename(paths.v[n], staged.v[n]));
-	return e && had ? err_join(e, fs_rename(old, host)) : e;
+	for (size_t i = 0; i < paths.n; i++) {
+		if (!fs_present(paths.v[i]))
+			continue;
+		strs_add(s->a, &from, paths.v[i]);
+		strs_add(s->a, &to, path_join(s->a, old, path_base(paths.v[i])));
+	}
+	for (size_t i = paths.n; i-- > 0;) {
+		strs_add(s->a, &from, path_join(s->a, s->scratch, path_base(paths.v[i])));
+		strs_add(s->a, &to, paths.v[i]);
+	}
+	for (; n < from.n && !e; n += !e)
+		e = fs_move(from.v[n], to.v[n], false);
+	e = e ? e : fs_sync(s->q->to);
+	while (e && n-- > 0)
+		e = err_join(e, fs_move(to.v[n], from.v[n], false));
+	return e;
 }
 
 /* Makes all files in a hidden folder beside them. */

@@ -60,10 +60,10 @@ enum split_format { SPLIT_CHOOSE, SPLIT_KPACK, SPLIT_PLAIN };
 struct split_done;
 struct split_request {
 	struct str from, to; /* a wheel; a folder */
-	unsigned format;     /* of enum split_format */
+	unsigned format;     /* one of enum split_format */
 	bool force, variants;
 	unsigned jobs;
-	struct str prefix; /* of the names of device wheels; "": amd-PROJECT-device */
+	struct str prefix; /* begins the names of device wheels; "": amd-PROJECT-device */
 	struct str
 		overlay; /* the folder that has .kpack, and all files that are split; "": the top */
 	/* requirements of device wheels; one with @GFXARCH@ is that of a GPU's wheel, and of the extras of GPUs that have

@@ -11,6 +11,7 @@ struct split_evidence {
 	struct str bundled;        /* a member: a runtime */
 	bool reads;                /* it reads kpack archives */
 	struct str member, needed; /* a member that needs a runtime, and which one */
+	bool library;              /* there are libraries or programs, not just bundles */
 	uint64_t major;            /* the oldest major version that is needed; 0: not known */
 };
 
@@ -54,11 +55,13 @@ static struct err *look_for_runtime(struct splitting *s, struct split_file *f)
 	char bytes[64];
 	struct str head = {.p = bytes};
 	uint64_t major;
-	if (is_runtime(s->a, f->path, &major) && !v->bundled.n) {
+	if (is_runtime(s->a, f->path, &major) &&
+		!v->reads) { /* a smaller one is a stand-in for it */
 		v->bundled = f->m->zip->name;
 		return has_loader(&f->src, &v->reads);
 	}
 	TRY(bytes_peek(&f->src, bytes, sizeof(bytes), 0, &head.n));
+	v->library = v->library || pe_is(head) || elf_is(head);
 	if (pe_is(head)) {
 		TRY(pe_imports(s->a, &f->src, &d.needed));
 	} else if (elf_is(head)) {
@@ -135,14 +138,19 @@ struct err *split_choose(struct splitting *s)
 		done->why =
 			str_fmt(s->a, "the HIP runtime '%.*s' of the wheel reads %skpack archives",
 				STR(v.bundled), reads ? "" : "no ");
+	} else if (!v.library) {
+		reads = false;
+		done->why = S("its device code is in no library, and archives belong to libraries");
 	} else if (v.major && v.major != KPACK_MAJOR) {
 		reads = v.major > KPACK_MAJOR;
 		done->why = str_fmt(
 			s->a, "'%.*s' needs %.*s, and %s", STR(v.member), STR(v.needed), since);
 	} else if (rocm.n) {
 		done->why = str_fmt(s->a, "the wheel %.*s, and %s", STR(rocm), since);
+	} else if (v.major) {
+		done->why = str_fmt(s->a, "'%.*s' needs %.*s, which older ones have, too, and %s",
+			STR(v.member), STR(v.needed), since);
 	} else {
-		reads = false;
 		done->why =
 			str_fmt(s->a, "nothing in the wheel names its ROCm version, and %s", since);
 	}

@@ -8,7 +8,7 @@
 
 struct split_file { /* a member */
 	const struct wheel_member *m;
-	struct str path;  /* where it is installed, below site-packages */
+	struct str path;  /* its place when it is installed, below site-packages */
 	struct str owner; /* the GPU or family that a side file is for */
 	bool image;       /* it is a library, a program or a bundle */
 	bool fat;         /* it has device code that is taken out */
@@ -38,7 +38,7 @@ struct splitting {
 	struct wheel w;
 	struct split_file *files; /* parallel to w.members */
 	struct strs families;
-	struct str metadata;         /* of its dist-info folder, with its headers */
+	struct str metadata;         /* METADATA, with its headers */
 	struct dist_headers headers; /* views of `metadata` */
 	struct str version, project, pure, prefix;
 	struct str set, scratch;
@@ -76,7 +76,7 @@ MUST_USE struct err *split_name_archives(struct splitting *s);
 MUST_USE struct err *split_archives(struct splitting *s);
 
 /* split_text.c */
-struct str split_project(struct splitting *s, struct str key); /* of a device wheel */
+struct str split_project(struct splitting *s, struct str key); /* a device wheel's name */
 /* E_USAGE for a prefix or a requirement that would make METADATA wrong. */
 MUST_USE struct err *split_check_names(struct splitting *s);
 /* Lists in done->serves the GPUs that have code of their own or generic code. */

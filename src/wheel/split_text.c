@@ -23,19 +23,17 @@ struct err *split_check_names(struct splitting *s)
 	if (!s->prefix.n)
 		s->prefix = str_fmt(s->a, "amd-%.*s-device",
 			STR(dashed(s, wheel_normalise(s->a, s->w.name.dist))));
-	struct err *e = requirement_parse(s->prefix, &r);
-	if (e || !str_eq(r.name, s->prefix))
-		return err_join(err_new(E_USAGE, "--prefix '%.*s' is not the name of a project",
-					STR(s->prefix)),
-			e);
+	const char *no_name = "--prefix '%.*s' is not the name of a project";
+	TRY_CTX(requirement_parse(s->prefix, &r), no_name, STR(s->prefix));
+	if (!str_eq(r.name, s->prefix))
+		return err_new(E_USAGE, no_name, STR(s->prefix));
 	for (size_t i = 0; i < q->requires.n; i++) {
 		struct str text = q->requires.v[i];
-		e = requirement_parse(str_replace(s->a, text, S(ANY_GPU), S("gfx0")), &r);
-		if (e || str_chr(text, '\n') < text.n || str_chr(text, '\r') < text.n)
-			return err_join(
-				err_new(E_USAGE, "--device-requires '%.*s' is no requirement",
-					STR(text)),
-				e);
+		if (str_chr(text, '\n') < text.n || str_chr(text, '\r') < text.n)
+			return err_new(E_USAGE, "--device-requires '%.*s' is more than one line",
+				STR(text));
+		TRY_CTX(requirement_parse(str_replace(s->a, text, S(ANY_GPU), S("gfx0")), &r),
+			"--device-requires '%.*s' is no requirement", STR(text));
 	}
 	return NULL;
 }

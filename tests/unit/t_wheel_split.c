@@ -237,6 +237,168 @@ static void names_are_those_of_installed_files(void **state)
 		S("../.kpack/demo_@GFXARCH@.kpack")));
 }
 
+/* A wheel with code for a ROCm that METADATA, a needed library or a runtime in the wheel tells of, or nothing does. */
+static void archives_are_for_runtimes_that_read_them(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *metadata, *runtime, *needed;
+		const char *content; /* of the runtime, behind the library */
+		const char *format, *why;
+	} cases[] = {
+		{"", NULL, NULL, "", "plain", "nothing in the wheel names its ROCm version"},
+		{"", NULL, "libamdhip64.so.6", "", "plain", "'pkg/need.so' needs libamdhip64.so.6"},
+		{"", NULL, "libamdhip64.so.7", "", "plain", "which older ones have, too"},
+		{"", NULL, "libamdhip64.so.10", "", "kpack",
+			"'pkg/need.so' needs libamdhip64.so.10"},
+		{"", NULL, "libamdhip64-d01f4dc2.so.6.4.43483", "", "plain",
+			"needs libamdhip64-d01"},
+		{"Requires-Dist: rocm[libraries]==7.14.*\n", NULL, "libamdhip64.so.7", "", "kpack",
+			"the wheel requires rocm ==7.14.*"},
+		{"Requires-Dist: rocm-sdk-core (~=10.1)\n", NULL, NULL, "", "kpack",
+			"the wheel requires rocm-sdk-core"},
+		{"Requires-Dist: rocm<7.14\n", NULL, NULL, "", "plain", "nothing"},
+		{"Requires-Dist: rocm==7.2\n", NULL, "libamdhip64.so.7", "", "plain",
+			"requires rocm =="},
+		{"Requires-Dist: rocm==7.14\n", NULL, "libamdhip64.so.6", "", "plain",
+			"needs libamdhip64.so.6"},
+		{"Requires-Dist: rocm==7.14\n", "pkg/lib/libamdhip64.so.7", "libamdhip64.so.7", "",
+			"plain", "'pkg/lib/libamdhip64.so.7' of the wheel reads no"},
+		{"", "demo.libs/libamdhip64-d01f4dc2.so.7.2", NULL, "x kpack_load_code_object x",
+			"kpack", "of the wheel reads kpack archives"},
+		{"", "pkg/lib/libamdhip64.so.7", NULL, "x ROCM_KPACK_ENABLED=OFF x", "plain",
+			"reads no"},
+	};
+	struct str lib = fx_fat_library(&f->a, kinds[0]).file;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct split_done done;
+		struct str runtime =
+			fx_elf(&f->a, (struct fx_library){.soname = "libamdhip64.so.7"});
+		struct fx_wheel w = {
+			.files = {{"pkg/lib.so", lib},
+				{"pkg/need.so",
+					fx_elf(&f->a, (struct fx_library){
+							      .needed = {cases[i].needed}})}}};
+		w.metadata = str_fmt(&f->a, "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n%s",
+			cases[i].metadata)
+				     .p;
+		w.files[2].name = cases[i].runtime;
+		BUF(content, &f->a);
+		buf_add(&content, runtime);
+		buf_add(&content, str_from(cases[i].content));
+		w.files[2].content = buf_str(&content);
+		struct split_request q = {.to = at(f, "k"), .force = true, .jobs = 1};
+		q.from = fx_write(&f->a, f->dir, w);
+		assert_ok(wheel_split(&f->a, &q, &done));
+		assert_str(done.format, cases[i].format);
+		assert_true(done.chosen && done.reads &&
+			    str_contains(done.why, str_from(cases[i].why)));
+		bool plain = str_eq(done.format, S("plain"));
+		q.format = SPLIT_KPACK;
+		assert_ok(wheel_split(&f->a, &q, &done));
+		assert_int_equal(done.reads, !plain);
+	}
+}
+
+/* What AMD's splitter is told by options, and the licences. */
+static void names_folders_and_requirements_are_those_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	struct kpack k;
+	struct str lib = fx_fat_library(&f->a, kinds[0]).file;
+	struct split_request q = {.to = at(f, "k"),
+		.format = SPLIT_KPACK,
+		.jobs = 1,
+		.prefix = S("acme-demo"),
+		.overlay = S("pkg/deep")};
+	strs_add(&f->a, &q.requires, S("rocm-sdk-device-@GFXARCH@ == 7.14"));
+	strs_add(&f->a, &q.requires, S("six[x]>=1; python_version > \"3\""));
+	q.from = fx_write(&f->a, f->dir,
+		(struct fx_wheel){.metadata =
+					  "Metadata-Version: 2.4\nName: demo\nVersion: "
+					  "1.0\nLicense-Expression: "
+					  "MIT\nLicense-File: LICENSE\nLicense-File: a/NOTICE\n",
+			.files = {{"pkg/deep/a/lib.so", lib}, {"pkg/lib.so", lib},
+				{"pkg/K_gfx942.co", S("outside")},
+				{"pkg/deep/images/amd-gfx11xx/k.aks2", S("family")},
+				{"demo-1.0.dist-info/licenses/LICENSE", S("mit")},
+				{"demo-1.0.dist-info/licenses/a/NOTICE", S("all")}}});
+	assert_ok(wheel_split(&f->a, &q, &done));
+	assert_str(str_join(&f->a, &done.gpus, S(" ")), "gfx90a gfx11-generic gfx1100 gfx1201");
+	assert_str(str_join(&f->a, &done.left, S(" ")), "pkg/lib.so");
+	assert_true(str_eq(member(f, at(f, "k/demo-1.0-py3-none-any.whl"), "pkg/lib.so"), lib));
+	struct str one = at(f, "k/acme_demo_gfx1100-1.0-py3-none-any.whl");
+	struct str text = member(f, one, "pkg/deep/.kpack/demo_gfx1100.kpack");
+	struct bytes src = bytes_mem(text);
+	assert_ok(kpack_open(&f->a, &src, &k));
+	assert_str(k.objects.v[0].path, "a/lib.so");
+	assert_str(member(f, one, "acme_demo_gfx1100-1.0.dist-info/METADATA"),
+		"Metadata-Version: 2.4\nName: acme-demo-gfx1100\nVersion: 1.0\n"
+		"Summary: Device code of demo for gfx1100\nLicense-Expression: MIT\n"
+		"License-File: LICENSE\nLicense-File: a/NOTICE\nRequires-Dist: demo == 1.0\n"
+		"Requires-Dist: acme-demo-gfx11 == 1.0\nRequires-Dist: acme-demo-gfx11-generic == "
+		"1.0\n"
+		"Requires-Dist: rocm-sdk-device-gfx1100 == 7.14\n"
+		"Requires-Dist: six[x]>=1; python_version > \"3\"\n");
+	assert_str(member(f, one, "acme_demo_gfx1100-1.0.dist-info/licenses/LICENSE"), "mit");
+	assert_str(member(f, one, "acme_demo_gfx1100-1.0.dist-info/licenses/a/NOTICE"), "all");
+	static const char *const others[] = {"gfx11_generic", "gfx11"};
+	for (unsigned i = 0; i < 2; i++) {
+		struct str stem = str_fmt(&f->a, "acme_demo_%s-1.0", others[i]);
+		text = member(f,
+			str_fmt(&f->a, "%.*s/k/%.*s-py3-none-any.whl", STR(f->dir), STR(stem)),
+			str_fmt(&f->a, "%.*s.dist-info/METADATA", STR(stem)).p);
+		assert_true(str_contains(text, S("six")) && !str_contains(text, S("rocm-sdk")));
+	}
+	text = member(f, at(f, "k/demo-1.0-py3-none-any.whl"), "demo-1.0.dist-info/METADATA");
+	assert_true(str_contains(
+		text, S("Provides-Extra: device-gfx1151\nRequires-Dist: "
+			"acme-demo-gfx11-generic == 1.0; extra == \"device-gfx1151\"\n"
+			"Requires-Dist: acme-demo-gfx11 == 1.0; extra == \"device-gfx1151\"\n"
+			"Requires-Dist: rocm-sdk-device-gfx1151 == 7.14 ; extra == "
+			"\"device-gfx1151\"\n")));
+	q.overlay = S("deep");
+	assert_err_says(wheel_split(&f->a, &q, &done), E_USAGE, "has no folder 'deep'");
+	q.requires.v[1] = S("six\nName: other");
+	assert_err_says(wheel_split(&f->a, &q, &done), E_USAGE, "more than one line");
+}
+
+/* A split that cannot put all wheels in place leaves what was there. */
+static void a_set_that_is_not_complete_does_not_appear(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	struct strs names;
+	make(f, fx_fat_library(&f->a, kinds[0]).file);
+	struct split_request q = {.from = at(f, "demo-1.0-py3-none-any.whl"),
+		.to = at(f, "k"),
+		.format = SPLIT_KPACK,
+		.force = true,
+		.variants = true,
+		.jobs = 1};
+	put(f, "k/demo-1.0-py3-none-any.whl", "old");
+	put(f, "k/demo-1.0-variants.json/in", "the way");
+	assert_ok(fs_mkdirs(at(f, "k/.rocsmith.tmp-other")));
+	struct str host = part(f, "k", "");
+	struct str beside = fs_temp_name(&f->a, host);
+	int lock;
+	/* another run, and what a killed one left */
+	assert_ok(fs_mkdirs(beside));
+	put(f, path_join(&f->a, beside, S("left")).p, "over");
+	assert_ok(fs_lock(path_join(&f->a, beside, S("lock")), FS_LOCK_NOW, &lock));
+	assert_err_says(wheel_split(&f->a, &q, &done), E_USAGE, "variants.json' exists");
+	assert_ok(fs_remove_tree(at(f, "k/demo-1.0-variants.json")));
+	assert_err(wheel_split(&f->a, &q, &done), E_LOCKED);
+	fd_closep(&lock);
+	test_has(host, "old");
+	assert_ok(wheel_split(&f->a, &q, &done));
+	assert_false(fs_present(beside));
+	assert_ok(fs_list(&f->a, at(f, "k"), &names));
+	assert_int_equal(
+		names.n, 5 + 1 + 2 + 1); /* parts, family, host and variant, the index, the other */
+}
+
 static void parts_that_differ_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -398,6 +560,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(libraries_of_all_kinds_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_file_goes_where_it_belongs, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			archives_are_for_runtimes_that_read_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			names_folders_and_requirements_are_those_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_set_that_is_not_complete_does_not_appear, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			names_are_those_of_installed_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(
