@@ -12,7 +12,6 @@
 
 static const struct slim_keep none = {.none = true};
 
-const char *const split_roles[] = {"host", "device", "family", "all", "variant", NULL};
 static const struct json_field wheel_fields[] = {
 	FIELD("path", struct split_wheel, path),
 	FIELD_ENUM("role", struct split_wheel, role, split_roles),
@@ -28,16 +27,6 @@ const struct json_field split_fields[] = {
 	{.kind = FIELD_END},
 };
 
-bool split_is_host(const struct split_wheel *w)
-{
-	return w->role == SPLIT_HOST || w->role == SPLIT_VARIANT;
-}
-
-struct str split_scratch(struct splitting *s, const struct split_file *f)
-{
-	return str_fmt(s->a, "%.*s/file-%zu", STR(s->scratch), (size_t)(f - s->files));
-}
-
 /* ---- the wheel's contents ---- */
 
 static struct err *look_at_head(
@@ -48,26 +37,6 @@ static struct err *look_at_head(
 	if (!at)
 		s->files[m - s->w.members.v].image = elf_is(head) || bundle_is(head) || pe_is(head);
 	return NULL;
-}
-
-struct err *split_content(struct splitting *s, struct split_file *f,
-	struct err *(*fn)(struct splitting *s, struct split_file *f))
-{
-	enum { OPEN = 200 };
-	struct err *e = NULL;
-	if (!f->src.read) {
-		e = zip_src(&s->w.zip, f->m->zip, &f->src, &f->fd);
-		s->open += f->fd >= 0;
-	}
-	f->src.budget = &s->budget;
-	s->file = f;
-	e = e ? e : fn(s, f);
-	if (f->fd >= 0 && s->open >= OPEN) {
-		fd_closep(&f->fd);
-		s->open--;
-		f->src = (struct bytes){0};
-	}
-	return e ? err_wrap(e, "cannot split '%.*s'", STR(f->m->zip->name)) : NULL;
 }
 
 static bool is_inside(const struct splitting *s, const struct split_file *f)
@@ -140,7 +109,7 @@ static struct err *look_at_all(struct splitting *s)
 
 /* ---- the wheels ---- */
 
-struct slim_keep split_keep(const struct split_wheel *w, struct target *gpu)
+static struct slim_keep keep_of(const struct split_wheel *w, struct target *gpu)
 {
 	*gpu = target_read(w->key);
 	return (struct slim_keep){.v = gpu, .n = 1, .exact = gpu->gpu && gpu->gpu->is_generic};
@@ -178,7 +147,7 @@ static uint64_t expected_size(const struct splitting *s, const struct split_whee
 	enum { ROW = 150, TEXTS = 1500 }; /* a member's headers, and its row in RECORD; dist-info */
 	const double third = 0.3;
 	struct target gpu;
-	struct slim_keep keep = split_keep(w, &gpu);
+	struct slim_keep keep = keep_of(w, &gpu);
 	double sum = TEXTS;
 	for (size_t i = 0; i < s->w.members.n; i++) {
 		const struct split_file *f = &s->files[i];
@@ -208,7 +177,7 @@ static struct err *slim_content(struct splitting *s, struct split_file *f)
 	ARENA(tmp);
 	struct slim_plan p;
 	struct target gpu;
-	const struct slim_keep keep = split_keep(s->now, &gpu);
+	const struct slim_keep keep = keep_of(s->now, &gpu);
 	TRY(slim_read(&tmp, &f->src, &keep, &p));
 	if (!p.changed)
 		return NULL;

@@ -1,9 +1,32 @@
-/* Chooses the format of a split. kpack archives are read by the HIP runtime of ROCm 7.13 and newer; older ones stop at a
+/* Opens the contents of a wheel's files, and chooses the format of a split. kpack archives are read by the HIP runtime of ROCm 7.13 and newer; older ones stop at a
  * library without its code. Evidence, the best first: a runtime in the wheel itself; the major version of the runtime
  * that its libraries need; the ROCm that METADATA requires, or that its local version names. Sources:
  * rocm-systems#2622, shared/kpack (loader: its names are in each runtime that has or needs it). */
 #include "formats/pe.h"
 #include "wheel/split_int.h"
+
+/* Contents stay open for the next wheel while they are few. */
+struct err *split_content(struct splitting *s, struct split_file *f,
+	struct err *(*fn)(struct splitting *s, struct split_file *f))
+{
+	enum { OPEN = 200 };
+	struct err *e = NULL;
+	if (!f->src.read) {
+		e = zip_src(&s->w.zip, f->m->zip, &f->src, &f->fd);
+		s->open += f->fd >= 0;
+	}
+	f->src.budget = &s->budget;
+	s->file = f;
+	e = e ? e : fn(s, f);
+	if (f->fd >= 0 && s->open >= OPEN) {
+		fd_closep(&f->fd);
+		s->open--;
+		f->src = (struct bytes){0};
+	}
+	return e ? err_wrap(e, "cannot split '%.*s'", STR(f->m->zip->name)) : NULL;
+}
+
+/* ---- the format ---- */
 
 enum { KPACK_MAJOR = 7, KPACK_MINOR = 13 };
 

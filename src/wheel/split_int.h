@@ -57,25 +57,22 @@ struct splitting {
 	struct split_evidence *evidence; /* split_format.c's */
 };
 
-/* The code of a device wheel in plain files. `gpu` is where the GPU of *ret lives. */
-struct slim_keep split_keep(const struct split_wheel *w, struct target *gpu);
-extern const char *const split_roles[]; /* by enum split_role */
-bool split_is_host(const struct split_wheel *w);
-/* Calls fn for a file whose content is open. While few are, it stays open for the next wheel. */
+/* split_format.c: calls fn for a file whose content is open; chooses the format, unless the request names one, and says why,
+ * when the code of the files is not known yet. */
 MUST_USE struct err *split_content(struct splitting *s, struct split_file *f,
 	struct err *(*fn)(struct splitting *s, struct split_file *f));
-/* The path of a file's new content. */
-struct str split_scratch(struct splitting *s, const struct split_file *f);
-
-/* split_format.c: chooses the format, unless the request names one, and says why. Files are known, their code is not. */
 MUST_USE struct err *split_choose(struct splitting *s);
 
 /* split_kpack.c: names the archives; makes them, and the host parts. If all libraries lie below one folder, or in that of
  * the request, their names are relative to it. */
 MUST_USE struct err *split_name_archives(struct splitting *s);
 MUST_USE struct err *split_archives(struct splitting *s);
+/* The path of a file's new content. */
+struct str split_scratch(struct splitting *s, const struct split_file *f);
 
 /* split_text.c */
+extern const char *const split_roles[]; /* by enum split_role */
+bool split_is_host(const struct split_wheel *w);
 struct str split_project(struct splitting *s, struct str key); /* a device wheel's name */
 /* E_USAGE for a prefix or a requirement that would make METADATA wrong. */
 MUST_USE struct err *split_check_names(struct splitting *s);

@@ -11,6 +11,11 @@ static struct str archive_name(struct splitting *s, struct str target)
 	return s->root.n ? path_join(s->a, s->root, file) : file;
 }
 
+struct str split_scratch(struct splitting *s, const struct split_file *f)
+{
+	return str_fmt(s->a, "%.*s/file-%zu", STR(s->scratch), (size_t)(f - s->files));
+}
+
 struct err *split_name_archives(struct splitting *s)
 {
 	enum { MOST_TARGETS = 256 };

@@ -5,6 +5,13 @@
 
 #define ANY_GPU "@GFXARCH@"
 
+const char *const split_roles[] = {"host", "device", "family", "all", "variant", NULL};
+
+bool split_is_host(const struct split_wheel *w)
+{
+	return w->role == SPLIT_HOST || w->role == SPLIT_VARIANT;
+}
+
 static struct str dashed(struct splitting *s, struct str name)
 {
 	return str_replace(s->a, name, S("_"), S("-"));
