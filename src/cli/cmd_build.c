@@ -139,7 +139,7 @@ struct err *cmd_build(struct arena *a, void *args)
 	say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r.wheel),
 		STR(human_bytes(a, r.wheel_size)), STR(str_join(a, &plan->gpus, S(", "))),
 		STR(human_seconds(a, mono_now() - q.began)));
-	if (!o->common.json)
+	if (!o->common.json && !o->common.quiet)
 		out_fmt("%.*s\n", STR(r.wheel));
 	return NULL;
 }

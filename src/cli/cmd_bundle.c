@@ -153,7 +153,7 @@ struct err *cmd_bundle(struct arena *a, void *args)
 		say_hint(
 			"a system needs at least what 'lowest true tag' says; an SDK made for this "
 			"system asks for less");
-	if (!show_json(&o->common, fat_fields, &r))
+	if (!show_made(&o->common, fat_fields, &r))
 		print(a, o, &r);
 	return NULL;
 }

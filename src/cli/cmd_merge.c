@@ -24,7 +24,7 @@ struct err *cmd_merge(struct arena *a, void *args)
 	struct merge_done done;
 	o->q.jobs = o->common.jobs;
 	TRY(wheel_merge(a, &o->q, &done));
-	if (!show_json(&o->common, merge_fields, &done))
+	if (!show_made(&o->common, merge_fields, &done))
 		out_fmt("%.*s\n", STR(done.output));
 	if (done.missing.n)
 		say_warning(

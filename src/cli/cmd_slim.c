@@ -86,25 +86,40 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 	if (!r->files.n)
 		out_fmt("nothing is left to take out of '%.*s': it was slimmed before\n",
 			STR(r->path));
-	out_fmt("%.*s: %s%.*s -> %.*s\n", STR(r->output), o->common.dry_run ? "would be " : "",
-		STR(human_bytes(a, r->before)), STR(human_bytes(a, r->after)));
+	struct stat from, to;
+	struct str text = str_fmt(
+		a, "%.*s -> %.*s", STR(human_bytes(a, r->before)), STR(human_bytes(a, r->after)));
+	if (str_ends(r->path, S(".whl")) && fs_is_file(r->path)) {
+		bool made = !o->common.dry_run && fs_try_stat(r->path, &from) &&
+			    fs_try_stat(r->output, &to);
+		text = made ? str_fmt(a, "%.*s -> %.*s (%.*s unpacked)",
+				      STR(human_bytes(a, (uint64_t)from.st_size)),
+				      STR(human_bytes(a, (uint64_t)to.st_size)), STR(text))
+			    : str_fmt(a, "%.*s unpacked", STR(text));
+	}
+	out_fmt("%.*s: %s%.*s\n", STR(r->output), o->common.dry_run ? "would be " : "", STR(text));
 }
 
 static struct err *slim(struct arena *a, const struct slim_args *o, const struct slim_keep *k,
 	struct slim_report *r)
 {
 	struct str head;
+	bool into = str_ends(r->output, S("/")) || fs_is_dir(r->output);
+	while (r->output.n > 1 && str_ends(r->output, S("/")))
+		r->output.n--;
 	if (fs_is_dir(r->path))
 		return o->in_place ? slim_tree(a, k, wheel_slim_installed, r)
 				   : slim_folder(a, k, o->force, r);
 	/* in a folder, the file keeps its own name */
-	if (!o->in_place && fs_is_dir(r->output))
+	if (!o->in_place && into)
 		r->output = path_join(a, r->output, path_base(r->path));
 	TRY(fs_read_head(a, r->path, 4, &head));
 	if (str_eq(head, S("PK\3\4")) && !o->in_place)
 		return wheel_slim(a, k, o->force, o->common.jobs, r);
 	if (o->without.n)
 		return err_new(E_USAGE, "--without is for folders and wheels");
+	if (into && !fs_writes_forbidden())
+		TRY(fs_mkdirs(path_dir(r->output)));
 	return slim_file(a, k, o->in_place, o->force, r);
 }
 
@@ -142,7 +157,7 @@ static struct err *choose_encoding(
 	k->compress = hip.most;
 	r->compress = str_from(names[hip.most]);
 	r->runtime = hip.path;
-	if (!o->common.json)
+	if (!o->common.json && (!o->common.quiet || o->common.dry_run))
 		out_fmt("compressed: version %u, for HIP %u.%u (%.*s)\n", (unsigned)hip.most,
 			hip.major, hip.minor, STR(hip.path));
 	return NULL;
@@ -202,7 +217,7 @@ struct err *cmd_slim(struct arena *a, void *args)
 	VEC_EACH (const struct str, gpu, &r.absent)
 		say_warning("nothing in '%.*s' has code for %.*s", STR(r.path), STR(*gpu));
 	warn_of_others(&here, &r);
-	if (!show_json(&o->common, slim_fields, &r))
+	if (!show_made(&o->common, slim_fields, &r))
 		print(a, o, &r);
 	return NULL;
 }

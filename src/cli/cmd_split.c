@@ -68,7 +68,7 @@ struct err *cmd_split(struct arena *a, void *args)
 	TRY(wheel_split(a, &o->q, &done));
 	VEC_EACH (const struct str, name, &done.left)
 		say_warning("'%.*s' keeps device code that cannot be taken out", STR(*name));
-	if (!show_json(&o->common, split_fields, &done))
+	if (!show_made(&o->common, split_fields, &done))
 		table_show(a, split_fields, "wheels", columns, &done);
 	return NULL;
 }

@@ -63,7 +63,7 @@ static struct err *make(
 	o->q.jobs = o->common.jobs;
 	TRY(wheel_epoch(&o->q.epoch));
 	TRY(how(a, &o->q, &done));
-	if (!show_json(&o->common, done_fields, &done))
+	if (!show_made(&o->common, done_fields, &done))
 		out_fmt("%.*s\n", STR(done.path));
 	say_status(str_from(verbs[o->common.dry_run]), "%.*s, %.*s",
 		STR(human_count(a, done.members, "file")), STR(human_bytes(a, done.size)));

@@ -383,3 +383,8 @@ bool show_json(const struct common *c, const struct json_field *fields, const vo
 		out_text(json_document(&a, 2, fields, result));
 	return c->json;
 }
+
+bool show_made(const struct common *c, const struct json_field *fields, const void *result)
+{
+	return show_json(c, fields, result) || (c->quiet && !c->dry_run);
+}

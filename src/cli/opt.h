@@ -124,6 +124,9 @@ MUST_USE struct err *opt_targets(
 	struct arena *a, struct str root, struct strs *io_words, struct targets *ret);
 /* With --json, prints the result as its document and returns true. If false, the command prints it for people. */
 bool show_json(const struct common *c, const struct json_field *fields, const void *result);
+/* The same for a command that makes something: with --quiet, there is no summary for people either, but for a dry run,
+ * whose only result it is. */
+bool show_made(const struct common *c, const struct json_field *fields, const void *result);
 
 /* ---- help.c ---- */
 void help_main(const struct command *all);

@@ -212,7 +212,7 @@ if python3 -m pip --version >/dev/null 2>&1; then
 	venv/bin/python -m pip install -q --no-deps --no-index --disable-pip-version-check p-1-py3-none-any.whl
 	cp "$(find venv -name k.hipfb)" whole.hipfb
 	ln "$(find venv -name k.hipfb)" other-name.hipfb
-	"$ROCSMITH" slim -q --gpu gfx1030 venv --in-place --without '**/pkg/__init__.py' >dropped
+	"$ROCSMITH" slim --gpu gfx1030 venv --in-place --without '**/pkg/__init__.py' >dropped
 	grep -q 'left out: lib.*/pkg/__init__.py' dropped
 	cmp "$(find venv -name k.hipfb)" k.hipfb
 	cmp other-name.hipfb whole.hipfb
@@ -235,6 +235,17 @@ PY
 	[ -z "$(find venv -name 'k.hipfb')" ]
 	echo 'ok an installed environment becomes smaller in place, RECORD with it, and pip takes the package out'
 fi
+for to in new/ new/er//; do # a folder that is not there yet; -n makes none
+	for from in p-1-py3-none-any.whl w/pkg/k.hipfb; do
+		rm -rf new
+		"$ROCSMITH" slim -n --gpu gfx1030 "$from" -o "$to" >/dev/null
+		[ ! -e new ]
+		[ -z "$("$ROCSMITH" slim -q --gpu gfx1030 "$from" -o "$to")" ] && [ -f "$to/${from##*/}" ]
+	done
+	rm -rf new
+	"$ROCSMITH" slim -q --gpu gfx1030 w -o "$to" && [ -f "$to/pkg/k.hipfb" ]
+done
+echo 'ok an output that ends in / is a folder, which is made; -q prints nothing'
 "$ROCSMITH" inspect small/p-1-py3-none-any.whl | grep -q 'slimmed for gfx1030: without gfx90a'
 echo 'ok a wheel keeps the bytes of what does not change, and Python and pip take it'
 
