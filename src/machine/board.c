@@ -1,5 +1,5 @@
-/* A GPU's board, from the files of its PCI device: the RAM that it may map, its firmware, its PCIe link; and the mode
- * of the IOMMU.
+/* A GPU's board, from the files of its PCI device: its product, the RAM that it may map, its firmware, its PCIe link; and
+ * the mode of the IOMMU.
  *
  * Sources: Linux Documentation/ABI/testing/sysfs-bus-pci and sysfs-kernel-iommu_groups; drivers/gpu/drm/amd/amdgpu
  * (mem_info_gtt_total, FW_VERSION_ATTR, vbios_version, amdgpu_device_gpu_bandwidth()).
@@ -197,9 +197,30 @@ static void read_iommu(struct root *r, struct machine *m, struct strs *devices)
 		m->iommu = S("off");
 }
 
+/* ---- products ---- */
+
+/* The text of libdrm's amdgpu.ids. A recording gets the lines of this machine's devices only. */
+static struct str read_ids(struct root *r, const struct machine *m)
+{
+	static const struct str places[] = {S_INIT("usr/share/libdrm/amdgpu.ids"),
+		S_INIT("opt/amdgpu/share/libdrm/amdgpu.ids")};
+	struct str text = S(""), line;
+	BUF(ours, r->a);
+	size_t i = 0;
+	while (i < 2 && root_read(r, places[i], &text) != ROOT_OK)
+		i++;
+	VEC_EACH (const struct machine_display, d, &m->displays)
+		if ((line = board_ids_line(text, d->device, d->revision)).n)
+			buf_fmt(&ours, "%.*s\n", STR(line));
+	if (ours.n)
+		root_note(r, places[i], buf_str(&ours));
+	return text;
+}
+
 void gather_boards(struct root *r, struct machine *m)
 {
 	struct strs devices = {0};
+	struct str ids = read_ids(r, m);
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		struct strs places = places_of(r, g);
 		struct str name = board_line(r, &places, "product_name");
@@ -211,13 +232,23 @@ void gather_boards(struct root *r, struct machine *m)
 		if (g->apu)
 			g->carve_out = board_number(r, &places, "mem_info_vram_total");
 		g->vbios = board_line(r, &places, "vbios_version");
+		g->revision = parse_revision(board_line(r, &places, "revision"));
+		g->product = clean_text(
+			r->a, board_name(r->a, g->device, g->revision, g->vram, ids));
 		read_firmware(r, &places, g);
 		for (size_t i = 0; i < places.n && !g->apu; i++)
 			if (find_link(r, places.v[i], g))
 				break;
 		strs_add(r->a, &devices, g->pci);
 	}
-	VEC_EACH (struct machine_display, d, &m->displays)
+	VEC_EACH (struct machine_display, d, &m->displays) {
 		strs_add(r->a, &devices, d->pci);
+		d->product = clean_text(r->a, board_name(r->a, d->device, d->revision, 0, ids));
+		VEC_EACH (const struct machine_gpu, g, &m->gpus)
+			if (d->pci.n && str_eq(g->pci, d->pci))
+				d->product = g->product;
+		if (!d->product.n)
+			d->product = str_fmt(r->a, "GPU %04x:%04x", d->vendor, d->device);
+	}
 	read_iommu(r, m, &devices);
 }

@@ -7,7 +7,7 @@
 
 #define MAGIC "rocsmith-library 1"
 
-enum { MAX_NEEDED = 200, MAX_TARGETS = 500, BUNDLES = 5, WORK = 64 << 20 };
+enum { MAX_NEEDED = 200, MAX_TARGETS = 500, MAX_EMPTY = 20, BUNDLES = 5, WORK = 64 << 20 };
 
 static void add_some(struct arena *a, struct strs *list, struct str s, size_t most)
 {
@@ -35,6 +35,8 @@ bool library_parse(struct arena *a, struct str text, struct library *ret)
 			ret->bundles = (unsigned)n;
 		else if (str_eq(key, S("archives")) && str_u64(value, 10, &n) && n <= MAX_TARGETS)
 			ret->archives = (unsigned)n;
+		else if (str_eq(key, S("empty")))
+			add_some(a, &ret->empty, value, MAX_TARGETS);
 		while (str_eq(key, S("targets")) && str_next(&value, ' ', &word))
 			add_some(a, &ret->targets, word, MAX_TARGETS);
 	}
@@ -66,6 +68,38 @@ static struct err *count_bundle(void *user, const struct bundle *b)
 	return ++c->bundles < BUNDLES ? NULL : err_new(E_LIMIT, "these are enough");
 }
 
+/* Bytes of the decoded objects in a kpack archive; UINT64_MAX if it cannot be read. */
+static uint64_t held_by(struct root *r, struct str path)
+{
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = -1;
+	struct budget budget = {.work = WORK, .memory = WORK};
+	struct bytes src;
+	struct kpack k = {0};
+	uint64_t sum = 0;
+	if (root_bytes(r, path, &fd, &src) != ROOT_OK)
+		return UINT64_MAX;
+	src.budget = &budget;
+	struct err *e = kpack_open(&tmp, &src, &k);
+	VEC_EACH (const struct kpack_object, o, &k.objects)
+		sum = o->size < UINT64_MAX / 2 - sum ? sum + o->size : UINT64_MAX / 2;
+	sum = e ? UINT64_MAX : sum;
+	err_free(e);
+	return sum;
+}
+
+/* Is the archive `name` of one mode of a GPU ("gfx90a:xnack-") as good as empty beside that for all modes? */
+static bool is_empty(struct root *r, struct str dir, struct str name, size_t at, struct str end)
+{
+	size_t colon = at + str_chr(str_sub(name, at, name.n - end.n), ':');
+	struct str whole = str_fmt(r->a, "%.*s%.*s", STR(str_sub(name, 0, colon)), STR(end));
+	if (colon == name.n - end.n)
+		return false;
+	uint64_t own = held_by(r, path_join(r->a, dir, name)),
+		 other = held_by(r, path_join(r->a, dir, whole));
+	return other != UINT64_MAX && own < other / 16;
+}
+
 /* Collects the GPUs for which kpack archives exist. Patterns are relative to the library, such as
  * ".kpack/blas_@GFXARCH@.kpack". */
 static void read_archives(
@@ -80,12 +114,17 @@ static void read_archives(
 		struct str file = path_base(*p);
 		size_t at = str_find(file, mark);
 		struct str end = str_sub(file, at + mark.n, file.n);
-		root_list(r, path_join(r->a, path_dir(path), path_dir(*p)), &names);
-		for (size_t i = 0; at < file.n && i < names.n; i++)
-			if (names.v[i].n > at + end.n && str_ends(names.v[i], end) &&
-				str_starts(names.v[i], str_sub(file, 0, at)))
-				add_some(r->a, &ret->targets,
-					str_sub(names.v[i], at, names.v[i].n - end.n), MAX_TARGETS);
+		struct str dir = path_join(r->a, path_dir(path), path_dir(*p));
+		root_list(r, dir, &names);
+		for (size_t i = 0; at < file.n && i < names.n; i++) {
+			struct str name = names.v[i], target = str_sub(name, at, name.n - end.n);
+			if (name.n <= at + end.n || !str_ends(name, end) ||
+				!str_starts(name, str_sub(file, 0, at)))
+				continue;
+			add_some(r->a, &ret->targets, target, MAX_TARGETS);
+			if (ret->empty.n < MAX_EMPTY && is_empty(r, dir, name, at, end))
+				add_some(r->a, &ret->empty, target, MAX_EMPTY);
+		}
 	}
 }
 
@@ -152,6 +191,8 @@ enum root_status library_read(struct root *r, struct str path, struct library *r
 		buf_fmt(&b, "bundles %u\n", ret->bundles);
 	if (ret->archives)
 		buf_fmt(&b, "archives %u\n", ret->archives);
+	VEC_EACH (const struct str, target, &ret->empty)
+		buf_fmt(&b, "empty %.*s\n", STR(*target));
 	root_note(r, path, buf_str(&b));
 	return ROOT_OK;
 }

@@ -31,7 +31,10 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	unsigned index;    /* from 0, as ROCR_VISIBLE_DEVICES counts */
 	struct str target; /* "gfx1100"; "" if the driver is too old to report it */
 	struct str name;   /* the board's or the driver's name, may be "" */
+	/* "Radeon RX 7900 GRE", by its device, revision and memory (board_name()); "" = not known */
+	struct str product;
 	uint32_t vendor, device;
+	int revision;      /* of the PCI device; -1 = not known */
 	struct str pci;    /* "0000:03:00.0" */
 	struct str render; /* "/dev/dri/renderD128", "" = none */
 	uint64_t vram;     /* bytes of the pool that KFD reports; on an APU, a share of the RAM */
@@ -56,6 +59,8 @@ struct machine_display {   /* an AMD display or accelerator function on the PCI 
 	struct str pci;    /* "0000:03:00.0", or "" */
 	struct str driver; /* "amdgpu", "vfio-pci", "" = none */
 	uint32_t vendor, device, class;
+	int revision;       /* -1 = not known */
+	struct str product; /* as for a GPU; if not known, "GPU 1002:73df" */
 };
 
 struct machine_node {           /* a device node and who may open it */
@@ -114,6 +119,9 @@ struct machine_torch {      /* the torch of a Python environment, read from its 
 	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see python.h */
 	/* GPUs for which the data files that these three libraries will read exist; empty = not known */
 	struct strs rocblas, hipblaslt, miopen;
+	/* kpack archives of one mode of a GPU that hold next to nothing, beside a full one for all modes; the runtime takes
+	 * the former: "gfx90a:xnack-" */
+	struct strs shadowed;
 	struct strs needed; /* ROCm libraries that its libraries need: "libamdhip64.so.6" */
 	/* members of `needed` that neither it nor a ROCm of this machine has; in WSL also "librocdxg.so",
 	 * which the runtime of ROCm 7.2 and later opens */
@@ -139,6 +147,9 @@ struct machine_python {     /* a Python environment */
 	bool active; /* `python3` of this shell is this one; kind "user": that one imports its packages */
 	bool has_torch;
 	struct machine_torch torch;
+	/* the development files of ROCm's wheels: "packed" (rocm-sdk init has not unpacked them), "stale" (unpacked, but
+	 * those of another version), "expanded"; "" = not installed */
+	struct str rocm_devel;
 	VEC(struct machine_extension) extensions; /* filled only if torch is built for ROCm */
 	/* packages related to PyTorch or ROCm (package_matters()), sorted by name */
 	VEC(struct machine_package) packages;

@@ -48,14 +48,32 @@ static void write_known(struct json *j, const void *gpu)
 	json_bool(j, gpu_by_name(((const struct machine_gpu *)gpu)->target) != NULL);
 }
 
+/* "0xc8", or "" */
+static void put_revision(struct json *j, int revision)
+{
+	ARENA(tmp);
+	json_str(j, revision < 0 ? S("") : str_fmt(&tmp, "0x%02x", (unsigned)revision));
+}
+
+static void write_gpu_revision(struct json *j, const void *gpu)
+{
+	put_revision(j, ((const struct machine_gpu *)gpu)->revision);
+}
+
+static void write_revision(struct json *j, const void *display)
+{
+	put_revision(j, ((const struct machine_display *)display)->revision);
+}
+
 static const struct json_field gpu_fields[] = {
 	FIELDS(struct machine_gpu, node, index, target),
 	FIELD_WRITE("known", write_known),
 	FIELD_WRITE("generic", write_generic),
-	FIELD("name", struct machine_gpu, name),
+	FIELDS(struct machine_gpu, name, product),
 	FIELD_WRITE("products", write_products),
 	FIELD_NUMBER_HEX("vendor", struct machine_gpu, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
+	FIELD_WRITE("revision", write_gpu_revision),
 	FIELDS(struct machine_gpu, pci, render, vram, gtt, carve_out, compute_units, wave_size, apu,
 		no_atomics, link, link_max),
 	FIELDS(struct machine_gpu, link_card, vbios, override, override_target),
@@ -68,7 +86,8 @@ static const struct json_field display_fields[] = {
 	FIELD_NUMBER_HEX("vendor", struct machine_display, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_display, device, 4),
 	FIELD_NUMBER_HEX("class", struct machine_display, class, 6),
-	FIELD("driver", struct machine_display, driver),
+	FIELD_WRITE("revision", write_revision),
+	FIELDS(struct machine_display, product, driver),
 	{.kind = FIELD_END},
 };
 
@@ -104,8 +123,8 @@ static const struct json_field extension_fields[] =
 static const struct json_field torch_fields[] = {
 	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, bundled_hsa, slim,
 		split, targets),
-	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, needed, missing, unloaded,
-		runpath),
+	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, shadowed, needed, missing,
+		unloaded, runpath),
 	{.kind = FIELD_END},
 };
 
@@ -119,7 +138,7 @@ static void write_torch(struct json *j, const void *python)
 }
 
 static const struct json_field python_fields[] = {
-	FIELDS(struct machine_python, path, kind, version, active),
+	FIELDS(struct machine_python, path, kind, version, active, rocm_devel),
 	FIELD_WRITE("torch", write_torch),
 	FIELD_LIST("extensions", struct machine_python, extensions, extension_fields),
 	FIELD_LIST("packages", struct machine_python, packages, package_fields),

@@ -43,6 +43,7 @@ void gather_extensions(struct python_env *e);
  *     targets gfx1100 gfx90a:xnack-  targets in more than half of the bundles read, or of the kpack archives that exist
  *     bundles 5                      number of bundles that were read: the first ones
  *     archives 1                     number of its patterns for kpack archives with its code, whether they exist or not
+ *     empty gfx90a:xnack-            archives of one mode with less than a sixteenth of what that for all modes holds
  *
  * Unknown lines are ignored. Limits: 200 libraries, 500 targets, a text of 1 MiB; at most 64 MiB of an ELF file are
  * read.
@@ -52,6 +53,7 @@ struct library {
 	/* rpath is "" if there is a runpath, as the loader then ignores it */
 	struct str rpath, runpath;
 	struct strs targets; /* sorted */
+	struct strs empty;   /* targets of such archives */
 	unsigned bundles, archives;
 };
 

@@ -191,6 +191,7 @@ static const struct redaction {
 	{.path = "sys/*/vendor"},
 	{.path = "sys/*/device"},
 	{.path = "sys/*/class"},
+	{.path = "sys/*/revision"},
 	{.path = "sys/*/product_name"},
 	{.path = "sys/*/mem_info_*_total"},
 	{.path = "sys/*/vbios_version"},

@@ -354,6 +354,7 @@ static void read_torch_libraries(struct python_env *e, struct str dir, struct ma
 			continue;
 		t->targets = both(e->r->a, &t->targets, &l.targets);
 		t->split = t->split || l.archives;
+		strs_put_all(e->r->a, &t->shadowed, &l.empty);
 		if (str_eq(names.v[i], str_from(kinds[0].file)))
 			first = l;
 	}
@@ -389,9 +390,31 @@ static bool is_slim(struct python_env *e, struct str torch)
 	return false;
 }
 
+/* rocm-sdk-devel brings its files as an archive, which `rocm-sdk init` removes once it has unpacked it into a folder beside
+ * (ROCm/TheRock: rocm_sdk/_devel.py). */
+static void read_devel(struct python_env *e)
+{
+	static const char *const archives[] = {"_devel.tar", "_devel.tar.xz"};
+	struct arena *a = e->r->a;
+	VEC_EACH (const struct str, site, &e->sites) {
+		struct str dir = path_join(a, *site, S("rocm_sdk_devel"));
+		bool packed = false, expanded = false;
+		for (size_t i = 0; i < 2 && root_real(e->r, dir).n; i++)
+			packed |= root_has_file(e->r, path_join(a, dir, str_from(archives[i])));
+		VEC_EACH (const struct str, other, &e->rocm_dirs)
+			expanded |= str_starts(path_base(*other), S("_rocm_sdk_devel"));
+		if (!e->py->rocm_devel.n)
+			e->py->rocm_devel = packed && expanded ? S("stale")
+					    : packed           ? S("packed")
+					    : expanded         ? S("expanded")
+							       : S("");
+	}
+}
+
 void gather_torch(struct python_env *e)
 {
 	struct machine_torch *t = &e->py->torch;
+	read_devel(e);
 	VEC_EACH (const struct str, dir, &e->rocm_dirs) {
 		struct machine_sdk s = {.kind = S("pip")};
 		if (!str_starts(path_base(*dir), S("_rocm_sdk_core")))
