@@ -4,6 +4,7 @@
 #include "cli/opt.h"
 #include "flow/login.h"
 #include "flow/next.h"
+#include "know/environment.h"
 #include "know/rule.h"
 #include "term/table.h"
 
@@ -87,9 +88,16 @@ static void show_summary(struct arena *a, const struct machine *m)
 	line(a, "ROCm", str_join(a, &sdks, S(", ")));
 }
 
+/* The GPUs, those that are no use to ROCm first. */
 static void show_gpus(struct arena *a, const struct machine *m)
 {
 	struct table t = table_new(a, ">node|target|pci|render node|>memory|>CUs|kind|products");
+	VEC_EACH (struct machine_display, d, &m->displays) {
+		const struct str cells[] = {S(""), S(""), d->pci, S(""), S(""), S(""),
+			d->driver.n ? d->driver : S("no driver"), d->product};
+		if (!str_eq(d->driver, S("amdgpu")))
+			table_row(&t, cells);
+	}
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		const struct gpu *known = gpu_by_name(g->target);
 		struct str products = known ? gpu_products(a, known) : S("");
@@ -101,17 +109,22 @@ static void show_gpus(struct arena *a, const struct machine *m)
 			human_memory(a, g->vram),
 			str_fmt(a, "%u", g->compute_units),
 			g->apu ? S("APU") : S("card"),
-			products.n ? products : g->name,
+			g->product.n ? g->product
+			: products.n ? products
+				     : g->name,
 		};
 		table_row(&t, cells);
 	}
+	if (!t.n)
+		return;
 	out_text(S("\n"));
 	table_print(&t);
 }
 
 /* ---- Python environments with a torch ---- */
 
-/* "gfx1100, not gfx1036": the GPUs of this machine that torch has code for, and those that it has not. */
+/* "gfx1100, gfx1031 by gfx1030 (HSA_OVERRIDE_GFX_VERSION), not gfx1036": the GPUs of this machine that torch has code for,
+ * those that run other code by an override, and those that have none. */
 static struct str served_text(
 	struct arena *a, const struct machine *m, const struct machine_torch *t)
 {
@@ -123,10 +136,36 @@ static struct str served_text(
 		return S("not known");
 	VEC_EACH (struct machine_gpu, g, &m->gpus)
 		strs_put(a, &list,
-			targets_serve(&t->targets, g->target)
-				? g->target
+			environment_has(t, g->target) ? g->target
+			: environment_borrows(t, g)
+				? str_fmt(a, "%.*s by %.*s (%.*s)", STR(g->target),
+					  STR(g->override_target), STR(g->override))
 				: str_fmt(a, "not %.*s", STR(g->target)));
 	return str_join(a, list.n ? &list : &t->targets, S(", "));
+}
+
+/* "/venv: ROCm wheels 10.1.0; torch 2.14.0+rocm10.1.0 for gfx1151; rocm-sdk 10.0.0 for gfx1151; development files: packed" */
+static void line_of_wheels(struct arena *a, const struct machine_python *p)
+{
+	static const struct str parts[] = {S_INIT("amd-torch-device-"),
+		S_INIT("amd-torchvision-device-"), S_INIT("rocm-sdk-device-")};
+	struct strs list = {0};
+	VEC_EACH (const struct machine_package, k, &p->packages) {
+		if (str_eq(k->name, S("rocm-sdk-core")))
+			strs_put(a, &list, str_fmt(a, "ROCm %.*s", STR(k->version)));
+		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+			if (str_starts(k->name, parts[i]))
+				strs_put(a, &list,
+					str_fmt(a, "%.*s %.*s for %.*s",
+						STR(str_sub(
+							parts[i], i < 2 ? 4 : 0, parts[i].n - 8)),
+						STR(k->version),
+						STR(str_sub(k->name, parts[i].n, k->name.n))));
+	}
+	if (p->rocm_devel.n)
+		strs_add(a, &list, str_fmt(a, "development files %.*s", STR(p->rocm_devel)));
+	if (list.n)
+		out_fmt("wheels in %.*s: %.*s\n", STR(p->path), STR(str_join(a, &list, S("; "))));
 }
 
 static void show_pythons(struct arena *a, const struct machine *m)
@@ -143,6 +182,8 @@ static void show_pythons(struct arena *a, const struct machine *m)
 		return;
 	out_text(S("\n"));
 	table_print(&t);
+	VEC_EACH (struct machine_python, p, &m->pythons)
+		line_of_wheels(a, p);
 }
 
 /* ---- findings ---- */
@@ -255,8 +296,7 @@ static void show(struct arena *a, const struct doctor *doctor)
 	struct table nodes = table_new(a, "device node|mode|group|for us");
 	bool denied = out_verbosity() > 0;
 	show_summary(a, m);
-	if (m->gpus.n)
-		show_gpus(a, m);
+	show_gpus(a, m);
 	VEC_EACH (struct machine_node, n, &m->nodes) {
 		const struct str cells[] = {n->path, str_fmt(a, "%04o", n->mode), n->group,
 			n->acl      ? S("usable (ACL)")
@@ -367,8 +407,8 @@ static struct err *do_fix(struct arena *a, struct doctor_args *d, const struct m
 		strs_add(a, &x.now,
 			set ? str_fmt(a, "export %.*s=%.*s", STR(name), STR(str_shell(a, value)))
 			    : str_fmt(a, "unset %.*s", STR(name)));
-		if (action->fix->tradeoff)
-			strs_put(a, &x.costs, str_from(action->fix->tradeoff));
+		if (action->cost.n)
+			strs_put(a, &x.costs, action->cost);
 	}
 	TRY(login_plan(a, &r, &x.files));
 	if (!x.dry_run)

@@ -66,7 +66,8 @@ static void show(struct arena *a, const struct env_answer *x)
 		out_fmt(", %s%.*s in %.*s", x->torch.n ? "torch " : "no torch", STR(x->torch),
 			STR(x->python));
 	if (x->but.n)
-		out_fmt(", which %.*s: no variable changes that (see 'rocsmith doctor')",
+		out_fmt(", which %.*s: no variable that rocsmith would set changes that (see "
+			"'rocsmith doctor')",
 			STR(x->but));
 	out_text(x->lines.n ? S(":\n") : x->but.n ? S("\n") : S(": nothing needs to be set\n"));
 	VEC_EACH (const struct environment_line, l, &x->lines) {
@@ -77,21 +78,17 @@ static void show(struct arena *a, const struct env_answer *x)
 	}
 }
 
-/* The text of `but`: "" as well if a line sets a variable that helps. */
-static struct str but_of(struct arena *a, const struct machine *m, const struct machine_python *p,
-	const struct environment_lines *lines)
+/* The text of `but`. An override that is in force helps; rocsmith sets none, as `patch` refuses it. */
+static struct str but_of(struct arena *a, const struct machine *m, const struct machine_python *p)
 {
 	struct strs none = {0};
-	VEC_EACH (const struct environment_line, l, lines)
-		if (str_eq(l->name, S("HSA_OVERRIDE_GFX_VERSION")))
-			return S("");
 	const struct machine_torch *o = &p->torch;
 	VEC_EACH (const struct machine_gpu, g, &m->gpus)
 		if (g->target.n && !g->apu == !m->gpus.v[0].apu && o->targets.n &&
-			!environment_serves(o, g->target))
+			!environment_serves(o, g->target) && !environment_borrows(o, g))
 			strs_put(a, &none, g->target);
 	if (none.n)
-		return str_fmt(a, "has no code, or no files of rocBLAS, for %.*s",
+		return str_fmt(a, "has no usable code, or no files of rocBLAS, for %.*s",
 			STR(str_join(a, &none, S(", "))));
 	if (!m->gpus.n || m->nvidia || !o->build.n || str_eq(o->build, S("rocm")))
 		return S("");
@@ -134,7 +131,7 @@ struct err *cmd_env(struct arena *a, void *args)
 	if (p) {
 		x.python = p->path;
 		x.torch = p->torch.version;
-		x.but = but_of(a, &m, p, &x.lines);
+		x.but = but_of(a, &m, p);
 	}
 	x.dxg = m.has_dxg;
 	VEC_EACH (const struct machine_gpu, g, &m.gpus)

@@ -59,14 +59,27 @@ static void add_all(struct arena *a, struct strs *list, const char *const *more)
 		strs_add(a, list, str_from(*more));
 }
 
-/* The commands install into a virtual environment, since pip refuses to change that of a distribution (PEP 668). A
- * torch that is there is uninstalled first: pip keeps one of the same version that was built for another GPU, and all
- * variants of Triton, which have different package names, install the same folder. */
+/* Does the torch of the active environment serve another card of the machine, which the wheel does not? */
+static bool is_wanted(const struct finding_way *w, const struct compat_wheel *c)
+{
+	const struct machine_torch *t = &w->python->torch;
+	bool wanted = (w->m->nvidia && str_eq(t->build, S("cuda"))) || str_eq(t->build, S("xpu"));
+	VEC_EACH (const struct str, card, &w->beside)
+		wanted = wanted || (torch_serves(w->python, *card) &&
+					   !compat_serves(c->targets, *card, COMPAT_EXACT));
+	return wanted;
+}
+
+/* The commands install into a virtual environment, since pip refuses to change that of a distribution (PEP 668), and into
+ * a new one if the torch of the active one is wanted for another GPU. A torch that is replaced is uninstalled first: pip
+ * keeps one of the same version that was built for another GPU, and all variants of Triton, which have different package
+ * names, install the same folder. */
 static void add_commands(struct finding_way *w, const struct compat_wheel *c, struct next_route *r)
 {
 	struct arena *a = w->a;
 	const struct machine_python *p = w->python;
-	bool own = p && (str_eq(p->kind, S("venv")) || str_eq(p->kind, S("conda")));
+	bool kept = p && p->has_torch && is_wanted(w, c);
+	bool own = p && !kept && (str_eq(p->kind, S("venv")) || str_eq(p->kind, S("conda")));
 	struct str packages = S(""), gpus = w->gpu->target, old = S("torch torchvision torchaudio");
 	VEC_EACH (const struct str, t, &w->beside)
 		if (c->amd && compat_serves(c->targets, *t, COMPAT_EXACT))
@@ -74,7 +87,9 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 	for (const char *const *i = c->install; *i; i++)
 		packages = str_fmt(a, "%.*s \"%.*s\"", STR(packages),
 			STR(str_replace(a, str_from(*i), S("{gpu}"), gpus)));
-	struct str python = own ? program(a, p) : S("~/torch/bin/python3");
+	struct str python = own    ? program(a, p)
+			    : kept ? S("~/torch-rocm/bin/python3")
+				   : S("~/torch/bin/python3");
 	for (size_t i = 0; own && i < p->packages.n; i++) {
 		struct str name = p->packages.v[i].name;
 		if (str_eq(name, S("triton")) || str_eq(name, S("triton-rocm")) ||
@@ -82,14 +97,20 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 			old = str_fmt(a, "%.*s %.*s", STR(old), STR(name));
 	}
 	if (w->new_python.n)
-		say(a, &r->commands, "uv venv --seed --python %.*s ~/torch", STR(w->new_python));
+		say(a, &r->commands, "uv venv --seed --python %.*s %s", STR(w->new_python),
+			kept ? "~/torch-rocm" : "~/torch");
 	else if (!own)
-		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
+		say(a, &r->commands, "python3 -m venv %s", kept ? "~/torch-rocm" : "~/torch");
 	else if (p->has_torch)
 		say(a, &r->commands, "%.*s -m pip uninstall -y %.*s", STR(python), STR(old));
 	say(a, &r->commands, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
 		STR(packages), c->amd ? "THEROCK_INDEX" : "TORCH_INDEX",
 		c->amd ? c->amd : c->index);
+	if (kept)
+		say(a, &r->notes,
+			"a new environment: the torch %.*s of '%.*s' serves another GPU of this "
+			"machine",
+			STR(p->torch.version), STR(p->path));
 	if (c->uv)
 		say(a, &r->notes,
 			"with uv no address is needed: uv pip install --python %.*s%.*s "
@@ -254,6 +275,40 @@ static const struct machine_python *served_by(const struct machine *m, struct st
 	return NULL;
 }
 
+/* Says that a torch runs by an override that is set, and what was reported of that. */
+static void say_borrowed(struct finding_way *w)
+{
+	const struct machine_python *p = w->python;
+	const struct compat_target *t = compat_of(w->gpu->target);
+	VEC_EACH (const struct machine_gpu, g, &w->m->gpus) {
+		if (!p || !str_eq(g->target, w->gpu->target) ||
+			!environment_borrows(&p->torch, g) || p->torch.missing.n)
+			continue;
+		say(w->a, &w->gpu->notes,
+			"%.*s is in force: the torch %.*s in %.*s runs the code of %.*s on it "
+			"(%s); "
+			"these have its own:",
+			STR(g->override), STR(p->torch.version), STR(p->path),
+			STR(g->override_target),
+			t && t->as ? t->text : "no report of that is known here");
+		return;
+	}
+}
+
+/* The products of this machine's GPUs of the target, each once; "" if one is not known. */
+static struct str products_of(struct arena *a, const struct machine *m, struct str target)
+{
+	struct strs list = {0};
+	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
+		if (!str_eq(g->target, target))
+			continue;
+		if (!g->product.n)
+			return S("");
+		strs_put(a, &list, g->product);
+	}
+	return str_join(a, &list, S(", "));
+}
+
 /* own: the target is a GPU of this machine, not one named by the user */
 static void step_of(
 	struct arena *a, const struct machine *m, struct str target, bool own, struct next_gpu *g)
@@ -271,7 +326,9 @@ static void step_of(
 			strs_put(a, &w.beside, other->target);
 	}
 	g->target = target;
-	g->products = known ? gpu_products(a, known) : S("");
+	g->products = own ? products_of(a, m, target) : S("");
+	if (!g->products.n && known)
+		g->products = gpu_products(a, known);
 	if (said && !said->as)
 		say(a, &g->notes, "%s (%s)", said->text, said->evidence[0]);
 	if (served) {
@@ -283,6 +340,7 @@ static void step_of(
 			STR(program(a, served)));
 		return;
 	}
+	say_borrowed(&w);
 	if (apu && card) {
 		say(a, &g->notes, "a part of the processor, beside a card: leave it out");
 		return;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "know/compat.h"
 #include "know/rule.h"
 #include "machine/root.h"
 #include "target/target.h"
@@ -12,14 +11,13 @@
 static const uint64_t usual = 850ull << 20, largest = 2100ull << 20;
 
 struct here {
-	struct str target, sibling, override, risk;
 	struct str targets, device_libs, sysdeps, library_path;
 	bool has_library_path;
 	unsigned jobs;
 };
 
-static const struct json_field here_fields[] = FIELDS_ONLY(struct here, target, sibling, override,
-	risk, targets, device_libs, sysdeps, library_path, has_library_path, jobs);
+static const struct json_field here_fields[] = FIELDS_ONLY(
+	struct here, targets, device_libs, sysdeps, library_path, has_library_path, jobs);
 
 /* Ranks active environments first. Of several active ones (the system's and the user's), one with a torch wins. */
 static unsigned rank(const struct machine_python *p)
@@ -27,10 +25,29 @@ static unsigned rank(const struct machine_python *p)
 	return 2u * p->active + p->has_torch;
 }
 
+bool environment_has(const struct machine_torch *t, struct str target)
+{
+	const struct target want = target_read(target);
+	bool hidden = false;
+	VEC_EACH (const struct str, s, &t->shadowed) {
+		struct target have = target_read(*s);
+		hidden |= have.xnack == FEATURE_OFF && target_covers(&have, &want);
+	}
+	return !hidden && targets_serve(&t->targets, target);
+}
+
 bool environment_serves(const struct machine_torch *t, struct str target)
 {
-	return targets_serve(&t->targets, target) &&
-	       (!t->rocblas.n || targets_serve(&t->rocblas, target));
+	return environment_has(t, target) && (!t->rocblas.n || targets_serve(&t->rocblas, target));
+}
+
+/* A name without its last character is that of a family: gfx1030 and gfx1031, gfx1100 and gfx1103. */
+bool environment_borrows(const struct machine_torch *t, const struct machine_gpu *g)
+{
+	struct str own = g->target, other = g->override_target;
+	return own.n && other.n && !str_eq(own, other) &&
+	       str_eq(str_sub(own, 0, own.n - 1), str_sub(other, 0, other.n - 1)) &&
+	       !environment_serves(t, own) && environment_serves(t, other);
 }
 
 const struct machine_python *environment_python(const struct machine *m, struct str path)
@@ -54,34 +71,6 @@ static bool counts(const struct machine *m, const struct machine_gpu *one)
 	return one->target.n && !(card && one->apu);
 }
 
-/* Finds an override of the GPU version. It applies to all GPUs, so it helps only if all that count have the same
- * sibling, and the torch has code for none of them. */
-static void find_override(
-	struct arena *a, const struct machine *m, const struct machine_python *p, struct here *h)
-{
-	const char **targets = arena_array(a, p ? p->torch.targets.n + 1 : 1, sizeof(*targets));
-	const struct compat_target *t = NULL;
-	bool same = true;
-	for (size_t i = 0; p && i < p->torch.targets.n; i++)
-		targets[i] = str_z(a, p->torch.targets.v[i]);
-	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
-		const struct compat_target *one = compat_of(g->target);
-		if (!counts(m, g))
-			continue;
-		same = same && one && one->as && (!t || !strcmp(t->value, one->value)) &&
-		       !compat_serves(targets, g->target, COMPAT_EXACT) &&
-		       !compat_serves(targets, g->target, COMPAT_GENERIC) &&
-		       compat_serves(targets, g->target, COMPAT_OVERRIDE);
-		t = one;
-	}
-	if (!same || !t)
-		return;
-	h->target = str_from(t->target);
-	h->sibling = str_from(t->as);
-	h->override = str_from(t->value);
-	h->risk = str_from(t->text);
-}
-
 static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
 {
 	if (!m->sdks.n || !str_eq(m->sdks.v[0].kind, S("tree")))
@@ -100,20 +89,20 @@ static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
 		h->sysdeps = path_join(a, path, sysdeps);
 }
 
-static struct err *facts_here(struct arena *a, const struct machine *m,
-	const struct machine_python *p, const struct node **ret)
+static struct err *facts_here(struct arena *a, const struct machine *m, const struct node **ret)
 {
 	struct here h = {0};
 	struct strs targets = {0}, stay = {0};
-	VEC_EACH (const struct machine_gpu, g, &m->gpus)
-		if (counts(m, g))
+	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
+		const struct gpu *known = gpu_by_name(g->target);
+		if (counts(m, g) && known && !known->removed) /* a plan refuses others */
 			strs_put(a, &targets, g->target);
+	}
 	h.targets = str_join(a, &targets, S(";"));
 	if (m->memory_free)
 		h.jobs = m->memory_free < largest
 				 ? 1
 				 : (unsigned)((m->memory_free - largest) / usual) + 1;
-	find_override(a, m, p, &h);
 	find_sdk(a, m, &h);
 	VEC_EACH (const struct machine_variable, v, &m->variables) {
 		struct str rest = v->value, dir;
@@ -170,7 +159,7 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 {
 	const struct node *facts, *here, *list;
 	TRY(facts_of(a, m, &facts));
-	TRY(facts_here(a, m, python, &here));
+	TRY(facts_here(a, m, &here));
 	struct scope top = {.value = facts}, about = {S("here"), here, &top};
 	struct scope sdk = {S("sdk"), NULL, &about}, py = {S("python"), NULL, &sdk};
 	list = node_get(facts, S("sdks"));

@@ -26,8 +26,13 @@ struct environment_lines {
 	size_t n, cap;
 };
 
-/* Does this torch have code for the GPU, and its rocBLAS the files that matrix products on this GPU need? */
+/* Does this torch have code for the GPU, in its usual mode (xnack off), that no empty archive hides? */
+bool environment_has(const struct machine_torch *t, struct str target);
+/* Does it, and has its rocBLAS the files that matrix products on this GPU need? */
 bool environment_serves(const struct machine_torch *t, struct str target);
+/* Does this torch serve the GPU only because an override that is set makes it run the code of another target of its
+ * family? */
+bool environment_borrows(const struct machine_torch *t, const struct machine_gpu *g);
 /* The Python environment at path; for "", the active one, or else the first with a torch; or NULL. */
 const struct machine_python *environment_python(const struct machine *m, struct str path);
 /* The lines that apply to this machine, sorted by name. python may be NULL; build: include lines for builds. Fails with

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/glob.h"
+#include "know/compat.h"
 #include "lang/python/version.h"
 #include "machine/parse.h"
 #include "target/target.h"
@@ -160,8 +161,8 @@ static bool number_of(struct str s, double *ret)
 }
 
 /* Orders two values; *ret is <0, 0 or >0. Returns false if they cannot be compared. A number that a version lacks counts
- * as 0. */
-static bool order_of(struct str x, struct str y, int *ret)
+ * as 0. With a fourth number in y, that of a distribution counts, too: 19 of "6.17.0-19-generic". */
+static bool order_of(struct arena *a, struct str x, struct str y, int *ret)
 {
 	enum { PARTS = 8 };
 	uint64_t v[PARTS], w[PARTS];
@@ -171,6 +172,8 @@ static bool order_of(struct str x, struct str y, int *ret)
 		if (str_chr(x, '.') == x.n && str_chr(y, '.') == y.n)
 			return true;
 	}
+	if (version_numbers(y, w, PARTS) > 3)
+		x = str_replace(a, x, S("-"), S("."));
 	if (!version_numbers(x, v, PARTS) || !version_numbers(y, w, PARTS))
 		return false;
 	*ret = 0;
@@ -209,12 +212,23 @@ static enum truth is_in(
 	return TRUTH_NO;
 }
 
-static enum truth compare(struct str op, const struct compared *x, const struct compared *y)
+/* Has one of the targets the code that this one runs under an override? */
+static enum truth borrows(
+	struct condition *r, const struct compared *x, const struct compared *list)
+{
+	const struct compat_target *t = compat_of(x->text);
+	if ((x->is_fact && !is_known(x->fact)) || !is_known(list->fact) || !list->fact->n)
+		return TRUTH_UNKNOWN;
+	return t && t->as && text_in(r, str_from(t->as), list, true) ? TRUTH_YES : TRUTH_NO;
+}
+
+static enum truth compare(
+	struct arena *a, struct str op, const struct compared *x, const struct compared *y)
 {
 	int order = 0;
 	if ((x->is_fact && !is_known(x->fact)) || (y->is_fact && !is_known(y->fact)))
 		return TRUTH_UNKNOWN;
-	bool ordered = order_of(x->text, y->text, &order);
+	bool ordered = order_of(a, x->text, y->text, &order);
 	bool less = op.p[0] == '<', more = op.p[0] == '>', or_same = op.n == 2;
 	bool equal = y->is_number ? ordered && !order : str_eq(x->text, y->text);
 	if (!less && !more)
@@ -261,12 +275,15 @@ static enum truth comparison(struct condition *r)
 	op = r->token;
 	bool sign = r->kind == T_SIGN && op.n && str_chr(S("=!<>"), op.p[0]) < 4;
 	bool in = r->kind == T_WORD && (str_eq(op, S("in")) || str_eq(op, S("served")));
+	bool borrowing = r->kind == T_WORD && str_eq(op, S("borrows"));
 	note_because(r, name, &x);
-	if (!sign && !in)
+	if (!sign && !in && !borrowing)
 		return holds(&x);
 	next(r);
 	struct compared y = operand(r);
-	return sign ? compare(op, &x, &y) : is_in(r, &x, &y, str_eq(op, S("served")));
+	return sign        ? compare(r->a, op, &x, &y)
+	       : borrowing ? borrows(r, &x, &y)
+			   : is_in(r, &x, &y, str_eq(op, S("served")));
 }
 
 /* ---- not, and, or, any, all ---- */
@@ -388,7 +405,14 @@ enum truth predicate_gpus(const struct strs *gpus, const struct strs *patterns, 
 static void put_fact(struct arena *a, struct buf *b, const struct node *n, struct str form)
 {
 	uint64_t bytes;
-	if (str_eq(form, S("count")))
+	const struct compat_target *t = form.n ? compat_of(n->text) : NULL;
+	if (str_eq(form, S("sibling")))
+		buf_add(b, str_from(t ? t->as : NULL));
+	else if (str_eq(form, S("override")))
+		buf_add(b, str_from(t ? t->value : NULL));
+	else if (str_eq(form, S("report")))
+		buf_add(b, str_from(t ? t->text : NULL));
+	else if (str_eq(form, S("count")))
 		buf_fmt(b, "%zu", n->n);
 	else if (str_eq(form, S("plural")))
 		buf_add(b, (n->kind == NODE_LIST ? n->n == 1 : str_eq(n->text, S("1"))) ? S("")

@@ -6,10 +6,12 @@
  * Facts have the names that `rocsmith doctor --json` prints (machine/machine_json.c), items of lists the name before
  * "in". A fact alone holds if it is not false, 0, "", an empty list or null.
  *
- *     = != < <= > >=   numbers (7, 16GiB); texts in quotes; versions without quotes: by their leading numbers
+ *     = != < <= > >=   numbers (7, 16GiB); texts in quotes; versions without quotes: by their leading numbers, and with
+ *                      four of them by a distribution's, too: 6.17.0-14-generic < 6.17.0.19
  *     in               one of the words of a text in quotes (* and ? match as in file names), or an item of a list of
  *                      facts; if the left side is a list, one of its items is enough
  *     served           as `in`, for GPU targets: also true if a generic target of the list covers it
+ *     borrows          has the list the target whose code this one runs under an override (data/compat.yaml)?
  *     not, and, or, ( )
  *     any NAME in LIST: ..., all NAME in LIST: ...   up to the end of the condition or of the parentheses
  *
@@ -40,7 +42,8 @@ MUST_USE struct err *predicate_ask(struct arena *a, const struct scope *s, struc
 	struct strs *because, enum truth *ret);
 /* The text with "{gpu.target}" replaced by that fact; items of a list are separated by ", ". "{gpu.vram size}" gives a
  * size with its unit, "{gpus count}" the number of items, "{gpus plural}" an "s" unless there is exactly one item,
- * "{g.index for g in gpus: not g.apu}" the indices of those GPUs, separated by ",". */
+ * "{g.index for g in gpus: not g.apu}" the indices of those GPUs, separated by ",". "{g.target sibling}", "{g.target
+ * override}" and "{g.target report}" are its row in data/compat.yaml: as, value and text. */
 struct str facts_expand(struct arena *a, const struct scope *s, struct str text);
 /* Conditions that descriptions of projects and recipes write as lists. predicate_version(): is the version ("" gives
  * UNKNOWN) in a range of PEP 440? predicate_gpu(): does a pattern match the GPU target? wave32 and wave64 are

@@ -153,9 +153,9 @@ static struct err *judge(
 				continue;
 			struct str action = facts_expand(a, &s, str_from(x->action));
 			struct str command = facts_expand(a, &s, str_from(x->command));
-			finding_fix(a, f, "%.*s%s%s%s%s%.*s", STR(action), x->tradeoff ? " (" : "",
-				x->tradeoff ? x->tradeoff : "", x->tradeoff ? ")" : "",
-				command.n ? ": " : "", STR(command));
+			struct str cost = facts_expand(a, &s, str_from(x->tradeoff));
+			finding_fix(a, f, "%.*s%s%.*s%s%s%.*s", STR(action), cost.n ? " (" : "",
+				STR(cost), cost.n ? ")" : "", command.n ? ": " : "", STR(command));
 		}
 	}
 	return NULL;
@@ -222,8 +222,9 @@ static struct err *add_actions(
 		TRY(ask(a, s, x->when, &fits));
 		if (fits && (x->set || x->unset))
 			*VEC_PUSH(a, ret) =
-				(struct rule_action){x, facts_expand(a, s, str_from(x->set)),
-					facts_expand(a, s, str_from(x->unset))};
+				(struct rule_action){facts_expand(a, s, str_from(x->set)),
+					facts_expand(a, s, str_from(x->unset)),
+					facts_expand(a, s, str_from(x->tradeoff))};
 	}
 	return NULL;
 }

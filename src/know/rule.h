@@ -37,9 +37,9 @@ const char *rule_why(const struct rule *r);
 const char *const *rule_evidence(const struct rule *r);
 const char *rule_confidence(const struct rule *r);
 
-struct rule_action { /* a change that `doctor --fix` can make */
-	const struct rule_fix *fix;
+struct rule_action {           /* a change that `doctor --fix` can make */
 	struct str set, unset; /* with facts inserted; one of them is "" */
+	struct str cost;       /* its trade-off, or "" */
 };
 
 /* Adds the findings of the rules on the facts (facts_of()) to ret, in the order of the table. Fails with E_SYNTAX if a

@@ -233,8 +233,8 @@ void gather_boards(struct root *r, struct machine *m)
 			g->carve_out = board_number(r, &places, "mem_info_vram_total");
 		g->vbios = board_line(r, &places, "vbios_version");
 		g->revision = parse_revision(board_line(r, &places, "revision"));
-		g->product = clean_text(
-			r->a, board_name(r->a, g->device, g->revision, g->vram, ids));
+		g->product =
+			clean_text(r->a, board_name(r->a, g->device, g->revision, g->vram, ids));
 		read_firmware(r, &places, g);
 		for (size_t i = 0; i < places.n && !g->apu; i++)
 			if (find_link(r, places.v[i], g))
@@ -245,7 +245,7 @@ void gather_boards(struct root *r, struct machine *m)
 		strs_add(r->a, &devices, d->pci);
 		d->product = clean_text(r->a, board_name(r->a, d->device, d->revision, 0, ids));
 		VEC_EACH (const struct machine_gpu, g, &m->gpus)
-			if (d->pci.n && str_eq(g->pci, d->pci))
+			if (g->product.n && str_eq(g->pci, d->pci))
 				d->product = g->product;
 		if (!d->product.n)
 			d->product = str_fmt(r->a, "GPU %04x:%04x", d->vendor, d->device);

@@ -34,7 +34,7 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	/* "Radeon RX 7900 GRE", by its device, revision and memory (board_name()); "" = not known */
 	struct str product;
 	uint32_t vendor, device;
-	int revision;      /* of the PCI device; -1 = not known */
+	int revision;      /* the PCI device's; -1 = not known */
 	struct str pci;    /* "0000:03:00.0" */
 	struct str render; /* "/dev/dri/renderD128", "" = none */
 	uint64_t vram;     /* bytes of the pool that KFD reports; on an APU, a share of the RAM */

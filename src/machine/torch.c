@@ -391,7 +391,7 @@ static bool is_slim(struct python_env *e, struct str torch)
 }
 
 /* rocm-sdk-devel brings its files as an archive, which `rocm-sdk init` removes once it has unpacked it into a folder beside
- * (ROCm/TheRock: rocm_sdk/_devel.py). */
+ * (ROCm/TheRock, its template of the wheel rocm). */
 static void read_devel(struct python_env *e)
 {
 	static const char *const archives[] = {"_devel.tar", "_devel.tar.xz"};

@@ -1,4 +1,4 @@
-/* The products of PCI devices; see target.h. Source of amdgpu.ids: libdrm, amdgpu/amdgpu_asic_id.c: "DEVICE,\tREVISION,\tNAME"
+/* The products of PCI devices; see target.h. Source of amdgpu.ids: libdrm (asic_id): "DEVICE,\tREVISION,\tNAME"
  * on each line, the numbers in hex. */
 #include "base/buf.h"
 #include "target/target.h"

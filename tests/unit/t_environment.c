@@ -93,29 +93,51 @@ static void a_torch_that_serves_its_gpu_needs_nothing(void **state)
 	wants(f, true, "");
 }
 
-static void an_override_only_where_a_sibling_serves(void **state)
+/* `patch` refuses an override (recipes/refused-hsa-override.yaml), a plan targets that compilers do not know. */
+static void nothing_is_set_that_patch_or_plan_refuses(void **state)
 {
 	struct fixture *f = *state;
+	for (size_t i = 0; i < environment_count; i++)
+		assert_true(strcmp(environment_table()[i].name, "HSA_OVERRIDE_GFX_VERSION") != 0 ||
+			    !environment_table()[i].value);
 	gpu(f, "gfx1032", false);
-	gpu(f, "gfx1031", false);
 	torch(f, "2.9.1+rocm6.4", "gfx1030 gfx1100");
-	wants(f, false, "HSA_OVERRIDE_GFX_VERSION=10.3.0");
-	assert_str(f->lines.v[0].why,
-		"this torch has no code for gfx1031, and runs the code of gfx1030 then; works "
-		"for most people; AMD does not test it");
-	gpu(f, "gfx1036", true); /* does not count, but is to be hidden */
-	wants(f, false, "HSA_OVERRIDE_GFX_VERSION=10.3.0 ROCR_VISIBLE_DEVICES=0,1");
-	f->m.gpus.n = 2;
-	f->m.pythons.v[0].torch.targets = str_split(&f->a, S("gfx10-3-generic"), ' ');
 	wants(f, false, "");
-	f->m.pythons.v[0].torch.targets.n = 0; /* not known */
+	f->m.gpus.v[0].target = S("gfx1103");
+	f->m.pythons.v[0].torch.build = S("");
 	wants(f, false, "");
-	f->m.pythons.v[0].torch.targets = str_split(&f->a, S("gfx1030"), ' ');
-	f->m.gpus.v[1].target = S("gfx1100"); /* of another family */
-	wants(f, false, "");
-	f->m.gpus.n = 1;
-	f->m.gpus.v[0].target = S("gfx1033"); /* no sibling works */
-	wants(f, false, "");
+	wants(f, true, "PYTORCH_ROCM_ARCH=gfx1103");
+	f->m.gpus.v[0].target = S("gfx940");
+	wants(f, true, "");
+	f->m.gpus.v[0].target = S("gfx9999");
+	gpu(f, "gfx942", false);
+	wants(f, true, "PYTORCH_ROCM_ARCH=gfx942");
+}
+
+static void an_override_in_force_is_known(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *target, *by;
+		bool borrows;
+	} cases[] = {
+		{"gfx1031", "gfx1030", true},
+		{"gfx1103", "gfx1100", true},
+		{"gfx1031", "gfx1100", false}, /* another generation */
+		{"gfx1151", "gfx1100", false}, /* another family */
+		{"gfx1030", "gfx1100", false}, /* it has code for its own */
+		{"gfx1031", "gfx1031", false},
+		{"gfx1031", "gfx1032", false}, /* no code for that either */
+		{"gfx1031", "", false},
+		{"", "gfx1030", false},
+	};
+	torch(f, "2.9.1+rocm6.4", "gfx1030 gfx1100");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct machine_gpu g = {.target = str_from(cases[i].target),
+			.override_target = str_from(cases[i].by)};
+		assert_int_equal(
+			environment_borrows(&f->m.pythons.v[0].torch, &g), cases[i].borrows);
+	}
 }
 
 static void a_needless_override_is_to_go(void **state)
@@ -125,8 +147,8 @@ static void a_needless_override_is_to_go(void **state)
 	torch(f, "2.8.0+rocm6.4", "gfx1030 gfx1100");
 	variable(f, "HSA_OVERRIDE_GFX_VERSION", "11.0.0");
 	wants(f, false, "!HSA_OVERRIDE_GFX_VERSION");
-	f->m.gpus.v[0].target = S("gfx1101");
-	wants(f, false, "HSA_OVERRIDE_GFX_VERSION=11.0.0");
+	f->m.gpus.v[0].target = S("gfx1101"); /* it is needed, and set already */
+	wants(f, false, "");
 }
 
 static void fused_attention_is_asked_for_where_it_is_experimental(void **state)
@@ -239,7 +261,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_torch_that_serves_its_gpu_needs_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			an_override_only_where_a_sibling_serves, setup, teardown),
+			nothing_is_set_that_patch_or_plan_refuses, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_override_in_force_is_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_needless_override_is_to_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			fused_attention_is_asked_for_where_it_is_experimental, setup, teardown),

@@ -224,6 +224,32 @@ static void boards_tell_their_firmware_and_memory(void **state)
 	done(dir, copy);
 }
 
+static void a_board_has_the_name_that_libdrm_gives_it(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	static const char *const files[] = {GPU("1"), PCI "vendor", "0x1002\n", PCI "class",
+		"0x030000\n", PCI "device", "0xabcd\n", PCI "revision", "0xc1\n",
+		"sys/bus/pci/devices/0000:04:00.0/vendor", "0x1002\n",
+		"sys/bus/pci/devices/0000:04:00.0/class", "0x038000\n",
+		"sys/bus/pci/devices/0000:04:00.0/device", "0x9999\n",
+		"opt/amdgpu/share/libdrm/amdgpu.ids",
+		"ABCD,\tC0,\tAMD Radeon 1\nABCD,\tC1,\tAMD Radeon \x1b[1m2\n", NODES "1/name",
+		"x\n", NULL};
+	struct str dir = machine_of(&a, files), copy;
+	read_twice(&a, dir, &m, &copy);
+	assert_str(m.displays.v[0].product, "Radeon [1m2");
+	assert_int_equal(m.displays.v[0].revision, 0xc1);
+	assert_str(m.displays.v[1].product, "GPU 1002:9999");
+	assert_int_equal(m.displays.v[1].revision, -1);
+	struct str ids;
+	assert_ok(fs_read(
+		&a, path_join(&a, copy, S("opt/amdgpu/share/libdrm/amdgpu.ids")), 999, &ids));
+	assert_false(str_contains(ids, S("C0"))); /* only what concerns this machine */
+	done(dir, copy);
+}
+
 /* ---- the machine ---- */
 #define TTM "sys/module/ttm/parameters/pages_limit"
 #define AMDTTM "sys/module/amdttm/parameters/pages_limit"
@@ -781,6 +807,7 @@ int main(void)
 		cmocka_unit_test(bridges_of_the_card_do_not_count),
 		cmocka_unit_test(atomics_are_those_of_links_to_processors),
 		cmocka_unit_test(boards_tell_their_firmware_and_memory),
+		cmocka_unit_test(a_board_has_the_name_that_libdrm_gives_it),
 		cmocka_unit_test(what_gpus_may_map_of_the_memory),
 		cmocka_unit_test(secure_boot_matters_where_the_driver_is_out),
 		cmocka_unit_test(parameters_of_modules_are_compared_with_what_they_have),

@@ -116,6 +116,56 @@ static void a_torch_for_other_gpus_does_not_count(void **state)
 		"triton");
 }
 
+/* An environment whose torch serves another GPU is left alone. */
+static void a_torch_for_another_gpu_is_not_uninstalled(void **state)
+{
+	struct fixture *f = *state;
+	add_gpu(f, "gfx1201", false);
+	add_python(f, "/home/user/venv", "3.12")->active = true;
+	add_torch(f, "");
+	struct machine_torch *t = &f->m.pythons.v[0].torch;
+	t->build = S("cuda");
+	has(&look(f, "")->routes.v[0].commands, "pip uninstall"); /* it serves nothing here */
+	f->m.nvidia = true;
+	for (size_t i = 0; i < 2; i++) {
+		const struct next_gpu *g = look(f, "");
+		assert_true(g->routes.n > 1);
+		VEC_EACH (const struct next_route, r, &g->routes) {
+			VEC_EACH (const struct str, c, &r->commands)
+				assert_false(str_contains(*c, S("uninstall")));
+			if (r->by != NEXT_BUILD)
+				has(&r->commands, "~/torch-rocm");
+		}
+		has(&g->routes.v[0].notes, "serves another GPU of this machine");
+		f->m.nvidia = false;
+		t->build = S("xpu");
+	}
+	t->build = S("rocm"); /* for an old card beside the new one */
+	t->targets = str_split(&f->a, S("gfx803"), ' ');
+	add_gpu(f, "gfx803", false);
+	has(&look(f, "")->routes.v[0].commands, "python3 -m venv ~/torch-rocm");
+	t->targets = str_split(&f->a, S("gfx1030"), ' ');
+	f->m.gpus.v[1].target = S("gfx1030");
+	has(&look(f, "")->routes.v[0].commands, "pip uninstall"); /* the wheel serves both */
+}
+
+static void an_override_that_works_is_said_so(void **state)
+{
+	struct fixture *f = *state;
+	add_gpu(f, "gfx1103", true);
+	f->m.gpus.v[0].override = S("HSA_OVERRIDE_GFX_VERSION");
+	f->m.gpus.v[0].override_target = S("gfx1100");
+	add_python(f, "/home/user/venv", "3.12")->active = true;
+	add_torch(f, "gfx1030 gfx1100");
+	const struct next_gpu *g = look(f, "");
+	has(&g->notes,
+		"HSA_OVERRIDE_GFX_VERSION is in force: the torch 2.9.1+rocm6.4 in /home/user/venv "
+		"runs the code of gfx1100 on it (page faults and hangs were reported)");
+	assert_int_equal(g->routes.v[0].how, COMPAT_EXACT);
+	f->m.gpus.v[0].override_target = S("gfx1101");
+	assert_int_equal(look(f, "")->notes.n, 0);
+}
+
 static void a_build_is_forecast_by_its_description(void **state)
 {
 	struct fixture *f = *state;
@@ -267,6 +317,9 @@ int main(void)
 			a_torch_that_serves_the_gpu_is_enough, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_torch_for_other_gpus_does_not_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_torch_for_another_gpu_is_not_uninstalled, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_override_that_works_is_said_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_build_is_forecast_by_its_description, setup, teardown),
 		cmocka_unit_test_setup_teardown(

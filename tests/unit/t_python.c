@@ -1,4 +1,6 @@
 /* Python environments of sysroots that each test makes: which are found, what is in them, what their torch loads. */
+#include "formats/kpack.h"
+#include "know/environment.h"
 #include "machine/machine.h"
 #include "machine/python.h"
 #include "unit/fixture_elf.h"
@@ -513,6 +515,67 @@ static void archives_beside_a_library_count(void **state)
 	assert_list(&torch_of(f)->targets, "gfx942 gfx1151");
 }
 
+static void put_archive(struct fixture *f, const char *target, size_t size)
+{
+	struct kpack_out k;
+	struct str path =
+		str_fmt(&f->a, "%.*s/t_%s.kpack", STR(at(f, TORCH "/lib/.kpack")), target);
+	char *code = arena_array(&f->a, size, 1);
+	memset(code, 'x', size);
+	assert_ok(fs_mkdirs(path_dir(path)));
+	assert_ok(kpack_out_open(&f->a, path, S("t"), str_from(target), &k));
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_ok(kpack_out_begin(&k, S("lib/t.so"), i, size));
+		assert_ok(kpack_out_add(&k, code, size));
+		assert_ok(kpack_out_end(&k));
+	}
+	assert_ok(kpack_out_commit(&k));
+	kpack_out_close(&k);
+}
+
+/* The runtime takes the archive for the mode of the GPU before the one for all modes (ROCm/TheRock#7620). */
+static void an_archive_with_next_to_nothing_hides_another(void **state)
+{
+	struct fixture *f = *state;
+	static const char mark[] = "\x82\xb2kpack_search_paths\x91\xb8.kpack/t_@GFXARCH@.kpack"
+				   "\xabkernel_name\xa1t";
+	struct fx_host_section section = {
+		.name = ".rocm_kpack_ref", .bytes = {.p = mark, .n = sizeof(mark) - 1}};
+	venv(f, VENV, "torch-2.12.0");
+	put_library(f, &section, 1);
+	put_archive(f, "gfx90a", 9000);
+	put_archive(f, "gfx90a:xnack-", 100);
+	put_archive(f, "gfx90a:xnack+", 8000);
+	put_archive(f, "gfx942:xnack-", 10); /* alone */
+	assert_list(&torch_of(f)->shadowed, "gfx90a:xnack-");
+	assert_false(environment_has(torch_of(f), S("gfx90a")));
+	assert_true(environment_has(torch_of(f), S("gfx942")));
+	put_archive(f, "gfx90a:xnack-", 9000);
+	assert_list(&torch_of(f)->shadowed, "");
+	assert_true(environment_has(torch_of(f), S("gfx90a")));
+	put_archive(f, "gfx90a:xnack+", 10); /* another mode than the usual one */
+	assert_list(&torch_of(f)->shadowed, "gfx90a:xnack+");
+	assert_true(environment_has(torch_of(f), S("gfx90a")));
+	put(f, TORCH "/lib/.kpack/t_gfx90a.kpack", "none");
+	assert_list(&torch_of(f)->shadowed, "");
+	put(f, TORCH "/lib/libtorch_hip.so",
+		TEXT "targets gfx90a\nempty gfx90a:xnack-\narchives 1\n");
+	assert_list(&torch_of(f)->shadowed, "gfx90a:xnack-");
+}
+
+static void development_files_are_unpacked_or_not(void **state)
+{
+	struct fixture *f = *state;
+	venv(f, VENV, "rocm_sdk_devel-7.14.0");
+	assert_str(look(f)->pythons.v[0].rocm_devel, "");
+	put(f, SITE "/rocm_sdk_devel/_devel.tar.xz", "");
+	assert_str(look(f)->pythons.v[0].rocm_devel, "packed");
+	put(f, SITE "/_rocm_sdk_devel_linux_x86_64/__init__.py", "");
+	assert_str(look(f)->pythons.v[0].rocm_devel, "stale");
+	assert_ok(fs_remove_tree(at(f, SITE "/rocm_sdk_devel/_devel.tar.xz")));
+	assert_str(look(f)->pythons.v[0].rocm_devel, "expanded");
+}
+
 static void rocm_is_looked_for_as_the_loader_does(void **state)
 {
 	struct fixture *f = *state;
@@ -785,6 +848,8 @@ int main(void)
 		T(rocm_wheels_are_there_when_torch_loads_them),
 		T(most_bundles_of_a_library_decide),
 		T(archives_beside_a_library_count),
+		T(an_archive_with_next_to_nothing_hides_another),
+		T(development_files_are_unpacked_or_not),
 		T(rocm_is_looked_for_as_the_loader_does),
 		T(wsl_needs_a_library_of_its_own),
 		T(side_files_are_found_in_all_layouts),

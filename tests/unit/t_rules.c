@@ -85,7 +85,7 @@ static struct node *facts_of_machine(
 	struct arena *a, const struct node *variants, struct str name, unsigned depth)
 {
 	const struct node *read;
-	assert_true(depth < 8);
+	assert_true(depth < 12);
 	NODE_EACH (v, variants) {
 		if (!str_eq(node_text(v, S("name"), S("")), name))
 			continue;
@@ -202,7 +202,7 @@ static const struct scope *scope_in(
  * "any x in list" also in the first item of the list. */
 static void ask_condition(struct asking *q, struct str text)
 {
-	static const char *const language[] = {"not", "and", "or", "in", "served", NULL};
+	static const char *const language[] = {"not", "and", "or", "in", "served", "borrows", NULL};
 	const struct scope *s = q->scope;
 	struct str name = S("");
 	enum truth t;

@@ -336,9 +336,53 @@ static void lists_are_in_the_order_of_generations(void **state)
 	targets_sort(&(struct strs){0});
 }
 
+static void boards_are_told_by_revision_and_memory(void **state)
+{
+	(void)state;
+	static const char ids[] =
+		"# List of AMDGPU IDs\n1.0.0\n744C,\tC8,\tAMD Radeon RX 7900 XTX\n"
+		"67df,\te7,\tAMD Radeon RX 580 Series\n7590,\tc0,\tAMD Radeon RX 9060 XT\n"
+		"ABCD,\t00,\tAMD Radeon of tomorrow\nbroken\n,,\n";
+	const uint64_t gib = 1ull << 30;
+	static const struct {
+		unsigned device;
+		int revision;
+		unsigned gib;
+		bool ids;
+		const char *name;
+	} cases[] = {
+		{0x744c, 0xce, 16, false, "Radeon RX 7900 GRE"},
+		{0x744c, 0xcc, 20, true, "Radeon RX 7900 XT"},
+		{0x744c, 0xc8, 24, true, "Radeon RX 7900 XTX"},
+		{0x744c, -1, 20, true, "Radeon RX 7900 XT"},
+		{0x744c, -1, 0, false, "Radeon RX 7900 XTX, RX 7900 XT or RX 7900 GRE"},
+		{0x7590, 0xc0, 8, true, "Radeon RX 9060 XT 8 GB"},
+		{0x7590, 0xc0, 16, false, "Radeon RX 9060 XT 16 GB"},
+		{0x7590, 0xc0, 0, true, "Radeon RX 9060 XT"},
+		{0x7590, 0xc7, 8, true, "Radeon RX 9060"},
+		{0x66a1, 0x02, 16, false, "Instinct MI50"},
+		{0x66a1, 0x02, 32, false, "Instinct MI60 or MI50 32 GB"},
+		{0x74a5, 0x00, 256, false, "Instinct MI325X"},
+		{0x67df, 0xe7, 8, true, "Radeon RX 580"},
+		{0xabcd, 0x00, 1, true, "Radeon of tomorrow"},
+		{0xabcd, 0x00, 1, false, ""},
+		{0xabcd, -1, 1, true, ""},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++)
+		/* some of the memory is the firmware's */
+		assert_str(board_name(&a, cases[i].device, cases[i].revision,
+				   cases[i].gib ? cases[i].gib * gib - (80u << 20) : 0,
+				   cases[i].ids ? str_from(ids) : S("")),
+			cases[i].name);
+	for (size_t i = 0; i < board_count; i++)
+		for (const char *const *n = board_table()[i].names; *n; n++)
+			assert_true(strchr(*n, '/') && strchr(*n, ' ') > strchr(*n, '/'));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(boards_are_told_by_revision_and_memory),
 		cmocka_unit_test(lists_are_in_the_order_of_generations),
 		cmocka_unit_test(table_is_sorted_and_consistent),
 		cmocka_unit_test(flags_decode),
