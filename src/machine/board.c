@@ -248,7 +248,9 @@ void gather_boards(struct root *r, struct machine *m)
 			if (g->product.n && str_eq(g->pci, d->pci))
 				d->product = g->product;
 		if (!d->product.n)
-			d->product = str_fmt(r->a, "GPU %04x:%04x", d->vendor, d->device);
+			d->product = d->device
+					     ? str_fmt(r->a, "GPU %04x:%04x", d->vendor, d->device)
+					     : S("GPU");
 	}
 	read_iommu(r, m, &devices);
 }
