@@ -30,14 +30,16 @@ static void item(struct arena *a, const char *name, const char *text)
 			text);
 }
 
-static void show_fixes(struct arena *a, const struct diagnosis *d)
+static void show_fix(struct arena *a, const struct diagnosis_fix *f)
 {
-	for (const struct diagnosis_fix *f = d->fix; f->action; f++) {
-		item(a, "fix", f->action);
-		item(a, "", f->command);
-		if (f->tradeoff && strcmp(f->tradeoff, "none") != 0)
-			item(a, "", str_fmt(a, "(%s)", f->tradeoff).p);
-	}
+	item(a, "fix", f->action);
+	item(a, "", f->command);
+	if (f->tradeoff && strcmp(f->tradeoff, "none") != 0)
+		item(a, "", str_fmt(a, "(%s)", f->tradeoff).p);
+}
+
+static void show_refuted(struct arena *a, const struct diagnosis *d)
+{
 	for (const struct diagnosis_refuted *f = d->refuted; f && f->claim; f++)
 		item(a, "wrong", str_fmt(a, "\"%s\": %s (%s)", f->claim, f->why, f->evidence).p);
 }
@@ -100,7 +102,9 @@ static void show_entries(struct arena *a, const struct common *o, struct str id)
 			str_fmt(a, "torch: %s; ROCm: %s; GPU: %s; system: %s", d->applies.torch,
 				d->applies.rocm, d->applies.gfx, d->applies.os)
 				.p);
-		show_fixes(a, d);
+		for (const struct diagnosis_fix *f = d->fix; f->action; f++)
+			show_fix(a, f);
+		show_refuted(a, d);
 		item(a, "from", entry_sources(a, d).p);
 	} else {
 		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(rule_title(r)))),
@@ -186,7 +190,9 @@ static void show_answer(
 			STR(c->at.text));
 		item(a, "while", c->during.n ? c->during.p : NULL);
 		item(a, "why", c->entry->cause);
-		show_fixes(a, c->entry);
+		VEC_EACH (const struct diagnosis_fix, f, &c->fixes)
+			show_fix(a, f);
+		show_refuted(a, c->entry);
 		item(a, "here", c->here.n ? c->here.p : NULL);
 		if (c->context_only)
 			item(a, "but",

@@ -24,6 +24,8 @@ struct diagnosis_match {     /* one message that the problem causes */
 
 struct diagnosis_fix {
 	const char *action, *command, *tradeoff; /* the last two may be NULL */
+	const char *needs;         /* a sign without which the log gets no such advice; or NULL */
+	const char *const *unless; /* signs, with any of which it gets none; or NULL */
 };
 
 struct diagnosis_refuted {
@@ -52,6 +54,7 @@ struct diagnosis {
 const struct diagnosis *diagnosis_table(void);
 extern const size_t diagnosis_count;
 extern const struct json_field diagnosis_fields[]; /* an entry of `explain --list --json` */
+extern const struct json_field diagnosis_fix_fields[];
 
 /* A property of a log as a whole, or a line that reports an error. */
 struct diagnosis_sign {
@@ -100,6 +103,7 @@ struct log_cause {
 	struct str reason; /* the reason for context_only, or for a low rank; or "" */
 	struct str during; /* "building a.hip for gfx90a, gfx942", or "" */
 	struct str here;   /* result of the condition on this machine; set by log_compare() */
+	VEC(struct diagnosis_fix) fixes; /* remedies for the system and program of the log */
 };
 
 struct log_answer {

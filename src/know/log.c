@@ -486,6 +486,19 @@ static void add_causes(struct log_reader *r, struct log_answer *ret)
 	}
 }
 
+/* Adds the remedies that exist on the system, and for the program, that the signs of the log show: no bash on Windows, no
+ * torch for ollama. */
+static void add_fixes(const struct log_reader *r, struct log_cause *c)
+{
+	for (const struct diagnosis_fix *f = c->entry->fix; f->action; f++) {
+		bool fits = !f->needs || sign_of(r, f->needs)->seen;
+		for (const char *const *sign = f->unless; sign && *sign; sign++)
+			fits &= !sign_of(r, *sign)->seen;
+		if (fits)
+			*VEC_PUSH(r->a, &c->fixes) = *f;
+	}
+}
+
 static void demote(struct log_cause *c, struct str reason)
 {
 	c->context_only = true;
@@ -538,10 +551,12 @@ struct err *log_read(
 	} while (!r->w.ended);
 	const struct match_state *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	add_causes(r, ret);
-	VEC_EACH (struct log_cause, c, &ret->causes) /* an error follows the warning */
-		if (!c->context_only && c->entry->severity != SEV_ERROR &&
-			first->at.line > c->at.line)
+	VEC_EACH (struct log_cause, c, &ret->causes) {
+		bool follows = !c->context_only && first->at.line > c->at.line;
+		if (follows && c->entry->severity != SEV_ERROR)
 			demote(c, S("a warning beside an error"));
+		add_fixes(r, c);
+	}
 	log_sort(a, ret);
 	ret->first_error = first->seen ? first->at : last->at;
 	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;
@@ -563,6 +578,7 @@ static const struct json_field cause_fields[] = {
 	FIELD_OPTIONAL("reason", struct log_cause, reason),
 	FIELD_OPTIONAL("during", struct log_cause, during),
 	FIELD_OPTIONAL("here", struct log_cause, here),
+	FIELD_LIST("fixes", struct log_cause, fixes, diagnosis_fix_fields),
 	{.kind = FIELD_END},
 };
 const struct json_field log_answer_fields[] = {

@@ -247,7 +247,7 @@ struct err *rules_actions(
 
 /* ---- JSON ---- */
 
-static const struct json_field fix_fields[] =
+const struct json_field diagnosis_fix_fields[] =
 	FIELDS_ONLY(struct diagnosis_fix, action, command, tradeoff);
 static const struct json_field refuted_fields[] =
 	FIELDS_ONLY(struct diagnosis_refuted, claim, why, evidence);
@@ -257,7 +257,7 @@ static const struct json_field applies_fields[] =
 const struct json_field diagnosis_fields[] = {
 	FIELDS(struct diagnosis, id, stage, title, cause, confidence, context, generic, inferred),
 	FIELD_STRUCT("applies", struct diagnosis, applies, applies_fields),
-	FIELD_ROWS("fixes", struct diagnosis, fix, fix_fields),
+	FIELD_ROWS("fixes", struct diagnosis, fix, diagnosis_fix_fields),
 	FIELD_ROWS("refuted", struct diagnosis, refuted, refuted_fields),
 	FIELDS(struct diagnosis, evidence),
 	{.kind = FIELD_END},

@@ -385,6 +385,7 @@ static void held_out_logs_have_no_wrong_cause(void **state)
 	(void)state;
 	judge_held_out("tests/logs/held_out.yaml");
 	judge_held_out("tests/logs/held_out_2.yaml");
+	judge_held_out("tests/logs/held_out_3.yaml");
 }
 
 /* A way that neither names AMD's software nor says who alone prints it is also met by others: an entry with one has
@@ -431,6 +432,84 @@ static void entries_are_complete(void **state)
 		bad += check_ways(d, examples(&a, d, "maybe").n > 0);
 		assert_true(str_is_one_of(str_from(d->confidence),
 			(const char *const[]){"maintainer", "source", "users", NULL}));
+	}
+	assert_int_equal(bad, 0);
+}
+
+/* Where a program's folder, or what it says, shows Windows or a program on ggml. */
+static bool is_log_of(struct str text, bool windows)
+{
+	static const char *const words[2][6] = {
+		{"ggml_cuda_init", "source=server.go", "source=gpu.go", "source=amd_linux.go",
+			"ggml-cuda.cu:", NULL},
+		{"C:\\Users", "D:\\", "[WinError", "site-packages\\", "C:\\Program Files", NULL},
+	};
+	for (const char *const *w = words[windows]; *w; w++)
+		if (str_contains(text, str_from(*w)))
+			return true;
+	return false;
+}
+
+/* Nobody pastes bash into PowerShell, and ollama has no torch. */
+static unsigned check_advice(struct arena *a, struct str text)
+{
+	static const char *const bash[] = {"$(", "export ", "unset ", "sudo ", "| grep", "env -u",
+		"apt", "/dev/", "LD_", "/opt/", "rocminfo", "<<", "$ROCM", NULL};
+	static const char *const torch[] = {"torch", "pip ", "python", NULL};
+	bool windows = is_log_of(text, true) && !str_contains(text, S("WSL"));
+	bool ggml = is_log_of(text, false);
+	unsigned bad = 0;
+	if (!windows && !ggml)
+		return 0;
+	struct log_answer answer = read_text(a, text);
+	VEC_EACH (struct log_cause, c, &answer.causes) {
+		bool advice = false;
+		if (c->context_only)
+			continue;
+		VEC_EACH (struct diagnosis_fix, f, &c->fixes) {
+			struct str command = str_from(f->command ? f->command : "");
+			bool assigns = str_chr(command, '=') < str_chr(command, ' ');
+			advice = true;
+			if (windows && command.n && assigns) {
+				print_error("%s on Windows: %s\n", c->id, f->command);
+				bad++;
+			}
+			for (const char *const *w = bash; windows && *w; w++)
+				if (str_contains(command, str_from(*w))) {
+					print_error("%s on Windows: %s\n", c->id, f->command);
+					bad++;
+				}
+			for (const char *const *w = torch; ggml && *w; w++)
+				if (str_contains(command, str_from(*w))) {
+					print_error("%s of ggml: %s\n", c->id, f->command);
+					bad++;
+				}
+		}
+		bad += !advice;
+		if (!advice)
+			print_error("%s: no remedy is left\n", c->id);
+	}
+	return bad;
+}
+
+static void advice_fits_the_system_and_the_program_of_the_log(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const sets[] = {
+		"reports", "variations", "held_out", "held_out_2", "held_out_3"};
+	unsigned bad = 0;
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		const struct node *root;
+		assert_ok(yaml_read(&a, str_fmt(&a, "tests/logs/%s.yaml", sets[i]), &root));
+		NODE_EACH (log, node_get(root, S("log")))
+			bad += check_advice(&a, node_text(log, S("text"), S("")));
+	}
+	ENTRY_EACH(d)
+	{
+		const struct strs all = examples(&a, d, "yes");
+		VEC_EACH (struct str, text, &all)
+			bad += check_advice(&a, *text);
 	}
 	assert_int_equal(bad, 0);
 }
@@ -588,6 +667,7 @@ int main(void)
 		cmocka_unit_test(logs_of_public_reports_are_understood),
 		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
 		cmocka_unit_test(held_out_logs_have_no_wrong_cause),
+		cmocka_unit_test(advice_fits_the_system_and_the_program_of_the_log),
 		cmocka_unit_test(the_same_examples_wrapped_coloured_and_in_other_quotes),
 		cmocka_unit_test(the_machine_is_a_sign_too),
 		cmocka_unit_test(torn_lines_are_put_together),
