@@ -567,6 +567,8 @@ struct err *log_read(
 	return NULL;
 }
 
+const struct json_field diagnosis_fix_fields[] =
+	FIELDS_ONLY(struct diagnosis_fix, action, command, tradeoff);
 static const struct json_field error_fields[] = FIELDS_ONLY(struct log_line, line, text);
 static const struct json_field cause_fields[] = {
 	FIELD("id", struct log_cause, id),

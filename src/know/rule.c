@@ -247,8 +247,6 @@ struct err *rules_actions(
 
 /* ---- JSON ---- */
 
-const struct json_field diagnosis_fix_fields[] =
-	FIELDS_ONLY(struct diagnosis_fix, action, command, tradeoff);
 static const struct json_field refuted_fields[] =
 	FIELDS_ONLY(struct diagnosis_refuted, claim, why, evidence);
 static const struct json_field applies_fields[] =
