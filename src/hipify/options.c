@@ -202,6 +202,11 @@ struct err *hipify_options_read(struct arena *a, const struct node *section, str
 		TRY(one_source(a, sources, dir, ret));
 	if (ret->torch.n)
 		ret->torch = path_clean(a, path_join(a, dir, ret->torch));
+	VEC_EACH (const struct str, it, &ret->include_dirs)
+		if (!path_is_inside(*it))
+			return err_hint(node_error(node_get(section, S("include_dirs")), E_PROJECT,
+						"'%.*s' is outside of the project", STR(*it)),
+				"if you trust it, say so: --include-dir %.*s", STR(*it));
 	const struct node *map = node_get(section, S("map"));
 	if (!map || map->kind == NODE_NULL)
 		return NULL;

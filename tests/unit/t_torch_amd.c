@@ -237,6 +237,10 @@ static void scripts_without_lists_are_refused(void **state)
 		{"includes = ['a', b]\n", "no literal list of includes"},
 		{"includes = ['a']\n", "no literal list of ignores"},
 		{"includes = ['a'\n", "'[' is not closed"},
+		{LISTS "x.hipify(ignores=ignores, extra_files=['a', '../../key'])\n",
+			"names '../../key', which is outside of its tree"},
+		{LISTS "x.hipify(ignores=ignores, extra_files=['/root/key'])\n",
+			"names '/root/key'"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ARENA(a);

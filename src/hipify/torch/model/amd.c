@@ -469,5 +469,19 @@ struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct a
 		doubt(&r, 0,
 			"the script makes a folder build/hipify of its own; what is done here is "
 			"what it does when the output folder is the checkout");
+	/* the script comes with the sources: what it names must be one of them */
+	struct strs named = {0};
+	strs_add_all(a, &named, &ret->extra_files);
+	strs_add_all(a, &named, &ret->extra_if_there);
+	VEC_EACH (const struct amd_edit, e, &ret->edits)
+		strs_add_all(a, &named, &e->files);
+	if (ret->copy.from.n) {
+		strs_add(a, &named, ret->copy.from);
+		strs_add(a, &named, ret->copy.to);
+	}
+	VEC_EACH (const struct str, name, &named)
+		if (!path_is_inside(*name))
+			return err_new(E_TORCH, "'%.*s' names '%.*s', which is outside of its tree",
+				STR(f->path), STR(*name));
 	return NULL;
 }

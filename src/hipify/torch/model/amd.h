@@ -41,6 +41,6 @@ struct amd_build {
 	struct findings doubts; /* parts of the script that are not reproduced */
 };
 
-/* E_TORCH if the script has no literal lists of includes and ignores. */
+/* E_TORCH if the script has no literal lists of includes and ignores, or names a file outside of its tree. */
 MUST_USE struct err *amd_build_read(
 	struct arena *a, const struct torch_file *f, struct amd_build *ret);
