@@ -129,8 +129,8 @@ struct err *cmd_bundle(struct arena *a, void *args)
 			if (sdk.gpus.n && !strs_has(&sdk.gpus, t->name))
 				return err_hint(err_new(E_SDK, "SDK '%.*s' has no kernels for %.*s",
 							STR(o->q.sdk), STR(t->name)),
-					"'rocsmith sdk install' with --gpu %.*s adds them",
-					STR(t->name));
+					"rocsmith sdk install %.*s --suite %.*s --gpu %.*s",
+					STR(sdk.provider), STR(sdk.suite), STR(t->name));
 		o->q.sdk = sdk.root;
 	}
 	o->q.keep.v = gpus.v;

@@ -265,7 +265,7 @@ struct err *cmd_sdk_verify(struct arena *a, void *args)
 	VEC_EACH (struct finding, f, &c.findings)
 		out_fmt("%s: %.*s\n", severity_name(f->severity), STR(f->message));
 	if (!pass)
-		say_hint("'rocsmith sdk install' repairs what is damaged");
+		say_hint("'%.*s' repairs what is damaged", STR(c.findings.v[0].fix.v[0]));
 	else
 		out_fmt("%.*s: all files are as installed\n", STR(str_join(a, &c.sdks, S(", "))));
 	return NULL;

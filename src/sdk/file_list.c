@@ -101,8 +101,8 @@ struct err *file_list_compare(
 
 /* ---- damage ---- */
 /* Adds a finding about a file that is missing or has changed, if anybody wants it. */
-static void add_finding(
-	struct arena *a, struct findings *list, struct str path, enum file_state state)
+static void add_finding(struct arena *a, const struct sdk_receipt *m, struct findings *list,
+	struct str path, enum file_state state)
 {
 	bool gone = state == FILE_MISSING;
 	if (!list)
@@ -111,7 +111,8 @@ static void add_finding(
 		a, list, gone ? "sdk-file-missing" : "sdk-file-changed", SEV_ERROR, path);
 	finding_say(
 		a, f, "'%.*s' %s", STR(path), gone ? "is missing" : "is not what was installed");
-	finding_fix(a, f, "rocsmith sdk install");
+	finding_fix(
+		a, f, "rocsmith sdk install %.*s --suite %.*s", STR(m->provider), STR(m->suite));
 }
 
 struct err *sdk_find_damage(
@@ -137,12 +138,12 @@ struct err *sdk_find_damage(
 		bool bad = !text.p || !str_eq(sha256_hex(&tmp, text), p->list_sha256), end = bad,
 		     torn;
 		if (bad)
-			add_finding(a, ret, path, text.p ? FILE_CHANGED : FILE_MISSING);
+			add_finding(a, &m, ret, path, text.p ? FILE_CHANGED : FILE_MISSING);
 		while (!end && file_list_next(&text, &f, &torn)) {
 			enum file_state state;
 			TRY(file_list_compare(root, &f, deep, &state));
 			if (state != FILE_OK)
-				add_finding(a, ret, f.path, state);
+				add_finding(a, &m, ret, f.path, state);
 			bad |= state != FILE_OK;
 		}
 		if (bad)

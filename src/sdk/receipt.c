@@ -47,7 +47,8 @@ struct err *sdk_receipt_read(struct arena *a, struct str dir, struct sdk_receipt
 	*ret = (struct sdk_receipt){0};
 	e = err_wrap(e, "cannot read '%.*s', which describes the SDK", STR(path));
 	e->code = E_CORRUPT;
-	return err_hint(e, "'rocsmith sdk install' makes a new one");
+	return err_hint(e, "'rocsmith sdk remove %.*s' removes it, then install it again",
+		STR(path_base(dir)));
 }
 
 struct str sdk_receipt_text(struct arena *a, const struct sdk_receipt *m)

@@ -178,7 +178,10 @@ static void check_wheel(struct exam *x)
 			exam_say(x, V_WHEEL_TAGS, path, "it says %.*s, the file name %.*s",
 				STR(str_join(x->a, &have, S(" "))),
 				STR(str_join(x->a, &want, S(" ")))),
-			"rename and rewrite it in one step: rocsmith wheel retag");
+			"rocsmith wheel retag --python-tag %.*s --abi-tag %.*s --platform-tag %.*s "
+			"%.*s",
+			STR(str_shell(x->a, x->name.python)), STR(str_shell(x->a, x->name.abi)),
+			STR(str_shell(x->a, x->name.platform)), STR(str_shell(x->a, x->path)));
 }
 
 void check_dist_info(struct exam *x)

@@ -14,7 +14,7 @@ static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_
 	FORMAT(text, x->a, fmt);
 	struct finding *f = exam_say(x, id, member, "%.*s", STR(text));
 	finding_fix(x->a, f, "rocsmith wheel retag --platform-tag %.*s %.*s", STR(p->tag),
-		STR(path_base(x->path)));
+		STR(str_shell(x->a, x->path)));
 }
 
 static void check_platform(struct exam *x, struct str tag, const struct wheel_platform *p)
