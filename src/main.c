@@ -60,6 +60,7 @@ static bool is_help(struct str word)
 static struct err *run(struct arena *a, const struct strs *words, struct outcome *ret)
 {
 	struct str first = words->n ? words->v[0] : S("");
+	fs_umask_begin();
 	if (str_eq(first, S("--version")) || str_eq(first, S("version"))) {
 		out_text(S("rocsmith " ROCSMITH_VERSION "\n"));
 		return NULL;

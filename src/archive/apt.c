@@ -184,6 +184,8 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 	struct str login = fs_exists(own) && is_plain(own, "\"%") ? own : S("/etc/apt/auth.conf");
 	struct proc p = {0};
 	struct proc_result r;
+	if (fs_exists(own))
+		TRY(fs_place_check(FS_CONFIG));
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		TRY(fs_mkdirs(path_join(a, d, str_from(folders[i]))));
 	BUF(out, a);

@@ -18,7 +18,7 @@
 #include "formats/zip.h"
 
 static const uint64_t max_file = (uint64_t)16 << 30, max_total = (uint64_t)64 << 30;
-enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17 };
+enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17, FEW_ENTRIES = 1000, BLOCK = 4096 };
 
 /* ---- libarchive ---- */
 
@@ -262,6 +262,17 @@ static struct err *move_in(const struct unpacking *x, const struct unpack_place 
 	return e;
 }
 
+static struct err *count_bytes(struct unpacking *x, size_t n)
+{
+	x->total += n;
+	if (x->total > max_total)
+		return damaged(x->u->path, NULL, "it is larger than any package");
+	if (x->u->most && x->total > x->u->most)
+		return err_new(E_LIMIT, "it unpacks to more than %llu bytes",
+			(unsigned long long)x->u->most);
+	return cancel_check();
+}
+
 /* Writes a piece of the present member. */
 static struct err *add_content(void *user, const void *p, size_t n, bool *stop)
 {
@@ -270,15 +281,12 @@ static struct err *add_content(void *user, const void *p, size_t n, bool *stop)
 	struct unpack_file *f = x->file;
 	if (x->hash)
 		hash_add(x->hash, p, n);
-	x->total += n;
-	if (f->size + n > max_file || x->total > max_total)
+	if (f->size + n > max_file)
 		return err_new(E_ARCHIVE, "'%.*s' is larger than any package", STR(f->path));
-	if (x->u->most && x->total > x->u->most)
-		return err_new(E_LIMIT, "it unpacks to more than %llu bytes",
-			(unsigned long long)x->u->most);
+	TRY(count_bytes(x, n));
 	TRY(fs_pwrite(f->fd, p, n, f->size));
 	f->size += n;
-	return cancel_check();
+	return NULL;
 }
 
 static struct err *put_file(
@@ -366,6 +374,9 @@ static struct err *find_place(
 	struct str path;
 	if (++x->entries > MAX_ENTRIES)
 		return damaged(x->u->path, NULL, "it has too many files");
+	if (x->u->most && x->entries > FEW_ENTRIES + x->u->most / BLOCK)
+		return err_new(E_LIMIT, "it unpacks to more than %llu files",
+			(unsigned long long)x->entries - 1);
 	TRY(clean_name(x, name, &path));
 	if (x->u->place && !str_eq(path, S(".")))
 		path = x->u->place(x->u->user, x->tmp, path);
@@ -394,6 +405,15 @@ static struct err *put_entry(struct unpacking *x, struct archive_entry *entry)
 	if (type == AE_IFLNK)
 		return put_symlink(x, la.archive_entry_symlink(entry), &p);
 	return hostile(x, p.path, "is a device node, pipe or socket");
+}
+
+/* Counts what follows the header of a link or of a member that is left out: decompressing it takes time, too. */
+static struct err *skip_data(struct unpacking *x)
+{
+	la_ssize_t n;
+	while ((n = la.archive_read_data(x->tar, x->chunk, CHUNK)) > 0)
+		TRY(count_bytes(x, (size_t)n));
+	return n < 0 ? damaged(x->u->path, x->tar, "its data ends early or is damaged") : NULL;
 }
 
 static void add_progress(struct unpacking *x, uint64_t used)
@@ -447,6 +467,7 @@ struct err *unpack_tar(struct arena *tmp, struct unpack_job *u)
 		struct arena_mark m = arena_mark(tmp);
 		TRY(cancel_check());
 		TRY(put_entry(&x, entry));
+		TRY(skip_data(&x));
 		add_progress(&x, (uint64_t)la.archive_filter_bytes(tar, -1));
 		arena_rewind(tmp, m);
 	}

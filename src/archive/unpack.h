@@ -34,7 +34,8 @@ struct unpack_job {
 	struct str root; /* the folder, which exists */
 	struct str id;   /* a word that is unique among concurrent calls with this root */
 	bool closed;
-	/* Limit for the bytes of all files, else E_LIMIT; 0 = 64 GiB, else E_ARCHIVE */
+	/* Limit for the bytes that come out, whether they are written or not, and for members: 1,000, and one for each
+	 * 4 KiB of it. Else E_LIMIT; 0 = 64 GiB, else E_ARCHIVE */
 	uint64_t most;
 	/* Maps a member's name to its path in the root; "" leaves it out. NULL = keep all names. */
 	struct str (*place)(void *user, struct arena *tmp, struct str path);

@@ -171,7 +171,8 @@ MUST_USE struct err *fs_lock(struct str path, enum fs_lock how, int *ret_fd);
 
 /* ---- many files at once: neither atomic nor synced, for results that can be regenerated ---- */
 /* Copies a file, sharing its blocks if the file system can. Mode and mtime come from st, the caller's stat of `from`;
- * E_IO if `from` is another file by now (st_ino 0 = not checked). Otherwise like fs_write() with FS_LOOSE. */
+ * E_IO if `from` is another file by now; what was added to it since is left
+ * out (st_ino 0 = neither). Otherwise like fs_write() with FS_LOOSE. */
 MUST_USE struct err *fs_copy(struct str from, struct str path, const struct stat *st);
 /* Renames, or copies to another file system. over = false: E_IO if `to` exists. */
 MUST_USE struct err *fs_move(struct str from, struct str to, bool over);
@@ -199,7 +200,8 @@ void fs_unguardp(struct fs_tree **t);
 int fs_open_inside(int root, const char *path, uint64_t resolve);
 
 /* ---- scratch files and folders, which a dry run may create and write ---- */
-/* Creates a folder with a unique name in dir, mode 0700. dir "" means $TMPDIR or /tmp, which a dry run may use, too. */
+/* Creates a folder with a unique name in dir, mode 0700. dir "" means $TMPDIR or /tmp, which a dry run may use, too.
+ * E_PERM if others could change it; see fs_check_way(). */
 MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret);
 void fs_tempdirp(struct str *dir); /* removes it, for CLEANUP(); "" is fine */
 /* Opens an unnamed file in $TMPDIR or /tmp for reading and writing. */
@@ -211,9 +213,22 @@ MUST_USE struct err *fs_pwrite(int fd, const void *p, size_t n, uint64_t offset)
 enum fs_place { FS_DATA, FS_CACHE, FS_STATE, FS_CONFIG };
 /* e.g. ~/.cache/rocsmith/NAME; ROCSMITH_HOME=DIR puts all four below DIR. The folder is not created. */
 struct str fs_place(struct arena *a, enum fs_place place, struct str name);
-/* Checks a folder before its contents are run, trusted or changed: E_PERM if it belongs to another user or is not a
- * folder; fine if it does not exist. With `place`, it may be a link or belong to root, but others must not have write
- * permission. */
-MUST_USE struct err *fs_check_own(struct str dir, bool place);
+/* Could somebody else change what the path leads to? E_PERM if so. From / on, every folder must belong to this user or
+ * root, and nobody else may write to it, unless it has the sticky bit, as /tmp has; the end must not have that either.
+ * Links are followed, and must belong to this user or root, too. The group that is the user's alone may write.
+ *
+ * So what the path leads to stays the same after the check, and may be used by its path: whoever could give another
+ * meaning to a name on the way has to write to the folder with that name, and only this user and root can. A name that
+ * does not exist is fine where nobody else can make it; in a folder like /tmp it is made now (in a dry run, E_PERM).
+ * In a sandbox of one user (bwrap, unshare) root and all others look the same, and are believed alike. */
+MUST_USE struct err *fs_check_way(struct str path);
 /* The same for one of the four places; E_NOENT if this user has no home folder. */
 MUST_USE struct err *fs_place_check(enum fs_place place);
+/* E_PERM if something has this name that is no folder, or belongs to another user. */
+MUST_USE struct err *fs_check_own(struct str dir);
+
+/* ---- modes of new files ---- */
+/* Call it first in main. From here on, nothing that we or programs of ours make can be written by others, whatever the
+ * user's umask, but files and folders that we make outside of the four places: for those the user's umask counts. */
+void fs_umask_begin(void);
+void fs_umask_end(void); /* gives a program of the user's, which we start, the user's own umask */

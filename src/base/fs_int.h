@@ -23,8 +23,13 @@ void fs_at_done(struct fs_at *at);
 MUST_USE struct err *fs_reach(struct str path, struct fs_at *ret);
 /* Resolves a path that will be read, below fs_guard_sources(), or in a folder .rocsmith* below fs_guard(). */
 MUST_USE struct err *fs_reach_to_read(struct str path, struct fs_at *ret);
+/* Is what the guard holds the folder of this name itself, and no link's target? */
+bool fs_guards_itself(const struct fs_tree *t, struct str dir);
 /* Is it one of the four places, or in one? */
 bool fs_in_place(struct str path);
+/* Gives others the write permission to a new file or folder that the user's umask leaves them, if path is not in one of
+ * our places; mode: as it was asked for. -1 with errno. */
+int fs_lend(int fd, struct str path, unsigned mode);
 /* Opens a new file for writing; removes a file of that name, but not a link or a folder. */
 MUST_USE struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd);
 /* E_IO if path is a device, a pipe or a socket. */

@@ -77,7 +77,8 @@ struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
 		else
 			free(tmp);
 	}
-	if (o->fd >= 0 && (!(mode & FS_EXACT) || fchmod(o->fd, mode & 0777) == 0))
+	if (o->fd >= 0 &&
+		(mode & FS_EXACT ? fchmod(o->fd, mode & 0777) : fs_lend(o->fd, path, mode)) == 0)
 		return NULL;
 	struct err *e = err_errno("cannot create '%.*s'", STR(path));
 	fs_out_abandon(o);
@@ -235,7 +236,9 @@ struct err *fs_create_loose(struct str path, unsigned mode, int *ret_fd)
 	if (*ret_fd < 0 && errno == EEXIST && !fs_is_link(path) &&
 		unlinkat(at.dir, at.name, 0) == 0)
 		*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
-	return *ret_fd < 0 ? err_errno("cannot create '%.*s'", STR(path)) : NULL;
+	return *ret_fd < 0 || fs_lend(*ret_fd, path, mode) < 0
+		       ? err_errno("cannot create '%.*s'", STR(path))
+		       : NULL;
 }
 
 struct err *fs_write(struct str path, struct str content, unsigned mode)

@@ -1,6 +1,8 @@
-/* Finds the folders in which rocsmith stores data, and checks who owns them; see fs.h. */
+/* Finds the folders in which rocsmith stores data, and decides who may write what is new in them and elsewhere; see
+ * fs.h. */
 #include <pwd.h>
 #include <stdlib.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fs_int.h"
@@ -17,68 +19,105 @@ static const struct {
 
 #define HOMELESS "/nonexistent" /* Debian's placeholder for users without a home */
 
-struct str fs_place(struct arena *a, enum fs_place place, struct str name)
+/* The home folder that the system has for this user. */
+static const char *account_home(struct arena *a)
 {
 	enum { RECORD = 1 << 14 };
+	struct passwd p, *found = NULL;
+	(void)getpwuid_r(geteuid(), &p, arena_alloc(a, RECORD), RECORD, &found);
+	return found && found->pw_dir[0] == '/' ? found->pw_dir : HOMELESS;
+}
+
+struct str fs_place(struct arena *a, enum fs_place place, struct str name)
+{
 	const char *all = getenv("ROCSMITH_HOME"), *xdg = getenv(places[place].env);
 	const char *home = getenv("HOME");
-	struct passwd p, *found = NULL;
 	struct str dir;
 	if (all && *all) {
 		dir = path_join(a, path_abs(a, str_from(all)), str_from(places[place].sub));
 	} else if (xdg && *xdg == '/') {
 		dir = path_join(a, str_from(xdg), S("rocsmith"));
 	} else {
-		if (!home || *home != '/') {
-			(void)getpwuid_r(geteuid(), &p, arena_alloc(a, RECORD), RECORD, &found);
-			home = found && found->pw_dir[0] == '/' ? found->pw_dir : HOMELESS;
-		}
+		if (!home || *home != '/')
+			home = account_home(a);
 		dir = str_fmt(a, "%s/%s/rocsmith", home, places[place].home);
 	}
 	return path_join(a, dir, name);
 }
 
+/* A home may be a link, so the real paths count, too. */
 bool fs_in_place(struct str path)
 {
 	ARENA(tmp);
-	for (enum fs_place p = FS_DATA; p <= FS_CONFIG; p++)
-		if (path_is_below(path, fs_place(&tmp, p, S(""))))
+	struct str real;
+	for (enum fs_place p = FS_DATA; p <= FS_CONFIG; p++) {
+		struct str place = fs_place(&tmp, p, S(""));
+		if (path_is_below(path, place) ||
+			(fs_real(&tmp, place, &real) && path_is_below(path, real)))
 			return true;
+	}
 	return false;
-}
-
-/* The user's own group is allowed to have write permission. */
-struct err *fs_check_own(struct str dir, bool place)
-{
-	struct stat st;
-	if (!(place ? fs_try_stat(dir, &st) : fs_try_lstat(dir, &st)))
-		return NULL;
-	if (!S_ISDIR(st.st_mode))
-		return err_hint(err_new(E_PERM, "'%.*s' is not a folder", STR(dir)),
-			"rocsmith did not make it: look at it, and remove it");
-	if (st.st_uid != geteuid() && (st.st_uid || !place))
-		return err_hint(err_new(E_PERM, "'%.*s' belongs to another user", STR(dir)), "%s",
-			place ? "name another folder with ROCSMITH_HOME"
-			      : "let that user run this; or look at it, and remove it");
-	bool open = st.st_mode & S_IWOTH || (st.st_mode & S_IWGRP && st.st_gid != getegid());
-	if (place && open)
-		return err_hint(err_new(E_PERM,
-					"'%.*s' can be written by others, so what is in there is "
-					"not believed",
-					STR(dir)),
-			"if nobody else wrote there: chmod go-w '%.*s'", STR(dir));
-	return NULL;
 }
 
 struct err *fs_place_check(enum fs_place place)
 {
 	ARENA(tmp);
-	struct str dir = fs_place(&tmp, place, S(""));
+	struct str dir = fs_place(&tmp, place, S("")), own;
 	if (str_starts(dir, S(HOMELESS "/")))
 		return err_hint(
 			err_new(E_NOENT,
 				"HOME is not set, and the system knows no home folder of user %u",
 				(unsigned)geteuid()),
 			"set HOME or ROCSMITH_HOME");
-	return fs_check_own(dir, true);
+	struct err *e = fs_check_way(dir);
+	if (!e || e->code != E_PERM || err_root(e)->hints)
+		return e;
+	/* as root with another user's HOME, for example by sudo -E */
+	own = str_from(account_home(&tmp));
+	CLEANUP(err_freep) struct err *bad = fs_check_way(own);
+	if (!bad && fs_is_dir(own))
+		return err_hint(e, "export ROCSMITH_HOME='%.*s/.rocsmith'", STR(own));
+	return err_hint(e, "export ROCSMITH_HOME=\"$(mktemp -d)\"");
+}
+
+struct err *fs_check_own(struct str dir)
+{
+	struct stat st;
+	if (!fs_try_lstat(dir, &st))
+		return NULL;
+	if (!S_ISDIR(st.st_mode))
+		return err_hint(err_new(E_PERM, "'%.*s' is not a folder", STR(dir)),
+			"rocsmith did not make it: look at it, and remove it");
+	if (st.st_uid != geteuid())
+		return err_hint(err_new(E_PERM, "'%.*s' belongs to another user", STR(dir)),
+			"let that user run this; or look at it, and remove it");
+	return NULL;
+}
+
+/* ---- modes ---- */
+
+static mode_t lent; /* the bits that our umask takes, and the user's own does not */
+
+void fs_umask_begin(void)
+{
+	mode_t mask = umask(S_IWGRP | S_IWOTH);
+	lent = ~mask & (S_IWGRP | S_IWOTH);
+	(void)umask(mask | lent);
+}
+
+void fs_umask_end(void)
+{
+	(void)umask(umask(0) & ~lent);
+	lent = 0;
+}
+
+/* A file with an ACL got its mode from that of the folder, for which no umask counts. */
+int fs_lend(int fd, struct str path, unsigned mode)
+{
+	struct stat st;
+	char none;
+	mode &= lent;
+	if (!mode || fs_in_place(path) || fgetxattr(fd, "system.posix_acl_access", &none, 0) >= 0)
+		return 0;
+	return fstat(fd, &st) < 0 ? -1 : fchmod(fd, (st.st_mode & 07777) | mode);
 }

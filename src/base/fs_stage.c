@@ -23,7 +23,8 @@ static void let_go(struct fs_stage *s)
 	fs_unguardp(&s->guard);
 }
 
-/* The hidden folder may belong to someone else, so its owner is checked before anything in it is touched. */
+/* The hidden folder may belong to someone else, or be a link by the time that it is guarded, so both are checked before
+ * anything in it is touched. */
 struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
 {
 	if (!s->beside.n)
@@ -32,9 +33,13 @@ struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
 	s->lock = -1;
 	s->committed = false;
 	TRY(fs_mkdirs(s->beside));
-	TRY(fs_check_own(s->beside, false));
+	TRY(fs_check_own(s->beside));
 	TRY(fs_guard(s->beside, &s->guard));
-	struct err *e = fs_lock(path_join(a, s->beside, S("lock")), FS_LOCK_NOW, &s->lock);
+	struct err *e =
+		fs_guards_itself(s->guard, s->beside)
+			? NULL
+			: err_new(E_PERM, "'%.*s' was replaced by somebody else", STR(s->beside));
+	e = e ? e : fs_lock(path_join(a, s->beside, S("lock")), FS_LOCK_NOW, &s->lock);
 	e = e ? e : clear_beside(s, s->resumes);
 	/* a killed run's tree with a receipt lacked only the rename, or the removal of the old tree after it */
 	if (!e && s->resumes && fs_exists(path_join(a, s->tree, s->receipt)))

@@ -65,6 +65,12 @@ struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
 	if (!mkdtemp(z))
 		return err_errno("cannot create a folder in '%.*s'", STR(dir));
 	*ret = (struct str){.p = z, .n = path.n};
+	struct err *e = fs_check_way(*ret);
+	if (e) {
+		(void)rmdir(z);
+		return err_hint(err_wrap(e, "cannot use '%.*s' for temporary files", STR(dir)),
+			"export TMPDIR=\"$HOME\"");
+	}
 	struct scratch_folder *s = xmalloc(sizeof(*s) + path.n);
 	s->n = path.n;
 	memcpy(s->path, z, path.n);
@@ -302,6 +308,12 @@ struct err *fs_guard(struct str dir, struct fs_tree **ret)
 struct err *fs_guard_sources(struct str dir, struct fs_tree **ret)
 {
 	return guard(dir, true, ret);
+}
+
+bool fs_guards_itself(const struct fs_tree *t, struct str dir)
+{
+	struct stat st;
+	return t && fs_try_lstat(dir, &st) && fs_is_same(t->fd, &st);
 }
 
 void fs_unguardp(struct fs_tree **t)

@@ -31,9 +31,16 @@ static struct err *make_dir(struct str path, mode_t mode)
 {
 	FS_AT(at);
 	TRY(fs_reach(path, &at));
-	if (mkdirat(at.dir, at.name, mode) == 0 || (errno == EEXIST && fs_is_dir(path)))
-		return NULL;
-	return err_errno("cannot create the folder '%.*s'", STR(path));
+	if (mkdirat(at.dir, at.name, mode) < 0)
+		return errno == EEXIST && fs_is_dir(path)
+			       ? NULL
+			       : err_errno("cannot create the folder '%.*s'", STR(path));
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	CLEANUP(fd_closep) int fd = openat(at.dir, at.name, flags);
+	/* a folder that its maker may not read keeps its mode */
+	return fd >= 0 && fs_lend(fd, path, mode) < 0
+		       ? err_errno("cannot set the mode of '%.*s'", STR(path))
+		       : NULL;
 }
 
 static struct err *make_dirs(struct str path, mode_t mode)
@@ -213,6 +220,8 @@ struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 	CLEANUP(fd_closep) int out = -1;
 	const struct timespec times[2] = {st->st_mtim, st->st_mtim};
 	ssize_t got = 0;
+	/* a file that grows meanwhile could do so for ever */
+	uint64_t left = st->st_ino && st->st_size ? (uint64_t)st->st_size : UINT64_MAX;
 	TRY(fs_open(from, &in));
 	if (st->st_ino && !is_same(in, st))
 		return err_new(
@@ -220,7 +229,9 @@ struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 	TRY(fs_create_loose(path, st->st_mode, &out));
 	/* sharing the blocks, if the file system can, avoids reading a large file */
 	if (ioctl(out, FICLONE, in) < 0)
-		while ((got = fs_read_some(in, buf, sizeof(buf))) > 0)
+		for (; left && (got = fs_read_some(in, buf,
+					left < sizeof(buf) ? (size_t)left : sizeof(buf))) > 0;
+			left -= (uint64_t)got)
 			if (fs_write_all(out, buf, (size_t)got) < 0)
 				return err_errno("cannot copy '%.*s'", STR(from));
 	if (got < 0)

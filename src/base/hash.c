@@ -85,7 +85,10 @@ struct digest hash_sealed(struct str key, struct str text)
 struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
 	TRY(fs_open(path, &fd));
+	if (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode)) /* /dev/zero never ends */
+		return err_new(E_IO, "'%.*s' is not a regular file", STR(path));
 	ARENA(tmp);
 	enum { CHUNK = 1 << 18 };
 	char *p = arena_alloc(&tmp, CHUNK);

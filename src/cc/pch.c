@@ -157,7 +157,7 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 		bool all = true;
 		VEC_EACH (const struct str, header, &p.set)
 			all = all && map_get(&named, *header);
-		p.dir = str_fmt(a, "%.*s/.rocsmith/pch/%.16s", STR(cc->dir), key.p);
+		p.dir = str_fmt(a, "%.*s/.rocsmith/pch/%.*s", STR(cc->dir), STR(key));
 		if (!all || count_of(a, &p, "strikes") >= STRIKES)
 			continue;
 		TRY(open_group(a, &p));

@@ -354,7 +354,7 @@ struct err *manifest_read(struct arena *a, struct str journal, struct manifest *
 	struct str text, path = path_join(a, journal, S(MANIFEST));
 	struct sum seal;
 	*ret = NULL;
-	TRY(fs_check_own(journal, false));
+	TRY(fs_check_own(journal));
 	TRY(fs_guard(path_dir(journal), &guard));
 	TRY(fs_read_opt(a, path, MANIFEST_LIMIT, &text));
 	if (!text.p)

@@ -23,7 +23,7 @@ struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 	struct str path = path_join(&tmp, journal, S("hipify.lock"));
 	bool noted = false;
 	for (unsigned gone = 0;;) {
-		TRY(fs_check_own(journal, false));
+		TRY(fs_check_own(journal));
 		struct err *e = shared ? NULL : fs_mkdirs(journal);
 		e = e ? e : fs_lock(path, shared ? FS_LOCK_SHARED : FS_LOCK_NOW, ret_fd);
 		if (e && shared && (e->code == E_NOENT || e->code == E_PERM)) {

@@ -26,6 +26,7 @@ struct err *cmd_cc(struct arena *a, void *args)
 	struct str dir = o->shims.n ? o->shims : str_from(getenv("ROCM_PATH"));
 	struct cc cc = {.dir = path_abs(a, dir), .name = o->argv.v[0]};
 	struct strs rest = {.v = o->argv.v + 1, .n = o->argv.n - 1};
+	fs_umask_end(); /* compilers write the user's own files */
 	if (dir.n && fs_exists(cc_file(a, cc.dir, "cc.json")))
 		return cc_run(a, &cc, &rest, &o->common.status);
 	struct err *e = dir.n ? err_new(E_USAGE, "'%.*s' is not a shim folder", STR(dir))

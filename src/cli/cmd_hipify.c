@@ -133,8 +133,7 @@ struct err *hipify_translate(struct hipify_job *job)
 	struct hipify_tree t = {0};
 	/* a build compiles from the default overlay, so no translation may run at the same time */
 	if (job->build.n && !fs_writes_forbidden()) {
-		TRY(fs_place_check(FS_CACHE));
-		TRY(fs_mkdirs(job->build));
+		TRY(build_folder_take(job->a, job->build, path_abs(job->a, job->o.dir)));
 		TRY(progress_lock(path_join(job->a, job->build, S("lock")), &lock, "builds '%.*s'",
 			STR(job->o.dir)));
 	}

@@ -56,6 +56,7 @@ struct err *cmd_sdk_run(struct arena *a, void *args)
 		*VEC_PUSH(a, &binds) = (struct sdk_bind){.path = S("/"), .at = S("/run/host")};
 		TRY(sdk_wrap(a, &sdk, &binds, &p));
 	}
+	fs_umask_end();
 	TRY(proc_run(a, &p, &r));
 	o->common.status = r.status;
 	return NULL;

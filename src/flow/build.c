@@ -224,17 +224,19 @@ static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 			  "# A build folder of rocsmith: all in here can be made again.\n";
 
 /* A build removes files in its folder, so the folder must be ours: new, empty, in our cache, or with our tag in it. */
-static struct err *check_folder(struct arena *a, struct str dir)
+static struct err *check_folder(struct arena *a, struct str dir, struct str project)
 {
 	struct strs names;
-	struct str text, ours = fs_place(a, FS_CACHE, S("build/"));
+	struct str text, real, ours = fs_place(a, FS_CACHE, S("build/"));
 	if (str_starts(dir, ours))
-		return fs_place_check(FS_CACHE);
+		return build_folder_take(a, dir, project);
 	if (!fs_exists(dir))
 		return NULL;
 	TRY(fs_list(a, dir, &names));
 	if (!names.n)
 		return NULL;
+	if (fs_real(a, dir, &real))
+		TRY(fs_check_own(real));
 	CLEANUP(err_freep)
 	struct err *no = fs_read(a, path_join(a, dir, S("CACHEDIR.TAG")), sizeof(tag), &text);
 	if (!no && str_eq(text, str_from(tag)))
@@ -268,7 +270,7 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 		err_hint(e, "build folders are below '%.*s': name another one with --build-dir",
 			STR(fs_place(b->a, FS_CACHE, S("build"))));
 	TRY(e);
-	TRY(check_folder(b->a, dir));
+	TRY(check_folder(b->a, dir, b->plan->project));
 	TRY(fs_mkdirs(dir));
 	/* written before the lock, so that a second build accepts a folder that has only a lock */
 	TRY(fs_write(path_join(b->a, dir, S("CACHEDIR.TAG")), str_from(tag), 0644 | FS_IF_CHANGED));

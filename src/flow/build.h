@@ -85,6 +85,9 @@ MUST_USE struct err *build_preview(
 	struct arena *a, const struct build_request *q, struct build_result *ret);
 /* The default build folder of a project (absolute path). */
 struct str build_folder(struct arena *a, struct str project);
+/* Makes that folder, and checks it: E_PERM if others could change it. Its name has only a part of a hash, so a file in
+ * it has the project's path: E_USAGE if that is another one. */
+MUST_USE struct err *build_folder_take(struct arena *a, struct str dir, struct str project);
 
 /* Estimates what a build will need. wish: from plan_make() or plan_read(); dir, jobs: as in struct build_request. */
 void build_forecast(struct arena *a, const struct plan_wish *wish, struct str dir, unsigned jobs,

@@ -16,15 +16,33 @@ enum { MEMORY_PER_JOB = 700 << 20 };
 struct str build_folder(struct arena *a, struct str project)
 {
 	struct digest d = hash_bytes(HASH_SHA256, project.p, project.n);
+	enum { MAX_NAME = 64 }; /* some tools take no long paths */
 	struct str name = path_base(project);
 	BUF(plain, a); /* spaces would break hipcc's shell and lists of flags */
 	for (size_t i = 0; i < name.n; i++) {
 		bool good = ascii_alnum(name.p[i]) || str_chr(S("._-+"), name.p[i]) < 4;
 		buf_char(&plain, good ? name.p[i] : '_');
 	}
-	name = str_fmt(
-		a, "build/%.*s-%.*s", STR(buf_str(&plain)), STR(str_sub(digest_hex(a, &d), 0, 12)));
+	name = str_fmt(a, "build/%.*s-%.*s", STR(str_sub(buf_str(&plain), 0, MAX_NAME)),
+		STR(str_sub(digest_hex(a, &d), 0, 12)));
 	return fs_place(a, FS_CACHE, name);
+}
+
+struct err *build_folder_take(struct arena *a, struct str dir, struct str project)
+{
+	enum { MAX_PATH = 1 << 16 };
+	struct str path = path_join(a, dir, S("project")), other;
+	TRY(fs_place_check(FS_CACHE));
+	TRY(fs_check_way(dir));
+	TRY(fs_mkdirs(dir));
+	TRY(fs_read_opt(a, path, MAX_PATH, &other));
+	if (!other.p)
+		return fs_write(path, project, 0644);
+	if (str_eq(other, project))
+		return NULL;
+	return err_hint(err_new(E_USAGE, "'%.*s' is the build folder of another project, '%.*s'",
+				STR(dir), STR(other)),
+		"if that is of no use any more: rm -r '%.*s'", STR(dir));
 }
 
 /* With another build system, the ledger of cc.h already divides the memory among compilers. */

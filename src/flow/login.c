@@ -263,7 +263,9 @@ struct err *login_plan(struct arena *a, const struct login_request *r, struct lo
 		config && *config == '/' ? str_from(config) : path_join(a, dir, S(".config"));
 	struct str sessions = path_join(a, user, S("environment.d")), ours = S("rocsmith.conf");
 	w.ours = fs_place(a, FS_CONFIG, S("env.sh"));
-	TRY_CTX(fs_check_own(dir, false), "cannot change start-up files in '%.*s'", STR(dir));
+	TRY_CTX(fs_check_own(dir), "cannot change start-up files in '%.*s'", STR(dir));
+	TRY_CTX(fs_check_way(dir), "cannot change start-up files in '%.*s'", STR(dir));
+	TRY_CTX(fs_check_way(sessions), "cannot change start-up files in '%.*s'", STR(sessions));
 	TRY(fs_place_check(FS_CONFIG));
 	TRY(change_own_files(&w, path_join(a, sessions, ours)));
 	for (size_t i = 0; i < sizeof(startup) / sizeof(startup[0]); i++)

@@ -230,7 +230,8 @@ static void add_build(struct finding_way *w)
 	struct str builds = fs_place(a, FS_CACHE, S("build")), earlier = S("none");
 	if (!plan_known_cost(a, S("torch"), &how.cost))
 		return;
-	if (!w->m->root.n)
+	CLEANUP(err_freep) struct err *theirs = fs_check_way(builds);
+	if (!w->m->root.n && !theirs)
 		err_free(fs_list(a, builds, &names));
 	for (size_t i = names.n; i-- > 0;) { /* the first one counts */
 		struct str name = names.v[i];

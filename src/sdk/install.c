@@ -206,6 +206,7 @@ static struct err *begin(struct arena *a, const struct sdk_spec *spec, struct in
 	in->job.name = sdk_name(a, &in->spec);
 	TRY(fs_place_check(FS_CACHE));
 	in->job.cache = fs_place(a, FS_CACHE, S("sdk"));
+	TRY(fs_check_way(path_join(a, in->job.cache, in->job.name)));
 	in->stage = (struct fs_stage){.place = sdk_dir(a, in->job.name),
 		.beside = sdk_stage(a, in->job.name),
 		.receipt = S(SDK_RECEIPT),
@@ -235,7 +236,8 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	if (!in->old.provider.n)
 		return NULL;
 	TRY(sdk_find_damage(a, in->stage.place, false, &in->damaged, NULL));
-	*ret_nothing = !in->spec.refresh && !in->damaged.n;
+	bool elsewhere = in->spec.mirror.n && !str_eq(in->spec.mirror, in->old.mirror);
+	*ret_nothing = !in->spec.refresh && !in->damaged.n && !elsewhere;
 	VEC_EACH (const struct str, c, &in->job.components) {
 		bool all;
 		TRY(sdk_has_component(a, &in->old, *c, &all));

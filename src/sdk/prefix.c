@@ -57,6 +57,7 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 	ret->name = path;
 	struct str id = str_fmt(a, "prefix-%.*s", STR(str_sub(sha256_hex(a, path), 0, 16)));
 	ret->dir = path_join(a, fs_place(a, FS_STATE, S("sdk")), id);
+	TRY(fs_check_way(ret->dir));
 	if (ret->runner != SDK_NORUN) {
 		TRY_CTX(layout_clang_version(a, ret, &version), "'%.*s' is not a ROCm SDK",
 			STR(path));

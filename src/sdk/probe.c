@@ -106,8 +106,9 @@ struct err *sdk_probe(
 	 * installing another component does not repeat the test. */
 	err_free(fs_stat(sdk_outside(a, sdk, sdk->clang), &st));
 	err_free(fs_list(a, sdk_outside(a, sdk, sdk->device_libs), &libs));
-	all.compiler = str_fmt(a, "%.*s %lld %lld %.*s", STR(sdk->clang), (long long)st.st_size,
-		(long long)st.st_mtim.tv_sec, STR(sha256_hex(a, str_join(a, &libs, S(" ")))));
+	all.compiler = str_fmt(a, "%.*s %.*s %lld %lld %.*s", STR(sdk->name), STR(sdk->clang),
+		(long long)st.st_size, (long long)st.st_mtim.tv_sec,
+		STR(sha256_hex(a, str_join(a, &libs, S(" ")))));
 	read_answers(a, path, &all);
 	for (size_t i = 0; i < gpu_count; i++)
 		if (!gpu_table()[i].removed)

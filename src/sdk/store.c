@@ -32,6 +32,7 @@ struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd)
 {
 	struct str dir = fs_place(a, FS_DATA, S("sdk"));
 	TRY(fs_place_check(FS_DATA));
+	TRY(fs_check_way(dir));
 	TRY(fs_mkdirs(dir));
 	struct str path = str_fmt(a, "%.*s/%.*s.lock", STR(dir), STR(name));
 	return progress_lock(path, ret_fd, "installs '%.*s'", STR(name));
@@ -43,6 +44,7 @@ struct err *sdk_names(struct arena *a, struct strs *ret)
 	struct str dir = fs_place(a, FS_DATA, S("sdk"));
 	*ret = (struct strs){0};
 	TRY(fs_place_check(FS_DATA));
+	TRY(fs_check_way(dir));
 	if (fs_is_dir(dir))
 		TRY(fs_list(a, dir, &names));
 	for (size_t i = 0; i < names.n; i++) {
@@ -94,6 +96,7 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 	struct strs want = sdk_wanted(a, spec), gpus, have;
 	struct sdk_receipt m;
 	TRY(fs_place_check(FS_DATA));
+	TRY(fs_check_way(dir));
 	TRY(sdk_receipt_read(a, dir, &m));
 	if (!m.provider.n)
 		return hint_install(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),

@@ -122,7 +122,6 @@ static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 {
 	static const enum source_part order[] = {PART_ORIG, PART_NATIVE, PART_MORE, PART_DEBIAN};
 	struct str debian = {0}, name;
-	bool leaves_top;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		VEC_EACH (const struct str, path, &f->paths) {
 			enum source_part part = part_of(path_base(*path), &name);
@@ -136,13 +135,13 @@ static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 			if (more)
 				TRY(fs_remove_tree(to));
 			if (part != PART_DEBIAN)
-				TRY(fill_folder(f->a, *path, scratch, to));
+				TRY(fill_folder(f->a, *path, 0, scratch, to));
 			else if (f->r->patches)
 				debian = *path;
 		}
 	if (debian.n) { /* its folder replaces upstream's debian/, and its patches go on top */
 		TRY(fs_remove_tree(path_join(f->a, dir, S("debian"))));
-		TRY(fill_over(f->a, debian, dir, &leaves_top));
+		TRY(fill_over(f->a, debian, dir));
 		TRY(fill_patches(f->a, dir, &f->tree.patches));
 	}
 	return fs_is_dir(dir) ? NULL

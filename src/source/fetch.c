@@ -1,5 +1,6 @@
 /* Turns a user's word into a folder of sources; see fetch.h. */
 #include <limits.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs_stage.h"
@@ -31,7 +32,34 @@ static struct str receipt_path(const struct fetch *f, struct str name)
 	return str_fmt(f->a, "%.*s/%.*s.json", STR(f->cache), STR(name));
 }
 
-/* An unreadable receipt is ignored, so the folder is made again. */
+/* The path of the file that records the folder for a word. The hash covers everything that could lead the word to other
+ * sources, but for pip's files of configuration. */
+static struct str word_path(const struct fetch *f)
+{
+	const struct source_request *r = f->r;
+	BUF(key, f->a);
+	buf_fmt(&key, "%.*s\n%.*s\n%.*s\n%.*s\n%d\n", STR(r->spec.text), STR(r->mirror),
+		STR(r->keyring), STR(r->python), r->patches);
+	for (char **e = environ; *e && r->spec.kind == SOURCE_SDIST; e++)
+		if (str_starts(str_from(*e), S("PIP_")))
+			buf_fmt(&key, "%s\n", *e);
+	struct str hash = sha256_hex(f->a, buf_str(&key));
+	return str_fmt(f->a, "%.*s/words/%.*s", STR(f->cache), STR(hash));
+}
+
+/* The folder's name, NAME-VERSION-HASH; the hash covers everything that the folder is made from. It is whole, since
+ * nothing else tells the folder from one of other archives. */
+static struct str folder_name(const struct fetch *f, const struct source_tree *tree)
+{
+	BUF(key, f->a);
+	buf_fmt(&key, "%d %d", LAYOUT, f->r->patches && f->r->spec.kind == SOURCE_DEBIAN);
+	VEC_EACH (const struct source_file, i, &tree->files)
+		buf_fmt(&key, " %.*s %.*s", STR(i->name), STR(i->sha256));
+	struct str hash = sha256_hex(f->a, buf_str(&key));
+	return str_fmt(f->a, "%.*s-%.*s-%.*s", STR(tree->package), STR(tree->version), STR(hash));
+}
+
+/* A receipt that cannot be read, or is of other archives, is ignored, so the folder is made again. */
 static bool find_made(const struct fetch *f, struct str name, struct source_tree *ret)
 {
 	struct str path = receipt_path(f, name), dir = path_join(f->a, f->cache, name);
@@ -42,33 +70,12 @@ static bool find_made(const struct fetch *f, struct str name, struct source_tree
 	CLEANUP(err_freep) struct err *e = json_read(f->a, path, &doc);
 	if (!e)
 		e = json_fields_read(f->a, doc, receipt_fields, &tree);
-	if (e)
+	if (e || !str_eq(folder_name(f, &tree), name))
 		return false;
 	*ret = tree;
 	ret->dir = dir;
 	ret->from = f->r->spec.text;
 	return true;
-}
-
-/* The path of the file that records the folder for a word. */
-static struct str word_path(const struct fetch *f)
-{
-	const struct source_request *r = f->r;
-	struct str key =
-		str_fmt(f->a, "%.*s\n%.*s\n%d", STR(r->spec.text), STR(r->mirror), r->patches);
-	return str_fmt(f->a, "%.*s/words/%.16s", STR(f->cache), sha256_hex(f->a, key).p);
-}
-
-/* The folder's name, NAME-VERSION-HASH; the hash covers everything that the folder is made from. */
-static struct str folder_name(const struct fetch *f)
-{
-	BUF(key, f->a);
-	buf_fmt(&key, "%d %d", LAYOUT, f->r->patches && f->r->spec.kind == SOURCE_DEBIAN);
-	VEC_EACH (const struct source_file, i, &f->tree.files)
-		buf_fmt(&key, " %.*s %.*s", STR(i->name), STR(i->sha256));
-	struct str hash = str_sub(sha256_hex(f->a, buf_str(&key)), 0, 12);
-	return str_fmt(
-		f->a, "%.*s-%.*s-%.*s", STR(f->tree.package), STR(f->tree.version), STR(hash));
 }
 
 /* Finds an existing folder. The user's own sdist is read each time, since the file may have changed. */
@@ -78,7 +85,7 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 	*ret_found = false;
 	if (f->r->spec.path.n) {
 		TRY(fetch_sdist.get(f));
-		name = folder_name(f);
+		name = folder_name(f, &f->tree);
 	} else if (!f->r->refresh) {
 		TRY(fs_read_opt(f->a, word_path(f), NAME_MAX, &name));
 	}
@@ -102,6 +109,7 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 	struct fetch f = {
 		.a = a, .r = r, .tree = *ret, .cache = fs_place(a, FS_CACHE, S("source"))};
 	TRY(fs_place_check(FS_CACHE));
+	TRY(fs_check_way(f.cache));
 	f.files = path_join(a, f.cache, S("files"));
 	TRY(find(&f, ret, &found));
 	if (found)
@@ -117,7 +125,7 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 	if (found)
 		return NULL;
 	TRY(kinds[s->kind]->get(&f));
-	struct str name = folder_name(&f);
+	struct str name = folder_name(&f, &f.tree);
 	if (!find_made(&f, name, ret)) {
 		/* all sources share a hidden folder, so that the next fetch removes what a killed run left */
 		struct fs_stage stage = {.place = path_join(a, f.cache, name),

@@ -9,7 +9,7 @@
  * A git checkout may become a further kind.
  *
  * Sources are unpacked and, if wanted, patched into a staged folder (base/fs_stage.h), FS_CACHE
- * "source/NAME-VERSION-HASH". HASH covers everything that the folder was made from. No code of the project
+ * "source/NAME-VERSION-HASH". HASH, a whole sha256, covers everything that the folder was made from. No code of the project
  * is run. Every byte is checked against a hash from the archive's signed index (Debian) or the package
  * index (sdist). Archives are not trusted: see archive/unpack.h. Beside the folders are
  *     NAME-VERSION-HASH.json  the receipt

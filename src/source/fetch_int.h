@@ -23,12 +23,11 @@ extern const struct fetch_kind fetch_debian, fetch_sdist;
 
 /* ---- fill.c ---- */
 /* Unpacks an archive (a .zip or a tar) into dir, which does not exist yet. If everything in it lies in one
- * folder, that folder becomes dir. */
+ * folder, that folder becomes dir. most: the limit of struct unpack_job; 0 = its default. */
 MUST_USE struct err *fill_folder(
-	struct arena *a, struct str archive, struct str scratch, struct str dir);
-/* Unpacks an archive into an existing folder, and keeps all its paths. *ret_leaves_top: see unpack.h. */
-MUST_USE struct err *fill_over(
-	struct arena *a, struct str archive, struct str dir, bool *ret_leaves_top);
+	struct arena *a, struct str archive, uint64_t most, struct str scratch, struct str dir);
+/* Unpacks an archive into an existing folder, and keeps all its paths. */
+MUST_USE struct err *fill_over(struct arena *a, struct str archive, struct str dir);
 /* Applies the patches of debian/patches to the tree, as dpkg-source does for "3.0 (quilt)". */
 MUST_USE struct err *fill_patches(struct arena *a, struct str tree, struct strs *ret_applied);
 

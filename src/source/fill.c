@@ -9,31 +9,38 @@
 
 static const size_t MAX_TEXT = 64 << 20;
 
-struct err *fill_over(struct arena *a, struct str archive, struct str dir, bool *ret_leaves_top)
+static struct err *unpack(struct arena *a, struct str archive, struct unpack_job *u)
 {
 	struct stat st;
-	struct unpack_job u = {.path = archive, .root = dir, .id = S("source"), .closed = true};
+	u->path = archive;
+	u->id = S("source");
+	u->closed = true;
 	TRY(fs_stat(archive, &st));
 	CLEANUP(progress_endp) struct progress *bar = NULL;
 	bar = progress_begin(S("Unpacking"), path_base(archive), UNIT_BYTES, (uint64_t)st.st_size);
-	u.progress = bar;
-	TRY(str_ends(archive, S(".zip")) ? unpack_zip(a, &u) : unpack_tar(a, &u));
-	*ret_leaves_top = u.leaves_top;
-	return NULL;
+	u->progress = bar;
+	return str_ends(archive, S(".zip")) ? unpack_zip(a, u) : unpack_tar(a, u);
 }
 
-struct err *fill_folder(struct arena *a, struct str archive, struct str scratch, struct str dir)
+struct err *fill_over(struct arena *a, struct str archive, struct str dir)
+{
+	struct unpack_job u = {.root = dir};
+	return unpack(a, archive, &u);
+}
+
+struct err *fill_folder(
+	struct arena *a, struct str archive, uint64_t most, struct str scratch, struct str dir)
 {
 	struct str new = path_join(a, scratch, S("new")), only;
+	struct unpack_job u = {.root = new, .most = most};
 	struct strs names;
-	bool leaves;
 	TRY(fs_mkdirs(new));
-	TRY(fill_over(a, archive, new, &leaves));
+	TRY(unpack(a, archive, &u));
 	TRY(fs_list(a, new, &names));
 	only = names.n == 1 ? path_join(a, new, names.v[0]) : S("");
 	if (!only.n || !fs_is_dir(only) || fs_is_link(only))
 		return fs_rename(new, dir);
-	if (leaves) /* once the folder is moved up, that link would lead out of the tree */
+	if (u.leaves_top) /* once the folder is moved up, that link would lead out of the tree */
 		return err_new(E_ARCHIVE,
 			"refused to unpack '%.*s': a link in it leads out of its folder",
 			STR(path_base(archive)));

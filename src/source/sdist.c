@@ -109,9 +109,31 @@ static struct err *get(struct fetch *f)
 	return NULL;
 }
 
+/* The copy that is unpacked is ours, and has the hash: the user's file may lie where others can change it. Honest
+ * archives unpack to less than 20 times their size; small ones may hold a table of zeros. */
 static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 {
-	return fill_folder(f->a, f->paths.v[0], scratch, dir);
+	static const uint64_t ratio = 50, least = 128 << 20;
+	const struct source_file *file = &f->tree.files.v[0];
+	struct str from = f->paths.v[0], copy = path_join(f->a, scratch, file->name);
+	struct stat st;
+	struct digest d;
+	TRY(fs_stat(from, &st));
+	TRY(fs_copy(from, copy, &st));
+	TRY(hash_file(HASH_SHA256, copy, &d));
+	if (!str_eq(digest_hex(f->a, &d), file->sha256))
+		return err_new(E_HASH, "'%.*s' was changed while it was read", STR(from));
+	struct err *e = fill_folder(f->a, copy, least + ratio * file->size, scratch, dir);
+	if (!e || e->code != E_LIMIT)
+		return e;
+	bool zip = str_ends(copy, S(".zip"));
+	struct str to = str_fmt(f->a, "%.*s-%.*s", STR(f->tree.package), STR(f->tree.version));
+	return err_hint(err_wrap(e, "refused to unpack '%.*s', of %llu bytes", STR(from),
+				(unsigned long long)file->size),
+		"if it is what you want, name its folder in its place: mkdir %.*s && %s %.*s %s"
+		"%.*s",
+		STR(to), zip ? "python3 -m zipfile -e" : "tar -xf", STR(str_shell(f->a, from)),
+		zip ? "" : "-C ", STR(to));
 }
 
 const struct fetch_kind fetch_sdist = {.get = get, .fill = fill};

@@ -149,6 +149,14 @@ if python3 -m pip --version >/dev/null 2>&1; then
 	page "$sum"
 	prove 'an sdist of the index that pip is configured for' plan sdist:Tiny.Pkg==2.6.0 --json
 	prove 'nobody ran its setup.py' diff -r --no-dereference "$E2E_TMP/oracle" "$(folder)"
+	mkdir -p "$E2E_TMP/links/tiny_pkg-2.6.0"
+	cp -r "$E2E_TMP/up/." "$E2E_TMP/links/tiny_pkg-2.6.0"
+	echo other >"$E2E_TMP/links/tiny_pkg-2.6.0/other"
+	tar -C "$E2E_TMP/links" -czf "$E2E_TMP/links/tiny_pkg-2.6.0.tar.gz" tiny_pkg-2.6.0
+	PIP_FIND_LINKS=$E2E_TMP/links
+	prove 'the same word with another index' plan sdist:Tiny.Pkg==2.6.0 --json
+	prove 'is another project' test -e "$(folder)/other"
+	PIP_FIND_LINKS=
 	prove 'a version that it does not have' refuses 4 'in other versions: 2.6.0' plan sdist:tiny-pkg==9
 	prove 'a project that it does not have' refuses 4 'no source distribution' plan sdist:other==1
 	fresh

@@ -198,6 +198,36 @@ if [ "$(id -u)" = 0 ]; then
 		HOME=$PWD/planted refused "$ROCSMITH" $command
 		check "another user's home: $command" grep -q "belongs to another user" said
 	done
+	# a folder of one's own in that of another user, who can turn what is in it
+	mkdir -p shared/rs/state shared/own/data/sdk turned/sdk
+	ln -s "$PWD/turned" shared/rs/data
+	chown 1234 shared
+	chown -h 1234 shared/rs/data
+	for start in shared/rs shared/own shared/new shared/own/data/..; do
+		for command in "sdk list" "hipify project -o shared-out" "patch apply project" \
+			"build project --gpu gfx1201" "sdk install --mirror file:///nonexistent"; do
+			ROCSMITH_HOME=$PWD/$start refused "$ROCSMITH" $command
+			check "below another user's folder: $start: $command" grep -q "belongs to another user" said
+		done
+	done
+	for name in DATA CACHE STATE; do
+		export XDG_${name}_HOME="$PWD/shared/own"
+	done
+	for command in "sdk list" "hipify project -o shared-out" "plan project/a-1.tar.gz --gpu gfx1201"; do
+		refused "$ROCSMITH" $command
+		check "XDG variables: $command" grep -q "belongs to another user" said
+	done
+	unset XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME
+	mkdir -m 700 mine
+	ln -s "$PWD/shared/own" mine/rs
+	ROCSMITH_HOME=$PWD/mine/rs refused "$ROCSMITH" sdk list
+	check "a link of one's own into it" grep -q "export ROCSMITH_HOME=" said
+	mkdir -m 1777 crowd
+	ROCSMITH_HOME=$PWD/crowd/rs good "$ROCSMITH" sdk list
+	[ -d crowd/rs ] || { echo "not ok a new name in a folder for all"; exit 1; }
+	tar -czf sources-1.tar.gz project
+	TMPDIR=$PWD/shared refused "$ROCSMITH" inspect sources-1.tar.gz
+	check "TMPDIR" grep -q "for temporary files" said
 else
 	echo "skip another user's home: this is not root"
 fi
@@ -206,7 +236,11 @@ chmod 777 open/data
 ROCSMITH_HOME=$PWD/open refused "$ROCSMITH" sdk list
 check "a folder open to others" grep -q "can be written by others" said
 (umask 0 && ROCSMITH_HOME=$PWD/fresh good "$ROCSMITH" hipify project -o o1)
-[ -z "$(find fresh -type d -perm /22)" ] || { echo "not ok umask 0"; exit 1; }
+[ -z "$(find fresh ! -type l -perm /22)" ] || { echo "not ok umask 0"; exit 1; }
+[ "$(stat -c %a o1)" = 777 ] || { echo "not ok umask 0: $(stat -c %a o1)"; exit 1; }
+(umask 0 && ROCSMITH_HOME=$PWD/fresh good "$ROCSMITH" hipify project)
+[ -z "$(find fresh ! -type l -perm /22)" ] || { echo "not ok umask 0, in the cache"; exit 1; }
+(umask 002 && good "$ROCSMITH" hipify project -o o2 && [ "$(stat -c %a o2)" = 775 ]) || { echo "not ok umask 002"; exit 1; }
 (unset HOME && good timeout 20 "$ROCSMITH" inspect project && good timeout 20 "$ROCSMITH" plan project --gpu gfx1201 -o p.json)
 [ ! -e /tmp/.cache/rocsmith ] || [ /tmp/.cache/rocsmith -ot project ] || { echo "not ok /tmp"; exit 1; }
 mkdir -p home/.local/share/rocsmith/sdk/own

@@ -276,6 +276,24 @@ static void each_project_has_a_build_folder_of_its_own(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* Its name has 48 bits of a hash, which two paths can share. */
+static void a_build_folder_of_another_project_is_refused(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str home = test_dir(&a);
+	setenv("ROCSMITH_HOME", str_z(&a, home), 1);
+	struct str dir = build_folder(&a, S("/home/u/saxpy"));
+	for (int i = 0; i < 2; i++)
+		assert_ok(build_folder_take(&a, dir, S("/home/u/saxpy")));
+	assert_err_says(build_folder_take(&a, dir, S("/home/v/saxpy")), E_USAGE, "'/home/u/saxpy'");
+	assert_int_equal(chmod(dir.p, 0777), 0);
+	assert_err_says(
+		build_folder_take(&a, dir, S("/home/u/saxpy")), E_PERM, "written by others");
+	unsetenv("ROCSMITH_HOME");
+	test_dir_remove(home);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +307,7 @@ int main(void)
 		TEST(a_wheel_that_failed_is_looked_at_again),
 		TEST(a_dry_run_lists_the_steps_of_a_build),
 		cmocka_unit_test(each_project_has_a_build_folder_of_its_own),
+		cmocka_unit_test(a_build_folder_of_another_project_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,85 @@ static void what_a_killed_run_left_is_not_believed(void **state)
 	test_dir_remove(dir);
 }
 
+/* Two archives whose folders would get one name, if the name had only the beginning of a hash. */
+static void a_folder_of_another_archive_does_not_answer(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = begin(&a), file = path_join(&a, dir, S("p-1.tar.gz"));
+	const struct member bad[] = {FILE_("p-1/setup.py", "bad")};
+	const struct member good[] = {FILE_("p-1/setup.py", "good")};
+	struct source_tree theirs, t;
+	put_tar(file, ARCHIVE_FILTER_GZIP, good, 1);
+	assert_ok(fetch(&a, file, &t));
+	struct str hash = str_sub(t.dir, str_rchr(t.dir, '-') + 1, t.dir.n);
+	assert_int_equal(hash.n, 64);
+	assert_ok(fs_remove_tree(t.dir));
+	assert_ok(fs_remove(str_fmt(&a, "%.*s.json", STR(t.dir))));
+	put_tar(file, ARCHIVE_FILTER_GZIP, bad, 1);
+	assert_ok(fetch(&a, file, &theirs));
+	assert_ok(fs_rename(theirs.dir, t.dir));
+	assert_ok(fs_rename(
+		str_fmt(&a, "%.*s.json", STR(theirs.dir)), str_fmt(&a, "%.*s.json", STR(t.dir))));
+	put_tar(file, ARCHIVE_FILTER_GZIP, good, 1);
+	assert_ok(fetch(&a, file, &t));
+	test_has(path_join(&a, t.dir, S("setup.py")), "good");
+	test_dir_remove(dir);
+}
+
+static void an_archive_that_changes_after_its_hash_is_refused(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = begin(&a), file = path_join(&a, dir, S("p-1.tar.gz"));
+	struct str scratch = path_join(&a, dir, S("scratch")), tree = path_join(&a, dir, S("tree"));
+	const struct member good[] = {FILE_("p-1/setup.py", "good")};
+	const struct member bad[] = {FILE_("p-1/setup.py", "bad!")};
+	struct source_request r = {0};
+	assert_ok(fs_mkdirs(scratch));
+	assert_ok(source_spec_parse(&a, file, &r.spec));
+	for (int in_place = 0; in_place < 2; in_place++) {
+		struct fetch f = {.a = &a, .r = &r};
+		put_tar(file, ARCHIVE_FILTER_GZIP, good, 1);
+		assert_ok(fetch_sdist.get(&f));
+		if (!in_place)
+			assert_ok(fs_remove(file));
+		put_tar(file, ARCHIVE_FILTER_GZIP, bad, 1);
+		assert_err_says(fetch_sdist.fill(&f, scratch, tree), E_HASH, "was changed");
+		assert_false(fs_present(tree));
+	}
+	test_dir_remove(dir);
+}
+
+static void bombs_are_refused_with_a_way_out(void **state)
+{
+	(void)state;
+	enum { LARGE = 200 << 20, MANY = 50000 };
+	ARENA(a);
+	struct str dir = begin(&a), file = path_join(&a, dir, S("p-1.tar.gz"));
+	struct source_tree t;
+	const struct member large = {.name = "p-1/zeros",
+		.text = arena_alloc(&a, LARGE),
+		.size = LARGE,
+		.type = AE_IFREG};
+	struct member *many = arena_array(&a, MANY, sizeof(*many));
+	for (size_t i = 0; i < MANY; i++)
+		many[i] = (struct member)FILE_(str_fmt(&a, "p-1/%zu", i).p, "");
+	const struct {
+		const struct member *v;
+		size_t n;
+		const char *says;
+	} rows[] = {{&large, 1, "bytes"}, {many, MANY, "files"}};
+	for (size_t i = 0; i < 2; i++) {
+		put_tar(file, ARCHIVE_FILTER_GZIP, rows[i].v, rows[i].n);
+		struct err *e = fetch(&a, file, &t);
+		assert_true(e && e->code == E_LIMIT && test_err_says(e, rows[i].says));
+		assert_true(e->hints && str_contains(str_from(e->hints->text), S("tar -xf")));
+		err_free(e);
+	}
+	test_dir_remove(dir);
+}
+
 static void archives_without_a_folder_of_their_own(void **state)
 {
 	(void)state;
@@ -285,6 +364,9 @@ int main(void)
 		cmocka_unit_test(a_folder_is_taken_as_it_is),
 		cmocka_unit_test(an_sdist_is_unpacked_once),
 		cmocka_unit_test(what_a_killed_run_left_is_not_believed),
+		cmocka_unit_test(a_folder_of_another_archive_does_not_answer),
+		cmocka_unit_test(an_archive_that_changes_after_its_hash_is_refused),
+		cmocka_unit_test(bombs_are_refused_with_a_way_out),
 		cmocka_unit_test(archives_without_a_folder_of_their_own),
 		cmocka_unit_test(a_dry_run_fetches_nothing),
 		cmocka_unit_test(patches_are_applied_in_their_order),

@@ -77,6 +77,43 @@ static void what_comes_out_has_a_limit(void **state)
 	test_dir_remove(dir);
 }
 
+static void put_head(char *p, const char *name, char type, unsigned size, const char *link)
+{
+	unsigned sum = 0;
+	(void)snprintf(p, 100, "%s", name);
+	memcpy(p + 100, "0000644", 8);
+	(void)snprintf(p + 124, 12, "%011o", size);
+	memcpy(p + 148, "        ", 8);
+	p[156] = type;
+	(void)snprintf(p + 157, 100, "%s", link);
+	memcpy(p + 257, "ustar\00000", 8);
+	for (size_t i = 0; i < 512; i++)
+		sum += (unsigned char)p[i];
+	(void)snprintf(p + 148, 8, "%06o", sum);
+}
+
+/* A hard link with data, which pax allows: nothing of it is written, but it has to be decompressed. */
+static void data_that_nobody_wants_counts(void **state)
+{
+	(void)state;
+	enum { BLOCK = 512, DATA = 1 << 20, SIZE = 6 * BLOCK + DATA };
+	ARENA(a);
+	struct str dir = test_dir(&a), tar = path_join(&a, dir, S("x.tar"));
+	char *p = arena_alloc(&a, SIZE);
+	put_head(p, "file", '0', 0, "");
+	put_head(p + BLOCK, "pax", 'x', 13, "");
+	memcpy(p + 2 * BLOCK, "13 path=link\n", 13);
+	put_head(p + 3 * BLOCK, "link", '1', DATA, "file");
+	assert_ok(fs_write(tar, (struct str){.p = p, .n = SIZE}, 0644));
+	for (uint64_t most = DATA - 1; most <= DATA; most++) {
+		struct unpack_job u = {.path = tar, .root = dir, .id = S("t"), .most = most};
+		struct err *e = unpack_tar(&a, &u);
+		assert_int_equal(e ? e->code : E_NONE, most < DATA ? E_LIMIT : E_NONE);
+		err_free(e);
+	}
+	test_dir_remove(dir);
+}
+
 static void links_that_lead_out_are_refused(void **state)
 {
 	(void)state;
@@ -214,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modes_are_plain_and_links_stay),
 		cmocka_unit_test(what_comes_out_has_a_limit),
+		cmocka_unit_test(data_that_nobody_wants_counts),
 		cmocka_unit_test(links_that_lead_out_are_refused),
 		cmocka_unit_test(a_link_out_of_the_first_folder_is_told),
 		cmocka_unit_test(no_members_whatever_lead_out),
