@@ -312,8 +312,9 @@ struct err *fs_guard_sources(struct str dir, struct fs_tree **ret)
 
 bool fs_guards_itself(const struct fs_tree *t, struct str dir)
 {
-	struct stat st;
-	return t && fs_try_lstat(dir, &st) && fs_is_same(t->fd, &st);
+	struct stat held, st;
+	return t && fstat(t->fd, &held) == 0 && fs_try_lstat(dir, &st) &&
+	       held.st_ino == st.st_ino && held.st_dev == st.st_dev;
 }
 
 void fs_unguardp(struct fs_tree **t)
