@@ -8,6 +8,8 @@
 
 /* E_DRY_RUN if path may not be changed: only scratch folders may in a dry run. */
 MUST_USE struct err *fs_may_write(struct str path);
+/* Lets a dry run write below the folder. */
+void fs_scratch_add(struct str path);
 /* read(2), repeated after a signal. */
 ssize_t fs_read_some(int fd, void *p, size_t n);
 /* A path for the *at() calls. Below a guarded tree dir is the path's folder, reached without links, and name the last

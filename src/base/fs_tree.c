@@ -48,51 +48,15 @@ struct err *fs_may_write(struct str path)
 	return may ? NULL : err_new(E_DRY_RUN, "refused to change '%.*s' in a dry run", STR(path));
 }
 
-static struct str scratch_dir(void)
+void fs_scratch_add(struct str path)
 {
-	const char *env = getenv("TMPDIR");
-	return str_from(env && *env ? env : "/tmp");
-}
-
-struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
-{
-	if (dir.n)
-		TRY(fs_may_write(dir));
-	else
-		dir = scratch_dir();
-	struct str path = str_fmt(a, "%.*s/rocsmith-XXXXXX", STR(path_abs(a, dir)));
-	char *z = str_z(a, path);
-	if (!mkdtemp(z))
-		return err_errno("cannot create a folder in '%.*s'", STR(dir));
-	*ret = (struct str){.p = z, .n = path.n};
-	struct err *e = fs_check_way(*ret);
-	if (e) {
-		(void)rmdir(z);
-		return err_hint(err_wrap(e, "cannot use '%.*s' for temporary files", STR(dir)),
-			"export TMPDIR=\"$HOME\"");
-	}
 	struct scratch_folder *s = xmalloc(sizeof(*s) + path.n);
 	s->n = path.n;
-	memcpy(s->path, z, path.n);
+	memcpy(s->path, path.p, path.n);
 	pthread_mutex_lock(&scratch_lock);
 	s->next = scratch;
 	scratch = s;
 	pthread_mutex_unlock(&scratch_lock);
-	return NULL;
-}
-
-struct err *fs_tempfile(int *ret_fd)
-{
-	ARENA(tmp);
-	*ret_fd = open(str_z(&tmp, scratch_dir()), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (*ret_fd >= 0)
-		return NULL;
-	char name[] = "/tmp/rocsmith-XXXXXX"; /* this file system lacks O_TMPFILE */
-	*ret_fd = mkostemp(name, O_CLOEXEC);
-	if (*ret_fd < 0)
-		return err_errno("cannot create a temporary file");
-	unlink(name);
-	return NULL;
 }
 
 /* ---- guards ---- */
@@ -312,8 +276,9 @@ struct err *fs_guard_sources(struct str dir, struct fs_tree **ret)
 
 bool fs_guards_itself(const struct fs_tree *t, struct str dir)
 {
+	ARENA(tmp);
 	struct stat held, st;
-	return t && fstat(t->fd, &held) == 0 && fs_try_lstat(dir, &st) &&
+	return t && fstat(t->fd, &held) == 0 && lstat(str_z(&tmp, dir), &st) == 0 &&
 	       held.st_ino == st.st_ino && held.st_dev == st.st_dev;
 }
 

@@ -198,12 +198,6 @@ struct err *fs_remove_tree(struct str path)
 	return fs_remove(path);
 }
 
-void fs_tempdirp(struct str *dir)
-{
-	if (dir->n)
-		err_free(fs_remove_tree(*dir));
-}
-
 /* ---- open files ---- */
 
 static bool is_same(int fd, const struct stat *st)
