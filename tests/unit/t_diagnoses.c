@@ -388,6 +388,24 @@ static void held_out_logs_have_no_wrong_cause(void **state)
 	judge_held_out("tests/logs/held_out_3.yaml");
 }
 
+static void the_first_error_is_told(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct node *root;
+	unsigned bad = 0;
+	assert_ok(yaml_read(&a, S("tests/logs/first_errors.yaml"), &root));
+	NODE_EACH (log, node_get(root, S("log"))) {
+		struct log_answer answer = read_text(&a, node_text(log, S("text"), S("")));
+		if (str_eq(answer.first_error.text, node_text(log, S("first"), S("?"))))
+			continue;
+		print_error("  %s: not line %u: %.*s\n", node_text(log, S("from"), S("")).p,
+			(unsigned)answer.first_error.line, STR(answer.first_error.text));
+		bad++;
+	}
+	assert_int_equal(bad, 0);
+}
+
 /* A way that neither names AMD's software nor says who alone prints it is also met by others: an entry with one has
  * an example of that. */
 static unsigned check_ways(const struct diagnosis *d, bool maybe)
@@ -668,6 +686,7 @@ int main(void)
 		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
 		cmocka_unit_test(held_out_logs_have_no_wrong_cause),
 		cmocka_unit_test(advice_fits_the_system_and_the_program_of_the_log),
+		cmocka_unit_test(the_first_error_is_told),
 		cmocka_unit_test(the_same_examples_wrapped_coloured_and_in_other_quotes),
 		cmocka_unit_test(the_machine_is_a_sign_too),
 		cmocka_unit_test(torn_lines_are_put_together),
