@@ -98,6 +98,10 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 			    : str_fmt(a, "%.*s unpacked", STR(text));
 	}
 	out_fmt("%.*s: %s%.*s\n", STR(r->output), o->common.dry_run ? "would be " : "", STR(text));
+	if (r->restore.n)
+		out_fmt("to undo it, install again:\n");
+	VEC_EACH (const struct str, command, &r->restore)
+		out_fmt("  %.*s\n", STR(*command));
 }
 
 static struct err *slim(struct arena *a, const struct slim_args *o, const struct slim_keep *k,
@@ -177,6 +181,30 @@ static struct err *hint_space(struct arena *a, struct err *e, struct str output)
 		STR(dir), STR(human_bytes(a, here)), STR(tmp), STR(human_bytes(a, there)));
 }
 
+/* The commands also undo what earlier runs did to a folder. Its cut list goes with that. */
+static struct err *add_restore(struct arena *a, struct slim_report *r)
+{
+	struct slim_report all = {0};
+	struct str text, list = r->path;
+	bool dir = fs_is_dir(r->path);
+	(void)(dir || fs_real(a, r->path, &list));
+	list = dir ? path_join(a, list, S(CUT_LIST)) : str_fmt(a, "%.*s" CUT_LIST_END, STR(list));
+	TRY(fs_read_opt(a, list, 64 << 20, &text));
+	if (text.p)
+		TRY(cut_list_read(a, text, list, &all));
+	VEC_EACH (const struct slim_done, f, &r->files)
+		*VEC_PUSH(a, &all.files) = *f;
+	all.path = r->path;
+	if (!r->restore.n && !r->unlisted) { /* nothing was changed in a folder by this run */
+		wheel_restore(a, &all, S(WHEEL_DPKG));
+		r->restore = all.restore;
+		r->unlisted = all.unlisted;
+	}
+	if (r->restore.n)
+		strs_add(a, &r->restore, str_fmt(a, "rm %.*s", STR(str_shell(a, list))));
+	return NULL;
+}
+
 struct err *cmd_slim(struct arena *a, void *args)
 {
 	CLEANUP(fd_closep) int scratch = -1;
@@ -217,7 +245,13 @@ struct err *cmd_slim(struct arena *a, void *args)
 	VEC_EACH (const struct str, gpu, &r.absent)
 		say_warning("nothing in '%.*s' has code for %.*s", STR(r.path), STR(*gpu));
 	warn_of_others(&here, &r);
+	if (o->in_place)
+		TRY(add_restore(a, &r));
 	if (!show_made(&o->common, slim_fields, &r))
 		print(a, o, &r);
+	if (r.unlisted && r.files.n)
+		say_warning("no package lists %.*s that changed in '%.*s': only a copy brings "
+			    "back the old content",
+			STR(human_count(a, r.unlisted, "file")), STR(r.path));
 	return NULL;
 }

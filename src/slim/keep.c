@@ -227,10 +227,11 @@ struct err *slim_judge(
 		return NULL;
 	return err_hint(
 		err_new(E_NOTHING, "there is nothing to take out of '%.*s': %.*s", STR(r->path),
-			STR(!code       ? S("it has no bundles of device code")
-				: !k->n ? S("its code is as small already")
-					: str_fmt(a, "all of its code is for %.*s",
-						  STR(names_of(a, &r->targets))))),
+			STR(r->sides.n && !code ? S("its files are for these GPUs already")
+				: !code         ? S("it has no bundles of device code")
+				: !k->n         ? S("its code is as small already")
+						: str_fmt(a, "all of its code is for %.*s",
+							  STR(names_of(a, &r->targets))))),
 		"use '%.*s' as it is: nothing was written", STR(r->path));
 }
 

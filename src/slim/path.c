@@ -245,8 +245,10 @@ static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
 	struct folder_slimming *p = user;
 	size_t n = p->r->files.n;
 	TRY(cancel_check());
-	if (slim_is_lock(e) && !str_eq(e->path, S(SLIM_LOCK)))
-		return slim_check_run(path_join(p->a, p->r->path, path_dir(e->path)));
+	if (slim_is_lock(e)) /* one of them is our own */
+		return str_eq(e->path, S(SLIM_LOCK))
+			       ? NULL
+			       : slim_check_run(path_join(p->a, p->r->path, path_dir(e->path)));
 	if (S_ISREG(e->st.st_mode))
 		slim_note_side(p->a, p->keep, p->r, e->path);
 	if (drops(p->keep, e))
@@ -356,7 +358,9 @@ static struct err *save(struct folder_slimming *p, struct slim_report *all, bool
 			    fs_try_lstat(path_join(p->a, p->r->path, f->path), &st);
 		if (!unfinished)
 			f->after = here ? (uint64_t)st.st_size : 0;
-		all->after -= f->before - f->after;
+		/* files that came later were not counted in `before` */
+		uint64_t freed = f->before > f->after ? f->before - f->after : 0;
+		all->after -= freed < all->after ? freed : all->after;
 	}
 	return fs_write(p->to, cut_list_text(p->a, all), 0644);
 }
@@ -389,7 +393,9 @@ static struct err *change_files(
 	all->refused = r->refused;
 	TRY(remove_empty(r->path, resumed ? all : r));
 	if (then)
-		TRY(then(all));
+		TRY(then(p->a, all));
+	r->restore = all->restore;
+	r->unlisted = all->unlisted;
 	return fs_sync_all(r->path);
 }
 

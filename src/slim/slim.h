@@ -183,7 +183,7 @@ MUST_USE struct err *slim_folder(
 	struct arena *a, const struct slim_keep *k, bool force, struct slim_report *r);
 /* Changes the folder itself, which this user must own: files are replaced whole (a process that has one open, and its
  * other hard links, keep the old one) or removed. Repeating a killed run with the same options completes it; other
- * options are E_USAGE then. then() gets the changes of all runs so far, before the cut list declares them done. */
-typedef struct err *slim_then_fn(const struct slim_report *all);
+ * options are E_USAGE then. then() gets the changes of all runs so far, before the cut list declares them done, and may set what they take to be undone. */
+typedef struct err *slim_then_fn(struct arena *a, struct slim_report *all);
 MUST_USE struct err *slim_tree(
 	struct arena *a, const struct slim_keep *k, slim_then_fn *then, struct slim_report *r);

@@ -18,7 +18,7 @@ const struct json_field slim_fields[] = {
 	FIELD_LIST("files", struct slim_report, files, file_fields),
 	FIELD_LIST("refused", struct slim_report, refused, refused_fields),
 	FIELD_LIST("emptied", struct slim_report, emptied, refused_fields),
-	FIELDS(struct slim_report, absent),
+	FIELDS(struct slim_report, absent, restore, unlisted),
 	{.kind = FIELD_END},
 };
 
@@ -53,6 +53,8 @@ struct str cut_list_text(struct arena *a, const struct slim_report *r)
 	list.path = path_base(r->path);
 	list.output = path_base(r->output);
 	list.runtime = path_base(r->runtime);
+	list.restore.n = 0;
+	list.unlisted = 0;
 	return json_document(a, 2, slim_fields, &list);
 }
 
@@ -62,7 +64,10 @@ struct err *cut_list_read(
 	const struct node *n;
 	*ret = (struct slim_report){0};
 	TRY(json_parse(a, text, name, &n));
-	return json_fields_read(a, n, slim_fields, ret);
+	TRY(json_fields_read(a, n, slim_fields, ret));
+	ret->restore = (struct strs){0};
+	ret->unlisted = 0;
+	return NULL;
 }
 
 struct str cut_list_describe(struct arena *a, struct str text)

@@ -53,7 +53,11 @@ struct slim_report {
 	/* files with code of which nothing is left, and folders without a file for one of the GPUs */
 	VEC(struct slim_refused) emptied;
 	struct strs absent; /* wanted GPUs that nothing has code for */
-	struct map sides;   /* struct slim_side by folder; not in the cut list */
+	/* Commands that undo a run in place, and the number of files that they do not bring back. Not read from a list:
+	 * somebody else may have written it. */
+	struct strs restore;
+	uint64_t unlisted;
+	struct map sides; /* struct slim_side by folder; not in the cut list */
 	/* their paths are relative to the report's; "" = that path itself */
 	VEC(struct slim_done) files;
 };

@@ -98,9 +98,10 @@ static struct err *visit_installed(void *user, const struct fs_entry *entry, boo
 	return !plain || str_eq(buf_str(&now), text) ? NULL : fs_write(path, buf_str(&now), 0644);
 }
 
-struct err *wheel_slim_installed(const struct slim_report *all)
+struct err *wheel_slim_installed(struct arena *result, struct slim_report *all)
 {
 	ARENA(a);
+	wheel_restore(result, all, S(WHEEL_DPKG));
 	struct record_update x = {.a = &a, .r = all, .done = {.a = &a}};
 	VEC_EACH (struct slim_done, f, &all->files)
 		if (path_is_inside(f->path))

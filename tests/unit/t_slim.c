@@ -664,8 +664,9 @@ static void a_folder_is_taken_over_whole(void **state)
 	test_dir_remove(dir);
 }
 
-static struct err *stop_there(const struct slim_report *all)
+static struct err *stop_there(struct arena *a, struct slim_report *all)
 {
+	(void)a;
 	return all->unfinished ? err_new(E_CANCELLED, "stopped") : NULL;
 }
 

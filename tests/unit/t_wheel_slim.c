@@ -146,6 +146,37 @@ static void what_is_there_is_not_overwritten(void **state)
 	assert_err(slim(f, none, f->out, "gfx1100", true, &r), E_WHEEL);
 }
 
+/* A folder of a system: packages of dpkg list it; what nothing lists is counted. */
+static void packages_are_installed_again(void **state)
+{
+	struct fixture *f = *state;
+	struct str opt = at(f, "opt/rocm"), dpkg = at(f, "dpkg"), real;
+	struct slim_done done[] = {{S("lib/a.so"), 2, 1}, {S("lib/b.so"), 2, 1},
+		{S("lib/own.so"), 2, 1}, {S("lib/gone.co"), 2, 0}, {S("../out.so"), 2, 1}};
+	struct slim_report r = {.path = opt};
+	r.files.v = done;
+	r.files.n = 5;
+	assert_ok(fs_mkdirs(path_join(&f->a, opt, S("lib"))));
+	assert_true(fs_real(&f->a, opt, &real));
+	for (size_t i = 0; i < 3; i++)
+		test_put(path_join(&f->a, opt, done[i].path), "x");
+	assert_ok(fs_mkdirs(dpkg));
+	test_put(path_join(&f->a, dpkg, S("rocblas.list")),
+		str_fmt(&f->a, "/.\n%.*s/lib/a.so\n%.*s/lib/gone.co", STR(real), STR(real)).p);
+	test_put(path_join(&f->a, dpkg, S("libb0:amd64.list")),
+		str_fmt(&f->a, "%.*s/lib\n%.*s/lib/b.so\n", STR(real), STR(real)).p);
+	test_put(path_join(&f->a, dpkg, S("other.list")), "/usr/bin/x\n");
+	test_put(path_join(&f->a, dpkg, S("other.md5sums")), "x\n");
+	wheel_restore(&f->a, &r, dpkg);
+	assert_int_equal(r.restore.n, 1);
+	assert_str(r.restore.v[0], "apt-get install --reinstall libb0:amd64 rocblas");
+	assert_int_equal(r.unlisted, 1);
+	r = (struct slim_report){.path = opt, .files = r.files};
+	wheel_restore(&f->a, &r, at(f, "missing"));
+	assert_int_equal(r.restore.n, 0);
+	assert_int_equal(r.unlisted, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +187,8 @@ int main(void)
 			the_same_wheel_gives_the_same_bytes, setup_wheel, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_is_there_is_not_overwritten, setup_wheel, teardown),
+		cmocka_unit_test_setup_teardown(
+			packages_are_installed_again, setup_wheel, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
