@@ -44,8 +44,17 @@ static void check_platform(struct exam *x, struct str tag, const struct wheel_pl
 	if (!x->elfs.n)
 		exam_say(x, V_TAG_NO_ELF, S(""),
 			"tagged '%.*s', but there is no machine code for the host", STR(tag));
-	if (promised == UINT_MAX)
+	if (promised == UINT_MAX) { /* no installer asks: say at least what is wrong here */
+		struct wheel_lacks lacks = {0};
+		wheel_lacks_here(x->a, &x->elfs, &lacks);
+		VEC_EACH (const struct wheel_lack, l, &lacks)
+			exam_say(x, V_TAG_HERE, l->name,
+				"it needs %.*s, which this machine's '%.*s' lacks, and the tag "
+				"'%.*s' "
+				"keeps nobody from installing it",
+				STR(l->version), STR(l->library), STR(tag));
 		return;
+	}
 	if (p->glibc_minor > promised)
 		say_tag(x, p, V_TAG_GLIBC, p->glibc_by,
 			"it needs glibc %.*s, the tag promises to run with 2.%u", STR(p->glibc),

@@ -96,6 +96,8 @@ for way in "" --json; do
 done
 grep -q '"version": *"GLIBCXX_3.4.99"' said
 ! grep -q 'cannot load.*librocblas' err
+"$ROCSMITH" verify newest/*.whl >verdict || true
+grep -q 'libnewer.so.1: it needs GLIBCXX_3.4.99, which this machine.*tag-here' verdict
 echo 'ok it is said what a wheel needs of a machine, and what this one lacks of it'
 
 python3 "$top/tests/oracle/fat_wheel.py" make-windows
