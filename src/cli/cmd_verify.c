@@ -7,7 +7,7 @@
 struct verify_args {
 	struct common common;
 	struct strs require, allow, wheels;
-	struct str sdk, launcher;
+	struct str sdk, torch, launcher;
 	bool device_code, sarif, run;
 };
 #define ARGS struct verify_args
@@ -20,6 +20,8 @@ const struct opt cmd_verify_opts[] = {
 		"library (or pattern) that may come from outside")},
 	{OPT_VALUE("sdk", OPT_STR, sdk, "NAME",
 		"installed SDK or ROCm tree whose libraries it may use")},
+	{OPT_VALUE("torch", OPT_PATH, torch, "PLACE",
+		"torch (a wheel, or where one is installed) that it will run with")},
 	{OPT_FLAG("run", run, "also run wheels that pass on emulated GPUs, by rocjitsu")},
 	{OPT_VALUE("launcher", OPT_PATH, launcher, "FILE",
 		 "emulator for --run (default: rocjitsu in PATH)"),
@@ -36,6 +38,7 @@ struct err *cmd_verify(struct arena *a, void *p)
 	struct verify_options o = {
 		.device_code = args->device_code,
 		.allow = args->allow,
+		.torch = args->torch,
 		.run = args->run,
 		.launcher = args->launcher,
 		.jobs = args->common.jobs,

@@ -10,7 +10,7 @@
 #include "formats/msgpack.h"
 #include "formats/pe.h"
 
-enum { HEADER = 64, MOST = 1000000, TABLE_MAX = 64 << 20 };
+enum { HEADER = 64, MOST = 1000000, TABLE_MAX = 64 << 20, ARCHS = 256 };
 
 bool kpack_is(struct str head)
 {
@@ -160,7 +160,7 @@ struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *r
 		return damaged("its table is none");
 	struct kpack_table t = {
 		.a = a, .src = src, .out = ret, .text = text, .n = v.number, .end = at};
-	struct str scheme = text, group = text;
+	struct str scheme = text, group = text, archs = text;
 	if (!msgpack_find(&scheme, t.n, S("compression_scheme")) ||
 		!msgpack_take(&scheme, MSGPACK_STR, &x))
 		return damaged("it does not tell its compression");
@@ -170,6 +170,10 @@ struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *r
 			STR(x.text));
 	if (msgpack_find(&group, t.n, S("group_name")) && msgpack_take(&group, MSGPACK_STR, &x))
 		ret->group = x.text;
+	if (msgpack_find(&archs, t.n, S("gfx_arches")) && msgpack_take(&archs, MSGPACK_ARRAY, &v))
+		for (; v.number && ret->archs.n < ARCHS && msgpack_take(&archs, MSGPACK_STR, &x);
+			v.number--)
+			strs_add(a, &ret->archs, str_dup(a, x.text));
 	TRY(ret->zstd ? read_frames(&t) : read_blobs(&t));
 	return read_objects(&t);
 }

@@ -24,6 +24,8 @@ struct kpack_object {
 
 struct kpack {
 	struct str group;
+	struct strs
+		archs; /* the targets that it says to be for: the runtime chooses archives by them */
 	bool zstd;
 	VEC(struct kpack_object) objects; /* in the table's order */
 };

@@ -36,10 +36,12 @@ static void check_targets(struct exam *x, const struct devcode *d, const struct 
 	const struct strs *have)
 {
 	ARENA(tmp);
+	struct target key = target_read(x->part.key);
+	bool one = set_is_one_of(x) && key.gpu; /* others of its set serve other GPUs */
 	VEC_EACH (const struct target, want, &x->o->require) {
 		struct devcode_cover c = cover_of(d, f, want);
 		struct str name = target_text(&tmp, want);
-		if (!c.missing)
+		if (!c.missing || (one && !target_covers(&key, want)))
 			continue;
 		struct finding *fi = exam_say(
 			x, c.without ? V_DEVICE_MISSING : V_DEVICE_FEWER, f->path, "%s", "");
@@ -137,7 +139,9 @@ struct err *check_device(struct exam *x)
 	TRY(serve_all(x, &files));
 	TRY(check_side(x, &sets));
 	TRY(kpack_keep(x, &kpack));
-	if (wanted && !files.n && !sets && !kpack)
+	/* set_check_parts() judges the host wheel of a plain set */
+	bool host = str_eq(x->part.format, S("plain")) && !set_is_one_of(x);
+	if (wanted && !files.n && !sets && !kpack && !host)
 		exam_say(x, V_DEVICE_NONE, S(""),
 			"there is no device code with kernels in the wheel");
 	return cancel_check();

@@ -32,6 +32,7 @@ struct exam_member { /* facts about a member, gathered while it was unpacked */
 	struct wheel_elf facts;
 	struct devcode device;
 	struct kpack_host host; /* set for a library whose device code is in archives */
+	struct strs archs;      /* the targets that a kpack archive says to be for */
 	struct arena a;         /* owns facts, device, host */
 };
 
@@ -46,7 +47,12 @@ struct exam {
 	struct exam_member *members;
 	size_t n;
 	struct wheel_elfs elfs;
-	bool pure; /* Root-Is-Purelib */
+	bool pure;              /* Root-Is-Purelib */
+	struct split_part part; /* its role is "" unless `rocsmith split` made the wheel */
+	const struct exam *set; /* the wheels that were given with it, and itself */
+	size_t nset;
+	const struct exam *torch; /* the one of --torch, which is in the set, too; or NULL */
+	struct budget loading;    /* the cost of the checks that look at all of them */
 	struct verdict *verdict;
 };
 
@@ -67,6 +73,7 @@ struct remark {
 	enum verify_id id;
 	struct str what;                   /* a library or an element of an RPATH */
 	const struct wheel_elf *by, *root; /* root: the file that was loaded first, or NULL */
+	struct str in;                     /* a wheel that has it */
 	struct str why;
 	size_t more;
 };
@@ -83,6 +90,17 @@ void remark(struct exam *x, struct remarks *list, struct remark r);
  * with o->run. */
 MUST_USE struct err *verify_run(struct arena *a, const struct verify_options *o, struct verdict *v);
 
+/* set.c: may the two be installed together, so that libraries of one are there for the other? Are they parts of one plain
+ * set? Is it one of those that are installed one at a time? */
+bool set_together(const struct exam *x, const struct exam *other);
+bool set_same(const struct exam *x, const struct exam *other);
+bool set_is_one_of(const struct exam *x);
+/* Is the other half of a plain set there: the host wheel of a device wheel, a device wheel of the host wheel? */
+bool set_is_whole(const struct exam *x);
+/* Plain sets: is there a device wheel for each required GPU? */
+void set_check_parts(struct exam *x);
+/* Does v require another version of the other one's project? */
+bool set_excludes(struct arena *a, const struct verdict *v, const struct verdict *other);
 /* set.c: does v require this version of the other one? Is it a device wheel, by its name? */
 bool set_requires(struct arena *a, const struct verdict *v, const struct verdict *other);
 bool set_is_device(const struct verdict *v);
@@ -97,6 +115,13 @@ MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */
 /* closure.c: simulates the loading of libraries by ld.so; reports mistakes inside the wheel, and remarks on libraries
  * that cannot be loaded. */
 MUST_USE struct err *check_closure(struct exam *x, struct remarks *missing);
+/* torch.c: do the torch libraries that an extension will be loaded with export what it needs? */
+MUST_USE struct err *check_torch(struct exam *x);
+/* Fills in the symbols of a library, if it is one of torch's, or needs one. */
+MUST_USE struct err *torch_symbols(struct arena *a, const struct bytes *src, struct wheel_elf *io);
+/* Reads the libraries of the torch that is installed in x->path: in a folder "torch", a site-packages or a virtual
+ * environment. Only files below that folder, through no link. */
+MUST_USE struct err *torch_installed(struct exam *x);
 MUST_USE struct err *check_device(struct exam *x);
 /* kpack.c: notes the contents of libraries and archives for check_kpack(), which sees all wheels. */
 MUST_USE struct err *kpack_keep(struct exam *x, bool *ret_any);

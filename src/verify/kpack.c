@@ -19,11 +19,21 @@ struct holders {
 	bool wanted;
 };
 
+/* An archive that is for a variant of a GPU, and lacks code that the GPU's own archive has. ROCm 7.14's runtime looks
+ * into the first one only. */
+struct shadow {
+	const struct verify_archive *archive;
+	struct str arch, other;          /* "gfx90a:xnack+"; "gfx90a" */
+	const struct verify_library *by; /* the first library */
+	size_t lacks, has, libraries;    /* numbers of that one; how many more libraries */
+};
+
 struct pairs {
 	struct arena *a;
 	const struct verify_options *o;
 	struct verdict *host;
-	struct devcode gpus;         /* only its targets are used */
+	struct devcode gpus; /* only its targets are used */
+	VEC(struct shadow) shadows;
 	bool lacks[DEVCODE_TARGETS]; /* a library has no code for the target of this index */
 	struct map code;             /* "NAME#NUMBER" -> struct holders */
 	struct map names;            /* names of libraries -> struct verify_library */
@@ -34,12 +44,18 @@ struct pairs {
 
 /* ---- one wheel ---- */
 
-static struct err *keep_archive(struct exam *x, const struct devcode_file *f, struct str member)
+static struct err *keep_archive(struct exam *x, const struct exam_member *m)
 {
 	uint64_t size;
+	struct str member = m->zip->name;
 	struct verify_archive *k = VEC_PUSH(x->a, &x->verdict->archives);
 	*k = (struct verify_archive){
 		.member = member, .installed = wheel_installed(member, member)};
+	for (size_t i = 0; i < m->archs.n; i++)
+		strs_add(x->a, &k->archs, str_dup(x->a, m->archs.v[i]));
+	const struct devcode_file *f = m->device.files.v; /* none if it is empty */
+	if (!m->device.files.n)
+		return NULL;
 	VEC_EACH (const struct code_object, o, &f->objects) {
 		const struct devcode_pack *p = &f->packs.v[o->bundle];
 		size = 2 * sizeof(struct kpack_object) + p->library.n + o->target.n;
@@ -54,30 +70,23 @@ static struct err *keep_archive(struct exam *x, const struct devcode_file *f, st
 
 struct err *kpack_keep(struct exam *x, bool *ret_any)
 {
-	struct split_part part = {0};
-	struct wheel w = {.info = x->info, .zip = x->zip};
-	bool is, read = false;
 	*ret_any = false;
 	x->verdict->size = x->zip.size;
 	for (size_t i = 0; i < x->n; i++) {
 		const struct exam_member *m = &x->members[i];
 		const struct kpack_host *h = &m->host;
 		*ret_any = *ret_any || h->name.n || m->kpack;
-		VEC_EACH (const struct devcode_file, f, &m->device.files)
-			if (f->packs.n)
-				TRY(keep_archive(x, f, m->zip->name));
+		if (m->kpack && !m->device_bad)
+			TRY(keep_archive(x, m));
 		if (!h->name.n)
 			continue;
-		if (!read)
-			err_free(split_part_read(x->a, &w, &part, &is));
-		read = true;
-		TRY(budget_work(x->zip.src.budget, 20 * part.members.n));
+		TRY(budget_work(x->zip.src.budget, 20 * x->part.members.n));
 		struct verify_library *l = VEC_PUSH(x->a, &x->verdict->libraries);
 		*l = (struct verify_library){.member = m->zip->name,
 			.installed = wheel_installed(m->zip->name, m->zip->name),
 			.host.name = str_dup(x->a, h->name),
 			.absent.a = x->a};
-		VEC_EACH (const struct split_member, s, &part.members) {
+		VEC_EACH (const struct split_member, s, &x->part.members) {
 			if (!str_eq(s->path, l->member))
 				continue;
 			l->split = true;
@@ -134,19 +143,18 @@ static struct err *add_object(struct pairs *k, const struct verdict *w,
 	return cancel_check();
 }
 
-/* Does the library look into this archive for code of its target? A variant's code may be in the processor's
- * archive. */
-static bool is_looked_at(struct pairs *k, const struct verify_library *l, const struct holder *h)
+/* Does the library look into this archive for code of that target? A variant's code may be in the processor's archive. */
+static bool looks_into(
+	const struct verify_library *l, const struct verify_archive *x, struct str target)
 {
 	ARENA(tmp);
-	struct str target = k->gpus.targets.v[h->target].name, dir = path_dir(l->installed);
+	struct str dir = path_dir(l->installed);
 	const struct str words[] = {target, str_sub(target, 0, str_chr(target, ':'))};
 	for (size_t i = 0; i < l->host.patterns.n; i++)
 		for (unsigned w = 0; w < 2; w++) {
 			struct str file =
 				str_replace(&tmp, l->host.patterns.v[i], S("@GFXARCH@"), words[w]);
-			if (str_eq(path_clean(&tmp, path_join(&tmp, dir, file)),
-				    h->archive->installed))
+			if (str_eq(path_clean(&tmp, path_join(&tmp, dir, file)), x->installed))
 				return true;
 		}
 	return false;
@@ -184,7 +192,8 @@ static struct err *find_lack(struct pairs *k, const struct verify_library *l,
 		for (size_t i = 0; list && i < list->n; i++)
 			h = serves[list->v[i].target] ? &list->v[i] : h;
 		if (h) {
-			bool seen = h->archive == fine || is_looked_at(k, l, h);
+			bool seen = h->archive == fine ||
+				    looks_into(l, h->archive, k->gpus.targets.v[h->target].name);
 			fine = seen ? h->archive : fine;
 			ret->elsewhere = seen ? ret->elsewhere : h->archive;
 			continue;
@@ -267,6 +276,87 @@ static struct err *check_library(struct pairs *k, struct verify_library *l)
 	return NULL;
 }
 
+static bool holds(const struct pairs *k, const struct holders *list, struct str target)
+{
+	for (size_t i = 0; list && i < list->n; i++)
+		if (str_eq(k->gpus.targets.v[list->v[i].target].name, target))
+			return true;
+	return false;
+}
+
+/* Notes that an archive, in which a runtime looks for its target first, hides code of a library. */
+static struct err *note_shadow(struct pairs *k, const struct verify_library *l, struct shadow s)
+{
+	enum { WORK = 200 };
+	if (!looks_into(l, s.archive, s.arch))
+		return NULL;
+	TRY(budget_work(&k->budget, WORK * (l->host.indexes.n + 1)));
+	VEC_EACH (const uint32_t, n, &l->host.indexes) {
+		ARENA(tmp);
+		const struct holders *list = map_get(&k->code, key_of(&tmp, l->host.name, *n));
+		bool mine = holds(k, list, s.arch);
+		s.has += mine;
+		s.lacks += !mine && holds(k, list, s.other);
+	}
+	if (!s.lacks)
+		return NULL;
+	VEC_EACH (struct shadow, old, &k->shadows)
+		if (old->archive == s.archive && str_eq(old->arch, s.arch)) {
+			old->libraries += old->by != l;
+			return NULL;
+		}
+	s.by = l;
+	*VEC_PUSH(k->a, &k->shadows) = s;
+	return NULL;
+}
+
+/* Notes all that an archive hides by saying that it is for `arch`. */
+static struct err *note_shadows(struct pairs *k, const struct verify_archive *x, struct str arch)
+{
+	struct target t = target_read(arch);
+	VEC_EACH (const struct devcode_target, other, &k->gpus.targets) {
+		struct shadow s = {.archive = x, .arch = arch, .other = other->name};
+		/* it names more features of the same processor, and so is looked for first */
+		bool first = t.gpu && t.gpu == other->t.gpu && arch.n > other->name.n &&
+			     target_covers(&t, &other->t);
+		VEC_EACH (const struct verify_library, l, &k->host->libraries)
+			if (first)
+				TRY(note_shadow(k, l, s));
+	}
+	return NULL;
+}
+
+/* Judges the archives of a wheel of the set by the targets that they say to be for. */
+static struct err *check_archives(struct pairs *k, struct verdict *w)
+{
+	VEC_EACH (const struct verify_archive, x, &w->archives) {
+		size_t before = k->shadows.n;
+		for (size_t i = 0; i < x->archs.n; i++)
+			TRY(note_shadows(k, x, x->archs.v[i]));
+		for (size_t i = before; i < k->shadows.n; i++) {
+			const struct shadow *s = &k->shadows.v[i];
+			struct str more = str_fmt(k->a, " (and of %zu more)", s->libraries);
+			struct finding *f = verdict_say(k->a, w, V_KPACK_SHADOW,
+				"it is for %.*s and lacks %zu of %zu numbers of '%.*s'%.*s, which "
+				"the "
+				"archive for %.*s has: ROCm up to 7.14 looks no further than here",
+				STR(s->arch), s->lacks, s->lacks + s->has, STR(s->by->host.name),
+				STR(s->libraries ? more : S("")), STR(s->other));
+			f->path = x->member;
+			f->severity = s->has ? SEV_WARNING : f->severity;
+			if (!x->objects.n)
+				finding_fix(k->a, f, "leave the empty archive out of the wheel");
+		}
+		if (x->objects.n || k->shadows.n > before)
+			continue;
+		struct finding *f = verdict_say(k->a, w, V_KPACK_EMPTY, "it has no code%s%.*s",
+			x->archs.n ? ", and says that it is for " : "",
+			STR(str_join(k->a, &x->archs, S(", "))));
+		f->path = x->member;
+	}
+	return NULL;
+}
+
 /* A device wheel belongs to the host wheel of its version; if there are several, to the one in its own folder. */
 static bool belongs(struct pairs *k, const struct verdicts *all, const struct verdict *w)
 {
@@ -304,6 +394,9 @@ static struct err *check_host(struct pairs *k, struct verdicts *all, bool *paire
 	paired[k->host - all->wheels.v] = true;
 	VEC_EACH (struct verify_library, l, &k->host->libraries)
 		TRY(check_library(k, l));
+	VEC_EACH (struct verdict, w, &all->wheels)
+		if (w->archives.n && belongs(k, all, w))
+			TRY(check_archives(k, w));
 	/* code under a number that no wrapper has: archive and library were numbered differently */
 	for (size_t i = 0; i < k->code.n; i++) {
 		struct str key = k->code.v[i].key, name = str_sub(key, 0, str_rchr(key, '#'));

@@ -25,6 +25,15 @@ static bool requires(struct exam *x, struct str project)
 	return false;
 }
 
+/* May a library that a part of a plain set lacks be in the other half, which was not given? */
+static bool in_other_half(const struct exam *x, struct str lib)
+{
+	bool is = set_is_one_of(x);
+	VEC_EACH (const struct split_member, m, &x->part.members)
+		is = is || str_eq(path_base(m->path), lib);
+	return is;
+}
+
 static void say_missing(struct exam *x, const struct remark *r)
 {
 	static const enum verify_id ids[] = {[KNOW_ROCM] = V_NEEDED_ROCM,
@@ -44,9 +53,9 @@ static void say_missing(struct exam *x, const struct remark *r)
 		needs = str_fmt(x->a, "%.*s (and by %zu more)", STR(needs), r->more);
 	if (r->id == V_NEEDED_HIDDEN) {
 		f = exam_say(x, r->id, file,
-			"%.*s, which is in the wheel, but not where the loader looks when '%.*s' "
-			"is loaded: %.*s",
-			STR(needs), STR(r->root->name), STR(r->why));
+			"%.*s, which is in %.*s, but not where the loader looks when '%.*s' is "
+			"loaded: %.*s",
+			STR(needs), STR(r->in), STR(r->root->name), STR(r->why));
 		finding_fix(x->a, f, "link with an RPATH that begins with $ORIGIN");
 	} else if (pattern.n) {
 		exam_say(x, V_NEEDED_ALLOWED, file,
@@ -61,7 +70,7 @@ static void say_missing(struct exam *x, const struct remark *r)
 		if (other->project && !requires(x, str_from(other->project)))
 			finding_fix(
 				x->a, f, "say so in METADATA: Requires-Dist: %s", other->project);
-	} else {
+	} else if (set_is_whole(x) || !in_other_half(x, r->what)) {
 		f = exam_say(x, r->id, file, "%.*s, which neither the wheel nor %s provides",
 			STR(needs), sdk ? "the SDK" : "PEP 600");
 		finding_fix(x->a, f, "put the library into the wheel and link with RPATH $ORIGIN");

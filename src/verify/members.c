@@ -34,14 +34,20 @@ static struct err *parse_member(const struct member_pass *s, const struct bytes 
 	struct err *e = budget_memory(src->budget, KEPT);
 	if (!e && m->elf_magic)
 		e = wheel_elf_read(&m->a, src, m->zip->name, &m->facts, &m->elf);
+	if (!e && m->elf)
+		e = torch_symbols(&m->a, src, &m->facts);
 	if (e && e->code != E_ELF && e->code != E_LIMIT)
 		return e;
 	m->odd = e;
 	m->elf = m->elf && !e;
+	struct kpack archive = {0};
 	m->device.unknown = true;
 	e = devcode_scan_src(&m->a, src, m->zip->name, flags, &m->device);
 	if (!e && s->image && m->device.findings.n)
 		e = kpack_host_read(&m->a, src, &m->host);
+	if (!e && m->kpack)
+		e = kpack_open(&m->a, src, &archive);
+	m->archs = archive.archs;
 	if (e && (e->code == E_IO || e->code == E_NOSPACE || e->code == E_CANCELLED))
 		return e;
 	m->device_bad = e;

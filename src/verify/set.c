@@ -48,9 +48,11 @@ static void check_requirement(
 	struct str name = wheel_normalise(a, r->name), stem = device_stem(name);
 	struct str s = r->specifier;
 	const struct verdict *other = NULL, *sibling = NULL;
-	bool right = false;
+	/* AMD marks the targets that only one system has */
+	bool right = false, linux = str_contains(r->marker, S("sys_platform == \"linux\"")) ||
+				    str_contains(r->marker, S("sys_platform == 'linux'"));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (r->url.n || str_contains(r->marker, str_from(others[i])))
+		if (r->url.n || (str_contains(r->marker, str_from(others[i])) && !linux))
 			return;
 	VEC_EACH (const struct verdict, it, &all->wheels) {
 		if (!sibling && stem.n && str_eq(device_stem(it->project), stem))
@@ -85,6 +87,79 @@ static void check_requirement(
 		"requires '%.*s%.*s': another build of it would do, with other code for the GPU",
 		STR(r->name), STR(s));
 	finding_fix(a, f, "Requires-Dist: %.*s==%.*s", STR(r->name), STR(other->version));
+}
+
+/* ---- wheels that are installed together ---- */
+
+static bool plain(const struct exam *x)
+{
+	return str_eq(x->part.format, S("plain"));
+}
+
+bool set_same(const struct exam *x, const struct exam *other)
+{
+	return x == other || (plain(x) && plain(other) && str_eq(x->part.set, other->part.set));
+}
+
+bool set_is_one_of(const struct exam *x)
+{
+	return plain(x) && (str_eq(x->part.role, S("device")) || str_eq(x->part.role, S("all")));
+}
+
+static bool is_host(const struct exam *x)
+{
+	return plain(x) && str_eq(x->part.role, S("host"));
+}
+
+bool set_is_whole(const struct exam *x)
+{
+	bool whole = !is_host(x) && !set_is_one_of(x);
+	for (size_t i = 0; i < x->nset; i++)
+		whole = whole || (set_same(x, &x->set[i]) && (is_host(x) ? set_is_one_of(&x->set[i])
+									 : is_host(&x->set[i])));
+	return whole;
+}
+
+bool set_excludes(struct arena *a, const struct verdict *v, const struct verdict *other)
+{
+	VEC_EACH (const struct requirement, r, &v->requires)
+		if (str_eq(wheel_normalise(a, r->name), other->project) &&
+			!satisfies(a, other, r->specifier))
+			return true;
+	return false;
+}
+
+bool set_together(const struct exam *x, const struct exam *other)
+{
+	ARENA(tmp);
+	const struct verdict *v = x->verdict, *w = other->verdict;
+	struct str cp = S("cp"), abi = x->name.abi, its = other->name.abi;
+	bool pythons = str_starts(abi, cp) && str_starts(its, cp) && !str_eq(abi, its);
+	bool both = set_is_one_of(x) && set_is_one_of(other) && set_same(x, other);
+	return v->project.n && !str_eq(v->project, w->project) && !pythons && !both &&
+	       !set_excludes(&tmp, v, w) && !set_excludes(&tmp, w, v);
+}
+
+void set_check_parts(struct exam *x)
+{
+	bool host = is_host(x), wanted = x->o->require.n || x->o->device_code;
+	if (!set_is_whole(x)) {
+		exam_say(x, wanted && host ? V_DEVICE_NONE : V_KPACK_ALONE, S(""),
+			host ? "the files with device code are in device wheels, and none was given"
+			     : "the host wheel of this device wheel was not given");
+		return;
+	}
+	VEC_EACH (const struct target, want, &x->o->require) {
+		ARENA(tmp);
+		struct str gpu = target_text(&tmp, want);
+		bool served = !host;
+		for (size_t i = 0; i < x->nset; i++)
+			served = served || (set_same(x, &x->set[i]) &&
+						   targets_serve(&x->set[i].verdict->served, gpu));
+		if (!served)
+			exam_say(x, V_DEVICE_MISSING, S(""),
+				"none of the device wheels given has all code for %.*s", STR(gpu));
+	}
 }
 
 /* ---- the order of versions ---- */
@@ -136,6 +211,75 @@ static bool says_order(struct arena *a, struct verdict *v, const struct verdict 
 	return wrong;
 }
 
+/* ---- device wheels ---- */
+
+/* Is h the host wheel of a device wheel, by their names? Those of "rocm_sdk_device_gfx942" are rocm_sdk_libraries. */
+static bool is_host_of(const struct verdict *h, const struct verdict *v)
+{
+	ARENA(tmp);
+	struct str stem = device_stem(v->project), mark = S("_device_");
+	stem = str_sub(stem, 0, stem.n - mark.n);
+	bool amd = str_starts(stem, S("amd_"));
+	return str_eq(h->project, amd ? str_sub(stem, 4, stem.n) : stem) ||
+	       str_eq(h->project, str_fmt(&tmp, "%.*s_libraries", STR(stem)));
+}
+
+/* A requirement that is not met was reported before. */
+static void check_host_version(struct arena *a, struct verdicts *all, struct verdict *v)
+{
+	const struct verdict *other = NULL;
+	VEC_EACH (const struct verdict, h, &all->wheels) {
+		if (!is_host_of(h, v))
+			continue;
+		if (wheel_same_version(h->version, v->version))
+			return;
+		other = h;
+	}
+	if (other && !set_excludes(a, v, other) && !set_excludes(a, other, v))
+		verdict_say(a, v, V_SET_MIXED,
+			"it is of version %.*s, and the host wheel given, '%.*s', is not: its code "
+			"belongs to other libraries",
+			STR(v->version), STR(path_base(other->path)));
+}
+
+static bool names(struct arena *a, const struct verdict *v, struct str project, struct str extra)
+{
+	VEC_EACH (const struct requirement, r, &v->requires)
+		if (str_eq(wheel_normalise(a, r->name), project) && str_contains(r->marker, extra))
+			return true;
+	return false;
+}
+
+/* Files that are for a family of GPUs ("gfx11", "gfx110x", "gfx12_0") have a device wheel of their own, which who
+ * installs that of a GPU needs, too (pytorch#194498). */
+static void check_family(struct arena *a, struct verdicts *all, struct verdict *v)
+{
+	struct str stem = device_stem(v->project), gpu = str_sub(v->project, stem.n, v->project.n);
+	struct str extra = str_fmt(a, "device-%.*s", STR(gpu));
+	VEC_EACH (const struct verdict, f, &all->wheels) {
+		struct str key = str_sub(f->project, stem.n, f->project.n);
+		key = str_replace(a, key, S("_"), S(""));
+		while (str_ends(key, S("x")))
+			key.n--;
+		if (!gpu_by_name(gpu) || !str_eq(device_stem(f->project), stem) ||
+			!str_starts(key, S("gfx")) || !str_starts(gpu, key) || key.n == gpu.n ||
+			!wheel_same_version(f->version, v->version))
+			continue;
+		bool required = names(a, v, f->project, S(""));
+		VEC_EACH (const struct verdict, h, &all->wheels)
+			required = required || (is_host_of(h, v) && names(a, h, f->project, extra));
+		if (required)
+			continue;
+		struct finding *fi = verdict_say(a, v, V_SET_FAMILY,
+			"'%.*s' has files for its family, and neither this wheel nor the extra "
+			"'%.*s' "
+			"requires it",
+			STR(path_base(f->path)), STR(extra));
+		finding_fix(a, fi, "Requires-Dist: %.*s==%.*s",
+			STR(str_replace(a, f->project, S("_"), S("-"))), STR(f->version));
+	}
+}
+
 void verify_set(struct arena *a, struct verdicts *all)
 {
 	VEC_EACH (struct verdict, v, &all->wheels) {
@@ -146,6 +290,10 @@ void verify_set(struct arena *a, struct verdicts *all)
 			continue;
 		VEC_EACH (const struct requirement, r, &v->requires)
 			check_requirement(a, all, v, r);
+		if (set_is_device(v)) {
+			check_host_version(a, all, v);
+			check_family(a, all, v);
+		}
 		VEC_EACH (const struct verdict, other, &all->wheels)
 			said = said || says_order(a, v, other);
 		if (said || !rocm_of(v->version, rocm, &base) || rocm[0] < 10)

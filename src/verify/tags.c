@@ -139,13 +139,23 @@ static void check_python(struct exam *x)
 void check_tags(struct exam *x)
 {
 	struct wheel_platform p;
+	struct wheel_elfs all = {0};
 	if (x->pure && x->elfs.n)
 		exam_say(x, V_WHEEL_PURELIB, x->elfs.v[0].name,
 			"machine code, but WHEEL says Root-Is-Purelib: true");
 	if (!x->named)
 		return;
 	check_python(x);
-	struct err *e = wheel_platform_of(x->a, &x->elfs, &p);
+	VEC_EACH (const struct wheel_elf, it, &x->elfs)
+		*VEC_PUSH(x->a, &all) = *it;
+	/* the libraries of the other parts of its set come with it */
+	for (size_t i = 0; all.n && i < x->nset; i++)
+		VEC_EACH (const struct wheel_elf, it, &x->set[i].elfs)
+			if (&x->set[i] != x && set_same(&x->set[i], x))
+				*VEC_PUSH(x->a, &all) = (struct wheel_elf){.name = it->name,
+					.machine = all.v[0].machine,
+					.dyn.soname = it->dyn.soname};
+	struct err *e = wheel_platform_of(x->a, &all, &p);
 	if (e)
 		exam_say(x, V_TAG_MACHINE, S(""), "%s", e->msg);
 	x->verdict->platform = e ? S("") : p.tag;

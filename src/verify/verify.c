@@ -32,53 +32,121 @@ static void judge(struct verdict *v)
 	v->pass = !v->findings.n || findings_worst(&v->findings) != SEV_ERROR;
 }
 
-struct err *verify_wheel(
-	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret)
+/* All that can be said about a wheel by itself, but what its libraries load. */
+static struct err *examine(struct exam *x)
 {
-	*ret = (struct verdict){.path = path, .findings.most = FINDINGS_OF_A_KIND};
-	CLEANUP(exam_done)
-	struct exam x = {.a = a, .path = path, .o = o, .zip.fd = -1, .verdict = ret};
+	struct arena *a = x->a;
+	struct str path = x->path;
 	if (fs_is_dir(path)) {
-		exam_say(&x, V_NO_WHEEL, S(""), "the folder holds no wheel");
+		exam_say(x, V_NO_WHEEL, S(""), "the folder holds no wheel");
 		return NULL;
 	}
-	struct err *e = wheel_name_parse(a, path, &x.name);
-	x.named = !e;
+	struct err *e = wheel_name_parse(a, path, &x->name);
+	x->named = !e;
 	if (e) {
-		struct finding *f = exam_say(&x, V_NAME, S(""), "%s", e->msg);
+		struct finding *f = exam_say(x, V_NAME, S(""), "%s", e->msg);
 		if (e->hints)
 			finding_fix(a, f, "%s", e->hints->text);
 	}
 	err_free(e);
 	/* old tools keep upper case and dots, which the specification normalises */
-	struct str want = x.named ? wheel_normalise(a, x.name.dist) : S("");
-	if (x.named && !str_eq(want, x.name.dist))
-		exam_say(&x, V_NAME_FORM, S(""), "the project name should be written '%.*s'",
+	struct str want = x->named ? wheel_normalise(a, x->name.dist) : S("");
+	if (x->named && !str_eq(want, x->name.dist))
+		exam_say(x, V_NAME_FORM, S(""), "the project name should be written '%.*s'",
 			STR(want));
-	e = zip_open(a, path, &ret->findings, &x.zip);
+	e = zip_open(a, path, &x->verdict->findings, &x->zip);
 	if (e && e->code == E_CANCELLED)
 		return e;
 	if (e) {
-		not_readable(&x, e);
-	} else {
-		uint64_t sum = 0;
-		VEC_EACH (const struct zip_member, m, &x.zip.members)
-			sum += m->unsafe ? 0 : m->size;
-		if (sum > x.zip.size * 200 && sum > (uint64_t)1 << 30)
-			exam_say(&x, V_ZIP_RATIO, S(""), "%llu bytes unpack to %llu",
-				(unsigned long long)x.zip.size, (unsigned long long)sum);
-		TRY_CTX(check_members(&x), "cannot verify '%.*s'", STR(path));
-		check_dist_info(&x);
-		check_record(&x);
-		check_tags(&x);
-		e = check_sbom(&x);
-		e = e ? e : check_loader(&x);
-		e = e ? e : check_device(&x);
-		if (e && e->code != E_LIMIT)
-			return err_wrap(e, "cannot verify '%.*s'", STR(path));
-		if (e)
-			not_readable(&x, e);
+		not_readable(x, e);
+		return NULL;
 	}
+	struct wheel w = {.zip = x->zip};
+	uint64_t sum = 0;
+	bool is;
+	VEC_EACH (const struct zip_member, m, &x->zip.members)
+		sum += m->unsafe ? 0 : m->size;
+	if (sum > x->zip.size * 200 && sum > (uint64_t)1 << 30)
+		exam_say(x, V_ZIP_RATIO, S(""), "%llu bytes unpack to %llu",
+			(unsigned long long)x->zip.size, (unsigned long long)sum);
+	TRY_CTX(check_members(x), "cannot verify '%.*s'", STR(path));
+	check_dist_info(x);
+	check_record(x);
+	w.info = x->info;
+	err_free(split_part_read(a, &w, &x->part, &is));
+	e = check_sbom(x);
+	e = e ? e : check_device(x);
+	zip_close(&x->zip); /* there may be many wheels */
+	return e;
+}
+
+struct exams {
+	struct exam *v;
+	size_t n;
+};
+
+static void exams_done(struct exams *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		exam_done(&all->v[i]);
+}
+
+static struct err *go_on(struct exam *x, struct err *e)
+{
+	if (e && e->code != E_LIMIT)
+		return err_wrap(e, "cannot verify '%.*s'", STR(x->path));
+	if (e)
+		not_readable(x, e);
+	return NULL;
+}
+
+/* Each wheel by itself, then what their libraries load from each other. */
+static struct err *examine_all(struct arena *a, const struct strs *paths,
+	const struct verify_options *o, struct verdicts *ret)
+{
+	CLEANUP(exams_done) struct exams all = {.n = paths->n + (o->torch.n > 0)};
+	struct verdict aside = {.path = o->torch, .findings.most = FINDINGS_OF_A_KIND};
+	uint64_t size = 0;
+	all.v = arena_array(a, all.n + 1, sizeof(*all.v));
+	for (size_t i = 0; i < paths->n; i++)
+		*VEC_PUSH(a, &ret->wheels) =
+			(struct verdict){.path = paths->v[i], .findings.most = FINDINGS_OF_A_KIND};
+	for (size_t i = 0; i < all.n; i++) {
+		bool extra = i == paths->n;
+		all.v[i] = (struct exam){.a = a,
+			.path = extra ? o->torch : paths->v[i],
+			.o = o,
+			.zip.fd = -1,
+			.set = all.v,
+			.nset = all.n,
+			.torch = o->torch.n ? &all.v[paths->n] : NULL,
+			.verdict = extra ? &aside : &ret->wheels.v[i]};
+		bool installed = extra && fs_is_dir(o->torch);
+		TRY(installed ? torch_installed(&all.v[i]) : go_on(&all.v[i], examine(&all.v[i])));
+		size += all.v[i].zip.size;
+	}
+	if (o->torch.n && !str_eq(aside.project, S("torch")))
+		return err_hint(err_new(E_USAGE, "'%.*s' is no torch", STR(o->torch)),
+			"--torch wants a torch wheel, or a folder with an installed torch");
+	for (size_t i = 0; i < paths->n; i++) {
+		struct exam *x = &all.v[i];
+		budget_set(&x->loading, size);
+		if (x->n)
+			check_tags(x);
+		struct err *e = check_loader(x);
+		TRY(go_on(x, e ? e : check_torch(x)));
+		set_check_parts(x);
+	}
+	return NULL;
+}
+
+struct err *verify_wheel(
+	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret)
+{
+	struct strs paths = {.v = &path, .n = 1};
+	struct verdicts all = {0};
+	TRY(examine_all(a, &paths, o, &all));
+	*ret = all.wheels.v[0];
 	judge(ret);
 	return NULL;
 }
@@ -86,8 +154,7 @@ struct err *verify_wheel(
 struct err *verify_wheels(struct arena *a, const struct strs *paths, const struct verify_options *o,
 	struct verdicts *ret)
 {
-	for (size_t i = 0; i < paths->n; i++)
-		TRY(verify_wheel(a, paths->v[i], o, VEC_PUSH(a, &ret->wheels)));
+	TRY(examine_all(a, paths, o, ret));
 	verify_set(a, ret);
 	TRY(check_kpack(a, o, ret));
 	VEC_EACH (struct verdict, v, &ret->wheels) {

@@ -22,6 +22,8 @@ struct verify_options {
 	 * the libraries in there, and must provide those of ROCm. "" = none. */
 	struct str sdk;
 	struct strs sdk_dirs;
+	/* a torch wheel, or a folder with an installed torch, that extensions will be loaded with; "" = none */
+	struct str torch;
 	/* also run wheels that pass, on emulated GPUs: all required ones, or else all that are served */
 	bool run;
 	struct str launcher; /* the emulator; "" = rocjitsu in $PATH */
@@ -39,6 +41,7 @@ struct verify_library {
 
 struct verify_archive {
 	struct str member, installed;
+	struct strs archs;                /* the targets that it says to be for */
 	VEC(struct kpack_object) objects; /* path, index and target */
 };
 

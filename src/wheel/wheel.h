@@ -35,6 +35,9 @@ struct wheel_elf { /* an ELF file of a wheel, with the libraries and versions th
 	struct elf_dynamic dyn; /* filled in by elf_needs() */
 	/* calls HIP's registration (__hipRegister...) without needing libamdhip64 */
 	bool calls_hip;
+	/* symbols in torch's namespaces, filled in by verify/torch.c: names that it needs, hashes of those it defines */
+	struct strs asks;
+	VEC(uint64_t) gives;
 };
 
 struct wheel_elfs {

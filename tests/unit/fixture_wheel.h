@@ -17,7 +17,8 @@ struct fx_library {
 	const char *versions[8]; /* "GLIBC_2.34", all of versions_of */
 	const char *versions_of; /* NULL: libc.so.6 */
 	const char *defines[4];  /* versions that it offers, the first is its name */
-	const char *undefined;   /* one symbol */
+	const char *undefined;   /* one symbol, or ... */
+	const char *defined;     /* ... one that the file has */
 	bool textrel;
 };
 
@@ -101,10 +102,11 @@ static inline struct str fx_elf(struct arena *a, struct fx_library l)
 		fx_tag(&d, 22, 0);
 	fx_versions(&d, &l);
 	fx_defines(&d, &l);
-	size_t name = l.undefined ? fx_string(&d, l.undefined) : 0;
+	const char *symbol = l.undefined ? l.undefined : l.defined;
+	size_t name = symbol ? fx_string(&d, symbol) : 0;
 	size_t versions = HEAD + TAGS, defines = versions + d.versions.n;
 	size_t strings = defines + d.defines.n;
-	size_t symbols = strings + d.strings.n, end = symbols + (l.undefined ? 48 + 16 : 0);
+	size_t symbols = strings + d.strings.n, end = symbols + (symbol ? 48 + 16 : 0);
 	fx_tag(&d, 5, strings);
 	fx_tag(&d, 10, d.strings.n);
 	if (d.nversions) {
@@ -115,7 +117,7 @@ static inline struct str fx_elf(struct arena *a, struct fx_library l)
 		fx_tag(&d, 0x6ffffffc, defines);
 		fx_tag(&d, 0x6ffffffd, d.ndefines);
 	}
-	if (l.undefined) {
+	if (symbol) {
 		fx_tag(&d, 6, symbols);
 		fx_tag(&d, 4, symbols + 48);
 	}
@@ -149,10 +151,10 @@ static inline struct str fx_elf(struct arena *a, struct fx_library l)
 	buf_add(&b, buf_str(&d.versions));
 	buf_add(&b, buf_str(&d.defines));
 	buf_add(&b, buf_str(&d.strings));
-	if (l.undefined) {
+	if (symbol) {
 		buf_space(&b, 24);
 		fx_n(&b, name, 4);
-		fx_n(&b, 0x12, 4);
+		fx_n(&b, l.undefined ? 0x12 : 0x10012, 4); /* in a section */
 		fx_n(&b, 0, 16);
 		fx_n(&b, 1, 4);
 		fx_n(&b, 2, 4);

@@ -15,8 +15,8 @@ struct row { /* of an archive */
 };
 enum { GFX942 = 0x54c, NO_OBJECT = 1 };
 
-/* All is stored as it is. */
-static struct str archive(struct arena *a, const struct row *v)
+/* All is stored as it is. archs: the targets that it says to be for, joined by blanks; NULL: it says nothing. */
+static struct str archive(struct arena *a, const struct row *v, const char *archs)
 {
 	BUF(b, a);
 	BUF(blobs, a);
@@ -44,7 +44,14 @@ static struct str archive(struct arena *a, const struct row *v)
 		buf_add(&b, code);
 	}
 	fx_set(&b, 8, b.n, 8);
-	msgpack_put_map(&b, 3);
+	msgpack_put_map(&b, archs ? 4 : 3);
+	if (archs) {
+		struct strs list = str_split(a, str_from(archs), ' ');
+		msgpack_put_str(&b, S("gfx_arches"));
+		msgpack_put_array(&b, list.n);
+		for (size_t i = 0; i < list.n; i++)
+			msgpack_put_str(&b, list.v[i]);
+	}
 	msgpack_put_str(&b, S("compression_scheme"));
 	msgpack_put_str(&b, S("none"));
 	msgpack_put_str(&b, S("blobs"));
@@ -85,6 +92,11 @@ struct made { /* a wheel */
 	struct row v[6];
 	const char *manifest, *second; /* second: a library's name */
 	bool dll;
+	const char *archs;
+	struct {
+		const char *at, *archs;
+		struct row v[3];
+	} other; /* one more archive */
 };
 
 static struct str make(struct arena *a, struct str dir, const struct made *m)
@@ -105,7 +117,10 @@ static struct str make(struct arena *a, struct str dir, const struct made *m)
 		w.files[n++] =
 			(struct fx_file){"torch/lib/y.so", library(a, m->second, "0", m->dll)};
 	if (m->at)
-		w.files[n++] = (struct fx_file){m->at, archive(a, m->v)};
+		w.files[n++] = (struct fx_file){m->at, archive(a, m->v, m->archs)};
+	if (m->other.at)
+		w.files[n++] =
+			(struct fx_file){m->other.at, archive(a, m->other.v, m->other.archs)};
 	if (m->manifest)
 		w.files[n++] = (struct fx_file){
 			"torch-1.0.dist-info/rocsmith-split.json", str_from(m->manifest)};
@@ -295,6 +310,49 @@ static void targets_count_as_runtimes_do_it(void **state)
 	assert_str(look(&a, set, o, &text, &served), "");
 }
 
+/* ROCm 7.14 looks for a device's code in the archive of the most specific target only: an empty one for a variant broke
+ * every MI200. */
+static void a_variants_archive_hides_nothing(void **state)
+{
+	(void)state;
+	enum { GFX90A = 0x53f, XNACK_ON = 0x73f };
+	const struct made host = {.project = "torch", .numbers = "01"};
+#define FULL                                                                                       \
+	DEVICE("gfx90a"), .archs = "gfx90a",                                                       \
+			  .v = { {"lib/x.so#0", "gfx90a", GFX90A},                                 \
+				  {"lib/x.so#1", "gfx90a", GFX90A} }
+	SET("", NULL, host, {FULL});
+	SET("kpack-shadow",
+		"it is for gfx90a:xnack+ and lacks 2 of 2 numbers of 'lib/x.so', which the archive "
+		"for "
+		"gfx90a has",
+		{FULL, .other = {ARCHIVE("gfx90a:xnack+"), "gfx90a:xnack+", {{0}}}}, host);
+	SET("kpack-shadow", "it is for gfx90a:xnack-",
+		{FULL, .other = {ARCHIVE("gfx90a:xnack-"), "gfx90a:xnack- gfx90a:xnack+", {{0}}}},
+		host);
+	SET("kpack-shadow", "it is for gfx90a:sramecc+:xnack-",
+		{FULL, .other = {ARCHIVE("gfx90a:sramecc+:xnack-"), "gfx90a:sramecc+:xnack-",
+			       {{0}}}},
+		host);
+	/* half of the code is as bad, but newer runtimes go on */
+	SET("kpack-shadow", "lacks 1 of 2 numbers",
+		{FULL, .other = {ARCHIVE("gfx90a:xnack+"), "gfx90a:xnack+",
+			       .v = {{"lib/x.so#1", "gfx90a:xnack+", XNACK_ON}}}},
+		host);
+	SET("", NULL,
+		{FULL, .other = {ARCHIVE("gfx90a:xnack+"), "gfx90a:xnack+",
+			       .v = {{"lib/x.so#0", "gfx90a:xnack+", XNACK_ON},
+				       {"lib/x.so#1", "gfx90a:xnack+", XNACK_ON}}}},
+		host);
+	/* where nobody looks, or for another GPU, it hides nothing */
+	SET("kpack-empty", "it has no code, and says that it is for gfx90a:xnack+",
+		{FULL, .other = {"torch/gfx90a:xnack+.kpack", "gfx90a:xnack+", {{0}}}}, host);
+	SET("kpack-empty", "it has no code, and says that it is for gfx942:xnack+",
+		{FULL, .other = {ARCHIVE("gfx942:xnack+"), "gfx942:xnack+", {{0}}}}, host);
+	SET("kpack-empty", "it has no code",
+		{FULL, .other = {ARCHIVE("gfx90a:xnack+"), NULL, {{0}}}}, host);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +361,7 @@ int main(void)
 		cmocka_unit_test(what_never_was_there_is_not_missed),
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(targets_count_as_runtimes_do_it),
+		cmocka_unit_test(a_variants_archive_hides_nothing),
 		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("verify_kpack");

@@ -103,6 +103,59 @@ static void device_wheels_name_one_version(void **state)
 		{"amd_torch_device_gfx1100", "2.9.1+rocm7.2", PIN});
 }
 
+#define PLAIN_PIN "Requires-Dist: torch>=2\n"
+
+static void device_wheels_are_of_the_hosts_version(void **state)
+{
+	(void)state;
+	const struct made host = {"torch", "2.12.0+rocm7.14.1", NULL};
+	SET("amd_torch_device_gfx90a: set-mixed", host,
+		{"amd_torch_device_gfx90a", "2.12.0+rocm7.14.0", NULL});
+	SET("amd_torch_device_gfx90a: set-mixed set-unpinned", host,
+		{"amd_torch_device_gfx90a", "2.12.0+rocm7.14.0", PLAIN_PIN});
+	SET("rocm_sdk_device_gfx90a: set-mixed", {"rocm_sdk_libraries", "7.14.0", NULL},
+		{"rocm_sdk_device_gfx90a", "7.14.1", NULL});
+	SET("", {"rocm_sdk_libraries", "7.14.0", NULL},
+		{"rocm_sdk_device_gfx90a", "7.14.0.0", NULL});
+	SET("", host, {"amd_vision_device_gfx90a", "1", NULL});
+	/* each has its own */
+	SET("", host, {"torch", "2.12.0+rocm7.14.0", NULL},
+		{"amd_torch_device_gfx90a", "2.12.0+rocm7.14.0", NULL});
+}
+
+static void families_are_required(void **state)
+{
+	(void)state;
+#define V "2.9.1+rocm7.2"
+#define NEEDS(key) "Requires-Dist: amd-torch-device-" key "==" V "\n"
+	const struct made host = {"torch", V, NULL}, gpu = {"amd_torch_device_gfx1100", V, PIN};
+	SET("amd_torch_device_gfx1100: set-family", host, gpu, {"amd_torch_device_gfx11", V, PIN});
+	SET("amd_torch_device_gfx1100: set-family", host, gpu,
+		{"amd_torch_device_gfx110x", V, PIN});
+	SET("amd_torch_device_gfx942: set-family", host, {"amd_torch_device_gfx942", V, PIN},
+		{"amd_torch_device_gfx9_4", V, PIN});
+	SET("", host, {"amd_torch_device_gfx1100", V, PIN NEEDS("gfx11")},
+		{"amd_torch_device_gfx11", V, PIN});
+	SET("",
+		{"torch", V,
+			"Provides-Extra: device-gfx1100\n"
+			"Requires-Dist: amd-torch-device-gfx11==" V
+			"; extra == 'device-gfx1100'\n"},
+		gpu, {"amd_torch_device_gfx11", V, PIN});
+	SET("", host, gpu, {"amd_torch_device_gfx115x", V, PIN},
+		{"amd_torch_device_gfx12_0", V, PIN});
+	SET("", host, gpu, {"amd_vision_device_gfx11", "1", NULL});
+	/* a sub-family that is required and is not there, also where a marker names the system */
+	SET("amd_torch_device_gfx1100: set-dangling", host,
+		{"amd_torch_device_gfx1100", V, PIN NEEDS("gfx110x")});
+	SET("torch: set-dangling",
+		{"torch", V,
+			"Provides-Extra: device-gfx1100\n"
+			"Requires-Dist: amd-torch-device-gfx110x==" V
+			"; extra == 'device-gfx1100' and sys_platform == 'linux'\n"},
+		gpu);
+}
+
 static void extras_exist(void **state)
 {
 	(void)state;
@@ -255,6 +308,8 @@ int main(void)
 		cmocka_unit_test(what_wheels_require_of_each_other_is_there),
 		cmocka_unit_test(no_device_wheel_is_missing),
 		cmocka_unit_test(device_wheels_name_one_version),
+		cmocka_unit_test(device_wheels_are_of_the_hosts_version),
+		cmocka_unit_test(families_are_required),
 		cmocka_unit_test(extras_exist),
 		cmocka_unit_test(installers_order_versions_of_rocm_otherwise),
 		cmocka_unit_test(bills_of_materials_are_about_this_wheel),
