@@ -232,7 +232,7 @@ void gather_boards(struct root *r, struct machine *m)
 		if (g->apu)
 			g->carve_out = board_number(r, &places, "mem_info_vram_total");
 		g->vbios = board_line(r, &places, "vbios_version");
-		g->revision = parse_revision(board_line(r, &places, "revision"));
+		g->revision = board_line(r, &places, "revision");
 		g->product =
 			clean_text(r->a, board_name(r->a, g->device, g->revision, g->vram, ids));
 		read_firmware(r, &places, g);

@@ -181,7 +181,7 @@ static void read_device(struct root *r, struct machine *m, struct str dir, struc
 		.vendor = (uint32_t)vendor,
 		.device = (uint32_t)root_number(r, path_join(r->a, dir, S("device"))),
 		.class = (uint32_t) class,
-		.revision = parse_revision(root_line(r, path_join(r->a, dir, S("revision")))),
+		.revision = root_line(r, path_join(r->a, dir, S("revision"))),
 	};
 	if (!d.driver.n)
 		d.driver = root_link_name(r, path_join(r->a, dir, S("driver")));

@@ -35,7 +35,7 @@ static bool is_there(struct extensions *x, const struct library *l, struct str d
 	/* the HIP that torch needs; a torch that bundles ROCm names the files without numbers */
 	struct str here = major_of(t->hip);
 	VEC_EACH (const struct str, s, &t->needed)
-		if (str_eq(path_library(*s, &version), hip)) {
+		if (str_eq(path_library(*s, &version), hip) && version.n) {
 			here = major_of(version);
 			break;
 		}

@@ -7,7 +7,7 @@
 
 #define MAGIC "rocsmith-library 1"
 
-enum { MAX_NEEDED = 200, MAX_TARGETS = 500, MAX_EMPTY = 20, BUNDLES = 5, WORK = 64 << 20 };
+enum { MAX_NEEDED = 200, MAX_TARGETS = 500, MAX_MODES = 20, BUNDLES = 5, WORK = 64 << 20 };
 
 static void add_some(struct arena *a, struct strs *list, struct str s, size_t most)
 {
@@ -89,12 +89,10 @@ static uint64_t held_by(struct root *r, struct str path)
 }
 
 /* Is the archive `name` of one mode of a GPU ("gfx90a:xnack-") as good as empty beside that for all modes? */
-static bool is_empty(struct root *r, struct str dir, struct str name, size_t at, struct str end)
+static bool is_empty(struct root *r, struct str dir, struct str name, struct str end)
 {
-	size_t colon = at + str_chr(str_sub(name, at, name.n - end.n), ':');
+	size_t colon = str_chr(name, ':');
 	struct str whole = str_fmt(r->a, "%.*s%.*s", STR(str_sub(name, 0, colon)), STR(end));
-	if (colon == name.n - end.n)
-		return false;
 	uint64_t own = held_by(r, path_join(r->a, dir, name)),
 		 other = held_by(r, path_join(r->a, dir, whole));
 	return other != UINT64_MAX && own < other / 16;
@@ -107,6 +105,7 @@ static void read_archives(
 {
 	struct kpack_host host = {0};
 	struct str mark = S("@GFXARCH@");
+	unsigned modes = 0;
 	err_free(kpack_host_read(r->a, src, &host));
 	ret->archives = host.patterns.n < MAX_TARGETS ? (unsigned)host.patterns.n : MAX_TARGETS;
 	VEC_EACH (const struct str, p, &host.patterns) {
@@ -122,8 +121,9 @@ static void read_archives(
 				!str_starts(name, str_sub(file, 0, at)))
 				continue;
 			add_some(r->a, &ret->targets, target, MAX_TARGETS);
-			if (ret->empty.n < MAX_EMPTY && is_empty(r, dir, name, at, end))
-				add_some(r->a, &ret->empty, target, MAX_EMPTY);
+			if (str_chr(target, ':') < target.n && modes++ < MAX_MODES &&
+				is_empty(r, dir, name, end))
+				add_some(r->a, &ret->empty, target, MAX_MODES);
 		}
 	}
 }

@@ -34,11 +34,11 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	/* "Radeon RX 7900 GRE", by its device, revision and memory (board_name()); "" = not known */
 	struct str product;
 	uint32_t vendor, device;
-	int revision;      /* the PCI device's; -1 = not known */
-	struct str pci;    /* "0000:03:00.0" */
-	struct str render; /* "/dev/dri/renderD128", "" = none */
-	uint64_t vram;     /* bytes of the pool that KFD reports; on an APU, a share of the RAM */
-	uint64_t gtt;      /* bytes of RAM that the driver lets it map; 0 = not known */
+	struct str revision; /* "0xc8", or "" */
+	struct str pci;      /* "0000:03:00.0" */
+	struct str render;   /* "/dev/dri/renderD128", "" = none */
+	uint64_t vram;       /* bytes of the pool that KFD reports; on an APU, a share of the RAM */
+	uint64_t gtt;        /* bytes of RAM that the driver lets it map; 0 = not known */
 	/* APUs only: bytes of RAM that the firmware reserves for it; 0 = not known */
 	uint64_t carve_out;
 	unsigned compute_units, wave_size;
@@ -59,8 +59,8 @@ struct machine_display {   /* an AMD display or accelerator function on the PCI 
 	struct str pci;    /* "0000:03:00.0", or "" */
 	struct str driver; /* "amdgpu", "vfio-pci", "" = none */
 	uint32_t vendor, device, class;
-	int revision;       /* -1 = not known */
-	struct str product; /* as for a GPU; if not known, "GPU 1002:73df" */
+	struct str revision; /* "0xc8", or "" */
+	struct str product;  /* as for a GPU; if not known, "GPU 1002:73df" */
 };
 
 struct machine_node {           /* a device node and who may open it */

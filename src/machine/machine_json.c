@@ -48,23 +48,6 @@ static void write_known(struct json *j, const void *gpu)
 	json_bool(j, gpu_by_name(((const struct machine_gpu *)gpu)->target) != NULL);
 }
 
-/* "0xc8", or "" */
-static void put_revision(struct json *j, int revision)
-{
-	ARENA(tmp);
-	json_str(j, revision < 0 ? S("") : str_fmt(&tmp, "0x%02x", (unsigned)revision));
-}
-
-static void write_gpu_revision(struct json *j, const void *gpu)
-{
-	put_revision(j, ((const struct machine_gpu *)gpu)->revision);
-}
-
-static void write_revision(struct json *j, const void *display)
-{
-	put_revision(j, ((const struct machine_display *)display)->revision);
-}
-
 static const struct json_field gpu_fields[] = {
 	FIELDS(struct machine_gpu, node, index, target),
 	FIELD_WRITE("known", write_known),
@@ -73,7 +56,7 @@ static const struct json_field gpu_fields[] = {
 	FIELD_WRITE("products", write_products),
 	FIELD_NUMBER_HEX("vendor", struct machine_gpu, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
-	FIELD_WRITE("revision", write_gpu_revision),
+	FIELD("revision", struct machine_gpu, revision),
 	FIELDS(struct machine_gpu, pci, render, vram, gtt, carve_out, compute_units, wave_size, apu,
 		no_atomics, link, link_max),
 	FIELDS(struct machine_gpu, link_card, vbios, override, override_target),
@@ -86,8 +69,7 @@ static const struct json_field display_fields[] = {
 	FIELD_NUMBER_HEX("vendor", struct machine_display, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_display, device, 4),
 	FIELD_NUMBER_HEX("class", struct machine_display, class, 6),
-	FIELD_WRITE("revision", write_revision),
-	FIELDS(struct machine_display, product, driver),
+	FIELDS(struct machine_display, revision, product, driver),
 	{.kind = FIELD_END},
 };
 

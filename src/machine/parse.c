@@ -303,13 +303,6 @@ bool is_version(struct str s)
 	return s.n && ascii_digit(s.p[0]);
 }
 
-int parse_revision(struct str text)
-{
-	uint64_t n;
-	bool hex = str_starts(text, S("0x"));
-	return hex && str_u64(str_sub(text, 2, text.n), 16, &n) && n <= 0xff ? (int)n : -1;
-}
-
 uint32_t parse_override(struct arena *a, struct str version)
 {
 	struct strs parts = str_split(a, version, '.');

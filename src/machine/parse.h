@@ -70,8 +70,6 @@ size_t version_numbers(struct str version, uint64_t *ret, size_t n);
 struct str major_minor(struct arena *a, struct str version);
 /* Does it consist of numbers and dots only? */
 bool is_version(struct str s);
-/* 0xc8 for "0xc8", the revision of a PCI device in sysfs; -1 if malformed. */
-int parse_revision(struct str text);
 /* HSA_OVERRIDE_GFX_VERSION in the form of the topology's gfx_target_version: 110001 for "11.0.1"; 0 if malformed. */
 uint32_t parse_override(struct arena *a, struct str version);
 

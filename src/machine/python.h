@@ -45,8 +45,8 @@ void gather_extensions(struct python_env *e);
  *     archives 1                     number of its patterns for kpack archives with its code, whether they exist or not
  *     empty gfx90a:xnack-            archives of one mode with less than a sixteenth of what that for all modes holds
  *
- * Unknown lines are ignored. Limits: 200 libraries, 500 targets, a text of 1 MiB; at most 64 MiB of an ELF file are
- * read.
+ * Unknown lines are ignored. Limits: 200 libraries, 500 targets, 20 archives of one mode of a GPU, a text of 1 MiB; at most
+ * 64 MiB of an ELF file, and of an archive's table, are read.
  */
 struct library {
 	struct strs needed;

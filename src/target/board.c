@@ -3,19 +3,22 @@
 #include "base/buf.h"
 #include "target/target.h"
 
-static bool is_hex(struct str text, int64_t wanted)
+/* Is the text this number in hex? wanted may have "0x" before it, too. */
+static bool is_hex(struct str text, struct str wanted)
 {
-	uint64_t n;
-	return str_u64(str_trim(text), 16, &n) && n <= INT32_MAX && (int64_t)n == wanted;
+	uint64_t n, m;
+	wanted = str_sub(wanted, str_starts(wanted, S("0x")) ? 2 : 0, wanted.n);
+	return str_u64(str_trim(text), 16, &n) && str_u64(wanted, 16, &m) && n == m;
 }
 
-struct str board_ids_line(struct str ids, unsigned device, int revision)
+struct str board_ids_line(struct str ids, unsigned device, struct str revision)
 {
 	struct str line, rest, device_text, revision_text;
+	uint64_t n;
 	while (str_next(&ids, '\n', &line)) {
 		str_cut(line, ',', &device_text, &rest);
 		str_cut(rest, ',', &revision_text, &rest);
-		if (is_hex(device_text, device) && is_hex(revision_text, revision))
+		if (str_u64(device_text, 16, &n) && n == device && is_hex(revision_text, revision))
 			return line;
 	}
 	return S("");
@@ -35,7 +38,7 @@ static struct str name_in(struct str line)
 }
 
 struct str board_name(
-	struct arena *a, unsigned device, int revision, uint64_t memory, struct str ids)
+	struct arena *a, unsigned device, struct str revision, uint64_t memory, struct str ids)
 {
 	enum { ANY = 1, BY_MEMORY = 1, BY_REVISION = 2 };
 	const uint64_t gib = (memory >> 30) + (memory >> 29 & 1);

@@ -55,11 +55,11 @@ const struct gpu *gpu_by_mach(unsigned mach);
 /* The products with this GPU, for people: "RX 9060, RX 9060 XT", "Strix Halo APU (Radeon 8050S, ...)"; may be "". */
 struct str gpu_products(struct arena *a, const struct gpu *gpu);
 /* The product with this PCI device of AMD's, by the text of libdrm's amdgpu.ids ("": none) and our own table: "Radeon RX 7900
- * GRE"; "" if neither knows it. revision: its PCI revision, -1 = not known; memory: bytes, 0 = not known. */
+ * GRE"; "" if neither knows it. revision: its PCI revision, "0xce", or ""; memory: bytes, 0 = not known. */
 struct str board_name(
-	struct arena *a, unsigned device, int revision, uint64_t memory, struct str ids);
+	struct arena *a, unsigned device, struct str revision, uint64_t memory, struct str ids);
 /* The line of an amdgpu.ids for a device with this revision, or "". */
-struct str board_ids_line(struct str ids, unsigned device, int revision);
+struct str board_ids_line(struct str ids, unsigned device, struct str revision);
 /* Parses an id found in a file, and never fails: if the processor is unknown, or cannot have the features that are
  * named, gpu is NULL and name is the whole text. */
 struct target target_read(struct str text);

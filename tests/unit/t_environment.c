@@ -183,6 +183,10 @@ static void miopen_is_kept_from_what_stops_an_apu(void **state)
 	gpu(f, "gfx1151", true);
 	torch(f, "2.8.0", "gfx1151");
 	wants(f, false, "MIOPEN_FIND_MODE=FAST");
+	f->m.pythons.v[0].torch.rocm = S("7.13");
+	wants(f, false, "MIOPEN_FIND_MODE=FAST");
+	f->m.pythons.v[0].torch.rocm = S("7.14");
+	wants(f, false, "");
 	f->m.gpus.v[0].target = S("gfx1103");
 	f->m.pythons.v[0].torch.targets = str_split(&f->a, S("gfx1103"), ' ');
 	wants(f, false, "MIOPEN_DEBUG_AMD_WINOGRAD_FURY_RXS_F2X3=0");

@@ -346,31 +346,31 @@ static void boards_are_told_by_revision_and_memory(void **state)
 	const uint64_t gib = 1ull << 30;
 	static const struct {
 		unsigned device;
-		int revision;
+		const char *revision;
 		unsigned gib;
 		bool ids;
 		const char *name;
 	} cases[] = {
-		{0x744c, 0xce, 16, false, "Radeon RX 7900 GRE"},
-		{0x744c, 0xcc, 20, true, "Radeon RX 7900 XT"},
-		{0x744c, 0xc8, 24, true, "Radeon RX 7900 XTX"},
-		{0x744c, -1, 20, true, "Radeon RX 7900 XT"},
-		{0x744c, -1, 0, false, "Radeon RX 7900 XTX, RX 7900 XT or RX 7900 GRE"},
-		{0x7590, 0xc0, 8, true, "Radeon RX 9060 XT 8 GB"},
-		{0x7590, 0xc0, 16, false, "Radeon RX 9060 XT 16 GB"},
-		{0x7590, 0xc0, 0, true, "Radeon RX 9060 XT"},
-		{0x7590, 0xc7, 8, true, "Radeon RX 9060"},
-		{0x66a1, 0x02, 16, false, "Instinct MI50"},
-		{0x66a1, 0x02, 32, false, "Instinct MI60 or MI50 32 GB"},
-		{0x74a5, 0x00, 256, false, "Instinct MI325X"},
-		{0x67df, 0xe7, 8, true, "Radeon RX 580"},
-		{0xabcd, 0x00, 1, true, "Radeon of tomorrow"},
-		{0xabcd, 0x00, 1, false, ""},
-		{0xabcd, -1, 1, true, ""},
+		{0x744c, "0xce", 16, false, "Radeon RX 7900 GRE"},
+		{0x744c, "0xcc", 20, true, "Radeon RX 7900 XT"},
+		{0x744c, "0xc8", 24, true, "Radeon RX 7900 XTX"},
+		{0x744c, "", 20, true, "Radeon RX 7900 XT"},
+		{0x744c, "", 0, false, "Radeon RX 7900 XTX, RX 7900 XT or RX 7900 GRE"},
+		{0x7590, "0xc0", 8, true, "Radeon RX 9060 XT 8 GB"},
+		{0x7590, "0xc0", 16, false, "Radeon RX 9060 XT 16 GB"},
+		{0x7590, "0xc0", 0, true, "Radeon RX 9060 XT"},
+		{0x7590, "0xc7", 8, true, "Radeon RX 9060"},
+		{0x66a1, "0x02", 16, false, "Instinct MI50"},
+		{0x66a1, "0x02", 32, false, "Instinct MI60 or MI50 32 GB"},
+		{0x74a5, "0x00", 256, false, "Instinct MI325X"},
+		{0x67df, "0xe7", 8, true, "Radeon RX 580"},
+		{0xabcd, "0x00", 1, true, "Radeon of tomorrow"},
+		{0xabcd, "0x00", 1, false, ""},
+		{0xabcd, "", 1, true, ""},
 	};
 	for (size_t i = 0; i < COUNT(cases); i++)
 		/* some of the memory is the firmware's */
-		assert_str(board_name(&a, cases[i].device, cases[i].revision,
+		assert_str(board_name(&a, cases[i].device, str_from(cases[i].revision),
 				   cases[i].gib ? cases[i].gib * gib - (80u << 20) : 0,
 				   cases[i].ids ? str_from(ids) : S("")),
 			cases[i].name);
