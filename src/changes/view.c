@@ -14,14 +14,14 @@ struct view_notes {
 	pthread_mutex_t lock;
 	struct arena a;
 	struct map files, dirs, probes; /* path -> struct seen * */
-	struct strs edited, left_out;
+	struct map edited, left_out;    /* sets of paths */
 };
 
 void view_open(struct view *v, struct str root, const struct manifest *made)
 {
 	struct view_notes *n = xmalloc(sizeof(*n));
 	*n = (struct view_notes){.lock = PTHREAD_MUTEX_INITIALIZER};
-	n->files.a = n->dirs.a = n->probes.a = &n->a;
+	n->files.a = n->dirs.a = n->probes.a = n->edited.a = n->left_out.a = &n->a;
 	*v = (struct view){
 		.root = root,
 		.made = made && made->kind == BASE_IN_PLACE ? made : NULL,
@@ -78,19 +78,19 @@ void view_note_dir(const struct view *v, struct str path, const struct stat *st)
 	note(v, s);
 }
 
-static void note_name(const struct view *v, struct strs *list, struct str name)
+static void note_name(const struct view *v, struct map *names, struct str name)
 {
 	pthread_mutex_lock(&v->notes->lock);
-	if (!strs_has(list, name))
-		strs_add(&v->notes->a, list, str_dup(&v->notes->a, name));
+	if (!map_has(names, name))
+		map_put(names, str_dup(&v->notes->a, name), names);
 	pthread_mutex_unlock(&v->notes->lock);
 }
 
-static struct strs noted_names(struct arena *a, const struct strs *names)
+static struct strs noted_names(struct arena *a, const struct map *names)
 {
 	struct strs list = {0};
-	VEC_EACH (const struct str, name, names)
-		strs_add(a, &list, str_dup(a, *name));
+	VEC_EACH (const struct map_entry, e, names)
+		strs_add(a, &list, str_dup(a, e->key));
 	strs_sort(&list);
 	return list;
 }

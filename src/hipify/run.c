@@ -104,15 +104,18 @@ static struct err *run_engine(
 	else
 		TRY(o->engine == ENGINE_TORCH ? torch_run_python(a, o, &r->torch, view, ret)
 					      : torch_run(a, o, &r->torch, view, ret));
+	struct findings links = {.most = FINDINGS_OF_A_KIND};
 	struct strs out = view_left_out(view, a);
 	VEC_EACH (const struct str, name, &out) {
-		struct finding *f = finding_add(a, &ret->findings, "hipify-link-outside",
-			SEV_WARNING, path_join(a, o->dir, *name));
+		struct finding *f = finding_add(
+			a, &links, "hipify-link-outside", SEV_WARNING, path_join(a, o->dir, *name));
 		finding_say(a, f, "leads out of '%.*s' and was left out", STR(o->dir));
 		finding_fix(a, f,
 			"put a copy of the file in its place, or translate a folder that "
 			"holds both");
 	}
+	VEC_EACH (const struct finding, f, &links)
+		*VEC_PUSH(a, &ret->findings) = *f;
 	return hipify_by_torch(o) && o->want_untranslated ? torch_untranslated(a, o, view, ret)
 							  : NULL;
 }

@@ -373,6 +373,31 @@ static void the_system_may_be_a_recorded_machine(void **state)
 	assert_err(with(f, recipes_status, NULL, NULL), E_SYNTAX);
 }
 
+static void a_file_outside_of_the_tree_is_not_there(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "../key", "one\ntwo\nthree\n");
+	assert_ok(fs_symlink(S("../key"), at(f, "x.h")));
+	assert_int_equal(status_of(f, "up"), RECIPE_NOT);
+	assert_ok(with(f, recipes_apply, NULL, NULL));
+	assert_int_equal(f->r.changes.n, 0);
+	test_has(at(f, "../key"), "one\ntwo\nthree\n");
+	put(f, "real.h", "one\ntwo\nthree\n");
+	assert_ok(fs_symlink(S("real.h"), at(f, "x.h")));
+	assert_ok(with(f, recipes_apply, NULL, NULL));
+	test_has(at(f, "real.h"), "one\nTWO\nthree\nfour\n");
+}
+
+static void an_original_that_somebody_changed_is_not_put_back(void **state)
+{
+	struct fixture *f = *state;
+	assert_ok(with(f, recipes_apply, NULL, NULL));
+	put(f, ".rocsmith-patches/originals/x.h", "evil\n");
+	assert_err(with(f, recipes_revert, NULL, NULL), E_CORRUPT);
+	assert_err(with(f, recipes_revert, "up", NULL), E_CORRUPT);
+	test_has(at(f, "x.h"), "one\nTWO\nthree\nfour\n");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -386,6 +411,8 @@ int main(void)
 		T(the_sdk_is_looked_into_and_never_written),
 		T(the_version_of_torch_comes_from_the_tree),
 		T(the_system_may_be_a_recorded_machine),
+		T(a_file_outside_of_the_tree_is_not_there),
+		T(an_original_that_somebody_changed_is_not_put_back),
 		T(a_copy_is_made_with_them),
 		T(a_header_is_made_by_the_flatc_at_hand),
 	};
