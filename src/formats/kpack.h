@@ -14,6 +14,7 @@
 
 #include "base/fs.h"
 #include "formats/bundle.h"
+#include "formats/pe.h"
 
 struct kpack_object {
 	struct str path; /* the library's path, as its mark spells it */
@@ -50,6 +51,27 @@ struct kpack_host {
  * .hipFatB. Limits: a mark of 64 KiB, which is also the runtime's limit, and 100 patterns. */
 MUST_USE struct err *kpack_host_read(
 	struct arena *a, const struct bytes *src, struct kpack_host *ret);
+
+/* A Windows program or DLL with bundles in .hip_fat, to which the wrappers in .hipFatB lead. */
+struct kpack_dll {
+	struct arena *a;
+	const struct bytes *src;
+	struct pe pe;
+	struct pe_section fat, wrappers;
+	size_t index;               /* index of .hip_fat */
+	VEC(struct bundle) bundles; /* none: it has no such section */
+	VEC(uint32_t) numbers;      /* the bundle of each wrapper */
+	/* its headers; offsets of the section table, and of the place for one more section; the preferred address */
+	struct str head;
+	uint64_t table, after, base;
+	uint64_t cut, cut_size; /* the range of the bundles in the file */
+};
+/* E_FORMAT when a host part cannot be made: a pointer at device code is in no wrapper, there is no room for a section, it is
+ * no 64-bit image; E_BUNDLE. src must outlive ret. */
+MUST_USE struct err *kpack_dll_open(
+	struct arena *a, const struct bytes *src, struct kpack_dll *ret);
+/* Writes the host part, with the mark in .kpackrf and without a signature, and reads it back. */
+MUST_USE struct err *kpack_dll_save(const struct kpack_dll *d, struct str mark, struct str path);
 
 /* ---- writing: an archive for one target ---- */
 struct kpack_out {

@@ -91,7 +91,7 @@ struct err *pe_open(struct arena *a, const struct bytes *src, struct pe *ret)
 
 /* ---- imports ---- */
 
-static uint64_t offset_of(const struct pe *m, uint64_t rva)
+uint64_t pe_offset(const struct pe *m, uint64_t rva)
 {
 	VEC_EACH (const struct pe_section, s, &m->sections)
 		if (rva >= s->addr && rva - s->addr < s->size)
@@ -105,14 +105,14 @@ static struct err *read_table(struct arena *a, const struct pe *m, uint64_t rva,
 	const unsigned layout[2], struct strs *ret)
 {
 	char entry[32], text[MAX_NAME];
-	for (uint64_t at = rva ? offset_of(m, rva) : 0; rva; at += layout[0]) {
+	for (uint64_t at = rva ? pe_offset(m, rva) : 0; rva; at += layout[0]) {
 		TRY(bytes_read(m->src, entry, layout[0], at));
 		uint32_t name = le32(entry + layout[1]);
 		if (!name)
 			return NULL;
 		if (ret->n == MAX_NAMES)
 			return err_new(E_LIMIT, "more than %d imported libraries", MAX_NAMES);
-		uint64_t name_at = offset_of(m, name);
+		uint64_t name_at = pe_offset(m, name);
 		size_t n = 0;
 		if (name_at != UINT64_MAX)
 			TRY(bytes_peek(m->src, text, sizeof(text), name_at, &n));

@@ -30,6 +30,8 @@ bool coff_is(struct str head);
 /* Opens an image or object. A DOS program that is not a PE image has no sections. E_FORMAT for tables outside the
  * file. */
 MUST_USE struct err *pe_open(struct arena *a, const struct bytes *src, struct pe *ret);
+/* The offset in the file of an address relative to the image base; UINT64_MAX if it is in no section's bytes. */
+uint64_t pe_offset(const struct pe *m, uint64_t rva);
 /* The DLLs that an image imports: those loaded with it, and those that it loads on first use. E_FORMAT if it is not a
  * 64-bit image, or has tables outside the file. */
 MUST_USE struct err *pe_imports(struct arena *a, const struct bytes *src, struct strs *ret);

@@ -315,7 +315,13 @@ static struct err *join_archives(struct joining *j, const struct split_member *m
 	struct elf e;
 	struct kpack_host x;
 	size_t i = 0;
+	char bytes[64];
+	struct str head = {.p = bytes};
 	TRY(zip_src(in->zip, in->member, &host, &fd));
+	TRY(bytes_peek(&host, bytes, sizeof(bytes), 0, &head.n));
+	if (pe_is(head))
+		return err_new(E_FORMAT, "a Windows library cannot get its device code back: keep "
+					 "the wheel that was split");
 	if (fs_writes_forbidden())
 		return NULL;
 	TRY(elf_open_head(j->a, &host, &e));

@@ -10,8 +10,6 @@
 #include "formats/pe.h"
 #include "wheel/split_int.h"
 
-static const struct slim_keep none = {.none = true};
-
 static const struct json_field wheel_fields[] = {
 	FIELD("path", struct split_wheel, path),
 	FIELD_ENUM("role", struct split_wheel, role, split_roles),
@@ -60,9 +58,11 @@ static struct err *look_into(struct splitting *s, struct split_file *f)
 	ARENA(tmp);
 	struct slim_plan p = {0};
 	struct devcode d = {0};
+	struct kpack_dll dll;
 	bool left = false;
-	TRY(slim_read(&tmp, &f->src, &none, &p));
-	f->fat = p.changed && (p.elf.src || s->plain) && is_inside(s, f);
+	TRY(split_bundles(s, &tmp, &p, &dll));
+	bool right = dll.bundles.n ? !s->plain : s->plain || p.elf.src;
+	f->fat = p.changed && right && is_inside(s, f);
 	uint64_t from = f->fat ? p.from : 0, size = f->fat ? p.size : 0;
 	TRY(devcode_scan_src(&tmp, &f->src, f->m->zip->name, 0, &d));
 	VEC_EACH (const struct devcode_file, file, &d.files)
@@ -154,8 +154,8 @@ static uint64_t expected_size(const struct splitting *s, const struct split_whee
 		const struct zip_member *m = f->m->zip;
 		bool has = has_file(s, w, f);
 		double stored = (double)m->stored, rest = stored - (double)f->code;
-		if (!f->encoding)
-			rest = third * ((double)m->size - (double)f->code);
+		double machine = third * ((double)m->size - (double)f->code);
+		rest = !f->encoding && machine > rest ? machine : rest;
 		rest = rest > stored || !f->fat ? stored : rest;
 		double each = f->objects ? (stored - rest) / (double)f->objects : 0;
 		sum += has ? ROW + 2.0 * (double)m->name.n + rest : 0;

@@ -26,6 +26,31 @@ struct err *split_content(struct splitting *s, struct split_file *f,
 	return e ? err_wrap(e, "cannot split '%.*s'", STR(f->m->zip->name)) : NULL;
 }
 
+struct err *split_bundles(
+	struct splitting *s, struct arena *a, struct slim_plan *ret, struct kpack_dll *ret_dll)
+{
+	static const struct slim_keep none = {.none = true};
+	const struct bytes *src = &s->file->src;
+	char bytes[64];
+	struct str head = {.p = bytes};
+	*ret_dll = (struct kpack_dll){0};
+	TRY(bytes_peek(src, bytes, sizeof(bytes), 0, &head.n));
+	if (!pe_is(head))
+		return slim_read(a, src, &none, ret);
+	*ret = (struct slim_plan){.a = a, .src = src};
+	struct err *e = kpack_dll_open(a, src, ret_dll);
+	if (e && e->code != E_FORMAT && e->code != E_BUNDLE && e->code != E_ELF)
+		return e;
+	VEC_EACH (const struct bundle, b, &ret_dll->bundles)
+		if (!e)
+			*VEC_PUSH(a, &ret->bundles) = (struct slim_bundle){.old = *b};
+	err_free(e);
+	ret->changed = ret->bundles.n;
+	ret->from = ret_dll->cut;
+	ret->size = ret_dll->cut_size;
+	return NULL;
+}
+
 /* ---- the format ---- */
 
 enum { KPACK_MAJOR = 7, KPACK_MINOR = 13 };

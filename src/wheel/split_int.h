@@ -62,6 +62,10 @@ struct splitting {
 MUST_USE struct err *split_content(struct splitting *s, struct split_file *f,
 	struct err *(*fn)(struct splitting *s, struct split_file *f));
 MUST_USE struct err *split_choose(struct splitting *s);
+/* Finds the bundles of the current file. A DLL of which no host part can be made has none; those of another one are in
+ * *ret_dll, too. */
+MUST_USE struct err *split_bundles(
+	struct splitting *s, struct arena *a, struct slim_plan *ret, struct kpack_dll *ret_dll);
 
 /* split_kpack.c: names the archives; makes them, and the host parts. If all libraries lie below one folder, or in that of
  * the request, their names are relative to it. */

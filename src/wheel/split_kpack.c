@@ -3,8 +3,6 @@
 #include "base/proc.h"
 #include "wheel/split_int.h"
 
-static const struct slim_keep none = {.none = true};
-
 static struct str archive_name(struct splitting *s, struct str target)
 {
 	struct str file = str_fmt(s->a, ".kpack/%.*s_%.*s.kpack", STR(s->group), STR(target));
@@ -70,14 +68,18 @@ static struct err *pack_library(struct splitting *s, struct split_file *f)
 	ARENA(tmp);
 	struct str dir = path_dir(f->path);
 	struct slim_plan p;
+	struct kpack_dll dll;
 	f->name = str_sub(f->path, s->top.n + (s->top.n > 0), f->path.n);
 	struct str from = str_fmt(&tmp, "/%.*s", STR(str_eq(dir, S(".")) ? S("") : dir));
 	struct str to = str_fmt(&tmp, "/%.*s", STR(archive_name(s, S("@GFXARCH@"))));
-	TRY(slim_read(&tmp, &f->src, &none, &p));
+	struct str mark = kpack_mark(&tmp, f->name, path_rel(&tmp, to, from));
+	TRY(split_bundles(s, &tmp, &p, &dll));
 	TRY(slim_objects(&p, take_object, s));
 	f->bundles = (uint32_t)p.bundles.n;
-	slim_mark(&p, kpack_mark(&tmp, f->name, path_rel(&tmp, to, from)));
 	f->content = split_scratch(s, f);
+	if (dll.bundles.n)
+		return kpack_dll_save(&dll, mark, f->content);
+	slim_mark(&p, mark);
 	return slim_save(&p, f->content, 0644);
 }
 

@@ -201,10 +201,25 @@ for folder in sys.argv[1:]:
 print("ok names, extras and requirements agree in all wheels of a set")
 PY
 
-# ---- single-GPU builds ----
 # shellcheck source=tests/e2e/llvm.bash
 . "$top/tests/e2e/llvm.bash"
 lld 2>log || echo "skip lld: it cannot be had"
+
+# ---- Windows ----
+if command -v clang >/dev/null && command -v lld-link >/dev/null; then
+	mkdir windows
+	python3 "$oracle/kpack_dll.py" make windows
+	"$ROCSMITH" split -q windows/*.whl -o windows/kpack >/dev/null
+	python3 "$oracle/kpack_dll.py" check windows/*.whl windows/kpack
+	if "$ROCSMITH" merge -q windows/kpack/*.whl -o windows/again 2>said; then exit 1; fi
+	grep -q 'a Windows library cannot get its device code back' said && [ ! -e windows/again ]
+	if "$ROCSMITH" split -q --format plain windows/*.whl -o windows/plain 2>said; then exit 1; fi
+	echo 'ok DLLs are split as libraries are'
+else
+	echo 'skip DLLs: no clang, or no lld-link'
+fi
+
+# ---- single-GPU builds ----
 for gpu in gfx90a gfx1100 gfx1201; do
 	mkdir "only-$gpu"
 	"$ROCSMITH" slim -q --exact --gpu "$gpu,$gpu:xnack-,$gpu:xnack+" "$name" -o "only-$gpu" >/dev/null 2>&1 ||

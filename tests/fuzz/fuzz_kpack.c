@@ -1,4 +1,4 @@
-/* kpack archives, and host parts that get device code back: whatever comes in, it is refused, or what is read lies inside
+/* kpack archives, DLLs that lose their device code, and host parts that get it back: whatever comes in, it is refused, or what is read lies inside
  * of the file, and what is made was proved. */
 #include <stdlib.h>
 #include <unistd.h>
@@ -57,6 +57,18 @@ static void fill(struct arena *a, const struct bytes *host)
 	err_free(fs_remove(path));
 }
 
+static void take_out(struct arena *a, const struct bytes *src)
+{
+	const char *dir = getenv("TMPDIR");
+	struct str path = str_fmt(a, "%s/fuzz-kpack-%d", dir ? dir : "/tmp", (int)getpid());
+	struct kpack_dll d;
+	struct err *e = kpack_dll_open(a, src, &d);
+	if (!e && d.bundles.n)
+		e = kpack_dll_save(&d, kpack_mark(a, S("x"), S("y")), path);
+	err_free(e);
+	err_free(fs_remove(path));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
@@ -70,6 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fill(&a, &src);
 	else
 		read_archive(&a, &src);
+	if (pe_is(text))
+		take_out(&a, &src);
 	struct kpack_host h;
 	err_free(kpack_host_read(&a, &src, &h));
 	err_free(devcode_scan_src(&a, &src, S("input"), DEVCODE_KERNELS, &d));

@@ -85,7 +85,8 @@ def wheel(folder, members, name="kern-1.0+rocm7.2-py3-none-linux_x86_64.whl", me
     members[f"{info}/METADATA"] = metadata or (
         b"Metadata-Version: 2.1\nName: kern\nVersion: 1.0+rocm7.2\nRequires-Python: >=3.8\n"
         b"Provides-Extra: test\nDescription-Content-Type: text/plain\n\nA text.\n")
-    members[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: false\nTag: py3-none-linux_x86_64\n"
+    tag = "-".join(name[:-4].split("-")[2:])
+    members[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     rows = []
     with zipfile.ZipFile(os.path.join(folder, name), "w", zipfile.ZIP_DEFLATED) as z:
         for path, data in members.items():

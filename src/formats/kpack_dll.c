@@ -1,0 +1,298 @@
+/* Makes host parts of Windows programs and DLLs; see kpack.h. All addresses stay: the section with the bundles loses its bytes in
+ * the file, so that the loader fills it with zeros, and a new last section has the mark. What can be wrong with an image
+ * is found when it is opened. Source: Microsoft's "PE Format". */
+#include "base/buf.h"
+#include "formats/kpack.h"
+#include "formats/le.h"
+
+enum {
+	WRAPPER = 24,
+	SECTION = 40,
+	RELOC = 8,
+	DEBUG_ENTRY = 28,
+	HIPF = 0x48495046,
+	HIPK = 0x4b504948
+};
+enum { /* offsets in the optional header of PE32+ */
+	BASE = 24,
+	SECTION_ALIGN = 32,
+	FILE_ALIGN = 36,
+	IMAGE_SIZE = 56,
+	HEADERS_SIZE = 60,
+	CHECKSUM = 64,
+	DIRS = 112,
+	OPTIONAL = 240
+};
+enum { DIR_CERTIFICATE = 4, DIR_RELOC = 5, DIR_DEBUG = 6 };
+
+static struct err *refused(const char *why)
+{
+	return err_new(E_FORMAT, "its device code cannot be taken out: %s", why);
+}
+
+static const char *dir_of(const struct kpack_dll *d, unsigned i)
+{
+	return d->head.p + d->pe.optional + DIRS + 8 * i;
+}
+
+/* The offset of a byte of the image in the new file. */
+static uint64_t moved(const struct kpack_dll *d, uint64_t offset)
+{
+	return offset >= d->cut + d->cut_size ? offset - d->cut_size : offset;
+}
+
+/* ---- reading ---- */
+
+static struct err *keep_bundle(void *user, const struct bundle *b)
+{
+	struct kpack_dll *d = user;
+	struct bundle *now = VEC_PUSH(d->a, &d->bundles);
+	TRY(budget_memory(d->src->budget, sizeof(*b) + 4 * b->entries.n * sizeof(*b->entries.v)));
+	*now = *b;
+	memset(&now->entries, 0, sizeof(now->entries));
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		struct bundle_entry copy = *e;
+		copy.id = str_dup(d->a, e->id);
+		copy.target = str_dup(d->a, e->target);
+		*VEC_PUSH(d->a, &now->entries) = copy;
+	}
+	return NULL;
+}
+
+static bool finds_bundle(const struct kpack_dll *d, uint64_t va, uint32_t *ret)
+{
+	uint64_t at = va - d->base - d->fat.addr + d->fat.offset;
+	size_t from = 0, to = d->bundles.n;
+	while (from < to) { /* they are sorted by offset */
+		size_t middle = from + (to - from) / 2;
+		if (d->bundles.v[middle].offset == at) {
+			*ret = (uint32_t)middle;
+			return true;
+		}
+		from = d->bundles.v[middle].offset < at ? middle + 1 : from;
+		to = d->bundles.v[middle].offset < at ? to : middle;
+	}
+	return false;
+}
+
+static struct err *read_wrappers(struct kpack_dll *d)
+{
+	char w[WRAPPER];
+	for (uint64_t at = 0; at + WRAPPER <= d->wrappers.size; at += WRAPPER) {
+		uint32_t number;
+		TRY(bytes_read(d->src, w, WRAPPER, d->wrappers.offset + at));
+		if (le32(w) != HIPF)
+			return refused("not all of .hipFatB are wrappers");
+		if (!finds_bundle(d, le64(w + 8), &number))
+			return refused("a wrapper leads to no bundle");
+		TRY(budget_memory(d->src->budget, 2 * sizeof(number)));
+		*VEC_PUSH(d->a, &d->numbers) = number;
+	}
+	return d->numbers.n ? NULL : refused("there is no wrapper");
+}
+
+/* Each pointer at device code that the loader would move has to be in a wrapper. */
+static struct err *check_pointers(const struct kpack_dll *d)
+{
+	uint64_t rva = le32(dir_of(d, DIR_RELOC)), left = le32(dir_of(d, DIR_RELOC) + 4);
+	char block[RELOC], entry[2], word[8];
+	while (rva && left >= RELOC) {
+		TRY(bytes_read(d->src, block, RELOC, pe_offset(&d->pe, rva)));
+		uint64_t page = le32(block), size = le32(block + 4);
+		if (size < RELOC || size > left)
+			return refused("its relocations are damaged");
+		for (uint64_t at = RELOC; at + 2 <= size; at += 2) {
+			enum { DIR64 = 10 };
+			TRY(budget_work(d->src->budget, 2 * d->pe.sections.n));
+			TRY(bytes_read(d->src, entry, 2, pe_offset(&d->pe, rva + at)));
+			uint64_t place = page + (le16(entry) & 0xfff);
+			if (le16(entry) >> 12 != DIR64)
+				continue;
+			TRY(bytes_read(d->src, word, 8, pe_offset(&d->pe, place)));
+			bool fat = le64(word) - d->base - d->fat.addr < d->cut_size;
+			uint64_t in = place - d->wrappers.addr;
+			if (fat && (in >= d->wrappers.size || in % WRAPPER != 8))
+				return refused("a pointer at it is in no wrapper");
+		}
+		rva += size;
+		left -= size;
+	}
+	return NULL;
+}
+
+/* The headers, with room for one more section; no other section has bytes in the range that leaves the file. */
+static struct err *check_layout(struct kpack_dll *d)
+{
+	enum { MAGIC = 0x20b, MOST = 1 << 16, COUNT = 2, TABLE = 16 };
+	char head[OPTIONAL];
+	size_t got, room = 0;
+	uint64_t at = d->pe.optional;
+	TRY(bytes_peek(d->src, head, sizeof(head), at, &got));
+	uint64_t size = le32(head + HEADERS_SIZE), align = le32(head + FILE_ALIGN);
+	if (got < sizeof(head) || le16(head) != MAGIC || le32(head + DIRS - 4) <= DIR_DEBUG)
+		return refused("it is no 64-bit image");
+	if (size > MOST || !align || align > MOST || !le32(head + SECTION_ALIGN))
+		return refused("its headers are damaged");
+	TRY(bytes_slice(d->a, d->src, 0, size, &d->head));
+	d->base = le64(head + BASE);
+	if (at + OPTIONAL > size)
+		return refused("its headers are damaged");
+	d->table = at + le16(d->head.p + at - 20 + TABLE);
+	d->after = d->table + SECTION * d->pe.sections.n;
+	while (d->after + room < size && room < SECTION && !d->head.p[d->after + room])
+		room++;
+	if (room < SECTION)
+		return refused("its headers have no room for one more section");
+	d->cut_size = le32(d->head.p + d->table + SECTION * d->index + 16);
+	for (size_t i = 0; i < d->pe.sections.n; i++) {
+		const char *p = d->head.p + d->table + SECTION * i;
+		uint64_t from = le32(p + 20), n = le32(p + 16);
+		if (i != d->index && n && from < d->cut + d->cut_size && d->cut < from + n)
+			return refused("its sections overlap");
+	}
+	if (d->cut_size % align || d->cut % align || d->cut < size ||
+		d->cut + d->cut_size > d->src->size)
+		return refused("its sections are not aligned");
+	return NULL;
+}
+
+struct err *kpack_dll_open(struct arena *a, const struct bytes *src, struct kpack_dll *ret)
+{
+	struct kpack_dll *d = ret;
+	unsigned found[2] = {0};
+	*d = (struct kpack_dll){.a = a, .src = src};
+	TRY(pe_open(a, src, &d->pe));
+	VEC_EACH (const struct pe_section, s, &d->pe.sections) {
+		bool fat = str_starts(s->name, S(".hip_fat")),
+		     w = str_starts(s->name, S(".hipFatB"));
+		d->fat = fat ? *s : d->fat;
+		d->index = fat ? (size_t)(s - d->pe.sections.v) : d->index;
+		d->wrappers = w ? *s : d->wrappers;
+		found[0] += fat;
+		found[1] += w;
+	}
+	if (!d->pe.optional || !d->fat.size)
+		return NULL;
+	if (found[0] != 1 || found[1] != 1)
+		return refused("it has several sections of bundles, or no wrappers");
+	d->cut = d->fat.offset;
+	uint64_t at = d->fat.offset, end = at + d->fat.size;
+	TRY(bundle_walk(src, &at, end, keep_bundle, d));
+	if (at < end)
+		return refused("something in .hip_fat is no bundle");
+	TRY(check_layout(d));
+	TRY(read_wrappers(d));
+	return check_pointers(d);
+}
+
+/* ---- writing ---- */
+
+static void put_head(char *head, uint64_t at, uint64_t value, unsigned n)
+{
+	put_le(head + at, value, n);
+}
+
+/* The headers of the host part: a section without bytes, the sections behind it moved, and one more. */
+static void change_head(const struct kpack_dll *d, char *head, uint64_t offset, size_t mark)
+{
+	enum { SYMBOLS = -12, SECTIONS = -18, READ_DATA = 0x40000040 };
+	uint64_t opt = d->pe.optional, align = le32(head + opt + SECTION_ALIGN);
+	uint64_t addr = round_up(le32(head + opt + IMAGE_SIZE), align);
+	uint64_t symbols = opt + (uint64_t)(int64_t)SYMBOLS;
+	for (size_t i = 0; i < d->pe.sections.n; i++) {
+		uint64_t p = d->table + SECTION * i;
+		bool fat = i == d->index;
+		if (fat && !le32(head + p + 8))
+			put_head(head, p + 8, d->cut_size, 4);
+		if (fat)
+			put_head(head, p + 16, 0, 4);
+		put_head(head, p + 20, fat ? 0 : moved(d, le32(head + p + 20)), 4);
+	}
+	memcpy(head + d->after, ".kpackrf", 8);
+	put_head(head, d->after + 8, mark, 4);
+	put_head(head, d->after + 12, addr, 4);
+	put_head(head, d->after + 16, round_up(mark, le32(head + opt + FILE_ALIGN)), 4);
+	put_head(head, d->after + 20, offset, 4);
+	put_head(head, d->after + 36, READ_DATA, 4);
+	put_head(head, opt + IMAGE_SIZE, round_up(addr + mark, align), 4);
+	put_head(head, opt + CHECKSUM, 0, 4);
+	put_head(head, opt + DIRS + 8 * DIR_CERTIFICATE, 0, 8); /* a signature of other bytes */
+	put_head(head, symbols, moved(d, le32(head + symbols)), 4);
+	put_head(head, opt + (uint64_t)(int64_t)SECTIONS, d->pe.sections.n + 1, 2);
+}
+
+static struct err *change_wrappers(const struct kpack_dll *d, uint64_t addr, struct fs_out *o)
+{
+	char w[WRAPPER];
+	for (size_t i = 0; i < d->numbers.n; i++) {
+		uint64_t at = d->wrappers.offset + WRAPPER * i;
+		TRY(bytes_read(d->src, w, WRAPPER, at));
+		put_le(w, HIPK, 4);
+		put_le(w + 8, d->base + addr, 8);
+		put_le(w + 16, d->numbers.v[i], 8);
+		TRY(fs_pwrite(o->fd, w, WRAPPER, moved(d, at)));
+	}
+	/* entries of the debug directory name places in the file */
+	uint64_t rva = le32(dir_of(d, DIR_DEBUG)), n = le32(dir_of(d, DIR_DEBUG) + 4) / DEBUG_ENTRY;
+	for (uint64_t i = 0; rva && i < n; i++) {
+		uint64_t at = pe_offset(&d->pe, rva + i * DEBUG_ENTRY);
+		TRY(bytes_read(d->src, w, 4, at + 24));
+		put_le(w, moved(d, le32(w)), 4);
+		TRY(fs_pwrite(o->fd, w, 4, moved(d, at + 24)));
+	}
+	return NULL;
+}
+
+static struct err *copy_range(
+	const struct kpack_dll *d, uint64_t from, uint64_t to, struct fs_out *o)
+{
+	enum { PIECE = 1 << 16 };
+	char bytes[PIECE];
+	for (size_t n; from < to; from += n) {
+		n = to - from < PIECE ? (size_t)(to - from) : PIECE;
+		TRY(bytes_read(d->src, bytes, n, from));
+		fs_out_write(o, bytes, n);
+	}
+	return NULL;
+}
+
+static struct err *write_host(const struct kpack_dll *d, struct str mark, struct fs_out *o)
+{
+	char *head = arena_alloc(d->a, d->head.n);
+	uint64_t signature = le32(dir_of(d, DIR_CERTIFICATE)), end = d->src->size;
+	uint64_t align = le32(d->head.p + d->pe.optional + FILE_ALIGN);
+	end = signature >= d->cut + d->cut_size && signature < end ? signature : end;
+	memcpy(head, d->head.p, d->head.n);
+	uint64_t offset = round_up(moved(d, end), align);
+	change_head(d, head, offset, mark.n);
+	fs_out_write(o, head, d->head.n);
+	TRY(copy_range(d, d->head.n, d->cut, o));
+	TRY(copy_range(d, d->cut + d->cut_size, end, o));
+	fs_out_zeros(o, offset);
+	fs_out_write(o, mark.p, mark.n);
+	fs_out_zeros(o, offset + round_up(mark.n, align));
+	return change_wrappers(d, le32(head + d->after + 12), o);
+}
+
+struct err *kpack_dll_save(const struct kpack_dll *d, struct str mark, struct str path)
+{
+	CLEANUP(fs_out_abandon) struct fs_out o = {.fd = -1, .dir = -1};
+	CLEANUP(bytes_close) struct bytes_file now = {.fd = -1};
+	struct kpack_host h;
+	TRY(fs_out_open(&o, path, 0644));
+	TRY(write_host(d, mark, &o));
+	TRY(fs_out_commit(&o));
+	TRY(bytes_open(path, &now));
+	TRY(kpack_host_read(d->a, &now.src, &h));
+	bool *seen = arena_array(d->a, d->bundles.n + 1, sizeof(*seen));
+	size_t distinct = 0;
+	VEC_EACH (const uint32_t, number, &d->numbers) {
+		distinct += !seen[*number];
+		seen[*number] = true;
+	}
+	bool same = h.name.n && h.patterns.n == 1 && h.indexes.n == distinct &&
+		    str_eq(kpack_mark(d->a, h.name, h.patterns.v[0]), mark);
+	VEC_EACH (const uint32_t, x, &h.indexes)
+		same = same && *x < d->bundles.n && seen[*x];
+	return same ? NULL : err_new(E_INTERNAL, "a host part does not name its archives");
+}
