@@ -447,6 +447,10 @@ static void entries_are_complete(void **state)
 		for (const char *const *e = d->explains; e && *e; e++)
 			if (!diagnosis_find(str_from(*e)))
 				fail_msg("'%s' explains '%s', which is no entry", d->id, *e);
+		/* the tracker ROCm/ROCm has another name since 2026 */
+		for (const char *const *e = d->evidence; *e; e++)
+			if (str_starts(str_from(*e), S("ROCm/ROCm#")))
+				fail_msg("'%s': %s is ROCm/legacy-rocm-build now", d->id, *e);
 		bad += check_ways(d, examples(&a, d, "maybe").n > 0);
 		assert_true(str_is_one_of(str_from(d->confidence),
 			(const char *const[]){"maintainer", "source", "users", NULL}));
