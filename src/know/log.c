@@ -267,11 +267,11 @@ static bool compare_sign(struct log_reader *r, struct log_pattern *p, struct spa
 	return true;
 }
 
-/* May the pattern compare more lines? */
-static bool may_work(const struct log_reader *r, const struct match_state *f)
+/* May the pattern compare more lines? What it may take grows with what has been read. */
+static bool may_work(const struct log_reader *r, const struct match_state *f, uint64_t most)
 {
 	uint64_t all = ALL_WORK + BYTE_WORK * r->w.before;
-	return f->work < OWN_WORK || (f->work < WORK && r->work < all);
+	return f->work < OWN_WORK || (f->work < most + r->w.before && r->work < all);
 }
 
 static bool on_hit(void *user, unsigned number, size_t end)
@@ -283,13 +283,13 @@ static bool on_hit(void *user, unsigned number, size_t end)
 	bool sign = p->sign, done = f->seen && !f->quoted && !(sign && p->sign->last);
 	if (sign && p->sign->raw) {
 		f->seen += f->seen < UINT32_MAX;
-	} else if (!done && (r->mended || r->w.before + byte >= f->until) && may_work(r, f)) {
+	} else if (!done && (r->mended || r->w.before + byte >= f->until) && may_work(r, f, WORK)) {
 		struct arena_mark mark = arena_mark(&r->tmp);
 		uint64_t before = automaton_steps();
 		struct span line = window_line(&r->w, byte);
 		bool fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
 		/* a wrapped message may begin in the line above, also if its line alone looks like a quotation */
-		if (!sign && (!fits || f->quoted) && f->work < WRAP_WORK)
+		if (!sign && (!fits || f->quoted) && may_work(r, f, WRAP_WORK))
 			compare(r, p, line, true);
 		if (!r->mended)
 			f->until = r->w.before + window_covers(&r->w, byte);
