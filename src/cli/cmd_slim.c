@@ -118,7 +118,12 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 	if (!o->in_place && into)
 		r->output = path_join(a, r->output, path_base(r->path));
 	TRY(fs_read_head(a, r->path, 4, &head));
-	if (str_eq(head, S("PK\3\4")) && !o->in_place)
+	if (str_eq(head, S("PK\3\4")) && o->in_place)
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' is a wheel: --in-place is for files and folders",
+				STR(r->path)),
+			"--output takes the folder for the smaller one");
+	if (str_eq(head, S("PK\3\4")))
 		return wheel_slim(a, k, o->force, o->common.jobs, r);
 	if (o->without.n)
 		return err_new(E_USAGE, "--without is for folders and wheels");
@@ -168,7 +173,8 @@ static struct err *choose_encoding(
 }
 
 /* The new files and the temporary ones may lie on different disks. */
-static struct err *hint_space(struct arena *a, struct err *e, struct str output)
+static struct err *hint_space(
+	struct arena *a, struct err *e, const struct slim_args *o, struct str output)
 {
 	const char *env = getenv("TMPDIR");
 	struct str tmp = str_from(env && *env ? env : "/tmp"), dir = path_dir(output);
@@ -176,9 +182,10 @@ static struct err *hint_space(struct arena *a, struct err *e, struct str output)
 	if (!fs_free_space(dir, &here, &size) || !fs_free_space(tmp, &there, &size))
 		return e;
 	return err_hint(e,
-		"'%.*s' has %.*s free, '%.*s' for temporary files %.*s: make room, or name other "
-		"places with --output and TMPDIR",
-		STR(dir), STR(human_bytes(a, here)), STR(tmp), STR(human_bytes(a, there)));
+		"'%.*s' has %.*s free, '%.*s' for temporary files %.*s: make room, or name another "
+		"place with %sTMPDIR",
+		STR(dir), STR(human_bytes(a, here)), STR(tmp), STR(human_bytes(a, there)),
+		o->in_place ? "" : "--output or ");
 }
 
 /* The commands also undo what earlier runs did to a folder. Its cut list goes with that. */
@@ -196,7 +203,7 @@ static struct err *add_restore(struct arena *a, struct slim_report *r)
 		*VEC_PUSH(a, &all.files) = *f;
 	all.path = r->path;
 	if (!r->restore.n && !r->unlisted) { /* nothing was changed in a folder by this run */
-		wheel_restore(a, &all, S(WHEEL_DPKG));
+		wheel_restore(a, &all, S(""));
 		r->restore = all.restore;
 		r->unlisted = all.unlisted;
 	}
@@ -236,7 +243,7 @@ struct err *cmd_slim(struct arena *a, void *args)
 		TRY(choose_encoding(a, o, &keep, &r));
 	struct err *e = slim(a, o, &keep, &r);
 	if (e && e->code == E_NOSPACE)
-		return hint_space(a, e, r.output);
+		return hint_space(a, e, o, r.output);
 	TRY(e);
 	VEC_EACH (const struct slim_refused, x, &r.refused)
 		say_warning("'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));

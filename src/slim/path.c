@@ -115,18 +115,20 @@ static struct err *take_file(struct folder_slimming *j, struct slim_report *r,
 	const struct fs_entry *entry, struct str to)
 {
 	ARENA(tmp);
+	CLEANUP(fd_closep) int below = -1;
 	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 	CLEANUP(fs_out_abandon) struct fs_out out = {.fd = -1, .dir = -1};
 	struct slim_plan p;
 	bool write = to.n && !fs_writes_forbidden();
 	struct str from = path_join(&tmp, r->path, entry->path);
 	bool same = str_eq(from, to);
-	TRY(bytes_open(from, &in));
+	if (!S_ISREG(entry->st.st_mode))
+		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(from));
+	TRY(fs_open_below(r->path, entry->path, INT64_MAX, &below));
+	TRY(bytes_open(str_fmt(&tmp, "/proc/self/fd/%d", below), &in));
 	if (write && same)
 		TRY(slim_claim(in.fd, from));
 	TRY(check_same(in.fd, &entry->st, from));
-	in.st = entry->st;
-	in.src.size = (uint64_t)in.st.st_size;
 	struct err *e = slim_read(&tmp, &in.src, j->keep, &p);
 	if (!e && p.changed && write) {
 		e = fs_out_open(&out, to, in.st.st_mode);

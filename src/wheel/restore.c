@@ -185,8 +185,10 @@ void wheel_restore(struct arena *a, struct slim_report *r, struct str dpkg)
 	}
 	VEC_EACH (const struct map_entry, e, &x.left)
 		all = all && e->value;
-	if (!all)
-		add_packages(&x, dpkg);
+	/* dpkg installs nothing in folders of users, and its lists take a while */
+	bool system = str_starts(real, S("/usr/")) || str_starts(real, S("/opt/"));
+	if (!all && (dpkg.n || system))
+		add_packages(&x, dpkg.n ? dpkg : S("/var/lib/dpkg/info"));
 	VEC_EACH (const struct map_entry, e, &x.left)
 		r->unlisted += !e->value && fs_present(e->key);
 }

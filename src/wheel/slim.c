@@ -101,7 +101,7 @@ static struct err *visit_installed(void *user, const struct fs_entry *entry, boo
 struct err *wheel_slim_installed(struct arena *result, struct slim_report *all)
 {
 	ARENA(a);
-	wheel_restore(result, all, S(WHEEL_DPKG));
+	wheel_restore(result, all, S(""));
 	struct record_update x = {.a = &a, .r = all, .done = {.a = &a}};
 	VEC_EACH (struct slim_done, f, &all->files)
 		if (path_is_inside(f->path))

@@ -128,9 +128,8 @@ MUST_USE struct err *wheel_slim(struct arena *a, const struct slim_keep *k, bool
 /* Finds the HIP runtime in a wheel, if there is one. */
 MUST_USE struct err *wheel_runtime(struct arena *a, struct str path, struct slim_runtime *ret);
 /* Fills r->restore with the commands that install again what the changed files of r belong to, by the RECORDs below and
- * above r->path, then by the lists of files in the folder `dpkg`; and r->unlisted with the number of files that nothing
+ * above r->path, then by the lists of files in the folder `dpkg` ("": the system's, for what is below /usr and /opt); and r->unlisted with the number of files that nothing
  * lists, of those that are there. A list that cannot be read lists nothing. */
-#define WHEEL_DPKG "/var/lib/dpkg/info"
 void wheel_restore(struct arena *a, struct slim_report *r, struct str dpkg);
 /* A slim_then_fn: wheel_restore(), then updates the RECORDs of distributions installed in that folder. A RECORD that
  * differs from the form in which pip and uv write it stays unchanged. */

@@ -51,12 +51,13 @@ for path in ("site/tool-cuda/a", "site/tools/cuda/a-cuda"):
 PY
 ln -s a.hipfb in/link
 
+three='[ "$STATUS" = 0 ] || [ "$STATUS" = 3 ]' # a disk or folder that cannot be used is no fault of the program, nor of the input
 # shellcheck disable=SC2086
 disturb() { # WHAT SETUP TREE WORD...
 	local what=$1 setup=$2 tree=$3
 	shift 3
 	local same="--tree $tree --keep in --ignore *.slim.json"
-	python3 "$faults" sweep $sample --errno ENOSPC,EIO,EACCES --setup "$setup" $same -- "$fault" slim -q --gpu gfx1100 "$@"
+	python3 "$faults" sweep $sample --errno ENOSPC,EIO,EACCES --check "$three" --setup "$setup" $same -- "$fault" slim -q --gpu gfx1100 "$@"
 	echo "ok $what, with failing calls"
 	python3 "$faults" sweep $sample --errno KILL --setup "$setup" $same -- "$fault" slim -q --gpu gfx1100 "$@"
 	echo "ok $what, dying at calls"
