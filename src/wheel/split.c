@@ -39,7 +39,7 @@ static struct err *look_at_head(
 
 static bool is_inside(const struct splitting *s, const struct split_file *f)
 {
-	return !s->q->overlay.n || path_is_below(f->path, s->q->overlay);
+	return !s->overlay.n || path_is_below(f->path, s->overlay);
 }
 
 static void note_code(struct splitting *s, struct split_file *f, const struct bundle_entry *e)
@@ -104,7 +104,7 @@ static struct err *look_at_all(struct splitting *s)
 	strs_sort(&s->families);
 	return below ? NULL
 		     : err_new(E_USAGE, "'%.*s' has no folder '%.*s'", STR(s->q->from),
-			       STR(s->q->overlay));
+			       STR(s->overlay));
 }
 
 /* ---- the wheels ---- */
@@ -454,6 +454,8 @@ struct err *wheel_split(struct arena *a, const struct split_request *q, struct s
 		s.files[i] = (struct split_file){.m = m, .fd = -1};
 		s.files[i].path = wheel_installed(m->zip->name, m->zip->name);
 	}
+	s.overlay = q->overlay.n ? path_clean(a, q->overlay) : S("");
+	s.overlay = str_eq(s.overlay, S(".")) ? S("") : s.overlay;
 	struct err *e = split_all(&s);
 	for (size_t i = 0; i < s.w.members.n; i++)
 		fd_closep(&s.files[i].fd);

@@ -196,7 +196,7 @@ struct err *split_choose(struct splitting *s)
 	} else if (rocm.n) {
 		done->why = str_fmt(s->a, "the wheel %.*s, and %s", STR(rocm), since);
 	} else if (v.major) {
-		done->why = str_fmt(s->a, "'%.*s' needs %.*s, which older ones have, too, and %s",
+		done->why = str_fmt(s->a, "'%.*s' needs %.*s, which ROCm 7.0 has, too, and %s",
 			STR(v.member), STR(v.needed), since);
 	} else {
 		done->why =

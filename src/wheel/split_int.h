@@ -40,7 +40,7 @@ struct splitting {
 	struct strs families;
 	struct str metadata;         /* METADATA, with its headers */
 	struct dist_headers headers; /* views of `metadata` */
-	struct str version, project, pure, prefix;
+	struct str version, project, pure, prefix, overlay;
 	struct str set, scratch;
 	struct budget budget; /* the cost of reading all contents; reset for each new wheel */
 	unsigned open;        /* contents that stay open */

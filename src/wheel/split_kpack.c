@@ -19,11 +19,11 @@ struct err *split_name_archives(struct splitting *s)
 	enum { MOST_TARGETS = 256 };
 	bool first = true;
 	s->group = wheel_normalise(s->a, s->w.name.dist);
-	s->root = s->q->overlay;
+	s->root = s->overlay;
 	for (size_t i = 0; i < s->w.members.n; i++) {
 		struct split_file *f = &s->files[i];
-		struct str top = s->q->overlay.n ? s->q->overlay
-						 : str_sub(f->path, 0, str_chr(f->path, '/'));
+		struct str top =
+			s->overlay.n ? s->overlay : str_sub(f->path, 0, str_chr(f->path, '/'));
 		top = top.n < f->path.n ? top : S("");
 		if (!f->fat)
 			continue;

@@ -248,7 +248,7 @@ static void archives_are_for_runtimes_that_read_them(void **state)
 	} cases[] = {
 		{"", NULL, NULL, "", "plain", "nothing in the wheel names its ROCm version"},
 		{"", NULL, "libamdhip64.so.6", "", "plain", "'pkg/need.so' needs libamdhip64.so.6"},
-		{"", NULL, "libamdhip64.so.7", "", "plain", "which older ones have, too"},
+		{"", NULL, "libamdhip64.so.7", "", "plain", "which ROCm 7.0 has, too"},
 		{"", NULL, "libamdhip64.so.10", "", "kpack",
 			"'pkg/need.so' needs libamdhip64.so.10"},
 		{"", NULL, "libamdhip64-d01f4dc2.so.6.4.43483", "", "plain",
@@ -300,6 +300,44 @@ static void archives_are_for_runtimes_that_read_them(void **state)
 	}
 }
 
+/* Each GPU that a part serves has an extra: with its own part, the generic one, or both where the runtime looks into both. */
+static void every_gpu_that_a_part_serves_has_an_extra(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	const struct fx_entry v[] = {{.id = FX_HOST},
+		{.id = FX_ID("gfx9-4-generic:xnack+"), .bytes = S("for gfx942 and gfx950")},
+		{.id = FX_ID("gfx942:sramecc+:xnack-"), .bytes = S("for gfx942")},
+		{.id = FX_ID("gfx10-3-generic"), .bytes = S("for gfx1030 to gfx1036")},
+		{.id = FX_ID("gfx12-generic"), .bytes = S("")}}; /* no code */
+	struct split_request q = {.to = at(f, "p"), .jobs = 1};
+	q.from = fx_write(&f->a, f->dir,
+		(struct fx_wheel){.files = {{"pkg/k.hipfb", fx_bundle(&f->a, v, 5, 16)},
+					  {"pkg/K_gfx1031.co", S("side")}}});
+	assert_ok(wheel_split(&f->a, &q, &done));
+	assert_str(str_join(&f->a, &done.gpus, S(" ")),
+		"gfx9-4-generic gfx942 gfx10-3-generic gfx1031");
+	assert_str(str_join(&f->a, &done.serves, S(" ")),
+		"gfx9-4-generic gfx942 gfx950 gfx10-3-generic gfx1030 gfx1031 gfx1032 gfx1033 "
+		"gfx1034 "
+		"gfx1035 gfx1036");
+	struct str text = member(f, part(f, "p", ""), "demo-1.0.dist-info/METADATA");
+	static const char *const extras[] = {
+		"gfx950\nRequires-Dist: amd-demo-device-gfx9-4-generic",
+		"gfx942\nRequires-Dist: amd-demo-device-gfx942",
+		"gfx1036\nRequires-Dist: amd-demo-device-gfx10-3-generic",
+		"gfx1031\nRequires-Dist: amd-demo-device-gfx1031"};
+	for (unsigned i = 0; i < 4; i++) /* and no other wheel: plain ones have the same files */
+		assert_true(str_contains(
+			text, str_fmt(&f->a,
+				      "Provides-Extra: device-%s == 1.0; extra == "
+				      "\"device-%.*s\"\nProvides-Extra",
+				      extras[i], (int)strcspn(extras[i], "\n"), extras[i])));
+	/* the side file's GPU has the generic code in its own wheel */
+	assert_true(str_contains(
+		member(f, part(f, "p", "gfx1031"), "pkg/k.hipfb"), S("for gfx1030 to gfx1036")));
+}
+
 /* What AMD's splitter is told by options, and the licences. */
 static void names_folders_and_requirements_are_those_asked_for(void **state)
 {
@@ -311,7 +349,7 @@ static void names_folders_and_requirements_are_those_asked_for(void **state)
 		.format = SPLIT_KPACK,
 		.jobs = 1,
 		.prefix = S("acme-demo"),
-		.overlay = S("pkg/deep")};
+		.overlay = S("pkg/./deep/")};
 	strs_add(&f->a, &q.requires, S("rocm-sdk-device-@GFXARCH@ == 7.14"));
 	strs_add(&f->a, &q.requires, S("six[x]>=1; python_version > \"3\""));
 	q.from = fx_write(&f->a, f->dir,
@@ -562,6 +600,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_file_goes_where_it_belongs, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			archives_are_for_runtimes_that_read_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			every_gpu_that_a_part_serves_has_an_extra, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			names_folders_and_requirements_are_those_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(
