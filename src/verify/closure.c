@@ -224,7 +224,7 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 	all.files = arena_array(x->a, most + 1, sizeof(*all.files));
 	add_files(&all, x);
 	for (size_t i = 0; i < x->nset; i++)
-		if (&x->set[i] != x && set_together(x, &x->set[i]))
+		if (&x->set[i] != x && x->elfs.n && x->set[i].elfs.n && set_together(x, &x->set[i]))
 			add_files(&all, &x->set[i]);
 	VEC_EACH (const struct wheel_elf, e, &x->elfs)
 		for (size_t i = 0; i < e->dyn.needed.n; i++) {

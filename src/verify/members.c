@@ -42,11 +42,11 @@ static struct err *parse_member(const struct member_pass *s, const struct bytes 
 	m->elf = m->elf && !e;
 	struct kpack archive = {0};
 	m->device.unknown = true;
-	e = devcode_scan_src(&m->a, src, m->zip->name, flags, &m->device);
+	e = devcode_scan_src(&m->code, src, m->zip->name, flags, &m->device);
 	if (!e && s->image && m->device.findings.n)
-		e = kpack_host_read(&m->a, src, &m->host);
+		e = kpack_host_read(&m->code, src, &m->host);
 	if (!e && m->kpack)
-		e = kpack_open(&m->a, src, &archive);
+		e = kpack_open(&m->code, src, &archive);
 	m->archs = archive.archs;
 	if (e && (e->code == E_IO || e->code == E_NOSPACE || e->code == E_CANCELLED))
 		return e;

@@ -23,6 +23,7 @@ static void exam_done(struct exam *x)
 		err_free(x->members[i].odd);
 		err_free(x->members[i].device_bad);
 		arena_free(&x->members[i].a);
+		arena_free(&x->members[i].code);
 	}
 	zip_close(&x->zip);
 }
@@ -76,7 +77,10 @@ static struct err *examine(struct exam *x)
 	err_free(split_part_read(a, &w, &x->part, &is));
 	e = check_sbom(x);
 	e = e ? e : check_device(x);
-	zip_close(&x->zip); /* there may be many wheels */
+	/* there may be many wheels */
+	zip_close(&x->zip);
+	for (size_t i = 0; i < x->n; i++)
+		arena_free(&x->members[i].code);
 	return e;
 }
 
