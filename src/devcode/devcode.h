@@ -165,6 +165,8 @@ MUST_USE struct err *devcode_scan_src(struct arena *a, const struct bytes *src, 
 /* The `find` callback of struct zip_pass: finds the next place where a bundle or a code object may begin. A scan with
  * no flags but DEVCODE_INNER reads little else of the device code. */
 size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want);
+/* Do these bytes begin a static library? */
+bool archive_is(struct str head);
 /* Is this a side file for a GPU that its path names? */
 bool devcode_is_side(const struct devcode *d, struct str path);
 /* Adds a file to the set that its path belongs to, if there is one; `file` has its count and sizes. */

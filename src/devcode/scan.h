@@ -44,7 +44,6 @@ bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_a
 /* Adds findings about sets that lack the lazy table, or all tuned kernels, of a GPU. */
 void sides_judge(struct arena *a, struct devcode *d);
 
-bool archive_is(struct str head);
 bool aks2_is(struct str head);
 /* object.c: the bytes of an object while it is decoded, paid from a budget. */
 struct object_bytes {

@@ -136,6 +136,7 @@ struct err *check_device(struct exam *x)
 			check_targets(x, &m->device, f, &have);
 		}
 	}
+	x->verdict->fat = files.n > 0;
 	TRY(serve_all(x, &files));
 	TRY(check_side(x, &sets));
 	TRY(kpack_keep(x, &kpack));

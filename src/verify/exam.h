@@ -33,7 +33,8 @@ struct exam_member { /* facts about a member, gathered while it was unpacked */
 	struct devcode device;
 	struct kpack_host host; /* set for a library whose device code is in archives */
 	struct strs archs;      /* the targets that a kpack archive says to be for */
-	struct arena a, code;   /* own facts; device, host and archs, which a wheel's own checks use up */
+	struct arena a,
+		code; /* own facts; device, host and archs, which a wheel's own checks use up */
 };
 
 struct exam {

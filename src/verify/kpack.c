@@ -411,9 +411,13 @@ static struct err *check_host(struct pairs *k, struct verdicts *all, bool *paire
 			  : "there is no such library");
 		f->severity = l ? SEV_ERROR : f->severity;
 	}
-	for (size_t i = 0; i < k->gpus.targets.n; i++)
-		if (!k->lacks[i])
-			strs_put(k->a, &k->host->served, k->gpus.targets.v[i].name);
+	struct strs served = k->host->served;
+	k->host->served = (struct strs){0};
+	for (size_t i = 0; i < k->gpus.targets.n; i++) {
+		struct str name = k->gpus.targets.v[i].name;
+		if (!k->lacks[i] && (!k->host->fat || targets_serve(&served, name)))
+			strs_put(k->a, &k->host->served, name);
+	}
 	return NULL;
 }
 

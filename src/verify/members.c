@@ -66,7 +66,7 @@ static struct err *take_bytes(void *user, const void *p, size_t n, bool *stop)
 		m->elf_magic = str_starts(bytes, S("\177ELF"));
 		m->kpack = kpack_is(bytes);
 		s->image = m->elf_magic || pe_is(bytes);
-		s->keep = s->image || m->kpack || bundle_is(bytes);
+		s->keep = s->image || m->kpack || bundle_is(bytes) || archive_is(bytes);
 		s->seen = true;
 	}
 	if (!s->keep || s->pieces)

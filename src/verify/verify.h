@@ -51,6 +51,7 @@ struct verdict {
 	bool pass; /* no finding of severity error */
 	struct findings findings;
 	struct strs served; /* targets that every file with device code serves */
+	bool fat;           /* it has such files, beside archives */
 	/* Facts for the checks of several wheels: names are normalised, and "" if they could not be read. */
 	struct str project, version, platform; /* platform: the lowest true tag */
 	VEC(struct requirement) requires;

@@ -7,13 +7,16 @@
 
 enum { TEXT = 64 << 20, ROWS = 1 << 20 };
 
-static struct err *read_dist(struct arena *a, struct str site, struct str info,
+/* info: its dist-info folder, below the environment's. */
+static struct err *read_dist(struct arena *a, struct str dir, struct str info,
 	const struct map *files, struct venv_dists *ret)
 {
-	struct str text;
+	CLEANUP(fd_closep) int fd = -1;
+	struct str text, site = path_dir(info);
 	struct dist_record rows;
 	struct venv_dist dist = {0};
-	TRY(fs_read(a, path_join(a, info, S("RECORD")), TEXT, &text));
+	TRY(fs_open_below(dir, path_join(a, info, S("RECORD")), TEXT, &fd));
+	TRY(fs_read(a, str_fmt(a, "/proc/self/fd/%d", fd), TEXT, &text));
 	TRY(dist_record_parse(a, text, ROWS, &rows));
 	VEC_EACH (const struct dist_row, e, &rows) {
 		struct strs both = {0};
@@ -64,8 +67,8 @@ struct err *venv_dists(
 		TRY(fs_list(a, site, &names));
 		for (size_t k = 0; k < names.n; k++)
 			if (dist_stem(names.v[k]).n)
-				err_free(read_dist(a, sites.v[i], path_join(a, site, names.v[k]),
-					&files, ret));
+				err_free(read_dist(
+					a, dir, path_join(a, sites.v[i], names.v[k]), &files, ret));
 	}
 	return NULL;
 }

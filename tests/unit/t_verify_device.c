@@ -119,6 +119,8 @@ static void code_in_arrays_counts(void **state)
 	} cases[] = {
 		{"demo/_C.so", "gfx1100", ""},
 		{"demo/_C.so", "gfx942", "device-target-missing"},
+		{"demo/lib.a", "gfx1100", ""},
+		{"demo/lib.a", "gfx942", "device-target-missing"},
 		{"demo/lib/libhsa-runtime64-d01f4dc2.so.1", "gfx1100", "device-none"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -129,8 +131,13 @@ static void code_in_arrays_counts(void **state)
 		fx_pad(&data, 64);
 		buf_add(&data, fx_code_object(&a, (struct fx_object){.flags = 0x41, .kernels = 3}));
 		const struct fx_host_section v[] = {{.name = ".rodata", .bytes = buf_str(&data)}};
-		struct fx_file f = {cases[i].name, host_elf(&a, (struct fx_host){.v = v, .n = 1})};
-		struct fx_wheel w = {.file = X86, .files = {f}};
+		struct str elf = host_elf(&a, (struct fx_host){.v = v, .n = 1});
+		bool library = str_ends(str_from(cases[i].name), S(".a"));
+		BUF(ar, &a);
+		buf_fmt(&ar, "!<arch>\n%-48s%-10zu`\n", "a.o/", elf.n);
+		buf_add(&ar, elf);
+		struct fx_file f = {cases[i].name, library ? buf_str(&ar) : elf};
+		struct fx_wheel w = {.file = library ? NULL : X86, .files = {f}};
 		struct verify_options o = {.require = required(&a, cases[i].require)};
 		assert_str(verify(&a, fx_write(&a, dir, w), o), cases[i].want);
 		test_dir_remove(dir);

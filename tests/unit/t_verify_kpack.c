@@ -93,6 +93,7 @@ struct made { /* a wheel */
 	const char *manifest, *second; /* second: a library's name */
 	bool dll;
 	const char *archs;
+	bool fat; /* it also has a file with its own code, for gfx1100 */
 	struct {
 		const char *at, *archs;
 		struct row v[3];
@@ -118,6 +119,10 @@ static struct str make(struct arena *a, struct str dir, const struct made *m)
 			(struct fx_file){"torch/lib/y.so", library(a, m->second, "0", m->dll)};
 	if (m->at)
 		w.files[n++] = (struct fx_file){m->at, archive(a, m->v, m->archs)};
+	const struct fx_entry e = {.id = "hipv4-amdgcn-amd-amdhsa--gfx1100",
+		.bytes = fx_code_object(a, (struct fx_object){.flags = 0x41, .kernels = 1})};
+	if (m->fat)
+		w.files[n++] = (struct fx_file){"torch/k.hipfb", fx_bundle(a, &e, 1, 4096)};
 	if (m->other.at)
 		w.files[n++] =
 			(struct fx_file){m->other.at, archive(a, m->other.v, m->other.archs)};
@@ -305,6 +310,14 @@ static void targets_count_as_runtimes_do_it(void **state)
 	assert_str(text, LIBRARY ": 2 of 2 numbers of 'lib/x.so' have no code for gfx942");
 	assert_str(str_join(&a, &served, S(" ")), "gfx1100");
 	assert_str(look(&a, (const struct made[]){host, {0}}, o, &text, &served), "device-none");
+	/* a GPU is served if both archives and the host wheel's own code serve it */
+	struct made fat[] = {host, {DEVICE("gfx1100"), .v = BOTH("gfx1100")},
+		{DEVICE("gfx942"), .v = BOTH942}, {0}};
+	(void)look(&a, fat, (struct verify_options){0}, &text, &served);
+	assert_str(str_join(&a, &served, S(" ")), "gfx942 gfx1100");
+	fat[0].fat = true;
+	(void)look(&a, fat, (struct verify_options){0}, &text, &served);
+	assert_str(str_join(&a, &served, S(" ")), "gfx1100");
 	assert_str(look(&a, set + 1, o, &text, &served), "(kpack-unpaired)");
 	o.require.n = 1;
 	assert_str(look(&a, set, o, &text, &served), "");
