@@ -67,7 +67,7 @@ static void platform_tags_must_be_true(void **state)
 			.l = {.versions_of = "libgcc_s.so.1",
 				.versions = {"GCC_3.0", "GCC_12.0.0"}},
 			.want = "tag-symbols"},
-		{.l = {.versions = {"GLIBC_2.99"}}, .want = ""},
+		{.l = {.versions = {"GLIBC_2.99"}}, .want = "tag-here"},
 		{.file = "demo-1.0-cp311-cp311-manylinux2014_x86_64.whl",
 			.l = {.versions = {"GLIBC_2.17"}},
 			.want = ""},

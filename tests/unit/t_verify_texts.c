@@ -4,7 +4,7 @@
 
 #include "base/progress.h"
 
-/* A line for each finding: "id member: message", then its fixes. */
+/* A line for each finding: "id member: message", then its fixes. The wheel's folder is left out. */
 static struct str told(struct arena *a, struct str path, struct verify_options o)
 {
 	struct verdict v;
@@ -16,7 +16,8 @@ static struct str told(struct arena *a, struct str path, struct verify_options o
 		VEC_EACH (const struct str, fix, &f->fix)
 			buf_fmt(&b, "- %.*s\n", STR(*fix));
 	}
-	return buf_str(&b);
+	struct str dir = str_fmt(a, "%.*s/", STR(path_dir(path)));
+	return str_replace(a, buf_str(&b), dir, S(""));
 }
 
 #define RETAG(tag, file) "- rocsmith wheel retag --platform-tag " tag " " file "\n"
@@ -139,8 +140,8 @@ static void needed_libraries_are_said_once(void **state)
 #define MISSING(needs, who)                                                                        \
 	"needed-missing a.so: needs '" MINE "'" needs ", which neither the wheel nor " who         \
 	" provides\n- put the library into the wheel and link with RPATH $ORIGIN\n"                \
-	"- if the machine brings it: rocsmith verify --allow '" MINE "'\n"
-#define TRY_SDK "- if an SDK has it: rocsmith verify --sdk NAME\n"
+	"- if the machine brings it: rocsmith verify --allow " MINE " " X86 "\n"
+#define TRY_SDK "- if an SDK of 'rocsmith sdk list' has it: name it with --sdk\n"
 	static const struct {
 		const char *needed, *allow, *sdk, *want;
 		unsigned n; /* libraries that need it */
