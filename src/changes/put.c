@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -147,10 +148,14 @@ struct err *put_stage(struct arena *tmp, void *put)
 		return NULL;
 	struct str staged = fs_temp_name(tmp, p->path);
 	struct err *e;
+	struct stat like = p->like;
+	/* ninja and make take what was built from the old file for that of an older one: the new one is of now */
+	if (p->s->request->worked_in && p->what == PUT_OVER)
+		(void)clock_gettime(CLOCK_REALTIME, &like.st_mtim);
 	if (p->made.kind == MADE_LINK)
 		e = fs_symlink_new(p->text, staged);
 	else if (p->made.kind == MADE_COPY)
-		e = fs_copy(p->from, staged, &p->like);
+		e = fs_copy(p->from, staged, &like);
 	else
 		e = fs_write(staged, p->text, p->mode | FS_LOOSE);
 	/* keep the owner, as writing into the old file would; only root can, and only root needs to */

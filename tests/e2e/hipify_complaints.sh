@@ -244,7 +244,7 @@ as_user= # with a home of its own: the state of another user is refused
 if [ -n "$as_user" ] && ! $as_user test -x "$ROCSMITH"; then
 	echo 'skip read-only folders: another user cannot reach this folder'
 else
-	(cd "$shared" && chmod 777 . && check 'read-only folders: told, nothing is left behind; an overlay elsewhere works (pytorch#52709, #149464)' read_only) || failed=1
+	(cd "$shared" && chmod 1777 . && check 'read-only folders: told, nothing is left behind; an overlay elsewhere works (pytorch#52709, #149464)' read_only) || failed=1
 fi
 rm -rf "$shared" 2>/dev/null || { chmod -R u+w "$shared" && rm -rf "$shared"; }
 

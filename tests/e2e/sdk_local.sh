@@ -168,10 +168,11 @@ archive
 # ---- an ordinary user ----
 if [ "$(id -u)" = 0 ]; then
 	chmod -R a+rX "$E2E_TMP/ar/archive" "$E2E_TMP/ar/key.gpg"
-	user=$(mktemp -d) && chmod 777 "$user"
+	user=$(mktemp -d) && chmod 755 "$user"
 	cp "$ROCSMITH" "$user/rocsmith"
 	cp -r "$E2E_TMP/ar/archive" "$E2E_TMP/ar/key.gpg" "$user"
 	chmod -R a+rX "$user"
+	chown 65534 "$user" # in a folder that is open to all, rocsmith would believe nothing
 	as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	if "${as_user[@]}" bwrap --unshare-user-try --ro-bind / / true 2>/dev/null; then
 		prove 'an ordinary user installs and runs' "${as_user[@]}" env ROCSMITH_HOME="$user/home" HOME="$user" bash -c '

@@ -1,6 +1,8 @@
 /* Applying a result as an overlay: copies, files of others, where an overlay may lie. */
 #include "fixture_changes.h"
 
+#include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 static void an_overlay_is_the_whole_tree(void **state)
@@ -138,6 +140,32 @@ static void work_in_an_overlay_leaves_it_current(void **state)
 	test_has(in_out(f, "README"), "read again");
 }
 
+/* Sources of an archive have its times: another one's may be older than what was built from the first one's. */
+static void what_replaces_a_file_is_newer_than_what_was_built_from_it(void **state)
+{
+	struct fixture *f = *state;
+	static const struct timespec first[2] = {{.tv_sec = 2000000}, {.tv_sec = 2000000}},
+				     other[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+	usual(f);
+	f->overlay = f->worked_in = true;
+	put(f, "a.c", "one");
+	put(f, "b.c", "same");
+	assert_int_equal(utimensat(AT_FDCWD, in_src(f, "a.c").p, first, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, in_src(f, "b.c").p, first, 0), 0);
+	run(f);
+	assert_int_equal(status(in_out(f, "a.c")).st_mtim.tv_sec, 2000000);
+	put(f, "a.c", "two");
+	assert_int_equal(utimensat(AT_FDCWD, in_src(f, "a.c").p, other, 0), 0);
+	run(f);
+	test_has(in_out(f, "a.c"), "two");
+	assert_true(status(in_out(f, "a.c")).st_mtim.tv_sec > time(NULL) - 100);
+	assert_int_equal(status(in_out(f, "b.c")).st_mtim.tv_sec, 2000000);
+	usleep(20000);
+	run(f);
+	run(f);
+	assert_true(f->current);
+}
+
 static void an_overlay_of_a_translated_tree_sees_the_originals(void **state)
 {
 	struct fixture *f = *state;
@@ -235,6 +263,7 @@ int main(void)
 		FIXTURE_TEST(a_file_that_cannot_be_copied_is_named),
 		FIXTURE_TEST(an_edited_copy_is_made_anew_and_set_aside),
 		FIXTURE_TEST(work_in_an_overlay_leaves_it_current),
+		FIXTURE_TEST(what_replaces_a_file_is_newer_than_what_was_built_from_it),
 		FIXTURE_TEST(an_overlay_of_a_translated_tree_sees_the_originals),
 		FIXTURE_TEST(an_overlay_may_lie_in_the_tree),
 		FIXTURE_TEST(a_folder_that_is_not_there_is_told),
