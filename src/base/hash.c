@@ -114,6 +114,21 @@ struct str digest_hex(struct arena *a, const struct digest *d)
 	return (struct str){.p = p, .n = d->n * 2};
 }
 
+struct err *hash_copy(struct str from, struct str to, struct str sha256)
+{
+	ARENA(tmp);
+	struct digest d;
+	struct stat st;
+	TRY(fs_stat(from, &st));
+	if (!S_ISREG(st.st_mode))
+		return err_new(E_IO, "'%.*s' is not a regular file", STR(from));
+	TRY(fs_copy(from, to, &st));
+	TRY(hash_file(HASH_SHA256, to, &d));
+	return str_eq(digest_hex(&tmp, &d), sha256)
+		       ? NULL
+		       : err_new(E_HASH, "'%.*s' was changed while it was read", STR(from));
+}
+
 struct str sha256_hex(struct arena *a, struct str text)
 {
 	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);

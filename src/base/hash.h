@@ -21,6 +21,8 @@ struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n);
 /* HMAC-SHA256 (RFC 2104); neither text is empty. */
 struct digest hash_sealed(struct str key, struct str text);
 MUST_USE struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret);
+/* Copies a regular file that others may exchange or change at any time; E_HASH unless the copy has this sha256. */
+MUST_USE struct err *hash_copy(struct str from, struct str to, struct str sha256);
 struct str sha256_hex(struct arena *a, struct str text); /* the hash of a text, as hex */
 struct str digest_hex(struct arena *a, const struct digest *d);
 struct str digest_base64url(struct arena *a, const struct digest *d);

@@ -77,13 +77,22 @@ static struct err *unpack_item(struct arena *tmp, void *user)
 	ARENA(keep);
 	BUF(files, &keep);
 	struct sdk_package p = {.version = u->item->version, .sha256 = u->item->sha256};
-	struct sdk_unpack x = {.item = u->item, .root = in->job.root, .files = &files};
+	struct archive_item item = *u->item;
+	struct sdk_unpack x = {.item = &item, .root = in->job.root, .files = &files};
 	if (know_rocm_package(u->item->name))
 		x.gpus = in->gpus;
 	TRY(cancel_check());
 	struct str path = file_list_path(tmp, in->work, u->item->name);
 	TRY(fs_remove(path)); /* from here on the package counts as not done */
+	/* a mirror on this machine may be others' to change after the hash was taken */
+	bool theirs = !path_is_below(item.path, in->job.cache);
+	if (theirs) {
+		item.path = path_join(tmp, in->stage.beside, item.file);
+		TRY(hash_copy(u->item->path, item.path, item.sha256));
+	}
 	TRY(in->provider->unpack(tmp, &x));
+	if (theirs)
+		TRY(fs_remove(item.path));
 	if (x.partial)
 		p.gpus = x.gpus;
 	p.bytes = x.holes;

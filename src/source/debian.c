@@ -121,10 +121,10 @@ static struct err *get(struct fetch *f)
 static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 {
 	static const enum source_part order[] = {PART_ORIG, PART_NATIVE, PART_MORE, PART_DEBIAN};
-	struct str debian = {0}, name;
+	struct str debian = {0}, path, name;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		VEC_EACH (const struct str, path, &f->paths) {
-			enum source_part part = part_of(path_base(*path), &name);
+		for (size_t n = 0; n < f->paths.n; n++) {
+			enum source_part part = part_of(path_base(f->paths.v[n]), &name);
 			bool more = part == PART_MORE;
 			struct str to = more ? path_join(f->a, dir, name) : dir;
 			if (part != order[i])
@@ -134,10 +134,11 @@ static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 					E_SOURCE, "'%.*s' is not the name of a folder", STR(name));
 			if (more)
 				TRY(fs_remove_tree(to));
+			TRY(fill_archive(f, n, scratch, &path));
 			if (part != PART_DEBIAN)
-				TRY(fill_folder(f->a, *path, 0, scratch, to));
+				TRY(fill_folder(f->a, path, 0, scratch, to));
 			else if (f->r->patches)
-				debian = *path;
+				debian = path;
 		}
 	if (debian.n) { /* its folder replaces upstream's debian/, and its patches go on top */
 		TRY(fs_remove_tree(path_join(f->a, dir, S("debian"))));

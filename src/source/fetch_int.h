@@ -22,6 +22,10 @@ struct fetch_kind {
 extern const struct fetch_kind fetch_debian, fetch_sdist;
 
 /* ---- fill.c ---- */
+/* The path from which the n-th archive can be unpacked: where others could exchange it after its hash was taken (the
+ * user's file, or a link of apt into a mirror on this machine), a copy in the scratch folder that has the hash. */
+MUST_USE struct err *fill_archive(
+	const struct fetch *f, size_t n, struct str scratch, struct str *ret);
 /* Unpacks an archive (a .zip or a tar) into dir, which does not exist yet. If everything in it lies in one
  * folder, that folder becomes dir. most: the limit of struct unpack_job; 0 = its default. */
 MUST_USE struct err *fill_folder(

@@ -2,12 +2,23 @@
  * file follows quilt(1). */
 #include "archive/unpack.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/proc.h"
 #include "base/progress.h"
 #include "formats/diff.h"
 #include "source/fetch_int.h"
 
 static const size_t MAX_TEXT = 64 << 20;
+
+struct err *fill_archive(const struct fetch *f, size_t n, struct str scratch, struct str *ret)
+{
+	const struct source_file *file = &f->tree.files.v[n];
+	*ret = f->paths.v[n];
+	if (path_is_below(*ret, f->files) && !fs_is_link(*ret))
+		return NULL;
+	*ret = path_join(f->a, scratch, file->name);
+	return hash_copy(f->paths.v[n], *ret, file->sha256);
+}
 
 static struct err *unpack(struct arena *a, struct str archive, struct unpack_job *u)
 {

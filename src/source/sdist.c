@@ -109,20 +109,13 @@ static struct err *get(struct fetch *f)
 	return NULL;
 }
 
-/* The copy that is unpacked is ours, and has the hash: the user's file may lie where others can change it. Honest
- * archives unpack to less than 20 times their size; small ones may hold a table of zeros. */
+/* Honest archives unpack to less than 20 times their size; a small one may hold a table of zeros. */
 static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
 {
 	static const uint64_t ratio = 50, least = 128 << 20;
 	const struct source_file *file = &f->tree.files.v[0];
-	struct str from = f->paths.v[0], copy = path_join(f->a, scratch, file->name);
-	struct stat st;
-	struct digest d;
-	TRY(fs_stat(from, &st));
-	TRY(fs_copy(from, copy, &st));
-	TRY(hash_file(HASH_SHA256, copy, &d));
-	if (!str_eq(digest_hex(f->a, &d), file->sha256))
-		return err_new(E_HASH, "'%.*s' was changed while it was read", STR(from));
+	struct str from = f->paths.v[0], copy;
+	TRY(fill_archive(f, 0, scratch, &copy));
 	struct err *e = fill_folder(f->a, copy, least + ratio * file->size, scratch, dir);
 	if (!e || e->code != E_LIMIT)
 		return e;

@@ -199,6 +199,9 @@ prove 'a file size limit is one clear error' refuses 3 'cannot write\|large' \
 	"$ROCSMITH" sdk install "${mirror[@]}"
 prove 'without the limit it goes on' install_
 prove 'and the tree is sound' "$ROCSMITH" sdk verify
+prove 'another mirror is asked, although it is installed' refuses 4 'Release file\|no such suite\|not signed' \
+	bash -c '"$0" sdk install --mirror file:///nonexistent >"$1/out" 2>"$1/err"' "$ROCSMITH" "$E2E_TMP"
+prove 'and the tree is still sound' "$ROCSMITH" sdk verify
 
 # ---- two at once ----
 rm -rf "$home"

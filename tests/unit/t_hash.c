@@ -125,12 +125,33 @@ static void seals_are_those_of_the_standard(void **state)
 	}
 }
 
+static void a_copy_has_the_hash_or_is_refused(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), from = path_join(&a, dir, S("from"));
+	struct str to = path_join(&a, dir, S("to")), zero = path_join(&a, dir, S("zero"));
+	struct str hash = sha256_hex(&a, S("text"));
+	struct digest d;
+	test_put(from, "text");
+	assert_ok(hash_copy(from, to, hash));
+	test_has(to, "text");
+	test_put(from, "test");
+	assert_err_says(hash_copy(from, to, hash), E_HASH, "was changed");
+	/* neither ends */
+	assert_err(hash_copy(S("/dev/zero"), to, hash), E_IO);
+	assert_ok(fs_symlink_new(S("/dev/zero"), zero));
+	assert_err(hash_file(HASH_SHA256, zero, &d), E_IO);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_texts_have_known_hashes),
 		cmocka_unit_test(pieces_hash_like_the_whole),
 		cmocka_unit_test(files_agree_with_sha256sum),
+		cmocka_unit_test(a_copy_has_the_hash_or_is_refused),
 		cmocka_unit_test(base64url_has_no_padding),
 		cmocka_unit_test(seals_are_those_of_the_standard),
 	};

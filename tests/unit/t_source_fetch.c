@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "fixture_archive.h"
 #include "formats/zip.h"
 #include "source/fetch_int.h"
@@ -189,7 +190,7 @@ static void an_archive_that_changes_after_its_hash_is_refused(void **state)
 	assert_ok(fs_mkdirs(scratch));
 	assert_ok(source_spec_parse(&a, file, &r.spec));
 	for (int in_place = 0; in_place < 2; in_place++) {
-		struct fetch f = {.a = &a, .r = &r};
+		struct fetch f = {.a = &a, .r = &r, .files = S("/nowhere")};
 		put_tar(file, ARCHIVE_FILTER_GZIP, good, 1);
 		assert_ok(fetch_sdist.get(&f));
 		if (!in_place)
@@ -198,6 +199,37 @@ static void an_archive_that_changes_after_its_hash_is_refused(void **state)
 		assert_err_says(fetch_sdist.fill(&f, scratch, tree), E_HASH, "was changed");
 		assert_false(fs_present(tree));
 	}
+	test_dir_remove(dir);
+}
+
+/* apt makes links to the files of a mirror on this machine. */
+static void a_package_behind_a_link_is_copied_first(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = begin(&a), scratch = path_join(&a, dir, S("scratch"));
+	struct str file = path_join(&a, dir, S("p.orig.tar.gz"));
+	const struct member good[] = {FILE_("p-1/setup.py", "good")};
+	const struct member bad[] = {FILE_("p-1/setup.py", "bad!")};
+	struct source_request r = {0};
+	struct fetch f = {.a = &a, .r = &r, .files = path_join(&a, dir, S("files"))};
+	struct str link = path_join(&a, f.files, S("p.orig.tar.gz"));
+	struct str tree = path_join(&a, dir, S("tree"));
+	struct digest d;
+	assert_ok(fs_mkdirs(scratch));
+	assert_ok(fs_mkdirs(f.files));
+	assert_ok(fs_symlink_new(file, link));
+	put_tar(file, ARCHIVE_FILTER_GZIP, good, 1);
+	assert_ok(hash_file(HASH_SHA256, link, &d));
+	*VEC_PUSH(&a, &f.tree.files) =
+		(struct source_file){.name = path_base(file), .sha256 = digest_hex(&a, &d)};
+	strs_add(&a, &f.paths, link);
+	put_tar(file, ARCHIVE_FILTER_GZIP, bad, 1);
+	assert_err_says(fetch_debian.fill(&f, scratch, tree), E_HASH, "was changed");
+	assert_false(fs_present(tree));
+	put_tar(file, ARCHIVE_FILTER_GZIP, good, 1);
+	assert_ok(fetch_debian.fill(&f, scratch, tree));
+	test_has(path_join(&a, tree, S("setup.py")), "good");
 	test_dir_remove(dir);
 }
 
@@ -366,6 +398,7 @@ int main(void)
 		cmocka_unit_test(what_a_killed_run_left_is_not_believed),
 		cmocka_unit_test(a_folder_of_another_archive_does_not_answer),
 		cmocka_unit_test(an_archive_that_changes_after_its_hash_is_refused),
+		cmocka_unit_test(a_package_behind_a_link_is_copied_first),
 		cmocka_unit_test(bombs_are_refused_with_a_way_out),
 		cmocka_unit_test(archives_without_a_folder_of_their_own),
 		cmocka_unit_test(a_dry_run_fetches_nothing),
