@@ -5,7 +5,8 @@
 static const char facts[] =
 	"{\"kernel\": \"6.8.0-31-generic\", \"wsl\": false, \"container\": true, \"memory\": "
 	"17179869184,"
-	" \"container_kind\": \"docker\", \"distro\": \"\", \"identity\": null, \"hidden_gpus\": 0,"
+	" \"cpu\": \"a'b $(c)\", \"container_kind\": \"docker\", \"distro\": \"\", \"identity\": "
+	"null, \"hidden_gpus\": 0,"
 	" \"groups\": [\"users\", \"video\"], \"sdks\": [],"
 	" \"gpus\": [{\"target\": \"gfx1100\", \"apu\": false, \"vram\": 21474836480, \"mes\": "
 	"\"0x80\"},"
@@ -174,6 +175,8 @@ static void texts_take_facts(void **state)
 			   S("{gpu.target} has {gpu.vram size}, {gpus count} of {kernel}: "
 			     "{groups}{x}{gpu.y}.")),
 		"gfx1100 has 20 GiB, 2 of 6.8.0-31-generic: users, video.");
+	assert_str(facts_expand(&a, &gpu, S("ls {cpu shell}/{kernel shell}")),
+		"ls 'a'\\''b $(c)'/6.8.0-31-generic");
 	assert_str(facts_expand(&a, &top, S("no facts, open {kernel")),
 		"no facts, open 6.8.0-31-generic");
 	assert_str(facts_expand(&a, &top, S("")), "");

@@ -297,6 +297,24 @@ static void conditions_and_texts_ask_for_facts_that_exist(void **state)
 	assert_int_equal(q.bad, 0);
 }
 
+/* Paths and versions are those of a stranger's files; commands are pasted. */
+static void commands_quote_what_others_name(void **state)
+{
+	(void)state;
+	static const char *const ours[] = {"{v.name}", "{g.node}", "{g.target}", NULL};
+	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++)
+		for (const struct rule_fix *f = r->fix; f && f->action; f++)
+			for (struct str text = str_from(f->command); str_chr(text, '{') < text.n;) {
+				text = str_sub(text, str_chr(text, '{'), text.n);
+				struct str word = str_sub(text, 0, str_chr(text, '}') + 1);
+				text = str_sub(text, word.n, text.n);
+				if (!str_is_one_of(word, ours) && !str_ends(word, S(" shell}")) &&
+					!str_ends(word, S(" override}")) &&
+					!str_contains(word, S(" for ")))
+					fail_msg("%s: '%.*s' in a command", r->id, STR(word));
+			}
+}
+
 static void every_rule_has_evidence_and_a_remedy_or_says_that_there_is_none(void **state)
 {
 	(void)state;
@@ -330,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_rule_speaks_of_exactly_the_machines_that_it_names),
 		cmocka_unit_test(conditions_and_texts_ask_for_facts_that_exist),
+		cmocka_unit_test(commands_quote_what_others_name),
 		cmocka_unit_test(every_rule_has_evidence_and_a_remedy_or_says_that_there_is_none),
 	};
 	return cmocka_run_group_tests(tests, read_all, free_all);
