@@ -317,34 +317,56 @@ static struct err *damaged(struct str journal, struct err *why)
 		STR(journal), STR(base), STR(journal));
 }
 
-/* A folder that was renamed keeps its inode, and one whose disk got another device number its path. Any other is a copy
- * if what we made is there, as the manifest says. */
-static struct err *check_folder(const struct manifest *m)
+/* Is the folder a whole copy of the one in which the manifest was written? All outputs that are there have the content
+ * that we gave them or found; a run or an undo that did not come to its end may have left some out. If there is none,
+ * nothing may be put back, and the sources are those that we read. */
+static struct err *is_copy(const struct manifest *m, struct str base, bool *ret)
 {
-	struct str base = path_dir(m->journal), rest;
-	struct stat st;
-	bool some = false, none = true, copy = true;
-	TRY(fs_stat(base, &st));
-	if (st.st_ino == m->inode && (st.st_dev == m->device || str_eq(m->root, base)))
-		return NULL;
+	bool some = !m->made.n, idle = true;
+	struct str rest;
+	*ret = false;
 	VEC_EACH (const struct made, e, &m->made) {
+		ARENA(tmp);
 		enum content content;
 		if (e->kind != MADE_TEXT || base_ups(e->output, &rest))
 			continue;
 		TRY(made_content(m, base, e, &content));
-		none = false;
+		if (content == CONTENT_OTHER &&
+			!(e->replaced &&
+				sum_is_of_file(&e->original, base_path(&tmp, base, e->output))))
+			return NULL;
 		some = some || content != CONTENT_NONE;
-		copy = copy && content != CONTENT_OTHER;
+		idle = idle &&
+		       !(e->replaced && fs_present(base_original(&tmp, m->journal, e->output)));
 	}
-	if (none || (some && copy))
+	*ret = some || idle;
+	VEC_EACH (const struct seen, s, &m->seen) {
+		ARENA(tmp);
+		bool inside = path_is_inside(s->path) && !str_starts(s->path, S(".rocsmith"));
+		if (!some && inside && s->kind == SEEN_FILE && !sum_none(&s->hash))
+			*ret = *ret && sum_is_of_file(&s->hash, path_join(&tmp, base, s->path));
+	}
+	return NULL;
+}
+
+/* A folder that was renamed keeps its inode, and one whose disk got another device number its path. */
+static struct err *check_folder(const struct manifest *m)
+{
+	struct str base = path_dir(m->journal);
+	struct stat st;
+	bool copy;
+	TRY(fs_stat(base, &st));
+	if (st.st_ino == m->inode && (st.st_dev == m->device || str_eq(m->root, base)))
+		return NULL;
+	TRY(is_copy(m, base, &copy));
+	if (copy)
 		return NULL;
 	return err_hint(err_new(E_PERM,
 				"'%.*s' belongs to another folder (it was made for '%.*s'), whose "
 				"files are not those in '%.*s'",
 				STR(m->journal), STR(m->root), STR(base)),
 		"if '%.*s' is a copy whose files were edited since, copy back those in "
-		"'%.*s/originals' "
-		"that you want; then remove '%.*s'",
+		"'%.*s/originals' that you want; then remove '%.*s'",
 		STR(base), STR(m->journal), STR(m->journal));
 }
 

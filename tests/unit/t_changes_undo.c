@@ -355,6 +355,18 @@ static void a_journal_of_another_folder_does_not_count(void **state)
 		assert_str(snapshot(f, other), before.p);
 		assert_ok(fs_remove_tree(other));
 	}
+	/* outputs that replace nothing, none of which is there, beside other sources */
+	PAIRS(f, {"k.cu", "hip/k.hip"});
+	f->src = path_join(&f->a, f->dir, S("new"));
+	put(f, "k.cu", "cuda k");
+	run(f);
+	assert_ok(fs_mkdirs(other));
+	copy_files(f, journal(f), other);
+	f->src = other;
+	put(f, "k.cu", "other k");
+	assert_err(changes_restore(&f->a, journal(f), true, &kept), E_PERM);
+	put(f, "k.cu", "cuda k");
+	assert_int_equal(restore(f, true).n, 0);
 	assert_ok(fs_rename(first, moved));
 	copy_files(f, copied, first); /* another folder of the same name, and the same files */
 	struct str *folders[] = {&moved, &first, &copied};
