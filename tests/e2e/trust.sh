@@ -225,6 +225,11 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir -m 1777 crowd
 	ROCSMITH_HOME=$PWD/crowd/rs good "$ROCSMITH" sdk list
 	[ -d crowd/rs ] || { echo "not ok a new name in a folder for all"; exit 1; }
+	mkdir planned
+	printf 'Signature: 8a477f597d28d172789f06886806bc55\n# A build folder of rocsmith: all in here can be made again.\n' >planned/CACHEDIR.TAG
+	chown -R 1234 planned
+	refused "$ROCSMITH" build project --gpu gfx1201 --sdk prefix:/nonexistent --build-dir planned
+	check "a build folder that another user made" grep -q "belongs to another user" said
 	tar -czf sources-1.tar.gz project
 	TMPDIR=$PWD/shared refused "$ROCSMITH" inspect sources-1.tar.gz
 	check "TMPDIR" grep -q "for temporary files" said
