@@ -35,7 +35,7 @@ struct inside_file { /* an ELF file of the wheel, or of one that is installed wi
 struct inside { /* these files by path, and by their file names and sonames; those of the wheel itself come first */
 	struct exam *x;
 	struct inside_file *files;
-	size_t n;
+	size_t n, most; /* files of these wheels; of all that were given */
 	struct map paths, names, needed;
 	struct map said; /* "FILE:LIBRARY" of the remarks on hidden libraries */
 	struct remarks *missing;
@@ -193,19 +193,21 @@ static const struct exam *other_with(const struct exam *x, struct str lib)
 }
 
 /* The parts of a plain set that are installed one at a time must have the same libraries: says what this one lacks. */
-static void check_others(struct inside *all, const struct inside_file *f)
+static struct err *check_others(struct inside *all, const struct inside_file *f)
 {
 	struct exam *x = all->x;
 	for (size_t i = 0; i < f->e->dyn.needed.n; i++) {
 		struct str lib = f->e->dyn.needed.v[i];
 		if (map_has(&all->names, lib) || wheel_library_allowed(lib))
 			continue;
+		TRY(budget_work(&x->loading, STEP + 10 * all->most));
 		const struct exam *has = other_with(x, lib);
 		if (has && map_put(&all->said, lib, NULL))
 			exam_say(x, V_NEEDED_MISSING, S(""),
 				"lacks '%.*s', which '%.*s' of its host wheel needs and '%.*s' has",
 				STR(lib), STR(f->e->name), STR(path_base(has->path)));
 	}
+	return NULL;
 }
 
 struct err *check_closure(struct exam *x, struct remarks *missing)
@@ -218,10 +220,9 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 		.missing = missing};
 	MAP(checked, x->a);
 	MAP(first, x->a); /* by file name: the first member of that name */
-	size_t most = 0;
 	for (size_t i = 0; i < x->nset; i++)
-		most += x->set[i].elfs.n;
-	all.files = arena_array(x->a, most + 1, sizeof(*all.files));
+		all.most += x->set[i].elfs.n;
+	all.files = arena_array(x->a, all.most + 1, sizeof(*all.files));
 	add_files(&all, x);
 	for (size_t i = 0; i < x->nset; i++)
 		if (&x->set[i] != x && x->elfs.n && x->set[i].elfs.n && set_together(x, &x->set[i]))
@@ -245,7 +246,7 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 			if (pass ? !map_has(&checked, f->at) : root)
 				TRY(load_all(&all, f, &checked));
 			if (pass && f->of != x && set_is_one_of(x))
-				check_others(&all, f);
+				TRY(check_others(&all, f));
 		}
 	/* the first library of a name that is loaded serves everybody */
 	for (size_t i = 0, k = 0; i < x->elfs.n; i++, k++) {

@@ -288,6 +288,7 @@ static bool holds(const struct pairs *k, const struct holders *list, struct str 
 static struct err *note_shadow(struct pairs *k, const struct verify_library *l, struct shadow s)
 {
 	enum { WORK = 200 };
+	TRY(budget_work(&k->budget, WORK * (l->host.patterns.n + 1)));
 	if (!looks_into(l, s.archive, s.arch))
 		return NULL;
 	TRY(budget_work(&k->budget, WORK * (l->host.indexes.n + 1)));
