@@ -21,7 +21,7 @@ const struct opt cmd_verify_opts[] = {
 	{OPT_VALUE("sdk", OPT_STR, sdk, "NAME",
 		"installed SDK or ROCm tree whose libraries it may use")},
 	{OPT_VALUE("torch", OPT_PATH, torch, "PLACE",
-		"torch (a wheel, or where one is installed) that it will run with")},
+		"torch that it will run with: a wheel, or where it lies")},
 	{OPT_FLAG("run", run, "also run wheels that pass on emulated GPUs, by rocjitsu")},
 	{OPT_VALUE("launcher", OPT_PATH, launcher, "FILE",
 		 "emulator for --run (default: rocjitsu in PATH)"),

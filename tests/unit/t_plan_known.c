@@ -480,20 +480,22 @@ static void a_torch_for_a_newer_libc_wants_that_one(void **state)
 
 /* ---- with which patches ---- */
 
-/* The sources of a word as if they had been fetched, with the patches of Debian or without. */
+/* The sources of a word as if they had been fetched, with the patches of Debian or without: the name of a folder has
+ * the hash of what it is made of, and of that of each word. */
 static void fetched(struct fixture *f, const char *word, bool patches)
 {
 	struct arena *a = &f->a;
-	struct str cache = fs_place(a, FS_CACHE, S("source")),
-		   name = patches ? S("with") : S("without");
-	struct str said = str_fmt(a, "%s\n\n%d", word, patches);
-	struct digest d = hash_bytes(HASH_SHA256, said.p, said.n);
+	struct str cache = fs_place(a, FS_CACHE, S("source"));
+	struct str made = str_fmt(a, "1 %d", patches),
+		   said = str_fmt(a, "%s\n\n\n\n%d\n", word, patches);
+	struct str name = str_fmt(a, "p-1-%.*s", STR(sha256_hex(a, made)));
 	const struct source_tree tree = {.kind = S("debian"), .package = S("p"), .version = S("1")};
 	struct str json = json_document(a, 0, source_tree_fields, &tree);
 	assert_ok(fs_mkdirs(path_join(a, cache, S("words"))));
 	assert_ok(fs_mkdirs(path_join(a, cache, name)));
+	test_put(path_join(a, path_join(a, cache, name), S("which")), patches ? "with" : "without");
 	assert_ok(fs_write(
-		str_fmt(a, "%.*s/words/%.16s", STR(cache), digest_hex(a, &d).p), name, 0644));
+		str_fmt(a, "%.*s/words/%.*s", STR(cache), STR(sha256_hex(a, said))), name, 0644));
 	assert_ok(fs_write(str_fmt(a, "%.*s/%.*s.json", STR(cache), STR(name)),
 		str_fmt(a, "{\"schema\": \"rocsmith.source/1\", \"source\": %.*s}", STR(json)),
 		0644));
@@ -525,7 +527,9 @@ static void a_package_of_debian_comes_with_its_patches(void **state)
 		fetched(f, word, true);
 		fetched(f, word, false);
 		assert_ok(known_resolve(&f->a, &r, &d));
-		assert_str(path_base(d.dir), cases[i].patches ? "with" : "without");
+		struct str which;
+		assert_ok(fs_read(&f->a, path_join(&f->a, d.dir, S("which")), 16, &which));
+		assert_str(which, cases[i].patches ? "with" : "without");
 	}
 	home.n ? setenv("ROCSMITH_HOME", home.p, 1) : unsetenv("ROCSMITH_HOME");
 }
