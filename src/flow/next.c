@@ -287,8 +287,8 @@ static void say_borrowed(struct finding_way *w)
 			continue;
 		say(w->a, &w->gpu->notes,
 			"%.*s is in force: the torch %.*s in %.*s runs the code of %.*s on it "
-			"(%s); "
-			"these have its own:",
+			"(%s); one with "
+			"its own code needs no override",
 			STR(g->override), STR(p->torch.version), STR(p->path),
 			STR(g->override_target),
 			t && t->as ? t->text : "no report of that is known here");
