@@ -211,11 +211,15 @@ struct err *yaml_parse(struct arena *a, struct str text, struct str name, const 
 		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
 	/* libyaml compares each %TAG with all before it, which takes quadratic time */
 	size_t directives = 0;
-	for (size_t i = 0; i < text.n && directives <= 100; i++)
-		directives +=
-			text.p[i] == '%' && (!i || text.p[i - 1] == '\n' || text.p[i - 1] == '\r');
-	if (directives > 100)
-		return err_new(E_LIMIT, "'%.*s' has more than 100 directives", STR(name));
+	uint32_t line = 1;
+	for (size_t i = 0; i < text.n; i++) {
+		bool first = !i || text.p[i - 1] == '\n' || text.p[i - 1] == '\r';
+		line += i && text.p[i - 1] == '\n';
+		directives += first && text.p[i] == '%';
+		if (directives > 100)
+			return err_at(err_new(E_LIMIT, "there are more than 100 directives"),
+				(struct loc){.path = name, .line = line, .col = 1});
+	}
 	CLEANUP(yaml_parser_delete) yaml_parser_t parser = {0};
 	struct yaml_reader r = {.a = a, .text = text, .name = str_dup(a, name), .parser = &parser};
 	if (!yaml_parser_initialize(&parser))

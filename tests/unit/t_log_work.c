@@ -192,7 +192,6 @@ static void one_word_fills_a_log(void **state)
 {
 	(void)state;
 	enum { MOST = 160 << 20 };
-	ARENA(a);
 	static const char *const words[] = {"hipError", "hipErrorInvalidValue ",
 		"HSA_STATUS_ERROR_X", "error: ", "[", "'", "a\\ ", "&quot;", "the a ", "|",
 		"gfx900 ", "# [ 1%] B", "\xe2\x80\x98"};

@@ -235,7 +235,6 @@ static bool header_path(struct lex *l)
 		if (l->s.p[i] != close)
 			continue;
 		l->at = i + 1;
-		l->directive = S("#"); /* a line has one path only */
 		return true;
 	}
 	return false;
@@ -257,10 +256,11 @@ struct err *lex_next(struct lex *l, struct tok *ret)
 	if (l->at >= l->s.n)
 		return NULL;
 	bool naming = l->want_name;
-	bool path = (c == '"' || c == '<') &&
-		    (str_eq(l->directive, S("include")) || str_eq(l->directive, S("import")) ||
-			    str_eq(l->directive, S("include_next")));
-	if (path && header_path(l)) {
+	static const char *const includes[] = {"include", "import", "include_next", NULL};
+	bool including = !naming && str_is_one_of(l->directive, includes);
+	if (including) /* only its first token is a path */
+		l->directive = S("#");
+	if (including && (c == '"' || c == '<') && header_path(l)) {
 		ret->kind = TOK_PATH;
 	} else if (ascii_digit(c) || (c == '.' && ascii_digit(peek(l, 1)))) {
 		number(l, ret);
