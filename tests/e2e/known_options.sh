@@ -24,7 +24,7 @@ known_variables() { # PROJECT PLAN
 }
 
 touch torch-2.6.0+rocm6.4-cp311-cp311-linux_x86_64.whl
-for project in torch torchvision torchaudio; do
+for project in torch torchaudio; do # torchvision has the same reader, and 13 MB of sources
 	with=()
 	[ $project = torch ] || with=(--with torch-2.6.0+rocm6.4-cp311-cp311-linux_x86_64.whl)
 	if ! "$ROCSMITH" plan $project "${with[@]}" --gpu gfx1201 -o $project.json >log 2>&1; then

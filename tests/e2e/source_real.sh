@@ -41,7 +41,7 @@ plan torch debian:trixie/pytorch=2.6.0 >/dev/null
 ms=$((($(date +%s%N) - start) / 1000000))
 [ $ms -lt 2000 ] || status=1
 tell "a second plan fetches nothing ($ms ms)" $status
-for package in pytorch-vision pytorch-audio; do
+for package in pytorch-audio; do
 	status=0 project=${package/py/}
 	project=${project/-/}
 	dir=$(plan "$project" "debian:trixie/$package") || status=$?

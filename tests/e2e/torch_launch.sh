@@ -5,7 +5,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 passes=$(dirname "$ROCSMITH")/tests/torch_passes
 sources=$("$top/tools/sdist-get" mamba-ssm 2>"$E2E_TMP/log") || sources=
 cd "$E2E_TMP" || exit 1
-for version in 2.4.1 2.15.0; do
+for version in 2.6.0 2.15.0; do
 	folder=$("$top/tools/torch-get" $version 2>"$E2E_TMP/log")
 	case $? in
 	0) ;;
