@@ -1,5 +1,6 @@
 /* Finds the folders in which rocsmith stores data, and decides who may write what is new in them and elsewhere; see
  * fs.h. */
+#include <errno.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <sys/xattr.h>
@@ -119,5 +120,10 @@ int fs_lend(int fd, struct str path, unsigned mode)
 	mode &= lent;
 	if (!mode || fs_in_place(path) || fgetxattr(fd, "system.posix_acl_access", &none, 0) >= 0)
 		return 0;
-	return fstat(fd, &st) < 0 ? -1 : fchmod(fd, (st.st_mode & 07777) | mode);
+	if (fstat(fd, &st) < 0)
+		return -1;
+	if ((st.st_mode & mode) == mode || fchmod(fd, (st.st_mode & 07777) | mode) == 0)
+		return 0;
+	/* some file systems have fixed modes, or another owner for all files */
+	return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
 }

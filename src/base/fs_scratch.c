@@ -21,14 +21,15 @@ struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
 	char *z = str_z(a, path);
 	if (!mkdtemp(z))
 		return err_errno("cannot create a folder in '%.*s'", STR(dir));
-	*ret = (struct str){.p = z, .n = path.n};
-	struct err *e = fs_check_way(*ret);
+	struct str made = {.p = z, .n = path.n};
+	struct err *e = fs_check_way(made);
 	if (e) {
 		(void)rmdir(z);
 		return err_hint(err_wrap(e, "cannot use '%.*s' for temporary files", STR(dir)),
 			"export TMPDIR=\"$HOME\"");
 	}
-	fs_scratch_add(*ret);
+	fs_scratch_add(made);
+	*ret = made;
 	return NULL;
 }
 

@@ -279,7 +279,7 @@ bool fs_guards_itself(const struct fs_tree *t, struct str dir)
 	ARENA(tmp);
 	struct stat held, st;
 	return t && fstat(t->fd, &held) == 0 && lstat(str_z(&tmp, dir), &st) == 0 &&
-	       held.st_ino == st.st_ino && held.st_dev == st.st_dev;
+	       held.st_uid == geteuid() && held.st_ino == st.st_ino && held.st_dev == st.st_dev;
 }
 
 void fs_unguardp(struct fs_tree **t)

@@ -108,6 +108,8 @@ static struct err *examine(struct arena *tmp, struct put *p)
 		p->mode = (source.st_mode & 0666) | 0600;
 	if (known)
 		p->mode &= ~(0044u & ~source.st_mode);
+	if (known && !in_place && !(source.st_mode & 0004) && source.st_gid != getegid())
+		p->mode &= ~0040u; /* the group of the new file is another one */
 	errno = why;
 	if (!there)
 		return errno == ENOENT || errno == ENOTDIR

@@ -42,7 +42,7 @@ struct err *build_folder_take(struct arena *a, struct str dir, struct str projec
 		return NULL;
 	return err_hint(err_new(E_USAGE, "'%.*s' is the build folder of another project, '%.*s'",
 				STR(dir), STR(other)),
-		"if that is of no use any more: rm -r '%.*s'", STR(dir));
+		"if that is of no use any more: rm -r %.*s", STR(str_shell(a, dir)));
 }
 
 /* With another build system, the ledger of cc.h already divides the memory among compilers. */

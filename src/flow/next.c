@@ -94,7 +94,7 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 		struct str name = p->packages.v[i].name;
 		if (str_eq(name, S("triton")) || str_eq(name, S("triton-rocm")) ||
 			str_starts(name, S("pytorch-triton")))
-			old = str_fmt(a, "%.*s %.*s", STR(old), STR(name));
+			old = str_fmt(a, "%.*s %.*s", STR(old), STR(str_shell(a, name)));
 	}
 	if (w->new_python.n)
 		say(a, &r->commands, "uv venv --seed --python %.*s %s", STR(w->new_python),

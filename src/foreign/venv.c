@@ -76,7 +76,7 @@ static struct err *run_pip(struct foreign *f, const struct strs *words)
 	for (size_t i = 0; unset[i]; i++)
 		strs_add(f->a, &p.setenv, str_from(unset[i]));
 	VEC_EACH (const struct str, name, &f->withheld)
-		if (!str_ends(str_lower(f->a, *name), S("_proxy")))
+		if (!str_ends(str_lower(f->a, *name), S("_proxy")) && !str_eq(*name, S("NETRC")))
 			strs_add(f->a, &p.setenv, *name);
 	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
 	proc_arg(f->a, &p, "-m", "pip", "install", "--no-input", "--disable-pip-version-check",

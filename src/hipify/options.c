@@ -206,7 +206,8 @@ struct err *hipify_options_read(struct arena *a, const struct node *section, str
 		if (!path_is_inside(*it))
 			return err_hint(node_error(node_get(section, S("include_dirs")), E_PROJECT,
 						"'%.*s' is outside of the project", STR(*it)),
-				"if you trust it, say so: --include-dir %.*s", STR(*it));
+				"if you trust it, remove it there and say so: --include-dir %.*s",
+				STR(str_shell(a, path_clean(a, path_join(a, dir, *it)))));
 	const struct node *map = node_get(section, S("map"));
 	if (!map || map->kind == NODE_NULL)
 		return NULL;

@@ -121,6 +121,8 @@ void plan_explain(struct arena *a, struct plan *p, const char *subject, struct s
 struct err *plan_files(
 	struct arena *a, struct plan *p, struct str dir, struct str pattern, struct strs *ret)
 {
+	enum { MOST_NAMED = 20 };
+	size_t named = 0;
 	struct strs all;
 	*ret = (struct strs){0};
 	TRY(glob_files(a, dir, pattern, &all));
@@ -130,6 +132,8 @@ struct err *plan_files(
 			strs_add(a, ret, *file);
 			continue;
 		}
+		if (++named > MOST_NAMED)
+			continue;
 		struct str subject = str_fmt(a, "source %.*s", STR(path_rel(a, path, p->project)));
 		if (fs_real(a, path, &real))
 			plan_explain(a, p, subject.p, S("left out"),

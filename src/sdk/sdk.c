@@ -107,6 +107,9 @@ struct err *sdk_remove(struct arena *a, struct str name)
 	if (!name.n || str_chr(name, '/') < name.n || name.p[0] == '.')
 		return err_new(E_USAGE, "'%.*s' is not an SDK that rocsmith installed", STR(name));
 	CLEANUP(fd_closep) int lock = -1;
+	struct str cache = path_join(a, fs_place(a, FS_CACHE, S("sdk")), name);
+	TRY(fs_place_check(FS_CACHE));
+	TRY(fs_check_way(cache));
 	TRY(sdk_lock(a, name, &lock));
 	bool there = fs_present(path_join(a, dir, S(SDK_RECEIPT)));
 	if (fs_is_link(dir) || (!there && !fs_is_dir(s.beside)))
@@ -115,7 +118,7 @@ struct err *sdk_remove(struct arena *a, struct str name)
 	/* move it away by one rename before deleting it, so that no process ever opens half an SDK */
 	struct err *e = there ? fs_rename(dir, path_join(a, s.beside, S("gone"))) : NULL;
 	TRY(err_join(e, fs_stage_end(&s)));
-	return fs_remove_tree(path_join(a, fs_place(a, FS_CACHE, S("sdk")), name));
+	return fs_remove_tree(cache);
 }
 
 /* ---- facts about an open SDK ---- */

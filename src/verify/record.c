@@ -128,9 +128,9 @@ void check_record(struct exam *x)
 		f->severity = SEV_WARNING;
 	if (f)
 		finding_fix(x->a, f,
-			"if you trust it: python3 -m zipfile -e '%.*s' tree && rocsmith wheel pack "
+			"if you trust it: python3 -m zipfile -e %.*s tree && rocsmith wheel pack "
 			"tree",
-			STR(x->path));
+			STR(str_shell(x->a, x->path)));
 	for (size_t i = 0; i < x->n; i++) {
 		struct str name = x->members[i].zip->name;
 		const struct exam_member *m = map_get(&s.members, name);

@@ -138,13 +138,18 @@ static bool accepts(struct arena *a, const struct verdict *v, unsigned first, un
 	struct str local = S("");
 	VEC_EACH (const struct requirement, r, &v->requires) {
 		struct str pin = str_sub(r->specifier, str_chr(r->specifier, '+'), r->specifier.n);
-		if (str_eq(wheel_normalise(a, r->name), S("torch")))
-			local = str_sub(pin, 0, str_chr(pin, ','));
+		if (!str_eq(wheel_normalise(a, r->name), S("torch")))
+			continue;
+		if (r->marker.n)
+			return true; /* which one holds depends on the machine */
+		local = str_sub(pin, 0, str_chr(pin, ','));
 	}
 	for (unsigned i = first * PATCHES; i < (last + 1) * PATCHES; i++) {
+		ARENA(tmp);
 		const struct verdict torch = {.project = S_INIT("torch"),
-			.version = str_fmt(a, "2.%u.%u%.*s", i / PATCHES, i % PATCHES, STR(local))};
-		if (!set_excludes(a, v, &torch))
+			.version =
+				str_fmt(&tmp, "2.%u.%u%.*s", i / PATCHES, i % PATCHES, STR(local))};
+		if (!set_excludes(&tmp, v, &torch))
 			return true;
 	}
 	return false;

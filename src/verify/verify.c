@@ -108,23 +108,25 @@ static struct err *go_on(struct exam *x, struct err *e)
 static struct err *examine_all(struct arena *a, const struct strs *paths,
 	const struct verify_options *o, struct verdicts *ret)
 {
-	CLEANUP(exams_done) struct exams all = {.n = paths->n + (o->torch.n > 0)};
+	const size_t n = paths->n + (o->torch.n > 0);
+	CLEANUP(exams_done) struct exams all = {0};
 	struct verdict aside = {.path = o->torch, .findings.most = FINDINGS_OF_A_KIND};
 	uint64_t size = 0;
-	all.v = arena_array(a, all.n + 1, sizeof(*all.v));
+	all.v = arena_array(a, n + 1, sizeof(*all.v));
 	for (size_t i = 0; i < paths->n; i++)
 		*VEC_PUSH(a, &ret->wheels) =
 			(struct verdict){.path = paths->v[i], .findings.most = FINDINGS_OF_A_KIND};
-	for (size_t i = 0; i < all.n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		bool extra = i == paths->n;
 		all.v[i] = (struct exam){.a = a,
 			.path = extra ? o->torch : paths->v[i],
 			.o = o,
 			.zip.fd = -1,
 			.set = all.v,
-			.nset = all.n,
+			.nset = n,
 			.torch = o->torch.n ? &all.v[paths->n] : NULL,
 			.verdict = extra ? &aside : &ret->wheels.v[i]};
+		all.n = i + 1;
 		bool installed = extra && fs_is_dir(o->torch);
 		TRY(installed ? torch_installed(&all.v[i]) : go_on(&all.v[i], examine(&all.v[i])));
 		size += all.v[i].zip.size;

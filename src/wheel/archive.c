@@ -134,15 +134,15 @@ bool wheel_is_record(struct str info, struct str name)
 static struct err *check_row(
 	const struct wheel *w, const struct zip_member *m, const struct dist_row *e, bool bare)
 {
+	ARENA(tmp);
 	uint64_t size = 0;
 	if (!e)
 		return refuse(w, m->name, "is not listed in its RECORD");
 	if (!bare && !e->hash.n)
 		return err_hint(refuse(w, m->name, "has no hash in its RECORD, but others have"),
 			"somebody may have changed it: if you trust it, python3 -m zipfile -e "
-			"'%.*s' "
-			"tree && rocsmith wheel pack tree",
-			STR(w->zip.path));
+			"%.*s tree && rocsmith wheel pack tree",
+			STR(str_shell(&tmp, w->zip.path)));
 	if (!bare && !str_eq(e->algorithm, S("sha256")))
 		return refuse(w, m->name, "has a hash in its RECORD that is not sha256");
 	if (e->size.n && (!str_u64(e->size, 10, &size) || size != m->size))

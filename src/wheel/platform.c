@@ -233,6 +233,8 @@ static const struct wheel_elf *library_here(
 		str_fmt(a, "/usr/lib/%.*s-linux-gnu", STR(arch)), S("/lib64"), S("/usr/lib64"),
 		S("/lib"), S("/usr/lib")};
 	struct wheel_elf *found = NULL;
+	if (!soname.n || str_chr(soname, '/') < soname.n)
+		return NULL; /* a name that ld.so does not look for in its folders */
 	if (map_has(here, soname))
 		return map_get(here, soname);
 	for (size_t i = 0; i < COUNT(dirs) && !found; i++) {

@@ -2,6 +2,8 @@
  * of recording installed projects (RECORD, INSTALLER), PEP 610 (direct_url.json), PEP 405 (pyvenv.cfg); dpkg's database
  * has a list of files for each package. Texts of strangers become words of a command only if they are plain names, or
  * quoted. */
+#include <unistd.h>
+
 #include "base/fs.h"
 #include "base/map.h"
 #include "formats/node.h"
@@ -51,7 +53,7 @@ static struct str requirement_of(
 	struct str commit = node_text(node_get(n, S("vcs_info")), S("commit_id"), S(""));
 	struct str vcs = node_text(node_get(n, S("vcs_info")), S("vcs"), S(""));
 	if (!str_starts_one_of(url, kinds))
-		return str_fmt(x->a, "%.*s==%.*s", STR(name), STR(version));
+		return str_shell(x->a, str_fmt(x->a, "%.*s==%.*s", STR(name), STR(version)));
 	size_t host = str_find(url, S("://")) + 3;
 	size_t path = host + str_chr(str_sub(url, host, url.n), '/');
 	struct str at = str_sub(url, host, path);
@@ -64,12 +66,20 @@ static struct str requirement_of(
 	return str_shell(x->a, str_fmt(x->a, "%.*s @ %.*s", STR(name), STR(url)));
 }
 
+/* Does it belong to us or root? A folder above the one that was slimmed may be anybody's, and its commands too. */
+static bool is_trusted(struct str path)
+{
+	struct stat st;
+	return fs_try_lstat(path, &st) && (!st.st_uid || st.st_uid == geteuid());
+}
+
 /* The Python that a folder of distributions belongs to; "" if only the folder itself is known. */
 static struct str python_of(struct restoring *x, struct str site)
 {
 	for (struct str dir = site; !str_eq(dir, path_dir(dir)); dir = path_dir(dir)) {
 		struct str python = path_join(x->a, dir, S("bin/python"));
-		if (fs_is_file(path_join(x->a, dir, S("pyvenv.cfg"))) && fs_present(python))
+		struct str marker = path_join(x->a, dir, S("pyvenv.cfg"));
+		if (fs_is_file(marker) && is_trusted(marker) && is_trusted(python))
 			return str_shell(x->a, python);
 	}
 	return S("");
@@ -179,7 +189,8 @@ void wheel_restore(struct arena *a, struct slim_report *r, struct str dpkg)
 		err_free(fs_list(a, x.top, &names));
 		VEC_EACH (const struct str, name, &names) {
 			struct fs_entry e = {.path = path_join(a, *name, S("RECORD"))};
-			if (dist_stem(*name).n && fs_try_lstat(path_join(a, x.top, e.path), &e.st))
+			if (dist_stem(*name).n && is_trusted(path_join(a, x.top, *name)) &&
+				fs_try_lstat(path_join(a, x.top, e.path), &e.st))
 				err_free(visit_record(&x, &e, NULL));
 		}
 	}

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/fs_stage.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/proc.h"
 #include "devcode/devcode.h"
 #include "formats/pe.h"
@@ -372,14 +373,14 @@ static struct err *make_all(struct splitting *s)
 static void note_licences(struct splitting *s)
 {
 	struct str folder = path_join(s->a, s->w.info, S("licenses"));
+	MAP(named, s->a);
+	VEC_EACH (const struct dist_header, h, &s->headers)
+		if (dist_header_is(h, "License-File"))
+			map_put(&named, path_join(s->a, s->w.info, h->value), NULL);
 	for (size_t i = 0; i < s->w.members.n; i++) {
 		struct split_file *f = &s->files[i];
-		f->licence = path_is_below(f->m->zip->name, folder);
-		VEC_EACH (const struct dist_header, h, &s->headers)
-			f->licence = f->licence ||
-				     (dist_header_is(h, "License-File") &&
-					     str_eq(f->m->zip->name,
-						     path_join(s->a, s->w.info, h->value)));
+		f->licence =
+			path_is_below(f->m->zip->name, folder) || map_has(&named, f->m->zip->name);
 	}
 }
 
