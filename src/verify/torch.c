@@ -141,7 +141,7 @@ static bool accepts(struct arena *a, const struct verdict *v, unsigned first, un
 		if (!str_eq(wheel_normalise(a, r->name), S("torch")))
 			continue;
 		if (r->marker.n)
-			return true; /* which one holds depends on the machine */
+			return true; /* the machine decides which one holds */
 		local = str_sub(pin, 0, str_chr(pin, ','));
 	}
 	for (unsigned i = first * PATCHES; i < (last + 1) * PATCHES; i++) {
