@@ -102,6 +102,9 @@ void fd_closep(int *fd);
  * nothing that is no file is opened. E_PERM behind a link or outside, E_IO if it is no regular file or has more than
  * `most` bytes. */
 MUST_USE struct err *fs_open_below(struct str dir, struct str rel, uint64_t most, int *ret_fd);
+/* Reads such a file whole. */
+MUST_USE struct err *fs_read_below(
+	struct arena *a, struct str dir, struct str rel, uint64_t most, struct str *ret);
 /* Exactly n bytes at offset, or E_IO ("unexpected end of file"). */
 MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
 

@@ -85,6 +85,14 @@ struct err *fs_open_below(struct str dir, struct str rel, uint64_t most, int *re
 	return *ret_fd >= 0 ? NULL : err_errno("cannot open '%.*s'", STR(path));
 }
 
+struct err *fs_read_below(
+	struct arena *a, struct str dir, struct str rel, uint64_t most, struct str *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open_below(dir, rel, most, &fd));
+	return fs_read(a, str_fmt(a, "/proc/self/fd/%d", fd), most, ret);
+}
+
 struct err *fs_map(struct str path, struct str *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;

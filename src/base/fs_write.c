@@ -213,6 +213,7 @@ struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 	CLEANUP(fd_closep) int in = -1;
 	CLEANUP(fd_closep) int out = -1;
 	const struct timespec times[2] = {st->st_mtim, st->st_mtim};
+	struct stat now;
 	ssize_t got = 0;
 	/* a file that grows meanwhile could do so for ever */
 	uint64_t left = st->st_ino && st->st_size ? (uint64_t)st->st_size : UINT64_MAX;
@@ -228,6 +229,10 @@ struct err *fs_copy(struct str from, struct str path, const struct stat *st)
 			left -= (uint64_t)got)
 			if (fs_write_all(out, buf, (size_t)got) < 0)
 				return err_errno("cannot copy '%.*s'", STR(from));
+	/* a clone also has what was added meanwhile */
+	if (st->st_ino && st->st_size && fstat(out, &now) == 0 && now.st_size > st->st_size &&
+		ftruncate(out, st->st_size) < 0)
+		got = -1;
 	if (got < 0)
 		return err_errno("cannot copy '%.*s'", STR(from));
 	return futimens(out, times) < 0 ? err_errno("cannot copy the time of '%.*s'", STR(from))

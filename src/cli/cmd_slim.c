@@ -83,7 +83,7 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 			STR(human_bytes(a, r->stripped)));
 	if (left_out)
 		out_fmt("left out: %.*s\n", STR(human_count(a, left_out, "file")));
-	if (!r->files.n)
+	if (!r->files.n && !r->refused.n)
 		out_fmt("nothing is left to take out of '%.*s': it was slimmed before\n",
 			STR(r->path));
 	struct stat from, to;

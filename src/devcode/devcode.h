@@ -107,6 +107,9 @@ struct devcode_sums {
 	size_t n, cap;
 };
 
+/* Is it the HSA or HIP runtime, by its name? Its own kernels copy memory on every GPU that it knows, and tell nothing
+ * about the code beside it. */
+bool devcode_is_runtime(struct str path);
 /* Adds the objects of a file to the totals, which stay sorted by GPU generation. */
 void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devcode_file *f);
 

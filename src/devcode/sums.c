@@ -94,11 +94,16 @@ void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devc
 		qsort(sums->v, sums->n, sizeof(*sums->v), scan_by_target);
 }
 
+bool devcode_is_runtime(struct str path)
+{
+	static const char *const names[] = {"libhsa-runtime64", "libamdhip64", NULL};
+	return str_starts_one_of(path_base(path), names);
+}
+
 /* Is it a runtime library whose only device code is in arrays? */
 static bool is_runtime(const struct devcode_file *f)
 {
-	struct str version, name = path_library(f->path, &version);
-	bool is = str_eq(name, S("libhsa-runtime64")) || str_eq(name, S("libamdhip64"));
+	bool is = devcode_is_runtime(f->path);
 	for (size_t i = 0; is && i < f->objects.n; i++)
 		is = f->objects.v[i].inner;
 	return is;

@@ -69,17 +69,16 @@ static struct err *count_bundle(void *user, const struct bundle *b)
 }
 
 /* Bytes of the decoded objects in a kpack archive; UINT64_MAX if it cannot be read. */
-static uint64_t held_by(struct root *r, struct str path)
+static uint64_t held_by(struct root *r, struct budget *budget, struct str path)
 {
 	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = -1;
-	struct budget budget = {.work = WORK, .memory = WORK};
 	struct bytes src;
 	struct kpack k = {0};
 	uint64_t sum = 0;
 	if (root_bytes(r, path, &fd, &src) != ROOT_OK)
 		return UINT64_MAX;
-	src.budget = &budget;
+	src.budget = budget;
 	struct err *e = kpack_open(&tmp, &src, &k);
 	VEC_EACH (const struct kpack_object, o, &k.objects)
 		sum = o->size < UINT64_MAX / 2 - sum ? sum + o->size : UINT64_MAX / 2;
@@ -89,12 +88,13 @@ static uint64_t held_by(struct root *r, struct str path)
 }
 
 /* Is the archive `name` of one mode of a GPU ("gfx90a:xnack-") as good as empty beside that for all modes? */
-static bool is_empty(struct root *r, struct str dir, struct str name, struct str end)
+static bool is_empty(
+	struct root *r, struct budget *budget, struct str dir, struct str name, struct str end)
 {
 	size_t colon = str_chr(name, ':');
 	struct str whole = str_fmt(r->a, "%.*s%.*s", STR(str_sub(name, 0, colon)), STR(end));
-	uint64_t own = held_by(r, path_join(r->a, dir, name)),
-		 other = held_by(r, path_join(r->a, dir, whole));
+	uint64_t own = held_by(r, budget, path_join(r->a, dir, name)),
+		 other = held_by(r, budget, path_join(r->a, dir, whole));
 	return other != UINT64_MAX && own < other / 16;
 }
 
@@ -106,6 +106,8 @@ static void read_archives(
 	struct kpack_host host = {0};
 	struct str mark = S("@GFXARCH@");
 	unsigned modes = 0;
+	struct budget budget = {
+		.work = WORK, .memory = 4 * WORK}; /* shared by all archives of a library */
 	err_free(kpack_host_read(r->a, src, &host));
 	ret->archives = host.patterns.n < MAX_TARGETS ? (unsigned)host.patterns.n : MAX_TARGETS;
 	VEC_EACH (const struct str, p, &host.patterns) {
@@ -122,7 +124,7 @@ static void read_archives(
 				continue;
 			add_some(r->a, &ret->targets, target, MAX_TARGETS);
 			if (str_chr(target, ':') < target.n && modes++ < MAX_MODES &&
-				is_empty(r, dir, name, end))
+				is_empty(r, &budget, dir, name, end))
 				add_some(r->a, &ret->empty, target, MAX_MODES);
 		}
 	}

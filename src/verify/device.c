@@ -95,13 +95,6 @@ static struct err *serve_all(struct exam *x, const struct served_files *files)
 	return NULL;
 }
 
-/* The runtime's own kernels copy memory on every GPU that it knows, and tell nothing about the wheel. */
-static bool is_runtime(struct str path)
-{
-	static const char *const names[] = {"libhsa-runtime64", "libamdhip64", NULL};
-	return str_starts_one_of(path_base(path), names);
-}
-
 struct err *check_device(struct exam *x)
 {
 	struct served_files files = {0};
@@ -116,7 +109,8 @@ struct err *check_device(struct exam *x)
 				exam_say(x, V_DEVICE_BROKEN, f->path, "%.*s", STR(f->message));
 		VEC_EACH (const struct devcode_file, f, &m->device.files) {
 			ARENA(tmp);
-			if (f->packs.n || is_runtime(f->path)) /* check_kpack() judges all wheels */
+			if (f->packs.n ||
+				devcode_is_runtime(f->path)) /* check_kpack() judges all wheels */
 				continue;
 			struct strs have = targets_of(&tmp, &m->device, f, true);
 			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);

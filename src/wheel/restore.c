@@ -2,8 +2,6 @@
  * of recording installed projects (RECORD, INSTALLER), PEP 610 (direct_url.json), PEP 405 (pyvenv.cfg); dpkg's database
  * has a list of files for each package. Texts of strangers become words of a command only if they are plain names, or
  * quoted. */
-#include <unistd.h>
-
 #include "base/fs.h"
 #include "base/map.h"
 #include "formats/node.h"
@@ -32,11 +30,8 @@ static bool is_plain(struct str s)
 /* A text of the dist-info folder, "" if there is none. */
 static struct str note_of(struct restoring *x, struct str info, const char *name)
 {
-	CLEANUP(fd_closep) int fd = -1;
 	struct str text = S("");
-	struct err *e = fs_open_below(x->top, path_join(x->a, info, str_from(name)), NOTE, &fd);
-	e = e ? e : fs_read(x->a, str_fmt(x->a, "/proc/self/fd/%d", fd), NOTE, &text);
-	err_free(e);
+	err_free(fs_read_below(x->a, x->top, path_join(x->a, info, str_from(name)), NOTE, &text));
 	return str_trim(text);
 }
 
@@ -66,11 +61,12 @@ static struct str requirement_of(
 	return str_shell(x->a, str_fmt(x->a, "%.*s @ %.*s", STR(name), STR(url)));
 }
 
-/* Does it belong to us or root? A folder above the one that was slimmed may be anybody's, and its commands too. */
-static bool is_trusted(struct str path)
+/* May what is in the folder be believed? One above the folder that was slimmed can be anybody's, and so its commands. */
+static bool is_trusted(struct str dir)
 {
-	struct stat st;
-	return fs_try_lstat(path, &st) && (!st.st_uid || st.st_uid == geteuid());
+	struct err *e = fs_check_way(dir);
+	err_free(e);
+	return !e;
 }
 
 /* The Python that a folder of distributions belongs to; "" if only the folder itself is known. */
@@ -79,7 +75,7 @@ static struct str python_of(struct restoring *x, struct str site)
 	for (struct str dir = site; !str_eq(dir, path_dir(dir)); dir = path_dir(dir)) {
 		struct str python = path_join(x->a, dir, S("bin/python"));
 		struct str marker = path_join(x->a, dir, S("pyvenv.cfg"));
-		if (fs_is_file(marker) && is_trusted(marker) && is_trusted(python))
+		if (fs_is_file(marker) && fs_present(python) && is_trusted(path_dir(python)))
 			return str_shell(x->a, python);
 	}
 	return S("");
@@ -120,7 +116,6 @@ static void add_dist(struct restoring *x, struct str info, struct str name, stru
 static struct err *visit_record(void *user, const struct fs_entry *entry, bool *prune)
 {
 	struct restoring *x = user;
-	CLEANUP(fd_closep) int fd = -1;
 	struct str text, name, version, info = path_dir(entry->path), site = path_dir(info);
 	struct dist_record rows = {0};
 	bool hit = false;
@@ -128,8 +123,7 @@ static struct err *visit_record(void *user, const struct fs_entry *entry, bool *
 	if (!S_ISREG(entry->st.st_mode) || !str_ends(entry->path, S(DIST_INFO "/RECORD")) ||
 		!dist_stem_cut(info, &name, &version) || !is_plain(name) || !is_plain(version))
 		return NULL;
-	struct err *e = fs_open_below(x->top, entry->path, TEXT, &fd);
-	e = e ? e : fs_read(x->a, str_fmt(x->a, "/proc/self/fd/%d", fd), TEXT, &text);
+	struct err *e = fs_read_below(x->a, x->top, entry->path, TEXT, &text);
 	e = e ? e : dist_record_parse(x->a, text, text.n, &rows);
 	err_free(e); /* then it names nothing */
 	VEC_EACH (const struct dist_row, row, &rows) {
@@ -185,12 +179,13 @@ void wheel_restore(struct arena *a, struct slim_report *r, struct str dpkg)
 	/* a part of what is installed: its distributions are recorded above it */
 	while (!r->restore.n && !str_eq(x.top, path_dir(x.top))) {
 		x.top = path_dir(x.top);
+		if (!is_trusted(x.top))
+			break;
 		names = (struct strs){0};
 		err_free(fs_list(a, x.top, &names));
 		VEC_EACH (const struct str, name, &names) {
 			struct fs_entry e = {.path = path_join(a, *name, S("RECORD"))};
-			if (dist_stem(*name).n && is_trusted(path_join(a, x.top, *name)) &&
-				fs_try_lstat(path_join(a, x.top, e.path), &e.st))
+			if (dist_stem(*name).n && fs_try_lstat(path_join(a, x.top, e.path), &e.st))
 				err_free(visit_record(&x, &e, NULL));
 		}
 	}

@@ -73,9 +73,7 @@ static struct err *visit_installed(void *user, const struct fs_entry *entry, boo
 	(void)prune;
 	if (!str_ends(entry->path, S(DIST_INFO "/RECORD")) || !S_ISREG(entry->st.st_mode))
 		return NULL;
-	CLEANUP(fd_closep) int record = -1;
-	TRY(fs_open_below(x->r->path, entry->path, TEXT, &record));
-	TRY(fs_read(x->a, str_fmt(x->a, "/proc/self/fd/%d", record), TEXT, &text));
+	TRY(fs_read_below(x->a, x->r->path, entry->path, TEXT, &text));
 	struct strs lines = str_split(x->a, text, '\n');
 	lines.n -= lines.n && !lines.v[lines.n - 1].n;
 	struct err *e = dist_record_parse(x->a, text, lines.n, &rows);

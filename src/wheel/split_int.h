@@ -29,6 +29,7 @@ struct split_file { /* a member */
 struct split_archive {                 /* a kpack archive */
 	struct str target, name, path; /* name in the wheel; path of the file */
 	struct kpack_out out;
+	size_t noted; /* objects that note_absent() has passed */
 };
 
 struct splitting {

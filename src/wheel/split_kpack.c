@@ -87,13 +87,13 @@ static struct err *pack_library(struct splitting *s, struct split_file *f)
  * and bundles. */
 static void note_absent(struct splitting *s, struct split_file *f)
 {
-	VEC_EACH (const struct split_archive, x, &s->archives) {
+	VEC_EACH (struct split_archive, x, &s->archives) {
 		uint32_t next = 0;
-		for (size_t i = 0; i <= x->out.objects.n; i++) {
+		for (bool more = true; more; x->noted += more) {
 			const struct kpack_object *o =
-				i < x->out.objects.n ? &x->out.objects.v[i] : NULL;
-			if (o && !str_eq(o->path, f->name))
-				continue;
+				x->noted < x->out.objects.n ? &x->out.objects.v[x->noted] : NULL;
+			more = o && str_eq(o->path, f->name);
+			o = more ? o : NULL;
 			uint32_t stop = o ? o->index : next ? f->bundles : 0;
 			for (; next < stop; next++)
 				strs_add(s->a, &f->absent,

@@ -11,12 +11,10 @@ enum { TEXT = 64 << 20, ROWS = 1 << 20 };
 static struct err *read_dist(struct arena *a, struct str dir, struct str info,
 	const struct map *files, struct venv_dists *ret)
 {
-	CLEANUP(fd_closep) int fd = -1;
 	struct str text, site = path_dir(info);
 	struct dist_record rows;
 	struct venv_dist dist = {0};
-	TRY(fs_open_below(dir, path_join(a, info, S("RECORD")), TEXT, &fd));
-	TRY(fs_read(a, str_fmt(a, "/proc/self/fd/%d", fd), TEXT, &text));
+	TRY(fs_read_below(a, dir, path_join(a, info, S("RECORD")), TEXT, &text));
 	TRY(dist_record_parse(a, text, ROWS, &rows));
 	VEC_EACH (const struct dist_row, e, &rows) {
 		struct strs both = {0};

@@ -3,26 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fixture_patterns.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
-#include "know/diagnosis.h"
-#include "test.h"
-
-static struct log_patterns *patterns;
-
-static int compile_patterns(void **state)
-{
-	(void)state;
-	assert_ok(log_patterns_new(&patterns));
-	return 0;
-}
-
-static int free_patterns(void **state)
-{
-	(void)state;
-	log_patterns_freep(&patterns);
-	return 0;
-}
 
 static struct log_answer read_text(struct arena *a, struct str text)
 {

@@ -5,29 +5,12 @@
 #include <sys/time.h>
 
 #include "base/proc.h"
+#include "fixture_patterns.h"
 #include "formats/stream.h"
-#include "know/diagnosis.h"
 #include "know/know.h"
 #include "know/match.h"
-#include "test.h"
 
 enum { LINE = 4096, LOG = 1 << 20, PART = 4 << 10 };
-
-static struct log_patterns *patterns;
-
-static int compile_patterns(void **state)
-{
-	(void)state;
-	assert_ok(log_patterns_new(&patterns));
-	return 0;
-}
-
-static int free_patterns(void **state)
-{
-	(void)state;
-	log_patterns_freep(&patterns);
-	return 0;
-}
 
 /* ---- every expression of the data ---- */
 
