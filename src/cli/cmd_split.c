@@ -12,7 +12,7 @@ struct split_args {
 #define ARGS struct split_args
 
 static const char *const formats[] = {"kpack", "plain", NULL};
-static const char *const drafts[] = {"draft-0.1.1", NULL};
+static const char *const drafts[] = {"draft-0.2.0", NULL};
 const struct opt cmd_split_opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POS, q.from, "the wheel to split"), .flags = OPT_REQUIRED},
 	{OPT_OUTPUT(q.to, "DIR", "folder for the wheels"), .flags = OPT_REQUIRED},
@@ -26,7 +26,7 @@ const struct opt cmd_split_opts[] = {
 	{OPT_VALUE("device-requires", OPT_LIST, q.requires, "REQ",
 		"let device wheels require REQ; @GFXARCH@ is the GPU")},
 	{OPT_VALUE("variants", OPT_ENUM, variants, "DRAFT",
-		 "also write a variant wheel, by that draft of PEP 825"),
+		 "also write a variant wheel, by that draft of PEP 825 and 850"),
 		.flags = OPT_FROM_ONE, .choices = drafts},
 	{OPT_FLAG("force", q.force, "overwrite existing wheels")},
 	OPT_LAST,

@@ -11,8 +11,9 @@
  * installers would let either of them win. One more wheel, "all", has the files unchanged.
  * kpack: see formats/kpack.h. The host wheel has the libraries, marked; device wheels have archives.
  *
- * Variants (the draft of PEP 825): one more host wheel with the label SPLIT_LABEL, whose requirements follow from the GPU
- * that an installer finds (namespace "amd", feature "gfx_arch"), and the index file of the release.
+ * Variants (the drafts of PEP 825 and 850, schema 0.2.0 as variantlib 0.2.2 reads it): one more host wheel with the label
+ * SPLIT_LABEL, whose requirements follow from the GPU that AMD's provider rocm-bootstrap finds (namespace "amd", feature
+ * "gfx_arch"), and the index file of the release.
  *
  * In each dist-info folder SPLIT_MANIFEST is the provenance of the wheel: schema rocsmith.split-part/1.
  * Sources: rocm-systems shared/kpack (wheel_splitter) and python/rocm-bootstrap for names, extras and families.

@@ -102,7 +102,7 @@ mkdir host
 cmp once/$name host/$name
 echo 'ok the same wheel gives the same bytes, and a host wheel stays as it is'
 
-"$ROCSMITH" split -q --format kpack --variants draft-0.1.1 "$name" -o variants >/dev/null 2>&1
+"$ROCSMITH" split -q --format kpack --variants draft-0.2.0 "$name" -o variants >/dev/null 2>&1
 python3 - <<'PY'
 import email, json, re, zipfile
 z = zipfile.ZipFile("variants/kern-1.0+rocm7.2-py3-none-linux_x86_64-rocm.whl")
@@ -122,9 +122,15 @@ assert wanted["gfx1100"] == {"gfx1100", "gfx11-generic", "gfx11", "gfx110x"} and
 assert set(z.namelist()) - set(host.namelist()) == {"kern-1.0+rocm7.2.dist-info/variant.json"}
 assert all(z.read(n) == host.read(n) for n in host.namelist() if ".dist-info/" not in n)
 PY
+echo 'ok a variant wheel requires what the GPU needs that is found'
+if bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/variantlib" variantlib==0.2.2 rocm-bootstrap==0.3.0 2>/dev/null; then
+	"$ROCSMITH_HOME/variantlib/bin/python" "$oracle/variants.py" variants
+	echo 'ok variantlib reads the variant wheel and its index file, and picks each GPU by the provider of AMD'
+else
+	echo 'skip variantlib: it cannot be had'
+fi
 rm variants/*-rocm.whl variants/*.json
 diff -r variants once
-echo 'ok a variant wheel requires what the GPU needs that is found'
 
 # ---- the format ----
 "$ROCSMITH" split -n "$name" -o n 2>said | grep -q 'amd_kern_device_all'
