@@ -283,10 +283,9 @@ static void show_next(struct arena *a, const struct next_steps *s)
 		addresses = addresses || (g->routes.n && g->routes.v[0].by != NEXT_BUILD);
 	}
 	if (addresses)
-		out_fmt("\nWhat is known of published wheels is as of %s. TORCH_INDEX is the "
-			"address of PyTorch's wheel index as its\ninstall page gives it, without "
-			"the last folder; THEROCK_INDEX that of AMD's, as AMD's page \"Install "
-			"PyTorch\"\ngives it, without the last folder.\n",
+		out_fmt("\nWhat is known of published wheels is as of %s. For mirrors of the "
+			"indexes "
+			"see rocsmith(1), ROCSMITH_AMD_INDEX.\n",
 			compat_state_table()->date);
 }
 
@@ -449,7 +448,7 @@ struct err *cmd_doctor(struct arena *a, void *args)
 	TRY(machine_examine(a, d->sysroot, &m));
 	if (d->fix.n)
 		return do_fix(a, d, &m);
-	next_steps(a, &m, &gpus, &doctor.next);
+	TRY(next_steps(a, &m, &gpus, &doctor.next));
 	if (d->record.n) {
 		TRY(machine_record(d->sysroot, d->record, &files));
 		say_status(d->common.dry_run ? S("Would record") : S("Recorded"),

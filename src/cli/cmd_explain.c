@@ -1,6 +1,7 @@
 /* rocsmith explain: finds the causes in the log of a build or a run, or explains an error code or an entry. */
 #include "base/fs.h"
 #include "cli/opt.h"
+#include "know/address.h"
 #include "know/diagnosis.h"
 #include "know/rule.h"
 #include "term/out.h"
@@ -33,7 +34,7 @@ static void item(struct arena *a, const char *name, const char *text)
 static void show_fix(struct arena *a, const struct diagnosis_fix *f)
 {
 	item(a, "fix", f->action);
-	item(a, "", f->command);
+	item(a, "", address_in_text(a, str_from(f->command)).p);
 	if (f->tradeoff && strcmp(f->tradeoff, "none") != 0)
 		item(a, "", str_fmt(a, "(%s)", f->tradeoff).p);
 }
@@ -119,7 +120,7 @@ static void show_entries(struct arena *a, const struct common *o, struct str id)
 			r->when);
 		for (const struct rule_fix *f = r->fix; !d && f && f->action; f++) {
 			item(a, "fix", f->action);
-			item(a, "", f->command);
+			item(a, "", address_in_text(a, str_from(f->command)).p);
 		}
 	}
 }

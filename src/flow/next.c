@@ -2,6 +2,7 @@
 #include "flow/next.h"
 
 #include "base/fs.h"
+#include "know/address.h"
 #include "know/environment.h"
 #include "target/target.h"
 
@@ -30,6 +31,7 @@ struct finding_way { /* the state shared by all routes of a GPU */
 	const struct machine_python *python; /* or NULL */
 	struct str new_python;               /* "3.12" for a new environment; "" = python3 */
 	struct next_gpu *gpu;
+	struct err *failed; /* a mirror's address is wrong; or NULL */
 	struct strs beside; /* other cards of this machine, which the same torch should serve */
 };
 
@@ -80,7 +82,8 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 	const struct machine_python *p = w->python;
 	bool kept = p && p->has_torch && is_wanted(w, c);
 	bool own = p && !kept && (str_eq(p->kind, S("venv")) || str_eq(p->kind, S("conda")));
-	struct str packages = S(""), gpus = w->gpu->target, old = S("torch torchvision torchaudio");
+	struct str packages = S(""), gpus = w->gpu->target, old = S("torch torchvision torchaudio"),
+		   url = S("");
 	VEC_EACH (const struct str, t, &w->beside)
 		if (c->amd && compat_serves(c->targets, *t, COMPAT_EXACT))
 			gpus = str_fmt(a, "%.*s,device-%.*s", STR(gpus), STR(*t));
@@ -103,9 +106,11 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 		say(a, &r->commands, "python3 -m venv %s", kept ? "~/torch-rocm" : "~/torch");
 	else if (p->has_torch)
 		say(a, &r->commands, "%.*s -m pip uninstall -y %.*s", STR(python), STR(old));
-	say(a, &r->commands, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
-		STR(packages), c->amd ? "THEROCK_INDEX" : "TORCH_INDEX",
-		c->amd ? c->amd : c->index);
+	w->failed = w->failed ? w->failed
+			      : address_of(a, c->amd ? c->amd : "torch", str_from(c->index), S(""),
+					&url);
+	say(a, &r->commands, "%.*s -m pip install%.*s --index-url %.*s", STR(python), STR(packages),
+		STR(address_shown(a, url)));
 	if (kept)
 		say(a, &r->notes,
 			"a new environment: the torch %.*s of '%.*s' serves another GPU of this "
@@ -311,7 +316,7 @@ static struct str products_of(struct arena *a, const struct machine *m, struct s
 }
 
 /* own: the target is a GPU of this machine, not one named by the user */
-static void step_of(
+static struct err *step_of(
 	struct arena *a, const struct machine *m, struct str target, bool own, struct next_gpu *g)
 {
 	struct finding_way w = {.a = a, .m = m, .python = environment_python(m, S("")), .gpu = g};
@@ -339,12 +344,12 @@ static void step_of(
 			"%.*s -c \"import torch; x = torch.ones(64, 64, device='cuda'); "
 			"print(torch.cuda.get_device_name(0), (x @ x).sum().item() == 64**3)\"",
 			STR(program(a, served)));
-		return;
+		return NULL;
 	}
 	say_borrowed(&w);
 	if (apu && card) {
 		say(a, &g->notes, "a part of the processor, beside a card: leave it out");
-		return;
+		return NULL;
 	}
 	if (str_eq(m->distro_id, S("nixos")))
 		say(a, &g->notes, "on NixOS, wheels need nix-ld or an FHS environment");
@@ -356,9 +361,10 @@ static void step_of(
 		add_build(&w);
 	else if (known)
 		say(a, &g->notes, "ROCm's libraries are not built for it any more, or not yet");
+	return w.failed;
 }
 
-void next_steps(struct arena *a, const struct machine *m, const struct strs *targets,
+struct err *next_steps(struct arena *a, const struct machine *m, const struct strs *targets,
 	struct next_steps *ret)
 {
 	struct strs list = {0};
@@ -379,5 +385,6 @@ void next_steps(struct arena *a, const struct machine *m, const struct strs *tar
 	VEC_EACH (const struct str, t, targets)
 		strs_put(a, &list, target_read(*t).name);
 	VEC_EACH (const struct str, t, &list)
-		step_of(a, m, *t, !targets->n, VEC_PUSH(a, &ret->gpus));
+		TRY(step_of(a, m, *t, !targets->n, VEC_PUSH(a, &ret->gpus)));
+	return NULL;
 }

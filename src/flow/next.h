@@ -1,5 +1,5 @@
 /* The next step on a machine: which ROCm and which torch serve each of its GPUs, the commands that install or build
- * one, and what that costs. Facts come from the machine, from data/compat.yaml (know/compat.h), and for a build from
+ * one, and what that costs. Facts come from the machine, from data/compat.yaml (know/compat.h) and data/addresses.yaml, and for a build from
  * the project's description and the history of builds on this machine. Uses no network and runs no program.
  */
 #pragma once
@@ -36,8 +36,8 @@ struct next_steps {
 	VEC(struct next_gpu) gpus;
 };
 
-/* targets: canonical ids; empty = the machine's GPUs. */
-void next_steps(struct arena *a, const struct machine *m, const struct strs *targets,
-	struct next_steps *ret);
+/* targets: canonical ids; empty = the machine's GPUs. Fails if a mirror's address is wrong (know/address.h). */
+MUST_USE struct err *next_steps(struct arena *a, const struct machine *m,
+	const struct strs *targets, struct next_steps *ret);
 /* The fields of an element of the document's "next" list. */
 extern const struct json_field next_gpu_fields[];

@@ -1,6 +1,7 @@
 /* Evaluates rules over the facts of a machine; see rule.h. */
 #include "know/rule.h"
 
+#include "know/address.h"
 #include "know/diagnosis.h"
 
 enum { MATCHES_MAX = 1000 };
@@ -152,7 +153,8 @@ static struct err *judge(
 			if (!fits)
 				continue;
 			struct str action = facts_expand(a, &s, str_from(x->action));
-			struct str command = facts_expand(a, &s, str_from(x->command));
+			struct str command = address_in_text(a, str_from(x->command));
+			command = facts_expand(a, &s, command);
 			struct str cost = facts_expand(a, &s, str_from(x->tradeoff));
 			finding_fix(a, f, "%.*s%s%.*s%s%s%.*s", STR(action), cost.n ? " (" : "",
 				STR(cost), cost.n ? ")" : "", command.n ? ": " : "", STR(command));

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "formats/node.h"
+#include "know/address.h"
 #include "know/compat.h"
 #include "lang/python/dist_info.h"
 #include "wheel/wheel.h"
@@ -49,13 +50,8 @@ static struct str requirement_of(
 	struct str vcs = node_text(node_get(n, S("vcs_info")), S("vcs"), S(""));
 	if (!str_starts_one_of(url, kinds))
 		return str_shell(x->a, str_fmt(x->a, "%.*s==%.*s", STR(name), STR(version)));
-	size_t host = str_find(url, S("://")) + 3;
-	size_t path = host + str_chr(str_sub(url, host, url.n), '/');
-	struct str at = str_sub(url, host, path);
-	size_t user = str_rchr(at, '@');
-	at = user < at.n ? str_sub(at, user + 1, at.n) : at;
-	url = str_fmt(x->a, "%.*s%.*s%.*s", STR(str_sub(url, 0, host)), STR(at),
-		STR(str_sub(url, path, path + str_chr(str_sub(url, path, url.n), '?'))));
+	url = address_shown(x->a, url);
+	url = str_sub(url, 0, str_chr(url, '?'));
 	if (is_plain(vcs) && is_plain(commit))
 		url = str_fmt(x->a, "%.*s+%.*s@%.*s", STR(vcs), STR(url), STR(commit));
 	return str_shell(x->a, str_fmt(x->a, "%.*s @ %.*s", STR(name), STR(url)));
@@ -84,16 +80,22 @@ static struct str python_of(struct restoring *x, struct str site)
 static void add_dist(struct restoring *x, struct str info, struct str name, struct str version)
 {
 	struct arena *a = x->a;
-	struct str public, local, site = path_join(a, x->top, path_dir(info));
+	struct str public, local, url, site = path_join(a, x->top, path_dir(info));
 	struct str python = python_of(x, site), what = requirement_of(x, info, name, version);
 	struct str where = python.n ? python : str_fmt(a, "--target %.*s", STR(str_shell(a, site)));
 	bool uv = str_eq(note_of(x, info, "INSTALLER"), S("uv"));
 	const struct compat_wheel *index = NULL;
+	const char *from = NULL; /* a name of data/addresses.yaml */
 	(void)str_cut(version, '+', &public, &local);
-	for (size_t i = 0; local.n && i < compat_wheel_count; i++)
-		if (compat_wheel_table()[i].index &&
-			str_eq(local, str_from(compat_wheel_table()[i].index)))
-			index = &compat_wheel_table()[i];
+	for (size_t i = 0; local.n && i < compat_wheel_count; i++) {
+		const struct compat_wheel *c = &compat_wheel_table()[i];
+		if (c->index && str_eq(local, str_from(c->index))) {
+			index = c;
+			from = "torch";
+		} else if (c->amd && str_starts(local, str_fmt(a, "rocm%s.", c->rocm))) {
+			from = address_for_rocm(str_sub(local, 4, local.n));
+		}
+	}
 	BUF(b, a);
 	if (uv)
 		buf_fmt(&b, "uv pip install %s%.*s --reinstall --no-deps %.*s",
@@ -105,11 +107,14 @@ static void add_dist(struct restoring *x, struct str info, struct str name, stru
 		buf_fmt(&b, "python3 -m pip install --upgrade --no-deps %.*s %.*s", STR(where),
 			STR(what));
 	if (str_chr(what, '@') < what.n)
-		index = NULL; /* the URL says where it comes from */
-	if (index && uv && index->uv)
+		from = NULL; /* the URL says where it comes from */
+	bool named = from && index && uv && index->uv;
+	CLEANUP(err_freep)
+	struct err *e = from && !named ? address_of(a, from, local, S(""), &url) : NULL;
+	if (named)
 		buf_fmt(&b, " --torch-backend %s", index->index);
-	else if (index)
-		buf_fmt(&b, " --index-url \"$TORCH_INDEX/%s\"", index->index);
+	else if (from && !e)
+		buf_fmt(&b, " --index-url %.*s", STR(address_shown(a, url)));
 	strs_put(a, x->commands, buf_str(&b));
 }
 

@@ -49,7 +49,7 @@ static void add_torch(struct fixture *f, const char *targets)
 static const struct next_gpu *look(struct fixture *f, const char *gpus)
 {
 	struct strs list = str_split(&f->a, str_from(gpus), ' ');
-	next_steps(&f->a, &f->m, &list, &f->next);
+	assert_ok(next_steps(&f->a, &f->m, &list, &f->next));
 	assert_true(f->next.gpus.n > 0);
 	return &f->next.gpus.v[0];
 }
@@ -102,7 +102,7 @@ static void a_torch_for_other_gpus_does_not_count(void **state)
 		"/home/user/venv/bin/python3 -m pip uninstall -y torch torchvision torchaudio");
 	has(&g->routes.v[1].commands, "/home/user/venv/bin/python3 -m pip install "
 				      "\"torch==2.14.*\" \"torchvision==0.29.*\" "
-				      "--index-url \"$TORCH_INDEX/rocm7.2\"");
+				      "--index-url https://download.pytorch.org/whl/rocm7.2");
 	has(&g->routes.v[1].notes, "--torch-backend rocm7.2");
 	has(&g->routes.v[0].commands, "\"torch[device-gfx1201]==2.14.0+rocm10.1.0\"");
 	assert_true(g->routes.v[1].download == 6600000000 && g->routes.v[1].disk == 15700000000);
