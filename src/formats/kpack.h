@@ -72,6 +72,10 @@ MUST_USE struct err *kpack_dll_open(
 	struct arena *a, const struct bytes *src, struct kpack_dll *ret);
 /* Writes the host part, with the mark in .kpackrf and without a signature, and reads it back. */
 MUST_USE struct err *kpack_dll_save(const struct kpack_dll *d, struct str mark, struct str path);
+/* Writes a host part's image, ours or AMD's, with the bundles of `code`, which lie back to back, in place of the mark; reads it
+ * back. E_FORMAT for a host part that has something behind its mark, E_LIMIT above 2 GiB. */
+MUST_USE struct err *kpack_dll_fill(
+	struct arena *a, const struct bytes *host, const struct bytes *code, struct str path);
 
 /* ---- writing: an archive for one target ---- */
 struct kpack_out {

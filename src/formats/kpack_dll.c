@@ -1,6 +1,6 @@
-/* Makes host parts of Windows programs and DLLs; see kpack.h. All addresses stay: the section with the bundles loses its bytes in
- * the file, so that the loader fills it with zeros, and a new last section has the mark. What can be wrong with an image
- * is found when it is opened. Source: Microsoft's "PE Format". */
+/* Makes host parts of Windows programs and DLLs, and fills them again; see kpack.h. All addresses stay: the section with the
+ * bundles loses its bytes in the file, so that the loader fills it with zeros, and a new last section has the mark, or the
+ * bundles that take its place. What can be wrong with an image is found when it is opened. Source: Microsoft's "PE Format". */
 #include "base/buf.h"
 #include "formats/kpack.h"
 #include "formats/le.h"
@@ -120,12 +120,12 @@ static struct err *check_pointers(const struct kpack_dll *d)
 	return NULL;
 }
 
-/* The headers, with room for one more section; no other section has bytes in the range that leaves the file. */
-static struct err *check_layout(struct kpack_dll *d)
+/* The headers; `fat` and `wrappers` are set. */
+static struct err *read_head(struct kpack_dll *d)
 {
-	enum { MAGIC = 0x20b, MOST = 1 << 16, COUNT = 2, TABLE = 16 };
+	enum { MAGIC = 0x20b, MOST = 1 << 16, TABLE = 16 };
 	char head[OPTIONAL];
-	size_t got, room = 0;
+	size_t got;
 	uint64_t at = d->pe.optional;
 	TRY(bytes_peek(d->src, head, sizeof(head), at, &got));
 	uint64_t size = le32(head + HEADERS_SIZE), align = le32(head + FILE_ALIGN);
@@ -139,10 +139,13 @@ static struct err *check_layout(struct kpack_dll *d)
 		return refused("its headers are damaged");
 	d->table = at + le16(d->head.p + at - 20 + TABLE);
 	d->after = d->table + SECTION * d->pe.sections.n;
-	while (d->after + room < size && room < SECTION && !d->head.p[d->after + room])
-		room++;
-	if (room < SECTION)
-		return refused("its headers have no room for one more section");
+	return d->after <= size ? NULL : refused("its headers are damaged");
+}
+
+/* No other section has bytes in the range that leaves the file. */
+static struct err *check_layout(struct kpack_dll *d)
+{
+	uint64_t align = le32(d->head.p + d->pe.optional + FILE_ALIGN);
 	d->cut_size = le32(d->head.p + d->table + SECTION * d->index + 16);
 	for (size_t i = 0; i < d->pe.sections.n; i++) {
 		const char *p = d->head.p + d->table + SECTION * i;
@@ -150,27 +153,32 @@ static struct err *check_layout(struct kpack_dll *d)
 		if (i != d->index && n && from < d->cut + d->cut_size && d->cut < from + n)
 			return refused("its sections overlap");
 	}
-	if (d->cut_size % align || d->cut % align || d->cut < size ||
+	if (d->cut_size % align || d->cut % align || d->cut < d->head.n ||
 		d->cut + d->cut_size > d->src->size)
 		return refused("its sections are not aligned");
 	return NULL;
 }
 
-struct err *kpack_dll_open(struct arena *a, const struct bytes *src, struct kpack_dll *ret)
+/* Finds the section `name`, and the wrappers. */
+static struct err *open_sections(struct kpack_dll *d, struct str name, unsigned found[2])
 {
-	struct kpack_dll *d = ret;
-	unsigned found[2] = {0};
-	*d = (struct kpack_dll){.a = a, .src = src};
-	TRY(pe_open(a, src, &d->pe));
+	TRY(pe_open(d->a, d->src, &d->pe));
 	VEC_EACH (const struct pe_section, s, &d->pe.sections) {
-		bool fat = str_starts(s->name, S(".hip_fat")),
-		     w = str_starts(s->name, S(".hipFatB"));
+		bool fat = str_starts(s->name, name), w = str_starts(s->name, S(".hipFatB"));
 		d->fat = fat ? *s : d->fat;
 		d->index = fat ? (size_t)(s - d->pe.sections.v) : d->index;
 		d->wrappers = w ? *s : d->wrappers;
 		found[0] += fat;
 		found[1] += w;
 	}
+	return NULL;
+}
+
+static struct err *open_image(struct arena *a, const struct bytes *src, struct kpack_dll *d)
+{
+	unsigned found[2] = {0};
+	*d = (struct kpack_dll){.a = a, .src = src};
+	TRY(open_sections(d, S(".hip_fat"), found));
 	if (!d->pe.optional || !d->fat.size)
 		return NULL;
 	if (found[0] != 1 || found[1] != 1)
@@ -180,9 +188,21 @@ struct err *kpack_dll_open(struct arena *a, const struct bytes *src, struct kpac
 	TRY(bundle_walk(src, &at, end, keep_bundle, d));
 	if (at < end)
 		return refused("something in .hip_fat is no bundle");
+	TRY(read_head(d));
 	TRY(check_layout(d));
 	TRY(read_wrappers(d));
 	return check_pointers(d);
+}
+
+struct err *kpack_dll_open(struct arena *a, const struct bytes *src, struct kpack_dll *ret)
+{
+	size_t room = 0;
+	TRY(open_image(a, src, ret));
+	while (ret->after + room < ret->head.n && !ret->head.p[ret->after + room])
+		room++;
+	return !ret->head.n || room >= SECTION
+		       ? NULL
+		       : refused("its headers have no room for one more section");
 }
 
 /* ---- writing ---- */
@@ -243,14 +263,13 @@ static struct err *change_wrappers(const struct kpack_dll *d, uint64_t addr, str
 	return NULL;
 }
 
-static struct err *copy_range(
-	const struct kpack_dll *d, uint64_t from, uint64_t to, struct fs_out *o)
+static struct err *copy_range(const struct bytes *src, uint64_t from, uint64_t to, struct fs_out *o)
 {
 	enum { PIECE = 1 << 16 };
 	char bytes[PIECE];
 	for (size_t n; from < to; from += n) {
 		n = to - from < PIECE ? (size_t)(to - from) : PIECE;
-		TRY(bytes_read(d->src, bytes, n, from));
+		TRY(bytes_read(src, bytes, n, from));
 		fs_out_write(o, bytes, n);
 	}
 	return NULL;
@@ -266,8 +285,8 @@ static struct err *write_host(const struct kpack_dll *d, struct str mark, struct
 	uint64_t offset = round_up(moved(d, end), align);
 	change_head(d, head, offset, mark.n);
 	fs_out_write(o, head, d->head.n);
-	TRY(copy_range(d, d->head.n, d->cut, o));
-	TRY(copy_range(d, d->cut + d->cut_size, end, o));
+	TRY(copy_range(d->src, d->head.n, d->cut, o));
+	TRY(copy_range(d->src, d->cut + d->cut_size, end, o));
 	fs_out_zeros(o, offset);
 	fs_out_write(o, mark.p, mark.n);
 	fs_out_zeros(o, offset + round_up(mark.n, align));
@@ -295,4 +314,82 @@ struct err *kpack_dll_save(const struct kpack_dll *d, struct str mark, struct st
 	VEC_EACH (const uint32_t, x, &h.indexes)
 		same = same && *x < d->bundles.n && seen[*x];
 	return same ? NULL : err_new(E_INTERNAL, "a host part does not name its archives");
+}
+
+/* ---- filling a host part ---- */
+
+/* The headers with the bundles in place of the mark; their offset in the file. The section that had them gets another name. */
+static struct err *fill_head(const struct kpack_dll *d, char *head, uint64_t size, uint64_t *ret)
+{
+	const uint64_t most = 1u << 31; /* Windows loads no larger image */
+	char *opt = head + d->pe.optional, *p = head + d->table + SECTION * d->index;
+	uint64_t align = le32(opt + FILE_ALIGN),
+		 end = round_up(d->fat.addr + size, le32(opt + SECTION_ALIGN));
+	if (end > most || d->src->size > most)
+		return err_new(
+			E_LIMIT, "it would be larger than 2 GiB, and Windows loads no such image");
+	bool last = le32(p + 20) + (uint64_t)le32(p + 16) == d->src->size;
+	*ret = last ? le32(p + 20) : round_up(d->src->size, align);
+	for (size_t i = 0; i < d->pe.sections.n; i++)
+		if (!memcmp(head + d->table + SECTION * i, ".hip_fat", 8))
+			memcpy(head + d->table + SECTION * i, ".hipgone", 8);
+	memcpy(p, ".hip_fat", 8);
+	put_le(p + 8, size, 4);
+	put_le(p + 16, round_up(size, align), 4);
+	put_le(p + 20, *ret, 4);
+	put_le(opt + IMAGE_SIZE, end, 4);
+	put_le(opt + CHECKSUM, 0, 4);
+	put_le(opt + DIRS + 8 * DIR_CERTIFICATE, 0, 8);
+	return NULL;
+}
+
+static struct err *fill_image(struct kpack_dll *d, const struct bytes *code, struct fs_out *o)
+{
+	unsigned found[2] = {0};
+	uint64_t at = 0;
+	char w[WRAPPER];
+	TRY(open_sections(d, S(".kpackrf"), found));
+	if (found[0] != 1 || found[1] != 1 || d->index + 1 != d->pe.sections.n)
+		return err_new(E_FORMAT,
+			"it is no host part: its last section is no mark, or it has no wrappers");
+	TRY(read_head(d));
+	TRY(bundle_walk(code, &at, code->size, keep_bundle, d));
+	char *head = arena_alloc(d->a, d->head.n);
+	memcpy(head, d->head.p, d->head.n);
+	TRY(fill_head(d, head, code->size, &at));
+	fs_out_write(o, head, d->head.n);
+	TRY(copy_range(d->src, d->head.n, at < d->src->size ? at : d->src->size, o));
+	fs_out_zeros(o, at);
+	TRY(copy_range(code, 0, code->size, o));
+	fs_out_zeros(o, round_up(o->offset, le32(head + d->pe.optional + FILE_ALIGN)));
+	for (at = 0; at + WRAPPER <= d->wrappers.size; at += WRAPPER) {
+		TRY(bytes_read(d->src, w, WRAPPER, d->wrappers.offset + at));
+		uint32_t n = le32(w + 16);
+		if (le32(w) != HIPK || n >= d->bundles.n)
+			return err_new(E_FORMAT, "a wrapper has no bundle");
+		TRY(budget_memory(d->src->budget, 2 * sizeof(n)));
+		*VEC_PUSH(d->a, &d->numbers) = n;
+		put_le(w, HIPF, 4);
+		put_le(w + 8, d->base + d->fat.addr + d->bundles.v[n].offset, 8);
+		put_le(w + 16, 0, 8);
+		TRY(fs_pwrite(o->fd, w, WRAPPER, d->wrappers.offset + at));
+	}
+	return NULL;
+}
+
+struct err *kpack_dll_fill(
+	struct arena *a, const struct bytes *host, const struct bytes *code, struct str path)
+{
+	CLEANUP(fs_out_abandon) struct fs_out o = {.fd = -1, .dir = -1};
+	CLEANUP(bytes_close) struct bytes_file now = {.fd = -1};
+	struct kpack_dll d = {.a = a, .src = host}, filled;
+	TRY(fs_out_open(&o, path, 0644));
+	TRY(fill_image(&d, code, &o));
+	TRY(fs_out_commit(&o));
+	TRY(bytes_open(path, &now));
+	TRY(open_image(a, &now.src, &filled));
+	bool same = filled.bundles.n == d.bundles.n && filled.numbers.n == d.numbers.n;
+	for (size_t i = 0; same && i < d.numbers.n; i++)
+		same = filled.numbers.v[i] == d.numbers.v[i];
+	return same ? NULL : err_new(E_INTERNAL, "a filled host part does not lead to its bundles");
 }

@@ -310,21 +310,20 @@ static struct err *join_archives(struct joining *j, const struct split_member *m
 	const struct zip_input *in, struct str path)
 {
 	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(bytes_close) struct bytes_file code = {.fd = -1};
 	struct merging *k = j->k;
 	struct bytes host;
-	struct elf e;
+	struct elf e = {0};
 	struct kpack_host x;
 	size_t i = 0;
 	char bytes[64];
 	struct str head = {.p = bytes};
 	TRY(zip_src(in->zip, in->member, &host, &fd));
 	TRY(bytes_peek(&host, bytes, sizeof(bytes), 0, &head.n));
-	if (pe_is(head))
-		return err_new(E_FORMAT, "a Windows library cannot get its device code back: keep "
-					 "the wheel that was split");
 	if (fs_writes_forbidden())
 		return NULL;
-	TRY(elf_open_head(j->a, &host, &e));
+	if (!pe_is(head))
+		TRY(elf_open_head(j->a, &host, &e));
 	TRY(kpack_host_read(j->a, &host, &x));
 	if (!x.name.n)
 		return err_new(E_WHEEL, "it names no kpack archive");
@@ -343,7 +342,21 @@ static struct err *join_archives(struct joining *j, const struct split_member *m
 		.first = e.machine == ELF_AARCH64 ? S("host-aarch64-unknown-linux-gnu-")
 						  : S("host-x86_64-unknown-linux-gnu-"),
 		.encoding = split_encoding(m->encoding)};
-	return fill_objects(j, &f, path);
+	if (!pe_is(head))
+		return fill_objects(j, &f, path);
+	/* each bundle has a wrapper or an object */
+	uint64_t last = x.indexes.n ? x.indexes.v[x.indexes.n - 1] : 0;
+	last = j->v.n && j->v.v[j->v.n - 1].bundle > last ? j->v.v[j->v.n - 1].bundle : last;
+	if (last > x.indexes.n + j->v.n)
+		return err_new(E_WHEEL, "it names bundle %llu, and there are fewer",
+			(unsigned long long)last);
+	f.host = NULL;
+	f.bundles = (size_t)last + 1;
+	struct str part = str_fmt(j->a, "%.*s.code", STR(path));
+	TRY(fill_objects(j, &f, part));
+	TRY(bytes_open(part, &code));
+	TRY(kpack_dll_fill(j->a, &host, &code.src, path));
+	return fs_remove(part);
 }
 
 /* ---- the result ---- */

@@ -43,11 +43,20 @@ static bool is_inside(const struct splitting *s, const struct split_file *f)
 	return !s->overlay.n || path_is_below(f->path, s->overlay);
 }
 
-static void note_code(struct splitting *s, struct split_file *f, const struct bundle_entry *e)
+static void note_code(struct splitting *s, struct split_file *f, const struct bundle *b,
+	const struct bundle_entry *e)
 {
 	struct slim_sum sum = {str_dup(s->a, e->target), false, 1, e->size};
 	slim_sum_add(s->a, &f->targets, &sum);
 	f->objects += e->size;
+	for (size_t i = 0; i < gpu_count; i++) {
+		const struct gpu *g = &gpu_table()[i];
+		bool own = !g->generic || !str_eq(str_from(g->generic), sum.target);
+		VEC_EACH (const struct bundle_entry, x, &b->entries)
+			own = own || (x->size && str_eq(x->target, str_from(g->name)));
+		if (!own)
+			strs_put(s->a, &s->lacking, str_from(g->name));
+	}
 	if (target_read(sum.target).gpu || !s->plain)
 		strs_put(s->a, &s->done->gpus, str_sub(sum.target, 0, str_chr(sum.target, ':')));
 }
@@ -78,7 +87,7 @@ static struct err *look_into(struct splitting *s, struct split_file *f)
 	VEC_EACH (const struct slim_bundle, bundle, &p.bundles)
 		VEC_EACH (const struct bundle_entry, e, &bundle->old.entries)
 			if (e->target.n && e->size)
-				note_code(s, f, e);
+				note_code(s, f, &bundle->old, e);
 	return NULL;
 }
 

@@ -39,6 +39,7 @@ struct splitting {
 	struct wheel w;
 	struct split_file *files; /* parallel to w.members */
 	struct strs families;
+	struct strs lacking;         /* GPUs for which a bundle has generic code only */
 	struct str metadata;         /* METADATA, with its headers */
 	struct dist_headers headers; /* views of `metadata` */
 	struct str version, project, pure, prefix, overlay;

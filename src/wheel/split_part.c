@@ -73,14 +73,14 @@ static struct err *is_marked(
 	*ret = false;
 	TRY(cancel_check());
 	TRY(zip_peek(&w->zip, m, bytes, sizeof(bytes), &head.n));
-	if (!elf_is(head))
+	if (!elf_is(head) && !pe_is(head))
 		return NULL;
 	TRY(zip_src(&w->zip, m, &src, &fd));
 	budget_set(&budget, m->size);
 	src.budget = &budget;
 	struct err *e = kpack_host_read(a, &src, &h);
 	*ret = !e && h.name.n;
-	bool damaged = e && e->code == E_ELF;
+	bool damaged = e && (e->code == E_ELF || e->code == E_FORMAT);
 	err_free(damaged ? e : NULL);
 	return damaged ? NULL : e;
 }

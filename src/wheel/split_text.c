@@ -63,7 +63,8 @@ void split_list_served(struct splitting *s)
 	targets_sort(&s->done->serves);
 }
 
-/* The wheels that a GPU's wheel needs beside the host wheel: its families, and generic code, which plain libraries contain. */
+/* The wheels that a GPU's wheel needs beside the host wheel: its families, and generic code where a bundle has none
+ * of its own; plain libraries contain that. */
 static struct strs parents(struct splitting *s, struct str key)
 {
 	struct strs ret = {0};
@@ -71,7 +72,7 @@ static struct strs parents(struct splitting *s, struct str key)
 	VEC_EACH (const struct str, family, &s->families)
 		if (slim_owner_covers(*family, key))
 			strs_add(s->a, &ret, *family);
-	if (!s->plain && gpu && is_part(s, gpu->generic))
+	if (!s->plain && strs_has(&s->lacking, key))
 		strs_add(s->a, &ret, str_from(gpu->generic));
 	return ret;
 }

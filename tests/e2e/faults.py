@@ -286,7 +286,10 @@ def kill(args, found):
 def spread(args):
     memory = "/dev/shm"  # on a disk most of the time is fsync(): that is what kills should hit, and sweeps need not wait for
     fast = args.mode == "sweep" and os.access(memory, os.W_OK)
-    with tempfile.TemporaryDirectory(dir=memory if fast else None) as top:
+    here = os.getcwd()
+    inside = os.path.relpath(os.environ.get("TMPDIR", "/"), here)  # a test's own folder is copied, too
+    inside = "" if inside.startswith("..") else inside
+    with tempfile.TemporaryDirectory(dir=memory if fast else os.path.dirname(here)) as top:
         runs = []
         for share in range(args.jobs):
             folder = os.path.join(top, str(share))
@@ -294,7 +297,7 @@ def spread(args):
             words = [sys.executable, os.path.abspath(__file__), args.mode, "--jobs", str(args.jobs), "--share", str(share)]
             out = open(folder + ".out", "w+")
             runs.append((subprocess.Popen([*words, *sys.argv[2:]], cwd=folder, stdout=out, stderr=out,
-                                          env={**os.environ, "TMPDIR": top}), out))  # what the killed leave goes with it
+                                          env={**os.environ, "TMPDIR": os.path.join(folder, inside) if inside else top}), out))  # what the killed leave goes with it
         status = 0
         for run, out in runs:
             status |= run.wait() != 0

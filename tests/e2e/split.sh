@@ -118,7 +118,7 @@ for line in email.message_from_bytes(z.read("kern-1.0+rocm7.2.dist-info/METADATA
     if m:
         wanted.setdefault(m[2], set()).add(m[1])
 assert sorted(wanted) == values
-assert wanted["gfx1100"] == {"gfx1100", "gfx11-generic", "gfx11", "gfx110x"} and wanted["gfx1151"] == {"gfx11-generic", "gfx11"}
+assert wanted["gfx1100"] == {"gfx1100", "gfx11", "gfx110x"} and wanted["gfx1151"] == {"gfx11-generic", "gfx11"}
 assert set(z.namelist()) - set(host.namelist()) == {"kern-1.0+rocm7.2.dist-info/variant.json"}
 assert all(z.read(n) == host.read(n) for n in host.namelist() if ".dist-info/" not in n)
 PY
@@ -190,8 +190,8 @@ for folder in sys.argv[1:]:
     for gpu in covered:
         more = {"gfx11", "gfx110x"} if gpu < "gfx115" else {"gfx11"}
         assert set(extras[f"device-{gpu}"]) == {f"amd-kern-device-{n} == 1.0+rocm7.2" for n in more | {"gfx11-generic"}}, extras
-    parents = ["gfx11", "gfx110x"] + (["gfx11-generic"] if folder == "kpack" else [])
-    for key, more in (("gfx1100", parents), ("gfx1201", ["gfx12-0"]), ("gfx90a", [])):
+    # each bundle with generic code has code of gfx1100, too
+    for key, more in (("gfx1100", ["gfx11", "gfx110x"]), ("gfx1201", ["gfx12-0"]), ("gfx90a", [])):
         want = {f"amd-kern-device-{n} == 1.0+rocm7.2" for n in [key, *more]}
         assert set(extras[f"device-{key}"]) == want, extras
         have = {r for w, r in wanted if w == f"amd-kern-device-{key}"}
@@ -207,6 +207,25 @@ for folder in sys.argv[1:]:
 print("ok names, extras and requirements agree in all wheels of a set")
 PY
 
+# Generic code is required by a GPU's wheel only where a bundle has none of its own.
+python3 - "$oracle" <<'PY'
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import gpus_wheel
+for name, second in (("own", ("gfx1100", "gfx11-generic")), ("mode", ("gfx1100", "gfx9-generic", "gfx906:xnack+")), ("lacking", ("gfx11-generic",))):
+    gpus_wheel.library("g.so", [gpus_wheel.bundle(0, ("gfx11-generic", "gfx1100", "gfx906")), gpus_wheel.bundle(1, second)], [(0, ""), (1, "")])
+    os.mkdir("g-" + name)
+    gpus_wheel.wheel("g-" + name, {"g/g.so": open("g.so", "rb").read()}, "g-1-py3-none-linux_x86_64.whl", b"Metadata-Version: 2.1\nName: g\nVersion: 1\n")
+PY
+for which in own mode lacking; do
+	"$ROCSMITH" split -q --format kpack g-$which/*.whl -o g-$which/set >/dev/null 2>&1
+	for gpu in gfx1100 gfx906; do
+		unzip -p g-$which/set/amd_g_device_$gpu-*.whl '*/METADATA' | sed -n "s/^Requires-Dist: amd-g-device-/$which $gpu /p"
+	done
+done >got
+printf '%s == 1\n' 'mode gfx906 gfx9-generic' 'lacking gfx1100 gfx11-generic' | cmp - got
+echo "ok generic code is required where a GPU's own is not complete"
+
 # shellcheck source=tests/e2e/llvm.bash
 . "$top/tests/e2e/llvm.bash"
 lld 2>log || echo "skip lld: it cannot be had"
@@ -217,10 +236,18 @@ if command -v clang >/dev/null && command -v lld-link >/dev/null; then
 	python3 "$oracle/kpack_dll.py" make windows
 	"$ROCSMITH" split -q windows/*.whl -o windows/kpack >/dev/null
 	python3 "$oracle/kpack_dll.py" check windows/*.whl windows/kpack
-	if "$ROCSMITH" merge -q windows/kpack/*.whl -o windows/again 2>said; then exit 1; fi
-	grep -q 'a Windows library cannot get its device code back' said && [ ! -e windows/again ]
+	"$ROCSMITH" merge -q windows/kpack/*.whl -o windows/again >/dev/null
+	python3 "$oracle/kpack_dll.py" merged windows/*.whl windows/again/*.whl
+	"$ROCSMITH" split -q windows/again/*.whl -o windows/second >/dev/null
+	python3 "$oracle/kpack_dll.py" check windows/again/*.whl windows/second
+	"$ROCSMITH" merge -q windows/kpack/win-*.whl windows/kpack/*gfx1100-*.whl -o windows/one >/dev/null
+	"$ROCSMITH" inspect windows/one/*.whl >one 2>/dev/null || true # its objects are no code
+	grep -q '^GPUs .*: gfx1100$' one
+	python3 "$oracle/kpack_dll.py" bare windows/kpack windows/bare
+	"$ROCSMITH" merge -q windows/bare/*.whl -o windows/guessed >/dev/null
+	python3 "$oracle/kpack_dll.py" merged windows/*.whl windows/guessed/*.whl
 	if "$ROCSMITH" split -q --format plain windows/*.whl -o windows/plain 2>said; then exit 1; fi
-	echo 'ok DLLs are split as libraries are'
+	echo 'ok DLLs are split and merged as libraries are'
 else
 	echo 'skip DLLs: no clang, or no lld-link'
 fi
@@ -310,7 +337,7 @@ if python3 -m venv env >/dev/null 2>&1 && env/bin/python -m pip --version >/dev/
 	env/bin/python -m pip install -q --no-index --disable-pip-version-check --find-links kpack 'kern[device-gfx1100]'
 	env/bin/python -m pip check >/dev/null
 	env/bin/python -m pip list --format freeze --disable-pip-version-check | grep kern | sort >got
-	printf '%s==1.0+rocm7.2\n' amd-kern-device-gfx11 amd-kern-device-gfx11-generic amd-kern-device-gfx1100 amd-kern-device-gfx110x kern | sort | cmp - got
+	printf '%s==1.0+rocm7.2\n' amd-kern-device-gfx11 amd-kern-device-gfx1100 amd-kern-device-gfx110x kern | sort | cmp - got
 	ls env/lib/python*/site-packages/kern/.kpack/kern_gfx1100.kpack >/dev/null
 	env/bin/python -m pip install -q --no-index --disable-pip-version-check --find-links kpack 'kern[device-all]'
 	env/bin/python -m pip check >/dev/null

@@ -2,7 +2,9 @@
 """kpack_dll.py make DIR: a wheel for Windows, DIR/win-1.0+rocm7.14-py3-none-win_amd64.whl, with two DLLs that clang and lld-link
 make: bundles with different GPUs, several wrappers for one of them, a debug directory, data behind the bundles.
 kpack_dll.py check OLD.whl FOLDER: what a loader would map of the new DLLs is the old one, but for device code and wrappers; these
-lead to a mark, whose name and number find the objects of the bundle that they led to. By struct and the program zstd."""
+lead to a mark, whose name and number find the objects of the bundle that they led to. By struct and the program zstd.
+kpack_dll.py merged OLD.whl NEW.whl: every wrapper leads to the same objects, and all else that is mapped is the same.
+kpack_dll.py bare FOLDER TO: the set without our manifests."""
 import glob
 import os
 import posixpath
@@ -93,9 +95,50 @@ def check(name, old, new, archives):
     return found
 
 
+def merged(name, old, new):
+    (memory, sections, base), (now, after, base_now) = image(old), image(new)
+    assert base == base_now and after[".hip_fat"][0] >= len(memory) and ".kpackrf" not in after
+    fat, n = sections[".hip_fat"]
+    at, n_wrappers = sections[".hipFatB"]
+    assert not any(now[fat:fat + n])
+    found = 0
+    for w in range(at, at + n_wrappers, 24):
+        one, two = struct.unpack_from("<4sIQQ", memory, w), struct.unpack_from("<4sIQQ", now, w)
+        assert one[:2] == two[:2] == (b"FPIH", 1) and one[3] == two[3] == 0
+        codes = [bundle(bytes(m), p - base) for m, p in ((memory, one[2]), (now, two[2]))]
+        assert codes[0] == codes[1] and codes[0], (name, w)
+        found += len(codes[0])
+    for lo, length in ((fat, n), (at, n_wrappers)):
+        memory[lo:lo + length] = now[lo:lo + length] = bytes(length)
+    assert memory[0x1000:] == now[0x1000:len(memory)], "something else has changed"
+    return found
+
+
+def bare(folder, to):
+    """The set as a splitter without a manifest makes it."""
+    os.mkdir(to)
+    for path in glob.glob(os.path.join(folder, "*.whl")):
+        with zipfile.ZipFile(path) as old, zipfile.ZipFile(os.path.join(to, os.path.basename(path)), "w") as new:
+            for n in old.namelist():
+                data = old.read(n)
+                if n.endswith("/RECORD"):
+                    data = b"".join(row for row in data.splitlines(True) if b"/rocsmith-split.json," not in row)
+                if not n.endswith("/rocsmith-split.json"):
+                    new.writestr(n, data)
+
+
 def main():
     if sys.argv[1] == "make":
         return make(sys.argv[2])
+    if sys.argv[1] == "bare":
+        return bare(sys.argv[2], sys.argv[3])
+    if sys.argv[1] == "merged":
+        old, new = zipfile.ZipFile(sys.argv[2]), zipfile.ZipFile(sys.argv[3])
+        dlls = [n for n in old.namelist() if n.endswith(".dll")]
+        total = sum(merged(n, old.read(n), new.read(n)) for n in dlls)
+        assert sorted(old.namelist()) == sorted(new.namelist())
+        print(f"ok {os.path.basename(sys.argv[2])}: {total} objects are back where the wrappers of Windows libraries lead")
+        return
     old, folder, total, archives = zipfile.ZipFile(sys.argv[2]), sys.argv[3], 0, {}
     for path in glob.glob(os.path.join(folder, "*.whl")):
         z = zipfile.ZipFile(path)

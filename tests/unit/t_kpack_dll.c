@@ -134,6 +134,82 @@ static void a_host_part_has_all_but_its_bundles(void **state)
 	assert_int_equal(d.bundles.n, 0);
 }
 
+/* The host part of make(); *ret_code: its bundles. */
+static struct str make_host(struct fixture *f, struct str *ret_code)
+{
+	size_t data;
+	struct buf b = make(&f->a, &data);
+	struct bytes src = bytes_mem(buf_str(&b));
+	struct kpack_dll d;
+	struct str now, path = at(f, "host.dll");
+	assert_ok(kpack_dll_open(&f->a, &src, &d));
+	assert_ok(kpack_dll_save(&d, kpack_mark(&f->a, S("x.dll"), S("x_@GFXARCH@.kpack")), path));
+	assert_ok(fs_read(&f->a, path, 1 << 20, &now));
+	*ret_code = (struct str){b.p + FILE_FAT, 1024};
+	return now;
+}
+
+static void a_host_part_is_filled_in_place_of_its_mark(void **state)
+{
+	struct fixture *f = *state;
+	struct str code, host = make_host(f, &code), now;
+	struct bytes src = bytes_mem(host), bundles = bytes_mem(code);
+	assert_ok(kpack_dll_fill(&f->a, &src, &bundles, at(f, "full.dll")));
+	assert_ok(fs_read(&f->a, at(f, "full.dll"), 1 << 20, &now));
+	assert_int_equal(now.n, host.n - 0x200 + 1024);
+	assert_memory_equal(now.p + host.n - 0x200, code.p, 1024);
+	assert_int_equal(le32(now.p + OPT + 56), 0x5000);
+	assert_memory_equal(now.p + TABLE + 40, ".hipgone", 8);
+	assert_memory_equal(now.p + TABLE + 120, ".hip_fat", 8);
+	static const unsigned order[] = {1, 0, 1};
+	for (unsigned i = 0; i < 3; i++) {
+		const char *w = now.p + FILE_WRAPPERS + 24 * i;
+		assert_int_equal(le32(w), 0x48495046);
+		assert_true(le64(w + 8) == BASE + 0x4000u + 512 * order[i]);
+		assert_true(le64(w + 16) == 0);
+	}
+	size_t same = FILE_WRAPPERS + 72;
+	assert_memory_equal(now.p + same, host.p + same, host.n - 0x200 - same);
+}
+
+static void host_parts_that_lie_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		size_t at;
+		uint64_t value;
+		unsigned n;
+		enum errcode code;
+		const char *says;
+	} cases[] = {
+		{FILE_WRAPPERS, 0x48495046, 4, E_FORMAT, "a wrapper has no bundle"},
+		{FILE_WRAPPERS + 16, 2, 4, E_FORMAT, "a wrapper has no bundle"},
+		{FILE_WRAPPERS + 16, 0xffffffff, 4, E_FORMAT, "a wrapper has no bundle"},
+		{TABLE + 120, 0x58, 1, E_FORMAT, "its last section is no mark"},
+		{TABLE, 0x58, 1, E_FORMAT, "or it has no wrappers"},
+		{TABLE + 120 + 12, 0x80000000, 4, E_LIMIT, "2 GiB"},
+		{OPT + 60, 0x7fffffff, 4, E_FORMAT, "headers are damaged"},
+		{OPT + 36, 0, 4, E_FORMAT, "headers are damaged"},
+	};
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct str code, host = make_host(f, &code), to = at(f, "full.dll");
+		struct bytes src = bytes_mem(host), bundles = bytes_mem(code);
+		put_le((char *)(uintptr_t)host.p + cases[i].at, cases[i].value, cases[i].n);
+		assert_err_says(
+			kpack_dll_fill(&f->a, &src, &bundles, to), cases[i].code, cases[i].says);
+		assert_false(fs_present(to));
+	}
+	struct str code, host = make_host(f, &code);
+	struct bytes bundles = bytes_mem(code);
+	for (size_t n = 0; n < host.n; n += 7) {
+		ARENA(a);
+		struct bytes src = bytes_mem((struct str){host.p, n});
+		struct err *e = kpack_dll_fill(&a, &src, &bundles, at(f, "cut.dll"));
+		assert_true(e || n > host.n - 0x200);
+		err_free(e);
+	}
+}
+
 static void images_that_lie_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -190,6 +266,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			a_host_part_has_all_but_its_bundles, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_host_part_is_filled_in_place_of_its_mark, setup, teardown),
+		cmocka_unit_test_setup_teardown(host_parts_that_lie_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(images_that_lie_are_refused, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
