@@ -34,5 +34,3 @@ MUST_USE struct err *fill_folder(
 MUST_USE struct err *fill_over(struct arena *a, struct str archive, struct str dir);
 /* Applies the patches of debian/patches to the tree, as dpkg-source does for "3.0 (quilt)". */
 MUST_USE struct err *fill_patches(struct arena *a, struct str tree, struct strs *ret_applied);
-
-extern const struct str sdist_driver; /* sdist.py */
