@@ -1,4 +1,4 @@
-/* Package indexes, as folders of this machine; tests/e2e/sdk_rocm.sh has servers. */
+/* Package indexes, as folders of this machine; servers: tests/e2e/amd_index.py. */
 #include "archive/index.h"
 
 #define KIT_MORE                                                                                   \
