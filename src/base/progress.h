@@ -26,7 +26,9 @@ void progress_listen(const struct progress_sink *sink); /* must outlive all work
 struct progress *progress_begin(struct str verb, struct str object, enum unit unit, uint64_t total);
 /* Adds to the finished work; now (may be "") names the present piece. */
 void progress_add(struct progress *p, uint64_t done, struct str now);
-/* Sets the remaining time if the caller has a better estimate than the finished share gives; 0 = it has none. */
+/* Sets the remaining time if the caller has a better estimate than the finished share gives; 0 = it has none, and
+ * PROGRESS_UNKNOWN: that share tells nothing either. */
+#define PROGRESS_UNKNOWN (-1.0)
 void progress_left(struct progress *p, double seconds);
 void progress_end(struct progress *p); /* NULL is fine */
 void progress_endp(struct progress **p);

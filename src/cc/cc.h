@@ -58,24 +58,39 @@ bool cc_called(struct arena *a, struct cc *ret);
 MUST_USE struct err *cc_run(
 	struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status);
 
-/* The progress of a build whose compilers run through the folder. The time left is estimated from the times of the
- * remaining sources in the history, and for sources without a record from the compiles of this build. */
+/* The progress of a build whose compilers run through the folder, and the time that it still needs.
+ *
+ * The work left is counted in seconds of CPU time, which do not depend on what else the machine does: for sources in the
+ * history by what they took then, for others by the steps of their kind that ran in this build; ninja's manifest has how
+ * many steps of each kind are left. The work is divided by the CPU time that the build's compilers got for each second
+ * of late, so the result follows the machine's other load. Times are those of mono_now(). */
+enum { FOLLOW_KINDS = 5 }; /* as enum cc_kind of cc_int.h; CC_OTHER: steps that compile nothing */
+
 struct cc_follow {
 	struct str dir, log; /* the shim folder, cc.jsonl */
-	double start;        /* mono_now() */
 	unsigned jobs;
-	uint64_t at;                          /* bytes of the log that have been read */
-	unsigned seen, found;                 /* compiles of this build; those in the history */
-	double seconds;                       /* sum over all compiles of this build */
-	double found_seconds, found_expected; /* sums over `found`: now, and in the history */
+	uint64_t at;                      /* bytes of the log that have been read */
+	double looked;                    /* when */
+	unsigned seen, found;             /* compiles of this build; those in the history */
+	double seconds, cpu;              /* sums over all compiles of this build */
+	double found_cpu, found_expected; /* sums over `found`: now, and in the history */
+	double ran[FOLLOW_KINDS];         /* compiles of this build, by kind */
+	double took[FOLLOW_KINDS];        /* their CPU time */
+	double planned[FOLLOW_KINDS];     /* the steps of this ninja; all 0: unknown */
+	double late_cpu, late_seconds;    /* the CPU time of the last minutes, and their length */
 	unsigned left; /* sources in the history that this build has not compiled yet */
 	double left_seconds;
 	uint64_t left_memory; /* the largest peak in the history */
 };
 
 /* jobs: the most compilers that run at once. */
-void cc_follow_start(struct str dir, struct str log_dir, unsigned jobs, struct cc_follow *ret);
+void cc_follow_start(
+	struct str dir, struct str log_dir, unsigned jobs, double now, struct cc_follow *ret);
+/* A ninja begins: what was compiled before it, as tests of a configuration, no longer counts. Its manifest (as CMake
+ * writes it) says of which kinds the steps are that the .ninja_log beside it lacks. steps: how many of them ninja is
+ * about to do. Without a manifest, steps of all kinds count alike. */
+void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, double now);
 /* Reads the log's new lines. ret_now: the names of the sources being compiled now. */
-void cc_follow_look(struct arena *a, struct cc_follow *f, struct strs *ret_now);
+void cc_follow_look(struct arena *a, struct cc_follow *f, double now, struct strs *ret_now);
 /* The estimated seconds until `steps` more steps are done; 0 = not known yet. */
 double cc_follow_left(const struct cc_follow *f, uint64_t steps);

@@ -4,14 +4,19 @@
 #include "cc/cc_int.h"
 #include "formats/node.h"
 
-enum { PIECE = 4 << 20, SURE = 5 };
+enum { PIECE = 4 << 20, SURE = 5, LATE = 600 /* seconds */, PRIOR = 5 /* steps */, FAR = 20 };
 
-void cc_follow_start(struct str dir, struct str log_dir, unsigned jobs, struct cc_follow *ret)
+/* What a step of a kind takes beside one of C++, until enough of them ran: measured with PyTorch 2.6.0. */
+static const double usual[FOLLOW_KINDS] = {
+	[CC_C] = 0.2, [CC_CXX] = 1, [CC_HIP] = 1.7, [CC_LINK] = 0.2};
+
+void cc_follow_start(
+	struct str dir, struct str log_dir, unsigned jobs, double now, struct cc_follow *ret)
 {
 	struct stat st;
 	ARENA(tmp);
 	struct str log = path_join(&tmp, log_dir, S("cc.jsonl"));
-	*ret = (struct cc_follow){.dir = dir, .log = log_dir, .start = mono_now(), .jobs = jobs};
+	*ret = (struct cc_follow){.dir = dir, .log = log_dir, .looked = now, .jobs = jobs};
 	if (fs_try_stat(log, &st))
 		ret->at = (uint64_t)st.st_size;
 	struct history_total past = {0};
@@ -21,12 +26,73 @@ void cc_follow_start(struct str dir, struct str log_dir, unsigned jobs, struct c
 	ret->left_memory = past.memory;
 }
 
-void cc_follow_look(struct arena *a, struct cc_follow *f, struct strs *ret_now)
+/* "build OUT ...: RULE IN ...": the kind of a step, by the names that CMake and torch's cmake give. */
+static enum cc_kind kind_of_step(struct str out, struct str rule)
+{
+	if (str_contains(rule, S("LINKER")))
+		return CC_LINK;
+	if (!str_ends(out, S(".o")))
+		return CC_OTHER;
+	if (str_starts(rule, S("HIP_")) || str_ends(out, S(".hip.o")) ||
+		str_contains(out, S("_hip_generated_")))
+		return CC_HIP;
+	return str_starts(rule, S("C_")) ? CC_C : CC_CXX;
+}
+
+void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, double now)
+{
+	ARENA(tmp);
+	MAP(done, &tmp);
+	struct str text = {0}, log = {0}, line, out, rest, rule, begin = S("build ");
+	double all = 0;
+	struct cc_follow rest_of = {.dir = f->dir,
+		.log = f->log,
+		.jobs = f->jobs,
+		.at = f->at,
+		.looked = now,
+		.left = f->left,
+		.left_seconds = f->left_seconds,
+		.left_memory = f->left_memory};
+	*f = rest_of;
+	err_free(fs_map(str_fmt(&tmp, "%.*s/.ninja_log", STR(path_dir(manifest))), &log));
+	struct str lines = log;
+	while (str_next(&lines, '\n', &line)) { /* start, end, mtime, output, hash */
+		for (unsigned i = 0; i < 4; i++)
+			str_cut(line, '\t', &out, &line);
+		map_put(&done, out, f);
+	}
+	struct err *e = fs_map(manifest, &text);
+	lines = text;
+	while (!e && str_next(&lines, '\n', &line)) {
+		if (!str_starts(line, begin) ||
+			!str_cut(str_sub(line, begin.n, line.n), ':', &out, &rest))
+			continue;
+		out = str_sub(out, 0, str_chr(out, ' '));
+		rest = str_trim(rest);
+		rule = str_sub(rest, 0, str_chr(rest, ' '));
+		if (!str_eq(rule, S("phony")) && !map_get(&done, out))
+			f->planned[kind_of_step(out, rule)]++;
+	}
+	err_free(e);
+	fs_unmap(&text);
+	fs_unmap(&log);
+	for (unsigned k = 0; k < FOLLOW_KINDS; k++)
+		all += f->planned[k];
+	for (unsigned k = 0; k < FOLLOW_KINDS;
+		k++) /* the manifest also has what nobody asked for */
+		f->planned[k] = all > 0 ? f->planned[k] * (double)steps / all : 0;
+}
+
+void cc_follow_look(struct arena *a, struct cc_follow *f, double now, struct strs *ret_now)
 {
 	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = -1;
 	struct stat st;
 	struct str log = path_join(&tmp, f->log, S("cc.jsonl")), text, line;
+	double passed = now - f->looked, fade = 1 / (1 + passed / LATE);
+	f->looked = now;
+	f->late_cpu *= fade;
+	f->late_seconds = f->late_seconds * fade + passed;
 	err_free(ledger_names(a, cc_file(&tmp, f->dir, "ledger"), ret_now));
 	if (!fs_try_stat(log, &st) || (uint64_t)st.st_size <= f->at)
 		return;
@@ -50,14 +116,28 @@ void cc_follow_look(struct arena *a, struct cc_follow *f, struct strs *ret_now)
 		err_free(e);
 		if (e || node_number(run, S("predicted"), 0) <= 0)
 			continue;
-		double seconds = node_number(run, S("seconds"), 0);
+		double cpu = node_number(run, S("cpu"), 0);
 		double expected = node_number(run, S("expected"), 0);
-		f->seen++;
+		struct str word = node_text(run, S("kind"), S(""));
+		unsigned kind = CC_C;
+		while (kind < CC_LINK && !str_eq(word, str_from(cc_kind_names[kind])))
+			kind++;
+		double seconds = node_number(run, S("seconds"), 0);
 		f->seconds += seconds;
+		f->late_cpu += seconds > f->late_seconds ? cpu * f->late_seconds / seconds : cpu;
+		/* a few that take as long as hundreds tell nothing about the others */
+		double most = FAR * (f->cpu + cpu) / (f->seen + 1);
+		cpu = cpu > most && f->seen > SURE ? most : cpu;
+		f->cpu += cpu;
+		if (str_eq(node_text(run, S("pch"), S("")), S("made"))) /* a step's by-product */
+			continue;
+		f->seen++;
+		f->ran[kind]++;
+		f->took[kind] += cpu;
 		if (expected <= 0)
 			continue;
 		f->found++;
-		f->found_seconds += seconds;
+		f->found_cpu += cpu;
 		f->found_expected += expected;
 		f->left -= f->left > 0;
 		f->left_seconds -= expected < f->left_seconds ? expected : f->left_seconds;
@@ -66,15 +146,27 @@ void cc_follow_look(struct arena *a, struct cc_follow *f, struct strs *ret_now)
 
 double cc_follow_left(const struct cc_follow *f, uint64_t steps)
 {
-	double spent = mono_now() - f->start;
-	if (f->seen < SURE || spent <= 0)
+	double usual_ran = 0, work = 0, left = 0, of_kind[FOLLOW_KINDS];
+	bool planned = false;
+	if (f->seen < SURE || f->late_seconds <= 0 || f->late_cpu <= 0)
 		return 0;
-	double mean = f->seconds / f->seen, known = (double)f->found / f->seen;
-	double before = f->left ? f->left_seconds / f->left : mean;
-	if (f->found_expected > 0) /* scales to the speed of this build */
-		before *= f->found_seconds / f->found_expected;
-	double each = known * before + (1 - known) * mean;
-	double at_once = f->seconds / spent;
-	at_once = at_once > f->jobs ? f->jobs : at_once;
-	return at_once > 0 ? (double)steps * each / at_once : 0;
+	for (unsigned k = CC_C; k < FOLLOW_KINDS; k++)
+		usual_ran += usual[k] * f->ran[k];
+	for (unsigned k = CC_C; k < FOLLOW_KINDS; k++) { /* the compiles left, by kind */
+		of_kind[k] = f->planned[k] > f->ran[k] ? f->planned[k] - f->ran[k] : 0;
+		left += of_kind[k];
+		planned = planned || f->planned[k] > 0;
+	}
+	left = left > (double)steps ? left : (double)steps;
+	double speed = f->cpu / usual_ran; /* CPU seconds for a usual step of C++ */
+	for (unsigned k = CC_C; k < FOLLOW_KINDS; k++) {
+		double mean = (f->took[k] + PRIOR * usual[k] * speed) / (f->ran[k] + PRIOR);
+		work += mean * (planned ? of_kind[k] / left : f->ran[k] / f->seen);
+	}
+	double known = (double)f->found / f->seen;
+	if (f->left && f->found_expected > 0) /* as long ago, at the speed of this build */
+		work = (1 - known) * work +
+		       known * f->left_seconds / f->left * f->found_cpu / f->found_expected;
+	double rate = f->late_cpu / f->late_seconds;
+	return (double)steps * work / (rate < f->jobs ? rate : f->jobs);
 }

@@ -67,10 +67,14 @@ static void say_compiled(struct arena *a, const struct build_result *r)
 		ran += s->done && !s->cached;
 	struct str warnings =
 		n ? str_fmt(a, "; %.*s", STR(human_count(a, n, "compiler warning"))) : S("");
+	if (r->foreign) { /* stages such as "wheel" are no steps of it */
+		ran = r->foreign->compiled;
+		all = ran;
+	}
 	if (ran)
 		say_status(S("Compiled"), "%.*s%s%.*s", STR(human_count(a, ran, "step")),
 			ran < all ? ", the others were up to date" : "", STR(warnings));
-	else if (n)
+	else if (n || r->foreign)
 		say_status(S("Unchanged"), "all steps are up to date%.*s", STR(warnings));
 }
 

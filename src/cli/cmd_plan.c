@@ -125,8 +125,8 @@ static void print_plan(struct arena *a, const struct plan *p)
 				STR(human_memory(a, f->memory)),
 				STR(human_memory(a, f->memory_free))));
 		print_row(a, "time",
-			str_fmt(a, "%.*s with %u jobs, by %s", STR(human_seconds(a, f->seconds)),
-				f->jobs,
+			str_fmt(a, "%.*s with %u jobs on %.1f cores, by %s",
+				STR(human_seconds(a, f->seconds)), f->jobs, f->cores,
 				f->history ? "earlier builds in its folder" : "what others took"));
 		struct err *e = forecast_check(a, f);
 		if (e)

@@ -2,6 +2,9 @@
  *
  * The figures come from the project's description, scaled by the number of GPUs, or from the history of compiles (cc/)
  * if this build folder has one. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/pool.h"
@@ -90,6 +93,21 @@ static bool sdk_is_complete(const struct plan_wish *wish)
 	return all || p->sdk.prefix.n;
 }
 
+/* The cores that so many jobs will get: all that the build may use, or its part of them beside what runs now, which the
+ * load of the last five minutes tells (proc_loadavg(5)). */
+static double cores_for(struct arena *a, unsigned jobs)
+{
+	enum { MAX_LOADAVG = 4096 };
+	struct str text = S(""), word;
+	double cores = jobs < cpu_count() ? jobs : cpu_count(),
+	       all = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	err_free(fs_read_opt(a, S("/proc/loadavg"), MAX_LOADAVG, &text));
+	str_next(&text, ' ', &word);
+	double load = str_next(&text, ' ', &word) ? strtod(str_z(a, word), NULL) : 0;
+	double part = load > 0 ? all * jobs / (jobs + load) : cores;
+	return part < cores ? part : cores;
+}
+
 void build_forecast(struct arena *a, const struct plan_wish *wish, struct str dir, unsigned jobs,
 	struct forecast *ret)
 {
@@ -106,7 +124,7 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 	/* the history of a complete build replaces the description's figures; a partial one's only raises them */
 	bool complete = fs_is_file(path_join(a, ret->dir, S("state/done")));
 	cc_follow_start(path_join(a, ret->dir, S("rocm")), path_join(a, ret->dir, S("log")),
-		ret->jobs, &past);
+		ret->jobs, 0, &past);
 	ret->memory = mib(c->memory);
 	ret->cpu = (double)c->host_seconds + (double)c->device_seconds * (double)p->gpus.n;
 	ret->history = past.left > 0 && complete;
@@ -114,7 +132,8 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 		ret->memory = past.left_memory;
 	if (ret->history || past.left_seconds > ret->cpu)
 		ret->cpu = past.left_seconds;
-	ret->seconds = ret->cpu / ret->jobs;
+	ret->cores = cores_for(a, ret->jobs);
+	ret->seconds = ret->cpu / ret->cores;
 	ret->known = c->memory || ret->history;
 	if (!ret->known)
 		return;

@@ -77,7 +77,7 @@ const struct json_field build_package_fields[] =
 /* The inputs of another build system's build that the plan does not name. */
 static const struct json_field foreign_fields[] = {
 	FIELD_LIST("packages", struct foreign, packages, build_package_fields),
-	FIELD("dropped", struct foreign, dropped),
+	FIELDS(struct foreign, compiled, dropped),
 	FIELD("withheld", struct foreign, withheld),
 	FIELD("recipes", struct foreign, patched),
 	{.kind = FIELD_END},

@@ -55,6 +55,7 @@ struct foreign {
 
 	/* foreign_build() */
 	struct job_report steps[8]; /* in order, terminated by kind "" */
+	uint64_t compiled;          /* steps that ninja or the compilers did in this run */
 	VEC(struct foreign_package) packages;
 	struct str result; /* the wheel, or the folder that CMake installed into; "" with targets */
 	struct findings findings;

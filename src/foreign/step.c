@@ -59,8 +59,9 @@ struct step_watch {
 	struct str verb, object;
 	struct progress *progress;
 	struct cc_follow follow;
-	uint64_t total, done;
-	bool steps; /* total counts steps, so the time left can be estimated */
+	struct str manifest;       /* CMake's build.ninja, or "" */
+	uint64_t total, done, ran; /* ran: steps of all ninjas of this program */
+	bool steps;                /* total counts steps, so the time left can be estimated */
 };
 
 static void watch_endp(struct step_watch *w)
@@ -82,13 +83,19 @@ static void on_line(void *user, struct str line)
 	number = steps ? number : str_sub(count, 0, count.n - 1);
 	if (!str_u64(str_trim(number), 10, &done) || (steps && !str_u64(str_trim(of), 10, &total)))
 		return;
+	bool begins = steps && (!w->steps || done < w->done);
+	uint64_t was = begins ? 0 : w->done;
+	w->ran += steps && done > was ? done - was : 0;
 	if (total != w->total || done < w->done) { /* another ninja, or one that found less to do */
 		progress_end(w->progress);
 		w->progress = progress_begin(w->verb, w->object, UNIT_ITEMS, total);
 		w->total = total;
 		w->steps = steps;
 		w->done = 0;
+		progress_left(w->progress, steps ? PROGRESS_UNKNOWN : 0);
 	}
+	if (begins)
+		cc_follow_steps(&w->follow, w->manifest, total, mono_now());
 	rest = str_trim(rest);
 	while (str_next(&rest, ' ', &word)) /* the last file name: a source or an output */
 		if (path_ext(word).n && word.p[0] != '-')
@@ -103,9 +110,11 @@ static void on_tick(void *user)
 	struct step_watch *w = user;
 	struct strs now = {0};
 	ARENA(tmp);
-	cc_follow_look(&tmp, &w->follow, &now);
-	if (w->steps && w->done < w->total)
-		progress_left(w->progress, cc_follow_left(&w->follow, w->total - w->done));
+	cc_follow_look(&tmp, &w->follow, mono_now(), &now);
+	if (w->steps && w->done < w->total) {
+		double left = cc_follow_left(&w->follow, w->total - w->done);
+		progress_left(w->progress, left > 0 ? left : PROGRESS_UNKNOWN);
+	}
 	progress_add(w->progress, 0, str_join(&tmp, &now, S(", ")));
 }
 
@@ -114,7 +123,9 @@ static void on_tick(void *user)
 struct err *foreign_run(
 	struct foreign *f, const char *kind, struct proc *p, struct proc_result *ret)
 {
+	static const char *const builds[] = {"build", "wheel", NULL};
 	CLEANUP(watch_endp) struct step_watch w = {.object = f->plan->name};
+	const struct plan_foreign *how = f->plan->foreign;
 	struct job_report *s = foreign_step(f, kind);
 	struct str text;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -126,7 +137,10 @@ struct err *foreign_run(
 	}
 	w.progress = progress_begin(w.verb, w.object, UNIT_NONE, 0);
 	progress_add(w.progress, 0, S(""));
-	cc_follow_start(f->rocm, f->log, f->jobs, &w.follow);
+	w.manifest = path_join(f->a,
+		how->system == SOURCE_CMAKE ? f->cmake : path_join(f->a, f->tree, how->cmake),
+		S("build.ninja"));
+	cc_follow_start(f->rocm, f->log, f->jobs, mono_now(), &w.follow);
 	p->log = str_fmt(f->a, "%.*s/%s.log", STR(f->log), kind);
 	p->merge = true;
 	p->line = on_line;
@@ -139,6 +153,10 @@ struct err *foreign_run(
 	if (s->seconds <= 0) /* the first of the step's programs */
 		TRY(fs_remove(p->log));
 	TRY(proc_run(f->a, p, ret));
+	if (str_is_one_of(str_from(kind), builds)) { /* without ninja, only our programs count */
+		on_tick(&w);
+		f->compiled += w.ran ? w.ran : w.follow.seen;
+	}
 	if (s->seconds <= 0)
 		s->start = ret->start - f->began;
 	s->seconds += ret->seconds;

@@ -73,7 +73,7 @@ static const struct json_field forecast_fields[] = {
 	FIELDS(struct forecast, dir, disk, disk_free, sdk_dir),
 	FIELD("sdk_disk", struct forecast, sdk),
 	FIELD("sdk_disk_free", struct forecast, sdk_free),
-	FIELDS(struct forecast, one_disk, memory, memory_free, cpu, seconds, jobs, history),
+	FIELDS(struct forecast, one_disk, memory, memory_free, cpu, seconds, cores, jobs, history),
 	{.kind = FIELD_END},
 };
 

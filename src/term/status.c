@@ -52,7 +52,8 @@ static struct str describe(struct arena *a, const struct progress *p)
 		buf_fmt(&line, "  %.*s", STR(count_of(a, p, p->done)));
 	if (p->unit != UNIT_NONE && p->total)
 		buf_fmt(&line, "/%.*s", STR(count_of(a, p, p->total)));
-	if (p->left <= 0 && p->total && p->done && p->done < p->total && spent > 1)
+	bool ask = p->left > PROGRESS_UNKNOWN / 2 && p->left <= 0;
+	if (ask && p->total && p->done && p->done < p->total && spent > 1)
 		left = spent * (double)(p->total - p->done) / (double)p->done;
 	if (left > 0)
 		buf_fmt(&line, "  ETA %.*s", STR(human_seconds(a, left)));

@@ -309,16 +309,16 @@ static void the_rest_of_a_build_is_known_by_its_history(void **state)
 		struct history h = compile(&a, str_fmt(&a, "cc -c %u.c", i).p);
 		assert_ok(history_add(history, &h.key, 1 << 20, i < 10 ? 1 : 100));
 	}
-	cc_follow_start(dir, dir, 2, &f);
-	cc_follow_look(&a, &f, &now);
+	cc_follow_start(dir, dir, 2, 100, &f);
+	cc_follow_look(&a, &f, 100, &now);
 	assert_true(cc_follow_left(&f, 20) <= 0);
 	for (unsigned i = 0; i < 10; i++)
 		assert_ok(fs_append(path_join(&a, dir, S("cc.jsonl")),
-			S("{\"seconds\": 2, \"predicted\": 5, \"expected\": 1, "
+			S("{\"kind\": \"c\", \"seconds\": 2, \"cpu\": 2, \"predicted\": 5, "
+			  "\"expected\": 1, "
 			  "\"argv\": [\"\\\"seconds\\\":9\"]}\n")));
 	assert_ok(fs_append(path_join(&a, dir, S("cc.jsonl")), S("{\"seconds\": 2, \"pre")));
-	f.start -= 10; /* so two at a time */
-	cc_follow_look(&a, &f, &now);
+	cc_follow_look(&a, &f, 110, &now); /* so two at a time */
 	assert_int_equal(f.seen, 10);
 	double left = cc_follow_left(&f, 10); /* ten of 100 s, twice as slow as then, two at once */
 	assert_true(left > 900 && left < 1100);
