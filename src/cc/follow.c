@@ -6,7 +6,7 @@
 
 enum { PIECE = 4 << 20, SURE = 5, LATE = 600 /* seconds */, PRIOR = 5 /* steps */, FAR = 20 };
 
-/* What a step of a kind takes beside one of C++, until enough of them ran: measured with PyTorch 2.6.0. */
+/* The costs of steps by kind, in those of C++, until enough of them ran: measured with PyTorch 2.6.0. */
 static const double usual[FOLLOW_KINDS] = {
 	[CC_C] = 0.2, [CC_CXX] = 1, [CC_HIP] = 1.7, [CC_LINK] = 0.2};
 
