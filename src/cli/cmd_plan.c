@@ -12,7 +12,7 @@ struct err *project_plan(
 	struct arena *a, const struct common *common, struct plan_request *r, struct plan_wish *ret)
 {
 	static const char *const settled[] = {"gpu", "sdk", "mirror", "keyring", "python", "source",
-		"refresh", "feature", "version-suffix", "config", "with", "without",
+		"refresh", "feature", "version-suffix", "build-number", "config", "with", "without",
 		"torch-as-rocm", NULL};
 	if (!r->dir.n)
 		r->dir = S(".");

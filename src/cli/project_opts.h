@@ -25,6 +25,8 @@
 		"choose for a feature: flash-attention=off")},                                     \
 	{OPT_VALUE("version-suffix", OPT_STR, project.suffix, "SUFFIX",                            \
 		"version suffix of a known project: +rocm6.4; '': none")},                         \
+	{OPT_VALUE("build-number", OPT_UINT, project.number, "N",                                  \
+		"build number of a known project: .postN follows its version")},                   \
 	{OPT_VALUE("config", OPT_PATH, project.config, "FILE",                                     \
 		"description to use instead of DIR/rocsmith.yaml")},                               \
 	{OPT_VALUE("with", OPT_LIST, project.with, "WHEEL",                                        \

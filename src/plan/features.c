@@ -1,6 +1,9 @@
 /* Decides the features of a project by the rules of its description and the user's wishes, and adds the consequences
  * for the build. */
+#include <stdlib.h>
+
 #include "base/fs.h"
+#include "base/glob.h"
 #include "plan/plan_int.h"
 
 /* A feature being decided. */
@@ -11,6 +14,8 @@ struct deciding {
 	const struct project_feature *feature;
 	struct strs choices;
 	struct str wish; /* the user's choice, or "" */
+	struct str
+		heard; /* the variable of the user's environment that makes it, NAME=VALUE, or "" */
 };
 
 static const struct project_feature *feature_by_name(const struct project *p, struct str name)
@@ -89,6 +94,81 @@ static struct err *check_wishes(struct arena *a, const struct plan_request *r,
 	return NULL;
 }
 
+/* ---- the user's environment ---- */
+
+static struct str variable(struct str name)
+{
+	ARENA(tmp);
+	const char *value = getenv(str_z(&tmp, name));
+	return value ? str_from(value) : S("");
+}
+
+/* Do two values say the same? The words of a switch are those of PyTorch's build scripts. */
+static bool same_value(struct str x, struct str y)
+{
+	static const char *const words[] = {
+		"1", "on", "yes", "true", "y", "0", "off", "no", "false", "n"};
+	enum { WORDS = sizeof(words) / sizeof(*words) };
+	ARENA(tmp);
+	struct str v[] = {str_lower(&tmp, x), str_lower(&tmp, y)};
+	int is[] = {-1, -1};
+	for (size_t i = 0; i < 2 * WORDS; i++)
+		if (str_eq(v[i / WORDS], str_from(words[i % WORDS])))
+			is[i / WORDS] = i % WORDS < WORDS / 2;
+	return is[0] < 0 ? str_eq(x, y) : is[0] == is[1];
+}
+
+/* Takes the user's choice from the variables that the project's own build system would read. */
+static void hear(struct deciding *d)
+{
+	struct strs lines = {0};
+	for (size_t i = 0; i < d->choices.n && !d->wish.n; i++) {
+		struct str name, value;
+		lines.n = 0;
+		if (d->feature->choices.n)
+			strs_add_all(d->a, &lines, &d->feature->choices.v[i].env);
+		if (d->feature->env.n)
+			strs_add(d->a, &lines,
+				str_fmt(d->a, "%.*s=%d", STR(d->feature->env),
+					str_eq(d->choices.v[i], S("on"))));
+		VEC_EACH (const struct str, line, &lines) {
+			str_cut(*line, '=', &name, &value);
+			struct str said = variable(name);
+			if (!said.n || !same_value(said, value))
+				continue;
+			d->wish = d->choices.v[i];
+			d->heard = str_fmt(d->a, "%.*s=%.*s", STR(name), STR(said));
+			break;
+		}
+	}
+}
+
+struct err *features_meet_environment(const struct plan *plan)
+{
+	static const char *const spoken[] = {
+		"USE_*", "BUILD_*", "PYTORCH_*", "TORCHVISION_*", "TRITON_*", "BLAS", NULL};
+	if (!plan->foreign || !plan->features.n)
+		return NULL;
+	VEC_EACH (const struct str, line, &plan->foreign->env) {
+		struct str name, value;
+		bool known = false;
+		str_cut(*line, '=', &name, &value);
+		for (size_t i = 0; spoken[i]; i++)
+			known |= glob_match(str_from(spoken[i]), name);
+		struct str said = variable(name);
+		if (known && said.n && !same_value(said, value))
+			return err_hint(
+				err_new(E_USAGE,
+					"your environment has %.*s=%.*s, and the plan of '%.*s' "
+					"sets it to '%.*s'",
+					STR(name), STR(said), STR(plan->name), STR(value)),
+				"unset %.*s; --feature, --version-suffix and --build-number choose "
+				"what a plan leaves open",
+				STR(name));
+	}
+	return NULL;
+}
+
 /* ---- deciding ---- */
 
 /* Finds the first rule that holds and refuses this choice, or with choice "" the first that holds and chooses one;
@@ -115,13 +195,18 @@ static struct err *decide(const struct deciding *d, struct plan_feature *ret)
 	*ret = (struct plan_feature){.name = d->feature->name, .about = d->feature->about};
 	if (d->wish.n) {
 		TRY(find_rule(d, d->wish, &no));
-		if (no)
-			return err_hint(err_new(E_PLAN, "'%.*s' cannot be '%.*s': %.*s",
-						STR(ret->name), STR(d->wish), STR(no->why)),
-				"'rocsmith why' tells what can be chosen%s%.*s",
+		if (no) {
+			struct err *e = err_new(E_PLAN, "'%.*s' cannot be '%.*s': %.*s",
+				STR(ret->name), STR(d->wish), STR(no->why));
+			if (d->heard.n)
+				err_hint(e, "%.*s of your environment asks for it", STR(d->heard));
+			return err_hint(e, "'rocsmith why' tells what can be chosen%s%.*s",
 				no->source.n ? "; see " : "", STR(no->source));
+		}
 		ret->choice = d->wish;
-		ret->why = S("asked for");
+		ret->why = d->heard.n ? str_fmt(d->a, "asked for by %.*s of your environment",
+						STR(d->heard))
+				      : S("asked for");
 		ret->asked = true;
 		return NULL;
 	}
@@ -157,6 +242,7 @@ static struct err *take_needs(struct arena *a, const struct project *p, struct p
 			continue;
 		strs_add_all(a, &plan->foreign->env, &n->env);
 		strs_add_all(a, &plan->foreign->requires, &n->requires);
+		strs_add_all(a, &plan->foreign->options, &n->options);
 		strs_put_all(a, &plan->sdk.components, &n->components);
 		if (n->write.n && !path_is_inside(n->write))
 			return project_error(p, S("needs"), E_PROJECT,
@@ -200,6 +286,7 @@ struct err *features_choose(
 				STR(f->versions));
 		if (!has)
 			continue;
+		hear(&d);
 		TRY(decide(&d, &chosen));
 		*VEC_PUSH(a, &plan->features) = chosen;
 		if (f->env.n)

@@ -236,6 +236,7 @@ static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 	TRY(features_choose(a, r, p, plan));
 	if (p->known)
 		TRY(suffix_choose(a, r, wish));
+	TRY(features_meet_environment(plan));
 	/* the headers of a torch include those of most ROCm libraries */
 	if (plan->foreign->torch && !strs_has(&plan->sdk.components, S("headers")))
 		strs_add(a, &plan->sdk.components, S("headers"));

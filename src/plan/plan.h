@@ -150,6 +150,7 @@ struct plan_request {
 	struct str source; /* sources of a known project (source/fetch.h); "": the description's */
 	struct strs features; /* NAME=CHOICE */
 	struct str suffix;    /* suffix of the version; .p NULL: chosen by plan_make() */
+	unsigned number;      /* build number of a known project; 0: PYTORCH_BUILD_NUMBER, or 1 */
 	struct str config;    /* description to use instead of DIR/rocsmith.yaml, or "" */
 	struct strs gpus; /* words of --gpu, also "native", "all"; empty = project's, or native */
 	struct str sdk;   /* a name of sdk_spec_parse(), or "" */

@@ -19,7 +19,7 @@ struct when {
 /* Things that a project needs under some condition. */
 struct need {
 	struct when when;
-	struct strs components, env, requires;
+	struct strs components, env, requires, options;
 	struct str libc;        /* "sdk": use the SDK's libc, not this machine's */
 	struct str write, text; /* a file to be written into the copy */
 	struct strs configure;  /* see struct plan_foreign */
@@ -204,6 +204,8 @@ MUST_USE struct err *when_holds(
 /* Fills plan->features, and the environment, SDK components and libc that follow from them and from the needs. */
 MUST_USE struct err *features_choose(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan);
+/* Fails with E_USAGE if a variable of the user's environment contradicts what the plan sets for the build. */
+MUST_USE struct err *features_meet_environment(const struct plan *plan);
 
 /* ---- foreign.c ---- */
 /* Decides which build system builds the project. Unless it is our own, fills plan->foreign, name and

@@ -342,5 +342,5 @@ struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 	if (foreign && !plan->sdk.prefix.n &&
 		(plan->foreign->cost.memory || str_contains(plan->version, S(SDK_ROCM))))
 		suffix_meet(a, ret);
-	return NULL;
+	return features_meet_environment(plan);
 }

@@ -16,7 +16,8 @@ const struct json_field plan_cost_fields[] = FIELDS_ONLY(
 
 static const struct json_field need_fields[] = {
 	WHEN_FIELDS(struct need),
-	FIELDS(struct need, components, env, requires, libc, write, text, configure, cmake, why),
+	FIELDS(struct need, components, env, requires, options, libc, write, text, configure, cmake,
+		why),
 	{.kind = FIELD_END},
 };
 

@@ -4,9 +4,12 @@
  *     2.6.0+rocm6.4           sources of a release
  *     2.6.0+devrocm7.2.dev0   with an SDK that is not a release
  *     2.6.0+git1a2b3c4d.rocm6.4   a git checkout
+ *     2.6.0+rocm6.4.post2     the second build of these sources: build number 2, as PyTorch's setup.py writes it
  *
  * These are the suffixes of TheRock's wheels (ROCm/TheRock: "Versioning"). While the SDK is not installed, its ROCm
  * version is unknown: the wish then has the placeholder @rocm@, which plan_settle() replaces. */
+#include <stdlib.h>
+
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
 
@@ -74,19 +77,29 @@ struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct 
 				  : S("");
 		suffix = str_fmt(a, "+%.*s%srocm" SDK_ROCM, STR(suffix), dev ? "dev" : "");
 	}
-	plan->version = str_fmt(a, "%.*s%.*s", STR(release), STR(suffix));
+	uint64_t number = r->number ? r->number : 1;
+	const char *said = getenv("PYTORCH_BUILD_NUMBER");
+	if (said && !r->number && strs_variable(&plan->foreign->env, S("PYTORCH_BUILD_NUMBER")) &&
+		!str_u64(str_from(said), 10, &number))
+		number = 1; /* features_meet_environment() refuses the nonsense */
+	struct str post = number > 1 ? str_fmt(a, ".post%llu", (unsigned long long)number) : S("");
+	struct str base = str_fmt(a, "%.*s%.*s", STR(release), STR(suffix));
+	plan->version = str_fmt(a, "%.*s%.*s", STR(base), STR(post));
 	VEC_EACH (struct str, line, &plan->foreign->env) {
-		*line = str_replace(a, *line, S("@version@"), plan->version);
+		*line = str_replace(a, *line, S("@version@"), base);
+		*line = str_replace(a, *line, S("@post@"), post);
+		*line = str_replace(
+			a, *line, S("@number@"), str_fmt(a, "%llu", (unsigned long long)number));
 		*line = str_replace(a, *line, S("@suffix@"), suffix);
 		*line = str_replace(a, *line, S("@torch@"), known_torch(&plan->foreign->with));
 	}
 	if (wish->here)
 		put_rocm(a, wish->here, plan);
 	plan_explain(a, plan, "version", str_replace(a, plan->version, S(SDK_ROCM), S("")),
-		"'%.*s' of the sources, and %s", STR(release),
-		r->suffix.p ? "what --version-suffix says"
-		: wish->here
-			? "what it is built for"
-			: "what it is built for: the SDK says which ROCm once it is installed");
+		"'%.*s' of the sources, and %s%s", STR(release),
+		r->suffix.p  ? "what --version-suffix says"
+		: wish->here ? "what it is built for"
+			     : "what it is built for: the SDK says which ROCm once it is installed",
+		post.n ? "; the build number follows" : "");
 	return NULL;
 }
