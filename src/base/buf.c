@@ -2,7 +2,6 @@
 #include "base/buf.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void buf_reserve(struct buf *b, size_t more)
 {

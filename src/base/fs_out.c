@@ -3,11 +3,9 @@
  * The new file is an O_TMPFILE, which has no name and dies with the process, until the commit links
  * it into its folder. On a file system without O_TMPFILE it has a random name from the start. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>

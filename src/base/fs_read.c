@@ -1,10 +1,8 @@
 /* Reads files and folders; see fs.h. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>

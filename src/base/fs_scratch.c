@@ -1,5 +1,4 @@
 /* Makes scratch files and folders; see fs.h. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 

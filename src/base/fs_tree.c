@@ -1,11 +1,9 @@
 /* Decides where a change may go: in a dry run only into scratch folders, which are no results, and in a tree of strangers
  * nowhere through a link; see fs.h. All paths of guarded trees are resolved here; archive/unpack uses this file, too. */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/openat2.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

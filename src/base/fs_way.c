@@ -1,6 +1,5 @@
 /* Finds out who could change what a path leads to; see fs_check_way() in fs.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>

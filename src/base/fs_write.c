@@ -1,6 +1,5 @@
 /* Changes folders and names, copies files, and takes locks; see fs.h. fs_out.c writes the contents of files. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>

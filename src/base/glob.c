@@ -3,7 +3,6 @@
 #include "base/glob.h"
 
 #include "base/fs.h"
-#include "base/vec.h"
 
 /* The length of the text up to its first wildcard. */
 static size_t plain_length(struct str text)

@@ -1,7 +1,6 @@
 /* Open addressing over an insertion-ordered entry array; see map.h. */
 #include "base/map.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "base/vec.h"

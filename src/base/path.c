@@ -1,11 +1,9 @@
 /* Paths as text; nothing but the current folder is looked up. See fs.h. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "base/vec.h"
 
 struct str path_join(struct arena *a, struct str dir, struct str name)
 {

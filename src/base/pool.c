@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fs.h"
 

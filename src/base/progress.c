@@ -1,8 +1,6 @@
 /* Passes reports of progress to the one listener, if there is any; see progress.h. */
 #include "base/progress.h"
 
-#include <stdarg.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/fs.h"

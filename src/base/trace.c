@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/proc.h"
 
 static int trace_fd = -1;

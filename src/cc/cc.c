@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/vec.h"
 #include "cc/cc_int.h"
 #include "cc/compile.h"
-#include "formats/json_fields.h"
 #include "formats/node.h"
 #include "know/know.h"
 #include "term/out.h"

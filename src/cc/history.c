@@ -4,8 +4,6 @@
 #include <time.h>
 
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/proc.h"
 #include "cc/cc_int.h"
 
 enum {

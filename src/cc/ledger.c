@@ -6,12 +6,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/proc.h"
 #include "machine/machine.h"
 
 enum {

@@ -1,6 +1,5 @@
 /* Applies a change set, in the order described in changes.h. */
 #include "base/fs.h"
-#include "base/pool.h"
 #include "base/proc.h"
 #include "changes/apply_int.h"
 

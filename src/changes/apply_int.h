@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/pool.h"
-#include "changes/changes.h"
 #include "changes/manifest.h"
 
 /* The write that an output needs: none, a new file, or a replacement. */

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "base/fs.h"
-#include "base/pool.h"
 #include "base/proc.h"
 #include "changes/apply_int.h"
 

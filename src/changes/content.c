@@ -1,7 +1,6 @@
 /* Compares the file at an output's path with the one we made: by signature if that is conclusive, else by content; and an
  * original with the one that was replaced. Paths of outputs and originals. */
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 #include <xxhash.h>
 

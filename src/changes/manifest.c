@@ -4,7 +4,6 @@
 #include "changes/manifest.h"
 
 #include <libdeflate.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/fs.h"

@@ -13,8 +13,6 @@
  */
 #pragma once
 
-#include <sys/stat.h>
-
 #include "changes/changes.h"
 
 /* The signature of a file or folder; it shows a change without reading the content. */

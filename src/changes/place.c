@@ -1,7 +1,6 @@
 /* Finds the path of an output. Nothing is written through a link that leads out of the tree; a link inside the
  * tree is followed, as writing into the file would do. */
 #include <errno.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "changes/apply_int.h"

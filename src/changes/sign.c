@@ -4,12 +4,9 @@
  * only after that tick, unless the file system is exact (sig_exact). A source's signature is the one it had when it
  * was read; a source read within a tick of its last change is read again now.
  */
-#include <string.h>
 #include <time.h>
 
 #include "base/fs.h"
-#include "base/pool.h"
-#include "base/vec.h"
 #include "changes/apply_int.h"
 
 /* A signature that could hide a change is not recorded; the next run then compares the content. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "base/vec.h"
 #include "changes/manifest.h"
 
 enum { SOURCE_LIMIT = 256 << 20 };

@@ -1,7 +1,6 @@
 /* Says what is found in a file, and compares objects with each other: by kernel names, to find kernels that a bundle has for one processor only; and by
  * hash, to find objects that are the same for several targets. */
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "devcode/scan.h"

@@ -1,15 +1,12 @@
 /* Scans a path: a file, a folder, a wheel, or a source distribution. */
 #include "devcode/devcode.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "archive/unpack.h"
-#include "base/fs.h"
 #include "base/proc.h"
 #include "devcode/scan.h"
 #include "formats/kpack.h"
-#include "formats/pe.h"
 #include "formats/zip.h"
 #include "target/cut_list.h"
 

@@ -6,7 +6,6 @@
 #include "devcode/scan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "formats/le.h"

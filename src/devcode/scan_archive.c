@@ -3,8 +3,6 @@
  * 12 bytes of the member) as LLVM's Archive.cpp reads them. Thin archives are refused. */
 #include "devcode/scan.h"
 
-#include <string.h>
-
 #include "formats/pe.h"
 
 enum { HEADER = 60, MAGIC = 8 };

@@ -4,7 +4,6 @@
 #include "devcode/scan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/pool.h"

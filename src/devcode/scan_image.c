@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "formats/kpack.h"
-#include "formats/pe.h"
 
 struct scan_range { /* a part of the image that may contain bundles */
 	uint64_t offset, size;

@@ -7,11 +7,9 @@
 #include "formats/bundle.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/buf.h"
 #include "formats/le.h"
 
 #define RAW_MAGIC "__CLANG_OFFLOAD_BUNDLE__"

@@ -7,7 +7,6 @@
  * tables in doc/formats.md. */
 #pragma once
 
-#include "base/vec.h"
 #include "formats/elf.h"
 
 struct fs_out;

@@ -8,7 +8,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "formats/le.h"

@@ -2,9 +2,7 @@
 #include "formats/bytes.h"
 
 #include <fcntl.h>
-#include <string.h>
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "base/proc.h"
 

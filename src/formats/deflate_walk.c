@@ -1,7 +1,5 @@
 /* Finds the last block of a deflate stream (RFC 1951) symbol by symbol, without unpacking. Packing a wheel needs that
  * for every chunk; zlib's inflate() would take a seventh of the packing time. */
-#include <string.h>
-
 #include "formats/zip_format.h"
 
 enum { LITERAL, MATCH, END }; /* kinds of literal/length symbols */

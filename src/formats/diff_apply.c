@@ -1,6 +1,4 @@
 /* Applying unified diffs; see diff.h. Lines count from 0 here. */
-#include <string.h>
-
 #include "base/buf.h"
 #include "formats/diff.h"
 

@@ -2,9 +2,7 @@
 #include "formats/elf.h"
 
 #include <fcntl.h>
-#include <string.h>
 
-#include "base/fs.h"
 #include "formats/le.h"
 
 enum {

@@ -4,8 +4,6 @@
  * it; LSB 5.0 "Symbol Versioning" for .gnu.version_r. See elf.h. */
 #include "formats/elf.h"
 
-#include <string.h>
-
 #include "formats/le.h"
 
 enum {

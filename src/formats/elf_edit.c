@@ -5,8 +5,6 @@
  * so every reference to a string is looked at. */
 #include "formats/elf_edit.h"
 
-#include <string.h>
-
 #include "base/fs.h"
 #include "formats/elf_image.h"
 

@@ -1,8 +1,6 @@
 /* Plans and writes changed ELF files; see elf_image.h. */
 #include "formats/elf_image.h"
 
-#include <string.h>
-
 #include "base/fs.h"
 
 enum { E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, E_SHNUM = 60, E_SHSTRNDX = 62 };

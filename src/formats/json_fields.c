@@ -1,8 +1,6 @@
 /* Writes and reads objects by tables; see json_fields.h. */
 #include "formats/json_fields.h"
 
-#include <string.h>
-
 #include "base/vec.h"
 #include "formats/node.h"
 

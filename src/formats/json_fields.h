@@ -20,8 +20,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/buf.h"
 
 struct json;

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "base/buf.h"
 #include "formats/le.h"
 #include "formats/msgpack.h"
-#include "formats/pe.h"
 
 enum { HEADER = 64, MOST = 1000000, TABLE_MAX = 64 << 20, ARCHS = 256 };
 

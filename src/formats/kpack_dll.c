@@ -1,7 +1,6 @@
 /* Makes host parts of Windows programs and DLLs, and fills them again; see kpack.h. All addresses stay: the section with the
  * bundles loses its bytes in the file, so that the loader fills it with zeros, and a new last section has the mark, or the
  * bundles that take its place. What can be wrong with an image is found when it is opened. Source: Microsoft's "PE Format". */
-#include "base/buf.h"
 #include "formats/kpack.h"
 #include "formats/le.h"
 

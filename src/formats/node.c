@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
-#include "base/vec.h"
-
 static const char *const kind_names[] = {
 	[NODE_NULL] = "nothing",
 	[NODE_BOOL] = "true or false",

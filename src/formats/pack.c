@@ -1,8 +1,6 @@
 /* Writes and reads records; see le.h. Reading never leaves the text. */
 #include "formats/le.h"
 
-#include <string.h>
-
 void pack_text(struct buf *b, struct str s)
 {
 	buf_le(b, s.n, 4);

@@ -1,8 +1,6 @@
 /* Section and import tables of PE images and COFF objects, through bounded reads; see pe.h. */
 #include "formats/pe.h"
 
-#include <string.h>
-
 #include "formats/le.h"
 
 enum { DOS = 64, COFF = 20, SECTION = 40, SYMBOL = 18, NAME = 64, MAX_SECTIONS = 65279 };

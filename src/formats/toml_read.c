@@ -3,8 +3,6 @@
  * Numbers and dates are checked but keep their text, since no pyproject.toml needs their values. Tables may
  * come in pieces and in any order; a map of their members records how each was defined, which decides
  * whether it may be extended. */
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/map.h"

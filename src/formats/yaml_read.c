@@ -3,7 +3,6 @@
  * The subset is what a project file needs: one document, scalar keys, no aliases (they can make a small file explode)
  * and only the standard tags. Scalars are typed by the core schema of YAML 1.2 (yaml.org/spec/1.2.2, 10.3.2), so `no`
  * stays text and `1.0` keeps its zero. */
-#include <string.h>
 #include <yaml.h>
 
 #include "base/fs.h"

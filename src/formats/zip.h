@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/map.h"
-#include "base/vec.h"
 #include "formats/elf.h"
 #include "formats/finding.h"
 

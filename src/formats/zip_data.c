@@ -5,8 +5,6 @@
  * 1.2 s, libdeflate 1.14 1.1 s. libdeflate cannot unpack in pieces, and touching so much new memory costs another 0.8
  * s; so libdeflate unpacks members of up to 4 MiB, and ISA-L the rest. */
 #include <libdeflate.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "formats/zip_format.h"

@@ -2,8 +2,6 @@
  * that leave an archive readable become findings; see zip.h. Members, headers and data descriptors must fill the file
  * without overlap or gap. */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/fs.h"
 #include "formats/zip_format.h"

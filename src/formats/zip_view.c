@@ -5,8 +5,6 @@
  * Unpacking twice costs less than writing a file: for a library of 1388 MB, the 780 MB of its device code and symbols
  * take 0.7 s, the file 2.5 to 4 s, most of which goes into new pages. */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/zip_format.h"
 

@@ -14,14 +14,10 @@
  * than its content (else it is stored), so the members that need ZIP64 are known from the start. */
 #include <libdeflate.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "base/pool.h"
 #include "base/proc.h"
 #include "base/progress.h"

@@ -1,11 +1,8 @@
 /* Translates single files of a tree as a run of hipify does, for explanations, diffs, and the
  * compiler's messages about the result.
  */
-#include "hipify/hipify.h"
-
 #include "base/fs.h"
 #include "changes/manifest.h"
-#include "changes/view.h"
 #include "hipify/hipify_int.h"
 
 /* Opens a view of o->dir as it was before any translation. */

@@ -1,8 +1,6 @@
 /* Reads, checks and completes the settings of a translation; see options.h. */
 #include "hipify/options.h"
 
-#include <string.h>
-
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/vec.h"

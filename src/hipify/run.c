@@ -1,9 +1,6 @@
 /* Runs a translation from end to end: opens the session, runs the engine, applies the changes. */
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
 #include "hipify/hipify_int.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "base/glob.h"
-#include "base/map.h"
 #include "base/proc.h"
 #include "hipify/hipify.h"
 #include "lang/cxx/lexer.h"

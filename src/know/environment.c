@@ -5,7 +5,6 @@
 
 #include "know/rule.h"
 #include "machine/root.h"
-#include "target/target.h"
 
 /* The memory of a compile of PyTorch: the 90th percentile and the largest (from the compiles in cc/history.c). */
 static const uint64_t usual = 850ull << 20, largest = 2100ull << 20;

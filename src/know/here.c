@@ -1,6 +1,4 @@
 /* Evaluates the conditions of entries on this machine or a recorded one; see diagnosis.h. */
-#include <string.h>
-
 #include "know/diagnosis.h"
 #include "know/predicate.h"
 

@@ -2,10 +2,6 @@
 #include <stdlib.h>
 
 #include "base/proc.h"
-#include "formats/json_fields.h"
-#include "know/diagnosis.h"
-#include "know/match.h"
-#include "know/scan.h"
 #include "know/window.h"
 
 enum {

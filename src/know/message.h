@@ -9,7 +9,6 @@
 #pragma once
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/proc.h"
 
 /* One message. If it has no place, line and col are 0, and path is the program that printed it. */

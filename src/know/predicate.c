@@ -8,7 +8,6 @@
 #include "know/compat.h"
 #include "lang/python/version.h"
 #include "machine/parse.h"
-#include "target/target.h"
 
 enum { NESTING_MAX = 16, BECAUSE_MAX = 4 };
 

@@ -1,6 +1,5 @@
 /* The environment variables that ROCm and PyTorch read, and the free space on disks that programs write to. */
 #include "machine/facts.h"
-#include "target/target.h"
 
 static bool read_variable(struct root *r, struct machine *m, struct str name, const char *effect)
 {

@@ -2,7 +2,6 @@
  * must run in the order of machine_gather(). */
 #pragma once
 
-#include "machine/machine.h"
 #include "machine/parse.h"
 #include "machine/root.h"
 

@@ -5,10 +5,8 @@
  * itself is run in isolated mode (sysconfig), as only it can report the extension suffix and the header folder of a
  * virtual environment or of pyenv.
  */
-#include <string.h>
 #include <sys/utsname.h>
 
-#include "base/fs.h"
 #include "base/proc.h"
 #include "machine/facts.h"
 

@@ -9,7 +9,6 @@
  * numbers unless a node belongs to them. A recording contains only the lines of these groups, with "user" for the
  * account and no other member.
  */
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "machine/facts.h"

@@ -2,8 +2,6 @@
 #include "machine/python.h"
 
 #include "formats/kpack.h"
-#include "machine/parse.h"
-#include "target/target.h"
 
 #define MAGIC "rocsmith-library 1"
 

@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include "base/buf.h"
 #include "machine/machine.h"
 
 /* The text trimmed, without control characters, and cut to 200 bytes: for names that will be shown. */

@@ -5,8 +5,6 @@
 #include "machine/python.h"
 #include <stdlib.h>
 
-#include "machine/parse.h"
-
 enum { MANY_PYTHONS = 64 };
 
 struct pythons {

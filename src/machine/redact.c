@@ -4,7 +4,6 @@
  * serial number, unique id, name of a user or host, network address or key. */
 #include <fnmatch.h>
 
-#include "formats/json_fields.h"
 #include "lang/python/requirement.h"
 #include "machine/parse.h"
 #include "machine/root.h"

@@ -9,8 +9,6 @@
  */
 #pragma once
 
-#include <sys/stat.h>
-
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/vec.h"

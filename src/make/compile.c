@@ -5,7 +5,6 @@
  */
 #include "cc/compile.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "base/progress.h"
 #include "make/make.h"
 

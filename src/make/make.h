@@ -19,7 +19,6 @@
 #include "hipify/hipify.h"
 #include "jobs/job.h"
 #include "plan/plan.h"
-#include "sdk/sdk.h"
 
 struct make {
 	/* The caller fills in: */

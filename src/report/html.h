@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/buf.h"
 #include "report/report.h"
 
 struct html {

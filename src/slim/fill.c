@@ -1,6 +1,5 @@
 /* Puts device code back into a host part: as bundles in a new segment at the end of the file, behind the program
  * headers, which move there. Addresses stay. See slim.h. */
-#include "base/fs.h"
 #include "slim/slim_int.h"
 
 struct slim_filling {

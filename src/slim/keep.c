@@ -1,8 +1,5 @@
 /* Decides which device code stays: targets in bundles, and side files that name a GPU. Reports what became of them. See
  * slim.h. */
-#include <string.h>
-
-#include "base/fs.h"
 #include "base/glob.h"
 #include "slim/slim.h"
 

@@ -2,7 +2,6 @@
  * by two names of one file. See slim_int.h. */
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "slim/slim_int.h"
 
 bool slim_is_lock(const struct fs_entry *e)

@@ -1,6 +1,5 @@
 /* Makes and reads host parts: wrappers name a bundle by its number, and a section tells HIP where the device code is
  * (HIP's registration since rocm-systems#2622; shared/kpack). See slim.h. */
-#include "base/fs.h"
 #include "slim/slim_int.h"
 
 enum { WRAPPER = 24, MAX_SECTIONS = 0xff00 - 2 };

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/fs_stage.h"
-#include "base/map.h"
 #include "base/proc.h"
 #include "slim/slim_int.h"
 

@@ -1,7 +1,6 @@
 /* Plans a smaller file: finds its bundles, and decides what becomes of each. See slim.h. */
 #include <stdlib.h>
 
-#include "base/fs.h"
 #include "slim/slim_int.h"
 
 enum { PAGE = 4096 };

@@ -4,7 +4,6 @@
  * do not count. See slim.h. */
 #include <stdlib.h>
 
-#include "formats/le.h"
 #include "slim/slim_int.h"
 
 enum { CHUNK = 1 << 20, NEAR = 1 << 20, WORD = 8, SECTIONS = 1000 };

@@ -2,7 +2,6 @@
  * behind them. Then it patches headers and pointers (formats/elf_image.h). See slim.h. */
 #include <libdeflate.h>
 
-#include "base/fs.h"
 #include "slim/slim_int.h"
 
 /* ---- bundles ---- */

@@ -2,9 +2,7 @@
  * failed tool, each hint once) and, for programs, as JSON. See out.h. */
 #include <stdio.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
-#include "formats/json_fields.h"
 #include "term/out.h"
 #include "term/printable.h"
 

@@ -1,10 +1,8 @@
 /* The status line; see out.h. One lock guards all state, since progress comes from any thread. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/proc.h"
 #include "base/progress.h"
 #include "term/out.h"

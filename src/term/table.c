@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "term/printable.h"
 
 struct table table_new(struct arena *a, const char *heads)

@@ -14,8 +14,6 @@
  */
 #pragma once
 
-#include "base/vec.h"
-#include "formats/json_fields.h"
 #include "term/out.h"
 
 struct column {

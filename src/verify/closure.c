@@ -2,9 +2,6 @@
  * library once by its requested name or its soname, searched in the RPATH of the file that needs it and of those that
  * loaded that file (unless they have a RUNPATH), then in the RUNPATH. Folders outside of the wheel are not searched.
  * Source: ld.so(8), and the behaviour of glibc 2.36. */
-#include <string.h>
-
-#include "base/fs.h"
 #include "know/know.h"
 #include "verify/exam.h"
 

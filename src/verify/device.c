@@ -1,6 +1,5 @@
 /* Compares device code with the required targets: each bundle with kernels must have some for every required target,
  * under the target itself, a feature variant of it, or a generic target that covers it. */
-#include "base/fs.h"
 #include "base/proc.h"
 #include "verify/exam.h"
 

@@ -3,7 +3,6 @@
  * that it would not find is an error, and so is code under a number that no library has: library and archive were
  * numbered differently. Sources: formats/kpack.h; the search for archives: reference of librocm_kpack (rocm-systems
  * shared/kpack, loader). */
-#include "base/fs.h"
 #include "base/proc.h"
 #include "verify/exam.h"
 

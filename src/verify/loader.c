@@ -2,7 +2,6 @@
  * paths that are wrong on any machine. */
 #include <fnmatch.h>
 
-#include "base/fs.h"
 #include "know/know.h"
 #include "verify/exam.h"
 

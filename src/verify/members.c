@@ -4,7 +4,6 @@
 
 #include "base/pool.h"
 #include "base/progress.h"
-#include "formats/pe.h"
 #include "verify/exam.h"
 
 enum {

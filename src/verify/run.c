@@ -2,10 +2,8 @@
  * as `rocjitsu --config CONFIG -- PROGRAM...`; its configurations, one for each GPU, lie in share/rocjitsu/configs
  * beside the folder of the program (ROCm/rocm-systems, emulation/rocjitsu, README of 2026-08). It runs the script
  * rocsmith-smoke.py of the dist-info folder, or else imports all packages, which registers their device code. */
-#include "base/fs.h"
 #include "base/proc.h"
 #include "verify/exam.h"
-#include "wheel/archive.h"
 
 enum { MINUTES = 10, TAIL = 300 };
 #define SMOKE "rocsmith-smoke.py"

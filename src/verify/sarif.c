@@ -1,6 +1,5 @@
 /* Writes verdicts as SARIF 2.1.0, which code scanning services read. Source: OASIS sarif-v2.1.0, sections 3.13 to
  * 3.52. */
-#include "base/fs.h"
 #include "verify/exam.h"
 
 static const char *const levels[] = {

@@ -2,7 +2,6 @@
  * Only device wheels of the set must be among them; other requirements may be installed from elsewhere. Device wheels
  * have AMD's names: "amd-torch-device-gfx1100" for the host wheel "torch", which offers it as the extra
  * "device-gfx1100". Source: ROCm/TheRock, docs of the wheel splitter, 2026-08. */
-#include "base/fs.h"
 #include "lang/python/version.h"
 #include "verify/exam.h"
 

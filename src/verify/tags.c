@@ -2,7 +2,6 @@
  * libraries outside PEP 600, and the Python of its extension modules. */
 #include <limits.h>
 
-#include "base/fs.h"
 #include "know/know.h"
 #include "verify/exam.h"
 

@@ -4,7 +4,6 @@
  * c10::hip: pytorch#174087. */
 #include <stdlib.h>
 
-#include "base/fs.h"
 #include "verify/exam.h"
 
 enum { HIPIFY_V2 = 11, MORE = 30 }; /* minor versions of torch 2 */

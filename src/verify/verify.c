@@ -1,7 +1,6 @@
 /* Examines one wheel from file name to verdict: runs the checks in order and collects their findings. */
 #include "verify/verify.h"
 
-#include "base/fs.h"
 #include "verify/exam.h"
 
 static void not_readable(struct exam *x, struct err *e)

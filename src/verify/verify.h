@@ -8,9 +8,7 @@
  */
 #pragma once
 
-#include "formats/finding.h"
 #include "formats/kpack.h"
-#include "target/target.h"
 #include "wheel/split.h"
 
 struct verify_options {

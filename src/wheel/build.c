@@ -2,9 +2,7 @@
 #include "wheel/rewrite.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/fs.h"
 #include "lang/python/version.h"
 
 struct err *wheel_epoch(int64_t *ret)

@@ -1,7 +1,6 @@
 /* Writes the fat wheel: search paths, smaller libraries, the texts of dist-info. See fat.h. */
 #include "wheel/fat.h"
 
-#include "base/fs.h"
 #include "wheel/fat_int.h"
 
 /* ---- the report ---- */

@@ -1,9 +1,7 @@
 /* Stand-ins for libraries under names that are usually links: some libraries open "libamdhip64.so", and a wheel cannot
  * hold links. See fat_int.h. */
 #include <elf.h>
-#include <stddef.h>
 
-#include "base/buf.h"
 #include "wheel/fat_int.h"
 
 /* Sources: dlopen() in RCCL (rocmwrap.cc) and CLR (hip_platform.cpp, hiprtc) of ROCm 7.2. */

@@ -1,8 +1,5 @@
 /* Finds the parts of an SDK that a wheel needs: the libraries that its libraries name, those that these name, and so
  * on, and the files that they read. See fat.h. */
-#include <string.h>
-
-#include "base/fs.h"
 #include "base/glob.h"
 #include "base/proc.h"
 #include "formats/pe.h"

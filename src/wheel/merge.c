@@ -1,7 +1,6 @@
 /* Merges wheels for one GPU each into one wheel; see split.h. Members that are the same in all of them are copied with
  * their compressed bytes. Files with device code are put together from a host part and objects, which wait in a scratch
  * file. */
-#include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
 #include "formats/kpack.h"

@@ -1,5 +1,4 @@
 /* Makes wheels of an unpacked tree, or of another wheel with another version or other tags; see archive.h. */
-#include "base/fs.h"
 #include "base/proc.h"
 #include "lang/python/version.h"
 #include "wheel/rewrite.h"

@@ -1,7 +1,6 @@
 /* Puts each member of a wheel through a rule, and writes the results; see rewrite.h. */
 #include "wheel/rewrite.h"
 
-#include "base/fs.h"
 #include "base/proc.h"
 
 struct zip_input wheel_input(const struct wheel *w, const struct wheel_member *m)

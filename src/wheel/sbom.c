@@ -5,7 +5,6 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
-#include "formats/json_fields.h"
 #include "formats/node.h"
 #include "lang/python/version.h"
 #include "wheel/archive.h"

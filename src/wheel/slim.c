@@ -1,8 +1,6 @@
 /* Makes a wheel for fewer GPUs, and updates the RECORDs of an installation whose files were made smaller. See wheel.h
  * and slim/slim.h. */
-#include "base/fs.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "wheel/rewrite.h"
 
 static struct err *slim_member(void *user, struct rewrite *x, struct zip_input *in)

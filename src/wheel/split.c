@@ -2,13 +2,9 @@
  * device code: in a plain split they are slimmed one by one for each wheel; for kpack each is decoded once, and its
  * objects go to the archives of all targets. */
 #include "wheel/split.h"
-#include "base/fs.h"
-#include "base/fs_stage.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "base/proc.h"
 #include "devcode/devcode.h"
-#include "formats/pe.h"
 #include "wheel/split_int.h"
 
 static const struct json_field wheel_fields[] = {

@@ -2,7 +2,6 @@
  * of ROCm 7.13 and newer; older ones stop at a library without its code. Evidence, the best first: a runtime in the wheel
  * itself; the major version of the runtime that its libraries need; the ROCm that METADATA requires, or that its local
  * version names. Sources: rocm-systems#2622, shared/kpack (loader: its names are in each runtime that has or needs it). */
-#include "formats/pe.h"
 #include "wheel/split_int.h"
 
 /* Contents stay open for the next wheel while they are few. */

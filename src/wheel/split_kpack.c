@@ -1,5 +1,4 @@
 /* Puts the device code of a wheel's libraries into kpack archives, and makes host parts of the libraries. See split.h. */
-#include "base/fs.h"
 #include "base/proc.h"
 #include "wheel/split_int.h"
 

@@ -1,6 +1,5 @@
 /* Finds the set that a wheel is a part of: by our provenance file, or by guessing, for wheels that AMD's splitter made.
  * See split.h. */
-#include "base/fs.h"
 #include "base/proc.h"
 #include "formats/kpack.h"
 #include "formats/node.h"

@@ -1,7 +1,6 @@
 /* Lists the distributions of a virtual environment; see wheel.h. Sources: PEP 405 for the folders; the specification of
  * recording installed projects, by which the paths of RECORD are relative to site-packages. */
 #include "base/fs.h"
-#include "base/map.h"
 #include "devcode/devcode.h"
 #include "wheel/wheel.h"
 

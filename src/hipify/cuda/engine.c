@@ -1,8 +1,6 @@
 /* The operations that rules use: edits of the text, reports, and a look at the next token. */
 #include "hipify/cuda/engine.h"
 
-#include <string.h>
-
 void engine_replace(
 	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule)
 {

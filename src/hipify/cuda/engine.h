@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include "base/map.h"
-#include "base/vec.h"
 #include "hipify/cuda/names.h"
 #include "lang/cxx/lexer.h"
 

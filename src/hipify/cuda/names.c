@@ -1,8 +1,6 @@
 /* Looks names up in the tables, and classifies and renames files. */
 #include "hipify/cuda/names.h"
 
-#include <string.h>
-
 #include "base/fs.h"
 
 struct str names_text(uint32_t offset)

@@ -8,10 +8,6 @@
  */
 #include "hipify/cuda/engine.h"
 
-#include <string.h>
-
-#include "base/buf.h"
-
 enum { MAX_OPERANDS = 10, MAX_EXPRESSIONS = 30, MAX_EXPRESSION = 1 << 10 };
 
 /* One asm statement: its text, and the C expressions that follow it. */

@@ -2,8 +2,6 @@
  * applies them at the end. */
 #include "hipify/cuda/engine.h"
 
-#include <string.h>
-
 /* ---- __CUDA_ARCH__ ----
  *
  * The macro is defined in device passes only, and its value is the compute capability. In a condition

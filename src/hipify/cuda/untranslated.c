@@ -4,8 +4,6 @@
  */
 #include "hipify/cuda/engine.h"
 
-#include <string.h>
-
 /* Words that start a statement but never a declaration. */
 static const char *const no_declaration[] = {"return", "throw", "new", "delete", "case", "goto",
 	"if", "else", "sizeof", "co_return", "co_await", "co_yield", NULL};

@@ -6,7 +6,6 @@
 #include "hipify/hipify_int.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "base/pool.h"

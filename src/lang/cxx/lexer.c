@@ -1,8 +1,6 @@
 /* The tokenizer; see lexer.h. Each function reads one kind of token. */
 #include "lang/cxx/lexer.h"
 
-#include <string.h>
-
 struct lex lex_new(struct str source, struct str path)
 {
 	struct lex l = {.s = source, .path = path, .line = 1, .line_start = true};

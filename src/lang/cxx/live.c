@@ -2,7 +2,6 @@
 #include "lang/cxx/live.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/vec.h"
 #include "lang/cxx/lexer.h"

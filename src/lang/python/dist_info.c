@@ -1,8 +1,6 @@
 /* The files of a dist-info folder: RECORD (CSV), and the e-mail headers of METADATA and WHEEL; see dist_info.h. */
 #include "lang/python/dist_info.h"
 
-#include <string.h>
-
 #include "base/fs.h"
 
 struct str dist_stem(struct str folder)

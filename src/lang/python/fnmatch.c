@@ -2,8 +2,6 @@
  * star only, which is enough for globs. */
 #include "lang/python/fnmatch.h"
 
-#include <string.h>
-
 #include "base/vec.h"
 #include "lang/python/word.h"
 

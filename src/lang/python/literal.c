@@ -5,7 +5,6 @@
 #include "lang/python/literal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 

@@ -1,10 +1,6 @@
 /* Python's path arithmetic; see path.h. */
 #include "lang/python/path.h"
 
-#include <string.h>
-
-#include "base/vec.h"
-
 static struct str concat(struct arena *a, struct str x, struct str y, struct str z)
 {
 	char *p = arena_alloc(a, x.n + y.n + z.n + 1);

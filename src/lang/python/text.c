@@ -1,8 +1,6 @@
 /* Decoding, and str.find(), count(), replace(); see text.h. */
 #include "lang/python/text.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 
 struct err *py_decode(struct arena *a, struct str bytes, struct str *ret)

@@ -1,8 +1,6 @@
 /* Python source to tokens and statements; see token.h. */
 #include "lang/python/token.h"
 
-#include <string.h>
-
 enum {
 	MAX_OPEN = 200, /* as in CPython */
 	MAX_MESSAGE = 300,

@@ -7,7 +7,6 @@
 #include "hipify/torch/model/source.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "base/hash.h"

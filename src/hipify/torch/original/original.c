@@ -11,9 +11,6 @@
  * files newer than the job. Its report (driver.py) names the source of each; files that build_amd.py
  * itself edits or copies are results without a source.
  */
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/fs.h"
 #include "base/proc.h"
 #include "base/progress.h"

@@ -6,12 +6,9 @@
  * order of all this, so the steps here are those of the original, one after another. Each step sees the
  * outputs of the previous ones through a layer.
  */
-#include <string.h>
-
 #include "base/proc.h"
 #include "base/progress.h"
 #include "hipify/torch/run/project.h"
-#include "lang/python/text.h"
 
 /* Python's recursion limit stops the original at some 330 levels; here a level takes a few kilobytes of stack. */
 enum { DEPTH_LIMIT = 1000 };

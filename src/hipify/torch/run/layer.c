@@ -1,10 +1,7 @@
 /* Keeps the outputs of a run in memory; see project.h. */
 #include "hipify/torch/run/project.h"
 
-#include <string.h>
-
 #include "base/fs.h"
-#include "lang/python/path.h"
 #include "lang/python/text.h"
 
 struct torch_disk_path {

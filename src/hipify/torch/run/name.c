@@ -1,6 +1,5 @@
 /* The names that PyTorch's hipify gives its results, and the parts of a PyTorch tree that it treats
  * differently. The predicates take paths relative to the tree; see select.h. */
-#include "base/buf.h"
 #include "hipify/torch/run/select.h"
 #include "lang/python/path.h"
 #include "lang/python/text.h"

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "changes/view.h"
 #include "hipify/hipify_int.h"
 #include "hipify/torch/run/select.h"
 #include "hipify/torch/text/text.h"

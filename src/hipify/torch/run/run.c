@@ -1,8 +1,5 @@
 /* Sets up a project from the options: its files, its include folders, the treatment of launches; see
  * hipify_int.h. The work itself is in tree.c and extension.c. */
-#include "hipify/hipify_int.h"
-
-#include "base/fs.h"
 #include "hipify/torch/run/project.h"
 
 static struct strs joined(struct arena *a, const struct strs *x, const struct strs *y)

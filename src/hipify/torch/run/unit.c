@@ -1,9 +1,7 @@
 /* Translates single files, for the modes torch and extension; see project.h. */
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
 #include "hipify/torch/run/project.h"
 #include "lang/python/text.h"

@@ -5,8 +5,6 @@
  * exact: one space, none after the "#"; the path may span lines. All three begin with "#",
  * which is rare and fast to find.
  */
-#include <string.h>
-
 #include "hipify/torch/text/passes.h"
 #include "lang/python/word.h"
 

@@ -6,8 +6,6 @@
  */
 #include "hipify/torch/text/passes.h"
 
-#include <string.h>
-
 #include "base/proc.h"
 #include "lang/python/text.h"
 #include "lang/python/word.h"

@@ -4,7 +4,6 @@
 #include "hipify/torch/text/passes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lang/python/word.h"
 

@@ -4,8 +4,6 @@
  */
 #include "hipify/torch/text/passes.h"
 
-#include <string.h>
-
 #include "lang/python/word.h"
 
 static size_t find(struct str text, size_t at, struct str needle)

@@ -5,10 +5,6 @@
  */
 #pragma once
 
-#include "base/buf.h"
-#include "base/vec.h"
-#include "hipify/hipify.h"
-#include "hipify/torch/model/tables.h"
 #include "hipify/torch/text/text.h"
 
 /* ---- match.c: finds the keys of a name table, as the two regular expressions of hipify do ----
