@@ -7,7 +7,7 @@
 struct build_args {
 	struct common common;
 	struct plan_request project;
-	struct str out, dir;
+	struct str out, dir, patches;
 	struct strs targets;
 	bool keep_going, offline;
 };
@@ -21,6 +21,8 @@ const struct opt cmd_build_opts[] = {
 		.env = "ROCSMITH_BUILD_DIR"},
 	{OPT_VALUE("target", OPT_LIST, targets, "NAME",
 		"build only this target of CMake or ninja, and no wheel")},
+	{OPT_VALUE("patches", OPT_PATH, patches, "QUEUE",
+		"queue of patches for the copy that is built")},
 	{OPT_FLAG("keep-going", keep_going, "after an error go on with what does not need it"),
 		.sname = 'k'},
 	{OPT_FLAG("offline", offline, "never install an SDK")},
@@ -101,6 +103,7 @@ struct err *cmd_build(struct arena *a, void *args)
 		.dir = o->dir,
 		.sysroot = o->project.sysroot,
 		.targets = o->targets,
+		.patches = o->patches.n ? path_abs(a, o->patches) : S(""),
 		.jobs = o->common.jobs,
 		.keep_going = o->keep_going,
 		.no_install = o->offline,

@@ -1,10 +1,11 @@
-/* rocsmith patch status, apply, revert: handles recipes for known stops on a tree of sources. */
+/* rocsmith patch: handles recipes for known stops on a tree of sources, and queues of the user's own patches. */
 #include <gnu/libc-version.h>
 
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "formats/json_fields.h"
 #include "lang/python/version.h"
+#include "recipe/queue.h"
 #include "recipe/recipe.h"
 #include "sdk/sdk.h"
 #include "target/target.h"
@@ -15,6 +16,8 @@ struct patch_args {
 	struct recipe_request q;
 	struct strs recipes, gpus, versions;
 	struct str sdk, rocm;
+	struct queue queue;
+	bool goes_on, skips, aborts;
 };
 #define ARGS struct patch_args
 
@@ -33,28 +36,56 @@ struct patch_args {
 	{OPT_VALUE("fact", OPT_LIST, versions, "NAME=N",                                           \
 		"version that recipes may ask for: glibc=2.42")},                                  \
 	{OPT_GPUS(gpus, "targets that it is built for: gfx1201,gfx90a or native")}
+#define PATCHSET                                                                                   \
+	{OPT_VALUE("patchset", OPT_STR, queue.patchset, "NAME",                                    \
+		"patches of the queue to use (default: of TREE's version)")}
+#define STOPPED                                                                                    \
+	{OPT_FLAG("continue", goes_on, "go on with a queue: the conflict is resolved")},           \
+	{OPT_FLAG("skip", skips, "go on with a queue without this patch")},                        \
+	{OPT_FLAG("abort", aborts, "take back a queue that stopped at a conflict")}
 /* clang-format on */
 
 const struct opt cmd_patch_status_opts[] = {
 	TREE,
+	{OPT_ARGUMENT("QUEUE", OPT_POSES, q.names, "look at this queue of patches instead")},
 	FACTS,
 	FOLDERS,
+	PATCHSET,
 	OPT_LAST,
 };
 const struct opt cmd_patch_apply_opts[] = {
 	TREE,
-	{OPT_ARGUMENT("RECIPE", OPT_POSES, q.names, "only these (default: all needed)")},
+	{OPT_ARGUMENT(
+		"RECIPE", OPT_POSES, q.names, "only these (default: all needed), or a QUEUE")},
 	FACTS,
 	FOLDERS,
+	PATCHSET,
+	STOPPED,
 	{OPT_FLAG("diff", q.diff, "print what changes")},
 	OPT_LAST,
 };
 const struct opt cmd_patch_revert_opts[] = {
 	TREE,
-	{OPT_ARGUMENT("RECIPE", OPT_POSES, q.names, "only these (default: all)")},
+	{OPT_ARGUMENT("RECIPE", OPT_POSES, q.names, "only these (default: all), or a QUEUE")},
 	FACTS,
 	FOLDERS,
 	{OPT_FLAG("force", q.force, "also files that were edited since")},
+	OPT_LAST,
+};
+
+const struct opt cmd_patch_save_opts[] = {
+	TREE,
+	{OPT_OUTPUT(queue.dir, "QUEUE", "folder of the queue"), .flags = OPT_REQUIRED},
+	{OPT_VALUE("base", OPT_STR, queue.base, "REF", "commit of upstream, below the patches")},
+	PATCHSET,
+	OPT_LAST,
+};
+const struct opt cmd_patch_rebase_opts[] = {
+	TREE,
+	{OPT_ARGUMENT("QUEUE", OPT_POS, queue.dir, "folder of patches"), .flags = OPT_REQUIRED},
+	{OPT_VALUE("onto", OPT_STR, queue.onto, "REF", "commit that the patches go on")},
+	PATCHSET,
+	STOPPED,
 	OPT_LAST,
 };
 
@@ -190,12 +221,94 @@ static size_t count(const struct recipe_report *r, enum recipe_state s)
 	return n;
 }
 
+/* ---- queues ---- */
+
+/* Shows the patches; the answer is no if one of them is neither in the tree nor in its base. */
+static void show_queue(struct arena *a, struct patch_args *o, struct str verb)
+{
+	size_t in = 0;
+	const struct queue *q = &o->queue;
+	bool stopped = false;
+	VEC_EACH (const struct queue_patch, p, &q->patches) {
+		in += p->commit.n || str_eq(p->state, S("saved"));
+		stopped = stopped || str_eq(p->state, S("conflict"));
+	}
+	bool undo = str_eq(verb, S("Reverted")), dry = fs_writes_forbidden();
+	o->common.status = !undo && (in < q->patches.n || !q->patches.n);
+	if (show_json(&o->common, queue_fields, q))
+		return;
+	VEC_EACH (const struct queue_patch, p, &q->patches) {
+		struct str detail = p->detail, line;
+		out_fmt("%-14.*s %.*s %.*s\n", STR(p->state), STR(p->file),
+			STR(str_sub(p->commit, 0, 12)));
+		while (str_next(&detail, '\n', &line))
+			out_fmt("%14s %.*s\n", "", STR(line));
+	}
+	if (undo)
+		say_status(dry ? S("Would revert") : verb, "the patches of a queue in '%.*s'",
+			STR(q->tree));
+	else
+		say_status(dry ? S("Would be") : verb, "%zu of %.*s, '%.*s'", in,
+			STR(human_count(a, q->patches.n, "patch file")), STR(q->tree));
+	if (stopped && !str_eq(verb, S("Found")) && !dry)
+		say_hint("edit the files, 'git add' them, and: rocsmith patch apply %.*s %.*s "
+			 "--continue; --skip leaves the patch out, --abort takes all back",
+			STR(str_shell(a, o->q.tree)), STR(str_shell(a, q->dir)));
+}
+
+/* Does what a command of queues says; *ret_yes is false if it is about recipes. */
+static struct err *run_queue(struct arena *a, struct patch_args *o, struct str verb, bool *ret_yes)
+{
+	struct queue *q = &o->queue;
+	enum queue_how how = o->goes_on ? QUEUE_CONTINUE : o->skips ? QUEUE_SKIP : QUEUE_APPLY;
+	bool undo = o->aborts || str_eq(verb, S("Reverted"));
+	bool folder = o->q.names.n == 1 && fs_is_dir(o->q.names.v[0]);
+	if (o->goes_on + o->skips + o->aborts > 1)
+		return err_new(E_USAGE, "--continue, --skip and --abort exclude each other");
+	*ret_yes = folder || q->dir.n || how != QUEUE_APPLY || o->aborts;
+	if (!*ret_yes)
+		return NULL;
+	if (!folder && !q->dir.n && !o->aborts)
+		return err_new(E_USAGE, "the queue of patches is not named");
+	q->tree = path_abs(a, o->q.tree);
+	q->dir = path_abs(a, folder ? o->q.names.v[0] : q->dir);
+	if (str_eq(verb, S("Saved")))
+		TRY(queue_save(a, q));
+	else if (str_eq(verb, S("Found")) || (fs_writes_forbidden() && !undo))
+		TRY(queue_look(a, q));
+	else if (!fs_writes_forbidden())
+		TRY(queue_go(a, q, undo ? QUEUE_UNDO : how));
+	show_queue(a, o, undo ? S("Reverted") : verb);
+	return NULL;
+}
+
+struct err *cmd_patch_save(struct arena *a, void *args)
+{
+	bool yes;
+	return run_queue(a, args, S("Saved"), &yes);
+}
+
+struct err *cmd_patch_rebase(struct arena *a, void *args)
+{
+	struct patch_args *o = args;
+	bool yes;
+	if (!o->queue.onto.n && !o->goes_on && !o->skips && !o->aborts)
+		return err_new(E_USAGE, "--onto names the commit that the patches go on");
+	return run_queue(a, o, S("Rebased"), &yes);
+}
+
 struct err *cmd_patch_status(struct arena *a, void *args)
 {
 	struct patch_args *o = args;
 	struct recipes all;
 	struct recipe_report r;
 	struct strs built_for = {0};
+	bool queue;
+	TRY(run_queue(a, o, S("Found"), &queue));
+	if (queue)
+		return NULL;
+	if (o->q.names.n)
+		return err_new(E_NOENT, "no folder '%.*s'", STR(o->q.names.v[0]));
 	TRY(prepare(a, o, &all));
 	TRY(recipes_status(a, &all, &o->q, &r));
 	struct patch_shown s = shown_of(a, o, &r);
@@ -231,7 +344,10 @@ static struct err *change_tree(struct arena *a, struct patch_args *o, recipes_do
 {
 	struct recipes all;
 	struct recipe_report r = {0};
-	bool dry = fs_writes_forbidden(), apply = how == recipes_apply;
+	bool dry = fs_writes_forbidden(), apply = how == recipes_apply, queue;
+	TRY(run_queue(a, o, apply ? S("Applied") : S("Reverted"), &queue));
+	if (queue)
+		return NULL;
 	o->q.diff = o->q.diff || dry;
 	TRY(prepare(a, o, &all));
 	TRY(how(a, &all, &o->q, &r));

@@ -159,6 +159,7 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 			.out = path_abs(a, q->out),
 			.jobs = ret->jobs,
 			.keep_going = q->keep_going,
+			.patches = q->patches,
 			.targets = &q->targets,
 			.began = q->began}};
 	return b;
@@ -260,6 +261,10 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 {
 	struct str dir = b->ret->dir;
 	struct forecast f;
+	if (b->q->patches.n && !b->plan->foreign)
+		return err_new(E_USAGE,
+			"'%.*s' is built by rocsmith itself, which takes no queue of patches",
+			STR(b->plan->name));
 	if (b->q->targets.n && !b->plan->foreign)
 		return err_hint(
 			err_new(E_USAGE, "'%.*s' is built by rocsmith itself: it has no targets",

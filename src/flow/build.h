@@ -40,6 +40,7 @@ struct build_request {
 	struct str dir;      /* build folder; "" = build_folder() */
 	struct str sysroot;  /* root of the machine that the report describes; "" = this one */
 	struct strs targets; /* targets of ninja or make: builds only these, no wheel; none = all */
+	struct str patches;  /* folder of a queue of patches (recipe/queue.h); "" = none */
 	unsigned jobs;       /* 0 = as many as CPUs and free memory allow */
 	bool keep_going;     /* after an error, compile whatever does not depend on it */
 	bool no_install;     /* a missing SDK is an error */

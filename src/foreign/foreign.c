@@ -12,6 +12,7 @@
 #include "formats/json_fields.h"
 #include "hipify/hipify.h"
 #include "lang/python/requirement.h"
+#include "recipe/queue.h"
 #include "recipe/recipe.h"
 
 enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20 };
@@ -21,6 +22,7 @@ enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20 };
 struct foreign_recipes {
 	struct recipes all;
 	struct recipe_request request;
+	struct queue queue; /* without patches if there is no queue */
 };
 
 /* A hash of all inputs of the result (plan, SDK, environment, wheels, recipes), except the project's own files.
@@ -50,7 +52,8 @@ static struct str key_of(struct foreign *f)
 		buf_fmt(&b, "%.*s\n", STR(fs_state(f->a, *w)));
 	struct str settings = sha256_hex(f->a, buf_str(&b));
 	struct str recipes = recipes_identity(f->a, &f->recipes->all, &f->recipes->request);
-	return sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s", STR(settings), STR(recipes)));
+	return sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s%.*s", STR(settings), STR(recipes),
+					STR(f->recipes->queue.hash)));
 }
 
 /* Writes log/environment, for running steps by hand. It omits variables with the same value as in the user's own
@@ -109,6 +112,9 @@ struct err *foreign_open(struct foreign *f)
 		strs_add(f->a, &r->request.facts.path, path_join(f->a, f->rocm, S("bin")));
 	}
 	TRY(recipes_load(f->a, NULL, &r->all));
+	r->queue = (struct queue){.tree = f->plan->project, .dir = f->patches};
+	if (f->patches.n)
+		TRY(queue_open(f->a, &r->queue));
 	f->key = key_of(f);
 	TRY(save_environment(f));
 	if (f->dropped.n)
@@ -204,15 +210,26 @@ static struct err *meet_last_build(struct foreign *f)
  * also translated, on top of the recipes' changes; PyTorch's tools/amd_build/build_amd.py does the same in place. */
 static struct err *update_copy(struct foreign *f, struct session *s, struct change_set *set)
 {
-	const struct foreign_recipes *r = f->recipes;
+	struct foreign_recipes *r = f->recipes;
 	struct recipe_report patches;
+	MAP(texts, f->a); /* the texts of earlier layers, which the next one finds */
 	bool current = false;
 	struct str report;
 	struct change_set known = {0};
 	strs_add(f->a, &s->view.hidden, f->dir);
 	strs_add(f->a, &s->view.hidden, f->out);
-	TRY_CTX(recipes_changes(f->a, &r->all, &r->request, &s->view, &patches),
-		"cannot try the recipes on '%.*s'", STR(f->plan->project));
+	s->view.over = r->queue.texts = &texts;
+	TRY(queue_changes(f->a, &r->queue, false, &s->view, set));
+	if (r->queue.patches.n) {
+		progress_note(S("Patched"), "by %.*s of '%.*s'",
+			STR(human_count(f->a, r->queue.patches.n, "patch file")), STR(f->patches));
+		strs_add(f->a, &f->patched,
+			str_fmt(f->a, "queue %.*s %.*s", STR(r->queue.patchset),
+				STR(r->queue.hash)));
+	}
+	struct err *failed = recipes_changes(f->a, &r->all, &r->request, &s->view, &patches);
+	s->view.over = NULL;
+	TRY_CTX(failed, "cannot try the recipes on '%.*s'", STR(f->plan->project));
 	for (unsigned cmake = 0; cmake < 2; cmake++) {
 		struct strs lines = recipe_environment(f->a, &patches, &f->env, cmake);
 		VEC_EACH (const struct str, line, &lines)
@@ -224,7 +241,8 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	if (f->patched.n)
 		progress_note(S("Patched"), "by recipes: %.*s",
 			STR(str_join(f->a, &f->patched, S(", "))));
-	*set = patches.changes;
+	VEC_EACH (const struct change, c, &patches.changes) /* later ones win */
+		*VEC_PUSH(f->a, set) = *c;
 	VEC_EACH (const struct plan_file, file, &f->plan->foreign->files)
 		*VEC_PUSH(f->a, set) = (struct change){
 			.source = file->path, .output = file->path, .text = file->text};
@@ -235,7 +253,6 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	if (f->plan->hipify.mode == HIPIFY_TORCH) {
 		struct hipify_tree tree;
 		struct view patched = s->view;
-		MAP(texts, f->a);
 		VEC_EACH (struct change, c, set)
 			if (c->text.p)
 				map_put(&texts, path_join(f->a, patched.root, c->output), &c->text);
@@ -244,10 +261,15 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 		o.dir = f->plan->project;
 		o.jobs = f->jobs;
 		hipify_options_complete(f->a, &o);
-		struct err *e = hipify_changes(f->a, &o, &patched, &tree);
-		VEC_EACH (const struct change, c, &tree.changes) /* later ones win */
+		failed = hipify_changes(f->a, &o, &patched, &tree);
+		VEC_EACH (struct change, c, &tree.changes) {
 			*VEC_PUSH(f->a, set) = *c;
-		TRY(e);
+			if (c->text.p)
+				map_put(&texts, path_join(f->a, patched.root, c->output), &c->text);
+		}
+		TRY(failed);
+		TRY(queue_changes(f->a, &r->queue, true, &patched, set));
+		s->view.hidden = patched.hidden; /* files that patches remove are not copied */
 	}
 	TRY(session_apply(s, set, S("")));
 	return change_set_failure(set, "copy");

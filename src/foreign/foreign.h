@@ -37,6 +37,7 @@ struct foreign {
 	struct str dir; /* build folder, absolute */
 	struct str out; /* folder for the results; not copied, even if it lies in the project */
 	unsigned jobs;
+	struct str patches;         /* folder of a queue of patches for the copy; "" = none */
 	bool keep_going;            /* ninja -k 0, where we start ninja ourselves */
 	const struct strs *targets; /* targets of ninja or make to build; NULL or none = all */
 	double began;               /* mono_now() at the start of the whole build */

@@ -63,3 +63,29 @@ stamp=$(stat -c %Y.%Z b/cmake/build.ninja)
 $build >log 2>&1 || fail 'second build'
 [ "$stamp" = "$(stat -c %Y.%Z b/cmake/build.ninja)" ] && ! grep -q 'configured anew' log || fail 'a second build ran something'
 echo 'ok a second build runs nothing'
+
+# Patches of the user's own, saved from a checkout of the same sources: below the recipes' changes, in the copy.
+cp -a t g && (
+	cd g && export HOME=$PWD/.. GIT_CONFIG_NOSYSTEM=1 && git init -q && git add . && export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b.c \
+		GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c && git commit -qm base && git tag base &&
+		echo 'extern "C" const char *by_queue() { return "patched by a queue"; }' >>more.hip && git commit -qam more &&
+		git rm -q torch/csrc/x.h && echo new >new.txt && mkdir -p torch/csrc && echo y >torch/csrc/y.h && git add . &&
+		git commit -qm "a file goes, others come"
+)
+"$ROCSMITH" patch save g -o q --base base >log 2>&1 || fail 'a queue'
+mv q/2.6.0/g q/2.6.0/t
+$build --patches q >log 2>&1 || fail 'a build with a queue of patches'
+grep -q 'patched by a queue' out/t/lib/libmore.so || fail 'the patch is in the result'
+grep -q 'without Composable Kernel' out/t/lib/libaten.so || fail 'the cure is in it, too'
+[ -e b/tree/torch/csrc/y.h ] && [ -e b/tree/new.txt ] && [ ! -e b/tree/torch/csrc/x.h ] || fail 'files that come and go'
+sum t | cmp -s - before || fail 'the project was modified by patches'
+stamp=$(stat -c %Y.%Z b/cmake/build.ninja)
+$build --patches q >log 2>&1 || fail 'a second build with patches'
+[ "$stamp" = "$(stat -c %Y.%Z b/cmake/build.ninja)" ] || fail 'a second build with patches ran something'
+echo 'ok a queue of patches is applied to the copy'
+sed -i 's/^ __global__ void add/ __global__ void other/' q/2.6.0/t/base/0001-more.patch
+if $build --patches q >log 2>&1; then fail 'a patch that does not fit'; fi
+grep -q "0001-more.patch' does not fit 'more.hip'" log || fail 'it is named'
+$build >log 2>&1 || fail 'a build without the queue again'
+if grep -q 'patched by a queue' out/t/lib/libmore.so; then fail 'the patch is still there'; fi
+echo 'ok a patch that does not fit is named, and without the queue the patches are gone'

@@ -1,0 +1,317 @@
+/* Reads the files of a queue, writes them anew, and brings them into the copy of a build; see queue.h. */
+#include "recipe/queue.h"
+
+#include "base/buf.h"
+#include "base/fs_stage.h"
+#include "base/hash.h"
+#include "formats/diff.h"
+#include "formats/json_fields.h"
+#include "lang/python/version.h"
+
+enum { MAX_PATCH = 64 << 20, MAX_LIST = 1 << 20, MAX_PATCHES = 10000 };
+
+static const struct json_field repo_fields[] =
+	FIELDS_ONLY(struct queue_repo, path, name, now, base, hipify);
+static const struct json_field patch_fields[] =
+	FIELDS_ONLY(struct queue_patch, repo, file, hipified, sha256, state, commit, detail);
+const struct json_field queue_fields[] = {
+	FIELD_CONST("schema", "rocsmith.queue/1"),
+	FIELDS(struct queue, tree, dir, patchset, hash),
+	FIELD_LIST("repos", struct queue, repos, repo_fields),
+	FIELD_LIST("patches", struct queue, patches, patch_fields),
+	{.kind = FIELD_END},
+};
+
+struct queue_walk {
+	struct arena *a;
+	struct queue *q;
+	struct str dir;   /* QUEUE/PATCHSET */
+	struct str state; /* the state of patches that are read */
+	struct strs submodules;
+};
+
+/* Adds the paths of submodules below rel, parents first, whether they are there or not. */
+static void find_submodules(struct queue_walk *w, struct str rel)
+{
+	struct arena *a = w->a;
+	struct str text = {0}, line, key, value, list = path_join(a, rel, S(".gitmodules"));
+	err_free(fs_read_below(a, w->q->tree, list, MAX_LIST, &text));
+	while (str_next(&text, '\n', &line)) {
+		bool is_path = str_cut(line, '=', &key, &value) && str_eq(str_trim(key), S("path"));
+		value = str_trim(value);
+		struct str path = path_clean(a, path_join(a, rel, value));
+		if (is_path && path_is_inside(value) && strs_put(a, &w->submodules, path))
+			find_submodules(w, path);
+	}
+}
+
+/* ---- reading ---- */
+
+static struct err *check_patch(struct str text, struct str name)
+{
+	static const char date[] = " Mon Sep 17 00:00:00 2001"; /* git knows its own mails by it */
+	static const char *const never[][2] = {
+		{"\nBinary files ", "names a binary file without its content"},
+		{"\n+Subproject commit ",
+			"moves a submodule: its patches have a folder of their own"},
+		{"\n-Subproject commit ", "removes or moves a submodule"},
+		{" Mon Sep 17 00:00:00 2001\n", "holds several patches"}};
+	struct str first = str_sub(text, 0, str_chr(text, '\n'));
+	struct str diff = str_sub(text, str_find(text, S("\ndiff --git ")), text.n);
+	if (str_starts(first, S("From ")) && str_ends(first, S("\r")))
+		return err_new(E_SOURCE, "all lines of the patch '%.*s' end in CRLF", STR(name));
+	if (!str_starts(first, S("From ")) || !str_ends(first, str_from(date)) || !diff.n)
+		return err_new(E_SOURCE, "'%.*s' is not a patch of 'git format-patch'", STR(name));
+	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+		if (str_contains(diff, str_from(never[i][0])))
+			return err_new(E_SOURCE, "the patch '%.*s' %s", STR(name), never[i][1]);
+	return NULL;
+}
+
+/* Reads the patches of REPO/base or REPO/hipified. */
+static struct err *read_set(const struct queue_walk *w, struct str repo, struct str set)
+{
+	struct arena *a = w->a;
+	struct str series = path_join(a, set, S("series")), text = {0}, line;
+	struct strs names = {0}, all;
+	TRY(fs_list(a, path_join(a, w->dir, set), &all));
+	if (strs_has(&all, S("series")))
+		TRY(fs_read_below(a, w->dir, series, MAX_LIST, &text));
+	while (str_next(&text, '\n', &line)) {
+		line = str_trim(str_sub(line, 0, str_chr(line, '#')));
+		if (line.n && (!strs_has(&all, line) || !strs_put(a, &names, line)))
+			return err_new(E_SOURCE, "'%.*s' names '%.*s', which is %s", STR(series),
+				STR(line), strs_has(&all, line) ? "in it already" : "not there");
+	}
+	for (size_t i = 0; i < all.n && !text.p; i++)
+		if (str_ends(all.v[i], S(".patch")))
+			strs_add(a, &names, all.v[i]);
+	VEC_EACH (const struct str, name, &names) {
+		struct queue_patch *p = VEC_PUSH(a, &w->q->patches);
+		*p = (struct queue_patch){.repo = repo, .file = path_join(a, set, *name)};
+		p->hipified = str_ends(set, S("/hipified"));
+		p->state = w->state;
+		if (w->q->patches.n > MAX_PATCHES)
+			return err_new(E_LIMIT, "the queue '%.*s' has more than %d patches",
+				STR(w->q->dir), MAX_PATCHES);
+		TRY(fs_read_below(a, w->dir, p->file, MAX_PATCH, &p->text));
+		TRY(check_patch(p->text, p->file));
+		p->sha256 = sha256_hex(a, p->text);
+	}
+	return NULL;
+}
+
+static struct err *visit_set(void *user, const struct fs_entry *e, bool *prune)
+{
+	const struct queue_walk *w = user;
+	struct queue *q = w->q;
+	struct str set = str_dup(w->a, e->path), name = path_dir(set), repo = S("");
+	struct str last = path_base(set);
+	if (!S_ISDIR(e->st.st_mode) || (!str_eq(last, S("base")) && !str_eq(last, S("hipified"))))
+		return NULL;
+	*prune = true;
+	if (!str_eq(name, path_base(q->tree)) && strs_has(&w->submodules, name))
+		repo = name;
+	struct queue_repo *r = q->repos.v, *end = r + q->repos.n;
+	while (r < end && !str_eq(r->path, repo))
+		r++;
+	if (r == end)
+		r = VEC_PUSH(w->a, &q->repos);
+	if ((r->name.n && !str_eq(r->name, name)) || (!repo.n && str_chr(name, '/') < name.n))
+		return err_new(E_USAGE,
+			"the queue has patches for '%.*s', which is neither '%.*s' nor a "
+			"submodule of it",
+			STR(name), STR(q->tree));
+	*r = (struct queue_repo){.path = repo, .name = name};
+	return read_set(w, repo, set);
+}
+
+/* The version of the tree's own file, or "". */
+static struct err *version_of(struct arena *a, struct str tree, struct str *ret)
+{
+	TRY(fs_read_opt(a, path_join(a, tree, S("version.txt")), MAX_LIST, ret));
+	*ret = ret->p ? version_release(*ret) : S("");
+	return NULL;
+}
+
+struct err *queue_open(struct arena *a, struct queue *q)
+{
+	struct queue_walk w = {.a = a, .q = q, .state = S("waiting")};
+	struct strs names, sets = {0};
+	struct str asked = q->patchset;
+	BUF(all, a);
+	TRY(fs_list(a, q->dir, &names));
+	VEC_EACH (const struct str, n, &names)
+		if (n->p[0] != '.' && fs_is_dir(path_join(a, q->dir, *n)))
+			strs_add(a, &sets, *n);
+	if (!asked.n)
+		TRY(version_of(a, q->tree, &q->patchset));
+	if (!strs_has(&sets, q->patchset)) {
+		struct err *e = err_new(E_USAGE, "the queue '%.*s' has %s%.*s", STR(q->dir),
+			sets.n ? "patches for " : "no folders", STR(str_join(a, &sets, S(", "))));
+		if (asked.n || sets.n != 1)
+			return err_near(
+				err_hint(e, "--patchset names the folder to use"), asked, &sets);
+		err_free(e);
+		q->patchset = sets.v[0];
+	}
+	q->repos.n = q->patches.n = 0;
+	*VEC_PUSH(a, &q->repos) = (struct queue_repo){.path = S("")};
+	w.dir = path_join(a, q->dir, q->patchset);
+	find_submodules(&w, S(""));
+	TRY(fs_walk(w.dir, visit_set, &w));
+	VEC_EACH (const struct queue_patch, p, &q->patches)
+		buf_fmt(&all, "%.*s %.*s\n", STR(p->file), STR(p->sha256));
+	q->hash = sha256_hex(a, buf_str(&all));
+	return NULL;
+}
+
+/* ---- saving ---- */
+
+void queue_repos(struct arena *a, struct queue *q)
+{
+	struct queue_walk w = {.a = a, .q = q};
+	find_submodules(&w, S(""));
+	*VEC_PUSH(a, &q->repos) = (struct queue_repo){.path = S(""), .name = path_base(q->tree)};
+	VEC_EACH (const struct str, path, &w.submodules)
+		if (fs_present(path_join(a, path_join(a, q->tree, *path), S(".git"))))
+			*VEC_PUSH(a, &q->repos) = (struct queue_repo){.path = *path, .name = *path};
+}
+
+/* Copies what a set has besides the folders that are written anew. */
+static struct err *keep_other(void *user, const struct fs_entry *e, bool *prune)
+{
+	ARENA(tmp);
+	const struct queue_walk *w = user;
+	struct str from = path_join(&tmp, path_join(&tmp, w->q->dir, w->q->patchset), e->path);
+	struct str to = path_join(&tmp, w->dir, e->path), text;
+	VEC_EACH (const struct queue_repo, r, &w->q->repos)
+		*prune = *prune || str_eq(e->path, path_join(&tmp, r->name, S("base"))) ||
+			 str_eq(e->path, path_join(&tmp, r->name, S("hipified")));
+	if (*prune)
+		return NULL;
+	if (S_ISDIR(e->st.st_mode))
+		return fs_mkdirs(to);
+	if (!S_ISLNK(e->st.st_mode))
+		return fs_copy(from, to, &e->st);
+	TRY(fs_readlink(&tmp, from, &text));
+	return fs_symlink_new(text, to);
+}
+
+static struct err *save_set(
+	const struct queue_walk *w, struct queue_repo *r, const char *set, struct str range)
+{
+	struct arena *a = w->a;
+	struct proc_result p;
+	struct str rel = path_join(a, r->name, str_from(set)), dir = path_join(a, w->dir, rel);
+	struct strs names;
+	TRY(QUEUE_RUN(a, r, &p, "format-patch", "-p", QUEUE_DIFF, "--zero-commit", "--no-signature",
+		"-N", "--no-thread", "--no-attach", "--no-cover-letter", "--no-to", "--no-cc",
+		"--no-add-header", "--no-from", "--no-notes", "--no-encode-email-headers",
+		"--subject-prefix=PATCH", "--suffix=.patch", "--no-base", "-o", dir.p, range.p));
+	if (!p.out.n)
+		return NULL;
+	TRY(fs_list(a, dir, &names));
+	struct str series = str_fmt(a, "%.*s\n", STR(str_join(a, &names, S("\n"))));
+	TRY(fs_write(path_join(a, dir, S("series")), series, 0644));
+	return read_set(w, r->path, rel);
+}
+
+static struct err *save_repo(const struct queue_walk *w, struct queue_repo *r)
+{
+	struct arena *a = w->a;
+	struct proc_result p;
+	struct str base = r->base, hip = r->hipify, range = str_fmt(a, "%.*s..HEAD", STR(base));
+	if (!base.n)
+		return err_hint(err_new(E_USAGE, "the commit of upstream in '%.*s' is not known",
+					STR(r->git.dir)),
+			"name it with --base");
+	TRY(queue_clean(a, r));
+	TRY(QUEUE_RUN(a, r, &p, "rev-list", "--merges", "--max-count=1", range.p));
+	if (p.out.n)
+		return err_hint(err_new(E_USAGE, "'%.*s' has a merge above '%.*s': '%.*s'",
+					STR(r->git.dir), STR(base), STR(str_trim(p.out))),
+			"a queue is a line of commits: git -C %.*s rebase %.*s",
+			STR(str_shell(a, r->git.dir)), STR(base));
+	if (!hip.n)
+		return save_set(w, r, "base", range);
+	/* the commit of the translation itself is no patch */
+	TRY(QUEUE_RUN(a, r, &p, "log", "-1", "--format=%s", hip.p));
+	bool own = !str_starts(p.out, S("DO NOT SUBMIT: HIPIFY"));
+	range = str_fmt(a, "%.*s..%.*s%s", STR(base), STR(hip), own ? "" : "^");
+	TRY(save_set(w, r, "base", range));
+	return save_set(w, r, "hipified", str_fmt(a, "%.*s..HEAD", STR(hip)));
+}
+
+struct err *queue_save(struct arena *a, struct queue *q)
+{
+	struct queue_walk w = {.a = a, .q = q};
+	CLEANUP(fs_tempdirp) struct str scratch = {0};
+	if (!q->patchset.n)
+		TRY(version_of(a, q->tree, &q->patchset));
+	if (!q->patchset.n || q->patchset.p[0] == '.' || !path_is_inside(q->patchset))
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' has no version that names a set of patches",
+				STR(q->tree)),
+			"name the set with --patchset");
+	struct fs_stage stage = {.place = path_join(a, q->dir, q->patchset)};
+	queue_repos(a, q);
+	TRY(queue_meet(a, q));
+	if (fs_writes_forbidden()) {
+		TRY(fs_tempdir(a, S(""), &scratch));
+		stage.tree = path_join(a, scratch, S("tree"));
+	} else {
+		TRY(fs_mkdirs(path_dir(stage.place)));
+		TRY(fs_stage_begin(a, &stage));
+	}
+	w.dir = stage.tree;
+	w.state = S("saved");
+	struct err *e = fs_mkdirs(w.dir);
+	if (!e && fs_is_dir(stage.place))
+		e = fs_walk(stage.place, keep_other, &w);
+	for (size_t i = 0; i < q->repos.n && !e; i++)
+		e = save_repo(&w, &q->repos.v[i]);
+	if (scratch.n)
+		return e;
+	if (!e && q->patches.n)
+		e = fs_sync_all(w.dir);
+	if (!e && q->patches.n)
+		e = fs_stage_commit(&stage, S(""));
+	return err_join(e, fs_stage_end(&stage));
+}
+
+/* ---- the copy of a build ---- */
+
+struct err *queue_changes(struct arena *a, const struct queue *q, bool hipified, struct view *view,
+	struct change_set *ret)
+{
+	struct diff diff;
+	struct diff_result r;
+	VEC_EACH (const struct queue_patch, p, &q->patches) {
+		diff.n = 0;
+		if (p->hipified == hipified)
+			TRY(diff_parse(a, p->text, p->file, DIFF_PATCH, &diff));
+		VEC_EACH (const struct diff_file, f, &diff) {
+			struct str rel = path_join(a, p->repo, f->path), *text = NEW(a, struct str);
+			struct str path = path_join(a, view->root, rel), old = {0};
+			if (view_exists(view, path) && !view_leads_out(view, path))
+				TRY(view_read(view, a, path, &old));
+			TRY(diff_apply(a, f, old, &r));
+			if (r.fit == DIFF_NOT)
+				return err_detail(
+					err_new(E_SOURCE, "the patch '%.*s' does not fit '%.*s'",
+						STR(p->file), STR(rel)),
+					str_join(a, &r.notes, S("\n")));
+			if (r.fit == DIFF_THERE)
+				continue;
+			*text = r.text;
+			map_put(q->texts, path, text);
+			if (f->removes)
+				strs_add(a, &view->hidden, path);
+			else
+				*VEC_PUSH(a, ret) = (struct change){
+					.source = rel, .output = rel, .text = r.text};
+		}
+	}
+	return NULL;
+}
