@@ -220,13 +220,6 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	strs_add(f->a, &s->view.hidden, f->out);
 	s->view.over = r->queue.texts = &texts;
 	TRY(queue_changes(f->a, &r->queue, false, &s->view, set));
-	if (r->queue.patches.n) {
-		progress_note(S("Patched"), "by %.*s of '%.*s'",
-			STR(human_count(f->a, r->queue.patches.n, "patch file")), STR(f->patches));
-		strs_add(f->a, &f->patched,
-			str_fmt(f->a, "queue %.*s %.*s", STR(r->queue.patchset),
-				STR(r->queue.hash)));
-	}
 	struct err *failed = recipes_changes(f->a, &r->all, &r->request, &s->view, &patches);
 	s->view.over = NULL;
 	TRY_CTX(failed, "cannot try the recipes on '%.*s'", STR(f->plan->project));
@@ -241,6 +234,13 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	if (f->patched.n)
 		progress_note(S("Patched"), "by recipes: %.*s",
 			STR(str_join(f->a, &f->patched, S(", "))));
+	if (r->queue.patches.n) {
+		progress_note(S("Patched"), "by %.*s of '%.*s'",
+			STR(human_count(f->a, r->queue.patches.n, "patch file")), STR(f->patches));
+		strs_add(f->a, &f->patched,
+			str_fmt(f->a, "queue %.*s %.*s", STR(r->queue.patchset),
+				STR(r->queue.hash)));
+	}
 	VEC_EACH (const struct change, c, &patches.changes) /* later ones win */
 		*VEC_PUSH(f->a, set) = *c;
 	VEC_EACH (const struct plan_file, file, &f->plan->foreign->files)

@@ -288,9 +288,15 @@ struct err *queue_changes(struct arena *a, const struct queue *q, bool hipified,
 	struct diff diff;
 	struct diff_result r;
 	VEC_EACH (const struct queue_patch, p, &q->patches) {
-		diff.n = 0;
-		if (p->hipified == hipified)
-			TRY(diff_parse(a, p->text, p->file, DIFF_PATCH, &diff));
+		if (p->hipified != hipified)
+			continue;
+		TRY(diff_parse(a, p->text, p->file, DIFF_PATCH, &diff));
+		size_t files = 0;
+		for (struct str t = p->text; str_contains(t, S("\ndiff --git ")); files++)
+			t = str_sub(t, str_find(t, S("\ndiff --git ")) + 1, t.n);
+		if (files != diff.n)
+			return err_new(E_SOURCE, "the patch '%.*s' adds or removes an empty file",
+				STR(p->file));
 		VEC_EACH (const struct diff_file, f, &diff) {
 			struct str rel = path_join(a, p->repo, f->path), *text = NEW(a, struct str);
 			struct str path = path_join(a, view->root, rel), old = {0};
