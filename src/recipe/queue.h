@@ -52,8 +52,8 @@ struct queue {
 	struct str base, onto; /* words for commits of --base and --onto, or "" */
 	bool mends;            /* a killed run is undone first */
 	struct str hash;       /* over all patches in their order */
-	struct map
-		*texts; /* absolute path -> struct str *: what queue_changes() made, the view's `over` */
+	struct map *
+		texts; /* absolute path -> struct str *: what queue_changes() made, the view's `over` */
 	VEC(struct queue_repo) repos; /* the tree, then submodules with patches */
 	VEC(struct queue_patch) patches;
 };
