@@ -1,8 +1,8 @@
-/* Reads the files of a queue, writes them anew, and brings them into the copy of a build; see queue.h. */
+/* Reads the files of a queue, and brings them into the copy of a build; see queue.h. */
 #include "recipe/queue.h"
 
 #include "base/buf.h"
-#include "base/fs_stage.h"
+#include "base/fs.h"
 #include "base/hash.h"
 #include "formats/diff.h"
 #include "formats/json_fields.h"
@@ -25,8 +25,7 @@ const struct json_field queue_fields[] = {
 struct queue_walk {
 	struct arena *a;
 	struct queue *q;
-	struct str dir;   /* QUEUE/PATCHSET */
-	struct str state; /* the state of patches that are read */
+	struct str dir; /* QUEUE/PATCHSET */
 	struct strs submodules;
 };
 
@@ -90,7 +89,7 @@ static struct err *read_set(const struct queue_walk *w, struct str repo, struct 
 		struct queue_patch *p = VEC_PUSH(a, &w->q->patches);
 		*p = (struct queue_patch){.repo = repo, .file = path_join(a, set, *name)};
 		p->hipified = str_ends(set, S("/hipified"));
-		p->state = w->state;
+		p->state = S("waiting");
 		if (w->q->patches.n > MAX_PATCHES)
 			return err_new(E_LIMIT, "the queue '%.*s' has more than %d patches",
 				STR(w->q->dir), MAX_PATCHES);
@@ -126,8 +125,7 @@ static struct err *visit_set(void *user, const struct fs_entry *e, bool *prune)
 	return read_set(w, repo, set);
 }
 
-/* The version of the tree's own file, or "". */
-static struct err *version_of(struct arena *a, struct str tree, struct str *ret)
+struct err *queue_version(struct arena *a, struct str tree, struct str *ret)
 {
 	TRY(fs_read_opt(a, path_join(a, tree, S("version.txt")), MAX_LIST, ret));
 	*ret = ret->p ? version_release(*ret) : S("");
@@ -136,7 +134,7 @@ static struct err *version_of(struct arena *a, struct str tree, struct str *ret)
 
 struct err *queue_open(struct arena *a, struct queue *q)
 {
-	struct queue_walk w = {.a = a, .q = q, .state = S("waiting")};
+	struct queue_walk w = {.a = a, .q = q};
 	struct strs names, sets = {0};
 	struct str asked = q->patchset;
 	BUF(all, a);
@@ -145,7 +143,7 @@ struct err *queue_open(struct arena *a, struct queue *q)
 		if (n->p[0] != '.' && fs_is_dir(path_join(a, q->dir, *n)))
 			strs_add(a, &sets, *n);
 	if (!asked.n)
-		TRY(version_of(a, q->tree, &q->patchset));
+		TRY(queue_version(a, q->tree, &q->patchset));
 	if (!strs_has(&sets, q->patchset)) {
 		struct err *e = err_new(E_USAGE, "the queue '%.*s' has %s%.*s", STR(q->dir),
 			sets.n ? "patches for " : "no folders", STR(str_join(a, &sets, S(", "))));
@@ -166,8 +164,6 @@ struct err *queue_open(struct arena *a, struct queue *q)
 	return NULL;
 }
 
-/* ---- saving ---- */
-
 void queue_repos(struct arena *a, struct queue *q)
 {
 	struct queue_walk w = {.a = a, .q = q};
@@ -176,108 +172,6 @@ void queue_repos(struct arena *a, struct queue *q)
 	VEC_EACH (const struct str, path, &w.submodules)
 		if (fs_present(path_join(a, path_join(a, q->tree, *path), S(".git"))))
 			*VEC_PUSH(a, &q->repos) = (struct queue_repo){.path = *path, .name = *path};
-}
-
-/* Copies what a set has besides the folders that are written anew. */
-static struct err *keep_other(void *user, const struct fs_entry *e, bool *prune)
-{
-	ARENA(tmp);
-	const struct queue_walk *w = user;
-	struct str from = path_join(&tmp, path_join(&tmp, w->q->dir, w->q->patchset), e->path);
-	struct str to = path_join(&tmp, w->dir, e->path), text;
-	VEC_EACH (const struct queue_repo, r, &w->q->repos)
-		*prune = *prune || str_eq(e->path, path_join(&tmp, r->name, S("base"))) ||
-			 str_eq(e->path, path_join(&tmp, r->name, S("hipified")));
-	if (*prune)
-		return NULL;
-	if (S_ISDIR(e->st.st_mode))
-		return fs_mkdirs(to);
-	if (!S_ISLNK(e->st.st_mode))
-		return fs_copy(from, to, &e->st);
-	TRY(fs_readlink(&tmp, from, &text));
-	return fs_symlink_new(text, to);
-}
-
-static struct err *save_set(
-	const struct queue_walk *w, struct queue_repo *r, const char *set, struct str range)
-{
-	struct arena *a = w->a;
-	struct proc_result p;
-	struct str rel = path_join(a, r->name, str_from(set)), dir = path_join(a, w->dir, rel);
-	struct strs names;
-	TRY(QUEUE_RUN(a, r, &p, "format-patch", "-p", QUEUE_DIFF, "--zero-commit", "--no-signature",
-		"-N", "--no-thread", "--no-attach", "--no-cover-letter", "--no-to", "--no-cc",
-		"--no-add-header", "--no-from", "--no-notes", "--no-encode-email-headers",
-		"--subject-prefix=PATCH", "--suffix=.patch", "--no-base", "-o", dir.p, range.p));
-	if (!p.out.n)
-		return NULL;
-	TRY(fs_list(a, dir, &names));
-	struct str series = str_fmt(a, "%.*s\n", STR(str_join(a, &names, S("\n"))));
-	TRY(fs_write(path_join(a, dir, S("series")), series, 0644));
-	return read_set(w, r->path, rel);
-}
-
-static struct err *save_repo(const struct queue_walk *w, struct queue_repo *r)
-{
-	struct arena *a = w->a;
-	struct proc_result p;
-	struct str base = r->base, hip = r->hipify, range = str_fmt(a, "%.*s..HEAD", STR(base));
-	if (!base.n)
-		return err_hint(err_new(E_USAGE, "the commit of upstream in '%.*s' is not known",
-					STR(r->git.dir)),
-			"name it with --base");
-	TRY(queue_clean(a, r));
-	TRY(QUEUE_RUN(a, r, &p, "rev-list", "--merges", "--max-count=1", range.p));
-	if (p.out.n)
-		return err_hint(err_new(E_USAGE, "'%.*s' has a merge above '%.*s': '%.*s'",
-					STR(r->git.dir), STR(base), STR(str_trim(p.out))),
-			"a queue is a line of commits: git -C %.*s rebase %.*s",
-			STR(str_shell(a, r->git.dir)), STR(base));
-	if (!hip.n)
-		return save_set(w, r, "base", range);
-	/* the commit of the translation itself is no patch */
-	TRY(QUEUE_RUN(a, r, &p, "log", "-1", "--format=%s", hip.p));
-	bool own = !str_starts(p.out, S("DO NOT SUBMIT: HIPIFY"));
-	range = str_fmt(a, "%.*s..%.*s%s", STR(base), STR(hip), own ? "" : "^");
-	TRY(save_set(w, r, "base", range));
-	return save_set(w, r, "hipified", str_fmt(a, "%.*s..HEAD", STR(hip)));
-}
-
-struct err *queue_save(struct arena *a, struct queue *q)
-{
-	struct queue_walk w = {.a = a, .q = q};
-	CLEANUP(fs_tempdirp) struct str scratch = {0};
-	if (!q->patchset.n)
-		TRY(version_of(a, q->tree, &q->patchset));
-	if (!q->patchset.n || q->patchset.p[0] == '.' || !path_is_inside(q->patchset))
-		return err_hint(
-			err_new(E_USAGE, "'%.*s' has no version that names a set of patches",
-				STR(q->tree)),
-			"name the set with --patchset");
-	struct fs_stage stage = {.place = path_join(a, q->dir, q->patchset)};
-	queue_repos(a, q);
-	TRY(queue_meet(a, q));
-	if (fs_writes_forbidden()) {
-		TRY(fs_tempdir(a, S(""), &scratch));
-		stage.tree = path_join(a, scratch, S("tree"));
-	} else {
-		TRY(fs_mkdirs(path_dir(stage.place)));
-		TRY(fs_stage_begin(a, &stage));
-	}
-	w.dir = stage.tree;
-	w.state = S("saved");
-	struct err *e = fs_mkdirs(w.dir);
-	if (!e && fs_is_dir(stage.place))
-		e = fs_walk(stage.place, keep_other, &w);
-	for (size_t i = 0; i < q->repos.n && !e; i++)
-		e = save_repo(&w, &q->repos.v[i]);
-	if (scratch.n)
-		return e;
-	if (!e && q->patches.n)
-		e = fs_sync_all(w.dir);
-	if (!e && q->patches.n)
-		e = fs_stage_commit(&stage, S(""));
-	return err_join(e, fs_stage_end(&stage));
 }
 
 /* ---- the copy of a build ---- */

@@ -90,6 +90,8 @@ MUST_USE struct err *queue_changes(struct arena *a, const struct queue *q, bool 
 		"--src-prefix=a/", "--dst-prefix=b/"
 #define QUEUE_RUN(a, r, ret, ...) git_run((a), &(r)->git, (ret), __VA_ARGS__, NULL)
 #define QUEUE_TRY(a, r, ret, ...) git_try((a), &(r)->git, (ret), __VA_ARGS__, NULL)
+/* The version in the tree's version.txt, or "". */
+MUST_USE struct err *queue_version(struct arena *a, struct str tree, struct str *ret);
 /* Sets q->repos to the tree and its submodules, as far as these are there. */
 void queue_repos(struct arena *a, struct queue *q);
 /* Finds the folders and commits of all repositories. */
