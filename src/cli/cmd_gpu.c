@@ -1,0 +1,46 @@
+/* rocsmith gpu: prints the targets of the GPUs of this machine (or a recorded one), for scripts. */
+#include "cli/opt.h"
+#include "know/rule.h"
+#include "term/out.h"
+
+struct gpu_args {
+	struct common common;
+	struct str sysroot;
+};
+#define ARGS struct gpu_args
+
+const struct opt cmd_gpu_opts[] = {
+	{OPT_SYSROOT(sysroot, "of this recorded machine: a folder or machine file")},
+	OPT_LAST,
+};
+
+struct gpu_answer {
+	struct strs targets;
+};
+static const struct json_field gpu_answer_fields[] = {
+	FIELD_CONST("schema", "rocsmith.gpu/1"),
+	FIELDS(struct gpu_answer, targets),
+	{.kind = FIELD_END},
+};
+
+struct err *cmd_gpu(struct arena *a, void *args)
+{
+	struct gpu_args *o = args;
+	struct gpu_answer x = {0};
+	strs_add(a, &x.targets, S("native"));
+	struct err *e = machine_native(a, o->sysroot, &x.targets);
+	if (e && e->code != E_NO_GPU)
+		return e;
+	if (e) {
+		x.targets.n = 0;
+		o->common.status = 1;
+		say_warning("no AMD GPU was found%s%s", e->cause ? ": " : "",
+			e->cause ? e->cause->msg : "");
+		err_free(e);
+	}
+	if (show_json(&o->common, gpu_answer_fields, &x))
+		return NULL;
+	VEC_EACH (const struct str, t, &x.targets)
+		out_fmt("%.*s\n", STR(*t));
+	return NULL;
+}
