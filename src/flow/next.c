@@ -136,6 +136,8 @@ static void add_wheel(struct finding_way *w, const struct compat_wheel *c, enum 
 		.disk = (uint64_t)c->disk * MB,
 		.sure = !c->unsure};
 	add_commands(w, c, r);
+	if (c->note)
+		strs_add(a, &r->notes, str_from(c->note));
 	if (c->unsure)
 		strs_add(a, &r->notes,
 			S("its GPUs are those of the scripts that build it; it was not looked "

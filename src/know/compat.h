@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 struct compat_wheel {
-	const char *torch, *rocm, *index, *amd, *released, *python, *measured;
+	const char *torch, *rocm, *index, *amd, *released, *python, *measured, *note;
 	const char *const *install, *const *targets, *const *no_blas, *const *evidence;
 	unsigned download, disk; /* MB */
 	bool uv, unsure;

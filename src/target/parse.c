@@ -88,15 +88,23 @@ static struct str product_key(struct arena *tmp, struct str s)
 	return s;
 }
 
-/* The targets of a family such as "gfx110X" and "gfx120X-all" (TheRock's names) or "gfx94"; "" if it is not a
- * family. */
+/* Is the processor in this family of TheRock's: "gfx110X-all", "gfx110X-dgpu", "gfx110X", "dgpu-all"? */
+static bool in_family(struct str family, const struct gpu *gpu)
+{
+	struct str stem, tail, name = str_from(gpu->name), kind = str_from(gpu->kind);
+	bool cut = str_cut(family, '-', &stem, &tail), all = !cut || str_eq(tail, S("all"));
+	struct str last = str_sub(stem, stem.n - (stem.n > 0), stem.n);
+	bool mine = str_eq(stem, name) || (stem.n == name.n && str_contains(S("xX"), last) &&
+						  str_starts(name, str_sub(stem, 0, stem.n - 1)));
+	return kind.n && (all ? mine || (cut && str_eq(stem, kind)) : mine && str_eq(tail, kind));
+}
+
+/* The targets that have this name's beginning, such as "gfx94" and "gfx11xx"; "" if there are none. */
 static struct str family_members(struct arena *tmp, struct str name)
 {
 	enum { SHORTEST = 5 };
-	struct strs members = {0}, tails = str_split(tmp, S("all dgpu dcgpu igpu"), ' ');
-	struct str stem, tail;
-	if (str_cut(name, '-', &stem, &tail) && !strs_has(&tails, tail))
-		return S("");
+	struct strs members = {0};
+	struct str stem = name;
 	while (stem.n > SHORTEST && str_contains(S("xX*"), str_sub(stem, stem.n - 1, stem.n)))
 		stem.n--;
 	bool complete = gpu_by_name(stem) != NULL;
@@ -265,11 +273,15 @@ struct err *targets_parse(struct arena *a, const struct strs *words, struct targ
 	}
 	VEC_EACH (const struct str, name, &names) {
 		struct target t;
-		bool all = str_eq(*name, S("all"));
-		for (size_t i = 0; all && i < gpu_count; i++)
-			if (gpu_table()[i].current)
-				add_target(a, ret, target_read(str_from(gpu_table()[i].name)));
-		if (all)
+		bool all = str_eq(*name, S("all")), several = all;
+		for (size_t i = 0; !gpu_by_name(*name) && i < gpu_count; i++) {
+			const struct gpu *gpu = &gpu_table()[i];
+			if (all ? !gpu->current : !in_family(*name, gpu))
+				continue;
+			add_target(a, ret, target_read(str_from(gpu->name)));
+			several = true;
+		}
+		if (several)
 			continue;
 		TRY(parse_one(*name, &t));
 		add_target(a, ret, t);

@@ -23,6 +23,7 @@ struct gpu {
 	/* limits of a SIMD unit; 0 = not known. See data/targets.yaml */
 	unsigned waves, vgprs, vgpr_step;
 	bool apu;                    /* shares memory with the CPU; gfx942 comes in both forms */
+	const char *kind;            /* "dgpu", "dcgpu" or "igpu" if TheRock builds for it; or NULL */
 	const char *about;           /* its code name: "Strix Halo APU", or NULL */
 	const char *const *products; /* "RX 9060", "RX 9060 XT", NULL; or NULL */
 };
@@ -85,8 +86,8 @@ size_t target_modes(const struct target *t, struct target ret[TARGET_MODES]);
 /* Does any id in the list cover the GPU? */
 bool targets_serve(const struct strs *list, struct str gpu);
 /* Parses words such as "gfx1100" or "gfx90a:xnack-", which may be joined by commas, and keeps their order; duplicates
- * are dropped. "all" is every processor with .current, in table order. An empty list is E_GFX. The caller has replaced
- * "native" (know/rule.h).
+ * are dropped. "all" is every processor with .current, in table order; a family of TheRock's ("gfx110X-all", "gfx94X-dcgpu",
+ * "gfx120X", "igpu-all") all of its processors. An empty list is E_GFX. The caller has replaced "native" (know/rule.h).
  *
  * A product stands for its target, without regard to case, blanks and AMD's prefixes: "RX 9070 XT", "mi300x", "AMD
  * Radeon 780M Graphics", "MI300X:xnack-". Strict: an unknown processor or feature is E_GFX with did-you-mean. Removed

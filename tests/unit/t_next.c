@@ -244,7 +244,7 @@ static void two_cards_want_one_torch(void **state)
 	has(&g->notes, "nix-ld");
 	assert_string_equal(g->routes.v[0].rocm, "7.2");
 	has(&g->routes.v[1].commands,
-		"\"torch[device-gfx1201,device-gfx1030]==2.12.0+rocm7.14.0\"");
+		"\"torch[device-gfx1201,device-gfx1030]==2.12.0+rocm7.14.1\"");
 	f->m.gpus.v[0].target = S("gfx906");
 	g = &look(f, "")[1];
 	assert_string_equal(g->routes.v[0].rocm, "6.3");

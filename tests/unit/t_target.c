@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/vec.h"
 #include "target/target.h"
 
 #define COUNT(v) (sizeof(v) / sizeof(*(v)))
@@ -46,7 +47,7 @@ static void table_is_sorted_and_consistent(void **state)
 		assert_true(generic->is_generic);
 		assert_int_equal(generic->wave32, g->wave32);
 	}
-	assert_int_equal(gpu_count, 55);
+	assert_int_equal(gpu_count, 56);
 	assert_null(gpu_by_name(S("gfx")));
 	assert_null(gpu_by_name(S("")));
 	assert_null(gpu_by_mach(0x7f));
@@ -148,8 +149,8 @@ static void wrong_ids_are_refused_with_a_hint(void **state)
 	} cases[] = {
 		{.text = "gfx1102x", .hint = "did you mean 'gfx1102'?"},
 		{.text = "gfx1210", .hint = "did you mean 'gfx1201'?"},
-		{.text = "gfx120X", .hint = "that family is gfx1200,gfx1201"},
-		{.text = "gfx120X-all", .hint = "that family is gfx1200,gfx1201"},
+		{.text = "gfx120", .hint = "that family is gfx1200,gfx1201"},
+		{.text = "gfx120X-igpu", .hint = FORM},
 		{.text = "gfx94", .hint = "that family is gfx942"},
 		{.text = "gfx10",
 			.hint = "that family is gfx1010,gfx1011,gfx1012,gfx1030,gfx1031,"
@@ -237,7 +238,7 @@ static void every_product_of_the_table_is_taken(void **state)
 static void reading_is_lenient(void **state)
 {
 	(void)state;
-	static const char *const odd[] = {"gfx1250-strict", "gfx2000:xnack+", "gfx90a:foo+",
+	static const char *const odd[] = {"gfx1350-strict", "gfx2000:xnack+", "gfx90a:foo+",
 		"gfx1100:xnack+", "", ":", "gfx90a:", "amdgcnspirv"};
 	for (size_t i = 0; i < COUNT(odd); i++) {
 		struct target t = target_read(str_from(odd[i]));
@@ -300,6 +301,33 @@ static void lists_parse(void **state)
 	assert_int_equal(bad->code, E_GFX);
 	CLEANUP(err_freep) struct err *none = parse_list(" , ", &list);
 	assert_int_equal(none->code, E_GFX);
+}
+
+static void families_of_therock_are_lists(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *family, *want;
+	} cases[] = {
+		{"gfx120X-all", "gfx1200,gfx1201"},
+		{"gfx120x", "gfx1200,gfx1201"},
+		{"gfx110X-dgpu", "gfx1100,gfx1101,gfx1102"},
+		{"gfx110X-igpu,gfx1100", "gfx1103,gfx1100"},
+		{"gfx94X-dcgpu", "gfx942"},
+		{"gfx950-dcgpu", "gfx950"},
+		{"gfx90c-igpu", "gfx90c"},
+		{"gfx125X-dcgpu", "gfx1250"},
+		{"dcgpu-all", "gfx1250,gfx908,gfx90a,gfx942,gfx950"},
+		{"gfx1250-strict", "gfx1250-strict"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct targets list;
+		struct strs names = {0};
+		assert_null(parse_list(cases[i].family, &list));
+		VEC_EACH (const struct target, t, &list)
+			strs_add(&a, &names, target_text(&a, t));
+		assert_str(str_join(&a, &names, S(",")), cases[i].want);
+	}
 }
 
 static void equality_looks_at_features(void **state)
@@ -394,6 +422,7 @@ int main(void)
 		cmocka_unit_test(reading_is_lenient),
 		cmocka_unit_test(coverage),
 		cmocka_unit_test(lists_parse),
+		cmocka_unit_test(families_of_therock_are_lists),
 		cmocka_unit_test(equality_looks_at_features),
 	};
 	return cmocka_run_group_tests(tests, NULL, done);
