@@ -108,8 +108,10 @@ static struct err *examine(struct arena *tmp, struct put *p)
 		p->mode = (source.st_mode & 0666) | 0600;
 	if (known)
 		p->mode &= ~(0044u & ~source.st_mode);
-	if (known && !in_place && !(source.st_mode & 0004) && source.st_gid != getegid())
-		p->mode &= ~0040u; /* the group of the new file is another one */
+	/* root restores the group of what is replaced, see put_stage() */
+	gid_t group = there && in_place && geteuid() == 0 ? st.st_gid : getegid();
+	if (known && !(source.st_mode & 0004) && source.st_gid != group)
+		p->mode &= ~0040u;
 	errno = why;
 	if (!there)
 		return errno == ENOENT || errno == ENOTDIR
@@ -161,7 +163,8 @@ struct err *put_stage(struct arena *tmp, void *put)
 	else
 		e = fs_write(staged, p->text, p->mode | FS_LOOSE);
 	/* keep the owner, as writing into the old file would; only root can, and only root needs to */
-	bool own = e || p->made.kind != MADE_TEXT || p->what != PUT_OVER || p->uid == geteuid();
+	bool own = e || p->made.kind != MADE_TEXT || p->what != PUT_OVER ||
+		   (p->uid == geteuid() && p->gid == getegid());
 	if (!own && geteuid() == 0)
 		(void)fs_try_chown(staged, p->uid, p->gid);
 	if (!e)

@@ -405,6 +405,7 @@ static uint16_t state_of(struct automaton *m, const struct automaton_step *s)
 		if (k == s->n)
 			return (uint16_t)(i + BEHIND);
 	}
+	steps += i / 4; /* a look at a state costs about a quarter of a step */
 	if (i == STATES || m->pooled + s->n > m->pool_size) {
 		memset(m->table, 0, STATES * (m->classes + 1) * sizeof(*m->table));
 		m->states = m->pooled = i = 0;

@@ -100,11 +100,10 @@ static bool in_family(struct str family, const struct gpu *gpu)
 }
 
 /* The targets that have this name's beginning, such as "gfx94" and "gfx11xx"; "" if there are none. */
-static struct str family_members(struct arena *tmp, struct str name)
+static struct str family_members(struct arena *tmp, struct str stem)
 {
 	enum { SHORTEST = 5 };
 	struct strs members = {0};
-	struct str stem = name;
 	while (stem.n > SHORTEST && str_contains(S("xX*"), str_sub(stem, stem.n - 1, stem.n)))
 		stem.n--;
 	bool complete = gpu_by_name(stem) != NULL;

@@ -22,9 +22,9 @@ struct gpu {
 	bool wave32;         /* default wave size 32, else 64 */
 	/* limits of a SIMD unit; 0 = not known. See data/targets.yaml */
 	unsigned waves, vgprs, vgpr_step;
-	bool apu;                    /* shares memory with the CPU; gfx942 comes in both forms */
-	const char *kind;            /* "dgpu", "dcgpu" or "igpu" if TheRock builds for it; or NULL */
-	const char *about;           /* its code name: "Strix Halo APU", or NULL */
+	bool apu;          /* shares memory with the CPU; gfx942 comes in both forms */
+	const char *kind;  /* "dgpu", "dcgpu" or "igpu" if TheRock builds for it; or NULL */
+	const char *about; /* its code name: "Strix Halo APU", or NULL */
 	const char *const *products; /* "RX 9060", "RX 9060 XT", NULL; or NULL */
 };
 

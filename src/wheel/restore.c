@@ -201,5 +201,5 @@ void wheel_restore(struct arena *a, struct slim_report *r, struct str dpkg)
 	if (!all && (dpkg.n || system))
 		add_packages(&x, dpkg.n ? dpkg : S("/var/lib/dpkg/info"));
 	VEC_EACH (const struct map_entry, e, &x.left)
-		r->unlisted += !e->value && fs_present(e->key);
+		r->unlisted += !e->value;
 }

@@ -244,6 +244,13 @@ as_user= # with a home of its own: the state of another user is refused
 if [ -n "$as_user" ] && ! $as_user test -x "$ROCSMITH"; then
 	echo 'skip read-only folders: another user cannot reach this folder'
 else
+	foreign_group() {
+		mkdir -p group home && printf 'int a = cudaSuccess;\n' >group/k.cu && chmod 640 group/k.cu &&
+			chown -R 65534:65534 group home && chown 65534:1234 group/k.cu && $as_user "$ROCSMITH" hipify -q --in-place group &&
+			[ "$(stat -c %a group/k.hip)" = 600 ] && chmod 640 group/k.hip && echo 'int b = cudaSuccess;' >>group/k.cu &&
+			$as_user "$ROCSMITH" hipify -q --in-place group && [ "$(stat -c %a group/k.hip)" = 600 ]
+	}
+	[ -z "$as_user" ] || (cd "$shared" && check 'a group that may not read the source may not read what is made of it' foreign_group) || failed=1
 	(cd "$shared" && chmod 1777 . && check 'read-only folders: told, nothing is left behind; an overlay elsewhere works (pytorch#52709, #149464)' read_only) || failed=1
 fi
 rm -rf "$shared" 2>/dev/null || { chmod -R u+w "$shared" && rm -rf "$shared"; }

@@ -251,6 +251,15 @@ static void a_result_is_no_more_readable_than_its_source(void **state)
 		assert_int_equal(status(in_out(f, "hip/x.hip")).st_mode & 0777, 0600);
 		assert_int_equal(chmod(str_z(&f->a, in_src(f, "x.cu")), 0755), 0);
 	}
+	/* root restores the group of a file in place; nobody else is in it */
+	put_at(f, in_src(f, "g.h"), "cuda g", 0640);
+	if (chown(str_z(&f->a, in_src(f, "g.h")), geteuid(), 1234) == 0) {
+		PAIRS(f, {"g.h", "g.h"});
+		run(f);
+		assert_int_equal(status(in_src(f, "g.h")).st_size, 6);
+		assert_int_equal(status(in_src(f, "g.h")).st_gid, geteuid() ? getegid() : 1234);
+		assert_int_equal(status(in_src(f, "g.h")).st_mode & 0777, geteuid() ? 0600 : 0640);
+	}
 	umask(mask);
 }
 
