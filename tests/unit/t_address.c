@@ -3,6 +3,8 @@
 
 #include "know/address.h"
 #include "know/compat.h"
+#include "know/diagnosis.h"
+#include "know/rule.h"
 #include "unit/kit.h"
 
 static int begin(void **state)
@@ -111,6 +113,37 @@ static void rows_name_their_source_and_those_of_compat_exist(void **state)
 	assert_err(address_of(&f->a, "none", S(""), S(""), &url), E_INTERNAL);
 }
 
+/* A public address in a text begins with one of the table. */
+static void check_text(const char *text)
+{
+	struct str rest = str_from(text), scheme = S("https://");
+	for (size_t at; (at = str_find(rest, scheme)) < rest.n;) {
+		rest = str_sub(rest, at, rest.n);
+		struct str host = str_sub(rest, scheme.n, rest.n);
+		host = str_sub(host, 0, str_chr(host, '/'));
+		bool known = !str_ends(host, S("repo.amd.com")) &&
+			     !str_eq(host, S("download.pytorch.org"));
+		for (size_t i = 0; i < address_count; i++) {
+			struct str url = str_from(address_table()[i].url);
+			known |= str_starts(rest, str_sub(url, 0, str_chr(url, '{')));
+		}
+		if (!known)
+			fail_msg("this address is not in data/addresses.yaml: %s", text);
+		rest = str_sub(rest, scheme.n, rest.n);
+	}
+}
+
+static void commands_have_addresses_of_the_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < diagnosis_count; i++)
+		for (const struct diagnosis_fix *x = diagnosis_table()[i].fix; x && x->action; x++)
+			check_text(x->command);
+	for (size_t i = 0; i < rule_count; i++)
+		for (const struct rule_fix *x = rule_table()[i].fix; x && x->action; x++)
+			check_text(x->command);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +151,7 @@ int main(void)
 			option_variable_and_file_stand_before_the_public_address, begin, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_is_no_address_is_refused_with_its_origin, begin, teardown),
+		cmocka_unit_test(commands_have_addresses_of_the_table),
 		cmocka_unit_test_setup_teardown(passwords_are_not_shown, begin, teardown),
 		cmocka_unit_test_setup_teardown(texts_get_the_mirrors, begin, teardown),
 		cmocka_unit_test_setup_teardown(a_version_tells_who_publishes_it, begin, teardown),

@@ -174,7 +174,7 @@ static void packages_are_installed_again(void **state)
 	r = (struct slim_report){.path = opt, .files = r.files};
 	wheel_restore(&f->a, &r, at(f, "missing"));
 	assert_int_equal(r.restore.n, 0);
-	assert_int_equal(r.unlisted, 3);
+	assert_int_equal(r.unlisted, 4);
 }
 
 int main(void)
