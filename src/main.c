@@ -1,8 +1,6 @@
 /* rocsmith: finds the command, fills in its options, runs it, and renders its error. Everything else
  * is in the folders beside this file; doc/architecture.md is the map. */
-
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/fs.h"

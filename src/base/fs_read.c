@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/openat2.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "base/str.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/vec.h"
 
@@ -100,6 +99,24 @@ char *str_z(struct arena *a, struct str s)
 		memcpy(p, s.p, s.n);
 	p[s.n] = 0;
 	return p;
+}
+
+size_t str_numbers(struct str text, uint64_t *ret, size_t n)
+{
+	size_t found = 0;
+	memset(ret, 0, n * sizeof(*ret));
+	while (found < n) {
+		size_t digits = 0;
+		while (digits < text.n && ascii_digit(text.p[digits]))
+			digits++;
+		if (!digits || !str_u64(str_sub(text, 0, digits), 10, &ret[found]))
+			break;
+		found++;
+		if (digits == text.n || text.p[digits] != '.')
+			break;
+		text = str_sub(text, digits + 1, text.n);
+	}
+	return found;
 }
 
 /* The second byte reveals overlong forms, surrogates and code points that are too large (Unicode, table 3-7). */
@@ -251,6 +268,14 @@ bool strs_has(const struct strs *list, struct str s)
 	return false;
 }
 
+bool strs_eq(const struct strs *x, const struct strs *y)
+{
+	bool same = x->n == y->n;
+	for (size_t i = 0; same && i < x->n; i++)
+		same = str_eq(x->v[i], y->v[i]);
+	return same;
+}
+
 struct str *strs_variable(const struct strs *list, struct str name)
 {
 	for (size_t i = 0; i < list->n; i++)
@@ -298,8 +323,7 @@ static int cmp_str(const void *a, const void *b)
 
 void strs_sort(struct strs *list)
 {
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), cmp_str);
+	VEC_SORT(list, cmp_str);
 }
 
 /* ---- human-readable figures ---- */

@@ -80,6 +80,9 @@ bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val);
 bool str_next(struct str *rest, char sep, struct str *ret_piece);
 /* Reads the whole string as an unsigned number (base 8, 10 or 16, no sign, no prefix). */
 bool str_u64(struct str s, unsigned base, uint64_t *ret);
+/* Reads up to n numbers with dots between them at the start of a text: 2, 9 and 1 of "2.9.1+rocm7". Returns how many there are;
+ * the others are 0. */
+size_t str_numbers(struct str text, uint64_t *ret, size_t n);
 /* The length of the UTF-8 sequence at the start of s (RFC 3629: no overlong forms, no surrogates), or 0. */
 size_t utf8_length(struct str s);
 /* The length in bytes of the longest prefix of s that has at most this many bytes and characters and ends between two
@@ -112,6 +115,7 @@ void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_put(struct arena *a, struct strs *list, struct str s); /* adds s if it is new: true */
 void strs_put_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
+bool strs_eq(const struct strs *x, const struct strs *y); /* the same strings in the same order? */
 /* The line "NAME=..." of the list, or NULL. */
 struct str *strs_variable(const struct strs *list, struct str name);
 /* Is it one of the words, which NULL ends? Does it begin, or end, with one? */

@@ -1,7 +1,5 @@
 /* Decides if a source begins with the headers of a set, and so may use them precompiled; see cc_int.h. This looks only
  * at the text: it does not evaluate conditions, and answers no to anything it does not understand. */
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "base/vec.h"
 #include "cc/cc_int.h"
@@ -32,8 +30,7 @@ static int by_value(const void *a, const void *b)
 
 void pch_sort(struct pch_words *words)
 {
-	if (words->n)
-		qsort(words->v, words->n, sizeof(*words->v), by_value);
+	VEC_SORT(words, by_value);
 }
 
 static bool has(const struct pch_words *words, struct str word)

@@ -2,7 +2,6 @@
 #include "cc/cc.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>

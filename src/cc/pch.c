@@ -1,7 +1,5 @@
 /* Finds, makes and stores the precompiled headers of a compile; see cc_int.h. begins.c decides if a source begins with
  * the headers of a set. */
-#include <stdlib.h>
-
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"

@@ -2,7 +2,6 @@
 #include "changes/view.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/fs.h"
 #include "changes/manifest.h"

@@ -1,9 +1,7 @@
 /* rocsmith bundle: makes a fat wheel, which includes the ROCm libraries that it needs. */
-#include "base/fs.h"
 #include "cli/opt.h"
 #include "know/know.h"
 #include "sdk/sdk.h"
-#include "term/out.h"
 #include "term/table.h"
 #include "wheel/fat.h"
 

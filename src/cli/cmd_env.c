@@ -1,12 +1,8 @@
 /* rocsmith env: prints the environment variables that the GPUs and the torch of this machine (or a recorded one)
  * need. */
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/environment.h"
-#include "know/rule.h"
-#include "target/target.h"
 #include "term/out.h"
 
 struct env_args {

@@ -1,10 +1,8 @@
 /* rocsmith hipify DIR: makes a request from its options and rocsmith.yaml (options win), and runs the translation. */
 #include "cli/cmd_hipify.h"
 
-#include "base/fs.h"
 #include "base/progress.h"
 #include "flow/build.h"
-#include "plan/plan.h"
 #include "term/out.h"
 
 const struct opt cmd_hipify_opts[] = {

@@ -1,5 +1,4 @@
 /* rocsmith inspect: shows the device code in a file, folder or wheel, as tables or JSON. */
-#include "base/buf.h"
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "devcode/devcode.h"

@@ -1,9 +1,7 @@
 /* rocsmith report: shows the course of a build, as text or JSON on stdout and as an HTML page in a file. */
-#include "base/fs.h"
 #include "cli/opt.h"
 #include "flow/build.h"
 #include "report/report.h"
-#include "term/out.h"
 #include "term/table.h"
 
 struct report_args {

@@ -1,6 +1,4 @@
 /* rocsmith wheel pack, unpack, retag, repro: packs, unpacks, renames and compares wheels. */
-#include <stdlib.h>
-
 #include "cli/opt.h"
 #include "term/out.h"
 #include "wheel/archive.h"

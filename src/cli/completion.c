@@ -5,7 +5,6 @@
 #include "know/know.h"
 #include "know/rule.h"
 #include "sdk/sdk.h"
-#include "target/target.h"
 #include "term/out.h"
 
 #define BASH                                                                                       \

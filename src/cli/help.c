@@ -1,8 +1,6 @@
 /* Prints -h for the program and for each command from the option tables, and the tables themselves as `help --json`,
  * for tools that check the manual pages. */
-#include "base/buf.h"
 #include "cli/opt.h"
-#include "formats/json_fields.h"
 #include "term/out.h"
 
 enum { COLUMN = 28 };

@@ -1,12 +1,7 @@
 /* Parses argv by a command's option table; see opt.h. */
 #include "cli/opt.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/vec.h"
 #include "know/rule.h"
-#include "target/target.h"
 #include "term/out.h"
 
 static const char *const color_choices[] = {"auto", "always", "never", NULL};

@@ -1,6 +1,5 @@
 /* Says what is found in a file, and compares objects with each other: by kernel names, to find kernels that a bundle has for one processor only; and by
  * hash, to find objects that are the same for several targets. */
-#include <stdlib.h>
 #include <xxhash.h>
 
 #include "devcode/scan.h"
@@ -172,8 +171,7 @@ void same_judge(struct arena *a, struct devcode *d)
 			if (o->sha256.n && o->size)
 				*VEC_PUSH(&tmp, &all) = (struct hashed_object){
 					.sha256 = o->sha256, .id = o->id, .size = o->size};
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_hash);
+	VEC_SORT(&all, by_hash);
 	for (size_t i = 0, n; i < all.n; i += n) {
 		for (n = 1; i + n < all.n && str_eq(all.v[i + n].sha256, all.v[i].sha256);)
 			n++;

@@ -148,14 +148,8 @@ struct devcode {
 
 /* Flags of a deeper scan. DEBUG implies KERNELS; RESOURCES and NAMES have no effect without one of these two. INNER:
  * also finds code objects in arrays. NAMES: compares the names of kernels between the objects of a bundle. */
-enum {
-	DEVCODE_KERNELS = 1,
-	DEVCODE_HASH = 2,
-	DEVCODE_DEBUG = 4,
-	DEVCODE_RESOURCES = 8,
-	DEVCODE_INNER = 16,
-	DEVCODE_NAMES = 32
-};
+enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4, DEVCODE_RESOURCES = 8 };
+enum { DEVCODE_INNER = 16, DEVCODE_NAMES = 32 };
 
 /* path: a file, folder, wheel or source distribution. E_NOENT; E_FORMAT for a single file without any known format;
  * E_ELF or E_ZIP for a single file that is damaged as a whole. */

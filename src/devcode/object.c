@@ -5,8 +5,6 @@
  * bundle may list 27 targets and have kernels for three. */
 #include "devcode/scan.h"
 
-#include <stdlib.h>
-
 #include "base/hash.h"
 #include "formats/le.h"
 #include "formats/msgpack.h"

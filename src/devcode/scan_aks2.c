@@ -2,7 +2,6 @@
  * Source: the format as AOTriton's packed_kernel.cc describes it; doc/formats.md has the tables. Its objects
  * differ by parameters, not by GPU, so a store counts as one bundle. */
 #include <lzma.h>
-#include <stdlib.h>
 
 #include "base/proc.h"
 #include "devcode/scan.h"

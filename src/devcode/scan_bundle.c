@@ -3,8 +3,6 @@
  * decoder's window. */
 #include "devcode/scan.h"
 
-#include <stdlib.h>
-
 #include "base/hash.h"
 #include "base/pool.h"
 #include "formats/le.h"

@@ -7,8 +7,6 @@
  * searched for the magics, which costs one pass over it. Without section headers the loaded segments are searched. */
 #include "devcode/scan.h"
 
-#include <stdlib.h>
-
 #include "formats/kpack.h"
 
 struct scan_range { /* a part of the image that may contain bundles */
@@ -72,8 +70,7 @@ static struct err *scan_ranges(
 			"'%.*s', for wrappers of %zu number%s",
 			STR(h.name), STR(str_join(&tmp, &h.patterns, S("', '"))), h.indexes.n,
 			h.indexes.n == 1 ? "" : "s");
-	if (r->n)
-		qsort(r->v, r->n, sizeof(*r->v), by_offset);
+	VEC_SORT(r, by_offset);
 	TRY(scan_pass(s, src, r, false));
 	return s->file->bundles || marked || !registers ? NULL : scan_pass(s, src, r, true);
 }

@@ -1,8 +1,6 @@
 /* Recognizes side files, which a library picks by GPU at run time, by their names. Sources: the file names of Tensile
  * and TensileLite, AOTriton's folders, MIOpen's databases (architecture and number of CUs, glued together), as in
  * rocBLAS 7.2 and hipBLASLt 7.2 of Debian and in AMD's wheels. */
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "devcode/scan.h"
 
@@ -204,8 +202,7 @@ void sides_judge(struct arena *a, struct devcode *d)
 		ARENA(tmp);
 		struct strs bad[LACKS] = {0};
 		bool lazy = false, tuned = false;
-		if (s->parts.n)
-			qsort(s->parts.v, s->parts.n, sizeof(*s->parts.v), scan_by_target);
+		VEC_SORT(&s->parts, scan_by_target);
 		VEC_EACH (const struct devcode_part, x, &s->parts) {
 			lazy = lazy || x->entry;
 			tuned = tuned || x->tuned;

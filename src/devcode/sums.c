@@ -1,6 +1,4 @@
 /* How far files serve a target: the bundles of one file, and totals over all files; see devcode.h. */
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "devcode/scan.h"
 
@@ -90,8 +88,7 @@ void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devc
 		s->versions |= o->version < 31 ? 1u << o->version : 0;
 		s->kernels = o->kernels < 0 || s->kernels < 0 ? -1 : s->kernels + o->kernels;
 	}
-	if (sums->n)
-		qsort(sums->v, sums->n, sizeof(*sums->v), scan_by_target);
+	VEC_SORT(sums, scan_by_target);
 }
 
 bool devcode_is_runtime(struct str path)
@@ -112,9 +109,8 @@ static bool is_runtime(const struct devcode_file *f)
 /* Notes in each file, and in the whole scan, whether one processor is served. */
 static void judge_gpu(struct arena *a, struct devcode *d, struct str name)
 {
-	enum {
-		ANSWERS = 1 << 18
-	}; /* files times targets; above that devcode_file.served stays empty */
+	/* files times targets above that devcode_file.served stays empty */
+	enum { ANSWERS = 1 << 18 };
 	bool served[DEVCODE_TARGETS], sets = false, any = false, some = false;
 	struct target want = target_read(name), modes[TARGET_MODES];
 	bool by_sets = sides_serve(d, &want, &sets), noted = d->files.n * d->targets.n < ANSWERS;

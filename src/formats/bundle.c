@@ -6,7 +6,6 @@
  * Memory for the real window is mapped, not filled. */
 #include "formats/bundle.h"
 
-#include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -488,8 +487,7 @@ static int by_offset(const void *x, const void *y)
 
 void bundle_spans_sort(struct bundle_spans *s)
 {
-	if (s->n)
-		qsort(s->v, s->n, sizeof(*s->v), by_offset);
+	VEC_SORT(s, by_offset);
 }
 
 struct bundle_spans bundle_spans(struct arena *a, const struct bundle *b)

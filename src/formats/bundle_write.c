@@ -4,7 +4,6 @@
  * bytes between, nothing behind the last. The host entry is empty and stands first. */
 #include "formats/bundle.h"
 
-#include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
 

@@ -10,15 +10,9 @@
 
 enum { ELF_EXEC = 2, ELF_DYN = 3 };                            /* e_type */
 enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 }; /* e_machine */
-enum {
-	ELF_PROGBITS = 1,
-	ELF_SYMTAB = 2,
-	ELF_STRTAB = 3,
-	ELF_DYNAMIC = 6,
-	ELF_NOTE = 7,
-	ELF_NOBITS = 8,
-	ELF_DYNSYM = 11
-};                                                        /* sh_type */
+/* sh_type */
+enum { ELF_PROGBITS = 1, ELF_SYMTAB = 2, ELF_STRTAB = 3, ELF_DYNAMIC = 6, ELF_NOTE = 7 };
+enum { ELF_NOBITS = 8, ELF_DYNSYM = 11 };
 enum { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4 }; /* sh_flags */
 enum { ELF_PT_LOAD = 1, ELF_PT_DYNAMIC = 2, ELF_PT_INTERP = 3, ELF_PT_NOTE = 4, ELF_PT_PHDR = 6 };
 enum { ELF_EHDR = 64, ELF_PHDR = 56, ELF_SHDR = 64 }; /* bytes of the headers */

@@ -6,14 +6,8 @@
 
 #include "formats/le.h"
 
-enum {
-	DT_NEEDED = 1,
-	DT_SONAME = 14,
-	DT_RPATH = 15,
-	DT_TEXTREL = 22,
-	DT_RUNPATH = 29,
-	DT_FLAGS = 30
-};
+enum { DT_NEEDED = 1, DT_SONAME = 14, DT_RPATH = 15, DT_TEXTREL = 22, DT_RUNPATH = 29 };
+enum { DT_FLAGS = 30 };
 enum {
 	DT_HASH,
 	DT_STRTAB,

@@ -625,14 +625,6 @@ static struct err *read_facts(struct arena *a, int fd, struct elf_facts *f)
 	return elf_dynamic(a, &f->e, &f->dyn);
 }
 
-static bool same_names(const struct strs *x, const struct strs *y)
-{
-	bool same = x->n == y->n;
-	for (size_t i = 0; same && i < x->n; i++)
-		same = str_eq(x->v[i], y->v[i]);
-	return same;
-}
-
 struct err *elf_edit_fd(int fd, const struct elf_changes *c, bool *ret_changed)
 {
 	ARENA(tmp);
@@ -670,8 +662,8 @@ struct err *elf_edit_fd(int fd, const struct elf_changes *c, bool *ret_changed)
 	}
 	if (elf_image_is(&ed.image, &now.e) && str_eq(x->soname, y->soname) &&
 		str_eq(x->rpath, y->rpath) && str_eq(x->runpath, y->runpath) &&
-		same_names(&x->needed, &y->needed) && same_names(&x->defined, &y->defined) &&
-		same_names(&x->undefined, &y->undefined))
+		strs_eq(&x->needed, &y->needed) && strs_eq(&x->defined, &y->defined) &&
+		strs_eq(&x->undefined, &y->undefined))
 		return NULL;
 	return err_new(E_ELF, "it did not become what it should");
 }

@@ -5,15 +5,8 @@
 
 enum { E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, E_SHNUM = 60, E_SHSTRNDX = 62 };
 enum { PT_GNU_STACK = 0x6474e551, PT_GNU_PROPERTY = 0x6474e553, PF_R = 4 };
-enum {
-	PAGE = 4096,
-	ALIGN = 64,
-	PHNUM_MAX = 0xfffe,
-	MAX_PAGE = 1 << 30,
-	MAX_MOVE = 64 << 20,
-	MAX_HOLE = 16 << 20,
-	MAX_ROUNDS = 64
-};
+enum { PAGE = 4096, ALIGN = 64, PHNUM_MAX = 0xfffe, MAX_PAGE = 1 << 30, MAX_MOVE = 64 << 20 };
+enum { MAX_HOLE = 16 << 20, MAX_ROUNDS = 64 };
 
 void elf_image_begin(struct arena *a, const struct elf *e, struct elf_image *ret)
 {

@@ -2,7 +2,6 @@
  */
 #include "formats/kpack.h"
 
-#include <stdlib.h>
 #include <zstd.h>
 
 #include "formats/le.h"
@@ -323,8 +322,7 @@ static struct err *read_wrappers(struct arena *a, const struct bytes *src, uint6
 			if (le32(p + i) == HIPK)
 				*VEC_PUSH(a, &ret->indexes) = le32(p + i + INDEX);
 	}
-	if (ret->indexes.n)
-		qsort(ret->indexes.v, ret->indexes.n, sizeof(uint32_t), by_number);
+	VEC_SORT(&ret->indexes, by_number);
 	VEC_EACH (const uint32_t, x, &ret->indexes)
 		if (!distinct || ret->indexes.v[distinct - 1] != *x)
 			ret->indexes.v[distinct++] = *x;

@@ -4,14 +4,8 @@
 #include "formats/kpack.h"
 #include "formats/le.h"
 
-enum {
-	WRAPPER = 24,
-	SECTION = 40,
-	RELOC = 8,
-	DEBUG_ENTRY = 28,
-	HIPF = 0x48495046,
-	HIPK = 0x4b504948
-};
+enum { WRAPPER = 24, SECTION = 40, RELOC = 8, DEBUG_ENTRY = 28, HIPF = 0x48495046 };
+enum { HIPK = 0x4b504948 };
 enum { /* offsets in the optional header of PE32+ */
 	BASE = 24,
 	SECTION_ALIGN = 32,

@@ -4,15 +4,8 @@
 #include "formats/le.h"
 
 enum { DOS = 64, COFF = 20, SECTION = 40, SYMBOL = 18, NAME = 64, MAX_SECTIONS = 65279 };
-enum {
-	OPTIONAL = 240,
-	PE32_PLUS = 0x20b,
-	DIRS = 112,
-	IMPORT = 1,
-	DELAY = 13,
-	MAX_NAME = 256,
-	MAX_NAMES = 65536
-};
+enum { OPTIONAL = 240, PE32_PLUS = 0x20b, DIRS = 112, IMPORT = 1, DELAY = 13, MAX_NAME = 256 };
+enum { MAX_NAMES = 65536 };
 
 bool pe_is(struct str head)
 {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <isa-l/igzip_lib.h>
-#include <stdlib.h>
 
 #include "formats/le.h"
 #include "formats/zip.h"

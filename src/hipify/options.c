@@ -15,13 +15,9 @@ const char *const hipify_engines[] = {"rocsmith", "torch", NULL};
 
 /* ---- the table ---- */
 
-enum {
-	IN_STANDALONE = 1 << HIPIFY_STANDALONE,
-	IN_TORCH = 1 << HIPIFY_TORCH,
-	IN_EXTENSION = 1 << HIPIFY_EXTENSION,
-	BY_TORCH = IN_TORCH | IN_EXTENSION,
-	IN_ALL = IN_STANDALONE | BY_TORCH,
-};
+enum { IN_STANDALONE = 1 << HIPIFY_STANDALONE, IN_TORCH = 1 << HIPIFY_TORCH };
+enum { IN_EXTENSION = 1 << HIPIFY_EXTENSION, BY_TORCH = IN_TORCH | IN_EXTENSION };
+enum { IN_ALL = IN_STANDALONE | BY_TORCH };
 
 /* A WORD is an enum whose value is its index in the list of words; 0 = not set. */
 enum kind { TEXT, LIST, WORD, FLAG };

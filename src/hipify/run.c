@@ -1,6 +1,4 @@
 /* Runs a translation from end to end: opens the session, runs the engine, applies the changes. */
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "hipify/hipify_int.h"
 

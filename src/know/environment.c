@@ -1,8 +1,6 @@
 /* Finds the environment variables for a GPU and a torch; see environment.h. */
 #include "know/environment.h"
 
-#include <stdlib.h>
-
 #include "know/rule.h"
 #include "machine/root.h"
 
@@ -184,7 +182,6 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 		add_evidence(a, l, e->evidence);
 	}
 	TRY(add_findings(a, facts, ret));
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
+	VEC_SORT(ret, by_name);
 	return NULL;
 }

@@ -1,6 +1,4 @@
 /* Reads a log and finds its causes; see diagnosis.h. */
-#include <stdlib.h>
-
 #include "base/proc.h"
 #include "know/window.h"
 
@@ -520,8 +518,7 @@ void log_sort(struct arena *a, struct log_answer *answer)
 		else if (!c->context_only && specific && c->entry->generic)
 			demote(c, S("many causes end in this message"));
 	}
-	if (answer->causes.n)
-		qsort(answer->causes.v, answer->causes.n, sizeof(*answer->causes.v), by_rank);
+	VEC_SORT(&answer->causes, by_rank);
 }
 
 struct err *log_read(

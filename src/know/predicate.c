@@ -2,7 +2,6 @@
 #include "know/predicate.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
 
 #include "base/glob.h"
 #include "know/compat.h"
@@ -171,9 +170,9 @@ static bool order_of(struct arena *a, struct str x, struct str y, int *ret)
 		if (str_chr(x, '.') == x.n && str_chr(y, '.') == y.n)
 			return true;
 	}
-	if (version_numbers(y, w, PARTS) > 3)
+	if (str_numbers(y, w, PARTS) > 3)
 		x = str_replace(a, x, S("-"), S("."));
-	if (!version_numbers(x, v, PARTS) || !version_numbers(y, w, PARTS))
+	if (!str_numbers(x, v, PARTS) || !str_numbers(y, w, PARTS))
 		return false;
 	*ret = 0;
 	for (size_t i = 0; !*ret && i < PARTS; i++)

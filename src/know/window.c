@@ -1,6 +1,4 @@
 /* The window of a log that is in memory; see window.h. */
-#include <stdlib.h>
-
 #include "know/window.h"
 
 enum {

@@ -95,7 +95,7 @@ static struct str bridge_above(struct str dir)
 static unsigned tenths(struct str speed)
 {
 	uint64_t v[2];
-	version_numbers(speed, v, 2);
+	str_numbers(speed, v, 2);
 	return v[0] < 1000 && v[1] < 10 ? (unsigned)(v[0] * 10 + v[1]) : 0;
 }
 

@@ -1,7 +1,5 @@
 /* Reader and writer of machine files, for `doctor --record FILE.machine` and `doctor --sysroot FILE.machine`. The form
  * is described in rocsmith-doctor(1); people write such files by hand, too. */
-#include <stdlib.h>
-
 #include "machine/parse.h"
 #include "machine/root.h"
 
@@ -40,8 +38,7 @@ size_t root_entries_find(const struct root_entries *list, struct str path)
 void root_entries_sort(struct root_entries *list)
 {
 	size_t n = 0;
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), by_path);
+	VEC_SORT(list, by_path);
 	for (size_t i = 0; i < list->n; i++) {
 		bool same = n && str_eq(list->v[n - 1].path, list->v[i].path) &&
 			    (list->v[n - 1].kind == ENTRY_VARIABLE) ==

@@ -39,7 +39,7 @@ static void find_gcc(struct arena *a, struct str root, struct str arch, struct h
 			err_free(fs_list(a, dir, &names));
 		VEC_EACH (const struct str, name, &names) {
 			struct str gcc = path_join(a, dir, *name);
-			size_t same = 0, n = version_numbers(*name, v, 3);
+			size_t same = 0, n = str_numbers(*name, v, 3);
 			while (same < 2 && v[same] == best[same])
 				same++;
 			if (!n || !is_version(*name) || v[same] <= best[same] ||

@@ -6,8 +6,6 @@
  * 0: the size of the local memory is that of the banks with heap_type 1 (visible to the CPU) and 2
  * (private).
  */
-#include <stdlib.h>
-
 #include "machine/facts.h"
 
 enum { RENDER_FIRST = 128, RENDER_LAST = 1 << 20, BANKS_MAX = 64, GPUS_MAX = 256, LINKS_MAX = 64 };
@@ -143,8 +141,7 @@ void gather_kfd(struct root *r, struct machine *m)
 			g->no_atomics = lacks_atomics(
 				r, m, str_fmt(r->a, "%.*s/%u", STR(places[i]), g->node));
 	}
-	if (m->gpus.n)
-		qsort(m->gpus.v, m->gpus.n, sizeof(*m->gpus.v), by_node);
+	VEC_SORT(&m->gpus, by_node);
 	for (size_t i = 0; i < m->gpus.n; i++)
 		m->gpus.v[i].index = (unsigned)i;
 }

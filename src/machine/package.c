@@ -1,8 +1,6 @@
 /* Distributions in a Python environment that are related to PyTorch or ROCm, and their requirements that do not hold.
  * Sources: the specifications of recorded projects (NAME-VERSION.dist-info) and of core metadata; egg-info as
  * setuptools and Debian write it. */
-#include <stdlib.h>
-
 #include "lang/python/dist_info.h"
 #include "lang/python/requirement.h"
 #include "lang/python/version.h"
@@ -92,7 +90,7 @@ static struct str torch_of(
 			!is_version(str_sub(t->version, 0, str_chr(t->version, '+'))))
 			return S("");
 	if ((!vision && !str_eq(p->name, S("torchaudio"))) ||
-		!str_contains(p->version, S("+rocm")) || version_numbers(p->version, v, 2) < 2 ||
+		!str_contains(p->version, S("+rocm")) || str_numbers(p->version, v, 2) < 2 ||
 		v[0] != (vision ? 0u : 2u) || (vision ? v[1] < 15 : v[1] > 10))
 		return S("");
 	return str_fmt(a, "==2.%u.*", (unsigned)v[1] - (vision ? 15 : 0));
@@ -122,8 +120,7 @@ void gather_packages(struct python_env *e)
 	struct arena *a = e->r->a;
 	VEC_EACH (const struct str, site, &e->sites)
 		list_site(e, *site);
-	if (e->py->packages.n)
-		qsort(e->py->packages.v, e->py->packages.n, sizeof(*e->py->packages.v), by_name);
+	VEC_SORT(&e->py->packages, by_name);
 	VEC_EACH (struct machine_package, p, &e->py->packages) {
 		bool egg = str_ends(p->path, S(EGG_INFO));
 		struct str text, file = path_join(a, p->path, egg ? S("PKG-INFO") : S("METADATA"));

@@ -49,7 +49,7 @@ struct str line_value(struct str text, char sep, struct str key)
 uint64_t line_number(struct str text, char sep, struct str key)
 {
 	uint64_t value;
-	version_numbers(line_value(text, sep, key), &value, 1);
+	str_numbers(line_value(text, sep, key), &value, 1);
 	return value;
 }
 
@@ -269,28 +269,10 @@ struct str parse_version_header(struct arena *a, struct str text, const char *pr
 		(unsigned long long)v[2]);
 }
 
-size_t version_numbers(struct str version, uint64_t *ret, size_t n)
-{
-	size_t found = 0;
-	memset(ret, 0, n * sizeof(*ret));
-	while (found < n) {
-		size_t digits = 0;
-		while (digits < version.n && ascii_digit(version.p[digits]))
-			digits++;
-		if (!digits || !str_u64(str_sub(version, 0, digits), 10, &ret[found]))
-			break;
-		found++;
-		if (digits == version.n || version.p[digits] != '.')
-			break;
-		version = str_sub(version, digits + 1, version.n);
-	}
-	return found;
-}
-
 struct str major_minor(struct arena *a, struct str version)
 {
 	uint64_t v[2];
-	return version_numbers(version, v, 2) == 2
+	return str_numbers(version, v, 2) == 2
 		       ? str_fmt(a, "%llu.%llu", (unsigned long long)v[0], (unsigned long long)v[1])
 		       : S("");
 }

@@ -62,9 +62,6 @@ struct str parse_environ(struct str text, struct str name);
 struct str define_value(struct str text, struct str name);
 /* "7.1.0" from the header of ROCm (prefix "ROCM_VERSION_") or of HIP ("HIP_VERSION_"), or "". */
 struct str parse_version_header(struct arena *a, struct str text, const char *prefix);
-/* The numbers at the beginning of a version, at most n: 6, 8 and 0 of "6.8.0-31". Returns how many there are; the others
- * are 0. A number of more than 64 bits counts as the end. */
-size_t version_numbers(struct str version, uint64_t *ret, size_t n);
 /* The first two of them, "6.8"; "" if it has only one. */
 struct str major_minor(struct arena *a, struct str version);
 /* Does it consist of numbers and dots only? */

@@ -3,7 +3,6 @@
  * is neither reported nor recorded, as its name may be a project's. Sources: PEP 405 (pyvenv.cfg), Python's site module
  * and Debian's version of it for the folders of packages, conda's conda-meta and environments.txt, pyenv's versions. */
 #include "machine/python.h"
-#include <stdlib.h>
 
 enum { MANY_PYTHONS = 64 };
 
@@ -333,6 +332,5 @@ void gather_pythons(struct root *r, struct machine *m)
 	add_list(&p, list);
 	if (p.found.n)
 		root_note(r, list, str_join(r->a, &p.found, S("\n")));
-	if (m->pythons.n)
-		qsort(m->pythons.v, m->pythons.n, sizeof(*m->pythons.v), by_path);
+	VEC_SORT(&m->pythons, by_path);
 }

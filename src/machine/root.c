@@ -1,7 +1,6 @@
 /* Reading below a root, and recording what is read; see root.h. */
 #include "machine/facts.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {

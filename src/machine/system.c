@@ -1,5 +1,4 @@
 /* Kernel, distribution, CPU and memory, and the container, WSL or virtual machine that contains them. */
-#include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

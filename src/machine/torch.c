@@ -302,7 +302,7 @@ static void read_needed(
 	}
 	/* the runtime of ROCm 7.2 and later opens librocdxg.so in WSL (ROCm/librocdxg:README.md) */
 	uint64_t rocm[2];
-	if (e->m->has_dxg && version_numbers(t->rocm, rocm, 2) == 2 &&
+	if (e->m->has_dxg && str_numbers(t->rocm, rocm, 2) == 2 &&
 		(rocm[0] > 7 || (rocm[0] == 7 && rocm[1] >= 2)) &&
 		!find_library(e->r, &s.dirs, S("librocdxg.so")).n &&
 		!find_library(e->r, &s.dirs, S("librocdxg.so.1")).n)

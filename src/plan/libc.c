@@ -1,7 +1,6 @@
 /* Chooses the SDK's C library for the host side if the torch needs it: a torch that was built against a newer glibc
  * than this machine's can be neither linked with nor imported here. See plan_int.h. */
 #include "base/fs.h"
-#include "formats/elf.h"
 #include "formats/zip.h"
 #include "plan/plan_int.h"
 

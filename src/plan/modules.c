@@ -2,7 +2,6 @@
  * with them; see plan_int.h. */
 #include "base/fs.h"
 #include "base/glob.h"
-#include "base/map.h"
 #include "plan/plan_int.h"
 
 enum { MAX_FILES = 65536 };

@@ -1,6 +1,5 @@
 /* Finds the SDK components and libraries that the sources need, from the headers that their translations include. */
 #include "base/fs.h"
-#include "base/map.h"
 #include "hipify/hipify.h"
 #include "know/know.h"
 #include "plan/plan_int.h"

@@ -2,9 +2,6 @@
  * Reading is strict, and checks the plan against this machine and this project. */
 #include "archive/apt.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "formats/json_fields.h"
-#include "formats/node.h"
 #include "plan/plan_int.h"
 
 #define PLAN_SCHEMA "rocsmith.plan/1"

@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "base/glob.h"
-#include "formats/json_fields.h"
 #include "lang/python/version.h"
 
 #define WHEN_FIELDS(T)                                                                             \

@@ -1,7 +1,6 @@
 /* Scans a source token by token; see plan_int.h. */
 #include "plan/plan_int.h"
 
-#include "base/vec.h"
 #include "lang/cxx/lexer.h"
 
 struct scanner {

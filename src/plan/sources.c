@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "base/glob.h"
-#include "base/map.h"
 
 enum { MAX_SOURCES = 4096, MAX_SOURCE_SIZE = 16 << 20 };
 

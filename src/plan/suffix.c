@@ -8,8 +8,6 @@
  *
  * These are the suffixes of TheRock's wheels (ROCm/TheRock: "Versioning"). While the SDK is not installed, its ROCm
  * version is unknown: the wish then has the placeholder @rocm@, which plan_settle() replaces. */
-#include <stdlib.h>
-
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
 

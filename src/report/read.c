@@ -1,6 +1,4 @@
 /* Computes the figures of a report from the build document. */
-#include <stdlib.h>
-
 #include "report/report.h"
 
 static const struct node none = {.kind = NODE_MAP};
@@ -51,8 +49,7 @@ static void read_steps(struct arena *a, struct report *r)
 		else if (step.seconds > 0)
 			*VEC_PUSH(a, &r->failed) = step;
 	}
-	if (r->steps.n)
-		qsort(r->steps.v, r->steps.n, sizeof(*r->steps.v), by_start);
+	VEC_SORT(&r->steps, by_start);
 }
 
 /* Assigns each step to the first lane that is free when it starts. Clocks are read one after the other, so an overlap

@@ -1,6 +1,4 @@
 /* Tables and lists: GPUs, kernels, slowest steps, device code, findings, the wheel, plan and facts. */
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "report/html.h"
 #include "target/target.h"

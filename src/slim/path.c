@@ -266,14 +266,6 @@ static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-static bool same_words(const struct strs *x, const struct strs *y)
-{
-	bool same = x->n == y->n;
-	for (size_t i = 0; same && i < x->n; i++)
-		same = str_eq(x->v[i], y->v[i]);
-	return same;
-}
-
 /* Adds the command that finishes an unfinished run to an error. */
 static struct err *hint_finish(
 	struct arena *a, struct err *e, const struct slim_report *old, struct str path)
@@ -301,7 +293,7 @@ static struct err *hint_finish(
 static struct err *may_go_on(
 	struct arena *a, const struct slim_report *old, const struct slim_report *r)
 {
-	bool same = same_words(&old->gpus, &r->gpus) && same_words(&old->without, &r->without) &&
+	bool same = strs_eq(&old->gpus, &r->gpus) && strs_eq(&old->without, &r->without) &&
 		    old->exact == r->exact && old->strip_device == r->strip_device &&
 		    str_eq(old->compress, r->compress);
 	if (same || !old->unfinished)
@@ -417,7 +409,7 @@ struct err *slim_tree(
 		TRY(cut_list_read(a, text, p.to, &all));
 	TRY(may_go_on(a, &all, r));
 	TRY(fs_walk(r->path, look_at, &p));
-	if (!same_words(&all.without, &r->without))
+	if (!strs_eq(&all.without, &r->without))
 		TRY(slim_check_without(r));
 	TRY(slim_judge(a, k, text.p != NULL, r));
 	bool resumed = all.unfinished;

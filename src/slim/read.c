@@ -1,6 +1,4 @@
 /* Plans a smaller file: finds its bundles, and decides what becomes of each. See slim.h. */
-#include <stdlib.h>
-
 #include "slim/slim_int.h"
 
 enum { PAGE = 4096 };

@@ -1,8 +1,6 @@
 /* Finds everything that points at the bundles of an ELF file: dynamic relocations, symbols, and the wrappers of
  * programs without relocations. Sources: System V gABI (RELA, symbols; RELR in its draft of 2018), the psABI
  * supplements of x86-64 and AArch64 for the types. See slim_int.h. */
-#include <stdlib.h>
-
 #include "slim/slim_int.h"
 
 enum { RELA = 24, SYM = 24, WORD = 8, SHT_SYMTAB = 2, CHUNK = 2688 /* entries of 24 bytes */ };

@@ -29,13 +29,10 @@ struct err *slim_runtime(
 	TRY(elf_open(a, src, &e));
 	TRY(elf_needs(a, &e, &d));
 	VEC_EACH (const struct str, name, &d.offers) {
-		struct str rest = str_sub(*name, 4, name->n), piece;
-		uint64_t v[2] = {0};
-		if (!str_starts(*name, S("hip_")))
+		uint64_t v[2];
+		str_numbers(str_sub(*name, 4, name->n), v, 2);
+		if (!str_starts(*name, S("hip_")) || v[0] > 9999 || v[1] > 9999)
 			continue;
-		for (unsigned i = 0; i < 2 && str_next(&rest, '.', &piece); i++)
-			if (piece.n > 4 || !str_u64(piece, 10, &v[i]))
-				break;
 		unsigned major = (unsigned)v[0], minor = (unsigned)v[1];
 		bool newer = major > found.major || (major == found.major && minor > found.minor);
 		found.major = newer ? major : found.major;

@@ -2,8 +2,6 @@
  * pc-relative distances across it. A difference is accepted if it equals the shift of the sections involved. x86-64 only,
  * where distances and addresses are whole words. Sections that are not loaded (the linker's symbols, debug information)
  * do not count. See slim.h. */
-#include <stdlib.h>
-
 #include "slim/slim_int.h"
 
 enum { CHUNK = 1 << 20, NEAR = 1 << 20, WORD = 8, SECTIONS = 1000 };
@@ -122,8 +120,7 @@ static struct err *read_refs(struct arena *a, const struct slim_plan *p, struct 
 	/* gold also writes the address to the place that a relocation by a symbol fills */
 	VEC_EACH (struct slim_ref, r, ret)
 		r->at = r->at ? r->at : elf_offset_of(&p->elf, r->place);
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_at);
+	VEC_SORT(ret, by_at);
 	return NULL;
 }
 

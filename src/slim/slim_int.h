@@ -39,10 +39,8 @@ MUST_USE struct err *slim_copy(
 	const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
 
 /* mark.c: the wrappers and sections of a host part. */
-enum {
-	SLIM_HIPF = 0x48495046,
-	SLIM_HIPK = 0x4b504948
-}; /* magics of a wrapper, and of a marked one */
+/* magics of a wrapper, and of a marked one */
+enum { SLIM_HIPF = 0x48495046, SLIM_HIPK = 0x4b504948 };
 #define SLIM_KPACK_REF ".rocm_kpack_ref"
 MUST_USE struct err *slim_mark_wrapper(
 	const struct slim_plan *p, const struct slim_ref *r, struct elf_image *m);

@@ -1,6 +1,5 @@
 /* The status line; see out.h. One lock guards all state, since progress comes from any thread. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/proc.h"

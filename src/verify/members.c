@@ -1,7 +1,5 @@
 /* Reads all members of a wheel in one pass: they are unpacked, checksummed, hashed, and parsed if they are ELF files or
  * device code, while their bytes are at hand. Members are jobs of a pool, the largest first. */
-#include <stdlib.h>
-
 #include "base/pool.h"
 #include "base/progress.h"
 #include "verify/exam.h"

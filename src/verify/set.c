@@ -166,21 +166,11 @@ void set_check_parts(struct exam *x)
 /* The numbers behind "rocm" in a local version: 2.9.1+rocm10.0 -> 10.0; false if there are none. */
 static bool rocm_of(struct str version, uint64_t ret[3], struct str *ret_public)
 {
-	struct str local, piece;
+	struct str local;
 	if (!str_cut(version, '+', ret_public, &local))
 		return false;
 	size_t at = str_find(local, S("rocm"));
-	local = str_sub(local, at + S("rocm").n, local.n);
-	for (size_t i = 0; i < 3; i++) {
-		size_t n = 0;
-		(void)str_cut(local, '.', &piece, &local);
-		while (n < piece.n && ascii_digit(piece.p[n]))
-			n++;
-		ret[i] = 0;
-		if (!str_u64(str_sub(piece, 0, n), 10, &ret[i]) && !i)
-			return false;
-	}
-	return true;
+	return str_numbers(str_sub(local, at + S("rocm").n, local.n), ret, 3);
 }
 
 /* Reports that v sorts before a wheel for an older ROCm: a part of a local version with letters and digits is compared

@@ -2,8 +2,6 @@
  * given, that of --torch, or the versions that it requires. Only names in torch's own namespaces are looked at: nobody
  * else defines them. Source for the change of torch 2.11, whose ROCm builds have c10::cuda where older ones have
  * c10::hip: pytorch#174087. */
-#include <stdlib.h>
-
 #include "verify/exam.h"
 
 enum { HIPIFY_V2 = 11, MORE = 30 }; /* minor versions of torch 2 */
@@ -181,8 +179,7 @@ static const struct exam *gather(struct exam *x, struct torch_hashes *ret)
 			set_is_whole(o))
 			torch = o;
 	}
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_hash);
+	VEC_SORT(ret, by_hash);
 	return torch;
 }
 

@@ -2,8 +2,6 @@
  * its RECORD; see archive.h. */
 #include "wheel/archive.h"
 
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/pool.h"
@@ -307,8 +305,7 @@ struct err *wheel_write(struct arena *a, struct wheel_inputs *in, const struct z
 	struct new_record r = {.in = in, .budget = how->budget};
 	struct zip_writer w = *how;
 	TRY(wheel_sbom_renew(a, in));
-	if (in->n)
-		qsort(in->v, in->n, sizeof(*in->v), by_place);
+	VEC_SORT(in, by_place);
 	w.v = in->v;
 	w.n = in->n;
 	w.last = make_record;

@@ -15,14 +15,8 @@
 
 #include "wheel/wheel.h"
 
-enum {
-	WHEEL_MEMBERS = 50000,
-	WHEEL_NAMES = 8 << 20,
-	WHEEL_TEXT = 4 << 20,
-	WHEEL_BOMB = 1 << 30,
-	WHEEL_RATIO = 200,
-	WHEEL_THREADS = 16,
-};
+enum { WHEEL_MEMBERS = 50000, WHEEL_NAMES = 8 << 20, WHEEL_TEXT = 4 << 20, WHEEL_BOMB = 1 << 30 };
+enum { WHEEL_RATIO = 200, WHEEL_THREADS = 16 };
 
 struct wheel_member {
 	const struct zip_member *zip;

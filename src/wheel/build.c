@@ -1,8 +1,6 @@
 /* Assembles a wheel: makes METADATA and WHEEL; archive.c orders the members and adds RECORD. */
 #include "wheel/rewrite.h"
 
-#include <stdlib.h>
-
 #include "lang/python/version.h"
 
 struct err *wheel_epoch(int64_t *ret)

@@ -7,8 +7,6 @@
 #include "wheel/rewrite.h"
 #include "wheel/split.h"
 
-#include <stdlib.h>
-
 struct merge_source { /* one of the wheels */
 	struct wheel w;
 	struct split_part part;
@@ -328,8 +326,7 @@ static struct err *join_archives(struct joining *j, const struct split_member *m
 		return err_new(E_WHEEL, "it names no kpack archive");
 	for (size_t n = 0; n < k->archives.n; n++)
 		TRY(read_archive(j, k->archives.v[n], x.name));
-	if (j->v.n)
-		qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);
+	VEC_SORT(&j->v, by_bundle);
 	VEC_EACH (const uint32_t, n, &x.indexes) { /* sorted, too */
 		while (i < j->v.n && j->v.v[i].bundle < *n)
 			i++;

@@ -1,7 +1,5 @@
 /* Makes the bill of materials of a new wheel: CycloneDX 1.6 as JSON, for the folder sboms of its dist-info (PEP 770).
  * The same files give the same bill. Source: the JSON schema of CycloneDX 1.6, ECMA-424. */
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"

@@ -128,18 +128,10 @@ static struct err *look_for_runtime(struct splitting *s, struct split_file *f)
 /* Is there a ROCm version behind the operator, or behind the word? *ret_new: it is one whose runtime reads archives. */
 static bool names_rocm(struct str text, bool *ret_new)
 {
-	uint64_t v[2] = {0};
-	struct str piece;
-	for (unsigned i = 0; i < 2; i++) {
-		size_t n = 0;
-		(void)str_cut(text, '.', &piece, &text);
-		while (n < piece.n && ascii_digit(piece.p[n]))
-			n++;
-		if (!str_u64(str_sub(piece, 0, n), 10, &v[i]) && !i)
-			return false;
-	}
+	uint64_t v[2];
+	bool is = str_numbers(text, v, 2);
 	*ret_new = v[0] > KPACK_MAJOR || (v[0] == KPACK_MAJOR && v[1] >= KPACK_MINOR);
-	return true;
+	return is;
 }
 
 /* The text in METADATA that names a ROCm version: a requirement, or the local version; "" if there is none. */

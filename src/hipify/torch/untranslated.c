@@ -5,8 +5,6 @@
  */
 #include "hipify/hipify_int.h"
 
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/proc.h"
@@ -188,8 +186,7 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 		if (!line_in(&lines.dead, l->line) && !map_get(&asked, l->name))
 			list->v[n++] = *l;
 	list->n = n;
-	if (n)
-		qsort(list->v, n, sizeof(*list->v), by_line);
+	VEC_SORT(list, by_line);
 	/* hipify puts up to two lines in front of the result. */
 	struct str runtime = S("#include \"hip/hip_runtime.h\"\n");
 	struct place p = {.source = source, .line = 1};

@@ -4,8 +4,6 @@
  * it, computed once and shared, so nothing is built twice, however names refer to each other. */
 #include "lang/python/literal.h"
 
-#include <stdlib.h>
-
 #include "base/buf.h"
 
 enum { MAX_DEPTH = 256 }; /* nesting of brackets, "else" branches, and names that refer to names */

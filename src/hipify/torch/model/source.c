@@ -6,8 +6,6 @@
  */
 #include "hipify/torch/model/source.h"
 
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "base/hash.h"
 #include "formats/zip.h"

@@ -5,8 +5,6 @@
  * are translated in the original's order and see each other's results: a file whose result is another's
  * source, one that is listed twice or under two names, and one that build_amd.py itself edits first.
  */
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/proc.h"

@@ -3,8 +3,6 @@
  */
 #include "hipify/torch/text/passes.h"
 
-#include <stdlib.h>
-
 #include "lang/python/word.h"
 
 struct torch_matcher {
