@@ -27,8 +27,7 @@
 	for (T *it = (vec)->v, *it##_end = (vec)->n ? it + (vec)->n : it; it < it##_end; it++)
 
 /* Sorts by a comparison for qsort(), to which the NULL of an empty array may not be given. */
-#define VEC_SORT(vec, by)                                                                          \
-	((vec)->n ? qsort((vec)->v, (vec)->n, sizeof(*(vec)->v), (by)) : (void)0)
+#define VEC_SORT(vec, by) ((vec)->n ? qsort((vec)->v, (vec)->n, sizeof(*(vec)->v), (by)) : (void)0)
 
 /* Makes room for one element more, which is zeroed; for VEC_PUSH only. */
 void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
