@@ -1,0 +1,448 @@
+/* Checks out projects by git; see checkout.h. */
+#include "source/checkout.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "archive/git.h"
+#include "base/fs.h"
+#include "base/pool.h"
+#include "base/progress.h"
+
+enum { TRIES = 3, LEVELS = 16, MODULES = 4096, MAX_VERSION = 4096 };
+
+/* A repository to fill: a project or one of its submodules. */
+struct repository {
+	const struct checkout_request *r;
+	struct checkout_project *p;
+	struct str dir, url;
+	struct str twin; /* the place where the same may lie on this machine, or "" */
+	bool local;      /* the URL is the user's, and may be a path */
+};
+
+/* ---- fetching ---- */
+
+/* The n-th place to fetch a URL from instead: the twin's, then names below --mirror; "" = there are no more. */
+static struct str mirror_of(struct arena *a, const struct repository *o, unsigned n)
+{
+	static const char *const forms[] = {"%.*s/%.*s.git", "%.*s/%.*s"};
+	struct str m = o->r->mirror, path = o->url, base;
+	size_t scheme = str_find(path, S("://"));
+	if (o->twin.n && fs_present(path_join(a, o->twin, S(".git"))) && n-- == 0)
+		return str_fmt(a, "file://%.*s", STR(o->twin));
+	if (scheme < path.n) {
+		path = str_sub(path, scheme + 3, path.n);
+		path = str_sub(path, str_chr(path, '/') + 1, path.n);
+	} else if (path.n && path.p[0] != '/') {
+		path = str_sub(path, str_chr(path, ':') + 1, path.n);
+	}
+	if (str_ends(path, S(".git")))
+		path.n -= 4;
+	base = path_base(path);
+	for (size_t i = 0; i < 4 && m.n; i++) {
+		struct str name = i < 2 ? path : base;
+		struct str at = str_fmt(a, forms[i % 2], STR(m), STR(name));
+		bool remote = str_contains(m, S("://"));
+		if ((remote ? i < 2 : path_is_inside(name) && fs_is_dir(at)) && n-- == 0)
+			return remote ? at : str_fmt(a, "file://%.*s", STR(path_abs(a, at)));
+	}
+	return S("");
+}
+
+/* Fetches a ref into the repository, or with `module` lets git fill this submodule of it, whose commit is known: from each mirror,
+ * then from the URL, which gets more than one try if the network fails. */
+static struct err *get(struct arena *a, const struct repository *o, struct str dir, const char *ref,
+	const char *module)
+{
+	struct err *e = NULL;
+	struct str mirror = S(".");
+	bool all = false;
+	for (unsigned n = 0, tries = 0; tries < TRIES; n++) {
+		struct git g = {.dir = dir, .local = o->local};
+		struct proc_result r;
+		if (mirror.n)
+			mirror = mirror_of(a, o, n);
+		if (!mirror.n && o->r->offline)
+			break;
+		if (mirror.n) {
+			g.local = true;
+			strs_add(a, &g.config,
+				str_fmt(a, "url.%.*s.insteadOf=%.*s", STR(mirror), STR(o->url)));
+		} else {
+			TRY(cancel_check());
+			sleep(tries);
+			tries++;
+		}
+		err_free(e);
+		const char *depth =
+			all ? "2147483647" : str_fmt(a, "%u", o->r->depth ? o->r->depth : 1).p;
+		g.progress = module ? S("") : o->p->name;
+		e = module ? git_run(a, &g, &r, "submodule", "--quiet", "update", "--checkout",
+				     o->r->force ? "--force" : "--no-recommend-shallow", "--depth",
+				     depth, "--", module, NULL)
+			   : git_run(a, &g, &r, "fetch", "--progress", "--force",
+				     "--no-recurse-submodules", o->r->tags ? "--tags" : "--no-tags",
+				     "--depth", depth, "origin",
+				     all ? "+refs/heads/*:refs/remotes/origin/*" : ref, NULL);
+		if (!e || (!mirror.n && e->code != E_NET && e->code != E_TOOL_FAILED))
+			return e;
+		/* an old server that gives nobody a commit by its name */
+		all = all || (!module && e->detail &&
+				     str_contains(str_from(e->detail), S("unadvertised object")));
+	}
+	return e ? e
+		 : err_new(E_NET,
+			   "'%.*s' is not on this machine, and --offline forbids to fetch it",
+			   STR(o->url));
+}
+
+/* ---- submodules ---- */
+struct module_job {
+	const struct repository *parent;
+	struct repository o;
+	struct checkout_module m; /* its path is below the parent */
+	struct str name;
+	struct progress *bar;
+	struct err *e;
+};
+
+static bool has_commit(struct arena *a, struct str dir, struct str commit)
+{
+	struct git g = {.dir = dir};
+	struct proc_result r;
+	CLEANUP(err_freep) struct err *e = NULL;
+	if (!fs_present(path_join(a, dir, S(".git"))))
+		return false;
+	e = git_run(a, &g, &r, "rev-parse", "--verify", "HEAD", NULL);
+	if (e || !str_eq(str_trim(r.out), commit))
+		return false;
+	/* git writes HEAD of a new clone before its files, and the index after them */
+	e = git_run(a, &g, &r, "rev-parse", "--git-path", "index", NULL);
+	return !e && fs_exists(path_join(a, dir, str_trim(r.out)));
+}
+
+static struct err *get_module(struct arena *tmp, void *user)
+{
+	struct module_job *j = user;
+	const struct repository *o = &j->o;
+	struct git g = {.dir = j->parent->dir};
+	struct proc_result r;
+	if (!has_commit(tmp, o->dir, j->m.commit)) {
+		struct str name = str_fmt(tmp, "modules/%.*s", STR(j->name));
+		struct err *e = git_check_url(o->url, o->local);
+		e = e ? e : git_run(tmp, &g, &r, "rev-parse", "--git-path", name.p, NULL);
+		struct str store = e ? S("") : path_join(tmp, g.dir, str_trim(r.out));
+		/* a clone that was killed has no index yet */
+		if (!e && fs_is_dir(store) && !fs_exists(path_join(tmp, store, S("index")))) {
+			e = fs_remove_tree(store);
+			if (!e && fs_present(path_join(tmp, o->dir, S(".git"))))
+				e = fs_remove_tree(o->dir);
+			e = e ? e : fs_mkdirs(o->dir);
+		}
+		e = e ? e : get(tmp, o, g.dir, NULL, str_z(tmp, j->m.path));
+		if (e)
+			j->e = err_wrap(e,
+				"cannot get the submodule '%.*s' of '%.*s': commit %.*s of %.*s, "
+				"which commit %.*s pins",
+				STR(j->m.path), STR(j->parent->dir), STR(j->m.commit), STR(o->url),
+				STR(o->p->commit));
+	}
+	progress_add(j->bar, 1, j->m.path);
+	return cancel_check();
+}
+
+/* A URL of .gitmodules, which may be relative to its parent's: gitmodules(5). */
+static struct str absolute_url(struct arena *a, struct str base, struct str url, bool *io_local)
+{
+	bool relative = str_starts(url, S("./")) || str_starts(url, S("../"));
+	*io_local = *io_local && relative;
+	while (str_ends(base, S("/")))
+		base.n--;
+	for (; str_starts(url, S("../")); url = str_sub(url, 3, url.n))
+		base = str_sub(base, 0, str_rchr(base, '/'));
+	if (str_starts(url, S("./")))
+		url = str_sub(url, 2, url.n);
+	return relative ? str_fmt(a, "%.*s/%.*s", STR(base), STR(url)) : url;
+}
+
+struct module_jobs {
+	struct module_job *v;
+	size_t n, cap;
+};
+
+/* The submodules of the commit that is checked out in o. */
+static struct err *list_modules(
+	struct arena *a, const struct repository *o, struct module_jobs *ret)
+{
+	struct git g = {.dir = o->dir};
+	struct proc_result tree, names, url;
+	struct str entry, info, path, key, value;
+	*ret = (struct module_jobs){0};
+	TRY(git_run(a, &g, &tree, "ls-tree", "-r", "-z", "HEAD", NULL));
+	if (!str_contains(tree.out, S("160000 commit ")))
+		return NULL;
+	TRY(git_try(a, &g, &names, "config", "--blob", "HEAD:.gitmodules", "-z", "--get-regexp",
+		"^submodule\\..*\\.path$", NULL));
+	while (str_next(&tree.out, 0, &entry)) {
+		struct str rest = names.out, name = {0};
+		(void)str_cut(entry, '\t', &info, &path);
+		if (!str_starts(info, S("160000 commit ")))
+			continue;
+		while (str_next(&rest, 0, &entry))
+			if (str_cut(entry, '\n', &key, &value) && str_eq(value, path))
+				name = str_sub(key, 10, key.n - 5);
+		if (!name.n || !path_is_inside(path) || !path_is_inside(name)) {
+			progress_warn(
+				"'%.*s' is a submodule without an entry in .gitmodules: left out",
+				STR(path));
+			continue;
+		}
+		key = str_fmt(a, "submodule.%.*s.url", STR(name));
+		TRY(git_run(a, &g, &url, "config", "--blob", "HEAD:.gitmodules", key.p, NULL));
+		struct module_job j = {.parent = o, .name = name, .o = *o};
+		j.m = (struct checkout_module){path, S(""), str_sub(info, 14, info.n)};
+		j.o.dir = path_join(a, o->dir, path);
+		j.o.twin = o->twin.n ? path_join(a, o->twin, path) : S("");
+		j.o.url = j.m.url = absolute_url(a, o->url, str_trim(url.out), &j.o.local);
+		*VEC_PUSH(a, ret) = j;
+	}
+	return NULL;
+}
+
+/* Fetches the submodules, and theirs; adds those that are there to the project, parents first. */
+static struct err *get_modules(struct arena *a, const struct repository *o, unsigned level)
+{
+	struct module_jobs jobs;
+	struct git g = {.dir = o->dir, .local = true};
+	struct proc_result r;
+	TRY(list_modules(a, o, &jobs));
+	if (!jobs.n)
+		return NULL;
+	if (level > LEVELS || o->p->submodules.n + jobs.n > MODULES)
+		return err_new(E_LIMIT, "'%.*s' has too many submodules", STR(o->dir));
+	TRY(git_run(a, &g, &r, "submodule", "--quiet", "init", NULL));
+	TRY(git_run(a, &g, &r, "submodule", "--quiet", "sync", NULL));
+	struct progress *bar = progress_begin(
+		S("Fetching"), human_count(a, jobs.n, "submodule"), UNIT_ITEMS, jobs.n);
+	VEC_EACH (struct module_job, j, &jobs)
+		j->bar = bar;
+	unsigned threads = o->r->jobs ? o->r->jobs : 4;
+	struct err *e = pool_each(threads, jobs.v, jobs.n, sizeof(*jobs.v), get_module);
+	progress_end(bar);
+	VEC_EACH (struct module_job, j, &jobs) {
+		struct str below = path_rel(a, j->o.dir, path_join(a, o->r->root, o->p->name));
+		e = err_join(e, j->e);
+		if (j->e)
+			continue;
+		*VEC_PUSH(a, &o->p->submodules) =
+			(struct checkout_module){below, j->m.url, j->m.commit};
+		e = err_join(e, get_modules(a, &j->o, level + 1));
+	}
+	return e;
+}
+
+/* ---- a project ---- */
+
+/* Refuses a work tree with changes of the user's, or keeps them. */
+static struct err *guard_changes(struct arena *a, const struct repository *o)
+{
+	struct git g = {.dir = o->dir};
+	struct proc_result r;
+	TRY_CTX(git_run(a, &g, &r, "status", "--porcelain", "--untracked-files=no",
+			"--ignore-submodules=none", NULL),
+		"cannot look for changes in '%.*s'", STR(o->dir));
+	if (!r.out.n)
+		return NULL;
+	if (!o->r->force) {
+		struct err *e = err_detail(
+			err_new(E_SOURCE, "'%.*s' has changes that are not committed", STR(o->dir)),
+			str_sub(r.out, 0, utf8_fit(r.out, 2000, 2000)));
+		return err_hint(e, "commit them, or --force: it keeps those of the project itself "
+				   "in refs/rocsmith/kept");
+	}
+	strs_add(a, &g.setenv, S("GIT_COMMITTER_NAME=rocsmith"));
+	strs_add(a, &g.setenv, S("GIT_COMMITTER_EMAIL=rocsmith@localhost"));
+	strs_add(a, &g.setenv, S("GIT_AUTHOR_NAME=rocsmith"));
+	strs_add(a, &g.setenv, S("GIT_AUTHOR_EMAIL=rocsmith@localhost"));
+	TRY(git_run(a, &g, &r, "stash", "create", NULL));
+	struct str kept = str_dup(a, str_trim(r.out));
+	if (kept.n)
+		TRY(git_run(a, &g, &r, "update-ref", "refs/rocsmith/kept", kept.p, NULL));
+	return NULL;
+}
+
+/* Finds pointer files of Git LFS, which git leaves in place of the contents if git-lfs is not set up. */
+static struct err *check_lfs(struct arena *a, const struct repository *o)
+{
+	struct git g = {.dir = o->dir};
+	struct proc_result r;
+	strs_add(a, &g.setenv, S("GIT_LITERAL_PATHSPECS=0"));
+	TRY(git_try(a, &g, &r, "grep", "-q", "filter=lfs", "--", "*.gitattributes", NULL));
+	if (r.status)
+		return NULL;
+	TRY(git_try(a, &g, &r, "grep", "-I", "-l", "^version https://git-lfs", NULL));
+	if (r.status)
+		return NULL;
+	return err_hint(
+		err_detail(err_new(E_SOURCE, "'%.*s' holds pointers of Git LFS instead of files",
+				   STR(o->dir)),
+			str_sub(r.out, 0, utf8_fit(r.out, 2000, 2000))),
+		"install git-lfs, then: git lfs install && git -C %.*s lfs pull",
+		STR(str_shell(a, o->dir)));
+}
+
+static struct err *rev(struct arena *a, struct git *g, const char *what, struct str *ret)
+{
+	struct proc_result r;
+	TRY(git_run(a, g, &r, "rev-parse", "--verify", what, NULL));
+	*ret = str_dup(a, str_trim(r.out));
+	return NULL;
+}
+
+/* Makes the folder a repository, or looks at the one that is there. *ret_ours: its files may be replaced. */
+static struct err *open_repository(
+	struct arena *a, const struct repository *o, struct str marker, bool *ret_ours)
+{
+	static const char *const locks[] = {
+		"index.lock", "HEAD.lock", "shallow.lock", "config.lock"};
+	struct git g = {.dir = o->dir};
+	struct proc_result r;
+	struct str dot = path_join(a, o->dir, S(".git"));
+	struct strs names = {0};
+	*ret_ours = fs_exists(marker);
+	if (fs_is_dir(o->dir))
+		TRY(fs_list(a, o->dir, &names));
+	if (!fs_present(dot) && names.n)
+		return err_new(E_SOURCE, "'%.*s' is no git checkout and is not empty", STR(o->dir));
+	/* we hold the lock of ROOT, so a killed run left these */
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]) && *ret_ours; i++)
+		TRY(fs_remove(path_join(a, dot, str_from(locks[i]))));
+	if (!fs_exists(path_join(a, dot, S("HEAD")))) {
+		*ret_ours = true;
+		TRY(fs_mkdirs(dot));
+		TRY(fs_write(marker, S(""), 0644));
+		g.dir = S(""); /* with a folder of the name .git, git does not look for another */
+		TRY(git_run(a, &g, &r, "init", "--quiet", "--template=", "--initial-branch=main",
+			str_z(a, o->dir), NULL));
+		g.dir = o->dir;
+	}
+	if (!*ret_ours)
+		TRY(guard_changes(a, o));
+	TRY(fs_mkdirs(path_join(a, dot, S("info"))));
+	TRY(fs_write(
+		path_join(a, dot, S("info/exclude")), S("/.rocsmith*\n"), 0644 | FS_IF_CHANGED));
+	TRY(fs_write(marker, S(""), 0644));
+	return git_run(a, &g, &r, "config", "remote.origin.url", str_z(a, o->url), NULL);
+}
+
+/* Brings a project's folder to its commit, and completes p. */
+static struct err *get_project(struct arena *a, const struct repository *o)
+{
+	struct git g = {.dir = o->dir};
+	struct proc_result r;
+	struct checkout_project *p = o->p;
+	struct str marker = path_join(a, o->dir, S(".git/rocsmith-incomplete"));
+	struct str want = p->commit, tree = p->tree, text;
+	bool ours, here = false;
+	TRY(open_repository(a, o, marker, &ours));
+	if (want.n) {
+		TRY(git_try(a, &g, &r, "cat-file", "-e", str_z(a, want), NULL));
+		here = r.status == 0;
+	}
+	if (!here || o->r->tags)
+		TRY_CTX(get(a, o, o->dir, str_z(a, want.n ? want : p->ref), NULL),
+			"cannot fetch '%.*s' of %.*s", STR(want.n ? want : p->ref), STR(o->url));
+	if (!want.n)
+		TRY(rev(a, &g, "FETCH_HEAD^{commit}", &p->commit));
+	/* without --force, git also keeps files of the user's that are in the way */
+	TRY_CTX(git_run(a, &g, &r, "checkout", "--quiet", "--detach",
+			ours || o->r->force ? "--force" : "--no-guess", str_z(a, p->commit), NULL),
+		"cannot check out '%.*s'", STR(o->dir));
+	TRY(rev(a, &g, "HEAD^{tree}", &p->tree));
+	if (tree.n && !str_eq(tree, p->tree))
+		return err_new(E_HASH,
+			"the files of '%.*s' are not those of the lock: %.*s, not %.*s",
+			STR(p->name), STR(p->tree), STR(tree));
+	p->hipified = p->tables = S("");
+	p->submodules.n = 0;
+	if (!o->r->without_submodules)
+		TRY(get_modules(a, o, 0));
+	TRY(check_lfs(a, o));
+	if (fs_is_file(path_join(a, o->dir, S("version.txt")))) {
+		TRY(fs_read_below(a, o->dir, S("version.txt"), MAX_VERSION, &text));
+		p->version = str_trim(text);
+	}
+	return fs_remove(marker);
+}
+
+struct err *checkout_run(
+	struct arena *a, const struct checkout_request *r, struct checkout_lock *ret)
+{
+	struct checkout_lock given = {0};
+	struct str text, file = r->lock.n ? r->lock : r->manifest;
+	CLEANUP(fd_closep) int lock = -1;
+	bool dry = fs_writes_forbidden();
+	if (file.n) {
+		TRY(fs_read(a, file, (size_t)16 << 20, &text));
+		TRY((r->lock.n ? checkout_lock_parse : checkout_manifest_parse)(
+			a, text, file, &given));
+	}
+	if (!dry) {
+		TRY(fs_mkdirs(r->root));
+		TRY(progress_lock(path_join(a, r->root, S(".rocsmith.lock")), &lock,
+			"checks out into '%.*s'", STR(r->root)));
+		(void)fcntl(lock, F_SETFD, 0); /* git's processes hold it, too, if we are killed */
+	}
+	TRY(checkout_lock_read(a, path_join(a, r->root, S("rocsmith.lock")), ret));
+	for (size_t i = 0; i < checkout_known_count; i++) { /* torch is first: it has the pins */
+		struct checkout_project p = {.name = str_from(checkout_known_table()[i].name)}, *at;
+		if (!strs_has(&r->targets, p.name))
+			continue;
+		TRY(checkout_resolve(
+			a, r, file.n ? &given : NULL, checkout_find(ret, S("torch")), &p));
+		if (i == 0 && r->expect.n && !str_eq(r->expect, p.ref))
+			return err_new(E_SOURCE, "torch's ref is '%.*s', not '%.*s'", STR(p.ref),
+				STR(r->expect));
+		struct repository o = {.r = r, .p = &p, .url = p.origin};
+		o.dir = path_join(a, r->root, p.name);
+		o.twin = r->twin.n ? path_join(a, r->twin, p.name) : S("");
+		o.local = str_eq(p.origin, r->origin) || file.n;
+		if (!dry)
+			TRY(get_project(a, &o));
+		if (!(at = checkout_find(ret, p.name)))
+			at = VEC_PUSH(a, &ret->projects);
+		*at = p;
+	}
+	return NULL;
+}
+
+struct err *checkout_commit(
+	struct arena *a, struct str dir, const char *message, struct checkout_project *io)
+{
+	static const char *const who[] = {
+		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"};
+	const char *tag = message ? "THEROCK_HIPIFY_DIFFBASE" : "THEROCK_UPSTREAM_DIFFBASE";
+	for (size_t i = 0; i <= io->submodules.n; i++) {
+		struct git g = {.dir = i ? path_join(a, dir, io->submodules.v[i - 1].path) : dir};
+		struct proc_result r;
+		if (message) {
+			TRY(git_run(a, &g, &r, "log", "-1", "--format=%cI", NULL));
+			struct str date = str_trim(r.out);
+			for (size_t k = 0; k < sizeof(who) / sizeof(who[0]); k++)
+				strs_add(a, &g.setenv,
+					str_fmt(a, "%s=rocsmith%s", who[k],
+						k % 2 ? "@localhost" : ""));
+			strs_add(a, &g.setenv, str_fmt(a, "GIT_AUTHOR_DATE=%.*s", STR(date)));
+			strs_add(a, &g.setenv, str_fmt(a, "GIT_COMMITTER_DATE=%.*s", STR(date)));
+			TRY(git_run(a, &g, &r, "add", "-A", NULL));
+			TRY(git_try(a, &g, &r, "diff", "--cached", "--quiet", NULL));
+			if (r.status)
+				TRY(git_run(a, &g, &r, "commit", "--quiet", "-m", message, NULL));
+		}
+		TRY(git_run(a, &g, &r, "tag", "-f", "--no-sign", tag, NULL));
+		if (message && !i)
+			TRY(rev(a, &g, "HEAD^{tree}", &io->hipified));
+	}
+	return NULL;
+}

@@ -1,0 +1,123 @@
+/* Reads and writes lock files and TheRock's manifests; see checkout.h. Both come from strangers: what they say is checked
+ * before git sees it. */
+#include "archive/git.h"
+#include "base/fs.h"
+#include "formats/node.h"
+#include "source/checkout.h"
+
+enum { MAX_LOCK = 4 << 20 };
+
+static const struct json_field module_fields[] =
+	FIELDS_ONLY(struct checkout_module, path, url, commit);
+static const struct json_field project_fields[] = {
+	FIELDS(struct checkout_project, name, origin, ref, commit, tree, hipified, tables, version,
+		pinned_by),
+	FIELD_LIST("submodules", struct checkout_project, submodules, module_fields),
+	{.kind = FIELD_END},
+};
+const struct json_field checkout_lock_fields[] = {
+	FIELD_CONST("schema", "rocsmith.lock/1"),
+	FIELD_LIST("projects", struct checkout_lock, projects, project_fields),
+	{.kind = FIELD_END},
+};
+
+struct checkout_project *checkout_find(const struct checkout_lock *l, struct str name)
+{
+	VEC_EACH (struct checkout_project, p, &l->projects)
+		if (str_eq(p->name, name))
+			return p;
+	return NULL;
+}
+
+/* Checks what git will be given, and that each project comes once. */
+static struct err *check(struct str path, const struct checkout_lock *l)
+{
+	VEC_EACH (const struct checkout_project, p, &l->projects) {
+		if (checkout_find(l, p->name) != p)
+			return err_new(E_SYNTAX, "'%.*s' has two entries for '%.*s'", STR(path),
+				STR(p->name));
+		if (!git_is_sha(p->commit))
+			return err_new(E_SYNTAX,
+				"'%.*s': the commit of '%.*s' is not a whole commit id: '%.*s'",
+				STR(path), STR(p->name), STR(p->commit));
+		TRY_CTX(git_check_url(p->origin, true), "cannot use '%.*s'", STR(path));
+		if (p->ref.n)
+			TRY_CTX(git_check_ref(p->ref), "cannot use '%.*s'", STR(path));
+	}
+	return NULL;
+}
+
+struct err *checkout_lock_parse(
+	struct arena *a, struct str text, struct str path, struct checkout_lock *ret)
+{
+	const struct node *doc;
+	*ret = (struct checkout_lock){0};
+	TRY(json_parse(a, text, path, &doc));
+	TRY(json_fields_read(a, doc, checkout_lock_fields, ret));
+	return check(path, ret);
+}
+
+struct err *checkout_lock_read(struct arena *a, struct str path, struct checkout_lock *ret)
+{
+	struct str text;
+	*ret = (struct checkout_lock){0};
+	TRY(fs_read_opt(a, path, MAX_LOCK, &text));
+	return text.p ? checkout_lock_parse(a, text, path, ret) : NULL;
+}
+
+/* ---- manifests ---- */
+struct err *checkout_manifest_parse(
+	struct arena *a, struct str text, struct str path, struct checkout_lock *ret)
+{
+	const struct node *doc, *entry;
+	*ret = (struct checkout_lock){0};
+	TRY(json_parse(a, text, path, &doc));
+	struct str schema = node_text(doc, S("schema_version"), S("1"));
+	if (!str_eq(schema, S("1")))
+		return err_new(E_SYNTAX, "'%.*s' is a manifest of schema %.*s, and only 1 is known",
+			STR(path), STR(schema));
+	for (size_t i = 0; i < checkout_known_count; i++) {
+		const struct checkout_known *k = &checkout_known_table()[i];
+		struct checkout_project p = {
+			.name = str_from(k->name), .pinned_by = S("the manifest")};
+		if (!(entry = node_get(doc, str_from(k->manifest))))
+			continue;
+		TRY(node_want_text(entry, S("repo"), &p.origin));
+		TRY(node_want_text(entry, S("commit"), &p.commit));
+		TRY(node_want_text(entry, S("branch"), &p.ref));
+		*VEC_PUSH(a, &ret->projects) = p;
+	}
+	return check(path, ret);
+}
+
+struct str checkout_manifest(struct arena *a, const struct checkout_lock *l)
+{
+	BUF(out, a);
+	struct json j = {.out = &out, .indent = 2};
+	json_open(&j, '{');
+	json_key(&j, "schema_version");
+	json_u64(&j, 1);
+	for (size_t i = 0; i < checkout_known_count; i++) {
+		const struct checkout_known *k = &checkout_known_table()[i];
+		const struct checkout_project *p = checkout_find(l, str_from(k->name));
+		if (!p)
+			continue;
+		const struct {
+			const char *key;
+			struct str value;
+		} rows[] = {{"repo", p->origin}, {"commit", p->commit}, {"branch", p->ref},
+			{"version", p->version}};
+		json_key(&j, k->manifest);
+		json_open(&j, '{');
+		for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+			if (!rows[n].value.n || git_is_sha(p->ref) > (n != 2))
+				continue;
+			json_key(&j, rows[n].key);
+			json_str(&j, rows[n].value);
+		}
+		json_close(&j);
+	}
+	json_close(&j);
+	buf_char(&out, '\n');
+	return buf_str(&out);
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# `checkout` of repositories that a git daemon on loopback serves: pins, locks, mirrors, a server that lacks something,
+# changed folders. git is the judge of what lies there.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$E2E_TMP" && chmod -R u+w . && rm -rf ./*
+[ -x "$(git --exec-path)/git-daemon" ] || { echo 'skip checkout: no git daemon'; exit 0; }
+. "$here/checkout_repos.sh" "$E2E_TMP"
+git config --global "url.$url/triton.insteadOf" https://github.com/ROCm/triton
+failed=0
+prove() {
+	local what=$1
+	shift
+	if "$@"; then echo "ok $what"; else echo "not ok $what"; sed 's/^/# /' err; failed=1; fi
+}
+run() { "$ROCSMITH" checkout "$@" >out 2>err; }
+refuses() { # STATUS TEXT WORDS...
+	local status=$1 text=$2 got=0
+	shift 2
+	run "$@" || got=$?
+	[ "$got" = "$status" ] && grep -q -e "$text" err && [ "$(grep -c '^error:' err)" = 1 ]
+}
+at() { [ "$(git -C "$1" rev-parse HEAD)" = "$2" ]; } # a checkout is at a commit
+clean() { [ -z "$(git -C "$1" status --porcelain --ignore-submodules=none)" ]; }
+field() { python3 -c 'import json, sys; print([p for p in json.load(open(sys.argv[1]))["projects"] if p["name"] == sys.argv[2]][0][sys.argv[3]])' "$@"; }
+
+all=torch,torchvision,torchaudio,triton,apex
+from=(--origin "$url/pytorch")
+prove 'a dry run writes nothing' run torch --ref release/2.14 "${from[@]}" --root S -n
+prove 'no folder is there after it' test ! -e S
+prove 'a set is checked out' run $all --ref release/2.14 "${from[@]}" --root S --manifest-out M.json
+prove 'git finds torch unchanged' clean S/torch
+prove 'torch is at its branch' at S/torch "$(git -C srv/pytorch rev-parse release/2.14)"
+prove 'its submodule has a submodule' at S/torch/third_party/a/deps/b "$(head_of b)"
+prove 'git knows all submodules' bash -c '! git -C S/torch submodule status --recursive | grep -q "^[-+U]"'
+prove 'related_commits pins torchvision' at S/torchvision "$(head_of vision)"
+prove 'torch pins triton' at S/triton "$(head_of triton)"
+prove 'the lock has the tree hash of git' \
+	test "$(field S/rocsmith.lock torch tree)" = "$(git -C srv/pytorch rev-parse 'release/2.14^{tree}')"
+prove 'the version of triton is in the manifest' grep -q '"version": "3.7.0"' M.json
+cp S/rocsmith.lock L
+prove 'a second run' run $all --ref release/2.14 "${from[@]}" --root S
+prove 'leaves the same lock' cmp L S/rocsmith.lock
+prove 'an annotated tag is its commit' run torch --ref v2.14.0 "${from[@]}" --root T
+prove 'in the lock, too' test "$(field T/rocsmith.lock torch commit)" = "$(field L torch commit)"
+prove 'a manifest is followed' run torch,torchvision --manifest M.json --root M --expect-ref release/2.14
+prove 'to the same tree' test "$(field M/rocsmith.lock torch tree)" = "$(field L torch tree)"
+prove 'a manifest of another ref is refused' refuses 4 "not 'release/2.13'" torch --manifest M.json \
+	--root M --expect-ref release/2.13
+
+# ---- words ----
+prove 'there is no default' refuses 2 'is not known' torch --root N
+prove 'an unknown branch has no repository' refuses 2 'which repository' torch --ref mine --root N
+prove 'a target is misspelt' refuses 2 'none of the projects' troch --root N
+prove 'an option is no ref' refuses 2 'not the name of a branch' torch --ref=--upload-pack=x "${from[@]}" --root N
+prove 'a password is not shown' refuses 2 'a name or a password' torch --ref x --origin https://u:s3cret@h/x --root N
+prove 'nor in the error' bash -c '! grep -q s3cret err'
+prove 'a ref that is gone' refuses 4 'no branch, tag or commit' torch --ref gone "${from[@]}" --root N
+prove 'a neighbour without a torch' refuses 2 'depends on a torch' apex --root N2
+
+# ---- changes of the user's ----
+echo mine >>S/torch/README
+prove 'a changed file is kept' refuses 4 'not committed' torch --ref release/2.14 "${from[@]}" --root S
+prove 'unless --force' run torch --ref release/2.14 "${from[@]}" --root S --force
+prove 'which keeps it in a ref' bash -c 'git -C S/torch show refs/rocsmith/kept:README | grep -q mine'
+prove 'and takes it out of the tree' clean S/torch
+git -C S/torch config core.fsmonitor 'touch ran'
+git -C S/torch config filter.x.smudge 'touch ran'
+prove 'a configuration that runs programs is refused' refuses 3 'filter.x.smudge' torch --ref release/2.14 \
+	"${from[@]}" --root S
+prove 'and nothing ran' test ! -e S/torch/ran
+git -C S/torch config --unset filter.x.smudge
+git -C S/torch config --unset core.fsmonitor
+echo 'ubuntu|pytorch|torchvision|main|12|https://h/x' >S/torch/related_commits
+prove 'a wrong pin has its place' refuses 2 'not a whole commit id' torchvision --root S
+prove 'file, line and column' grep -q 'related_commits:1:33' err
+git -C S/torch checkout -q related_commits
+
+# ---- what is not there ----
+unserve
+git config --global --unset "url.$url/triton.insteadOf"
+prove 'all from a mirror, offline' run $all --lock L --root O --offline --mirror srv
+prove 'gives the same lock' cmp L O/rocsmith.lock
+prove 'and git finds it clean' clean O/torch
+prove 'without one it cannot be had' refuses 4 'not on this machine' torch --lock L --root P --offline
+prove 'what is there needs no server' run $all --lock L --root O --offline
+serve
+mv srv/b srv/gone
+prove 'one submodule fails' refuses 4 "cannot get the submodule 'deps/b'" torch --ref release/2.14 "${from[@]}" --root Q
+prove 'with its commit and URL' grep -q "commit $(head_of gone) of $url/b" err
+mv srv/gone srv/b
+prove 'the next run completes it' run torch --ref release/2.14 "${from[@]}" --root Q
+prove 'all of it' clean Q/torch
+b=$(head_of b)
+git -C srv/b commit -q --amend -m other
+git -C srv/b reflog expire --expire=now --all && git -C srv/b gc -q --prune=now
+prove 'a commit that vanished' refuses 4 'does not have the commit' torch --ref release/2.14 "${from[@]}" --root R
+prove 'is named' grep -q "$b" err
+
+exit $failed
