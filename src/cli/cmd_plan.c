@@ -12,12 +12,18 @@ struct err *project_plan(
 	struct arena *a, const struct common *common, struct plan_request *r, struct plan_wish *ret)
 {
 	static const char *const settled[] = {"gpu", "sdk", "mirror", "keyring", "python", "source",
-		"refresh", "feature", "version-suffix", "build-number", "config", "with", "without",
-		"torch-as-rocm", NULL};
+		"lock", "refresh", "feature", "version-suffix", "build-number", "config", "with",
+		"without", "torch-as-rocm", NULL};
 	if (!r->dir.n)
 		r->dir = S(".");
-	if (!str_ends(r->dir, S(".json")) || fs_is_dir(r->dir))
+	if (!str_ends(r->dir, S(".json")) || fs_is_dir(r->dir)) {
+		if (r->lock.n && r->source.n)
+			return err_new(
+				E_USAGE, "--lock and --source both say where the sources are");
+		if (r->lock.n)
+			r->source = str_fmt(a, "git:%.*s#%.*s", STR(r->lock), STR(r->dir));
 		return plan_make(a, r, ret);
+	}
 	for (size_t i = 0; settled[i]; i++)
 		if (strs_has(&common->given, str_from(settled[i])))
 			return err_hint(

@@ -21,6 +21,8 @@
 		"interpreter to build for: path, name or version"), .env = "ROCSMITH_PYTHON"},     \
 	{OPT_VALUE("source", OPT_STR, project.source, "WHERE",                                     \
 		"a known project's sources: a folder, debian:trixie/pytorch")},                    \
+	{OPT_VALUE("lock", OPT_PATH, project.lock, "FILE",                                         \
+		"a known project's sources: what 'checkout' locked")},                             \
 	{OPT_VALUE("feature", OPT_LIST, project.features, "NAME=CHOICE",                           \
 		"choose for a feature: flash-attention=off")},                                     \
 	{OPT_VALUE("version-suffix", OPT_STR, project.suffix, "SUFFIX",                            \

@@ -257,6 +257,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	TRY(known_resolve(a, r, &where));
 	TRY(project_read(a, &where, &p));
 	TRY(fs_guard_sources(p.dir, &guard));
+	TRY(source_submodules(a, p.dir));
 	take_names(a, &p, plan);
 	TRY(foreign_choose(a, r, &p, plan));
 	TRY(choose_translation(a, &p, plan));

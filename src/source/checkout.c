@@ -9,6 +9,7 @@
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "source/fetch_int.h"
 
 enum { TRIES = 3, LEVELS = 16, MODULES = 4096, MAX_VERSION = 4096 };
 
@@ -446,3 +447,41 @@ struct err *checkout_commit(
 	}
 	return NULL;
 }
+
+/* ---- sources of a build ---- */
+
+static struct err *get_locked(struct fetch *f)
+{
+	const struct source_spec *s = &f->r->spec;
+	struct checkout_lock lock;
+	if (!fs_is_file(s->path))
+		return err_new(E_NOENT, "there is no lock file '%.*s'", STR(s->path));
+	TRY(checkout_lock_read(f->a, s->path, &lock));
+	const struct checkout_project *p = checkout_find(&lock, s->package);
+	if (!p)
+		return err_new(
+			E_SOURCE, "'%.*s' has no entry for '%.*s'", STR(s->path), STR(s->package));
+	f->tree.package = p->name;
+	f->tree.version = str_sub(p->commit, 0, 12);
+	f->tree.upstream = p->version;
+	f->tree.mirror = p->origin;
+	f->tree.files.n = 0;
+	/* git's tree hash covers the files, and the commits of the submodules */
+	*VEC_PUSH(f->a, &f->tree.files) =
+		(struct source_file){.name = p->commit, .sha256 = p->tree};
+	return NULL;
+}
+
+/* Copies what it can from the folder beside the lock, which stays as it is. */
+static struct err *fill_locked(struct fetch *f, struct str scratch, struct str dir)
+{
+	const struct source_spec *s = &f->r->spec;
+	struct checkout_lock lock;
+	struct checkout_request r = {.lock = s->path, .twin = path_dir(s->path)};
+	r.root = path_join(f->a, scratch, S("git"));
+	strs_add(f->a, &r.targets, s->package);
+	TRY(checkout_run(f->a, &r, &lock));
+	return fs_rename(path_join(f->a, r.root, s->package), dir);
+}
+
+const struct fetch_kind fetch_git = {.get = get_locked, .fill = fill_locked};

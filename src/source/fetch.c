@@ -78,13 +78,16 @@ static bool find_made(const struct fetch *f, struct str name, struct source_tree
 	return true;
 }
 
-/* Finds an existing folder. The user's own sdist is read each time, since the file may have changed. */
+static const struct fetch_kind *const kinds[] = {
+	[SOURCE_DEBIAN] = &fetch_debian, [SOURCE_SDIST] = &fetch_sdist, [SOURCE_GIT] = &fetch_git};
+
+/* Finds an existing folder. The user's own sdist or lock is read each time, since the file may have changed. */
 static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_found)
 {
 	struct str name = {0};
 	*ret_found = false;
 	if (f->r->spec.path.n) {
-		TRY(fetch_sdist.get(f));
+		TRY(kinds[f->r->spec.kind]->get(f));
 		name = folder_name(f, &f->tree);
 	} else if (!f->r->refresh) {
 		TRY(fs_read_opt(f->a, word_path(f), NAME_MAX, &name));
@@ -95,8 +98,6 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 
 struct err *source_fetch(struct arena *a, const struct source_request *r, struct source_tree *ret)
 {
-	static const struct fetch_kind *const kinds[] = {
-		[SOURCE_DEBIAN] = &fetch_debian, [SOURCE_SDIST] = &fetch_sdist};
 	const struct source_spec *s = &r->spec;
 	CLEANUP(fd_closep) int lock = -1;
 	bool found;

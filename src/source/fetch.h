@@ -6,7 +6,7 @@
  *                                     the full one ("2.6.0+dfsg-7"); the default is the suite's newest
  *     sdist:NAME==VERSION             a source distribution from the package index that pip uses
  *     NAME-VERSION.tar.gz, .zip       a source distribution that the user has
- * A git checkout may become a further kind.
+ *     git:LOCK#NAME                   a project of a lock file (source/checkout.h), whatever its folder beside it holds now
  *
  * Sources are unpacked and, if wanted, patched into a staged folder (base/fs_stage.h), FS_CACHE
  * "source/NAME-VERSION-HASH". HASH, a whole sha256, covers everything that the folder was made from. No code of the project
@@ -24,15 +24,15 @@
 #include "base/vec.h"
 #include "formats/json_fields.h"
 
-enum source_kind { SOURCE_DIR, SOURCE_DEBIAN, SOURCE_SDIST };
-extern const char *const source_kinds[]; /* "dir", "debian", "sdist"; NULL-terminated */
+enum source_kind { SOURCE_DIR, SOURCE_DEBIAN, SOURCE_SDIST, SOURCE_GIT };
+extern const char *const source_kinds[]; /* "dir", "debian", "sdist", "git"; NULL-terminated */
 
 struct source_spec {
 	enum source_kind kind;
 	struct str text;             /* as the user typed it */
 	struct str suite;            /* the Debian suite */
 	struct str package, version; /* version "" = the newest */
-	struct str path;             /* absolute: the folder, or the user's sdist; else "" */
+	struct str path;             /* absolute: the folder, the user's sdist or lock file; else "" */
 };
 
 /* E_USAGE for any other word. Does not check that the folder or file exists. */

@@ -19,7 +19,7 @@ struct fetch_kind {
 	struct err *(*get)(struct fetch *f);
 	struct err *(*fill)(struct fetch *f, struct str scratch, struct str dir);
 };
-extern const struct fetch_kind fetch_debian, fetch_sdist;
+extern const struct fetch_kind fetch_debian, fetch_sdist, fetch_git;
 
 /* ---- fill.c ---- */
 /* The path from which the n-th archive can be unpacked: where others could exchange it after its hash was taken (the

@@ -1,4 +1,4 @@
-/* Finds the commit of a git checkout by reading its files; see source.h. The checkout may belong to a stranger: only
+/* Finds the commit of a git checkout, and submodules that it lacks, by reading its files; see source.h. The checkout may belong to a stranger: only
  * HEAD and refs of a git folder are read, and only if they belong to the owner of the checkout. */
 #include "base/fs.h"
 #include "source/source.h"
@@ -63,4 +63,32 @@ struct err *source_commit(struct arena *a, struct str dir, struct str *ret)
 			return NULL;
 	*ret = sha.n >= SHA_LEAST ? sha : S("");
 	return NULL;
+}
+
+struct err *source_submodules(struct arena *a, struct str dir)
+{
+	struct str text, line, key, value, first = S("");
+	struct stat st;
+	size_t n = 0;
+	if (!fs_try_lstat(path_join(a, dir, S(".git")), &st))
+		return NULL;
+	TRY(read_git_file(a, path_join(a, dir, S(".gitmodules")), st.st_uid, MAX_REFS, &text));
+	while (str_next(&text, '\n', &line)) {
+		struct strs names = {0};
+		if (!str_cut(line, '=', &key, &value) || !str_eq(str_trim(key), S("path")))
+			continue;
+		struct str path = str_trim(value), sub = path_join(a, dir, path);
+		if (!path_is_inside(path) || fs_is_link(sub))
+			continue;
+		if (fs_is_dir(sub))
+			TRY(fs_list(a, sub, &names));
+		if (!names.n && n++ == 0)
+			first = path;
+	}
+	if (!n)
+		return NULL;
+	struct err *e = err_new(
+		E_PROJECT, "submodules of '%.*s' were never fetched: '%.*s'", STR(dir), STR(first));
+	return err_hint(n > 1 ? err_hint(e, "%zu more are missing", n - 1) : e,
+		"git -C %.*s submodule update --init --recursive", STR(str_shell(a, dir)));
 }

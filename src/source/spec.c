@@ -4,8 +4,11 @@
 #include "base/fs.h"
 #include "source/fetch.h"
 
-const char *const source_kinds[] = {
-	[SOURCE_DIR] = "dir", [SOURCE_DEBIAN] = "debian", [SOURCE_SDIST] = "sdist", NULL};
+const char *const source_kinds[] = {[SOURCE_DIR] = "dir",
+	[SOURCE_DEBIAN] = "debian",
+	[SOURCE_SDIST] = "sdist",
+	[SOURCE_GIT] = "git",
+	NULL};
 
 static bool consists_of(struct str s, const char *more)
 {
@@ -68,6 +71,16 @@ struct err *source_spec_parse(struct arena *a, struct str word, struct source_sp
 			return NULL;
 		return wrong_word(
 			word, "sdist:NAME==VERSION, for example sdist:torch-scatter==2.1.2");
+	}
+	if (str_starts(word, S("git:")) && !fs_is_dir(word)) {
+		size_t at = str_rchr(word, '#');
+		ret->kind = SOURCE_GIT;
+		ret->path = path_abs(a, str_sub(word, 4, at));
+		ret->package = str_sub(word, at + 1, word.n);
+		return consists_of(ret->package, "._-")
+			       ? NULL
+			       : wrong_word(word, "git:LOCK#NAME, for example "
+						  "git:src/rocsmith.lock#torch");
 	}
 	if (!fs_is_dir(word) && parse_file(a, word, ret))
 		return NULL;
