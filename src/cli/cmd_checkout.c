@@ -10,7 +10,7 @@ struct checkout_args {
 	struct common common;
 	struct checkout_request q;
 	struct str manifest_out;
-	bool no_submodules, hipify, commit;
+	bool submodules, hipify, commit;
 };
 #define ARGS struct checkout_args
 
@@ -33,7 +33,7 @@ const struct opt cmd_checkout_opts[] = {
 	{OPT_VALUE(
 		"mirror", OPT_STR, q.mirror, "DIR|URL", "copies of the repositories to try first")},
 	{OPT_FLAG("offline", q.offline, "use the folders and --mirror only")},
-	{OPT_FLAG("no-submodules", no_submodules, "leave submodules empty")},
+	{OPT_FLAG("submodules", submodules, "fetch submodules (default); --no-submodules: none")},
 	{OPT_FLAG("hipify", hipify, "translate torch in place, as its own script would")},
 	{OPT_FLAG("commit", commit, "also commit the translation, with TheRock's tags")},
 	{OPT_FLAG("force", q.force, "replace changed files; refs/rocsmith/kept has them")},
@@ -99,7 +99,7 @@ struct err *cmd_checkout(struct arena *a, void *args)
 	if (o->q.lock.n && o->q.manifest.n)
 		return err_new(E_USAGE, "--lock and --manifest name the same commits twice");
 	o->q.root = path_abs(a, o->q.root.n ? o->q.root : S("."));
-	o->q.without_submodules = o->no_submodules;
+	o->q.without_submodules = strs_has(&o->common.given, S("submodules")) && !o->submodules;
 	o->q.jobs = o->common.jobs;
 	TRY(read_targets(a, &o->q));
 	TRY(checkout_run(a, &o->q, &lock));

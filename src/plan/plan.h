@@ -148,7 +148,8 @@ struct plan_request {
 	 * source/fetch.h). */
 	struct str dir;
 	struct str source; /* sources of a known project (source/fetch.h); "": the description's */
-	struct str lock;   /* a lock file that has them (cli/project_opts.h makes it `source`), or "" */
+	struct str
+		lock; /* a lock file that has them (cli/project_opts.h makes it `source`), or "" */
 	struct strs features; /* NAME=CHOICE */
 	struct str suffix;    /* suffix of the version; .p NULL: chosen by plan_make() */
 	unsigned number;      /* build number of a known project; 0: PYTORCH_BUILD_NUMBER, or 1 */

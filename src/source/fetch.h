@@ -32,7 +32,7 @@ struct source_spec {
 	struct str text;             /* as the user typed it */
 	struct str suite;            /* the Debian suite */
 	struct str package, version; /* version "" = the newest */
-	struct str path;             /* absolute: the folder, the user's sdist or lock file; else "" */
+	struct str path; /* absolute: the folder, the user's sdist or lock file; else "" */
 };
 
 /* E_USAGE for any other word. Does not check that the folder or file exists. */

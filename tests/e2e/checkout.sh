@@ -84,7 +84,22 @@ prove 'gives the same lock' cmp L O/rocsmith.lock
 prove 'and git finds it clean' clean O/torch
 prove 'without one it cannot be had' refuses 4 'not on this machine' torch --lock L --root P --offline
 prove 'what is there needs no server' run $all --lock L --root O --offline
+
+# ---- sources of a build ----
+export ROCSMITH_HOME=$E2E_TMP/home
+plan() { "$ROCSMITH" plan torch --gpu gfx1201 --sdk debian:trixie "$@" >out 2>err; }
+made() { ls -d home/cache/source/torch-*[0-9a-f]/ 2>/dev/null | wc -l; }
+echo mine >>O/torch/README
+prove 'a plan takes the sources from a lock, without the server' plan --lock O/rocsmith.lock
+prove 'git finds them clean, whatever is in the folder' clean home/cache/source/torch-*[0-9a-f]/
+prove 'with the tree hash of the lock' test "$(git -C home/cache/source/torch-*[0-9a-f]/ rev-parse 'HEAD^{tree}')" = "$(field L torch tree)"
+prove 'again' plan --lock O/rocsmith.lock
+prove 'from the same folder' test "$(made)" = 1
+prove 'a lock and a source are one too many' bash -c '! "$0" plan torch --lock L --source O/torch 2>err' "$ROCSMITH"
 serve
+git clone -q "$url/pytorch" C
+prove 'a folder without its submodules is refused' bash -c '! "$0" plan torch --source C --gpu gfx1201 2>err' "$ROCSMITH"
+prove 'with the command that gets them' grep -q 'git -C .*C submodule update --init --recursive' err
 mv srv/b srv/gone
 prove 'one submodule fails' refuses 4 "cannot get the submodule 'deps/b'" torch --ref release/2.14 "${from[@]}" --root Q
 prove 'with its commit and URL' grep -q "commit $(head_of gone) of $url/b" err

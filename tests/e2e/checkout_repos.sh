@@ -32,7 +32,8 @@ commit a two
 torch=$base/srv/pytorch
 git -C "$torch" submodule --quiet add "$base/srv/a" third_party/a
 git -C "$torch" config -f .gitmodules submodule.third_party/a.url ../a
-mkdir -p "$torch/.ci/docker/ci_commit_pins" "$torch/torch/csrc"
+mkdir -p "$torch/.ci/docker/ci_commit_pins" "$torch/torch/csrc" "$torch/c10/core"
+touch "$torch/torch/csrc/Module.cpp" "$torch/c10/core/Device.h" "$torch/setup.py"
 head_of triton >"$torch/.ci/docker/ci_commit_pins/triton.txt"
 echo 3.7.0 >"$torch/.ci/docker/triton_version.txt"
 {
