@@ -61,6 +61,27 @@ static struct proc command(struct arena *a, const struct git *g)
 	return p;
 }
 
+/* Makes the error for a status that git ended with: the first rule of data/messages.yaml that its messages fit. */
+static struct err *failure(struct arena *a, const struct proc_result *r)
+{
+	enum { LINES_MAX = 12 };
+	struct strs lines = {0};
+	struct str line, part, rest = r->err.n ? r->err : r->out;
+	while (str_next(&rest, '\n', &line)) {
+		line = str_sub(
+			line, str_rchr(line, '\r') < line.n ? str_rchr(line, '\r') + 1 : 0, line.n);
+		if (line.n && str_chr(line, '%') == line.n && lines.n < LINES_MAX)
+			strs_put(a, &lines, line);
+	}
+	struct str text = str_join(a, &lines, S("\n"));
+	const struct know_rule *rule = know_match("git", text, &part);
+	struct err *e = rule ? err_new(rule->code, "%s", rule->about)
+			     : err_new(E_TOOL_FAILED, "'git' ended with status %d", r->status);
+	if (rule && rule->hint)
+		e = err_hint(e, "%.*s", STR(know_hint(a, rule, part)));
+	return text.n ? err_detail(e, text) : e;
+}
+
 static struct err *start(struct arena *a, const struct proc *p, struct proc_result *ret)
 {
 	struct err *e = proc_run(a, p, ret);
@@ -82,7 +103,7 @@ static struct err *believe(struct arena *a, struct git *g)
 	proc_arg(a, &p, "config", "--list", "--show-scope", "-z", NULL);
 	TRY(start(a, &p, &r));
 	if (r.status)
-		return git_failure(a, &r);
+		return failure(a, &r);
 	/* with -z: SCOPE NUL NAME LF VALUE NUL */
 	while (str_next(&r.out, 0, &scope) && str_next(&r.out, 0, &entry)) {
 		(void)str_cut(entry, '\n', &name, &value);
@@ -134,26 +155,6 @@ static void take_percent(void *user, struct str line)
 }
 
 /* ---- running ---- */
-struct err *git_failure(struct arena *a, const struct proc_result *r)
-{
-	enum { LINES_MAX = 12 };
-	struct strs lines = {0};
-	struct str line, part, rest = r->err.n ? r->err : r->out;
-	while (str_next(&rest, '\n', &line)) {
-		line = str_sub(
-			line, str_rchr(line, '\r') < line.n ? str_rchr(line, '\r') + 1 : 0, line.n);
-		if (line.n && str_chr(line, '%') == line.n && lines.n < LINES_MAX)
-			strs_put(a, &lines, line);
-	}
-	struct str text = str_join(a, &lines, S("\n"));
-	const struct know_rule *rule = know_match("git", text, &part);
-	struct err *e = rule ? err_new(rule->code, "%s", rule->about)
-			     : err_new(E_TOOL_FAILED, "'git' ended with status %d", r->status);
-	if (rule && rule->hint)
-		e = err_hint(e, "%.*s", STR(know_hint(a, rule, part)));
-	return text.n ? err_detail(e, text) : e;
-}
-
 static struct err *run(struct arena *a, struct git *g, va_list words, struct proc_result *ret)
 {
 	TRY(believe(a, g));
@@ -178,7 +179,7 @@ struct err *git_run(struct arena *a, struct git *g, struct proc_result *ret, ...
 	va_start(words, ret);
 	struct err *e = run(a, g, words, ret);
 	va_end(words);
-	return e || !ret->status ? e : git_failure(a, ret);
+	return e || !ret->status ? e : failure(a, ret);
 }
 
 struct err *git_try(struct arena *a, struct git *g, struct proc_result *ret, ...)
@@ -187,7 +188,7 @@ struct err *git_try(struct arena *a, struct git *g, struct proc_result *ret, ...
 	va_start(words, ret);
 	struct err *e = run(a, g, words, ret);
 	va_end(words);
-	return e || ret->status < 128 ? e : git_failure(a, ret);
+	return e || ret->status < 128 ? e : failure(a, ret);
 }
 
 /* ---- words of strangers ---- */

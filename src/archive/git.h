@@ -42,8 +42,6 @@ MUST_USE struct err *git_run(struct arena *a, struct git *g, struct proc_result 
 /* The same, but a status from 1 to 127 is no error: look at ret->status. */
 MUST_USE struct err *git_try(struct arena *a, struct git *g, struct proc_result *ret, ...)
 	__attribute__((sentinel));
-/* The error of git_run() for such a status. */
-MUST_USE struct err *git_failure(struct arena *a, const struct proc_result *r);
 
 /* A URL of a repository as a person or a file of a stranger gives it: https://, http://, ssh://, git://, HOST:PATH; with
  * `local` also file:// and absolute paths. E_USAGE for others, for control characters, and for names with passwords,
