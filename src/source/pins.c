@@ -103,6 +103,10 @@ static struct err *resolve_neighbour(struct arena *a, const struct checkout_requ
 {
 	struct str dir = path_join(a, r->root, S("torch")), text;
 	struct str pins = path_join(a, dir, S("related_commits"));
+	if (torch && fs_writes_forbidden() && !fs_is_dir(dir)) {
+		io->pinned_by = S("torch, once it is there");
+		return NULL;
+	}
 	if (!torch || !fs_is_dir(dir))
 		return err_hint(err_new(E_USAGE,
 					"which commit of '%.*s' is wanted depends on a torch, and "
@@ -151,6 +155,8 @@ struct err *checkout_resolve(struct arena *a, const struct checkout_request *r,
 		io->origin = r->origin;
 	else if (!io->origin.n && k->origin && (io->ref.n || io->commit.n))
 		io->origin = str_from(k->origin);
+	if (fs_writes_forbidden() && io->pinned_by.n && !io->ref.n && !io->commit.n)
+		return NULL;
 	if (io->origin.n && (io->ref.n || io->commit.n)) {
 		bool local = (named && r->origin.n) || given;
 		TRY(git_check_url(io->origin, local));

@@ -26,7 +26,8 @@ field() { python3 -c 'import json, sys; print([p for p in json.load(open(sys.arg
 
 all=torch,torchvision,torchaudio,triton,apex
 from=(--origin "$url/pytorch")
-prove 'a dry run writes nothing' run torch --ref release/2.14 "${from[@]}" --root S -n
+prove 'a dry run writes nothing' run $all --ref release/2.14 "${from[@]}" --root S -n
+prove 'and says what torch will decide' grep -q 'torchvision .*torch, once it is there' out
 prove 'no folder is there after it' test ! -e S
 prove 'a set is checked out' run $all --ref release/2.14 "${from[@]}" --root S --manifest-out M.json
 prove 'git finds torch unchanged' clean S/torch
@@ -75,6 +76,29 @@ echo 'ubuntu|pytorch|torchvision|main|12|https://h/x' >S/torch/related_commits
 prove 'a wrong pin has its place' refuses 2 'not a whole commit id' torchvision --root S
 prove 'file, line and column' grep -q 'related_commits:1:33' err
 git -C S/torch checkout -q related_commits
+
+
+# ---- folders and files that cannot be used ----
+if [ "$(id -u)" = 0 ]; then
+	run apex --ref main --origin "$url/apex" --root F
+	chown -R 65534 F/apex
+	prove 'a checkout of another user is not trusted' refuses 3 'belongs to another user' apex --ref main \
+		--origin "$url/apex" --root F
+	prove 'with the command that says otherwise' grep -q "safe.directory '.*F/apex'" err
+fi
+mkdir -p G/apex && touch G/apex/mine
+prove 'a folder of something else is left alone' refuses 4 'no git checkout' apex --ref main --origin "$url/apex" --root G
+git init -q srv/large
+echo '*.bin filter=lfs' >srv/large/.gitattributes
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 3\n' 1 >srv/large/a.bin
+commit large one
+prove 'pointers of Git LFS are no files' refuses 4 'pointers of Git LFS' apex --ref main --origin "$url/large" --root H
+git init -q srv/sly && mkdir srv/sly/s
+printf '[submodule "s"]\n\tpath = s\n\turl = %s\n' "$E2E_TMP/srv/b" >srv/sly/.gitmodules
+git -C srv/sly update-index --add --cacheinfo "160000,$(head_of b),s"
+commit sly one
+prove 'a submodule may not lie on this machine' refuses 2 'not the URL of a git repository' apex --ref main \
+	--origin "$url/sly" --root J
 
 # ---- what is not there ----
 unserve
