@@ -24,9 +24,8 @@ const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 /* ---- the folder ---- */
 static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
-	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
-		compile_flags, gpus, log_dir, precompile, memory),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags,
+		link_flags, compile_flags, gpus, log_dir, precompile, memory)),
 };
 
 struct str cc_file(struct arena *a, struct str dir, const char *name)
@@ -161,8 +160,7 @@ static const struct json_field entry_fields[] = {
 	FIELDS(struct log_entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
 		predicted, by, expected),
 	FIELDS(struct log_entry, pch, tries, status, argv),
-	FIELD_LIST_OPTIONAL("passes", struct log_entry, passes, pass_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST_OPTIONAL("passes", struct log_entry, passes, pass_fields)),
 };
 
 /* ---- running the program ---- */

@@ -43,15 +43,13 @@ static void write_value(struct json *j, const void *line)
 static const struct json_field line_fields[] = {
 	FIELD("name", struct environment_line, name),
 	FIELD_WRITE("value", write_value),
-	FIELDS(struct environment_line, build, why, confidence, evidence),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct environment_line, build, why, confidence, evidence)),
 };
 
 static const struct json_field answer_fields[] = {
 	FIELD_CONST("schema", "rocsmith.env/1"),
 	FIELDS(struct env_answer, python, torch, targets),
-	FIELD_LIST("variables", struct env_answer, lines, line_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("variables", struct env_answer, lines, line_fields)),
 };
 
 static void show(struct arena *a, const struct env_answer *x)

@@ -35,33 +35,29 @@ struct explanation { /* the document: rocsmith.hipify-explain/1 */
 static const struct json_field rule_fields[] = {
 	FIELD("table", struct explained_rule, table),
 	FIELD("table_line", struct explained_rule, line),
-	FIELDS(struct explained_rule, kind, since, evidence),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct explained_rule, kind, since, evidence)),
 };
 /* Table, file and line are omitted for a rule of the algorithm itself. */
 static const struct json_field reason_fields[] = {
 	FIELDS(struct hipify_reason, kind, from, to),
 	FIELD_OPTIONAL("table", struct hipify_reason, table),
 	FIELD_OPTIONAL("file", struct hipify_reason, file),
-	FIELD_OPTIONAL("line", struct hipify_reason, line),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_OPTIONAL("line", struct hipify_reason, line)),
 };
 static const struct json_field reasons_fields[] = {
-	FIELD_LIST("reasons", struct explained_reasons, reasons, reason_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("reasons", struct explained_reasons, reasons, reason_fields)),
 };
 static const struct json_field edit_fields[] = {
 	FIELDS(struct explained_edit, line, from, to),
 	FIELD_FROM(struct explained_edit, rule, rule_fields),
-	FIELD_FROM(struct explained_edit, reasons, reasons_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_FROM(struct explained_edit, reasons, reasons_fields)),
 };
 static const struct json_field explanation_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-explain/1"),
 	FIELD("path", struct explanation, path),
 	FIELD_LIST("edits", struct explanation, edits, edit_fields),
-	FIELD_LIST("untranslated", struct explanation, untranslated, hipify_untranslated_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST(
+		"untranslated", struct explanation, untranslated, hipify_untranslated_fields)),
 };
 
 /* Adds the edits and names of the wanted line. An edit may span several lines, since a kernel's name and its "<<<" are

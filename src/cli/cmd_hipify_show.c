@@ -93,37 +93,31 @@ const struct json_field hipify_untranslated_fields[] = {
 	FIELD("column", struct untranslated, col),
 	FIELD_OPTIONAL("certain", struct untranslated, certain),
 	FIELD_OPTIONAL("suggestion", struct untranslated, suggestion),
-	FIELD_OPTIONAL("since", struct untranslated, since),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_OPTIONAL("since", struct untranslated, since)),
 };
 const struct json_field hipify_torch_fields[] = {
 	FIELDS(struct torch_source, path, version, known, fingerprint, generation),
-	FIELD("file", struct torch_source, algorithm.path),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("file", struct torch_source, algorithm.path)),
 };
 static const struct json_field place_fields[] = {
 	FIELD("line", struct err, line),
-	FIELD("column", struct err, col),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("column", struct err, col)),
 };
 static const struct json_field error_fields[] = {
 	FIELDS(struct shown_error, id, message),
-	FIELD_FROM(struct shown_error, place, place_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_FROM(struct shown_error, place, place_fields)),
 };
 static const struct json_field edits_fields[] = FIELDS_ONLY(struct change, edits);
 static const struct json_field file_fields[] = {
 	FIELDS(struct shown_file, source, output),
 	FIELD_ENUM("status", struct shown_file, status, status_names),
 	FIELD_FROM(struct shown_file, counted, edits_fields),
-	FIELD_POINTER("error", struct shown_file, error, error_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_POINTER("error", struct shown_file, error, error_fields)),
 };
 static const struct json_field tree_fields[] = {
 	FIELD_LIST("findings", struct hipify_tree, findings, finding_fields),
 	FIELD("headers", struct hipify_tree, headers),
-	FIELDS_IN(struct hipify_tree, changes, removed, edited),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS_IN(struct hipify_tree, changes, removed, edited)),
 };
 static const struct json_field shown_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify/1"),
@@ -132,8 +126,7 @@ static const struct json_field shown_fields[] = {
 	FIELD_LIST("files", struct shown_tree, files, file_fields),
 	FIELD_LIST("untranslated", struct shown_tree, untranslated, hipify_untranslated_fields),
 	FIELD("repeats", struct shown_tree, repeats),
-	FIELD_FROM(struct shown_tree, tree, tree_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_FROM(struct shown_tree, tree, tree_fields)),
 };
 
 static void print_json(struct hipify_job *job, const struct hipify_tree *t)

@@ -45,15 +45,13 @@ static void write_state_counts(struct json *j, const void *states)
 static const struct json_field state_fields[] = {
 	FIELDS(struct change_entry, output, source),
 	FIELD_ENUM("state", struct change_entry, state, state_names),
-	FIELD("replaced", struct change_entry, replaced),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("replaced", struct change_entry, replaced)),
 };
 static const struct json_field states_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-status/1"),
 	FIELD("path", struct tree_states, path),
 	FIELD_LIST("files", struct tree_states, files, state_fields),
-	FIELD_WRITE("counts", write_state_counts),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_WRITE("counts", write_state_counts)),
 };
 
 struct err *cmd_hipify_status(struct arena *a, void *args)
@@ -96,8 +94,7 @@ struct restored_tree {
 
 static const struct json_field restored_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-restore/1"),
-	FIELDS(struct restored_tree, path, kept),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct restored_tree, path, kept)),
 };
 
 struct err *cmd_hipify_restore(struct arena *a, void *args)
@@ -142,16 +139,14 @@ struct comparison {
 
 static const struct json_field difference_fields[] = {
 	FIELDS(struct difference, path, kind),
-	FIELD_OPTIONAL("line", struct difference, line),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_OPTIONAL("line", struct difference, line)),
 };
 static const struct json_field comparison_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-verify/1"),
 	FIELD_STRUCT("torch", struct comparison, torch, hipify_torch_fields),
 	FIELDS(struct comparison, compared, agree),
 	FIELD_LIST("differences", struct comparison, v, difference_fields),
-	FIELD("written", struct comparison, written),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("written", struct comparison, written)),
 };
 
 /* Compares the two translations output by output. Ignores sources without an output text. */
@@ -259,15 +254,13 @@ struct wave_spots {
 static const struct json_field spot_count_fields[] = {
 	FIELD("error", struct wave_spots, counts[SEV_ERROR]),
 	FIELD("warning", struct wave_spots, counts[SEV_WARNING]),
-	FIELD("info", struct wave_spots, counts[SEV_INFO]),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("info", struct wave_spots, counts[SEV_INFO])),
 };
 static const struct json_field lint_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-lint/1"),
 	FIELD("directory", struct wave_spots, dir),
 	FIELD_LIST("findings", struct wave_spots, findings, finding_fields),
-	FIELD_PART("counts", spot_count_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_PART("counts", spot_count_fields)),
 };
 
 struct err *cmd_hipify_lint(struct arena *a, void *args)

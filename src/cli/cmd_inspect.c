@@ -34,8 +34,7 @@ static const struct json_field dist_fields[] =
 
 static const struct json_field inspected_fields[] = {
 	FIELD_FROM(struct inspected, code, devcode_fields),
-	FIELD_LIST_OPTIONAL("distributions", struct inspected, dists, dist_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST_OPTIONAL("distributions", struct inspected, dists, dist_fields)),
 };
 
 static struct str kernels_text(struct arena *a, int64_t n)

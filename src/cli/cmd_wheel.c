@@ -46,8 +46,7 @@ const struct opt cmd_wheel_repro_opts[] = {
 
 static const struct json_field done_fields[] = {
 	FIELD_CONST("schema", "rocsmith.wheel/1"),
-	FIELDS(struct wheel_done, source, path, members, size),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct wheel_done, source, path, members, size)),
 };
 
 typedef struct err *wheel_do(
@@ -98,13 +97,11 @@ static const struct json_field comparison_fields[] = {
 	FIELD("path", struct wheel_comparison, path),
 	FIELD_OPTIONAL("other", struct wheel_comparison, other),
 	FIELDS(struct wheel_comparison, same, differs),
-	FIELD_LIST("members", struct wheel_comparison, members, change_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("members", struct wheel_comparison, members, change_fields)),
 };
 static const struct json_field answer_fields[] = {
 	FIELD_CONST("schema", "rocsmith.wheel-repro/1"),
-	FIELD_LIST("wheels", struct repro_answer, wheels, comparison_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("wheels", struct repro_answer, wheels, comparison_fields)),
 };
 
 struct err *cmd_wheel_repro(struct arena *a, void *args)

@@ -25,8 +25,7 @@ struct why_answer {
 static const struct json_field answer_fields[] = {
 	FIELD_CONST("schema", "rocsmith.why/1"),
 	FIELD("project", struct why_answer, project),
-	FIELD_LIST("reasons", struct why_answer, reasons, plan_reason_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("reasons", struct why_answer, reasons, plan_reason_fields)),
 };
 
 struct err *cmd_why(struct arena *a, void *args)

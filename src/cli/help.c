@@ -129,8 +129,7 @@ static const struct json_field opt_fields[] = {
 	FIELD("value", struct opt, arg),
 	FIELD_WRITE("required", write_required),
 	FIELD("help", struct opt, help),
-	FIELD_OPTIONAL("variable", struct opt, env),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_OPTIONAL("variable", struct opt, env)),
 };
 
 static void write_options(struct json *j, const void *command)
@@ -147,8 +146,7 @@ static void write_options(struct json *j, const void *command)
 
 static const struct json_field command_fields[] = {
 	FIELDS(struct command, name, summary),
-	FIELD_WRITE("options", write_options),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_WRITE("options", write_options)),
 };
 
 static void write_commands(struct json *j, const void *common)
@@ -162,8 +160,7 @@ static void write_commands(struct json *j, const void *common)
 static const struct json_field help_fields[] = {
 	FIELD_CONST("schema", "rocsmith.help/1"),
 	FIELD_CONST("version", ROCSMITH_VERSION),
-	FIELD_WRITE("commands", write_commands),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_WRITE("commands", write_commands)),
 };
 
 struct help_args {

@@ -21,8 +21,7 @@ static const struct json_field kernel_fields[] = {
 	FIELDS(struct code_kernel, name, vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, lds,
 		scratch),
 	FIELD_OPTIONAL("waves", struct code_kernel, waves),
-	FIELD("wave", struct code_kernel, wave),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("wave", struct code_kernel, wave)),
 };
 
 static const struct json_field object_fields[] = {
@@ -33,15 +32,13 @@ static const struct json_field object_fields[] = {
 	FIELD_OPTIONAL("debug", struct code_object, debug),
 	FIELD_OPTIONAL("alone", struct code_object, alone),
 	FIELD_OPTIONAL("sha256", struct code_object, sha256),
-	FIELD_LIST_OPTIONAL("resources", struct code_object, resources, kernel_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST_OPTIONAL("resources", struct code_object, resources, kernel_fields)),
 };
 
 static const struct json_field file_fields[] = {
 	FIELDS(struct devcode_file, path, format, size),
 	FIELD_LIST("objects", struct devcode_file, objects, object_fields),
-	FIELD("served", struct devcode_file, served),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("served", struct devcode_file, served)),
 };
 
 static const struct json_field part_fields[] =
@@ -49,15 +46,13 @@ static const struct json_field part_fields[] =
 
 static const struct json_field set_fields[] = {
 	FIELDS(struct devcode_set, kind, path),
-	FIELD_LIST("targets", struct devcode_set, parts, part_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("targets", struct devcode_set, parts, part_fields)),
 };
 
 static const struct json_field sum_fields[] = {
 	FIELDS(struct devcode_sum, target, objects, size, stored),
 	FIELD_OPTIONAL("kernels", struct devcode_sum, kernels),
-	FIELD_OPTIONAL("debug", struct devcode_sum, debug),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_OPTIONAL("debug", struct devcode_sum, debug)),
 };
 
 const struct json_field devcode_fields[] = {
@@ -68,6 +63,5 @@ const struct json_field devcode_fields[] = {
 	FIELD("served_by_some", struct devcode, some),
 	FIELD_LIST("targets", struct devcode, sums, sum_fields),
 	FIELD_LIST_OPTIONAL("sets", struct devcode, sets, set_fields),
-	FIELD_LIST("findings", struct devcode, findings, finding_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("findings", struct devcode, findings, finding_fields)),
 };

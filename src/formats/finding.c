@@ -113,6 +113,5 @@ const char *severity_name(enum severity s)
 const struct json_field finding_fields[] = {
 	FIELD("id", struct finding, id),
 	FIELD_ENUM("severity", struct finding, severity, severities),
-	FIELDS(struct finding, message, path, fix),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct finding, message, path, fix)),
 };

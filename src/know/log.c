@@ -573,15 +573,13 @@ static const struct json_field cause_fields[] = {
 	FIELD_OPTIONAL("reason", struct log_cause, reason),
 	FIELD_OPTIONAL("during", struct log_cause, during),
 	FIELD_OPTIONAL("here", struct log_cause, here),
-	FIELD_LIST("fixes", struct log_cause, fixes, diagnosis_fix_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("fixes", struct log_cause, fixes, diagnosis_fix_fields)),
 };
 const struct json_field log_answer_fields[] = {
 	FIELD_CONST("schema", "rocsmith.explain/1"),
 	FIELD_LIST("causes", struct log_answer, causes, cause_fields),
 	FIELD_STRUCT("first_error", struct log_answer, first_error, error_fields),
-	FIELD("lines", struct log_answer, lines),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("lines", struct log_answer, lines)),
 };
 
 const struct diagnosis *diagnosis_find(struct str id)

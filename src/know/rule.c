@@ -259,8 +259,7 @@ const struct json_field diagnosis_fields[] = {
 	FIELD_STRUCT("applies", struct diagnosis, applies, applies_fields),
 	FIELD_ROWS("fixes", struct diagnosis, fix, diagnosis_fix_fields),
 	FIELD_ROWS("refuted", struct diagnosis, refuted, refuted_fields),
-	FIELDS(struct diagnosis, evidence),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct diagnosis, evidence)),
 };
 
 static void write_why(struct json *j, const void *rule)
@@ -281,15 +280,13 @@ static void write_confidence(struct json *j, const void *rule)
 static const struct json_field source_fields[] = {
 	FIELD_WRITE("why", write_why),
 	FIELD_WRITE("evidence", write_evidence),
-	FIELD_WRITE("confidence", write_confidence),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_WRITE("confidence", write_confidence)),
 };
 
 /* clang-format off */
 static const struct json_field doctor_finding_fields[] = {
 	{.kind = FIELD_MEMBERS, .fields = finding_fields},
-	FIELD_FROM(struct finding, rule, source_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_FROM(struct finding, rule, source_fields)),
 };
 
 /* clang-format on */
@@ -297,8 +294,7 @@ static const struct json_field doctor_finding_fields[] = {
 const struct json_field machine_report_fields[] = {
 	FIELD_CONST("schema", "rocsmith.doctor/1"),
 	FIELD_PART("facts", machine_fields),
-	FIELD_LIST("findings", struct machine, findings, doctor_finding_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("findings", struct machine, findings, doctor_finding_fields)),
 };
 
 static const struct json_field rule_fix_fields[] =

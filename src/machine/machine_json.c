@@ -24,8 +24,7 @@ static const struct json_field driver_fields[] = {
 	FIELDS(struct machine_driver, loaded, state, version, blacklisted, blacklisted_by,
 		secure_boot),
 	FIELDS(struct machine_driver, ttm, options, dkms, dkms_log),
-	FIELD_LIST("unknown", struct machine_driver, unknown, unknown_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("unknown", struct machine_driver, unknown, unknown_fields)),
 };
 
 static const struct json_field part_fields[] = FIELDS_ONLY(struct machine_part, name, version);
@@ -60,8 +59,7 @@ static const struct json_field gpu_fields[] = {
 	FIELDS(struct machine_gpu, pci, render, vram, gtt, carve_out, compute_units, wave_size, apu,
 		no_atomics, link, link_max),
 	FIELDS(struct machine_gpu, link_card, vbios, override, override_target),
-	FIELD_LIST("firmware", struct machine_gpu, firmware, part_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("firmware", struct machine_gpu, firmware, part_fields)),
 };
 
 static const struct json_field display_fields[] = {
@@ -69,8 +67,7 @@ static const struct json_field display_fields[] = {
 	FIELD_NUMBER_HEX("vendor", struct machine_display, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_display, device, 4),
 	FIELD_NUMBER_HEX("class", struct machine_display, class, 6),
-	FIELDS(struct machine_display, revision, product, driver),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct machine_display, revision, product, driver)),
 };
 
 static void write_mode(struct json *j, const void *node)
@@ -82,14 +79,12 @@ static void write_mode(struct json *j, const void *node)
 static const struct json_field node_fields[] = {
 	FIELD("path", struct machine_node, path),
 	FIELD_WRITE("mode", write_mode),
-	FIELDS(struct machine_node, uid, gid, group, usable, acl),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct machine_node, uid, gid, group, usable, acl)),
 };
 
 static const struct json_field sdk_fields[] = {
 	FIELDS(struct machine_sdk, path, version, kind, rocblas, slim, slim_gpus),
-	FIELD_LIST("components", struct machine_sdk, components, part_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("components", struct machine_sdk, components, part_fields)),
 };
 
 static const struct json_field disk_fields[] =
@@ -105,9 +100,8 @@ static const struct json_field extension_fields[] =
 static const struct json_field torch_fields[] = {
 	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, bundled_hsa, slim,
 		split, targets),
-	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, shadowed, needed, missing,
-		unloaded, runpath),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, shadowed, needed,
+		missing, unloaded, runpath)),
 };
 
 static void write_torch(struct json *j, const void *python)
@@ -123,8 +117,7 @@ static const struct json_field python_fields[] = {
 	FIELDS(struct machine_python, path, kind, version, active, rocm_devel),
 	FIELD_WRITE("torch", write_torch),
 	FIELD_LIST("extensions", struct machine_python, extensions, extension_fields),
-	FIELD_LIST("packages", struct machine_python, packages, package_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("packages", struct machine_python, packages, package_fields)),
 };
 
 static void write_place(struct json *j, const void *machine)
@@ -153,6 +146,5 @@ const struct json_field machine_fields[] = {
 	FIELD_LIST("sdks", struct machine, sdks, sdk_fields),
 	FIELD_LIST("disks", struct machine, disks, disk_fields),
 	FIELD_LIST("variables", struct machine, variables, variable_fields),
-	FIELD_LIST("pythons", struct machine, pythons, python_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("pythons", struct machine, pythons, python_fields)),
 };

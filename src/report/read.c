@@ -153,8 +153,7 @@ static const struct json_field stage_fields[] = FIELDS_ONLY(struct report_stage,
 
 static const struct json_field gpu_fields[] = {
 	FIELD("gpu", struct report_gpu, name),
-	FIELDS(struct report_gpu, ran, cached, seconds, cpu, memory),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct report_gpu, ran, cached, seconds, cpu, memory)),
 };
 
 const struct json_field report_fields[] = {
@@ -164,6 +163,5 @@ const struct json_field report_fields[] = {
 	FIELD_MAP("stages", struct report, stages, stage_fields),
 	FIELD("steps", struct report, steps.n),
 	FIELD_LIST("gpus", struct report, gpus, gpu_fields),
-	FIELDS(struct report, kernels, spilling),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct report, kernels, spilling)),
 };

@@ -106,14 +106,12 @@ struct error_document {
 
 static const struct json_field place_fields[] = {
 	FIELDS(struct err, path, line),
-	FIELD("column", struct err, col),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("column", struct err, col)),
 };
 static const struct json_field error_fields[] = {
 	FIELD_CONST("schema", "rocsmith.error/1"),
 	FIELDS(struct error_document, code, message, causes, hints, details),
-	FIELD_POINTER("place", struct error_document, place, place_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_POINTER("place", struct error_document, place, place_fields)),
 };
 
 struct str error_json(struct arena *a, const struct err *first)

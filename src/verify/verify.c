@@ -196,12 +196,10 @@ static void write_verdict(struct json *j, const void *verdict)
 static const struct json_field verdict_fields[] = {
 	FIELD("path", struct verdict, path),
 	FIELD_WRITE("verdict", write_verdict),
-	FIELD_LIST("findings", struct verdict, findings, finding_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("findings", struct verdict, findings, finding_fields)),
 };
 
 const struct json_field verdicts_fields[] = {
 	FIELD_CONST("schema", "rocsmith.verify/1"),
-	FIELD_LIST("wheels", struct verdicts, wheels, verdict_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("wheels", struct verdicts, wheels, verdict_fields)),
 };

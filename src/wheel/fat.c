@@ -21,8 +21,7 @@ const struct json_field fat_fields[] = {
 	FIELD_LIST("libraries", struct fat_report, libraries, library_fields),
 	FIELD_LIST("side", struct fat_report, side, side_fields),
 	FIELD_LIST("lacks", struct fat_report, lacks, lack_fields),
-	FIELD_LIST("outside", struct fat_report, outside, outside_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("outside", struct fat_report, outside, outside_fields)),
 };
 
 /* ---- search paths ---- */

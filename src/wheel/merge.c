@@ -437,8 +437,7 @@ const struct json_field merge_fields[] = {
 	FIELD_CONST("schema", "rocsmith.merge/1"),
 	FIELDS(struct merge_done, paths, output, targets),
 	FIELD_OPTIONAL("missing", struct merge_done, missing),
-	FIELDS(struct merge_done, members, merged, size),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct merge_done, members, merged, size)),
 };
 
 struct err *wheel_merge(struct arena *a, const struct merge_request *q, struct merge_done *ret)

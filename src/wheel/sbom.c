@@ -33,17 +33,14 @@ static const struct json_field component_fields[] = {
 	FIELDS(struct sbom_component, type, name),
 	FIELD_OPTIONAL("version", struct sbom_component, version),
 	FIELD_OPTIONAL("purl", struct sbom_component, purl),
-	FIELD_LIST_OPTIONAL("hashes", struct sbom_component, hashes, hash_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST_OPTIONAL("hashes", struct sbom_component, hashes, hash_fields)),
 };
 static const struct json_field tool_fields[] = {
-	FIELD_LIST("components", struct sbom, tools, component_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("components", struct sbom, tools, component_fields)),
 };
 static const struct json_field metadata_fields[] = {
 	FIELD_PART("tools", tool_fields),
-	FIELD_STRUCT("component", struct sbom, wheel, component_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_STRUCT("component", struct sbom, wheel, component_fields)),
 };
 static const struct json_field sbom_fields[] = {
 	FIELD_CONST("$schema", "http://cyclonedx.org/schema/bom-1.6.schema.json"),
@@ -51,8 +48,7 @@ static const struct json_field sbom_fields[] = {
 	FIELD_CONST("specVersion", "1.6"),
 	FIELD("version", struct sbom, version),
 	FIELD_PART("metadata", metadata_fields),
-	FIELD_LIST("components", struct sbom, files, component_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("components", struct sbom, files, component_fields)),
 };
 
 static int by_name(const void *x, const void *y)

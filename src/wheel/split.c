@@ -10,16 +10,14 @@
 static const struct json_field wheel_fields[] = {
 	FIELD("path", struct split_wheel, path),
 	FIELD_ENUM("role", struct split_wheel, role, split_roles),
-	FIELDS(struct split_wheel, key, members, size),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELDS(struct split_wheel, key, members, size)),
 };
 const struct json_field split_fields[] = {
 	FIELD_CONST("schema", "rocsmith.split/1"),
 	FIELDS(struct split_done, path, output, format, why, chosen, reads, gpus, serves),
 	FIELD_LIST("wheels", struct split_done, wheels, wheel_fields),
 	FIELD_OPTIONAL("variants", struct split_done, variants),
-	FIELD("left", struct split_done, left),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD("left", struct split_done, left)),
 };
 
 /* ---- the wheel's contents ---- */

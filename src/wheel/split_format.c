@@ -65,19 +65,13 @@ struct split_evidence {
 /* "libamdhip64.so.7", "libamdhip64-d01f4dc2.so.7.2", "amdhip64_7.dll" */
 static bool is_runtime(struct arena *a, struct str name, uint64_t *ret_major)
 {
-	struct str low = str_lower(a, path_base(name)), head, tail;
-	*ret_major = 0;
-	if (str_starts(low, S("amdhip64")) && str_ends(low, S(".dll"))) {
-		(void)str_cut(str_sub(low, 0, low.n - 4), '_', &head, &tail);
-	} else if (str_starts(low, S("libamdhip64")) && str_contains(low, S(".so"))) {
-		size_t at = str_find(low, S(".so.")) + 4;
-		(void)str_cut(str_sub(low, at, low.n), '.', &tail, &head);
-	} else {
-		return false;
-	}
-	if (!str_u64(tail, 10, ret_major))
-		*ret_major = 0;
-	return true;
+	struct str low = str_lower(a, path_base(name)), head, version;
+	bool is = str_eq(path_library(low, &version), S("libamdhip64"));
+	bool dll = str_starts(low, S("amdhip64")) && str_ends(low, S(".dll"));
+	if (dll)
+		(void)str_cut(low, '_', &head, &version);
+	str_numbers(version, ret_major, 1);
+	return is || dll;
 }
 
 static struct err *has_loader(const struct bytes *src, bool *ret)

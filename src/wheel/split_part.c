@@ -9,14 +9,12 @@
 
 static const struct json_field member_fields[] = {
 	FIELDS(struct split_member, path, encoding),
-	FIELD_OPTIONAL("absent", struct split_member, absent),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_OPTIONAL("absent", struct split_member, absent)),
 };
 const struct json_field split_part_fields[] = {
 	FIELD_CONST("schema", "rocsmith.split-part/1"),
 	FIELDS(struct split_part, wheel, set, format, role, key, keys, headers),
-	FIELD_LIST("members", struct split_part, members, member_fields),
-	{.kind = FIELD_END},
+	FIELD_LAST(FIELD_LIST("members", struct split_part, members, member_fields)),
 };
 
 const char *const split_encodings[4] = {"raw", "ccob1", "ccob2", "ccob3"};
