@@ -412,6 +412,8 @@ static void put_fact(struct arena *a, struct buf *b, const struct node *n, struc
 		buf_add(b, str_from(t ? t->text : NULL));
 	else if (str_eq(form, S("shell")))
 		buf_add(b, str_shell(a, n->text));
+	else if (str_eq(form, S("local")))
+		buf_add(b, str_shell(a, str_sub(n->text, str_rchr(n->text, '+') + 1, n->text.n)));
 	else if (str_eq(form, S("count")))
 		buf_fmt(b, "%zu", n->n);
 	else if (str_eq(form, S("plural")))

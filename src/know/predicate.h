@@ -43,7 +43,7 @@ MUST_USE struct err *predicate_ask(struct arena *a, const struct scope *s, struc
 /* The text with "{gpu.target}" replaced by that fact; items of a list are separated by ", ". "{gpu.vram size}" gives a
  * size with its unit, "{gpus count}" the number of items, "{gpus plural}" an "s" unless there is exactly one item,
  * "{g.index for g in gpus: not g.apu}" the indices of those GPUs, separated by ",". "{p.path shell}" is one word of a
- * shell: commands must have this form for whatever a stranger could name. "{g.target sibling}", "{g.target override}" and
+ * shell: commands must have this form for whatever a stranger could name. "{p.torch.version local}" is what follows the last "+", such a word, too. "{g.target sibling}", "{g.target override}" and
  * "{g.target report}" are its row in data/compat.yaml: as, value and text. */
 struct str facts_expand(struct arena *a, const struct scope *s, struct str text);
 /* Conditions that descriptions of projects and recipes write as lists. predicate_version(): is the version ("" gives

@@ -310,6 +310,7 @@ static void commands_quote_what_others_name(void **state)
 				text = str_sub(text, word.n, text.n);
 				if (!str_is_one_of(word, ours) && !str_ends(word, S(" shell}")) &&
 					!str_ends(word, S(" override}")) &&
+					!str_ends(word, S(" local}")) &&
 					!str_contains(word, S(" for ")))
 					fail_msg("%s: '%.*s' in a command", r->id, STR(word));
 			}
