@@ -20,7 +20,9 @@ enum devcode_encoding {
 	DEVCODE_OBJECT, /* a bare code object, in no bundle */
 	DEVCODE_AKS2,   /* in an AOTriton store, which counts as one bundle */
 	/* in a kpack archive; the objects of one library and number count as a bundle */
-	DEVCODE_KPACK
+	DEVCODE_KPACK,
+	/* an image for the linker in a section .llvm.offloading; those of one source count as a bundle */
+	DEVCODE_OFFLOAD
 };
 
 /* The location of an object, so that it can be cut out or replaced without another search: its bundle's place in the

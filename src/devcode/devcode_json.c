@@ -9,6 +9,7 @@ static const char *const encodings[] = {
 	[DEVCODE_OBJECT] = "object",
 	[DEVCODE_AKS2] = "aks2",
 	[DEVCODE_KPACK] = "kpack",
+	[DEVCODE_OFFLOAD] = "offload",
 	NULL,
 };
 

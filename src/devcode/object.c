@@ -344,6 +344,8 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 	TRY(bytes_peek(object, near.head, sizeof(near.head), 0, &near.n));
 	if (str_starts((struct str){.p = near.head, .n = near.n}, S("\3\2\43\7")))
 		return NULL; /* SPIR-V: the runtime compiles it for the device that it finds */
+	if (str_starts((struct str){.p = near.head, .n = near.n}, S("BC\xc0\xde")))
+		return NULL; /* LLVM's bitcode: the linker compiles it */
 	bool debug = s->flags & DEVCODE_DEBUG;
 	TRY(debug ? elf_open(&tmp, src, &e) : elf_open_head(&tmp, src, &e));
 	if (e.machine != ELF_AMDGPU)
@@ -389,7 +391,7 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 			err_wrap(e, "the object for '%.*s' in bundle %u%.*s cannot be read",
 				STR(o->target), o->bundle, STR(s->whose)));
 	if (o->kernels < 0 && s->flags & DEVCODE_KERNELS)
-		o->kernels = 0; /* an empty or unreadable object, or SPIR-V */
+		o->kernels = 0; /* an empty or unreadable object, SPIR-V or bitcode */
 }
 
 struct err *scan_object(struct scan *s, const struct bytes *src)

@@ -36,6 +36,8 @@ MUST_USE struct err *scan_search(
 MUST_USE struct err *scan_archive(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_kpack(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct bytes *src);
+/* The section .llvm.offloading of an object that is not linked yet. */
+MUST_USE struct err *scan_offload(struct scan *s, const struct bytes *section);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct bytes *src);
 /* Compares the targets of two elements (struct devcode_part or devcode_sum), for qsort(). */
 int scan_by_target(const void *x, const void *y);

@@ -4,7 +4,7 @@
  * The section .hip_fatbin has bundles back to back (.hip_fat in PE images, whose section names end after 8 bytes).
  * Compilers and linkers have put bundles elsewhere, too (TensorFlow's kernels are in .rodata, at 16-byte alignment, and
  * nothing points at them), and some libraries have code objects in arrays (libhsa-runtime64 in .data), so data is
- * searched for the magics, which costs one pass over it. Without section headers the loaded segments are searched. */
+ * searched for the magics, which costs one pass over it. The section .llvm.offloading is scan_offload.c's. Without section headers the loaded segments are searched. */
 #include "devcode/scan.h"
 
 #include "formats/kpack.h"
@@ -89,6 +89,15 @@ struct err *scan_elf(struct scan *s, const struct bytes *src)
 		return scan_object(s, src);
 	}
 	VEC_EACH (const struct elf_section, x, &e.sections) {
+		if (str_eq(x->name, S(".llvm.offloading"))) {
+			struct bytes section = bytes_sub(src, x->offset, x->size);
+			struct err *bad = scan_offload(s, &section);
+			if (bad && (bad->code == E_IO || bad->code == E_CANCELLED))
+				return bad;
+			if (bad)
+				scan_damage(s, "bundle-damaged", bad);
+			continue;
+		}
 		bool fatbin = str_eq(x->name, S(".hip_fatbin"));
 		bool last = x->flags & ELF_EXECINSTR || str_starts_one_of(x->name, tables);
 		if (x->type == ELF_PROGBITS && x->size && (fatbin || x->flags & ELF_ALLOC))

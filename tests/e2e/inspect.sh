@@ -132,6 +132,21 @@ for o in json.load(sys.stdin)["files"][0]["objects"]:
 compare "$(realpath "$gloo"/usr/lib/libgloo_hip.so.0)"
 [ -z "$sparselt" ] || compare "$(realpath "$sparselt"/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0)"
 
+# Objects of the new offload driver that are not linked yet, with bitcode for the linker: one a target.
+printf '%s\n' 'struct dim3 { unsigned x, y, z; };' \
+	'extern "C" int hipLaunchKernel(const void *, dim3, dim3, void **, unsigned long, void *);' \
+	'__attribute__((global)) void k(int *p) { *p = 1; }' >"$E2E_TMP/rdc.hip"
+(cd "$E2E_TMP" && "$ROCSMITH" sdk run --sdk debian-sid -- clang++-21 -x hip -nogpuinc -nogpulib --offload-new-driver -fgpu-rdc \
+	--offload-arch=gfx1201,gfx90a:xnack+ -c rdc.hip -o rdc.o)
+llvm llvm-objdump --offloading "$E2E_TMP/rdc.o" | sed -n 's/^arch  *//p' >"$E2E_TMP/rdc.llvm"
+"$ROCSMITH" inspect --json "$E2E_TMP/rdc.o" | "$python" -c '
+import json, sys
+for o in json.load(sys.stdin)["files"][0]["objects"]:
+    assert o["encoding"] == "offload", o
+    print(o["target"])' >"$E2E_TMP/rdc.ours"
+[ -s "$E2E_TMP/rdc.llvm" ] && cmp "$E2E_TMP/rdc.llvm" "$E2E_TMP/rdc.ours" || echo 'not ok an object of clang with -fgpu-rdc'
+echo "ok llvm-objdump finds the same $(wc -l <"$E2E_TMP/rdc.ours") images in an object of the new offload driver"
+
 # A bundle by clang-offload-bundler, raw and compressed, in clang's default version and method.
 printf one >"$E2E_TMP/one" && printf 'the second' >"$E2E_TMP/two" && : >"$E2E_TMP/host"
 for flags in '' '-compress'; do

@@ -219,6 +219,58 @@ def objects():
     print("ok code objects in arrays of a program; handlers of the runtime lack nothing")
 
 
+def offload_binary(images, version=1, triple=b"amdgcn-amd-amdhsa"):
+    """The images of LLVM's new offload driver, as OffloadBinary::write() lays them out: version 1 has one in a binary."""
+    if version == 1 and len(images) > 1:
+        return b"".join(offload_binary([image]) for image in images)
+    step, strings, table, texts, data = (16 if version == 1 else 24), b"", b"", b"", b""
+    first = 32 + 40 * len(images)
+    text = first + 2 * step * len(images)
+    for arch, _ in images:
+        for key, value in ((b"arch", arch.encode()), (b"triple", triple)):
+            at = text + len(texts)
+            strings += struct.pack("<QQ", at, at + len(key) + 1) + struct.pack("<Q", len(value))[:step - 16]
+            texts += key + b"\0" + value + b"\0"
+    start = len(pad(bytes(text) + texts, 8))
+    for i, (_, image) in enumerate(images):
+        kind = 2 if image[:2] == b"BC" else 1
+        table += struct.pack("<HHIQQQQ", kind, 4, 0, first + 2 * step * i, 2, start + len(data), len(image))
+        data = pad(data + image, 8)
+    rest = pad(table + strings + texts, 8) + data
+    head = struct.pack("<4sIQQQ", b"\x10\xff\x10\xad", version, 32 + len(rest), 32, 40 if version == 1 else len(images))
+    return head + rest
+
+
+def offloads():
+    bitcode = b"BC\xc0\xde" + bytes(40)
+    images = [("gfx1100", bitcode), ("gfx90a:xnack-", bitcode)]
+    linked = [("gfx1100", code_object("gfx1100", 3)), ("gfx90a:xnack-", code_object("gfx90a:xnack-", 2))]
+    found = ["0:gfx1100/offload/0", "0:gfx90a:xnack-/offload/0"]
+    for version in (1, 2):
+        section = offload_binary(images, version)
+        expect(f"offload{version}.o", host([(".llvm.offloading", 0, section)], kind=1), "elf", found)
+        again = [f"1{line[1:]}" for line in found]
+        expect(f"linked{version}.o", host([(".llvm.offloading", 0, offload_binary(linked, version))], kind=1), "elf",
+            ["0:gfx1100/offload/3", "0:gfx90a:xnack-/offload/2"])
+        expect(f"joined{version}.o", host([(".llvm.offloading", 0, section * 2)], kind=1), "elf", found + again)
+        other = section + offload_binary([("sm_90", b"\x7fELF")], version, b"nvptx64-nvidia-cuda")
+        expect(f"cuda{version}.o", host([(".llvm.offloading", 0, other)], kind=1), "elf", found)
+        for n in (8, 40, len(section) - 1):
+            part = host([(".llvm.offloading", 0, section[:n])], kind=1)
+            d = inspect(write("cut.o", part), status=1)
+            assert [f["id"] for f in d["findings"]] == ["bundle-damaged"], (version, n, d["findings"])
+        for at, value in ((4, 3), (8, 1 << 40), (16, 1 << 40), (32 + 16, 1 << 30), (32 + 24, 1 << 40), (32 + 32, 1 << 40)):
+            bad = bytearray(section)
+            struct.pack_into("<I" if at == 4 else "<Q", bad, at, value)
+            d = inspect(write("bad.o", host([(".llvm.offloading", 0, bytes(bad))], kind=1)), status=1)
+            assert [f["id"] for f in d["findings"]] == ["bundle-damaged"], (version, at, d["findings"])
+    plain = [(b"a.o/", host([(".hip_fatbin", ALLOC, two())], kind=1)),
+        (b"b.o/", host([(".llvm.offloading", 0, offload_binary(images[:1]))], kind=1))]
+    d = inspect(write("librdc.a", archive(plain)))
+    assert [o["encoding"] for o in d["files"][0]["objects"]] == ["raw", "raw", "offload"], d
+    print("ok offload binaries of versions 1 and 2: bitcode and objects, joined, cut off, damaged, in an archive")
+
+
 def stores():
     kernels = [("a", code_object("gfx942", 1, text=os.urandom(5000))), ("b", b""), ("c", code_object("gfx942", 1))]
     d = expect("gfx942.aks2", aks2(kernels), "aks2", ["0:gfx942/aks2/1"] * 2, served=["gfx942"])
@@ -370,5 +422,5 @@ def library():
 
 
 if __name__ == "__main__":
-    for part in (hosts, archives, objects, stores, side_files, packages, answers, library):
+    for part in (hosts, archives, objects, offloads, stores, side_files, packages, answers, library):
         part()
