@@ -2,8 +2,8 @@
  *
  * A Python, 3.9 or newer with its standard library only, does the work (index.py); no code of a project is run. It
  * speaks the simple API: PEP 503 (HTML), 691 (JSON), 592 (yanked), 658 and 714 (metadata files). Proxy, certificates,
- * trusted hosts and time limits are those of pip's configuration, logins those of ~/.netrc. Addresses are http or
- * https; one with a user name is E_USAGE, and never shown. Limits: 256 MiB for a page, 30,000 files of a project,
+ * trusted hosts and time limits are those of pip's configuration, logins those of ~/.netrc or of the address, which
+ * are never shown. Addresses are http or https. Limits: 256 MiB for a page, 30,000 files of a project,
  * 32 GiB for a file, 16 MiB for its metadata.
  *
  * Errors of all: E_TOOL_MISSING without Python, E_TOOL_FAILED if it or its pip fails, E_NET after three tries, E_USAGE

@@ -101,7 +101,7 @@ class Network:
         self.timeout = float(config.get("timeout") or config.get("default-timeout") or 60)
         self.trusted = config.get("trusted-host", "").split()
         self.context = ssl.create_default_context(cafile=cert)
-        self.handlers = []
+        self.handlers, self.logins = [], {}
         if config.get("proxy"):
             proxy = config["proxy"]
             self.handlers = [urllib.request.ProxyHandler({"http": proxy, "https": proxy})]
@@ -117,14 +117,16 @@ class Network:
         if url.startswith("file://"):
             return urllib.request.urlopen(url)  # only list_folder() makes these
         parts = urllib.parse.urlsplit(url)
-        login = (parts.username, parts.password) if parts.username else None
+        host = parts.netloc.rpartition("@")[2]
+        login = (parts.username, parts.password) if parts.username else self.logins.get(host)
         if not login and parts.hostname:
             try:
                 known = netrc.netrc().authenticators(parts.hostname)
                 login = known and (known[0], known[2])
             except (OSError, netrc.NetrcParseError):
                 pass
-        url = urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+        self.logins[host] = login  # what its pages link to has the address without it
+        url = urllib.parse.urlunsplit(parts._replace(netloc=host))
         request = urllib.request.Request(url, headers={"Accept": accept, "User-Agent": "rocsmith"})
         if start is not None:
             request.add_header("Range", start)
@@ -222,8 +224,6 @@ def check_address(url):
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Failure("usage", f"'{shown(url)}' is neither a folder nor an address of http or https")
-    if "@" in parts.netloc and (job["urls"] or job["links"]):
-        raise Failure("usage", f"the address of '{shown(url)}' has a user name: ~/.netrc is the place for it")
 
 
 def list_folder(place, found):
@@ -233,7 +233,7 @@ def list_folder(place, found):
         for file in filter(is_ours, names):
             full = os.path.join(folder, file)
             found.append({"filename": file, "url": "file://" + urllib.parse.quote(full),
-                "size": os.stat(full).st_size, "index": place})
+                "size": os.stat(full).st_size, "index": path})
 
 
 def list_page(network, place, page, found):
@@ -472,6 +472,8 @@ def work():
     if job["do"] == "metadata":
         return {"text": metadata_of(network, job["files"][0]).decode(errors="replace")}
     for file in job["files"]:
+        if not file["url"].startswith("file://"):
+            check_address(file["url"])
         if job["do"] == "fetch":
             file["sha256"] = take(network, file, job["folder"])
             file["size"] = os.path.getsize(os.path.join(job["folder"], file["name"]))

@@ -1,4 +1,5 @@
 /* rocsmith sdk install: makes the spec from the command line, and installs or previews it. */
+#include "base/fs.h"
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "know/rule.h"
@@ -8,15 +9,18 @@
 struct sdk_install_args {
 	struct common common;
 	struct str provider;
-	struct str suite, mirror, keyring, prefix;
-	struct strs components, gpus;
-	bool refresh;
+	struct str file, suite, mirror, keyring, prefix, index, sha256;
+	struct strs components, gpus, links;
+	bool refresh, no_verify;
 };
 #define ARGS struct sdk_install_args
 
 const struct opt cmd_sdk_install_opts[] = {
-	{OPT_ARGUMENT("PROVIDER", OPT_POS, provider, "debian (the default) or prefix")},
-	{OPT_VALUE("suite", OPT_STR, suite, "SUITE", "Debian suite: sid, experimental or trixie")},
+	{OPT_ARGUMENT("PROVIDER", OPT_POS, provider,
+		"debian (the default), rocm:VERSION, tarball or prefix")},
+	{OPT_ARGUMENT("FILE", OPT_POS, file, "tarball: its file or URL")},
+	{OPT_VALUE("suite", OPT_STR, suite, "SUITE",
+		"Debian suite: sid, experimental or trixie; a tarball's name")},
 	{OPT_VALUE("components", OPT_WORDS, components, "LIST",
 		"compiler, math, dnn, torch-build or library names")},
 	{OPT_GPUS(gpus, "GPUs that libraries need kernels for, or all")},
@@ -28,6 +32,12 @@ const struct opt cmd_sdk_install_opts[] = {
 		.env = "ROCSMITH_KEYRING"},
 	{OPT_VALUE(
 		"prefix", OPT_PATH, prefix, "DIR", "tree of the provider prefix, e.g. /opt/rocm")},
+	{OPT_VALUE("index-url", OPT_STR, index, "URL",
+		"rocm: simple index of wheels, instead of AMD's")},
+	{OPT_VALUE("find-links", OPT_LIST, links, "DIR", "rocm: folder or page of wheels instead")},
+	{OPT_VALUE("sha256", OPT_STR, sha256, "HASH", "tarball: its SHA-256")},
+	{OPT_FLAG("no-verify", no_verify,
+		"tarball: take it without a hash, which its receipt tells")},
 	{OPT_FLAG("refresh", refresh, "fetch the archive's current index")},
 	OPT_LAST,
 };
@@ -63,6 +73,25 @@ static struct err *preview(
 	return NULL;
 }
 
+/* therock-dist-linux-gfx94X-dcgpu-7.11.0.tar.gz is the SDK tarball-gfx94X-dcgpu-7.11.0. */
+static struct err *name_tarball(struct sdk_spec *io)
+{
+	struct str name = path_base(io->from), mark = S("therock-dist-linux-"), end = S(".tar.gz");
+	if (!str_eq(io->provider, S("tarball")) || io->suite.n)
+		return NULL;
+	if (!io->from.n)
+		return err_new(E_USAGE,
+			"no tarball is named: rocsmith sdk install tarball FILE --sha256 HASH");
+	if (!str_starts(name, mark) || !str_ends(name, end))
+		return err_hint(err_new(E_USAGE,
+					"'%.*s' is not named like "
+					"therock-dist-linux-gfx94X-dcgpu-7.11.0.tar.gz",
+					STR(name)),
+			"--suite NAME names the SDK");
+	io->suite = str_sub(name, mark.n, name.n - end.n);
+	return NULL;
+}
+
 struct err *cmd_sdk_install(struct arena *a, void *args)
 {
 	struct sdk_install_args *o = args;
@@ -81,6 +110,11 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 	spec.mirror = o->mirror;
 	spec.keyring = o->keyring;
 	spec.refresh = o->refresh;
+	spec.from = o->index.n ? o->index : o->file;
+	spec.links = o->links;
+	spec.sha256 = o->sha256;
+	spec.unverified = o->no_verify;
+	TRY(name_tarball(&spec));
 	TRY(machine_native(a, S(""), &spec.gpus));
 	if (o->common.dry_run)
 		return preview(a, o, &spec);

@@ -156,6 +156,8 @@ static struct err *choose_sdk(
 	word = str_fmt(a, "%.*s %.*s", STR(sdk->provider), STR(sdk->suite));
 	if (sdk->prefix.n)
 		word = sdk->prefix = path_abs(a, sdk->prefix);
+	if (!r->sysroot.n) /* a recorded machine's SDK is not here */
+		TRY(sdk_can_be_had(a, sdk));
 	plan_explain(a, plan, "sdk", word, "%s", why);
 	return NULL;
 }

@@ -4,7 +4,6 @@
  * are wanted, files with another GPU in their name (rocBLAS's, hipBLASLt's, MIOpen's) are not unpacked, and in a
  * shared library the code of other GPUs becomes holes in the file: size and symbols stay, so that it links, and
  * it runs on the requested GPUs. Compressed bundles stay whole. See slim/slim.h. */
-#include "archive/unpack.h"
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -74,7 +73,7 @@ static struct str choose_place(void *user, struct arena *tmp, struct str path)
 }
 
 /* Adds a file to the package's list. A hard link gets the line of the file that it links to. */
-static struct err *note_file(void *user, const struct unpack_file *f)
+struct err *sdk_note_file(void *user, const struct unpack_file *f)
 {
 	ARENA(tmp);
 	struct sdk_unpack *u = user;
@@ -112,7 +111,7 @@ struct err *deb_unpack(struct arena *tmp, struct sdk_unpack *u)
 		.root = u->root,
 		.id = u->item->name,
 		.place = choose_place,
-		.told = note_file,
+		.told = sdk_note_file,
 		.user = u};
 	return unpack_tar(tmp, &x);
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/proc.h"
 #include "base/progress.h"
 #include "know/know.h"
 #include "sdk/provider.h"
@@ -92,6 +93,10 @@ static struct err *resolve(struct arena *a, struct sdk_job *j)
 		TRY(know_packages(a, *c, &packages, &is_alone));
 		strs_put_all(a, is_alone ? &alone : &with, &packages);
 	}
+	if (!proc_find(a, S("apt-get")).n)
+		return err_hint(err_new(E_TOOL_MISSING,
+					"Debian's packages need apt-get, which this machine lacks"),
+			"AMD's wheels need none: rocsmith sdk install rocm:10.1 --gpu native");
 	TRY(make_apt(a, j, &apt));
 	TRY(apt_prepare(a, &apt));
 	CLEANUP(progress_endp)
@@ -169,22 +174,14 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 	return NULL;
 }
 
-/* "debian", "debian:sid", "debian-sid" */
-static bool parse(struct str word, struct sdk_spec *ret)
-{
-	struct str name = S("debian"), rest = str_sub(word, name.n, word.n);
-	if (!str_starts(word, name) || str_chr(word, '/') < word.n)
-		return false;
-	ret->suite = rest.n > 1 ? str_sub(rest, 1, rest.n) : str_from(suites[0]);
-	return !rest.n || rest.p[0] == ':' || (rest.p[0] == '-' && rest.n > 1);
-}
-
 const struct sdk_provider sdk_debian = {
 	.name = "debian",
 	.summary = "packages of a Debian suite, unpacked without root rights",
 	.suites = suites,
-	.parse = parse,
-	.open = sdk_open_installed,
+	.view = true,
+	.again = "rocsmith sdk install debian --suite ",
+	.open_tree = sdk_open_tree,
+	.has = sdk_has_component,
 	.borrow = borrow,
 	.resolve = resolve,
 	.fetch = fetch,

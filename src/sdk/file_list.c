@@ -111,8 +111,7 @@ static void add_finding(struct arena *a, const struct sdk_receipt *m, struct fin
 		a, list, gone ? "sdk-file-missing" : "sdk-file-changed", SEV_ERROR, path);
 	finding_say(
 		a, f, "'%.*s' %s", STR(path), gone ? "is missing" : "is not what was installed");
-	finding_fix(
-		a, f, "rocsmith sdk install %.*s --suite %.*s", STR(m->provider), STR(m->suite));
+	finding_fix(a, f, "rocsmith sdk install %.*s:%.*s", STR(m->provider), STR(m->suite));
 }
 
 struct err *sdk_find_damage(

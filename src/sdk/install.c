@@ -149,10 +149,11 @@ static struct err *complete(struct arena *a, struct install *in)
 		if (in_place && !sdk_receipt_package(&in->new, p->name) &&
 			!str_eq(p->name, own.name))
 			TRY(add_package(a, in, *p));
-	TRY(opt_rocm_make(a, in->work, &in->new, &made));
+	if (in->provider->view)
+		TRY(opt_rocm_make(a, in->work, &in->new, &made));
 	TRY(fs_write(file_list_path(a, in->work, own.name), buf_str(&made), 0644));
 	TRY(add_package(a, in, own));
-	TRY(sdk_open_tree(a, j->root, &probe));
+	TRY(in->provider->open_tree(a, j->root, &probe));
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
 	struct str receipt = sdk_receipt_text(a, &in->new);
@@ -221,7 +222,10 @@ static struct err *begin(struct arena *a, const struct sdk_spec *spec, struct in
 		.receipt = S(SDK_RECEIPT),
 		.resumes = true};
 	in->job.components = sdk_wanted(a, spec);
+	if (!in->provider->suites && !spec->components.n)
+		strs_add(a, &in->job.components, S("math")); /* all that there is */
 	TRY(gpus_parse(a, &spec->gpus, &in->gpus));
+	in->job.gpus = &in->gpus;
 	if (!in->provider->resolve)
 		return NULL;
 	/* report an unknown component before doing anything */
@@ -249,7 +253,7 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	*ret_nothing = !in->spec.refresh && !in->damaged.n && !elsewhere;
 	VEC_EACH (const struct str, c, &in->job.components) {
 		bool all;
-		TRY(sdk_has_component(a, &in->old, *c, &all));
+		TRY(in->provider->has(a, &in->old, *c, &all));
 		*ret_nothing = *ret_nothing && all;
 	}
 	/* installed kernels stay; without named GPUs, no others are wanted */
@@ -258,6 +262,7 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 		if (in->gpus.n || !in->spec.gpus.n)
 			strs_put(a, &in->gpus, *gpu);
 	*ret_nothing = *ret_nothing && gpus_cover(&gpus, &in->gpus);
+	in->job.mirror = in->old.mirror;
 	strs_put_all(a, &in->job.components, &in->old.components);
 	return NULL;
 }

@@ -9,7 +9,9 @@
 
 static struct err *open_at(struct arena *a, struct str root, struct str prefix, struct sdk *ret)
 {
-	*ret = (struct sdk){.provider = S("prefix"), .root = root};
+	ret->root = root;
+	ret->path = ret->lib_dirs = ret->clang_flags = (struct strs){0};
+	ret->components.n = 0;
 	TRY(layout_find(a, prefix, ret));
 	ret->sandbox = root.n > 0;
 	ret->runner = root.n ? sandbox_choose(a, ret) : SDK_DIRECT;
@@ -21,7 +23,7 @@ static bool has_loader(struct arena *a, struct str root)
 	return root.n > 1 && fs_exists(path_join(a, root, S("usr/lib64/ld-linux-x86-64.so.2")));
 }
 
-static struct err *find_tree(struct arena *a, struct str path, struct sdk *ret)
+struct err *prefix_open(struct arena *a, struct str path, struct sdk *ret)
 {
 	if (has_loader(a, path)) {
 		bool amd = fs_exists(path_join(a, path, S("opt/rocm")));
@@ -53,7 +55,8 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 	if (!fs_is_dir(path))
 		return err_new(E_NOENT, "there is no folder '%.*s'", STR(path));
 	TRY(fs_place_check(FS_STATE));
-	TRY_CTX(find_tree(a, path, ret), "'%.*s' is not a ROCm SDK", STR(path));
+	*ret = (struct sdk){.provider = S("prefix")};
+	TRY_CTX(prefix_open(a, path, ret), "'%.*s' is not a ROCm SDK", STR(path));
 	ret->name = path;
 	struct str id = str_fmt(a, "prefix-%.*s", STR(str_sub(sha256_hex(a, path), 0, 16)));
 	ret->dir = path_join(a, fs_place(a, FS_STATE, S("sdk")), id);
@@ -78,6 +81,7 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 const struct sdk_provider sdk_prefix = {
 	.name = "prefix",
 	.summary = "a tree that is there, e.g. /opt/rocm",
+	.by_hand = true,
 	.parse = parse,
 	.open = open_prefix,
 };

@@ -21,25 +21,27 @@
  *     unpack    one verified item -> files below root, each added to the file list; runs no code of the item,
  *               writes nothing outside of root. Called from several threads, one item each.
  *     finish    after all items: makes links and files that the items' scripts would have made.
+ *     open_tree finds compilers and libraries in the filled tree, as a build will.
  *
- * The contract also fits other providers: index wheels (resolve = the simple index, unpack = zip), tarballs (one item)
- * and CI artifacts (items = archives by name). layout.c handles any tree.
+ * debian.c, amd.c and prefix.c have the rows. layout.c handles any tree.
  */
 #pragma once
 
 #include "archive/item.h"
+#include "archive/unpack.h"
 #include "sdk/sdk.h"
 
 /* The receipt's package for files that we made ourselves (links, /opt/rocm). */
 #define SDK_MADE "=made"
 
 struct sdk_job {
-	const struct sdk_spec *spec; /* complete: see sdk_complete() */
-	struct str name;             /* the SDK's name */
-	struct str cache;            /* the providers' folder, shared by all SDKs */
-	struct strs components;      /* all components that the tree will have */
-	struct str root;             /* the tree to fill */
-	struct str index_date, mirror;
+	const struct sdk_spec *spec;   /* complete: see sdk_complete() */
+	struct str name;               /* the SDK's name */
+	struct str cache;              /* the providers' folder, shared by all SDKs */
+	struct strs components;        /* all components that the tree will have */
+	struct str root;               /* the tree to fill */
+	const struct strs *gpus;       /* the processors that the tree will serve; empty = all */
+	struct str index_date, mirror; /* mirror: at first the one of an install before, or "" */
 	struct strs notes;
 	struct archive_items items; /* all items that the tree will consist of */
 	struct buf *made;           /* the file list of SDK_MADE: files that belong to no item */
@@ -55,13 +57,22 @@ struct sdk_unpack {
 	uint64_t holes;    /* returned: bytes of the files that are holes */
 };
 
+struct sdk_receipt;
 struct sdk_provider {
 	const char *name, *summary;
-	const char *const *suites; /* the first is the default; NULL = it has none */
-	/* Is this the name of an SDK of this provider? If so, sets ret's suite or prefix. */
+	const char *const *suites; /* the first is the default; NULL = any word */
+	bool view;                 /* its trees get the view /opt/rocm */
+	bool by_hand;              /* only a user can install it, who names its files */
+	const char *again;         /* the command that installs a suite, up to its name */
+	/* Is this the name of an SDK of this provider? If so, sets ret's prefix. NULL = NAME:SUITE or NAME-SUITE */
 	bool (*parse)(struct str word, struct sdk_spec *ret);
-	struct err *(*open)(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
+	struct err *(*open)(struct arena *a, const struct sdk_spec *spec,
+		struct sdk *ret); /* NULL = by its receipt */
 	/* NULL in a provider whose trees are not made by rocsmith: */
+	struct err *(*open_tree)(struct arena *a, struct str root, struct sdk *ret);
+	/* Does a tree with these packages have a component? */
+	struct err *(*has)(
+		struct arena *a, const struct sdk_receipt *m, struct str component, bool *ret);
 	struct err *(*borrow)(struct arena *a, const struct sdk_job *j, struct str dir);
 	struct err *(*resolve)(struct arena *a, struct sdk_job *j);
 	struct err *(*fetch)(struct arena *a, struct sdk_job *j, const struct archive_items *need);
@@ -69,7 +80,7 @@ struct sdk_provider {
 	struct err *(*finish)(struct arena *a, struct sdk_job *j);
 };
 
-extern const struct sdk_provider sdk_debian, sdk_prefix;
+extern const struct sdk_provider sdk_debian, sdk_rocm_wheels, sdk_tarball, sdk_prefix;
 /* Fills in the provider's name and default suite if the spec leaves them empty, and finds the provider; E_USAGE if
  * there is none of that name. */
 MUST_USE struct err *sdk_complete(const struct sdk_spec *spec, struct sdk_spec *ret,
@@ -135,16 +146,16 @@ struct str sdk_dir(struct arena *a, struct str name);
 struct str sdk_stage(struct arena *a, struct str name); /* the hidden folder beside sdk_dir() */
 /* Locks this SDK against other installs and removals, waiting for one that runs. */
 MUST_USE struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd);
-/* Does the receipt list all packages of the component? A newer rocsmith may require more packages. */
+/* Does the receipt list all of Debian's packages of the component? A newer rocsmith may require more packages. */
 MUST_USE struct err *sdk_has_component(
 	struct arena *a, const struct sdk_receipt *m, struct str component, bool *ret);
 /* The components of a spec, plus those that every installed SDK has. */
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
-/* Sets layout and runner for a tree that rocsmith made. */
+/* Sets layout and runner for a tree with the view /opt/rocm. */
 MUST_USE struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret);
 /* Opens an installed SDK; E_SDK, with a command as the remedy, if it is missing or lacks a component. */
-MUST_USE struct err *sdk_open_installed(
-	struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
+MUST_USE struct err *sdk_open_installed(struct arena *a, const struct sdk_provider *provider,
+	const struct sdk_spec *spec, struct sdk *ret);
 
 /* ---- layout.c ---- */
 /* Finds clang, device libraries, headers, libraries, versions. The caller sets sdk->root ("" = the machine
@@ -174,6 +185,14 @@ MUST_USE struct err *deb_unpack(struct arena *tmp, struct sdk_unpack *u);
 bool gpus_want_file(const struct strs *gpus, struct str path);
 /* Removes the code of other GPUs from a library; returns the number of bytes that became holes. */
 uint64_t gpus_thin(int fd, uint64_t size, const struct strs *gpus);
+
+/* Adds a file to u->files, thinned for u->gpus: struct unpack_job's told, with a struct sdk_unpack. */
+MUST_USE struct err *sdk_note_file(void *user, const struct unpack_file *f);
+
+/* ---- prefix.c ---- */
+/* Opens a ROCm tree at this path; its programs run directly, or, where they need the loader of a root folder above it, in
+ * that. */
+MUST_USE struct err *prefix_open(struct arena *a, struct str path, struct sdk *ret);
 
 /* ---- sandbox.c ---- */
 /* The first way to run the tree's programs that works on this machine, or SDK_NORUN. */

@@ -7,7 +7,8 @@
 #include "recipe/recipe.h"
 #include "sdk/provider.h"
 
-static const struct sdk_provider *const providers[] = {&sdk_debian, &sdk_prefix};
+static const struct sdk_provider *const providers[] = {
+	&sdk_debian, &sdk_rocm_wheels, &sdk_tarball, &sdk_prefix};
 enum { PROVIDERS = sizeof(providers) / sizeof(providers[0]) };
 
 struct err *sdk_complete(
@@ -30,8 +31,19 @@ struct err *sdk_complete(
 			ret->suite = str_from(p->suites[0]);
 		for (size_t k = 0; p->suites && p->suites[k]; k++)
 			strs_add(&tmp, &known, str_from(p->suites[k]));
-		if (!p->suites || strs_has(&known, ret->suite))
+		if (!p->resolve || strs_has(&known, ret->suite))
 			return NULL;
+		bool word = !p->suites && ret->suite.n && ascii_alnum(ret->suite.p[0]);
+		for (size_t k = 0; k < ret->suite.n; k++)
+			word = word && (ascii_alnum(ret->suite.p[k]) ||
+					       str_chr(S("._+-"), ret->suite.p[k]) < 4);
+		if (word)
+			return NULL;
+		if (!p->suites)
+			return err_hint(
+				err_new(E_USAGE, "'%.*s' is no version of the provider '%s'",
+					STR(ret->suite), p->name),
+				"write %s:10.1", p->name);
 		return err_hint(err_new(E_USAGE, "unknown suite '%.*s'", STR(ret->suite)),
 			"known: %.*s", STR(str_join(&tmp, &known, S(", "))));
 	}
@@ -51,15 +63,26 @@ struct strs sdk_suites(struct arena *a)
 struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk_spec *ret)
 {
 	for (size_t i = 0; i < PROVIDERS; i++) {
-		*ret = (struct sdk_spec){.provider = str_from(providers[i]->name)};
-		if (providers[i]->parse(word, ret)) {
+		const struct sdk_provider *p = providers[i];
+		struct str name = str_from(p->name), rest = str_sub(word, name.n, word.n);
+		*ret = (struct sdk_spec){.provider = name};
+		bool fits = p->parse ? p->parse(word, ret)
+				     : str_starts(word, name) && str_chr(word, '/') == word.n;
+		if (fits && !p->parse) { /* "debian", "debian:sid", "debian-sid" */
+			ret->suite = rest.n > 1  ? str_sub(rest, 1, rest.n)
+				     : p->suites ? str_from(p->suites[0])
+						 : S("");
+			fits = !rest.n || rest.p[0] == ':' || (rest.p[0] == '-' && rest.n > 1);
+		}
+		if (fits) {
 			ret->suite = str_dup(a, ret->suite);
 			ret->prefix = str_dup(a, ret->prefix);
 			return NULL;
 		}
 	}
 	struct err *e = err_new(E_USAGE, "unknown SDK '%.*s'", STR(word));
-	return err_hint(e, "write debian, debian:sid, debian:experimental or prefix:/opt/rocm");
+	return err_hint(
+		e, "write debian, debian:sid, debian:experimental, rocm:10.1 or prefix:/opt/rocm");
 }
 
 struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
@@ -67,7 +90,23 @@ struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *r
 	const struct sdk_provider *provider;
 	struct sdk_spec full;
 	TRY(sdk_complete(spec, &full, &provider));
-	return provider->open(a, &full, ret);
+	return provider->open ? provider->open(a, &full, ret)
+			      : sdk_open_installed(a, provider, &full, ret);
+}
+
+struct err *sdk_can_be_had(struct arena *a, const struct sdk_spec *spec)
+{
+	const struct sdk_provider *provider;
+	struct sdk_spec full;
+	struct sdk open;
+	TRY(sdk_complete(spec, &full, &provider));
+	if (!provider->by_hand)
+		return NULL;
+	full.components = (struct strs){0};
+	struct err *e = sdk_open(a, &full, &open);
+	if (e && e->code == E_NOENT)
+		e->code = E_SDK;
+	return e;
 }
 
 struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
@@ -93,7 +132,7 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 	if (!e) {
 		struct str dir = sdk_dir(a, sdk_name(a, &spec));
 		if (!provider->resolve || fs_exists(path_join(a, dir, S(SDK_RECEIPT))))
-			return provider->open(a, &spec, ret);
+			return sdk_open(a, &spec, ret);
 	}
 	err_free(e);
 	e = err_new(E_SDK, "there is no SDK '%.*s'", STR(name));

@@ -32,8 +32,10 @@
 
 /* A requested SDK. */
 struct sdk_spec {
-	struct str provider;    /* "debian", "prefix"; "" = debian */
-	struct str suite;       /* debian: "sid", "experimental", "trixie"; "" = sid */
+	struct str provider; /* "debian", "rocm", "tarball", "prefix"; "" = debian */
+	/* debian: "sid", "experimental", "trixie"; "" = sid. rocm: the version, "10.1" (its newest release) or a whole
+	 * one; tarball: the rest of its name */
+	struct str suite;
 	struct strs components; /* "compiler", "math", "dnn", "torch-build", "headers" or a library:
 				 * "hiprand"; "compiler" is always part of a debian SDK */
 	/* debian: unpack library kernels for these targets only, or "all"; empty = the targets that the SDK has, or
@@ -42,6 +44,10 @@ struct sdk_spec {
 	struct str mirror;  /* debian: archive URL; "" = from the machine's apt configuration */
 	struct str keyring; /* debian: "" = the machine's archive keyring */
 	struct str prefix;  /* prefix: the tree */
+	struct str from; /* rocm: index URL; tarball: file or URL; "" = the one before, or AMD's */
+	struct strs links; /* rocm: folders or pages of wheels instead of an index */
+	struct str sha256; /* tarball; "" only if unverified, which its receipt tells */
+	bool unverified;
 	bool refresh; /* debian: fetch a new archive index, and replace packages that changed */
 };
 
@@ -90,7 +96,7 @@ struct sdk_done {
 };
 
 /* Parses an SDK's name, as given by options, rocsmith.yaml and ROCSMITH_SDK: "debian", "debian:sid",
- * "debian-sid" (as `sdk list` prints it), "prefix:/opt/rocm", or a folder with a slash in its name. Sets
+ * "debian-sid" (as `sdk list` prints it), "rocm:10.1", "prefix:/opt/rocm", or a folder with a slash in its name. Sets
  * provider and suite or prefix (as written, not made absolute), and clears the rest; does not check that the suite
  * exists. E_USAGE for any other word. */
 MUST_USE struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk_spec *ret);
@@ -100,6 +106,8 @@ MUST_USE struct err *sdk_install(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done);
 /* Opens an installed SDK; E_SDK if it is missing or lacks a component, a package, or kernels for a GPU. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
+/* E_SDK if the SDK can neither be opened nor be installed by a build: a prefix, a tarball that is not installed. */
+MUST_USE struct err *sdk_can_be_had(struct arena *a, const struct sdk_spec *spec);
 /* Opens an SDK by name (see sdk_spec_parse()); "" = the one that ROCSMITH_SDK names, debian-sid, or the first one
  * installed. */
 MUST_USE struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret);

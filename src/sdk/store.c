@@ -83,14 +83,15 @@ struct err *sdk_has_component(
 	return NULL;
 }
 
-static struct err *hint_install(
-	struct err *e, const struct sdk_spec *spec, const char *option, struct str value)
+static struct err *hint_install(struct err *e, const struct sdk_provider *provider,
+	const struct sdk_spec *spec, const char *option, struct str value)
 {
-	return err_hint(e, "rocsmith sdk install %.*s --suite %.*s --%s %.*s", STR(spec->provider),
-		STR(spec->suite), option, STR(value));
+	return err_hint(
+		e, "%s%.*s --%s %.*s", provider->again, STR(spec->suite), option, STR(value));
 }
 
-struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
+struct err *sdk_open_installed(struct arena *a, const struct sdk_provider *provider,
+	const struct sdk_spec *spec, struct sdk *ret)
 {
 	struct str name = sdk_name(a, spec), dir = sdk_dir(a, name);
 	struct strs want = sdk_wanted(a, spec), gpus, have;
@@ -98,17 +99,21 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 	TRY(fs_place_check(FS_DATA));
 	TRY(fs_check_way(dir));
 	TRY(sdk_receipt_read(a, dir, &m));
+	if (!m.provider.n && provider->by_hand)
+		return err_hint(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),
+			"'rocsmith sdk list' shows what is; 'rocsmith help sdk install' how to "
+			"install it");
 	if (!m.provider.n)
 		return hint_install(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),
-			spec, "components", str_join(a, &want, S(",")));
+			provider, spec, "components", str_join(a, &want, S(",")));
 	VEC_EACH (const struct str, c, &spec->components) {
 		bool all;
-		TRY(sdk_has_component(a, &m, *c, &all));
+		TRY(provider->has(a, &m, *c, &all));
 		if (!all)
 			return hint_install(
 				err_new(E_SDK, "the SDK '%.*s' lacks the component '%.*s'",
 					STR(name), STR(*c)),
-				spec, "components", *c);
+				provider, spec, "components", *c);
 	}
 	have = sdk_receipt_gpus(a, &m);
 	TRY(gpus_parse(a, &spec->gpus, &gpus));
@@ -117,7 +122,7 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 			err_new(E_SDK,
 				"libraries of the SDK '%.*s' lack kernels of other GPUs than %.*s",
 				STR(name), STR(str_join(a, &have, S(", ")))),
-			spec, "gpu", str_join(a, gpus.n ? &gpus : &spec->gpus, S(",")));
+			provider, spec, "gpu", str_join(a, gpus.n ? &gpus : &spec->gpus, S(",")));
 	*ret = (struct sdk){.name = name,
 		.provider = m.provider,
 		.suite = m.suite,
@@ -128,8 +133,8 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 		.gpus = have,
 		.fingerprint = sdk_receipt_fingerprint(a, &m),
 		.packages = m.packages.n};
-	TRY_CTX(sdk_open_tree(a, path_join(a, dir, S("root")), ret), "cannot use the SDK '%.*s'",
-		STR(name));
+	TRY_CTX(provider->open_tree(a, path_join(a, dir, S("root")), ret),
+		"cannot use the SDK '%.*s'", STR(name));
 	VEC_EACH (const struct sdk_package, p, &m.packages)
 		ret->bytes += p->bytes;
 	*VEC_PUSH(a, &ret->components) =

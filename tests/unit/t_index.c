@@ -83,7 +83,7 @@ static void an_address_is_checked_and_its_password_not_shown(void **state)
 	static const struct {
 		const char *url, *says;
 	} rows[] = {{"-x", "neither"}, {"ftp://localhost/", "neither"}, {"https:///x", "neither"},
-		{"https://me:secret@localhost/", "has a user name"}};
+		{"ftp://me:secret@localhost/", "'ftp://localhost/'"}};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct index_job job = {0};
 		strs_add(&f->a, &job.urls, str_from(rows[i].url));
