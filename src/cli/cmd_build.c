@@ -1,15 +1,16 @@
 /* rocsmith build: builds a verified wheel from a project folder or a saved plan. */
 #include "base/fs.h"
 #include "cli/project_opts.h"
-#include "flow/build.h"
+#include "flow/set.h"
 #include "term/out.h"
 
 struct build_args {
 	struct common common;
 	struct plan_request project;
-	struct str out, dir, patches;
+	struct str out, dir, patches, policy;
 	struct strs targets;
 	bool keep_going, offline;
+	bool set; /* several projects, whose reports go into one document */
 };
 #define ARGS struct build_args
 
@@ -23,6 +24,8 @@ const struct opt cmd_build_opts[] = {
 		"build only this target of CMake or ninja, and no wheel")},
 	{OPT_VALUE("patches", OPT_PATH, patches, "QUEUE",
 		"queue of patches for the copy that is built")},
+	{OPT_VALUE("policy", OPT_STR, policy, "TAG",
+		"fail a wheel that needs newer libraries: manylinux_2_28")},
 	{OPT_FLAG("keep-going", keep_going, "after an error go on with what does not need it"),
 		.sname = 'k'},
 	{OPT_FLAG("offline", offline, "never install an SDK")},
@@ -69,11 +72,10 @@ static void say_compiled(struct arena *a, const struct build_result *r)
 		ran += s->done && !s->cached;
 	struct str warnings =
 		n ? str_fmt(a, "; %.*s", STR(human_count(a, n, "compiler warning"))) : S("");
-	if (r->foreign) { /* stages such as "wheel" are no steps of it */
-		ran = r->foreign->compiled;
-		all = ran;
-	}
-	if (ran)
+	bool some = ran > 0;
+	if (r->foreign) /* stages such as "wheel" are no steps of it */
+		ran = all = r->foreign->compiled;
+	if (some)
 		say_status(S("Compiled"), "%.*s%s%.*s", STR(human_count(a, ran, "step")),
 			ran < all ? ", the others were up to date" : "", STR(warnings));
 	else if (n || r->foreign)
@@ -93,14 +95,14 @@ static void print_preview(const struct build_request *q, const struct build_resu
 		out_fmt("wheel   %.*s\n", STR(q->out));
 }
 
-struct err *cmd_build(struct arena *a, void *args)
+/* Builds one project by its plan. */
+static struct err *build_one(struct arena *a, struct build_args *o, const struct plan_wish *wish,
+	struct str dir, struct build_result *r)
 {
-	struct build_args *o = args;
-	struct plan_wish wish;
-	const struct plan *plan = &wish.plan;
-	struct build_request q = {.wish = &wish,
+	const struct plan *plan = &wish->plan;
+	struct build_request q = {.wish = wish,
 		.out = o->out.n ? o->out : S("dist"),
-		.dir = o->dir,
+		.dir = dir,
 		.sysroot = o->project.sysroot,
 		.targets = o->targets,
 		.patches = o->patches.n ? path_abs(a, o->patches) : S(""),
@@ -109,44 +111,108 @@ struct err *cmd_build(struct arena *a, void *args)
 		.no_install = o->offline,
 		.say_plan = project_say_findings,
 		.began = mono_now()};
-	struct build_result r;
 	struct err *e = NULL;
-	TRY(project_plan(a, &o->common, &o->project, &wish));
+	if (o->policy.n)
+		TRY(verify_policy(a, o->policy, &q.policy));
 	if (fs_writes_forbidden()) {
-		TRY(build_preview(a, &q, &r));
+		TRY(build_preview(a, &q, r));
 	} else {
-		TRY(plan_meet_python(a, &wish));
-		e = build_run(a, &q, &r);
+		TRY(plan_meet_python(a, wish));
+		e = build_run(a, &q, r);
 	}
-	if (o->common.json)
-		out_text(r.report);
+	if (o->common.json && !o->set)
+		out_text(r->report);
 	if (e)
-		return say_failure(o, plan, &r, e);
-	if (!r.started) {
+		return say_failure(o, plan, r, e);
+	if (!r->started) {
 		if (!o->common.json)
-			print_preview(&q, &r);
+			print_preview(&q, r);
 		return NULL;
 	}
-	say_compiler_warnings(&r);
+	say_compiler_warnings(r);
 	if (plan->foreign)
-		say_findings(&r.findings);
+		say_findings(&r->findings);
 	if (q.targets.n) {
 		say_status(S("Built"), "%.*s in %.*s, no wheel",
-			STR(str_join(a, &q.targets, S(", "))), STR(r.dir));
+			STR(str_join(a, &q.targets, S(", "))), STR(r->dir));
 		return NULL;
 	}
-	say_compiled(a, &r);
-	findings_sort(a, &r.verdict.findings);
-	say_findings(&r.verdict.findings);
-	if (!r.verdict.pass) {
+	say_compiled(a, r);
+	findings_sort(a, &r->verdict.findings);
+	say_findings(&r->verdict.findings);
+	if (!r->verdict.pass) {
 		o->common.status = 1;
 		return err_at(err_new(E_VERIFY, "the wheel failed verification"),
-			(struct loc){.path = r.wheel});
+			(struct loc){.path = r->wheel});
 	}
-	say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r.wheel),
-		STR(human_bytes(a, r.wheel_size)), STR(str_join(a, &plan->gpus, S(", "))),
+	say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r->wheel),
+		STR(human_bytes(a, r->wheel_size)), STR(str_join(a, &plan->gpus, S(", "))),
 		STR(human_seconds(a, mono_now() - q.began)));
 	if (!o->common.json && !o->common.quiet)
-		out_fmt("%.*s\n", STR(r.wheel));
+		out_fmt("%.*s\n", STR(r->wheel));
 	return NULL;
+}
+
+/* ---- a set ---- */
+
+/* Builds the members in order. One that fails stops those that need it; with --keep-going others are still built. */
+static struct err *build_set(struct arena *a, struct build_args *o)
+{
+	struct build_set set;
+	struct strs failed = {0}, reports = {0};
+	struct err *first = NULL;
+	o->set = true;
+	if (o->targets.n)
+		return err_new(E_USAGE, "--target is for a single project, not for a set");
+	TRY(set_open(a, &o->project, o->dir, o->common.jobs, &set));
+	TRY(forecast_check(a, &set.all));
+	VEC_EACH (const struct set_member, m, &set.v)
+		say_status(S("Planned"), "%.*s %.*s%s", STR(m->name),
+			STR(str_replace(a, m->wish.plan.version, S(SDK_ROCM), S(""))),
+			m->finished ? ", which was built before" : "");
+	if (set.all.known)
+		say_status(S("Needs"), "%.*s of disk, %.*s on %.1f cores",
+			STR(human_bytes(a, set.all.disk + set.all.sdk)),
+			STR(human_seconds(a, set.all.seconds)), set.all.cores);
+	VEC_EACH (struct set_member, m, &set.v) {
+		struct build_result r = {0};
+		struct str *missing = NULL;
+		VEC_EACH (struct str, name, &m->after)
+			missing = strs_has(&failed, *name) ? name : missing;
+		if (missing || (failed.n && !o->keep_going)) {
+			strs_add(a, &failed, m->name);
+			say_status(S("Left out"), "'%.*s'%s%.*s", STR(m->name),
+				missing ? ", which needs " : "", STR(missing ? *missing : S("")));
+			continue;
+		}
+		struct err *e = m->after.n && !fs_writes_forbidden() ? set_renew(a, &set, m) : NULL;
+		if (!e)
+			e = build_one(a, o, &m->wish, m->dir, &r);
+		if (r.report.n)
+			strs_add(a, &reports, str_trim(r.report));
+		if (e || o->common.status)
+			strs_add(a, &failed, m->name);
+		m->wheel = r.wheel;
+		first = first ? err_join(first, e) : e;
+	}
+	if (o->common.json)
+		out_fmt("{\"schema\":\"rocsmith.builds/1\",\"failed\":%zu,\"builds\":[%.*s]}\n",
+			failed.n, STR(str_join(a, &reports, S(","))));
+	const char *more = "the same command goes on: what is finished is not built again";
+	if (first)
+		return err_hint(first, "%s", more);
+	if (failed.n)
+		say_hint("%s", more);
+	return NULL;
+}
+
+struct err *cmd_build(struct arena *a, void *args)
+{
+	struct build_args *o = args;
+	struct plan_wish wish;
+	struct build_result r;
+	if (set_is(o->project.dir))
+		return build_set(a, o);
+	TRY(project_plan(a, &o->common, &o->project, &wish));
+	return build_one(a, o, &wish, o->dir, &r);
 }

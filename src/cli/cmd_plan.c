@@ -2,7 +2,7 @@
  * the options that plan, build and why share (project_opts.h). */
 #include "base/fs.h"
 #include "cli/project_opts.h"
-#include "flow/build.h"
+#include "flow/set.h"
 #include "term/out.h"
 #include "term/table.h"
 
@@ -86,6 +86,27 @@ static const struct column feature_columns[] = {
 	{.title = NULL},
 };
 
+static void print_forecast(struct arena *a, const struct forecast *f)
+{
+	if (f->disk || f->sdk)
+		print_row(a, "disk",
+			str_fmt(a, "%.*s for the build%s%.*s, %.*s free",
+				STR(human_bytes(a, f->disk)), f->sdk ? ", for the SDK " : "",
+				STR(f->sdk ? human_bytes(a, f->sdk) : S("")),
+				STR(human_bytes(a, f->disk_free))));
+	print_row(a, "memory",
+		str_fmt(a, "%.*s for the largest compile, %.*s free",
+			STR(human_memory(a, f->memory)), STR(human_memory(a, f->memory_free))));
+	print_row(a, "time",
+		str_fmt(a, "%.*s with %u jobs on %.1f cores, by %s",
+			STR(human_seconds(a, f->seconds)), f->jobs, f->cores,
+			f->history ? "earlier builds in its folder" : "what others took"));
+	struct err *e = forecast_check(a, f);
+	if (e)
+		say_warning("%s", e->msg);
+	err_free(e);
+}
+
 static void print_plan(struct arena *a, const struct plan *p)
 {
 	bool open = str_contains(p->version, S(SDK_ROCM));
@@ -117,31 +138,46 @@ static void print_plan(struct arena *a, const struct plan *p)
 			p->python_tag.n
 				? str_fmt(a, "%.*s-%.*s", STR(p->python_tag), STR(p->abi_tag))
 				: S("of the SDK's Python"));
-	const struct forecast *f = p->forecast;
-	if (f) {
-		if (f->disk || f->sdk)
-			print_row(a, "disk",
-				str_fmt(a, "%.*s for the build%s%.*s, %.*s free",
-					STR(human_bytes(a, f->disk)),
-					f->sdk ? ", for the SDK " : "",
-					STR(f->sdk ? human_bytes(a, f->sdk) : S("")),
-					STR(human_bytes(a, f->disk_free))));
-		print_row(a, "memory",
-			str_fmt(a, "%.*s for the largest compile, %.*s free",
-				STR(human_memory(a, f->memory)),
-				STR(human_memory(a, f->memory_free))));
-		print_row(a, "time",
-			str_fmt(a, "%.*s with %u jobs on %.1f cores, by %s",
-				STR(human_seconds(a, f->seconds)), f->jobs, f->cores,
-				f->history ? "earlier builds in its folder" : "what others took"));
-		struct err *e = forecast_check(a, f);
-		if (e)
-			say_warning("%s", e->msg);
-		err_free(e);
-	}
+	if (p->forecast)
+		print_forecast(a, p->forecast);
 	if (p->features.n)
 		out_text(S("\n"));
 	table_show(a, plan_fields, "features", feature_columns, p);
+}
+
+static const struct json_field member_fields[] = {
+	FIELD("project", struct set_member, name),
+	FIELD("version", struct set_member, wish.plan.version),
+	FIELD("source", struct set_member, wish.plan.project),
+	FIELDS(struct set_member, after, finished),
+	FIELD_STRUCT("plan", struct set_member, wish.plan, plan_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field set_fields[] = {
+	FIELD_CONST("schema", "rocsmith.plans/1"),
+	FIELD_LIST("members", struct build_set, v, member_fields),
+	FIELD_STRUCT("forecast", struct build_set, all, plan_forecast_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct column member_columns[] = {{COLUMN("project", "project")},
+	{COLUMN("version", "version")}, {COLUMN("after", "after"), .none = "-"},
+	{COLUMN("sources", "source")}, {.title = NULL}};
+
+static struct err *plan_set(struct arena *a, struct plan_args *o)
+{
+	struct build_set set;
+	if (o->out.n)
+		return err_hint(err_new(E_USAGE, "the plans of a set are not saved"),
+			"leave out -o, or plan one project");
+	TRY(set_open(a, &o->project, S(""), o->common.jobs, &set));
+	if (show_json(&o->common, set_fields, &set))
+		return NULL;
+	table_show(a, set_fields, "members", member_columns, &set);
+	if (set.all.known)
+		print_forecast(a, &set.all);
+	return NULL;
 }
 
 struct err *cmd_plan(struct arena *a, void *args)
@@ -151,6 +187,8 @@ struct err *cmd_plan(struct arena *a, void *args)
 	struct findings findings = {0};
 	struct plan p;
 	struct forecast forecast;
+	if (set_is(o->project.dir))
+		return plan_set(a, o);
 	TRY(project_plan(a, &o->common, &o->project, &wish));
 	TRY(plan_waves(a, &wish.plan, &findings));
 	plan_settle(a, &wish, NULL, &findings, &p);

@@ -7,7 +7,7 @@
 struct verify_args {
 	struct common common;
 	struct strs require, allow, wheels;
-	struct str sdk, torch, launcher;
+	struct str sdk, torch, launcher, policy;
 	bool device_code, sarif, run;
 };
 #define ARGS struct verify_args
@@ -22,6 +22,8 @@ const struct opt cmd_verify_opts[] = {
 		"installed SDK or ROCm tree whose libraries it may use")},
 	{OPT_VALUE("torch", OPT_PATH, torch, "PLACE",
 		"torch that it will run with: a wheel, or where it lies")},
+	{OPT_VALUE("policy", OPT_STR, policy, "TAG",
+		"fail what needs newer libraries: manylinux_2_28")},
 	{OPT_FLAG("run", run, "also run wheels that pass on emulated GPUs, by rocjitsu")},
 	{OPT_VALUE("launcher", OPT_PATH, launcher, "FILE",
 		 "emulator for --run (default: rocjitsu in PATH)"),
@@ -53,6 +55,8 @@ struct err *cmd_verify(struct arena *a, void *p)
 		o.sdk = sdk.name;
 		sdk_library_dirs(a, &sdk, &o.sdk_dirs);
 	}
+	if (args->policy.n)
+		TRY(verify_policy(a, args->policy, &o.policy));
 	if (args->require.n)
 		TRY(targets_parse(a, &args->require, &o.require));
 	for (size_t i = 0; i < args->wheels.n; i++)

@@ -72,7 +72,8 @@ static struct err *verify_the_wheel(struct build *b)
 {
 	const struct plan_foreign *foreign = b->plan->foreign;
 	struct verify_options v = {.device_code = foreign ? foreign->device : !b->plan->no_kernels,
-		.jobs = b->ret->jobs};
+		.jobs = b->ret->jobs,
+		.policy = b->q->policy};
 	if (foreign && !b->plan->host_native) {
 		v.sdk = b->ret->sdk.name;
 		sdk_library_dirs(b->a, &b->ret->sdk, &v.sdk_dirs);
@@ -253,6 +254,14 @@ static struct err *look_at_sources(struct build *b)
 	TRY(plan_waves(b->a, b->plan, &b->plan->findings));
 	if (b->q->say_plan)
 		b->q->say_plan(b->plan);
+	uint64_t minor = 0;
+	struct str libc = b->plan->host_native ? b->plan->host.libc : S("2.999");
+	if (b->q->policy && str_u64(str_sub(libc, 2, libc.n), 10, &minor) && minor > b->q->policy)
+		progress_warn(
+			"host code is compiled for %s%.*s, which is newer than manylinux_2_%u: "
+			"whether the wheel fits is known once it is built",
+			b->plan->host_native ? "this machine's glibc " : "the SDK's C library",
+			STR(b->plan->host_native ? libc : S("")), b->q->policy);
 	return NULL;
 }
 

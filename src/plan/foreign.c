@@ -50,7 +50,7 @@ static struct err *take_with(struct arena *a, const struct plan_request *r, cons
 			return err_hint(
 				err_new(E_USAGE, "'%.*s' of --with is not a wheel", STR(*w)),
 				"wheels end in .whl");
-		if (!fs_is_file(*w))
+		if (!fs_is_file(*w) && !strs_has(&r->promised, *w))
 			return err_new(E_NOENT, "no wheel '%.*s'", STR(*w));
 		f->torch |= str_starts(path_base(*w), S("torch-"));
 		strs_add(a, &f->with, path_abs(a, *w));

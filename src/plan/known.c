@@ -42,6 +42,25 @@ bool plan_known_cost(struct arena *a, struct str name, struct plan_cost *ret)
 	return ret->memory != 0;
 }
 
+struct err *plan_known_after(struct arena *a, struct str name, struct strs *ret)
+{
+	struct project p;
+	struct strs names = known_names(a);
+	struct description d = {
+		.dir = S("."), .config = name, .text = text_of(name), .known = true};
+	if (!d.text.p) {
+		struct str near = suggest(name, &names);
+		struct err *e =
+			err_new(E_USAGE, "a set has known projects, and '%.*s' is none", STR(name));
+		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near))
+			      : err_hint(e, "known projects: %.*s",
+					STR(str_join(a, &names, S(", "))));
+	}
+	TRY(project_read(a, &d, &p));
+	*ret = p.after;
+	return NULL;
+}
+
 /* ---- finding the sources ---- */
 
 static struct str missing_mark(struct arena *a, const struct strs *marks, struct str dir)

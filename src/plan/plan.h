@@ -159,6 +159,7 @@ struct plan_request {
 	struct str mirror, keyring, python;
 	bool refresh;              /* fetch sources again, see source/fetch.h */
 	struct strs with, without; /* see struct plan_foreign; relative to the current folder */
+	struct strs promised;      /* those of `with` that another build will make: not there yet */
 	bool torch_as_rocm;
 	bool any_gpu;       /* accept a plan without any target, for `rocsmith why` */
 	struct str sysroot; /* root of another machine to read GPUs and host files from, or "" */
@@ -178,9 +179,12 @@ MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct fi
 /* Fails unless the Python of a saved plan is still the same. Runs that Python, so only a build may call this. */
 MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan_wish *wish);
 /* The JSON form of a plan: json_document(a, 2, plan_fields, plan). */
-extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature_fields[];
+extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature_fields[],
+	plan_forecast_fields[];
 /* May the folder be one of plan.python_headers? *ret_source: a source in it that every module is linked with, or "". */
 bool plan_is_header_folder(struct str dir, struct str *ret_source);
+/* The projects that the known project is built against or pins, by its description. E_USAGE if it is not known. */
+MUST_USE struct err *plan_known_after(struct arena *a, struct str name, struct strs *ret);
 /* The cost of building the known project, by its description; false if the description has none. */
 bool plan_known_cost(struct arena *a, struct str name, struct plan_cost *ret);
 /* Reads the section `hipify` of DIR/rocsmith.yaml; all members are empty if there is none. The rest of the

@@ -66,7 +66,7 @@ static const struct json_field module_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field forecast_fields[] = {
+const struct json_field plan_forecast_fields[] = {
 	FIELDS(struct forecast, dir, disk, disk_free, sdk_dir),
 	FIELD("sdk_disk", struct forecast, sdk),
 	FIELD("sdk_disk_free", struct forecast, sdk_free),
@@ -115,7 +115,7 @@ const struct json_field plan_fields[] = {
 	{.key = "findings", .kind = FIELD_ITEMS, .off = offsetof(struct plan, findings),
 		.size = sizeof(struct finding), .fields = finding_fields, .written = true},
 	{.key = "forecast", .kind = FIELD_OBJECT, .off = offsetof(struct plan, forecast),
-		.fields = forecast_fields, .pointer = true, .written = true},
+		.fields = plan_forecast_fields, .pointer = true, .written = true},
 	{.kind = FIELD_END},
 };
 /* clang-format on */

@@ -135,6 +135,18 @@ static void check_python(struct exam *x)
 	}
 }
 
+struct err *verify_policy(struct arena *a, struct str word, unsigned *ret)
+{
+	struct str arch;
+	*ret = wheel_tag_glibc(str_fmt(a, "%.*s_", STR(word)), &arch);
+	if (!*ret)
+		*ret = wheel_tag_glibc(word, &arch);
+	if (*ret && *ret != UINT_MAX)
+		return NULL;
+	return err_hint(err_new(E_USAGE, "'%.*s' is no manylinux policy", STR(word)),
+		"a policy is called manylinux_2_28 or manylinux2014");
+}
+
 void check_tags(struct exam *x)
 {
 	struct wheel_platform p;
@@ -158,6 +170,15 @@ void check_tags(struct exam *x)
 	if (e)
 		exam_say(x, V_TAG_MACHINE, S(""), "%s", e->msg);
 	x->verdict->platform = e ? S("") : p.tag;
+	if (!e && x->o->policy && (p.minor > x->o->policy || p.beyond.n)) {
+		struct finding *f = exam_say(x, V_TAG_POLICY, S(""),
+			"needs %.*s, and manylinux_2_%u is asked for",
+			STR(p.beyond.n ? p.beyond : p.minor_by), x->o->policy);
+		finding_fix(x->a, f,
+			"build it where the libraries are as old, as in the container "
+			"quay.io/pypa/manylinux_2_%u_x86_64",
+			x->o->policy);
+	}
 	struct str rest = x->name.platform, tag;
 	while (!e && str_next(&rest, '.', &tag))
 		check_platform(x, tag, &p);

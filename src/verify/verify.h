@@ -26,7 +26,13 @@ struct verify_options {
 	bool run;
 	struct str launcher; /* the emulator; "" = rocjitsu in $PATH */
 	unsigned jobs;       /* 0 = one per CPU, 16 at most */
+	/* The minor of the glibc of a manylinux policy, 28 for manylinux_2_28: symbol versions beyond it are errors,
+	 * whatever the tag. 0 = none. */
+	unsigned policy;
 };
+
+/* Reads a policy: "manylinux_2_28", "manylinux2014", with or without the processor. E_USAGE for other words. */
+MUST_USE struct err *verify_policy(struct arena *a, struct str word, unsigned *ret);
 
 /* a library whose device code is in kpack archives, of this wheel or others */
 struct verify_library {

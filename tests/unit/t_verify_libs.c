@@ -81,6 +81,41 @@ static void platform_tags_must_be_true(void **state)
 	CHECK_LIBS(cases, .jobs = 1);
 }
 
+/* Whatever the tag says; libraries beyond PEP 600 do not count. */
+static void a_policy_limits_symbol_versions(void **state)
+{
+	(void)state;
+	const struct lib_case cases[] = {
+		{.l = {.versions = {"GLIBC_2.2.5", "GLIBC_2.28"}}, .want = ""},
+		{.l = {.needed = {"libamdhip64.so.7"}, .versions = {"GLIBC_2.28"}},
+			.want = "(needed-rocm)"},
+		{.l = {.versions = {"GLIBC_2.29"}}, .want = "tag-policy"},
+		{.l = {.versions = {"GLIBC_PRIVATE"}}, .want = "tag-policy"},
+		{.l = {.versions_of = "libstdc++.so.6", .versions = {"GLIBCXX_3.4.25"}},
+			.want = "tag-policy"},
+		{.file = "demo-1.0-cp311-cp311-manylinux_2_34_x86_64.whl",
+			.l = {.versions = {"GLIBC_2.34"}},
+			.want = "tag-policy"},
+	};
+	CHECK_LIBS(cases, .jobs = 1, .policy = 28);
+}
+
+static void policies_have_names(void **state)
+{
+	(void)state;
+	ARENA(a);
+	unsigned minor;
+	assert_ok(verify_policy(&a, S("manylinux_2_28"), &minor));
+	assert_int_equal(minor, 28);
+	assert_ok(verify_policy(&a, S("manylinux_2_34_x86_64"), &minor));
+	assert_int_equal(minor, 34);
+	assert_ok(verify_policy(&a, S("manylinux2014"), &minor));
+	assert_int_equal(minor, 17);
+	assert_err(verify_policy(&a, S("linux_x86_64"), &minor), E_USAGE);
+	assert_err(verify_policy(&a, S("manylinux_2_"), &minor), E_USAGE);
+	assert_err(verify_policy(&a, S("musllinux_1_2"), &minor), E_USAGE);
+}
+
 static void python_tags_must_fit_the_modules(void **state)
 {
 	(void)state;
@@ -315,6 +350,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(platform_tags_must_be_true),
+		cmocka_unit_test(a_policy_limits_symbol_versions),
+		cmocka_unit_test(policies_have_names),
 		cmocka_unit_test(python_tags_must_fit_the_modules),
 		cmocka_unit_test(needed_libraries_have_reasons),
 		cmocka_unit_test(an_sdk_provides_what_is_in_its_folders),

@@ -1,0 +1,143 @@
+/* Plans a set of projects that are built one after another; see set.h. */
+#include "flow/set.h"
+
+#include "base/fs.h"
+#include "wheel/wheel.h"
+
+#define PINS "PYTORCH_EXTRA_INSTALL_REQUIREMENTS"
+
+bool set_is(struct str word)
+{
+	return str_chr(word, ',') < word.n && !fs_exists(word);
+}
+
+static struct set_member *find_member(struct build_set *set, struct str name)
+{
+	VEC_EACH (struct set_member, m, &set->v)
+		if (str_eq(m->name, name))
+			return m;
+	return NULL;
+}
+
+/* The members in the order in which they need each other; descriptions name nothing in a circle. */
+static struct err *put_in_order(struct arena *a, struct str list, struct build_set *ret)
+{
+	struct strs names = {0}, left;
+	struct str word;
+	while (str_next(&list, ',', &word)) {
+		if (!word.n || strs_has(&names, word))
+			return err_new(E_USAGE, "'%.*s' is %s in the list of projects", STR(word),
+				word.n ? "twice" : "empty");
+		strs_add(a, &names, word);
+	}
+	for (left = names; left.n;) {
+		struct strs later = {0};
+		VEC_EACH (const struct str, name, &left) {
+			struct set_member m = {.name = *name};
+			struct strs all = {0};
+			bool waits = false;
+			TRY(plan_known_after(a, *name, &all));
+			VEC_EACH (const struct str, other, &all) {
+				waits = waits || strs_has(&left, *other);
+				if (strs_has(&names, *other))
+					strs_add(a, &m.after, *other);
+			}
+			if (waits)
+				strs_add(a, &later, *name);
+			else
+				*VEC_PUSH(a, &ret->v) = m;
+		}
+		if (later.n == left.n)
+			return err_new(E_INTERNAL, "the descriptions of '%.*s' need each other",
+				STR(str_join(a, &left, S(", "))));
+		left = later;
+	}
+	return NULL;
+}
+
+/* The sources of each member, of "NAME=WHERE,NAME=WHERE" or of the lock file. */
+static struct err *share_sources(struct arena *a, struct str words, struct build_set *set)
+{
+	struct str word, name, where;
+	while (str_next(&words, ',', &word)) {
+		struct set_member *m =
+			str_cut(word, '=', &name, &where) ? find_member(set, name) : NULL;
+		if (!m)
+			return err_hint(
+				err_new(E_USAGE, "'%.*s' of --source names no project of the set",
+					STR(word)),
+				"write --source NAME=WHERE,NAME=WHERE, or give a lock file with "
+				"--lock");
+		m->request.source = str_dup(a, where);
+	}
+	return NULL;
+}
+
+struct err *set_renew(struct arena *a, struct build_set *set, struct set_member *io)
+{
+	struct plan_request q = io->request;
+	struct str pins = S("");
+	struct wheel_name n;
+	q.with = (struct strs){0};
+	strs_add_all(a, &q.with, &io->request.with);
+	VEC_EACH (const struct str, name, &io->after) {
+		const struct set_member *m = find_member(set, *name);
+		struct str version = m->wish.plan.version, wheel = m->wheel;
+		if (wheel.n)
+			TRY(wheel_name_parse(a, wheel, &n));
+		version = wheel.n ? n.version : version;
+		if (!str_eq(*name, S("torch"))) {
+			pins = str_fmt(a, "%.*s%s%.*s==%.*s", STR(pins), pins.n ? "|" : "",
+				STR(*name), STR(version));
+			continue;
+		}
+		if (!wheel.n) {
+			wheel = str_fmt(a, "torch-%.*s-py3-none-any.whl", STR(version));
+			strs_add(a, &q.promised, wheel);
+		}
+		strs_add(a, &q.with, wheel);
+	}
+	TRY_CTX(plan_make(a, &q, &io->wish), "cannot plan '%.*s'", STR(io->name));
+	struct plan_foreign *f = io->wish.plan.foreign;
+	if (!f)
+		return err_new(E_PLAN, "'%.*s' has no build system of its own", STR(io->name));
+	struct str *line = strs_variable(&f->env, S(PINS));
+	if (pins.n && line)
+		*line = str_fmt(a, "%.*s|%.*s", STR(*line), STR(pins));
+	else if (pins.n)
+		strs_add(a, &f->env, str_fmt(a, PINS "=%.*s", STR(pins)));
+	return NULL;
+}
+
+struct err *set_open(struct arena *a, const struct plan_request *q, struct str dir, unsigned jobs,
+	struct build_set *ret)
+{
+	*ret = (struct build_set){0};
+	TRY(put_in_order(a, q->dir, ret));
+	VEC_EACH (struct set_member, m, &ret->v) {
+		m->request = *q;
+		m->request.dir = m->name;
+		m->request.source = S("");
+		m->dir = dir.n ? path_join(a, path_abs(a, dir), m->name) : S("");
+	}
+	TRY(share_sources(a, q->source, ret));
+	VEC_EACH (struct set_member, m, &ret->v) {
+		struct forecast *f = &m->forecast, *all = &ret->all;
+		TRY(set_renew(a, ret, m));
+		build_forecast(a, &m->wish, m->dir, jobs, f);
+		m->finished = fs_is_file(path_join(a, f->dir, S("state/done")));
+		if (!f->known)
+			continue;
+		if (!all->known) {
+			*all = *f;
+			all->cpu = all->seconds = 0;
+			all->disk = 0;
+		}
+		all->cpu += m->finished ? 0 : f->cpu;
+		all->seconds += m->finished ? 0 : f->seconds;
+		all->disk += f->disk; /* of a finished one: nothing */
+		all->sdk = all->sdk > f->sdk ? all->sdk : f->sdk;
+		all->memory = all->memory > f->memory ? all->memory : f->memory;
+	}
+	return NULL;
+}
