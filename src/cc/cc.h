@@ -77,7 +77,10 @@ struct cc_follow {
 	double ran[FOLLOW_KINDS];         /* compiles of this build, by kind */
 	double took[FOLLOW_KINDS];        /* their CPU time */
 	double planned[FOLLOW_KINDS];     /* the steps of this ninja; all 0: unknown */
-	double late_cpu, late_seconds;    /* the CPU time of the last minutes, and their length */
+	/* the CPU time of all steps of the manifest by the project's description, set by the caller, and that of the
+	 * steps of this ninja; 0: unknown */
+	double whole, prior;
+	double late_cpu, late_seconds; /* the CPU time of the last minutes, and their length */
 	unsigned left; /* sources in the history that this build has not compiled yet */
 	double left_seconds;
 	uint64_t left_memory; /* the largest peak in the history */

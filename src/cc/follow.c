@@ -44,7 +44,7 @@ void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, d
 	ARENA(tmp);
 	MAP(done, &tmp);
 	struct str text = {0}, log = {0}, line, out, rest, rule, begin = S("build ");
-	double all = 0;
+	double all = 0, every = 0;
 	struct cc_follow rest_of = {.dir = f->dir,
 		.log = f->log,
 		.jobs = f->jobs,
@@ -52,7 +52,8 @@ void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, d
 		.looked = now,
 		.left = f->left,
 		.left_seconds = f->left_seconds,
-		.left_memory = f->left_memory};
+		.left_memory = f->left_memory,
+		.whole = f->whole};
 	*f = rest_of;
 	err_free(fs_map(str_fmt(&tmp, "%.*s/.ninja_log", STR(path_dir(manifest))), &log));
 	struct str lines = log;
@@ -70,7 +71,10 @@ void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, d
 		out = str_sub(out, 0, str_chr(out, ' '));
 		rest = str_trim(rest);
 		rule = str_sub(rest, 0, str_chr(rest, ' '));
-		if (!str_eq(rule, S("phony")) && !map_get(&done, out))
+		if (str_eq(rule, S("phony")))
+			continue;
+		every++;
+		if (!map_get(&done, out))
 			f->planned[kind_of_step(out, rule)]++;
 	}
 	err_free(e);
@@ -78,6 +82,7 @@ void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, d
 	fs_unmap(&log);
 	for (unsigned k = 0; k < FOLLOW_KINDS; k++)
 		all += f->planned[k];
+	f->prior = every > 0 ? f->whole * (double)steps / every : 0;
 	for (unsigned k = 0; k < FOLLOW_KINDS;
 		k++) /* the manifest also has what nobody asked for */
 		f->planned[k] = all > 0 ? f->planned[k] * (double)steps / all : 0;
@@ -146,8 +151,8 @@ void cc_follow_look(struct arena *a, struct cc_follow *f, double now, struct str
 
 double cc_follow_left(const struct cc_follow *f, uint64_t steps)
 {
-	double usual_ran = 0, work = 0, left = 0, of_kind[FOLLOW_KINDS];
-	bool planned = false;
+	double usual_ran = 0, work = 0, left = 0, total = f->planned[CC_OTHER],
+	       of_kind[FOLLOW_KINDS];
 	if (f->seen < SURE || f->late_seconds <= 0 || f->late_cpu <= 0)
 		return 0;
 	for (unsigned k = CC_C; k < FOLLOW_KINDS; k++)
@@ -155,18 +160,27 @@ double cc_follow_left(const struct cc_follow *f, uint64_t steps)
 	for (unsigned k = CC_C; k < FOLLOW_KINDS; k++) { /* the compiles left, by kind */
 		of_kind[k] = f->planned[k] > f->ran[k] ? f->planned[k] - f->ran[k] : 0;
 		left += of_kind[k];
-		planned = planned || f->planned[k] > 0;
+		total += f->planned[k];
 	}
 	left = left > (double)steps ? left : (double)steps;
 	double speed = f->cpu / usual_ran; /* CPU seconds for a usual step of C++ */
 	for (unsigned k = CC_C; k < FOLLOW_KINDS; k++) {
 		double mean = (f->took[k] + PRIOR * usual[k] * speed) / (f->ran[k] + PRIOR);
-		work += mean * (planned ? of_kind[k] / left : f->ran[k] / f->seen);
+		work += mean * (total > 0 ? of_kind[k] / left : f->ran[k] / f->seen);
 	}
 	double known = (double)f->found / f->seen;
 	if (f->left && f->found_expected > 0) /* as long ago, at the speed of this build */
 		work = (1 - known) * work +
 		       known * f->left_seconds / f->left * f->found_cpu / f->found_expected;
+	work *= (double)steps;
+	/* what comes first is often quick: the description counts for as much of the work as is not done yet */
+	double part = f->prior > f->cpu ? f->cpu / f->prior : 1;
+	double ran = total > 0 ? 1 - (double)steps / total : 1;
+	part = ran > part ? ran : part;
+	part *= part;
+	if (!f->found && part < 1)
+		work = part * work +
+		       (1 - part) * (f->prior - f->cpu + f->prior * (1 - ran)) / 2;
 	double rate = f->late_cpu / f->late_seconds;
-	return (double)steps * work / (rate < f->jobs ? rate : f->jobs);
+	return work / (rate < f->jobs ? rate : f->jobs);
 }

@@ -73,6 +73,18 @@ static struct err *share_sources(struct arena *a, struct str words, struct build
 	return NULL;
 }
 
+/* Adds the wheel of a member to those of --with: a promised one until it is built. */
+static void take_wheel(struct arena *a, const struct set_member *m, struct plan_request *q)
+{
+	struct str wheel = m->wheel;
+	if (!wheel.n) {
+		wheel = str_fmt(
+			a, "%.*s-%.*s-py3-none-any.whl", STR(m->name), STR(m->wish.plan.version));
+		strs_add(a, &q->promised, wheel);
+	}
+	strs_add(a, &q->with, wheel);
+}
+
 struct err *set_renew(struct arena *a, struct build_set *set, struct set_member *io)
 {
 	struct plan_request q = io->request;
@@ -82,20 +94,18 @@ struct err *set_renew(struct arena *a, struct build_set *set, struct set_member 
 	strs_add_all(a, &q.with, &io->request.with);
 	VEC_EACH (const struct str, name, &io->after) {
 		const struct set_member *m = find_member(set, *name);
-		struct str version = m->wish.plan.version, wheel = m->wheel;
-		if (wheel.n)
-			TRY(wheel_name_parse(a, wheel, &n));
-		version = wheel.n ? n.version : version;
+		struct str version = m->wish.plan.version;
+		if (m->wheel.n)
+			TRY(wheel_name_parse(a, m->wheel, &n));
+		version = m->wheel.n ? n.version : version;
 		if (!str_eq(*name, S("torch"))) {
 			pins = str_fmt(a, "%.*s%s%.*s==%.*s", STR(pins), pins.n ? "|" : "",
 				STR(*name), STR(version));
 			continue;
 		}
-		if (!wheel.n) {
-			wheel = str_fmt(a, "torch-%.*s-py3-none-any.whl", STR(version));
-			strs_add(a, &q.promised, wheel);
-		}
-		strs_add(a, &q.with, wheel);
+		take_wheel(a, m, &q);
+		VEC_EACH (const struct str, pinned, &m->after) /* no index has it */
+			take_wheel(a, find_member(set, *pinned), &q);
 	}
 	TRY_CTX(plan_make(a, &q, &io->wish), "cannot plan '%.*s'", STR(io->name));
 	struct plan_foreign *f = io->wish.plan.foreign;

@@ -141,6 +141,8 @@ struct err *foreign_run(
 		how->system == SOURCE_CMAKE ? f->cmake : path_join(f->a, f->tree, how->cmake),
 		S("build.ninja"));
 	cc_follow_start(f->rocm, f->log, f->jobs, mono_now(), &w.follow);
+	w.follow.whole = (double)how->cost.host_seconds +
+			 (double)how->cost.device_seconds * (double)f->plan->gpus.n;
 	p->log = str_fmt(f->a, "%.*s/%s.log", STR(f->log), kind);
 	p->merge = true;
 	p->line = on_line;
