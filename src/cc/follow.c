@@ -173,14 +173,13 @@ double cc_follow_left(const struct cc_follow *f, uint64_t steps)
 		work = (1 - known) * work +
 		       known * f->left_seconds / f->left * f->found_cpu / f->found_expected;
 	work *= (double)steps;
-	/* what comes first is often quick: the description counts for as much of the work as is not done yet */
+	/* the first steps are often quick: the description counts for as much of the work as is not done yet */
 	double part = f->prior > f->cpu ? f->cpu / f->prior : 1;
 	double ran = total > 0 ? 1 - (double)steps / total : 1;
 	part = ran > part ? ran : part;
 	part *= part;
 	if (!f->found && part < 1)
-		work = part * work +
-		       (1 - part) * (f->prior - f->cpu + f->prior * (1 - ran)) / 2;
+		work = part * work + (1 - part) * (f->prior - f->cpu + f->prior * (1 - ran)) / 2;
 	double rate = f->late_cpu / f->late_seconds;
 	return work / (rate < f->jobs ? rate : f->jobs);
 }

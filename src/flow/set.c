@@ -145,7 +145,7 @@ struct err *set_open(struct arena *a, const struct plan_request *q, struct str d
 		}
 		all->cpu += m->finished ? 0 : f->cpu;
 		all->seconds += m->finished ? 0 : f->seconds;
-		all->disk += f->disk; /* of a finished one: nothing */
+		all->disk += f->disk; /* nothing for a finished one */
 		all->sdk = all->sdk > f->sdk ? all->sdk : f->sdk;
 		all->memory = all->memory > f->memory ? all->memory : f->memory;
 	}

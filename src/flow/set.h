@@ -11,7 +11,7 @@
 
 struct set_member {
 	struct str name;
-	struct strs after; /* those before it in this set that it needs */
+	struct strs after; /* members before it, which it needs */
 	struct plan_request request;
 	struct plan_wish wish;
 	struct forecast forecast;
