@@ -31,7 +31,7 @@ static struct str key_of(struct foreign *f)
 {
 	static const char *const not_of_key[] = {"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=",
 		"TERM=", "COLUMNS=", "LINES=", "ROCSMITH_", /* ours are in the plan */
-		/* those of a session: a build that cron began goes on in a terminal */
+		/* a build that cron began goes on in a user's session */
 		"USER=", "LOGNAME=", "SHELL=", "LANG=", "LANGUAGE=", "EDITOR=", "VISUAL=", "PAGER=",
 		"LESS", "HIST", "PS1=", "PROMPT_COMMAND=", "NO_COLOR=", "CLICOLOR",
 		"FORCE_COLOR=", "CCACHE_", "SYSTEMD_", "NOTIFY_SOCKET=", "MEMORY_PRESSURE_",

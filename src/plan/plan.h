@@ -159,7 +159,7 @@ struct plan_request {
 	struct str mirror, keyring, python;
 	bool refresh;              /* fetch sources again, see source/fetch.h */
 	struct strs with, without; /* see struct plan_foreign; relative to the current folder */
-	struct strs promised;      /* those of `with` that another build will make: not there yet */
+	struct strs promised;      /* members of `with` that another build will make */
 	bool torch_as_rocm;
 	bool any_gpu;       /* accept a plan without any target, for `rocsmith why` */
 	struct str sysroot; /* root of another machine to read GPUs and host files from, or "" */
