@@ -19,10 +19,19 @@ static struct set_member *find_member(struct build_set *set, struct str name)
 	return NULL;
 }
 
+static bool all_there(struct build_set *set, const struct strs *names)
+{
+	bool all = true;
+	VEC_EACH (const struct str, name, names)
+		all = all && find_member(set, *name);
+	return all;
+}
+
 /* The members in the order in which they need each other; descriptions name nothing in a circle. */
 static struct err *put_in_order(struct arena *a, struct str list, struct build_set *ret)
 {
-	struct strs names = {0}, left;
+	VEC(struct set_member) all = {0};
+	struct strs names = {0};
 	struct str word;
 	while (str_next(&list, ',', &word)) {
 		if (!word.n || strs_has(&names, word))
@@ -30,27 +39,24 @@ static struct err *put_in_order(struct arena *a, struct str list, struct build_s
 				word.n ? "twice" : "empty");
 		strs_add(a, &names, word);
 	}
-	for (left = names; left.n;) {
-		struct strs later = {0};
-		VEC_EACH (const struct str, name, &left) {
-			struct set_member m = {.name = *name};
-			struct strs all = {0};
-			bool waits = false;
-			TRY(plan_known_after(a, *name, &all));
-			VEC_EACH (const struct str, other, &all) {
-				waits = waits || strs_has(&left, *other);
-				if (strs_has(&names, *other))
-					strs_add(a, &m.after, *other);
-			}
-			if (waits)
-				strs_add(a, &later, *name);
-			else
-				*VEC_PUSH(a, &ret->v) = m;
-		}
-		if (later.n == left.n)
+	VEC_EACH (const struct str, name, &names) {
+		struct set_member *m = VEC_PUSH(a, &all);
+		struct strs after = {0};
+		*m = (struct set_member){.name = *name};
+		TRY(plan_known_after(a, *name, &after));
+		VEC_EACH (const struct str, other, &after)
+			if (strs_has(&names, *other))
+				strs_add(a, &m->after, *other);
+	}
+	for (size_t i = 0; i < all.n; i++) { /* the first that waits for none of the others */
+		struct set_member *next = NULL;
+		VEC_EACH (struct set_member, m, &all)
+			if (!next && !find_member(ret, m->name) && all_there(ret, &m->after))
+				next = m;
+		if (!next)
 			return err_new(E_INTERNAL, "the descriptions of '%.*s' need each other",
-				STR(str_join(a, &left, S(", "))));
-		left = later;
+				STR(str_join(a, &names, S(", "))));
+		*VEC_PUSH(a, &ret->v) = *next;
 	}
 	return NULL;
 }
