@@ -246,12 +246,13 @@ static struct err *get_modules(struct arena *a, const struct repository *o, unsi
 /* ---- a project ---- */
 
 /* Refuses a work tree with changes of the user's, or keeps them. */
-static struct err *guard_changes(struct arena *a, const struct repository *o)
+static struct err *guard_changes(struct arena *a, const struct repository *o, bool with_modules)
 {
 	struct git g = {.dir = o->dir};
 	struct proc_result r;
 	TRY_CTX(git_run(a, &g, &r, "status", "--porcelain", "--untracked-files=no",
-			"--ignore-submodules=none", NULL),
+			with_modules ? "--ignore-submodules=none" : "--ignore-submodules=all",
+			NULL),
 		"cannot look for changes in '%.*s'", STR(o->dir));
 	if (!r.out.n)
 		return NULL;
@@ -311,29 +312,31 @@ static struct err *open_repository(
 	struct proc_result r;
 	struct str dot = path_join(a, o->dir, S(".git"));
 	struct strs names = {0};
-	*ret_ours = fs_exists(marker);
+	struct str left; /* the marker of a run that did not come to its end */
+	TRY(fs_read_opt(a, marker, MAX_VERSION, &left));
+	*ret_ours = str_eq(left, S("files"));
 	if (fs_is_dir(o->dir))
 		TRY(fs_list(a, o->dir, &names));
 	if (!fs_present(dot) && names.n)
 		return err_new(E_SOURCE, "'%.*s' is no git checkout and is not empty", STR(o->dir));
 	/* we hold the lock of ROOT, so a killed run left these */
-	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]) && *ret_ours; i++)
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]) && left.p; i++)
 		TRY(fs_remove(path_join(a, dot, str_from(locks[i]))));
 	if (!fs_exists(path_join(a, dot, S("HEAD")))) {
 		*ret_ours = true;
 		TRY(fs_mkdirs(dot));
-		TRY(fs_write(marker, S(""), 0644));
+		TRY(fs_write(marker, S("files"), 0644));
 		g.dir = S(""); /* with a folder of the name .git, git does not look for another */
 		TRY(git_run(a, &g, &r, "init", "--quiet", "--template=", "--initial-branch=main",
 			str_z(a, o->dir), NULL));
 		g.dir = o->dir;
 	}
 	if (!*ret_ours)
-		TRY(guard_changes(a, o));
+		TRY(guard_changes(a, o, !left.p));
 	TRY(fs_mkdirs(path_join(a, dot, S("info"))));
 	TRY(fs_write(
 		path_join(a, dot, S("info/exclude")), S("/.rocsmith*\n"), 0644 | FS_IF_CHANGED));
-	TRY(fs_write(marker, S(""), 0644));
+	TRY(fs_write(marker, *ret_ours ? S("files") : S("submodules"), 0644));
 	return git_run(a, &g, &r, "config", "remote.origin.url", str_z(a, o->url), NULL);
 }
 
@@ -356,10 +359,13 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 			"cannot fetch '%.*s' of %.*s", STR(want.n ? want : p->ref), STR(o->url));
 	if (!want.n)
 		TRY(rev(a, &g, "FETCH_HEAD^{commit}", &p->commit));
+	TRY(fs_write(marker, S("files"), 0644));
 	/* without --force, git also keeps files of the user's that are in the way */
 	TRY_CTX(git_run(a, &g, &r, "checkout", "--quiet", "--detach",
 			ours || o->r->force ? "--force" : "--no-guess", str_z(a, p->commit), NULL),
 		"cannot check out '%.*s'", STR(o->dir));
+	TRY(fs_write(
+		marker, S("submodules"), 0644)); /* what changes in the files now, the user did */
 	TRY(rev(a, &g, "HEAD^{tree}", &p->tree));
 	if (tree.n && !str_eq(tree, p->tree))
 		return err_new(E_HASH,

@@ -92,7 +92,8 @@ static void resolve_by_branch(struct str torch_ref, struct checkout_project *io)
 			continue;
 		io->origin = str_from(b->origin);
 		io->ref = b->branch ? str_from(b->branch) : torch_ref;
-		io->pinned_by = S("the branch of torch");
+		if (!io->pinned_by.n)
+			io->pinned_by = S("the branch of torch");
 	}
 }
 

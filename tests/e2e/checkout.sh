@@ -128,6 +128,9 @@ mv srv/b srv/gone
 prove 'one submodule fails' refuses 4 "cannot get the submodule 'deps/b'" torch --ref release/2.14 "${from[@]}" --root Q
 prove 'with its commit and URL' grep -q "commit $(head_of gone) of $url/b" err
 mv srv/gone srv/b
+echo mine >>Q/torch/README
+prove 'what was changed since is not lost' refuses 4 'not committed' torch --ref release/2.14 "${from[@]}" --root Q
+git -C Q/torch checkout -q README
 prove 'the next run completes it' run torch --ref release/2.14 "${from[@]}" --root Q
 prove 'all of it' clean Q/torch
 b=$(head_of b)
