@@ -364,8 +364,8 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 	TRY_CTX(git_run(a, &g, &r, "checkout", "--quiet", "--detach",
 			ours || o->r->force ? "--force" : "--no-guess", str_z(a, p->commit), NULL),
 		"cannot check out '%.*s'", STR(o->dir));
-	TRY(fs_write(
-		marker, S("submodules"), 0644)); /* what changes in the files now, the user did */
+	TRY(fs_write(marker, S("submodules"),
+		0644)); /* from here on, changes of the files are the user's */
 	TRY(rev(a, &g, "HEAD^{tree}", &p->tree));
 	if (tree.n && !str_eq(tree, p->tree))
 		return err_new(E_HASH,
