@@ -134,10 +134,10 @@ static struct err *get_module(struct arena *tmp, void *user)
 		struct err *e = git_check_url(o->url, o->local);
 		e = e ? e : git_run(tmp, &g, &r, "rev-parse", "--git-path", name.p, NULL);
 		struct str store = e ? S("") : path_join(tmp, g.dir, str_trim(r.out));
-		/* a clone that was killed has no index yet */
-		if (!e && fs_is_dir(store) && !fs_exists(path_join(tmp, store, S("index")))) {
+		/* a clone that was killed has no index yet, or is half removed */
+		if (!e && !fs_exists(path_join(tmp, store, S("index")))) {
 			e = fs_remove_tree(store);
-			if (!e && fs_present(path_join(tmp, o->dir, S(".git"))))
+			if (!e && fs_is_file(path_join(tmp, o->dir, S(".git"))))
 				e = fs_remove_tree(o->dir);
 			e = e ? e : fs_mkdirs(o->dir);
 		}
