@@ -82,6 +82,11 @@ check "it is reverted" rocsmith patch revert t Q
 [ "$(tree_of t)$(tree_of t/third_party/lib)" = "$(tree_of src upstream)$(tree_of lib)" ] &&
 	echo "ok to the old tree hash" || echo "not ok the tree hash after revert"
 
+check "status is JSON" sh -c "'$ROCSMITH' patch status t Q --json | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert d[\"schema\"] == \"rocsmith.queue/1\" and len(d[\"patches\"]) == 25, d
+assert {p[\"state\"] for p in d[\"patches\"]} == {\"fits\"}, d'"
+
 # ---- another base: one patch is upstream there, one conflicts, one needs a merge ----
 (
 	cd src && git checkout -q -b next upstream && git cherry-pick work~22 >/dev/null &&
@@ -156,3 +161,9 @@ disturb "applying, with failing calls" sweep "${sample[@]}" --setup "$setup" --t
 disturb "applying, killed" kill --times "${ROCSMITH_KILLS:-5}" --setup "$setup" --tree t/c10 --tree t/third_party --ignore .git --keep Q -- \
 	"$ROCSMITH" patch apply -q t Q
 [ "$(tree_of t)" = "$(tree_of src work)" ] && echo "ok and the tree hash is that of the branch" || echo "not ok the tree hash"
+setup="$setup && '$ROCSMITH' patch apply -q t Q >/dev/null"
+# shellcheck disable=SC2016
+disturb "reverting, killed" kill --times "${ROCSMITH_KILLS:-5}" --setup "$setup" --tree t/c10 --tree t/third_party --ignore .git -- \
+	sh -c 'git -C t rev-parse -q --verify refs/rocsmith/before >/dev/null || git -C t/third_party/lib rev-parse -q --verify \
+		refs/rocsmith/before >/dev/null || exit 0; exec "$0" patch revert -q t Q' "$ROCSMITH"
+[ "$(tree_of t)" = "$(tree_of src upstream)" ] && echo "ok and the old tree hash" || echo "not ok the old tree hash"
