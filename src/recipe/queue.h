@@ -63,7 +63,7 @@ extern const struct json_field queue_fields[]; /* "rocsmith.queue/1" */
  * the tree does not have. */
 MUST_USE struct err *queue_open(struct arena *a, struct queue *q);
 /* Writes the commits above the base, of the tree and of its submodules, as QUEUE/PATCHSET, all at once; what else lies
- * there stays. The base is q->base, that of the last run, or the tag THEROCK_UPSTREAM_DIFFBASE; a submodule's base is
+ * there stays. The base is q->base, that of the last run, the tag THEROCK_UPSTREAM_DIFFBASE, or what ../rocsmith.lock says; a submodule's base is
  * the commit that the base of its parent has; the tag THEROCK_HIPIFY_DIFFBASE is the translation. E_USAGE if a tree is not clean,
  * for merges, or without a base. Without commits nothing is written. */
 MUST_USE struct err *queue_save(struct arena *a, struct queue *q);

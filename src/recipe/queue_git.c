@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/progress.h"
+#include "formats/node.h"
 #include "recipe/queue.h"
 
 enum { MAX_NEXT = 64, MAX_MAIL = 64 << 20, MAX_DETAIL = 8000 };
@@ -116,6 +117,24 @@ static struct err *meet_repo(struct arena *a, const struct queue *q, struct queu
 	return need_ancestor(a, r, r->now, &r->hipify);
 }
 
+/* The commit that 'rocsmith checkout' took, by the lock file beside the tree, is the base if nothing else says it. */
+static struct err *locked_base(struct arena *a, struct queue_repo *r)
+{
+	struct str path = path_join(a, path_dir(r->git.dir), S("rocsmith.lock"));
+	const struct node *doc, *list;
+	if (!fs_is_file(path))
+		return NULL;
+	TRY(json_read(a, path, &doc));
+	list = node_get(doc, S("projects"));
+	for (size_t i = 0; list && i < list->n; i++) {
+		struct str name = node_text(&list->v[i], S("name"), S(""));
+		struct str commit = node_text(&list->v[i], S("commit"), S(""));
+		if (str_eq(name, path_base(r->git.dir)) && git_is_sha(commit))
+			TRY(find_object(a, r, str_fmt(a, "%.*s^{commit}", STR(commit)), &r->base));
+	}
+	return need_ancestor(a, r, r->now, &r->base);
+}
+
 struct err *queue_meet(struct arena *a, struct queue *q)
 {
 	struct queue_repo *root = q->repos.v;
@@ -139,6 +158,8 @@ struct err *queue_meet(struct arena *a, struct queue *q)
 				&r->base));
 			TRY(need_ancestor(a, r, r->now, &r->base));
 		}
+		if (r == root && !r->base.n)
+			TRY(locked_base(a, r));
 		if (q->onto.n && r->base.n)
 			TRY(need_commit(a, r, r->base, &r->at));
 		r->hipify = q->onto.n ? S("") : r->hipify;

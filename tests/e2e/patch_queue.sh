@@ -87,6 +87,11 @@ d = json.load(sys.stdin)
 assert d[\"schema\"] == \"rocsmith.queue/1\" and len(d[\"patches\"]) == 25, d
 assert {p[\"state\"] for p in d[\"patches\"]} == {\"fits\"}, d'"
 
+mkdir root && git clone -q src root/torch && git -C root/torch checkout -q work && git -C root/torch submodule --quiet update --init
+check "without a base it is asked for" answers 2 "--base" rocsmith patch save root/torch -o L
+echo '{"schema": "rocsmith.lock/1", "projects": [{"name": "torch", "commit": "'"$(git -C src rev-parse upstream)"'"}]}' >root/rocsmith.lock
+check "a lock of 'checkout' has the base" answers 0 "24 of 24" rocsmith patch save root/torch -o L
+
 # ---- another base: one patch is upstream there, one conflicts, one needs a merge ----
 (
 	cd src && git checkout -q -b next upstream && git cherry-pick work~22 >/dev/null &&
