@@ -129,11 +129,14 @@ struct err *set_open(struct arena *a, const struct plan_request *q, struct str d
 	struct build_set *ret)
 {
 	*ret = (struct build_set){0};
+	if (q->lock.n && q->source.n)
+		return err_new(E_USAGE, "--lock and --source both say where the sources are");
 	TRY(put_in_order(a, q->dir, ret));
 	VEC_EACH (struct set_member, m, &ret->v) {
 		m->request = *q;
 		m->request.dir = m->name;
-		m->request.source = S("");
+		m->request.source =
+			q->lock.n ? str_fmt(a, "git:%.*s#%.*s", STR(q->lock), STR(m->name)) : S("");
 		m->dir = dir.n ? path_join(a, path_abs(a, dir), m->name) : S("");
 	}
 	TRY(share_sources(a, q->source, ret));
