@@ -269,18 +269,21 @@ static struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct ar
 			S("https://localhost/")); /* nobody asks it, nor pip for another */
 	TRY_CTX(index_fetch(a, &job, &remote, dir), "cannot fetch %zu files of ROCm", remote.n);
 	VEC_EACH (const struct archive_item, r, &remote) {
+		struct str known = S("");
 		VEC_EACH (struct archive_item, i, &wanted)
 			if (str_eq(i->name, r->name))
 				*i = *r;
 		VEC_EACH (struct archive_item, i, &j->items)
-			if (str_eq(i->name, r->name) && !i->sha256.n) {
+			if (str_eq(i->name, r->name)) {
+				known = i->sha256;
 				i->sha256 = r->sha256;
-				strs_add(a, &j->notes,
-					str_fmt(a,
-						"the index gives no hash of '%.*s': the receipt "
-						"has that of the file that came",
-						STR(i->file)));
 			}
+		if (!known.n && !str_starts(r->url, S("file:")))
+			strs_add(a, &j->notes,
+				str_fmt(a,
+					"the index gives no hash of '%.*s': the receipt has that "
+					"of the file that came",
+					STR(r->file)));
 	}
 	return NULL;
 }

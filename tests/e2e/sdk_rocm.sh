@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# long
 # `sdk install rocm:VERSION` from an index as AMD publishes it, made by amd_index.py and served on loopback: what is
 # installed, what is kept, and each way in which an index can be wrong. `sdk install tarball`, too.
 set -eu
@@ -131,6 +132,14 @@ prove 'it verifies' says 'as installed' sdk verify tarball-gfx120X-all-10.1.0
 prove 'a folder in it, and no hash' says 'was not verified' sdk install tarball therock-dist-linux-multiarch-10.1.0.tar.gz --no-verify
 prove 'it is told later, too' says 'was not verified' sdk info tarball-multiarch-10.1.0
 prove 'no such tarball' refused 2 'no file' sdk install tarball none.tar.gz --suite x --no-verify
+# ---- kills and failing calls ----
+one=(sdk install rocm:10.1 --gpu gfx1151 --find-links "$PWD/links")
+rm -rf "$ROCSMITH_HOME"
+prove 'kills at random moments' python3 "$here/faults.py" kill --times "${ROCSMITH_KILLS:-5}" --timeout 60 \
+	--setup "rm -rf '$ROCSMITH_HOME'" --tree "$sdk" --ignore sdk.json --ignore '=made' --keep links -- "$ROCSMITH" "${one[@]}"
+fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
+[ ! -x "$fault" ] || prove 'failing I/O calls' python3 "$here/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-8}" --timeout 60 \
+	--setup "rm -rf '$ROCSMITH_HOME'" --tree "$sdk" --ignore sdk.json --ignore '=made' --keep links -- "$fault" "${one[@]}"
 # ---- an SDK that is not there ----
 mkdir -p p && echo '#include <hip/hip_runtime.h>' >p/a.hip && echo 'name: p' >p/rocsmith.yaml
 prove 'plan looks at its SDK' refused 3 'no folder' plan p --gpu gfx1201 --sdk /nonexist
