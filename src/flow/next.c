@@ -170,7 +170,7 @@ static const struct compat_wheel *best_of(struct finding_way *w, bool amd, enum 
 	for (unsigned worse = 0; !c && worse < 8; worse++)
 		c = compat_find(&(struct compat_query){w->gpu->target,
 			w->python ? w->python->version : S(""), how, amd, worse & 1, !(worse & 4),
-			worse & 2 ? NULL : &w->beside});
+			worse & 2 ? NULL : &w->beside, {0}, {0}});
 	return c;
 }
 

@@ -52,12 +52,21 @@ bool compat_serves_all(const struct compat_wheel *w, const struct strs *also)
 	return true;
 }
 
+/* Is one of two versions the other, or its beginning? */
+static bool agrees(struct str x, struct str y)
+{
+	struct str one = x.n < y.n ? x : y, other = x.n < y.n ? y : x;
+	return str_starts(other, one) && (one.n == other.n || !one.n || other.p[one.n] == '.');
+}
+
 const struct compat_wheel *compat_find(const struct compat_query *q)
 {
 	for (size_t i = 0; i < compat_wheel_count; i++) {
 		const struct compat_wheel *w = &compat_wheel_table()[i];
 		if (q->amd == (w->amd != NULL) && q->unsure == w->unsure &&
-			compat_fits(w, q->python) && compat_serves(w->targets, q->target, q->how) &&
+			agrees(str_from(w->torch), q->torch) &&
+			agrees(str_from(w->rocm), q->rocm) && compat_fits(w, q->python) &&
+			compat_serves(w->targets, q->target, q->how) &&
 			!(q->blas && compat_serves(w->no_blas, q->target, COMPAT_EXACT)) &&
 			compat_serves_all(w, q->also))
 			return w;

@@ -42,6 +42,7 @@ struct compat_query {
 	bool amd, unsure;        /* wheels of AMD's index; wheels that nobody has inspected */
 	bool blas;               /* the wheel's rocBLAS must have kernels for the target, too */
 	const struct strs *also; /* targets that the wheel must serve, too; or NULL */
+	struct str torch, rocm;  /* "2.14", "10.1.0" agree with the row 2.14, 10.1; "" = any */
 };
 /* The first wheel of the table that meets the query, or NULL. */
 const struct compat_wheel *compat_find(const struct compat_query *q);

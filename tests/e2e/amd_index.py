@@ -162,8 +162,8 @@ def from_tree(root):
     return core, libraries, devel
 
 
-def make(site, version="10.1.0", gpus=("gfx1151", "gfx1201"), torch=None, tree=None, kib=64, devices=None):
-    """devices: version of the device wheels, if another one."""
+def make(site, version="10.1.0", gpus=("gfx1151", "gfx1201"), torch=None, tree=None, kib=64, devices=None, python="cp312"):
+    """devices: version of the device wheels, if another one; python: tag of torch's wheels."""
     site = pathlib.Path(site)
     core, libraries, devel = from_tree(tree) if tree else small(kib, version)
     extras = {"libraries": [f"rocm-sdk-libraries=={version}"], "devel": [f"rocm-sdk-devel=={version}"]}
@@ -180,12 +180,12 @@ def make(site, version="10.1.0", gpus=("gfx1151", "gfx1201"), torch=None, tree=N
     wheel(site, "rocm-sdk-libraries", version, libraries, requires=[f"rocm-sdk-core=={version}"])
     wheel(site, "rocm-sdk-devel", version, {"rocm_sdk_devel/__init__.py": "", "rocm_sdk_devel/_devel.tar": tarball(devel)})
     if torch:
-        make_torch(site, f"{torch}+rocm{version}", version, gpus, kib)
+        make_torch(site, f"{torch}+rocm{version}", version, gpus, kib, python)
 
 
-def make_torch(site, version, rocm, gpus, kib):
+def make_torch(site, version, rocm, gpus, kib, python="cp312"):
     """The host wheel, and for each target the chain of device wheels of its kernels and images."""
-    tag, made, extras = "cp312-cp312-linux_x86_64", set(), {}
+    tag, made, extras = f"{python}-{python}-linux_x86_64", set(), {}
     for gpu in gpus:
         chain = (gpu, *CHAINS.get(gpu, ()))
         names = [f"amd-torch-device-{part}" for part in chain]

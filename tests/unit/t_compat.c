@@ -116,6 +116,11 @@ static void rocblas_and_a_card_beside_it_count(void **state)
 	assert_string_equal(compat_find(&q)->rocm, "7.14");
 	other = S("gfx900");
 	assert_null(compat_find(&q));
+	q = (struct compat_query){.target = S("gfx908"), .torch = S("2.12"), .rocm = S("7.2.1")};
+	assert_string_equal(compat_find(&q)->torch, "2.12");
+	assert_string_equal(compat_find(&q)->rocm, "7.2");
+	q.torch = S("2.1"); /* 2.12 is no 2.1 */
+	assert_null(compat_find(&q));
 }
 
 static void a_list_serves_by_name_or_by_a_generic_target(void **state)

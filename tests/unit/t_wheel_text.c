@@ -186,6 +186,35 @@ static void requirements_are_taken_apart(void **state)
 	}
 }
 
+/* For CPython 3.12 on x86_64: with no extra, with the extra "gpu-a". Markers that depend on more may hold. */
+static void a_marker_holds_with_an_extra(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool none, extra;
+	} cases[] = {
+		{"a", true, true},
+		{"a; extra == 'gpu-a'", false, true},
+		{"a; 'GPU_A' == extra", false, true},
+		{"a; extra == 'gpu-b'", false, false},
+		{"a; extra != 'gpu-a'", true, false},
+		{"a; extra == 'gpu-a' and python_version < '3.12'", false, false},
+		{"a; extra == 'gpu-a' and platform_release == '6'", false, true},
+		{"a; sys_platform == 'win32' or extra == 'gpu.a'", false, true},
+		{"a; python_full_version < '3.12.1'", true, true},
+		{"a; platform_machine == 'aarch64'", false, false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct requirement r;
+		assert_ok(requirement_parse(str_from(cases[i].text), &r));
+		if (requirement_may_hold(&r, S("3.12"), S("x86_64"), S("")) != cases[i].none ||
+			requirement_may_hold(&r, S("3.12"), S("x86_64"), S("gpu-a")) !=
+				cases[i].extra)
+			fail_msg("%s", cases[i].text);
+	}
+}
+
 static void requirements_that_installers_refuse(void **state)
 {
 	(void)state;
@@ -327,6 +356,7 @@ int main(void)
 		cmocka_unit_test(headers_are_those_of_pythons_email),
 		cmocka_unit_test(header_names_have_no_case),
 		cmocka_unit_test(requirements_are_taken_apart),
+		cmocka_unit_test(a_marker_holds_with_an_extra),
 		cmocka_unit_test(requirements_that_installers_refuse),
 		cmocka_unit_test(nested_markers_have_a_limit),
 		cmocka_unit_test(tags_are_expanded),

@@ -9,6 +9,7 @@ struct parser {
 	size_t at;
 	unsigned depth;
 	struct str python, platform; /* "": not known */
+	struct str extra;
 };
 
 enum holds { NO, MAYBE, YES }; /* "and" is the minimum, "or" the maximum */
@@ -94,7 +95,7 @@ static const struct {
 
 struct operand {
 	struct str text;
-	bool known, version;
+	bool known, version, extra;
 };
 
 static struct err *marker_value(struct parser *s, struct operand *ret)
@@ -117,8 +118,10 @@ static struct err *marker_value(struct parser *s, struct operand *ret)
 		s->at = at;
 		return wrong(s, "a marker variable or a string");
 	}
-	*ret = (struct operand){.version = str_eq(name, S("python_version"))};
+	*ret = (struct operand){
+		.version = str_eq(name, S("python_version")), .extra = str_eq(name, S("extra"))};
 	ret->text = ret->version                          ? s->python
+		    : ret->extra                          ? s->extra
 		    : str_eq(name, S("platform_machine")) ? s->platform
 							  : str_from(variables[i].value);
 	ret->known = ret->text.n || variables[i].value;
@@ -156,7 +159,10 @@ static enum holds compare(const struct operand *x, struct str op, const struct o
 	}
 	if (!in && !equality)
 		return MAYBE;
-	is = in ? str_contains(y->text, x->text) : str_eq(x->text, y->text);
+	if (equality && (x->extra || y->extra)) /* "a_b" is "a-b" */
+		is = str_eq(package_name(&tmp, x->text, '-'), package_name(&tmp, y->text, '-'));
+	else
+		is = in ? str_contains(y->text, x->text) : str_eq(x->text, y->text);
 	return is != negated ? YES : NO;
 }
 
@@ -265,12 +271,24 @@ struct str requirement_name(struct arena *a, struct str text)
 	return package_name(a, str_sub(name, 0, n), '-');
 }
 
-bool requirement_holds(const struct requirement *r, struct str python, struct str platform)
+static enum holds holds_with(const struct requirement *r, struct parser s)
 {
 	enum holds is = YES;
-	struct parser s = {.text = r->marker, .python = python, .platform = platform};
+	s.text = r->marker;
 	struct err *e = r->marker.n ? marker_expression(&s, &is) : NULL;
-	bool sure = !e && is == YES;
+	is = e ? MAYBE : is;
 	err_free(e);
-	return sure;
+	return is;
+}
+
+bool requirement_holds(const struct requirement *r, struct str python, struct str platform)
+{
+	return holds_with(r, (struct parser){.python = python, .platform = platform}) == YES;
+}
+
+bool requirement_may_hold(
+	const struct requirement *r, struct str python, struct str platform, struct str extra)
+{
+	return holds_with(r, (struct parser){
+				     .python = python, .platform = platform, .extra = extra}) != NO;
 }

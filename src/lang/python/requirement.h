@@ -16,3 +16,6 @@ struct str requirement_name(struct arena *a, struct str text);
  * this version ("3.12") and this machine ("x86_64"), with no extra requested. A marker that depends on anything else
  * is not certain. */
 bool requirement_holds(const struct requirement *r, struct str python, struct str platform);
+/* Can it apply there when this extra is requested ("": none)? It can, unless its marker certainly does not hold. */
+bool requirement_may_hold(
+	const struct requirement *r, struct str python, struct str platform, struct str extra);

@@ -171,6 +171,11 @@ struct str version_release(struct str text)
 	return str_sub(text, 0, n);
 }
 
+bool version_is_pre(const struct version *v)
+{
+	return v->pre != NONE || v->dev.n;
+}
+
 struct str version_text(struct arena *a, const struct version *v)
 {
 	static const char *const pre_text[] = {[PRE_A] = "a", [PRE_B] = "b", [PRE_RC] = "rc"};

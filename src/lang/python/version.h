@@ -14,6 +14,7 @@ MUST_USE struct err *version_parse(struct arena *a, struct str text, const struc
 /* <0, 0, >0. Local segments count: 1.0 < 1.0+a < 1.0+1. */
 int version_cmp(const struct version *a, const struct version *b);
 struct str version_text(struct arena *a, const struct version *v); /* normalised */
+bool version_is_pre(const struct version *v);                      /* 1.0a1, 1.0.dev0 */
 /* The release at the start of a text, possibly in quotes: "2.6.0" of "2.6.0a0+git1"; a view. */
 struct str version_release(struct str text);
 /* Matches ">=1.0,!=1.3.*,<2" (empty: any version); E_SYNTAX if the specifier is wrong. Pre-releases match like other

@@ -1,0 +1,316 @@
+/* Chooses a torch for some GPUs, finds its packages, and locks, fetches or installs them; see get.h. */
+#include "flow/get.h"
+
+#include <gnu/libc-version.h>
+
+#include "base/fs.h"
+#include "base/glob.h"
+#include "base/proc.h"
+#include "base/progress.h"
+#include "know/address.h"
+#include "know/compat.h"
+#include "lang/python/requirement.h"
+#include "machine/machine.h"
+
+#define AMD_INDEX "amd-stable"
+
+static const struct json_field package_fields[] = {
+	FIELDS(struct get_package, name, version, by),
+	FIELD("file", struct get_package, file.name),
+	FIELD("url", struct get_package, file.url),
+	FIELD("index", struct get_package, file.index),
+	FIELD("sha256", struct get_package, file.sha256),
+	FIELD("size", struct get_package, file.size),
+	{.kind = FIELD_END},
+};
+
+const struct json_field get_fields[] = {
+	FIELD_CONST("schema", "rocsmith.get/1"),
+	FIELDS(struct get_done, names, gpus, python, machine, torch, rocm, indexes),
+	FIELD_LIST("packages", struct get_done, packages, package_fields),
+	FIELDS(struct get_done, size, size_all, lock, dir, environment, commands),
+	{.kind = FIELD_END},
+};
+
+struct getting {
+	struct arena *a;
+	const struct get_request *q;
+	struct get_done *done;
+	struct get_search search;
+	struct str program; /* the Python; "" = only its version is known */
+	struct strs roots;
+};
+
+/* ---- what is wanted ---- */
+
+/* A version need not be installed here if nothing is. */
+static struct err *find_python(struct getting *g)
+{
+	struct host host;
+	struct str word = g->q->python, env = g->q->install, version = word;
+	if (!word.n && env.n && fs_exists(path_join(g->a, env, S("bin/python3"))))
+		word = env;
+	if (word.n && fs_is_dir(word))
+		word = path_join(g->a, word, S("bin/python3"));
+	bool number = str_starts(word, S("3.")) && word.n > 2 && word.n <= 4;
+	for (size_t i = 2; i < word.n; i++)
+		number = number && ascii_digit(word.p[i]);
+	if (!number || env.n) {
+		TRY(host_read(g->a, word, &host));
+		version = host.python_version;
+		g->program = host.python;
+	}
+	if (!version.n)
+		return err_hint(err_new(E_TOOL_MISSING, "there is no python3 here"),
+			"--python 3.12 finds packages for that Python all the same");
+	g->done->python = g->search.python = version;
+	return NULL;
+}
+
+/* The best row of the table. Of those that serve the GPUs equally well the first, which is the newest, wins. */
+static const struct compat_wheel *find_row(struct getting *g)
+{
+	const struct compat_wheel *best = NULL;
+	struct strs others = g->q->gpus;
+	others.v++;
+	others.n--;
+	for (unsigned worse = 0; !best && worse < 8; worse++)
+		for (unsigned amd = 0; amd < 2; amd++) {
+			struct compat_query q = {.target = g->q->gpus.v[0],
+				.python = g->search.python,
+				.how = worse & 1 ? COMPAT_GENERIC : COMPAT_EXACT,
+				.amd = amd,
+				.unsure = worse & 2,
+				.blas = !(worse & 4),
+				.also = &others,
+				.torch = g->q->torch,
+				.rocm = g->q->rocm};
+			const struct compat_wheel *c = compat_find(&q);
+			best = !best || (c && c < best) ? c : best;
+		}
+	return best;
+}
+
+/* The requirements and the indexes. With an index of the user's, versions that the table does not have are possible. */
+static struct err *find_roots(struct getting *g)
+{
+	struct arena *a = g->a;
+	const struct get_request *q = g->q;
+	struct get_done *done = g->done;
+	struct str url, gpus = str_join(a, &q->gpus, S(",device-"));
+	const struct compat_wheel *row = find_row(g);
+	done->torch = row ? str_from(row->torch) : q->torch;
+	done->rocm = row ? str_from(row->rocm) : q->rocm;
+	bool early = str_chr(q->rocm, 'a') < q->rocm.n || str_contains(q->rocm, S("rc"));
+	if (!row && !q->index_url.n && !early) {
+		struct str what = str_fmt(a, "%.*s%s%.*s", STR(q->torch),
+			q->rocm.n ? " for ROCm " : "", STR(q->rocm));
+		return err_hint(
+			err_new(E_GFX,
+				"no published torch %.*s%sis known that has code for "
+				"%.*s and is for Python %.*s",
+				STR(what), what.n ? " " : "",
+				STR(str_join(a, &q->gpus, S(" and "))), STR(g->search.python)),
+			"'rocsmith doctor --gpu %.*s' says what there is", STR(q->gpus.v[0]));
+	}
+	VEC_EACH (const struct str, name, &q->names) {
+		struct str root = S("");
+		for (size_t i = 0; row && row->install[i]; i++) {
+			struct str text = str_from(row->install[i]);
+			if (str_eq(requirement_name(a, text), *name))
+				root = str_replace(a, text, S("{gpu}"), gpus);
+		}
+		if (row && !root.n)
+			return err_new(E_USAGE,
+				"no '%.*s' is known that goes with torch %s of ROCm %s", STR(*name),
+				row->torch, row->rocm);
+		if (!row)
+			root = q->torch.n && str_eq(*name, S("torch"))
+				       ? str_fmt(a, "torch==%.*s.*", STR(q->torch))
+				       : *name;
+		strs_add(a, &g->roots, root);
+	}
+	if (!q->index_url.n && row && !row->amd) {
+		TRY(address_of(a, "torch", str_from(row->index), S(""), &url));
+		strs_add(a, &done->indexes, url);
+	}
+	TRY(address_of(a,
+		q->index_url.n ? AMD_INDEX : address_for_rocm(q->rocm.n ? q->rocm : done->rocm),
+		S(""), q->index_url, &url));
+	strs_put(a, &done->indexes, url);
+	return NULL;
+}
+
+/* ---- what is found ---- */
+
+/* Sets the sizes of all files, and their sums; the servers need not tell them. */
+static struct err *count_bytes(struct getting *g, const struct index_files *all)
+{
+	struct get_done *done = g->done;
+	struct index_files files = {0};
+	size_t own = done->packages.n;
+	bool known = true;
+	VEC_EACH (const struct get_package, p, &done->packages)
+		*VEC_PUSH(g->a, &files) = p->file;
+	VEC_EACH (const struct index_file, f, all)
+		*VEC_PUSH(g->a, &files) = *f;
+	TRY(index_sizes(g->a, &g->search.vendor, &files));
+	for (size_t i = 0; i < files.n; i++) {
+		known = known && files.v[i].size;
+		if (i < own)
+			done->packages.v[i].file.size = files.v[i].size;
+		done->size_all += files.v[i].size;
+		if (i + 1 == own)
+			done->size = known ? done->size_all : 0;
+	}
+	done->size_all = known ? done->size_all : 0;
+	return NULL;
+}
+
+/* Fetches files into a folder: all, or only those whose hash no index gives. */
+static struct err *fetch_files(struct getting *g, struct str dir, bool all)
+{
+	struct archive_items items = {0};
+	struct str cache = fs_place(g->a, FS_CACHE, S("get"));
+	CLEANUP(fd_closep) int lock = -1;
+	VEC_EACH (const struct get_package, p, &g->done->packages)
+		if (all || !p->file.sha256.n)
+			*VEC_PUSH(g->a, &items) = (struct archive_item){.name = p->name,
+				.version = p->version,
+				.url = p->file.url,
+				.file = p->file.name,
+				.size = p->file.size,
+				.sha256 = p->file.sha256};
+	if (!items.n)
+		return NULL;
+	TRY(fs_place_check(FS_CACHE));
+	TRY(fs_mkdirs(cache));
+	TRY(progress_lock(path_join(g->a, cache, S("lock")), &lock, "gets packages"));
+	dir = dir.n ? dir : cache;
+	TRY(fs_mkdirs(dir));
+	TRY(index_fetch(g->a, &g->search.vendor, &items, dir));
+	VEC_EACH (const struct archive_item, i, &items)
+		VEC_EACH (struct get_package, p, &g->done->packages)
+			if (str_eq(p->name, i->name)) {
+				p->file.sha256 = i->sha256;
+				p->path = i->path;
+			}
+	return NULL;
+}
+
+/* ---- installing ---- */
+
+/* Runs a module with these words, and those of a list. */
+static struct err *run_python(
+	struct getting *g, struct str program, const char *module, const struct strs *words)
+{
+	static const char *const unset[] = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX",
+		"PIP_USER", "PIP_ROOT", "PIP_REQUIRE_HASHES", NULL};
+	struct proc p = {.argv = str_split(g->a, str_fmt(g->a, "- -I -m %s", module), ' ')};
+	struct proc_result r;
+	for (size_t i = 0; unset[i]; i++)
+		strs_add(g->a, &p.setenv, str_from(unset[i]));
+	strs_add(g->a, &p.setenv, S("PIP_NO_INPUT=1"));
+	strs_add(g->a, &p.setenv, S("PIP_DISABLE_PIP_VERSION_CHECK=1"));
+	p.argv.v[0] = program;
+	strs_add_all(g->a, &p.argv, words);
+	return proc_check(g->a, &p, &r);
+}
+
+/* Names the packages of the environment that the new ones do not replace, though they install the same files. */
+static struct err *list_rivals(struct getting *g, struct strs *ret)
+{
+	static const char *const kinds[] = {
+		"triton*", "pytorch-triton*", "amd-*-device-*", "rocm-sdk-device-*", NULL};
+	struct machine m;
+	TRY(machine_read_all(g->a, S(""), &m));
+	VEC_EACH (const struct machine_python, py, &m.pythons) {
+		if (!py->active)
+			continue;
+		if (m.nvidia && str_eq(py->torch.build, S("cuda")))
+			return err_hint(err_new(E_USAGE,
+						"torch %.*s of '%.*s' serves the NVIDIA card of "
+						"this machine",
+						STR(py->torch.version), STR(py->path)),
+				"--install with the name of a new folder leaves it alone");
+		VEC_EACH (const struct machine_package, x, &py->packages) {
+			bool ours = false, kind = false;
+			VEC_EACH (const struct get_package, p, &g->done->packages)
+				ours = ours || str_eq(p->name, x->name);
+			for (size_t i = 0; kinds[i]; i++)
+				kind = kind || glob_match(str_from(kinds[i]), x->name);
+			if (kind && !ours)
+				strs_put(g->a, ret, x->name);
+		}
+	}
+	return NULL;
+}
+
+/* Everything is fetched first. A killed run leaves an environment that the next one completes. */
+static struct err *install_files(struct getting *g)
+{
+	struct arena *a = g->a;
+	struct str env = path_abs(a, g->q->install), python = path_join(a, env, S("bin/python3"));
+	bool old = fs_exists(python);
+	struct strs rivals = {0}, words = {0};
+	if (fs_exists(env) && !fs_exists(path_join(a, env, S("pyvenv.cfg"))) &&
+		!fs_exists(path_join(a, env, S("conda-meta"))))
+		return err_hint(err_new(E_USAGE, "'%.*s' is not a virtual environment", STR(env)),
+			"--install with the name of a new folder makes one");
+	if (old)
+		TRY(list_rivals(g, &rivals));
+	TRY(fetch_files(g, S(""), true));
+	if (!old) {
+		strs_add(a, &words, env);
+		TRY_CTX(run_python(g, g->program, "venv", &words),
+			"cannot make the environment '%.*s'", STR(env));
+	}
+	if (rivals.n)
+		TRY_CTX(run_python(g, python, "pip uninstall -y", &rivals),
+			"cannot remove what the new packages replace from '%.*s'", STR(env));
+	words.n = 0;
+	VEC_EACH (const struct get_package, p, &g->done->packages)
+		strs_add(a, &words, p->path);
+	progress_note(S("Installing"), "%zu packages", words.n);
+	TRY_CTX(run_python(g, python, "pip install --no-deps", &words),
+		"cannot install into '%.*s'", STR(env));
+	g->done->environment = env;
+	return NULL;
+}
+
+struct err *get_run(struct arena *a, const struct get_request *q, struct get_done *ret)
+{
+	struct index_files all = {0};
+	struct getting g = {.a = a, .q = q, .done = ret};
+	*ret = (struct get_done){.names = q->names, .gpus = q->gpus, .machine = S("x86_64")};
+	struct str lock = q->dir.n ? path_join(a, q->dir, S("pylock.toml")) : q->lock, text,
+		   glibc = str_from(gnu_get_libc_version());
+	uint64_t minor = 0, python = 0;
+	TRY(find_python(&g));
+	TRY(find_roots(&g));
+	(void)str_u64(str_sub(glibc, 2, glibc.n), 10, &minor);
+	(void)str_u64(str_sub(ret->python, 2, ret->python.n), 10, &python);
+	g.search.vendor.urls = ret->indexes;
+	g.search.gpus = q->gpus;
+	g.search.minor = (unsigned)python;
+	g.search.glibc = (unsigned)minor;
+	g.search.machine = ret->machine;
+	TRY(get_resolve(a, &g.search, &g.roots, &ret->packages, &all));
+	TRY(count_bytes(&g, &all));
+	if (lock.n) {
+		text = str_shell(a, lock);
+		strs_add(a, &ret->commands,
+			str_fmt(a, "python3 -m pip install --no-deps -r %.*s", STR(text)));
+		strs_add(a, &ret->commands, str_fmt(a, "uv pip install -r %.*s", STR(text)));
+	}
+	if (fs_writes_forbidden())
+		return NULL;
+	if (q->install.n)
+		return install_files(&g);
+	if (!lock.n)
+		return NULL;
+	TRY(fetch_files(&g, q->dir, q->dir.n));
+	ret->dir = q->dir;
+	ret->lock = lock;
+	return fs_write(lock, get_lock(a, ret, q->dir.n), 0644 | FS_IF_CHANGED);
+}
