@@ -91,6 +91,15 @@ static const struct compat_wheel *find_row(struct getting *g)
 	return best;
 }
 
+/* "==2.14.*"; a version of a nightly is exact. */
+static struct str pin(struct arena *a, struct str name, struct str version)
+{
+	bool whole = str_contains(version, S("a")) || str_contains(version, S("rc")) ||
+		     str_contains(version, S("dev")) || str_contains(version, S("+"));
+	return version.n ? str_fmt(a, "%.*s==%.*s%s", STR(name), STR(version), whole ? "" : ".*")
+			 : name;
+}
+
 /* The requirements and the indexes. With an index of the user's, versions that the table does not have are possible. */
 static struct err *find_roots(struct getting *g)
 {
@@ -99,7 +108,6 @@ static struct err *find_roots(struct getting *g)
 	struct get_done *done = g->done;
 	struct str url, gpus = str_join(a, &q->gpus, S(",device-"));
 	const struct compat_wheel *row = find_row(g);
-	done->torch = row ? str_from(row->torch) : q->torch;
 	done->rocm = row ? str_from(row->rocm) : q->rocm;
 	bool early = str_chr(q->rocm, 'a') < q->rocm.n || str_contains(q->rocm, S("rc"));
 	if (!row && !q->index_url.n && !early) {
@@ -113,6 +121,10 @@ static struct err *find_roots(struct getting *g)
 				STR(str_join(a, &q->gpus, S(" and "))), STR(g->search.python)),
 			"'rocsmith doctor --gpu %.*s' says what there is", STR(q->gpus.v[0]));
 	}
+	/* A request for more than the row says, such as 2.14.1, is met by the index. */
+	bool rocm = q->rocm.n && (!row || row->amd), more = !row ||
+							    q->torch.n > strlen(row->torch) ||
+							    (rocm && q->rocm.n > strlen(row->rocm));
 	VEC_EACH (const struct str, name, &q->names) {
 		struct str root = S("");
 		for (size_t i = 0; row && row->install[i]; i++) {
@@ -124,12 +136,12 @@ static struct err *find_roots(struct getting *g)
 			return err_new(E_USAGE,
 				"no '%.*s' is known that goes with torch %s of ROCm %s", STR(*name),
 				row->torch, row->rocm);
-		if (!row)
-			root = q->torch.n && str_eq(*name, S("torch"))
-				       ? str_fmt(a, "torch==%.*s.*", STR(q->torch))
-				       : *name;
+		if (more)
+			root = str_eq(*name, S("torch")) ? pin(a, *name, q->torch) : *name;
 		strs_add(a, &g->roots, root);
 	}
+	if (more && rocm)
+		strs_add(a, &g->roots, pin(a, S("rocm"), q->rocm));
 	if (!q->index_url.n && row && !row->amd) {
 		TRY(address_of(a, "torch", str_from(row->index), S(""), &url));
 		strs_add(a, &done->indexes, url);
@@ -297,6 +309,8 @@ struct err *get_run(struct arena *a, const struct get_request *q, struct get_don
 	g.search.machine = ret->machine;
 	TRY(get_resolve(a, &g.search, &g.roots, &ret->packages, &all));
 	TRY(count_bytes(&g, &all));
+	VEC_EACH (const struct get_package, p, &ret->packages)
+		ret->torch = str_eq(p->name, S("torch")) ? p->version : ret->torch;
 	if (lock.n) {
 		text = str_shell(a, lock);
 		strs_add(a, &ret->commands,

@@ -137,8 +137,10 @@ names = {d.metadata["Name"] for d in m.distributions()}
 assert "amd-torch-device-gfx1100" in names and "amd-torch-device-gfx110x" in names, names
 assert not [n for n in names if "gfx115" in n], names
 PY
-"$ROCSMITH" get -q torch --gpu gfx1151 --index-url "$ROCSMITH_AMD_INDEX" --torch 2.14.1 --rocm 10.1.1 --python new --json |
-	grep -q '"torch","version":"2.14.1+rocm10.1.1"\|"version": "2.14.1+rocm10.1.1"'
+for words in '--torch 2.14.1' '--rocm 10.1.1'; do
+	# shellcheck disable=SC2086
+	"$ROCSMITH" get -q torch --gpu gfx1151 $words --json | grep -q '"torch": "2.14.1+rocm10.1.1"'
+done
 echo 'ok files install without any index; environments are made, and change from one GPU to another'
 
 # ---- what goes wrong ----
