@@ -127,21 +127,9 @@ static struct err *get_module(struct arena *tmp, void *user)
 {
 	struct module_job *j = user;
 	const struct repository *o = &j->o;
-	struct git g = {.dir = j->parent->dir};
-	struct proc_result r;
 	if (!has_commit(tmp, o->dir, j->m.commit)) {
-		struct str name = str_fmt(tmp, "modules/%.*s", STR(j->name));
 		struct err *e = git_check_url(o->url, o->local);
-		e = e ? e : git_run(tmp, &g, &r, "rev-parse", "--git-path", name.p, NULL);
-		struct str store = e ? S("") : path_join(tmp, g.dir, str_trim(r.out));
-		/* a clone that was killed has no index yet, or is half removed */
-		if (!e && !fs_exists(path_join(tmp, store, S("index")))) {
-			e = fs_remove_tree(store);
-			if (!e && fs_is_file(path_join(tmp, o->dir, S(".git"))))
-				e = fs_remove_tree(o->dir);
-			e = e ? e : fs_mkdirs(o->dir);
-		}
-		e = e ? e : get(tmp, o, g.dir, NULL, str_z(tmp, j->m.path));
+		e = e ? e : get(tmp, o, j->parent->dir, NULL, str_z(tmp, j->m.path));
 		if (e)
 			j->e = err_wrap(e,
 				"cannot get the submodule '%.*s' of '%.*s': commit %.*s of %.*s, "
@@ -222,6 +210,18 @@ static struct err *get_modules(struct arena *a, const struct repository *o, unsi
 		return NULL;
 	if (level > LEVELS || o->p->submodules.n + jobs.n > MODULES)
 		return err_new(E_LIMIT, "'%.*s' has too many submodules", STR(o->dir));
+	TRY(git_run(a, &g, &r, "rev-parse", "--git-path", "modules", NULL));
+	struct str stores = path_join(a, o->dir, str_trim(r.out));
+	VEC_EACH (const struct module_job, j, &jobs) {
+		struct str store = path_join(a, stores, j->name);
+		/* a clone that was killed has no index yet, or is half removed: git fails on it */
+		if (fs_exists(path_join(a, store, S("index"))))
+			continue;
+		TRY(fs_remove_tree(store));
+		if (fs_is_file(path_join(a, j->o.dir, S(".git"))))
+			TRY(fs_remove_tree(j->o.dir));
+		TRY(fs_mkdirs(j->o.dir));
+	}
 	TRY(git_run(a, &g, &r, "submodule", "--quiet", "init", NULL));
 	TRY(git_run(a, &g, &r, "submodule", "--quiet", "sync", NULL));
 	struct progress *bar = progress_begin(
