@@ -73,13 +73,14 @@ struct err *scan_offload(struct scan *s, const struct bytes *section)
 	size_t first = s->file->objects.n;
 	struct err *e = NULL;
 	for (uint64_t at = 0, size; !e && at < section->size; at = round_up(at + size, 8)) {
-		char h[HEADER];
-		TRY(bytes_read(section, h, HEADER, at));
+		char h[HEADER] = {0};
+		e = bytes_read(section, h, HEADER, at);
 		size = le64(h + 8);
 		uint64_t entries = le64(h + 16), n = le32(h + 4) > 1 ? le64(h + 24) : 1;
-		if (memcmp(h, "\x10\xff\x10\xad", 4) != 0 || !le32(h + 4) || le32(h + 4) > 2 ||
-			size < HEADER || size > section->size - at || entries > size || n > IMAGES)
-			return err_new(E_BUNDLE,
+		if (!e && (memcmp(h, "\x10\xff\x10\xad", 4) != 0 || !le32(h + 4) ||
+				  le32(h + 4) > 2 || size < HEADER || size > section->size - at ||
+				  entries > size || n > IMAGES))
+			e = err_new(E_BUNDLE,
 				"no offload binary of version 1 or 2 at offset %llu of "
 				".llvm.offloading",
 				(unsigned long long)at);

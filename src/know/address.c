@@ -111,6 +111,8 @@ struct str address_in_text(struct arena *a, struct str text)
 		BUF(b, a);
 		for (size_t at; (at = str_find(rest, begin)) < rest.n;) {
 			size_t end = at + begin.n, n = 0;
+			if (!x->folder && end < rest.n && rest.p[end] == '{') /* a fact */
+				n = str_chr(str_sub(rest, end, rest.n - 1), '}') + 1;
 			while (end + n < rest.n && !x->folder &&
 				(ascii_alnum(rest.p[end + n]) || rest.p[end + n] == '.'))
 				n++;

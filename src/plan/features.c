@@ -147,7 +147,7 @@ struct err *features_meet_environment(const struct plan *plan)
 {
 	static const char *const spoken[] = {
 		"USE_*", "BUILD_*", "PYTORCH_*", "TORCHVISION_*", "TRITON_*", "BLAS", NULL};
-	if (!plan->foreign || !plan->features.n)
+	if (!plan->foreign)
 		return NULL;
 	VEC_EACH (const struct str, line, &plan->foreign->env) {
 		struct str name, value;

@@ -43,16 +43,17 @@ static void note_code(struct splitting *s, struct split_file *f, const struct bu
 	struct slim_sum sum = {str_dup(s->a, e->target), false, 1, e->size};
 	slim_sum_add(s->a, &f->targets, &sum);
 	f->objects += e->size;
+	struct str name = str_sub(sum.target, 0, str_chr(sum.target, ':'));
 	for (size_t i = 0; i < gpu_count; i++) {
 		const struct gpu *g = &gpu_table()[i];
-		bool own = !g->generic || !str_eq(str_from(g->generic), sum.target);
+		bool own = !g->generic || !str_eq(str_from(g->generic), name);
 		VEC_EACH (const struct bundle_entry, x, &b->entries)
 			own = own || (x->size && str_eq(x->target, str_from(g->name)));
 		if (!own)
 			strs_put(s->a, &s->lacking, str_from(g->name));
 	}
 	if (target_read(sum.target).gpu || !s->plain)
-		strs_put(s->a, &s->done->gpus, str_sub(sum.target, 0, str_chr(sum.target, ':')));
+		strs_put(s->a, &s->done->gpus, name);
 }
 
 /* Notes the GPUs of a file, and the file in `left` if it has code that stays, because it is in no bundle of

@@ -27,6 +27,7 @@ struct fx_fat {
 	bool skew; /* addresses of the second segment are not as far from the first as in the file */
 	size_t off;       /* what pointers are wrong by */
 	unsigned unnamed; /* bundles that no pointer leads to */
+	bool generic; /* but for the first bundle, gfx906 has gfx9-generic's code with a feature */
 };
 
 enum { FX_BUNDLES = 3, FX_SYMBOLS = 0x200, FX_HASH = 0x300, FX_RELA = 0x400, FX_RELRS = 0x500 };
@@ -55,8 +56,10 @@ static inline struct fx_fatbin fx_fatbin(struct arena *a, const struct fx_fat *f
 	for (unsigned i = 0; i < FX_BUNDLES; i++) {
 		const struct fx_entry v[] = {{.id = FX_HOST},
 			{.id = FX_ID("gfx90a:xnack-"), .bytes = fx_letters(a, i, 0)},
-			{.id = FX_ID("gfx1100"), .bytes = fx_letters(a, i, 1)},
-			{.id = FX_ID("gfx11-generic"), .bytes = fx_letters(a, i, 2)},
+			{.id = f->generic ? FX_ID("gfx906") : FX_ID("gfx1100"),
+				.bytes = f->generic && i ? S("") : fx_letters(a, i, 1)},
+			{.id = f->generic ? FX_ID("gfx9-generic:xnack-") : FX_ID("gfx11-generic"),
+				.bytes = fx_letters(a, i, 2)},
 			{.id = FX_ID("gfx1201"), .bytes = fx_letters(a, i, 3)}};
 		struct str one = fx_bundle(a, v, 5, 4096);
 		fx_pad(&b, (b.n + 4095) / 4096 * 4096);

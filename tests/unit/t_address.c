@@ -85,6 +85,8 @@ static void texts_get_the_mirrors(void **state)
 	setenv("ROCSMITH_AMD_INDEX", "https://a", 1);
 	assert_str(address_in_text(&f->a, text), "pip --index-url https://t/rocmA.B/s x; pip -i "
 						 "https://a \"y\" https://t/rocm7.2/s");
+	assert_str(address_in_text(&f->a, S("-i https://download.pytorch.org/whl/{p.torch local}")),
+		"-i https://t/{p.torch local}/s");
 }
 
 static void a_version_tells_who_publishes_it(void **state)

@@ -366,6 +366,28 @@ static void sections_that_are_searched(void **state)
 		"code cannot be read");
 }
 
+static void an_offload_binary_before_damage_counts(void **state)
+{
+	(void)state;
+	enum { ENTRIES = 32, STRINGS = 72, TEXT = 104, SIZE = 152 };
+	ARENA(a);
+	BUF(b, &a);
+	buf_add(&b, S("\x10\xff\x10\xad"));
+	fx_le(&b, 1, 4);
+	const uint64_t words[] = {
+		SIZE, ENTRIES, 40, 0, STRINGS, 2, 144, 8, TEXT, TEXT + 5, TEXT + 12, TEXT + 19};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		fx_le(&b, words[i], 8);
+	buf_add(&b, S("arch\0gfx942\0triple\0amdgcn-amd-amdhsa\0\0\0\0BC\xc0\xde\0\0\0\0"));
+	assert_int_equal(b.n, SIZE);
+	struct str one = str_dup(&a, buf_str(&b));
+	sees(library(&a, ".llvm.offloading", one), 0, "elf 1: gfx942/-1");
+	fx_pad(&b, SIZE + 40);
+	sees(library(&a, ".llvm.offloading", buf_str(&b)), 0,
+		"elf 1: gfx942/-1\nbundle-damaged 2: no offload binary of version 1 or 2 at offset "
+		"152 of .llvm.offloading");
+}
+
 /* ---- bundles ---- */
 
 static void bundles_that_are_damaged(void **state)
@@ -584,6 +606,7 @@ int main(void)
 		cmocka_unit_test(memory_comes_back),
 		cmocka_unit_test(sections_that_lie),
 		cmocka_unit_test(sections_that_are_searched),
+		cmocka_unit_test(an_offload_binary_before_damage_counts),
 		cmocka_unit_test(bundles_that_are_damaged),
 		cmocka_unit_test(objects_that_are_damaged),
 		cmocka_unit_test(stores_that_lie),

@@ -186,6 +186,11 @@ static void each_file_goes_where_it_belongs(void **state)
 	}
 	assert_true(!rest.n);
 	assert_int_equal(done.wheels.n, 7);
+	make(f, fx_fat_library(&f->a, (struct fx_fat){.generic = true}).file);
+	assert_ok(split(f, "g", false, &done));
+	assert_true(str_contains(
+		member(f, part(f, "g", "gfx906"), "amd_demo_device_gfx906-1.0.dist-info/METADATA"),
+		S("Requires-Dist: amd-demo-device-gfx9-generic == 1.0\n")));
 }
 
 /* Each tag of the name, not only the first, is one of the device wheels' (TheRock's splitter: its section 9.5 h). */
