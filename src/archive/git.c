@@ -18,7 +18,7 @@ static const char *const settings[] = {"core.hooksPath=/dev/null", "core.fsmonit
 static const char *const variables[] = {"LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
 	"GIT_ASKPASS=", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force",
 	"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_LITERAL_PATHSPECS=1",
-	"GIT_NO_REPLACE_OBJECTS=1", "GIT_ATTR_NOSYSTEM=1", NULL};
+	"GIT_NO_REPLACE_OBJECTS=1", "GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", NULL};
 static const char *const kept[] = {
 	"GIT_SSH", "GIT_SSL", "GIT_PROXY", "GIT_AUTHOR_", "GIT_COMMITTER_", NULL};
 

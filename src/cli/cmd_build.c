@@ -185,6 +185,8 @@ static struct err *build_set(struct arena *a, struct build_args *o)
 				missing ? ", which needs " : "", STR(missing ? *missing : S("")));
 			continue;
 		}
+		int status = o->common.status;
+		o->common.status = 0;
 		struct err *e = m->after.n && !fs_writes_forbidden() ? set_renew(a, &set, m) : NULL;
 		if (!e)
 			e = build_one(a, o, &m->wish, m->dir, &r);
@@ -192,6 +194,7 @@ static struct err *build_set(struct arena *a, struct build_args *o)
 			strs_add(a, &reports, str_trim(r.report));
 		if (e || o->common.status)
 			strs_add(a, &failed, m->name);
+		o->common.status = status ? status : o->common.status;
 		m->wheel = r.wheel;
 		first = first ? err_join(first, e) : e;
 	}

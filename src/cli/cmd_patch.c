@@ -252,8 +252,10 @@ static void show_queue(struct arena *a, struct patch_args *o, struct str verb)
 			STR(human_count(a, q->patches.n, "patch file")), STR(q->tree));
 	if (stopped && !str_eq(verb, S("Found")) && !dry)
 		say_hint("edit the files, 'git add' them, and: rocsmith patch apply %.*s %.*s "
-			 "--continue; --skip leaves the patch out, --abort takes all back",
-			STR(str_shell(a, o->q.tree)), STR(str_shell(a, q->dir)));
+			 "--patchset %.*s --continue; --skip leaves the patch out, --abort takes "
+			 "all back",
+			STR(str_shell(a, o->q.tree)), STR(str_shell(a, q->dir)),
+			STR(str_shell(a, q->patchset)));
 }
 
 /* Does what a command of queues says; *ret_yes is false if it is about recipes. */
@@ -276,7 +278,7 @@ static struct err *run_queue(struct arena *a, struct patch_args *o, struct str v
 		TRY(queue_save(a, q));
 	else if (str_eq(verb, S("Found")) || (fs_writes_forbidden() && !undo))
 		TRY(queue_look(a, q));
-	else if (!fs_writes_forbidden())
+	else
 		TRY(queue_go(a, q, undo ? QUEUE_UNDO : how));
 	show_queue(a, o, undo ? S("Reverted") : verb);
 	return NULL;

@@ -11,7 +11,7 @@
  *
  * The program git applies them (git am --3way; archive/git.h). The committer is rocsmith at the author's date, so the
  * same patches give the same commits. At a conflict the tree stays as git am leaves it. Each repository remembers in
- * refs/rocsmith/ the commit before and after the last run, its base (upstream's commit), and, while git am works, the
+ * refs/worktree/rocsmith/ the commit before and after the last run, its base (upstream's commit), and, while git am works, the
  * commit to go back to: so a killed run is undone and made again by the next.
  */
 #pragma once

@@ -5,6 +5,7 @@
 #include "formats/node.h"
 #include "recipe/queue.h"
 
+#define COMMITTER "rocsmith@localhost"
 enum { MAX_NEXT = 64, MAX_MAIL = 64 << 20, MAX_DETAIL = 8000 };
 
 static bool is_state(const struct queue_patch *p, const char *state)
@@ -63,10 +64,9 @@ struct err *queue_clean(struct arena *a, struct queue_repo *r)
 		return err_hint(
 			err_new(E_USAGE, "a 'git am' or 'git rebase' is not finished in '%.*s'",
 				STR(r->git.dir)),
-			"'rocsmith patch apply %.*s' with --continue, --skip or --abort ends one "
-			"of "
-			"rocsmith; others: git -C %.*s status",
-			STR(dir), STR(dir));
+			"'rocsmith patch apply TREE QUEUE' with --continue, --skip or --abort ends "
+			"one of rocsmith; others: git -C %.*s status",
+			STR(dir));
 	TRY(QUEUE_RUN(a, r, &p, "status", "--porcelain", "--untracked-files=no",
 		"--ignore-submodules=all"));
 	if (!p.out.n)
@@ -77,24 +77,67 @@ struct err *queue_clean(struct arena *a, struct queue_repo *r)
 		"commit them, or put them aside: git -C %.*s stash", STR(dir));
 }
 
-/* Takes back what a killed run was at: its lock is free, so the locks of git that it left are nobody's. */
+/* Refuses to go back to a commit, or to the base, if that lost work of somebody else: commits that were not made by
+ * queue_go(), and changed files outside of a git am. */
+static struct err *check_own(struct arena *a, struct queue_repo *r, struct str before)
+{
+	struct proc_result p;
+	struct str base, who, dir = str_shell(a, r->git.dir);
+	TRY(find_object(a, r, S("refs/worktree/rocsmith/base"), &base));
+	base = base.n ? base : before;
+	TRY(QUEUE_RUN(a, r, &p, "log", "--no-show-signature", "--format=%ce", "HEAD", "--not",
+		before.p, base.p));
+	while (str_next(&p.out, '\n', &who))
+		if (!str_eq(who, S(COMMITTER)))
+			return err_hint(
+				err_new(E_USAGE, "'%.*s' has commits of others since the last run",
+					STR(r->git.dir)),
+				"to keep them: git -C %.*s update-ref -d "
+				"refs/worktree/rocsmith/running; to "
+				"go back without them: git -C %.*s reset --hard %.*s",
+				STR(dir), STR(dir), STR(before));
+	if (fs_present(path_join(a, r->gitdir, S("rebase-apply"))) ||
+		fs_present(path_join(a, r->gitdir, S("index.lock"))))
+		return NULL;
+	const struct str ours[] = {before, base}; /* a killed git may be there, and HEAD not yet */
+	for (size_t i = 0; i < 2; i++) {
+		TRY(QUEUE_TRY(a, r, &p, "diff", "--quiet", "--no-ext-diff", "--no-textconv",
+			"--ignore-submodules=all", ours[i].p));
+		if (!p.status)
+			return NULL;
+	}
+	return queue_clean(a, r);
+}
+
+/* The lock of the run is held, so the locks of git are nobody's. */
+static struct err *go_back(struct arena *a, struct queue_repo *r, struct str before)
+{
+	static const char *const left[] = {"index.lock", "HEAD.lock"};
+	struct proc_result p;
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+		TRY(fs_remove_tree(path_join(a, r->gitdir, str_from(left[i]))));
+	TRY(QUEUE_RUN(a, r, &p, "reset", "--hard", "--quiet", before.p));
+	TRY(fs_remove_tree(path_join(a, r->gitdir, S("rebase-apply"))));
+	return QUEUE_RUN(a, r, &p, "update-ref", "-d", "refs/worktree/rocsmith/running");
+}
+
+/* Takes back what a killed run was at. */
 static struct err *mend(struct arena *a, struct queue_repo *r)
 {
-	static const char *const left[] = {"index.lock", "HEAD.lock", "rebase-apply"};
-	struct proc_result p;
+	static const char *const refs[] = {"running", "before", "base", "after"};
 	struct str before;
-	TRY(find_object(a, r, S("refs/rocsmith/running"), &before));
-	for (size_t i = 0; before.n && i < sizeof(left) / sizeof(*left); i++)
-		TRY(fs_remove_tree(path_join(a, r->gitdir, str_from(left[i]))));
-	if (before.n)
-		TRY(QUEUE_RUN(a, r, &p, "reset", "--hard", "--quiet", before.p));
-	return before.n ? QUEUE_RUN(a, r, &p, "update-ref", "-d", "refs/rocsmith/running") : NULL;
+	for (size_t i = 0; i < sizeof(refs) / sizeof(*refs); i++)
+		TRY(fs_remove(str_fmt(
+			a, "%.*s/refs/worktree/rocsmith/%s.lock", STR(r->gitdir), refs[i])));
+	TRY(find_object(a, r, S("refs/worktree/rocsmith/running"), &before));
+	TRY(before.n ? check_own(a, r, before) : NULL);
+	return before.n ? go_back(a, r, before) : NULL;
 }
 
 static struct err *meet_repo(struct arena *a, const struct queue *q, struct queue_repo *r)
 {
 	struct proc_result p;
-	struct str tree = str_shell(a, q->tree), path = str_shell(a, r->path);
+	struct str tree = str_shell(a, q->tree), path = str_shell(a, r->path), real, top;
 	*r = (struct queue_repo){.path = r->path, .name = r->name};
 	r->git = (struct git){.dir = r->path.n ? path_join(a, q->tree, r->path) : q->tree};
 	if (!fs_present(path_join(a, r->git.dir, S(".git")))) {
@@ -105,8 +148,12 @@ static struct err *meet_repo(struct arena *a, const struct queue *q, struct queu
 					   STR(tree), STR(path))
 				 : e;
 	}
+	if (r->path.n && fs_real(a, r->git.dir, &real) && fs_real(a, q->tree, &top) &&
+		!str_eq(real, path_join(a, top, r->path)))
+		return err_new(E_USAGE, "a link leads from the submodule '%.*s' to '%.*s'",
+			STR(r->git.dir), STR(real));
 	strs_add(a, &r->git.setenv, S("GIT_COMMITTER_NAME=rocsmith"));
-	strs_add(a, &r->git.setenv, S("GIT_COMMITTER_EMAIL=rocsmith@localhost"));
+	strs_add(a, &r->git.setenv, S("GIT_COMMITTER_EMAIL=" COMMITTER));
 	TRY(QUEUE_RUN(a, r, &p, "rev-parse", "--absolute-git-dir"));
 	r->gitdir = str_sub(p.out, 0, str_chr(p.out, '\n'));
 	if (q->mends)
@@ -154,7 +201,7 @@ struct err *queue_meet(struct arena *a, struct queue *q)
 		for (int i = 0; r == root && i < 2 && !r->base.n; i++) {
 			TRY(find_object(a, r,
 				i ? S("refs/tags/THEROCK_UPSTREAM_DIFFBASE^{commit}")
-				  : S("refs/rocsmith/base^{commit}"),
+				  : S("refs/worktree/rocsmith/base^{commit}"),
 				&r->base));
 			TRY(need_ancestor(a, r, r->now, &r->base));
 		}
@@ -364,8 +411,10 @@ static struct err *begin(struct arena *a, struct queue *q)
 	VEC_EACH (struct queue_repo, r, &q->repos) {
 		struct str now = r->now, base = r->base.n ? r->base : now;
 		r->git.input = str_fmt(a,
-			"update refs/rocsmith/before %.*s\nupdate refs/rocsmith/running %.*s\n"
-			"update refs/rocsmith/base %.*s\ndelete refs/rocsmith/after\n",
+			"update refs/worktree/rocsmith/before %.*s\nupdate "
+			"refs/worktree/rocsmith/running %.*s\n"
+			"update refs/worktree/rocsmith/base %.*s\ndelete "
+			"refs/worktree/rocsmith/after\n",
 			STR(now), STR(now), STR(base));
 		TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
 		r->git.input = S("");
@@ -382,16 +431,15 @@ static struct err *undo(struct arena *a, struct queue *q)
 	struct str before, after;
 	size_t n = 0;
 	queue_repos(a, q);
-	for (int go = 0; go < 2; go++)
+	for (int go = 0; go < 2 - fs_writes_forbidden(); go++)
 		VEC_EACH (struct queue_repo, r, &q->repos) {
 			TRY(meet_repo(a, q, r));
-			TRY(find_object(a, r, S("refs/rocsmith/before"), &before));
-			TRY(find_object(a, r, S("refs/rocsmith/after"), &after));
+			TRY(find_object(a, r, S("refs/worktree/rocsmith/before"), &before));
+			TRY(find_object(a, r, S("refs/worktree/rocsmith/after"), &after));
 			if (!before.n)
 				continue;
 			n++;
-			if (after.n)
-				TRY(queue_clean(a, r));
+			TRY(after.n ? queue_clean(a, r) : check_own(a, r, before));
 			if (after.n && !str_eq(after, r->now))
 				return err_new(E_USAGE,
 					"'%.*s' has moved on since the patches were applied",
@@ -399,12 +447,14 @@ static struct err *undo(struct arena *a, struct queue *q)
 			if (!go)
 				continue;
 			r->git.input = str_fmt(a,
-				"update refs/rocsmith/running %.*s\ndelete refs/rocsmith/after\n",
+				"update refs/worktree/rocsmith/running %.*s\ndelete "
+				"refs/worktree/rocsmith/after\n",
 				STR(before));
 			TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
 			r->git.input = S("");
-			TRY(mend(a, r));
-			TRY(QUEUE_RUN(a, r, &p, "update-ref", "-d", "refs/rocsmith/before"));
+			TRY(go_back(a, r, before));
+			TRY(QUEUE_RUN(
+				a, r, &p, "update-ref", "-d", "refs/worktree/rocsmith/before"));
 		}
 	return n ? NULL
 		 : err_new(E_USAGE, "no patches of a queue were applied to '%.*s'", STR(q->tree));
@@ -420,8 +470,9 @@ struct err *queue_go(struct arena *a, struct queue *q, enum queue_how how)
 	struct proc_result p;
 	bool any = how != QUEUE_APPLY || q->onto.n;
 	TRY(meet_repo(a, q, first));
-	TRY(fs_lock(path_join(a, first->gitdir, S("rocsmith.lock")), FS_LOCK_NOW, &lock));
-	q->mends = true;
+	q->mends = !fs_writes_forbidden();
+	if (q->mends)
+		TRY(fs_lock(path_join(a, first->gitdir, S("rocsmith.lock")), FS_LOCK_NOW, &lock));
 	if (how == QUEUE_UNDO)
 		return undo(a, q);
 	TRY(look(a, q));
@@ -441,9 +492,8 @@ struct err *queue_go(struct arena *a, struct queue *q, enum queue_how how)
 	for (struct queue_repo *r = first; r < end && !stopped.text.n; r++)
 		TRY(run_am(a, q, r, r == first ? words[how] : NULL, &stopped));
 	VEC_EACH (struct queue_repo, r, &q->repos) {
-		bool done = !stopped.text.n;
-		r->git.input = str_fmt(a, "delete refs/rocsmith/running\n%s%s",
-			done ? "update refs/rocsmith/after HEAD\n" : "", "");
+		r->git.input = str_fmt(a, "delete refs/worktree/rocsmith/running\n%s",
+			is_busy(a, r) ? "" : "update refs/worktree/rocsmith/after HEAD\n");
 		TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
 	}
 	q->onto = q->base = S("");

@@ -116,6 +116,33 @@ rocsmith patch revert r Q >/dev/null 2>&1 && rocsmith patch rebase r Q --onto or
 check "a rebase is aborted" sh -c "'$ROCSMITH' patch apply r --abort && [ \$(git -C r rev-parse HEAD) = \$(git -C src rev-parse upstream) ] &&
 	[ -z \"\$(git -C r status --porcelain)\" ]"
 
+# ---- what somebody else did since then stays ----
+check "nothing to revert, in a dry run too" answers 2 "no patches of a queue" rocsmith patch revert am Q -n
+fresh o && sed -i '6s/$/ mine/' o/c10/f3.h && git -C o commit -qam "mine"
+cp -a Q/2.14.0 Q1/other
+check "the hint names the set" answers 1 "--patchset other --continue" rocsmith patch apply o Q1 --patchset other
+git -C o am --abort && echo later >>o/c10/f0.h
+check "no revert over changes after 'git am --abort'" answers 2 "not committed" rocsmith patch revert o Q
+git -C o commit -qam later && check "nor over commits" answers 2 "commits of others" rocsmith patch revert o Q
+fresh o && git -C o update-ref refs/worktree/rocsmith/running HEAD && echo later >>o/c10/f0.h # as a killed run leaves it
+check "nor does the run after a kill drop changes" answers 2 "not committed" rocsmith patch apply o Q
+git -C o commit -qam later && check "or commits" answers 2 "commits of others" rocsmith patch apply o Q
+[ "$(git -C o log -1 --format=%s)$(tail -n 1 o/c10/f0.h)" = laterlater ] && echo "ok they are there" || echo "not ok they are lost"
+eval "$(sed -n 's/^hint: to keep them: \(.*\); to go.*/\1/p' said)"
+check "and the hint helps" answers 0 "25 of 25" rocsmith patch apply o Q
+rocsmith patch apply r Q1 --patchset other >/dev/null 2>&1 # stops at a conflict
+git -C r worktree add -q ../other upstream
+check "another worktree has nothing to revert" answers 2 "no patches of a queue" rocsmith patch revert other Q
+git -C r worktree remove -f ../other && rocsmith patch apply r --abort >/dev/null 2>&1
+git -C o update-ref refs/worktree/rocsmith/running HEAD && : >o/.git/refs/worktree/rocsmith/running.lock
+check "locks that a killed git left are no obstacle" answers 0 "25 of 25" rocsmith patch apply o Q
+fresh o && fresh p && rm -rf o/third_party/lib && ln -s ../../p/third_party/lib o/third_party/
+check "a link is no submodule" answers 2 "a link leads" rocsmith patch apply o Q
+[ "$(tree_of p/third_party/lib)" = "$(tree_of lib)" ] && echo "ok where it leads nothing changes" || echo "not ok p was changed"
+index=$(touch p/c10/f0.h && sha256sum p/.git/index)
+rocsmith patch save -n p -o N --base HEAD >/dev/null 2>&1
+[ "$(sha256sum p/.git/index)" = "$index" ] && echo "ok a dry run leaves git's index" || echo "not ok the index changed"
+
 # ---- patches on a translation ----
 fresh h
 (cd h && git tag THEROCK_UPSTREAM_DIFFBASE && sed -i 1s/line/LINE/ c10/f0.h && git commit -qam one &&
@@ -169,6 +196,6 @@ disturb "applying, killed" kill --times "${ROCSMITH_KILLS:-5}" --setup "$setup" 
 setup="$setup && '$ROCSMITH' patch apply -q t Q >/dev/null"
 # shellcheck disable=SC2016
 disturb "reverting, killed" kill --times "${ROCSMITH_KILLS:-5}" --setup "$setup" --tree t/c10 --tree t/third_party --ignore .git -- \
-	sh -c 'git -C t rev-parse -q --verify refs/rocsmith/before >/dev/null || git -C t/third_party/lib rev-parse -q --verify \
-		refs/rocsmith/before >/dev/null || exit 0; exec "$0" patch revert -q t Q' "$ROCSMITH"
+	sh -c 'git -C t rev-parse -q --verify refs/worktree/rocsmith/before >/dev/null || git -C t/third_party/lib rev-parse -q --verify \
+		refs/worktree/rocsmith/before >/dev/null || exit 0; exec "$0" patch revert -q t Q' "$ROCSMITH"
 [ "$(tree_of t)" = "$(tree_of src upstream)" ] && echo "ok and the old tree hash" || echo "not ok the old tree hash"
