@@ -138,8 +138,8 @@ class Network:
         return self.opener(parts.hostname, parts.port).open(request, timeout=self.timeout)
 
 
-def again(function):
-    """Calls a function up to three times, until the server gives an answer, even a refusal."""
+def again(url, function):
+    """Calls a function up to three times, until the server of the URL gives an answer, even a refusal."""
     for n in range(TRIES):
         try:
             return function()
@@ -148,8 +148,8 @@ def again(function):
                 raise
         except NETWORK_ERRORS as e:
             if n + 1 == TRIES:
-                why = getattr(e, "reason", e)
-                raise Failure("net", f"the package index cannot be reached: {why}") from e
+                why, server = getattr(e, "reason", e), urllib.parse.urlsplit(url).hostname or shown(url)
+                raise Failure("net", f"the package index at '{server}' cannot be reached: {why}") from e
         time.sleep(1 + n)
 
 
@@ -238,7 +238,7 @@ def list_folder(place, found):
 
 def list_page(network, place, page, found):
     """Adds the project's files on a page; returns what the page has in their place."""
-    files, base, folders = again(lambda: read_page(network, page))
+    files, base, folders = again(page, lambda: read_page(network, page))
     wheels = 0
     for file in files:
         url = urllib.parse.urljoin(base, file.get("url", ""))
@@ -362,7 +362,7 @@ def take(network, file, folder):
             os.unlink(part)
     had = os.path.exists(part)
     try:
-        known = again(lambda: receive(network, file, part))
+        known = again(file["url"], lambda: receive(network, file, part))
     except urllib.error.HTTPError as e:
         if not had or e.code != 416:
             raise Failure("gone", f"the package index answers {e.code} for '{file['name']}'") from e
@@ -378,7 +378,7 @@ def take(network, file, folder):
 
 def size_of(network, file):
     if not file["size"]:
-        with again(lambda: network.open(file["url"], method="HEAD")) as answer:
+        with again(file["url"], lambda: network.open(file["url"], method="HEAD")) as answer:
             file["size"] = int(answer.headers.get("Content-Length") or 0)
     return file["size"]
 
@@ -406,7 +406,7 @@ class Remote(io.RawIOBase):
         if n > 0 and not start <= self.at <= self.at + n <= start + len(data):
             start = max(0, min(self.at, self.size - (1 << 16)))
             last = max(self.at + n, min(start + (1 << 16), self.size)) - 1
-            with again(lambda: self.network.open(self.url, start=f"bytes={start}-{last}")) as answer:
+            with again(self.url, lambda: self.network.open(self.url, start=f"bytes={start}-{last}")) as answer:
                 if getattr(answer, "status", 0) != 206:
                     raise Failure("gone", f"the server of '{shown(self.url)}' gives no pieces of it, and the index no metadata")
                 data = answer.read(last - start + 1)
@@ -419,7 +419,7 @@ class Remote(io.RawIOBase):
 def metadata_of(network, file):
     wheel, want = file["name"].endswith(".whl"), file["metadata_sha256"]
     if want and wheel:
-        with again(lambda: network.open(file["url"] + ".metadata")) as answer:
+        with again(file["url"], lambda: network.open(file["url"] + ".metadata")) as answer:
             text = answer.read(MAX_TEXT)
         if want != "true" and hashlib.sha256(text).hexdigest() != want:
             raise Failure("hash", f"the metadata of '{file['name']}' does not match the hash in the package index")
@@ -431,7 +431,7 @@ def metadata_of(network, file):
             if len(names) == 1 and whole.getinfo(names[0]).file_size <= MAX_TEXT:
                 return whole.read(names[0])
     else:
-        with again(lambda: network.open(file["url"])) as source, \
+        with again(file["url"], lambda: network.open(file["url"])) as source, \
                 tarfile.open(fileobj=source, mode="r|*") as whole:
             for member in whole:
                 if re.fullmatch(r"[^/]+/PKG-INFO", member.name) and member.size <= MAX_TEXT:
