@@ -191,6 +191,28 @@ struct err *git_try(struct arena *a, struct git *g, struct proc_result *ret, ...
 	return e || ret->status < 128 ? e : failure(a, ret);
 }
 
+struct err *git_believe_modules(struct arena *a, struct str dir, unsigned level)
+{
+	enum { LEVELS = 16 };
+	struct git g = {.dir = dir};
+	struct proc_result r = {0};
+	struct str entry, info, path;
+	struct err *e = git_run(a, &g, &r, "ls-files", "--stage", "-z", NULL);
+	while (!e && str_next(&r.out, 0, &entry)) {
+		(void)str_cut(entry, '\t', &info, &path);
+		path = path_join(a, dir, path);
+		if (!str_starts(info, S("160000 ")) || !fs_present(path_join(a, path, S(".git"))))
+			continue;
+		e = level < LEVELS ? git_believe_modules(a, path, level + 1)
+				   : err_new(E_PERM, "'%.*s' is too deep", STR(path));
+	}
+	if (e && e->code != E_PERM) {
+		err_free(e);
+		e = NULL;
+	}
+	return e;
+}
+
 /* ---- words of strangers ---- */
 bool git_is_sha(struct str s)
 {

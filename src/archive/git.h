@@ -42,6 +42,9 @@ MUST_USE struct err *git_run(struct arena *a, struct git *g, struct proc_result 
 /* The same, but a status from 1 to 127 is no error: look at ret->status. */
 MUST_USE struct err *git_try(struct arena *a, struct git *g, struct proc_result *ret, ...)
 	__attribute__((sentinel));
+/* Looks at the configurations of dir and its submodules, in which git's own status, add and submodule run: E_PERM, as
+ * git_run() says. Other errors are left to those. level: 0. */
+MUST_USE struct err *git_believe_modules(struct arena *a, struct str dir, unsigned level);
 
 /* A URL of a repository as a person or a file of a stranger gives it: https://, http://, ssh://, git://, HOST:PATH; with
  * `local` also file:// and absolute paths. E_USAGE for others, for control characters, and for names with passwords,

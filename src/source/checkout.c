@@ -210,15 +210,26 @@ static struct err *get_modules(struct arena *a, const struct repository *o, unsi
 		return NULL;
 	if (level > LEVELS || o->p->submodules.n + jobs.n > MODULES)
 		return err_new(E_LIMIT, "'%.*s' has too many submodules", STR(o->dir));
+	TRY(git_believe_modules(a, o->dir, 0));
 	TRY(git_run(a, &g, &r, "rev-parse", "--git-path", "modules", NULL));
 	struct str stores = path_join(a, o->dir, str_trim(r.out));
 	VEC_EACH (const struct module_job, j, &jobs) {
 		struct str store = path_join(a, stores, j->name);
+		struct str dot = path_join(a, j->o.dir, S(".git")), text;
+		struct git s = {.dir = store};
+		strs_add(a, &s.setenv, str_fmt(a, "GIT_DIR=%.*s", STR(store)));
+		if (fs_is_file(dot)) { /* "gitdir: PATH"; the submodule may have had another name */
+			TRY(fs_read(a, dot, PATH_MAX, &text));
+			store = path_join(a, j->o.dir, str_trim(str_sub(text, 8, text.n)));
+		}
+		bool whole = fs_exists(path_join(a, store, S("index")));
+		if (whole && !fs_present(dot)) /* git takes it up again, with its configuration */
+			TRY(git_run(a, &s, &r, "rev-parse", "--git-dir", NULL));
 		/* a clone that was killed has no index yet, or is half removed: git fails on it */
-		if (fs_exists(path_join(a, store, S("index"))))
+		if (whole)
 			continue;
-		TRY(fs_remove_tree(store));
-		if (fs_is_file(path_join(a, j->o.dir, S(".git"))))
+		TRY(fs_remove_tree(path_join(a, stores, j->name)));
+		if (fs_is_file(dot))
 			TRY(fs_remove_tree(j->o.dir));
 		TRY(fs_mkdirs(j->o.dir));
 	}
@@ -317,12 +328,15 @@ static struct err *open_repository(
 	*ret_ours = str_eq(left, S("files"));
 	if (fs_is_dir(o->dir))
 		TRY(fs_list(a, o->dir, &names));
-	if (!fs_present(dot) && names.n)
-		return err_new(E_SOURCE, "'%.*s' is no git checkout and is not empty", STR(o->dir));
+	bool made = fs_exists(path_join(a, dot, S("HEAD")));
+	if (!made && !left.p && names.n > fs_present(dot))
+		return err_new(E_SOURCE,
+			"'%.*s' is no git checkout with a folder .git of its own, and is not empty",
+			STR(o->dir));
 	/* we hold the lock of ROOT, so a killed run left these */
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]) && left.p; i++)
 		TRY(fs_remove(path_join(a, dot, str_from(locks[i]))));
-	if (!fs_exists(path_join(a, dot, S("HEAD")))) {
+	if (!made) {
 		*ret_ours = true;
 		TRY(fs_mkdirs(dot));
 		TRY(fs_write(marker, S("files"), 0644));
@@ -331,6 +345,7 @@ static struct err *open_repository(
 			str_z(a, o->dir), NULL));
 		g.dir = o->dir;
 	}
+	TRY(git_believe_modules(a, o->dir, 0));
 	if (!*ret_ours)
 		TRY(guard_changes(a, o, !left.p));
 	TRY(fs_mkdirs(path_join(a, dot, S("info"))));
@@ -361,9 +376,13 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 		TRY(rev(a, &g, "FETCH_HEAD^{commit}", &p->commit));
 	TRY(fs_write(marker, S("files"), 0644));
 	/* without --force, git also keeps files of the user's that are in the way */
-	TRY_CTX(git_run(a, &g, &r, "checkout", "--quiet", "--detach",
-			ours || o->r->force ? "--force" : "--no-guess", str_z(a, p->commit), NULL),
-		"cannot check out '%.*s'", STR(o->dir));
+	struct err *e = git_run(a, &g, &r, "checkout", "--quiet", "--detach",
+		ours || o->r->force ? "--force" : "--no-guess", str_z(a, p->commit), NULL);
+	if (e && !ours &&
+		e->code == E_SOURCE) /* files of the user's were in the way: git did nothing */
+		e = err_join(e, fs_write(marker, S("submodules"), 0644));
+	if (e)
+		return err_wrap(e, "cannot check out '%.*s'", STR(o->dir));
 	TRY(fs_write(marker, S("submodules"),
 		0644)); /* from here on, changes of the files are the user's */
 	TRY(rev(a, &g, "HEAD^{tree}", &p->tree));

@@ -78,10 +78,10 @@ struct err *source_submodules(struct arena *a, struct str dir)
 		if (!str_cut(line, '=', &key, &value) || !str_eq(str_trim(key), S("path")))
 			continue;
 		struct str path = str_trim(value), sub = path_join(a, dir, path);
-		if (!path_is_inside(path) || fs_is_link(sub))
+		/* git makes the folder of each submodule that it has; .gitmodules may name more */
+		if (!path_is_inside(path) || fs_is_link(sub) || !fs_is_dir(sub))
 			continue;
-		if (fs_is_dir(sub))
-			TRY(fs_list(a, sub, &names));
+		TRY(fs_list(a, sub, &names));
 		if (!names.n && n++ == 0)
 			first = path;
 	}

@@ -72,6 +72,18 @@ prove 'a configuration that runs programs is refused' refuses 3 'filter.x.smudge
 prove 'and nothing ran' test ! -e S/torch/ran
 git -C S/torch config --unset filter.x.smudge
 git -C S/torch config --unset core.fsmonitor
+sub=$(git -C S/torch/third_party/a rev-parse --absolute-git-dir)
+git -C S/torch/third_party/a config filter.x.clean "touch $E2E_TMP/ran; cat"
+git -C S/torch/third_party/a config filter.x.smudge "touch $E2E_TMP/ran; cat"
+mkdir -p "$sub/info" && echo '* filter=x' >"$sub/info/attributes"
+touch -d '2 days ago' S/torch/third_party/a/README
+prove 'that of a submodule, too' refuses 3 'filter.x.clean' torch --ref release/2.14 "${from[@]}" --root S
+mv S/torch/third_party/a away && mkdir S/torch/third_party/a
+prove 'even if its folder is gone' refuses 3 'filter.x.clean' torch --ref release/2.14 "${from[@]}" --root S
+prove 'and nothing ran there' test ! -e ran
+rm -r S/torch/third_party/a && mv away S/torch/third_party/a
+git --git-dir="$sub" config --remove-section filter.x
+rm "$sub/info/attributes"
 echo 'ubuntu|pytorch|torchvision|main|12|https://h/x' >S/torch/related_commits
 prove 'a wrong pin has its place' refuses 2 'not a whole commit id' torchvision --root S
 prove 'file, line and column' grep -q 'related_commits:1:33' err
@@ -88,6 +100,20 @@ if [ "$(id -u)" = 0 ]; then
 fi
 mkdir -p G/apex && touch G/apex/mine
 prove 'a folder of something else is left alone' refuses 4 'no git checkout' apex --ref main --origin "$url/apex" --root G
+git clone -q "$url/apex" K/apex && rm K/apex/.git/HEAD && echo mine >K/apex/README
+prove 'so is a damaged checkout' refuses 4 'no git checkout' apex --ref main --origin "$url/apex" --root K
+prove 'with its files' grep -q mine K/apex/README
+cp -r srv/apex srv/grown && run apex --ref main --origin "$url/grown" --root U
+echo new >srv/grown/NEW && commit grown two && echo mine >U/apex/NEW
+for n in first second; do
+	prove "a file in the way stays, $n run" refuses 4 'are in the way' apex --ref main --origin "$url/grown" --root U
+done
+prove 'as it was' grep -q mine U/apex/NEW
+run apex --ref main --origin "$url/a" --root V && echo mine >V/apex/deps/b/NEW
+sed -i 's,submodule "deps/b",submodule "other",' srv/a/.gitmodules && commit a renamed
+prove 'a submodule that has another name now' run apex --ref main --origin "$url/a" --root V --force
+prove 'keeps its untracked files' grep -q mine V/apex/deps/b/NEW
+git -C srv/a reset -q --hard HEAD~1
 git init -q srv/large
 echo '*.bin filter=lfs' >srv/large/.gitattributes
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 3\n' 1 >srv/large/a.bin
@@ -124,6 +150,10 @@ serve
 git clone -q "$url/pytorch" C
 prove 'a folder without its submodules is refused' bash -c '! "$0" plan torch --source C --gpu gfx1201 2>err' "$ROCSMITH"
 prove 'with the command that gets them' grep -q 'git -C .*C submodule update --init --recursive' err
+git -C C submodule --quiet update --init --recursive 2>/dev/null
+git -C C config -f .gitmodules submodule.old.path third_party/old
+prove 'an entry of .gitmodules without a submodule is nothing' bash -c \
+	'"$0" plan torch --source C --gpu gfx1201 --sdk /nonexist 2>err; ! grep -q "never fetched" err' "$ROCSMITH"
 mv srv/b srv/gone
 prove 'one submodule fails' refuses 4 "cannot get the submodule 'deps/b'" torch --ref release/2.14 "${from[@]}" --root Q
 prove 'with its commit and URL' grep -q "commit $(head_of gone) of $url/b" err
