@@ -12,14 +12,14 @@
 struct index_call {
 	struct str what; /* "list", "sizes", "metadata", "fetch", "sdist" */
 	struct strs urls, links, names;
-	struct str name, version, folder;
+	struct str name, version, folder, config;
 	struct index_files files;
 };
 
 struct index_answer {
 	struct index_files files;
 	struct index_missings missing;
-	struct str text, error, kind;
+	struct str text, config, error, kind;
 };
 
 static const struct json_field file_fields[] = FIELDS_ONLY(struct index_file, project, name, url,
@@ -29,7 +29,7 @@ static const struct json_field missing_fields[] = FIELDS_ONLY(struct index_missi
 
 static const struct json_field call_fields[] = {
 	FIELD("do", struct index_call, what),
-	FIELDS(struct index_call, urls, links, names, name, version, folder),
+	FIELDS(struct index_call, urls, links, names, name, version, folder, config),
 	FIELD_LIST("files", struct index_call, files, file_fields),
 	{.kind = FIELD_END},
 };
@@ -37,7 +37,7 @@ static const struct json_field call_fields[] = {
 static const struct json_field answer_fields[] = {
 	FIELD_LIST("files", struct index_answer, files, file_fields),
 	FIELD_LIST("missing", struct index_answer, missing, missing_fields),
-	FIELDS(struct index_answer, text, error, kind),
+	FIELDS(struct index_answer, text, config, error, kind),
 	{.kind = FIELD_END},
 };
 
@@ -84,6 +84,7 @@ static struct err *index_ask(struct arena *a, const struct index_job *job, struc
 	buf_fmt(&script, "%.*s\nrun(", STR(index_driver));
 	call->urls = job->urls;
 	call->links = job->links;
+	call->config = job->config ? *job->config : S("");
 	json_struct(&(struct json){.out = &script}, call_fields, call);
 	buf_add(&script, S(")\n"));
 	p.input = buf_str(&script);
@@ -107,6 +108,8 @@ static struct err *index_ask(struct arena *a, const struct index_job *job, struc
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (str_eq(ret->kind, str_from(kinds[i].kind)))
 			code = kinds[i].code;
+	if (job->config && ret->config.n)
+		*job->config = ret->config;
 	if (ret->error.n)
 		return err_new(code, "%.*s", STR(ret->error));
 	VEC_EACH (const struct index_file, f, &ret->files)

@@ -20,6 +20,8 @@ struct index_job {
 	struct strs urls;  /* simple indexes; a folder serves, too */
 	struct strs
 		links; /* asked before them: folders, or pages, that have files of many projects */
+	/* Kept between calls that share it, so that pip is asked for its configuration once; "" at first. NULL = ask each time. */
+	struct str *config;
 };
 
 struct index_file {

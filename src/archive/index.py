@@ -58,7 +58,10 @@ def pip(*words):
 
 
 def configuration():
-    """Environment variables override the section of `pip download`, which overrides the global one."""
+    """Environment variables override the section of `pip download`, which overrides the global one. A job may bring what an
+    earlier one was told."""
+    if job.get("config"):
+        return json.loads(job["config"])
     found = {"global": {}, "download": {}, ":env:": {}}
     try:
         text = pip("config", "list")
@@ -463,7 +466,8 @@ def sdist(config, network):
 
 
 def work():
-    config = configuration()
+    job["config"] = json.dumps(configuration())
+    config = json.loads(job["config"])
     network = Network(config)
     if job["do"] == "sdist":
         return sdist(config, network)
@@ -496,4 +500,4 @@ def run(what):
             "kind": "space" if failure.errno == errno.ENOSPC else "tool"}
     except (ValueError, TypeError, AttributeError, KeyError, zipfile.BadZipFile, tarfile.TarError) as failure:
         answer = {"error": f"the package index's answer about '{what}' cannot be read: {failure}", "kind": "gone"}
-    print(json.dumps(answer))
+    print(json.dumps({**answer, "config": job.get("config", "")}))

@@ -296,13 +296,14 @@ struct err *get_run(struct arena *a, const struct get_request *q, struct get_don
 	struct getting g = {.a = a, .q = q, .done = ret};
 	*ret = (struct get_done){.names = q->names, .gpus = q->gpus, .machine = S("x86_64")};
 	struct str lock = q->dir.n ? path_join(a, q->dir, S("pylock.toml")) : q->lock, text,
-		   glibc = str_from(gnu_get_libc_version());
+		   glibc = str_from(gnu_get_libc_version()), config = {0};
 	uint64_t minor = 0, python = 0;
 	TRY(find_python(&g));
 	TRY(find_roots(&g));
 	(void)str_u64(str_sub(glibc, 2, glibc.n), 10, &minor);
 	(void)str_u64(str_sub(ret->python, 2, ret->python.n), 10, &python);
 	g.search.vendor.urls = ret->indexes;
+	g.search.vendor.config = g.search.pip.config = &config;
 	g.search.gpus = q->gpus;
 	g.search.minor = (unsigned)python;
 	g.search.glibc = (unsigned)minor;
