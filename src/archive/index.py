@@ -27,6 +27,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
+import zlib
 
 SUFFIXES = (".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz")  # PEP 625 prescribes the first
 MAX_INDEX, MAX_FILE, MAX_TEXT, MAX_FILES, TRIES = 256 << 20, 32 << 30, 16 << 20, 30000, 3
@@ -307,7 +308,7 @@ def row(file):
         "sha256": str(file.get("hashes", {}).get("sha256", "")).lower(),
         "requires_python": str(file.get("requires-python") or ""),
         "metadata_sha256": "true" if metadata is True else str(metadata or ""),
-        "size": int(file.get("size") or 0), "yanked": file.get("yanked") not in (False, None)}
+        "size": min(max(int(file.get("size") or 0), 0), 1 << 50), "yanked": file.get("yanked") not in (False, None)}
 
 
 # ---- files ----
@@ -498,6 +499,7 @@ def run(what):
     except OSError as failure:
         answer = {"error": f"cannot store the file from the package index: {failure}",
             "kind": "space" if failure.errno == errno.ENOSPC else "tool"}
-    except (ValueError, TypeError, AttributeError, KeyError, zipfile.BadZipFile, tarfile.TarError) as failure:
-        answer = {"error": f"the package index's answer about '{what}' cannot be read: {failure}", "kind": "gone"}
+    except (ValueError, TypeError, AttributeError, KeyError, ArithmeticError, RuntimeError, EOFError, zlib.error,
+            zipfile.BadZipFile, tarfile.TarError) as failure:
+        answer = {"error": f"the package index's answer about '{what}' cannot be read: {failure}", "kind": "net"}
     print(json.dumps({**answer, "config": job.get("config", "")}))

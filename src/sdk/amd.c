@@ -23,6 +23,7 @@
 #include "target/target.h"
 
 #define DEVICE "rocm-sdk-device-"
+enum { MAX_TRIED = 100 }; /* versions; an index may have any number that lack a wheel */
 static const size_t MAX_TARBALL = (size_t)64 << 30;
 
 /* ---- which wheels ---- */
@@ -61,17 +62,18 @@ static bool version_fits(struct str version, struct str want)
 	return release || str_eq(version, want) || str_eq(base, want);
 }
 
-/* The project's newest file that fits and is older than `below`; base: fits only without .postN. */
-static const struct index_file *newest_wheel(struct arena *a, const struct offer *o,
-	struct str project, struct str want, const struct version *below)
+/* The project's newest file that fits and is older than `below`. */
+static const struct index_file *newest_wheel(
+	const struct offer *o, struct str project, struct str want, const struct version *below)
 {
+	ARENA(tmp);
 	const struct index_file *best = NULL;
 	const struct version *of_best = NULL, *v;
 	VEC_EACH (const struct index_file, f, &o->files) {
 		struct str text = wheel_version(f->name);
 		if (!str_eq(f->project, project) || f->yanked || !version_fits(text, want))
 			continue;
-		struct err *e = version_parse(a, text, &v);
+		struct err *e = version_parse(&tmp, text, &v);
 		if (!e && (!below || version_cmp(v, below) < 0) &&
 			(!best || version_cmp(v, of_best) > 0)) {
 			best = f;
@@ -133,7 +135,7 @@ static struct err *incomplete(struct arena *a, const struct index_job *job, cons
 		strs_add(a, &all.projects, str_fmt(a, DEVICE "%s", gpu_table()[i].name));
 	err_free(index_lists(a, job, &all.projects, &all.files, &all.missing));
 	VEC_EACH (const struct str, p, &all.projects)
-		if (newest_wheel(a, &all, *p, without_post(version), NULL))
+		if (newest_wheel(&all, *p, without_post(version), NULL))
 			strs_add(a, &gpus, str_sub(*p, sizeof(DEVICE) - 1, p->n));
 	return gpus.n ? err_hint(e, "for this version, the index has device code of %.*s",
 				STR(str_join(a, &gpus, S(", "))))
@@ -147,11 +149,12 @@ static struct err *choose_wheels(struct arena *a, const struct index_job *job,
 	const struct version *below = NULL;
 	const struct index_file *core, *f;
 	struct str first = S(""), lacks = S("");
-	while ((core = newest_wheel(a, o, o->projects.v[0], want, below))) {
+	for (int n = 0; n < MAX_TRIED && (core = newest_wheel(o, o->projects.v[0], want, below));
+		n++) {
 		struct str version = wheel_version(core->name);
 		j->items.n = 0;
 		VEC_EACH (const struct str, p, &o->projects) {
-			f = newest_wheel(a, o, *p, without_post(version), NULL);
+			f = newest_wheel(o, *p, without_post(version), NULL);
 			if (!f && !lacks.n) {
 				lacks = *p;
 				first = version;
@@ -238,7 +241,7 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 			strs_add(a, &o.projects, str_fmt(a, DEVICE "%s", gpu_table()[i].name));
 	TRY(index_lists(a, &job, &o.projects, &o.files, &o.missing));
 	for (size_t i = o.projects.n; all && i-- > 3;) {
-		bool there = newest_wheel(a, &o, o.projects.v[i], s->suite, NULL);
+		bool there = newest_wheel(&o, o.projects.v[i], s->suite, NULL);
 		if (!there)
 			o.projects.v[i] = o.projects.v[--o.projects.n];
 	}
@@ -373,7 +376,13 @@ static struct err *wheels_finish(struct arena *a, struct sdk_job *j)
 		VEC_EACH (const struct devel_link, l, &all.links) {
 			struct str at = path_join(a, S("_rocm_sdk_devel"), l->relpath);
 			struct str to = path_clean(a, path_join(a, path_dir(at), l->target));
-			if (!path_is_inside(l->relpath) || !str_starts(to, S("_rocm_sdk_")))
+			struct str words = str_fmt(a, "%.*s%.*s", STR(l->relpath), STR(l->target));
+			bool plain =
+				str_chr(words, '\n') == words.n && str_chr(words, '\t') == words.n;
+			/* ".." after a name, which may be a link, could lead anywhere */
+			if (!plain || !path_is_inside(l->relpath) ||
+				!str_starts(to, S("_rocm_sdk_")) ||
+				!str_eq(path_clean(a, l->target), l->target))
 				return err_new(E_ARCHIVE,
 					"a link of '%.*s' leads out of the SDK: '%.*s'",
 					STR(i->file), STR(l->relpath));

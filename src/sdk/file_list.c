@@ -157,6 +157,7 @@ struct err *sdk_check(struct arena *a, struct str name, struct findings *ret)
 {
 	struct sdk_receipt m;
 	struct strs packages = {0};
+	name = str_replace(a, name, S(":"), S("-")); /* rocm:10.1 is the SDK rocm-10.1 */
 	struct str dir = sdk_dir(a, name);
 	TRY(sdk_receipt_read(a, dir, &m));
 	if (!m.provider.n)

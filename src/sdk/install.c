@@ -14,6 +14,7 @@
 #include "know/know.h"
 #include "sdk/provider.h"
 
+#define BEGUN "begun"  /* in a tree that is being filled: the fingerprint of its packages */
 enum { UNPACKED = 5 }; /* unpacked size / package size: usually at most this */
 
 struct install {
@@ -157,6 +158,7 @@ static struct err *complete(struct arena *a, struct install *in)
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
 	struct str receipt = sdk_receipt_text(a, &in->new);
+	TRY(fs_remove(path_join(a, in->work, S(BEGUN))));
 	if (!in_place)
 		return fs_stage_commit(&in->stage, receipt);
 	TRY(fs_sync_all(in->work));
@@ -183,7 +185,19 @@ static struct err *resolve(struct arena *a, struct install *in)
 
 static struct err *fill(struct arena *a, struct install *in, struct sdk_done *done)
 {
+	bool fresh = str_eq(in->work, in->stage.tree);
+	struct sdk_receipt items = {0};
+	VEC_EACH (const struct archive_item, i, &in->job.items)
+		*VEC_PUSH(a, &items.packages) = (struct sdk_package){
+			.name = i->name, .version = i->version, .sha256 = i->sha256};
+	struct str begun = path_join(a, in->work, S(BEGUN)), was, is;
+	is = sdk_receipt_fingerprint(a, &items);
+	TRY(fs_read_opt(a, begun, 4096, &was));
+	if (fresh && !str_eq(was, is)) /* files of other packages would stay in it */
+		TRY(fs_remove_tree(in->work));
 	TRY(fs_mkdirs(in->job.root));
+	if (fresh)
+		TRY(fs_write(begun, is, 0644));
 	TRY(fs_mkdirs(path_join(a, in->work, S("records"))));
 	TRY(find_need(a, in, done));
 	uint64_t want = done->bytes * UNPACKED, have, size;
@@ -248,8 +262,14 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	*ret_nothing = false;
 	if (!in->old.provider.n)
 		return NULL;
+	/* a tarball's hash stays the one of its receipt, so that a repair needs no other */
+	const struct sdk_package *rocm = sdk_receipt_package(&in->old, S("rocm"));
+	if (rocm && in->provider->by_hand && !in->spec.sha256.n && !in->spec.unverified)
+		in->spec.sha256 = rocm->sha256;
 	TRY(sdk_find_damage(a, in->stage.place, false, &in->damaged, NULL));
 	bool elsewhere = in->spec.mirror.n && !str_eq(in->spec.mirror, in->old.mirror);
+	if (rocm && in->spec.sha256.n && !str_eq(str_lower(a, in->spec.sha256), rocm->sha256))
+		elsewhere = true;
 	*ret_nothing = !in->spec.refresh && !in->damaged.n && !elsewhere;
 	VEC_EACH (const struct str, c, &in->job.components) {
 		bool all;

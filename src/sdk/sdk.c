@@ -141,6 +141,7 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 
 struct err *sdk_remove(struct arena *a, struct str name)
 {
+	name = str_replace(a, name, S(":"), S("-"));
 	struct str dir = sdk_dir(a, name);
 	struct fs_stage s = {.place = dir, .beside = sdk_stage(a, name)};
 	if (!name.n || str_chr(name, '/') < name.n || name.p[0] == '.')

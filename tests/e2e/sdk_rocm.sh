@@ -132,6 +132,72 @@ prove 'it verifies' says 'as installed' sdk verify tarball-gfx120X-all-10.1.0
 prove 'a folder in it, and no hash' says 'was not verified' sdk install tarball therock-dist-linux-multiarch-10.1.0.tar.gz --no-verify
 prove 'it is told later, too' says 'was not verified' sdk info tarball-multiarch-10.1.0
 prove 'no such tarball' refused 2 'no file' sdk install tarball none.tar.gz --suite x --no-verify
+ball=therock-dist-linux-gfx120X-all-10.1.0.tar.gz from=gfx120X-all-10.1.0
+prove 'another hash is not ignored because the SDK is there' refused 4 'changed' \
+	sdk install tarball "$ball" --sha256 "${sum//[0-9]/0}"
+rm "$sdk/tarball-$from/root/include/hip/hip_runtime.h"
+prove 'a missing file is found' refused 1 "sdk install tarball:$from. repairs" sdk verify "tarball:$from" || true
+prove 'the command that is named brings it back' says Installed sdk install "tarball:$from"
+prove 'then all is well' says 'as installed' sdk verify "tarball:$from"
+prove 'it is removed by the name of its provider' says Removed sdk remove "tarball:$from"
+mkdir -p bad/aaa bad/zzz again && touch bad/aaa/stale.h && ln -s ../../../etc/passwd bad/zzz/out
+tar -czf "again/$ball" -C bad aaa zzz
+prove 'a tarball with a link that leads out' refused 4 'leads out of the tree' sdk install tarball "again/$ball" --no-verify
+prove 'another one of this name' says Installed sdk install tarball "$ball" --sha256 "$sum"
+prove 'has none of its files' test ! -e "$sdk/tarball-$from/root/aaa"
+# ---- hostile wheels and indexes ----
+python3 - "$here" <<'END'
+import json
+import pathlib
+import sys
+sys.path.insert(0, sys.argv[1])
+import amd_index
+deep = "p/" * 9
+for name, links in {"dots": [{"relpath": deep + "d", "target": "../" * 10 + "_rocm_sdk_core"},
+        {"relpath": "x", "target": deep + "d" + "/.." * 8 + "/etc/passwd"}],
+        "line": [{"relpath": "x\nf\t1\t1\tz\tevil", "target": "include"}]}.items():
+    amd_index.make(name, "11.0.0", ["gfx1201"])
+    amd_index.wheel(name, "rocm-sdk-device-gfx1201", "11.0.0", {"_rocm_sdk_libraries/.devel_links/gfx1201.json":
+        json.dumps({"version": "11.0.0", "links": links})})
+many = pathlib.Path("many/rocm-sdk-core")
+many.mkdir(parents=True)
+for i in range(2500):
+    (many / f"rocm_sdk_core-12.0.{i}-py3-none-linux_x86_64.whl").touch()
+END
+for kind in dots line; do
+	serve "$kind"
+	prove "a link of a device wheel that leads out, or is two lines: $kind" refused 4 'leads out of the SDK' \
+		sdk install rocm:11.0 --gpu gfx1201 --index-url "$url"
+done
+prove 'thousands of versions that lack a wheel cost no gigabytes' bash -c \
+	'ulimit -v 1500000; timeout 30 "$ROCSMITH" sdk install rocm:12.0 --components compiler --find-links many/rocm-sdk-core -n; [ $? = 4 ]'
+stop
+rm -f port
+python3 - <<'END' &
+import http.server, os
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        file = '{"filename": "rocm_sdk_core-13.0.0-py3-none-any.whl", "url": "x.whl", "size": %s}'
+        text = {"deep": "[" * 200000, "negative": file % -5}.get(self.path.split("/")[1], file % "Infinity")
+        self.send_response(200)
+        self.send_header("Content-Type", "application/vnd.pypi.simple.v1+json")
+        self.end_headers()
+        self.wfile.write(f'{{"files": [{text}]}}'.encode())
+Handler.log_message = lambda *words: None
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+open("port.new", "w").write(f"http://127.0.0.1:{server.server_port}/")
+os.rename("port.new", "port")
+server.serve_forever()
+END
+server=$!
+until [ -f port ]; do sleep 0.1; done
+for kind in deep endless; do
+	prove "an answer of an index that cannot be read: $kind" refused 4 'cannot be read' \
+		sdk install rocm:13.0 --components compiler --index-url "$(cat port)$kind"
+done
+prove 'a negative size is none' refused 4 "has no 'rocm-sdk-devel'\|index has 'rocm-sdk-devel'\|no index" \
+	sdk install rocm:13.0 --components compiler --index-url "$(cat port)negative"
+stop
 # ---- kills and failing calls ----
 one=(sdk install rocm:10.1 --gpu gfx1151 --find-links "$PWD/links")
 rm -rf "$ROCSMITH_HOME"
