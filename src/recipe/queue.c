@@ -176,6 +176,16 @@ void queue_repos(struct arena *a, struct queue *q)
 
 /* ---- the copy of a build ---- */
 
+/* A file that comes and goes is not written. The old array stays: texts in it are in use. */
+static void forget(struct arena *a, struct change_set *set, struct str output)
+{
+	struct change_set all = *set;
+	*set = (struct change_set){.removed = all.removed, .edited = all.edited};
+	VEC_EACH (const struct change, c, &all)
+		if (!str_eq(c->output, output))
+			*VEC_PUSH(a, set) = *c;
+}
+
 struct err *queue_changes(struct arena *a, const struct queue *q, bool hipified, struct view *view,
 	struct change_set *ret)
 {
@@ -205,7 +215,9 @@ struct err *queue_changes(struct arena *a, const struct queue *q, bool hipified,
 			if (r.fit == DIFF_THERE)
 				continue;
 			*text = r.text;
-			map_put(q->texts, path, text);
+			map_put(q->texts, path, f->removes ? NULL : text);
+			if (f->removes)
+				forget(a, ret, rel);
 			if (f->removes)
 				strs_add(a, &view->hidden, path);
 			else

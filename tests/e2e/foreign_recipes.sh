@@ -70,14 +70,17 @@ cp -a t g && (
 		GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c && git commit -qm base && git tag base &&
 		echo 'extern "C" const char *by_queue() { return "patched by a queue"; }' >>more.hip && git commit -qam more &&
 		git rm -q torch/csrc/x.h && echo new >new.txt && mkdir -p torch/csrc && echo y >torch/csrc/y.h && git add . &&
-		git commit -qm "a file goes, others come"
+		git commit -qm "a file goes, others come" && git rm -q CMakeLists.txt && git commit -qm "one goes for a while" &&
+		cp ../t/CMakeLists.txt . && echo tmp >tmp.txt && git add . && git commit -qm "and is back, another comes for a while" &&
+		git rm -q tmp.txt && git commit -qm "it goes"
 )
 "$ROCSMITH" patch save g -o q --base base >log 2>&1 || fail 'a queue'
 mv q/2.6.0/g q/2.6.0/t
 $build --patches q >log 2>&1 || fail 'a build with a queue of patches'
 grep -q 'patched by a queue' out/t/lib/libmore.so || fail 'the patch is in the result'
 grep -q 'without Composable Kernel' out/t/lib/libaten.so || fail 'the cure is in it, too'
-[ -e b/tree/torch/csrc/y.h ] && [ -e b/tree/new.txt ] && [ ! -e b/tree/torch/csrc/x.h ] || fail 'files that come and go'
+[ -e b/tree/torch/csrc/y.h ] && [ -e b/tree/new.txt ] && [ ! -e b/tree/torch/csrc/x.h ] && [ ! -e b/tree/tmp.txt ] ||
+	fail 'files that come and go'
 sum t | cmp -s - before || fail 'the project was modified by patches'
 stamp=$(stat -c %Y.%Z b/cmake/build.ninja)
 $build --patches q >log 2>&1 || fail 'a second build with patches'
