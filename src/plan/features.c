@@ -147,6 +147,7 @@ struct err *features_meet_environment(const struct plan *plan)
 {
 	static const char *const spoken[] = {
 		"USE_*", "BUILD_*", "PYTORCH_*", "TORCHVISION_*", "TRITON_*", "BLAS", NULL};
+	ARENA(tmp);
 	if (!plan->foreign)
 		return NULL;
 	VEC_EACH (const struct str, line, &plan->foreign->env) {
@@ -161,7 +162,8 @@ struct err *features_meet_environment(const struct plan *plan)
 				err_new(E_USAGE,
 					"your environment has %.*s=%.*s, and the plan of '%.*s' "
 					"sets it to '%.*s'",
-					STR(name), STR(said), STR(plan->name), STR(value)),
+					STR(name), STR(said), STR(plan->name),
+					STR(str_replace(&tmp, value, S(SDK_ROCM), S("VERSION")))),
 				"unset %.*s; --feature, --version-suffix and --build-number choose "
 				"what a plan leaves open",
 				STR(name));
