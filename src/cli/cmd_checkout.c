@@ -1,4 +1,5 @@
 /* rocsmith checkout: the sources of PyTorch and its neighbours, at commits that belong together. */
+#include "archive/git.h"
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "hipify/hipify.h"
@@ -61,6 +62,27 @@ static struct err *read_targets(struct arena *a, struct checkout_request *q)
 	return q->targets.n ? NULL : err_new(E_USAGE, "no target is given");
 }
 
+/* Refuses options that would have no effect, and mirrors that git could not use. */
+static struct err *check_options(struct checkout_request *q)
+{
+	bool torch = strs_has(&q->targets, S("torch")), url = str_contains(q->mirror, S("://"));
+	if (q->lock.n && q->manifest.n)
+		return err_new(E_USAGE, "--lock and --manifest name the same commits twice");
+	if ((q->ref.n || q->origin.n) && !torch && q->targets.n > 1)
+		return err_new(E_USAGE, "--ref and --origin are those of torch, which is none of "
+					"these targets, or of a single target");
+	if (q->expect.n && !torch)
+		return err_new(
+			E_USAGE, "--expect-ref is about torch, which is none of these targets");
+	if (str_contains(q->mirror, S("=")))
+		return err_new(E_USAGE, "git cannot use a mirror with '=' in its name");
+	if (url)
+		return git_check_url(q->mirror, true);
+	return !q->mirror.n || fs_is_dir(q->mirror)
+		       ? NULL
+		       : err_new(E_NOENT, "there is no folder '%.*s'", STR(q->mirror));
+}
+
 /* Translates torch in place, with TheRock's tags and commit around it if they are wanted. */
 static struct err *translate(
 	struct arena *a, const struct checkout_args *o, struct checkout_project *p)
@@ -96,12 +118,11 @@ struct err *cmd_checkout(struct arena *a, void *args)
 	struct checkout_args *o = args;
 	struct checkout_lock lock;
 	bool dry = fs_writes_forbidden();
-	if (o->q.lock.n && o->q.manifest.n)
-		return err_new(E_USAGE, "--lock and --manifest name the same commits twice");
 	o->q.root = path_abs(a, o->q.root.n ? o->q.root : S("."));
 	o->q.without_submodules = strs_has(&o->common.given, S("submodules")) && !o->submodules;
 	o->q.jobs = o->common.jobs;
 	TRY(read_targets(a, &o->q));
+	TRY(check_options(&o->q));
 	TRY(checkout_run(a, &o->q, &lock));
 	VEC_EACH (struct checkout_project, p, &lock.projects)
 		if (!dry && (o->commit || o->hipify) && strs_has(&o->q.targets, p->name))

@@ -138,13 +138,12 @@ static void check_python(struct exam *x)
 struct err *verify_policy(struct arena *a, struct str word, unsigned *ret)
 {
 	struct str arch;
-	*ret = wheel_tag_glibc(str_fmt(a, "%.*s_", STR(word)), &arch);
-	if (!*ret)
-		*ret = wheel_tag_glibc(word, &arch);
-	if (*ret && *ret != UINT_MAX)
+	struct str name = str_ends(word, S("_x86_64")) ? str_sub(word, 0, word.n - 7) : word;
+	*ret = wheel_tag_glibc(str_fmt(a, "%.*s_", STR(name)), &arch);
+	if (*ret && *ret != UINT_MAX && !arch.n)
 		return NULL;
 	return err_hint(err_new(E_USAGE, "'%.*s' is no manylinux policy", STR(word)),
-		"a policy is called manylinux_2_28 or manylinux2014");
+		"a policy is called manylinux_2_28 or manylinux2014, for x86_64");
 }
 
 void check_tags(struct exam *x)

@@ -113,6 +113,8 @@ static void policies_have_names(void **state)
 	assert_int_equal(minor, 17);
 	assert_err(verify_policy(&a, S("linux_x86_64"), &minor), E_USAGE);
 	assert_err(verify_policy(&a, S("manylinux_2_"), &minor), E_USAGE);
+	assert_err(verify_policy(&a, S("manylinux_2_28_riscv64"), &minor), E_USAGE);
+	assert_ok(verify_policy(&a, S("manylinux_2_28_x86_64"), &minor));
 	assert_err(verify_policy(&a, S("musllinux_1_2"), &minor), E_USAGE);
 }
 
