@@ -2,9 +2,9 @@
 # Two builds of one project at once: the second waits, says so, and goes on when the first is done.
 set -eu
 
-mkdir -p "$E2E_TMP/p" && cd "$E2E_TMP"
+mkdir -p "$E2E_TMP/p" "$E2E_TMP/none" && cd "$E2E_TMP"
 printf '__global__ void k(int *x) { *x = 1; }\n' >p/a.cu
-build() { "$ROCSMITH" build p --gpu gfx90a --sdk prefix:"$E2E_TMP/none" --build-dir "$E2E_TMP/b"; }
+build() { "$ROCSMITH" build p --gpu gfx90a --build-dir "$E2E_TMP/b"; }
 
 build 2>log && exit 1 # makes the folder
 flock b/lock sleep 2 &
@@ -19,7 +19,7 @@ flock -o b/lock sleep 20 &
 holder=$!
 : >log
 until ! flock -n b/lock true; do sleep 0.1; done
-"$ROCSMITH" build p --gpu gfx90a --sdk prefix:"$E2E_TMP/none" --build-dir "$E2E_TMP/b" 2>log &
+"$ROCSMITH" build p --gpu gfx90a --build-dir "$E2E_TMP/b" 2>log &
 until grep -q Waiting log; do sleep 0.1; done
 kill -TERM $!
 status=0

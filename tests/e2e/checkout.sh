@@ -5,7 +5,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$E2E_TMP" && chmod -R u+w . && rm -rf ./*
 [ -x "$(git --exec-path)/git-daemon" ] || { echo 'skip checkout: no git daemon'; exit 0; }
-. "$here/checkout_repos.sh" "$E2E_TMP"
+. "$here/checkout_repos.bash" "$E2E_TMP"
 git config --global "url.$url/triton.insteadOf" https://github.com/ROCm/triton
 failed=0
 prove() {

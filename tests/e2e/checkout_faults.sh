@@ -15,7 +15,7 @@ if [ ! -x "$fault" ] || [ ! -x "$(git --exec-path)/git-daemon" ]; then
 	echo 'skip checkout with failing calls: no rocsmith-fault, or no git daemon'
 	exit 0
 fi
-. "$top/tests/e2e/checkout_repos.sh" "$E2E_TMP"
+. "$top/tests/e2e/checkout_repos.bash" "$E2E_TMP"
 words="checkout -q torch,torchvision --ref release/2.14 --origin $url/pytorch --root t"
 same="--tree t --ignore .git --ignore .rocsmith.lock"
 fresh='rm -rf t'

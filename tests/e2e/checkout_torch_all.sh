@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# slow: two translations of PyTorch, and what git makes of them
 # `checkout --commit` of PyTorch 2.6.0 from a git repository made of Debian's tree: the commit has the tree hash that PyTorch's own
 # script and git give, as TheRock's scripts run them.
 set -eu

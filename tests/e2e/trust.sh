@@ -228,7 +228,7 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir planned
 	printf 'Signature: 8a477f597d28d172789f06886806bc55\n# A build folder of rocsmith: all in here can be made again.\n' >planned/CACHEDIR.TAG
 	chown -R 1234 planned
-	refused "$ROCSMITH" build project --gpu gfx1201 --sdk prefix:/nonexistent --build-dir planned
+	refused "$ROCSMITH" build project --gpu gfx1201 --build-dir planned
 	check "a build folder that another user made" grep -q "belongs to another user" said
 	tar -czf sources-1.tar.gz project
 	TMPDIR=$PWD/shared refused "$ROCSMITH" inspect sources-1.tar.gz
@@ -254,7 +254,7 @@ refused "$ROCSMITH" sdk remove own
 check "sdk remove" test -e home/.local/share/rocsmith/sdk/own/precious
 mkdir -p locked/hip gone
 printf '7' >locked/lock
-refused "$ROCSMITH" build project --gpu gfx1201 --sdk prefix:/nonexistent --build-dir locked
+refused "$ROCSMITH" build project --gpu gfx1201 --build-dir locked
 check "--build-dir" grep -qx 7 locked/lock
 cd gone
 rmdir ../gone

@@ -39,7 +39,7 @@ assert os.path.basename(theirs) == os.path.basename(index) and json.load(open(th
 names = zipfile.ZipFile(wheel)
 metadata = email.message_from_bytes(names.read(next(n for n in names.namelist() if n.endswith("METADATA"))))
 for gpu, want in {
-    "gfx1100": {"gfx1100", "gfx11-generic", "gfx11", "gfx110x"},
+    "gfx1100": {"gfx1100", "gfx11", "gfx110x"},
     "gfx1151": {"gfx11-generic", "gfx11"},
     "gfx1201": {"gfx1201", "gfx12-0"},
     "gfx906": None,
