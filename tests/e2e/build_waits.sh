@@ -2,9 +2,14 @@
 # Two builds of one project at once: the second waits, says so, and goes on when the first is done.
 set -eu
 
-mkdir -p "$E2E_TMP/p" "$E2E_TMP/none" && cd "$E2E_TMP"
+mkdir -p "$E2E_TMP/p" && cd "$E2E_TMP"
 printf '__global__ void k(int *x) { *x = 1; }\n' >p/a.cu
-build() { "$ROCSMITH" build p --gpu gfx90a --build-dir "$E2E_TMP/b"; }
+# what looks like an SDK, and compiles nothing
+mkdir -p none/llvm/bin none/amdgcn/bitcode none/include/hip none/lib
+: >none/amdgcn/bitcode/ocml.bc >none/include/hip/hip_runtime.h >none/lib/libamdhip64.so
+printf '#!/bin/sh\ncase "$*" in *--version*) echo clang version 21.1.8 ;; *) exit 1 ;; esac\n' >none/llvm/bin/clang++
+chmod 755 none/llvm/bin/clang++
+build() { "$ROCSMITH" build p --gpu gfx90a --sdk prefix:"$E2E_TMP/none" --build-dir "$E2E_TMP/b"; }
 
 build 2>log && exit 1 # makes the folder
 flock b/lock sleep 2 &
@@ -19,7 +24,7 @@ flock -o b/lock sleep 20 &
 holder=$!
 : >log
 until ! flock -n b/lock true; do sleep 0.1; done
-"$ROCSMITH" build p --gpu gfx90a --build-dir "$E2E_TMP/b" 2>log &
+"$ROCSMITH" build p --gpu gfx90a --sdk prefix:"$E2E_TMP/none" --build-dir "$E2E_TMP/b" 2>log &
 until grep -q Waiting log; do sleep 0.1; done
 kill -TERM $!
 status=0

@@ -12,7 +12,7 @@ git config --global user.name n && git config --global user.email e@example.org
 cp -r "$source" up && rm -rf up/.pc
 (cd up && git init -q -b main && git add -A -f && git commit -qm 2.6.0)
 git clone -q up therock
-(cd therock && git tag THEROCK_UPSTREAM_DIFFBASE && python3 tools/amd_build/build_amd.py >../log 2>&1 &&
+(cd therock && git tag THEROCK_UPSTREAM_DIFFBASE && python3 -B tools/amd_build/build_amd.py >../log 2>&1 &&
 	git add -A && git commit -qm 'DO NOT SUBMIT: HIPIFY')
 "$ROCSMITH" checkout torch --ref main --origin "$PWD/up" --root S --commit >out
 want=$(git -C therock rev-parse 'HEAD^{tree}') got=$(git -C S/torch rev-parse 'THEROCK_HIPIFY_DIFFBASE^{tree}')

@@ -182,7 +182,7 @@ EOF
 	sed -i "s/^    return version\$/    return version + '+debian'/" deb/tools/generate_torch_version.py
 	wheel() {
 		grep 'SOVERSION.* OFF' CMakeLists.txt && grep '_rpath_portable_origin' cmake/Dependencies.cmake &&
-			PYTORCH_BUILD_VERSION=2.6.0+rocm6.4 python3 -c 'import sys, types
+			PYTORCH_BUILD_VERSION=2.6.0+rocm6.4 python3 -B -c 'import sys, types
 sys.modules["setuptools"] = types.SimpleNamespace(distutils=None)
 sys.path.insert(0, "tools")
 import generate_torch_version as g
