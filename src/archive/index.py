@@ -67,7 +67,7 @@ def configuration():
     try:
         text = pip("config", "list")
     except Failure:
-        if not job["urls"] and not job["links"]:
+        if job["do"] in ("list", "sdist") and not job["urls"] and not job["links"]:
             raise
         text = ""  # a Python without pip: only its proxy and certificates are not known
     for line in text.splitlines():
@@ -353,11 +353,9 @@ def receive(network, file, part):
 def take(network, file, folder):
     """Downloads the file unless it is there; returns its hash."""
     path, want = os.path.join(folder, file["name"]), file["sha256"]
-    part, had = path + ".part", False
-    if os.path.exists(path):
-        known = hash_of(path).hexdigest()
-        if known == want or (not want and file["size"] == os.path.getsize(path)):
-            return known
+    part = path + ".part"
+    if want and os.path.exists(path) and hash_of(path).hexdigest() == want:
+        return want
     if not want:  # nothing would tell whether the rest belongs to it
         here = urllib.parse.urlsplit(file["url"])
         if here.scheme == "http" and here.hostname not in ("localhost", "127.0.0.1", "::1"):
@@ -438,6 +436,8 @@ def metadata_of(network, file):
         with again(file["url"], lambda: network.open(file["url"])) as source, \
                 tarfile.open(fileobj=source, mode="r|*") as whole:
             for member in whole:
+                if member.offset > MAX_INDEX:
+                    break  # what is before it was unpacked for nothing
                 if re.fullmatch(r"[^/]+/PKG-INFO", member.name) and member.size <= MAX_TEXT:
                     return whole.extractfile(member).read()
     raise Failure("gone", f"'{file['name']}' has no metadata")

@@ -267,9 +267,6 @@ static struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct ar
 	if (!remote.n)
 		return NULL;
 	TRY(fs_mkdirs(dir));
-	if (!job.links.n)
-		strs_add(a, &job.urls,
-			S("https://localhost/")); /* nobody asks it, nor pip for another */
 	TRY_CTX(index_fetch(a, &job, &remote, dir), "cannot fetch %zu files of ROCm", remote.n);
 	VEC_EACH (const struct archive_item, r, &remote) {
 		struct str known = S("");
