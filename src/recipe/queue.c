@@ -7,6 +7,7 @@
 #include "formats/diff.h"
 #include "formats/json_fields.h"
 #include "lang/python/version.h"
+#include "source/source.h"
 
 enum { MAX_PATCH = 64 << 20, MAX_LIST = 1 << 20, MAX_PATCHES = 10000 };
 
@@ -33,13 +34,13 @@ struct queue_walk {
 static void find_submodules(struct queue_walk *w, struct str rel)
 {
 	struct arena *a = w->a;
-	struct str text = {0}, line, key, value, list = path_join(a, rel, S(".gitmodules"));
+	struct str text = {0}, list = path_join(a, rel, S(".gitmodules"));
+	struct strs paths = {0};
 	err_free(fs_read_below(a, w->q->tree, list, MAX_LIST, &text));
-	while (str_next(&text, '\n', &line)) {
-		bool is_path = str_cut(line, '=', &key, &value) && str_eq(str_trim(key), S("path"));
-		value = str_trim(value);
-		struct str path = path_clean(a, path_join(a, rel, value));
-		if (is_path && path_is_inside(value) && strs_put(a, &w->submodules, path))
+	source_submodule_paths(a, text, &paths);
+	VEC_EACH (const struct str, below, &paths) {
+		struct str path = path_clean(a, path_join(a, rel, *below));
+		if (strs_put(a, &w->submodules, path))
 			find_submodules(w, path);
 	}
 }

@@ -51,6 +51,7 @@ struct queue {
 		patchset;      /* dir: QUEUE; patchset "" = the tree's version, or the only one */
 	struct str base, onto; /* words for commits of --base and --onto, or "" */
 	bool mends;            /* a killed run is undone first */
+	bool killed;           /* the last run did not come to its end */
 	struct str hash;       /* over all patches in their order */
 	struct map *
 		texts; /* absolute path -> struct str *: what queue_changes() made, the view's `over` */

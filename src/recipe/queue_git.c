@@ -2,8 +2,8 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/progress.h"
-#include "formats/node.h"
 #include "recipe/queue.h"
+#include "source/checkout.h"
 
 #define COMMITTER "rocsmith@localhost"
 enum { MAX_NEXT = 64, MAX_MAIL = 64 << 20, MAX_DETAIL = 8000 };
@@ -122,13 +122,15 @@ static struct err *go_back(struct arena *a, struct queue_repo *r, struct str bef
 }
 
 /* Takes back what a killed run was at. */
-static struct err *mend(struct arena *a, struct queue_repo *r)
+static struct err *mend(struct arena *a, struct queue_repo *r, bool killed)
 {
 	static const char *const refs[] = {"running", "before", "base", "after"};
 	struct str before;
 	for (size_t i = 0; i < sizeof(refs) / sizeof(*refs); i++)
 		TRY(fs_remove(str_fmt(
 			a, "%.*s/refs/worktree/rocsmith/%s.lock", STR(r->gitdir), refs[i])));
+	if (killed) /* only then is it nobody's: any git that deletes a ref takes it */
+		TRY(fs_remove(path_join(a, r->gitdir, S("packed-refs.lock"))));
 	TRY(find_object(a, r, S("refs/worktree/rocsmith/running"), &before));
 	TRY(before.n ? check_own(a, r, before) : NULL);
 	return before.n ? go_back(a, r, before) : NULL;
@@ -157,7 +159,7 @@ static struct err *meet_repo(struct arena *a, const struct queue *q, struct queu
 	TRY(QUEUE_RUN(a, r, &p, "rev-parse", "--absolute-git-dir"));
 	r->gitdir = str_sub(p.out, 0, str_chr(p.out, '\n'));
 	if (q->mends)
-		TRY(mend(a, r));
+		TRY(mend(a, r, q->killed));
 	TRY(need_commit(a, r, S("HEAD"), &r->now));
 	TRY(find_object(a, r, S("refs/tags/THEROCK_HIPIFY_DIFFBASE^{commit}"), &r->hipify));
 	r->at = r->now;
@@ -167,18 +169,11 @@ static struct err *meet_repo(struct arena *a, const struct queue *q, struct queu
 /* The commit that 'rocsmith checkout' took, by the lock file beside the tree, is the base if nothing else says it. */
 static struct err *locked_base(struct arena *a, struct queue_repo *r)
 {
-	struct str path = path_join(a, path_dir(r->git.dir), S("rocsmith.lock"));
-	const struct node *doc, *list;
-	if (!fs_is_file(path))
-		return NULL;
-	TRY(json_read(a, path, &doc));
-	list = node_get(doc, S("projects"));
-	for (size_t i = 0; list && i < list->n; i++) {
-		struct str name = node_text(&list->v[i], S("name"), S(""));
-		struct str commit = node_text(&list->v[i], S("commit"), S(""));
-		if (str_eq(name, path_base(r->git.dir)) && git_is_sha(commit))
-			TRY(find_object(a, r, str_fmt(a, "%.*s^{commit}", STR(commit)), &r->base));
-	}
+	struct checkout_lock lock;
+	TRY(checkout_lock_read(a, path_join(a, path_dir(r->git.dir), S("rocsmith.lock")), &lock));
+	const struct checkout_project *p = checkout_find(&lock, path_base(r->git.dir));
+	if (p)
+		TRY(find_object(a, r, str_fmt(a, "%.*s^{commit}", STR(p->commit)), &r->base));
 	return need_ancestor(a, r, r->now, &r->base);
 }
 
@@ -425,7 +420,7 @@ static struct err *begin(struct arena *a, struct queue *q)
 }
 
 /* Takes all repositories back to where the last run found them. */
-static struct err *undo(struct arena *a, struct queue *q)
+static struct err *undo(struct arena *a, struct queue *q, struct str marker)
 {
 	struct proc_result p;
 	struct str before, after;
@@ -446,6 +441,7 @@ static struct err *undo(struct arena *a, struct queue *q)
 					STR(r->git.dir));
 			if (!go)
 				continue;
+			TRY(fs_write(marker, S(""), 0644));
 			r->git.input = str_fmt(a,
 				"update refs/worktree/rocsmith/running %.*s\ndelete "
 				"refs/worktree/rocsmith/after\n",
@@ -465,6 +461,7 @@ struct err *queue_go(struct arena *a, struct queue *q, enum queue_how how)
 	static const char *const words[] = {
 		[QUEUE_CONTINUE] = "--continue", [QUEUE_SKIP] = "--skip", [QUEUE_UNDO] = NULL};
 	CLEANUP(fd_closep) int lock = -1;
+	struct str marker; /* it tells that a run did not come to its end */
 	struct queue_repo *first = &(struct queue_repo){.path = S("")};
 	struct queue_patch stopped = {0};
 	struct proc_result p;
@@ -473,8 +470,12 @@ struct err *queue_go(struct arena *a, struct queue *q, enum queue_how how)
 	q->mends = !fs_writes_forbidden();
 	if (q->mends)
 		TRY(fs_lock(path_join(a, first->gitdir, S("rocsmith.lock")), FS_LOCK_NOW, &lock));
-	if (how == QUEUE_UNDO)
-		return undo(a, q);
+	marker = path_join(a, first->gitdir, S("rocsmith-busy"));
+	q->killed = fs_present(marker);
+	if (how == QUEUE_UNDO) {
+		TRY(undo(a, q, marker));
+		return q->mends ? fs_remove(marker) : NULL;
+	}
 	TRY(look(a, q));
 	first = q->repos.v;
 	struct queue_repo *end = first + q->repos.n;
@@ -487,6 +488,7 @@ struct err *queue_go(struct arena *a, struct queue *q, enum queue_how how)
 		any = any || is_state(i, "waiting");
 	if (!any)
 		return NULL;
+	TRY(fs_write(marker, S(""), 0644));
 	if (how == QUEUE_APPLY)
 		TRY(begin(a, q));
 	for (struct queue_repo *r = first; r < end && !stopped.text.n; r++)
@@ -496,6 +498,7 @@ struct err *queue_go(struct arena *a, struct queue *q, enum queue_how how)
 			is_busy(a, r) ? "" : "update refs/worktree/rocsmith/after HEAD\n");
 		TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
 	}
+	TRY(fs_remove(marker));
 	q->onto = q->base = S("");
 	TRY(look(a, q));
 	VEC_EACH (struct queue_patch, i, &q->patches)

@@ -1,6 +1,7 @@
 /* Finds the commit of a git checkout, and submodules that it lacks, by reading its files; see source.h. The checkout may belong to a stranger: only
  * HEAD and refs of a git folder are read, and only if they belong to the owner of the checkout. */
 #include "base/fs.h"
+#include "base/vec.h"
 #include "source/source.h"
 
 enum { MAX_REFS = 16 << 20, MAX_LINE = 4096, SHA_LEAST = 8 };
@@ -65,25 +66,34 @@ struct err *source_commit(struct arena *a, struct str dir, struct str *ret)
 	return NULL;
 }
 
+void source_submodule_paths(struct arena *a, struct str text, struct strs *ret)
+{
+	struct str line, key, value;
+	while (str_next(&text, '\n', &line))
+		if (str_cut(line, '=', &key, &value) && str_eq(str_trim(key), S("path")) &&
+			path_is_inside(str_trim(value)))
+			strs_add(a, ret, str_trim(value));
+}
+
 struct err *source_submodules(struct arena *a, struct str dir)
 {
-	struct str text, line, key, value, first = S("");
+	struct str text, first = S("");
+	struct strs paths = {0};
 	struct stat st;
 	size_t n = 0;
 	if (!fs_try_lstat(path_join(a, dir, S(".git")), &st))
 		return NULL;
 	TRY(read_git_file(a, path_join(a, dir, S(".gitmodules")), st.st_uid, MAX_REFS, &text));
-	while (str_next(&text, '\n', &line)) {
+	source_submodule_paths(a, text, &paths);
+	VEC_EACH (const struct str, path, &paths) {
 		struct strs names = {0};
-		if (!str_cut(line, '=', &key, &value) || !str_eq(str_trim(key), S("path")))
-			continue;
-		struct str path = str_trim(value), sub = path_join(a, dir, path);
+		struct str sub = path_join(a, dir, *path);
 		/* git makes the folder of each submodule that it has; .gitmodules may name more */
-		if (!path_is_inside(path) || fs_is_link(sub) || !fs_is_dir(sub))
+		if (fs_is_link(sub) || !fs_is_dir(sub))
 			continue;
 		TRY(fs_list(a, sub, &names));
 		if (!names.n && n++ == 0)
-			first = path;
+			first = *path;
 	}
 	if (!n)
 		return NULL;

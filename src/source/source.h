@@ -51,6 +51,8 @@ struct source {
 MUST_USE struct err *source_read(struct arena *a, struct str dir, struct source *ret);
 /* The commit of a git checkout, 8 hexadecimal digits or more; "" for any other folder. git is not run. */
 MUST_USE struct err *source_commit(struct arena *a, struct str dir, struct str *ret);
+/* Adds the paths inside that a text of .gitmodules (gitmodules(5)) gives to submodules. */
+void source_submodule_paths(struct arena *a, struct str text, struct strs *ret);
 /* E_PROJECT, with git's command, if dir is a git checkout and a folder of its .gitmodules is missing or empty: a build of it
  * would go without some features, or fail late. git is not run. */
 MUST_USE struct err *source_submodules(struct arena *a, struct str dir);

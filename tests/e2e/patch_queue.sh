@@ -89,7 +89,8 @@ assert {p[\"state\"] for p in d[\"patches\"]} == {\"fits\"}, d'"
 
 mkdir root && git clone -q src root/torch && git -C root/torch checkout -q work && git -C root/torch submodule --quiet update --init
 check "without a base it is asked for" answers 2 "--base" rocsmith patch save root/torch -o L
-echo '{"schema": "rocsmith.lock/1", "projects": [{"name": "torch", "commit": "'"$(git -C src rev-parse upstream)"'"}]}' >root/rocsmith.lock
+echo '{"schema": "rocsmith.lock/1", "projects": [{"name": "torch", "origin": "https://github.com/ROCm/pytorch", "ref": "main",
+	"commit": "'"$(git -C src rev-parse upstream)"'", "tree": "'"$(git -C src rev-parse 'upstream^{tree}')"'"}]}' >root/rocsmith.lock
 check "a lock of 'checkout' has the base" answers 0 "24 of 24" rocsmith patch save root/torch -o L
 
 # ---- another base: one patch is upstream there, one conflicts, one needs a merge ----
