@@ -256,6 +256,15 @@ static struct err *get_modules(struct arena *a, const struct repository *o, unsi
 
 /* ---- a project ---- */
 
+/* Author and committer of what git makes. */
+static void sign_as_rocsmith(struct arena *a, struct git *g)
+{
+	strs_add(a, &g->setenv, S("GIT_AUTHOR_NAME=rocsmith"));
+	strs_add(a, &g->setenv, S("GIT_AUTHOR_EMAIL=rocsmith@localhost"));
+	strs_add(a, &g->setenv, S("GIT_COMMITTER_NAME=rocsmith"));
+	strs_add(a, &g->setenv, S("GIT_COMMITTER_EMAIL=rocsmith@localhost"));
+}
+
 /* Refuses a work tree with changes of the user's, or keeps them. */
 static struct err *guard_changes(struct arena *a, const struct repository *o, bool with_modules)
 {
@@ -274,10 +283,7 @@ static struct err *guard_changes(struct arena *a, const struct repository *o, bo
 		return err_hint(e, "commit them, or --force: it keeps those of the project itself "
 				   "in refs/rocsmith/kept");
 	}
-	strs_add(a, &g.setenv, S("GIT_COMMITTER_NAME=rocsmith"));
-	strs_add(a, &g.setenv, S("GIT_COMMITTER_EMAIL=rocsmith@localhost"));
-	strs_add(a, &g.setenv, S("GIT_AUTHOR_NAME=rocsmith"));
-	strs_add(a, &g.setenv, S("GIT_AUTHOR_EMAIL=rocsmith@localhost"));
+	sign_as_rocsmith(a, &g);
 	TRY(git_run(a, &g, &r, "stash", "create", NULL));
 	struct str kept = str_dup(a, str_trim(r.out));
 	if (kept.n)
@@ -364,6 +370,9 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 	struct str marker = path_join(a, o->dir, S(".git/rocsmith-incomplete"));
 	struct str want = p->commit, tree = p->tree, text;
 	bool ours, here = false;
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
+	TRY(fs_mkdirs(o->dir));
+	TRY(fs_guard(o->dir, &guard)); /* its links may be a stranger's */
 	TRY(open_repository(a, o, marker, &ours));
 	if (want.n) {
 		TRY(git_try(a, &g, &r, "cat-file", "-e", str_z(a, want), NULL));
@@ -446,8 +455,6 @@ struct err *checkout_run(
 struct err *checkout_commit(
 	struct arena *a, struct str dir, const char *message, struct checkout_project *io)
 {
-	static const char *const who[] = {
-		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"};
 	const char *tag = message ? "THEROCK_HIPIFY_DIFFBASE" : "THEROCK_UPSTREAM_DIFFBASE";
 	for (size_t i = 0; i <= io->submodules.n; i++) {
 		struct git g = {.dir = i ? path_join(a, dir, io->submodules.v[i - 1].path) : dir};
@@ -455,10 +462,7 @@ struct err *checkout_commit(
 		if (message) {
 			TRY(git_run(a, &g, &r, "log", "-1", "--format=%cI", NULL));
 			struct str date = str_trim(r.out);
-			for (size_t k = 0; k < sizeof(who) / sizeof(who[0]); k++)
-				strs_add(a, &g.setenv,
-					str_fmt(a, "%s=rocsmith%s", who[k],
-						k % 2 ? "@localhost" : ""));
+			sign_as_rocsmith(a, &g);
 			strs_add(a, &g.setenv, str_fmt(a, "GIT_AUTHOR_DATE=%.*s", STR(date)));
 			strs_add(a, &g.setenv, str_fmt(a, "GIT_COMMITTER_DATE=%.*s", STR(date)));
 			TRY(git_run(a, &g, &r, "add", "-A", NULL));

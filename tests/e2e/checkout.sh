@@ -44,6 +44,22 @@ prove 'a second run' run $all --ref release/2.14 "${from[@]}" --root S
 prove 'leaves the same lock' cmp L S/rocsmith.lock
 prove 'an annotated tag is its commit' run torch --ref v2.14.0 "${from[@]}" --root T
 prove 'in the lock, too' test "$(field T/rocsmith.lock torch commit)" = "$(field L torch commit)"
+# a checkout that a stranger prepared: what is removed, or written, is not removed or written through its links
+for link in .git/modules .git third_party; do
+	rm -rf LN outside
+	run torch --ref release/2.14 "${from[@]}" --root LN
+	mkdir outside
+	mv "LN/torch/$link" outside/moved && ln -s "$E2E_TMP/outside/moved" "LN/torch/$link"
+	case $link in
+	.git/modules) rm -rf LN/torch/third_party/a && mkdir LN/torch/third_party/a ;;
+	third_party) rm -rf LN/torch/.git/modules ;;
+	esac
+	find outside -name index -delete
+	find outside ! -type d ! -name '*.lock' | sort >before
+	run torch --ref release/2.14 "${from[@]}" --root LN
+	find outside ! -type d ! -name '*.lock' | sort >after
+	prove "nothing is removed or made through a link in the place of $link" cmp before after
+done
 prove 'a manifest is followed' run torch,torchvision --manifest M.json --root M --expect-ref release/2.14
 prove 'to the same tree' test "$(field M/rocsmith.lock torch tree)" = "$(field L torch tree)"
 prove 'a manifest of another ref is refused' refuses 4 "not 'release/2.13'" torch --manifest M.json \
