@@ -156,7 +156,7 @@ static void write_rows(FILE *out)
 			r->text[CUDA], r->text[HIP], r->text[KIND], r->text[HEADER], r->text[SINCE],
 			r->text[SOURCE], r->table, r->line);
 	}
-	fputs("};\n\n", out);
+	fputs("\t{0},\n};\n\n", out);
 	fputs("const uint16_t names_slots[] = {", out);
 	for (size_t i = 0; i < NAMES_SLOTS; i++)
 		fprintf(out, "%s%u,", i % 16 ? " " : "\n\t", slots[i]);

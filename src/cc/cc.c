@@ -24,8 +24,9 @@ const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 /* ---- the folder ---- */
 static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
-	FIELD_LAST(FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags,
-		link_flags, compile_flags, gpus, log_dir, precompile, memory)),
+	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
+		compile_flags),
+	FIELD_LAST(FIELDS(struct cc_config, gpus, log_dir, precompile, memory, project, sdk, rocm)),
 };
 
 struct str cc_file(struct arena *a, struct str dir, const char *name)
@@ -424,7 +425,14 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 		return NULL;
 	}
 	struct strs words;
-	if (str_eq(cc->name, S("hipcc"))) {
+	struct nvcc_result nvcc;
+	if (str_eq(cc->name, S("nvcc"))) {
+		TRY(nvcc_command(a, cc, &config, args, &nvcc));
+		if (nvcc.done)
+			return NULL;
+		cc = &nvcc.cc;
+		words = nvcc.words;
+	} else if (str_eq(cc->name, S("hipcc"))) {
 		words = cc_from_nvcc(a, args);
 	} else {
 		struct cc_words w = cc_words(cc->name, args, config.sysroot);

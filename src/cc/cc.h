@@ -8,6 +8,7 @@
  *     .rocsmith/ledger          the memory that each running compiler may use
  *     .rocsmith/history         the memory and time that earlier compiles took
  *     .rocsmith/pch/            precompiled headers
+ *     .rocsmith/cuda/           CUDA's sources as HIP
  *
  * A program linked against another libc runs here without a sandbox because its own loader starts it, with the SDK's
  * library folders. Then /proc/self/exe is the loader, so --argv0 gives the program a path in the shim folder, and
@@ -24,6 +25,15 @@
 
 #include "base/proc.h"
 
+/* The release of CUDA that the folder `cuda` of a shim folder claims: all that projects accept, and none that needs GPUs
+ * newer than most of them know. nvcc, headers and version.json agree. */
+#define CUDA_MAJOR "12"
+#define CUDA_MINOR "4"
+#define CUDA_BUILD "131"
+#define CUDA_NUMBER "12040"
+#define CUDA_RELEASE CUDA_MAJOR "." CUDA_MINOR
+#define CUDA_RELEASE_FULL CUDA_RELEASE "." CUDA_BUILD
+
 struct cc_config {
 	struct str loader;       /* the SDK's ld.so; "": programs are started directly */
 	struct str library_path; /* the loader's search path */
@@ -36,6 +46,8 @@ struct cc_config {
 	struct str log_dir;        /* folder of cc.jsonl, a line for each run; "": no log */
 	struct strs precompile;    /* sets of C++ headers: a source gets the first that fits */
 	uint64_t memory;           /* bytes for all compilers together; 0: not counted */
+	/* nvcc translates files of this folder ("": any), but none of the SDK's, for its ROCm version */
+	struct str project, sdk, rocm;
 };
 
 struct cc {

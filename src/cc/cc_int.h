@@ -26,10 +26,71 @@ extern const char *const cc_kind_names[];
  * that of everything that links to it. */
 struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_words *w,
 	const struct strs *args, struct str *ret_left_out);
-/* Translates nvcc's options to clang's, since projects written for CUDA pass them to hipcc. */
-struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
 /* The size of all inputs of a link, including those in a response file. */
 uint64_t cc_link_bytes(const struct strs *args);
+
+/* ---- nvcc.c: command lines of nvcc ----
+ *
+ * Each becomes one command of the SDK's clang for the GPUs of the folder; those that name NVIDIA's GPUs do not count. A
+ * source of CUDA is compiled as HIP, with the text that overlay.c makes of it. Everything else of a compile is as
+ * cc_run() does it: the ledger, the log, a pass for each GPU. */
+/* The last of several wins. */
+enum nvcc_does {
+	NVCC_LINKS,
+	NVCC_COMPILES,
+	NVCC_PREPROCESSES,
+	NVCC_ARCHIVES,
+	NVCC_SAYS_VERSION,
+	NVCC_SAYS_HELP,
+	NVCC_LISTS_ARCH,
+	NVCC_LISTS_CODE,
+};
+
+struct nvcc {
+	enum nvcc_does does;
+	struct strs words; /* clang's words, inputs in their places, without outputs */
+	struct strs sources, cuda,
+		objects;            /* the inputs; cuda: those of the sources that are CUDA */
+	struct strs dirs, included; /* folders of -I; files of -include */
+	struct str output, folder, language, runtime, keep_dir;
+	bool keep, show, dry;
+	bool native; /* it says how to optimise */
+	bool archs;  /* it names NVIDIA's GPUs */
+};
+
+struct nvcc_place { /* an input, and how many of clang's words come before it */
+	struct str word;
+	size_t at;
+};
+
+/* E_USAGE for an option that has no equivalent, and for options files that name each other. */
+MUST_USE struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret);
+
+struct nvcc_result {
+	bool done; /* it only asked for the version, and has its answer */
+	struct cc cc;
+	struct strs words;
+};
+
+MUST_USE struct err *nvcc_command(struct arena *a, const struct cc *cc,
+	const struct cc_config *config, const struct strs *args, struct nvcc_result *ret);
+/* Translates nvcc's options to clang's, since projects written for CUDA pass them to hipcc. */
+struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
+
+/* ---- overlay.c: CUDA's sources as HIP, under their own names ----
+ *
+ * The sources of a command, and the files of the project that they include, are translated (hipify_text()), and an
+ * overlay of clang's file system puts the translated texts in the place of the files: so messages, __FILE__ and
+ * dependency files name the user's files, and lines keep their numbers. The texts lie in .rocsmith/cuda/, which nobody
+ * else can read, under a hash of all that they are made of.
+ *
+ * Files of the project are those below cc_config.project, or, if there is none, all that are found through the folder
+ * of an including file or a -I, are not below /usr, the SDK or the shim folder, and are not reached through a link that
+ * leads out of the folders of the search. All others are read by clang as they are. */
+
+/* ret: the overlay's description for -ivfsoverlay; "" if there is nothing to put anywhere. */
+MUST_USE struct err *overlay_make(struct arena *a, const struct cc *cc,
+	const struct cc_config *config, const struct nvcc *call, struct str *ret);
 
 /* ---- ledger.c: the memory share of each running compiler, in one file that all compilers of a build use ----
  *

@@ -93,9 +93,9 @@ enum word_use { WORD_SHARED, WORD_HOST, WORD_OUTPUT, WORD_GPU, WORD_DOUBTFUL };
 static enum word_use use_of(struct str word)
 {
 	static const char *const shared[] = {"-c", "-x", "-w", "-include", "-mllvm", "-pthread",
-		"-fPIC", "-fpic", "-fPIE", "-fexceptions", "-ffast-math", "-ffunction-sections",
-		"-fdata-sections", "-fgpu-flush-denormals-to-zero", "-funroll-loops", "-fwrapv",
-		NULL};
+		"-ivfsoverlay", "-fPIC", "-fpic", "-fPIE", "-fexceptions", "-ffast-math",
+		"-ffunction-sections", "-fdata-sections", "-fgpu-flush-denormals-to-zero",
+		"-funroll-loops", "-fwrapv", NULL};
 	static const char *const shared_begins[] = {"-D", "-I", "-U", "-O", "-W", "-isystem",
 		"-iquote", "-idirafter", "-std=", "-cuid=", "--hip-path=", "--rocm-path=", "-fno-",
 		"-fdiagnostics", "-ffile-prefix-map=", "-ffp-contract=", "-fgpu-default-stream=",

@@ -138,66 +138,6 @@ struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_wo
 	return out;
 }
 
-/* ---- options of nvcc, which clang lacks ----
- * Source: the CUDA Compiler Driver's manual, "NVCC Command Options",
- * https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/. A value stands after '=' or is the next word. */
-static const struct {
-	const char *name;
-	bool value;
-	const char *clang; /* its equivalent; "%" is each part of the value */
-} nvcc_options[] = {
-	{"Xcompiler", true, "%"},
-	{"compiler-options", true, "%"},
-	{"default-stream", true, "-fgpu-default-stream=%"},
-	{"fmad=false", false, "-ffp-contract=off"},
-	/* changes no more than nvcc's does */
-	{"use_fast_math", false, "-fgpu-flush-denormals-to-zero"},
-};
-/* Options that are dropped: clang does it anyway, or they concern NVIDIA's assembler or compiler. */
-static const char *const dropped_with_value[] = {"Xcudafe", "Xfatbin", "Xnvlink", "Xptxas", "arch",
-	"ccbin", "code", "compiler-bindir", "compress-mode", "diag-error", "diag-suppress",
-	"diag-warn", "fmad", "ftz", "gencode", "generate-code", "gpu-architecture", "gpu-code",
-	"maxrregcount", "prec-div", "prec-sqrt", "ptxas-options", "split-compile", "threads", NULL};
-static const char *const dropped[] = {"allow-unsupported-compiler", "expt-extended-lambda",
-	"expt-relaxed-constexpr", "extended-lambda", "forward-unknown-to-host-compiler",
-	"generate-line-info", "lineinfo", "res-usage", "resource-usage", "source-in-ptx",
-	"src-in-ptx", NULL};
-
-struct strs cc_from_nvcc(struct arena *a, const struct strs *args)
-{
-	struct strs out = {0};
-	for (size_t i = 0; i < args->n; i++) {
-		struct str word = args->v[i], name, value, before, after, part;
-		struct str all = str_sub(word, str_starts(word, S("--")) ? 2 : 1, word.n);
-		(void)str_cut(all, '=', &name, &value);
-		bool option = str_starts(word, S("-")),
-		     drops = option && str_is_one_of(all, dropped);
-		bool takes = option && str_is_one_of(name, dropped_with_value);
-		const char *clang = NULL;
-		for (size_t k = 0; option && k < sizeof(nvcc_options) / sizeof(nvcc_options[0]);
-			k++)
-			if (str_eq(nvcc_options[k].value ? name : all,
-				    str_from(nvcc_options[k].name))) {
-				clang = nvcc_options[k].clang;
-				takes = nvcc_options[k].value;
-			}
-		if (!clang && !drops && !takes) {
-			strs_add(a, &out, word);
-			if (cc_takes_value(word) && i + 1 < args->n)
-				strs_add(a, &out, args->v[++i]);
-			continue;
-		}
-		if (takes && !value.n && i + 1 < args->n)
-			value = args->v[++i];
-		if (clang && !str_cut(str_from(clang), '%', &before, &after))
-			strs_add(a, &out, str_from(clang));
-		else if (clang)
-			while (str_next(&value, ',', &part))
-				strs_add(a, &out, str_fmt(a, "%.*s%.*s", STR(before), STR(part)));
-	}
-	return out;
-}
-
 /* The size of an object or archive, 0 for any other word. */
 static uint64_t object_bytes(struct str word)
 {

@@ -16,6 +16,7 @@ struct sdk_args {
 	struct strs gpus;
 	struct str sdk, log_dir;
 	unsigned memory; /* MiB */
+	bool cuda;
 };
 #define ARGS struct sdk_args
 
@@ -204,8 +205,10 @@ struct err *cmd_sdk_shims(struct arena *a, void *args)
 	VEC_EACH (const struct target, t, &targets)
 		strs_add(a, &gpus, target_text(a, t));
 	TRY(sdk_open_name(a, o->sdk, &sdk));
-	struct shim_options options = {
-		.gpus = &gpus, .memory = (uint64_t)o->memory << 20, .jobs = o->common.jobs};
+	struct shim_options options = {.gpus = &gpus,
+		.memory = (uint64_t)o->memory << 20,
+		.jobs = o->common.jobs,
+		.cuda = o->cuda};
 	if (o->log_dir.n)
 		options.log_dir = path_abs(a, o->log_dir);
 	if (o->common.dry_run) {
@@ -225,6 +228,7 @@ const struct opt cmd_sdk_shims_opts[] = {
 	{OPT_GPUS(gpus, "GPUs that rocm_agent_enumerator prints")},
 	{OPT_VALUE("memory", OPT_UINT, memory, "MIB",
 		"memory for all compilers together (default: no limit)")},
+	{OPT_FLAG("cuda", cuda, "add what looks like a CUDA toolkit: DIR/cuda")},
 	{OPT_VALUE("log", OPT_PATH, log_dir, "DIR", "folder for a log of all compiler runs")},
 	OPT_LAST,
 };

@@ -84,7 +84,9 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 		.memory = machine_memory_free(S("")) / 10 * 9,
 		.own_libc = !f->plan->host_native,
 		.python_include = f->plan->host.python_include,
-		.build_dir = f->dir};
+		.build_dir = f->dir,
+		.cuda = true,
+		.project = f->dir};
 	TRY_CTX(sdk_shims(f->a, f->sdk, f->rocm, &o, &rocm),
 		"cannot lay out the SDK '%.*s' for other build systems", STR(f->sdk->name));
 	VEC_EACH (const struct str, e, &rocm) {

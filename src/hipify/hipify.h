@@ -70,6 +70,8 @@ struct hipify_context {
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
 	struct str rocm;    /* "6.4.3": names from later versions stay and are reported; "" = any */
 	bool fnuz;          /* device code lacks the 8-bit OCP floats, see struct hipify_options */
+	/* The text stands in for the file, under its name: each line keeps its number, and x.cu its extension. */
+	bool stands_in;
 };
 
 /* Translates one source text. path appears in messages, and its extension tells whether this is a
@@ -120,3 +122,20 @@ MUST_USE struct err *hipify_file_text(struct arena *a, const struct hipify_optio
 
 bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
+
+/* ---- CUDA's headers, as HIP's ----
+ *
+ * For C and C++ that nobody translates: each header includes that of HIP and defines CUDA's names as HIP's, by the rows
+ * of data/cuda_names. They do no harm to translated sources that come across them. */
+struct hipify_header {
+	struct str path, text; /* the path in an #include */
+	struct str hip;        /* the header of HIP without which it is of no use */
+};
+
+struct hipify_headers {
+	struct hipify_header *v;
+	size_t n, cap;
+};
+
+/* rocm: names that came later are left out. cuda: the value of CUDA_VERSION. */
+void hipify_face(struct arena *a, struct str rocm, struct str cuda, struct hipify_headers *ret);

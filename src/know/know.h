@@ -10,7 +10,7 @@
 
 struct know_library { /* data/rocm.yaml explains each column */
 	const char *name, *about;
-	const char *const *parts, *const *packages, *const *headers, *const *sonames;
+	const char *const *parts, *const *packages, *const *headers, *const *sonames, *const *cuda;
 	const char *link;
 	bool alone;
 };

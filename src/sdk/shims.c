@@ -336,7 +336,8 @@ static struct err *fill(struct shims *s, struct str key)
 {
 	struct arena *a = s->a;
 	static const char *const own[] = {"bin", "llvm", "include", "lib", "share", "amdgcn",
-		".info", "host", ".rocsmith/programs", ".rocsmith/rocsmith"};
+		".info", "host", "cuda", ".rocsmith/cuda", ".rocsmith/programs",
+		".rocsmith/rocsmith"};
 	static const char *const folders[] = {"include", "lib", "share"};
 	const struct str exe = S("/proc/self/exe"), apart = S("usr/lib/" TRIPLET "/");
 	struct str packages = path_join(a, s->prefix, S("lib/cmake"));
@@ -380,6 +381,10 @@ static struct err *fill(struct shims *s, struct str key)
 	TRY(link_entry(s, path_join(a, path_dir(s->llvm), S("lib")), "llvm", S("lib")));
 	TRY(link_entry(s, S("../llvm"), "lib", S("llvm")));
 	TRY(add_toolchain(s));
+	if (s->o->cuda) {
+		TRY(add_program(s, "cuda/bin", S("nvcc"), S("")));
+		TRY(shims_cuda(a, s->dir, rocm_version(s)));
+	}
 	return add_version(s);
 }
 
@@ -390,8 +395,12 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 	const struct shim_options *o = s->o;
 	struct host host = {0};
 	struct strs gccs = {0};
-	*ret = (struct cc_config){
-		.log_dir = o->log_dir, .memory = o->memory, .precompile = o->precompile};
+	*ret = (struct cc_config){.log_dir = o->log_dir,
+		.memory = o->memory,
+		.precompile = o->precompile,
+		.project = o->project,
+		.sdk = s->root.n ? s->root : s->prefix,
+		.rocm = rocm_version(s)};
 	if (o->gpus)
 		ret->gpus = *o->gpus;
 	/* ROCm's libraries need the tree's libc, whose symbols the linker cannot find here */
@@ -445,8 +454,9 @@ static struct str make_key(struct shims *s, const struct cc_config *config)
 	const struct strs *flags[] = {
 		&config->flags, &config->host_flags, &config->compile_flags, &config->link_flags};
 	BUF(key, s->a);
-	buf_fmt(&key, LAYOUT " %s %.*s %.*s %.*s %.*s", cc_rules, STR(s->sdk->fingerprint),
-		STR(s->prefix), STR(s->o->python_include), STR(s->o->build_dir));
+	buf_fmt(&key, LAYOUT "%d %s %.*s %.*s %.*s %.*s", s->o->cuda, cc_rules,
+		STR(s->sdk->fingerprint), STR(s->prefix), STR(s->o->python_include),
+		STR(s->o->build_dir));
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		buf_fmt(&key, " %.*s;", STR(str_join(s->a, flags[i], S(" "))));
 	VEC_EACH (const struct str, path, &s->host)
@@ -460,29 +470,36 @@ static void environment(const struct shims *s, struct strs *ret)
 	const struct shim_options *o = s->o;
 	static const struct {
 		const char *name, *path;
-		bool own_libc;
+		bool own_libc, cuda;
 	} rows[] = {
-		{"ROCM_PATH", "", false},
-		{"ROCM_HOME", "", false},
-		{"HIP_PATH", "", false},
-		{"HIP_ROOT_DIR", "", false},
-		{"HIP_CLANG_PATH", "/llvm/bin", false},
-		{"HIP_DEVICE_LIB_PATH", "/amdgcn/bitcode", false},
-		{"HIPCXX", "/llvm/bin/clang++", false},
-		{"CMAKE_PREFIX_PATH", "", false},
-		{"CMAKE_MODULE_PATH", "/lib/cmake/hip", false},
-		{"PATH", "/bin", false},
-		{"CC", "/llvm/bin/clang", true},
-		{"CXX", "/llvm/bin/clang++", true},
-		{"CMAKE_TOOLCHAIN_FILE", "/toolchain.cmake", true},
+		{"ROCM_PATH", "", false, false},
+		{"ROCM_HOME", "", false, false},
+		{"HIP_PATH", "", false, false},
+		{"HIP_ROOT_DIR", "", false, false},
+		{"HIP_CLANG_PATH", "/llvm/bin", false, false},
+		{"HIP_DEVICE_LIB_PATH", "/amdgcn/bitcode", false, false},
+		{"HIPCXX", "/llvm/bin/clang++", false, false},
+		{"CMAKE_PREFIX_PATH", "", false, false},
+		{"CMAKE_MODULE_PATH", "/lib/cmake/hip", false, false},
+		{"CC", "/llvm/bin/clang", true, false},
+		{"CXX", "/llvm/bin/clang++", true, false},
+		{"CMAKE_TOOLCHAIN_FILE", "/toolchain.cmake", true, false},
+		{"CUDA_HOME", "/cuda", false, true},
+		{"CUDA_PATH", "/cuda", false, true},
+		{"CUDACXX", "/cuda/bin/nvcc", false, true},
+		{"NVCC", "/cuda/bin/nvcc", false, true},
+		{"PKG_CONFIG_PATH", "/cuda/lib64/pkgconfig", false, true},
 	};
 	static const char *const names[] = {
 		NULL, NULL, "CC", "CXX"}; /* in the order of cc_host_programs */
 	struct arena *a = s->a;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (o->own_libc || !rows[i].own_libc)
+		if ((o->own_libc || !rows[i].own_libc) && (o->cuda || !rows[i].cuda))
 			strs_add(a, ret,
 				str_fmt(a, "%s=%.*s%s", rows[i].name, STR(s->dir), rows[i].path));
+	strs_add(a, ret,
+		o->cuda ? str_fmt(a, "PATH=%.*s/bin:%.*s/cuda/bin", STR(s->dir), STR(s->dir))
+			: str_fmt(a, "PATH=%.*s/bin", STR(s->dir)));
 	strs_add(a, ret, S("HIP_PLATFORM=amd"));
 	strs_add(a, ret,
 		o->own_libc ? S("LDFLAGS=-Wl,--allow-shlib-undefined -fuse-ld=lld")

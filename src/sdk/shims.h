@@ -13,6 +13,7 @@
  *     lib/cmake          the SDK's CMake packages (and FindHIP.cmake), whose prefix is this folder
  *     .info/             ROCm's version and version-dev, as AMD's packages write them
  *     toolchain.cmake    only with own_libc; likewise include-after/ (headers of this machine for Python.h)
+ *     cuda/              what looks like a CUDA toolkit, for projects that know no HIP
  *     .rocsmith/         the configuration of the programs (cc.json), the ledger, the history
  *
  * The programs are links to rocsmith, which runs the SDK's program of that name (cc.h) by the SDK's own loader, without
@@ -26,6 +27,9 @@
  * directs CMake to the tree for libraries, headers and packages, and to this machine for programs; bin/ has the SDK's
  * flatc and protoc. Programs that CMake builds and runs at once (try_run) get the SDK's loader; Python is this
  * machine's.
+ *
+ * The folder `cuda` is for CUDA_HOME: bin/nvcc translates and compiles (cc.h), include/ has CUDA's headers as HIP's
+ * (hipify.h), lib64/ the names of its libraries for HIP's, and version.json, version.txt and pkgconfig/ the release.
  *
  * SDKs of the provider "prefix" get such a folder too: their programs run directly, and the rest links into the prefix.
  * A build that needs neither ledger nor log can use the prefix itself.
@@ -41,6 +45,8 @@ struct shim_options {
 	struct str log_dir;
 	/* Bytes that all compilers of the build may use together; one that would not fit waits (cc.h); 0 = no limit */
 	uint64_t memory;
+	bool cuda;              /* make the folder `cuda` */
+	struct str project;     /* nvcc translates what lies below it; "" = see cc_int.h */
 	unsigned jobs;          /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
 	struct strs precompile; /* headers to precompile for the build's C++ (cc.h) */
 	bool own_libc; /* host code targets the SDK's libc, not this machine's; needs a tree */
@@ -61,7 +67,8 @@ MUST_USE struct err *sdk_shims_place(struct str dir);
  * CMAKE_MODULE_PATH (CMake itself does not read this one from the environment: pass it as -D),
  * LDFLAGS (ROCm's libraries need symbols of a libc that this machine lacks), with a ledger CC and CXX
  * (this machine's, counted), MAX_JOBS, CMAKE_BUILD_PARALLEL_LEVEL. PATH has only this
- * folder's bin; prepend it to the others. The caller adds the variables that select GPUs. */
+ * folder's bin (and cuda/bin); prepend it to the others. With `cuda`, CUDA_HOME, CUDA_PATH, CUDACXX, NVCC and
+ * PKG_CONFIG_PATH, too. The caller adds the variables that select GPUs. */
 MUST_USE struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env);
 
@@ -73,3 +80,6 @@ MUST_USE struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct st
  * prefix: the value of ${_IMPORT_PREFIX}. Returns text itself if no file is missing, or if all are, since CMake's own
  * error is the best one then. */
 struct str exports_without_missing(struct arena *a, struct str text, struct str prefix);
+
+/* Makes the folder `cuda` of a shim folder; private to sdk/. rocm: ROCm's version. */
+MUST_USE struct err *shims_cuda(struct arena *a, struct str dir, struct str rocm);

@@ -267,10 +267,10 @@ static void host_code_can_be_for_the_trees_libc(void **state)
 		(const char *const[]){"ROCM_PATH=@", "ROCM_HOME=@", "HIP_PATH=@", "HIP_ROOT_DIR=@",
 			"HIP_CLANG_PATH=@/llvm/bin", "HIP_DEVICE_LIB_PATH=@/amdgcn/bitcode",
 			"HIPCXX=@/llvm/bin/clang++", "CMAKE_PREFIX_PATH=@",
-			"CMAKE_MODULE_PATH=@/lib/cmake/hip", "PATH=@/bin", "CC=@/llvm/bin/clang",
+			"CMAKE_MODULE_PATH=@/lib/cmake/hip", "CC=@/llvm/bin/clang",
 			"CXX=@/llvm/bin/clang++", "CMAKE_TOOLCHAIN_FILE=@/toolchain.cmake",
-			"HIP_PLATFORM=amd", "LDFLAGS=-Wl,--allow-shlib-undefined -fuse-ld=lld",
-			NULL});
+			"PATH=@/bin", "HIP_PLATFORM=amd",
+			"LDFLAGS=-Wl,--allow-shlib-undefined -fuse-ld=lld", NULL});
 	o.own_libc = false;
 	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
 	assert_false(has(&m, "bin/flatc") || has(&m, "toolchain.cmake"));

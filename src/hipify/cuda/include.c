@@ -100,7 +100,8 @@ void include_path(struct engine *e, const struct tok *t)
 	if (own && !e->doubt)
 		strs_put(e->a, &e->ret->includes, path_base(path));
 	e->has_local_include = e->has_local_include || local;
-	if (str_ends(path, S(".cu")) && (own || !e->context)) {
+	bool renames = e->context ? own && !e->context->stands_in : true;
+	if (str_ends(path, S(".cu")) && renames) {
 		engine_replace(e, t->to - 4, t->to - 1, S(".hip"), names_find(S("@cu")));
 		return;
 	}

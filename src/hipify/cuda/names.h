@@ -25,7 +25,7 @@ struct arg_rule {
 };
 
 extern const char names_pool[];
-extern const struct hipify_rule names_rows[];
+extern const struct hipify_rule names_rows[]; /* ends with an empty name */
 extern const uint16_t
 	names_slots[]; /* NAMES_SLOTS entries: index into names_rows plus one, 0 = free */
 extern const struct str names_tables[];

@@ -218,6 +218,17 @@ static void drop_own_names(struct engine *e)
 		strs_add(e->a, &e->ret->declared, str_dup(e->a, e->declared.v[i].key));
 }
 
+/* Adds, after an edit, text by which the source's next line keeps its number. */
+static void keep_line(struct buf *b, struct str old, struct str with, unsigned next)
+{
+	unsigned had = lex_count_lines(old, 0, old.n), has = lex_count_lines(with, 0, with.n);
+	bool spliced = str_contains(old, S("\\\n")); /* in the definition of a macro */
+	if (has > had)
+		buf_fmt(b, "#line %u\n", next);
+	for (; had > has; had--)
+		buf_add(b, spliced ? S("\\\n") : S("\n"));
+}
+
 struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	const struct hipify_context *context, struct hipify_text *ret)
 {
@@ -245,9 +256,13 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		return NULL;
 	BUF(b, a);
 	size_t done = 0;
+	unsigned line = 1;
 	VEC_EACH (const struct hipify_edit, d, &ret->edits) {
 		buf_add(&b, str_sub(source, done, d->from));
 		buf_add(&b, d->with);
+		line += lex_count_lines(source, done, d->to);
+		if (context && context->stands_in)
+			keep_line(&b, str_sub(source, d->from, d->to), d->with, line);
 		done = d->to;
 	}
 	buf_add(&b, str_sub(source, done, source.n));

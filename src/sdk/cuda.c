@@ -1,0 +1,100 @@
+/* The folder `cuda` of a shim folder, which looks like a CUDA toolkit; see shims.h. Headers and link names are there as
+ * far as the SDK has what they lead to, so that build systems find out what is missing. */
+#include "base/fs.h"
+#include "base/vec.h"
+#include "cc/cc.h"
+#include "hipify/hipify.h"
+#include "know/know.h"
+#include "sdk/shims.h"
+
+/* Links to all headers of the SDK stand beside CUDA's, which include them. */
+static struct err *add_headers(struct arena *a, struct str dir, struct str cuda, struct str rocm)
+{
+	struct str include = path_join(a, cuda, S("include")),
+		   here = path_join(a, dir, S("include"));
+	struct hipify_headers headers;
+	struct strs names = {0};
+	TRY(fs_mkdirs(include));
+	TRY(fs_list(a, here, &names));
+	VEC_EACH (const struct str, name, &names)
+		TRY(fs_symlink_new(str_fmt(a, "../../include/%.*s", STR(*name)),
+			path_join(a, include, *name)));
+	hipify_face(a, rocm, S(CUDA_NUMBER), &headers);
+	VEC_EACH (const struct hipify_header, h, &headers) {
+		struct str path = path_join(a, include, h->path);
+		if (h->hip.n && !fs_exists(path_join(a, here, h->hip)) &&
+			!str_starts(h->hip, S("rocsmith/")))
+			continue;
+		TRY(fs_mkdirs(path_dir(path)));
+		TRY(fs_write(path, h->text, FS_LOOSE));
+	}
+	return NULL;
+}
+
+static struct err *add_pkgconfig(struct arena *a, struct str cuda, struct str name)
+{
+	struct str dir = path_join(a, cuda, S("lib64/pkgconfig"));
+	struct str text = str_fmt(a,
+		"cudaroot=%.*s\nlibdir=${cudaroot}/lib64\nincludedir=${cudaroot}/include\n\n"
+		"Name: %.*s\nDescription: CUDA's %.*s, as HIP\nVersion: " CUDA_RELEASE "\n"
+		"Libs: -L${libdir} -l%.*s\nCflags: -I${includedir}\n",
+		STR(cuda), STR(name), STR(name), STR(name));
+	TRY(fs_mkdirs(dir));
+	TRY(fs_write(path_join(a, dir, str_fmt(a, "%.*s.pc", STR(name))), text, FS_LOOSE));
+	return fs_write(path_join(a, dir, str_fmt(a, "%.*s-" CUDA_RELEASE ".pc", STR(name))), text,
+		FS_LOOSE);
+}
+
+/* libNAME.so is a link, and libNAME_static.a a linker's script, which names the same library. */
+static struct err *add_library(
+	struct arena *a, struct str dir, struct str cuda, struct str name, struct str hip)
+{
+	struct str real = str_fmt(a, "%.*s/lib/lib%.*s.so", STR(dir), STR(hip));
+	struct str lib = path_join(a, cuda, S("lib64"));
+	if (!fs_exists(real) && str_eq(hip, S("hiprtc"))) /* older HIP has it in its runtime */
+		real = str_fmt(a, "%.*s/lib/libamdhip64.so", STR(dir));
+	if (!fs_exists(real))
+		return NULL;
+	TRY(fs_symlink_new(str_fmt(a, "../../lib/%.*s", STR(path_base(real))),
+		str_fmt(a, "%.*s/lib%.*s.so", STR(lib), STR(name))));
+	TRY(fs_write(str_fmt(a, "%.*s/lib%.*s_static.a", STR(lib), STR(name)),
+		str_fmt(a, "/* made by rocsmith */\nINPUT(%.*s)\n", STR(real)), FS_LOOSE));
+	return add_pkgconfig(a, cuda, name);
+}
+
+struct err *shims_cuda(struct arena *a, struct str dir, struct str rocm)
+{
+	static const char *const folders[] = {
+		"bin", "lib64/stubs", "targets/x86_64-linux", "nvvm/libdevice", NULL};
+	static const char *const links[][2] = {{"lib64", "lib"},
+		{"../../include", "targets/x86_64-linux/include"},
+		{"../../lib64", "targets/x86_64-linux/lib"},
+		{"../libcuda.so", "lib64/stubs/libcuda.so"}};
+	/* libraries of CUDA without which HIP's do */
+	static const char *const empty[] = {"cudadevrt", "culibos", NULL};
+	struct str cuda = path_join(a, dir, S("cuda")), name, hip;
+	for (size_t i = 0; folders[i]; i++)
+		TRY(fs_mkdirs(path_join(a, cuda, str_from(folders[i]))));
+	TRY(add_headers(a, dir, cuda, rocm));
+	for (const struct know_library *l = know_library_table(), *end = l + know_library_count;
+		l < end; l++)
+		for (size_t i = 0; l->cuda && l->cuda[i]; i++) {
+			str_cut(str_from(l->cuda[i]), '=', &name, &hip);
+			TRY(add_library(a, dir, cuda, name, hip));
+		}
+	for (size_t i = 0; empty[i]; i++)
+		TRY(fs_write(str_fmt(a, "%.*s/lib64/lib%s.a", STR(cuda), empty[i]), S("!<arch>\n"),
+			FS_LOOSE));
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		TRY(fs_symlink_new(
+			str_from(links[i][0]), path_join(a, cuda, str_from(links[i][1]))));
+	TRY(fs_write(path_join(a, cuda, S("version.txt")),
+		S("CUDA Version " CUDA_RELEASE_FULL "\n"), FS_LOOSE));
+	return fs_write(path_join(a, cuda, S("version.json")),
+		S("{\n  \"cuda\": {\"name\": \"HIP, as CUDA\", \"version\": \"" CUDA_RELEASE_FULL
+		  "\"},\n  \"cuda_cudart\": {\"name\": \"CUDA Runtime (cudart)\", \"version\": "
+		  "\"" CUDA_RELEASE_FULL
+		  "\"},\n  \"cuda_nvcc\": {\"name\": \"CUDA NVCC\", \"version\": "
+		  "\"" CUDA_RELEASE_FULL "\"}\n}\n"),
+		FS_LOOSE);
+}
