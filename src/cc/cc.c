@@ -431,8 +431,9 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 		if (nvcc.done)
 			return NULL;
 		cc = &nvcc.cc;
-		words = nvcc.words;
-	} else if (str_eq(cc->name, S("hipcc"))) {
+		args = &nvcc.words;
+	}
+	if (str_eq(cc->name, S("hipcc"))) {
 		words = cc_from_nvcc(a, args);
 	} else {
 		struct cc_words w = cc_words(cc->name, args, config.sysroot);

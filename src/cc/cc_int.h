@@ -56,6 +56,7 @@ struct nvcc {
 	bool keep, show, dry;
 	bool native; /* it says how to optimise */
 	bool archs;  /* it names NVIDIA's GPUs */
+	bool modern; /* overlay_make() found includes of Thrust or CUB, which need C++17 in ROCm */
 };
 
 struct nvcc_place { /* an input, and how many of clang's words come before it */
@@ -90,7 +91,7 @@ struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
 
 /* ret: the overlay's description for -ivfsoverlay; "" if there is nothing to put anywhere. */
 MUST_USE struct err *overlay_make(struct arena *a, const struct cc *cc,
-	const struct cc_config *config, const struct nvcc *call, struct str *ret);
+	const struct cc_config *config, struct nvcc *call, struct str *ret);
 
 /* ---- ledger.c: the memory share of each running compiler, in one file that all compilers of a build use ----
  *

@@ -4,6 +4,7 @@
  * https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/. All have a long name; one or two dashes stand before
  * either name, and a value stands behind '=' or is the next word. */
 #include "base/fs.h"
+#include "base/vec.h"
 #include "cc/cc_int.h"
 #include "term/out.h"
 
@@ -109,78 +110,32 @@ static const struct nvcc_option {
 	{"generate-code", "gencode", true, true, .use = USE_ARCH},
 };
 
-/* Options without effect: clang does it anyway, or they concern NVIDIA's assembler, linker or front end. */
-static const struct {
-	const char *name, *brief;
-	bool value, hipcc;
-} dropped[] = {
-	{"archive-options", "Xarchive", true, false},
-	{"ptxas-options", "Xptxas", true, true},
-	{"nvlink-options", "Xnvlink", true, true},
-	{"Xcudafe", NULL, true, true},
-	{"Xfatbin", NULL, true, true},
-	{"compiler-bindir", "ccbin", true, true},
-	{"compress-mode", NULL, true, true},
-	{"diag-error", NULL, true, true},
-	{"diag-suppress", NULL, true, true},
-	{"diag-warn", NULL, true, true},
-	{"ftz", NULL, true, true},
-	{"maxrregcount", NULL, true, true},
-	{"prec-div", NULL, true, true},
-	{"prec-sqrt", NULL, true, true},
-	{"split-compile", NULL, true, true},
-	{"threads", "t", true, false},
-	{"threads", NULL, true, true},
-	{"allow-unsupported-compiler", NULL, false, true},
-	{"expt-extended-lambda", NULL, false, true},
-	{"expt-relaxed-constexpr", NULL, false, true},
-	{"extended-lambda", NULL, false, true},
-	{"forward-unknown-to-host-compiler", NULL, false, true},
-	{"generate-line-info", "lineinfo", false, true},
-	{"resource-usage", "res-usage", false, true},
-	{"source-in-ptx", "src-in-ptx", false, true},
-	{"forward-unknown-opts", NULL, false, false},
-	{"forward-unknown-to-host-linker", NULL, false, false},
-	{"Werror", NULL, true, false},
-	{"Wreorder", NULL, false, false},
-	{"Wdefault-stream-launch", NULL, false, false},
-	{"Wmissing-launch-bounds", NULL, false, false},
-	{"Wext-lambda-captures-this", NULL, false, false},
-	{"display-error-number", "err-no", false, false},
-	{"no-display-error-number", NULL, false, false},
-	{"brief-diagnostics", NULL, true, false},
-	{"extensible-whole-program", "ewp", false, false},
-	{"no-compress", NULL, false, false},
-	{"restrict", NULL, false, false},
-	{"keep-device-functions", NULL, false, false},
-	{"no-host-device-initializer-list", NULL, false, false},
-	{"no-host-device-move-forward", NULL, false, false},
-	{"machine", "m", true, false},
-	{"m64", NULL, false, false},
-	{"dopt", NULL, true, false},
-	{"dlink-time-opt", "dlto", false, false},
-	{"lto", NULL, false, false},
-	{"entries", "e", true, false},
-	{"cudadevrt", NULL, true, false},
-	{"libdevice-directory", "ldir", true, false},
-	{"target-directory", "target-dir", true, false},
-	{"archiver-binary", "arbin", true, false},
-	{"dont-use-profile", "noprof", false, false},
-	{"use-local-env", NULL, false, false},
-	{"time", NULL, true, false},
-	{"run-args", NULL, true, false},
-	{"host-linker-script", "hls", true, false},
-	{"augment-host-linker-script", "aug-hls", false, false},
-	{"host-relocatable-link", "r", false, false},
+/* Options without effect: clang does it anyway, or they concern NVIDIA's assembler, linker or front end. By whether they
+ * have a value; then those that hipcc gets, too. */
+static const char *const dropped[2][2][48] = {
+	{{"forward-unknown-opts", "forward-unknown-to-host-linker", "Wreorder",
+		 "Wdefault-stream-launch", "Wmissing-launch-bounds", "Wext-lambda-captures-this",
+		 "display-error-number", "err-no", "no-display-error-number",
+		 "extensible-whole-program", "ewp", "no-compress", "restrict",
+		 "keep-device-functions", "no-host-device-initializer-list",
+		 "no-host-device-move-forward", "m64", "dlink-time-opt", "dlto", "lto",
+		 "dont-use-profile", "noprof", "use-local-env", "augment-host-linker-script",
+		 "aug-hls", "host-relocatable-link", "r"},
+		{"allow-unsupported-compiler", "expt-extended-lambda", "expt-relaxed-constexpr",
+			"extended-lambda", "forward-unknown-to-host-compiler", "generate-line-info",
+			"lineinfo", "resource-usage", "res-usage", "source-in-ptx", "src-in-ptx"}},
+	{{"archive-options", "Xarchive", "threads", "t", "Werror", "brief-diagnostics", "machine",
+		 "m", "dopt", "entries", "e", "cudadevrt", "libdevice-directory", "ldir",
+		 "target-directory", "target-dir", "archiver-binary", "arbin", "time", "run-args",
+		 "host-linker-script", "hls"},
+		{"ptxas-options", "Xptxas", "nvlink-options", "Xnvlink", "Xcudafe", "Xfatbin",
+			"compiler-bindir", "ccbin", "compress-mode", "diag-error", "diag-suppress",
+			"diag-warn", "ftz", "maxrregcount", "prec-div", "prec-sqrt",
+			"split-compile", "threads"}},
 };
 
 static const struct nvcc_option nothing[] = {
 	{.name = "", .value = false}, {.name = "", .value = true}};
-
-static bool is_named(struct str name, const char *full, const char *brief)
-{
-	return str_eq(name, str_from(full)) || (brief && str_eq(name, str_from(brief)));
-}
 
 /* The option of a word, and its value if the word contains it; NULL if nvcc has none of that name. */
 static const struct nvcc_option *find_option(struct str word, bool hipcc, struct str *ret_value)
@@ -192,14 +147,15 @@ static const struct nvcc_option *find_option(struct str word, bool hipcc, struct
 	bool equals = str_cut(all, '=', &name, ret_value);
 	for (size_t i = 0; i < n; i++) {
 		const struct nvcc_option *o = &options[i];
-		if ((o->value || !equals) && (o->hipcc || !hipcc) &&
-			is_named(name, o->name, o->brief))
+		const char *const both[] = {o->name, o->brief, NULL};
+		if ((o->value || !equals) && (o->hipcc || !hipcc) && str_is_one_of(name, both))
 			return o;
 	}
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
-		if ((dropped[i].value || !equals) && (dropped[i].hipcc || !hipcc) &&
-			is_named(name, dropped[i].name, dropped[i].brief))
-			return &nothing[dropped[i].value];
+	for (unsigned value = 0; value < 2; value++)
+		if ((value || !equals) &&
+			(str_is_one_of(name, dropped[value][1]) ||
+				(!hipcc && str_is_one_of(name, dropped[value][0]))))
+			return &nothing[value];
 	/* -DNAME=1, -O3 */
 	for (size_t i = 0; i < n && !hipcc && word.p[1] != '-'; i++)
 		if (options[i].value && options[i].brief && !options[i].brief[1] &&
@@ -388,10 +344,15 @@ struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret
 		bool source = ret->language.n || str_is_one_of(path_ext(in->word), sources);
 		for (; next < in->at; next++)
 			strs_add(a, &ret->words, words.v[next]);
-		if (source)
+		if (source) {
+			bool c = str_eq(path_ext(in->word), S(".c"));
 			strs_add(a, &ret->words, S("-x"));
-		if (source)
-			strs_add(a, &ret->words, cuda ? S("hip") : S("none"));
+			strs_add(a, &ret->words,
+				cuda              ? S("hip")
+				: ret->language.n ? ret->language
+				: c               ? S("c")
+						  : S("none"));
+		}
 		strs_add(a, &ret->words, in->word);
 		strs_add(a, source ? &ret->sources : &ret->objects, in->word);
 		if (cuda)
@@ -432,6 +393,32 @@ static bool answer(const struct nvcc *call)
 }
 
 /* ---- from nvcc's command to clang's ---- */
+
+/* Says something once for a folder, because it is true of all its compiles. */
+static void say_once(const struct cc *cc, const char *what, struct str text)
+{
+	ARENA(tmp);
+	struct str mark = str_fmt(&tmp, "%.*s/.rocsmith/cuda/said-%s", STR(cc->dir), what);
+	if (fs_present(mark))
+		return;
+	say_status(S("Note"), "%.*s", STR(text));
+	err_free(fs_write(mark, S(""), FS_LOOSE));
+}
+
+/* Raises a C++ standard that is too old for ROCm's headers. */
+static void raise_standard(struct arena *a, const struct cc *cc, struct strs *words)
+{
+	static const char *const old[] = {"03", "98", "0x", "11", "14", "1y", NULL};
+	VEC_EACH (struct str, w, words) {
+		if (!str_starts(*w, S("-std=")) || !str_ends_one_of(*w, old))
+			continue;
+		say_once(cc, "standard",
+			str_fmt(a,
+				"ROCm's Thrust and CUB need C++17, which takes the place of %.*s",
+				STR(str_sub(*w, 5, w->n))));
+		*w = S("-std=c++17");
+	}
+}
 
 struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *args, struct nvcc_result *ret)
@@ -487,6 +474,14 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 			strs_add(a, words, S("-ivfsoverlay"));
 			strs_add(a, words, overlay);
 		}
+		if (call.modern)
+			raise_standard(a, cc, &call.words);
+		if (call.archs)
+			say_once(cc, "archs",
+				str_fmt(a,
+					"nvcc compiles for %.*s, whatever GPUs of NVIDIA its "
+					"options name",
+					STR(str_join(a, &config->gpus, S(", ")))));
 	}
 	strs_add_all(a, words, &call.words);
 	if (call.sources.n) {

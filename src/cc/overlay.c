@@ -15,6 +15,7 @@ struct overlay_file {
 	struct str text;
 	struct str out;   /* the translated text's file; "": it is as it was */
 	struct strs mine; /* names of #includes that are files of the project */
+	bool source;      /* the user names it */
 };
 
 struct overlay {
@@ -24,7 +25,9 @@ struct overlay {
 	struct strs dirs;   /* folders of the search, absolute */
 	struct strs real;   /* the same and the current folder, without links */
 	struct map by_path; /* the files, by path; NULL for one that is not to be translated */
+	bool modern;        /* a file includes what needs C++17 in ROCm */
 	VEC(struct overlay_file *) files;
+	VEC(struct overlay_file) shown; /* those that the translation changed */
 	struct hipify_context context;
 	struct str dir; /* .rocsmith/cuda */
 };
@@ -60,6 +63,7 @@ static struct err *add_includes(struct overlay *o, struct overlay_file *f)
 		if (t.kind != TOK_PATH)
 			continue;
 		struct str word = tok_text(&l, &t), name = str_sub(word, 1, word.n - 1);
+		o->modern |= str_starts(name, S("thrust/")) || str_starts(name, S("cub/"));
 		struct str root = path_dir(f->path);
 		bool found = word.p[0] == '"' && fs_is_file(path_join(o->a, root, name));
 		for (size_t i = 0; i < o->dirs.n && !found; i++) {
@@ -89,7 +93,7 @@ static struct err *add_file(struct overlay *o, struct str root, struct str name,
 		return err_new(E_LIMIT, "'%.*s' includes more than %d files of the project",
 			STR(o->files.v[0]->path), MOST_FILES);
 	struct overlay_file *f = NEW(o->a, struct overlay_file);
-	*f = (struct overlay_file){.path = path, .real = real};
+	*f = (struct overlay_file){.path = path, .real = real, .source = sure};
 	TRY(fs_read(o->a, real, MAX_SOURCE, &f->text));
 	map_put(&o->by_path, path, f);
 	*VEC_PUSH(o->a, &o->files) = f;
@@ -141,50 +145,27 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 	return NULL;
 }
 
-static struct str describe(struct overlay *o)
-{
-	BUF(text, o->a);
-	struct json j = {.out = &text};
-	json_open(&j, '{');
-	json_key(&j, "version");
-	json_u64(&j, 0);
-	json_key(&j, "case-sensitive");
-	json_str(&j, S("true"));
-	json_key(&j, "use-external-names");
-	json_str(&j, S("false"));
-	json_key(&j, "roots");
-	json_open(&j, '[');
-	for (size_t i = 0; i < o->files.n; i++) {
-		const struct overlay_file *f = o->files.v[i];
-		if (!f->out.n)
-			continue;
-		json_open(&j, '{');
-		json_key(&j, "type");
-		json_str(&j, S("file"));
-		json_key(&j, "name");
-		json_str(&j, f->path);
-		json_key(&j, "external-contents");
-		json_str(&j, f->out);
-		json_close(&j);
-	}
-	json_close(&j);
-	json_close(&j);
-	return buf_str(&text);
-}
+/* The overlay's description, as clang's RedirectingFileSystem reads it (llvm/Support/VirtualFileSystem.h). */
+static const struct json_field file_fields[] = {
+	FIELD_CONST("type", "file"),
+	FIELD("name", struct overlay_file, path),
+	FIELD_LAST(FIELD("external-contents", struct overlay_file, out)),
+};
+static const struct json_field overlay_fields[] = {
+	FIELD_CONST("version", "0"),
+	FIELD_CONST("case-sensitive", "true"),
+	FIELD_CONST("use-external-names", "false"),
+	FIELD_LAST(FIELD_LIST("roots", struct overlay, shown, file_fields)),
+};
 
 /* Writes the translated texts where the user can read them. */
 static struct err *keep_texts(struct overlay *o, struct str dir)
 {
 	TRY(fs_mkdirs(dir));
-	for (size_t i = 0; i < o->files.n; i++) {
-		const struct overlay_file *f = o->files.v[i];
+	VEC_EACH (const struct overlay_file, f, &o->shown) {
 		struct str text = {0}, name = path_base(f->path);
-		if (!f->out.n)
-			continue;
-		if (str_ends(name, S(".cu")))
-			name = hipify_output_name(o->a, name);
-		else
-			name = str_fmt(o->a, "%.*s.hip", STR(name));
+		name = str_ends(name, S(".cu")) ? hipify_output_name(o->a, name)
+						: str_fmt(o->a, "%.*s.hip", STR(name));
 		TRY(fs_read(o->a, f->out, 2 * MAX_SOURCE, &text));
 		TRY(fs_write(path_join(o->a, dir, name), text, 0644));
 	}
@@ -192,7 +173,7 @@ static struct err *keep_texts(struct overlay *o, struct str dir)
 }
 
 struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_config *config,
-	const struct nvcc *call, struct str *ret)
+	struct nvcc *call, struct str *ret)
 {
 	struct overlay o = {.a = a,
 		.cc = cc,
@@ -219,14 +200,24 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 		TRY(add_file(&o, path_dir(path_abs(a, *source)), path_base(*source), true));
 	}
 	add_context(&o);
+	call->modern = o.modern;
 	TRY(fs_mkdirs(o.dir));
-	for (size_t i = 0; i < o.files.n; i++)
-		TRY(translate_file(&o, o.files.v[i]));
-	struct str text = describe(&o), hash = sha256_hex(a, text);
+	for (size_t i = 0; i < o.files.n; i++) {
+		struct overlay_file *f = o.files.v[i];
+		struct err *e = translate_file(&o, f);
+		if (e && e->code == E_HIPIFY && !f->source) {
+			err_free(e); /* perhaps no C++ at all: it is included as it is */
+			continue;
+		}
+		TRY(e);
+		if (f->out.n)
+			*VEC_PUSH(a, &o.shown) = *f;
+	}
 	if (call->keep)
 		TRY(keep_texts(&o, call->keep_dir.n ? call->keep_dir : S(".")));
-	if (!str_contains(text, S("external-contents")))
+	if (!o.shown.n)
 		return NULL;
-	*ret = path_join(a, o.dir, str_fmt(a, "%.*s.json", STR(hash)));
+	struct str text = json_document(a, 1, overlay_fields, &o);
+	*ret = path_join(a, o.dir, str_fmt(a, "%.*s.json", STR(sha256_hex(a, text))));
 	return fs_exists(*ret) ? NULL : fs_write(*ret, text, 0600 | FS_EXACT);
 }

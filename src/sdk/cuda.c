@@ -22,8 +22,7 @@ static struct err *add_headers(struct arena *a, struct str dir, struct str cuda,
 	hipify_face(a, rocm, S(CUDA_NUMBER), &headers);
 	VEC_EACH (const struct hipify_header, h, &headers) {
 		struct str path = path_join(a, include, h->path);
-		if (h->hip.n && !fs_exists(path_join(a, here, h->hip)) &&
-			!str_starts(h->hip, S("rocsmith/")))
+		if (h->hip.n && !fs_exists(path_join(a, here, h->hip)))
 			continue;
 		TRY(fs_mkdirs(path_dir(path)));
 		TRY(fs_write(path, h->text, FS_LOOSE));

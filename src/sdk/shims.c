@@ -486,7 +486,11 @@ static void environment(const struct shims *s, struct strs *ret)
 		{"CMAKE_TOOLCHAIN_FILE", "/toolchain.cmake", true, false},
 		{"CUDA_HOME", "/cuda", false, true},
 		{"CUDA_PATH", "/cuda", false, true},
+		{"CUDA_ROOT", "/cuda", false, true},
+		{"CUDA_BIN_PATH", "/cuda", false, true}, /* old FindCUDA */
+		{"CUDAToolkit_ROOT", "/cuda", false, true},
 		{"CUDACXX", "/cuda/bin/nvcc", false, true},
+		{"CUDA_NVCC_EXECUTABLE", "/cuda/bin/nvcc", false, true},
 		{"NVCC", "/cuda/bin/nvcc", false, true},
 		{"PKG_CONFIG_PATH", "/cuda/lib64/pkgconfig", false, true},
 	};

@@ -38,6 +38,8 @@ static void each_option_becomes_clangs_or_goes(void **state)
 			"-DX=1,2 -DY=3 -DZ -Idir -Iother -UW -x hip a.cu", NVCC_LINKS},
 		{"-x cu a.cpp -c", "-x hip a.cpp", NVCC_COMPILES},
 		{"-c a.cpp", "-x none a.cpp", NVCC_COMPILES},
+		{"-c a.c -x c++", "-x c++ a.c", NVCC_COMPILES},
+		{"-c a.c", "-x c a.c", NVCC_COMPILES},
 		{"-shared a.o -lcudart b.a -Xlinker -rpath,/x -o x.so",
 			"-shared a.o -lcudart b.a -Wl,-rpath -Wl,/x", NVCC_LINKS},
 		{"a.cu b.cpp c.o -lfoo", "-x hip a.cu -x none -x none b.cpp c.o -lfoo", NVCC_LINKS},

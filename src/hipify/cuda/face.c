@@ -78,31 +78,40 @@ static void add_names(struct face *f, struct buf *b, struct str folder, bool dev
 	}
 }
 
-static void add_folder(struct face *f, struct str folder, struct str cuda)
+static void add_folder(struct face *f, struct str folder)
 {
+	static const char *const host[] = {"host.h", "nvtx.h", NULL};
 	BUF(b, f->a);
-	bool runtime = str_eq(folder, S("hip"));
-	buf_fmt(&b,
-		"/* made by rocsmith: CUDA's names, and what HIP calls them */\n#pragma once\n");
-	if (runtime) {
-		buf_fmt(&b,
-			"#ifndef CUDA_VERSION\n#define CUDA_VERSION %.*s\n#endif\n"
-			"#ifndef CUDART_VERSION\n#define CUDART_VERSION %.*s\n#endif\n"
-			"#define CUDAAPI\n#define CUDARTAPI\n#define CUDA_CB\n#define CUDART_CB\n"
-			"#include <rocsmith/driver.h>\n",
-			STR(cuda), STR(cuda));
-		add_names(f, &b, folder, false);
-		buf_add(&b, S("#ifdef __HIPCC__\n"));
-		for (size_t i = 0; i < our_headers_count; i++)
-			if (!str_eq(str_from(our_headers_files[i]), S("nvtx.h")))
-				buf_fmt(&b, "#include <rocsmith/%s>\n", our_headers_files[i]);
+	buf_add(&b,
+		S("/* made by rocsmith: CUDA's names, and what HIP calls them */\n#pragma once\n"));
+	if (str_eq(folder, S("hip")))
+		buf_add(&b,
+			S("#define CUDAAPI\n#define CUDARTAPI\n#define CUDA_CB\n#define CUDART_CB\n"
+			  "#include <rocsmith/driver.h>\n#ifdef __HIPCC__\n"));
+	for (size_t i = 0; i < our_headers_count && str_eq(folder, S("hip")); i++)
+		if (!str_is_one_of(str_from(our_headers_files[i]), host))
+			buf_fmt(&b, "#include <rocsmith/%s>\n", our_headers_files[i]);
+	if (str_eq(folder, S("hip"))) {
 		add_names(f, &b, folder, true);
 		buf_add(&b, S("#endif\n"));
-	} else {
-		add_names(f, &b, folder, false);
 	}
+	add_names(f, &b, folder, false);
 	add_header(f, str_fmt(f->a, "rocsmith/cuda/%.*s.h", STR(folder)), buf_str(&b), S(""));
 }
+
+/* Texts in front of HIP's header and behind it. */
+static const struct {
+	const char *hip, *before, *after;
+} around[] = {
+	{"hipblas/hipblas.h", "#define HIPBLAS_V2 1\n#define HIPBLAS_USE_HIP_HALF 1\n", ""},
+	{"hipcub/hipcub.hpp", "#ifdef __HIPCC__\n", "namespace cub = hipcub;\n#endif\n"},
+	/* no host compiler reads these */
+	{"hip/hip_bf16.h", "#ifdef __HIPCC__\n", "#endif\n"},
+	{"hip/hip_fp8.h", "#ifdef __HIPCC__\n", "#endif\n"},
+	{"hip/hip_fp4.h", "#ifdef __HIPCC__\n", "#endif\n"},
+	{"hip/device_functions.h", "#ifdef __HIPCC__\n", "#endif\n"},
+	{"hip/math_functions.h", "#ifdef __HIPCC__\n", "#endif\n"},
+};
 
 void hipify_face(struct arena *a, struct str rocm, struct str cuda, struct hipify_headers *ret)
 {
@@ -114,25 +123,29 @@ void hipify_face(struct arena *a, struct str rocm, struct str cuda, struct hipif
 	strs_add(a, &f.folders, S("hip"));
 	for (const struct hipify_rule *r = names_rows; r->cuda; r++) {
 		struct str name = names_text(r->cuda), hip = names_text(r->hip);
-		struct str folder = folder_of(hip), before = S(""), after = S("");
+		struct str folder = folder_of(hip);
+		const char *before = "", *after = "";
 		if (!names_is(r, "header") || names_newer(r, rocm))
 			continue;
 		strs_put(a, &f.folders, folder);
-		if (str_eq(hip, S("hipblas/hipblas.h")))
-			before = S("#define HIPBLAS_V2 1\n#define HIPBLAS_USE_HIP_HALF 1\n");
-		if (str_eq(folder, S("hipcub")))
-			after = S("#ifdef __cplusplus\nnamespace cub = hipcub;\n#endif\n");
-		add_header(&f, name,
-			str_fmt(a,
-				"/* made by rocsmith: CUDA's <%.*s>, as HIP has it */\n#pragma "
-				"once\n"
-				"#ifndef __HIP_PLATFORM_AMD__\n#define __HIP_PLATFORM_AMD__ "
-				"1\n#endif\n"
-				"%.*s#include <%.*s>\n#include <rocsmith/cuda/hip.h>\n"
-				"#include <rocsmith/cuda/%.*s.h>\n%.*s",
-				STR(name), STR(before), STR(hip), STR(folder), STR(after)),
-			str_eq(hip, S("rocsmith/nvtx.h")) ? S("roctracer/roctx.h") : hip);
+		for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++)
+			if (str_eq(hip, str_from(around[i].hip))) {
+				before = around[i].before;
+				after = around[i].after;
+			}
+		struct str text = str_fmt(a,
+			"/* made by rocsmith: CUDA's <%.*s>, as HIP has it */\n#pragma once\n"
+			"#include <rocsmith/host.h>\n#ifndef CUDA_VERSION\n#define CUDA_VERSION "
+			"%.*s\n#endif\n"
+			"#ifndef CUDART_VERSION\n#define CUDART_VERSION %.*s\n#endif\n"
+			"%s#include <%.*s>\n%s#include <rocsmith/cuda/hip.h>\n",
+			STR(name), STR(cuda), STR(cuda), before, STR(hip), after);
+		if (!str_eq(folder, S("hip")))
+			text = str_fmt(
+				a, "%.*s#include <rocsmith/cuda/%.*s.h>\n", STR(text), STR(folder));
+		bool ours = hipify_is_our_header(hip);
+		add_header(&f, name, text, ours ? S("roctracer/roctx.h") : hip);
 	}
 	VEC_EACH (const struct str, folder, &f.folders)
-		add_folder(&f, *folder, cuda);
+		add_folder(&f, *folder);
 }
