@@ -46,6 +46,32 @@ enum nvcc_does {
 	NVCC_LISTS_CODE,
 };
 
+enum nvcc_use {
+	USE_CLANG,  /* nothing but words of clang, or none */
+	USE_PHASE,  /* it says how far to go: .does */
+	USE_REFUSE, /* clang says why */
+	USE_LANGUAGE,
+	USE_OUTPUT,
+	USE_FOLDER, /* the folder for outputs */
+	USE_FILE,   /* with more options */
+	USE_KEEP,
+	USE_KEEP_FOLDER,
+	USE_SHOW, /* the commands */
+	USE_ARCH, /* NVIDIA's GPUs */
+	USE_RUNTIME,
+	USE_NATIVE, /* -O, -g: nvcc's own default is not wanted */
+};
+
+struct nvcc_option { /* data/nvcc.yaml explains each column */
+	const char *name, *brief;
+	bool value, hipcc, parts;
+	enum nvcc_use use;
+	enum nvcc_does does;
+	const char *clang, *when;
+};
+const struct nvcc_option *nvcc_option_table(void);
+extern const size_t nvcc_option_count;
+
 struct nvcc {
 	enum nvcc_does does;
 	struct strs words; /* clang's words, inputs in their places, without outputs */

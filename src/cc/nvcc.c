@@ -1,197 +1,72 @@
 /* Command lines of nvcc: reads them, and makes those of the SDK's clang that give the same results; see cc_int.h.
- *
- * Source of the options: the CUDA Compiler Driver's manual, "NVCC Command Options",
- * https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/. All have a long name; one or two dashes stand before
- * either name, and a value stands behind '=' or is the next word. */
+ * Each option is a row of data/nvcc.yaml. */
 #include "base/fs.h"
 #include "base/vec.h"
 #include "cc/cc_int.h"
 #include "term/out.h"
 
-enum { MAX_OPTIONS_FILE = 1 << 20, MAX_NESTED = 8 };
-
-enum nvcc_use {
-	USE_CLANG,  /* .clang takes its place */
-	USE_PHASE,  /* it says how far to go: .does */
-	USE_REFUSE, /* .clang says why */
-	USE_LANGUAGE,
-	USE_OUTPUT,
-	USE_FOLDER, /* the folder for outputs */
-	USE_FILE,   /* with more options */
-	USE_KEEP,
-	USE_KEEP_FOLDER,
-	USE_SHOW, /* the commands */
-	USE_ARCH, /* NVIDIA's GPUs */
-	USE_RUNTIME,
-	USE_NATIVE, /* -O, -g: nvcc's own default is not wanted */
-};
-
-#define NO_PTX                                                                                     \
-	"no AMD GPU reads it, and a program that loads such a file by name needs a change of its " \
-	"own"
-
-static const struct nvcc_option {
-	const char *name, *brief;
-	bool value; /* it has one */
-	bool hipcc; /* projects pass it to hipcc, too, which does not know it */
-	enum nvcc_use use;
-	enum nvcc_does does;
-	/* The words in its place, separated by spaces: '%' is the value, or each of its parts if `parts` is set. */
-	const char *clang;
-	bool parts;
-	const char *when; /* this value only; others are dropped */
-} options[] = {
-	{"compiler-options", "Xcompiler", true, true, .clang = "%", .parts = true},
-	{"linker-options", "Xlinker", true, .clang = "-Wl,%", .parts = true},
-	{"define-macro", "D", true, .clang = "-D%"},
-	{"undefine-macro", "U", true, .clang = "-U%"},
-	{"include-path", "I", true, .clang = "-I%"},
-	{"system-include", "isystem", true, .clang = "-isystem %"},
-	{"pre-include", "include", true, .clang = "-include %"},
-	{"library-path", "L", true, .clang = "-L%"},
-	{"library", "l", true, .clang = "-l%"},
-	{"optimize", "O", true, .use = USE_NATIVE, .clang = "-O%"},
-	{"debug", "g", .clang = "-g"},
-	{"device-debug", "G", .use = USE_NATIVE, .clang = "-g -O0"},
-	{"profile", "pg", .clang = "-pg"},
-	{"std", "std", true, .clang = "-std=%"},
-	{"shared", "shared", .clang = "-shared"},
-	{"no-exceptions", "noeh", .clang = "-fno-exceptions"},
-	{"ftemplate-depth", NULL, true, .clang = "-ftemplate-depth=%"},
-	{"ftemplate-backtrace-limit", NULL, true, .clang = "-ftemplate-backtrace-limit=%"},
-	{"Wno-deprecated-declarations", NULL, .clang = "-Wno-deprecated-declarations"},
-	{"disable-warnings", "w", .clang = "-w"},
-	{"dependency-output", "MF", true, .clang = "-MF %"},
-	{"dependency-target-name", "MT", true, .clang = "-MT %"},
-	{"generate-dependency-targets", "MP", .clang = "-MP"},
-	{"generate-dependencies-with-compile", "MD", .clang = "-MD"},
-	{"generate-nonsystem-dependencies-with-compile", "MMD", .clang = "-MMD"},
-	{"default-stream", NULL, true, true, .clang = "-fgpu-default-stream=%"},
-	{"fmad", NULL, true, true, .clang = "-ffp-contract=off", .when = "false"},
-	/* changes no more than nvcc's does */
-	{"use_fast_math", NULL, false, true, .clang = "-fgpu-flush-denormals-to-zero"},
-	{"relocatable-device-code", "rdc", true, .clang = "-fgpu-rdc", .when = "true"},
-	{"x", NULL, true, .use = USE_LANGUAGE},
-	{"output-file", "o", true, .use = USE_OUTPUT},
-	{"output-directory", "odir", true, .use = USE_FOLDER},
-	{"options-file", "optf", true, .use = USE_FILE},
-	{"keep", NULL, .use = USE_KEEP},
-	{"save-temps", NULL, .use = USE_KEEP},
-	{"keep-dir", NULL, true, .use = USE_KEEP_FOLDER},
-	{"dryrun", NULL, .use = USE_SHOW},
-	{"verbose", "v", .use = USE_SHOW},
-	{"cudart", NULL, true, .use = USE_RUNTIME},
-
-	{"compile", "c", .use = USE_PHASE, .does = NVCC_COMPILES},
-	{"device-c", "dc", .use = USE_PHASE, .does = NVCC_COMPILES, .clang = "-fgpu-rdc"},
-	{"device-w", "dw", .use = USE_PHASE, .does = NVCC_COMPILES},
-	{"link", NULL, .use = USE_PHASE, .does = NVCC_LINKS},
-	{"lib", NULL, .use = USE_PHASE, .does = NVCC_ARCHIVES},
-	{"preprocess", "E", .use = USE_PHASE, .does = NVCC_PREPROCESSES, .clang = "-E"},
-	{"generate-dependencies", "M", .use = USE_PHASE, .does = NVCC_PREPROCESSES, .clang = "-M"},
-	{"generate-nonsystem-dependencies", "MM", .use = USE_PHASE, .does = NVCC_PREPROCESSES,
-		.clang = "-MM"},
-	{"version", "V", .use = USE_PHASE, .does = NVCC_SAYS_VERSION},
-	{"help", "h", .use = USE_PHASE, .does = NVCC_SAYS_HELP},
-	{"list-gpu-arch", NULL, .use = USE_PHASE, .does = NVCC_LISTS_ARCH},
-	{"list-gpu-code", NULL, .use = USE_PHASE, .does = NVCC_LISTS_CODE},
-	{"ptx", NULL, .use = USE_REFUSE, .clang = NO_PTX},
-	{"cubin", NULL, .use = USE_REFUSE, .clang = NO_PTX},
-	{"fatbin", NULL, .use = USE_REFUSE, .clang = NO_PTX},
-	{"optix-ir", NULL, .use = USE_REFUSE, .clang = "OptiX is NVIDIA's alone"},
-	{"ltoir", NULL, .use = USE_REFUSE, .clang = NO_PTX},
-	{"cuda", NULL, .use = USE_REFUSE, .clang = "HIP has no such intermediate file"},
-	{"run", NULL, .use = USE_REFUSE, .clang = "nothing that is built is run here"},
-	{"device-link", "dlink", .use = USE_REFUSE,
-		.clang = "with HIP, the link of the program links device code, too"},
-
-	{"gpu-architecture", "arch", true, true, .use = USE_ARCH},
-	{"gpu-code", "code", true, true, .use = USE_ARCH},
-	{"generate-code", "gencode", true, true, .use = USE_ARCH},
-};
-
-/* Options without effect: clang does it anyway, or they concern NVIDIA's assembler, linker or front end. By whether they
- * have a value; then those that hipcc gets, too. */
-static const char *const dropped[2][2][48] = {
-	{{"forward-unknown-opts", "forward-unknown-to-host-linker", "Wreorder",
-		 "Wdefault-stream-launch", "Wmissing-launch-bounds", "Wext-lambda-captures-this",
-		 "display-error-number", "err-no", "no-display-error-number",
-		 "extensible-whole-program", "ewp", "no-compress", "restrict",
-		 "keep-device-functions", "no-host-device-initializer-list",
-		 "no-host-device-move-forward", "m64", "dlink-time-opt", "dlto", "lto",
-		 "dont-use-profile", "noprof", "use-local-env", "augment-host-linker-script",
-		 "aug-hls", "host-relocatable-link", "r"},
-		{"allow-unsupported-compiler", "expt-extended-lambda", "expt-relaxed-constexpr",
-			"extended-lambda", "forward-unknown-to-host-compiler", "generate-line-info",
-			"lineinfo", "resource-usage", "res-usage", "source-in-ptx", "src-in-ptx"}},
-	{{"archive-options", "Xarchive", "threads", "t", "Werror", "brief-diagnostics", "machine",
-		 "m", "dopt", "entries", "e", "cudadevrt", "libdevice-directory", "ldir",
-		 "target-directory", "target-dir", "archiver-binary", "arbin", "time", "run-args",
-		 "host-linker-script", "hls"},
-		{"ptxas-options", "Xptxas", "nvlink-options", "Xnvlink", "Xcudafe", "Xfatbin",
-			"compiler-bindir", "ccbin", "compress-mode", "diag-error", "diag-suppress",
-			"diag-warn", "ftz", "maxrregcount", "prec-div", "prec-sqrt",
-			"split-compile", "threads"}},
-};
-
-static const struct nvcc_option nothing[] = {
-	{.name = "", .value = false}, {.name = "", .value = true}};
+enum { MAX_OPTIONS_FILE = 1 << 20, MAX_OPTIONS_FILES = 100 };
 
 /* The option of a word, and its value if the word contains it; NULL if nvcc has none of that name. */
 static const struct nvcc_option *find_option(struct str word, bool hipcc, struct str *ret_value)
 {
-	const size_t n = sizeof(options) / sizeof(options[0]);
+	const struct nvcc_option *o = nvcc_option_table(), *end = o + nvcc_option_count;
 	struct str all = str_sub(word, str_starts(word, S("--")) ? 2 : 1, word.n), name;
 	if (word.n < 2 || word.p[0] != '-')
 		return NULL;
 	bool equals = str_cut(all, '=', &name, ret_value);
-	for (size_t i = 0; i < n; i++) {
-		const struct nvcc_option *o = &options[i];
+	for (; o < end; o++) {
 		const char *const both[] = {o->name, o->brief, NULL};
 		if ((o->value || !equals) && (o->hipcc || !hipcc) && str_is_one_of(name, both))
 			return o;
 	}
-	for (unsigned value = 0; value < 2; value++)
-		if ((value || !equals) &&
-			(str_is_one_of(name, dropped[value][1]) ||
-				(!hipcc && str_is_one_of(name, dropped[value][0]))))
-			return &nothing[value];
 	/* -DNAME=1, -O3 */
-	for (size_t i = 0; i < n && !hipcc && word.p[1] != '-'; i++)
-		if (options[i].value && options[i].brief && !options[i].brief[1] &&
-			strchr("DUILlO", options[i].brief[0]) && options[i].brief[0] == all.p[0]) {
+	for (o = nvcc_option_table(); o < end && !hipcc && word.p[1] != '-'; o++)
+		if (o->value && o->brief && !o->brief[1] && strchr("DUILlO", o->brief[0]) &&
+			o->brief[0] == all.p[0]) {
 			*ret_value = str_sub(all, 1, all.n);
-			return &options[i];
+			return o;
 		}
 	return NULL;
 }
 
-/* Adds the words of clang in the option's place. nvcc gives parts to a shell, so they may have spaces. */
+static void add_words(
+	struct arena *a, struct strs *io, const struct nvcc_option *o, struct str value)
+{
+	struct str words = str_from(o->clang), word, before, after;
+	while (str_next(&words, ' ', &word))
+		strs_add(a, io,
+			str_cut(word, '%', &before, &after)
+				? str_fmt(a, "%.*s%.*s", STR(before), STR(value))
+				: word);
+}
+
+/* Adds the words of clang in the option's place. nvcc gives parts to a shell: they end at spaces and commas outside of
+ * quotes, and "\," is a comma of the part itself. */
 static void add_clang(
 	struct arena *a, struct strs *io, const struct nvcc_option *o, struct str value)
 {
-	struct str rest = value, part, words, word, before, after;
+	BUF(part, a);
+	char quote = 0;
 	if (!o->clang || (o->when && !str_eq(value, str_from(o->when))))
 		return;
-	do {
-		if (!o->parts)
-			part = value;
-		else if (!str_next(&rest, ',', &part))
-			return;
-		/* "\," is a comma of the part itself */
-		while (o->parts && str_ends(part, S("\\")) && str_next(&rest, ',', &after))
-			part = str_fmt(
-				a, "%.*s,%.*s", STR(str_sub(part, 0, part.n - 1)), STR(after));
-		while (o->parts && str_next(&part, ' ', &word))
-			if (word.n && str_cut(str_from(o->clang), '%', &before, &after))
-				strs_add(a, io, str_fmt(a, "%.*s%.*s", STR(before), STR(word)));
-		words = o->parts ? S("") : str_from(o->clang);
-		while (str_next(&words, ' ', &word))
-			strs_add(a, io,
-				str_cut(word, '%', &before, &after)
-					? str_fmt(a, "%.*s%.*s", STR(before), STR(part))
-					: word);
-	} while (o->parts);
+	if (!o->parts)
+		add_words(a, io, o, value);
+	for (size_t i = 0; o->parts && i <= value.n; i++) {
+		char c = i < value.n ? value.p[i] : ',';
+		if (c == '\\' && i + 1 < value.n) {
+			buf_char(&part, value.p[++i]);
+		} else if (c == quote) {
+			quote = 0;
+		} else if (!quote && (c == '"' || c == '\'')) {
+			quote = c;
+		} else if (i < value.n && (quote || (c != ',' && c != ' '))) {
+			buf_char(&part, c);
+		} else if (part.n) {
+			add_words(a, io, o, str_dup(a, buf_str(&part)));
+			part.n = 0;
+		}
+	}
 }
 
 struct strs cc_from_nvcc(struct arena *a, const struct strs *args)
@@ -239,30 +114,35 @@ static void split_words(struct arena *a, struct str text, struct strs *ret)
 	}
 }
 
+struct nvcc_words {
+	struct strs words;
+	unsigned files; /* options files read so far */
+};
+
 /* Adds all words, with those of options files in their place. */
-static struct err *expand(
-	struct arena *a, const struct strs *args, unsigned level, struct strs *ret)
+static struct err *expand_files(struct arena *a, const struct strs *args, struct nvcc_words *io)
 {
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = S(""), file, text;
 		const struct nvcc_option *o = find_option(word, false, &value);
 		if (!o || o->use != USE_FILE) {
-			strs_add(a, ret, word);
+			strs_add(a, &io->words, word);
 			if (o && o->value && !value.n && i + 1 < args->n)
-				strs_add(a, ret, args->v[++i]);
+				strs_add(a, &io->words, args->v[++i]);
 			continue;
 		}
 		if (!value.n && i + 1 < args->n)
 			value = args->v[++i];
-		if (level == MAX_NESTED)
-			return err_new(E_USAGE,
-				"options files name each other more than %d times, at '%.*s'",
-				MAX_NESTED, STR(value));
 		while (str_next(&value, ',', &file)) {
 			struct strs words = {0};
+			if (io->files++ == MAX_OPTIONS_FILES)
+				return err_new(E_USAGE,
+					"more than %d options files, or one that names itself: "
+					"'%.*s'",
+					MAX_OPTIONS_FILES, STR(file));
 			TRY(fs_read(a, file, MAX_OPTIONS_FILE, &text));
 			split_words(a, text, &words);
-			TRY(expand(a, &words, level + 1, ret));
+			TRY(expand_files(a, &words, io));
 		}
 	}
 	return NULL;
@@ -311,13 +191,15 @@ struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret
 {
 	static const char *const sources[] = {
 		".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cu", ".i", ".ii", NULL};
-	struct strs all = {0}, given = {0};
+	struct nvcc_words expanded = {0};
+	struct strs given = {0};
 	const char *before = getenv("NVCC_PREPEND_FLAGS"), *after = getenv("NVCC_APPEND_FLAGS");
 	*ret = (struct nvcc){0};
 	split_words(a, str_from(before), &given);
 	strs_add_all(a, &given, args);
 	split_words(a, str_from(after), &given);
-	TRY(expand(a, &given, 0, &all));
+	TRY(expand_files(a, &given, &expanded));
+	const struct strs all = expanded.words;
 	VEC(struct nvcc_place) inputs = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		struct str word = all.v[i], value = S("");

@@ -1,4 +1,6 @@
 /* Translates the sources of an nvcc command and what they include from the project, for an overlay; see cc_int.h. */
+#include <unistd.h>
+
 #include "base/fs.h"
 #include "base/hash.h"
 #include "cc/cc_int.h"
@@ -27,23 +29,24 @@ struct overlay {
 	struct map by_path; /* the files, by path; NULL for one that is not to be translated */
 	bool modern;        /* a file includes what needs C++17 in ROCm */
 	VEC(struct overlay_file *) files;
-	VEC(struct overlay_file) shown; /* those that the translation changed */
+	VEC(struct overlay_file) shown; /* the files that the translation changed */
 	struct hipify_context context;
 	struct str dir; /* .rocsmith/cuda */
 };
 
-/* Is the file one of the project's? See cc_int.h. */
-static bool is_ours(const struct overlay *o, struct str path, struct str real, struct str root)
+/* Is root/name, which is at `real` without links, one of the project's? See cc_int.h. */
+static bool is_ours(const struct overlay *o, struct str root, struct str name, struct str real)
 {
-	struct str away[] = {S("/usr"), o->config->sdk, o->cc->dir}, base = {0};
-	struct str project = o->config->project;
-	if (project.n)
-		return fs_real(o->a, project, &base) && path_is_below(real, base);
-	for (size_t i = 0; i < sizeof(away) / sizeof(away[0]); i++)
+	struct str away[] = {o->cc->dir, o->config->sdk, S("/usr")}, base = {0};
+	struct str project = o->config->project,
+		   path = path_clean(o->a, path_join(o->a, root, name));
+	for (size_t i = 0; i < (project.n ? 2 : 3); i++)
 		if (away[i].n && (path_is_below(path, away[i]) || path_is_below(real, away[i])))
 			return false;
-	if (fs_real(o->a, root, &base) &&
-		str_eq(real, path_join(o->a, base, path_rel(o->a, path, path_clean(o->a, root)))))
+	if (project.n)
+		return fs_real(o->a, project, &base) && path_is_below(real, base);
+	if (name.p[0] != '/' && hipify_is_source(name) && fs_real(o->a, root, &base) &&
+		str_eq(real, path_clean(o->a, path_join(o->a, base, name))))
 		return true;
 	VEC_EACH (const struct str, dir, &o->real)
 		if (path_is_below(real, *dir))
@@ -87,7 +90,7 @@ static struct err *add_file(struct overlay *o, struct str root, struct str name,
 	if (map_has(&o->by_path, path))
 		return NULL;
 	map_put(&o->by_path, path, NULL);
-	if (!fs_real(o->a, path, &real) || (!sure && !is_ours(o, path, real, root)))
+	if (!fs_real(o->a, path, &real) || (!sure && !is_ours(o, root, name, real)))
 		return NULL;
 	if (o->files.n == MOST_FILES)
 		return err_new(E_LIMIT, "'%.*s' includes more than %d files of the project",
@@ -136,7 +139,10 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 	hash_add(h, f->text.p, f->text.n);
 	d = hash_end(h);
 	struct str out = path_join(o->a, o->dir, digest_hex(o->a, &d));
-	if (!fs_try_lstat(out, &st) || !S_ISREG(st.st_mode)) {
+	if (utf8_end(f->path) < f->path.n) /* the overlay's description could not name it */
+		return err_new(E_HIPIFY, "the name '%.*s' is not UTF-8", STR(f->path));
+	if (!fs_try_lstat(out, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+		(st.st_mode & 022)) {
 		TRY(hipify_text(o->a, f->text, f->path, &o->context, &text));
 		st.st_size = text.edits.n ? (off_t)text.text.n : 0;
 		TRY(fs_write(out, text.edits.n ? text.text : S(""), 0600 | FS_EXACT));
@@ -201,6 +207,7 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 	}
 	add_context(&o);
 	call->modern = o.modern;
+	TRY(fs_check_own(o.dir));
 	TRY(fs_mkdirs(o.dir));
 	for (size_t i = 0; i < o.files.n; i++) {
 		struct overlay_file *f = o.files.v[i];

@@ -448,6 +448,27 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 		E_SDK, "the SDK '%.*s' has no loader (ld-linux-x86-64.so.2)", STR(s->sdk->name));
 }
 
+static struct err *add_state(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct buf *b = user;
+	(void)prune;
+	if (!S_ISDIR(e->st.st_mode))
+		buf_fmt(b, "%.*s %lld %lld %ld\n", STR(e->path), (long long)e->st.st_size,
+			(long long)e->st.st_mtim.tv_sec, e->st.st_mtim.tv_nsec);
+	return NULL;
+}
+
+/* The receipt's line for the folder `cuda`, so that one into which somebody wrote is made again: build systems install
+ * files into what they take for a CUDA toolkit. */
+static struct str cuda_state(struct shims *s)
+{
+	BUF(state, s->a);
+	struct str dir = path_join(s->a, s->dir, S("cuda"));
+	if (fs_is_dir(dir))
+		err_free(fs_walk(dir, add_state, &state));
+	return str_fmt(s->a, " %.*s", STR(sha256_hex(s->a, buf_str(&state))));
+}
+
 /* The receipt: a hash of the SDK, this machine's compilers and their flags, and one of rocsmith itself. */
 static struct str make_key(struct shims *s, const struct cc_config *config)
 {
@@ -563,7 +584,7 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	}
 	environment(&s, ret_env);
 	struct str made = cc_file(a, s.dir, "made"), key = make_key(&s, &config);
-	TRY(fs_receipt_check(made, key, &same));
+	TRY(fs_receipt_check(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(&s))), &same));
 	if (!same)
 		TRY_CTX(fill(&s, key), "cannot make the folder '%.*s'", STR(s.dir));
 	if (config.log_dir.n)
@@ -585,5 +606,5 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 				"clang of the SDK '%.*s' does not find its headers ('%.*s')",
 				STR(sdk->name), STR(include));
 	}
-	return fs_write(made, key, 0644);
+	return fs_write(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(&s))), 0644);
 }

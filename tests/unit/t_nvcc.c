@@ -30,6 +30,8 @@ static void each_option_becomes_clangs_or_goes(void **state)
 			"-fPIC -Wall -O3 -fgpu-rdc -x hip a.cu", NVCC_COMPILES},
 		{"-Xcompiler -Wl\\,-rpath\\,/x,-pthread a.o", "-Wl,-rpath,/x -pthread a.o",
 			NVCC_LINKS},
+		{"-Xcompiler ,\"-fPIC\",\"-DX=1,2\" -c a.cu", "-fPIC -DX=1,2 -x hip a.cu",
+			NVCC_COMPILES},
 		{"-rdc=true -c a.cu", "-fgpu-rdc -x hip a.cu", NVCC_COMPILES},
 		{"-rdc false -c a.cu", "-x hip a.cu", NVCC_COMPILES},
 		{"-fmad=false --use_fast_math --ftz=true a.cu",
@@ -98,7 +100,9 @@ static void options_come_from_files_too_but_not_for_ever(void **state)
 	assert_ok(fs_write(one, str_fmt(&a, "-O2 --options-file=%.*s\n-DONE", STR(two)), 0644));
 	struct nvcc call = read_line(&a, str_z(&a, str_fmt(&a, "-optf %.*s -c a.cu", STR(one))));
 	assert_str(str_join(&a, &call.words, S("|")), "-O2|-DTWO=a b|-Ix y|-DONE|-x|hip|a.cu");
-	assert_ok(fs_write(two, str_fmt(&a, "-optf %.*s", STR(one)), 0644));
+	/* each of the two names the other, twice */
+	assert_ok(fs_write(one, str_fmt(&a, "-optf %.*s,%.*s", STR(two), STR(two)), 0644));
+	assert_ok(fs_write(two, str_fmt(&a, "-optf %.*s,%.*s", STR(one), STR(one)), 0644));
 	struct strs args = str_split(&a, str_fmt(&a, "-optf %.*s", STR(one)), ' ');
 	assert_err(nvcc_read(&a, &args, &call), E_USAGE);
 }
