@@ -291,21 +291,19 @@ static void write_log(struct arena *a, const struct compiler_run *j)
 
 /* ---- a compile for several GPUs, pass by pass ---- */
 
-/* Runs the passes in order. *ret_good: all succeeded, and the object is in place. If false, the unsplit command must be
- * run, so that the user sees the compiler's messages for the original command line. */
-static struct err *run_passes(
-	struct arena *a, struct compiler_run *j, const struct compile_step *step, bool *ret_good)
+/* Runs the passes in order. *ret_good: all succeeded, and the object is in place. If false, j->result is that of the one
+ * that failed. */
+static struct err *run_passes(struct arena *a, struct compiler_run *j,
+	const struct compile_passes *passes, const struct strs *gpus, bool *ret_good)
 {
 	struct log_entry *whole = &j->entry;
-	struct compile_passes passes;
 	struct strs objects = {0};
 	BUF(said, a);
-	compile_passes(a, step, &passes);
 	*ret_good = false;
-	VEC_EACH (const struct compile_pass, p, &passes) {
+	VEC_EACH (const struct compile_pass, p, passes) {
 		struct compiler_run one = {.cc = j->cc, .config = j->config};
 		if (!p->argv.n) {
-			TRY(compile_join(&step->gpus, &objects, p->output));
+			TRY(compile_join(gpus, &objects, p->output));
 			continue;
 		}
 		TRY(fs_mkdirs(p->work));
@@ -321,6 +319,7 @@ static struct err *run_passes(
 		*VEC_PUSH(a, &whole->passes) = (struct pass_cost){
 			.gpu = p->gpu, .seconds = e->seconds, .cpu = e->cpu, .memory = e->memory};
 		buf_add(&said, one.result.err);
+		j->result = one.result;
 		if (e->status || !fs_is_file(p->out))
 			return NULL;
 		TRY(fs_rename(p->out, p->output));
@@ -333,24 +332,40 @@ static struct err *run_passes(
 	return NULL;
 }
 
-/* Runs the compile as passes if the step can express it. */
+/* Runs the compile as passes if the step can express it. If one fails, it is not done: the command as it is shows the
+ * user the compiler's messages for the original command line. */
 static struct err *try_passes(
 	struct arena *a, struct compiler_run *j, const struct strs *args, bool *ret_done)
 {
 	struct compile_step step;
+	struct compile_passes passes;
 	*ret_done = false;
 	if (!compile_read(a, j->cc->name, args, &step))
 		return NULL;
 	struct str folder = path_dir(step.work);
 	struct err *e = fs_remove_tree(folder); /* left by a run that was killed */
+	compile_passes(a, &step, &passes);
 	if (!e)
-		e = run_passes(a, j, &step, ret_done);
+		e = run_passes(a, j, &passes, &step.gpus, ret_done);
 	e = err_join(e, fs_remove_tree(folder));
 	if (e && e->code != E_CANCELLED) { /* the folder may not be writable, for example */
 		err_free(e);
 		e = NULL;
 	}
 	return e;
+}
+
+static struct err *link_device(
+	struct arena *a, struct compiler_run *j, const struct compile_passes *passes)
+{
+	bool good;
+	struct err *e = run_passes(a, j, passes, NULL, &good);
+	TRY(err_join(e, fs_remove_tree(dlink_folder(a, passes))));
+	if (!good)
+		say_text(j->result.err);
+	if (!good && !j->result.status)
+		return err_new(E_LINK, "the device code was linked into no file");
+	return NULL;
 }
 
 /* ---- C++ with precompiled headers ---- */
@@ -408,6 +423,20 @@ static struct err *run_compiler(struct arena *a, struct compiler_run *j, const s
 
 /* ---- a call ---- */
 
+/* Becomes a program that was built with the SDK's libraries, which may need its libc. */
+static struct err *run_program(struct arena *a, const struct cc *cc, const struct cc_config *config,
+	const struct strs *argv)
+{
+	struct proc p = {0};
+	if (config->loader.n)
+		proc_arg(a, &p, str_z(a, config->loader), "--library-path",
+			str_z(a, config->library_path), NULL);
+	else
+		strs_add(a, &p.setenv, str_fmt(a, "LD_LIBRARY_PATH=%.*s/lib", STR(cc->dir)));
+	strs_add_all(a, &p.argv, argv);
+	return become(a, &p);
+}
+
 struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status)
 {
 	struct cc_config config = {0};
@@ -425,13 +454,15 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 		return NULL;
 	}
 	struct strs words;
-	struct nvcc_result nvcc;
+	struct nvcc_result nvcc = {0};
 	if (str_eq(cc->name, S("nvcc"))) {
 		TRY(nvcc_command(a, cc, &config, args, &nvcc));
 		if (nvcc.done)
 			return NULL;
+		if (nvcc.run.n)
+			return run_program(a, cc, &config, &nvcc.run);
 		cc = &nvcc.cc;
-		args = &nvcc.words;
+		args = nvcc.passes.n ? &nvcc.passes.v[0].argv : &nvcc.words;
 	}
 	if (str_eq(cc->name, S("hipcc"))) {
 		words = cc_from_nvcc(a, args);
@@ -446,12 +477,14 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	struct compiler_run j = {.cc = cc, .config = &config};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;
-	if (nested || (!config.log_dir.n && !j.entry.predicted))
+	if (!nvcc.passes.n && (nested || (!config.log_dir.n && !j.entry.predicted)))
 		return become(a, &j.proc);
 	cancel_init();
-	if (j.entry.predicted)
+	if (nvcc.passes.n)
+		TRY(link_device(a, &j, &nvcc.passes));
+	else if (j.entry.predicted)
 		TRY(try_passes(a, &j, &words, &done));
-	if (!done)
+	if (!done && !nvcc.passes.n)
 		TRY(run_compiler(a, &j, &words));
 	write_log(a, &j);
 	*ret_status = j.result.status;

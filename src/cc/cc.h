@@ -31,6 +31,7 @@
 #define CUDA_MINOR "4"
 #define CUDA_BUILD "131"
 #define CUDA_NUMBER "12040"
+#define CUDA_ARCH "80" /* the compute capability for which projects choose their code */
 #define CUDA_RELEASE CUDA_MAJOR "." CUDA_MINOR
 #define CUDA_RELEASE_FULL CUDA_RELEASE "." CUDA_BUILD
 

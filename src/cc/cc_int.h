@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "cc/cc.h"
+#include "cc/compile.h"
 
 /* ---- words.c ---- */
 enum cc_kind { CC_OTHER, CC_C, CC_CXX, CC_HIP, CC_LINK };
@@ -39,7 +40,9 @@ enum nvcc_does {
 	NVCC_LINKS,
 	NVCC_COMPILES,
 	NVCC_PREPROCESSES,
+	NVCC_LINKS_DEVICE,
 	NVCC_ARCHIVES,
+	NVCC_RUNS,
 	NVCC_SAYS_VERSION,
 	NVCC_SAYS_HELP,
 	NVCC_LISTS_ARCH,
@@ -97,6 +100,8 @@ struct nvcc_result {
 	bool done; /* it only asked for the version, and has its answer */
 	struct cc cc;
 	struct strs words;
+	struct compile_passes passes; /* a device link is no single command: its passes */
+	struct strs run; /* a program that is there, to run with the libraries of the SDK */
 };
 
 MUST_USE struct err *nvcc_command(struct arena *a, const struct cc *cc,
@@ -118,6 +123,23 @@ struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
 /* ret: the overlay's description for -ivfsoverlay; "" if there is nothing to put anywhere. */
 MUST_USE struct err *overlay_make(struct arena *a, const struct cc *cc,
 	const struct cc_config *config, struct nvcc *call, struct str *ret);
+
+/* ---- dlink.c: linking relocatable device code (-rdc=true, -dc) ----
+ *
+ * clang's objects of that kind have the bitcode of each GPU in a section that linkers leave out, and host code that
+ * wants symbols for the linked code: __hip_fatbin_ID, and __hip_gpubin_handle_ID for what the runtime makes of it. A
+ * link by clang with --hip-link links the bitcode and defines them; but nvcc has a link of the device code alone
+ * (-dlink), whose result any other linker links with the objects, and which build systems rely on. Here it is made by
+ * clang's link for the device side, and an object with its bundle and these symbols. LLVM's new offload driver does it
+ * otherwise: its objects are refused. */
+
+/* Is there relocatable code among the inputs of a link? Then clang must link it. */
+MUST_USE struct err *dlink_needed(struct arena *a, const struct nvcc *call, bool *ret);
+/* The passes of the link, whose files are in dlink_folder() until the caller removes it. E_USAGE if there are sources
+ * among the inputs, or there is code but no GPU to link it for. */
+MUST_USE struct err *dlink_passes(struct arena *a, const struct nvcc *call, const struct strs *gpus,
+	struct compile_passes *ret);
+struct str dlink_folder(struct arena *a, const struct compile_passes *passes);
 
 /* ---- ledger.c: the memory share of each running compiler, in one file that all compilers of a build use ----
  *

@@ -176,7 +176,9 @@ static struct err *take_option(
 		strs_add(a, &io->dirs, value);
 	if (str_eq(str_from(o->name), S("pre-include")))
 		strs_add(a, &io->included, value);
-	add_clang(a, &io->words, o, value);
+	/* FindCUDA.cmake defines it for -M; but HIP's headers are not to take a source for NVIDIA's */
+	if (!str_eq(value, S("__CUDACC__")))
+		add_clang(a, &io->words, o, value);
 	return NULL;
 }
 
@@ -302,6 +304,55 @@ static void raise_standard(struct arena *a, const struct cc *cc, struct strs *wo
 	}
 }
 
+/* The answer to -v and --dryrun: the variables of nvcc's own configuration, and commands. CMake reads the folders of
+ * the toolkit from them, and the default of CMAKE_CUDA_ARCHITECTURES ("-arch"; if the call names GPUs, they are all to
+ * be there, or none); and from the last line, which has to repeat LIBRARIES, how programs are linked
+ * (CMakeDetermineCUDACompiler.cmake, FindCUDAToolkit.cmake). */
+static void show(
+	struct arena *a, const struct cc *cc, const struct nvcc *call, const struct strs *words)
+{
+	struct str host = path_join(a, cc->dir, S("host/g++"));
+	struct str cuda = path_join(a, cc->dir, S("cuda"));
+	struct str libraries = str_fmt(a, "\"-L%.*s/lib64\"", STR(cuda));
+	const char *path = getenv("PATH");
+	BUF(text, a);
+	if (!fs_exists(host))
+		host = path_join(a, cc->dir, S("llvm/bin/clang++"));
+	buf_fmt(&text,
+		"#$ TOP=%.*s\n#$ NVVMIR_LIBRARY_DIR=%.*s/nvvm/libdevice\n#$ PATH=%s\n"
+		"#$ INCLUDES=\"-I%.*s/include\"\n#$ LIBRARIES=  %.*s\n#$ clang++ %.*s\n",
+		STR(cuda), STR(cuda), path ? path : "", STR(cuda), STR(libraries),
+		STR(str_join(a, words, S(" "))));
+	if (!call->archs)
+		buf_add(&text, S("#$ : device code is as for -arch compute_" CUDA_ARCH "\n"));
+	if (call->does == NVCC_LINKS)
+		buf_fmt(&text,
+			"#$ %.*s %.*s -lcudadevrt -lcudart_static -lrt -lpthread -ldl -o "
+			"\"%.*s\"\n",
+			STR(host), STR(libraries), STR(call->output.n ? call->output : S("a.out")));
+	say_text(buf_str(&text));
+}
+
+/* The inputs of a call that compiles nothing: of an archive or a device link, or a program to run. */
+static struct err *take_objects(
+	struct arena *a, const struct nvcc *call, const struct strs *gpus, struct nvcc_result *ret)
+{
+	if (call->does == NVCC_LINKS_DEVICE)
+		return dlink_passes(a, call, gpus, &ret->passes);
+	if (call->sources.n)
+		return err_new(E_USAGE, "nvcc's '--%s' takes no source here: compile '%.*s' first",
+			call->does == NVCC_RUNS ? "run" : "lib", STR(call->sources.v[0]));
+	if (call->does == NVCC_RUNS) { /* Meson passes it in quotes */
+		split_words(a, call->objects.v[0], &ret->run);
+		return NULL;
+	}
+	ret->cc.name = S("llvm-ar");
+	strs_add(a, &ret->words, S("rcs"));
+	strs_add(a, &ret->words, call->output.n ? call->output : S("a.a"));
+	strs_add_all(a, &ret->words, &call->objects);
+	return NULL;
+}
+
 struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *args, struct nvcc_result *ret)
 {
@@ -311,6 +362,7 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		"-D__CUDACC_VER_BUILD__=" CUDA_BUILD, "-DCUDA_VERSION=" CUDA_NUMBER,
 		"-DCUDART_VERSION=" CUDA_NUMBER, NULL};
 	struct nvcc call;
+	bool relocatable = false;
 	*ret = (struct nvcc_result){0};
 	TRY(nvcc_read(a, args, &call));
 	ret->done = answer(&call);
@@ -320,20 +372,14 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		return err_new(E_USAGE, "nvcc has no input file");
 	struct strs *words = &ret->words;
 	ret->cc = (struct cc){.dir = cc->dir, .name = S("clang++")};
-	if (call.does == NVCC_ARCHIVES) {
-		if (call.sources.n)
-			return err_new(E_USAGE,
-				"nvcc's '--lib' takes objects here: compile '%.*s' first",
-				STR(call.sources.v[0]));
-		ret->cc.name = S("llvm-ar");
-		strs_add(a, words, S("rcs"));
-		strs_add(a, words, call.output.n ? call.output : S("a.a"));
-		strs_add_all(a, words, &call.objects);
-		return NULL;
-	}
-	if (call.cuda.n && !config->gpus.n)
-		return err_hint(err_new(E_USAGE, "no GPU is named to compile '%.*s' for",
-					STR(call.cuda.v[0])),
+	if (call.does >= NVCC_LINKS_DEVICE)
+		return take_objects(a, &call, &config->gpus, ret);
+	if (call.does == NVCC_LINKS)
+		TRY(dlink_needed(a, &call, &relocatable));
+	bool device = call.cuda.n || relocatable;
+	if (device && !config->gpus.n)
+		return err_hint(err_new(E_USAGE, "no GPU is named to build '%.*s' for",
+					STR(call.cuda.n ? call.cuda.v[0] : call.objects.v[0])),
 			"make the shim folder with --gpu");
 	if (call.sources.n) {
 		for (size_t i = 0; common[i]; i++)
@@ -346,7 +392,7 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 	if (call.does == NVCC_PREPROCESSES)
 		strs_add(a, words, S("--offload-host-only"));
 	else
-		for (size_t i = 0; call.cuda.n && i < config->gpus.n; i++)
+		for (size_t i = 0; device && i < config->gpus.n; i++)
 			strs_add(a, words,
 				str_fmt(a, "--offload-arch=%.*s", STR(config->gpus.v[i])));
 	if (call.cuda.n) {
@@ -364,6 +410,11 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 					"nvcc compiles for %.*s, whatever GPUs of NVIDIA its "
 					"options name",
 					STR(str_join(a, &config->gpus, S(", ")))));
+	}
+	if (relocatable) {
+		strs_add(a, words, S("-Wno-unused-command-line-argument"));
+		strs_add(a, words, S("--hip-link"));
+		strs_add(a, words, S("-fgpu-rdc"));
 	}
 	strs_add_all(a, words, &call.words);
 	if (call.sources.n) {
@@ -384,5 +435,8 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		if (!str_eq(call.runtime, S("none")))
 			strs_add(a, words, S("-lcudart"));
 	}
+	if (call.show)
+		show(a, cc, &call, words);
+	ret->done = call.dry;
 	return NULL;
 }

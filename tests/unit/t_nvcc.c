@@ -52,6 +52,11 @@ static void each_option_becomes_clangs_or_goes(void **state)
 			NVCC_COMPILES},
 		{"-Werror all-warnings -fvisibility=hidden -pthread -c a.cu",
 			"-fvisibility=hidden -pthread -x hip a.cu", NVCC_COMPILES},
+		/* as FindCUDA.cmake passes them */
+		{"-M -D__CUDACC__ a.cu -Xcompiler ,\"-fPIC\",\"-O3\" -DNVCC",
+			"-M -x hip a.cu -fPIC -O3 -DNVCC", NVCC_PREPROCESSES},
+		{"-dlink a.o -m64 -Xcompiler -fPIC", "a.o -fPIC", NVCC_LINKS_DEVICE},
+		{"--run a.exe", "a.exe", NVCC_RUNS},
 		{"--version", "", NVCC_SAYS_VERSION},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -81,8 +86,8 @@ static void what_has_no_equivalent_is_refused_with_the_reason(void **state)
 {
 	(void)state;
 	ARENA(a);
-	static const char *const lines[] = {"-ptx a.cu", "--cubin a.cu", "-fatbin a.cu",
-		"-optix-ir a.cu", "-run a.cu", "-c a.cu -o"};
+	static const char *const lines[] = {
+		"-ptx a.cu", "--cubin a.cu", "-fatbin a.cu", "-optix-ir a.cu", "-c a.cu -o"};
 	struct nvcc call;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct strs args = str_split(&a, str_from(lines[i]), ' ');
