@@ -118,7 +118,7 @@ struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
  *
  * Files of the project are those below cc_config.project, or, if there is none, all that are found through the folder
  * of an including file or a -I, are not below /usr, the SDK or the shim folder, and are not reached through a link that
- * leads out of the folders of the search. All others are read by clang as they are. */
+ * leads out of the folders of the search; in no case what pip installed. All others are read by clang as they are. */
 
 /* ret: the overlay's description for -ivfsoverlay; "" if there is nothing to put anywhere. */
 MUST_USE struct err *overlay_make(struct arena *a, const struct cc *cc,

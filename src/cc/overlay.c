@@ -43,6 +43,8 @@ static bool is_ours(const struct overlay *o, struct str root, struct str name, s
 	for (size_t i = 0; i < (project.n ? 2 : 3); i++)
 		if (away[i].n && (path_is_below(path, away[i]) || path_is_below(real, away[i])))
 			return false;
+	if (str_contains(real, S("/site-packages/")))
+		return false;
 	if (project.n)
 		return fs_real(o->a, project, &base) && path_is_below(real, base);
 	if (name.p[0] != '/' && hipify_is_source(name) && fs_real(o->a, root, &base) &&

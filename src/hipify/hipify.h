@@ -123,19 +123,16 @@ MUST_USE struct err *hipify_file_text(struct arena *a, const struct hipify_optio
 bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
 
-/* ---- CUDA's headers, as HIP's ----
- *
- * For C and C++ that nobody translates: each header includes that of HIP and defines CUDA's names as HIP's, by the rows
- * of data/cuda_names. They do no harm to translated sources that come across them. */
+/* Headers of ours that results include (data/rocsmith), by name. */
+extern const struct str our_headers[];
+extern const char *const our_headers_files[];
+extern const size_t our_headers_count;
+
+/* CUDA's headers as HIP's, for C and C++ that nobody translates (tools/gen_face.c). They do no harm to translated sources
+ * that come across them. */
 struct hipify_header {
 	struct str path, text; /* the path in an #include */
 	struct str hip;        /* the header of HIP without which it is of no use */
 };
-
-struct hipify_headers {
-	struct hipify_header *v;
-	size_t n, cap;
-};
-
-/* rocm: names that came later are left out. cuda: the value of CUDA_VERSION. */
-void hipify_face(struct arena *a, struct str rocm, struct str cuda, struct hipify_headers *ret);
+extern const struct hipify_header hipify_face[];
+extern const size_t hipify_face_count;

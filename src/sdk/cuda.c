@@ -8,25 +8,27 @@
 #include "sdk/shims.h"
 
 /* Links to all headers of the SDK stand beside CUDA's, which include them. */
-static struct err *add_headers(struct arena *a, struct str dir, struct str cuda, struct str rocm)
+static struct err *add_headers(struct arena *a, struct str dir, struct str cuda)
 {
 	struct str include = path_join(a, cuda, S("include")),
 		   here = path_join(a, dir, S("include"));
-	struct hipify_headers headers;
 	struct strs names = {0};
 	TRY(fs_mkdirs(include));
 	TRY(fs_list(a, here, &names));
 	VEC_EACH (const struct str, name, &names)
 		TRY(fs_symlink_new(str_fmt(a, "../../include/%.*s", STR(*name)),
 			path_join(a, include, *name)));
-	hipify_face(a, rocm, S(CUDA_NUMBER), &headers);
-	VEC_EACH (const struct hipify_header, h, &headers) {
+	for (size_t i = 0; i < hipify_face_count; i++) {
+		const struct hipify_header *h = &hipify_face[i];
 		struct str path = path_join(a, include, h->path);
 		if (h->hip.n && !fs_exists(path_join(a, here, h->hip)))
 			continue;
 		TRY(fs_mkdirs(path_dir(path)));
 		TRY(fs_write(path, h->text, FS_LOOSE));
 	}
+	for (size_t i = 0; i < our_headers_count; i++)
+		TRY(fs_write(str_fmt(a, "%.*s/rocsmith/%s", STR(include), our_headers_files[i]),
+			our_headers[i], FS_LOOSE));
 	return NULL;
 }
 
@@ -61,7 +63,7 @@ static struct err *add_library(
 	return add_pkgconfig(a, cuda, name);
 }
 
-struct err *shims_cuda(struct arena *a, struct str dir, struct str rocm)
+struct err *shims_cuda(struct arena *a, struct str dir)
 {
 	static const char *const folders[] = {
 		"bin", "lib64/stubs", "targets/x86_64-linux", "nvvm/libdevice", NULL};
@@ -74,7 +76,7 @@ struct err *shims_cuda(struct arena *a, struct str dir, struct str rocm)
 	struct str cuda = path_join(a, dir, S("cuda")), name, hip;
 	for (size_t i = 0; folders[i]; i++)
 		TRY(fs_mkdirs(path_join(a, cuda, str_from(folders[i]))));
-	TRY(add_headers(a, dir, cuda, rocm));
+	TRY(add_headers(a, dir, cuda));
 	for (const struct know_library *l = know_library_table(), *end = l + know_library_count;
 		l < end; l++)
 		for (size_t i = 0; l->cuda && l->cuda[i]; i++) {

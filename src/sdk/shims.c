@@ -383,7 +383,7 @@ static struct err *fill(struct shims *s, struct str key)
 	TRY(add_toolchain(s));
 	if (s->o->cuda) {
 		TRY(add_program(s, "cuda/bin", S("nvcc"), S("")));
-		TRY(shims_cuda(a, s->dir, rocm_version(s)));
+		TRY(shims_cuda(a, s->dir));
 	}
 	return add_version(s);
 }

@@ -81,5 +81,5 @@ MUST_USE struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct st
  * error is the best one then. */
 struct str exports_without_missing(struct arena *a, struct str text, struct str prefix);
 
-/* Makes the folder `cuda` of a shim folder; private to sdk/. rocm: ROCm's version. */
-MUST_USE struct err *shims_cuda(struct arena *a, struct str dir, struct str rocm);
+/* Makes the folder `cuda` of a shim folder; private to sdk/. */
+MUST_USE struct err *shims_cuda(struct arena *a, struct str dir);

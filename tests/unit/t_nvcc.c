@@ -112,6 +112,122 @@ static void options_come_from_files_too_but_not_for_ever(void **state)
 	assert_err(nvcc_read(&a, &args, &call), E_USAGE);
 }
 
+/* The line that a compiler would give to the byte at `at`, by #line. */
+static unsigned presumed_line(struct str text, size_t at)
+{
+	unsigned line = 1;
+	uint64_t n;
+	struct str rest = text, part;
+	while (str_next(&rest, '\n', &part) && (size_t)(part.p - text.p) + part.n < at)
+		if (str_starts(part, S("#line ")) && str_u64(str_sub(part, 6, part.n), 10, &n))
+			line = (unsigned)n;
+		else
+			line++;
+	return line;
+}
+
+/* Makes the overlay for a.cu in a folder; returns the path of the description. */
+static struct str overlay_of(struct arena *a, struct str dir, const char *line)
+{
+	struct cc cc = {.dir = path_join(a, dir, S("shims"))};
+	struct cc_config config = {0};
+	struct strs args = str_split(a, str_fmt(a, line, STR(dir), STR(dir)), ' ');
+	struct nvcc call;
+	struct str path;
+	strs_add(a, &config.gpus, S("gfx1201"));
+	assert_ok(nvcc_read(a, &args, &call));
+	assert_ok(overlay_make(a, &cc, &config, &call, &path));
+	return path;
+}
+
+/* The translated text of a file in an overlay; "" if it has none. */
+static struct str text_of(struct arena *a, struct str overlay, const char *name)
+{
+	struct str json, text, rest;
+	assert_ok(fs_read(a, overlay, 1 << 20, &json));
+	size_t at = str_find(json, str_fmt(a, "%s\"", name));
+	rest = str_sub(json, at, json.n);
+	rest = str_sub(rest, str_find(rest, S("\"external-contents\": \"")) + 22, rest.n);
+	if (at == json.n)
+		return S("");
+	assert_ok(fs_read(a, str_sub(rest, 0, str_chr(rest, '"')), 1 << 20, &text));
+	return text;
+}
+
+static void an_overlay_keeps_lines_and_names(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), mark, text;
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("inc"))));
+	assert_ok(fs_write(path_join(&a, dir, S("inc/b.cuh")),
+		S("#pragma once\n#include <cublas_v2.h>\n#include <cufft.h>\nint at4 = "
+		  "cudaErrorUnknown;\n"
+		  "#include \"again.cu\"\n"),
+		0644));
+	assert_ok(fs_write(path_join(&a, dir, S("inc/again.cu")), S("cudaError_t at1;\n"), 0644));
+	assert_ok(fs_write(path_join(&a, dir, S("inc/same.h")), S("int at1;\n"), 0644));
+	assert_ok(fs_write(path_join(&a, dir, S("a.cu")),
+		S("#include \"b.cuh\"\n"
+		  "#include \"same.h\"\n"
+		  "#include <cublas_v2.h>\n"
+		  "// caf\xe9: not UTF-8\n"
+		  "#define FENCE asm volatile(\"membar.gl;\" \\\n"
+		  "\t:::\"memory\"); int at6 = 0\n"
+		  "__device__ void f() { asm volatile(\"membar.gl;\"\n"
+		  "\t\t::: \"memory\"); }\n"
+		  "int at9 = __shfl_down_sync(1, 2, 3);\n"),
+		0644));
+	struct str path = overlay_of(&a, dir, "-I%.*s/inc -c %.*s/a.cu");
+	static const struct {
+		const char *file;
+		unsigned line;
+	} rows[] = {{"a.cu", 6}, {"a.cu", 9}, {"b.cuh", 4}, {"inc/again.cu", 1}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		text = text_of(&a, path, rows[i].file);
+		mark = str_fmt(&a, "at%u", rows[i].line);
+		assert_true(str_contains(text, mark));
+		if (presumed_line(text, str_find(text, mark)) != rows[i].line)
+			fail_msg("%s:%u is at line %u of\n%.*s", rows[i].file, rows[i].line,
+				presumed_line(text, str_find(text, mark)), STR(text));
+	}
+	assert_true(str_contains(text_of(&a, path, "b.cuh"), S("#include \"again.cu\"")));
+	assert_str(text_of(&a, path, "same.h"), "");
+	struct stat st;
+	assert_ok(fs_stat(path, &st));
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void files_that_are_none_of_the_projects_are_not_copied(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), far = test_dir(&a), text = S("cudaError_t e;\n");
+	struct str names[] = {S("far.cuh"), S("far.txt")};
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("inc/site-packages"))));
+	for (size_t i = 0; i < 2; i++)
+		assert_ok(fs_write(path_join(&a, far, names[i]), text, 0600));
+	assert_ok(fs_write(path_join(&a, dir, S("inc/site-packages/pip.cuh")), text, 0644));
+	assert_ok(fs_symlink(
+		path_join(&a, far, S("far.cuh")), path_join(&a, dir, S("inc/link.cuh"))));
+	assert_ok(fs_symlink(far, path_join(&a, dir, S("inc/away"))));
+	assert_ok(fs_symlink(S("here.cuh"), path_join(&a, dir, S("inc/near.cuh"))));
+	assert_ok(fs_write(path_join(&a, dir, S("inc/here.cuh")), text, 0644));
+	assert_ok(fs_write(path_join(&a, dir, S("a.cu")),
+		str_fmt(&a,
+			"#include \"link.cuh\"\n#include \"away/far.cuh\"\n#include "
+			"\"%.*s/far.cuh\"\n"
+			"#include \"../%.*s/far.txt\"\n#include \"near.cuh\"\n"
+			"#include \"site-packages/pip.cuh\"\n",
+			STR(far), STR(path_base(far))),
+		0644));
+	struct str path = overlay_of(&a, dir, "-I%.*s/inc -c %.*s/a.cu");
+	static const char *const no[] = {"link.cuh", "far.cuh", "far.txt", "pip.cuh"};
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		assert_str(text_of(&a, path, no[i]), "");
+	assert_true(str_contains(text_of(&a, path, "near.cuh"), S("hipError_t")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +235,8 @@ int main(void)
 		cmocka_unit_test(inputs_and_outputs_are_told_apart),
 		cmocka_unit_test(what_has_no_equivalent_is_refused_with_the_reason),
 		cmocka_unit_test(options_come_from_files_too_but_not_for_ever),
+		cmocka_unit_test(an_overlay_keeps_lines_and_names),
+		cmocka_unit_test(files_that_are_none_of_the_projects_are_not_copied),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,6 @@
 #include "base/proc.h"
 #include "base/progress.h"
 
-extern const struct str our_headers[]; /* data/rocsmith, embedded in the program */
-extern const char *const our_headers_files[];
-extern const size_t our_headers_count;
-
 struct cuda_run {
 	struct arena *a;
 	const struct hipify_options *o;
