@@ -17,10 +17,11 @@ struct sdk_install_args {
 
 const struct opt cmd_sdk_install_opts[] = {
 	{OPT_ARGUMENT("PROVIDER", OPT_POS, provider,
-		"debian (the default), rocm:VERSION, tarball or prefix")},
-	{OPT_ARGUMENT("FILE", OPT_POS, file, "tarball: its file or URL")},
+		"debian (the default), rocm:VERSION, tarball, artifacts or prefix")},
+	{OPT_ARGUMENT("FILE", OPT_POS, file, "tarball: its file or URL; artifacts: their folder")},
 	{OPT_VALUE("suite", OPT_STR, suite, "SUITE",
-		"Debian suite: sid, experimental or trixie; a tarball's name")},
+		"Debian suite: sid, experimental or trixie; the name of a tarball or of "
+		"artifacts")},
 	{OPT_VALUE("components", OPT_WORDS, components, "LIST",
 		"compiler, math, dnn, torch-build or library names")},
 	{OPT_GPUS(gpus, "GPUs that libraries need kernels for, or all")},
@@ -73,10 +74,12 @@ static struct err *preview(
 	return NULL;
 }
 
-/* therock-dist-linux-gfx94X-dcgpu-7.11.0.tar.gz is the SDK tarball-gfx94X-dcgpu-7.11.0. */
-static struct err *name_tarball(struct sdk_spec *io)
+/* therock-dist-linux-gfx94X-dcgpu-7.11.0.tar.gz is the SDK tarball-gfx94X-dcgpu-7.11.0; a folder NAME artifacts-NAME. */
+static struct err *name_files(struct arena *a, struct sdk_spec *io)
 {
 	struct str name = path_base(io->from), mark = S("therock-dist-linux-"), end = S(".tar.gz");
+	if (str_eq(io->provider, S("artifacts")) && !io->suite.n)
+		io->suite = path_base(path_abs(a, io->from));
 	if (!str_eq(io->provider, S("tarball")) || io->suite.n)
 		return NULL;
 	if (!io->from.n)
@@ -114,7 +117,7 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 	spec.links = o->links;
 	spec.sha256 = o->sha256;
 	spec.unverified = o->no_verify;
-	TRY(name_tarball(&spec));
+	TRY(name_files(a, &spec));
 	TRY(machine_native(a, S(""), &spec.gpus));
 	if (o->common.dry_run)
 		return preview(a, o, &spec);

@@ -256,7 +256,7 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 	return NULL;
 }
 
-static struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct archive_items *need)
+struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct archive_items *need)
 {
 	struct str dir = kept_files(a, j);
 	struct archive_items wanted = *need, remote = {0};
@@ -289,7 +289,7 @@ static struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct ar
 }
 
 /* A preview looks at the kept files through a link. */
-static struct err *amd_borrow(struct arena *a, const struct sdk_job *j, struct str dir)
+struct err *amd_borrow(struct arena *a, const struct sdk_job *j, struct str dir)
 {
 	struct sdk_job there = *j;
 	there.cache = dir;
@@ -469,7 +469,7 @@ static struct err *tarball_unpack(struct arena *tmp, struct sdk_unpack *u)
 	return unpack_tar(tmp, &x);
 }
 
-static struct err *tarball_finish(struct arena *a, struct sdk_job *j)
+struct err *tarball_finish(struct arena *a, struct sdk_job *j)
 {
 	(void)a;
 	(void)j;
@@ -477,7 +477,7 @@ static struct err *tarball_finish(struct arena *a, struct sdk_job *j)
 }
 
 /* ROCm lies at the top, or in the one folder that has HIP's header. */
-static struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret)
+struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret)
 {
 	struct strs names;
 	struct str at = root, header = S("include/hip/hip_runtime.h");
@@ -488,7 +488,7 @@ static struct err *tarball_open_tree(struct arena *a, struct str root, struct sd
 	return prefix_open(a, fs_exists(path_join(a, at, header)) ? at : root, ret);
 }
 
-static struct err *tarball_has(
+struct err *tarball_has(
 	struct arena *a, const struct sdk_receipt *m, struct str component, bool *ret)
 {
 	(void)a;

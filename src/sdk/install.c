@@ -50,7 +50,8 @@ static struct err *find_need(struct arena *a, struct install *in, struct sdk_don
 		enum file_state state = FILE_OK;
 		TRY(fs_read_opt(&tmp, path, FILE_LIST_MAX, &text));
 		bool bad = !text.p || !file_list_is(&tmp, text, &p) ||
-			   !gpus_cover(&p.gpus, &in->gpus) || strs_has(&in->damaged, i->name);
+			   (know_rocm_package(i->name) && !gpus_cover(&p.gpus, &in->gpus)) ||
+			   strs_has(&in->damaged, i->name);
 		while (!bad && state == FILE_OK && file_list_next(&text, &f, &bad))
 			TRY(file_list_compare(root, &f, false, &state));
 		if (!bad && state == FILE_OK)

@@ -23,7 +23,7 @@
  *     finish    after all items: makes links and files that the items' scripts would have made.
  *     open_tree finds compilers and libraries in the filled tree, as a build will.
  *
- * debian.c, amd.c and prefix.c have the rows. layout.c handles any tree.
+ * debian.c, amd.c, artifacts.c and prefix.c have the rows. layout.c handles any tree.
  */
 #pragma once
 
@@ -80,7 +80,8 @@ struct sdk_provider {
 	struct err *(*finish)(struct arena *a, struct sdk_job *j);
 };
 
-extern const struct sdk_provider sdk_debian, sdk_rocm_wheels, sdk_tarball, sdk_prefix;
+extern const struct sdk_provider sdk_debian, sdk_rocm_wheels, sdk_tarball, sdk_artifacts,
+	sdk_prefix;
 /* Fills in the provider's name and default suite if the spec leaves them empty, and finds the provider; E_USAGE if
  * there is none of that name. */
 MUST_USE struct err *sdk_complete(const struct sdk_spec *spec, struct sdk_spec *ret,
@@ -188,6 +189,15 @@ uint64_t gpus_thin(int fd, uint64_t size, const struct strs *gpus);
 
 /* Adds a file to u->files, thinned for u->gpus: struct unpack_job's told, with a struct sdk_unpack. */
 MUST_USE struct err *sdk_note_file(void *user, const struct unpack_file *f);
+
+/* ---- amd.c: steps that artifacts.c shares ---- */
+MUST_USE struct err *amd_borrow(struct arena *a, const struct sdk_job *j, struct str dir);
+MUST_USE struct err *amd_fetch(
+	struct arena *a, struct sdk_job *j, const struct archive_items *need);
+MUST_USE struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret);
+MUST_USE struct err *tarball_has(
+	struct arena *a, const struct sdk_receipt *m, struct str component, bool *ret);
+MUST_USE struct err *tarball_finish(struct arena *a, struct sdk_job *j);
 
 /* ---- prefix.c ---- */
 /* Opens a ROCm tree at this path; its programs run directly, or, where they need the loader of a root folder above it, in

@@ -8,7 +8,7 @@
 #include "sdk/provider.h"
 
 static const struct sdk_provider *const providers[] = {
-	&sdk_debian, &sdk_rocm_wheels, &sdk_tarball, &sdk_prefix};
+	&sdk_debian, &sdk_rocm_wheels, &sdk_tarball, &sdk_artifacts, &sdk_prefix};
 enum { PROVIDERS = sizeof(providers) / sizeof(providers[0]) };
 
 struct err *sdk_complete(

@@ -32,9 +32,9 @@
 
 /* A requested SDK. */
 struct sdk_spec {
-	struct str provider; /* "debian", "rocm", "tarball", "prefix"; "" = debian */
+	struct str provider; /* "debian", "rocm", "tarball", "artifacts", "prefix"; "" = debian */
 	/* debian: "sid", "experimental", "trixie"; "" = sid. rocm: the version, "10.1" (its newest release) or a whole
-	 * one; tarball: the rest of its name */
+	 * one; tarball, artifacts: the rest of its name */
 	struct str suite;
 	struct strs components; /* "compiler", "math", "dnn", "torch-build", "headers" or a library:
 				 * "hiprand"; "compiler" is always part of a debian SDK */
@@ -44,7 +44,8 @@ struct sdk_spec {
 	struct str mirror;  /* debian: archive URL; "" = from the machine's apt configuration */
 	struct str keyring; /* debian: "" = the machine's archive keyring */
 	struct str prefix;  /* prefix: the tree */
-	struct str from; /* rocm: index URL; tarball: file or URL; "" = the one before, or AMD's */
+	struct str
+		from; /* rocm: index URL; tarball: file or URL; artifacts: folder; "" = the one before, or AMD's */
 	struct strs links; /* rocm: folders or pages of wheels instead of an index */
 	struct str sha256; /* tarball; "" only if unverified, which its receipt tells */
 	bool unverified;

@@ -1,0 +1,300 @@
+/* The provider "artifacts": a folder of the archives that ROCm/TheRock's build makes, NAME_COMPONENT_TARGET.tar.xz or
+ * .tar.zst (its build_tools/_therock_utils/artifacts.py and BUILD_TOPOLOGY.toml, 2026-08). Each begins with
+ * artifact_manifest.txt, whose lines are stage folders; all that lies below one of them belongs at the top of the tree.
+ * Components are lib, run and dev, which an SDK is made of, and dbg, doc and test, which are left out. The target is
+ * "generic", a processor (with :xnack+), or a family.
+ *
+ * Before anything is unpacked, the set is complete: it has the compiler's archives, those of libraries that others of the
+ * set link, and rocBLAS for each wanted GPU. share/therock in base_lib_generic says its version and GPUs, and whether
+ * device code was split off: if not, archives of two targets have the same libraries, and only one of them fits in. */
+#include "archive/item.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "formats/node.h"
+#include "sdk/provider.h"
+#include "target/target.h"
+
+#define MANIFEST "artifact_manifest.txt"
+#define BASE "base_lib"
+enum { MAX_MANIFEST = 1 << 20, MAX_NEEDS = 4 };
+
+/* TheRock: every build has the first; a library of the set cannot be loaded without those that its row names. */
+static const char *const needed[] = {BASE, "base_dev", "amd-llvm_lib", "amd-llvm_run",
+	"amd-llvm_dev", "core-hip_lib", "core-hip_run", "core-hip_dev", "core-runtime_lib",
+	"core-runtime_dev", "sysdeps_lib", NULL};
+static const struct {
+	const char *library, *needs[MAX_NEEDS];
+} links[] = {
+	{"sparse_lib", {"blas_lib"}},
+	{"solver_lib", {"blas_lib", "sparse_lib"}},
+	{"rocalution_lib", {"blas_lib", "rand_lib", "sparse_lib"}},
+	{"miopen_lib", {"blas_lib", "rand_lib"}},
+	{"miopenprovider_lib", {"miopen_lib", "hipdnn_lib"}},
+	{"hipblasltprovider_lib", {"blas_lib", "hipdnn_lib"}},
+};
+
+struct artifact {
+	struct str stem, target, file; /* stem: NAME_COMPONENT */
+	struct strs gpus;              /* that the target stands for; none = generic */
+};
+
+struct artifact_set {
+	VEC(struct artifact) all;
+	struct str version;
+	struct strs targets; /* for which the set was built */
+	bool split;
+};
+
+/* Reads the name of an archive; false if it is none that belongs in an SDK. */
+static bool artifact_read(struct arena *a, struct str file, struct artifact *ret)
+{
+	static const char *const ends[] = {".tar.xz", ".tar.zst", NULL};
+	static const char *const components[] = {"lib", "run", "dev", NULL};
+	struct str rest = file, name, component;
+	struct strs base = {0};
+	for (size_t i = 0; i < file.n; i++)
+		if (!ascii_alnum(file.p[i]) && !str_contains(S("_.:+-"), str_sub(file, i, i + 1)))
+			return false;
+	if (!str_ends_one_of(file, ends) || !str_next(&rest, '_', &name) || !name.n ||
+		!str_next(&rest, '_', &component) || !str_is_one_of(component, components))
+		return false;
+	*ret = (struct artifact){.file = file,
+		.stem = str_sub(file, 0, name.n + 1 + component.n),
+		.target = str_sub(rest, 0, str_find(rest, S(".tar.")))};
+	if (str_eq(ret->target, S("generic")))
+		return true;
+	strs_add(a, &base, str_sub(ret->target, 0, str_chr(ret->target, ':')));
+	struct err *e = gpus_parse(a, &base, &ret->gpus);
+	bool known = !e && ret->gpus.n;
+	err_free(e);
+	return known;
+}
+
+/* ---- which archives ---- */
+static bool serves(const struct artifact *x, const struct strs *gpus)
+{
+	bool any = !x->gpus.n || !gpus->n;
+	VEC_EACH (const struct str, gpu, gpus)
+		any = any || strs_has(&x->gpus, *gpu);
+	return any;
+}
+
+/* Is there an archive of a component that serves the GPU ("" = any)? */
+static bool is_there(const struct artifact_set *set, struct str stem, struct str gpu)
+{
+	bool found = false;
+	VEC_EACH (const struct artifact, x, &set->all)
+		found = found || (str_eq(x->stem, stem) && (!gpu.n || strs_has(&x->gpus, gpu)));
+	return found;
+}
+
+static struct str keep_share(void *user, struct arena *tmp, struct str path)
+{
+	struct str mark = S("/stage/share/therock/");
+	size_t at = str_find(path, mark);
+	(void)user;
+	(void)tmp;
+	return at < path.n ? str_sub(path, at + mark.n, path.n) : S("");
+}
+
+/* Reads what the archive of the base says about the set. */
+static struct err *read_base(struct arena *a, struct str archive, struct artifact_set *io)
+{
+	CLEANUP(fs_tempdirp) struct str dir = {0};
+	const struct node *manifest = NULL, *dist = NULL;
+	struct str list, gpu;
+	TRY(fs_tempdir(a, S(""), &dir));
+	struct unpack_job x = {
+		.path = archive, .root = dir, .id = S(BASE), .closed = true, .place = keep_share};
+	TRY(unpack_tar(a, &x));
+	TRY(json_read(a, path_join(a, dir, S("therock_manifest.json")), &manifest));
+	TRY(json_read(a, path_join(a, dir, S("dist_info.json")), &dist));
+	io->version = node_text(manifest, S("rocm_package_version"), S(""));
+	io->split = node_bool(node_get(manifest, S("flags")), S("KPACK_SPLIT_ARTIFACTS"), false);
+	list = node_text(dist, S("dist_amdgpu_targets"), S(""));
+	while (str_next(&list, ';', &gpu))
+		strs_put(a, &io->targets, gpu);
+	return NULL;
+}
+
+/* Names the archives that the set lacks, and notes what has no kernels for a GPU. */
+static struct strs find_gaps(struct arena *a, const struct artifact_set *set, struct sdk_job *j)
+{
+	struct strs lacks = {0};
+	const struct strs *gpus = j->gpus->n ? j->gpus : &set->targets;
+	struct str blas = S("blas_lib");
+	for (size_t i = 0; needed[i]; i++)
+		if (!is_there(set, str_from(needed[i]), S("")))
+			strs_add(a, &lacks, str_fmt(a, "%s_generic", needed[i]));
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		for (size_t k = 0; k < MAX_NEEDS && links[i].needs[k]; k++)
+			if (is_there(set, str_from(links[i].library), S("")) &&
+				!is_there(set, str_from(links[i].needs[k]), S("")))
+				strs_put(a, &lacks, str_fmt(a, "%s_generic", links[i].needs[k]));
+	VEC_EACH (const struct artifact, x, &set->all) {
+		size_t lib = str_find(x->stem, S("_lib"));
+		struct str dev = str_fmt(a, "%.*s_dev", STR(str_sub(x->stem, 0, lib)));
+		if (!x->gpus.n || lib == x->stem.n)
+			continue;
+		if (!is_there(set, dev, S("")))
+			strs_put(a, &lacks, str_fmt(a, "%.*s_generic", STR(dev)));
+		VEC_EACH (const struct str, gpu, gpus)
+			if (!is_there(set, x->stem, *gpu) && !str_eq(x->stem, blas))
+				strs_put(a, &j->notes,
+					str_fmt(a,
+						"there is no '%.*s_%.*s': it has no kernels for "
+						"that GPU",
+						STR(x->stem), STR(*gpu)));
+	}
+	VEC_EACH (const struct str, gpu, gpus)
+		if (is_there(set, blas, S("")) && !is_there(set, blas, *gpu))
+			strs_add(a, &lacks, str_fmt(a, "%.*s_%.*s", STR(blas), STR(*gpu)));
+	return lacks;
+}
+
+/* The hash that TheRock writes beside an archive when it uploads it, or that of the file. */
+static struct err *archive_hash(struct arena *a, struct str path, struct str *ret)
+{
+	struct str text;
+	struct digest d;
+	TRY(fs_read_opt(a, str_fmt(a, "%.*s.sha256sum", STR(path)), 4096, &text));
+	*ret = str_lower(a, str_sub(str_trim(text), 0, str_chr(str_trim(text), ' ')));
+	if (ret->n)
+		return NULL;
+	TRY(hash_file(HASH_SHA256, path, &d));
+	*ret = digest_hex(a, &d);
+	return NULL;
+}
+
+static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
+{
+	struct str from = j->spec->from.n ? path_abs(a, j->spec->from) : j->mirror;
+	struct artifact_set set = {.version = j->spec->suite};
+	struct strs files, lacks, own = {0};
+	struct stat st;
+	if (!from.n || !fs_is_dir(from))
+		return err_new(E_USAGE, "there is no folder of artifacts '%.*s'", STR(from));
+	TRY(fs_list(a, from, &files));
+	VEC_EACH (const struct str, file, &files) {
+		struct artifact x;
+		if (artifact_read(a, *file, &x))
+			*VEC_PUSH(a, &set.all) = x;
+	}
+	VEC_EACH (const struct artifact, x, &set.all)
+		if (str_eq(x->stem, S(BASE)))
+			TRY(read_base(a, path_join(a, from, x->file), &set));
+	lacks = find_gaps(a, &set, j);
+	VEC_EACH (const struct artifact, x, &set.all)
+		if (x->gpus.n && serves(x, j->gpus))
+			strs_put(a, &own, x->target);
+	if (lacks.n)
+		return err_hint(err_new(E_SDK_SOURCE, "'%.*s' is incomplete: it has no %.*s",
+					STR(from), STR(str_join(a, &lacks, S(", ")))),
+			"each is a file NAME.tar.xz or NAME.tar.zst of the same build");
+	if (own.n && !j->gpus->n && !j->spec->gpus.n)
+		return err_hint(err_new(E_USAGE, "libraries need GPUs to be named"),
+			"--gpu all, or some of %.*s", STR(str_join(a, &set.targets, S(","))));
+	if (own.n > 1 && !set.split)
+		return err_hint(
+			err_new(E_USAGE,
+				"libraries of '%.*s' and '%.*s' would replace each other: their "
+				"device code was not split off",
+				STR(own.v[0]), STR(own.v[1])),
+			"--gpu with GPUs of one of them");
+	VEC_EACH (const struct artifact, x, &set.all) {
+		struct archive_item item = {.version = set.version, .file = x->file};
+		if (!serves(x, j->gpus))
+			continue;
+		item.name = str_fmt(a, "%.*s_%.*s", STR(x->stem), STR(x->target));
+		item.path = item.url = path_join(a, from, x->file);
+		TRY(archive_hash(a, item.path, &item.sha256));
+		TRY(fs_stat(item.path, &st));
+		item.size = (uint64_t)st.st_size;
+		*VEC_PUSH(a, &j->items) = item;
+	}
+	j->mirror = from;
+	return NULL;
+}
+
+/* ---- unpacking ---- */
+struct artifact_unpack {
+	struct arena *own; /* outlives a member */
+	struct sdk_unpack *sdk;
+	struct strs stages;
+	struct str listed, stray; /* where the manifest goes; a member that it does not cover */
+};
+
+static struct str in_stage(void *user, struct arena *tmp, struct str path)
+{
+	struct artifact_unpack *x = user;
+	bool above = false;
+	(void)tmp;
+	if (!x->stages.n && str_eq(path, S(MANIFEST)))
+		return x->listed;
+	VEC_EACH (const struct str, stage, &x->stages) {
+		if (path_is_below(path, *stage) && path.n > stage->n)
+			return str_sub(path, stage->n + 1, path.n);
+		above = above || path_is_below(*stage, path);
+	}
+	if (!above && !x->stray.n)
+		x->stray = str_dup(x->own, path);
+	return S("");
+}
+
+static struct err *note_member(void *user, const struct unpack_file *f)
+{
+	struct artifact_unpack *x = user;
+	struct str line;
+	if (str_eq(f->path, x->listed) && f->size <= MAX_MANIFEST) {
+		struct str text = {.p = arena_alloc(x->own, f->size + 1), .n = f->size};
+		TRY(fs_pread(f->fd, (char *)text.p, text.n, 0));
+		while (str_next(&text, '\n', &line))
+			if (path_is_inside(str_trim(line)))
+				strs_add(x->own, &x->stages, path_clean(x->own, str_trim(line)));
+	}
+	return sdk_note_file(x->sdk, f);
+}
+
+static struct err *artifacts_unpack(struct arena *tmp, struct sdk_unpack *u)
+{
+	ARENA(own);
+	struct str name = u->item->name;
+	struct artifact_unpack x = {.own = &own,
+		.sdk = u,
+		.listed = str_fmt(&own, "share/therock/artifacts/%.*s.txt", STR(name))};
+	struct unpack_job job = {.path = u->item->path,
+		.root = u->root,
+		.id = name,
+		.closed = true,
+		.place = in_stage,
+		.told = note_member,
+		.user = &x};
+	struct artifact named;
+	u->gpus = (struct strs){0};
+	TRY(unpack_tar(tmp, &job));
+	if (!x.stages.n)
+		return err_new(
+			E_ARCHIVE, "'%.*s' does not begin with '" MANIFEST "'", STR(u->item->file));
+	if (x.stray.n)
+		return err_new(E_ARCHIVE,
+			"'%.*s' has '%.*s', which is in no folder of its '" MANIFEST "'",
+			STR(u->item->file), STR(x.stray));
+	u->partial = artifact_read(tmp, u->item->file, &named) && named.gpus.n;
+	if (u->partial)
+		u->gpus = named.gpus;
+	return NULL;
+}
+
+const struct sdk_provider sdk_artifacts = {
+	.name = "artifacts",
+	.summary = "a folder of TheRock's build artifacts",
+	.by_hand = true,
+	.again = "rocsmith sdk install artifacts:",
+	.open_tree = tarball_open_tree,
+	.has = tarball_has,
+	.borrow = amd_borrow,
+	.resolve = artifacts_resolve,
+	.fetch = amd_fetch,
+	.unpack = artifacts_unpack,
+	.finish = tarball_finish,
+};

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# `sdk install artifacts DIR`: archives of TheRock's layout, made by artifacts.py: what is installed, what a set lacks, and
+# each way in which an archive can be wrong.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+failed=0
+export ROCSMITH_HOME=$E2E_TMP/home PYTHONPATH=$here
+cd "$E2E_TMP"
+sdk=$ROCSMITH_HOME/data/sdk
+tell() { # WHAT STATUS
+	[ "$2" = 0 ] && echo "ok $1" || { echo "not ok $1"; sed 's/^/# /' said; failed=1; }
+}
+says() { # WHAT STATUS TEXT ARGUMENT...
+	local what=$1 status=$2 text=$3 got=0
+	shift 3
+	"$ROCSMITH" "$@" >said 2>&1 || got=$?
+	tell "$what" "$([ "$got" = "$status" ] && grep -q -e "$text" said && echo 0 || echo 1)"
+}
+proves() { # WHAT COMMAND...
+	local what=$1 got=0
+	shift
+	"$@" >said 2>&1 || got=$?
+	tell "$what" $got
+}
+# the tree that TheRock's own flattening would make: each member below a stage, without it
+flat() {
+	python3 - "$@" <<'END'
+import pathlib, subprocess, sys, tarfile, io, os
+for path in (p for p in sys.argv[1:] if not p.endswith("sum")):
+    program = ["xz", "-dc"] if path.endswith("xz") else ["zstd", "-dc"]
+    with tarfile.open(fileobj=io.BytesIO(subprocess.run(program + [path], stdout=subprocess.PIPE, check=True).stdout)) as tar:
+        members = iter(tar)
+        stages = tar.extractfile(next(members)).read().decode().split()
+        for m in members:
+            at = next(m.name[len(s) + 1:] for s in stages if m.name.startswith(s + "/"))
+            text = m.linkname if m.issym() else tar.extractfile(m).read().hex()
+            print(at, "runs" if m.mode & 0o100 and m.isfile() else "", text[:80], len(text))
+END
+}
+tree() {
+	python3 - "$1" <<'END'
+import os, pathlib, sys
+for path, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        full = pathlib.Path(path) / name
+        text = os.readlink(full) if full.is_symlink() else full.read_bytes().hex()
+        at = str(full.relative_to(sys.argv[1]))
+        if not at.startswith("share/therock/artifacts/"):
+            print(at, "runs" if not full.is_symlink() and full.stat().st_mode & 0o100 else "", text[:80], len(text))
+END
+}
+python3 "$here/artifacts.py" set --gpu gfx1151,gfx1201
+install=(sdk install artifacts set --suite 10.1)
+says 'a dry run lists the archives' 0 '^blas_lib_gfx1201 10.1.0$' "${install[@]}" --gpu gfx1201 -n
+proves 'and writes nothing' test ! -e "$sdk"
+says 'no GPU is named: which there are' 2 'gfx1151,gfx1201' "${install[@]}"
+says 'it is installed' 0 Installed "${install[@]}" --gpu gfx1201
+flat set/*_generic.tar.?* set/blas_lib_gfx1201.tar.?* | sort >want
+tree "$sdk/artifacts-10.1/root" | sort >got
+proves 'the tree is what all stages make' cmp want got
+proves 'and more than a few files' test "$(wc -l <want)" -gt 8
+says 'it knows its compiler' 0 '^  *clang  *23.0.0' sdk info artifacts-10.1
+says 'and its GPU' 0 'artifacts-10.1 .*gfx1201' sdk list
+says 'it verifies' 0 'as installed' sdk verify artifacts:10.1
+says 'a second time nothing is done' 0 Unchanged "${install[@]}" --gpu gfx1201
+says 'a further GPU is added' 0 Installed sdk install artifacts:10.1 --gpu gfx1151
+proves 'beside the first' test -f "$sdk/artifacts-10.1/root/lib/rocblas/library/kernels_gfx1201.kpack" \
+	-a -f "$sdk/artifacts-10.1/root/lib/rocblas/library/kernels_gfx1151.kpack"
+rm "$sdk/artifacts-10.1/root/lib/libamdhip64.so.7"
+says 'a missing file is found' 1 'libamdhip64.so.7. is missing' sdk verify artifacts-10.1
+says 'and comes back from the folder' 0 Installed sdk install artifacts:10.1
+says 'then all is well' 0 'as installed' sdk verify artifacts-10.1
+says 'a folder names its SDK' 0 'artifacts-set' sdk install artifacts set --gpu all
+says 'all of them a second time: nothing is unpacked' 0 'Ready' sdk install artifacts set --gpu all
+# ---- incomplete sets: all that is missing, and nothing is unpacked ----
+cp -r set torn
+rm torn/amd-llvm_dev_generic.tar.* torn/blas_lib_gfx1151.tar.* torn/core-runtime_lib_generic.tar.*
+torn=(sdk install artifacts torn)
+says 'each missing archive is named' 4 'has no amd-llvm_dev_generic, core-runtime_lib_generic, blas_lib_gfx1151$' "${torn[@]}" --gpu all
+says 'also in a dry run' 4 'has no amd-llvm_dev_generic' "${torn[@]}" --gpu all -n
+says 'a GPU that is not wanted is not missed' 4 'has no amd-llvm_dev_generic, core-runtime_lib_generic$' "${torn[@]}" --gpu gfx1201
+says 'one that was not built is' 4 'blas_lib_gfx942' "${torn[@]}" --gpu gfx942
+proves 'nothing was unpacked' test ! -e "$sdk/artifacts-torn" -a ! -e "$sdk/.artifacts-torn.new/tree"
+cp set/amd-llvm_dev* set/core-runtime_lib* set/blas_lib_gfx1151* torn
+python3 - <<'END'
+import artifacts
+for stem in ("miopen_lib_gfx1201", "miopen_dev_generic", "miopen_test_generic"):
+    artifacts.pack("torn", stem, ["ml-libs/MIOpen/stage"], {})
+END
+says 'libraries that others link are missed' 4 'has no rand_lib_generic$' "${torn[@]}" --gpu all
+python3 -c 'import artifacts; artifacts.pack("torn", "rand_lib_generic", ["r/stage"], {})'
+says 'a library without kernels for a GPU is told' 0 "no 'miopen_lib_gfx1151'" "${torn[@]}" --gpu all
+proves 'tests are left out' test ! -e "$sdk/artifacts-torn/records/miopen_test_generic"
+python3 "$here/artifacts.py" whole --whole
+says 'libraries of two GPUs that were not split are refused' 2 'would replace each other' sdk install artifacts whole --gpu all
+says 'one of them is fine' 0 Installed sdk install artifacts whole --gpu gfx1201
+# ---- wrong archives ----
+bad() { # WHAT TEXT PYTHON
+	rm -rf bad
+	cp -r set bad
+	python3 -c "import artifacts; $3"
+	says "$1" 4 "$2" sdk install artifacts bad --gpu gfx1201
+	proves '  leaves no SDK' test ! -e "$sdk/artifacts-bad"
+}
+pack='artifacts.pack("bad", "core-hip_run_generic"'
+bad 'a file outside of the stages' "has 'elsewhere/x', which is in no folder" "$pack, ['core/clr/stage'], {'elsewhere/x': b''})"
+bad 'a name that only begins like a stage' 'in no folder of its' "$pack, ['core/clr/stage'], {'core/clr/stage2/x': b''})"
+bad 'no manifest' "does not begin with 'artifact_manifest.txt'" "$pack, [], {'core/clr/stage/x': b''})"
+bad 'stages that lead out' "does not begin with" "$pack, ['../x', '/etc'], {'etc/x': b''})"
+bad 'links that lead out' 'leads out of the tree' "$pack, ['c'], {'c/bin/x': ('link', '../../etc/passwd')})"
+bad 'another hash than the one beside it' 'changed\|hash' "open('bad/core-hip_run_generic.tar.xz', 'ab').write(b'x')"
+bad 'an archive that ends early' 'ends early\|cannot be read' "import os; os.unlink('bad/core-hip_dev_generic.tar.xz.sha256sum'); \
+	os.truncate('bad/core-hip_dev_generic.tar.xz', 200)"
+says 'no folder' 2 'no folder of artifacts' sdk install artifacts none
+mkdir empty
+says 'an empty one' 4 'has no base_lib_generic' sdk install artifacts empty
+exit $failed
