@@ -469,13 +469,6 @@ static struct err *tarball_unpack(struct arena *tmp, struct sdk_unpack *u)
 	return unpack_tar(tmp, &x);
 }
 
-struct err *tarball_finish(struct arena *a, struct sdk_job *j)
-{
-	(void)a;
-	(void)j;
-	return NULL;
-}
-
 /* ROCm lies at the top, or in the one folder that has HIP's header. */
 struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret)
 {
@@ -488,25 +481,14 @@ struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret)
 	return prefix_open(a, fs_exists(path_join(a, at, header)) ? at : root, ret);
 }
 
-struct err *tarball_has(
-	struct arena *a, const struct sdk_receipt *m, struct str component, bool *ret)
-{
-	(void)a;
-	(void)component;
-	*ret = m->packages.n > 0;
-	return NULL;
-}
-
 const struct sdk_provider sdk_tarball = {
 	.name = "tarball",
 	.summary = "a therock-dist-*.tar.gz",
 	.by_hand = true,
 	.again = "rocsmith sdk install tarball:",
 	.open_tree = tarball_open_tree,
-	.has = tarball_has,
 	.borrow = amd_borrow,
 	.resolve = tarball_resolve,
 	.fetch = amd_fetch,
 	.unpack = tarball_unpack,
-	.finish = tarball_finish,
 };

@@ -1,5 +1,5 @@
 /* The provider "artifacts": a folder of the archives that ROCm/TheRock's build makes, NAME_COMPONENT_TARGET.tar.xz or
- * .tar.zst (its build_tools/_therock_utils/artifacts.py and BUILD_TOPOLOGY.toml, 2026-08). Each begins with
+ * .tar.zst (its artifact_builder, fileset_tool and BUILD_TOPOLOGY.toml, 2026-08). Each begins with
  * artifact_manifest.txt, whose lines are stage folders; all that lies below one of them belongs at the top of the tree.
  * Components are lib, run and dev, which an SDK is made of, and dbg, doc and test, which are left out. The target is
  * "generic", a processor (with :xnack+), or a family.
@@ -16,32 +16,27 @@
 
 #define MANIFEST "artifact_manifest.txt"
 #define BASE "base_lib"
-enum { MAX_MANIFEST = 1 << 20, MAX_NEEDS = 4 };
+enum { MAX_MANIFEST = 1 << 20, LINKS = 6, LINKED = 4 };
 
-/* TheRock: every build has the first; a library of the set cannot be loaded without those that its row names. */
+/* The archives of a compiler; then libraries, each followed by those that it links. */
 static const char *const needed[] = {BASE, "base_dev", "amd-llvm_lib", "amd-llvm_run",
 	"amd-llvm_dev", "core-hip_lib", "core-hip_run", "core-hip_dev", "core-runtime_lib",
 	"core-runtime_dev", "sysdeps_lib", NULL};
-static const struct {
-	const char *library, *needs[MAX_NEEDS];
-} links[] = {
-	{"sparse_lib", {"blas_lib"}},
-	{"solver_lib", {"blas_lib", "sparse_lib"}},
-	{"rocalution_lib", {"blas_lib", "rand_lib", "sparse_lib"}},
-	{"miopen_lib", {"blas_lib", "rand_lib"}},
-	{"miopenprovider_lib", {"miopen_lib", "hipdnn_lib"}},
-	{"hipblasltprovider_lib", {"blas_lib", "hipdnn_lib"}},
-};
+static const char *const links[LINKS][LINKED] = {{"sparse_lib", "blas_lib"},
+	{"solver_lib", "blas_lib", "sparse_lib"},
+	{"rocalution_lib", "blas_lib", "rand_lib", "sparse_lib"},
+	{"miopen_lib", "blas_lib", "rand_lib"}, {"miopenprovider_lib", "miopen_lib", "hipdnn_lib"},
+	{"hipblasltprovider_lib", "blas_lib", "hipdnn_lib"}};
 
 struct artifact {
 	struct str stem, target, file; /* stem: NAME_COMPONENT */
-	struct strs gpus;              /* that the target stands for; none = generic */
+	struct strs gpus;              /* members of the target; none = generic */
 };
 
 struct artifact_set {
 	VEC(struct artifact) all;
 	struct str version;
-	struct strs targets; /* for which the set was built */
+	struct strs targets; /* the GPUs of the build */
 	bool split;
 };
 
@@ -53,9 +48,9 @@ static bool artifact_read(struct arena *a, struct str file, struct artifact *ret
 	struct str rest = file, name, component;
 	struct strs base = {0};
 	for (size_t i = 0; i < file.n; i++)
-		if (!ascii_alnum(file.p[i]) && !str_contains(S("_.:+-"), str_sub(file, i, i + 1)))
+		if ((unsigned char)file.p[i] <= ' ')
 			return false;
-	if (!str_ends_one_of(file, ends) || !str_next(&rest, '_', &name) || !name.n ||
+	if (!str_ends_one_of(file, ends) || !str_next(&rest, '_', &name) ||
 		!str_next(&rest, '_', &component) || !str_is_one_of(component, components))
 		return false;
 	*ret = (struct artifact){.file = file,
@@ -65,12 +60,12 @@ static bool artifact_read(struct arena *a, struct str file, struct artifact *ret
 		return true;
 	strs_add(a, &base, str_sub(ret->target, 0, str_chr(ret->target, ':')));
 	struct err *e = gpus_parse(a, &base, &ret->gpus);
-	bool known = !e && ret->gpus.n;
 	err_free(e);
-	return known;
+	return !e && ret->gpus.n;
 }
 
 /* ---- which archives ---- */
+/* Does an archive serve one of the GPUs (none = any)? */
 static bool serves(const struct artifact *x, const struct strs *gpus)
 {
 	bool any = !x->gpus.n || !gpus->n;
@@ -117,53 +112,24 @@ static struct err *read_base(struct arena *a, struct str archive, struct artifac
 	return NULL;
 }
 
-/* Names the archives that the set lacks, and notes what has no kernels for a GPU. */
-static struct strs find_gaps(struct arena *a, const struct artifact_set *set, struct sdk_job *j)
+static struct strs find_gaps(
+	struct arena *a, const struct artifact_set *set, const struct strs *gpus)
 {
 	struct strs lacks = {0};
-	const struct strs *gpus = j->gpus->n ? j->gpus : &set->targets;
-	struct str blas = S("blas_lib");
+	struct str blas = S("blas_lib"), any = S("");
 	for (size_t i = 0; needed[i]; i++)
-		if (!is_there(set, str_from(needed[i]), S("")))
+		if (!is_there(set, str_from(needed[i]), any))
 			strs_add(a, &lacks, str_fmt(a, "%s_generic", needed[i]));
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
-		for (size_t k = 0; k < MAX_NEEDS && links[i].needs[k]; k++)
-			if (is_there(set, str_from(links[i].library), S("")) &&
-				!is_there(set, str_from(links[i].needs[k]), S("")))
-				strs_put(a, &lacks, str_fmt(a, "%s_generic", links[i].needs[k]));
-	VEC_EACH (const struct artifact, x, &set->all) {
-		size_t lib = str_find(x->stem, S("_lib"));
-		struct str dev = str_fmt(a, "%.*s_dev", STR(str_sub(x->stem, 0, lib)));
-		if (!x->gpus.n || lib == x->stem.n)
-			continue;
-		if (!is_there(set, dev, S("")))
-			strs_put(a, &lacks, str_fmt(a, "%.*s_generic", STR(dev)));
-		VEC_EACH (const struct str, gpu, gpus)
-			if (!is_there(set, x->stem, *gpu) && !str_eq(x->stem, blas))
-				strs_put(a, &j->notes,
-					str_fmt(a,
-						"there is no '%.*s_%.*s': it has no kernels for "
-						"that GPU",
-						STR(x->stem), STR(*gpu)));
+	for (size_t i = 0; i < LINKS * LINKED; i++) {
+		const char *library = links[i / LINKED][0], *other = links[i / LINKED][i % LINKED];
+		if (other && is_there(set, str_from(library), any) && other != library &&
+			!is_there(set, str_from(other), any))
+			strs_put(a, &lacks, str_fmt(a, "%s_generic", other));
 	}
 	VEC_EACH (const struct str, gpu, gpus)
-		if (is_there(set, blas, S("")) && !is_there(set, blas, *gpu))
+		if (is_there(set, blas, any) && !is_there(set, blas, *gpu))
 			strs_add(a, &lacks, str_fmt(a, "%.*s_%.*s", STR(blas), STR(*gpu)));
 	return lacks;
-}
-
-/* The hash that TheRock writes beside an archive when it uploads it, or that of the file. */
-static struct err *archive_hash(struct arena *a, struct str path, struct str *ret)
-{
-	struct str text;
-	struct digest d;
-	TRY(fs_read_opt(a, str_fmt(a, "%.*s.sha256sum", STR(path)), 4096, &text));
-	*ret = str_lower(a, str_sub(str_trim(text), 0, str_chr(str_trim(text), ' ')));
-	if (ret->n)
-		return NULL;
-	TRY(hash_file(HASH_SHA256, path, &d));
-	*ret = digest_hex(a, &d);
-	return NULL;
 }
 
 static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
@@ -176,14 +142,16 @@ static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
 		return err_new(E_USAGE, "there is no folder of artifacts '%.*s'", STR(from));
 	TRY(fs_list(a, from, &files));
 	VEC_EACH (const struct str, file, &files) {
-		struct artifact x;
-		if (artifact_read(a, *file, &x))
+		struct artifact x, *last = set.all.n ? &set.all.v[set.all.n - 1] : NULL;
+		bool known = artifact_read(a, *file, &x); /* one of two compressions is enough */
+		if (known &&
+			!(last && str_eq(last->stem, x.stem) && str_eq(last->target, x.target)))
 			*VEC_PUSH(a, &set.all) = x;
 	}
 	VEC_EACH (const struct artifact, x, &set.all)
 		if (str_eq(x->stem, S(BASE)))
 			TRY(read_base(a, path_join(a, from, x->file), &set));
-	lacks = find_gaps(a, &set, j);
+	lacks = find_gaps(a, &set, j->gpus->n ? j->gpus : &set.targets);
 	VEC_EACH (const struct artifact, x, &set.all)
 		if (x->gpus.n && serves(x, j->gpus))
 			strs_put(a, &own, x->target);
@@ -203,11 +171,19 @@ static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
 			"--gpu with GPUs of one of them");
 	VEC_EACH (const struct artifact, x, &set.all) {
 		struct archive_item item = {.version = set.version, .file = x->file};
+		struct digest d;
 		if (!serves(x, j->gpus))
 			continue;
 		item.name = str_fmt(a, "%.*s_%.*s", STR(x->stem), STR(x->target));
 		item.path = item.url = path_join(a, from, x->file);
-		TRY(archive_hash(a, item.path, &item.sha256));
+		/* TheRock writes one when it uploads */
+		TRY(fs_read_opt(
+			a, str_fmt(a, "%.*s.sha256sum", STR(item.path)), 4096, &item.sha256));
+		item.sha256 = str_lower(a, str_trim(item.sha256));
+		if (!item.sha256.n)
+			TRY(hash_file(HASH_SHA256, item.path, &d));
+		if (!item.sha256.n)
+			item.sha256 = digest_hex(a, &d);
 		TRY(fs_stat(item.path, &st));
 		item.size = (uint64_t)st.st_size;
 		*VEC_PUSH(a, &j->items) = item;
@@ -221,7 +197,8 @@ struct artifact_unpack {
 	struct arena *own; /* outlives a member */
 	struct sdk_unpack *sdk;
 	struct strs stages;
-	struct str listed, stray; /* where the manifest goes; a member that it does not cover */
+	struct str listed,
+		stray; /* the manifest's place in the tree; a member that it does not cover */
 };
 
 static struct str in_stage(void *user, struct arena *tmp, struct str path)
@@ -291,10 +268,8 @@ const struct sdk_provider sdk_artifacts = {
 	.by_hand = true,
 	.again = "rocsmith sdk install artifacts:",
 	.open_tree = tarball_open_tree,
-	.has = tarball_has,
 	.borrow = amd_borrow,
 	.resolve = artifacts_resolve,
 	.fetch = amd_fetch,
 	.unpack = artifacts_unpack,
-	.finish = tarball_finish,
 };

@@ -134,7 +134,8 @@ static struct err *complete(struct arena *a, struct install *in)
 	j->made = &made;
 	struct sdk_package own = {.name = S(SDK_MADE), .version = S("1"), .sha256 = S("-")};
 	buf_add(&made, file_list_head(a, &own));
-	TRY(in->provider->finish(a, j));
+	if (in->provider->finish)
+		TRY(in->provider->finish(a, j));
 	in->new = (struct sdk_receipt){
 		.provider = str_from(in->provider->name),
 		.suite = j->spec->suite,
@@ -273,8 +274,9 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 		elsewhere = true;
 	*ret_nothing = !in->spec.refresh && !in->damaged.n && !elsewhere;
 	VEC_EACH (const struct str, c, &in->job.components) {
-		bool all;
-		TRY(in->provider->has(a, &in->old, *c, &all));
+		bool all = true;
+		if (in->provider->has)
+			TRY(in->provider->has(a, &in->old, *c, &all));
 		*ret_nothing = *ret_nothing && all;
 	}
 	/* installed kernels stay; without named GPUs, no others are wanted */

@@ -70,14 +70,14 @@ struct sdk_provider {
 		struct sdk *ret); /* NULL = by its receipt */
 	/* NULL in a provider whose trees are not made by rocsmith: */
 	struct err *(*open_tree)(struct arena *a, struct str root, struct sdk *ret);
-	/* Does a tree with these packages have a component? */
+	/* Does a tree with these packages have a component? NULL = any that there is. */
 	struct err *(*has)(
 		struct arena *a, const struct sdk_receipt *m, struct str component, bool *ret);
 	struct err *(*borrow)(struct arena *a, const struct sdk_job *j, struct str dir);
 	struct err *(*resolve)(struct arena *a, struct sdk_job *j);
 	struct err *(*fetch)(struct arena *a, struct sdk_job *j, const struct archive_items *need);
 	struct err *(*unpack)(struct arena *tmp, struct sdk_unpack *u);
-	struct err *(*finish)(struct arena *a, struct sdk_job *j);
+	struct err *(*finish)(struct arena *a, struct sdk_job *j); /* may be NULL */
 };
 
 extern const struct sdk_provider sdk_debian, sdk_rocm_wheels, sdk_tarball, sdk_artifacts,
@@ -195,9 +195,6 @@ MUST_USE struct err *amd_borrow(struct arena *a, const struct sdk_job *j, struct
 MUST_USE struct err *amd_fetch(
 	struct arena *a, struct sdk_job *j, const struct archive_items *need);
 MUST_USE struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret);
-MUST_USE struct err *tarball_has(
-	struct arena *a, const struct sdk_receipt *m, struct str component, bool *ret);
-MUST_USE struct err *tarball_finish(struct arena *a, struct sdk_job *j);
 
 /* ---- prefix.c ---- */
 /* Opens a ROCm tree at this path; its programs run directly, or, where they need the loader of a root folder above it, in

@@ -107,8 +107,9 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_provider *provi
 		return hint_install(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),
 			provider, spec, "components", str_join(a, &want, S(",")));
 	VEC_EACH (const struct str, c, &spec->components) {
-		bool all;
-		TRY(provider->has(a, &m, *c, &all));
+		bool all = true;
+		if (provider->has)
+			TRY(provider->has(a, &m, *c, &all));
 		if (!all)
 			return hint_install(
 				err_new(E_SDK, "the SDK '%.*s' lacks the component '%.*s'",

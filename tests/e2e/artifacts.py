@@ -4,8 +4,8 @@
     artifacts.py DIR [--version 10.1.0] [--gpu gfx1151,gfx1201] [--tree ROOT] [--whole] [--no-hashes]
 
 DIR gets NAME_COMPONENT_TARGET.tar.xz (blas: .tar.zst, where there is a zstd), each with artifact_manifest.txt first and
-FILE.sha256sum beside it. Layout: build_tools/fileset_tool.py (artifact-archive), base/aux-overlay/CMakeLists.txt and
-hash_util.py of 89553ce37. Contents are amd_index.small(), or --tree: the files of a Debian SDK of rocsmith. --whole: device
+FILE.sha256sum beside it, as fileset_tool's artifact-archive, base/aux-overlay and hash_util of 89553ce37 have them. Contents
+are amd_index.small(), or --tree: the files of a Debian SDK of rocsmith. --whole: device
 code was not split off (KPACK_SPLIT_ARTIFACTS), so that each target's archive has the libraries. pack() alone writes one.
 """
 import argparse
