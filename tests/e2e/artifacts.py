@@ -89,7 +89,7 @@ def main():
         name = stem.partition("_")[0]
         stages = [STAGES[name]] + (["base/aux-overlay/stage"] if name == "base" else [])
         for target in gpus if o.whole and name == "blas" else ["generic"]:
-            pack(o.dir, f"{stem}_{target}", stages, members, not o.no_hashes, "zst" if name == "blas" else "xz")
+            pack(o.dir, f"{stem}_{target}", stages, members, not o.no_hashes, "zst" if name == "blas" or o.tree else "xz")
     for gpu in gpus if not o.whole else []:
         pack(o.dir, f"blas_lib_{gpu}", [STAGES["blas"]], {f"{STAGES['blas']}/{'opt/rocm/' if o.tree else ''}lib/rocblas/"
             f"library/kernels_{gpu}.kpack": amd_index.noise(gpu, 64)}, not o.no_hashes, "zst")
