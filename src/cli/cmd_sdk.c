@@ -237,12 +237,13 @@ const struct opt cmd_sdk_shims_opts[] = {
 struct check {
 	struct strs sdks;
 	struct str verdict;
+	size_t tried; /* libraries and programs */
 	struct findings findings;
 };
 
 static const struct json_field check_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-verify/1"),
-	FIELDS(struct check, sdks, verdict),
+	FIELDS(struct check, sdks, verdict, tried),
 	FIELD_LIST("findings", struct check, findings, finding_fields),
 	{.kind = FIELD_END},
 };
@@ -259,8 +260,13 @@ struct err *cmd_sdk_verify(struct arena *a, void *args)
 		struct err *e = err_new(E_SDK, "no SDK is installed");
 		return err_hint(e, "rocsmith sdk install debian --suite sid --components compiler");
 	}
-	VEC_EACH (const struct str, name, &c.sdks)
+	VEC_EACH (const struct str, name, &c.sdks) {
+		size_t tried = 0, before = c.findings.n;
 		TRY(sdk_check(a, *name, &c.findings));
+		if (c.findings.n == before) /* damaged ones would fail for no other reason */
+			TRY(sdk_try(a, *name, &tried, &c.findings));
+		c.tried += tried;
+	}
 	bool pass = !c.findings.n;
 	o->common.status = !pass;
 	c.verdict = pass ? S("pass") : S("fail");
@@ -268,10 +274,11 @@ struct err *cmd_sdk_verify(struct arena *a, void *args)
 		return NULL;
 	VEC_EACH (struct finding, f, &c.findings)
 		out_fmt("%s: %.*s\n", severity_name(f->severity), STR(f->message));
-	if (!pass)
+	if (pass)
+		out_fmt("%.*s: all files are as installed, %zu libraries and programs start\n",
+			STR(str_join(a, &c.sdks, S(", "))), c.tried);
+	else if (c.findings.v[0].fix.n)
 		say_hint("'%.*s' repairs what is damaged", STR(c.findings.v[0].fix.v[0]));
-	else
-		out_fmt("%.*s: all files are as installed\n", STR(str_join(a, &c.sdks, S(", "))));
 	return NULL;
 }
 

@@ -17,11 +17,10 @@ struct sdk_install_args {
 
 const struct opt cmd_sdk_install_opts[] = {
 	{OPT_ARGUMENT("PROVIDER", OPT_POS, provider,
-		"debian (the default), rocm:VERSION, tarball, artifacts or prefix")},
-	{OPT_ARGUMENT("FILE", OPT_POS, file, "tarball: its file or URL; artifacts: their folder")},
+		"debian, rocm:VERSION, tarball, artifacts or prefix")},
+	{OPT_ARGUMENT("FILE", OPT_POS, file, "tarball: file or URL; artifacts: folder")},
 	{OPT_VALUE("suite", OPT_STR, suite, "SUITE",
-		"Debian suite: sid, experimental or trixie; the name of a tarball or of "
-		"artifacts")},
+		"Debian suite: sid, experimental or trixie; a tarball's name")},
 	{OPT_VALUE("components", OPT_WORDS, components, "LIST",
 		"compiler, math, dnn, torch-build or library names")},
 	{OPT_GPUS(gpus, "GPUs that libraries need kernels for, or all")},

@@ -420,12 +420,26 @@ const struct sdk_provider sdk_rocm_wheels = {
 };
 
 /* ---- tarballs ---- */
+struct err *local_item(struct arena *a, struct archive_item *io)
+{
+	struct stat st;
+	struct digest d;
+	if (!fs_is_file(io->path))
+		return err_new(E_NOENT, "there is no file '%.*s'", STR(io->path));
+	TRY(fs_stat(io->path, &st));
+	io->size = (uint64_t)st.st_size;
+	if (io->sha256.n)
+		return NULL;
+	TRY(hash_file(HASH_SHA256, io->path, &d));
+	io->sha256 = digest_hex(a, &d);
+	return NULL;
+}
+
 static struct err *tarball_resolve(struct arena *a, struct sdk_job *j)
 {
 	const struct sdk_spec *s = j->spec;
 	struct str from = s->from.n ? s->from : j->mirror, sha = str_lower(a, s->sha256);
 	struct archive_item item = {.name = S("rocm"), .version = s->suite, .sha256 = sha};
-	struct stat st;
 	bool remote = str_contains(from, S("://"));
 	if (!from.n)
 		return err_new(E_USAGE, "no tarball is named");
@@ -437,15 +451,7 @@ static struct err *tarball_resolve(struct arena *a, struct sdk_job *j)
 			"will tell");
 	if (!remote) {
 		item.path = from = path_abs(a, from);
-		if (!fs_is_file(from))
-			return err_new(E_NOENT, "there is no file '%.*s'", STR(from));
-		TRY(fs_stat(from, &st));
-		item.size = (uint64_t)st.st_size;
-	}
-	if (!remote && !sha.n) {
-		struct digest d;
-		TRY(hash_file(HASH_SHA256, from, &d));
-		item.sha256 = digest_hex(a, &d);
+		TRY(local_item(a, &item));
 	}
 	if (s->unverified)
 		strs_add(a, &j->notes,

@@ -65,15 +65,6 @@ static bool artifact_read(struct arena *a, struct str file, struct artifact *ret
 }
 
 /* ---- which archives ---- */
-/* Does an archive serve one of the GPUs (none = any)? */
-static bool serves(const struct artifact *x, const struct strs *gpus)
-{
-	bool any = !x->gpus.n || !gpus->n;
-	VEC_EACH (const struct str, gpu, gpus)
-		any = any || strs_has(&x->gpus, *gpu);
-	return any;
-}
-
 /* Is there an archive of a component that serves the GPU ("" = any)? */
 static bool is_there(const struct artifact_set *set, struct str stem, struct str gpu)
 {
@@ -81,6 +72,24 @@ static bool is_there(const struct artifact_set *set, struct str stem, struct str
 	VEC_EACH (const struct artifact, x, &set->all)
 		found = found || (str_eq(x->stem, stem) && (!gpu.n || strs_has(&x->gpus, gpu)));
 	return found;
+}
+
+/* Drops the archives that are for other GPUs only (none = any), and names the targets of the others. */
+static struct strs keep_own(struct arena *a, struct artifact_set *io, const struct strs *gpus)
+{
+	struct strs targets = {0};
+	size_t n = 0;
+	VEC_EACH (const struct artifact, x, &io->all) {
+		bool serves = !x->gpus.n || !gpus->n;
+		VEC_EACH (const struct str, gpu, gpus)
+			serves = serves || strs_has(&x->gpus, *gpu);
+		if (serves && x->gpus.n)
+			strs_put(a, &targets, x->target);
+		if (serves)
+			io->all.v[n++] = *x;
+	}
+	io->all.n = n;
+	return targets;
 }
 
 static struct str keep_share(void *user, struct arena *tmp, struct str path)
@@ -136,8 +145,7 @@ static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
 {
 	struct str from = j->spec->from.n ? path_abs(a, j->spec->from) : j->mirror;
 	struct artifact_set set = {.version = j->spec->suite};
-	struct strs files, lacks, own = {0};
-	struct stat st;
+	struct strs files, lacks, own;
 	if (!from.n || !fs_is_dir(from))
 		return err_new(E_USAGE, "there is no folder of artifacts '%.*s'", STR(from));
 	TRY(fs_list(a, from, &files));
@@ -152,9 +160,7 @@ static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
 		if (str_eq(x->stem, S(BASE)))
 			TRY(read_base(a, path_join(a, from, x->file), &set));
 	lacks = find_gaps(a, &set, j->gpus->n ? j->gpus : &set.targets);
-	VEC_EACH (const struct artifact, x, &set.all)
-		if (x->gpus.n && serves(x, j->gpus))
-			strs_put(a, &own, x->target);
+	own = keep_own(a, &set, j->gpus);
 	if (lacks.n)
 		return err_hint(err_new(E_SDK_SOURCE, "'%.*s' is incomplete: it has no %.*s",
 					STR(from), STR(str_join(a, &lacks, S(", ")))),
@@ -170,22 +176,13 @@ static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
 				STR(own.v[0]), STR(own.v[1])),
 			"--gpu with GPUs of one of them");
 	VEC_EACH (const struct artifact, x, &set.all) {
-		struct archive_item item = {.version = set.version, .file = x->file};
-		struct digest d;
-		if (!serves(x, j->gpus))
-			continue;
-		item.name = str_fmt(a, "%.*s_%.*s", STR(x->stem), STR(x->target));
+		struct str name = str_fmt(a, "%.*s_%.*s", STR(x->stem), STR(x->target)), hash;
+		struct archive_item item = {.name = name, .version = set.version, .file = x->file};
 		item.path = item.url = path_join(a, from, x->file);
 		/* TheRock writes one when it uploads */
-		TRY(fs_read_opt(
-			a, str_fmt(a, "%.*s.sha256sum", STR(item.path)), 4096, &item.sha256));
-		item.sha256 = str_lower(a, str_trim(item.sha256));
-		if (!item.sha256.n)
-			TRY(hash_file(HASH_SHA256, item.path, &d));
-		if (!item.sha256.n)
-			item.sha256 = digest_hex(a, &d);
-		TRY(fs_stat(item.path, &st));
-		item.size = (uint64_t)st.st_size;
+		TRY(fs_read_opt(a, str_fmt(a, "%.*s.sha256sum", STR(item.path)), 4096, &hash));
+		item.sha256 = str_lower(a, str_trim(hash));
+		TRY(local_item(a, &item));
 		*VEC_PUSH(a, &j->items) = item;
 	}
 	j->mirror = from;
@@ -197,23 +194,20 @@ struct artifact_unpack {
 	struct arena *own; /* outlives a member */
 	struct sdk_unpack *sdk;
 	struct strs stages;
-	struct str listed,
-		stray; /* the manifest's place in the tree; a member that it does not cover */
+	struct str listed; /* the manifest's place in the tree */
+	struct str stray;  /* a member that it does not cover */
 };
 
 static struct str in_stage(void *user, struct arena *tmp, struct str path)
 {
 	struct artifact_unpack *x = user;
-	bool above = false;
 	(void)tmp;
 	if (!x->stages.n && str_eq(path, S(MANIFEST)))
 		return x->listed;
-	VEC_EACH (const struct str, stage, &x->stages) {
+	VEC_EACH (const struct str, stage, &x->stages)
 		if (path_is_below(path, *stage) && path.n > stage->n)
 			return str_sub(path, stage->n + 1, path.n);
-		above = above || path_is_below(*stage, path);
-	}
-	if (!above && !x->stray.n)
+	if (!x->stray.n)
 		x->stray = str_dup(x->own, path);
 	return S("");
 }

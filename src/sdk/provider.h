@@ -194,6 +194,8 @@ MUST_USE struct err *sdk_note_file(void *user, const struct unpack_file *f);
 MUST_USE struct err *amd_borrow(struct arena *a, const struct sdk_job *j, struct str dir);
 MUST_USE struct err *amd_fetch(
 	struct arena *a, struct sdk_job *j, const struct archive_items *need);
+/* Sets the size of a file, and its hash if none is known. */
+MUST_USE struct err *local_item(struct arena *a, struct archive_item *io);
 MUST_USE struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret);
 
 /* ---- prefix.c ---- */
