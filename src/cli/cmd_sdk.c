@@ -261,11 +261,10 @@ struct err *cmd_sdk_verify(struct arena *a, void *args)
 		return err_hint(e, "rocsmith sdk install debian --suite sid --components compiler");
 	}
 	VEC_EACH (const struct str, name, &c.sdks) {
-		size_t tried = 0, before = c.findings.n;
+		size_t before = c.findings.n;
 		TRY(sdk_check(a, *name, &c.findings));
 		if (c.findings.n == before) /* damaged ones would fail for no other reason */
-			TRY(sdk_try(a, *name, &tried, &c.findings));
-		c.tried += tried;
+			TRY(sdk_try(a, *name, &c.tried, &c.findings));
 	}
 	bool pass = !c.findings.n;
 	o->common.status = !pass;

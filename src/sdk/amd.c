@@ -408,7 +408,6 @@ static struct err *wheels_have(
 
 const struct sdk_provider sdk_rocm_wheels = {
 	.name = "rocm",
-	.summary = "AMD's wheels of a version, e.g. rocm:10.1",
 	.again = "rocsmith sdk install rocm:",
 	.open_tree = wheels_open_tree,
 	.has = wheels_have,
@@ -489,7 +488,6 @@ struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret)
 
 const struct sdk_provider sdk_tarball = {
 	.name = "tarball",
-	.summary = "a therock-dist-*.tar.gz",
 	.by_hand = true,
 	.again = "rocsmith sdk install tarball:",
 	.open_tree = tarball_open_tree,

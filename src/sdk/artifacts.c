@@ -4,9 +4,9 @@
  * Components are lib, run and dev, which an SDK is made of, and dbg, doc and test, which are left out. The target is
  * "generic", a processor (with :xnack+), or a family.
  *
- * Before anything is unpacked, the set is complete: it has the compiler's archives, those of libraries that others of the
- * set link, and rocBLAS for each wanted GPU. share/therock in base_lib_generic says its version and GPUs, and whether
- * device code was split off: if not, archives of two targets have the same libraries, and only one of them fits in. */
+ * Before anything is unpacked, the set has the compiler's archives, and rocBLAS for each wanted GPU. share/therock in
+ * base_lib_generic says its version and GPUs, and whether device code was split off: if not, archives of two targets have
+ * the same libraries, and only one of them fits in. */
 #include "archive/item.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -16,25 +16,19 @@
 
 #define MANIFEST "artifact_manifest.txt"
 #define BASE "base_lib"
-enum { MAX_MANIFEST = 1 << 20, LINKS = 6, LINKED = 4 };
+#define SHARE "base/aux-overlay/stage/share/therock/" /* in that */
+enum { MAX_MANIFEST = 1 << 20, MAX_BASE = 1 << 30 };
 
-/* The archives of a compiler; then libraries, each followed by those that it links. */
 static const char *const needed[] = {BASE, "base_dev", "amd-llvm_lib", "amd-llvm_run",
 	"amd-llvm_dev", "core-hip_lib", "core-hip_run", "core-hip_dev", "core-runtime_lib",
 	"core-runtime_dev", "sysdeps_lib", NULL};
-static const char *const links[LINKS][LINKED] = {{"sparse_lib", "blas_lib"},
-	{"solver_lib", "blas_lib", "sparse_lib"},
-	{"rocalution_lib", "blas_lib", "rand_lib", "sparse_lib"},
-	{"miopen_lib", "blas_lib", "rand_lib"}, {"miopenprovider_lib", "miopen_lib", "hipdnn_lib"},
-	{"hipblasltprovider_lib", "blas_lib", "hipdnn_lib"}};
 
 struct artifact {
-	struct str stem, target, file; /* stem: NAME_COMPONENT */
-	struct strs gpus;              /* members of the target; none = generic */
+	struct str stem, target; /* stem: NAME_COMPONENT */
+	struct strs gpus;        /* members of the target; none = generic */
 };
 
-struct artifact_set {
-	VEC(struct artifact) all;
+struct artifact_set { /* the archive of the base says */
 	struct str version;
 	struct strs targets; /* the GPUs of the build */
 	bool split;
@@ -47,14 +41,12 @@ static bool artifact_read(struct arena *a, struct str file, struct artifact *ret
 	static const char *const components[] = {"lib", "run", "dev", NULL};
 	struct str rest = file, name, component;
 	struct strs base = {0};
-	for (size_t i = 0; i < file.n; i++)
-		if ((unsigned char)file.p[i] <= ' ')
-			return false;
-	if (!str_ends_one_of(file, ends) || !str_next(&rest, '_', &name) ||
-		!str_next(&rest, '_', &component) || !str_is_one_of(component, components))
+	*ret = (struct artifact){0};
+	if (str_chr(file, '\n') < file.n || !str_ends_one_of(file, ends) ||
+		!str_next(&rest, '_', &name) || !str_next(&rest, '_', &component) ||
+		!str_is_one_of(component, components))
 		return false;
-	*ret = (struct artifact){.file = file,
-		.stem = str_sub(file, 0, name.n + 1 + component.n),
+	*ret = (struct artifact){.stem = str_sub(file, 0, name.n + 1 + component.n),
 		.target = str_sub(rest, 0, str_find(rest, S(".tar.")))};
 	if (str_eq(ret->target, S("generic")))
 		return true;
@@ -65,43 +57,6 @@ static bool artifact_read(struct arena *a, struct str file, struct artifact *ret
 }
 
 /* ---- which archives ---- */
-/* Is there an archive of a component that serves the GPU ("" = any)? */
-static bool is_there(const struct artifact_set *set, struct str stem, struct str gpu)
-{
-	bool found = false;
-	VEC_EACH (const struct artifact, x, &set->all)
-		found = found || (str_eq(x->stem, stem) && (!gpu.n || strs_has(&x->gpus, gpu)));
-	return found;
-}
-
-/* Drops the archives that are for other GPUs only (none = any), and names the targets of the others. */
-static struct strs keep_own(struct arena *a, struct artifact_set *io, const struct strs *gpus)
-{
-	struct strs targets = {0};
-	size_t n = 0;
-	VEC_EACH (const struct artifact, x, &io->all) {
-		bool serves = !x->gpus.n || !gpus->n;
-		VEC_EACH (const struct str, gpu, gpus)
-			serves = serves || strs_has(&x->gpus, *gpu);
-		if (serves && x->gpus.n)
-			strs_put(a, &targets, x->target);
-		if (serves)
-			io->all.v[n++] = *x;
-	}
-	io->all.n = n;
-	return targets;
-}
-
-static struct str keep_share(void *user, struct arena *tmp, struct str path)
-{
-	struct str mark = S("/stage/share/therock/");
-	size_t at = str_find(path, mark);
-	(void)user;
-	(void)tmp;
-	return at < path.n ? str_sub(path, at + mark.n, path.n) : S("");
-}
-
-/* Reads what the archive of the base says about the set. */
 static struct err *read_base(struct arena *a, struct str archive, struct artifact_set *io)
 {
 	CLEANUP(fs_tempdirp) struct str dir = {0};
@@ -109,10 +64,10 @@ static struct err *read_base(struct arena *a, struct str archive, struct artifac
 	struct str list, gpu;
 	TRY(fs_tempdir(a, S(""), &dir));
 	struct unpack_job x = {
-		.path = archive, .root = dir, .id = S(BASE), .closed = true, .place = keep_share};
+		.path = archive, .root = dir, .id = S(BASE), .closed = true, .most = MAX_BASE};
 	TRY(unpack_tar(a, &x));
-	TRY(json_read(a, path_join(a, dir, S("therock_manifest.json")), &manifest));
-	TRY(json_read(a, path_join(a, dir, S("dist_info.json")), &dist));
+	TRY(json_read(a, path_join(a, dir, S(SHARE "therock_manifest.json")), &manifest));
+	TRY(json_read(a, path_join(a, dir, S(SHARE "dist_info.json")), &dist));
 	io->version = node_text(manifest, S("rocm_package_version"), S(""));
 	io->split = node_bool(node_get(manifest, S("flags")), S("KPACK_SPLIT_ARTIFACTS"), false);
 	list = node_text(dist, S("dist_amdgpu_targets"), S(""));
@@ -121,69 +76,58 @@ static struct err *read_base(struct arena *a, struct str archive, struct artifac
 	return NULL;
 }
 
-static struct strs find_gaps(
-	struct arena *a, const struct artifact_set *set, const struct strs *gpus)
-{
-	struct strs lacks = {0};
-	struct str blas = S("blas_lib"), any = S("");
-	for (size_t i = 0; needed[i]; i++)
-		if (!is_there(set, str_from(needed[i]), any))
-			strs_add(a, &lacks, str_fmt(a, "%s_generic", needed[i]));
-	for (size_t i = 0; i < LINKS * LINKED; i++) {
-		const char *library = links[i / LINKED][0], *other = links[i / LINKED][i % LINKED];
-		if (other && is_there(set, str_from(library), any) && other != library &&
-			!is_there(set, str_from(other), any))
-			strs_put(a, &lacks, str_fmt(a, "%s_generic", other));
-	}
-	VEC_EACH (const struct str, gpu, gpus)
-		if (is_there(set, blas, any) && !is_there(set, blas, *gpu))
-			strs_add(a, &lacks, str_fmt(a, "%.*s_%.*s", STR(blas), STR(*gpu)));
-	return lacks;
-}
-
 static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
 {
-	struct str from = j->spec->from.n ? path_abs(a, j->spec->from) : j->mirror;
+	struct str from = j->spec->from.n ? path_abs(a, j->spec->from) : j->mirror,
+		   blas = S("blas_lib");
 	struct artifact_set set = {.version = j->spec->suite};
-	struct strs files, lacks, own;
-	if (!from.n || !fs_is_dir(from))
+	struct strs files, there = {0}, lacks = {0}, own = {0};
+	if (!fs_is_dir(from))
 		return err_new(E_USAGE, "there is no folder of artifacts '%.*s'", STR(from));
 	TRY(fs_list(a, from, &files));
 	VEC_EACH (const struct str, file, &files) {
-		struct artifact x, *last = set.all.n ? &set.all.v[set.all.n - 1] : NULL;
-		bool known = artifact_read(a, *file, &x); /* one of two compressions is enough */
-		if (known &&
-			!(last && str_eq(last->stem, x.stem) && str_eq(last->target, x.target)))
-			*VEC_PUSH(a, &set.all) = x;
+		struct archive_item item = {.file = *file, .path = path_join(a, from, *file)};
+		struct artifact x;
+		bool known = artifact_read(a, *file, &x), serves = !x.gpus.n || !j->gpus->n;
+		item.name = str_fmt(a, "%.*s_%.*s", STR(x.stem), STR(x.target));
+		if (!known ||
+			!strs_put(a, &there, item.name)) /* one of two compressions is enough */
+			continue;
+		strs_put(a, &there, x.stem);
+		VEC_EACH (const struct str, gpu, &x.gpus) {
+			strs_put(a, &there, str_fmt(a, "%.*s_%.*s", STR(x.stem), STR(*gpu)));
+			serves = serves || strs_has(j->gpus, *gpu);
+		}
+		if (str_eq(x.stem, S(BASE)))
+			TRY(read_base(a, item.path, &set));
+		if (serves)
+			*VEC_PUSH(a, &j->items) = item;
+		if (serves && x.gpus.n)
+			strs_put(a, &own, x.target);
 	}
-	VEC_EACH (const struct artifact, x, &set.all)
-		if (str_eq(x->stem, S(BASE)))
-			TRY(read_base(a, path_join(a, from, x->file), &set));
-	lacks = find_gaps(a, &set, j->gpus->n ? j->gpus : &set.targets);
-	own = keep_own(a, &set, j->gpus);
+	for (size_t i = 0; needed[i]; i++)
+		if (!strs_has(&there, str_from(needed[i])))
+			strs_add(a, &lacks, str_fmt(a, "%s_generic", needed[i]));
+	VEC_EACH (const struct str, gpu, j->gpus->n ? j->gpus : &set.targets) {
+		struct str kernels = str_fmt(a, "%.*s_%.*s", STR(blas), STR(*gpu));
+		if (strs_has(&there, blas) && !strs_has(&there, kernels))
+			strs_add(a, &lacks, kernels);
+	}
 	if (lacks.n)
-		return err_hint(err_new(E_SDK_SOURCE, "'%.*s' is incomplete: it has no %.*s",
-					STR(from), STR(str_join(a, &lacks, S(", ")))),
-			"each is a file NAME.tar.xz or NAME.tar.zst of the same build");
-	if (own.n && !j->gpus->n && !j->spec->gpus.n)
-		return err_hint(err_new(E_USAGE, "libraries need GPUs to be named"),
-			"--gpu all, or some of %.*s", STR(str_join(a, &set.targets, S(","))));
+		return err_new(E_SDK_SOURCE, "'%.*s' is incomplete: it has no %.*s", STR(from),
+			STR(str_join(a, &lacks, S(", "))));
 	if (own.n > 1 && !set.split)
-		return err_hint(
-			err_new(E_USAGE,
-				"libraries of '%.*s' and '%.*s' would replace each other: their "
-				"device code was not split off",
-				STR(own.v[0]), STR(own.v[1])),
-			"--gpu with GPUs of one of them");
-	VEC_EACH (const struct artifact, x, &set.all) {
-		struct str name = str_fmt(a, "%.*s_%.*s", STR(x->stem), STR(x->target)), hash;
-		struct archive_item item = {.name = name, .version = set.version, .file = x->file};
-		item.path = item.url = path_join(a, from, x->file);
+		return err_new(E_USAGE,
+			"libraries of '%.*s' and '%.*s' would replace each other: their device "
+			"code was not split off",
+			STR(own.v[0]), STR(own.v[1]));
+	VEC_EACH (struct archive_item, i, &j->items) {
+		i->version = set.version;
+		i->url = i->path;
 		/* TheRock writes one when it uploads */
-		TRY(fs_read_opt(a, str_fmt(a, "%.*s.sha256sum", STR(item.path)), 4096, &hash));
-		item.sha256 = str_lower(a, str_trim(hash));
-		TRY(local_item(a, &item));
-		*VEC_PUSH(a, &j->items) = item;
+		TRY(fs_read_opt(a, str_fmt(a, "%.*s.sha256sum", STR(i->path)), 4096, &i->sha256));
+		i->sha256 = str_lower(a, str_trim(i->sha256));
+		TRY(local_item(a, i));
 	}
 	j->mirror = from;
 	return NULL;
@@ -251,14 +195,12 @@ static struct err *artifacts_unpack(struct arena *tmp, struct sdk_unpack *u)
 			"'%.*s' has '%.*s', which is in no folder of its '" MANIFEST "'",
 			STR(u->item->file), STR(x.stray));
 	u->partial = artifact_read(tmp, u->item->file, &named) && named.gpus.n;
-	if (u->partial)
-		u->gpus = named.gpus;
+	u->gpus = named.gpus;
 	return NULL;
 }
 
 const struct sdk_provider sdk_artifacts = {
 	.name = "artifacts",
-	.summary = "a folder of TheRock's build artifacts",
 	.by_hand = true,
 	.again = "rocsmith sdk install artifacts:",
 	.open_tree = tarball_open_tree,

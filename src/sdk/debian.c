@@ -176,7 +176,6 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 
 const struct sdk_provider sdk_debian = {
 	.name = "debian",
-	.summary = "packages of a Debian suite, unpacked without root rights",
 	.suites = suites,
 	.view = true,
 	.again = "rocsmith sdk install debian --suite ",

@@ -80,7 +80,6 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 
 const struct sdk_provider sdk_prefix = {
 	.name = "prefix",
-	.summary = "a tree that is there, e.g. /opt/rocm",
 	.by_hand = true,
 	.parse = parse,
 	.open = open_prefix,

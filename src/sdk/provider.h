@@ -59,7 +59,7 @@ struct sdk_unpack {
 
 struct sdk_receipt;
 struct sdk_provider {
-	const char *name, *summary;
+	const char *name;
 	const char *const *suites; /* the first is the default; NULL = any word */
 	bool view;                 /* its trees get the view /opt/rocm */
 	bool by_hand;              /* only a user can install it, who names its files */

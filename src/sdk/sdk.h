@@ -192,9 +192,9 @@ MUST_USE struct err *sdk_probe(struct arena *a, const struct sdk *sdk, const str
  * the next sdk_install() repairs them. */
 MUST_USE struct err *sdk_check(struct arena *a, struct str name, struct findings *ret);
 /* Loads each library of ROCm that an installed SDK has, and starts each of its programs, each by itself, and reports
- * those that fail. Sets *ret_tried to their number; 0 if programs of the SDK cannot run here. */
+ * those that fail. Adds their number to *io_tried; none if programs of the SDK cannot run here. */
 MUST_USE struct err *sdk_try(
-	struct arena *a, struct str name, size_t *ret_tried, struct findings *ret);
+	struct arena *a, struct str name, size_t *io_tried, struct findings *ret);
 /* The document of `sdk info` and `sdk install`; targets and done may be NULL. */
 struct str sdk_json(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets,
 	const struct sdk_done *done);

@@ -118,8 +118,8 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_provider *provi
 	}
 	have = sdk_receipt_gpus(a, &m);
 	TRY(gpus_parse(a, &spec->gpus, &gpus));
-	bool thinned = provider->view; /* else "all" is what the source had */
-	if (spec->gpus.n && (gpus.n || thinned) && !gpus_cover(&have, &gpus))
+	/* "all" is what the source had, unless files were thinned */
+	if (spec->gpus.n && (gpus.n || provider->view) && !gpus_cover(&have, &gpus))
 		return hint_install(
 			err_new(E_SDK,
 				"libraries of the SDK '%.*s' lack kernels of other GPUs than %.*s",

@@ -12,7 +12,7 @@
 #include "know/know.h"
 #include "sdk/provider.h"
 
-enum { SECONDS = 20, NOT_RUN = 126, NOT_FOUND = 127, KILLED = 128 };
+enum { SECONDS = 20, NOT_RUN = 126, KILLED = 128 };
 
 /* Parts of paths: runtimes of sanitizers, which want to come first, and plugins, whose host has their symbols. */
 static const char *const untried[] = {"clang_rt", "san.so", "LLVMOffload", "/roctracer/",
@@ -33,8 +33,7 @@ struct sdk_trial {
 static struct err *trial_failure(
 	const struct sdk_trial *t, const struct proc *p, const struct proc_result *r)
 {
-	int caught = r->timed_out ? 0 : r->status - KILLED;
-	bool crashed = caught == SIGILL || caught == SIGBUS || caught == SIGSEGV;
+	bool runs = r->timed_out || r->status < NOT_RUN || r->status == KILLED + SIGABRT;
 	for (size_t i = 0; marks[i]; i++) {
 		size_t at = str_find(r->out, str_from(marks[i])), from = at + strlen(marks[i]);
 		struct str said = str_sub(r->out, from, r->out.n);
@@ -42,7 +41,7 @@ static struct err *trial_failure(
 			return err_new(
 				E_TOOL_FAILED, "%.*s", STR(str_sub(said, 0, str_chr(said, '\n'))));
 	}
-	if (t->library ? !r->status : !crashed && r->status != NOT_RUN && r->status != NOT_FOUND)
+	if (t->library ? !r->status : runs)
 		return NULL;
 	return proc_failure(p, r);
 }
@@ -85,22 +84,19 @@ static bool to_try(struct arena *tmp, struct str full, struct sdk_trial *io)
 	return str_eq(head, S(ELFMAG)) && (!other || other->origin == KNOW_ROCM);
 }
 
-struct err *sdk_try(struct arena *a, struct str name, size_t *ret_tried, struct findings *ret)
+struct err *sdk_try(struct arena *a, struct str name, size_t *io_tried, struct findings *ret)
 {
 	struct sdk sdk;
 	struct sdk_receipt m;
-	const struct sdk_provider *provider;
 	VEC(struct sdk_trial) all = {0};
 	TRY(sdk_open_name(a, name, &sdk));
 	TRY(sdk_receipt_read(a, sdk.dir, &m));
-	struct sdk_spec spec = {.provider = m.provider, .suite = m.suite};
-	TRY(sdk_complete(&spec, &spec, &provider));
 	struct str root = path_join(a, sdk.dir, S("root")), inside = S("/"), text;
 	struct sdk_trial t = {.sdk = &sdk};
 	struct sdk_file f;
 	bool bad;
 	VEC_EACH (const struct sdk_package, p, &m.packages) {
-		if (provider->view && !know_rocm_package(p->name))
+		if (m.index_date.n && !know_rocm_package(p->name)) /* a distribution's packages */
 			continue;
 		TRY(fs_read(a, file_list_path(a, sdk.dir, p->name), FILE_LIST_MAX, &text));
 		while (file_list_next(&text, &f, &bad)) {
@@ -110,11 +106,13 @@ struct err *sdk_try(struct arena *a, struct str name, size_t *ret_tried, struct 
 				*VEC_PUSH(a, &all) = t;
 		}
 	}
-	*ret_tried = sdk.runner == SDK_NORUN ? 0 : all.n;
-	struct progress *bar = progress_begin(S("Trying"), sdk.name, UNIT_ITEMS, *ret_tried);
+	if (sdk.runner == SDK_NORUN)
+		return NULL;
+	*io_tried += all.n;
+	struct progress *bar = progress_begin(S("Trying"), sdk.name, UNIT_ITEMS, all.n);
 	VEC_EACH (struct sdk_trial, x, &all)
 		x->progress = bar;
-	struct err *e = pool_each(0, all.v, *ret_tried, sizeof(*all.v), try_one);
+	struct err *e = pool_each(0, all.v, all.n, sizeof(*all.v), try_one);
 	progress_end(bar);
 	VEC_EACH (const struct sdk_trial, x, &all) {
 		const char *id = x->library ? "sdk-library-fails" : "sdk-program-fails";

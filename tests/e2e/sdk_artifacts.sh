@@ -53,7 +53,6 @@ python3 "$here/artifacts.py" set --gpu gfx1151,gfx1201
 install=(sdk install artifacts set --suite 10.1)
 says 'a dry run lists the archives' 0 '^blas_lib_gfx1201 10.1.0$' "${install[@]}" --gpu gfx1201 -n
 proves 'and writes nothing' test ! -e "$sdk"
-says 'no GPU is named: which there are' 2 'gfx1151,gfx1201' "${install[@]}"
 says 'it is installed' 0 Installed "${install[@]}" --gpu gfx1201
 flat set/*_generic.tar.?* set/blas_lib_gfx1201.tar.?* | sort >want
 tree "$sdk/artifacts-10.1/root" | sort >got
@@ -70,7 +69,7 @@ rm "$sdk/artifacts-10.1/root/lib/libamdhip64.so.7"
 says 'a missing file is found' 1 'libamdhip64.so.7. is missing' sdk verify artifacts-10.1
 says 'and comes back from the folder' 0 Installed sdk install artifacts:10.1
 says 'then all is well' 0 'as installed' sdk verify artifacts-10.1
-says 'a folder names its SDK' 0 'artifacts-set' sdk install artifacts set --gpu all
+says 'a folder names its SDK' 0 'artifacts-set' sdk install artifacts set
 says 'all of them a second time: nothing is unpacked' 0 'Ready' sdk install artifacts set --gpu all
 # ---- incomplete sets: all that is missing, and nothing is unpacked ----
 cp -r set torn
@@ -84,11 +83,9 @@ proves 'nothing was unpacked' test ! -e "$sdk/artifacts-torn" -a ! -e "$sdk/.art
 cp set/amd-llvm_dev* set/core-runtime_lib* set/blas_lib_gfx1151* torn
 python3 - <<'END'
 import artifacts
-for stem in ("miopen_lib_gfx1201", "miopen_dev_generic", "miopen_test_generic"):
+for stem in ("miopen_lib_gfx1201", "miopen_test_generic"):
     artifacts.pack("torn", stem, ["ml-libs/MIOpen/stage"], {})
 END
-says 'libraries that others link are missed' 4 'has no rand_lib_generic$' "${torn[@]}" --gpu all
-python3 -c 'import artifacts; artifacts.pack("torn", "rand_lib_generic", ["r/stage"], {})'
 says 'then the set is whole' 0 Installed "${torn[@]}" --gpu all
 proves 'tests are left out' test ! -e "$sdk/artifacts-torn/records/miopen_test_generic"
 python3 "$here/artifacts.py" whole --whole
