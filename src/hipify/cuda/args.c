@@ -68,11 +68,16 @@ void args_before(struct engine *e, const struct tok *t)
 		f->wraps = r;
 	}
 	f->fresh = false;
-	if (f->depth != e->depth || (!end && !(comma && !f->angle)))
+	bool stray = tok_in(&e->l, t, "]}"); /* it closes a bracket that was opened before the call */
+	if (f->depth != e->depth || (!end && !stray && !(comma && !f->angle)))
 		return;
 	close_argument(e, f, t->from);
 	if (comma)
 		return;
+	if (stray) {
+		e->frames.n--;
+		return;
+	}
 	/* Writes out arguments that the call omits, if CUDA has a default for them and HIP does not. */
 	unsigned given = f->arg;
 	bool empty = engine_is(e, &e->prev, S("("));

@@ -117,7 +117,10 @@ static void identifier(struct engine *e, const struct tok *t)
 		e->pending = NULL;
 	if (e->pending && str_eq(e->pending->rule, S("@mask")))
 		e->ret->warp_sync = true;
+	size_t reports = e->ret->untranslated.n;
 	look_up(e, t, s);
+	if (e->ret->untranslated.n > reports) /* a name that stays keeps its arguments */
+		e->pending = NULL;
 }
 
 static void one_token(struct engine *e, const struct tok *t)
