@@ -255,19 +255,27 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	if (current)
 		return NULL;
 	f->changed = true;
-	if (f->plan->hipify.mode == HIPIFY_TORCH) {
+	/* torch's own hipify translates an extension in the copy; it leaves marks of operators as they are */
+	bool tree_of_torch = f->plan->hipify.mode == HIPIFY_TORCH, marks = f->plan->foreign->torch;
+	if (tree_of_torch || marks) {
 		struct hipify_tree tree;
 		struct view patched = s->view;
 		VEC_EACH (struct change, c, set)
 			if (c->text.p)
 				map_put(&texts, path_join(f->a, patched.root, c->output), &c->text);
 		patched.over = &texts;
-		struct hipify_options o = f->plan->hipify;
+		struct hipify_options o =
+			tree_of_torch ? f->plan->hipify : (struct hipify_options){.marks = true};
 		o.dir = f->plan->project;
 		o.jobs = f->jobs;
 		hipify_options_complete(f->a, &o);
 		failed = hipify_changes(f->a, &o, &patched, &tree);
+		VEC_EACH (const struct finding, fi, &tree.findings)
+			if (!tree_of_torch)
+				*VEC_PUSH(f->a, &f->findings) = *fi;
 		VEC_EACH (struct change, c, &tree.changes) {
+			if (!tree_of_torch && c->status != CHANGE_OK)
+				continue;
 			*VEC_PUSH(f->a, set) = *c;
 			if (c->text.p)
 				map_put(&texts, path_join(f->a, patched.root, c->output), &c->text);

@@ -62,6 +62,9 @@ struct hipify_text {
 	struct strs gives;    /* our own headers that the result includes: "rocsmith/device.h" */
 	struct strs includes; /* project files that it includes unconditionally, by file name */
 	bool warp_sync;       /* it calls *_sync warp functions */
+	unsigned
+		operators; /* operators for vector types that it defines, for which HIP has its own */
+	unsigned operators_line; /* the first of them */
 };
 
 /* Facts about the other files of a project; optional. */
@@ -72,6 +75,7 @@ struct hipify_context {
 	bool fnuz;          /* device code lacks the 8-bit OCP floats, see struct hipify_options */
 	/* The text stands in for the file, under its name: each line keeps its number, and x.cu its extension. */
 	bool stands_in;
+	bool marks;         /* only mark operators for vector types: see struct hipify_options */
 };
 
 /* Translates one source text. path appears in messages, and its extension tells whether this is a
@@ -95,7 +99,7 @@ struct hipify_tree {
 	struct untranslated_list untranslated;
 	struct strs headers; /* ROCm library headers and our own headers that results include */
 	struct hipify_context context;
-	struct findings findings; /* modes torch and extension: notes and warnings for the user */
+	struct findings findings; /* notes and warnings for the user */
 };
 
 /* Translates a folder and, unless look_only, writes the results: in place, or into out. Unchanged

@@ -10,6 +10,10 @@
 MUST_USE struct err *standalone_run(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *ret);
 
+/* Adds the finding about the operators for vector types that a file defines. */
+void hipify_say_operators(
+	struct arena *a, struct findings *list, struct str path, const struct hipify_text *t);
+
 /* ---- torch/: modes torch and extension ---- */
 /* Files of a tree are independent and run in parallel. An extension is translated in the original's
  * order, because a header's result depends on the file that included it first. Input that aborts

@@ -65,6 +65,7 @@ static struct err *prepare(
 	add_all(&b, "exclude", &o->exclude);
 	add(&b, "rocm", o->rocm);
 	add(&b, "fnuz", o->fnuz ? S("yes") : S(""));
+	add(&b, "marks", o->marks ? S("yes") : S(""));
 	if (hipify_by_torch(o)) {
 		add(&b, "torch", r->torch.identity);
 		buf_fmt(&b, "engine=%d launches=%d out_of_place_only=%d left=%d\n", (int)o->engine,
@@ -94,11 +95,37 @@ static struct err *run_engine(
 	struct arena *a, struct hipify_run *r, const struct view *view, struct hipify_tree *ret)
 {
 	const struct hipify_options *o = &r->with_map;
-	if (!hipify_by_torch(o))
+	struct view marked = *view;
+	MAP(texts, a); /* sources with marks */
+	if (!hipify_by_torch(o)) {
 		TRY(standalone_run(a, o, view, ret));
-	else
+	} else {
+		struct hipify_tree t = {0};
+		struct hipify_options marks = {
+			.dir = o->dir, .exclude = o->exclude, .jobs = o->jobs, .marks = true};
+		if (o->marks)
+			TRY(standalone_run(a, &marks, view, &t));
+		VEC_EACH (struct change, c, &t.changes)
+			if (c->text.p && c->status == CHANGE_OK)
+				map_put(&texts, path_join(a, view->root, c->source), &c->text);
+		if (texts.n)
+			marked.over = &texts;
+		view = &marked;
 		TRY(o->engine == ENGINE_TORCH ? torch_run_python(a, o, &r->torch, view, ret)
 					      : torch_run(a, o, &r->torch, view, ret));
+		VEC_EACH (struct change, c,
+			&ret->changes) { /* the original leaves these files as they are */
+			const struct str *text =
+				map_get(&texts, path_join(a, view->root, c->source));
+			if (text && !c->text.p && c->status == CHANGE_UNCHANGED &&
+				str_eq(c->source, c->output)) {
+				c->text = *text;
+				c->status = CHANGE_OK;
+			}
+		}
+	}
+	if (o->marks && !hipify_by_torch(o))
+		return NULL;
 	struct findings links = {.most = FINDINGS_OF_A_KIND};
 	struct strs out = view_left_out(view, a);
 	VEC_EACH (const struct str, name, &out) {

@@ -10,6 +10,8 @@ static struct err *report_translation(struct make *m)
 	const struct torch_source *t = &m->tree.torch;
 	struct err *e = NULL;
 	size_t n = 0;
+	VEC_EACH (const struct finding, f, &m->tree.findings)
+		*VEC_PUSH(m->a, &m->findings) = *f;
 	VEC_EACH (const struct str, h, &m->tree.headers)
 		if (hipify_is_our_header(*h))
 			finding_say(m->a,
@@ -80,6 +82,7 @@ struct err *make_translate(struct make *m)
 	o->fnuz = str_contains(header, S("#define HIP_FP8_TYPE_OCP 0"));
 	bool torch = hipify_by_torch(o), given = torch && o->sources.n;
 	if (torch) {
+		o->marks = true;
 		o->want_untranslated = true; /* the hints for compile errors need them */
 		if (!o->include_dirs.n)
 			o->include_dirs = p->includes;

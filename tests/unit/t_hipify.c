@@ -39,6 +39,37 @@ static void check_left(const char *source, const char *want)
 	assert_str(buf_str(&b), want);
 }
 
+static void operators_of_vector_types_win_over_hips(void **state)
+{
+#define MARK "__attribute__((enable_if(true, \"\"))) "
+	(void)state;
+	check("inline float2 operator*(float2 a, float2 b) { return a; }",
+		"inline float2 " MARK "operator*(float2 a, float2 b) { return a; }");
+	check("void operator+=(float3 &a, const float3 &b);",
+		"void " MARK "operator+=(float3 &a, const float3 &b);");
+	check("int4& operator<<=(int4 &a, int s) {}",
+		"int4& " MARK "operator<<=(int4 &a, int s) {}");
+	check("cufftComplex operator-(cufftComplex a)",
+		"hipfftComplex " MARK "operator-(hipfftComplex a)");
+	/* the text's own names */
+	check("typedef float2 C; C operator/(C a, C b);",
+		"typedef float2 C; C " MARK "operator/(C a, C b);");
+	check("using V = double3; V operator+(V a, V b);",
+		"using V = double3; V " MARK "operator+(V a, V b);");
+	check("#define OP(o) float3 operator o(float3 a, float3 b)\n",
+		"#define OP(o) float3 " MARK "operator o(float3 a, float3 b)\n");
+	/* a friend is no member; a member and what it converts to are no rivals of HIP's */
+	check("struct A { A operator*(float2) const; friend A operator*(A, float2); };",
+		"struct A { A operator*(float2) const; friend A " MARK "operator*(A, float2); };");
+	same("float3 A::operator*(const float3 &x) const { return x; }");
+	same("struct A { operator float3() const; float &operator[](int4 i); float "
+	     "operator()(float2) const; };");
+	same("struct B { int i; }; float2 a, b; B operator*(B a, B b) { return a; }");
+	same("float2 f(float2 a) { return operator*(a, float2(a)); }");
+	same("A &operator=(const float2 &);");
+#undef MARK
+}
+
 static void names_of_every_library(void **state)
 {
 	(void)state;
@@ -493,6 +524,7 @@ static void hostile_shapes_are_linear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operators_of_vector_types_win_over_hips),
 		cmocka_unit_test(names_of_every_library),
 		cmocka_unit_test(words_only_not_parts_of_words),
 		cmocka_unit_test(comments_and_strings_stay),

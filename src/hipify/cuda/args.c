@@ -68,7 +68,8 @@ void args_before(struct engine *e, const struct tok *t)
 		f->wraps = r;
 	}
 	f->fresh = false;
-	bool stray = tok_in(&e->l, t, "]}"); /* it closes a bracket that was opened before the call */
+	bool stray =
+		tok_in(&e->l, t, "]}"); /* it closes a bracket that was opened before the call */
 	if (f->depth != e->depth || (!end && !stray && !(comma && !f->angle)))
 		return;
 	close_argument(e, f, t->from);

@@ -43,6 +43,10 @@ struct engine {
 	size_t bol_scanned, bol;   /* end of the text scanned for line starts; the last one found */
 	struct map declared;       /* names that look like CUDA's but are the project's own */
 	struct map headers;
+	struct map vectors; /* the text's own names for vector types */
+	struct str alias;   /* NAME of the current "using NAME =", or "typedef" */
+	uint64_t classes;   /* bit n: the bracket at depth n is the body of a class */
+	bool class_head;
 	struct strs ours; /* headers that the text or its translation includes already */
 };
 
@@ -66,6 +70,10 @@ void args_after(struct engine *e, const struct tok *t);
 void args_close_all(struct engine *e, bool directive_only);
 /* ptx.c: translates or reports the asm statement that begins here; false if it does not look like PTX. */
 bool ptx_statement(struct engine *e, const struct tok *t);
+/* vectors.c: marks definitions of operators for vector types, for which HIP has its own; called at the word operator. */
+void vectors_operator(struct engine *e, const struct tok *t);
+/* Notes names for vector types and bodies of classes; called before each token counts as the last one. */
+void vectors_track(struct engine *e, const struct tok *t);
 /* include.c */
 void include_path(struct engine *e, const struct tok *t);
 /* untranslated.c: reports what stays untranslated, and tracks the names that the project declares. */

@@ -117,6 +117,8 @@ static void identifier(struct engine *e, const struct tok *t)
 		e->pending = NULL;
 	if (e->pending && str_eq(e->pending->rule, S("@mask")))
 		e->ret->warp_sync = true;
+	if (str_eq(s, S("operator")))
+		vectors_operator(e, t);
 	size_t reports = e->ret->untranslated.n;
 	look_up(e, t, s);
 	if (e->ret->untranslated.n > reports) /* a name that stays keeps its arguments */
@@ -155,6 +157,7 @@ static void one_token(struct engine *e, const struct tok *t)
 	}
 	if (e->in_asm && (t->kind == TOK_STRING || t->kind == TOK_RAW))
 		untranslated_asm_string(e, t);
+	vectors_track(e, t);
 	args_after(e, t);
 	untranslated_track(e, t);
 	if (t->kind != TOK_IDENT)
@@ -243,6 +246,7 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.plain = true,
 		.declared = {.a = a},
 		.headers = {.a = a},
+		.vectors = {.a = a},
 	};
 	*ret = (struct hipify_text){0};
 	if (!context || !context->stands_in) /* compilers take any bytes in comments */
@@ -254,7 +258,15 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	} while (t.kind != TOK_END);
 	args_close_all(&e, false);
 	drop_own_names(&e);
-	add_head(&e, str_ends(path, S(".cu")) || str_ends(path, S(".hip")));
+	if (context && context->marks) {
+		size_t n = 0;
+		for (size_t i = 0; i < ret->edits.n; i++)
+			if (ret->edits.v[i].rule == names_find(S("@vector")))
+				ret->edits.v[n++] = ret->edits.v[i];
+		ret->edits.n = n;
+	} else {
+		add_head(&e, str_ends(path, S(".cu")) || str_ends(path, S(".hip")));
+	}
 	ret->text = source;
 	if (!ret->edits.n)
 		return NULL;

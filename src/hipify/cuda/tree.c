@@ -31,7 +31,7 @@ static struct change *add_file(struct cuda_run *r, struct str rel)
 {
 	struct change *f = VEC_PUSH(r->a, &r->ret->changes);
 	f->source = str_dup(r->a, rel);
-	f->output = hipify_output_name(r->a, f->source);
+	f->output = r->o->marks ? f->source : hipify_output_name(r->a, f->source);
 	return f;
 }
 
@@ -91,6 +91,7 @@ static void check_names(struct cuda_run *r)
 	c->by_name.a = r->a;
 	c->rocm = r->o->rocm;
 	c->fnuz = r->o->fnuz;
+	c->marks = r->o->marks;
 	VEC_EACH (struct change, f, &r->ret->changes) {
 		struct change *other = map_get(&seen, f->output);
 		if (str_chr(f->source, '\n') < f->source.n ||
@@ -162,6 +163,16 @@ static struct err *translate(struct cuda_run *r)
 
 /* ---- the entry point ---- */
 
+void hipify_say_operators(
+	struct arena *a, struct findings *list, struct str path, const struct hipify_text *t)
+{
+	struct finding *f = finding_add(a, list, "hipify-vector-operators", SEV_INFO, path);
+	finding_say(a, f,
+		"line %u: %s for CUDA's vector types, of which HIP has its own: a build prefers "
+		"the project's",
+		t->operators_line, human_count(a, t->operators, "operator").p);
+}
+
 /* Merges the findings of all files, without names that any of them declares: these are the project's own. */
 static void gather(struct cuda_run *r)
 {
@@ -177,6 +188,10 @@ static void gather(struct cuda_run *r)
 			map_put(&declared, str_dup(r->a, r->v[i].text.declared.v[k]), r);
 	for (size_t i = 0; i < n; i++) {
 		struct hipify_text *t = &r->v[i].text;
+		if (t->operators)
+			hipify_say_operators(r->a, &r->ret->findings, r->v[i].file->source, t);
+		if (r->o->marks)
+			t->untranslated.n = t->gives.n = t->headers.n = 0;
 		VEC_EACH (const struct untranslated, u, &t->untranslated) {
 			bool inside = str_starts(u->name, S("cuda::")) &&
 				      map_get(&declared, S("cuda")) &&

@@ -1,0 +1,88 @@
+/* Operators that a project defines for CUDA's vector types, as NVIDIA's helper_math.h does. CUDA has none, but
+ * HIP's types come with their own, beside which "float2 operator*(float2, float2)" is ambiguous. The project's need not
+ * mean the same (many multiply complex numbers), so they are neither left out nor renamed: clang prefers
+ * a candidate with the attribute enable_if to an equally good one without, and the attribute changes no line.
+ */
+#include "hipify/cuda/engine.h"
+
+/* Is this one of CUDA's vector types, a type that HIP makes of one, or the text's own name for it? */
+static bool is_vector(const struct engine *e, struct str word)
+{
+	static const char *const elements[] = {"char", "uchar", "short", "ushort", "int", "uint",
+		"long", "ulong", "longlong", "ulonglong", "float", "double", NULL};
+	static const char *const complex[] = {"cuComplex", "cuFloatComplex", "cuDoubleComplex",
+		"cufftComplex", "cufftDoubleComplex", "hipComplex", "hipFloatComplex",
+		"hipDoubleComplex", "hipfftComplex", "hipfftDoubleComplex", NULL};
+	char last = word.n ? word.p[word.n - 1] : '\0';
+	return (last >= '1' && last <= '4' &&
+		       str_is_one_of(str_sub(word, 0, word.n - 1), elements)) ||
+	       str_is_one_of(word, complex) || map_has(&e->vectors, word);
+}
+
+/* Reads the parameters behind the opening bracket: is one of them a vector? */
+static bool takes_vector(const struct engine *e, struct lex *at, unsigned *ret_n)
+{
+	struct tok t;
+	bool found = false;
+	unsigned depth = 1;
+	*ret_n = 1;
+	while (depth && lex_try(at, &t) && t.kind != TOK_END && t.kind != TOK_LINE_END) {
+		depth += tok_in(at, &t, "([{");
+		depth -= tok_in(at, &t, ")]}");
+		*ret_n += depth == 1 && tok_in(at, &t, ",");
+		found = found || (t.kind == TOK_IDENT && is_vector(e, tok_text(at, &t)));
+	}
+	return found && !depth;
+}
+
+void vectors_operator(struct engine *e, const struct tok *t)
+{
+	struct lex at = e->l;
+	struct tok op = {0};
+	unsigned signs = 0, parameters;
+	bool type = untranslated_declaration_before(e) || tok_in(&e->l, &e->prev, "*&>");
+	if (!type)
+		return;
+	while (lex_try(&at, &op) && tok_in(&at, &op, "+-*/%^&|~!<>=") && signs < 3)
+		signs++;
+	if (op.kind == TOK_IDENT && !signs && str_eq(e->l.directive, S("define"))) {
+		/* a macro's parameter stands for the operator */
+		signs = 1;
+		if (!lex_try(&at, &op))
+			return;
+	}
+	if (!signs || !tok_is(&at, &op, S("(")) || !takes_vector(e, &at, &parameters))
+		return;
+	bool member = e->depth < 64 && e->classes >> e->depth & 1 && parameters == 1;
+	if (member)
+		return;
+	const struct hipify_rule *r = names_find(S("@vector"));
+	engine_insert(e, t->from, names_text(r->hip), r);
+	if (!e->ret->operators++)
+		e->ret->operators_line = t->line;
+}
+
+void vectors_track(struct engine *e, const struct tok *t)
+{
+	struct str s = engine_text(e, t), prev = engine_text(e, &e->prev);
+	char c = t->kind == TOK_PUNCT ? s.p[0] : '\0';
+	if (str_eq(s, S("class")) || str_eq(s, S("struct")) || str_eq(s, S("union")))
+		e->class_head = true;
+	if (c == '{' && e->depth < 63) {
+		uint64_t bit = (uint64_t)2 << e->depth;
+		e->classes = e->class_head ? e->classes | bit : e->classes & ~bit;
+	}
+	if (c && strchr("{;)", c))
+		e->class_head = false;
+	/* using V = float3; typedef float3 V; */
+	if (c == '=' && engine_is(e, &e->prev2, S("using")))
+		e->alias = prev;
+	if (str_eq(s, S("typedef")))
+		e->alias = s;
+	if (c != ';')
+		return;
+	bool typedefs = str_eq(e->alias, S("typedef"));
+	if (e->alias.n && is_vector(e, typedefs ? engine_text(e, &e->prev2) : prev))
+		map_put(&e->vectors, typedefs ? prev : e->alias, e);
+	e->alias = S("");
+}
