@@ -54,9 +54,9 @@ ALSO = {
 }
 # Substitutions of hipify-perl that are no statement about HIP: other projects' files, files of the
 # CUDA samples, device functions with equal names, cuDNN and cuTENSOR (other interfaces).
-SKIP = re.compile(r"caffe2/|^CUDAContext$|^REGISTER_CUDA_|^helper_|^cudnn|^CUDNN|^cutensor|^CUTENSOR|^libcudnn")
+SKIP = re.compile(r"caffe2/|^CUDAContext$|^REGISTER_CUDA_|^helper_|^cudnn|^CUDNN|^cutensor|^CUTENSOR|^libcudnn|^fftwf?_|^FFTWF?_")
 # Names that are no CUDA names by themselves (C functions that other headers have as well).
-SKIP_LACK = re.compile(r"^[a-z]{1,6}\d*$")
+SKIP_LACK = re.compile(r"^[a-z]{1,6}\d*$|^fftwf?_|^FFTWF?_")
 KINDS = {
     "Function": "function", "FunctionTemplate": "template", "Typedef": "type", "TypeAlias": "type",
     "CXXRecord": "type", "Record": "type", "Enum": "type", "EnumConstant": "constant",

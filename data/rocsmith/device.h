@@ -1,4 +1,4 @@
-/* Functions of CUDA's device side that HIP lacks or lacked: warps, atomics with a scope, packed bytes.
+/* Functions of CUDA's device side that HIP lacks or lacked: warps, atomics with a scope, packed bytes, hints for caches.
  *
  * Made by rocsmith; included by translated sources that use one of them. The names are ours, so that a
  * HIP that has the function is no conflict. A mask names lanes of CUDA's warps of 32; those of a wave64
@@ -29,6 +29,32 @@ static __device__ inline void rocsmith_nanosleep(unsigned ns)
 {
 	for (unsigned i = 0; i <= ns; i += 64)
 		__builtin_amdgcn_s_sleep(1);
+}
+
+/* Loads and stores with a hint for the cache: __ldcg() and its kin. The hint is dropped; what CUDA promises to read or
+ * write anew each time is not moved by the compiler. */
+template <typename T> static __device__ inline T rocsmith_load(const T *p)
+{
+	return *p;
+}
+
+template <typename T> static __device__ inline T rocsmith_load_anew(const T *p)
+{
+	__asm__ volatile("" ::: "memory");
+	T x = *p;
+	__asm__ volatile("" ::: "memory");
+	return x;
+}
+
+template <typename T, typename U> static __device__ inline void rocsmith_store(T *p, U x)
+{
+	*p = x;
+}
+
+template <typename T, typename U> static __device__ inline void rocsmith_store_through(T *p, U x)
+{
+	*p = x;
+	__asm__ volatile("" ::: "memory");
 }
 
 /* ---- reductions over the lanes of a mask ---- */

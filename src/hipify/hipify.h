@@ -71,6 +71,7 @@ struct hipify_text {
 struct hipify_context {
 	struct map by_name; /* file name -> struct strs *: relative paths of the files named so */
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
+	bool cublas_v1;     /* the project includes cublas.h, and nowhere cublas_v2.h */
 	struct str rocm;    /* "6.4.3": names from later versions stay and are reported; "" = any */
 	bool fnuz;          /* device code lacks the 8-bit OCP floats, see struct hipify_options */
 	/* The text stands in for the file, under its name: each line keeps its number, and x.cu its extension. */

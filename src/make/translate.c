@@ -6,10 +6,8 @@
  * places, so that the build ends before the compiler runs. */
 static struct err *report_translation(struct make *m)
 {
-	enum { SHOWN = 20 };
 	const struct torch_source *t = &m->tree.torch;
 	struct err *e = NULL;
-	size_t n = 0;
 	VEC_EACH (const struct finding, f, &m->tree.findings)
 		*VEC_PUSH(m->a, &m->findings) = *f;
 	VEC_EACH (const struct str, h, &m->tree.headers)
@@ -26,7 +24,7 @@ static struct err *report_translation(struct make *m)
 				  : "has no counterpart in HIP");
 		if (why.n)
 			finding_fix(m->a, f, "%.*s", STR(why));
-		if (!u->certain || ++n > SHOWN)
+		if (!u->certain)
 			continue;
 		bool name = str_chr(why, ' ') == why.n; /* one word is a similar name */
 		struct err *one =
@@ -48,9 +46,7 @@ static struct err *report_translation(struct make *m)
 			"'rocsmith hipify verify %.*s' compares with that torch's own Python",
 			STR(m->plan->project));
 	}
-	return n > SHOWN ? err_hint(e, "%zu places in all: rocsmith hipify '%.*s' lists them", n,
-				   STR(m->plan->project))
-			 : e;
+	return e;
 }
 
 struct str make_output(const struct make *m, const struct plan_source *src)

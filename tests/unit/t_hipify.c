@@ -356,6 +356,55 @@ static void the_first_interface_of_cublas_is_told_from_the_second(void **state)
 	check_left(str_fmt(&a, "#include <cublas.h>\n%s", call).p, "2:cublasSgemm");
 	check_left(str_fmt(&a, "#include <cublas_v2.h>\n%s", call).p, "");
 	check_left("#include \"cublas.h\"\ncublasSgemm_v2(h); cublasStatus_t s;", "");
+	/* behind a header, and behind a macro */
+	check_left(call, "1:cublasSgemm");
+	check_left("cublasSgemm(h, CUBLAS_OP_N);", "");
+	check_left("#include <cublas.h>\n#define GEMM cublasDgemm\n", "2:cublasDgemm");
+	struct hipify_context c = {.by_name = {.a = &a}, .cublas_v1 = true};
+	struct hipify_text t;
+	assert_ok(hipify_text(&a, S("x = cublasSnrm2(n, p, 1);"), S("t.h"), &c, &t));
+	assert_int_equal(t.untranslated.n, 1);
+}
+
+static void arguments_and_headers_make_up_for_other_interfaces(void **state)
+{
+	(void)state;
+	check("cuMemcpy(a, b, 4);",
+		"hipMemcpy((hipDeviceptr_t)(a), (hipDeviceptr_t)(b), 4, hipMemcpyDefault);");
+	check("x = __ldcg(p);", "#include <rocsmith/device.h>\nx = rocsmith_load(p);");
+	check("__stwt(p, 1);", "#include <rocsmith/device.h>\nrocsmith_store_through(p, 1);");
+	check("cudaGraphInstantiate(&x, g, 0);",
+		"#include <rocsmith/graph.h>\nhipGraphInstantiate(&x, g, 0);");
+	check("cublasSgemmEx(h, a, a, m, n, k, &o, A, t, l, B, t, l, &z, C, t, l);",
+		"hipblasGemmEx(h, a, a, m, n, k, &o, A, t, l, B, t, l, &z, C, t, l, "
+		"HIPBLAS_COMPUTE_32F, "
+		"HIPBLAS_GEMM_DEFAULT);");
+	check("#include <nccl.h>\nncclComm_t c;", "#include <rccl/rccl.h>\nncclComm_t c;");
+}
+
+static void names_for_cub_are_kept(void **state)
+{
+	(void)state;
+	same("namespace cub = hipcub;");
+	check("namespace c = cub; c::Sum s; int d = cub;",
+		"namespace c = hipcub; c::Sum s; int d = cub;");
+	check("using namespace cub; namespace cub { }",
+		"using namespace hipcub; namespace hipcub { }");
+}
+
+static void assembly_for_processors_is_no_ptx(void **state)
+{
+	(void)state;
+	check_left("asm(\"vadd.f32 q0, q1, q2\");", "");
+	check_left("asm volatile(\"fmla v0.4s, v1.4s, %0.4s\" : \"+w\"(x));", "");
+	check_left("#ifdef __ARM_NEON\nasm(\"b.eq 1f\");\n#else\nasm(\"foo.b32 %0\" : "
+		   "\"=r\"(x));\n#endif\n",
+		"4:asm");
+	check_left(
+		"#if !defined(__aarch64__)\nasm(\"foo.b32 %0;\" : \"=r\"(x));\n#endif\n", "2:asm");
+	check_left(
+		"#if defined(__aarch64__)\n#define A 1\n#if B\n#endif\nasm(\"b.ne 1b\");\n#endif\n",
+		"");
 }
 
 static void kernels_in_raw_strings_are_reported(void **state)
@@ -456,16 +505,17 @@ static void names_of_later_versions_can_be_left(void **state)
 	ARENA(a);
 	struct hipify_text t;
 	struct hipify_context c = {.by_name = {.a = &a}, .rocm = S("6.4.3")};
-	struct str source = S("#include <nccl.h>\ncuLibraryUnload(l); cuMemFree(p);");
+	struct str source = S("#include <cuda_fp4.h>\ncuLibraryUnload(l); cuMemFree(p);");
 	assert_ok(hipify_text(&a, source, S("t.h"), &c, &t));
-	assert_str(t.text, "#include <nccl.h>\ncuLibraryUnload(l); hipFree((hipDeviceptr_t)(p));");
+	assert_str(
+		t.text, "#include <cuda_fp4.h>\ncuLibraryUnload(l); hipFree((hipDeviceptr_t)(p));");
 	assert_int_equal(t.untranslated.n, 2);
 	assert_str(t.untranslated.v[1].name, "cuLibraryUnload");
 	assert_str(t.untranslated.v[1].suggestion, "hipLibraryUnload since ROCm 7.2.4");
 	for (size_t i = 0; i < 3; i++) {
 		c.rocm = i == 0 ? S("7.2.4") : i == 1 ? S("10") : S("");
 		assert_ok(hipify_text(&a, source, S("t.h"), &c, &t));
-		assert_str(t.text, "#include <rccl/rccl.h>\nhipLibraryUnload(l); "
+		assert_str(t.text, "#include <hip/hip_fp4.h>\nhipLibraryUnload(l); "
 				   "hipFree((hipDeviceptr_t)(p));");
 		assert_int_equal(t.untranslated.n, 0);
 	}
@@ -544,6 +594,9 @@ int main(void)
 		cmocka_unit_test(what_need_not_be_compiled_is_no_certain_stop),
 		cmocka_unit_test(launches_of_kernels_by_kernels_are_reported),
 		cmocka_unit_test(the_first_interface_of_cublas_is_told_from_the_second),
+		cmocka_unit_test(arguments_and_headers_make_up_for_other_interfaces),
+		cmocka_unit_test(names_for_cub_are_kept),
+		cmocka_unit_test(assembly_for_processors_is_no_ptx),
 		cmocka_unit_test(kernels_in_raw_strings_are_reported),
 		cmocka_unit_test(names_of_the_project_are_not_reported),
 		cmocka_unit_test(edits_are_in_order_and_complete),

@@ -58,7 +58,12 @@ static void by_row(struct engine *e, const struct tok *t, const struct hipify_ru
 	}
 	if (names_is(r, "namespace")) {
 		struct tok next = engine_peek(e);
-		if (!engine_is(e, &next, S("::")) && !engine_is(e, &e->prev, S("namespace")))
+		bool space = engine_is(e, &e->prev, S("namespace"));
+		bool named =
+			e->alias.n && engine_is(e, &e->prev, S("=")) && engine_is(e, &next, S(";"));
+		/* a project that knows HIP says "namespace cub = hipcub" */
+		if ((space && engine_is(e, &next, S("="))) ||
+			(!space && !named && !engine_is(e, &next, S("::"))))
 			return;
 	}
 	engine_needs(e, r);
@@ -132,7 +137,7 @@ static void one_token(struct engine *e, const struct tok *t)
 		args_close_all(e, true);
 		e->depth = e->outer_depth;
 		e->prev = e->outer_prev;
-		e->skip_guard = false;
+		e->skip_guard = e->macro_list = false;
 		return;
 	}
 	args_before(e, t);
@@ -166,10 +171,12 @@ static void one_token(struct engine *e, const struct tok *t)
 		str_eq(e->l.directive, S("define")) && engine_is(e, &e->prev, S("define"));
 	e->prev2 = e->prev;
 	e->prev = *t;
-	if (macro_name)
+	if (macro_name) {
 		e->macro = engine_text(e, t);
-	if (macro_name)
+		e->macro_list = t->to < e->l.s.n && e->l.s.p[t->to] == '(';
 		e->prev.kind = TOK_LINE_END; /* a macro's name is no type for the next token */
+	}
+	e->macro_list = e->macro_list && !engine_is(e, t, S(")"));
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
 		e->outer_prev = *t;

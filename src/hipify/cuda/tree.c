@@ -152,12 +152,19 @@ static struct err *translate(struct cuda_run *r)
 	for (size_t i = 0; i < n; i++)
 		r->v[i] = (struct cuda_work){.all = r, .file = &r->ret->changes.v[i]};
 	TRY(pool_each(r->o->jobs, r->v, n, sizeof(*r->v), read_one));
+	struct hipify_context *c = &r->ret->context;
+	bool v2 = false;
 	for (size_t i = 0; i < n; i++) {
 		struct str path = r->v[i].file->source;
+		c->cublas_v1 = c->cublas_v1 ||
+			       str_contains(r->v[i].source, S("include <cublas.h>")) ||
+			       str_contains(r->v[i].source, S("include \"cublas.h\""));
+		v2 = v2 || str_contains(r->v[i].source, S("cublas_v2.h"));
 		bool unit = str_ends(path, S(".cu")) || str_ends(path, S(".hip"));
 		if (!unit && str_contains(r->v[i].source, S("_sync")))
-			r->ret->context.warp_sync = true;
+			c->warp_sync = true;
 	}
+	c->cublas_v1 = c->cublas_v1 && !v2;
 	return pool_each(r->o->jobs, r->v, n, sizeof(*r->v), translate_one);
 }
 

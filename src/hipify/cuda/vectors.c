@@ -43,6 +43,7 @@ void vectors_operator(struct engine *e, const struct tok *t)
 	bool type = untranslated_declaration_before(e) || tok_in(&e->l, &e->prev, "*&>");
 	if (!type)
 		return;
+	struct tok first = engine_peek(e);
 	while (lex_try(&at, &op) && tok_in(&at, &op, "+-*/%^&|~!<>=") && signs < 3)
 		signs++;
 	if (op.kind == TOK_IDENT && !signs && str_eq(e->l.directive, S("define"))) {
@@ -51,7 +52,8 @@ void vectors_operator(struct engine *e, const struct tok *t)
 		if (!lex_try(&at, &op))
 			return;
 	}
-	if (!signs || !tok_is(&at, &op, S("(")) || !takes_vector(e, &at, &parameters))
+	bool assigns = signs == 1 && str_eq(tok_text(&at, &first), S("="));
+	if (!signs || assigns || !tok_is(&at, &op, S("(")) || !takes_vector(e, &at, &parameters))
 		return;
 	bool member = e->depth < 64 && e->classes >> e->depth & 1 && parameters == 1;
 	if (member)
@@ -74,8 +76,9 @@ void vectors_track(struct engine *e, const struct tok *t)
 	}
 	if (c && strchr("{;)", c))
 		e->class_head = false;
-	/* using V = float3; typedef float3 V; */
-	if (c == '=' && engine_is(e, &e->prev2, S("using")))
+	/* using V = float3; typedef float3 V; namespace V = cub; */
+	if (c == '=' &&
+		(engine_is(e, &e->prev2, S("using")) || engine_is(e, &e->prev2, S("namespace"))))
 		e->alias = prev;
 	if (str_eq(s, S("typedef")))
 		e->alias = s;
