@@ -71,12 +71,12 @@ struct hipify_text {
 struct hipify_context {
 	struct map by_name; /* file name -> struct strs *: relative paths of the files named so */
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
-	bool cublas_v1;     /* the project includes cublas.h, and nowhere cublas_v2.h */
-	struct str rocm;    /* "6.4.3": names from later versions stay and are reported; "" = any */
-	bool fnuz;          /* device code lacks the 8-bit OCP floats, see struct hipify_options */
+	bool cublas_v1;  /* the project includes cuBLAS' first interface, and nowhere the second */
+	struct str rocm; /* "6.4.3": names from later versions stay and are reported; "" = any */
+	bool fnuz;       /* device code lacks the 8-bit OCP floats, see struct hipify_options */
 	/* The text stands in for the file, under its name: each line keeps its number, and x.cu its extension. */
 	bool stands_in;
-	bool marks;         /* only mark operators for vector types: see struct hipify_options */
+	bool marks; /* only mark operators for vector types: see struct hipify_options */
 };
 
 /* Translates one source text. path appears in messages, and its extension tells whether this is a

@@ -44,7 +44,7 @@ struct hipify_options {
 	bool fnuz;        /* a GPU of the build has FNUZ instead of OCP 8-bit floats: gfx942 */
 	struct strs only; /* relative paths; empty = every source and header below dir */
 	bool keep;        /* keep earlier outputs of sources that are not in `only` */
-	/* For builds, not of the user's words. Standalone: translate nothing, only mark the project's operators
+	/* Set by builds, not by the user. Standalone: translate nothing, only mark the project's operators
 	 * for vector types (cuda/vectors.c), in every source below dir. Modes torch and extension: translate
 	 * what that gives. */
 	bool marks;

@@ -170,16 +170,6 @@ static struct err *translate(struct cuda_run *r)
 
 /* ---- the entry point ---- */
 
-void hipify_say_operators(
-	struct arena *a, struct findings *list, struct str path, const struct hipify_text *t)
-{
-	struct finding *f = finding_add(a, list, "hipify-vector-operators", SEV_INFO, path);
-	finding_say(a, f,
-		"line %u: %s for CUDA's vector types, of which HIP has its own: a build prefers "
-		"the project's",
-		t->operators_line, human_count(a, t->operators, "operator").p);
-}
-
 /* Merges the findings of all files, without names that any of them declares: these are the project's own. */
 static void gather(struct cuda_run *r)
 {

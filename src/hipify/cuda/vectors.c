@@ -1,9 +1,10 @@
-/* Operators that a project defines for CUDA's vector types, as NVIDIA's helper_math.h does. CUDA has none, but
+/* Operators that a project defines for CUDA's vector types, as the header helper_math of NVIDIA's samples does. CUDA has none, but
  * HIP's types come with their own, beside which "float2 operator*(float2, float2)" is ambiguous. The project's need not
  * mean the same (many multiply complex numbers), so they are neither left out nor renamed: clang prefers
  * a candidate with the attribute enable_if to an equally good one without, and the attribute changes no line.
  */
 #include "hipify/cuda/engine.h"
+#include "hipify/hipify_int.h"
 
 /* Is this one of CUDA's vector types, a type that HIP makes of one, or the text's own name for it? */
 static bool is_vector(const struct engine *e, struct str word)
@@ -88,4 +89,14 @@ void vectors_track(struct engine *e, const struct tok *t)
 	if (e->alias.n && is_vector(e, typedefs ? engine_text(e, &e->prev2) : prev))
 		map_put(&e->vectors, typedefs ? prev : e->alias, e);
 	e->alias = S("");
+}
+
+void hipify_say_operators(
+	struct arena *a, struct findings *list, struct str path, const struct hipify_text *t)
+{
+	struct finding *f = finding_add(a, list, "hipify-vector-operators", SEV_INFO, path);
+	finding_say(a, f,
+		"line %u: %s for CUDA's vector types, of which HIP has its own: a build prefers "
+		"the project's",
+		t->operators_line, human_count(a, t->operators, "operator").p);
 }
