@@ -74,10 +74,12 @@ static void end_header(FILE *rows, const char *path, const char *hip)
 	ntext = 0;
 }
 
-/* The folder of a row's header. What is in our own headers belongs to the runtime, too. */
+/* The folder of a row's header. What is in our own headers belongs to the runtime, too, except for libraries. */
 static const char *folder_of(const char *header)
 {
 	static char folder[PATH];
+	if (!strcmp(header, "rocsmith/blas.h"))
+		return "hipblas";
 	snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(header, "/"), header);
 	bool runtime =
 		!strchr(header, '/') || !strcmp(folder, "rocsmith") || !strcmp(folder, "thrust");
@@ -136,7 +138,8 @@ static void add_names(const char *folder, bool device)
 		"function", "constant", "type", "macro", "template", "ocp", NULL};
 	/* by these, sources tell compilers apart */
 	static const char *const compilers[] = {"__CUDACC__", "__NVCC__", "__CUDACC_RTC__", NULL};
-	static const char *const host[] = {"rocsmith/driver.h", "rocsmith/nvtx.h", NULL};
+	static const char *const host[] = {"rocsmith/blas.h", "rocsmith/driver.h",
+		"rocsmith/graph.h", "rocsmith/nvtx.h", NULL};
 	for (const struct hipify_rule *r = names_rows; r->cuda; r++) {
 		const char *header = words(r->header);
 		bool own = !strncmp(header, "rocsmith/", 9) && !is_one_of(header, host);
@@ -152,16 +155,20 @@ static void write_names(FILE *rows, const char *folder)
 	add("/* %s: CUDA's names, and what HIP calls them */\n#pragma once\n", made);
 	if (!strcmp(folder, "hip")) {
 		add("#define CUDAAPI\n#define CUDARTAPI\n#define CUDA_CB\n#define CUDART_CB\n"
-		    "#include <rocsmith/driver.h>\n#ifdef __HIPCC__\n");
+		    "#include <rocsmith/driver.h>\n#include <rocsmith/graph.h>\n#ifdef "
+		    "__HIPCC__\n");
 		const char *seen = "";
 		for (const struct hipify_rule *r = names_rows; r->cuda; r++)
 			if (!strncmp(words(r->header), "rocsmith/", 9) &&
 				strcmp(words(r->header), seen) &&
+				!strcmp(folder_of(words(r->header)), "hip") &&
 				strcmp(words(r->header), "rocsmith/nvtx.h"))
 				add("#include <%s>\n", seen = words(r->header));
 		add_names(folder, true);
 		add("#endif\n");
 	}
+	if (!strcmp(folder, "hipblas"))
+		add("#include <rocsmith/blas.h>\n");
 	add_names(folder, false);
 	snprintf(path, sizeof(path), "rocsmith/cuda/%s.h", folder);
 	end_header(rows, path, "");
