@@ -7,6 +7,7 @@
 #include "base/glob.h"
 #include "base/vec.h"
 #include "formats/node.h"
+#include "source/cmake.h"
 
 enum { MAX_FILE = 4 << 20, MAX_LINES = 10000 };
 
@@ -206,39 +207,25 @@ static struct err *read_metadata(struct arena *a, struct source *ret)
 
 /* ---- CMakeLists.txt ---- */
 
-/* The next literal word; "" at the ')' and at anything computed. */
-static struct str next_word(struct str *rest)
-{
-	size_t from = 0, to;
-	while (from < rest->n && (rest->p[from] == ' ' || rest->p[from] == '\t' ||
-					 rest->p[from] == '\n' || rest->p[from] == '\r'))
-		from++;
-	bool quoted = from < rest->n && rest->p[from] == '"';
-	to = from += quoted;
-	while (to < rest->n && (ascii_alnum(rest->p[to]) || str_chr(S("_-."), rest->p[to]) < 3))
-		to++;
-	struct str word = str_sub(*rest, from, to);
-	*rest = str_sub(*rest, to + quoted, rest->n);
-	return word;
-}
-
 static struct err *read_cmake(struct arena *a, struct source *ret)
 {
-	struct str text, rest, line, word;
-	TRY(fs_read(a, path_join(a, ret->dir, S("CMakeLists.txt")), MAX_FILE, &text));
-	for (size_t at = 0; at < text.n; at += line.n + 1) {
-		rest = str_sub(text, at, text.n);
-		line = str_sub(rest, 0, str_chr(rest, '\n'));
-		size_t open = str_chr(line, '(');
-		struct str call = str_lower(a, str_trim(str_sub(line, 0, open)));
-		if (open == line.n || !str_eq(call, S("project")))
+	struct cmake_text t = {0};
+	struct cmake_call call;
+	TRY(fs_read(a, path_join(a, ret->dir, S("CMakeLists.txt")), MAX_FILE, &t.rest));
+	while (cmake_next(a, &t, &call)) {
+		if (!str_eq(call.name, S("project")))
 			continue;
-		rest = str_sub(
-			rest, open + 1, rest.n); /* its arguments may go on on further lines */
-		set_once(a, &ret->name, next_word(&rest));
-		while ((word = next_word(&rest)).n)
-			if (str_eq(word, S("VERSION")))
-				set_once(a, &ret->version, next_word(&rest));
+		for (size_t i = 0; i < call.words.n; i++) {
+			struct str word = call.words.v[i];
+			size_t n = 0; /* its literal beginning: "" of anything computed */
+			while (n < word.n &&
+				(ascii_alnum(word.p[n]) || str_chr(S("_-."), word.p[n]) < 3))
+				n++;
+			if (!i)
+				set_once(a, &ret->name, str_sub(word, 0, n));
+			else if (str_eq(call.words.v[i - 1], S("VERSION")))
+				set_once(a, &ret->version, str_sub(word, 0, n));
+		}
 		return NULL;
 	}
 	return NULL;
