@@ -131,6 +131,12 @@ static void print_plan(struct arena *a, const struct plan *p)
 	print_row(a, "host",
 		p->host_native ? str_fmt(a, "glibc %.*s of this machine", STR(p->host.libc))
 			       : S("the SDK's C library"));
+	VEC_EACH (const struct plan_reason, r, &p->reasons)
+		if (str_eq(r->subject, S("gpu code")) || str_eq(r->subject, S("kernels")))
+			print_row(a, str_z(a, r->subject),
+				str_fmt(a, "%.*s: %.*s", STR(r->choice), STR(r->why)));
+	for (size_t i = 0; p->foreign && i < p->foreign->advice.n; i++)
+		print_row(a, "", p->foreign->advice.v[i]);
 	if (p->foreign)
 		print_row(a, "python", p->host.python_version);
 	else

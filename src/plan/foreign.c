@@ -43,8 +43,9 @@ static bool requires_name(struct arena *a, const struct strs *list, struct str n
 }
 
 static struct err *take_with(struct arena *a, const struct plan_request *r, const struct plan *plan,
-	struct plan_foreign *f)
+	const struct source_gpu *g)
 {
+	struct plan_foreign *f = plan->foreign;
 	VEC_EACH (const struct str, w, &r->with) {
 		if (!str_ends(*w, S(".whl")))
 			return err_hint(
@@ -60,10 +61,11 @@ static struct err *take_with(struct arena *a, const struct plan_request *r, cons
 	if (f->torch_as_rocm && !f->torch)
 		return err_hint(err_new(E_USAGE, "--torch-as-rocm needs a torch"),
 			"name its wheel: --with torch-*.whl");
-	if (!f->torch && requires_name(a, &f->requires, S("torch")))
+	if (!f->torch && (g->torch_at.n || requires_name(a, &f->requires, S("torch"))))
 		return err_hint(
-			err_new(E_PLAN, "'%.*s' is built against a torch, and none is given",
-				STR(plan->name)),
+			err_new(E_PLAN, "'%.*s' is built against a torch%s%.*s, and none is given",
+				STR(plan->name), g->torch_at.n ? ", which it imports at " : "",
+				STR(g->torch_at)),
 			"name the wheel of a torch for ROCm: --with torch-*.whl");
 	return NULL;
 }
@@ -181,10 +183,14 @@ struct err *foreign_choose(
 	plan_explain(a, plan, "version", release.n ? release : S("of the build"),
 		release.n ? "the project says so"
 			  : "it is written out nowhere: the build determines it");
-	TRY(take_with(a, r, plan, f));
+	struct source_gpu g = {0};
+	if (!p->known)
+		TRY(source_gpu_read(a, &s, &g));
+	TRY(take_with(a, r, plan, &g));
 	/* without ninja, torch compiles the files of an extension one after another */
 	if (system == SOURCE_PYTHON && f->torch && !requires_name(a, &f->requires, S("ninja")))
 		strs_add(a, &f->requires, S("ninja"));
 	explain_system(a, plan, f, &s);
+	gpu_choose(a, &g, plan);
 	return NULL;
 }

@@ -1,5 +1,5 @@
-/* Chooses the SDK's C library for the host side if the torch needs it: a torch that was built against a newer glibc
- * than this machine's can be neither linked with nor imported here. See plan_int.h. */
+/* Looks into a torch: is it for ROCm, and does it need the SDK's C library? One that was built against a newer glibc than
+ * this machine's can be neither linked with nor imported here. See plan_int.h. */
 #include "base/fs.h"
 #include "formats/zip.h"
 #include "plan/plan_int.h"
@@ -34,7 +34,35 @@ static struct err *newest_glibc(struct arena *a, const struct zip *z, uint64_t *
 	return NULL;
 }
 
-void libc_choose(struct arena *a, struct plan *plan)
+/* Fails with E_PLAN if the wheel's torch/version.py says that it was not built for ROCm. */
+static struct err *check_rocm(struct arena *a, const struct zip *z, struct str wheel)
+{
+	struct str text, line, name, value, cuda = S("None"), hip = S("");
+	const struct zip_member *m = zip_find(z, S("torch/version.py"));
+	if (!m || m->unsafe)
+		return NULL;
+	TRY(zip_read(a, z, m, 1 << 20, &text));
+	while (str_next(&text, '\n', &line)) {
+		if (!str_cut(line, '=', &name, &value))
+			continue;
+		name = str_trim(str_sub(name, 0, str_chr(name, ':')));
+		if (str_eq(name, S("cuda")))
+			cuda = str_trim(value);
+		else if (str_eq(name, S("hip")))
+			hip = str_trim(value);
+	}
+	if (!str_eq(hip, S("None")))
+		return NULL;
+	bool cpu = str_eq(cuda, S("None"));
+	return err_hint(
+		err_hint(err_new(E_PLAN, "'%.*s' of --with is a torch for %s%.*s, not for ROCm",
+				 STR(path_base(wheel)), cpu ? "the CPU" : "CUDA ",
+				 STR(cpu ? S("") : cuda)),
+			"give the wheel of a torch for ROCm: --with torch-*.whl"),
+		"to build for GPUs elsewhere without one: --torch-as-rocm");
+}
+
+struct err *libc_choose(struct arena *a, struct plan *plan)
 {
 	uint64_t here = minor_of(str_fmt(a, "GLIBC_%.*s", STR(plan->host.libc)));
 	VEC_EACH (const struct str, wheel, &plan->foreign->with) {
@@ -46,8 +74,13 @@ void libc_choose(struct arena *a, struct plan *plan)
 		struct err *e = zip_open(a, *wheel, &findings, &z);
 		if (!e) {
 			e = newest_glibc(a, &z, &minor);
+			struct err *no =
+				plan->foreign->torch_as_rocm ? NULL : check_rocm(a, &z, *wheel);
 			zip_close(&z);
+			e = err_join(no, e);
 		}
+		if (e && e->code == E_PLAN)
+			return e;
 		err_free(e); /* pip reports a damaged wheel when it installs it */
 		if (!here || minor <= here)
 			continue;
@@ -56,4 +89,5 @@ void libc_choose(struct arena *a, struct plan *plan)
 			"the torch of --with needs glibc 2.%u, and this machine has %.*s",
 			(unsigned)minor, STR(plan->host.libc));
 	}
+	return NULL;
 }

@@ -25,6 +25,7 @@ static struct err *possible_sources(struct arena *a, struct plan *p, struct strs
 struct err *plan_needs(struct arena *a, struct plan *p)
 {
 	struct strs headers = {0}, files = {0}, found = {0};
+	bool kernels = p->foreign && p->foreign->torch, gpu = false;
 	p->scans.a = a;
 	VEC_EACH (struct plan_source, s, &p->sources)
 		strs_add(a, &files, s->path);
@@ -38,8 +39,11 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 		if (!scan) {
 			scan = NEW(a, struct plan_scan);
 			TRY(fs_read(a, path, MAX_SOURCE, &scan->text));
+			scan_text(a, scan->text, &scan->cxx);
 			map_put(&p->scans, *f, scan);
 		}
+		kernels |= scan->cxx.kernels;
+		gpu |= p->foreign ? p->foreign->device : scan->cxx.gpu || str_ends(*f, S(".cu"));
 		struct err *e = hipify_text(a, scan->text, path, NULL, &t);
 		if (e) { /* the build will report it */
 			err_free(e);
@@ -51,6 +55,13 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 				plan_explain(a, p, "header of rocsmith", *h,
 					"'%.*s' uses what this header gives and HIP may lack",
 					STR(*f));
+	}
+	if (gpu && !kernels && !p->no_kernels && files.n < MAX_FILES) {
+		p->no_kernels = true;
+		plan_explain(a, p, "kernels", S("none"),
+			"no source has any, so the result may be without device code: it calls "
+			"libraries "
+			"and the driver");
 	}
 	strs_put_all(a, &headers, &p->external);
 	struct strs components = know_headers(a, &headers);

@@ -234,7 +234,7 @@ static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 				STR(plan->name)),
 			"install python3, or name one with --python");
 	TRY(known_fits(a, p, plan));
-	libc_choose(a, plan);
+	TRY(libc_choose(a, plan));
 	TRY(features_choose(a, r, p, plan));
 	if (p->known)
 		TRY(suffix_choose(a, r, wish));

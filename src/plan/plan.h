@@ -87,6 +87,8 @@ struct plan_foreign {
 	VEC(struct plan_file) files; /* written into the copy, beside the project's own */
 	struct plan_cost cost;
 	bool device;        /* it has sources for the GPU, so the result must have device code */
+	struct strs advice; /* switches that turn code for GPUs on, which this build leaves alone */
+	bool gpu_off;       /* the user has turned code for GPUs off */
 	bool torch_as_rocm; /* treat the torch as one for ROCm, whatever it was built for */
 };
 
@@ -122,7 +124,7 @@ struct plan {
 	bool host_native;             /* build for this machine's libc, not the SDK's */
 	bool needs_python;            /* some source includes Python.h */
 	struct strs python_headers;   /* include folders of numpy and the like, absolute */
-	bool no_kernels;              /* a wheel without device code passes verification */
+	bool no_kernels;              /* the result may lack device code: there is no kernel */
 	struct plan_foreign *foreign; /* NULL: our own build of .cu sources, by modules */
 	struct host host;
 	struct str python_tag, abi_tag, requires_python; /* tag "": the SDK's Python decides */

@@ -3,6 +3,7 @@
 
 #include "formats/node.h"
 #include "plan/plan.h"
+#include "source/gpu.h"
 
 /* The conditions of a part of a description; all that are given must hold. */
 struct when {
@@ -105,6 +106,8 @@ struct cxx_scan {
 	VEC(struct scan_include) includes;
 	uint32_t limited_api; /* value of #define Py_LIMITED_API: 0x03080000; 0 = not defined */
 	bool has_main;        /* defines main() */
+	bool kernels; /* has __global__, or headers whose functions are kernels: thrust, cub */
+	bool gpu;     /* includes headers of CUDA or HIP */
 };
 
 /* A file of the project that was read for a plan: plan.scans has them by path, for all steps that need its text, which
@@ -183,8 +186,9 @@ MUST_USE struct err *known_fits(struct arena *a, const struct project *p, const 
 struct str known_torch(const struct strs *with);
 
 /* ---- libc.c ---- */
-/* Chooses the SDK's C library if the torch of the plan was built against a newer one than this machine's. */
-void libc_choose(struct arena *a, struct plan *plan);
+/* Looks into the torch of the plan: E_PLAN if it is one for CUDA or the CPU; chooses the SDK's C library if it was built
+ * against a newer one than this machine's. */
+MUST_USE struct err *libc_choose(struct arena *a, struct plan *plan);
 
 /* ---- suffix.c ---- */
 /* Appends the ROCm version and the git commit to the version, in the environment, too. */
@@ -212,6 +216,11 @@ MUST_USE struct err *features_meet_environment(const struct plan *plan);
  * version; fills p->packages. E_PROJECT, E_USAGE. */
 MUST_USE struct err *foreign_choose(
 	struct arena *a, const struct plan_request *r, struct project *p, struct plan *plan);
+
+/* ---- gpu.c ---- */
+/* Turns on what the project leaves off of its code for GPUs, its own way for HIP first; p->known is left alone. Fills env,
+ * options, advice and gpu_off of plan->foreign. */
+void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan);
 
 /* ---- plan.c ---- */
 /* targets_parse(), and E_GFX for targets that no compiler takes, alone or together. */

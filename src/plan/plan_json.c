@@ -85,7 +85,8 @@ static const struct json_field foreign_fields[] = {
 		precompile),
 	FIELD_LIST("files", struct plan_foreign, files, file_fields),
 	FIELD_STRUCT("cost", struct plan_foreign, cost, plan_cost_fields),
-	FIELDS(struct plan_foreign, configure, cmake, device, torch, torch_as_rocm),
+	FIELDS(struct plan_foreign, configure, cmake, device, torch, torch_as_rocm, advice),
+	FIELD_OPTIONAL("gpu_off", struct plan_foreign, gpu_off),
 	{.kind = FIELD_END},
 };
 

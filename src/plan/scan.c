@@ -24,6 +24,7 @@ static bool advance(struct scanner *s)
 		struct str text = take_token(s);
 		if (s->l.dead)
 			continue;
+		s->out->kernels |= s->t.kind == TOK_IDENT && str_eq(text, S("__global__"));
 		if (s->t.kind == TOK_PATH)
 			*VEC_PUSH(s->a, &s->out->includes) = (struct scan_include){
 				.name = str_sub(text, 1, text.n - 1), .quoted = text.p[0] == '"'};
@@ -62,6 +63,10 @@ void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 {
 	static const char *const module_macros[] = {"PYBIND11_MODULE", "NB_MODULE",
 		"BOOST_PYTHON_MODULE", NULL}; /* NAME is their first argument */
+	static const char *const with_kernels[] = {"thrust/", "cub/", "hipcub/", "rocprim/",
+		"rocthrust/", "cutlass/", "cute/", "ck/", "raft/", "rmm/", "moderngpu/", "cuda/",
+		"Kokkos_", NULL};
+	static const char *const of_gpus[] = {"cu", "hip", "nvrtc", "nccl", "roc", NULL};
 	struct scanner s = {.a = a, .l = lex_new(text, S("")), .out = ret};
 	unsigned depth = 0; /* brace depth: main() counts only at depth 0 */
 	*ret = (struct cxx_scan){0};
@@ -81,6 +86,10 @@ void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 			ret->has_main = true;
 		if (module.n)
 			strs_put(a, &ret->modules, module);
+	}
+	VEC_EACH (const struct scan_include, i, &ret->includes) {
+		ret->kernels |= str_starts_one_of(i->name, with_kernels);
+		ret->gpu |= str_starts_one_of(i->name, of_gpus);
 	}
 }
 

@@ -70,7 +70,7 @@ built() { # NAME [OPTION...]: a wheel for ROCm that needs nothing of CUDA, nor w
 if [ -n "$whole" ]; then
 	if extension chamferdist 1.0.3; then
 		build
-		[ $status = 5 ] && grep -q 'was built for CUDA' log || fail 'a torch for CUDA is refused'
+		[ $status = 2 ] && grep -q 'of --with is a torch for CUDA ' log || fail 'a torch for CUDA is refused'
 		echo 'ok a torch for CUDA is refused'
 		build --torch-as-rocm
 		built chamferdist

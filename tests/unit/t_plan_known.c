@@ -465,17 +465,53 @@ static void a_torch_for_a_newer_libc_wants_that_one(void **state)
 	describe(f, "torchvision", NULL);
 	strs_add(&f->a, &f->plan.foreign->with, torch_wheel(f));
 	f->plan.host.libc = S("2.999");
-	libc_choose(&f->a, &f->plan);
+	assert_ok(libc_choose(&f->a, &f->plan));
 	assert_true(f->plan.host_native);
 	f->plan.host.libc = S("2.2");
-	libc_choose(&f->a, &f->plan);
+	assert_ok(libc_choose(&f->a, &f->plan));
 	assert_false(f->plan.host_native);
 	assert_says(reason_for(f, "host libc"), "this machine has 2.2");
 	put(f, "../torch-1.whl", "no zip");
 	f->plan.foreign->with.v[0] = path_join(&f->a, f->top, S("torch-1.whl"));
 	f->plan.host_native = true;
-	libc_choose(&f->a, &f->plan);
+	assert_ok(libc_choose(&f->a, &f->plan));
 	assert_true(f->plan.host_native);
+}
+
+/* The words are those of torch/version.py of the wheels on the index. */
+static void a_torch_for_something_else_is_refused(void **state)
+{
+	static const struct {
+		const char *version, *said;
+	} rows[] = {
+		{"__version__ = '2.9.0'\ncuda: Optional[str] = '12.8'\nhip: Optional[str] = None\n",
+			"a torch for CUDA '12.8'"},
+		{"cuda = None\nhip = None\n", "a torch for the CPU"},
+		{"cuda: Optional[str] = None\nhip: Optional[str] = '7.2.1'\n", NULL},
+		{"cuda = '12.8'\n", NULL}, /* an old one, which does not say */
+	};
+	struct fixture *f = *state;
+	struct zip_input member = {.name = S("torch/version.py")};
+	struct zip_writer w = {.path = path_join(&f->a, f->top, S("torch-2.9.0-x.whl")),
+		.jobs = 1,
+		.v = &member,
+		.n = 1};
+	describe(f, "torchvision", NULL);
+	f->plan.host.libc = S("2.36");
+	strs_add(&f->a, &f->plan.foreign->with, w.path);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		put(f, "../version.py", rows[i].version);
+		member.path = path_join(&f->a, f->top, S("version.py"));
+		assert_ok(zip_write(&f->a, &w, NULL));
+		struct err *e = libc_choose(&f->a, &f->plan);
+		assert_int_equal(e != NULL, rows[i].said != NULL);
+		if (e)
+			assert_says(str_from(e->msg), rows[i].said);
+		err_free(e);
+		f->plan.foreign->torch_as_rocm = true;
+		assert_ok(libc_choose(&f->a, &f->plan));
+		f->plan.foreign->torch_as_rocm = false;
+	}
 }
 
 /* ---- with which patches ---- */
@@ -549,6 +585,7 @@ int main(void)
 		FIXTURE_TEST(a_version_says_what_it_is_for),
 		FIXTURE_TEST(what_only_the_sdk_knows_is_put_in_when_it_is_there),
 		FIXTURE_TEST(a_worktree_leads_to_its_repository),
+		FIXTURE_TEST(a_torch_for_something_else_is_refused),
 		FIXTURE_TEST(a_torch_for_a_newer_libc_wants_that_one),
 		FIXTURE_TEST(a_description_of_the_user_is_checked),
 		FIXTURE_TEST(a_package_of_debian_comes_with_its_patches),

@@ -122,6 +122,33 @@ static void a_program_is_told_from_a_library(void **state)
 	assert_false(s.has_main);
 }
 
+static void kernels_are_code_not_text(void **state)
+{
+	static const struct {
+		const char *text;
+		bool kernels, gpu;
+	} rows[] = {
+		{"__global__ void k() {}", true, false},
+		{"#define KERNEL __global__\nKERNEL void k() {}", true, false},
+		{"#include <thrust/sort.h>\n", true, false},
+		{"#include <cub/cub.cuh>\n", true, true},
+		/* host calls, and kernels for NVRTC */
+		{"#include <cublas_v2.h>\nint run() { return cublasCreate(0); }", false, true},
+		{"#include <nvrtc.h>\nconst char *s = \"__global__ void k() {}\";", false, true},
+		{"const char *s = R\"(\n__global__ void k() {}\n)\"; // __global__", false, false},
+		{"#if 0\n__global__ void k() {}\n#endif\n/* __global__ */", false, false},
+		{"#include <vector>\n__device__ int f() { return 1; }", false, false},
+	};
+	(void)state;
+	ARENA(a);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cxx_scan s;
+		scan_text(&a, str_from(rows[i].text), &s);
+		if (s.kernels != rows[i].kernels || s.gpu != rows[i].gpu)
+			fail_msg("%s: %d %d", rows[i].text, s.kernels, s.gpu);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +157,7 @@ int main(void)
 		cmocka_unit_test(code_behind_tricky_text_counts),
 		cmocka_unit_test(includes_are_listed),
 		cmocka_unit_test(the_stable_abi_level_is_read),
+		cmocka_unit_test(kernels_are_code_not_text),
 		cmocka_unit_test(a_program_is_told_from_a_library),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
