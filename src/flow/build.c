@@ -71,7 +71,11 @@ static struct err *open_sdk(struct build *b)
 static struct err *verify_the_wheel(struct build *b)
 {
 	const struct plan_foreign *foreign = b->plan->foreign;
-	struct verify_options v = {.device_code = foreign ? foreign->device : !b->plan->no_kernels,
+	struct verdict *verdict = &b->ret->verdict;
+	/* the verdict on a missing part of another build system is below, by its logs */
+	bool device = !foreign || foreign->device;
+	struct verify_options v = {.device_code = device,
+		.optional = foreign || b->plan->no_kernels,
 		.jobs = b->ret->jobs,
 		.policy = b->q->policy};
 	if (foreign && !b->plan->host_native) {
@@ -84,9 +88,15 @@ static struct err *verify_the_wheel(struct build *b)
 	TRY(build_proved(b->a, &v, b->ret));
 	if (!sound || !b->ret->proved.verify) {
 		b->ret->proved = (struct build_proof){0};
-		TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, &b->ret->verdict),
+		TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, verdict),
 			"cannot verify the wheel '%.*s'", STR(b->ret->wheel));
-		b->ret->verdict.pass &= sound;
+		bool none = device && !verdict->fat && !verdict->archives.n;
+		if (none && foreign)
+			TRY(foreign_without_kernels(&b->foreign, &verdict->findings));
+		else if (none && b->plan->no_kernels)
+			progress_note(
+				S("Noted"), "no kernels, neither in the wheel nor in its sources");
+		verdict->pass = sound && findings_worst(&verdict->findings) != SEV_ERROR;
 	}
 	b->ret->verified = true;
 	return NULL;
@@ -115,7 +125,7 @@ static struct err *run_stage(struct build *b, enum build_stage stage)
 	case STAGE_COUNT:
 		break;
 	}
-	return tree ? build_check_tree(b->a, b->plan, b->ret) : verify_the_wheel(b);
+	return tree ? build_check_tree(&b->foreign, b->ret) : verify_the_wheel(b);
 }
 
 /* Copies what the stages left, after a failure too, into b->ret. */

@@ -110,8 +110,7 @@ MUST_USE struct err *build_deliver_wheel(
 MUST_USE struct err *build_deliver_tree(
 	struct foreign *f, struct str out, struct build_result *ret);
 /* Checks that an install tree has device code for every GPU, as verify_wheel() does for a wheel. */
-MUST_USE struct err *build_check_tree(
-	struct arena *a, const struct plan *plan, struct build_result *ret);
+MUST_USE struct err *build_check_tree(const struct foreign *f, struct build_result *ret);
 /* Writes the provenance of ret->wheel beside it: its inputs, and the new search paths of its libraries (paths may be
  * NULL). The same build gives the same bytes, which contain no path of this machine. Format:
  * doc/man/rocsmith-build.1.scd. */

@@ -179,13 +179,14 @@ static bool has_kernels(const struct devcode_file *file, const struct target *wa
 	return false;
 }
 
-struct err *build_check_tree(struct arena *a, const struct plan *plan, struct build_result *ret)
+struct err *build_check_tree(const struct foreign *f, struct build_result *ret)
 {
+	struct arena *a = f->a;
 	struct verdict *v = &ret->verdict;
 	struct devcode code;
 	struct targets require;
 	size_t files = 0;
-	TRY(targets_parse(a, &plan->gpus, &require));
+	TRY(targets_parse(a, &f->plan->gpus, &require));
 	TRY_CTX(devcode_scan(a, ret->wheel, DEVCODE_KERNELS, &code),
 		"cannot inspect what was installed into '%.*s'", STR(ret->wheel));
 	*v = (struct verdict){.path = ret->wheel, .served = code.served};
@@ -199,10 +200,9 @@ struct err *build_check_tree(struct arena *a, const struct plan *plan, struct bu
 						SEV_ERROR, file->path),
 					"no kernel for %.*s", STR(target_text(a, &require.v[i])));
 	}
-	if (!files && plan->foreign->device)
-		finding_say(a, finding_add(a, &v->findings, "device-none", SEV_ERROR, ret->wheel),
-			"there is no device code with kernels in what was installed");
-	v->pass = !v->findings.n;
+	if (!files && f->plan->foreign->device)
+		TRY(foreign_without_kernels(f, &v->findings));
+	v->pass = findings_worst(&v->findings) != SEV_ERROR;
 	ret->verified = true;
 	return NULL;
 }

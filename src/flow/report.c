@@ -215,11 +215,12 @@ struct err *build_proved(struct arena *a, const struct verify_options *o, struct
 	TRY(hash_file(HASH_SHA256, ret->wheel, &d));
 	ret->sha256 = digest_hex(a, &d);
 	/* everything the verdict depends on */
-	ret->proof = sha256_hex(
-		a, str_fmt(a, "%s %.*s %.*s %.*s %d %u %.*s %.*s %.*s", ROCSMITH_VERSION,
-			   STR(fs_state(a, S("/proc/self/exe"))), STR(ret->sha256), STR(ret->wheel),
-			   o->device_code, o->policy, STR(str_join(a, &ret->plan->gpus, S(","))),
-			   STR(o->sdk), STR(ret->sdk.fingerprint)));
+	ret->proof =
+		sha256_hex(a, str_fmt(a, "%s %.*s %.*s %.*s %d %u %.*s %.*s %.*s", ROCSMITH_VERSION,
+				      STR(fs_state(a, S("/proc/self/exe"))), STR(ret->sha256),
+				      STR(ret->wheel), o->device_code + 2 * o->optional, o->policy,
+				      STR(str_join(a, &ret->plan->gpus, S(","))), STR(o->sdk),
+				      STR(ret->sdk.fingerprint)));
 	CLEANUP(err_freep)
 	struct err *no = fs_read(a, path_join(a, ret->dir, S("build.json")), MAX_REPORT, &text);
 	if (!no)

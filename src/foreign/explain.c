@@ -67,6 +67,12 @@ static struct str project_file(const void *user, struct str path)
 	return S("");
 }
 
+struct str foreign_project_file(const struct foreign *f, struct str cwd, struct str path)
+{
+	const struct log_places places = {.a = f->a, .f = f, .cwd = cwd};
+	return project_file(&places, path);
+}
+
 static struct strs lines_of(struct arena *a, struct str text)
 {
 	struct strs list = {0};

@@ -39,6 +39,8 @@ bool foreign_is_part(const struct foreign *f); /* are only some targets built? *
 /* The error of a step that exited with a nonzero status. text: its whole output. */
 MUST_USE struct err *foreign_explain(const struct foreign *f, const char *kind,
 	const struct proc *p, const struct proc_result *r, struct str text);
+/* The user's file for a path in the copy, also for one that torch's hipify made there; "" = none. */
+struct str foreign_project_file(const struct foreign *f, struct str cwd, struct str path);
 /* Fails with E_FOREIGN if the output of a successful configuration shows that ROCm is switched off. */
 MUST_USE struct err *foreign_check_rocm(const struct foreign *f, struct str text);
 

@@ -98,7 +98,7 @@ struct err *check_device(struct exam *x)
 {
 	struct served_files files = {0};
 	size_t sets;
-	bool kpack, wanted = x->o->require.n || x->o->device_code;
+	bool kpack, wanted = !x->o->optional && (x->o->require.n || x->o->device_code);
 	for (size_t i = 0; i < x->n; i++) {
 		struct exam_member *m = &x->members[i];
 		if (m->device_bad && (m->elf || m->kpack))

@@ -15,6 +15,7 @@ struct verify_options {
 	/* Targets that every file with device code must serve: exactly, by a variant or a generic target. */
 	struct targets require;
 	bool device_code;  /* device code is expected (implied by require) */
+	bool optional;     /* none at all will do, too: `require` is for what there is */
 	struct strs allow; /* sonames that may come from outside: "libamdhip64.so.*" */
 	/* The name of an SDK whose libraries the wheel will run with, and the folders that hold them. The SDK provides
 	 * the libraries in there, and must provide those of ROCm. "" = none. */

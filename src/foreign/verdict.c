@@ -1,0 +1,109 @@
+/* Says what became of a project's sources for GPUs if its build made no device code of them; see foreign.h. */
+#include "base/fs.h"
+#include "base/glob.h"
+#include "base/progress.h"
+#include "foreign/foreign_int.h"
+#include "formats/zip.h"
+#include "know/know.h"
+
+enum { MAX_LOG = 256 << 20, SHOWN = 8 };
+
+/* The files of the project that a compiler of the build compiled for GPUs, by its log. */
+static struct err *compiled_files(const struct foreign *f, struct strs *ret)
+{
+	struct str log, line, file;
+	TRY(fs_read_opt(f->a, path_join(f->a, f->log, S("cc.jsonl")), MAX_LOG, &log));
+	while (str_next(&log, '\n', &line)) {
+		const struct node *run;
+		struct err *e = json_parse(f->a, line, S("cc.jsonl"), &run);
+		bool gpu = !e && str_eq(node_text(run, S("kind"), S("")), S("hip")) &&
+			   node_number(run, S("status"), 1) == 0;
+		err_free(e); /* a torn line of a killed run */
+		if (gpu && (file = foreign_project_file(f, node_text(run, S("dir"), S("")),
+				    node_text(run, S("input"), S(""))))
+				   .n)
+			strs_put(f->a, ret, file);
+	}
+	return NULL;
+}
+
+/* Has the wheel all these files as they are, for a compiler that runs later (NVRTC)? */
+static bool are_packed(const struct foreign *f, const struct strs *files)
+{
+	struct zip z;
+	size_t found = 0;
+	struct err *e = zip_open(f->a, f->result, NULL, &z);
+	for (size_t i = 0; !e && i < files->n; i++)
+		for (size_t k = 0, in = 0; k < z.members.n && !in; k++) {
+			in = str_eq(path_base(z.members.v[k].name), path_base(files->v[i]));
+			found += in;
+		}
+	if (!e)
+		zip_close(&z);
+	err_free(e);
+	return found == files->n;
+}
+
+/* "'line' (log/wheel.log:12)", where the build's output says that it gives CUDA up; "" = nowhere. */
+static struct str given_up(const struct foreign *f)
+{
+	static const char *const logs[] = {"configure", "wheel", "build"};
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		struct str text = {0}, line = {0},
+			   path = str_fmt(f->a, "%.*s/%s.log", STR(f->log), logs[i]);
+		unsigned number = 1;
+		err_free(fs_read_opt(f->a, path, MAX_LOG, &text));
+		if (!text.n || !know_match("cuda-off", text, &line))
+			continue;
+		for (const char *p = text.p; p < line.p; p++)
+			number += *p == '\n';
+		return str_fmt(f->a, "'%.*s' (%.*s:%u)", STR(str_trim(line)), STR(path), number);
+	}
+	return S("");
+}
+
+struct err *foreign_without_kernels(const struct foreign *f, struct findings *ret)
+{
+	const struct plan_foreign *how = f->plan->foreign;
+	struct strs files, more, compiled = {0}, shown = {0};
+	struct str gave_up = given_up(f);
+	TRY(glob_files(f->a, f->plan->project, S("**/*.cu"), &files));
+	TRY(glob_files(f->a, f->plan->project, S("**/*.hip"), &more));
+	strs_add_all(f->a, &files, &more);
+	TRY(compiled_files(f, &compiled));
+	if (!files.n && !compiled.n)
+		return NULL; /* headers, for whoever includes them */
+	bool later = !compiled.n && !gave_up.n && are_packed(f, &files);
+	const struct strs *list = compiled.n ? &compiled : &files;
+	const struct {
+		bool here;
+		const char *id, *text;
+	} rows[] = {
+		{compiled.n && f->plan->no_kernels, "kernels-none", "no kernels, only host calls"},
+		{compiled.n > 0, "device-none",
+			"compiled for GPUs, but the result has no kernels of it"},
+		{how->gpu_off, "gpu-code-off", "left out, as you want it"},
+		{later, "gpu-code-at-run-time", "packed as it is, for a compiler that runs later"},
+		{true, "gpu-code-left-out", "not compiled by the build"}};
+	size_t i = 0;
+	while (!rows[i].here)
+		i++;
+	for (size_t k = 0; k < list->n && k < SHOWN; k++)
+		strs_add(f->a, &shown, list->v[k]);
+	if (list->n > SHOWN)
+		strs_add(f->a, &shown, str_fmt(f->a, "%zu more", list->n - SHOWN));
+	bool bad = i == 1 || i == 4;
+	struct str more_words =
+		i == 4 && gave_up.n ? str_fmt(f->a, "; the build says %.*s", STR(gave_up))
+		: i == 2 ? str_fmt(f->a, "; %.*s", STR(str_join(f->a, &how->advice, S("; "))))
+			 : S("");
+	struct finding *fi =
+		finding_add(f->a, ret, rows[i].id, bad ? SEV_ERROR : SEV_INFO, f->plan->project);
+	finding_say(f->a, fi, "%s: %.*s%.*s", rows[i].text, STR(str_join(f->a, &shown, S(", "))),
+		STR(more_words));
+	if (!bad)
+		progress_note(S("Noted"), "%.*s", STR(fi->message));
+	for (size_t k = 0; i == 4 && k < how->advice.n; k++)
+		finding_fix(f->a, fi, "%.*s", STR(how->advice.v[k]));
+	return NULL;
+}
