@@ -78,6 +78,11 @@ static struct err *verify_the_wheel(struct build *b)
 		.optional = foreign || b->plan->no_kernels,
 		.jobs = b->ret->jobs,
 		.policy = b->q->policy};
+	/* this machine's compiler brings them wherever the wheel is used, unless a policy was promised */
+	static const char *const of_compilers[] = {
+		"libgomp.so.1", "libgfortran.so.[45]", "libquadmath.so.0", "libatomic.so.1", NULL};
+	for (size_t i = 0; foreign && !b->q->policy && of_compilers[i]; i++)
+		strs_add(b->a, &v.allow, str_from(of_compilers[i]));
 	if (foreign && !b->plan->host_native) {
 		v.sdk = b->ret->sdk.name;
 		sdk_library_dirs(b->a, &b->ret->sdk, &v.sdk_dirs);

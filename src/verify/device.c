@@ -98,7 +98,7 @@ struct err *check_device(struct exam *x)
 {
 	struct served_files files = {0};
 	size_t sets;
-	bool kpack, wanted = !x->o->optional && (x->o->require.n || x->o->device_code);
+	bool kpack, wanted = x->o->require.n || x->o->device_code, may_lack = x->o->optional;
 	for (size_t i = 0; i < x->n; i++) {
 		struct exam_member *m = &x->members[i];
 		if (m->device_bad && (m->elf || m->kpack))
@@ -117,7 +117,7 @@ struct err *check_device(struct exam *x)
 			size_t empty = 0;
 			VEC_EACH (const struct code_object, o, &f->objects)
 				empty += !counts(o) && !o->inner;
-			if (wanted && !f->side && empty) {
+			if (wanted && !f->side && empty && (have.n || !may_lack)) {
 				struct strs bare = targets_of(&tmp, &m->device, f, false);
 				exam_say(x, V_DEVICE_EMPTY, f->path,
 					"%zu code objects without any kernel: %.*s", empty,
@@ -135,7 +135,7 @@ struct err *check_device(struct exam *x)
 	TRY(kpack_keep(x, &kpack));
 	/* set_check_parts() judges the host wheel of a plain set */
 	bool host = str_eq(x->part.format, S("plain")) && !set_is_one_of(x);
-	if (wanted && !files.n && !sets && !kpack && !host)
+	if (wanted && !may_lack && !files.n && !sets && !kpack && !host)
 		exam_say(x, V_DEVICE_NONE, S(""),
 			"there is no device code with kernels in the wheel");
 	return cancel_check();
