@@ -43,7 +43,7 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 				str_fmt(a,
 					"%.*s imports torch: --with torch-*.whl gives one for ROCm",
 					STR(place)));
-		else if (w->kind == SWITCH_NONE)
+		else if (w->on)
 			strs_add(a, &has, str_fmt(a, "%.*s (%.*s)", STR(w->name), STR(place)));
 	}
 	f->gpu_off &= said.n > 0;
@@ -76,7 +76,7 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 			: set.n ? "the project leaves its code for GPUs out unless it is asked for "
 				  "it"
 			: said.n ? "asked for by rocsmith.yaml or your environment"
-				 : "in the scripts of its build; it needs no switch that we know",
+				 : "found in the scripts of its build",
 			first != &has && has.n ? "; its scripts have " : "",
 			STR(first != &has ? str_join(a, &has, S(", ")) : S("")));
 }

@@ -118,6 +118,7 @@ static struct err *look_at_script(struct switch_search *l, struct str text)
 {
 	struct strs words = str_split(l->a, str_replace(l->a, text, S("'"), S("\"")), '"');
 	struct py_module module = {0}, *m = &module;
+	bool by_hand = !str_contains(text, S("torch")); /* its extensions have "nvcc" as a key */
 	TRY(py_read(l->a, text, l->file, m));
 	for (size_t i = 0; i < m->tokens.n; i++) {
 		struct str name = unquoted(m, i);
@@ -129,7 +130,7 @@ static struct err *look_at_script(struct switch_search *l, struct str text)
 		bool quoted = m->tokens.v[i].kind == PY_TOKEN_STRING;
 		if (torch && m->statements.v[py_statement_at(m, i)].place == PY_PLAIN)
 			l->out->torch_at = str_fmt(l->a, "%.*s:%u", STR(l->file), line);
-		if (torch || (quoted && str_eq(name, S("nvcc"))))
+		if (torch || (by_hand && quoted && str_eq(name, S("nvcc"))))
 			add_switch(l, demand, line, WORD_NONE, NULL);
 		bool read = quoted && str_chr(name, '_') < name.n && is_read(l->a, m, i);
 		enum gpu_word word = read ? word_of(l->a, name) : WORD_NONE;
