@@ -85,7 +85,8 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 		.own_libc = !f->plan->host_native,
 		.python_include = f->plan->host.python_include,
 		.build_dir = f->dir,
-		.cuda = true,
+		/* known projects have a way of their own for ROCm, and would find two kinds of GPU */
+		.cuda = !f->plan->features.n && !hipify_is_checkout(f->plan->project),
 		.project = f->dir};
 	TRY_CTX(sdk_shims(f->a, f->sdk, f->rocm, &o, &rocm),
 		"cannot lay out the SDK '%.*s' for other build systems", STR(f->sdk->name));
