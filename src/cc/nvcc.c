@@ -63,7 +63,10 @@ static void add_clang(
 		} else if (i < value.n && (quote || (c != ',' && c != ' '))) {
 			buf_char(&part, c);
 		} else if (part.n) {
-			add_words(a, io, o, str_dup(a, buf_str(&part)));
+			struct str word = str_dup(a, buf_str(&part)), unused;
+			const struct nvcc_option *known = find_option(word, false, &unused);
+			if (!known || known->value || known->clang) /* clang knows it */
+				add_words(a, io, o, word);
 			part.n = 0;
 		}
 	}

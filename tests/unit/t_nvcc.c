@@ -32,6 +32,8 @@ static void each_option_becomes_clangs_or_goes(void **state)
 			NVCC_LINKS},
 		{"-Xcompiler ,\"-fPIC\",\"-DX=1,2\" -c a.cu", "-fPIC -DX=1,2 -x hip a.cu",
 			NVCC_COMPILES},
+		{"-Xcompiler -fno-gnu-unique,-fPIC,-fcf-protection -c a.cu", "-fPIC -x hip a.cu",
+			NVCC_COMPILES},
 		{"-rdc=true -c a.cu", "-fgpu-rdc -x hip a.cu", NVCC_COMPILES},
 		{"-rdc false -c a.cu", "-x hip a.cu", NVCC_COMPILES},
 		{"-fmad=false --use_fast_math --ftz=true a.cu",
