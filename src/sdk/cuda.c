@@ -56,8 +56,16 @@ static struct err *add_library(
 		real = str_fmt(a, "%.*s/lib/libamdhip64.so", STR(dir));
 	if (!fs_exists(real))
 		return NULL;
-	TRY(fs_symlink_new(str_fmt(a, "../../lib/%.*s", STR(path_base(real))),
-		str_fmt(a, "%.*s/lib%.*s.so", STR(lib), STR(name))));
+	/* clang's OpenMP comes with the runtime, since nobody who links with g++ would ask for it */
+	struct str omp = str_fmt(a, "%.*s/llvm/lib/libomp.so", STR(dir));
+	struct str path = str_fmt(a, "%.*s/lib%.*s.so", STR(lib), STR(name));
+	if (str_eq(name, S("cudart")) && fs_exists(omp))
+		TRY(fs_write(path,
+			str_fmt(a, "/* made by rocsmith */\nINPUT(%.*s AS_NEEDED(%.*s))\n",
+				STR(real), STR(omp)),
+			FS_LOOSE));
+	else
+		TRY(fs_symlink_new(str_fmt(a, "../../lib/%.*s", STR(path_base(real))), path));
 	TRY(fs_write(str_fmt(a, "%.*s/lib%.*s_static.a", STR(lib), STR(name)),
 		str_fmt(a, "/* made by rocsmith */\nINPUT(%.*s)\n", STR(real)), FS_LOOSE));
 	return add_pkgconfig(a, cuda, name);

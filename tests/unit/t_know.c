@@ -34,7 +34,7 @@ static void the_packages_of_libraries_are_part_of_the_view(void **state)
 	(void)state;
 	ARENA(a);
 	static const char *const others[] = {
-		"compiler", "torch-build", "torch-third-party", "python", NULL};
+		"compiler", "torch-build", "torch-third-party", "openmp", "python", NULL};
 	struct strs names = know_component_names(&a);
 	for (size_t i = 0; i < names.n; i++) {
 		bool alone, skip = false;
