@@ -105,38 +105,31 @@ static struct err *add_file(struct overlay *o, struct str root, struct str name,
 	return add_includes(o, f);
 }
 
-/* Tells the translation which names are files of the project. */
-static void add_context(struct overlay *o)
+/* Gathers the facts about all files that each translation needs. */
+static void gather_facts(struct overlay *o)
 {
-	o->context = (struct hipify_context){
-		.by_name = {.a = o->a}, .rocm = o->config->rocm, .stands_in = true};
+	o->context = (struct hipify_context){.rocm = o->config->rocm, .stands_in = true};
 	VEC_EACH (const struct str, gpu, &o->config->gpus)
 		o->context.fnuz |= str_starts(*gpu, S("gfx940")) || str_starts(*gpu, S("gfx942"));
-	for (size_t i = 0; i < o->files.n; i++) {
-		const struct overlay_file *f = o->files.v[i];
-		bool unit = str_ends(f->path, S(".cu"));
-		o->context.warp_sync |= !unit && str_contains(f->text, S("_sync"));
-		VEC_EACH (const struct str, name, &f->mine) {
-			struct strs *same = map_get(&o->context.by_name, path_base(*name));
-			if (!same) {
-				same = NEW(o->a, struct strs);
-				map_put(&o->context.by_name, path_base(*name), same);
-			}
-			strs_put(o->a, same, *name);
-		}
-	}
+	for (size_t i = 0; i < o->files.n; i++)
+		o->context.warp_sync |= !str_ends(o->files.v[i]->path, S(".cu")) &&
+					str_contains(o->files.v[i]->text, S("_sync"));
 }
 
 /* Makes the file's text, or finds it from an earlier run. A text that does not change is an empty file there. */
 static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 {
+	struct hipify_context context = o->context;
 	struct hipify_text text = {0};
 	struct stat st;
 	struct digest d;
 	struct hash *h = hash_new(HASH_SHA256);
-	struct str facts = str_fmt(o->a, "%.*s\n%.*s\n%d%d %.*s\n", STR(f->real),
-		STR(str_join(o->a, &f->mine, S("\n"))), o->context.warp_sync, o->context.fnuz,
-		STR(o->context.rocm));
+	/* nvcc includes its runtime in each source, whatever -x made one */
+	bool odd = f->source && !str_ends(f->path, S(".cu"));
+	struct str name = odd ? str_fmt(o->a, "%.*s.cu", STR(f->path)) : f->path;
+	struct str facts = str_fmt(o->a, "%.*s %.*s\n%.*s\n%d%d %.*s\n", STR(f->real),
+		STR(path_ext(name)), STR(str_join(o->a, &f->mine, S("\n"))), context.warp_sync,
+		context.fnuz, STR(context.rocm));
 	hash_add(h, facts.p, facts.n);
 	hash_add(h, f->text.p, f->text.n);
 	d = hash_end(h);
@@ -145,7 +138,14 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 		return err_new(E_HIPIFY, "the name '%.*s' is not UTF-8", STR(f->path));
 	if (!fs_try_lstat(out, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
 		(st.st_mode & 022)) {
-		TRY(hipify_text(o->a, f->text, f->path, &o->context, &text));
+		context.by_name = (struct map){.a = o->a};
+		VEC_EACH (const struct str, mine, &f->mine) {
+			struct strs *same = map_get(&context.by_name, path_base(*mine));
+			same = same ? same : NEW(o->a, struct strs);
+			map_put(&context.by_name, path_base(*mine), same);
+			strs_put(o->a, same, *mine);
+		}
+		TRY(hipify_text(o->a, f->text, name, &context, &text));
 		st.st_size = text.edits.n ? (off_t)text.text.n : 0;
 		TRY(fs_write(out, text.edits.n ? text.text : S(""), 0600 | FS_EXACT));
 	}
@@ -207,7 +207,7 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 			continue; /* clang says so */
 		TRY(add_file(&o, path_dir(path_abs(a, *source)), path_base(*source), true));
 	}
-	add_context(&o);
+	gather_facts(&o);
 	call->modern = o.modern;
 	TRY(fs_check_own(o.dir));
 	TRY(fs_mkdirs(o.dir));

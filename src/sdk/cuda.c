@@ -14,10 +14,6 @@ static struct err *add_headers(struct arena *a, struct str dir, struct str cuda)
 		   here = path_join(a, dir, S("include"));
 	struct strs names = {0};
 	TRY(fs_mkdirs(include));
-	TRY(fs_list(a, here, &names));
-	VEC_EACH (const struct str, name, &names)
-		TRY(fs_symlink_new(str_fmt(a, "../../include/%.*s", STR(*name)),
-			path_join(a, include, *name)));
 	for (size_t i = 0; i < hipify_face_count; i++) {
 		const struct hipify_header *h = &hipify_face[i];
 		struct str path = path_join(a, include, h->path);
@@ -29,6 +25,12 @@ static struct err *add_headers(struct arena *a, struct str dir, struct str cuda)
 	for (size_t i = 0; i < our_headers_count; i++)
 		TRY(fs_write(str_fmt(a, "%.*s/rocsmith/%s", STR(include), our_headers_files[i]),
 			our_headers[i], FS_LOOSE));
+	TRY(fs_list(a, here, &names));
+	VEC_EACH (const struct str, name, &names) {
+		struct str path = path_join(a, include, *name);
+		if (!fs_present(path)) /* the prefix /usr may have headers of CUDA itself */
+			TRY(fs_symlink_new(str_fmt(a, "../../include/%.*s", STR(*name)), path));
+	}
 	return NULL;
 }
 

@@ -198,6 +198,13 @@ static void an_overlay_keeps_lines_and_names(void **state)
 	struct stat st;
 	assert_ok(fs_stat(path, &st));
 	assert_int_equal(st.st_mode & 07777, 0600);
+	/* the same file is a source with nvcc's runtime, if -x says so, and a header without */
+	assert_ok(fs_write(path_join(&a, dir, S("x.cpp")), S("cudaError_t e;\n"), 0644));
+	path = overlay_of(&a, dir, "-x cu -I%.*s/inc -c %.*s/x.cpp");
+	assert_str(text_of(&a, path, "x.cpp"),
+		"#include <hip/hip_runtime.h>\n#line 1\nhipError_t e;\n");
+	path = overlay_of(&a, dir, "-include %.*s/x.cpp -c %.*s/a.cu");
+	assert_str(text_of(&a, path, "x.cpp"), "hipError_t e;\n");
 }
 
 static void files_that_are_none_of_the_projects_are_not_copied(void **state)

@@ -363,6 +363,49 @@ static int as_clang(const char *self)
 	return 0;
 }
 
+static void a_folder_inside_looks_like_a_cuda_toolkit(void **state)
+{
+	(void)state;
+	static const struct file more[] = {{"usr/include/hip/hip_runtime.h", "", 0644},
+		{"usr/include/hip/hip_runtime_api.h", "", 0644},
+		{"opt/rocm/include/cuda/README", "", 0644},
+		{"opt/rocm/include/cuda.h", "real", 0644},
+		{"opt/rocm/lib/libamdhip64.so", "-> libamdhip64.so.6", 0}};
+	struct made m = {0};
+	struct strs env = {0}, names = {0};
+	struct str text, made, to;
+	set_up(&m, true);
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		put(&m.a, m.root, &more[i]);
+	struct shim_options o = {.cuda = true};
+	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	struct str cuda = path_join(&m.a, m.dir, S("cuda"));
+	struct str header = path_join(&m.a, cuda, S("include/cuda.h"));
+	assert_str(
+		*strs_variable(&env, S("CUDA_HOME")), str_fmt(&m.a, "CUDA_HOME=%.*s", STR(cuda)).p);
+	assert_ok(fs_read(&m.a, header, 4096, &text));
+	assert_true(str_contains(text, S("#include <hip/hip_runtime.h>")));
+	assert_false(fs_present(path_join(&m.a, cuda, S("include/cublas_v2.h")))); /* no hipBLAS */
+	assert_ok(fs_readlink(&m.a, path_join(&m.a, cuda, S("lib64/libcudart.so")), &to));
+	assert_str(to, "../../lib/libamdhip64.so");
+	assert_false(fs_present(path_join(&m.a, cuda, S("lib64/libcublas.so"))));
+	/* nothing is written through a link into the SDK */
+	assert_ok(fs_list(&m.a, path_join(&m.a, m.root, S("opt/rocm/include/cuda")), &names));
+	assert_int_equal(names.n, 1);
+	assert_ok(fs_read(&m.a, path_join(&m.a, m.root, S("opt/rocm/include/cuda.h")), 64, &text));
+	assert_str(text, "real");
+	/* it stays as it is, until somebody writes into it */
+	made = fs_state(&m.a, header);
+	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	assert_str(fs_state(&m.a, header), made.p);
+	assert_ok(fs_write(path_join(&m.a, cuda, S("lib64/libx.so")), S("x"), 0644));
+	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	assert_false(fs_present(path_join(&m.a, cuda, S("lib64/libx.so"))));
+	o.cuda = false;
+	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	assert_false(fs_present(cuda));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +414,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(programs_of_a_prefix_run_as_they_are),
 		cmocka_unit_test(it_is_made_anew_for_another_sdk_only),
 		cmocka_unit_test(what_cannot_work_is_refused),
+		cmocka_unit_test(a_folder_inside_looks_like_a_cuda_toolkit),
 	};
 	(void)argc;
 	if (str_ends(str_from(argv[0]), S("/llvm/bin/clang")))
