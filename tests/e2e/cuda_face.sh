@@ -195,7 +195,7 @@ grep -q '^src/bad.cu:9:[0-9]*: error: .*other_name' ../log || no "the source's l
 grep -q 'from src/bad.cu:2:' ../log || no "the #include's line: $(cat ../log)"
 if grep -q '\.rocsmith' ../log; then no "a path of ours in messages: $(cat ../log)"; fi
 ok "errors name the user's own files and lines"
-for option in -ptx -cubin --fatbin -run -optix-ir; do
+for option in -ptx -cubin --fatbin -optix-ir; do
 	status=0
 	nvcc $option src/a.cu 2>../log || status=$?
 	[ $status = 2 ] && grep -q 'has no equivalent: ' ../log || no "$option: status $status, $(cat ../log)"
