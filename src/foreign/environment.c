@@ -11,31 +11,6 @@
 
 extern char **environ;
 
-/* Variables of another Python and of our own process, which are dropped silently. */
-static const char *const quiet[] = {"PYTHON*", "VIRTUAL_ENV*", "_OLD_VIRTUAL*", "PIP_*",
-	"LD_PRELOAD", "XDG_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "DESTDIR", "OLDPWD", "PWD",
-	"SHLVL", "_", "ROCSMITH_*", NULL};
-/* Variables of the login session, on which no build should depend. */
-static const char *const session[] = {"SSH_*", "GPG_*", "DBUS_*", "DISPLAY", "WAYLAND_DISPLAY",
-	"TMUX*", "STY", "WINDOW", "WINDOWID", "VTE_VERSION", "TERM_*", "COLORTERM", "LS_COLORS",
-	"HISTFILE", "INVOCATION_ID", "JOURNAL_STREAM", "MAIL", "SUDO_*", "XAUTHORITY", NULL};
-/* Variables that would lead the build to another ROCm, CUDA or Conda. The user set them on purpose, so a message names
- * those that are dropped. */
-static const char *const foreign[] = {"ROCM*", "HIP*", "HSA_*", "HCC_*", "AMDGPU_TARGETS",
-	"GPU_TARGETS", "GPU_ARCHS", "PYTORCH_ROCM_ARCH", "CUDA*", "CUDNN*", "NVCC",
-	"NVCC_*PEND_FLAGS", "NVIDIA_*", "TORCH_CUDA_ARCH_LIST", "TORCH_NVCC_FLAGS", "CONDA*",
-	"_CONDA*", "_CE_CONDA", "_CE_M", "MAMBA_*_PREFIX", "MAMBA_EXE", "LD_LIBRARY_PATH",
-	"LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "PKG_CONFIG_*",
-	"CMAKE_PREFIX_PATH", "CMAKE_MODULE_PATH", "CMAKE_TOOLCHAIN_FILE", "CMAKE_GENERATOR*", NULL};
-
-static bool is_one_of(struct str name, const char *const *patterns)
-{
-	for (size_t i = 0; patterns[i]; i++)
-		if (glob_match(str_from(patterns[i]), name))
-			return true;
-	return false;
-}
-
 static void set_variable(struct foreign *f, struct str name, struct str value)
 {
 	struct str line = str_fmt(f->a, "%.*s=%.*s", STR(name), STR(value));
@@ -104,34 +79,49 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 	return NULL;
 }
 
+/* Takes the user's folders of programs, but those of another CUDA, ROCm or Conda. */
+static void take_user_path(struct foreign *f)
+{
+	const char *const *signs = build_variables_table()->other_folder;
+	struct str rest = str_from(getenv("PATH")), dir;
+	while (str_next(&rest, ':', &dir)) {
+		bool theirs = false, system = str_contains(S(":" FOREIGN_PATH ":"),
+					     str_fmt(f->a, ":%.*s:", STR(dir)));
+		if (!str_starts(dir, S("/")) || system || !fs_is_dir(dir))
+			continue;
+		for (size_t i = 0; signs[i]; i++)
+			theirs |= fs_exists(path_join(f->a, dir, str_from(signs[i])));
+		strs_put(f->a, theirs ? &f->dropped : &f->user_path, str_dup(f->a, dir));
+	}
+}
+
 struct err *foreign_environment(struct foreign *f)
 {
-	/* the variables from which build systems read the list of GPUs */
-	static const char *const gpu_names[] = {"PYTORCH_ROCM_ARCH", "GPU_ARCHS", "AMDGPU_TARGETS",
-		"GPU_TARGETS", "CMAKE_HIP_ARCHITECTURES", "HIP_ARCHITECTURES", NULL};
-	/* Without a GPU, the setup.py of these projects downloads a wheel for CUDA unless such a variable is set:
-	 * https://github.com/Dao-AILab/causal-conv1d, flash-attention, state-spaces/mamba. */
-	static const char *const forces[] = {"CAUSAL_CONV1D_FORCE_BUILD",
-		"FLASH_ATTENTION_FORCE_BUILD", "MAMBA_FORCE_BUILD", NULL};
+	const struct build_variables *of = build_variables_table();
 	struct arena *a = f->a;
 	struct str gpus = str_join(a, &f->plan->gpus, S(";")), jobs = str_fmt(a, "%u", f->jobs);
-	struct str path = S("/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), name, value;
+	struct str path = S(FOREIGN_PATH), name, value;
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 	for (char **e = environ; *e; e++) {
 		str_cut(str_from(*e), '=', &name, &value);
-		if (is_one_of(name, foreign))
+		if (foreign_matches(name, of->other))
 			strs_add(a, &f->dropped, str_dup(a, name));
-		else if (is_one_of(name, quiet) || is_one_of(name, session))
+		else if (foreign_matches(name, of->quiet) || foreign_matches(name, of->session))
 			continue;
 		else if (foreign_is_secret(name, value))
 			strs_add(a, &f->withheld, str_dup(a, name));
 		else
 			set_variable(f, name, value);
 	}
+	take_user_path(f);
 	strs_sort(&f->dropped);
 	strs_sort(&f->withheld);
 	TRY(add_rocm(f, &path));
-	set_variable(f, S("PATH"), str_fmt(a, "%.*s/bin:%.*s", STR(f->venv), STR(path)));
+	struct strs dirs = {0};
+	strs_add(a, &dirs, path_join(a, f->venv, S("bin")));
+	strs_add(a, &dirs, path);
+	strs_add_all(a, &dirs, &f->user_path);
+	set_variable(f, S("PATH"), str_join(a, &dirs, S(":")));
 	set_variable(f, S("HOME"), f->home);
 	set_variable(f, S("TMPDIR"), f->tmp);
 	set_variable(f, S("XDG_CACHE_HOME"), path_join(a, f->home, S(".cache")));
@@ -142,12 +132,12 @@ struct err *foreign_environment(struct foreign *f)
 	set_variable(f, S("MAX_JOBS"), jobs);
 	set_variable(f, S("CMAKE_BUILD_PARALLEL_LEVEL"), jobs);
 	set_variable(f, S("SOURCE_DATE_EPOCH"), epoch ? str_from(epoch) : S("315532800"));
-	for (size_t i = 0; gpu_names[i]; i++)
-		set_variable(f, str_from(gpu_names[i]), gpus);
+	for (size_t i = 0; of->gpus[i]; i++)
+		set_variable(f, str_from(of->gpus[i]), gpus);
 	if (f->plan->foreign->torch)
 		set_variable(f, S("FORCE_CUDA"), S("1"));
-	for (size_t i = 0; f->plan->foreign->torch && forces[i]; i++)
-		set_variable(f, str_from(forces[i]), S("TRUE"));
+	for (size_t i = 0; f->plan->foreign->torch && of->forces[i]; i++)
+		set_variable(f, str_from(of->forces[i]), S("TRUE"));
 	VEC_EACH (const struct str, e, &f->plan->foreign->env)
 		foreign_set_line(f, *e);
 	return NULL;

@@ -9,7 +9,6 @@
 #include "base/progress.h"
 #include "cc/cc.h"
 #include "foreign/foreign_int.h"
-#include "formats/json_fields.h"
 #include "hipify/hipify.h"
 #include "lang/python/requirement.h"
 #include "recipe/queue.h"
@@ -18,48 +17,6 @@
 enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20 };
 
 /* ---- folders ---- */
-
-struct foreign_recipes {
-	struct recipes all;
-	struct recipe_request request;
-	struct queue queue; /* without patches if there is no queue */
-};
-
-/* A hash of all inputs of the result (plan, SDK, environment, wheels, recipes), except the project's own files.
- * Settings that change only speed or output (jobs, the terminal) do not count. */
-static struct str key_of(struct foreign *f)
-{
-	static const char *const not_of_key[] = {"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=",
-		"TERM=", "COLUMNS=", "LINES=", "ROCSMITH_", /* ours are in the plan */
-		/* a build that cron began goes on in a user's session */
-		"USER=", "LOGNAME=", "SHELL=", "LANG=", "LANGUAGE=", "EDITOR=", "VISUAL=", "PAGER=",
-		"LESS", "HIST", "PS1=", "PROMPT_COMMAND=", "NO_COLOR=", "CLICOLOR",
-		"FORCE_COLOR=", "CCACHE_", "SYSTEMD_", "NOTIFY_SOCKET=", "MEMORY_PRESSURE_",
-		"DESKTOP_", "GNOME_", "KDE_", "GTK_", "QT_", "WSL", NULL};
-	struct plan plan = *f->plan;
-	struct plan_foreign foreign = *f->plan->foreign;
-	BUF(b, f->a);
-	buf_fmt(&b, "foreign build 2\n%.*s\n", STR(f->sdk->fingerprint));
-	plan.reasons.n = 0;
-	plan.features.n = 0;                        /* the environment has them */
-	plan.sdk.mirror = plan.sdk.keyring = S(""); /* the fingerprint covers their content */
-	plan.foreign = &foreign;
-	foreign.precompile.n = 0; /* it does not change objects */
-	buf_add(&b, json_document(f->a, 0, plan_fields, &plan));
-	VEC_EACH (const struct str, e, &f->env) {
-		bool counts = true;
-		for (size_t i = 0; not_of_key[i]; i++)
-			counts = counts && !str_starts(*e, str_from(not_of_key[i]));
-		if (counts)
-			buf_fmt(&b, "%.*s\n", STR(*e));
-	}
-	VEC_EACH (const struct str, w, &f->plan->foreign->with)
-		buf_fmt(&b, "%.*s\n", STR(fs_state(f->a, *w)));
-	struct str settings = sha256_hex(f->a, buf_str(&b));
-	struct str recipes = recipes_identity(f->a, &f->recipes->all, &f->recipes->request);
-	return sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s%.*s", STR(settings), STR(recipes),
-					STR(f->recipes->queue.hash)));
-}
 
 /* Writes log/environment, for running steps by hand. It omits variables with the same value as in the user's own
  * environment, which may be secrets, and names that a shell cannot assign (exported functions of bash). */
@@ -120,7 +77,7 @@ struct err *foreign_open(struct foreign *f)
 	r->queue = (struct queue){.tree = f->plan->project, .dir = f->patches};
 	if (f->patches.n)
 		TRY(queue_open(f->a, &r->queue));
-	f->key = key_of(f);
+	TRY(foreign_key(f));
 	TRY(save_environment(f));
 	if (f->dropped.n)
 		progress_note(S("Dropped"), "from the environment: %.*s",
@@ -176,7 +133,7 @@ static struct err *configure_anew(struct foreign *f, struct str dir)
 static struct err *meet_last_build(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
-	struct str settings = path_join(f->a, f->state, S("settings")), made = {0};
+	struct str settings = path_join(f->a, f->state, S("settings")), made = {0}, what;
 	struct str tools = path_join(f->a, f->state, S("tools"));
 	struct str dir = how->cmake.n ? path_join(f->a, f->tree, how->cmake) : S("");
 	bool first = !fs_exists(settings), same_settings, same_tools;
@@ -192,10 +149,13 @@ static struct err *meet_last_build(struct foreign *f)
 		dir = f->cmake;
 	bool keeps = same_tools && dir.n && fs_exists(path_join(f->a, dir, S(".ninja_log"))) &&
 		     is_inside(f, dir) && is_inside(f, path_join(f->a, dir, S("CMakeFiles")));
+	TRY(foreign_changed(f, &what));
+	if (!same_tools)
+		what = S("tools of the build");
 	if (!first)
-		progress_note(S("Changed"), "%s: '%.*s' is configured anew%s",
-			same_tools ? "settings of the build" : "tools of the build",
-			STR(f->plan->name), keeps ? ", and built where that matters" : "");
+		progress_note(S("Changed"), "%.*s: '%.*s' is configured anew%s",
+			STR(what.n ? what : S("settings of the build")), STR(f->plan->name),
+			keeps ? ", and built where that matters" : "");
 	f->changed = true;
 	TRY(fs_remove(path_join(f->a, f->state, S("done"))));
 	if (keeps) {
@@ -205,6 +165,8 @@ static struct err *meet_last_build(struct foreign *f)
 		TRY(fs_remove_tree(f->cmake));
 	}
 	TRY(fs_write(tools, made, 0644));
+	TRY(fs_write(
+		path_join(f->a, f->state, S("inputs")), str_join(f->a, &f->inputs, S("\n")), 0644));
 	return fs_write(settings, f->key, 0644);
 }
 

@@ -46,9 +46,12 @@ struct foreign {
 	struct str tree, venv, rocm, cmake, dist, log, home, tmp, state;
 	struct strs env;                 /* NAME=VALUE: the whole environment of the build */
 	struct foreign_recipes *recipes; /* cures of known stops, tried on the copy */
-	struct strs dropped;  /* the user's variables for another ROCm or CUDA, left out */
-	struct strs withheld; /* the user's variables that may be secrets, left out */
-	struct str key;       /* a hash of all inputs of the result except the project's files */
+	struct strs dropped;   /* the user's variables for another ROCm or CUDA, left out */
+	struct strs withheld;  /* the user's variables that may be secrets, left out */
+	struct strs user_path; /* the user's own folders of programs, behind all others */
+	struct strs
+		inputs; /* "HASH NAME" of what the result depends on, except the project's files */
+	struct str key; /* a hash of the inputs */
 
 	/* foreign_copy() */
 	struct strs patched; /* ids of the recipes applied to the copy or the environment */

@@ -4,10 +4,32 @@
 #include "base/proc.h"
 #include "changes/changes.h"
 #include "foreign/foreign.h"
+#include "recipe/queue.h"
+#include "recipe/recipe.h"
 
 extern const struct str foreign_driver; /* the text of driver.py */
 
+struct foreign_recipes {
+	struct recipes all;
+	struct recipe_request request;
+	struct queue queue; /* without patches if there is no queue */
+};
+
+/* ---- key.c ---- */
+/* Fills f->inputs and f->key, once f->env and f->recipes are filled. */
+MUST_USE struct err *foreign_key(struct foreign *f);
+/* Names the inputs that differ from those of the last build; "" if they are not known. */
+MUST_USE struct err *foreign_changed(struct foreign *f, struct str *ret);
+
 /* ---- environment.c ---- */
+struct build_variables { /* data/build_variables.yaml explains each list */
+	const char *const *quiet, *const *session, *const *other, *const *other_folder;
+	const char *const *harmless, *const *tools, *const *programs, *const *no_script;
+	const char *const *gpus, *const *forces;
+};
+const struct build_variables *build_variables_table(void); /* one row */
+/* The folders of programs behind those of the build; the user's come after them. */
+#define FOREIGN_PATH "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 /* Fills f->env, f->dropped and f->withheld from our own environment. */
 MUST_USE struct err *foreign_environment(struct foreign *f);
 /* The value of NAME in f->env, or "". */
@@ -17,6 +39,12 @@ void foreign_set_line(struct foreign *f, struct str line); /* "NAME=value" adds 
 struct str foreign_program(const struct foreign *f, const char *name);
 
 /* ---- secret.c ---- */
+struct build_secrets { /* likewise */
+	const char *const *names, *const *parts, *const *within, *const *ends;
+	const char *const *good_names, *const *good_parts, *const *tokens, *const *marks;
+};
+const struct build_secrets *build_secrets_table(void); /* one row */
+bool foreign_matches(struct str name, const char *const *patterns);
 /* May the variable be a secret, by its name or its value? The project's code may write any variable that it sees to a
  * log, or send it away. */
 bool foreign_is_secret(struct str name, struct str value);

@@ -6,25 +6,7 @@
 #include "base/glob.h"
 #include "foreign/foreign_int.h"
 
-/* Whole names, in lower case. */
-static const char *const names[] = {"aws_*", "azure_*", "gcp_*", "docker_*", "kube*", "vault_*",
-	"twine_*", "git_config_*", "uv_index_*", "uv_publish_*", "cargo_registr*", "tf_var_*",
-	"actions_*", "poetry_http_basic_*", "poetry_pypi_*", "pypi_*", "hatch_index_*",
-	"npm_config_*", "rclone_config_*", NULL};
-/* A part of a name is a run of letters and digits, or of capital letters and what follows: "DB_PASS", "dbPass". */
-static const char *const parts[] = {"pw", "keyid", "keys", "pat", "cred", "creds", "bearer",
-	"cookie", "cookies", "netrc", "keytab", "keystore", "salt", "hmac", "otp", "totp", "sas",
-	"webhook", "webhooks", "pem", "pfx", "authorization", NULL};
-static const char *const within[] = {"password", "passwd", "passphrase", "passcode", "passfile",
-	"secret", "credential", "token", "jwt", "oauth", "apikey", "privkey", NULL};
-static const char *const ends[] = {"pass", "pwd", "key", "dsn", "auth", NULL};
-/* Names and parts that match only by accident. */
-static const char *const good_names[] = {
-	"git_author_*", "uv_index_url", "uv_index_strategy", "*_key_prefix", NULL};
-static const char *const good_parts[] = {"compass", "bypass", "trespass", "monkey", "hotkey",
-	"turkey", "tokenizer", "tokenizers", "tokenize", "tokenization", NULL};
-
-static bool matches(struct str name, const char *const *patterns)
+bool foreign_matches(struct str name, const char *const *patterns)
 {
 	for (size_t i = 0; patterns[i]; i++)
 		if (glob_match(str_from(patterns[i]), name))
@@ -34,22 +16,24 @@ static bool matches(struct str name, const char *const *patterns)
 
 static bool is_secret_part(struct str part)
 {
-	if (str_is_one_of(part, good_parts))
+	const struct build_secrets *of = build_secrets_table();
+	if (str_is_one_of(part, of->good_parts))
 		return false;
-	for (size_t i = 0; within[i]; i++)
-		if (str_contains(part, str_from(within[i])))
+	for (size_t i = 0; of->within[i]; i++)
+		if (str_contains(part, str_from(of->within[i])))
 			return true;
-	for (size_t i = 0; ends[i]; i++)
-		if (str_ends(part, str_from(ends[i])))
+	for (size_t i = 0; of->ends[i]; i++)
+		if (str_ends(part, str_from(of->ends[i])))
 			return true;
-	return str_is_one_of(part, parts);
+	return str_is_one_of(part, of->parts);
 }
 
 static bool is_secret_name(struct arena *a, struct str name)
 {
+	const struct build_secrets *of = build_secrets_table();
 	struct str lower = str_lower(a, name);
 	size_t from = 0;
-	if (matches(lower, good_names))
+	if (foreign_matches(lower, of->good_names))
 		return false;
 	for (size_t i = 0; i <= name.n; i++) {
 		bool word = i < name.n && ascii_alnum(name.p[i]);
@@ -60,21 +44,10 @@ static bool is_secret_name(struct arena *a, struct str name)
 			return true;
 		from = hump ? i : i + 1;
 	}
-	return matches(lower, names);
+	return foreign_matches(lower, of->names);
 }
 
 /* ---- values ---- */
-
-/* How tokens of well-known services begin. GitHub, GitLab, Hugging Face, AWS,
- * OpenAI and others, Stripe, Slack, npm, PyPI, Docker, Google, Vault, Groq, xAI, NVIDIA, DigitalOcean, and JWT. */
-static const char *const tokens[] = {"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
-	"glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "hf_", "AKIA", "ASIA", "sk-", "sk_live_",
-	"sk_test_", "rk_live_", "whsec_", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-",
-	"npm_", "pypi-", "dckr_pat_", "AIza", "ya29.", "hvs.", "gsk_", "xai-", "nvapi-", "dop_v1_",
-	"eyJ", NULL};
-/* Marks of other forms of credentials, in lower case. */
-static const char *const marks[] = {"-----begin ", "authorization:", "password=", "passwd=", "pwd=",
-	"accountkey=", "sharedaccesskey=", "sharedaccesssignature=", NULL};
 
 static bool in_token(char c)
 {
@@ -83,6 +56,7 @@ static bool in_token(char c)
 
 static bool has_token(struct str value)
 {
+	const struct build_secrets *of = build_secrets_table();
 	enum {
 		LEAST = 12,
 		LEAST_IN_PATH = 20
@@ -91,9 +65,9 @@ static bool has_token(struct str value)
 		struct str rest = str_sub(value, i, value.n);
 		if (i && in_token(value.p[i - 1]))
 			continue;
-		for (size_t k = 0; tokens[k]; k++) {
-			size_t n = strlen(tokens[k]), end = n;
-			if (!str_starts(rest, str_from(tokens[k])))
+		for (size_t k = 0; of->tokens[k]; k++) {
+			size_t n = strlen(of->tokens[k]), end = n;
+			if (!str_starts(rest, str_from(of->tokens[k])))
 				continue;
 			bool plain = rest.p[n - 1] == '_';
 			while (end < rest.n &&
@@ -135,10 +109,11 @@ static bool has_login(struct str value)
 
 bool foreign_is_secret(struct str name, struct str value)
 {
+	const struct build_secrets *of = build_secrets_table();
 	ARENA(tmp);
 	struct str lower = str_lower(&tmp, value);
-	for (size_t i = 0; marks[i]; i++)
-		if (str_contains(lower, str_from(marks[i])))
+	for (size_t i = 0; of->marks[i]; i++)
+		if (str_contains(lower, str_from(of->marks[i])))
 			return true;
 	return is_secret_name(&tmp, name) || has_login(value) || has_token(value);
 }
