@@ -68,7 +68,7 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 	p.timeout = RESOLVE_SECONDS;
 	TRY(proc_run(a, &p, &r));
 	if (r.status != 0) {
-		r.out = r.err;
+		r.out = str_fmt(a, "%.*s\n%.*s", STR(r.out), STR(r.err));
 		return err_wrap(apt_explain(a, &p, &r), "cannot resolve '%.*s' in suite '%.*s'",
 			STR(str_join(a, packages, S(" "))), STR(apt->suites.v[apt->suites.n - 1]));
 	}

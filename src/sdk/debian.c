@@ -81,7 +81,7 @@ static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 }
 
 /* Names with "@" stand for packages of the clang version that apt resolves the others to, so apt runs twice. */
-static struct err *resolve(struct arena *a, struct sdk_job *j)
+static struct err *resolve_suite(struct arena *a, struct sdk_job *j)
 {
 	struct apt apt;
 	struct strs with = {0}, alone = {0}, packages; /* alone: without their dependencies */
@@ -120,6 +120,54 @@ static struct err *resolve(struct arena *a, struct sdk_job *j)
 	}
 	TRY(apt_resolve(a, &apt, &alone, true, &j->items));
 	return apt_index_date(a, &apt, &j->index_date, &j->notes);
+}
+
+static struct err *try_components(
+	struct arena *a, const struct sdk_job *j, struct str suite, const struct strs *components)
+{
+	struct sdk_spec spec = *j->spec;
+	struct sdk_job k = {.spec = &spec, .cache = j->cache, .components = *components};
+	spec.suite = suite;
+	spec.refresh = false;
+	k.name = str_fmt(a, "debian-%.*s", STR(suite));
+	return resolve_suite(a, &k);
+}
+
+/* If the suite's packages cannot be installed, names the components, and a suite where all can. */
+static struct err *resolve(struct arena *a, struct sdk_job *j)
+{
+	struct apt apt;
+	struct strs bad = {0};
+	struct str suite = j->spec->suite, all = str_join(a, &j->components, S(","));
+	struct err *e = resolve_suite(a, j);
+	if (!e || e->code != E_SDK_SOURCE)
+		return e;
+	CLEANUP(err_freep) struct err *none = make_apt(a, j, &apt);
+	if (none || !apt_has_lists(a, &apt))
+		return e; /* it is not about packages */
+	VEC_EACH (struct str, c, &j->components) {
+		struct err *no = try_components(a, j, suite, &(struct strs){.v = c, .n = 1});
+		if (!no)
+			continue;
+		strs_add(a, &bad, *c);
+		err_free(e);
+		e = no; /* its reason is about this component alone */
+	}
+	e = err_wrap(e, "'%.*s' cannot be installed from Debian's '%.*s' as it is today",
+		STR(bad.n ? str_join(a, &bad, S(", ")) : all), STR(suite));
+	for (size_t i = 0; suites[i]; i++) {
+		if (str_eq(str_from(suites[i]), suite))
+			continue;
+		struct err *no = try_components(a, j, str_from(suites[i]), &j->components);
+		if (!no)
+			return err_hint(e,
+				"with --sdk debian:%s a build finds it; for itself: rocsmith sdk "
+				"install "
+				"debian --suite %s --components %.*s",
+				suites[i], suites[i], STR(all));
+		err_free(no);
+	}
+	return e;
 }
 
 static struct err *fetch(struct arena *a, struct sdk_job *j, const struct archive_items *need)
