@@ -117,6 +117,11 @@ static struct err *run_stage(struct build *b, enum build_stage stage)
 	case STAGE_SDK:
 		return open_sdk(b);
 	case STAGE_HIPIFY:
+		if (b->plan->build_requires.n) {
+			struct str site;
+			TRY(foreign_requirements(&b->foreign, &site));
+			TRY(plan_find_headers(b->a, b->plan, site));
+		}
 		TRY(own ? make_open(&b->make) : foreign_open(&b->foreign));
 		return own ? make_translate(&b->make) : foreign_copy(&b->foreign);
 	case STAGE_COMPILE:

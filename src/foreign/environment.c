@@ -116,7 +116,8 @@ struct err *foreign_environment(struct foreign *f)
 	take_user_path(f);
 	strs_sort(&f->dropped);
 	strs_sort(&f->withheld);
-	TRY(add_rocm(f, &path));
+	if (f->rocm.n) /* only installing requirements needs no SDK */
+		TRY(add_rocm(f, &path));
 	struct strs dirs = {0};
 	strs_add(a, &dirs, path_join(a, f->venv, S("bin")));
 	strs_add(a, &dirs, path);

@@ -69,6 +69,9 @@ struct foreign {
 void foreign_steps(struct foreign *f);
 MUST_USE struct err *foreign_open(struct foreign *f);
 MUST_USE struct err *foreign_copy(struct foreign *f);
+/* For our own build, instead of all of these: installs plan->build_requires in dir/venv. *ret_site: the folder of their
+ * packages. */
+MUST_USE struct err *foreign_requirements(struct foreign *f, struct str *ret_site);
 /* Fails with E_COMPILE and the first real error of the build's output, located in the user's source; with E_FOREIGN for
  * any other failure of the build system, and for a configuration without ROCm. */
 MUST_USE struct err *foreign_build(struct foreign *f);

@@ -164,6 +164,40 @@ struct err *foreign_venv(struct foreign *f)
 	return NULL;
 }
 
+struct err *foreign_requirements(struct foreign *f, struct str *ret_site)
+{
+	struct strs records;
+	struct plan *plan = NEW(f->a, struct plan);
+	*plan = *f->plan;
+	plan->foreign = NEW(f->a, struct plan_foreign);
+	*plan->foreign =
+		(struct plan_foreign){.system = SOURCE_PYTHON, .requires = plan->build_requires};
+	f->plan = plan;
+	f->tree = f->tmp = f->home = path_join(f->a, f->dir, S("home"));
+	f->venv = path_join(f->a, f->dir, S("venv"));
+	f->log = path_join(f->a, f->dir, S("log"));
+	f->state = path_join(f->a, f->dir, S("state"));
+	f->steps[0] = (struct job_report){.kind = S("python"), .name = plan->name};
+	const struct str made[] = {f->home, f->log, f->state};
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		TRY(fs_mkdirs(made[i]));
+	if (!plan->host.python.n)
+		return err_hint(
+			err_new(E_PLAN,
+				"there is no python3 on this machine to install '%.*s' with",
+				STR(str_join(f->a, &plan->build_requires, S(", ")))),
+			"install python3, or name one with --python");
+	struct err *e = foreign_environment(f);
+	if (!e)
+		e = foreign_venv(f);
+	if (!e)
+		e = foreign_packages(f);
+	TRY(e);
+	TRY(glob_files(f->a, f->venv, S("lib/python3*/site-packages/*/RECORD"), &records));
+	*ret_site = records.n ? path_join(f->a, f->venv, path_dir(path_dir(records.v[0]))) : S("");
+	return NULL;
+}
+
 struct err *foreign_packages(struct foreign *f)
 {
 	/* lines for "pip install -r", which then accepts only files with these hashes */

@@ -124,6 +124,13 @@ static struct err *take_metadata(struct arena *a, const struct plan_request *r,
 		plan_explain(a, plan, texts[i].what, texts[i].from,
 			"the project's own metadata (pyproject.toml, PKG-INFO or setup.cfg)");
 	}
+	plan->build_requires = p->build_requires;
+	if (p->build_requires.n)
+		plan_explain(a, plan, "build requirements",
+			str_join(a, &p->build_requires, S(", ")),
+			"'build: requires' of %.*s: an environment of the build gets them, and "
+			"their headers are found there",
+			STR(path_base(p->file)));
 	struct strs *needs = &plan->requires; /* clang-format treats `requires` as C++ */
 	if (!needs->n)
 		*needs = s->dependencies;

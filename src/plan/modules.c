@@ -2,6 +2,7 @@
  * with them; see plan_int.h. */
 #include "base/fs.h"
 #include "base/glob.h"
+#include "know/know.h"
 #include "plan/plan_int.h"
 
 enum { MAX_FILES = 65536 };
@@ -400,13 +401,37 @@ bool plan_is_header_folder(struct str dir, struct str *ret_source)
 	return false;
 }
 
-/* Finds headers that the sources include and the project lacks in the packages of the target Python. */
-static void find_headers(struct arena *a, struct plan *plan)
+/* Adds the folder of each other header that a file of the packages in dir is, by its name in the #include. */
+static struct err *any_headers(struct arena *a, struct plan *plan, struct str dir)
+{
+	struct strs files;
+	TRY(glob_files(a, dir, S("**/*.h*"), &files));
+	VEC_EACH (const struct str, h, &plan->external) {
+		struct str end = str_fmt(a, "/%.*s", STR(*h)), hit = {0};
+		VEC_EACH (const struct str, folder, &plan->python_headers)
+			if (fs_exists(path_join(a, *folder, *h)))
+				hit = *folder;
+		bool ours = hit.n || fs_exists(path_join(a, S("/usr/include"), *h)) ||
+			    know_headers(a, &(struct strs){.v = (struct str *)h, .n = 1}).n;
+		for (size_t i = 0; i < files.n && !hit.n && !ours; i++)
+			if (str_ends(files.v[i], end) && !str_starts(files.v[i], S("nvidia/")))
+				hit = str_sub(files.v[i], 0, files.v[i].n - end.n);
+		if (!hit.n || ours)
+			continue;
+		hit = path_join(a, dir, hit);
+		strs_add(a, &plan->python_headers, hit);
+		plan_explain(a, plan, str_fmt(a, "headers %.*s", STR(*h)).p, hit,
+			"the sources include it, and a requirement of the build has it");
+	}
+	return NULL;
+}
+
+struct err *plan_find_headers(struct arena *a, struct plan *plan, struct str path)
 {
 	struct str done = {0}, dir;
 	for (size_t i = 0; i < HEADERS; i++) {
 		const struct str *folders = headers[i].folders, starts = headers[i].starts;
-		struct str rest = plan->host.python_path;
+		struct str rest = path;
 		bool wanted = false;
 		VEC_EACH (const struct str, h, &plan->external)
 			wanted = wanted || (str_starts(*h, starts) && !str_eq(done, starts));
@@ -419,17 +444,20 @@ static void find_headers(struct arena *a, struct plan *plan)
 					str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[k])));
 			plan_explain(a, plan, str_fmt(a, "headers %.*s", STR(starts)).p, first,
 				"the sources include them, and %.*s has them",
-				STR(plan->host.python));
+				STR(plan->build_requires.n ? S("a requirement of the build")
+							   : plan->host.python));
 			done = starts;
 			break;
 		}
 	}
+	return plan->build_requires.n ? any_headers(a, plan, path) : NULL;
 }
 
 struct err *modules_find(struct arena *a, const struct project *p, const struct source_facts *facts,
 	struct plan *plan)
 {
-	find_headers(a, plan);
+	if (!plan->build_requires.n) /* else they are known once the build has installed these */
+		TRY(plan_find_headers(a, plan, plan->host.python_path));
 	for (size_t i = 0; i < plan->sources.n; i++)
 		plan->needs_python |= facts[i].python;
 	TRY(own_modules(a, p, facts, plan));

@@ -124,6 +124,7 @@ struct plan {
 	bool host_native;             /* build for this machine's libc, not the SDK's */
 	bool needs_python;            /* some source includes Python.h */
 	struct strs python_headers;   /* include folders of numpy and the like, absolute */
+	struct strs build_requires;   /* installed for our own build, which finds headers in them */
 	bool no_kernels;              /* the result may lack device code: there is no kernel */
 	struct plan_foreign *foreign; /* NULL: our own build of .cu sources, by modules */
 	struct host host;
@@ -183,6 +184,9 @@ MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan_wish *w
 /* The JSON form of a plan: json_document(a, 2, plan_fields, plan). */
 extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature_fields[],
 	plan_forecast_fields[];
+/* Adds the include folders of headers that the sources want to plan->python_headers, from folders of packages separated by
+ * ':'; the one folder that has the installed build_requires, if there are some. */
+MUST_USE struct err *plan_find_headers(struct arena *a, struct plan *plan, struct str path);
 /* May the folder be one of plan.python_headers? *ret_source: a source in it that every module is linked with, or "". */
 bool plan_is_header_folder(struct str dir, struct str *ret_source);
 /* The projects that the known project is built against or pins, by its description. E_USAGE if it is not known. */

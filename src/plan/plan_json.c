@@ -23,6 +23,7 @@ static const struct json_field python_fields[] = {
 	FIELD("dependencies", struct plan, requires),
 	FIELD("headers", struct plan, needs_python),
 	FIELD_OPTIONAL("header_folders", struct plan, python_headers),
+	FIELD_OPTIONAL("build_requires", struct plan, build_requires),
 	FIELD("dir", struct plan, python_dir),
 	FIELD("files", struct plan, python_files),
 	{.kind = FIELD_END},
