@@ -37,6 +37,14 @@ static struct str headers_at(const struct make *m, size_t i)
 			       : m->plan->python_headers.v[i];
 }
 
+/* The path at which a compiler sees a folder of the plan's includes. */
+static struct str include_at(const struct make *m, struct str dir)
+{
+	if (dir.p[0] == '/' && m->sdk->sandbox)
+		return str_fmt(m->a, "/run/%.*s", STR(make_outside(m, dir)));
+	return path_clean(m->a, path_join(m->a, m->plan->project, dir));
+}
+
 struct err *make_open(struct make *m)
 {
 	const struct {
@@ -59,6 +67,9 @@ struct err *make_open(struct make *m)
 		add_bind(m, m->plan->python_headers.v[i], headers_at(m, i));
 	if (sees_host(m))
 		sdk_system_binds(m->a, S(HOST_ROOT), &m->binds);
+	VEC_EACH (const struct str, dir, &m->plan->includes)
+		if (dir->p[0] == '/')
+			add_bind(m, *dir, include_at(m, *dir));
 	add_bind(m, m->plan->project, S(""));
 	add_bind(m, m->hip, S(""));
 	add_bind(m, m->obj, S(""));
@@ -133,11 +144,11 @@ static void add_includes(const struct make *m, struct proc *p, const struct plan
 	struct arena *a = m->a;
 	const struct plan *plan = m->plan;
 	struct str python = plan->host.python_include, near;
-	add_args(a, p, &plan->includes, "-I");
-	VEC_EACH (const struct str, dir, &plan->includes) {
-		struct str full = path_clean(a, path_join(a, plan->project, *dir));
-		strs_add(a, &p->argv, str_fmt(a, "-I%.*s", STR(full)));
-	}
+	VEC_EACH (const struct str, dir, &plan->includes)
+		strs_add(a, &p->argv,
+			str_fmt(a, "-I%.*s", STR(dir->p[0] == '/' ? make_outside(m, *dir) : *dir)));
+	VEC_EACH (const struct str, dir, &plan->includes)
+		strs_add(a, &p->argv, str_fmt(a, "-I%.*s", STR(include_at(m, *dir))));
 	near = path_join(a, plan->project, path_dir(src->path));
 	strs_add(a, &p->argv, str_fmt(a, "-iquote%.*s", STR(path_clean(a, near))));
 	for (size_t i = 0; i < plan->python_headers.n; i++)

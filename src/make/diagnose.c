@@ -34,6 +34,11 @@ static struct str project_file(const void *user, struct str path)
 		return S("");
 	if (!made)
 		return rel;
+	for (size_t i = 0; i < plan->includes.n; i++) {
+		struct str dir = plan->includes.v[i], at = make_outside(f->m, dir);
+		if (dir.p[0] == '/' && path_is_below(rel, at))
+			return path_join(f->tmp, dir, str_sub(rel, at.n + 1, rel.n));
+	}
 	VEC_EACH (const struct plan_source, src, &plan->sources)
 		if (str_eq(make_output(f->m, src), rel))
 			return src->path;

@@ -61,6 +61,9 @@ MUST_USE struct err *make_compile(struct make *m);
 /* Fills m->set, for make_compile() and for a dry run. A dry run has no folders, so only the reports are valid then. */
 void make_jobs(struct make *m);
 
+/* The place in m->hip, relative to it, of a file or folder of plan->includes that lies outside of the project. */
+#define MAKE_OUTSIDE "outside.rocsmith"
+struct str make_outside(const struct make *m, struct str path);
 /* The translated file of a source of the plan, relative to m->hip. */
 struct str make_output(const struct make *m, const struct plan_source *src);
 /* The path of the linked module. */

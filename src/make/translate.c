@@ -2,6 +2,8 @@
 #include "base/fs.h"
 #include "make/make.h"
 
+enum { MAX_HEADER = 64 << 20 };
+
 /* Turns what the translation noticed into findings. Names that no HIP compiler accepts are an error, with all their
  * places, so that the build ends before the compiler runs. */
 static struct err *report_translation(struct make *m)
@@ -55,6 +57,33 @@ struct str make_output(const struct make *m, const struct plan_source *src)
 	return of_plan ? m->outputs.v[src - m->plan->sources.v] : src->output;
 }
 
+struct str make_outside(const struct make *m, struct str path)
+{
+	size_t i = 0;
+	const struct strs *dirs = &m->plan->includes;
+	while (i < dirs->n && !str_eq(path, dirs->v[i]) && !path_is_below(path, dirs->v[i]))
+		i++;
+	struct str rest = str_sub(path, i < dirs->n ? dirs->v[i].n : path.n, path.n);
+	return str_fmt(m->a, MAKE_OUTSIDE "/%zu%.*s", i, STR(rest));
+}
+
+/* Headers outside of the project are no part of the tree that hipify_run() translates. */
+static struct err *translate_outside(struct make *m)
+{
+	VEC_EACH (const struct str, header, &m->plan->headers) {
+		ARENA(tmp);
+		struct str text, made = path_join(m->a, m->hip, make_outside(m, *header));
+		struct hipify_text t;
+		if (header->p[0] != '/')
+			continue;
+		TRY(fs_read(&tmp, *header, MAX_HEADER, &text));
+		TRY(hipify_text(&tmp, text, *header, &m->tree.context, &t));
+		TRY(fs_mkdirs(path_dir(made)));
+		TRY(fs_write(made, t.text, 0644 | FS_IF_CHANGED));
+	}
+	return NULL;
+}
+
 struct err *make_translate(struct make *m)
 {
 	const struct plan *p = m->plan;
@@ -88,11 +117,13 @@ struct err *make_translate(struct make *m)
 	/* the plan lists the files that the build needs */
 	for (size_t i = 0; !given && i < p->sources.n; i++)
 		strs_add(m->a, torch ? &o->sources : &o->only, p->sources.v[i].path);
-	if (!torch)
-		strs_put_all(m->a, &o->only, &p->headers);
+	for (size_t i = 0; !torch && i < p->headers.n; i++)
+		if (p->headers.v[i].p[0] != '/')
+			strs_put(m->a, &o->only, p->headers.v[i]);
 	hipify_options_complete(m->a, o);
 	TRY_CTX(hipify_run(m->a, o, &m->tree), "cannot translate '%.*s'", STR(p->project));
 	TRY(change_set_failure(&m->tree.changes, "translate"));
+	TRY(translate_outside(m));
 	MAP(changes, m->a);
 	VEC_EACH (struct change, f, &m->tree.changes) {
 		m->edits += f->edits;

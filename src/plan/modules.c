@@ -15,12 +15,16 @@ static struct str import_name(struct arena *a, struct str project)
 
 /* ---- pure-Python files ---- */
 
-/* Everything in a package folder is packed except compiled, generated and hidden files. */
-static bool is_packed(struct str path)
+/* Everything in a package folder is packed except compiled, generated and hidden files that the project's metadata does
+ * not name as data. */
+static bool is_packed(const struct source_packages *s, struct str path)
 {
 	static const char *const skip[] = {".cu", ".cuh", ".hip", ".c", ".cc", ".cpp", ".cxx", ".h",
 		".hpp", ".hh", ".pyc", ".pyo", ".so", ".o", NULL};
-	return !str_is_one_of(path_ext(path), skip) && !str_starts(path_base(path), S("."));
+	bool packed = !str_is_one_of(path_ext(path), skip) && !str_starts(path_base(path), S("."));
+	VEC_EACH (const struct str, pattern, &s->data)
+		packed = packed || glob_match(*pattern, path);
+	return packed;
 }
 
 static struct err *check_number(const struct plan *plan)
@@ -32,14 +36,14 @@ static struct err *check_number(const struct plan *plan)
 }
 
 /* Packs the files that match. A file that is named without a wildcard is packed whatever it is. */
-static struct err *add_files(
-	struct arena *a, struct plan *plan, struct str pattern, size_t *ret_found)
+static struct err *add_files(struct arena *a, const struct project *p, struct plan *plan,
+	struct str pattern, size_t *ret_found)
 {
 	struct str dir = path_join(a, plan->project, plan->python_dir);
 	struct strs hits;
 	TRY(plan_files(a, plan, dir, pattern, &hits));
 	VEC_EACH (struct str, h, &hits) {
-		if (glob_is_pattern(pattern) && !is_packed(*h))
+		if (glob_is_pattern(pattern) && !is_packed(&p->packages, *h))
 			continue;
 		++*ret_found;
 		strs_put(a, &plan->python_files, *h);
@@ -47,10 +51,11 @@ static struct err *add_files(
 	return check_number(plan);
 }
 
-static struct err *add_package(struct arena *a, struct plan *plan, struct str package)
+static struct err *add_package(
+	struct arena *a, const struct project *p, struct plan *plan, struct str package)
 {
 	size_t found = 0;
-	return add_files(a, plan, str_fmt(a, "%.*s/**", STR(package)), &found);
+	return add_files(a, p, plan, str_fmt(a, "%.*s/**", STR(package)), &found);
 }
 
 /* Handles python: {files: [...]}: packs these files and no others. */
@@ -62,7 +67,7 @@ static struct err *named_files(
 			return node_error(
 				n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text));
 		size_t found = 0;
-		TRY(add_files(a, plan, n->text, &found));
+		TRY(add_files(a, p, plan, n->text, &found));
 		if (!found)
 			return node_error(n, E_PROJECT, "'%.*s' matches no file in '%.*s'",
 				STR(n->text), STR(path_join(a, plan->project, plan->python_dir)));
@@ -132,7 +137,7 @@ static struct err *listed_packages(struct arena *a, const struct project *p, str
 			listed |= glob_match(*name, package);
 		VEC_EACH (const struct str, name, &s->exclude)
 			listed &= !glob_match(*name, package);
-		if (package.n && listed && is_packed(*path))
+		if (package.n && listed && is_packed(s, *path))
 			strs_add(a, &plan->python_files, *path);
 	}
 	for (size_t i = 0; !s->find && !lost.n && i < s->names.n; i++) {
@@ -146,7 +151,7 @@ static struct err *listed_packages(struct arena *a, const struct project *p, str
 		size_t found = 0;
 		TRY(check_package(p, name));
 		struct str path = str_replace(a, name, S("."), S("/"));
-		TRY(add_files(a, plan, str_fmt(a, "%.*s.py", STR(path)), &found));
+		TRY(add_files(a, p, plan, str_fmt(a, "%.*s.py", STR(path)), &found));
 		if (!found)
 			lost = name;
 	}
@@ -184,7 +189,7 @@ struct err *python_find(struct arena *a, const struct project *p, struct plan *p
 		plan->python_dir = path_dir(package);
 		plan_explain(a, plan, "python files", package, "'python: package' of %.*s",
 			STR(path_base(p->file)));
-		return add_package(a, plan, path_base(package));
+		return add_package(a, p, plan, path_base(package));
 	}
 	for (size_t i = 0; parents[i]; i++) {
 		package = path_clean(a, path_join(a, str_from(parents[i]), name));
@@ -194,7 +199,7 @@ struct err *python_find(struct arena *a, const struct project *p, struct plan *p
 		plan->python_dir = str_from(parents[i]);
 		plan_explain(a, plan, "python files", package,
 			"the folder has the project's name and an __init__.py");
-		return add_package(a, plan, name);
+		return add_package(a, p, plan, name);
 	}
 	plan_explain(a, plan, "python files", S("none"),
 		"there is no folder '%.*s' with an __init__.py, neither here nor in python/ or "

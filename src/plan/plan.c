@@ -1,6 +1,8 @@
 /* Makes a plan from the project and the machine, and records the reason for each decision. */
 #include "plan/plan.h"
 
+#include <stdlib.h>
+
 #include "archive/apt.h"
 #include "base/fs.h"
 #include "hipify/waves.h"
@@ -40,13 +42,28 @@ static void take_names(struct arena *a, const struct project *p, struct plan *pl
 		plan_explain(a, plan, "version", plan->version, "no 'version' is given");
 }
 
+bool plan_may_include(struct arena *a, struct str dir)
+{
+	struct str real, part, home = str_from(getenv("HOME"));
+	if (!str_starts(dir, S("/")) || !fs_real(a, dir, &real))
+		return false;
+	bool may = real.n > 1 && !str_eq(real, home) && !path_is_below(home, real);
+	for (struct str rest = real; str_next(&rest, '/', &part);)
+		may = may && !str_starts(part, S("."));
+	return may;
+}
+
 static struct err *take_includes(struct arena *a, const struct project *p, struct plan *plan)
 {
 	VEC_EACH (struct str, dir, &p->includes) {
 		struct str path = path_clean(a, *dir);
-		if (!path_is_inside(path))
+		if (!path_is_inside(path)) /* a folder of the user's choice */
+			path = path_clean(a, path_join(a, p->dir, *dir));
+		if (str_starts(path, S("/")) && fs_is_dir(path) && !plan_may_include(a, path))
 			return project_error(p, S("includes"), E_PROJECT,
-				"the include folder '%.*s' is outside of the project", STR(*dir));
+				"the include folder '%.*s' holds a home, or is hidden: compilers "
+				"do not get to see it",
+				STR(*dir));
 		if (!fs_is_dir(path_join(a, p->dir, path)))
 			return project_error(p, S("includes"), E_PROJECT,
 				"no such include folder '%.*s' in '%.*s'", STR(*dir), STR(p->dir));

@@ -111,9 +111,10 @@ struct plan {
 	struct str name, version, summary, license;
 	struct strs gpus; /* canonical target ids, unique, in the requested order */
 	VEC(struct plan_source) sources;
-	struct strs headers;   /* files of the project that the sources include */
+	struct strs
+		headers; /* files of the project, and of absolute includes, that sources include */
 	struct strs external;  /* other headers that they include, as written: "curand.h" */
-	struct strs includes;  /* folders, relative to the project */
+	struct strs includes;  /* folders, relative to the project, or absolute and outside of it */
 	struct strs libraries; /* linked: "hiprand" */
 	struct strs defines, flags;
 	struct strs python_files; /* packed as they are, relative to python_dir */

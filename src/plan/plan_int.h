@@ -223,5 +223,7 @@ MUST_USE struct err *foreign_choose(
 void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan);
 
 /* ---- plan.c ---- */
+/* May compilers see this folder outside of the project? Not if it holds a home, or is hidden. */
+bool plan_may_include(struct arena *a, struct str dir);
 /* targets_parse(), and E_GFX for targets that no compiler takes, alone or together. */
 MUST_USE struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret);

@@ -236,10 +236,13 @@ static struct err *check_inside(const struct plan *p, struct str path)
 	} lists[] = {{"headers", &p->headers}, {"includes", &p->includes},
 		{"python: files", &p->python_files}, {"hipify: sources", &p->hipify.sources},
 		{"build: backend_path", p->foreign ? &p->foreign->backend_path : &none}};
+	enum { MAY_BE_OUTSIDE = 2 };
+	ARENA(tmp);
 	struct str source;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		VEC_EACH (const struct str, s, lists[i].list)
-			if (!s->n || !path_is_inside(*s))
+			if (!s->n || !(path_is_inside(*s) ||
+					     (i < MAY_BE_OUTSIDE && plan_may_include(&tmp, *s))))
 				return wrong(path, "'%.*s' of '%s' is outside of the project",
 					STR(*s), lists[i].name);
 	VEC_EACH (const struct str, s, &p->python_headers)

@@ -131,7 +131,10 @@ static struct err *scan_of(struct header_finder *f, struct str path, const struc
 static bool is_file(struct header_finder *f, struct str path)
 {
 	struct str full = path_join(f->a, f->p->dir, path);
-	return path_is_inside(path) && fs_exists(full) && !fs_is_dir(full) && !fs_leads_out(full);
+	bool may = path_is_inside(path);
+	VEC_EACH (const struct str, dir, &f->plan->includes)
+		may = may || path_is_below(path, *dir);
+	return may && fs_exists(full) && !fs_is_dir(full) && !fs_leads_out(full);
 }
 
 static void leave_out(struct header_finder *f, struct str path, const char *why)

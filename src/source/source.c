@@ -70,6 +70,16 @@ static void take_packages(struct arena *a, struct source_packages *to, const cha
 		to->file = str_from(file);
 }
 
+/* Takes a pattern of package-data: files of the package, of all packages if it is "*". */
+static void take_data(
+	struct arena *a, struct source_packages *to, struct str package, struct str pattern)
+{
+	bool all = str_eq(package, S("*"));
+	struct str dir = all ? S("**") : str_replace(a, package, S("."), S("/"));
+	if (pattern.n)
+		strs_add(a, &to->data, str_fmt(a, "%.*s/%.*s", STR(dir), STR(pattern)));
+}
+
 /* Reads [tool.setuptools] of pyproject.toml, the structured counterpart of setup.cfg. */
 static struct err *read_packages(struct arena *a, const struct node *n, struct source_packages *to)
 {
@@ -90,6 +100,13 @@ static struct err *read_packages(struct arena *a, const struct node *n, struct s
 		TRY(node_want_strs(a, lists[i].in, key, &values));
 		VEC_EACH (const struct str, value, &values)
 			take_packages(a, to, file, key, *value);
+	}
+	const struct node *data = node_get(n, S("package-data"));
+	for (size_t i = 0; data && i < data->n; i++) {
+		struct strs patterns = {0};
+		TRY(node_want_strs(a, data, data->v[i].key, &patterns));
+		VEC_EACH (const struct str, pattern, &patterns)
+			take_data(a, to, data->v[i].key, *pattern);
 	}
 	for (size_t i = 0; dirs && i < dirs->n; i++)
 		take_dir(a, to, str_fmt(a, "%.*s=%.*s", STR(dirs->v[i].key), STR(dirs->v[i].text)));
@@ -174,7 +191,8 @@ static struct err *read_metadata(struct arena *a, struct source *ret)
 		const char *file, *section;
 		char between; /* a key and its value */
 	} parts[] = {{"PKG-INFO", "", ':'}, {"setup.cfg", "[metadata]", '='},
-		{"setup.cfg", "[options]", '='}, {"setup.cfg", "[options.packages.find]", '='}};
+		{"setup.cfg", "[options]", '='}, {"setup.cfg", "[options.packages.find]", '='},
+		{"setup.cfg", "[options.package_data]", '='}};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct str section = str_from(parts[i].section), text, line, key = {0}, value;
 		bool in = !section.n;
@@ -197,6 +215,13 @@ static struct err *read_metadata(struct arena *a, struct source *ret)
 				continue;
 			if (goes_on) /* a list item in setup.cfg */
 				value = section.n ? line : S("");
+			if (str_ends(section, S("_data]"))) {
+				struct strs patterns = str_split(a, str_dup(a, value), ',');
+				VEC_EACH (const struct str, pattern, &patterns)
+					take_data(a, &ret->packages, str_trim(key),
+						str_trim(*pattern));
+				continue;
+			}
 			key = str_lower(a, str_trim(key));
 			take_metadata(a, ret, key, str_trim(value));
 			take_packages(a, &ret->packages, parts[i].file, key, str_trim(value));

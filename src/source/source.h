@@ -25,6 +25,7 @@ struct source_packages {
 	struct str dir;             /* the folder that they lie in; "" = the project's */
 	struct strs names, exclude; /* patterns of "pkg.inner" */
 	struct strs modules;        /* single files, without ".py" */
+	struct strs data;           /* package-data, as patterns of paths: "pkg/inner/x*.h" */
 	/* find: all folders with an __init__.py; namespaces: any folder; else only `names` */
 	bool find, namespaces;
 	/* A folder whose name differs from its package, or a second folder for all packages; or "" */
