@@ -9,39 +9,6 @@
 static const char updated[] = "updated"; /* see apt_has_lists() */
 enum { MAX_CONF = 1 << 20, MAX_RELEASE = 16 << 20, UPDATE_SECONDS = 600 };
 
-static const char conf[] =
-	"Dir \"%.*s\";\n"
-	"Dir::State \"%.*s\";\n"
-	"Dir::State::lists \"lists\";\n"
-	"Dir::State::status \"%.*s/status\";\n"
-	"Dir::State::extended_states \"%.*s/extended\";\n"
-	"Dir::Cache \"%.*s\";\n"
-	"Dir::Cache::archives \"archives\";\n"
-	"Dir::Etc \"%.*s/etc\";\n"
-	"Dir::Etc::sourceparts \"/dev/null\";\n"
-	"Dir::Etc::parts \"/dev/null\";\n"
-	"Dir::Etc::main \"/dev/null\";\n"
-	"Dir::Etc::preferencesparts \"/dev/null\";\n"
-	"Dir::Etc::netrc \"%.*s\";\n"
-	"Dir::Etc::netrcparts \"/etc/apt/auth.conf.d\";\n"
-	"Dir::Log \"%.*s/log\";\n"
-	"APT::Sandbox::User \"root\";\n" /* _apt could not enter a home folder */
-	"APT::Architecture \"amd64\";\n"
-	"APT::Architectures { \"amd64\"; };\n"
-	"APT::Install-Recommends \"false\";\n"
-	"APT::Install-Suggests \"false\";\n"
-	"APT::Get::AllowUnauthenticated \"false\";\n"
-	"APT::Update::Error-Mode \"any\";\n"
-	"Acquire::Languages \"none\";\n"
-	"Acquire::Check-Valid-Until \"false\";\n" /* allows frozen archives; apt_index_date() adds a note */
-	"Acquire::AllowInsecureRepositories \"false\";\n"
-	"Acquire::AllowDowngradeToInsecureRepositories \"false\";\n"
-	"Acquire::ForceHash \"sha256\";\n"
-	"Acquire::PDiffs \"false\";\n"
-	"Binary::apt-get::APT::Keep-Downloaded-Packages \"true\";\n"
-	"APT::Keep-Downloaded-Packages \"true\";\n"
-	"Dpkg::Use-Pty \"false\";\n";
-
 /* The machine's settings for reaching its archive (proxies, certificates, retries). */
 static const char *const kept[] = {
 	"Acquire::http",
@@ -189,7 +156,8 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		TRY(fs_mkdirs(path_join(a, d, str_from(folders[i]))));
 	BUF(out, a);
-	buf_fmt(&out, conf, STR(d), STR(d), STR(d), STR(d), STR(d), STR(d), STR(login), STR(d));
+	buf_add(&out,
+		str_replace(a, str_replace(a, apt_settings, S("@dir@"), d), S("@login@"), login));
 	proc_arg(a, &p, "apt-config", "dump", NULL);
 	strs_add(a, &p.setenv, S("LC_ALL=C"));
 	TRY(proc_check(a, &p, &r));

@@ -4,6 +4,7 @@
 #include "archive/apt.h"
 #include "base/proc.h"
 
+extern const struct str apt_settings; /* data/apt.conf */
 /* Prepares a run of the program on the state in apt->dir; its output is captured as one text. */
 struct proc apt_command(struct arena *a, const struct apt *apt, const char *program);
 /* Makes the error for a failed run from apt's lines that begin with E: or W:, each once. */

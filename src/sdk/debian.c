@@ -1,6 +1,6 @@
 /* The provider "debian": components of a Debian suite, resolved and fetched by a private apt, unpacked without running
- * any of the packages' scripts. The tables below list the files that those scripts would have made and that a build
- * needs. */
+ * any of the packages' scripts. data/debian_root.yaml lists the files that those scripts would have made and that a
+ * build needs. */
 #include <sys/stat.h>
 
 #include "archive/apt.h"
@@ -12,45 +12,8 @@
 #include "know/know.h"
 #include "sdk/provider.h"
 
-static const struct {
-	const char *path, *target;
-} links[] = {
-	/* the usr-merge links of base-files */
-	{"bin", "usr/bin"},
-	{"lib", "usr/lib"},
-	{"lib64", "usr/lib64"},
-	{"sbin", "usr/sbin"},
-};
-
 static const char *const folders[] = {"usr/bin", "usr/sbin", "usr/lib", "usr/lib64", "usr/include",
 	"usr/share", "etc", "opt/rocm", "var/lib"};
-
-/* update-alternatives: the link leads to the first of these that exists. */
-static const struct {
-	const char *path;
-	const char *const targets[3]; /* the last one is NULL */
-} alternatives[] = {
-	{"usr/bin/awk", {"mawk", "gawk"}},
-	{"usr/bin/c++", {"g++"}},
-	{"usr/bin/cc", {"gcc"}},
-	{"usr/bin/sh", {"dash", "bash"}},
-	{"usr/lib/x86_64-linux-gnu/libblas.so.3", {"blas/libblas.so.3"}},
-	{"usr/lib/x86_64-linux-gnu/libblas.so", {"blas/libblas.so"}},
-	{"usr/lib/x86_64-linux-gnu/liblapack.so.3", {"lapack/liblapack.so.3"}},
-	{"usr/lib/x86_64-linux-gnu/liblapack.so", {"lapack/liblapack.so"}},
-	{"usr/lib/x86_64-linux-gnu/libopenblas.so.0", {"openblas-pthread/libopenblas.so.0"}},
-	{"usr/lib/x86_64-linux-gnu/libopenblas.so", {"openblas-pthread/libopenblas.so"}},
-	{"usr/include/x86_64-linux-gnu/cblas.h", {"openblas-pthread/cblas.h", "cblas.h"}},
-};
-
-static const struct {
-	const char *path, *text;
-} files[] = {
-	{"etc/passwd", "root:x:0:0:root:/root:/bin/sh\n"
-		       "nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"},
-	{"etc/group", "root:x:0:\nnogroup:x:65534:\n"},
-	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
-};
 
 /* The default suite comes first. */
 static const char *const suites[] = {"sid", "experimental", "trixie", NULL};
@@ -197,20 +160,20 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 	TRY(fs_guard(j->root, &guard));
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		TRY(tree_folder(a, j->root, str_from(folders[i])));
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
-		TRY(put_link(a, j, str_from(links[i].path), str_from(links[i].target)));
-	for (size_t i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
-		struct str path = str_from(alternatives[i].path),
-			   full = path_join(a, j->root, path);
-		const char *const *target = alternatives[i].targets;
-		while (*target && !fs_exists(path_join(a, path_dir(full), str_from(*target))))
+	for (size_t i = 0; i < debian_link_count; i++) {
+		const struct debian_link *l = &debian_link_table()[i];
+		struct str path = str_from(l->path), full = path_join(a, j->root, path);
+		const char *const *target = l->targets;
+		while (!l->always && *target &&
+			!fs_exists(path_join(a, path_dir(full), str_from(*target))))
 			target++;
 		/* a package's file takes precedence; a link is ours, from an earlier run */
-		if (*target && (!fs_present(full) || fs_is_link(full)))
+		if (*target && (l->always || !fs_present(full) || fs_is_link(full)))
 			TRY(put_link(a, j, path, str_from(*target)));
 	}
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct str path = str_from(files[i].path), text = str_from(files[i].text);
+	for (size_t i = 0; i < debian_file_count; i++) {
+		struct str path = str_from(debian_file_table()[i].path),
+			   text = str_from(debian_file_table()[i].text);
 		struct sdk_file f = {.type = 'f', .size = text.n, .path = path};
 		struct stat st;
 		TRY(tree_file(a, j->root, path, text));

@@ -87,6 +87,18 @@ extern const struct sdk_provider sdk_debian, sdk_rocm_wheels, sdk_tarball, sdk_a
 MUST_USE struct err *sdk_complete(const struct sdk_spec *spec, struct sdk_spec *ret,
 	const struct sdk_provider **ret_provider);
 
+/* ---- debian.c: files that no package has, data/debian_root.yaml ---- */
+struct debian_link {
+	const char *path, *const *targets;
+	bool always;
+};
+struct debian_file {
+	const char *path, *text;
+};
+const struct debian_link *debian_link_table(void);
+const struct debian_file *debian_file_table(void);
+extern const size_t debian_link_count, debian_file_count;
+
 /* ---- file_list.c: the files that a package put into the tree ---- */
 struct sdk_file {  /* a line: type, size, mtime, sha256 or target, path; separated by tabs */
 	char type; /* 'f' file, 'l' symbolic link */

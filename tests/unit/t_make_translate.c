@@ -222,11 +222,29 @@ static void a_message_about_the_result_is_shown_in_the_source(void **state)
 	err_free(e);
 }
 
+static void headers_outside_of_the_project_are_translated_beside_it(void **state)
+{
+	struct fixture *f = *state;
+	struct str common = path_join(&f->a, f->top, S("common"));
+	assert_ok(fs_mkdirs(common));
+	test_put(path_join(&f->a, common, S("h.cuh")), "static cudaError_t e;\n");
+	put(f, "a.cu", "#include <hip/hip_runtime.h>\n#include \"h.cuh\"\n");
+	add_source(f, "a.cu", "a.hip");
+	strs_add(&f->a, &f->plan.includes, S("."));
+	strs_add(&f->a, &f->plan.includes, common);
+	strs_add(&f->a, &f->plan.headers, path_join(&f->a, common, S("h.cuh")));
+	assert_ok(make_translate(&f->b));
+	assert_hip(f, "outside.rocsmith/1/h.cuh", "static hipError_t e;\n");
+	assert_hip(f, "a.hip", "#include <hip/hip_runtime.h>\n#include \"h.cuh\"\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			an_extension_is_translated_as_its_torch_does, begin, end),
+		cmocka_unit_test_setup_teardown(
+			headers_outside_of_the_project_are_translated_beside_it, begin, end),
 		cmocka_unit_test_setup_teardown(
 			named_sources_and_launches_are_those_of_the_section, begin, end),
 		cmocka_unit_test_setup_teardown(

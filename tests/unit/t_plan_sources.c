@@ -361,6 +361,23 @@ static void what_leads_out_of_the_project_is_not_read(void **state)
 	assert_err_says(find_sources(f), E_PROJECT, "'b.cu' leads out of the project");
 }
 
+static void headers_of_folders_that_the_description_names_are_followed(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "a.cu", "#include \"up.cuh\"\n#include <beside.h>\n");
+	put(f, "../common/up.cuh", "#include \"in/low.h\"\n#include \"../beside.h\"\n");
+	put(f, "../common/in/low.h", "#include <curand.h>\n");
+	put(f, "../beside.h", "#include <never>\n");
+	read_project(f);
+	f->plan.includes.n = 0;
+	struct str common = path_join(&f->a, f->top, S("common"));
+	strs_add(&f->a, &f->plan.includes, common);
+	assert_ok(sources_find(&f->a, &f->project, &f->plan, &f->facts));
+	assert_str(joined(f, &f->plan.headers),
+		str_fmt(&f->a, "%.*s/in/low.h %.*s/up.cuh", STR(common), STR(common)).p);
+	assert_str(joined(f, &f->plan.external), "curand.h ../beside.h beside.h");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +402,7 @@ int main(void)
 		FIXTURE_TEST(the_plan_tells_where_its_sources_come_from),
 		FIXTURE_TEST(a_plan_keeps_one_reason_for_a_subject),
 		FIXTURE_TEST(what_leads_out_of_the_project_is_not_read),
+		FIXTURE_TEST(headers_of_folders_that_the_description_names_are_followed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
