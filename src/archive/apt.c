@@ -173,23 +173,16 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 }
 
 /* ---- errors ---- */
-/* Does the line name a problem? Those of packages are indented: " librccl1 : Depends: libamdhip64-5 but it is not installable". */
-static bool is_complaint(struct str line)
-{
-	static const char *const why[] = {"Depends", "Breaks", "Conflicts"};
-	bool problem = str_starts(line, S("E:")) || str_starts(line, S("W:"));
-	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]) && str_starts(line, S(" ")); i++)
-		problem |= str_contains(line, str_from(why[i]));
-	return problem;
-}
-
 struct err *apt_explain(struct arena *a, const struct proc *p, const struct proc_result *r)
 {
 	enum { LINES_MAX = 12 };
 	struct strs lines = {0};
 	struct str line, part, rest = r->out;
+	/* those of packages are indented: " librccl1 : Depends: libamdhip64-5 but it is not installable" */
 	while (str_next(&rest, '\n', &line) && lines.n < LINES_MAX)
-		if (is_complaint(line))
+		if (str_starts(line, S("E:")) || str_starts(line, S("W:")) ||
+			(str_starts(line, S(" ")) && (str_contains(line, S("Depends")) ||
+							     str_contains(line, S("Breaks")))))
 			strs_put(a, &lines, str_trim(line));
 	struct str complaints = str_join(a, &lines, S("\n"));
 	const struct know_rule *rule = know_match("apt", complaints, &part);

@@ -69,7 +69,7 @@ struct foreign {
 void foreign_steps(struct foreign *f);
 MUST_USE struct err *foreign_open(struct foreign *f);
 MUST_USE struct err *foreign_copy(struct foreign *f);
-/* For our own build, instead of all of these: installs plan->build_requires in dir/venv. *ret_site: the folder of their
+/* Installs plan->build_requires in dir/venv, for our own build, which calls nothing else of this. *ret_site: the folder of their
  * packages. */
 MUST_USE struct err *foreign_requirements(struct foreign *f, struct str *ret_site);
 /* Fails with E_COMPILE and the first real error of the build's output, located in the user's source; with E_FOREIGN for

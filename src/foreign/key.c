@@ -19,7 +19,7 @@
 #include "formats/json_fields.h"
 #include "lang/python/requirement.h"
 
-enum { MAX_SCRIPT = 4 << 20, NAMED = 6, MAX_INPUTS = 16 << 20 };
+enum { MAX_SCRIPT = 4 << 20, MAX_INPUTS = 16 << 20 };
 
 struct candidate { /* a variable or program of the user's */
 	const char *kind;
@@ -114,7 +114,7 @@ static void add_programs(struct foreign *f, struct map *names)
 			err_free(fs_list(f->a, dirs.v[i], &list));
 		VEC_EACH (const struct str, name, &list) {
 			struct str path = path_join(f->a, dirs.v[i], *name);
-			if (map_put(&known, *name, f) && i >= ours)
+			if (map_put(&known, *name, f) && i >= ours && fs_is_file(path))
 				add_candidate(f, names, *name,
 					(struct candidate){"program", fs_state(f->a, path), false});
 		}
@@ -206,10 +206,6 @@ struct err *foreign_changed(struct foreign *f, struct str *ret)
 			if (!strs_has(sides[i][1], *input) && str_cut(*input, ' ', &hash, &name))
 				strs_put(f->a, &changed, name);
 	strs_sort(&changed);
-	size_t more = changed.n > NAMED ? changed.n - NAMED : 0;
-	changed.n -= more;
 	*ret = str_join(f->a, &changed, S(", "));
-	if (more)
-		*ret = str_fmt(f->a, "%.*s and %zu more", STR(*ret), more);
 	return NULL;
 }

@@ -7,7 +7,8 @@
 
 #include "report/report.h"
 
-extern const struct str report_style; /* data/report.css: text has a contrast of 4.5 to 1 in both modes */
+extern const struct str
+	report_style; /* data/report.css: text has a contrast of 4.5 to 1 in both modes */
 
 struct html {
 	struct buf out;

@@ -87,7 +87,11 @@ extern const struct sdk_provider sdk_debian, sdk_rocm_wheels, sdk_tarball, sdk_a
 MUST_USE struct err *sdk_complete(const struct sdk_spec *spec, struct sdk_spec *ret,
 	const struct sdk_provider **ret_provider);
 
-/* ---- debian.c: files that no package has, data/debian_root.yaml ---- */
+/* ---- debian.c, sandbox.c: data/debian_root.yaml ---- */
+struct sandbox_names {
+	const char *const *unset, *const *split, *const *own;
+};
+const struct sandbox_names *sandbox_names_table(void); /* one row */
 struct debian_link {
 	const char *path, *const *targets;
 	bool always;

@@ -14,37 +14,6 @@
 #include "base/fs.h"
 #include "sdk/provider.h"
 
-/* Variables that direct tools to another ROCm, another compiler's files, or a folder that does not exist inside. */
-static const char *const unset[] = {
-	"ROCM_PATH",
-	"ROCM_HOME",
-	"HIP_PATH",
-	"HIP_CLANG_PATH",
-	"HIP_DEVICE_LIB_PATH",
-	"HIP_PLATFORM",
-	"HIPCC_COMPILE_FLAGS_APPEND",
-	"HIPCC_LINK_FLAGS_APPEND",
-	"HSA_PATH",
-	"DEVICE_LIB_PATH",
-	"LD_LIBRARY_PATH",
-	"LD_PRELOAD",
-	"CPATH",
-	"C_INCLUDE_PATH",
-	"CPLUS_INCLUDE_PATH",
-	"LIBRARY_PATH",
-	"COMPILER_PATH",
-	"GCC_EXEC_PREFIX",
-	"CCC_OVERRIDE_OPTIONS",
-	"TMPDIR",
-	NULL,
-};
-
-/* Folders that are bound child by child, since the caller's binds may lie in them. */
-static const char *const split[] = {"usr", "opt", "var", NULL};
-/* Folders that come from the tree or the sandbox, never from the machine. */
-static const char *const own[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc",
-	"proc", "dev", "sys", "run", "boot", "lost+found", NULL};
-
 struct tree_entry {
 	struct str path;   /* below the root */
 	struct str target; /* a link's target; "" = a file or folder */
@@ -71,7 +40,7 @@ static struct err *list_tree(
 		e.folder = S_ISDIR(st.st_mode);
 		if (S_ISLNK(st.st_mode))
 			TRY(fs_readlink(a, full, &e.target));
-		if (!dir.n && e.folder && str_is_one_of(*name, split))
+		if (!dir.n && e.folder && str_is_one_of(*name, sandbox_names_table()->split))
 			TRY(list_tree(a, root, e.path, ret));
 		else
 			*VEC_PUSH(a, ret) = e;
@@ -150,6 +119,7 @@ struct err *sdk_wrap(
 	strs_add(a, &path, S("/usr/bin"));
 	strs_add(a, &path, S("/usr/sbin"));
 	p->setenv = (struct strs){0};
+	const char *const *unset = sandbox_names_table()->unset;
 	for (size_t i = 0; unset[i]; i++)
 		strs_add(a, &p->setenv, str_from(unset[i]));
 	strs_add_all(a, &p->setenv, &given);
@@ -221,9 +191,10 @@ static struct err *bind_children(
 	TRY(fs_list(a, dir, &names));
 	for (size_t i = 0; i < names.n; i++) {
 		struct str path = path_join(a, dir, names.v[i]);
-		if ((top && str_is_one_of(names.v[i], own)) || !fs_is_dir(path))
+		if ((top && str_is_one_of(names.v[i], sandbox_names_table()->own)) ||
+			!fs_is_dir(path))
 			continue;
-		if (top && str_is_one_of(names.v[i], split))
+		if (top && str_is_one_of(names.v[i], sandbox_names_table()->split))
 			TRY(bind_children(a, sdk, path, ret));
 		else if (!fs_exists(sdk_outside(a, sdk, path)))
 			*VEC_PUSH(a, ret) = (struct sdk_bind){.path = path, .writable = true};

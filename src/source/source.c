@@ -70,14 +70,15 @@ static void take_packages(struct arena *a, struct source_packages *to, const cha
 		to->file = str_from(file);
 }
 
-/* Takes a pattern of package-data: files of the package, of all packages if it is "*". */
+/* Takes patterns of package-data, separated by commas: files of the package, of all packages if it is "*". */
 static void take_data(
-	struct arena *a, struct source_packages *to, struct str package, struct str pattern)
+	struct arena *a, struct source_packages *to, struct str package, struct str patterns)
 {
 	bool all = str_eq(package, S("*"));
-	struct str dir = all ? S("**") : str_replace(a, package, S("."), S("/"));
-	if (pattern.n)
-		strs_add(a, &to->data, str_fmt(a, "%.*s/%.*s", STR(dir), STR(pattern)));
+	struct str dir = all ? S("**") : str_replace(a, package, S("."), S("/")), pattern;
+	while (str_next(&patterns, ',', &pattern))
+		if ((pattern = str_trim(pattern)).n)
+			strs_add(a, &to->data, str_fmt(a, "%.*s/%.*s", STR(dir), STR(pattern)));
 }
 
 /* Reads [tool.setuptools] of pyproject.toml, the structured counterpart of setup.cfg. */

@@ -1,57 +1,22 @@
 /* Computes the platform tag: the demands of ELF files on the machine, by symbol versions and libraries.
  *
  * Source: PEP 600 (manylinux_X_Y: runs with glibc X.Y and the libraries that every such distribution has). The
- * libraries, and their GLIBCXX, CXXABI, GCC and ZLIB versions, are from the table that auditwheel 6.8.2 ships
- * (manylinux-policy.json). GLIBC itself needs no table: the tag names it. */
+ * libraries, and their GLIBCXX, CXXABI, GCC and ZLIB versions, are in
+ * data/manylinux.yaml. GLIBC itself needs no table: the tag names it. */
 #include <limits.h>
 
 #include "base/fs.h"
 #include "wheel/wheel.h"
 
-/* auditwheel's list; libexpat is allowed since 2.12 and libmvec since 2.24, older than any glibc that matters here. The
- * loader is always there. */
-static const char *const allowed[] = {
-	/* clang-format off */
-	"libatomic.so.1", "libgcc_s.so.1", "libstdc++.so.6", "libm.so.6", "libmvec.so.1",
-	"libanl.so.1", "libdl.so.2", "librt.so.1", "libc.so.6", "libnsl.so.1", "libutil.so.1",
-	"libpthread.so.0", "libX11.so.6", "libXext.so.6", "libXrender.so.1", "libICE.so.6",
-	"libSM.so.6", "libGL.so.1", "libgobject-2.0.so.0", "libgthread-2.0.so.0",
-	"libglib-2.0.so.0", "libresolv.so.2", "libexpat.so.1", "libz.so.1",
-	"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-linux-riscv64-lp64d.so.1",
-	"ld64.so.2", NULL,
-	/* clang-format on */
-};
-
-struct symbols { /* newest versions that distributions with glibc 2.minor have */
-	unsigned minor;
-	const char *glibcxx, *cxxabi, *gcc, *zlib, *libatomic;
-};
-
-static const struct symbols policies[] = {
-	/* clang-format off */
-	/* glibc 2.x, GLIBCXX, CXXABI, GCC, ZLIB, LIBATOMIC */
-	{5, "3.4.8", "1.3.1", "4.2.0", NULL, NULL},
-	{12, "3.4.13", "1.3.3", "4.3.0", "1.2.2.4", NULL},
-	{17, "3.4.19", "1.3.7", "4.8.0", "1.2.5.2", NULL},
-	{24, "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"},
-	{27, "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
-	{31, "3.4.28", "1.3.12", "7.0.0", "1.2.9", "1.2"},
-	{34, "3.4.29", "1.3.13", "7.0.0", "1.2.9", "1.2"},
-	{35, "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"},
-	{37, "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"},
-	{39, "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
-	/* clang-format on */
-};
-
 static const struct {
 	const char *prefix;
-	size_t off; /* offset of the newest version in struct symbols */
+	size_t off; /* offset of the newest version in struct manylinux_symbols */
 } namespaces[] = {
-	{.prefix = "GLIBCXX_", .off = offsetof(struct symbols, glibcxx)},
-	{.prefix = "CXXABI_", .off = offsetof(struct symbols, cxxabi)},
-	{.prefix = "GCC_", .off = offsetof(struct symbols, gcc)},
-	{.prefix = "ZLIB_", .off = offsetof(struct symbols, zlib)},
-	{.prefix = "LIBATOMIC_", .off = offsetof(struct symbols, libatomic)},
+	{.prefix = "GLIBCXX_", .off = offsetof(struct manylinux_symbols, glibcxx)},
+	{.prefix = "CXXABI_", .off = offsetof(struct manylinux_symbols, cxxabi)},
+	{.prefix = "GCC_", .off = offsetof(struct manylinux_symbols, gcc)},
+	{.prefix = "ZLIB_", .off = offsetof(struct manylinux_symbols, zlib)},
+	{.prefix = "LIBATOMIC_", .off = offsetof(struct manylinux_symbols, libatomic)},
 };
 
 static const struct {
@@ -70,7 +35,7 @@ static const struct {
 
 bool wheel_library_allowed(struct str soname)
 {
-	return str_is_one_of(soname, allowed);
+	return str_is_one_of(soname, manylinux_libraries_table()->allowed);
 }
 
 struct str wheel_machine_name(uint16_t machine)
@@ -113,16 +78,17 @@ static unsigned version_minor(struct str version, bool *ret_glibc)
 		return 0; /* a library outside of these namespaces is judged by its name alone */
 	if (!dotted(str_sub(version, strlen(namespaces[at].prefix), version.n), v))
 		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": even the oldest distributions have them */
-	for (size_t i = 0; i < COUNT(policies); i++) {
+	for (size_t i = 0; i < manylinux_symbols_count; i++) {
 		const char *const *newest =
-			(const void *)((const char *)&policies[i] + namespaces[at].off);
+			(const void *)((const char *)&manylinux_symbols_table()[i] +
+				       namespaces[at].off);
 		size_t k = 0;
 		if (!*newest || !dotted(str_from(*newest), max))
 			continue;
 		while (k < 3 && v[k] == max[k])
 			k++;
 		if (v[k] <= max[k])
-			return policies[i].minor;
+			return manylinux_symbols_table()[i].minor;
 	}
 	return UINT_MAX;
 }

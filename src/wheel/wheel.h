@@ -81,6 +81,16 @@ MUST_USE struct err *wheel_platform_of(
  * would keep it from loading one of them is added once. Nothing is added for files of another processor, or for
  * libraries that are not found here. */
 void wheel_lacks_here(struct arena *a, const struct wheel_elfs *elfs, struct wheel_lacks *ret);
+struct manylinux_symbols { /* data/manylinux.yaml; NULL: not there */
+	unsigned minor;
+	const char *glibcxx, *cxxabi, *gcc, *zlib, *libatomic;
+};
+struct manylinux_libraries {
+	const char *const *allowed;
+};
+const struct manylinux_symbols *manylinux_symbols_table(void);
+const struct manylinux_libraries *manylinux_libraries_table(void); /* one row */
+extern const size_t manylinux_symbols_count;
 /* PEP 600 and the policy table: may a manylinux wheel expect this library on the machine? */
 bool wheel_library_allowed(struct str soname);
 /* "x86_64" for EM_X86_64, ...; "" for a processor that has no name in wheel tags. */

@@ -109,12 +109,14 @@ static void programs_of_the_user_count_if_they_are_named(void **state)
 	put(f, "bin/word", "1");
 	put(f, "bin/other", "1");
 	put(f, "bin/sh", "the system has one");
+	put(f, "bin/run/folder", "");
 	strs_add(&f->a, &f->f.user_path, at(f, "bin"));
 	(void)counted(f, "run('word') sh", none);
 	struct str all = str_join(&f->a, &f->f.inputs, S("\n"));
 	assert_true(str_contains(all, S("program 'word'")));
 	assert_false(str_contains(all, S("program 'other'")));
 	assert_false(str_contains(all, S("program 'sh'")));
+	assert_false(str_contains(all, S("program 'run'")));
 }
 
 int main(void)
