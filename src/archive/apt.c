@@ -178,7 +178,7 @@ struct err *apt_explain(struct arena *a, const struct proc *p, const struct proc
 	enum { LINES_MAX = 12 };
 	struct strs lines = {0};
 	struct str line, part, rest = r->out;
-	/* those of packages are indented: " librccl1 : Depends: libamdhip64-5 but it is not installable" */
+	/* Reasons of packages are indented: " librccl1 : Depends: libamdhip64-5 but it is not installable" */
 	while (str_next(&rest, '\n', &line) && lines.n < LINES_MAX)
 		if (str_starts(line, S("E:")) || str_starts(line, S("W:")) ||
 			(str_starts(line, S(" ")) && (str_contains(line, S("Depends")) ||

@@ -35,19 +35,7 @@ static void add_input(struct foreign *f, struct str name, struct str value)
 
 /* ---- the project's files ---- */
 
-/* Is the name made of the word? The parts "USE_" and "_ROOT" stand for all names that begin or end so. */
-static bool is_made_of(struct str name, struct str word, bool reads, bool upper, bool finds)
-{
-	struct str rest = str_sub(name, word.n, name.n);
-	bool begins = name.n >= word.n && strncasecmp(name.p, word.p, word.n) == 0;
-	bool found = finds && (str_eq(rest, S("_ROOT")) || str_eq(rest, S("_DIR")));
-	if (begins && ((upper && !rest.n) || found))
-		return true;
-	return reads && word.n > 2 &&
-	       ((str_ends(word, S("_")) && str_starts(name, word)) ||
-		       (str_starts(word, S("_")) && str_ends(name, word)));
-}
-
+/* The parts "USE_" and "_ROOT" of a script that reads the environment stand for all names that begin or end so. */
 static void note_words(struct map *names, struct str text)
 {
 	bool reads = str_contains(text, S("environ")) || str_contains(text, S("getenv")) ||
@@ -65,8 +53,14 @@ static void note_words(struct map *names, struct str text)
 			word = str_sub(word, 1, word.n);
 		bool part = reads && (str_starts(word, S("_")) || str_ends(word, S("_")));
 		for (size_t k = 0; (part || upper || finds) && word.n && k < names->n; k++) {
+			struct str name = names->v[k].key, rest = str_sub(name, word.n, name.n);
+			bool root = finds && (str_eq(rest, S("_ROOT")) || str_eq(rest, S("_DIR")));
 			c = names->v[k].value;
-			c->counts |= is_made_of(names->v[k].key, word, reads, upper, finds);
+			c->counts |= name.n >= word.n && ((upper && !rest.n) || root) &&
+				     strncasecmp(name.p, word.p, word.n) == 0;
+			c->counts |= part && word.n > 2 &&
+				     ((str_ends(word, S("_")) && str_starts(name, word)) ||
+					     (str_starts(word, S("_")) && str_ends(name, word)));
 		}
 	}
 }

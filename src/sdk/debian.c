@@ -147,13 +147,6 @@ static struct err *borrow(struct arena *a, const struct sdk_job *j, struct str d
 }
 
 /* ---- finish ---- */
-static struct err *put_link(struct arena *a, struct sdk_job *j, struct str path, struct str target)
-{
-	TRY(tree_link(a, j->root, path, target));
-	file_list_add(j->made, &(struct sdk_file){.type = 'l', .path = path, .value = target});
-	return NULL;
-}
-
 static struct err *finish(struct arena *a, struct sdk_job *j)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
@@ -168,8 +161,11 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 			!fs_exists(path_join(a, path_dir(full), str_from(*target))))
 			target++;
 		/* a package's file takes precedence; a link is ours, from an earlier run */
-		if (*target && (l->always || !fs_present(full) || fs_is_link(full)))
-			TRY(put_link(a, j, path, str_from(*target)));
+		if (!*target || !(l->always || !fs_present(full) || fs_is_link(full)))
+			continue;
+		TRY(tree_link(a, j->root, path, str_from(*target)));
+		file_list_add(j->made,
+			&(struct sdk_file){.type = 'l', .path = path, .value = str_from(*target)});
 	}
 	for (size_t i = 0; i < debian_file_count; i++) {
 		struct str path = str_from(debian_file_table()[i].path),

@@ -216,16 +216,15 @@ static struct err *read_metadata(struct arena *a, struct source *ret)
 				continue;
 			if (goes_on) /* a list item in setup.cfg */
 				value = section.n ? line : S("");
-			if (str_ends(section, S("_data]"))) {
-				struct strs patterns = str_split(a, str_dup(a, value), ',');
-				VEC_EACH (const struct str, pattern, &patterns)
-					take_data(a, &ret->packages, str_trim(key),
-						str_trim(*pattern));
-				continue;
-			}
+			bool data = str_ends(section, S("_data]"));
+			if (data)
+				take_data(a, &ret->packages, str_trim(key), value);
 			key = str_lower(a, str_trim(key));
-			take_metadata(a, ret, key, str_trim(value));
-			take_packages(a, &ret->packages, parts[i].file, key, str_trim(value));
+			if (!data)
+				take_metadata(a, ret, key, str_trim(value));
+			if (!data)
+				take_packages(
+					a, &ret->packages, parts[i].file, key, str_trim(value));
 		}
 	}
 	return NULL;
