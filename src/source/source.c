@@ -219,7 +219,7 @@ static struct err *read_metadata(struct arena *a, struct source *ret)
 			bool data = str_ends(section, S("_data]"));
 			if (data)
 				take_data(a, &ret->packages, str_trim(key), value);
-			key = str_lower(a, str_trim(key));
+			key = data ? key : str_lower(a, str_trim(key));
 			if (!data)
 				take_metadata(a, ret, key, str_trim(value));
 			if (!data)
