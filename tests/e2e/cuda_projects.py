@@ -1,0 +1,245 @@
+"""Real CUDA projects, built as their users would build them.
+
+cuda_projects.py build CHOSEN SEEN [NAME...]: builds the projects of CHOSEN (tests/data/cuda_projects.tsv), or those named,
+in the folder E2E_TMP; prints TAP lines, and writes what came out to the file SEEN, a row for each project. A project that
+is built by its row in tests/data/cuda_projects_seen.tsv must be built again.
+cuda_projects.py table CHOSEN SEEN: the table of doc/cuda.md.
+
+The readers are not rocsmith's: llvm-objdump says which GPUs a library has code for, pip installs the wheel, ctypes loads the
+libraries on those of the SDK.
+"""
+import csv
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+GPUS = ("gfx1201", "gfx90a")
+COLUMNS = ("name", "result", "libraries", "seconds", "plan", "reason", "judged", "by_hand")
+
+
+def rows(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t",
+            quoting=csv.QUOTE_NONE))
+
+
+def run(argv, log, limit=600, **more):
+    """The exit status, 124 after `limit` seconds; stdout and stderr go to the file `log`."""
+    with open(log, "wb") as out:
+        child = subprocess.Popen(["nice", *map(str, argv)], stdout=out, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, start_new_session=True, **more)
+        try:
+            return child.wait(limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, 15)
+            try:
+                child.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, 9)
+                child.wait()
+            return 124
+
+
+def sums(folder):
+    return {str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else
+        hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if not path.is_dir()}
+
+
+def fetch(project):
+    """The unpacked sources, from the cache or by apt and pip's index; None when they cannot be had."""
+    if project["from"] == "debian":
+        argv = [TOP / "tools/debian-source", "sid", project["name"], project["sha256"]]
+    else:
+        argv = [TOP / "tools/sdist-get", f"{project['name']}=={project['version']}", project["sha256"]]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True)
+    return pathlib.Path(done.stdout.strip()) if done.returncode == 0 else None
+
+
+def targets(library, llvm, scratch):
+    """The GPUs that llvm-objdump finds code for, each bundle for itself; it writes what it finds beside the library."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    copy = scratch / "lib.so"
+    shutil.copy(library, copy)
+    text = subprocess.run([*llvm, "--offloading", copy], cwd=scratch, capture_output=True, text=True)
+    names = [path.name for path in scratch.iterdir()] + text.stdout.split()
+    return sorted(set(re.findall(r"gfx[0-9a-f]+", " ".join(names)))), len(list(scratch.iterdir())) - 1
+
+
+LOAD = """
+import ctypes, sys
+for name in sys.argv[1:]:
+    ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
+"""
+
+
+class Survey:
+    def __init__(self):
+        self.rocsmith = os.environ["ROCSMITH"]
+        self.folder = pathlib.Path(os.environ["E2E_TMP"])
+        self.llvm = json.loads(os.environ["LLVM_OBJDUMP"])
+        self.torch = os.environ.get("TORCH_WHEEL")
+
+    def build(self, work, project, switch, log):
+        """Runs `rocsmith build` as a user would; the switch is what the project's documentation names."""
+        kind, _, value = switch.partition(" ")
+        environment = {key: text for key, text in os.environ.items() if key not in ("CC", "CXX", "CCACHE_DIR")}
+        argv = [self.rocsmith, "build", "project", "--gpu", ",".join(GPUS), "-o", "out", "--build-dir", "b", "-j2"]
+        if project["system"] == "torch" or "torch at build time" in project["needs"]:
+            argv += ["--with", self.torch, "--torch-as-rocm"]
+        if kind == "env":
+            environment.update([value.split("=", 1)])
+        elif kind == "options":
+            (work / "survey.yaml").write_text(f"build:\n  options: [{value}]\n")
+            argv += ["--config", "survey.yaml"]
+        return run(argv, log, cwd=work, env=environment)
+
+    def make(self, work, project, log):
+        """A Makefile, which `rocsmith build` does not run: by the folder that stands for a CUDA toolkit."""
+        status = run([self.rocsmith, "sdk", "shims", "--cuda", "toolkit", "--gpu", ",".join(GPUS)], log, cwd=work)
+        if status:
+            return status
+        cuda = work / "toolkit/cuda"
+        shutil.copytree(work / "project", work / "copy")
+        words = project["switch"].split()[1:]
+        return run(["make", "-C", "copy", "-j2", *words, f"CUDA_BASE={cuda}", f"CUDA_HOME={cuda}", f"CUDA_PATH={cuda}"], log, cwd=work,
+            env={**os.environ, "PATH": f"{cuda}/bin:{os.environ['PATH']}", "LIBRARY_PATH": f"{cuda}/lib64",
+                "CPATH": f"{cuda}/include"})
+
+    def examine(self, work, project):
+        """What is wrong with the libraries that came out, or None, and how many have device code."""
+        if project["system"] == "make":
+            places = [path for path in (work / "copy").rglob("*") if path.is_file() and not path.is_symlink() and
+                path.open("rb").read(4) == b"\x7fELF" and path.suffix != ".o"]
+        else:
+            wheels = list((work / "out").glob("*.whl"))
+            if len(wheels) != 1:
+                return f"{len(wheels)} wheels", 0
+            done = run([sys.executable, "-m", "venv", "--without-pip", "venv"], work / "pip.log", cwd=work) or run([sys.executable,
+                "-m", "pip", "--python", "venv/bin/python", "install", "--no-deps", "--no-index", "-q", wheels[0]], work / "pip.log", cwd=work)
+            if done:
+                return "pip does not install the wheel", 0
+            with zipfile.ZipFile(wheels[0]) as wheel:
+                wheel.extractall(work / "site")
+            places = [path for path in (work / "site").rglob("*.so*") if path.open("rb").read(4) == b"\x7fELF"]
+        device = 0
+        for path in places:
+            found, bundles = targets(path, self.llvm, work / "scratch")
+            device += bool(found)
+            if found and found != sorted(GPUS):
+                return f"{path.name} has code for {' '.join(found)}", device
+            if found and bundles and bundles % len(GPUS):
+                return f"{path.name}: not every bundle has all GPUs", device
+        if project["system"] not in ("torch", "make") and "torch" not in project["needs"] and places:
+            if run([self.rocsmith, "sdk", "run", "--host", "--", sys.executable, "-c", LOAD, *places], work / "load.log", cwd=work):
+                return "load: " + (work / "load.log").read_text(errors="replace").strip().split("\n")[-1], device
+        return None, device
+
+    def project(self, project):
+        work = self.folder / project["name"]
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        seen = dict.fromkeys(COLUMNS, "")
+        seen["name"] = project["name"]
+        source = fetch(project)
+        if not source:
+            return {**seen, "result": "not fetched"}
+        shutil.copytree(source, work / "project", symlinks=True)
+        before = sums(work / "project")
+        run([self.rocsmith, "plan", "project", "--gpu", ",".join(GPUS)], work / "plan.txt", cwd=work)
+        start, tries = time.monotonic(), ["-"]
+        if project["system"] == "make":
+            status, used = self.make(work, project, work / "build.txt"), project["switch"]
+            wrong, device = self.examine(work, project) if status == 0 else (None, 0)
+        else:
+            tries += [project["switch"]] * (project["switch"] != "-")
+            for used in tries:
+                shutil.rmtree(work / "out", ignore_errors=True)
+                status = self.build(work, project, used, work / f"build{'' if used == '-' else '2'}.txt")
+                wrong, device = self.examine(work, project) if status == 0 else (None, 0)
+                if device:
+                    break
+        seen["seconds"] = str(round(time.monotonic() - start))
+        text = (work / f"build{'' if used in ('-', project['switch']) and not (work / 'build2.txt').exists() else '2'}.txt").read_text(errors="replace")
+        kernels = any(path.suffix == ".cu" for path in source.rglob("*"))
+        plan = (work / "plan.txt").read_text(errors="replace")
+        if used != "-" and project["system"] != "make":
+            word = used.split()[1].split("=")[0]
+            seen["plan"] = "names the switch" if word.rpartition(".")[2] in plan + (work / "build.txt").read_text(errors="replace") else "does not name the switch"
+        seen["libraries"] = str(device)
+        if status == 124:
+            seen["result"] = "time"
+        elif status:
+            seen["result"], seen["reason"] = f"exit {status}", reason(text)
+        elif wrong:
+            seen["result"], seen["reason"] = "wrong", wrong
+        elif not device and kernels:
+            seen["result"], seen["reason"] = "no device code", reason(text)
+        else:
+            seen["result"] = "built" if used == "-" else "built with the switch"
+            if project["system"] != "make":
+                seen["reason"] = self.again(work, project, used)
+        if sums(work / "project") != before:
+            seen["result"], seen["reason"] = "wrong", "the sources were modified"
+        return seen
+
+    def again(self, work, project, used):
+        for log in (work / "b/log").glob("*.log"):
+            log.unlink()
+        status = self.build(work, project, used, work / "again.txt")
+        return "" if status == 0 and not list((work / "b/log").glob("*.log")) else "a second build runs something"
+
+
+def reason(text):
+    """The first error of a run and the lines that belong to it, on one line."""
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).split("\n")
+    start = next((i for i, line in enumerate(lines) if line.startswith("error:")), None)
+    if start is None:
+        return " ".join(lines[-3:]).strip()[:300]
+    more = [line.strip() for line in lines[start:start + 8] if line.strip()]
+    return " / ".join(more).replace("\t", " ")[:500]
+
+
+def table(chosen, seen):
+    by_name = {row["name"]: row for row in seen}
+    print("| project | build system | rocsmith | hipify-perl + hipcc |\n|---|---|---|---|")
+    for project in chosen:
+        row = by_name[project["name"]]
+        words = row["result"] + (f": {row['judged']}" if row["judged"] else "")
+        print(f"| `{project['name']}` {project['version']} | {project['system']} | {words} | {row['by_hand']} |")
+
+
+def main():
+    command, chosen, path, *names = sys.argv[1:]
+    chosen = rows(chosen)
+    if command == "table":
+        return table(chosen, rows(path))
+    known = TOP / "tests/data/cuda_projects_seen.tsv"
+    known = {row["name"]: row for row in rows(known)} if known.exists() else {}
+    survey, failed = Survey(), 0
+    for project in chosen:
+        if names and project["name"] not in names:
+            continue
+        row = survey.project(project)
+        with open(path, "a") as out:
+            out.write("\t".join(row[column] for column in COLUMNS) + "\n")
+        expected = known.get(project["name"], {}).get("result", "")
+        if row["result"] == "not fetched":
+            print(f"skip {project['name']}: cannot be fetched")
+        elif expected.startswith("built") and not row["result"].startswith("built"):
+            failed = 1
+            print(f"not ok {project['name']}: {row['result']} {row['reason']}")
+        else:
+            print(f"ok {project['name']}: {row['result']}", flush=True)
+    return failed
+
+
+sys.exit(main())
