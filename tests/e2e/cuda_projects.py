@@ -22,7 +22,7 @@ import zipfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 GPUS = ("gfx1201", "gfx90a")
-COLUMNS = ("name", "result", "libraries", "seconds", "plan", "reason", "judged", "by_hand")
+COLUMNS = ("name", "result", "libraries", "seconds", "given", "reason", "judged", "by_hand")
 
 
 def rows(path):
@@ -34,7 +34,7 @@ def rows(path):
 def run(argv, log, limit=600, **more):
     """The exit status, 124 after `limit` seconds; stdout and stderr go to the file `log`."""
     with open(log, "wb") as out:
-        child = subprocess.Popen(["nice", *map(str, argv)], stdout=out, stderr=subprocess.STDOUT,
+        child = subprocess.Popen(["nice", "-n", os.environ.get("SURVEY_NICE", "10"), *map(str, argv)], stdout=out, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL, start_new_session=True, **more)
         try:
             return child.wait(limit)
@@ -71,7 +71,8 @@ def targets(library, llvm, scratch):
     shutil.copy(library, copy)
     text = subprocess.run([*llvm, "--offloading", copy], cwd=scratch, capture_output=True, text=True)
     names = [path.name for path in scratch.iterdir()] + text.stdout.split()
-    return sorted(set(re.findall(r"gfx[0-9a-f]+", " ".join(names)))), len(list(scratch.iterdir())) - 1
+    found = re.findall(r"gfx[0-9a-f]+", " ".join(names))
+    return sorted(set(found)), all(found.count(name) == found.count(found[0]) for name in found)
 
 
 LOAD = """
@@ -88,17 +89,18 @@ class Survey:
         self.llvm = json.loads(os.environ["LLVM_OBJDUMP"])
         self.torch = os.environ.get("TORCH_WHEEL")
 
-    def build(self, work, project, switch, log):
-        """Runs `rocsmith build` as a user would; the switch is what the project's documentation names."""
-        kind, _, value = switch.partition(" ")
+    def build(self, work, project, given, log):
+        """Runs `rocsmith build` as a user would; `given` is nothing, what the project's documentation names, or the line for
+        rocsmith.yaml that rocsmith proposed."""
+        kind, _, value = given.partition(" ")
         environment = {key: text for key, text in os.environ.items() if key not in ("CC", "CXX", "CCACHE_DIR")}
         argv = [self.rocsmith, "build", "project", "--gpu", ",".join(GPUS), "-o", "out", "--build-dir", "b", "-j2"]
         if project["system"] == "torch" or "torch at build time" in project["needs"]:
             argv += ["--with", self.torch, "--torch-as-rocm"]
         if kind == "env":
             environment.update([value.split("=", 1)])
-        elif kind == "options":
-            (work / "survey.yaml").write_text(f"build:\n  options: [{value}]\n")
+        elif kind != "-":
+            (work / "survey.yaml").write_text(f"build: {{options: [{value}]}}\n" if kind == "options" else given + "\n")
             argv += ["--config", "survey.yaml"]
         return run(argv, log, cwd=work, env=environment)
 
@@ -132,11 +134,11 @@ class Survey:
             places = [path for path in (work / "site").rglob("*.so*") if path.open("rb").read(4) == b"\x7fELF"]
         device = 0
         for path in places:
-            found, bundles = targets(path, self.llvm, work / "scratch")
+            found, even = targets(path, self.llvm, work / "scratch")
             device += bool(found)
             if found and found != sorted(GPUS):
                 return f"{path.name} has code for {' '.join(found)}", device
-            if found and bundles and bundles % len(GPUS):
+            if found and not even:
                 return f"{path.name}: not every bundle has all GPUs", device
         if project["system"] not in ("torch", "make") and "torch" not in project["needs"] and places:
             if run([self.rocsmith, "sdk", "run", "--host", "--", sys.executable, "-c", LOAD, *places], work / "load.log", cwd=work):
@@ -155,25 +157,26 @@ class Survey:
         shutil.copytree(source, work / "project", symlinks=True)
         before = sums(work / "project")
         run([self.rocsmith, "plan", "project", "--gpu", ",".join(GPUS)], work / "plan.txt", cwd=work)
-        start, tries = time.monotonic(), ["-"]
+        start, given, text = time.monotonic(), "-", ""
         if project["system"] == "make":
-            status, used = self.make(work, project, work / "build.txt"), project["switch"]
+            status = self.make(work, project, work / "build.txt")
             wrong, device = self.examine(work, project) if status == 0 else (None, 0)
-        else:
-            tries += [project["switch"]] * (project["switch"] != "-")
-            for used in tries:
-                shutil.rmtree(work / "out", ignore_errors=True)
-                status = self.build(work, project, used, work / f"build{'' if used == '-' else '2'}.txt")
-                wrong, device = self.examine(work, project) if status == 0 else (None, 0)
-                if device:
-                    break
+            text = (work / "build.txt").read_text(errors="replace")
+        lines = []
+        for turn in range(0 if project["system"] == "make" else 4):
+            shutil.rmtree(work / "out", ignore_errors=True)
+            log = work / f"build{turn or ''}.txt"
+            status = self.build(work, project, given, log)
+            text = log.read_text(errors="replace")
+            wrong, device = self.examine(work, project) if status == 0 else (None, 0)
+            more = [line for line in proposed(text) if line not in lines]
+            then = merged(lines + more) if more else project["switch"] if not lines else given
+            if device or status == 124 or then in ("-", given) or turn == 3:
+                break
+            given, lines = then, lines + more
         seen["seconds"] = str(round(time.monotonic() - start))
-        text = (work / f"build{'' if used in ('-', project['switch']) and not (work / 'build2.txt').exists() else '2'}.txt").read_text(errors="replace")
         kernels = any(path.suffix == ".cu" for path in source.rglob("*"))
-        plan = (work / "plan.txt").read_text(errors="replace")
-        if used != "-" and project["system"] != "make":
-            word = used.split()[1].split("=")[0]
-            seen["plan"] = "names the switch" if word.rpartition(".")[2] in plan + (work / "build.txt").read_text(errors="replace") else "does not name the switch"
+        seen["given"] = "-" if project["system"] == "make" else given
         seen["libraries"] = str(device)
         if status == 124:
             seen["result"] = "time"
@@ -184,18 +187,32 @@ class Survey:
         elif not device and kernels:
             seen["result"], seen["reason"] = "no device code", reason(text)
         else:
-            seen["result"] = "built" if used == "-" else "built with the switch"
+            seen["result"] = "built" if given == "-" else "built with a line"
             if project["system"] != "make":
-                seen["reason"] = self.again(work, project, used)
+                seen["reason"] = self.again(work, project, given)
         if sums(work / "project") != before:
             seen["result"], seen["reason"] = "wrong", "the sources were modified"
         return seen
 
-    def again(self, work, project, used):
+    def again(self, work, project, given):
         for log in (work / "b/log").glob("*.log"):
             log.unlink()
-        status = self.build(work, project, used, work / "again.txt")
+        status = self.build(work, project, given, work / "again.txt")
         return "" if status == 0 and not list((work / "b/log").glob("*.log")) else "a second build runs something"
+
+
+def proposed(text):
+    """The lines for rocsmith.yaml in rocsmith's hints."""
+    return re.findall(r"(build: \{.*\})", text)
+
+
+def merged(lines):
+    """One line for rocsmith.yaml from several."""
+    keys = {}
+    for line in lines:
+        for key, value in re.findall(r"(\w+): \[([^\]]*)\]", line):
+            keys.setdefault(key, []).append(value)
+    return "build: {" + ", ".join(f"{key}: [{', '.join(values)}]" for key, values in keys.items()) + "}"
 
 
 def reason(text):
