@@ -3,6 +3,9 @@
 cuda_projects.py build CHOSEN SEEN [NAME...]: builds the projects of CHOSEN (tests/data/cuda_projects.tsv), or those named,
 in the folder E2E_TMP; prints TAP lines, and writes what came out to the file SEEN, a row for each project. A project that
 is built by its row in tests/data/cuda_projects_seen.tsv must be built again.
+cuda_projects.py by_hand CHOSEN OUT PERL [NAME...]: what hipify-perl and hipcc make of the same projects. Their .cu and header
+files are translated in place, and hipcc checks the first three .cu files with all of the project's folders, and torch's, as search
+paths: "2 of 3".
 cuda_projects.py table CHOSEN SEEN: the table of doc/cuda.md.
 
 The readers are not rocsmith's: llvm-objdump says which GPUs a library has code for, pip installs the wheel, ctypes loads the
@@ -225,13 +228,37 @@ def reason(text):
     return " / ".join(more).replace("\t", " ")[:500]
 
 
+SOURCES = {".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".inl"}
+
+
+def by_hand(project, perl, work):
+    source = fetch(project)
+    if not source:
+        return ""
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(source, work, symlinks=True)
+    files = [path for path in sorted(work.rglob("*")) if path.suffix in SOURCES and path.is_file() and not path.is_symlink()]
+    for path in files:
+        if b"cuda" in path.read_bytes() or b"cu" in path.suffix.encode():
+            run(["perl", perl, "-inplace", "-quiet-warnings", path], os.devnull, 60)
+    kernels = [path for path in files if path.suffix == ".cu"][:3]
+    folders = sorted({str(path.parent.relative_to(work)) for path in files} | {"."})[:200]
+    torch = os.environ.get("TORCH_HEADERS")
+    words = [f"-I{folder}" for folder in folders] + ([f"-I{torch}/include", f"-I{torch}/include/torch/csrc/api/include"] if torch else [])
+    good = sum(run([os.environ["ROCSMITH"], "sdk", "run", "--", "hipcc", "-std=c++17", "-w", "-fsyntax-only",
+        f"--offload-arch={GPUS[0]}", "-x", "hip", *words, path.relative_to(work)], f"{work}.log", 120, cwd=work) == 0 for path in kernels)
+    return f"{good} of {len(kernels)}" if kernels else "no .cu"
+
+
 def table(chosen, seen):
+    """Rows of `doc/cuda.md`: what came out in a word, and behind it what a person says of the reason."""
     by_name = {row["name"]: row for row in seen}
-    print("| project | build system | rocsmith | hipify-perl + hipcc |\n|---|---|---|---|")
+    print("| project | build system | rocsmith | why | .cu by hipify-perl + hipcc |\n|---|---|---|---|---|")
     for project in chosen:
         row = by_name[project["name"]]
-        words = row["result"] + (f": {row['judged']}" if row["judged"] else "")
-        print(f"| `{project['name']}` {project['version']} | {project['system']} | {words} | {row['by_hand']} |")
+        word = row["result"] if row["result"] in ("built", "not tried", "time") else "built with " + f"`{row['given']}`" \
+            if row["result"] == "built with a line" else "not built"
+        print(f"| `{project['name']}` {project['version']} | {project['system']} | {word} | {row['judged']} | {row['by_hand']} |")
 
 
 def main():
@@ -239,6 +266,14 @@ def main():
     chosen = rows(chosen)
     if command == "table":
         return table(chosen, rows(path))
+    if command == "by_hand":
+        perl, *names = names
+        for project in chosen:
+            if not names or project["name"] in names:
+                found = by_hand(project, perl, pathlib.Path(os.environ["E2E_TMP"]) / "by_hand" / project["name"])
+                with open(path, "a") as out:
+                    out.write(f"{project['name']}\t{found}\n")
+        return 0
     known = TOP / "tests/data/cuda_projects_seen.tsv"
     known = {row["name"]: row for row in rows(known)} if known.exists() else {}
     survey, failed = Survey(), 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # slow: dozens of projects are fetched and built, minutes each
-# The CUDA projects of tests/data/cuda_projects.tsv, or those of $ROCSMITH_PROJECTS: what becomes of them is in seen.tsv, and those
+# The CUDA projects of tests/data/cuda_projects.tsv, or those of $ROCSMITH_PROJECTS (none of torch's): what becomes of them is in seen.tsv, and those
 # that once were built must be built again.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,8 +12,12 @@ llvm_find 2>sdk.log || skip "no LLVM ($(tail -1 sdk.log))"
 python3 -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || skip 'no Python headers'
 LLVM_OBJDUMP=$(python3 -c 'import json, sys; print(json.dumps(sys.argv[1:]))' "${llvm_run[@]}" "$llvm/usr/lib/llvm-21/bin/llvm-objdump")
-torch=$("$top/tools/torch-get" 2.11.0 headers 2>torch.log) &&
-	TORCH_WHEEL=$(python3 "$top/tests/e2e/torch_wheel.py" "$torch" "$PWD/torch" cc 2>torch.log) || skip "no torch ($(tail -1 torch.log))"
+TORCH_WHEEL=
+if [ -z "${ROCSMITH_PROJECTS:-}" ]; then # the few are none that need it
+	torch=$("$top/tools/torch-get" 2.11.0 headers 2>torch.log) &&
+		TORCH_WHEEL=$(python3 "$top/tests/e2e/torch_wheel.py" "$torch" "$PWD/torch" cc 2>torch.log) ||
+		skip "no torch ($(tail -1 torch.log))"
+fi
 export LLVM_OBJDUMP TORCH_WHEEL
 rm -f seen.tsv
 # shellcheck disable=SC2086
