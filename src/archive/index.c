@@ -16,12 +16,6 @@ struct index_call {
 	struct index_files files;
 };
 
-struct index_answer {
-	struct index_files files;
-	struct index_missings missing;
-	struct str text, config, error, kind;
-};
-
 static const struct json_field file_fields[] = FIELDS_ONLY(struct index_file, project, name, url,
 	index, sha256, requires_python, metadata_sha256, size, yanked);
 
@@ -68,18 +62,35 @@ static void show_progress(void *user, struct str line)
 	b->done = n > b->done ? n : b->done;
 }
 
-static struct err *index_ask(struct arena *a, const struct index_job *job, struct index_call *call,
-	struct index_answer *ret)
+struct err *index_answer_parse(struct arena *a, struct str text, struct index_answer *ret)
 {
 	static const struct {
 		const char *kind;
 		enum errcode code;
 	} kinds[] = {{"net", E_NET}, {"hash", E_HASH}, {"tool", E_TOOL_FAILED}, {"usage", E_USAGE},
 		{"space", E_NOSPACE}};
+	const struct node *doc;
+	enum errcode code = E_NOENT;
+	*ret = (struct index_answer){0};
+	TRY(json_parse(a, text, S("answer"), &doc));
+	TRY(json_fields_read(a, doc, answer_fields, ret));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (str_eq(ret->kind, str_from(kinds[i].kind)))
+			code = kinds[i].code;
+	if (ret->error.n)
+		return err_new(code, "%.*s", STR(ret->error));
+	VEC_EACH (const struct index_file, f, &ret->files)
+		if (!path_is_inside(f->name) || str_chr(f->name, '/') < f->name.n)
+			return err_new(E_NET, "'%.*s' is not the name of a file", STR(f->name));
+	return NULL;
+}
+
+static struct err *index_ask(struct arena *a, const struct index_job *job, struct index_call *call,
+	struct index_answer *ret)
+{
 	struct index_bar bar = {.a = a};
 	struct proc p = {.line = show_progress, .user = &bar, .limit = NODE_SIZE};
 	struct proc_result r;
-	const struct node *doc;
 	BUF(script, a);
 	buf_fmt(&script, "%.*s\nrun(", STR(index_driver));
 	call->urls = job->urls;
@@ -101,21 +112,10 @@ static struct err *index_ask(struct arena *a, const struct index_job *job, struc
 	text = str_sub(text, str_rchr(text, '\n') < text.n ? str_rchr(text, '\n') + 1 : 0, text.n);
 	if (r.status != 0 || !text.n)
 		return proc_failure(&p, &r);
-	*ret = (struct index_answer){0};
-	TRY(json_parse(a, text, S("answer"), &doc));
-	TRY(json_fields_read(a, doc, answer_fields, ret));
-	enum errcode code = E_NOENT;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (str_eq(ret->kind, str_from(kinds[i].kind)))
-			code = kinds[i].code;
+	e = index_answer_parse(a, text, ret);
 	if (job->config && ret->config.n)
 		*job->config = ret->config;
-	if (ret->error.n)
-		return err_new(code, "%.*s", STR(ret->error));
-	VEC_EACH (const struct index_file, f, &ret->files)
-		if (!path_is_inside(f->name) || str_chr(f->name, '/') < f->name.n)
-			return err_new(E_NET, "'%.*s' is not the name of a file", STR(f->name));
-	return NULL;
+	return e;
 }
 
 struct err *index_lists(struct arena *a, const struct index_job *job, const struct strs *projects,

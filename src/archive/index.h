@@ -82,4 +82,12 @@ struct index_sdist {
 MUST_USE struct err *index_sdist(
 	struct arena *a, const struct index_job *job, struct str dir, struct index_sdist *io);
 
+/* What index.py answers. The fields are those of the job that was done. */
+struct index_answer {
+	struct index_files files;
+	struct index_missings missing;
+	struct str text, config, error, kind;
+};
+/* Reads an answer; what it says of an error is the error. */
+MUST_USE struct err *index_answer_parse(struct arena *a, struct str text, struct index_answer *ret);
 extern const struct str index_driver; /* index.py */

@@ -98,6 +98,17 @@ def places(config):
 
 
 # ---- the network ----
+class Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows none from https to http, unless the hash of what comes is known."""
+    def __init__(self, known):
+        self.known = known
+
+    def redirect_request(self, request, source, code, message, headers, url):
+        if request.type == "https" and not self.known and urllib.parse.urlsplit(url).scheme != "https":
+            raise Failure("hash", f"'{shown(request.full_url)}' leads to '{shown(url)}', which is not encrypted")
+        return super().redirect_request(request, source, code, message, headers, url)
+
+
 class Network:
     def __init__(self, config):
         cert = config.get("cert") or os.environ.get("REQUESTS_CA_BUNDLE") or \
@@ -110,14 +121,15 @@ class Network:
             proxy = config["proxy"]
             self.handlers = [urllib.request.ProxyHandler({"http": proxy, "https": proxy})]
 
-    def opener(self, host, port):
+    def opener(self, host, port, known):
         context = self.context
         if host in self.trusted or f"{host}:{port}" in self.trusted:
             context = ssl.create_default_context()
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return urllib.request.build_opener(*self.handlers, urllib.request.HTTPSHandler(context=context))
+        return urllib.request.build_opener(
+            *self.handlers, Redirects(known), urllib.request.HTTPSHandler(context=context))
 
-    def open(self, url, accept="*/*", start=None, method="GET"):
+    def open(self, url, accept="*/*", start=None, method="GET", known=False):
         if url.startswith("file://"):
             return urllib.request.urlopen(url)  # only list_folder() makes these
         parts = urllib.parse.urlsplit(url)
@@ -139,7 +151,7 @@ class Network:
             words = ":".join(urllib.parse.unquote(word or "") for word in login)
             request.add_unredirected_header(
                 "Authorization", "Basic " + base64.b64encode(words.encode()).decode())
-        return self.opener(parts.hostname, parts.port).open(request, timeout=self.timeout)
+        return self.opener(parts.hostname, parts.port, known).open(request, timeout=self.timeout)
 
 
 def again(url, function):
@@ -324,7 +336,7 @@ def hash_of(path):
 def receive(network, file, part):
     """Continues the partial file; returns the hash of the whole."""
     done, last, known = (os.path.getsize(part) if os.path.exists(part) else 0), 0, None
-    with network.open(file["url"], start=f"bytes={done}-" if done else None) as source:
+    with network.open(file["url"], start=f"bytes={done}-" if done else None, known=bool(file["sha256"])) as source:
         if done and getattr(source, "status", 200) == 206:
             known = hash_of(part)
         else:
@@ -380,7 +392,7 @@ def take(network, file, folder):
 
 def size_of(network, file):
     if not file["size"]:
-        with again(file["url"], lambda: network.open(file["url"], method="HEAD")) as answer:
+        with again(file["url"], lambda: network.open(file["url"], method="HEAD", known=bool(file["sha256"]))) as answer:
             file["size"] = int(answer.headers.get("Content-Length") or 0)
     return file["size"]
 
@@ -421,7 +433,7 @@ class Remote(io.RawIOBase):
 def metadata_of(network, file):
     wheel, want = file["name"].endswith(".whl"), file["metadata_sha256"]
     if want and wheel:
-        with again(file["url"], lambda: network.open(file["url"] + ".metadata")) as answer:
+        with again(file["url"], lambda: network.open(file["url"] + ".metadata", known=want != "true")) as answer:
             text = answer.read(MAX_TEXT)
         if want != "true" and hashlib.sha256(text).hexdigest() != want:
             raise Failure("hash", f"the metadata of '{file['name']}' does not match the hash in the package index")

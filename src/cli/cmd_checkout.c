@@ -23,8 +23,8 @@ const struct opt cmd_checkout_opts[] = {
 		"ref", OPT_STR, q.ref, "REF", "branch, tag or commit of torch, or of one target")},
 	{OPT_VALUE("origin", OPT_STR, q.origin, "URL", "repository that has it")},
 	{OPT_VALUE("lock", OPT_PATH, q.lock, "FILE", "take all commits from a rocsmith.lock")},
-	{OPT_VALUE(
-		"manifest", OPT_PATH, q.manifest, "FILE", "take them from a manifest of TheRock")},
+	{OPT_VALUE("manifest", OPT_PATH, q.manifest, "FILE|URL",
+		"take them from a manifest of TheRock")},
 	{OPT_VALUE(
 		"expect-ref", OPT_STR, q.expect, "REF", "refuse a lock for another ref of torch")},
 	{OPT_FLAG("require", q.require, "refuse neighbours that torch does not pin")},
@@ -127,9 +127,8 @@ struct err *cmd_checkout(struct arena *a, void *args)
 	VEC_EACH (struct checkout_project, p, &lock.projects)
 		if (!dry && (o->commit || o->hipify) && strs_has(&o->q.targets, p->name))
 			TRY(translate(a, o, p));
-	struct str text = json_document(a, 2, checkout_lock_fields, &lock);
 	if (!dry)
-		TRY(fs_write(path_join(a, o->q.root, S("rocsmith.lock")), text, 0644));
+		TRY(checkout_lock_write(a, o->q.root, &lock));
 	if (!dry && o->manifest_out.n)
 		TRY(fs_write(o->manifest_out, checkout_manifest(a, &lock), 0644));
 	if (show_made(&o->common, checkout_lock_fields, &lock))

@@ -29,8 +29,9 @@ enum {
 	PEEK_PIECE = 32 << 10, /* the first block is seldom longer */
 	BLOCK = 128 << 10,     /* the most that one zstd block holds */
 	START_COST = 64 << 10, /* work of starting a decoder */
+	WINDOW_SHARE = 8,      /* and of making room for its window: this part of it */
 	FRAME_HEADER = 18,     /* bytes of the longest zstd frame header */
-	WINDOW_LOG_MIN = 27,   /* always accepted, whatever size is claimed */
+	WINDOW_LOG_LEAST = 10, /* of any frame */
 	WINDOW_LOG_MAX = 31,   /* the library's limit */
 };
 
@@ -107,7 +108,8 @@ static struct err *zstd_piece(ZSTD_DCtx *z, ZSTD_inBuffer in, struct decoding *d
 }
 
 struct zstd_frame {
-	unsigned header; /* bytes */
+	unsigned header;      /* bytes */
+	unsigned char window; /* its descriptor; 0: the content is a single segment */
 	bool checksum, dictionary;
 };
 
@@ -126,6 +128,7 @@ static struct err *frame_at(
 	bool single = d & 0x20;
 	*ret = (struct zstd_frame){
 		.header = 5 + (single ? 0u : 1u) + dict_bytes[d & 3] + (single && !fcs ? 1u : fcs),
+		.window = single ? 0 : (unsigned char)h[5],
 		.checksum = d & 4,
 		.dictionary = d & 3,
 	};
@@ -134,30 +137,34 @@ static struct err *frame_at(
 	return NULL;
 }
 
-/* A peek goes through a frame header of our own (see the top of this file). A full decode allows a window as large as
- * the content, as clang's frames have it; other frames need no more than the minimum. */
+/* A peek goes through a frame header of our own (see the top of this file), and so does a frame that has a window: no more of it
+ * is made than the content fills, whatever it claims. Of a single segment, such as clang's, the content is the window. */
 static struct err *zstd_decode(struct decoding *d)
 {
 	/* magic; no content size, no checksum, no single segment; window 2^(10 + 7) */
-	static const char small[] = {0x28, (char)0xb5, 0x2f, (char)0xfd, 0, 7 << 3};
+	char head[] = {0x28, (char)0xb5, 0x2f, (char)0xfd, 0, 7 << 3};
 	CLEANUP(dctx_freep) ZSTD_DCtx *z = ZSTD_createDCtx();
 	struct zstd_frame frame;
 	bool done = false;
-	int log = WINDOW_LOG_MIN;
+	int log = WINDOW_LOG_LEAST;
 	if (!z)
 		return err_new(E_LIMIT, "no memory for a zstd decoder");
-	if (d->peek) {
-		TRY(frame_at(d->src, d->at, d->end, &frame));
-		if (frame.dictionary)
-			return err_new(E_BUNDLE, "the zstd frame needs a dictionary");
-		d->at += frame.header;
-		TRY(zstd_piece(z, (ZSTD_inBuffer){small, sizeof(small), 0}, d, &done));
-	} else {
-		while (log < WINDOW_LOG_MAX && d->b->size > UINT64_C(1) << log)
-			log++;
+	TRY(frame_at(d->src, d->at, d->end, &frame));
+	if (frame.dictionary)
+		return err_new(E_BUNDLE, "the zstd frame needs a dictionary");
+	while (log < WINDOW_LOG_MAX && d->b->size > UINT64_C(1) << log)
+		log++;
+	if (!d->peek) {
+		int window = (log - WINDOW_LOG_LEAST) << 3;
+		head[4] = frame.checksum ? 4 : 0;
+		head[5] = (char)(window < frame.window ? window : frame.window);
 		size_t code = ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, log);
 		if (ZSTD_isError(code))
 			return zstd_error(code);
+	}
+	if (d->peek || frame.window) {
+		d->at += frame.header;
+		TRY(zstd_piece(z, (ZSTD_inBuffer){head, sizeof(head), 0}, d, &done));
 	}
 	while (!done && !d->stop) {
 		TRY(feed(d, "zstd frame"));
@@ -201,7 +208,7 @@ static struct err *decode(struct decoding *d)
 	d->end = b->offset + b->stored;
 	d->in = arena_raw(&tmp, PIECE);
 	d->out = arena_raw(&tmp, PIECE);
-	TRY(budget_work(d->src->budget, START_COST));
+	TRY(budget_work(d->src->budget, START_COST + window / WINDOW_SHARE));
 	TRY(budget_memory(d->src->budget, window));
 	struct err *e = b->zstd ? zstd_decode(d) : zlib_decode(d);
 	budget_return(d->src->budget, window);

@@ -27,7 +27,7 @@ struct queue_walk {
 	struct arena *a;
 	struct queue *q;
 	struct str dir; /* QUEUE/PATCHSET */
-	struct strs submodules;
+	struct map submodules; /* their paths; a stranger's .gitmodules may name any number */
 };
 
 /* Adds the paths of submodules below rel, parents first, whether they are there or not. */
@@ -40,7 +40,7 @@ static void find_submodules(struct queue_walk *w, struct str rel)
 	source_submodule_paths(a, text, &paths);
 	VEC_EACH (const struct str, below, &paths) {
 		struct str path = path_clean(a, path_join(a, rel, *below));
-		if (strs_put(a, &w->submodules, path))
+		if (map_put(&w->submodules, path, w))
 			find_submodules(w, path);
 	}
 }
@@ -110,7 +110,7 @@ static struct err *visit_set(void *user, const struct fs_entry *e, bool *prune)
 	if (!S_ISDIR(e->st.st_mode) || (!str_eq(last, S("base")) && !str_eq(last, S("hipified"))))
 		return NULL;
 	*prune = true;
-	if (!str_eq(name, path_base(q->tree)) && strs_has(&w->submodules, name))
+	if (!str_eq(name, path_base(q->tree)) && map_has(&w->submodules, name))
 		repo = name;
 	struct queue_repo *r = q->repos.v, *end = r + q->repos.n;
 	while (r < end && !str_eq(r->path, repo))
@@ -135,7 +135,7 @@ struct err *queue_version(struct arena *a, struct str tree, struct str *ret)
 
 struct err *queue_open(struct arena *a, struct queue *q)
 {
-	struct queue_walk w = {.a = a, .q = q};
+	struct queue_walk w = {.a = a, .q = q, .submodules = {.a = a}};
 	struct strs names, sets = {0};
 	struct str asked = q->patchset;
 	BUF(all, a);
@@ -167,12 +167,14 @@ struct err *queue_open(struct arena *a, struct queue *q)
 
 void queue_repos(struct arena *a, struct queue *q)
 {
-	struct queue_walk w = {.a = a, .q = q};
+	struct queue_walk w = {.a = a, .q = q, .submodules = {.a = a}};
 	find_submodules(&w, S(""));
 	*VEC_PUSH(a, &q->repos) = (struct queue_repo){.path = S(""), .name = path_base(q->tree)};
-	VEC_EACH (const struct str, path, &w.submodules)
-		if (fs_present(path_join(a, path_join(a, q->tree, *path), S(".git"))))
-			*VEC_PUSH(a, &q->repos) = (struct queue_repo){.path = *path, .name = *path};
+	for (size_t i = 0; i < w.submodules.n; i++) {
+		struct str path = w.submodules.v[i].key;
+		if (fs_present(path_join(a, path_join(a, q->tree, path), S(".git"))))
+			*VEC_PUSH(a, &q->repos) = (struct queue_repo){.path = path, .name = path};
+	}
 }
 
 /* ---- the copy of a build ---- */

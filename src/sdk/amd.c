@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/progress.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
 #include "know/address.h"
@@ -199,6 +200,7 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 	const struct sdk_spec *s = j->spec;
 	struct index_job job = {.links = s->links}, kept = {0};
 	struct offer o = {0}, here = {0};
+	struct sdk_receipt old = {0};
 	struct str was = j->mirror, url, archives = kept_files(a, j);
 	bool libraries = false, given = s->from.n || s->links.n;
 	VEC_EACH (const struct str, c, &j->components)
@@ -221,16 +223,25 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 		TRY(index_lists(a, &kept, &here.projects, &here.files, &here.missing));
 		struct err *e = here.missing.n ? err_new(E_NOENT, "no")
 					       : choose_wheels(a, &kept, &here, s->suite, j);
-		err_free(e);
+		err_free(sdk_receipt_read(a, sdk_dir(a, j->name), &old));
 		VEC_EACH (struct archive_item, i, &j->items) {
+			const struct sdk_package *p = sdk_receipt_package(&old, i->name);
 			struct digest d;
 			TRY(hash_file(HASH_SHA256, path_join(a, archives, i->file), &d));
 			i->sha256 = digest_hex(a, &d);
+			if (e || !p || !p->sha256.n || !str_eq(p->version, i->version) ||
+				str_eq(p->sha256, i->sha256))
+				continue;
+			progress_warn(
+				"'%.*s' is not the file that was installed: it is fetched again",
+				STR(path_join(a, archives, i->file)));
+			e = err_new(E_HASH, "'%.*s'", STR(i->file));
 		}
 		if (!e) {
 			j->mirror = was;
 			return NULL;
 		}
+		err_free(e);
 		j->items.n = 0;
 	}
 	TRY(address_of(a, address_for_rocm(s->suite), S(""), s->from, &url));

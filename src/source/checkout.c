@@ -6,17 +6,19 @@
 #include <unistd.h>
 
 #include "archive/git.h"
+#include "archive/index.h"
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "source/fetch_int.h"
 
-enum { TRIES = 3, LEVELS = 16, MODULES = 4096, MAX_VERSION = 4096 };
+enum { TRIES = 3, LEVELS = 16, MODULES = 4096, MAX_VERSION = 4096, MAX_GIVEN = 16 << 20 };
 
 /* A repository to fill: a project or one of its submodules. */
 struct repository {
 	const struct checkout_request *r;
 	struct checkout_project *p;
+	struct checkout_lock *lock; /* the one in ROOT */
 	struct str dir, url;
 	struct str twin; /* the place where the same may lie on this machine, or "" */
 	bool local;      /* the URL is the user's, and may be a path */
@@ -80,8 +82,7 @@ static struct err *get(struct arena *a, const struct repository *o, struct str d
 			all ? "2147483647" : str_fmt(a, "%u", o->r->depth ? o->r->depth : 1).p;
 		g.progress = module ? S("") : o->p->name;
 		e = module ? git_run(a, &g, &r, "submodule", "--quiet", "update", "--checkout",
-				     o->r->force ? "--force" : "--no-recommend-shallow", "--depth",
-				     depth, "--", module, NULL)
+				     "--no-recommend-shallow", "--depth", depth, "--", module, NULL)
 			   : git_run(a, &g, &r, "fetch", "--progress", "--force",
 				     "--no-recurse-submodules", o->r->tags ? "--tags" : "--no-tags",
 				     "--depth", depth, "origin",
@@ -123,12 +124,39 @@ static bool has_commit(struct arena *a, struct str dir, struct str commit)
 	return !e && fs_exists(path_join(a, dir, str_trim(r.out)));
 }
 
+/* Author and committer of what git makes. */
+static void sign_as_rocsmith(struct arena *a, struct git *g)
+{
+	strs_add(a, &g->setenv, S("GIT_AUTHOR_NAME=rocsmith"));
+	strs_add(a, &g->setenv, S("GIT_AUTHOR_EMAIL=rocsmith@localhost"));
+	strs_add(a, &g->setenv, S("GIT_COMMITTER_NAME=rocsmith"));
+	strs_add(a, &g->setenv, S("GIT_COMMITTER_EMAIL=rocsmith@localhost"));
+}
+
+/* Moves changes of a repository's files to refs/rocsmith/kept. What git does not know stays where it is: --force of git's
+ * own commands would replace it. */
+static struct err *keep_changes(struct arena *a, struct str dir)
+{
+	struct git g = {.dir = dir};
+	struct proc_result r;
+	sign_as_rocsmith(a, &g);
+	TRY_CTX(git_run(a, &g, &r, "stash", "create", NULL), "cannot keep the changes in '%.*s'",
+		STR(dir));
+	struct str kept = str_dup(a, str_trim(r.out));
+	if (!kept.n)
+		return NULL;
+	TRY(git_run(a, &g, &r, "update-ref", "refs/rocsmith/kept", kept.p, NULL));
+	return git_run(a, &g, &r, "reset", "--quiet", "--hard", NULL);
+}
+
 static struct err *get_module(struct arena *tmp, void *user)
 {
 	struct module_job *j = user;
 	const struct repository *o = &j->o;
 	if (!has_commit(tmp, o->dir, j->m.commit)) {
 		struct err *e = git_check_url(o->url, o->local);
+		if (!e && o->r->force && fs_present(path_join(tmp, o->dir, S(".git"))))
+			e = keep_changes(tmp, o->dir);
 		e = e ? e : get(tmp, o, j->parent->dir, NULL, str_z(tmp, j->m.path));
 		if (e)
 			j->e = err_wrap(e,
@@ -256,15 +284,6 @@ static struct err *get_modules(struct arena *a, const struct repository *o, unsi
 
 /* ---- a project ---- */
 
-/* Author and committer of what git makes. */
-static void sign_as_rocsmith(struct arena *a, struct git *g)
-{
-	strs_add(a, &g->setenv, S("GIT_AUTHOR_NAME=rocsmith"));
-	strs_add(a, &g->setenv, S("GIT_AUTHOR_EMAIL=rocsmith@localhost"));
-	strs_add(a, &g->setenv, S("GIT_COMMITTER_NAME=rocsmith"));
-	strs_add(a, &g->setenv, S("GIT_COMMITTER_EMAIL=rocsmith@localhost"));
-}
-
 /* Refuses a work tree with changes of the user's, or keeps them. */
 static struct err *guard_changes(struct arena *a, const struct repository *o, bool with_modules)
 {
@@ -280,15 +299,9 @@ static struct err *guard_changes(struct arena *a, const struct repository *o, bo
 		struct err *e = err_detail(
 			err_new(E_SOURCE, "'%.*s' has changes that are not committed", STR(o->dir)),
 			str_sub(r.out, 0, utf8_fit(r.out, 2000, 2000)));
-		return err_hint(e, "commit them, or --force: it keeps those of the project itself "
-				   "in refs/rocsmith/kept");
+		return err_hint(e, "commit them, or --force: it keeps them in refs/rocsmith/kept");
 	}
-	sign_as_rocsmith(a, &g);
-	TRY(git_run(a, &g, &r, "stash", "create", NULL));
-	struct str kept = str_dup(a, str_trim(r.out));
-	if (kept.n)
-		TRY(git_run(a, &g, &r, "update-ref", "refs/rocsmith/kept", kept.p, NULL));
-	return NULL;
+	return keep_changes(a, o->dir);
 }
 
 /* Finds pointer files of Git LFS, which git leaves in place of the contents if git-lfs is not set up. */
@@ -361,6 +374,27 @@ static struct err *open_repository(
 	return git_run(a, &g, &r, "config", "remote.origin.url", str_z(a, o->url), NULL);
 }
 
+/* Takes out of ROOT's lock what is no longer true once this project is at another commit: its own entry, and for torch also those
+ * of neighbours that came from the old one. So a run that fails, or is killed, leaves no lock with commits of two refs. */
+static struct err *forget_old(struct arena *a, const struct repository *o)
+{
+	struct checkout_lock left = {0};
+	const struct checkout_project *old = checkout_find(o->lock, o->p->name);
+	if (!old || str_eq(old->commit, o->p->commit))
+		return NULL;
+	VEC_EACH (const struct checkout_project, p, &o->lock->projects) {
+		if (p == old)
+			continue;
+		if (!str_eq(old->name, S("torch")) || str_eq(p->pinned_by, S("--ref")))
+			*VEC_PUSH(a, &left.projects) = *p;
+		else if (!strs_has(&o->r->targets, p->name))
+			progress_warn("'%.*s' is that of another torch: the lock has it no longer",
+				STR(p->name));
+	}
+	*o->lock = left;
+	return checkout_lock_write(a, o->r->root, o->lock);
+}
+
 /* Brings a project's folder to its commit, and completes p. */
 static struct err *get_project(struct arena *a, const struct repository *o)
 {
@@ -368,6 +402,7 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 	struct proc_result r;
 	struct checkout_project *p = o->p;
 	struct str marker = path_join(a, o->dir, S(".git/rocsmith-incomplete"));
+	struct checkout_lock was = *o->lock;
 	struct str want = p->commit, tree = p->tree, text;
 	bool ours, here = false;
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
@@ -383,13 +418,15 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 			"cannot fetch '%.*s' of %.*s", STR(want.n ? want : p->ref), STR(o->url));
 	if (!want.n)
 		TRY(rev(a, &g, "FETCH_HEAD^{commit}", &p->commit));
+	TRY(forget_old(a, o));
 	TRY(fs_write(marker, S("files"), 0644));
 	/* without --force, git also keeps files of the user's that are in the way */
 	struct err *e = git_run(a, &g, &r, "checkout", "--quiet", "--detach",
-		ours || o->r->force ? "--force" : "--no-guess", str_z(a, p->commit), NULL);
-	if (e && !ours &&
-		e->code == E_SOURCE) /* files of the user's were in the way: git did nothing */
+		ours ? "--force" : "--no-overwrite-ignore", str_z(a, p->commit), NULL);
+	if (e && !ours && e->code == E_SOURCE) { /* files were in the way: git did nothing */
 		e = err_join(e, fs_write(marker, S("submodules"), 0644));
+		e = err_join(e, checkout_lock_write(a, o->r->root, &was));
+	}
 	if (e)
 		return err_wrap(e, "cannot check out '%.*s'", STR(o->dir));
 	TRY(fs_write(marker, S("submodules"),
@@ -411,18 +448,42 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 	return fs_remove(marker);
 }
 
+static void put_project(struct arena *a, struct checkout_lock *io, const struct checkout_project *p)
+{
+	struct checkout_project *at = checkout_find(io, p->name);
+	*(at ? at : VEC_PUSH(a, &io->projects)) = *p;
+}
+
+/* Reads a lock file or a manifest, which may be a URL. */
+static struct err *read_given(
+	struct arena *a, const struct checkout_request *r, struct checkout_lock *ret)
+{
+	struct index_job job = {0};
+	struct archive_items one = {0};
+	struct str text, file = r->lock.n ? r->lock : r->manifest, at = file;
+	CLEANUP(fs_tempdirp) struct str dir = {0};
+	if (!r->lock.n && str_contains(file, S("://"))) {
+		TRY(git_check_url(file, false));
+		if (r->offline)
+			return err_new(E_USAGE, "--offline forbids to fetch '%.*s'", STR(file));
+		TRY(fs_tempdir(a, S(""), &dir));
+		at = path_join(a, dir, S("manifest.json"));
+		*VEC_PUSH(a, &one) = (struct archive_item){.file = path_base(at), .url = file};
+		TRY_CTX(index_fetch(a, &job, &one, dir), "cannot fetch the manifest '%.*s'",
+			STR(file));
+	}
+	TRY(fs_read(a, at, MAX_GIVEN, &text));
+	return (r->lock.n ? checkout_lock_parse : checkout_manifest_parse)(a, text, file, ret);
+}
+
 struct err *checkout_run(
 	struct arena *a, const struct checkout_request *r, struct checkout_lock *ret)
 {
 	struct checkout_lock given = {0};
-	struct str text, file = r->lock.n ? r->lock : r->manifest;
 	CLEANUP(fd_closep) int lock = -1;
-	bool dry = fs_writes_forbidden();
-	if (file.n) {
-		TRY(fs_read(a, file, (size_t)16 << 20, &text));
-		TRY((r->lock.n ? checkout_lock_parse : checkout_manifest_parse)(
-			a, text, file, &given));
-	}
+	bool dry = fs_writes_forbidden(), file = r->lock.n || r->manifest.n;
+	if (file)
+		TRY(read_given(a, r, &given));
 	if (!dry) {
 		TRY(fs_mkdirs(r->root));
 		TRY(progress_lock(path_join(a, r->root, S(".rocsmith.lock")), &lock,
@@ -431,24 +492,29 @@ struct err *checkout_run(
 	}
 	TRY(checkout_lock_read(a, path_join(a, r->root, S("rocsmith.lock")), ret));
 	for (size_t i = 0; i < checkout_known_count; i++) { /* torch is first: it has the pins */
-		struct checkout_project p = {.name = str_from(checkout_known_table()[i].name)}, *at;
+		struct checkout_project p = {.name = str_from(checkout_known_table()[i].name)};
 		if (!strs_has(&r->targets, p.name))
 			continue;
 		TRY(checkout_resolve(
-			a, r, file.n ? &given : NULL, checkout_find(ret, S("torch")), &p));
+			a, r, file ? &given : NULL, checkout_find(ret, S("torch")), &p));
 		if (i == 0 && r->expect.n && !str_eq(r->expect, p.ref))
 			return err_new(E_SOURCE, "torch's ref is '%.*s', not '%.*s'", STR(p.ref),
 				STR(r->expect));
-		struct repository o = {.r = r, .p = &p, .url = p.origin};
+		struct repository o = {.r = r, .p = &p, .lock = ret, .url = p.origin};
 		o.dir = path_join(a, r->root, p.name);
 		o.twin = r->twin.n ? path_join(a, r->twin, p.name) : S("");
-		o.local = str_eq(p.origin, r->origin) || file.n;
+		o.local = str_eq(p.origin, r->origin) ||
+			  (file && !str_contains(r->manifest, S("://")));
 		if (!dry)
 			TRY(get_project(a, &o));
-		if (!(at = checkout_find(ret, p.name)))
-			at = VEC_PUSH(a, &ret->projects);
-		*at = p;
+		put_project(a, ret, &p);
+		if (!dry)
+			TRY(checkout_lock_write(a, r->root, ret));
 	}
+	/* the TheRock that the set is for is known, whether its sources are wanted or not */
+	const struct checkout_project *rock = checkout_find(&given, S("therock"));
+	if (rock && !strs_has(&r->targets, rock->name))
+		put_project(a, ret, rock);
 	return NULL;
 }
 

@@ -8,7 +8,8 @@
  * related_commits (ROCm/pytorch): lines of six fields, os|source|project|branch|commit|origin; "#" begins a comment.
  * A manifest (TheRock, schema_version 1) has {repo, commit, branch, version} under the names of checkout_known.
  *
- * A folder that somebody changed is refused, unless `force` keeps the changes in refs/rocsmith/kept. A run that is killed
+ * A folder that somebody changed is refused, unless `force` keeps the changes in refs/rocsmith/kept; files that git does not
+ * know are never replaced. A run that is killed
  * is continued by the next one: a file in .git says that the work tree is ours to complete. Submodules are fetched one
  * by one, each with three tries; one that fails does not stop the others. A lock on ROOT, which git's processes inherit, is
  * held meanwhile. Repositories, refs and pins are checked as archive/git.h says; nothing of the project is run.
@@ -52,7 +53,7 @@ extern const struct json_field checkout_lock_fields[];
 struct checkout_request {
 	struct strs targets;
 	struct str root, ref, origin; /* ref and origin: of torch, or of the only target */
-	struct str lock, manifest;    /* files; at most one */
+	struct str lock, manifest;    /* files, or a manifest's URL; at most one */
 	struct str expect;            /* E_SOURCE unless torch's ref is this one */
 	struct str mirror;    /* a folder or URL below which copies of the repositories are */
 	struct str twin;      /* a folder with a checkout of the same, to copy from */
@@ -61,7 +62,7 @@ struct checkout_request {
 };
 
 /* Checks out the targets into r->root, and adds them to *ret, the lock that is there. In a dry run, it only says what
- * would be had. The caller writes the lock. E_USAGE, E_SOURCE, E_NET, E_SYNTAX, E_HASH; an error of one submodule names
+ * would be had. The lock file is true after each target. E_USAGE, E_SOURCE, E_NET, E_SYNTAX, E_HASH; an error of one submodule names
  * it, its commit, its URL and who pins it. */
 MUST_USE struct err *checkout_run(
 	struct arena *a, const struct checkout_request *r, struct checkout_lock *ret);
@@ -75,6 +76,8 @@ struct checkout_project *checkout_find(const struct checkout_lock *l, struct str
 /* The lock at path; an empty one if there is no file. */
 MUST_USE struct err *checkout_lock_read(
 	struct arena *a, struct str path, struct checkout_lock *ret);
+MUST_USE struct err *checkout_lock_write(
+	struct arena *a, struct str root, const struct checkout_lock *l);
 MUST_USE struct err *checkout_manifest_parse(
 	struct arena *a, struct str text, struct str path, struct checkout_lock *ret);
 MUST_USE struct err *checkout_lock_parse(

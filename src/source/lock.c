@@ -65,6 +65,12 @@ struct err *checkout_lock_read(struct arena *a, struct str path, struct checkout
 	return text.p ? checkout_lock_parse(a, text, path, ret) : NULL;
 }
 
+struct err *checkout_lock_write(struct arena *a, struct str root, const struct checkout_lock *l)
+{
+	struct str text = json_document(a, 2, checkout_lock_fields, l);
+	return fs_write(path_join(a, root, S("rocsmith.lock")), text, 0644 | FS_IF_CHANGED);
+}
+
 /* ---- manifests ---- */
 struct err *checkout_manifest_parse(
 	struct arena *a, struct str text, struct str path, struct checkout_lock *ret)
@@ -85,6 +91,7 @@ struct err *checkout_manifest_parse(
 		TRY(node_want_text(entry, S("repo"), &p.origin));
 		TRY(node_want_text(entry, S("commit"), &p.commit));
 		TRY(node_want_text(entry, S("branch"), &p.ref));
+		TRY(node_want_text(entry, S("version"), &p.version));
 		*VEC_PUSH(a, &ret->projects) = p;
 	}
 	return check(path, ret);

@@ -104,6 +104,8 @@ static struct err *resolve_neighbour(struct arena *a, const struct checkout_requ
 {
 	struct str dir = path_join(a, r->root, S("torch")), text;
 	struct str pins = path_join(a, dir, S("related_commits"));
+	if (str_eq(io->name, S("therock"))) /* only users and manifests know which */
+		return NULL;
 	if (torch && fs_writes_forbidden() && !fs_is_dir(dir)) {
 		io->pinned_by = S("torch, once it is there");
 		return NULL;
@@ -159,7 +161,8 @@ struct err *checkout_resolve(struct arena *a, const struct checkout_request *r,
 	if (fs_writes_forbidden() && io->pinned_by.n && !io->ref.n && !io->commit.n)
 		return NULL;
 	if (io->origin.n && (io->ref.n || io->commit.n)) {
-		bool local = (named && r->origin.n) || given;
+		bool local =
+			(named && r->origin.n) || (given && !str_contains(r->manifest, S("://")));
 		TRY(git_check_url(io->origin, local));
 		return io->ref.n ? git_check_ref(io->ref) : NULL;
 	}

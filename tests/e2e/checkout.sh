@@ -65,6 +65,51 @@ prove 'to the same tree' test "$(field M/rocsmith.lock torch tree)" = "$(field L
 prove 'a manifest of another ref is refused' refuses 4 "not 'release/2.13'" torch --manifest M.json \
 	--root M --expect-ref release/2.13
 
+# TheRock's own entry, and a manifest from a server
+rock='{"repo": "https://github.com/ROCm/TheRock", "commit": "'$(printf '%040d' 7)'", "branch": "main", "version": "10.1.0"}'
+python3 -c 'import json, sys; m = json.load(open("M.json")); m["therock"] = json.loads(sys.argv[1]); json.dump(m, open("R.json", "w"))' "$rock"
+prove 'a manifest for a TheRock' run torch,torchvision --manifest R.json --root M --manifest-out R2.json
+prove 'which comes back whole' python3 -c 'import json, sys
+assert json.load(open("R2.json"))["therock"] == json.loads(sys.argv[1])' "$rock"
+prove 'its commit is in the lock' test "$(field M/rocsmith.lock therock commit)" = "$(printf '%040d' 7)"
+prove 'its sources are not wanted' test ! -e M/therock
+prove 'without a commit there is none' refuses 2 "commit of 'therock' is wanted" therock --root N
+mkdir -p web && cp R.json web/M.json && sed "s,$url/vision,$E2E_TMP/srv/vision," M.json >web/local.json
+rm -f web.port
+python3 - <<'END' &
+import functools, http.server, os
+server = http.server.HTTPServer(("127.0.0.1", 0), functools.partial(http.server.SimpleHTTPRequestHandler, directory="web"))
+http.server.SimpleHTTPRequestHandler.log_message = lambda *words: None
+open("web.new", "w").write(str(server.server_port))
+os.rename("web.new", "web.port")
+server.serve_forever()
+END
+web=$!
+until [ -f web.port ]; do sleep 0.05; done
+site=http://127.0.0.1:$(cat web.port)
+prove 'a manifest of a server' run torch,torchvision --manifest "$site/M.json" --root MU
+prove 'to the same tree' test "$(field MU/rocsmith.lock torch tree)" = "$(field L torch tree)"
+prove 'names no repository of this machine' refuses 2 'not the URL of a git repository' torchvision --manifest "$site/local.json" --root MV
+prove 'a manifest that the server does not have' refuses 2 'answers 404' torch --manifest "$site/none.json" --root MV
+prove 'one of another site, without a password in its URL' refuses 2 'a name or a password' torch --manifest http://u:s3cret@127.0.0.1/m --root MV
+kill $web
+
+# ---- a set that fails half-way ----
+cp -r S F1
+git -C srv/pytorch checkout -q -b release/2.15 release/2.14
+git -C srv/vision commit -q --allow-empty -m newer
+sed -i "s/torchvision|main|[0-9a-f]*/torchvision|main|$(head_of vision)/; s/torchaudio|main|[0-9a-f]*/torchaudio|main|$(printf '%040d' 3)/" srv/pytorch/related_commits
+commit pytorch three
+prove 'a set whose torchaudio is gone' refuses 4 'does not have the commit' $all --ref release/2.15 "${from[@]}" --root F1
+prove 'leaves a lock of what is there' test "$(field F1/rocsmith.lock torch commit) $(field F1/rocsmith.lock torchvision commit)" = \
+	"$(git -C F1/torch rev-parse HEAD) $(head_of vision)"
+prove 'and nothing of the other torch' bash -c '! grep -q "\"torchaudio\"\|\"apex\"" F1/rocsmith.lock'
+cp -r S F2
+prove 'a torch alone' run torch --ref release/2.15 "${from[@]}" --root F2
+prove 'takes no neighbour of the other torch along' bash -c '! grep -q "\"torchvision\"" F2/rocsmith.lock && grep -q "another torch" err'
+git -C srv/pytorch checkout -q main
+git -C srv/vision reset -q --hard HEAD~1
+
 # ---- words ----
 prove 'there is no default' refuses 2 'is not known' torch --root N
 prove 'an unknown branch has no repository' refuses 2 'which repository' torch --ref mine --root N
@@ -119,6 +164,25 @@ prove 'a folder of something else is left alone' refuses 4 'no git checkout' ape
 git clone -q "$url/apex" K/apex && rm K/apex/.git/HEAD && echo mine >K/apex/README
 prove 'so is a damaged checkout' refuses 4 'no git checkout' apex --ref main --origin "$url/apex" --root K
 prove 'with its files' grep -q mine K/apex/README
+git init -q srv/more && printf '*.log\n' >srv/more/.gitignore && git -C srv/more submodule --quiet add ../b s 2>/dev/null
+commit more one && run apex --ref main --origin "$url/more" --root W
+echo theirs >srv/b/NEW && commit b two && git -C srv/more/s pull -q && echo theirs >srv/more/NEW && mkdir srv/more/d &&
+	echo theirs >srv/more/d/f && echo theirs >srv/more/x.log && git -C srv/more add -f x.log && commit more two
+cp W/rocsmith.lock W.lock
+for file in NEW d x.log s/NEW; do
+	echo mine >"W/apex/$file"
+	[ "$file" = s/NEW ] || echo changed >W/apex/.gitignore
+	prove "--force does not replace $file, which git does not know" refuses 4 'are in the way' apex --ref main \
+		--origin "$url/more" --root W --force
+	prove 'and it stays' grep -qx mine "W/apex/$file"
+	[ "$file" = s/NEW ] || prove 'as does the lock' cmp W.lock W/rocsmith.lock
+	rm "W/apex/$file"
+done
+echo mine >W/apex/s/README
+prove '--force goes on once they are gone' run apex --ref main --origin "$url/more" --root W --force
+prove 'to what is wanted' clean W/apex
+prove 'and keeps the change of a submodule' bash -c 'git -C W/apex/s show refs/rocsmith/kept:README | grep -qx mine'
+git -C srv/b reset -q --hard HEAD~1
 cp -r srv/apex srv/grown && run apex --ref main --origin "$url/grown" --root U
 echo new >srv/grown/NEW && commit grown two && echo mine >U/apex/NEW
 for n in first second; do

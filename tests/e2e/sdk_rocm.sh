@@ -110,8 +110,22 @@ serve site --cut rocm_sdk_core-10.0.0-py3-none-linux_x86_64.whl=15000
 prove 'a server that stops in each file is continued until the third time' \
 	refused 4 'ends after' sdk install rocm:10.0 --gpu gfx942 --index-url "$url"
 prove 'and the next install takes the rest' says Installed sdk install rocm:10.0 --gpu gfx942 --index-url "$url"
-# ---- without a server ----
+# ---- files that are kept ----
+kept=$ROCSMITH_HOME/cache/sdk/rocm-10.1/archives
+core=rocm_sdk_core-10.1.0-py3-none-linux_x86_64.whl
+cp "$kept/$core" good.whl
+make other --version 10.1.0 --gpu gfx1151 --kib 65
+cp other/rocm-sdk-core/$core "$kept" && rm "$root/_rocm_sdk_core/lib/libamdhip64.so.7"
+serve site
+prove 'a kept file that is not the one of the receipt is not used' says 'is not the file that was installed' \
+	sdk install rocm:10.1 --gpu gfx1151 --index-url "$url"
+prove 'but fetched again' cmp "$kept/$core" good.whl
+prove 'so the SDK is what it was' receipt "[p['sha256'] for p in r['packages'] if p['name'] == 'rocm-sdk-core'] == ['$(sha256sum <good.whl | cut -d' ' -f1)']"
+printf 'x' >>"$kept/$core" && rm "$root/_rocm_sdk_core/lib/libamdhip64.so.7"
 stop
+prove 'nor is one that was damaged' refused 4 'is not the file that was installed' sdk install rocm:10.1 --gpu gfx1151 --index-url "$url"
+cp good.whl "$kept/$core"
+# ---- without a server ----
 rm "$root/_rocm_sdk_core/lib/libamdhip64.so.7"
 prove 'a missing file is found' refused 1 'libamdhip64.so.7. is missing' sdk verify rocm-10.1 || true
 prove 'and comes back from the files that are kept' rocm
@@ -198,6 +212,63 @@ done
 prove 'a negative size is none' refused 4 "has no 'rocm-sdk-devel'\|index has 'rocm-sdk-devel'\|no index" \
 	sdk install rocm:13.0 --components compiler --index-url "$(cat port)negative"
 stop
+# ---- from https to http ----
+if command -v openssl >/dev/null; then
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=127.0.0.1 \
+		-addext subjectAltName=IP:127.0.0.1 2>/dev/null
+	python3 - "$here" <<'END' &
+import http.server, os, ssl, sys
+sys.path.insert(0, sys.argv[1])
+import amd_index
+plain = {h: amd_index.Site("site", hashes=h == "hashes") for h in ("hashes", "none")}
+for site in plain.values():
+    site.__enter__()
+class Handler(http.server.BaseHTTPRequestHandler):
+    """/WHAT/HASHES/...: pages or files, or nothing, are elsewhere."""
+    def do_HEAD(self):
+        self.do_GET()
+    def do_GET(self):
+        _, what, hashes, rest = self.path.split("/", 3)
+        to = plain[hashes].url + rest
+        if what == ("pages" if rest.endswith("/") else "files"):
+            self.send_response(302)
+            self.send_header("Location", to)
+            return self.end_headers()
+        with amd_index.urllib.request.urlopen(to) as page:
+            text = page.read()
+            self.send_response(200)
+            self.send_header("Content-Type", page.headers["Content-Type"])
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text if self.command == "GET" else b"")
+    def log_message(self, *words):
+        pass
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("cert.pem", "key.pem")
+import urllib.request
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.socket = context.wrap_socket(server.socket, server_side=True)
+open("port.new", "w").write(f"https://127.0.0.1:{server.server_port}/")
+os.rename("port.new", "port")
+server.serve_forever()
+END
+	rm -f port
+	server=$!
+	until [ -f port ]; do sleep 0.1; done
+	url=$(cat port)
+	export REQUESTS_CA_BUNDLE=$PWD/cert.pem
+	one=(sdk install rocm:10.1 --components compiler --refresh --index-url)
+	rm -rf "$ROCSMITH_HOME"
+	prove 'files with a hash may come by http' says Installed "${one[@]}" "${url}files/hashes/"
+	rm -rf "$ROCSMITH_HOME"
+	prove 'files without one may not' refused 4 'which is not encrypted' "${one[@]}" "${url}files/none/"
+	prove 'nor the pages that have the hashes' refused 4 'which is not encrypted' "${one[@]}" "${url}pages/hashes/"
+	prove 'by https, all is well' says Installed "${one[@]}" "${url}nothing/none/"
+	unset REQUESTS_CA_BUNDLE
+	stop
+else
+	echo 'skip from https to http: no openssl'
+fi
 # ---- kills and failing calls ----
 one=(sdk install rocm:10.1 --gpu gfx1151 --find-links "$PWD/links")
 rm -rf "$ROCSMITH_HOME"

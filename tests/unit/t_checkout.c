@@ -57,14 +57,17 @@ static void manifests_come_back_as_they_went(void **state)
 		S("{\"schema_version\": 1, \"pytorch\": {\"repo\": \"https://h/p\", \"commit\": "
 		  "\"" SHA1 "\", \"branch\": \"release/2.14\", \"version\": \"2.14.0\"}, "
 		  "\"triton\": {\"repo\": \"https://h/t\", \"commit\": \"" SHA2 "\"}, "
-		  "\"therock\": {\"repo\": \"https://h/r\", \"commit\": \"x\"}}");
+		  "\"therock\": {\"repo\": \"https://h/r\", \"commit\": \"" SHA2
+		  "\", \"version\": \"10.1.0\"}, \"other\": {}}");
 	assert_ok(checkout_manifest_parse(&f->a, text, S("m"), &l));
-	assert_int_equal(l.projects.n, 2);
+	assert_int_equal(l.projects.n, 3);
 	assert_str(checkout_find(&l, S("torch"))->ref, "release/2.14");
 	assert_str(checkout_find(&l, S("triton"))->commit, SHA2);
+	assert_str(checkout_find(&l, S("therock"))->version, "10.1.0");
 	assert_null(checkout_find(&l, S("apex")));
 	assert_ok(checkout_manifest_parse(&f->a, checkout_manifest(&f->a, &l), S("m"), &again));
-	assert_int_equal(again.projects.n, 2);
+	assert_int_equal(again.projects.n, 3);
+	assert_str(checkout_find(&again, S("therock"))->version, "10.1.0");
 	assert_str(checkout_find(&again, S("torch"))->ref, "release/2.14");
 	assert_err_says(checkout_manifest_parse(&f->a, S("{\"schema_version\": 2}"), S("m"), &l),
 		E_SYNTAX, "only 1 is known");

@@ -245,10 +245,10 @@ static const struct kind {
 	{"object, GNU", object_gnu, use_elf, 94, 28217, 1881},
 	{"library", library, use_elf, 17, 7454, 2038},
 	{"bundles", two_bundles, use_bundles, 13, 644888, 0},
-	{"CCOB 1", ccob1, use_bundles, 13, 1004893, 304096},
+	{"CCOB 1", ccob1, use_bundles, 14, 1043167, 304096},
 	{"CCOB 1, zlib", ccob1_zlib, use_bundles, 8, 1480937, 0},
-	{"CCOB 3", ccob3, use_bundles, 9, 1003854, 304096},
-	{"kpack", kpack, use_kpack, 7, 139216, 1640},
+	{"CCOB 3", ccob3, use_bundles, 10, 1042128, 304096},
+	{"kpack", kpack, use_kpack, 9, 139216, 1640},
 	{"PE", pe, use_pe, 13, 4424, 304},
 	{"zip", zip, use_zip, 20, 15227209, 4314924},
 };
