@@ -126,7 +126,7 @@ stop
 prove 'nor is one that was damaged' refused 4 'is not the file that was installed' sdk install rocm:10.1 --gpu gfx1151 --index-url "$url"
 cp good.whl "$kept/$core"
 # ---- without a server ----
-rm "$root/_rocm_sdk_core/lib/libamdhip64.so.7"
+rm -f "$root/_rocm_sdk_core/lib/libamdhip64.so.7"
 prove 'a missing file is found' refused 1 'libamdhip64.so.7. is missing' sdk verify rocm-10.1 || true
 prove 'and comes back from the files that are kept' rocm
 prove 'then all is well' says 'as installed' sdk verify rocm-10.1
