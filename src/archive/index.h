@@ -82,7 +82,7 @@ struct index_sdist {
 MUST_USE struct err *index_sdist(
 	struct arena *a, const struct index_job *job, struct str dir, struct index_sdist *io);
 
-/* What index.py answers. The fields are those of the job that was done. */
+/* The answer of index.py: the fields are those of the job that was done. */
 struct index_answer {
 	struct index_files files;
 	struct index_missings missing;

@@ -392,7 +392,7 @@ def take(network, file, folder):
 
 def size_of(network, file):
     if not file["size"]:
-        with again(file["url"], lambda: network.open(file["url"], method="HEAD", known=bool(file["sha256"]))) as answer:
+        with again(file["url"], lambda: network.open(file["url"], method="HEAD", known=True)) as answer:
             file["size"] = int(answer.headers.get("Content-Length") or 0)
     return file["size"]
 

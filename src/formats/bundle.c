@@ -31,7 +31,7 @@ enum {
 	START_COST = 64 << 10, /* work of starting a decoder */
 	WINDOW_SHARE = 8,      /* and of making room for its window: this part of it */
 	FRAME_HEADER = 18,     /* bytes of the longest zstd frame header */
-	WINDOW_LOG_LEAST = 10, /* of any frame */
+	WINDOW_LOG_LEAST = 10, /* no frame has less */
 	WINDOW_LOG_MAX = 31,   /* the library's limit */
 };
 

@@ -26,7 +26,7 @@ const struct json_field queue_fields[] = {
 struct queue_walk {
 	struct arena *a;
 	struct queue *q;
-	struct str dir; /* QUEUE/PATCHSET */
+	struct str dir;        /* QUEUE/PATCHSET */
 	struct map submodules; /* their paths; a stranger's .gitmodules may name any number */
 };
 

@@ -256,7 +256,7 @@ END
 	server=$!
 	until [ -f port ]; do sleep 0.1; done
 	url=$(cat port)
-	export REQUESTS_CA_BUNDLE=$PWD/cert.pem
+	export PIP_CERT=$PWD/cert.pem
 	one=(sdk install rocm:10.1 --components compiler --refresh --index-url)
 	rm -rf "$ROCSMITH_HOME"
 	prove 'files with a hash may come by http' says Installed "${one[@]}" "${url}files/hashes/"
@@ -264,7 +264,7 @@ END
 	prove 'files without one may not' refused 4 'which is not encrypted' "${one[@]}" "${url}files/none/"
 	prove 'nor the pages that have the hashes' refused 4 'which is not encrypted' "${one[@]}" "${url}pages/hashes/"
 	prove 'by https, all is well' says Installed "${one[@]}" "${url}nothing/none/"
-	unset REQUESTS_CA_BUNDLE
+	unset PIP_CERT
 	stop
 else
 	echo 'skip from https to http: no openssl'

@@ -45,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
 	struct index_answer got;
-	struct err *e = index_answer_parse(&a, (struct str){.p = (const char *)data, .n = size}, &got);
+	struct err *e =
+		index_answer_parse(&a, (struct str){.p = (const char *)data, .n = size}, &got);
 	VEC_EACH (const struct index_file, f, &got.files)
 		check(e || (path_is_inside(f->name) && str_chr(f->name, '/') == f->name.n));
 	for (int local = 0; local < 2 && !e; local++)
