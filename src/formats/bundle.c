@@ -123,7 +123,7 @@ static struct err *frame_at(
 		return err_new(E_BUNDLE, "the zstd frame is cut off");
 	TRY(bytes_read(src, h, 6, at));
 	if (le32(h) != ZSTD_MAGICNUMBER)
-		return err_new(E_BUNDLE, "no zstd frame where the bundle's header says so");
+		return err_new(E_BUNDLE, "no zstd frame where one should be");
 	unsigned d = (unsigned char)h[4], fcs = fcs_bytes[d >> 6];
 	bool single = d & 0x20;
 	*ret = (struct zstd_frame){

@@ -30,6 +30,14 @@ answers() { # STATUS WORDS COMMAND...: the status, and the words in the output
 tree_of() { git -C "$1" rev-parse "${2:-HEAD}^{tree}"; }
 rocsmith() { "$ROCSMITH" "$@"; }
 
+# ---- a stranger's list of submodules ----
+git init -q many
+python3 -c 'print("".join(f"path={i % 251:x}/{i:x}\n" for i in range(70000)))' >many/.gitmodules
+echo 1.0 >many/version.txt && git -C many add . && git -C many commit -qm base
+echo two >many/two && git -C many add . && git -C many commit -qm two
+git -C many format-patch -q -1 -o "$PWD/QM/1.0/many/base"
+check "70,000 submodules in .gitmodules take no minutes" bash -c 'ulimit -t 4 && "$0" patch status many QM' "$ROCSMITH"
+
 # ---- a repository with twenty commits, and others of each kind ----
 git init -q lib
 (cd lib && seq 1 9 >l.h && git add . && git commit -qm lib)
