@@ -83,7 +83,12 @@ struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct 
 	struct str post = number > 1 ? str_fmt(a, ".post%llu", (unsigned long long)number) : S("");
 	struct str base = str_fmt(a, "%.*s%.*s", STR(release), STR(suffix));
 	plan->version = str_fmt(a, "%.*s%.*s", STR(base), STR(post));
+	struct strs devices = {0};
+	VEC_EACH (const struct str, gpu, &plan->gpus)
+		strs_put(a, &devices,
+			str_fmt(a, "device-%.*s", STR(str_sub(*gpu, 0, str_chr(*gpu, ':')))));
 	VEC_EACH (struct str, line, &plan->foreign->env) {
+		*line = str_replace(a, *line, S("@devices@"), str_join(a, &devices, S(",")));
 		*line = str_replace(a, *line, S("@version@"), base);
 		*line = str_replace(a, *line, S("@post@"), post);
 		*line = str_replace(

@@ -25,7 +25,6 @@
 
 #define DEVICE "rocm-sdk-device-"
 enum { MAX_TRIED = 100 }; /* versions; an index may have any number that lack a wheel */
-static const size_t MAX_TARBALL = (size_t)64 << 30;
 
 /* ---- which wheels ---- */
 /* The files of an index, and the project to whose versions those of all others have to be equal. */
@@ -478,10 +477,8 @@ static struct err *tarball_unpack(struct arena *tmp, struct sdk_unpack *u)
 		.root = u->root,
 		.id = S("rocm"),
 		.closed = true,
-		.most = MAX_TARBALL,
 		.told = sdk_note_file,
 		.user = u};
-	u->gpus = (struct strs){0};
 	return unpack_tar(tmp, &x);
 }
 

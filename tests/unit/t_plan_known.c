@@ -218,11 +218,17 @@ static void a_prefix_is_looked_into(void **state)
 	f->plan.sdk.prefix = S("/venv/lib/_rocm_sdk_devel");
 	assert_ok(choose(f, "2.9.0", "gfx1201", NULL));
 	assert_string_equal(choice_of(f, "runtime"), "rocm-wheels");
-	assert_true(
-		has_env(f, "PYTORCH_EXTRA_INSTALL_REQUIREMENTS=rocm[libraries]==" SDK_ROCM_PIN));
+	assert_true(has_env(
+		f, "PYTORCH_EXTRA_INSTALL_REQUIREMENTS=rocm[libraries,@devices@]==" SDK_ROCM_PIN));
 	assert_str(f->plan.foreign->files.v[0].path, "torch/_rocm_init.py");
 	assert_ok(choose(f, "2.9.0", "gfx1201", "runtime=sdk"));
 	assert_int_equal(f->plan.foreign->files.n, 0);
+	/* AMD's wheels are for torch 2.8 and later */
+	f->plan.sdk = (struct sdk_spec){.provider = S("rocm"), .suite = S("10.1")};
+	assert_ok(choose(f, "2.9.0", "gfx1201", NULL));
+	assert_string_equal(choice_of(f, "runtime"), "rocm-wheels");
+	assert_ok(choose(f, "2.7.0", "gfx1201", NULL));
+	assert_string_equal(choice_of(f, "runtime"), "sdk");
 }
 
 static void python_and_torch_must_fit_the_release(void **state)
