@@ -54,7 +54,27 @@ def requires():
     return {"requires": list(hook(settings())) if hook else []}
 
 
+def distinct_objects():
+    """torch makes ops_hip.cpp of ops.cpp and ops_hip.hip of ops_cuda.cu; both would be compiled to ops_hip.o."""
+    import setuptools  # noqa: F401: its distutils is the one in use
+    from distutils.ccompiler import CCompiler
+    plain = CCompiler.object_filenames
+
+    def object_filenames(self, sources, *args, **more):
+        objects = plain(self, sources, *args, **more)
+        for i, name in enumerate(objects):
+            if name in objects[:i]:
+                root, end = os.path.splitext(name)
+                objects[i] = root + os.path.splitext(sources[i])[1].replace(".", "_") + end
+                print(f"rocsmith: the object of '{sources[i]}' is '{objects[i]}', as another source has '{name}'")
+        return objects
+
+    CCompiler.object_filenames = object_filenames
+
+
 def wheel():
+    if importlib.util.find_spec("setuptools"):
+        distinct_objects()
     return {"wheel": backend().build_wheel(one("out"), settings(), None)}
 
 

@@ -91,39 +91,39 @@ static struct err *prepare(
 	return NULL;
 }
 
+/* Finds operators in the results, and in files that the original leaves as they are, and marks them for a build. */
+static void find_operators(struct arena *a, const struct hipify_options *o, const struct view *view,
+	struct hipify_tree *ret)
+{
+	const struct hipify_context marks = {.marks = true};
+	VEC_EACH (struct change, c, &ret->changes) {
+		struct hipify_text t = {.text = c->text};
+		struct err *e = NULL;
+		if (c->status == CHANGE_UNCHANGED && str_eq(c->source, c->output))
+			e = view_read(view, a, path_join(a, view->root, c->source), &t.text);
+		if (!e && str_contains(t.text, S("operator")))
+			e = hipify_text(a, t.text, c->source, &marks, &t);
+		if (!e && t.operators)
+			hipify_say_operators(a, &ret->findings, c->source, &t);
+		if (!e && t.operators && o->marks) {
+			c->text = t.text;
+			c->status = CHANGE_OK;
+		}
+		err_free(e); /* the text stays as it is */
+	}
+}
+
 static struct err *run_engine(
 	struct arena *a, struct hipify_run *r, const struct view *view, struct hipify_tree *ret)
 {
 	const struct hipify_options *o = &r->with_map;
-	struct view marked = *view;
-	MAP(texts, a); /* sources with marks */
-	if (!hipify_by_torch(o)) {
+	if (!hipify_by_torch(o))
 		TRY(standalone_run(a, o, view, ret));
-	} else {
-		struct hipify_tree t = {0};
-		struct hipify_options marks = {
-			.dir = o->dir, .exclude = o->exclude, .jobs = o->jobs, .marks = true};
-		if (o->marks)
-			TRY(standalone_run(a, &marks, view, &t));
-		VEC_EACH (struct change, c, &t.changes)
-			if (c->text.p && c->status == CHANGE_OK)
-				map_put(&texts, path_join(a, view->root, c->source), &c->text);
-		if (texts.n)
-			marked.over = &texts;
-		view = &marked;
+	else
 		TRY(o->engine == ENGINE_TORCH ? torch_run_python(a, o, &r->torch, view, ret)
 					      : torch_run(a, o, &r->torch, view, ret));
-		VEC_EACH (struct change, c,
-			&ret->changes) { /* the original leaves these files as they are */
-			const struct str *text =
-				map_get(&texts, path_join(a, view->root, c->source));
-			if (text && !c->text.p && c->status == CHANGE_UNCHANGED &&
-				str_eq(c->source, c->output)) {
-				c->text = *text;
-				c->status = CHANGE_OK;
-			}
-		}
-	}
+	if (o->mode == HIPIFY_EXTENSION)
+		find_operators(a, o, view, ret);
 	if (o->marks && !hipify_by_torch(o))
 		return NULL;
 	struct findings links = {.most = FINDINGS_OF_A_KIND};

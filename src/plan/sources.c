@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/glob.h"
+#include "hipify/hipify.h"
 
 enum { MAX_SOURCES = 4096, MAX_SOURCE_SIZE = 16 << 20 };
 
@@ -241,7 +242,6 @@ static struct err *drop_programs(struct header_finder *f)
 static struct err *select_sources(struct header_finder *f, struct source_facts **ret)
 {
 	struct source_facts *facts = *ret = arena_array(f->a, f->roots.n + 1, sizeof(*facts));
-	MAP(outputs, f->a); /* finds clashes: x.cu and x.hip would both become x.hip */
 	for (size_t i = 0; i < f->roots.n; i++) {
 		const struct cxx_scan *s;
 		MAP(seen, f->a);
@@ -253,22 +253,17 @@ static struct err *select_sources(struct header_finder *f, struct source_facts *
 		facts[i].python |= s->modules.n > 0;
 	}
 	for (size_t i = 0; i < f->roots.n; i++) {
-		struct plan_source s = {.path = f->roots.v[i], .output = f->roots.v[i]};
-		struct str ext = path_ext(s.path);
+		struct plan_source s = {
+			.path = f->roots.v[i],
+		};
 		if (!strs_has(&f->exact, s.path) && strs_has(&f->plan->headers, s.path)) {
 			leave_out(f, s.path, "another source includes it, so it is compiled there");
 			continue;
 		}
-		if (str_eq(ext, S(".cu")))
-			s.output = str_fmt(
-				f->a, "%.*s.hip", STR(str_sub(s.path, 0, s.path.n - ext.n)));
+		s.output = hipify_output_name(f->a, s.path);
+		if (!str_eq(s.output, s.path) && strs_has(&f->roots, s.output))
+			s.output = str_fmt(f->a, "%.*s.hip", STR(s.path));
 		(void)lang_of(s.path, &s.lang);
-		const struct str *other = map_get(&outputs, s.output);
-		if (other)
-			return project_error(f->p, S("sources"), E_PROJECT,
-				"'%.*s' and '%.*s' would both become '%.*s'", STR(*other),
-				STR(s.path), STR(s.output));
-		map_put(&outputs, s.output, &f->roots.v[i]);
 		facts[f->plan->sources.n] = facts[i];
 		*VEC_PUSH(f->a, &f->plan->sources) = s;
 	}

@@ -22,7 +22,7 @@ void *Pool::cudaTake(size_t n)
 template <typename cuT, int cuN> struct cudaArrayOf {
 	cuT v[cuN];
 };
-#define CHECK_EACH(cuX, cudaY) ((cuX) == (cudaY))
+#define CHECK_EACH(x, y) ((x) == (y))
 typedef struct fftw_plan_s *fftw_plan;
 extern "C" void fftw_execute(const fftw_plan);
 extern "C" void fftw_destroy_plan(fftw_plan);

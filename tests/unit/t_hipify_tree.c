@@ -180,15 +180,19 @@ static void a_source_that_breaks_keeps_its_older_output(void **state)
 	assert_file(f, "a.hip", RUNTIME "hipFree(3);\n");
 }
 
-static void two_sources_of_one_output_are_an_error(void **state)
+static void of_two_sources_with_one_output_one_is_renamed(void **state)
 {
 	struct fixture *f = *state;
 	put(f, "a.cu", "cudaFree(0);");
 	put(f, "a.hip", "hipFree(1);");
+	put(f, "b.cpp", "#include \"a.cu\"\n#include \"a.hip\"\n");
 	assert_ok(run(f));
-	assert_int_equal(file(f, "a.hip")->status, CHANGE_FAILED);
-	assert_true(test_err_says(file(f, "a.hip")->error, "both give"));
-	assert_file(f, "a.hip", RUNTIME "hipFree(0);");
+	assert_int_equal(file(f, "a.cu")->status, CHANGE_OK);
+	assert_file(f, "a.cu.hip", RUNTIME "hipFree(0);");
+	assert_file(f, "a.hip", RUNTIME "hipFree(1);");
+	assert_file(f, "b.cpp", "#include \"a.cu.hip\"\n#include \"a.hip\"\n");
+	assert_ok(run(f));
+	assert_int_equal(file(f, "a.cu")->status, CHANGE_SKIPPED);
 }
 
 static void links_do_not_lead_astray(void **state)
@@ -328,7 +332,7 @@ int main(void)
 		T(an_output_that_was_edited_is_made_anew),
 		T(one_bad_file_does_not_stop_the_others),
 		T(a_source_that_breaks_keeps_its_older_output),
-		T(two_sources_of_one_output_are_an_error),
+		T(of_two_sources_with_one_output_one_is_renamed),
 		T(links_do_not_lead_astray),
 		T(the_output_folder_is_not_among_the_sources),
 		T(only_what_was_asked_for),

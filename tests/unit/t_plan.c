@@ -257,9 +257,6 @@ static void clashes_are_errors(void **state)
 	put(f, "rocsmith.yaml", "name: fast\n");
 	assert_ok(make(f));
 	assert_str(f->p.modules.v[0].file, "fast/fast.abi3.so");
-	put(f, "a.c", "");
-	put(f, "a.hip", "");
-	assert_err_says(make(f), E_PROJECT, "would both become 'a.hip'");
 }
 
 static void targets_are_validated(void **state)

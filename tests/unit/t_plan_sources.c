@@ -214,14 +214,17 @@ static void facts_stay_with_their_source_when_others_are_left_out(void **state)
 	assert_int_equal(f->facts[1].modules.n, 0);
 }
 
-static void two_sources_may_not_become_one_file(void **state)
+static void of_two_sources_for_one_file_one_is_renamed(void **state)
 {
 	struct fixture *f = *state;
 	put(f, "k.cu", "");
 	put(f, "k.hip", "");
-	assert_err_says(find_sources(f), E_PROJECT, "'k.cu' and 'k.hip' would both become 'k.hip'");
+	assert_ok(find_sources(f));
+	assert_str(f->plan.sources.v[0].output, "k.cu.hip");
+	assert_str(f->plan.sources.v[1].output, "k.hip");
 	put(f, "rocsmith.yaml", "exclude: k.hip\n");
 	assert_ok(find_sources(f));
+	assert_str(f->plan.sources.v[0].output, "k.hip");
 }
 
 /* ---- headers ---- */
@@ -391,7 +394,7 @@ int main(void)
 		FIXTURE_TEST(a_program_with_a_module_is_a_module),
 		FIXTURE_TEST(nothing_but_programs_is_what_the_project_is),
 		FIXTURE_TEST(facts_stay_with_their_source_when_others_are_left_out),
-		FIXTURE_TEST(two_sources_may_not_become_one_file),
+		FIXTURE_TEST(of_two_sources_for_one_file_one_is_renamed),
 		FIXTURE_TEST(headers_are_looked_for_as_a_compiler_does),
 		FIXTURE_TEST(headers_outside_of_the_project_are_never_read),
 		FIXTURE_TEST(what_a_header_says_counts_for_the_source),

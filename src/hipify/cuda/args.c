@@ -75,13 +75,9 @@ void args_before(struct engine *e, const struct tok *t)
 	close_argument(e, f, t->from);
 	if (comma)
 		return;
-	if (stray) {
-		e->frames.n--;
-		return;
-	}
 	/* Writes out arguments that the call omits, if CUDA has a default for them and HIP does not. */
 	unsigned given = f->arg;
-	bool empty = engine_is(e, &e->prev, S("("));
+	bool empty = stray || engine_is(e, &e->prev, S("("));
 	for (const struct arg_rule *r = f->rule; !empty && str_eq(r->name, f->rule->name); r++) {
 		if (!r->text.n || r->arg != given + 1)
 			continue;

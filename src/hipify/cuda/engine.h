@@ -36,10 +36,8 @@ struct engine {
 		host_head;         /* seen in a function's head: __device__, __global__; __host__ */
 	unsigned device_depth;     /* depth inside a device function, or 0 */
 	bool device_only;          /* the host does not compile that function */
-	unsigned arm;              /* depth of the #if around code for ARM's processors, or 0 */
 	unsigned doubt;            /* depth of the outermost #if that may be false in HIP, or 0 */
 	struct str macro;          /* the macro being defined */
-	bool macro_list;           /* in the list of its parameters */
 	bool cublas_v1, cublas_v2; /* the cuBLAS headers that the text includes */
 	bool adds, halves;         /* the text uses atomicAdd, a 16-bit float type */
 	size_t bol_scanned, bol;   /* end of the text scanned for line starts; the last one found */
@@ -83,7 +81,7 @@ void untranslated_name(struct engine *e, const struct tok *t, const struct hipif
 void untranslated_raw_string(struct engine *e, const struct tok *t);
 void untranslated_asm_string(struct engine *e, const struct tok *t);
 /* Is this assembly for ARM's processors, which is not to be taken for PTX? */
-bool untranslated_is_arm(const struct engine *e, struct str text);
+bool untranslated_is_arm(struct str text);
 void untranslated_paste(struct engine *e);
 void untranslated_libcuxx(struct engine *e, const struct tok *t);
 /* Reports a call of cuBLAS' first interface, which has no handles; true if it is one. */

@@ -102,7 +102,11 @@ void include_path(struct engine *e, const struct tok *t)
 	e->has_local_include = e->has_local_include || local;
 	bool renames = e->context ? own && !e->context->stands_in : true;
 	if (str_ends(path, S(".cu")) && renames) {
-		engine_replace(e, t->to - 4, t->to - 1, S(".hip"), names_find(S("@cu")));
+		/* x.cu beside x.hip is x.cu.hip, see cuda/tree.c */
+		struct str hip_too = str_fmt(e->a, "%.*s.hip", STR(str_sub(path, 0, path.n - 3)));
+		engine_replace(e, t->to - 4, t->to - 1,
+			is_project_file(e, hip_too) ? S(".cu.hip") : S(".hip"),
+			names_find(S("@cu")));
 		return;
 	}
 	if (r && names_lacks(r)) {

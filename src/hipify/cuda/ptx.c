@@ -211,7 +211,7 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 	if (!parse(&s))
 		return false;
 	struct str rest = buf_str(&s.text), part;
-	if (untranslated_is_arm(e, rest))
+	if (untranslated_is_arm(rest))
 		return false;
 	unsigned count = 0;
 	while (str_next(&rest, ';', &part)) {

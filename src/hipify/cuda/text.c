@@ -137,7 +137,7 @@ static void one_token(struct engine *e, const struct tok *t)
 		args_close_all(e, true);
 		e->depth = e->outer_depth;
 		e->prev = e->outer_prev;
-		e->skip_guard = e->macro_list = false;
+		e->skip_guard = false;
 		return;
 	}
 	args_before(e, t);
@@ -171,12 +171,10 @@ static void one_token(struct engine *e, const struct tok *t)
 		str_eq(e->l.directive, S("define")) && engine_is(e, &e->prev, S("define"));
 	e->prev2 = e->prev;
 	e->prev = *t;
-	if (macro_name) {
+	if (macro_name)
 		e->macro = engine_text(e, t);
-		e->macro_list = t->to < e->l.s.n && e->l.s.p[t->to] == '(';
+	if (macro_name)
 		e->prev.kind = TOK_LINE_END; /* a macro's name is no type for the next token */
-	}
-	e->macro_list = e->macro_list && !engine_is(e, t, S(")"));
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
 		e->outer_prev = *t;
@@ -265,15 +263,8 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	} while (t.kind != TOK_END);
 	args_close_all(&e, false);
 	drop_own_names(&e);
-	if (context && context->marks) {
-		size_t n = 0;
-		for (size_t i = 0; i < ret->edits.n; i++)
-			if (ret->edits.v[i].rule == names_find(S("@vector")))
-				ret->edits.v[n++] = ret->edits.v[i];
-		ret->edits.n = n;
-	} else {
+	if (!context || !context->marks)
 		add_head(&e, str_ends(path, S(".cu")) || str_ends(path, S(".hip")));
-	}
 	ret->text = source;
 	if (!ret->edits.n)
 		return NULL;

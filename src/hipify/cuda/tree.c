@@ -82,7 +82,7 @@ static void collect(struct cuda_run *r, struct str rel)
 		collect(r, *below);
 }
 
-/* Fails the second of two sources with the same output, and names that would break the manifest's
+/* Renames the one of two sources with the same output, and fails names that would break the manifest's
  * lines. Indexes all files by name for the context of the translations. */
 static void check_names(struct cuda_run *r)
 {
@@ -97,11 +97,12 @@ static void check_names(struct cuda_run *r)
 		if (str_chr(f->source, '\n') < f->source.n ||
 			str_chr(f->source, '\t') < f->source.n)
 			change_fail(f, err_new(E_HIPIFY, "its name has a line end or a tab in it"));
+		/* x.cu beside x.hip becomes x.cu.hip */
+		struct change *cu = other && str_ends(other->source, S(".cu")) ? other : f;
 		if (other && f->status != CHANGE_FAILED)
-			change_fail(f, err_new(E_HIPIFY, "'%.*s' and '%.*s' both give '%.*s'",
-					       STR(other->source), STR(f->source), STR(f->output)));
-		else
-			map_put(&seen, f->output, f);
+			cu->output = str_fmt(r->a, "%.*s.hip", STR(cu->source));
+		map_put(&seen, f->output, f);
+		map_put(&seen, cu->output, cu);
 		struct strs *same = map_get(&c->by_name, path_base(f->source));
 		if (!same) {
 			same = NEW(r->a, struct strs);
@@ -156,10 +157,8 @@ static struct err *translate(struct cuda_run *r)
 	bool v2 = false;
 	for (size_t i = 0; i < n; i++) {
 		struct str path = r->v[i].file->source;
-		c->cublas_v1 = c->cublas_v1 ||
-			       str_contains(r->v[i].source, S("include <cublas.h>")) ||
-			       str_contains(r->v[i].source, S("include \"cublas.h\""));
-		v2 = v2 || str_contains(r->v[i].source, S("cublas_v2.h"));
+		c->cublas_v1 |= str_contains(r->v[i].source, S("cublas.h"));
+		v2 |= str_contains(r->v[i].source, S("cublas_v2.h"));
 		bool unit = str_ends(path, S(".cu")) || str_ends(path, S(".hip"));
 		if (!unit && str_contains(r->v[i].source, S("_sync")))
 			c->warp_sync = true;

@@ -27,16 +27,11 @@ static bool declaring(const struct engine *e)
 		return tok_in(&e->l, &next, "{:,>=;") || str_eq(prev, S("namespace"));
 	if (untranslated_declaration_before(e))
 		return tok_in(&e->l, &next, "(;=,)[{:");
-	if (e->macro_list) /* #define M(name, ...) */
-		return true;
 	if (str_eq(prev, S("}"))) /* typedef struct { ... } name; */
 		return tok_in(&e->l, &next, ";,=[");
 	bool star = str_eq(prev, S("*"));
-	if (star && engine_is(e, &e->prev2, S("("))) { /* T (*name)(...) */
-		struct lex ahead = e->l;
-		return tok_in(&e->l, &next, ")") && lex_try(&ahead, &next) &&
-		       lex_try(&ahead, &next) && tok_in(&ahead, &next, "(");
-	}
+	if (star && engine_is(e, &e->prev2, S("("))) /* T (*name)(...) */
+		return tok_in(&e->l, &next, ")");
 	if (star && e->plain && engine_is(e, &e->prev2, S(","))) /* T a, *name; */
 		return tok_in(&e->l, &next, ";=,[");
 	if (e->plain && str_eq(prev, S(",")))
@@ -156,16 +151,7 @@ void untranslated_condition(struct engine *e, struct str directive)
 	static const char *const set[] = {"__cplusplus", "__CUDACC__", "__NVCC__", "__HIPCC__",
 		"__CUDA_ARCH__", "defined(__CUDACC__)", "defined(__NVCC__)", "defined(__cplusplus)",
 		"defined(__CUDA_ARCH__)", "1", NULL};
-	static const char *const arms[] = {"_ARM", "__arm", "aarch64", "NEON"};
-	struct str condition = str_trim(lex_rest_of_line(&e->l));
 	bool opens = str_starts(directive, S("if")) && !e->doubt;
-	bool branch = str_starts(directive, S("if")) || str_starts(directive, S("el"));
-	if (branch ? e->arm == e->l.depth : e->arm > e->l.depth) /* an #else, or its end */
-		e->arm = 0;
-	bool negative = str_eq(directive, S("ifndef")) || str_chr(condition, '!') < condition.n;
-	for (size_t i = 0; branch && !negative && i < sizeof(arms) / sizeof(*arms); i++)
-		if (!e->arm && str_contains(condition, str_from(arms[i])))
-			e->arm = e->l.depth;
 	bool around_header = !e->outer_prev.to && e->l.depth == 1;
 	bool certain = str_eq(directive, S("ifndef"))
 			       ? around_header
@@ -224,21 +210,21 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 }
 
 /* PTX is recognised by mnemonics with dots (mov.u32, ld.global), which x86 and amdgcn do not have. ARM has some
- * (vadd.f32 q0, fmla v0.4s), but its registers have names, and code for it stands in conditions that name ARM. */
-bool untranslated_is_arm(const struct engine *e, struct str text)
+ * (vadd.f32 q0, fmla v0.4s), but its registers have other names. */
+bool untranslated_is_arm(struct str text)
 {
 	static const char *const registers[] = {".4s", ".2s", ".8b", ".16b", ".8h", ".4h", ".s[",
 		".d[", " q0", " q1", "%q", "%P", "%w[", "%w0", "%x[", "%x0"};
 	for (size_t i = 0; i < sizeof(registers) / sizeof(*registers); i++)
 		if (str_contains(text, str_from(registers[i])))
 			return true;
-	return e->arm;
+	return false;
 }
 
 void untranslated_asm_string(struct engine *e, const struct tok *t)
 {
 	struct str s = engine_text(e, t);
-	if (untranslated_is_arm(e, s))
+	if (untranslated_is_arm(s))
 		return;
 	for (size_t i = 1; i + 1 < s.n; i++) {
 		bool letters = s.p[i - 1] >= '0' && s.p[i - 1] <= 'z' && s.p[i + 1] >= 'a' &&

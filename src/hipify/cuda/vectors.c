@@ -1,19 +1,17 @@
-/* Operators that a project defines for CUDA's vector types, as the header helper_math of NVIDIA's samples does. CUDA has none, but
- * HIP's types come with their own, beside which "float2 operator*(float2, float2)" is ambiguous. The project's need not
- * mean the same (many multiply complex numbers), so they are neither left out nor renamed: clang prefers
- * a candidate with the attribute enable_if to an equally good one without, and the attribute changes no line.
+/* Operators that a project defines for CUDA's vector types. CUDA has none, but HIP has, beside which "float2
+ * operator*(float2, float2)" is ambiguous. The project's need not mean the same (many multiply complex numbers), so they stay: clang
+ * prefers a candidate with the attribute enable_if to an equally good one without, and the attribute changes no line.
  */
 #include "hipify/cuda/engine.h"
 #include "hipify/hipify_int.h"
 
-/* Is this one of CUDA's vector types, a type that HIP makes of one, or the text's own name for it? */
+/* Is this one of CUDA's vector types, or the text's own name for it? */
 static bool is_vector(const struct engine *e, struct str word)
 {
 	static const char *const elements[] = {"char", "uchar", "short", "ushort", "int", "uint",
 		"long", "ulong", "longlong", "ulonglong", "float", "double", NULL};
 	static const char *const complex[] = {"cuComplex", "cuFloatComplex", "cuDoubleComplex",
-		"cufftComplex", "cufftDoubleComplex", "hipComplex", "hipFloatComplex",
-		"hipDoubleComplex", "hipfftComplex", "hipfftDoubleComplex", NULL};
+		"cufftComplex", "cufftDoubleComplex", NULL};
 	char last = word.n ? word.p[word.n - 1] : '\0';
 	return (last >= '1' && last <= '4' &&
 		       str_is_one_of(str_sub(word, 0, word.n - 1), elements)) ||
@@ -41,9 +39,8 @@ void vectors_operator(struct engine *e, const struct tok *t)
 	struct lex at = e->l;
 	struct tok op = {0};
 	unsigned signs = 0, parameters;
-	bool type = untranslated_declaration_before(e) || tok_in(&e->l, &e->prev, "*&>");
-	if (!type)
-		return;
+	if (!untranslated_declaration_before(e) && !tok_in(&e->l, &e->prev, "*&>"))
+		return; /* no type is in front of it */
 	struct tok first = engine_peek(e);
 	while (lex_try(&at, &op) && tok_in(&at, &op, "+-*/%^&|~!<>=") && signs < 3)
 		signs++;
@@ -56,13 +53,11 @@ void vectors_operator(struct engine *e, const struct tok *t)
 	bool assigns = signs == 1 && str_eq(tok_text(&at, &first), S("="));
 	if (!signs || assigns || !tok_is(&at, &op, S("(")) || !takes_vector(e, &at, &parameters))
 		return;
-	bool member = e->depth < 64 && e->classes >> e->depth & 1 && parameters == 1;
-	if (member)
-		return;
+	if (e->depth < 64 && e->classes >> e->depth & 1 && parameters == 1)
+		return; /* a member */
 	const struct hipify_rule *r = names_find(S("@vector"));
 	engine_insert(e, t->from, names_text(r->hip), r);
-	if (!e->ret->operators++)
-		e->ret->operators_line = t->line;
+	e->ret->operators++;
 }
 
 void vectors_track(struct engine *e, const struct tok *t)
@@ -96,7 +91,7 @@ void hipify_say_operators(
 {
 	struct finding *f = finding_add(a, list, "hipify-vector-operators", SEV_INFO, path);
 	finding_say(a, f,
-		"line %u: %s for CUDA's vector types, of which HIP has its own: a build prefers "
+		"defines %.*s for CUDA's vector types, of which HIP has its own: a build prefers "
 		"the project's",
-		t->operators_line, human_count(a, t->operators, "operator").p);
+		STR(human_count(a, t->operators, "operator")));
 }

@@ -19,7 +19,6 @@ struct file_search {
 	struct arena mem;
 	struct untranslated_list untranslated;
 	struct strs declared;
-	struct hipify_text text;
 };
 
 struct search {
@@ -163,7 +162,6 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 	struct untranslated_list *list = &s->untranslated;
 	TRY(hipify_text(&s->mem, text, S("result.h"), NULL, &t));
 	s->declared = t.declared;
-	s->text = t;
 	VEC_EACH (const struct hipify_edit, e, &t.edits)
 		add_known(s, text, e);
 	/* Names that are missing in HIP or in our tables; reports about strings, macros that paste names, and
@@ -290,8 +288,6 @@ struct err *torch_untranslated(struct arena *a, const struct hipify_options *o,
 		x.v[i] = (struct file_search){.all = &x, .file = &t->changes.v[i]};
 	struct err *e = search(&x, o->jobs);
 	for (size_t i = 0; !e && i < x.n; i++) {
-		if (x.v[i].text.operators)
-			hipify_say_operators(a, &t->findings, x.v[i].file->source, &x.v[i].text);
 		VEC_EACH (const struct untranslated, l, &x.v[i].untranslated) {
 			if (map_get(&x.declared, l->name))
 				continue;
