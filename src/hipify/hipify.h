@@ -62,7 +62,7 @@ struct hipify_text {
 	struct strs gives;    /* our own headers that the result includes: "rocsmith/device.h" */
 	struct strs includes; /* project files that it includes unconditionally, by file name */
 	bool warp_sync;       /* it calls *_sync warp functions */
-	unsigned operators;   /* that it defines for vector types, for which HIP has its own */
+	unsigned operators;   /* its own operators for vector types, for which HIP has some, too */
 };
 
 /* Facts about the other files of a project; optional. */
