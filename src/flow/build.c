@@ -87,13 +87,6 @@ static struct err *verify_the_wheel(struct build *b)
 		v.sdk = b->ret->sdk.name;
 		sdk_library_dirs(b->a, &b->ret->sdk, &v.sdk_dirs);
 	}
-	if (foreign && foreign->torch) {
-		struct str python = b->plan->host.python_version; /* 3.11.7 */
-		size_t dot = str_chr(python, '.') + 1;
-		python = str_sub(python, 0, dot + str_chr(str_sub(python, dot, python.n), '.'));
-		v.torch_libs = str_fmt(b->a, "%.*s/lib/python%.*s/site-packages/torch/lib",
-			STR(b->foreign.venv), STR(python));
-	}
 	if (v.device_code)
 		TRY(targets_parse(b->a, &b->plan->gpus, &v.require));
 	bool sound = findings_worst(&b->foreign.findings) != SEV_ERROR;

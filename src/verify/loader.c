@@ -16,23 +16,6 @@ static bool sdk_has(struct exam *x, struct str lib)
 	return false;
 }
 
-/* The library that the torch carries under this name, or under the one that wheels give to their copies:
- * libgomp-a34b3233.so.1 for libgomp.so.1. "" if there is none. */
-static struct str torch_has(struct exam *x, struct str lib)
-{
-	struct strs names = {0};
-	size_t at = str_find(lib, S(".so"));
-	if (x->o->torch_libs.n)
-		err_free(fs_list(
-			x->a, x->o->torch_libs, &names)); /* without it nothing is carried */
-	struct str copy = str_fmt(x->a, "%.*s-", STR(str_sub(lib, 0, at)));
-	VEC_EACH (const struct str, n, &names)
-		if (str_eq(*n, lib) ||
-			(str_starts(*n, copy) && str_ends(*n, str_sub(lib, at, lib.n))))
-			return *n;
-	return S("");
-}
-
 static bool requires(struct exam *x, struct str project)
 {
 	VEC_EACH (const struct requirement, r, &x->verdict->requires)
@@ -60,7 +43,6 @@ static void say_missing(struct exam *x, const struct remark *r)
 	const struct know_other *other = know_soname(r->what);
 	bool sdk = x->o->sdk.n > 0;
 	struct finding *f;
-	struct str carried = torch_has(x, r->what);
 	VEC_EACH (const struct str, p, &x->o->allow)
 		if (!pattern.n && fnmatch(str_z(x->a, *p), str_z(x->a, r->what), 0) == 0)
 			pattern = *p;
@@ -81,10 +63,6 @@ static void say_missing(struct exam *x, const struct remark *r)
 	} else if (sdk_has(x, r->what)) {
 		exam_say(x, V_NEEDED_SDK, file, "%.*s, which the SDK '%.*s' provides", STR(needs),
 			STR(x->o->sdk));
-	} else if (carried.n && !other) {
-		exam_say(x, V_NEEDED_PACKAGE, file,
-			"%.*s, of which the torch package carries '%.*s'", STR(needs),
-			STR(carried));
 	} else if (other) {
 		f = exam_say(x, ids[other->origin], file, "%.*s, which %s must provide", STR(needs),
 			other->who);

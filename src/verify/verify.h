@@ -23,8 +23,6 @@ struct verify_options {
 	struct strs sdk_dirs;
 	/* a torch wheel, or a folder with an installed torch, that extensions will be loaded with; "" = none */
 	struct str torch;
-	struct str
-		torch_libs; /* the folder of the libraries that a torch carries, which extensions find; "" = none */
 	/* also run wheels that pass, on emulated GPUs: all required ones, or else all that are served */
 	bool run;
 	struct str launcher; /* the emulator; "" = rocjitsu in $PATH */

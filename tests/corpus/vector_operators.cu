@@ -43,6 +43,18 @@ __global__ void use(float2 *p, float3 *q, double2 *r, float4 *s, int2 *t)
 	t[0] = t[1] * t[2] / t[3];
 }
 
+// an atomic that CUDA lacks and HIP has, with another result
+__device__ __forceinline__ void atomicMin(float *p, float x)
+{
+	if (x < *p)
+		atomicExch(p, x);
+}
+
+__global__ void least(float *p, const float *q)
+{
+	atomicMin(p, q[threadIdx.x]);
+}
+
 int main()
 {
 	float2 i = make_float2(0, 1);

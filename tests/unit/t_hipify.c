@@ -51,6 +51,11 @@ static void operators_of_vector_types_win_over_hips(void **state)
 		"int4& " MARK "operator<<=(int4 &a, int s) {}");
 	check("cufftComplex operator-(cufftComplex a)",
 		"hipfftComplex " MARK "operator-(hipfftComplex a)");
+	/* atomics of types that CUDA lacks, and HIP has */
+	check("__device__ void atomicMin(float *a, float b) { }",
+		"__device__ void " MARK "atomicMin(float *a, float b) { }");
+	same("void f() { int old = atomicMin(&x, 1); return atomicMin(a, b); }");
+	same("void f() { if (x) atomicAdd(a, b); else atomicAdd(c, d); }");
 	/* the text's own names */
 	check("typedef float2 C; C operator/(C a, C b);",
 		"typedef float2 C; C " MARK "operator/(C a, C b);");

@@ -192,24 +192,6 @@ static void an_sdk_provides_what_is_in_its_folders(void **state)
 	test_dir_remove(top);
 }
 
-/* Wheels put a hash into the names of the libraries that they carry. */
-static void a_torch_may_carry_them(void **state)
-{
-	(void)state;
-	ARENA(a);
-	struct str dir = test_dir(&a);
-	test_put(path_join(&a, dir, S("libgomp-a34b3233.so.1")), "");
-	test_put(path_join(&a, dir, S("libother.so")), "");
-	const struct lib_case cases[] = {
-		{.l = {.needed = {"libgomp.so.1"}}, .want = "(needed-package)"},
-		{.l = {.needed = {"libother.so"}}, .want = "(needed-package)"},
-		{.l = {.needed = {"libgomp.so.2"}}, .want = "needed-missing"},
-		{.l = {.needed = {"libgo.so.1"}}, .want = "needed-missing"},
-	};
-	CHECK_LIBS(cases, .torch_libs = dir);
-	test_dir_remove(dir);
-}
-
 static void search_paths_must_be_sane(void **state)
 {
 	(void)state;
@@ -375,7 +357,6 @@ int main(void)
 		cmocka_unit_test(python_tags_must_fit_the_modules),
 		cmocka_unit_test(needed_libraries_have_reasons),
 		cmocka_unit_test(an_sdk_provides_what_is_in_its_folders),
-		cmocka_unit_test(a_torch_may_carry_them),
 		cmocka_unit_test(search_paths_must_be_sane),
 		cmocka_unit_test(libraries_of_the_wheel_are_found_by_origin),
 		cmocka_unit_test(libraries_are_found_as_the_loader_does),

@@ -72,6 +72,8 @@ void args_close_all(struct engine *e, bool directive_only);
 bool ptx_statement(struct engine *e, const struct tok *t);
 /* vectors.c: marks definitions of operators for vector types, for which HIP has its own; called at the word operator. */
 void vectors_operator(struct engine *e, const struct tok *t);
+/* The same for a project's own atomicMin(float *, float) and its kin, some of which HIP has. */
+void vectors_atomic(struct engine *e, const struct tok *t);
 /* Notes names for vector types and bodies of classes; called before each token counts as the last one. */
 void vectors_track(struct engine *e, const struct tok *t);
 /* include.c */

@@ -124,6 +124,8 @@ static void identifier(struct engine *e, const struct tok *t)
 		e->ret->warp_sync = true;
 	if (str_eq(s, S("operator")))
 		vectors_operator(e, t);
+	if (str_starts(s, S("atomic")))
+		vectors_atomic(e, t);
 	size_t reports = e->ret->untranslated.n;
 	look_up(e, t, s);
 	if (e->ret->untranslated.n > reports) /* a name that stays keeps its arguments */

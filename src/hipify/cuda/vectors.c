@@ -60,6 +60,21 @@ void vectors_operator(struct engine *e, const struct tok *t)
 	e->ret->operators++;
 }
 
+void vectors_atomic(struct engine *e, const struct tok *t)
+{
+	struct lex at = e->l;
+	struct tok next;
+	unsigned parameters;
+	if (e->l.directive.n || !untranslated_declaration_before(e) || !lex_try(&at, &next) ||
+		!tok_is(&at, &next, S("(")))
+		return;
+	(void)takes_vector(e, &at, &parameters);
+	if (lex_try(&at, &next) && tok_is(&at, &next, S("{"))) { /* its definition */
+		const struct hipify_rule *r = names_find(S("@vector"));
+		engine_insert(e, t->from, names_text(r->hip), r);
+	}
+}
+
 void vectors_track(struct engine *e, const struct tok *t)
 {
 	struct str s = engine_text(e, t), prev = engine_text(e, &e->prev);
