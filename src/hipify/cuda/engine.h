@@ -33,11 +33,12 @@ struct engine {
 	bool plain; /* the statement so far may be the head of a declaration: const char *name */
 	bool has_warp_macro, has_local_include, has_include, runtime_first;
 	bool device_head,
-		host_head;         /* seen in a function's head: __device__, __global__; __host__ */
-	unsigned device_depth;     /* depth inside a device function, or 0 */
-	bool device_only;          /* the host does not compile that function */
-	unsigned doubt;            /* depth of the outermost #if that may be false in HIP, or 0 */
-	struct str macro;          /* the macro being defined */
+		host_head;     /* seen in a function's head: __device__, __global__; __host__ */
+	unsigned device_depth; /* depth inside a device function, or 0 */
+	bool device_only;      /* the host does not compile that function */
+	unsigned doubt;        /* depth of the outermost #if that may be false in HIP, or 0 */
+	struct str macro;      /* the macro being defined */
+	bool keeps_v1;         /* names of cuBLAS' first interface stay, and so does its header */
 	bool cublas_v1, cublas_v2; /* the cuBLAS headers that the text includes */
 	bool adds, halves;         /* the text uses atomicAdd, a 16-bit float type */
 	size_t bol_scanned, bol;   /* end of the text scanned for line starts; the last one found */

@@ -265,6 +265,12 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	} while (t.kind != TOK_END);
 	args_close_all(&e, false);
 	drop_own_names(&e);
+	size_t kept = 0;
+	for (size_t i = 0; i < ret->edits.n; i++)
+		if (!e.keeps_v1 || (ret->edits.v[i].rule != names_find(S("cublas.h")) &&
+					   ret->edits.v[i].rule != names_find(S("@hipblas"))))
+			ret->edits.v[kept++] = ret->edits.v[i];
+	ret->edits.n = kept;
 	if (!context || !context->marks)
 		add_head(&e, str_ends(path, S(".cu")) || str_ends(path, S(".hip")));
 	ret->text = source;

@@ -112,6 +112,7 @@ bool untranslated_cublas_v1(struct engine *e, const struct tok *t, struct str na
 		blas = !str_starts(name, str_from(both[i]));
 	if (blas)
 		engine_untranslated(e, t, name, names_text(names_find(S("@cublas"))->source));
+	e->keeps_v1 |= blas;
 	return blas;
 }
 
