@@ -378,6 +378,40 @@ static void findings_have_an_id_of_their_own_and_a_meaning(void **state)
 	}
 }
 
+/* Lines of pyvkfft, MinkowskiEngine, nimpa, implicit, CMake, torch, and others that say nothing of the kind. */
+static void lines_that_give_cuda_up_are_known(void **state)
+{
+	static const struct {
+		const char *line;
+		bool gives_up;
+	} rows[] = {
+		{"UserWarning: CUDA not available ($CUDAHOME/$CUDA_PATH variables missing and nvcc "
+		 "not in "
+		 "path. Skipping pyvkfft.cuda module installation.",
+			true},
+		{"torch.cuda.is_available() is False. MinkowskiEngine will compile with CPU_ONLY.",
+			true},
+		{"could not set up CUDA: No module named 'cuvec'", true},
+		{"Disabling building the GPU extension since IMPLICIT_DISABLE_CUDA env var is set",
+			true},
+		{"-- Could NOT find CUDA (missing: CUDA_NVCC_EXECUTABLE)", true},
+		{"No CUDA runtime is found, using CUDA_HOME='/usr/local/cuda'", true},
+		{"nvcc not found", true},
+		{"Building without CUDA support", true},
+		{"-- The CUDA compiler identification is NVIDIA 12.4.131", false},
+		{"building 'pkg._cuda' extension", false},
+		{"copying pkg/cpu.py -> build/lib/pkg", false},
+		{"nvcc -c src/a.cu -o build/a.o -DNOTHING", false},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct str part;
+		if ((know_match("cuda-off", str_from(rows[i].line), &part) != NULL) !=
+			rows[i].gives_up)
+			fail_msg("%s", rows[i].line);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +430,7 @@ int main(void)
 		cmocka_unit_test(who_brings_a_library_is_known_by_its_soname),
 		cmocka_unit_test(an_expression_fits_a_line_and_gives_its_group),
 		cmocka_unit_test(the_first_rule_of_a_tool_counts),
+		cmocka_unit_test(lines_that_give_cuda_up_are_known),
 		cmocka_unit_test(findings_have_an_id_of_their_own_and_a_meaning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
