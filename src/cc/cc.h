@@ -77,7 +77,10 @@ MUST_USE struct err *cc_run(
  * history by what they took then, for others by the steps of their kind that ran in this build; ninja's manifest has how
  * many steps of each kind are left. The work is divided by the CPU time that the build's compilers got for each second
  * of late, so the result follows the machine's other load. Times are those of mono_now(). */
-enum { FOLLOW_KINDS = 5 }; /* as enum cc_kind of cc_int.h; CC_OTHER: steps that compile nothing */
+enum {
+	FOLLOW_KINDS = 5, /* as enum cc_kind of cc_int.h; CC_OTHER: steps that compile nothing */
+	FOLLOW_TENTHS = 10
+};
 
 struct cc_follow {
 	struct str dir, log; /* the shim folder, cc.jsonl */
@@ -93,6 +96,10 @@ struct cc_follow {
 	/* the CPU time of all steps of the manifest by the project's description, set by the caller, and that of the
 	 * steps of this ninja; 0: unknown */
 	double whole, prior;
+	/* the part of `whole` that is done after each tenth of the manifest's steps, set by the caller; all 0: unknown */
+	double pace[FOLLOW_TENTHS];
+	double chain; /* seconds of steps that wait for each other, set by the caller; 0: unknown */
+	double before, of_all; /* the manifest's steps that were done before this ninja, and all */
 	double late_cpu, late_seconds; /* the CPU time of the last minutes, and their length */
 	unsigned left; /* sources in the history that this build has not compiled yet */
 	double left_seconds;

@@ -1,10 +1,14 @@
 /* Follows a build through the log of its compilers and the history; see cc.h. No error here may fail a build: data that
  * cannot be read counts as unknown. */
+#include <string.h>
+
 #include "base/fs.h"
 #include "cc/cc_int.h"
 #include "formats/node.h"
 
 enum { PIECE = 4 << 20, SURE = 5, LATE = 600 /* seconds */, PRIOR = 5 /* steps */, FAR = 20 };
+
+#define PACE_SURE 0.01 /* below, the pace says nothing about the rest */
 
 /* The costs of steps by kind, in those of C++, until enough of them ran: measured with PyTorch 2.6.0. */
 static const double usual[FOLLOW_KINDS] = {
@@ -53,7 +57,9 @@ void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, d
 		.left = f->left,
 		.left_seconds = f->left_seconds,
 		.left_memory = f->left_memory,
-		.whole = f->whole};
+		.whole = f->whole,
+		.chain = f->chain};
+	memcpy(rest_of.pace, f->pace, sizeof(f->pace));
 	*f = rest_of;
 	err_free(fs_map(str_fmt(&tmp, "%.*s/.ninja_log", STR(path_dir(manifest))), &log));
 	struct str lines = log;
@@ -83,6 +89,8 @@ void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, d
 	for (unsigned k = 0; k < FOLLOW_KINDS; k++)
 		all += f->planned[k];
 	f->prior = every > 0 ? f->whole * (double)steps / every : 0;
+	f->before = every > (double)steps ? every - (double)steps : 0;
+	f->of_all = f->before + (double)steps;
 	for (unsigned k = 0; k < FOLLOW_KINDS;
 		k++) /* the manifest also has what nobody asked for */
 		f->planned[k] = all > 0 ? f->planned[k] * (double)steps / all : 0;
@@ -149,6 +157,15 @@ void cc_follow_look(struct arena *a, struct cc_follow *f, double now, struct str
 	}
 }
 
+/* The part of the manifest's work that is done with so many steps. */
+static double pace_at(const struct cc_follow *f, double steps)
+{
+	double at = f->of_all > 0 ? steps / f->of_all * FOLLOW_TENTHS : 0;
+	unsigned i = at < FOLLOW_TENTHS ? (unsigned)at : FOLLOW_TENTHS - 1;
+	double from = i ? f->pace[i - 1] : 0;
+	return from + (f->pace[i] - from) * (at - i);
+}
+
 double cc_follow_left(const struct cc_follow *f, uint64_t steps)
 {
 	double usual_ran = 0, work = 0, left = 0, total = f->planned[CC_OTHER],
@@ -180,6 +197,12 @@ double cc_follow_left(const struct cc_follow *f, uint64_t steps)
 	part *= part;
 	if (!f->found && part < 1)
 		work = part * work + (1 - part) * (f->prior - f->cpu + f->prior * (1 - ran)) / 2;
+	double begun = pace_at(f, f->before), done = pace_at(f, f->of_all - (double)steps) - begun;
+	if (!f->found && done > PACE_SURE) /* on this machine the work of before took f->cpu */
+		work = f->cpu * (1 - begun - done) / done;
 	double rate = f->late_cpu / f->late_seconds;
-	return work / (rate < f->jobs ? rate : f->jobs);
+	rate = rate < f->jobs ? rate : f->jobs;
+	/* beside many cores, what waits for each other counts: Brent's bound for the time on a number of processors */
+	double chain = rate > 1 ? f->chain * (1 - begun - done) * (1 - 1 / rate) : 0;
+	return work / rate + chain;
 }

@@ -133,7 +133,8 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 	if (ret->history || past.left_seconds > ret->cpu)
 		ret->cpu = past.left_seconds;
 	ret->cores = cores_for(a, ret->jobs);
-	ret->seconds = ret->cpu / ret->cores;
+	double chain = (double)c->chain_seconds < ret->cpu ? (double)c->chain_seconds : ret->cpu;
+	ret->seconds = chain + (ret->cpu - chain) / ret->cores;
 	ret->known = c->memory || ret->history;
 	if (!ret->known)
 		return;

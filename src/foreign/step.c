@@ -120,6 +120,14 @@ static void on_tick(void *user)
 
 /* ---- running ---- */
 
+/* A number of a pace, as a part of one; 0 if the description has none. */
+static double tenth(const struct strs *pace, size_t i)
+{
+	uint64_t percent = 0;
+	return pace->n == FOLLOW_TENTHS && str_u64(pace->v[i], 10, &percent) ? (double)percent / 100
+									     : 0;
+}
+
 struct err *foreign_run(
 	struct foreign *f, const char *kind, struct proc *p, struct proc_result *ret)
 {
@@ -141,8 +149,14 @@ struct err *foreign_run(
 		how->system == SOURCE_CMAKE ? f->cmake : path_join(f->a, f->tree, how->cmake),
 		S("build.ninja"));
 	cc_follow_start(f->rocm, f->log, f->jobs, mono_now(), &w.follow);
-	w.follow.whole = (double)how->cost.host_seconds +
-			 (double)how->cost.device_seconds * (double)f->plan->gpus.n;
+	double host = (double)how->cost.host_seconds,
+	       device = (double)how->cost.device_seconds * (double)f->plan->gpus.n;
+	w.follow.whole = host + device;
+	w.follow.chain = (double)how->cost.chain_seconds;
+	for (size_t i = 0; host > 0 && i < FOLLOW_TENTHS; i++)
+		w.follow.pace[i] = (host * tenth(&how->cost.host_pace, i) +
+					   device * tenth(&how->cost.device_pace, i)) /
+				   (host + device);
 	p->log = str_fmt(f->a, "%.*s/%s.log", STR(f->log), kind);
 	p->merge = true;
 	p->line = on_line;

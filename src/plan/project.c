@@ -10,8 +10,8 @@
 	FIELDS_IN(T, when, version, gfx, gfx_any, gfx_none, sdk, sdk_lacks, machine, machine_none, \
 		file, absent, with, without)
 
-const struct json_field plan_cost_fields[] = FIELDS_ONLY(
-	struct plan_cost, host_seconds, device_seconds, disk, device_disk, sdk_disk, memory);
+const struct json_field plan_cost_fields[] = FIELDS_ONLY(struct plan_cost, host_seconds,
+	device_seconds, chain_seconds, host_pace, device_pace, disk, device_disk, sdk_disk, memory);
 
 static const struct json_field need_fields[] = {
 	WHEN_FIELDS(struct need),
