@@ -14,7 +14,7 @@
 #include "recipe/queue.h"
 #include "recipe/recipe.h"
 
-enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20 };
+enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20, SHA1_DIGITS = 40 };
 
 /* ---- folders ---- */
 
@@ -181,7 +181,10 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	struct recipe_report patches;
 	MAP(texts, f->a); /* the texts of earlier layers, which the next one finds */
 	bool current = false;
-	struct str report;
+	/* the least of a repository: a detached HEAD, and the folders without which git knows it for none */
+	static const char *const git_files[] = {
+		".git/HEAD", ".git/objects/info/alternates", ".git/refs/heads/.keep", NULL};
+	struct str report, commit = S("");
 	struct change_set known = {0};
 	strs_add(f->a, &s->view.hidden, f->dir);
 	strs_add(f->a, &s->view.hidden, f->out);
@@ -213,6 +216,13 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	VEC_EACH (const struct plan_file, file, &f->plan->foreign->files)
 		*VEC_PUSH(f->a, set) = (struct change){
 			.source = file->path, .output = file->path, .text = file->text};
+	/* setup scripts ask "git rev-parse HEAD" for the commit that they write into the result */
+	if (!s->request->history)
+		TRY(source_commit(f->a, f->plan->project, &commit));
+	for (size_t i = 0; commit.n == SHA1_DIGITS && git_files[i]; i++)
+		*VEC_PUSH(f->a, set) = (struct change){.source = str_from(git_files[i]),
+			.output = str_from(git_files[i]),
+			.text = i ? S("\n") : str_fmt(f->a, "%.*s\n", STR(commit))};
 	TRY(session_current(s, &known, &report, &current));
 	if (current)
 		return NULL;

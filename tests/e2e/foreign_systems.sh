@@ -57,6 +57,20 @@ assert all(len(p["sha256"]) == 64 for p in record["environment"]["packages"])
 PY
 	echo 'ok nothing is run when nothing changed; other flags build anew; the record names what was installed'
 
+	# the commit that the copy without history names is that of the checkout, in whatever folder the copy lies
+	mkdir asks
+	cat >asks/setup.py <<'PY'
+import subprocess
+from setuptools import setup
+commit = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
+setup(name="asks", version="1.0+g" + commit, py_modules=[])
+PY
+	git -C asks init -q && git -C asks add -A && git -C asks -c user.name=t -c user.email=t@example.org commit -q -m asks
+	"$ROCSMITH" build asks --gpu gfx1201 -o out --build-dir b3 >log 2>&1 || true # a wheel without device code
+	[ -f "out/asks-1.0+g$(git -C asks rev-parse HEAD)-py3-none-any.whl" ] || fail 'the commit'
+	[ -z "$(git -C asks status --short)" ] || fail 'the checkout was changed'
+	echo 'ok setup.py hears of its commit'
+
 	# a back end of the project's own, which fails in Python
 	mkdir -p own/tools
 	printf '[build-system]\nrequires = []\nbuild-backend = "back"\nbackend-path = ["tools"]\n[project]\nname = "own"\nversion = "1"\n' >own/pyproject.toml
@@ -71,7 +85,7 @@ PY
 		TOKENIZERS_PARALLELISM=0 DB_PASS=s SENTRY_DSN=s GIT_CONFIG_VALUE_0=s INDEX_URL=https://me:s@host/ \
 		DEPLOY=ghp_0123456789abcdefghij "$ROCSMITH" build own --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || status=$?
 	[ $status = 5 ] || fail "a failing back end gave $status"
-	grep -q 'RuntimeError: no wheel gfx1201;gfx942 - - - - - - 1 0 - - - - -$' log || fail 'the environment of a build'
+	grep -q 'RuntimeError: no wheel gfx1201;gfx942 [^ ]*/b2/rocm/cuda - - - - - 1 0 - - - - -$' log || fail 'the environment of a build'
 	grep -q 'Dropped.*CONDA_PREFIX, CUDA_HOME' log || fail 'what was dropped is not told'
 	grep -q 'Withheld.*AWS_SECRET_ACCESS_KEY, DB_PASS, DEPLOY, GIT_CONFIG_VALUE_0, INDEX_URL, SENTRY_DSN, SOME_TOKEN' log || fail 'what was withheld is not told'
 	if grep -q 'me:s@host\|ghp_0123' log; then fail 'a secret is told'; fi
