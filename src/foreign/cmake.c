@@ -57,6 +57,7 @@ struct err *foreign_cmake(struct foreign *f)
 	TRY(fs_mkdirs(f->cmake));
 	strs_add(a, &p.argv, cmake);
 	proc_arg(a, &p, "-G", "Ninja", "-S", str_z(a, f->tree), "-B", str_z(a, f->cmake), NULL);
+	strs_add(a, &p.argv, S(FOREIGN_CMAKE_NATIVE));
 	define(f, &p, "CMAKE_BUILD_TYPE", S("Release"));
 	define(f, &p, "CMAKE_MAKE_PROGRAM", ninja);
 	define(f, &p, "CMAKE_INSTALL_PREFIX", path_join(a, f->out, f->plan->name));

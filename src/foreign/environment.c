@@ -21,17 +21,22 @@ static void set_variable(struct foreign *f, struct str name, struct str value)
 		strs_add(f->a, &f->env, line);
 }
 
-void foreign_set_line(struct foreign *f, struct str line)
-{
-	struct str name, value;
-	str_cut(line, '=', &name, &value);
-	set_variable(f, name, value);
-}
-
 struct str foreign_variable(const struct foreign *f, const char *name)
 {
 	const struct str *line = strs_variable(&f->env, str_from(name));
 	return line ? str_sub(*line, strlen(name) + 1, line->n) : S("");
+}
+
+/* Arguments for CMake, which scikit-build, scikit-build-core and many a setup.py take from the environment, come from
+ * several sides: the last one of a name wins there. */
+void foreign_set_line(struct foreign *f, struct str line)
+{
+	struct str name, value;
+	str_cut(line, '=', &name, &value);
+	struct str old = foreign_variable(f, "CMAKE_ARGS");
+	if (old.n && str_eq(name, S("CMAKE_ARGS")))
+		value = str_fmt(f->a, "%.*s %.*s", STR(old), STR(value));
+	set_variable(f, name, value);
 }
 
 struct str foreign_program(const struct foreign *f, const char *name)
@@ -139,6 +144,8 @@ struct err *foreign_environment(struct foreign *f)
 		set_variable(f, S("FORCE_CUDA"), S("1"));
 	for (size_t i = 0; f->plan->foreign->torch && of->forces[i]; i++)
 		set_variable(f, str_from(of->forces[i]), S("TRUE"));
+	if (!f->plan->foreign->torch)
+		foreign_set_line(f, S("CMAKE_ARGS=" FOREIGN_CMAKE_NATIVE));
 	VEC_EACH (const struct str, e, &f->plan->foreign->env)
 		foreign_set_line(f, *e);
 	return NULL;

@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/progress.h"
-#include "cc/cc.h"
 #include "foreign/foreign_int.h"
 #include "hipify/hipify.h"
 #include "lang/python/requirement.h"

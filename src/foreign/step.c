@@ -1,7 +1,6 @@
 /* Runs one program of a foreign build: its environment, its log, its progress. */
 #include "base/fs.h"
 #include "base/progress.h"
-#include "cc/cc.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 
