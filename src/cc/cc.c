@@ -462,7 +462,8 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 		if (nvcc.run.n)
 			return run_program(a, cc, &config, &nvcc.run);
 		cc = &nvcc.cc;
-		args = nvcc.passes.n ? &nvcc.passes.v[0].argv : &nvcc.words;
+		/* the log shows the link, which is in the middle */
+		args = nvcc.passes.n ? &nvcc.passes.v[nvcc.passes.n / 2].argv : &nvcc.words;
 	}
 	if (str_eq(cc->name, S("hipcc"))) {
 		words = cc_from_nvcc(a, args);

@@ -392,7 +392,8 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 	}
 	if (call.does == NVCC_COMPILES)
 		strs_add(a, words, S("-c"));
-	if (call.does == NVCC_PREPROCESSES)
+	/* the text is that of all sides: from it, ccache tells whether it knows the object */
+	if (call.does == NVCC_PREPROCESSES && !strs_has(&call.words, S("-E")))
 		strs_add(a, words, S("--offload-host-only"));
 	else
 		for (size_t i = 0; device && i < config->gpus.n; i++)
