@@ -249,8 +249,7 @@ static void show_route(struct arena *a, const struct next_steps *s, const struct
 		buf_fmt(&cost, ", %.*s of memory for the largest compile (%.*s free)",
 			STR(human_memory(a, r->memory)), STR(human_memory(a, s->memory_free)));
 	if (build)
-		buf_fmt(&cost, ", %s %.*s by %s", r->history ? "about" : "at best",
-			STR(human_seconds(a, r->seconds)),
+		buf_fmt(&cost, ", about %.*s by %s", STR(human_seconds(a, r->seconds)),
 			r->history ? "an earlier build here"
 				   : "the processor time that was measured");
 	out_fmt("      %.*s\n", STR(buf_str(&cost)));

@@ -93,7 +93,7 @@ void include_path(struct engine *e, const struct tok *t)
 	struct str hip = r && names_is(r, "header") ? names_text(r->hip) : own ? S("") : path;
 	if (!e->has_include && !e->l.depth && !e->outer_prev.to) /* nothing precedes it */
 		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
-	e->has_include |= !hipify_is_our_header(hip); /* which may stand in front of HIP's */
+	e->has_include |= !hipify_is_our_header(hip); /* ours may stand in front of HIP's */
 	strs_put(e->a, &e->ours, path);
 	e->cublas_v1 = e->cublas_v1 || str_eq(path, S("cublas.h"));
 	e->cublas_v2 = e->cublas_v2 || str_eq(path, S("cublas_v2.h"));
