@@ -134,14 +134,19 @@ static struct err *meet_last_build(struct foreign *f)
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str settings = path_join(f->a, f->state, S("settings")), made = {0}, what;
 	struct str tools = path_join(f->a, f->state, S("tools"));
+	struct str gpus = path_join(f->a, f->state, S("gpus"));
 	struct str dir = how->cmake.n ? path_join(f->a, f->tree, how->cmake) : S("");
-	bool first = !fs_exists(settings), same_settings, same_tools;
+	bool first = !fs_exists(settings), same_settings, same_tools, same_gpus;
 	/* ninja does not notice a change in the compilers or in how the shims run them. The first word of this file
 	 * identifies both; it does not change with other parts of rocsmith. */
 	err_free(fs_read_opt(f->a, cc_file(f->a, f->rocm, "made"), MAX_STATE, &made));
 	made = str_sub(made, 0, str_chr(made, ' '));
 	TRY(fs_receipt_check(tools, made, &same_tools));
 	TRY(fs_receipt_check(settings, f->key, &same_settings));
+	/* nor that nvcc, which has written its texts there, compiles for other GPUs */
+	struct str now = str_join(f->a, &f->plan->gpus, S(";"));
+	TRY(fs_receipt_check(gpus, now, &same_gpus));
+	same_tools &= same_gpus || !fs_is_dir(cc_file(f->a, f->rocm, "cuda"));
 	if (same_settings && same_tools)
 		return NULL;
 	if (how->system == SOURCE_CMAKE)
@@ -166,6 +171,7 @@ static struct err *meet_last_build(struct foreign *f)
 	TRY(fs_write(tools, made, 0644));
 	TRY(fs_write(
 		path_join(f->a, f->state, S("inputs")), str_join(f->a, &f->inputs, S("\n")), 0644));
+	TRY(fs_write(gpus, now, 0644));
 	return fs_write(settings, f->key, 0644);
 }
 

@@ -514,6 +514,8 @@ static void environment(const struct shims *s, struct strs *ret)
 		{"CUDA_NVCC_EXECUTABLE", "/cuda/bin/nvcc", false, true},
 		{"NVCC", "/cuda/bin/nvcc", false, true},
 		{"PKG_CONFIG_PATH", "/cuda/lib64/pkgconfig", false, true},
+		/* nvcc compiles for these GPUs, which its command line does not name */
+		{"CCACHE_EXTRAFILES", "/.rocsmith/gpus", false, true},
 	};
 	static const char *const names[] = {
 		NULL, NULL, "CC", "CXX"}; /* in the order of cc_host_programs */
@@ -590,6 +592,9 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	if (config.log_dir.n)
 		TRY(fs_mkdirs(config.log_dir));
 	TRY(cc_config_write(a, s.dir, &config));
+	if (o->cuda)
+		TRY(fs_write(cc_file(a, s.dir, "gpus"), str_join(a, &config.gpus, S("\n")),
+			0644 | FS_IF_CHANGED));
 	if (same)
 		return NULL;
 	if (config.loader.n) {

@@ -162,3 +162,9 @@ status=0
 $build >path 2>log || status=$?
 [ $status = 5 ] && grep -q 'twice(float)' log || fail 'a function that no file has'
 echo 'ok a second build does nothing, a touched source is compiled alone; mistakes have their place'
+
+echo '__device__ float twice(float x) { return 2 * x; } __device__ float table[4];' >tiles/twice.cu
+"$ROCSMITH" build tiles --gpu gfx1100 -o out --build-dir b >path 2>log || fail 'another GPU'
+rm -rf code && mkdir code && cp "$lib" code/ && (cd code && ../$llvm/llvm-objdump --offloading libtiles.so >../log 2>&1)
+grep -q hipv4.*gfx1100 log && ! grep -qE 'gfx90a|gfx1201' log || fail 'the code of another GPU'
+echo 'ok for another GPU everything is compiled again, although no command changed'
