@@ -434,6 +434,12 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		strs_add(a, words, S("-o"));
 		strs_add(a, words, call.output);
 	}
+	/* Meson runs what it links there, to see whether that works: it gets the SDK's loader */
+	struct str at = path_abs(a, call.output.n ? call.output : S("a.out"));
+	if (call.does == NVCC_LINKS && config->loader.n && str_contains(at, S("/meson-private/")))
+		strs_add(a, words,
+			str_fmt(a, "-Wl,--dynamic-linker=%.*s,--disable-new-dtags,-rpath,%.*s",
+				STR(config->loader), STR(config->library_path)));
 	if (call.does == NVCC_LINKS) {
 		strs_add(a, words, str_fmt(a, "-L%.*s/cuda/lib64", STR(cc->dir)));
 		if (!str_eq(call.runtime, S("none")))
