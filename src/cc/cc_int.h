@@ -35,7 +35,7 @@ uint64_t cc_link_bytes(const struct strs *args);
  * Each becomes one command of the SDK's clang for the GPUs of the folder; those that name NVIDIA's GPUs do not count. A
  * source of CUDA is compiled as HIP, with the text that overlay.c makes of it. Everything else of a compile is as
  * cc_run() does it: the ledger, the log, a pass for each GPU. */
-/* The last of several wins. */
+/* If a command says several, the one further down wins. */
 enum nvcc_does {
 	NVCC_LINKS,
 	NVCC_COMPILES,
@@ -79,8 +79,7 @@ struct nvcc {
 	enum nvcc_does does;
 	struct strs words; /* clang's words, inputs in their places, without outputs */
 	struct strs sources, cuda,
-		objects;            /* the inputs; cuda: those of the sources that are CUDA */
-	struct strs dirs, included; /* folders of -I; files of -include */
+		objects; /* the inputs; cuda: those of the sources that are CUDA */
 	struct str output, folder, language, runtime, keep_dir;
 	bool keep, show, dry;
 	bool native; /* it says how to optimise */

@@ -48,8 +48,7 @@ static struct err *look_into(struct arena *a, struct str path, struct strs *io, 
 	return !other ? NULL
 		      : err_new(E_LINK,
 				"the relocatable device code of '%.*s' is in the format of LLVM's "
-				"new "
-				"offload driver, which cannot be linked apart",
+				"new offload driver, which cannot be linked apart",
 				STR(path));
 }
 

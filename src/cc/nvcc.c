@@ -41,34 +41,45 @@ static void add_words(
 				: word);
 }
 
-/* Adds the words of clang in the option's place. nvcc gives parts to a shell: they end at spaces and commas outside of
- * quotes, and "\," is a comma of the part itself. */
+/* Takes the next word of *io, which ends at one of these characters outside of quotes. False if there is none. */
+static bool take_word(struct arena *a, struct str *io, const char *ends, struct str *ret)
+{
+	BUF(word, a);
+	char quote = 0;
+	bool any = false;
+	size_t i = 0;
+	for (; i < io->n; i++) {
+		char c = io->p[i];
+		bool end = !quote && strchr(ends, c);
+		if (end && any)
+			break;
+		any |= !end;
+		if (c == quote)
+			quote = 0;
+		else if (!quote && (c == '"' || c == '\''))
+			quote = c;
+		else if (!end)
+			buf_char(&word, c == '\\' && i + 1 < io->n ? io->p[++i] : c);
+	}
+	*io = str_sub(*io, i, io->n);
+	*ret = buf_str(&word);
+	return any;
+}
+
+/* Adds the words of clang in the option's place. nvcc gives parts to a shell: so they have quotes, and "\," is a comma of
+ * the part itself. */
 static void add_clang(
 	struct arena *a, struct strs *io, const struct nvcc_option *o, struct str value)
 {
-	BUF(part, a);
-	char quote = 0;
+	struct str word, unused;
 	if (!o->clang || (o->when && !str_eq(value, str_from(o->when))))
 		return;
 	if (!o->parts)
 		add_words(a, io, o, value);
-	for (size_t i = 0; o->parts && i <= value.n; i++) {
-		char c = i < value.n ? value.p[i] : ',';
-		if (c == '\\' && i + 1 < value.n) {
-			buf_char(&part, value.p[++i]);
-		} else if (c == quote) {
-			quote = 0;
-		} else if (!quote && (c == '"' || c == '\'')) {
-			quote = c;
-		} else if (i < value.n && (quote || (c != ',' && c != ' '))) {
-			buf_char(&part, c);
-		} else if (part.n) {
-			struct str word = str_dup(a, buf_str(&part)), unused;
-			const struct nvcc_option *known = find_option(word, false, &unused);
-			if (!known || known->value || known->clang) /* clang knows it */
-				add_words(a, io, o, word);
-			part.n = 0;
-		}
+	while (o->parts && take_word(a, &value, ", ", &word)) {
+		const struct nvcc_option *known = find_option(word, false, &unused);
+		if (word.n && (!known || known->value || known->clang)) /* clang knows it */
+			add_words(a, io, o, word);
 	}
 }
 
@@ -93,59 +104,38 @@ struct strs cc_from_nvcc(struct arena *a, const struct strs *args)
 
 /* ---- options in files ---- */
 
-/* Splits the text of an options file into words, at white space outside of quotes. */
 static void split_words(struct arena *a, struct str text, struct strs *ret)
 {
-	for (size_t i = 0; i < text.n; i++) {
-		BUF(word, a);
-		char quote = 0;
-		bool any = false;
-		for (; i < text.n; i++) {
-			char c = text.p[i];
-			if (!quote && strchr(" \t\r\n", c))
-				break;
-			any = true;
-			if (c == quote)
-				quote = 0;
-			else if (!quote && (c == '"' || c == '\''))
-				quote = c;
-			else
-				buf_char(&word, c == '\\' && i + 1 < text.n ? text.p[++i] : c);
-		}
-		if (any)
-			strs_add(a, ret, buf_str(&word));
-	}
+	struct str word;
+	while (take_word(a, &text, " \t\r\n", &word))
+		strs_add(a, ret, word);
 }
 
-struct nvcc_words {
-	struct strs words;
-	unsigned files; /* options files read so far */
-};
-
 /* Adds all words, with those of options files in their place. */
-static struct err *expand_files(struct arena *a, const struct strs *args, struct nvcc_words *io)
+static struct err *expand_files(
+	struct arena *a, const struct strs *args, unsigned *io_files, struct strs *io)
 {
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = S(""), file, text;
 		const struct nvcc_option *o = find_option(word, false, &value);
 		if (!o || o->use != USE_FILE) {
-			strs_add(a, &io->words, word);
+			strs_add(a, io, word);
 			if (o && o->value && !value.n && i + 1 < args->n)
-				strs_add(a, &io->words, args->v[++i]);
+				strs_add(a, io, args->v[++i]);
 			continue;
 		}
 		if (!value.n && i + 1 < args->n)
 			value = args->v[++i];
 		while (str_next(&value, ',', &file)) {
 			struct strs words = {0};
-			if (io->files++ == MAX_OPTIONS_FILES)
+			if ((*io_files)++ == MAX_OPTIONS_FILES)
 				return err_new(E_USAGE,
 					"more than %d options files, or one that names itself: "
 					"'%.*s'",
 					MAX_OPTIONS_FILES, STR(file));
 			TRY(fs_read(a, file, MAX_OPTIONS_FILE, &text));
 			split_words(a, text, &words);
-			TRY(expand_files(a, &words, io));
+			TRY(expand_files(a, &words, io_files, io));
 		}
 	}
 	return NULL;
@@ -174,11 +164,6 @@ static struct err *take_option(
 	io->show |= o->use == USE_SHOW;
 	io->native |= o->use == USE_NATIVE;
 	io->archs |= o->use == USE_ARCH;
-	if (str_eq(str_from(o->name), S("include-path")) ||
-		str_eq(str_from(o->name), S("system-include")))
-		strs_add(a, &io->dirs, value);
-	if (str_eq(str_from(o->name), S("pre-include")))
-		strs_add(a, &io->included, value);
 	/* FindCUDA.cmake defines it for -M; but HIP's headers are not to take a source for NVIDIA's */
 	if (!str_eq(value, S("__CUDACC__")))
 		add_clang(a, &io->words, o, value);
@@ -196,15 +181,14 @@ struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret
 {
 	static const char *const sources[] = {
 		".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cu", ".i", ".ii", NULL};
-	struct nvcc_words expanded = {0};
-	struct strs given = {0};
+	struct strs given = {0}, all = {0};
+	unsigned files = 0; /* options files read so far */
 	const char *before = getenv("NVCC_PREPEND_FLAGS"), *after = getenv("NVCC_APPEND_FLAGS");
 	*ret = (struct nvcc){0};
 	split_words(a, str_from(before), &given);
 	strs_add_all(a, &given, args);
 	split_words(a, str_from(after), &given);
-	TRY(expand_files(a, &given, &expanded));
-	const struct strs all = expanded.words;
+	TRY(expand_files(a, &given, &files, &all));
 	VEC(struct nvcc_place) inputs = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		struct str word = all.v[i], value = S("");
@@ -227,27 +211,25 @@ struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret
 	size_t next = 0;
 	ret->words = (struct strs){0};
 	VEC_EACH (const struct nvcc_place, in, &inputs) {
-		bool cuda = is_cuda(ret, in->word);
+		bool cuda = is_cuda(ret, in->word), c = str_eq(path_ext(in->word), S(".c"));
 		bool source = ret->language.n || str_is_one_of(path_ext(in->word), sources);
+		struct str language = cuda                    ? S("hip")
+				      : ret->language.n || !c ? ret->language
+							      : S("c");
 		for (; next < in->at; next++)
 			strs_add(a, &ret->words, words.v[next]);
-		if (source) {
-			bool c = str_eq(path_ext(in->word), S(".c"));
+		if (language.n) {
 			strs_add(a, &ret->words, S("-x"));
-			strs_add(a, &ret->words,
-				cuda              ? S("hip")
-				: ret->language.n ? ret->language
-				: c               ? S("c")
-						  : S("none"));
+			strs_add(a, &ret->words, language);
 		}
 		strs_add(a, &ret->words, in->word);
 		strs_add(a, source ? &ret->sources : &ret->objects, in->word);
 		if (cuda)
 			strs_add(a, &ret->cuda, in->word);
-		if (cuda && in + 1 != in_end)
+		if (language.n && in + 1 != in_end) {
 			strs_add(a, &ret->words, S("-x"));
-		if (cuda && in + 1 != in_end)
 			strs_add(a, &ret->words, S("none"));
+		}
 	}
 	for (; next < words.n; next++)
 		strs_add(a, &ret->words, words.v[next]);
@@ -375,8 +357,11 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		return err_new(E_USAGE, "nvcc has no input file");
 	struct strs *words = &ret->words;
 	ret->cc = (struct cc){.dir = cc->dir, .name = S("clang++")};
+	ret->done = call.dry;
+	if (call.does >= NVCC_LINKS_DEVICE && call.dry)
+		show(a, cc, &call, &call.words);
 	if (call.does >= NVCC_LINKS_DEVICE)
-		return take_objects(a, &call, &config->gpus, ret);
+		return call.dry ? NULL : take_objects(a, &call, &config->gpus, ret);
 	if (call.does == NVCC_LINKS)
 		TRY(dlink_needed(a, &call, &relocatable));
 	bool device = call.cuda.n || relocatable;
@@ -425,10 +410,19 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		strs_add(a, words, S("-isystem"));
 		strs_add(a, words, str_fmt(a, "%.*s/cuda/include", STR(cc->dir)));
 	}
-	if (call.does == NVCC_COMPILES && !call.output.n && call.folder.n && call.sources.n == 1) {
-		struct str base = path_base(call.sources.v[0]);
+	if (call.folder.n && call.does == NVCC_COMPILES && call.sources.n > 1)
+		return err_new(E_USAGE, "nvcc's '-odir' takes one source here, and there is '%.*s'",
+			STR(call.sources.v[1]));
+	if (call.folder.n && call.sources.n == 1) {
+		struct str base = path_base(call.sources.v[0]), object;
 		base = str_sub(base, 0, base.n - path_ext(base).n);
-		call.output = path_join(a, call.folder, str_fmt(a, "%.*s.o", STR(base)));
+		object = path_join(a, call.folder, str_fmt(a, "%.*s.o", STR(base)));
+		if (call.does == NVCC_PREPROCESSES) { /* the target of -M */
+			strs_add(a, words, S("-MT"));
+			strs_add(a, words, object);
+		} else if (call.does == NVCC_COMPILES && !call.output.n) {
+			call.output = object;
+		}
 	}
 	if (call.output.n) {
 		strs_add(a, words, S("-o"));
@@ -447,6 +441,5 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 	}
 	if (call.show)
 		show(a, cc, &call, words);
-	ret->done = call.dry;
 	return NULL;
 }

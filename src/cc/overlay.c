@@ -56,39 +56,10 @@ static bool is_ours(const struct overlay *o, struct str root, struct str name, s
 	return false;
 }
 
-static struct err *add_file(struct overlay *o, struct str root, struct str name, bool sure);
-
-/* Adds the files that this one includes. */
-static struct err *add_includes(struct overlay *o, struct overlay_file *f)
-{
-	struct lex l = lex_new(f->text, f->path);
-	struct tok t;
-	l.lenient = true;
-	while (lex_try(&l, &t) && t.kind != TOK_END) {
-		if (t.kind != TOK_PATH)
-			continue;
-		struct str word = tok_text(&l, &t), name = str_sub(word, 1, word.n - 1);
-		o->modern |= str_starts(name, S("thrust/")) || str_starts(name, S("cub/"));
-		struct str root = path_dir(f->path);
-		bool found = word.p[0] == '"' && fs_is_file(path_join(o->a, root, name));
-		for (size_t i = 0; i < o->dirs.n && !found; i++) {
-			root = o->dirs.v[i];
-			found = fs_is_file(path_join(o->a, root, name));
-		}
-		if (!found)
-			continue;
-		TRY(add_file(o, root, name, false));
-		struct str path = path_clean(o->a, path_join(o->a, root, name));
-		if (map_get(&o->by_path, path))
-			strs_put(o->a, &f->mine, name);
-	}
-	return NULL;
-}
-
-/* Adds root/name, and what it includes, unless it is none of the project's. sure: the user names it as a source. */
+/* Adds root/name unless it is none of the project's. sure: the user names it as a source. */
 static struct err *add_file(struct overlay *o, struct str root, struct str name, bool sure)
 {
-	struct str path = path_clean(o->a, path_join(o->a, root, name)), real;
+	struct str path = path_clean(o->a, path_join(o->a, root, name)), real, text;
 	if (map_has(&o->by_path, path))
 		return NULL;
 	map_put(&o->by_path, path, NULL);
@@ -97,12 +68,45 @@ static struct err *add_file(struct overlay *o, struct str root, struct str name,
 	if (o->files.n == MOST_FILES)
 		return err_new(E_LIMIT, "'%.*s' includes more than %d files of the project",
 			STR(o->files.v[0]->path), MOST_FILES);
+	struct err *e = fs_read(o->a, real, MAX_SOURCE, &text);
+	if (e && !sure) { /* large data, for example: clang reads it as it is */
+		err_free(e);
+		return NULL;
+	}
+	TRY(e);
 	struct overlay_file *f = NEW(o->a, struct overlay_file);
-	*f = (struct overlay_file){.path = path, .real = real, .source = sure};
-	TRY(fs_read(o->a, real, MAX_SOURCE, &f->text));
+	*f = (struct overlay_file){.path = path, .real = real, .text = text, .source = sure};
 	map_put(&o->by_path, path, f);
 	*VEC_PUSH(o->a, &o->files) = f;
-	return add_includes(o, f);
+	return NULL;
+}
+
+/* Adds the files that this one includes. */
+static struct err *add_includes(struct overlay *o, struct overlay_file *f)
+{
+	struct lex l = lex_new(f->text, f->path);
+	struct tok t;
+	l.lenient = true;
+	while (lex_try(&l, &t) && t.kind != TOK_END) {
+		ARENA(tmp);
+		if (t.kind != TOK_PATH)
+			continue;
+		struct str word = tok_text(&l, &t), name = str_sub(word, 1, word.n - 1);
+		o->modern |= str_starts(name, S("thrust/")) || str_starts(name, S("cub/"));
+		struct str root = path_dir(f->path), path = path_join(&tmp, root, name);
+		bool found = word.p[0] == '"' && fs_is_file(path);
+		for (size_t i = 0; i < o->dirs.n && !found; i++) {
+			root = o->dirs.v[i];
+			path = path_join(&tmp, root, name);
+			found = fs_is_file(path);
+		}
+		path = path_clean(&tmp, path);
+		if (found && !map_has(&o->by_path, path))
+			TRY(add_file(o, root, name, false));
+		if (found && map_get(&o->by_path, path))
+			strs_put(o->a, &f->mine, name);
+	}
+	return NULL;
 }
 
 /* Gathers the facts about all files that each translation needs. */
@@ -171,9 +175,9 @@ static struct err *keep_texts(struct overlay *o, struct str dir)
 {
 	TRY(fs_mkdirs(dir));
 	VEC_EACH (const struct overlay_file, f, &o->shown) {
-		struct str text = {0}, name = path_base(f->path);
-		name = str_ends(name, S(".cu")) ? hipify_output_name(o->a, name)
-						: str_fmt(o->a, "%.*s.hip", STR(name));
+		/* a.hip or a.cu.hip may be the user's own */
+		struct str text = {0},
+			   name = str_fmt(o->a, "%.*s.nvcc.hip", STR(path_base(f->path)));
 		TRY(fs_read(o->a, f->out, 2 * MAX_SOURCE, &text));
 		TRY(fs_write(path_join(o->a, dir, name), text, 0644));
 	}
@@ -190,8 +194,14 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 		.dir = path_join(a, cc->dir, S(".rocsmith/cuda"))};
 	struct str here = path_abs(a, S(".")), real;
 	*ret = S("");
-	VEC_EACH (const struct str, dir, &call->dirs)
-		strs_put(a, &o.dirs, path_abs(a, *dir));
+	for (size_t i = 0; i < call->words.n; i++) {
+		struct str word = call->words.v[i], dir = str_sub(word, 2, word.n);
+		bool apart = str_eq(word, S("-I")) || str_eq(word, S("-isystem"));
+		if (apart && i + 1 < call->words.n)
+			dir = call->words.v[i + 1];
+		if (str_starts(word, S("-I")) || apart)
+			strs_put(a, &o.dirs, path_abs(a, dir));
+	}
 	strs_add_all(a, &o.real, &o.dirs);
 	strs_put(a, &o.real, here);
 	VEC_EACH (const struct str, source, &call->cuda)
@@ -199,14 +209,16 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 	for (size_t i = 0; i < o.real.n; i++)
 		if (fs_real(a, o.real.v[i], &real))
 			o.real.v[i] = real;
-	VEC_EACH (const struct str, name, &call->included)
-		if (fs_is_file(*name))
-			TRY(add_file(&o, here, *name, false));
+	for (size_t i = 1; i < call->words.n; i++)
+		if (str_eq(call->words.v[i - 1], S("-include")) && fs_is_file(call->words.v[i]))
+			TRY(add_file(&o, here, call->words.v[i], false));
 	VEC_EACH (const struct str, source, &call->cuda) {
 		if (!fs_is_file(*source))
 			continue; /* clang says so */
 		TRY(add_file(&o, path_dir(path_abs(a, *source)), path_base(*source), true));
 	}
+	for (size_t i = 0; i < o.files.n; i++)
+		TRY(add_includes(&o, o.files.v[i]));
 	gather_facts(&o);
 	call->modern = o.modern;
 	TRY(fs_check_own(o.dir));

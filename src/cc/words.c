@@ -122,7 +122,8 @@ struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_wo
 {
 	struct strs out = {0};
 	/* clang++ compiles a.c as C++ */
-	bool cxx = w->kind != CC_C || str_eq(plain_name(name), S("clang++"));
+	bool cxx = w->kind != CC_C || (str_eq(plain_name(name), S("clang++")) &&
+					      (w->links || !strs_has(args, S("-x"))));
 	*ret_left_out = S("");
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i];

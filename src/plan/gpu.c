@@ -7,7 +7,7 @@
 static struct str said_value(
 	struct arena *a, const struct plan_foreign *f, const struct source_switch *w)
 {
-	static const char *const before[] = {"-D", "cmake.define.", "CMAKE_ARGS=", ":BOOL"};
+	static const char *const before[] = {"-D", "cmake.define.", "CMAKE_ARGS="};
 	const char *own = w->kind == SWITCH_VARIABLE ? getenv(str_z(a, w->name)) : NULL;
 	const char *args = getenv("CMAKE_ARGS");
 	struct str key, value;
@@ -17,14 +17,14 @@ static struct str said_value(
 		all = str_replace(a, all, str_from(before[i]), S(""));
 	struct strs words = str_split(a, all, ' ');
 	VEC_EACH (const struct str, word, &words)
-		if (str_cut(*word, '=', &key, &value) && str_eq(key, w->name) && value.n)
+		if (str_cut(*word, '=', &key, &value) && value.n &&
+			str_eq(str_sub(key, 0, str_chr(key, ':')), w->name)) /* NAME:STRING */
 			return value;
 	return S("");
 }
 
 void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 {
-	static const char *const off[] = {"0", "off", "false", "no", "n", "none", "cpu", NULL};
 	struct plan_foreign *f = plan->foreign;
 	struct strs said = {0}, has = {0}, set = {0};
 	bool hip = false, core = str_starts(f->backend, S("scikit_build_core"));
@@ -33,7 +33,7 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 		struct str value = said_value(a, f, w), place = w->place;
 		hip |= w->hip &&
 		       (g->hip || w->kind == SWITCH_VARIABLE || !str_eq(w->value, S("ON")));
-		f->gpu_off &= !value.n || str_is_one_of(str_lower(a, value), off);
+		f->gpu_off &= source_is_off(a, value);
 		if (value.n)
 			strs_add(a, &said,
 				str_fmt(a, "%.*s=%.*s (%.*s)", STR(w->name), STR(value),

@@ -43,7 +43,7 @@ static enum gpu_word word_of(struct arena *a, struct str name)
 							  : WORD_NONE;
 }
 
-static bool is_off(struct arena *a, struct str value)
+bool source_is_off(struct arena *a, struct str value)
 {
 	static const char *const off[] = {"", "0", "off", "false", "no", "n", "none", "cpu", NULL};
 	return str_is_one_of(str_lower(a, value), off);
@@ -107,10 +107,10 @@ static void take_condition(
 	bool differs = py_is(m, k, S("!="));
 	k += py_is(m, k, S("in")) ? 2 : 1; /* "in" is followed by a bracket */
 	bool compared = k < end && m->tokens.v[k].kind != PY_TOKEN_NAME;
-	bool wanted =
-		compared && !differs && !is_off(a, unquoted(m, k)); /* on where it has that value */
-	bool same = usual.n && is_off(a, usual) == is_off(a, unquoted(m, k));
-	s->on = compared ? wanted == same : !is_off(a, usual);
+	bool wanted = compared && !differs &&
+		      !source_is_off(a, unquoted(m, k)); /* on where it has that value */
+	bool same = usual.n && source_is_off(a, usual) == source_is_off(a, unquoted(m, k));
+	s->on = compared ? wanted == same : !source_is_off(a, usual);
 	s->value = wanted ? unquoted(m, k) : S("1");
 }
 
@@ -177,7 +177,7 @@ static void take_call(struct switch_search *l, const struct cmake_call *c, bool 
 	for (const char *p = ",()/|"; *p; p++)
 		all = str_replace(l->a, all, (struct str){p, 1}, S(" "));
 	struct strs words = str_split(l->a, all, ' ');
-	bool off = is_off(l->a, set ? w->v[1] : w->n > 2 ? w->v[2] : S(""));
+	bool off = source_is_off(l->a, set ? w->v[1] : w->n > 2 ? w->v[2] : S(""));
 	struct source_switch s = {.kind = SWITCH_OPTION, .name = w->v[0], .value = S("ON")};
 	s.on = !off || str_contains(l->decided, s.name);
 	add_switch(l, s, c->line, word, &words);

@@ -30,5 +30,6 @@ struct source_gpu {
 	struct str torch_at; /* "setup.py:3", which imports torch whatever happens; or "" */
 };
 
+bool source_is_off(struct arena *a, struct str value); /* "0", "OFF", "cpu", "" and such */
 MUST_USE struct err *source_gpu_read(
 	struct arena *a, const struct source *s, struct source_gpu *ret);

@@ -176,7 +176,7 @@ nvcc -c src/a.cu -Iinclude -o src/a.o >../log 2>&1 || no "nvcc: $(cat ../log)"
 ls -li --time-style=full-iso "$cache" | cmp - ../cache || no 'unchanged files were to be translated once'
 [ -z "$(find "$cache" -type f -perm /077 ! -name 'said-*')" ] || no 'others can read what was translated'
 nvcc -c src/a.cu -Iinclude -o src/a.o -keep -keep-dir kept >../log 2>&1
-grep -q 'hipMalloc(&d' kept/a.hip || no 'the translated text was to be kept'
+grep -q 'hipMalloc(&d' kept/a.cu.nvcc.hip || no 'the translated text was to be kept'
 rm -rf kept
 ok 'an unchanged file is translated once; -keep shows the text'
 

@@ -85,6 +85,7 @@ static void a_standard_of_another_language_is_left_out(void **state)
 		{"clang -std=c++17 -c a.cpp", "-std=c++17 -c a.cpp"},
 		{"clang -std=c++17 -x c++ -c a.c", "-std=c++17 -x c++ -c a.c"},
 		{"clang++ -std=c++17 -c a.c", "-std=c++17 -c a.c"},
+		{"clang++ -std=c++17 -c -x c a.c", "-c -x c a.c"},
 		{"clang++ -std=gnu99 -c a.cpp", "-c a.cpp"},
 		{"clang -std=c11 -std=c++14 -c a.c", "-std=c11 -c a.c"},
 		{"clang -std=c11 -x hip -c a.cu", "-x hip -c a.cu"},

@@ -37,16 +37,20 @@ static void each_option_becomes_clangs_or_goes(void **state)
 		{"-rdc=true -c a.cu", "-fgpu-rdc -x hip a.cu", NVCC_COMPILES},
 		{"-rdc false -c a.cu", "-x hip a.cu", NVCC_COMPILES},
 		{"-fmad=false --use_fast_math --ftz=true a.cu",
-			"-ffp-contract=off -fgpu-flush-denormals-to-zero -x hip a.cu", NVCC_LINKS},
+			"-ffp-contract=off -fgpu-flush-denormals-to-zero "
+			"-fgpu-flush-denormals-to-zero -x hip a.cu",
+			NVCC_LINKS},
+		{"-ftz=false a.cu", "-x hip a.cu", NVCC_LINKS},
 		{"-DX=1,2 -D Y=3 --define-macro=Z -Idir -I=other -UW a.cu",
 			"-DX=1,2 -DY=3 -DZ -Idir -Iother -UW -x hip a.cu", NVCC_LINKS},
 		{"-x cu a.cpp -c", "-x hip a.cpp", NVCC_COMPILES},
-		{"-c a.cpp", "-x none a.cpp", NVCC_COMPILES},
+		{"-c a.cpp", "a.cpp", NVCC_COMPILES},
 		{"-c a.c -x c++", "-x c++ a.c", NVCC_COMPILES},
 		{"-c a.c", "-x c a.c", NVCC_COMPILES},
 		{"-shared a.o -lcudart b.a -Xlinker -rpath,/x -o x.so",
 			"-shared a.o -lcudart b.a -Wl,-rpath -Wl,/x", NVCC_LINKS},
-		{"a.cu b.cpp c.o -lfoo", "-x hip a.cu -x none -x none b.cpp c.o -lfoo", NVCC_LINKS},
+		{"a.cu b.cpp c.o -lfoo", "-x hip a.cu -x none b.cpp c.o -lfoo", NVCC_LINKS},
+		{"a.c b.o -lfoo", "-x c a.c -x none b.o -lfoo", NVCC_LINKS},
 		{"-MD -MF a.d -MT a.o -c a.cu", "-MD -MF a.d -MT a.o -x hip a.cu", NVCC_COMPILES},
 		{"-E -isystem /s -include p.h a.cu", "-E -isystem /s -include p.h -x hip a.cu",
 			NVCC_PREPROCESSES},
@@ -82,6 +86,38 @@ static void inputs_and_outputs_are_told_apart(void **state)
 	assert_str(call.keep_dir, "k");
 	assert_str(call.runtime, "none");
 	assert_true(call.keep && call.show && !call.dry && call.archs && !call.native);
+}
+
+static void a_command_has_the_outputs_that_nvcc_has(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *line, *last;
+		bool done;
+	} rows[] = {
+		{"-odir out -c a.cpp", "-o out/a.o", false},
+		{"-odir out -c a.cpp -o b.o", "-o b.o", false},
+		{"-odir out -M -o a.d s/a.cpp", "-MT out/a.o -o a.d", false},
+		{"-lib -o x.a a.o b.o", "rcs x.a a.o b.o", false},
+		{"--dryrun -lib -o x.a a.o b.o", "", true},
+		{"--dryrun -dlink -o x.o a.o", "", true},
+		{"--dryrun -run a.out", "", true},
+	};
+	struct cc cc = {.dir = path_join(&a, test_dir(&a), S("shims"))};
+	struct cc_config config = {0};
+	struct nvcc_result result;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct strs args = str_split(&a, str_from(rows[i].line), ' ');
+		assert_ok(nvcc_command(&a, &cc, &config, &args, &result));
+		struct str words = str_join(&a, &result.words, S(" "));
+		if (!str_ends(words, str_from(rows[i].last)))
+			fail_msg("%s: %.*s", rows[i].line, STR(words));
+		assert_int_equal(result.done, rows[i].done);
+		assert_int_equal(result.passes.n + result.run.n, 0);
+	}
+	struct strs several = str_split(&a, S("-odir out -c a.cpp b.cpp"), ' ');
+	assert_err(nvcc_command(&a, &cc, &config, &several, &result), E_USAGE);
 }
 
 static void what_has_no_equivalent_is_refused_with_the_reason(void **state)
@@ -237,14 +273,36 @@ static void files_that_are_none_of_the_projects_are_not_copied(void **state)
 	assert_true(str_contains(text_of(&a, path, "near.cuh"), S("hipError_t")));
 }
 
+static void data_and_folders_of_the_host_compiler_are_no_obstacle(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	char *large = arena_alloc(&a, 17 << 20);
+	memset(large, '\n', 17 << 20);
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("x"))));
+	assert_ok(
+		fs_write(path_join(&a, dir, S("x/large.h")), (struct str){large, 17 << 20}, 0644));
+	assert_ok(fs_write(path_join(&a, dir, S("x/h.cuh")), S("cudaError_t e;\n"), 0644));
+	assert_ok(fs_write(path_join(&a, dir, S("a.cu")),
+		S("#include \"large.h\"\n#include <h.cuh>\n"), 0644));
+	struct str path = overlay_of(&a, dir, "-Xcompiler -I,%.*s/x -c %.*s/a.cu");
+	assert_str(text_of(&a, path, "large.h"), "");
+	assert_str(text_of(&a, path, "h.cuh"), "hipError_t e;\n");
+	path = overlay_of(&a, dir, "-Xcompiler -I%.*s/x -c %.*s/a.cu");
+	assert_str(text_of(&a, path, "h.cuh"), "hipError_t e;\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_option_becomes_clangs_or_goes),
 		cmocka_unit_test(inputs_and_outputs_are_told_apart),
+		cmocka_unit_test(a_command_has_the_outputs_that_nvcc_has),
 		cmocka_unit_test(what_has_no_equivalent_is_refused_with_the_reason),
 		cmocka_unit_test(options_come_from_files_too_but_not_for_ever),
 		cmocka_unit_test(an_overlay_keeps_lines_and_names),
+		cmocka_unit_test(data_and_folders_of_the_host_compiler_are_no_obstacle),
 		cmocka_unit_test(files_that_are_none_of_the_projects_are_not_copied),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
