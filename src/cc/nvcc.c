@@ -338,6 +338,42 @@ static struct err *take_objects(
 	return NULL;
 }
 
+/* Adds the words that say where the result goes, and those of a link. */
+static struct err *add_output(struct arena *a, const struct cc *cc, const struct cc_config *config,
+	struct nvcc *call, struct strs *words)
+{
+	if (call->folder.n && call->does == NVCC_COMPILES && call->sources.n > 1)
+		return err_new(E_USAGE, "nvcc's '-odir' takes one source here, and there is '%.*s'",
+			STR(call->sources.v[1]));
+	if (call->folder.n && call->sources.n == 1) {
+		struct str base = path_base(call->sources.v[0]), object;
+		base = str_sub(base, 0, base.n - path_ext(base).n);
+		object = path_join(a, call->folder, str_fmt(a, "%.*s.o", STR(base)));
+		if (call->does == NVCC_PREPROCESSES) { /* the target of -M */
+			strs_add(a, words, S("-MT"));
+			strs_add(a, words, object);
+		} else if (call->does == NVCC_COMPILES && !call->output.n) {
+			call->output = object;
+		}
+	}
+	if (call->output.n) {
+		strs_add(a, words, S("-o"));
+		strs_add(a, words, call->output);
+	}
+	/* Meson runs what it links there, to see whether that works: it gets the SDK's loader */
+	struct str at = path_abs(a, call->output.n ? call->output : S("a.out"));
+	if (call->does == NVCC_LINKS && config->loader.n && str_contains(at, S("/meson-private/")))
+		strs_add(a, words,
+			str_fmt(a, "-Wl,--dynamic-linker=%.*s,--disable-new-dtags,-rpath,%.*s",
+				STR(config->loader), STR(config->library_path)));
+	if (call->does == NVCC_LINKS) {
+		strs_add(a, words, str_fmt(a, "-L%.*s/cuda/lib64", STR(cc->dir)));
+		if (!str_eq(call->runtime, S("none")))
+			strs_add(a, words, S("-lcudart"));
+	}
+	return NULL;
+}
+
 struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *args, struct nvcc_result *ret)
 {
@@ -410,35 +446,7 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		strs_add(a, words, S("-isystem"));
 		strs_add(a, words, str_fmt(a, "%.*s/cuda/include", STR(cc->dir)));
 	}
-	if (call.folder.n && call.does == NVCC_COMPILES && call.sources.n > 1)
-		return err_new(E_USAGE, "nvcc's '-odir' takes one source here, and there is '%.*s'",
-			STR(call.sources.v[1]));
-	if (call.folder.n && call.sources.n == 1) {
-		struct str base = path_base(call.sources.v[0]), object;
-		base = str_sub(base, 0, base.n - path_ext(base).n);
-		object = path_join(a, call.folder, str_fmt(a, "%.*s.o", STR(base)));
-		if (call.does == NVCC_PREPROCESSES) { /* the target of -M */
-			strs_add(a, words, S("-MT"));
-			strs_add(a, words, object);
-		} else if (call.does == NVCC_COMPILES && !call.output.n) {
-			call.output = object;
-		}
-	}
-	if (call.output.n) {
-		strs_add(a, words, S("-o"));
-		strs_add(a, words, call.output);
-	}
-	/* Meson runs what it links there, to see whether that works: it gets the SDK's loader */
-	struct str at = path_abs(a, call.output.n ? call.output : S("a.out"));
-	if (call.does == NVCC_LINKS && config->loader.n && str_contains(at, S("/meson-private/")))
-		strs_add(a, words,
-			str_fmt(a, "-Wl,--dynamic-linker=%.*s,--disable-new-dtags,-rpath,%.*s",
-				STR(config->loader), STR(config->library_path)));
-	if (call.does == NVCC_LINKS) {
-		strs_add(a, words, str_fmt(a, "-L%.*s/cuda/lib64", STR(cc->dir)));
-		if (!str_eq(call.runtime, S("none")))
-			strs_add(a, words, S("-lcudart"));
-	}
+	TRY(add_output(a, cc, config, &call, words));
 	if (call.show)
 		show(a, cc, &call, words);
 	return NULL;
