@@ -125,6 +125,10 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 	strs_add_all(a, &ret->argv, args);
 	if (w.driver && w.links && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->link_flags);
+	/* The SDK's libraries need others of their kind, and may need a newer libc than this machine's. Makefiles that
+	 * set LDFLAGS themselves do not pass the option. */
+	if (host && w.links)
+		strs_add(a, &ret->argv, S("-Wl,--allow-shlib-undefined"));
 	strs_add(a, &ret->setenv, S(INSIDE "=1"));
 	if (!host)
 		set_environment(a, cc, ret);
@@ -423,6 +427,16 @@ static struct err *run_compiler(struct arena *a, struct compiler_run *j, const s
 
 /* ---- a call ---- */
 
+void cc_say_once(const struct cc *cc, const char *what, struct str text)
+{
+	ARENA(tmp);
+	struct str mark = str_fmt(&tmp, "%.*s/.rocsmith/cuda/said-%s", STR(cc->dir), what);
+	if (fs_present(mark))
+		return;
+	say_status(S("Note"), "%.*s", STR(text));
+	err_free(fs_write(mark, S(""), FS_LOOSE));
+}
+
 /* Becomes a program that was built with the SDK's libraries, which may need its libc. */
 static struct err *run_program(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *argv)
@@ -453,8 +467,9 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 			out_fmt("%.*s\n", STR(*gpu));
 		return NULL;
 	}
-	struct strs words;
+	struct strs at_home = cc_words_at_home(a, path_join(a, cc->dir, S("cuda")), args), words;
 	struct nvcc_result nvcc = {0};
+	args = &at_home;
 	if (str_eq(cc->name, S("nvcc"))) {
 		TRY(nvcc_command(a, cc, &config, args, &nvcc));
 		if (nvcc.done)
@@ -475,6 +490,12 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 				"'%.*s' is not for the language of '%.*s': left out, as gcc would",
 				STR(left_out), STR(w.input));
 	}
+	unsigned least = cc_torch_standard(&words);
+	struct str old = least ? cc_raise_standard(a, least, &words) : S("");
+	if (old.n)
+		cc_say_once(cc, "torch-standard",
+			str_fmt(a, "this torch needs C++%u, which takes the place of %.*s", least,
+				STR(old)));
 	struct compiler_run j = {.cc = cc, .config = &config};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;

@@ -27,6 +27,15 @@ extern const char *const cc_kind_names[];
  * that of everything that links to it. */
 struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_words *w,
 	const struct strs *args, struct str *ret_left_out);
+/* Projects name the folders in which CUDA's installers put it. Where this machine has no such folder, words that name
+ * files in it name those of `cuda`, the shim folder's. */
+struct strs cc_words_at_home(struct arena *a, struct str cuda, const struct strs *args);
+/* The C++ that the headers of a torch in the words' folders want at least (17): torch/all.h has it as an #error; or 0. */
+unsigned cc_torch_standard(const struct strs *args);
+/* Raises an older -std= of C++ to `least`. Returns the standard that was asked for, or "". */
+struct str cc_raise_standard(struct arena *a, unsigned least, struct strs *io);
+/* Says something once for a shim folder, because it is true of all its compiles. */
+void cc_say_once(const struct cc *cc, const char *what, struct str text);
 /* The size of all inputs of a link, including those in a response file. */
 uint64_t cc_link_bytes(const struct strs *args);
 

@@ -263,32 +263,6 @@ static bool answer(const struct nvcc *call)
 
 /* ---- from nvcc's command to clang's ---- */
 
-/* Says something once for a folder, because it is true of all its compiles. */
-static void say_once(const struct cc *cc, const char *what, struct str text)
-{
-	ARENA(tmp);
-	struct str mark = str_fmt(&tmp, "%.*s/.rocsmith/cuda/said-%s", STR(cc->dir), what);
-	if (fs_present(mark))
-		return;
-	say_status(S("Note"), "%.*s", STR(text));
-	err_free(fs_write(mark, S(""), FS_LOOSE));
-}
-
-/* Raises a C++ standard that is too old for ROCm's headers. */
-static void raise_standard(struct arena *a, const struct cc *cc, struct strs *words)
-{
-	static const char *const old[] = {"03", "98", "0x", "11", "14", "1y", NULL};
-	VEC_EACH (struct str, w, words) {
-		if (!str_starts(*w, S("-std=")) || !str_ends_one_of(*w, old))
-			continue;
-		say_once(cc, "standard",
-			str_fmt(a,
-				"ROCm's Thrust and CUB need C++17, which takes the place of %.*s",
-				STR(str_sub(*w, 5, w->n))));
-		*w = S("-std=c++17");
-	}
-}
-
 /* The answer to -v and --dryrun: the variables of nvcc's own configuration, and commands. CMake reads the folders of
  * the toolkit from them, and the default of CMAKE_CUDA_ARCHITECTURES ("-arch"; if the call names GPUs, they are all to
  * be there, or none); and from the last line, which has to repeat LIBRARIES, how programs are linked
@@ -427,10 +401,15 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 			strs_add(a, words, S("-ivfsoverlay"));
 			strs_add(a, words, overlay);
 		}
-		if (call.modern)
-			raise_standard(a, cc, &call.words);
+		struct str old = call.modern ? cc_raise_standard(a, 17, &call.words) : S("");
+		if (old.n)
+			cc_say_once(cc, "standard",
+				str_fmt(a,
+					"ROCm's Thrust and CUB need C++17, which takes the place "
+					"of %.*s",
+					STR(old)));
 		if (call.archs)
-			say_once(cc, "archs",
+			cc_say_once(cc, "archs",
 				str_fmt(a,
 					"nvcc compiles for %.*s, whatever GPUs of NVIDIA its "
 					"options name",

@@ -1,7 +1,7 @@
 """Runs in the Python environment of a foreign build: driver.py WHAT RESULT [NAME=VALUE...].
 
-requires   what the back end wants beyond what the project says       backend= path= setting=
-wheel      calls the back end's build_wheel()                         backend= path= setting= out=
+requires   what the back end wants beyond what the project says       backend= path= setting= gpu=
+wheel      calls the back end's build_wheel()                         backend= path= setting= gpu= out=
 torch      which torch is installed
 load       whether the loader finds what the modules of a wheel need     wheel= folder=
 rocm       makes the installed torch look like one for ROCm           hip= cc= clang=
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import zipfile
 
 what, result, *words = sys.argv[1:]
@@ -30,10 +31,64 @@ def one(key):
     return given.get(key, [""])[0]
 
 
+asked = {}
+
+
+class AnswerForGpus:
+    """Answers what the project's own code asks torch.cuda about GPUs as a machine with those of the build would, since
+    setup.py may refuse to go on without one. Packages, torch among them, and machines with GPUs get torch's answers."""
+
+    def __init__(self, gpus):
+        versions = [(int(gpu[3:-2]), int(gpu[-2], 16)) for gpu in gpus]  # gfx90a: 9.0, as HIP has it
+        self.answers = {
+            "is_available": lambda: True,
+            "device_count": lambda: len(gpus),
+            "current_device": lambda: 0,
+            "get_device_name": lambda device=0: gpus[device or 0],
+            "get_device_capability": lambda device=0: versions[device or 0],
+            "get_device_properties": lambda device=0: types.SimpleNamespace(name=gpus[device], gcnArchName=gpus[device],
+                major=versions[device][0], minor=versions[device][1]),
+        }
+        self.gpus, self.tree = gpus, os.path.join(os.getcwd(), "")
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch.cuda":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        load = spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            has_gpu = module.is_available
+            for question in self.answers:
+                setattr(module, question, self.answering(question, getattr(module, question, None), has_gpu))
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+    def answering(self, question, real, has_gpu):
+        def function(*args, **more):
+            asks = sys._getframe(1)
+            # setuptools runs the text of setup.py with this name
+            file = os.path.abspath(asks.f_globals.get("__file__") or os.sep)
+            if not file.startswith(self.tree) or has_gpu():
+                return real(*args, **more)
+            place = f"{file[len(self.tree):]}:{asks.f_lineno}"
+            if (place, question) not in asked:
+                print(f"rocsmith: {place} asks torch.cuda.{question}(): answered as on a machine with {', '.join(self.gpus)}")
+            asked[place, question] = None
+            return self.answers[question](*args, **more)
+
+        return function
+
+
 def backend():
     """PEP 517: "module" or "module:object"; found in backend-path first."""
     sys.path[:0] = [os.path.abspath(path) for path in given.get("path", [])]
     name, _, rest = one("backend").partition(":")
+    if given.get("gpu"):
+        sys.meta_path.insert(0, AnswerForGpus(given["gpu"]))
     found = importlib.import_module(name)
     for part in filter(None, rest.split(".")):
         found = getattr(found, part)
@@ -75,7 +130,8 @@ def distinct_objects():
 def wheel():
     if importlib.util.find_spec("setuptools"):
         distinct_objects()
-    return {"wheel": backend().build_wheel(one("out"), settings(), None)}
+    name = backend().build_wheel(one("out"), settings(), None)
+    return {"wheel": name, "asked": [{"place": place, "question": question} for place, question in asked]}
 
 
 # ---- what was built ----

@@ -133,6 +133,18 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 		.map = map_place};
 	bool ended = r->timed_out || r->status > 128; /* a signal ended it */
 	struct err *e = ended ? NULL : message_first_error(&origin, text);
+	struct str part;
+	const struct know_rule *net = know_match("download", text, &part);
+	/* CMake and Python often go on after a download that failed, and stop at what lacks it */
+	if (e && net && e->code == E_FOREIGN) {
+		struct str about = str_replace(f->a, str_from(net->about), S("*"), part);
+		struct err *first = err_new(net->code, "%.*s", STR(about));
+		err_detail(first, str_fmt(f->a, "then: %s\n", e->msg));
+		if (e->path)
+			err_at(first, (struct loc){str_from(e->path), e->line, e->col});
+		err_free(e);
+		e = first;
+	}
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
 			STR(f->plan->name));

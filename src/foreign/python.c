@@ -15,6 +15,8 @@ static struct strs backend_words(struct foreign *f, const char *what)
 		foreign_word(f, &words, "path", *dir);
 	VEC_EACH (const struct str, option, &how->options)
 		foreign_word(f, &words, "setting", *option);
+	for (size_t i = 0; how->torch && i < f->plan->gpus.n; i++)
+		foreign_word(f, &words, "gpu", f->plan->gpus.v[i]);
 	return words;
 }
 
@@ -95,6 +97,14 @@ struct err *foreign_python(struct foreign *f)
 		return err_new(E_FOREIGN,
 			"the back end '%.*s' reports the wheel '%.*s', but there is no such file",
 			STR(how->backend), STR(name));
+	const struct node *asked = node_get(answer, S("asked"));
+	for (size_t i = 0; asked && i < asked->n; i++)
+		finding_say(f->a,
+			finding_add(f->a, &f->findings, "gpu-asked-for", SEV_INFO,
+				node_text(&asked->v[i], S("place"), S(""))),
+			"asks torch.cuda.%.*s(), answered as on a machine with %.*s",
+			STR(node_text(&asked->v[i], S("question"), S(""))),
+			STR(str_join(f->a, &f->plan->gpus, S(", "))));
 	foreign_step(f, "wheel")->done = true;
 	return load_result(f);
 }

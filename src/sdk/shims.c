@@ -524,9 +524,12 @@ static void environment(const struct shims *s, struct strs *ret)
 		if ((o->own_libc || !rows[i].own_libc) && (o->cuda || !rows[i].cuda))
 			strs_add(a, ret,
 				str_fmt(a, "%s=%.*s%s", rows[i].name, STR(s->dir), rows[i].path));
-	strs_add(a, ret,
-		o->cuda ? str_fmt(a, "PATH=%.*s/bin:%.*s/cuda/bin", STR(s->dir), STR(s->dir))
-			: str_fmt(a, "PATH=%.*s/bin", STR(s->dir)));
+	struct str path = str_fmt(a, "PATH=%.*s/bin", STR(s->dir));
+	if (o->cuda)
+		path = str_fmt(a, "%.*s:%.*s/cuda/bin", STR(path), STR(s->dir));
+	if (o->cuda && !o->own_libc) /* Makefiles call gcc by name: see cc_words_at_home() */
+		path = str_fmt(a, "%.*s:%.*s/host", STR(path), STR(s->dir));
+	strs_add(a, ret, path);
 	strs_add(a, ret, S("HIP_PLATFORM=amd"));
 	strs_add(a, ret,
 		o->own_libc ? S("LDFLAGS=-Wl,--allow-shlib-undefined -fuse-ld=lld")
@@ -581,8 +584,12 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	TRY(make_config(&s, &config));
 	for (size_t i = 0; cc_host_programs[i]; i++) {
 		struct str path = proc_find(a, str_from(cc_host_programs[i]));
-		bool own = str_starts(path, str_fmt(a, "%.*s/", STR(s.dir)));
-		strs_add(a, &s.host, own ? S("") : path); /* PATH may already contain this folder */
+		if (str_starts(path, str_fmt(a, "%.*s/", STR(s.dir)))) { /* PATH has this folder */
+			struct str known = path_join(a, cc_file(a, s.dir, "programs"), path_base(path));
+			path = S("");
+			err_free(fs_readlink(a, known, &path));
+		}
+		strs_add(a, &s.host, path);
 	}
 	environment(&s, ret_env);
 	struct str made = cc_file(a, s.dir, "made"), key = make_key(&s, &config);

@@ -130,6 +130,72 @@ static void hipcc_takes_options_of_nvcc(void **state)
 	}
 }
 
+/* No test machine has these folders: the names are those of no release. */
+static void folders_of_cuda_that_are_not_here_are_the_shim_folders(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str top = test_dir(&a), cuda = path_join(&a, top, S("cuda"));
+	static const struct {
+		const char *word, *option, *rest; /* rest NULL: the word stays */
+	} rows[] = {
+		{"-I/usr/local/cuda-0.9/include", "-I", "/include"},
+		{"/usr/local/cuda-0.9/include", "", "/include"},
+		{"-L/opt/cuda-0.9", "-L", ""},
+		{"-isystem=/opt/cuda-0.9/include/", "-isystem=", "/include/"},
+		{"/usr/local/cuda-0.9/lib64/libcudart.so", "", "/lib64/libcudart.so"},
+		{"-I/usr/local/cudafication/include", "", NULL},
+		{"-I/home/usr/local/cuda-0.9/include", "", NULL},
+		{"-DX=/usr/local/cuda-0.9", "", NULL},
+		{"a.cu", "", NULL},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct strs args = {0};
+		struct str want = str_from(rows[i].word);
+		strs_add(&a, &args, want);
+		assert_str(cc_words_at_home(&a, cuda, &args).v[0], rows[i].word); /* no face */
+		assert_ok(fs_mkdirs(cuda));
+		if (rows[i].rest)
+			want = str_fmt(&a, "%s%.*s%s", rows[i].option, STR(cuda), rows[i].rest);
+		assert_true(str_eq(cc_words_at_home(&a, cuda, &args).v[0], want));
+		assert_ok(fs_remove_tree(cuda));
+	}
+	test_dir_remove(top);
+}
+
+static void a_standard_is_raised_to_what_torch_wants(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str top = test_dir(&a),
+		   include = path_join(&a, top, S("torch/include/torch/csrc/api/include"));
+	static const char *const rows[][2] = {
+		{"-std=c++14 -c a.cpp", "-std=c++17 -c a.cpp"},
+		{"--std=gnu++1y -c a.cpp", "--std=gnu++17 -c a.cpp"},
+		{"-std=c++0x -std=c++98", "-std=c++17 -std=c++17"},
+		{"-std=c++17 -std=c++20 -std=gnu++2a", "-std=c++17 -std=c++20 -std=gnu++2a"},
+		{"-std=c11 -std=c99 -std -O2 x", "-std=c11 -std=c99 -std -O2 x"},
+	};
+	assert_ok(fs_mkdirs(path_join(&a, include, S("torch"))));
+	struct strs args = {0};
+	strs_add(&a, &args, S("-isystem"));
+	strs_add(&a, &args, include);
+	assert_int_equal(cc_torch_standard(&args), 0); /* a torch that says nothing */
+	test_put(path_join(&a, include, S("torch/all.h")),
+		"#pragma once\n#if __cplusplus < 201703L\n"
+		"#error C++17 or later compatible compiler is required to use PyTorch.\n#endif\n");
+	assert_int_equal(cc_torch_standard(&args), 17);
+	args.n = 0;
+	strs_add(&a, &args, str_fmt(&a, "-I%.*s", STR(include)));
+	assert_int_equal(cc_torch_standard(&args), 17);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct strs list = str_split(&a, str_from(rows[i][0]), ' ');
+		cc_raise_standard(&a, 17, &list);
+		assert_str(str_join(&a, &list, S(" ")), rows[i][1]);
+	}
+	test_dir_remove(top);
+}
+
 struct history { /* of one compile */
 	struct cc cc;
 	struct strs args;
@@ -590,6 +656,8 @@ int main(void)
 		cmocka_unit_test(a_command_line_tells_what_is_made_of_what),
 		cmocka_unit_test(openmp_matters_where_something_is_compiled),
 		cmocka_unit_test(a_standard_of_another_language_is_left_out),
+		cmocka_unit_test(folders_of_cuda_that_are_not_here_are_the_shim_folders),
+		cmocka_unit_test(a_standard_is_raised_to_what_torch_wants),
 		cmocka_unit_test(hipcc_takes_options_of_nvcc),
 		cmocka_unit_test(the_last_peak_counts_and_other_flags_are_near),
 		cmocka_unit_test(a_kind_is_known_by_its_long_runs),

@@ -107,6 +107,28 @@ static const struct {
 	 "OSError: CUDA_HOME environment variable is not set. Please set it\n",
 		E_FOREIGN, "OSError: CUDA_HOME environment variable is not set. Please set it", "",
 		"a torch for ROCm"},
+	{"Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
+	 "ImportError: cannot import name 'msvccompiler' from 'distutils' (x.py)\n",
+		E_FOREIGN, "ImportError: cannot import name 'msvccompiler' from 'distutils' (x.py)",
+		"setup.py:1:0", "build: {requires: [\"setuptools<74\"]}"},
+	{"csrc/a.cpp:2:9: error: 'PyArray_Descr' {aka 'struct _PyArray_Descr'} has no member "
+	 "named 'subarray'\n",
+		E_COMPILE,
+		"'PyArray_Descr' {aka 'struct _PyArray_Descr'} has no member named 'subarray'",
+		"csrc/a.cpp:2:9", "build: {requires: [\"numpy<2\"]}"},
+	/* as CPM.cmake of cufinufft 2.5.1 ends without a network, and FetchContent, and urllib */
+	{"-- Downloading CPM.cmake to /b/CPM_0.42.0.cmake\nCMake Error at CMakeLists.txt:1 "
+	 "(CPMAddPackage):\n  Unknown CMake command \"CPMAddPackage\".\n",
+		E_NET, "CPM.cmake did not arrive, which the build downloads", "CMakeLists.txt:1:0",
+		"x.log"},
+	{"  error: downloading 'https://example.org/a.tar.gz' failed\n"
+	 "CMake Error at CMakeLists.txt:1 (message):\n  Build step for a failed: 2\n",
+		E_NET, "the build could not download 'https://example.org/a.tar.gz'",
+		"CMakeLists.txt:1:0", "x.log"},
+	{"urllib.error.URLError: <urlopen error [Errno -2] Name or service not known>\n"
+	 "Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
+	 "FileNotFoundError: a.tar.gz\n",
+		E_NET, "a download of the build failed", "setup.py:1:0", "x.log"},
 	{"something\n", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed", "", "x.log"},
 	{"", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed", "", "x.log"},
 	{"Traceback (most recent call last):\n", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed",
@@ -142,6 +164,29 @@ static void the_first_real_error_is_told_at_its_place(void **state)
 		assert_str(place, cases[i].place);
 		if (!has_hint(e, cases[i].hint))
 			fail_msg("no hint '%s' for '%s'", cases[i].hint, cases[i].msg);
+		err_free(e);
+	}
+}
+
+/* A dotted name means that the package is there, and a module of the project is in none. */
+static void no_package_is_proposed_for_a_part_of_another(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *module;
+		bool proposed;
+	} rows[] = {{"pybind11", true}, {"torch.__config__", false}, {"helper", false}};
+	put(f, f->plan.project, "helper.py", "");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+		struct proc_result r = {.status = 1};
+		struct str text = str_fmt(&f->a,
+			"Traceback (most recent call last):\n  File \"x.py\", line 1, in f\n"
+			"ModuleNotFoundError: No module named '%s'\n",
+			rows[i].module);
+		strs_add(&f->a, &p.argv, S("python"));
+		struct err *e = foreign_explain(&f->f, "wheel", &p, &r, text);
+		assert_int_equal(has_hint(e, "requires: ["), rows[i].proposed);
 		err_free(e);
 	}
 }
@@ -283,6 +328,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		T(the_first_real_error_is_told_at_its_place),
+		T(no_package_is_proposed_for_a_part_of_another),
 		T(recorded_logs_are_understood_however_long),
 		T(a_kill_is_no_error_of_the_source),
 		T(only_a_requirement_is_installed),
