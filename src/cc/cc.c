@@ -467,7 +467,8 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 			out_fmt("%.*s\n", STR(*gpu));
 		return NULL;
 	}
-	struct strs at_home = cc_words_at_home(a, path_join(a, cc->dir, S("cuda")), args), words;
+	struct str cuda = path_join(a, cc->dir, S("cuda"));
+	struct strs at_home = cc_words_at_home(a, cuda, args), words;
 	struct nvcc_result nvcc = {0};
 	args = &at_home;
 	if (str_eq(cc->name, S("nvcc"))) {
@@ -490,12 +491,18 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 				"'%.*s' is not for the language of '%.*s': left out, as gcc would",
 				STR(left_out), STR(w.input));
 	}
-	unsigned least = cc_torch_standard(&words);
-	struct str old = least ? cc_raise_standard(a, least, &words) : S("");
+	struct str least = cc_torch_standard(a, &words);
+	struct str old = least.n ? cc_raise_standard(a, least, &words) : S("");
 	if (old.n)
 		cc_say_once(cc, "torch-standard",
-			str_fmt(a, "this torch needs C++%u, which takes the place of %.*s", least,
-				STR(old)));
+			str_fmt(a, "this torch needs C++%.*s, which takes the place of %.*s",
+				STR(least), STR(old)));
+	/* torch's hipify leaves includes of CUDA as they are that it does not know */
+	if (least.n && str_eq(cc->name, S("hipcc")) &&
+		fs_is_dir(path_join(a, cuda, S("include")))) {
+		strs_add(a, &words, S("-idirafter"));
+		strs_add(a, &words, path_join(a, cuda, S("include")));
+	}
 	struct compiler_run j = {.cc = cc, .config = &config};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;

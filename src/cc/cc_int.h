@@ -27,13 +27,12 @@ extern const char *const cc_kind_names[];
  * that of everything that links to it. */
 struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_words *w,
 	const struct strs *args, struct str *ret_left_out);
-/* Projects name the folders in which CUDA's installers put it. Where this machine has no such folder, words that name
- * files in it name those of `cuda`, the shim folder's. */
+/* Words that name a folder of CUDA's installers, which this machine does not have, name `cuda` of the shim folder. */
 struct strs cc_words_at_home(struct arena *a, struct str cuda, const struct strs *args);
-/* The C++ that the headers of a torch in the words' folders want at least (17): torch/all.h has it as an #error; or 0. */
-unsigned cc_torch_standard(const struct strs *args);
-/* Raises an older -std= of C++ to `least`. Returns the standard that was asked for, or "". */
-struct str cc_raise_standard(struct arena *a, unsigned least, struct strs *io);
+/* The C++ that the headers of a torch in the words' folders want at least ("17", from an #error of torch/all.h), or "". */
+struct str cc_torch_standard(struct arena *a, const struct strs *args);
+/* Raises an older -std= of C++ to `least`, which is not "". Returns the standard that was asked for, or "". */
+struct str cc_raise_standard(struct arena *a, struct str least, struct strs *io);
 /* Says something once for a shim folder, because it is true of all its compiles. */
 void cc_say_once(const struct cc *cc, const char *what, struct str text);
 /* The size of all inputs of a link, including those in a response file. */

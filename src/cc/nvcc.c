@@ -401,7 +401,7 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 			strs_add(a, words, S("-ivfsoverlay"));
 			strs_add(a, words, overlay);
 		}
-		struct str old = call.modern ? cc_raise_standard(a, 17, &call.words) : S("");
+		struct str old = call.modern ? cc_raise_standard(a, S("17"), &call.words) : S("");
 		if (old.n)
 			cc_say_once(cc, "standard",
 				str_fmt(a,

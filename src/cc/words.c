@@ -141,72 +141,56 @@ struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_wo
 
 struct strs cc_words_at_home(struct arena *a, struct str cuda, const struct strs *args)
 {
-	static const char *const options[] = {
-		"", "-I", "-I=", "-L", "-L=", "-isystem", "-isystem=", "-iquote", "-idirafter", NULL};
+	static const char *const options[] = {"", "-I", "-L", "-isystem", "-isystem=", NULL};
 	static const char *const places[] = {"/usr/local/cuda", "/opt/cuda", NULL};
 	struct strs out = {0};
 	bool face = fs_is_dir(cuda);
-	VEC_EACH (const struct str, word, args) {
+	VEC_EACH (struct str, word, args) {
 		size_t from = str_chr(*word, '/');
 		struct str path = str_sub(*word, from, word->n), option = str_sub(*word, 0, from);
-		size_t n = str_starts(path, str_from(places[0]))   ? strlen(places[0])
-			   : str_starts(path, str_from(places[1])) ? strlen(places[1])
-								   : path.n;
-		bool named = n < path.n ? path.p[n] == '-' || path.p[n] == '/'
-					: str_is_one_of(path, places);
-		while (n < path.n && path.p[n] != '/')
-			n++;
-		if (face && named && str_is_one_of(option, options) &&
-			!fs_exists(str_sub(path, 0, n)))
-			strs_add(a, &out,
-				str_fmt(a, "%.*s%.*s%.*s", STR(option), STR(cuda),
-					STR(str_sub(path, n, path.n))));
-		else
-			strs_add(a, &out, *word);
+		for (size_t i = 0; face && places[i] && str_is_one_of(option, options); i++) {
+			size_t n = strlen(places[i]);
+			struct str rest = str_sub(path, n, path.n);
+			if (!str_starts(path, str_from(places[i])) ||
+				(rest.n && !strchr("-/", rest.p[0])))
+				continue;
+			rest = str_sub(rest, str_chr(rest, '/'), rest.n);
+			if (!fs_exists(str_sub(path, 0, path.n - rest.n)))
+				path = str_fmt(a, "%.*s%.*s", STR(cuda), STR(rest));
+		}
+		strs_add(a, &out, str_fmt(a, "%.*s%.*s", STR(option), STR(path)));
 	}
 	return out;
 }
 
-unsigned cc_torch_standard(const struct strs *args)
+struct str cc_torch_standard(struct arena *a, const struct strs *args)
 {
-	ARENA(tmp);
-	static const char *const options[] = {"-I", "-isystem", NULL};
-	const struct str sign = S("#error C++");
-	uint64_t year = 0;
+	const struct str sign = S("#error C++"), end = S("torch/csrc/api/include");
 	VEC_EACH (const struct str, word, args) {
-		struct str dir = *word, text = {0};
-		if (!str_ends(dir, S("torch/csrc/api/include")))
+		struct str text = {0}, dir = str_sub(*word, str_chr(*word, '/'), word->n);
+		if (!str_ends(dir, end))
 			continue;
-		for (size_t i = 0; options[i]; i++)
-			if (str_starts(dir, str_from(options[i])))
-				dir = str_sub(dir, strlen(options[i]), dir.n);
-		err_free(fs_read_opt(&tmp, path_join(&tmp, dir, S("torch/all.h")), MAX_RESPONSE, &text));
-		size_t at = str_find(text, sign);
-		if (at < text.n && str_u64(str_sub(text, at + sign.n, at + sign.n + 2), 10, &year))
-			return (unsigned)year;
+		err_free(fs_read_opt(a, path_join(a, dir, S("torch/all.h")), MAX_RESPONSE, &text));
+		size_t at = str_find(text, sign) + sign.n;
+		if (at + 2 < text.n)
+			return str_sub(text, at, at + 2);
 	}
-	return 0;
+	return S("");
 }
 
-struct str cc_raise_standard(struct arena *a, unsigned least, struct strs *io)
+struct str cc_raise_standard(struct arena *a, struct str least, struct strs *io)
 {
-	static const struct {
-		const char *name;
-		unsigned year;
-	} others[] = {{"98", 3}, {"0x", 11}, {"1y", 14}, {"1z", 17}, {"2a", 20}, {"2b", 23}};
+	static const char *const years[] = {
+		"98", "03", "0x", "11", "1y", "14", "17", "1z", "20", "2a", "23", NULL};
 	struct str raised = S("");
 	VEC_EACH (struct str, w, io) {
-		struct str year = str_sub(*w, w->n > 2 ? w->n - 2 : 0, w->n);
-		uint64_t n = UINT64_MAX;
-		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-			if (str_eq(year, str_from(others[i].name)))
-				n = others[i].year;
-		if (!(str_starts(*w, S("-std=")) || str_starts(*w, S("--std="))) ||
-			!str_ends(str_sub(*w, 0, w->n - 2), S("++")) ||
-			(n == UINT64_MAX && !str_u64(year, 10, &n)) || n >= least)
+		bool old = false;
+		for (size_t i = 0; years[i] && !str_eq(least, str_from(years[i])); i++)
+			old |= str_ends(*w, str_fmt(a, "++%s", years[i]));
+		if (!old || !str_contains(str_sub(*w, 0, 6), S("-std=")))
 			continue;
 		raised = str_sub(*w, str_chr(*w, '=') + 1, w->n);
-		*w = str_fmt(a, "%.*s%u", STR(str_sub(*w, 0, w->n - 2)), least);
+		*w = str_fmt(a, "%.*s%.*s", STR(str_sub(*w, 0, w->n - 2)), STR(least));
 	}
 	return raised;
 }

@@ -31,7 +31,7 @@ def one(key):
     return given.get(key, [""])[0]
 
 
-asked = {}
+asked = set()
 
 
 class AnswerForGpus:
@@ -43,8 +43,6 @@ class AnswerForGpus:
         self.answers = {
             "is_available": lambda: True,
             "device_count": lambda: len(gpus),
-            "current_device": lambda: 0,
-            "get_device_name": lambda device=0: gpus[device or 0],
             "get_device_capability": lambda device=0: versions[device or 0],
             "get_device_properties": lambda device=0: types.SimpleNamespace(name=gpus[device], gcnArchName=gpus[device],
                 major=versions[device][0], minor=versions[device][1]),
@@ -70,14 +68,12 @@ class AnswerForGpus:
     def answering(self, question, real, has_gpu):
         def function(*args, **more):
             asks = sys._getframe(1)
-            # setuptools runs the text of setup.py with this name
-            file = os.path.abspath(asks.f_globals.get("__file__") or os.sep)
+            file = os.path.abspath(asks.f_globals.get("__file__") or os.sep)  # setuptools sets it for setup.py
             if not file.startswith(self.tree) or has_gpu():
                 return real(*args, **more)
             place = f"{file[len(self.tree):]}:{asks.f_lineno}"
-            if (place, question) not in asked:
-                print(f"rocsmith: {place} asks torch.cuda.{question}(): answered as on a machine with {', '.join(self.gpus)}")
-            asked[place, question] = None
+            print(f"rocsmith: {place} asks torch.cuda.{question}(): answered as on a machine with {', '.join(self.gpus)}")
+            asked.add(place)
             return self.answers[question](*args, **more)
 
         return function
@@ -130,8 +126,7 @@ def distinct_objects():
 def wheel():
     if importlib.util.find_spec("setuptools"):
         distinct_objects()
-    name = backend().build_wheel(one("out"), settings(), None)
-    return {"wheel": name, "asked": [{"place": place, "question": question} for place, question in asked]}
+    return {"wheel": backend().build_wheel(one("out"), settings(), None), "asked": sorted(asked)}
 
 
 # ---- what was built ----

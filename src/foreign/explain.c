@@ -137,8 +137,8 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 	const struct know_rule *net = know_match("download", text, &part);
 	/* CMake and Python often go on after a download that failed, and stop at what lacks it */
 	if (e && net && e->code == E_FOREIGN) {
-		struct str about = str_replace(f->a, str_from(net->about), S("*"), part);
-		struct err *first = err_new(net->code, "%.*s", STR(about));
+		struct err *first = err_new(net->code, "%.*s",
+			STR(str_replace(f->a, str_from(net->about), S("*"), part)));
 		err_detail(first, str_fmt(f->a, "then: %s\n", e->msg));
 		if (e->path)
 			err_at(first, (struct loc){str_from(e->path), e->line, e->col});

@@ -57,7 +57,7 @@ struct err *foreign_python(struct foreign *f)
 	const struct node *answer;
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str name = S(""), cmake = path_join(f->a, f->tree, how->cmake);
-	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0};
+	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0}, asked = {0};
 	struct proc p = {.cwd = f->tree};
 	struct proc_result r;
 	bool part = foreign_is_part(f), apart = how->configure.n && how->cmake.n;
@@ -97,13 +97,11 @@ struct err *foreign_python(struct foreign *f)
 		return err_new(E_FOREIGN,
 			"the back end '%.*s' reports the wheel '%.*s', but there is no such file",
 			STR(how->backend), STR(name));
-	const struct node *asked = node_get(answer, S("asked"));
-	for (size_t i = 0; asked && i < asked->n; i++)
+	TRY(node_want_strs(f->a, answer, S("asked"), &asked));
+	VEC_EACH (const struct str, place, &asked)
 		finding_say(f->a,
-			finding_add(f->a, &f->findings, "gpu-asked-for", SEV_INFO,
-				node_text(&asked->v[i], S("place"), S(""))),
-			"asks torch.cuda.%.*s(), answered as on a machine with %.*s",
-			STR(node_text(&asked->v[i], S("question"), S(""))),
+			finding_add(f->a, &f->findings, "gpu-asked-for", SEV_INFO, *place),
+			"asks torch for a GPU, answered as on a machine with %.*s",
 			STR(str_join(f->a, &f->plan->gpus, S(", "))));
 	foreign_step(f, "wheel")->done = true;
 	return load_result(f);

@@ -585,7 +585,8 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	for (size_t i = 0; cc_host_programs[i]; i++) {
 		struct str path = proc_find(a, str_from(cc_host_programs[i]));
 		if (str_starts(path, str_fmt(a, "%.*s/", STR(s.dir)))) { /* PATH has this folder */
-			struct str known = path_join(a, cc_file(a, s.dir, "programs"), path_base(path));
+			struct str known =
+				path_join(a, cc_file(a, s.dir, "programs"), path_base(path));
 			path = S("");
 			err_free(fs_readlink(a, known, &path));
 		}

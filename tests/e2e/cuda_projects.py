@@ -117,7 +117,7 @@ class Survey:
         shutil.copytree(work / "project", work / "copy")
         words = project["switch"].split()[1:]
         return run(["make", "-C", "copy", "-j2", *words, f"CUDA_BASE={cuda}", f"CUDA_HOME={cuda}", f"CUDA_PATH={cuda}"], log, cwd=work,
-            env={**os.environ, "PATH": f"{cuda}/bin:{os.environ['PATH']}", "LIBRARY_PATH": f"{cuda}/lib64",
+            env={**os.environ, "PATH": f"{cuda}/bin:{work}/toolkit/host:{os.environ['PATH']}", "LIBRARY_PATH": f"{cuda}/lib64",
                 "CPATH": f"{cuda}/include"})
 
     def examine(self, work, project):
