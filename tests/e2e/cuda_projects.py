@@ -26,7 +26,7 @@ import zipfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 GPUS = ("gfx1201", "gfx90a")
-COLUMNS = ("name", "result", "libraries", "seconds", "given", "reason", "judged", "by_hand")
+COLUMNS = ("name", "result", "libraries", "seconds", "given", "reason", "judged", "by_hand", "commit")
 
 
 def rows(path):
@@ -92,6 +92,8 @@ class Survey:
         self.folder = pathlib.Path(os.environ["E2E_TMP"])
         self.llvm = json.loads(os.environ["LLVM_OBJDUMP"])
         self.torch = os.environ.get("TORCH_WHEEL")
+        done = subprocess.run(["git", "-C", TOP, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True)
+        self.commit = done.stdout.strip()
 
     def build(self, work, project, given, log):
         """Runs `rocsmith build` as a user would; `given` is nothing, what the project's documentation names, or the line for
@@ -154,7 +156,7 @@ class Survey:
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         seen = dict.fromkeys(COLUMNS, "")
-        seen["name"] = project["name"]
+        seen["name"], seen["commit"] = project["name"], self.commit
         source = fetch(project)
         if not source:
             return {**seen, "result": "not fetched"}
@@ -185,11 +187,11 @@ class Survey:
         if status == 124:
             seen["result"] = "time"
         elif status:
-            seen["result"], seen["reason"] = f"exit {status}", reason(text)
+            seen["result"], seen["reason"] = f"exit {status}", reason(text, work)
         elif wrong:
             seen["result"], seen["reason"] = "wrong", wrong
         elif not device and kernels:
-            seen["result"], seen["reason"] = "no device code", reason(text)
+            seen["result"], seen["reason"] = "no device code", reason(text, work)
         else:
             seen["result"] = "built" if given == "-" else "built with a line"
             if project["system"] != "make":
@@ -219,13 +221,13 @@ def merged(lines):
     return "build: {" + ", ".join(f"{key}: [{', '.join(values)}]" for key, values in keys.items()) + "}"
 
 
-def reason(text):
-    """The first error of a run and the lines that belong to it, on one line."""
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).split("\n")
+def reason(text, work):
+    """The first error of a run and the lines that belong to it, on one line, without the names of our folders."""
+    lines = re.sub(rf"\x1b\[[0-9;]*m|{re.escape(str(work))}/(project/)?", "", text).split("\n")
     start = next((i for i, line in enumerate(lines) if line.startswith("error:")), None)
     if start is None:
         return " ".join(lines[-3:]).strip()[:300]
-    more = [line.strip() for line in lines[start:start + 8] if line.strip()]
+    more = [line.strip() for line in lines[start:start + 8] if line.strip() and "its whole output" not in line]
     return " / ".join(more).replace("\t", " ")[:500]
 
 
@@ -252,13 +254,15 @@ def by_hand(project, perl, work):
 
 
 def table(chosen, seen):
-    """Rows of `doc/cuda.md`: what came out in a word, and behind it what a person says of the reason."""
+    """Rows of `doc/cuda.md`: what came out in a word, with the commit where it is not the one that the text names, and
+    what a person says of the reason."""
     by_name = {row["name"]: row for row in seen}
     print("| project | build system | rocsmith | why | .cu by hipify-perl + hipcc |\n|---|---|---|---|---|")
     for project in chosen:
         row = by_name[project["name"]]
         word = row["result"] if row["result"] in ("built", "not tried", "time") else "built with " + f"`{row['given']}`" \
             if row["result"] == "built with a line" else "not built"
+        word += f" ({row['commit']})" if row["commit"] else ""
         print(f"| `{project['name']}` {project['version']} | {project['system']} | {word} | {row['judged']} | {row['by_hand']} |")
 
 
