@@ -31,7 +31,8 @@ struct overlay {
 	VEC(struct overlay_file *) files;
 	VEC(struct overlay_file) shown; /* the files that the translation changed */
 	struct hipify_context context;
-	struct str dir; /* .rocsmith/cuda */
+	struct str dir;   /* .rocsmith/cuda */
+	struct str rules; /* of this program, which another one may have changed since */
 };
 
 /* Is root/name, which is at `real` without links, one of the project's? See cc_int.h. */
@@ -135,6 +136,7 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 		STR(path_ext(name)), STR(str_join(o->a, &f->mine, S("\n"))), context.warp_sync,
 		context.fnuz, STR(context.rocm));
 	hash_add(h, facts.p, facts.n);
+	hash_add(h, o->rules.p, o->rules.n);
 	hash_add(h, f->text.p, f->text.n);
 	d = hash_end(h);
 	struct str out = path_join(o->a, o->dir, digest_hex(o->a, &d));
@@ -191,6 +193,7 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 		.cc = cc,
 		.config = config,
 		.by_path = {.a = a},
+		.rules = fs_state(a, S("/proc/self/exe")),
 		.dir = path_join(a, cc->dir, S(".rocsmith/cuda"))};
 	struct str here = path_abs(a, S(".")), real;
 	*ret = S("");

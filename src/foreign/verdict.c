@@ -27,11 +27,15 @@ static struct err *compiled_files(const struct foreign *f, struct strs *ret)
 	return NULL;
 }
 
-/* Has the wheel all these files as they are, for a compiler that runs later (NVRTC)? */
+/* Has the wheel all these files as they are, for a compiler that runs later (NVRTC)? If the scripts of the build know
+ * CUDA, it should have compiled them, and many projects pack their sources, too. */
 static bool are_packed(const struct foreign *f, const struct strs *files)
 {
 	struct zip z;
 	size_t found = 0;
+	VEC_EACH (const struct plan_reason, r, &f->plan->reasons)
+		if (str_eq(r->subject, S("gpu code")))
+			return false;
 	struct err *e = zip_open(f->a, f->result, NULL, &z);
 	for (size_t i = 0; !e && i < files->n; i++)
 		for (size_t k = 0, in = 0; k < z.members.n && !in; k++) {
@@ -44,7 +48,8 @@ static bool are_packed(const struct foreign *f, const struct strs *files)
 	return found == files->n;
 }
 
-/* "'line' (log/wheel.log:12)", where the build's output says that it gives CUDA up; "" = nowhere. */
+/* "'line' (log/wheel.log:12)", where the build's output says that it gives CUDA up, with the next line if that has the
+ * reason; "" = nowhere. */
 static struct str given_up(const struct foreign *f)
 {
 	static const char *const logs[] = {"configure", "wheel", "build"};
@@ -57,7 +62,12 @@ static struct str given_up(const struct foreign *f)
 			continue;
 		for (const char *p = text.p; p < line.p; p++)
 			number += *p == '\n';
-		return str_fmt(f->a, "'%.*s' (%.*s:%u)", STR(str_trim(line)), STR(path), number);
+		struct str rest = str_sub(text, (size_t)(line.p - text.p), text.n), why = {0};
+		(void)str_next(&rest, '\n', &line);
+		line = str_trim(line);
+		if (str_ends(line, S(":")) && str_next(&rest, '\n', &why))
+			line = str_fmt(f->a, "%.*s %.*s", STR(line), STR(str_trim(why)));
+		return str_fmt(f->a, "'%.*s' (%.*s:%u)", STR(line), STR(path), number);
 	}
 	return S("");
 }

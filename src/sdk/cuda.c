@@ -48,10 +48,13 @@ static struct err *add_pkgconfig(struct arena *a, struct str cuda, struct str na
 		FS_LOOSE);
 }
 
-/* libNAME.so is a link, and libNAME_static.a a linker's script, which names the same library. */
+/* libNAME.so is a link, and libNAME_static.a a linker's script, which names the same library. So is libNAME.so.N, for
+ * build systems that look for it, and for programs that open it; by a link against it nobody gets that soname. */
 static struct err *add_library(
-	struct arena *a, struct str dir, struct str cuda, struct str name, struct str hip)
+	struct arena *a, struct str dir, struct str cuda, struct str soname, struct str hip)
 {
+	struct str name, major;
+	str_cut(soname, '.', &name, &major);
 	struct str real = str_fmt(a, "%.*s/lib/lib%.*s.so", STR(dir), STR(hip));
 	struct str lib = path_join(a, cuda, S("lib64"));
 	if (!fs_exists(real) && str_eq(hip, S("hiprtc"))) /* older HIP has it in its runtime */
@@ -68,6 +71,8 @@ static struct err *add_library(
 			FS_LOOSE));
 	else
 		TRY(fs_symlink_new(str_fmt(a, "../../lib/%.*s", STR(path_base(real))), path));
+	TRY(fs_symlink_new(str_fmt(a, "../../lib/%.*s", STR(path_base(real))),
+		str_fmt(a, "%.*s.%.*s", STR(path), STR(major))));
 	TRY(fs_write(str_fmt(a, "%.*s/lib%.*s_static.a", STR(lib), STR(name)),
 		str_fmt(a, "/* made by rocsmith */\nINPUT(%.*s)\n", STR(real)), FS_LOOSE));
 	return add_pkgconfig(a, cuda, name);

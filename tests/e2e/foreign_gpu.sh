@@ -67,11 +67,18 @@ build 0 P_WITH_CUDA=0
 grep -q 'left out, as you want it: src/k.cu' log || fail 'the wish of the user'
 grep -q "P_WITH_CUDA=1 (setup.py:9) turns it on: build: {env: \['P_WITH_CUDA=1'\]}" log || fail 'the switch'
 echo 'ok the user may turn it off; the switch is named'
+build 1 P_PACKED=1
+grep -q 'not compiled by the build: src/k.cu' log || fail 'sources that are packed beside what nvcc should have made of them'
+echo 'ok packed sources are no excuse for scripts that know nvcc'
+cp p/setup.py setup.py
+sed -i '/P_WITH_CUDA/,/libp.so", "rb"/c\    else:\n        pass' p/setup.py
+sed -i '/P_NVCC/d' p/setup.py
 build 0 P_PACKED=1
 grep -q 'packed as it is, for a compiler that runs later: src/k.cu' log || fail 'sources for a compiler that runs later'
+cp setup.py p/setup.py
 echo 'ok sources that the wheel has, for a compiler that runs later'
 build 0
-mkdir lib && python3 -m zipfile -e out4/*.whl lib
+mkdir lib && python3 -m zipfile -e out5/*.whl lib
 for gpu in gfx1201 gfx90a; do
 	strings -n 6 lib/libp.so | grep -q "amdgcn-amd-amdhsa--$gpu" || fail "no code for $gpu"
 done
@@ -79,7 +86,7 @@ echo 'ok with nvcc: code for both GPUs'
 printf '#include <cuda_runtime.h>\nextern "C" int run() { int n = 0; cudaGetDeviceCount(&n); return n; }\n' >p/src/k.cu
 build 0
 grep -q 'no kernels, only host calls: src/k.cu' log || fail 'host calls alone'
-grep -q '"kernels-none"' b5/build.json || fail 'the finding of host calls'
-"$ROCSMITH" build p --gpu gfx1201,gfx90a -o out5 --build-dir b5 >log 2>&1 || fail 'the same again'
-grep -q '"kernels-none"' b5/build.json || fail 'the finding of host calls, the second time'
+grep -q '"kernels-none"' b6/build.json || fail 'the finding of host calls'
+"$ROCSMITH" build p --gpu gfx1201,gfx90a -o out6 --build-dir b6 >log 2>&1 || fail 'the same again'
+grep -q '"kernels-none"' b6/build.json || fail 'the finding of host calls, the second time'
 echo 'ok host calls without kernels are no fault'

@@ -39,6 +39,43 @@ static void check_left(const char *source, const char *want)
 	assert_str(buf_str(&b), want);
 }
 
+static void members_get_the_attributes_of_their_definitions(void **state)
+{
+#define HD "__host__ __device__ "
+	(void)state;
+	/* by the name of the definition's macro, before all words of the declaration, for that overload alone */
+	check("#define FN __host__ __device__\ntemplate<> class c<float> {\npublic:\n"
+	      "explicit c(const c<double>& x = 0); c(int); float r() const; float r();\n};\n"
+	      "inline FN c<float>::c(const c<double>& y) : a(1) {}\n"
+	      "FN float c<float>::r() const { return 1; }\n",
+		"#define FN __host__ __device__\ntemplate<> class c<float> {\npublic:\n"
+		"FN explicit c(const c<double>& x = 0); c(int); FN float r() const; float "
+		"r();\n};\n"
+		"inline FN c<float>::c(const c<double>& y) : a(1) {}\n"
+		"FN float c<float>::r() const { return 1; }\n");
+	check("namespace n { template<class T> struct v { v &operator+=(T); template<class U> U "
+	      "f(U u); "
+	      "}; }\n"
+	      "template<class T> " HD "v<T> &n::v<T>::operator+=(T t) { return *this; }\n"
+	      "template<class T> template<class U> " HD "U v<T>::f(U u) {}\n",
+		"namespace n { template<class T> struct v { " HD
+		"v &operator+=(T); template<class U> " HD "U f(U u); }; }\n"
+		"template<class T> " HD "v<T> &n::v<T>::operator+=(T t) { return *this; }\n"
+		"template<class T> template<class U> " HD "U v<T>::f(U u) {}\n");
+	/* functions of a namespace; calls that look alike are none */
+	check("#if 1\n#endif\nextern \"C\" {\nint f(int a);\nvoid g() { return f(int); }\n" HD
+	      "int f(int b) {}\n}",
+		"#if 1\n#endif\nextern \"C\" {\n" HD
+		"int f(int a);\nvoid g() { return f(int); }\n" HD "int f(int b) {}\n}");
+	/* definitions for one side, inside of the class, of another class; declarations that have attributes */
+	same("struct A { void f(); void g(); " HD "void h(); void i() {} };\n"
+	     "__device__ void A::f() {}\nvoid A::g() {}\n" HD "void A::h() {}\n" HD
+	     "void B::g() {}\n" HD "void g() {}\n");
+	same("} ( :: ~ operator > < template { struct { operator ; __host__ __device__ :: f ( { A "
+	     ":: ( "
+	     "{ > :: f ( , ) {");
+}
+
 static void operators_of_vector_types_win_over_hips(void **state)
 {
 #define MARK "__attribute__((enable_if(true, \"\"))) "
@@ -572,6 +609,7 @@ static void hostile_shapes_are_linear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(members_get_the_attributes_of_their_definitions),
 		cmocka_unit_test(operators_of_vector_types_win_over_hips),
 		cmocka_unit_test(names_of_every_library),
 		cmocka_unit_test(words_only_not_parts_of_words),

@@ -388,6 +388,9 @@ static void a_folder_inside_looks_like_a_cuda_toolkit(void **state)
 	assert_false(fs_present(path_join(&m.a, cuda, S("include/cublas_v2.h")))); /* no hipBLAS */
 	assert_ok(fs_readlink(&m.a, path_join(&m.a, cuda, S("lib64/libcudart.so")), &to));
 	assert_str(to, "../../lib/libamdhip64.so");
+	assert_ok(fs_readlink(&m.a, path_join(&m.a, cuda, S("lib64/libcudart.so.12")), &to));
+	assert_str(to, "../../lib/libamdhip64.so");
+	assert_true(fs_exists(path_join(&m.a, cuda, S("lib64/libcuda.so.1"))));
 	assert_false(fs_present(path_join(&m.a, cuda, S("lib64/libcublas.so"))));
 	/* nothing is written through a link into the SDK */
 	assert_ok(fs_list(&m.a, path_join(&m.a, m.root, S("opt/rocm/include/cuda")), &names));

@@ -18,6 +18,12 @@ struct frame {
 	const struct arg_rule *wraps; /* the rule of the open wrapper */
 };
 
+/* A member's declaration, and the attributes that its definition has. */
+struct member_place {
+	size_t at;
+	struct str with;
+};
+
 struct engine {
 	struct arena *a;
 	struct lex l;
@@ -48,6 +54,8 @@ struct engine {
 	struct str alias;   /* NAME of the current "using NAME =", or "typedef" */
 	uint64_t classes;   /* bit n: the bracket at depth n is the body of a class */
 	bool class_head;
+	VEC(struct member_place) members; /* by members_find(); `member` is the next one */
+	size_t member;
 	struct strs ours; /* headers that the text or its translation includes already */
 };
 
@@ -77,6 +85,10 @@ void vectors_operator(struct engine *e, const struct tok *t);
 void vectors_atomic(struct engine *e, const struct tok *t);
 /* Notes names for vector types and bodies of classes; called before each token counts as the last one. */
 void vectors_track(struct engine *e, const struct tok *t);
+/* members.c: members that are __host__ __device__ only in their definitions; called before the first token, and before
+ * the other rules see each token. */
+void members_find(struct engine *e);
+void members_before(struct engine *e, const struct tok *t);
 /* include.c */
 void include_path(struct engine *e, const struct tok *t);
 /* untranslated.c: reports what stays untranslated, and tracks the names that the project declares. */

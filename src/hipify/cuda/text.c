@@ -143,6 +143,7 @@ static void one_token(struct engine *e, const struct tok *t)
 		return;
 	}
 	args_before(e, t);
+	members_before(e, t);
 	if (t->kind == TOK_IDENT) {
 		identifier(e, t);
 	} else if (t->kind == TOK_PUNCT) {
@@ -259,6 +260,7 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	if (!context || !context->stands_in) /* compilers take any bytes in comments */
 		TRY(lex_check_text(source, path));
 	struct tok t;
+	members_find(&e);
 	do {
 		TRY(lex_next(&e.l, &t));
 		one_token(&e, &t);
