@@ -193,6 +193,7 @@ struct compiler_run {
 	struct proc_result result;
 	struct history_key key;
 	struct log_entry entry;
+	bool cuda; /* translated: its messages may be about names that HIP lacks */
 };
 
 /* Prints an error that must not fail the build as a warning. */
@@ -421,7 +422,8 @@ static struct err *run_compiler(struct arena *a, struct compiler_run *j, const s
 	} else if (used) {
 		tolerate(pch_depfile(a, &pch, args));
 	}
-	say_text(j->result.err);
+	bool explain = j->cuda && j->result.status;
+	say_text(explain ? overlay_explain(a, j->config, j->result.err) : j->result.err);
 	return NULL;
 }
 
@@ -503,7 +505,7 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 		strs_add(a, &words, S("-idirafter"));
 		strs_add(a, &words, path_join(a, cuda, S("include")));
 	}
-	struct compiler_run j = {.cc = cc, .config = &config};
+	struct compiler_run j = {.cc = cc, .config = &config, .cuda = nvcc.cuda};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;
 	if (!nvcc.passes.n && (nested || (!config.log_dir.n && !j.entry.predicted)))

@@ -105,6 +105,7 @@ MUST_USE struct err *nvcc_read(struct arena *a, const struct strs *args, struct 
 
 struct nvcc_result {
 	bool done; /* it only asked for the version, and has its answer */
+	bool cuda; /* it compiles CUDA, as an overlay shows it */
 	struct cc cc;
 	struct strs words;
 	struct compile_passes passes; /* a device link is no single command: its passes */
@@ -130,6 +131,8 @@ struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
 /* ret: the overlay's description for -ivfsoverlay; "" if there is nothing to put anywhere. */
 MUST_USE struct err *overlay_make(struct arena *a, const struct cc *cc,
 	const struct cc_config *config, struct nvcc *call, struct str *ret);
+/* The messages of a compile that failed. Behind each that is about a name of CUDA which HIP lacks, a note has the reason. */
+struct str overlay_explain(struct arena *a, const struct cc_config *config, struct str said);
 
 /* ---- dlink.c: linking relocatable device code (-rdc=true, -dc) ----
  *

@@ -397,7 +397,8 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		for (size_t i = 0; device && i < config->gpus.n; i++)
 			strs_add(a, words,
 				str_fmt(a, "--offload-arch=%.*s", STR(config->gpus.v[i])));
-	if (call.cuda.n) {
+	ret->cuda = call.cuda.n > 0;
+	if (ret->cuda) {
 		struct str overlay;
 		TRY(overlay_make(a, cc, config, &call, &overlay));
 		if (overlay.n) {

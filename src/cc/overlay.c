@@ -6,6 +6,7 @@
 #include "cc/cc_int.h"
 #include "formats/json_fields.h"
 #include "hipify/hipify.h"
+#include "know/message.h"
 #include "lang/cxx/lexer.h"
 
 enum { MAX_SOURCE = 16 << 20, MOST_FILES = 20000 };
@@ -110,12 +111,18 @@ static struct err *add_includes(struct overlay *o, struct overlay_file *f)
 	return NULL;
 }
 
+static struct hipify_context context_for(const struct cc_config *config)
+{
+	struct hipify_context context = {.rocm = config->rocm, .stands_in = true};
+	VEC_EACH (const struct str, gpu, &config->gpus)
+		context.fnuz |= str_starts(*gpu, S("gfx940")) || str_starts(*gpu, S("gfx942"));
+	return context;
+}
+
 /* Gathers the facts about all files that each translation needs. */
 static void gather_facts(struct overlay *o)
 {
-	o->context = (struct hipify_context){.rocm = o->config->rocm, .stands_in = true};
-	VEC_EACH (const struct str, gpu, &o->config->gpus)
-		o->context.fnuz |= str_starts(*gpu, S("gfx940")) || str_starts(*gpu, S("gfx942"));
+	o->context = context_for(o->config);
 	for (size_t i = 0; i < o->files.n; i++)
 		o->context.warp_sync |= !str_ends(o->files.v[i]->path, S(".cu")) &&
 					str_contains(o->files.v[i]->text, S("_sync"));
@@ -244,4 +251,59 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 	struct str text = json_document(a, 1, overlay_fields, &o);
 	*ret = path_join(a, o.dir, str_fmt(a, "%.*s.json", STR(sha256_hex(a, text))));
 	return fs_exists(*ret) ? NULL : fs_write(*ret, text, 0600 | FS_EXACT);
+}
+
+/* ---- names that HIP lacks ---- */
+
+/* Adds notes about the names that the translation leaves in the line of a message. */
+static void add_reasons(struct arena *a, const struct message *m, const struct hipify_text *text,
+	struct strs *io_notes)
+{
+	bool macro = str_starts(m->text, S("expanded from macro"));
+	VEC_EACH (const struct untranslated, u, &text->untranslated)
+		if (u->line == m->line && u->suggestion.n &&
+			(macro || str_contains(m->text, str_fmt(a, "'%.*s'", STR(u->name)))))
+			strs_put(a, io_notes,
+				str_fmt(a,
+					"%.*s:%u:%u: note: '%.*s' has no counterpart in HIP: %.*s",
+					STR(m->path), u->line, u->col, STR(u->name),
+					STR(u->suggestion)));
+}
+
+struct str overlay_explain(struct arena *a, const struct cc_config *config, struct str said)
+{
+	const struct hipify_context context = context_for(config);
+	BUF(ret, a);
+	MAP(texts, a);
+	struct strs notes = {0};
+	struct str line, source;
+	while (said.n) {
+		struct message m;
+		struct hipify_text *text;
+		(void)str_next(&said, '\n', &line);
+		bool message = message_parse(line, &m);
+		/* the notes about an error end with the next one, or with "1 error generated" */
+		if ((message && !str_eq(m.kind, S("note"))) ||
+			str_contains(line, S(" generated"))) {
+			VEC_EACH (const struct str, note, &notes)
+				buf_fmt(&ret, "%.*s\n", STR(*note));
+			notes.n = 0;
+		}
+		buf_fmt(&ret, "%.*s\n", STR(line));
+		if (!message || !m.line)
+			continue;
+		text = map_get(&texts, m.path);
+		if (!text) {
+			text = NEW(a, struct hipify_text);
+			struct err *e = fs_read(a, m.path, MAX_SOURCE, &source);
+			if (!e)
+				e = hipify_text(a, source, m.path, &context, text);
+			err_free(e); /* a file that is not ours to read has no reasons */
+			map_put(&texts, str_dup(a, m.path), text);
+		}
+		add_reasons(a, &m, text, &notes);
+	}
+	VEC_EACH (const struct str, note, &notes)
+		buf_fmt(&ret, "%.*s\n", STR(*note));
+	return str_dup(a, buf_str(&ret));
 }

@@ -40,8 +40,7 @@ static bool take_line_number(struct str *s, unsigned *ret)
 	return true;
 }
 
-/* Parses "path:12:5: error: text" or "program: error: text". */
-static bool message_parse(struct str line, struct message *m)
+bool message_parse(struct str line, struct message *m)
 {
 	static const char *const kinds[] = {"fatal error", "error", "warning", "note", NULL};
 	size_t colon = str_chr(line, ':');

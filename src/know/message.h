@@ -17,6 +17,9 @@ struct message {
 	unsigned line, col;
 };
 
+/* Parses one line: "path:12:5: error: text" or "program: error: text". */
+bool message_parse(struct str line, struct message *m);
+
 /* The context of an output: the user's files, the tools that printed it, and functions that map places. */
 struct message_origin {
 	struct arena *a;

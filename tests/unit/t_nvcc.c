@@ -293,6 +293,37 @@ static void data_and_folders_of_the_host_compiler_are_no_obstacle(void **state)
 	assert_str(text_of(&a, path, "h.cuh"), "hipError_t e;\n");
 }
 
+static void messages_say_why_a_name_was_left(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct cc_config config = {0};
+	struct str path = path_join(&a, test_dir(&a), S("a.cu"));
+	assert_ok(fs_write(path,
+		S("#include <cublas.h>\n#define SCAL cublasSscal\nint f() { return SCAL(1, 2, 0, "
+		  "1); }\n"
+		  "int g = cublasShutdown(), mine = 1;\n"),
+		0644));
+	static const char *const reason = "the first interface of cuBLAS";
+	struct str said = str_fmt(&a,
+		"%.*s:3:18: error: use of undeclared identifier 'cublasSscal'\n  3 | int\n"
+		"%.*s:2:14: note: expanded from macro 'SCAL'\n"
+		"%.*s:4:9: error: use of undeclared identifier 'cublasShutdown'\n"
+		"%.*s:4:30: error: use of undeclared identifier 'other'\n"
+		"none.cu:4:30: error: use of undeclared identifier 'cublasInit'\n4 errors "
+		"generated.\n",
+		STR(path), STR(path), STR(path), STR(path));
+	struct str text = overlay_explain(&a, &config, said), line;
+	struct strs lines = str_split(&a, text, '\n');
+	assert_int_equal(lines.n, 9); /* two more, each behind its error */
+	line = str_fmt(&a, "%.*s:2:14: note: 'cublasSscal' has no counterpart in HIP: ", STR(path));
+	assert_true(str_starts(lines.v[3], line) && str_contains(lines.v[3], str_from(reason)));
+	line = str_fmt(
+		&a, "%.*s:4:9: note: 'cublasShutdown' has no counterpart in HIP: ", STR(path));
+	assert_true(str_starts(lines.v[5], line) && str_contains(lines.v[5], str_from(reason)));
+	assert_str(lines.v[8], "4 errors generated.");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +335,7 @@ int main(void)
 		cmocka_unit_test(an_overlay_keeps_lines_and_names),
 		cmocka_unit_test(data_and_folders_of_the_host_compiler_are_no_obstacle),
 		cmocka_unit_test(files_that_are_none_of_the_projects_are_not_copied),
+		cmocka_unit_test(messages_say_why_a_name_was_left),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
