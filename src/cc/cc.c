@@ -429,16 +429,6 @@ static struct err *run_compiler(struct arena *a, struct compiler_run *j, const s
 
 /* ---- a call ---- */
 
-void cc_say_once(const struct cc *cc, const char *what, struct str text)
-{
-	ARENA(tmp);
-	struct str mark = str_fmt(&tmp, "%.*s/.rocsmith/cuda/said-%s", STR(cc->dir), what);
-	if (fs_present(mark))
-		return;
-	say_status(S("Note"), "%.*s", STR(text));
-	err_free(fs_write(mark, S(""), FS_LOOSE));
-}
-
 /* Becomes a program that was built with the SDK's libraries, which may need its libc. */
 static struct err *run_program(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *argv)

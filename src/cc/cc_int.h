@@ -29,7 +29,7 @@ struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_wo
 	const struct strs *args, struct str *ret_left_out);
 /* Words that name a folder of CUDA's installers, which this machine does not have, name `cuda` of the shim folder. */
 struct strs cc_words_at_home(struct arena *a, struct str cuda, const struct strs *args);
-/* The C++ that the headers of a torch in the words' folders want at least ("17", from an #error of torch/all.h), or "". */
+/* The C++ that the headers of a torch in the words' folders want at least ("17", from an #error), or "". */
 struct str cc_torch_standard(struct arena *a, const struct strs *args);
 /* Raises an older -std= of C++ to `least`, which is not "". Returns the standard that was asked for, or "". */
 struct str cc_raise_standard(struct arena *a, struct str least, struct strs *io);

@@ -263,6 +263,16 @@ static bool answer(const struct nvcc *call)
 
 /* ---- from nvcc's command to clang's ---- */
 
+void cc_say_once(const struct cc *cc, const char *what, struct str text)
+{
+	ARENA(tmp);
+	struct str mark = str_fmt(&tmp, "%.*s/.rocsmith/cuda/said-%s", STR(cc->dir), what);
+	if (fs_present(mark))
+		return;
+	say_status(S("Note"), "%.*s", STR(text));
+	err_free(fs_write(mark, S(""), FS_LOOSE));
+}
+
 /* The answer to -v and --dryrun: the variables of nvcc's own configuration, and commands. CMake reads the folders of
  * the toolkit from them, and the default of CMAKE_CUDA_ARCHITECTURES ("-arch"; if the call names GPUs, they are all to
  * be there, or none); and from the last line, which has to repeat LIBRARIES, how programs are linked

@@ -197,7 +197,8 @@ static struct err *add_hints(const struct message_origin *o, struct err *e, stru
 	for (size_t i = 0; i < sizeof(o->tools) / sizeof(o->tools[0]) && o->tools[i]; i++) {
 		struct str part;
 		const struct know_rule *rule = know_match(o->tools[i], text, &part);
-		if (!rule || (part.n && o->file(o->user, str_fmt(o->a, "%.*s.py", STR(part))).n))
+		bool module = str_eq(str_from(o->tools[i]), S("build")) && part.n;
+		if (!rule || (module && o->file(o->user, str_fmt(o->a, "%.*s.py", STR(part))).n))
 			continue; /* no package has a module of the project */
 		const struct know_library *l = know_header(part);
 		if (!l)
