@@ -88,12 +88,13 @@ static struct err *add_includes(struct overlay *o, struct overlay_file *f)
 {
 	struct lex l = lex_new(f->text, f->path);
 	struct tok t;
+	ARENA(tmp);
+	MAP(seen, &tmp);
 	l.lenient = true;
 	while (lex_try(&l, &t) && t.kind != TOK_END) {
-		ARENA(tmp);
-		if (t.kind != TOK_PATH)
-			continue;
 		struct str word = tok_text(&l, &t), name = str_sub(word, 1, word.n - 1);
+		if (t.kind != TOK_PATH || !map_put(&seen, word, f))
+			continue;
 		o->modern |= str_starts(name, S("thrust/")) || str_starts(name, S("cub/"));
 		struct str root = path_dir(f->path), path = path_join(&tmp, root, name);
 		bool found = word.p[0] == '"' && fs_is_file(path);
@@ -205,12 +206,10 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 	struct str here = path_abs(a, S(".")), real;
 	*ret = S("");
 	for (size_t i = 0; i < call->words.n; i++) {
-		struct str word = call->words.v[i], dir = str_sub(word, 2, word.n);
-		bool apart = str_eq(word, S("-I")) || str_eq(word, S("-isystem"));
-		if (apart && i + 1 < call->words.n)
-			dir = call->words.v[i + 1];
-		if (str_starts(word, S("-I")) || apart)
-			strs_put(a, &o.dirs, path_abs(a, dir));
+		struct str word = call->words.v[i], before = i ? call->words.v[i - 1] : S("");
+		bool apart = str_eq(before, S("-I")) || str_eq(before, S("-isystem"));
+		if (apart || (str_starts(word, S("-I")) && word.n > 2))
+			strs_put(a, &o.dirs, path_abs(a, str_sub(word, apart ? 0 : 2, word.n)));
 	}
 	strs_add_all(a, &o.real, &o.dirs);
 	strs_put(a, &o.real, here);
@@ -222,11 +221,9 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 	for (size_t i = 1; i < call->words.n; i++)
 		if (str_eq(call->words.v[i - 1], S("-include")) && fs_is_file(call->words.v[i]))
 			TRY(add_file(&o, here, call->words.v[i], false));
-	VEC_EACH (const struct str, source, &call->cuda) {
-		if (!fs_is_file(*source))
-			continue; /* clang says so */
-		TRY(add_file(&o, path_dir(path_abs(a, *source)), path_base(*source), true));
-	}
+	VEC_EACH (const struct str, source, &call->cuda)
+		if (fs_is_file(*source)) /* clang says so otherwise */
+			TRY(add_file(&o, path_dir(path_abs(a, *source)), path_base(*source), true));
 	for (size_t i = 0; i < o.files.n; i++)
 		TRY(add_includes(&o, o.files.v[i]));
 	gather_facts(&o);
