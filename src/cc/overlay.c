@@ -33,7 +33,7 @@ struct overlay {
 	VEC(struct overlay_file) shown; /* the files that the translation changed */
 	struct hipify_context context;
 	struct str dir;   /* .rocsmith/cuda */
-	struct str rules; /* of this program, which another one may have changed since */
+	struct str rules; /* this program's, which another one may have changed since */
 };
 
 /* Is root/name, which is at `real` without links, one of the project's? See cc_int.h. */

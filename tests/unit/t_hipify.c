@@ -424,6 +424,15 @@ static void arguments_and_headers_make_up_for_other_interfaces(void **state)
 	check("#include <nccl.h>\nncclComm_t c;", "#include <rccl/rccl.h>\nncclComm_t c;");
 }
 
+static void names_in_operands_of_assembly_are_translated(void **state)
+{
+	(void)state;
+	check("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x[cudaSuccess]));",
+		"(x[hipSuccess]) = __lane_id();");
+	check("asm(\"mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(__ldcg(p)));",
+		"#include <rocsmith/device.h>\n(x) = (unsigned)(rocsmith_load(p));");
+}
+
 static void names_for_cub_are_kept(void **state)
 {
 	(void)state;
@@ -631,6 +640,7 @@ int main(void)
 		cmocka_unit_test(launches_of_kernels_by_kernels_are_reported),
 		cmocka_unit_test(the_first_interface_of_cublas_is_told_from_the_second),
 		cmocka_unit_test(arguments_and_headers_make_up_for_other_interfaces),
+		cmocka_unit_test(names_in_operands_of_assembly_are_translated),
 		cmocka_unit_test(names_for_cub_are_kept),
 		cmocka_unit_test(assembly_for_processors_is_no_ptx),
 		cmocka_unit_test(kernels_in_raw_strings_are_reported),

@@ -29,6 +29,8 @@ struct engine {
 	struct lex l;
 	const struct hipify_context *context; /* NULL: nothing is known about other files */
 	struct hipify_text *ret;
+	/* Translates an operand of inline PTX, which may name CUDA too; NULL within an operand. */
+	struct str (*operand)(struct engine *e, struct str text);
 	struct tok prev, prev2; /* the last two tokens, line ends not counted */
 	struct tok outer_prev;  /* the last token outside preprocessor lines */
 	VEC(struct frame) frames;

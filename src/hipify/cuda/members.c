@@ -13,7 +13,7 @@ struct members {
 	struct map macros;          /* names that stand for __host__ __device__ */
 	struct map declared;        /* struct member_place * by signature */
 	VEC(struct tok) v;          /* the statement */
-	struct str scopes[DEEPEST]; /* of each open bracket the class, or NAMESPACE, or "" */
+	struct str scopes[DEEPEST]; /* the class of each open bracket, or NAMESPACE, or "" */
 	unsigned depth;
 };
 

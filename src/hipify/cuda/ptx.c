@@ -101,6 +101,11 @@ struct instruction {
 	size_t n;
 };
 
+static struct str in_hip(const struct statement *s, size_t i)
+{
+	return s->e->operand ? s->e->operand(s->e, s->expressions[i]) : s->expressions[i];
+}
+
 /* Translates an operand ("%0", "%[name]", "[%1]", "42", "%%laneid") to C; "" for anything else. */
 static struct str expression(const struct statement *s, struct str text, struct str *special)
 {
@@ -116,10 +121,10 @@ static struct str expression(const struct statement *s, struct str text, struct 
 	if (str_starts(name, S("%")))
 		name = str_sub(name, 1, name.n);
 	if (str_u64(name, 10, &i))
-		return i < s->n ? s->expressions[i] : S("");
+		return i < s->n ? in_hip(s, i) : S("");
 	for (i = 0; i < s->n && str_starts(name, S("[")); i++)
 		if (s->names[i].n && str_eq(s->names[i], str_sub(name, 1, name.n - 1)))
-			return s->expressions[i];
+			return in_hip(s, i);
 	*special = name;
 	return S("0"); /* a placeholder that the row does not use */
 }
@@ -239,6 +244,7 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 	struct str text = buf_str(&with);
 	if (count > 1)
 		text = str_fmt(e->a, "do { %.*s; } while (0)", STR(text));
+	e->adds |= str_contains(text, S("atomicAdd"));
 	engine_replace(e, t->from, s.t.to, text, last);
 	e->l = s.at;
 	return true;

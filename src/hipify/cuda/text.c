@@ -243,14 +243,25 @@ static void keep_line(struct buf *b, struct str old, struct str with, unsigned n
 		buf_add(b, spliced ? S("\\\n") : S("\n"));
 }
 
+static struct str operand(struct engine *e, struct str text)
+{
+	struct hipify_text t = {.text = text};
+	err_free(hipify_text(e->a, text, S(""), e->context, &t));
+	strs_put_all(e->a, &e->ret->gives, &t.gives);
+	e->ret->warp_sync |= t.warp_sync;
+	return t.text.n ? t.text : text;
+}
+
 struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	const struct hipify_context *context, struct hipify_text *ret)
 {
+	bool part = !path.n; /* an operand */
 	struct engine e = {
 		.a = a,
 		.l = lex_new(source, path),
 		.context = context,
 		.ret = ret,
+		.operand = part ? NULL : operand,
 		.plain = true,
 		.declared = {.a = a},
 		.headers = {.a = a},
@@ -273,7 +284,7 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 					   ret->edits.v[i].rule != names_find(S("@hipblas"))))
 			ret->edits.v[kept++] = ret->edits.v[i];
 	ret->edits.n = kept;
-	if (!context || !context->marks)
+	if (!part && (!context || !context->marks))
 		add_head(&e, str_ends(path, S(".cu")) || str_ends(path, S(".hip")));
 	ret->text = source;
 	if (!ret->edits.n)
