@@ -44,7 +44,6 @@ if [ $status != 0 ]; then
 		echo "ok told: $what, $file:$line"
 	done <<'WHAT'
 missing-intrinsic fp_abstraction.h return.__fmaf_rd
-own-atomicMin tricks.cuh ^__device__.__forceinline__.void.atomicMin
 WHAT
 	[ "$(grep -c '^error:' err.txt)" = "$(grep '^ *at ' err.txt | sort -u | wc -l)" ] ||
 		no "errors are told twice: $(cat err.txt)"
@@ -54,7 +53,6 @@ fi
 # The same tree with that mended by hand, and nothing else.
 cp -r $tree mended
 sed -i 's/__fmaf_rd(/fmaf(/' mended/fp_abstraction.h
-sed -i 's/atomicMin(/atomicMinFloat(/' mended/tricks.cuh mended/kmeans.cu
 "$ROCSMITH" build mended --config kmcuda.yaml --gpu gfx1201 -o out >out.txt 2>err.txt ||
 	no "the mended tree does not build: $(cat err.txt)"
 "$ROCSMITH" verify --require gfx1201 out/*.whl >/dev/null
