@@ -407,6 +407,7 @@ static void a_folder_inside_looks_like_a_cuda_toolkit(void **state)
 	o.cuda = false;
 	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
 	assert_false(fs_present(cuda));
+	clean(&m);
 }
 
 int main(int argc, char **argv)
