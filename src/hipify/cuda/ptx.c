@@ -19,6 +19,7 @@ struct statement {
 	struct str names[MAX_EXPRESSIONS], expressions[MAX_EXPRESSIONS];
 	size_t n;
 	struct tok first; /* the first string */
+	bool nested;      /* an operand has an asm statement of its own */
 };
 
 static bool next(struct statement *s)
@@ -52,6 +53,7 @@ static bool operand(struct statement *s)
 	do {
 		depth += is(s, "(");
 		depth -= is(s, ")");
+		s->nested |= is(s, "asm") || is(s, "__asm__") || is(s, "__asm");
 	} while (depth && s->t.to - from < MAX_EXPRESSION && next(s));
 	s->names[s->n] = name;
 	s->expressions[s->n++] = str_sub(s->at.s, from, s->t.to);
@@ -218,6 +220,11 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 	struct str rest = buf_str(&s.text), part;
 	if (untranslated_is_arm(rest))
 		return false;
+	if (s.nested) { /* it stays with all that is in it */
+		report(&s, NULL, NULL);
+		e->l = s.at;
+		return true;
+	}
 	unsigned count = 0;
 	while (str_next(&rest, ';', &part)) {
 		struct instruction in;

@@ -14,7 +14,7 @@
 #define MOST_WORK ((uint64_t)1 << 32)
 /* The limit of the result: the new text of a launch without "(" is inserted between all characters, and a
  * few of those would fill any memory. */
-enum { MOST_TEXT = 1 << 27 };
+enum { MOST_TEXT = 1 << 26 };
 
 struct launch {
 	size_t at, end; /* the offsets of "<<<" and of the end of ">>>" */
