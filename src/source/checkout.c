@@ -359,6 +359,9 @@ static struct err *open_repository(
 		*ret_ours = true;
 		TRY(fs_mkdirs(dot));
 		TRY(fs_write(marker, S("files"), 0644));
+	}
+	if (!made ||
+		left.p) { /* a killed git may have left HEAD and little else: it completes that */
 		g.dir = S(""); /* with a folder of the name .git, git does not look for another */
 		TRY(git_run(a, &g, &r, "init", "--quiet", "--template=", "--initial-branch=main",
 			str_z(a, o->dir), NULL));

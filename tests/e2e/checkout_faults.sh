@@ -27,4 +27,12 @@ fresh='rm -rf t'
 	echo 'ok checkout, dying at calls'
 	python3 "$faults" kill --times "$kills" --setup "$fresh" $same -- "$ROCSMITH" $words
 	echo "ok checkout, killed $kills times"
+	# git itself was killed while it made the repository
+	rm -rf t
+	mkdir -p t/torch/.git
+	echo 'ref: refs/heads/main' >t/torch/.git/HEAD
+	printf files >t/torch/.git/rocsmith-incomplete
+	"$ROCSMITH" $words
+	git -C t/torch fsck --no-progress >fsck.log 2>&1
+	echo 'ok checkout, with half a repository'
 }
