@@ -25,7 +25,7 @@ const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
 	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
-		compile_flags),
+		root_flags, root_links, compile_flags),
 	FIELD_LAST(FIELDS(struct cc_config, gpus, log_dir, precompile, memory, project, sdk, rocm)),
 };
 
@@ -113,6 +113,11 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 		strs_add_all(a, &ret->argv, &config->flags);
 	if (w.driver && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->host_flags);
+	if ((w.driver || host) && !w.targeted) {
+		strs_add_all(a, &ret->argv, &config->root_flags);
+		if (w.links)
+			strs_add_all(a, &ret->argv, &config->root_links);
+	}
 	if (w.driver && w.compiles)
 		strs_add_all(a, &ret->argv, &config->compile_flags);
 	/* LLVM's OpenMPOpt searches the whole module once for each of its functions: PyTorch's RegisterCPU.cpp was not

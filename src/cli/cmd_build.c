@@ -7,7 +7,7 @@
 struct build_args {
 	struct common common;
 	struct plan_request project;
-	struct str out, dir, patches, policy;
+	struct str out, dir, patches;
 	struct strs targets;
 	bool keep_going, offline;
 	bool set; /* several projects, whose reports go into one document */
@@ -24,8 +24,6 @@ const struct opt cmd_build_opts[] = {
 		"build only this target of CMake or ninja, and no wheel")},
 	{OPT_VALUE("patches", OPT_PATH, patches, "QUEUE",
 		"queue of patches for the copy that is built")},
-	{OPT_VALUE("policy", OPT_STR, policy, "TAG",
-		"fail a wheel that needs newer libraries: manylinux_2_28")},
 	{OPT_FLAG("keep-going", keep_going, "after an error go on with what does not need it"),
 		.sname = 'k'},
 	{OPT_FLAG("offline", offline, "never install an SDK")},
@@ -112,8 +110,6 @@ static struct err *build_one(struct arena *a, struct build_args *o, const struct
 		.say_plan = project_say_findings,
 		.began = mono_now()};
 	struct err *e = NULL;
-	if (o->policy.n)
-		TRY(verify_policy(a, o->policy, &q.policy));
 	if (fs_writes_forbidden()) {
 		TRY(build_preview(a, &q, r));
 	} else {

@@ -5,6 +5,7 @@
 #include "flow/set.h"
 #include "term/out.h"
 #include "term/table.h"
+#include "verify/verify.h"
 
 /* ---- shared by plan, build and why ---- */
 
@@ -13,13 +14,17 @@ struct err *project_plan(
 {
 	static const char *const settled[] = {"gpu", "sdk", "mirror", "keyring", "python", "source",
 		"lock", "refresh", "feature", "version-suffix", "build-number", "config", "with",
-		"without", "torch-as-rocm", NULL};
+		"without", "torch-as-rocm", "policy", "policy-sysroot", NULL};
 	if (!r->dir.n)
 		r->dir = S(".");
 	if (!str_ends(r->dir, S(".json")) || fs_is_dir(r->dir)) {
 		if (r->lock.n && r->source.n)
 			return err_new(
 				E_USAGE, "--lock and --source both say where the sources are");
+		if (r->policy_sysroot.n && !r->policy_tag.n)
+			return err_new(E_USAGE, "--policy-sysroot is for a --policy");
+		if (r->policy_tag.n)
+			TRY(verify_policy(a, r->policy_tag, &r->policy));
 		if (r->lock.n)
 			r->source = str_fmt(a, "git:%.*s#%.*s", STR(r->lock), STR(r->dir));
 		return plan_make(a, r, ret);
@@ -128,11 +133,13 @@ static void print_plan(struct arena *a, const struct plan *p)
 						   STR(str_join(a, &p->sdk.components, S(", "))));
 	print_row(a, "sdk", sdk);
 	print_list(a, "libraries", &p->libraries);
-	print_row(a, "host",
+	if (!plan_needs_sysroot(p))
+		print_row(a, "host",
 		p->host_native ? str_fmt(a, "glibc %.*s of this machine", STR(p->host.libc))
 			       : S("the SDK's C library"));
 	VEC_EACH (const struct plan_reason, r, &p->reasons)
-		if (str_eq(r->subject, S("gpu code")) || str_eq(r->subject, S("kernels")))
+		if (str_eq(r->subject, S("gpu code")) || str_eq(r->subject, S("kernels")) ||
+			str_eq(r->subject, S("host")))
 			print_row(a, str_z(a, r->subject),
 				str_fmt(a, "%.*s: %.*s", STR(r->choice), STR(r->why)));
 	for (size_t i = 0; p->foreign && i < p->foreign->advice.n; i++)

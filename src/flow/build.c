@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "make/make.h"
 #include "sdk/shims.h"
+#include "wheel/wheel.h"
 
 /* A build in progress. */
 struct build {
@@ -14,6 +15,7 @@ struct build {
 	const struct build_request *q;
 	struct plan *plan; /* settled without an SDK at first, then with the opened one */
 	struct build_result *ret;
+	struct sdk_sysroot sysroot; /* of a policy; root "" = none */
 	struct make make;       /* our own build of .cu sources, */
 	struct foreign foreign; /* or that of another build system: plan->foreign */
 };
@@ -68,6 +70,22 @@ static struct err *open_sdk(struct build *b)
 		      : e;
 }
 
+/* The rest of the sdk stage: another libc, if a policy is older than this machine's. */
+static struct err *open_sysroot(struct build *b)
+{
+	const struct plan *p = b->plan;
+	if (!plan_needs_sysroot(p))
+		return NULL;
+	b->sysroot = (struct sdk_sysroot){.minor = p->policy,
+		.root = p->policy_sysroot,
+		.own = path_join(b->a, b->ret->dir, S("policy")),
+		.offline = b->q->no_install,
+		.newer = wheel_version_is_newer,
+		.gcc_dir = p->host.gcc_dir,
+		.triplet = p->host.triplet};
+	return sysroot_make(b->a, &b->ret->sdk, &b->sysroot);
+}
+
 static struct err *verify_the_wheel(struct build *b)
 {
 	const struct plan_foreign *foreign = b->plan->foreign;
@@ -77,11 +95,11 @@ static struct err *verify_the_wheel(struct build *b)
 	struct verify_options v = {.device_code = device,
 		.optional = foreign || b->plan->no_kernels,
 		.jobs = b->ret->jobs,
-		.policy = b->q->policy};
+		.policy = b->plan->policy};
 	/* this machine's compiler brings them wherever the wheel is used, unless a policy was promised */
 	static const char *const of_compilers[] = {
 		"libgomp.so.1", "libgfortran.so.[45]", "libquadmath.so.0", "libatomic.so.1", NULL};
-	for (size_t i = 0; foreign && !b->q->policy && of_compilers[i]; i++)
+	for (size_t i = 0; foreign && !b->plan->policy && of_compilers[i]; i++)
 		strs_add(b->a, &v.allow, str_from(of_compilers[i]));
 	if (foreign && !b->plan->host_native) {
 		v.sdk = b->ret->sdk.name;
@@ -115,7 +133,8 @@ static struct err *run_stage(struct build *b, enum build_stage stage)
 	bool tree = !own && b->plan->foreign->system == SOURCE_CMAKE;
 	switch (stage) {
 	case STAGE_SDK:
-		return open_sdk(b);
+		TRY(open_sdk(b));
+		return open_sysroot(b);
 	case STAGE_HIPIFY:
 		if (b->plan->build_requires.n) {
 			struct str site;
@@ -169,6 +188,7 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 		.make = {.a = a,
 			.plan = plan,
 			.sdk = &ret->sdk,
+			.sysroot = &b->sysroot,
 			.dir = ret->dir,
 			.jobs = ret->jobs,
 			.keep_going = q->keep_going,
@@ -176,6 +196,7 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 		.foreign = {.a = a,
 			.plan = plan,
 			.sdk = &ret->sdk,
+			.sysroot = &b->sysroot,
 			.dir = ret->dir,
 			.out = path_abs(a, q->out),
 			.jobs = ret->jobs,
@@ -274,14 +295,10 @@ static struct err *look_at_sources(struct build *b)
 	TRY(plan_waves(b->a, b->plan, &b->plan->findings));
 	if (b->q->say_plan)
 		b->q->say_plan(b->plan);
-	uint64_t minor = 0;
-	struct str libc = b->plan->host_native ? b->plan->host.libc : S("2.999");
-	if (b->q->policy && str_u64(str_sub(libc, 2, libc.n), 10, &minor) && minor > b->q->policy)
-		progress_warn(
-			"host code is compiled for %s%.*s, which is newer than manylinux_2_%u: "
-			"whether the wheel fits is known once it is built",
-			b->plan->host_native ? "this machine's glibc " : "the SDK's C library",
-			STR(b->plan->host_native ? libc : S("")), b->q->policy);
+	if (b->plan->policy && !b->plan->host_native)
+		progress_warn("host code is compiled for the SDK's C library, which may be newer "
+			      "than manylinux_2_%u: whether the wheel fits is known once it is built",
+			b->plan->policy);
 	return NULL;
 }
 

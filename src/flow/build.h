@@ -44,7 +44,6 @@ struct build_request {
 	unsigned jobs;       /* 0 = as many as CPUs and free memory allow */
 	bool keep_going;     /* after an error, compile whatever does not depend on it */
 	bool no_install;     /* a missing SDK is an error */
-	unsigned policy;     /* see struct verify_options; 0 = none */
 	double began;        /* mono_now() at the start */
 	/* Called with the plan and its findings before the long work begins; or NULL. */
 	void (*say_plan)(const struct plan *p);

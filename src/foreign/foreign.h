@@ -23,7 +23,7 @@
 #include "formats/finding.h"
 #include "jobs/job.h"
 #include "plan/plan.h"
-#include "sdk/sdk.h"
+#include "sdk/sysroot.h"
 
 struct foreign_package { /* a package in the Python environment */
 	struct str name, version, sha256, url;
@@ -34,7 +34,8 @@ struct foreign {
 	struct arena *a;
 	const struct plan *plan;
 	const struct sdk *sdk;
-	struct str dir; /* build folder, absolute */
+	const struct sdk_sysroot *sysroot; /* of a policy; root "" = none */
+	struct str dir;                    /* build folder, absolute */
 	struct str out; /* folder for the results; not copied, even if it lies in the project */
 	unsigned jobs;
 	struct str patches;         /* folder of a queue of patches for the copy; "" = none */

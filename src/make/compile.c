@@ -9,6 +9,7 @@
 #include "make/make.h"
 
 #define HOST_ROOT "/run/host" /* this machine's root, as a sandboxed compiler sees it */
+#define POLICY_ROOT "/run/policy" /* likewise: root/ and own/ of a sysroot */
 /* the Python headers, for a sandboxed compiler that cannot see this machine's root */
 #define PYTHON_ROOT "/run/python"
 
@@ -67,6 +68,10 @@ struct err *make_open(struct make *m)
 		add_bind(m, m->plan->python_headers.v[i], headers_at(m, i));
 	if (sees_host(m))
 		sdk_system_binds(m->a, S(HOST_ROOT), &m->binds);
+	if (m->sysroot->root.n && sees_host(m)) {
+		add_bind(m, m->sysroot->root, S(POLICY_ROOT "/root"));
+		add_bind(m, m->sysroot->own, S(POLICY_ROOT "/own"));
+	}
 	VEC_EACH (const struct str, dir, &m->plan->includes)
 		if (dir->p[0] == '/')
 			add_bind(m, *dir, include_at(m, *dir));
@@ -126,15 +131,31 @@ static void add_args(struct arena *a, struct proc *p, const struct strs *args, c
 		strs_add(a, &p->argv, str_fmt(a, "%s%.*s", prefix, STR(*s)));
 }
 
-/* Adds the flags that compiling and linking share: the SDK's, and this machine's files for the host side. */
-static void add_system(const struct make *m, struct proc *p)
+/* Adds the flags of a compile or link: the SDK's, and this machine's files, or a sysroot, for the host side. ret_last: those
+ * that follow the others in a link; NULL = a compile */
+static void add_system(const struct make *m, struct proc *p, struct strs *ret_last)
 {
-	struct str gcc = m->plan->host.gcc_dir;
+	struct sdk_sysroot s = *m->sysroot;
+	struct strs flags = {0}, link_flags = {0}, last = {0};
+	const char *host = sees_host(m) ? HOST_ROOT : "";
 	add_args(m->a, p, &m->sdk->clang_flags, "");
-	if (!sees_host(m))
+	if (!sees_host(m) && !s.root.n)
 		return;
-	proc_arg(m->a, p, "--sysroot=" HOST_ROOT, NULL);
-	strs_add(m->a, &p->argv, str_fmt(m->a, "--gcc-install-dir=" HOST_ROOT "%.*s", STR(gcc)));
+	strs_add(m->a, &p->argv,
+		str_fmt(m->a, "--gcc-install-dir=%s%.*s", host, STR(m->plan->host.gcc_dir)));
+	if (!s.root.n) {
+		proc_arg(m->a, p, "--sysroot=" HOST_ROOT, NULL);
+		return;
+	}
+	if (sees_host(m))
+		s = (struct sdk_sysroot){.root = S(POLICY_ROOT "/root"),
+			.own = S(POLICY_ROOT "/own"),
+			.machine = S(HOST_ROOT),
+			.triplet = s.triplet};
+	sysroot_flags(m->a, &s, &flags, &link_flags, ret_last ? ret_last : &last);
+	add_args(m->a, p, &flags, "");
+	if (ret_last)
+		add_args(m->a, p, &link_flags, "");
 }
 
 /* Adds the include folders: the translated tree, the project itself (for files that are not translated), Python's, the
@@ -193,7 +214,7 @@ static struct strs source_words(
 		proc_arg(a, &p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
 		strs_add(a, &p.argv, str_fmt(a, "-cuid=%.*s", STR(id)));
 	}
-	add_system(m, &p);
+	add_system(m, &p, NULL);
 	proc_arg(a, &p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",
 		"-fno-caret-diagnostics", NULL);
 	if (src->lang != PLAN_HIP) /* the SDK's flags are meant for HIP, and unused here */
@@ -289,6 +310,7 @@ static void add_link(struct make *m, const struct plan_module *module, const str
 	struct arena *a = m->a;
 	struct job *j = job_add(&m->set, "link", module->file);
 	struct proc *p = &j->proc;
+	struct strs last = {0};
 	j->output = make_module_path(m, module);
 	start_clang(m, j, path_join(a, m->tmp, path_base(j->output)));
 	proc_arg(a, p, "-o", path_join(a, j->work, S(JOB_OUT)).p, NULL);
@@ -300,12 +322,13 @@ static void add_link(struct make *m, const struct plan_module *module, const str
 		link_object(m, j, map_get(objects, *path));
 	for (size_t i = 0; i < m->shared.n; i++)
 		link_object(m, j, m->shared.v[i]);
-	add_system(m, p);
+	add_system(m, p, &last);
 	if (!module->program)
 		proc_arg(a, p, "-shared", NULL);
 	proc_arg(a, p, "-fPIC", "-fuse-ld=lld", "-Wl,--build-id=sha1",
 		"-Wno-unused-command-line-argument", NULL);
 	add_args(a, p, &m->sdk->lib_dirs, "-L");
+	add_args(a, p, &last, "");
 	proc_arg(a, p, "-lamdhip64", "-Wl,--as-needed", NULL);
 	add_args(a, p, &m->plan->libraries, "-l");
 }
@@ -321,7 +344,7 @@ void make_jobs(struct make *m)
 		.hooks = &hooks,
 		.user = m,
 		.stamps_dir = m->stamp,
-		.toolchain = m->sdk->fingerprint,
+		.toolchain = str_fmt(a, "%.*s%.*s", STR(m->sdk->fingerprint), STR(m->sysroot->key)),
 		.began = m->began};
 	VEC_EACH (const struct plan_source, src, &m->plan->sources)
 		map_put(&objects, src->path, add_compile(m, src, NULL));

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "formats/zip.h"
 #include "plan/plan_int.h"
+#include "sdk/sysroot.h"
 
 /* "GLIBC_2.38" -> 38 */
 static uint64_t minor_of(struct str version)
@@ -89,5 +90,31 @@ struct err *libc_choose(struct arena *a, struct plan *plan)
 			"the torch of --with needs glibc 2.%u, and this machine has %.*s",
 			(unsigned)minor, STR(plan->host.libc));
 	}
+	return NULL;
+}
+
+bool plan_needs_sysroot(const struct plan *p)
+{
+	ARENA(tmp);
+	uint64_t here = minor_of(str_fmt(&tmp, "GLIBC_%.*s", STR(p->host.libc)));
+	return p->policy && p->host_native && (p->policy_sysroot.n || here > p->policy);
+}
+
+struct err *libc_policy(struct arena *a, const struct plan_request *r, struct plan *plan)
+{
+	plan->policy = r->policy;
+	if (r->policy_sysroot.n) {
+		plan->policy_sysroot = path_abs(a, r->policy_sysroot);
+		TRY(sysroot_check(a, plan->policy_sysroot));
+	}
+	if (!plan_needs_sysroot(plan))
+		return NULL;
+	if (plan->policy_sysroot.n)
+		plan_explain(a, plan, "host", S("the libc of --policy-sysroot"), "'%.*s'",
+			STR(plan->policy_sysroot));
+	else
+		plan_explain(a, plan, "host", str_fmt(a, "glibc 2.%u", plan->policy),
+			"by zig %s of the Python index, since this machine has %.*s",
+			sysroot_zig_table()->version, STR(plan->host.libc));
 	return NULL;
 }

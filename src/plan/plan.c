@@ -253,6 +253,7 @@ static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 	TRY(known_fits(a, p, plan));
 	TRY(libc_choose(a, plan));
 	TRY(features_choose(a, r, p, plan));
+	TRY(libc_policy(a, r, plan));
 	if (p->known)
 		TRY(suffix_choose(a, r, wish));
 	TRY(features_meet_environment(plan));
@@ -291,6 +292,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	TRY(modules_find(a, &p, facts, plan));
 	TRY(choose_sdk(a, r, &p, plan));
 	choose_host(a, plan);
+	TRY(libc_policy(a, r, plan));
 	return plan_needs(a, plan);
 }
 

@@ -127,6 +127,9 @@ struct plan {
 	VEC(struct plan_module) modules;
 	struct sdk_spec sdk;          /* a prefix is absolute */
 	struct hipify_options hipify; /* the section `hipify` of rocsmith.yaml */
+	/* The glibc of a policy, 28 for manylinux_2_28, 0 = none; and a folder with one's headers and libraries, or "" */
+	unsigned policy;
+	struct str policy_sysroot;
 	bool host_native;             /* build for this machine's libc, not the SDK's */
 	bool needs_python;            /* some source includes Python.h */
 	struct strs python_headers;   /* include folders of numpy and the like, absolute */
@@ -170,6 +173,9 @@ struct plan_request {
 	struct strs with, without; /* see struct plan_foreign; relative to the current folder */
 	struct strs promised;      /* members of `with` that another build will make */
 	bool torch_as_rocm;
+	struct str policy_tag;     /* "manylinux_2_28"; cli/project_opts.h makes it `policy` */
+	unsigned policy;           /* see struct plan */
+	struct str policy_sysroot;
 	bool any_gpu;       /* accept a plan without any target, for `rocsmith why` */
 	struct str sysroot; /* root of another machine to read GPUs and host files from, or "" */
 };
@@ -183,6 +189,8 @@ MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan_wis
 /* Settles a plan: copies the wish with SDK_ROCM replaced by the ROCm version of the SDK. sdk NULL: SDK_ROCM stays. */
 void plan_settle(struct arena *a, const struct plan_wish *wish, const struct sdk *sdk,
 	const struct findings *findings, struct plan *ret);
+/* Is host code for this machine, but made with a sysroot for an older glibc (sdk/sysroot.h)? */
+bool plan_needs_sysroot(const struct plan *p);
 /* If a target has waves of 64 lanes, finds the places where sources assume 32. */
 MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *ret);
 /* Fails unless the Python of a saved plan is still the same. Runs that Python, so only a build may call this. */

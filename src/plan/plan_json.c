@@ -49,6 +49,8 @@ static const struct json_field hipify_fields[] = {
 
 static const struct json_field host_fields[] = {
 	FIELD("native", struct plan, host_native),
+	FIELD_OPTIONAL("policy", struct plan, policy),
+	FIELD_OPTIONAL("policy_sysroot", struct plan, policy_sysroot),
 	FIELDS_IN(struct plan, host, libc, include_dir, gcc_dir, triplet, python, python_version,
 		python_include, python_tag, python_abi, ext_suffix),
 	{.kind = FIELD_END},

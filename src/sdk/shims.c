@@ -418,7 +418,10 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 	TRY(host_read_files(a, ret->sysroot, S("x86_64"), &host));
 	if (host.gcc_dir.n)
 		TRY(fs_list(a, path_dir(host.gcc_dir), &gccs));
-	if (gccs.n > 1 || (gccs.n && ret->sysroot.n))
+	if (o->sysroot)
+		sysroot_flags(a, o->sysroot, &ret->root_flags, &ret->root_links,
+			&ret->link_flags);
+	if (gccs.n > 1 || (gccs.n && (ret->sysroot.n || o->sysroot)))
 		strs_add(a, &ret->host_flags,
 			str_fmt(a, "--gcc-install-dir=%.*s", STR(host.gcc_dir)));
 
@@ -473,13 +476,16 @@ static struct str cuda_state(struct shims *s)
 static struct str make_key(struct shims *s, const struct cc_config *config)
 {
 	const struct strs *flags[] = {
-		&config->flags, &config->host_flags, &config->compile_flags, &config->link_flags};
+		&config->flags, &config->host_flags, &config->compile_flags, &config->link_flags,
+		&config->root_flags, &config->root_links};
 	BUF(key, s->a);
 	buf_fmt(&key, LAYOUT "%d %s %.*s %.*s %.*s %.*s", s->o->cuda, cc_rules,
 		STR(s->sdk->fingerprint), STR(s->prefix), STR(s->o->python_include),
 		STR(s->o->build_dir));
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		buf_fmt(&key, " %.*s;", STR(str_join(s->a, flags[i], S(" "))));
+	if (s->o->sysroot)
+		buf_fmt(&key, " %.*s", STR(s->o->sysroot->key));
 	VEC_EACH (const struct str, path, &s->host)
 		buf_fmt(&key, " %.*s %.*s", STR(*path), STR(fs_state(s->a, *path)));
 	return str_fmt(s->a, "%.*s %.*s", STR(sha256_hex(s->a, buf_str(&key))),

@@ -93,6 +93,12 @@ static unsigned version_minor(struct str version, bool *ret_glibc)
 	return UINT_MAX;
 }
 
+bool wheel_version_is_newer(struct str version, unsigned minor)
+{
+	bool glibc;
+	return version_minor(version, &glibc) > minor;
+}
+
 static void add_version(
 	struct arena *a, const struct wheel_elf *e, struct str version, struct wheel_platform *ret)
 {
