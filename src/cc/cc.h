@@ -42,7 +42,8 @@ struct cc_config {
 	struct str sysroot;      /* sysroot of host code; "": this machine's root */
 	struct strs host_flags; /* the next arguments, unless the caller sets a target or sysroot */
 	struct strs link_flags; /* last arguments of a link */
-	struct strs root_flags, root_links; /* arguments for the sysroot of a policy, also of gcc; see sdk/sysroot.h */
+	struct strs root_flags,
+		root_links; /* arguments for the sysroot of a policy, also of gcc; see sdk/sysroot.h */
 	struct strs compile_flags; /* the next arguments when C, C++ or HIP is compiled */
 	struct strs gpus;          /* printed by programs that list GPUs */
 	struct str log_dir;        /* folder of cc.jsonl, a line for each run; "": no log */

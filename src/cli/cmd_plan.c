@@ -135,8 +135,8 @@ static void print_plan(struct arena *a, const struct plan *p)
 	print_list(a, "libraries", &p->libraries);
 	if (!plan_needs_sysroot(p))
 		print_row(a, "host",
-		p->host_native ? str_fmt(a, "glibc %.*s of this machine", STR(p->host.libc))
-			       : S("the SDK's C library"));
+			p->host_native ? str_fmt(a, "glibc %.*s of this machine", STR(p->host.libc))
+				       : S("the SDK's C library"));
 	VEC_EACH (const struct plan_reason, r, &p->reasons)
 		if (str_eq(r->subject, S("gpu code")) || str_eq(r->subject, S("kernels")) ||
 			str_eq(r->subject, S("host")))

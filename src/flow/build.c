@@ -16,8 +16,8 @@ struct build {
 	struct plan *plan; /* settled without an SDK at first, then with the opened one */
 	struct build_result *ret;
 	struct sdk_sysroot sysroot; /* of a policy; root "" = none */
-	struct make make;       /* our own build of .cu sources, */
-	struct foreign foreign; /* or that of another build system: plan->foreign */
+	struct make make;           /* our own build of .cu sources, */
+	struct foreign foreign;     /* or that of another build system: plan->foreign */
 };
 
 /* ---- the stages ---- */
@@ -80,7 +80,7 @@ static struct err *open_sysroot(struct build *b)
 		.root = p->policy_sysroot,
 		.own = path_join(b->a, b->ret->dir, S("policy")),
 		.offline = b->q->no_install,
-		.newer = wheel_version_is_newer,
+		.minor_of = wheel_version_minor,
 		.gcc_dir = p->host.gcc_dir,
 		.triplet = p->host.triplet};
 	return sysroot_make(b->a, &b->ret->sdk, &b->sysroot);
@@ -296,8 +296,8 @@ static struct err *look_at_sources(struct build *b)
 	if (b->q->say_plan)
 		b->q->say_plan(b->plan);
 	if (b->plan->policy && !b->plan->host_native)
-		progress_warn("host code is compiled for the SDK's C library, which may be newer "
-			      "than manylinux_2_%u: whether the wheel fits is known once it is built",
+		progress_warn("host code is for the SDK's C library: only the wheel will show if "
+			      "it fits manylinux_2_%u",
 			b->plan->policy);
 	return NULL;
 }

@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "make/make.h"
 
-#define HOST_ROOT "/run/host" /* this machine's root, as a sandboxed compiler sees it */
+#define HOST_ROOT "/run/host"     /* this machine's root, as a sandboxed compiler sees it */
 #define POLICY_ROOT "/run/policy" /* likewise: root/ and own/ of a sysroot */
 /* the Python headers, for a sandboxed compiler that cannot see this machine's root */
 #define PYTHON_ROOT "/run/python"
@@ -137,22 +137,22 @@ static void add_system(const struct make *m, struct proc *p, struct strs *ret_la
 {
 	struct sdk_sysroot s = *m->sysroot;
 	struct strs flags = {0}, link_flags = {0}, last = {0};
-	const char *host = sees_host(m) ? HOST_ROOT : "";
+	bool inside = sees_host(m);
 	add_args(m->a, p, &m->sdk->clang_flags, "");
-	if (!sees_host(m) && !s.root.n)
+	if (!inside && !s.root.n)
 		return;
 	strs_add(m->a, &p->argv,
-		str_fmt(m->a, "--gcc-install-dir=%s%.*s", host, STR(m->plan->host.gcc_dir)));
-	if (!s.root.n) {
-		proc_arg(m->a, p, "--sysroot=" HOST_ROOT, NULL);
-		return;
-	}
-	if (sees_host(m))
+		str_fmt(m->a, "--gcc-install-dir=%s%.*s", inside ? HOST_ROOT : "",
+			STR(m->plan->host.gcc_dir)));
+	if (inside && s.root.n)
 		s = (struct sdk_sysroot){.root = S(POLICY_ROOT "/root"),
 			.own = S(POLICY_ROOT "/own"),
 			.machine = S(HOST_ROOT),
 			.triplet = s.triplet};
-	sysroot_flags(m->a, &s, &flags, &link_flags, ret_last ? ret_last : &last);
+	if (s.root.n)
+		sysroot_flags(m->a, &s, &flags, &link_flags, ret_last ? ret_last : &last);
+	else
+		strs_add(m->a, &flags, S("--sysroot=" HOST_ROOT));
 	add_args(m->a, p, &flags, "");
 	if (ret_last)
 		add_args(m->a, p, &link_flags, "");

@@ -28,7 +28,7 @@ struct make {
 	const struct sdk *sdk;
 	struct str sdk_python; /* "3.14": version of the SDK's Python headers, if they are used */
 	const struct sdk_sysroot *sysroot; /* of a policy; root "" = none */
-	struct str dir;        /* build folder, absolute */
+	struct str dir;                    /* build folder, absolute */
 	unsigned jobs;
 	bool keep_going; /* after a failure, run all jobs that do not depend on it */
 	double began;    /* mono_now() at the start of the whole build */

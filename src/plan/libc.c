@@ -106,15 +106,11 @@ struct err *libc_policy(struct arena *a, const struct plan_request *r, struct pl
 	if (r->policy_sysroot.n) {
 		plan->policy_sysroot = path_abs(a, r->policy_sysroot);
 		TRY(sysroot_check(a, plan->policy_sysroot));
-	}
-	if (!plan_needs_sysroot(plan))
-		return NULL;
-	if (plan->policy_sysroot.n)
-		plan_explain(a, plan, "host", S("the libc of --policy-sysroot"), "'%.*s'",
-			STR(plan->policy_sysroot));
-	else
+		plan_explain(a, plan, "host", plan->policy_sysroot, "--policy-sysroot");
+	} else if (plan_needs_sysroot(plan)) {
 		plan_explain(a, plan, "host", str_fmt(a, "glibc 2.%u", plan->policy),
 			"by zig %s of the Python index, since this machine has %.*s",
 			sysroot_zig_table()->version, STR(plan->host.libc));
+	}
 	return NULL;
 }

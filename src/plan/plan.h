@@ -173,8 +173,8 @@ struct plan_request {
 	struct strs with, without; /* see struct plan_foreign; relative to the current folder */
 	struct strs promised;      /* members of `with` that another build will make */
 	bool torch_as_rocm;
-	struct str policy_tag;     /* "manylinux_2_28"; cli/project_opts.h makes it `policy` */
-	unsigned policy;           /* see struct plan */
+	struct str policy_tag; /* "manylinux_2_28"; cli/project_opts.h makes it `policy` */
+	unsigned policy;       /* see struct plan */
 	struct str policy_sysroot;
 	bool any_gpu;       /* accept a plan without any target, for `rocsmith why` */
 	struct str sysroot; /* root of another machine to read GPUs and host files from, or "" */

@@ -189,7 +189,6 @@ struct str known_torch(const struct strs *with);
 /* Looks into the torch of the plan: E_PLAN if it is one for CUDA or the CPU; chooses the SDK's C library if it was built
  * against a newer one than this machine's. */
 MUST_USE struct err *libc_choose(struct arena *a, struct plan *plan);
-/* Takes the policy, and explains how host code for it is made. */
 MUST_USE struct err *libc_policy(struct arena *a, const struct plan_request *r, struct plan *plan);
 
 /* ---- suffix.c ---- */

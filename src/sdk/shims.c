@@ -419,8 +419,7 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 	if (host.gcc_dir.n)
 		TRY(fs_list(a, path_dir(host.gcc_dir), &gccs));
 	if (o->sysroot)
-		sysroot_flags(a, o->sysroot, &ret->root_flags, &ret->root_links,
-			&ret->link_flags);
+		sysroot_flags(a, o->sysroot, &ret->root_flags, &ret->root_links, &ret->link_flags);
 	if (gccs.n > 1 || (gccs.n && (ret->sysroot.n || o->sysroot)))
 		strs_add(a, &ret->host_flags,
 			str_fmt(a, "--gcc-install-dir=%.*s", STR(host.gcc_dir)));
@@ -475,9 +474,8 @@ static struct str cuda_state(struct shims *s)
 /* The receipt: a hash of the SDK, this machine's compilers and their flags, and one of rocsmith itself. */
 static struct str make_key(struct shims *s, const struct cc_config *config)
 {
-	const struct strs *flags[] = {
-		&config->flags, &config->host_flags, &config->compile_flags, &config->link_flags,
-		&config->root_flags, &config->root_links};
+	const struct strs *flags[] = {&config->flags, &config->host_flags, &config->compile_flags,
+		&config->link_flags, &config->root_flags, &config->root_links};
 	BUF(key, s->a);
 	buf_fmt(&key, LAYOUT "%d %s %.*s %.*s %.*s %.*s", s->o->cuda, cc_rules,
 		STR(s->sdk->fingerprint), STR(s->prefix), STR(s->o->python_include),

@@ -59,9 +59,7 @@ static bool dotted(struct str text, uint64_t ret[4])
 	return n && !text.n;
 }
 
-/* The lowest glibc minor whose distributions have a version: 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which came
- * with it; UINT_MAX for one that no policy promises, such as GLIBC_PRIVATE. */
-static unsigned version_minor(struct str version, bool *ret_glibc)
+unsigned wheel_version_minor(struct str version, bool *ret_glibc)
 {
 	uint64_t v[4], max[4];
 	size_t at = 0;
@@ -93,17 +91,11 @@ static unsigned version_minor(struct str version, bool *ret_glibc)
 	return UINT_MAX;
 }
 
-bool wheel_version_is_newer(struct str version, unsigned minor)
-{
-	bool glibc;
-	return version_minor(version, &glibc) > minor;
-}
-
 static void add_version(
 	struct arena *a, const struct wheel_elf *e, struct str version, struct wheel_platform *ret)
 {
 	bool glibc;
-	unsigned minor = version_minor(version, &glibc);
+	unsigned minor = wheel_version_minor(version, &glibc);
 	bool newest = glibc && (!ret->glibc.n || minor > ret->glibc_minor);
 	if (minor == UINT_MAX ? ret->beyond.n > 0 : minor <= ret->minor && !newest)
 		return;

@@ -91,8 +91,9 @@ struct manylinux_libraries {
 const struct manylinux_symbols *manylinux_symbols_table(void);
 const struct manylinux_libraries *manylinux_libraries_table(void); /* one row */
 extern const size_t manylinux_symbols_count;
-/* Do distributions with glibc 2.minor lack a symbol version, "GLIBCXX_3.4.29"? */
-bool wheel_version_is_newer(struct str version, unsigned minor);
+/* The lowest glibc minor whose distributions have a symbol version: 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which
+ * came with it; UINT_MAX for one that no policy promises, such as GLIBC_PRIVATE. */
+unsigned wheel_version_minor(struct str version, bool *ret_glibc);
 /* PEP 600 and the policy table: may a manylinux wheel expect this library on the machine? */
 bool wheel_library_allowed(struct str soname);
 /* "x86_64" for EM_X86_64, ...; "" for a processor that has no name in wheel tags. */
