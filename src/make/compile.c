@@ -141,9 +141,6 @@ static void add_system(const struct make *m, struct proc *p, struct strs *ret_la
 	add_args(m->a, p, &m->sdk->clang_flags, "");
 	if (!inside && !s.root.n)
 		return;
-	strs_add(m->a, &p->argv,
-		str_fmt(m->a, "--gcc-install-dir=%s%.*s", inside ? HOST_ROOT : "",
-			STR(m->plan->host.gcc_dir)));
 	if (inside && s.root.n)
 		s = (struct sdk_sysroot){.root = S(POLICY_ROOT "/root"),
 			.own = S(POLICY_ROOT "/own"),
@@ -154,6 +151,9 @@ static void add_system(const struct make *m, struct proc *p, struct strs *ret_la
 	else
 		strs_add(m->a, &flags, S("--sysroot=" HOST_ROOT));
 	add_args(m->a, p, &flags, "");
+	strs_add(m->a, &p->argv,
+		str_fmt(m->a, "--gcc-install-dir=%s%.*s", inside ? HOST_ROOT : "",
+			STR(m->plan->host.gcc_dir)));
 	if (ret_last)
 		add_args(m->a, p, &link_flags, "");
 }

@@ -7,6 +7,7 @@ struct fixture {
 	struct plan plan;
 	struct sdk sdk;
 	struct make b;
+	struct sdk_sysroot sysroot;
 };
 
 /* A plan of two targets, one module; the SDK in a sandbox, the host side native. */
@@ -32,6 +33,7 @@ static int begin(void **state)
 	strs_add(&f->a, &sdk->clang_flags, S("--hip-path=/opt/rocm"));
 	strs_add(&f->a, &sdk->lib_dirs, S("/opt/rocm/lib"));
 	f->b = (struct make){.a = &f->a, .plan = p, .sdk = sdk, .hip = S("/b/hip")};
+	f->b.sysroot = &f->sysroot;
 	f->b.obj = S("/b/obj");
 	f->b.mod = S("/b/mod");
 	f->b.log = S("/b/log");
@@ -100,6 +102,29 @@ static void assert_no_word(struct fixture *f, const struct job *s, const char *p
 {
 	if (str_contains(command(f, s), str_from(part)))
 		fail_msg("'%s' is in '%.*s'", part, STR(command(f, s)));
+}
+
+/* In the sandbox and out of it. The machine's own libraries come behind those of the SDK. */
+static void a_sysroot_takes_the_place_of_this_machines_libc(void **state)
+{
+	struct fixture *f = *state;
+	f->sysroot = (struct sdk_sysroot){.root = S("/d/glibc-2.28"),
+		.own = S("/b/policy"),
+		.triplet = f->plan.host.triplet,
+		.key = S("k1")};
+	make_one(f);
+	struct job *host = step_of(f, "host", ""), *link = step_of(f, "link", "");
+	assert_words(f, host, "--sysroot=/run/policy/root -isystem/run/policy/own/include");
+	assert_words(f, host, "-idirafter/run/host/usr/include");
+	assert_words(f, host, "--gcc-install-dir=/run/host/usr/lib/gcc/x86_64-linux-gnu/12");
+	assert_no_word(f, host, " -L");
+	assert_words(f, link, "-L/run/policy/own/lib -L/run/policy/root/usr/lib64");
+	assert_words(f, link, "-L/opt/rocm/lib -L/run/host/usr/lib64");
+	assert_true(str_ends(f->b.set.toolchain, S("k1")));
+	f->sdk.sandbox = false;
+	make_jobs(&f->b);
+	assert_words(
+		f, step_of(f, "host", ""), "--sysroot=/d/glibc-2.28 -isystem/b/policy/include");
 }
 
 static bool needs(const struct fixture *f, const struct job *later, const struct job *earlier)
@@ -500,6 +525,7 @@ int main(void)
 		TEST(the_device_side_names_its_headers_by_way_of_the_compiler_proper),
 		TEST(the_host_pass_embeds_the_bundle_and_is_made_again_with_it),
 		TEST(all_passes_of_a_source_share_one_unit_id),
+		cmocka_unit_test(a_sysroot_takes_the_place_of_this_machines_libc),
 		cmocka_unit_test(the_unit_id_knows_names_but_no_folders),
 		TEST(two_sources_of_one_name_have_their_own_files_and_ids),
 		TEST(the_users_flags_and_defines_reach_every_compile_but_no_link),

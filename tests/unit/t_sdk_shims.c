@@ -336,6 +336,27 @@ static void it_is_made_anew_for_another_sdk_only(void **state)
 	clean(&m);
 }
 
+static void a_sysroot_is_for_gcc_too_and_part_of_the_receipt(void **state)
+{
+	(void)state;
+	struct made m = {0};
+	struct strs env = {0};
+	struct sdk_sysroot s = {.root = S("/d/glibc-2.28"), .own = S("/b/policy"), .key = S("k1")};
+	struct shim_options o = {.sysroot = &s};
+	struct str text, first, second;
+	set_up(&m, true);
+	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	assert_ok(fs_read(&m.a, cc_file(&m.a, m.dir, "cc.json"), 1 << 20, &text));
+	assert_true(str_contains(text, S("\"--sysroot=/d/glibc-2.28\"")));
+	assert_true(str_contains(text, S("\"-L/b/policy/lib\"")));
+	assert_ok(fs_read(&m.a, cc_file(&m.a, m.dir, "made"), 1 << 20, &first));
+	s.key = S("k2");
+	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	assert_ok(fs_read(&m.a, cc_file(&m.a, m.dir, "made"), 1 << 20, &second));
+	assert_false(str_eq(first, second));
+	clean(&m);
+}
+
 static void what_cannot_work_is_refused(void **state)
 {
 	(void)state;
@@ -417,6 +438,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(host_code_can_be_for_the_trees_libc),
 		cmocka_unit_test(programs_of_a_prefix_run_as_they_are),
 		cmocka_unit_test(it_is_made_anew_for_another_sdk_only),
+		cmocka_unit_test(a_sysroot_is_for_gcc_too_and_part_of_the_receipt),
 		cmocka_unit_test(what_cannot_work_is_refused),
 		cmocka_unit_test(a_folder_inside_looks_like_a_cuda_toolkit),
 	};
