@@ -525,7 +525,7 @@ int main(void)
 		TEST(the_device_side_names_its_headers_by_way_of_the_compiler_proper),
 		TEST(the_host_pass_embeds_the_bundle_and_is_made_again_with_it),
 		TEST(all_passes_of_a_source_share_one_unit_id),
-		cmocka_unit_test(a_sysroot_takes_the_place_of_this_machines_libc),
+		TEST(a_sysroot_takes_the_place_of_this_machines_libc),
 		cmocka_unit_test(the_unit_id_knows_names_but_no_folders),
 		TEST(two_sources_of_one_name_have_their_own_files_and_ids),
 		TEST(the_users_flags_and_defines_reach_every_compile_but_no_link),
