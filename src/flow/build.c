@@ -15,7 +15,7 @@ struct build {
 	const struct build_request *q;
 	struct plan *plan; /* settled without an SDK at first, then with the opened one */
 	struct build_result *ret;
-	struct sdk_sysroot sysroot; /* of a policy; root "" = none */
+	struct sdk_sysroot sysroot; /* a policy's; root "" = none */
 	struct make make;           /* our own build of .cu sources, */
 	struct foreign foreign;     /* or that of another build system: plan->foreign */
 };

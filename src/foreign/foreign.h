@@ -34,7 +34,7 @@ struct foreign {
 	struct arena *a;
 	const struct plan *plan;
 	const struct sdk *sdk;
-	const struct sdk_sysroot *sysroot; /* of a policy; root "" = none */
+	const struct sdk_sysroot *sysroot; /* a policy's; root "" = none */
 	struct str dir;                    /* build folder, absolute */
 	struct str out; /* folder for the results; not copied, even if it lies in the project */
 	unsigned jobs;

@@ -27,7 +27,7 @@ struct make {
 	const struct plan *plan;
 	const struct sdk *sdk;
 	struct str sdk_python; /* "3.14": version of the SDK's Python headers, if they are used */
-	const struct sdk_sysroot *sysroot; /* of a policy; root "" = none */
+	const struct sdk_sysroot *sysroot; /* a policy's; root "" = none */
 	struct str dir;                    /* build folder, absolute */
 	unsigned jobs;
 	bool keep_going; /* after a failure, run all jobs that do not depend on it */

@@ -49,7 +49,7 @@ struct shim_options {
 	struct str project;     /* nvcc translates what lies below it; "" = see cc_int.h */
 	unsigned jobs;          /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
 	struct strs precompile; /* headers to precompile for the build's C++ (cc.h) */
-	const struct sdk_sysroot *sysroot; /* of a policy; NULL = none */
+	const struct sdk_sysroot *sysroot; /* a policy's; NULL = none */
 	bool own_libc; /* host code targets the SDK's libc, not this machine's; needs a tree */
 	/* With own_libc, files that CMake may still find on this machine; "" = none: */
 	struct str python_include; /* folder of Python.h */

@@ -41,7 +41,7 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 	struct str to = path_join(&tmp, c->to, c->names ? name : e->path);
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
-	TRY(fs_remove(to)); /* what comes later is more specific */
+	TRY(fs_remove(to)); /* a later folder is more specific */
 	return fs_copy(path_join(&tmp, c->from, e->path), to, &e->st);
 }
 
