@@ -157,12 +157,15 @@ static void write_names(FILE *rows, const char *folder)
 		add("#define CUDAAPI\n#define CUDARTAPI\n#define CUDA_CB\n#define CUDART_CB\n"
 		    "#include <rocsmith/driver.h>\n#include <rocsmith/graph.h>\n#ifdef "
 		    "__HIPCC__\n");
+		/* included by those of CUDA's headers that it stands for alone */
+		static const char *const apart[] = {
+			"rocsmith/nvtx.h", "rocsmith/complex.h", NULL};
 		const char *seen = "";
 		for (const struct hipify_rule *r = names_rows; r->cuda; r++)
 			if (!strncmp(words(r->header), "rocsmith/", 9) &&
 				strcmp(words(r->header), seen) &&
 				!strcmp(folder_of(words(r->header)), "hip") &&
-				strcmp(words(r->header), "rocsmith/nvtx.h"))
+				!is_one_of(words(r->header), apart))
 				add("#include <%s>\n", seen = words(r->header));
 		add_names(folder, true);
 		add("#endif\n");
@@ -191,6 +194,8 @@ static void write_header(FILE *rows, const struct hipify_rule *r)
 		made, name, before, hip, after);
 	if (strcmp(folder, "hip"))
 		add("#include <rocsmith/cuda/%s.h>\n", folder);
+	if (!strcmp(name, "cublas.h")) /* its functions without handles */
+		add("#include <rocsmith/blas_v1.h>\n");
 	end_header(rows, name, !strcmp(hip, "rocsmith/nvtx.h") ? "roctracer/roctx.h" : hip);
 }
 

@@ -49,8 +49,8 @@ static bool are_packed(const struct foreign *f, const struct strs *files)
 }
 
 /* "'line' (log/wheel.log:12)", where the build's output says that it gives CUDA up, with the next line if that has the
- * reason; "" = nowhere. */
-static struct str given_up(const struct foreign *f)
+ * reason; "" = nowhere. ret_hint: what it lacked for it, perhaps. */
+static struct str given_up(const struct foreign *f, struct str *ret_hint)
 {
 	static const char *const logs[] = {"configure", "wheel", "build"};
 	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
@@ -58,6 +58,9 @@ static struct str given_up(const struct foreign *f)
 			   path = str_fmt(f->a, "%.*s/%s.log", STR(f->log), logs[i]);
 		unsigned number = 1;
 		err_free(fs_read_opt(f->a, path, MAX_LOG, &text));
+		const struct know_rule *lacks = know_match("cuda-lacks", text, &line);
+		if (lacks)
+			*ret_hint = know_hint(f->a, lacks, line);
 		if (!text.n || !know_match("cuda-off", text, &line))
 			continue;
 		for (const char *p = text.p; p < line.p; p++)
@@ -76,7 +79,7 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 {
 	const struct plan_foreign *how = f->plan->foreign;
 	struct strs files, more, compiled = {0}, shown = {0};
-	struct str gave_up = given_up(f);
+	struct str hint = S(""), gave_up = given_up(f, &hint);
 	TRY(glob_files(f->a, f->plan->project, S("**/*.cu"), &files));
 	TRY(glob_files(f->a, f->plan->project, S("**/*.hip"), &more));
 	strs_add_all(f->a, &files, &more);
@@ -115,5 +118,7 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 		progress_note(S("Noted"), "%.*s", STR(fi->message));
 	for (size_t k = 0; i == 4 && k < how->advice.n; k++)
 		finding_fix(f->a, fi, "%.*s", STR(how->advice.v[k]));
+	if (i == 4 && hint.n)
+		finding_fix(f->a, fi, "%.*s", STR(hint));
 	return NULL;
 }

@@ -53,6 +53,18 @@ sort -r h.cpp >r.cpp # none relies on another before it
 for f in h.cpp r.cpp; do
 	g++ -I "$CUDA_HOME/include" -fsyntax-only $f >log 2>&1 || no "g++: $(grep -m3 'error\|from' log)"
 done
+cat >v1.cpp <<'CC'
+#include <cublas_v2.h>
+#include <cublas.h>
+#include <cuda/std/complex>
+float both(cublasHandle_t h, float *x)
+{
+	cublasSscal(h, 3, x, x, 1);
+	cublasSscal(3, 2.0f, x, 1);
+	return cublasSnrm2(3, x, 1) + cublasIsamax(3, x, 1) + cuda::std::abs(cuda::std::complex<float>(1, 2));
+}
+CC
+g++ -I "$CUDA_HOME/include" -fsyntax-only v1.cpp >log 2>&1 || no "g++: $(grep -m3 'error\|from' log)"
 ok "CUDA's headers compile for the host alone"
 
 # ---- a project with a Makefile ----

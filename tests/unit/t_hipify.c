@@ -413,6 +413,13 @@ static void arguments_and_headers_make_up_for_other_interfaces(void **state)
 	(void)state;
 	check("cuMemcpy(a, b, 4);",
 		"hipMemcpy((hipDeviceptr_t)(a), (hipDeviceptr_t)(b), 4, hipMemcpyDefault);");
+	/* a cast to less than what HIP wants is none */
+	check("nvrtcCompileProgram(p, 1, (const char *const *)o);",
+		"hiprtcCompileProgram(p, 1, (const char **)((const char *const *)o));");
+	check("nvrtcCompileProgram(p, 1, (const char**)o);",
+		"hiprtcCompileProgram(p, 1, (const char**)o);");
+	check("#include <cuda/std/complex>\ncuda::std::complex<float> z;",
+		"#include <rocsmith/complex.h>\ncuda::std::complex<float> z;");
 	check("x = __ldcg(p);", "#include <rocsmith/device.h>\nx = rocsmith_load(p);");
 	check("__stwt(p, 1);", "#include <rocsmith/device.h>\nrocsmith_store_through(p, 1);");
 	check("cudaGraphInstantiate(&x, g, 0);",

@@ -410,6 +410,13 @@ static void lines_that_give_cuda_up_are_known(void **state)
 			rows[i].gives_up)
 			fail_msg("%s", rows[i].line);
 	}
+	ARENA(a);
+	struct str part;
+	const struct know_rule *lacks = know_match("cuda-lacks",
+		S("WARNING: Import or CUDA device detection error:\nNo module named 'cuvec'\n"),
+		&part);
+	assert_non_null(lacks);
+	assert_true(str_contains(know_hint(&a, lacks, part), S("build: {requires: [cuvec]}")));
 }
 
 int main(void)

@@ -30,8 +30,12 @@ static bool is_wrapped(const struct engine *e, const struct wrapper *w, const st
 			return true;
 	if (r->text.n && str_eq(word, S("nullptr")))
 		return true;
-	return r->text.n && engine_is(e, t, S("(")) &&
-	       str_eq(word, str_sub(r->text, 0, str_chr(r->text, ' ')));
+	if (!r->text.n || !engine_is(e, t, S("(")))
+		return false;
+	/* the whole type counts: (const char *const *) is no (const char **) */
+	struct str rest = str_sub(e->l.s, t->to, e->l.s.n);
+	rest = str_replace(e->a, str_sub(rest, 0, str_chr(rest, ')')), S(" "), S(""));
+	return str_eq(rest, str_replace(e->a, r->text, S(" "), S("")));
 }
 
 /* The innermost open call; NULL if there is none, or if it began outside the current preprocessor line. */
