@@ -196,7 +196,11 @@ static void write_header(FILE *rows, const struct hipify_rule *r)
 		add("#include <rocsmith/cuda/%s.h>\n", folder);
 	if (!strcmp(name, "cublas.h")) /* its functions without handles */
 		add("#include <rocsmith/blas_v1.h>\n");
-	end_header(rows, name, !strcmp(hip, "rocsmith/nvtx.h") ? "roctracer/roctx.h" : hip);
+	bool ours = !strncmp(hip, "rocsmith/", 9); /* it is there, whatever the SDK has */
+	end_header(rows, name,
+		!strcmp(hip, "rocsmith/nvtx.h") ? "roctracer/roctx.h"
+		: ours                          ? ""
+						: hip);
 }
 
 int main(int argc, char **argv)
