@@ -158,8 +158,7 @@ static void write_names(FILE *rows, const char *folder)
 		    "#include <rocsmith/driver.h>\n#include <rocsmith/graph.h>\n#ifdef "
 		    "__HIPCC__\n");
 		/* included by those of CUDA's headers that it stands for alone */
-		static const char *const apart[] = {
-			"rocsmith/nvtx.h", "rocsmith/complex.h", NULL};
+		static const char *const apart[] = {"rocsmith/nvtx.h", "rocsmith/complex.h", NULL};
 		const char *seen = "";
 		for (const struct hipify_rule *r = names_rows; r->cuda; r++)
 			if (!strncmp(words(r->header), "rocsmith/", 9) &&

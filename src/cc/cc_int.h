@@ -27,7 +27,8 @@ extern const char *const cc_kind_names[];
  * that of everything that links to it. */
 struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_words *w,
 	const struct strs *args, struct str *ret_left_out);
-/* Words that name a folder of CUDA's installers, which this machine does not have, name `cuda` of the shim folder. */
+/* Words that name a folder of CUDA's installers, which this machine does not have, name `cuda` of the shim folder; a link
+ * with CUDA's libraries looks there, too. */
 struct strs cc_words_at_home(struct arena *a, struct str cuda, const struct strs *args);
 /* The C++ that the headers of a torch in the words' folders want at least ("17", from an #error), or "". */
 struct str cc_torch_standard(struct arena *a, const struct strs *args);

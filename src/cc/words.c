@@ -144,8 +144,9 @@ struct strs cc_words_at_home(struct arena *a, struct str cuda, const struct strs
 	static const char *const options[] = {"", "-I", "-L", "-isystem", "-isystem=", NULL};
 	static const char *const places[] = {"/usr/local/cuda", "/opt/cuda", NULL};
 	struct strs out = {0};
-	bool face = fs_is_dir(cuda);
+	bool face = fs_is_dir(cuda), links = false;
 	VEC_EACH (struct str, word, args) {
+		links |= str_starts(*word, S("-lcu")) || str_starts(*word, S("-lnv"));
 		size_t from = str_chr(*word, '/');
 		struct str path = str_sub(*word, from, word->n), option = str_sub(*word, 0, from);
 		for (size_t i = 0; face && places[i] && str_is_one_of(option, options); i++) {
@@ -160,6 +161,8 @@ struct strs cc_words_at_home(struct arena *a, struct str cuda, const struct strs
 		}
 		strs_add(a, &out, str_fmt(a, "%.*s%.*s", STR(option), STR(path)));
 	}
+	if (face && links) /* CUDA's installers make the folder known to the linker */
+		strs_add(a, &out, str_fmt(a, "-L%.*s/lib64", STR(cuda)));
 	return out;
 }
 

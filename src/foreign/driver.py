@@ -50,20 +50,30 @@ class AnswerForGpus:
         self.gpus, self.tree = gpus, os.path.join(os.getcwd(), "")
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch.cuda":
+        change = {"torch.cuda": self.answer, "torch.utils.cpp_extension": self.name_cuda}.get(name)
+        if not change:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
+        sys.meta_path.insert(0, self)
         load = spec.loader.exec_module
 
         def exec_module(module):
             load(module)
-            has_gpu = module.is_available
-            for question in self.answers:
-                setattr(module, question, self.answering(question, getattr(module, question, None), has_gpu))
+            change(module)
 
         spec.loader.exec_module = exec_module
         return spec
+
+    def answer(self, module):
+        has_gpu = module.is_available
+        for question in self.answers:
+            setattr(module, question, self.answering(question, getattr(module, question, None), has_gpu))
+
+    @staticmethod
+    def name_cuda(module):
+        """A torch for ROCm has None, which many a setup.py takes for a machine that compiles no .cu."""
+        module.CUDA_HOME = getattr(module, "CUDA_HOME", None) or os.environ.get("CUDA_HOME")
 
     def answering(self, question, real, has_gpu):
         def function(*args, **more):

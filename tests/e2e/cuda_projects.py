@@ -35,7 +35,7 @@ def rows(path):
             quoting=csv.QUOTE_NONE))
 
 
-def run(argv, log, limit=600, **more):
+def run(argv, log, limit=int(os.environ.get("SURVEY_LIMIT", 600)), **more):
     """The exit status, 124 after `limit` seconds; stdout and stderr go to the file `log`."""
     with open(log, "wb") as out:
         child = subprocess.Popen(["nice", "-n", os.environ.get("SURVEY_NICE", "10"), *map(str, argv)], stdout=out, stderr=subprocess.STDOUT,

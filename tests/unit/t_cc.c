@@ -160,6 +160,11 @@ static void folders_of_cuda_that_are_not_here_are_the_shim_folders(void **state)
 		assert_true(str_eq(cc_words_at_home(&a, cuda, &args).v[0], want));
 		assert_ok(fs_remove_tree(cuda));
 	}
+	struct strs link = str_split(&a, S("a.o -lcuda -o a.so"), ' ');
+	assert_int_equal(cc_words_at_home(&a, cuda, &link).n, 4);
+	assert_ok(fs_mkdirs(cuda));
+	link = cc_words_at_home(&a, cuda, &link);
+	assert_str(link.v[4], str_fmt(&a, "-L%.*s/lib64", STR(cuda)).p);
 	test_dir_remove(top);
 }
 

@@ -116,6 +116,12 @@ static const struct {
 		E_COMPILE,
 		"'PyArray_Descr' {aka 'struct _PyArray_Descr'} has no member named 'subarray'",
 		"csrc/a.cpp:2:9", "build: {requires: [\"numpy<2\"]}"},
+	{"csrc/a.cpp:2:9: error: 'PyThreadState' {aka 'struct _ts'} has no member named "
+	 "'exc_type'; did you mean 'curexc_type'?\n",
+		E_COMPILE,
+		"'PyThreadState' {aka 'struct _ts'} has no member named 'exc_type'; did you mean "
+		"'curexc_type'?",
+		"csrc/a.cpp:2:9", "--python 3.8"},
 	/* as CPM.cmake of cufinufft 2.5.1 ends without a network, and FetchContent, and urllib */
 	{"-- Downloading CPM.cmake to /b/CPM_0.42.0.cmake\nCMake Error at CMakeLists.txt:1 "
 	 "(CPMAddPackage):\n  Unknown CMake command \"CPMAddPackage\".\n",
