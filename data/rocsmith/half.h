@@ -1,5 +1,5 @@
-/* atomicAdd() of 16-bit numbers, which CUDA has and HIP calls unsafeAtomicAdd() or does not have; a pair
- * of bfloat16. Made by rocsmith; a loop over the 32-bit word round the number does for every GPU.
+/* atomicAdd() of 16-bit numbers, which CUDA has and HIP calls unsafeAtomicAdd() or does not have; pairs
+ * of bfloat16; a half of a double. Made by rocsmith; a loop over the 32-bit word round the number does for every GPU.
  */
 #pragma once
 
@@ -53,6 +53,12 @@ template <typename T> static __device__ inline T rocsmith_hmax2(T a, T b)
 template <typename T> static __device__ inline T rocsmith_hmin2(T a, T b)
 {
 	return T(a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y);
+}
+
+/* Rounds once, which a float between them would not. */
+static __host__ __device__ inline __half rocsmith_double2half(double x)
+{
+	return __half(static_cast<_Float16>(x));
 }
 
 static __host__ __device__ inline __hip_bfloat162 rocsmith_floats2bfloat162(float a, float b)

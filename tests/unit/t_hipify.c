@@ -420,6 +420,10 @@ static void arguments_and_headers_make_up_for_other_interfaces(void **state)
 		"hiprtcCompileProgram(p, 1, (const char**)o);");
 	check("#include <cuda/std/complex>\ncuda::std::complex<float> z;",
 		"#include <rocsmith/complex.h>\ncuda::std::complex<float> z;");
+	check("h = __double2half(x);", "#include <rocsmith/half.h>\nh = rocsmith_double2half(x);");
+	check("if (e == cudaErrorSystemDriverMismatch) cuFuncSetAttribute(f, a, 1);",
+		"#include <rocsmith/driver.h>\nif (e == rocsmith_ErrorSystemDriverMismatch) "
+		"rocsmith_func_set_attribute(f, a, 1);");
 	check("x = __ldcg(p);", "#include <rocsmith/device.h>\nx = rocsmith_load(p);");
 	check("__stwt(p, 1);", "#include <rocsmith/device.h>\nrocsmith_store_through(p, 1);");
 	check("cudaGraphInstantiate(&x, g, 0);",
