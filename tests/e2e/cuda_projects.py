@@ -10,7 +10,7 @@ paths: "2 of 3".
 cuda_projects.py table CHOSEN SEEN: the table of doc/cuda.md.
 
 The readers are not rocsmith's: llvm-objdump says which GPUs a library has code for, pip installs the wheel, ctypes loads the
-libraries on those of the SDK.
+libraries on those of the SDK. SURVEY_LIMIT: seconds for a command, SURVEY_NICE: how nice it is.
 """
 import csv
 import hashlib
@@ -285,7 +285,11 @@ def main():
     for project in chosen:
         if names and project["name"] not in names:
             continue
+        before = os.times()
         row = survey.project(project)
+        after = os.times()
+        cpu = after.children_user - before.children_user + after.children_system - before.children_system
+        print(f"# {project['name']}: {cpu:.0f} s of CPU", flush=True)
         with open(path, "a") as out:
             out.write("\t".join(row[column] for column in COLUMNS) + "\n")
         expected = known.get(project["name"], {}).get("result", "")

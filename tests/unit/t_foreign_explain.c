@@ -122,6 +122,8 @@ static const struct {
 		"'PyThreadState' {aka 'struct _ts'} has no member named 'exc_type'; did you mean "
 		"'curexc_type'?",
 		"csrc/a.cpp:2:9", "--python 3.8"},
+	{"csrc/a.cpp:2:9: error: CL/cl.h: No such file or directory\n", E_COMPILE,
+		"CL/cl.h: No such file or directory", "csrc/a.cpp:2:9", "ocl-icd-opencl-dev"},
 	/* as CPM.cmake of cufinufft 2.5.1 ends without a network, and FetchContent, and urllib */
 	{"-- Downloading CPM.cmake to /b/CPM_0.42.0.cmake\nCMake Error at CMakeLists.txt:1 "
 	 "(CPMAddPackage):\n  Unknown CMake command \"CPMAddPackage\".\n",
