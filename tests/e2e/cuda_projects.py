@@ -181,7 +181,8 @@ class Survey:
                 break
             given, lines = then, lines + more
         seen["seconds"] = str(round(time.monotonic() - start))
-        kernels = any(path.suffix == ".cu" for path in source.rglob("*"))
+        # sources that only make kernels at run time, or only call libraries, have none, and rocsmith says so
+        kernels = "no kernels, only host calls" not in text and any(path.suffix == ".cu" for path in source.rglob("*"))
         seen["given"] = "-" if project["system"] == "make" else given
         seen["libraries"] = str(device)
         if status == 124:
