@@ -5,11 +5,12 @@
 #include "know/rule.h"
 #include "sdk/sdk.h"
 #include "term/out.h"
+#include "wheel/rocm.h"
 
 struct sdk_install_args {
 	struct common common;
 	struct str provider;
-	struct str file, suite, mirror, keyring, prefix, index, sha256;
+	struct str file, suite, mirror, keyring, prefix, index, sha256, wheels;
 	struct strs components, gpus, links;
 	bool refresh, no_verify;
 };
@@ -38,6 +39,8 @@ const struct opt cmd_sdk_install_opts[] = {
 	{OPT_VALUE("sha256", OPT_STR, sha256, "HASH", "tarball: its SHA-256")},
 	{OPT_FLAG("no-verify", no_verify,
 		"tarball: take it without a hash, which its receipt tells")},
+	{OPT_VALUE("wheels-out", OPT_PATH, wheels, "DIR",
+		"artifacts: also make ROCm's wheels, in this new folder")},
 	{OPT_FLAG("refresh", refresh, "fetch the archive's current index")},
 	OPT_LAST,
 };
@@ -100,6 +103,7 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 	struct sdk_spec spec;
 	struct sdk sdk;
 	struct sdk_done done;
+	struct rocm_wheels made = {.output = o->wheels};
 	struct err *e = sdk_spec_parse(a, o->provider, &spec);
 	if (e) /* the name of a provider, or a mistake that sdk_install() reports */
 		spec = (struct sdk_spec){.provider = o->provider};
@@ -117,11 +121,21 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 	spec.sha256 = o->sha256;
 	spec.unverified = o->no_verify;
 	TRY(name_files(a, &spec));
+	if (o->wheels.n)
+		TRY(rocm_wheels_place(spec.provider, o->wheels));
 	TRY(machine_native(a, S(""), &spec.gpus));
-	if (o->common.dry_run)
-		return preview(a, o, &spec);
+	if (o->common.dry_run) {
+		TRY(preview(a, o, &spec));
+		if (o->wheels.n)
+			say_status(S("Would"), "make ROCm's wheels in '%.*s'", STR(o->wheels));
+		return NULL;
+	}
 	TRY(sdk_install(a, &spec, &sdk, &done));
 	TRY(sdk_count_downloads(a, &sdk));
+	if (o->wheels.n)
+		TRY(rocm_wheels_make(a, &sdk, o->common.jobs, &made));
+	if (o->wheels.n && show_json(&o->common, rocm_wheels_fields, &made))
+		return NULL;
 	if (o->common.json) {
 		out_text(sdk_json(a, &sdk, NULL, &done));
 		return NULL;
@@ -139,5 +153,7 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 			STR(human_bytes(a, sdk.bytes)));
 	else
 		say_status(S("Ready"), "%.*s", STR(sdk.name));
+	VEC_EACH (const struct rocm_made, w, &made.wheels)
+		say_status(S("Made"), "%.*s, %.*s", STR(w->path), STR(human_bytes(a, w->size)));
 	return NULL;
 }

@@ -34,7 +34,7 @@ static void add_block(struct buf *out, const struct tar_member *m, char type, st
 	put_octal(h.mode, sizeof(h.mode), m->mode);
 	put_octal(h.uid, sizeof(h.uid), 0);
 	put_octal(h.gid, sizeof(h.gid), 0);
-	put_octal(h.size, sizeof(h.size), content.n);
+	put_octal(h.size, sizeof(h.size), type == TAR_FILE && m->size ? m->size : content.n);
 	put_octal(h.mtime, sizeof(h.mtime), 0);
 	memset(h.sum, ' ', sizeof(h.sum));
 	for (size_t i = 0; i < BLOCK; i++)

@@ -10,6 +10,8 @@ struct tar_member {
 	enum tar_type type;
 	struct str path, text; /* text: the content, or the target of a symbolic link */
 	unsigned mode;
+	uint64_t
+		size; /* of a content that the caller writes behind the header, up to a multiple of 512 bytes */
 };
 
 void tar_add(struct buf *out, const struct tar_member *m);

@@ -349,17 +349,8 @@ static struct err *wheels_unpack(struct arena *tmp, struct sdk_unpack *u)
 	return NULL;
 }
 
-struct devel_link {
-	struct str relpath, target;
-};
-
-struct devel_links {
-	struct str version;
-	VEC(struct devel_link) links;
-};
-
 static const struct json_field link_fields[] = FIELDS_ONLY(struct devel_link, relpath, target);
-static const struct json_field links_fields[] = {
+const struct json_field devel_links_fields[] = {
 	FIELD("version", struct devel_links, version),
 	FIELD_LIST("links", struct devel_links, links, link_fields),
 	{.kind = FIELD_END},
@@ -379,7 +370,7 @@ static struct err *wheels_finish(struct arena *a, struct sdk_job *j)
 		if (!str_starts(i->name, S(DEVICE)) || !fs_is_file(path) || fs_is_link(path))
 			continue;
 		TRY(json_read(a, path, &doc));
-		TRY(json_fields_read(a, doc, links_fields, &all));
+		TRY(json_fields_read(a, doc, devel_links_fields, &all));
 		VEC_EACH (const struct devel_link, l, &all.links) {
 			struct str at = path_join(a, S("_rocm_sdk_devel"), l->relpath);
 			struct str to = path_clean(a, path_join(a, path_dir(at), l->target));

@@ -214,6 +214,15 @@ MUST_USE struct err *amd_fetch(
 MUST_USE struct err *local_item(struct arena *a, struct archive_item *io);
 MUST_USE struct err *tarball_open_tree(struct arena *a, struct str root, struct sdk *ret);
 
+struct devel_link { /* a link of the devel tree to a file of a device wheel; both relative */
+	struct str relpath, target;
+};
+struct devel_links { /* .devel_links/GPU.json of that wheel */
+	struct str version;
+	VEC(struct devel_link) links;
+};
+extern const struct json_field devel_links_fields[];
+
 /* ---- prefix.c ---- */
 /* Opens a ROCm tree at this path; its programs run directly, or, where they need the loader of a root folder above it, in
  * that. */

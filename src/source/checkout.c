@@ -8,6 +8,7 @@
 #include "archive/git.h"
 #include "archive/index.h"
 #include "base/fs.h"
+#include "base/map.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "source/fetch_int.h"
@@ -188,41 +189,54 @@ struct module_jobs {
 	size_t n, cap;
 };
 
-/* The submodules of the commit that is checked out in o. */
+/* The submodules of the commit that is checked out in o, `level` repositories below the project's own. */
 static struct err *list_modules(
-	struct arena *a, const struct repository *o, struct module_jobs *ret)
+	struct arena *a, const struct repository *o, unsigned level, struct module_jobs *ret)
 {
+	MAP(names, a); /* of paths */
+	MAP(urls, a);  /* of names */
 	struct git g = {.dir = o->dir};
-	struct proc_result tree, names, url;
+	struct proc_result tree, config;
 	struct str entry, info, path, key, value;
+	struct module_jobs links = {0};
 	*ret = (struct module_jobs){0};
 	TRY(git_run(a, &g, &tree, "ls-tree", "-r", "-z", "HEAD", NULL));
-	if (!str_contains(tree.out, S("160000 commit ")))
-		return NULL;
-	TRY(git_try(a, &g, &names, "config", "--blob", "HEAD:.gitmodules", "-z", "--get-regexp",
-		"^submodule\\..*\\.path$", NULL));
 	while (str_next(&tree.out, 0, &entry)) {
-		struct str rest = names.out, name = {0};
 		(void)str_cut(entry, '\t', &info, &path);
 		if (!str_starts(info, S("160000 commit ")))
 			continue;
-		while (str_next(&rest, 0, &entry))
-			if (str_cut(entry, '\n', &key, &value) && str_eq(value, path))
-				name = str_sub(key, 10, key.n - 5);
-		if (!name.n || !path_is_inside(path) || !path_is_inside(name)) {
+		if (level > LEVELS || o->p->submodules.n + links.n == MODULES)
+			return err_new(E_LIMIT, "'%.*s' has too many submodules", STR(o->dir));
+		*VEC_PUSH(a, &links) = (struct module_job){
+			.parent = o, .o = *o, .m = {path, S(""), str_sub(info, 14, info.n)}};
+	}
+	if (!links.n)
+		return NULL;
+	TRY(git_try(a, &g, &config, "config", "--blob", "HEAD:.gitmodules", "-z", "--get-regexp",
+		"^submodule\\..*\\.(path|url)$", NULL));
+	while (str_next(&config.out, 0, &entry)) { /* of two entries, the last one counts */
+		if (!str_cut(entry, '\n', &key, &value))
+			continue;
+		bool url = str_ends(key, S(".url"));
+		struct str *pair = arena_array(a, 2, sizeof(*pair));
+		pair[0] = str_sub(key, 10, key.n - (url ? 4 : 5));
+		pair[1] = value;
+		(void)map_put(url ? &urls : &names, pair[!url], &pair[url]);
+	}
+	VEC_EACH (struct module_job, j, &links) {
+		const struct str *name = map_get(&names, j->m.path);
+		const struct str *url = name ? map_get(&urls, *name) : NULL;
+		if (!url || !path_is_inside(j->m.path) || !path_is_inside(*name)) {
 			progress_warn(
 				"'%.*s' is a submodule without an entry in .gitmodules: left out",
-				STR(path));
+				STR(j->m.path));
 			continue;
 		}
-		key = str_fmt(a, "submodule.%.*s.url", STR(name));
-		TRY(git_run(a, &g, &url, "config", "--blob", "HEAD:.gitmodules", key.p, NULL));
-		struct module_job j = {.parent = o, .name = name, .o = *o};
-		j.m = (struct checkout_module){path, S(""), str_sub(info, 14, info.n)};
-		j.o.dir = path_join(a, o->dir, path);
-		j.o.twin = o->twin.n ? path_join(a, o->twin, path) : S("");
-		j.o.url = j.m.url = absolute_url(a, o->url, str_trim(url.out), &j.o.local);
-		*VEC_PUSH(a, ret) = j;
+		j->name = *name;
+		j->o.dir = path_join(a, o->dir, j->m.path);
+		j->o.twin = o->twin.n ? path_join(a, o->twin, j->m.path) : S("");
+		j->o.url = j->m.url = absolute_url(a, o->url, *url, &j->o.local);
+		*VEC_PUSH(a, ret) = *j;
 	}
 	return NULL;
 }
@@ -233,11 +247,9 @@ static struct err *get_modules(struct arena *a, const struct repository *o, unsi
 	struct module_jobs jobs;
 	struct git g = {.dir = o->dir, .local = true};
 	struct proc_result r;
-	TRY(list_modules(a, o, &jobs));
+	TRY(list_modules(a, o, level, &jobs));
 	if (!jobs.n)
 		return NULL;
-	if (level > LEVELS || o->p->submodules.n + jobs.n > MODULES)
-		return err_new(E_LIMIT, "'%.*s' has too many submodules", STR(o->dir));
 	TRY(git_believe_modules(a, o->dir, 0));
 	TRY(git_run(a, &g, &r, "rev-parse", "--git-path", "modules", NULL));
 	struct str stores = path_join(a, o->dir, str_trim(r.out));

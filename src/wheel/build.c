@@ -84,6 +84,8 @@ static struct err *metadata(
 	for (size_t i = 0; i < files.n; i++)
 		TRY(add_header(&b, "License-File", files.v[i]));
 	TRY(add_header(&b, "Requires-Python", s->requires_python));
+	VEC_EACH (const struct str, extra, &s->extras)
+		TRY(add_header(&b, "Provides-Extra", *extra));
 	for (size_t i = 0; i < s->requires.n; i++) {
 		struct str line = s->requires.v[i];
 		TRY_CTX(requirement_parse(line, &parsed), "cannot require '%.*s'", STR(line));
@@ -121,8 +123,8 @@ static struct err *make_name(
 		if (f->path.n)
 			strs_add(a, &paths, f->path);
 	TRY(wheel_platform(a, &paths, &p));
-	*ret_pure = str_eq(p.tag, S("any"));
 	ret->platform = s->platform.n ? s->platform : p.tag;
+	*ret_pure = str_eq(ret->platform, S("any"));
 	return NULL;
 }
 

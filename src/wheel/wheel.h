@@ -157,9 +157,9 @@ struct wheel_file {
 
 struct wheel_spec {
 	struct str name, version, summary, license, requires_python;
-	struct strs requires;   /* Requires-Dist */
-	struct str python, abi; /* "cp311" "cp311", "cp38" "abi3", "py3" "none" */
-	struct str platform;    /* "" = computed by wheel_platform() */
+	struct strs requires, extras; /* Requires-Dist, Provides-Extra */
+	struct str python, abi;       /* "cp311" "cp311", "cp38" "abi3", "py3" "none" */
+	struct str platform;          /* "" = computed by wheel_platform() */
 	VEC(struct wheel_file) files;
 	/* more files of the dist-info folder; each one in licenses/ gets a License-File line */
 	VEC(struct wheel_file) info;

@@ -205,6 +205,19 @@ git -C srv/sly update-index --add --cacheinfo "160000,$(head_of b),s"
 commit sly one
 prove 'a submodule may not lie on this machine' refuses 2 'not the URL of a git repository' apex --ref main \
 	--origin "$url/sly" --root J
+git init -q srv/crowd && python3 - >many <<'END'
+with open("srv/crowd/.gitmodules", "w") as out:
+    for i in range(4097):
+        print(f"160000 {i + 1:040x} 0\ts{i}")
+        print(f'[submodule "s{i}"]\n\tpath = s{i}\n\turl = ../b', file=out)
+END
+git -C srv/crowd update-index --add --index-info <many
+git -C srv/crowd add .gitmodules && git -C srv/crowd commit -q -m one
+mkdir counted && printf '#!/bin/sh\necho run >>"%s/runs"\nexec "%s" "$@"\n' "$PWD" "$(command -v git)" >counted/git
+chmod +x counted/git
+PATH=$PWD/counted:$PATH prove 'thousands of submodules are too many' refuses 2 'has too many submodules' apex --ref main \
+	--origin "$url/crowd" --root X
+prove 'which a few runs of git tell, not one for each' test "$(wc -l <runs)" -lt 40
 
 # ---- what is not there ----
 unserve
