@@ -103,7 +103,6 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 	struct sdk_spec spec;
 	struct sdk sdk;
 	struct sdk_done done;
-	struct rocm_wheels made = {.output = o->wheels};
 	struct err *e = sdk_spec_parse(a, o->provider, &spec);
 	if (e) /* the name of a provider, or a mistake that sdk_install() reports */
 		spec = (struct sdk_spec){.provider = o->provider};
@@ -124,18 +123,14 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 	if (o->wheels.n)
 		TRY(rocm_wheels_place(spec.provider, o->wheels));
 	TRY(machine_native(a, S(""), &spec.gpus));
-	if (o->common.dry_run) {
-		TRY(preview(a, o, &spec));
-		if (o->wheels.n)
-			say_status(S("Would"), "make ROCm's wheels in '%.*s'", STR(o->wheels));
-		return NULL;
-	}
+	if (o->common.dry_run && o->wheels.n)
+		say_status(S("Would"), "make ROCm's wheels in '%.*s'", STR(o->wheels));
+	if (o->common.dry_run)
+		return preview(a, o, &spec);
 	TRY(sdk_install(a, &spec, &sdk, &done));
 	TRY(sdk_count_downloads(a, &sdk));
 	if (o->wheels.n)
-		TRY(rocm_wheels_make(a, &sdk, o->common.jobs, &made));
-	if (o->wheels.n && show_json(&o->common, rocm_wheels_fields, &made))
-		return NULL;
+		TRY(rocm_wheels_make(a, &sdk, o->wheels));
 	if (o->common.json) {
 		out_text(sdk_json(a, &sdk, NULL, &done));
 		return NULL;
@@ -153,7 +148,7 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 			STR(human_bytes(a, sdk.bytes)));
 	else
 		say_status(S("Ready"), "%.*s", STR(sdk.name));
-	VEC_EACH (const struct rocm_made, w, &made.wheels)
-		say_status(S("Made"), "%.*s, %.*s", STR(w->path), STR(human_bytes(a, w->size)));
+	if (o->wheels.n)
+		say_status(S("Made"), "ROCm's wheels in '%.*s'", STR(o->wheels));
 	return NULL;
 }

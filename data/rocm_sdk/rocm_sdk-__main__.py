@@ -1,0 +1,4 @@
+"""python3 -m rocm_sdk"""
+from . import main
+
+main()

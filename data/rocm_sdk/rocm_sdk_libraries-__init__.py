@@ -1,0 +1,1 @@
+"""The libraries of ROCm are in _rocm_sdk_libraries."""
