@@ -66,6 +66,8 @@ def devel_root():
         with tarfile.open(tar) as archive:
             archive.extractall(SITE, **({"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}))
             names = [m.name for m in archive.getmembers()]
+        for name in names:
+            _make_hard(SITE / name)
         _record("rocm-sdk-devel", names)
         tar.unlink()
     if not root.is_dir():
@@ -75,8 +77,17 @@ def devel_root():
         for link in new:
             (root / link["relpath"]).parent.mkdir(parents=True, exist_ok=True)
             (root / link["relpath"]).symlink_to(link["target"])
+            _make_hard(root / link["relpath"])
         _record(f"rocm-sdk-device-{gpu}", [f"_rocm_sdk_devel/{l['relpath']}" for l in new])
     return root
+
+
+def _make_hard(path):
+    """Makes a link to a file a hard one, as AMD's are: pip does not see links whose files it removed before."""
+    real = path.resolve()
+    if path.is_symlink() and real.is_file():
+        path.unlink()
+        os.link(real, path)
 
 
 def _record(project, names):

@@ -10,8 +10,7 @@ struct tar_member {
 	enum tar_type type;
 	struct str path, text; /* text: the content, or the target of a symbolic link */
 	unsigned mode;
-	uint64_t
-		size; /* of a content that the caller writes behind the header, up to a multiple of 512 bytes */
+	uint64_t size; /* of content that the caller adds, in whole blocks */
 };
 
 void tar_add(struct buf *out, const struct tar_member *m);

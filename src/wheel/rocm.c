@@ -23,8 +23,6 @@ struct rocm_making {
 	struct devel_links tree; /* what the tar will have; target: "" = a file */
 };
 
-/* ---- files ---- */
-
 /* The wheel that has an artifact, NAME_COMPONENT_TARGET. */
 static const struct rocm_wheel *row_of(struct str artifact, struct str *ret_target)
 {
@@ -34,13 +32,12 @@ static const struct rocm_wheel *row_of(struct str artifact, struct str *ret_targ
 	if (!str_cut(artifact, '_', &name, &rest) || !str_cut(rest, '_', &component, &target))
 		return last;
 	struct str stem = str_sub(artifact, 0, artifact.n - target.n - 1);
-	for (; row < last; row++) {
-		bool named = str_is_one_of(name, row->artifacts) &&
-			     str_is_one_of(component, row->components);
-		if ((named || str_is_one_of(stem, row->artifacts)) &&
-			row->device != str_eq(target, S("generic")))
+	for (; row < last; row++)
+		if (row->device != str_eq(target, S("generic")) &&
+			(str_is_one_of(stem, row->artifacts) ||
+				(str_is_one_of(name, row->artifacts) &&
+					str_is_one_of(component, row->components))))
 			break;
-	}
 	if (row->device) /* code for gfx950:xnack+ comes with that for gfx950 */
 		*ret_target = str_sub(target, 0, str_chr(target, ':'));
 	return row;
@@ -65,19 +62,16 @@ static struct err *take_file(struct rocm_making *m, const struct rocm_wheel *row
 	TRY(fs_stat(w.path, &st));
 	in.src.budget = NULL; /* as large as the artifacts have it */
 	TRY(wheel_elf_read(a, &in.src, io->relpath, &elf, &is_elf));
-	struct str soname = elf.dyn.soname;
-	bool other = soname.n && !str_eq(path_base(path), soname);
-	if (other && !link.n && fs_real(a, path_join(a, path_dir(path), soname), &real) &&
-		str_eq(real, w.path))
+	struct str soname = elf.dyn.soname, own = path_join(a, path_dir(path), soname);
+	bool other = soname.n && !str_eq(own, path);
+	if (other && !link.n && fs_real(a, own, &real) && str_eq(real, w.path))
 		io->target = soname;
 	if (other && io->target.n)
 		return NULL;
 	w.executable = st.st_mode & 0111;
 	if (link.n && is_elf && w.executable && !str_contains(path_base(w.path), S(".so"))) {
 		w.path = S("");
-		w.content = str_fmt(a,
-			"#!/bin/bash\nexec -a \"$0\" \"$(dirname \"$(readlink -f \"$0\")\")\"/%.*s "
-			"\"$@\"\n",
+		w.content = str_fmt(a, "#!/bin/bash\nexec -a \"$0\" \"${0%%/*}\"/%.*s \"$@\"\n",
 			STR(str_shell(a, link)));
 	}
 	if (!link.n || soname.n)
@@ -139,8 +133,6 @@ static struct err *write_tar(struct rocm_making *m, struct str path)
 	return fs_out_commit(&out);
 }
 
-/* ---- wheels ---- */
-
 /* Makes a wheel require another, with an extra or always. */
 static void require(struct rocm_making *m, struct wheel_spec *s, struct str wheel, struct str extra)
 {
@@ -155,7 +147,6 @@ static struct err *build_wheel(struct rocm_making *m, struct wheel_spec *s, cons
 {
 	struct arena *a = m->a;
 	struct str path, of, file;
-	struct wheel w;
 	s->version = m->version;
 	for (size_t i = 0; i < rocm_texts_count; i++) {
 		struct wheel_file f = {.content = rocm_texts[i]};
@@ -167,10 +158,9 @@ static struct err *build_wheel(struct rocm_making *m, struct wheel_spec *s, cons
 	}
 	TRY(wheel_epoch(&s->epoch));
 	TRY(wheel_build(a, s, m->stage.tree, &path));
+	CLEANUP(wheel_close) struct wheel w;
 	TRY(wheel_open(a, path, &w));
-	struct err *e = wheel_check(&w, 0, "Checking", NULL, NULL);
-	wheel_close(&w);
-	return e;
+	return wheel_check(&w, 0, "Checking", NULL, NULL);
 }
 
 static struct err *make_wheel(
@@ -203,25 +193,32 @@ static struct err *make_wheels(struct rocm_making *m)
 	struct strs targets = {0};
 	struct str target;
 	TRY(fs_mkdirs(m->stage.tree));
-	/* the devel tree is a Python package, too */
 	*VEC_PUSH(m->a, &m->tree.links) =
 		(struct devel_link){S("__init__.py"), S("../_rocm_sdk_core/__init__.py")};
 	VEC_EACH (const struct sdk_package, p, &m->receipt.packages)
 		if (row_of(p->name, &target)->device)
 			strs_put(m->a, &targets, target);
-	for (size_t i = 0; i < rocm_wheel_count; i++) {
-		const struct rocm_wheel *row = &rocm_wheel_table()[i];
+	strs_sort(&targets);
+	const struct rocm_wheel *row = rocm_wheel_table(), *end = row + rocm_wheel_count;
+	for (; row < end; row++)
 		for (size_t k = 0; k < (row->device ? targets.n : 1); k++)
 			TRY(make_wheel(m, row, row->device ? targets.v[k] : S("")));
-	}
 	return build_wheel(m, &m->rocm, "rocm_sdk");
 }
 
 struct err *rocm_wheels_place(struct str provider, struct str output)
 {
+	ARENA(tmp);
+	struct strs names = {0};
 	if (!str_eq(provider, str_from(sdk_artifacts.name)))
 		return err_new(E_USAGE, "--wheels-out makes wheels of artifacts only");
-	return fs_present(output) ? err_new(E_USAGE, "'%.*s' is there already", STR(output)) : NULL;
+	if (fs_present(output))
+		TRY(fs_list(&tmp, output, &names));
+	VEC_EACH (const struct str, name, &names)
+		if (!str_starts(*name, S("rocm")) || !str_ends(*name, S(".whl")))
+			return err_new(E_USAGE, "'%.*s' has more than ROCm's wheels: '%.*s'",
+				STR(output), STR(*name));
+	return NULL;
 }
 
 struct err *rocm_wheels_make(struct arena *a, const struct sdk *sdk, struct str output)
@@ -238,7 +235,6 @@ struct err *rocm_wheels_make(struct arena *a, const struct sdk *sdk, struct str 
 		return err_new(E_SDK, "'%.*s' gives no wheels: its device code was not split off",
 			STR(sdk->name));
 	m.version = node_text(doc, S("rocm_package_version"), S(""));
-	TRY(fs_mkdirs(path_dir(output)));
 	TRY(fs_stage_begin(a, &m.stage));
 	struct err *e = make_wheels(&m);
 	e = e ? e : rocm_wheels_place(sdk->provider, output);

@@ -14,8 +14,7 @@ struct rocm_wheel { /* data/rocm_wheels.yaml */
 const struct rocm_wheel *rocm_wheel_table(void);
 extern const size_t rocm_wheel_count;
 
-/* E_USAGE for another provider than "artifacts", and if there is something at the path already. */
+/* E_USAGE for another provider than "artifacts", and for a folder that has anything but wheels of ROCm. */
 MUST_USE struct err *rocm_wheels_place(struct str provider, struct str output);
-/* Makes the folder `output` with the wheels, which appear together or not at all; the same artifacts give the same bytes.
- * E_SDK if the device code was not split off. */
+/* Makes or replaces that folder at once; the same artifacts give the same bytes. E_SDK: device code was not split off. */
 MUST_USE struct err *rocm_wheels_make(struct arena *a, const struct sdk *sdk, struct str output);

@@ -91,6 +91,107 @@ proves 'tests are left out' test ! -e "$sdk/artifacts-torn/records/miopen_test_g
 python3 "$here/artifacts.py" whole --whole
 says 'libraries of two GPUs that were not split are refused' 2 'would replace each other' sdk install artifacts whole --gpu all
 says 'one of them is fine' 0 Installed sdk install artifacts whole --gpu gfx1201
+# ---- wheels: pip, zipfile and an install of our own have to make the same tree of them ----
+cp -r set whole-set
+cat >lib.c <<'END'
+int answer(void) { return 42; }
+END
+echo 'int answer(void); int main(void) { return answer() != 42; }' >main.c
+cc -shared -fPIC -Wl,-soname,libdemo.so.1 -o libdemo.so.1.2 lib.c && cc -o demo main.c libdemo.so.1.2 -Wl,-rpath,'$ORIGIN/../lib'
+python3 - <<'END'
+import pathlib
+import artifacts
+demo = {"c/lib/libdemo.so.1.2": pathlib.Path("libdemo.so.1.2"), "c/lib/libdemo.so.1": ("link", "libdemo.so.1.2"),
+    "c/lib/libdemo.so": ("link", "libdemo.so.1"), "c/bin/hipify-perl": pathlib.Path("demo"), "c/bin/demo++": ("link", "hipify-perl"),
+    "c/share/a.txt": b"text", "c/share/b.txt": ("link", "a.txt"), "c/more": ("link", "share"), "c/gone": ("link", "share/none"),
+    "c/lib/cmake/a.cmake": b"x"}
+artifacts.pack("whole-set", "hipify_run_generic", ["c"], demo)
+artifacts.pack("whole-set", "rocalution_lib_generic", ["r"], {"r/lib/librocalution.so.1": b"r", "r/lib/" + 110 * "n" + ".h": b"long"})
+artifacts.pack("whole-set", "rand_lib_gfx1151:xnack+", ["r"], {"r/lib/rand_gfx1151.kpack": b"k"})
+END
+wheels=(sdk install artifacts whole-set --suite w --gpu all --wheels-out)
+says 'a dry run makes no wheels' 0 "make ROCm's wheels in .*W" "${wheels[@]}" W -n
+proves 'indeed' test ! -e W
+says 'wheels are made' 0 'Made' "${wheels[@]}" W
+says 'a second time, by one thread' 0 'Made' "${wheels[@]}" W2 -j 1
+proves 'they are the same' diff -r W W2
+says 'also in place of the old ones' 0 'Made' "${wheels[@]}" W2
+touch W2/mine
+says 'but not of files of the user' 2 "more than ROCm's wheels: 'mine'" "${wheels[@]}" W2
+says 'code that was not split off' 3 'was not split off' sdk install artifacts whole --gpu gfx1201 --wheels-out V
+proves 'leaves no folder' test ! -e V
+proves 'zipfile finds what RECORD says' python3 - <<'END'
+import base64, csv, hashlib, io, pathlib, zipfile
+wheels = sorted(pathlib.Path("W").iterdir())
+assert [w.name.split("-")[0] for w in wheels] == ["rocm", "rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_device_gfx1151",
+    "rocm_sdk_device_gfx1201", "rocm_sdk_libraries"], wheels
+for path in wheels:
+    assert path.name.endswith("-10.1.0-py3-none-any.whl" if "rocm-" in path.name else "-10.1.0-py3-none-linux_x86_64.whl"), path
+    with zipfile.ZipFile(path) as whole:
+        assert whole.testzip() is None
+        info = next(n.split("/")[0] for n in whole.namelist() if ".dist-info/" in n)
+        rows = list(csv.reader(io.StringIO(whole.read(info + "/RECORD").decode())))
+        assert sorted(r[0] for r in rows) == sorted(whole.namelist()), path
+        for name, value, size in rows:
+            text = whole.read(name)
+            made = base64.urlsafe_b64encode(hashlib.sha256(text).digest()).rstrip(b"=").decode()
+            assert name.endswith("/RECORD") or (value == "sha256=" + made and int(size) == len(text)), name
+with zipfile.ZipFile("W/rocm_sdk_core-10.1.0-py3-none-linux_x86_64.whl") as core:
+    names = set(core.namelist())
+assert "_rocm_sdk_core/lib/libdemo.so.1" in names and not names & {"_rocm_sdk_core/lib/libdemo.so", "_rocm_sdk_core/lib/libdemo.so.1.2",
+    "_rocm_sdk_core/lib/cmake/a.cmake", "_rocm_sdk_core/lib/librocalution.so.1", "_rocm_sdk_core/more", "_rocm_sdk_core/gone"}, names
+END
+# the trees have the same files, however links lead to them; that of wheels is a Python package, too
+same() { # PREFIX DEVEL
+	python3 - "$@" <<'END'
+import os, pathlib, sys
+def tree(top):
+    found = {}
+    for path, folders, names in os.walk(top):
+        for name in names + [f for f in folders if os.path.islink(os.path.join(path, f))]:
+            full = pathlib.Path(path) / name
+            found[str(full.relative_to(top))] = (full.read_bytes(), os.access(full, os.X_OK)) if full.is_file() else \
+                "folder" if full.is_dir() else os.readlink(full)
+    return found
+one, other = tree(sys.argv[1]), tree(sys.argv[2])
+assert other.pop("__init__.py") == (b"", False)
+assert one.keys() == other.keys(), one.keys() ^ other.keys()
+for name in one:
+    assert one[name] == other[name], name
+assert len(one) > 25
+END
+}
+says 'our own install takes them' 0 Installed sdk install rocm:10.1.0 --gpu gfx1151,gfx1201 --find-links W
+proves 'and has the tree of the artifacts' same "$sdk/artifacts-w/root" "$sdk/rocm-10.1.0/root/_rocm_sdk_devel"
+says 'it verifies' 0 'as installed' sdk verify rocm-10.1.0
+if python3 -c 'import venv, ensurepip' 2>/dev/null; then
+	python3 -m venv env
+	pip=(env/bin/python -m pip --disable-pip-version-check)
+	find env/lib/python3*/site-packages | grep -v __pycache__ | sort >before
+	proves 'pip installs them by their requirements' "${pip[@]}" install -q --no-index --find-links W 'rocm[libraries,devel,device-gfx1151,device-gfx1201]'
+	proves 'and finds them whole' "${pip[@]}" check
+	site=$(echo env/lib/python3*/site-packages)
+	proves 'a link to a program starts it' "$site/_rocm_sdk_core/bin/demo++"
+	proves 'as does a command' env/bin/hipify-perl
+	proves 'rocm-sdk expands the tree' test "$(env/bin/rocm-sdk path --root)" -ef "$site/_rocm_sdk_devel"
+	proves 'which is that of the artifacts' same "$sdk/artifacts-w/root" "$site/_rocm_sdk_devel"
+	proves 'it knows its GPUs' test "$(env/bin/python -m rocm_sdk targets)" = 'gfx1151;gfx1201'
+	proves 'and loads libraries' env/bin/python -c 'import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=["demo"],
+		check_version="10.1.*", fail_on_version_mismatch=True)'
+	proves 'pip removes all of it' "${pip[@]}" uninstall -qy rocm rocm-sdk-core rocm-sdk-libraries rocm-sdk-devel \
+		rocm-sdk-device-gfx1151 rocm-sdk-device-gfx1201
+	find env/lib/python3*/site-packages | grep -v '__pycache__\|_rocm_sdk_devel\(/gone\)\?$' | sort >after
+	proves 'so that nothing is left but a link to nothing, which it cannot see' cmp before after
+else
+	echo 'skip pip: no venv'
+fi
+mkdir K
+disturbed=(--timeout 60 --setup 'rm -rf K/W' --tree K --keep whole-set --keep "$sdk/artifacts-w/root"
+	--check '[ ! -e K/W ] || [ $(ls K/W | wc -l) = 6 ]')
+proves 'kills leave all wheels or none' python3 "$here/faults.py" kill --times "${ROCSMITH_KILLS:-3}" "${disturbed[@]}" -- "$ROCSMITH" "${wheels[@]}" K/W -q
+fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
+[ ! -x "$fault" ] || proves 'as do failing I/O calls' python3 "$here/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-6}" \
+	"${disturbed[@]}" -- "$fault" "${wheels[@]}" K/W -q
 # ---- wrong archives ----
 bad() { # WHAT TEXT PYTHON
 	rm -rf bad
