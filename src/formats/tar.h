@@ -10,7 +10,7 @@ struct tar_member {
 	enum tar_type type;
 	struct str path, text; /* text: the content, or the target of a symbolic link */
 	unsigned mode;
-	uint64_t size; /* of content that the caller adds, in whole blocks */
+	uint64_t size; /* bytes that the caller adds, in whole blocks */
 };
 
 void tar_add(struct buf *out, const struct tar_member *m);

@@ -193,8 +193,8 @@ struct module_jobs {
 static struct err *list_modules(
 	struct arena *a, const struct repository *o, unsigned level, struct module_jobs *ret)
 {
-	MAP(names, a); /* of paths */
-	MAP(urls, a);  /* of names */
+	MAP(names, a); /* by path */
+	MAP(urls, a);  /* by name */
 	struct git g = {.dir = o->dir};
 	struct proc_result tree, config;
 	struct str entry, info, path, key, value;
@@ -214,7 +214,7 @@ static struct err *list_modules(
 		return NULL;
 	TRY(git_try(a, &g, &config, "config", "--blob", "HEAD:.gitmodules", "-z", "--get-regexp",
 		"^submodule\\..*\\.(path|url)$", NULL));
-	while (str_next(&config.out, 0, &entry)) { /* of two entries, the last one counts */
+	while (str_next(&config.out, 0, &entry)) { /* git takes the last of several entries, too */
 		if (!str_cut(entry, '\n', &key, &value))
 			continue;
 		bool url = str_ends(key, S(".url"));

@@ -20,7 +20,7 @@ struct rocm_making {
 	struct fs_stage stage;
 	struct wheel_spec rocm;  /* the wheel that requires the others */
 	struct map seen;         /* paths */
-	struct devel_links tree; /* what the tar will have; target: "" = a file */
+	struct devel_links tree; /* the content of the tar; target: "" = a file */
 };
 
 /* The wheel that has an artifact, NAME_COMPONENT_TARGET. */
