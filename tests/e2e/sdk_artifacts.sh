@@ -167,7 +167,7 @@ says 'it verifies' 0 'as installed' sdk verify rocm-10.1.0
 if python3 -c 'import venv, ensurepip' 2>/dev/null; then
 	python3 -m venv env
 	pip=(env/bin/python -m pip --disable-pip-version-check)
-	find env/lib/python3*/site-packages | grep -v __pycache__ | sort >before
+	find env/lib/python3*/site-packages ! -type d | grep -v __pycache__ | sort >before
 	proves 'pip installs them by their requirements' "${pip[@]}" install -q --no-index --find-links W 'rocm[libraries,devel,device-gfx1151,device-gfx1201]'
 	proves 'and finds them whole' "${pip[@]}" check
 	site=$(echo env/lib/python3*/site-packages)
@@ -180,8 +180,8 @@ if python3 -c 'import venv, ensurepip' 2>/dev/null; then
 		check_version="10.1.*", fail_on_version_mismatch=True)'
 	proves 'pip removes all of it' "${pip[@]}" uninstall -qy rocm rocm-sdk-core rocm-sdk-libraries rocm-sdk-devel \
 		rocm-sdk-device-gfx1151 rocm-sdk-device-gfx1201
-	find env/lib/python3*/site-packages | grep -v '__pycache__\|_rocm_sdk_devel\(/gone\)\?$' | sort >after
-	proves 'so that nothing is left but a link to nothing, which it cannot see' cmp before after
+	find env/lib/python3*/site-packages ! -type d | grep -v '__pycache__\|_rocm_sdk_devel/gone$' | sort >after
+	proves 'so that nothing is left but folders, and a link to nothing, which it cannot see' cmp before after
 else
 	echo 'skip pip: no venv'
 fi
