@@ -9,7 +9,7 @@ struct build_args {
 	struct plan_request project;
 	struct str out, dir, patches;
 	struct strs targets;
-	bool keep_going, offline;
+	bool keep_going, offline, editable;
 	bool set; /* several projects, whose reports go into one document */
 };
 #define ARGS struct build_args
@@ -22,6 +22,8 @@ const struct opt cmd_build_opts[] = {
 		.env = "ROCSMITH_BUILD_DIR"},
 	{OPT_VALUE("target", OPT_LIST, targets, "NAME",
 		"build only this target of CMake or ninja, and no wheel")},
+	{OPT_FLAG("editable", editable,
+		"install into the environment of --python, from the build folder")},
 	{OPT_VALUE("patches", OPT_PATH, patches, "QUEUE",
 		"queue of patches for the copy that is built")},
 	{OPT_FLAG("keep-going", keep_going, "after an error go on with what does not need it"),
@@ -87,10 +89,24 @@ static void print_preview(const struct build_request *q, const struct build_resu
 			STR(s->gpu));
 	if (q->targets.n)
 		return;
-	if (q->wish->plan.foreign && q->wish->plan.foreign->system == SOURCE_CMAKE)
+	if (q->editable)
+		out_fmt("install %.*s\nlive    %.*s\n", STR(r->environment), STR(r->live));
+	else if (q->wish->plan.foreign && q->wish->plan.foreign->system == SOURCE_CMAKE)
 		out_fmt("folder  %.*s/%.*s\n", STR(q->out), STR(q->wish->plan.name));
 	else
 		out_fmt("wheel   %.*s\n", STR(q->out));
+}
+
+static void say_installed(struct arena *a, const struct plan *plan, const struct build_result *r,
+	struct str gpus, struct str took)
+{
+	say_status(S("Installed"), "%.*s in '%.*s' for %.*s in %.*s", STR(plan->name),
+		STR(r->environment), STR(gpus), STR(took));
+	say_status(S("Live"), "is the copy in '%.*s', and not '%.*s'", STR(r->live),
+		STR(plan->project));
+	say_hint("the same command takes your edits there, and compiles only what they change");
+	say_hint("to undo it: %.*s/bin/python3 -m pip uninstall %.*s",
+		STR(str_shell(a, r->environment)), STR(plan->name));
 }
 
 /* Builds one project by its plan. */
@@ -105,6 +121,7 @@ static struct err *build_one(struct arena *a, struct build_args *o, const struct
 		.targets = o->targets,
 		.patches = o->patches.n ? path_abs(a, o->patches) : S(""),
 		.jobs = o->common.jobs,
+		.editable = o->editable,
 		.keep_going = o->keep_going,
 		.no_install = o->offline,
 		.say_plan = project_say_findings,
@@ -141,11 +158,15 @@ static struct err *build_one(struct arena *a, struct build_args *o, const struct
 		return err_at(err_new(E_VERIFY, "the wheel failed verification"),
 			(struct loc){.path = r->wheel});
 	}
-	say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r->wheel),
-		STR(human_bytes(a, r->wheel_size)), STR(str_join(a, &plan->gpus, S(", "))),
-		STR(human_seconds(a, mono_now() - q.began)));
+	struct str gpus = str_join(a, &plan->gpus, S(", ")),
+		   took = human_seconds(a, mono_now() - q.began);
+	if (q.editable)
+		say_installed(a, plan, r, gpus, took);
+	else
+		say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r->wheel),
+			STR(human_bytes(a, r->wheel_size)), STR(gpus), STR(took));
 	if (!o->common.json && !o->common.quiet)
-		out_fmt("%.*s\n", STR(r->wheel));
+		out_fmt("%.*s\n", STR(q.editable ? r->live : r->wheel));
 	return NULL;
 }
 
@@ -158,8 +179,9 @@ static struct err *build_set(struct arena *a, struct build_args *o)
 	struct strs failed = {0}, reports = {0};
 	struct err *first = NULL;
 	o->set = true;
-	if (o->targets.n)
-		return err_new(E_USAGE, "--target is for a single project, not for a set");
+	if (o->targets.n || o->editable)
+		return err_new(E_USAGE, "--%s is for a single project, not for a set",
+			o->editable ? "editable" : "target");
 	TRY(set_open(a, &o->project, o->dir, o->common.jobs, &set));
 	TRY(forecast_check(a, &set.all));
 	VEC_EACH (const struct set_member, m, &set.v)

@@ -30,7 +30,7 @@ struct err *hipify_check_there(struct str path)
 
 struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build)
 {
-	*ret_build = build_folder(a, path_abs(a, dir));
+	*ret_build = build_folder(a, path_abs(a, dir), S(""));
 	return path_join(a, *ret_build, S("hip"));
 }
 

@@ -148,13 +148,17 @@ static struct err *run_stage(struct build *b, enum build_stage stage)
 	case STAGE_PACKAGE:
 		if (own)
 			return build_pack(&b->make, b->q->out, b->ret);
-		return tree ? build_deliver_tree(&b->foreign, b->q->out, b->ret)
+		return b->q->editable ? build_deliver_editable(&b->foreign, b->ret)
+		       : tree	      ? build_deliver_tree(&b->foreign, b->q->out, b->ret)
 			    : build_deliver_wheel(&b->foreign, b->q->out, b->ret);
 	case STAGE_VERIFY:
 	case STAGE_COUNT:
 		break;
 	}
-	return tree ? build_check_tree(&b->foreign, b->ret) : verify_the_wheel(b);
+	if (b->q->editable)
+		return build_check_tree(
+			&b->foreign, path_join(b->a, b->foreign.dist, S("code")), b->ret);
+	return tree ? build_check_tree(&b->foreign, b->ret->wheel, b->ret) : verify_the_wheel(b);
 }
 
 /* Copies what the stages left, after a failure too, into b->ret. */
@@ -180,7 +184,11 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 	const struct findings none = {0};
 	plan_settle(a, q->wish, NULL, &none, plan);
 	*ret = (struct build_result){.plan = plan, .jobs = build_jobs(q->jobs, plan->foreign)};
-	ret->dir = q->dir.n ? path_abs(a, q->dir) : build_folder(a, plan->project);
+	if (q->editable)
+		ret->environment = path_dir(path_dir(plan->host.python));
+	ret->dir = q->dir.n ? path_abs(a, q->dir)
+			    : build_folder(a, plan->project, ret->environment);
+	ret->live = q->editable ? path_join(a, ret->dir, S("tree")) : S("");
 	*b = (struct build){.a = a,
 		.q = q,
 		.plan = plan,
@@ -202,6 +210,7 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 			.jobs = ret->jobs,
 			.keep_going = q->keep_going,
 			.patches = q->patches,
+			.editable = ret->environment,
 			.targets = &q->targets,
 			.began = q->began}};
 	return b;
@@ -270,8 +279,9 @@ static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 static struct err *check_folder(struct arena *a, struct str dir, struct str project)
 {
 	struct strs names;
-	struct str text, real, ours = fs_place(a, FS_CACHE, S("build/"));
-	if (str_starts(dir, ours))
+	struct str text, real;
+	if (str_starts(dir, fs_place(a, FS_CACHE, S("build/"))) ||
+		str_starts(dir, fs_place(a, FS_DATA, S("editable/"))))
 		return build_folder_take(a, dir, project);
 	if (!fs_exists(dir))
 		return NULL;
@@ -302,20 +312,46 @@ static struct err *look_at_sources(struct build *b)
 	return NULL;
 }
 
+static struct err *check_request(struct build *b)
+{
+	const struct build_request *q = b->q;
+	const struct plan_foreign *f = b->plan->foreign;
+	struct str name = b->plan->name, env = b->ret->environment;
+	if (q->patches.n && !f)
+		return err_new(E_USAGE,
+			"'%.*s' is built by rocsmith itself, which takes no queue of patches",
+			STR(name));
+	if (q->targets.n && !f)
+		return err_hint(err_new(E_USAGE,
+					"'%.*s' is built by rocsmith itself: it has no targets",
+					STR(name)),
+			"--target is for CMake projects, and for PyTorch");
+	if (!q->editable)
+		return NULL;
+	if (!f || f->system != SOURCE_PYTHON)
+		return err_hint(err_new(E_USAGE,
+					"'%.*s' is built by %s: it has no editable installs",
+					STR(name), f ? "CMake" : "rocsmith itself"),
+			"--editable is for projects with setup.py or pyproject.toml; without it, "
+			"too, only what changed is compiled");
+	if (q->targets.n)
+		return err_new(E_USAGE, "--target builds parts, and --editable the whole");
+	if (fs_exists(path_join(b->a, env, S("pyvenv.cfg"))) ||
+		fs_exists(path_join(b->a, env, S("conda-meta"))))
+		return NULL;
+	return err_hint(err_new(E_USAGE,
+				"'%.*s' is the Python of no virtual environment, and --editable "
+				"changes no other",
+				STR(b->plan->host.python)),
+		"make one: python3 -m venv .venv; then add --python .venv");
+}
+
 /* Locks the build folder, and makes the checks that would otherwise fail only after an SDK has been installed. */
 static struct err *prepare_build(struct build *b, int *ret_lock)
 {
 	struct str dir = b->ret->dir;
 	struct forecast f;
-	if (b->q->patches.n && !b->plan->foreign)
-		return err_new(E_USAGE,
-			"'%.*s' is built by rocsmith itself, which takes no queue of patches",
-			STR(b->plan->name));
-	if (b->q->targets.n && !b->plan->foreign)
-		return err_hint(
-			err_new(E_USAGE, "'%.*s' is built by rocsmith itself: it has no targets",
-				STR(b->plan->name)),
-			"--target is for CMake projects, and for PyTorch");
+	TRY(check_request(b));
 	struct err *e = b->plan->foreign ? sdk_shims_place(dir) : NULL;
 	if (e && !b->q->dir.n)
 		err_hint(e, "build folders are below '%.*s': name another one with --build-dir",
@@ -365,6 +401,7 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 struct err *build_preview(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct build *b = begin(a, q, ret);
+	TRY(check_request(b));
 	TRY(look_at_sources(b));
 	if (b->plan->foreign)
 		foreign_steps(&b->foreign);

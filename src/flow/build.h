@@ -37,11 +37,12 @@ enum build_stage {
 struct build_request {
 	const struct plan_wish *wish;
 	struct str out;      /* folder for the wheel */
-	struct str dir;      /* build folder; "" = build_folder() */
+	struct str dir;      /* build folder; "" = build_folder(), or one for the environment */
 	struct str sysroot;  /* root of the machine that the report describes; "" = this one */
 	struct strs targets; /* targets of ninja or make: builds only these, no wheel; none = all */
 	struct str patches;  /* folder of a queue of patches (recipe/queue.h); "" = none */
 	unsigned jobs;       /* 0 = as many as CPUs and free memory allow */
+	bool editable;       /* install into the environment of the plan's Python, with modules in the build folder */
 	bool keep_going;     /* after an error, compile whatever does not depend on it */
 	bool no_install;     /* a missing SDK is an error */
 	double began;        /* mono_now() at the start */
@@ -67,6 +68,7 @@ struct build_result {
 	struct foreign *foreign; /* another build system's build, or NULL */
 	struct str wheel;        /* path of the wheel, or of a CMake project's install folder */
 	uint64_t wheel_size;
+	struct str environment, live; /* editable: it is installed there, and imported from this folder; or "" */
 	struct str platform_why; /* the reason for the platform tag, in one sentence */
 	bool verified;           /* `verdict` is filled in, pass or not */
 	struct verdict verdict;
@@ -84,8 +86,9 @@ MUST_USE struct err *build_run(
 /* A dry run: fills in the steps of the build, in order, and its report. */
 MUST_USE struct err *build_preview(
 	struct arena *a, const struct build_request *q, struct build_result *ret);
-/* The default build folder of a project (absolute path). */
-struct str build_folder(struct arena *a, struct str project);
+/* The default build folder of a project (absolute path): in the cache, or for an editable build of this environment
+ * ("": another build) with our data, since its modules stay in use. */
+struct str build_folder(struct arena *a, struct str project, struct str environment);
 /* Makes that folder, and checks it: E_PERM if others could change it. Its name has only a part of a hash, so a file in
  * it has the project's path: E_USAGE if that is another one. */
 MUST_USE struct err *build_folder_take(struct arena *a, struct str dir, struct str project);
@@ -108,8 +111,11 @@ MUST_USE struct err *build_deliver_wheel(
 	struct foreign *f, struct str out, struct build_result *ret);
 MUST_USE struct err *build_deliver_tree(
 	struct foreign *f, struct str out, struct build_result *ret);
-/* Checks that an install tree has device code for every GPU, as verify_wheel() does for a wheel. */
-MUST_USE struct err *build_check_tree(const struct foreign *f, struct build_result *ret);
+/* Installs an editable wheel into its environment with pip, unless it is there. */
+MUST_USE struct err *build_deliver_editable(struct foreign *f, struct build_result *ret);
+/* Checks that a folder has device code for every GPU, as verify_wheel() does for a wheel. */
+MUST_USE struct err *build_check_tree(
+	const struct foreign *f, struct str dir, struct build_result *ret);
 /* Writes the provenance of ret->wheel beside it: its inputs, and the new search paths of its libraries (paths may be
  * NULL). The same build gives the same bytes, which contain no path of this machine. Format:
  * doc/man/rocsmith-build.1.scd. */

@@ -3,6 +3,7 @@
 #include "base/progress.h"
 #include "devcode/devcode.h"
 #include "flow/build.h"
+#include "flow/get.h"
 #include "wheel/wheel.h"
 
 /* ---- a wheel ---- */
@@ -110,6 +111,53 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 	return fs_write(receipt, delivery_state(f, to), 0644);
 }
 
+/* ---- an editable wheel ---- */
+
+/* The states of the wheel and of what pip made of it: a user may have uninstalled it, or installed another. */
+static struct str installed_state(
+	const struct foreign *f, struct str site, const struct wheel_name *name)
+{
+	struct str record = str_fmt(f->a, "%.*s/%.*s-%.*s.dist-info/RECORD", STR(site),
+		STR(name->dist), STR(name->version));
+	return str_fmt(f->a, "1\n%.*s\n%.*s\n", STR(fs_state(f->a, f->result)),
+		STR(fs_state(f->a, record)));
+}
+
+/* Environments of uv have no pip; that of the build can install into others since pip 22.3. */
+struct err *build_deliver_editable(struct foreign *f, struct build_result *ret)
+{
+	struct arena *a = f->a;
+	struct wheel_name name;
+	struct strs words = {0};
+	struct stat st;
+	bool same;
+	struct str python = path_join(a, f->editable, S("bin/python3")), to = python;
+	struct str receipt = path_join(a, f->state, S("installed"));
+	struct str site = str_fmt(a, "%.*s/lib/python%.*s/site-packages", STR(f->editable),
+		STR(f->plan->host.python_version));
+	TRY_CTX(wheel_name_parse(a, f->result, &name),
+		"the back end's result '%.*s' cannot be installed", STR(path_base(f->result)));
+	TRY(fs_stat(f->result, &st));
+	ret->wheel = f->result;
+	ret->wheel_size = (uint64_t)st.st_size;
+	TRY(fs_receipt_check(receipt, installed_state(f, site, &name), &same));
+	if (same)
+		return NULL;
+	if (!fs_is_dir(path_join(a, site, S("pip")))) {
+		python = path_join(a, f->venv, S("bin/python"));
+		strs_add(a, &words, str_fmt(a, "--python=%.*s", STR(to)));
+	}
+	strs_add(a, &words, S("install"));
+	strs_add(a, &words, S("--no-deps"));
+	strs_add(a, &words, S("--no-index"));
+	strs_add(a, &words, S("--force-reinstall"));
+	strs_add(a, &words, f->result);
+	progress_note(S("Installing"), "'%.*s' into '%.*s'", STR(f->plan->name), STR(f->editable));
+	TRY_CTX(get_python(a, python, "pip", &words), "cannot install into '%.*s'",
+		STR(f->editable));
+	return fs_write(receipt, installed_state(f, site, &name), 0644);
+}
+
 /* ---- a tree ---- */
 
 struct tree_copy {
@@ -179,7 +227,7 @@ static bool has_kernels(const struct devcode_file *file, const struct target *wa
 	return false;
 }
 
-struct err *build_check_tree(const struct foreign *f, struct build_result *ret)
+struct err *build_check_tree(const struct foreign *f, struct str dir, struct build_result *ret)
 {
 	struct arena *a = f->a;
 	struct verdict *v = &ret->verdict;
@@ -187,9 +235,9 @@ struct err *build_check_tree(const struct foreign *f, struct build_result *ret)
 	struct targets require;
 	size_t files = 0;
 	TRY(targets_parse(a, &f->plan->gpus, &require));
-	TRY_CTX(devcode_scan(a, ret->wheel, DEVCODE_KERNELS, &code),
-		"cannot inspect what was installed into '%.*s'", STR(ret->wheel));
-	*v = (struct verdict){.path = ret->wheel, .served = code.served};
+	TRY_CTX(devcode_scan(a, dir, DEVCODE_KERNELS, &code),
+		"cannot inspect what was installed into '%.*s'", STR(dir));
+	*v = (struct verdict){.path = dir, .served = code.served};
 	VEC_EACH (const struct devcode_file, file, &code.files) {
 		bool any = has_kernels(file, NULL);
 		files += any;
@@ -202,7 +250,8 @@ struct err *build_check_tree(const struct foreign *f, struct build_result *ret)
 	}
 	if (!files && f->plan->foreign->device)
 		TRY(foreign_without_kernels(f, &v->findings));
-	v->pass = findings_worst(&v->findings) != SEV_ERROR;
+	v->pass = findings_worst(&f->findings) != SEV_ERROR &&
+		  findings_worst(&v->findings) != SEV_ERROR;
 	ret->verified = true;
 	return NULL;
 }

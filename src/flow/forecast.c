@@ -16,9 +16,10 @@
 /* The memory that one clang run may take; 0.3-0.6 GiB were measured for HIP sources of ordinary size. */
 enum { MEMORY_PER_JOB = 700 << 20 };
 
-struct str build_folder(struct arena *a, struct str project)
+struct str build_folder(struct arena *a, struct str project, struct str environment)
 {
-	struct digest d = hash_bytes(HASH_SHA256, project.p, project.n);
+	struct str both = str_fmt(a, "%.*s%.*s", STR(project), STR(environment));
+	struct digest d = hash_bytes(HASH_SHA256, both.p, both.n);
 	enum { MAX_NAME = 64 }; /* some tools take no long paths */
 	struct str name = path_base(project);
 	BUF(plain, a); /* spaces would break hipcc's shell and lists of flags */
@@ -26,16 +27,16 @@ struct str build_folder(struct arena *a, struct str project)
 		bool good = ascii_alnum(name.p[i]) || str_chr(S("._-+"), name.p[i]) < 4;
 		buf_char(&plain, good ? name.p[i] : '_');
 	}
-	name = str_fmt(a, "build/%.*s-%.*s", STR(str_sub(buf_str(&plain), 0, MAX_NAME)),
+	name = str_fmt(a, "%s/%.*s-%.*s", environment.n ? "editable" : "build", STR(str_sub(buf_str(&plain), 0, MAX_NAME)),
 		STR(str_sub(digest_hex(a, &d), 0, 12)));
-	return fs_place(a, FS_CACHE, name);
+	return fs_place(a, environment.n ? FS_DATA : FS_CACHE, name);
 }
 
 struct err *build_folder_take(struct arena *a, struct str dir, struct str project)
 {
 	enum { MAX_PATH = 1 << 16 };
 	struct str path = path_join(a, dir, S("project")), other;
-	TRY(fs_place_check(FS_CACHE));
+	TRY(fs_place_check(str_starts(dir, fs_place(a, FS_CACHE, S(""))) ? FS_CACHE : FS_DATA));
 	TRY(fs_check_way(dir));
 	TRY(fs_mkdirs(dir));
 	TRY(fs_read_opt(a, path, MAX_PATH, &other));
@@ -116,7 +117,7 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 	uint64_t used = 0, sdk = 0, there = wish->here ? wish->here->bytes : 0;
 	struct cc_follow past;
 	struct stat x, y;
-	*ret = (struct forecast){.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project),
+	*ret = (struct forecast){.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project, S("")),
 		.sdk_dir = fs_place(a, FS_DATA, S("sdk")),
 		.jobs = build_jobs(jobs, p->foreign)};
 	if (!c)

@@ -50,8 +50,6 @@ static struct err *find_python(struct getting *g)
 	struct str word = g->q->python, env = g->q->install, version = word;
 	if (!word.n && env.n && fs_exists(path_join(g->a, env, S("bin/python3"))))
 		word = env;
-	if (word.n && fs_is_dir(word))
-		word = path_join(g->a, word, S("bin/python3"));
 	bool number = str_starts(word, S("3.")) && word.n > 2 && word.n <= 4;
 	for (size_t i = 2; i < word.n; i++)
 		number = number && ascii_digit(word.p[i]);
@@ -212,21 +210,20 @@ static struct err *fetch_files(struct getting *g, struct str dir, bool all)
 
 /* ---- installing ---- */
 
-/* Runs a module with these words, and those of a list. */
-static struct err *run_python(
-	struct getting *g, struct str program, const char *module, const struct strs *words)
+struct err *get_python(
+	struct arena *a, struct str program, const char *module, const struct strs *words)
 {
 	static const char *const unset[] = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX",
 		"PIP_USER", "PIP_ROOT", "PIP_REQUIRE_HASHES", NULL};
-	struct proc p = {.argv = str_split(g->a, str_fmt(g->a, "- -I -m %s", module), ' ')};
+	struct proc p = {.argv = str_split(a, str_fmt(a, "- -I -m %s", module), ' ')};
 	struct proc_result r;
 	for (size_t i = 0; unset[i]; i++)
-		strs_add(g->a, &p.setenv, str_from(unset[i]));
-	strs_add(g->a, &p.setenv, S("PIP_NO_INPUT=1"));
-	strs_add(g->a, &p.setenv, S("PIP_DISABLE_PIP_VERSION_CHECK=1"));
+		strs_add(a, &p.setenv, str_from(unset[i]));
+	strs_add(a, &p.setenv, S("PIP_NO_INPUT=1"));
+	strs_add(a, &p.setenv, S("PIP_DISABLE_PIP_VERSION_CHECK=1"));
 	p.argv.v[0] = program;
-	strs_add_all(g->a, &p.argv, words);
-	return proc_check(g->a, &p, &r);
+	strs_add_all(a, &p.argv, words);
+	return proc_check(a, &p, &r);
 }
 
 /* Names the packages of the environment that the new ones do not replace, though they install the same files. */
@@ -274,17 +271,17 @@ static struct err *install_files(struct getting *g)
 	TRY(fetch_files(g, S(""), true));
 	if (!old) {
 		strs_add(a, &words, env);
-		TRY_CTX(run_python(g, g->program, "venv", &words),
+		TRY_CTX(get_python(a, g->program, "venv", &words),
 			"cannot make the environment '%.*s'", STR(env));
 	}
 	if (rivals.n)
-		TRY_CTX(run_python(g, python, "pip uninstall -y", &rivals),
+		TRY_CTX(get_python(a, python, "pip uninstall -y", &rivals),
 			"cannot remove what the new packages replace from '%.*s'", STR(env));
 	words.n = 0;
 	VEC_EACH (const struct get_package, p, &g->done->packages)
 		strs_add(a, &words, p->path);
 	progress_note(S("Installing"), "%zu packages", words.n);
-	TRY_CTX(run_python(g, python, "pip install --no-deps", &words),
+	TRY_CTX(get_python(a, python, "pip install --no-deps", &words),
 		"cannot install into '%.*s'", STR(env));
 	g->done->environment = env;
 	return NULL;

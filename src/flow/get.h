@@ -68,6 +68,11 @@ struct get_done {
 };
 extern const struct json_field get_fields[]; /* rocsmith.get/1 */
 
+/* Runs a module of a Python with these words ("pip install" and wheels), without the user's variables that would have pip
+ * install elsewhere, or ask. */
+MUST_USE struct err *get_python(
+	struct arena *a, struct str program, const char *module, const struct strs *words);
+
 /* lock.c: the text of a pylock.toml (PEP 751). local: files are named as those beside it, else by URL. */
 struct str get_lock(struct arena *a, const struct get_done *d, bool local);
 

@@ -91,6 +91,8 @@ static const struct json_field result_fields[] = {
 	FIELD_POINTER("environment", struct build_result, foreign, foreign_fields),
 	FIELD("wheel", struct build_result, wheel),
 	FIELD("bytes", struct build_result, wheel_size),
+	FIELD_OPTIONAL("installed", struct build_result, environment),
+	FIELD_OPTIONAL("live", struct build_result, live),
 	FIELD("platform_why", struct build_result, platform_why),
 	FIELD("translated", struct build_result, edits),
 	FIELD_LIST("findings", struct build_result, findings, finding_fields),
@@ -189,7 +191,7 @@ struct str build_report(struct arena *a, const struct build_request *q,
 		d.proved = r;
 	} else if (r->verified) { /* the folder of a CMake project is no zip: no files */
 		struct err *e = devcode_scan(
-			a, r->wheel, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_RESOURCES, &inspect);
+			a, verdict.path, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_RESOURCES, &inspect);
 		proof.inspect = e ? NULL : &inspect;
 		err_free(e);
 		e = zip_open(a, r->wheel, NULL, &files);

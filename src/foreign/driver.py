@@ -2,8 +2,9 @@
 
 requires   what the back end wants beyond what the project says       backend= path= setting= gpu=
 wheel      calls the back end's build_wheel()                         backend= path= setting= gpu= out=
+editable   calls its build_editable(); the wheel leads to the copy    backend= path= setting= gpu= out=
 torch      which torch is installed
-load       whether the loader finds what the modules of a wheel need     wheel= folder=
+load       whether the loader finds what the modules of a wheel need, or these    wheel= folder= library=
 rocm       makes the installed torch look like one for ROCm           hip= cc= clang=
 RESULT gets the answer, one JSON object. The current folder is our copy of the project.
 """
@@ -32,6 +33,7 @@ def one(key):
 
 
 asked = set()
+LIBRARY = r"\.so(\.[\d.]+)?$"
 
 
 class AnswerForGpus:
@@ -111,7 +113,9 @@ def settings():
 
 
 def requires():
-    hook = getattr(backend(), "get_requires_for_build_wheel", None)
+    kind = "editable" if one("editable") else "wheel"
+    back = backend()
+    hook = getattr(back, f"get_requires_for_build_{kind}", getattr(back, "get_requires_for_build_wheel", None))
     return {"requires": list(hook(settings())) if hook else []}
 
 
@@ -137,6 +141,75 @@ def wheel():
     if importlib.util.find_spec("setuptools"):
         distinct_objects()
     return {"wheel": backend().build_wheel(one("out"), settings(), None), "asked": sorted(asked)}
+
+
+def develop(back):
+    """For a setuptools before 64 what "setup.py develop" does: modules are built in their places, and a file of the
+    environment names the folder. It becomes a wheel, since pip installs and removes that."""
+    if not os.path.exists("setup.py"):
+        sys.exit(f"the back end '{one('backend')}' makes no editable wheels (PEP 660: build_editable)")
+    from distutils.core import run_setup
+    sys.path.insert(0, os.getcwd())
+    dist = run_setup("setup.py", ["build_ext", "--inplace"])
+    with tempfile.TemporaryDirectory() as folder:
+        info = back.prepare_metadata_for_build_wheel(folder, settings())
+        name = info[:-len(".dist-info")]
+        files = {f"__editable__.{name}.pth": os.path.abspath((dist.package_dir or {}).get("", ".")) + "\n",
+            f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: rocsmith\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+        for file in ("METADATA", "entry_points.txt"):
+            path = os.path.join(folder, info, file)
+            if os.path.exists(path):
+                files[f"{info}/{file}"] = open(path, encoding="utf-8").read()
+        files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
+        with zipfile.ZipFile(os.path.join(one("out"), f"{name}-0.editable-py3-none-any.whl"), "w") as z:
+            for path, text in files.items():
+                z.writestr(zipfile.ZipInfo(path), text)
+        return os.path.basename(z.filename)
+
+
+def built_in_place(wheel, code):
+    """The libraries that an editable wheel has, and those that its build made in the copy; links to these in the folder
+    `code`, whose device code is checked. Back ends may build in "build/", and copy from there."""
+    with zipfile.ZipFile(wheel) as z:
+        libraries = [name for name in z.namelist() if re.search(LIBRARY, name)]
+        z.extractall(code, libraries)
+    found = [os.path.relpath(os.path.join(folder, name)) for folder, _, names in os.walk(".") for name in names
+        if re.search(LIBRARY, name)]
+    found = [path for path in found if os.path.isfile(path) and not os.path.islink(path)
+        and not os.path.exists(os.path.join(one("project"), path))]
+    found = [path for path in found if not path.startswith("build" + os.sep)] or ([] if libraries else found)
+    for path in found:
+        os.makedirs(os.path.join(code, os.path.dirname(path)), exist_ok=True)
+        os.link(path, os.path.join(code, path))
+    return [os.path.join(code, name) for name in libraries] + [os.path.abspath(path) for path in found]
+
+
+def lasting_objects():
+    """The objects of an editable build stay for the next one; setuptools and scikit-build-core would put them into a folder
+    that they remove."""
+    os.environ.setdefault("SKBUILD_BUILD_DIR", "build/editable")
+    if not importlib.util.find_spec("setuptools"):
+        return
+    distinct_objects()
+    from distutils.command.build_ext import build_ext
+    plain = build_ext.finalize_options
+
+    def finalize_options(self):
+        self.build_temp = self.build_temp or os.path.join("build", "temp.editable")
+        self.build_lib = self.build_lib or os.path.join("build", "lib.editable")
+        plain(self)
+
+    build_ext.finalize_options = finalize_options
+
+
+def editable():
+    lasting_objects()
+    back = backend()
+    hook = getattr(back, "build_editable", None)
+    name = hook(one("out"), settings(), None) if hook else develop(back)
+    code = os.path.join(one("out"), "code")
+    os.makedirs(code)
+    return {"wheel": name, "asked": sorted(asked), "libraries": built_in_place(os.path.join(one("out"), name), code)}
 
 
 # ---- what was built ----
@@ -169,10 +242,11 @@ def load():
                 ctypes.CDLL(os.path.join(torch_folder(), "lib", name), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
             except OSError as e:
                 return {**answer, "untried": [{"file": f"torch/lib/{name}", "why": str(e)}]}
-    folder = one("folder")
-    with zipfile.ZipFile(one("wheel")) as z:
-        libraries = [name for name in z.namelist() if re.search(r"\.so(\.[\d.]+)?$", name)]
-        z.extractall(folder, libraries)
+    folder, libraries = one("folder"), given.get("library")
+    if not libraries:
+        with zipfile.ZipFile(one("wheel")) as z:
+            libraries = [name for name in z.namelist() if re.search(LIBRARY, name)]
+            z.extractall(folder, libraries)
     for name in libraries:
         if name.endswith(".so") and not os.path.basename(name).startswith("lib"):
             why = complaint(os.path.join(folder, name)).replace(folder + os.sep, "")
@@ -207,7 +281,7 @@ def run(*command, **more):
 
 
 def shared(folder):
-    return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if re.search(r"\.so(\.[\d.]+)?$", name)]
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if re.search(LIBRARY, name)]
 
 
 def undefined(library):
@@ -313,7 +387,7 @@ def rocm():
     return {"headers": done, "libraries": cuda}
 
 
-answer = {"requires": requires, "wheel": wheel, "load": load, "torch": torch, "rocm": rocm}[what]()
+answer = {"requires": requires, "wheel": wheel, "editable": editable, "load": load, "torch": torch, "rocm": rocm}[what]()
 with open(result + ".part", "w", encoding="utf-8") as f:
     json.dump(answer, f)
 os.replace(result + ".part", result)

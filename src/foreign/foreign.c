@@ -39,6 +39,20 @@ static struct err *save_environment(struct foreign *f)
 		path_join(f->a, f->log, S("environment")), buf_str(&b), 0600 | FS_IF_CHANGED);
 }
 
+/* A build for another environment, or for none, would remove the modules of this one. */
+static struct err *meet_environment(struct foreign *f)
+{
+	struct str path = path_join(f->a, f->state, S("editable")), old;
+	TRY(fs_read_opt(f->a, path, MAX_STATE, &old));
+	if (old.n && !str_eq(old, f->editable) && fs_is_dir(old))
+		return err_hint(err_new(E_USAGE,
+					"modules in '%.*s' are in use: an editable build installed "
+					"them into '%.*s'",
+					STR(f->dir), STR(old)),
+			"name another folder with --build-dir, or uninstall them and remove it");
+	return f->editable.n ? fs_write(path, f->editable, 0644 | FS_IF_CHANGED) : NULL;
+}
+
 struct err *foreign_open(struct foreign *f)
 {
 	const struct {
@@ -60,6 +74,7 @@ struct err *foreign_open(struct foreign *f)
 		if (folders[i].make)
 			TRY(fs_mkdirs(*folders[i].path));
 	}
+	TRY(meet_environment(f));
 	foreign_steps(f);
 	TRY(foreign_environment(f));
 	struct foreign_recipes *r = f->recipes = NEW(f->a, struct foreign_recipes);

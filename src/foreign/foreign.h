@@ -11,7 +11,7 @@
  * requirements), rocm/ (the SDK as a folder like /opt/rocm, sdk/shims.h), cmake/ (CMake's own build folder), dist/
  * (wheels as the back end made them), log/ (the output of each step), home/ and tmp/ (HOME and TMPDIR of the build),
  * state/ (the settings that the next build compares with), requirements.txt (the packages installed into venv/, by
- * hash). To run a step by hand, load log/environment into a shell: it adds the step's variables to your own.
+ * hash). An editable build leaves its libraries in tree/, and links to them in dist/code/. To run a step by hand, load log/environment into a shell: it adds the step's variables to your own.
  *
  * Resuming: the copy keeps the mtimes of files, and a second run copies only changed files, so that ninja compiles only
  * those. If another input of the result changed (GPUs, wheels, flags), CMake configures again and ninja rebuilds the
@@ -39,6 +39,8 @@ struct foreign {
 	struct str out; /* folder for the results; not copied, even if it lies in the project */
 	unsigned jobs;
 	struct str patches;         /* folder of a queue of patches for the copy; "" = none */
+	/* The environment that the caller will install the result into, a wheel that leads to the copy; "" = none */
+	struct str editable;
 	bool keep_going;            /* ninja -k 0, where we start ninja ourselves */
 	const struct strs *targets; /* targets of ninja or make to build; NULL or none = all */
 	double began;               /* mono_now() at the start of the whole build */

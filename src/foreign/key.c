@@ -164,6 +164,8 @@ struct err *foreign_key(struct foreign *f)
 		add_input(f, path_base(*w), fs_state(f->a, *w));
 	add_input(f, S("recipes"), recipes_identity(f->a, &f->recipes->all, &f->recipes->request));
 	add_input(f, S("patches"), f->recipes->queue.hash);
+	if (f->editable.n)
+		add_input(f, S("environment"), f->editable);
 	VEC_EACH (const struct str, line, &f->env) {
 		str_cut(*line, '=', &name, &value);
 		const char *own = getenv(str_z(f->a, name));

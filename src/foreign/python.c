@@ -20,8 +20,8 @@ static struct strs backend_words(struct foreign *f, const char *what)
 	return words;
 }
 
-/* Imports the result, since a shared library that links may still lack a symbol. */
-static struct err *load_result(struct foreign *f)
+/* Loads the result's modules, or the libraries that an editable build made, since a shared library that links may still lack a symbol. */
+static struct err *load_result(struct foreign *f, const struct strs *libraries)
 {
 	static const struct {
 		const char *list, *id, *text;
@@ -38,6 +38,8 @@ static struct err *load_result(struct foreign *f)
 	strs_add(f->a, &words, S("load"));
 	foreign_word(f, &words, "wheel", f->result);
 	foreign_word(f, &words, "folder", folder);
+	VEC_EACH (const struct str, library, libraries)
+		foreign_word(f, &words, "library", *library);
 	TRY(foreign_drive(f, "load", &words, &answer));
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const struct node *list = node_get(answer, str_from(kinds[i].list));
@@ -58,6 +60,7 @@ struct err *foreign_python(struct foreign *f)
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str name = S(""), cmake = path_join(f->a, f->tree, how->cmake);
 	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0}, asked = {0};
+	struct strs libraries = {0};
 	struct proc p = {.cwd = f->tree};
 	struct proc_result r;
 	bool part = foreign_is_part(f), apart = how->configure.n && how->cmake.n;
@@ -65,6 +68,7 @@ struct err *foreign_python(struct foreign *f)
 		return err_hint(err_new(E_USAGE, "'%.*s' is built as a whole: it has no targets",
 					STR(f->plan->name)),
 			"--target is for CMake projects, and for PyTorch");
+	foreign_word(f, &words, "editable", f->editable);
 	/* the back end may require more: CMake for scikit-build-core, ninja for meson-python */
 	TRY(foreign_drive(f, "configure", &words, &answer));
 	TRY(node_want_strs(f->a, answer, S("requires"), &more));
@@ -86,10 +90,11 @@ struct err *foreign_python(struct foreign *f)
 		TRY(foreign_cmake_build(f, cmake));
 	if (part)
 		return NULL;
-	words = backend_words(f, "wheel");
+	words = backend_words(f, f->editable.n ? "editable" : "wheel");
 	TRY(fs_remove_tree(f->dist));
 	TRY(fs_mkdirs(f->dist));
 	foreign_word(f, &words, "out", f->dist);
+	foreign_word(f, &words, "project", f->plan->project);
 	TRY(foreign_drive(f, "wheel", &words, &answer));
 	TRY(node_want_text(answer, S("wheel"), &name));
 	f->result = path_join(f->a, f->dist, path_base(name));
@@ -98,11 +103,12 @@ struct err *foreign_python(struct foreign *f)
 			"the back end '%.*s' reports the wheel '%.*s', but there is no such file",
 			STR(how->backend), STR(name));
 	TRY(node_want_strs(f->a, answer, S("asked"), &asked));
+	TRY(node_want_strs(f->a, answer, S("libraries"), &libraries));
 	VEC_EACH (const struct str, place, &asked)
 		finding_say(f->a,
 			finding_add(f->a, &f->findings, "gpu-asked-for", SEV_INFO, *place),
 			"asks torch for a GPU, answered as on a machine with %.*s",
 			STR(str_join(f->a, &f->plan->gpus, S(", "))));
 	foreign_step(f, "wheel")->done = true;
-	return load_result(f);
+	return load_result(f, &libraries);
 }

@@ -254,6 +254,6 @@ struct host {
 
 /* Fills the fields that need no program to run: all but Python's. */
 MUST_USE struct err *host_look(struct arena *a, struct host *ret);
-/* Fills all fields. python: the interpreter that --python names (a path, a name, or a version such as "3.12"; an error
- * if it does not work), "" = python3 of PATH, if any. */
+/* Fills all fields. python: the interpreter that --python names (a path, a name, an environment's folder, or a version such as
+ * "3.12"; an error if it does not work), "" = python3 of PATH, if any. */
 MUST_USE struct err *host_read(struct arena *a, struct str python, struct host *ret);
