@@ -38,7 +38,7 @@
 	{OPT_FLAG("torch-as-rocm", project.torch_as_rocm,                                          \
 		"treat a torch built for CUDA as one for ROCm")},                                  \
 	{OPT_VALUE("policy", OPT_STR, project.policy_tag, "TAG",                                   \
-		"build for its glibc, and fail what needs newer libraries: manylinux_2_28")},      \
+		"build for its glibc; what needs more fails: manylinux_2_28")},                    \
 	{OPT_VALUE("policy-sysroot", OPT_PATH, project.policy_sysroot, "DIR",                      \
 		"folder with headers and libraries of that glibc")},                               \
 	{OPT_SYSROOT(project.sysroot, "find GPUs in a recorded machine")}

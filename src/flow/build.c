@@ -149,8 +149,8 @@ static struct err *run_stage(struct build *b, enum build_stage stage)
 		if (own)
 			return build_pack(&b->make, b->q->out, b->ret);
 		return b->q->editable ? build_deliver_editable(&b->foreign, b->ret)
-		       : tree	      ? build_deliver_tree(&b->foreign, b->q->out, b->ret)
-			    : build_deliver_wheel(&b->foreign, b->q->out, b->ret);
+		       : tree         ? build_deliver_tree(&b->foreign, b->q->out, b->ret)
+				      : build_deliver_wheel(&b->foreign, b->q->out, b->ret);
 	case STAGE_VERIFY:
 	case STAGE_COUNT:
 		break;
@@ -186,8 +186,8 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 	*ret = (struct build_result){.plan = plan, .jobs = build_jobs(q->jobs, plan->foreign)};
 	if (q->editable)
 		ret->environment = path_dir(path_dir(plan->host.python));
-	ret->dir = q->dir.n ? path_abs(a, q->dir)
-			    : build_folder(a, plan->project, ret->environment);
+	ret->dir =
+		q->dir.n ? path_abs(a, q->dir) : build_folder(a, plan->project, ret->environment);
 	ret->live = q->editable ? path_join(a, ret->dir, S("tree")) : S("");
 	*b = (struct build){.a = a,
 		.q = q,
@@ -322,16 +322,16 @@ static struct err *check_request(struct build *b)
 			"'%.*s' is built by rocsmith itself, which takes no queue of patches",
 			STR(name));
 	if (q->targets.n && !f)
-		return err_hint(err_new(E_USAGE,
-					"'%.*s' is built by rocsmith itself: it has no targets",
-					STR(name)),
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' is built by rocsmith itself: it has no targets",
+				STR(name)),
 			"--target is for CMake projects, and for PyTorch");
 	if (!q->editable)
 		return NULL;
 	if (!f || f->system != SOURCE_PYTHON)
-		return err_hint(err_new(E_USAGE,
-					"'%.*s' is built by %s: it has no editable installs",
-					STR(name), f ? "CMake" : "rocsmith itself"),
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' is built by %s: it has no editable installs",
+				STR(name), f ? "CMake" : "rocsmith itself"),
 			"--editable is for projects with setup.py or pyproject.toml; without it, "
 			"too, only what changed is compiled");
 	if (q->targets.n)

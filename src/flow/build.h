@@ -68,7 +68,8 @@ struct build_result {
 	struct foreign *foreign; /* another build system's build, or NULL */
 	struct str wheel;        /* path of the wheel, or of a CMake project's install folder */
 	uint64_t wheel_size;
-	struct str environment, live; /* editable: it is installed there, and imported from this folder; or "" */
+	struct str environment,
+		live; /* editable: it is installed there, and imported from this folder; or "" */
 	struct str platform_why; /* the reason for the platform tag, in one sentence */
 	bool verified;           /* `verdict` is filled in, pass or not */
 	struct verdict verdict;

@@ -29,11 +29,14 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 		err_free(e);
 		e = NULL;
 		r->changed.n = 0;
+		r->requires = S("");
 	}
 	TRY_CTX(e, "cannot remove this machine's folders from the libraries of '%.*s'",
 		STR(r->from));
 	if (r->changed.n)
 		progress_note(S("Cleaned"), "the search paths of %zu libraries", r->changed.n);
+	if (r->requires.n)
+		progress_note(S("Requires"), "%.*s, whose libraries it links", STR(r->requires));
 	VEC_EACH (const struct str, file, &r->kept)
 		finding_say(f->a, finding_add(f->a, &f->findings, "path-kept", SEV_WARNING, *file),
 			"its search path names folders of this machine, and cannot be changed");
@@ -86,6 +89,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 	struct wheel_relocation r = {.from = f->result,
 		.to = to,
 		.scratch = path_join(a, f->tmp, S("wheel")),
+		.requires = plan_rocm_wheels(a, f->plan, f->sdk),
 		.jobs = f->jobs};
 	TRY(fs_mkdirs(out));
 	TRY_CTX(wheel_name_parse(a, f->result, &name),
@@ -95,7 +99,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 	TRY(fs_receipt_check(receipt, delivery_state(f, to), &same));
 	if (!same)
 		TRY(relocate(f, &r));
-	if (!same && !r.changed.n) {
+	if (!same && !r.changed.n && !r.requires.n) {
 		struct str beside = fs_temp_name(a, to);
 		TRY(fs_stat(f->result, &st));
 		TRY(fs_remove(beside));

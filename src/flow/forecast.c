@@ -27,8 +27,8 @@ struct str build_folder(struct arena *a, struct str project, struct str environm
 		bool good = ascii_alnum(name.p[i]) || str_chr(S("._-+"), name.p[i]) < 4;
 		buf_char(&plain, good ? name.p[i] : '_');
 	}
-	name = str_fmt(a, "%s/%.*s-%.*s", environment.n ? "editable" : "build", STR(str_sub(buf_str(&plain), 0, MAX_NAME)),
-		STR(str_sub(digest_hex(a, &d), 0, 12)));
+	name = str_fmt(a, "%s/%.*s-%.*s", environment.n ? "editable" : "build",
+		STR(str_sub(buf_str(&plain), 0, MAX_NAME)), STR(str_sub(digest_hex(a, &d), 0, 12)));
 	return fs_place(a, environment.n ? FS_DATA : FS_CACHE, name);
 }
 
@@ -117,7 +117,8 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 	uint64_t used = 0, sdk = 0, there = wish->here ? wish->here->bytes : 0;
 	struct cc_follow past;
 	struct stat x, y;
-	*ret = (struct forecast){.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project, S("")),
+	*ret = (struct forecast){
+		.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project, S("")),
 		.sdk_dir = fs_place(a, FS_DATA, S("sdk")),
 		.jobs = build_jobs(jobs, p->foreign)};
 	if (!c)

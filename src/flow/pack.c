@@ -1,6 +1,7 @@
 /* Packs linked modules, their generated loaders and pure-Python files into a wheel; see build.h. */
 #include "base/fs.h"
 #include "flow/build.h"
+#include "know/know.h"
 #include "make/make.h"
 #include "wheel/wheel.h"
 
@@ -52,6 +53,19 @@ static void add_modules(const struct make *make, struct wheel_spec *w, struct st
 	}
 }
 
+/* Adds the wheels that have the libraries of ROCm which the modules link, unless a requirement brings them. */
+static void require_rocm(const struct make *m, const struct strs *linked, struct strs *io)
+{
+	struct str wheels = plan_rocm_wheels(m->a, m->plan, m->sdk);
+	bool wanted = false;
+	VEC_EACH (const struct str, lib, linked)
+		wanted = wanted || know_provider(*lib);
+	VEC_EACH (const struct str, r, io)
+		wanted = wanted && !wheel_brings_rocm(m->a, *r);
+	if (wanted && wheels.n)
+		strs_add(m->a, io, wheels);
+}
+
 struct err *build_pack(const struct make *m, struct str out, struct build_result *ret)
 {
 	struct arena *a = m->a;
@@ -96,6 +110,7 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 	}
 	TRY(wheel_platform(a, &elfs, &platform));
 	w.platform = platform.tag;
+	require_rocm(m, &platform.outside, &w.requires);
 	ret->platform_why = platform.why;
 	TRY(fs_mkdirs(out));
 	TRY(wheel_build(a, &w, out, &ret->wheel));

@@ -190,8 +190,8 @@ struct str build_report(struct arena *a, const struct build_request *q,
 	if (r->verified && r->proved.verify) {
 		d.proved = r;
 	} else if (r->verified) { /* the folder of a CMake project is no zip: no files */
-		struct err *e = devcode_scan(
-			a, verdict.path, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_RESOURCES, &inspect);
+		struct err *e = devcode_scan(a, verdict.path,
+			DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_RESOURCES, &inspect);
 		proof.inspect = e ? NULL : &inspect;
 		err_free(e);
 		e = zip_open(a, r->wheel, NULL, &files);

@@ -38,7 +38,7 @@ struct foreign {
 	struct str dir;                    /* build folder, absolute */
 	struct str out; /* folder for the results; not copied, even if it lies in the project */
 	unsigned jobs;
-	struct str patches;         /* folder of a queue of patches for the copy; "" = none */
+	struct str patches; /* folder of a queue of patches for the copy; "" = none */
 	/* The environment that the caller will install the result into, a wheel that leads to the copy; "" = none */
 	struct str editable;
 	bool keep_going;            /* ninja -k 0, where we start ninja ourselves */

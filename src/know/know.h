@@ -40,6 +40,11 @@ struct know_family {
 };
 const struct know_family *know_family_table(void); /* one row */
 
+struct know_wheels {
+	const char *requires;
+};
+const struct know_wheels *know_wheels_table(void); /* one row */
+
 /* Is this binary package one of ROCm's, whose headers and libraries belong in /opt/rocm? */
 bool know_rocm_package(struct str name);
 /* Is this folder of lib/cmake one of ROCm's? */

@@ -142,7 +142,7 @@ struct err *host_read(struct arena *a, struct str python, struct host *ret)
 	if (python.n) { /* "3.12" stands for python3.12, a folder for an environment */
 		struct str inside = path_join(a, python, S("bin/python3"));
 		bool number = python.p[0] >= '0' && python.p[0] <= '9';
-		struct str program = number ? str_fmt(a, "python%.*s", STR(python))
+		struct str program = number              ? str_fmt(a, "python%.*s", STR(python))
 				     : fs_exists(inside) ? inside
 							 : python;
 		TRY_CTX(ask_python(a, program, ret), "cannot use the Python '%.*s'", STR(python));

@@ -191,6 +191,9 @@ void plan_settle(struct arena *a, const struct plan_wish *wish, const struct sdk
 	const struct findings *findings, struct plan *ret);
 /* Is host code for this machine, but made with a sysroot for an older glibc (sdk/sysroot.h)? */
 bool plan_needs_sysroot(const struct plan *p);
+/* The requirement on AMD's wheels of ROCm for a project that is built with these as the SDK; "" with another SDK, against a
+ * torch, which requires them, and for known projects, whose descriptions say it. */
+struct str plan_rocm_wheels(struct arena *a, const struct plan *plan, const struct sdk *sdk);
 /* If a target has waves of 64 lanes, finds the places where sources assume 32. */
 MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *ret);
 /* Fails unless the Python of a saved plan is still the same. Runs that Python, so only a build may call this. */

@@ -8,10 +8,31 @@
  *
  * These are the suffixes of TheRock's wheels (ROCm/TheRock: "Versioning"). While the SDK is not installed, its ROCm
  * version is unknown: the wish then has the placeholder @rocm@, which plan_settle() replaces. */
+#include "base/fs.h"
+#include "know/know.h"
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
 
 enum { SHA_SHOWN = 8 };
+
+static struct str put_wheels(struct arena *a, const struct plan *plan, struct str text)
+{
+	struct strs devices = {0};
+	VEC_EACH (const struct str, gpu, &plan->gpus)
+		strs_put(a, &devices,
+			str_fmt(a, "device-%.*s", STR(str_sub(*gpu, 0, str_chr(*gpu, ':')))));
+	text = str_replace(a, text, S("@rocm-wheels@"), str_from(know_wheels_table()->requires));
+	return str_replace(a, text, S("@devices@"), str_join(a, &devices, S(",")));
+}
+
+struct str plan_rocm_wheels(struct arena *a, const struct plan *plan, const struct sdk *sdk)
+{
+	const struct plan_foreign *f = plan->foreign;
+	if ((f && (f->torch || plan->features.n)) || !sdk_rocm(a, sdk).n ||
+		!str_eq(path_base(sdk->hip_path), S("_rocm_sdk_devel")))
+		return S("");
+	return sdk_rocm_put(a, sdk, put_wheels(a, plan, S("@rocm-wheels@")));
+}
 
 /* Replaces SDK_ROCM by the SDK's ROCm version. Makes new lists, which other copies of the plan do not share. */
 static void put_rocm(struct arena *a, const struct sdk *sdk, struct plan *plan)
@@ -83,12 +104,8 @@ struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct 
 	struct str post = number > 1 ? str_fmt(a, ".post%llu", (unsigned long long)number) : S("");
 	struct str base = str_fmt(a, "%.*s%.*s", STR(release), STR(suffix));
 	plan->version = str_fmt(a, "%.*s%.*s", STR(base), STR(post));
-	struct strs devices = {0};
-	VEC_EACH (const struct str, gpu, &plan->gpus)
-		strs_put(a, &devices,
-			str_fmt(a, "device-%.*s", STR(str_sub(*gpu, 0, str_chr(*gpu, ':')))));
 	VEC_EACH (struct str, line, &plan->foreign->env) {
-		*line = str_replace(a, *line, S("@devices@"), str_join(a, &devices, S(",")));
+		*line = put_wheels(a, plan, *line);
 		*line = str_replace(a, *line, S("@version@"), base);
 		*line = str_replace(a, *line, S("@post@"), post);
 		*line = str_replace(

@@ -3,7 +3,8 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "formats/elf_edit.h"
-#include "wheel/archive.h"
+#include "know/know.h"
+#include "wheel/rewrite.h"
 
 struct relocated { /* a member */
 	const struct zip_member *zip;
@@ -120,6 +121,41 @@ static struct str path_for(struct relocation *x, const struct relocated *m, stru
 	return str_join(a, &kept, S(":"));
 }
 
+/* ---- the requirement ---- */
+
+bool wheel_brings_rocm(struct arena *a, struct str requirement)
+{
+	static const char *const bringers[] = {"torch", "rocm", NULL};
+	return str_is_one_of(requirement_name(a, requirement), bringers);
+}
+
+static struct err *add_requirement(struct relocation *x)
+{
+	struct arena *a = x->a;
+	struct relocated *metadata = NULL;
+	struct dist_headers h = {0};
+	struct str text, wanted = x->r->requires;
+	bool rocm = false;
+	x->r->requires = S("");
+	VEC_EACH (struct relocated, m, &x->members) {
+		if (str_eq(m->zip->name, path_join(a, path_dir(x->record), S("METADATA"))))
+			metadata = m;
+		VEC_EACH (const struct str, lib, &m->facts.dyn.needed)
+			rocm = rocm || (know_provider(*lib) && !folder_of(x, *lib).n);
+	}
+	if (!wanted.n || !rocm || !metadata)
+		return NULL;
+	TRY(unpack_member(x, metadata));
+	TRY(fs_read(a, metadata->path, WHEEL_TEXT, &text));
+	err_free(dist_headers_parse(a, text, &h)); /* verify reports it */
+	VEC_EACH (const struct dist_header, d, &h)
+		if (dist_header_is(d, "Requires-Dist") && wheel_brings_rocm(a, d->value))
+			return NULL;
+	x->r->requires = wanted;
+	text = wheel_with(a, text, str_fmt(a, "Requires-Dist: %.*s\n", STR(wanted)));
+	return fs_write(metadata->path, text, 0644);
+}
+
 struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 {
 	CLEANUP(zip_close) struct zip zip = {.fd = -1};
@@ -159,7 +195,8 @@ struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 			strs_add(a, &r->kept, m->zip->name);
 		err_free(e);
 	}
-	if (!r->changed.n)
+	TRY(add_requirement(&x));
+	if (!r->changed.n && !r->requires.n)
 		return NULL;
 	struct wheel_inputs in = {.info = path_dir(x.record)};
 	VEC_EACH (struct relocated, m, &x.members) {

@@ -159,6 +159,21 @@ struct str wheel_requires(struct arena *a, const struct dist_header *h)
 	return name;
 }
 
+/* If the last line has no line break, they go before the version. */
+struct str wheel_with(struct arena *a, struct str text, struct str lines)
+{
+	struct str rest = text, line;
+	size_t at = text.n, version = 0, from = 0;
+	for (; at == text.n && str_next(&rest, '\n', &line); from = text.n - rest.n) {
+		at = str_trim(line).n ? at : from;
+		version = str_starts(str_lower(a, line), S("version:")) ? from : version;
+	}
+	if (at == text.n && !str_ends(text, S("\n")))
+		at = version;
+	return str_fmt(a, "%.*s%.*s%.*s", STR(str_sub(text, 0, at)), STR(lines),
+		STR(str_sub(text, at, text.n)));
+}
+
 struct err *wheel_without(
 	struct arena *a, struct str text, wheel_gone *gone, void *user, struct str *ret)
 {

@@ -63,6 +63,8 @@ MUST_USE struct err *rewrite_end(struct rewrite *x, struct err *e);
 /* ---- METADATA ---- */
 /* The normalised name of the project that a Requires-Dist header asks for; "" for other headers and broken ones. */
 struct str wheel_requires(struct arena *a, const struct dist_header *h);
+/* Adds lines of headers behind the last header. */
+struct str wheel_with(struct arena *a, struct str text, struct str lines);
 /* Removes the headers that are `gone`; all other bytes of the text stay. */
 typedef bool wheel_gone(void *user, struct arena *a, const struct dist_header *h);
 MUST_USE struct err *wheel_without(

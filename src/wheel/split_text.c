@@ -198,23 +198,13 @@ struct str split_variants(struct splitting *s)
 	return json_document(s->a, 2, variants_fields, &v);
 }
 
-/* New headers go behind the last one, or before the version if the last line has no line break. */
 static struct str host_metadata(struct splitting *s)
 {
 	BUF(more, s->a);
-	struct str text = s->metadata, rest = text, line;
-	size_t at = text.n, version = 0, from = 0;
-	for (; at == text.n && str_next(&rest, '\n', &line); from = text.n - rest.n) {
-		at = str_trim(line).n ? at : from;
-		version = str_starts(str_lower(s->a, line), S("version:")) ? from : version;
-	}
-	if (at == text.n && !str_ends(text, S("\n")))
-		at = version;
 	buf_add(&more, host_headers(s));
 	if (s->now->role == SPLIT_VARIANT)
 		(void)list_variants(s, &more);
-	return str_fmt(s->a, "%.*s%.*s%.*s", STR(str_sub(text, 0, at)), STR(buf_str(&more)),
-		STR(str_sub(text, at, text.n)));
+	return wheel_with(s->a, s->metadata, buf_str(&more));
 }
 
 /* ---- device wheels ---- */

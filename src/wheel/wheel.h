@@ -123,12 +123,17 @@ struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder */
 	struct strs gone;    /* absolute paths of folders */
+	/* a requirement to add if a library needs one of ROCm's and no other requirement brings them; then "" if not added */
+	struct str requires;
 	int64_t epoch;
 	unsigned jobs;
-	VEC(struct wheel_path) changed; /* empty: nothing had to change, and `to` was not written */
-	struct strs kept;               /* members that could not be changed */
+	/* empty, as is `requires`: nothing had to change, and `to` was not written */
+	VEC(struct wheel_path) changed;
+	struct strs kept; /* members that could not be changed */
 };
 
+/* Is it a requirement on torch or on the package rocm, with which ROCm's libraries come? */
+bool wheel_brings_rocm(struct arena *a, struct str requirement);
 /* The same wheel gives the same bytes. E_ZIP or E_WHEEL when it cannot be read. */
 MUST_USE struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r);
 

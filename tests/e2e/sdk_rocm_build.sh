@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # A wheel built with an SDK of AMD's layout, from an index filled with the files of a Debian SDK, has the bytes of one built
-# with the provider prefix on the same files; so has one with the same files packed as build artifacts.
+# with the provider prefix on the same files; so has one with the same files packed as build artifacts, except that it does
+# not require the package rocm, which has the libraries that the others link. So it is with wheels of a project's own back
+# end, unless they require torch.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 root=${XDG_DATA_HOME:-$HOME/.local/share}/rocsmith/sdk/debian-sid/root
@@ -29,6 +31,45 @@ for sdk in rocm-6.4.3 home/data/sdk/rocm-6.4.3/root/_rocm_sdk_devel artifacts-6.
 	tell "the demo is built with $sdk" $status
 done
 status=0
-cmp w1/*.whl w2/*.whl >log 2>&1 && cmp w1/*.whl w3/*.whl >log 2>&1 || status=$?
-tell 'and all wheels have the same bytes' $status
+cmp w1/*.whl w2/*.whl >log 2>&1 || status=$?
+tell 'and the wheels of wheels and prefix have the same bytes' $status
+unpack() { rm -rf "$2" && python3 -m zipfile -e "$1" "$2" && rm "$2"/*.dist-info/RECORD; }
+needs='Requires-Dist: rocm[libraries,device-gfx1201]==6.4.*'
+unpack w1/*.whl u1 && unpack w3/*.whl u3
+status=0
+[ "$(diff -r u1 u3 | grep '^[<>]')" = "< $needs" ] || { status=1; diff -r u1 u3 >log; }
+tell 'that of artifacts differs by the requirement on rocm alone' $status
+mkdir -p back/pkg
+cat >back/setup.py <<'PY'
+import os, subprocess
+from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
+class Build(build_py):
+    def run(self):
+        subprocess.check_call(["hipcc", "-shared", "-fPIC", "-o", "pkg/libk.so", "k.hip"])
+        super().run()
+class Binary(Distribution):
+    def has_ext_modules(self):
+        return True
+setup(name="pkg", version="1.0", packages=["pkg"], package_data={"pkg": ["*.so"]}, cmdclass={"build_py": Build}, distclass=Binary,
+    install_requires=os.environ.get("PKG_NEEDS", "").split())
+PY
+touch back/pkg/__init__.py
+printf '#include <hip/hip_runtime.h>\n__global__ void k(int *p) { *p = 1; }\nvoid run(int *p) { k<<<1, 1>>>(p); }\n' >back/k.hip
+back() { # WANTED SDK [OPTION...]: the requirements of the wheel
+	status=0
+	rm -rf wb && "$ROCSMITH" build back --gpu gfx1201 --sdk "$2" --build-dir "bb$2" -o wb >log 2>&1 || status=$?
+	unzip -p wb/*.whl '*/METADATA' | grep '^Requires-Dist' >got || true
+	[ "$status" = 0 ] && [ "$(cat got)" = "$1" ] && "$ROCSMITH" verify wb/*.whl --require gfx1201 >>log 2>&1 || { status=1; cat got >>log; }
+}
+back "$needs" rocm-6.4.3
+if grep -q 'cannot install what the build' log; then
+	echo 'skip a back end: no package index'
+	exit $failed
+fi
+tell 'a wheel of a back end requires it' $status
+PKG_NEEDS='torch numpy' back "$(printf 'Requires-Dist: torch\nRequires-Dist: numpy')" rocm-6.4.3
+tell 'one that requires torch does not' $status
+back '' artifacts-6.4.3
+tell 'nor does one of artifacts' $status
 exit $failed

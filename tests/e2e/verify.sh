@@ -8,7 +8,7 @@ python3 "$top/tests/oracle/hostile.py" "$ROCSMITH" "$E2E_TMP/hostile"
 # Wheels from the package index, kept with the SDK; without an index this part is skipped.
 tools=$ROCSMITH_HOME/oracles wheels=$ROCSMITH_HOME/wheels
 bash "$top/tests/oracle/venv.sh" "$tools" 2>"$E2E_TMP/pip.log" || { echo 'skip no venv or package index'; exit 0; }
-"$tools/bin/python" "$top/tests/oracle/policy.py" "$top/src/wheel/platform.c"
+"$tools/bin/python" "$top/tests/oracle/policy.py" "$top/data/manylinux.yaml"
 
 fetch() { # NAME==VERSION PYTHON PLATFORM
 	[ -z "$(find "$wheels" -name "${1%%=*}-*.whl" 2>/dev/null)" ] || return 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""policy.py PLATFORM_C: the table of src/wheel/platform.c against the policies that the installed
+"""policy.py MANYLINUX_YAML: the table of data/manylinux.yaml against the policies that the installed
 auditwheel ships. Run it with the Python that has auditwheel."""
 import json
 import pathlib
@@ -9,13 +9,12 @@ import sys
 import auditwheel.policy
 
 text = pathlib.Path(sys.argv[1]).read_text()
-table = text[text.index("policies[]"):text.index("namespaces[]")]
-columns = ["glibcxx", "cxxabi", "gcc", "zlib", "libatomic"]
-rows = {int(minor): {column: value.strip('"') for column, value in zip(columns, values.split(", ")) if value != "NULL"}
-    for minor, values in re.findall(r"\{(\d+), ([^}]*)\}", table)}
+rows = {}
+for row in re.findall(r"^- \{minor: (.*)\}$", text, re.M):
+    minor, *columns = row.split(", ")
+    rows[int(minor)] = {name: value.strip("'") for name, value in (c.split(": ") for c in columns)}
 assert len(rows) > 8
-listed = text[text.index("allowed[]"):]
-libraries = set(re.findall(r'"([^"]+)"', listed[:listed.index("};")]))
+libraries = set(re.findall(r"'([^']+)'", text[text.index("allowed: ["):]))
 key = lambda v: [int(p) for p in v.split(".")]
 names = {"GLIBCXX": "glibcxx", "CXXABI": "cxxabi", "GCC": "gcc", "ZLIB": "zlib", "LIBATOMIC": "libatomic"}
 

@@ -142,6 +142,53 @@ static void without_a_record_it_is_no_wheel(void **state)
 	assert_err(wheel_relocate(&f->a, &r), E_WHEEL);
 }
 
+#define HEAD "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
+#define ROCM "rocm[libraries,device-gfx1201]==10.1.*"
+
+/* METADATA of the result; "" if the wheel stays as it is. */
+static struct str required(
+	struct fixture *f, const char *needed, const char *own, const char *metadata)
+{
+	struct zip z;
+	struct str text = {0};
+	struct str from = fx_write(&f->a, f->dir,
+		(struct fx_wheel){.metadata = metadata,
+			.files = {{"p/_C.so", lib(f, needed, "/usr/lib")},
+				{own, lib(f, "libc.so.6", "/usr/lib")}}});
+	struct wheel_relocation r = {.from = from,
+		.to = at(f, "to.whl"),
+		.scratch = at(f, "scratch"),
+		.requires = S(ROCM),
+		.jobs = 1};
+	assert_ok(fs_remove_tree(r.scratch));
+	assert_ok(fs_mkdirs(r.scratch));
+	assert_ok(fs_remove(r.to));
+	assert_ok(wheel_relocate(&f->a, &r));
+	assert_int_equal(fs_exists(r.to), r.requires.n > 0);
+	if (!r.requires.n)
+		return S("");
+	judge(f, r.to);
+	assert_ok(zip_open(&f->a, r.to, NULL, &z));
+	assert_ok(zip_read(
+		&f->a, &z, zip_find(&z, S("demo-1.0.dist-info/METADATA")), 1 << 20, &text));
+	zip_close(&z);
+	return text;
+}
+
+static void libraries_of_rocm_are_required_once(void **state)
+{
+	struct fixture *f = *state;
+	const char *hip = "libamdhip64.so.7";
+	assert_str(required(f, hip, NULL, NULL), HEAD "Requires-Dist: " ROCM "\n");
+	assert_str(required(f, hip, NULL, HEAD "Requires-Dist: numpy\n\nRequires-Dist: torch\n"),
+		HEAD "Requires-Dist: numpy\nRequires-Dist: " ROCM "\n\nRequires-Dist: torch\n");
+	/* torch brings them; so does what the project requires itself; so does the wheel */
+	assert_str(required(f, hip, NULL, HEAD "Requires-Dist: Torch >=2.8\n"), "");
+	assert_str(required(f, hip, NULL, HEAD "Requires-Dist: rocm[libraries]\n"), "");
+	assert_str(required(f, hip, "p/lib/libamdhip64.so.7", NULL), "");
+	assert_str(required(f, "libtorch_hip.so", NULL, NULL), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +198,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_is_installed_elsewhere_gets_no_origin, setup, teardown),
 		cmocka_unit_test_setup_teardown(programs_stay_programs, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			libraries_of_rocm_are_required_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_record_it_is_no_wheel, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
