@@ -100,13 +100,15 @@ static void print_preview(const struct build_request *q, const struct build_resu
 static void say_installed(struct arena *a, const struct plan *plan, const struct build_result *r,
 	struct str gpus, struct str took)
 {
-	say_status(S("Installed"), "%.*s in '%.*s' for %.*s in %.*s", STR(plan->name),
+	struct str name, rest;
+	str_cut(path_base(r->wheel), '-', &name, &rest); /* the back end's, not the folder's */
+	say_status(S("Installed"), "%.*s in '%.*s' for %.*s in %.*s", STR(name),
 		STR(r->environment), STR(gpus), STR(took));
 	say_status(S("Live"), "is the copy in '%.*s', and not '%.*s'", STR(r->live),
 		STR(plan->project));
 	say_hint("the same command takes your edits there, and compiles only what they change");
 	say_hint("to undo it: %.*s/bin/python3 -m pip uninstall %.*s",
-		STR(str_shell(a, r->environment)), STR(plan->name));
+		STR(str_shell(a, r->environment)), STR(name));
 }
 
 /* Builds one project by its plan. */
