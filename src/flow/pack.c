@@ -53,19 +53,6 @@ static void add_modules(const struct make *make, struct wheel_spec *w, struct st
 	}
 }
 
-/* Adds the wheels that have the libraries of ROCm which the modules link, unless a requirement brings them. */
-static void require_rocm(const struct make *m, const struct strs *linked, struct strs *io)
-{
-	struct str wheels = plan_rocm_wheels(m->a, m->plan, m->sdk);
-	bool wanted = false;
-	VEC_EACH (const struct str, lib, linked)
-		wanted = wanted || know_provider(*lib);
-	VEC_EACH (const struct str, r, io)
-		wanted = wanted && !wheel_brings_rocm(m->a, *r);
-	if (wanted && wheels.n)
-		strs_add(m->a, io, wheels);
-}
-
 struct err *build_pack(const struct make *m, struct str out, struct build_result *ret)
 {
 	struct arena *a = m->a;
@@ -110,7 +97,15 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 	}
 	TRY(wheel_platform(a, &elfs, &platform));
 	w.platform = platform.tag;
-	require_rocm(m, &platform.outside, &w.requires);
+	/* the libraries of ROCm that the modules link come with AMD's wheels, or with another requirement */
+	struct str wheels = plan_rocm_wheels(a, p, m->sdk);
+	bool wanted = false;
+	VEC_EACH (const struct str, lib, &platform.outside)
+		wanted = wanted || know_provider(*lib);
+	VEC_EACH (const struct str, r, &w.requires)
+		wanted = wanted && !wheel_brings_rocm(a, *r);
+	if (wanted && wheels.n)
+		strs_add(a, &w.requires, wheels);
 	ret->platform_why = platform.why;
 	TRY(fs_mkdirs(out));
 	TRY(wheel_build(a, &w, out, &ret->wheel));

@@ -9,8 +9,8 @@ fail() { echo "not ok $1"; cat log; exit 1; }
 sum() { (cd "$1" && find . -printf '%p %m %T@ ' -type f -exec sha256sum {} \; | sort); }
 "$ROCSMITH" sdk install debian --suite sid --components compiler >log 2>&1 || { echo "skip editable builds: no SDK ($(tail -1 log))"; exit 0; }
 if ! python3 -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
-	! python3 -m venv env >log 2>&1 || ! env/bin/pip download -q --no-deps setuptools -d probe >>log 2>&1; then
-	echo 'skip editable builds: no Python headers, or no package index'
+	! python3 -m venv env >log 2>&1; then
+	echo 'skip editable builds: no Python headers, or no environments'
 	exit 0
 fi
 
@@ -65,7 +65,10 @@ compiled() { # FOLDER LINES: the sources in the log of compilers behind these
 trial() { # NAME WHAT FOLDER: twice, the second time with an edit
 	local name=$1 live
 	sum "$name" >before
-	"$ROCSMITH" build "$name" --editable --python env --gpu gfx1201 --build-dir "b$name" >out 2>log || fail "$2"
+	"$ROCSMITH" build "$name" --editable --python env --gpu gfx1201 --build-dir "b$name" >out 2>log || {
+		grep -q 'cannot install what the build' log && echo 'skip editable builds: no package index' && exit 0
+		fail "$2"
+	}
 	live=$(cat out)
 	[ "$live" = "$PWD/b$name/tree" ] && grep -q "Live.*'$live', and not '$PWD/$name'" log || fail "$2: which folder is live"
 	sum "$name" | cmp -s - before || fail "$2: the project was modified"
