@@ -40,7 +40,8 @@ struct err *cmd_report(struct arena *a, void *user)
 	if (fs_is_dir(where)) { /* a project or a build folder */
 		path = path_join(a, where, S("build.json"));
 		if (!fs_exists(path))
-			path = path_join(a, build_folder(a, path_abs(a, where), S("")), S("build.json"));
+			path = path_join(
+				a, build_folder(a, path_abs(a, where), S("")), S("build.json"));
 		if (!fs_exists(path))
 			return err_hint(err_new(E_NOENT, "no build of '%.*s' is known", STR(where)),
 				"run 'rocsmith build %.*s' first, or name its build folder",
