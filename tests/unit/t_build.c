@@ -265,13 +265,17 @@ static void each_project_has_a_build_folder_of_its_own(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct str one = build_folder(&a, S("/home/u/saxpy"));
-	struct str two = build_folder(&a, S("/home/v/saxpy"));
+	struct str one = build_folder(&a, S("/home/u/saxpy"), S(""));
+	struct str two = build_folder(&a, S("/home/v/saxpy"), S(""));
 	assert_true(str_starts(path_base(one), S("saxpy-")));
 	assert_true(str_starts(path_base(two), S("saxpy-")));
 	assert_false(str_eq(one, two));
-	assert_true(str_eq(one, build_folder(&a, S("/home/u/saxpy"))));
+	assert_true(str_eq(one, build_folder(&a, S("/home/u/saxpy"), S(""))));
 	assert_true(one.p[0] == '/');
+	/* one for each environment, and not in the cache: its modules stay in use */
+	struct str live = build_folder(&a, S("/home/u/saxpy"), S("/home/u/env"));
+	assert_false(str_eq(live, build_folder(&a, S("/home/u/saxpy"), S("/home/u/env2"))));
+	assert_true(str_starts(live, fs_place(&a, FS_DATA, S("editable/saxpy-"))));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -283,7 +287,7 @@ static void a_build_folder_of_another_project_is_refused(void **state)
 	ARENA(a);
 	struct str home = test_dir(&a);
 	setenv("ROCSMITH_HOME", str_z(&a, home), 1);
-	struct str dir = build_folder(&a, S("/home/u/saxpy"));
+	struct str dir = build_folder(&a, S("/home/u/saxpy"), S(""));
 	for (int i = 0; i < 2; i++)
 		assert_ok(build_folder_take(&a, dir, S("/home/u/saxpy")));
 	assert_err_says(build_folder_take(&a, dir, S("/home/v/saxpy")), E_USAGE, "'/home/u/saxpy'");
