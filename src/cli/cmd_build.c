@@ -23,7 +23,7 @@ const struct opt cmd_build_opts[] = {
 	{OPT_VALUE("target", OPT_LIST, targets, "NAME",
 		"build only this target of CMake or ninja, and no wheel")},
 	{OPT_FLAG("editable", editable,
-		"install into the environment of --python, from the build folder")},
+		"install into --python's environment, from the build folder")},
 	{OPT_VALUE("patches", OPT_PATH, patches, "QUEUE",
 		"queue of patches for the copy that is built")},
 	{OPT_FLAG("keep-going", keep_going, "after an error go on with what does not need it"),

@@ -42,10 +42,10 @@ struct build_request {
 	struct strs targets; /* targets of ninja or make: builds only these, no wheel; none = all */
 	struct str patches;  /* folder of a queue of patches (recipe/queue.h); "" = none */
 	unsigned jobs;       /* 0 = as many as CPUs and free memory allow */
-	bool editable;       /* install into the environment of the plan's Python, with modules in the build folder */
-	bool keep_going;     /* after an error, compile whatever does not depend on it */
-	bool no_install;     /* a missing SDK is an error */
-	double began;        /* mono_now() at the start */
+	bool editable; /* install into the environment of the plan's Python, with modules in the build folder */
+	bool keep_going; /* after an error, compile whatever does not depend on it */
+	bool no_install; /* a missing SDK is an error */
+	double began;    /* mono_now() at the start */
 	/* Called with the plan and its findings before the long work begins; or NULL. */
 	void (*say_plan)(const struct plan *p);
 };
