@@ -33,7 +33,8 @@ const struct opt cmd_checkout_opts[] = {
 	{OPT_FLAG("tags", q.tags, "fetch all tags, too")},
 	{OPT_VALUE(
 		"mirror", OPT_STR, q.mirror, "DIR|URL", "copies of the repositories to try first")},
-	{OPT_FLAG("offline", q.offline, "use the folders and --mirror only")},
+	{OPT_FLAG("offline", q.offline,
+		"use folders, --mirror and repositories of this machine only")},
 	{OPT_FLAG("submodules", submodules, "fetch submodules (default); --no-submodules: none")},
 	{OPT_FLAG("hipify", hipify, "translate torch in place, as its own script would")},
 	{OPT_FLAG("commit", commit, "also commit the translation, with TheRock's tags")},

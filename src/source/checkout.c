@@ -21,8 +21,9 @@ struct repository {
 	struct checkout_project *p;
 	struct checkout_lock *lock; /* the one in ROOT */
 	struct str dir, url;
-	struct str twin; /* the place where the same may lie on this machine, or "" */
-	bool local;      /* the URL is the user's, and may be a path */
+	struct str commit; /* a submodule's; the project's is in p */
+	struct str twin;   /* the place where the same may lie on this machine, or "" */
+	bool local;        /* the URL is the user's, and may be a path */
 };
 
 /* ---- fetching ---- */
@@ -61,13 +62,13 @@ static struct err *get(struct arena *a, const struct repository *o, struct str d
 {
 	struct err *e = NULL;
 	struct str mirror = S(".");
-	bool all = false;
+	bool all = false, here = str_starts(o->url, S("/")) || str_starts(o->url, S("file:///"));
 	for (unsigned n = 0, tries = 0; tries < TRIES; n++) {
 		struct git g = {.dir = dir, .local = o->local};
 		struct proc_result r;
 		if (mirror.n)
 			mirror = mirror_of(a, o, n);
-		if (!mirror.n && o->r->offline)
+		if (!mirror.n && o->r->offline && !here)
 			break;
 		if (mirror.n) {
 			g.local = true;
@@ -164,7 +165,7 @@ static struct err *get_module(struct arena *tmp, void *user)
 				"cannot get the submodule '%.*s' of '%.*s': commit %.*s of %.*s, "
 				"which commit %.*s pins",
 				STR(j->m.path), STR(j->parent->dir), STR(j->m.commit), STR(o->url),
-				STR(o->p->commit));
+				STR(j->parent->commit.n ? j->parent->commit : o->p->commit));
 	}
 	progress_add(j->bar, 1, j->m.path);
 	return cancel_check();
@@ -233,6 +234,7 @@ static struct err *list_modules(
 			continue;
 		}
 		j->name = *name;
+		j->o.commit = j->m.commit;
 		j->o.dir = path_join(a, o->dir, j->m.path);
 		j->o.twin = o->twin.n ? path_join(a, o->twin, j->m.path) : S("");
 		j->o.url = j->m.url = absolute_url(a, o->url, *url, &j->o.local);

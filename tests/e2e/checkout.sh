@@ -226,6 +226,7 @@ prove 'all from a mirror, offline' run $all --lock L --root O --offline --mirror
 prove 'gives the same lock' cmp L O/rocsmith.lock
 prove 'and git finds it clean' clean O/torch
 prove 'without one it cannot be had' refuses 4 'not on this machine' torch --lock L --root P --offline
+prove 'a repository of this machine needs no network' run torch --ref release/2.14 --origin "$PWD/srv/pytorch" --root here --offline --no-submodules
 prove 'what is there needs no server' run $all --lock L --root O --offline
 
 # ---- sources of a build ----
@@ -250,6 +251,7 @@ prove 'an entry of .gitmodules without a submodule is nothing' bash -c \
 mv srv/b srv/gone
 prove 'one submodule fails' refuses 4 "cannot get the submodule 'deps/b'" torch --ref release/2.14 "${from[@]}" --root Q
 prove 'with its commit and URL' grep -q "commit $(head_of gone) of $url/b" err
+prove 'and the commit that pins it' grep -q "which commit $(head_of a) pins" err
 mv srv/gone srv/b
 echo mine >>Q/torch/README
 prove 'what was changed since is not lost' refuses 4 'not committed' torch --ref release/2.14 "${from[@]}" --root Q
