@@ -7,13 +7,14 @@
 #include "base/progress.h"
 #include "know/know.h"
 
-/* Settings that hold for each run, whatever a configuration says. */
+/* Settings that hold for each run, whatever a configuration says. With fetch.unpackLimit=1 all that is fetched becomes a pack, which
+ * is there as a whole or not at all: of loose objects a killed git leaves a commit without its files. */
 static const char *const settings[] = {"core.hooksPath=/dev/null", "core.fsmonitor=false",
 	"core.autocrlf=false", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null",
 	"core.quotePath=false", "protocol.ext.allow=never", "safe.bareRepository=explicit",
 	"gc.auto=0", "maintenance.auto=false", "advice.detachedHead=false", "color.ui=false",
 	"commit.gpgSign=false", "tag.gpgSign=false", "submodule.recurse=false",
-	"http.lowSpeedLimit=1000", "http.lowSpeedTime=60", NULL};
+	"fetch.unpackLimit=1", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60", NULL};
 /* GIT_ASKPASS= keeps git, and SSH_ASKPASS keeps ssh, from asking somebody who may not be there. */
 static const char *const variables[] = {"LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
 	"GIT_ASKPASS=", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force",

@@ -32,6 +32,7 @@ prove 'no folder is there after it' test ! -e S
 prove 'a set is checked out' run $all --ref release/2.14 "${from[@]}" --root S --manifest-out M.json
 prove 'git finds torch unchanged' clean S/torch
 prove 'torch is at its branch' at S/torch "$(git -C srv/pytorch rev-parse release/2.14)"
+prove 'what was fetched is in packs, whole or not there' test -z "$(find S/*/.git/objects/?? -type f 2>err)"
 prove 'its submodule has a submodule' at S/torch/third_party/a/deps/b "$(head_of b)"
 prove 'git knows all submodules' bash -c '! git -C S/torch submodule status --recursive | grep -q "^[-+U]"'
 prove 'related_commits pins torchvision' at S/torchvision "$(head_of vision)"
