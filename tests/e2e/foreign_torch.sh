@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # long
-# CUDA extensions for PyTorch as PyPI ships them, by their own setup.py, which knows nothing of ROCm, against a
-# torch of PyPI that --torch-as-rocm takes for one for ROCm: torch-linear-assignment 0.1.0 (whose setup.py gives
-# -ccbin to hipcc) and spatial-correlation-sampler 0.5.0. Of that torch only what a build needs is there
-# (torch_wheel.py says what). foreign_torch_all.sh takes the wheel for CUDA itself, and more extensions.
+# A CUDA extension for PyTorch as PyPI ships it, by its own setup.py, which knows nothing of ROCm, against a torch of
+# PyPI that --torch-as-rocm takes for one for ROCm: torch-linear-assignment 0.1.0 (whose setup.py gives -ccbin to
+# hipcc). Of that torch only what a build needs is there (torch_wheel.py says what). foreign_torch_all.sh takes the
+# wheel for CUDA itself, and more extensions.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP"
@@ -83,6 +83,11 @@ if [ -n "$whole" ]; then
 		build --torch-as-rocm
 		built torch-scatter
 	fi
+	if extension spatial-correlation-sampler 0.5.0; then
+		build --torch-as-rocm
+		# its setup.py links with libgomp, of which a torch carries a copy
+		built spatial-correlation-sampler --allow libgomp.so.1
+	fi
 	exit 0
 fi
 
@@ -95,9 +100,4 @@ if extension torch-linear-assignment 0.1.0; then
 	build --torch-as-rocm
 	[ $status = 0 ] && [ -z "$(ls b/log/*.log 2>/dev/null)" ] || fail 'a second build runs something'
 	echo 'ok a second build runs nothing'
-fi
-if extension spatial-correlation-sampler 0.5.0; then
-	build --torch-as-rocm
-	# its setup.py links with libgomp, of which a torch carries a copy
-	built spatial-correlation-sampler --allow libgomp.so.1
 fi

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# slow: zig, which makes the libraries, is 81 MB
 # Host code for the glibc of a policy (build --policy), which is older than this machine's: our own build, and a setup.py with
 # this machine's g++ and the SDK's clang. Other readers than ours (readelf, auditwheel) say what the modules need.
 set -eu
