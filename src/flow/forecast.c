@@ -18,7 +18,8 @@ enum { MEMORY_PER_JOB = 700 << 20 };
 
 struct str build_folder(struct arena *a, struct str project, struct str environment)
 {
-	struct str both = str_fmt(a, "%.*s%.*s", STR(project), STR(environment));
+	struct str both =
+		environment.n ? str_fmt(a, "%.*s\n%.*s", STR(project), STR(environment)) : project;
 	struct digest d = hash_bytes(HASH_SHA256, both.p, both.n);
 	enum { MAX_NAME = 64 }; /* some tools take no long paths */
 	struct str name = path_base(project);

@@ -62,7 +62,8 @@ static struct err *get(struct arena *a, const struct repository *o, struct str d
 {
 	struct err *e = NULL;
 	struct str mirror = S(".");
-	bool all = false, here = str_starts(o->url, S("/")) || str_starts(o->url, S("file:///"));
+	bool path = str_starts(o->url, S("/")) || str_starts(o->url, S("file:///"));
+	bool all = false, here = o->local && path;
 	for (unsigned n = 0, tries = 0; tries < TRIES; n++) {
 		struct git g = {.dir = dir, .local = o->local};
 		struct proc_result r;
@@ -374,8 +375,8 @@ static struct err *open_repository(
 		TRY(fs_mkdirs(dot));
 		TRY(fs_write(marker, S("files"), 0644));
 	}
-	if (!made ||
-		left.p) { /* a killed git may have left HEAD and little else: it completes that */
+	/* a killed git may have left HEAD and little else, which it completes */
+	if (!made || left.p) {
 		g.dir = S(""); /* with a folder of the name .git, git does not look for another */
 		TRY(git_run(a, &g, &r, "init", "--quiet", "--template=", "--initial-branch=main",
 			str_z(a, o->dir), NULL));
