@@ -23,7 +23,7 @@ status=0
 (cd ours && python3 "$top/tests/oracle/elf_edit.py" "$tool" ${ELF_EDIT_KINDS:-}) || status=1
 [ -z "${ELF_EDIT_KINDS:-}" ] || exit $status # tools/mutate
 mkdir system
-(cd system && python3 "$top/tests/oracle/elf_edit.py" "$tool" --system 40) || status=1
+(cd system && python3 "$top/tests/oracle/elf_edit.py" "$tool" --system 15) || status=1
 if patchelf=$(command -v patchelf); then
 	mkdir theirs
 	(cd theirs && python3 "$top/tests/oracle/elf_edit.py" "$patchelf" --lenient)
