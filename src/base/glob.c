@@ -1,6 +1,8 @@
 /* Glob patterns; see glob.h. Matching backtracks to the last star only, so it is quadratic at worst; a walk starts at
- * the deepest folder that the pattern names without a wildcard. */
+ * the deepest folder that the pattern names without a wildcard. fnmatch(3) matches the names between two slashes. */
 #include "base/glob.h"
+
+#include <fnmatch.h>
 
 #include "base/fs.h"
 
@@ -18,62 +20,26 @@ bool glob_is_pattern(struct str text)
 	return plain_length(text) < text.n;
 }
 
-/* The length of the first element of the pattern (a character, ?, or a set such as [a-z] or [!a-z]) if it matches c,
- * else 0. */
-static size_t element_match(struct str p, char c)
+/* The names in a path, as texts for fnmatch(). */
+static struct strs names_of(struct arena *a, struct str path)
 {
-	size_t i = 1;
-	bool negate = i < p.n && (p.p[i] == '!' || p.p[i] == '^'), hit = false;
-	if (p.p[0] != '[')
-		return p.p[0] == '?' || p.p[0] == c;
-	i += negate;
-	for (size_t first = i; i < p.n && (p.p[i] != ']' || i == first); i++) {
-		if (i + 2 < p.n && p.p[i + 1] == '-' && p.p[i + 2] != ']') {
-			hit |= c >= p.p[i] && c <= p.p[i + 2];
-			i += 2;
-		} else {
-			hit |= c == p.p[i];
-		}
-	}
-	if (i >= p.n) /* a set that is not closed is a plain character */
-		return c == '[';
-	return hit != negate ? i + 1 : 0;
-}
-
-/* Matches one segment; neither side has a "/". */
-static bool segment_match(struct str p, struct str s)
-{
-	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0, n;
-	while (j < s.n) {
-		if (i < p.n && p.p[i] == '*') {
-			star = i++;
-			mark = j;
-		} else if (i < p.n && (n = element_match(str_sub(p, i, p.n), s.p[j]))) {
-			i += n;
-			j++;
-		} else if (star != SIZE_MAX) {
-			i = star + 1;
-			j = ++mark;
-		} else {
-			return false;
-		}
-	}
-	while (i < p.n && p.p[i] == '*')
-		i++;
-	return i == p.n;
+	struct strs names = str_split(a, path, '/');
+	for (size_t i = 0; i < names.n; i++)
+		names.v[i] = str_dup(a, names.v[i]);
+	return names;
 }
 
 bool glob_match(struct str pattern, struct str path)
 {
 	ARENA(tmp);
-	struct strs p = str_split(&tmp, pattern, '/'), s = str_split(&tmp, path, '/');
+	const int how = FNM_NOESCAPE | FNM_PERIOD;
+	struct strs p = names_of(&tmp, pattern), s = names_of(&tmp, path);
 	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0;
 	while (j < s.n) {
 		if (i < p.n && str_eq(p.v[i], S("**"))) {
 			star = i++;
 			mark = j;
-		} else if (i < p.n && segment_match(p.v[i], s.v[j]) &&
-			   (!str_starts(s.v[j], S(".")) || str_starts(p.v[i], S(".")))) {
+		} else if (i < p.n && fnmatch(p.v[i].p, s.v[j].p, how) == 0) {
 			i++;
 			j++;
 		} else if (star != SIZE_MAX && !str_starts(s.v[mark], S("."))) {
