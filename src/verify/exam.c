@@ -8,25 +8,11 @@ const struct verify_rule verify_rules[V_COUNT] = {
 #include "../../data/findings.def"
 };
 
-static struct finding *add(struct arena *a, struct verdict *v, enum verify_id id, struct str path)
+struct finding *verdict_say(struct arena *a, struct verdict *v, enum verify_id id,
+	struct str member, const char *fmt, ...)
 {
-	return finding_add(a, &v->findings, verify_rules[id].id, verify_rules[id].severity, path);
-}
-
-struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
-{
-	struct finding *f = add(x->a, x->verdict, id, member.n ? member : x->path);
-	va_list ap;
-	va_start(ap, fmt);
-	finding_vsay(x->a, f, fmt, ap);
-	va_end(ap);
-	return f;
-}
-
-struct finding *verdict_say(
-	struct arena *a, struct verdict *v, enum verify_id id, const char *fmt, ...)
-{
-	struct finding *f = add(a, v, id, v->path);
+	struct finding *f = finding_add(a, &v->findings, verify_rules[id].id,
+		verify_rules[id].severity, member.n ? member : v->path);
 	va_list ap;
 	va_start(ap, fmt);
 	finding_vsay(a, f, fmt, ap);

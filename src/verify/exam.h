@@ -59,11 +59,10 @@ struct exam {
 
 /* ---- exam.c ---- */
 /* Adds a finding of data/findings.def about a member, or ("") the wheel itself. */
-struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
-	PRINTF(4, 5);
-/* The same about a wheel that was examined before. */
-struct finding *verdict_say(
-	struct arena *a, struct verdict *v, enum verify_id id, const char *fmt, ...) PRINTF(4, 5);
+struct finding *verdict_say(struct arena *a, struct verdict *v, enum verify_id id,
+	struct str member, const char *fmt, ...) PRINTF(5, 6);
+/* The same during the examination of a wheel. */
+#define exam_say(x, id, member, ...) verdict_say((x)->a, (x)->verdict, (id), (member), __VA_ARGS__)
 /* "NAME-VERSION.dist-info/METADATA" for "METADATA". */
 struct str exam_path(struct exam *x, const char *name);
 /* Content of a dist-info file; false, with a finding, when it is missing or cannot be read. */

@@ -129,7 +129,7 @@ static struct err *add_object(struct pairs *k, const struct verdict *w,
 		if (old->target != h.target)
 			continue;
 		if (k->twice[0] != x || k->twice[1] != old->archive)
-			verdict_say(k->a, k->host, V_KPACK_TWICE,
+			verdict_say(k->a, k->host, V_KPACK_TWICE, S(""),
 				"'%.*s' has code that '%.*s' of '%.*s' has too, such as %.*s for "
 				"%.*s",
 				STR(x->member), STR(old->archive->member),
@@ -206,13 +206,6 @@ static struct err *find_lack(struct pairs *k, const struct verify_library *l,
 	return NULL;
 }
 
-static struct finding *say(struct pairs *k, enum verify_id id, const struct verify_library *l)
-{
-	struct finding *f = verdict_say(k->a, k->host, id, "%s", "");
-	f->path = l->member;
-	return f;
-}
-
 /* lacks: set if some of the library's numbers have no code for the target, which some archive has; NULL: the user
  * requires the target. */
 static struct err *check_target(
@@ -224,14 +217,14 @@ static struct err *check_target(
 	TRY(find_lack(k, l, want, &x));
 	if (!lacks) {
 		if (x.n)
-			finding_say(k->a, say(k, V_DEVICE_MISSING, l),
+			verdict_say(k->a, k->host, V_DEVICE_MISSING, l->member,
 				"%zu of %zu numbers of '%.*s' have no code for %.*s", x.n,
 				l->host.indexes.n, STR(l->host.name), STR(gpu));
 		return NULL;
 	}
 	*lacks |= x.n > 0;
 	if (x.elsewhere)
-		finding_say(k->a, say(k, V_KPACK_PLACE, l),
+		verdict_say(k->a, k->host, V_KPACK_PLACE, l->member,
 			"the runtime does not look into '%.*s', where the code of '%.*s' for %.*s "
 			"is, but for '%.*s'",
 			STR(x.elsewhere->member), STR(l->host.name), STR(gpu),
@@ -239,11 +232,11 @@ static struct err *check_target(
 	if (x.n == x.excused || never_was(l, S("*"), gpu))
 		return NULL;
 	if (x.n == l->host.indexes.n && !l->split)
-		finding_say(k->a, say(k, V_KPACK_NONE, l),
+		verdict_say(k->a, k->host, V_KPACK_NONE, l->member,
 			"the archives for %.*s have nothing of '%.*s'", STR(gpu),
 			STR(l->host.name));
 	else
-		finding_say(k->a, say(k, V_KPACK_MISSING, l),
+		verdict_say(k->a, k->host, V_KPACK_MISSING, l->member,
 			"no code for %.*s of '%.*s' for %zu of %zu numbers: #%.*s%s", STR(gpu),
 			STR(l->host.name), x.n - x.excused, l->host.indexes.n,
 			STR(str_join(&tmp, &x.first, S(", #"))),
@@ -258,7 +251,7 @@ static struct err *check_library(struct pairs *k, struct verify_library *l)
 	ARENA(tmp);
 	const struct verify_library *other = map_get(&k->names, l->host.name);
 	if (other)
-		finding_say(k->a, say(k, V_KPACK_TWICE, l),
+		verdict_say(k->a, k->host, V_KPACK_TWICE, l->member,
 			"it goes by the name '%.*s' in archives, as '%.*s' does", STR(l->host.name),
 			STR(other->member));
 	else
@@ -336,23 +329,21 @@ static struct err *check_archives(struct pairs *k, struct verdict *w)
 		for (size_t i = before; i < k->shadows.n; i++) {
 			const struct shadow *s = &k->shadows.v[i];
 			struct str more = str_fmt(k->a, " (and of %zu more)", s->libraries);
-			struct finding *f = verdict_say(k->a, w, V_KPACK_SHADOW,
+			struct finding *f = verdict_say(k->a, w, V_KPACK_SHADOW, x->member,
 				"it is for %.*s and lacks %zu of %zu numbers of '%.*s'%.*s, which "
 				"the "
 				"archive for %.*s has: ROCm up to 7.14 looks no further than here",
 				STR(s->arch), s->lacks, s->lacks + s->has, STR(s->by->host.name),
 				STR(s->libraries ? more : S("")), STR(s->other));
-			f->path = x->member;
 			f->severity = s->has ? SEV_WARNING : f->severity;
 			if (!x->objects.n)
 				finding_fix(k->a, f, "leave the empty archive out of the wheel");
 		}
 		if (x->objects.n || k->shadows.n > before)
 			continue;
-		struct finding *f = verdict_say(k->a, w, V_KPACK_EMPTY, "it has no code%s%.*s",
+		verdict_say(k->a, w, V_KPACK_EMPTY, x->member, "it has no code%s%.*s",
 			x->archs.n ? ", and says that it is for " : "",
 			STR(str_join(k->a, &x->archs, S(", "))));
-		f->path = x->member;
 	}
 	return NULL;
 }
@@ -404,7 +395,7 @@ static struct err *check_host(struct pairs *k, struct verdicts *all, bool *paire
 		const struct verify_library *l = map_get(&k->names, name);
 		if (list->wanted)
 			continue;
-		struct finding *f = verdict_say(k->a, k->host, V_KPACK_STRAY,
+		struct finding *f = verdict_say(k->a, k->host, V_KPACK_STRAY, S(""),
 			"'%.*s' has code for %.*s as %.*s, but %s", STR(list->v[0].archive->member),
 			STR(k->gpus.targets.v[list->v[0].target].name), STR(key),
 			l ? "no wrapper of that library has this number"
@@ -431,7 +422,7 @@ struct err *check_kpack(struct arena *a, const struct verify_options *o, struct 
 		if (e && e->code != E_LIMIT)
 			return err_wrap(e, "cannot verify '%.*s'", STR(v->path));
 		if (e)
-			verdict_say(a, v, V_COSTLY, "%s", e->msg);
+			verdict_say(a, v, V_COSTLY, S(""), "%s", e->msg);
 		err_free(e);
 	}
 	for (size_t i = 0; i < all->wheels.n; i++) {
@@ -439,13 +430,13 @@ struct err *check_kpack(struct arena *a, const struct verify_options *o, struct 
 		if (paired[i])
 			continue;
 		if (v->libraries.n)
-			verdict_say(a, v, wanted ? V_DEVICE_NONE : V_KPACK_ALONE,
+			verdict_say(a, v, wanted ? V_DEVICE_NONE : V_KPACK_ALONE, S(""),
 				"the device code of %zu file%s (the first is '%.*s') is in kpack "
 				"archives, and no wheel given has one",
 				v->libraries.n, v->libraries.n == 1 ? "" : "s",
 				STR(v->libraries.v[0].member));
 		else if (v->archives.n)
-			verdict_say(a, v, V_KPACK_ALONE,
+			verdict_say(a, v, V_KPACK_ALONE, S(""),
 				"no wheel given has the libraries that '%.*s' is for",
 				STR(v->archives.v[0].member));
 	}

@@ -19,7 +19,7 @@ PRINTF(2, 3)
 static void skipped(struct emulation *r, const char *fmt, ...)
 {
 	FORMAT(text, r->a, fmt);
-	verdict_say(r->a, r->v, V_RUN_SKIPPED, "nothing was run: %.*s", STR(text));
+	verdict_say(r->a, r->v, V_RUN_SKIPPED, S(""), "nothing was run: %.*s", STR(text));
 }
 
 /* Can an `import` statement name it? Letters beyond ASCII are left to Python. */
@@ -95,14 +95,14 @@ static struct err *run_on(struct emulation *r, struct str gpu)
 		if (str_starts(line, S(":1:")) && !calls++)
 			first = str_trim(str_sub(line, 0, TAIL));
 	if (!got.status && calls)
-		verdict_say(a, r->v, V_RUN_CALLS,
+		verdict_say(a, r->v, V_RUN_CALLS, S(""),
 			"'%.*s' ended well, but HIP logged %zu error%s on an emulated %.*s: %.*s",
 			STR(what), calls, calls == 1 ? "" : "s", STR(gpu), STR(first));
 	if (!got.status)
-		verdict_say(a, r->v, V_RUN_DONE, "'%.*s' ran on an emulated %.*s in %.1f s",
+		verdict_say(a, r->v, V_RUN_DONE, S(""), "'%.*s' ran on an emulated %.*s in %.1f s",
 			STR(what), STR(gpu), got.seconds);
 	else
-		verdict_say(a, r->v, V_RUN_FAILED,
+		verdict_say(a, r->v, V_RUN_FAILED, S(""),
 			"'%.*s' failed on an emulated %.*s (%s %d): %.*s", STR(what), STR(gpu),
 			got.timed_out ? "too slow, status" : "status", got.status,
 			STR(str_sub(out, out.n > TAIL ? out.n - TAIL : 0, out.n)));

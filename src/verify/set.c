@@ -62,11 +62,11 @@ static void check_requirement(
 		other = it;
 	}
 	if (!right && other)
-		verdict_say(a, v, V_SET_VERSION,
+		verdict_say(a, v, V_SET_VERSION, S(""),
 			"requires '%.*s%.*s', but what is given is version %.*s", STR(r->name),
 			STR(r->specifier), STR(other->version));
 	else if (!right && sibling)
-		verdict_say(a, v, V_SET_DANGLING,
+		verdict_say(a, v, V_SET_DANGLING, S(""),
 			"requires '%.*s', which is not among the device wheels given (such as "
 			"'%.*s')",
 			STR(r->name), STR(path_base(sibling->path)));
@@ -75,14 +75,14 @@ static void check_requirement(
 	struct strs extras = str_split(a, r->extras, ',');
 	VEC_EACH (const struct str, extra, &extras)
 		if (!map_has(&other->extras, wheel_normalise(a, *extra)))
-			verdict_say(a, v, V_SET_EXTRA,
+			verdict_say(a, v, V_SET_EXTRA, S(""),
 				"requires '%.*s[%.*s]', but '%.*s' offers no such extra",
 				STR(r->name), STR(*extra), STR(other->path));
 	/* "==1.0+rocm7.2" and nothing else: an installer cannot mix two builds */
 	bool pinned = str_starts(s, S("==")) && str_chr(s, ',') == s.n && str_chr(s, '*') == s.n;
 	if (pinned || !(set_is_device(v) || set_is_device(other)))
 		return;
-	struct finding *f = verdict_say(a, v, V_SET_UNPINNED,
+	struct finding *f = verdict_say(a, v, V_SET_UNPINNED, S(""),
 		"requires '%.*s%.*s': another build of it would do, with other code for the GPU",
 		STR(r->name), STR(s));
 	finding_fix(a, f, "Requires-Dist: %.*s==%.*s", STR(r->name), STR(other->version));
@@ -194,7 +194,7 @@ static bool says_order(struct arena *a, struct verdict *v, const struct verdict 
 	bool wrong = !e && version_cmp(x, y) < 0;
 	err_free(e);
 	if (wrong)
-		verdict_say(a, v, V_VERSION_ORDER,
+		verdict_say(a, v, V_VERSION_ORDER, S(""),
 			"installers take %.*s for older than %.*s, and so install that one",
 			STR(v->version), STR(other->version));
 	return wrong;
@@ -225,7 +225,7 @@ static void check_host_version(struct arena *a, struct verdicts *all, struct ver
 		other = h;
 	}
 	if (other && !set_excludes(a, v, other) && !set_excludes(a, other, v))
-		verdict_say(a, v, V_SET_MIXED,
+		verdict_say(a, v, V_SET_MIXED, S(""),
 			"it is of version %.*s, and the host wheel given, '%.*s', is not: its code "
 			"belongs to other libraries",
 			STR(v->version), STR(path_base(other->path)));
@@ -259,7 +259,7 @@ static void check_family(struct arena *a, struct verdicts *all, struct verdict *
 			required = required || (is_host_of(h, v) && names(a, h, f->project, extra));
 		if (required)
 			continue;
-		struct finding *fi = verdict_say(a, v, V_SET_FAMILY,
+		struct finding *fi = verdict_say(a, v, V_SET_FAMILY, S(""),
 			"'%.*s' has files for its family, and neither this wheel nor the extra "
 			"'%.*s' "
 			"requires it",
@@ -287,7 +287,7 @@ void verify_set(struct arena *a, struct verdicts *all)
 			said = said || says_order(a, v, other);
 		if (said || !rocm_of(v->version, rocm, &base) || rocm[0] < 10)
 			continue;
-		struct finding *f = verdict_say(a, v, V_VERSION_ORDER,
+		struct finding *f = verdict_say(a, v, V_VERSION_ORDER, S(""),
 			"where a build of %.*s for ROCm 2 to 9 is offered too, installers take it "
 			"for newer than %.*s",
 			STR(base), STR(v->version));
