@@ -1,8 +1,9 @@
 /* Runs a job: checks the stamp, runs the program (or our own function), renames the output into place and stamps it.
- * See job.h. Several threads run jobs at once; they share only the stamps. */
+ * See job.h. Several threads run jobs at once; they share only the stamps, and what tells which jobs are ready. */
 #include "jobs/job.h"
 
 #include "base/fs.h"
+#include "base/pool.h"
 #include "base/progress.h"
 #include "formats/depfile.h"
 
@@ -125,9 +126,8 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	return stamp_write(j->set->stamps, key, &inputs, &cost);
 }
 
-static struct err *job_run(struct arena *tmp, void *user)
+static struct err *job_run(struct arena *tmp, struct job *j)
 {
-	struct job *j = user;
 	struct stamp_key key = {
 		.file = stamp_path(tmp, j), .command = key_of(tmp, j), .output = j->output};
 	struct stamp_cost cost = {0};
@@ -154,19 +154,62 @@ struct job *job_add(struct jobs *set, const char *kind, struct str name)
 {
 	struct job *j = NEW(set->a, struct job);
 	*j = (struct job){.set = set, .report = {.kind = str_from(kind), .name = name}};
-	j->node = graph_add(set->a, &set->graph, job_run, j);
 	*VEC_PUSH(set->a, &set->all) = j;
 	return j;
 }
 
-void job_need(const struct job *later, const struct job *earlier)
+void job_need(struct job *later, struct job *earlier)
 {
-	graph_need(later->set->a, &later->set->graph, later->node, earlier->node);
+	*VEC_PUSH(later->set->a, &earlier->feeds) = later;
+	later->waiting++;
+}
+
+/* Runs a job, and starts those that waited for it alone. */
+static struct err *run_ready(struct arena *tmp, void *job)
+{
+	struct job *j = job;
+	struct jobs *set = j->set;
+	pthread_mutex_lock(&set->lock);
+	bool stop = set->stop || cancelled();
+	pthread_mutex_unlock(&set->lock);
+	if (stop)
+		return NULL;
+	struct err *e = job_run(tmp, j);
+	pthread_mutex_lock(&set->lock);
+	j->failure = e;
+	set->stop = set->stop || (e && !set->keep_going);
+	for (size_t i = 0; !e && i < j->feeds.n; i++)
+		if (--j->feeds.v[i]->waiting == 0 && !set->stop)
+			pool_add(set->pool, run_ready, j->feeds.v[i]);
+	pthread_mutex_unlock(&set->lock);
+	return NULL;
 }
 
 struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more)
 {
 	CLEANUP(stamps_freep) struct stamps *stamps = stamps_new();
+	struct err *first = NULL, *more = NULL;
 	set->stamps = stamps;
-	return graph_run(set->a, &set->graph, n, ret_more);
+	set->keep_going = ret_more != NULL;
+	set->pool = pool_new(n);
+	pthread_mutex_init(&set->lock, NULL);
+	pthread_mutex_lock(&set->lock);
+	for (size_t i = 0; i < set->all.n; i++)
+		if (set->all.v[i]->waiting == 0)
+			pool_add(set->pool, run_ready, set->all.v[i]);
+	pthread_mutex_unlock(&set->lock);
+	struct err *e = pool_end(set->pool);
+	for (size_t i = 0; i < set->all.n; i++) {
+		struct err *failure = set->all.v[i]->failure;
+		if (!first)
+			first = failure;
+		else if (ret_more)
+			more = err_join(more, failure);
+		else
+			err_free(failure);
+	}
+	if (ret_more)
+		*ret_more = more;
+	first = err_join(first, e);
+	return first ? first : cancel_check();
 }

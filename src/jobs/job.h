@@ -11,44 +11,18 @@
  *
  * The builder (make/ for our own build of .cu sources) fills a set with jobs and provides three hooks (struct
  * job_hooks): they start the program, map a path in a depfile to one on this machine, and turn a failed run into an
- * error for the user. Jobs run on the threads of a graph, each as soon as the jobs that it needs are done.
+ * error for the user. Jobs run on the threads of a pool, each as soon as the jobs that it needs are done.
  *
- * A scheduler would belong between the two. Today the graph starts every ready job, limited only by the number of
+ * A scheduler would belong between the two. Today every ready job is started, limited only by the number of
  * threads. A ledger of memory would make a job wait for its share; the stamps already have the history to predict it.
  */
 #pragma once
 
+#include <pthread.h>
+
 #include "base/hash.h"
 #include "base/proc.h"
 #include "base/vec.h"
-
-/* ---- graph.c: runs steps in parallel, each as soon as the steps that it needs are done ----
- * A step may need only steps that were added before it, so there are no cycles. */
-struct graph_node {
-	struct err *(*run)(struct arena *tmp, void *user);
-	void *user;
-	VEC(size_t) needs; /* indices of earlier nodes */
-	/* set by graph_run() */
-	struct graph_runner *runner;
-	VEC(size_t) feeds;
-	size_t waiting;
-	struct err *failure;
-};
-
-struct graph {
-	struct graph_node *v;
-	size_t n, cap;
-};
-
-/* Adds a node, and returns its index. */
-size_t graph_add(struct arena *a, struct graph *g,
-	struct err *(*run)(struct arena *tmp, void *user), void *user);
-void graph_need(struct arena *a, struct graph *g, size_t node, size_t earlier);
-/* Runs all steps, at most `jobs` at once, and returns the first failure in the order of adding. If ret_more is NULL, no
- * step is started after a failure; running ones finish, and their failures are dropped. Otherwise all steps that do not
- * need a failed one are run, and further failures go to *ret_more, chained by err.also. */
-MUST_USE struct err *graph_run(
-	struct arena *a, struct graph *g, unsigned jobs, struct err **ret_more);
 
 /* ---- job.c ---- */
 struct job_report {          /* a job that ran, or was up to date */
@@ -66,15 +40,17 @@ struct job_report {          /* a job that ran, or was up to date */
 
 struct job {
 	struct jobs *set;
-	size_t node; /* index in the graph */
 	struct job_report report;
 	struct proc proc; /* writes WORK/JOB_OUT; if argv is empty, make() writes `part` */
 	struct err *(*make)(struct arena *tmp, struct job *j, struct str part);
 	struct str output; /* final path */
 	struct str work; /* the program's folder: empty at its start, on the same disk as output */
-	struct str depfile; /* written by the program into work; or "" */
-	struct strs inputs; /* files known to be read, absolute paths */
-	struct strs key;    /* words that decide the output but are not on the command line */
+	struct str depfile;      /* written by the program into work; or "" */
+	struct strs inputs;      /* files known to be read, absolute paths */
+	struct strs key;         /* words that decide the output but are not on the command line */
+	VEC(struct job *) feeds; /* the jobs that need it */
+	size_t waiting;          /* number of jobs that it needs and that are not done */
+	struct err *failure;     /* set by jobs_run() */
 };
 
 /* The builder's part of a job. Hooks are called from several threads. */
@@ -96,17 +72,23 @@ struct jobs {
 	struct str toolchain;  /* fingerprint of all programs that run */
 	double began;          /* mono_now() at the start of the whole build */
 	VEC(struct job *) all; /* in order: a job comes after those that it needs */
-	struct graph graph;
-	struct stamps *stamps;
 	struct progress *progress;
+	/* set by jobs_run(); the lock protects `stop`, and the counters of jobs */
+	struct stamps *stamps;
+	struct pool *pool;
+	pthread_mutex_t lock;
+	bool keep_going, stop;
 };
 
 /* Adds a job at the end of the set. */
 struct job *job_add(struct jobs *set, const char *kind, struct str name);
 /* The warnings that the job's program printed when it made the current output; stored beside the stamp. */
 struct str job_said(struct arena *a, const struct job *j);
-void job_need(const struct job *later, const struct job *earlier);
-/* Runs the jobs that are not up to date, at most n at once. Failures and ret_more are as for graph_run(). */
+/* A job may need only jobs that were added before it, so there are no cycles. */
+void job_need(struct job *later, struct job *earlier);
+/* Runs the jobs that are not up to date, at most n at once, and returns the first failure in the order of adding. If ret_more is
+ * NULL, no job is started after a failure; running ones finish, and their failures are dropped. Otherwise all jobs that do not
+ * need a failed one are run, and further failures go to *ret_more, chained by err.also. Once for a set. */
 MUST_USE struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more);
 /* A unique file name for a path: "src/a.cu" -> "src_a.cu-1f3a9c02". */
 struct str job_file_name(struct arena *a, struct str path);

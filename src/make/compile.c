@@ -297,7 +297,7 @@ static struct job *add_compile(struct make *m, const struct plan_source *src, co
 	return jobs[passes.n - 1];
 }
 
-static void link_object(struct make *m, struct job *j, const struct job *object)
+static void link_object(struct make *m, struct job *j, struct job *object)
 {
 	job_need(j, object);
 	strs_add(m->a, &j->inputs, object->output);

@@ -1,5 +1,8 @@
-/* What is taken of a program that may be hostile: jobs/job.c. */
+/* What is taken of a program that may be hostile, and the order in which jobs run: jobs/job.c. */
 #include "jobs/job.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
 
 #define KIT_MORE                                                                                   \
 	struct str known;                                                                          \
@@ -103,6 +106,113 @@ static void a_link_or_pipe_in_the_place_of_a_result_is_refused(void **state)
 	}
 }
 
+/* ---- the order ---- */
+
+static atomic_int clock_now, running, most;
+
+static struct task {
+	const struct job *job;
+	int at; /* when it ended, counted from 1 */
+	bool fails;
+} tasks[48];
+
+static struct err *work(struct arena *tmp, struct job *j, struct str part)
+{
+	(void)tmp;
+	struct task *t = tasks;
+	while (t->job != j)
+		t++;
+	int now = atomic_fetch_add(&running, 1) + 1;
+	int seen = atomic_load(&most);
+	while (now > seen && !atomic_compare_exchange_weak(&most, &seen, now))
+		;
+	usleep(1000);
+	t->at = atomic_fetch_add(&clock_now, 1) + 1;
+	atomic_fetch_sub(&running, 1);
+	return t->fails ? err_new(E_COMPILE, "job failed") : fs_write(part, S("x"), 0644);
+}
+
+/* A set of n jobs, which are tasks[0] to [n - 1]. */
+static struct jobs *of_tasks(struct fixture *f, size_t n)
+{
+	struct jobs *set = &f->set;
+	*set = (struct jobs){
+		.a = &f->a, .hooks = &hooks, .stamps_dir = path_join(&f->a, f->dir, S("stamp"))};
+	assert_ok(fs_mkdirs(set->stamps_dir));
+	memset(tasks, 0, sizeof(tasks));
+	atomic_store(&clock_now, 0);
+	atomic_store(&running, 0);
+	atomic_store(&most, 0);
+	for (size_t i = 0; i < n; i++) {
+		struct job *j = job_add(set, "bundle", str_fmt(&f->a, "%zu", i));
+		tasks[i].job = j;
+		j->make = work;
+		j->output = path_join(&f->a, f->dir, j->report.name);
+	}
+	return set;
+}
+
+static void need(struct jobs *set, size_t later, size_t earlier)
+{
+	job_need(set->all.v[later], set->all.v[earlier]);
+}
+
+/* A source with many device passes, a bundle and a host pass; then a link of all. */
+static void needs_come_before_what_needs_them(void **state)
+{
+	enum { SOURCES = 8, GPUS = 3, EACH = GPUS + 2, LINK = SOURCES * EACH };
+	struct jobs *set = of_tasks(*state, LINK + 1);
+	for (size_t s = 0; s < SOURCES; s++) {
+		for (size_t i = 0; i < GPUS; i++)
+			need(set, s * EACH + GPUS, s * EACH + i);
+		need(set, s * EACH + GPUS + 1, s * EACH + GPUS);
+		need(set, LINK, s * EACH + GPUS + 1);
+	}
+	assert_ok(jobs_run(set, 4, NULL));
+	assert_int_equal(tasks[LINK].at, set->all.n);
+	for (size_t s = 0; s < SOURCES; s++)
+		for (size_t i = 0; i < GPUS; i++)
+			assert_true(tasks[s * EACH + i].at < tasks[s * EACH + GPUS].at);
+	assert_true(atomic_load(&most) > 1);
+	assert_true(atomic_load(&most) <= 4);
+}
+
+static void one_job_runs_one_at_a_time(void **state)
+{
+	assert_ok(jobs_run(of_tasks(*state, 6), 1, NULL));
+	assert_int_equal(atomic_load(&most), 1);
+}
+
+static void a_failure_stops_what_has_not_started(void **state)
+{
+	struct jobs *set = of_tasks(*state, 5);
+	tasks[0].fails = true;
+	need(set, 4, 0);
+	assert_err_says(jobs_run(set, 1, NULL), E_COMPILE, "job failed");
+	assert_int_equal(tasks[4].at, 0);
+	assert_int_equal(tasks[1].at + tasks[2].at + tasks[3].at, 0);
+}
+
+static void keep_going_runs_all_that_does_not_need_a_failure(void **state)
+{
+	struct jobs *set = of_tasks(*state, 5);
+	tasks[0].fails = tasks[2].fails = true;
+	need(set, 4, 0);
+	need(set, 4, 1);
+	struct err *more = NULL;
+	assert_err(jobs_run(set, 2, &more), E_COMPILE);
+	assert_non_null(more);
+	assert_null(more->also);
+	err_free(more);
+	assert_int_equal(tasks[4].at, 0);
+	assert_true(tasks[1].at && tasks[3].at);
+}
+
+static void an_empty_set_is_done(void **state)
+{
+	assert_ok(jobs_run(of_tasks(*state, 0), 2, NULL));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, teardown)
 
 int main(void)
@@ -110,6 +220,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_a_program_writes_is_taken_and_its_folder_goes),
 		TEST(a_link_or_pipe_in_the_place_of_a_result_is_refused),
+		TEST(needs_come_before_what_needs_them),
+		TEST(one_job_runs_one_at_a_time),
+		TEST(a_failure_stops_what_has_not_started),
+		TEST(keep_going_runs_all_that_does_not_need_a_failure),
+		TEST(an_empty_set_is_done),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
