@@ -37,11 +37,10 @@ static struct err *add_headers(struct arena *a, struct str dir, struct str cuda)
 static struct err *add_pkgconfig(struct arena *a, struct str cuda, struct str name)
 {
 	struct str dir = path_join(a, cuda, S("lib64/pkgconfig"));
-	struct str text = str_fmt(a,
-		"cudaroot=%.*s\nlibdir=${cudaroot}/lib64\nincludedir=${cudaroot}/include\n\n"
-		"Name: %.*s\nDescription: CUDA's %.*s, as HIP\nVersion: " CUDA_RELEASE "\n"
-		"Libs: -L${libdir} -l%.*s\nCflags: -I${includedir}\n",
-		STR(cuda), STR(name), STR(name), STR(name));
+	struct str text = str_from(shim_data_table()->pkgconfig);
+	text = str_replace(a, text, S("@NAME@"), name);
+	text = str_replace(a, text, S("@RELEASE@"), S(CUDA_RELEASE));
+	text = str_replace(a, text, S("@CUDA@"), cuda);
 	TRY(fs_mkdirs(dir));
 	TRY(fs_write(path_join(a, dir, str_fmt(a, "%.*s.pc", STR(name))), text, FS_LOOSE));
 	return fs_write(path_join(a, dir, str_fmt(a, "%.*s-" CUDA_RELEASE ".pc", STR(name))), text,
@@ -80,17 +79,9 @@ static struct err *add_library(
 
 struct err *shims_cuda(struct arena *a, struct str dir)
 {
-	static const char *const folders[] = {
-		"bin", "lib64/stubs", "targets/x86_64-linux", "nvvm/libdevice", NULL};
-	static const char *const links[][2] = {{"lib64", "lib"},
-		{"../../include", "targets/x86_64-linux/include"},
-		{"../../lib64", "targets/x86_64-linux/lib"},
-		{"../libcuda.so", "lib64/stubs/libcuda.so"}};
-	/* libraries of CUDA without which HIP's do */
-	static const char *const empty[] = {"cudadevrt", "culibos", NULL};
 	struct str cuda = path_join(a, dir, S("cuda")), name, hip;
-	for (size_t i = 0; folders[i]; i++)
-		TRY(fs_mkdirs(path_join(a, cuda, str_from(folders[i]))));
+	for (const char *const *folder = shim_data_table()->cuda_folders; *folder; folder++)
+		TRY(fs_mkdirs(path_join(a, cuda, str_from(*folder))));
 	TRY(add_headers(a, dir, cuda));
 	for (const struct know_library *l = know_library_table(), *end = l + know_library_count;
 		l < end; l++)
@@ -98,19 +89,11 @@ struct err *shims_cuda(struct arena *a, struct str dir)
 			str_cut(str_from(l->cuda[i]), '=', &name, &hip);
 			TRY(add_library(a, dir, cuda, name, hip));
 		}
-	for (size_t i = 0; empty[i]; i++)
-		TRY(fs_write(str_fmt(a, "%.*s/lib64/lib%s.a", STR(cuda), empty[i]), S("!<arch>\n"),
+	for (const struct cuda_link *l = cuda_link_table(); l->path; l++)
+		TRY(fs_symlink_new(str_from(l->target), path_join(a, cuda, str_from(l->path))));
+	for (const struct cuda_file *f = cuda_file_table(); f->path; f++)
+		TRY(fs_write(path_join(a, cuda, str_from(f->path)),
+			str_replace(a, str_from(f->text), S("@RELEASE@"), S(CUDA_RELEASE_FULL)),
 			FS_LOOSE));
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
-		TRY(fs_symlink_new(
-			str_from(links[i][0]), path_join(a, cuda, str_from(links[i][1]))));
-	TRY(fs_write(path_join(a, cuda, S("version.txt")),
-		S("CUDA Version " CUDA_RELEASE_FULL "\n"), FS_LOOSE));
-	return fs_write(path_join(a, cuda, S("version.json")),
-		S("{\n  \"cuda\": {\"name\": \"HIP, as CUDA\", \"version\": \"" CUDA_RELEASE_FULL
-		  "\"},\n  \"cuda_cudart\": {\"name\": \"CUDA Runtime (cudart)\", \"version\": "
-		  "\"" CUDA_RELEASE_FULL
-		  "\"},\n  \"cuda_nvcc\": {\"name\": \"CUDA NVCC\", \"version\": "
-		  "\"" CUDA_RELEASE_FULL "\"}\n}\n"),
-		FS_LOOSE);
+	return NULL;
 }

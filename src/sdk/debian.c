@@ -153,8 +153,7 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 	TRY(fs_guard(j->root, &guard));
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		TRY(tree_folder(a, j->root, str_from(folders[i])));
-	for (size_t i = 0; i < debian_link_count; i++) {
-		const struct debian_link *l = &debian_link_table()[i];
+	for (const struct debian_link *l = debian_link_table(); l->path; l++) {
 		struct str path = str_from(l->path), full = path_join(a, j->root, path);
 		const char *const *target = l->targets;
 		while (!l->always && *target &&
@@ -167,9 +166,8 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 		file_list_add(j->made,
 			&(struct sdk_file){.type = 'l', .path = path, .value = str_from(*target)});
 	}
-	for (size_t i = 0; i < debian_file_count; i++) {
-		struct str path = str_from(debian_file_table()[i].path),
-			   text = str_from(debian_file_table()[i].text);
+	for (const struct debian_file *file = debian_file_table(); file->path; file++) {
+		struct str path = str_from(file->path), text = str_from(file->text);
 		struct sdk_file f = {.type = 'f', .size = text.n, .path = path};
 		struct stat st;
 		TRY(tree_file(a, j->root, path, text));

@@ -13,18 +13,6 @@
 
 enum { MAX_LINKS = 40, MAX_LINE = 256 };
 
-/* This machine's library folders, apart from those in RPATHs. */
-static const char *const host_libs[] = {
-	"/usr/local/lib/x86_64-linux-gnu",
-	"/usr/local/lib",
-	"/lib/x86_64-linux-gnu",
-	"/usr/lib/x86_64-linux-gnu",
-	"/lib64",
-	"/usr/lib64",
-	"/lib",
-	"/usr/lib",
-	NULL,
-};
 static const char *const loaders[] = {
 	"/usr/lib64/ld-linux-x86-64.so.2",
 	"/lib64/ld-linux-x86-64.so.2",
@@ -95,12 +83,8 @@ static struct err *find_program(struct arena *a, struct strs *argv)
 /* Maps a glibc version ("2.43") to a number that sorts like it. */
 static uint64_t libc_number(struct str version)
 {
-	struct str major, minor;
-	uint64_t x = 0, y = 0;
-	str_cut(version, '.', &major, &minor);
-	if (!str_u64(major, 10, &x) || !str_u64(str_sub(minor, 0, str_chr(minor, '.')), 10, &y))
-		return 0;
-	return x * 10000 + y;
+	uint64_t v[2];
+	return str_numbers(version, v, 2) == 2 ? v[0] * 10000 + v[1] : 0;
 }
 
 void sdk_library_dirs(struct arena *a, const struct sdk *sdk, struct strs *io)
@@ -139,9 +123,10 @@ struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p
 	struct str env = str_from(getenv("LD_LIBRARY_PATH"));
 	if (env.n)
 		strs_add(a, &libs, env);
-	for (size_t i = 0; !tree_first && sdk->root.n && host_libs[i]; i++)
-		if (fs_is_dir(str_from(host_libs[i])))
-			strs_add(a, &libs, str_from(host_libs[i]));
+	const char *const *lib = layout_names_table()->host_libs;
+	for (; !tree_first && sdk->root.n && *lib; lib++)
+		if (fs_is_dir(str_from(*lib)))
+			strs_add(a, &libs, str_from(*lib));
 	sdk_library_dirs(a, sdk, &libs);
 	p->argv = (struct strs){0};
 	proc_arg(a, p, str_z(a, loader), "--argv0", str_z(a, argv.v[0]), "--library-path",

@@ -13,16 +13,6 @@
 
 enum { MAX_CMAKE = 1 << 20, NEWEST_LLVM = 99 };
 
-/* %N stands for LLVM's major version; all are tried, from the newest down. */
-static const char *const clangs[] = {
-	"llvm/bin/clang++", "lib/llvm/bin/clang++", "lib/llvm-%N/bin/clang++", NULL};
-static const char *const device_libs[] = {"amdgcn/bitcode", "llvm/amdgcn/bitcode",
-	"lib/llvm/amdgcn/bitcode", "llvm/lib/clang/%N/lib/amdgcn/bitcode",
-	"lib/llvm/lib/clang/%N/lib/amdgcn/bitcode", "llvm/lib/clang/%N/amdgcn/bitcode",
-	"lib/llvm/lib/clang/%N/amdgcn/bitcode", "lib/llvm-%N/lib/clang/%N/amdgcn/bitcode",
-	"lib/llvm-%N/lib/clang/%N/lib/amdgcn/bitcode", NULL};
-static const char *const lib_dirs[] = {"lib", "lib64", "lib/x86_64-linux-gnu"};
-
 /* The first existing path that matches a pattern, or "". */
 static struct str first_path(
 	struct arena *a, const struct sdk *sdk, struct str prefix, const char *const *patterns)
@@ -82,10 +72,11 @@ static struct err *read_version(struct arena *a, struct str dir, struct str name
 
 struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 {
-	sdk->clang = first_path(a, sdk, prefix, clangs);
+	const struct layout_names *layout = layout_names_table();
+	sdk->clang = first_path(a, sdk, prefix, layout->clangs);
 	if (!sdk->clang.n)
 		return missing(sdk, prefix, "clang++");
-	sdk->device_libs = first_path(a, sdk, prefix, device_libs);
+	sdk->device_libs = first_path(a, sdk, prefix, layout->device_libs);
 	if (!sdk->device_libs.n)
 		return missing(sdk, prefix, "device library (amdgcn/bitcode)");
 	sdk->include = path_join(a, prefix, S("include"));
@@ -94,8 +85,8 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	sdk->hip_path = prefix;
 	strs_add(a, &sdk->path, path_dir(sdk->clang));
 	strs_add(a, &sdk->path, path_join(a, prefix, S("bin")));
-	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
-		struct str dir = path_join(a, prefix, str_from(lib_dirs[i]));
+	for (const char *const *lib = layout->lib_dirs; *lib; lib++) {
+		struct str dir = path_join(a, prefix, str_from(*lib));
 		struct str cmake = path_join(a, sdk_outside(a, sdk, dir), S("cmake"));
 		struct strs names = {0};
 		if (!fs_exists(sdk_outside(a, sdk, path_join(a, dir, S("libamdhip64.so")))))

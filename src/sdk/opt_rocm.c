@@ -51,20 +51,6 @@ struct err *tree_file(struct arena *a, struct str root, struct str path, struct 
 }
 
 /* ---- /opt/rocm ---- */
-/* Entries directly below these folders are linked one by one. */
-static const struct {
-	const char *from, *to;
-} groups[] = {
-	{"usr/include/", "opt/rocm/include/"},
-	{"usr/include/x86_64-linux-gnu/", "opt/rocm/include/"},
-	{"usr/lib/x86_64-linux-gnu/", "opt/rocm/lib/"},
-	{"usr/lib/x86_64-linux-gnu/cmake/", "opt/rocm/lib/cmake/"},
-	{"usr/lib/cmake/", "opt/rocm/lib/cmake/"},
-	{"usr/share/cmake/", "opt/rocm/lib/cmake/"},
-	{"usr/share/hip/", "opt/rocm/share/hip/"},
-	{"usr/bin/", "opt/rocm/bin/"},
-};
-
 static struct err *link_to(struct arena *a, struct str root, struct str target, struct str link)
 {
 	struct str want =
@@ -80,13 +66,13 @@ static struct err *link_files(struct arena *a, struct str root, struct str text,
 	while (file_list_next(&text, &r, &bad)) {
 		struct str target = {0}, to = {0};
 		/* the longest group wins; it is the last match, since outer groups come first */
-		for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-			struct str from = str_from(groups[i].from);
+		for (const struct view_group *g = view_group_table(); g->from; g++) {
+			struct str from = str_from(g->from);
 			if (!str_starts(r.path, from))
 				continue;
 			struct str rest = str_sub(r.path, from.n, r.path.n);
 			target = str_sub(r.path, 0, from.n + str_chr(rest, '/'));
-			to = str_from(groups[i].to);
+			to = str_from(g->to);
 		}
 		/* "cmake" is a group itself */
 		if (!to.n || !map_put(done, target, done) || str_eq(path_base(target), S("cmake")))

@@ -87,7 +87,7 @@ extern const struct sdk_provider sdk_debian, sdk_rocm_wheels, sdk_tarball, sdk_a
 MUST_USE struct err *sdk_complete(const struct sdk_spec *spec, struct sdk_spec *ret,
 	const struct sdk_provider **ret_provider);
 
-/* ---- debian.c, sandbox.c: data/debian_root.yaml ---- */
+/* ---- data/debian_root.yaml ---- */
 struct sandbox_names {
 	const char *const *unset, *const *split, *const *own;
 };
@@ -101,7 +101,14 @@ struct debian_file {
 };
 const struct debian_link *debian_link_table(void);
 const struct debian_file *debian_file_table(void);
-extern const size_t debian_link_count, debian_file_count;
+struct view_group {
+	const char *from, *to;
+};
+const struct view_group *view_group_table(void);
+struct layout_names {
+	const char *const *clangs, *const *device_libs, *const *lib_dirs, *const *host_libs;
+};
+const struct layout_names *layout_names_table(void); /* one row; the others end with an empty one */
 
 /* ---- file_list.c: the files that a package put into the tree ---- */
 struct sdk_file {  /* a line: type, size, mtime, sha256 or target, path; separated by tabs */

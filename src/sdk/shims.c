@@ -32,19 +32,6 @@ struct shims {
 	const struct shim_options *o;
 };
 
-/* Programs of the tree's other packages that builds run, since their output matches only the tree's headers. */
-static const char *const tree_tools[] = {"flatc", "protoc", NULL};
-
-/* The names that AMD's packages add for LLVM's programs. */
-static const struct {
-	const char *name, *program;
-} aliases[] = {
-	{"amdclang", "clang"},
-	{"amdclang++", "clang++"},
-	{"amdclang-cpp", "clang-cpp"},
-	{"amdlld", "ld.lld"},
-};
-
 /* ---- links ---- */
 static struct err *link_entry(
 	struct shims *s, struct str target, const char *folder, struct str name)
@@ -207,19 +194,20 @@ static struct err *add_programs(struct shims *s)
 		TRY(add_program(s, "bin", str_from(cc_gpu_programs[i]), S("")));
 		TRY(add_program(s, "llvm/bin", str_from(cc_gpu_programs[i]), S("")));
 	}
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
-		struct str program = path_join(a, s->llvm, str_from(aliases[i].program));
+	for (const struct shim_alias *x = shim_alias_table(); x->name; x++) {
+		struct str program = path_join(a, s->llvm, str_from(x->program));
 		TRY(is_program(s, program, &runs));
 		for (size_t k = 0; runs && k < 2; k++)
-			TRY(add_program(s, folders[k].to, str_from(aliases[i].name), program));
+			TRY(add_program(s, folders[k].to, str_from(x->name), program));
 	}
 	for (size_t i = 0; i < s->host.n; i++)
 		if (s->host.v[i].n)
 			TRY(add_program(s, "host", str_from(cc_host_programs[i]), s->host.v[i]));
-	for (size_t i = 0; s->o->own_libc && tree_tools[i]; i++) {
-		struct str program = path_join(a, s->root, str_fmt(a, "usr/bin/%s", tree_tools[i]));
+	const char *const *tools = shim_data_table()->tree_tools;
+	for (; s->o->own_libc && *tools; tools++) {
+		struct str program = path_join(a, s->root, str_fmt(a, "usr/bin/%s", *tools));
 		if (fs_is_file(program))
-			TRY(add_program(s, "bin", str_from(tree_tools[i]), program));
+			TRY(add_program(s, "bin", str_from(*tools), program));
 	}
 	for (size_t i = 0; i < 2; i++) {
 		struct strs names = {0};
@@ -267,8 +255,10 @@ static struct str rocm_version(struct shims *s)
 static struct err *add_version(struct shims *s)
 {
 	struct arena *a = s->a;
-	struct str version = rocm_version(s), rest = version, part[3];
+	static const char *const parts[] = {"@MAJOR@", "@MINOR@", "@PATCH@"};
+	struct str version = rocm_version(s), rest = version, part;
 	struct str info = path_join(a, s->dir, S(".info")), name = S("rocm_version.h");
+	struct str text = str_from(shim_data_table()->rocm_version);
 	if (!version.n)
 		return NULL;
 	TRY(fs_mkdirs(info));
@@ -279,40 +269,14 @@ static struct err *add_version(struct shims *s)
 	if (fs_exists(str_fmt(a, "%.*s/include/rocm-core/%.*s", STR(s->dir), STR(name))))
 		return NULL;
 	for (size_t i = 0; i < 3; i++)
-		if (!str_next(&rest, '.', &part[i]))
-			part[i] = S("0");
-	struct str text = str_fmt(a,
-		"/* made by rocsmith: the SDK has no rocm-core */\n"
-		"#pragma once\n"
-		"#define ROCM_VERSION_MAJOR %.*s\n"
-		"#define ROCM_VERSION_MINOR %.*s\n"
-		"#define ROCM_VERSION_PATCH %.*s\n"
-		"#define ROCM_BUILD_INFO \"%.*s\"\n",
-		STR(part[0]), STR(part[1]), STR(part[2]), STR(version));
+		text = str_replace(
+			a, text, str_from(parts[i]), str_next(&rest, '.', &part) ? part : S("0"));
+	text = str_replace(a, text, S("@VERSION@"), version);
 	TRY(fs_write(cc_file(a, s->dir, name.p), text, 0644 | FS_IF_CHANGED));
 	return link_entry(s, S("../../.rocsmith/rocm_version.h"), "include/rocm-core", name);
 }
 
 /* ---- the tree as sysroot ---- */
-static const char toolchain[] =
-	"# made by rocsmith: host code is for the SDK's libc, with its libraries\n"
-	"set(CMAKE_SYSROOT \"%.*s\")\n"
-	"set(CMAKE_C_COMPILER \"%.*s/llvm/bin/clang\")\n"
-	"set(CMAKE_CXX_COMPILER \"%.*s/llvm/bin/clang++\")\n"
-	"list(APPEND CMAKE_PREFIX_PATH \"%.*s\")\n"
-	"list(APPEND CMAKE_MODULE_PATH \"%.*s/lib/cmake/hip\")\n"
-	"set(CMAKE_FIND_ROOT_PATH \"%.*s\"%.*s \"%.*s\") # ROCm as it is here comes first\n"
-	"set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)\n"
-	"set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)\n"
-	"set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)\n"
-	"set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)\n"
-	"get_property(in_try GLOBAL PROPERTY IN_TRY_COMPILE)\n"
-	"if(in_try) # what is tried may be run, here\n"
-	"  string(APPEND CMAKE_EXE_LINKER_FLAGS\n"
-	"    \" -Wl,--dynamic-linker=%.*s/usr/lib64/ld-linux-x86-64.so.2\"\n"
-	"    \" -Wl,-rpath,%.*s/usr/lib/" TRIPLET "\")\n"
-	"endif()\n";
-
 static struct err *add_toolchain(struct shims *s)
 {
 	struct arena *a = s->a;
@@ -320,16 +284,18 @@ static struct err *add_toolchain(struct shims *s)
 	struct str more = py.n ? str_fmt(a, " \"%.*s\"", STR(py)) : S("");
 	struct str config = str_fmt(a, "/usr/include/" TRIPLET "/%.*s", STR(path_base(py)));
 	struct str build = s->o->build_dir.n ? s->o->build_dir : dir;
+	struct str text = str_from(shim_data_table()->toolchain);
 	TRY(fs_remove_tree(path_join(a, dir, S("include-after"))));
 	if (!s->o->own_libc)
 		return fs_remove(path_join(a, dir, S("toolchain.cmake")));
 	/* Debian's Python.h includes <TRIPLET/pythonX.Y/pyconfig.h>, which the sysroot lacks */
 	if (py.n && fs_is_dir(config))
 		TRY(link_entry(s, config, "include-after/" TRIPLET, path_base(py)));
-	return fs_write(path_join(a, dir, S("toolchain.cmake")),
-		str_fmt(a, toolchain, STR(root), STR(dir), STR(dir), STR(dir), STR(dir), STR(build),
-			STR(more), STR(root), STR(root), STR(root)),
-		0644 | FS_IF_CHANGED);
+	text = str_replace(a, text, S("@MORE@"), more);
+	text = str_replace(a, text, S("@BUILD@"), build);
+	text = str_replace(a, text, S("@ROOT@"), root);
+	text = str_replace(a, text, S("@DIR@"), dir);
+	return fs_write(path_join(a, dir, S("toolchain.cmake")), text, 0644 | FS_IF_CHANGED);
 }
 
 static struct err *fill(struct shims *s, struct str key)
@@ -493,41 +459,12 @@ static struct str make_key(struct shims *s, const struct cc_config *config)
 static void environment(const struct shims *s, struct strs *ret)
 {
 	const struct shim_options *o = s->o;
-	static const struct {
-		const char *name, *path;
-		bool own_libc, cuda;
-	} rows[] = {
-		{"ROCM_PATH", "", false, false},
-		{"ROCM_HOME", "", false, false},
-		{"HIP_PATH", "", false, false},
-		{"HIP_ROOT_DIR", "", false, false},
-		{"HIP_CLANG_PATH", "/llvm/bin", false, false},
-		{"HIP_DEVICE_LIB_PATH", "/amdgcn/bitcode", false, false},
-		{"HIPCXX", "/llvm/bin/clang++", false, false},
-		{"CMAKE_PREFIX_PATH", "", false, false},
-		{"CMAKE_MODULE_PATH", "/lib/cmake/hip", false, false},
-		{"CC", "/llvm/bin/clang", true, false},
-		{"CXX", "/llvm/bin/clang++", true, false},
-		{"CMAKE_TOOLCHAIN_FILE", "/toolchain.cmake", true, false},
-		{"CUDA_HOME", "/cuda", false, true},
-		{"CUDA_PATH", "/cuda", false, true},
-		{"CUDA_ROOT", "/cuda", false, true},
-		{"CUDA_BIN_PATH", "/cuda", false, true}, /* old FindCUDA */
-		{"CUDAToolkit_ROOT", "/cuda", false, true},
-		{"CUDACXX", "/cuda/bin/nvcc", false, true},
-		{"CUDA_NVCC_EXECUTABLE", "/cuda/bin/nvcc", false, true},
-		{"NVCC", "/cuda/bin/nvcc", false, true},
-		{"PKG_CONFIG_PATH", "/cuda/lib64/pkgconfig", false, true},
-		/* nvcc compiles for these GPUs, which its command line does not name */
-		{"CCACHE_EXTRAFILES", "/.rocsmith/gpus", false, true},
-	};
 	static const char *const names[] = {
 		NULL, NULL, "CC", "CXX"}; /* in the order of cc_host_programs */
 	struct arena *a = s->a;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if ((o->own_libc || !rows[i].own_libc) && (o->cuda || !rows[i].cuda))
-			strs_add(a, ret,
-				str_fmt(a, "%s=%.*s%s", rows[i].name, STR(s->dir), rows[i].path));
+	for (const struct shim_variable *v = shim_variable_table(); v->name; v++)
+		if ((o->own_libc || !v->own_libc) && (o->cuda || !v->cuda))
+			strs_add(a, ret, str_fmt(a, "%s=%.*s%s", v->name, STR(s->dir), v->path));
 	struct str path = str_fmt(a, "PATH=%.*s/bin", STR(s->dir));
 	if (o->cuda)
 		path = str_fmt(a, "%.*s:%.*s/cuda/bin", STR(path), STR(s->dir));

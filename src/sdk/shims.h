@@ -82,5 +82,30 @@ MUST_USE struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct st
  * error is the best one then. */
 struct str exports_without_missing(struct arena *a, struct str text, struct str prefix);
 
+/* ---- private to sdk/: data/shims.yaml ---- */
+struct shim_alias {
+	const char *name, *program;
+};
+struct shim_variable {
+	const char *name, *path;
+	bool own_libc, cuda;
+};
+struct shim_data {
+	const char *toolchain, *rocm_version, *pkgconfig;
+	const char *const *tree_tools, *const *cuda_folders;
+};
+struct cuda_link {
+	const char *path, *target;
+};
+struct cuda_file {
+	const char *path, *text;
+};
+/* Each ends with an empty row; shim_data has one. */
+const struct shim_alias *shim_alias_table(void);
+const struct shim_variable *shim_variable_table(void);
+const struct shim_data *shim_data_table(void);
+const struct cuda_link *cuda_link_table(void);
+const struct cuda_file *cuda_file_table(void);
+
 /* Makes the folder `cuda` of a shim folder; private to sdk/. */
 MUST_USE struct err *shims_cuda(struct arena *a, struct str dir);

@@ -205,8 +205,7 @@ static struct err *make_own(struct arena *a, const struct sdk *sdk, const struct
 	if (same)
 		return NULL;
 	buf_fmt(&config, "#include_next <bits/c++config.h>\n");
-	for (size_t i = 0; i < sysroot_newer_count; i++) {
-		const struct sysroot_newer *row = &sysroot_newer_table()[i];
+	for (const struct sysroot_newer *row = sysroot_newer_table(); row->minor; row++) {
 		if (row->minor > w->minor && row->macro)
 			buf_fmt(&config, "#undef %s\n", row->macro);
 		else if (row->minor > w->minor)

@@ -39,6 +39,5 @@ struct sysroot_newer {
 	unsigned minor;
 	const char *macro, *code; /* NULL: not this one */
 };
-const struct sysroot_zig *sysroot_zig_table(void); /* one row */
-const struct sysroot_newer *sysroot_newer_table(void);
-extern const size_t sysroot_newer_count;
+const struct sysroot_zig *sysroot_zig_table(void);     /* one row */
+const struct sysroot_newer *sysroot_newer_table(void); /* ends with an empty row */

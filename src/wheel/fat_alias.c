@@ -4,26 +4,6 @@
 
 #include "wheel/fat_int.h"
 
-/* Sources: dlopen() in RCCL (rocmwrap.cc) and CLR (hip_platform.cpp, hiprtc) of ROCm 7.2. */
-static const struct {
-	const char *by, *name;
-} opened[] = {
-	{"libamdhip64.so", "libamdhip64.so"},
-	{"libhiprtc.so", "libamdhip64.so"},
-	{"librccl.so", "libhsa-runtime64.so"},
-};
-
-const char *fat_alias_of(struct str library, size_t *i)
-{
-	while (*i < sizeof(opened) / sizeof(*opened)) {
-		struct str by = str_from(opened[*i].by);
-		const char *name = opened[(*i)++].name;
-		if (str_starts(library, by) && (library.n == by.n || library.p[by.n] == '.'))
-			return name;
-	}
-	return NULL;
-}
-
 struct image {
 	Elf64_Ehdr head;
 	Elf64_Phdr segments[3];
@@ -39,7 +19,7 @@ static const char names[] = "\0$ORIGIN\0.dynsym\0.dynamic\0.dynstr";
 #define SIZE(member) sizeof(((struct image *)NULL)->member)
 
 /* Makes an image without code that needs the library: dlsym() searches needed libraries, too. */
-struct str fat_alias(struct arena *a, uint16_t machine, struct str name, struct str library)
+struct str fat_stand_in(struct arena *a, uint16_t machine, struct str name, struct str library)
 {
 	const uint64_t strings = sizeof(struct image), size = NAMES + name.n + library.n + 2;
 	const uint64_t end = strings + size;

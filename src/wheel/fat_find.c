@@ -6,40 +6,6 @@
 #include "know/know.h"
 #include "wheel/fat_int.h"
 
-/* Libraries that others load by name at run time. Sources: dlopen() in ROCm 6.4 and 7.2; the libraries that PyTorch's own
- * packaging of ROCm names beside the needed ones. */
-static const struct {
-	const char *by, *opens;
-} opened[] = {
-	{"libamdhip64", "libhiprtc"},
-	{"libamdhip64", "libamd_comgr"},
-	{"libhiprtc", "libhiprtc-builtins"},
-	{"libhsa-runtime64", "libhsa-amd-aqlprofile64"},
-	{"libhipsolver", "librocsparse"},
-	{"librocblas", "libhipblaslt"},
-	{"librocsolver", "librocsparse"},
-};
-
-/* Files that a library reads: a folder or file, relative to the library's folder; share/ may be one folder further
- * up. */
-static const struct {
-	const char *by, *at;
-} beside[] = {
-	/* clang-format off */
-	{"librocblas", "rocblas"},
-	{"libhipblaslt", "hipblaslt"},
-	{"libhipsparselt", "hipsparselt"},
-	{"librocfft", "rocfft"},
-	{"librocfft", "rocfft_kernel_cache.db"},
-	{"libhipdnn_backend", "hipdnn_plugins"},
-	{"libMIOpen", "../share/miopen"},
-	{"librccl", "../share/rccl"},
-	{"libdrm_amdgpu", "../share/libdrm"},
-	{"librocm_sysdeps_drm_amdgpu", "../share/libdrm"},
-	{"", "../.kpack"}, /* the device code of libraries of TheRock */
-	/* clang-format on */
-};
-
 /* "librocblas" for "librocblas.so.5"; "libmiopen" for a DLL, which Windows calls MIOpen.dll. */
 static struct str stem(const struct fat *fat, struct str name)
 {
@@ -255,15 +221,15 @@ static struct err *take_library(
  * the last by name. */
 static struct err *take_opened(struct fat *fat, struct str name, struct str by)
 {
-	for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {
+	for (const struct fat_opened *row = fat_opened_table(); row->by; row++) {
 		struct str best = S("");
 		const struct fat_lib *lib;
-		if (!is_named(fat, name, opened[i].by))
+		if (!is_named(fat, name, row->by))
 			continue;
 		for (size_t k = 0; k < fat->found.n; k++) {
 			struct str it = fat->found.v[k].key;
 			bool plain = str_ends(best, S(".so"));
-			if (is_named(fat, it, opened[i].opens) && !plain &&
+			if (is_named(fat, it, row->opens) && !plain &&
 				(str_ends(it, S(".so")) || str_cmp(it, best) > 0))
 				best = it;
 		}
@@ -375,12 +341,12 @@ static struct str side_of(struct fat *fat, const struct str *sources, const char
 static struct err *take_side(struct fat *fat, struct str lib, struct str source, struct str real)
 {
 	const struct str sources[] = {source, real};
-	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+	for (const struct fat_beside *row = fat_beside_table(); row->by; row++) {
 		struct stat st;
-		struct str at, to = str_fmt(fat->a, "%.*s/%s", STR(path_dir(lib)), beside[i].at);
-		if (*beside[i].by && !is_named(fat, path_base(lib), beside[i].by))
+		struct str at, to = str_fmt(fat->a, "%.*s/%s", STR(path_dir(lib)), row->at);
+		if (*row->by && !is_named(fat, path_base(lib), row->by))
 			continue;
-		struct str from = side_of(fat, sources, beside[i].at);
+		struct str from = side_of(fat, sources, row->at);
 		if (!from.n || !inside(fat, from, &at, &st))
 			continue;
 		to = path_clean(fat->a, to);
@@ -408,7 +374,7 @@ static struct err *add_alias(struct fat *fat, struct str name)
 			to = lib;
 	if (!to)
 		return NULL;
-	alias.content = fat_alias(fat->a, to->elf.machine, name, path_base(to->site));
+	alias.content = fat_stand_in(fat->a, to->elf.machine, name, path_base(to->site));
 	return add_input(fat, alias);
 }
 
@@ -486,12 +452,13 @@ struct err *fat_find(struct fat *fat)
 	}
 	for (size_t i = 0; i < fat->libs.n; i++)
 		TRY(follow_needs(fat, i));
-	for (size_t k = 0; !fat->windows && k < fat->libs.n; k++) {
-		const char *name;
-		for (size_t i = 0; fat->libs.v[k].sdk &&
-				   (name = fat_alias_of(path_base(fat->libs.v[k].site), &i));)
-			TRY(add_alias(fat, str_from(name)));
-	}
+	for (size_t k = 0; !fat->windows && k < fat->libs.n; k++)
+		for (const struct fat_alias *row = fat_alias_table(); row->by; row++) {
+			struct str name = path_base(fat->libs.v[k].site), by = str_from(row->by);
+			bool is = str_starts(name, by) && (name.n == by.n || name.p[by.n] == '.');
+			if (fat->libs.v[k].sdk && is)
+				TRY(add_alias(fat, str_from(row->name)));
+		}
 	struct fat_outsides missing = {0};
 	VEC_EACH (const struct fat_outside, o, &fat->r->outside)
 		if (is_missing(fat, o->name))

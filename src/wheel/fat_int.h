@@ -32,10 +32,21 @@ struct fat {
 	struct map taken; /* paths in the wheel of side files that were considered */
 };
 
-/* fat_alias.c: a name by which the library ("libhiprtc.so.7") opens another one, and which only links have:
- * "libamdhip64.so"; NULL after the last one. *i begins with 0. */
-const char *fat_alias_of(struct str library, size_t *i);
-/* The ELF file of that name: opening it loads the library, which lies beside it. machine: e_machine of both. */
-struct str fat_alias(struct arena *a, uint16_t machine, struct str name, struct str library);
+/* data/fat.yaml; each table ends with an empty row */
+struct fat_opened {
+	const char *by, *opens;
+};
+struct fat_beside {
+	const char *by, *at;
+};
+struct fat_alias {
+	const char *by, *name;
+};
+const struct fat_opened *fat_opened_table(void);
+const struct fat_beside *fat_beside_table(void);
+const struct fat_alias *fat_alias_table(void);
+
+/* fat_alias.c: the ELF file of that name: opening it loads the library, which lies beside it. machine: e_machine of both. */
+struct str fat_stand_in(struct arena *a, uint16_t machine, struct str name, struct str library);
 /* fat_find.c: adds the libraries and files of the SDK that belong to the wheel. */
 MUST_USE struct err *fat_find(struct fat *fat);

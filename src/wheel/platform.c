@@ -3,35 +3,8 @@
  * Source: PEP 600 (manylinux_X_Y: runs with glibc X.Y and the libraries that every such distribution has). The
  * libraries, and their GLIBCXX, CXXABI, GCC and ZLIB versions, are in
  * data/manylinux.yaml. GLIBC itself needs no table: the tag names it. */
-#include <limits.h>
-
 #include "base/fs.h"
 #include "wheel/wheel.h"
-
-static const struct {
-	const char *prefix;
-	size_t off; /* offset of the newest version in struct manylinux_symbols */
-} namespaces[] = {
-	{.prefix = "GLIBCXX_", .off = offsetof(struct manylinux_symbols, glibcxx)},
-	{.prefix = "CXXABI_", .off = offsetof(struct manylinux_symbols, cxxabi)},
-	{.prefix = "GCC_", .off = offsetof(struct manylinux_symbols, gcc)},
-	{.prefix = "ZLIB_", .off = offsetof(struct manylinux_symbols, zlib)},
-	{.prefix = "LIBATOMIC_", .off = offsetof(struct manylinux_symbols, libatomic)},
-};
-
-static const struct {
-	uint16_t machine;
-	unsigned floor; /* lowest glibc minor that installers know for it */
-	const char *name;
-} machines[] = {
-	{.machine = 62, .floor = 5, .name = "x86_64"},
-	{.machine = 183, .floor = 17, .name = "aarch64"},
-	{.machine = 21, .floor = 17, .name = "ppc64le"},
-	{.machine = 243, .floor = 31, .name = "riscv64"},
-	{.machine = 258, .floor = 36, .name = "loongarch64"},
-};
-
-#define COUNT(v) (sizeof(v) / sizeof((v)[0]))
 
 bool wheel_library_allowed(struct str soname)
 {
@@ -40,10 +13,10 @@ bool wheel_library_allowed(struct str soname)
 
 struct str wheel_machine_name(uint16_t machine)
 {
-	for (size_t i = 0; i < COUNT(machines); i++)
-		if (machines[i].machine == machine)
-			return str_from(machines[i].name);
-	return S("");
+	const struct manylinux_machine *m = manylinux_machine_table();
+	while (m->name && m->machine != machine)
+		m++;
+	return str_from(m->name);
 }
 
 /* Parses dotted numbers, to be compared piece by piece; false when text is something else ("PRIVATE"). */
@@ -62,7 +35,8 @@ static bool dotted(struct str text, uint64_t ret[4])
 unsigned wheel_version_minor(struct str version, bool *ret_glibc)
 {
 	uint64_t v[4], max[4];
-	size_t at = 0;
+	struct str kind = str_sub(version, 0, str_chr(version, '_') + 1);
+	bool known = false; /* a library outside of the table is judged by its name alone */
 	*ret_glibc = str_starts(version, S("GLIBC_"));
 	if (str_eq(version, S("GLIBC_ABI_DT_RELR")))
 		return 36;
@@ -70,25 +44,21 @@ unsigned wheel_version_minor(struct str version, bool *ret_glibc)
 		return dotted(str_sub(version, 6, version.n), v) && v[0] == 2 && v[1] < UINT_MAX
 			       ? (unsigned)v[1]
 			       : UINT_MAX;
-	while (at < COUNT(namespaces) && !str_starts(version, str_from(namespaces[at].prefix)))
-		at++;
-	if (at == COUNT(namespaces))
-		return 0; /* a library outside of these namespaces is judged by its name alone */
-	if (!dotted(str_sub(version, strlen(namespaces[at].prefix), version.n), v))
+	if (!dotted(str_sub(version, kind.n, version.n), v))
 		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": even the oldest distributions have them */
-	for (size_t i = 0; i < manylinux_symbols_count; i++) {
-		const char *const *newest =
-			(const void *)((const char *)&manylinux_symbols_table()[i] +
-				       namespaces[at].off);
-		size_t k = 0;
-		if (!*newest || !dotted(str_from(*newest), max))
-			continue;
-		while (k < 3 && v[k] == max[k])
-			k++;
-		if (v[k] <= max[k])
-			return manylinux_symbols_table()[i].minor;
-	}
-	return UINT_MAX;
+	for (const struct manylinux_symbols *row = manylinux_symbols_table(); row->minor; row++)
+		for (size_t i = 0, k = 0; row->newest[i]; i++, k = 0) {
+			struct str newest = str_from(row->newest[i]);
+			if (!str_starts(newest, kind) ||
+				!dotted(str_sub(newest, kind.n, newest.n), max))
+				continue;
+			known = true;
+			while (k < 3 && v[k] == max[k])
+				k++;
+			if (v[k] <= max[k])
+				return row->minor;
+		}
+	return known ? UINT_MAX : 0;
 }
 
 static void add_version(
@@ -176,9 +146,9 @@ struct err *wheel_platform_of(
 				add_version(a, e, e->dyn.versions.v[i].version, ret);
 	}
 	strs_sort(&ret->outside);
-	for (size_t i = 0; i < COUNT(machines); i++)
-		if (machines[i].machine == first->machine && ret->minor < machines[i].floor)
-			ret->minor = machines[i].floor;
+	for (const struct manylinux_machine *m = manylinux_machine_table(); m->name; m++)
+		if (m->machine == first->machine && ret->minor < m->floor)
+			ret->minor = m->floor;
 	if (ret->outside.n || ret->beyond.n)
 		ret->tag = str_fmt(a, "linux_%.*s", STR(arch));
 	else
@@ -201,7 +171,7 @@ static const struct wheel_elf *library_here(
 		return NULL; /* a name that ld.so does not look for in its folders */
 	if (map_has(here, soname))
 		return map_get(here, soname);
-	for (size_t i = 0; i < COUNT(dirs) && !found; i++) {
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]) && !found; i++) {
 		CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
 		struct wheel_elf *lib = NEW(a, struct wheel_elf);
 		struct str path = path_join(a, dirs[i], soname);
@@ -302,21 +272,12 @@ struct err *wheel_platform(
 
 unsigned wheel_tag_glibc(struct str tag, struct str *ret_arch)
 {
-	static const struct {
-		const char *prefix;
-		unsigned minor;
-	} old[] = {
-		{.prefix = "manylinux1_", .minor = 5},
-		{.prefix = "manylinux2010_", .minor = 12},
-		{.prefix = "manylinux2014_", .minor = 17},
-		{.prefix = "linux_", .minor = UINT_MAX},
-	};
 	uint64_t minor;
-	for (size_t i = 0; i < COUNT(old); i++) {
-		struct str prefix = str_from(old[i].prefix);
+	for (const struct manylinux_tag *old = manylinux_tag_table(); old->prefix; old++) {
+		struct str prefix = str_from(old->prefix);
 		*ret_arch = str_sub(tag, prefix.n, tag.n);
 		if (str_starts(tag, prefix))
-			return old[i].minor;
+			return old->minor;
 	}
 	struct str rest = str_sub(tag, S("manylinux_2_").n, tag.n), number;
 	if (!str_starts(tag, S("manylinux_2_")) || !str_cut(rest, '_', &number, ret_arch))

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <limits.h>
+
 #include "formats/zip.h"
 #include "lang/python/dist_info.h"
 #include "lang/python/requirement.h"
@@ -81,16 +83,27 @@ MUST_USE struct err *wheel_platform_of(
  * would keep it from loading one of them is added once. Nothing is added for files of another processor, or for
  * libraries that are not found here. */
 void wheel_lacks_here(struct arena *a, const struct wheel_elfs *elfs, struct wheel_lacks *ret);
-struct manylinux_symbols { /* data/manylinux.yaml; NULL: not there */
+struct manylinux_symbols { /* data/manylinux.yaml */
 	unsigned minor;
-	const char *glibcxx, *cxxabi, *gcc, *zlib, *libatomic;
+	const char *const *newest;
 };
 struct manylinux_libraries {
 	const char *const *allowed;
 };
+struct manylinux_machine {
+	uint16_t machine;
+	unsigned floor;
+	const char *name;
+};
+struct manylinux_tag {
+	const char *prefix;
+	unsigned minor;
+};
+/* Each ends with an empty row; manylinux_libraries has one. */
 const struct manylinux_symbols *manylinux_symbols_table(void);
-const struct manylinux_libraries *manylinux_libraries_table(void); /* one row */
-extern const size_t manylinux_symbols_count;
+const struct manylinux_libraries *manylinux_libraries_table(void);
+const struct manylinux_machine *manylinux_machine_table(void);
+const struct manylinux_tag *manylinux_tag_table(void);
 /* The lowest glibc minor whose distributions have a symbol version: 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which
  * came with it; UINT_MAX for one that no policy promises, such as GLIBC_PRIVATE. */
 unsigned wheel_version_minor(struct str version, bool *ret_glibc);
