@@ -220,12 +220,8 @@ struct str fs_state(struct arena *a, struct str path)
 
 bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret)
 {
-	ARENA(tmp);
-	int r = fstatat(dir, str_z(&tmp, path), ret, follow ? 0 : AT_SYMLINK_NOFOLLOW);
-	int no = errno;
-	arena_free(&tmp);
-	errno = no;
-	return r == 0;
+	ARENA(tmp); /* free() keeps errno since glibc 2.33 */
+	return fstatat(dir, str_z(&tmp, path), ret, follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 bool fs_try_stat(struct str path, struct stat *ret)
@@ -281,10 +277,7 @@ bool fs_is_file(struct str path)
 bool fs_access(struct str path, int how)
 {
 	ARENA(tmp);
-	int r = faccessat(AT_FDCWD, str_z(&tmp, path), how, AT_EACCESS), no = errno;
-	arena_free(&tmp);
-	errno = no;
-	return r == 0;
+	return faccessat(AT_FDCWD, str_z(&tmp, path), how, AT_EACCESS) == 0;
 }
 
 struct str fs_existing(struct str path)

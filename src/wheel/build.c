@@ -38,11 +38,8 @@ static bool is_spdx(struct arena *a, struct str license)
 	for (size_t i = 0; i < words.n; i++, operand = !operand) {
 		struct str w = words.v[i];
 		bool op = str_eq(w, S("AND")) || str_eq(w, S("OR")) || str_eq(w, S("WITH"));
-		if (op == operand)
+		if (op == operand || !str_is_made_of(w, "-.+"))
 			return false;
-		for (size_t k = 0; k < w.n; k++)
-			if (!ascii_alnum(w.p[k]) && !memchr("-.+", w.p[k], 3))
-				return false;
 	}
 	return words.n % 2 == 1;
 }

@@ -12,39 +12,32 @@ static struct err *same_bytes(const struct bytes *x, const struct bytes *y, bool
 	return NULL;
 }
 
-struct pair {
-	struct arena *a;
-	const struct zip *x, *y;
-	struct wheel_comparison *ret;
-};
-
-static void say(struct pair *p, struct str name, const char *what)
+static void say(struct arena *a, struct wheel_comparison *r, struct str name, const char *what)
 {
-	struct wheel_change *last =
-		p->ret->members.n ? &p->ret->members.v[p->ret->members.n - 1] : NULL;
+	struct wheel_change *last = r->members.n ? &r->members.v[r->members.n - 1] : NULL;
 	if (!last || !str_eq(last->name, name)) {
-		last = VEC_PUSH(p->a, &p->ret->members);
+		last = VEC_PUSH(a, &r->members);
 		last->name = name;
 	}
-	strs_add(p->a, &last->differs, str_from(what));
+	strs_add(a, &last->differs, str_from(what));
 }
 
-static struct err *compare_wheels(struct pair *p)
+static struct err *compare_wheels(struct arena *a, const struct zip *first,
+	const struct zip *second, struct wheel_comparison *r)
 {
-	struct wheel_comparison *r = p->ret;
-	const struct bytes *x = &p->x->src, *y = &p->y->src;
+	const struct bytes *x = &first->src, *y = &second->src;
 	TRY(same_bytes(x, y, &r->same));
 	if (r->same)
 		return NULL;
 	const struct zip_member *last = NULL;
-	VEC_EACH (const struct zip_member, m, &p->x->members) {
-		const struct zip_member *n = zip_find(p->y, m->name);
+	VEC_EACH (const struct zip_member, m, &first->members) {
+		const struct zip_member *n = zip_find(second, m->name);
 		if (!n) {
-			say(p, m->name, "only-first");
+			say(a, r, m->name, "only-first");
 			continue;
 		}
 		if (last && n < last)
-			strs_put(p->a, &r->differs, S("order"));
+			strs_put(a, &r->differs, S("order"));
 		last = n;
 		struct bytes heads[] = {bytes_sub(x, m->header, m->data - m->header),
 			bytes_sub(y, n->header, n->data - n->header)};
@@ -62,13 +55,13 @@ static struct err *compare_wheels(struct pair *p)
 			{m->mode != n->mode, "mode"}, {!head && same && data && time, "header"}};
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 			if (all[i].differs)
-				say(p, m->name, all[i].what);
+				say(a, r, m->name, all[i].what);
 	}
-	VEC_EACH (const struct zip_member, m, &p->y->members)
-		if (!zip_find(p->x, m->name))
-			say(p, m->name, "only-second");
+	VEC_EACH (const struct zip_member, m, &second->members)
+		if (!zip_find(first, m->name))
+			say(a, r, m->name, "only-second");
 	if (!r->differs.n && !r->members.n)
-		strs_add(p->a, &r->differs, S("other"));
+		strs_add(a, &r->differs, S("other"));
 	return NULL;
 }
 
@@ -77,7 +70,6 @@ struct err *wheel_compare(
 {
 	CLEANUP(wheel_close) struct wheel x = {.zip.fd = -1};
 	CLEANUP(wheel_close) struct wheel y = {.zip.fd = -1};
-	struct pair p = {.a = a, .x = &x.zip, .y = &y.zip, .ret = ret};
 	struct str scratch = {0}, other = q->to;
 	struct err *e = NULL;
 	*ret = (struct wheel_comparison){.path = q->from, .other = other};
@@ -95,6 +87,6 @@ struct err *wheel_compare(
 		other = done.path;
 	}
 	e = e ? e : wheel_open(a, other, &y);
-	e = e ? e : compare_wheels(&p);
+	e = e ? e : compare_wheels(a, &x.zip, &y.zip, ret);
 	return scratch.n ? err_join(e, fs_remove_tree(scratch)) : e;
 }

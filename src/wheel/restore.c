@@ -22,10 +22,7 @@ struct restoring {
 /* Could it be a name or a version? Nothing that pip takes for an option, and no word of a shell. */
 static bool is_plain(struct str s)
 {
-	bool plain = s.n && ascii_alnum(s.p[0]);
-	for (size_t i = 0; plain && i < s.n; i++)
-		plain = ascii_alnum(s.p[i]) || str_chr(S("._+!-"), s.p[i]) < 5;
-	return plain;
+	return str_is_made_of(s, "._+!-") && ascii_alnum(s.p[0]);
 }
 
 /* A text of the dist-info folder, "" if there is none. */
