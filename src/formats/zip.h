@@ -119,7 +119,6 @@ struct zip_writer {
 		struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret);
 	void *user;
 	struct zip_limits limits;
-	uint64_t budget; /* wheel_write(): limit of all members' stored bytes; 0: none */
 };
 
 /* Writes the archive atomically: members in the given order, all with the time `epoch` (seconds; before 1980 counts

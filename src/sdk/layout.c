@@ -123,9 +123,8 @@ struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct 
 {
 	struct proc p = {0};
 	struct proc_result r;
-	struct sdk_binds none = {0};
 	proc_arg(a, &p, sdk->clang.p, "--version", NULL);
-	TRY(sdk_wrap(a, sdk, &none, &p));
+	TRY(sdk_wrap(a, sdk, NULL, &p));
 	TRY(proc_check(a, &p, &r));
 	*ret = version_after(r.out, S("clang version "));
 	if (!ret->n)

@@ -76,14 +76,13 @@ static struct err *probe_target(struct arena *tmp, void *user)
 	struct sdk_target *answer = &x->answer;
 	struct proc p = {.merge = true, .input = str_from(source), .timeout = PROBE_SECONDS};
 	struct proc_result r;
-	struct sdk_binds none = {0};
 	const struct str mark = S("error: ");
 	strs_add(tmp, &p.argv, x->sdk->clang);
 	proc_arg(tmp, &p, "-x", "hip", "-", "--offload-device-only", "-nogpuinc", "-O1", "-o",
 		"/dev/null", NULL);
 	strs_add(tmp, &p.argv, str_fmt(tmp, "--offload-arch=%.*s", STR(answer->name)));
 	strs_add_all(tmp, &p.argv, &x->sdk->clang_flags);
-	TRY(sdk_wrap(tmp, x->sdk, &none, &p));
+	TRY(sdk_wrap(tmp, x->sdk, NULL, &p));
 	TRY(proc_run(tmp, &p, &r));
 	answer->compiles = r.status == 0;
 	if (answer->compiles)

@@ -110,7 +110,9 @@ static struct err *bwrap_command(
 struct err *sdk_wrap(
 	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p)
 {
+	static const struct sdk_binds none;
 	struct strs argv = p->argv, given = p->setenv, path = {0};
+	binds = binds ? binds : &none;
 	if (!argv.n)
 		return err_new(E_USAGE, "there is no program to run");
 	if (sdk->runner == SDK_NORUN)
@@ -158,13 +160,12 @@ enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk)
 	bool bwrap = proc_find(a, S("bwrap")).n > 0;
 	for (size_t i = 0; bwrap && i < sizeof(ways) / sizeof(ways[0]); i++) {
 		struct sdk copy = *sdk;
-		struct sdk_binds none = {0};
 		struct proc p = {.merge = true, .timeout = 20};
 		struct proc_result r;
 		copy.runner = ways[i];
 		/* try the tree's loader: it is small, and every program of the tree needs it */
 		proc_arg(a, &p, "/lib64/ld-linux-x86-64.so.2", "--version", NULL);
-		CLEANUP(err_freep) struct err *e = sdk_wrap(a, &copy, &none, &p);
+		CLEANUP(err_freep) struct err *e = sdk_wrap(a, &copy, NULL, &p);
 		if (!e)
 			e = proc_check(a, &p, &r);
 		if (!e)

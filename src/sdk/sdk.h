@@ -152,7 +152,7 @@ struct sdk_binds {
 /* Turns p, whose argv has the SDK's paths, into the command to start: bwrap ..., chroot ..., or p unchanged. A bind
  * must not lie in /usr/{bin,lib,include,share,...}, /etc, /proc or /dev; a bind below another one must follow it.
  * argv[0] without a slash is looked up in sdk.path. The program has no terminal unless p inherits ours. Thread-safe. A
- * sandboxed start takes about 8 ms. */
+ * sandboxed start takes about 8 ms. binds: NULL for none. */
 MUST_USE struct err *sdk_wrap(
 	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p);
 /* Adds this machine's /usr, /lib, ..., read-only below the folder `at` (for --sysroot). */

@@ -49,7 +49,6 @@ static struct err *trial_failure(
 static struct err *try_one(struct arena *tmp, void *user)
 {
 	struct sdk_trial *t = user;
-	struct sdk_binds none = {0};
 	struct proc p = {.merge = true, .timeout = SECONDS};
 	struct proc_result r;
 	const char *path = str_z(tmp, t->seen), *loader = "/lib64/ld-linux-x86-64.so.2";
@@ -58,7 +57,7 @@ static struct err *try_one(struct arena *tmp, void *user)
 		proc_arg(tmp, &p, loader, "--preload", path, "/bin/sh", "-c", ":", NULL);
 	else
 		proc_arg(tmp, &p, path, "--help", NULL);
-	TRY(sdk_wrap(tmp, t->sdk, &none, &p));
+	TRY(sdk_wrap(tmp, t->sdk, NULL, &p));
 	CLEANUP(err_freep) struct err *e = proc_run(tmp, &p, &r);
 	TRY(cancel_check());
 	if (!e)

@@ -15,12 +15,8 @@ struct emulation {
 	struct str launcher, tmp, tree, script, imports;
 };
 
-PRINTF(2, 3)
-static void skipped(struct emulation *r, const char *fmt, ...)
-{
-	FORMAT(text, r->a, fmt);
-	verdict_say(r->a, r->v, V_RUN_SKIPPED, S(""), "nothing was run: %.*s", STR(text));
-}
+#define SKIPPED(r, ...)                                                                            \
+	verdict_say((r)->a, (r)->v, V_RUN_SKIPPED, S(""), "nothing was run: " __VA_ARGS__)
 
 /* Can an `import` statement name it? Letters beyond ASCII are left to Python. */
 static bool is_identifier(struct str name)
@@ -75,7 +71,7 @@ static struct err *run_on(struct emulation *r, struct str gpu)
 			config = path_join(a, configs, names.v[i]);
 	}
 	if (!config.n) {
-		skipped(r, "'%.*s' has no configuration for %.*s", STR(r->launcher), STR(gpu));
+		SKIPPED(r, "'%.*s' has no configuration for %.*s", STR(r->launcher), STR(gpu));
 		return NULL;
 	}
 	strs_add(a, &p.setenv, str_fmt(a, "PYTHONPATH=%.*s", STR(r->tree)));
@@ -122,14 +118,14 @@ static struct err *run_all(struct emulation *r)
 	if (e && e->code == E_CANCELLED)
 		return e;
 	if (e) {
-		skipped(r, "it cannot be unpacked: %s", err_root(e)->msg);
+		SKIPPED(r, "it cannot be unpacked: %s", err_root(e)->msg);
 		err_free(e);
 		return NULL;
 	}
 	r->tree = done.path;
 	TRY(find_work(r));
 	if (!gpus.n || (!r->imports.n && !r->script.n))
-		skipped(r, "there is no %s",
+		SKIPPED(r, "there is no %s",
 			gpus.n ? "module at the top of the wheel" : "device code");
 	for (size_t i = 0; i < gpus.n && (r->imports.n || r->script.n); i++)
 		TRY(run_on(r, gpus.v[i]));
@@ -141,11 +137,11 @@ struct err *verify_run(struct arena *a, const struct verify_options *o, struct v
 	struct emulation r = {.a = a, .o = o, .v = v};
 	r.launcher = o->launcher.n ? path_abs(a, o->launcher) : proc_find(a, S("rocjitsu"));
 	if (!v->pass) {
-		skipped(&r, "what is wrong with the wheel comes first");
+		SKIPPED(&r, "what is wrong with the wheel comes first");
 		return NULL;
 	}
 	if (!r.launcher.n || !fs_is_file(r.launcher)) {
-		skipped(&r, "there is no emulator, %.*s",
+		SKIPPED(&r, "there is no emulator, %.*s",
 			STR(o->launcher.n ? o->launcher : S("rocjitsu, in PATH")));
 		return NULL;
 	}

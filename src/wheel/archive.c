@@ -250,18 +250,12 @@ struct err *wheel_extract(const struct zip *z, const struct zip_member *m, struc
 
 /* ---- writing ---- */
 
-struct new_record {
-	const struct wheel_inputs *in;
-	uint64_t budget;
-};
-
 /* Makes RECORD. If the wheel is too large, the error names the largest members: the user may do without one of them. */
 static struct err *make_record(
 	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
 {
 	enum { NAMED = 5 };
-	const struct new_record *r = user;
-	const struct wheel_inputs *in = r->in;
+	const struct wheel_inputs *in = user;
 	struct str self = path_join(a, in->info, S("RECORD"));
 	bool *named = arena_array(a, in->n + 1, sizeof(*named));
 	uint64_t sum = 0;
@@ -272,10 +266,10 @@ static struct err *make_record(
 	}
 	buf_fmt(&b, "%.*s,,\n", STR(self));
 	*ret = (struct zip_input){.name = self, .content = buf_str(&b), .mode = 0644};
-	if (!r->budget || sum <= r->budget)
+	if (!in->budget || sum <= in->budget)
 		return NULL;
 	struct err *e = err_new(E_LIMIT, "it would have %llu bytes, and at most %llu are allowed",
-		(unsigned long long)sum, (unsigned long long)r->budget);
+		(unsigned long long)sum, (unsigned long long)in->budget);
 	for (unsigned k = 0; k < NAMED && k < in->n; k++) {
 		size_t best = in->n;
 		for (size_t i = 0; i < in->n; i++)
@@ -302,13 +296,12 @@ static int by_place(const void *x, const void *y)
 
 struct err *wheel_write(struct arena *a, struct wheel_inputs *in, const struct zip_writer *how)
 {
-	struct new_record r = {.in = in, .budget = how->budget};
 	struct zip_writer w = *how;
 	TRY(wheel_sbom_renew(a, in));
 	VEC_SORT(in, by_place);
 	w.v = in->v;
 	w.n = in->n;
 	w.last = make_record;
-	w.user = &r;
+	w.user = in;
 	return zip_write(a, &w, NULL);
 }

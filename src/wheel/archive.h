@@ -54,6 +54,7 @@ struct wheel_inputs {
 	struct zip_input *v;
 	size_t n, cap;
 	struct str info; /* the dist-info folder */
+	uint64_t budget; /* limit of all members' stored bytes; 0: none */
 };
 
 /* The bill of materials of a wheel: itself, and its libraries and programs with their hashes. */
@@ -62,8 +63,8 @@ MUST_USE struct err *wheel_sbom(struct arena *a, struct str name, struct str ver
 /* Makes rocsmith's bill of materials anew, for the current files, if one was copied from another wheel. */
 MUST_USE struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w);
 
-/* Writes a wheel of these members, which it sorts, and its RECORD; calls wheel_sbom_renew(). `how` has path, epoch,
- * jobs and budget; E_LIMIT names the largest members. */
+/* Writes a wheel of these members, which it sorts, and its RECORD; calls wheel_sbom_renew(). `how` has path, epoch
+ * and jobs; above the budget, E_LIMIT names the largest members. */
 MUST_USE struct err *wheel_write(
 	struct arena *a, struct wheel_inputs *in, const struct zip_writer *how);
 

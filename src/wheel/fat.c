@@ -175,6 +175,7 @@ static struct err *fatten(struct fat *fat, struct wheel_name *name)
 	rewrite_from(x, &fat->w);
 	TRY(wheel_under_name(fat->a, q, &fat->w, name, &x->in));
 	x->out.info = x->in.info;
+	x->out.budget = fat->q->budget;
 	TRY(fat_find(fat));
 	/* a platform tag that is true for all libraries stays, and so does linux_ARCH, which promises nothing; else it
 	 * becomes the lowest true one */
@@ -214,11 +215,8 @@ static struct err *fatten(struct fat *fat, struct wheel_name *name)
 struct err *wheel_fatten(struct arena *a, const struct fat_request *q, struct fat_report *ret)
 {
 	struct fat fat = {.a = a, .q = q, .r = ret};
-	fat.x = (struct rewrite){.a = a,
-		.jobs = q->wheel.jobs,
-		.budget = q->budget,
-		.keep = &q->keep,
-		.report = &ret->slim};
+	fat.x = (struct rewrite){
+		.a = a, .jobs = q->wheel.jobs, .keep = &q->keep, .report = &ret->slim};
 	*ret = (struct fat_report){.path = q->wheel.from, .sdk = q->sdk};
 	ret->slim = (struct slim_report){
 		.path = q->wheel.from, .gpus = q->gpus, .exact = q->keep.exact};

@@ -122,11 +122,8 @@ struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side)
 
 struct err *rewrite_write(struct rewrite *x)
 {
-	struct zip_writer how = {.path = x->to,
-		.time = x->time,
-		.epoch = x->epoch,
-		.jobs = x->jobs,
-		.budget = x->budget};
+	struct zip_writer how = {
+		.path = x->to, .time = x->time, .epoch = x->epoch, .jobs = x->jobs};
 	struct str dir = path_dir(x->to);
 	struct stat st;
 	if (x->report && x->report->files.n)

@@ -25,7 +25,6 @@ struct rewrite {
 	uint32_t time; /* timestamp of all members, in the form of zip_member.time, or 0 */
 	int64_t epoch; /* the time of all members if `time` is 0; see wheel_epoch() */
 	unsigned jobs;
-	uint64_t budget;              /* see struct zip_writer */
 	const struct slim_keep *keep; /* the code that rewrite_slim() leaves */
 	struct slim_report *report;   /* its results, which become the cut list; NULL: none */
 	struct wheel_inputs in,

@@ -88,3 +88,7 @@ void split_list_served(struct splitting *s);
 struct str split_metadata(struct splitting *s);
 struct str split_provenance(struct splitting *s);
 struct str split_variants(struct splitting *s);
+struct split_variants { /* data/split.yaml */
+	const char *text;
+};
+const struct split_variants *split_variants_table(void); /* one row */

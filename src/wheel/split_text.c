@@ -165,37 +165,18 @@ static struct strs list_variants(struct splitting *s, struct buf *b)
 	return values;
 }
 
-struct split_properties {
-	struct strs namespace, gfx_arch, requires;
-};
-
-static const struct json_field arch_fields[] = FIELDS_ONLY(struct split_properties, gfx_arch);
-static const struct json_field amd_fields[] = {FIELD_PART("amd", arch_fields), {.kind = FIELD_END}};
-static const struct json_field label_fields[] = {
-	FIELD_PART(SPLIT_LABEL, amd_fields), {.kind = FIELD_END}};
-static const struct json_field priority_fields[] = FIELDS_ONLY(struct split_properties, namespace);
-static const struct json_field plugin_fields[] = {
-	FIELDS(struct split_properties, requires),
-	FIELD_CONST("plugin-api", "rocm_bootstrap.variant_provider:AMDVariantPlugin"),
-	{.kind = FIELD_END},
-};
-static const struct json_field provider_fields[] = {
-	FIELD_PART("amd", plugin_fields), {.kind = FIELD_END}};
-static const struct json_field variants_fields[] = {
-	FIELD_CONST("$schema", "https://variants-schema.wheelnext.dev/v0.2.0.json"),
-	FIELD_PART("default-priorities", priority_fields),
-	FIELD_PART("providers", provider_fields),
-	FIELD_PART("variants", label_fields),
-	{.kind = FIELD_END},
-};
-
+/* Its list of GPUs is indented as deep as it lies. */
 struct str split_variants(struct splitting *s)
 {
 	BUF(ignored, s->a);
-	struct split_properties v = {.gfx_arch = list_variants(s, &ignored)};
-	strs_add(s->a, &v.namespace, S("amd"));
-	strs_add(s->a, &v.requires, S("rocm-bootstrap>=0.3.0"));
-	return json_document(s->a, 2, variants_fields, &v);
+	BUF(lines, s->a);
+	struct strs gpus = list_variants(s, &ignored);
+	for (size_t i = 0; i < gpus.n; i++)
+		buf_fmt(&lines, "%s\n%12s\"%.*s\"", i ? "," : "", "", STR(gpus.v[i]));
+	if (gpus.n)
+		buf_fmt(&lines, "\n%10s", "");
+	struct str text = str_from(split_variants_table()->text);
+	return str_replace(s->a, text, S("@GPUS@"), buf_str(&lines));
 }
 
 static struct str host_metadata(struct splitting *s)
