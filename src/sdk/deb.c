@@ -10,19 +10,6 @@
 #include "sdk/provider.h"
 #include "slim/slim.h"
 
-/* Documentation that no build reads; copyright files stay. */
-static const char *const left_out[] = {
-	"usr/share/man/",
-	"usr/share/info/",
-	"usr/share/locale/",
-	"usr/share/lintian/",
-	"usr/share/doc-base/",
-	NULL,
-};
-
-/* Top folders that are always links into usr/ (the usr-merge), even if a suite's packages have real ones. */
-static const char *const merged[] = {"bin/", "sbin/", "lib/", "lib32/", "lib64/", "libx32/", NULL};
-
 /* ---- kernels of other GPUs ---- */
 static struct slim_keep keep_of(struct arena *a, const struct strs *gpus)
 {
@@ -59,10 +46,11 @@ uint64_t gpus_thin(int fd, uint64_t size, const struct strs *gpus)
 /* ---- members ---- */
 static struct str choose_place(void *user, struct arena *tmp, struct str path)
 {
+	const struct debian_names *names = debian_names_table();
 	struct sdk_unpack *u = user;
-	if (str_starts_one_of(path, merged))
+	if (str_starts_one_of(path, names->merged))
 		return path_join(tmp, S("usr"), path);
-	if (str_starts_one_of(path, left_out))
+	if (str_starts_one_of(path, names->left_out))
 		return S("");
 	if (u->gpus.n && !gpus_want_file(&u->gpus, path)) {
 		u->partial = true;

@@ -12,9 +12,6 @@
 #include "know/know.h"
 #include "sdk/provider.h"
 
-static const char *const folders[] = {"usr/bin", "usr/sbin", "usr/lib", "usr/lib64", "usr/include",
-	"usr/share", "etc", "opt/rocm", "var/lib"};
-
 /* The default suite comes first. */
 static const char *const suites[] = {"sid", "experimental", "trixie", NULL};
 /* The version of libamdhip64 that each has: its archive indices of November 2026. */
@@ -151,8 +148,8 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	TRY(fs_guard(j->root, &guard));
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		TRY(tree_folder(a, j->root, str_from(folders[i])));
+	for (const char *const *folder = debian_names_table()->folders; *folder; folder++)
+		TRY(tree_folder(a, j->root, str_from(*folder)));
 	for (const struct debian_link *l = debian_link_table(); l->path; l++) {
 		struct str path = str_from(l->path), full = path_join(a, j->root, path);
 		const char *const *target = l->targets;

@@ -59,8 +59,7 @@ static struct err *find_need(struct arena *a, struct install *in, struct sdk_don
 		*VEC_PUSH(a, &in->need) = *i;
 		ret->bytes += i->size;
 	}
-	if (in->need.n)
-		qsort(in->need.v, in->need.n, sizeof(*in->need.v), larger_first);
+	VEC_SORT(&in->need, larger_first);
 	ret->packages = in->need.n;
 	ret->repaired = in->damaged.n;
 	return NULL;

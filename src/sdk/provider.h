@@ -99,6 +99,10 @@ struct debian_link {
 struct debian_file {
 	const char *path, *text;
 };
+struct debian_names {
+	const char *const *folders, *const *left_out, *const *merged;
+};
+const struct debian_names *debian_names_table(void); /* one row */
 const struct debian_link *debian_link_table(void);
 const struct debian_file *debian_file_table(void);
 struct view_group {
@@ -108,7 +112,8 @@ const struct view_group *view_group_table(void);
 struct layout_names {
 	const char *const *clangs, *const *device_libs, *const *lib_dirs, *const *host_libs;
 };
-const struct layout_names *layout_names_table(void); /* one row; the others end with an empty one */
+const struct layout_names *layout_names_table(
+	void); /* one row; lists of rows end with an empty one */
 
 /* ---- file_list.c: the files that a package put into the tree ---- */
 struct sdk_file {  /* a line: type, size, mtime, sha256 or target, path; separated by tabs */
