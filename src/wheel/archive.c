@@ -226,26 +226,17 @@ void wheel_close(struct wheel *w)
 	zip_close(&w->zip);
 }
 
-struct extraction {
-	int fd;
-	uint64_t at;
-};
-
 static struct err *write_piece(void *user, const void *p, size_t n, bool *stop)
 {
-	struct extraction *x = user;
 	(void)stop;
-	x->at += n;
-	return fs_pwrite(x->fd, p, n, x->at - n);
+	return zip_sink_write(user, p, n);
 }
 
 struct err *wheel_extract(const struct zip *z, const struct zip_member *m, struct str path)
 {
-	struct extraction x = {.fd = -1};
-	TRY(fs_open_shared(path, 0, &x.fd));
-	struct err *e = zip_stream(z, m, write_piece, &x);
-	fd_closep(&x.fd);
-	return e;
+	CLEANUP(zip_sink_close) struct zip_sink out = {.fd = -1};
+	TRY(fs_open_shared(path, 0, &out.fd));
+	return zip_stream(z, m, write_piece, &out);
 }
 
 /* ---- writing ---- */
