@@ -14,14 +14,11 @@ struct zip_input wheel_input(const struct wheel *w, const struct wheel_member *m
 
 struct err *rewrite_begin(struct rewrite *x)
 {
-	struct str dir = path_dir(x->to);
 	/* the temporary name of the wheel itself is another one */
 	x->stage = (struct fs_stage){.place = x->to,
 		.beside = fs_temp_name(x->a, str_fmt(x->a, "%.*s.parts", STR(x->to)))};
 	if (fs_writes_forbidden())
 		return NULL;
-	x->new = !fs_present(dir);
-	TRY(fs_mkdirs(dir));
 	TRY(fs_stage_begin(x->a, &x->stage));
 	x->scratch = x->stage.tree;
 	return fs_mkdirs(x->scratch);
@@ -139,8 +136,7 @@ struct err *rewrite_write(struct rewrite *x)
 
 struct err *rewrite_end(struct rewrite *x, struct err *e)
 {
-	e = x->scratch.n ? err_join(e, fs_stage_end(&x->stage)) : e;
-	return e && x->new ? err_join(e, fs_remove_empty(path_dir(x->to))) : e;
+	return x->scratch.n ? err_join(e, fs_stage_end(&x->stage)) : e;
 }
 
 /* ---- METADATA ---- */

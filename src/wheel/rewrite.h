@@ -20,7 +20,6 @@ struct rewrite {
 	 * "" in a dry run. */
 	struct str scratch;
 	struct fs_stage stage;
-	bool new;      /* the folder of `to` was made for it */
 	struct str to; /* path of the new wheel */
 	uint32_t time; /* timestamp of all members, in the form of zip_member.time, or 0 */
 	int64_t epoch; /* the time of all members if `time` is 0; see wheel_epoch() */
@@ -56,7 +55,7 @@ void rewrite_text(struct rewrite *x, const char *file, struct str text);
 MUST_USE struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side);
 /* Writes the wheel with a new RECORD, and the cut list if anything was removed; in a dry run it does nothing. */
 MUST_USE struct err *rewrite_write(struct rewrite *x);
-/* Removes the scratch folder, and with an error the new folder around it; returns e, or the error of that. */
+/* Removes the scratch folder; returns e, or the error of that. */
 MUST_USE struct err *rewrite_end(struct rewrite *x, struct err *e);
 
 /* ---- METADATA ---- */

@@ -352,23 +352,18 @@ static struct err *put_in_place(struct splitting *s)
 /* Makes all files in a hidden folder beside them. */
 static struct err *make_all(struct splitting *s)
 {
-	bool new = !fs_present(s->q->to);
 	struct fs_stage stage = {.place = s->done->wheels.v[s->done->wheels.n - 1].path};
-	TRY(fs_mkdirs(s->q->to));
-	struct err *e = fs_stage_begin(s->a, &stage);
-	if (!e) {
-		s->scratch = stage.tree;
-		e = fs_mkdirs(s->scratch);
-		if (!e && !s->plain && !s->again)
-			e = split_archives(s);
-		if (!e && s->done->variants.n)
-			e = fs_write(path_join(s->a, s->scratch, path_base(s->done->variants)),
-				split_variants(s), 0644);
-		e = e ? e : make_wheels(s);
-		e = e ? e : put_in_place(s);
-		e = err_join(e, fs_stage_end(&stage));
-	}
-	return e && new ? err_join(e, fs_remove_empty(s->q->to)) : e;
+	TRY(fs_stage_begin(s->a, &stage));
+	s->scratch = stage.tree;
+	struct err *e = fs_mkdirs(s->scratch);
+	if (!e && !s->plain && !s->again)
+		e = split_archives(s);
+	if (!e && s->done->variants.n)
+		e = fs_write(path_join(s->a, s->scratch, path_base(s->done->variants)),
+			split_variants(s), 0644);
+	e = e ? e : make_wheels(s);
+	e = e ? e : put_in_place(s);
+	return err_join(e, fs_stage_end(&stage));
 }
 
 /* A licence is a file in licenses/ of the dist-info folder, or one beside METADATA that it names. */

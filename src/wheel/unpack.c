@@ -42,21 +42,16 @@ struct err *wheel_unpack(struct arena *a, const struct wheel_request *q, struct 
 	TRY(check_place(&w, ret->path, q->force));
 	if (fs_writes_forbidden())
 		return wheel_check(&w, q->jobs, "Checking", NULL, NULL);
-	bool new = !fs_present(q->to);
 	struct fs_stage s = {.place = ret->path};
-	TRY(fs_mkdirs(q->to));
-	struct err *e = fs_stage_begin(a, &s);
-	if (!e) {
-		VEC_EACH (const struct zip_member, m, &w.zip.members) {
-			struct str dir =
-				m->dir ? str_sub(m->name, 0, m->name.n - 1) : path_dir(m->name);
-			if (!e && map_put(&made, dir, NULL))
-				e = fs_mkdirs(path_join(a, s.tree, dir));
-		}
-		e = e ? e : wheel_check(&w, q->jobs, "Unpacking", put_piece, &s.tree);
-		e = e ? e : check_place(&w, ret->path, q->force);
-		e = e ? e : fs_stage_commit(&s, S(""));
-		e = err_join(e, fs_stage_end(&s));
+	TRY(fs_stage_begin(a, &s));
+	struct err *e = NULL;
+	VEC_EACH (const struct zip_member, m, &w.zip.members) {
+		struct str dir = m->dir ? str_sub(m->name, 0, m->name.n - 1) : path_dir(m->name);
+		if (!e && map_put(&made, dir, NULL))
+			e = fs_mkdirs(path_join(a, s.tree, dir));
 	}
-	return e && new ? err_join(e, fs_remove_empty(q->to)) : e;
+	e = e ? e : wheel_check(&w, q->jobs, "Unpacking", put_piece, &s.tree);
+	e = e ? e : check_place(&w, ret->path, q->force);
+	e = e ? e : fs_stage_commit(&s, S(""));
+	return err_join(e, fs_stage_end(&s));
 }
