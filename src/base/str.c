@@ -225,9 +225,10 @@ struct str str_replace(struct arena *a, struct str s, struct str from, struct st
 
 struct str str_shell(struct arena *a, struct str s)
 {
-	return str_is_made_of(s, "_-+.,:/=@%^")
-		       ? s
-		       : str_fmt(a, "'%.*s'", STR(str_replace(a, s, S("'"), S("'\\''"))));
+	bool plain = s.n > 0;
+	for (size_t i = 0; i < s.n; i++)
+		plain = plain && (ascii_alnum(s.p[i]) || str_chr(S("_-+.,:/=@%^"), s.p[i]) < 11);
+	return plain ? s : str_fmt(a, "'%.*s'", STR(str_replace(a, s, S("'"), S("'\\''"))));
 }
 
 struct strs str_split(struct arena *a, struct str s, char sep)
@@ -289,14 +290,6 @@ bool strs_put(struct arena *a, struct strs *list, struct str s)
 		return false;
 	strs_add(a, list, s);
 	return true;
-}
-
-bool str_is_made_of(struct str s, const char *more)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_alnum(s.p[i]) && !memchr(more, s.p[i], strlen(more)))
-			return false;
-	return s.n;
 }
 
 bool str_is_one_of(struct str s, const char *const *words)

@@ -118,8 +118,6 @@ bool strs_has(const struct strs *list, struct str s);
 bool strs_eq(const struct strs *x, const struct strs *y); /* the same strings in the same order? */
 /* The line "NAME=..." of the list, or NULL. */
 struct str *strs_variable(const struct strs *list, struct str name);
-/* Is it made of ASCII letters, digits and these characters, and not empty? */
-bool str_is_made_of(struct str s, const char *more);
 /* Is it one of the words, which NULL ends? Does it begin, or end, with one? */
 bool str_is_one_of(struct str s, const char *const *words);
 bool str_starts_one_of(struct str s, const char *const *words);

@@ -33,8 +33,11 @@ struct err *sdk_complete(
 			strs_add(&tmp, &known, str_from(p->suites[k]));
 		if (!p->resolve || strs_has(&known, ret->suite))
 			return NULL;
-		if (!p->suites && str_is_made_of(ret->suite, "._+-") &&
-			ascii_alnum(ret->suite.p[0]))
+		bool word = !p->suites && ret->suite.n && ascii_alnum(ret->suite.p[0]);
+		for (size_t k = 0; k < ret->suite.n; k++)
+			word = word && (ascii_alnum(ret->suite.p[k]) ||
+					       str_chr(S("._+-"), ret->suite.p[k]) < 4);
+		if (word)
 			return NULL;
 		if (!p->suites)
 			return err_hint(
