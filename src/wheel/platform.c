@@ -34,9 +34,10 @@ static bool dotted(struct str text, uint64_t ret[4])
 
 unsigned wheel_version_minor(struct str version, bool *ret_glibc)
 {
+	static const char *const kinds[] = {"GLIBCXX_", "CXXABI_", "GCC_", "ZLIB_", "LIBATOMIC_"};
+	enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) }; /* in the order of the table's columns */
 	uint64_t v[4], max[4];
-	struct str kind = str_sub(version, 0, str_chr(version, '_') + 1);
-	bool known = false; /* a library outside of the table is judged by its name alone */
+	size_t at = 0, k;
 	*ret_glibc = str_starts(version, S("GLIBC_"));
 	if (str_eq(version, S("GLIBC_ABI_DT_RELR")))
 		return 36;
@@ -44,21 +45,21 @@ unsigned wheel_version_minor(struct str version, bool *ret_glibc)
 		return dotted(str_sub(version, 6, version.n), v) && v[0] == 2 && v[1] < UINT_MAX
 			       ? (unsigned)v[1]
 			       : UINT_MAX;
-	if (!dotted(str_sub(version, kind.n, version.n), v))
+	while (at < KINDS && !str_starts(version, str_from(kinds[at])))
+		at++;
+	if (at == KINDS)
+		return 0; /* a library outside of these namespaces is judged by its name alone */
+	if (!dotted(str_sub(version, strlen(kinds[at]), version.n), v))
 		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": even the oldest distributions have them */
-	for (const struct manylinux_symbols *row = manylinux_symbols_table(); row->minor; row++)
-		for (size_t i = 0, k = 0; row->newest[i]; i++, k = 0) {
-			struct str newest = str_from(row->newest[i]);
-			if (!str_starts(newest, kind) ||
-				!dotted(str_sub(newest, kind.n, newest.n), max))
-				continue;
-			known = true;
-			while (k < 3 && v[k] == max[k])
-				k++;
-			if (v[k] <= max[k])
-				return row->minor;
-		}
-	return known ? UINT_MAX : 0;
+	for (const struct manylinux_symbols *row = manylinux_symbols_table(); row->minor; row++) {
+		if (!row->newest[at] || !dotted(str_from(row->newest[at]), max))
+			continue;
+		for (k = 0; k < 3 && v[k] == max[k];)
+			k++;
+		if (v[k] <= max[k])
+			return row->minor;
+	}
+	return UINT_MAX;
 }
 
 static void add_version(

@@ -85,9 +85,14 @@ MUST_USE struct err *wheel_platform_of(
  * would keep it from loading one of them is added once. Nothing is added for files of another processor, or for
  * libraries that are not found here. */
 void wheel_lacks_here(struct arena *a, const struct wheel_elfs *elfs, struct wheel_lacks *ret);
-struct manylinux_symbols { /* data/manylinux.yaml */
+struct manylinux_symbols { /* data/manylinux.yaml; NULL: not there */
 	unsigned minor;
-	const char *const *newest;
+	union {
+		struct {
+			const char *glibcxx, *cxxabi, *gcc, *zlib, *libatomic;
+		};
+		const char *newest[5];
+	};
 };
 struct manylinux_libraries {
 	const char *const *allowed;
