@@ -172,9 +172,9 @@ struct str split_variants(struct splitting *s)
 	BUF(lines, s->a);
 	struct strs gpus = list_variants(s, &ignored);
 	for (size_t i = 0; i < gpus.n; i++)
-		buf_fmt(&lines, "%s\n%12s\"%.*s\"", i ? "," : "", "", STR(gpus.v[i]));
+		buf_fmt(&lines, "%s\n%10s\"%.*s\"", i ? "," : "", "", STR(gpus.v[i]));
 	if (gpus.n)
-		buf_fmt(&lines, "\n%10s", "");
+		buf_fmt(&lines, "\n%8s", "");
 	struct str text = str_from(split_variants_table()->text);
 	return str_replace(s->a, text, S("@GPUS@"), buf_str(&lines));
 }
