@@ -19,59 +19,63 @@ enum { KEY_BYTES = 64 };
 static const char head[] = "rocsmith hipify manifest 5\n";
 enum { HEAD = sizeof(head) - 1, SEAL_AT = HEAD + 12, BODY_AT = SEAL_AT + sizeof(struct sum) };
 
+/* ---- the body ---- */
+
+static void pass_sig(struct record *r, struct sig *io)
+{
+	record_u64(r, &io->size);
+	record_u64(r, &io->mtime);
+	record_u64(r, &io->ctime);
+	record_u64(r, &io->ino);
+}
+
+/* Writes the body, or reads it. */
+static void pass_body(struct record *r, struct manifest *io)
+{
+	struct str rest;
+	record_kind(r, &io->kind, BASE_OVERLAY);
+	record_bool(r, &io->complete);
+	record_u64(r, &io->device);
+	record_u64(r, &io->inode);
+	record_text(r, &io->identity);
+	record_text(r, &io->root);
+	record_list(r, &io->made, sizeof(*io->made.v), MADE_BYTES);
+	VEC_EACH (struct made, e, &io->made) {
+		record_kind(r, &e->kind, MADE_FOUND);
+		record_bool(r, &e->replaced);
+		record_text(r, &e->output);
+		record_text(r, &e->source);
+		record_raw(r, &e->hash, sizeof(e->hash));
+		record_raw(r, &e->before, sizeof(e->before));
+		record_raw(r, &e->original, sizeof(e->original));
+		pass_sig(r, &e->sig);
+		/* an output lies inside BASE; when a tree is changed in place, leading "../" may also lead above it */
+		unsigned above = base_ups(e->output, &rest);
+		if ((above && io->kind != BASE_IN_PLACE) || !path_is_inside(rest) ||
+			str_contains(rest, S("/../")))
+			r->bad = true;
+	}
+	record_list(r, &io->seen, sizeof(*io->seen.v), SEEN_BYTES);
+	VEC_EACH (struct seen, s, &io->seen) {
+		record_kind(r, &s->kind, SEEN_PROBE);
+		record_bool(r, &s->absent);
+		record_bool(r, &s->racy);
+		record_text(r, &s->path);
+		record_raw(r, &s->hash, sizeof(s->hash));
+		pass_sig(r, &s->sig);
+	}
+	record_list(r, &io->changes, sizeof(*io->changes.v), CHANGE_BYTES);
+	VEC_EACH (struct change, f, &io->changes) {
+		record_kind(r, &f->status, CHANGE_FAILED);
+		record_u32(r, &f->mark);
+		record_u64(r, &f->edits);
+		record_text(r, &f->source);
+		record_text(r, &f->output);
+	}
+	record_bytes(r, &io->report);
+}
+
 /* ---- writing ---- */
-
-static void put_sig(struct buf *b, const struct sig *s)
-{
-	buf_le(b, s->size, 8);
-	buf_le(b, s->mtime, 8);
-	buf_le(b, s->ctime, 8);
-	buf_le(b, s->ino, 8);
-}
-
-static void put_sum(struct buf *b, const struct sum *s)
-{
-	memcpy(buf_space(b, sizeof(s->b)), s->b, sizeof(s->b));
-}
-
-static void put_body(struct buf *b, const struct manifest *m)
-{
-	buf_le(b, m->kind, 1);
-	buf_le(b, m->complete, 1);
-	buf_le(b, m->device, 8);
-	buf_le(b, m->inode, 8);
-	pack_text(b, m->identity);
-	pack_text(b, m->root);
-	buf_le(b, m->made.n, 4);
-	VEC_EACH (const struct made, e, &m->made) {
-		buf_le(b, e->kind, 1);
-		buf_le(b, e->replaced, 1);
-		pack_text(b, e->output);
-		pack_text(b, e->source);
-		put_sum(b, &e->hash);
-		put_sum(b, &e->before);
-		put_sum(b, &e->original);
-		put_sig(b, &e->sig);
-	}
-	buf_le(b, m->seen.n, 4);
-	VEC_EACH (const struct seen, s, &m->seen) {
-		buf_le(b, s->kind, 1);
-		buf_le(b, s->absent, 1);
-		buf_le(b, s->racy, 1);
-		pack_text(b, s->path);
-		put_sum(b, &s->hash);
-		put_sig(b, &s->sig);
-	}
-	buf_le(b, m->changes.n, 4);
-	VEC_EACH (const struct change, f, &m->changes) {
-		buf_le(b, f->status, 1);
-		buf_le(b, f->mark, 4);
-		buf_le(b, f->edits, 8);
-		pack_text(b, f->source);
-		pack_text(b, f->output);
-	}
-	pack_text(b, m->report);
-}
 
 /* Covers the head and the body. */
 static uint32_t checksum(struct str body)
@@ -90,7 +94,8 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 				m->report.n + 4096);
 	buf_add(&b, str_from(head));
 	memset(buf_space(&b, BODY_AT - HEAD), 0, BODY_AT - HEAD);
-	put_body(&b, m);
+	struct manifest whole = *m;
+	pass_body(&(struct record){.out = &b}, &whole);
 	buf_le(&sums, checksum(str_sub(buf_str(&b), BODY_AT, b.n)), 4);
 	buf_le(&sums, b.n - BODY_AT, 8);
 	memcpy(b.p + HEAD, sums.p, 12);
@@ -204,84 +209,21 @@ struct err *manifest_sync(struct str path)
 
 /* ---- reading ---- */
 
-static struct sig get_sig(struct unpack *c)
-{
-	struct sig s = {.size = unpack_u64(c, 8)};
-	s.mtime = unpack_u64(c, 8);
-	s.ctime = unpack_u64(c, 8);
-	s.ino = unpack_u64(c, 8);
-	return s;
-}
-
-static struct sum get_sum(struct unpack *c)
-{
-	struct sum s = {0};
-	const char *p = unpack_raw(c, sizeof(s.b));
-	if (p)
-		memcpy(s.b, p, sizeof(s.b));
-	return s;
-}
-
-static void get_body(struct unpack *c, struct manifest *m)
-{
-	struct str rest;
-	m->kind = (enum base_kind)unpack_kind(c, BASE_OVERLAY);
-	m->complete = unpack_bool(c);
-	m->device = unpack_u64(c, 8);
-	m->inode = unpack_u64(c, 8);
-	m->identity = unpack_text(c);
-	m->root = unpack_text(c);
-	m->made.n = m->made.cap = unpack_count(c, MADE_BYTES);
-	m->made.v = arena_array(m->a, m->made.n, sizeof(*m->made.v));
-	VEC_EACH (struct made, e, &m->made) {
-		e->kind = (enum made_kind)unpack_kind(c, MADE_FOUND);
-		e->replaced = unpack_bool(c);
-		e->output = unpack_text(c);
-		e->source = unpack_text(c);
-		e->hash = get_sum(c);
-		e->before = get_sum(c);
-		e->original = get_sum(c);
-		e->sig = get_sig(c);
-		/* an output lies inside BASE; when a tree is changed in place, leading "../" may also lead above it */
-		unsigned above = base_ups(e->output, &rest);
-		c->bad = c->bad || (above && m->kind != BASE_IN_PLACE) || !path_is_inside(rest) ||
-			 str_contains(rest, S("/../"));
-	}
-	m->seen.n = m->seen.cap = unpack_count(c, SEEN_BYTES);
-	m->seen.v = arena_array(m->a, m->seen.n, sizeof(*m->seen.v));
-	VEC_EACH (struct seen, s, &m->seen) {
-		s->kind = (enum seen_kind)unpack_kind(c, SEEN_PROBE);
-		s->absent = unpack_bool(c);
-		s->racy = unpack_bool(c);
-		s->path = unpack_text(c);
-		s->hash = get_sum(c);
-		s->sig = get_sig(c);
-	}
-	m->changes.n = m->changes.cap = unpack_count(c, CHANGE_BYTES);
-	m->changes.v = arena_array(m->a, m->changes.n, sizeof(*m->changes.v));
-	VEC_EACH (struct change, f, &m->changes) {
-		f->status = (enum change_status)unpack_kind(c, CHANGE_FAILED);
-		f->mark = (unsigned)unpack_u64(c, 4);
-		f->edits = (size_t)unpack_u64(c, 8);
-		f->source = unpack_text(c);
-		f->output = unpack_text(c);
-	}
-	m->report = unpack_bytes(c);
-	c->bad = c->bad || c->s.n;
-}
-
 /* Finds the body and the HMAC of the manifest at the beginning of the text. */
 static struct err *find_body(struct str text, struct manifest *ret, struct str *ret_behind)
 {
 	if (!str_starts(text, str_from(head)))
 		return err_new(E_CORRUPT, "it is not a manifest that this rocsmith knows");
-	struct unpack c = {.s = str_sub(text, HEAD, text.n)};
-	uint64_t crc = unpack_u64(&c, 4), length = unpack_u64(&c, 8);
-	ret->seal = get_sum(&c);
-	if (c.bad || length > c.s.n)
+	struct record r = {.in = str_sub(text, HEAD, text.n)};
+	unsigned crc = 0;
+	uint64_t length = 0;
+	record_u32(&r, &crc);
+	record_u64(&r, &length);
+	record_raw(&r, &ret->seal, sizeof(ret->seal));
+	if (r.bad || length > r.in.n)
 		return err_new(E_CORRUPT, "it is cut off");
-	ret->body = str_sub(c.s, 0, length);
-	*ret_behind = str_sub(c.s, length, c.s.n);
+	ret->body = str_sub(r.in, 0, length);
+	*ret_behind = str_sub(r.in, length, r.in.n);
 	return crc == checksum(ret->body) ? NULL : err_new(E_CORRUPT, "its checksum is wrong");
 }
 
@@ -294,9 +236,9 @@ struct err *manifest_parse(struct arena *a, struct str text, struct manifest *re
 	if (!torn)
 		*ret = added;
 	err_free(torn);
-	struct unpack c = {.s = ret->body};
-	get_body(&c, ret);
-	return c.bad ? err_new(E_CORRUPT, "it has a damaged record") : NULL;
+	struct record r = {.a = a, .in = ret->body};
+	pass_body(&r, ret);
+	return r.bad || r.in.n ? err_new(E_CORRUPT, "it has a damaged record") : NULL;
 }
 
 /* The remedy depends on whether the journal holds originals. */

@@ -33,23 +33,23 @@ static inline void buf_le(struct buf *b, uint64_t v, unsigned bytes)
 	put_le(buf_space(b, bytes), v, bytes);
 }
 
-/* Records: the format of files that only rocsmith writes and reads. A text is its length in 4 bytes, its bytes and a
- * NUL, so it can be used in place. Reading never leaves the buffer: the first damage sets `bad`, and from then on all
- * values read as zeros and "". */
-void pack_text(struct buf *b, struct str s);
-
-struct unpack {
-	struct str s; /* the unread bytes */
+/* Records: the format of files that only rocsmith writes and reads. One function names the members of a record in their
+ * order, and so writes or reads it. A text is its length in 4 bytes, its bytes and a NUL, so it can be used in place.
+ * Reading never leaves the buffer: the first damage sets `bad`, and from then on all values read as zeros and "". */
+struct record {
+	struct buf *out; /* receives the members; NULL = they are read */
+	struct str in;   /* the unread bytes */
 	bool bad;
+	struct arena *a; /* holds lists that are read */
 };
 
-const char *unpack_raw(struct unpack *u, uint64_t n); /* n bytes, or NULL */
-uint64_t unpack_u64(struct unpack *u, unsigned bytes);
-bool unpack_bool(struct unpack *u); /* 1 byte */
-/* An enum constant in 1 byte; a value above `last` is damage. */
-unsigned unpack_kind(struct unpack *u, unsigned last);
-/* The number of records that follow, in 4 bytes. A number that cannot be right, as each takes at least `least` bytes,
- * is damage. */
-size_t unpack_count(struct unpack *u, size_t least);
-struct str unpack_text(struct unpack *u);  /* a NUL in it is damage */
-struct str unpack_bytes(struct unpack *u); /* written like a text, but NULs are allowed */
+void record_raw(struct record *r, void *io, size_t n);
+void record_bool(struct record *r, bool *io);                /* 1 byte */
+void record_kind(struct record *r, void *io, unsigned last); /* 1 byte; an enum of 0 to `last` */
+void record_u32(struct record *r, unsigned *io);
+void record_u64(struct record *r, uint64_t *io);
+void record_text(struct record *r, struct str *io);  /* a NUL in it is damage */
+void record_bytes(struct record *r, struct str *io); /* written like a text, but NULs are allowed */
+/* The number of elements of a VEC of structs of `size` bytes, in 4 bytes; reading makes them, as zeros. A number that
+ * cannot be right, as each takes at least `least` bytes, is damage. */
+void record_list(struct record *r, void *io, size_t size, size_t least);

@@ -1,70 +1,102 @@
 /* Writes and reads records; see le.h. Reading never leaves the text. */
 #include "formats/le.h"
 
-void pack_text(struct buf *b, struct str s)
+/* The next n bytes of what is read, or NULL. */
+static const char *take(struct record *r, uint64_t n)
 {
-	buf_le(b, s.n, 4);
-	buf_add(b, s);
-	buf_char(b, 0);
-}
-
-const char *unpack_raw(struct unpack *u, uint64_t n)
-{
-	if (u->bad || n > u->s.n) {
-		u->bad = true;
+	if (r->bad || n > r->in.n) {
+		r->bad = true;
 		return NULL;
 	}
-	const char *p = u->s.p;
-	u->s.p += n;
-	u->s.n -= n;
+	const char *p = r->in.p;
+	r->in.p += n;
+	r->in.n -= n;
 	return p;
 }
 
-uint64_t unpack_u64(struct unpack *u, unsigned bytes)
+static uint64_t pass_number(struct record *r, uint64_t v, unsigned bytes)
 {
-	const char *p = unpack_raw(u, bytes);
-	uint64_t v = 0;
+	if (r->out) {
+		buf_le(r->out, v, bytes);
+		return v;
+	}
+	const char *p = take(r, bytes);
+	v = 0;
 	for (unsigned i = 0; p && i < bytes; i++)
 		v |= (uint64_t)(unsigned char)p[i] << (8 * i);
 	return v;
 }
 
-bool unpack_bool(struct unpack *u)
+void record_raw(struct record *r, void *io, size_t n)
 {
-	return unpack_u64(u, 1) == 1;
-}
-
-unsigned unpack_kind(struct unpack *u, unsigned last)
-{
-	uint64_t v = unpack_u64(u, 1);
-	u->bad = u->bad || v > last;
-	return u->bad ? 0 : (unsigned)v;
-}
-
-size_t unpack_count(struct unpack *u, size_t least)
-{
-	uint64_t n = unpack_u64(u, 4);
-	u->bad = u->bad || n > u->s.n / least;
-	return u->bad ? 0 : (size_t)n;
-}
-
-struct str unpack_bytes(struct unpack *u)
-{
-	uint64_t n = unpack_u64(u, 4);
-	const char *p = unpack_raw(u, n + 1);
-	if (!p || p[n]) {
-		u->bad = true;
-		return S("");
+	if (r->out) {
+		buf_add(r->out, (struct str){io, n});
+		return;
 	}
-	return (struct str){.p = p, .n = (size_t)n};
+	const char *p = take(r, n);
+	if (p)
+		memcpy(io, p, n);
 }
 
-struct str unpack_text(struct unpack *u)
+void record_bool(struct record *r, bool *io)
 {
-	struct str s = unpack_bytes(u);
-	if (memchr(s.p, 0, s.n)) {
-		u->bad = true;
-		return S("");
+	*io = pass_number(r, *io, 1) == 1;
+}
+
+void record_kind(struct record *r, void *io, unsigned last)
+{
+	unsigned *kind = io;
+	uint64_t v = pass_number(r, *kind, 1);
+	if (r->out)
+		return;
+	r->bad = r->bad || v > last;
+	*kind = r->bad ? 0 : (unsigned)v;
+}
+
+void record_u32(struct record *r, unsigned *io)
+{
+	*io = (unsigned)pass_number(r, *io, 4);
+}
+
+void record_u64(struct record *r, uint64_t *io)
+{
+	*io = pass_number(r, *io, 8);
+}
+
+void record_bytes(struct record *r, struct str *io)
+{
+	uint64_t n = pass_number(r, io->n, 4);
+	if (r->out) {
+		buf_add(r->out, *io);
+		buf_char(r->out, 0);
+		return;
 	}
-	return s;
+	const char *p = take(r, n + 1);
+	r->bad = !p || p[n];
+	*io = r->bad ? S("") : (struct str){.p = p, .n = (size_t)n};
+}
+
+void record_text(struct record *r, struct str *io)
+{
+	record_bytes(r, io);
+	if (r->out || !memchr(io->p, 0, io->n))
+		return;
+	r->bad = true;
+	*io = S("");
+}
+
+void record_list(struct record *r, void *io, size_t size, size_t least)
+{
+	struct { /* a VEC of any type */
+		void *v;
+		size_t n, cap;
+	} list;
+	memcpy(&list, io, sizeof(list));
+	uint64_t n = pass_number(r, list.n, 4);
+	if (r->out)
+		return;
+	r->bad = r->bad || n > r->in.n / least;
+	list.n = list.cap = r->bad ? 0 : (size_t)n;
+	list.v = arena_array(r->a, list.n, size);
+	memcpy(io, &list, sizeof(list));
 }
