@@ -8,24 +8,17 @@
 /* The write that an output needs: none, a new file, or a replacement. */
 enum put_what { PUT_NOTHING, PUT_NEW, PUT_OVER };
 
-/* The result of lstat() on a path. */
-struct look {
-	int why; /* 0, or errno if the path could not be examined */
-	struct stat st;
-};
-
 struct put {
 	const struct session *s;
-	struct change *change;   /* NULL: a plain copy */
-	struct made made;        /* the record that goes into the new manifest */
-	const struct made *old;  /* the record in the old manifest, or NULL */
-	struct str path;         /* absolute */
-	struct str text;         /* the content or link target; used with MADE_TEXT and MADE_LINK */
-	struct str from;         /* copies only: the source's absolute path ... */
-	struct stat like;        /* ... and its stat */
-	const struct look *seen; /* lstat() result for path; NULL = not examined yet */
-	uint64_t looked;         /* copies only: when the source was examined */
-	struct sig there;        /* signature at path when it was examined */
+	struct change *change;  /* NULL: a plain copy */
+	struct made made;       /* the record that goes into the new manifest */
+	const struct made *old; /* the record in the old manifest, or NULL */
+	struct str path;        /* absolute */
+	struct str text;        /* the content or link target; used with MADE_TEXT and MADE_LINK */
+	struct str from;        /* copies only: the source's absolute path ... */
+	struct stat like;       /* ... and its stat */
+	uint64_t looked;        /* copies only: when the source was examined */
+	struct sig there;       /* signature at path when it was examined */
 	enum put_what what;
 	unsigned mode; /* 0 = a new file's */
 	uid_t uid;
@@ -60,9 +53,9 @@ struct apply {
 
 /* ---- place.c: where an output goes ---- */
 
-/* Set ret->made.output (free of links) and ret->path; an output that must not be written is an error. With `link`,
- * place_find() also follows the link at the output itself. */
-MUST_USE struct err *place_find(struct apply *p, struct str output, bool link, struct put *ret);
+/* Set ret->made.output (free of links) and ret->path; an output that must not be written is an error. place_find()
+ * also follows a link at the output's path in the source tree. */
+MUST_USE struct err *place_find(struct apply *p, struct str output, struct put *ret);
 MUST_USE struct err *place_as_is(struct apply *p, struct str output, struct put *ret);
 MUST_USE struct err *place_dir(struct apply *p, struct str dir); /* keeps dir, even if empty */
 

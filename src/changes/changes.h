@@ -48,7 +48,6 @@ struct change {
 	struct str text;   /* the new content of output; .p NULL = nothing to write */
 	size_t edits;      /* number of edits that made the text, if counted */
 	unsigned mark;     /* the caller's own data, which session_current() returns */
-	bool absent;       /* the caller knows that the tree has no file at output */
 };
 
 struct change_set {

@@ -1,7 +1,5 @@
 /* Collects the outputs of a run: the texts of the set and, for an overlay, copies of all other files. Links are copied
  * as links, and empty folders are kept. */
-#include <errno.h>
-
 #include "base/fs.h"
 #include "base/proc.h"
 #include "changes/apply_int.h"
@@ -30,28 +28,9 @@ void change_fail(struct change *c, struct err *e)
 	c->error = err_join(c->error, e);
 }
 
-/* A change with a text, and the file at its output's path in the source tree. */
-struct text_place {
-	const struct apply *p;
-	struct change *change;
-	struct look there;
-};
-
-static struct err *look_at_place(struct arena *tmp, void *text)
-{
-	struct text_place *t = text;
-	if (t->there.why)
-		return NULL;
-	struct str output = path_clean(tmp, t->change->output);
-	bool there = fs_try_lstat(path_join(tmp, t->p->s->root, output), &t->there.st);
-	t->there.why = there ? 0 : errno;
-	return NULL;
-}
-
 /* The output of a failed source is not written; an overlay gets no copy of the source instead. */
-static void add_text(struct apply *p, const struct text_place *t)
+static void add_text(struct apply *p, struct change *c)
 {
-	struct change *c = t->change;
 	struct put put = {.s = p->s, .change = c, .text = c->text};
 	put.made = (struct made){.source = c->source, .kind = MADE_TEXT, .sig.size = c->text.n};
 	if (c->status == CHANGE_FAILED) {
@@ -59,11 +38,7 @@ static void add_text(struct apply *p, const struct text_place *t)
 		map_put(&p->failed_outputs, path_clean(p->a, c->output), c);
 		return;
 	}
-	bool link = !t->there.why && S_ISLNK(t->there.st.st_mode);
-	struct err *e = place_find(p, c->output, link, &put);
-	if (p->s->request->in_place && !link && path_is_inside(c->output) &&
-		str_eq(put.made.output, c->output))
-		put.seen = &t->there;
+	struct err *e = place_find(p, c->output, &put);
 	put.old = manifest_made(p->s->old, put.made.output);
 	if (e)
 		change_fail(c, e);
@@ -156,21 +131,12 @@ static struct err *read_dir(struct copy_walk *w, struct str rel)
 
 struct err *collect_puts(struct apply *p)
 {
-	struct text_place *texts = arena_array(p->a, p->t->n, sizeof(*texts));
-	size_t n = 0;
 	VEC_EACH (struct change, c, p->t) {
 		if (c->text.p || c->status == CHANGE_FAILED)
-			texts[n++] = (struct text_place){
-				.p = p, .change = c, .there.why = c->absent ? ENOENT : 0};
+			add_text(p, c);
 		else if (c->status == CHANGE_OK) /* another source produces this output */
 			c->status = CHANGE_SKIPPED;
 	}
-	pool_add_each(p->pool, texts, n, sizeof(*texts), look_at_place);
-	TRY(pool_wait(p->pool));
-	p->puts.v = arena_array(p->a, n, sizeof(*p->puts.v));
-	p->puts.cap = n;
-	for (size_t i = 0; i < n; i++)
-		add_text(p, &texts[i]);
 	if (!p->s->request->copies || p->s->request->in_place)
 		return NULL;
 	struct copy_walk w = {.p = p, .sources.a = p->a};

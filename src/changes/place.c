@@ -7,9 +7,8 @@
 
 struct parent_folder {
 	struct str real; /* relative to base, free of links */
-	bool good;
 	bool is_new;     /* it does not exist yet */
-	const char *why; /* the reason if not good */
+	const char *why; /* the reason why it cannot be used, or NULL */
 };
 
 /* Makes a link-free path relative to dir; .p is NULL if it is outside. */
@@ -28,7 +27,7 @@ static struct parent_folder *find_parent(struct apply *p, struct str dir)
 	if (f)
 		return f;
 	f = NEW(p->a, struct parent_folder);
-	*f = (struct parent_folder){.real = S("."), .good = true};
+	*f = (struct parent_folder){.real = S(".")};
 	map_put(&p->parents, str_dup(p->a, dir), f);
 	if (str_eq(dir, S(".")))
 		return f;
@@ -36,15 +35,14 @@ static struct parent_folder *find_parent(struct apply *p, struct str dir)
 	struct str path = path_join(p->a, p->s->base, dir), real;
 	struct stat st;
 	/* the common case: a real folder whose parent was reached without links */
-	if (up->good && !up->is_new && str_eq(up->real, path_dir(dir)) && fs_try_lstat(path, &st) &&
+	if (!up->why && !up->is_new && str_eq(up->real, path_dir(dir)) && fs_try_lstat(path, &st) &&
 		S_ISDIR(st.st_mode)) {
 		f->real = str_dup(p->a, dir);
 		return f;
 	}
 	if (!up->is_new && fs_real(p->a, path, &real)) {
 		f->real = path_inside(p->a, real, p->s->base);
-		f->good = f->real.p;
-		f->why = "leads out of the folder";
+		f->why = f->real.p ? NULL : "leads out of the folder";
 		return f;
 	}
 	if (!up->is_new && (errno == ELOOP || errno == EACCES)) {
@@ -52,7 +50,7 @@ static struct parent_folder *find_parent(struct apply *p, struct str dir)
 		return f;
 	}
 	*f = *up;
-	if (!up->good)
+	if (up->why)
 		return f;
 	bool top = str_eq(up->real, S("."));
 	f->real = top ? path_base(dir) : path_join(p->a, up->real, path_base(dir));
@@ -83,14 +81,14 @@ struct err *place_dir(struct apply *p, struct str dir)
 {
 	const struct parent_folder *up = find_parent(p, dir);
 	map_put(&p->wanted, up->real, p);
-	return up->good ? NULL : bad_parent(p, dir, up);
+	return up->why ? bad_parent(p, dir, up) : NULL;
 }
 
 struct err *place_as_is(struct apply *p, struct str output, struct put *ret)
 {
 	const struct parent_folder *up = find_parent(p, path_dir(output));
 	ret->made.output = output;
-	if (!up->good)
+	if (up->why)
 		return bad_parent(p, output, up);
 	if (!str_eq(up->real, path_dir(output)))
 		ret->made.output = path_join(
@@ -102,7 +100,7 @@ struct err *place_as_is(struct apply *p, struct str output, struct put *ret)
 	return NULL;
 }
 
-struct err *place_find(struct apply *p, struct str output, bool link, struct put *ret)
+struct err *place_find(struct apply *p, struct str output, struct put *ret)
 {
 	ret->made.output = output = path_clean(p->a, output);
 	if (!path_is_inside(output)) {
@@ -117,8 +115,8 @@ struct err *place_find(struct apply *p, struct str output, bool link, struct put
 		missing_outside(p, path_dir(output));
 		return NULL;
 	}
-	if (link) { /* its target, which must lie inside the tree, stands for it */
-		struct str real, path = path_join(p->a, p->s->root, output);
+	struct str real, path = path_join(p->a, p->s->root, output);
+	if (fs_is_link(path)) { /* its target, which must lie inside the tree, stands for it */
 		if (!fs_real(p->a, path, &real))
 			return err_new(p->s->request->failure,
 				"'%.*s' is a link that leads nowhere", STR(path));

@@ -89,10 +89,8 @@ static struct err *examine(struct arena *tmp, struct put *p)
 		p->made.replaced = fs_present(base_original(tmp, p->s->journal, p->made.output));
 	}
 	p->what = PUT_NEW;
-	if (p->seen)
-		st = p->seen->st;
-	bool there = p->seen ? !p->seen->why : fs_try_lstat(p->path, &st);
-	int why = p->seen ? p->seen->why : errno;
+	bool there = fs_try_lstat(p->path, &st);
+	int why = errno;
 	/* In place a file keeps its mode. In an overlay a translation gets the mode of the source tree's file at the
 	 * same path, less the umask; a new file gets that of its source. Nobody may read a result who may not read
 	 * its source. */

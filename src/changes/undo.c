@@ -159,12 +159,11 @@ static struct err *remove_journal(struct str journal, bool force)
 	static const char *const folders[] = {"originals", "originals.up", "kept", "kept.up"};
 	static const char *const files[] = {".gitignore", "hipify.manifest", "hipify.lock"};
 	struct strs names;
-	if (force) {
-		TRY(fs_remove_tree(path_join(&tmp, journal, S("kept"))));
-		TRY(fs_remove_tree(path_join(&tmp, journal, S("kept.up"))));
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		struct str path = path_join(&tmp, journal, str_from(folders[i]));
+		bool kept = str_starts(str_from(folders[i]), S("kept"));
+		TRY(force && kept ? fs_remove_tree(path) : prune(path));
 	}
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-		TRY(prune(path_join(&tmp, journal, str_from(folders[i]))));
 	TRY(fs_remove_tree(path_join(&tmp, journal, S("new"))));
 	TRY(fs_list(&tmp, journal, &names));
 	for (size_t i = 0; i < names.n; i++)

@@ -11,15 +11,17 @@ enum { SOURCE_LIMIT = 256 << 20 };
 struct view_notes {
 	pthread_mutex_t lock;
 	struct arena a;
-	struct map files, dirs, probes; /* path -> struct seen * */
-	struct map edited, left_out;    /* sets of paths */
+	struct map seen[SEEN_PROBE + 1]; /* by kind: path -> struct seen * */
+	struct map edited, left_out;     /* sets of paths */
 };
 
 void view_open(struct view *v, struct str root, const struct manifest *made)
 {
 	struct view_notes *n = xmalloc(sizeof(*n));
 	*n = (struct view_notes){.lock = PTHREAD_MUTEX_INITIALIZER};
-	n->files.a = n->dirs.a = n->probes.a = n->edited.a = n->left_out.a = &n->a;
+	n->edited.a = n->left_out.a = &n->a;
+	for (size_t i = 0; i <= SEEN_PROBE; i++)
+		n->seen[i].a = &n->a;
 	*v = (struct view){
 		.root = root,
 		.made = made && made->kind == BASE_IN_PLACE ? made : NULL,
@@ -56,9 +58,7 @@ static void note(const struct view *v, struct seen s)
 	if (!n)
 		return;
 	pthread_mutex_lock(&n->lock);
-	struct map *m = s.kind == SEEN_FILE  ? &n->files
-			: s.kind == SEEN_DIR ? &n->dirs
-					     : &n->probes;
+	struct map *m = &n->seen[s.kind];
 	s.path = view_name(v, s.path);
 	if (!map_get(m, s.path)) {
 		struct seen *copy = NEW(&n->a, struct seen);
@@ -108,13 +108,9 @@ void view_noted(const struct view *v, struct arena *a, struct manifest *ret)
 	const struct view_notes *n = v->notes;
 	if (!n)
 		return;
-	ret->seen.cap = n->dirs.n + n->files.n + n->probes.n;
-	ret->seen.v = arena_array(a, ret->seen.cap, sizeof(*ret->seen.v));
-	for (size_t k = 0; k < 3; k++) {
-		const struct map *m = k == 0 ? &n->dirs : k == 1 ? &n->files : &n->probes;
-		for (size_t i = 0; i < m->n; i++)
-			*VEC_PUSH(a, &ret->seen) = *(const struct seen *)m->v[i].value;
-	}
+	for (size_t k = 0; k <= SEEN_PROBE; k++)
+		VEC_EACH (const struct map_entry, e, &n->seen[k])
+			*VEC_PUSH(a, &ret->seen) = *(const struct seen *)e->value;
 }
 
 /* ---- looking ---- */

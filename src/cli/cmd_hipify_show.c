@@ -44,10 +44,10 @@ static struct str shown_output(struct hipify_job *job, const struct change *f)
 	return hipify_in_dir(job->a, dir, f->output);
 }
 
-/* Is it a header of rocsmith's own, which results include and which has no source? */
+/* Is it a header of rocsmith's own, of this run? */
 static bool is_ours(const struct change *f)
 {
-	return f->absent && str_eq(f->source, f->output) && hipify_is_our_header(f->output);
+	return f->mark == HIPIFY_OURS && f->text.p;
 }
 
 /* Is it an output with a text? If two sources give the same output, the first has none. */

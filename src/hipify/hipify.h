@@ -85,8 +85,9 @@ struct hipify_context {
 MUST_USE struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	const struct hipify_context *context, struct hipify_text *ret);
 
-/* A mark on a change: the original hipify, run again on its own result, would change it again. */
-enum { HIPIFY_REPEATS = 1 };
+/* Marks on a change: the original hipify, run again on its own result, would change it again; it is a header of
+ * rocsmith's own, which results include and which has no source. */
+enum { HIPIFY_REPEATS = 1, HIPIFY_OURS };
 
 /* Is this one of our own headers (data/rocsmith), named as results include it? */
 bool hipify_is_our_header(struct str path);

@@ -224,8 +224,10 @@ static void gather(struct cuda_run *r)
 		struct str path = str_fmt(r->a, "rocsmith/%s", our_headers_files[i]);
 		if (!map_get(&given, path))
 			continue;
-		*VEC_PUSH(r->a, &r->ret->changes) = (struct change){
-			.source = path, .output = path, .text = our_headers[i], .absent = true};
+		*VEC_PUSH(r->a, &r->ret->changes) = (struct change){.source = path,
+			.output = path,
+			.text = our_headers[i],
+			.mark = HIPIFY_OURS};
 		strs_add(r->a, &r->ret->headers, path);
 	}
 }
