@@ -54,6 +54,13 @@ bool glob_match(struct str pattern, struct str path)
 	return i == p.n;
 }
 
+bool glob_match_any(const char *const *patterns, struct str path)
+{
+	while (*patterns && !glob_match(str_from(*patterns), path))
+		patterns++;
+	return *patterns;
+}
+
 struct glob_walk {
 	struct arena *a;
 	struct str base, dir, pattern;

@@ -9,6 +9,8 @@
 
 /* Does the whole path match? Both use "/" and are relative. */
 bool glob_match(struct str pattern, struct str path);
+/* Does it match one of the patterns, which NULL ends? */
+bool glob_match_any(const char *const *patterns, struct str path);
 bool glob_is_pattern(struct str text); /* has any wildcard */
 /* The regular files below dir that match, sorted and relative to dir; a pattern without a wildcard is a
  * file name. If nothing matches, the list is empty; that is no error. */

@@ -13,11 +13,6 @@ static struct err *find_tool(struct foreign *f, const char *name, struct str *re
 		"apt install cmake ninja-build");
 }
 
-static void define(struct foreign *f, struct proc *p, const char *name, struct str value)
-{
-	strs_add(f->a, &p->argv, str_fmt(f->a, "-D%s=%.*s", name, STR(value)));
-}
-
 struct err *foreign_check_cmake(struct foreign *f, struct str dir, struct str said)
 {
 	struct str cache;
@@ -58,14 +53,15 @@ struct err *foreign_cmake(struct foreign *f)
 	strs_add(a, &p.argv, cmake);
 	proc_arg(a, &p, "-G", "Ninja", "-S", str_z(a, f->tree), "-B", str_z(a, f->cmake), NULL);
 	strs_add(a, &p.argv, S(FOREIGN_CMAKE_NATIVE));
-	define(f, &p, "CMAKE_BUILD_TYPE", S("Release"));
-	define(f, &p, "CMAKE_MAKE_PROGRAM", ninja);
-	define(f, &p, "CMAKE_INSTALL_PREFIX", path_join(a, f->out, f->plan->name));
-	define(f, &p, "CMAKE_HIP_ARCHITECTURES", gpus);
-	define(f, &p, "AMDGPU_TARGETS", gpus);
-	define(f, &p, "GPU_TARGETS", gpus);
+	foreign_word(f, &p.argv, "-DCMAKE_BUILD_TYPE", S("Release"));
+	foreign_word(f, &p.argv, "-DCMAKE_MAKE_PROGRAM", ninja);
+	foreign_word(f, &p.argv, "-DCMAKE_INSTALL_PREFIX", path_join(a, f->out, f->plan->name));
+	foreign_word(f, &p.argv, "-DCMAKE_HIP_ARCHITECTURES", gpus);
+	foreign_word(f, &p.argv, "-DAMDGPU_TARGETS", gpus);
+	foreign_word(f, &p.argv, "-DGPU_TARGETS", gpus);
 	if (foreign_variable(f, "CMAKE_MODULE_PATH").n)
-		define(f, &p, "CMAKE_MODULE_PATH", foreign_variable(f, "CMAKE_MODULE_PATH"));
+		foreign_word(f, &p.argv, "-DCMAKE_MODULE_PATH",
+			foreign_variable(f, "CMAKE_MODULE_PATH"));
 	VEC_EACH (const struct str, o, &f->plan->foreign->options)
 		strs_add(a, &p.argv, str_starts(*o, S("-")) ? *o : str_fmt(a, "-D%.*s", STR(*o)));
 	TRY(foreign_run(f, "configure", &p, &r));

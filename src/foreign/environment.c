@@ -110,9 +110,9 @@ struct err *foreign_environment(struct foreign *f)
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 	for (char **e = environ; *e; e++) {
 		str_cut(str_from(*e), '=', &name, &value);
-		if (foreign_matches(name, of->other))
+		if (glob_match_any(of->other, name))
 			strs_add(a, &f->dropped, str_dup(a, name));
-		else if (foreign_matches(name, of->quiet) || foreign_matches(name, of->session))
+		else if (glob_match_any(of->quiet, name) || glob_match_any(of->session, name))
 			continue;
 		else if (foreign_is_secret(name, value))
 			strs_add(a, &f->withheld, str_dup(a, name));

@@ -49,7 +49,6 @@ struct build_secrets { /* likewise */
 	const char *const *good_names, *const *good_parts, *const *tokens, *const *marks;
 };
 const struct build_secrets *build_secrets_table(void); /* one row */
-bool foreign_matches(struct str name, const char *const *patterns);
 /* May the variable be a secret, by its name or its value? The project's code may write any variable that it sees to a
  * log, or send it away. */
 bool foreign_is_secret(struct str name, struct str value);
@@ -63,7 +62,7 @@ MUST_USE struct err *foreign_run(
  * ret: its JSON answer. */
 MUST_USE struct err *foreign_drive(
 	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret);
-/* Adds the argument NAME=VALUE of driver.py. */
+/* Adds the argument NAME=VALUE, of driver.py or another program. */
 void foreign_word(struct foreign *f, struct strs *words, const char *name, struct str value);
 struct job_report *foreign_step(struct foreign *f, const char *kind);
 bool foreign_is_part(const struct foreign *f); /* are only some targets built? */

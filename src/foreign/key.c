@@ -120,7 +120,7 @@ static void add_programs(struct foreign *f, struct map *names)
 static bool is_known(const struct foreign *f, struct str name, const struct candidate *c)
 {
 	const struct build_variables *of = build_variables_table();
-	bool known = foreign_matches(name, *c->kind == 'v' ? of->tools : of->programs);
+	bool known = glob_match_any(*c->kind == 'v' ? of->tools : of->programs, name);
 	const struct strs *requires = &f->plan->foreign->requires;
 	for (size_t i = 0; i <= requires->n && !known; i++) {
 		struct str owner = i < requires->n ? requires->v[i] : f->plan->name;
@@ -169,7 +169,7 @@ struct err *foreign_key(struct foreign *f)
 	VEC_EACH (const struct str, line, &f->env) {
 		str_cut(*line, '=', &name, &value);
 		const char *own = getenv(str_z(f->a, name));
-		if (foreign_matches(name, build_variables_table()->harmless))
+		if (glob_match_any(build_variables_table()->harmless, name))
 			continue;
 		if (own && str_eq(str_from(own), value))
 			add_candidate(
@@ -191,11 +191,10 @@ struct err *foreign_key(struct foreign *f)
 
 struct err *foreign_changed(struct foreign *f, struct str *ret)
 {
-	struct str text, line, hash, name;
-	struct strs old = {0}, changed = {0};
+	struct str text, hash, name;
+	struct strs changed = {0};
 	TRY(fs_read_opt(f->a, path_join(f->a, f->state, S("inputs")), MAX_INPUTS, &text));
-	while (str_next(&text, '\n', &line))
-		strs_add(f->a, &old, line);
+	struct strs old = str_split(f->a, text, '\n');
 	const struct strs *sides[][2] = {{&old, &f->inputs}, {&f->inputs, &old}};
 	for (size_t i = 0; old.n && i < 2; i++)
 		VEC_EACH (const struct str, input, sides[i][0])

@@ -6,45 +6,27 @@
 #include "base/glob.h"
 #include "foreign/foreign_int.h"
 
-bool foreign_matches(struct str name, const char *const *patterns)
-{
-	for (size_t i = 0; patterns[i]; i++)
-		if (glob_match(str_from(patterns[i]), name))
-			return true;
-	return false;
-}
-
-static bool is_secret_part(struct str part)
-{
-	const struct build_secrets *of = build_secrets_table();
-	if (str_is_one_of(part, of->good_parts))
-		return false;
-	for (size_t i = 0; of->within[i]; i++)
-		if (str_contains(part, str_from(of->within[i])))
-			return true;
-	for (size_t i = 0; of->ends[i]; i++)
-		if (str_ends(part, str_from(of->ends[i])))
-			return true;
-	return str_is_one_of(part, of->parts);
-}
-
 static bool is_secret_name(struct arena *a, struct str name)
 {
 	const struct build_secrets *of = build_secrets_table();
 	struct str lower = str_lower(a, name);
 	size_t from = 0;
-	if (foreign_matches(lower, of->good_names))
+	if (glob_match_any(of->good_names, lower))
 		return false;
 	for (size_t i = 0; i <= name.n; i++) {
 		bool word = i < name.n && ascii_alnum(name.p[i]);
 		bool hump = word && i > from && name.p[i] <= 'Z' && name.p[i - 1] >= 'a';
 		if (word && !hump)
 			continue;
-		if (is_secret_part(str_sub(lower, from, i)))
+		struct str part = str_sub(lower, from, i);
+		bool secret = str_ends_one_of(part, of->ends) || str_is_one_of(part, of->parts);
+		for (size_t k = 0; of->within[k]; k++)
+			secret = secret || str_contains(part, str_from(of->within[k]));
+		if (secret && !str_is_one_of(part, of->good_parts))
 			return true;
 		from = hump ? i : i + 1;
 	}
-	return foreign_matches(lower, of->names);
+	return glob_match_any(of->names, lower);
 }
 
 /* ---- values ---- */

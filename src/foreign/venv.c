@@ -26,10 +26,7 @@ static bool is_left_out(const struct foreign *f, struct str requirement)
 	VEC_EACH (const struct str, p, &how->without)
 		if (glob_match(requirement_name(f->a, *p), name) || glob_match(*p, name))
 			return true;
-	for (size_t i = 0; how->torch_as_rocm && of_cuda[i]; i++)
-		if (glob_match(str_from(of_cuda[i]), name))
-			return true;
-	return false;
+	return how->torch_as_rocm && glob_match_any(of_cuda, name);
 }
 
 /* Adds the Requires-Dist of a wheel, except those of extras and those that the user leaves out. */
