@@ -161,6 +161,7 @@ static struct err *run(struct arena *a, struct git *g, va_list words, struct pro
 	TRY(believe(a, g));
 	struct proc p = command(a, g);
 	struct git_bar bar = {0};
+	g->input = S("");
 	for (const char *w; (w = va_arg(words, const char *));)
 		strs_add(a, &p.argv, str_from(w));
 	if (g->progress.n) {

@@ -28,7 +28,7 @@ struct git {
 	bool local;  /* a URL may be a path of this machine */
 	struct strs config;  /* "name=value", for these runs only */
 	struct strs setenv;  /* as in struct proc */
-	struct str input;    /* as in struct proc */
+	struct str input;    /* as in struct proc, for the next run alone */
 	struct str progress; /* show git's percentages as "Fetching PROGRESS"; "" = do not */
 	struct str believed; /* set by git_run(): the folder whose configuration was looked at */
 };

@@ -32,22 +32,18 @@ static struct err *value_of(const struct trial *t, struct str name, struct str *
 {
 	const struct recipe_facts *f = &t->w->facts;
 	struct arena *a = t->w->a;
-	struct str base, what;
+	struct str base, what, at = t->w->request->at;
+	struct str tree = path_abs(a, at.n ? at : t->w->request->tree);
+	const struct str always[][2] = {{S(""), S("@")},
+		{S("sdk"), f->sdk_at.n ? f->sdk_at : f->sdk},
+		{S("overlay"), path_join(a, tree, S(RECIPE_OVERLAY))}, {S("tree"), tree}};
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+		*ret = always[i][1];
+		if (str_eq(name, always[i][0]) && ret->n)
+			return NULL;
+	}
 	(void)str_cut(name, ':', &base, &what);
 	const struct found *found = trial_found(t, base);
-	*ret = S("@");
-	if (!name.n)
-		return NULL;
-	*ret = f->sdk_at.n ? f->sdk_at : f->sdk;
-	if (str_eq(name, S("sdk")) && ret->n)
-		return NULL;
-	struct str at = t->w->request->at, tree = path_abs(a, at.n ? at : t->w->request->tree);
-	*ret = path_join(a, tree, S(RECIPE_OVERLAY));
-	if (str_eq(name, S("overlay")))
-		return NULL;
-	*ret = tree;
-	if (str_eq(name, S("tree")))
-		return NULL;
 	if (found) {
 		*ret = str_eq(what, S("dir")) ? path_dir(found->path) : found->path;
 		/* the build may see the SDK under another path */

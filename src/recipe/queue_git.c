@@ -275,7 +275,6 @@ static struct err *find_commits(struct arena *a, struct queue *q, struct queue_r
 	while (str_next(&rest, '\n', &line))
 		if (str_cut(line, ' ', &id, &commit))
 			map_put(&ids, id, str_z(a, commit));
-	r->git.input = S("");
 	range = str_fmt(a, "%.*s..%.*s", STR(r->base), STR(r->at));
 	TRY(QUEUE_RUN(a, r, &p, "log", "-n", "2000", "--no-merges", "--no-show-signature",
 		"--format=%H <%ae> %aD %s", r->base.n ? range.p : r->at.p));
@@ -301,7 +300,6 @@ static struct err *find_commits(struct arena *a, struct queue *q, struct queue_r
 		if (is_state(i, "waiting") && i->hipified != translated)
 			i->state = translated ? S("translated") : S("untranslated");
 	}
-	r->git.input = S("");
 	return NULL;
 }
 
@@ -335,15 +333,16 @@ static struct err *try_patches(
 		own.git.input = i->text;
 		TRY(QUEUE_TRY(a, &own, &p, "apply", "--cached"));
 		merge = p;
-		if (p.status)
+		if (p.status) {
+			own.git.input = i->text;
 			TRY(QUEUE_TRY(a, &own, &merge, "apply", "--cached", "--3way"));
+		}
 		bool gone = str_contains(p.err, S("does not exist in index"));
 		i->state = !p.status       ? S("fits")
 			   : !merge.status ? S("merges")
 			   : gone          ? S("gone")
 					   : S("conflict");
 		i->detail = merge.status ? str_trim(p.err) : S("");
-		own.git.input = S("");
 		if (merge.status)
 			TRY(QUEUE_RUN(a, &own, &p, "read-tree", tree.p));
 		else
@@ -384,7 +383,6 @@ static struct err *run_am(struct arena *a, struct queue *q, struct queue_repo *r
 	else if (mails.n)
 		e = QUEUE_RUN(a, r, &p, "am", "--3way", "--keep-non-patch", "--keep-cr",
 			"--committer-date-is-author-date", "--no-gpg-sign", "--no-scissors");
-	r->git.input = S("");
 	if (!e || e->code == E_CANCELLED || e->code == E_NOSPACE || !fs_is_dir(state))
 		return e;
 	err_free(e);
@@ -412,7 +410,6 @@ static struct err *begin(struct arena *a, struct queue *q)
 			"refs/worktree/rocsmith/after\n",
 			STR(now), STR(now), STR(base));
 		TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
-		r->git.input = S("");
 		if (!str_eq(r->at, now))
 			TRY(QUEUE_RUN(a, r, &p, "checkout", "--quiet", "--detach", r->at.p));
 	}
@@ -447,7 +444,6 @@ static struct err *undo(struct arena *a, struct queue *q, struct str marker)
 				"refs/worktree/rocsmith/after\n",
 				STR(before));
 			TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
-			r->git.input = S("");
 			TRY(go_back(a, r, before));
 			TRY(QUEUE_RUN(
 				a, r, &p, "update-ref", "-d", "refs/worktree/rocsmith/before"));

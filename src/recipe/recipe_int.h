@@ -68,8 +68,8 @@ struct found { /* the file that a named check found */
 	struct str text; /* "": it was not read */
 };
 
-struct tree_text {            /* a file, as the recipes so far leave it */
-	struct str path, now; /* now.p NULL: it does not exist */
+struct tree_text {      /* a file, as the recipes so far leave it */
+	struct str now; /* .p NULL: it does not exist */
 	bool changed;
 };
 
@@ -86,8 +86,8 @@ struct trial {
 	struct work *w;
 	const struct recipe *recipe;
 	VEC(struct found) found;
-	VEC(struct tree_text) texts; /* texts that this recipe changed */
-	struct strs notes, seen;     /* seen: results of the checks, one line each */
+	struct map texts;        /* texts that this recipe changed, likewise */
+	struct strs notes, seen; /* seen: results of the checks, one line each */
 	struct str why;
 	bool before; /* the recipe was applied earlier: without an SDK, checks of the SDK count as true */
 	bool unknown; /* a check needs a fact that is not known */

@@ -73,7 +73,8 @@ static struct err *try_recipe(struct trial *t, enum recipe_state *ret)
 	}
 	if (!yes && !t->unknown && !generates && !overlays) {
 		/* the problem is not there: do the sources already have the cure? */
-		struct trial other = {.w = t->w, .recipe = t->recipe, .found = t->found};
+		struct trial other = {
+			.w = t->w, .recipe = t->recipe, .found = t->found, .texts.a = t->w->a};
 		bool fits;
 		TRY(steps_try(&other, &fits));
 		if (fits && other.there) {
@@ -144,7 +145,7 @@ static struct err *try_one(struct run *r, const struct recipe *recipe)
 	struct arena *a = r->w.a;
 	bool named = strs_has(&r->w.request->names, recipe->id);
 	bool before = strs_has(&r->before.ids, recipe->id);
-	struct trial t = {.w = &r->w, .recipe = recipe, .before = before};
+	struct trial t = {.w = &r->w, .recipe = recipe, .texts.a = a, .before = before};
 	enum recipe_state state;
 	TRY_CTX(trial_run(&t, &state), "cannot try the recipe '%.*s'", STR(recipe->id));
 	if (r->what == APPLY && named && !before)
@@ -189,11 +190,11 @@ static struct err *try_all(struct run *r)
 {
 	VEC_EACH (const struct recipe, it, r->all)
 		TRY(try_one(r, it));
-	for (size_t i = 0; i < r->w.texts.n; i++) {
-		const struct tree_text *t = r->w.texts.v[i].value;
+	VEC_EACH (const struct map_entry, e, &r->w.texts) {
+		const struct tree_text *t = e->value;
 		if (t->changed)
-			*VEC_PUSH(r->w.a, &r->report->changes) = (struct change){
-				.source = t->path, .output = t->path, .text = t->now};
+			*VEC_PUSH(r->w.a, &r->report->changes) =
+				(struct change){.source = e->key, .output = e->key, .text = t->now};
 	}
 	r->report->facts = r->after.facts = r->w.facts;
 	return NULL;
@@ -259,12 +260,12 @@ static struct err *begin_run(
 	VEC_EACH (const struct recipe, known, r->all)
 		strs_add(a, &r->ids, known->id);
 	VEC_EACH (const struct str, name, &q->names) {
-		struct str near = suggest(*name, &r->ids);
 		if (strs_has(&r->ids, *name))
 			continue;
 		struct err *e = err_new(E_USAGE, "there is no recipe '%.*s'", STR(*name));
-		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near))
-			      : err_hint(e, "'rocsmith patch status' lists them");
+		return err_near(e, *name, &r->ids)->hints
+			       ? e
+			       : err_hint(e, "'rocsmith patch status' lists them");
 	}
 	return recipe_facts_of_tree(a, q->tree, &r->w.facts);
 }

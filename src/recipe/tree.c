@@ -43,24 +43,15 @@ struct err *recipe_facts_of_tree(struct arena *a, struct str tree, struct recipe
 
 /* ---- files of the tree ---- */
 
-static struct tree_text *changed_text(struct trial *t, struct str path)
-{
-	VEC_EACH (struct tree_text, it, &t->texts)
-		if (str_eq(it->path, path))
-			return it;
-	return NULL;
-}
-
 struct err *trial_text(struct trial *t, struct str path, struct str *ret)
 {
 	struct work *w = t->w;
-	struct tree_text *text = changed_text(t, path);
+	struct tree_text *text = map_get(&t->texts, path);
 	struct str full = path_join(w->a, w->view->root, path);
 	if (!text)
 		text = map_get(&w->texts, path);
 	if (!text) {
 		text = NEW(w->a, struct tree_text);
-		*text = (struct tree_text){.path = path};
 		if (view_exists(w->view, full) && fs_is_file(full) && !fs_leads_out(full))
 			TRY(view_read(w->view, w->a, full, &text->now));
 		map_put(&w->texts, path, text);
@@ -71,24 +62,15 @@ struct err *trial_text(struct trial *t, struct str path, struct str *ret)
 
 void trial_put(struct trial *t, struct str path, struct str now)
 {
-	struct tree_text *text = changed_text(t, path);
-	if (!text)
-		text = VEC_PUSH(t->w->a, &t->texts);
-	*text = (struct tree_text){.path = path, .now = now};
+	struct tree_text *text = NEW(t->w->a, struct tree_text);
+	*text = (struct tree_text){.now = now, .changed = true};
+	map_put(&t->texts, path, text);
 }
 
 void trial_keep(struct trial *t)
 {
-	VEC_EACH (const struct tree_text, it, &t->texts) {
-		struct tree_text *text = map_get(&t->w->texts, it->path);
-		if (!text) {
-			text = NEW(t->w->a, struct tree_text);
-			*text = (struct tree_text){.path = it->path};
-			map_put(&t->w->texts, it->path, text);
-		}
-		text->now = it->now;
-		text->changed = true;
-	}
+	VEC_EACH (const struct map_entry, e, &t->texts)
+		map_put(&t->w->texts, e->key, e->value);
 }
 
 const struct found *trial_found(const struct trial *t, struct str name)
