@@ -72,6 +72,14 @@ struct err *checkout_lock_write(struct arena *a, struct str root, const struct c
 }
 
 /* ---- manifests ---- */
+static const struct json_field manifest_fields[] = {
+	FIELD_OPTIONAL("repo", struct checkout_project, origin),
+	FIELD_OPTIONAL("commit", struct checkout_project, commit),
+	FIELD_OPTIONAL("branch", struct checkout_project, ref),
+	FIELD_OPTIONAL("version", struct checkout_project, version),
+	{.kind = FIELD_END},
+};
+
 struct err *checkout_manifest_parse(
 	struct arena *a, struct str text, struct str path, struct checkout_lock *ret)
 {
@@ -88,10 +96,8 @@ struct err *checkout_manifest_parse(
 			.name = str_from(k->name), .pinned_by = S("the manifest")};
 		if (!(entry = node_get(doc, str_from(k->manifest))))
 			continue;
-		TRY(node_want_text(entry, S("repo"), &p.origin));
-		TRY(node_want_text(entry, S("commit"), &p.commit));
-		TRY(node_want_text(entry, S("branch"), &p.ref));
-		TRY(node_want_text(entry, S("version"), &p.version));
+		for (const struct json_field *f = manifest_fields; f->key; f++)
+			TRY(node_want_text(entry, str_from(f->key), (void *)((char *)&p + f->off)));
 		*VEC_PUSH(a, &ret->projects) = p;
 	}
 	return check(path, ret);
@@ -106,23 +112,14 @@ struct str checkout_manifest(struct arena *a, const struct checkout_lock *l)
 	json_u64(&j, 1);
 	for (size_t i = 0; i < checkout_known_count; i++) {
 		const struct checkout_known *k = &checkout_known_table()[i];
-		const struct checkout_project *p = checkout_find(l, str_from(k->name));
-		if (!p)
+		const struct checkout_project *found = checkout_find(l, str_from(k->name));
+		if (!found)
 			continue;
-		const struct {
-			const char *key;
-			struct str value;
-		} rows[] = {{"repo", p->origin}, {"commit", p->commit}, {"branch", p->ref},
-			{"version", p->version}};
+		struct checkout_project p = *found;
+		if (git_is_sha(p.ref))
+			p.ref = S("");
 		json_key(&j, k->manifest);
-		json_open(&j, '{');
-		for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-			if (!rows[n].value.n || git_is_sha(p->ref) > (n != 2))
-				continue;
-			json_key(&j, rows[n].key);
-			json_str(&j, rows[n].value);
-		}
-		json_close(&j);
+		json_struct(&j, manifest_fields, &p);
 	}
 	json_close(&j);
 	buf_char(&out, '\n');
