@@ -31,10 +31,6 @@ static struct strs choices_of(struct arena *a, const struct project_feature *f)
 	struct strs list = {0};
 	VEC_EACH (const struct feature_choice, c, &f->choices)
 		strs_add(a, &list, c->is);
-	if (!list.n) {
-		strs_add(a, &list, S("on"));
-		strs_add(a, &list, S("off"));
-	}
 	return list;
 }
 
@@ -45,7 +41,7 @@ static struct err *check_feature(
 {
 	const struct project_feature *like = f->like.n ? feature_by_name(p, f->like) : f;
 	struct strs choices = choices_of(a, f);
-	if (!f->name.n || !like || !like->rules.n || (!f->env.n && !f->choices.n))
+	if (!f->name.n || !like || !like->rules.n || !f->choices.n)
 		return project_error(p, S("features"), E_PROJECT,
 			"the feature '%.*s' needs a name, rules, and 'env' or 'choices'",
 			STR(f->name));
@@ -121,26 +117,16 @@ static bool same_value(struct str x, struct str y)
 /* Takes the user's choice from the variables that the project's own build system would read. */
 static void hear(struct deciding *d)
 {
-	struct strs lines = {0};
-	for (size_t i = 0; i < d->choices.n && !d->wish.n; i++) {
-		struct str name, value;
-		lines.n = 0;
-		if (d->feature->choices.n)
-			strs_add_all(d->a, &lines, &d->feature->choices.v[i].env);
-		if (d->feature->env.n)
-			strs_add(d->a, &lines,
-				str_fmt(d->a, "%.*s=%d", STR(d->feature->env),
-					str_eq(d->choices.v[i], S("on"))));
-		VEC_EACH (const struct str, line, &lines) {
-			str_cut(*line, '=', &name, &value);
+	VEC_EACH (const struct feature_choice, c, &d->feature->choices)
+		for (size_t i = 0; i < c->env.n && !d->wish.n; i++) {
+			struct str name, value;
+			str_cut(c->env.v[i], '=', &name, &value);
 			struct str said = variable(name);
 			if (!said.n || !same_value(said, value))
 				continue;
-			d->wish = d->choices.v[i];
+			d->wish = c->is;
 			d->heard = str_fmt(d->a, "%.*s=%.*s", STR(name), STR(said));
-			break;
 		}
-	}
 }
 
 struct err *features_meet_environment(const struct plan *plan)
@@ -152,12 +138,9 @@ struct err *features_meet_environment(const struct plan *plan)
 		return NULL;
 	VEC_EACH (const struct str, line, &plan->foreign->env) {
 		struct str name, value;
-		bool known = false;
 		str_cut(*line, '=', &name, &value);
-		for (size_t i = 0; spoken[i]; i++)
-			known |= glob_match(str_from(spoken[i]), name);
 		struct str said = variable(name);
-		if (known && said.n && !same_value(said, value))
+		if (glob_match_any(spoken, name) && said.n && !same_value(said, value))
 			return err_hint(
 				err_new(E_USAGE,
 					"your environment has %.*s=%.*s, and the plan of '%.*s' "
@@ -291,9 +274,6 @@ struct err *features_choose(
 		hear(&d);
 		TRY(decide(&d, &chosen));
 		*VEC_PUSH(a, &plan->features) = chosen;
-		if (f->env.n)
-			strs_add(a, &build->env,
-				str_fmt(a, "%.*s=%d", STR(f->env), str_eq(chosen.choice, S("on"))));
 		VEC_EACH (const struct feature_choice, c, &f->choices) {
 			if (!str_eq(c->is, chosen.choice))
 				continue;

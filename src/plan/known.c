@@ -49,12 +49,12 @@ struct err *plan_known_after(struct arena *a, struct str name, struct strs *ret)
 	struct description d = {
 		.dir = S("."), .config = name, .text = text_of(name), .known = true};
 	if (!d.text.p) {
-		struct str near = suggest(name, &names);
 		struct err *e =
 			err_new(E_USAGE, "a set has known projects, and '%.*s' is none", STR(name));
-		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near))
-			      : err_hint(e, "known projects: %.*s",
-					STR(str_join(a, &names, S(", "))));
+		return err_near(e, name, &names)->hints
+			       ? e
+			       : err_hint(e, "known projects: %.*s",
+					 STR(str_join(a, &names, S(", "))));
 	}
 	TRY(project_read(a, &d, &p));
 	*ret = p.after;
@@ -74,14 +74,11 @@ static struct str missing_mark(struct arena *a, const struct strs *marks, struct
 static struct err *not_known(struct arena *a, const struct plan_request *r)
 {
 	struct strs names = known_names(a);
-	struct str near = suggest(r->dir, &names);
 	struct err *e =
 		r->source.n ? err_new(E_USAGE, "--source is for known projects, and '%.*s' is none",
 				      STR(r->dir))
 			    : err_new(E_NOENT, "no such project folder '%.*s'", STR(r->dir));
-	if (near.n)
-		return err_hint(e, "did you mean '%.*s'?", STR(near));
-	if (!r->source.n)
+	if (err_near(e, r->dir, &names)->hints || !r->source.n)
 		return e;
 	return err_hint(err_hint(e, "known projects: %.*s", STR(str_join(a, &names, S(", ")))),
 		"for another project, give its sources instead of a folder: '%.*s'",

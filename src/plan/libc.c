@@ -5,14 +5,12 @@
 #include "plan/plan_int.h"
 #include "sdk/sysroot.h"
 
-/* "GLIBC_2.38" -> 38 */
-static uint64_t minor_of(struct str version)
+/* "2.38" -> 38 */
+static uint64_t minor_of(struct str glibc)
 {
-	uint64_t n = 0;
-	struct str prefix = S("GLIBC_2.");
-	if (!str_starts(version, prefix) || !str_u64(str_sub(version, prefix.n, version.n), 10, &n))
-		return 0;
-	return n;
+	uint64_t v[2];
+	str_numbers(glibc, v, 2);
+	return v[0] == 2 ? v[1] : 0;
 }
 
 /* The newest glibc that the wheel's libc10.so requires. This library is small, and was built with libtorch_cpu.so. */
@@ -29,7 +27,8 @@ static struct err *newest_glibc(struct arena *a, const struct zip *z, uint64_t *
 	TRY(elf_open_head(a, &src, &elf));
 	TRY(elf_needs(a, &elf, &dyn));
 	VEC_EACH (const struct elf_need_version, v, &dyn.versions) {
-		uint64_t minor = minor_of(v->version);
+		struct str of = str_sub(v->version, sizeof("GLIBC_") - 1, v->version.n);
+		uint64_t minor = str_starts(v->version, S("GLIBC_")) ? minor_of(of) : 0;
 		*ret = minor > *ret ? minor : *ret;
 	}
 	return NULL;
@@ -65,7 +64,7 @@ static struct err *check_rocm(struct arena *a, const struct zip *z, struct str w
 
 struct err *libc_choose(struct arena *a, struct plan *plan)
 {
-	uint64_t here = minor_of(str_fmt(a, "GLIBC_%.*s", STR(plan->host.libc)));
+	uint64_t here = minor_of(plan->host.libc);
 	VEC_EACH (const struct str, wheel, &plan->foreign->with) {
 		struct zip z;
 		struct findings findings = {0};
@@ -95,9 +94,8 @@ struct err *libc_choose(struct arena *a, struct plan *plan)
 
 bool plan_needs_sysroot(const struct plan *p)
 {
-	ARENA(tmp);
-	uint64_t here = minor_of(str_fmt(&tmp, "GLIBC_%.*s", STR(p->host.libc)));
-	return p->policy && p->host_native && (p->policy_sysroot.n || here > p->policy);
+	return p->policy && p->host_native &&
+	       (p->policy_sysroot.n || minor_of(p->host.libc) > p->policy);
 }
 
 struct err *libc_policy(struct arena *a, const struct plan_request *r, struct plan *plan)

@@ -233,8 +233,8 @@ static struct str home_package(struct arena *a, const struct project *p, struct 
 }
 
 /* Makes a module for each PyInit_NAME, from the source that defines it and all sources that define none. */
-static struct err *own_modules(struct arena *a, const struct project *p,
-	const struct source_facts *facts, struct plan *plan)
+static struct err *own_modules(
+	struct arena *a, const struct project *p, const struct cxx_scan *facts, struct plan *plan)
 {
 	MAP(sources, a); /* name of a module -> the path of its source */
 	for (size_t i = 0; i < plan->sources.n; i++) {
@@ -262,8 +262,8 @@ static struct err *own_modules(struct arena *a, const struct project *p,
 
 /* A project without modules becomes programs, one for each main(), from its source and all sources that have none; or
  * else one shared library, with a loader. */
-static void add_plain(struct arena *a, const struct project *p, const struct source_facts *facts,
-	struct plan *plan)
+static void add_plain(
+	struct arena *a, const struct project *p, const struct cxx_scan *facts, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->sources.n; i++) {
 		struct str path = plan->sources.v[i].path, base = path_base(path);
@@ -300,8 +300,8 @@ static void add_plain(struct arena *a, const struct project *p, const struct sou
 /* ---- ABI ---- */
 
 /* The level of the stable ABI, which is used only if every source that includes Python.h defines Py_LIMITED_API. */
-static struct err *abi_level(struct arena *a, const struct project *p,
-	const struct source_facts *facts, struct plan *plan, uint32_t *ret)
+static struct err *abi_level(struct arena *a, const struct project *p, const struct cxx_scan *facts,
+	struct plan *plan, uint32_t *ret)
 {
 	*ret = 0;
 	VEC_EACH (struct str, d, &plan->defines) {
@@ -378,29 +378,14 @@ static void name_extensions(
 	}
 }
 
-/* Headers shipped by Python packages, according to their documentation: the prefix of their includes, and the include
- * folders below a folder of packages. `source` is a file there that every module is linked with. */
-static const struct {
-	struct str starts, folders[3], source;
-} headers[] = {{.starts = S_INIT("pybind11/"), .folders = {S_INIT("/pybind11/include")}},
-	/* numpy 2.0 and later, then numpy 1 */
-	{.starts = S_INIT("numpy/"), .folders = {S_INIT("/numpy/_core/include")}},
-	{.starts = S_INIT("numpy/"), .folders = {S_INIT("/numpy/core/include")}},
-	/* nanobind, src/nb_combined.cpp: "to compile bindings using alternative build systems" */
-	{.starts = S_INIT("nanobind/"),
-		.folders = {S_INIT("/nanobind/src"), S_INIT("/nanobind/include"),
-			S_INIT("/nanobind/ext/robin_map/include")},
-		.source = S_INIT("nb_combined.cpp")}};
-
-enum { HEADERS = sizeof(headers) / sizeof(headers[0]) };
-
 bool plan_is_header_folder(struct str dir, struct str *ret_source)
 {
-	for (size_t i = 0; i < HEADERS; i++)
-		for (size_t k = 0; k < 3 && headers[i].folders[k].n; k++)
-			if (str_ends(dir, headers[i].folders[k]) && dir.p[0] == '/' &&
+	for (size_t i = 0; i < python_headers_count; i++)
+		for (const char *const *f = python_headers_table()[i].folders; *f; f++)
+			if (str_ends(dir, str_from(*f)) && dir.p[0] == '/' &&
 				!str_contains(dir, S("/../"))) {
-				*ret_source = k ? S("") : headers[i].source;
+				const struct python_headers *h = &python_headers_table()[i];
+				*ret_source = f == h->folders ? str_from(h->source) : S("");
 				return true;
 			}
 	return false;
@@ -434,19 +419,19 @@ static struct err *any_headers(struct arena *a, struct plan *plan, struct str di
 struct err *plan_find_headers(struct arena *a, struct plan *plan, struct str path)
 {
 	struct str done = {0}, dir;
-	for (size_t i = 0; i < HEADERS; i++) {
-		const struct str *folders = headers[i].folders, starts = headers[i].starts;
-		struct str rest = path;
+	for (size_t i = 0; i < python_headers_count; i++) {
+		const char *const *folders = python_headers_table()[i].folders;
+		struct str rest = path, starts = str_from(python_headers_table()[i].starts);
 		bool wanted = false;
 		VEC_EACH (const struct str, h, &plan->external)
 			wanted = wanted || (str_starts(*h, starts) && !str_eq(done, starts));
 		while (wanted && str_next(&rest, ':', &dir)) {
-			struct str first = str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[0]));
+			struct str first = str_fmt(a, "%.*s%s", STR(dir), folders[0]);
 			if (!str_starts(dir, S("/")) || !fs_is_dir(first))
 				continue;
-			for (size_t k = 0; k < 3 && folders[k].n; k++)
+			for (size_t k = 0; folders[k]; k++)
 				strs_add(a, &plan->python_headers,
-					str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[k])));
+					str_fmt(a, "%.*s%s", STR(dir), folders[k]));
 			plan_explain(a, plan, str_fmt(a, "headers %.*s", STR(starts)).p, first,
 				"the sources include them, and %.*s has them",
 				STR(plan->build_requires.n ? S("a requirement of the build")
@@ -458,8 +443,8 @@ struct err *plan_find_headers(struct arena *a, struct plan *plan, struct str pat
 	return plan->build_requires.n ? any_headers(a, plan, path) : NULL;
 }
 
-struct err *modules_find(struct arena *a, const struct project *p, const struct source_facts *facts,
-	struct plan *plan)
+struct err *modules_find(
+	struct arena *a, const struct project *p, const struct cxx_scan *facts, struct plan *plan)
 {
 	if (!plan->build_requires.n) /* else they are known once the build has installed these */
 		TRY(plan_find_headers(a, plan, plan->host.python_path));

@@ -35,13 +35,8 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 	VEC_EACH (struct str, f, &files) {
 		struct str path = path_join(a, p->project, *f);
 		struct hipify_text t;
-		struct plan_scan *scan = map_get(&p->scans, *f);
-		if (!scan) {
-			scan = NEW(a, struct plan_scan);
-			TRY(fs_read(a, path, MAX_SOURCE, &scan->text));
-			scan_text(a, scan->text, &scan->cxx);
-			map_put(&p->scans, *f, scan);
-		}
+		const struct plan_scan *scan;
+		TRY(plan_scan_file(a, p, *f, MAX_SOURCE, &scan));
 		kernels |= scan->cxx.kernels;
 		gpu |= p->foreign ? p->foreign->device : scan->cxx.gpu || str_ends(*f, S(".cu"));
 		struct err *e = hipify_text(a, scan->text, path, NULL, &t);

@@ -272,7 +272,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	struct plan *plan = &ret->plan;
 	*ret = (struct plan_wish){0};
 	struct project p;
-	struct source_facts *facts;
+	struct cxx_scan *facts;
 	struct description where;
 	TRY(known_resolve(a, r, &where));
 	TRY(project_read(a, &where, &p));

@@ -108,6 +108,7 @@ struct cxx_scan {
 	bool has_main;        /* defines main() */
 	bool kernels; /* has __global__, or headers whose functions are kernels: thrust, cub */
 	bool gpu;     /* includes headers of CUDA or HIP */
+	bool python;  /* a source with its headers, see sources_find(): it includes Python.h */
 };
 
 /* A file of the project that was read for a plan: plan.scans has them by path, for all steps that need its text, which
@@ -120,14 +121,6 @@ struct plan_scan {
 void scan_text(struct arena *a, struct str text, struct cxx_scan *ret);
 /* Converts "0x03080000" or "3" to the hex version of the stable ABI; 0 if it is no number. */
 uint32_t scan_api_level(struct str text);
-
-/* The combined facts of a source and the headers of the project that it includes, directly or not. */
-struct source_facts {
-	struct strs modules;
-	uint32_t limited_api;
-	bool python; /* includes Python.h */
-	bool has_main;
-};
 
 /* ---- plan_json.c ---- */
 extern const struct json_field plan_cost_fields[];
@@ -158,16 +151,26 @@ MUST_USE struct err *plan_files(
 	struct arena *a, struct plan *p, struct str dir, struct str pattern, struct strs *ret);
 
 /* ---- sources.c ---- */
-/* Fills plan->sources, headers, external and *ret, which has the facts of each source. E_PROJECT, E_LIMIT. */
+/* The file of the project, scanned: each is read once. E_LIMIT if it has more than `most` bytes. */
+MUST_USE struct err *plan_scan_file(struct arena *a, struct plan *plan, struct str path,
+	size_t most, const struct plan_scan **ret);
+/* Fills plan->sources, headers, external and *ret: the scan of each source, whose `limited_api` and `python` count the
+ * headers of the project that it includes, directly or not. E_PROJECT, E_LIMIT. */
 MUST_USE struct err *sources_find(
-	struct arena *a, const struct project *p, struct plan *plan, struct source_facts **ret);
+	struct arena *a, const struct project *p, struct plan *plan, struct cxx_scan **ret);
 
 /* ---- modules.c ---- */
 /* Fills plan->python_dir, python_files. */
 MUST_USE struct err *python_find(struct arena *a, const struct project *p, struct plan *plan);
 /* Fills plan->modules, python_headers and the Python tags; needs host, python_files. E_MODULE. */
-MUST_USE struct err *modules_find(struct arena *a, const struct project *p,
-	const struct source_facts *facts, struct plan *plan);
+MUST_USE struct err *modules_find(
+	struct arena *a, const struct project *p, const struct cxx_scan *facts, struct plan *plan);
+
+struct python_headers { /* data/python_headers.yaml explains the columns */
+	const char *starts, *const *folders, *source;
+};
+const struct python_headers *python_headers_table(void);
+extern const size_t python_headers_count;
 
 /* ---- needs.c ---- */
 /* Translates the sources in memory, and adds the SDK components and the libraries whose headers the translations

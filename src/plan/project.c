@@ -168,6 +168,16 @@ static struct str name_from(struct arena *a, struct str folder)
 	return b.n ? str_dup(a, buf_str(&b)) : S("project");
 }
 
+/* The variable of a feature is short for the choices on and off. */
+static void spell_out(struct arena *a, struct project_feature *f)
+{
+	static const char *const switched[] = {"on", "off"};
+	for (size_t i = f->choices.n ? 2 : 0; i < 2; i++)
+		VEC_PUSH(a, &f->choices)->is = str_from(switched[i]);
+	VEC_EACH (struct feature_choice, c, &f->choices)
+		strs_add(a, &c->env, str_fmt(a, "%.*s=%d", STR(f->env), str_eq(c->is, S("on"))));
+}
+
 static struct err *load(struct arena *a, struct project *p, struct str text)
 {
 	static const struct {
@@ -182,6 +192,9 @@ static struct err *load(struct arena *a, struct project *p, struct str text)
 		return err_hint(node_error(p->root, E_PROJECT, "a map of keys is expected here"),
 			"the minimum is: name: %.*s", STR(path_base(p->dir)));
 	TRY(json_fields_read(a, p->root, project_fields, p));
+	VEC_EACH (struct project_feature, f, &p->features)
+		if (f->env.n)
+			spell_out(a, f);
 	p->sdk = node_text(p->root, S("sdk"), S("")); /* a name may stand for the section */
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		const struct node *n = node_get(p->root, sections[i].key);

@@ -61,12 +61,7 @@ static bool is_definition(struct scanner *s)
 
 void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 {
-	static const char *const module_macros[] = {"PYBIND11_MODULE", "NB_MODULE",
-		"BOOST_PYTHON_MODULE", NULL}; /* NAME is their first argument */
-	static const char *const with_kernels[] = {"thrust/", "cub/", "hipcub/", "rocprim/",
-		"rocthrust/", "cutlass/", "cute/", "ck/", "raft/", "rmm/", "moderngpu/", "cuda/",
-		"Kokkos_", NULL};
-	static const char *const of_gpus[] = {"cu", "hip", "nvrtc", "nccl", "roc", NULL};
+	const struct source_words *of = source_words_table();
 	struct scanner s = {.a = a, .l = lex_new(text, S("")), .out = ret};
 	unsigned depth = 0; /* brace depth: main() counts only at depth 0 */
 	*ret = (struct cxx_scan){0};
@@ -79,7 +74,7 @@ void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 		advance(&s);
 		if (name && str_starts(word, S("PyInit_")) && is_definition(&s))
 			module = str_sub(word, sizeof("PyInit_") - 1, word.n);
-		else if (name && str_is_one_of(word, module_macros) && at(&s, S("(")) &&
+		else if (name && str_is_one_of(word, of->modules) && at(&s, S("(")) &&
 			 advance(&s) && (s.t.kind == TOK_IDENT || s.t.kind == TOK_NUMBER))
 			module = tok_text(&s.l, &s.t);
 		else if (name && !depth && str_eq(word, S("main")) && is_definition(&s))
@@ -88,8 +83,8 @@ void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 			strs_put(a, &ret->modules, module);
 	}
 	VEC_EACH (const struct scan_include, i, &ret->includes) {
-		ret->kernels |= str_starts_one_of(i->name, with_kernels);
-		ret->gpu |= str_starts_one_of(i->name, of_gpus);
+		ret->kernels |= str_starts_one_of(i->name, of->kernels);
+		ret->gpu |= str_starts_one_of(i->name, of->gpu);
 	}
 }
 

@@ -39,15 +39,11 @@ static bool lang_of(struct str path, enum plan_lang *ret)
 	return false;
 }
 
-/* Folders that are not searched for sources if the description names none. */
-static const char *const not_by_default[] = {"test", "tests", "example", "examples", "doc", "docs",
-	"bench", "benchmark", "benchmarks", "build", "dist", "out", NULL};
-
 static bool left_out_by_default(struct str path)
 {
 	struct str part;
 	for (struct str rest = path_dir(path); str_next(&rest, '/', &part);)
-		if (str_is_one_of(part, not_by_default))
+		if (str_is_one_of(part, source_words_table()->no_sources))
 			return true;
 	return false;
 }
@@ -115,27 +111,18 @@ static struct err *drop_excluded(struct header_finder *f)
 	return NULL;
 }
 
-/* The scan of a file of the project. Each file is read once. */
-static struct err *scan_of(struct header_finder *f, struct str path, const struct cxx_scan **ret)
+struct err *plan_scan_file(struct arena *a, struct plan *plan, struct str path, size_t most,
+	const struct plan_scan **ret)
 {
-	struct plan_scan *s = map_get(&f->plan->scans, path);
+	struct plan_scan *s = map_get(&plan->scans, path);
 	if (!s) {
-		s = NEW(f->a, struct plan_scan);
-		TRY(fs_read(f->a, path_join(f->a, f->p->dir, path), MAX_SOURCE_SIZE, &s->text));
-		scan_text(f->a, s->text, &s->cxx);
-		map_put(&f->plan->scans, path, s);
+		s = NEW(a, struct plan_scan);
+		TRY(fs_read(a, path_join(a, plan->project, path), most, &s->text));
+		scan_text(a, s->text, &s->cxx);
+		map_put(&plan->scans, path, s);
 	}
-	*ret = &s->cxx;
+	*ret = s;
 	return NULL;
-}
-
-static bool is_file(struct header_finder *f, struct str path)
-{
-	struct str full = path_join(f->a, f->p->dir, path);
-	bool may = path_is_inside(path);
-	VEC_EACH (const struct str, dir, &f->plan->includes)
-		may = may || path_is_below(path, *dir);
-	return may && fs_exists(full) && !fs_is_dir(full) && !fs_leads_out(full);
 }
 
 static void leave_out(struct header_finder *f, struct str path, const char *why)
@@ -150,9 +137,7 @@ static void leave_out(struct header_finder *f, struct str path, const char *why)
 static struct err *find_header(
 	struct header_finder *f, struct str from, const struct scan_include *inc, struct str *ret)
 {
-	/* top folders of system and CUDA headers: an include of <FOLDER/...> is not the project's */
-	static const char *const others[] = {"sys", "bits", "linux", "asm", "net", "netinet",
-		"arpa", "cuda", "thrust", "cub", "hip", "cooperative_groups", "experimental", NULL};
+	const char *const *system = source_words_table()->system_headers;
 	struct str head = str_sub(inc->name, 0, str_chr(inc->name, '/'));
 	struct str end = str_fmt(f->a, "/%.*s", STR(inc->name)), hit = {0};
 	*ret = S("");
@@ -162,7 +147,11 @@ static struct err *find_header(
 	for (size_t i = inc->quoted ? 0 : 1; !found && i <= f->plan->includes.n; i++) {
 		struct str dir = i ? f->plan->includes.v[i - 1] : path_dir(from);
 		hit = path_clean(f->a, path_join(f->a, dir, inc->name));
-		found = is_file(f, hit);
+		struct str full = path_join(f->a, f->p->dir, hit);
+		found = path_is_inside(hit);
+		VEC_EACH (const struct str, may, &f->plan->includes)
+			found = found || path_is_below(hit, *may);
+		found = found && fs_exists(full) && !fs_is_dir(full) && !fs_leads_out(full);
 	}
 	if (found) {
 		*ret = hit;
@@ -170,7 +159,7 @@ static struct err *find_header(
 	}
 	hit = S("");
 	if (f->p->includes.n || str_contains(inc->name, S("..")) ||
-		(!inc->quoted && (head.n == inc->name.n || str_is_one_of(head, others))))
+		(!inc->quoted && (head.n == inc->name.n || str_is_one_of(head, system))))
 		return NULL;
 	if (!f->files.n)
 		TRY(plan_files(f->a, f->plan, f->p->dir, S("**/*"), &f->files));
@@ -193,15 +182,15 @@ static struct err *find_header(
 
 /* Adds the facts of the file and of all files it includes, depth-first, each file once: those in `seen`. */
 static struct err *follow(struct header_finder *f, struct map *seen, struct str path,
-	unsigned depth, struct source_facts *facts)
+	unsigned depth, struct cxx_scan *facts)
 {
-	const struct cxx_scan *s;
+	const struct plan_scan *s;
 	if (!map_put(seen, path, f) || depth > 200)
 		return NULL;
-	TRY(scan_of(f, path, &s));
-	if (s->limited_api > facts->limited_api)
-		facts->limited_api = s->limited_api;
-	VEC_EACH (struct scan_include, inc, &s->includes) {
+	TRY(plan_scan_file(f->a, f->plan, path, MAX_SOURCE_SIZE, &s));
+	if (s->cxx.limited_api > facts->limited_api)
+		facts->limited_api = s->cxx.limited_api;
+	VEC_EACH (struct scan_include, inc, &s->cxx.includes) {
 		struct str hit;
 		TRY(find_header(f, path, inc, &hit));
 		if (hit.n) {
@@ -224,9 +213,9 @@ static struct err *drop_programs(struct header_finder *f)
 	struct strs kept = {0}, programs = {0};
 	bool others = false;
 	VEC_EACH (const struct str, path, &f->roots) {
-		const struct cxx_scan *s;
-		TRY(scan_of(f, *path, &s));
-		bool program = s->has_main && !s->modules.n;
+		const struct plan_scan *s;
+		TRY(plan_scan_file(f->a, f->plan, *path, MAX_SOURCE_SIZE, &s));
+		bool program = s->cxx.has_main && !s->cxx.modules.n;
 		others |= !program;
 		strs_add(f->a, program && !strs_has(&f->exact, *path) ? &programs : &kept, *path);
 	}
@@ -239,18 +228,17 @@ static struct err *drop_programs(struct header_finder *f)
 }
 
 /* Makes sources of the roots, except those that another source includes, which are compiled there. */
-static struct err *select_sources(struct header_finder *f, struct source_facts **ret)
+static struct err *select_sources(struct header_finder *f, struct cxx_scan **ret)
 {
-	struct source_facts *facts = *ret = arena_array(f->a, f->roots.n + 1, sizeof(*facts));
+	struct cxx_scan *facts = *ret = arena_array(f->a, f->roots.n + 1, sizeof(*facts));
 	for (size_t i = 0; i < f->roots.n; i++) {
-		const struct cxx_scan *s;
+		const struct plan_scan *s;
 		MAP(seen, f->a);
+		TRY(plan_scan_file(f->a, f->plan, f->roots.v[i], MAX_SOURCE_SIZE, &s));
+		facts[i] = s->cxx;
 		TRY(follow(f, &seen, f->roots.v[i], 0, &facts[i]));
-		TRY(scan_of(f, f->roots.v[i], &s));
-		facts[i].modules = s->modules;
-		facts[i].has_main = s->has_main;
 		/* pybind11 and the like include Python.h themselves. */
-		facts[i].python |= s->modules.n > 0;
+		facts[i].python |= s->cxx.modules.n > 0;
 	}
 	for (size_t i = 0; i < f->roots.n; i++) {
 		struct plan_source s = {
@@ -275,7 +263,7 @@ static struct err *select_sources(struct header_finder *f, struct source_facts *
 }
 
 struct err *sources_find(
-	struct arena *a, const struct project *p, struct plan *plan, struct source_facts **ret)
+	struct arena *a, const struct project *p, struct plan *plan, struct cxx_scan **ret)
 {
 	struct header_finder f = {.a = a, .p = p, .plan = plan};
 	const struct node *list;

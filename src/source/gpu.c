@@ -25,28 +25,23 @@ enum gpu_word { WORD_NONE, WORD_CUDA, WORD_HIP, WORD_BACKEND };
 /* "FINUFFT_USE_CUDA", "BUILD_CUDA_EXT", "GGML_HIP", "VKFFT_BACKEND" */
 static enum gpu_word word_of(struct arena *a, struct str name)
 {
-	static const char *const others[] = {"", "no", "not", "skip", "disable", "without", "only",
-		"cpu", "debug", "static", "system", "have", "has", "test", "cmake", NULL};
-	static const char *const ends[] = {"ext", "extension", "extensions", "backend", "support",
-		"build", "kernels", "ops", "plugin", "module", "enable", "enabled", NULL};
-	static const char *const hip[] = {"hip", "rocm", "hipblas", NULL};
+	const struct source_words *of = source_words_table();
 	struct strs parts = str_split(a, str_lower(a, name), '_');
 	VEC_EACH (const struct str, part, &parts)
-		if (str_is_one_of(*part, others))
+		if (str_is_one_of(*part, of->no_switch))
 			return WORD_NONE;
 	struct str end = parts.n ? parts.v[parts.n - 1] : S(""), last = end;
-	if (parts.n > 1 && str_is_one_of(end, ends))
+	if (parts.n > 1 && str_is_one_of(end, of->ends))
 		last = parts.v[parts.n - 2];
 	return str_eq(last, S("cuda"))                    ? WORD_CUDA
-	       : str_is_one_of(last, hip)                 ? WORD_HIP
+	       : str_is_one_of(last, of->hip)             ? WORD_HIP
 	       : parts.n > 1 && str_eq(end, S("backend")) ? WORD_BACKEND
 							  : WORD_NONE;
 }
 
 bool source_is_off(struct arena *a, struct str value)
 {
-	static const char *const off[] = {"", "0", "off", "false", "no", "n", "none", "cpu", NULL};
-	return str_is_one_of(str_lower(a, value), off);
+	return !value.n || str_is_one_of(str_lower(a, value), source_words_table()->off);
 }
 
 /* Adds a switch, unless it is known. One that takes a word gets the best of `words`, and is none without such a word. */
@@ -185,8 +180,6 @@ static void take_call(struct switch_search *l, const struct cmake_call *c, bool 
 
 static void look_at_cmake(struct switch_search *l, struct str text)
 {
-	static const char *const others[] = {"test", "tests", "example", "examples", "benchmark",
-		"benchmarks", "doc", "docs", "samples", NULL};
 	ARENA(tmp);
 	struct cmake_text t = {.rest = text};
 	struct cmake_call c;
@@ -195,7 +188,7 @@ static void look_at_cmake(struct switch_search *l, struct str text)
 	VEC_EACH (const struct str, k, &l->kernels)
 		near |= str_starts(*k, str_fmt(&tmp, "%.*s/", STR(dir)));
 	for (l->depth = !str_eq(dir, S(".")); str_next(&dir, '/', &part); l->depth++)
-		if (str_is_one_of(part, others))
+		if (str_is_one_of(part, source_words_table()->no_cmake))
 			return;
 	while (cmake_next(&tmp, &t, &c))
 		take_call(l, &c, near);

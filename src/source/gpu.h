@@ -30,6 +30,12 @@ struct source_gpu {
 	struct str torch_at; /* "setup.py:3", which imports torch whatever happens; or "" */
 };
 
+struct source_words { /* data/source_words.yaml explains each list */
+	const char *const *no_switch, *const *ends, *const *hip, *const *off, *const *no_cmake;
+	const char *const *modules, *const *kernels, *const *gpu;
+	const char *const *no_sources, *const *system_headers;
+};
+const struct source_words *source_words_table(void);   /* one row */
 bool source_is_off(struct arena *a, struct str value); /* "0", "OFF", "cpu", "" and such */
 MUST_USE struct err *source_gpu_read(
 	struct arena *a, const struct source *s, struct source_gpu *ret);

@@ -11,7 +11,7 @@ struct fixture {
 	struct str top, dir; /* dir, the project, lies in top */
 	struct project project;
 	struct plan plan;
-	struct source_facts *facts;
+	struct cxx_scan *facts;
 };
 
 static inline int fixture_begin(void **state)
