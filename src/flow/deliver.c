@@ -219,18 +219,6 @@ struct err *build_deliver_tree(struct foreign *f, struct str out, struct build_r
 	return err_join(e, fs_stage_end(&s));
 }
 
-/* Does the file have kernels for this target (NULL: for any)? */
-static bool has_kernels(const struct devcode_file *file, const struct target *want)
-{
-	VEC_EACH (const struct code_object, o, &file->objects) {
-		struct target have = target_read(o->target);
-		if (o->kernels != 0 &&
-			(!want || target_covers(&have, want) || str_eq(have.name, want->name)))
-			return true;
-	}
-	return false;
-}
-
 struct err *build_check_tree(const struct foreign *f, struct str dir, struct build_result *ret)
 {
 	struct arena *a = f->a;
@@ -243,14 +231,18 @@ struct err *build_check_tree(const struct foreign *f, struct str dir, struct bui
 		"cannot inspect what was installed into '%.*s'", STR(dir));
 	*v = (struct verdict){.path = dir, .served = code.served};
 	VEC_EACH (const struct devcode_file, file, &code.files) {
-		bool any = has_kernels(file, NULL);
-		files += any;
-		for (size_t i = 0; any && i < require.n; i++)
-			if (!has_kernels(file, &require.v[i]))
+		struct devcode_cover c = {0};
+		for (size_t i = 0; i < require.n; i++) {
+			bool served[DEVCODE_TARGETS];
+			devcode_serves(&code, &require.v[i], served);
+			c = devcode_cover(file, served);
+			if (c.bundles && c.without == c.bundles)
 				finding_say(a,
 					finding_add(a, &v->findings, "device-target-missing",
 						SEV_ERROR, file->path),
 					"no kernel for %.*s", STR(target_text(a, &require.v[i])));
+		}
+		files += c.bundles > 0;
 	}
 	if (!files && f->plan->foreign->device)
 		TRY(foreign_without_kernels(f, &v->findings));

@@ -20,7 +20,6 @@ struct str build_folder(struct arena *a, struct str project, struct str environm
 {
 	struct str both =
 		environment.n ? str_fmt(a, "%.*s\n%.*s", STR(project), STR(environment)) : project;
-	struct digest d = hash_bytes(HASH_SHA256, both.p, both.n);
 	enum { MAX_NAME = 64 }; /* some tools take no long paths */
 	struct str name = path_base(project);
 	BUF(plain, a); /* spaces would break hipcc's shell and lists of flags */
@@ -29,7 +28,8 @@ struct str build_folder(struct arena *a, struct str project, struct str environm
 		buf_char(&plain, good ? name.p[i] : '_');
 	}
 	name = str_fmt(a, "%s/%.*s-%.*s", environment.n ? "editable" : "build",
-		STR(str_sub(buf_str(&plain), 0, MAX_NAME)), STR(str_sub(digest_hex(a, &d), 0, 12)));
+		STR(str_sub(buf_str(&plain), 0, MAX_NAME)),
+		STR(str_sub(sha256_hex(a, both), 0, 12)));
 	return fs_place(a, environment.n ? FS_DATA : FS_CACHE, name);
 }
 

@@ -243,12 +243,10 @@ static struct err *list_rivals(struct getting *g, struct strs *ret)
 						STR(py->torch.version), STR(py->path)),
 				"--install with the name of a new folder leaves it alone");
 		VEC_EACH (const struct machine_package, x, &py->packages) {
-			bool ours = false, kind = false;
+			bool ours = false;
 			VEC_EACH (const struct get_package, p, &g->done->packages)
 				ours = ours || str_eq(p->name, x->name);
-			for (size_t i = 0; kinds[i]; i++)
-				kind = kind || glob_match(str_from(kinds[i]), x->name);
-			if (kind && !ours)
+			if (glob_match_any(kinds, x->name) && !ours)
 				strs_put(g->a, ret, x->name);
 		}
 	}

@@ -5,34 +5,7 @@
 #include "make/make.h"
 #include "wheel/wheel.h"
 
-/* The text of the Python file that loads a plain shared library. */
-static struct str loader_text(struct arena *a, struct str lib)
-{
-	return str_fmt(a,
-		"\"\"\"Loads %.*s, which lies beside this file. Made by rocsmith.\n"
-		"\n"
-		"Functions of the library are attributes of this module (and of `lib`);\n"
-		"declare their types as ctypes wants them: `f.argtypes = [ctypes.c_int]`.\n"
-		"\"\"\"\n"
-		"import ctypes as _ctypes\n"
-		"import os as _os\n"
-		"\n"
-		"_path = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), \"%.*s\")\n"
-		"try:\n"
-		"    lib = _ctypes.CDLL(_path)\n"
-		"except OSError as _error:\n"
-		"    raise ImportError(\n"
-		"        \"cannot load %%s: %%s (are the ROCm libraries installed?)\"\n"
-		"        %% (_path, _error)\n"
-		"    ) from _error\n"
-		"\n"
-		"\n"
-		"def __getattr__(name):\n"
-		"    if name.startswith(\"__\"):\n"
-		"        raise AttributeError(name)\n"
-		"    return getattr(lib, name)\n",
-		STR(lib), STR(lib));
-}
+extern const struct str flow_loader; /* the text of loader.py */
 
 static void add_modules(const struct make *make, struct wheel_spec *w, struct strs *elfs)
 {
@@ -49,7 +22,8 @@ static void add_modules(const struct make *make, struct wheel_spec *w, struct st
 			.executable = true};
 		if (m->loader)
 			*VEC_PUSH(a, &w->files) = (struct wheel_file){.name = m->loader_file,
-				.content = loader_text(a, path_base(m->file))};
+				.content = str_replace(
+					a, flow_loader, S("@LIBRARY@"), path_base(m->file))};
 	}
 }
 

@@ -14,26 +14,12 @@
 #include "formats/node.h"
 #include "formats/zip.h"
 
-static const char *const stage_names[STAGE_COUNT] = {[STAGE_SDK] = "sdk",
-	[STAGE_HIPIFY] = "hipify",
-	[STAGE_COMPILE] = "compile",
-	[STAGE_PACKAGE] = "package",
-	[STAGE_VERIFY] = "verify"};
-
 /* ---- the document ---- */
 
 struct report_failure {
 	const char *id, *message, *path;
 	unsigned line;
 	const struct report_failure *place; /* itself if path is set, else NULL */
-};
-
-/* A new proof, made by scanning the wheel. */
-struct report_proof {
-	const struct build_result *result;
-	const struct zip *files; /* the wheel; NULL, as is inspect, if it cannot be read */
-	const struct devcode *inspect;
-	const struct verdicts *verify;
 };
 
 struct report_document {
@@ -45,8 +31,12 @@ struct report_document {
 	const struct build_result *result;
 	const struct report_failure *error; /* or NULL */
 	const struct machine *facts;        /* NULL in a dry run */
-	const struct report_proof *proof; /* a new proof; at most one of proof and proved is set */
-	const struct build_result *proved;
+	/* A new proof, made by scanning the wheel; files or inspect is NULL if that could not be done. */
+	const struct build_result *proof;
+	const struct zip *files;
+	const struct devcode *inspect;
+	const struct verdicts *verify;
+	const struct build_result *proved; /* the last proof, instead of a new one */
 };
 
 static const struct json_field sdk_fields[] = {
@@ -57,16 +47,14 @@ static const struct json_field sdk_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static void write_stages(struct json *j, const void *result)
-{
-	const struct build_result *r = result;
-	json_open(j, '{');
-	for (unsigned i = 0; i < STAGE_COUNT; i++) {
-		json_key(j, stage_names[i]);
-		json_f64(j, r->seconds[i]);
-	}
-	json_close(j);
-}
+static const struct json_field stage_fields[] = {
+	FIELD("sdk", struct build_result, seconds[STAGE_SDK]),
+	FIELD("hipify", struct build_result, seconds[STAGE_HIPIFY]),
+	FIELD("compile", struct build_result, seconds[STAGE_COMPILE]),
+	FIELD("package", struct build_result, seconds[STAGE_PACKAGE]),
+	FIELD("verify", struct build_result, seconds[STAGE_VERIFY]),
+	{.kind = FIELD_END},
+};
 
 static const struct json_field step_fields[] =
 	FIELDS_ONLY(struct job_report, kind, name, gpu, start, seconds, cpu, memory, cached, done);
@@ -86,7 +74,7 @@ static const struct json_field foreign_fields[] = {
 static const struct json_field result_fields[] = {
 	FIELD("dir", struct build_result, dir),
 	FIELD_STRUCT("sdk", struct build_result, sdk, sdk_fields),
-	FIELD_WRITE("stages", write_stages),
+	FIELD_PART("stages", stage_fields),
 	FIELD_LIST("steps", struct build_result, steps, step_fields),
 	FIELD_POINTER("environment", struct build_result, foreign, foreign_fields),
 	FIELD("wheel", struct build_result, wheel),
@@ -125,14 +113,6 @@ static const struct json_field key_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field proof_fields[] = {
-	FIELD_FROM(struct report_proof, result, key_fields),
-	FIELD_FROM(struct report_proof, files, files_fields),
-	FIELD_POINTER("inspect", struct report_proof, inspect, devcode_fields),
-	FIELD_POINTER("verify", struct report_proof, verify, verdicts_fields),
-	{.kind = FIELD_END},
-};
-
 /* The same members, copied from the last report. */
 static const struct json_field proved_fields[] = {
 	FIELDS(struct build_result, proof, sha256),
@@ -150,7 +130,10 @@ static const struct json_field document_fields[] = {
 	FIELD_POINTER("error", struct report_document, error, error_fields),
 	FIELD_POINTER("plan", struct report_document, plan, plan_fields),
 	FIELD_POINTER("facts", struct report_document, facts, machine_fields),
-	FIELD_FROM(struct report_document, proof, proof_fields),
+	FIELD_FROM(struct report_document, proof, key_fields),
+	FIELD_FROM(struct report_document, files, files_fields),
+	FIELD_POINTER("inspect", struct report_document, inspect, devcode_fields),
+	FIELD_POINTER("verify", struct report_document, verify, verdicts_fields),
 	FIELD_FROM(struct report_document, proved, proved_fields),
 	{.kind = FIELD_END},
 };
@@ -170,7 +153,6 @@ struct str build_report(struct arena *a, const struct build_request *q,
 	struct machine facts;
 	struct verdict verdict = r->verdict;
 	struct verdicts verify = {{.v = &verdict, .n = 1}};
-	struct report_proof proof = {.result = r, .verify = &verify};
 	struct devcode inspect;
 	struct zip files;
 	if (failure) {
@@ -192,16 +174,17 @@ struct str build_report(struct arena *a, const struct build_request *q,
 	} else if (r->verified) { /* the folder of a CMake project is no zip: no files */
 		struct err *e = devcode_scan(a, verdict.path,
 			DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_RESOURCES, &inspect);
-		proof.inspect = e ? NULL : &inspect;
+		d.inspect = e ? NULL : &inspect;
 		err_free(e);
 		e = zip_open(a, r->wheel, NULL, &files);
 		if (!e) {
-			proof.files = &files;
+			d.files = &files;
 			files.members.n = files.members.n < MAX_FILES ? files.members.n : MAX_FILES;
 			zip_close(&files);
 		}
 		err_free(e);
-		d.proof = &proof;
+		d.proof = r;
+		d.verify = &verify;
 	}
 	return json_document(a, 0, document_fields, &d);
 }

@@ -57,10 +57,7 @@ static bool is_vendors(struct str name)
 {
 	static const char *const theirs[] = {"rocm", "rocm-*", "amd-*", "torch", "torchvision",
 		"torchaudio", "triton*", "pytorch-triton*", NULL};
-	bool is = false;
-	for (size_t i = 0; theirs[i]; i++)
-		is = is || glob_match(str_from(theirs[i]), name);
-	return is && !str_eq(name, S("rocm-bootstrap"));
+	return glob_match_any(theirs, name) && !str_eq(name, S("rocm-bootstrap"));
 }
 
 static struct get_project *project_of(struct resolving *r, struct str name)
