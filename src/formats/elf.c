@@ -18,21 +18,9 @@ bool elf_is(struct str head)
 	return head.n >= ELF_EHDR && !memcmp(head.p, "\177ELF\2\1\1", 7);
 }
 
-static struct elf_section section_at(const char *p)
-{
-	return (struct elf_section){
-		.name_at = le32(p),
-		.type = le32(p + 4),
-		.flags = le64(p + 8),
-		.addr = le64(p + 16),
-		.offset = le64(p + 24),
-		.size = le64(p + 32),
-		.link = le32(p + 40),
-		.info = le32(p + 44),
-		.align = le64(p + 48),
-		.entsize = le64(p + 56),
-	};
-}
+_Static_assert(sizeof(struct elf_segment) == ELF_PHDR, "a program header");
+_Static_assert(offsetof(struct elf_section, name) == ELF_SHDR, "a section header");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the headers' byte order");
 
 static struct err *read_segments(struct arena *a, size_t n, struct str head, struct elf *ret)
 {
@@ -45,19 +33,8 @@ static struct err *read_segments(struct arena *a, size_t n, struct str head, str
 			"cannot read the program headers");
 	ret->segments.v = arena_array(a, n, sizeof(*ret->segments.v));
 	ret->segments.n = ret->segments.cap = n;
-	for (size_t i = 0; i < n; i++) {
-		const char *p = table.p + i * ELF_PHDR;
-		ret->segments.v[i] = (struct elf_segment){
-			.type = le32(p),
-			.flags = le32(p + 4),
-			.offset = le64(p + 8),
-			.vaddr = le64(p + 16),
-			.paddr = le64(p + 24),
-			.filesz = le64(p + 32),
-			.memsz = le64(p + 40),
-			.align = le64(p + 48),
-		};
-	}
+	if (n)
+		memcpy(ret->segments.v, table.p, bytes);
 	return NULL;
 }
 
@@ -85,7 +62,8 @@ static struct err *open_head(
 	struct arena *a, const struct bytes *src, struct elf *ret, uint32_t *ret_sections)
 {
 	enum { PN_XNUM = 0xffff, SHN_XINDEX = 0xffff };
-	char h[WINDOW], first[ELF_SHDR];
+	char h[WINDOW];
+	struct elf_section s;
 	struct str head = {.p = h};
 	TRY(bytes_peek(src, h, sizeof(h), 0, &head.n));
 	if (!elf_header(head, ret))
@@ -97,9 +75,8 @@ static struct err *open_head(
 	ret->names = le16(h + 62);
 	/* counts that do not fit into 16 bits are in section 0 */
 	if (ret->shoff && (!shnum || phnum == PN_XNUM || ret->names == SHN_XINDEX)) {
-		TRY_CTX(bytes_read(src, first, ELF_SHDR, ret->shoff),
+		TRY_CTX(bytes_read(src, &s, ELF_SHDR, ret->shoff),
 			"cannot read the section headers");
-		const struct elf_section s = section_at(first);
 		uint32_t size = s.size < UINT32_MAX ? (uint32_t)s.size : UINT32_MAX;
 		shnum = shnum ? shnum : size;
 		phnum = phnum == PN_XNUM ? s.info : phnum;
@@ -137,7 +114,7 @@ struct err *elf_open(struct arena *a, const struct bytes *src, struct elf *ret)
 	struct elf_section *v = ret->sections.v = arena_array(a, n, sizeof(*v));
 	ret->sections.n = ret->sections.cap = n;
 	for (size_t i = 0; i < n; i++)
-		v[i] = section_at(table.p + i * ELF_SHDR);
+		memcpy(&v[i], table.p + i * ELF_SHDR, ELF_SHDR);
 	if (ret->names == 0 || ret->names >= n || v[ret->names].type == ELF_NOBITS)
 		return NULL;
 	const struct elf_section *strings = &v[ret->names];

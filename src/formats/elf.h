@@ -17,11 +17,14 @@ enum { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4 }; /* sh_flags */
 enum { ELF_PT_LOAD = 1, ELF_PT_DYNAMIC = 2, ELF_PT_INTERP = 3, ELF_PT_NOTE = 4, ELF_PT_PHDR = 6 };
 enum { ELF_EHDR = 64, ELF_PHDR = 56, ELF_SHDR = 64 }; /* bytes of the headers */
 
+/* Headers have the layout that they have in the file, whose tables are therefore copied whole. */
 struct elf_section {
-	struct str name;
 	uint32_t name_at; /* offset of the name in the section of section names */
-	uint32_t type, link, info;
-	uint64_t flags, addr, offset, size, entsize, align;
+	uint32_t type;
+	uint64_t flags, addr, offset, size;
+	uint32_t link, info;
+	uint64_t align, entsize;
+	struct str name; /* behind the header's own members */
 };
 
 struct elf_segment {

@@ -608,27 +608,27 @@ static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
 }
 
 struct elf_facts { /* the file as the loader sees it */
-	struct bytes src;
-	struct budget budget;
+	struct bytes_file in;
 	struct elf e;
 	struct elf_dynamic dyn;
 };
 
 static struct err *read_facts(struct arena *a, int fd, struct elf_facts *f)
 {
-	struct stat st;
-	TRY(fs_stat(str_fmt(a, "/proc/self/fd/%d", fd), &st));
-	f->src = bytes_fd(fd, (uint64_t)st.st_size);
-	budget_set(&f->budget, f->src.size);
-	f->src.budget = &f->budget;
-	TRY(elf_open(a, &f->src, &f->e));
+	TRY(bytes_open(str_fmt(a, "/proc/self/fd/%d", fd), &f->in));
+	TRY(elf_open(a, &f->in.src, &f->e));
 	return elf_dynamic(a, &f->e, &f->dyn);
+}
+
+static void facts_done(struct elf_facts *f)
+{
+	bytes_close(&f->in);
 }
 
 struct err *elf_edit_fd(int fd, const struct elf_changes *c, bool *ret_changed)
 {
 	ARENA(tmp);
-	struct elf_facts old, now;
+	CLEANUP(facts_done) struct elf_facts old = {.in.fd = -1}, now = {.in.fd = -1};
 	struct elf_dynamic *x = &old.dyn, *y = &now.dyn;
 	*ret_changed = false;
 	TRY(read_facts(&tmp, fd, &old));

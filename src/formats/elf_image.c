@@ -301,35 +301,16 @@ void elf_image_add_section(struct elf_image *m, const struct elf_section *s, str
 
 /* ---- writing ---- */
 
-static struct str segment_table(struct arena *a, const struct elf *e)
+static struct str segment_table(const struct elf *e)
 {
-	BUF(b, a);
-	VEC_EACH (const struct elf_segment, s, &e->segments) {
-		const uint64_t words[] = {
-			s->offset, s->vaddr, s->paddr, s->filesz, s->memsz, s->align};
-		buf_le(&b, s->type, 4);
-		buf_le(&b, s->flags, 4);
-		for (unsigned i = 0; i < 6; i++)
-			buf_le(&b, words[i], 8);
-	}
-	return buf_str(&b);
+	return (struct str){(const char *)e->segments.v, e->segments.n * ELF_PHDR};
 }
 
 static struct str section_table(struct arena *a, const struct elf *e)
 {
 	BUF(b, a);
-	VEC_EACH (const struct elf_section, s, &e->sections) {
-		buf_le(&b, s->name_at, 4);
-		buf_le(&b, s->type, 4);
-		buf_le(&b, s->flags, 8);
-		buf_le(&b, s->addr, 8);
-		buf_le(&b, s->offset, 8);
-		buf_le(&b, s->size, 8);
-		buf_le(&b, s->link, 4);
-		buf_le(&b, s->info, 4);
-		buf_le(&b, s->align, 8);
-		buf_le(&b, s->entsize, 8);
-	}
+	VEC_EACH (const struct elf_section, s, &e->sections)
+		buf_add(&b, (struct str){(const char *)s, ELF_SHDR});
 	return buf_str(&b);
 }
 
@@ -368,7 +349,7 @@ struct err *elf_image_write(const struct elf_image *m, int fd)
 	ARENA(tmp);
 	char head[ELF_EHDR];
 	const struct elf_shift *shift = &m->shift;
-	struct str segments = segment_table(&tmp, &m->now);
+	struct str segments = segment_table(&m->now);
 	struct str sections = section_table(&tmp, &m->now);
 	TRY(elf_image_head(m, head));
 	if (m->moved.n) {
@@ -385,6 +366,6 @@ struct err *elf_image_write(const struct elf_image *m, int fd)
 bool elf_image_is(const struct elf_image *m, const struct elf *result)
 {
 	ARENA(tmp);
-	return str_eq(segment_table(&tmp, &m->now), segment_table(&tmp, result)) &&
+	return str_eq(segment_table(&m->now), segment_table(result)) &&
 	       str_eq(section_table(&tmp, &m->now), section_table(&tmp, result));
 }
