@@ -146,9 +146,9 @@ static bool read_metadata(struct str *note, uint64_t *ret_n)
 		return false;
 	struct str rest = str_sub(*note, NHDR + NAME, note->n);
 	if (!str_eq(str_sub(*note, NHDR, NHDR + 7), (struct str){.p = "AMDGPU", .n = 7}) ||
-		!msgpack_next(&rest, &v) || v.kind != MSGPACK_MAP ||
-		!msgpack_find(&rest, v.number, S("amdhsa.kernels")) || !msgpack_next(&rest, &v) ||
-		v.kind != MSGPACK_ARRAY)
+		!msgpack_take(&rest, MSGPACK_MAP, &v) ||
+		!msgpack_find(&rest, v.number, S("amdhsa.kernels")) ||
+		!msgpack_take(&rest, MSGPACK_ARRAY, &v))
 		return false;
 	*note = rest;
 	*ret_n = v.number;
@@ -172,9 +172,8 @@ static struct err *read_announced(struct arena *a, const struct elf *e, struct c
 	if (!read_metadata(&note, &n))
 		return NULL;
 	o->kernels = (int64_t)n;
-	if (n && msgpack_next(&note, &v) && v.kind == MSGPACK_MAP &&
-		msgpack_find(&note, v.number, S(".name")) && msgpack_next(&note, &v) &&
-		v.kind == MSGPACK_STR)
+	if (n && msgpack_take(&note, MSGPACK_MAP, &v) &&
+		msgpack_find(&note, v.number, S(".name")) && msgpack_take(&note, MSGPACK_STR, &v))
 		o->kernel = str_dup(a, str_sub(v.text, 0, NAME));
 	return NULL;
 }
@@ -260,7 +259,7 @@ static const struct {
 static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k)
 {
 	struct msgpack_value map, key, v;
-	if (!msgpack_next(rest, &map) || map.kind != MSGPACK_MAP)
+	if (!msgpack_take(rest, MSGPACK_MAP, &map))
 		return false;
 	for (uint64_t n = map.number; n; n--) {
 		if (!msgpack_next(rest, &key))
@@ -364,26 +363,23 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 	return s->flags & DEVCODE_RESOURCES ? read_resources(s, &e, o) : NULL;
 }
 
-static struct err *hash_object(struct scan *s, const struct bytes *src, struct code_object *o)
+static struct err *hash_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
 {
-	enum { CHUNK = 256 << 10 };
-	ARENA(tmp);
-	char *p = arena_raw(&tmp, src->size < CHUNK ? (size_t)src->size : CHUNK);
-	struct hash *h = hash_new(HASH_SHA256);
-	struct err *e = NULL;
-	for (uint64_t at = 0; at < src->size && !e; at += CHUNK) {
-		size_t n = 0;
-		e = bytes_peek(src, p, CHUNK, at, &n);
-		hash_add(h, p, n);
-	}
-	struct digest d = hash_end(h);
-	o->sha256 = digest_hex(s->a, &d);
-	return e;
+	(void)at;
+	(void)stop;
+	hash_add(user, p, n);
+	return NULL;
 }
 
 void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 {
-	struct err *e = s->flags & DEVCODE_HASH ? hash_object(s, src, o) : NULL;
+	struct err *e = NULL;
+	if (s->flags & DEVCODE_HASH) {
+		struct hash *h = hash_new(HASH_SHA256);
+		e = bytes_each(src, 0, src->size, hash_piece, h);
+		struct digest d = hash_end(h);
+		o->sha256 = digest_hex(s->a, &d);
+	}
 	if (!e && src->size)
 		e = look(s, src, o);
 	if (e)

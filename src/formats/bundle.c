@@ -41,7 +41,7 @@ enum {
 struct decoding {
 	const struct bytes *src;
 	const struct bundle *b;
-	bundle_fn *fn; /* NULL: bytes are only counted */
+	bytes_fn *fn; /* NULL: bytes are only counted */
 	void *user;
 	bool peek;        /* only the first BLOCK bytes, without memory for the whole window */
 	uint64_t at, end; /* the compressed bytes that have not been read */
@@ -466,22 +466,26 @@ struct err *bundle_open(
 	return open_any(a, src, &w, end, ret);
 }
 
-struct err *bundle_decode(
-	const struct bytes *src, const struct bundle *b, bundle_fn *fn, void *user)
+struct err *bundle_copy(
+	struct arena *a, const struct bytes *src, const struct bundle *b, struct bundle *ret)
 {
-	enum { CHUNK = 256 << 10 };
-	ARENA(tmp);
-	struct decoding d = {.src = src, .b = b, .fn = fn, .user = user};
-	if (b->encoding != BUNDLE_RAW)
-		return decode(&d);
-	size_t n;
-	char *p = arena_raw(&tmp, b->size < CHUNK ? (size_t)b->size : CHUNK);
-	for (uint64_t at = 0; at < b->size && !d.stop; at += n) {
-		n = b->size - at < CHUNK ? (size_t)(b->size - at) : CHUNK;
-		TRY(bytes_read(src, p, n, b->offset + at));
-		TRY(fn(user, p, n, at, &d.stop));
+	TRY(budget_memory(src->budget, sizeof(*b) + 4 * b->entries.n * sizeof(*b->entries.v)));
+	*ret = *b;
+	memset(&ret->entries, 0, sizeof(ret->entries));
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		struct bundle_entry *copy = VEC_PUSH(a, &ret->entries);
+		*copy = *e;
+		copy->id = str_dup(a, e->id);
+		copy->target = str_dup(a, e->target);
 	}
 	return NULL;
+}
+
+struct err *bundle_decode(const struct bytes *src, const struct bundle *b, bytes_fn *fn, void *user)
+{
+	const struct bytes raw = bytes_sub(src, b->offset, b->size);
+	struct decoding d = {.src = src, .b = b, .fn = fn, .user = user};
+	return b->encoding == BUNDLE_RAW ? bytes_each(&raw, 0, b->size, fn, user) : decode(&d);
 }
 
 /* ---- objects ---- */
@@ -529,19 +533,12 @@ struct err *bundle_reader_piece(void *reader, const void *p, size_t n, uint64_t 
 
 struct err *bundle_read(const struct bytes *src, const struct bundle *b, struct bundle_reader *r)
 {
-	enum { CHUNK = 1 << 20 };
-	ARENA(tmp);
-	bool stop = false;
+	const struct bytes raw = bytes_sub(src, b->offset, b->size);
 	if (b->encoding != BUNDLE_RAW)
 		return bundle_decode(src, b, bundle_reader_piece, r);
-	char *p = arena_raw(&tmp, b->size < CHUNK ? (size_t)b->size : CHUNK);
 	while (r->i < r->spans.n) {
-		uint64_t at = r->spans.v[r->i].offset, end = at + r->spans.v[r->i].size;
-		for (size_t n; at < end; at += n) {
-			n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
-			TRY(bytes_read(src, p, n, b->offset + at));
-			TRY(bundle_reader_piece(r, p, n, at, &stop));
-		}
+		const struct bundle_span *s = &r->spans.v[r->i];
+		TRY(bytes_each(&raw, s->offset, s->size, bundle_reader_piece, r));
 	}
 	return NULL;
 }

@@ -43,11 +43,13 @@ bool bundle_is(struct str head); /* do these bytes begin with either magic? */
  * CCOB v1 does not give the bundle's length: it is found by walking the zstd frame, or by decoding the zlib stream. */
 MUST_USE struct err *bundle_open(struct arena *a, const struct bytes *src, uint64_t offset,
 	uint64_t end, struct bundle *ret);
-/* Passes the decoded bytes to fn, in order and in pieces, until fn sets *stop. If it never does, they are exactly
- * b->size bytes, else it is E_BUNDLE, as is a zstd window above 2 GiB. */
-typedef struct err *bundle_fn(void *user, const void *p, size_t n, uint64_t at, bool *stop);
+/* A copy whose entries are in the arena too, for a bundle that lives for a call only. Paid from the source's budget. */
+MUST_USE struct err *bundle_copy(
+	struct arena *a, const struct bytes *src, const struct bundle *b, struct bundle *ret);
+/* Passes the decoded bytes to fn, like bytes_each(). If fn never sets *stop, they are exactly b->size bytes, else it is
+ * E_BUNDLE, as is a zstd window above 2 GiB. */
 MUST_USE struct err *bundle_decode(
-	const struct bytes *src, const struct bundle *b, bundle_fn *fn, void *user);
+	const struct bytes *src, const struct bundle *b, bytes_fn *fn, void *user);
 
 /* An object in a bundle: a range of the decoded bytes. */
 struct bundle_span {
@@ -75,7 +77,7 @@ struct bundle_reader {
 	bool whole; /* continue behind the last span, so that the end of the bundle is checked, too */
 	size_t i;   /* index of the current span; spans.n once all were passed to fn */
 };
-/* A bundle_fn, whose user is a struct bundle_reader. */
+/* A bytes_fn, whose user is a struct bundle_reader. */
 struct err *bundle_reader_piece(void *reader, const void *p, size_t n, uint64_t at, bool *stop);
 /* Reads the spans of a bundle of any encoding; of uncompressed bytes (BUNDLE_RAW), nothing else is read. */
 MUST_USE struct err *bundle_read(

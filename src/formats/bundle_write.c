@@ -27,24 +27,6 @@ struct str bundle_table(struct arena *a, const struct bundle *b)
 	return buf_str(&table);
 }
 
-static struct err *add_part(struct fs_out *o, const struct bundle_entry *p, struct str path)
-{
-	enum { CHUNK = 256 << 10 };
-	ARENA(tmp);
-	CLEANUP(fd_closep) int fd = -1;
-	if (!p->size)
-		return NULL;
-	fs_out_zeros(o, p->offset);
-	TRY(fs_open(path, &fd));
-	char *bytes = arena_alloc(&tmp, CHUNK);
-	for (uint64_t at = 0; at < p->size && !o->first; at += CHUNK) {
-		size_t n = p->size - at < CHUNK ? (size_t)(p->size - at) : CHUNK;
-		TRY_CTX(fs_pread(fd, bytes, n, at), "cannot read '%.*s'", STR(path));
-		fs_out_write(o, bytes, n);
-	}
-	return NULL;
-}
-
 struct err *bundle_write(
 	struct str path, struct str host_triple, const struct bundle_object *v, size_t n)
 {
@@ -81,9 +63,17 @@ struct err *bundle_write(
 	CLEANUP(fs_out_abandon) struct fs_out o;
 	TRY(fs_out_open(&o, path, 0644));
 	fs_out_write(&o, table.p, table.n);
-	for (size_t i = 0; i < n; i++)
-		TRY_CTX(add_part(&o, &b.entries.v[i + 1], v[i].path),
-			"cannot write the bundle '%.*s'", STR(path));
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(fd_closep) int fd = -1;
+		const struct bundle_entry *p = &b.entries.v[i + 1];
+		if (!p->size)
+			continue;
+		fs_out_zeros(&o, p->offset);
+		TRY_CTX(fs_open(v[i].path, &fd), "cannot write the bundle '%.*s'", STR(path));
+		const struct bytes part = bytes_fd(fd, p->size);
+		TRY_CTX(bytes_copy(&part, 0, p->size, &o),
+			"cannot write the bundle '%.*s' with '%.*s'", STR(path), STR(v[i].path));
+	}
 	return fs_out_commit(&o);
 }
 

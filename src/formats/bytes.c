@@ -139,6 +139,36 @@ struct err *bytes_slice(
 	return NULL;
 }
 
+struct err *bytes_each(const struct bytes *s, uint64_t offset, uint64_t n, bytes_fn *fn, void *user)
+{
+	enum { PIECE = 256 << 10 };
+	ARENA(tmp);
+	bool stop = false;
+	char *p = arena_raw(&tmp, n < PIECE ? (size_t)n : PIECE);
+	for (size_t k; n && !stop; n -= k, offset += k) {
+		k = n < PIECE ? (size_t)n : PIECE;
+		TRY(bytes_read(s, p, k, offset));
+		TRY(fn(user, p, k, offset, &stop));
+	}
+	return NULL;
+}
+
+static struct err *copy_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct fs_out *to = user;
+	(void)at;
+	(void)stop;
+	fs_out_write(to, p, n);
+	struct err *e = to->first;
+	to->first = NULL;
+	return e;
+}
+
+struct err *bytes_copy(const struct bytes *s, uint64_t offset, uint64_t n, struct fs_out *to)
+{
+	return bytes_each(s, offset, n, copy_piece, to);
+}
+
 struct err *bytes_compare(const struct bytes *x, const struct bytes *y, uint64_t *ret)
 {
 	enum { CHUNK = 1 << 20 };

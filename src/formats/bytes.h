@@ -64,6 +64,14 @@ MUST_USE struct err *bytes_read(const struct bytes *s, void *p, size_t n, uint64
 /* Reads up to n bytes: fewer at the end of the source. */
 MUST_USE struct err *bytes_peek(
 	const struct bytes *s, void *p, size_t n, uint64_t offset, size_t *ret_n);
+/* Passes n bytes from an offset on to fn, in order and in pieces, until fn sets *stop; at: the offset of the piece. */
+typedef struct err *bytes_fn(void *user, const void *p, size_t n, uint64_t at, bool *stop);
+MUST_USE struct err *bytes_each(
+	const struct bytes *s, uint64_t offset, uint64_t n, bytes_fn *fn, void *user);
+/* Appends n bytes from an offset on to a file that is being written. The first write error ends it. */
+struct fs_out;
+MUST_USE struct err *bytes_copy(
+	const struct bytes *s, uint64_t offset, uint64_t n, struct fs_out *to);
 /* Compares two sources up to the end of the shorter one. *ret: the number of equal bytes, rounded down to whole MiB if
  * they differ. */
 MUST_USE struct err *bytes_compare(const struct bytes *x, const struct bytes *y, uint64_t *ret);

@@ -176,7 +176,7 @@ struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *r
 }
 
 struct err *kpack_read(const struct bytes *src, const struct kpack *k, const struct kpack_object *o,
-	bundle_fn *fn, void *user)
+	bytes_fn *fn, void *user)
 {
 	const struct bundle b = {.encoding = k->zstd ? BUNDLE_CCOB3 : BUNDLE_RAW,
 		.zstd = true,

@@ -36,7 +36,7 @@ bool kpack_is(struct str head);
 MUST_USE struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *ret);
 /* Decodes an object, like bundle_decode(). */
 MUST_USE struct err *kpack_read(const struct bytes *src, const struct kpack *k,
-	const struct kpack_object *o, bundle_fn *fn, void *user);
+	const struct kpack_object *o, bytes_fn *fn, void *user);
 
 /* The content of a mark. `pattern` names archives, relative to the library; "@GFXARCH@" stands for the target. */
 struct str kpack_mark(struct arena *a, struct str name, struct str pattern);

@@ -39,47 +39,31 @@ static uint64_t moved(const struct kpack_dll *d, uint64_t offset)
 static struct err *keep_bundle(void *user, const struct bundle *b)
 {
 	struct kpack_dll *d = user;
-	struct bundle *now = VEC_PUSH(d->a, &d->bundles);
-	TRY(budget_memory(d->src->budget, sizeof(*b) + 4 * b->entries.n * sizeof(*b->entries.v)));
-	*now = *b;
-	memset(&now->entries, 0, sizeof(now->entries));
-	VEC_EACH (const struct bundle_entry, e, &b->entries) {
-		struct bundle_entry copy = *e;
-		copy.id = str_dup(d->a, e->id);
-		copy.target = str_dup(d->a, e->target);
-		*VEC_PUSH(d->a, &now->entries) = copy;
-	}
-	return NULL;
+	return bundle_copy(d->a, d->src, b, VEC_PUSH(d->a, &d->bundles));
 }
 
-static bool finds_bundle(const struct kpack_dll *d, uint64_t va, uint32_t *ret)
+static int by_offset(const void *x, const void *y)
 {
-	uint64_t at = va - d->base - d->fat.addr + d->fat.offset;
-	size_t from = 0, to = d->bundles.n;
-	while (from < to) { /* they are sorted by offset */
-		size_t middle = from + (to - from) / 2;
-		if (d->bundles.v[middle].offset == at) {
-			*ret = (uint32_t)middle;
-			return true;
-		}
-		from = d->bundles.v[middle].offset < at ? middle + 1 : from;
-		to = d->bundles.v[middle].offset < at ? to : middle;
-	}
-	return false;
+	const struct bundle *a = x, *b = y;
+	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 static struct err *read_wrappers(struct kpack_dll *d)
 {
 	char w[WRAPPER];
 	for (uint64_t at = 0; at + WRAPPER <= d->wrappers.size; at += WRAPPER) {
-		uint32_t number;
 		TRY(bytes_read(d->src, w, WRAPPER, d->wrappers.offset + at));
 		if (le32(w) != HIPF)
 			return refused("not all of .hipFatB are wrappers");
-		if (!finds_bundle(d, le64(w + 8), &number))
+		const struct bundle *all = d->bundles.v;
+		const struct bundle key = {
+			.offset = le64(w + 8) - d->base - d->fat.addr + d->fat.offset};
+		const struct bundle *found =
+			all ? bsearch(&key, all, d->bundles.n, sizeof(key), by_offset) : NULL;
+		if (!found)
 			return refused("a wrapper leads to no bundle");
-		TRY(budget_memory(d->src->budget, 2 * sizeof(number)));
-		*VEC_PUSH(d->a, &d->numbers) = number;
+		TRY(budget_memory(d->src->budget, 2 * sizeof(*d->numbers.v)));
+		*VEC_PUSH(d->a, &d->numbers) = (uint32_t)(found - all);
 	}
 	return d->numbers.n ? NULL : refused("there is no wrapper");
 }
@@ -200,11 +184,6 @@ struct err *kpack_dll_open(struct arena *a, const struct bytes *src, struct kpac
 
 /* ---- writing ---- */
 
-static void put_head(char *head, uint64_t at, uint64_t value, unsigned n)
-{
-	put_le(head + at, value, n);
-}
-
 /* The headers of the host part: a section without bytes, the sections behind it moved, and one more. */
 static void change_head(const struct kpack_dll *d, char *head, uint64_t offset, size_t mark)
 {
@@ -216,22 +195,22 @@ static void change_head(const struct kpack_dll *d, char *head, uint64_t offset, 
 		uint64_t p = d->table + SECTION * i;
 		bool fat = i == d->index;
 		if (fat && !le32(head + p + 8))
-			put_head(head, p + 8, d->cut_size, 4);
+			put_le(head + p + 8, d->cut_size, 4);
 		if (fat)
-			put_head(head, p + 16, 0, 4);
-		put_head(head, p + 20, fat ? 0 : moved(d, le32(head + p + 20)), 4);
+			put_le(head + p + 16, 0, 4);
+		put_le(head + p + 20, fat ? 0 : moved(d, le32(head + p + 20)), 4);
 	}
 	memcpy(head + d->after, ".kpackrf", 8);
-	put_head(head, d->after + 8, mark, 4);
-	put_head(head, d->after + 12, addr, 4);
-	put_head(head, d->after + 16, round_up(mark, le32(head + opt + FILE_ALIGN)), 4);
-	put_head(head, d->after + 20, offset, 4);
-	put_head(head, d->after + 36, READ_DATA, 4);
-	put_head(head, opt + IMAGE_SIZE, round_up(addr + mark, align), 4);
-	put_head(head, opt + CHECKSUM, 0, 4);
-	put_head(head, opt + DIRS + 8 * DIR_CERTIFICATE, 0, 8); /* a signature of other bytes */
-	put_head(head, symbols, moved(d, le32(head + symbols)), 4);
-	put_head(head, opt + (uint64_t)(int64_t)SECTIONS, d->pe.sections.n + 1, 2);
+	put_le(head + d->after + 8, mark, 4);
+	put_le(head + d->after + 12, addr, 4);
+	put_le(head + d->after + 16, round_up(mark, le32(head + opt + FILE_ALIGN)), 4);
+	put_le(head + d->after + 20, offset, 4);
+	put_le(head + d->after + 36, READ_DATA, 4);
+	put_le(head + opt + IMAGE_SIZE, round_up(addr + mark, align), 4);
+	put_le(head + opt + CHECKSUM, 0, 4);
+	put_le(head + opt + DIRS + 8 * DIR_CERTIFICATE, 0, 8); /* a signature of other bytes */
+	put_le(head + symbols, moved(d, le32(head + symbols)), 4);
+	put_le(head + opt + (uint64_t)(int64_t)SECTIONS, d->pe.sections.n + 1, 2);
 }
 
 static struct err *change_wrappers(const struct kpack_dll *d, uint64_t addr, struct fs_out *o)
@@ -256,18 +235,6 @@ static struct err *change_wrappers(const struct kpack_dll *d, uint64_t addr, str
 	return NULL;
 }
 
-static struct err *copy_range(const struct bytes *src, uint64_t from, uint64_t to, struct fs_out *o)
-{
-	enum { PIECE = 1 << 16 };
-	char bytes[PIECE];
-	for (size_t n; from < to; from += n) {
-		n = to - from < PIECE ? (size_t)(to - from) : PIECE;
-		TRY(bytes_read(src, bytes, n, from));
-		fs_out_write(o, bytes, n);
-	}
-	return NULL;
-}
-
 static struct err *write_host(const struct kpack_dll *d, struct str mark, struct fs_out *o)
 {
 	char *head = arena_alloc(d->a, d->head.n);
@@ -278,8 +245,9 @@ static struct err *write_host(const struct kpack_dll *d, struct str mark, struct
 	uint64_t offset = round_up(moved(d, end), align);
 	change_head(d, head, offset, mark.n);
 	fs_out_write(o, head, d->head.n);
-	TRY(copy_range(d->src, d->head.n, d->cut, o));
-	TRY(copy_range(d->src, d->cut + d->cut_size, end, o));
+	uint64_t stop = d->cut + d->cut_size;
+	TRY(bytes_copy(d->src, d->head.n, d->cut - d->head.n, o));
+	TRY(bytes_copy(d->src, stop, end - stop, o));
 	fs_out_zeros(o, offset);
 	fs_out_write(o, mark.p, mark.n);
 	fs_out_zeros(o, offset + round_up(mark.n, align));
@@ -351,9 +319,10 @@ static struct err *fill_image(struct kpack_dll *d, const struct bytes *code, str
 	memcpy(head, d->head.p, d->head.n);
 	TRY(fill_head(d, head, code->size, &at));
 	fs_out_write(o, head, d->head.n);
-	TRY(copy_range(d->src, d->head.n, at < d->src->size ? at : d->src->size, o));
+	uint64_t have = at < d->src->size ? at : d->src->size;
+	TRY(bytes_copy(d->src, d->head.n, have > d->head.n ? have - d->head.n : 0, o));
 	fs_out_zeros(o, at);
-	TRY(copy_range(code, 0, code->size, o));
+	TRY(bytes_copy(code, 0, code->size, o));
 	fs_out_zeros(o, round_up(o->offset, le32(head + d->pe.optional + FILE_ALIGN)));
 	for (at = 0; at + WRAPPER <= d->wrappers.size; at += WRAPPER) {
 		TRY(bytes_read(d->src, w, WRAPPER, d->wrappers.offset + at));

@@ -87,7 +87,7 @@ static struct err *fill_host(struct slim_filling *k)
 	struct fs_out *o = k->o;
 	if (mem.bad != SIZE_MAX || mem.page > MAX_PAGE)
 		return err_new(E_SLIM, "its segments are not aligned");
-	TRY(slim_copy(&k->host, 0, k->host.src->size, o));
+	TRY(bytes_copy(k->host.src, 0, k->host.src->size, o));
 	struct elf_segment own = {.type = ELF_PT_LOAD, .flags = PF_R, .align = mem.page};
 	own.offset = round_up(o->offset, mem.page);
 	own.vaddr = own.paddr = round_up(mem.end, mem.page);

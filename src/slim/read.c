@@ -88,28 +88,22 @@ static struct err *strip_objects(struct slim_plan *p, struct slim_bundle *s, str
 	return NULL;
 }
 
-/* Copies the entries that it needs: those of `b` live for the walk only. */
 static struct err *take_bundle(void *user, const struct bundle *b)
 {
 	ARENA(tmp);
 	struct slim_plan *p = user;
-	struct slim_bundle s = {.old = *b, .now = *b};
+	struct slim_bundle s = {.now = *b};
 	struct slim_strip *strips = NULL;
-	TRY(budget_memory(p->src->budget, sizeof(s) + b->entries.n * 4 * sizeof(*b->entries.v)));
-	memset(&s.old.entries, 0, sizeof(s.old.entries));
+	TRY(bundle_copy(p->a, p->src, b, &s.old));
 	memset(&s.now.entries, 0, sizeof(s.now.entries));
-	VEC_EACH (const struct bundle_entry, e, &b->entries) {
-		struct bundle_entry copy = *e;
-		copy.id = str_dup(p->a, e->id);
-		copy.target = str_dup(p->a, e->target);
-		*VEC_PUSH(p->a, &s.old.entries) = copy;
+	VEC_EACH (const struct bundle_entry, e, &s.old.entries) {
 		bool keep = slim_keeps(p->keep, e->target);
 		s.changed = s.changed || !keep;
 		if (keep)
-			*VEC_PUSH(p->a, &s.now.entries) = copy;
+			*VEC_PUSH(p->a, &s.now.entries) = *e;
 		if (e->target.n)
 			slim_sum_add(p->a, &p->targets,
-				&(struct slim_sum){copy.target, keep, 1, stored(b, e->size)});
+				&(struct slim_sum){e->target, keep, 1, stored(b, e->size)});
 	}
 	if (b->encoding == BUNDLE_RAW)
 		s.content = bytes_sub(p->src, b->offset, b->stored);

@@ -35,8 +35,6 @@ MUST_USE struct err *slim_find_segment(struct slim_plan *p);
 MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
 /* Takes the first write error out of fs_out, which would keep it until the commit, to end the work at once. */
 MUST_USE struct err *slim_write_error(struct fs_out *o);
-MUST_USE struct err *slim_copy(
-	const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
 
 /* mark.c: the wrappers and sections of a host part. */
 /* magics of a wrapper, and of a marked one */

@@ -63,7 +63,7 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 	bool raw = b->now.encoding == BUNDLE_RAW;
 	b->now.offset = o->offset;
 	if (!b->changed)
-		return slim_copy(p, b->old.offset, b->old.stored, o);
+		return bytes_copy(p->src, b->old.offset, b->old.stored, o);
 	if (!raw)
 		TRY(bundle_out_open(&out, o, &b->now));
 	TRY(pack(&k, table.p, table.n));
@@ -97,20 +97,6 @@ struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o)
 
 /* ---- the file ---- */
 
-struct err *slim_copy(const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o)
-{
-	enum { CHUNK = 1 << 20 };
-	ARENA(tmp);
-	char *bytes = arena_raw(&tmp, n < CHUNK ? (size_t)n : CHUNK);
-	for (uint64_t at = 0; at < n; at += CHUNK) {
-		size_t part = n - at < CHUNK ? (size_t)(n - at) : CHUNK;
-		TRY(bytes_read(p->src, bytes, part, from + at));
-		fs_out_write(o, bytes, part);
-		TRY(slim_write_error(o));
-	}
-	return NULL;
-}
-
 struct err *slim_find_segment(struct slim_plan *p)
 {
 	for (p->segment = 0; p->segment < p->elf.segments.n; p->segment++) {
@@ -142,8 +128,7 @@ static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 			return err_new(E_SLIM, "segment %zu lies over the bundles", i);
 	}
 	fs_out_zeros(o, stop - m.shift.gone);
-	TRY(slim_copy(p, stop, p->src->size - stop, o));
-	TRY(slim_write_error(o));
+	TRY(bytes_copy(p->src, stop, p->src->size - stop, o));
 	struct bytes now = bytes_fd(o->fd, o->offset);
 	TRY(slim_prove_copy(p, &m, &now));
 	TRY(slim_refs(&tmp, p, &p->elf, false, &refs));
@@ -171,16 +156,16 @@ static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 struct err *slim_write(struct slim_plan *p, struct fs_out *out)
 {
 	if (!p->changed)
-		return slim_copy(p, 0, p->src->size, out);
+		return bytes_copy(p->src, 0, p->src->size, out);
 	if (p->object.cut) {
 		fs_out_write(out, p->object.head, SLIM_HEAD);
-		TRY(slim_copy(p, SLIM_HEAD, p->object.cut - SLIM_HEAD, out));
+		TRY(bytes_copy(p->src, SLIM_HEAD, p->object.cut - SLIM_HEAD, out));
 		fs_out_write(out, p->object.tail.p, p->object.tail.n);
 		return NULL;
 	}
 	if (p->elf.src)
 		TRY(slim_find_segment(p));
-	TRY(slim_copy(p, 0, p->from, out));
+	TRY(bytes_copy(p->src, 0, p->from, out));
 	if (p->mark.n)
 		fs_out_write(out, p->mark.p, p->mark.n);
 	else
