@@ -28,23 +28,18 @@ enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17, FEW_ENTRIES = 10
 #define LIBARCHIVE_FUNCTIONS(X)                                                                    \
 	X(archive_read_new)                                                                        \
 	X(archive_read_free)                                                                       \
-	X(archive_read_support_format_ar)                                                          \
 	X(archive_read_support_format_tar)                                                         \
-	X(archive_read_support_filter_none)                                                        \
 	X(archive_read_support_filter_xz)                                                          \
 	X(archive_read_support_filter_zstd)                                                        \
 	X(archive_read_support_filter_gzip)                                                        \
 	X(archive_read_support_filter_bzip2)                                                       \
 	X(archive_read_support_filter_lzma)                                                        \
-	X(archive_read_open)                                                                       \
+	X(archive_read_open_memory)                                                                \
 	X(archive_read_open_filename)                                                              \
 	X(archive_read_next_header)                                                                \
 	X(archive_read_data)                                                                       \
-	X(archive_read_data_block)                                                                 \
 	X(archive_filter_bytes)                                                                    \
-	X(archive_errno)                                                                           \
 	X(archive_error_string)                                                                    \
-	X(archive_set_error)                                                                       \
 	X(archive_entry_pathname)                                                                  \
 	X(archive_entry_filetype)                                                                  \
 	X(archive_entry_hardlink)                                                                  \
@@ -127,38 +122,24 @@ static struct err *hostile(const struct unpacking *x, struct str name, const cha
 		STR(path_base(x->u->path)), shown, what);
 }
 
-/* Feeds the data of the ar archive's member to the tar. */
-static la_ssize_t feed(struct archive *tar, void *user, const void **ret)
+/* Finds the data of a member of an ar archive (ar(5)), as dpkg writes it: without long names. */
+static struct err *find_member(const struct unpack_job *u, struct str ar, struct str *ret)
 {
-	struct archive *ar = user;
-	size_t n;
-	la_int64_t offset;
-	int r = la.archive_read_data_block(ar, ret, &n, &offset);
-	if (r == ARCHIVE_EOF)
-		return 0;
-	if (r < ARCHIVE_WARN) {
-		la.archive_set_error(tar, la.archive_errno(ar), "%s", la.archive_error_string(ar));
-		return -1;
-	}
-	return (la_ssize_t)n;
-}
-
-/* Opens the ar archive and moves to its member. */
-static struct err *open_ar(struct arena *tmp, const struct unpack_job *u, struct archive **ret)
-{
-	struct archive_entry *entry;
-	int r;
-	*ret = la.archive_read_new();
-	la.archive_read_support_format_ar(*ret);
-	la.archive_read_support_filter_none(*ret);
-	if (la.archive_read_open_filename(*ret, str_z(tmp, u->path), CHUNK) != ARCHIVE_OK)
-		return damaged(u->path, *ret, "it cannot be opened as a package");
-	while ((r = la.archive_read_next_header(*ret, &entry)) == ARCHIVE_OK) {
-		const char *name = la.archive_entry_pathname(entry);
-		if (name && str_starts(str_from(name), str_from(u->member)))
+	enum { MAGIC = 8, HEADER = 60, SIZE = 48, DIGITS = 10 };
+	uint64_t size;
+	if (!str_starts(ar, S("!<arch>\n")))
+		return damaged(u->path, NULL, "it cannot be opened as a package");
+	for (size_t at = MAGIC; at + HEADER <= ar.n; at += HEADER + size + size % 2) {
+		struct str head = str_sub(ar, at, at + HEADER);
+		struct str digits = str_trim(str_sub(head, SIZE, SIZE + DIGITS));
+		if (!str_ends(head, S("`\n")) || !str_u64(digits, 10, &size) ||
+			size > ar.n - at - HEADER)
+			return damaged(u->path, NULL, "its data ends early or is damaged");
+		*ret = str_sub(ar, at + HEADER, at + HEADER + size);
+		if (str_starts(head, str_from(u->member)))
 			return NULL;
 	}
-	return damaged(u->path, r == ARCHIVE_EOF ? NULL : *ret, "it has no data member");
+	return damaged(u->path, NULL, "it has no data member");
 }
 
 /* ---- names ---- */
@@ -438,7 +419,8 @@ static struct err *open_root(struct arena *tmp, struct unpack_job *u, struct unp
 
 struct err *unpack_tar(struct arena *tmp, struct unpack_job *u)
 {
-	CLEANUP(archive_freep) struct archive *ar = NULL, *tar = NULL;
+	CLEANUP(fs_unmap) struct str ar = {0};
+	CLEANUP(archive_freep) struct archive *tar = NULL;
 	CLEANUP(unpacking_done) struct unpacking x;
 	struct archive_entry *entry;
 	int r;
@@ -448,8 +430,11 @@ struct err *unpack_tar(struct arena *tmp, struct unpack_job *u)
 		return err_hint(
 			err_new(E_TOOL_MISSING, "packages cannot be unpacked without " SONAME),
 			"install the package libarchive13 or libarchive13t64");
-	if (u->member)
-		TRY(open_ar(tmp, u, &ar));
+	struct str data = {0};
+	if (u->member) {
+		TRY(fs_map(u->path, &ar));
+		TRY(find_member(u, ar, &data));
+	}
 	x.tar = tar = la.archive_read_new();
 	x.chunk = arena_alloc(tmp, CHUNK);
 	la.archive_read_support_format_tar(tar);
@@ -458,7 +443,7 @@ struct err *unpack_tar(struct arena *tmp, struct unpack_job *u)
 	la.archive_read_support_filter_gzip(tar);
 	la.archive_read_support_filter_bzip2(tar);
 	la.archive_read_support_filter_lzma(tar);
-	r = u->member ? la.archive_read_open(tar, ar, NULL, feed, NULL)
+	r = u->member ? la.archive_read_open_memory(tar, data.p, data.n)
 		      : la.archive_read_open_filename(tar, str_z(tmp, u->path), CHUNK);
 	if (r != ARCHIVE_OK)
 		return damaged(u->path, tar,
