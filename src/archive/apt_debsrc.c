@@ -65,23 +65,10 @@ struct err *apt_source_resolve(
 	return NULL;
 }
 
-/* Did apt fail because the archive has no such file, and not for another reason? */
-static bool is_gone(struct str output, const struct archive_item *i)
-{
-	struct str line;
-	while (str_next(&output, '\n', &line))
-		if (str_contains(line, S("Failed to fetch ")) && str_contains(line, i->url) &&
-			(str_contains(line, S("  404  ")) ||
-				str_contains(line, S("File not found"))))
-			return true;
-	return false;
-}
-
 struct err *apt_source_fetch(struct arena *a, const struct apt *apt, struct apt_package *package,
 	struct str dir, struct strs *ret_gone)
 {
 	struct proc p = apt_command(a, apt, "apt-get");
-	struct proc_result r = {0};
 	size_t need = 0;
 	bool there;
 	VEC_EACH (struct archive_item, i, &package->files) {
@@ -94,20 +81,6 @@ struct err *apt_source_fetch(struct arena *a, const struct apt *apt, struct apt_
 	proc_arg(a, &p, "source", "-q", "--only-source", "--download-only", NULL);
 	add_word(a, &p, package);
 	p.cwd = dir;
-	const char *what = str_fmt(a, "the sources of %.*s", STR(package->name)).p;
-	TRY(apt_run_watched(a, &p, what, &package->files, &r));
-	VEC_EACH (struct archive_item, i, &package->files) {
-		TRY(apt_is_there(a, i, &there));
-		if (there)
-			continue;
-		if (r.status == 0)
-			return err_new(E_HASH,
-				"'%.*s' does not match the hash in the archive's signed index",
-				STR(i->file));
-		if (!is_gone(r.out, i))
-			return apt_explain(a, &p, &r);
-		strs_add(a, ret_gone, i->file);
-		i->path = S("");
-	}
-	return NULL;
+	return apt_get_items(a, &p, str_fmt(a, "the sources of %.*s", STR(package->name)),
+		&package->files, ret_gone);
 }

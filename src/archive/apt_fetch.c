@@ -142,22 +142,51 @@ static void *watch_files(void *user)
 	return NULL;
 }
 
-struct err *apt_run_watched(struct arena *a, struct proc *p, const char *what,
-	const struct archive_items *items, struct proc_result *r)
+/* Did apt fail because the archive has no such file, and not for another reason? */
+static bool is_gone(struct str output, const struct archive_item *i)
+{
+	struct str line;
+	while (str_next(&output, '\n', &line))
+		if (str_contains(line, S("Failed to fetch ")) && str_contains(line, i->url) &&
+			(str_contains(line, S("  404  ")) ||
+				str_contains(line, S("File not found"))))
+			return true;
+	return false;
+}
+
+struct err *apt_get_items(struct arena *a, struct proc *p, struct str what,
+	const struct archive_items *items, struct strs *ret_gone)
 {
 	struct fetch_watch w = {.items = items};
+	struct proc_result r = {0};
 	pthread_t thread;
 	uint64_t total = 0;
 	VEC_EACH (const struct archive_item, i, items)
 		total += i->size;
-	w.bar = progress_begin(S("Fetching"), str_from(what), UNIT_BYTES, total);
-	bool started = pthread_create(&thread, NULL, watch_files, &w) == 0;
-	struct err *e = proc_run(a, p, r);
+	w.bar = progress_begin(S("Fetching"), what, UNIT_BYTES, total);
+	bool started = pthread_create(&thread, NULL, watch_files, &w) == 0, there;
+	struct err *e = proc_run(a, p, &r);
 	atomic_store(&w.stop, true);
 	if (started)
 		pthread_join(thread, NULL);
 	progress_end(w.bar);
-	return e;
+	TRY(e);
+	if (r.status != 0 && !ret_gone)
+		return apt_explain(a, p, &r);
+	VEC_EACH (struct archive_item, i, items) {
+		TRY(apt_is_there(a, i, &there));
+		if (there)
+			continue;
+		if (r.status == 0)
+			return err_new(E_HASH,
+				"'%.*s' does not match the hash in the archive's signed index",
+				STR(i->file));
+		if (!is_gone(r.out, i))
+			return apt_explain(a, p, &r);
+		strs_add(a, ret_gone, i->file);
+		i->path = S("");
+	}
+	return NULL;
 }
 
 struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct archive_items *items)
@@ -179,19 +208,7 @@ struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct archi
 	if (!need)
 		return NULL;
 	p.cwd = archives;
-	struct proc_result r = {0};
-	const char *what = str_fmt(a, "%zu packages", items->n).p;
-	struct err *e = apt_run_watched(a, &p, what, items, &r);
-	if (!e && r.status != 0)
-		e = apt_explain(a, &p, &r);
-	TRY_CTX(e, "cannot fetch %zu of %zu packages", need, items->n);
-	VEC_EACH (struct archive_item, i, items) {
-		TRY(apt_is_there(a, i, &there));
-		if (!there)
-			return err_new(E_HASH,
-				"'%.*s' does not match the hash in the archive's "
-				"signed index",
-				STR(i->file));
-	}
+	TRY_CTX(apt_get_items(a, &p, str_fmt(a, "%zu packages", items->n), items, NULL),
+		"cannot fetch %zu of %zu packages", need, items->n);
 	return NULL;
 }

@@ -15,6 +15,7 @@ MUST_USE struct err *apt_run(struct arena *a, struct proc *p, struct proc_result
 /* ---- apt_fetch.c ---- */
 /* Is there a file with the right hash at item->path? */
 MUST_USE struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *ret);
-/* Like proc_run(); shows progress by the present size of the items' files. */
-MUST_USE struct err *apt_run_watched(struct arena *a, struct proc *p, const char *what,
-	const struct archive_items *items, struct proc_result *r);
+/* Runs apt-get, which is to fetch the files of the items, shows progress by their present size, and looks whether they
+ * came: E_HASH. ret_gone: as in apt_source_fetch(); NULL: a failure of apt is an error in any case. */
+MUST_USE struct err *apt_get_items(struct arena *a, struct proc *p, struct str what,
+	const struct archive_items *items, struct strs *ret_gone);
