@@ -100,6 +100,7 @@ struct folder_slimming {
 	struct arena *a;
 	const struct slim_keep *keep;
 	struct slim_report *r;
+	bool in_place;
 	struct str to; /* the new folder; in place: the path of the cut list */
 	struct map
 		looked; /* in place: the stat of each file that changes, when it was judged, by path */
@@ -146,36 +147,42 @@ static struct err *take_file(struct folder_slimming *j, struct slim_report *r,
 	return p.changed || !write || same ? NULL : fs_copy(from, to, &in.st);
 }
 
-static bool drops(const struct slim_keep *k, const struct fs_entry *e)
-{
-	bool file = S_ISREG(e->st.st_mode) && !slim_keeps_file(k, e->path);
-	return file || (!S_ISDIR(e->st.st_mode) && slim_leaves_out(k, e->path));
-}
-
+/* Makes what becomes of an entry, or, in place, notes it: files that change are changed later. */
 static struct err *visit_entry(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
 	ARENA(tmp);
 	struct folder_slimming *j = user;
-	bool write = !fs_writes_forbidden();
+	bool file = S_ISREG(e->st.st_mode), dir = S_ISDIR(e->st.st_mode);
+	bool link = S_ISLNK(e->st.st_mode), write = !j->in_place && !fs_writes_forbidden();
 	struct str from = path_join(&tmp, j->r->path, e->path), target;
-	struct str to = path_join(&tmp, j->to, e->path);
+	struct str to = j->in_place ? S("") : path_join(&tmp, j->to, e->path);
+	size_t n = j->r->files.n;
 	TRY(cancel_check());
-	if (slim_is_lock(e))
-		return slim_check_run(path_dir(from));
-	if (S_ISREG(e->st.st_mode))
+	if (slim_is_lock(e)) /* the one of a run in place is its own */
+		return j->in_place && str_eq(e->path, S(SLIM_LOCK))
+			       ? NULL
+			       : slim_check_run(path_dir(from));
+	if (file)
 		slim_note_side(j->a, j->keep, j->r, e->path);
-	if (drops(j->keep, e)) {
+	if (file ? !slim_keeps_file(j->keep, e->path) : !dir && slim_leaves_out(j->keep, e->path)) {
 		slim_note(j->a, j->r, e->path, (uint64_t)e->st.st_size, NULL);
-		return NULL;
-	}
-	if (S_ISDIR(e->st.st_mode))
-		return write && !slim_leaves_out(j->keep, e->path) ? fs_mkdirs(to) : NULL;
-	if (S_ISLNK(e->st.st_mode)) {
+	} else if (dir && write && !slim_leaves_out(j->keep, e->path)) {
+		TRY(fs_mkdirs(to));
+	} else if (link && write) {
 		TRY(fs_readlink(&tmp, from, &target));
-		return write ? fs_symlink_new(target, to) : NULL;
+		TRY(fs_symlink_new(target, to));
+	} else if (file || !(dir || link || j->in_place)) {
+		TRY(take_file(j, j->r, e, to));
 	}
-	return take_file(j, j->r, e, to);
+	if (!j->in_place || j->r->files.n == n)
+		return NULL;
+	if (e->st.st_uid != geteuid())
+		return err_new(E_PERM, "'%.*s' belongs to somebody else", STR(e->path));
+	struct stat *st = NEW(j->a, struct stat);
+	*st = e->st;
+	map_put(&j->looked, j->r->files.v[n].path, st);
+	return NULL;
 }
 
 static struct err *remove_empty(struct str top, const struct slim_report *r)
@@ -239,32 +246,6 @@ struct err *slim_folder(
  * First everything is read. Then the cut list is written, marked as unfinished, with the planned result. Then files are
  * replaced whole or removed, with the folders that become empty, and the cut list is written with the actual result.
  * The next run completes one that was killed: finished files do not change any more, and the cut list names them. */
-
-static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
-{
-	(void)prune;
-	struct folder_slimming *p = user;
-	size_t n = p->r->files.n;
-	TRY(cancel_check());
-	if (slim_is_lock(e)) /* one of them is our own */
-		return str_eq(e->path, S(SLIM_LOCK))
-			       ? NULL
-			       : slim_check_run(path_join(p->a, p->r->path, path_dir(e->path)));
-	if (S_ISREG(e->st.st_mode))
-		slim_note_side(p->a, p->keep, p->r, e->path);
-	if (drops(p->keep, e))
-		slim_note(p->a, p->r, e->path, (uint64_t)e->st.st_size, NULL);
-	else if (S_ISREG(e->st.st_mode))
-		TRY(take_file(p, p->r, e, S("")));
-	if (p->r->files.n == n)
-		return NULL;
-	if (e->st.st_uid != geteuid())
-		return err_new(E_PERM, "'%.*s' belongs to somebody else", STR(e->path));
-	struct stat *st = NEW(p->a, struct stat);
-	*st = e->st;
-	map_put(&p->looked, p->r->files.v[n].path, st);
-	return NULL;
-}
 
 /* Adds the command that finishes an unfinished run to an error. */
 static struct err *hint_finish(
@@ -397,7 +378,8 @@ struct err *slim_tree(
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	CLEANUP(slim_unlockp) struct slim_lock lock = {.fd = -1};
-	struct folder_slimming p = {.a = a, .keep = k, .r = r, .looked = {.a = a}};
+	struct folder_slimming p = {
+		.a = a, .keep = k, .r = r, .in_place = true, .looked = {.a = a}};
 	struct slim_report all = {0};
 	struct str text;
 	p.to = path_join(a, r->path, S(CUT_LIST));
@@ -408,7 +390,7 @@ struct err *slim_tree(
 	if (text.p)
 		TRY(cut_list_read(a, text, p.to, &all));
 	TRY(may_go_on(a, &all, r));
-	TRY(fs_walk(r->path, look_at, &p));
+	TRY(fs_walk(r->path, visit_entry, &p));
 	if (!strs_eq(&all.without, &r->without))
 		TRY(slim_check_without(r));
 	TRY(slim_judge(a, k, text.p != NULL, r));
