@@ -109,16 +109,6 @@ static bool refused(struct err *e)
 	return e;
 }
 
-/* Each launch is replaced in the whole text, also in what others became: a few hundred bytes with a
- * dozen of them give 100 MB, here and in the original. fuzz_torch_launch looks after that. */
-static bool few_launches(struct str s)
-{
-	size_t n = 0;
-	for (size_t at = 0; (at += str_find(str_sub(s, at, s.n), S("<<<"))) < s.n; at += 3)
-		n++;
-	return n <= 4;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
@@ -131,7 +121,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (refused(py_decode(&a, bytes, &source)))
 		return 0;
 	require(!refused(py_decode(&a, source, &again)) && again.p == source.p);
-	job.launches &= few_launches(source);
 	bool bad = refused(torch_text(&a, e, &job, source, &plain));
 	job.trace = true;
 	require(refused(torch_text(&a, e, &job, source, &traced)) == bad);

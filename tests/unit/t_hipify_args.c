@@ -174,6 +174,7 @@ static void unpaired_brackets_do_no_harm(void **state)
 	static const struct pair texts[] = {
 		{")))} cudaMemcpyToSymbol(a, p, 4)", ")))} hipMemcpyToSymbol(HIP_SYMBOL(a), p, 4)"},
 		{"cudaMemcpyToSymbol(a", "hipMemcpyToSymbol(HIP_SYMBOL(a)"},
+		{"cudaMemcpyToSymbol(a[f(1)", "hipMemcpyToSymbol(a[f(1)"},
 		{"cudaMemcpyToSymbol(", "hipMemcpyToSymbol("},
 		{"cudaMemcpyToSymbol(a)) , 4)", "hipMemcpyToSymbol(HIP_SYMBOL(a))) , 4)"},
 		{"#define BEGIN cudaMemcpyToSymbol(\n#define END , p, 4)\ncudaFree(0)",

@@ -67,8 +67,9 @@ void args_before(struct engine *e, const struct tok *t)
 		if (!w || f->arg != r->arg || is_wrapped(e, w, r, t))
 			continue;
 		struct str open = r->text.n ? str_fmt(e->a, "(%.*s)(", STR(r->text)) : w->open;
+		f->opening = e->ret->edits.n;
 		engine_insert(e, t->from, open, names_find(r->rule));
-		f->open = true;
+		f->open = e->ret->edits.n > f->opening;
 		f->wraps = r;
 	}
 	f->fresh = false;
@@ -127,7 +128,10 @@ void args_close_all(struct engine *e, bool directive_only)
 		struct frame *f = &e->frames.v[e->frames.n - 1];
 		if (directive_only && !f->directive)
 			return;
-		close_argument(e, f, e->prev.to);
+		if (f->open && e->depth > f->depth) /* hipify_text() drops an edit of nothing */
+			e->ret->edits.v[f->opening].with = S("");
+		else
+			close_argument(e, f, e->prev.to);
 		e->frames.n--;
 	}
 }

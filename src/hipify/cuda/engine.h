@@ -16,6 +16,7 @@ struct frame {
 	bool fresh, open;             /* at the start of an argument; inside an open wrapper */
 	bool directive;               /* the call is part of a preprocessor line */
 	const struct arg_rule *wraps; /* the rule of the open wrapper */
+	size_t opening;               /* the edit that opened it */
 };
 
 /* A member's declaration, and the attributes that its definition has. */
@@ -78,6 +79,8 @@ bool engine_is(const struct engine *e, const struct tok *t, struct str text);
 /* args.c: wraps arguments; called before and after the other rules see a token. */
 void args_before(struct engine *e, const struct tok *t);
 void args_after(struct engine *e, const struct tok *t);
+/* The text or the preprocessor line ends. An argument with a bracket that is still open stays as it is, since our own
+ * would close that. */
 void args_close_all(struct engine *e, bool directive_only);
 /* ptx.c: translates or reports the asm statement that begins here; false if it does not look like PTX. */
 bool ptx_statement(struct engine *e, const struct tok *t);

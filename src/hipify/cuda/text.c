@@ -279,10 +279,13 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	args_close_all(&e, false);
 	drop_own_names(&e);
 	size_t kept = 0;
-	for (size_t i = 0; i < ret->edits.n; i++)
-		if (!e.keeps_v1 || (ret->edits.v[i].rule != names_find(S("cublas.h")) &&
-					   ret->edits.v[i].rule != names_find(S("@hipblas"))))
-			ret->edits.v[kept++] = ret->edits.v[i];
+	VEC_EACH (const struct hipify_edit, d, &ret->edits) {
+		bool v1 = d->rule == names_find(S("cublas.h")) ||
+			  d->rule == names_find(S("@hipblas"));
+		bool nothing = d->from == d->to && !d->with.n;
+		if (!nothing && !(e.keeps_v1 && v1))
+			ret->edits.v[kept++] = *d;
+	}
 	ret->edits.n = kept;
 	if (!part && (!context || !context->marks))
 		add_head(&e, str_ends(path, S(".cu")) || str_ends(path, S(".hip")));

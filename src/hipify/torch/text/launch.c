@@ -12,9 +12,10 @@
 
 /* The limit of bytes scanned for one text; they take some seconds. */
 #define MOST_WORK ((uint64_t)1 << 32)
-/* The limit of the result: the new text of a launch without "(" is inserted between all characters, and a
- * few of those would fill any memory. */
-enum { MOST_TEXT = 1 << 26 };
+/* The limit of a text, in which each launch is replaced wherever it occurs: MOST_TIMES the input, and SMALL bytes. Launches
+ * that contain each other double it again and again, and those without "(" come between all characters, so that a dozen
+ * would fill any memory. */
+enum { MOST_TIMES = 16, SMALL = 1 << 20 };
 
 struct launch {
 	size_t at, end; /* the offsets of "<<<" and of the end of ">>>" */
@@ -318,15 +319,15 @@ static struct err *replace_one(
 	struct str old = str_sub(w->text, l->start, l->stop), hip;
 	TRY(make_hip(&tmp, w, l, &hip));
 	TRY(look_at(w, l, s->n));
+	size_t n = py_str_count(*s, old), most = MOST_TIMES * w->text.n + SMALL;
+	if (n && hip.n > (most - (s->n - n * old.n)) / n)
+		return at_line(w, l->at,
+			"kernel launches in each other, or without '(' behind them, make the text "
+			"too large");
 	struct torch_pass p = torch_pass_begin(a, *s, w->trace, "launch");
-	if (old.n) {
-		for (size_t at = 0; (at = py_str_find(*s, old, at)) != SIZE_MAX; at += old.n)
-			torch_pass_edit(&p, (struct torch_patch){at, at + old.n, hip, NULL});
-	} else {
-		size_t n = py_str_count(*s, old);
-		if (hip.n > MOST_TEXT / n || s->n > MOST_TEXT - n * hip.n)
-			return at_line(w, l->at,
-				"kernel launches without '(' behind them make the text too large");
+	for (size_t at = 0; old.n && (at = py_str_find(*s, old, at)) != SIZE_MAX; at += old.n)
+		torch_pass_edit(&p, (struct torch_patch){at, at + old.n, hip, NULL});
+	if (!old.n) {
 		hip = py_str_replace(&tmp, *s, old, hip);
 		torch_pass_edit(&p, (struct torch_patch){0, s->n, hip, NULL});
 	}

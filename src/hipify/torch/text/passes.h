@@ -103,7 +103,7 @@ torch_step_fn torch_step_includes, torch_step_runtime; /* directive.c */
 /* Rewrites kernel launches as processKernelLaunches() of PyTorch's hipify does: doc/hipify.md, Launches.
  * Linear if launches do not overlap and their texts occur nowhere else, which is nearly always so.
  * Otherwise the whole text is searched for each of them, as in the original, within a budget of 4 GiB
- * per text (a thousand launches in 4 MiB). E_HIPIFY beyond that, and for a text that launches without
- * "(" would grow beyond 64 MiB. *ret is text itself if nothing changes. */
+ * per text (a thousand launches in 4 MiB). E_HIPIFY beyond that, and for a text that such
+ * launches, or those without "(", would grow beyond 16 times its size and 1 MiB. *ret is text itself if nothing changes. */
 MUST_USE struct err *torch_launches(
 	struct arena *a, struct str text, struct torch_trace *trace, struct str *ret);
