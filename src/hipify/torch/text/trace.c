@@ -1,126 +1,64 @@
 /* Composes edits of several passes; see passes.h.
  *
- * Two sorted lists are merged in one sweep: the old edits, whose images (replacement texts) lie in the
- * current text, and those of the current pass, whose offsets refer to that text. Overlapping edits form a
- * group, which becomes one edit. Inside a group every byte that no new edit covers belongs to an image,
- * because a group only grows by overlap; so only the rest of the last image must be remembered.
+ * Two sorted lists are merged in one sweep: the old edits, whose images (replacement texts) lie in the input of the
+ * current pass, and those of the pass, whose offsets refer to that text. Overlapping edits form a group, which becomes one
+ * edit. No edit crosses the bounds of a group, so its place in the source and its text in the result follow from the
+ * lengths of all edits before them.
  */
 #include "hipify/torch/text/passes.h"
 
 struct sweep {
-	struct torch_trace *t;
-	size_t old, new; /* next edit of either list */
-	ptrdiff_t shift; /* offset in the current text minus offset in the source, after the last
-			    image */
-	size_t end;      /* the end of the group, in the current text */
-	size_t done;     /* the end of the part of the group that is in `with`, likewise */
-	size_t image;    /* the start of the group's last image, likewise */
-	struct str last; /* the text of that image */
-	struct hipify_edit group;
-	struct hipify_reason **reasons; /* the end of the group's list */
-	struct buf with;
+	const struct torch_trace *t;
+	size_t old, new; /* the next edit of either list */
+	ptrdiff_t
+		before; /* offset in the pass's input minus offset in the source, after the last old edit */
+	ptrdiff_t
+		after; /* offset in its result minus offset in its input, after the last new edit */
 };
 
-static const struct hipify_edit *old_edit(const struct sweep *s)
+/* The offset of the next old edit in the pass's input; SIZE_MAX = none. */
+static size_t next_old(const struct sweep *s)
 {
-	return s->old < s->t->done.n ? &s->t->done.v[s->old] : NULL;
+	const struct torch_edits *done = &s->t->done;
+	return s->old < done->n ? done->v[s->old].from + (size_t)s->before : SIZE_MAX;
 }
 
-static const struct hipify_edit *new_edit(const struct sweep *s)
+static size_t next_new(const struct sweep *s)
 {
-	return s->new < s->t->pass.n ? &s->t->pass.v[s->new] : NULL;
+	return s->new < s->t->pass.n ? s->t->pass.v[s->new].from : SIZE_MAX;
 }
 
-static size_t to_current(const struct sweep *s, size_t source)
+static ptrdiff_t growth(const struct hipify_edit *e)
 {
-	return (size_t)((ptrdiff_t)source + s->shift);
+	return (ptrdiff_t)e->with.n - (ptrdiff_t)(e->to - e->from);
 }
 
-static size_t to_source(const struct sweep *s, size_t current)
+/* Builds the next group; a group of a single old edit keeps the text of that edit. result: the text after the pass */
+static struct hipify_edit sweep_group(struct sweep *s, struct str result)
 {
-	return (size_t)((ptrdiff_t)current - s->shift);
-}
-
-static void append_reasons(struct sweep *s, struct hipify_reason *why)
-{
-	for (*s->reasons = why; *s->reasons; s->reasons = &(*s->reasons)->next)
-		;
-}
-
-/* Appends the part of the last image up to `to` that was not taken yet. */
-static void take_image(struct sweep *s, size_t to)
-{
-	size_t image_end = s->image + s->last.n;
-	if (to > image_end)
-		to = image_end;
-	if (s->done < to)
-		buf_add(&s->with, str_sub(s->last, s->done - s->image, to - s->image));
-}
-
-static void absorb_old(struct sweep *s)
-{
-	const struct hipify_edit *e = old_edit(s);
-	s->image = to_current(s, e->from);
-	s->last = e->with;
-	s->shift += (ptrdiff_t)e->with.n - (ptrdiff_t)(e->to - e->from);
-	append_reasons(s, e->why);
-	if (s->image + e->with.n >= s->end) {
-		s->end = s->image + e->with.n;
-		s->group.to = e->to;
-	}
-	s->old++;
-}
-
-static void absorb_new(struct sweep *s)
-{
-	const struct hipify_edit *e = new_edit(s);
-	take_image(s, e->from);
-	buf_add(&s->with, e->with);
-	s->done = e->to;
-	append_reasons(s, e->why);
-	if (e->to > s->end)
-		s->end = e->to;
-	s->new ++;
-}
-
-/* Is the next old edit before the next new one? At the same offset, a new insertion precedes the old edit. */
-static bool old_is_first(const struct sweep *s)
-{
-	const struct hipify_edit *o = old_edit(s), *n = new_edit(s);
-	if (!o || !n)
-		return o;
-	size_t at = to_current(s, o->from);
-	return at < n->from || (at == n->from && n->from < n->to);
-}
-
-/* Builds the next group; a group of a single old edit keeps the text of that edit. */
-static struct hipify_edit sweep_group(struct sweep *s)
-{
-	bool old = old_is_first(s), new = !old;
-	s->with = (struct buf){.a = s->t->a};
-	s->last = S("");
-	s->group = (struct hipify_edit){0};
-	s->reasons = &s->group.why;
-	s->group.from = old ? old_edit(s)->from : to_source(s, new_edit(s)->from);
-	s->end = s->done = s->image = to_current(s, s->group.from);
-	s->group.to = s->group.from;
-	while (old || new) {
-		if (old && (!new || old_is_first(s)))
-			absorb_old(s);
-		else
-			absorb_new(s);
-		const struct hipify_edit *o = old_edit(s), *n = new_edit(s);
-		old = o && to_current(s, o->from) < s->end;
-		new = n && n->from < s->end;
-	}
-	size_t image_end = s->image + s->last.n;
-	bool kept = !s->with.n && s->done == s->image; /* no new edit touched the image */
-	if (s->end > image_end)
-		s->group.to = to_source(s, s->end);
-	if (!kept)
-		take_image(s, image_end);
-	s->group.with = kept ? s->last : buf_str(&s->with);
-	return s->group;
+	size_t old = next_old(s), new = next_new(s), start = old < new ? old : new, end = start;
+	size_t out = start + (size_t)s->after, first = s->new;
+	struct hipify_edit group = {.from = start - (size_t)s->before};
+	struct hipify_reason **reasons = &group.why; /* the end of the list */
+	const struct hipify_edit *e;
+	do {
+		/* At the same offset, a new insertion precedes the old edit. */
+		bool insertion = new < SIZE_MAX && s->t->pass.v[s->new].to == new;
+		bool is_old = old < new || (old == new && !insertion);
+		e = is_old ? &s->t->done.v[s->old++] : &s->t->pass.v[s->new ++];
+		size_t to = is_old ? old + e->with.n : e->to;
+		end = to > end ? to : end;
+		*(is_old ? &s->before : &s->after) += growth(e);
+		for (*reasons = e->why; *reasons; reasons = &(*reasons)->next)
+			;
+		old = next_old(s);
+		new = next_new(s);
+	} while (old < end || new < end);
+	group.to = end - (size_t)s->before;
+	group.with = e->with;
+	if (s->new > first)
+		group.with = str_dup(s->t->a, str_sub(result, out, end + (size_t)s->after));
+	return group;
 }
 
 void torch_trace_end(struct torch_trace *t, struct hipify_text *ret)
@@ -175,17 +113,18 @@ struct str torch_pass_end(struct torch_pass *p)
 {
 	if (!p->out.p)
 		return p->text;
-	if (p->trace) {
-		struct torch_trace *t = p->trace;
-		struct sweep s = {.t = t};
-		struct torch_edits joined = t->spare;
-		joined.n = 0;
-		while (old_edit(&s) || new_edit(&s))
-			*VEC_PUSH(t->a, &joined) = sweep_group(&s);
-		t->spare = t->done;
-		t->done = joined;
-		t->pass.n = 0;
-	}
 	buf_add(&p->out, str_sub(p->text, p->done, p->text.n));
-	return buf_str(&p->out);
+	struct str result = buf_str(&p->out);
+	struct torch_trace *t = p->trace;
+	if (!t)
+		return result;
+	struct sweep s = {.t = t};
+	struct torch_edits joined = t->spare;
+	joined.n = 0;
+	while (s.old < t->done.n || s.new < t->pass.n)
+		*VEC_PUSH(t->a, &joined) = sweep_group(&s, result);
+	t->spare = t->done;
+	t->done = joined;
+	t->pass.n = 0;
+	return result;
 }
