@@ -6,7 +6,7 @@
 #include "lang/cxx/lexer.h"
 
 enum {
-	LEVELS = 2, /* nested includes that are searched for the set */
+	LEVELS = 2, /* nested includes in a quick look */
 	MOST = 400, /* files that may come before the set */
 	DEEP = 40,  /* nested includes in files before the set */
 	MAX_SOURCE = 16 << 20,
@@ -15,11 +15,12 @@ enum {
 struct pch_look {
 	struct arena a;
 	const struct strs *dirs;
-	const struct pch_words *words; /* NULL: the set is not made yet */
+	struct map *names;             /* a quick look puts all certain includes here; else NULL */
+	const struct pch_words *words; /* the set's, for a thorough look */
 	struct strs missing;           /* headers of the set that have not been found yet */
 	struct strs open; /* macros that the set mentions and that are defined at this point */
 	struct map seen;  /* files already read */
-	bool no;          /* the source cannot use the set */
+	bool no; /* the source cannot use the set; in a quick look, the file is not read on */
 };
 
 static int by_value(const void *a, const void *b)
@@ -54,45 +55,7 @@ static struct str resolve(struct pch_look *l, struct str from, struct str name, 
 	return S("");
 }
 
-/* ---- a quick look at the #include lines ---- */
-static void scan_includes(struct pch_look *l, struct str path, unsigned level, struct map *names)
-{
-	struct str text = {0}, line;
-	unsigned depth = 0;
-	if (level > LEVELS || !map_put(&l->seen, path, l))
-		return;
-	err_free(fs_read_opt(&l->a, path, MAX_SOURCE, &text));
-	while (str_next(&text, '\n', &line)) {
-		line = str_trim(line);
-		if (!str_starts(line, S("#")))
-			continue;
-		line = str_trim(str_sub(line, 1, line.n));
-		if (str_starts(line, S("if")))
-			depth++;
-		else if (str_starts(line, S("endif")))
-			depth -= depth > 0;
-		if (depth > (level > 0) || !str_starts(line, S("include")))
-			continue;
-		line = str_trim(str_sub(line, 7, line.n));
-		bool quoted = str_starts(line, S("\""));
-		struct str name = str_sub(line, 1, line.n);
-		name = str_sub(name, 0, str_chr(name, quoted ? '"' : '>'));
-		map_put(names, str_dup(names->a, name), names);
-		struct str next = level < LEVELS ? resolve(l, path, name, quoted) : S("");
-		if (next.n)
-			scan_includes(l, next, level + 1, names);
-	}
-}
-
-void pch_named(struct str source, const struct strs *dirs, struct map *ret)
-{
-	struct pch_look l = {.dirs = dirs};
-	l.seen.a = &l.a;
-	scan_includes(&l, source, 0, ret);
-	arena_free(&l.a);
-}
-
-/* ---- a thorough look at what comes before the set ---- */
+/* ---- what a source begins with ---- */
 static void read_file(struct pch_look *l, struct str path, unsigned level);
 
 /* Handles an #include. A header of the set counts unless it is inside a condition other than an include guard. */
@@ -100,28 +63,31 @@ static void meet_include(struct pch_look *l, const struct lex *x, struct str wor
 {
 	struct str name = str_sub(word, 1, word.n - 1);
 	bool certain = x->depth <= (level > 0);
+	if (l->names && certain)
+		map_put(l->names, str_dup(l->names->a, name), l->names);
+	if (l->names && (!certain || level == LEVELS))
+		return;
 	l->no |= l->open.n > 0;
 	for (size_t i = 0; i < l->missing.n && certain; i++)
 		if (str_eq(l->missing.v[i], name)) {
 			l->missing.v[i] = l->missing.v[--l->missing.n];
 			return;
 		}
-	if (!l->words && !certain)
-		return;
 	struct str path = resolve(l, x->path, name, word.p[0] == '"');
-	if (l->words && has(l->words, str_fmt(&l->a, "/%.*s", STR(path.n ? path : name))))
+	if (!l->names && has(l->words, str_fmt(&l->a, "/%.*s", STR(path.n ? path : name))))
 		return; /* a header of the set includes it */
 	if (path.n)
 		read_file(l, path, level + 1);
-	else if (l->words && !x->depth) /* a name without an extension is the C++ library's */
+	else if (!x->depth) /* a name without an extension is the C++ library's */
 		l->no |= str_chr(name, '.') < name.n;
+	l->no &= !l->names; /* the thorough look tells whether that matters */
 }
 
 /* Handles a #define or #undef. A macro that is undefined again before the next #include does no harm. */
 static void meet_macro(struct pch_look *l, struct str name, bool defined)
 {
 	bool own = str_starts(name, S("__has_")); /* built into clang */
-	if (!l->words || own || !has(l->words, name))
+	if (l->names || own || !has(l->words, name))
 		return;
 	for (size_t i = 0; i < l->open.n; i++)
 		if (str_eq(l->open.v[i], name)) {
@@ -164,21 +130,26 @@ static void read_file(struct pch_look *l, struct str path, unsigned level)
 	struct tok t;
 	if (!map_put(&l->seen, path, l))
 		return;
-	if (level > (l->words ? DEEP : LEVELS) || l->seen.n > MOST) {
-		l->no |= l->words != NULL;
-		return;
-	}
+	l->no |= level > DEEP || l->seen.n > MOST;
 	err_free(fs_read_opt(&l->a, path, MAX_SOURCE, &text));
 	struct lex x = lex_new(text, path);
 	x.lenient = true;
 	l->no |= !text.p;
-	while (l->missing.n && !l->no && lex_try(&x, &t) && t.kind != TOK_END) {
+	while ((l->names || l->missing.n) && !l->no && lex_try(&x, &t) && t.kind != TOK_END) {
 		bool begins = t.kind == TOK_PUNCT && tok_is(&x, &t, S("#")) && x.want_name;
 		if (begins)
 			read_directive(l, &x, level);
 		else if (!x.directive.n && t.kind != TOK_LINE_END)
 			l->no |= level == 0;
 	}
+}
+
+void pch_named(struct str source, const struct strs *dirs, struct map *ret)
+{
+	struct pch_look l = {.dirs = dirs, .names = ret};
+	l.seen.a = &l.a;
+	read_file(&l, source, 0);
+	arena_free(&l.a);
 }
 
 bool pch_begins(struct str source, const struct strs *set, const struct strs *dirs,

@@ -267,7 +267,7 @@ static struct err *run_counted(struct arena *a, struct compiler_run *j)
 		.want = e->predicted,
 		.what = path_base(linking ? S("linking") : e->input)};
 	for (;;) {
-		struct ledger l = {.fd = -1, .events = -1};
+		struct ledger l = {.fd = -1};
 		if (wish.want)
 			TRY(ledger_take(cc_file(a, j->cc->dir, "ledger"), &wish, &l));
 		struct err *err = proc_run(a, &j->proc, &j->result);

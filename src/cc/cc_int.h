@@ -166,7 +166,7 @@ struct str dlink_folder(struct arena *a, const struct compile_passes *passes);
 #define LEDGER_ALONE UINT64_MAX /* as `want`: run only while no other compiler does */
 
 struct ledger {
-	int fd, events; /* fd -1: not held */
+	int fd; /* -1: not held */
 	unsigned slot;
 	double waited; /* seconds */
 };
@@ -259,11 +259,12 @@ struct pch {
 	struct pch_words words;
 };
 
-/* Puts the names of all unconditional #includes of a source, and of the files it includes, into *ret as keys. */
+/* A quick look: puts the names of the unconditional #includes with which a source begins, and of the files that it
+ * includes there, into *ret as keys. */
 void pch_named(struct str source, const struct strs *dirs, struct map *ret);
 void pch_sort(struct pch_words *words); /* into the order that pch_begins() expects */
 /* Is the source known to begin with these headers? dirs: the include folders. words: the set's words, from when it was
- * made; NULL: only checks that the headers are included at all. */
+ * made. */
 bool pch_begins(struct str source, const struct strs *set, const struct strs *dirs,
 	const struct pch_words *words);
 /* Finds the precompiled headers for a compile. If there are none, and after an error, ret->dir is "". */

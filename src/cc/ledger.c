@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -14,7 +13,7 @@
 enum {
 	LEDGER_SLOTS = 1023,
 	OVERTAKE = 5, /* seconds during which smaller compiles may overtake a waiting one */
-	TICK = 250,   /* ms between looks at memory pressure, which no event reports */
+	TICK = 50, /* ms between two tries: compiles take seconds, and memory pressure has no event */
 };
 
 static const double too_much = 10; /* percent of the last 10 s in which all tasks stalled */
@@ -87,38 +86,21 @@ static struct err *try_to_take(
 	if (*ret_done)
 		r = (struct ledger_share){.bytes = w->want, .began = now_us()};
 	memcpy(r.what, w->what.p, w->what.n < sizeof(r.what) ? w->what.n : sizeof(r.what) - 1);
-	/* written only if it differs, since each write wakes all waiters */
-	struct ledger_share old = all[l->slot];
-	return old.bytes == r.bytes && old.since == r.since ? NULL : put(l->fd, l->slot, r);
+	return put(l->fd, l->slot, r);
 }
 
-static struct err *wait_for_room(struct ledger *l, struct str path, const struct ledger_wish *w)
+static struct err *wait_for_room(struct ledger *l, const struct ledger_wish *w)
 {
 	uint64_t since = now_us();
 	bool done = false;
-	for (unsigned tries = 0;; tries++) {
+	for (;;) {
 		if (lock_byte(l->fd, F_OFD_SETLKW, F_WRLCK, 0) < 0)
 			return cancelled() ? cancel_check() : err_errno("cannot lock the ledger");
 		struct err *e = try_to_take(l, w, since, &done);
 		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, 0);
 		if (e || done)
 			return e;
-		if (tries) { /* sleep until the ledger changes, or for TICK ms if there is no inotify */
-			struct pollfd pf = {.fd = l->events, .events = POLLIN};
-			char skip[4096];
-			if (poll(&pf, 1, TICK) > 0 && read(l->events, skip, sizeof(skip)) < 0 &&
-				errno != EINTR)
-				fd_closep(&l->events);
-		} else {
-			/* The kernel takes 20 ms to close an inotify descriptor, so it is opened only if we have to
-			 * wait. A holder that dies closes the file, which is an event too. We try again before
-			 * sleeping, in case a compile ended before the watch existed. */
-			ARENA(tmp);
-			l->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-			if (l->events >= 0)
-				(void)inotify_add_watch(
-					l->events, str_z(&tmp, path), IN_CLOSE_WRITE | IN_MODIFY);
-		}
+		(void)poll(NULL, 0, TICK);
 		TRY(cancel_check());
 	}
 }
@@ -126,9 +108,9 @@ static struct err *wait_for_room(struct ledger *l, struct str path, const struct
 struct err *ledger_take(struct str path, const struct ledger_wish *wish, struct ledger *ret)
 {
 	double start = mono_now();
-	*ret = (struct ledger){.fd = -1, .events = -1};
+	*ret = (struct ledger){.fd = -1};
 	TRY(fs_open_shared(path, (LEDGER_SLOTS + 1) * sizeof(struct ledger_share), &ret->fd));
-	struct err *e = wait_for_room(ret, path, wish);
+	struct err *e = wait_for_room(ret, wish);
 	ret->waited = mono_now() - start;
 	if (e)
 		ledger_release(ret);
@@ -143,8 +125,7 @@ void ledger_release(struct ledger *l)
 		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, l->slot);
 	}
 	fd_closep(&l->fd);
-	fd_closep(&l->events);
-	*l = (struct ledger){.fd = -1, .events = -1, .waited = l->waited};
+	*l = (struct ledger){.fd = -1, .waited = l->waited};
 }
 
 static int by_age(const void *a, const void *b)

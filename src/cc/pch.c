@@ -158,7 +158,7 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 		if (!all || count_of(a, &p, "strikes") >= STRIKES)
 			continue;
 		TRY(open_group(a, &p));
-		if (!pch_begins(w.input, &p.set, &dirs, p.file.n ? &p.words : NULL))
+		if (p.file.n && !pch_begins(w.input, &p.set, &dirs, &p.words))
 			continue;
 		*ret = p;
 		return p.file.n ? NULL : count_up(a, &p, "seen");

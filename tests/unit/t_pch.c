@@ -128,12 +128,14 @@ static void a_source_begins_with_its_headers_or_has_none(void **state)
 	strs_add(&f.a, &dirs, at(&f, "inc"));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		put(&f, "x.cpp", rows[i].text);
-		bool before = pch_begins(at(&f, "x.cpp"), &p.set, &dirs, NULL);
+		MAP(named, &f.a);
+		pch_named(at(&f, "x.cpp"), &dirs, &named);
+		bool before = map_has(&named, p.set.v[0]);
 		bool after = pch_begins(at(&f, "x.cpp"), &p.set, &dirs, &p.words);
 		if (before != rows[i].before || after != rows[i].after)
 			fail_msg("%s: %d %d", rows[i].text, before, after);
 	}
-	assert_false(pch_begins(at(&f, "none.cpp"), &p.set, &dirs, NULL));
+	assert_false(pch_begins(at(&f, "none.cpp"), &p.set, &dirs, &p.words));
 	tear_down(&f);
 }
 
