@@ -8,14 +8,7 @@
 
 /* ---- from a step to passes ---- */
 
-static void add_words(struct arena *a, struct strs *io, const char *const *words)
-{
-	for (; *words; words++)
-		strs_add(a, io, str_from(*words));
-}
-
-/* Adds a pass of the compiler, with the arguments that all kinds share. */
-static struct compile_pass *add_pass(struct arena *a, const struct compile_step *step,
+struct compile_pass *compile_add_pass(struct arena *a, const struct compile_step *step,
 	struct compile_passes *io, struct str output)
 {
 	struct compile_pass *p = VEC_PUSH(a, io);
@@ -32,18 +25,18 @@ static struct compile_pass *add_pass(struct arena *a, const struct compile_step 
 
 void compile_passes(struct arena *a, const struct compile_step *step, struct compile_passes *ret)
 {
-	static const char *const of_device[] = {
-		"--offload-device-only", "--no-gpu-bundle-output", NULL};
-	static const char *const of_host[] = {
-		"--offload-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", NULL};
+	const struct strs of_device =
+		str_split(a, S("--offload-device-only --no-gpu-bundle-output"), ' ');
+	const struct strs of_host = str_split(
+		a, S("--offload-host-only -Xclang -fcuda-include-gpubinary -Xclang"), ' ');
 	size_t gpus = step->gpus.n;
 	*ret = (struct compile_passes){0};
 	VEC_EACH (const struct str, gpu, &step->gpus) {
-		struct compile_pass *p = add_pass(
+		struct compile_pass *p = compile_add_pass(
 			a, step, ret, str_fmt(a, "%.*s.%.*s.co", STR(step->parts), STR(*gpu)));
 		p->kind = "device";
 		p->gpu = *gpu;
-		add_words(a, &p->argv, of_device);
+		strs_add_all(a, &p->argv, &of_device);
 		strs_add(a, &p->argv, str_fmt(a, "--offload-arch=%.*s", STR(*gpu)));
 		if (!step->depfiles)
 			continue;
@@ -59,7 +52,7 @@ void compile_passes(struct arena *a, const struct compile_step *step, struct com
 	if (gpus)
 		*VEC_PUSH(a, ret) =
 			(struct compile_pass){.kind = "bundle", .end = gpus, .output = bundle};
-	struct compile_pass *host = add_pass(a, step, ret, step->object);
+	struct compile_pass *host = compile_add_pass(a, step, ret, step->object);
 	host->kind = step->kind;
 	strs_add_all(a, &host->argv, &step->host_words);
 	if (step->depfiles) {
@@ -71,7 +64,7 @@ void compile_passes(struct arena *a, const struct compile_step *step, struct com
 		return;
 	host->first = gpus;
 	host->end = gpus + 1;
-	add_words(a, &host->argv, of_host);
+	strs_add_all(a, &host->argv, &of_host);
 	strs_add(a, &host->argv, bundle);
 }
 

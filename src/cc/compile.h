@@ -39,6 +39,9 @@ struct compile_passes {
 	size_t n, cap;
 };
 
+/* Adds a pass of the compiler that makes `output`, with the arguments that all passes of the step share. */
+struct compile_pass *compile_add_pass(struct arena *a, const struct compile_step *step,
+	struct compile_passes *io, struct str output);
 /* The passes of a step, in an order in which they can run. */
 void compile_passes(struct arena *a, const struct compile_step *step, struct compile_passes *ret);
 /* Runs the pass that needs no compiler: bundles the code objects of these GPUs, in this order, into one file. */

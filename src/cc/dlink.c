@@ -108,30 +108,16 @@ static struct str host_text(struct arena *a, const struct strs *symbols)
 	return buf_str(&out);
 }
 
-static struct compile_pass *add_pass(struct arena *a, struct str folder, const char *kind,
-	const char *const *words, struct compile_passes *io)
-{
-	struct compile_pass *p = VEC_PUSH(a, io);
-	*p = (struct compile_pass){.kind = kind,
-		.work = path_join(a, path_join(a, folder, S("work")), str_from(kind))};
-	p->out = path_join(a, p->work, S("out"));
-	strs_add(a, &p->argv, S("-o"));
-	strs_add(a, &p->argv, p->out);
-	for (; *words; words++)
-		strs_add(a, &p->argv, str_from(*words));
-	return p;
-}
-
 struct err *dlink_passes(struct arena *a, const struct nvcc *call, const struct strs *gpus,
 	struct compile_passes *ret)
 {
-	static const char *const assemble[] = {
-		"-Wno-unused-command-line-argument", "-c", "-x", "assembler", NULL};
-	static const char *const link[] = {
-		"--hip-link", "-fgpu-rdc", "--offload-device-only", NULL};
+	const struct strs assemble =
+		str_split(a, S("-Wno-unused-command-line-argument -c -x assembler"), ' ');
+	const struct strs link = str_split(a, S("--hip-link -fgpu-rdc --offload-device-only"), ' ');
 	struct str output = path_abs(a, call->output.n ? call->output : S("a_dlink.o"));
 	struct str folder = str_fmt(a, "%.*s.passes", STR(output));
 	struct str text = path_join(a, folder, S("host.s"));
+	const struct compile_step step = {.work = path_join(a, folder, S("work"))};
 	struct strs inputs = all_inputs(a, call), linked = {0}, symbols = {0};
 	bool has;
 	*ret = (struct compile_passes){0};
@@ -152,12 +138,15 @@ struct err *dlink_passes(struct arena *a, const struct nvcc *call, const struct 
 	TRY(fs_mkdirs(folder));
 	if (symbols.n) { /* otherwise no host code uses the device code */
 		/* clang links the code of archives only beside an object */
-		struct compile_pass *p = add_pass(a, folder, "empty", assemble, ret);
-		p->output = path_join(a, folder, S("empty.o"));
+		struct compile_pass *p =
+			compile_add_pass(a, &step, ret, path_join(a, folder, S("empty.o")));
+		p->kind = "empty";
+		strs_add_all(a, &p->argv, &assemble);
 		strs_add(a, &p->argv, S("/dev/null"));
 		strs_add(a, &linked, p->output);
-		p = add_pass(a, folder, "device", link, ret);
-		p->output = path_join(a, folder, S("device.hipfb"));
+		p = compile_add_pass(a, &step, ret, path_join(a, folder, S("device.hipfb")));
+		p->kind = "device";
+		strs_add_all(a, &p->argv, &link);
 		VEC_EACH (const struct str, gpu, gpus)
 			strs_add(a, &p->argv, str_fmt(a, "--offload-arch=%.*s", STR(*gpu)));
 		VEC_EACH (const struct str, word, &call->words)
@@ -165,8 +154,9 @@ struct err *dlink_passes(struct arena *a, const struct nvcc *call, const struct 
 				strs_add(a, &p->argv, *word);
 		strs_add_all(a, &p->argv, &linked);
 	}
-	struct compile_pass *host = add_pass(a, folder, "host", assemble, ret);
-	host->output = output;
+	struct compile_pass *host = compile_add_pass(a, &step, ret, output);
+	host->kind = "host";
+	strs_add_all(a, &host->argv, &assemble);
 	strs_add(a, &host->argv, S("-I"));
 	strs_add(a, &host->argv, folder);
 	strs_add(a, &host->argv, text);
