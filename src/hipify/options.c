@@ -248,7 +248,7 @@ void hipify_choose_mode(struct hipify_options *o, const char **ret_why)
 
 /* ---- the values that a run reads ---- */
 
-static bool is_excluded(const struct strs *exclude, struct str rel)
+bool hipify_is_excluded(const struct strs *exclude, struct str rel)
 {
 	struct str part;
 	VEC_EACH (const struct str, x, exclude) {
@@ -284,7 +284,7 @@ void hipify_options_complete(struct arena *a, struct hipify_options *o)
 		struct str path = path_abs(a, path_join(a, dir, *s)), rel = path_rel(a, path, dir);
 		if (!by_torch)
 			strs_add(a, &o->only, rel);
-		else if (o->mode == HIPIFY_EXTENSION && !is_excluded(&o->exclude, rel))
+		else if (o->mode == HIPIFY_EXTENSION && !hipify_is_excluded(&o->exclude, rel))
 			strs_put(a, &o->sources, path);
 	}
 	if (!o->map_text.n)

@@ -48,6 +48,8 @@ struct hipify_options {
 	 * for vector types (cuda/vectors.c), in every source below dir. Modes torch and extension: translate
 	 * what that gives. */
 	bool marks;
+	/* Set by hipify_file_text(), modes torch and extension: the file whose edits are wanted; NULL = none. */
+	struct torch_one *one;
 };
 
 /* Modes torch and extension follow the rules of some PyTorch. */
@@ -72,6 +74,8 @@ bool hipify_is_rocm(struct str version);
 bool hipify_is_checkout(struct str dir);
 /* Sets a missing mode from dir and torch. *ret_why is the reason in words, or NULL if the mode was set. */
 void hipify_choose_mode(struct hipify_options *o, const char **ret_why);
+/* Is this path, relative to the folder, one of struct hipify_options.exclude, or below one? */
+bool hipify_is_excluded(const struct strs *exclude, struct str rel);
 /* Reads the file `map` into map_text, unless that is set already. */
 MUST_USE struct err *hipify_options_load_map(struct arena *a, struct hipify_options *o);
 /* Turns the user's values into those that a run reads: extensions get their dot, sources become

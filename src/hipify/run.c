@@ -18,11 +18,7 @@ static struct err *check_inside(struct arena *a, const struct hipify_options *o)
 		return NULL;
 	struct str dir = path_abs(a, o->dir), out = path_abs(a, o->out);
 	struct str rel = path_rel(a, out, dir);
-	for (size_t i = 0; i < o->exclude.n; i++)
-		if (str_eq(rel, o->exclude.v[i]) ||
-			str_starts(rel, str_fmt(a, "%.*s/", STR(o->exclude.v[i]))))
-			return NULL;
-	if (!path_is_inside(rel) || str_eq(rel, S(".")))
+	if (!path_is_inside(rel) || str_eq(rel, S(".")) || hipify_is_excluded(&o->exclude, rel))
 		return NULL;
 	return err_hint(err_new(E_USAGE, "the output folder '%.*s' is inside '%.*s'", STR(o->out),
 				STR(o->dir)),

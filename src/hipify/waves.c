@@ -183,15 +183,12 @@ static struct wave_spot *found(struct wave_reader *r, enum wave_kind kind, size_
 {
 	struct arena *a = r->all->a;
 	const struct tok *t = &r->t.v[from];
-	size_t bol = t->from;
 	if (r->seen[from])
 		return NULL;
 	r->seen[from] = true;
-	while (bol && r->s.p[bol - 1] != '\n')
-		bol--;
 	struct wave_spot *spot = VEC_PUSH(a, &r->all->spots);
 	spot->kind = kind;
-	spot->place = str_fmt(a, "%.*s:%u:%zu", STR(r->path), t->line, t->from - bol + 1);
+	spot->place = str_fmt(a, "%.*s:%u:%u", STR(r->path), t->line, t->col);
 	spot->text = str_dup(a, str_sub(r->s, t->from, r->t.v[to].to));
 	return spot;
 }
@@ -528,12 +525,8 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 		ARENA(tmp);
 		const struct str *known = q->texts ? map_get(q->texts, *path) : NULL;
 		struct str text, file = path_join(&tmp, q->dir, *path);
-		struct str whole = str_fmt(&tmp, "/%.*s/", STR(*path));
-		bool wanted = hipify_is_source(*path);
 		TRY(cancel_check());
-		VEC_EACH (const struct str, x, &q->exclude)
-			wanted = wanted && !str_contains(whole, str_fmt(&tmp, "/%.*s/", STR(*x)));
-		if (!wanted)
+		if (!hipify_is_source(*path) || hipify_is_excluded(&q->exclude, *path))
 			continue;
 		struct err *e = known ? NULL : fs_read(&tmp, file, MAX_SOURCE, &text);
 		if (!e)

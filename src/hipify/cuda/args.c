@@ -24,13 +24,13 @@ static bool is_wrapped(const struct engine *e, const struct wrapper *w, const st
 	const struct tok *t)
 {
 	struct tok next = engine_peek(e);
-	struct str word = engine_text(e, engine_is(e, t, S("(")) ? &next : t);
+	struct str word = tok_text(&e->l, tok_is(&e->l, t, S("(")) ? &next : t);
 	for (size_t i = 0; i < sizeof(w->done) / sizeof(*w->done); i++)
 		if (w->done[i].n && str_eq(w->done[i], word))
 			return true;
 	if (r->text.n && str_eq(word, S("nullptr")))
 		return true;
-	if (!r->text.n || !engine_is(e, t, S("(")))
+	if (!r->text.n || !tok_is(&e->l, t, S("(")))
 		return false;
 	/* the whole type counts: (const char *const *) is no (const char **) */
 	struct str rest = str_sub(e->l.s, t->to, e->l.s.n);
@@ -48,7 +48,7 @@ static struct frame *top(struct engine *e)
 static void close_argument(struct engine *e, struct frame *f, size_t at)
 {
 	if (f->open)
-		engine_insert(e, at, S(")"), names_find(f->wraps->rule));
+		engine_replace(e, at, at, S(")"), names_find(f->wraps->rule));
 	f->open = false;
 }
 
@@ -57,7 +57,7 @@ void args_before(struct engine *e, const struct tok *t)
 	struct frame *f = top(e);
 	if (!f || t->kind == TOK_LINE_END || t->kind == TOK_END)
 		return;
-	bool end = engine_is(e, t, S(")")), comma = engine_is(e, t, S(","));
+	bool end = tok_is(&e->l, t, S(")")), comma = tok_is(&e->l, t, S(","));
 	for (const struct arg_rule *r = f->rule; f->fresh && !end && !comma; r++) {
 		const struct wrapper *w = NULL;
 		for (size_t i = 0; i < sizeof(wrappers) / sizeof(*wrappers); i++)
@@ -68,7 +68,7 @@ void args_before(struct engine *e, const struct tok *t)
 			continue;
 		struct str open = r->text.n ? str_fmt(e->a, "(%.*s)(", STR(r->text)) : w->open;
 		f->opening = e->ret->edits.n;
-		engine_insert(e, t->from, open, names_find(r->rule));
+		engine_replace(e, t->from, t->from, open, names_find(r->rule));
 		f->open = e->ret->edits.n > f->opening;
 		f->wraps = r;
 	}
@@ -82,12 +82,12 @@ void args_before(struct engine *e, const struct tok *t)
 		return;
 	/* Writes out arguments that the call omits, if CUDA has a default for them and HIP does not. */
 	unsigned given = f->arg;
-	bool empty = stray || engine_is(e, &e->prev, S("("));
+	bool empty = stray || tok_is(&e->l, &e->prev, S("("));
 	for (const struct arg_rule *r = f->rule; !empty && str_eq(r->name, f->rule->name); r++) {
 		if (!r->text.n || r->arg != given + 1)
 			continue;
-		engine_insert(
-			e, t->from, str_fmt(e->a, ", %.*s", STR(r->text)), names_find(r->rule));
+		engine_replace(e, t->from, t->from, str_fmt(e->a, ", %.*s", STR(r->text)),
+			names_find(r->rule));
 		given++;
 	}
 	e->frames.n--;
@@ -100,7 +100,7 @@ void args_after(struct engine *e, const struct tok *t)
 	if (tok_in(&e->l, t, "([{"))
 		e->depth++;
 	struct frame *f = top(e);
-	if (e->pending && engine_is(e, t, S("("))) {
+	if (e->pending && tok_is(&e->l, t, S("("))) {
 		*VEC_PUSH(e->a, &e->frames) = (struct frame){
 			.rule = e->pending,
 			.depth = e->depth,
@@ -112,12 +112,12 @@ void args_after(struct engine *e, const struct tok *t)
 	}
 	if (!f || f->depth != e->depth)
 		return;
-	if (!f->angle && engine_is(e, t, S(","))) {
+	if (!f->angle && tok_is(&e->l, t, S(","))) {
 		f->arg++;
 		f->fresh = true;
-	} else if (engine_is(e, t, S("<")) && e->prev.kind == TOK_IDENT) {
+	} else if (tok_is(&e->l, t, S("<")) && e->prev.kind == TOK_IDENT) {
 		f->angle++;
-	} else if (engine_is(e, t, S(">")) && f->angle && !engine_is(e, &e->prev, S("-"))) {
+	} else if (tok_is(&e->l, t, S(">")) && f->angle && !tok_is(&e->l, &e->prev, S("-"))) {
 		f->angle--;
 	}
 }

@@ -15,11 +15,6 @@ void engine_replace(
 	};
 }
 
-void engine_insert(struct engine *e, size_t at, struct str text, const struct hipify_rule *rule)
-{
-	engine_replace(e, at, at, text, rule);
-}
-
 void engine_needs(struct engine *e, const struct hipify_rule *r)
 {
 	if (hipify_is_our_header(names_text(r->header)))
@@ -29,16 +24,6 @@ void engine_needs(struct engine *e, const struct hipify_rule *r)
 void engine_untranslated(
 	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
 {
-	/* The scan for the start of the line resumes where the last one ended, so that long lines stay linear. */
-	if (at->from < e->bol)
-		e->bol = e->bol_scanned = 0;
-	if (at->from > e->bol_scanned) {
-		const char *from = e->l.s.p + e->bol_scanned;
-		const char *p = memrchr(from, '\n', at->from - e->bol_scanned);
-		if (p)
-			e->bol = (size_t)(p - e->l.s.p) + 1;
-		e->bol_scanned = at->from;
-	}
 	const struct hipify_rule *row = names_find(name);
 	bool known = suggestion.n || row, flag = row && names_is(row, "flag"); /* HIP may have it */
 	/* Every HIP build sees code and includes outside conditions, and macros that are used further down. */
@@ -53,7 +38,7 @@ void engine_untranslated(
 		.path = e->l.path,
 		.name = str_dup(e->a, name),
 		.line = at->line,
-		.col = (unsigned)(at->from - e->bol) + 1,
+		.col = at->col,
 		.suggestion = suggestion,
 		.unsure = !known,
 		.certain = known && !flag && reached,
@@ -77,14 +62,4 @@ struct tok engine_peek(const struct engine *e)
 	if (!lex_try(&ahead, &t))
 		t = (struct tok){.kind = TOK_END, .from = e->l.s.n, .to = e->l.s.n};
 	return t;
-}
-
-struct str engine_text(const struct engine *e, const struct tok *t)
-{
-	return tok_text(&e->l, t);
-}
-
-bool engine_is(const struct engine *e, const struct tok *t, struct str text)
-{
-	return tok_is(&e->l, t, text);
 }

@@ -50,7 +50,6 @@ struct engine {
 	bool keeps_v1;         /* names of cuBLAS' first interface stay, and so does its header */
 	bool cublas_v1, cublas_v2; /* the cuBLAS headers that the text includes */
 	bool adds, halves;         /* the text uses atomicAdd, a 16-bit float type */
-	size_t bol_scanned, bol;   /* end of the text scanned for line starts; the last one found */
 	struct map declared;       /* names that look like CUDA's but are the project's own */
 	struct map headers;
 	struct map vectors; /* the text's own names for vector types */
@@ -64,7 +63,6 @@ struct engine {
 
 void engine_replace(
 	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule);
-void engine_insert(struct engine *e, size_t at, struct str text, const struct hipify_rule *rule);
 void engine_untranslated(
 	struct engine *e, const struct tok *at, struct str name, struct str suggestion);
 /* If one of our own headers declares the row's HIP name, notes that the result must include it. */
@@ -73,8 +71,6 @@ void engine_needs(struct engine *e, const struct hipify_rule *r);
 bool engine_too_new(struct engine *e, const struct tok *at, const struct hipify_rule *r);
 /* The token after the current one; TOK_END if there is none or it cannot be read. */
 struct tok engine_peek(const struct engine *e);
-struct str engine_text(const struct engine *e, const struct tok *t);
-bool engine_is(const struct engine *e, const struct tok *t, struct str text);
 
 /* args.c: wraps arguments; called before and after the other rules see a token. */
 void args_before(struct engine *e, const struct tok *t);

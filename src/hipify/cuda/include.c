@@ -53,7 +53,7 @@ static void replace_path(
 	struct engine *e, const struct tok *t, struct str hip, const struct hipify_rule *r)
 {
 	if (str_eq(hip, S("hipblas/hipblas.h"))) /* selects cuBLAS' types and compute types */
-		engine_insert(e, e->prev2.from,
+		engine_replace(e, e->prev2.from, e->prev2.from,
 			S("#define HIPBLAS_V2 1\n#define HIPBLAS_USE_HIP_HALF 1\n"),
 			names_find(S("@hipblas")));
 	engine_replace(e, t->from + 1, t->to - 1, hip, r);

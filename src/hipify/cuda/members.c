@@ -185,7 +185,8 @@ void members_before(struct engine *e, const struct tok *t)
 {
 	if (e->member == e->members.n || e->members.v[e->member].at != t->from)
 		return;
-	engine_insert(e, t->from, str_fmt(e->a, "%.*s ", STR(e->members.v[e->member].with)),
+	engine_replace(e, t->from, t->from,
+		str_fmt(e->a, "%.*s ", STR(e->members.v[e->member].with)),
 		names_find(S("@member")));
 	e->member++;
 }

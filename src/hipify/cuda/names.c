@@ -56,24 +56,16 @@ const char *const names_before_use[] = {"return", "else", "throw", "new", "delet
 	"defined", "ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype",
 	NULL};
 
-/* Takes the next number of a dotted version; 0 when there is none. */
-static uint64_t take_number(struct str *rest)
-{
-	struct str part;
-	uint64_t n = 0;
-	return str_next(rest, '.', &part) && str_u64(part, 10, &n) ? n : 0;
-}
-
 bool names_newer(const struct hipify_rule *r, struct str rocm)
 {
+	enum { PARTS = 4 };
+	uint64_t first[PARTS], has[PARTS];
 	struct str since = names_text(r->since);
-	if (!since.n || !rocm.n)
-		return false;
-	while (since.n || rocm.n) {
-		uint64_t a = take_number(&since), b = take_number(&rocm);
-		if (a != b)
-			return a > b;
-	}
+	str_numbers(since, first, PARTS);
+	str_numbers(rocm, has, PARTS);
+	for (size_t i = 0; since.n && rocm.n && i < PARTS; i++)
+		if (first[i] != has[i])
+			return first[i] > has[i];
 	return false;
 }
 
@@ -100,6 +92,12 @@ bool names_look_like_cuda(struct str name)
 			return true;
 	}
 	return false;
+}
+
+bool names_are_own(const struct map *declared, struct str name)
+{
+	bool member = str_starts(name, S("cuda::")) && !str_eq(name, S("cuda::std"));
+	return map_has(declared, name) || (member && map_has(declared, S("cuda")));
 }
 
 /* ---- files ---- */

@@ -57,3 +57,6 @@ bool names_newer(const struct hipify_rule *r, struct str rocm);
 extern const char *const names_before_use[];
 /* Does this identifier follow the naming of CUDA or one of its libraries (cudaX, cublasX, CU_X)? */
 bool names_look_like_cuda(struct str name);
+/* Is the name one of those that the project declares itself, or a member of its own namespace cuda: cuda::f, but not
+ * libcu++'s cuda::std? */
+bool names_are_own(const struct map *declared, struct str name);

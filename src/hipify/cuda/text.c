@@ -29,7 +29,7 @@ static bool compares(struct str condition)
 
 static void guard_directive(struct engine *e, const struct tok *t)
 {
-	struct str word = engine_text(e, t);
+	struct str word = tok_text(&e->l, t);
 	e->skip_guard = false;
 	untranslated_condition(e, word);
 	if (!str_eq(word, S("if")) && !str_eq(word, S("elif")))
@@ -58,12 +58,12 @@ static void by_row(struct engine *e, const struct tok *t, const struct hipify_ru
 	}
 	if (names_is(r, "namespace")) {
 		struct tok next = engine_peek(e);
-		bool space = engine_is(e, &e->prev, S("namespace"));
-		bool named =
-			e->alias.n && engine_is(e, &e->prev, S("=")) && engine_is(e, &next, S(";"));
+		bool space = tok_is(&e->l, &e->prev, S("namespace"));
+		bool named = e->alias.n && tok_is(&e->l, &e->prev, S("=")) &&
+			     tok_is(&e->l, &next, S(";"));
 		/* a project that knows HIP says "namespace cub = hipcub" */
-		if ((space && engine_is(e, &next, S("="))) ||
-			(!space && !named && !engine_is(e, &next, S("::"))))
+		if ((space && tok_is(&e->l, &next, S("="))) ||
+			(!space && !named && !tok_is(&e->l, &next, S("::"))))
 			return;
 	}
 	engine_needs(e, r);
@@ -85,9 +85,9 @@ static void look_up(struct engine *e, const struct tok *t, struct str s)
 	} else if (str_eq(s, S("cuda"))) {
 		/* rocThrust calls thrust::cuda::par and thrust::system::cuda hip; otherwise cuda:: is
 		 * libcu++. */
-		if (engine_is(e, &e->prev, S("::")) &&
-			(engine_is(e, &e->prev2, S("thrust")) ||
-				engine_is(e, &e->prev2, S("system"))))
+		if (tok_is(&e->l, &e->prev, S("::")) &&
+			(tok_is(&e->l, &e->prev2, S("thrust")) ||
+				tok_is(&e->l, &e->prev2, S("system"))))
 			engine_replace(e, t->from, t->to, S("hip"), names_find(S("@thrust::cuda")));
 		else
 			untranslated_libcuxx(e, t);
@@ -100,8 +100,8 @@ static void identifier(struct engine *e, const struct tok *t)
 {
 	static const char *const halves[] = {"half", "half2", "__half", "__half2", "nv_bfloat16",
 		"nv_bfloat162", "__nv_bfloat16", "__nv_bfloat162", NULL};
-	struct str s = engine_text(e, t);
-	if (engine_is(e, &e->prev, S("#")) && e->l.directive.p == s.p) {
+	struct str s = tok_text(&e->l, t);
+	if (tok_is(&e->l, &e->prev, S("#")) && e->l.directive.p == s.p) {
 		guard_directive(e, t);
 		return;
 	}
@@ -118,7 +118,7 @@ static void identifier(struct engine *e, const struct tok *t)
 	e->pending = names_arg(s);
 	if (e->pending)
 		next = engine_peek(e);
-	if (e->pending && (!engine_is(e, &next, S("(")) || untranslated_declaration_before(e)))
+	if (e->pending && (!tok_is(&e->l, &next, S("(")) || untranslated_declaration_before(e)))
 		e->pending = NULL;
 	if (e->pending && str_eq(e->pending->rule, S("@mask")))
 		e->ret->warp_sync = true;
@@ -156,7 +156,7 @@ static void one_token(struct engine *e, const struct tok *t)
 			e->enum_depth = 0;
 		untranslated_launch(e, t);
 		e->in_asm = e->in_asm && c != ';';
-		if (engine_is(e, t, S("##")))
+		if (tok_is(&e->l, t, S("##")))
 			untranslated_paste(e);
 	} else if (t->kind == TOK_PATH) {
 		include_path(e, t);
@@ -171,11 +171,11 @@ static void one_token(struct engine *e, const struct tok *t)
 	if (t->kind != TOK_IDENT)
 		e->pending = NULL;
 	bool macro_name =
-		str_eq(e->l.directive, S("define")) && engine_is(e, &e->prev, S("define"));
+		str_eq(e->l.directive, S("define")) && tok_is(&e->l, &e->prev, S("define"));
 	e->prev2 = e->prev;
 	e->prev = *t;
 	if (macro_name)
-		e->macro = engine_text(e, t);
+		e->macro = tok_text(&e->l, t);
 	if (macro_name)
 		e->prev.kind = TOK_LINE_END; /* a macro's name is no type for the next token */
 	if (!e->l.directive.n) {
@@ -214,19 +214,14 @@ static void add_head(struct engine *e, bool unit)
 		.from = at, .to = at, .with = buf_str(&b), .rule = rule, .line = 1};
 }
 
-/* Drops reports of names that the text declares itself, and of members of its own namespace cuda: cuda::f,
- * but not libcu++'s cuda::std. */
+/* Drops reports of names that the text declares itself. */
 static void drop_own_names(struct engine *e)
 {
 	struct untranslated_list *list = &e->ret->untranslated;
-	bool own_cuda = map_get(&e->declared, S("cuda"));
 	size_t n = 0;
-	for (size_t i = 0; i < list->n; i++) {
-		struct str name = list->v[i].name;
-		bool member = str_starts(name, S("cuda::")) && !str_eq(name, S("cuda::std"));
-		if (!map_get(&e->declared, name) && !(own_cuda && member))
-			list->v[n++] = list->v[i];
-	}
+	VEC_EACH (const struct untranslated, u, list)
+		if (!names_are_own(&e->declared, u->name))
+			list->v[n++] = *u;
 	list->n = n;
 	for (size_t i = 0; i < e->declared.n; i++)
 		strs_add(e->a, &e->ret->declared, str_dup(e->a, e->declared.v[i].key));

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "base/proc.h"
 #include "base/progress.h"
+#include "hipify/cuda/names.h"
 
 struct cuda_run {
 	struct arena *a;
@@ -35,16 +36,6 @@ static struct change *add_file(struct cuda_run *r, struct str rel)
 	return f;
 }
 
-static bool excluded(const struct cuda_run *r, struct str rel, struct str name)
-{
-	if (str_eq(name, S(".git")) || str_starts(name, S(".rocsmith")))
-		return true;
-	for (size_t i = 0; i < r->o->exclude.n; i++)
-		if (str_eq(r->o->exclude.v[i], rel) || str_eq(r->o->exclude.v[i], name))
-			return true;
-	return false;
-}
-
 /* Collects the sources in a folder, and then those below it; a folder that cannot be listed becomes a failed entry.
  * Links to folders are not followed, to avoid loops. */
 static void collect(struct cuda_run *r, struct str rel)
@@ -63,7 +54,8 @@ static void collect(struct cuda_run *r, struct str rel)
 		struct str path = path_join(r->a, dir, *name);
 		struct str below = rel.n ? path_join(r->a, rel, *name) : *name;
 		if (view_hides(r->view, path_join(r->a, r->view->root, below)) ||
-			excluded(r, below, *name) || !fs_try_lstat(path, &st))
+			str_eq(*name, S(".git")) || str_starts(*name, S(".rocsmith")) ||
+			hipify_is_excluded(&r->o->exclude, below) || !fs_try_lstat(path, &st))
 			continue;
 		if (S_ISDIR(st.st_mode))
 			strs_add(r->a, &dirs, below);
@@ -189,10 +181,7 @@ static void gather(struct cuda_run *r)
 		if (r->o->marks)
 			t->untranslated.n = t->gives.n = t->headers.n = 0;
 		VEC_EACH (const struct untranslated, u, &t->untranslated) {
-			bool inside = str_starts(u->name, S("cuda::")) &&
-				      map_get(&declared, S("cuda")) &&
-				      !str_eq(u->name, S("cuda::std"));
-			if (map_get(&declared, u->name) || inside)
+			if (names_are_own(&declared, u->name))
 				continue;
 			struct untranslated *copy = VEC_PUSH(r->a, &r->ret->untranslated);
 			*copy = *u;

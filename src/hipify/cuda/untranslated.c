@@ -12,7 +12,7 @@ static const char *const before_name[] = {"struct", "class", "union", "namespace
 /* Does the current token declare a name: T name, T *name, struct name {, using name =, #define name, enum { name? */
 static bool declaring(const struct engine *e)
 {
-	struct str prev = engine_text(e, &e->prev);
+	struct str prev = tok_text(&e->l, &e->prev);
 	struct tok next = engine_peek(e);
 	if (str_eq(e->l.directive, S("define")) && str_eq(prev, S("define")))
 		return true;
@@ -21,7 +21,7 @@ static bool declaring(const struct engine *e)
 		return true;
 	if (str_eq(prev, S("using")))
 		return tok_in(&e->l, &next, "=");
-	if (str_eq(prev, S("namespace")) && engine_is(e, &e->prev2, S("using")))
+	if (str_eq(prev, S("namespace")) && tok_is(&e->l, &e->prev2, S("using")))
 		return false;
 	if (e->prev.kind == TOK_IDENT && str_is_one_of(prev, before_name))
 		return tok_in(&e->l, &next, "{:,>=;") || str_eq(prev, S("namespace"));
@@ -30,9 +30,9 @@ static bool declaring(const struct engine *e)
 	if (str_eq(prev, S("}"))) /* typedef struct { ... } name; */
 		return tok_in(&e->l, &next, ";,=[");
 	bool star = str_eq(prev, S("*"));
-	if (star && engine_is(e, &e->prev2, S("("))) /* T (*name)(...) */
+	if (star && tok_is(&e->l, &e->prev2, S("("))) /* T (*name)(...) */
 		return tok_in(&e->l, &next, ")");
-	if (star && e->plain && engine_is(e, &e->prev2, S(","))) /* T a, *name; */
+	if (star && e->plain && tok_is(&e->l, &e->prev2, S(","))) /* T a, *name; */
 		return tok_in(&e->l, &next, ";=,[");
 	if (e->plain && str_eq(prev, S(",")))
 		return tok_in(&e->l, &next, ";=,[");
@@ -43,7 +43,7 @@ static bool declaring(const struct engine *e)
 
 void untranslated_track(struct engine *e, const struct tok *t)
 {
-	struct str s = engine_text(e, t);
+	struct str s = tok_text(&e->l, t);
 	if (t->kind == TOK_PUNCT && strchr(";{}:", s.p[0]) && s.n == 1)
 		e->plain = true;
 	else if (t->kind == TOK_IDENT)
@@ -55,12 +55,12 @@ void untranslated_track(struct engine *e, const struct tok *t)
 bool untranslated_declaration_before(const struct engine *e)
 {
 	return e->prev.kind == TOK_IDENT &&
-	       !str_is_one_of(engine_text(e, &e->prev), names_before_use);
+	       !str_is_one_of(tok_text(&e->l, &e->prev), names_before_use);
 }
 
 static bool declares(struct engine *e, const struct tok *t)
 {
-	struct str name = engine_text(e, t);
+	struct str name = tok_text(&e->l, t);
 	bool attribute = str_starts(name, S("__")) && str_ends(name, S("__"));
 	if (attribute || !declaring(e))
 		return false;
@@ -70,27 +70,27 @@ static bool declares(struct engine *e, const struct tok *t)
 
 void untranslated_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
-	struct str name = engine_text(e, t), hip = r ? names_text(r->hip) : S("");
+	struct str name = tok_text(&e->l, t), hip = r ? names_text(r->hip) : S("");
 	if (declares(e, t))
 		return;
 	if (r && !hip.n && !str_starts(names_text(r->source), S("hipify-perl")))
 		hip = names_text(r->source);
 	struct tok next = engine_peek(e);
-	if (!r && engine_is(e, &next, S("##")))
+	if (!r && tok_is(&e->l, &next, S("##")))
 		return; /* untranslated_paste() reports it */
 	/* Common names such as umin count as CUDA's only where they are called or qualified; CUtensorMap
 	 * and CUDA_VERSION always do. */
-	bool used = engine_is(e, &next, S("(")) || engine_is(e, &next, S("::")) ||
-		    engine_is(e, &e->prev, S("namespace"));
+	bool used = tok_is(&e->l, &next, S("(")) || tok_is(&e->l, &next, S("::")) ||
+		    tok_is(&e->l, &e->prev, S("namespace"));
 	bool common = r && names_lacks(r) && !names_look_like_cuda(name) && name.p[0] != '_' &&
 		      !str_starts(name, S("CU"));
 	if (!used && common)
 		return;
 	engine_untranslated(e, t, name, hip);
 	/* A member of some object or class, or a common name, may not be CUDA's. */
-	bool member = engine_is(e, &e->prev, S(".")) || engine_is(e, &e->prev, S("->")) ||
-		      (engine_is(e, &e->prev, S("::")) && e->prev2.kind == TOK_IDENT) ||
-		      (engine_is(e, &e->prev, S(">")) && engine_is(e, &e->prev2, S("-")));
+	bool member = tok_is(&e->l, &e->prev, S(".")) || tok_is(&e->l, &e->prev, S("->")) ||
+		      (tok_is(&e->l, &e->prev, S("::")) && e->prev2.kind == TOK_IDENT) ||
+		      (tok_is(&e->l, &e->prev, S(">")) && tok_is(&e->l, &e->prev2, S("-")));
 	if (member || common)
 		e->ret->untranslated.v[e->ret->untranslated.n - 1].certain = false;
 }
@@ -100,7 +100,7 @@ bool untranslated_cublas_v1(struct engine *e, const struct tok *t, struct str na
 	static const char *const both[] = {"cublasSet", "cublasCreate", "cublasDestroy"};
 	struct lex ahead = e->l;
 	struct tok next = engine_peek(e), first = {0};
-	bool call = engine_is(e, &next, S("(")), macro = str_eq(e->l.directive, S("define"));
+	bool call = tok_is(&e->l, &next, S("(")), macro = str_eq(e->l.directive, S("define"));
 	bool v1 = (e->cublas_v1 || (e->context && e->context->cublas_v1)) && !e->cublas_v2;
 	/* BLAS' own letters for what the second interface has an enum for */
 	bool letter = call && lex_try(&ahead, &first) && lex_try(&ahead, &first) &&
@@ -119,11 +119,11 @@ bool untranslated_cublas_v1(struct engine *e, const struct tok *t, struct str na
 void untranslated_ocp(struct engine *e, const struct tok *t)
 {
 	struct tok next = engine_peek(e);
-	bool cast = engine_is(e, &e->prev2, S("static_cast")) && engine_is(e, &next, S(">"));
-	bool made = e->device_depth && (cast || engine_is(e, &next, S("(")));
+	bool cast = tok_is(&e->l, &e->prev2, S("static_cast")) && tok_is(&e->l, &next, S(">"));
+	bool made = e->device_depth && (cast || tok_is(&e->l, &next, S("(")));
 	if (!e->device_head && !e->device_depth)
 		return;
-	engine_untranslated(e, t, engine_text(e, t), names_text(names_find(S("@ocp"))->source));
+	engine_untranslated(e, t, tok_text(&e->l, t), names_text(names_find(S("@ocp"))->source));
 	e->ret->untranslated.v[e->ret->untranslated.n - 1].certain &= made;
 }
 
@@ -140,8 +140,8 @@ void untranslated_launch(struct engine *e, const struct tok *t)
 		e->device_head = e->host_head = false;
 	if (c == '}' && e->depth == e->device_depth)
 		e->device_depth = 0;
-	if (c == '<' && e->device_depth && e->device_only && engine_is(e, &e->prev, S("<")) &&
-		engine_is(e, &e->prev2, S("<")))
+	if (c == '<' && e->device_depth && e->device_only && tok_is(&e->l, &e->prev, S("<")) &&
+		tok_is(&e->l, &e->prev2, S("<")))
 		engine_untranslated(
 			e, &e->prev2, S("<<<"), names_text(names_find(S("@launch"))->source));
 }
@@ -168,17 +168,17 @@ void untranslated_condition(struct engine *e, struct str directive)
 void untranslated_libcuxx(struct engine *e, const struct tok *t)
 {
 	struct tok next = engine_peek(e);
-	if (engine_is(e, &e->prev, S("namespace")) && declares(e, t))
+	if (tok_is(&e->l, &e->prev, S("namespace")) && declares(e, t))
 		return;
-	if (!engine_is(e, &next, S("::")) || engine_is(e, &e->prev, S("::")))
+	if (!tok_is(&e->l, &next, S("::")) || tok_is(&e->l, &e->prev, S("::")))
 		return;
 	struct lex ahead = e->l;
 	struct tok part = {0};
 	if (!lex_try(&ahead, &part) || !lex_try(&ahead, &part))
 		return;
-	struct str name = str_fmt(e->a, "cuda::%.*s", STR(engine_text(e, &part)));
+	struct str name = str_fmt(e->a, "cuda::%.*s", STR(tok_text(&e->l, &part)));
 	if (str_eq(name, S("cuda::std")) && lex_try(&ahead, &part) && lex_try(&ahead, &part) &&
-		names_find(str_fmt(e->a, "cuda::std::%.*s", STR(engine_text(e, &part)))))
+		names_find(str_fmt(e->a, "cuda::std::%.*s", STR(tok_text(&e->l, &part)))))
 		return;
 	const struct hipify_rule *r = names_find(name);
 	if (r) {
@@ -192,16 +192,20 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 {
 	MAP(seen, e->a);
 	struct tok at = *t;
+	size_t bol = t->from - (t->col - 1);
 	for (size_t i = t->from; i < t->to;) {
 		if (!cxx_word_char(e->l.s.p[i])) {
-			at.line += e->l.s.p[i++] == '\n';
+			bool newline = e->l.s.p[i++] == '\n';
+			at.line += newline;
+			bol = newline ? i : bol;
 			continue;
 		}
+		at.col = (unsigned)(i - bol) + 1;
 		at.from = i;
 		while (i < t->to && cxx_word_char(e->l.s.p[i]))
 			i++;
 		at.to = i;
-		struct str word = engine_text(e, &at);
+		struct str word = tok_text(&e->l, &at);
 		const struct hipify_rule *r = names_find(word);
 		bool known = r && !names_is(r, "header") && names_look_like_cuda(word);
 		if (known && map_put(&seen, word, e))
@@ -224,7 +228,7 @@ bool untranslated_is_arm(struct str text)
 
 void untranslated_asm_string(struct engine *e, const struct tok *t)
 {
-	struct str s = engine_text(e, t);
+	struct str s = tok_text(&e->l, t);
 	if (untranslated_is_arm(s))
 		return;
 	for (size_t i = 1; i + 1 < s.n; i++) {
@@ -245,7 +249,7 @@ static const char *const stems[] = {"cuda", "cublas", "cublasLt", "cufft", "cura
 
 void untranslated_paste(struct engine *e)
 {
-	struct str prev = engine_text(e, &e->prev);
+	struct str prev = tok_text(&e->l, &e->prev);
 	if (!str_eq(e->l.directive, S("define")))
 		return;
 	if (e->prev.kind == TOK_IDENT && !names_find(prev) &&

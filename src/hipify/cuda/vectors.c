@@ -56,7 +56,7 @@ void vectors_operator(struct engine *e, const struct tok *t)
 	if (e->depth < 64 && e->classes >> e->depth & 1 && parameters == 1)
 		return; /* a member */
 	const struct hipify_rule *r = names_find(S("@vector"));
-	engine_insert(e, t->from, names_text(r->hip), r);
+	engine_replace(e, t->from, t->from, names_text(r->hip), r);
 	e->ret->operators++;
 }
 
@@ -71,13 +71,13 @@ void vectors_atomic(struct engine *e, const struct tok *t)
 	(void)takes_vector(e, &at, &parameters);
 	if (lex_try(&at, &next) && tok_is(&at, &next, S("{"))) { /* its definition */
 		const struct hipify_rule *r = names_find(S("@vector"));
-		engine_insert(e, t->from, names_text(r->hip), r);
+		engine_replace(e, t->from, t->from, names_text(r->hip), r);
 	}
 }
 
 void vectors_track(struct engine *e, const struct tok *t)
 {
-	struct str s = engine_text(e, t), prev = engine_text(e, &e->prev);
+	struct str s = tok_text(&e->l, t), prev = tok_text(&e->l, &e->prev);
 	char c = t->kind == TOK_PUNCT ? s.p[0] : '\0';
 	if (str_eq(s, S("class")) || str_eq(s, S("struct")) || str_eq(s, S("union")))
 		e->class_head = true;
@@ -89,14 +89,14 @@ void vectors_track(struct engine *e, const struct tok *t)
 		e->class_head = false;
 	/* using V = float3; typedef float3 V; namespace V = cub; */
 	if (c == '=' &&
-		(engine_is(e, &e->prev2, S("using")) || engine_is(e, &e->prev2, S("namespace"))))
+		(tok_is(&e->l, &e->prev2, S("using")) || tok_is(&e->l, &e->prev2, S("namespace"))))
 		e->alias = prev;
 	if (str_eq(s, S("typedef")))
 		e->alias = s;
 	if (c != ';')
 		return;
 	bool typedefs = str_eq(e->alias, S("typedef"));
-	if (e->alias.n && is_vector(e, typedefs ? engine_text(e, &e->prev2) : prev))
+	if (e->alias.n && is_vector(e, typedefs ? tok_text(&e->l, &e->prev2) : prev))
 		map_put(&e->vectors, typedefs ? prev : e->alias, e);
 	e->alias = S("");
 }

@@ -25,15 +25,16 @@ enum tok_kind {
 struct tok {
 	enum tok_kind kind;
 	size_t from, to; /* byte offsets in the source */
-	unsigned line;
+	unsigned line, col;
 };
 
 struct lex {
 	struct str s, path; /* path is for messages */
 	size_t at;
 	unsigned line;
-	bool line_start;      /* nothing but white space since the last newline */
-	bool want_name;       /* after '#': the next identifier names the directive */
+	size_t bol, seen; /* the start of the line of the last token; the offset of that token */
+	bool line_start;  /* nothing but white space since the last newline */
+	bool want_name;   /* after '#': the next identifier names the directive */
 	struct str directive; /* "include", "define", ... inside a preprocessor line, else "" */
 	unsigned depth, dead; /* open #ifs; depth of the outermost enclosing "#if 0", or 0 */
 	bool lenient; /* set by the caller: no errors; unterminated tokens run to the end of the text */
