@@ -1,8 +1,8 @@
 /* Finds and reads the hipify of a torch; see source.h.
  *
  * An algorithm is identified by its fingerprint: the SHA-256 over the tokens of hipify_python.py,
- * without comments, documentation strings and layout. The table below has one row for each version of
- * that file in a release, computed from the wheels of the releases.
+ * without comments, documentation strings and layout. data/torch_hipify.yaml has one row for each version of
+ * that file in a release.
  */
 #include "hipify/torch/model/source.h"
 
@@ -12,32 +12,6 @@
 #include "lang/python/literal.h"
 
 enum { MAX_TEXT = 16 << 20 };
-
-static const struct algorithm {
-	const char *fingerprint;
-	enum torch_generation generation;
-	bool fbgemm;
-} algorithms[] = {
-	/* 2.2 */
-	{"73fad34a46d5c8f6b41996088abb7b2ff50ab329475c2514771805a5767a07a3", TORCH_V1, false},
-	/* 2.3, whose tables depend on the ROCm version and cannot be read as data */
-	{"d526ff7b2b000f84f84142f89e90257504c110cce36185cb3102b357b8de524f", TORCH_V1, false},
-	/* 2.4, 2.5 */
-	{"2b1876751a7ce11949ac0f1f024c3b299fedb2fddcd5db282ef3b5a6676ff723", TORCH_V1, false},
-	/* 2.6 */
-	{"9a22ae39c11f35ff91175dfbb69fa3fcf22ee28441ef77b6817368c4c8f0f105", TORCH_V1, false},
-	/* 2.7 */
-	{"46105de90f26ab45a9f05d5c0839ac1ca565255530fff93af34a187255056a6e", TORCH_V1, false},
-	/* 2.8, 2.9 */
-	{"5dbfd0e04b04a8ea8b05615eadf7c660291bda9cd6a7c82151cb0dc2649c2781", TORCH_V1, false},
-	/* 2.10 */
-	{"eda91f4a2c5557dae73664b4c06dbc3a439c4870a475f66cc4d904dcdf19c95a", TORCH_V1, true},
-	/* 2.11 */
-	{"05e2ca1683fd2926cc2baf2c91f995c5293586cb984cc463dc98222ac15c9823", TORCH_V2, false},
-	/* 2.12 to 2.15 */
-	{"2326de4b35cbfe49e2c6e5ba4bac465c90ba5211a2bc0772cd47757d9ea432db", TORCH_V2, false},
-	{NULL, 0, false},
-};
 
 /* The files of a hipify, relative to the folder that has "torch". */
 static const struct part {
@@ -212,7 +186,7 @@ static void recognise(struct arena *a, struct torch_source *s)
 	}
 	struct digest d = hash_end(h);
 	s->fingerprint = digest_hex(a, &d);
-	for (const struct algorithm *k = algorithms; k->fingerprint; k++) {
+	for (const struct torch_algorithm *k = torch_algorithm_table(); k->fingerprint; k++) {
 		if (!str_eq(s->fingerprint, str_from(k->fingerprint)))
 			continue;
 		s->known = true;

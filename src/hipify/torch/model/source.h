@@ -3,7 +3,7 @@
  * The files are read as text and never executed. A wheel is read through its central directory:
  * only the needed members are inflated. The identity of a torch is the hash of these
  * texts; its algorithm is known if the fingerprint of hipify_python.py is in our table
- * (source.c), which holds every release from 2.2 to 2.15. See "Generations" in doc/hipify.md.
+ * (data/torch_hipify.yaml), which holds every release from 2.2 to 2.15. See "Generations" in doc/hipify.md.
  */
 #pragma once
 
@@ -11,6 +11,14 @@
 
 enum torch_kind { TORCH_CHECKOUT, TORCH_PACKAGE, TORCH_WHEEL };
 enum torch_generation { TORCH_V1 = 1, TORCH_V2 = 2 }; /* up to 2.10, from 2.11 on */
+
+/* A version of hipify_python.py. */
+struct torch_algorithm {
+	const char *fingerprint; /* as in struct torch_source */
+	enum torch_generation generation;
+	bool fbgemm;
+};
+const struct torch_algorithm *torch_algorithm_table(void); /* NULL ends it */
 
 /* One file of a torch. */
 struct torch_file {

@@ -19,22 +19,17 @@ struct builder {
 	struct str pytorch, caffe2, special; /* values of API_PYTORCH, API_CAFFE2, API_SPECIAL */
 };
 
-/* A map under construction: key -> index + 1. */
-struct index {
-	struct torch_map *map;
-	struct map at;
-};
-
 /* Adds or replaces an entry; returns its index in the map. */
-static size_t put(struct arena *a, struct index *x, struct torch_entry e)
+static size_t put(struct arena *a, struct torch_map *map, struct torch_entry e)
 {
-	size_t place = (uintptr_t)map_get(&x->at, e.from);
+	size_t place = (uintptr_t)map_get(&map->at, e.from);
+	map->at.a = a;
 	if (!place) {
-		*VEC_PUSH(a, x->map) = e;
-		map_put(&x->at, e.from, (void *)(uintptr_t)x->map->n);
-		return x->map->n - 1;
+		*VEC_PUSH(a, map) = e;
+		map_put(&map->at, e.from, (void *)(uintptr_t)map->n);
+		return map->n - 1;
 	}
-	x->map->v[place - 1] = e;
+	map->v[place - 1] = e;
 	return place - 1;
 }
 
@@ -62,7 +57,6 @@ struct python_table {
 /* Reads the pairs as a dict keeps them: each key at its first position, with its last value. */
 static struct err *read_table(struct builder *b, struct python_table *t, struct torch_map *ret)
 {
-	struct index x = {.map = ret, .at.a = b->a};
 	t->values = arena_array(b->a, t->dict->n, sizeof(*t->values));
 	for (size_t i = 0; i < t->dict->n; i++) {
 		const struct py_value *key = &t->dict->v[i].v[0], *value = &t->dict->v[i].v[1];
@@ -75,7 +69,7 @@ static struct err *read_table(struct builder *b, struct python_table *t, struct 
 				"a tuple of text and kinds expected, not %s",
 				py_kind_name(value->kind));
 		TRY(want_string(b, text, "the translation"));
-		size_t place = put(b->a, &x,
+		size_t place = put(b->a, ret,
 			(struct torch_entry){
 				.from = key->text,
 				.to = text->text,
@@ -112,16 +106,12 @@ static bool has_api(const struct py_value *tuple, struct str number)
 	return false;
 }
 
-struct maps {
-	struct index names, special, caffe2;
-};
-
 struct table_names { /* the tokens that name the tables */
 	size_t *v;
 	size_t n, cap;
 };
 
-static struct err *add_table(struct builder *b, size_t token, struct maps *m)
+static struct err *add_table(struct builder *b, size_t token, struct torch_tables *ret)
 {
 	struct torch_map map = {0};
 	struct py_value dict = {0};
@@ -138,7 +128,7 @@ static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 	for (size_t i = 0; i < map.n; i++) {
 		struct torch_entry e = map.v[i];
 		if (!v1) {
-			put(b->a, &m->names, e);
+			put(b->a, &ret->names, e);
 			continue;
 		}
 		/* The API names in the pair's tuple select some of the three maps. */
@@ -148,12 +138,12 @@ static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 				return py_error(&b->module, tuple->v[k].line, tuple->v[k].col,
 					"'%.*s' is not in constants.py", STR(tuple->v[k].text));
 		bool special = has_api(tuple, b->special), caffe2 = has_api(tuple, b->caffe2);
-		uintptr_t at = (uintptr_t)map_get(&m->names.at, e.from);
-		bool known = at && m->names.map->v[at - 1].to.n;
+		uintptr_t at = (uintptr_t)map_get(&ret->names.at, e.from);
+		bool known = at && ret->names.v[at - 1].to.n;
 		if (!caffe2)
-			put(b->a, special && known ? &m->special : &m->names, e);
+			put(b->a, special && known ? &ret->special : &ret->names, e);
 		if (!special && !has_api(tuple, b->pytorch))
-			put(b->a, &m->caffe2, e);
+			put(b->a, &ret->caffe2, e);
 	}
 	return NULL;
 }
@@ -232,18 +222,13 @@ static struct err *read_all(struct builder *b, struct torch_tables *ret)
 {
 	const struct torch_file *f = &b->source->mappings;
 	struct table_names tables = {0};
-	struct maps m = {
-		.names = {.map = &ret->names, .at.a = b->a},
-		.special = {.map = &ret->special, .at.a = b->a},
-		.caffe2 = {.map = &ret->caffe2, .at.a = b->a},
-	};
 	TRY(py_read(b->a, f->text, f->path, &b->module));
 	if (b->source->generation == TORCH_V1)
 		TRY(read_constants(b));
 	TRY(table_tokens(b, &tables));
 	TRY(check_untouched(b, &tables));
 	VEC_EACH (size_t, t, &tables)
-		TRY(add_table(b, *t, &m));
+		TRY(add_table(b, *t, ret));
 	if (b->source->generation == TORCH_V2)
 		TRY(read_plain(b, S("CAFFE2_PATH_MAPPINGS"), false, &ret->paths));
 	return read_plain(b, S("MATH_TRANSPILATIONS"), true, &ret->math);
@@ -320,12 +305,9 @@ static struct err *read_pairs(
 /* Replaces the map's entries for these keys; adds keys that the map lacks only if `all` is set. */
 static void merge(struct arena *a, struct torch_map *map, const struct torch_map *more, bool all)
 {
-	struct index x = {.map = map, .at.a = a};
-	for (size_t i = 0; i < map->n; i++)
-		map_put(&x.at, map->v[i].from, (void *)(uintptr_t)(i + 1));
 	VEC_EACH (const struct torch_entry, e, more)
-		if (all || map_get(&x.at, e->from))
-			put(a, &x, *e);
+		if (all || map_get(&map->at, e->from))
+			put(a, map, *e);
 }
 
 struct err *torch_tables_add(

@@ -21,6 +21,7 @@ struct torch_entry {
 struct torch_map {
 	struct torch_entry *v; /* unique keys, in the order of their first appearance */
 	size_t n, cap;
+	struct map at; /* in struct torch_tables: key -> index + 1 */
 };
 
 struct torch_tables {
