@@ -216,33 +216,19 @@ static struct err *search_result(struct arena *tmp, void *user)
 	return source.p ? quietly(search_text(s, s->file->text, source)) : NULL;
 }
 
-/* Does the text contain one of the names, as a word? */
-static bool has_name(const struct map *names, struct str text)
-{
-	for (size_t i = 0; i < text.n; i++) {
-		if (!text.p[i] || !strchr("cCnN_", text.p[i]))
-			continue;
-		size_t from = i;
-		if (from && cxx_word_char(text.p[from - 1]))
-			continue;
-		while (i < text.n && cxx_word_char(text.p[i]))
-			i++;
-		if (map_get(names, str_sub(text, from, i)))
-			return true;
-	}
-	return false;
-}
-
 /* Notes the names that an unchanged file declares, as other files may use them. */
 static struct err *search_unchanged(struct arena *tmp, void *user)
 {
 	struct file_search *s = user;
 	struct str text = {0};
 	struct hipify_text t;
+	bool asked = false;
 	if (s->file->status != CHANGE_UNCHANGED || !hipify_is_source(s->file->source))
 		return NULL;
 	TRY(read_source(tmp, s, &text));
-	if (!text.p || !has_name(&s->all->asked, text))
+	VEC_EACH (const struct map_entry, name, &s->all->asked)
+		asked = asked || str_contains(text, name->key);
+	if (!asked)
 		return NULL;
 	TRY(quietly(hipify_text(&s->mem, text, S("result.h"), NULL, &t)));
 	s->declared = t.declared;

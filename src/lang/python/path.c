@@ -1,23 +1,14 @@
 /* Python's path arithmetic; see path.h. */
 #include "lang/python/path.h"
 
-static struct str concat(struct arena *a, struct str x, struct str y, struct str z)
-{
-	char *p = arena_alloc(a, x.n + y.n + z.n + 1);
-	const struct str parts[] = {x, y, z};
-	size_t n = 0;
-	for (size_t i = 0; i < 3; n += parts[i++].n)
-		if (parts[i].n)
-			memcpy(p + n, parts[i].p, parts[i].n);
-	return (struct str){.p = p, .n = n};
-}
+#include "lang/python/text.h"
 
 struct str py_join(struct arena *a, struct str dir, struct str name)
 {
 	if (str_starts(name, S("/")))
 		return name;
 	bool slash = dir.n && dir.p[dir.n - 1] != '/';
-	return concat(a, dir, slash ? S("/") : S(""), name);
+	return py_concat(a, dir, slash ? S("/") : S(""), name);
 }
 
 /* The components of a path, without "." and empty ones; with `up`, ".." removes its predecessor. */
@@ -46,7 +37,7 @@ static struct str normal(struct arena *a, struct str path, bool up)
 	struct strs list = components(&tmp, path, up);
 	if (!root.n && !list.n)
 		return S(".");
-	return concat(a, root, str_join(&tmp, &list, S("/")), S(""));
+	return py_concat(a, root, str_join(&tmp, &list, S("/")), S(""));
 }
 
 struct str py_pathlib(struct arena *a, struct str path)

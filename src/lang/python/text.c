@@ -79,3 +79,9 @@ struct str py_str_replace(struct arena *a, struct str s, struct str old, struct 
 	buf_add(&b, str_sub(s, done, s.n));
 	return buf_str(&b);
 }
+
+struct str py_concat(struct arena *a, struct str x, struct str y, struct str z)
+{
+	struct str parts[] = {x, y, z};
+	return str_join(a, &(struct strs){.v = parts, .n = 3}, S(""));
+}

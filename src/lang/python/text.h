@@ -15,3 +15,5 @@ size_t py_str_find(struct str s, struct str what, size_t from);
 size_t py_str_count(struct str s, struct str what);
 /* str.replace(); s itself if nothing is found. An empty old text is found around each character. */
 struct str py_str_replace(struct arena *a, struct str s, struct str old, struct str with);
+/* x + y + z */
+struct str py_concat(struct arena *a, struct str x, struct str y, struct str z);

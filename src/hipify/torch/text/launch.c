@@ -176,12 +176,6 @@ static struct err *find_launches(struct launch_work *w)
 
 /* ---- the new text of a launch ---- */
 
-static struct str join(struct arena *a, struct str x, struct str y, struct str z)
-{
-	struct str parts[] = {x, y, z};
-	return str_join(a, &(struct strs){.v = parts, .n = 3}, S(""));
-}
-
 /* Wraps an argument in dim3(), wherever it occurs in the raw text around it. */
 static struct str wrap(struct arena *a, struct str raw, struct str argument)
 {
@@ -190,7 +184,7 @@ static struct str wrap(struct arena *a, struct str raw, struct str argument)
 		clean = str_sub(clean, 1, clean.n);
 	while (clean.n && clean.p[clean.n - 1] == ' ')
 		clean.n--;
-	return py_str_replace(a, raw, clean, join(a, S("dim3("), clean, S(")")));
+	return py_str_replace(a, raw, clean, py_concat(a, S("dim3("), clean, S(")")));
 }
 
 /* Wraps the first two arguments of a launch. */
@@ -220,7 +214,7 @@ static bool add_dims(struct arena *a, struct str inside, struct str *piece)
 	first = wrap(a, str_sub(inside, 0, second_at), first);
 	second = wrap(a, second, second);
 	*piece = py_str_replace(
-		a, *piece, str_sub(inside, 0, second_end), join(a, first, second, S("")));
+		a, *piece, str_sub(inside, 0, second_end), py_concat(a, first, second, S("")));
 	return true;
 }
 
@@ -262,8 +256,8 @@ static struct err *make_hip(
 	piece = py_str_replace(a, piece, S(">>>"), zeros);
 	piece = py_str_replace(a, piece, S("<<<"), S(", "));
 	piece = py_str_replace(a, piece, S(">>>"), S(", "));
-	piece = py_str_replace(a, piece, name, join(a, S("("), name, S(")")));
-	*ret = join(a, S("hipLaunchKernelGGL("), piece, S(""));
+	piece = py_str_replace(a, piece, name, py_concat(a, S("("), name, S(")")));
+	*ret = py_concat(a, S("hipLaunchKernelGGL("), piece, S(""));
 	return NULL;
 }
 

@@ -4,12 +4,8 @@
  */
 #include "hipify/torch/text/passes.h"
 
+#include "lang/python/text.h"
 #include "lang/python/word.h"
-
-static size_t find(struct str text, size_t at, struct str needle)
-{
-	return at + str_find(str_sub(text, at, text.n), needle);
-}
 
 /* ---- names ---- */
 
@@ -47,15 +43,14 @@ static struct str replace_series(const struct torch_step *s, struct arena *a, st
 	VEC_EACH (const struct torch_entry, e, &r->map) {
 		bool not_there = r == &s->e->paths && goes_into_hip(e); /* not after "/hip/" */
 		struct torch_pass p = torch_pass_begin(a, text, s->trace, kind);
-		size_t next;
-		for (size_t at = e->from.n ? find(text, 0, e->from) : text.n; at < text.n;
-			at = find(text, next, e->from)) {
-			next = at + 1;
-			if (not_there && str_ends(str_sub(text, 0, at), S("/hip/")))
+		for (size_t at = 0;
+			e->from.n && (at = py_str_find(text, e->from, at)) != SIZE_MAX;) {
+			size_t from = at++;
+			if (not_there && str_ends(str_sub(text, 0, from), S("/hip/")))
 				continue;
-			next = at + e->from.n;
+			at = from + e->from.n;
 			torch_pass_edit(
-				&p, (struct torch_patch){at, next, e->to, e->file.n ? e : NULL});
+				&p, (struct torch_patch){from, at, e->to, e->file.n ? e : NULL});
 		}
 		text = torch_pass_end(&p);
 	}
@@ -88,7 +83,7 @@ struct err *torch_step_cmake(
 	text = replace_series(s, a, text, &s->e->cmake, "cmake");
 	struct torch_pass p = torch_pass_begin(a, text, s->trace, "cmake");
 	struct str key = S(".cu"); /* \.cu\b */
-	for (size_t at = 0; (at = find(text, at, key)) < text.n; at += key.n)
+	for (size_t at = 0; (at = py_str_find(text, key, at)) != SIZE_MAX; at += key.n)
 		if (!py_word_at(text, at + key.n))
 			torch_pass_edit(&p, (struct torch_patch){at, at + key.n, S(".hip"), NULL});
 	*ret = torch_pass_end(&p);
