@@ -25,17 +25,13 @@ MUST_USE struct err *torch_run(struct arena *a, const struct hipify_options *o,
 MUST_USE struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret);
 
-/* One file as a run over the whole folder translates it, with its edits. */
+/* One file as a run over the whole folder translates it, with its edits: hipify_options.one. */
 struct torch_one {
 	struct str rel;          /* in: the file, relative to the folder */
 	bool found;              /* false: the run does not translate it */
 	struct str source;       /* the decoded source, to which the edits refer */
 	struct hipify_text text; /* the line that marks a result is one of its edits */
 };
-
-/* Fails if the run fails, or if this file does. */
-MUST_USE struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, const struct view *view, struct torch_one *io);
 
 /* ---- saved.c: the report of a run, as bytes ---- */
 /* The manifest keeps the report, so that a run with nothing to do can still print it. */

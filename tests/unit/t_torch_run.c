@@ -430,26 +430,25 @@ static struct str applied(struct arena *a, const struct torch_one *one)
 static void one_file_comes_with_its_edits(void **state)
 {
 	struct fixture *f = *state;
-	struct view view;
 	struct torch_one one = {.rel = S("b.h")};
+	f->o.one = &one;
 	put(f, "p/a.cu", "#include \"b.h\"\n");
 	put(f, "p/b.h", "\n cudaMalloc \n");
 	source(f, "a.cu");
-	view_open(&view, f->proj, NULL);
-	assert_ok(torch_run_file(&f->a, &f->o, &f->torch, &view, &one));
+	assert_ok(run(f));
 	assert_str(one.source, "\n cudaMalloc \n");
 	assert_str(one.text.text, MARK "\n hipMalloc \n");
 	assert_int_equal(one.text.edits.n, 2);
 	assert_int_equal(one.text.edits.v[1].line, 2);
 	assert_str(applied(&f->a, &one), MARK "\n hipMalloc \n");
 	one = (struct torch_one){.rel = S("none.h")};
-	assert_err_says(torch_run_file(&f->a, &f->o, &f->torch, &view, &one), E_NOENT, "none.h");
+	assert_ok(run(f));
+	assert_false(one.found);
 	tree(f);
 	put(f, "p/torch/a.cpp", " cudaMalloc \n");
 	one = (struct torch_one){.rel = S("torch/a.cpp")};
-	assert_ok(torch_run_file(&f->a, &f->o, &f->torch, &view, &one));
+	assert_ok(run(f));
 	assert_str(applied(&f->a, &one), " hipMalloc \n");
-	view_close(&view);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, end)

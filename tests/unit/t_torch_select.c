@@ -186,14 +186,14 @@ static void headers_of_an_include_folder_keep_the_spelling_of_its_path(void **st
 	put_any(f, "b/y.h");
 	include(f, "*");
 	torch_select_open(&f->a, &f->s);
-	struct torch_headers h = {
-		.s = &f->s, .dir = at(f, "b/../a"), .endings = torch_header_extensions};
+	f->s.root = at(f, "b/../a");
+	f->s.headers = torch_header_extensions;
 	struct strs list = {0};
-	assert_ok(torch_select_headers(&f->a, &h, &f->view, &list));
+	assert_ok(torch_select(&f->a, &f->s, &f->view, &list));
 	assert_int_equal(list.n, 1);
 	assert_str(list.v[0], at(f, "b/../a/build/x.h").p);
-	h.dir = at(f, "none");
-	assert_ok(torch_select_headers(&f->a, &h, &f->view, &list));
+	f->s.root = at(f, "none");
+	assert_ok(torch_select(&f->a, &f->s, &f->view, &list));
 	assert_int_equal(list.n, 1);
 }
 

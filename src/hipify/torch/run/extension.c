@@ -89,7 +89,8 @@ static struct err *translate(
 {
 	ARENA(answers);
 	struct including i = {.m = m, .unit = u, .a = &answers};
-	struct torch_unit_work w = {.a = a, .include = on_include, .user = &i};
+	u->include = on_include;
+	u->user = &i;
 	struct str bytes = {0};
 	if (m->depth > DEPTH_LIMIT)
 		return err_new(
@@ -97,7 +98,7 @@ static struct err *translate(
 	TRY(layer_read(&m->layer, a, u->fin, &bytes));
 	if (!torch_is_marked(bytes))
 		layer_mkdirs(&m->layer, py_dirname(u->fout));
-	TRY(torch_unit_translate(m->p, u, &w, bytes));
+	TRY(torch_unit_translate(m->p, a, u, bytes));
 	r->ignored = u->outcome == UNIT_MARKED;
 	r->hipified = r->ignored ? (struct str){0} : str_dup(m->p->a, u->fin);
 	if (u->outcome != UNIT_CHANGED)
@@ -189,6 +190,7 @@ static struct err *try_again(struct extension *first, const struct map *files)
 	ARENA(tmp);
 	struct torch_project p = *first->p;
 	struct extension m;
+	p.one = NULL;
 	p.files = (struct strs){0};
 	strs_add_all(p.a, &p.files, &first->p->files);
 	for (size_t i = 0; i < first->layer.outputs.n; i++) {
@@ -254,5 +256,5 @@ struct err *torch_run_extension(struct torch_project *p)
 		r->error = NULL;
 		map_put(&files, fin, (void *)(uintptr_t)p->ret->changes.n);
 	}
-	return m.layer.outputs.n && !p->one ? try_again(&m, &files) : NULL;
+	return m.layer.outputs.n ? try_again(&m, &files) : NULL;
 }

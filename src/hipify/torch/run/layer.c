@@ -9,16 +9,10 @@ struct torch_disk_path {
 	bool there;
 };
 
-/* Cached facts about the disk, which does not change during a run. */
-struct torch_disk {
-	struct map paths;   /* absolute path -> struct torch_disk_path * */
-	struct map folders; /* folder -> struct torch_disk_path * */
-};
-
 void layer_open(struct torch_layer *l, struct arena *a, const struct view *view)
 {
-	*l = (struct torch_layer){.a = a, .view = view, .disk = NEW(a, struct torch_disk)};
-	l->outputs.a = l->dirs.a = l->disk->paths.a = l->disk->folders.a = a;
+	*l = (struct torch_layer){.a = a, .view = view, .disk = NEW(a, struct map)};
+	l->outputs.a = l->dirs.a = l->disk->a = a;
 	l->real_root = view->root;
 	if (!fs_real(a, view->root, &l->real_root))
 		l->real_root = view->root;
@@ -35,20 +29,12 @@ void layer_open_above(struct torch_layer *l, struct arena *a, const struct torch
 
 /* The real path of a folder; a missing one will be created below its nearest existing ancestor. The view
  * is not asked, because the folders that results go to are no input of a run. */
-static const struct torch_disk_path *folder(struct torch_layer *l, struct str dir)
+static struct str real_folder(struct torch_layer *l, struct str dir)
 {
-	struct torch_disk_path *d = map_get(&l->disk->folders, dir);
-	if (d)
-		return d;
-	d = NEW(l->a, struct torch_disk_path);
-	dir = str_dup(l->a, dir);
-	d->there = str_eq(dir, S("/")) || fs_real(l->a, dir, &d->real);
-	if (str_eq(dir, S("/")))
-		d->real = dir;
-	else if (!d->there)
-		d->real = py_join(l->a, folder(l, py_dirname(dir))->real, py_basename(dir));
-	map_put(&l->disk->folders, dir, d);
-	return d;
+	struct str real;
+	if (fs_real(l->a, dir, &real))
+		return real;
+	return py_join(l->a, real_folder(l, py_dirname(dir)), py_basename(dir));
 }
 
 static struct str find_real(struct torch_layer *l, struct str path)
@@ -62,7 +48,7 @@ static struct str find_real(struct torch_layer *l, struct str path)
 	to = e ? path : py_join(&tmp, py_dirname(path), to);
 	if (!e && fs_real(&tmp, py_dirname(to), &dir)) /* writing would create the link's target */
 		path = py_join(l->a, dir, py_basename(to));
-	return py_join(l->a, folder(l, py_dirname(path))->real, py_basename(path));
+	return py_join(l->a, real_folder(l, py_dirname(path)), py_basename(path));
 }
 
 /* The path under which a link's target is read and written. Inside the root it is named from the view's
@@ -80,7 +66,7 @@ static struct str target(struct torch_layer *l, struct str path, struct str real
 
 static struct torch_disk_path *look(struct torch_layer *l, struct str path)
 {
-	struct torch_disk_path *d = map_get(&l->disk->paths, path);
+	struct torch_disk_path *d = map_get(l->disk, path);
 	if (d)
 		return d;
 	d = NEW(l->a, struct torch_disk_path);
@@ -89,7 +75,7 @@ static struct torch_disk_path *look(struct torch_layer *l, struct str path)
 		d->real = find_real(l, path);
 		d->there = view_exists(l->view, target(l, path, d->real));
 	}
-	map_put(&l->disk->paths, str_dup(l->a, path), d);
+	map_put(l->disk, str_dup(l->a, path), d);
 	return d;
 }
 
@@ -151,11 +137,9 @@ bool layer_has_text(struct torch_layer *l, struct str path, struct str text)
 
 void layer_mkdirs(struct torch_layer *l, struct str dir)
 {
-	const struct torch_disk_path *d = folder(l, dir);
-	while (!d->there && map_put(&l->dirs, d->real, l)) {
+	struct str real;
+	while (!fs_real(l->a, dir, &real) && map_put(&l->dirs, real_folder(l, dir), l))
 		dir = py_dirname(dir);
-		d = folder(l, dir);
-	}
 }
 
 struct torch_output layer_write(struct torch_layer *l, struct torch_output o)

@@ -27,9 +27,10 @@ struct torch_layer {
 	const struct view *view;
 	struct str real_root;            /* the real path of the view's root */
 	const struct torch_layer *below; /* the layer of an earlier run; NULL = none */
-	struct torch_disk *disk;         /* cached facts about the disk; shared by both layers */
-	struct map outputs;              /* real path -> struct torch_output * */
-	struct map dirs;                 /* folders that would have been created */
+	/* absolute path -> facts about the disk, which does not change; shared by both layers */
+	struct map *disk;
+	struct map outputs; /* real path -> struct torch_output * */
+	struct map dirs;    /* folders that would have been created */
 };
 
 void layer_open(struct torch_layer *l, struct arena *a, const struct view *view);
@@ -60,16 +61,20 @@ struct torch_project {
 	struct torch_selection select;
 	struct strs files; /* all_files: absolute, in the original's order, may have duplicates */
 	bool launches;     /* rewrite kernel launches */
-	struct torch_one *one; /* the one file whose edits the caller wants, or NULL */
+	struct torch_one *one; /* as in struct hipify_options */
 };
 
-/* One file under translation. Its texts are in the arena it was translated with. */
+/* One file under translation. */
 struct torch_unit {
 	struct str path;      /* as in all_files */
 	struct str fin, fout; /* absolute and clean: the paths of the file and of its result */
 	struct str rel;       /* relative to the root */
-	struct str source;    /* decoded */
-	struct str text;      /* the result, with the line that marks it, if UNIT_CHANGED */
+	bool trace;           /* the texts and edits go to torch_project.one, too */
+	/* NULL: as in torch mode, where only torch_known_include() counts */
+	torch_include *include;
+	void *user;        /* the argument of `include` */
+	struct str source; /* decoded */
+	struct str text;   /* the result, with the line that marks it, if UNIT_CHANGED */
 	enum unit_outcome {
 		UNIT_MARKED, /* the file is itself a result */
 		UNIT_SAME,
@@ -78,23 +83,15 @@ struct torch_unit {
 };
 
 struct torch_unit torch_unit_new(const struct torch_project *p, struct arena *a, struct str path);
-/* The include callback in torch mode; `user` is the arena for the new paths. */
-torch_include torch_plain_include;
 /* Gives the new path of an include of one of PyTorch's own headers; false for any other include. */
 bool torch_known_include(struct arena *a, struct str path, bool extension, struct str *ret);
 
 /* Does the first line mark this file as a result of hipify? */
 bool torch_is_marked(struct str bytes);
 
-struct torch_unit_work {
-	struct arena *a; /* holds the texts */
-	torch_include *include;
-	void *user;
-};
-
-/* Translates a file's bytes and sets the unit's texts and outcome. An error carries the place. */
-MUST_USE struct err *torch_unit_translate(const struct torch_project *p, struct torch_unit *u,
-	const struct torch_unit_work *w, struct str bytes);
+/* Translates a file's bytes and sets the unit's texts, which are in `a`, and outcome. An error carries the place. */
+MUST_USE struct err *torch_unit_translate(
+	const struct torch_project *p, struct arena *a, struct torch_unit *u, struct str bytes);
 /* The path in messages: DIR/rel. */
 struct str torch_unit_name(const struct torch_project *p, struct arena *a, struct str path);
 /* False where the original prints "[skipped, no permissions]"; the second function adds that finding. */

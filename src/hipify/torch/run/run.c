@@ -41,58 +41,32 @@ static struct err *run_extension(struct torch_project *p)
 			strs_add(p->a, &p->files, path);
 	}
 	VEC_EACH (const struct str, dir, &p->o->include_dirs) {
-		struct torch_headers h = {
-			.s = &p->select,
-			.dir = py_pathlib(p->a, py_join(p->a, root, *dir)),
-			.endings = joined(p->a, &torch_header_extensions, &p->o->extra_extensions),
-		};
-		TRY(torch_select_headers(p->a, &h, p->view, &p->files));
+		struct torch_selection below = p->select;
+		below.root = py_pathlib(p->a, py_join(p->a, root, *dir));
+		below.headers = joined(p->a, &torch_header_extensions, &p->o->extra_extensions);
+		TRY(torch_select(p->a, &below, p->view, &p->files));
 	}
 	return torch_run_extension(p);
-}
-
-static struct err *run(struct torch_project *p, const struct torch_source *s)
-{
-	struct torch_tables tables;
-	p->select = (struct torch_selection){
-		.root = p->view->root,
-		.extension = p->o->mode == HIPIFY_EXTENSION,
-		.out_of_place_only = p->o->out_of_place_only,
-		.fbgemm = s->fbgemm,
-		.generation = s->generation,
-		.extensions = joined(p->a, &torch_source_extensions, &p->o->extra_extensions),
-	};
-	VEC_EACH (const struct str, pattern, &p->o->ignore)
-		strs_add(p->a, &p->select.ignores, py_join(p->a, p->view->root, *pattern));
-	TRY(torch_tables_read(p->a, s, &tables));
-	if (p->o->map_text.p)
-		TRY(torch_tables_add(p->a, p->o->map, p->o->map_text, &tables));
-	p->engine = torch_engine_new(p->a, &tables);
-	return p->select.extension ? run_extension(p) : torch_run_tree(p, s);
 }
 
 struct err *torch_run(struct arena *a, const struct hipify_options *o, const struct torch_source *s,
 	const struct view *view, struct hipify_tree *ret)
 {
-	struct torch_project p = {.a = a, .o = o, .view = view, .ret = ret};
-	return run(&p, s);
-}
-
-struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, const struct view *view, struct torch_one *io)
-{
-	struct hipify_tree tree = {0};
-	struct torch_project p = {.a = a, .o = o, .view = view, .ret = &tree, .one = io};
-	struct err *e = run(&p, s);
-	VEC_EACH (struct change, f, &tree.changes) {
-		if (!e && str_eq(f->source, io->rel)) {
-			e = f->error;
-			f->error = NULL;
-		}
-	}
-	change_set_free(&tree.changes);
-	if (!e && !io->found)
-		e = err_new(
-			E_NOENT, "'%.*s' is not among the files that are translated", STR(io->rel));
-	return e;
+	struct torch_tables tables;
+	struct torch_project p = {.a = a, .o = o, .view = view, .ret = ret, .one = o->one};
+	p.select = (struct torch_selection){
+		.root = view->root,
+		.extension = o->mode == HIPIFY_EXTENSION,
+		.out_of_place_only = o->out_of_place_only,
+		.fbgemm = s->fbgemm,
+		.generation = s->generation,
+		.extensions = joined(a, &torch_source_extensions, &o->extra_extensions),
+	};
+	VEC_EACH (const struct str, pattern, &o->ignore)
+		strs_add(a, &p.select.ignores, py_join(a, view->root, *pattern));
+	TRY(torch_tables_read(a, s, &tables));
+	if (o->map_text.p)
+		TRY(torch_tables_add(a, o->map, o->map_text, &tables));
+	p.engine = torch_engine_new(a, &tables);
+	return p.select.extension ? run_extension(&p) : torch_run_tree(&p, s);
 }

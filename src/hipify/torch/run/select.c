@@ -106,36 +106,30 @@ bool torch_select_takes(const struct torch_selection *s, struct str path, struct
 
 /* ---- walking ---- */
 
-struct walk {
-	const struct torch_selection *s;
-	const struct view *view;
-	struct str top;
-	const struct strs *headers; /* the endings to take in an include folder, where no other rule
-				       applies, such as those for the top folder; else NULL */
-};
-
-static bool takes_file(const struct walk *w, struct arena *tmp, struct str path)
+static bool takes_file(const struct torch_selection *s, const struct view *view, struct arena *tmp,
+	struct str path)
 {
 	/* hipify calls a file at the top "./x.cu". */
-	struct str rel = str_sub(path, w->top.n + !str_ends(w->top, S("/")), path.n);
-	if (!w->headers && str_chr(rel, '/') == rel.n)
+	struct str rel = str_sub(path, s->root.n + !str_ends(s->root, S("/")), path.n);
+	if (!s->headers.n && str_chr(rel, '/') == rel.n)
 		rel = str_fmt(tmp, "./%.*s", STR(rel));
-	bool taken = w->headers ? torch_ends_with_one(path, w->headers) &&
-					  patterns_take(w->s->patterns, path) && fs_is_file(path)
-				: torch_select_takes(w->s, path, rel);
-	return taken && !view_hides(w->view, path);
+	bool taken = s->headers.n ? torch_ends_with_one(path, &s->headers) &&
+					    patterns_take(s->patterns, path) && fs_is_file(path)
+				  : torch_select_takes(s, path, rel);
+	return taken && !view_hides(view, path);
 }
 
 /* Walks a folder as os.walk() does: the files of each folder before its subfolders, in the order of the file system,
  * without following links to folders; one that cannot be read is skipped. */
-static struct err *walk(const struct walk *w, struct arena *a, struct strs *ret)
+struct err *torch_select(
+	struct arena *a, const struct torch_selection *s, const struct view *view, struct strs *ret)
 {
 	/* hipify skips these at the top only, except for one part of third_party, which comes last. */
 	static const char *const out[] = {".git", "build", "third_party", NULL};
 	const struct str nvfuser = S("third_party/nvfuser");
 	struct strs todo = {0}; /* the next one is last */
-	if (!view_leads_out(w->view, w->top))
-		strs_add(a, &todo, w->top);
+	if (!view_leads_out(view, s->root))
+		strs_add(a, &todo, s->root);
 	while (todo.n) {
 		ARENA(tmp);
 		struct str dir = todo.v[--todo.n];
@@ -146,8 +140,8 @@ static struct err *walk(const struct walk *w, struct arena *a, struct strs *ret)
 		CLEANUP(err_freep) struct err *unreadable = fs_scan(&tmp, dir, &names, &st);
 		if (unreadable)
 			continue;
-		view_note_dir(w->view, dir, &st);
-		bool top = !w->headers && str_eq(dir, w->top);
+		view_note_dir(view, dir, &st);
+		bool top = !s->headers.n && str_eq(dir, s->root);
 		if (top && fs_try_lstat(py_join(&tmp, dir, nvfuser), &st) && S_ISDIR(st.st_mode))
 			strs_add(&tmp, &dirs, nvfuser);
 		for (size_t i = names.n; i-- > 0;)
@@ -157,33 +151,20 @@ static struct err *walk(const struct walk *w, struct arena *a, struct strs *ret)
 				strs_add(&tmp, &dirs, names.v[i].name);
 		VEC_EACH (const struct str, name, &dirs) {
 			struct str path = py_join(&tmp, dir, *name);
-			if (!view_hides(w->view, path) &&
-				!hopeless(w->s->patterns, str_fmt(&tmp, "%.*s/", STR(path))))
+			if (!view_hides(view, path) &&
+				!hopeless(s->patterns, str_fmt(&tmp, "%.*s/", STR(path))))
 				strs_add(a, &todo, str_dup(a, path));
 		}
 		VEC_EACH (const struct fs_name, n, &names) {
 			struct str path = py_join(&tmp, dir, n->name);
-			if (n->dir || !takes_file(w, &tmp, path) ||
-				(n->link && view_leads_out(w->view, path)))
+			if (n->dir || !takes_file(s, view, &tmp, path) ||
+				(n->link && view_leads_out(view, path)))
 				continue;
 			path = str_dup(a, path);
 			strs_add(a, ret, path);
-			if (n->link && w->s->links)
-				map_put(w->s->links, path, ret);
+			if (n->link && s->links)
+				map_put(s->links, path, ret);
 		}
 	}
 	return NULL;
-}
-
-struct err *torch_select(
-	struct arena *a, const struct torch_selection *s, const struct view *view, struct strs *ret)
-{
-	return walk(&(struct walk){.s = s, .view = view, .top = s->root}, a, ret);
-}
-
-struct err *torch_select_headers(
-	struct arena *a, const struct torch_headers *h, const struct view *view, struct strs *ret)
-{
-	struct walk w = {.s = h->s, .view = view, .top = h->dir, .headers = &h->endings};
-	return walk(&w, a, ret);
 }

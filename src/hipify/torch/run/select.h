@@ -25,10 +25,13 @@ bool torch_special_file(struct str rel, bool fbgemm);
 bool torch_caffe2_gpu_file(struct str rel);
 
 struct torch_selection {
-	struct str root;               /* absolute */
+	struct str root; /* absolute; an include folder as str(pathlib.Path()) writes it */
 	struct strs includes, ignores; /* absolute patterns */
 	struct strs extensions;        /* {NULL} = the original's list */
-	bool extension;                /* extension mode: every file counts */
+	/* With these endings: the headers below the root, which is an include folder, where no other rule applies, such
+	 * as those for the top folder. */
+	struct strs headers;
+	bool extension; /* extension mode: every file counts */
 	bool out_of_place_only, fbgemm;
 	enum torch_generation generation;
 	struct map *links;               /* out: the files that are links; NULL = not wanted */
@@ -43,16 +46,7 @@ bool torch_ends_with_one(struct str path, const struct strs *endings);
 void torch_select_open(struct arena *a, struct torch_selection *s);
 /* Is the file at this absolute path selected? */
 bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel);
-/* The original's matched_files_iter(): gives absolute paths. Notes the folders it read in the view. */
+/* The original's matched_files_iter(), or the headers below an include folder as pathlib's rglob('*') finds them, that
+ * match the patterns: gives absolute paths, none if there is no such folder. Notes the folders it read in the view. */
 MUST_USE struct err *torch_select(struct arena *a, const struct torch_selection *s,
 	const struct view *view, struct strs *ret);
-struct torch_headers {
-	const struct torch_selection *s;
-	struct str dir; /* an include folder, as str(pathlib.Path()) writes it */
-	struct strs endings;
-};
-
-/* Lists the headers below an include folder, as pathlib's rglob('*') finds them, that match the patterns
- * and have one of the endings. Gives none if the folder does not exist. */
-MUST_USE struct err *torch_select_headers(
-	struct arena *a, const struct torch_headers *h, const struct view *view, struct strs *ret);

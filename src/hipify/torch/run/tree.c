@@ -144,63 +144,51 @@ static bool repeats(const struct task *t, struct arena *tmp)
 {
 	const struct torch_project *p = t->run->p;
 	struct torch_unit u = torch_unit_new(p, tmp, t->unit.fout);
-	struct torch_unit_work w = {.a = tmp, .include = torch_plain_include, .user = tmp};
+	u.trace = false;
 	if (!str_eq(t->unit.fin, t->unit.fout) && !torch_select_takes(&p->select, u.path, u.rel))
 		return false;
-	struct err *e = torch_unit_translate(p, &u, &w, t->text);
+	struct err *e = torch_unit_translate(p, tmp, &u, t->text);
 	bool yes = !e && u.outcome == UNIT_CHANGED;
 	err_free(e);
 	return yes;
 }
 
-/* Translates a file whose bytes were read, or not: e. An error is the task's, unless the run was cancelled. */
-static struct err *translate(struct task *t, struct arena *tmp, struct err *e, struct str bytes)
+/* Translates a file; an error is the task's, unless the run was cancelled. in_turn: it sees the results of others, and
+ * they see its own. */
+static struct err *translate(struct task *t, struct arena *tmp, bool in_turn)
 {
-	struct torch_unit_work w = {.a = tmp, .include = torch_plain_include, .user = tmp};
+	struct torch_layer *l = &t->run->layer;
+	const struct torch_project *p = t->run->p;
+	struct torch_unit *u = &t->unit;
+	struct str bytes = {0};
+	struct err *e = in_turn ? layer_read(l, tmp, u->fin, &bytes)
+				: view_read(p->view, tmp, u->fin, &bytes);
 	if (!e)
-		e = torch_unit_translate(t->run->p, &t->unit, &w, bytes);
+		e = torch_unit_translate(p, tmp, u, bytes);
 	if (e && e->code == E_CANCELLED)
 		return e;
 	t->error = e;
-	t->taken = !e && t->unit.outcome != UNIT_MARKED;
+	t->taken = !e && u->outcome != UNIT_MARKED;
+	if (!t->taken || u->outcome != UNIT_CHANGED ||
+		(in_turn ? layer_has_text(l, u->fout, u->text) : same_as_old(t, tmp)))
+		return NULL;
+	t->text = str_dup(&t->mem, u->text);
+	if (in_turn) {
+		layer_write(l,
+			(struct torch_output){.path = u->fout, .source = u->fin, .text = t->text});
+		u->fout = layer_find(l, u->fout)->path;
+	}
+	t->repeats = repeats(t, tmp);
+	t->locked = !torch_may_write(p, u);
 	return NULL;
 }
 
 static struct err *do_alone(struct arena *tmp, void *user)
 {
 	struct task *t = user;
-	const struct torch_project *p = t->run->p;
-	struct str bytes = {0};
 	TRY(cancel_check());
 	progress_add(t->run->progress, 1, t->unit.rel);
-	if (t->serial)
-		return NULL;
-	struct err *e = view_read(p->view, tmp, t->unit.fin, &bytes);
-	TRY(translate(t, tmp, e, bytes));
-	if (!t->taken || t->unit.outcome != UNIT_CHANGED || same_as_old(t, tmp))
-		return NULL;
-	t->text = str_dup(&t->mem, t->unit.text);
-	t->repeats = !p->one && repeats(t, tmp);
-	t->locked = !torch_may_write(p, &t->unit);
-	return NULL;
-}
-
-static struct err *do_in_turn(struct task *t)
-{
-	ARENA(tmp);
-	struct torch_layer *l = &t->run->layer;
-	struct torch_unit *u = &t->unit;
-	struct str bytes = {0};
-	struct err *e = layer_read(l, &tmp, u->fin, &bytes);
-	TRY(translate(t, &tmp, e, bytes));
-	if (!t->taken || u->outcome != UNIT_CHANGED || layer_has_text(l, u->fout, u->text))
-		return NULL;
-	t->text = str_dup(t->run->p->a, u->text);
-	layer_write(l, (struct torch_output){.path = u->fout, .source = u->fin, .text = t->text});
-	u->fout = layer_find(l, u->fout)->path;
-	t->repeats = repeats(t, &tmp);
-	t->locked = !torch_may_write(t->run->p, u);
-	return NULL;
+	return t->serial ? NULL : translate(t, tmp, false);
 }
 
 static void together(struct task *t, struct task *other)
@@ -217,9 +205,10 @@ static void make_tasks(struct tree_run *r, const struct map *links)
 	r->v = arena_array(p->a, p->files.n, sizeof(*r->v));
 	r->by_fin.a = p->a;
 	VEC_EACH (const struct str, path, &p->files) {
-		struct task *t = &r->v[r->n];
+		struct task *t = &r->v[r->n++];
 		*t = (struct task){.run = r, .unit = torch_unit_new(p, p->a, *path)};
-		r->n += !p->one || str_eq(p->one->rel, t->unit.rel);
+		t->serial =
+			t->unit.trace; /* its texts go into an arena that threads may not share */
 	}
 	for (size_t i = 0; i < r->n; i++) {
 		struct task *t = &r->v[i], *other = map_get(&r->by_fin, t->unit.fin);
@@ -256,9 +245,10 @@ static struct err *do_tasks(struct tree_run *r)
 	r->progress = at;
 	TRY(pool_each(p->o->jobs, r->v, r->n, sizeof(*r->v), do_alone));
 	for (size_t i = 0; i < r->n; i++) {
+		ARENA(tmp);
 		TRY(cancel_check());
 		if (r->v[i].serial)
-			TRY(do_in_turn(&r->v[i]));
+			TRY(translate(&r->v[i], &tmp, true));
 	}
 	return NULL;
 }
@@ -352,7 +342,7 @@ struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s
 		err_freep(&r.v[i].error);
 		arena_free(&r.v[i].mem);
 	}
-	if (!e && !p->one)
+	if (!e)
 		list_edits(&r, &outputs);
 	return e;
 }

@@ -12,6 +12,7 @@ struct torch_unit torch_unit_new(const struct torch_project *p, struct arena *a,
 	struct torch_unit u = {.path = path, .fin = py_abspath(a, path, root)};
 	u.rel = py_relpath(a, path, root, root);
 	u.fout = py_abspath(a, torch_output_name(a, u.rel, p->select.extension), root);
+	u.trace = p->one && str_eq(p->one->rel, u.rel);
 	return u;
 }
 
@@ -37,7 +38,8 @@ bool torch_known_include(struct arena *a, struct str path, bool extension, struc
 	return known;
 }
 
-struct err *torch_plain_include(void *user, enum torch_form form, struct str path, struct str *ret)
+/* The include callback in torch mode; `user` is the arena for the new paths. */
+static struct err *plain_include(void *user, enum torch_form form, struct str path, struct str *ret)
 {
 	(void)form;
 	torch_known_include(user, path, false, ret);
@@ -67,11 +69,11 @@ static void mark(struct arena *a, struct hipify_text *t)
 	t->text = buf_str(&b);
 }
 
-struct err *torch_unit_translate(const struct torch_project *p, struct torch_unit *u,
-	const struct torch_unit_work *w, struct str bytes)
+struct err *torch_unit_translate(
+	const struct torch_project *p, struct arena *a, struct torch_unit *u, struct str bytes)
 {
 	const struct torch_selection *s = &p->select;
-	struct torch_job job = {.path = u->path, .launches = p->launches, .map = TORCH_NAMES};
+	struct torch_job job = {.path = u->path, .launches = p->launches, .trace = u->trace};
 	bool in_place = str_eq(u->fin, u->fout);
 	struct hipify_text t = {0};
 	u->outcome = UNIT_MARKED;
@@ -83,10 +85,9 @@ struct err *torch_unit_translate(const struct torch_project *p, struct torch_uni
 		else if (!torch_pytorch_file(u->rel, s->fbgemm))
 			job.map = TORCH_CAFFE2;
 	}
-	job.trace = p->one && str_eq(p->one->rel, u->rel);
-	job.include = w->include;
-	job.user = w->user;
-	struct arena *a = job.trace ? p->a : w->a; /* the traced file outlives the work */
+	job.include = u->include ? u->include : plain_include;
+	job.user = u->include ? u->user : a;
+	a = job.trace ? p->a : a; /* the traced file outlives the work */
 	TRY(py_decode(a, job.trace ? str_dup(a, bytes) : bytes, &u->source));
 	TRY(torch_text(a, p->engine, &job, u->source, &t));
 	/* Results with these extensions begin with the line that marks them, unless they replace their source. The
