@@ -38,11 +38,13 @@ struct err *hipify_file_text(struct arena *a, const struct hipify_options *o, st
 	VEC_EACH (struct change, c, &t.changes) {
 		if (e || !str_eq(c->source, rel))
 			continue;
-		found = !by_torch;
+		found = true;
 		e = c->error;
 		c->error = NULL;
 	}
-	if (!e && !found && !one.found)
+	if (!e && by_torch && !one.found)
+		e = err_new(E_NOENT, "'%.*s' is not among the files that are translated", STR(rel));
+	else if (!e && !by_torch && !found)
 		e = err_new(
 			E_NOENT, "hipify does not look at '%.*s' of '%.*s'", STR(rel), STR(o->dir));
 	*ret_source = one.source;

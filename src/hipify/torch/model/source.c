@@ -186,7 +186,8 @@ static void recognise(struct arena *a, struct torch_source *s)
 	}
 	struct digest d = hash_end(h);
 	s->fingerprint = digest_hex(a, &d);
-	for (const struct torch_algorithm *k = torch_algorithm_table(); k->fingerprint; k++) {
+	const struct torch_algorithm *k = torch_algorithm_table(), *end = k + torch_algorithm_count;
+	for (; k < end; k++) {
 		if (!str_eq(s->fingerprint, str_from(k->fingerprint)))
 			continue;
 		s->known = true;

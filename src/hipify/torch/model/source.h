@@ -18,7 +18,8 @@ struct torch_algorithm {
 	enum torch_generation generation;
 	bool fbgemm;
 };
-const struct torch_algorithm *torch_algorithm_table(void); /* NULL ends it */
+const struct torch_algorithm *torch_algorithm_table(void);
+extern const size_t torch_algorithm_count;
 
 /* One file of a torch. */
 struct torch_file {
