@@ -69,9 +69,3 @@ struct str html_seconds(struct html *h, double s)
 		return str_fmt(h->out.a, s < 0.00995 ? "%.1f ms" : "%.0f ms", s * 1000);
 	return human_seconds(h->out.a, s);
 }
-
-void html_section(struct html *h, const char *id, const char *title)
-{
-	html_open(h, "section", "aria-labelledby", id, NULL);
-	html_leaf(h, str_from(title), "h2", "id", id, NULL);
-}

@@ -1,9 +1,368 @@
-/* The page: style sheet, head line, figures, and the sections in order. */
+/* The page: style sheet, head line, figures, and its sections in order: GPUs, kernels, slowest steps, device code, findings,
+ * the wheel, plan and facts; the pictures are in picture.c. */
 #include <time.h>
 
 #include "base/fs.h"
 #include "report/html.h"
+#include "target/target.h"
 
+/* titles: separated by '|'; a leading '>' aligns the column to the right */
+static void open_table(struct html *h, const char *titles)
+{
+	struct str rest = str_from(titles), title;
+	html_open(h, "div", "class", "scroll", NULL);
+	html_open(h, "table", NULL);
+	html_open(h, "thead", NULL);
+	html_open(h, "tr", NULL);
+	while (str_next(&rest, '|', &title)) {
+		bool right = str_starts(title, S(">"));
+		html_leaf(h, str_sub(title, right, title.n), "th", "class", right ? "num" : "",
+			"scope", "col", NULL);
+	}
+	html_close(h, 2);
+	html_open(h, "tbody", NULL);
+}
+
+/* Adds a row of cells; `kinds` has a letter for each: t (text), n (number) or c (code). */
+static void add_row(struct html *h, const char *kinds, const struct str *cells)
+{
+	html_open(h, "tr", NULL);
+	for (; *kinds; kinds++, cells++) {
+		if (*kinds == 'n') {
+			html_leaf(h, *cells, "td", "class", "num", NULL);
+		} else if (*kinds == 'c') {
+			html_open(h, "td", NULL);
+			html_leaf(h, *cells, "code", NULL);
+			html_close(h, 1);
+		} else {
+			html_leaf(h, *cells, "td", NULL);
+		}
+	}
+	html_close(h, 1);
+}
+
+enum { ROWS = 400 }; /* limit of a table: a big wheel has thousands of kernels, objects and files */
+
+/* Ends a table of `what`, with a line about the rows beyond the limit. */
+static void close_table(struct html *h, size_t rows, const char *what)
+{
+	html_close(h, 3);
+	if (rows > ROWS)
+		html_leaf(h, str_fmt(h->out.a, "%zu more %s are not shown.", rows - ROWS, what),
+			"p", NULL);
+}
+
+static struct str text_of(const struct node *map, const char *key)
+{
+	return node_text(map, str_from(key), S(""));
+}
+
+static struct str number_text(struct html *h, uint64_t n)
+{
+	return str_fmt(h->out.a, "%llu", (unsigned long long)n);
+}
+
+/* ---- GPUs ---- */
+static void page_gpus(struct html *h, const struct report *r)
+{
+	if (!r->gpus.n)
+		return;
+	open_table(h, "GPU|Sold as|>Compiled|>Up to date|>Time|>CPU|>Peak memory");
+	VEC_EACH (const struct report_gpu, g, &r->gpus) {
+		const struct gpu *gpu = target_read(g->name).gpu;
+		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
+			number_text(h, g->ran), number_text(h, g->cached),
+			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
+			human_bytes(h->out.a, g->memory)};
+		add_row(h, "ctnnnnn", cells);
+	}
+	close_table(h, 0, "");
+}
+
+/* ---- kernels ---- */
+
+/* Adds a row for each kernel that spills (or for each that does not) while there is room. */
+static void kernel_rows(struct html *h, const struct node *object, bool spilling, size_t *room)
+{
+	NODE_EACH (k, report_member(object, S("resources"))) {
+		uint64_t spills = report_spills(k);
+		if (!*room || (spills > 0) != spilling)
+			continue;
+		--*room;
+		const struct str cells[] = {text_of(k, "name"), text_of(object, "target"),
+			text_of(k, "vgprs"), text_of(k, "sgprs"), number_text(h, spills),
+			text_of(k, "lds"), text_of(k, "scratch"), text_of(k, "waves")};
+		add_row(h, "ccnnnnnn", cells);
+	}
+}
+
+static void page_kernels(struct html *h, const struct report *r)
+{
+	size_t room = ROWS;
+	if (!r->kernels)
+		return;
+	html_leaf(h,
+		S("Registers per lane, LDS per workgroup and scratch per work-item, from the "
+		  "compiler's metadata. Waves: the most that a SIMD unit can hold with so many "
+		  "registers; LDS and workgroup sizes may allow fewer. Kernels that spill "
+		  "registers come first."),
+		"p", NULL);
+	open_table(h, "Kernel|GPU|>VGPRs|>SGPRs|>Spilled|>LDS, bytes|>Scratch, bytes|>Waves");
+	for (int spilling = 1; spilling >= 0; spilling--)
+		NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
+			NODE_EACH (o, report_member(f, S("objects")))
+				kernel_rows(h, o, spilling, &room);
+	close_table(h, r->kernels, "kernels");
+}
+
+/* ---- slowest steps ---- */
+enum { SLOWEST = 12 };
+
+static int by_seconds(const void *x, const void *y)
+{
+	const struct report_step *a = x, *b = y;
+	return (a->seconds < b->seconds) - (a->seconds > b->seconds);
+}
+
+static void page_slowest(struct html *h, const struct report *r)
+{
+	VEC(struct report_step) ran = {0};
+	VEC_EACH (const struct report_step, s, &r->steps)
+		if (!s->cached)
+			*VEC_PUSH(h->out.a, &ran) = *s;
+	if (!ran.n)
+		return;
+	qsort(ran.v, ran.n, sizeof(*ran.v), by_seconds);
+	open_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
+	for (const struct report_step *s = ran.v; s < ran.v + ran.n && s < ran.v + SLOWEST; s++) {
+		const struct str cells[] = {s->kind, s->name, s->gpu, html_seconds(h, s->seconds),
+			html_seconds(h, s->cpu), human_bytes(h->out.a, s->memory)};
+		add_row(h, "tttnnn", cells);
+	}
+	close_table(h, 0, "");
+}
+
+/* ---- device code ---- */
+static void page_code(struct html *h, const struct report *r)
+{
+	const struct node *inspect = report_member(r->doc, S("inspect"));
+	const struct node *files = report_member(inspect, S("files"));
+	if (!files->n)
+		return;
+	const struct node *served = report_member(inspect, S("served"));
+	if (served->n) {
+		html_open(h, "p", NULL);
+		html_text(h, S("Served by every file with device code: "));
+		NODE_EACH (gpu, served) {
+			html_leaf(h, gpu->text, "code", NULL);
+			html_text(h, S(" "));
+		}
+		html_close(h, 1);
+	}
+	open_table(h, "File|Target|Encoding|>Kernels|>Size|>Stored");
+	size_t rows = 0;
+	NODE_EACH (f, files) {
+		NODE_EACH (o, report_member(f, S("objects"))) {
+			if (rows++ >= ROWS)
+				continue;
+			const struct str cells[] = {text_of(f, "path"), text_of(o, "target"),
+				text_of(o, "encoding"), text_of(o, "kernels"),
+				human_bytes(h->out.a, node_u64(o, S("size"), 0)),
+				human_bytes(h->out.a, node_u64(o, S("stored"), 0))};
+			add_row(h, "tctnnn", cells);
+		}
+	}
+	close_table(h, rows, "objects");
+}
+
+/* ---- verdict ---- */
+/* A text, and the findings of a list. */
+static void add_findings(struct html *h, struct str text, const struct node *list)
+{
+	html_leaf(h, text, "p", NULL);
+	if (!list || !list->n)
+		return;
+	html_open(h, "ul", "class", "findings", NULL);
+	NODE_EACH (f, list) {
+		struct str severity = node_text(f, S("severity"), S("info"));
+		struct str path = text_of(f, "path");
+		html_open(h, "li", NULL);
+		html_leaf(h, severity, "span", "class",
+			str_fmt(h->out.a, "tag %.*s", STR(severity)).p, NULL);
+		html_text(h, text_of(f, "message"));
+		html_text(h, S(" "));
+		html_leaf(h, text_of(f, "id"), "code", NULL);
+		if (path.n)
+			html_leaf(h, path, "small", NULL);
+		html_close(h, 1);
+	}
+	html_close(h, 1);
+}
+
+static void page_findings(struct html *h, const struct report *r)
+{
+	static const char proved[] =
+		"Proved, from the finished wheel and without a GPU: the archive is sound, and "
+		"RECORD has every file with its hash and size; METADATA, WHEEL and the file name "
+		"agree; the tags are true: processor, C library and Python are what the machine "
+		"code asks for; each library that is needed is in the wheel or comes from the "
+		"system, Python, ROCm or another package; device code is there for each GPU that "
+		"was asked for. Not proved: that the kernels compute what they should. That takes "
+		"a GPU.";
+	const struct node *wheels = report_member(report_member(r->doc, S("verify")), S("wheels"));
+	bool pass = str_eq(r->verdict, S("pass"));
+	if (!wheels->n)
+		return;
+	add_findings(h, pass ? str_from(proved) : S("The wheel failed verification."),
+		node_get(wheels->v, S("findings")));
+}
+
+static void page_translation(struct html *h, const struct report *r)
+{
+	const struct node *findings = report_member(r->doc, S("findings"));
+	uint64_t edits = node_u64(r->doc, S("translated"), 0);
+	if (!edits && !findings->n)
+		return;
+	add_findings(h,
+		str_fmt(h->out.a, "Replacements in the sources: %llu. Findings: %zu.",
+			(unsigned long long)edits, findings->n),
+		findings);
+}
+
+static void page_warnings(struct html *h, const struct report *r)
+{
+	if (!r->warnings)
+		return;
+	add_findings(h, str_fmt(h->out.a, "%zu, each place once.", r->warnings),
+		node_get(r->doc, S("warnings")));
+}
+
+static void page_failure(struct html *h, const struct report *r)
+{
+	if (!r->error.n)
+		return;
+	html_open(h, "p", "class", "fail", NULL);
+	if (r->place.n) {
+		html_leaf(h, r->place, "code", NULL);
+		html_text(h, S(" "));
+	}
+	html_text(h, r->error);
+	html_close(h, 1);
+	if (r->failed.n) {
+		html_leaf(h, S("Steps that failed, or were stopped by the failure:"), "p", NULL);
+		open_table(h, "Step|Of|GPU|>Time");
+		VEC_EACH (const struct report_step, s, &r->failed) {
+			const struct str cells[] = {
+				s->kind, s->name, s->gpu, html_seconds(h, s->seconds)};
+			add_row(h, "tccn", cells);
+		}
+		close_table(h, 0, "");
+	}
+}
+
+/* ---- the wheel ---- */
+static void page_wheel(struct html *h, const struct report *r)
+{
+	const struct node *files = report_member(r->doc, S("files"));
+	if (!r->wheel.n)
+		return;
+	html_open(h, "p", NULL);
+	html_leaf(h, path_base(r->wheel), "code", NULL);
+	html_text(h, str_fmt(h->out.a, " %.*s", STR(human_bytes(h->out.a, r->bytes))));
+	if (r->sha256.n) {
+		html_text(h, S(", SHA-256 "));
+		html_leaf(h, r->sha256, "code", "class", "hash", NULL);
+	}
+	html_close(h, 1);
+	html_leaf(h, text_of(r->doc, "platform_why"), "p", NULL);
+	open_table(h, "File|>Size");
+	for (size_t i = 0; i < files->n && i < ROWS; i++) {
+		const struct str cells[] = {text_of(&files->v[i], "path"),
+			human_bytes(h->out.a, node_u64(&files->v[i], S("size"), 0))};
+		add_row(h, "cn", cells);
+	}
+	close_table(h, files->n, "files");
+}
+
+/* ---- plan and facts: any document as nested tables ---- */
+static bool is_scalar(const struct node *n)
+{
+	return n->kind != NODE_MAP && n->kind != NODE_LIST;
+}
+
+enum { DEEPEST = 6 };
+
+static void add_tree(struct html *h, const struct node *n, unsigned depth)
+{
+	if (is_scalar(n) || depth >= DEEPEST) {
+		html_text(h, n->text);
+		return;
+	}
+	bool line = n->kind == NODE_LIST; /* a list of scalars is shown on one line */
+	for (size_t i = 0; line && i < n->n; i++)
+		line = is_scalar(&n->v[i]);
+	if (line) {
+		NODE_EACH (it, n) {
+			html_text(h, it == n->v ? S("") : S(", "));
+			html_text(h, it->text);
+		}
+		return;
+	}
+	html_open(h, "dl", NULL);
+	NODE_EACH (it, n) {
+		if (is_scalar(it) ? !it->text.n : !it->n)
+			continue;
+		if (n->kind == NODE_MAP)
+			html_leaf(h, it->key, "dt", NULL);
+		html_open(h, "dd", NULL);
+		add_tree(h, it, depth + 1);
+		html_close(h, 1);
+	}
+	html_close(h, 1);
+}
+
+static void add_details(struct html *h, const struct node *n, const char *title)
+{
+	html_open(h, "details", NULL);
+	html_leaf(h, str_from(title), "summary", NULL);
+	add_tree(h, n, 0);
+	html_close(h, 1);
+}
+
+/* Adds a table of the choices in a list, with their reasons. */
+static void add_choices(struct html *h, const struct node *list, const char *subject)
+{
+	if (!list || !list->n)
+		return;
+	open_table(h, "Choice||Because");
+	NODE_EACH (it, list) {
+		const struct str cells[] = {
+			text_of(it, subject), text_of(it, "choice"), text_of(it, "why")};
+		add_row(h, "ttt", cells);
+	}
+	close_table(h, 0, "");
+}
+
+static void page_plan(struct html *h, const struct report *r)
+{
+	const struct node *plan = node_get(r->doc, S("plan"));
+	if (!plan || !plan->n)
+		return;
+	add_choices(h, node_get(plan, S("features")), "name");
+	add_choices(h, node_get(plan, S("reasons")), "subject");
+	add_details(h, plan, "The whole plan");
+}
+
+static void page_facts(struct html *h, const struct report *r)
+{
+	const struct node *facts = node_get(r->doc, S("facts")), *sdk = node_get(r->doc, S("sdk"));
+	if (sdk)
+		add_details(h, sdk, "SDK");
+	if (facts)
+		add_details(h, facts, "The machine that built it");
+}
+
+/* ---- the whole ---- */
 static void card(struct html *h, struct str value, const char *what)
 {
 	html_open(h, "div", NULL);
@@ -40,6 +399,41 @@ static void write_title(struct html *h, const struct report *r)
 	html_close(h, 1);
 }
 
+/* A section whose function adds nothing is left out. */
+static const struct {
+	const char *id, *title;
+	void (*add)(struct html *, const struct report *);
+} sections[] = {
+	{"failure", "What failed", page_failure},
+	{"verdict", "Verdict", page_findings},
+	{"gpus", "GPUs", page_gpus},
+	{"kernels", "Kernels", page_kernels},
+	{"code", "Device code", page_code},
+	{"wheel", "Wheel", page_wheel},
+	{"translation", "Translation from CUDA to HIP", page_translation},
+	{"warnings", "Warnings of the compiler", page_warnings},
+	{"stages", "Stages", page_stages},
+	{"timeline", "Timeline", page_timeline},
+	{"slowest", "Slowest steps", page_slowest},
+	{"plan", "Plan", page_plan},
+	{"facts", "Facts", page_facts},
+};
+
+/* The heading has the section's anchor. */
+static void add_sections(struct html *h, const struct report *r)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+		size_t before = h->out.n;
+		html_open(h, "section", "aria-labelledby", sections[i].id, NULL);
+		html_leaf(h, str_from(sections[i].title), "h2", "id", sections[i].id, NULL);
+		size_t empty = h->out.n;
+		sections[i].add(h, r);
+		bool more = h->out.n > empty;
+		html_close(h, 1);
+		h->out.n = more ? h->out.n : before;
+	}
+}
+
 struct str report_html(struct arena *a, const struct report *r)
 {
 	struct html h = {.out = {.a = a}};
@@ -58,11 +452,7 @@ struct str report_html(struct arena *a, const struct report *r)
 	html_open(&h, "body", NULL);
 	html_open(&h, "main", NULL);
 	write_title(&h, r);
-	static void (*const sections[])(struct html *, const struct report *) = {page_failure,
-		page_findings, page_gpus, page_kernels, page_code, page_wheel, page_translation,
-		page_warnings, page_stages, page_timeline, page_slowest, page_plan, page_facts};
-	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
-		sections[i](&h, r);
+	add_sections(&h, r);
 	char started[64] = "";
 	struct tm tm;
 	time_t t = (time_t)node_u64(r->doc, S("started"), 0);

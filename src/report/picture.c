@@ -71,7 +71,6 @@ void page_stages(struct html *h, const struct report *r)
 		total += s->seconds;
 	if (total <= 0)
 		return;
-	html_section(h, "stages", "Stages");
 	svg(h, BAR + 8, "wall time per stage");
 	VEC_EACH (const struct report_stage, s, &r->stages) {
 		double w = s->seconds / total * WIDTH;
@@ -87,7 +86,7 @@ void page_stages(struct html *h, const struct report *r)
 		html_leaf(h, html_seconds(h, s->seconds), "b", NULL);
 		html_close(h, 1);
 	}
-	html_close(h, 2);
+	html_close(h, 1);
 }
 
 /* ---- timeline ---- */
@@ -137,7 +136,6 @@ void page_timeline(struct html *h, const struct report *r)
 	size_t cached = 0;
 	VEC_EACH (const struct report_step, s, &r->steps)
 		cached += s->cached;
-	html_section(h, "timeline", "Timeline");
 	html_leaf(h,
 		str_fmt(h->out.a, "%zu steps ran in up to %u lanes at once; up to date: %zu.",
 			r->steps.n - cached, r->lanes, cached),
@@ -168,5 +166,4 @@ void page_timeline(struct html *h, const struct report *r)
 		}
 		html_close(h, 1);
 	}
-	html_close(h, 1);
 }
