@@ -68,9 +68,12 @@ void gather_disks(struct root *r, struct machine *m)
 		d.path = clean_long(r->a, d.path);
 		*VEC_PUSH(r->a, &m->disks) = d;
 	}
-	VEC_EACH (struct machine_disk, d, &m->disks)
+	VEC_EACH (struct machine_disk, d, &m->disks) {
+		d->size = bounded(d->size);
+		d->free = bounded(d->free);
 		buf_fmt(&out, "%.*s %llu %llu %.*s\n", STR(d->use), (unsigned long long)d->size,
 			(unsigned long long)d->free, STR(d->path));
+	}
 	if (m->disks.n)
 		root_note(r, list, buf_str(&out));
 }

@@ -50,7 +50,7 @@ static struct str board_line(struct root *r, const struct strs *places, const ch
 static uint64_t board_number(struct root *r, const struct strs *places, const char *name)
 {
 	uint64_t n;
-	return str_u64(board_line(r, places, name), 10, &n) ? n : 0;
+	return str_u64(board_line(r, places, name), 10, &n) ? bounded(n) : 0;
 }
 
 static void read_firmware(struct root *r, const struct strs *places, struct machine_gpu *g)

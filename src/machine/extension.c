@@ -100,10 +100,8 @@ static void read_libraries(struct extensions *x, struct str name, struct str dir
  * that takes time. */
 static bool is_likely(struct str entry)
 {
-	static const char *const parts[] = {"torch", "cuda", "hip", "rocm", "flash", "xformers",
-		"vllm", "apex", "pyg_lib", "aiter", "mamba", "detectron", "mmcv"};
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (str_contains(entry, str_from(parts[i])))
+	for (const char *const *word = machine_names_table()->extensions; *word; word++)
+		if (str_contains(entry, str_from(*word)))
 			return true;
 	return false;
 }
@@ -119,7 +117,7 @@ static bool is_hidden(const struct python_env *e, size_t site, struct str name)
 
 static void read_sites(struct extensions *x, bool likely)
 {
-	static const char *const not_these[] = {"torch", "functorch", "nvidia", "numpy", NULL};
+	const char *const *others = machine_names_table()->no_extensions;
 	struct python_env *e = x->e;
 	struct strs names;
 	for (size_t i = 0; i < e->sites.n; i++) {
@@ -131,7 +129,7 @@ static void read_sites(struct extensions *x, bool likely)
 				continue;
 			if (str_ends(*entry, S(".so")))
 				read_library(x, name, path);
-			else if (name.n == entry->n && !str_is_one_of(name, not_these))
+			else if (name.n == entry->n && !str_is_one_of(name, others))
 				read_libraries(x, name, path);
 			if (str_eq(*entry, S("torchaudio")))
 				read_libraries(x, name, path_join(e->r->a, path, S("lib")));

@@ -7,6 +7,28 @@
 
 enum { VENDOR_AMD = 0x1002 }; /* PCI */
 
+/* A stranger's sysroot may contain absurd numbers. Rules read the facts as JSON, whose readers are limited to
+ * INT64_MAX. */
+static inline uint64_t bounded(uint64_t n)
+{
+	return n < INT64_MAX ? n : INT64_MAX;
+}
+
+struct machine_names { /* data/machine.yaml explains each list */
+	const char *const *packages, *const *families, *const *extensions, *const *no_extensions;
+	const char *const *rocm_libraries, *const *components, *const *rocm_folders;
+	const char *const *usual_folders, *const *kernel_words, *const *environments;
+	const char *const *own_environments, *const *no_names;
+};
+const struct machine_names *machine_names_table(void); /* one row */
+
+struct redaction { /* a row of data/recording.yaml, which explains it */
+	const char *path, *by, *separator;
+	const char *const *keys;
+};
+const struct redaction *redaction_table(void);
+extern const size_t redaction_count;
+
 void gather_system(struct root *r, struct machine *m);    /* kernel, distro, CPU, memory */
 void gather_container(struct root *r, struct machine *m); /* WSL, container, virtual machine */
 void gather_driver(struct root *r, struct machine *m);    /* amdgpu, or why it is not loaded */

@@ -3,13 +3,6 @@
 
 #include "machine/facts.h"
 
-/* A stranger's sysroot may contain absurd numbers. Rules read the facts as JSON, whose readers are limited to
- * INT64_MAX. */
-static void bound(uint64_t *n)
-{
-	*n = *n < INT64_MAX ? *n : INT64_MAX;
-}
-
 struct err *machine_gather(struct root *r, bool all, struct machine *m)
 {
 	*m = (struct machine){.root = r->dir};
@@ -27,19 +20,6 @@ struct err *machine_gather(struct root *r, bool all, struct machine *m)
 	if (all) {
 		gather_sdk_rocblas(r, m);
 		gather_pythons(r, m);
-	}
-	bound(&m->memory);
-	bound(&m->memory_free);
-	bound(&m->swap);
-	bound(&m->gtt_limit);
-	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		bound(&g->vram);
-		bound(&g->gtt);
-		bound(&g->carve_out);
-	}
-	VEC_EACH (struct machine_disk, d, &m->disks) {
-		bound(&d->size);
-		bound(&d->free);
 	}
 	if (!(m->pressure >= 0 && m->pressure <= 100)) /* percent */
 		m->pressure = 0;

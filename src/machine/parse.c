@@ -1,5 +1,5 @@
 /* Parsers for texts of /proc and /etc; see parse.h. Those of KFD are in kfd.c. */
-#include "machine/parse.h"
+#include "machine/facts.h"
 
 #include "formats/node.h"
 #include "lang/python/dist_info.h"
@@ -192,13 +192,9 @@ void parse_options(struct arena *a, struct str text, struct strs *ret)
 
 struct strs parse_cmdline(struct arena *a, struct str text)
 {
-	static const char *const wanted[] = {"amdgpu.", "amdkfd.", "ttm.", "amdttm.",
-		"iommu=", "iommu.", "amd_iommu=", "intel_iommu=", "nomodeset",
-		"modprobe.blacklist=", "module_blacklist=", "rd.driver.blacklist=", "pci=", "pcie_",
-		NULL};
 	struct strs list = {0};
 	for (struct str word; (word = next_word(&text)).n;)
-		if (str_starts_one_of(word, wanted))
+		if (str_starts_one_of(word, machine_names_table()->kernel_words))
 			strs_add(a, &list, word);
 	return list;
 }
@@ -219,17 +215,9 @@ bool cmdline_blocks(const struct strs *words, struct str module)
 
 const struct cgroup_mark *parse_cgroup(struct str text)
 {
-	static const struct cgroup_mark marks[] = {
-		{"kubepods", "kubernetes"},
-		{"/docker", "docker"},
-		{"libpod", "podman"},
-		{"/lxc", "lxc"},
-		{"containerd", "containerd"},
-		{"machine.slice/systemd-nspawn", "systemd-nspawn"},
-	};
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-		if (str_contains(text, str_from(marks[i].mark)))
-			return &marks[i];
+	for (size_t i = 0; i < cgroup_mark_count; i++)
+		if (str_contains(text, str_from(cgroup_mark_table()[i].mark)))
+			return &cgroup_mark_table()[i];
 	return NULL;
 }
 
@@ -299,19 +287,8 @@ uint32_t parse_override(struct arena *a, struct str version)
 
 bool package_matters(struct str name)
 {
-	static const char *const wanted[] = {"torch", "torchvision", "torchaudio", "torchao",
-		"torchtext", "triton", "pytorch-triton*", "triton-*", "xformers", "flash-attn*",
-		"bitsandbytes*", "vllm", "aiter", "amd-aiter", "jax*", "tensorflow*",
-		"onnxruntime*", "cupy*", "rocm", "rocm-*", "amd-torch-*", "amd-torchvision-*",
-		"nvidia-*", "numpy", "apex", "deepspeed", "sageattention"};
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		struct str w = str_from(wanted[i]);
-		bool open = str_ends(w, S("*"));
-		w.n -= open;
-		if (open ? str_starts(name, w) : str_eq(name, w))
-			return true;
-	}
-	return false;
+	const struct machine_names *known = machine_names_table();
+	return str_is_one_of(name, known->packages) || str_starts_one_of(name, known->families);
 }
 
 struct strs parse_requirements(struct arena *a, struct str text)

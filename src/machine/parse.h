@@ -51,10 +51,12 @@ struct strs parse_cmdline(struct arena *a, struct str text);
 /* Do these words keep the module from being loaded? */
 bool cmdline_blocks(const struct strs *words, struct str module);
 /* The kind of container that /proc/1/cgroup shows; parse_cgroup() returns NULL if it shows none. */
-struct cgroup_mark {
+struct cgroup_mark { /* data/machine.yaml */
 	/* part of a path ("/docker"), and the kind: "docker", "kubernetes", "podman" ... */
 	const char *mark, *kind;
 };
+const struct cgroup_mark *cgroup_mark_table(void);
+extern const size_t cgroup_mark_count;
 const struct cgroup_mark *parse_cgroup(struct str text);
 /* The value of a variable in /proc/PID/environ (separated by NUL); p is NULL if it is not set. */
 struct str parse_environ(struct str text, struct str name);

@@ -293,16 +293,7 @@ static int by_path(const void *x, const void *y)
 
 void gather_pythons(struct root *r, struct machine *m)
 {
-	static const char *const more[] = {".venv", "venv"},
-				 *const opt[] = {"opt/venv", "opt/conda", "opt/conda/envs/*", NULL},
-				 *const home[] = {"venv", ".venv", "venvs/*", ".virtualenvs/*",
-					 ".cache/pypoetry/virtualenvs/*",
-					 ".local/share/pipx/venvs/*", ".pyenv/versions/*",
-					 "miniconda3", "miniconda3/envs/*", "miniforge3",
-					 "miniforge3/envs/*", "anaconda3", "anaconda3/envs/*",
-					 "mambaforge", "mambaforge/envs/*", "micromamba",
-					 "micromamba/envs/*", "*/venv" /* ~/ComfyUI/venv */,
-					 "*/.venv", NULL};
+	static const char *const more[] = {".venv", "venv"};
 	const struct str list = S(".pythons");
 	struct pythons p = {.r = r, .m = m, .home = root_real(r, r->home)};
 	struct strs names;
@@ -323,9 +314,9 @@ void gather_pythons(struct root *r, struct machine *m)
 		add_user(&p);
 	for (size_t i = 0; !r->dir.n && i < 2; i++)
 		add(&p, below_root(r->a, path_abs(r->a, str_from(more[i]))), NULL);
-	add_places(&p, S(""), opt);
+	add_places(&p, S(""), machine_names_table()->environments);
 	if (p.home.n) {
-		add_places(&p, p.home, home);
+		add_places(&p, p.home, machine_names_table()->own_environments);
 		add_list(&p, path_join(r->a, p.home, S(".conda/environments.txt")));
 	}
 	/* in a recording, the list of all environments, some of which only the machine could find */

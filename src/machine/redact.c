@@ -1,15 +1,9 @@
-/* Decides how much of a machine may be in a recording: by a table of paths, a list of variables, and the names of
- * users, which are hidden in every path and text. A file that the table does not name is left out, so a new reader
- * records nothing unless a row for its files is added here. Nothing that identifies a person or a machine may pass: no
- * serial number, unique id, name of a user or host, network address or key. */
+/* Decides how much of a machine may be in a recording: by the table of paths in data/recording.yaml, a list of variables, and
+ * the names of users, which are hidden in every path and text. */
 #include <fnmatch.h>
 
 #include "lang/python/requirement.h"
-#include "machine/parse.h"
-#include "machine/root.h"
-#include "target/cut_list.h"
-
-typedef void redact_fn(struct buf *out, struct str text);
+#include "machine/facts.h"
 
 /* ---- rules for texts ---- */
 
@@ -124,90 +118,30 @@ static void redact_metadata(struct buf *out, struct str text)
 	}
 }
 
-static void redact_torch_version(struct buf *out, struct str text)
-{
-	static const char *const names[] = {"__version__", "hip", "cuda", "xpu", NULL};
-	struct str line;
-	while (str_next(&text, '\n', &line)) {
-		size_t n = 0;
-		while (n < line.n && (ascii_alnum(line.p[n]) || line.p[n] == '_'))
-			n++;
-		if (str_is_one_of(str_sub(line, 0, n), names))
-			buf_fmt(out, "%.*s\n", STR(line));
-	}
-}
-
 static void redact_torch_init(struct buf *out, struct str text)
 {
 	if (str_contains(text, S("rocm_sdk")))
 		buf_add(out, S("import rocm_sdk\n"));
 }
 
-/* ---- the table ---- */
+typedef void redact_fn(struct buf *out, struct str text);
 
-static const char *const memory_keys[] = {"MemTotal", "MemAvailable", "SwapTotal", NULL},
-			 *const status_keys[] = {"Uid", "Gid", "Groups", "Seccomp", NULL},
-			 *const release_keys[] = {"PRETTY_NAME", "ID", "VERSION_ID", NULL},
-			 *const kfd_keys[] = {"cpu_cores_count", "simd_count", "simd_per_cu",
-				 "wave_front_size", "gfx_target_version", "vendor_id", "device_id",
-				 "location_id", "domain", "drm_render_minor", "heap_type",
-				 "size_in_bytes", "node_to", "flags", NULL},
-			 *const uevent_keys[] = {"DRIVER", "PCI_SLOT_NAME", NULL},
-			 *const venv_keys[] = {
-				 "include-system-site-packages", "version", "version_info", NULL};
-
-/* The first matching row decides; a row without a rule keeps the whole text. '*' matches '/' as well. */
-static const struct redaction {
-	const char *path;
+static const struct {
+	const char *name;
 	redact_fn *redact;
-	char sep; /* instead of `redact`: keep the lines whose key, before this separator, is in `keys` */
-	const char *const *keys;
-} table[] = {
-	{.path = "proc/sys/kernel/osrelease"},
-	{.path = "proc/sys/kernel/arch"},
-	{.path = "proc/version", .redact = redact_version},
-	{.path = "proc/cpuinfo", .redact = redact_cpuinfo},
-	{.path = "proc/meminfo", .sep = ':', .keys = memory_keys},
-	{.path = "proc/cmdline", .redact = redact_cmdline},
-	{.path = "proc/modules", .redact = redact_modules},
-	{.path = "proc/1/environ", .redact = redact_container},
-	{.path = "proc/1/cgroup", .redact = redact_cgroup},
-	{.path = "proc/self/status", .sep = ':', .keys = status_keys},
-	{.path = "etc/os-release", .sep = '=', .keys = release_keys},
-	{.path = "usr/lib/os-release", .sep = '=', .keys = release_keys},
-	{.path = "*/modprobe.d/*.conf", .redact = redact_modprobe},
-	{.path = "var/lib/dkms/amdgpu/*/build/make.log", .redact = redact_first_line},
-	{.path = "sys/devices/system/cpu/online"},
-	{.path = "sys/firmware/efi/efivars/SecureBoot-*"},
-	{.path = "sys/module/amdgpu/initstate"},
-	{.path = "sys/module/amdgpu/version"},
-	{.path = "sys/module/*/parameters/*"},
-	{.path = "sys/kernel/iommu_groups/*/type"},
-	/* GPUs: the compute driver's nodes, and their PCI devices */
-	{.path = "sys/*/topology/nodes/*/properties", .sep = ' ', .keys = kfd_keys},
-	{.path = "sys/*/topology/nodes/*/name"},
-	{.path = "sys/*/uevent", .sep = '=', .keys = uevent_keys},
-	{.path = "sys/*/vendor"},
-	{.path = "sys/*/device"},
-	{.path = "sys/*/class"},
-	{.path = "sys/*/revision"},
-	{.path = "sys/*/product_name"},
-	{.path = "sys/*/mem_info_*_total"},
-	{.path = "sys/*/vbios_version"},
-	{.path = "sys/*/fw_version/*_fw_version"},
-	{.path = "sys/*/power/runtime_status"},
-	{.path = "sys/*_link_speed"},
-	{.path = "sys/*_link_width"},
-	/* ROCm and Python environments, wherever they are */
-	{.path = "*/.info/version*"},
-	{.path = "*/hip_version.h", .redact = redact_header},
-	{.path = "*/rocm_version.h", .redact = redact_header},
-	{.path = "*/" CUT_LIST, .redact = redact_slim},
-	{.path = "*/pyvenv.cfg", .sep = '=', .keys = venv_keys},
-	{.path = "*.dist-info/METADATA", .redact = redact_metadata},
-	{.path = "*.egg-info/PKG-INFO", .redact = redact_metadata},
-	{.path = "*/torch/version.py", .redact = redact_torch_version},
-	{.path = "*/torch/__init__.py", .redact = redact_torch_init},
+} functions[] = {
+	{"version", redact_version},
+	{"cpuinfo", redact_cpuinfo},
+	{"cmdline", redact_cmdline},
+	{"modules", redact_modules},
+	{"container", redact_container},
+	{"cgroup", redact_cgroup},
+	{"modprobe", redact_modprobe},
+	{"first_line", redact_first_line},
+	{"header", redact_header},
+	{"slim", redact_slim},
+	{"metadata", redact_metadata},
+	{"torch_init", redact_torch_init},
 };
 
 bool redact_text(const struct root *r, struct str path, struct str text, struct buf *out)
@@ -221,14 +155,16 @@ bool redact_text(const struct root *r, struct str path, struct str text, struct 
 				STR(parse_passwd(text, r->uid, PASSWD_HOME)));
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		if (fnmatch(table[i].path, name, 0))
+	for (size_t i = 0; i < redaction_count; i++) {
+		const struct redaction *x = &redaction_table()[i];
+		if (fnmatch(x->path, name, 0))
 			continue;
-		if (table[i].redact)
-			table[i].redact(out, text);
-		else if (table[i].keys)
-			redact_keys(out, text, table[i].sep, table[i].keys);
-		else
+		for (size_t k = 0; x->by && k < sizeof(functions) / sizeof(*functions); k++)
+			if (!strcmp(x->by, functions[k].name))
+				functions[k].redact(out, text);
+		if (x->keys)
+			redact_keys(out, text, *x->separator, x->keys);
+		else if (!x->by)
 			buf_add(out, text);
 		return true;
 	}
@@ -297,15 +233,9 @@ static struct str disguise(const struct root *r, struct str s, size_t *ret_n)
 
 struct str root_hide(const struct root *r, struct arena *a, struct str text, bool words)
 {
-	/* these names do not identify a person, and they occur in unrelated paths */
-	static const char *const common[] = {"root", "user", "other", "users", "home", "rocm",
-		"ubuntu", "debian", "fedora", "admin", "app", "build", "docker", "runner", "python",
-		"conda", "nobody", "opt", "usr", "lib", "bin", "etc", "var", "tmp", "local",
-		"share", "games", "mnt", "venv", "src", "data", "torch", "triton", "dev", "lib64",
-		NULL};
 	BUF(out, a);
 	char before = 0;
-	words = words && r->user.n && !str_is_one_of(r->user, common);
+	words = words && r->user.n && !str_is_one_of(r->user, machine_names_table()->no_names);
 	for (size_t n = 1; text.n; text = str_sub(text, n, text.n), n = 1) {
 		struct str shown = str_sub(text, 0, 1);
 		if (text.p[0] == '/') {

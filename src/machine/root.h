@@ -4,7 +4,7 @@
  * mirrors a machine (a sysroot), or a machine in one file (machine_file_parse()). In the last two, links are followed
  * as chroot(2) would, so nothing outside is ever opened, and only ordinary files are read (no FIFO, no device).
  *
- * While a recording is made, every file that a reader opens is added to it; the table in redact.c decides how much of
+ * While a recording is made, every file that a reader opens is added to it; data/recording.yaml decides how much of
  * the file's text is recorded. A reader that finds a file irrelevant removes it again with root_forget().
  */
 #pragma once

@@ -17,9 +17,6 @@ static void add_part(struct root *r, struct machine_sdk *s, struct str name, str
 
 static void read_libraries(struct root *r, struct str dir, struct machine_sdk *s)
 {
-	static const char *const libraries[] = {"MIOpen", "amd_comgr", "amdhip64", "hipblaslt",
-		"hsa-runtime64", "rccl", "rocblas", "rocfft", "rocrand", "rocsolver", "rocsparse",
-		NULL};
 	struct strs names;
 	root_list(r, dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
@@ -27,7 +24,7 @@ static void read_libraries(struct root *r, struct str dir, struct machine_sdk *s
 		size_t so = str_find(name, S(".so."));
 		struct str stem = str_sub(name, 3, so), version = str_sub(name, so + 4, name.n);
 		if (!str_starts(name, S("lib")) || !is_version(version) ||
-			!str_is_one_of(stem, libraries))
+			!str_is_one_of(stem, machine_names_table()->components))
 			continue;
 		/* libx.so.6 is a link to libx.so.6.4, which comes next in the sorted list */
 		if (i + 1 < names.n && str_starts(names.v[i + 1], longer))

@@ -192,7 +192,7 @@ void gather_system(struct root *r, struct machine *m)
 	m->memory = kib(text, S("MemTotal"));
 	m->memory_free = kib(text, S("MemAvailable"));
 	m->swap = kib(text, S("SwapTotal"));
-	m->gtt_limit = gtt_limit(r);
+	m->gtt_limit = bounded(gtt_limit(r));
 	m->pressure = memory_pressure(r);
 }
 

@@ -52,12 +52,9 @@ static void read_version(struct python_env *e, struct str dir, struct machine_to
 
 /* ---- libraries ---- */
 
-/* The prefix is "libamd_", as libamd.so belongs to SuiteSparse. */
 bool is_rocm_library(struct str name)
 {
-	static const char *const beginnings[] = {"libamdhip64", "libamd_", "libhip", "libhsa",
-		"libroc", "librccl", "libMIOpen", "libmigraphx", NULL};
-	return str_starts_one_of(name, beginnings);
+	return str_starts_one_of(name, machine_names_table()->rocm_libraries);
 }
 
 /* Adds the absolute folders in a list separated by ':'; $ORIGIN stands for the library's own folder. */
@@ -80,20 +77,25 @@ static struct str below_opt(struct root *r, struct str dir)
 	return real.n ? real : dir;
 }
 
+/* Adds these folders in `dir`. */
+static void put_folders(
+	struct arena *a, struct strs *dirs, struct str dir, const char *const *folders)
+{
+	for (; *folders; folders++)
+		strs_put(a, dirs, path_join(a, dir, str_from(*folders)));
+}
+
 struct strs search_dirs(
 	struct python_env *e, struct str origin, const struct library *l, bool wheels)
 {
-	static const char *const inner[] = {
-		"lib", "lib64", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib"};
-	static const char *const usual[] = {"usr/local/lib", "usr/lib/x86_64-linux-gnu",
-		"lib/x86_64-linux-gnu", "usr/lib64", "lib64", "usr/lib", "lib"};
+	const struct machine_names *known = machine_names_table();
 	struct arena *a = e->r->a;
 	struct strs dirs = {0}, rocm = {0};
 	struct str path;
 	root_variable(e->r, S("LD_LIBRARY_PATH"), &path);
 	VEC_EACH (const struct str, dir, &e->rocm_dirs)
-		for (size_t i = 0; wheels && i < sizeof(inner) / sizeof(*inner); i++)
-			strs_put(a, &rocm, path_join(a, *dir, str_from(inner[i])));
+		if (wheels)
+			put_folders(a, &rocm, *dir, known->rocm_folders);
 	if (!e->py->torch.bundled)
 		strs_put_all(a, &dirs, &rocm);
 	add_paths(a, &dirs, l->rpath, origin);
@@ -101,14 +103,10 @@ struct strs search_dirs(
 	add_paths(a, &dirs, l->runpath, origin);
 	strs_put(a, &dirs, origin);
 	strs_put_all(a, &dirs, &rocm);
-	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
-		strs_put(a, &dirs, str_from(usual[i]));
+	put_folders(a, &dirs, S(""), known->usual_folders);
 	VEC_EACH (const struct machine_sdk, s, &e->m->sdks)
-		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner) && s->path.n &&
-				   !str_eq(s->kind, S("pip"));
-			i++)
-			strs_put(a, &dirs,
-				path_join(a, str_sub(s->path, 1, s->path.n), str_from(inner[i])));
+		if (s->path.n && !str_eq(s->kind, S("pip")))
+			put_folders(a, &dirs, str_sub(s->path, 1, s->path.n), known->rocm_folders);
 	VEC_EACH (struct str, dir, &dirs)
 		*dir = below_opt(e->r, *dir);
 	return dirs;
