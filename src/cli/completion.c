@@ -95,12 +95,12 @@ static void offer_values(struct typing *t, const struct opt *o)
 		offer(t, str_from(o->choices[i]), o->help);
 }
 
-static void offer_options(struct typing *t, const struct command *c, const struct opt *table)
+static void offer_options(struct typing *t, const struct command *c)
 {
-	OPT_EACH (o, table) {
+	OPT_ALL (o, c) {
 		if (o->kind == OPT_POS)
 			offer_values(t, o);
-		if (opt_is_positional(o) || !opt_is_shown(c, o))
+		if (opt_is_positional(o) || o->flags & OPT_HIDDEN)
 			continue;
 		offer(t, str_fmt(t->a, "--%s", o->lname), o->help);
 		if (o->sname)
@@ -163,8 +163,7 @@ struct err *cmd_completion(struct arena *a, void *user)
 		}
 		offer_values(&t, o);
 	} else if (c) {
-		offer_options(&t, c, c->opts);
-		offer_options(&t, c, common_opts);
+		offer_options(&t, c);
 	}
 	args->common.status = !t.n;
 	return NULL;

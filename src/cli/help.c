@@ -58,10 +58,12 @@ bool help_group(const struct command *all, struct str group)
 			STR(group)));
 }
 
-static void list_options(const struct command *c, const struct opt *table)
+static void list_options(const struct command *c)
 {
-	OPT_EACH (o, table) {
-		if (!opt_is_shown(c, o))
+	OPT_ALL (o, c) {
+		if (o == common_opts)
+			out_text(S("\nEvery command:\n"));
+		if (o->flags & OPT_HIDDEN)
 			continue;
 		ARENA(a);
 		struct str left;
@@ -88,9 +90,7 @@ void help_command(const struct command *all, const struct command *c)
 				o->lname, o->kind == OPT_POS ? "" : "...", must ? "" : "]");
 	}
 	out_text(S("\n\n"));
-	list_options(c, c->opts);
-	out_text(S("\nEvery command:\n"));
-	list_options(c, common_opts);
+	list_options(c);
 	show_subcommands(all, str_from(c->name), S("\nSubcommands:\n"));
 }
 
@@ -134,13 +134,10 @@ static const struct json_field opt_fields[] = {
 
 static void write_options(struct json *j, const void *command)
 {
-	const struct command *c = command;
-	const struct opt *const tables[] = {c->opts, common_opts};
 	json_open(j, '[');
-	for (unsigned i = 0; i < 2; i++)
-		OPT_EACH (o, tables[i])
-			if (opt_is_shown(c, o))
-				json_struct(j, opt_fields, o);
+	OPT_ALL (o, (const struct command *)command)
+		if (!(o->flags & OPT_HIDDEN))
+			json_struct(j, opt_fields, o);
 	json_close(j);
 }
 

@@ -42,24 +42,22 @@ bool opt_is_positional(const struct opt *o)
 	return o->kind == OPT_POS || o->kind == OPT_POSES || o->kind == OPT_REST;
 }
 
-static bool opt_applies(const struct command *c, const struct opt *o)
+const struct opt *opt_next(const struct command *c, const struct opt *o)
 {
-	return !(o->flags & OPT_WRITERS) || (c->needs & NEED_WRITE);
-}
-
-bool opt_is_shown(const struct command *c, const struct opt *o)
-{
-	return !(o->flags & OPT_HIDDEN) && opt_applies(c, o);
+	const struct opt *end = common_opts + sizeof(common_opts) / sizeof(*common_opts) - 1;
+	bool writes = c->needs & NEED_WRITE;
+	o = o ? o + 1 : c->opts;
+	while (o != end && (o->kind == OPT_END || (o->flags & OPT_WRITERS && !writes)))
+		o = o->kind == OPT_END ? common_opts : o + 1;
+	return o == end ? NULL : o;
 }
 
 const struct opt *opt_find(const struct command *c, struct str name, char letter)
 {
-	const struct opt *const tables[] = {c->opts, common_opts};
-	for (unsigned i = 0; i < 2; i++)
-		OPT_EACH (o, tables[i])
-			if (!opt_is_positional(o) && opt_applies(c, o) &&
-				(letter ? o->sname == letter : str_eq(name, str_from(o->lname))))
-				return o;
+	OPT_ALL (o, c)
+		if (!opt_is_positional(o) &&
+			(letter ? o->sname == letter : str_eq(name, str_from(o->lname))))
+			return o;
 	return NULL;
 }
 
@@ -70,12 +68,10 @@ static struct err *hint_usage(const struct parse *p, struct err *e)
 
 static struct err *unknown_option(struct parse *p, struct str word)
 {
-	const struct opt *const tables[] = {p->c->opts, common_opts};
 	struct strs names = {0};
-	for (unsigned i = 0; i < 2; i++)
-		OPT_EACH (o, tables[i])
-			if (!opt_is_positional(o) && opt_is_shown(p->c, o))
-				strs_add(p->a, &names, str_fmt(p->a, "--%s", o->lname));
+	OPT_ALL (o, p->c)
+		if (!opt_is_positional(o) && !(o->flags & OPT_HIDDEN))
+			strs_add(p->a, &names, str_fmt(p->a, "--%s", o->lname));
 	struct err *e = err_new(E_USAGE, "'%s' has no option '%.*s'", p->c->name, STR(word));
 	return hint_usage(p, err_near(e, str_sub(word, 0, str_chr(word, '=')), &names));
 }
@@ -103,10 +99,17 @@ static struct err *no_value(const struct opt *o)
 	return err_new(E_USAGE, "'--%s' needs a value (%s)", o->lname, o->arg);
 }
 
+/* The value of a flag is "" to clear it. */
 static struct err *store(const struct parse *p, const struct opt *o, struct str value)
 {
 	void *at = p->args + o->off;
 	switch (o->kind) {
+	case OPT_BOOL:
+		*(bool *)at = value.n > 0;
+		return NULL;
+	case OPT_COUNT:
+		*(unsigned *)at += 1;
+		return NULL;
 	case OPT_UINT: {
 		uint64_t n;
 		if (!str_u64(value, 10, &n) || n > 1000000000)
@@ -134,16 +137,6 @@ static struct err *store(const struct parse *p, const struct opt *o, struct str 
 		*(struct str *)at = value;
 		return NULL;
 	}
-}
-
-/* Sets or clears a flag, or increments a counter. */
-static void store_flag(const struct parse *p, const struct opt *o, bool on)
-{
-	void *at = p->args + o->off;
-	if (o->kind == OPT_COUNT)
-		*(unsigned *)at += 1;
-	else
-		*(bool *)at = on;
 }
 
 static bool takes_value(const struct opt *o)
@@ -178,8 +171,7 @@ static struct err *long_option(struct parse *p, struct str word)
 		return take_value(p, o, value, has_value);
 	if (has_value)
 		return hint_usage(p, err_new(E_USAGE, "'--%s' takes no value", o->lname));
-	store_flag(p, o, on);
-	return NULL;
+	return store(p, o, on ? S("1") : S(""));
 }
 
 static struct err *short_options(struct parse *p, struct str word)
@@ -191,7 +183,7 @@ static struct err *short_options(struct parse *p, struct str word)
 		strs_add(p->a, p->given, str_from(o->lname));
 		if (takes_value(o))
 			return take_value(p, o, str_sub(word, i + 1, word.n), i + 1 < word.n);
-		store_flag(p, o, true);
+		TRY(store(p, o, S("1")));
 	}
 	return NULL;
 }
@@ -205,17 +197,15 @@ static const struct opt *next_positional(const struct opt *table)
 }
 
 /* Sets options that are not on the command line from the environment. */
-static struct err *from_environment(const struct parse *p, const struct opt *table)
+static struct err *from_environment(const struct parse *p)
 {
-	OPT_EACH (o, table) {
-		if (!o->env || !opt_applies(p->c, o) || strs_has(p->given, str_from(o->lname)))
+	OPT_ALL (o, p->c) {
+		if (!o->env || strs_has(p->given, str_from(o->lname)))
 			continue;
 		struct str value = str_from(getenv(o->env));
-		if (value.n && takes_value(o))
+		if (value.n && (takes_value(o) || !str_eq(value, S("0"))))
 			TRY_CTX(store(p, o, value), "wrong value of '%s' in the environment",
 				o->env);
-		else if (value.n && !str_eq(value, S("0")))
-			store_flag(p, o, true);
 	}
 	return NULL;
 }
@@ -295,8 +285,7 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 				p.pos = next_positional(p.pos + 1);
 		}
 	}
-	TRY(from_environment(&p, c->opts));
-	TRY(from_environment(&p, common_opts));
+	TRY(from_environment(&p));
 	OPT_EACH (o, c->opts) {
 		if (!(o->flags & OPT_REQUIRED) || common->help)
 			continue;

@@ -105,9 +105,10 @@ extern const struct opt common_opts[];
 #define COMMAND_EACH(c, all) for (const struct command *c = (all); c->name; c++)
 #define OPT_EACH(o, table) for (const struct opt *o = (table); o && o->kind != OPT_END; o++)
 
+/* The options and arguments that the command has: its own, then those of every command. */
+#define OPT_ALL(o, c) for (const struct opt *o = opt_next(c, NULL); o; o = opt_next(c, o))
+const struct opt *opt_next(const struct command *c, const struct opt *o);
 bool opt_is_positional(const struct opt *o);
-/* Does the command have the option, and list it in its help? */
-bool opt_is_shown(const struct command *c, const struct opt *o);
 /* The option of the command, or the common one, with this letter, or with this long name if letter is 0; or NULL. */
 const struct opt *opt_find(const struct command *c, struct str name, char letter);
 size_t opt_size(const struct opt *table); /* the size of the command's struct */
