@@ -7,9 +7,7 @@
 struct build_args {
 	struct common common;
 	struct plan_request project;
-	struct str out, dir, patches;
-	struct strs targets;
-	bool keep_going, offline, editable;
+	struct build_request q;
 	bool set; /* several projects, whose reports go into one document */
 };
 #define ARGS struct build_args
@@ -17,18 +15,20 @@ struct build_args {
 const struct opt cmd_build_opts[] = {
 	PROJECT_DIR,
 	PROJECT_OPTS,
-	{OPT_OUTPUT(out, "DIR", "folder for the wheel (default: dist)"), .env = "ROCSMITH_OUTPUT"},
-	{OPT_VALUE("build-dir", OPT_PATH, dir, "DIR", "folder for objects (default: in the cache)"),
+	{OPT_OUTPUT(q.out, "DIR", "folder for the wheel (default: dist)"),
+		.env = "ROCSMITH_OUTPUT"},
+	{OPT_VALUE(
+		 "build-dir", OPT_PATH, q.dir, "DIR", "folder for objects (default: in the cache)"),
 		.env = "ROCSMITH_BUILD_DIR"},
-	{OPT_VALUE("target", OPT_LIST, targets, "NAME",
+	{OPT_VALUE("target", OPT_LIST, q.targets, "NAME",
 		"build only this target of CMake or ninja, and no wheel")},
-	{OPT_FLAG("editable", editable,
+	{OPT_FLAG("editable", q.editable,
 		"install into --python's environment, from the build folder")},
-	{OPT_VALUE("patches", OPT_PATH, patches, "QUEUE",
+	{OPT_VALUE("patches", OPT_PATH, q.patches, "QUEUE",
 		"queue of patches for the copy that is built")},
-	{OPT_FLAG("keep-going", keep_going, "after an error go on with what does not need it"),
+	{OPT_FLAG("keep-going", q.keep_going, "after an error go on with what does not need it"),
 		.sname = 'k'},
-	{OPT_FLAG("offline", offline, "never install an SDK")},
+	{OPT_FLAG("offline", q.no_install, "never install an SDK")},
 	OPT_LAST,
 };
 
@@ -116,19 +116,16 @@ static struct err *build_one(struct arena *a, struct build_args *o, const struct
 	struct str dir, struct build_result *r)
 {
 	const struct plan *plan = &wish->plan;
-	struct build_request q = {.wish = wish,
-		.out = o->out.n ? o->out : S("dist"),
-		.dir = dir,
-		.sysroot = o->project.sysroot,
-		.targets = o->targets,
-		.patches = o->patches.n ? path_abs(a, o->patches) : S(""),
-		.jobs = o->common.jobs,
-		.editable = o->editable,
-		.keep_going = o->keep_going,
-		.no_install = o->offline,
-		.say_plan = project_say_findings,
-		.began = mono_now()};
+	struct build_request q = o->q;
 	struct err *e = NULL;
+	q.wish = wish;
+	q.out = q.out.n ? q.out : S("dist");
+	q.dir = dir;
+	q.sysroot = o->project.sysroot;
+	q.patches = q.patches.n ? path_abs(a, q.patches) : S("");
+	q.jobs = o->common.jobs;
+	q.say_plan = project_say_findings;
+	q.began = mono_now();
 	if (fs_writes_forbidden()) {
 		TRY(build_preview(a, &q, r));
 	} else {
@@ -181,10 +178,10 @@ static struct err *build_set(struct arena *a, struct build_args *o)
 	struct strs failed = {0}, reports = {0};
 	struct err *first = NULL;
 	o->set = true;
-	if (o->targets.n || o->editable)
+	if (o->q.targets.n || o->q.editable)
 		return err_new(E_USAGE, "--%s is for a single project, not for a set",
-			o->editable ? "editable" : "target");
-	TRY(set_open(a, &o->project, o->dir, o->common.jobs, &set));
+			o->q.editable ? "editable" : "target");
+	TRY(set_open(a, &o->project, o->q.dir, o->common.jobs, &set));
 	TRY(forecast_check(a, &set.all));
 	VEC_EACH (const struct set_member, m, &set.v)
 		say_status(S("Planned"), "%.*s %.*s%s", STR(m->name),
@@ -199,7 +196,7 @@ static struct err *build_set(struct arena *a, struct build_args *o)
 		struct str *missing = NULL;
 		VEC_EACH (struct str, name, &m->after)
 			missing = strs_has(&failed, *name) ? name : missing;
-		if (missing || (failed.n && !o->keep_going)) {
+		if (missing || (failed.n && !o->q.keep_going)) {
 			strs_add(a, &failed, m->name);
 			say_status(S("Left out"), "'%.*s'%s%.*s", STR(m->name),
 				missing ? ", which needs " : "", STR(missing ? *missing : S("")));
@@ -237,5 +234,5 @@ struct err *cmd_build(struct arena *a, void *args)
 	if (set_is(o->project.dir))
 		return build_set(a, o);
 	TRY(project_plan(a, &o->common, &o->project, &wish));
-	return build_one(a, o, &wish, o->dir, &r);
+	return build_one(a, o, &wish, o->q.dir, &r);
 }

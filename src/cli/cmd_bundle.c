@@ -71,8 +71,7 @@ static void print(struct arena *a, const struct bundle_args *o, const struct fat
 		out_fmt("%.*s: %.*s, %.*s\n", STR(s->name),
 			STR(human_count(a, (size_t)s->files, "file")),
 			STR(human_bytes(a, s->bytes)));
-	VEC_EACH (const struct str, x, &r->dropped)
-		out_fmt("removed: %.*s\n", STR(*x));
+	out_lines("removed: ", &r->dropped);
 	if (r->slim.files.n)
 		out_fmt("%.*s\n", STR(cut_list_describe(a, cut_list_text(a, &r->slim))));
 	out_fmt("%.*s: %s%.*s unpacked (%.*s for all GPUs)", STR(r->output),

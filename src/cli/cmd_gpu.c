@@ -40,7 +40,6 @@ struct err *cmd_gpu(struct arena *a, void *args)
 	}
 	if (show_json(&o->common, gpu_answer_fields, &x))
 		return NULL;
-	VEC_EACH (const struct str, t, &x.targets)
-		out_fmt("%.*s\n", STR(*t));
+	out_lines("", &x.targets);
 	return NULL;
 }

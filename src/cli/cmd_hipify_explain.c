@@ -14,15 +14,11 @@ struct explained_rule {
 	unsigned line;
 };
 
-struct explained_reasons {
-	VEC(struct hipify_reason) reasons;
-};
-
 struct explained_edit {
 	unsigned line;
 	struct str from, to;
 	const struct explained_rule *rule; /* mode standalone; NULL = not made by a table row */
-	const struct explained_reasons *reasons; /* modes torch and extension */
+	VEC(struct hipify_reason) reasons; /* modes torch and extension */
 };
 
 struct explanation { /* the document: rocsmith.hipify-explain/1 */
@@ -44,13 +40,10 @@ static const struct json_field reason_fields[] = {
 	FIELD_OPTIONAL("file", struct hipify_reason, file),
 	FIELD_LAST(FIELD_OPTIONAL("line", struct hipify_reason, line)),
 };
-static const struct json_field reasons_fields[] = {
-	FIELD_LAST(FIELD_LIST("reasons", struct explained_reasons, reasons, reason_fields)),
-};
 static const struct json_field edit_fields[] = {
 	FIELDS(struct explained_edit, line, from, to),
 	FIELD_FROM(struct explained_edit, rule, rule_fields),
-	FIELD_LAST(FIELD_FROM(struct explained_edit, reasons, reasons_fields)),
+	FIELD_LAST(FIELD_LIST_OPTIONAL("reasons", struct explained_edit, reasons, reason_fields)),
 };
 static const struct json_field explanation_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-explain/1"),
@@ -62,8 +55,8 @@ static const struct json_field explanation_fields[] = {
 
 /* Adds the edits and names of the wanted line. An edit may span several lines, since a kernel's name and its "<<<" are
  * often on two. */
-static void explain_text(struct arena *a, const struct hipify_text *text, struct str source,
-	bool by_torch, struct explanation *x)
+static void explain_text(
+	struct arena *a, const struct hipify_text *text, struct str source, struct explanation *x)
 {
 	VEC_EACH (const struct hipify_edit, e, &text->edits) {
 		unsigned last = e->line;
@@ -74,10 +67,8 @@ static void explain_text(struct arena *a, const struct hipify_text *text, struct
 		struct explained_edit *edit = VEC_PUSH(a, &x->edits);
 		*edit = (struct explained_edit){
 			.line = e->line, .from = str_sub(source, e->from, e->to), .to = e->with};
-		struct explained_reasons *reasons = NEW(a, struct explained_reasons);
 		for (const struct hipify_reason *r = e->why; r; r = r->next)
-			*VEC_PUSH(a, &reasons->reasons) = *r;
-		edit->reasons = by_torch ? reasons : NULL;
+			*VEC_PUSH(a, &edit->reasons) = *r;
 		if (!e->rule)
 			continue;
 		struct explained_rule *rule = NEW(a, struct explained_rule);
@@ -127,9 +118,7 @@ static void print_edit(struct arena *a, struct str path, const struct explained_
 			out_fmt(", found in ROCm %.*s but not in 6.4.3", STR(rule->since));
 		out_fmt("; from %.*s\n", STR(rule->evidence));
 	}
-	if (!e->reasons)
-		return;
-	VEC_EACH (const struct hipify_reason, r, &e->reasons->reasons) {
+	VEC_EACH (const struct hipify_reason, r, &e->reasons) {
 		bool whole = str_eq(r->from, e->from) && str_eq(str_trim(r->to), new);
 		if (r->table.n)
 			out_fmt("    %.*s:%u, %.*s", STR(r->file), r->line, STR(r->table));
@@ -194,10 +183,9 @@ struct err *cmd_hipify_explain(struct arena *a, void *args)
 		return err_new(
 			E_USAGE, "a file can be explained, and '%.*s' is a folder", STR(x.path));
 	TRY(hipify_resolve(a, h, dir, &job));
-	bool by_torch = hipify_by_torch(&job.o);
 	job.o.look_only = true;
 	job.o.want_untranslated = true;
-	if (!by_torch && !h->o.dir.n) {
+	if (!hipify_by_torch(&job.o) && !h->o.dir.n) {
 		TRY(fs_read(a, x.path, 1 << 28, &source));
 		TRY(hipify_text(a, source, x.path, NULL, &text));
 	} else {
@@ -212,7 +200,7 @@ struct err *cmd_hipify_explain(struct arena *a, void *args)
 				E_USAGE, "'%.*s' is not inside '%.*s'", STR(x.path), STR(dir));
 		TRY(hipify_file_text(a, &job.o, rel, &source, &text));
 	}
-	explain_text(a, &text, source, by_torch, &x);
+	explain_text(a, &text, source, &x);
 	if (show_json(&h->common, explanation_fields, &x))
 		return NULL;
 	VEC_EACH (const struct explained_edit, e, &x.edits)

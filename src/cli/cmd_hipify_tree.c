@@ -32,16 +32,13 @@ struct tree_states {
 	size_t counts[STATE_ORPHAN + 1];
 };
 
-static void write_state_counts(struct json *j, const void *states)
-{
-	json_open(j, '{');
-	for (size_t i = 0; state_names[i]; i++) {
-		json_key(j, state_names[i]);
-		json_u64(j, ((const struct tree_states *)states)->counts[i]);
-	}
-	json_close(j);
-}
-
+static const struct json_field state_count_fields[] = {
+	FIELD("current", struct tree_states, counts[STATE_CURRENT]),
+	FIELD("stale", struct tree_states, counts[STATE_STALE]),
+	FIELD("edited", struct tree_states, counts[STATE_EDITED]),
+	FIELD("missing", struct tree_states, counts[STATE_MISSING]),
+	FIELD_LAST(FIELD("orphan", struct tree_states, counts[STATE_ORPHAN])),
+};
 static const struct json_field state_fields[] = {
 	FIELDS(struct change_entry, output, source),
 	FIELD_ENUM("state", struct change_entry, state, state_names),
@@ -51,7 +48,7 @@ static const struct json_field states_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-status/1"),
 	FIELD("path", struct tree_states, path),
 	FIELD_LIST("files", struct tree_states, files, state_fields),
-	FIELD_LAST(FIELD_WRITE("counts", write_state_counts)),
+	FIELD_LAST(FIELD_PART("counts", state_count_fields)),
 };
 
 struct err *cmd_hipify_status(struct arena *a, void *args)
@@ -293,8 +290,7 @@ struct err *cmd_hipify_lint(struct arena *a, void *args)
 			STR(f->message), f->id);
 		/* once, after the last of several findings of the same kind */
 		if (f + 1 == f_end || strcmp(f->id, f[1].id) != 0)
-			VEC_EACH (const struct str, fix, &f->fix)
-				out_fmt("    %.*s\n", STR(*fix));
+			out_lines("    ", &f->fix);
 	}
 	say_status(S("Checked"), "'%.*s': %.*s where waves of 32 lanes are assumed", STR(l.dir),
 		STR(human_count(a, l.findings.n, "place")));

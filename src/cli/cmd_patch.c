@@ -200,17 +200,14 @@ static void print_recipes(struct arena *a, const struct recipe_report *r)
 		out_fmt("%-14s %.*s %.*s\n", state_names[e->state],
 			STR(styled_out(a, STYLE_BOLD, id)), STR(e->title));
 		out_fmt("%39s %.*s\n", "", STR(e->why));
-		VEC_EACH (const struct str, note, &e->notes)
-			out_fmt("%39s %.*s\n", "", STR(*note));
+		out_lines(str_fmt(a, "%39s ", "").p, &e->notes);
 	}
 }
 
 static void print_variables(const struct patch_shown *s)
 {
-	VEC_EACH (const struct str, line, &s->environment)
-		out_fmt("%-14s %.*s\n", "environment", STR(*line));
-	VEC_EACH (const struct str, line, &s->cmake)
-		out_fmt("%-14s -D%.*s\n", "cmake", STR(*line));
+	out_lines("environment    ", &s->environment);
+	out_lines("cmake          -D", &s->cmake);
 }
 
 static size_t count(const struct recipe_report *r, enum recipe_state s)

@@ -9,39 +9,38 @@
 
 struct sdk_install_args {
 	struct common common;
-	struct str provider;
-	struct str file, suite, mirror, keyring, prefix, index, sha256, wheels;
-	struct strs components, gpus, links;
-	bool refresh, no_verify;
+	struct sdk_spec spec;
+	struct str file, wheels;
 };
 #define ARGS struct sdk_install_args
 
 const struct opt cmd_sdk_install_opts[] = {
-	{OPT_ARGUMENT("PROVIDER", OPT_POS, provider,
+	{OPT_ARGUMENT("PROVIDER", OPT_POS, spec.provider,
 		"debian, rocm:VERSION, tarball, artifacts or prefix")},
 	{OPT_ARGUMENT("FILE", OPT_POS, file, "tarball: file or URL; artifacts: folder")},
-	{OPT_VALUE("suite", OPT_STR, suite, "SUITE",
+	{OPT_VALUE("suite", OPT_STR, spec.suite, "SUITE",
 		"Debian suite: sid, experimental or trixie; a tarball's name")},
-	{OPT_VALUE("components", OPT_WORDS, components, "LIST",
+	{OPT_VALUE("components", OPT_WORDS, spec.components, "LIST",
 		"compiler, math, dnn, torch-build or library names")},
-	{OPT_GPUS(gpus, "GPUs that libraries need kernels for, or all")},
-	{OPT_VALUE("mirror", OPT_STR, mirror, "URL",
+	{OPT_GPUS(spec.gpus, "GPUs that libraries need kernels for, or all")},
+	{OPT_VALUE("mirror", OPT_STR, spec.mirror, "URL",
 		 "Debian archive to use instead of this machine's"),
 		.env = "ROCSMITH_MIRROR"},
-	{OPT_VALUE("keyring", OPT_PATH, keyring, "FILE",
+	{OPT_VALUE("keyring", OPT_PATH, spec.keyring, "FILE",
 		 "keyring that the archive's index is signed with"),
 		.env = "ROCSMITH_KEYRING"},
-	{OPT_VALUE(
-		"prefix", OPT_PATH, prefix, "DIR", "tree of the provider prefix, e.g. /opt/rocm")},
-	{OPT_VALUE("index-url", OPT_STR, index, "URL",
+	{OPT_VALUE("prefix", OPT_PATH, spec.prefix, "DIR",
+		"tree of the provider prefix, e.g. /opt/rocm")},
+	{OPT_VALUE("index-url", OPT_STR, spec.from, "URL",
 		"rocm: simple index of wheels, instead of AMD's")},
-	{OPT_VALUE("find-links", OPT_LIST, links, "DIR", "rocm: folder or page of wheels instead")},
-	{OPT_VALUE("sha256", OPT_STR, sha256, "HASH", "tarball: its SHA-256")},
-	{OPT_FLAG("no-verify", no_verify,
+	{OPT_VALUE("find-links", OPT_LIST, spec.links, "DIR",
+		"rocm: folder or page of wheels instead")},
+	{OPT_VALUE("sha256", OPT_STR, spec.sha256, "HASH", "tarball: its SHA-256")},
+	{OPT_FLAG("no-verify", spec.unverified,
 		"tarball: take it without a hash, which its receipt tells")},
 	{OPT_VALUE("wheels-out", OPT_PATH, wheels, "DIR",
 		"artifacts: also make ROCm's wheels, in this new folder")},
-	{OPT_FLAG("refresh", refresh, "fetch the archive's current index")},
+	{OPT_FLAG("refresh", spec.refresh, "fetch the archive's current index")},
 	OPT_LAST,
 };
 
@@ -58,19 +57,17 @@ static const struct json_field preview_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *preview(
-	struct arena *a, const struct sdk_install_args *o, const struct sdk_spec *spec)
+static struct err *preview(struct arena *a, const struct sdk_install_args *o)
 {
 	struct preview p = {0};
-	TRY(sdk_preview(a, spec, &p.done, &p.packages));
+	TRY(sdk_preview(a, &o->spec, &p.done, &p.packages));
 	if (show_json(&o->common, preview_fields, &p))
 		return NULL;
 	if (p.done.nothing) {
 		say_status(S("Unchanged"), "everything is installed already");
 		return NULL;
 	}
-	for (size_t i = 0; i < p.packages.n; i++)
-		out_fmt("%.*s\n", STR(p.packages.v[i]));
+	out_lines("", &p.packages);
 	say_status(S("Would"), "fetch and unpack %.*s, %.*s",
 		STR(human_count(a, p.packages.n, "package")), STR(human_bytes(a, p.done.bytes)));
 	return NULL;
@@ -100,34 +97,26 @@ static struct err *name_files(struct arena *a, struct sdk_spec *io)
 struct err *cmd_sdk_install(struct arena *a, void *args)
 {
 	struct sdk_install_args *o = args;
-	struct sdk_spec spec;
+	struct sdk_spec *spec = &o->spec, named;
 	struct sdk sdk;
 	struct sdk_done done;
-	struct err *e = sdk_spec_parse(a, o->provider, &spec);
-	if (e) /* the name of a provider, or a mistake that sdk_install() reports */
-		spec = (struct sdk_spec){.provider = o->provider};
-	err_free(e);
-	/* options override the parts of the SDK's name */
-	spec.suite = o->suite.n ? o->suite : spec.suite;
-	spec.prefix = o->prefix.n ? o->prefix : spec.prefix;
-	spec.components = o->components;
-	spec.gpus = o->gpus;
-	spec.mirror = o->mirror;
-	spec.keyring = o->keyring;
-	spec.refresh = o->refresh;
-	spec.from = o->index.n ? o->index : o->file;
-	spec.links = o->links;
-	spec.sha256 = o->sha256;
-	spec.unverified = o->no_verify;
-	TRY(name_files(a, &spec));
+	struct err *e = sdk_spec_parse(a, spec->provider, &named);
+	if (!e) { /* options override the parts of the SDK's name */
+		spec->provider = named.provider;
+		spec->suite = spec->suite.n ? spec->suite : named.suite;
+		spec->prefix = spec->prefix.n ? spec->prefix : named.prefix;
+	}
+	err_free(e); /* it is the name of a provider, or a mistake that sdk_install() reports */
+	spec->from = spec->from.n ? spec->from : o->file;
+	TRY(name_files(a, spec));
 	if (o->wheels.n)
-		TRY(rocm_wheels_place(spec.provider, o->wheels));
-	TRY(machine_native(a, S(""), &spec.gpus));
+		TRY(rocm_wheels_place(spec->provider, o->wheels));
+	TRY(machine_native(a, S(""), &spec->gpus));
 	if (o->common.dry_run && o->wheels.n)
 		say_status(S("Would"), "make ROCm's wheels in '%.*s'", STR(o->wheels));
 	if (o->common.dry_run)
-		return preview(a, o, &spec);
-	TRY(sdk_install(a, &spec, &sdk, &done));
+		return preview(a, o);
+	TRY(sdk_install(a, spec, &sdk, &done));
 	TRY(sdk_count_downloads(a, &sdk));
 	if (o->wheels.n)
 		TRY(rocm_wheels_make(a, &sdk, o->wheels));

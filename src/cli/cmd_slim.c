@@ -11,25 +11,25 @@
 
 struct slim_args {
 	struct common common;
-	struct strs gpus, without;
-	struct str path, output, sdk, sysroot;
-	bool in_place, exact, strip_device, compress, force;
+	struct slim_report r; /* begins as the request: what it is about, and how to do it */
+	struct str sdk, sysroot;
+	bool in_place, compress, force;
 };
 #define ARGS struct slim_args
 
 const struct opt cmd_slim_opts[] = {
-	{OPT_ARGUMENT("PATH", OPT_POS, path, "library, bundle, folder or wheel"),
+	{OPT_ARGUMENT("PATH", OPT_POS, r.path, "library, bundle, folder or wheel"),
 		.flags = OPT_REQUIRED},
-	{OPT_GPUS(gpus, "targets whose code stays: gfx1201,gfx90a or native")},
-	{OPT_OUTPUT(output, "OUT", "the smaller one")},
+	{OPT_GPUS(r.gpus, "targets whose code stays: gfx1201,gfx90a or native")},
+	{OPT_OUTPUT(r.output, "OUT", "the smaller one")},
 	{OPT_FLAG("in-place", in_place, "change PATH itself")},
-	{OPT_FLAG("exact", exact, "no variants, no generic targets")},
-	{OPT_FLAG("strip-device", strip_device,
+	{OPT_FLAG("exact", r.exact, "no variants, no generic targets")},
+	{OPT_FLAG("strip-device", r.strip_device,
 		"code that stays loses debug information and symbols")},
 	{OPT_FLAG("compress", compress, "bundles as the HIP runtime there reads them compressed")},
 	{OPT_VALUE("sdk", OPT_STR, sdk, "SDK", "for --compress: whose runtime that is")},
 	{OPT_VALUE(
-		"without", OPT_LIST, without, "GLOB", "files of a folder or wheel to leave out")},
+		"without", OPT_LIST, r.without, "GLOB", "files of a folder or wheel to leave out")},
 	{OPT_SYSROOT(sysroot, "find GPUs in a recorded machine")},
 	{OPT_FLAG("force", force, "overwrite OUT")},
 	OPT_LAST,
@@ -56,9 +56,10 @@ static void warn_of_others(const struct machine *here, const struct slim_report 
 	}
 }
 
-static void print(struct arena *a, const struct slim_args *o, const struct slim_report *r)
+static void print(struct arena *a, const struct slim_args *o)
 {
-	const struct slim_keep k = {.without = &o->without};
+	const struct slim_report *r = &o->r;
+	const struct slim_keep k = {.without = &r->without};
 	struct table t = table_new(a, "REMOVED|>OBJECTS|>BYTES");
 	size_t left_out = 0;
 	VEC_EACH (const struct slim_done, f, &r->files) {
@@ -100,13 +101,12 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 	out_fmt("%.*s: %s%.*s\n", STR(r->output), o->common.dry_run ? "would be " : "", STR(text));
 	if (r->restore.n)
 		out_fmt("to undo it, install again:\n");
-	VEC_EACH (const struct str, command, &r->restore)
-		out_fmt("  %.*s\n", STR(*command));
+	out_lines("  ", &r->restore);
 }
 
-static struct err *slim(struct arena *a, const struct slim_args *o, const struct slim_keep *k,
-	struct slim_report *r)
+static struct err *slim(struct arena *a, struct slim_args *o, const struct slim_keep *k)
 {
+	struct slim_report *r = &o->r;
 	struct str head;
 	bool into = str_ends(r->output, S("/")) || fs_is_dir(r->output);
 	while (r->output.n > 1 && str_ends(r->output, S("/")))
@@ -125,7 +125,7 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 			"--output takes the folder for the smaller one");
 	if (str_eq(head, S("PK\3\4")))
 		return wheel_slim(a, k, o->force, o->common.jobs, r);
-	if (o->without.n)
+	if (r->without.n)
 		return err_new(E_USAGE, "--without is for folders and wheels");
 	if (into && !fs_writes_forbidden())
 		TRY(fs_mkdirs(path_dir(r->output)));
@@ -134,16 +134,16 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 
 /* Chooses the encoding for --compress: the newest that the HIP runtime of --sdk can read, or else the runtime in or
  * beside PATH. */
-static struct err *choose_encoding(
-	struct arena *a, const struct slim_args *o, struct slim_keep *k, struct slim_report *r)
+static struct err *choose_encoding(struct arena *a, struct slim_args *o, struct slim_keep *k)
 {
 	static const char *const names[] = {"", "ccob1", "ccob2", "ccob3"};
+	struct slim_report *r = &o->r;
 	struct slim_runtime hip = {0};
 	struct str head = S("");
 	struct sdk sdk;
-	bool dir = fs_is_dir(o->path);
+	bool dir = fs_is_dir(r->path);
 	if (!dir)
-		TRY(fs_read_head(a, o->path, 4, &head));
+		TRY(fs_read_head(a, r->path, 4, &head));
 	if (o->sdk.n && fs_is_dir(o->sdk)) {
 		TRY(slim_runtime_in(a, o->sdk, true, &hip));
 	} else if (o->sdk.n) {
@@ -152,9 +152,9 @@ static struct err *choose_encoding(
 			TRY(slim_runtime_in(
 				a, str_fmt(a, "%.*s%.*s", STR(sdk.root), STR(*lib)), false, &hip));
 	} else if (str_eq(head, S("PK\3\4"))) {
-		TRY(wheel_runtime(a, o->path, &hip));
+		TRY(wheel_runtime(a, r->path, &hip));
 	} else {
-		TRY(slim_runtime_in(a, dir ? o->path : path_dir(o->path), dir, &hip));
+		TRY(slim_runtime_in(a, dir ? r->path : path_dir(r->path), dir, &hip));
 	}
 	if (!hip.path.n)
 		return err_hint(
@@ -173,11 +173,10 @@ static struct err *choose_encoding(
 }
 
 /* The new files and the temporary ones may lie on different disks. */
-static struct err *hint_space(
-	struct arena *a, struct err *e, const struct slim_args *o, struct str output)
+static struct err *hint_space(struct arena *a, struct err *e, const struct slim_args *o)
 {
 	const char *env = getenv("TMPDIR");
-	struct str tmp = str_from(env && *env ? env : "/tmp"), dir = path_dir(output);
+	struct str tmp = str_from(env && *env ? env : "/tmp"), dir = path_dir(o->r.output);
 	uint64_t here, there, size;
 	if (!fs_free_space(dir, &here, &size) || !fs_free_space(tmp, &there, &size))
 		return e;
@@ -216,49 +215,45 @@ struct err *cmd_slim(struct arena *a, void *args)
 {
 	CLEANUP(fd_closep) int scratch = -1;
 	struct slim_args *o = args;
+	struct slim_report *r = &o->r;
 	struct targets gpus;
-	struct slim_report r = {.path = o->path,
-		.output = o->in_place ? o->path : o->output,
-		.gpus = o->gpus,
-		.exact = o->exact,
-		.strip_device = o->strip_device,
-		.without = o->without};
 	struct machine here = {0};
-	if (!o->gpus.n && !o->strip_device && !o->compress && !o->without.n)
+	if (!r->gpus.n && !r->strip_device && !o->compress && !r->without.n)
 		return err_hint(err_new(E_USAGE, "'slim' needs --gpu"),
 			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
-	if (!o->output.n == !o->in_place)
+	if (!r->output.n == !o->in_place)
 		return err_new(E_USAGE, "'slim' needs either --output or --in-place");
-	TRY(opt_targets(a, o->sysroot, &r.gpus, &gpus));
+	r->output = o->in_place ? r->path : r->output;
+	TRY(opt_targets(a, o->sysroot, &r->gpus, &gpus));
 	err_free(machine_gpus(a, o->sysroot, &here));
-	if (o->strip_device)
+	if (r->strip_device)
 		TRY(fs_tempfile(&scratch));
 	struct slim_keep keep = {.v = gpus.v,
 		.n = gpus.n,
-		.exact = o->exact,
-		.without = &o->without,
-		.strip = o->strip_device,
+		.exact = r->exact,
+		.without = &r->without,
+		.strip = r->strip_device,
 		.scratch = scratch};
 	if (o->compress)
-		TRY(choose_encoding(a, o, &keep, &r));
-	struct err *e = slim(a, o, &keep, &r);
+		TRY(choose_encoding(a, o, &keep));
+	struct err *e = slim(a, o, &keep);
 	if (e && e->code == E_NOSPACE)
-		return hint_space(a, e, o, r.output);
+		return hint_space(a, e, o);
 	TRY(e);
-	VEC_EACH (const struct slim_refused, x, &r.refused)
+	VEC_EACH (const struct slim_refused, x, &r->refused)
 		say_warning("'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));
-	VEC_EACH (const struct slim_refused, x, &r.emptied)
+	VEC_EACH (const struct slim_refused, x, &r->emptied)
 		say_warning("'%.*s' has no code left: %.*s", STR(x->path), STR(x->why));
-	VEC_EACH (const struct str, gpu, &r.absent)
-		say_warning("nothing in '%.*s' has code for %.*s", STR(r.path), STR(*gpu));
-	warn_of_others(&here, &r);
+	VEC_EACH (const struct str, gpu, &r->absent)
+		say_warning("nothing in '%.*s' has code for %.*s", STR(r->path), STR(*gpu));
+	warn_of_others(&here, r);
 	if (o->in_place)
-		TRY(add_restore(a, &r));
-	if (!show_made(&o->common, slim_fields, &r))
-		print(a, o, &r);
-	if (r.unlisted && r.files.n)
+		TRY(add_restore(a, r));
+	if (!show_made(&o->common, slim_fields, r))
+		print(a, o);
+	if (r->unlisted && r->files.n)
 		say_warning("no package lists %.*s that changed in '%.*s': only a copy brings "
 			    "back the old content",
-			STR(human_count(a, r.unlisted, "file")), STR(r.path));
+			STR(human_count(a, r->unlisted, "file")), STR(r->path));
 	return NULL;
 }

@@ -6,26 +6,27 @@
 
 struct verify_args {
 	struct common common;
-	struct strs require, allow, wheels;
-	struct str sdk, torch, launcher, policy;
-	bool device_code, sarif, run;
+	struct verify_options o;
+	struct strs require, wheels;
+	struct str policy;
+	bool sarif;
 };
 #define ARGS struct verify_args
 
 const struct opt cmd_verify_opts[] = {
 	{OPT_VALUE("require", OPT_WORDS, require, "GPU",
 		"every file with device code must serve these")},
-	{OPT_FLAG("device-code", device_code, "fail a wheel without device code")},
-	{OPT_VALUE("allow", OPT_WORDS, allow, "SONAME",
+	{OPT_FLAG("device-code", o.device_code, "fail a wheel without device code")},
+	{OPT_VALUE("allow", OPT_WORDS, o.allow, "SONAME",
 		"library (or pattern) that may come from outside")},
-	{OPT_VALUE("sdk", OPT_STR, sdk, "NAME",
+	{OPT_VALUE("sdk", OPT_STR, o.sdk, "NAME",
 		"installed SDK or ROCm tree whose libraries it may use")},
-	{OPT_VALUE("torch", OPT_PATH, torch, "PLACE",
+	{OPT_VALUE("torch", OPT_PATH, o.torch, "PLACE",
 		"torch that it will run with: a wheel, or where it lies")},
 	{OPT_VALUE("policy", OPT_STR, policy, "TAG",
 		"fail what needs newer libraries: manylinux_2_28")},
-	{OPT_FLAG("run", run, "also run wheels that pass on emulated GPUs, by rocjitsu")},
-	{OPT_VALUE("launcher", OPT_PATH, launcher, "FILE",
+	{OPT_FLAG("run", o.run, "also run wheels that pass on emulated GPUs, by rocjitsu")},
+	{OPT_VALUE("launcher", OPT_PATH, o.launcher, "FILE",
 		 "emulator for --run (default: rocjitsu in PATH)"),
 		.env = "ROCSMITH_LAUNCHER"},
 	{OPT_FLAG("sarif", sarif, "print a SARIF 2.1.0 log, for code scanning")},
@@ -37,31 +38,25 @@ const struct opt cmd_verify_opts[] = {
 struct err *cmd_verify(struct arena *a, void *p)
 {
 	struct verify_args *args = p;
-	struct verify_options o = {
-		.device_code = args->device_code,
-		.allow = args->allow,
-		.torch = args->torch,
-		.run = args->run,
-		.launcher = args->launcher,
-		.jobs = args->common.jobs,
-	};
+	struct verify_options *o = &args->o;
 	struct sdk sdk;
 	struct strs paths = {0};
 	struct verdicts all = {0};
 	if (args->sarif && args->common.json)
 		return err_new(E_USAGE, "--json and --sarif exclude each other");
-	if (args->sdk.n) {
-		TRY(sdk_open_name(a, args->sdk, &sdk));
-		o.sdk = sdk.name;
-		sdk_library_dirs(a, &sdk, &o.sdk_dirs);
+	o->jobs = args->common.jobs;
+	if (o->sdk.n) {
+		TRY(sdk_open_name(a, o->sdk, &sdk));
+		o->sdk = sdk.name;
+		sdk_library_dirs(a, &sdk, &o->sdk_dirs);
 	}
 	if (args->policy.n)
-		TRY(verify_policy(a, args->policy, &o.policy));
+		TRY(verify_policy(a, args->policy, &o->policy));
 	if (args->require.n)
-		TRY(targets_parse(a, &args->require, &o.require));
+		TRY(targets_parse(a, &args->require, &o->require));
 	for (size_t i = 0; i < args->wheels.n; i++)
 		TRY(verify_paths(a, args->wheels.v[i], &paths));
-	TRY(verify_wheels(a, &paths, &o, &all));
+	TRY(verify_wheels(a, &paths, o, &all));
 	VEC_EACH (const struct verdict, v, &all.wheels) {
 		size_t count[] = {0, 0, 0};
 		args->common.status |= !v->pass;

@@ -121,6 +121,12 @@ void out_fmt(const char *fmt, ...)
 	emit(stdout, text);
 }
 
+void out_lines(const char *lead, const struct strs *texts)
+{
+	VEC_EACH (const struct str, text, texts)
+		out_fmt("%s%.*s\n", lead, STR(*text));
+}
+
 void out_finding(struct arena *a, const struct finding *f, struct str of)
 {
 	bool whole = str_eq(f->path, of);

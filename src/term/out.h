@@ -21,6 +21,8 @@ unsigned out_width(void); /* columns of the terminal; 100 if stdout is not one *
 /* Prints result text to stdout: unchanged, but made printable for a terminal. */
 void out_text(struct str s);
 void out_fmt(const char *fmt, ...) PRINTF(1, 2);
+/* Prints a line for each text, which begins with `lead`, our own. */
+void out_lines(const char *lead, const struct strs *texts);
 /* A line on stderr that the next output of any kind erases; "" just erases the last one. Any thread may call it. */
 void out_transient(struct str line);
 void say_text(struct str s); /* output of another program, to stderr, with its colours */
