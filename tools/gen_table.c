@@ -11,6 +11,7 @@
  * as they are, other words are texts. A list ends with an empty element.
  *
  * A row with `cases`, a list of maps, stands for a row for each of them: the case, with the row's keys that it lacks.
+ * With `completed: NAME` at the top of a file, NAME_complete(row) fills in what each row of that table lacks.
  * The map `named` at the top of a file is no table: {NAME} in the text of a `when` is the text that it has under NAME, and
  * NAME in a list of maps stands for the maps of that list.
  *
@@ -77,6 +78,7 @@ struct out {
 	FILE *f;
 	yaml_document_t *doc; /* the one being written */
 	unsigned lists;       /* numbers the arrays */
+	const char *completed; /* a table; or NULL */
 };
 
 /* The left side of an assignment: a member, and the type of the structs in it. */
@@ -247,6 +249,10 @@ static void put_row(struct out *o, const char *name, size_t number, const yaml_n
 
 static void close_table(struct out *o, const char *name)
 {
+	if (o->completed && strcmp(o->completed, name) == 0)
+		fprintf(o->f,
+			"\tfor (size_t i = 0; i < %s_count; i++)\n\t\t%s_complete(&%s_rows[i]);\n",
+			name, name, name);
 	fprintf(o->f,
 		"}\n\nconst struct %s *%s_table(void)\n{\n"
 		"\tstatic pthread_once_t once = PTHREAD_ONCE_INIT;\n"
@@ -293,6 +299,10 @@ static void put_tables(struct out *o)
 		const yaml_node_t *list = yaml_document_get_node(o->doc, p->value);
 		if (strcmp(name, "named") == 0)
 			continue;
+		if (strcmp(name, "completed") == 0) {
+			o->completed = scalar(list);
+			continue;
+		}
 		if (list->type == YAML_SCALAR_NODE)
 			fail(list->start_mark, "a list is wanted here");
 		if (list->type == YAML_MAPPING_NODE) {

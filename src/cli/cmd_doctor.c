@@ -195,15 +195,14 @@ static void show_findings(struct arena *a, const struct machine *m)
 		struct strs evidence = {0};
 		out_fmt("\n%.*s: %.*s [%s]\n", STR(styled_severity(a, f->severity)),
 			STR(f->message), f->id);
-		for (size_t i = 0; i < f->fix.n; i++)
-			out_fmt("    fix: %.*s\n", STR(f->fix.v[i]));
+		out_lines("    fix: ", &f->fix);
 		if (!r)
 			continue;
-		for (const char *const *e = rule_evidence(r); *e; e++)
+		for (const char *const *e = r->evidence; *e; e++)
 			strs_add(a, &evidence, str_from(*e));
 		if (out_verbosity() > 0)
-			out_fmt("    why: %s\n    from: %.*s [%s]\n", rule_why(r),
-				STR(str_join(a, &evidence, S(", "))), rule_confidence(r));
+			out_fmt("    why: %s\n    from: %.*s [%s]\n", r->why,
+				STR(str_join(a, &evidence, S(", "))), r->confidence);
 		out_fmt("    see: rocsmith explain %s\n", f->id);
 	}
 	if (!m->findings.n)
@@ -211,12 +210,6 @@ static void show_findings(struct arena *a, const struct machine *m)
 }
 
 /* ---- the next step for each GPU; see flow/next.h ---- */
-
-static void print_lines(const struct strs *list, const char *lead)
-{
-	VEC_EACH (const struct str, text, list)
-		out_fmt("%s%.*s\n", lead, STR(*text));
-}
 
 static void show_route(struct arena *a, const struct next_steps *s, const struct next_route *r)
 {
@@ -233,7 +226,7 @@ static void show_route(struct arena *a, const struct next_steps *s, const struct
 	else
 		out_fmt("  torch %s with ROCm %s, %s: %s\n", r->torch, r->rocm, bys[r->by],
 			hows[r->how]);
-	print_lines(&r->commands, "      ");
+	out_lines("      ", &r->commands);
 	if (r->download)
 		buf_fmt(&cost, "%.*s to download, ", STR(human_bytes(a, r->download)));
 	else if (!build)
@@ -255,7 +248,7 @@ static void show_route(struct arena *a, const struct next_steps *s, const struct
 	out_fmt("      %.*s\n", STR(buf_str(&cost)));
 	if ((r->disk > s->disk_free && s->disk.n) || (r->memory > s->memory_free && s->memory_free))
 		out_text(S("      as things are it does not fit\n"));
-	print_lines(&r->notes, "      ");
+	out_lines("      ", &r->notes);
 	if (out_verbosity() > 0)
 		out_fmt("      source: %.*s\n", STR(str_join(a, &r->evidence, S("; "))));
 }
@@ -271,12 +264,12 @@ static void show_next(struct arena *a, const struct next_steps *s)
 		if (s->version.n)
 			out_fmt(", Python %.*s of %.*s", STR(s->version), STR(s->python));
 		out_text(S("\n"));
-		print_lines(&g->notes, "  ");
+		out_lines("  ", &g->notes);
 		if (g->served_by.n)
 			out_fmt("  the torch %.*s in %.*s has code for it: nothing to install. To "
 				"see it work:\n",
 				STR(g->served_version), STR(g->served_by));
-		print_lines(&g->commands, "      ");
+		out_lines("      ", &g->commands);
 		VEC_EACH (const struct next_route, r, &g->routes)
 			show_route(a, s, r);
 		addresses = addresses || (g->routes.n && g->routes.v[0].by != NEXT_BUILD);
@@ -421,10 +414,8 @@ static struct err *do_fix(struct arena *a, struct doctor_args *d, const struct m
 	if (!x.files.n)
 		out_text(x.undo ? S("nothing of it is in your start-up files\n")
 				: S("your start-up files are as they should be\n"));
-	VEC_EACH (const struct str, s, &x.now)
-		out_fmt("in this session: %.*s\n", STR(*s));
-	VEC_EACH (const struct str, s, &x.costs)
-		out_fmt("mind: %.*s\n", STR(*s));
+	out_lines("in this session: ", &x.now);
+	out_lines("mind: ", &x.costs);
 	if (x.files.n && !x.dry_run)
 		out_text(x.undo ? S("the next login is without it\n")
 				: S("the next login has it\n"));

@@ -60,19 +60,14 @@ static struct str entry_sources(struct arena *a, const struct diagnosis *d)
 }
 
 struct entries {
-	const char *id; /* selects the rules; NULL: all */
 	VEC(struct diagnosis) v;
+	VEC(struct rule) rules;
 };
-
-static void write_rules(struct json *j, const void *entries)
-{
-	rules_write(j, ((const struct entries *)entries)->id);
-}
 
 static const struct json_field list_fields[] = {
 	FIELD_CONST("schema", "rocsmith.explain-entries/1"),
 	FIELD_LIST("entries", struct entries, v, diagnosis_fields),
-	FIELD_WRITE("rules", write_rules),
+	FIELD_LIST("rules", struct entries, rules, rule_fields),
 	{.kind = FIELD_END},
 };
 
@@ -81,24 +76,29 @@ static const struct json_field list_fields[] = {
 static void show_entries(struct arena *a, const struct common *o, struct str id)
 {
 	const struct diagnosis *d = diagnosis_find(id);
-	struct entries list = {.id = id.n ? str_z(a, id) : NULL};
-	const struct rule *end = rule_table() + rule_count, *r = rule_find(id);
+	struct entries list = {0};
+	struct strs seen = {0};
 	for (size_t i = 0; i < diagnosis_count; i++)
 		if (!id.n || d == &diagnosis_table()[i])
 			*VEC_PUSH(a, &list.v) = diagnosis_table()[i];
+	for (size_t i = 0; i < rule_count; i++)
+		if (!id.n || str_eq(str_from(rule_table()[i].id), id))
+			*VEC_PUSH(a, &list.rules) = rule_table()[i];
 	if (show_json(o, list_fields, &list))
 		return;
+	const struct rule *r = list.rules.v;
 	if (!id.n) {
 		VEC_EACH (const struct diagnosis, x, &list.v)
 			out_fmt("%-28s %s\n", x->id, x->title);
-		for (r = rule_table(); r < end; r++)
-			if (rule_find(str_from(r->id)) == r && !diagnosis_find(str_from(r->id)))
-				out_fmt("%-28s %s\n", r->id, rule_title(r));
+		VEC_EACH (const struct rule, x, &list.rules)
+			if (strs_put(a, &seen, str_from(x->id)) && !diagnosis_find(str_from(x->id)))
+				out_fmt("%-28s %s\n", x->id, x->title);
 		return;
 	}
+	struct str title = styled_out(a, STYLE_BOLD, str_from(d ? d->title : r->title));
+	out_fmt("%.*s [%.*s]\n", STR(title), STR(id));
+	item(a, "why", d ? d->cause : r->why);
 	if (d) {
-		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(d->title))), d->id);
-		item(a, "why", d->cause);
 		item(a, "for",
 			str_fmt(a, "torch: %s; ROCm: %s; GPU: %s; system: %s", d->applies.torch,
 				d->applies.rocm, d->applies.gfx, d->applies.os)
@@ -108,17 +108,12 @@ static void show_entries(struct arena *a, const struct common *o, struct str id)
 		show_refuted(a, d);
 		item(a, "from", entry_sources(a, d).p);
 	} else {
-		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(rule_title(r)))),
-			r->id);
-		item(a, "why", rule_why(r));
-		item(a, "from", sources(a, rule_evidence(r), rule_confidence(r), "").p);
+		item(a, "from", sources(a, r->evidence, r->confidence, "").p);
 	}
-	for (; r && r < end; r++) {
-		if (!str_eq(str_from(r->id), id))
-			continue;
-		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(r->severity),
-			r->when);
-		for (const struct rule_fix *f = r->fix; !d && f && f->action; f++) {
+	VEC_EACH (const struct rule, x, &list.rules) {
+		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(x->severity),
+			x->when);
+		for (const struct rule_fix *f = x->fix; !d && f && f->action; f++) {
 			item(a, "fix", f->action);
 			item(a, "", address_in_text(a, str_from(f->command)).p);
 		}

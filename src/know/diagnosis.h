@@ -77,6 +77,13 @@ struct diagnosis_word {
 const struct diagnosis_word *diagnosis_word_table(void);
 extern const size_t diagnosis_word_count;
 
+/* Another form of a character, which patterns see as that one; `to` "": as nothing. */
+struct diagnosis_form {
+	const char *from, *to;
+};
+const struct diagnosis_form *diagnosis_form_table(void);
+extern const size_t diagnosis_form_count;
+
 /* A shape of the text around a message, for line.c: an expression, in which {NAME} stands for another shape; or several
  * expressions, one of which must match. */
 struct diagnosis_shape {

@@ -138,8 +138,8 @@ static struct err *add_findings(
 			*l = (struct environment_line){.name = x->unset,
 				.why = f->message,
 				.unset = true,
-				.confidence = rule_confidence(f->rule)};
-			add_evidence(a, l, rule_evidence(f->rule));
+				.confidence = f->rule->confidence};
+			add_evidence(a, l, f->rule->evidence);
 		}
 	}
 	return NULL;

@@ -5,28 +5,6 @@
 
 enum { CLEAN_MAX = 8192 };
 
-/* Quotes of several languages and of broken encodings, blanks, and the escapes of HTML and JSON. */
-static const struct {
-	struct str from;
-	char to; /* 0: dropped */
-} others[] = {
-	{S_INIT("\xe2\x80\x98"), '\''}, /* U+2018 to U+201F */
-	{S_INIT("\xe2\x80\x99"), '\''}, {S_INIT("\xe2\x80\x9a"), '\''},
-	{S_INIT("\xe2\x80\x9b"), '\''}, {S_INIT("\xe2\x80\x9c"), '\''},
-	{S_INIT("\xe2\x80\x9d"), '\''}, {S_INIT("\xe2\x80\x9e"), '\''},
-	{S_INIT("\xe2\x80\x9f"), '\''}, {S_INIT("\xe2\x80\xb9"), '\''}, /* single angle quotes */
-	{S_INIT("\xe2\x80\xba"), '\''}, {S_INIT("\xc2\xab"), '\''},     /* double ones */
-	{S_INIT("\xc2\xbb"), '\''}, {S_INIT("\xe3\x80\x8c"), '\''},     /* corner brackets */
-	{S_INIT("\xe3\x80\x8d"), '\''},
-	{S_INIT("\xc3\xa2\xe2\x82\xac\xcb\x9c"), '\''}, /* U+2018, U+2019 read as Windows-1252 */
-	{S_INIT("\xc3\xa2\xe2\x82\xac\xe2\x84\xa2"), '\''}, {S_INIT("\\\""), '\''}, /* JSON */
-	{S_INIT("\\u001b"), '\033'}, {S_INIT("&quot;"), '\''}, {S_INIT("&#39;"), '\''},
-	{S_INIT("&#x27;"), '\''}, {S_INIT("&lt;"), '<'}, {S_INIT("&gt;"), '>'},
-	{S_INIT("&amp;"), '&'}, {S_INIT("\xc2\xa0"), ' '}, {S_INIT("\xe2\x80\xaf"), ' '},
-	{S_INIT("\xe2\x80\x8b"), 0}, {S_INIT("\xef\xbb\xbf"), 0},
-	{S_INIT("\xef\xbc\x9a"), ':'}, /* the wide colon of Chinese and Japanese messages */
-};
-
 /* The length of an escape sequence after ESC: a CSI (ECMA-48), an OSC or APC with its terminator, or one character. */
 static size_t escape_length(struct str s)
 {
@@ -60,11 +38,13 @@ static size_t other_form(struct str s, char *to)
 	char first = s.p[0];
 	if ((unsigned char)first < 128 && first != '\\' && first != '&')
 		return 0;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (first == others[i].from.p[0] && str_starts(s, others[i].from)) {
-			*to = others[i].to;
-			return others[i].from.n;
-		}
+	for (size_t i = 0; i < diagnosis_form_count; i++) {
+		const struct diagnosis_form *f = &diagnosis_form_table()[i];
+		if (first != *f->from || !str_starts(s, str_from(f->from)))
+			continue;
+		*to = *f->to;
+		return strlen(f->from);
+	}
 	return 0;
 }
 

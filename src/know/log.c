@@ -268,12 +268,15 @@ static bool may_work(const struct log_reader *r, const struct match_state *f, ui
 	return f->work < OWN_WORK || (f->work < most + r->w.before && r->work < all);
 }
 
-static bool on_hit(void *user, unsigned number, size_t end)
+static int on_hit(unsigned number, unsigned long long from, unsigned long long end, unsigned flags,
+	void *user)
 {
 	struct log_reader *r = user;
+	(void)from;
+	(void)flags;
 	struct log_pattern *p = &r->p->v.v[number];
 	struct match_state *f = found_of(r, p);
-	size_t byte = r->w.done + (end ? end - 1 : 0);
+	size_t byte = r->w.done + (size_t)(end ? end - 1 : 0);
 	bool sign = p->sign, done = f->seen && !f->quoted && !(sign && p->sign->last);
 	if (sign && p->sign->raw) {
 		f->seen += f->seen < UINT32_MAX;

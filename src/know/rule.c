@@ -40,8 +40,9 @@ struct strs rule_ids(struct arena *a, bool can_fix)
 	return ids;
 }
 
-const char *rule_title(const struct rule *r)
+void rule_complete(struct rule *r)
 {
+	static const char *const none[] = {NULL};
 	static const struct {
 		const char *id, *title;
 	} titles[] = {
@@ -49,29 +50,16 @@ const char *rule_title(const struct rule *r)
 #include "../../data/findings.def"
 	};
 	const struct diagnosis *d = diagnosis_find(str_from(r->id));
+	r->title = d ? d->title : "";
 	for (size_t i = 0; !d && i < sizeof(titles) / sizeof(titles[0]); i++)
 		if (!strcmp(titles[i].id, r->id))
-			return titles[i].title;
-	return d ? d->title : "";
-}
-
-const char *rule_why(const struct rule *r)
-{
-	const struct diagnosis *d = diagnosis_find(str_from(r->id));
-	return r->why ? r->why : d ? d->cause : "";
-}
-
-const char *const *rule_evidence(const struct rule *r)
-{
-	static const char *const none[] = {NULL};
-	const struct diagnosis *d = diagnosis_find(str_from(r->id));
-	return r->evidence ? r->evidence : d ? d->evidence : none;
-}
-
-const char *rule_confidence(const struct rule *r)
-{
-	const struct diagnosis *d = diagnosis_find(str_from(r->id));
-	return r->confidence ? r->confidence : d ? d->confidence : "";
+			r->title = titles[i].title;
+	if (!r->why)
+		r->why = d ? d->cause : "";
+	if (!r->evidence)
+		r->evidence = d ? d->evidence : none;
+	if (!r->confidence)
+		r->confidence = d ? d->confidence : "";
 }
 
 static struct err *ask(struct arena *a, const struct scope *s, const char *when, bool *ret)
@@ -262,26 +250,8 @@ const struct json_field diagnosis_fields[] = {
 	FIELD_LAST(FIELDS(struct diagnosis, evidence)),
 };
 
-static void write_why(struct json *j, const void *rule)
-{
-	json_str(j, str_from(rule_why(rule)));
-}
-
-static void write_evidence(struct json *j, const void *rule)
-{
-	json_names(j, rule_evidence(rule));
-}
-
-static void write_confidence(struct json *j, const void *rule)
-{
-	json_str(j, str_from(rule_confidence(rule)));
-}
-
-static const struct json_field source_fields[] = {
-	FIELD_WRITE("why", write_why),
-	FIELD_WRITE("evidence", write_evidence),
-	FIELD_LAST(FIELD_WRITE("confidence", write_confidence)),
-};
+static const struct json_field source_fields[] =
+	FIELDS_ONLY(struct rule, why, evidence, confidence);
 
 /* clang-format off */
 static const struct json_field doctor_finding_fields[] = {
@@ -305,7 +275,7 @@ static void write_severity(struct json *j, const void *rule)
 	json_str(j, str_from(severity_name(((const struct rule *)rule)->severity)));
 }
 
-static const struct json_field rule_fields[] = {
+const struct json_field rule_fields[] = {
 	FIELD("id", struct rule, id),
 	FIELD_WRITE("severity", write_severity),
 	FIELDS(struct rule, each, when, message),
@@ -313,12 +283,3 @@ static const struct json_field rule_fields[] = {
 	{.kind = FIELD_MEMBERS, .fields = source_fields},
 	{.kind = FIELD_END},
 };
-
-void rules_write(struct json *j, const char *id)
-{
-	json_open(j, '[');
-	for (size_t i = 0; i < rule_count; i++)
-		if (!id || !strcmp(id, rule_table()[i].id))
-			json_struct(j, rule_fields, &rule_table()[i]);
-	json_close(j);
-}

@@ -18,24 +18,22 @@ struct rule {
 	const char *when;
 	const char *const *unless; /* ids of earlier findings that silence this rule; or NULL */
 	const char *path, *message, *group; /* texts with facts; group may be NULL */
-	const char *why; /* the explanation; NULL: the cause of the diagnosis with this id */
-	const char *const *evidence; /* NULL: that diagnosis's */
-	const char *confidence;      /* maintainer, source or users; NULL: that diagnosis's */
-	const struct rule_fix *fix;  /* ends with action NULL; or NULL: no fix is known */
+	const char *title;
+	const char *why; /* the explanation */
+	const char *const *evidence;
+	const char *confidence;     /* maintainer, source or users */
+	const struct rule_fix *fix; /* ends with action NULL; or NULL: no fix is known */
 };
 const struct rule *rule_table(void);
 extern const size_t rule_count;
+/* Fills in what a row of the data leaves out of title, why, evidence and confidence: those of the diagnosis with its id.
+ * Without one, the title is the meaning of the id in data/findings.def, and the others are empty. */
+void rule_complete(struct rule *r);
 
 /* The first rule with this id, or NULL. */
 const struct rule *rule_find(struct str id);
 /* The ids of all rules, each once. can_fix: only of rules for which `doctor --fix` can do something. */
 struct strs rule_ids(struct arena *a, bool can_fix);
-/* The title of the diagnosis with its id, or the meaning of the id in data/findings.def. */
-const char *rule_title(const struct rule *r);
-/* The rule's own text, evidence or confidence, or that of the diagnosis with its id; "" or an empty list if none. */
-const char *rule_why(const struct rule *r);
-const char *const *rule_evidence(const struct rule *r);
-const char *rule_confidence(const struct rule *r);
 
 struct rule_action {           /* a change that `doctor --fix` can make */
 	struct str set, unset; /* with facts inserted; one of them is "" */
@@ -53,8 +51,7 @@ MUST_USE struct err *machine_examine(struct arena *a, struct str root, struct ma
 MUST_USE struct err *machine_native(struct arena *a, struct str root, struct strs *words);
 /* The document of `doctor --json`: schema, facts, findings with "why", "evidence" and "confidence". */
 extern const struct json_field machine_report_fields[];
-/* Writes the rules with this id (NULL: all) as a list, for `explain --json`. */
-void rules_write(struct json *j, const char *id);
+extern const struct json_field rule_fields[]; /* a rule in `explain --json` */
 
 /* The changes that `doctor --fix` can make for findings with this id, one set for each place where the rule holds. */
 struct rule_actions {

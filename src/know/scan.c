@@ -26,11 +26,6 @@ struct log_scan {
 	} hs;
 };
 
-struct hit_target {
-	scan_hit *hit;
-	void *user;
-};
-
 /* Loads the patterns that tools/gen_scan.c compiled. Returns false if the library's version or the CPU is another
  * one. */
 static bool restore(struct log_scan *s, struct str ready)
@@ -89,22 +84,11 @@ void scan_freep(struct log_scan **s)
 	*s = NULL;
 }
 
-static int on_match(
-	unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *user)
-{
-	const struct hit_target *t = user;
-	(void)from;
-	(void)flags;
-	return t->hit(t->user, id, (size_t)to);
-}
-
 struct err *scan_block(struct log_scan *s, struct str block, scan_hit *hit, void *user)
 {
-	struct hit_target t = {hit, user};
 	hs_error_t result = HS_SUCCESS;
 	if (block.n)
-		result = s->hs.hs_scan(
-			s->db, block.p, (unsigned)block.n, 0, s->scratch, on_match, &t);
+		result = s->hs.hs_scan(s->db, block.p, (unsigned)block.n, 0, s->scratch, hit, user);
 	if (result != HS_SUCCESS && result != HS_SCAN_TERMINATED)
 		return err_new(E_INTERNAL, "Hyperscan cannot search a block");
 	return NULL;

@@ -16,7 +16,8 @@ struct log_scan;
 MUST_USE struct err *scan_new(
 	const char *const *texts, size_t n, struct str ready, struct log_scan **ret);
 void scan_freep(struct log_scan **s);
-/* Called for each match with the number of the pattern and the end offset of the match, in the order of the offsets. True
- * ends the scan. */
-typedef bool scan_hit(void *user, unsigned pattern, size_t end);
+/* Called for each match with the number of the pattern and the end offset of the match, in the order of the offsets; what
+ * Hyperscan says in the others means nothing here. Anything but 0 ends the scan. */
+typedef int scan_hit(unsigned pattern, unsigned long long from, unsigned long long end,
+	unsigned flags, void *user);
 MUST_USE struct err *scan_block(struct log_scan *s, struct str block, scan_hit *hit, void *user);

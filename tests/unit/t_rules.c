@@ -320,11 +320,11 @@ static void every_rule_has_evidence_and_a_remedy_or_says_that_there_is_none(void
 {
 	(void)state;
 	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++) {
-		const char *sure = rule_confidence(r);
+		const char *sure = r->confidence;
 		bool known = !strcmp(sure, "maintainer") || !strcmp(sure, "source") ||
 			     !strcmp(sure, "users");
-		bool remedy = r->fix || strstr(rule_why(r), "remedy");
-		if (!known || !*rule_evidence(r) || !*rule_why(r) || !remedy)
+		bool remedy = r->fix || strstr(r->why, "remedy");
+		if (!known || !*r->evidence || !*r->why || !remedy)
 			fail_msg("%s: evidence, confidence, why, or remedy", r->id);
 	}
 }
