@@ -76,8 +76,8 @@ static bool is_bare(const yaml_node_t *n)
 
 struct out {
 	FILE *f;
-	yaml_document_t *doc; /* the one being written */
-	unsigned lists;       /* numbers the arrays */
+	yaml_document_t *doc;  /* the one being written */
+	unsigned lists;        /* numbers the arrays */
 	const char *completed; /* a table; or NULL */
 };
 
