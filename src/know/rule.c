@@ -40,28 +40,6 @@ struct strs rule_ids(struct arena *a, bool can_fix)
 	return ids;
 }
 
-void rule_complete(struct rule *r)
-{
-	static const char *const none[] = {NULL};
-	static const struct {
-		const char *id, *title;
-	} titles[] = {
-#define FINDING(id, severity, meaning) {id, meaning},
-#include "../../data/findings.def"
-	};
-	const struct diagnosis *d = diagnosis_find(str_from(r->id));
-	r->title = d ? d->title : "";
-	for (size_t i = 0; !d && i < sizeof(titles) / sizeof(titles[0]); i++)
-		if (!strcmp(titles[i].id, r->id))
-			r->title = titles[i].title;
-	if (!r->why)
-		r->why = d ? d->cause : "";
-	if (!r->evidence)
-		r->evidence = d ? d->evidence : none;
-	if (!r->confidence)
-		r->confidence = d ? d->confidence : "";
-}
-
 static struct err *ask(struct arena *a, const struct scope *s, const char *when, bool *ret)
 {
 	enum truth t = TRUTH_YES;
