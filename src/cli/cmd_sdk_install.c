@@ -46,7 +46,7 @@ const struct opt cmd_sdk_install_opts[] = {
 
 struct preview {
 	struct sdk_done done;
-	struct strs packages;
+	struct strs packages, wheels; /* "NAME VERSION" */
 };
 
 static const struct json_field preview_fields[] = {
@@ -54,6 +54,7 @@ static const struct json_field preview_fields[] = {
 	FIELD("nothing", struct preview, done.nothing),
 	FIELD("packages", struct preview, packages),
 	FIELD("bytes", struct preview, done.bytes),
+	FIELD("wheels", struct preview, wheels),
 	{.kind = FIELD_END},
 };
 
@@ -61,15 +62,21 @@ static struct err *preview(struct arena *a, const struct sdk_install_args *o)
 {
 	struct preview p = {0};
 	TRY(sdk_preview(a, &o->spec, &p.done, &p.packages));
+	if (o->wheels.n)
+		TRY(rocm_wheels_preview(a, &o->spec, &p.packages, &p.wheels));
 	if (show_json(&o->common, preview_fields, &p))
 		return NULL;
-	if (p.done.nothing) {
-		say_status(S("Unchanged"), "everything is installed already");
-		return NULL;
-	}
 	out_lines("", &p.packages);
-	say_status(S("Would"), "fetch and unpack %.*s, %.*s",
-		STR(human_count(a, p.packages.n, "package")), STR(human_bytes(a, p.done.bytes)));
+	out_lines("", &p.wheels);
+	if (p.done.nothing)
+		say_status(S("Unchanged"), "everything is installed already");
+	else
+		say_status(S("Would"), "fetch and unpack %.*s, %.*s",
+			STR(human_count(a, p.packages.n, "package")),
+			STR(human_bytes(a, p.done.bytes)));
+	if (p.wheels.n)
+		say_status(S("Would"), "make %.*s of ROCm in '%.*s'",
+			STR(human_count(a, p.wheels.n, "wheel")), STR(o->wheels));
 	return NULL;
 }
 
@@ -112,14 +119,12 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 	if (o->wheels.n)
 		TRY(rocm_wheels_place(spec->provider, o->wheels));
 	TRY(machine_native(a, S(""), &spec->gpus));
-	if (o->common.dry_run && o->wheels.n)
-		say_status(S("Would"), "make ROCm's wheels in '%.*s'", STR(o->wheels));
 	if (o->common.dry_run)
 		return preview(a, o);
 	TRY(sdk_install(a, spec, &sdk, &done));
 	TRY(sdk_count_downloads(a, &sdk));
 	if (o->wheels.n)
-		TRY(rocm_wheels_make(a, &sdk, o->wheels));
+		TRY(rocm_wheels_make(a, &sdk, o->wheels, &done.wheels));
 	if (o->common.json) {
 		out_text(sdk_json(a, &sdk, NULL, &done));
 		return NULL;
@@ -138,6 +143,7 @@ struct err *cmd_sdk_install(struct arena *a, void *args)
 	else
 		say_status(S("Ready"), "%.*s", STR(sdk.name));
 	if (o->wheels.n)
-		say_status(S("Made"), "ROCm's wheels in '%.*s'", STR(o->wheels));
+		say_status(S("Made"), "%.*s of ROCm in '%.*s'",
+			STR(human_count(a, done.wheels.n, "wheel")), STR(o->wheels));
 	return NULL;
 }

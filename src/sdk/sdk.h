@@ -94,6 +94,7 @@ struct sdk {
 struct sdk_done {
 	uint64_t packages, bytes, repaired; /* repaired: packages */
 	bool nothing;                       /* everything was installed already */
+	struct strs wheels; /* paths of those that were made of it, see wheel/rocm.h */
 };
 
 /* Parses an SDK's name, as given by options, rocsmith.yaml and ROCSMITH_SDK: "debian", "debian:sid",

@@ -50,7 +50,7 @@ static const struct json_field targets_fields[] = {
 };
 
 static const struct json_field done_fields[] =
-	FIELDS_ONLY(struct sdk_done, nothing, packages, bytes, repaired);
+	FIELDS_ONLY(struct sdk_done, nothing, packages, bytes, repaired, wheels);
 
 static const struct json_field shown_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-info/1"),

@@ -21,6 +21,7 @@ struct rocm_making {
 	struct wheel_spec rocm;  /* the wheel that requires the others */
 	struct map seen;         /* paths */
 	struct devel_links tree; /* the content of the tar; target: "" = a file */
+	struct strs *made;       /* paths of finished wheels, as they will be */
 };
 
 /* The wheel that has an artifact, NAME_COMPONENT_TARGET. */
@@ -41,6 +42,18 @@ static const struct rocm_wheel *row_of(struct str artifact, struct str *ret_targ
 	if (row->device) /* code for gfx950:xnack+ comes with that for gfx950 */
 		*ret_target = str_sub(target, 0, str_chr(target, ':'));
 	return row;
+}
+
+/* The GPUs that get a wheel, sorted. */
+static struct strs targets_of(struct arena *a, const struct strs *artifacts)
+{
+	struct strs targets = {0};
+	struct str target;
+	VEC_EACH (const struct str, name, artifacts)
+		if (row_of(*name, &target)->device)
+			strs_put(a, &targets, target);
+	strs_sort(&targets);
+	return targets;
 }
 
 /* Adds a file or link to its wheel, unless it is in the tar alone, as links to folders and to nothing are. */
@@ -160,6 +173,7 @@ static struct err *build_wheel(struct rocm_making *m, struct wheel_spec *s, cons
 	TRY(wheel_build(a, s, m->stage.tree, &path));
 	CLEANUP(wheel_close) struct wheel w;
 	TRY(wheel_open(a, path, &w));
+	strs_add(a, m->made, path_join(a, m->stage.place, path_base(path)));
 	return wheel_check(&w, 0, "Checking", NULL, NULL);
 }
 
@@ -190,15 +204,13 @@ static struct err *make_wheel(
 
 static struct err *make_wheels(struct rocm_making *m)
 {
-	struct strs targets = {0};
-	struct str target;
+	struct strs names = {0}, targets;
 	TRY(fs_mkdirs(m->stage.tree));
 	*VEC_PUSH(m->a, &m->tree.links) =
 		(struct devel_link){S("__init__.py"), S("../_rocm_sdk_core/__init__.py")};
 	VEC_EACH (const struct sdk_package, p, &m->receipt.packages)
-		if (row_of(p->name, &target)->device)
-			strs_put(m->a, &targets, target);
-	strs_sort(&targets);
+		strs_add(m->a, &names, p->name);
+	targets = targets_of(m->a, &names);
 	const struct rocm_wheel *row = rocm_wheel_table(), *end = row + rocm_wheel_count;
 	for (; row < end; row++)
 		for (size_t k = 0; k < (row->device ? targets.n : 1); k++)
@@ -221,9 +233,43 @@ struct err *rocm_wheels_place(struct str provider, struct str output)
 	return NULL;
 }
 
-struct err *rocm_wheels_make(struct arena *a, const struct sdk *sdk, struct str output)
+struct err *rocm_wheels_preview(
+	struct arena *a, const struct sdk_spec *spec, const struct strs *packages, struct strs *ret)
 {
-	struct rocm_making m = {.a = a, .sdk = sdk, .stage = {.place = output}, .seen = {.a = a}};
+	struct strs names = {0};
+	struct str name, version = S("");
+	struct sdk sdk;
+	struct sdk_receipt receipt = {0};
+	*ret = (struct strs){0};
+	VEC_EACH (const struct str, package, packages) {
+		str_cut(*package, ' ', &name, &version);
+		strs_add(a, &names, name);
+	}
+	if (!packages->n) {
+		TRY(sdk_open(a, spec, &sdk));
+		TRY(sdk_receipt_read(a, sdk.dir, &receipt));
+	}
+	VEC_EACH (const struct sdk_package, p, &receipt.packages) {
+		strs_add(a, &names, p->name);
+		version = str_eq(p->name, S("base_lib_generic")) ? p->version : version;
+	}
+	struct strs targets = targets_of(a, &names);
+	for (size_t i = 0; i < rocm_wheel_count; i++) {
+		const struct rocm_wheel *row = &rocm_wheel_table()[i];
+		for (size_t k = 0; k < (row->device ? targets.n : 1); k++)
+			strs_add(a, ret,
+				str_fmt(a, "%s%.*s %.*s", row->name,
+					STR(row->device ? targets.v[k] : S("")), STR(version)));
+	}
+	strs_add(a, ret, str_fmt(a, "rocm %.*s", STR(version)));
+	return NULL;
+}
+
+struct err *rocm_wheels_make(
+	struct arena *a, const struct sdk *sdk, struct str output, struct strs *ret)
+{
+	struct rocm_making m = {
+		.a = a, .sdk = sdk, .stage = {.place = output}, .seen = {.a = a}, .made = ret};
 	const struct node *doc;
 	CLEANUP(fd_closep) int lock = -1;
 	m.rocm.name = S("rocm");

@@ -16,5 +16,11 @@ extern const size_t rocm_wheel_count;
 
 /* E_USAGE for another provider than "artifacts", and for a folder that has anything but wheels of ROCm. */
 MUST_USE struct err *rocm_wheels_place(struct str provider, struct str output);
-/* Makes or replaces that folder at once; the same artifacts give the same bytes. E_SDK: device code was not split off. */
-MUST_USE struct err *rocm_wheels_make(struct arena *a, const struct sdk *sdk, struct str output);
+/* Lists the wheels that rocm_wheels_make() would make, "rocm-sdk-core 7.12.0", of an SDK that is to be installed, whose artifacts
+ * are `packages` of sdk_preview(), or (none) is installed. */
+MUST_USE struct err *rocm_wheels_preview(struct arena *a, const struct sdk_spec *spec,
+	const struct strs *packages, struct strs *ret);
+/* Makes or replaces that folder at once; the same artifacts give the same bytes. *ret: the wheels' paths. E_SDK: device code was
+ * not split off. */
+MUST_USE struct err *rocm_wheels_make(
+	struct arena *a, const struct sdk *sdk, struct str output, struct strs *ret);

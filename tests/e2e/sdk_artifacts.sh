@@ -110,9 +110,20 @@ artifacts.pack("whole-set", "rocalution_lib_generic", ["r"], {"r/lib/librocaluti
 artifacts.pack("whole-set", "rand_lib_gfx1151:xnack+", ["r"], {"r/lib/rand_gfx1151.kpack": b"k"})
 END
 wheels=(sdk install artifacts whole-set --suite w --gpu all --wheels-out)
-says 'a dry run makes no wheels' 0 "make ROCm's wheels in .*W" "${wheels[@]}" W -n
+says 'a dry run makes no wheels' 0 'make 6 wheels of ROCm in .*W' "${wheels[@]}" W -n
 proves 'indeed' test ! -e W
-says 'wheels are made' 0 'Made' "${wheels[@]}" W
+"$ROCSMITH" "${wheels[@]}" W -n --json >before.json
+says 'wheels are made' 0 'Made.* 6 wheels' "${wheels[@]}" W
+"$ROCSMITH" "${wheels[@]}" W -n --json >after.json
+"$ROCSMITH" "${wheels[@]}" W --json >made.json
+proves 'both list them' python3 - <<'END'
+import json, os
+before, after, made = (json.load(open(f"{name}.json")) for name in ("before", "after", "made"))
+wheels = made["done"]["wheels"]
+assert sorted(map(os.path.basename, wheels)) == sorted(os.listdir("W")) and all(map(os.path.exists, wheels)), wheels
+want = [" ".join(os.path.basename(w).split("-")[:2]).replace("_", "-") for w in wheels]
+assert before["wheels"] == after["wheels"] == want and before["packages"] and not after["packages"], (before, after, want)
+END
 says 'a second time, by one thread' 0 'Made' "${wheels[@]}" W2 -j 1
 proves 'they are the same' diff -r W W2
 says 'also in place of the old ones' 0 'Made' "${wheels[@]}" W2
