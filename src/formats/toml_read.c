@@ -3,8 +3,6 @@
  * Numbers and dates are checked but keep their text, since no pyproject.toml needs their values. Tables may
  * come in pieces and in any order; a map of their members records how each was defined, which decides
  * whether it may be extended. */
-#include <regex.h>
-
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/map.h"
@@ -26,20 +24,6 @@ struct toml_member {
 	size_t id;    /* number of the table that the member is; for [[a]], of the last one */
 };
 
-/* The forms of a word, as regular expressions of regex(7). Single underscores may stand between the digits of a number. */
-#define TENS "[0-9](_?[0-9])*"
-#define TIME_OF_DAY "[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?"
-enum word_form { A_NUMBER, A_DATE, A_DAY, AN_HOUR, WORD_FORMS };
-static const char *const word_forms[WORD_FORMS] = {
-	[A_NUMBER] = "^([-+]?(inf|nan|(0|[1-9](_?[0-9])*)(\\." TENS ")?([eE][-+]?" TENS ")?)"
-		     "|0x[0-9a-fA-F](_?[0-9a-fA-F])*|0o[0-7](_?[0-7])*|0b[01](_?[01])*)$",
-	[A_DATE] =
-		"^([0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ]" TIME_OF_DAY "([Zz]|[-+][0-9]{2}:[0-9]{2})?)?"
-		"|" TIME_OF_DAY ")$",
-	[A_DAY] = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-	[AN_HOUR] = "^ [0-9]{2}:$",
-};
-
 struct toml_reader {
 	struct arena *a;
 	struct str text, name;
@@ -50,7 +34,6 @@ struct toml_reader {
 	struct map made; /* "NUMBER:KEY" of a table -> struct toml_member * */
 	size_t tables;   /* number of the last table */
 	size_t count;    /* values so far */
-	regex_t forms[WORD_FORMS];
 };
 
 struct toml_table {
@@ -219,16 +202,79 @@ static struct err *string(struct toml_reader *r, bool may_have_lines, struct str
 
 /* ---- numbers, dates, words ---- */
 
-static bool has_form(const struct toml_reader *r, struct str s, enum word_form form)
+/* Does s consist of digits of the set, with single underscores between them? */
+static bool digits_only(struct str s, const char *set, bool zero_first)
 {
-	regmatch_t all = {.rm_eo = (regoff_t)s.n};
-	return regexec(&r->forms[form], s.p, 0, &all, REG_STARTEND) == 0;
+	if (!s.n || (!zero_first && s.n > 1 && s.p[0] == '0'))
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		bool inner = i && i + 1 < s.n && s.p[i] == '_' && s.p[i - 1] != '_';
+		if (!inner && !(s.p[i] && strchr(set, s.p[i])))
+			return false;
+	}
+	return true;
 }
 
-static void forget_forms(struct toml_reader *r)
+static bool is_number(struct str s)
 {
-	for (size_t i = 0; i < WORD_FORMS; i++)
-		regfree(&r->forms[i]);
+	static const char tens[] = "0123456789";
+	struct str rest, exponent, fraction;
+	if (str_starts(s, S("0x")))
+		return digits_only(str_sub(s, 2, s.n), "0123456789abcdefABCDEF", true);
+	if (str_starts(s, S("0o")))
+		return digits_only(str_sub(s, 2, s.n), "01234567", true);
+	if (str_starts(s, S("0b")))
+		return digits_only(str_sub(s, 2, s.n), "01", true);
+	if (s.n && (s.p[0] == '-' || s.p[0] == '+'))
+		s = str_sub(s, 1, s.n);
+	if (str_eq(s, S("inf")) || str_eq(s, S("nan")))
+		return true;
+	size_t e = 0;
+	while (e < s.n && s.p[e] != 'e' && s.p[e] != 'E')
+		e++;
+	rest = str_sub(s, 0, e);
+	exponent = str_sub(s, e + 1, s.n);
+	if (exponent.n && (exponent.p[0] == '-' || exponent.p[0] == '+'))
+		exponent = str_sub(exponent, 1, exponent.n);
+	if (e < s.n && !digits_only(exponent, tens, true))
+		return false;
+	bool point = str_cut(rest, '.', &rest, &fraction);
+	return digits_only(rest, tens, false) && (!point || digits_only(fraction, tens, true));
+}
+
+/* Matches s against a form in which 'd' stands for a digit. */
+static bool has_form(struct str s, const char *form)
+{
+	if (s.n != strlen(form))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (form[i] == 'd' ? !ascii_digit(s.p[i]) : form[i] != s.p[i])
+			return false;
+	return true;
+}
+
+/* Is s a date, a time, or both with an optional zone? */
+static bool is_date(struct str s)
+{
+	bool date = has_form(str_sub(s, 0, 10), "dddd-dd-dd");
+	size_t at = date ? 10 : 0;
+	if (date && s.n > at && !strchr("Tt ", s.p[at++]))
+		return false;
+	if (date && s.n == 10)
+		return true;
+	if (!has_form(str_sub(s, at, at + 8), "dd:dd:dd"))
+		return false;
+	at += 8;
+	if (at < s.n && s.p[at] == '.') {
+		size_t from = ++at;
+		while (at < s.n && ascii_digit(s.p[at]))
+			at++;
+		if (at == from)
+			return false;
+	}
+	struct str zone = str_sub(s, at, s.n);
+	return !zone.n || (date && (str_eq(zone, S("Z")) || str_eq(zone, S("z")) ||
+					   has_form(zone, "+dd:dd") || has_form(zone, "-dd:dd")));
 }
 
 static struct err *word(struct toml_reader *r, struct node *n)
@@ -240,13 +286,13 @@ static struct err *word(struct toml_reader *r, struct node *n)
 		while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
 			end++;
 		s = str_sub(r->text, r->at, end);
-	} while (has_form(r, s, A_DAY) && has_form(r, str_sub(r->text, end, end + 4), AN_HOUR));
+	} while (has_form(s, "dddd-dd-dd") && has_form(str_sub(r->text, end, end + 4), " dd:"));
 	n->text = str_dup(r->a, s);
 	if (str_eq(s, S("true")) || str_eq(s, S("false")))
 		n->kind = NODE_BOOL;
-	else if (has_form(r, s, A_NUMBER))
+	else if (is_number(s))
 		n->kind = NODE_NUMBER;
-	else if (has_form(r, s, A_DATE))
+	else if (is_date(s))
 		n->kind = NODE_STRING;
 	else
 		return wrong(r, s.n ? "this is not a value of TOML; does a text lack its quotes?"
@@ -413,15 +459,11 @@ static struct err *header(struct toml_reader *r, struct toml_table *t)
 
 struct err *toml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
 {
-	CLEANUP(forget_forms)
 	struct toml_reader r = {
 		.a = a, .text = text, .name = str_dup(a, name), .line = 1, .made.a = a};
 	struct node *root = NEW(a, struct node);
 	const struct toml_table top = {.node = root};
 	struct toml_table t = top;
-	for (size_t i = 0; i < WORD_FORMS; i++)
-		if (regcomp(&r.forms[i], word_forms[i], REG_EXTENDED | REG_NOSUB))
-			return err_new(E_NOMEMORY, "no memory to read TOML");
 	if (take(&r, S("\xef\xbb\xbf")))
 		return wrong(&r, "TOML has no byte order mark");
 	*root = (struct node){.kind = NODE_MAP, .at = here(&r), .key_at = here(&r)};
