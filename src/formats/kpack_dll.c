@@ -210,7 +210,7 @@ static void change_head(const struct kpack_dll *d, char *head, uint64_t offset, 
 	put_le(head + opt + CHECKSUM, 0, 4);
 	put_le(head + opt + DIRS + 8 * DIR_CERTIFICATE, 0, 8); /* a signature of other bytes */
 	put_le(head + symbols, moved(d, le32(head + symbols)), 4);
-	put_le(head + opt + (uint64_t)(int64_t)SECTIONS, d->pe.sections.n + 1, 2);
+	put_le(head + (opt + (uint64_t)(int64_t)SECTIONS), d->pe.sections.n + 1, 2);
 }
 
 static struct err *change_wrappers(const struct kpack_dll *d, uint64_t addr, struct fs_out *o)
