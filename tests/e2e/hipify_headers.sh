@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# slow
 # The headers that a torch wheel installs, beside the original hipify: those about CUDA as sources of an
 # extension, all of them laid out as a checkout. hipify_headers_all.sh takes all as sources, of 2.6 and 2.15.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# slow
 # Every name that hipify translates to exists in the headers of the SDK, as what the tables say.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

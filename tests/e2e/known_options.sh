@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# slow
 # Known projects on their real sources (Debian's archive has them): each variable that a feature sets is one
 # that the sources read, and PyTorch's copy in a build is what its own build_amd.py makes of the patched tree.
 set -eu
