@@ -1,6 +1,6 @@
 /* atomicAdd() of 16-bit numbers, which CUDA has and HIP calls unsafeAtomicAdd() or does not have; pairs
  * of bfloat16; a half of a double. Made by rocsmith; a loop over the 32-bit word round the number does for every GPU.
- */
+ * Operators and conversions of halves are avoided: extensions of PyTorch are compiled without them. */
 #pragma once
 
 #include <hip/hip_bf16.h>
@@ -18,7 +18,7 @@ template <typename T, typename F> static __device__ inline T rocsmith_update(T *
 	do {
 		seen = old;
 		unsigned bits = (seen & mask) >> shift;
-		__builtin_memcpy(&before, &bits, sizeof(T));
+		__builtin_memcpy(static_cast<void *>(&before), &bits, sizeof(T));
 		after = f(before);
 		bits = 0;
 		__builtin_memcpy(&bits, &after, sizeof(T));
@@ -47,18 +47,21 @@ ROCSMITH_ATOMIC_ADD2(__hip_bfloat162)
 /* Of pairs: __half2, __hip_bfloat162. */
 template <typename T> static __device__ inline T rocsmith_hmax2(T a, T b)
 {
-	return T(a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y);
+	return T(__hgt(a.x, b.x) ? a.x : b.x, __hgt(a.y, b.y) ? a.y : b.y);
 }
 
 template <typename T> static __device__ inline T rocsmith_hmin2(T a, T b)
 {
-	return T(a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y);
+	return T(__hlt(a.x, b.x) ? a.x : b.x, __hlt(a.y, b.y) ? a.y : b.y);
 }
 
 /* Rounds once, which a float between them would not. */
 static __host__ __device__ inline __half rocsmith_double2half(double x)
 {
-	return __half(static_cast<_Float16>(x));
+	_Float16 y = static_cast<_Float16>(x);
+	__half h;
+	__builtin_memcpy(static_cast<void *>(&h), &y, sizeof(h));
+	return h;
 }
 
 static __host__ __device__ inline __hip_bfloat162 rocsmith_floats2bfloat162(float a, float b)

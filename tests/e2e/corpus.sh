@@ -10,6 +10,26 @@ if ! "$ROCSMITH" sdk install debian --suite sid --components compiler,headers >s
 fi
 python3 "$top/tests/e2e/corpus.py" "$E2E_TMP" gfx1201 --every 3
 
+# Our header for 16-bit numbers with what PyTorch's extensions are compiled with.
+cat >half.hip <<'E'
+#include <hip/hip_runtime.h>
+#include <rocsmith/half.h>
+__global__ void k(__half2 *p, __hip_bfloat162 *q, __half *r, double x)
+{
+	p[0] = rocsmith_hmax2(p[0], p[1]);
+	q[0] = rocsmith_hmin2(q[0], q[1]);
+	*r = rocsmith_double2half(x);
+	atomicAdd(r, *r);
+}
+E
+if "$ROCSMITH" sdk run -- clang++ -x hip -std=c++17 -Werror -D__HIP_NO_HALF_OPERATORS__=1 -D__HIP_NO_HALF_CONVERSIONS__=1 \
+	-I"$top/data" --offload-arch=gfx1201 -fsyntax-only half.hip >log 2>&1; then
+	echo 'ok halves without operators and conversions'
+else
+	cat log
+	echo 'not ok halves without operators and conversions'
+fi
+
 # A program that HIP has no counterpart for ends before a compiler runs, and says where.
 mkdir -p stops
 cp "$top/tests/corpus/ptx_cp_async.cu" "$top/tests/corpus/saxpy.cu" stops
