@@ -76,6 +76,7 @@ struct wave_reader {
 	struct waves *all;
 	struct arena *a; /* freed after this file */
 	struct str s, path;
+	struct lex *l;
 	VEC(struct tok) t;
 	unsigned *is;
 	bool *seen; /* tokens reported already */
@@ -188,7 +189,7 @@ static struct wave_spot *found(struct wave_reader *r, enum wave_kind kind, size_
 	r->seen[from] = true;
 	struct wave_spot *spot = VEC_PUSH(a, &r->all->spots);
 	spot->kind = kind;
-	spot->place = str_fmt(a, "%.*s:%u:%u", STR(r->path), t->line, t->col);
+	spot->place = str_fmt(a, "%.*s:%u:%u", STR(r->path), t->line, lex_column(r->l, t->from));
 	spot->text = str_dup(a, str_sub(r->s, t->from, r->t.v[to].to));
 	return spot;
 }
@@ -486,6 +487,7 @@ static void read_text(struct waves *w, struct str path, struct str text, bool by
 	struct lex l = lex_new(text, path);
 	struct tok t = {0};
 	unsigned aware = 0; /* depth of the #if that tests the kind of GPU, or 0 */
+	r.l = &l;
 	r.threads.a = r.ballots.a = r.narrow.a = &a;
 	l.lenient = true;
 	/* The tokens that a build compiles; preprocessor lines other than #define are left out. */

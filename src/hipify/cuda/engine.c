@@ -38,7 +38,7 @@ void engine_untranslated(
 		.path = e->l.path,
 		.name = str_dup(e->a, name),
 		.line = at->line,
-		.col = at->col,
+		.col = lex_column(&e->l, at->from),
 		.suggestion = suggestion,
 		.unsure = !known,
 		.certain = known && !flag && reached,

@@ -192,15 +192,11 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 {
 	MAP(seen, e->a);
 	struct tok at = *t;
-	size_t bol = t->from - (t->col - 1);
 	for (size_t i = t->from; i < t->to;) {
 		if (!cxx_word_char(e->l.s.p[i])) {
-			bool newline = e->l.s.p[i++] == '\n';
-			at.line += newline;
-			bol = newline ? i : bol;
+			at.line += e->l.s.p[i++] == '\n';
 			continue;
 		}
-		at.col = (unsigned)(i - bol) + 1;
 		at.from = i;
 		while (i < t->to && cxx_word_char(e->l.s.p[i]))
 			i++;

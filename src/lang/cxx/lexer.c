@@ -238,18 +238,22 @@ static bool header_path(struct lex *l)
 	return false;
 }
 
+unsigned lex_column(struct lex *l, size_t at)
+{
+	if (at < l->bol)
+		l->bol = l->seen = 0;
+	const char *eol = at > l->seen ? memrchr(l->s.p + l->seen, '\n', at - l->seen) : NULL;
+	if (eol)
+		l->bol = (size_t)(eol - l->s.p) + 1;
+	l->seen = at > l->seen ? at : l->seen;
+	return (unsigned)(at - l->bol) + 1;
+}
+
 struct err *lex_next(struct lex *l, struct tok *ret)
 {
 	TRY(skip_blank(l));
 	char c = peek(l, 0);
-	const char *eol = NULL;
-	if (l->at > l->seen)
-		eol = memrchr(l->s.p + l->seen, '\n', l->at - l->seen);
-	if (eol)
-		l->bol = (size_t)(eol - l->s.p) + 1;
-	l->seen = l->at;
 	*ret = (struct tok){.kind = TOK_END, .from = l->at, .to = l->at, .line = l->line};
-	ret->col = (unsigned)(l->at - l->bol) + 1;
 	if (l->directive.n && (l->at >= l->s.n || c == '\n')) {
 		ret->kind = TOK_LINE_END;
 		l->directive = S("");

@@ -25,16 +25,17 @@ enum tok_kind {
 struct tok {
 	enum tok_kind kind;
 	size_t from, to; /* byte offsets in the source */
-	unsigned line, col;
+	unsigned line;
 };
 
 struct lex {
 	struct str s, path; /* path is for messages */
 	size_t at;
 	unsigned line;
-	size_t bol, seen; /* the start of the line of the last token; the offset of that token */
-	bool line_start;  /* nothing but white space since the last newline */
-	bool want_name;   /* after '#': the next identifier names the directive */
+	/* lex_column() found the start of a line at `bol`, and looked up to `seen` */
+	size_t bol, seen;
+	bool line_start;      /* nothing but white space since the last newline */
+	bool want_name;       /* after '#': the next identifier names the directive */
 	struct str directive; /* "include", "define", ... inside a preprocessor line, else "" */
 	unsigned depth, dead; /* open #ifs; depth of the outermost enclosing "#if 0", or 0 */
 	bool lenient; /* set by the caller: no errors; unterminated tokens run to the end of the text */
@@ -44,6 +45,9 @@ struct lex lex_new(struct str source, struct str path);
 MUST_USE struct err *lex_next(struct lex *l, struct tok *ret);
 /* Like lex_next(), for lookahead: returns false instead of an error. */
 bool lex_try(struct lex *l, struct tok *ret);
+/* The column of an offset, from 1. Looks only at what is behind the last offset that it was asked for, if it can, so that
+ * long lines stay linear. */
+unsigned lex_column(struct lex *l, size_t at);
 bool cxx_word_char(char c); /* an ASCII letter, a digit or "_" */
 struct str tok_text(const struct lex *l, const struct tok *t);
 bool tok_is(const struct lex *l, const struct tok *t, struct str text);
