@@ -247,7 +247,7 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	if (current)
 		return NULL;
 	f->changed = true;
-	/* torch's own hipify translates an extension in the copy; it leaves marks of operators as they are */
+	/* torch's own hipify translates an extension in the copy; it leaves these marks as they are */
 	bool tree_of_torch = f->plan->hipify.mode == HIPIFY_TORCH, marks = f->plan->foreign->torch;
 	if (tree_of_torch || marks) {
 		struct hipify_tree tree;

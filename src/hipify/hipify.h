@@ -74,7 +74,7 @@ struct hipify_context {
 	bool fnuz;       /* device code lacks the 8-bit OCP floats, see struct hipify_options */
 	/* The text stands in for the file, under its name: each line keeps its number, and x.cu its extension. */
 	bool stands_in;
-	bool marks; /* only mark operators for vector types: see struct hipify_options */
+	bool marks; /* see struct hipify_options */
 };
 
 /* Translates one source text. path appears in messages, and its extension tells whether this is a

@@ -87,8 +87,8 @@ static struct err *prepare(
 	return NULL;
 }
 
-/* Finds operators in the results, and in files that the original leaves as they are, and marks them for a build. */
-static void find_operators(struct arena *a, const struct hipify_options *o, const struct view *view,
+/* Marks the results, and files that the original leaves as they are, for a build; see struct hipify_options. */
+static void mark_results(struct arena *a, const struct hipify_options *o, const struct view *view,
 	struct hipify_tree *ret)
 {
 	const struct hipify_context marks = {.marks = true};
@@ -97,11 +97,12 @@ static void find_operators(struct arena *a, const struct hipify_options *o, cons
 		struct err *e = NULL;
 		if (c->status == CHANGE_UNCHANGED && str_eq(c->source, c->output))
 			e = view_read(view, a, path_join(a, view->root, c->source), &t.text);
-		if (!e && str_contains(t.text, S("operator")))
+		if (!e && (str_contains(t.text, S("operator")) ||
+				  (o->marks && str_contains(t.text, S("_sync")))))
 			e = hipify_text(a, t.text, c->source, &marks, &t);
 		if (!e && t.operators)
 			hipify_say_operators(a, &ret->findings, c->source, &t);
-		if (!e && t.operators && o->marks) {
+		if (!e && t.edits.n && o->marks) {
 			c->text = t.text;
 			c->status = CHANGE_OK;
 		}
@@ -119,7 +120,7 @@ static struct err *run_engine(
 		TRY(o->engine == ENGINE_TORCH ? torch_run_python(a, o, &r->torch, view, ret)
 					      : torch_run(a, o, &r->torch, view, ret));
 	if (o->mode == HIPIFY_EXTENSION)
-		find_operators(a, o, view, ret);
+		mark_results(a, o, view, ret);
 	if (o->marks && !hipify_by_torch(o))
 		return NULL;
 	struct findings links = {.most = FINDINGS_OF_A_KIND};

@@ -112,6 +112,23 @@ static void operators_of_vector_types_win_over_hips(void **state)
 #undef MARK
 }
 
+/* A build changes these alone where PyTorch's own translation makes the rest. */
+static void marks_are_the_only_changes_before_pytorchs_translation(void **state)
+{
+	ARENA(a);
+	const struct hipify_context context = {.marks = true};
+	struct hipify_text t;
+	(void)state;
+	assert_ok(hipify_text(&a,
+		S("__global__ void k() { cudaFree(0); v += __shfl_down_sync(FULL, v, 16); }\n"
+		  "float2 operator*(float2 a, float2 b);"),
+		S("t.cu"), &context, &t));
+	assert_str(t.text,
+		"__global__ void k() { cudaFree(0); v += __shfl_down_sync((unsigned long "
+		"long)(FULL), v, 16); }\n"
+		"float2 __attribute__((enable_if(true, \"\"))) operator*(float2 a, float2 b);");
+}
+
 static void names_of_every_library(void **state)
 {
 	(void)state;
@@ -631,6 +648,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_get_the_attributes_of_their_definitions),
 		cmocka_unit_test(operators_of_vector_types_win_over_hips),
+		cmocka_unit_test(marks_are_the_only_changes_before_pytorchs_translation),
 		cmocka_unit_test(names_of_every_library),
 		cmocka_unit_test(words_only_not_parts_of_words),
 		cmocka_unit_test(comments_and_strings_stay),
