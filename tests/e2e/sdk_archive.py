@@ -104,8 +104,14 @@ def control_text(name, version, depends):
     return text + (f"Depends: {depends}\n" if depends else "")
 
 
-def make_deb(work, pool, name):
+def make_deb(top, work, name):
+    """A package of this version comes out the same each time: it is made once."""
     version, depends, compression, files = PACKAGES[name]
+    deb = top / "archive/pool" / f"{name}_{version.rpartition(':')[2]}_amd64.deb"
+    made = top / "debs" / deb.name
+    if made.exists():
+        shutil.copyfile(made, deb)
+        return deb
     root = work / name
     for path, what in files.items():
         put(root, path, what)
@@ -115,9 +121,10 @@ def make_deb(work, pool, name):
     script = root / "DEBIAN/postinst"
     script.write_text("#!/bin/sh\ntouch /tmp/rocsmith-test-script-ran\n")
     script.chmod(0o755)
-    deb = pool / f"{name}_{version.rpartition(':')[2]}_amd64.deb"
-    subprocess.run(["dpkg-deb", "--root-owner-group", f"-Z{compression}", "-b", root, deb],
+    made.parent.mkdir(exist_ok=True)
+    subprocess.run(["dpkg-deb", "--root-owner-group", f"-Z{compression}", "-b", root, made],
         check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+    shutil.copyfile(made, deb)
     return deb
 
 
@@ -256,7 +263,8 @@ def main():
         version, *rest = PACKAGES[args.newer]
         PACKAGES[args.newer] = (version + "+new1", *rest)
         PACKAGES[args.newer][3]["usr/share/doc/new/copyright"] = "new\n"
-    debs = [make_deb(work, pool, name) for name in PACKAGES]
+    work.mkdir()
+    debs = [make_deb(top, work, name) for name in PACKAGES]
     if args.hostile:
         hostile_deb(next(pool.glob("sed_*")), args.hostile)
     if args.broken == "short":  # a package that is damaged, with the hash that it has

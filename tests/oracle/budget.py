@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""budget.py ROCSMITH DIR [WORD...]: makes files below 10 MB that are meant to cost much (bombs, tables that
+"""budget.py ROCSMITH DIR [--every N] [WORD...]: makes files below 10 MB that are meant to cost much (bombs, tables that
 share one endless string, lists that are compared pairwise) and gives them to whatever reads them. Each run
-must end by itself, in 5 seconds of processor time, 256 MiB and 16 MiB of output. WORDs choose attacks."""
+must end by itself, in 5 seconds of processor time, 256 MiB and 16 MiB of output. WORDs choose attacks,
+and --every each Nth."""
 import base64
 import hashlib
 import lzma
@@ -15,6 +16,9 @@ import time
 import zlib
 
 ROCSMITH, DIR, WORDS = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+EVERY = 1
+if WORDS[:1] == ["--every"]:
+    EVERY, WORDS = int(WORDS[1]), WORDS[2:]
 MB, MIB = 10 ** 6, 1 << 20
 SECONDS, MEMORY, OUTPUT = 5.0, 256 * MIB, 16 * MIB
 INFO = "demo-1.0.dist-info/"
@@ -708,7 +712,7 @@ def check_stops():
 def main():
     bad = 0 if WORDS else check_stops()
     limit = float(os.environ.get("BUDGET_SECONDS", SECONDS))
-    for name, fn in list(ATTACKS.items())[int(os.environ.get("FROM", 0)):]:
+    for name, fn in list(ATTACKS.items())[int(os.environ.get("FROM", 0))::EVERY]:
         if WORDS and not any(w in name for w in WORDS):
             continue
         path = DIR / name / "file"

@@ -186,9 +186,9 @@ class Torch:
                 tree.changed(fresh, self.b))
 
 
-def torch_own(t):
-    """The tree's own hipify, in both modes, every form."""
-    for clang in (False, True):
+def torch_own(t, modes):
+    """The tree's own hipify, every form."""
+    for clang in modes:
         what = f"PyTorch's own build_amd.py, {'hip-clang' if clang else 'default'}"
         original, seconds = t.start(clang=clang)
         if original is None:
@@ -235,12 +235,12 @@ def torch_release(t, version, forms):
 
 
 def torch_main(source, tmp, *versions):
-    """A version may be followed by forms: 2.15.0:checkout,wheel,clang. `own` is the tree's own."""
+    """A version may be followed by forms: 2.15.0:checkout,wheel,clang. `own` is the tree's own, `own:clang` in both modes."""
     t = Torch(source, tmp)
     for word in versions:
         version, _, forms = word.partition(":")
         if version == "own":
-            torch_own(t)
+            torch_own(t, (False, True) if forms else (False,))
         else:
             torch_release(t, version, forms.split(","))
 
