@@ -6,7 +6,7 @@
 set -eu
 
 top=$(dirname "$(realpath "$0")")
-kills=${ROCSMITH_KILLS:-6} points=${ROCSMITH_FAULT_POINTS:-5}
+kills=${ROCSMITH_KILLS:-3} points=${ROCSMITH_FAULT_POINTS:-3}
 cd "$E2E_TMP"
 if ! command -v bwrap >/dev/null && [ "$(id -u)" != 0 ]; then
 	echo 'skip build faults: neither bwrap nor root'

@@ -58,6 +58,13 @@ import os
 from setuptools import setup
 setup(name="triton", version="3.2.0" + os.environ["TRITON_WHEEL_VERSION_SUFFIX"], packages=["triton"], package_dir={"": "python"})
 E
+# what the known projects require, and none of these uses: they are large
+PYTHONPATH=$top/tests/e2e python3 - <<'E'
+import amd_index as x
+x.wheel("house", "cmake", "4.99", {"cmake/__init__.py": ""}, "py3-none-any")
+x.wheel("house", "numpy", "2.2.99", {"numpy/__init__.py": ""}, "py3-none-any")
+E
+export PIP_FIND_LINKS="$PWD/house/cmake $PWD/house/numpy ${PIP_FIND_LINKS:-}"
 # the SDK as a folder: the known projects would want more components of one of Debian
 "$ROCSMITH" build tiny --gpu gfx1201 --sdk debian --build-dir tb -o tiny-out >log 2>&1 || fail "an SDK as a folder"
 set() {

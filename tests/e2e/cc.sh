@@ -98,7 +98,7 @@ ok 'nor do several'
 # Its own files fail: the compiler's word counts, or there is an error.
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
 if [ -x "$fault" ]; then
-	HOG=1 NAP=0 python3 "$top/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-4}" \
+	HOG=1 NAP=0 python3 "$top/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-3}" \
 		--setup 'rm -f f.o' --tree f.o -- "$fault" cc --shims one clang -c 1.c -o f.o
 	ok 'a failing I/O call of the ledger or the history is no torn object'
 fi

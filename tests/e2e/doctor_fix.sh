@@ -17,8 +17,8 @@ fi
 mount --bind "$machine/sys" /sys
 faults=$top/tests/e2e/faults.py
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
-points=${ROCSMITH_FAULT_POINTS:-8}
-kills=${ROCSMITH_KILLS:-5}
+points=${ROCSMITH_FAULT_POINTS:-3}
+kills=${ROCSMITH_KILLS:-3}
 [ "$points" = 0 ] && sample= || sample="--sample $points"
 cd "$E2E_TMP"
 chmod -R u+w . && rm -rf ./*

@@ -5,7 +5,7 @@
 # those that a kill interrupted. ROCSMITH_KILLS and ROCSMITH_FAULT_POINTS say how often.
 set -eu
 top=$(dirname "$(realpath "$0")")
-kills=${ROCSMITH_KILLS:-6} points=${ROCSMITH_FAULT_POINTS:-4}
+kills=${ROCSMITH_KILLS:-3} points=${ROCSMITH_FAULT_POINTS:-3}
 cd "$E2E_TMP"
 command -v cmake >/dev/null && command -v ninja >/dev/null && command -v c++ >/dev/null || {
 	echo 'skip faults of other build systems: no CMake'

@@ -6,11 +6,11 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP"
 rm -rf ./*
-python3 -c 'import venv, ensurepip' 2>/dev/null && bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/installers" --upgrade pip uv packaging 2>/dev/null || {
+python3 -c 'import venv, ensurepip' 2>/dev/null && bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>/dev/null || {
 	echo 'skip get: no venv with pip, uv and packaging'
 	exit 0
 }
-oracles=$ROCSMITH_HOME/installers/bin
+oracles=$ROCSMITH_HOME/oracles/bin
 PYTHONPATH=$top/tests/e2e python3 - <<'PY'
 import io, sys, tarfile
 import amd_index as x

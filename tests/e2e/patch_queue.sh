@@ -186,7 +186,7 @@ check "nothing of it without a queue" answers 2 "no folder" rocsmith patch statu
 [ -x "$fault" ] || { echo "skip queues with failing calls: no rocsmith-fault"; exit 0; }
 fresh start
 
-points=${ROCSMITH_FAULT_POINTS:-4}
+points=${ROCSMITH_FAULT_POINTS:-3}
 setup="rm -rf t && cp -a start t"
 disturb() { # NAME OPTION... -- WORD...
 	local name=$1
@@ -199,12 +199,12 @@ disturb "saving, with failing calls" sweep "${sample[@]}" --setup "rm -rf N" --t
 disturb "saving, dying at calls" sweep "${sample[@]}" --errno KILL --setup "rm -rf N" --tree N --keep src/c10 -- \
 	"$fault" patch save -q src -o N --base upstream
 disturb "applying, with failing calls" sweep "${sample[@]}" --setup "$setup" --tree t/c10 --keep Q -- "$fault" patch apply -q t Q
-disturb "applying, killed" kill --times "${ROCSMITH_KILLS:-5}" --setup "$setup" --tree t/c10 --tree t/third_party --ignore .git --keep Q -- \
+disturb "applying, killed" kill --times "${ROCSMITH_KILLS:-3}" --setup "$setup" --tree t/c10 --tree t/third_party --ignore .git --keep Q -- \
 	"$ROCSMITH" patch apply -q t Q
 [ "$(tree_of t)" = "$(tree_of src work)" ] && echo "ok and the tree hash is that of the branch" || echo "not ok the tree hash"
 setup="$setup && '$ROCSMITH' patch apply -q t Q >/dev/null"
 # shellcheck disable=SC2016
-disturb "reverting, killed" kill --times "${ROCSMITH_KILLS:-5}" --setup "$setup" --tree t/c10 --tree t/third_party --ignore .git -- \
+disturb "reverting, killed" kill --times "${ROCSMITH_KILLS:-3}" --setup "$setup" --tree t/c10 --tree t/third_party --ignore .git -- \
 	sh -c 'git -C t rev-parse -q --verify refs/worktree/rocsmith/before >/dev/null || git -C t/third_party/lib rev-parse -q --verify \
 		refs/worktree/rocsmith/before >/dev/null || exit 0; exec "$0" patch revert -q t Q' "$ROCSMITH"
 [ "$(tree_of t)" = "$(tree_of src upstream)" ] && echo "ok and the old tree hash" || echo "not ok the old tree hash"

@@ -201,7 +201,7 @@ disturbed=(--timeout 60 --setup 'rm -rf K/W' --tree K --keep whole-set --keep "$
 	--check '[ ! -e K/W ] || [ $(ls K/W | wc -l) = 6 ]')
 proves 'kills leave all wheels or none' python3 "$here/faults.py" kill --times "${ROCSMITH_KILLS:-3}" "${disturbed[@]}" -- "$ROCSMITH" "${wheels[@]}" K/W -q
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
-[ ! -x "$fault" ] || proves 'as do failing I/O calls' python3 "$here/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-6}" \
+[ ! -x "$fault" ] || proves 'as do failing I/O calls' python3 "$here/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-3}" \
 	"${disturbed[@]}" -- "$fault" "${wheels[@]}" K/W -q
 # ---- wrong archives ----
 bad() { # WHAT TEXT PYTHON

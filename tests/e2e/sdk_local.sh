@@ -8,7 +8,7 @@ for tool in apt-get dpkg-deb gpg bwrap; do
 	command -v $tool >/dev/null || { echo "skip $tool is not installed"; exit 0; }
 done
 failed=0
-kills=${ROCSMITH_KILLS:-5} points=${ROCSMITH_FAULT_POINTS:-4}
+kills=${ROCSMITH_KILLS:-3} points=${ROCSMITH_FAULT_POINTS:-3}
 home=$E2E_TMP/home
 sdk=$home/data/sdk/debian-sid
 export ROCSMITH_HOME=$home

@@ -272,10 +272,10 @@ fi
 # ---- kills and failing calls ----
 one=(sdk install rocm:10.1 --gpu gfx1151 --find-links "$PWD/links")
 rm -rf "$ROCSMITH_HOME"
-prove 'kills at random moments' python3 "$here/faults.py" kill --times "${ROCSMITH_KILLS:-5}" --timeout 60 \
+prove 'kills at random moments' python3 "$here/faults.py" kill --times "${ROCSMITH_KILLS:-3}" --timeout 60 \
 	--setup "rm -rf '$ROCSMITH_HOME'" --tree "$sdk" --ignore sdk.json --ignore '=made' --keep links -- "$ROCSMITH" "${one[@]}"
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
-[ ! -x "$fault" ] || prove 'failing I/O calls' python3 "$here/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-8}" --timeout 60 \
+[ ! -x "$fault" ] || prove 'failing I/O calls' python3 "$here/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-3}" --timeout 60 \
 	--setup "rm -rf '$ROCSMITH_HOME'" --tree "$sdk" --ignore sdk.json --ignore '=made' --keep links -- "$fault" "${one[@]}"
 # ---- an SDK that is not there ----
 mkdir -p p && echo '#include <hip/hip_runtime.h>' >p/a.hip && echo 'name: p' >p/rocsmith.yaml

@@ -8,7 +8,7 @@ for tool in apt-get apt-cache gpg diff dpkg-source; do
 	command -v $tool >/dev/null || { echo "skip $tool is not installed"; exit 0; }
 done
 failed=0
-kills=${ROCSMITH_KILLS:-4} points=${ROCSMITH_FAULT_POINTS:-6}
+kills=${ROCSMITH_KILLS:-3} points=${ROCSMITH_FAULT_POINTS:-3}
 export ROCSMITH_HOME=$E2E_TMP/home
 cache=$ROCSMITH_HOME/cache/source
 settings=(--mirror "file://$E2E_TMP/ar/archive" --keyring "$E2E_TMP/ar/key.gpg" --gpu gfx1201)

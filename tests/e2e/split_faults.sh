@@ -6,7 +6,7 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 faults=$top/tests/e2e/faults.py
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
-points=${ROCSMITH_FAULT_POINTS:-4}
+points=${ROCSMITH_FAULT_POINTS:-3}
 kills=${ROCSMITH_KILLS:-3}
 [ "$points" = 0 ] && sample= || sample="--sample $points"
 cd "$E2E_TMP"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# venv.sh DIR [PACKAGE...]: an environment with other people's tools for wheels (auditwheel, uv, packaging, wheel, or
+# venv.sh DIR [PACKAGE...]: an environment with other people's tools for wheels (the newest pip, auditwheel, uv, packaging, wheel, or
 # these packages) in DIR, made once, by one script at a time. Exit status 77: not possible here (no venv, no package index).
 set -eu
 mkdir -p "$(dirname "$1")"
@@ -10,6 +10,6 @@ python3 -c 'import venv, ensurepip' 2>/dev/null || exit 77
 rm -rf "$1"
 dir=$1
 shift
-[ $# != 0 ] || set -- auditwheel uv packaging wheel
+[ $# != 0 ] || set -- --upgrade pip auditwheel uv packaging wheel
 python3 -m venv "$dir" && "$dir/bin/pip" install -q --disable-pip-version-check "$@" >&2 || exit 77
 touch "$dir/complete"
