@@ -6,8 +6,7 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 run() { python3 "$top/tests/oracle/identity.py" extensions "$E2E_TMP/work" "$@" || failed=1; }
 failed=0
-run 2.6.0,2.15.0 torch-scatter@torch-scatter==2.1.2:rocm+all causal-conv1d@causal-conv1d==1.7.0 \
-	exllamav2@exllamav2==0.0.4:rocm+all fast-hadamard-transform@fast-hadamard-transform==1.1.0
-run 2.6.0 torch-sparse@torch-sparse==0.6.18 mamba-ssm@mamba-ssm==2.3.2.post1
-run 2.15.0 torch-cluster@torch-cluster==1.6.3 gsplat@gsplat==1.5.3
+run 2.6.0,2.15.0 torch-scatter@torch-scatter==2.1.2:rocm+all fast-hadamard-transform@fast-hadamard-transform==1.1.0
+run 2.6.0 mamba-ssm@mamba-ssm==2.3.2.post1
+run 2.15.0 torch-cluster@torch-cluster==1.6.3 exllamav2@exllamav2==0.0.4:rocm+all
 exit $failed
