@@ -57,6 +57,22 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 
 /* ---- pip ---- */
 
+/* Does the Python that the environment is made of have a pip that installs into others (22.3 and later)? Then the
+ * environment needs none of its own, which would take seconds. */
+static bool pip_reaches(struct foreign *f)
+{
+	struct proc p = {.cwd = f->home};
+	struct proc_result r;
+	struct str version, rest;
+	strs_add(f->a, &p.argv, f->plan->host.python);
+	proc_arg(f->a, &p, "-m", "pip", "--disable-pip-version-check", "--version", NULL);
+	struct err *e = proc_run(f->a, &p, &r);
+	bool good = !e && !r.status && str_starts(r.out, S("pip "));
+	err_free(e);
+	str_cut(str_sub(r.out, S("pip ").n, r.out.n), ' ', &version, &rest);
+	return good && strtod(str_z(f->a, version), NULL) > 22.25;
+}
+
 /* Runs pip as the user would, with the user's own configuration and proxies, but without secrets that are not for pip:
  * it runs code of the packages that it builds. */
 static struct err *run_pip(struct foreign *f, const struct strs *words)
@@ -75,8 +91,13 @@ static struct err *run_pip(struct foreign *f, const struct strs *words)
 	VEC_EACH (const struct str, name, &f->withheld)
 		if (!str_ends(str_lower(f->a, *name), S("_proxy")) && !str_eq(*name, S("NETRC")))
 			strs_add(f->a, &p.setenv, *name);
-	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
-	proc_arg(f->a, &p, "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
+	struct str python = path_join(f->a, f->venv, S("bin/python"));
+	bool own = fs_exists(path_join(f->a, f->venv, S("bin/pip")));
+	strs_add(f->a, &p.argv, own ? python : f->plan->host.python);
+	proc_arg(f->a, &p, "-m", "pip", NULL);
+	if (!own)
+		proc_arg(f->a, &p, "--python", str_z(f->a, python), NULL);
+	proc_arg(f->a, &p, "install", "--no-input", "--disable-pip-version-check",
 		"--no-warn-script-location", "--no-compile", "--root-user-action=ignore",
 		"--report", str_z(f->a, report), NULL);
 	strs_add_all(f->a, &p.argv, words);
@@ -114,8 +135,10 @@ static struct err *make_venv(struct foreign *f)
 	TRY(fs_remove_tree(f->venv));
 	for (unsigned n = 1; n <= MAX_REPORTS; n++)
 		TRY(fs_remove(str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n)));
+	bool reaches = pip_reaches(f);
 	strs_add(f->a, &p.argv, f->plan->host.python);
-	proc_arg(f->a, &p, "-m", "venv", str_z(f->a, f->venv), NULL);
+	proc_arg(f->a, &p, "-m", "venv", str_z(f->a, f->venv),
+		reaches ? "--without-pip" : NULL, NULL);
 	struct err *e = foreign_run(f, "python", &p, &r);
 	if (e && str_contains(r.out, S("ensurepip")))
 		e = err_hint(e, "Debian has it in a package of its own: apt install python3-venv");
@@ -126,7 +149,8 @@ static struct err *make_venv(struct foreign *f)
 	strs_add(f->a, &old.argv, path_join(f->a, f->venv, S("bin/python")));
 	proc_arg(f->a, &old, "-m", "pip", "uninstall", "-y", "-q", "--disable-pip-version-check",
 		"setuptools", NULL);
-	TRY(foreign_run(f, "python", &old, &r));
+	if (!reaches)
+		TRY(foreign_run(f, "python", &old, &r));
 	if (how->with.n) {
 		strs_add(f->a, &wheels, S("--no-deps"));
 		strs_add_all(f->a, &wheels, &how->with);

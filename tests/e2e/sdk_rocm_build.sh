@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# slow: an SDK of 800 MB is packed and installed twice
 # A wheel built with an SDK of AMD's layout, from an index filled with the files of a Debian SDK, has the bytes of one built
 # with the provider prefix on the same files; so has one with the same files packed as build artifacts, except that it does
 # not require the package rocm, which has the libraries that the others link. So it is with wheels of a project's own back

@@ -27,6 +27,6 @@ for version in 2.6.0 2.15.0; do
 			tail -n 30 "$E2E_TMP/log"
 		fi
 	}
-	check "random extensions and trees" "$program" "${PROJECTS:-300}"
-	check "several calls in one folder" "$ROCSMITH" "$((${PROJECTS:-300} / 3))" calls
+	check "random extensions and trees" "$program" "${PROJECTS:-100}"
+	check "several calls in one folder" "$ROCSMITH" "$((${PROJECTS:-100} / 3))" calls
 done

@@ -11,7 +11,7 @@ bash "$top/tests/oracle/venv.sh" "$tools" 2>"$E2E_TMP/pip.log" || { echo 'skip n
 mkdir -p "$wheels"
 "$tools/bin/pip" download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version 3.12 \
 	--platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 -d "$wheels" pyyaml==6.0.3 cffi==2.1.1 \
-	ujson==6.1.0 psycopg-binary==3.3.9 pillow==13.0.0 pydantic-core==2.50.4 cryptography==50.0.2 orjson==3.13.0 \
+	ujson==6.1.0 psycopg-binary==3.3.9 pydantic-core==2.50.4 orjson==3.13.0 \
 	2>"$E2E_TMP/pip.log" || { echo 'skip the wheels of others cannot be fetched'; exit 0; }
 "$tools/bin/python" "$top/tests/oracle/auditwheel_tags.py" "$ROCSMITH" "$wheels"/*.whl
 
