@@ -27,7 +27,7 @@ OURS = {
     "backends/mps.py": "def is_built():\n    return False\n",
     "xpu.py": "def _is_compiled():\n    return False\n",
     "monitor.py": "_WaitCounter = None\n",
-    "__config__.py": "def parallel_info():\n    return ''\n",
+    "__config__.py": "def parallel_info():\n    return 'ATen parallel backend: OpenMP'\n",
     "_utils_internal.py": "import os\n\n\ndef get_file_path(*parts):\n"
         "    return os.path.join(os.path.dirname(os.path.dirname(__file__)), *parts)\n",
     "utils/__init__.py": "",
