@@ -137,8 +137,8 @@ static struct err *make_venv(struct foreign *f)
 		TRY(fs_remove(str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n)));
 	bool reaches = pip_reaches(f);
 	strs_add(f->a, &p.argv, f->plan->host.python);
-	proc_arg(f->a, &p, "-m", "venv", str_z(f->a, f->venv),
-		reaches ? "--without-pip" : NULL, NULL);
+	proc_arg(f->a, &p, "-m", "venv", str_z(f->a, f->venv), reaches ? "--without-pip" : NULL,
+		NULL);
 	struct err *e = foreign_run(f, "python", &p, &r);
 	if (e && str_contains(r.out, S("ensurepip")))
 		e = err_hint(e, "Debian has it in a package of its own: apt install python3-venv");

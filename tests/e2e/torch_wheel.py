@@ -20,14 +20,15 @@ tag = f"py3-none-linux_{platform.machine()}"
 info = f"torch-{version}.dist-info"
 
 OURS = {
-    "__init__.py": "from torch.version import __version__\nfrom torch import backends, cuda, monitor, utils, version, xpu\n",
+    "__init__.py": "from torch.version import __version__\nfrom torch import _C, backends, cuda, monitor, utils, version, xpu\n",
     "cuda/__init__.py": "def _is_compiled():\n    return False\n\n\ndef is_available():\n    return False\n",
     "backends/__init__.py": "from torch.backends import cuda, mps\n",
     "backends/cuda/__init__.py": "def is_built():\n    return False\n",
     "backends/mps.py": "def is_built():\n    return False\n",
     "xpu.py": "def _is_compiled():\n    return False\n",
     "monitor.py": "_WaitCounter = None\n",
-    "__config__.py": "def parallel_info():\n    return 'ATen parallel backend: OpenMP'\n",
+    "__config__.py": "from torch._C import _parallel_info as parallel_info\n",
+    "_C.py": "def _parallel_info():\n    return 'ATen parallel backend: OpenMP'\n",
     "_utils_internal.py": "import os\n\n\ndef get_file_path(*parts):\n"
         "    return os.path.join(os.path.dirname(os.path.dirname(__file__)), *parts)\n",
     "utils/__init__.py": "",

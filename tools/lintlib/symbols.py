@@ -40,14 +40,16 @@ class House:
 
     @staticmethod
     def objects():
-        """Object file -> source file, as the tree calls it; generated ones are src/NAME.c too."""
+        """Object file -> source file, as the tree calls it; generated ones of src/ are src/NAME.c too, and
+        tables of data/ are src/data/NAME.c."""
         found = {}
         for entry in json.loads((Tree.build / "compile_commands.json").read_text()):
             path = os.path.join(entry["directory"], entry["output"])
             source = os.path.join(entry["directory"], entry["file"])
             inside = Tree.build if source.startswith(f"{Tree.build}/src") else Tree.top
+            table = re.fullmatch(rf"{Tree.build}/(\w+_table\.c)", source)
             if os.path.exists(path):
-                found[path] = os.path.relpath(source, inside)
+                found[path] = f"src/data/{table[1]}" if table else os.path.relpath(source, inside)
         return found
 
     @staticmethod
