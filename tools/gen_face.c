@@ -96,39 +96,62 @@ static void note_folder(const char *folder)
 	snprintf(folders[nfolders++], PATH, "%s", folder);
 }
 
-/* The first argument rule of a function that casts; its others follow. */
-static const struct arg_rule *casts(const char *name)
+static bool is_rule(const struct arg_rule *r, const char *rule)
+{
+	return r->rule.n == strlen(rule) && !strncmp(r->rule.p, rule, r->rule.n);
+}
+
+/* The first argument rule of a function that becomes a macro with arguments; its others follow. */
+static const struct arg_rule *rules_of(const char *name)
 {
 	size_t n = strlen(name);
 	n -= n > 3 && !strcmp(name + n - 3, "_v2") ? 3 : 0;
 	for (const struct arg_rule *r = names_args; r->arg; r++)
 		if (r->name.n == n && !strncmp(r->name.p, name, n) &&
-			!strncmp(r->rule.p, "@cast", r->rule.n))
+			(is_rule(r, "@cast") || is_rule(r, "@always") || is_rule(r, "@always-c")))
 			return r;
 	return NULL;
+}
+
+/* Adds a macro with arguments: some are cast, the others follow, and behind them are those that CUDA lacks. */
+static void add_call(const char *cuda, const char *hip, const struct arg_rule *first)
+{
+	const struct arg_rule *r;
+	unsigned last = 0;
+	for (r = first; r->arg && r->name.p == first->name.p; r++)
+		last = is_rule(r, "@cast") && r->arg > last ? r->arg : last;
+	add("#define %s(", cuda);
+	for (unsigned i = 1; i <= last; i++)
+		add("a%u, ", i);
+	add("...) %s(", hip);
+	for (unsigned i = 1; i <= last; i++) {
+		for (r = first; r->arg && r->name.p == first->name.p; r++)
+			if (r->arg == i && is_rule(r, "@cast"))
+				add("(%.*s)", (int)r->text.n, r->text.p);
+		add("(a%u)%s", i, i < last ? ", " : "");
+	}
+	add("%s__VA_ARGS__", last ? ", ##" : "");
+	for (r = first; r->arg && r->name.p == first->name.p; r++)
+		if (!is_rule(r, "@cast"))
+			add(", %.*s", (int)r->text.n, r->text.p);
+	add(")\n");
 }
 
 static void add_name(const struct hipify_rule *row)
 {
 	const char *cuda = words(row->cuda), *hip = words(row->hip), *since = words(row->since);
-	const struct arg_rule *first = casts(cuda), *r;
-	unsigned major = 0, minor = 0, last = 0;
+	const struct arg_rule *first = rules_of(cuda);
+	bool in_c = first && is_rule(first, "@always-c");
+	unsigned major = 0, minor = 0;
 	if (sscanf(since, "%u.%u", &major, &minor) == 2)
 		add("#if HIP_VERSION >= %u\n", major * 10000000 + minor * 100000);
-	for (r = first; r && r->arg && r->name.p == first->name.p; r++)
-		last = r->arg > last ? r->arg : last;
-	add("#define %s", cuda);
-	for (unsigned i = 1; i <= last; i++)
-		add("%sa%u, ", i > 1 ? "" : "(", i);
-	add("%s%s", last ? "...) " : " ", hip);
-	for (unsigned i = 1; i <= last; i++) {
-		add("%s", i > 1 ? ", " : "(");
-		for (r = first; r->arg && r->name.p == first->name.p; r++)
-			if (r->arg == i)
-				add("(%.*s)", (int)r->text.n, r->text.p);
-		add("(a%u)", i);
-	}
-	add("%s\n%s", last ? ", ##__VA_ARGS__)" : "", major ? "#endif\n" : "");
+	if (!first || in_c)
+		add("%s#define %s %s\n", in_c ? "#ifdef __cplusplus\n" : "", cuda, hip);
+	if (in_c)
+		add("#else\n");
+	if (first)
+		add_call(cuda, hip, first);
+	add("%s%s", in_c ? "#endif\n" : "", major ? "#endif\n" : "");
 }
 
 /* Adds the names of a folder. device: those that our own headers declare for device code. */

@@ -65,6 +65,20 @@ float both(cublasHandle_t h, float *x)
 }
 CC
 g++ -I "$CUDA_HOME/include" -fsyntax-only v1.cpp >log 2>&1 || no "g++: $(grep -m3 'error\|from' log)"
+# arguments that HIP's functions have and CUDA's have not, in both languages
+cat >args.c <<'CC'
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cublas_v2.h>
+int args(cublasHandle_t h, CUdeviceptr a, void **p, float *x)
+{
+	int e = cuMemcpy(a, a, 4) != CUDA_SUCCESS || cudaMallocHost(p, 4) != cudaSuccess;
+	return e || cublasSgemmEx(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, x, x, CUDA_R_16F, 1, x, CUDA_R_16F, 1, x, x, CUDA_R_16F, 1);
+}
+CC
+cp args.c args.cpp
+gcc -Wall -Werror -I "$CUDA_HOME/include" -fsyntax-only args.c >log 2>&1 || no "gcc: $(grep -m3 error log)"
+g++ -Wall -Werror -I "$CUDA_HOME/include" -fsyntax-only args.cpp >log 2>&1 || no "g++: $(grep -m3 error log)"
 ok "CUDA's headers compile for the host alone"
 
 # ---- a project with a Makefile ----

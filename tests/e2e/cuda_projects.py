@@ -112,7 +112,9 @@ class Survey:
 
     def make(self, work, project, log):
         """A Makefile, which `rocsmith build` does not run: by the folder that stands for a CUDA toolkit."""
-        status = run([self.rocsmith, "sdk", "shims", "--cuda", "toolkit", "--gpu", ",".join(GPUS)], log, cwd=work)
+        libraries = [name.replace("cu", "hip", 1).lower() for name in project["needs"].split(", ") if name.startswith("cu")]
+        status = run([self.rocsmith, "sdk", "install", "debian", "--suite", "sid", "--components", ",".join(["compiler", *libraries])],
+            work / "sdk.txt", cwd=work) or run([self.rocsmith, "sdk", "shims", "--cuda", "toolkit", "--gpu", ",".join(GPUS)], log, cwd=work)
         if status:
             return status
         cuda = work / "toolkit/cuda"

@@ -284,6 +284,9 @@ static void warp_masks_are_64_bits_wide(void **state)
 	same("__shfl_sync(__activemask(), v, 0)");
 	same("__device__ int __shfl_sync(unsigned mask, int v, int l);");
 	same("#define __shfl_sync(mask, v, l) __shfl(v, l)\n");
+	check_as("t.c", "cudaMallocHost(&p, n);",
+		"hipHostMalloc(&p, n, 0);"); /* its C++ has the default */
+	check_as("t.cpp", "cudaMallocHost(&p, n);", "hipHostMalloc(&p, n);");
 	check_as("t.cu", "__global__ void k() { __all_sync(~0u, 1); }",
 		"#define HIP_ENABLE_WARP_SYNC_BUILTINS 1\n#include <hip/hip_runtime.h>\n"
 		"__global__ void k() { __all_sync((unsigned long long)(~0u), 1); }");

@@ -84,7 +84,8 @@ void args_before(struct engine *e, const struct tok *t)
 	unsigned given = f->arg;
 	bool empty = stray || tok_is(&e->l, &e->prev, S("("));
 	for (const struct arg_rule *r = f->rule; !empty && str_eq(r->name, f->rule->name); r++) {
-		if (!r->text.n || r->arg != given + 1)
+		bool other = str_eq(r->rule, S("@always-c")) && !str_ends(e->l.path, S(".c"));
+		if (!r->text.n || r->arg != given + 1 || other)
 			continue;
 		engine_replace(e, t->from, t->from, str_fmt(e->a, ", %.*s", STR(r->text)),
 			names_find(r->rule));
