@@ -171,9 +171,10 @@ struct fs_use {
  * after a signal. */
 MUST_USE struct err *fs_measure(struct str path, struct fs_use *io);
 /* Removes a tree that others look for by its name, and adds what that freed: its first step gives it another name,
- * beside the old one, so a killed run leaves nothing that looks whole. It needs no space on the disk. A second call
- * removes what was left of the first; see fs_gone_name(). E_CANCELLED after a signal. */
-MUST_USE struct err *fs_retire(struct str path, struct fs_use *io);
+ * beside the old one, so a killed run leaves nothing that looks whole; the second removes `beside`, if that is not "", which
+ * belongs to it. It needs no space on the disk. A second call, with this name or with fs_gone_name(), removes what was
+ * left of the first. E_CANCELLED after a signal. */
+MUST_USE struct err *fs_retire(struct str path, struct str beside, struct fs_use *io);
 struct str fs_gone_name(struct arena *a, struct str path);
 /* The name that a tree had before it was retired, of its present one; "" for other names. */
 struct str fs_gone_base(struct str name);
@@ -193,6 +194,7 @@ MUST_USE struct err *fs_lock(struct str path, enum fs_lock how, int *ret_fd);
  * E_NOENT if it went meanwhile. FS_HOLD_USED: also sets the folder's time, which says when it was last used. Thread-safe. */
 enum fs_hold { FS_HOLD_USED, FS_HOLD_ALONE };
 MUST_USE struct err *fs_hold(struct str dir, enum fs_hold how);
+bool fs_is_held(struct str dir); /* by this process or another one, at this moment */
 
 /* ---- many files at once: neither atomic nor synced, for results that can be regenerated ---- */
 /* Copies a file, sharing its blocks if the file system can. Mode and mtime come from st, the caller's stat of `from`;

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/openat2.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +13,10 @@
 
 #define GONE ".rocsmith.gone-"
 
-enum { MAX_DEPTH = 250, PASSES = 1000 }; /* each level has an open folder, and a process may have 1024 */
+enum {
+	MAX_DEPTH = 250,
+	PASSES = 1000
+}; /* each level has an open folder, and a process may have 1024 */
 
 struct sweep {
 	struct fs_use *use; /* or NULL */
@@ -186,12 +188,15 @@ struct str fs_gone_base(struct str name)
 	return str_starts(name, S(GONE)) ? str_sub(name, strlen(GONE), name.n) : S("");
 }
 
-struct err *fs_retire(struct str path, struct fs_use *io)
+struct err *fs_retire(struct str path, struct str beside, struct fs_use *io)
 {
 	ARENA(tmp);
-	struct str gone = fs_gone_name(&tmp, path);
-	TRY(remove_all(gone, io));
-	if (fs_present(path))
+	bool again = fs_gone_base(path_base(path)).n > 0;
+	struct str gone = again ? path : fs_gone_name(&tmp, path);
+	TRY(again ? NULL : remove_all(gone, io));
+	if (!again && fs_present(path))
 		TRY(fs_rename(path, gone));
+	if (beside.n)
+		TRY(fs_remove_tree(beside));
 	return remove_all(gone, io);
 }

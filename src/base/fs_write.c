@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/fs.h>
@@ -349,13 +350,19 @@ static int open_held(const char *name, int at)
 
 struct err *fs_hold(struct str dir, enum fs_hold how)
 {
+	static const struct timespec pause = {.tv_nsec = 50000000};
+	const int op = LOCK_NB | (how == FS_HOLD_ALONE ? LOCK_EX : LOCK_SH);
 	FS_AT(at);
 	struct stat there;
 	TRY(fs_reach_to_read(dir, &at));
 	pthread_mutex_lock(&held_lock);
 	int fd = open_held(at.name, at.dir), no = errno;
-	bool taken = fd >= 0 && flock(fd, LOCK_NB | (how == FS_HOLD_ALONE ? LOCK_EX : LOCK_SH)) < 0 &&
-		     errno == EWOULDBLOCK;
+	bool taken = fd >= 0 && flock(fd, op) < 0 && errno == EWOULDBLOCK;
+	/* fs_is_held() has it for a moment only */
+	for (unsigned i = 0; taken && how == FS_HOLD_USED && i < 20; i++) {
+		nanosleep(&pause, NULL);
+		taken = flock(fd, op) < 0 && errno == EWOULDBLOCK;
+	}
 	if (taken) /* what we had may be lost by the attempt */
 		(void)!flock(fd, LOCK_NB | LOCK_SH);
 	pthread_mutex_unlock(&held_lock);
@@ -363,7 +370,8 @@ struct err *fs_hold(struct str dir, enum fs_hold how)
 	if (fd < 0)
 		return err_errno("cannot use the folder '%.*s'", STR(dir));
 	if (taken)
-		return err_hint(err_new(E_LOCKED, how == FS_HOLD_ALONE
+		return err_hint(err_new(E_LOCKED,
+					how == FS_HOLD_ALONE
 						? "'%.*s' is in use by another rocsmith"
 						: "'%.*s' is being removed by another rocsmith",
 					STR(dir)),
@@ -373,4 +381,13 @@ struct err *fs_hold(struct str dir, enum fs_hold how)
 	return fs_try_stat(dir, &there) && is_same(fd, &there)
 		       ? NULL
 		       : err_new(E_NOENT, "'%.*s' was removed by another rocsmith", STR(dir));
+}
+
+bool fs_is_held(struct str dir)
+{
+	FS_AT(at);
+	CLEANUP(err_freep) struct err *e = fs_reach_to_read(dir, &at);
+	CLEANUP(fd_closep)
+	int fd = e ? -1 : openat(at.dir, at.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 && !fs_try_lock(fd);
 }

@@ -157,7 +157,7 @@ struct err *sdk_remove(struct arena *a, struct str name)
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
 	if (there)
 		TRY(fs_hold(dir, FS_HOLD_ALONE));
-	TRY(there ? fs_retire(dir, &freed) : fs_remove_tree(gone));
+	TRY(there ? fs_retire(dir, S(""), &freed) : fs_remove_tree(gone));
 	TRY(fs_remove_tree(stage));
 	return fs_remove_tree(cache);
 }

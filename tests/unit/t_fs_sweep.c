@@ -77,7 +77,7 @@ static void odd_trees_are_removed_and_nothing_else(void **state)
 	struct fs_use use = {0};
 	make_odd_tree(f);
 	uint64_t all = measured(f, "t");
-	assert_ok(fs_retire(at(f, "t"), &use));
+	assert_ok(fs_retire(at(f, "t"), S(""), &use));
 	assert_int_equal(use.bytes, all);
 	assert_file(f, "outside/precious", "mine");
 	struct strs names;
@@ -117,11 +117,15 @@ static void a_removal_that_was_killed_is_continued(void **state)
 	put(f, "t/old", "x");
 	assert_ok(fs_rename(at(f, "t"), fs_gone_name(&f->a, at(f, "t"))));
 	put(f, "t/new", "x"); /* made again since */
-	assert_ok(fs_retire(at(f, "t"), &use));
+	put(f, "t.json", "of it");
+	assert_ok(fs_retire(at(f, "t"), at(f, "t.json"), &use));
 	struct strs names;
 	assert_ok(fs_list(&f->a, f->dir, &names));
 	assert_int_equal(names.n, 0);
-	assert_ok(fs_retire(at(f, "t"), &use));
+	put(f, ".rocsmith.gone-t/x", "x");
+	assert_ok(fs_retire(at(f, ".rocsmith.gone-t"), S(""), &use));
+	assert_false(fs_present(at(f, ".rocsmith.gone-t")));
+	assert_ok(fs_retire(at(f, "t"), S(""), &use));
 }
 
 static void a_retired_name_tells_the_old_one(void **state)
