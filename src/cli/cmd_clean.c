@@ -134,7 +134,7 @@ static struct err *add_cache(struct cleaning *c, const struct disk_cache *cache)
 		return err_hint(err_new(E_USAGE, "no program cleans the cache '%s'", cache->name),
 			"'rocsmith du' shows its folder");
 	if (!words || !*words)
-		return err_new(E_USAGE, "%s cannot clean its cache by age", cache->clean[0]);
+		return err_new(E_USAGE, "%s cannot clean its cache by age", cache->name);
 	struct str seconds = str_fmt(c->a, "%llu", (unsigned long long)c->wish.older);
 	for (; *words; words++)
 		strs_add(c->a, &k->command,

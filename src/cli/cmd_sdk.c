@@ -62,6 +62,7 @@ struct err *cmd_sdk_list(struct arena *a, void *args)
 	};
 	struct installed_sdks all = {.components = know_component_names(a)};
 	struct strs names;
+	fs_forbid_writes(); /* a look at an SDK is no use of it, which sets its time */
 	TRY(sdk_names(a, &names));
 	VEC_EACH (const struct str, name, &names) {
 		struct sdk sdk;

@@ -217,11 +217,16 @@ void disk_note(struct str path)
 		e = fs_symlink(abs, note);
 }
 
+struct err *disk_check_way(struct str path, const struct stat *st)
+{
+	return fs_check_way(S_ISDIR(st->st_mode) ? path : path_dir(path));
+}
+
 bool disk_is_made(struct arena *a, struct str path, const struct stat *st)
 {
 	struct str text = {0};
 	const struct node *doc, *wheel;
-	CLEANUP(err_freep) struct err *e = fs_check_way(path);
+	CLEANUP(err_freep) struct err *e = disk_check_way(path, st);
 	if (e || st->st_uid != geteuid())
 		return false;
 	if (S_ISDIR(st->st_mode)) {
@@ -247,8 +252,9 @@ static struct err *read_note(struct disk_reader *r, struct str note)
 	struct str gone = fs_gone_name(r->a, path);
 	struct disk_item i = {.name = path_base(path), .path = path, .note = note};
 	if (!fs_try_lstat(path, &st)) {
-		CLEANUP(err_freep) struct err *theirs = fs_check_way(gone);
-		if (!fs_try_lstat(gone, &st) || theirs || st.st_uid != geteuid()) {
+		bool left = fs_try_lstat(gone, &st) && st.st_uid == geteuid();
+		CLEANUP(err_freep) struct err *theirs = left ? disk_check_way(gone, &st) : NULL;
+		if (!left || theirs) {
 			strs_add(r->a, &r->d->dead, note);
 			return NULL;
 		}

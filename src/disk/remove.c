@@ -24,7 +24,7 @@ static struct err *check_wheel(const struct disk_item *i)
 static struct err *check_noted(struct arena *a, const struct disk_item *i, const struct stat *st)
 {
 	if (i->kind == DISK_LEFTOVER)
-		return fs_check_way(i->path);
+		return disk_check_way(i->path, st);
 	if (!disk_is_made(a, i->path, st))
 		return err_new(E_PERM, "'%.*s' is not what rocsmith made", STR(i->path));
 	return i->kind == DISK_WHEEL ? check_wheel(i) : NULL;

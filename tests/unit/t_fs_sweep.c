@@ -103,7 +103,7 @@ static void no_tree_is_too_deep(void **state)
 {
 	struct fixture *f = *state;
 	struct fs_use use = {0};
-	make_deep(f, 3000);
+	make_deep(f, 1200);
 	assert_ok(fs_measure(at(f, "deep"), &use));
 	assert_int_equal(use.unread, 1);
 	assert_ok(fs_remove_tree(at(f, "deep")));
