@@ -162,8 +162,9 @@ MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, full,
 MUST_USE struct err *fs_remove_tree(struct str path);
 /* The space that trees take on the disk. */
 struct fs_use {
-	uint64_t bytes;   /* as du(1) counts: blocks; a file with several names once */
-	uint64_t unread;  /* folders that could not be looked into, or lie too deep: bytes is too small */
+	uint64_t bytes; /* as du(1) counts: blocks; a file with several names once */
+	uint64_t
+		unread; /* folders that could not be looked into, or lie too deep: bytes is too small */
 	int64_t newest;   /* latest time of a change, in seconds since 1970 */
 	struct map *seen; /* files with several names that were counted; NULL = count each name */
 };

@@ -18,7 +18,7 @@ enum {
 	PASSES = 1000
 }; /* each level has an open folder, and a process may have 1024 */
 
-struct sweep {
+struct tree_sweep {
 	struct fs_use *use; /* or NULL */
 	bool remove;
 	int top; /* the folder of depth 0 */
@@ -33,7 +33,7 @@ static void dir_closep(DIR **d)
 }
 
 /* The kernel knows mounts also where both sides are one file system; where it has no openat2(), devices must do. */
-static int open_listed(const struct sweep *s, int at, const char *name)
+static int open_listed(const struct tree_sweep *s, int at, const char *name)
 {
 	struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
@@ -62,7 +62,7 @@ static struct err *refuse_entry(int at, const char *name, const char *what)
 }
 
 /* A file with several names takes its space once; when it is removed, its last name frees it. */
-static void count_entry(const struct sweep *s, const struct stat *st)
+static void count_entry(const struct tree_sweep *s, const struct stat *st)
 {
 	struct fs_use *u = s->use;
 	const uint64_t id[2] = {st->st_dev, st->st_ino};
@@ -77,24 +77,20 @@ static void count_entry(const struct sweep *s, const struct stat *st)
 	u->bytes += (uint64_t)st->st_blocks * 512;
 }
 
-static struct err *sweep_folder(struct sweep *s, int at, const char *name, unsigned depth);
+static struct err *sweep_folder(struct tree_sweep *s, int at, const char *name, unsigned depth);
 
-/* Moves a folder that lies too deep up to the top, whose next pass meets it there. */
-static struct err *lift(struct sweep *s, int at, const char *name)
-{
-	char to[32];
-	(void)snprintf(to, sizeof(to), ".rocsmith.deep-%u", s->moved++);
-	return renameat(at, name, s->top, to) < 0 ? refuse_entry(at, name, "move") : NULL;
-}
-
-static struct err *sweep_entry(struct sweep *s, int at, const char *name, unsigned depth)
+static struct err *sweep_entry(struct tree_sweep *s, int at, const char *name, unsigned depth)
 {
 	struct stat st;
+	char to[32];
 	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? NULL : refuse_entry(at, name, "look at");
 	bool folder = S_ISDIR(st.st_mode);
-	if (folder && depth > MAX_DEPTH && s->remove)
-		return lift(s, at, name);
+	if (folder && depth > MAX_DEPTH &&
+		s->remove) { /* the next pass of the top meets it there */
+		(void)snprintf(to, sizeof(to), ".rocsmith.deep-%u", s->moved++);
+		return renameat(at, name, s->top, to) < 0 ? refuse_entry(at, name, "move") : NULL;
+	}
 	if (folder && depth > MAX_DEPTH) {
 		s->use->unread++;
 		return NULL;
@@ -107,7 +103,7 @@ static struct err *sweep_entry(struct sweep *s, int at, const char *name, unsign
 	return NULL;
 }
 
-static struct err *sweep_names(struct sweep *s, DIR *d, unsigned depth)
+static struct err *sweep_names(struct tree_sweep *s, DIR *d, unsigned depth)
 {
 	for (rewinddir(d);;) {
 		errno = 0;
@@ -119,7 +115,7 @@ static struct err *sweep_names(struct sweep *s, DIR *d, unsigned depth)
 	}
 }
 
-static struct err *sweep_folder(struct sweep *s, int at, const char *name, unsigned depth)
+static struct err *sweep_folder(struct tree_sweep *s, int at, const char *name, unsigned depth)
 {
 	CLEANUP(dir_closep) DIR *d = NULL;
 	struct stat st;
@@ -157,7 +153,7 @@ static struct err *sweep_folder(struct sweep *s, int at, const char *name, unsig
 struct err *fs_measure(struct str path, struct fs_use *io)
 {
 	FS_AT(at);
-	struct sweep s = {.use = io, .top = -1};
+	struct tree_sweep s = {.use = io, .top = -1};
 	TRY(fs_reach_to_read(path, &at));
 	return sweep_entry(&s, at.dir, at.name, 0);
 }
@@ -165,7 +161,7 @@ struct err *fs_measure(struct str path, struct fs_use *io)
 static struct err *remove_all(struct str path, struct fs_use *io)
 {
 	FS_AT(at);
-	struct sweep s = {.use = io, .remove = true, .top = -1};
+	struct tree_sweep s = {.use = io, .remove = true, .top = -1};
 	struct err *e = fs_reach(path, &at);
 	e = e ? e : sweep_entry(&s, at.dir, at.name, 0);
 	if (e && e->code == E_NOENT)

@@ -363,7 +363,7 @@ struct err *fs_hold(struct str dir, enum fs_hold how)
 		nanosleep(&pause, NULL);
 		taken = flock(fd, op) < 0 && errno == EWOULDBLOCK;
 	}
-	if (taken) /* what we had may be lost by the attempt */
+	if (taken) /* the attempt may have cost us our own lock */
 		(void)!flock(fd, LOCK_NB | LOCK_SH);
 	pthread_mutex_unlock(&held_lock);
 	errno = no;

@@ -38,7 +38,7 @@ struct clean_item {
 struct clean_cache {
 	struct str name, path;
 	struct strs command;
-	uint64_t bytes; /* that became free */
+	uint64_t bytes; /* freed */
 };
 
 struct cleaning {
@@ -82,11 +82,10 @@ static const struct clean_unit sizes[] = {
 static struct err *read_amount(
 	struct str word, const char *option, const struct clean_unit *units, uint64_t *ret)
 {
-	const uint64_t most = 1000000000; /* of any unit, without an overflow of a product in use */
 	char last = word.n ? word.p[word.n - 1] : 0;
 	for (; units->letter; units++)
 		if (units->letter == last && str_u64(str_sub(word, 0, word.n - 1), 10, ret) &&
-			*ret <= most) {
+			*ret <= UINT64_MAX / units->each) {
 			*ret *= units->each;
 			return NULL;
 		}
@@ -112,14 +111,6 @@ static struct err *read_keep(struct cleaning *c, const struct strs *keep, const 
 				*word, &known);
 		strs_add(c->a, &c->wish.names, *word);
 	}
-	return NULL;
-}
-
-static const struct disk_cache *cache_named(struct str name)
-{
-	for (size_t i = 0; i < disk_cache_count; i++)
-		if (str_eq(name, str_from(disk_cache_table()[i].name)))
-			return &disk_cache_table()[i];
 	return NULL;
 }
 
@@ -151,18 +142,20 @@ static struct err *read_kinds(struct cleaning *c, const struct strs *words)
 		c->wish.kinds[k] = !words->n && (c->all ? k != DISK_WHEEL : k == DISK_LEFTOVER);
 	}
 	VEC_EACH (const struct str, word, words) {
-		const struct disk_cache *cache = cache_named(*word);
-		bool found = cache != NULL;
+		bool found = false;
 		for (size_t k = 0; disk_kinds[k]; k++)
 			if (str_eq(*word, known.v[k]) ||
 				str_eq(*word, str_fmt(c->a, "%ss", disk_kinds[k])))
 				found = c->wish.kinds[k] = true;
-		if (cache)
-			TRY(add_cache(c, cache));
+		for (size_t i = 0; i < disk_cache_count && !found; i++) {
+			const struct disk_cache *cache = &disk_cache_table()[i];
+			strs_add(c->a, &known, str_from(cache->name));
+			found = str_eq(*word, str_from(cache->name));
+			if (found)
+				TRY(add_cache(c, cache));
+		}
 		if (found)
 			continue;
-		for (size_t i = 0; i < disk_cache_count; i++)
-			strs_add(c->a, &known, str_from(disk_cache_table()[i].name));
 		return err_near(err_hint(err_new(E_USAGE, "'%.*s' is nothing to clean", STR(*word)),
 					"one of: %.*s", STR(str_join(c->a, &known, S(", ")))),
 			*word, &known);

@@ -7,18 +7,14 @@
 #include "term/out.h"
 #include "term/table.h"
 
+enum { DAY = 86400 };
+
 struct du_args {
 	struct common common;
 };
 #define ARGS struct du_args
 
 const struct opt cmd_du_opts[] = {OPT_LAST};
-
-static struct str age_text(struct arena *a, uint64_t used)
-{
-	uint64_t days = ((uint64_t)time(NULL) - used) / 86400;
-	return days ? str_fmt(a, "%.*s ago", STR(human_count(a, days, "day"))) : S("today");
-}
 
 static struct str state_text(struct arena *a, const struct disk_item *i)
 {
@@ -33,12 +29,6 @@ static struct str state_text(struct arena *a, const struct disk_item *i)
 	if (i->project.n)
 		strs_add(a, &list, str_fmt(a, "of %.*s", STR(i->project)));
 	return str_join(a, &list, S("; "));
-}
-
-static void say_doubts(const struct disk *d)
-{
-	VEC_EACH (const struct str, s, &d->doubts)
-		say_warning("not looked at: %.*s", STR(*s));
 }
 
 static void show_caches(struct arena *a, const struct disk *d)
@@ -63,12 +53,15 @@ struct err *cmd_du(struct arena *a, void *args)
 	uint64_t left = 0, size;
 	struct table t = table_new(a, "kind|name|>size|last use|state");
 	TRY(disk_read(a, true, &d));
-	say_doubts(&d);
+	VEC_EACH (const struct str, s, &d.doubts)
+		say_warning("not looked at: %.*s", STR(*s));
 	if (show_json(&o->common, disk_fields, &d))
 		return NULL;
 	VEC_EACH (const struct disk_item, i, &d.items) {
+		uint64_t days = ((uint64_t)time(NULL) - i->used) / DAY;
+		struct str age = str_fmt(a, "%.*s ago", STR(human_count(a, days, "day")));
 		const struct str cells[] = {str_from(disk_kinds[i->kind]), i->name,
-			human_bytes(a, i->bytes), age_text(a, i->used), state_text(a, i)};
+			human_bytes(a, i->bytes), days ? age : S("today"), state_text(a, i)};
 		table_row(&t, cells);
 	}
 	if (t.n)

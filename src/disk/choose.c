@@ -32,7 +32,7 @@ const struct json_field disk_fields[] = {
 
 /* ---- choosing ---- */
 
-/* What is of no use to anybody comes first; then by age. */
+/* Leftovers are of no use to anybody, so they come first; then it goes by age. */
 static int older_first(const void *x, const void *y)
 {
 	const struct disk_item *one = x, *two = y;

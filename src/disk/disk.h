@@ -1,4 +1,4 @@
-/* What lies on the disk because of rocsmith: SDKs, downloads, sources, build folders, wheels, and what killed runs left
+/* The disk space that rocsmith takes: SDKs, downloads, sources, build folders, wheels, and what killed runs left
  * (data/disk.yaml); and caches of other programs, which these alone clean.
  *
  * An item is rocsmith's if it lies in one of its places, which nobody else may write to, and has the proof that the table
@@ -47,7 +47,7 @@ struct disk_item {
 	uint64_t used;      /* when it was last used, in seconds since 1970 */
 	bool unfinished;    /* builds: another one goes on from here */
 	VEC(struct disk_part) gpus;
-	/* for disk_remove(): a lock, what goes with it, the note of a build; or "" */
+	/* its lock, a file that goes with it, and the note of a build, for disk_remove(); or "" */
 	struct str lock, beside, note;
 };
 
@@ -62,7 +62,7 @@ struct disk {
 	VEC(struct disk_other) caches;
 	struct strs doubts;     /* places that were not looked at, and why */
 	struct strs dead;       /* notes of what is gone */
-	uint64_t bytes, unread; /* of all items; folders that could not be looked into */
+	uint64_t bytes, unread; /* sum of all items; folders that could not be looked into */
 };
 
 /* Notes a build folder outside of our places, or a wheel. A note is a link in FS_STATE "made", so a note cannot be torn.
@@ -85,7 +85,7 @@ struct disk_wish {
 	uint64_t
 		budget; /* only as much as is needed for these kinds to take at most so many bytes */
 	bool has_budget;
-	uint64_t newest;   /* of each kind, leave so many that were used last */
+	uint64_t newest;   /* leave so many of each kind, those that were used last */
 	struct strs names; /* leave what has one of these names or paths */
 };
 

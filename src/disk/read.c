@@ -22,7 +22,7 @@ struct disk_reader {
 	struct arena *a;
 	struct disk *d;
 	struct map known; /* paths of items */
-	struct map seen;  /* of fs_measure() */
+	struct map seen;  /* files with several names, for fs_measure() */
 	struct progress *progress;
 };
 
@@ -127,7 +127,7 @@ static struct str beside_of(struct arena *a, const struct disk_place *p, struct 
 	return inside || !str_contains(at, S("*")) ? S("") : place_path(a, p->proof, name);
 }
 
-/* What a killed clean, install or fetch left. Its name says what it was. */
+/* A killed clean, install or fetch left it. Its name says what it was. */
 static struct err *add_leftover(
 	struct disk_reader *r, const struct disk_place *p, struct str dir, struct str name)
 {
@@ -161,13 +161,6 @@ static struct err *add_place(
 	return add_item(r, i);
 }
 
-/* The hidden names that our folders are filled under. */
-static bool is_stage(struct str name)
-{
-	return fs_is_temp_name(name) || fs_gone_base(name).n ||
-	       (name.p[0] == '.' && str_ends(name, S(".new")));
-}
-
 static struct err *read_place(struct disk_reader *r, const struct disk_place *p)
 {
 	struct str at = place_path(r->a, p->at, S("*")), dir = path_dir(at);
@@ -187,9 +180,13 @@ static struct err *read_place(struct disk_reader *r, const struct disk_place *p)
 	TRY(fs_list(r->a, dir, &names));
 	VEC_EACH (const struct str, name, &names) {
 		struct str gone = fs_gone_base(*name);
-		if (each ? is_stage(*name) : str_eq(gone, path_base(at)))
+		bool hidden = name->p[0] == '.';
+		/* the names under which our folders are filled, and removed */
+		bool left =
+			gone.n || fs_is_temp_name(*name) || (hidden && str_ends(*name, S(".new")));
+		if (each ? left : str_eq(gone, path_base(at)))
 			TRY(add_leftover(r, p, dir, *name));
-		else if (each && name->p[0] != '.')
+		else if (each && !hidden)
 			TRY(add_place(r, p, path_join(r->a, dir, *name), *name));
 	}
 	return NULL;

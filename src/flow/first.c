@@ -24,8 +24,7 @@ static void add_torch(struct arena *a, const struct next_gpu *g, struct next_com
 	const struct next_route *r = g->routes.n ? g->routes.v : NULL;
 	if (g->served_by.n && g->commands.n)
 		add_command(a, list, g->commands.v[0],
-			str_fmt(a, "see the torch %.*s that is here work",
-				STR(g->served_version)));
+			str_fmt(a, "see the torch %.*s that is here work", STR(g->served_version)));
 	else if (r && r->by != NEXT_BUILD)
 		add_command(a, list, str_fmt(a, "rocsmith get torch --gpu %.*s", STR(g->target)),
 			str_fmt(a, "the smallest wheels of torch %s for it", r->torch));

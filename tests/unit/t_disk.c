@@ -39,7 +39,8 @@ static void put_all(struct fixture *f)
 	put(f, "home/data/sdk/debian-sid/sdk.json",
 		"{\"packages\":[{\"name\":\"rocm-sdk-device-gfx1201\",\"bytes\":12},"
 		"{\"name\":\"librocblas\",\"gpus\":[\"gfx90a\"],\"bytes\":3},"
-		"{\"name\":\"more\",\"gpus\":[\"gfx90a\"],\"bytes\":4},{\"name\":\"clang\",\"bytes\":9}]}");
+		"{\"name\":\"more\",\"gpus\":[\"gfx90a\"],\"bytes\":4},{\"name\":\"clang\","
+		"\"bytes\":9}]}");
 	put(f, "home/data/sdk/debian-sid/root/x", "x");
 	put(f, "home/data/sdk/of the user/x", "no receipt");
 	put(f, "home/cache/sdk/debian-sid/archives/x", "x");
@@ -69,8 +70,8 @@ static struct str names_of(struct fixture *f, const struct disk *d)
 {
 	struct strs list = {0};
 	VEC_EACH (const struct disk_item, i, &d->items)
-		strs_add(&f->a, &list,
-			str_fmt(&f->a, "%s %.*s", disk_kinds[i->kind], STR(i->name)));
+		strs_add(
+			&f->a, &list, str_fmt(&f->a, "%s %.*s", disk_kinds[i->kind], STR(i->name)));
 	return str_join(&f->a, &list, S(", "));
 }
 
@@ -189,8 +190,8 @@ static void an_editable_build_stays_with_its_environment(void **state)
 	struct fixture *f = *state;
 	put(f, "venv/pyvenv.cfg", "");
 	put(f, "home/data/editable/p-1/project", "/src/p");
-	struct str report = str_fmt(&f->a, "{\"project\":\"/src/p\",\"installed\":\"%.*s\"}",
-		STR(at(f, "venv")));
+	struct str report = str_fmt(
+		&f->a, "{\"project\":\"/src/p\",\"installed\":\"%.*s\"}", STR(at(f, "venv")));
 	put(f, "home/data/editable/p-1/build.json", str_z(&f->a, report));
 	struct disk d = read_disk(f);
 	assert_true(str_contains(named(&d, "p-1")->busy, S("imports its modules")));
@@ -299,8 +300,7 @@ static void the_oldest_goes_first(void **state)
 	struct fixture *f = *state;
 	struct disk_wish w = {.kinds = {[DISK_BUILD] = true, [DISK_LEFTOVER] = true}};
 	put_builds(f);
-	assert_str(chosen(f, &w),
-		"leftover .rocsmith.gone-x, build older, build old, build new");
+	assert_str(chosen(f, &w), "leftover .rocsmith.gone-x, build older, build old, build new");
 	w.older = 30 * DAY;
 	assert_str(chosen(f, &w), "build older");
 	w.older = 10 * DAY;

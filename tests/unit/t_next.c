@@ -329,8 +329,8 @@ static struct str first_commands(struct fixture *f, const char *gpus)
 static void a_newcomer_without_a_gpu_builds_for_one_elsewhere(void **state)
 {
 	struct fixture *f = *state;
-	assert_str(first_commands(f, ""),
-		"rocsmith doctor\nrocsmith plan DIR --gpu gfx1201\nrocsmith build DIR --gpu gfx1201");
+	assert_str(first_commands(f, ""), "rocsmith doctor\nrocsmith plan DIR --gpu "
+					  "gfx1201\nrocsmith build DIR --gpu gfx1201");
 }
 
 static void a_newcomer_with_a_gpu_gets_a_torch_for_the_card(void **state)
@@ -339,8 +339,8 @@ static void a_newcomer_with_a_gpu_gets_a_torch_for_the_card(void **state)
 	add_gpu(f, "gfx1036", true);
 	add_gpu(f, "gfx1201", false);
 	add_python(f, "/usr", "3.12")->active = true;
-	assert_str(first_commands(f, ""),
-		"rocsmith doctor\nrocsmith get torch --gpu gfx1201\nrocsmith plan DIR --gpu gfx1201");
+	assert_str(first_commands(f, ""), "rocsmith doctor\nrocsmith get torch --gpu "
+					  "gfx1201\nrocsmith plan DIR --gpu gfx1201");
 	add_python(f, "/env", "3.12");
 	add_torch(f, "gfx1201");
 	assert_true(str_contains(first_commands(f, ""), S("/env/bin/python3 -c")));
