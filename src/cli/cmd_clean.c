@@ -174,9 +174,9 @@ static struct err *remove_item(struct cleaning *c, struct clean_item *i, bool dr
 		return NULL;
 	}
 	TRY(cancel_check());
-	CLEANUP(progress_endp)
 	struct progress *p = progress_begin(S("Removing"), i->item->name, UNIT_NONE, 0);
 	struct err *e = disk_remove(i->item, &c->bytes);
+	progress_end(p);
 	i->outcome = !e ? CLEAN_REMOVED : e->code == E_LOCKED ? CLEAN_BUSY : CLEAN_FAILED;
 	if (!e)
 		return NULL;
