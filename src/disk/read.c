@@ -161,20 +161,23 @@ static struct err *add_place(
 	return add_item(r, i);
 }
 
+static bool may_look(struct disk_reader *r, struct str dir)
+{
+	if (!fs_is_dir(dir))
+		return false;
+	CLEANUP(err_freep) struct err *e = fs_check_way(dir);
+	if (e)
+		strs_put(r->a, &r->d->doubts, str_dup(r->a, str_from(err_root(e)->msg)));
+	return !e;
+}
+
 static struct err *read_place(struct disk_reader *r, const struct disk_place *p)
 {
 	struct str at = place_path(r->a, p->at, S("*")), dir = path_dir(at);
 	struct strs names = {0};
 	bool each = strchr(p->at, '*') != NULL;
-	if (!fs_is_dir(dir))
+	if (!may_look(r, dir))
 		return NULL;
-	struct err *e = fs_check_way(dir);
-	if (e && e->code == E_PERM) {
-		strs_put(r->a, &r->d->doubts, str_dup(r->a, str_from(err_root(e)->msg)));
-		err_freep(&e);
-		return NULL;
-	}
-	TRY(e);
 	if (!each)
 		TRY(add_place(r, p, at, path_base(at)));
 	TRY(fs_list(r->a, dir, &names));
@@ -245,7 +248,9 @@ static struct err *read_note(struct disk_reader *r, struct str note)
 {
 	struct str path;
 	struct stat st;
-	TRY(fs_readlink(r->a, note, &path));
+	CLEANUP(err_freep) struct err *went = fs_readlink(r->a, note, &path);
+	if (went) /* by another clean */
+		return NULL;
 	struct str gone = fs_gone_name(r->a, path);
 	struct disk_item i = {.name = path_base(path), .path = path, .note = note};
 	if (!fs_try_lstat(path, &st)) {
@@ -261,8 +266,9 @@ static struct err *read_note(struct disk_reader *r, struct str note)
 		i.path = gone;
 		return add_item(r, i);
 	}
-	if (!disk_is_made(r->a, path, &st)) {
-		strs_add(r->a, &r->d->dead, note);
+	if (!disk_is_made(r->a, path, &st)) { /* a folder may be in doubt for a while only */
+		if (!S_ISDIR(st.st_mode))
+			strs_add(r->a, &r->d->dead, note);
 		return NULL;
 	}
 	i.kind = S_ISDIR(st.st_mode) ? DISK_BUILD : DISK_WHEEL;
@@ -279,9 +285,8 @@ static struct err *read_notes(struct disk_reader *r)
 {
 	struct str dir = notes_dir(r->a);
 	struct strs names = {0};
-	if (!fs_is_dir(dir))
+	if (!may_look(r, dir))
 		return NULL;
-	TRY(fs_check_way(dir));
 	TRY(fs_list(r->a, dir, &names));
 	VEC_EACH (const struct str, name, &names)
 		if (fs_is_link(path_join(r->a, dir, *name)))
