@@ -6,8 +6,8 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 faults=$top/tests/e2e/faults.py
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
-points=${ROCSMITH_FAULT_POINTS:-12}
-kills=${ROCSMITH_KILLS:-6}
+points=${ROCSMITH_FAULT_POINTS:-6}
+kills=${ROCSMITH_KILLS:-4}
 [ "$points" = 0 ] && sample= || sample="--sample $points"
 real_home=${ROCSMITH_HOME:-}
 cd "$E2E_TMP"
@@ -19,13 +19,13 @@ fail() {
 }
 
 mkdir -p user && echo mine >user/precious
-# The SDK has 400 files, and a sum that says if it is whole.
+# The SDK has 100 files, and a sum that says if it is whole.
 cat >fill <<'FILL'
 set -e
 rm -rf home out
 mkdir -p home/data/sdk/debian-sid/root home/cache/sdk/debian-sid/archives home/cache/build/p-1/state home/cache/source/torch-1 \
 	home/cache/build/.rocsmith.gone-q home/cache/get home/state/made home/data/sdk/mine out/b
-for i in $(seq 400); do : >home/data/sdk/debian-sid/root/$i; done
+for i in $(seq 100); do : >home/data/sdk/debian-sid/root/$i; done
 echo '{"packages":[]}' >home/data/sdk/debian-sid/sdk.json
 for i in $(seq 20); do echo $i | tee home/cache/build/p-1/$i home/cache/source/torch-1/$i home/cache/build/.rocsmith.gone-q/$i >out/b/$i; done
 : >home/cache/get/lock
@@ -49,7 +49,7 @@ FILL
 # An SDK that has its name is whole; so is a source with its receipt.
 cat >whole <<'WHOLE'
 sdk=home/data/sdk/debian-sid
-[ ! -e $sdk ] || [ -f $sdk/sdk.json -a "$(ls $sdk/root | wc -l)" = 400 ] || { echo "half an SDK"; exit 1; }
+[ ! -e $sdk ] || [ -f $sdk/sdk.json -a "$(ls $sdk/root | wc -l)" = 100 ] || { echo "half an SDK"; exit 1; }
 src=home/cache/source/torch-1
 [ ! -e $src ] || [ "$(ls $src | wc -l)" = 20 ] || { echo "half a source"; exit 1; }
 [ -f home/data/sdk/mine/notes ] && [ -L home/cache/build/link ]
