@@ -63,9 +63,10 @@ static struct err *run(struct arena *a, const struct strs *words, struct outcome
 		out_text(S("rocsmith " ROCSMITH_VERSION "\n"));
 		return NULL;
 	}
-	if (!words->n || is_help(first)) {
+	if (!words->n)
+		return welcome(a);
+	if (is_help(first)) {
 		help_main(commands);
-		ret->status = words->n ? 0 : err_status(E_USAGE);
 		return NULL;
 	}
 	if (words->n > 1 && is_help(words->v[1]) && help_group(commands, first))

@@ -157,8 +157,28 @@ MUST_USE struct err *fs_link(struct str from, struct str to);        /* a second
 bool fs_try_chown(struct str path, unsigned uid, unsigned gid);
 MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fine when absent */
 MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, full, or no folder */
-/* Removes a whole tree without following links; fine if absent. Use it only for trees that we created. */
+/* Removes a whole tree without following links or entering another file system, which is an error; fine if absent. Use it
+ * only for trees that we created. */
 MUST_USE struct err *fs_remove_tree(struct str path);
+/* The space that trees take on the disk. */
+struct fs_use {
+	uint64_t bytes; /* as du(1) counts: blocks; a file with several names once */
+	uint64_t
+		unread; /* folders that could not be looked into, or lie too deep: bytes is too small */
+	int64_t newest;   /* latest time of a change, in seconds since 1970 */
+	struct map *seen; /* files with several names that were counted; NULL = count each name */
+};
+/* Adds a tree, without following links or entering another file system; nothing that is missing is an error. E_CANCELLED
+ * after a signal. */
+MUST_USE struct err *fs_measure(struct str path, struct fs_use *io);
+/* Removes a tree that others look for by its name, and adds what that freed: its first step gives it another name,
+ * beside the old one, so a killed run leaves nothing that looks whole; the second removes `beside`, if that is not "", which
+ * belongs to it. It needs no space on the disk. A second call, with this name or with fs_gone_name(), removes what was
+ * left of the first. E_CANCELLED after a signal. */
+MUST_USE struct err *fs_retire(struct str path, struct str beside, struct fs_use *io);
+struct str fs_gone_name(struct arena *a, struct str path);
+/* The name that a tree had before it was retired, of its present one; "" for other names. */
+struct str fs_gone_base(struct str name);
 /* Makes a hole in an open file: the range reads as zeros, the size stays. False if the file system cannot. */
 bool fs_try_punch(int fd, uint64_t offset, uint64_t n);
 /* Rewrites the first byte of an open file, and stats it; false if it is empty. */
@@ -171,6 +191,11 @@ bool fs_try_lock(int fd);
 enum fs_lock { FS_LOCK_NOW, FS_LOCK_WAIT, FS_LOCK_SHARED };
 /* A lock (flock) on path, held until the fd is closed. Unless it waits, E_LOCKED, naming the holder, if it is taken. */
 MUST_USE struct err *fs_lock(struct str path, enum fs_lock how, int *ret_fd);
+/* Marks a folder as used until this process ends, for as long as nobody has it alone, who may then remove it. E_LOCKED;
+ * E_NOENT if it went meanwhile. FS_HOLD_USED: also sets the folder's time, which says when it was last used. Thread-safe. */
+enum fs_hold { FS_HOLD_USED, FS_HOLD_ALONE };
+MUST_USE struct err *fs_hold(struct str dir, enum fs_hold how);
+bool fs_is_held(struct str dir); /* by this process or another one, at this moment */
 
 /* ---- many files at once: neither atomic nor synced, for results that can be regenerated ---- */
 /* Copies a file, sharing its blocks if the file system can. Mode and mtime come from st, the caller's stat of `from`;

@@ -1,8 +1,10 @@
 /* Changes folders and names, copies files, and takes locks; see fs.h. fs_out.c writes the contents of files. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/fs.h>
@@ -174,29 +176,6 @@ struct err *fs_remove_empty(struct str dir)
 	return remove_at(dir, true);
 }
 
-struct err *fs_remove_tree(struct str path)
-{
-	TRY(fs_may_write(path));
-	ARENA(a);
-	struct stat st;
-	if (!fs_try_lstat(path, &st))
-		return errno == ENOENT ? NULL : err_errno("cannot look at '%.*s'", STR(path));
-	if (!S_ISDIR(st.st_mode))
-		return fs_remove(path);
-	if ((st.st_mode & 0700) != 0700) {
-		FS_AT(at);
-		TRY(fs_reach(path, &at));
-		/* if this fails, the removal reports why */
-		bool done = fchmodat(at.dir, at.name, (st.st_mode & 0777) | 0700, 0) == 0;
-		(void)done;
-	}
-	struct strs names;
-	TRY(fs_list(&a, path, &names));
-	for (size_t i = 0; i < names.n; i++)
-		TRY(fs_remove_tree(path_join(&a, path, names.v[i])));
-	return fs_remove(path);
-}
-
 /* ---- open files ---- */
 
 static bool is_same(int fd, const struct stat *st)
@@ -340,4 +319,75 @@ struct err *fs_lock(struct str path, enum fs_lock how, int *ret_fd)
 		fd = -1;
 		return NULL;
 	}
+}
+
+/* ---- folders in use ---- */
+
+static struct held_folder {
+	struct held_folder *next;
+	int fd;
+} * held;
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A lock belongs to an open folder, so what this process holds already has to be changed by the same fd. */
+static int open_held(const char *name, int at)
+{
+	struct stat st;
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fd;
+	for (const struct held_folder *h = held; h; h = h->next) {
+		if (!is_same(h->fd, &st))
+			continue;
+		close(fd);
+		return h->fd;
+	}
+	struct held_folder *h = xmalloc(sizeof(*h));
+	*h = (struct held_folder){.next = held, .fd = fd};
+	held = h;
+	return fd;
+}
+
+struct err *fs_hold(struct str dir, enum fs_hold how)
+{
+	static const struct timespec pause = {.tv_nsec = 50000000};
+	const int op = LOCK_NB | (how == FS_HOLD_ALONE ? LOCK_EX : LOCK_SH);
+	FS_AT(at);
+	struct stat there;
+	TRY(fs_reach_to_read(dir, &at));
+	pthread_mutex_lock(&held_lock);
+	int fd = open_held(at.name, at.dir), no = errno;
+	bool taken = fd >= 0 && flock(fd, op) < 0 && errno == EWOULDBLOCK;
+	/* fs_is_held() has it for a moment only */
+	for (unsigned i = 0; taken && how == FS_HOLD_USED && i < 20; i++) {
+		nanosleep(&pause, NULL);
+		taken = flock(fd, op) < 0 && errno == EWOULDBLOCK;
+	}
+	if (taken) /* the attempt may have cost us our own lock */
+		(void)!flock(fd, LOCK_NB | LOCK_SH);
+	pthread_mutex_unlock(&held_lock);
+	errno = no;
+	if (fd < 0)
+		return err_errno("cannot use the folder '%.*s'", STR(dir));
+	if (taken)
+		return err_hint(err_new(E_LOCKED,
+					how == FS_HOLD_ALONE
+						? "'%.*s' is in use by another rocsmith"
+						: "'%.*s' is being removed by another rocsmith",
+					STR(dir)),
+			"wait for it to end, or stop it");
+	if (how == FS_HOLD_USED && !fs_writes_forbidden())
+		(void)!futimens(fd, NULL);
+	return fs_try_stat(dir, &there) && is_same(fd, &there)
+		       ? NULL
+		       : err_new(E_NOENT, "'%.*s' was removed by another rocsmith", STR(dir));
+}
+
+bool fs_is_held(struct str dir)
+{
+	FS_AT(at);
+	CLEANUP(err_freep) struct err *e = fs_reach_to_read(dir, &at);
+	CLEANUP(fd_closep)
+	int fd = e ? -1 : openat(at.dir, at.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 && !fs_try_lock(fd);
 }

@@ -464,6 +464,8 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 			out_fmt("%.*s\n", STR(*gpu));
 		return NULL;
 	}
+	if (path_is_below(config.sdk, fs_place(a, FS_DATA, S("sdk")))) /* else nobody removes it */
+		err_free(fs_hold(path_dir(config.sdk), FS_HOLD_USED));
 	struct str cuda = path_join(a, cc->dir, S("cuda"));
 	struct strs at_home = cc_words_at_home(a, cuda, args), words;
 	struct nvcc_result nvcc = {0};

@@ -109,6 +109,8 @@ static void print_forecast(struct arena *a, const struct forecast *f)
 	struct err *e = forecast_check(a, f);
 	if (e)
 		say_warning("%s", e->msg);
+	for (const struct err_hint *h = e ? e->hints : NULL; h; h = h->next)
+		say_hint("%s", h->text);
 	err_free(e);
 }
 

@@ -63,6 +63,7 @@ struct err *cmd_sdk_list(struct arena *a, void *args)
 	struct installed_sdks all = {.components = know_component_names(a)};
 	struct strs names;
 	TRY(sdk_names(a, &names));
+	fs_forbid_writes(); /* a look at an SDK is no use of it, which sets its time */
 	VEC_EACH (const struct str, name, &names) {
 		struct sdk sdk;
 		CLEANUP(err_freep) struct err *e = sdk_open_name(a, *name, &sdk);

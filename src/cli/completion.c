@@ -2,6 +2,7 @@
  * line: `rocsmith completion bash --line "rocsmith build --gpu gfx12"`. It answers from the option tables, one word a
  * line, for fish with a description; the status is 1 if there is no completion. */
 #include "cli/opt.h"
+#include "disk/disk.h"
 #include "know/know.h"
 #include "know/rule.h"
 #include "sdk/sdk.h"
@@ -48,6 +49,17 @@ static struct strs fixable(struct arena *a)
 	return rule_ids(a, true);
 }
 
+static struct strs cleanable(struct arena *a)
+{
+	struct strs ret = {0};
+	for (size_t i = 0; disk_kinds[i]; i++)
+		strs_add(a, &ret, str_from(disk_kinds[i]));
+	for (size_t i = 0; i < disk_cache_count; i++)
+		if (disk_cache_table()[i].clean)
+			strs_add(a, &ret, str_from(disk_cache_table()[i].name));
+	return ret;
+}
+
 static struct strs shell_names(struct arena *a)
 {
 	struct strs ret = {0};
@@ -61,7 +73,7 @@ static const struct {
 	struct strs (*words)(struct arena *a);
 } values[] = {{"gpu", gpus}, {"fix", fixable}, {"suite", sdk_suites},
 	{"components", know_component_names}, {"sdk", installed}, {"NAME", installed},
-	{"SHELL", shell_names}};
+	{"SHELL", shell_names}, {"KIND", cleanable}};
 
 /* ---- a line ---- */
 
@@ -98,7 +110,7 @@ static void offer_values(struct typing *t, const struct opt *o)
 static void offer_options(struct typing *t, const struct command *c)
 {
 	OPT_ALL (o, c) {
-		if (o->kind == OPT_POS)
+		if (o->kind == OPT_POS || o->kind == OPT_POSES)
 			offer_values(t, o);
 		if (opt_is_positional(o) || o->flags & OPT_HIDDEN)
 			continue;

@@ -129,6 +129,9 @@ bool show_json(const struct common *c, const struct json_field *fields, const vo
  * whose only result it is. */
 bool show_made(const struct common *c, const struct json_field *fields, const void *result);
 
+/* ---- welcome.c ---- */
+MUST_USE struct err *welcome(struct arena *a); /* without a command */
+
 /* ---- help.c ---- */
 void help_main(const struct command *all);
 /* Lists the subcommands of a group that is not a command itself, such as "sdk"; false if there is no such group. */

@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/progress.h"
+#include "disk/disk.h"
 #include "make/make.h"
 #include "sdk/shims.h"
 #include "wheel/wheel.h"
@@ -271,13 +272,10 @@ static struct err *further_failures(struct err *first, struct err *more)
 
 /* ---- before the stages ---- */
 
-/* Marks a build folder, also for backup programs: https://bford.info/cachedir/ */
-static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
-			  "# A build folder of rocsmith: all in here can be made again.\n";
-
 /* A build removes files in its folder, so the folder must be ours: new, empty, in our cache, or with our tag in it. */
 static struct err *check_folder(struct arena *a, struct str dir, struct str project)
 {
+	enum { MAX_TAG = 1024 };
 	struct strs names;
 	struct str text, real;
 	if (str_starts(dir, fs_place(a, FS_CACHE, S("build/"))) ||
@@ -291,8 +289,8 @@ static struct err *check_folder(struct arena *a, struct str dir, struct str proj
 	if (fs_real(a, dir, &real))
 		TRY(fs_check_own(real));
 	CLEANUP(err_freep)
-	struct err *no = fs_read(a, path_join(a, dir, S("CACHEDIR.TAG")), sizeof(tag), &text);
-	if (!no && str_eq(text, str_from(tag)))
+	struct err *no = fs_read(a, path_join(a, dir, S("CACHEDIR.TAG")), MAX_TAG, &text);
+	if (!no && str_eq(text, str_from(disk_tag)))
 		return NULL;
 	struct err *e = err_new(
 		E_USAGE, "'%.*s' is neither empty nor a build folder of rocsmith", STR(dir));
@@ -360,7 +358,9 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	TRY(check_folder(b->a, dir, b->plan->project));
 	TRY(fs_mkdirs(dir));
 	/* written before the lock, so that a second build accepts a folder that has only a lock */
-	TRY(fs_write(path_join(b->a, dir, S("CACHEDIR.TAG")), str_from(tag), 0644 | FS_IF_CHANGED));
+	TRY(fs_write(
+		path_join(b->a, dir, S("CACHEDIR.TAG")), str_from(disk_tag), 0644 | FS_IF_CHANGED));
+	disk_note(dir);
 	TRY(progress_lock(
 		path_join(b->a, dir, S("lock")), ret_lock, "builds '%.*s'", STR(b->plan->name)));
 	TRY(look_at_sources(b));
@@ -383,6 +383,10 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 		ret->seconds[i] = mono_now() - start;
 	}
 	take_results(b);
+	if (ret->wheel.n && fs_is_file(ret->wheel))
+		disk_note(ret->wheel);
+	if (e && e->code == E_NOSPACE)
+		disk_hint(e, ret->dir);
 	if (!e || e->code != E_CANCELLED)
 		ret->report = build_report(a, q, ret, e);
 	/* a failure to write the report must not hide the build's own error */

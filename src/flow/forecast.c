@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "cc/cc.h"
+#include "disk/disk.h"
 #include "flow/build.h"
 #include "target/target.h"
 #include "term/out.h"
@@ -159,9 +160,9 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 
 static struct err *no_room(struct arena *a, struct str dir, uint64_t need, uint64_t have)
 {
-	return err_hint(err_new(E_NOSPACE, "'%.*s' has %.*s free, and the build needs %.*s",
-				STR(fs_existing(dir)), STR(human_bytes(a, have)),
-				STR(human_bytes(a, need))),
+	struct err *e = err_new(E_NOSPACE, "'%.*s' has %.*s free, and the build needs %.*s",
+		STR(fs_existing(dir)), STR(human_bytes(a, have)), STR(human_bytes(a, need)));
+	return err_hint(disk_hint(e, dir),
 		"name a folder on another disk with --build-dir, or free some space");
 }
 

@@ -39,5 +39,16 @@ struct next_steps {
 /* targets: canonical ids; empty = the machine's GPUs. Fails if a mirror's address is wrong (know/address.h). */
 MUST_USE struct err *next_steps(struct arena *a, const struct machine *m,
 	const struct strs *targets, struct next_steps *ret);
+/* The commands to type next, for somebody who has just got rocsmith. */
+enum { NEXT_COMMANDS = 3 };
+struct next_command {
+	struct str command, why;
+};
+struct next_commands {
+	struct next_command *v;
+	size_t n, cap;
+};
+void next_first(struct arena *a, const struct machine *m, const struct next_steps *s,
+	struct next_commands *ret);
 /* The fields of an element of the document's "next" list. */
 extern const struct json_field next_gpu_fields[];

@@ -207,8 +207,10 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 			"unpacked packages need about %llu MB in '%.*s', and %llu MB are free",
 			(unsigned long long)(want / 1000000), STR(in->work),
 			(unsigned long long)(have / 1000000));
-		return err_hint(
+		e = err_hint(
 			e, "XDG_DATA_HOME and XDG_CACHE_HOME, or ROCSMITH_HOME, name another disk");
+		return err_hint(
+			e, "'rocsmith du' shows what takes space, and 'rocsmith clean' frees some");
 	}
 	TRY(fs_mkdirs(in->job.cache));
 	TRY(in->provider->fetch(a, &in->job, &in->need));

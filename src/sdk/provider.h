@@ -7,7 +7,7 @@
  *     damaged           names of packages that a check found damaged
  *     probe.json        the GPU targets that compile
  * Beside it are "sdk/.NAME.new/", in which a fresh tree is made (the tree of a failed install stays, and the next one
- * continues it) and into which an SDK is moved before it is deleted; and "sdk/NAME.lock", which outlives a removal.
+ * continues it), and "sdk/NAME.lock", which outlives a removal. Who uses an SDK holds its folder (fs_hold).
  *
  * A provider parses its own SDK names and opens its SDKs. One that installs also resolves a spec to items and unpacks
  * them into a tree; the engine (install.c) handles locking, resuming, parallel unpacking, file lists, repair and the

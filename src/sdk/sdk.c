@@ -143,7 +143,8 @@ struct err *sdk_remove(struct arena *a, struct str name)
 {
 	name = str_replace(a, name, S(":"), S("-"));
 	struct str dir = sdk_dir(a, name);
-	struct fs_stage s = {.place = dir, .beside = sdk_stage(a, name)};
+	struct str stage = sdk_stage(a, name), gone = fs_gone_name(a, dir);
+	struct fs_use freed = {0};
 	if (!name.n || str_chr(name, '/') < name.n || name.p[0] == '.')
 		return err_new(E_USAGE, "'%.*s' is not an SDK that rocsmith installed", STR(name));
 	CLEANUP(fd_closep) int lock = -1;
@@ -152,12 +153,12 @@ struct err *sdk_remove(struct arena *a, struct str name)
 	TRY(fs_check_way(cache));
 	TRY(sdk_lock(a, name, &lock));
 	bool there = fs_present(path_join(a, dir, S(SDK_RECEIPT)));
-	if (fs_is_link(dir) || (!there && !fs_is_dir(s.beside)))
+	if (fs_is_link(dir) || (!there && !fs_is_dir(stage) && !fs_is_dir(gone)))
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
-	TRY(fs_stage_begin(a, &s));
-	/* move it away by one rename before deleting it, so that no process ever opens half an SDK */
-	struct err *e = there ? fs_rename(dir, path_join(a, s.beside, S("gone"))) : NULL;
-	TRY(err_join(e, fs_stage_end(&s)));
+	if (there)
+		TRY(fs_hold(dir, FS_HOLD_ALONE));
+	TRY(there ? fs_retire(dir, S(""), &freed) : fs_remove_tree(gone));
+	TRY(fs_remove_tree(stage));
 	return fs_remove_tree(cache);
 }
 

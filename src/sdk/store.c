@@ -98,6 +98,8 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_provider *provi
 	struct sdk_receipt m;
 	TRY(fs_place_check(FS_DATA));
 	TRY(fs_check_way(dir));
+	if (fs_is_dir(dir))
+		TRY(fs_hold(dir, FS_HOLD_USED));
 	TRY(sdk_receipt_read(a, dir, &m));
 	if (!m.provider.n && provider->by_hand)
 		return err_hint(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),

@@ -111,7 +111,7 @@ static struct err *make_root(struct arena *a, const struct sdk_sysroot *w, struc
 	TRY(fs_mkdirs(cache));
 	TRY(progress_lock(path_join(a, cache, S("lock")), &lock, "makes a sysroot"));
 	if (fs_exists(path_join(a, place, s.receipt)))
-		return NULL;
+		return fs_hold(place, FS_HOLD_USED);
 	struct err *e = w->offline ? err_new(E_NET, "nothing may be fetched (--offline)")
 				   : fetch_zig(a, cache, &wheel);
 	if (e)
@@ -129,7 +129,8 @@ static struct err *make_root(struct arena *a, const struct sdk_sysroot *w, struc
 	e = e ? e : fill_root(a, w->minor, dir, s.tree);
 	e = e ? e : fs_remove_tree(dir); /* before everything is synced */
 	e = e ? e : fs_stage_commit(&s, str_from(sysroot_zig_table()->version));
-	return err_join(e, fs_stage_end(&s));
+	e = err_join(e, fs_stage_end(&s));
+	return e ? e : fs_hold(place, FS_HOLD_USED);
 }
 
 /* ---- this machine's C++ library with less in it ---- */

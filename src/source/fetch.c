@@ -114,7 +114,7 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 	f.files = path_join(a, f.cache, S("files"));
 	TRY(find(&f, ret, &found));
 	if (found)
-		return NULL;
+		return fs_hold(ret->dir, FS_HOLD_USED);
 	if (fs_writes_forbidden())
 		return err_hint(
 			err_new(E_SOURCE, "the sources '%.*s' are not here yet", STR(s->text)),
@@ -124,7 +124,7 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 	TRY(progress_lock(path_join(a, f.cache, S("lock")), &lock, "fetches sources"));
 	TRY(find(&f, ret, &found)); /* another process may have made it meanwhile */
 	if (found)
-		return NULL;
+		return fs_hold(ret->dir, FS_HOLD_USED);
 	TRY(kinds[s->kind]->get(&f));
 	struct str name = folder_name(&f, &f.tree);
 	if (!find_made(&f, name, ret)) {
@@ -141,5 +141,6 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 		VEC_EACH (const struct str, note, &ret->notes)
 			progress_note(S("Note"), "%.*s", STR(*note));
 	}
-	return s->path.n ? NULL : fs_write(word_path(&f), name, 0644);
+	TRY(s->path.n ? NULL : fs_write(word_path(&f), name, 0644));
+	return fs_hold(ret->dir, FS_HOLD_USED);
 }

@@ -310,9 +310,49 @@ static void the_python_is_the_active_one_or_the_named_one(void **state)
 	assert_null(environment_python(&f->m, S("/d")));
 }
 
+/* ---- the three first commands ---- */
+
+static struct str first_commands(struct fixture *f, const char *gpus)
+{
+	struct next_commands list;
+	struct strs words = str_split(&f->a, str_from(gpus), ' '), lines = {0};
+	assert_ok(next_steps(&f->a, &f->m, &words, &f->next));
+	next_first(&f->a, &f->m, &f->next, &list);
+	VEC_EACH (const struct next_command, c, &list) {
+		strs_add(&f->a, &lines, c->command);
+		assert_true(c->why.n > 0);
+	}
+	assert_int_equal(list.n, 3);
+	return str_join(&f->a, &lines, S("\n"));
+}
+
+static void a_newcomer_without_a_gpu_builds_for_one_elsewhere(void **state)
+{
+	struct fixture *f = *state;
+	assert_str(first_commands(f, ""), "rocsmith doctor\nrocsmith plan DIR --gpu "
+					  "gfx1201\nrocsmith build DIR --gpu gfx1201");
+}
+
+static void a_newcomer_with_a_gpu_gets_a_torch_for_the_card(void **state)
+{
+	struct fixture *f = *state;
+	add_gpu(f, "gfx1036", true);
+	add_gpu(f, "gfx1201", false);
+	add_python(f, "/usr", "3.12")->active = true;
+	assert_str(first_commands(f, ""), "rocsmith doctor\nrocsmith get torch --gpu "
+					  "gfx1201\nrocsmith plan DIR --gpu gfx1201");
+	add_python(f, "/env", "3.12");
+	add_torch(f, "gfx1201");
+	assert_true(str_contains(first_commands(f, ""), S("/env/bin/python3 -c")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_newcomer_without_a_gpu_builds_for_one_elsewhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_newcomer_with_a_gpu_gets_a_torch_for_the_card, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_torch_that_serves_the_gpu_is_enough, setup, teardown),
 		cmocka_unit_test_setup_teardown(
