@@ -6,8 +6,10 @@
 #include "devcode/scan.h"
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "formats/le.h"
 #include "formats/msgpack.h"
+#include "lang/cxx/demangle.h"
 
 enum {
 	HEADER = 64,
@@ -236,7 +238,7 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 /* The compiler records these in the metadata note, whose list amdhsa.kernels has a map for each kernel; a note without
  * the list has no resources. Source of the keys: LLVM AMDGPUUsage, "Code Object V3 Metadata". KERNELS limits a whole
  * scan: enough for people, and a build report stays readable. */
-enum { KERNELS = 4000, KERNEL_NAME = 400 };
+enum { KERNELS = 4000, EVERY = 1000000, KERNEL_NAME = DEMANGLED_MAX };
 
 #define NUMBER(k, member)                                                                          \
 	{                                                                                          \
@@ -255,6 +257,26 @@ static const struct {
 	NUMBER(".sgpr_spill_count", sgpr_spills),
 	NUMBER(".wavefront_size", wave),
 };
+
+/* The metadata does not have the size of a kernel's code; its symbol does. */
+struct kernel_sizes {
+	struct map by_name;
+	struct budget *budget;
+	uint64_t taken;
+};
+
+static struct err *note_size(void *user, const struct elf_symbol *s)
+{
+	enum { STT_FUNC = 2, COST = 100 };
+	struct kernel_sizes *z = user;
+	uint64_t cost = s->name.n + COST;
+	if (s->type != STT_FUNC || !s->section)
+		return NULL;
+	TRY(budget_memory(z->budget, cost));
+	z->taken += cost;
+	map_put(&z->by_name, str_dup(z->by_name.a, s->name), (void *)(uintptr_t)s->size);
+	return NULL;
+}
 
 static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k)
 {
@@ -297,7 +319,9 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	ARENA(tmp);
 	struct str note;
 	uint64_t n;
+	struct kernel_sizes sizes = {.by_name.a = &tmp, .budget = e->src->budget};
 	const struct elf_segment *x = elf_segment(e, ELF_PT_NOTE);
+	const unsigned most = s->flags & DEVCODE_EVERY ? EVERY : KERNELS;
 	if (!x)
 		return NULL;
 	TRY(budget_work(e->src->budget, x->filesz));
@@ -305,11 +329,16 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	budget_return(e->src->budget, x->filesz);
 	if (!read_metadata(&note, &n))
 		return NULL;
-	for (; n && s->out->resources < KERNELS; n--) {
+	TRY(elf_symbols(e, true, note_size, &sizes));
+	budget_return(e->src->budget, sizes.taken);
+	for (; n && s->out->resources < most; n--) {
 		struct code_kernel k = {0};
-		TRY(budget_memory(e->src->budget, sizeof(k) + KERNEL_NAME));
 		if (!read_kernel(s->a, &note, &k))
 			return NULL;
+		struct str readable = cxx_demangle(s->a, k.name);
+		k.demangled = str_eq(readable, k.name) ? S("") : readable;
+		k.size = (uintptr_t)map_get(&sizes.by_name, k.name);
+		TRY(budget_memory(e->src->budget, sizeof(k) + k.name.n + k.demangled.n));
 		k.waves = waves_of(target_read(o->target).gpu, &k);
 		*VEC_PUSH(s->a, &o->resources) = k;
 		s->out->resources++;
@@ -388,6 +417,8 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 				STR(o->target), o->bundle, STR(s->whose)));
 	if (o->kernels < 0 && s->flags & DEVCODE_KERNELS)
 		o->kernels = 0; /* an empty or unreadable object, SPIR-V or bitcode */
+	if (s->out->taker && !s->out->failed && src->size)
+		s->out->failed = s->out->taker->fn(s->out->taker->user, s->file, o, src);
 }
 
 struct err *scan_object(struct scan *s, const struct bytes *src)
