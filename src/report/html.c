@@ -180,7 +180,7 @@ static void add_kernel(struct html *h, struct str name)
 	size_t n = utf8_fit(text, SHOWN, SHOWN);
 	if (n < text.n)
 		text = str_fmt(h->out.a, "%.*s...", (int)n, text.p);
-	html_leaf(h, text, "code", "class", "kernel", "title", str_z(h->out.a, name), NULL);
+	html_leaf(h, text, "code", "title", str_z(h->out.a, name), NULL);
 }
 
 void html_row(struct html *h, const char *kinds, const struct str *cells)
@@ -188,7 +188,11 @@ void html_row(struct html *h, const char *kinds, const struct str *cells)
 	html_open(h, "tr", NULL);
 	for (size_t i = 0; kinds[i]; i++) {
 		const char *head = h->heads.v[i].p;
-		html_open(h, "td", "class", kinds[i] == 'n' ? "num" : "", "data-of", head, NULL);
+		html_open(h, "td", "class",
+			kinds[i] == 'n'   ? "num"
+			: kinds[i] == 'k' ? "kernel"
+					  : "",
+			"data-of", head, NULL);
 		if (kinds[i] == 'k')
 			add_kernel(h, cells[i]);
 		else if (kinds[i] == 'c' || kinds[i] == 'g')

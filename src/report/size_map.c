@@ -21,6 +21,8 @@ struct map_box {
 	struct str name, title; /* title: shown for a box at the pointer */
 	const char *class;
 	double bytes;
+	double debug; /* bytes of debug data in it */
+	bool host;    /* the part of a file that is no device code */
 	struct map_boxes in;
 	double x, y, w, h; /* in the units of the box around it */
 };
@@ -80,49 +82,95 @@ static const char *colour_of(const struct map_page *p, struct str target)
 	return classes[i % (sizeof(classes) / sizeof(*classes))];
 }
 
-/* Adds a GPU's kernels to its box, those of one name together. */
+/* Adds a file's kernels for a GPU to its box; those of one name count together. */
 static void add_kernels(struct map_page *p, struct map_box *gpu, const struct devcode_file *f)
 {
-	ARENA(tmp);
-	MAP(known, &tmp);
-	double rest = gpu->bytes;
-	VEC_EACH (const struct code_object, o, &f->objects)
+	VEC_EACH (const struct code_object, o, &f->objects) {
+		if (!str_eq(o->target, gpu->name))
+			continue;
+		double part = o->size ? (double)o->stored / (double)o->size : 0;
+		gpu->debug += o->debug > 0 ? (double)o->debug * part : 0;
 		VEC_EACH (const struct code_kernel, k, &o->resources) {
 			struct kernel_place at = {f, o, k};
-			double bytes = (double)kernel_stored(&at);
-			if (!str_eq(o->target, gpu->name))
-				continue;
-			size_t i = (uintptr_t)map_get(&known, k->name);
-			if (!i) {
-				(void)add_box(p, &gpu->in, kernel_title(k), gpu->class, 0);
-				i = gpu->in.n;
-				map_put(&known, k->name, (void *)(uintptr_t)i);
-			}
-			gpu->in.v[i - 1].bytes += bytes;
-			rest -= bytes;
+			add_box(p, &gpu->in, kernel_title(k), gpu->class,
+				(double)kernel_stored(&at));
 		}
+	}
+}
+
+static int by_box_name(const void *x, const void *y)
+{
+	const struct map_box *a = x, *b = y;
+	return str_cmp(a->name, b->name);
+}
+
+/* Makes one box of kernels with the same name, and boxes of what else is in the GPU's objects. */
+static void finish_gpu(struct map_page *p, struct map_box *gpu)
+{
+	double rest = gpu->bytes - gpu->debug;
+	size_t n = 0;
+	VEC_SORT(&gpu->in, by_box_name);
+	VEC_EACH (const struct map_box, b, &gpu->in) {
+		bool same = n && str_eq(gpu->in.v[n - 1].name, b->name);
+		rest -= b->bytes;
+		if (same)
+			gpu->in.v[n - 1].bytes += b->bytes;
+		else
+			gpu->in.v[n++] = *b;
+	}
+	gpu->in.n = n;
 	keep_largest(p, &gpu->in, KERNELS, "kernels");
-	if (rest >= 1)
-		(void)add_box(p, &gpu->in, S("tables, names, debug data"), "k6", rest);
-	VEC_SORT(&gpu->in, by_size);
+	if (gpu->host)
+		return;
+	(void)add_box(p, &gpu->in, S("debug data"), "k6", gpu->debug);
+	(void)add_box(p, &gpu->in, S("metadata, symbols, other functions"), "k6", rest);
+	keep_largest(p, &gpu->in, KERNELS + 3, "parts");
+}
+
+/* The box that a file counts for. Side files, hundreds beside a library, share that of their folder. */
+static struct map_box *file_box(struct map_page *p, struct str path, const struct devcode_file *f)
+{
+	struct str title = f->side ? str_fmt(p->h->out.a, "%.*s/", STR(path_dir(path))) : path;
+	VEC_EACH (struct map_box, b, &p->files)
+		if (f->side && str_eq(b->title, title))
+			return b;
+	struct str base = path_base(path);
+	bool library = str_contains(base, S(".so")) || str_contains(base, S(".dll"));
+	struct map_box *b = add_box(p, &p->files, library && !f->side ? base : title, "k6", 0);
+	b->title = title;
+	return b;
 }
 
 static void add_file(struct map_page *p, struct str path, const struct devcode_file *f)
 {
 	struct devcode_sums sums = {0};
-	struct map_box *file = add_box(p, &p->files, path_base(path), "k6", (double)f->size);
-	double rest = file->bytes;
-	file->title = path;
+	struct map_box *file = file_box(p, path, f);
+	double rest = (double)f->size;
+	file->bytes += rest;
 	devcode_count(p->h->out.a, &sums, f);
 	VEC_EACH (const struct devcode_sum, s, &sums) {
-		struct map_box *gpu = add_box(
-			p, &file->in, s->target, colour_of(p, s->target), (double)s->stored);
-		rest -= gpu->bytes;
+		struct map_box *gpu = NULL;
+		VEC_EACH (struct map_box, b, &file->in)
+			gpu = !b->host && str_eq(b->name, s->target) ? b : gpu;
+		if (!gpu)
+			gpu = add_box(p, &file->in, s->target, colour_of(p, s->target), 0);
+		gpu->bytes += (double)s->stored;
+		rest -= (double)s->stored;
 		add_kernels(p, gpu, f);
 	}
 	if (rest >= 1)
-		(void)add_box(p, &file->in, S("code and data of the host"), "k6", rest);
-	keep_largest(p, &file->in, LIBRARIES, "parts");
+		add_box(p, &file->in, S("code and data of the host"), "k6", rest)->host = true;
+}
+
+/* Sorts what is in each file, and leaves out the smallest. */
+static void finish_files(struct map_page *p)
+{
+	VEC_EACH (struct map_box, file, &p->files) {
+		VEC_EACH (struct map_box, gpu, &file->in)
+			finish_gpu(p, gpu);
+		keep_largest(p, &file->in, LIBRARIES, "parts");
+	}
+	VEC_SORT(&p->files, by_size);
 }
 
 /* ---- places ---- */
@@ -188,7 +236,7 @@ static void draw_boxes(struct html *h, struct map_boxes *v, double w, double hei
 		struct str size = human_bytes(h->out.a, (uint64_t)b->bytes);
 		struct str title = b->title.n ? b->title : b->name;
 		title = str_sub(title, 0, utf8_fit(title, TITLE, TITLE));
-		bool inner = depth > 1 && b->in.n > 1;
+		bool inner = depth > 1 && b->in.n;
 		html_open(h, "div", "class", str_fmt(h->out.a, "box %s", b->class).p, "style",
 			str_fmt(h->out.a, "left:%.3f%%;top:%.3f%%;width:%.3f%%;height:%.3f%%",
 				100 * b->x / w, 100 * b->y / height, 100 * b->w / w,
@@ -303,8 +351,7 @@ static void add_maps(struct map_page *p)
 	section(h, "What takes the space");
 	html_leaf(h,
 		S("Areas are bytes in the unpacked files; code in compressed bundles counts by "
-		  "what "
-		  "it takes there. Files that have no device code are not part of it."),
+		  "what it takes there. Files that have no device code are not part of it."),
 		"p", NULL);
 	draw_map(h, &p->files, "files, and in each the GPUs");
 	section(h, "File by file");
@@ -314,10 +361,18 @@ static void add_maps(struct map_page *p)
 		html_open(h, "details", drawn++ ? NULL : "open", "", NULL);
 		html_open(h, "summary", NULL);
 		html_leaf(h, b->title, "code", NULL);
-		html_text(h,
-			str_fmt(h->out.a, " %.*s", STR(human_bytes(h->out.a, (uint64_t)b->bytes))));
+		struct map_boxes gpus = {0};
+		double bytes = 0;
+		VEC_EACH (const struct map_box, x, &b->in) {
+			if (x->host)
+				continue;
+			*VEC_PUSH(h->out.a, &gpus) = *x;
+			bytes += x->bytes;
+		}
+		html_text(h, str_fmt(h->out.a, " %.*s of device code",
+				     STR(human_bytes(h->out.a, (uint64_t)bytes))));
 		html_close(h, 1);
-		draw_map(h, &b->in, "GPUs, and in each the kernels");
+		draw_map(h, &gpus, "GPUs, and in each the kernels");
 		html_close(h, 1);
 	}
 }
@@ -358,6 +413,7 @@ static void read_codes(struct map_page *p, const struct size_map *m)
 			p->whole += f->size;
 		}
 	}
+	finish_files(p);
 	VEC_EACH (const struct kernel_place, k, &p->kernels)
 		p->spilling += kernel_spills(k->kernel) > 0;
 }
@@ -396,7 +452,6 @@ struct str size_map_html(struct arena *a, const struct size_map *m)
 		keep_largest(&p, &p.files, LIBRARIES, "files");
 		add_maps(&p);
 		p.files = every;
-		VEC_SORT(&p.files, by_size);
 		add_gpus(&p);
 		add_libraries(&p);
 		add_largest(&p);

@@ -1,5 +1,6 @@
 /* What takes the space in files with device code, as one self-contained HTML page: maps of areas by library, GPU and kernel,
- * and tables of the same figures. The scans have DEVCODE_RESOURCES and DEVCODE_EVERY. */
+ * and tables of the same figures. The scans have DEVCODE_DEBUG, DEVCODE_RESOURCES and
+ * DEVCODE_EVERY. */
 #pragma once
 
 #include "base/vec.h"
