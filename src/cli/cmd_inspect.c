@@ -132,7 +132,7 @@ struct err *cmd_inspect(struct arena *a, void *args)
 	o->objects = o->objects || o->hash; /* sums have no hash */
 	if (o->kernels)
 		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG | DEVCODE_NAMES;
-	if (o->common.json)
+	if (o->common.json || o->csv)
 		flags |= o->kernels ? DEVCODE_RESOURCES : DEVCODE_KERNELS;
 	if (o->resources || o->compare || o->html.n)
 		flags |= DEVCODE_KERNELS | DEVCODE_RESOURCES | DEVCODE_EVERY;

@@ -1,4 +1,4 @@
-/* What the files of `rocsmith inspect` share: its options, and what it found. */
+/* The options of `rocsmith inspect` and its findings, shared by its files. */
 #pragma once
 
 #include "cli/opt.h"

@@ -30,7 +30,7 @@ struct err *inspect_extract(struct arena *a, struct inspect_args *o)
 struct disassembly {
 	struct arena *a;
 	struct kernel_wish wish;
-	struct str file; /* where the object is written to */
+	struct str file; /* the object, in a scratch folder */
 	struct str path, name, title, target;
 	struct strs targets;
 };
@@ -103,7 +103,6 @@ struct err *inspect_disassemble(struct arena *a, struct inspect_args *o)
 	struct devcode code;
 	struct sdk sdk;
 	TRY(kernel_wish_read(a, o->disassemble, true, &d.wish));
-	TRY(sdk_open_name(a, o->sdk, &sdk));
 	TRY(fs_tempdir(a, S(""), &dir));
 	d.file = path_join(a, dir, S("kernel.hsaco"));
 	VEC_EACH (const struct str, path, &o->paths)
@@ -111,10 +110,11 @@ struct err *inspect_disassemble(struct arena *a, struct inspect_args *o)
 			&taker, &code));
 	if (!d.name.n)
 		return no_kernel(a, &d.wish, &o->paths);
+	TRY(sdk_open_name(a, o->sdk, &sdk));
 	TRY(run_objdump(a, &sdk, &d));
+	targets_sort(&d.targets);
 	if (d.targets.n > 1)
-		say_hint("the kernel is there for %.*s, too: --disassemble TARGET:KERNEL",
-			STR(str_join(a, &(struct strs){.v = d.targets.v + 1, .n = d.targets.n - 1},
-				S(", "))));
+		say_hint("the kernel is there for %.*s: --disassemble TARGET:KERNEL",
+			STR(str_join(a, &d.targets, S(", "))));
 	return NULL;
 }

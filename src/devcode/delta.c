@@ -21,30 +21,22 @@ const struct json_field kernel_changes_fields[] = {
 	FIELD_LAST(FIELD_LIST("kernels", struct kernel_changes, kernels, change_fields)),
 };
 
-static struct target_change *target_named(
-	struct arena *a, struct kernel_changes *r, struct str target)
-{
-	VEC_EACH (struct target_change, t, &r->targets)
-		if (str_eq(t->target, target))
-			return t;
-	struct target_change *t = VEC_PUSH(a, &r->targets);
-	t->target = target;
-	return t;
-}
-
-static bool same_resources(const struct code_kernel *x, const struct code_kernel *y)
-{
-	return x->vgprs == y->vgprs && x->agprs == y->agprs && x->sgprs == y->sgprs &&
-	       x->vgpr_spills == y->vgpr_spills && x->sgpr_spills == y->sgpr_spills &&
-	       x->lds == y->lds && x->scratch == y->scratch && x->wave == y->wave;
-}
-
 /* Notes what became of a kernel; one of the two may be NULL. */
 static void note_change(struct arena *a, struct kernel_changes *r, const struct kernel_place *old,
 	const struct kernel_place *now)
 {
+	/* vgprs, agprs, sgprs, spills, lds and scratch stand side by side */
+	enum {
+		RESOURCES = offsetof(struct code_kernel, scratch) -
+			    offsetof(struct code_kernel, vgprs) + sizeof(uint64_t)
+	};
 	const struct kernel_place *one = now ? now : old;
-	struct target_change *t = target_named(a, r, one->object->target);
+	struct target_change *t = NULL;
+	VEC_EACH (struct target_change, known, &r->targets)
+		t = str_eq(known->target, one->object->target) ? known : t;
+	if (!t)
+		t = VEC_PUSH(a, &r->targets);
+	t->target = one->object->target;
 	struct kernel_change c = {.target = t->target,
 		.name = one->kernel->name,
 		.demangled = one->kernel->demangled,
@@ -63,7 +55,7 @@ static void note_change(struct arena *a, struct kernel_changes *r, const struct 
 		c.change = now ? "added" : "gone";
 	else if (old->kernel->size != now->kernel->size)
 		c.change = old->kernel->size < now->kernel->size ? "grown" : "shrunk";
-	else if (!same_resources(old->kernel, now->kernel))
+	else if (memcmp(&old->kernel->vgprs, &now->kernel->vgprs, RESOURCES) != 0)
 		c.change = "changed";
 	else
 		return;
@@ -100,16 +92,6 @@ static int by_target(const void *x, const void *y)
 	return target_order(a->target, b->target);
 }
 
-/* Are these kernels the same, or which comes first? An end of a list comes last. */
-static int same_kernel(const struct kernel_place *x, const struct kernel_place *y)
-{
-	if (!x || !y)
-		return x ? -1 : 1;
-	int c = str_cmp(x->kernel->name, y->kernel->name);
-	c = c ? c : target_order(x->object->target, y->object->target);
-	return c ? c : str_cmp(x->object->target, y->object->target);
-}
-
 void kernels_compare(struct arena *a, const struct devcode *old, const struct devcode *now,
 	struct kernel_changes *ret)
 {
@@ -121,7 +103,7 @@ void kernels_compare(struct arena *a, const struct devcode *old, const struct de
 	for (size_t i = 0, k = 0; i < from.n || k < to.n;) {
 		const struct kernel_place *x = i < from.n ? &from.v[i] : NULL;
 		const struct kernel_place *y = k < to.n ? &to.v[k] : NULL;
-		int c = same_kernel(x, y);
+		int c = x && y ? kernel_order(x, y) : x ? -1 : 1; /* the end of a list comes last */
 		note_change(a, ret, c <= 0 ? x : NULL, c >= 0 ? y : NULL);
 		i += c <= 0;
 		k += c >= 0;

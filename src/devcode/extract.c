@@ -12,7 +12,7 @@ const struct json_field taken_fields[] = {
 			struct taken_object, file, path, target, bundle, size, sha256)))),
 };
 
-/* A part of a file's name: other characters become '_', as does a '.' at its start. */
+/* A part of a file's name: other characters become '_', as does a '.' or '-' at its start. */
 static void add_plain(struct buf *name, struct str text)
 {
 	enum { MOST = 100 };
@@ -20,7 +20,7 @@ static void add_plain(struct buf *name, struct str text)
 	for (size_t i = 0; i < text.n; i++) {
 		char c = text.p[i];
 		bool plain = ascii_alnum(c) || strchr("._+-", c);
-		buf_char(name, plain && c && (name->n || c != '.') ? c : '_');
+		buf_char(name, plain && c && (name->n || ascii_alnum(c)) ? c : '_');
 	}
 }
 
@@ -89,8 +89,7 @@ static struct err *take_all(struct taken *t, const struct strs *paths)
 	}
 	if (t->objects.n)
 		return NULL;
-	struct err *e = err_new(E_NOTHING, "no code object is meant%s%.*s",
-		t->wish.kernel.n ? ": none has a kernel " : "", STR(t->wish.kernel));
+	struct err *e = err_new(E_NOTHING, "no code object matches '%.*s'", STR(t->wish.text));
 	return have.n ? err_hint(e, "there is code for %.*s", STR(str_join(t->a, &have, S(", "))))
 		      : e;
 }

@@ -5,16 +5,20 @@
 
 /* ---- lists ---- */
 
+int kernel_order(const struct kernel_place *x, const struct kernel_place *y)
+{
+	int c = str_cmp(x->kernel->name, y->kernel->name);
+	c = c ? c : target_order(x->object->target, y->object->target);
+	return c ? c : str_cmp(x->object->target, y->object->target);
+}
+
 static int by_name(const void *x, const void *y)
 {
 	const struct kernel_place *a = x, *b = y;
-	int c = str_cmp(a->kernel->name, b->kernel->name);
-	c = c ? c : target_order(a->object->target, b->object->target);
-	c = c ? c : str_cmp(a->object->target, b->object->target);
+	unsigned m = a->object->bundle, n = b->object->bundle;
+	int c = kernel_order(a, b);
 	c = c ? c : str_cmp(a->file->path, b->file->path);
-	return c ? c
-		 : (a->object->bundle > b->object->bundle) -
-			       (a->object->bundle < b->object->bundle);
+	return c ? c : (m > n) - (m < n);
 }
 
 void kernels_list(struct arena *a, const struct devcode *d, struct kernel_places *io)
@@ -67,11 +71,11 @@ struct err *kernel_wish_read(
 	struct str rest = text, target = take_target(&rest);
 	struct strs words = {0};
 	bool all = str_eq(target, S("all"));
-	*ret = (struct kernel_wish){.kernel = text};
+	*ret = (struct kernel_wish){.text = text, .kernel = text};
 	if (kernel_alone && !all && !target_read(target).gpu)
 		return NULL;
 	ret->kernel = rest;
-	if (!target.n || (kernel_alone && !rest.n))
+	if (!target.n || (!rest.n && (kernel_alone || target.n < text.n)))
 		return err_new(
 			E_USAGE, "'%.*s' names no %s", STR(text), target.n ? "kernel" : "target");
 	strs_add(a, &words, target);

@@ -19,6 +19,8 @@ struct kernel_places {
 
 /* Adds the kernels of a scan, and sorts the list by name, target, file and bundle. */
 void kernels_list(struct arena *a, const struct devcode *d, struct kernel_places *io);
+/* Compares the names and targets of two kernels. */
+int kernel_order(const struct kernel_place *x, const struct kernel_place *y);
 struct str kernel_title(const struct code_kernel *k); /* its name as people write it */
 uint64_t kernel_spills(const struct code_kernel *k);
 /* The bytes of the file that its code takes: as many as it has, or, compressed, in proportion to its object's. */
@@ -28,6 +30,7 @@ uint64_t kernel_stored(const struct kernel_place *p);
 /* "TARGET[:KERNEL]": a target as in --gpu, with its features ("gfx90a:xnack-"), or "all"; a kernel by its mangled name, by its
  * demangled one, by what stands before its '(' or '<' in that, with or without its namespaces, or by a glob. */
 struct kernel_wish {
+	struct str text;        /* as it was written */
 	struct targets targets; /* none: all */
 	struct str kernel;      /* "": any */
 };
@@ -54,7 +57,7 @@ struct taken {
 	struct str dir; /* did not exist before */
 	VEC(struct taken_object) objects;
 	uint64_t bytes;
-	struct map names; /* that are given away */
+	struct map names; /* the files in it */
 	struct str tree;
 };
 

@@ -23,29 +23,24 @@ static void escape(struct html *h, struct str s)
 	}
 }
 
-/* The length of a GPU's name with its features at the start of s, as in "gfx90a:sramecc+:xnack-" and "gfx11-generic". */
-static size_t gpu_length(struct str s)
-{
-	size_t n = 3;
-	if (!str_starts(s, S("gfx")) || s.n == n || !ascii_digit(s.p[n]))
-		return 0;
-	while (n < s.n && (ascii_alnum(s.p[n]) || strchr(":+-", s.p[n])) && s.p[n])
-		n++;
-	return n - (s.p[n - 1] == ':');
-}
-
 void html_text(struct html *h, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		bool starts = !i || !(ascii_alnum(s.p[i - 1]) || s.p[i - 1] == '_');
-		size_t n = starts ? gpu_length(str_sub(s, i, s.n)) : 0;
-		if (!n)
+		bool in_word = i && (ascii_alnum(s.p[i - 1]) || s.p[i - 1] == '_');
+		struct str word = str_sub(s, i, s.n);
+		size_t n = 3; /* "gfx90a:sramecc+:xnack-", "gfx11-generic" */
+		if (in_word || !str_starts(word, S("gfx")) || word.n == n ||
+			!ascii_digit(word.p[n]))
 			continue;
+		while (n < word.n && word.p[n] &&
+			(ascii_alnum(word.p[n]) || strchr(":+-", word.p[n])))
+			n++;
+		n -= word.p[n - 1] == ':';
 		escape(h, str_sub(s, 0, i));
 		buf_add(&h->out, S("<span class=\"gpu\">"));
-		escape(h, str_sub(s, i, i + n));
+		escape(h, str_sub(word, 0, n));
 		buf_add(&h->out, S("</span>"));
-		s = str_sub(s, i + n, s.n);
+		s = str_sub(word, n, word.n);
 		i = (size_t)-1;
 	}
 	escape(h, s);
@@ -55,8 +50,11 @@ static void start_tag(struct html *h, const char *tag, va_list ap)
 {
 	buf_fmt(&h->out, "<%s", tag);
 	for (const char *name; (name = va_arg(ap, const char *));) {
+		const char *value = va_arg(ap, const char *);
+		if (!*value && strcmp(name, "class") == 0)
+			continue;
 		buf_fmt(&h->out, " %s=\"", name);
-		escape(h, str_from(va_arg(ap, const char *)));
+		escape(h, str_from(value));
 		buf_char(&h->out, '"');
 	}
 	buf_char(&h->out, '>');
@@ -172,19 +170,9 @@ void html_table(struct html *h, const char *titles)
 	html_open(h, "tbody", NULL);
 }
 
-/* A kernel's name as people write it; the whole of it, as linkers know it, is its title. */
-static void add_kernel(struct html *h, struct str name)
-{
-	enum { SHOWN = 300 };
-	struct str text = cxx_demangle(h->out.a, name);
-	size_t n = utf8_fit(text, SHOWN, SHOWN);
-	if (n < text.n)
-		text = str_fmt(h->out.a, "%.*s...", (int)n, text.p);
-	html_leaf(h, text, "code", "title", str_z(h->out.a, name), NULL);
-}
-
 void html_row(struct html *h, const char *kinds, const struct str *cells)
 {
+	enum { SHOWN = 300 }; /* bytes of a kernel's name; the whole of it is its title */
 	html_open(h, "tr", NULL);
 	for (size_t i = 0; kinds[i]; i++) {
 		const char *head = h->heads.v[i].p;
@@ -193,8 +181,12 @@ void html_row(struct html *h, const char *kinds, const struct str *cells)
 			: kinds[i] == 'k' ? "kernel"
 					  : "",
 			"data-of", head, NULL);
+		struct str text = kinds[i] == 'k' ? cxx_demangle(h->out.a, cells[i]) : cells[i];
+		size_t n = utf8_fit(text, SHOWN, SHOWN);
 		if (kinds[i] == 'k')
-			add_kernel(h, cells[i]);
+			html_leaf(h,
+				n == text.n ? text : str_fmt(h->out.a, "%.*s...", (int)n, text.p),
+				"code", "title", str_z(h->out.a, cells[i]), NULL);
 		else if (kinds[i] == 'c' || kinds[i] == 'g')
 			html_leaf(h, cells[i], "code", "class", kinds[i] == 'g' ? "gpu" : "", NULL);
 		else

@@ -18,7 +18,7 @@ struct html {
 	struct strs heads;    /* titles of the columns of the current table */
 };
 
-/* Attributes are pairs of name and value, both const char *, ended by NULL. */
+/* Attributes are pairs of name and value, both const char *, ended by NULL. An empty class is left out. */
 void html_open(struct html *h, const char *tag, ...) __attribute__((sentinel));
 void html_close(struct html *h, unsigned n); /* the innermost n elements */
 /* <tag ...>text</tag> */

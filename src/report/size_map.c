@@ -30,7 +30,7 @@ struct map_box {
 struct map_page {
 	struct html *h;
 	struct strs targets;      /* each has a colour */
-	struct devcode_sums sums; /* of all files */
+	struct devcode_sums sums; /* sums over all files */
 	struct map_boxes files;
 	struct kernel_places kernels;
 	size_t spilling;
@@ -71,15 +71,6 @@ static void keep_largest(struct map_page *p, struct map_boxes *v, size_t most, c
 	struct str name = str_fmt(p->h->out.a, "%zu more %s", v->n - most, what);
 	v->n = most;
 	add_box(p, v, name, "k6", rest);
-}
-
-static const char *colour_of(const struct map_page *p, struct str target)
-{
-	static const char *const classes[] = {"k0", "k2", "k3", "k1", "k4", "k5", "k7"};
-	size_t i = 0;
-	while (i < p->targets.n && !str_eq(p->targets.v[i], target))
-		i++;
-	return classes[i % (sizeof(classes) / sizeof(*classes))];
 }
 
 /* Adds a file's kernels for a GPU to its box; those of one name count together. */
@@ -143,6 +134,8 @@ static struct map_box *file_box(struct map_page *p, struct str path, const struc
 
 static void add_file(struct map_page *p, struct str path, const struct devcode_file *f)
 {
+	static const char *const classes[] = {"k0", "k2", "k3", "k1", "k4", "k5", "k7"};
+	enum { COLOURS = sizeof(classes) / sizeof(*classes) };
 	struct devcode_sums sums = {0};
 	struct map_box *file = file_box(p, path, f);
 	double rest = (double)f->size;
@@ -152,25 +145,17 @@ static void add_file(struct map_page *p, struct str path, const struct devcode_f
 		struct map_box *gpu = NULL;
 		VEC_EACH (struct map_box, b, &file->in)
 			gpu = !b->host && str_eq(b->name, s->target) ? b : gpu;
+		size_t i = 0;
+		while (!str_eq(p->targets.v[i], s->target))
+			i++;
 		if (!gpu)
-			gpu = add_box(p, &file->in, s->target, colour_of(p, s->target), 0);
+			gpu = add_box(p, &file->in, s->target, classes[i % COLOURS], 0);
 		gpu->bytes += (double)s->stored;
 		rest -= (double)s->stored;
 		add_kernels(p, gpu, f);
 	}
 	if (rest >= 1)
-		add_box(p, &file->in, S("code and data of the host"), "k6", rest)->host = true;
-}
-
-/* Sorts what is in each file, and leaves out the smallest. */
-static void finish_files(struct map_page *p)
-{
-	VEC_EACH (struct map_box, file, &p->files) {
-		VEC_EACH (struct map_box, gpu, &file->in)
-			finish_gpu(p, gpu);
-		keep_largest(p, &file->in, LIBRARIES, "parts");
-	}
-	VEC_SORT(&p->files, by_size);
+		add_box(p, &file->in, S("host code, data, padding"), "k6", rest)->host = true;
 }
 
 /* ---- places ---- */
@@ -413,7 +398,12 @@ static void read_codes(struct map_page *p, const struct size_map *m)
 			p->whole += f->size;
 		}
 	}
-	finish_files(p);
+	VEC_EACH (struct map_box, file, &p->files) {
+		VEC_EACH (struct map_box, gpu, &file->in)
+			finish_gpu(p, gpu);
+		keep_largest(p, &file->in, LIBRARIES, "parts");
+	}
+	VEC_SORT(&p->files, by_size);
 	VEC_EACH (const struct kernel_place, k, &p->kernels)
 		p->spilling += kernel_spills(k->kernel) > 0;
 }

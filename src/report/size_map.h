@@ -1,4 +1,4 @@
-/* What takes the space in files with device code, as one self-contained HTML page: maps of areas by library, GPU and kernel,
+/* The size map shows which parts of files with device code take the space, as one self-contained HTML page: maps of areas by library, GPU and kernel,
  * and tables of the same figures. The scans have DEVCODE_DEBUG, DEVCODE_RESOURCES and
  * DEVCODE_EVERY. */
 #pragma once

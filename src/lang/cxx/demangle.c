@@ -8,14 +8,14 @@ enum { DEPTH = 200, NODES = 20000, NAME_MAX_BYTES = 8000 };
 
 struct dm_reader {
 	struct arena *a;
-	struct str s; /* what is left */
+	struct str s; /* the rest of the name */
 	unsigned depth, nodes;
-	VEC(struct dm_node *) known; /* what S_, S0_, ... stand for */
-	struct dm_node *args;        /* what T_, T0_, ... stand for */
+	VEC(struct dm_node *) known; /* S_, S0_, ... stand for these */
+	struct dm_node *args;        /* T_, T0_, ... stand for its parts */
 	bool in_lambda;              /* there, they stand for the types of its own parameters */
 };
 
-/* What the name of a function tells about the rest of its encoding. */
+/* Facts about the name of a function, which decide how its encoding goes on. */
 struct dm_name {
 	bool has_args,
 		no_result; /* the name ends with template arguments; constructors and conversions return nothing */
@@ -120,7 +120,7 @@ static bool read_sequence_number(struct dm_reader *r, unsigned base, size_t *ret
 /* clang-format off */
 static const struct dm_code {
 	const char *code, *text;
-	unsigned operands; /* of an expression */
+	unsigned operands; /* their number in an expression */
 } operators[] = {
 	{"nw", " new", 0}, {"na", " new[]", 0}, {"dl", " delete", 0}, {"da", " delete[]", 0},
 	{"aw", " co_await", 1}, {"ps", "+", 1}, {"ng", "-", 1}, {"ad", "&", 1}, {"de", "*", 1},
@@ -131,7 +131,7 @@ static const struct dm_code {
 	{"rS", ">>=", 2}, {"eq", "==", 2}, {"ne", "!=", 2}, {"lt", "<", 2}, {"gt", ">", 2},
 	{"le", "<=", 2}, {"ge", ">=", 2}, {"ss", "<=>", 2}, {"nt", "!", 1}, {"aa", "&&", 2},
 	{"oo", "||", 2}, {"pp", "++", 1}, {"mm", "--", 1}, {"cm", ",", 2}, {"pm", "->*", 2},
-	{"pt", "->", 2}, {"cl", "()", 0}, {"ix", "[]", 0}, {"qu", "?", 3},
+	{"pt", "->", 2}, {"cl", "()", 0}, {"ix", "[]", 0}, {"qu", "?", 3}, {0},
 };
 
 static const struct dm_code builtins[] = {
@@ -144,23 +144,22 @@ static const struct dm_code builtins[] = {
 	{"De", "decimal128", 0}, {"Df", "decimal32", 0}, {"Dh", "half", 0}, {"Di", "char32_t", 0},
 	{"Ds", "char16_t", 0}, {"Du", "char8_t", 0}, {"Da", "auto", 0}, {"Dc", "decltype(auto)", 0},
 	{"Dn", "decltype(nullptr)", 0}, {"DF16b", "std::bfloat16_t", 0}, {"DF16_", "_Float16", 0},
-	{"DF32_", "_Float32", 0}, {"DF64_", "_Float64", 0},
+	{"DF32_", "_Float32", 0}, {"DF64_", "_Float64", 0}, {0},
 };
 
 static const struct dm_code standard[] = {
 	{"Sa", "std::allocator", 0}, {"Sb", "std::basic_string", 0}, {"Ss", "std::string", 0},
-	{"Si", "std::istream", 0}, {"So", "std::ostream", 0}, {"Sd", "std::iostream", 0},
+	{"Si", "std::istream", 0}, {"So", "std::ostream", 0}, {"Sd", "std::iostream", 0}, {0},
 };
 
 /* clang-format on */
 
-#define FIND(r, table) find_code((r), (table), sizeof(table) / sizeof(*(table)))
-static const struct dm_code *find_code(struct dm_reader *r, const struct dm_code *v, size_t n)
+/* The code that comes next, which is taken, or NULL. */
+static const struct dm_code *take_code(struct dm_reader *r, const struct dm_code *c)
 {
-	for (size_t i = 0; i < n; i++)
-		if (take(r, v[i].code))
-			return &v[i];
-	return NULL;
+	while (c->code && !take(r, c->code))
+		c++;
+	return c->code ? c : NULL;
 }
 
 static struct dm_node *read_source_name(struct dm_reader *r)
@@ -207,28 +206,21 @@ static struct dm_node *read_unnamed(struct dm_reader *r)
 		      : JOIN(r, text(r, "{unnamed type"), end);
 }
 
-static struct dm_node *read_operator(struct dm_reader *r, struct dm_name *f)
-{
-	if (take(r, "cv")) {
-		f->no_result = true;
-		return JOIN(r, text(r, "operator "), read_type(r));
-	}
-	if (take(r, "li"))
-		return JOIN(r, text(r, "operator\"\" "), read_source_name(r));
-	const struct dm_code *c = FIND(r, operators);
-	return c ? JOIN(r, text(r, "operator"), text(r, c->text)) : NULL;
-}
-
 static struct dm_node *read_unqualified(struct dm_reader *r, struct dm_name *f)
 {
-	struct dm_node *n;
+	const struct dm_code *c;
+	struct dm_node *n = NULL;
 	take(r, "L"); /* internal linkage */
 	if (ascii_digit(peek(r, 0)))
 		n = read_source_name(r);
 	else if (peek(r, 0) == 'U')
 		n = read_unnamed(r);
-	else
-		n = read_operator(r, f);
+	else if ((f->no_result = take(r, "cv")))
+		n = JOIN(r, text(r, "operator "), read_type(r));
+	else if (take(r, "li"))
+		n = JOIN(r, text(r, "operator\"\" "), read_source_name(r));
+	else if ((c = take_code(r, operators)))
+		n = JOIN(r, text(r, "operator"), text(r, c->text));
 	while (n && take(r, "B"))
 		n = JOIN(r, n, text(r, "[abi:"), read_source_name(r), text(r, "]"));
 	return n;
@@ -269,7 +261,7 @@ static struct dm_node *read_parameter(struct dm_reader *r)
 static struct dm_node *read_substitution(struct dm_reader *r)
 {
 	size_t i;
-	const struct dm_code *c = FIND(r, standard);
+	const struct dm_code *c = take_code(r, standard);
 	if (c)
 		return text(r, c->text);
 	if (!take(r, "S") || !read_sequence_number(r, 36, &i))
@@ -277,14 +269,7 @@ static struct dm_node *read_substitution(struct dm_reader *r)
 	return i < r->known.n ? r->known.v[i] : NULL;
 }
 
-/* The last component of a scope: constructors are called as their class is, without its arguments. */
-static const struct dm_node *last_name(const struct dm_node *n)
-{
-	while (n->kind == DM_SEQUENCE && n->n)
-		n = n->text.n ? n->v[0] : n->v[n->n - 1];
-	return n;
-}
-
+/* Constructors and destructors are called as their class is. */
 static struct dm_node *read_structor(
 	struct dm_reader *r, const struct dm_node *scope, struct dm_name *f)
 {
@@ -293,8 +278,10 @@ static struct dm_node *read_structor(
 		return NULL;
 	r->s = str_sub(r->s, 1, r->s.n);
 	f->no_result = true;
-	struct str name = last_name(scope)->text;
-	size_t colon = str_rchr(name, ':'); /* of "std::string" */
+	while (scope->kind == DM_SEQUENCE && scope->n) /* its last name, without arguments */
+		scope = scope->text.n ? scope->v[0] : scope->v[scope->n - 1];
+	struct str name = scope->text;
+	size_t colon = str_rchr(name, ':'); /* the name of "std::string" is "string" */
 	name = colon < name.n ? str_sub(name, colon + 1, name.n) : name;
 	return node(r, DM_TEXT, gone ? str_fmt(r->a, "~%.*s", STR(name)) : name);
 }
@@ -446,12 +433,6 @@ static struct dm_node *read_extent(struct dm_reader *r)
 	return take(r, "_") ? extent : NULL;
 }
 
-static struct dm_node *read_array(struct dm_reader *r)
-{
-	struct dm_node *extent = read_extent(r), *type = extent ? read_type(r) : NULL;
-	return join(r, DM_ARRAY, (struct dm_node *const[]){type, extent}, 2);
-}
-
 /* D and one letter more. */
 static struct dm_node *read_type_d(struct dm_reader *r)
 {
@@ -471,11 +452,11 @@ static struct dm_node *read_type_d(struct dm_reader *r)
 
 static const struct dm_code pointers[] = {{"P", "*", DM_POINTER}, {"R", "&", DM_POINTER},
 	{"O", "&&", DM_POINTER}, {"C", " _Complex", DM_QUALIFIED},
-	{"G", " _Imaginary", DM_QUALIFIED}};
+	{"G", " _Imaginary", DM_QUALIFIED}, {0}};
 
 static struct dm_node *read_qualified(struct dm_reader *r)
 {
-	if (take(r, "U")) { /* of a vendor: address spaces */
+	if (take(r, "U")) { /* a vendor's: address spaces */
 		struct dm_node *word = read_source_name(r), *type = word ? read_type(r) : NULL;
 		return JOIN(r, type, text(r, " "), word);
 	}
@@ -502,25 +483,26 @@ static struct dm_node *read_named_type(struct dm_reader *r)
 
 static struct dm_node *read_type_inner(struct dm_reader *r)
 {
+	struct dm_node *parts[2];
 	const struct dm_code *c;
 	if (strchr("rVKU", peek(r, 0)))
 		return remember(r, read_qualified(r));
-	if ((c = FIND(r, pointers)))
+	if ((c = take_code(r, pointers)))
 		return remember(r, wrap(r, (enum dm_kind)c->operands, c->text, read_type(r)));
 	if (take(r, "F"))
 		return remember(r, read_function(r));
-	if (take(r, "A"))
-		return remember(r, read_array(r));
-	if (take(r, "M")) {
-		struct dm_node *of = read_type(r), *type = of ? read_type(r) : NULL;
-		return remember(r, join(r, DM_MEMBER, (struct dm_node *const[]){of, type}, 2));
+	if (peek(r, 0) == 'A' || peek(r, 0) == 'M') {
+		bool array = take(r, "A") || !take(r, "M");
+		parts[array] = array ? read_extent(r) : read_type(r);
+		parts[!array] = parts[array] ? read_type(r) : NULL;
+		return remember(r, join(r, array ? DM_ARRAY : DM_MEMBER, parts, 2));
 	}
 	if (take(r, "u"))
 		return remember(r, read_source_name(r));
 	if (peek(r, 0) == 'S' || peek(r, 0) == 'T' || peek(r, 0) == 'N' || peek(r, 0) == 'Z' ||
 		ascii_digit(peek(r, 0)))
 		return read_named_type(r);
-	if ((c = FIND(r, builtins)))
+	if ((c = take_code(r, builtins)))
 		return text(r, c->text);
 	return remember(r, read_type_d(r));
 }
@@ -541,7 +523,7 @@ static struct dm_node *read_type(struct dm_reader *r)
 static struct dm_node *read_literal(struct dm_reader *r)
 {
 	static const struct dm_code suffixes[] = {{"i", "", 0}, {"j", "u", 0}, {"l", "l", 0},
-		{"m", "ul", 0}, {"x", "ll", 0}, {"y", "ull", 0}};
+		{"m", "ul", 0}, {"x", "ll", 0}, {"y", "ull", 0}, {0}};
 	struct dm_node *type = NULL, *n;
 	if (take(r, "_Z")) {
 		n = read_encoding(r);
@@ -551,7 +533,7 @@ static struct dm_node *read_literal(struct dm_reader *r)
 		return text(r, "false");
 	if (take(r, "b1E"))
 		return text(r, "true");
-	const struct dm_code *c = FIND(r, suffixes);
+	const struct dm_code *c = take_code(r, suffixes);
 	if (!c && !(type = read_type(r)))
 		return NULL;
 	const char *sign = take(r, "n") ? "-" : "";
@@ -613,7 +595,7 @@ static struct dm_node *read_resolved(struct dm_reader *r)
 
 static struct dm_node *read_operation(struct dm_reader *r)
 {
-	const struct dm_code *c = FIND(r, operators);
+	const struct dm_code *c = take_code(r, operators);
 	if (!c || !c->operands)
 		return NULL;
 	struct dm_node *x = read_expression(r), *y = NULL, *z = NULL;

@@ -2,6 +2,7 @@
  * substitutions of the name demand, and refer to earlier parts only. */
 #pragma once
 
+#include "base/buf.h"
 #include "lang/cxx/demangle.h"
 
 enum dm_kind {

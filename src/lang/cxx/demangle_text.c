@@ -79,23 +79,16 @@ static const struct dm_node *around(struct dm_writer *w, const struct dm_node *n
 	return n && (n->kind == DM_ARRAY || n->kind == DM_FUNCTION) ? n : NULL;
 }
 
-/* A reference to a reference is one: to an rvalue if both are. Returns what is referred to; *io is the mark. */
-static const struct dm_node *collapse(struct dm_writer *w, const struct dm_node *n, struct str *io)
-{
-	const struct dm_node *to = present(w, n->v[0]);
-	*io = n->text;
-	while (*n->text.p == '&' && to && to->kind == DM_POINTER && *to->text.p == '&') {
-		*io = to->text.n < io->n ? to->text : *io;
-		to = present(w, to->v[0]);
-	}
-	return to;
-}
-
 static void write_pointer(struct dm_writer *w, const struct dm_node *n, bool left)
 {
-	struct str mark = S("");
+	struct str mark = n->text;
 	bool member = n->kind == DM_MEMBER;
-	const struct dm_node *to = member ? n->v[1] : collapse(w, n, &mark);
+	const struct dm_node *to = member ? n->v[1] : present(w, n->v[0]);
+	/* a reference to a reference is one: to an rvalue if both are */
+	while (!member && *mark.p == '&' && to && to->kind == DM_POINTER && *to->text.p == '&') {
+		mark = to->text.n < mark.n ? to->text : mark;
+		to = present(w, to->v[0]);
+	}
 	if (!to)
 		return;
 	const struct dm_node *in = around(w, to);
@@ -114,21 +107,16 @@ static void write_pointer(struct dm_writer *w, const struct dm_node *n, bool lef
 	buf_add(w->out, member ? S("::*") : mark);
 }
 
-/* Is something of this type written behind its name, as in "void (*name)(int)"? */
-static bool has_right(struct dm_writer *w, const struct dm_node *n)
-{
-	while (n && n->kind > DM_EXPAND && n->kind < DM_ARRAY)
-		n = present(w, n->v[n->kind == DM_MEMBER]);
-	return n && around(w, n);
-}
-
 static void write_function(struct dm_writer *w, const struct dm_node *n, bool left)
 {
-	const struct dm_node *result = n->v[0], *name = n->v[1], *list = n->v[2];
+	const struct dm_node *result = n->v[0], *name = n->v[1], *list = n->v[2], *in = result;
 	if (left) {
 		if (result)
 			write_left(w, result);
-		if (result && !has_right(w, result))
+		/* a part of the type may follow the name, as in "void (*name)(int)" */
+		while (in && in->kind > DM_EXPAND && in->kind < DM_ARRAY)
+			in = present(w, in->v[in->kind == DM_MEMBER]);
+		if (result && !(in && around(w, in)))
 			buf_char(w->out, ' ');
 		if (name)
 			write_whole(w, name);
