@@ -40,6 +40,7 @@ static void functions_have_parameters_and_templates_a_result(void **state)
 	check("_ZNK3Foo3getEv.llvm.42", "Foo::get() const [clone .llvm.42]");
 	check("_ZN3FooIiEC2Ev", "Foo<int>::Foo()");
 	check("_ZN3FooD1Ev", "Foo::~Foo()");
+	check("_ZNSt8ios_base7failureB5cxx11C1Ev", "std::ios_base::failure[abi:cxx11]::failure()");
 	check("_ZN1aplERKS_S1_", "a::operator+(a const&, a const&)");
 	check("_ZN1acvT_IiEEv", "_ZN1acvT_IiEEv");
 	check("_ZN1a1bB5cxx11Ev", "a::b[abi:cxx11]()");

@@ -221,8 +221,12 @@ static struct dm_node *read_unqualified(struct dm_reader *r, struct dm_name *f)
 		n = JOIN(r, text(r, "operator\"\" "), read_source_name(r));
 	else if ((c = take_code(r, operators)))
 		n = JOIN(r, text(r, "operator"), text(r, c->text));
-	while (n && take(r, "B"))
-		n = JOIN(r, n, text(r, "[abi:"), read_source_name(r), text(r, "]"));
+	while (n && take(r, "B")) {
+		struct dm_node *tag = read_source_name(r);
+		n = tag ? JOIN(r, n) : NULL;
+		if (n)
+			n->text = str_fmt(r->a, "[abi:%.*s]", STR(tag->text));
+	}
 	return n;
 }
 

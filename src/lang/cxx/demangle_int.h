@@ -7,7 +7,7 @@
 
 enum dm_kind {
 	DM_TEXT, /* text */
-	DM_SEQUENCE, /* the parts, one behind the other; with `text`, it closes a list of template arguments */
+	DM_SEQUENCE, /* the parts, one behind the other; then text: ">" behind template arguments, a tag */
 	DM_LIST,      /* the parts, between commas */
 	DM_PACK,      /* a list of template arguments for one parameter */
 	DM_EXPAND,    /* parts[0] for each argument of the pack in it */

@@ -134,8 +134,9 @@ static void write_sequence(struct dm_writer *w, const struct dm_node *n)
 {
 	for (size_t i = 0; i < n->n && !w->failed; i++)
 		write_whole(w, n->v[i]);
-	if (n->text.n) /* c++filt keeps two '>' apart */
-		buf_add(w->out, w->out->n && w->out->p[w->out->n - 1] == '>' ? S(" >") : S(">"));
+	if (str_eq(n->text, S(">")) && w->out->n && w->out->p[w->out->n - 1] == '>')
+		buf_char(w->out, ' '); /* c++filt keeps two '>' apart */
+	buf_add(w->out, n->text);
 }
 
 static void write_left(struct dm_writer *w, const struct dm_node *n)
