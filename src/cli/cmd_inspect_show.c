@@ -318,7 +318,8 @@ void inspect_show_changes(struct arena *a, const struct kernel_changes *c, bool 
 	if (sums.n)
 		table_print(&sums);
 	size_t n = every || c->kernels.n < SHOWN ? c->kernels.n : SHOWN;
-	for (const struct kernel_change *k = c->kernels.v; k < c->kernels.v + n; k++) {
+	for (size_t at = 0; at < n; at++) {
+		const struct kernel_change *k = &c->kernels.v[at];
 		struct str cells[FIGURES + 3] = {str_from(k->change), k->target};
 		for (size_t i = 0; i < FIGURES; i++)
 			cells[2 + i] = from_to(a, figure_of(a, k->old, figures[i]),

@@ -17,8 +17,9 @@ struct dm_reader {
 
 /* Facts about the name of a function, which decide how its encoding goes on. */
 struct dm_name {
-	bool has_args,
-		no_result; /* the name ends with template arguments; constructors and conversions return nothing */
+	bool type;     /* it is the name of a type, whose template arguments T_ does not refer to */
+	bool has_args; /* it ends with template arguments */
+	bool no_result; /* constructors and conversions return nothing */
 	struct str qualifiers;
 };
 
@@ -298,7 +299,7 @@ static struct dm_node *read_component(
 	bool args = scope && take(r, "I");
 	*ret_new = true;
 	if (args)
-		return read_arguments(r, scope, f);
+		return read_arguments(r, scope, f->type ? NULL : f);
 	char c = peek(r, 0);
 	if (c == 'T')
 		return scope ? NULL : read_parameter(r);
@@ -326,7 +327,7 @@ static struct str read_qualifiers(struct dm_reader *r)
 
 static struct dm_node *read_nested(struct dm_reader *r, struct dm_name *outer)
 {
-	struct dm_name own = {0}, *f = outer ? outer : &own;
+	struct dm_name own = {.type = true}, *f = outer ? outer : &own;
 	f->qualifiers = read_qualifiers(r);
 	if (peek(r, 0) == 'R' || peek(r, 0) == 'O')
 		f->qualifiers = str_fmt(r->a, "%.*s %s", STR(f->qualifiers),
@@ -338,11 +339,7 @@ static struct dm_node *read_nested(struct dm_reader *r, struct dm_name *outer)
 	while (!take(r, "E")) {
 		f->has_args = peek(r, 0) == 'I';
 		f->no_result = f->no_result && f->has_args;
-		scope = read_component(r, scope,
-			f->has_args && outer ? f
-			: f->has_args        ? NULL
-					     : f,
-			&added);
+		scope = read_component(r, scope, f, &added);
 		if (!scope)
 			return NULL;
 		if (added)
@@ -380,7 +377,7 @@ static struct dm_node *read_local(struct dm_reader *r, struct dm_name *f)
 /* f: NULL in a type. */
 static struct dm_node *read_name(struct dm_reader *r, struct dm_name *f)
 {
-	struct dm_name own = {0}, *use = f ? f : &own;
+	struct dm_name own = {.type = true}, *use = f ? f : &own;
 	if (take(r, "N"))
 		return read_nested(r, f);
 	if (take(r, "Z"))
@@ -394,7 +391,7 @@ static struct dm_node *read_name(struct dm_reader *r, struct dm_name *f)
 	if (!standing)
 		remember(r, n);
 	use->has_args = true;
-	return read_arguments(r, n, f);
+	return read_arguments(r, n, use->type ? NULL : use);
 }
 
 /* ---- types ---- */
