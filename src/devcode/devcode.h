@@ -38,9 +38,11 @@ struct code_place {
 
 /* The GPU resources that a kernel needs, as its compiler recorded them; sizes in bytes. */
 struct code_kernel {
-	struct str name;      /* the symbol name */
-	struct str demangled; /* as people write it; "" if that is the name itself */
-	uint64_t size;        /* bytes of machine code; 0: its symbol does not tell */
+	/* the symbol name, cut at 1500 bytes, with DEVCODE_EVERY at 8000 */
+	struct str name;
+	/* with DEVCODE_EVERY: as people write it; "" if that is the name itself */
+	struct str demangled;
+	uint64_t size; /* bytes of machine code; 0: its symbol does not tell */
 	/* vgprs include the agprs where both share one register file (gfx90a) */
 	uint64_t vgprs, agprs, sgprs;
 	uint64_t vgpr_spills, sgpr_spills; /* registers spilled to memory */

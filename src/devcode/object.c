@@ -238,7 +238,9 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 /* The compiler records these in the metadata note, whose list amdhsa.kernels has a map for each kernel; a note without
  * the list has no resources. Source of the keys: LLVM AMDGPUUsage, "Code Object V3 Metadata". KERNELS limits a whole
  * scan: enough for people, and a build report stays readable. */
-enum { KERNELS = 4000, EVERY = 1000000, KERNEL_NAME = DEMANGLED_MAX };
+enum { KERNELS = 4000, EVERY = 1000000 };
+/* A build report has to stay below the limit of JSON documents: names are cut there, and not demangled before they are shown. */
+enum { NAME_CUT = 1500, NAME_WHOLE = DEMANGLED_MAX };
 
 #define NUMBER(k, member)                                                                          \
 	{                                                                                          \
@@ -278,7 +280,8 @@ static struct err *note_size(void *user, const struct elf_symbol *s)
 	return NULL;
 }
 
-static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k)
+/* most: bytes of the name */
+static bool read_kernel(struct arena *a, struct str *rest, size_t most, struct code_kernel *k)
 {
 	struct msgpack_value map, key, v;
 	if (!msgpack_take(rest, MSGPACK_MAP, &map))
@@ -290,8 +293,7 @@ static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k
 		if (!msgpack_skip(rest) || !msgpack_next(&at, &v))
 			return false;
 		if (v.kind == MSGPACK_STR && str_eq(key.text, S(".name")))
-			k->name = str_dup(
-				a, str_sub(v.text, 0, utf8_fit(v.text, KERNEL_NAME, KERNEL_NAME)));
+			k->name = str_dup(a, str_sub(v.text, 0, utf8_fit(v.text, most, most)));
 		for (size_t i = 0; v.kind == MSGPACK_UINT && i < sizeof(numbers) / sizeof(*numbers);
 			i++)
 			if (str_eq(key.text, numbers[i].key))
@@ -321,7 +323,7 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	uint64_t n;
 	struct kernel_sizes sizes = {.by_name.a = &tmp, .budget = e->src->budget};
 	const struct elf_segment *x = elf_segment(e, ELF_PT_NOTE);
-	const unsigned most = s->flags & DEVCODE_EVERY ? EVERY : KERNELS;
+	const bool every = s->flags & DEVCODE_EVERY;
 	if (!x)
 		return NULL;
 	TRY(budget_work(e->src->budget, x->filesz));
@@ -331,11 +333,11 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 		return NULL;
 	TRY(elf_symbols(e, true, note_size, &sizes));
 	budget_return(e->src->budget, sizes.taken);
-	for (; n && s->out->resources < most; n--) {
+	for (; n && s->out->resources < (every ? EVERY : KERNELS); n--) {
 		struct code_kernel k = {0};
-		if (!read_kernel(s->a, &note, &k))
+		if (!read_kernel(s->a, &note, every ? NAME_WHOLE : NAME_CUT, &k))
 			return NULL;
-		struct str readable = cxx_demangle(s->a, k.name);
+		struct str readable = every ? cxx_demangle(s->a, k.name) : k.name;
 		k.demangled = str_eq(readable, k.name) ? S("") : readable;
 		k.size = (uintptr_t)map_get(&sizes.by_name, k.name);
 		TRY(budget_memory(e->src->budget, sizeof(k) + k.name.n + k.demangled.n));

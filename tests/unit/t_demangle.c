@@ -57,6 +57,7 @@ static void declarators_are_written_from_the_inside(void **state)
 	check("_Z1fM1Si", "f(int S::*)");
 	check("_Z1fIiEPFvvET_", "void (*f<int>(int))()");
 	check("_Z1fPU3AS1i", "f(int AS1*)");
+	check("_Z1f1aIKFviEE", "f(a<void (int) const>)");
 }
 
 static void packs_are_spread_and_empty_ones_vanish(void **state)
@@ -67,6 +68,8 @@ static void packs_are_spread_and_empty_ones_vanish(void **state)
 	check("_Z1fIiJEEvT_DpT0_", "void f<int>(int)");
 	check("_Z1fIJRiPfEEvDpOT_", "void f<int&, float*>(int&, float*&&)");
 	check("_Z1fIRiEvOT_", "void f<int&>(int&)");
+	check("_Z1fIJ1aIJifEEdEEvDpOT_",
+		"void f<a<int, float>, double>(a<int, float>&&, double&&)");
 }
 
 static void lambdas_literals_and_expressions_are_read(void **state)

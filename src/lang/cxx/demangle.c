@@ -359,6 +359,8 @@ static struct dm_node *read_local(struct dm_reader *r, struct dm_name *f)
 	if (!in || !take(r, "E"))
 		return NULL;
 	r->args = args;
+	if (in->kind == DM_FUNCTION)
+		in->v[0] = NULL; /* its result is not shown in a longer name */
 	if (take(r, "d")) { /* in a default argument */
 		read_number(r, &n);
 		if (!take(r, "_"))

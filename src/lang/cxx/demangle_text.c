@@ -40,7 +40,7 @@ static void write_list(struct dm_writer *w, const struct dm_node *n)
 /* The argument that stands for a pack at present, or the node itself. */
 static const struct dm_node *present(struct dm_writer *w, const struct dm_node *n)
 {
-	if (n->kind != DM_PACK || w->packs == PACKS_WHOLE)
+	if (n->kind != DM_PACK || w->packs == PACKS_WHOLE || w->at == SIZE_MAX)
 		return n;
 	if (w->packs == PACKS_SOUGHT) {
 		w->packs = PACKS_FOUND;
@@ -79,6 +79,19 @@ static const struct dm_node *around(struct dm_writer *w, const struct dm_node *n
 	return n && (n->kind == DM_ARRAY || n->kind == DM_FUNCTION) ? n : NULL;
 }
 
+/* Writes a part of a type. If it stands for a pack, packs in it are other ones, which are written whole. */
+static void write_half(struct dm_writer *w, const struct dm_node *n, bool of_pack, bool left)
+{
+	size_t at = w->at;
+	if (of_pack)
+		w->at = SIZE_MAX;
+	if (left)
+		write_left(w, n);
+	else
+		write_right(w, n);
+	w->at = at;
+}
+
 static void write_pointer(struct dm_writer *w, const struct dm_node *n, bool left)
 {
 	struct str mark = n->text;
@@ -91,13 +104,14 @@ static void write_pointer(struct dm_writer *w, const struct dm_node *n, bool lef
 	}
 	if (!to)
 		return;
+	bool of_pack = !member && to != n->v[0] && n->v[0]->kind == DM_PACK;
 	const struct dm_node *in = around(w, to);
 	if (!left) {
 		buf_add(w->out, in ? S(")") : S(""));
-		write_right(w, to);
+		write_half(w, to, of_pack, false);
 		return;
 	}
-	write_left(w, to);
+	write_half(w, to, of_pack, true);
 	if (in) /* the result of a function has a blank behind it already */
 		buf_add(w->out, in->kind == DM_ARRAY ? S(" (") : S("("));
 	else if (member)
@@ -161,7 +175,7 @@ static void write_left(struct dm_writer *w, const struct dm_node *n)
 		if (one == n)
 			write_list(w, n);
 		else if (one)
-			write_left(w, one);
+			write_half(w, one, true, true);
 		break;
 	case DM_EXPAND:
 		write_expanded(w, n);
@@ -172,7 +186,7 @@ static void write_left(struct dm_writer *w, const struct dm_node *n)
 		break;
 	case DM_QUALIFIED:
 		write_left(w, n->v[0]);
-		buf_add(w->out, n->text);
+		buf_add(w->out, n->v[0]->kind == DM_FUNCTION ? S("") : n->text);
 		break;
 	case DM_ARRAY:
 		write_left(w, n->v[0]);
@@ -192,13 +206,15 @@ static void write_right(struct dm_writer *w, const struct dm_node *n)
 		return;
 	w->depth++;
 	if (n->kind == DM_PACK && (one = present(w, n)) && one != n)
-		write_right(w, one);
+		write_half(w, one, true, false);
 	else if (n->kind == DM_POINTER || n->kind == DM_MEMBER)
 		write_pointer(w, n, false);
-	else if (n->kind == DM_QUALIFIED)
-		write_right(w, n->v[0]);
 	else if (n->kind == DM_FUNCTION)
 		write_function(w, n, false);
+	else if (n->kind == DM_QUALIFIED)
+		write_right(w, n->v[0]);
+	if (n->kind == DM_QUALIFIED && n->v[0]->kind == DM_FUNCTION)
+		buf_add(w->out, n->text);
 	if (n->kind == DM_ARRAY) {
 		buf_add(w->out, w->out->n && w->out->p[w->out->n - 1] == ']' ? S("[") : S(" ["));
 		write_whole(w, n->v[1]);
