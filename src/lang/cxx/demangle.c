@@ -361,7 +361,7 @@ static struct dm_node *read_local(struct dm_reader *r, struct dm_name *f)
 	r->args = args;
 	if (in->kind == DM_FUNCTION)
 		in->v[0] = NULL; /* its result is not shown in a longer name */
-	if (take(r, "d")) { /* in a default argument */
+	if (take(r, "d")) {      /* in a default argument */
 		read_number(r, &n);
 		if (!take(r, "_"))
 			return NULL;
