@@ -20,8 +20,7 @@ const struct opt cmd_inspect_opts[] = {
 	{OPT_FLAG("csv", csv, "print a row for each object; with --resources, each kernel")},
 	{OPT_VALUE(
 		"html", OPT_PATH, html, "FILE", "write a page with a map of what takes the space")},
-	{OPT_FLAG("compare", compare,
-		"show what changed in kernels, from the first PATH to the second")},
+	{OPT_FLAG("compare", compare, "show what changed in kernels from one PATH to another")},
 	{OPT_VALUE("extract", OPT_STR, extract, "TARGET[:KERNEL]",
 		"write code objects to the folder -o")},
 	{OPT_OUTPUT(output, "DIR", "the new folder of --extract")},
