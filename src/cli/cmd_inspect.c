@@ -1,32 +1,33 @@
-/* rocsmith inspect: shows the device code in a file, folder or wheel, as tables or JSON. */
+/* rocsmith inspect: shows the device code in files, folders and wheels, as tables, CSV, JSON or a page; takes objects out,
+ * disassembles kernels, and compares. */
+#include "cli/cmd_inspect.h"
 #include "base/fs.h"
-#include "cli/opt.h"
-#include "devcode/devcode.h"
-#include "term/table.h"
-#include "wheel/wheel.h"
+#include "report/size_map.h"
+#include "term/out.h"
 
-struct inspect_args {
-	struct common common;
-	struct str path;
-	bool hash, kernels, objects, venv;
-};
 #define ARGS struct inspect_args
 
 const struct opt cmd_inspect_opts[] = {
-	{OPT_ARGUMENT("PATH", OPT_POS, path, "library, object, archive, wheel, sdist or folder"),
+	{OPT_ARGUMENT("PATH", OPT_POSES, paths, "library, object, archive, wheel, sdist or folder"),
 		.flags = OPT_REQUIRED},
 	{OPT_FLAG("kernels", kernels, "count kernels and debug data; decodes what is compressed"),
 		.sname = 'k'},
+	{OPT_FLAG("resources", resources, "list every kernel with its registers, spills, LDS"),
+		.sname = 'r'},
 	{OPT_FLAG("hash", hash, "list every code object with its SHA-256")},
 	{OPT_FLAG("objects", objects, "list every code object, not sums per target")},
 	{OPT_FLAG("venv", venv, "PATH is a virtual environment: by distribution, too")},
+	{OPT_FLAG("csv", csv, "print a row for each object; with --resources, each kernel")},
+	{OPT_VALUE(
+		"html", OPT_PATH, html, "FILE", "write a page with a map of what takes the space")},
+	{OPT_FLAG("compare", compare, "show what changed in kernels from one PATH to another")},
+	{OPT_VALUE("extract", OPT_STR, extract, "TARGET[:KERNEL]",
+		"write code objects to the folder -o")},
+	{OPT_OUTPUT(output, "DIR", "the new folder of --extract")},
+	{OPT_VALUE("disassemble", OPT_STR, disassemble, "[TARGET:]KERNEL",
+		"print a kernel's machine code")},
+	{OPT_SDK(sdk, "NAME", "whose llvm-objdump disassembles")},
 	OPT_LAST,
-};
-
-/* The document of schema rocsmith.inspect/1, with the distributions that --venv adds. */
-struct inspected {
-	struct devcode *code;
-	struct venv_dists dists;
 };
 
 static const struct json_field dist_fields[] =
@@ -37,266 +38,115 @@ static const struct json_field inspected_fields[] = {
 	FIELD_LAST(FIELD_LIST_OPTIONAL("distributions", struct inspected, dists, dist_fields)),
 };
 
-static struct str kernels_text(struct arena *a, int64_t n)
+static const struct json_field inspected_all_fields[] = {
+	FIELD_CONST("schema", "rocsmith.inspect-paths/1"),
+	FIELD_LAST(FIELD_LIST("paths", struct inspected_all, paths, inspected_fields)),
+};
+
+/* Refuses options that contradict each other. */
+static struct err *check_options(const struct inspect_args *o)
 {
-	return n < 0 ? S("-") : str_fmt(a, "%lld", (long long)n);
+	const bool ways[] = {o->extract.n > 0, o->disassemble.n > 0, o->compare, o->html.n > 0};
+	unsigned n = 0;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		n += ways[i];
+	if (n > 1)
+		return err_new(E_USAGE, "only one of --extract, --disassemble, --compare and "
+					"--html can be done at once");
+	if (!o->extract.n != !o->output.n)
+		return err_new(E_USAGE, o->output.n
+						? "--output is for --extract: --html names its file"
+						: "--extract needs a folder: -o DIR");
+	if (o->compare && o->paths.n != 2)
+		return err_new(E_USAGE, "--compare takes two paths, not %zu", o->paths.n);
+	if (o->csv && (o->common.json || o->extract.n || o->disassemble.n))
+		return err_new(
+			E_USAGE, "--csv is for lists and --compare, and not together with --json");
+	if (o->venv && o->paths.n > 1)
+		return err_new(E_USAGE, "--venv takes one path, not %zu", o->paths.n);
+	return NULL;
 }
 
-static struct str versions_text(struct arena *a, unsigned bits)
+static struct err *scan_paths(
+	struct arena *a, const struct inspect_args *o, unsigned flags, struct inspected_all *all)
 {
-	BUF(out, a);
-	for (unsigned v = 2; v < 31; v++)
-		if (bits >> v & 1)
-			buf_fmt(&out, "%sV%u", out.n ? " " : "", v);
-	return out.n ? buf_str(&out) : S("-");
-}
-
-/* The last two columns, kernels and debug data, are shown only if these were counted. */
-static void print_sums(
-	struct arena *a, const struct devcode_sums *sums, uint64_t whole, unsigned flags)
-{
-	bool counted = flags & DEVCODE_KERNELS;
-	struct table t = table_new(
-		a, counted ? "TARGET|>OBJECTS|>SIZE|>STORED|>SHARE|VERSION|>KERNELS|>DEBUG DATA"
-			   : "TARGET|>OBJECTS|>SIZE|>STORED|>SHARE|VERSION");
-	VEC_EACH (const struct devcode_sum, s, sums) {
-		uint64_t n = s->debug > 0 ? (uint64_t)s->debug : 0;
-		struct str debug = human_bytes(a, n), share = S("-");
-		if (n) /* "12 MB, 23.0 %" of the decoded bytes */
-			debug = str_fmt(a, "%.*s, %.1f %%", STR(debug),
-				100.0 * (double)n / (double)s->size);
-		if (whole)
-			share = str_fmt(a, "%.1f %%", 100.0 * (double)s->stored / (double)whole);
-		const struct str cells[] = {s->target, str_fmt(a, "%u", s->objects),
-			human_bytes(a, s->size), human_bytes(a, s->stored), share,
-			versions_text(a, s->versions), kernels_text(a, s->kernels), debug};
-		table_row(&t, cells);
+	VEC_EACH (const struct str, path, &o->paths) {
+		struct devcode *d = NEW(a, struct devcode);
+		struct inspected *x = VEC_PUSH(a, &all->paths);
+		x->code = d;
+		TRY(devcode_scan(a, *path, flags, d));
+		findings_sort(a, &d->findings);
+		if (o->venv)
+			TRY(venv_dists(a, *path, d, &x->dists));
 	}
-	table_print(&t);
+	return NULL;
 }
 
-/* "raw", "ccob3", or "raw, ccob3" */
-static struct str encodings_text(struct arena *a, const struct devcode_file *f)
-{
-	struct strs names = {0};
-	VEC_EACH (struct code_object, o, &f->objects)
-		strs_put(a, &names, str_from(devcode_encoding_name(o->encoding)));
-	return str_join(a, &names, S(", "));
-}
-
-static void print_file(
-	struct arena *a, const struct inspect_args *o, const struct devcode_file *f, unsigned flags)
-{
-	struct devcode_sums sums = {0};
-	struct str size = human_bytes(a, f->size), encodings = encodings_text(a, f);
-	struct str name = styled_out(a, STYLE_BOLD, f->path);
-	devcode_count(a, &sums, f);
-	out_fmt("%.*s: %s, %.*s", STR(name), f->format, STR(size));
-	if (f->objects.v[0].encoding != DEVCODE_OBJECT)
-		out_fmt(", %.*s", STR(human_count(a, f->bundles, "bundle")));
-	out_fmt(" (%.*s), %.*s\n", STR(encodings), STR(human_count(a, sums.n, "target")));
-	if (!o->objects) {
-		print_sums(a, &sums, f->size, flags);
-		return;
-	}
-	struct table t =
-		table_new(a, "TARGET|>BUNDLE|ENCODING|>SIZE|>STORED|>KERNELS|VERSION|SHA-256");
-	VEC_EACH (struct code_object, x, &f->objects) {
-		const struct str cells[] = {
-			x->target,
-			str_fmt(a, "%u", x->bundle),
-			str_from(devcode_encoding_name(x->encoding)),
-			str_fmt(a, "%llu", (unsigned long long)x->size),
-			str_fmt(a, "%llu", (unsigned long long)x->stored),
-			kernels_text(a, x->kernels),
-			versions_text(a, 1u << x->version),
-			x->sha256.n ? x->sha256 : S("-"),
-		};
-		table_row(&t, cells);
-	}
-	table_print(&t);
-}
-
-static uint64_t stored_in(const struct devcode_file *f)
-{
-	uint64_t n = 0;
-	VEC_EACH (struct code_object, o, &f->objects)
-		n += o->stored;
-	return n;
-}
-
-/* Side files are numerous, so print() shows a line for each kind and target instead; the runtime's own code would
- * bury the answer. */
-static bool is_listed(const struct devcode *d, const struct devcode_file *f)
-{
-	return (!f->side || !d->sets.n) && !f->runtime;
-}
-
-/* Prints a line for each file, then the targets of all of them. whole: bytes of the files. */
-static void print_overview(struct arena *a, const struct devcode *d, const struct devcode_sums *all,
-	uint64_t whole, unsigned flags)
-{
-	struct table t = table_new(a, "FILE|>SIZE|>DEVICE|ENCODING|>OBJECTS|TARGETS");
-	VEC_EACH (struct devcode_file, f, &d->files) {
-		struct devcode_sums sums = {0};
-		struct strs names = {0};
-		if (!is_listed(d, f))
-			continue;
-		devcode_count(a, &sums, f);
-		VEC_EACH (const struct devcode_sum, s, &sums)
-			strs_add(a, &names, s->target);
-		const struct str cells[] = {f->path, human_bytes(a, f->size),
-			human_bytes(a, stored_in(f)), encodings_text(a, f),
-			str_fmt(a, "%zu", f->objects.n), str_join(a, &names, S(" "))};
-		table_row(&t, cells);
-	}
-	table_print(&t);
-	out_text(S("\n"));
-	print_sums(a, all, whole, flags);
-}
-
-static size_t bundles_with(const struct devcode_file *f, struct str target)
-{
-	size_t n = 0;
-	const struct code_object *last = NULL;
-	VEC_EACH (const struct code_object, o, &f->objects) {
-		if (!str_eq(o->target, target))
-			continue;
-		n += !last || last->bundle != o->bundle;
-		last = o;
-	}
-	return n;
-}
-
-/* The targets that only some bundles have: "gfx1030 (2 of 3 bundles)". */
-static struct str partly_served(
-	struct arena *a, const struct devcode *d, const struct devcode_sums *sums)
-{
-	struct strs words = {0};
-	size_t bundles = 0; /* a bare object counts as one */
-	VEC_EACH (const struct devcode_file, f, &d->files)
-		bundles += is_listed(d, f) ? f->bundles : 0;
-	VEC_EACH (const struct devcode_sum, s, sums) {
-		size_t with = 0;
-		if (strs_has(&d->served, target_read(s->target).name))
-			continue;
-		VEC_EACH (const struct devcode_file, f, &d->files)
-			with += is_listed(d, f) ? bundles_with(f, s->target) : 0;
-		strs_add(a, &words,
-			with < bundles
-				? str_fmt(a, "%.*s (%zu of %zu bundles)", STR(s->target), with,
-					  bundles)
-				: str_fmt(a, "%.*s (not by all side files)", STR(s->target)));
-	}
-	return str_join(a, &words, S(", "));
-}
-
-/* Prints the summary of a folder or wheel: the GPUs that all of it serves, its contents, its size. */
-static void print_answer(struct arena *a, const struct devcode *d, const struct devcode_sums *sums,
-	uint64_t whole, unsigned flags)
-{
-	const char *verb =
-		flags & DEVCODE_KERNELS ? "serves" : "lists"; /* a listed GPU may have no kernel */
-	struct stat st;
-	struct str size = S(""), partly = partly_served(a, d, sums);
-	uint64_t stored = 0;
-	struct err *e = fs_stat(d->path, &st);
-	if (!e && S_ISREG(st.st_mode))
-		size = str_fmt(a, "%.*s, ", STR(human_bytes(a, (uint64_t)st.st_size)));
-	err_free(e);
-	VEC_EACH (struct devcode_file, f, &d->files)
-		stored += stored_in(f);
-	out_fmt("%.*s: %.*sdevice code in %zu of %.*s: %.*s of %.*s%s\n",
-		STR(styled_out(a, STYLE_BOLD, d->path)), STR(size), d->files.n,
-		STR(human_count(a, d->looked_at, "file")), STR(human_bytes(a, stored)),
-		STR(human_bytes(a, whole)), size.n ? " unpacked" : "");
-	out_fmt("GPUs that all of it %s: %.*s\n", verb,
-		STR(d->served.n ? str_join(a, &d->served, S(", ")) : S("none")));
-	if (partly.n)
-		out_fmt("GPUs that only a part %s: %.*s\n", verb, STR(partly));
-	out_text(S("\n"));
-}
-
-static void print(struct arena *a, const struct inspect_args *o, const struct inspected *shown,
+static void show_all(struct arena *a, const struct inspect_args *o, const struct inspected_all *all,
 	unsigned flags)
 {
-	const struct devcode *d = shown->code;
-	bool each = d->files.n < 2 || o->objects || o->common.verbose;
-	struct devcode_sums sums = {0}; /* without the runtime's own code */
-	struct strs runtimes = {0};
-	uint64_t whole = 0;
-	VEC_EACH (struct devcode_file, f, &d->files) {
-		whole += f->size;
-		if (f->runtime)
-			strs_add(a, &runtimes, path_base(f->path));
-		else
-			devcode_count(a, &sums, f);
-	}
-	if (!d->files.n)
-		out_fmt("no device code in '%.*s'\n", STR(d->path));
-	else if (!str_eq(d->files.v[0].path, d->path))
-		print_answer(a, d, &sums, whole, flags);
-	if (!each)
-		print_overview(a, d, &sums, whole, flags);
-	if (!each && runtimes.n)
-		out_fmt("\nnot counted above: trap handlers and blit kernels of the runtime "
-			"(%.*s)\n",
-			STR(str_join(a, &runtimes, S(", "))));
-	for (size_t i = 0; each && i < d->files.n; i++) {
-		if (i)
+	VEC_EACH (const struct inspected, x, &all->paths) {
+		if (x > all->paths.v)
 			out_text(S("\n"));
-		print_file(a, o, &d->files.v[i], flags);
+		inspect_show(a, o, x, flags);
+		if (o->resources)
+			inspect_show_kernels(a, x->code);
 	}
-	if (shown->dists.n) {
-		out_text(S("\n"));
-		struct table t = table_new(a, "DISTRIBUTION|VERSION|>FILES|>SIZE|>DEVICE|SERVES");
-		VEC_EACH (const struct venv_dist, x, &shown->dists) {
-			const struct str cells[] = {x->name, x->version,
-				str_fmt(a, "%llu", (unsigned long long)x->files),
-				human_bytes(a, x->size), human_bytes(a, x->stored),
-				!x->asked     ? S("-")
-				: x->served.n ? str_join(a, &x->served, S(" "))
-					      : S("none")};
-			table_row(&t, cells);
-		}
-		table_print(&t);
-	}
-	if (d->sets.n) { /* the runtime chooses them by their names, including those for all GPUs */
-		out_text(S("\n"));
-		struct table t = table_new(a, "SIDE FILES|KIND|TARGET|>FILES|>SIZE|>STORED");
-		VEC_EACH (const struct devcode_set, s, &d->sets)
-			VEC_EACH (const struct devcode_part, x, &s->parts) {
-				const struct str cells[] = {s->path, str_from(s->kind),
-					x->target.n ? x->target : S("all"),
-					str_fmt(a, "%llu", (unsigned long long)x->files),
-					human_bytes(a, x->size), human_bytes(a, x->stored)};
-				table_row(&t, cells);
-			}
-		table_print(&t);
-	}
-	if (d->findings.n)
-		out_text(S("\n"));
-	VEC_EACH (const struct finding, f, &d->findings)
-		out_finding(a, f, S(""));
+}
+
+static void compare(struct arena *a, const struct inspect_args *o, const struct inspected_all *all)
+{
+	struct kernel_changes changes;
+	kernels_compare(a, all->paths.v[0].code, all->paths.v[1].code, &changes);
+	if (o->csv)
+		inspect_csv_changes(a, &changes);
+	else if (!show_json(&o->common, kernel_changes_fields, &changes))
+		inspect_show_changes(a, &changes, o->common.verbose);
+}
+
+static struct err *write_page(
+	struct arena *a, const struct inspect_args *o, const struct inspected_all *all)
+{
+	struct size_map map = {0};
+	VEC_EACH (const struct inspected, x, &all->paths)
+		*VEC_PUSH(a, &map.codes) = *x->code;
+	struct str page = size_map_html(a, &map);
+	if (!o->common.dry_run)
+		TRY(fs_write(o->html, page, 0644 | FS_THROUGH));
+	say_status(o->common.dry_run ? S("Would write") : S("Wrote"), "%.*s (%.*s)", STR(o->html),
+		STR(human_bytes(a, page.n)));
+	return NULL;
 }
 
 struct err *cmd_inspect(struct arena *a, void *args)
 {
 	struct inspect_args *o = args;
-	struct devcode d;
-	struct inspected shown = {.code = &d};
+	struct inspected_all all = {0};
 	unsigned flags = DEVCODE_INNER | (o->hash ? DEVCODE_HASH : 0);
+	TRY(check_options(o));
+	if (o->extract.n)
+		return inspect_extract(a, o);
+	if (o->disassemble.n)
+		return inspect_disassemble(a, o);
 	o->objects = o->objects || o->hash; /* sums have no hash */
 	if (o->kernels)
 		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG | DEVCODE_NAMES;
-	if (o->common.json)
+	if (o->common.json || o->csv)
 		flags |= o->kernels ? DEVCODE_RESOURCES : DEVCODE_KERNELS;
-	TRY(devcode_scan(a, o->path, flags, &d));
-	findings_sort(a, &d.findings);
-	if (o->venv)
-		TRY(venv_dists(a, o->path, &d, &shown.dists));
-	if (!show_json(&o->common, inspected_fields, &shown))
-		print(a, o, &shown, flags);
-	o->common.status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;
-	return NULL;
+	if (o->resources || o->compare || o->html.n)
+		flags |= DEVCODE_KERNELS | DEVCODE_RESOURCES | DEVCODE_EVERY;
+	if (o->html.n)
+		flags |= DEVCODE_DEBUG;
+	TRY(scan_paths(a, o, flags, &all));
+	if (o->compare)
+		compare(a, o, &all);
+	else if (o->csv)
+		inspect_csv(a, &all, o->resources);
+	else if (all.paths.n > 1 ? !show_json(&o->common, inspected_all_fields, &all)
+				 : !show_json(&o->common, inspected_fields, all.paths.v))
+		show_all(a, o, &all, flags);
+	VEC_EACH (const struct inspected, x, &all.paths)
+		if (findings_worst(&x->code->findings) == SEV_ERROR && x->code->findings.n)
+			o->common.status = 1;
+	return o->html.n ? write_page(a, o, &all) : NULL;
 }

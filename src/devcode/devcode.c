@@ -85,7 +85,7 @@ struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct st
 		names_judge(&s);
 	}
 	/* the interruption of an object was noted as damage: end here instead */
-	return cancel_check();
+	return ret->failed ? ret->failed : cancel_check();
 }
 
 /* ---- many files: damage to one of them is a finding ---- */
@@ -100,7 +100,7 @@ struct many {
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
 {
-	if (!e || e->code == E_CANCELLED || e->code == E_NOSPACE)
+	if (!e || e->code == E_CANCELLED || e->code == E_NOSPACE || e == m->out->failed)
 		return e;
 	struct devcode_file file = {.path = path};
 	struct scan s = {.a = m->a, .out = m->out, .file = &file};
@@ -265,14 +265,21 @@ static struct err *scan_single(struct many *m, struct str path)
 	return NULL;
 }
 
-struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)
+struct err *devcode_take(struct arena *a, struct str path, unsigned flags,
+	const struct devcode_taker *taker, struct devcode *ret)
 {
 	struct many m = {.a = a, .flags = flags, .out = ret, .dir = path};
-	*ret = (struct devcode){.path = str_dup(a, path)};
+	m.flags |= taker ? DEVCODE_KERNELS : 0; /* else not every object is decoded */
+	*ret = (struct devcode){.path = str_dup(a, path), .taker = taker};
 	if (fs_is_dir(path))
 		TRY_CTX(fs_walk(path, visit_file, &m), "cannot inspect '%.*s'", STR(path));
 	else
 		TRY(scan_single(&m, path));
 	devcode_finish(a, ret);
 	return NULL;
+}
+
+struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)
+{
+	return devcode_take(a, path, flags, NULL, ret);
 }

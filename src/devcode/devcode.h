@@ -38,7 +38,11 @@ struct code_place {
 
 /* The GPU resources that a kernel needs, as its compiler recorded them; sizes in bytes. */
 struct code_kernel {
-	struct str name; /* the symbol name, possibly truncated */
+	/* the symbol name, cut at 1500 bytes, with DEVCODE_EVERY at 8000 */
+	struct str name;
+	/* with DEVCODE_EVERY: as people write it; "" if that is the name itself */
+	struct str demangled;
+	uint64_t size; /* bytes of machine code; 0: its symbol does not tell */
 	/* vgprs include the agprs where both share one register file (gfx90a) */
 	uint64_t vgprs, agprs, sgprs;
 	uint64_t vgpr_spills, sgpr_spills; /* registers spilled to memory */
@@ -64,7 +68,7 @@ struct code_object {
 	/* kernels that the bundle has for no other processor of the same wave size; -1 without DEVCODE_NAMES */
 	int64_t alone;
 	struct str alone_kernel; /* the name of one of them */
-	/* with DEVCODE_RESOURCES; at most 4000 kernels in a scan */
+	/* with DEVCODE_RESOURCES; at most 4000 kernels in a scan, with DEVCODE_EVERY a million */
 	VEC(struct code_kernel) resources;
 	struct str sha256; /* hex, only when asked for */
 };
@@ -146,17 +150,27 @@ struct devcode {
 	struct findings findings;
 	unsigned looked_at; /* files seen, with device code or not */
 	unsigned resources; /* number of kernels in all lists code_object.resources */
+	const struct devcode_taker *taker; /* see devcode_take() */
+	struct err *failed;                /* the taker's error, which ends the scan */
 };
 
 /* Flags of a deeper scan. DEBUG implies KERNELS; RESOURCES and NAMES have no effect without one of these two. INNER:
  * also finds code objects in arrays. NAMES: compares the names of kernels between the objects of a bundle. */
 enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4, DEVCODE_RESOURCES = 8 };
-enum { DEVCODE_INNER = 16, DEVCODE_NAMES = 32 };
+enum { DEVCODE_INNER = 16, DEVCODE_NAMES = 32, DEVCODE_EVERY = 64 };
 
 /* path: a file, folder, wheel or source distribution. E_NOENT; E_FORMAT for a single file without any known format;
  * E_ELF or E_ZIP for a single file that is damaged as a whole. */
 MUST_USE struct err *devcode_scan(
 	struct arena *a, struct str path, unsigned flags, struct devcode *ret);
+/* The same, and passes every object to a function once all is known of it; src: its decoded bytes. */
+struct devcode_taker {
+	struct err *(*fn)(void *user, const struct devcode_file *f, const struct code_object *o,
+		const struct bytes *src);
+	void *user;
+};
+MUST_USE struct err *devcode_take(struct arena *a, struct str path, unsigned flags,
+	const struct devcode_taker *taker, struct devcode *ret);
 /* The same for one image, such as a wheel's member: adds it to ret->files if it has device code. Call devcode_finish()
  * after the last one. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct str path,

@@ -1,5 +1,5 @@
 /* The JSON of `rocsmith inspect`: schema rocsmith.inspect/1, which other programs rely on. */
-#include "devcode/devcode.h"
+#include "devcode/kernels.h"
 
 static const char *const encodings[] = {
 	[DEVCODE_RAW] = "raw",
@@ -18,8 +18,10 @@ const char *devcode_encoding_name(enum devcode_encoding e)
 	return encodings[e];
 }
 
-static const struct json_field kernel_fields[] = {
-	FIELDS(struct code_kernel, name, vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, lds,
+const struct json_field code_kernel_fields[] = {
+	FIELD("name", struct code_kernel, name),
+	FIELD_OPTIONAL("demangled", struct code_kernel, demangled),
+	FIELDS(struct code_kernel, size, vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, lds,
 		scratch),
 	FIELD_OPTIONAL("waves", struct code_kernel, waves),
 	FIELD_LAST(FIELD("wave", struct code_kernel, wave)),
@@ -33,7 +35,8 @@ static const struct json_field object_fields[] = {
 	FIELD_OPTIONAL("debug", struct code_object, debug),
 	FIELD_OPTIONAL("alone", struct code_object, alone),
 	FIELD_OPTIONAL("sha256", struct code_object, sha256),
-	FIELD_LAST(FIELD_LIST_OPTIONAL("resources", struct code_object, resources, kernel_fields)),
+	FIELD_LAST(FIELD_LIST_OPTIONAL(
+		"resources", struct code_object, resources, code_kernel_fields)),
 };
 
 static const struct json_field file_fields[] = {

@@ -6,8 +6,10 @@
 #include "devcode/scan.h"
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "formats/le.h"
 #include "formats/msgpack.h"
+#include "lang/cxx/demangle.h"
 
 enum {
 	HEADER = 64,
@@ -236,7 +238,9 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 /* The compiler records these in the metadata note, whose list amdhsa.kernels has a map for each kernel; a note without
  * the list has no resources. Source of the keys: LLVM AMDGPUUsage, "Code Object V3 Metadata". KERNELS limits a whole
  * scan: enough for people, and a build report stays readable. */
-enum { KERNELS = 4000, KERNEL_NAME = 400 };
+enum { KERNELS = 4000, EVERY = 1000000 };
+/* A build report has to stay below the limit of JSON documents: names are cut there, and not demangled before they are shown. */
+enum { NAME_CUT = 1500, NAME_WHOLE = DEMANGLED_MAX };
 
 #define NUMBER(k, member)                                                                          \
 	{                                                                                          \
@@ -256,7 +260,28 @@ static const struct {
 	NUMBER(".wavefront_size", wave),
 };
 
-static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k)
+/* The metadata does not have the size of a kernel's code; its symbol does. */
+struct kernel_sizes {
+	struct map by_name;
+	struct budget *budget;
+	uint64_t taken;
+};
+
+static struct err *note_size(void *user, const struct elf_symbol *s)
+{
+	enum { STT_FUNC = 2, COST = 100 };
+	struct kernel_sizes *z = user;
+	uint64_t cost = s->name.n + COST;
+	if (s->type != STT_FUNC || !s->section)
+		return NULL;
+	TRY(budget_memory(z->budget, cost));
+	z->taken += cost;
+	map_put(&z->by_name, str_dup(z->by_name.a, s->name), (void *)(uintptr_t)s->size);
+	return NULL;
+}
+
+/* most: bytes of the name */
+static bool read_kernel(struct arena *a, struct str *rest, size_t most, struct code_kernel *k)
 {
 	struct msgpack_value map, key, v;
 	if (!msgpack_take(rest, MSGPACK_MAP, &map))
@@ -268,8 +293,7 @@ static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k
 		if (!msgpack_skip(rest) || !msgpack_next(&at, &v))
 			return false;
 		if (v.kind == MSGPACK_STR && str_eq(key.text, S(".name")))
-			k->name = str_dup(
-				a, str_sub(v.text, 0, utf8_fit(v.text, KERNEL_NAME, KERNEL_NAME)));
+			k->name = str_dup(a, str_sub(v.text, 0, utf8_fit(v.text, most, most)));
 		for (size_t i = 0; v.kind == MSGPACK_UINT && i < sizeof(numbers) / sizeof(*numbers);
 			i++)
 			if (str_eq(key.text, numbers[i].key))
@@ -297,7 +321,9 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	ARENA(tmp);
 	struct str note;
 	uint64_t n;
+	struct kernel_sizes sizes = {.by_name.a = &tmp, .budget = e->src->budget};
 	const struct elf_segment *x = elf_segment(e, ELF_PT_NOTE);
+	const bool every = s->flags & DEVCODE_EVERY;
 	if (!x)
 		return NULL;
 	TRY(budget_work(e->src->budget, x->filesz));
@@ -305,11 +331,16 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	budget_return(e->src->budget, x->filesz);
 	if (!read_metadata(&note, &n))
 		return NULL;
-	for (; n && s->out->resources < KERNELS; n--) {
+	TRY(elf_symbols(e, true, note_size, &sizes));
+	budget_return(e->src->budget, sizes.taken);
+	for (; n && s->out->resources < (every ? EVERY : KERNELS); n--) {
 		struct code_kernel k = {0};
-		TRY(budget_memory(e->src->budget, sizeof(k) + KERNEL_NAME));
-		if (!read_kernel(s->a, &note, &k))
+		if (!read_kernel(s->a, &note, every ? NAME_WHOLE : NAME_CUT, &k))
 			return NULL;
+		struct str readable = every ? cxx_demangle(s->a, k.name) : k.name;
+		k.demangled = str_eq(readable, k.name) ? S("") : readable;
+		k.size = (uintptr_t)map_get(&sizes.by_name, k.name);
+		TRY(budget_memory(e->src->budget, sizeof(k) + k.name.n + k.demangled.n));
 		k.waves = waves_of(target_read(o->target).gpu, &k);
 		*VEC_PUSH(s->a, &o->resources) = k;
 		s->out->resources++;
@@ -388,6 +419,8 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 				STR(o->target), o->bundle, STR(s->whose)));
 	if (o->kernels < 0 && s->flags & DEVCODE_KERNELS)
 		o->kernels = 0; /* an empty or unreadable object, SPIR-V or bitcode */
+	if (s->out->taker && !s->out->failed && src->size)
+		s->out->failed = s->out->taker->fn(s->out->taker->user, s->file, o, src);
 }
 
 struct err *scan_object(struct scan *s, const struct bytes *src)

@@ -204,7 +204,8 @@ struct err *scan_bundles(
 	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, struct str where)
 {
 	/* names and resources are collected in file order; a source without a file may be usable by one thread only */
-	bool share = src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
+	bool share =
+		src->fd >= 0 && !s->out->taker && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
 	struct bundle_walker w = {.s = s, .src = src, .later = share};
 	uint64_t stop = offset;
 	size_t first = s->file->objects.n;

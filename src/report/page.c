@@ -1,56 +1,10 @@
-/* The page: style sheet, head line, figures, and its sections in order: GPUs, kernels, slowest steps, device code, findings,
+/* The page of a build report: head line, figures, and its sections in order: GPUs, kernels, slowest steps, device code, findings,
  * the wheel, plan and facts; the pictures are in picture.c. */
 #include <time.h>
 
 #include "base/fs.h"
 #include "report/html.h"
 #include "target/target.h"
-
-/* titles: separated by '|'; a leading '>' aligns the column to the right */
-static void open_table(struct html *h, const char *titles)
-{
-	struct str rest = str_from(titles), title;
-	html_open(h, "div", "class", "scroll", NULL);
-	html_open(h, "table", NULL);
-	html_open(h, "thead", NULL);
-	html_open(h, "tr", NULL);
-	while (str_next(&rest, '|', &title)) {
-		bool right = str_starts(title, S(">"));
-		html_leaf(h, str_sub(title, right, title.n), "th", "class", right ? "num" : "",
-			"scope", "col", NULL);
-	}
-	html_close(h, 2);
-	html_open(h, "tbody", NULL);
-}
-
-/* Adds a row of cells; `kinds` has a letter for each: t (text), n (number) or c (code). */
-static void add_row(struct html *h, const char *kinds, const struct str *cells)
-{
-	html_open(h, "tr", NULL);
-	for (; *kinds; kinds++, cells++) {
-		if (*kinds == 'n') {
-			html_leaf(h, *cells, "td", "class", "num", NULL);
-		} else if (*kinds == 'c') {
-			html_open(h, "td", NULL);
-			html_leaf(h, *cells, "code", NULL);
-			html_close(h, 1);
-		} else {
-			html_leaf(h, *cells, "td", NULL);
-		}
-	}
-	html_close(h, 1);
-}
-
-enum { ROWS = 400 }; /* limit of a table: a big wheel has thousands of kernels, objects and files */
-
-/* Ends a table of `what`, with a line about the rows beyond the limit. */
-static void close_table(struct html *h, size_t rows, const char *what)
-{
-	html_close(h, 3);
-	if (rows > ROWS)
-		html_leaf(h, str_fmt(h->out.a, "%zu more %s are not shown.", rows - ROWS, what),
-			"p", NULL);
-}
 
 static struct str text_of(const struct node *map, const char *key)
 {
@@ -67,16 +21,16 @@ static void page_gpus(struct html *h, const struct report *r)
 {
 	if (!r->gpus.n)
 		return;
-	open_table(h, "GPU|Sold as|>Compiled|>Up to date|>Time|>CPU|>Peak memory");
+	html_table(h, "GPU|Sold as|>Compiled|>Up to date|>Time|>CPU|>Peak memory");
 	VEC_EACH (const struct report_gpu, g, &r->gpus) {
 		const struct gpu *gpu = target_read(g->name).gpu;
 		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
 			number_text(h, g->ran), number_text(h, g->cached),
 			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
 			human_bytes(h->out.a, g->memory)};
-		add_row(h, "ctnnnnn", cells);
+		html_row(h, "gtnnnnn", cells);
 	}
-	close_table(h, 0, "");
+	html_table_end(h, 0, "");
 }
 
 /* ---- kernels ---- */
@@ -92,7 +46,7 @@ static void kernel_rows(struct html *h, const struct node *object, bool spilling
 		const struct str cells[] = {text_of(k, "name"), text_of(object, "target"),
 			text_of(k, "vgprs"), text_of(k, "sgprs"), number_text(h, spills),
 			text_of(k, "lds"), text_of(k, "scratch"), text_of(k, "waves")};
-		add_row(h, "ccnnnnnn", cells);
+		html_row(h, "kgnnnnnn", cells);
 	}
 }
 
@@ -107,12 +61,12 @@ static void page_kernels(struct html *h, const struct report *r)
 		  "registers; LDS and workgroup sizes may allow fewer. Kernels that spill "
 		  "registers come first."),
 		"p", NULL);
-	open_table(h, "Kernel|GPU|>VGPRs|>SGPRs|>Spilled|>LDS, bytes|>Scratch, bytes|>Waves");
+	html_table(h, "Kernel|GPU|>VGPRs|>SGPRs|>Spilled|>LDS, bytes|>Scratch, bytes|>Waves");
 	for (int spilling = 1; spilling >= 0; spilling--)
 		NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
 			NODE_EACH (o, report_member(f, S("objects")))
 				kernel_rows(h, o, spilling, &room);
-	close_table(h, r->kernels, "kernels");
+	html_table_end(h, r->kernels, "kernels");
 }
 
 /* ---- slowest steps ---- */
@@ -133,13 +87,13 @@ static void page_slowest(struct html *h, const struct report *r)
 	if (!ran.n)
 		return;
 	qsort(ran.v, ran.n, sizeof(*ran.v), by_seconds);
-	open_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
+	html_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
 	for (const struct report_step *s = ran.v; s < ran.v + ran.n && s < ran.v + SLOWEST; s++) {
 		const struct str cells[] = {s->kind, s->name, s->gpu, html_seconds(h, s->seconds),
 			html_seconds(h, s->cpu), human_bytes(h->out.a, s->memory)};
-		add_row(h, "tttnnn", cells);
+		html_row(h, "ttgnnn", cells);
 	}
-	close_table(h, 0, "");
+	html_table_end(h, 0, "");
 }
 
 /* ---- device code ---- */
@@ -159,7 +113,7 @@ static void page_code(struct html *h, const struct report *r)
 		}
 		html_close(h, 1);
 	}
-	open_table(h, "File|Target|Encoding|>Kernels|>Size|>Stored");
+	html_table(h, "File|Target|Encoding|>Kernels|>Size|>Stored");
 	size_t rows = 0;
 	NODE_EACH (f, files) {
 		NODE_EACH (o, report_member(f, S("objects"))) {
@@ -169,10 +123,10 @@ static void page_code(struct html *h, const struct report *r)
 				text_of(o, "encoding"), text_of(o, "kernels"),
 				human_bytes(h->out.a, node_u64(o, S("size"), 0)),
 				human_bytes(h->out.a, node_u64(o, S("stored"), 0))};
-			add_row(h, "tctnnn", cells);
+			html_row(h, "tgtnnn", cells);
 		}
 	}
-	close_table(h, rows, "objects");
+	html_table_end(h, rows, "objects");
 }
 
 /* ---- verdict ---- */
@@ -184,17 +138,14 @@ static void add_findings(struct html *h, struct str text, const struct node *lis
 		return;
 	html_open(h, "ul", "class", "findings", NULL);
 	NODE_EACH (f, list) {
+		struct finding one = {.id = text_of(f, "id").p,
+			.message = text_of(f, "message"),
+			.path = text_of(f, "path")};
 		struct str severity = node_text(f, S("severity"), S("info"));
-		struct str path = text_of(f, "path");
-		html_open(h, "li", NULL);
-		html_leaf(h, severity, "span", "class",
-			str_fmt(h->out.a, "tag %.*s", STR(severity)).p, NULL);
-		html_text(h, text_of(f, "message"));
-		html_text(h, S(" "));
-		html_leaf(h, text_of(f, "id"), "code", NULL);
-		if (path.n)
-			html_leaf(h, path, "small", NULL);
-		html_close(h, 1);
+		while (one.severity < SEV_ERROR &&
+			!str_eq(severity, str_from(severity_name(one.severity))))
+			one.severity++;
+		html_finding(h, &one);
 	}
 	html_close(h, 1);
 }
@@ -250,13 +201,13 @@ static void page_failure(struct html *h, const struct report *r)
 	html_close(h, 1);
 	if (r->failed.n) {
 		html_leaf(h, S("Steps that failed, or were stopped by the failure:"), "p", NULL);
-		open_table(h, "Step|Of|GPU|>Time");
+		html_table(h, "Step|Of|GPU|>Time");
 		VEC_EACH (const struct report_step, s, &r->failed) {
 			const struct str cells[] = {
 				s->kind, s->name, s->gpu, html_seconds(h, s->seconds)};
-			add_row(h, "tccn", cells);
+			html_row(h, "tcgn", cells);
 		}
-		close_table(h, 0, "");
+		html_table_end(h, 0, "");
 	}
 }
 
@@ -275,13 +226,13 @@ static void page_wheel(struct html *h, const struct report *r)
 	}
 	html_close(h, 1);
 	html_leaf(h, text_of(r->doc, "platform_why"), "p", NULL);
-	open_table(h, "File|>Size");
+	html_table(h, "File|>Size");
 	for (size_t i = 0; i < files->n && i < ROWS; i++) {
 		const struct str cells[] = {text_of(&files->v[i], "path"),
 			human_bytes(h->out.a, node_u64(&files->v[i], S("size"), 0))};
-		add_row(h, "cn", cells);
+		html_row(h, "cn", cells);
 	}
-	close_table(h, files->n, "files");
+	html_table_end(h, files->n, "files");
 }
 
 /* ---- plan and facts: any document as nested tables ---- */
@@ -334,13 +285,13 @@ static void add_choices(struct html *h, const struct node *list, const char *sub
 {
 	if (!list || !list->n)
 		return;
-	open_table(h, "Choice||Because");
+	html_table(h, "Choice||Because");
 	NODE_EACH (it, list) {
 		const struct str cells[] = {
 			text_of(it, subject), text_of(it, "choice"), text_of(it, "why")};
-		add_row(h, "ttt", cells);
+		html_row(h, "ttt", cells);
 	}
-	close_table(h, 0, "");
+	html_table_end(h, 0, "");
 }
 
 static void page_plan(struct html *h, const struct report *r)
@@ -363,14 +314,6 @@ static void page_facts(struct html *h, const struct report *r)
 }
 
 /* ---- the whole ---- */
-static void card(struct html *h, struct str value, const char *what)
-{
-	html_open(h, "div", NULL);
-	html_leaf(h, value, "b", NULL);
-	html_leaf(h, str_from(what), "span", NULL);
-	html_close(h, 1);
-}
-
 static void write_title(struct html *h, const struct report *r)
 {
 	html_open(h, "h1", NULL);
@@ -388,13 +331,13 @@ static void write_title(struct html *h, const struct report *r)
 	if (r->wheel.n)
 		html_leaf(h, path_base(r->wheel), "p", "class", "sub", NULL);
 	html_open(h, "div", "class", "cards", NULL);
-	card(h, html_seconds(h, r->seconds), "wall time");
+	html_card(h, html_seconds(h, r->seconds), "wall time");
 	if (r->wheel.n)
-		card(h, human_bytes(h->out.a, r->bytes), "wheel");
-	card(h, str_fmt(h->out.a, "%zu", r->gpus.n), "GPU targets");
-	card(h, str_fmt(h->out.a, "%zu", r->steps.n), "steps");
+		html_card(h, human_bytes(h->out.a, r->bytes), "wheel");
+	html_card(h, str_fmt(h->out.a, "%zu", r->gpus.n), "GPU targets");
+	html_card(h, str_fmt(h->out.a, "%zu", r->steps.n), "steps");
 	if (r->kernels)
-		card(h, str_fmt(h->out.a, "%zu of %zu", r->spilling, r->kernels),
+		html_card(h, str_fmt(h->out.a, "%zu of %zu", r->spilling, r->kernels),
 			"kernels spill registers");
 	html_close(h, 1);
 }
@@ -437,20 +380,7 @@ static void add_sections(struct html *h, const struct report *r)
 struct str report_html(struct arena *a, const struct report *r)
 {
 	struct html h = {.out = {.a = a}};
-	/* only constants of ours go into the buffer unescaped */
-	buf_add(&h.out, S("<!doctype html>\n"));
-	html_open(&h, "html", "lang", "en", NULL);
-	html_open(&h, "head", NULL);
-	buf_add(&h.out, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-			  "content=\"width=device-width,initial-scale=1\">\n"
-			  "<meta name=\"color-scheme\" content=\"light dark\">\n"));
-	html_leaf(&h, str_fmt(a, "%.*s %.*s: build report", STR(r->name), STR(r->version)), "title",
-		NULL);
-	html_open(&h, "style", NULL);
-	buf_add(&h.out, report_style);
-	html_close(&h, 2);
-	html_open(&h, "body", NULL);
-	html_open(&h, "main", NULL);
+	html_page(&h, str_fmt(a, "%.*s %.*s: build report", STR(r->name), STR(r->version)));
 	write_title(&h, r);
 	add_sections(&h, r);
 	char started[64] = "";
@@ -458,10 +388,6 @@ struct str report_html(struct arena *a, const struct report *r)
 	time_t t = (time_t)node_u64(r->doc, S("started"), 0);
 	if (t && gmtime_r(&t, &tm))
 		(void)strftime(started, sizeof(started), "%Y-%m-%d %H:%M UTC", &tm);
-	html_leaf(&h,
-		str_fmt(a, "Made by rocsmith %.*s. Build started %s.",
-			STR(node_text(r->doc, S("rocsmith"), S(""))), started),
-		"footer", NULL);
-	html_close(&h, h.depth);
-	return buf_str(&h.out);
+	return html_page_end(&h, str_fmt(a, "Made by rocsmith %.*s. Build started %s.",
+					 STR(node_text(r->doc, S("rocsmith"), S(""))), started));
 }

@@ -77,6 +77,33 @@ void table_print(struct table *t)
 		print_row(t, row->v, widths, STYLE_PLAIN);
 }
 
+static void csv_row(struct buf *out, const struct str *cells, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		ARENA(tmp);
+		struct str cell = cells[i];
+		bool formula = cell.n && strchr("=+-@\t\r", *cell.p) && *cell.p;
+		bool plain = !formula;
+		for (size_t k = 0; k < cell.n && plain; k++)
+			plain = !strchr(",\"\r\n", cell.p[k]) && cell.p[k];
+		buf_add(out, i ? S(",") : S(""));
+		buf_add(out, plain ? S("") : formula ? S("\"'") : S("\""));
+		buf_add(out, plain ? cell : str_replace(&tmp, cell, S("\""), S("\"\"")));
+		buf_add(out, plain ? S("") : S("\""));
+	}
+	buf_char(out, '\n');
+}
+
+void table_csv(const struct table *t)
+{
+	ARENA(tmp);
+	BUF(out, &tmp);
+	csv_row(&out, t->heads.v, t->heads.n);
+	VEC_EACH (const struct table_row, row, t)
+		csv_row(&out, row->v, t->heads.n);
+	out_text(buf_str(&out));
+}
+
 /* ---- views of a result ---- */
 
 /* The member as text; "" if it has no value. */

@@ -149,7 +149,7 @@ static void what_a_person_types_is_completed(void **state)
 		{"rocsmith sdk install --sui", "--suite"},
 		{"rocsmith sdk install --suite tri", "trixie"},
 		{"rocsmith doctor --fix igp", "igpu-dgpu-conflict"},
-		{"rocsmith inspect --dry", ""},
+		{"rocsmith verify --dry", ""},
 		{"rocsmith report --comp", ""},
 		{"rocsmith nothing ", ""},
 		{"rocsmith completion z", "zsh"},

@@ -100,10 +100,11 @@ static void kernels_that_spill_come_first(void **state)
 	assert_int_equal(r.kernels, 3);
 	assert_int_equal(r.spilling, 1);
 	struct str page = report_html(&a, &r);
-	static const char *const cells[] = {"<code>large</code>", "<td class=\"num\">512</td>",
-		"<td class=\"num\">33</td>", "<td class=\"num\">11</td>",
-		"<td class=\"num\">4096</td>", "<td class=\"num\">2468</td>",
-		"<td class=\"num\">1</td>", "<code>small</code>", "<code>none</code>"};
+	static const char *const cells[] = {"title=\"large\">large</code>",
+		"data-of=\"VGPRs\">512</td>", "data-of=\"SGPRs\">33</td>",
+		"data-of=\"Spilled\">11</td>", "data-of=\"LDS, bytes\">4096</td>",
+		"data-of=\"Scratch, bytes\">2468</td>", "data-of=\"Waves\">1</td>", ">small</code>",
+		">none</code>"};
 	for (size_t i = 0; i < sizeof(cells) / sizeof(*cells); i++) {
 		size_t at = str_find(page, str_from(cells[i]));
 		assert_true(at < page.n);
@@ -131,7 +132,8 @@ static void a_failure_names_its_place_and_its_steps(void **state)
 	assert_int_equal(r.warnings, 1);
 	struct str page = report_html(&a, &r);
 	assert_true(str_contains(page, S("<code>src/a.cu:5</code>\n no ';'")));
-	assert_true(str_contains(page, S("<td>device</td>\n<td><code>a.cu</code>")));
+	assert_true(str_contains(
+		page, S("<td data-of=\"Step\">device</td>\n<td data-of=\"Of\"><code>a.cu</code>")));
 	assert_false(str_contains(page, S("never.so")));
 	assert_true(str_contains(page, S("b.cu:3:1")));
 	load(&a,

@@ -242,9 +242,37 @@ static void elements_nest_and_attributes_are_escaped(void **state)
 	assert_string_equal(html_num(&h, -0.5), "-0.50");
 }
 
+/* Names of GPUs stay on one line wherever they stand, but in an attribute or a picture, where no element may be. */
+static void names_of_gpus_are_never_broken(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct html h = {.out = {.a = &a}};
+	html_text(&h, S("gfx90a:sramecc+:xnack-, gfx11-generic: gfx1100<x> my_gfx90a agfx906 gfx "
+			"gfxx /gfx942/"));
+	html_leaf(&h, S("gfx1201"), "title", "class", "gfx1030", NULL);
+	assert_str(buf_str(&h.out),
+		"<span class=\"gpu\">gfx90a:sramecc+:xnack-</span>, <span "
+		"class=\"gpu\">gfx11-generic</span>: "
+		"<span class=\"gpu\">gfx1100</span>&lt;x&gt; my_gfx90a agfx906 gfx gfxx "
+		"/<span class=\"gpu\">gfx942</span>/<title class=\"gfx1030\">gfx1201</title>\n");
+}
+
+static void kernels_are_called_as_people_call_them(void **state)
+{
+	(void)state;
+	static const char *const shown[] = {"void add<float>(float*)", "_Zoops", NULL};
+	assert_page(BUILD
+		",\"inspect\":{\"files\":[{\"path\":\"a.so\",\"objects\":[{\"target\":\"gfx90a\","
+		"\"resources\":[{\"name\":\"_Z3addIfEvPT_\"},{\"name\":\"_Zoops\"}]}]}]}}",
+		shown);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_gpus_are_never_broken),
+		cmocka_unit_test(kernels_are_called_as_people_call_them),
 		cmocka_unit_test(an_empty_build_is_a_page),
 		cmocka_unit_test(a_failed_build_shows_why),
 		cmocka_unit_test(hostile_names_are_texts),
