@@ -1,67 +1,56 @@
-/* Hashes by libcrypto's EVP interface; see hash.h. */
+/* Hashes by libcrypto's own functions for each algorithm, not by EVP: those bring every cipher that there is into a static
+ * program, and read the machine's openssl.cnf, which may disable MD5 (FIPS). That is a field of a file format here, and not
+ * for security. See hash.h. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/hash.h"
 
-#include <openssl/evp.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <openssl/md5.h>
+#include <openssl/sha.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fs_int.h"
 
-/* EVP_MD_fetch() searches all providers, so its results are cached. */
-static EVP_MD *algorithms[2]; /* by enum hash_kind */
-
-static void die(const char *what)
-{
-	fprintf(stderr, "rocsmith: libcrypto cannot %s\n", what);
-	abort();
-}
-
-/* The machine's openssl.cnf is not read: it may disable MD5 (FIPS), which we need as a field of a file format, not for
- * security. */
-static void fetch_algorithms(void)
-{
-	OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
-	algorithms[HASH_SHA256] = EVP_MD_fetch(NULL, "SHA256", NULL);
-	algorithms[HASH_MD5] = EVP_MD_fetch(NULL, "MD5", NULL);
-	if (!algorithms[HASH_SHA256] || !algorithms[HASH_MD5])
-		die("provide SHA-256 and MD5");
-}
-
 struct hash {
-	EVP_MD_CTX *md;
+	enum hash_kind kind;
+	union {
+		SHA256_CTX sha256;
+		MD5_CTX md5;
+	};
 };
 
 struct hash *hash_new(enum hash_kind kind)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, fetch_algorithms);
 	struct hash *h = xmalloc(sizeof(*h));
-	h->md = EVP_MD_CTX_new();
-	if (!h->md || !EVP_DigestInit_ex(h->md, algorithms[kind], NULL))
-		die("start a hash");
+	h->kind = kind;
+	if (kind == HASH_MD5)
+		MD5_Init(&h->md5);
+	else
+		SHA256_Init(&h->sha256);
 	return h;
 }
 
 void hash_add(struct hash *h, const void *p, size_t n)
 {
-	if (!EVP_DigestUpdate(h->md, p, n))
-		die("hash");
+	if (h->kind == HASH_MD5)
+		MD5_Update(&h->md5, p, n);
+	else
+		SHA256_Update(&h->sha256, p, n);
 }
 
 struct digest hash_end(struct hash *h)
 {
-	struct digest d = {.n = (size_t)EVP_MD_CTX_get_size(h->md)};
-	if (!EVP_DigestFinal_ex(h->md, d.b, NULL))
-		die("hash");
+	struct digest d = {.n = h->kind == HASH_MD5 ? MD5_DIGEST_LENGTH : SHA256_DIGEST_LENGTH};
+	if (h->kind == HASH_MD5)
+		MD5_Final(d.b, &h->md5);
+	else
+		SHA256_Final(d.b, &h->sha256);
 	hash_free(h);
 	return d;
 }
 
 void hash_free(struct hash *h)
 {
-	if (h)
-		EVP_MD_CTX_free(h->md);
 	free(h);
 }
 
@@ -74,11 +63,23 @@ struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n)
 
 struct digest hash_sealed(struct str key, struct str text)
 {
-	struct digest d;
-	if (!EVP_Q_mac(NULL, "HMAC", NULL, "SHA256", NULL, key.p, key.n,
-		    (const unsigned char *)text.p, text.n, d.b, sizeof(d.b), &d.n))
-		die("seal");
-	return d;
+	unsigned char inner[SHA256_CBLOCK] = {0}, outer[SHA256_CBLOCK];
+	struct digest d = hash_bytes(HASH_SHA256, key.p, key.n);
+	if (key.n > sizeof(inner))
+		key = (struct str){.p = (const char *)d.b, .n = d.n};
+	memcpy(inner, key.p, key.n);
+	for (size_t i = 0; i < sizeof(inner); i++) {
+		outer[i] = inner[i] ^ 0x5c;
+		inner[i] ^= 0x36;
+	}
+	struct hash *h = hash_new(HASH_SHA256);
+	hash_add(h, inner, sizeof(inner));
+	hash_add(h, text.p, text.n);
+	d = hash_end(h);
+	h = hash_new(HASH_SHA256);
+	hash_add(h, outer, sizeof(outer));
+	hash_add(h, d.b, d.n);
+	return hash_end(h);
 }
 
 struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret)
