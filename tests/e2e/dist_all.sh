@@ -56,6 +56,14 @@ for file in bash-completion/completions/rocsmith zsh/site-functions/_rocsmith fi
 done
 ok 'licences, man pages, completions'
 
+cases=$(dirname "$ROCSMITH")/tests/case_runner
+if [ -x "$cases" ]; then
+	(cd "$top" && "$cases" "$program" "$top/tests/cases" --data "$top/tests/data") >log 2>&1 || { grep '^not ok' log; no 'a case file'; }
+	ok "$(grep -c '^ok' log) case files"
+else
+	echo 'skip the case files: their runner is not built'
+fi
+
 # ---- what others say ----
 python3 -m venv env
 env/bin/pip install -q --disable-pip-version-check auditwheel uv >log 2>&1 || { echo 'skip dist: the package index cannot be reached'; exit 0; }
