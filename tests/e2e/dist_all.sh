@@ -58,7 +58,8 @@ ok 'licences, man pages, completions'
 
 cases=$(dirname "$ROCSMITH")/tests/case_runner
 if [ -x "$cases" ]; then
-	(cd "$top" && "$cases" "$program" "$top/tests/cases" --data "$top/tests/data") >log 2>&1 || { grep '^not ok' log; no 'a case file'; }
+	(cd "$top" && "$cases" "$program" "$top/tests/cases" --data "$top/tests/data") >log 2>&1 || true
+	if grep '^not ok' log || ! grep -q '^ok' log; then no 'a case file'; fi
 	ok "$(grep -c '^ok' log) case files"
 else
 	echo 'skip the case files: their runner is not built'
