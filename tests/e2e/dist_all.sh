@@ -153,9 +153,12 @@ root() { # SUITE PACKAGE...: a copy in ./SUITE
 cp "$deb" "$whl" work/
 cp env/bin/uv work/uv
 deb=/mnt/${deb##*/} whl=/mnt/${whl##*/}
-if root bullseye; then
+if root bullseye python3-pip; then
 	inside bullseye dpkg -i "$deb" >log 2>&1 || no 'dpkg installs it in the oldest Debian'
 	same 'the oldest Debian' bullseye /usr/bin/rocsmith
+	inside bullseye dpkg -r rocsmith >log 2>&1
+	inside bullseye pip install -q --no-index "$whl" >log 2>&1 || no 'the pip of the oldest Debian installs it'
+	same 'pip in the oldest Debian' bullseye /usr/local/bin/rocsmith
 fi
 if root sid python3-venv python3-pip pipx; then
 	inside sid dpkg -i "$deb" >log 2>&1 || no 'dpkg installs it in sid'
