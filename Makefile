@@ -4,6 +4,7 @@
 #   make demo     out/demo/*.whl        make check-fast  the same without scripts: two minutes, no network
 #   make bench    us against peers      make check-slow  all of PyTorch, long fuzzing, hundreds of kills
 #   make doc      build/doc: the pages  make install     PREFIX=/usr/local DESTDIR=
+#   make dist     dist/: the program as one file for any Linux; a tarball, a wheel, a .deb, a PKGBUILD
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -46,7 +47,11 @@ install: $(BUILD)/build.ninja
 	@ninja -j$(JOBS) -C $(BUILD) --quiet app
 	meson install -C $(BUILD) --no-rebuild
 
-clean:
-	rm -rf $(BUILD) build-asan build-fuzz out
+dist:
+	@tools/deps build dist
+	@tools/dist dist
 
-.PHONY: all deps doc demo check check-fast check-slow bench install clean
+clean:
+	rm -rf $(BUILD) build-dist dist build-asan build-fuzz out
+
+.PHONY: all deps doc demo check check-fast check-slow bench install dist clean

@@ -38,15 +38,22 @@ fetch_impossible() {
 	exit 77
 }
 
+# Prints the address of the machine's own Debian mirror, or of $ROCSMITH_MIRROR; nothing if there is none.
+fetch_mirror() {
+	if [ -n "${ROCSMITH_MIRROR:-}" ]; then
+		echo "$ROCSMITH_MIRROR"
+	elif command -v apt-get >/dev/null; then
+		apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+			grep '^Debian ' | grep -v -e -security -e -debug | sed 's/.* //' | head -n 1
+	fi
+}
+
 # fetch_apt STATE WORD SUITE...: makes apt work on a private state with the machine's own mirror (or
 # $ROCSMITH_MIRROR); WORD is deb or deb-src.
 fetch_apt() {
-	local state=$1 word=$2 suite mirror=${ROCSMITH_MIRROR:-}
+	local state=$1 word=$2 suite mirror
 	shift 2
-	command -v apt-get >/dev/null || return 1
-	[ -n "$mirror" ] || mirror=$(apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(REPO_URI)' \
-		'Created-By: Packages' 2>/dev/null | grep '^Debian ' | grep -v -e -security -e -debug |
-		sed 's/.* //' | head -n 1)
+	mirror=$(fetch_mirror)
 	[ -n "$mirror" ] || return 1
 	mkdir -p "$state/none" "$state/lists/partial" "$state/cache/archives/partial"
 	: >"$state/status"

@@ -57,8 +57,7 @@ static bool complete;
 
 static void open_once(void)
 {
-	static const char *const names[] = {LIBARCHIVE_FUNCTIONS(LIBRARY_NAME)};
-	complete = library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &la);
+	complete = LIBRARY_OPEN(SONAME, LIBARCHIVE_FUNCTIONS, &la);
 }
 
 struct unpack_place {     /* the path of a member in the tree */

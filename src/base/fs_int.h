@@ -27,6 +27,8 @@ MUST_USE struct err *fs_reach(struct str path, struct fs_at *ret);
 MUST_USE struct err *fs_reach_to_read(struct str path, struct fs_at *ret);
 /* Is what the guard holds the folder of this name itself, and no link's target? */
 bool fs_guards_itself(const struct fs_tree *t, struct str dir);
+/* The system's record of this user; NULL if it has none. */
+struct passwd *fs_account(struct arena *a);
 /* Is it one of the four places, or in one? */
 bool fs_in_place(struct str path);
 /* Gives others the write permission to a new file or folder that the user's umask leaves them, if path is not in one of

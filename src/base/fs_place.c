@@ -20,13 +20,10 @@ static const struct {
 
 #define HOMELESS "/nonexistent" /* Debian's placeholder for users without a home */
 
-/* The home folder that the system has for this user. */
 static const char *account_home(struct arena *a)
 {
-	enum { RECORD = 1 << 14 };
-	struct passwd p, *found = NULL;
-	(void)getpwuid_r(geteuid(), &p, arena_alloc(a, RECORD), RECORD, &found);
-	return found && found->pw_dir[0] == '/' ? found->pw_dir : HOMELESS;
+	const struct passwd *p = fs_account(a);
+	return p && p->pw_dir[0] == '/' ? p->pw_dir : HOMELESS;
 }
 
 struct str fs_place(struct arena *a, enum fs_place place, struct str name)

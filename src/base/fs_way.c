@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <nss.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <sys/xattr.h>
@@ -28,16 +30,34 @@ static bool is_unmapped(struct arena *a, uid_t uid)
 	return !e;
 }
 
+/* A static program looks accounts up in /etc only: the machine's modules for other services want the C library that they
+ * were built with. */
+static void keep_to_files(void)
+{
+#ifdef ROCSMITH_STATIC
+	(void)__nss_configure_lookup("passwd", "files");
+	(void)__nss_configure_lookup("group", "files");
+#endif
+}
+
+struct passwd *fs_account(struct arena *a)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct passwd *p = arena_alloc(a, sizeof(*p)), *found = NULL;
+	pthread_once(&once, keep_to_files);
+	(void)getpwuid_r(geteuid(), p, arena_alloc(a, RECORD), RECORD, &found);
+	return found;
+}
+
 /* Is this user the only member of the group? Debian and others make such a group for each user, of the same name, and
  * let it write (umask 002). Not all users of a network can be listed, so the name has to be the user's; those of this
  * machine are looked through, too. */
 static bool is_own_group(struct arena *a, gid_t gid)
 {
-	struct passwd p, *me = NULL;
+	struct passwd *me = fs_account(a);
 	struct group g, *group = NULL;
 	struct str all, line;
 	uint64_t uid, theirs;
-	(void)getpwuid_r(geteuid(), &p, arena_alloc(a, RECORD), RECORD, &me);
 	(void)getgrgid_r(gid, &g, arena_alloc(a, RECORD), RECORD, &group);
 	if (!me || !group || !str_eq(str_from(me->pw_name), str_from(group->gr_name)))
 		return false;

@@ -1,67 +1,54 @@
-/* Hashes by libcrypto's EVP interface; see hash.h. */
+/* Hashes by nettle; see hash.h. It has SHA-NI, is small where it is linked in, and reads no configuration of the machine,
+ * which may disable MD5 (FIPS): we need that as a field of a file format, not for security. */
 #include "base/hash.h"
 
-#include <openssl/evp.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <nettle/hmac.h>
+#include <nettle/md5.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 
 #include "base/fs_int.h"
 
-/* EVP_MD_fetch() searches all providers, so its results are cached. */
-static EVP_MD *algorithms[2]; /* by enum hash_kind */
-
-static void die(const char *what)
-{
-	fprintf(stderr, "rocsmith: libcrypto cannot %s\n", what);
-	abort();
-}
-
-/* The machine's openssl.cnf is not read: it may disable MD5 (FIPS), which we need as a field of a file format, not for
- * security. */
-static void fetch_algorithms(void)
-{
-	OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
-	algorithms[HASH_SHA256] = EVP_MD_fetch(NULL, "SHA256", NULL);
-	algorithms[HASH_MD5] = EVP_MD_fetch(NULL, "MD5", NULL);
-	if (!algorithms[HASH_SHA256] || !algorithms[HASH_MD5])
-		die("provide SHA-256 and MD5");
-}
-
 struct hash {
-	EVP_MD_CTX *md;
+	enum hash_kind kind;
+	union {
+		struct sha256_ctx sha256;
+		struct md5_ctx md5;
+	};
 };
 
 struct hash *hash_new(enum hash_kind kind)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, fetch_algorithms);
 	struct hash *h = xmalloc(sizeof(*h));
-	h->md = EVP_MD_CTX_new();
-	if (!h->md || !EVP_DigestInit_ex(h->md, algorithms[kind], NULL))
-		die("start a hash");
+	h->kind = kind;
+	if (kind == HASH_MD5)
+		md5_init(&h->md5);
+	else
+		sha256_init(&h->sha256);
 	return h;
 }
 
 void hash_add(struct hash *h, const void *p, size_t n)
 {
-	if (!EVP_DigestUpdate(h->md, p, n))
-		die("hash");
+	if (h->kind == HASH_MD5)
+		md5_update(&h->md5, n, p);
+	else
+		sha256_update(&h->sha256, n, p);
 }
 
 struct digest hash_end(struct hash *h)
 {
-	struct digest d = {.n = (size_t)EVP_MD_CTX_get_size(h->md)};
-	if (!EVP_DigestFinal_ex(h->md, d.b, NULL))
-		die("hash");
+	struct digest d = {.n = h->kind == HASH_MD5 ? MD5_DIGEST_SIZE : SHA256_DIGEST_SIZE};
+	if (h->kind == HASH_MD5)
+		md5_digest(&h->md5, d.n, d.b);
+	else
+		sha256_digest(&h->sha256, d.n, d.b);
 	hash_free(h);
 	return d;
 }
 
 void hash_free(struct hash *h)
 {
-	if (h)
-		EVP_MD_CTX_free(h->md);
 	free(h);
 }
 
@@ -74,10 +61,11 @@ struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n)
 
 struct digest hash_sealed(struct str key, struct str text)
 {
-	struct digest d;
-	if (!EVP_Q_mac(NULL, "HMAC", NULL, "SHA256", NULL, key.p, key.n,
-		    (const unsigned char *)text.p, text.n, d.b, sizeof(d.b), &d.n))
-		die("seal");
+	struct digest d = {.n = SHA256_DIGEST_SIZE};
+	struct hmac_sha256_ctx c;
+	hmac_sha256_set_key(&c, key.n, (const uint8_t *)key.p);
+	hmac_sha256_update(&c, text.n, (const uint8_t *)text.p);
+	hmac_sha256_digest(&c, d.n, d.b);
 	return d;
 }
 

@@ -1,4 +1,4 @@
-/* Hashes by libcrypto. Their text form is lower-case hex, or, in RECORD files, base64url without padding. */
+/* Hashes by nettle. Their text form is lower-case hex, or, in RECORD files, base64url without padding. */
 #pragma once
 
 #include "base/err.h"

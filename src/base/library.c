@@ -4,10 +4,11 @@
 #include <dlfcn.h>
 #include <string.h>
 
-bool library_open(const char *soname, const char *const *names, size_t n, void *functions)
+#ifndef ROCSMITH_STATIC
+bool library_open(const char *soname, const char *const *names, void *functions)
 {
 	void *lib = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
-	for (size_t i = 0; lib && i < n; i++) {
+	for (size_t i = 0; lib && names[i]; i++) {
 		/* ISO C has no conversion from dlsym()'s result; POSIX guarantees the representation. */
 		void *p = dlsym(lib, names[i]);
 		memcpy((char *)functions + i * sizeof(p), &p, sizeof(p));
@@ -16,3 +17,4 @@ bool library_open(const char *soname, const char *const *names, size_t n, void *
 	}
 	return lib != NULL;
 }
+#endif

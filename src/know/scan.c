@@ -9,10 +9,15 @@
 #include "base/library.h"
 
 #define SONAME "libhs.so.5" /* both Hyperscan 5 and Vectorscan */
+/* A static program has the smaller half of Hyperscan, which knows patterns that are ready only: its version is theirs. */
+#ifdef ROCSMITH_STATIC
+#define HYPERSCAN_COMPILER(X)
+#else
+#define HYPERSCAN_COMPILER(X) X(hs_compile_multi) X(hs_free_compile_error)
+#endif
 #define HYPERSCAN_FUNCTIONS(X)                                                                     \
-	X(hs_compile_multi)                                                                        \
+	HYPERSCAN_COMPILER(X)                                                                      \
 	X(hs_deserialize_database)                                                                 \
-	X(hs_free_compile_error)                                                                   \
 	X(hs_free_database)                                                                        \
 	X(hs_alloc_scratch)                                                                        \
 	X(hs_free_scratch)                                                                         \
@@ -39,19 +44,14 @@ static bool restore(struct log_scan *s, struct str ready)
 	return good;
 }
 
-struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct log_scan **ret)
+#ifndef ROCSMITH_STATIC
+static struct err *compile(struct log_scan *s, const char *const *texts, size_t n)
 {
-	static const char *const names[] = {HYPERSCAN_FUNCTIONS(LIBRARY_NAME)};
 	ARENA(tmp);
-	CLEANUP(scan_freep) struct log_scan *s = calloc(1, sizeof(*s));
-	if (!s || !library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &s->hs))
-		return err_hint(err_new(E_TOOL_MISSING, "logs cannot be searched without " SONAME),
-			"install the package libhyperscan5 or libvectorscan5");
 	const char **given = arena_array(&tmp, n, sizeof(*given));
 	unsigned *flags = arena_array(&tmp, n, sizeof(*flags)), count = 0;
 	unsigned *ids = arena_array(&tmp, n, sizeof(*ids));
-	bool compiled = restore(s, ready);
-	for (unsigned i = 0; i < n && !compiled; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		if (!texts[i])
 			continue;
 		given[count] = texts[i];
@@ -59,14 +59,33 @@ struct err *scan_new(const char *const *texts, size_t n, struct str ready, struc
 		ids[count++] = i;
 	}
 	hs_compile_error_t *why = NULL;
-	if (!compiled && s->hs.hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK, NULL,
-				 &s->db, &why) != HS_SUCCESS) {
-		struct err *e = err_new(E_INTERNAL, "the pattern '%s' cannot be used: %s",
-			why && why->expression >= 0 ? given[why->expression] : "",
-			why ? why->message : "no reason given");
-		s->hs.hs_free_compile_error(why);
-		return e;
-	}
+	if (s->hs.hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK, NULL, &s->db, &why) ==
+		HS_SUCCESS)
+		return NULL;
+	struct err *e = err_new(E_INTERNAL, "the pattern '%s' cannot be used: %s",
+		why && why->expression >= 0 ? given[why->expression] : "",
+		why ? why->message : "no reason given");
+	s->hs.hs_free_compile_error(why);
+	return e;
+}
+#else
+static struct err *compile(struct log_scan *s, const char *const *texts, size_t n)
+{
+	(void)s;
+	(void)texts;
+	(void)n;
+	return err_new(E_TOOL_MISSING, "logs cannot be searched on a CPU without SSSE3");
+}
+#endif
+
+struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct log_scan **ret)
+{
+	CLEANUP(scan_freep) struct log_scan *s = calloc(1, sizeof(*s));
+	if (!s || !LIBRARY_OPEN(SONAME, HYPERSCAN_FUNCTIONS, &s->hs))
+		return err_hint(err_new(E_TOOL_MISSING, "logs cannot be searched without " SONAME),
+			"install the package libhyperscan5 or libvectorscan5");
+	if (!restore(s, ready))
+		TRY(compile(s, texts, n));
 	if (s->hs.hs_alloc_scratch(s->db, &s->scratch) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot use its patterns");
 	*ret = s;

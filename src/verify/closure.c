@@ -228,7 +228,8 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 		for (size_t i = 0; i < e->dyn.needed.n; i++) {
 			struct remark r = {
 				.id = V_NEEDED_MISSING, .what = e->dyn.needed.v[i], .by = e};
-			if (!map_has(&all.names, r.what) && !wheel_library_allowed(r.what))
+			if (!map_has(&all.names, r.what) && !wheel_library_allowed(r.what) &&
+				!wheel_library_musl(r.what))
 				remark(x, missing, r);
 		}
 	/* the second pass is for files that only a cycle needs */

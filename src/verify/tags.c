@@ -27,7 +27,8 @@ static void check_platform(struct exam *x, struct str tag, const struct wheel_pl
 	}
 	unsigned promised =
 		wheel_tag_glibc(tag, &arch); /* the minor version; UINT_MAX = none in particular */
-	if (!promised) {
+	bool musl = !promised && wheel_tag_musl(tag, &arch);
+	if (!promised && !musl) {
 		exam_say(x, V_TAG_PLATFORM, S(""), "the platform tag '%.*s' is not checked",
 			STR(tag));
 		return;
@@ -43,6 +44,11 @@ static void check_platform(struct exam *x, struct str tag, const struct wheel_pl
 	if (!x->elfs.n)
 		exam_say(x, V_TAG_NO_ELF, S(""),
 			"tagged '%.*s', but there is no machine code for the host", STR(tag));
+	if (musl && p->not_musl.n)
+		say_tag(x, p, V_TAG_MUSL, S(""), "tagged musllinux, but it needs '%.*s'",
+			STR(p->not_musl));
+	if (musl)
+		return;
 	if (promised == UINT_MAX) { /* no installer asks: say at least what is wrong here */
 		struct wheel_lacks lacks = {0};
 		wheel_lacks_here(x->a, &x->elfs, &lacks);

@@ -138,6 +138,8 @@ struct err *wheel_platform_of(
 				STR(first->name), STR(e->name));
 		for (size_t i = 0; i < e->dyn.needed.n; i++) {
 			struct str lib = e->dyn.needed.v[i];
+			if (!map_has(&inside, lib) && !wheel_library_musl(lib))
+				ret->not_musl = lib;
 			if (!wheel_library_allowed(lib) && !map_has(&inside, lib) &&
 				map_put(&outside, lib, NULL))
 				strs_add(a, &ret->outside, lib);
@@ -284,4 +286,18 @@ unsigned wheel_tag_glibc(struct str tag, struct str *ret_arch)
 	if (!str_starts(tag, S("manylinux_2_")) || !str_cut(rest, '_', &number, ret_arch))
 		return 0;
 	return str_u64(number, 10, &minor) && minor < 1000 ? (unsigned)minor : 0;
+}
+
+bool wheel_library_musl(struct str soname)
+{
+	return str_eq(soname, S("libc.so")) || str_starts(soname, S("libc.musl-"));
+}
+
+bool wheel_tag_musl(struct str tag, struct str *ret_arch)
+{
+	struct str kind, major, minor, rest;
+	uint64_t n;
+	return str_cut(tag, '_', &kind, &rest) && str_eq(kind, S("musllinux")) &&
+	       str_cut(rest, '_', &major, &rest) && str_cut(rest, '_', &minor, ret_arch) &&
+	       str_u64(major, 10, &n) && str_u64(minor, 10, &n);
 }

@@ -58,6 +58,7 @@ struct wheel_platform {
 	unsigned minor;       /* the manylinux tag that symbol versions alone allow */
 	struct str minor_by;  /* the reason: "GLIBCXX_3.4.30 of 'pkg/_C.so'" */
 	struct strs outside;  /* needed libraries that PEP 600 does not allow: "libamdhip64.so.6" */
+	struct str not_musl;  /* a needed library that is not musl's, "" = none */
 	struct str beyond;    /* a symbol version that no policy has, "" = none */
 	struct str why;       /* one sentence */
 };
@@ -121,6 +122,10 @@ struct str wheel_machine_name(uint16_t machine);
 /* The glibc minor that a platform tag promises: 17 for manylinux2014_*, UINT_MAX for linux_*, 0 for other tags. ret_arch:
  * "x86_64". */
 unsigned wheel_tag_glibc(struct str platform, struct str *ret_arch);
+/* Is it musl's C library, by its own name or by Alpine's? */
+bool wheel_library_musl(struct str soname);
+/* Is it musllinux_1_2_x86_64 or its like (PEP 656)? */
+bool wheel_tag_musl(struct str platform, struct str *ret_arch);
 /* Reads the facts for wheel_platform_of(); *ret_elf = false when src is not an ELF64 file for a CPU. */
 MUST_USE struct err *wheel_elf_read(struct arena *a, const struct bytes *src, struct str name,
 	struct wheel_elf *ret, bool *ret_elf);

@@ -105,7 +105,10 @@ static void base64url_has_no_padding(void **state)
 	assert_false(sha256_from_base64url(S("47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuF"), &back));
 }
 
-/* RFC 4231, test cases 1 and 2. */
+#define AA_16 "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa"
+#define KEY_131 AA_16 AA_16 AA_16 AA_16 AA_16 AA_16 AA_16 AA_16 "\xaa\xaa\xaa"
+
+/* RFC 4231, test cases 1, 2 and 6, whose key is longer than a block. */
 static void seals_are_those_of_the_standard(void **state)
 {
 	(void)state;
@@ -116,6 +119,8 @@ static void seals_are_those_of_the_standard(void **state)
 		{"\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b",
 			"Hi There",
 			"b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"},
+		{KEY_131, "Test Using Larger Than Block-Size Key - Hash Key First",
+			"60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"},
 		{"Jefe", "what do ya want for nothing?",
 			"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"},
 	};

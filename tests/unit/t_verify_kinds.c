@@ -130,7 +130,7 @@ static void several_platform_tags_are_all_promises(void **state)
 {
 	(void)state;
 	static const struct {
-		const char *tags, *version, *want;
+		const char *tags, *version, *want, *needed;
 	} cases[] = {
 		{.tags = "manylinux_2_17_x86_64.manylinux2014_x86_64",
 			.version = "GLIBC_2.17",
@@ -146,15 +146,17 @@ static void several_platform_tags_are_all_promises(void **state)
 		{.tags = "manylinux1_x86_64", .version = "GLIBC_2.6", .want = "tag-glibc"},
 		{.tags = "manylinux2010_x86_64", .version = "GLIBC_2.12", .want = ""},
 		{.tags = "manylinux2010_x86_64", .version = "GLIBC_2.13", .want = "tag-glibc"},
-		{.tags = "musllinux_1_2_x86_64",
-			.version = "GLIBC_2.5",
-			.want = "tag-platform-unknown"},
+		{.tags = "musllinux_1_2_x86_64", .version = "GLIBC_2.5", .want = "tag-musl"},
+		{.tags = "musllinux_1_2_x86_64", .needed = "libc.musl-x86_64.so.1", .want = ""},
+		{.tags = "musllinux_1_2_aarch64", .needed = "libc.so", .want = "tag-machine"},
+		{.tags = "musllinux_x86_64", .needed = "libc.so", .want = "tag-platform-unknown"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ARENA(a);
 		struct fx_wheel w = {
 			.file = str_fmt(&a, "demo-1.0-cp311-cp311-%s.whl", cases[i].tags).p,
-			.files = {LIB("demo/x.so", .needed = {"libc.so.6"},
+			.files = {LIB("demo/x.so",
+				.needed = {cases[i].needed ? cases[i].needed : "libc.so.6"},
 				.versions = {cases[i].version})}};
 		struct str got = verdict_of(&a, w, (struct verify_options){0});
 		if (!str_eq(got, str_from(cases[i].want)))
