@@ -112,9 +112,11 @@ struct err *proc_become(const struct proc *p)
 	struct str file;
 	TRY(find_program(&a, p, &file));
 	char **argv = make_argv(&a, p), **env = make_env(&a, p);
-	signal(SIGPIPE, SIG_DFL);
+	void (*was)(int) = signal(SIGPIPE, SIG_DFL);
 	execve(str_z(&a, file), argv, env);
-	return err_errno("cannot run '%.*s'", STR(file));
+	struct err *e = err_errno("cannot run '%.*s'", STR(file));
+	signal(SIGPIPE, was);
+	return e;
 }
 
 static int spawn(struct arena *a, struct proc_run *r, char *file)

@@ -104,9 +104,17 @@ static struct err *add_memory(struct arena *a, const struct container_run_args *
 	return NULL;
 }
 
+/* GNU's env can set signals; that of busybox, which cannot, is a link. */
+static bool has_gnu_env(struct arena *a, struct str root)
+{
+	struct stat st;
+	return fs_try_lstat(path_join(a, root, S("usr/bin/env")), &st) && S_ISREG(st.st_mode);
+}
+
 static void add_words(
 	struct arena *a, const struct container_run_args *o, bool run, struct container *c)
 {
+	bool tty = isatty(0) && isatty(1);
 	const struct {
 		bool holds;
 		const char *word;
@@ -115,7 +123,8 @@ static void add_words(
 		{o->debug, "debug"},
 		{o->relabel, "relabel"},
 		{o->work.n > 0, "work"},
-		{isatty(0) && isatty(1), "tty"},
+		{tty, "tty"},
+		{tty && has_gnu_env(a, S("/")) && has_gnu_env(a, c->image), "env"},
 		/* a recorded machine does not show it, but nearly all have it */
 		{o->sysroot.n || fs_is_dir(S("/run/systemd/system")), "systemd"},
 	};

@@ -22,7 +22,8 @@ struct container_part { /* some words of a command */
 	/* each: the kind of item for which the part is there once each; NULL: once. when: words that `words` of struct
 	 * container or the item must have, or, behind '!', must not. */
 	const char *engines, *each, *when;
-	/* {NAME} is one of `values`, or, of an item: from, at; mode: "ro" or "rw"; readonly: ",readonly" or ""; src,
+	/* {NAME} is one of `values`, or, of an item: from, at; mode: "ro" or "rw"; "ro-", "-ro", ",readonly": themselves
+	 * if it is read-only, else nothing; src,
 	 * dst: the words of --mount; left, right: from and at with backslashes for colons */
 	const char *const *args;
 	const char *why, *refuse;

@@ -129,11 +129,11 @@ static void add_device(
 	if (!known)
 		container_add(a, "group", group, c);
 	if (!node->usable && c->engine->own_rights)
-		strs_add(a, &c->warnings,
+		strs_put(a, &c->warnings,
 			str_fmt(a,
-				"user %u may not open '%.*s' (group %u), and so cannot the "
-				"container; 'rocsmith doctor' tells what helps",
-				m->uid, STR(path), node->gid));
+				"user %u may not open nodes of group %u with mode %04o, so the "
+				"container cannot either; 'rocsmith doctor' tells what helps",
+				m->uid, node->gid, node->mode));
 }
 
 static void add_gpus(
@@ -173,6 +173,8 @@ struct err *container_machine(
 {
 	struct strs groups = {0};
 	TRY(check_words(a, m, gpus));
+	if (!m->has_identity)
+		strs_add(a, &io->warnings, S("the user is not known: root is assumed"));
 	add_gpus(a, m, gpus, io);
 	VEC_EACH (const struct container_item, i, &io->items) {
 		if (str_eq(i->kind, S("group")))

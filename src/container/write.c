@@ -74,14 +74,16 @@ static struct str colons_quoted(struct arena *a, struct str s)
 static struct strs values_of(
 	struct arena *a, const struct container *c, const struct container_item *i)
 {
+	static const char *const marks[] = {"ro-", "-ro", ",readonly"};
 	struct strs list = {0};
 	strs_add_all(a, &list, &c->values);
 	if (!i)
 		return list;
 	strs_add(a, &list, str_fmt(a, "from=%.*s", STR(i->from)));
 	strs_add(a, &list, str_fmt(a, "at=%.*s", STR(i->at)));
-	strs_add(a, &list, str_fmt(a, "mode=%s", i->readonly ? "ro" : "rw"));
-	strs_add(a, &list, str_fmt(a, "readonly=%s", i->readonly ? ",readonly" : ""));
+	strs_add(a, &list, i->readonly ? S("mode=ro") : S("mode=rw"));
+	for (size_t k = 0; i->readonly && k < sizeof(marks) / sizeof(*marks); k++)
+		strs_add(a, &list, str_fmt(a, "%s=%s", marks[k], marks[k]));
 	strs_add(a, &list, str_fmt(a, "src=%.*s", STR(csv_field(a, "src", i->from))));
 	strs_add(a, &list, str_fmt(a, "dst=%.*s", STR(csv_field(a, "dst", i->at))));
 	strs_add(a, &list, str_fmt(a, "left=%.*s", STR(colons_quoted(a, i->from))));
@@ -110,8 +112,6 @@ static bool holds(struct arena *a, const struct container *c, const struct conta
 {
 	struct strs words = str_split(a, str_from(when), ' '), have = {0};
 	strs_add_all(a, &have, &c->words);
-	if (i && i->readonly)
-		strs_add(a, &have, S("ro"));
 	if (i && i->link)
 		strs_add(a, &have, S("link"));
 	if (i && (str_chr(i->from, ':') < i->from.n || str_chr(i->at, ':') < i->at.n))
