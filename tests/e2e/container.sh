@@ -108,11 +108,64 @@ interrupted() {
 	PY
 }
 
+# A machine of our own with two GPUs, whose nodes a group owns that only the user is in: the command that is printed for it
+# is run. The group and the chosen nodes get through, the other node does not.
+machine() {
+	local node
+	mkdir newdev
+	mount -t tmpfs -o mode=755 tmpfs newdev
+	cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty newdev
+	[ ! -e /dev/fuse ] || cp -a /dev/fuse newdev
+	mkdir newdev/dri newdev/pts newdev/shm newdev/mqueue
+	mount --bind /dev/pts newdev/pts
+	mount -t tmpfs -o mode=1777 tmpfs newdev/shm
+	mknod -m 666 newdev/ptmx c 5 2
+	ln -s /proc/self/fd newdev/fd
+	for node in kfd dri/renderD128 dri/renderD129; do
+		mknod -m 660 "newdev/$node" c 1 3
+		chgrp 20003 "newdev/$node"
+	done
+	mount --rbind newdev /dev
+	{
+		printf 'rocsmith-machine 1\nproc/self/status:\n\tUid:%s\n\tGid:%s\n\tGroups:\t20003\n' \
+			"$(printf '\t20001%.0s' 1 2 3 4)" "$(printf '\t20002%.0s' 1 2 3 4)"
+		printf 'dev/%s (0660 0 20003)\n' kfd dri/renderD128 dri/renderD129
+		for node in 1 2; do
+			printf 'sys/class/kfd/kfd/topology/nodes/%s/properties:\n\tsimd_count 64\n\tgfx_target_version 120001\n\tdrm_render_minor %s\n' \
+				$node $((127 + node))
+		done
+	} >m.machine
+}
+devices() { # ENGINE IMAGE COMMAND...: it starts what is printed
+	rm -rf "$work"
+	mkdir "$work"
+	chown 20001:20002 "$work"
+	"$ROCSMITH" container run --sysroot m.machine --gpu 1 --engine "$1" --offline --work "$work" "$2" -- \
+		sh -c ': </dev/kfd && : >/dev/dri/renderD129 && [ ! -e /dev/dri/renderD128 ] && touch made' >command 2>log || no "$1: a command for the machine"
+	# systemd may not run here, which a recorded machine does not tell
+	[ -d /run/systemd/system ] || sed -i "s/ '--property=[^']*'//g; s/--quiet/--quiet --register=no --keep-unit/" command
+	"${@:3}" bash command >out 2>&1 || no "$1: the group opens the chosen nodes, and there is no other"
+	[ "$(stat -c %u:%g "$work/made")" = 20001:20002 ] || no "$1: files belong to the caller"
+	ok "$1: the group of the chosen nodes opens them, and there is no other node"
+}
+
 owner=0:0
 if command -v bwrap >/dev/null; then all bwrap "$top/root" env; else skip 'no bwrap'; fi
 if command -v systemd-nspawn >/dev/null; then all nspawn "$top/root" env; else skip 'no systemd-nspawn'; fi
 list | cmp -s before - || no 'the root folder is as it was'
 ok 'the root folder is as it was'
+
+# ---- docker, whose client reads the whole command before it looks for its daemon ----
+if command -v docker >/dev/null; then
+	"$ROCSMITH" container run --print --gpu none --engine docker --debug --ipc --offline --work "$top/root" --bind "$top/dir:/a,b:ro" \
+		--bind "$top/w\\:o,ro r'k:/w:ro" --env A=b x >command 2>log || no 'a command of docker'
+	if DOCKER_HOST=unix://$top/no-daemon bash command >out 2>&1 || ! grep -qE 'Cannot connect|failed to connect' out; then
+		no "docker's client takes the command"
+	fi
+	ok "docker's client takes the command"
+else
+	skip 'no docker'
+fi
 
 # ---- podman, and bwrap as another user, whom only a mount namespace of ours knows ----
 conf() { # podman's settings: what it keeps is here; no limit above ours (this root may not raise it)
@@ -133,12 +186,17 @@ inside() {
 	done
 	# crun takes cgroups of version 1 or 2, but not both
 	! mountpoint -q /sys/fs/cgroup/unified || umount /sys/fs/cgroup/unified
-	local user=(setpriv --reuid=20001 --regid=20002 --clear-groups env -u ROCSMITH_HOME "HOME=$top/home" "XDG_RUNTIME_DIR=$top/run")
+	local user=(setpriv --reuid=20001 --regid=20002 --groups=20003 env -u ROCSMITH_HOME "HOME=$top/home" "XDG_RUNTIME_DIR=$top/run")
+	machine
 	owner=20001:20002
 	if ! command -v bwrap >/dev/null || ! "${user[@]}" bwrap --unshare-user --ro-bind / / true 2>log; then
 		skip "no bwrap without root: $(tail -1 log)"
 	else
 		all bwrap "$top/root" "${user[@]}"
+		devices bwrap "$top/root" "${user[@]}"
+	fi
+	if command -v systemd-nspawn >/dev/null && command -v sudo >/dev/null; then
+		devices nspawn "$top/root" env
 	fi
 	command -v podman >/dev/null || { skip 'no podman'; return 0; }
 	user+=("CONTAINERS_CONF=$top/containers.conf")
@@ -147,6 +205,9 @@ inside() {
 		skip "podman does not run without root: $(tail -1 log)"
 	else
 		all podman localhost/rs-e2e:1 "${user[@]}"
+		if "${user[@]}" podman info -f '{{.Host.OCIRuntime.Name}}' | grep -qx crun; then # which alone keeps groups
+			devices podman localhost/rs-e2e:1 "${user[@]}"
+		fi
 		id=$("${user[@]}" podman images --no-trunc -q | head -1)
 		"${user[@]}" "$ROCSMITH" container run --gpu none --offline "$id" -- sh -c : 2>log || no 'an image by its id'
 		if grep -q 'no digest' log; then no 'an id pins an image'; fi
@@ -165,6 +226,6 @@ if ! unshare -m true 2>log; then
 	skip "no mount namespace: $(tail -1 log)"
 	exit 0
 fi
-export -f ok skip no all interrupted inside
+export -f ok skip no all interrupted machine devices inside
 export top work ROCSMITH
 unshare -m --propagation private bash -eu -c inside
