@@ -123,6 +123,7 @@ static void add_words(
 		{o->debug, "debug"},
 		{o->relabel, "relabel"},
 		{o->work.n > 0, "work"},
+		{o->cache, "cache"},
 		{tty, "tty"},
 		{tty && has_gnu_env(a, S("/")) && has_gnu_env(a, c->image), "env"},
 		/* a recorded machine does not show it, but nearly all have it */

@@ -49,7 +49,7 @@ static void every_word_and_value_of_the_table_exists(void **state)
 		for (size_t i = 0; i < when.n; i++)
 			assert_true(known(str_z(&a, when.v[i]) + (when.v[i].p[0] == '!'),
 				"user groups devices subset selinux relabel debug ipc shm tty work "
-				"network pinned systemd link colon env"));
+				"network pinned systemd link colon env cache"));
 		assert_true(!p->args != !p->refuse);
 		for (const char *const *arg = p->args; arg && *arg; arg++) {
 			struct str rest = str_from(*arg), name;
