@@ -3,10 +3,7 @@
 # this machine. What a command sees, whose its files are, its status, Ctrl-C; and that the printed command is the same.
 set -eu
 
-# Short, since sockets of podman lie in it, and open to another user.
-top=$(mktemp -d /tmp/rsXXXXXX)
-chmod 755 "$top"
-cd "$top"
+. "$(dirname "$0")/container.bash"
 ok() { echo "ok $*"; }
 skip() { echo "skip container: $*"; }
 no() {
@@ -14,11 +11,6 @@ no() {
 	sed 's/^/# /' "$top/log" "$top/out" 2>/dev/null | tail -20
 	exit 1
 }
-clean() {
-	[ ! -s "$top/run/libpod/tmp/pause.pid" ] || kill "$(cat "$top/run/libpod/tmp/pause.pid")" 2>/dev/null || true
-	rm -rf "$top"
-}
-trap clean EXIT
 [ "$(id -u)" = 0 ] || { skip 'only root may start systemd-nspawn, and become another user'; exit 0; }
 
 # ---- a root folder ----
@@ -146,6 +138,8 @@ devices() { # ENGINE IMAGE COMMAND...: it starts what is printed
 	[ -d /run/systemd/system ] || sed -i "s/ '--property=[^']*'//g; s/--quiet/--quiet --register=no --keep-unit/" command
 	"${@:3}" bash command >out 2>&1 || no "$1: the group opens the chosen nodes, and there is no other"
 	[ "$(stat -c %u:%g "$work/made")" = 20001:20002 ] || no "$1: files belong to the caller"
+	sed -i 's/ --group-add=keep-groups//; s/--groups=20003/--clear-groups/' command
+	if [ "$1" != bwrap ] && "${@:3}" bash command >out 2>&1; then no "$1: nobody else opens them"; fi
 	ok "$1: the group of the chosen nodes opens them, and there is no other node"
 }
 
@@ -168,25 +162,11 @@ else
 fi
 
 # ---- podman, and bwrap as another user, whom only a mount namespace of ours knows ----
-conf() { # podman's settings: what it keeps is here; no limit above ours (this root may not raise it)
-	printf '[containers]\ndefault_ulimits=["nofile=1024:1024","nproc=1024:1024"]\n[engine]\ncgroup_manager="cgroupfs"\nevents_logger="file"\n'
-}
-conf >containers.conf
-printf '[storage]\ndriver="vfs"\ngraphroot="%s"\nrunroot="%s"\n' "$top/root-store" "$top/root-run" >storage.conf
+make_user
 tar -C root -c . >root.tar
 chown 20001:20002 rocsmith
-mkdir home run
-chown 20001:20002 home run
-chmod 700 run
-printf 'rs-e2e:x:20001:20002::%s:/bin/sh\n' "$top/home" | cat /etc/passwd - >passwd
-for file in subuid subgid; do echo 'rs-e2e:1000000:65536' >$file; done
 inside() {
-	for file in passwd subuid subgid; do
-		[ ! -e "/etc/$file" ] || mount --bind "$top/$file" "/etc/$file"
-	done
-	# crun takes cgroups of version 1 or 2, but not both
-	! mountpoint -q /sys/fs/cgroup/unified || umount /sys/fs/cgroup/unified
-	local user=(setpriv --reuid=20001 --regid=20002 --groups=20003 env -u ROCSMITH_HOME "HOME=$top/home" "XDG_RUNTIME_DIR=$top/run")
+	as_user
 	machine
 	owner=20001:20002
 	if ! command -v bwrap >/dev/null || ! "${user[@]}" bwrap --unshare-user --ro-bind / / true 2>log; then
@@ -199,7 +179,6 @@ inside() {
 		devices nspawn "$top/root" env
 	fi
 	command -v podman >/dev/null || { skip 'no podman'; return 0; }
-	user+=("CONTAINERS_CONF=$top/containers.conf")
 	if ! "${user[@]}" podman import - localhost/rs-e2e:1 <root.tar >out 2>log ||
 		! "${user[@]}" podman run --rm --init --network=none localhost/rs-e2e:1 sh -c : >out 2>log; then
 		skip "podman does not run without root: $(tail -1 log)"
@@ -226,6 +205,6 @@ if ! unshare -m true 2>log; then
 	skip "no mount namespace: $(tail -1 log)"
 	exit 0
 fi
-export -f ok skip no all interrupted machine devices inside
+export -f ok skip no as_user all interrupted machine devices inside
 export top work ROCSMITH
 unshare -m --propagation private bash -eu -c inside
