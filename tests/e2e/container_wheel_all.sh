@@ -4,8 +4,8 @@
 # SDK of the user outside, bound by --cache.
 set -eu
 
-. "$(dirname "$0")/container.bash"
 example=$(cd "$(dirname "$0")/../../examples/montecarlo" && pwd)
+. "$(dirname "$0")/container.bash"
 skip() { echo "skip container_wheel_all: $*"; }
 no() {
 	echo "not ok $*"
