@@ -348,6 +348,17 @@ static int open_held(const char *name, int at)
 	return fd;
 }
 
+void fs_stamp(struct str file)
+{
+	FS_AT(at);
+	if (fs_writes_forbidden())
+		return;
+	struct err *e = fs_reach_to_read(file, &at);
+	if (!e)
+		(void)!utimensat(at.dir, at.name, NULL, AT_SYMLINK_NOFOLLOW);
+	err_free(e);
+}
+
 struct err *fs_hold(struct str dir, enum fs_hold how)
 {
 	static const struct timespec pause = {.tv_nsec = 50000000};
@@ -359,7 +370,7 @@ struct err *fs_hold(struct str dir, enum fs_hold how)
 	int fd = open_held(at.name, at.dir), no = errno;
 	bool taken = fd >= 0 && flock(fd, op) < 0 && errno == EWOULDBLOCK;
 	/* fs_is_held() has it for a moment only */
-	for (unsigned i = 0; taken && how == FS_HOLD_USED && i < 20; i++) {
+	for (unsigned i = 0; taken && how != FS_HOLD_ALONE && i < 20; i++) {
 		nanosleep(&pause, NULL);
 		taken = flock(fd, op) < 0 && errno == EWOULDBLOCK;
 	}

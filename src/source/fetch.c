@@ -96,6 +96,13 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 	return NULL;
 }
 
+/* Keeps the folder until this process ends. Its receipt says when that was the last time. */
+static struct err *use(struct fetch *f, struct str dir)
+{
+	fs_stamp(receipt_path(f, path_base(dir)));
+	return fs_hold(dir, FS_HOLD_SOURCES);
+}
+
 struct err *source_fetch(struct arena *a, const struct source_request *r, struct source_tree *ret)
 {
 	const struct source_spec *s = &r->spec;
@@ -114,7 +121,7 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 	f.files = path_join(a, f.cache, S("files"));
 	TRY(find(&f, ret, &found));
 	if (found)
-		return fs_hold(ret->dir, FS_HOLD_USED);
+		return use(&f, ret->dir);
 	if (fs_writes_forbidden())
 		return err_hint(
 			err_new(E_SOURCE, "the sources '%.*s' are not here yet", STR(s->text)),
@@ -124,7 +131,7 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 	TRY(progress_lock(path_join(a, f.cache, S("lock")), &lock, "fetches sources"));
 	TRY(find(&f, ret, &found)); /* another process may have made it meanwhile */
 	if (found)
-		return fs_hold(ret->dir, FS_HOLD_USED);
+		return use(&f, ret->dir);
 	TRY(kinds[s->kind]->get(&f));
 	struct str name = folder_name(&f, &f.tree);
 	if (!find_made(&f, name, ret)) {
@@ -142,5 +149,5 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 			progress_note(S("Note"), "%.*s", STR(*note));
 	}
 	TRY(s->path.n ? NULL : fs_write(word_path(&f), name, 0644));
-	return fs_hold(ret->dir, FS_HOLD_USED);
+	return use(&f, ret->dir);
 }
