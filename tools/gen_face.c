@@ -1,5 +1,5 @@
 /* Makes CUDA's headers as HIP's, of the tables of data/cuda_names: gen_face OUTPUT writes C with the array hipify_face[]
- * of src/hipify/hipify.h.
+ * of src/hipify/hipify.h, and all texts together as one frame of zstd, which has a tenth of their size.
  *
  * Runs at build time. Each header includes HIP's and defines CUDA's names as HIP's. The names of one library's headers are
  * in one file, "rocsmith/cuda/hipblas.h", by the folder of HIP's header in their rows; those without a folder belong to
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "cc/cc.h"
 #include "hipify/cuda/names.h"
@@ -33,8 +34,8 @@ static const char made[] = "made by rocsmith";
 static char folders[FOLDERS][PATH];
 static size_t nfolders, nheaders;
 static FILE *out;  /* the C text */
-static char *text; /* the header at hand */
-static size_t ntext;
+static char *text; /* all headers */
+static size_t ntext, begin; /* the header at hand begins there */
 
 static const char *words(unsigned offset)
 {
@@ -62,16 +63,29 @@ __attribute__((format(printf, 1, 2))) static void add(const char *fmt, ...)
 	ntext += (size_t)n;
 }
 
-/* Ends the header at hand: its bytes now, its row at the end of the file. */
 static void end_header(FILE *rows, const char *path, const char *hip)
 {
-	fprintf(out, "static const char face_%zu[] = {", nheaders);
-	for (size_t i = 0; i < ntext; i++)
-		fprintf(out, "%s%d,", i % 24 ? "" : "\n\t", text[i]);
-	fprintf(out, "0};\n");
-	fprintf(rows, "\t{S_INIT(\"%s\"), {face_%zu, %zu}, S_INIT(\"%s\")},\n", path, nheaders++,
-		ntext, hip);
-	ntext = 0;
+	fprintf(rows, "\t{S_INIT(\"%s\"), S_INIT(\"%s\"), %zu, %zu},\n", path, hip, begin,
+		ntext - begin);
+	begin = ntext;
+	nheaders++;
+}
+
+static bool write_texts(void)
+{
+	size_t room = ZSTD_compressBound(ntext);
+	unsigned char *packed = malloc(room);
+	size_t n = packed ? ZSTD_compress(packed, room, text, ntext, 19) : 0;
+	if (!n || ZSTD_isError(n))
+		return false;
+	fprintf(out, "\nstatic const unsigned char packed[] = {");
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%d,", i % 24 ? "" : "\n\t", packed[i]);
+	fprintf(out, "};\nconst struct str hipify_face_packed = {(const char *)packed, %zu};\n"
+		     "const size_t hipify_face_size = %zu;\n",
+		n, ntext);
+	free(packed);
+	return true;
 }
 
 /* The folder of a row's header. What is in our own headers belongs to the runtime, too, except for libraries. */
@@ -246,5 +260,6 @@ int main(int argc, char **argv)
 	for (int c; (c = getc(rows)) != EOF;)
 		putc(c, out);
 	fprintf(out, "};\nconst size_t hipify_face_count = %zu;\n", nheaders);
-	return fclose(out) ? 1 : 0;
+	bool good = write_texts();
+	return fclose(out) || !good ? 1 : 0;
 }

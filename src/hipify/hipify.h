@@ -135,8 +135,10 @@ extern const size_t our_headers_count;
 /* CUDA's headers as HIP's, for C and C++ that nobody translates (tools/gen_face.c). They do no harm to translated sources
  * that come across them. */
 struct hipify_header {
-	struct str path, text; /* the path in an #include */
-	struct str hip;        /* the header of HIP without which it is of no use */
+	struct str path; /* in an #include */
+	struct str hip;  /* the header of HIP without which it is of no use */
+	size_t at, n;    /* its part of the texts */
 };
 extern const struct hipify_header hipify_face[];
-extern const size_t hipify_face_count;
+extern const size_t hipify_face_count, hipify_face_size; /* headers; bytes of all texts */
+extern const struct str hipify_face_packed;              /* the texts, a frame of zstd */
