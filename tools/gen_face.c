@@ -33,8 +33,8 @@ static const struct {
 static const char made[] = "made by rocsmith";
 static char folders[FOLDERS][PATH];
 static size_t nfolders, nheaders;
-static FILE *out;  /* the C text */
-static char *text; /* all headers */
+static FILE *out;           /* the C text */
+static char *text;          /* all headers */
 static size_t ntext, begin; /* the header at hand begins there */
 
 static const char *words(unsigned offset)
@@ -81,8 +81,9 @@ static bool write_texts(void)
 	fprintf(out, "\nstatic const unsigned char packed[] = {");
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "%s%d,", i % 24 ? "" : "\n\t", packed[i]);
-	fprintf(out, "};\nconst struct str hipify_face_packed = {(const char *)packed, %zu};\n"
-		     "const size_t hipify_face_size = %zu;\n",
+	fprintf(out,
+		"};\nconst struct str hipify_face_packed = {(const char *)packed, %zu};\n"
+		"const size_t hipify_face_size = %zu;\n",
 		n, ntext);
 	free(packed);
 	return true;
