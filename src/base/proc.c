@@ -90,6 +90,35 @@ static char **make_env(struct arena *a, const struct proc *p)
 	return list.v;
 }
 
+static char **make_argv(struct arena *a, const struct proc *p)
+{
+	char **argv = arena_array(a, p->argv.n + 1, sizeof(*argv));
+	for (size_t i = 0; i < p->argv.n; i++)
+		argv[i] = str_z(a, p->argv.v[i]);
+	return argv;
+}
+
+static struct err *find_program(struct arena *a, const struct proc *p, struct str *ret)
+{
+	*ret = proc_find(a, p->argv.v[0]);
+	return ret->n ? NULL
+		      : err_new(E_TOOL_MISSING, "'%.*s' is not installed (not found in PATH)",
+				STR(p->argv.v[0]));
+}
+
+struct err *proc_become(const struct proc *p)
+{
+	ARENA(a);
+	struct str file;
+	TRY(find_program(&a, p, &file));
+	char **argv = make_argv(&a, p), **env = make_env(&a, p);
+	void (*was)(int) = signal(SIGPIPE, SIG_DFL);
+	execve(str_z(&a, file), argv, env);
+	struct err *e = err_errno("cannot run '%.*s'", STR(file));
+	signal(SIGPIPE, was);
+	return e;
+}
+
 static int spawn(struct arena *a, struct proc_run *r, char *file)
 {
 	const struct proc *p = r->p;
@@ -119,10 +148,7 @@ static int spawn(struct arena *a, struct proc_run *r, char *file)
 	if (!p->inherit) /* an interactive child stays in the terminal's foreground group */
 		flags = (short)(flags | POSIX_SPAWN_SETPGROUP);
 	posix_spawnattr_setflags(&at, flags);
-	char **argv = arena_array(a, p->argv.n + 1, sizeof(*argv));
-	for (size_t i = 0; i < p->argv.n; i++)
-		argv[i] = str_z(a, p->argv.v[i]);
-	int no = posix_spawn(&r->pid, file, &fa, &at, argv, make_env(a, p));
+	int no = posix_spawn(&r->pid, file, &fa, &at, make_argv(a, p), make_env(a, p));
 	posix_spawn_file_actions_destroy(&fa);
 	posix_spawnattr_destroy(&at);
 	return no;
@@ -130,10 +156,8 @@ static int spawn(struct arena *a, struct proc_run *r, char *file)
 
 static struct err *start(struct arena *a, const struct proc *p, struct proc_run *r)
 {
-	struct str file = proc_find(a, p->argv.v[0]);
-	if (!file.n)
-		return err_new(E_TOOL_MISSING, "'%.*s' is not installed (not found in PATH)",
-			STR(p->argv.v[0]));
+	struct str file;
+	TRY(find_program(a, p, &file));
 	if (p->log.n) {
 		const int flags =
 			O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;

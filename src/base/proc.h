@@ -44,6 +44,10 @@ MUST_USE struct err *proc_check(struct arena *a, const struct proc *p, struct pr
 /* The error of proc_check() for a finished run. */
 MUST_USE struct err *proc_failure(const struct proc *p, const struct proc_result *r);
 
+/* Becomes the program, with our process, terminal and signals; of p, only argv and setenv count. Returns only if that
+ * fails. */
+MUST_USE struct err *proc_become(const struct proc *p);
+
 /* The full path of a program in PATH, or the empty view. */
 struct str proc_find(struct arena *a, struct str name);
 /* Appends argv pieces: proc_arg(a, &p, "-o", "x", NULL). */

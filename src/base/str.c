@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/vec.h"
 
 struct str str_from(const char *z)
@@ -223,9 +224,27 @@ struct str str_replace(struct arena *a, struct str s, struct str from, struct st
 	return parts.n > 1 ? str_join(a, &parts, to) : s;
 }
 
+/* In the form $'\033', in which a byte is three digits: no terminal or message can change it. */
+static struct str shell_escaped(struct arena *a, struct str s)
+{
+	BUF(b, a);
+	buf_add(&b, S("$'"));
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] >= ' ' && s.p[i] < 0x7f && s.p[i] != '\'' && s.p[i] != '\\')
+			buf_char(&b, s.p[i]);
+		else
+			buf_fmt(&b, "\\%03o", (unsigned char)s.p[i]);
+	buf_char(&b, '\'');
+	return buf_str(&b);
+}
+
 struct str str_shell(struct arena *a, struct str s)
 {
-	bool plain = s.n > 0;
+	bool plain = s.n > 0, printable = utf8_end(s) == s.n;
+	for (size_t i = 0; i < s.n; i++)
+		printable = printable && (unsigned char)s.p[i] >= ' ' && s.p[i] != 0x7f;
+	if (!printable)
+		return shell_escaped(a, s);
 	for (size_t i = 0; i < s.n; i++)
 		plain = plain && (ascii_alnum(s.p[i]) || str_chr(S("_-+.,:/=@%^"), s.p[i]) < 11);
 	return plain ? s : str_fmt(a, "'%.*s'", STR(str_replace(a, s, S("'"), S("'\\''"))));

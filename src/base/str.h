@@ -105,7 +105,8 @@ struct str str_vfmt(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
 struct str str_lower(struct arena *a, struct str s);
 /* Replaces each `from`, which is not empty, by `to`; returns s itself when there is none. */
 struct str str_replace(struct arena *a, struct str s, struct str from, struct str to);
-/* The string as one word of a shell: in single quotes unless it is plain. */
+/* The string as one word of a shell: in single quotes unless it is plain; with control characters, or
+ * bytes that are not UTF-8, in the form $'...' of POSIX.1-2024. */
 struct str str_shell(struct arena *a, struct str s);
 struct str str_join(struct arena *a, const struct strs *list, struct str sep);
 /* "a,b,,c" -> a b c: pieces are trimmed views, empty ones are dropped. */

@@ -56,6 +56,8 @@ void gather_disks(struct root *r, struct machine *m)
 			add_disk(r, m, S("home"), str_fmt(r->a, "/%.*s", STR(r->home)));
 		bool is_set = root_variable(r, S("TMPDIR"), &tmp) && tmp.n;
 		add_disk(r, m, S("tmp"), is_set ? tmp : S("/tmp"));
+		if (m->container)
+			add_disk(r, m, S("shm"), S("/dev/shm"));
 	}
 	while (str_next(&text, '\n', &line) && m->disks.n < DISKS_MAX) {
 		struct machine_disk d;

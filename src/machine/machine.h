@@ -161,7 +161,7 @@ struct machine_variable { /* an environment variable that ROCm or PyTorch reads 
 };
 
 struct machine_disk {
-	struct str use;      /* its use: "cache", "home", "tmp" */
+	struct str use;      /* its use: "cache", "home", "tmp"; in a container "shm" */
 	struct str path;     /* the folder */
 	uint64_t size, free; /* bytes */
 };
@@ -188,6 +188,7 @@ struct machine {
 	struct str seccomp; /* this process's mode: "off", "strict", "filter"; "" = not known */
 	struct str iommu;   /* "on", "passthrough", "off"; "" = not known */
 	bool wsl, container, virtual;
+	bool selinux;              /* the kernel has an SELinux policy, enforcing or not */
 	struct str container_kind; /* "docker", "podman", "kubernetes", "lxc", ...; "" */
 	bool has_identity;         /* uid, gid and groups are known */
 	unsigned uid, gid;

@@ -131,7 +131,7 @@ static void write_place(struct json *j, const void *machine)
 const struct json_field machine_fields[] = {
 	FIELDS(struct machine, kernel, arch, distro, distro_id, distro_version, cpu, cpus, memory,
 		memory_free, swap, wsl, virtual),
-	FIELDS(struct machine, gtt_limit, pressure, iommu),
+	FIELDS(struct machine, gtt_limit, pressure, iommu, selinux),
 	FIELDS(struct machine, container, container_kind, parameters),
 	FIELD_WRITE("place", write_place),
 	FIELD("dxg", struct machine, has_dxg),

@@ -161,6 +161,7 @@ void gather_system(struct root *r, struct machine *m)
 	if (!m->kernel.n && root_read(r, S("proc/version"), &text) == ROOT_OK)
 		m->kernel = clean_text(r->a, parse_kernel_version(text));
 	m->has_dxg = root_has_file(r, S("dev/dxg"));
+	m->selinux = root_line(r, S("sys/fs/selinux/enforce")).n > 0;
 	m->wsl = m->has_dxg || str_contains(str_lower(r->a, m->kernel), S("microsoft"));
 
 	if (root_read(r, S("etc/os-release"), &text) != ROOT_OK)

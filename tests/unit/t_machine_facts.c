@@ -659,7 +659,7 @@ static void this_process_has_variables_and_disks(void **state)
 		assert_false(str_eq(v->name, S("HSA_XNACK")));
 	}
 	assert_int_equal(seen, 1);
-	assert_int_equal(m.disks.n, 3);
+	assert_int_equal(m.disks.n, 3 + m.container); /* and its shared memory */
 	assert_str(m.disks.v[1].use, "home");
 	assert_str(m.disks.v[1].path, "/nonexistent/eve");
 	assert_str(m.disks.v[2].path, "/tmp/none/of/that");

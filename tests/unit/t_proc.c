@@ -344,9 +344,41 @@ static void the_later_of_two_settings_counts(void **state)
 	assert_str(r.out, "XY=other\nX=second=2\n");
 }
 
+/* Becomes the script in a child, whose status is the answer. */
+static int status_of_what_we_become(const char *script)
+{
+	int status;
+	pid_t pid = fork();
+	if (!pid) {
+		ARENA(a);
+		struct proc p = {0};
+		strs_add(&a, &p.setenv, S("ANSWER=41"));
+		proc_arg(&a, &p, "sh", "-c", script, NULL);
+		err_free(proc_become(&p));
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void a_process_becomes_a_program(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct proc p = {0};
+	assert_int_equal(status_of_what_we_become("exit $((ANSWER + 1))"), 42);
+	/* SIGPIPE, which we ignore, ends a program */
+	assert_int_equal(status_of_what_we_become("kill -PIPE $$; exit 0"), 128 + SIGPIPE);
+	proc_arg(&a, &p, "no-such-program-here", NULL);
+	assert_err_says(proc_become(&p), E_TOOL_MISSING, "no-such-program-here");
+	p.argv.v[0] = S("/etc/passwd");
+	assert_err_says(proc_become(&p), E_PERM, "/etc/passwd");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_becomes_a_program),
 		cmocka_unit_test(the_later_of_two_settings_counts),
 		cmocka_unit_test(output_and_status_are_told),
 		cmocka_unit_test(stderr_alone_may_be_taken),

@@ -145,6 +145,9 @@ static void a_word_for_a_shell_is_quoted_when_it_must_be(void **state)
 	assert_str(str_shell(&a, S("a b;$c")), "'a b;$c'");
 	assert_str(str_shell(&a, S("it's")), "'it'\\''s'");
 	assert_str(str_shell(&a, S("~")), "'~'");
+	assert_str(str_shell(&a, S("\xc3\xa9")), "'\xc3\xa9'");
+	assert_str(str_shell(&a, S("a b\n'\\\x1b")), "$'a b\\012\\047\\134\\033'");
+	assert_str(str_shell(&a, S("\xff\x7f")), "$'\\377\\177'");
 }
 
 static void lists_join_split_and_sort(void **state)
