@@ -128,6 +128,9 @@ static void every_option_is_offered(void **state)
 			if (!opt_is_positional(o))
 				assert_int_equal(strs_has(&words, str_fmt(&a, "--%s", o->lname)),
 					!(o->flags & OPT_HIDDEN));
+		for (const struct opt *o = common_opts; o->kind != OPT_END; o++)
+			assert_int_equal(strs_has(&words, str_fmt(&a, "--%s", o->lname)),
+				!(o->flags & OPT_WRITERS) || (c->needs & NEED_WRITE));
 	}
 }
 
