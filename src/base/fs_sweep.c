@@ -120,7 +120,8 @@ static struct err *sweep_folder(struct tree_sweep *s, int at, const char *name, 
 	CLEANUP(dir_closep) DIR *d = NULL;
 	struct stat st;
 	int fd = open_listed(s, at, name);
-	if (fd < 0 && errno == EACCES && s->remove && fchmodat(at, name, 0700, 0) == 0)
+	if (fd < 0 && errno == EACCES && s->remove &&
+		fchmodat(at, name, 0700, AT_SYMLINK_NOFOLLOW) == 0)
 		fd = open_listed(s, at, name);
 	if (fd < 0 && errno == ENOENT)
 		return NULL;
