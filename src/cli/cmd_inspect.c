@@ -67,6 +67,17 @@ static struct err *check_options(const struct inspect_args *o)
 	return NULL;
 }
 
+/* Two wheels of one project, of which nothing else is asked, are compared. */
+static bool are_versions(struct arena *a, const struct inspect_args *o)
+{
+	struct str name[2] = {0}, rest;
+	bool other = o->kernels || o->objects || o->hash || o->resources || o->html.n;
+	for (size_t i = 0; i < 2 && o->paths.n == 2; i++)
+		if (str_ends(o->paths.v[i], S(".whl")))
+			str_cut(path_base(o->paths.v[i]), '-', &name[i], &rest);
+	return !other && name[0].n && str_eq(str_lower(a, name[0]), str_lower(a, name[1]));
+}
+
 static struct err *scan_paths(
 	struct arena *a, const struct inspect_args *o, unsigned flags, struct inspected_all *all)
 {
@@ -128,6 +139,7 @@ struct err *cmd_inspect(struct arena *a, void *args)
 		return inspect_extract(a, o);
 	if (o->disassemble.n)
 		return inspect_disassemble(a, o);
+	o->compare = o->compare || are_versions(a, o);
 	o->objects = o->objects || o->hash; /* sums have no hash */
 	if (o->kernels)
 		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG | DEVCODE_NAMES;
