@@ -195,8 +195,8 @@ MUST_USE struct err *fs_lock(struct str path, enum fs_lock how, int *ret_fd);
  * E_NOENT if it went meanwhile. FS_HOLD_USED: also sets the folder's time, which says when it was last used. FS_HOLD_SOURCES:
  * no time is set, since builds take a folder with another time for a changed one. Thread-safe. */
 enum fs_hold { FS_HOLD_USED, FS_HOLD_SOURCES, FS_HOLD_ALONE };
-void fs_stamp(
-	struct str file); /* sets its time to now; one that cannot be changed stays as it is */
+/* Sets the time of its last use (atime) to now; a file that cannot be changed stays as it is. */
+void fs_stamp(struct str file);
 MUST_USE struct err *fs_hold(struct str dir, enum fs_hold how);
 bool fs_is_held(struct str dir); /* by this process or another one, at this moment */
 

@@ -350,12 +350,13 @@ static int open_held(const char *name, int at)
 
 void fs_stamp(struct str file)
 {
+	static const struct timespec times[] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
 	FS_AT(at);
 	if (fs_writes_forbidden())
 		return;
 	struct err *e = fs_reach_to_read(file, &at);
 	if (!e)
-		(void)!utimensat(at.dir, at.name, NULL, AT_SYMLINK_NOFOLLOW);
+		(void)!utimensat(at.dir, at.name, times, AT_SYMLINK_NOFOLLOW);
 	err_free(e);
 }
 

@@ -106,9 +106,10 @@ static struct err *add_item(struct disk_reader *r, struct disk_item i)
 		i.busy = S("a running rocsmith uses it");
 	progress_add(r->progress, 0, i.name);
 	TRY(fs_measure(i.path, &use));
-	struct str stamped = i.kind == DISK_BUILD ? i.lock : i.beside;
-	if (fs_try_lstat(stamped, &st) && st.st_mtim.tv_sec > use.newest)
+	if (i.kind == DISK_BUILD && fs_try_lstat(i.lock, &st) && st.st_mtim.tv_sec > use.newest)
 		use.newest = st.st_mtim.tv_sec;
+	if (i.kind == DISK_SOURCE && fs_try_lstat(i.beside, &st) && st.st_atim.tv_sec > use.newest)
+		use.newest = st.st_atim.tv_sec; /* by fs_stamp() */
 	int64_t now = (int64_t)time(NULL);
 	i.used = (uint64_t)(use.newest < now ? use.newest : now);
 	i.bytes = use.bytes;

@@ -20,27 +20,37 @@ static struct err *check_wheel(const struct disk_item *i)
 		       : err_new(E_PERM, "'%.*s' is not what rocsmith made", STR(i->path));
 }
 
-struct err *disk_remove(const struct disk_item *i, uint64_t *io_bytes)
+/* Takes an item for this process alone, and looks once more whether it may go: it was measured a while ago, where nobody
+ * watches. */
+static struct err *take_item(const struct disk_item *i, const struct stat *st, int *ret_lock)
 {
 	ARENA(tmp);
+	TRY(disk_lock(i, ret_lock));
+	if (*ret_lock < 0 && i->kind == DISK_BUILD) /* a build that starts now would make it */
+		TRY(fs_lock(i->lock, FS_LOCK_NOW, ret_lock));
+	if (S_ISDIR(st->st_mode))
+		TRY(fs_hold(i->path, FS_HOLD_ALONE));
+	if (i->note.n && i->kind == DISK_LEFTOVER)
+		TRY(disk_check_way(i->path, st));
+	else if (i->note.n && !disk_is_made(&tmp, i->path, st))
+		return err_new(E_PERM, "'%.*s' is not what rocsmith made", STR(i->path));
+	return i->kind == DISK_WHEEL ? check_wheel(i) : NULL;
+}
+
+struct err *disk_remove(const struct disk_item *i, uint64_t *io_bytes)
+{
 	CLEANUP(fd_closep) int lock = -1;
 	struct fs_use freed = {0};
 	struct stat st;
 	if (!fs_try_lstat(i->path, &st))
 		return errno == ENOENT ? NULL : err_errno("cannot look at '%.*s'", STR(i->path));
-	TRY(disk_lock(i, &lock));
-	if (lock < 0 && i->kind == DISK_BUILD) /* a build that starts now would make it */
-		TRY(fs_lock(i->lock, FS_LOCK_NOW, &lock));
-	if (S_ISDIR(st.st_mode))
-		TRY(fs_hold(i->path, FS_HOLD_ALONE));
-	/* it was measured a while ago, where nobody watches */
-	if (i->note.n && i->kind == DISK_LEFTOVER)
-		TRY(disk_check_way(i->path, &st));
-	else if (i->note.n && !disk_is_made(&tmp, i->path, &st))
-		return err_new(E_PERM, "'%.*s' is not what rocsmith made", STR(i->path));
-	if (i->kind == DISK_WHEEL)
-		TRY(check_wheel(i));
-	struct err *e = fs_retire(i->path, i->beside, &freed);
+	struct err *e = take_item(i, &st, &lock);
+	if (e && !fs_present(i->path)) { /* another clean has removed it meanwhile */
+		err_free(e);
+		return NULL;
+	}
+	TRY(e);
+	e = fs_retire(i->path, i->beside, &freed);
 	*io_bytes += freed.bytes;
 	if (!e && i->note.n)
 		e = fs_remove(i->note);
