@@ -134,9 +134,8 @@ def check_unused(_):
     house, allowed, problems = House(), Allowed("unused"), []
     used = set().union(*house.needs.values())
     for symbol, source in sorted(house.home.items(), key=lambda row: (row[1], row[0])):
-        table = symbol.removesuffix("_count") + "_table"
-        if symbol in used or symbol == "main" or symbol in allowed or (symbol != table and table in used and
-                symbol.endswith("_count")):
+        counts = symbol.endswith("_count") and symbol.removesuffix("_count") + "_table" in used
+        if symbol in used or symbol == "main" or symbol in allowed or counts:
             continue
         own = (Tree.top / source).exists() and mentions(source, symbol) > 1
         tests = sorted(house.outside[symbol])
