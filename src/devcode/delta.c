@@ -21,9 +21,10 @@ const struct json_field kernel_changes_fields[] = {
 	FIELD_LAST(FIELD_LIST("kernels", struct kernel_changes, kernels, change_fields)),
 };
 
-/* Notes what became of a kernel; one of the two may be NULL. */
-static void note_change(struct arena *a, struct kernel_changes *r, const struct kernel_place *old,
-	const struct kernel_place *now)
+/* Notes what became of a kernel; one of the two may be NULL. rows: by target, the number of its row from 1, since a file may
+ * claim as many targets as kernels. */
+static void note_change(struct arena *a, struct map *rows, struct kernel_changes *r,
+	const struct kernel_place *old, const struct kernel_place *now)
 {
 	/* vgprs, agprs, sgprs, spills, lds and scratch stand side by side */
 	enum {
@@ -31,12 +32,11 @@ static void note_change(struct arena *a, struct kernel_changes *r, const struct 
 			    offsetof(struct code_kernel, vgprs) + sizeof(uint64_t)
 	};
 	const struct kernel_place *one = now ? now : old;
-	struct target_change *t = NULL;
-	VEC_EACH (struct target_change, known, &r->targets)
-		t = str_eq(known->target, one->object->target) ? known : t;
-	if (!t)
-		t = VEC_PUSH(a, &r->targets);
+	size_t row = (uintptr_t)map_get(rows, one->object->target);
+	struct target_change *t = row ? &r->targets.v[row - 1] : VEC_PUSH(a, &r->targets);
 	t->target = one->object->target;
+	if (!row)
+		map_put(rows, t->target, (void *)(uintptr_t)r->targets.n);
 	struct kernel_change c = {.target = t->target,
 		.name = one->kernel->name,
 		.demangled = one->kernel->demangled,
@@ -96,6 +96,7 @@ void kernels_compare(struct arena *a, const struct devcode *old, const struct de
 	struct kernel_changes *ret)
 {
 	ARENA(tmp);
+	MAP(rows, &tmp);
 	struct kernel_places from = {0}, to = {0};
 	*ret = (struct kernel_changes){.old = old->path, .now = now->path};
 	kernels_list(&tmp, old, &from);
@@ -104,7 +105,7 @@ void kernels_compare(struct arena *a, const struct devcode *old, const struct de
 		const struct kernel_place *x = i < from.n ? &from.v[i] : NULL;
 		const struct kernel_place *y = k < to.n ? &to.v[k] : NULL;
 		int c = x && y ? kernel_order(x, y) : x ? -1 : 1; /* the end of a list comes last */
-		note_change(a, ret, c <= 0 ? x : NULL, c >= 0 ? y : NULL);
+		note_change(a, &rows, ret, c <= 0 ? x : NULL, c >= 0 ? y : NULL);
 		i += c <= 0;
 		k += c >= 0;
 	}
