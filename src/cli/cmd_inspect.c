@@ -70,12 +70,15 @@ static struct err *check_options(const struct inspect_args *o)
 /* Two wheels of one project, of which nothing else is asked, are compared. */
 static bool are_versions(struct arena *a, const struct inspect_args *o)
 {
-	struct str name[2] = {0}, rest;
+	struct strs names = {0};
 	bool other = o->kernels || o->objects || o->hash || o->resources || o->html.n;
-	for (size_t i = 0; i < 2 && o->paths.n == 2; i++)
-		if (str_ends(o->paths.v[i], S(".whl")))
-			str_cut(path_base(o->paths.v[i]), '-', &name[i], &rest);
-	return !other && name[0].n && str_eq(str_lower(a, name[0]), str_lower(a, name[1]));
+	for (size_t i = 0; i < 2 && o->paths.n == 2 && !other; i++) {
+		struct wheel_name n;
+		CLEANUP(err_freep) struct err *e = wheel_name_parse(a, o->paths.v[i], &n);
+		strs_put(a, &names, e ? o->paths.v[i] : wheel_normalise(a, n.dist));
+		other = e != NULL;
+	}
+	return !other && o->paths.n == 2 && names.n == 1;
 }
 
 static struct err *scan_paths(
