@@ -57,15 +57,27 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 
 /* ---- pip ---- */
 
+/* Begins a command of pip. */
+static struct proc pip_begin(struct foreign *f, struct str python)
+{
+	static const char *const unset[] = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX",
+		"PIP_USER", "PIP_REQUIRE_VIRTUALENV", "VIRTUAL_ENV", NULL};
+	struct proc p = {.cwd = f->home};
+	for (size_t i = 0; unset[i]; i++)
+		strs_add(f->a, &p.setenv, str_from(unset[i]));
+	strs_add(f->a, &p.argv, python);
+	proc_arg(f->a, &p, "-m", "pip", "--disable-pip-version-check", NULL);
+	return p;
+}
+
 /* Does the Python that the environment is made of have a pip that installs into others (22.3 and later)? Then the
  * environment needs none of its own, which would take seconds. */
 static bool pip_reaches(struct foreign *f)
 {
-	struct proc p = {.cwd = f->home};
+	struct proc p = pip_begin(f, f->plan->host.python);
 	struct proc_result r;
 	struct str version, rest;
-	strs_add(f->a, &p.argv, f->plan->host.python);
-	proc_arg(f->a, &p, "-m", "pip", "--disable-pip-version-check", "--version", NULL);
+	proc_arg(f->a, &p, "--version", NULL);
 	struct err *e = proc_run(f->a, &p, &r);
 	bool good = !e && !r.status && str_starts(r.out, S("pip "));
 	err_free(e);
@@ -77,29 +89,22 @@ static bool pip_reaches(struct foreign *f)
  * it runs code of the packages that it builds. */
 static struct err *run_pip(struct foreign *f, const struct strs *words)
 {
-	struct proc p = {.cwd = f->home};
+	struct str python = path_join(f->a, f->venv, S("bin/python"));
+	bool own = fs_exists(path_join(f->a, f->venv, S("bin/pip")));
+	struct proc p = pip_begin(f, own ? python : f->plan->host.python);
 	struct proc_result r;
-	static const char *const unset[] = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX",
-		"PIP_USER", "PIP_REQUIRE_VIRTUALENV", "VIRTUAL_ENV", NULL};
 	struct str report = str_fmt(f->a, "%.*s/packages.new.json", STR(f->state)), at;
 	unsigned n = 0;
 	do
 		at = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), ++n);
 	while (fs_exists(at) && n < MAX_REPORTS);
-	for (size_t i = 0; unset[i]; i++)
-		strs_add(f->a, &p.setenv, str_from(unset[i]));
 	VEC_EACH (const struct str, name, &f->withheld)
 		if (!str_ends(str_lower(f->a, *name), S("_proxy")) && !str_eq(*name, S("NETRC")))
 			strs_add(f->a, &p.setenv, *name);
-	struct str python = path_join(f->a, f->venv, S("bin/python"));
-	bool own = fs_exists(path_join(f->a, f->venv, S("bin/pip")));
-	strs_add(f->a, &p.argv, own ? python : f->plan->host.python);
-	proc_arg(f->a, &p, "-m", "pip", NULL);
 	if (!own)
 		proc_arg(f->a, &p, "--python", str_z(f->a, python), NULL);
-	proc_arg(f->a, &p, "install", "--no-input", "--disable-pip-version-check",
-		"--no-warn-script-location", "--no-compile", "--root-user-action=ignore",
-		"--report", str_z(f->a, report), NULL);
+	proc_arg(f->a, &p, "install", "--no-input", "--no-warn-script-location", "--no-compile",
+		"--root-user-action=ignore", "--report", str_z(f->a, report), NULL);
 	strs_add_all(f->a, &p.argv, words);
 	TRY_CTX(foreign_run(f, "python", &p, &r), "cannot install what the build of '%.*s' needs",
 		STR(f->plan->name));
