@@ -244,6 +244,9 @@ MUST_USE struct err *fs_pwrite(int fd, const void *p, size_t n, uint64_t offset)
 enum fs_place { FS_DATA, FS_CACHE, FS_STATE, FS_CONFIG };
 /* e.g. ~/.cache/rocsmith/NAME; ROCSMITH_HOME=DIR puts all four below DIR. The folder is not created. */
 struct str fs_place(struct arena *a, enum fs_place place, struct str name);
+/* The user's folder for things of that kind, whoever made them ($XDG_CACHE_HOME, ~/.cache), and the home folder. */
+struct str fs_user_dir(struct arena *a, enum fs_place place);
+struct str fs_home(struct arena *a);
 /* Could somebody else change what the path leads to? E_PERM if so. From / on, every folder must belong to this user or
  * root, and nobody else may write to it, unless it has the sticky bit, as /tmp has; the end must not have that either.
  * Links are followed, and must belong to this user or root, too. The group that is the user's alone may write.

@@ -26,20 +26,27 @@ static const char *account_home(struct arena *a)
 	return p && p->pw_dir[0] == '/' ? p->pw_dir : HOMELESS;
 }
 
+struct str fs_home(struct arena *a)
+{
+	const char *home = getenv("HOME");
+	return str_from(home && *home == '/' ? home : account_home(a));
+}
+
+struct str fs_user_dir(struct arena *a, enum fs_place place)
+{
+	const char *xdg = getenv(places[place].env);
+	return xdg && *xdg == '/' ? str_from(xdg)
+				  : str_fmt(a, "%.*s/%s", STR(fs_home(a)), places[place].home);
+}
+
 struct str fs_place(struct arena *a, enum fs_place place, struct str name)
 {
-	const char *all = getenv("ROCSMITH_HOME"), *xdg = getenv(places[place].env);
-	const char *home = getenv("HOME");
+	const char *all = getenv("ROCSMITH_HOME");
 	struct str dir;
-	if (all && *all) {
+	if (all && *all)
 		dir = path_join(a, path_abs(a, str_from(all)), str_from(places[place].sub));
-	} else if (xdg && *xdg == '/') {
-		dir = path_join(a, str_from(xdg), S("rocsmith"));
-	} else {
-		if (!home || *home != '/')
-			home = account_home(a);
-		dir = str_fmt(a, "%s/%s/rocsmith", home, places[place].home);
-	}
+	else
+		dir = path_join(a, fs_user_dir(a, place), S("rocsmith"));
 	return path_join(a, dir, name);
 }
 

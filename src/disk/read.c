@@ -300,22 +300,11 @@ static struct err *read_notes(struct disk_reader *r)
 
 struct str disk_cache_path(struct arena *a, const struct disk_cache *c)
 {
-	static const struct {
-		const char *lead, *variable, *home;
-	} roots[] = {{"~cache/", "XDG_CACHE_HOME", ".cache"},
-		{"~config/", "XDG_CONFIG_HOME", ".config"}, {"~/", NULL, "."}};
-	struct str at = str_from(c->at), own = str_from(getenv(c->variable));
-	struct str home = str_from(getenv("HOME"));
-	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots) && !own.n; i++) {
-		struct str lead = str_from(roots[i].lead), root = S("");
-		if (!str_starts(at, lead))
-			continue;
-		if (roots[i].variable)
-			root = str_from(getenv(roots[i].variable));
-		if (!root.n)
-			root = path_join(a, home, str_from(roots[i].home));
-		own = path_join(a, root, str_sub(at, lead.n, at.n));
-	}
+	struct str own = str_from(getenv(c->variable)), lead, rest, root = fs_home(a);
+	str_cut(str_from(c->at), '/', &lead, &rest);
+	if (!str_eq(lead, S("~")))
+		root = fs_user_dir(a, str_eq(lead, S("~cache")) ? FS_CACHE : FS_CONFIG);
+	own = own.n ? own : path_join(a, root, rest);
 	return fs_real(a, own, &own) ? own : path_clean(a, own);
 }
 
