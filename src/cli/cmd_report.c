@@ -27,9 +27,22 @@ static const struct column gpu_columns[] = {
 	{COLUMN(">Up to date", "cached")},
 	{COLUMN(">Time", "seconds")},
 	{COLUMN(">CPU", "cpu")},
+	{COLUMN(">Added", "added")},
 	{COLUMN(">Peak memory", "memory"), .bytes = true},
 	{.title = NULL},
 };
+
+static void show_path(struct arena *a, const struct report *r)
+{
+	const struct report_step *longest = r->path.v;
+	VEC_EACH (const struct report_step, s, &r->path)
+		if (s->seconds > longest->seconds)
+			longest = s;
+	out_fmt("\ncritical path: %.*s in %zu steps; the longest is %.*s %.*s%s%.*s (%.*s)\n",
+		STR(human_seconds(a, r->path_seconds)), r->path.n, STR(longest->kind),
+		STR(longest->name), longest->gpu.n ? " for " : "", STR(longest->gpu),
+		STR(human_seconds(a, longest->seconds)));
+}
 
 struct err *cmd_report(struct arena *a, void *user)
 {
@@ -56,6 +69,8 @@ struct err *cmd_report(struct arena *a, void *user)
 		if (r.gpus.n)
 			out_text(S("\n"));
 		table_show(a, report_fields, "gpus", gpu_columns, &r);
+		if (r.path.n > 1)
+			show_path(a, &r);
 		if (r.wheel.n)
 			out_fmt("\nwheel: %.*s (%.*s)\n", STR(r.wheel),
 				STR(human_bytes(a, r.bytes)));

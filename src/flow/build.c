@@ -175,6 +175,8 @@ static void take_results(struct build *b)
 	b->ret->warnings = m->warnings;
 	b->ret->findings = b->plan->foreign ? f->findings : m->findings;
 	b->ret->foreign = b->plan->foreign ? f : NULL;
+	if (b->ret->foreign)
+		build_compiles(b->q, b->ret);
 	hipify_tree_free(&m->tree);
 }
 

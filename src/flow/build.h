@@ -65,6 +65,8 @@ struct build_result {
 	struct findings findings; /* from the translation */
 	struct findings warnings; /* from the compiler */
 	VEC(struct job_report) steps;
+	VEC(struct job_report)
+	compiles;                /* the work of another build system's compilers; see compiles.c */
 	struct foreign *foreign; /* another build system's build, or NULL */
 	struct str wheel;        /* path of the wheel, or of a CMake project's install folder */
 	uint64_t wheel_size;
@@ -128,6 +130,8 @@ extern const struct json_field build_package_fields[];
 /* Sets ret->sha256 and ret->proof. If the last build had the same proof, takes proved and verdict from its report. */
 MUST_USE struct err *build_proved(
 	struct arena *a, const struct verify_options *o, struct build_result *ret);
+/* Fills in `compiles` of another build system's build, from the log of our compilers (compiles.c). */
+void build_compiles(const struct build_request *q, struct build_result *r);
 /* The text of build.json: plan, SDK, stages, steps, wheel, findings and error; after a real build also the machine's
  * facts, device code and verdict. Format: doc/man/rocsmith-build.1.scd. */
 struct str build_report(struct arena *a, const struct build_request *q,

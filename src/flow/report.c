@@ -56,8 +56,19 @@ static const struct json_field stage_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field step_fields[] =
-	FIELDS_ONLY(struct job_report, kind, name, gpu, start, seconds, cpu, memory, cached, done);
+static void write_after(struct json *j, const void *object)
+{
+	const struct job_report *step = object;
+	json_open(j, '[');
+	VEC_EACH (const unsigned, number, &step->after)
+		json_u64(j, *number);
+	json_close(j);
+}
+
+static const struct json_field step_fields[] = {
+	FIELDS(struct job_report, kind, name, gpu, start, seconds, cpu, memory, cached, done),
+	FIELD_LAST(FIELD_WRITE("after", write_after)),
+};
 
 const struct json_field build_package_fields[] =
 	FIELDS_ONLY(struct foreign_package, name, version, sha256);
@@ -76,6 +87,7 @@ static const struct json_field result_fields[] = {
 	FIELD_STRUCT("sdk", struct build_result, sdk, sdk_fields),
 	FIELD_PART("stages", stage_fields),
 	FIELD_LIST("steps", struct build_result, steps, step_fields),
+	FIELD_LIST_OPTIONAL("compiles", struct build_result, compiles, step_fields),
 	FIELD_POINTER("environment", struct build_result, foreign, foreign_fields),
 	FIELD("wheel", struct build_result, wheel),
 	FIELD("bytes", struct build_result, wheel_size),

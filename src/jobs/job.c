@@ -153,7 +153,9 @@ static struct err *job_run(struct arena *tmp, struct job *j)
 struct job *job_add(struct jobs *set, const char *kind, struct str name)
 {
 	struct job *j = NEW(set->a, struct job);
-	*j = (struct job){.set = set, .report = {.kind = str_from(kind), .name = name}};
+	*j = (struct job){.set = set,
+		.number = (unsigned)set->all.n,
+		.report = {.kind = str_from(kind), .name = name}};
 	*VEC_PUSH(set->a, &set->all) = j;
 	return j;
 }
@@ -161,6 +163,7 @@ struct job *job_add(struct jobs *set, const char *kind, struct str name)
 void job_need(struct job *later, struct job *earlier)
 {
 	*VEC_PUSH(later->set->a, &earlier->feeds) = later;
+	*VEC_PUSH(later->set->a, &later->report.after) = earlier->number;
 	later->waiting++;
 }
 

@@ -34,12 +34,14 @@ struct job_report {          /* a job that ran, or was up to date */
 	uint64_t memory;     /* peak, bytes */
 	bool cached;         /* the output was up to date */
 	bool done;           /* false if it failed or was not reached */
+	VEC(unsigned) after; /* numbers of the reports that it needed; each is less than its own */
 };
 
 #define JOB_OUT "out"
 
 struct job {
 	struct jobs *set;
+	unsigned number; /* its place in the set */
 	struct job_report report;
 	struct proc proc; /* writes WORK/JOB_OUT; if argv is empty, make() writes `part` */
 	struct err *(*make)(struct arena *tmp, struct job *j, struct str part);

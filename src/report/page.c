@@ -21,14 +21,18 @@ static void page_gpus(struct html *h, const struct report *r)
 {
 	if (!r->gpus.n)
 		return;
-	html_table(h, "GPU|Sold as|>Compiled|>Up to date|>Time|>CPU|>Peak memory");
+	html_leaf(h,
+		S("Added: how much sooner the compiles could have ended without this GPU, by the "
+		  "longest chain of steps and the number of jobs."),
+		"p", NULL);
+	html_table(h, "GPU|Sold as|>Compiled|>Up to date|>Time|>CPU|>Added|>Peak memory");
 	VEC_EACH (const struct report_gpu, g, &r->gpus) {
 		const struct gpu *gpu = target_read(g->name).gpu;
 		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
 			number_text(h, g->ran), number_text(h, g->cached),
 			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
-			human_bytes(h->out.a, g->memory)};
-		html_row(h, "gtnnnnn", cells);
+			html_seconds(h, g->added), human_bytes(h->out.a, g->memory)};
+		html_row(h, "gtnnnnnn", cells);
 	}
 	html_table_end(h, 0, "");
 }
@@ -78,6 +82,18 @@ static int by_seconds(const void *x, const void *y)
 	return (a->seconds < b->seconds) - (a->seconds > b->seconds);
 }
 
+static void step_table(struct html *h, const struct report_step *steps, size_t n, const char *what)
+{
+	html_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
+	for (size_t i = 0; i < n && i < ROWS; i++) {
+		const struct report_step *s = &steps[i];
+		const struct str cells[] = {s->kind, s->name, s->gpu, html_seconds(h, s->seconds),
+			html_seconds(h, s->cpu), human_bytes(h->out.a, s->memory)};
+		html_row(h, "ttgnnn", cells);
+	}
+	html_table_end(h, n, what);
+}
+
 static void page_slowest(struct html *h, const struct report *r)
 {
 	VEC(struct report_step) ran = {0};
@@ -87,13 +103,22 @@ static void page_slowest(struct html *h, const struct report *r)
 	if (!ran.n)
 		return;
 	qsort(ran.v, ran.n, sizeof(*ran.v), by_seconds);
-	html_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
-	for (const struct report_step *s = ran.v; s < ran.v + ran.n && s < ran.v + SLOWEST; s++) {
-		const struct str cells[] = {s->kind, s->name, s->gpu, html_seconds(h, s->seconds),
-			html_seconds(h, s->cpu), human_bytes(h->out.a, s->memory)};
-		html_row(h, "ttgnnn", cells);
-	}
-	html_table_end(h, 0, "");
+	step_table(h, ran.v, ran.n < SLOWEST ? ran.n : SLOWEST, "steps");
+}
+
+static void page_path(struct html *h, const struct report *r)
+{
+	if (r->path.n < 2)
+		return;
+	html_leaf(h,
+		str_fmt(h->out.a,
+			"Each of these steps needs the one before it. Together they take %.*s, and "
+			"no number of processors makes the build shorter. With %u jobs, the "
+			"compiles take %.*s at least.",
+			STR(html_seconds(h, r->path_seconds)), r->jobs,
+			STR(html_seconds(h, r->least))),
+		"p", NULL);
+	step_table(h, r->path.v, r->path.n, "steps");
 }
 
 /* ---- device code ---- */
@@ -357,6 +382,7 @@ static const struct {
 	{"warnings", "Warnings of the compiler", page_warnings},
 	{"stages", "Stages", page_stages},
 	{"timeline", "Timeline", page_timeline},
+	{"path", "Critical path", page_path},
 	{"slowest", "Slowest steps", page_slowest},
 	{"plan", "Plan", page_plan},
 	{"facts", "Facts", page_facts},

@@ -31,10 +31,13 @@ static int by_start(const void *x, const void *y)
 }
 
 /* Steps that a failed build had begun, or never reached, have "done": false. */
-static void read_steps(struct arena *a, struct report *r)
+static void read_steps(struct arena *a, struct report *r, const struct node *list, bool compile)
 {
-	NODE_EACH (s, report_member(r->doc, S("steps"))) {
+	size_t first = r->numbers;
+	NODE_EACH (s, list) {
 		struct report_step step = {
+			.number = r->numbers++,
+			.compile = compile,
 			.kind = node_text(s, S("kind"), S("step")),
 			.name = node_text(s, S("name"), S("")),
 			.gpu = node_text(s, S("gpu"), S("")),
@@ -44,12 +47,16 @@ static void read_steps(struct arena *a, struct report *r)
 			.memory = node_u64(s, S("memory"), 0),
 			.cached = node_bool(s, S("cached"), false),
 		};
+		NODE_EACH (n, report_member(s, S("after"))) {
+			uint64_t number;
+			if (str_u64(n->text, 10, &number) && number < step.number - first)
+				*VEC_PUSH(a, &step.after) = first + (size_t)number;
+		}
 		if (node_bool(s, S("done"), true) || step.cached)
 			*VEC_PUSH(a, &r->steps) = step;
 		else if (step.seconds > 0)
 			*VEC_PUSH(a, &r->failed) = step;
 	}
-	VEC_SORT(&r->steps, by_start);
 }
 
 /* Assigns each step to the first lane that is free when it starts. Clocks are read one after the other, so an overlap
@@ -102,6 +109,65 @@ static void sum_gpus(struct arena *a, struct report *r)
 	}
 }
 
+/* ---- the critical path ---- */
+struct chains {                          /* by the numbers of the steps */
+	const struct report_step **step; /* NULL: no compile, or did not run */
+	double *ends;                    /* length of the longest chain that ends with it */
+	size_t *before; /* the step before it on that chain, or a number that no step has */
+	size_t last;    /* the end of the longest of all */
+};
+
+/* The least time of the compiles; the device passes of the GPU `without` take none. */
+static double least(const struct report *r, struct str without, struct chains *io)
+{
+	double sum = 0;
+	io->last = r->numbers;
+	for (size_t i = 0; i < r->numbers; i++) {
+		const struct report_step *s = io->step[i];
+		io->before[i] = r->numbers;
+		io->ends[i] = 0;
+		if (!s)
+			continue;
+		VEC_EACH (const size_t, n, &s->after)
+			if (io->step[*n] &&
+				(io->before[i] == r->numbers || io->ends[*n] > io->ends[i])) {
+				io->ends[i] = io->ends[*n];
+				io->before[i] = *n;
+			}
+		double seconds = without.n && str_eq(s->gpu, without) ? 0 : s->seconds;
+		sum += seconds;
+		io->ends[i] += seconds;
+		if (io->last == r->numbers || io->ends[i] > io->ends[io->last])
+			io->last = i;
+	}
+	double longest = io->last < r->numbers ? io->ends[io->last] : 0;
+	sum /= r->jobs ? r->jobs : 1;
+	return longest > sum ? longest : sum;
+}
+
+static void find_path(struct arena *a, struct report *r)
+{
+	ARENA(tmp);
+	struct chains c = {.step = arena_array(&tmp, r->numbers, sizeof(*c.step)),
+		.ends = arena_array(&tmp, r->numbers, sizeof(*c.ends)),
+		.before = arena_array(&tmp, r->numbers, sizeof(*c.before))};
+	size_t n = 0;
+	VEC_EACH (const struct report_step, s, &r->steps)
+		c.step[s->number] = s->compile && !s->cached ? s : NULL;
+	VEC_EACH (struct report_gpu, g, &r->gpus)
+		g->added = -least(r, g->name, &c);
+	r->least = least(r, S(""), &c);
+	VEC_EACH (struct report_gpu, g, &r->gpus)
+		g->added += r->least;
+	for (size_t i = c.last; i < r->numbers; i = c.before[i])
+		n++;
+	while (r->path.n < n)
+		(void)VEC_PUSH(a, &r->path);
+	for (size_t i = c.last; i < r->numbers; i = c.before[i])
+		r->path.v[--n] = *c.step[i];
+	r->path_seconds = c.last < r->numbers ? c.ends[c.last] : 0;
+}
+
 struct err *report_read(struct arena *a, const struct node *doc, struct report *ret)
 {
 	struct str schema = node_text(doc, S("schema"), S(""));
@@ -132,14 +198,19 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		.warnings = report_member(doc, S("warnings"))->n,
 		.bytes = node_u64(doc, S("bytes"), 0),
 		.seconds = seconds_of(doc, S("seconds")),
+		.jobs = (unsigned)node_u64(doc, S("jobs"), 1),
 	};
 	const struct node *stages = report_member(doc, S("stages"));
 	NODE_EACH (s, stages)
 		*VEC_PUSH(a, &ret->stages) = (struct report_stage){
 			.name = s->key, .seconds = seconds_of(stages, s->key)};
-	read_steps(a, ret);
+	const struct node *compiles = report_member(doc, S("compiles"));
+	read_steps(a, ret, report_member(doc, S("steps")), !compiles->n);
+	read_steps(a, ret, compiles, true);
+	VEC_SORT(&ret->steps, by_start);
 	assign_lanes(ret);
 	sum_gpus(a, ret);
+	find_path(a, ret);
 	NODE_EACH (f, report_member(report_member(doc, S("inspect")), S("files")))
 		NODE_EACH (o, report_member(f, S("objects")))
 			NODE_EACH (k, report_member(o, S("resources"))) {
@@ -153,8 +224,11 @@ static const struct json_field stage_fields[] = FIELDS_ONLY(struct report_stage,
 
 static const struct json_field gpu_fields[] = {
 	FIELD("gpu", struct report_gpu, name),
-	FIELD_LAST(FIELDS(struct report_gpu, ran, cached, seconds, cpu, memory)),
+	FIELD_LAST(FIELDS(struct report_gpu, ran, cached, seconds, cpu, memory, added)),
 };
+
+static const struct json_field path_fields[] =
+	FIELDS_ONLY(struct report_step, kind, name, gpu, seconds);
 
 const struct json_field report_fields[] = {
 	FIELD_CONST("schema", "rocsmith.report/1"),
@@ -163,5 +237,7 @@ const struct json_field report_fields[] = {
 	FIELD_MAP("stages", struct report, stages, stage_fields),
 	FIELD("steps", struct report, steps.n),
 	FIELD_LIST("gpus", struct report, gpus, gpu_fields),
+	FIELDS(struct report, least, path_seconds),
+	FIELD_LIST("path", struct report, path, path_fields),
 	FIELD_LAST(FIELDS(struct report, kernels, spilling)),
 };

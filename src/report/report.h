@@ -21,7 +21,10 @@ struct report_step {
 	double start, seconds, cpu; /* seconds since the build began; cpu = user + system */
 	uint64_t memory;            /* peak, bytes */
 	bool cached;                /* up to date: did not run */
-	unsigned lane; /* steps of one lane do not overlap, except in the last of 256 */
+	bool compile;               /* it counts for GPUs and the critical path */
+	size_t number; /* its place in `steps` of the document, or, behind those, in `compiles` */
+	VEC(size_t) after; /* numbers of the steps that it waited for */
+	unsigned lane;     /* steps of one lane do not overlap, except in the last of 256 */
 };
 
 struct report_gpu { /* sums over the device passes that ran for one GPU */
@@ -29,6 +32,7 @@ struct report_gpu { /* sums over the device passes that ran for one GPU */
 	double seconds, cpu;
 	uint64_t memory; /* the largest peak among them */
 	size_t ran, cached;
+	double added; /* by so much would `least` be less without its device passes */
 };
 
 struct report {
@@ -40,12 +44,19 @@ struct report {
 	double seconds;     /* wall time of the build */
 	double end;         /* time at which the last step ended */
 	unsigned lanes;
+	size_t numbers; /* counts all steps and compiles of the document */
 	VEC(struct report_stage) stages;
 	VEC(struct report_step) steps;  /* sorted by start time */
 	VEC(struct report_gpu) gpus;    /* in the order of the plan, then of the steps */
 	VEC(struct report_step) failed; /* steps that were running when the build failed */
-	size_t kernels, spilling;       /* all kernels, and those that spill registers */
-	size_t warnings;                /* number of compiler warnings */
+	unsigned jobs;                  /* the most steps that may run at once */
+	/* the critical path: the chain of compiles, each of which needs the one before it, that takes longest */
+	VEC(struct report_step) path;
+	double path_seconds;
+	/* seconds that the compiles take at least: the critical path, or all their time divided by the jobs */
+	double least;
+	size_t kernels, spilling; /* all kernels, and those that spill registers */
+	size_t warnings;          /* number of compiler warnings */
 };
 
 /* Reads a build document; E_SYNTAX if it has another schema. Texts point into doc. */

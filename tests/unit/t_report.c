@@ -319,6 +319,75 @@ static void attributes_are_escaped(void **state)
 		"<a title=\"&quot;quoted&quot; &amp; &lt;more&gt;\">x\xef\xbf\xbd</a>\n");
 }
 
+#define STEP(kind, gpu, seconds, after)                                                            \
+	"{\"kind\":\"" kind "\",\"name\":\"" kind "\",\"gpu\":\"" gpu "\",\"seconds\":" seconds    \
+	",\"after\":" after "}"
+
+/* Two sources of two GPUs each; the second source's pass for gfx90a is slow. */
+#define STEPS                                                                                      \
+	STEP("device", "gfx90a", "2", "[]")                                                        \
+	"," STEP("device", "gfx1201", "1", "[]") "," STEP("host", "", "3", "[0, 1]") "," STEP(     \
+		"device", "gfx90a", "9", "[]") "," STEP("host2", "", "1", "[3]") "," STEP("link",  \
+		"", "0.5", "[2, 4]")
+
+static void near(double is, double wanted)
+{
+	assert_true(is > wanted - 1e-6 && is < wanted + 1e-6);
+}
+
+static void the_longest_chain_is_the_critical_path(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a, "{\"schema\":\"rocsmith.build/1\",\"jobs\":8,\"steps\":[" STEPS "]}", &r);
+	near(r.least, 10.5);
+	assert_int_equal(r.path.n, 3);
+	near(r.path.v[0].seconds, 9);
+	assert_str(r.path.v[1].kind, "host2");
+	assert_str(r.path.v[2].kind, "link");
+	assert_str(r.gpus.v[0].name, "gfx90a");
+	near(r.gpus.v[0].added, 10.5 - (1 + 3 + 0.5)); /* then the other source is the longest */
+	near(r.gpus.v[1].added, 0);
+	/* with one job, the sum counts */
+	load(&a, "{\"schema\":\"rocsmith.build/1\",\"jobs\":1,\"steps\":[" STEPS "]}", &r);
+	near(r.least, 16.5);
+	near(r.gpus.v[0].added, 11);
+	near(r.gpus.v[1].added, 1);
+	assert_true(str_contains(report_html(&a, &r), S("Critical path")));
+}
+
+/* Steps of another build system contain its compiles, so only these are added up. */
+static void compiles_count_instead_of_the_steps_around_them(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a,
+		"{\"schema\":\"rocsmith.build/1\",\"jobs\":8,\"steps\":[" STEP(
+			"wheel", "", "100", "[]") "],\"compiles\":[" STEPS "]}",
+		&r);
+	assert_int_equal(r.steps.n, 7);
+	near(r.least, 10.5);
+	assert_int_equal(r.path.n, 3);
+	near(r.path.v[0].seconds, 9);
+	assert_int_equal(r.gpus.v[0].ran, 2);
+}
+
+static void a_step_waits_for_none_that_comes_later(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a,
+		"{\"schema\":\"rocsmith.build/1\",\"jobs\":8,\"steps\":[" STEP(
+			"host", "", "1", "[0, 1, 7, -1, \"x\"]") "," STEP("link", "", "1",
+			"[0, 0, 1, 4294967296]") "]}",
+		&r);
+	near(r.least, 2);
+	assert_int_equal(r.path.n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +407,9 @@ int main(void)
 		cmocka_unit_test(tags_are_balanced),
 		cmocka_unit_test(a_long_build_makes_a_small_page),
 		cmocka_unit_test(attributes_are_escaped),
+		cmocka_unit_test(the_longest_chain_is_the_critical_path),
+		cmocka_unit_test(compiles_count_instead_of_the_steps_around_them),
+		cmocka_unit_test(a_step_waits_for_none_that_comes_later),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,96 @@
+/* Makes steps of the build report from what the compilers of another build system's build did, by the log that each of them adds a line to (cc/cc.h), as
+ * steps of the build report. ninja and setup.py keep no record of the passes for each GPU, of CPU time or of memory. */
+#include <time.h>
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "flow/build.h"
+#include "formats/node.h"
+
+enum { MOST_COMPILES = 20000, MOST_INPUTS = 5000, MOST_LINE = 4 << 20 };
+
+static struct str path_of(struct arena *a, const struct node *run, struct str file)
+{
+	return path_clean(a, path_join(a, node_text(run, S("dir"), S("/")), file));
+}
+
+/* Adds what the last pass of a run waits for besides its other passes: the steps that made its inputs; and notes in
+ * `makers` (path to number) what it makes. */
+static void connect(
+	struct arena *a, const struct node *run, struct build_result *r, struct map *makers)
+{
+	const struct node *argv = node_get(run, S("argv"));
+	unsigned number = (unsigned)(r->compiles.n - 1);
+	struct job_report *last = &r->compiles.v[number];
+	struct str before = S("");
+	if (!argv || argv->kind != NODE_LIST)
+		return;
+	NODE_EACH (word, argv) {
+		ARENA(tmp);
+		struct str path = path_of(&tmp, run, word->text);
+		const unsigned *from = map_get(makers, path);
+		if (str_eq(before, S("-o"))) {
+			unsigned *maker = NEW(a, unsigned);
+			*maker = number;
+			map_put(makers, str_dup(a, path), maker);
+		} else if (from && *from < number && last->after.n < MOST_INPUTS) {
+			*VEC_PUSH(a, &last->after) = *from;
+		}
+		before = word->text;
+	}
+}
+
+/* A run of one program, as a step for each of its passes. They ran one after the other, so each needs the one before it. */
+static void add_run(struct arena *a, const struct node *run, double start, struct build_result *r)
+{
+	const struct node *passes = node_get(run, S("passes"));
+	bool split = passes && passes->kind == NODE_LIST && passes->n;
+	size_t n = split ? passes->n : 1;
+	struct str kind = node_text(run, S("kind"), S(""));
+	start += node_number(run, S("waited"), 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct node *pass = split ? &passes->v[i] : run;
+		struct job_report *s = VEC_PUSH(a, &r->compiles);
+		struct str gpu = node_text(pass, S("gpu"), S(""));
+		*s = (struct job_report){.kind = str_dup(a, gpu.n   ? S("device")
+							    : split ? S("host")
+								    : kind),
+			.name = str_dup(a, node_text(run, S("input"), S(""))),
+			.gpu = str_dup(a, gpu),
+			.start = start,
+			.seconds = node_number(pass, S("seconds"), 0),
+			.cpu = node_number(pass, S("cpu"), 0),
+			.memory = node_u64(pass, S("memory"), 0),
+			.done = node_u64(run, S("status"), 0) == 0};
+		start += s->seconds;
+		if (i)
+			*VEC_PUSH(a, &s->after) = (unsigned)(r->compiles.n - 2);
+	}
+}
+
+/* Reads the lines that were added since the build began. A line that cannot be read is skipped: the log only informs. */
+void build_compiles(const struct build_request *q, struct build_result *r)
+{
+	struct arena *a = r->foreign->a;
+	struct str log = path_join(a, r->foreign->log, S("cc.jsonl")), text = {0}, line;
+	struct timespec now;
+	MAP(makers, a);
+	clock_gettime(CLOCK_REALTIME, &now);
+	double began = (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (mono_now() - q->began);
+	struct err *e = fs_map(log, &text);
+	struct str rest = text;
+	while (!e && r->compiles.n < MOST_COMPILES && str_next(&rest, '\n', &line)) {
+		ARENA(tmp);
+		const struct node *run;
+		struct err *bad = line.n > MOST_LINE ? NULL : json_parse(&tmp, line, log, &run);
+		double start = bad || line.n > MOST_LINE ? 0 : node_number(run, S("start"), 0);
+		err_free(bad);
+		/* -E, --version and the like have no predicted share of the memory */
+		if (start < began || node_number(run, S("predicted"), 0) <= 0)
+			continue;
+		add_run(a, run, start - began, r);
+		connect(a, run, r, &makers);
+	}
+	err_free(e);
+	fs_unmap(&text);
+}
