@@ -29,6 +29,12 @@ const struct opt cmd_build_opts[] = {
 	{OPT_FLAG("keep-going", q.keep_going, "after an error go on with what does not need it"),
 		.sname = 'k'},
 	{OPT_FLAG("offline", q.no_install, "never install an SDK")},
+	{OPT_VALUE("cache", OPT_STR, q.cache.where, "WHERE",
+		 "take objects from a cache: local, a folder, https://..., s3://..."),
+		.env = "ROCSMITH_CACHE"},
+	{OPT_VALUE("cache-key", OPT_PATH, q.cache.key_file, "FILE",
+		 "the key that seals what is shared"),
+		.env = "ROCSMITH_CACHE_KEY"},
 	OPT_LAST,
 };
 
@@ -67,12 +73,19 @@ static struct err *say_failure(
 
 static void say_compiled(struct arena *a, const struct build_result *r)
 {
-	size_t ran = 0, all = r->steps.n, n = r->warnings.n;
-	VEC_EACH (const struct job_report, s, &r->steps)
-		ran += s->done && !s->cached;
+	size_t ran = 0, all = r->steps.n, n = r->warnings.n, restored = 0;
+	VEC_EACH (const struct job_report, s, &r->steps) {
+		ran += s->done && !s->cached && !s->restored;
+		restored += s->restored;
+	}
 	struct str warnings =
 		n ? str_fmt(a, "; %.*s", STR(human_count(a, n, "compiler warning"))) : S("");
 	bool some = ran > 0;
+	if (restored) {
+		all -= restored;
+		say_status(S("Restored"), "%.*s from the cache",
+			STR(human_count(a, restored, "object")));
+	}
 	if (r->foreign) /* stages such as "wheel" are no steps of it */
 		ran = all = r->foreign->compiled;
 	if (some)

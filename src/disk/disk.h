@@ -14,7 +14,15 @@
 #include "base/vec.h"
 #include "formats/json_fields.h"
 
-enum disk_kind { DISK_SDK, DISK_DOWNLOAD, DISK_SOURCE, DISK_BUILD, DISK_WHEEL, DISK_LEFTOVER };
+enum disk_kind {
+	DISK_SDK,
+	DISK_DOWNLOAD,
+	DISK_SOURCE,
+	DISK_BUILD,
+	DISK_OBJECT,
+	DISK_WHEEL,
+	DISK_LEFTOVER
+};
 extern const char *const disk_kinds[]; /* "sdk", ...; ends with NULL */
 
 struct disk_place { /* a row */

@@ -11,7 +11,8 @@
 #include "formats/node.h"
 #include "target/target.h"
 
-const char *const disk_kinds[] = {"sdk", "download", "source", "build", "wheel", "leftover", NULL};
+const char *const disk_kinds[] = {
+	"sdk", "download", "source", "build", "object", "wheel", "leftover", NULL};
 
 const char disk_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 			"# A build folder of rocsmith: all in here can be made again.\n";

@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "cache/cache.h"
 #include "devcode/devcode.h"
 #include "foreign/foreign.h"
 #include "jobs/job.h"
@@ -41,7 +42,8 @@ struct build_request {
 	struct str sysroot;  /* root of the machine that the report describes; "" = this one */
 	struct strs targets; /* targets of ninja or make: builds only these, no wheel; none = all */
 	struct str patches;  /* folder of a queue of patches (recipe/queue.h); "" = none */
-	unsigned jobs;       /* 0 = as many as CPUs and free memory allow */
+	struct cache_wish cache; /* of objects, for our own build of .cu sources */
+	unsigned jobs;           /* 0 = as many as CPUs and free memory allow */
 	bool editable; /* install into the environment of the plan's Python, with modules in the build folder */
 	bool keep_going; /* after an error, compile whatever does not depend on it */
 	bool no_install; /* a missing SDK is an error */

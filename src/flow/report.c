@@ -66,7 +66,8 @@ static void write_after(struct json *j, const void *object)
 }
 
 static const struct json_field step_fields[] = {
-	FIELDS(struct job_report, kind, name, gpu, start, seconds, cpu, memory, cached, done),
+	FIELDS(struct job_report, kind, name, gpu, start, seconds, cpu, memory, cached, restored,
+		done),
 	FIELD_LAST(FIELD_WRITE("after", write_after)),
 };
 

@@ -1,11 +1,10 @@
 /* Runs a job: checks the stamp, runs the program (or our own function), renames the output into place and stamps it.
  * See job.h. Several threads run jobs at once; they share only the stamps, and what tells which jobs are ready. */
-#include "jobs/job.h"
-
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "formats/depfile.h"
+#include "jobs/job_int.h"
 
 enum { MAX_DEPFILE = 64 << 20, MAX_SAID = 1 << 20, KEY_FORMAT = 1 };
 
@@ -62,8 +61,7 @@ struct str job_said(struct arena *a, const struct job *j)
 	return text;
 }
 
-/* Rejects links and pipes, through which the program could make us read files that it cannot read itself. */
-static struct err *check_regular(struct str path)
+struct err *job_check_regular(struct str path)
 {
 	struct stat st;
 	TRY(fs_lstat(path, &st));
@@ -72,53 +70,99 @@ static struct err *check_regular(struct str path)
 		       : err_new(E_TOOL_FAILED, "'%.*s' is not a regular file", STR(path));
 }
 
+struct err *job_empty_work(const struct job *j)
+{
+	TRY(fs_remove_tree(j->work));
+	return fs_mkdirs(j->work);
+}
+
+struct err *job_write_said(struct arena *tmp, const struct job *j, struct str said)
+{
+	struct str path = said_path(tmp, j);
+	return said.n ? fs_write(path, str_sub(said, 0, MAX_SAID), 0644) : fs_remove(path);
+}
+
+struct err *job_deps(struct arena *a, const struct job *j, struct strs *ret)
+{
+	struct strs deps;
+	struct str text = S("");
+	if (j->depfile.n)
+		TRY(fs_read(a, j->depfile, MAX_DEPFILE, &text));
+	depfile_parse(a, text, &deps);
+	VEC_EACH (struct str, dep, &deps) {
+		struct str path = path_clean(a, path_join(a, j->proc.cwd, *dep));
+		path = j->set->hooks->locate(a, j, path);
+		if (path.n)
+			strs_add(a, ret, path);
+	}
+	return NULL;
+}
+
+/* Runs the job's program, which writes `part`. ret_said: its warnings. */
+static struct err *run_program(struct arena *tmp, struct job *j, struct str *ret_said)
+{
+	struct job_report *report = &j->report;
+	struct proc p = j->proc;
+	struct proc_result r;
+	TRY(job_empty_work(j));
+	p.argv = (struct strs){0};
+	strs_add_all(tmp, &p.argv, &j->proc.argv);
+	TRY(j->set->hooks->wrap(tmp, j, &p));
+	TRY(proc_run(tmp, &p, &r));
+	report->start = r.start - j->set->began;
+	report->seconds = r.seconds;
+	report->cpu = r.cpu;
+	report->memory = r.memory;
+	if (r.status)
+		return j->set->hooks->explain(tmp, j, &r);
+	*ret_said = r.err;
+	return job_write_said(tmp, j, r.err);
+}
+
+/* Makes `part` by a program, unless the cache has what that would make. */
+static struct err *run_or_restore(struct arena *tmp, struct job *j, struct str part)
+{
+	struct job_key cached = {0};
+	struct str said = S("");
+	bool done = false;
+	if (j->set->cache && j->depfile.n) {
+		TRY(job_cache_key(tmp, j, part, &cached));
+		TRY(job_restore(tmp, j, &cached, part, &done));
+	}
+	if (done)
+		return NULL;
+	TRY(run_program(tmp, j, &said));
+	TRY(job_check_regular(part));
+	if (j->depfile.n)
+		TRY(job_check_regular(j->depfile));
+	if (j->set->cache)
+		job_keep(tmp, j, &cached, part, said);
+	return NULL;
+}
+
 static struct err *make_output(struct arena *tmp, struct job *j, const struct stamp_key *key)
 {
 	struct job_report *report = &j->report;
 	bool program = j->proc.argv.n > 0;
 	struct str part = program ? path_join(tmp, j->work, S(JOB_OUT))
 				  : str_fmt(tmp, "%.*s.part", STR(j->output));
-	struct strs inputs = {0}, deps;
-	struct str text = S("");
+	struct strs inputs = {0}, deps = {0};
 	TRY(fs_remove(key->file));
 	if (program) {
-		struct proc p = j->proc;
-		struct proc_result r;
-		TRY(fs_remove_tree(j->work));
-		TRY(fs_mkdirs(j->work));
-		p.argv = (struct strs){0};
-		strs_add_all(tmp, &p.argv, &j->proc.argv);
-		TRY(j->set->hooks->wrap(tmp, j, &p));
-		TRY(proc_run(tmp, &p, &r));
-		report->start = r.start - j->set->began;
-		report->seconds = r.seconds;
-		report->cpu = r.cpu;
-		report->memory = r.memory;
-		if (r.status)
-			return j->set->hooks->explain(tmp, j, &r);
-		struct str said = said_path(tmp, j);
-		TRY(r.err.n ? fs_write(said, str_sub(r.err, 0, MAX_SAID), 0644) : fs_remove(said));
+		TRY(run_or_restore(tmp, j, part));
 	} else {
 		double start = mono_now();
 		TRY(j->make(tmp, j, part));
 		report->start = start - j->set->began;
 		report->seconds = mono_now() - start;
+		TRY(job_check_regular(part));
 	}
-	TRY(check_regular(part));
-	if (j->depfile.n)
-		TRY(check_regular(j->depfile));
 	TRY(fs_rename(part, j->output));
-	/* the files that the job read: its known inputs, and those listed in its depfile */
 	strs_add_all(tmp, &inputs, &j->inputs);
-	if (j->depfile.n)
-		TRY(fs_read(tmp, j->depfile, MAX_DEPFILE, &text));
-	depfile_parse(tmp, text, &deps);
-	VEC_EACH (struct str, dep, &deps) {
-		struct str path = path_clean(tmp, path_join(tmp, j->proc.cwd, *dep));
-		path = j->set->hooks->locate(tmp, j, path);
-		if (path.n && !strs_has(&j->inputs, path))
-			strs_add(tmp, &inputs, path);
-	}
+	TRY(job_deps(tmp, j, &deps));
+	VEC_EACH (const struct str, path, &deps)
+		if (!strs_has(&j->inputs, *path))
+			strs_add(tmp, &inputs, *path);
 	if (program)
 		TRY(fs_remove_tree(j->work));
 	struct stamp_cost cost = {

@@ -33,6 +33,7 @@ struct job_report {          /* a job that ran, or was up to date */
 	double seconds, cpu; /* wall time and user + system time of the run that made the output */
 	uint64_t memory;     /* peak, bytes */
 	bool cached;         /* the output was up to date */
+	bool restored;       /* the output is from the cache; the costs are those of finding it */
 	bool done;           /* false if it failed or was not reached */
 	VEC(unsigned) after; /* numbers of the reports that it needed; each is less than its own */
 };
@@ -66,14 +67,24 @@ struct job_hooks {
 	struct err *(*explain)(struct arena *tmp, const struct job *j, const struct proc_result *r);
 };
 
+/* A folder whose place does not matter to what is made. */
+struct job_root {
+	const char *mark;
+	struct str dir;
+};
+
 struct jobs {
 	struct arena *a;
 	const struct job_hooks *hooks;
 	const void *user;      /* the builder's own data, which the hooks use */
 	struct str stamps_dir; /* has a stamp for each job */
 	struct str toolchain;  /* fingerprint of all programs that run */
-	double began;          /* mono_now() at the start of the whole build */
-	VEC(struct job *) all; /* in order: a job comes after those that it needs */
+	/* outputs of programs with a depfile are taken from here, and kept there; or NULL */
+	struct cache *cache;
+	struct str identity; /* a hash of the content of all programs that run; for the cache */
+	VEC(struct job_root) roots; /* likewise; one that lies in another comes before it */
+	double began;               /* mono_now() at the start of the whole build */
+	VEC(struct job *) all;      /* in order: a job comes after those that it needs */
 	struct progress *progress;
 	/* set by jobs_run(); the lock protects `stop`, and the counters of jobs */
 	struct stamps *stamps;

@@ -345,7 +345,13 @@ void make_jobs(struct make *m)
 		.user = m,
 		.stamps_dir = m->stamp,
 		.toolchain = str_fmt(a, "%.*s%.*s", STR(m->sdk->fingerprint), STR(m->sysroot->key)),
+		.cache = m->cache,
+		.identity = str_fmt(a, "%.*s%.*s", STR(m->identity), STR(m->sysroot->key)),
 		.began = m->began};
+	const struct job_root roots[] = {
+		{"hip", m->hip}, {"obj", m->obj}, {"project", m->plan->project}};
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
+		*VEC_PUSH(a, &m->set.roots) = roots[i];
 	VEC_EACH (const struct plan_source, src, &m->plan->sources)
 		map_put(&objects, src->path, add_compile(m, src, NULL));
 	/* some Python packages ship a source with their headers, whose object goes into every module */

@@ -30,8 +30,10 @@ struct make {
 	const struct sdk_sysroot *sysroot; /* a policy's; root "" = none */
 	struct str dir;                    /* build folder, absolute */
 	unsigned jobs;
-	bool keep_going; /* after a failure, run all jobs that do not depend on it */
-	double began;    /* mono_now() at the start of the whole build */
+	bool keep_going;     /* after a failure, run all jobs that do not depend on it */
+	double began;        /* mono_now() at the start of the whole build */
+	struct cache *cache; /* of objects, or NULL */
+	struct str identity; /* sdk_identity(), if there is a cache */
 
 	/* make_open(): the folders, and the paths that compilers can see */
 	struct str hip, obj, mod, log, stamp, tmp;

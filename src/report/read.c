@@ -46,6 +46,7 @@ static void read_steps(struct arena *a, struct report *r, const struct node *lis
 			.cpu = seconds_of(s, S("cpu")),
 			.memory = node_u64(s, S("memory"), 0),
 			.cached = node_bool(s, S("cached"), false),
+			.restored = node_bool(s, S("restored"), false),
 		};
 		NODE_EACH (n, report_member(s, S("after"))) {
 			uint64_t number;
@@ -102,6 +103,7 @@ static void sum_gpus(struct arena *a, struct report *r)
 		if (s->cached)
 			continue;
 		g->ran++;
+		g->restored += s->restored;
 		g->seconds += s->seconds;
 		g->cpu += s->cpu;
 		if (s->memory > g->memory)
@@ -224,7 +226,7 @@ static const struct json_field stage_fields[] = FIELDS_ONLY(struct report_stage,
 
 static const struct json_field gpu_fields[] = {
 	FIELD("gpu", struct report_gpu, name),
-	FIELD_LAST(FIELDS(struct report_gpu, ran, cached, seconds, cpu, memory, added)),
+	FIELD_LAST(FIELDS(struct report_gpu, ran, cached, restored, seconds, cpu, memory, added)),
 };
 
 static const struct json_field path_fields[] =

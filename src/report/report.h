@@ -21,6 +21,7 @@ struct report_step {
 	double start, seconds, cpu; /* seconds since the build began; cpu = user + system */
 	uint64_t memory;            /* peak, bytes */
 	bool cached;                /* up to date: did not run */
+	bool restored;              /* taken from the cache of objects */
 	bool compile;               /* it counts for GPUs and the critical path */
 	size_t number; /* its place in `steps` of the document, or, behind those, in `compiles` */
 	VEC(size_t) after; /* numbers of the steps that it waited for */
@@ -30,8 +31,8 @@ struct report_step {
 struct report_gpu { /* sums over the device passes that ran for one GPU */
 	struct str name;
 	double seconds, cpu;
-	uint64_t memory; /* the largest peak among them */
-	size_t ran, cached;
+	uint64_t memory;              /* the largest peak among them */
+	size_t ran, cached, restored; /* restored: of those that ran, what the cache had */
 	double added; /* by so much would `least` be less without its device passes */
 };
 

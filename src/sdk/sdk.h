@@ -106,6 +106,9 @@ MUST_USE struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk
  * NULL. */
 MUST_USE struct err *sdk_install(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done);
+/* A hash of the content of the compiler, its libraries, its linker and the device libraries: of all that decides what a
+ * source becomes, besides the files that it includes. E_SDK if there is no clang. */
+MUST_USE struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret);
 /* Opens an installed SDK; E_SDK if it is missing or lacks a component, a package, or kernels for a GPU. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 /* E_SDK if the SDK can neither be opened nor be installed by a build: a prefix, a tarball that is not installed. */

@@ -1,0 +1,72 @@
+/* A store of compiled objects, found by hashes of all that they are made of; see jobs/restore.c for what goes into a hash.
+ *
+ * An entry is looked for in this user's own folder (FS_CACHE/objects), then in a shared place, if there is one: a folder,
+ * or a web server that takes PUT (WebDAV, or S3's interface). What the shared place has is kept in the own folder, too.
+ * Nothing here fails a build: an entry that cannot be read, or is not what it says, counts as absent.
+ *
+ * An entry is one file, HH/HEX by its hash, written whole:
+ *     rocsmith object 1
+ *     key HEX
+ *     cost SECONDS CPU MEMORY      what the compile took: microseconds and bytes
+ *     said N                       bytes that the compiler printed
+ *     object N
+ *     sha256 HEX                   of both, as they follow
+ *     seal HEX                     HMAC-SHA256 of the lines above, or "-"
+ *     (an empty line)
+ *
+ * An entry is code that will run, so it is believed by whoever could have written it. In a folder that only this user
+ * can change (fs_check_way) all are believed. Elsewhere, and on every server, an entry must be sealed with the key of
+ * those who share it: a file of 32 bytes or more that nobody else can read.
+ *
+ * Servers are asked by curl, with the user's ~/.netrc; for s3://BUCKET/PREFIX, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+ * AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL have the meaning that AWS's own tools give them.
+ */
+#pragma once
+
+#include "base/hash.h"
+
+struct cache_wish {
+	struct str where; /* "local", a folder, "https://...", "s3://..."; "" or "off" = no cache */
+	struct str key_file; /* "" = none */
+	uint64_t limit;      /* bytes of the own folder; 0 = CACHE_LIMIT */
+};
+#define CACHE_LIMIT (10ull << 30)
+
+struct cache_entry {
+	struct str said, object;
+	struct str
+		file; /* of cache_get(): holds `object`, and is unmapped by the caller with fs_unmap() */
+	double seconds, cpu;
+	uint64_t memory;
+};
+
+struct cache; /* thread-safe; heap */
+
+/* *ret is NULL without a cache. E_USAGE for a place of an unknown kind, or one that needs a key; E_PERM if others can read
+ * the key, or change the own folder. */
+MUST_USE struct err *cache_open(const struct cache_wish *wish, struct cache **ret);
+/* False if there is no such entry. */
+bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret);
+/* Objects of more than 1 GiB are not kept. */
+void cache_put(struct cache *c, const struct digest *key, const struct cache_entry *entry);
+/* Removes what was not used for longest, if the own folder has become too large, and says once what went wrong. */
+void cache_closep(struct cache **c);
+
+/* The entry in the bytes of its file. False unless it is whole, is about this key and, if there is a secret, sealed with
+ * it. */
+bool cache_entry_read(
+	struct str secret, const struct digest *key, struct str file, struct cache_entry *ret);
+
+/* ---- private to cache/: remote.c ---- */
+struct cache_server {
+	struct str url; /* of the folder, without a final '/' */
+	struct str
+		config; /* lines for curl's standard input: credentials, which nobody can see there */
+};
+
+/* E_USAGE if it lacks a variable. */
+MUST_USE struct err *server_open(struct arena *a, struct str where, struct cache_server *ret);
+/* Fetches PATH of the server into a file. *ret_there is false, without an error, if the server has no such file. */
+MUST_USE struct err *server_get(
+	const struct cache_server *s, struct str path, struct str file, bool *ret_there);
+MUST_USE struct err *server_put(const struct cache_server *s, struct str path, struct str file);

@@ -1,0 +1,378 @@
+/* Keeps entries in folders, and decides which are believed; see cache.h. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/proc.h"
+#include "cache/cache.h"
+#include "term/out.h"
+
+enum {
+	MAX_HEAD = 1024,
+	MAX_SAID = 1 << 20,
+	MAX_OBJECT = 1 << 30,
+	MIN_KEY = 32,
+	MAX_KEY = 4096,
+	MOST_ENTRIES = 1 << 20
+};
+
+#define TAG "CACHEDIR.TAG" /* https://bford.info/cachedir/ */
+static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
+			  "# Objects that rocsmith compiled: all in here can be made again.\n";
+
+struct place {
+	struct str dir; /* of entries, or "" */
+	struct cache_server server;
+	bool sealed; /* others can write there */
+};
+
+struct cache {
+	struct arena a;
+	struct place own, shared;
+	struct str key;
+	uint64_t limit;
+	pthread_mutex_t lock;
+	uint64_t written; /* bytes added to the own folder */
+	struct err *
+		trouble; /* the first error; after one of the shared place, that is not asked again */
+};
+
+/* ---- the form of an entry ---- */
+static struct str seal_of(struct arena *a, struct str secret, struct str head)
+{
+	if (!secret.n)
+		return S("-");
+	struct digest d = hash_sealed(secret, head);
+	return digest_hex(a, &d);
+}
+
+static struct digest payload_hash(struct str said, struct str object)
+{
+	struct hash *h = hash_new(HASH_SHA256);
+	hash_add(h, said.p, said.n);
+	hash_add(h, object.p, object.n);
+	return hash_end(h);
+}
+
+static struct str head_of(struct arena *a, const struct cache *c, const struct digest *key,
+	const struct cache_entry *e)
+{
+	struct digest d = payload_hash(e->said, e->object);
+	struct str head = str_fmt(a,
+		"rocsmith object 1\nkey %.*s\ncost %.0f %.0f %" PRIu64
+		"\nsaid %zu\nobject %zu\nsha256 %.*s\n",
+		STR(digest_hex(a, key)), e->seconds * 1e6, e->cpu * 1e6, e->memory, e->said.n,
+		e->object.n, STR(digest_hex(a, &d)));
+	return str_fmt(a, "%.*sseal %.*s\n\n", STR(head), STR(seal_of(a, c->key, head)));
+}
+
+static bool take_line(struct str *text, const char *word, struct str *ret)
+{
+	struct str line;
+	if (!str_next(text, '\n', &line) || !str_starts(line, str_from(word)))
+		return false;
+	*ret = str_sub(line, str_from(word).n, line.n);
+	return true;
+}
+
+bool cache_entry_read(
+	struct str secret, const struct digest *key, struct str file, struct cache_entry *ret)
+{
+	ARENA(tmp);
+	struct str rest = str_sub(file, 0, MAX_HEAD), word, cost, hash, seal, one, two;
+	uint64_t said, object, us, cpu;
+	if (!take_line(&rest, "rocsmith object 1", &word) || word.n ||
+		!take_line(&rest, "key ", &word) || !str_eq(word, digest_hex(&tmp, key)) ||
+		!take_line(&rest, "cost ", &cost) || !take_line(&rest, "said ", &one) ||
+		!str_u64(one, 10, &said) || said > MAX_SAID || !take_line(&rest, "object ", &two) ||
+		!str_u64(two, 10, &object) || object > MAX_OBJECT ||
+		!take_line(&rest, "sha256 ", &hash))
+		return false;
+	struct str head = str_sub(file, 0, (size_t)(rest.p - file.p));
+	if (!take_line(&rest, "seal ", &seal) || !take_line(&rest, "", &word) || word.n)
+		return false;
+	struct str body = str_sub(file, (size_t)(rest.p - file.p), file.n);
+	if (body.n != said + object)
+		return false;
+	if (secret.n && !str_eq(seal, seal_of(&tmp, secret, head)))
+		return false;
+	*ret = (struct cache_entry){
+		.said = str_sub(body, 0, said), .object = str_sub(body, said, body.n)};
+	struct digest d = payload_hash(ret->said, ret->object);
+	if (!str_eq(hash, digest_hex(&tmp, &d)) || !str_cut(cost, ' ', &one, &cost) ||
+		!str_cut(cost, ' ', &two, &cost) || !str_u64(one, 10, &us) ||
+		!str_u64(two, 10, &cpu) || !str_u64(cost, 10, &ret->memory))
+		return false;
+	ret->seconds = (double)us / 1e6;
+	ret->cpu = (double)cpu / 1e6;
+	return true;
+}
+
+/* ---- places ---- */
+static struct str entry_name(struct arena *a, const struct digest *key)
+{
+	struct str hex = digest_hex(a, key);
+	return str_fmt(a, "%.*s/%.*s", 2, hex.p, STR(hex));
+}
+
+/* Notes the first error, for cache_closep(). */
+static void trouble(struct cache *c, struct err *e)
+{
+	if (!e)
+		return;
+	pthread_mutex_lock(&c->lock);
+	if (c->trouble)
+		err_free(e);
+	else
+		c->trouble = e;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static bool is_troubled(struct cache *c)
+{
+	pthread_mutex_lock(&c->lock);
+	bool ret = c->trouble != NULL;
+	pthread_mutex_unlock(&c->lock);
+	return ret;
+}
+
+static bool get_from_dir(struct arena *a, struct cache *c, const struct place *p,
+	const struct digest *key, struct cache_entry *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct str path = path_join(a, p->dir, entry_name(a, key)), file = {0};
+	struct stat st;
+	/* never through a link, and no device */
+	if (!fs_try_lstat(path, &st) || !S_ISREG(st.st_mode) ||
+		(uint64_t)st.st_size > MAX_HEAD + MAX_SAID + (uint64_t)MAX_OBJECT)
+		return false;
+	struct err *e = fs_map(path, &file);
+	err_free(e);
+	if (e)
+		return false;
+	if (!cache_entry_read(p->sealed ? c->key : S(""), key, file, ret)) {
+		fs_unmap(&file);
+		return false;
+	}
+	ret->said = str_dup(a, ret->said);
+	ret->file = file;
+	fs_stamp(path);
+	return true;
+}
+
+static struct err *put_into_dir(
+	struct arena *tmp, const struct place *p, const struct digest *key, struct str file)
+{
+	struct str path = path_join(tmp, p->dir, entry_name(tmp, key));
+	TRY(fs_mkdirs(path_dir(path)));
+	return fs_write(path, file, 0644);
+}
+
+/* Fetches an entry from the shared place into the own one. */
+static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest *key)
+{
+	CLEANUP(fs_tempdirp) struct str scratch = S("");
+	struct str file = S(""), name = entry_name(tmp, key);
+	const struct place *p = &c->shared;
+	struct cache_entry entry;
+	struct err *e = NULL;
+	bool there = true;
+	if (p->server.url.n) {
+		TRY(fs_tempdir(tmp, S(""), &scratch));
+		struct str part = path_join(tmp, scratch, S("entry"));
+		TRY(server_get(&p->server, name, part, &there));
+		if (there)
+			TRY(fs_map(part, &file));
+		if (there && cache_entry_read(p->sealed ? c->key : S(""), key, file, &entry))
+			e = put_into_dir(tmp, &c->own, key, file);
+		fs_unmap(&file);
+		return e;
+	}
+	if (!get_from_dir(tmp, c, p, key, &entry))
+		return NULL;
+	e = put_into_dir(tmp, &c->own, key, entry.file);
+	fs_unmap(&entry.file);
+	return e;
+}
+
+bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret)
+{
+	ARENA(tmp);
+	if (get_from_dir(a, c, &c->own, key, ret))
+		return true;
+	if ((!c->shared.dir.n && !c->shared.server.url.n) || is_troubled(c))
+		return false;
+	trouble(c, fetch(&tmp, c, key));
+	return get_from_dir(a, c, &c->own, key, ret);
+}
+
+/* An entry is put together in memory: it is written whole, into one place or two. */
+void cache_put(struct cache *c, const struct digest *key, const struct cache_entry *e)
+{
+	ARENA(tmp);
+	CLEANUP(fs_tempdirp) struct str scratch = S("");
+	BUF(file, &tmp);
+	if (e->object.n > MAX_OBJECT || e->said.n > MAX_SAID || fs_writes_forbidden())
+		return;
+	buf_add(&file, head_of(&tmp, c, key, e));
+	buf_add(&file, e->said);
+	buf_add(&file, e->object);
+	struct err *bad = put_into_dir(&tmp, &c->own, key, buf_str(&file));
+	pthread_mutex_lock(&c->lock);
+	c->written += bad ? 0 : file.n;
+	pthread_mutex_unlock(&c->lock);
+	if (!bad && c->shared.dir.n && !is_troubled(c))
+		bad = put_into_dir(&tmp, &c->shared, key, buf_str(&file));
+	if (!bad && c->shared.server.url.n && !is_troubled(c)) {
+		struct str name = entry_name(&tmp, key);
+		bad = fs_tempdir(&tmp, S(""), &scratch);
+		struct str part = path_join(&tmp, scratch, S("entry"));
+		if (!bad)
+			bad = fs_write(part, buf_str(&file), 0600);
+		if (!bad)
+			bad = server_put(&c->shared.server, name, part);
+	}
+	trouble(c, bad);
+}
+
+/* ---- opening ---- */
+/* The key is a secret: a file of this user that nobody else can read. */
+static struct err *read_key(struct cache *c, struct str file)
+{
+	struct stat st;
+	TRY_CTX(fs_stat(file, &st), "cannot read the cache's key");
+	if (!S_ISREG(st.st_mode) || (st.st_mode & 077))
+		return err_hint(err_new(E_PERM, "'%.*s' is no key: others can read it", STR(file)),
+			"chmod 600 %.*s", STR(file));
+	TRY(fs_read(&c->a, file, MAX_KEY, &c->key));
+	c->key = str_trim(c->key);
+	if (c->key.n < MIN_KEY)
+		return err_new(
+			E_USAGE, "the key in '%.*s' is shorter than %d bytes", STR(file), MIN_KEY);
+	return NULL;
+}
+
+static struct err *open_shared(struct cache *c, struct str where)
+{
+	static const char *const servers[] = {"https://", "http://", "s3://"};
+	struct place *p = &c->shared;
+	bool server = false;
+	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++)
+		server = server || str_starts(where, str_from(servers[i]));
+	if (!server && str_chr(where, ':') < where.n)
+		return err_hint(err_new(E_USAGE, "'%.*s' is no place for a cache", STR(where)),
+			"name a folder, https://..., s3://BUCKET/PREFIX, 'local' or 'off'");
+	p->sealed = true;
+	if (server) {
+		TRY(server_open(&c->a, where, &p->server));
+	} else {
+		p->dir = path_abs(&c->a, where);
+		TRY(fs_mkdirs(p->dir));
+		struct err *others = fs_check_way(p->dir);
+		p->sealed = others != NULL;
+		err_free(others);
+	}
+	if (!p->sealed || c->key.n)
+		return NULL;
+	return err_hint(
+		err_new(E_USAGE,
+			"others can write to '%.*s': entries there are believed only with a key",
+			STR(where)),
+		"make one, give it to those who share the cache, and name it with --cache-key: "
+		"(umask 077; head -c 32 /dev/urandom | base64 > KEY)");
+}
+
+struct err *cache_open(const struct cache_wish *wish, struct cache **ret)
+{
+	*ret = NULL;
+	if (!wish->where.n || str_eq(wish->where, S("off")))
+		return NULL;
+	struct cache *c = xmalloc(sizeof(*c));
+	*c = (struct cache){.lock = PTHREAD_MUTEX_INITIALIZER,
+		.limit = wish->limit ? wish->limit : CACHE_LIMIT};
+	c->own.dir = fs_place(&c->a, FS_CACHE, S("objects"));
+	struct err *e = fs_place_check(FS_CACHE);
+	if (!e)
+		e = fs_mkdirs(c->own.dir);
+	if (!e)
+		e = fs_write(
+			path_join(&c->a, c->own.dir, S(TAG)), str_from(tag), 0644 | FS_IF_CHANGED);
+	if (!e)
+		e = fs_hold(c->own.dir, FS_HOLD_USED);
+	if (!e && wish->key_file.n)
+		e = read_key(c, wish->key_file);
+	if (!e && !str_eq(wish->where, S("local")))
+		e = open_shared(c, wish->where);
+	if (!e)
+		*ret = c;
+	else
+		cache_closep(&c);
+	return e;
+}
+
+/* ---- the limit ---- */
+struct kept {
+	struct str path;
+	uint64_t bytes;
+	int64_t used;
+};
+
+struct listing {
+	struct arena *a;
+	VEC(struct kept) files;
+	uint64_t bytes;
+};
+
+static struct err *list_entry(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct listing *l = user;
+	(void)prune;
+	if (!S_ISREG(e->st.st_mode) || str_eq(e->path, S(TAG)) || l->files.n >= MOST_ENTRIES)
+		return NULL;
+	l->bytes += (uint64_t)e->st.st_size;
+	*VEC_PUSH(l->a, &l->files) = (struct kept){.path = str_dup(l->a, e->path),
+		.bytes = (uint64_t)e->st.st_size,
+		.used = (int64_t)e->st.st_atim.tv_sec};
+	return NULL;
+}
+
+static int by_use(const void *x, const void *y)
+{
+	const struct kept *a = x, *b = y;
+	return (a->used > b->used) - (a->used < b->used);
+}
+
+/* Removes the longest unused entries until nine tenths of the limit are left, so that not every build has to. */
+static struct err *keep_limit(struct cache *c)
+{
+	ARENA(tmp);
+	struct listing l = {.a = &tmp};
+	TRY(fs_walk(c->own.dir, list_entry, &l));
+	if (l.bytes <= c->limit)
+		return NULL;
+	VEC_SORT(&l.files, by_use);
+	for (size_t i = 0; i < l.files.n && l.bytes > c->limit / 10 * 9; i++) {
+		TRY(fs_remove(path_join(&tmp, c->own.dir, l.files.v[i].path)));
+		l.bytes -= l.files.v[i].bytes;
+	}
+	return NULL;
+}
+
+void cache_closep(struct cache **c)
+{
+	struct cache *it = *c;
+	if (!it)
+		return;
+	if (it->written)
+		trouble(it, keep_limit(it));
+	if (it->trouble)
+		say_warning("the cache of objects is not used fully: %s: %s", it->trouble->msg,
+			err_root(it->trouble)->msg);
+	err_free(it->trouble);
+	arena_free(&it->a);
+	pthread_mutex_destroy(&it->lock);
+	free(it);
+	*c = NULL;
+}

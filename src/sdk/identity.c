@@ -1,0 +1,98 @@
+/* Finds out which compiler an SDK has by the content of its files; see sdk.h.
+ *
+ * A fingerprint is made of names and versions, which stay the same if somebody replaces a file in the tree. The content is
+ * read once: while a file's place on the disk, size, mtime and ctime are the same, so is the content. Programs can set
+ * the mtime, but not the ctime. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "sdk/provider.h"
+
+#define IDENTITY "identity"
+enum { MAX_KNOWN = 1 << 20, MOST_FILES = 1000 };
+
+static const char *const programs[] = {"clang++", "clang", "ld.lld", "lld", NULL};
+/* libraries of the compiler, beside it or among those of the system */
+static const char *const library_dirs[] = {
+	"../lib", "../../lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", NULL};
+static const char *const libraries[] = {"libLLVM", "libclang-cpp", "liblld", "libLTO", NULL};
+
+static bool is_library(struct str name)
+{
+	for (size_t i = 0; libraries[i]; i++)
+		if (str_starts(name, str_from(libraries[i])) && str_contains(name, S(".so")))
+			return true;
+	return false;
+}
+
+/* The files that decide what the compiler makes, as paths on this machine. */
+static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
+{
+	struct str bin = path_dir(sdk->clang);
+	struct strs names = {0};
+	for (size_t i = 0; programs[i]; i++)
+		strs_add(a, ret, sdk_outside(a, sdk, path_join(a, bin, str_from(programs[i]))));
+	for (size_t i = 0; library_dirs[i]; i++) {
+		struct str dir = path_clean(a, path_join(a, bin, str_from(library_dirs[i])));
+		dir = sdk_outside(a, sdk, dir);
+		names.n = 0;
+		err_free(fs_list(a, dir, &names));
+		VEC_EACH (const struct str, n, &names)
+			if (is_library(*n))
+				strs_add(a, ret, path_join(a, dir, *n));
+	}
+	struct str libs = sdk_outside(a, sdk, sdk->device_libs);
+	names.n = 0;
+	err_free(fs_list(a, libs, &names));
+	VEC_EACH (const struct str, n, &names)
+		if (str_ends(*n, S(".bc")))
+			strs_add(a, ret, path_join(a, libs, *n));
+}
+
+/* What the file's content cannot change without. */
+static struct str state_of(struct arena *a, const struct stat *st)
+{
+	return str_fmt(a, "%llu:%llu:%lld:%lld.%09ld:%lld.%09ld", (unsigned long long)st->st_dev,
+		(unsigned long long)st->st_ino, (long long)st->st_size,
+		(long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, (long long)st->st_ctim.tv_sec,
+		st->st_ctim.tv_nsec);
+}
+
+struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret)
+{
+	ARENA(tmp);
+	MAP(known, &tmp);
+	BUF(is, &tmp);
+	BUF(remember, &tmp);
+	struct strs files = {0};
+	struct str path = path_join(&tmp, sdk->dir, S(IDENTITY)), text = S(""), line, state, hash;
+	struct str bin = sdk_outside(&tmp, sdk, path_dir(sdk->clang));
+	err_free(fs_read_opt(&tmp, path, MAX_KNOWN, &text));
+	while (str_next(&text, '\n', &line))
+		if (str_cut(line, ' ', &state, &hash) && hash.n == 64)
+			map_put(&known, state, str_z(&tmp, hash));
+	list_files(&tmp, sdk, &files);
+	bool compiler = false;
+	for (size_t i = 0; i < files.n && i < MOST_FILES; i++) {
+		struct stat st;
+		struct digest d;
+		if (!fs_try_stat(files.v[i], &st) || !S_ISREG(st.st_mode))
+			continue;
+		state = state_of(&tmp, &st);
+		const char *old = map_get(&known, state);
+		if (old) {
+			hash = str_from(old);
+		} else {
+			TRY(hash_file(HASH_SHA256, files.v[i], &d));
+			hash = digest_hex(&tmp, &d);
+		}
+		compiler = compiler || str_starts(path_base(files.v[i]), S("clang"));
+		buf_fmt(&is, "%.*s %.*s\n", STR(path_base(files.v[i])), STR(hash));
+		buf_fmt(&remember, "%.*s %.*s\n", STR(state), STR(hash));
+	}
+	if (!compiler)
+		return err_new(E_SDK, "'%.*s' has no clang", STR(bin));
+	*ret = sha256_hex(a, buf_str(&is));
+	return fs_write(path, buf_str(&remember), 0644 | FS_IF_CHANGED);
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# slow
+# The cache of objects on real servers (nginx with dav, S3's interface by moto), with compilers and device libraries that
+# were replaced without a trace in size and time (beside ccache, which falls for it), under kills and failing calls.
+set -eu
+
+top=$(dirname "$(realpath "$0")")
+cd "$E2E_TMP"
+ok() { echo "ok $*"; }
+no() {
+	echo "not ok $*"
+	exit 1
+}
+rocsmith() { "$ROCSMITH" "$@" 2>>log; }
+. "$top/cache.bash"
+
+"$ROCSMITH" sdk install debian --suite sid -q >&2 || {
+	echo 'skip cache: no SDK can be had'
+	exit 0
+}
+project p
+(umask 077 && head -c 32 /dev/urandom | base64 >key)
+export ROCSMITH_CACHE_KEY="$PWD/key"
+own=$(cached)
+servers=()
+trap 'kill "${servers[@]}" 2>/dev/null || true' EXIT
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+reachable() { # PORT
+	local i
+	for i in $(seq 100); do
+		(: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+		sleep 0.1
+	done
+	no "nothing listens at port $1"
+}
+# Both machines build: the first compiles all, the second nothing, and their wheels are the same.
+two_machines() { # NAME URL
+	rm -rf "$own" m1 m2 w1 w2
+	rocsmith build p --gpu gfx1201,gfx90a -o w1 --build-dir m1 --cache "$2" --json >m1.json
+	[ "$(did m1.json)" = '4 0' ] || no "$1: the first machine compiled and restored $(did m1.json)"
+	rm -rf "$own"
+	cp -r p q
+	rocsmith build q --gpu gfx1201,gfx90a -o w2 --build-dir m2 --cache "$2" --json >m2.json
+	rm -rf q
+	[ "$(did m2.json)" = '0 4' ] || no "$1: the second machine compiled and restored $(did m2.json)"
+	cmp w1/*.whl w2/*.whl || no "$1: the wheels differ"
+	ok "$1: a second, empty machine compiles nothing"
+}
+
+# ---- nginx ----
+if nginx=$("$top/../../tools/debian-get" bookworm nginx nginx nginx-common); then
+	port=$(free_port)
+	mkdir -p web/files web/tmp
+	cat >web/nginx.conf <<-CONF
+		daemon off;
+		pid $PWD/web/pid;
+		error_log $PWD/web/error.log;
+		events {}
+		http {
+			access_log $PWD/web/access.log;
+			client_body_temp_path $PWD/web/tmp;
+			proxy_temp_path $PWD/web/tmp;
+			fastcgi_temp_path $PWD/web/tmp;
+			uwsgi_temp_path $PWD/web/tmp;
+			scgi_temp_path $PWD/web/tmp;
+			server {
+				listen 127.0.0.1:$port;
+				root $PWD/web/files;
+				client_max_body_size 0;
+				dav_methods PUT;
+				create_full_put_path on;
+			}
+		}
+	CONF
+	[ "$(id -u)" != 0 ] || sed -i '1i user root;' web/nginx.conf
+	"$nginx/usr/sbin/nginx" -e "$PWD/web/error.log" -p "$PWD/web" -c "$PWD/web/nginx.conf" 2>>log &
+	servers+=($!)
+	reachable "$port"
+	two_machines nginx "http://127.0.0.1:$port/objects"
+	grep -q 'PUT /objects/' web/access.log || no 'nginx saw no PUT'
+else
+	echo 'skip nginx: the archive is away'
+fi
+
+# ---- a bucket ----
+if python3 -m venv moto >/dev/null && moto/bin/pip install -q 'moto[server]' boto3 2>>log; then
+	port=$(free_port)
+	moto/bin/moto_server -H 127.0.0.1 -p "$port" >moto.log 2>&1 &
+	servers+=($!)
+	reachable "$port"
+	export AWS_ACCESS_KEY_ID=testing AWS_SECRET_ACCESS_KEY=secret-of-the-test AWS_ENDPOINT_URL="http://127.0.0.1:$port"
+	moto/bin/python -c '
+import boto3
+boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="objects")'
+	two_machines bucket s3://objects/team
+	moto/bin/python -c '
+import boto3
+n = boto3.client("s3", region_name="us-east-1").list_objects_v2(Bucket="objects", Prefix="team/")["KeyCount"]
+assert n == 4, n'
+	! grep -rl secret-of-the-test log m1.json m1/build.json || no 'a secret was written'
+else
+	echo 'skip bucket: the Python index is away'
+fi
+
+# ---- a compiler and a device library of the same size and time ----
+sdk=$("$ROCSMITH" sdk info debian-sid --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["paths"]["root"])')
+libs=$("$ROCSMITH" sdk info debian-sid --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["paths"]["device_libs"])')
+replaced() { # FILE WHAT: a byte is another one, size and mtime are the same; then the objects must be compiled again
+	local file=$1
+	rm -rf "$own" r1 r2
+	rocsmith build p --gpu gfx1201 -o r --build-dir r1 --cache local --json >r1.json
+	[ "$(did r1.json)" = '3 0' ] || no "$2: the first build compiled and restored $(did r1.json)"
+	cp -p "$file" kept
+	cp -p "$file" other
+	python3 - other <<-'PY'
+		import os, sys
+		st = os.stat(sys.argv[1])
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at = max(data.rfind(b"Debian"), data.rfind(b"clang version")) # a text, so that it still works
+		assert at > 0, "no text to change"
+		data[at] ^= 0x20
+		open(sys.argv[1], "wb").write(data)
+		os.utime(sys.argv[1], ns=(st.st_atime_ns, st.st_mtime_ns))
+	PY
+	[ "$(stat -c '%s %Y' kept)" = "$(stat -c '%s %Y' other)" ] || no "$2: size or time changed"
+	cp -p other "$file"
+	rocsmith build p --gpu gfx1201 -o r --build-dir r2 --cache local --json >r2.json || true
+	local what=$(did r2.json || echo failed)
+	cp -p kept "$file"
+	[ "$what" = '3 0' ] || no "$2 of the same size and time: compiled and restored $what"
+	ok "$2 of the same size and time is seen"
+}
+replaced "$(readlink -f "$sdk/usr/lib/llvm-21/bin/clang")" 'a compiler'
+replaced "$sdk$libs/ocml.bc" 'a device library'
+
+# ccache, by default, goes by size and time of the compiler.
+if command -v ccache >/dev/null; then
+	mkdir -p cc
+	printf '#!/bin/sh\nexec gcc -DWHICH=1 "$@"\n' >cc/gcc
+	chmod +x cc/gcc
+	touch -d 2020-01-01 cc/gcc
+	echo 'int which(void) { return WHICH; }' >w.c
+	export CCACHE_DIR="$PWD/ccache"
+	ccache "$PWD/cc/gcc" -c w.c -o w1.o
+	sed -i s/WHICH=1/WHICH=2/ cc/gcc
+	touch -d 2020-01-01 cc/gcc
+	ccache "$PWD/cc/gcc" -c w.c -o w2.o
+	cc/gcc -c w.c -o w3.o
+	if cmp -s w1.o w2.o && ! cmp -s w2.o w3.o; then
+		echo '# ccache gives the old object for a compiler of the same size and time'
+	else
+		echo '# ccache sees such a compiler as well'
+	fi
+fi
+
+# ---- kills and failing calls: the wheel stays the same, and the cache whole ----
+fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
+fast=$(mktemp -d /dev/shm/rocsmith-e2e.XXXXXX 2>/dev/null || mktemp -d)
+trap 'kill "${servers[@]}" 2>/dev/null || true; rm -rf "$fast"' EXIT
+python3 "$top/faults.py" kill --times 50 --setup "rm -rf '$fast/o' '$fast/b'" --tree "$fast/o" --keep p -- \
+	"$ROCSMITH" build p --gpu gfx1201 -o "$fast/o" --build-dir "$fast/b" --cache local
+ok '50 kills of a build with a cache: the wheel is the same'
+if [ -x "$fault" ]; then
+	python3 "$top/faults.py" sweep --sample 60 --setup "rm -rf '$fast/o' '$fast/b' '$own'" --tree "$fast/o" --keep p -- \
+		"$fault" build p --gpu gfx1201 -o "$fast/o" --build-dir "$fast/b" --cache local
+	ok '60 failing calls: the next build is whole'
+fi
