@@ -110,10 +110,10 @@ bool str_amount(struct str s, const struct str_unit *units, uint64_t *ret)
 	return false;
 }
 
-const struct str_unit str_sizes[] = {{"", 1}, {"b", 1}, {"k", 1000}, {"kb", 1000},
-	{"kib", 1 << 10}, {"m", 1000000}, {"mb", 1000000}, {"mib", 1 << 20}, {"g", 1000000000},
-	{"gb", 1000000000}, {"gib", 1 << 30}, {"t", 1000000000000}, {"tb", 1000000000000},
-	{"tib", UINT64_C(1) << 40}, {0}};
+const struct str_unit str_sizes[] = {{"", 1}, {"b", 1}, {"k", 1000}, {"kb", 1000}, {"kib", 1 << 10},
+	{"m", 1000000}, {"mb", 1000000}, {"mib", 1 << 20}, {"g", 1000000000}, {"gb", 1000000000},
+	{"gib", 1 << 30}, {"t", 1000000000000}, {"tb", 1000000000000}, {"tib", UINT64_C(1) << 40},
+	{0}};
 
 char *str_z(struct arena *a, struct str s)
 {

@@ -86,8 +86,7 @@ static struct err *add_memory(struct arena *a, const struct container_run_args *
 		return err_new(
 			E_USAGE, "--ipc shares the memory outside, which has a size already");
 	if (o->shm_size.n && (!str_amount(o->shm_size, units, &size) || !size || size > INT64_MAX))
-		return err_new(
-			E_USAGE, "'%.*s' is no size such as 8g or 512m", STR(o->shm_size));
+		return err_new(E_USAGE, "'%.*s' is no size such as 8g or 512m", STR(o->shm_size));
 	if (o->ipc || size)
 		strs_add(a, &c->words, o->ipc ? S("ipc") : S("shm"));
 	strs_add(a, &c->values, str_fmt(a, "shm=%llu", (unsigned long long)size));

@@ -49,7 +49,7 @@ struct code_kernel {
 	uint64_t lds, scratch; /* per workgroup, per work-item; as far as known at compile time */
 	unsigned waves;        /* most waves per SIMD unit that the registers allow; 0: unknown */
 	uint64_t wave;         /* lanes of a wave: 32 or 64 */
-	uint64_t code; /* with DEVCODE_CODE: hash of its machine code; 0: not read */
+	uint64_t code;         /* with DEVCODE_CODE: hash of its machine code; 0: not read */
 };
 
 struct code_object {

@@ -150,6 +150,16 @@ rc=0
 inside alpine /bin/seven || rc=$?
 [ $rc = 7 ] || no 'a program of musl runs'
 same musl alpine /bin/rocsmith
+rm -rf alpine
+if from=$("$top/tools/alpine-root" 2>log); then
+	cp -a "$from" alpine
+	tar -xzf "$dist"/rocsmith-*-x86_64-linux.tar.gz --strip-components=1 -C alpine/usr
+	inside alpine sh -c '. /etc/os-release && [ "$ID" = alpine ] && ! [ -e /lib64 ]' || no 'it is Alpine'
+	same "Alpine $(cat alpine/etc/alpine-release)" alpine rocsmith
+	python3 -c 'import json; assert "Alpine" in json.dumps(json.load(open("work/doctor.json"))["facts"])' || no 'doctor knows Alpine'
+else
+	echo "skip Alpine: $(tail -n 1 log)"
+fi
 
 same 'a kernel of 2016' bare --seccomp 9 /rocsmith
 

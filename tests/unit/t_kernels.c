@@ -139,7 +139,8 @@ static void a_kernel_of_other_bytes_alone_is_a_change(void **state)
 	kernels_compare(&f->a, &old, &now, &c);
 	assert_int_equal(c.kernels.n, 1);
 	assert_string_equal(c.kernels.v[0].change, "bytes");
-	assert_str(c.kernels.v[0].name, now.files.v[0].objects.v[0].resources.v[4].name);
+	assert_str(
+		c.kernels.v[0].name, str_z(&f->a, now.files.v[0].objects.v[0].resources.v[4].name));
 	assert_int_equal(c.targets.v[0].changed, 1);
 	assert_ok(devcode_scan(&f->a, paths[1], flags & ~(unsigned)DEVCODE_CODE, &now));
 	assert_ok(devcode_scan(&f->a, paths[0], flags & ~(unsigned)DEVCODE_CODE, &old));
