@@ -10,6 +10,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 FUZZ_MINUTES ?= 40
+ARCHS ?= x86_64 aarch64
 
 all: $(BUILD)/build.ninja
 	@ninja -j$(JOBS) -C $(BUILD) --quiet app
@@ -49,9 +50,9 @@ install: $(BUILD)/build.ninja
 
 dist:
 	@tools/deps build dist
-	@tools/dist dist
+	@tools/dist dist $(ARCHS)
 
 clean:
-	rm -rf $(BUILD) build-dist dist build-asan build-fuzz out
+	rm -rf $(BUILD) build-dist build-dist-aarch64 dist build-asan build-fuzz out
 
 .PHONY: all deps doc demo check check-fast check-slow bench install dist clean

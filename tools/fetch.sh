@@ -49,7 +49,7 @@ fetch_mirror() {
 }
 
 # fetch_apt STATE WORD SUITE...: makes apt work on a private state with the machine's own mirror (or
-# $ROCSMITH_MIRROR); WORD is deb or deb-src.
+# $ROCSMITH_MIRROR); WORD is deb or deb-src. Packages are for amd64, or for $FETCH_ARCH.
 fetch_apt() {
 	local state=$1 word=$2 suite mirror
 	shift 2
@@ -77,7 +77,8 @@ fetch_apt() {
 		Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled "false";
 		Acquire::IndexTargets::deb::DEP-11-icons-hidpi::DefaultEnabled "false";
 		APT::Sandbox::User "$(id -un)";
-		APT::Architecture "amd64";
+		APT::Architecture "${FETCH_ARCH:-amd64}";
+		APT::Architectures { "${FETCH_ARCH:-amd64}"; };
 	CONF
 	export APT_CONFIG=$state/apt.conf
 	[ -n "$(find "$state/lists" -name '*_Packages*' -mtime -7 -o -name '*_Sources*' -mtime -7 \

@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -92,6 +93,27 @@ bool str_u64(struct str s, unsigned base, uint64_t *ret)
 	*ret = n;
 	return true;
 }
+
+bool str_amount(struct str s, const struct str_unit *units, uint64_t *ret)
+{
+	size_t digits = 0;
+	while (digits < s.n && ascii_digit(s.p[digits]))
+		digits++;
+	struct str name = str_sub(s, digits, s.n);
+	for (; units->name; units++)
+		if (name.n == strlen(units->name) && !strncasecmp(name.p, units->name, name.n) &&
+			str_u64(str_sub(s, 0, digits), 10, ret) &&
+			*ret <= UINT64_MAX / units->each) {
+			*ret *= units->each;
+			return true;
+		}
+	return false;
+}
+
+const struct str_unit str_sizes[] = {{"", 1}, {"b", 1}, {"k", 1000}, {"kb", 1000}, {"kib", 1 << 10},
+	{"m", 1000000}, {"mb", 1000000}, {"mib", 1 << 20}, {"g", 1000000000}, {"gb", 1000000000},
+	{"gib", 1 << 30}, {"t", 1000000000000}, {"tb", 1000000000000}, {"tib", UINT64_C(1) << 40},
+	{0}};
 
 char *str_z(struct arena *a, struct str s)
 {

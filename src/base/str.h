@@ -80,6 +80,15 @@ bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val);
 bool str_next(struct str *rest, char sep, struct str *ret_piece);
 /* Reads the whole string as an unsigned number (base 8, 10 or 16, no sign, no prefix). */
 bool str_u64(struct str s, unsigned base, uint64_t *ret);
+/* Reads a whole number and the name of a unit behind it, in small or capital letters: "50G", "12h". A row without a name ends the
+ * table. False without both, or above 64 bits. */
+struct str_unit {
+	const char *name; /* in small letters; "": for a number alone */
+	uint64_t each;
+};
+bool str_amount(struct str s, const struct str_unit *units, uint64_t *ret);
+/* 500000000, 500M, 2GiB; the first row is the one of a number alone. */
+extern const struct str_unit str_sizes[];
 /* Reads up to n numbers with dots between them at the start of a text: 2, 9 and 1 of "2.9.1+rocm7". Returns how many there are;
  * the others are 0. */
 size_t str_numbers(struct str text, uint64_t *ret, size_t n);

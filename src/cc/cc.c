@@ -476,6 +476,9 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 			return NULL;
 		if (nvcc.run.n)
 			return run_program(a, cc, &config, &nvcc.run);
+		/* else clang only says that it does not find <cmath> */
+		if (!config.sysroot.n && !config.root_flags.n && !fs_is_dir(S("/usr/include/c++")))
+			say_hint("nvcc needs the C++ headers of g++: apt install g++");
 		cc = &nvcc.cc;
 		/* the log shows the link, which is in the middle */
 		args = nvcc.passes.n ? &nvcc.passes.v[nvcc.passes.n / 2].argv : &nvcc.words;

@@ -30,31 +30,6 @@ const struct opt cmd_bundle_opts[] = {
 	OPT_LAST,
 };
 
-/* Reads a size, a whole number with or without a unit that is a power of 1000 or 1024: "900M", "2GiB". */
-static struct err *read_size(struct arena *a, struct str text, uint64_t *ret)
-{
-	struct str s = str_lower(a, text);
-	uint64_t step = 1000, n = 1;
-	if (!s.n)
-		return NULL;
-	if (str_ends(s, S("b")))
-		s.n--;
-	if (str_ends(s, S("i"))) {
-		step = 1024;
-		s.n--;
-	}
-	size_t power = s.n ? str_chr(S("kmgt"), s.p[s.n - 1]) + 1 : 5;
-	if (power < 5)
-		s.n--;
-	for (size_t i = 0; power < 5 && i < power; i++)
-		n *= step;
-	if (!str_u64(s, 10, ret) || !*ret || *ret > UINT64_MAX / n)
-		return err_hint(err_new(E_USAGE, "'%.*s' is not a size", STR(text)),
-			"write a size as 500000000, 500M or 2GiB");
-	*ret *= n;
-	return NULL;
-}
-
 static void print(struct arena *a, const struct bundle_args *o, const struct fat_report *r)
 {
 	struct table t = table_new(a, "LIBRARY|>SDK|>HERE|NEEDED BY");
@@ -115,7 +90,9 @@ struct err *cmd_bundle(struct arena *a, void *args)
 	struct fat_report r;
 	if (!o->q.sdk.n || !o->q.gpus.n)
 		return err_new(E_USAGE, "'bundle' needs --sdk and --gpu");
-	TRY(read_size(a, o->budget, &o->q.budget));
+	if (o->budget.n && (!str_amount(o->budget, str_sizes, &o->q.budget) || !o->q.budget))
+		return err_hint(err_new(E_USAGE, "'%.*s' is not a size", STR(o->budget)),
+			"write a size as 500000000, 500M or 2GiB");
 	TRY(opt_targets(a, S(""), &o->q.gpus, &gpus));
 	if (!fs_is_dir(o->q.sdk)) {
 		struct err *e = sdk_open_name(a, o->q.sdk, &sdk);

@@ -71,24 +71,13 @@ static const struct json_field clean_fields[] = {
 
 /* ---- the request ---- */
 
-struct clean_unit {
-	char letter;
-	uint64_t each;
-};
-static const struct clean_unit ages[] = {{'h', 3600}, {'d', 86400}, {'w', 604800}, {0}};
-static const struct clean_unit sizes[] = {
-	{'K', 1000}, {'M', 1000000}, {'G', 1000000000}, {'T', 1000000000000}, {'B', 1}, {0}};
+static const struct str_unit ages[] = {{"h", 3600}, {"d", 86400}, {"w", 604800}, {0}};
 
 static struct err *read_amount(
-	struct str word, const char *option, const struct clean_unit *units, uint64_t *ret)
+	struct str word, const char *option, const struct str_unit *units, uint64_t *ret)
 {
-	char last = word.n ? word.p[word.n - 1] : 0;
-	for (; units->letter; units++)
-		if (units->letter == last && str_u64(str_sub(word, 0, word.n - 1), 10, ret) &&
-			*ret <= UINT64_MAX / units->each) {
-			*ret *= units->each;
-			return NULL;
-		}
+	if (str_amount(word, units, ret))
+		return NULL;
 	return err_hint(err_new(E_USAGE, "'%.*s' is no value of %s", STR(word), option),
 		"a number and a unit: %s",
 		str_eq(str_from(option), S("--older")) ? "12h, 14d or 8w" : "500M, 50G or 1T");
@@ -249,7 +238,7 @@ struct err *cmd_clean(struct arena *a, void *args)
 	if (o->older.n)
 		TRY(read_amount(o->older, "--older", ages, &c.wish.older));
 	if (o->budget.n)
-		TRY(read_amount(o->budget, "--budget", sizes, &c.wish.budget));
+		TRY(read_amount(o->budget, "--budget", str_sizes + 1, &c.wish.budget));
 	c.wish.has_budget = o->budget.n > 0;
 	c.all = o->older.n || o->budget.n;
 	TRY(read_kinds(&c, &o->kinds));

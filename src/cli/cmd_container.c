@@ -38,20 +38,6 @@ const struct opt cmd_container_run_opts[] = {
 
 /* ---- the request ---- */
 
-/* "8g", "512m": binary units, as engines read them. */
-static struct err *read_size(struct str text, uint64_t *ret)
-{
-	static const char units[] = "bkmgt";
-	char last = text.n ? text.p[text.n - 1] : 0;
-	size_t unit = ascii_digit(last) ? 0 : str_chr(str_from(units), (char)(last | 0x20));
-	struct str digits = str_sub(text, 0, text.n - !ascii_digit(last));
-	if (!text.n || unit >= sizeof(units) - 1 || !str_u64(digits, 10, ret) || !*ret ||
-		*ret > UINT64_MAX >> (10 * unit) >> 1)
-		return err_new(E_USAGE, "'%.*s' is no size such as 8g or 512m", STR(text));
-	*ret <<= 10 * unit;
-	return NULL;
-}
-
 /* Its places are the same inside, since receipts and caches name paths. */
 static struct err *add_cache(struct arena *a, bool make, struct container *c)
 {
@@ -93,11 +79,14 @@ static struct err *add_memory(struct arena *a, const struct container_run_args *
 	const struct machine *m, struct container *c)
 {
 	uint64_t size = m->memory / 2;
+	/* binary, as engines read them */
+	static const struct str_unit units[] = {{"", 1}, {"b", 1}, {"k", 1 << 10}, {"m", 1 << 20},
+		{"g", 1 << 30}, {"t", UINT64_C(1) << 40}, {0}};
 	if (o->ipc && o->shm_size.n)
 		return err_new(
 			E_USAGE, "--ipc shares the memory outside, which has a size already");
-	if (o->shm_size.n)
-		TRY(read_size(o->shm_size, &size));
+	if (o->shm_size.n && (!str_amount(o->shm_size, units, &size) || !size || size > INT64_MAX))
+		return err_new(E_USAGE, "'%.*s' is no size such as 8g or 512m", STR(o->shm_size));
 	if (o->ipc || size)
 		strs_add(a, &c->words, o->ipc ? S("ipc") : S("shm"));
 	strs_add(a, &c->values, str_fmt(a, "shm=%llu", (unsigned long long)size));

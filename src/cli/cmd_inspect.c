@@ -150,8 +150,7 @@ struct err *cmd_inspect(struct arena *a, void *args)
 		flags |= o->kernels ? DEVCODE_RESOURCES : DEVCODE_KERNELS;
 	if (o->resources || o->compare || o->html.n)
 		flags |= DEVCODE_KERNELS | DEVCODE_RESOURCES | DEVCODE_EVERY;
-	if (o->html.n)
-		flags |= DEVCODE_DEBUG;
+	flags |= (o->html.n ? DEVCODE_DEBUG : 0) | (o->compare ? DEVCODE_CODE : 0);
 	TRY(scan_paths(a, o, flags, &all));
 	if (o->compare)
 		compare(a, o, &all);

@@ -57,6 +57,8 @@ static void note_change(struct arena *a, struct map *rows, struct kernel_changes
 		c.change = old->kernel->size < now->kernel->size ? "grown" : "shrunk";
 	else if (memcmp(&old->kernel->vgprs, &now->kernel->vgprs, RESOURCES) != 0)
 		c.change = "changed";
+	else if (old->kernel->code != now->kernel->code)
+		c.change = "bytes";
 	else
 		return;
 	t->changed += old && now;

@@ -49,6 +49,7 @@ struct code_kernel {
 	uint64_t lds, scratch; /* per workgroup, per work-item; as far as known at compile time */
 	unsigned waves;        /* most waves per SIMD unit that the registers allow; 0: unknown */
 	uint64_t wave;         /* lanes of a wave: 32 or 64 */
+	uint64_t code;         /* with DEVCODE_CODE: hash of its machine code; 0: not read */
 };
 
 struct code_object {
@@ -155,9 +156,10 @@ struct devcode {
 };
 
 /* Flags of a deeper scan. DEBUG implies KERNELS; RESOURCES and NAMES have no effect without one of these two. INNER:
- * also finds code objects in arrays. NAMES: compares the names of kernels between the objects of a bundle. */
+ * also finds code objects in arrays. NAMES: compares the names of kernels between the objects of a bundle. CODE: reads the machine
+ * code of the kernels in resources. */
 enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4, DEVCODE_RESOURCES = 8 };
-enum { DEVCODE_INNER = 16, DEVCODE_NAMES = 32, DEVCODE_EVERY = 64 };
+enum { DEVCODE_INNER = 16, DEVCODE_NAMES = 32, DEVCODE_EVERY = 64, DEVCODE_CODE = 128 };
 
 /* path: a file, folder, wheel or source distribution. E_NOENT; E_FORMAT for a single file without any known format;
  * E_ELF or E_ZIP for a single file that is damaged as a whole. */

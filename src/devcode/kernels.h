@@ -67,7 +67,7 @@ MUST_USE struct err *kernels_extract(struct arena *a, const struct strs *paths, 
 
 /* ---- comparison ---- */
 struct kernel_change {
-	const char *change; /* "added", "gone", "grown", "shrunk", "changed" */
+	const char *change; /* "added", "gone", "grown", "shrunk", "changed", "bytes" */
 	struct str target, name, demangled, path;
 	const struct code_kernel *old, *now; /* NULL: there is none */
 };
@@ -86,7 +86,8 @@ struct kernel_changes {
 	kernels; /* the worst first: more spills, more scratch, fewer waves, more code */
 };
 
-/* Kernels are the same by target and name; of several with one name the first is compared with the first. */
+/* Kernels are the same by target and name; of several with one name the first is compared with the first. With DEVCODE_CODE
+ * in both scans, kernels whose size and resources are equal but whose machine code is not are in the list, too ("bytes"). */
 void kernels_compare(struct arena *a, const struct devcode *old, const struct devcode *now,
 	struct kernel_changes *ret);
 extern const struct json_field kernel_changes_fields[]; /* rocsmith.inspect-compare/1 */

@@ -260,24 +260,43 @@ static const struct {
 	NUMBER(".wavefront_size", wave),
 };
 
-/* The metadata does not have the size of a kernel's code; its symbol does. */
-struct kernel_sizes {
-	struct map by_name;
+/* The metadata does not have the place of a kernel's code; its symbol does. */
+struct kernel_symbols {
+	struct map by_name; /* struct elf_symbol */
 	struct budget *budget;
 	uint64_t taken;
 };
 
-static struct err *note_size(void *user, const struct elf_symbol *s)
+static struct err *note_function(void *user, const struct elf_symbol *s)
 {
-	enum { STT_FUNC = 2, COST = 100 };
-	struct kernel_sizes *z = user;
+	enum { STT_FUNC = 2, COST = 100 + sizeof(*s) };
+	struct kernel_symbols *z = user;
 	uint64_t cost = s->name.n + COST;
 	if (s->type != STT_FUNC || !s->section)
 		return NULL;
 	TRY(budget_memory(z->budget, cost));
 	z->taken += cost;
-	map_put(&z->by_name, str_dup(z->by_name.a, s->name), (void *)(uintptr_t)s->size);
+	struct elf_symbol *kept = NEW(z->by_name.a, struct elf_symbol);
+	*kept = *s;
+	map_put(&z->by_name, str_dup(z->by_name.a, s->name), kept);
 	return NULL;
+}
+
+static struct err *hash_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	(void)at;
+	(void)stop;
+	hash_add(user, p, n);
+	return NULL;
+}
+
+static struct err *hash_range(
+	const struct bytes *src, uint64_t offset, uint64_t n, struct digest *ret)
+{
+	struct hash *h = hash_new(HASH_SHA256);
+	struct err *e = bytes_each(src, offset, n, hash_piece, h);
+	*ret = hash_end(h);
+	return e;
 }
 
 /* most: bytes of the name */
@@ -321,7 +340,7 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	ARENA(tmp);
 	struct str note;
 	uint64_t n;
-	struct kernel_sizes sizes = {.by_name.a = &tmp, .budget = e->src->budget};
+	struct kernel_symbols functions = {.by_name.a = &tmp, .budget = e->src->budget};
 	const struct elf_segment *x = elf_segment(e, ELF_PT_NOTE);
 	const bool every = s->flags & DEVCODE_EVERY;
 	if (!x)
@@ -331,15 +350,21 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 	budget_return(e->src->budget, x->filesz);
 	if (!read_metadata(&note, &n))
 		return NULL;
-	TRY(elf_symbols(e, true, note_size, &sizes));
-	budget_return(e->src->budget, sizes.taken);
+	TRY(elf_symbols(e, true, note_function, &functions));
+	budget_return(e->src->budget, functions.taken);
 	for (; n && s->out->resources < (every ? EVERY : KERNELS); n--) {
 		struct code_kernel k = {0};
 		if (!read_kernel(s->a, &note, every ? NAME_WHOLE : NAME_CUT, &k))
 			return NULL;
 		struct str readable = every ? cxx_demangle(s->a, k.name) : k.name;
 		k.demangled = str_eq(readable, k.name) ? S("") : readable;
-		k.size = (uintptr_t)map_get(&sizes.by_name, k.name);
+		const struct elf_symbol *f = map_get(&functions.by_name, k.name);
+		k.size = f ? f->size : 0;
+		if (f && s->flags & DEVCODE_CODE) {
+			struct digest d;
+			TRY(hash_range(e->src, elf_offset_of(e, f->value), f->size, &d));
+			memcpy(&k.code, d.b, sizeof(k.code));
+		}
 		TRY(budget_memory(e->src->budget, sizeof(k) + k.name.n + k.demangled.n));
 		k.waves = waves_of(target_read(o->target).gpu, &k);
 		*VEC_PUSH(s->a, &o->resources) = k;
@@ -394,21 +419,12 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 	return s->flags & DEVCODE_RESOURCES ? read_resources(s, &e, o) : NULL;
 }
 
-static struct err *hash_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
-{
-	(void)at;
-	(void)stop;
-	hash_add(user, p, n);
-	return NULL;
-}
-
 void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 {
 	struct err *e = NULL;
 	if (s->flags & DEVCODE_HASH) {
-		struct hash *h = hash_new(HASH_SHA256);
-		e = bytes_each(src, 0, src->size, hash_piece, h);
-		struct digest d = hash_end(h);
+		struct digest d;
+		e = hash_range(src, 0, src->size, &d);
 		o->sha256 = digest_hex(s->a, &d);
 	}
 	if (!e && src->size)

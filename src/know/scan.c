@@ -74,7 +74,8 @@ static struct err *compile(struct log_scan *s, const char *const *texts, size_t 
 	(void)s;
 	(void)texts;
 	(void)n;
-	return err_new(E_TOOL_MISSING, "logs cannot be searched on a CPU without SSSE3");
+	return err_new(
+		E_TOOL_MISSING, "logs cannot be searched on this CPU; an x86-64 one needs SSSE3");
 }
 #endif
 

@@ -1,5 +1,5 @@
-# For scripts that start containers: a folder, $top, and a user whom only a mount namespace of ours knows, with numbers
-# for podman. make_user, outside, makes the files; as_user, in the namespace, mounts them and fills the array `user`,
+# For scripts that start containers, as root: a folder, $top, and a user whom only a mount namespace of ours knows, with numbers
+# for podman. `no` ends the script, with the ends of all logs; make_user, outside, makes the files; as_user, in the namespace, mounts them and fills the array `user`,
 # which starts a command as that user.
 
 # Short, since sockets of podman lie in it, and open to another user.
@@ -11,6 +11,14 @@ clean() {
 	rm -rf "$top"
 }
 trap clean EXIT
+ok() { echo "ok $*"; }
+skip() { echo "skip $(basename "$0" .sh): $*"; }
+no() {
+	echo "not ok $*"
+	tail -n 20 "$top/log" "$top/out" "$top/work/log" 2>/dev/null | sed 's/^/# /'
+	exit 1
+}
+[ "$(id -u)" = 0 ] || { skip 'only root may start systemd-nspawn, and become another user'; exit 0; }
 
 make_user() {
 	local file

@@ -273,3 +273,13 @@ rm -rf "$cache" && ln -s "$E2E_TMP/private" "$cache"
 if nvcc -Iinclude -c src/a.cu -o src/a.o >../log 2>&1; then no 'a cache that is a link was to be refused'; fi
 [ "$(ls "$E2E_TMP/private" | wc -l)" = 2 ] || no 'something was written through a link'
 ok 'links in the place of the cache and its texts are not followed'
+rm "$cache"
+if command -v bwrap >/dev/null && bwrap --dev-bind / / true 2>/dev/null; then
+	if bwrap --dev-bind / / --tmpfs /usr/include -- nvcc -Iinclude -c src/a.cu -o src/a.o >../log 2>&1; then no 'it was to fail without headers'; fi
+	grep -q 'nvcc needs the C++ headers of g++' ../log || no "without g++: $(cat ../log)"
+	nvcc -Iinclude -c src/a.cu -o src/a.o >../log 2>&1
+	if grep -q 'nvcc needs' ../log; then no 'g++ is there'; fi
+	ok 'nvcc says that g++ is missing'
+else
+	echo 'skip nvcc without g++: bwrap cannot'
+fi

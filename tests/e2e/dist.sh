@@ -2,14 +2,7 @@
 # What lies in packaging/, as far as it can be tried without a static program (dist_all.sh makes one): the steps of the
 # GitHub Action, and the texts.
 set -eu
-top=$(cd "$(dirname "$0")/../.." && pwd)
-cd "$E2E_TMP"
-rm -rf ./*
-no() {
-	echo "not ok $*"
-	sed 's/^/# /' log 2>/dev/null | tail -20
-	exit 1
-}
+. "$(dirname "$0")/scratch.bash"
 python3 -c 'import yaml' 2>/dev/null || { echo 'skip dist: no python3-yaml'; exit 0; }
 
 # ---- the action ----
@@ -46,6 +39,6 @@ echo 'ok an input of the action is not executed'
 # ---- the texts ----
 (
 	. "$top/packaging/PKGBUILD"
-	[ "$pkgname" = rocsmith-bin ] && [ "${#source[@]}" = "${#sha256sums[@]}" ] && declare -F package >/dev/null
+	[ "$pkgname" = rocsmith-bin ] && [ -n "$source_x86_64$source_aarch64" ] && [ -n "$sha256sums_x86_64$sha256sums_aarch64" ] && declare -F package >/dev/null
 ) || no 'PKGBUILD can be read'
 bash -n "$top/tools/dist" && echo 'ok PKGBUILD can be read'

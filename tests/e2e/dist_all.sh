@@ -1,17 +1,9 @@
 #!/usr/bin/env bash
-# slow: it builds the program twice more, makes Debian systems of the oldest and the newest suite, and installs there
+# slow: it builds the program four times more, makes Debian systems of the oldest and the newest suite, and installs there
 # `make dist`, as its users meet it: built twice, looked at by other tools, installed by dpkg, pip, uv, pipx and makepkg, and
-# run in systems that have nothing of ours. Wherever it runs it must answer as the program of this machine does.
+# run in systems that have nothing of ours, for aarch64 by qemu. Wherever it runs it must answer as the program of this machine does.
 set -eu
-top=$(cd "$(dirname "$0")/../.." && pwd)
-cd "$E2E_TMP"
-rm -rf ./*
-ok() { echo "ok $*"; }
-no() {
-	echo "not ok $*"
-	sed 's/^/# /' log 2>/dev/null | tail -20
-	exit 1
-}
+. "$(dirname "$0")/scratch.bash"
 [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] && command -v bwrap >/dev/null || { echo 'skip dist: needs root, bwrap, x86-64'; exit 0; }
 "$top/tools/deps" build check dist dist_check || { echo 'skip dist: packages are missing'; exit 0; }
 
@@ -30,63 +22,79 @@ diff -r a/dist b/deeper/dist >log || no 'another folder, umask and time zone giv
 (cd a/dist && sha256sum --check --quiet SHA256SUMS) >log || no SHA256SUMS
 ok "two folders give the same $(ls a/dist | wc -l) files"
 dist=$PWD/a/dist
-whl=$(echo "$dist"/*.whl) deb=$(echo "$dist"/*.deb)
-mkdir tar
-tar -xzf "$dist"/*.tar.gz -C tar --strip-components=1
-program=$PWD/tar/bin/rocsmith
+qemu=$("$top/tools/arm64-root" 2>log)/usr/bin/qemu-aarch64-static || no 'an emulator'
 
 # ---- the program ----
-if readelf -lW "$program" | grep INTERP || readelf -dW "$program" | grep NEEDED; then no 'it is static'; fi
-if grep -qa "$E2E_TMP" "$program"; then no 'it tells where it was built'; fi
-python3 - a/build-dist/rocsmith.map "$program" <<'PY' || no 'the program has no more than 6 MB without Hyperscan'
-import os, re, sys
-text = open(sys.argv[1]).read().split("Linker script and memory map")[1]
-patterns = sum(int(size, 16) for at, size in re.findall(r"0x([0-9a-f]{16}) +0x([0-9a-f]+) \S*/libhs_runtime\.a\(", text) if int(at, 16))
-size = os.path.getsize(sys.argv[2])
-print(f"# {size} bytes, of which Hyperscan {patterns}")
-sys.exit(not 4000000 < patterns < size - 3000000 or size - patterns > 6000000)
-PY
-ok 'a static program of the promised size'
-[ "$(find tar/share/doc/rocsmith/licenses -type f | wc -l)" -ge 12 ] || no 'the licences of all libraries are there'
-for page in tar/share/man/man*/*; do
-	[ -z "$(groff -man -Tutf8 -ww -z "$page" 2>&1)" ] || no "$page"
-done
-for file in bash-completion/completions/rocsmith zsh/site-functions/_rocsmith fish/vendor_completions.d/rocsmith.fish; do
-	grep -q rocsmith "tar/share/$file" || no "$file"
-done
-ok 'licences, man pages, completions'
+looks() { # ARCH MACHINE BUILD LEAST MOST: of bytes that the library of patterns takes
+	local program=tar-$1/bin/rocsmith page file
+	mkdir "tar-$1"
+	tar -xzf "$dist"/rocsmith-*-"$1"-linux.tar.gz -C "tar-$1" --strip-components=1
+	readelf -hW "$program" | grep -q "Machine: *$2" || no "$1: it is for $2"
+	if readelf -lW "$program" | grep INTERP || readelf -dW "$program" | grep NEEDED; then no "$1: it is static"; fi
+	if grep -qa -e "$E2E_TMP" -e "${qemu%/usr/*}" "$program"; then no "$1: it tells where it was built"; fi
+	python3 - "$3/rocsmith.map" "$program" "$4" "$5" <<-'PY' || no "$1: the program has no more than 6 MB without the library of patterns"
+		import os, re, sys
+		text = open(sys.argv[1]).read().split("Linker script and memory map")[1]
+		patterns = sum(int(size, 16) for at, size in re.findall(r"0x([0-9a-f]{16}) +0x([0-9a-f]+) \S*/libhs_runtime\.a\(", text) if int(at, 16))
+		size = os.path.getsize(sys.argv[2])
+		print(f"# {size} bytes, of which Hyperscan or Vectorscan {patterns}")
+		sys.exit(not int(sys.argv[3]) < patterns < int(sys.argv[4]) or size - patterns > 6000000)
+	PY
+	ok "$1: a static program of the promised size"
+	[ "$(find "tar-$1/share/doc/rocsmith/licenses" -type f | wc -l)" -ge 12 ] || no "$1: the licences of all libraries are there"
+	for page in "tar-$1"/share/man/man*/*; do
+		[ -z "$(groff -man -Tutf8 -ww -z "$page" 2>&1)" ] || no "$1: $page"
+	done
+	for file in bash-completion/completions/rocsmith zsh/site-functions/_rocsmith fish/vendor_completions.d/rocsmith.fish; do
+		grep -q rocsmith "tar-$1/share/$file" || no "$1: $file"
+	done
+	ok "$1: licences, man pages, completions"
+}
+looks x86_64 'Advanced Micro Devices X86-64' a/build-dist 4000000 7000000
+looks aarch64 AArch64 a/build-dist-aarch64 300000 3000000
+program=$PWD/tar-x86_64/bin/rocsmith
 
+# Under the emulator a program is a script that starts it.
+printf '#!/bin/sh\nexec %s %s "$@"\n' "$qemu" "$PWD/tar-aarch64/bin/rocsmith" >aarch64
+chmod +x aarch64
 cases=$(dirname "$ROCSMITH")/tests/case_runner
-if [ -x "$cases" ]; then
-	(cd "$top" && "$cases" "$program" "$top/tests/cases" --data "$top/tests/data") >log 2>&1 || true
-	if grep '^not ok' log || ! grep -q '^ok' log; then no 'a case file'; fi
-	ok "$(grep -c '^ok' log) case files"
-else
-	echo 'skip the case files: their runner is not built'
-fi
+for tried in "$program" "$PWD/aarch64"; do
+	[ -x "$cases" ] || { echo 'skip the case files: their runner is not built'; break; }
+	(cd "$top" && "$cases" "$tried" "$top/tests/cases" --data "$top/tests/data") >log 2>&1 || true
+	if grep '^not ok' log || ! grep -q '^ok' log; then no "a case file by $tried"; fi
+	ok "$(grep -c '^ok' log) case files by $(basename "$tried")"
+done
 
 # ---- what others say ----
 python3 -m venv env
 env/bin/pip install -q --disable-pip-version-check auditwheel uv >log 2>&1 || { echo 'skip dist: the package index cannot be reached'; exit 0; }
-"$program" verify "$whl" >log 2>&1 && grep -q '(0 errors, 0 warnings)' log || no 'verify has something to say about the wheel'
-env/bin/auditwheel show "$whl" >log 2>&1 && grep -q 'requires no external shared libraries' log || no 'auditwheel'
-"$program" wheel retag -o musl --platform-tag musllinux_1_1_x86_64 "$whl" >log 2>&1
-env/bin/auditwheel show musl/*.whl >log 2>&1 && tr '\n' ' ' <log | grep -q 'requires no external shared libraries' || no 'auditwheel of the musl tag'
-"$program" wheel repro "$whl" >log 2>&1 || no 'wheel repro'
-for platform in manylinux2014_x86_64 manylinux_2_17_x86_64 musllinux_1_1_x86_64; do
-	env/bin/pip download -q --no-index --find-links "$dist" --only-binary :all: --platform $platform -d "got-$platform" rocsmith >log 2>&1 ||
-		no "pip takes it for $platform"
-done
-ok 'verify, auditwheel and pip believe the tags of the wheel'
-lintian --fail-on error,warning "$deb" >log 2>&1 || no 'lintian is content'
-ok 'lintian is content'
-cp -R "$dist" arch
-chown -R nobody arch
-(cd arch && setpriv --reuid=nobody --clear-groups makepkg --nodeps >../log 2>&1) || no makepkg
-mkdir pkg
-bsdtar -xf arch/rocsmith-bin-*.pkg.tar* -C pkg
-cmp "$program" pkg/usr/bin/rocsmith || no 'the package of makepkg has another program'
-ok 'makepkg makes a package'
+judged() { # ARCH
+	local platform whl
+	whl=$(echo "$dist"/*_"$1".whl)
+	"$program" verify "$whl" >log 2>&1 && grep -q '(0 errors, 0 warnings)' log || no "$1: verify has something to say about the wheel"
+	env/bin/auditwheel show "$whl" >log 2>&1 && grep -q 'requires no external shared libraries' log || no "$1: auditwheel"
+	"$program" wheel retag -o "musl-$1" --platform-tag "musllinux_1_1_$1" "$whl" >log 2>&1
+	env/bin/auditwheel show "musl-$1"/*.whl >log 2>&1 && tr '\n' ' ' <log | grep -q 'requires no external shared libraries' || no "$1: auditwheel of the musl tag"
+	"$program" wheel repro "$whl" >log 2>&1 || no "$1: wheel repro"
+	for platform in "manylinux2014_$1" "manylinux_2_17_$1" "musllinux_1_1_$1"; do
+		env/bin/pip download -q --no-index --find-links "$dist" --only-binary :all: --platform "$platform" -d "got-$platform" rocsmith >log 2>&1 ||
+			no "pip takes it for $platform"
+		ls "got-$platform"/*_"$1".whl >log 2>&1 || no "pip takes the right one for $platform"
+	done
+	ok "$1: verify, auditwheel and pip believe the tags of the wheel"
+	lintian --fail-on error,warning "$dist"/*_"$2".deb >log 2>&1 || no "$1: lintian is content"
+	ok "$1: lintian is content"
+	cp -R "$dist" "arch-$1"
+	chown -R nobody "arch-$1"
+	sed "s/^CARCH=.*/CARCH=$1/" /etc/makepkg.conf >"arch-$1/makepkg.conf"
+	(cd "arch-$1" && setpriv --reuid=nobody --clear-groups makepkg --config makepkg.conf --nodeps >../log 2>&1) || no "$1: makepkg"
+	mkdir "pkg-$1"
+	bsdtar -xf "arch-$1"/rocsmith-bin-*-"$1".pkg.tar* -C "pkg-$1"
+	cmp "tar-$1/bin/rocsmith" "pkg-$1/usr/bin/rocsmith" || no "$1: the package of makepkg has another program"
+	ok "$1: makepkg makes a package"
+}
+judged x86_64 amd64
+judged aarch64 arm64
 
 # ---- systems ----
 mkdir work got
@@ -142,14 +150,30 @@ rc=0
 inside alpine /bin/seven || rc=$?
 [ $rc = 7 ] || no 'a program of musl runs'
 same musl alpine /bin/rocsmith
+rm -rf alpine
+if from=$("$top/tools/alpine-root" 2>log); then
+	cp -a "$from" alpine
+	tar -xzf "$dist"/rocsmith-*-x86_64-linux.tar.gz --strip-components=1 -C alpine/usr
+	inside alpine sh -c '. /etc/os-release && [ "$ID" = alpine ] && ! [ -e /lib64 ]' || no 'it is Alpine'
+	same "Alpine $(cat alpine/etc/alpine-release)" alpine rocsmith
+	python3 -c 'import json; assert "Alpine" in json.dumps(json.load(open("work/doctor.json"))["facts"])' || no 'doctor knows Alpine'
+else
+	echo "skip Alpine: $(tail -n 1 log)"
+fi
 
 same 'a kernel of 2016' bare --seccomp 9 /rocsmith
+
+mkdir arm
+cp "$qemu" tar-aarch64/bin/rocsmith arm/
+same 'aarch64, by qemu, in a root with no other file' arm /qemu-aarch64-static /rocsmith
+python3 -c 'import json; assert json.load(open("work/doctor.json"))["facts"]["arch"] == "aarch64"' || no 'doctor knows an aarch64 machine'
 
 root() { # SUITE PACKAGE...: a copy in ./SUITE
 	local from
 	from=$("$top/tools/debian-root" "$@" 2>log) || { echo "skip $1: $(tail -n 1 log)"; return 1; }
 	cp -a "$from" "$1"
 }
+whl=$(echo "$dist"/*_x86_64.whl) deb=$(echo "$dist"/*_amd64.deb)
 cp "$deb" "$whl" work/
 cp env/bin/uv work/uv
 deb=/mnt/${deb##*/} whl=/mnt/${whl##*/}

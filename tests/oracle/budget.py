@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""budget.py ROCSMITH DIR [--every N] [WORD...]: makes files below 10 MB that are meant to cost much (bombs, tables that
+"""budget.py ROCSMITH DIR [--every N | --deep] [WORD...]: makes files below 10 MB that are meant to cost much (bombs, tables that
 share one endless string, lists that are compared pairwise) and gives them to whatever reads them. Each run
 must end by itself, in 5 seconds of processor time, 256 MiB and 16 MiB of output. WORDs choose attacks,
-and --every each Nth."""
+and --every each Nth; --deep also lists, compares and takes out kernels, and draws maps."""
 import base64
 import hashlib
 import lzma
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import struct
 import sys
@@ -16,7 +17,9 @@ import time
 import zlib
 
 ROCSMITH, DIR, WORDS = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
-EVERY = 1
+EVERY, DEEP = 1, WORDS[:1] == ["--deep"]
+if DEEP:
+    WORDS = WORDS[1:]
 if WORDS[:1] == ["--every"]:
     EVERY, WORDS = int(WORDS[1]), WORDS[2:]
 MB, MIB = 10 ** 6, 1 << 20
@@ -722,6 +725,7 @@ def main():
             continue
         head = path.open("rb").read(2)
         ways = [["inspect", "--objects"], ["inspect", "--json", "--hash", "--kernels"]]
+        deep = ["--resources"], ["--html", str(DIR / "map.html")], ["--extract", "all", "-o", str(DIR / "taken")], ["--compare"]
         if name.startswith("report"):
             ways = [["report"]]
         elif name.startswith("plan"):
@@ -730,8 +734,12 @@ def main():
         if head == b"PK":
             path = path.rename(path.with_name(WHEEL_NAME))
             ways = [["inspect", "--kernels"], ["verify", "--json", "--require", "gfx90a"]]
+        if DEEP and ways[0][0] == "inspect":
+            ways += [["inspect", *way] for way in deep]
         for way in ways:
-            status, seconds, memory, output = run(way + [str(path.parent if way[0] == "plan" else path)], 3 * limit)
+            shutil.rmtree(DIR / "taken", ignore_errors=True)
+            paths = [str(path.parent if way[0] == "plan" else path)] * (1 + (way[-1] == "--compare"))
+            status, seconds, memory, output = run(way + paths, 3 * limit)
             good = status in (0, 1, 2, 3) and seconds <= limit and memory <= MEMORY and output <= OUTPUT
             bad += not good
             print(f"{'ok' if good else 'not ok'} {name}: {' '.join(way)}: status {status}, {seconds:.1f} s, "

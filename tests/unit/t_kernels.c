@@ -121,6 +121,33 @@ static void changes_come_the_worst_first(void **state)
 	assert_int_equal(c.targets.v[0].kernels_now, 5);
 }
 
+/* The last byte of the file belongs to the last kernel. */
+static void a_kernel_of_other_bytes_alone_is_a_change(void **state)
+{
+	struct fixture *f = *state;
+	struct devcode old, now;
+	struct kernel_changes c;
+	struct str bytes, paths[2] = {at(f, "old.hsaco"), at(f, "new.hsaco")};
+	const unsigned flags = DEVCODE_KERNELS | DEVCODE_RESOURCES | DEVCODE_EVERY | DEVCODE_CODE;
+	assert_ok(fs_read(&f->a, S("tests/data/devcode/kernels-new.hsaco"), 1 << 20, &bytes));
+	char *last = str_z(&f->a, bytes);
+	assert_ok(fs_write(paths[0], bytes, 0644));
+	last[bytes.n - 1] ^= 1;
+	assert_ok(fs_write(paths[1], (struct str){.p = last, .n = bytes.n}, 0644));
+	assert_ok(devcode_scan(&f->a, paths[0], flags, &old));
+	assert_ok(devcode_scan(&f->a, paths[1], flags, &now));
+	kernels_compare(&f->a, &old, &now, &c);
+	assert_int_equal(c.kernels.n, 1);
+	assert_string_equal(c.kernels.v[0].change, "bytes");
+	assert_str(
+		c.kernels.v[0].name, str_z(&f->a, now.files.v[0].objects.v[0].resources.v[4].name));
+	assert_int_equal(c.targets.v[0].changed, 1);
+	assert_ok(devcode_scan(&f->a, paths[1], flags & ~(unsigned)DEVCODE_CODE, &now));
+	assert_ok(devcode_scan(&f->a, paths[0], flags & ~(unsigned)DEVCODE_CODE, &old));
+	kernels_compare(&f->a, &old, &now, &c);
+	assert_int_equal(c.kernels.n, 0);
+}
+
 /* An error while an object is taken ends the scan, also of a folder, whose other damage is only noted. */
 static struct err *refuse(void *user, const struct devcode_file *f, const struct code_object *o,
 	const struct bytes *src)
@@ -181,6 +208,8 @@ int main(void)
 		cmocka_unit_test(kernels_are_found_by_any_of_their_names),
 		cmocka_unit_test(wishes_without_a_kernel_or_a_target_are_refused),
 		cmocka_unit_test(changes_come_the_worst_first),
+		cmocka_unit_test_setup_teardown(
+			a_kernel_of_other_bytes_alone_is_a_change, setup, teardown),
 		cmocka_unit_test(what_a_taker_refuses_is_no_damage),
 		cmocka_unit_test_setup_teardown(
 			names_of_strangers_stay_in_the_folder, setup, teardown),
