@@ -8,6 +8,7 @@ struct build_args {
 	struct common common;
 	struct plan_request project;
 	struct build_request q;
+	struct str cache_limit;
 	bool set; /* several projects, whose reports go into one document */
 };
 #define ARGS struct build_args
@@ -32,6 +33,9 @@ const struct opt cmd_build_opts[] = {
 	{OPT_VALUE("cache", OPT_STR, q.cache.where, "WHERE",
 		 "take objects from a cache: local, a folder, https://..., s3://..."),
 		.env = "ROCSMITH_CACHE"},
+	{OPT_VALUE("cache-limit", OPT_STR, cache_limit, "SIZE",
+		 "size of the own cache (default: 10 GiB)"),
+		.env = "ROCSMITH_CACHE_LIMIT"},
 	{OPT_VALUE("cache-key", OPT_PATH, q.cache.key_file, "FILE",
 		 "the key that seals what is shared"),
 		.env = "ROCSMITH_CACHE_KEY"},
@@ -244,6 +248,10 @@ struct err *cmd_build(struct arena *a, void *args)
 	struct build_args *o = args;
 	struct plan_wish wish;
 	struct build_result r;
+	if (o->cache_limit.n &&
+		(!str_amount(o->cache_limit, str_sizes, &o->q.cache.limit) || !o->q.cache.limit))
+		return err_new(
+			E_USAGE, "'%.*s' is no size such as 20G or 500M", STR(o->cache_limit));
 	if (set_is(o->project.dir))
 		return build_set(a, o);
 	TRY(project_plan(a, &o->common, &o->project, &wish));
