@@ -23,6 +23,7 @@ start, out = time.time(), sys.argv[sys.argv.index("-o") + 1]
 if "once" in out and not os.path.exists(out + ".died"):
     open(out + ".died", "w").close()
     os.kill(os.getpid(), signal.SIGKILL)
+open(out + ".began", "w").close()
 block = bytearray(size)
 for i in range(0, size, 4096):
     block[i] = 1
@@ -38,6 +39,9 @@ folder() { # NAME MIB: a shim folder around it
 	echo "{\"schema\": \"rocsmith.cc/1\", \"memory\": $(($2 << 20)), \"log_dir\": \"$PWD/$1\"}" \
 		>"$1/.rocsmith/cc.json"
 }
+began() { # OBJECT: its compiler runs
+	until [ -e "$1.began" ]; do sleep 0.05; done
+}
 most() { # how many ran at once
 	python3 - <<'PY'
 events = sorted(e for l in open("hogs") for e in zip(map(float, l.split()), (1, -1)))
@@ -52,7 +56,7 @@ for i in 1 2 3 4 5 6 once; do : >"$i.c"; done
 printf 'all: 1.o 2.o 3.o 4.o 5.o 6.o\n%%.o: %%.c\n\t@$(CC) -c $< -o $@\n' >Makefile
 
 folder two 320 # two of 150 MiB, the default for C
-HOG=20 make -j6 CC="$ROCSMITH cc --shims two clang" 2>log || no "make under a ledger: $(cat log)"
+NAP=1 HOG=20 make -j6 CC="$ROCSMITH cc --shims two clang" 2>log || no "make under a ledger: $(cat log)"
 [ "$(most)" = 2 ] || no "two at once were to run, it was $(most)"
 [ "$(wc -l <two/cc.jsonl)" = 6 ] || no 'six runs were to be in the log'
 python3 - <<'PY'
@@ -64,7 +68,7 @@ for line in open("two/cc.jsonl"):
 PY
 ok 'compilers wait for one another, and each run is in the log'
 rm -f ./*.o hogs
-HOG=20 make -j6 CC="$ROCSMITH cc --shims two clang" 2>log || no "make with a history: $(cat log)"
+NAP=2 HOG=20 make -j6 CC="$ROCSMITH cc --shims two clang" 2>log || no "make with a history: $(cat log)"
 [ "$(most)" -gt 2 ] || no 'with a history, all were to fit'
 ok 'what they needed is remembered'
 
@@ -76,7 +80,7 @@ ok 'a killed compiler is run once more, alone'
 folder one 100
 HOG=10 NAP=3 "$ROCSMITH" cc --shims one clang -c 1.c -o long.o &
 pid=$!
-sleep 1
+began long.o
 kill -9 $pid
 rm -f hogs
 HOG=10 NAP=0 "$ROCSMITH" cc --shims one clang -c 2.c -o short.o
@@ -106,7 +110,7 @@ fi
 # A signal to rocsmith ends the compiler.
 NAP=30 HOG=1 "$ROCSMITH" cc --shims one clang -c 1.c -o slow.o 2>/dev/null &
 pid=$!
-sleep 1
+began slow.o
 kill -TERM $pid
 wait $pid && no 'it was to end with the signal' || [ $? = 143 ] || no "it was to end with 143, not $?"
 ok 'a signal ends the compiler'
@@ -115,7 +119,7 @@ ok 'a signal ends the compiler'
 . "$top/group.bash"
 if limit 520; then
 	rm -f ./*.o
-	inside make -j4 CC=./hog >log 2>&1 && no 'without rocsmith, the limit was to kill'
+	NAP=5 inside make -j4 CC=./hog >log 2>&1 && no 'without rocsmith, the limit was to kill'
 	rm -f ./*.o
 	folder limited 450
 	inside make -j4 CC="$ROCSMITH cc --shims limited clang" >log 2>&1 || no "under a limit: $(cat log)"

@@ -158,13 +158,15 @@ kill -TERM $build && wait $build || true
 echo 'ok a build that runs, and an SDK in use'
 
 if [ -n "$real_home" ] && [ -e "$real_home/data/sdk/debian-sid/sdk.json" ]; then
-	ROCSMITH_HOME=$real_home "$ROCSMITH" sdk run --sdk debian-sid -- clang++ --version >/dev/null
-	ROCSMITH_HOME=$real_home "$ROCSMITH" sdk run --sdk debian-sid -- sh -c 'sleep 3' &
-	sleep 1
-	ROCSMITH_HOME=$real_home "$ROCSMITH" clean -n sdk >log
-	wait $!
+	# a second name for each file: other scripts use that home at the same time
+	mkdir -p own/data/sdk && cp -al "$real_home/data/sdk/debian-sid" own/data/sdk/
+	ROCSMITH_HOME=$PWD/own "$ROCSMITH" sdk run --sdk debian-sid -- sh -c 'echo runs; exec sleep 300' >runs &
+	until [ -s runs ]; do sleep 0.05; done
+	ROCSMITH_HOME=$PWD/own "$ROCSMITH" clean -n sdk >log
+	kill $!
+	wait $! || true
 	grep -q '^in use .*debian-sid' log || fail "a program of an SDK runs: $(cat log)"
-	ROCSMITH_HOME=$real_home "$ROCSMITH" clean -n sdk | grep -q '^would be removed .*debian-sid' || fail 'it stays in use'
+	ROCSMITH_HOME=$PWD/own "$ROCSMITH" clean -n sdk | grep -q '^would be removed .*debian-sid' || fail 'it stays in use'
 	echo 'ok a program of an SDK'
 else
 	echo 'skip a program of an SDK: none is installed'
