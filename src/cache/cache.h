@@ -35,7 +35,7 @@ struct cache_wish {
 struct cache_entry {
 	struct str said, object;
 	struct str
-		file; /* of cache_get(): holds `object`, and is unmapped by the caller with fs_unmap() */
+		file; /* cache_get() sets it: it holds `object`, and the caller unmaps it with fs_unmap() */
 	double seconds, cpu;
 	uint64_t memory;
 };
@@ -59,7 +59,7 @@ bool cache_entry_read(
 
 /* ---- private to cache/: remote.c ---- */
 struct cache_server {
-	struct str url; /* of the folder, without a final '/' */
+	struct str url; /* the folder, without a final '/' */
 	struct str
 		config; /* lines for curl's standard input: credentials, which nobody can see there */
 };

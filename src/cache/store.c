@@ -22,15 +22,15 @@ enum {
 static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 			  "# Objects that rocsmith compiled: all in here can be made again.\n";
 
-struct place {
-	struct str dir; /* of entries, or "" */
+struct cache_place {
+	struct str dir; /* the folder of entries, or "" */
 	struct cache_server server;
 	bool sealed; /* others can write there */
 };
 
 struct cache {
 	struct arena a;
-	struct place own, shared;
+	struct cache_place own, shared;
 	struct str key;
 	uint64_t limit;
 	pthread_mutex_t lock;
@@ -54,18 +54,6 @@ static struct digest payload_hash(struct str said, struct str object)
 	hash_add(h, said.p, said.n);
 	hash_add(h, object.p, object.n);
 	return hash_end(h);
-}
-
-static struct str head_of(struct arena *a, const struct cache *c, const struct digest *key,
-	const struct cache_entry *e)
-{
-	struct digest d = payload_hash(e->said, e->object);
-	struct str head = str_fmt(a,
-		"rocsmith object 1\nkey %.*s\ncost %.0f %.0f %" PRIu64
-		"\nsaid %zu\nobject %zu\nsha256 %.*s\n",
-		STR(digest_hex(a, key)), e->seconds * 1e6, e->cpu * 1e6, e->memory, e->said.n,
-		e->object.n, STR(digest_hex(a, &d)));
-	return str_fmt(a, "%.*sseal %.*s\n\n", STR(head), STR(seal_of(a, c->key, head)));
 }
 
 static bool take_line(struct str *text, const char *word, struct str *ret)
@@ -138,7 +126,7 @@ static bool is_troubled(struct cache *c)
 	return ret;
 }
 
-static bool get_from_dir(struct arena *a, struct cache *c, const struct place *p,
+static bool get_from_dir(struct arena *a, struct cache *c, const struct cache_place *p,
 	const struct digest *key, struct cache_entry *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
@@ -163,7 +151,7 @@ static bool get_from_dir(struct arena *a, struct cache *c, const struct place *p
 }
 
 static struct err *put_into_dir(
-	struct arena *tmp, const struct place *p, const struct digest *key, struct str file)
+	struct arena *tmp, const struct cache_place *p, const struct digest *key, struct str file)
 {
 	struct str path = path_join(tmp, p->dir, entry_name(tmp, key));
 	TRY(fs_mkdirs(path_dir(path)));
@@ -175,7 +163,7 @@ static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest
 {
 	CLEANUP(fs_tempdirp) struct str scratch = S("");
 	struct str file = S(""), name = entry_name(tmp, key);
-	const struct place *p = &c->shared;
+	const struct cache_place *p = &c->shared;
 	struct cache_entry entry;
 	struct err *e = NULL;
 	bool there = true;
@@ -216,7 +204,13 @@ void cache_put(struct cache *c, const struct digest *key, const struct cache_ent
 	BUF(file, &tmp);
 	if (e->object.n > MAX_OBJECT || e->said.n > MAX_SAID || fs_writes_forbidden())
 		return;
-	buf_add(&file, head_of(&tmp, c, key, e));
+	struct digest d = payload_hash(e->said, e->object);
+	buf_fmt(&file,
+		"rocsmith object 1\nkey %.*s\ncost %.0f %.0f %" PRIu64
+		"\nsaid %zu\nobject %zu\nsha256 %.*s\n",
+		STR(digest_hex(&tmp, key)), e->seconds * 1e6, e->cpu * 1e6, e->memory, e->said.n,
+		e->object.n, STR(digest_hex(&tmp, &d)));
+	buf_fmt(&file, "seal %.*s\n\n", STR(seal_of(&tmp, c->key, buf_str(&file))));
 	buf_add(&file, e->said);
 	buf_add(&file, e->object);
 	struct err *bad = put_into_dir(&tmp, &c->own, key, buf_str(&file));
@@ -257,7 +251,7 @@ static struct err *read_key(struct cache *c, struct str file)
 static struct err *open_shared(struct cache *c, struct str where)
 {
 	static const char *const servers[] = {"https://", "http://", "s3://"};
-	struct place *p = &c->shared;
+	struct cache_place *p = &c->shared;
 	bool server = false;
 	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++)
 		server = server || str_starts(where, str_from(servers[i]));
@@ -319,7 +313,7 @@ struct kept {
 	int64_t used;
 };
 
-struct listing {
+struct kept_list {
 	struct arena *a;
 	VEC(struct kept) files;
 	uint64_t bytes;
@@ -327,7 +321,7 @@ struct listing {
 
 static struct err *list_entry(void *user, const struct fs_entry *e, bool *prune)
 {
-	struct listing *l = user;
+	struct kept_list *l = user;
 	(void)prune;
 	if (!S_ISREG(e->st.st_mode) || str_eq(e->path, S(TAG)) || l->files.n >= MOST_ENTRIES)
 		return NULL;
@@ -348,7 +342,7 @@ static int by_use(const void *x, const void *y)
 static struct err *keep_limit(struct cache *c)
 {
 	ARENA(tmp);
-	struct listing l = {.a = &tmp};
+	struct kept_list l = {.a = &tmp};
 	TRY(fs_walk(c->own.dir, list_entry, &l));
 	if (l.bytes <= c->limit)
 		return NULL;

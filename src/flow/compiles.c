@@ -9,11 +9,6 @@
 
 enum { MOST_COMPILES = 20000, MOST_INPUTS = 5000, MOST_LINE = 4 << 20 };
 
-static struct str path_of(struct arena *a, const struct node *run, struct str file)
-{
-	return path_clean(a, path_join(a, node_text(run, S("dir"), S("/")), file));
-}
-
 /* Adds what the last pass of a run waits for besides its other passes: the steps that made its inputs; and notes in
  * `makers` (path to number) what it makes. */
 static void connect(
@@ -27,7 +22,8 @@ static void connect(
 		return;
 	NODE_EACH (word, argv) {
 		ARENA(tmp);
-		struct str path = path_of(&tmp, run, word->text);
+		struct str path = path_join(&tmp, node_text(run, S("dir"), S("/")), word->text);
+		path = path_clean(&tmp, path);
 		const unsigned *from = map_get(makers, path);
 		if (str_eq(before, S("-o"))) {
 			unsigned *maker = NEW(a, unsigned);

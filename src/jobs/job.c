@@ -3,10 +3,9 @@
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "formats/depfile.h"
 #include "jobs/job_int.h"
 
-enum { MAX_DEPFILE = 64 << 20, MAX_SAID = 1 << 20, KEY_FORMAT = 1 };
+enum { KEY_FORMAT = 1 };
 
 struct str job_file_name(struct arena *a, struct str path)
 {
@@ -42,60 +41,6 @@ static struct digest key_of(struct arena *tmp, const struct job *j)
 	hash_parts(h, &j->inputs);
 	hash_parts(h, &j->key);
 	return hash_end(h);
-}
-
-static struct str stamp_path(struct arena *a, const struct job *j)
-{
-	return path_join(a, j->set->stamps_dir, path_base(j->output));
-}
-
-static struct str said_path(struct arena *a, const struct job *j)
-{
-	return str_fmt(a, "%.*s.said", STR(stamp_path(a, j)));
-}
-
-struct str job_said(struct arena *a, const struct job *j)
-{
-	struct str text = S("");
-	err_free(j->report.done ? fs_read(a, said_path(a, j), MAX_SAID, &text) : NULL);
-	return text;
-}
-
-struct err *job_check_regular(struct str path)
-{
-	struct stat st;
-	TRY(fs_lstat(path, &st));
-	return S_ISREG(st.st_mode)
-		       ? NULL
-		       : err_new(E_TOOL_FAILED, "'%.*s' is not a regular file", STR(path));
-}
-
-struct err *job_empty_work(const struct job *j)
-{
-	TRY(fs_remove_tree(j->work));
-	return fs_mkdirs(j->work);
-}
-
-struct err *job_write_said(struct arena *tmp, const struct job *j, struct str said)
-{
-	struct str path = said_path(tmp, j);
-	return said.n ? fs_write(path, str_sub(said, 0, MAX_SAID), 0644) : fs_remove(path);
-}
-
-struct err *job_deps(struct arena *a, const struct job *j, struct strs *ret)
-{
-	struct strs deps;
-	struct str text = S("");
-	if (j->depfile.n)
-		TRY(fs_read(a, j->depfile, MAX_DEPFILE, &text));
-	depfile_parse(a, text, &deps);
-	VEC_EACH (struct str, dep, &deps) {
-		struct str path = path_clean(a, path_join(a, j->proc.cwd, *dep));
-		path = j->set->hooks->locate(a, j, path);
-		if (path.n)
-			strs_add(a, ret, path);
-	}
-	return NULL;
 }
 
 /* Runs the job's program, which writes `part`. ret_said: its warnings. */
@@ -173,7 +118,7 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 static struct err *job_run(struct arena *tmp, struct job *j)
 {
 	struct stamp_key key = {
-		.file = stamp_path(tmp, j), .command = key_of(tmp, j), .output = j->output};
+		.file = job_stamp_path(tmp, j), .command = key_of(tmp, j), .output = j->output};
 	struct stamp_cost cost = {0};
 	TRY(cancel_check());
 	if (stamp_fresh(j->set->stamps, &key, &cost)) {

@@ -4,7 +4,8 @@
 #include "cache/cache.h"
 #include "jobs/job.h"
 
-/* ---- job.c ---- */
+/* ---- output.c ---- */
+struct str job_stamp_path(struct arena *a, const struct job *j);
 /* Rejects links and pipes, through which the program could make us read files that it cannot read itself. */
 MUST_USE struct err *job_check_regular(struct str path);
 MUST_USE struct err *job_empty_work(const struct job *j);
@@ -19,9 +20,6 @@ struct job_key {
 	int64_t began; /* ns: when the text was made */
 };
 
-/* Folders of this build in a text become marks, and back. */
-struct str job_portable(struct arena *a, const struct job *j, struct str text);
-struct str job_local(struct arena *a, const struct job *j, struct str text);
 /* Runs the preprocessor, and finds the job's key. part: the file that the program writes. */
 MUST_USE struct err *job_cache_key(
 	struct arena *tmp, struct job *j, struct str part, struct job_key *ret);

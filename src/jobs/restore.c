@@ -14,7 +14,8 @@
 
 enum { MAX_TEXT = 512 << 20 };
 
-struct str job_portable(struct arena *a, const struct job *j, struct str text)
+/* Folders of this build become marks, and back. */
+static struct str portable(struct arena *a, const struct job *j, struct str text)
 {
 	text = str_replace(a, text, j->work, S("@{work}"));
 	VEC_EACH (const struct job_root, r, &j->set->roots)
@@ -23,7 +24,7 @@ struct str job_portable(struct arena *a, const struct job *j, struct str text)
 	return text;
 }
 
-struct str job_local(struct arena *a, const struct job *j, struct str text)
+static struct str local(struct arena *a, const struct job *j, struct str text)
 {
 	text = str_replace(a, text, S("@{work}"), j->work);
 	VEC_EACH (const struct job_root, r, &j->set->roots)
@@ -68,18 +69,8 @@ static void hash_words(
 	struct arena *tmp, struct hash *h, const struct job *j, const struct strs *words)
 {
 	VEC_EACH (const struct str, w, words)
-		hash_word(h, str_starts(*w, S("-D")) ? *w : job_portable(tmp, j, *w));
+		hash_word(h, str_starts(*w, S("-D")) ? *w : portable(tmp, j, *w));
 	hash_word(h, S("--"));
-}
-
-/* Line markers (# 12 "/folder/file.h" 1) say where a line is from. */
-static void hash_text(struct hash *h, const struct job *j, struct str text)
-{
-	struct str line;
-	while (str_next(&text, '\n', &line)) {
-		ARENA(tmp);
-		hash_word(h, str_starts(line, S("# ")) ? job_portable(&tmp, j, line) : line);
-	}
 }
 
 /* Adds the content of the inputs that the text does not contain: those that the depfile does not name. */
@@ -99,7 +90,7 @@ static struct err *hash_others(struct arena *tmp, struct hash *h, const struct j
 
 struct err *job_cache_key(struct arena *tmp, struct job *j, struct str part, struct job_key *ret)
 {
-	struct str text = S("");
+	struct str text = S(""), line;
 	struct timespec now;
 	bool good;
 	*ret = (struct job_key){0};
@@ -122,7 +113,11 @@ struct err *job_cache_key(struct arena *tmp, struct job *j, struct str part, str
 	hash_words(tmp, h, j, &j->proc.setenv);
 	hash_words(tmp, h, j, &j->key);
 	struct err *e = hash_others(tmp, h, j);
-	hash_text(h, j, text);
+	while (str_next(&text, '\n',
+		&line)) { /* line markers (# 12 "/folder/file.h" 1) say where a line is from */
+		ARENA(one);
+		hash_word(h, str_starts(line, S("# ")) ? portable(&one, j, line) : line);
+	}
 	ret->key = hash_end(h);
 	ret->good = e == NULL;
 	return e;
@@ -138,7 +133,7 @@ struct err *job_restore(
 	struct err *e = fs_write(part, entry.object, 0644 | FS_LOOSE);
 	fs_unmap(&entry.file);
 	TRY(e);
-	TRY(job_write_said(tmp, j, job_local(tmp, j, entry.said)));
+	TRY(job_write_said(tmp, j, local(tmp, j, entry.said)));
 	j->report.restored = true;
 	return NULL;
 }
@@ -165,7 +160,7 @@ void job_keep(struct arena *tmp, const struct job *j, const struct job_key *k, s
 		return;
 	struct err *e = fs_map(part, &object);
 	if (!e) {
-		struct cache_entry entry = {.said = job_portable(tmp, j, said),
+		struct cache_entry entry = {.said = portable(tmp, j, said),
 			.object = object,
 			.seconds = j->report.seconds,
 			.cpu = j->report.cpu,

@@ -32,7 +32,7 @@ struct make {
 	unsigned jobs;
 	bool keep_going;     /* after a failure, run all jobs that do not depend on it */
 	double began;        /* mono_now() at the start of the whole build */
-	struct cache *cache; /* of objects, or NULL */
+	struct cache *cache; /* keeps objects, or NULL */
 	struct str identity; /* sdk_identity(), if there is a cache */
 
 	/* make_open(): the folders, and the paths that compilers can see */

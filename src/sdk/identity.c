@@ -50,15 +50,6 @@ static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
 			strs_add(a, ret, path_join(a, libs, *n));
 }
 
-/* What the file's content cannot change without. */
-static struct str state_of(struct arena *a, const struct stat *st)
-{
-	return str_fmt(a, "%llu:%llu:%lld:%lld.%09ld:%lld.%09ld", (unsigned long long)st->st_dev,
-		(unsigned long long)st->st_ino, (long long)st->st_size,
-		(long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, (long long)st->st_ctim.tv_sec,
-		st->st_ctim.tv_nsec);
-}
-
 struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret)
 {
 	ARENA(tmp);
@@ -79,7 +70,11 @@ struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret
 		struct digest d;
 		if (!fs_try_stat(files.v[i], &st) || !S_ISREG(st.st_mode))
 			continue;
-		state = state_of(&tmp, &st);
+		/* without which the content cannot change */
+		state = str_fmt(&tmp, "%llu:%llu:%lld:%lld.%09ld:%lld.%09ld",
+			(unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
+			(long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+			(long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 		const char *old = map_get(&known, state);
 		if (old) {
 			hash = str_from(old);
