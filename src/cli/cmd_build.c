@@ -31,7 +31,7 @@ const struct opt cmd_build_opts[] = {
 		.sname = 'k'},
 	{OPT_FLAG("offline", q.no_install, "never install an SDK")},
 	{OPT_VALUE("cache", OPT_STR, q.cache.where, "WHERE",
-		 "cache of objects: local, a folder, https://..., s3://..."),
+		 "cache of objects: local, a folder, an https or s3 URL"),
 		.env = "ROCSMITH_CACHE"},
 	{OPT_VALUE("cache-limit", OPT_STR, cache_limit, "SIZE",
 		 "size of the own cache (default: 10 GiB)"),

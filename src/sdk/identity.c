@@ -18,14 +18,6 @@ static const char *const library_dirs[] = {
 	"../lib", "../../lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", NULL};
 static const char *const libraries[] = {"libLLVM", "libclang-cpp", "liblld", "libLTO", NULL};
 
-static bool is_library(struct str name)
-{
-	for (size_t i = 0; libraries[i]; i++)
-		if (str_starts(name, str_from(libraries[i])) && str_contains(name, S(".so")))
-			return true;
-	return false;
-}
-
 /* The files that decide what the compiler makes, as paths on this machine. */
 static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
 {
@@ -39,8 +31,9 @@ static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
 		names.n = 0;
 		err_free(fs_list(a, dir, &names));
 		VEC_EACH (const struct str, n, &names)
-			if (is_library(*n))
-				strs_add(a, ret, path_join(a, dir, *n));
+			for (size_t k = 0; libraries[k] && str_contains(*n, S(".so")); k++)
+				if (str_starts(*n, str_from(libraries[k])))
+					strs_add(a, ret, path_join(a, dir, *n));
 	}
 	struct str libs = sdk_outside(a, sdk, sdk->device_libs);
 	names.n = 0;
