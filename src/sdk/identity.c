@@ -5,6 +5,7 @@
  * the mtime, but not the ctime. */
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/glob.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "sdk/provider.h"
@@ -16,7 +17,8 @@ static const char *const programs[] = {"clang++", "clang", "ld.lld", "lld", NULL
 /* libraries of the compiler, beside it or among those of the system */
 static const char *const library_dirs[] = {
 	"../lib", "../../lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", NULL};
-static const char *const libraries[] = {"libLLVM", "libclang-cpp", "liblld", "libLTO", NULL};
+static const char *const libraries[] = {
+	"libLLVM*.so*", "libclang-cpp*.so*", "liblld*.so*", "libLTO*.so*", NULL};
 
 /* The files that decide what the compiler makes, as paths on this machine. */
 static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
@@ -31,9 +33,8 @@ static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
 		names.n = 0;
 		err_free(fs_list(a, dir, &names));
 		VEC_EACH (const struct str, n, &names)
-			for (size_t k = 0; libraries[k] && str_contains(*n, S(".so")); k++)
-				if (str_starts(*n, str_from(libraries[k])))
-					strs_add(a, ret, path_join(a, dir, *n));
+			if (glob_match_any(libraries, *n))
+				strs_add(a, ret, path_join(a, dir, *n));
 	}
 	struct str libs = sdk_outside(a, sdk, sdk->device_libs);
 	names.n = 0;

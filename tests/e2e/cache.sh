@@ -21,6 +21,7 @@ project p
 export ROCSMITH_CACHE="$PWD/shared" ROCSMITH_CACHE_KEY="$PWD/key"
 own=$(cached)
 mkdir -m 777 shared
+rm -rf "$own"
 
 # ---- another folder, as on another machine ----
 rocsmith build p --gpu gfx1201,gfx90a -o o1 --build-dir b1 --json >1.json
