@@ -182,6 +182,9 @@ static struct err *find_bundles(struct slim_plan *p)
 {
 	const struct elf *e = &p->elf;
 	VEC_EACH (const struct elf_section, s, &e->sections) {
+		if (str_eq(s->name, S(".llvm.offloading")))
+			return err_new(E_SLIM, "its device code is not linked yet: it is for the "
+					       "linker of clang's new offload driver");
 		if (!str_eq(s->name, S(".hip_fatbin")) || s->type != ELF_PROGBITS || !s->size)
 			continue;
 		if (p->section)
