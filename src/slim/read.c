@@ -182,9 +182,6 @@ static struct err *find_bundles(struct slim_plan *p)
 {
 	const struct elf *e = &p->elf;
 	VEC_EACH (const struct elf_section, s, &e->sections) {
-		if (str_eq(s->name, S(".llvm.offloading")))
-			return err_new(E_SLIM, "its device code is not linked yet: it is for the "
-					       "linker of clang's new offload driver");
 		if (!str_eq(s->name, S(".hip_fatbin")) || s->type != ELF_PROGBITS || !s->size)
 			continue;
 		if (p->section)
@@ -217,8 +214,9 @@ struct err *slim_read(struct arena *a, const struct bytes *src, const struct sli
 	if (!elf_is(head))
 		return NULL;
 	TRY(elf_open(a, src, &ret->elf));
+	bool linked = ret->elf.type == ELF_EXEC || ret->elf.type == ELF_DYN;
 	if (ret->elf.machine != ELF_AMDGPU)
-		return find_bundles(ret);
+		return linked ? find_bundles(ret) : NULL;
 	if (keep->strip)
 		TRY(slim_strip(a, src, &ret->object));
 	if (ret->object.cut) {
