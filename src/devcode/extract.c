@@ -24,25 +24,25 @@ static void add_plain(struct buf *name, struct str text)
 	}
 }
 
-/* "libx.so.0.gfx90a.hsaco": the file, the bundle, the target. A name that is taken gets a number behind it. */
-static struct str name_object(
-	struct taken *t, const struct devcode_file *f, const struct code_object *o)
+/* "libx.so.0.gfx90a.hsaco": the file, the bundle, the target, the kind. A name that is taken gets a number behind it. */
+static struct err *name_object(struct taken *t, const struct devcode_file *f,
+	const struct code_object *o, const struct bytes *src, struct str *ret)
 {
 	BUF(name, t->a);
+	char magic[4] = {0};
+	size_t n;
+	TRY(bytes_peek(src, magic, sizeof(magic), 0, &n));
+	bool bitcode = !memcmp(magic, "BC\xc0\xde", sizeof(magic));
+	const char *kind = bitcode                                      ? "bc"
+			   : !memcmp(magic, "\3\2\43\7", sizeof(magic)) ? "spv"
+									: "hsaco";
 	add_plain(&name, path_base(f->path));
 	buf_fmt(&name, ".%u.", o->bundle);
 	add_plain(&name, o->target);
-	struct str stem = buf_str(&name), file = str_fmt(t->a, "%.*s.hsaco", STR(stem));
-	for (unsigned i = 2; !map_put(&t->names, file, NULL); i++)
-		file = str_fmt(t->a, "%.*s-%u.hsaco", STR(stem), i);
-	return file;
-}
-
-static struct err *hash_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
-{
-	(void)at;
-	(void)stop;
-	hash_add(user, p, n);
+	struct str stem = buf_str(&name);
+	*ret = str_fmt(t->a, "%.*s.%s", STR(stem), kind);
+	for (unsigned i = 2; !map_put(&t->names, *ret, NULL); i++)
+		*ret = str_fmt(t->a, "%.*s-%u.%s", STR(stem), i, kind);
 	return NULL;
 }
 
@@ -56,12 +56,12 @@ static struct err *take_object(void *user, const struct devcode_file *f,
 	if (t->objects.n == MOST)
 		return err_hint(err_new(E_LIMIT, "more than %d objects are meant", MOST),
 			"name a GPU and a kernel: --extract gfx1100:KERNEL");
-	struct hash *h = hash_new(HASH_SHA256);
-	struct err *e = bytes_each(src, 0, src->size, hash_piece, h);
-	struct digest d = hash_end(h);
-	TRY(e);
+	struct digest d;
+	TRY(bytes_hash(src, 0, src->size, &d));
+	struct str file;
+	TRY(name_object(t, f, o, src, &file));
 	struct taken_object *x = VEC_PUSH(t->a, &t->objects);
-	*x = (struct taken_object){.file = name_object(t, f, o),
+	*x = (struct taken_object){.file = file,
 		.path = str_dup(t->a, f->path),
 		.target = str_dup(t->a, o->target),
 		.bundle = o->bundle,

@@ -282,23 +282,6 @@ static struct err *note_function(void *user, const struct elf_symbol *s)
 	return NULL;
 }
 
-static struct err *hash_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
-{
-	(void)at;
-	(void)stop;
-	hash_add(user, p, n);
-	return NULL;
-}
-
-static struct err *hash_range(
-	const struct bytes *src, uint64_t offset, uint64_t n, struct digest *ret)
-{
-	struct hash *h = hash_new(HASH_SHA256);
-	struct err *e = bytes_each(src, offset, n, hash_piece, h);
-	*ret = hash_end(h);
-	return e;
-}
-
 /* most: bytes of the name */
 static bool read_kernel(struct arena *a, struct str *rest, size_t most, struct code_kernel *k)
 {
@@ -362,7 +345,7 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 		k.size = f ? f->size : 0;
 		if (f && s->flags & DEVCODE_CODE) {
 			struct digest d;
-			TRY(hash_range(e->src, elf_offset_of(e, f->value), f->size, &d));
+			TRY(bytes_hash(e->src, elf_offset_of(e, f->value), f->size, &d));
 			memcpy(&k.code, d.b, sizeof(k.code));
 		}
 		TRY(budget_memory(e->src->budget, sizeof(k) + k.name.n + k.demangled.n));
@@ -424,7 +407,7 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 	struct err *e = NULL;
 	if (s->flags & DEVCODE_HASH) {
 		struct digest d;
-		e = hash_range(src, 0, src->size, &d);
+		e = bytes_hash(src, 0, src->size, &d);
 		o->sha256 = digest_hex(s->a, &d);
 	}
 	if (!e && src->size)

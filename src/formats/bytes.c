@@ -153,6 +153,22 @@ struct err *bytes_each(const struct bytes *s, uint64_t offset, uint64_t n, bytes
 	return NULL;
 }
 
+static struct err *hash_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	(void)at;
+	(void)stop;
+	hash_add(user, p, n);
+	return NULL;
+}
+
+struct err *bytes_hash(const struct bytes *s, uint64_t offset, uint64_t n, struct digest *ret)
+{
+	struct hash *h = hash_new(HASH_SHA256);
+	struct err *e = bytes_each(s, offset, n, hash_piece, h);
+	*ret = hash_end(h);
+	return e;
+}
+
 static struct err *copy_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
 {
 	struct fs_out *to = user;

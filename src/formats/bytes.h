@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#include "base/err.h"
+#include "base/hash.h"
 
 /* A budget limits the cost of reading an untrusted file, so that none takes minutes to read or exhausts the machine's
  * memory.
@@ -68,6 +68,9 @@ MUST_USE struct err *bytes_peek(
 typedef struct err *bytes_fn(void *user, const void *p, size_t n, uint64_t at, bool *stop);
 MUST_USE struct err *bytes_each(
 	const struct bytes *s, uint64_t offset, uint64_t n, bytes_fn *fn, void *user);
+/* The SHA-256 of n bytes from an offset on. */
+MUST_USE struct err *bytes_hash(
+	const struct bytes *s, uint64_t offset, uint64_t n, struct digest *ret);
 /* Appends n bytes from an offset on to a file that is being written. The first write error ends it. */
 struct fs_out;
 MUST_USE struct err *bytes_copy(

@@ -225,7 +225,7 @@ struct err *slim_judge(
 	return err_hint(
 		err_new(E_NOTHING, "there is nothing to take out of '%.*s': %.*s", STR(r->path),
 			STR(r->sides.n && !code ? S("its files are for these GPUs already")
-				: !code         ? S("it has no bundles of device code")
+				: !code         ? S("it has no bundles of linked device code")
 				: !k->n         ? S("its code is as small already")
 						: str_fmt(a, "all of its code is for %.*s",
 							  STR(names_of(a, &r->targets))))),

@@ -16,6 +16,9 @@ import sys
 import time
 import zlib
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from code_object import code_object  # noqa: E402
+
 ROCSMITH, DIR, WORDS = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
 EVERY, DEEP = 1, WORDS[:1] == ["--deep"]
 if DEEP:
@@ -609,6 +612,17 @@ def aks2_kernels():
     n = 65000
     blob = elf(symbols=bytes(24) + symbol(1) * 100000, strings=b"\0k.kd\0", machine=224, flags=0x41)
     return aks2(struct.pack("<LLLLL", 0, 0, 0, len(blob), 0) * n + blob, n, 20 * n)
+
+
+@attack("kernels-share-code")
+def kernels_share_code():
+    """The symbols of 10,000 kernels name the same 4 MB of machine code."""
+    count, size = 10000, 4 * MB
+    data = bytearray(code_object("gfx1100", [dict(name=f"k{i}", size=size // count, wave=32) for i in range(count)]))
+    first = data.index(struct.pack("<QQ", 0x100000, size // count))
+    for i in range(count):  # each has two symbols of 24 bytes
+        data[first + 48 * i:first + 48 * i + 16] = struct.pack("<QQ", 0x100000, size)
+    return bytes(data)
 
 
 @attack("report-values")

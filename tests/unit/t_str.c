@@ -123,6 +123,26 @@ static void numbers_are_whole_and_bounded(void **state)
 	}
 }
 
+static void amounts_have_a_number_and_a_unit(void **state)
+{
+	(void)state;
+	static const struct str_unit ages[] = {{"h", 3600}, {"d", 86400}, {0}};
+	static const struct str good[] = {S_INIT("500000000"), S_INIT("500000000b"), S_INIT("500M"),
+		S_INIT("500mb"), S_INIT("500000KB")};
+	static const struct str bad[] = {S_INIT(""), S_INIT("M"), S_INIT("-1M"), S_INIT("2.5G"),
+		S_INIT("1 G"), S_INIT("1Gi"), S_INIT("18446744073709551615K"),
+		S_INIT("99999999999T"), S_INIT("1d")};
+	uint64_t n = 0;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_true(str_amount(good[i], str_sizes, &n) && n == 500000000);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(str_amount(bad[i], str_sizes, &n));
+	assert_true(str_amount(S("2GiB"), str_sizes, &n) && n == UINT64_C(2) << 30);
+	assert_false(str_amount(S("500"), str_sizes + 1, &n));
+	assert_true(str_amount(S("14D"), ages, &n) && n == 14 * 86400);
+	assert_false(str_amount(S("14"), ages, &n));
+}
+
 static void copies_end_in_nul(void **state)
 {
 	(void)state;
@@ -271,6 +291,7 @@ int main(void)
 		cmocka_unit_test(lines_come_one_by_one),
 		cmocka_unit_test(white_space_is_trimmed),
 		cmocka_unit_test(numbers_are_whole_and_bounded),
+		cmocka_unit_test(amounts_have_a_number_and_a_unit),
 		cmocka_unit_test(copies_end_in_nul),
 		cmocka_unit_test(a_word_for_a_shell_is_quoted_when_it_must_be),
 		cmocka_unit_test(lists_join_split_and_sort),
