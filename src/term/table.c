@@ -118,6 +118,8 @@ static struct str member_text(
 		return *(const struct str *)at;
 	case FIELD_STRS:
 		return str_join(a, at, str_from(c->between ? c->between : ", "));
+	case FIELD_WORD:
+		return str_from(f->words[*(const unsigned *)at]);
 	case FIELD_F64:
 		return human_seconds(a, *(const double *)at);
 	case FIELD_U64:

@@ -1,0 +1,439 @@
+/* Reads a matrix file, multiplies its axes, and takes out what is excluded; see matrix.h. */
+#include <time.h>
+
+#include "base/fs.h"
+#include "base/glob.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "flow/matrix.h"
+#include "formats/node.h"
+
+enum { CELLS = 4096, AXES = 16, EXCLUDES = 256, TEXT = 1024, NAME = 80, STARS = 8, DATE = 10 };
+
+struct matrix_setting { /* a value for an option; "project": the DIR of plan */
+	const struct matrix_option *option;
+	struct strs values;
+};
+
+struct matrix_settings {
+	struct matrix_setting *v;
+	size_t n, cap;
+};
+
+struct matrix_value {
+	struct str label;
+	struct matrix_settings settings;
+};
+
+struct matrix_axis {
+	struct str name;
+	VEC(struct matrix_value) values;
+};
+
+struct matrix_reader {
+	struct arena *a;
+	const struct matrix_source *source;
+	struct matrix *m;
+	struct matrix_settings common;
+	VEC(struct matrix_axis) axes;
+	struct map names; /* of cells */
+};
+
+static const struct matrix_option project_option = {"project", MATRIX_TEXT};
+
+/* ---- values ---- */
+
+static struct err *check_text(const struct node *n)
+{
+	struct str s = n->text;
+	bool good = s.n > 0 && s.n <= TEXT && utf8_end(s) == s.n;
+	if (n->kind == NODE_LIST || n->kind == NODE_MAP)
+		return node_error(n, E_SYNTAX, "a single value is wanted here");
+	for (size_t i = 0; i < s.n; i++)
+		good = good && (unsigned char)s.p[i] >= ' ' && s.p[i] != 0x7f;
+	return good ? NULL
+		    : node_error(n, E_SYNTAX,
+			      "a value is a text of at most %d bytes without control characters",
+			      TEXT);
+}
+
+/* A file that came with somebody's sources may choose among versions, but no program: `plan` runs the Python, and those of an
+ * SDK's folder run without a sandbox. */
+static struct err *check_trust(
+	const struct matrix_reader *r, const struct node *n, struct str option, struct str value)
+{
+	bool number = value.n && ascii_digit(value.p[0]), folder = str_chr(value, '/') < value.n;
+	bool chooses = str_eq(option, S("keyring")) ||
+		       (str_eq(option, S("python")) && (!number || folder)) ||
+		       (str_eq(option, S("sdk")) && (folder || str_starts(value, S("prefix"))));
+	if (!chooses || r->source->trust)
+		return NULL;
+	return err_hint(node_error(n, E_SYNTAX, "'%.*s: %.*s' is not for a matrix file to choose",
+				STR(option), STR(value)),
+		"if you trust the file, say so: --trust");
+}
+
+static const struct matrix_option *find_option(const struct matrix_reader *r, struct str name)
+{
+	const struct matrix_option *o = r->source->options;
+	if (str_eq(name, S("project")))
+		return &project_option;
+	while (o->name && !str_eq(name, str_from(o->name)))
+		o++;
+	return o->name ? o : NULL;
+}
+
+static struct err *unknown_option(const struct matrix_reader *r, const struct node *n)
+{
+	struct strs names = {0};
+	strs_add(r->a, &names, S("project"));
+	for (const struct matrix_option *o = r->source->options; o->name; o++)
+		strs_add(r->a, &names, str_from(o->name));
+	return err_near(
+		err_at(err_new(E_SYNTAX, "'%.*s' is no option of 'rocsmith plan'", STR(n->key)),
+			n->key_at),
+		n->key, &names);
+}
+
+/* Sets the option `key` to the value n; for an option that takes several, n may be a list. */
+static struct err *set_option(const struct matrix_reader *r, struct str key, const struct node *n,
+	struct matrix_settings *io)
+{
+	struct matrix_setting s = {.option = find_option(r, key)}, *at = NULL;
+	bool list = s.option->kind == MATRIX_LIST || s.option->kind == MATRIX_WORDS;
+	if (n->kind == NODE_LIST && list && n->n) {
+		NODE_EACH (it, n) {
+			TRY(check_text(it));
+			strs_add(r->a, &s.values, it->text);
+		}
+	} else {
+		TRY(check_text(n));
+		strs_add(r->a, &s.values, n->text);
+	}
+	if (s.option->kind == MATRIX_FLAG && n->kind != NODE_BOOL)
+		return node_error(n, E_SYNTAX, "'%s' is true or false", s.option->name);
+	if (s.option == &project_option && n->text.p[0] == '-')
+		return node_error(n, E_SYNTAX, "a project does not begin with '-'");
+	for (size_t i = 0; i < s.values.n; i++)
+		TRY(check_trust(r, n, key, s.values.v[i]));
+	VEC_EACH (struct matrix_setting, old, io)
+		at = old->option == s.option ? old : at;
+	*(at ? at : VEC_PUSH(r->a, io)) = s;
+	return NULL;
+}
+
+static struct err *set_options(const struct matrix_reader *r, const struct node *map,
+	const char *skip, struct matrix_settings *io)
+{
+	if (map && map->kind != NODE_MAP)
+		return node_error(map, E_SYNTAX, "options are a map: {NAME: VALUE}");
+	for (size_t i = 0; map && i < map->n; i++) {
+		const struct node *n = &map->v[i];
+		if (skip && str_eq(n->key, str_from(skip)))
+			continue;
+		if (!find_option(r, n->key))
+			return unknown_option(r, n);
+		TRY(set_option(r, n->key, n, io));
+	}
+	return NULL;
+}
+
+/* ---- axes ---- */
+
+static struct err *read_axis(struct matrix_reader *r, const struct node *n)
+{
+	struct matrix_axis *axis = VEC_PUSH(r->a, &r->axes);
+	bool option = find_option(r, n->key) != NULL;
+	MAP(labels, r->a);
+	axis->name = n->key;
+	if (n->kind != NODE_LIST || !n->n)
+		return node_error(n, E_SYNTAX, "an axis is a list of values");
+	NODE_EACH (it, n) {
+		struct matrix_value *v = VEC_PUSH(r->a, &axis->values);
+		const struct node *name = node_get(it, S("name"));
+		if (!option && it->kind != NODE_MAP) {
+			struct err *e = unknown_option(r, n);
+			return err_hint(
+				e, "an axis of your own has values such as {name: X, project: Y}");
+		}
+		if (!option && !name)
+			return node_error(it, E_SYNTAX, "the value has no 'name'");
+		if (option)
+			TRY(set_option(r, n->key, it, &v->settings));
+		else
+			TRY(set_options(r, it, "name", &v->settings));
+		if (name)
+			TRY(check_text(name));
+		v->label = name ? name->text : str_join(r->a, &v->settings.v[0].values, S("+"));
+		if (!map_put(&labels, v->label, v))
+			return node_error(it, E_SYNTAX, "'%.*s' is twice in the axis '%.*s'",
+				STR(v->label), STR(n->key));
+	}
+	strs_add(r->a, &r->m->axes, n->key);
+	return NULL;
+}
+
+static struct err *read_axes(struct matrix_reader *r, const struct node *root)
+{
+	const struct node *axes = node_get(root, S("axes"));
+	if (!axes || axes->kind != NODE_MAP || !axes->n)
+		return node_error(axes ? axes : root, E_SYNTAX,
+			"a matrix has axes: {gpu: [gfx1100, gfx1201], python: ['3.12', '3.13']}");
+	if (axes->n > AXES)
+		return node_error(axes, E_LIMIT, "a matrix has at most %d axes", AXES);
+	NODE_EACH (n, axes)
+		TRY(read_axis(r, n));
+	return NULL;
+}
+
+/* ---- excludes ---- */
+
+static bool is_date(struct str s)
+{
+	static const char form[] = "0000-00-00";
+	bool good = s.n == DATE;
+	for (size_t i = 0; good && i < DATE; i++)
+		good = form[i] == '0' ? ascii_digit(s.p[i]) : s.p[i] == form[i];
+	return good;
+}
+
+static struct err *read_exclude(struct matrix_reader *r, const struct node *n, struct str today)
+{
+	struct matrix_exclude *x = VEC_PUSH(r->a, &r->m->excludes);
+	x->line = n->at.line;
+	NODE_EACH (it, n) {
+		size_t stars = 0;
+		TRY(check_text(it));
+		for (size_t i = 0; i < it->text.n; i++)
+			stars += it->text.p[i] == '*';
+		if (str_eq(it->key, S("reason")))
+			x->reason = it->text;
+		else if (str_eq(it->key, S("until")))
+			x->until = it->text;
+		else if (!strs_has(&r->m->axes, it->key))
+			return err_near(
+				err_at(err_new(E_SYNTAX, "there is no axis '%.*s'", STR(it->key)),
+					it->key_at),
+				it->key, &r->m->axes);
+		else if (stars > STARS)
+			return node_error(it, E_LIMIT, "a pattern has at most %d stars", STARS);
+		else
+			strs_add(r->a, &x->where,
+				str_fmt(r->a, "%.*s=%.*s", STR(it->key), STR(it->text)));
+	}
+	if (!x->reason.n || !x->where.n)
+		return node_error(n, E_SYNTAX,
+			"an exclude says what and why: {gpu: gfx90c, reason: TEXT, until: DATE}");
+	if (x->until.n && !is_date(x->until))
+		return node_error(n, E_SYNTAX, "'until' is a date such as 2027-03-31, not '%.*s'",
+			STR(x->until));
+	x->expired = x->until.n && str_cmp(x->until, today) < 0;
+	return NULL;
+}
+
+static struct err *read_excludes(struct matrix_reader *r, const struct node *list)
+{
+	char today[DATE + 1] = "";
+	struct tm tm;
+	time_t now = time(NULL);
+	if (list && (list->kind != NODE_LIST || list->n > EXCLUDES))
+		return node_error(
+			list, E_LIMIT, "'exclude' is a list of at most %d maps", EXCLUDES);
+	if (gmtime_r(&now, &tm))
+		(void)strftime(today, sizeof(today), "%Y-%m-%d", &tm);
+	for (size_t i = 0; list && i < list->n; i++)
+		TRY(read_exclude(r, &list->v[i], str_from(today)));
+	return NULL;
+}
+
+static bool excludes(const struct matrix_exclude *x, const struct strs *values)
+{
+	VEC_EACH (const struct str, w, &x->where) {
+		struct str name, pattern, value = {0};
+		str_cut(*w, '=', &name, &pattern);
+		str_cut(*strs_variable(values, name), '=', &name, &value);
+		if (!str_eq(pattern, value) && !glob_match(pattern, value))
+			return false;
+	}
+	return true;
+}
+
+/* ---- cells ---- */
+
+/* A name that is plain for file systems, shells and YAML; values that are not are told apart by a hash. */
+static struct str name_cell(
+	struct matrix_reader *r, const struct strs *labels, const struct strs *values)
+{
+	BUF(b, r->a);
+	struct str raw = str_join(r->a, labels, S("-"));
+	uint64_t number; /* which would be an index */
+	bool same = raw.n <= NAME && !str_u64(raw, 10, &number);
+	for (size_t i = 0; i < raw.n && i < NAME; i++) {
+		bool good = ascii_alnum(raw.p[i]) ||
+			    str_chr(i ? S("_+.-") : S("_"), raw.p[i]) < (i ? 4 : 1);
+		same = same && good;
+		buf_char(&b, good ? raw.p[i] : '_');
+	}
+	struct str name = buf_str(&b), hash = sha256_hex(r->a, str_join(r->a, values, S("\n")));
+	if (!same || map_has(&r->names, name))
+		name = str_fmt(r->a, "%.*s-%.*s", STR(name), STR(str_sub(hash, 0, 8)));
+	map_put(&r->names, name, r->m);
+	return name;
+}
+
+static void make_words(
+	struct matrix_reader *r, const struct matrix_settings *s, struct matrix_cell *c)
+{
+	c->project = S(".");
+	VEC_EACH (const struct matrix_setting, i, s) {
+		const struct matrix_option *o = i->option;
+		if (o == &project_option)
+			c->project = i->values.v[0];
+		else if (o->kind == MATRIX_FLAG)
+			strs_add(r->a, &c->words,
+				str_fmt(r->a, "--%s%s",
+					str_eq(i->values.v[0], S("true")) ? "" : "no-", o->name));
+		else if (o->kind == MATRIX_WORDS)
+			strs_add(r->a, &c->words,
+				str_fmt(r->a, "--%s=%.*s", o->name,
+					STR(str_join(r->a, &i->values, S(",")))));
+		else
+			for (size_t k = 0; k < i->values.n; k++)
+				strs_add(r->a, &c->words,
+					str_fmt(r->a, "--%s=%.*s", o->name, STR(i->values.v[k])));
+	}
+}
+
+/* The cell of this number: that of the last axis changes first. */
+static void add_cell(struct matrix_reader *r, size_t number)
+{
+	struct matrix_cell c = {0};
+	struct matrix_settings all = {0};
+	struct strs labels = {0};
+	const struct matrix_exclude *by = NULL;
+	size_t of = 1;
+	VEC_EACH (const struct matrix_setting, s, &r->common)
+		*VEC_PUSH(r->a, &all) = *s;
+	VEC_EACH (const struct matrix_axis, axis, &r->axes)
+		of *= axis->values.n;
+	VEC_EACH (const struct matrix_axis, axis, &r->axes) {
+		of /= axis->values.n;
+		const struct matrix_value *v = &axis->values.v[number / of % axis->values.n];
+		strs_add(r->a, &labels, v->label);
+		strs_add(r->a, &c.values,
+			str_fmt(r->a, "%.*s=%.*s", STR(axis->name), STR(v->label)));
+		VEC_EACH (const struct matrix_setting, s, &v->settings) {
+			struct matrix_setting *at = NULL;
+			VEC_EACH (struct matrix_setting, old, &all)
+				at = old->option == s->option ? old : at;
+			*(at ? at : VEC_PUSH(r->a, &all)) = *s;
+		}
+	}
+	c.name = name_cell(r, &labels, &c.values);
+	make_words(r, &all, &c);
+	VEC_EACH (struct matrix_exclude, x, &r->m->excludes) {
+		bool hit = excludes(x, &c.values);
+		x->cells += hit;
+		by = hit && !x->expired && !by ? x : by;
+	}
+	if (by)
+		*VEC_PUSH(r->a, &r->m->excluded) =
+			(struct matrix_left_out){c.name, by->reason, by->until};
+	else
+		*VEC_PUSH(r->a, &r->m->cells) = c;
+}
+
+static struct err *add_cells(struct matrix_reader *r, const struct node *axes)
+{
+	size_t count = 1;
+	VEC_EACH (const struct matrix_axis, axis, &r->axes) {
+		if (axis->values.n > CELLS / count)
+			return node_error(axes, E_LIMIT, "a matrix has at most %d cells", CELLS);
+		count *= axis->values.n;
+	}
+	for (size_t i = 0; i < count; i++)
+		add_cell(r, i);
+	return NULL;
+}
+
+/* ---- the file ---- */
+
+static struct err *read_request(struct matrix_reader *r, const struct node *map)
+{
+	static const char *const keys[] = {"cpus", "memory", "hours", "partition", "account", "qos",
+		"constraint", "reservation", NULL};
+	uint64_t number;
+	if (!map)
+		return NULL;
+	if (map->kind != NODE_MAP)
+		return node_error(map, E_SYNTAX, "a request is a map: {cpus: 8, partition: NAME}");
+	TRY(node_check_keys(map, keys));
+	NODE_EACH (n, map) {
+		TRY(check_text(n));
+		bool wants = str_is_one_of(
+			n->key, (const char *const[]){"cpus", "memory", "hours", NULL});
+		if (wants && (!str_u64(n->text, 10, &number) || !number || number > CELLS))
+			return node_error(n, E_SYNTAX, "'%.*s' is a number up to %d (memory: GiB)",
+				STR(n->key), CELLS);
+		strs_add(r->a, &r->m->request,
+			str_fmt(r->a, "%.*s=%.*s", STR(n->key), STR(n->text)));
+	}
+	return NULL;
+}
+
+struct err *matrix_parse(
+	struct arena *a, const struct matrix_source *s, struct str text, struct matrix *ret)
+{
+	static const char *const keys[] = {"name", "options", "axes", "exclude", "request", NULL};
+	struct matrix_reader r = {.a = a, .source = s, .m = ret, .names = {.a = a}};
+	const struct node *root;
+	BUF(all, a);
+	*ret = (struct matrix){.file = path_abs(a, s->path), .typed = s->path, .trust = s->trust};
+	ret->dir = path_dir(ret->file);
+	TRY(yaml_parse(a, text, s->path, &root));
+	if (root->kind != NODE_MAP)
+		return node_error(root, E_SYNTAX, "a matrix file is a map with 'axes'");
+	TRY(node_check_keys(root, keys));
+	ret->name = path_base(ret->file);
+	ret->name = str_sub(ret->name, 0, ret->name.n - path_ext(ret->name).n);
+	ret->state = s->state.n ? path_abs(a, s->state)
+				: path_join(a, ret->dir, str_fmt(a, "%.*s.out", STR(ret->name)));
+	if (node_get(root, S("name")))
+		TRY(check_text(node_get(root, S("name"))));
+	ret->name = node_text(root, S("name"), ret->name);
+	TRY(set_options(&r, node_get(root, S("options")), NULL, &r.common));
+	TRY(read_axes(&r, root));
+	TRY(read_excludes(&r, node_get(root, S("exclude"))));
+	TRY(read_request(&r, node_get(root, S("request"))));
+	TRY(add_cells(&r, node_get(root, S("axes"))));
+	buf_add(&all, ret->state);
+	VEC_EACH (const struct matrix_cell, c, &ret->cells)
+		buf_fmt(&all, "\n%.*s %.*s %.*s", STR(c->name), STR(c->project),
+			STR(str_join(a, &c->words, S("\t"))));
+	ret->mark = str_sub(sha256_hex(a, buf_str(&all)), 0, 12);
+	return NULL;
+}
+
+struct err *matrix_read(struct arena *a, const struct matrix_source *s, struct matrix *ret)
+{
+	struct str text;
+	TRY(fs_read(a, s->path, NODE_SIZE, &text));
+	return matrix_parse(a, s, text, ret);
+}
+
+struct err *matrix_find(
+	struct arena *a, const struct matrix *m, struct str word, struct matrix_cell **ret)
+{
+	struct strs names = {0};
+	uint64_t number;
+	*ret = NULL;
+	if (str_u64(word, 10, &number) && number < m->cells.n)
+		*ret = &m->cells.v[number];
+	VEC_EACH (struct matrix_cell, c, &m->cells) {
+		strs_add(a, &names, c->name);
+		*ret = str_eq(c->name, word) ? c : *ret;
+	}
+	return *ret ? NULL
+		    : err_near(err_new(E_USAGE, "the matrix has no cell '%.*s'", STR(word)), word,
+			      &names);
+}

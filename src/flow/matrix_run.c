@@ -1,0 +1,237 @@
+/* Does the steps of cells: each is a child, rocsmith itself, whose result is written last; see matrix.h. */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/pool.h"
+#include "base/proc.h"
+#include "base/progress.h"
+#include "flow/matrix.h"
+#include "formats/node.h"
+
+#define SELF "/proc/self/exe"
+
+/* ---- a step ---- */
+
+/* The first error that it printed: "error: TEXT". */
+static struct str first_error(struct arena *a, const struct proc_result *r)
+{
+	static const struct str mark = S_INIT("error: ");
+	struct str rest = r->err, line;
+	while (str_next(&rest, '\n', &line))
+		if (str_starts(line, mark))
+			return str_dup(a, str_sub(line, mark.n, line.n));
+	return str_fmt(a, r->status > 128 ? "signal %d" : "status %d",
+		r->status > 128 ? r->status - 128 : r->status);
+}
+
+static struct str build_folder_of(
+	struct arena *a, const struct matrix *m, const struct matrix_cell *c, struct str step)
+{
+	bool set = !str_eq(step, S("build"));
+	return matrix_path(a, m, c, set ? S("set") : step, S("build"));
+}
+
+/* The projects that a step of a set builds: those that it needs, in the order of the set, and its own. What is finished is
+ * not built again (flow/set.h). */
+static struct str projects_of(
+	struct arena *a, const struct matrix_cell *c, const struct matrix_step *s)
+{
+	struct strs need = {0}, list = {0};
+	strs_add(a, &need, s->name);
+	for (size_t i = c->steps.n; i-- > 0;)
+		if (strs_has(&need, c->steps.v[i].name))
+			strs_put_all(a, &need, &c->steps.v[i].after);
+	VEC_EACH (const struct matrix_step, other, &c->steps)
+		if (other > c->steps.v && strs_has(&need, other->name))
+			strs_add(a, &list, other->name);
+	return str_join(a, &list, S(","));
+}
+
+static struct proc command_of(struct arena *a, const struct matrix *m, const struct matrix_cell *c,
+	const struct matrix_step *s)
+{
+	struct proc p = {.cwd = m->dir, .limit = NODE_SIZE};
+	struct strs *argv = &p.argv;
+	bool plan = str_eq(s->name, S("plan")), own = str_eq(s->name, S("build"));
+	strs_add(a, argv, S(SELF));
+	if (str_eq(s->name, S("sdk"))) {
+		proc_arg(a, &p, "sdk", "install", NULL);
+		strs_add_all(a, argv, &c->sdk);
+		strs_add(a, argv,
+			str_fmt(a, "--components=%.*s", STR(str_join(a, &c->components, S(",")))));
+		strs_add(a, argv, str_fmt(a, "--gpu=%.*s", STR(str_join(a, &c->gpus, S(",")))));
+	} else if (str_eq(s->name, S("verify"))) {
+		proc_arg(a, &p, "verify", NULL);
+		VEC_EACH (const struct matrix_step, b, &c->steps)
+			VEC_EACH (const struct str, w, &b->result.wheels)
+				if (str_ends(*w, S(".whl")))
+					strs_put(a, argv, matrix_path(a, m, c, S("wheels"), *w));
+	} else {
+		strs_add(a, argv, plan ? S("plan") : S("build"));
+		strs_add(a, argv,
+			plan  ? c->project
+			: own ? matrix_path(a, m, c, S("plan"), S("plan.json"))
+			      : projects_of(a, c, s));
+		if (!own)
+			strs_add_all(a, argv, &c->words);
+		if (plan)
+			strs_add(a, argv, S("--json"));
+		else
+			proc_arg(a, &p, "--output",
+				str_z(a, path_dir(matrix_path(a, m, c, S("wheels"), S("x")))),
+				"--build-dir", str_z(a, build_folder_of(a, m, c, s->name)), NULL);
+	}
+	return p;
+}
+
+/* Does one step, unless somebody else just did it. */
+static struct err *do_step(
+	struct arena *a, const struct matrix *m, const struct matrix_cell *c, struct matrix_step *s)
+{
+	bool plan = str_eq(s->name, S("plan")), verify = str_eq(s->name, S("verify"));
+	CLEANUP(fd_closep) int lock = -1;
+	struct proc_result r = {0};
+	struct proc p = command_of(a, m, c, s);
+	struct str folder = path_dir(matrix_path(a, m, c, s->name, S("log"))), rest, line;
+	char host[256] = "";
+	TRY(fs_mkdirs(folder));
+	TRY(progress_lock(path_join(a, folder, S("lock")), &lock, "does '%.*s' of '%.*s'",
+		STR(s->name), STR(c->name)));
+	const uint64_t was = s->result.started;
+	TRY(matrix_result_read(a, m, c, s));
+	if (s->state == MATRIX_DONE && !plan && s->result.started != was)
+		return NULL;
+	p.log = path_join(a, folder, S("log"));
+	TRY(fs_remove(p.log));
+	const struct matrix_result old = s->result;
+	s->result = (struct matrix_result){.key = old.key, .started = (uint64_t)time(NULL)};
+	if (!verify || p.argv.n > 2) /* a folder that CMake made is judged by its build */
+		TRY(proc_run(a, &p, &r));
+	(void)gethostname(host, sizeof(host) - 1);
+	s->result.host = str_dup(a, str_from(host));
+	s->result.status = (uint64_t)r.status;
+	s->result.error = r.status ? first_error(a, &r) : S("");
+	/* a build that finds everything up to date says nothing about the next one */
+	s->result.seconds = r.seconds > old.seconds ? r.seconds : old.seconds;
+	s->result.cpu = r.cpu > old.cpu ? r.cpu : old.cpu;
+	s->result.memory = r.memory > old.memory ? r.memory : old.memory;
+	if (plan && !r.status)
+		TRY(fs_write(path_join(a, folder, S("plan.json")), r.out, 0644));
+	rest = plan || verify ? S("") : r.out;
+	while (str_next(&rest, '\n', &line))
+		if (line.n && fs_exists(matrix_path(a, m, c, S("wheels"), path_base(line))))
+			strs_put(a, &s->result.wheels, path_base(line));
+	if (rest.p && r.out.n && !plan && !verify) {
+		MAP(seen, a); /* the SDK's files have names there, too */
+		struct fs_use use = {.seen = &seen};
+		TRY(fs_measure(build_folder_of(a, m, c, s->name), &use));
+		s->result.disk = use.bytes;
+	}
+	return matrix_result_write(a, m, c, s);
+}
+
+/* ---- cells ---- */
+
+struct err *matrix_do(
+	struct arena *a, const struct matrix *m, struct matrix_cell *c, struct str only)
+{
+	struct matrix_step sdk = {.name = S("sdk")};
+	if (c->steps.n < 2 || (!only.n && c->state != MATRIX_DONE)) {
+		TRY(do_step(a, m, c, c->steps.v));
+		TRY(matrix_look(a, m, c));
+	}
+	if (str_eq(only, sdk.name)) {
+		TRY(do_step(a, m, c, &sdk));
+		c->state = sdk.state;
+		c->error = sdk.result.error;
+		return NULL;
+	}
+	if (only.n && !matrix_step_find(c, only) && c->steps.n > 1)
+		return err_new(
+			E_USAGE, "the cell '%.*s' has no step '%.*s'", STR(c->name), STR(only));
+	for (size_t i = 1; i < c->steps.n; i++) {
+		struct matrix_step *s = &c->steps.v[i];
+		bool ready = !only.n || str_eq(s->name, only);
+		VEC_EACH (const struct str, name, &s->after) {
+			const struct matrix_step *need = matrix_step_find(c, *name);
+			ready = ready && need && need->state == MATRIX_DONE;
+		}
+		if (ready && s->state != MATRIX_DONE)
+			TRY(do_step(a, m, c, s));
+	}
+	return matrix_look(a, m, c);
+}
+
+struct matrix_job { /* what a thread does with a cell */
+	const struct matrix *m;
+	struct matrix_cell *c;
+	struct progress *progress;
+	unsigned cpus; /* of its child; 0 = all */
+};
+
+static struct err *plan_cell(struct arena *tmp, void *user)
+{
+	struct matrix_job *j = user;
+	struct matrix_step s = {.name = S("plan")};
+	TRY(do_step(tmp, j->m, j->c, &s));
+	progress_add(j->progress, 1, j->c->name);
+	return NULL;
+}
+
+static struct err *run_cell(struct arena *tmp, void *user)
+{
+	struct matrix_job *j = user;
+	struct matrix_cell now = {
+		.name = j->c->name, .project = j->c->project, .words = j->c->words};
+	struct proc p = {0};
+	struct proc_result r;
+	proc_arg(tmp, &p, SELF, "matrix", "run", str_z(tmp, j->m->file), "--output",
+		str_z(tmp, j->m->state), "--cell", str_z(tmp, j->c->name),
+		j->m->trust ? "--trust" : NULL, NULL);
+	if (j->cpus)
+		strs_add(tmp, &p.setenv, str_fmt(tmp, "ROCSMITH_JOBS=%u", j->cpus));
+	TRY(proc_run(tmp, &p, &r));
+	TRY(matrix_look(tmp, j->m, &now));
+	if (now.state == MATRIX_DONE)
+		progress_note(S("Done"), "%.*s in %.*s", STR(now.name),
+			STR(human_seconds(tmp, r.seconds)));
+	else
+		progress_warn("'%.*s' failed: %.*s", STR(now.name),
+			STR(now.error.n ? now.error : first_error(tmp, &r)));
+	progress_add(j->progress, 1, now.name);
+	return NULL;
+}
+
+/* Calls fn for each cell that is not done, `jobs` at once. */
+static struct err *each_cell(
+	struct arena *a, struct matrix *m, struct str verb, unsigned jobs, pool_fn *fn)
+{
+	VEC(struct matrix_job) list = {0};
+	CLEANUP(progress_endp) struct progress *p = NULL;
+	unsigned cpus = jobs > 1 ? cpu_count() / jobs : 0;
+	VEC_EACH (struct matrix_cell, c, &m->cells)
+		if (c->state != MATRIX_DONE)
+			*VEC_PUSH(a, &list) =
+				(struct matrix_job){m, c, NULL, jobs > 1 && !cpus ? 1 : cpus};
+	if (!list.n)
+		return NULL;
+	p = progress_begin(verb, human_count(a, list.n, "cell"), UNIT_ITEMS, list.n);
+	VEC_EACH (struct matrix_job, j, &list)
+		j->progress = p;
+	return pool_each(jobs, list.v, list.n, sizeof(*list.v), fn);
+}
+
+struct err *matrix_plan(struct arena *a, struct matrix *m)
+{
+	TRY(each_cell(a, m, S("Planning"), 0, plan_cell));
+	return matrix_look_all(a, m);
+}
+
+struct err *matrix_run_here(struct arena *a, struct matrix *m, unsigned jobs)
+{
+	TRY(each_cell(a, m, S("Building"), jobs, run_cell));
+	return matrix_look_all(a, m);
+}
