@@ -71,18 +71,3 @@ struct str buf_str(struct buf *b)
 	b->p[b->n] = 0;
 	return (struct str){.p = b->p, .n = b->n};
 }
-
-struct str str_fill(struct arena *a, const char *text, const struct strs *values)
-{
-	struct str rest = str_from(text), name, value;
-	BUF(b, a);
-	for (size_t at; (at = str_chr(rest, '{')) < rest.n;) {
-		buf_add(&b, str_sub(rest, 0, at));
-		str_cut(str_sub(rest, at + 1, rest.n), '}', &name, &rest);
-		const struct str *line = strs_variable(values, name);
-		if (line && str_cut(*line, '=', &name, &value))
-			buf_add(&b, value);
-	}
-	buf_add(&b, rest);
-	return buf_str(&b);
-}

@@ -21,5 +21,3 @@ void buf_reserve(struct buf *b, size_t n);
 /* n zeroed bytes, to be filled through the returned pointer before the next addition. */
 char *buf_space(struct buf *b, size_t n);
 struct str buf_str(struct buf *b);
-/* The text with values ("NAME=value") in the places of their names, {NAME}; a value is not looked at again. */
-struct str str_fill(struct arena *a, const char *text, const struct strs *values);

@@ -59,7 +59,7 @@ static const struct matrix_option *plan_options(struct arena *a, const struct co
 	OPT_EACH (o, plan->opts)
 		if (!opt_is_positional(o) && !str_is_one_of(str_from(o->lname), none))
 			*VEC_PUSH(a, &list) = (struct matrix_option){
-				o->lname, o->kind == OPT_WORDS  ? MATRIX_WORDS
+				o->lname, o->kind == OPT_WORDS  ? MATRIX_LIST
 					  : o->kind == OPT_LIST ? MATRIX_LIST
 					  : o->kind == OPT_BOOL ? MATRIX_FLAG
 								: MATRIX_TEXT};
@@ -126,10 +126,16 @@ static void show_state(struct arena *a, struct matrix_args *o, const struct matr
 
 /* ---- plan ---- */
 
-static struct str known(bool is, struct str text)
-{
-	return is ? text : S("?");
-}
+static const struct column plan_columns[] = {
+	{COLUMN("Cell", "name")},
+	{COLUMN("State", "state")},
+	{COLUMN(">Time", "cost.seconds"), .none = "?"},
+	{COLUMN(">Memory", "cost.memory"), .bytes = true, .none = "?"},
+	{COLUMN(">Disk", "cost.disk"), .bytes = true, .none = "?"},
+	{COLUMN("By", "cost.by"), .none = "nothing yet"},
+	{COLUMN("What is wrong", "error"), .none = "-"},
+	{.title = NULL},
+};
 
 struct err *cmd_matrix_plan(struct arena *a, void *args)
 {
@@ -143,20 +149,7 @@ struct err *cmd_matrix_plan(struct arena *a, void *args)
 		o->common.status = 1;
 	if (show_json(&o->common, matrix_fields, &m))
 		return NULL;
-	struct table t = table_new(a, "Cell|Steps|>Time|>Memory|>Disk|By");
-	VEC_EACH (const struct matrix_cell, c, &m.cells) {
-		const struct matrix_cost *k = &c->cost;
-		struct strs steps = {0};
-		VEC_EACH (const struct matrix_step, s, &c->steps)
-			strs_add(a, &steps, s->name);
-		table_row(&t,
-			(struct str[]){c->name, c->error.n ? c->error : str_join(a, &steps, S(" ")),
-				known(k->by.n, human_seconds(a, k->seconds)),
-				known(k->memory, human_memory(a, k->memory)),
-				known(k->disk, human_bytes(a, k->disk)),
-				k->by.n ? k->by : S("nothing yet")});
-	}
-	table_print(&t);
+	table_show(a, matrix_fields, "cells", plan_columns, &m);
 	show_excluded(a, &m);
 	out_fmt("\n%s, %llu done; %.1f hours of CPU, %.*s one after another, %.*s of disk",
 		str_z(a, human_count(a, m.cells.n, "cell")), (unsigned long long)m.done,
@@ -170,16 +163,6 @@ struct err *cmd_matrix_plan(struct arena *a, void *args)
 }
 
 /* ---- run ---- */
-
-static struct err *not_complete(struct arena *a, const struct matrix *m)
-{
-	if (m->done == m->cells.n)
-		return NULL;
-	struct err *e = err_new(E_TOOL_FAILED, "%llu of %zu cells failed, and %llu have no result",
-		(unsigned long long)m->failed, m->cells.n, (unsigned long long)m->missing);
-	return err_hint(e, "the same command does only these again; their logs are in %.*s/cells",
-		STR(str_shell(a, m->state)));
-}
 
 /* One or a few cells, as an element of an array or a CI does them. */
 static struct err *run_cells(struct arena *a, struct matrix_args *o, struct matrix *m)
@@ -252,7 +235,12 @@ struct err *cmd_matrix_run(struct arena *a, void *args)
 	}
 	if (!o->common.quiet || o->common.json)
 		show_state(a, o, &m);
-	return not_complete(a, &m);
+	if (m.done == m.cells.n)
+		return NULL;
+	struct err *e = err_new(E_TOOL_FAILED, "%llu of %zu cells failed, and %llu have no result",
+		(unsigned long long)m.failed, m.cells.n, (unsigned long long)m.missing);
+	return err_hint(e, "the same command does only these again; their logs are in %.*s/cells",
+		STR(str_shell(a, m.state)));
 }
 
 /* ---- print, report ---- */

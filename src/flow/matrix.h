@@ -23,7 +23,7 @@
 #include "formats/json_fields.h"
 
 /* An option of `rocsmith plan` that may be an axis; a table of them ends with an empty row. */
-enum matrix_kind { MATRIX_TEXT, MATRIX_LIST, MATRIX_WORDS, MATRIX_FLAG };
+enum matrix_kind { MATRIX_TEXT, MATRIX_LIST, MATRIX_FLAG };
 struct matrix_option {
 	const char *name;
 	enum matrix_kind kind;
@@ -37,11 +37,10 @@ struct matrix_result {
 	double seconds, cpu;    /* these and memory: the most that it ever took */
 	uint64_t memory;        /* bytes: the largest process */
 	uint64_t disk;          /* bytes of the build folder */
-	struct strs wheels;
+	struct str wheel;       /* name of what a build made */
 };
 
 enum matrix_state { MATRIX_MISSING, MATRIX_DONE, MATRIX_FAILED };
-extern const char *const matrix_states[];
 
 struct matrix_step {
 	struct str name;   /* "plan", "sdk", "build" or a project of a set, "verify" */
@@ -50,7 +49,7 @@ struct matrix_step {
 	struct matrix_result result;
 };
 
-struct matrix_cost { /* of a cell, by its own results, by those of others, or by its project's description */
+struct matrix_cost { /* what a cell takes: by its own results, those of others, or its project's description */
 	double cpu, seconds;
 	uint64_t memory, disk;
 	struct str by; /* "" = nothing is known */
@@ -61,11 +60,11 @@ struct matrix_cell {
 	struct strs values, words; /* "gpu=gfx1100"; options of `plan` */
 	VEC(struct matrix_step) steps;
 	struct strs sdk; /* words of `sdk install` without the next two; none = it installs none */
-	struct strs components, gpus; /* of an owner, those of all cells with its SDK */
+	struct strs components, gpus; /* an owner has those of all cells with its SDK */
 	size_t sdk_owner;             /* index of the cell that installs it */
 	struct matrix_cost cost;
 	enum matrix_state state;
-	struct str error; /* of the step that failed */
+	struct str error; /* the first that a failed step said */
 };
 
 struct matrix_exclude {
@@ -73,7 +72,7 @@ struct matrix_exclude {
 	struct str reason, until;
 	bool expired;
 	unsigned line;
-	uint64_t cells; /* that it matches */
+	uint64_t cells; /* the number that it matches */
 };
 
 struct matrix_left_out {
@@ -144,9 +143,9 @@ MUST_USE struct err *matrix_run_here(struct arena *a, struct matrix *io, unsigne
 /* ---- matrix_slurm.c ---- */
 struct matrix_array { /* steps of one name that are submitted together, as one array of jobs */
 	struct str step;
-	struct strs words;   /* of sbatch, but for the indices */
+	struct strs words;   /* arguments for sbatch, but for the indices */
 	struct strs indices; /* numbers in the array */
-	struct str id;       /* of the job; before it is submitted, the name of a shell variable */
+	struct str id;       /* the job's; before it is submitted, a shell's variable */
 };
 struct matrix_arrays {
 	struct matrix_array *v;
@@ -169,7 +168,6 @@ struct matrix_line { /* data/matrix.yaml; ends with an empty row */
 	const char *text; /* {NAME}: a value */
 };
 const struct matrix_line *matrix_line_table(void);
-struct strs matrix_formats(struct arena *a);
 /* The matrix as a file for another system. arrays: what slurm prints. E_USAGE for a format that is none, and for a name of the
  * matrix file that the format cannot hold. */
 MUST_USE struct err *matrix_print(struct arena *a, const struct matrix *m,

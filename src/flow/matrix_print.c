@@ -1,9 +1,8 @@
 /* Prints a matrix for other systems, by the rows of data/matrix.yaml. What stands in braces there is made here; names of cells
  * are plain, and every other value is quoted for a shell. */
-#include "base/buf.h"
 #include "flow/matrix.h"
 
-struct strs matrix_formats(struct arena *a)
+static struct strs formats_of_table(struct arena *a)
 {
 	struct strs list = {0};
 	for (const struct matrix_line *l = matrix_line_table(); l->format; l++)
@@ -72,7 +71,7 @@ static void print_line(struct arena *a, const struct matrix *m, const struct mat
 struct err *matrix_print(struct arena *a, const struct matrix *m,
 	const struct matrix_arrays *arrays, struct str format, struct str *ret)
 {
-	struct strs formats = matrix_formats(a);
+	struct strs formats = formats_of_table(a);
 	bool shell = str_eq(format, S("shell")) || str_eq(format, S("slurm"));
 	BUF(out, a);
 	if (!strs_has(&formats, format))

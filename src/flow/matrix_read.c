@@ -1,4 +1,5 @@
 /* Reads a matrix file, multiplies its axes, and takes out what is excluded; see matrix.h. */
+#include <fnmatch.h>
 #include <time.h>
 
 #include "base/fs.h"
@@ -10,19 +11,9 @@
 
 enum { CELLS = 4096, AXES = 16, EXCLUDES = 256, TEXT = 1024, NAME = 80, STARS = 8, DATE = 10 };
 
-struct matrix_setting { /* a value for an option; "project": the DIR of plan */
-	const struct matrix_option *option;
-	struct strs values;
-};
-
-struct matrix_settings {
-	struct matrix_setting *v;
-	size_t n, cap;
-};
-
-struct matrix_value {
-	struct str label;
-	struct matrix_settings settings;
+struct matrix_value { /* a value of an axis, or the options of all cells */
+	struct str label, project;
+	struct strs words;
 };
 
 struct matrix_axis {
@@ -34,9 +25,9 @@ struct matrix_reader {
 	struct arena *a;
 	const struct matrix_source *source;
 	struct matrix *m;
-	struct matrix_settings common;
+	struct matrix_value common;
 	VEC(struct matrix_axis) axes;
-	struct map names; /* of cells */
+	struct map names; /* names of cells */
 };
 
 static const struct matrix_option project_option = {"project", MATRIX_TEXT};
@@ -76,11 +67,9 @@ static struct err *check_trust(
 static const struct matrix_option *find_option(const struct matrix_reader *r, struct str name)
 {
 	const struct matrix_option *o = r->source->options;
-	if (str_eq(name, S("project")))
-		return &project_option;
 	while (o->name && !str_eq(name, str_from(o->name)))
 		o++;
-	return o->name ? o : NULL;
+	return str_eq(name, str_from(project_option.name)) ? &project_option : o->name ? o : NULL;
 }
 
 static struct err *unknown_option(const struct matrix_reader *r, const struct node *n)
@@ -89,41 +78,41 @@ static struct err *unknown_option(const struct matrix_reader *r, const struct no
 	strs_add(r->a, &names, S("project"));
 	for (const struct matrix_option *o = r->source->options; o->name; o++)
 		strs_add(r->a, &names, str_from(o->name));
-	return err_near(
-		err_at(err_new(E_SYNTAX, "'%.*s' is no option of 'rocsmith plan'", STR(n->key)),
-			n->key_at),
-		n->key, &names);
+	struct err *e = err_new(E_SYNTAX, "'%.*s' is no option of 'rocsmith plan'", STR(n->key));
+	return err_near(err_at(e, n->key_at), n->key, &names);
 }
 
-/* Sets the option `key` to the value n; for an option that takes several, n may be a list. */
+/* Adds the words for the option `key` with the value n, which may be a list if the option takes several. */
 static struct err *set_option(const struct matrix_reader *r, struct str key, const struct node *n,
-	struct matrix_settings *io)
+	struct matrix_value *io)
 {
-	struct matrix_setting s = {.option = find_option(r, key)}, *at = NULL;
-	bool list = s.option->kind == MATRIX_LIST || s.option->kind == MATRIX_WORDS;
-	if (n->kind == NODE_LIST && list && n->n) {
-		NODE_EACH (it, n) {
-			TRY(check_text(it));
-			strs_add(r->a, &s.values, it->text);
-		}
-	} else {
-		TRY(check_text(n));
-		strs_add(r->a, &s.values, n->text);
+	const struct matrix_option *o = find_option(r, key);
+	bool list = n->kind == NODE_LIST && n->n && o->kind == MATRIX_LIST;
+	struct strs texts = {0};
+	for (size_t i = 0; i < (list ? n->n : 1); i++) {
+		const struct node *it = list ? &n->v[i] : n;
+		TRY(check_text(it));
+		TRY(check_trust(r, it, key, it->text));
+		strs_add(r->a, &texts, it->text);
 	}
-	if (s.option->kind == MATRIX_FLAG && n->kind != NODE_BOOL)
-		return node_error(n, E_SYNTAX, "'%s' is true or false", s.option->name);
-	if (s.option == &project_option && n->text.p[0] == '-')
+	io->label = str_join(r->a, &texts, S("+"));
+	if (o->kind == MATRIX_FLAG && n->kind != NODE_BOOL)
+		return node_error(n, E_SYNTAX, "'%s' is true or false", o->name);
+	if (o == &project_option && n->text.p[0] == '-')
 		return node_error(n, E_SYNTAX, "a project does not begin with '-'");
-	for (size_t i = 0; i < s.values.n; i++)
-		TRY(check_trust(r, n, key, s.values.v[i]));
-	VEC_EACH (struct matrix_setting, old, io)
-		at = old->option == s.option ? old : at;
-	*(at ? at : VEC_PUSH(r->a, io)) = s;
+	if (o == &project_option)
+		io->project = n->text;
+	else if (o->kind == MATRIX_FLAG)
+		strs_add(r->a, &io->words,
+			str_fmt(r->a, "--%s%s", str_eq(n->text, S("true")) ? "" : "no-", o->name));
+	else
+		VEC_EACH (const struct str, text, &texts)
+			strs_add(r->a, &io->words, str_fmt(r->a, "--%s=%.*s", o->name, STR(*text)));
 	return NULL;
 }
 
 static struct err *set_options(const struct matrix_reader *r, const struct node *map,
-	const char *skip, struct matrix_settings *io)
+	const char *skip, struct matrix_value *io)
 {
 	if (map && map->kind != NODE_MAP)
 		return node_error(map, E_SYNTAX, "options are a map: {NAME: VALUE}");
@@ -151,20 +140,15 @@ static struct err *read_axis(struct matrix_reader *r, const struct node *n)
 	NODE_EACH (it, n) {
 		struct matrix_value *v = VEC_PUSH(r->a, &axis->values);
 		const struct node *name = node_get(it, S("name"));
-		if (!option && it->kind != NODE_MAP) {
-			struct err *e = unknown_option(r, n);
-			return err_hint(
-				e, "an axis of your own has values such as {name: X, project: Y}");
-		}
+		if (!option && it->kind != NODE_MAP)
+			return err_hint(unknown_option(r, n),
+				"an axis of your own has values such as {name: X, project: Y}");
 		if (!option && !name)
 			return node_error(it, E_SYNTAX, "the value has no 'name'");
-		if (option)
-			TRY(set_option(r, n->key, it, &v->settings));
-		else
-			TRY(set_options(r, it, "name", &v->settings));
-		if (name)
+		TRY(option ? set_option(r, n->key, it, v) : set_options(r, it, "name", v));
+		if (!option)
 			TRY(check_text(name));
-		v->label = name ? name->text : str_join(r->a, &v->settings.v[0].values, S("+"));
+		v->label = option ? v->label : name->text;
 		if (!map_put(&labels, v->label, v))
 			return node_error(it, E_SYNTAX, "'%.*s' is twice in the axis '%.*s'",
 				STR(v->label), STR(n->key));
@@ -188,17 +172,9 @@ static struct err *read_axes(struct matrix_reader *r, const struct node *root)
 
 /* ---- excludes ---- */
 
-static bool is_date(struct str s)
-{
-	static const char form[] = "0000-00-00";
-	bool good = s.n == DATE;
-	for (size_t i = 0; good && i < DATE; i++)
-		good = form[i] == '0' ? ascii_digit(s.p[i]) : s.p[i] == form[i];
-	return good;
-}
-
 static struct err *read_exclude(struct matrix_reader *r, const struct node *n, struct str today)
 {
+	static const char date[] = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]";
 	struct matrix_exclude *x = VEC_PUSH(r->a, &r->m->excludes);
 	x->line = n->at.line;
 	NODE_EACH (it, n) {
@@ -224,7 +200,7 @@ static struct err *read_exclude(struct matrix_reader *r, const struct node *n, s
 	if (!x->reason.n || !x->where.n)
 		return node_error(n, E_SYNTAX,
 			"an exclude says what and why: {gpu: gfx90c, reason: TEXT, until: DATE}");
-	if (x->until.n && !is_date(x->until))
+	if (x->until.n && fnmatch(date, str_z(r->a, x->until), 0) != 0)
 		return node_error(n, E_SYNTAX, "'until' is a date such as 2027-03-31, not '%.*s'",
 			STR(x->until));
 	x->expired = x->until.n && str_cmp(x->until, today) < 0;
@@ -261,12 +237,11 @@ static bool excludes(const struct matrix_exclude *x, const struct strs *values)
 /* ---- cells ---- */
 
 /* A name that is plain for file systems, shells and YAML; values that are not are told apart by a hash. */
-static struct str name_cell(
-	struct matrix_reader *r, const struct strs *labels, const struct strs *values)
+static void name_cell(struct matrix_reader *r, const struct strs *labels, struct matrix_cell *c)
 {
 	BUF(b, r->a);
 	struct str raw = str_join(r->a, labels, S("-"));
-	uint64_t number; /* which would be an index */
+	uint64_t number; /* as a name, it would be an index */
 	bool same = raw.n <= NAME && !str_u64(raw, 10, &number);
 	for (size_t i = 0; i < raw.n && i < NAME; i++) {
 		bool good = ascii_alnum(raw.p[i]) ||
@@ -274,46 +249,22 @@ static struct str name_cell(
 		same = same && good;
 		buf_char(&b, good ? raw.p[i] : '_');
 	}
-	struct str name = buf_str(&b), hash = sha256_hex(r->a, str_join(r->a, values, S("\n")));
-	if (!same || map_has(&r->names, name))
-		name = str_fmt(r->a, "%.*s-%.*s", STR(name), STR(str_sub(hash, 0, 8)));
+	struct str plain = buf_str(&b), name = plain;
+	struct str hash = sha256_hex(r->a, str_join(r->a, &c->values, S("\n")));
+	for (size_t n = 8; !same || map_has(&r->names, name); n += 8, same = true)
+		name = str_fmt(r->a, "%.*s-%.*s", STR(plain), STR(str_sub(hash, 0, n)));
 	map_put(&r->names, name, r->m);
-	return name;
-}
-
-static void make_words(
-	struct matrix_reader *r, const struct matrix_settings *s, struct matrix_cell *c)
-{
-	c->project = S(".");
-	VEC_EACH (const struct matrix_setting, i, s) {
-		const struct matrix_option *o = i->option;
-		if (o == &project_option)
-			c->project = i->values.v[0];
-		else if (o->kind == MATRIX_FLAG)
-			strs_add(r->a, &c->words,
-				str_fmt(r->a, "--%s%s",
-					str_eq(i->values.v[0], S("true")) ? "" : "no-", o->name));
-		else if (o->kind == MATRIX_WORDS)
-			strs_add(r->a, &c->words,
-				str_fmt(r->a, "--%s=%.*s", o->name,
-					STR(str_join(r->a, &i->values, S(",")))));
-		else
-			for (size_t k = 0; k < i->values.n; k++)
-				strs_add(r->a, &c->words,
-					str_fmt(r->a, "--%s=%.*s", o->name, STR(i->values.v[k])));
-	}
+	c->name = name;
 }
 
 /* The cell of this number: that of the last axis changes first. */
 static void add_cell(struct matrix_reader *r, size_t number)
 {
-	struct matrix_cell c = {0};
-	struct matrix_settings all = {0};
+	struct matrix_cell c = {.project = r->common.project};
 	struct strs labels = {0};
 	const struct matrix_exclude *by = NULL;
 	size_t of = 1;
-	VEC_EACH (const struct matrix_setting, s, &r->common)
-		*VEC_PUSH(r->a, &all) = *s;
+	strs_add_all(r->a, &c.words, &r->common.words);
 	VEC_EACH (const struct matrix_axis, axis, &r->axes)
 		of *= axis->values.n;
 	VEC_EACH (const struct matrix_axis, axis, &r->axes) {
@@ -322,15 +273,10 @@ static void add_cell(struct matrix_reader *r, size_t number)
 		strs_add(r->a, &labels, v->label);
 		strs_add(r->a, &c.values,
 			str_fmt(r->a, "%.*s=%.*s", STR(axis->name), STR(v->label)));
-		VEC_EACH (const struct matrix_setting, s, &v->settings) {
-			struct matrix_setting *at = NULL;
-			VEC_EACH (struct matrix_setting, old, &all)
-				at = old->option == s->option ? old : at;
-			*(at ? at : VEC_PUSH(r->a, &all)) = *s;
-		}
+		strs_add_all(r->a, &c.words, &v->words);
+		c.project = v->project.n ? v->project : c.project;
 	}
-	c.name = name_cell(r, &labels, &c.values);
-	make_words(r, &all, &c);
+	name_cell(r, &labels, &c);
 	VEC_EACH (struct matrix_exclude, x, &r->m->excludes) {
 		bool hit = excludes(x, &c.values);
 		x->cells += hit;
@@ -385,7 +331,8 @@ struct err *matrix_parse(
 	struct arena *a, const struct matrix_source *s, struct str text, struct matrix *ret)
 {
 	static const char *const keys[] = {"name", "options", "axes", "exclude", "request", NULL};
-	struct matrix_reader r = {.a = a, .source = s, .m = ret, .names = {.a = a}};
+	struct matrix_reader r = {
+		.a = a, .source = s, .m = ret, .names = {.a = a}, .common.project = S(".")};
 	const struct node *root;
 	BUF(all, a);
 	*ret = (struct matrix){.file = path_abs(a, s->path), .typed = s->path, .trust = s->trust};

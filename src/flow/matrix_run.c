@@ -27,13 +27,6 @@ static struct str first_error(struct arena *a, const struct proc_result *r)
 		r->status > 128 ? r->status - 128 : r->status);
 }
 
-static struct str build_folder_of(
-	struct arena *a, const struct matrix *m, const struct matrix_cell *c, struct str step)
-{
-	bool set = !str_eq(step, S("build"));
-	return matrix_path(a, m, c, set ? S("set") : step, S("build"));
-}
-
 /* The projects that a step of a set builds: those that it needs, in the order of the set, and its own. What is finished is
  * not built again (flow/set.h). */
 static struct str projects_of(
@@ -44,93 +37,103 @@ static struct str projects_of(
 	for (size_t i = c->steps.n; i-- > 0;)
 		if (strs_has(&need, c->steps.v[i].name))
 			strs_put_all(a, &need, &c->steps.v[i].after);
-	VEC_EACH (const struct matrix_step, other, &c->steps)
-		if (other > c->steps.v && strs_has(&need, other->name))
-			strs_add(a, &list, other->name);
+	for (size_t i = 1; i < c->steps.n; i++)
+		if (strs_has(&need, c->steps.v[i].name))
+			strs_add(a, &list, c->steps.v[i].name);
 	return str_join(a, &list, S(","));
 }
 
-static struct proc command_of(struct arena *a, const struct matrix *m, const struct matrix_cell *c,
-	const struct matrix_step *s)
+static void add_option(struct arena *a, const char *name, struct str value, struct proc *p)
 {
-	struct proc p = {.cwd = m->dir, .limit = NODE_SIZE};
-	struct strs *argv = &p.argv;
-	bool plan = str_eq(s->name, S("plan")), own = str_eq(s->name, S("build"));
-	strs_add(a, argv, S(SELF));
-	if (str_eq(s->name, S("sdk"))) {
+	strs_add(a, &p->argv, str_fmt(a, "--%s=%.*s", name, STR(value)));
+}
+
+/* folder: of the step. */
+static struct proc command_of(struct arena *a, const struct matrix *m, const struct matrix_cell *c,
+	const struct matrix_step *s, struct str folder)
+{
+	struct proc p = {.cwd = m->dir, .log = path_join(a, folder, S("log")), .limit = NODE_SIZE};
+	proc_arg(a, &p, SELF, NULL);
+	if (str_eq(s->name, S("plan"))) {
+		proc_arg(a, &p, "plan", "--json", str_z(a, c->project), NULL);
+		strs_add_all(a, &p.argv, &c->words);
+	} else if (str_eq(s->name, S("sdk"))) {
 		proc_arg(a, &p, "sdk", "install", NULL);
-		strs_add_all(a, argv, &c->sdk);
-		strs_add(a, argv,
-			str_fmt(a, "--components=%.*s", STR(str_join(a, &c->components, S(",")))));
-		strs_add(a, argv, str_fmt(a, "--gpu=%.*s", STR(str_join(a, &c->gpus, S(",")))));
+		strs_add_all(a, &p.argv, &c->sdk);
+		add_option(a, "components", str_join(a, &c->components, S(",")), &p);
+		add_option(a, "gpu", str_join(a, &c->gpus, S(",")), &p);
 	} else if (str_eq(s->name, S("verify"))) {
 		proc_arg(a, &p, "verify", NULL);
 		VEC_EACH (const struct matrix_step, b, &c->steps)
-			VEC_EACH (const struct str, w, &b->result.wheels)
-				if (str_ends(*w, S(".whl")))
-					strs_put(a, argv, matrix_path(a, m, c, S("wheels"), *w));
+			if (str_ends(b->result.wheel, S(".whl")))
+				strs_add(a, &p.argv,
+					matrix_path(a, m, c, S("wheels"), b->result.wheel));
 	} else {
-		strs_add(a, argv, plan ? S("plan") : S("build"));
-		strs_add(a, argv,
-			plan  ? c->project
-			: own ? matrix_path(a, m, c, S("plan"), S("plan.json"))
-			      : projects_of(a, c, s));
+		bool own = str_eq(s->name, S("build"));
+		strs_add(a, &p.argv, S("build"));
+		strs_add(a, &p.argv,
+			own ? matrix_path(a, m, c, S("plan"), S("plan.json"))
+			    : projects_of(a, c, s));
 		if (!own)
-			strs_add_all(a, argv, &c->words);
-		if (plan)
-			strs_add(a, argv, S("--json"));
-		else
-			proc_arg(a, &p, "--output",
-				str_z(a, path_dir(matrix_path(a, m, c, S("wheels"), S("x")))),
-				"--build-dir", str_z(a, build_folder_of(a, m, c, s->name)), NULL);
+			strs_add_all(a, &p.argv, &c->words);
+		add_option(a, "output", matrix_path(a, m, c, S("wheels"), S("")), &p);
+		add_option(a, "build-dir",
+			matrix_path(a, m, c, own ? s->name : S("set"), S("build")), &p);
 	}
 	return p;
+}
+
+/* Keeps what came of a step. */
+static struct err *take_result(struct arena *a, const struct matrix *m, const struct matrix_cell *c,
+	struct matrix_step *s, const struct proc_result *r)
+{
+	struct matrix_result *to = &s->result;
+	struct str rest = r->out, line, dir = matrix_path(a, m, c, s->name, S("build"));
+	MAP(seen, a); /* a build folder has names of the SDK's files, too */
+	struct fs_use use = {.seen = &seen};
+	char host[256] = "";
+	(void)gethostname(host, sizeof(host) - 1);
+	to->host = str_dup(a, str_from(host));
+	to->status = (uint64_t)r->status;
+	to->error = r->status ? first_error(a, r) : S("");
+	/* a build that finds everything up to date says nothing about the next one */
+	to->seconds = r->seconds > to->seconds ? r->seconds : to->seconds;
+	to->cpu = r->cpu > to->cpu ? r->cpu : to->cpu;
+	to->memory = r->memory > to->memory ? r->memory : to->memory;
+	if (str_eq(s->name, S("plan")) && !r->status)
+		TRY(fs_write(matrix_path(a, m, c, s->name, S("plan.json")), r->out, 0644));
+	while (!str_eq(s->name, S("plan")) && str_next(&rest, '\n', &line))
+		if (line.n && fs_exists(matrix_path(a, m, c, S("wheels"), path_base(line))))
+			to->wheel = path_base(line); /* of a set, the last one is this step's */
+	if (!fs_exists(dir))
+		dir = path_join(a, matrix_path(a, m, c, S("set"), S("build")), s->name);
+	TRY(fs_measure(dir, &use));
+	to->disk = use.bytes;
+	return matrix_result_write(a, m, c, s);
 }
 
 /* Does one step, unless somebody else just did it. */
 static struct err *do_step(
 	struct arena *a, const struct matrix *m, const struct matrix_cell *c, struct matrix_step *s)
 {
-	bool plan = str_eq(s->name, S("plan")), verify = str_eq(s->name, S("verify"));
 	CLEANUP(fd_closep) int lock = -1;
+	const uint64_t was = s->result.started;
+	struct str folder = path_dir(matrix_path(a, m, c, s->name, S("log")));
+	struct proc p = command_of(a, m, c, s, folder);
 	struct proc_result r = {0};
-	struct proc p = command_of(a, m, c, s);
-	struct str folder = path_dir(matrix_path(a, m, c, s->name, S("log"))), rest, line;
-	char host[256] = "";
 	TRY(fs_mkdirs(folder));
 	TRY(progress_lock(path_join(a, folder, S("lock")), &lock, "does '%.*s' of '%.*s'",
 		STR(s->name), STR(c->name)));
-	const uint64_t was = s->result.started;
 	TRY(matrix_result_read(a, m, c, s));
-	if (s->state == MATRIX_DONE && !plan && s->result.started != was)
+	if (s->state == MATRIX_DONE && !str_eq(s->name, S("plan")) && s->result.started != was)
 		return NULL;
-	p.log = path_join(a, folder, S("log"));
+	s->result.started = (uint64_t)time(NULL);
+	s->result.wheel = S("");
 	TRY(fs_remove(p.log));
-	const struct matrix_result old = s->result;
-	s->result = (struct matrix_result){.key = old.key, .started = (uint64_t)time(NULL)};
-	if (!verify || p.argv.n > 2) /* a folder that CMake made is judged by its build */
+	if (!str_eq(s->name, S("verify")) ||
+		p.argv.n > 2) /* CMake's folder is judged by its build */
 		TRY(proc_run(a, &p, &r));
-	(void)gethostname(host, sizeof(host) - 1);
-	s->result.host = str_dup(a, str_from(host));
-	s->result.status = (uint64_t)r.status;
-	s->result.error = r.status ? first_error(a, &r) : S("");
-	/* a build that finds everything up to date says nothing about the next one */
-	s->result.seconds = r.seconds > old.seconds ? r.seconds : old.seconds;
-	s->result.cpu = r.cpu > old.cpu ? r.cpu : old.cpu;
-	s->result.memory = r.memory > old.memory ? r.memory : old.memory;
-	if (plan && !r.status)
-		TRY(fs_write(path_join(a, folder, S("plan.json")), r.out, 0644));
-	rest = plan || verify ? S("") : r.out;
-	while (str_next(&rest, '\n', &line))
-		if (line.n && fs_exists(matrix_path(a, m, c, S("wheels"), path_base(line))))
-			strs_put(a, &s->result.wheels, path_base(line));
-	if (rest.p && r.out.n && !plan && !verify) {
-		MAP(seen, a); /* the SDK's files have names there, too */
-		struct fs_use use = {.seen = &seen};
-		TRY(fs_measure(build_folder_of(a, m, c, s->name), &use));
-		s->result.disk = use.bytes;
-	}
-	return matrix_result_write(a, m, c, s);
+	return take_result(a, m, c, s, &r);
 }
 
 /* ---- cells ---- */
@@ -165,11 +168,11 @@ struct err *matrix_do(
 	return matrix_look(a, m, c);
 }
 
-struct matrix_job { /* what a thread does with a cell */
+struct matrix_job { /* a cell for a thread */
 	const struct matrix *m;
 	struct matrix_cell *c;
 	struct progress *progress;
-	unsigned cpus; /* of its child; 0 = all */
+	unsigned cpus; /* for its child; 0 = all */
 };
 
 static struct err *plan_cell(struct arena *tmp, void *user)

@@ -269,8 +269,7 @@ struct err *matrix_wait(const struct matrix *m)
 			progress_add(p, before - s.queue.n, S(""));
 		before = failures ? before : s.queue.n;
 		asked = mono_now();
-		double pause =
-			(asked - began) / 20; /* those who wait for long are not in a hurry */
+		double pause = (asked - began) / 20; /* a long wait is in no hurry */
 		while (mono_now() - asked < (pause < 1 ? 1 : pause > 30 ? 30 : pause)) {
 			TRY(cancel_check());
 			nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);

@@ -8,23 +8,21 @@
 
 enum { RESULT = 1 << 20 };
 
-const char *const matrix_states[] = {"missing", "done", "failed", NULL};
+static const char *const matrix_states[] = {"missing", "done", "failed", NULL};
 
 /* ---- JSON ---- */
 
-#define RESULT_FIELDS                                                                              \
-	FIELDS(struct matrix_result, key, status, host, error, started, seconds, cpu, memory,      \
-		disk, wheels)
-
-static const struct json_field result_file_fields[] = {
-	FIELD_CONST("schema", "rocsmith.matrix-result/1"), RESULT_FIELDS, {.kind = FIELD_END}};
-
-static const struct json_field step_result_fields[] = {RESULT_FIELDS, {.kind = FIELD_END}};
+static const struct json_field result_fields[] = {
+	FIELD_CONST("schema", "rocsmith.matrix-result/1"),
+	FIELDS(struct matrix_result, key, status, host, error, started, seconds, cpu, memory, disk,
+		wheel),
+	{.kind = FIELD_END},
+};
 
 static const struct json_field step_fields[] = {
 	FIELDS(struct matrix_step, name, after),
 	FIELD_ENUM("state", struct matrix_step, state, matrix_states),
-	FIELD_STRUCT("result", struct matrix_step, result, step_result_fields),
+	FIELD_STRUCT("result", struct matrix_step, result, result_fields),
 	{.kind = FIELD_END},
 };
 
@@ -66,16 +64,6 @@ struct str matrix_path(struct arena *a, const struct matrix *m, const struct mat
 		a, "%.*s/cells/%.*s/%.*s/%.*s", STR(top), STR(c->name), STR(step), STR(file));
 }
 
-struct matrix_folder {
-	struct str file, seal;
-};
-
-static const struct json_field folder_fields[] = {
-	FIELD_CONST("schema", "rocsmith.matrix-folder/1"),
-	FIELDS(struct matrix_folder, file, seal),
-	{.kind = FIELD_END},
-};
-
 struct err *matrix_take(struct arena *a, const struct matrix *m)
 {
 	struct str path = path_join(a, m->state, S("matrix.json")), text;
@@ -87,8 +75,8 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 	/* a folder that came with a tree may hold results, too; so it has to carry a hash by this user's key */
 	TRY(seal_of(str_fmt(a, "matrix\n%.*s\n%.*s", STR(m->state), STR(m->file)), &seal));
 	memcpy(d.b, seal.b, sizeof(seal.b));
-	struct matrix_folder mine = {m->file, digest_hex(a, &d)};
-	struct str own = json_document(a, 2, folder_fields, &mine);
+	struct str own = str_fmt(a, "{\"schema\":\"rocsmith.matrix-folder/1\",\"seal\":\"%.*s\"}\n",
+		STR(digest_hex(a, &d)));
 	if (fs_exists(m->state))
 		TRY(fs_list(a, m->state, &there));
 	TRY(fs_read_opt(a, path, RESULT, &text));
@@ -99,12 +87,13 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 					STR(m->state)),
 			"name another folder with -o");
 	for (size_t i = 0; i < there.n; i++) /* Slurm's logs may come first */
-		other = other || !str_starts(there.v[i], S("slurm-rocsmith-"));
+		other = other || !(str_starts(there.v[i], S("slurm-rocsmith-")) ||
+					 fs_is_temp_name(there.v[i]));
 	if (!text.p && other)
 		return err_hint(err_new(E_USAGE, "'%.*s' is no folder of a matrix, and not empty",
 					STR(m->state)),
 			"name a new folder with -o");
-	TRY(fs_mkdirs(path_join(a, m->state, S("cells"))));
+	TRY(fs_mkdirs(m->state));
 	return text.p ? NULL : fs_write(path, own, 0644);
 }
 
@@ -125,62 +114,59 @@ static struct matrix_step *add_step(struct arena *a, struct matrix_cell *c, stru
 	return s;
 }
 
+static void add_texts(struct arena *a, const struct node *list, struct strs *io)
+{
+	for (size_t i = 0; list && i < list->n; i++)
+		strs_put(a, io, list->v[i].text);
+}
+
+/* Adds what installs the SDK of a plan, unless that is there already or cannot be had by a command. */
 static void add_sdk(struct arena *a, const struct node *plan, struct matrix_cell *c)
 {
+	static const char *const by_hand[] = {"", "prefix", "tarball", "artifacts", NULL};
 	static const char *const options[] = {"suite", "mirror", "keyring", NULL};
-	static const char *const by_hand[] = {"prefix", "tarball", "artifacts", NULL};
 	const struct node *sdk = node_get(plan, S("sdk"));
-	struct str provider = node_text(sdk, S("provider"), S("")), suite;
-	if (!provider.n || str_is_one_of(provider, by_hand))
-		return;
-	suite = node_text(sdk, S("suite"), S(""));
+	struct str provider = node_text(sdk, S("provider"), S(""));
 	bool debian = str_eq(provider, S("debian"));
-	c->sdk = (struct strs){0};
-	strs_add(
-		a, &c->sdk, debian ? provider : str_fmt(a, "%.*s:%.*s", STR(provider), STR(suite)));
+	add_texts(a, node_get(sdk, S("components")), &c->components);
+	add_texts(a, node_get(plan, S("gpus")), &c->gpus);
+	if (c->sdk.n || str_is_one_of(provider, by_hand))
+		return;
+	strs_add(a, &c->sdk,
+		debian ? provider
+		       : str_fmt(a, "%.*s:%.*s", STR(provider),
+				 STR(node_text(sdk, S("suite"), S("")))));
 	for (size_t i = !debian; options[i]; i++) {
 		struct str value = node_text(sdk, str_from(options[i]), S(""));
 		if (value.n)
 			strs_add(a, &c->sdk, str_fmt(a, "--%s=%.*s", options[i], STR(value)));
 	}
-	const struct node *components = node_get(sdk, S("components")),
-			  *gpus = node_get(plan, S("gpus"));
-	for (size_t i = 0; components && i < components->n; i++)
-		strs_put(a, &c->components, components->v[i].text);
-	for (size_t i = 0; gpus && i < gpus->n; i++)
-		strs_put(a, &c->gpus, gpus->v[i].text);
 }
 
 /* The steps of a plan: those of a set are its projects. */
 static struct err *add_steps(struct arena *a, const struct node *doc, struct matrix_cell *c)
 {
-	const struct node *members = node_get(doc, S("members"));
-	struct strs wheels = {0};
-	NODE_EACH (m, members ? members : doc) {
-		struct str name = members ? node_text(m, S("project"), S("")) : S("build");
-		if (!members && m != doc->v)
-			break;
+	const struct node *members = node_get(doc, S("members")), *f = node_get(doc, S("forecast"));
+	struct strs builds = {0};
+	for (size_t i = 0; i < (members ? members->n : 1); i++) {
+		const struct node *m = members ? &members->v[i] : NULL;
+		struct str name = node_text(m, S("project"), S("build"));
 		if (!name.n || !path_is_inside(name) || str_chr(name, '/') < name.n)
-			return err_new(E_CORRUPT, "the plan of '%.*s' has no name for a project",
-				STR(c->name));
-		add_sdk(a, members ? node_get(m, S("plan")) : doc, c);
+			return err_new(
+				E_CORRUPT, "the plan of '%.*s' has a bad name", STR(c->name));
 		struct matrix_step *s = add_step(a, c, name);
-		TRY(members ? node_want_strs(a, m, S("after"), &s->after) : NULL);
+		add_texts(a, node_get(m, S("after")), &s->after);
 		strs_add(a, &s->after, S("plan"));
-		strs_add(a, &wheels, name);
+		strs_add(a, &builds, name);
+		add_sdk(a, m ? node_get(m, S("plan")) : doc, c);
 	}
-	add_step(a, c, S("verify"))->after = wheels;
-	const struct node *f = node_get(doc, S("forecast"));
-	if (!f)
-		return NULL;
-	c->cost = (struct matrix_cost){
-		.cpu = node_number(f, S("cpu"), 0),
-		.seconds = node_number(f, S("seconds"), 0),
-		.memory = node_u64(f, S("memory"), 0),
-		.disk = node_u64(f, S("disk"), 0),
-		.by = node_bool(f, S("history"), false) ? S("earlier builds")
-							: S("its description"),
-	};
+	add_step(a, c, S("verify"))->after = builds;
+	if (f)
+		c->cost = (struct matrix_cost){node_number(f, S("cpu"), 0),
+			node_number(f, S("seconds"), 0), node_u64(f, S("memory"), 0),
+			node_u64(f, S("disk"), 0),
+			node_bool(f, S("history"), false) ? S("earlier builds")
+							  : S("its description")};
 	return NULL;
 }
 
@@ -200,7 +186,7 @@ struct err *matrix_result_read(
 		return NULL;
 	struct err *e = json_parse(a, text, path, &doc);
 	if (!e)
-		e = json_fields_read(a, doc, result_file_fields, &r);
+		e = json_fields_read(a, doc, result_fields, &r);
 	if (e || !str_eq(r.key, key)) {
 		err_free(e);
 		return NULL;
@@ -208,9 +194,9 @@ struct err *matrix_result_read(
 	r.seconds = node_number(doc, S("seconds"), 0);
 	r.cpu = node_number(doc, S("cpu"), 0);
 	s->state = r.status ? MATRIX_FAILED : MATRIX_DONE;
-	VEC_EACH (const struct str, w, &r.wheels)
-		if (!path_is_inside(*w) || !fs_exists(matrix_path(a, m, c, S("wheels"), *w)))
-			s->state = MATRIX_MISSING;
+	if (r.wheel.n && (!path_is_inside(r.wheel) ||
+				 !fs_exists(matrix_path(a, m, c, S("wheels"), r.wheel))))
+		s->state = MATRIX_MISSING;
 	s->result = r;
 	return NULL;
 }
@@ -221,7 +207,7 @@ struct err *matrix_result_write(struct arena *a, const struct matrix *m,
 	struct str path = matrix_path(a, m, c, step->name, S("result.json"));
 	step->state = step->result.status ? MATRIX_FAILED : MATRIX_DONE;
 	TRY(fs_mkdirs(path_dir(path)));
-	return fs_write(path, json_document(a, 2, result_file_fields, &step->result), 0644);
+	return fs_write(path, json_document(a, 2, result_fields, &step->result), 0644);
 }
 
 /* A step is not done if one that it needs is not, or was done again since. */
@@ -229,8 +215,7 @@ static void forget_older(const struct matrix_cell *c, struct matrix_step *s)
 {
 	VEC_EACH (const struct str, name, &s->after) {
 		const struct matrix_step *need = matrix_step_find(c, *name);
-		bool plan =
-			need == c->steps.v; /* which is made again whenever something is missing */
+		bool plan = need == c->steps.v; /* it is made again whenever something is missing */
 		if (need && s->state == MATRIX_DONE &&
 			(need->state != MATRIX_DONE ||
 				(!plan && need->result.started > s->result.started)))
@@ -294,30 +279,28 @@ static struct err *share_sdks(struct arena *a, struct matrix *m)
 	return NULL;
 }
 
-/* What other cells of the project took, the most of each. */
+/* Takes the most that other cells of the project took. */
 static void guess_cost(const struct matrix *m, struct matrix_cell *c)
 {
+	struct matrix_cost most = {0};
 	VEC_EACH (const struct matrix_cell, o, &m->cells) {
+		const struct matrix_cost *k = &o->cost;
 		if (o->state != MATRIX_DONE || !str_eq(o->project, c->project))
 			continue;
-		const struct matrix_cost *from = &o->cost;
-		c->cost = str_eq(c->cost.by, S("other cells")) ? c->cost : (struct matrix_cost){0};
-		c->cost = (struct matrix_cost){
-			.cpu = c->cost.cpu > from->cpu ? c->cost.cpu : from->cpu,
-			.seconds =
-				c->cost.seconds > from->seconds ? c->cost.seconds : from->seconds,
-			.memory = c->cost.memory > from->memory ? c->cost.memory : from->memory,
-			.disk = c->cost.disk > from->disk ? c->cost.disk : from->disk,
-			.by = S("other cells"),
-		};
+		most.cpu = k->cpu > most.cpu ? k->cpu : most.cpu;
+		most.seconds = k->seconds > most.seconds ? k->seconds : most.seconds;
+		most.memory = k->memory > most.memory ? k->memory : most.memory;
+		most.disk = k->disk > most.disk ? k->disk : most.disk;
+		most.by = S("other cells");
 	}
+	c->cost = most.by.n ? most : c->cost;
 }
 
 struct err *matrix_look_all(struct arena *a, struct matrix *m)
 {
-	struct matrix_cost *all = &m->cost;
-	m->done = m->failed = m->missing = m->unknown = 0;
-	*all = (struct matrix_cost){.by = S("")};
+	uint64_t count[MATRIX_FAILED + 1] = {0};
+	struct matrix_cost all = {.by = S("")};
+	m->unknown = 0;
 	VEC_EACH (struct matrix_cell, c, &m->cells)
 		if (!m->plans.n || c->state != MATRIX_DONE)
 			TRY(matrix_look(a, m, c));
@@ -325,15 +308,17 @@ struct err *matrix_look_all(struct arena *a, struct matrix *m)
 	VEC_EACH (struct matrix_cell, c, &m->cells) {
 		if (c->state != MATRIX_DONE && !str_eq(c->cost.by, S("earlier builds")))
 			guess_cost(m, c);
-		m->done += c->state == MATRIX_DONE;
-		m->failed += c->state == MATRIX_FAILED;
-		m->missing += c->state == MATRIX_MISSING;
+		count[c->state]++;
 		m->unknown += !c->cost.by.n;
-		all->cpu += c->cost.cpu;
-		all->seconds += c->cost.seconds;
-		all->disk += c->cost.disk;
-		all->memory = all->memory > c->cost.memory ? all->memory : c->cost.memory;
+		all.cpu += c->cost.cpu;
+		all.seconds += c->cost.seconds;
+		all.disk += c->cost.disk;
+		all.memory = all.memory > c->cost.memory ? all.memory : c->cost.memory;
 	}
+	m->cost = all;
+	m->done = count[MATRIX_DONE];
+	m->failed = count[MATRIX_FAILED];
+	m->missing = count[MATRIX_MISSING];
 	return NULL;
 }
 
@@ -342,44 +327,33 @@ struct err *matrix_look_all(struct arena *a, struct matrix *m)
 struct str matrix_html(struct arena *a, const struct matrix *m)
 {
 	struct html h = {.out = {.a = a}};
+	const char *badge = m->failed ? "fail" : m->missing ? "none" : "pass";
 	html_page(&h, str_fmt(a, "%.*s: matrix", STR(m->name)));
 	html_open(&h, "h1", NULL);
 	html_text(&h, m->name);
 	html_leaf(&h,
-		m->failed    ? S("failed")
-		: m->missing ? S("not complete")
-			     : S("complete"),
-		"span", "class",
-		m->failed    ? "badge fail"
-		: m->missing ? "badge none"
-			     : "badge pass",
-		NULL);
-	html_close(&h, 1);
-	html_open(&h, "div", "class", "cards", NULL);
-	html_card(&h, str_fmt(a, "%llu of %zu", (unsigned long long)m->done, m->cells.n),
-		"cells done");
-	html_card(&h, str_fmt(a, "%llu", (unsigned long long)m->failed), "failed");
-	html_card(&h, str_fmt(a, "%zu", m->excluded.n), "excluded");
+		str_fmt(a, "%llu of %zu done, %llu failed", (unsigned long long)m->done, m->cells.n,
+			(unsigned long long)m->failed),
+		"span", "class", str_z(a, str_fmt(a, "badge %s", badge)), NULL);
 	html_close(&h, 1);
 	html_table(&h, "Cell|State|>Time|>CPU|>Peak memory|Wheels|Error");
 	VEC_EACH (const struct matrix_cell, c, &m->cells) {
+		const struct matrix_cost none = {.by = S("")},
+					 *k = c->state == MATRIX_DONE ? &c->cost : &none;
 		struct strs wheels = {0};
-		bool ran = c->state == MATRIX_DONE;
 		VEC_EACH (const struct matrix_step, s, &c->steps)
-			strs_add_all(a, &wheels, &s->result.wheels);
+			if (s->result.wheel.n)
+				strs_add(a, &wheels, s->result.wheel);
 		html_row(&h, "gtnnnct",
 			(struct str[]){c->name, str_from(matrix_states[c->state]),
-				ran ? html_seconds(&h, c->cost.seconds) : S(""),
-				ran ? html_seconds(&h, c->cost.cpu) : S(""),
-				ran ? human_memory(a, c->cost.memory) : S(""),
-				str_join(a, &wheels, S(" ")), c->error});
+				html_seconds(&h, k->seconds), html_seconds(&h, k->cpu),
+				human_memory(a, k->memory), str_join(a, &wheels, S(" ")),
+				c->error});
 	}
 	html_table_end(&h, m->cells.n, "cells");
-	if (m->excluded.n)
-		html_table(&h, "Excluded|Why|Until");
+	html_table(&h, "Excluded|Why|Until");
 	VEC_EACH (const struct matrix_left_out, x, &m->excluded)
 		html_row(&h, "gtt", (struct str[]){x->name, x->reason, x->until});
-	if (m->excluded.n)
-		html_table_end(&h, m->excluded.n, "excluded cells");
+	html_table_end(&h, m->excluded.n, "excluded cells");
 	return html_page_end(&h, S("Made by rocsmith " ROCSMITH_VERSION "."));
 }

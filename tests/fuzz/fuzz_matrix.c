@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct matrix_option options[] = {{"gpu", MATRIX_WORDS},
+	static const struct matrix_option options[] = {{"gpu", MATRIX_LIST},
 		{"python", MATRIX_TEXT}, {"with", MATRIX_LIST}, {"torch-as-rocm", MATRIX_FLAG},
 		{.name = NULL}};
 	ARENA(a);

@@ -5,7 +5,7 @@
 #define KIT_MORE struct matrix m;
 #include "unit/kit.h"
 
-static const struct matrix_option options[] = {{"gpu", MATRIX_WORDS}, {"python", MATRIX_TEXT},
+static const struct matrix_option options[] = {{"gpu", MATRIX_LIST}, {"python", MATRIX_TEXT},
 	{"sdk", MATRIX_TEXT}, {"with", MATRIX_LIST}, {"torch-as-rocm", MATRIX_FLAG},
 	{"keyring", MATRIX_TEXT}, {.name = NULL}};
 
@@ -38,8 +38,8 @@ static void axes_are_multiplied_and_the_last_changes_first(void **state)
 	assert_str(words(f, 0),
 		"old-gfx1100 ./old --sdk=debian --with=a.whl --with=b.whl --torch-as-rocm "
 		"--gpu=gfx1100");
-	assert_str(words(f, 3), "new-gfx942+gfx90a ./new --sdk=rocm:10.1 --with=a.whl --with=b.whl "
-				"--no-torch-as-rocm --gpu=gfx942,gfx90a");
+	assert_str(words(f, 3), "new-gfx942+gfx90a ./new --sdk=debian --with=a.whl --with=b.whl "
+				"--sdk=rocm:10.1 --no-torch-as-rocm --gpu=gfx942 --gpu=gfx90a");
 }
 
 static void excludes_need_a_reason_and_end_on_their_day(void **state)
