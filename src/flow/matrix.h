@@ -49,7 +49,7 @@ struct matrix_step {
 	struct matrix_result result;
 };
 
-struct matrix_cost { /* what a cell takes: by its own results, those of others, or its project's description */
+struct matrix_cost { /* by the cell's own results, those of others, or its project's description */
 	double cpu, seconds;
 	uint64_t memory, disk;
 	struct str by; /* "" = nothing is known */

@@ -27,10 +27,10 @@ static struct str first_error(struct arena *a, const struct proc_result *r)
 		r->status > 128 ? r->status - 128 : r->status);
 }
 
-/* The projects that a step of a set builds: those that it needs, in the order of the set, and its own. What is finished is
- * not built again (flow/set.h). */
-static struct str projects_of(
-	struct arena *a, const struct matrix_cell *c, const struct matrix_step *s)
+/* Adds the projects that a step of a set builds, those that it needs and its own in the order of the set, and the options for
+ * these. What is finished is not built again (flow/set.h). */
+static void add_set(struct arena *a, const struct matrix_cell *c, const struct matrix_step *s,
+	struct proc *p, struct str *io_dir)
 {
 	struct strs need = {0}, list = {0};
 	strs_add(a, &need, s->name);
@@ -40,7 +40,26 @@ static struct str projects_of(
 	for (size_t i = 1; i < c->steps.n; i++)
 		if (strs_has(&need, c->steps.v[i].name))
 			strs_add(a, &list, c->steps.v[i].name);
-	return str_join(a, &list, S(","));
+	strs_add(a, &p->argv, str_join(a, &list, S(",")));
+	VEC_EACH (const struct str, word, &c->words) {
+		static const struct str source = S_INIT("--source=");
+		struct strs pieces = str_split(a, str_sub(*word, source.n, word->n), ','),
+			    kept = {0};
+		bool lists = str_starts(*word, source);
+		for (size_t i = 0; lists && i < pieces.n;
+			i++) { /* NAME=WHERE; of one project, WHERE */
+			struct str name, where;
+			str_cut(pieces.v[i], '=', &name, &where);
+			if (strs_has(&list, name))
+				strs_add(a, &kept, list.n > 1 ? pieces.v[i] : where);
+		}
+		if (!lists || kept.n)
+			strs_add(a, &p->argv,
+				lists ? str_fmt(a, "--source=%.*s", STR(str_join(a, &kept, S(","))))
+				      : *word);
+	}
+	if (list.n == 1) /* no set: its build folder has no folders for projects */
+		*io_dir = path_join(a, *io_dir, s->name);
 }
 
 static void add_option(struct arena *a, const char *name, struct str value, struct proc *p)
@@ -70,15 +89,14 @@ static struct proc command_of(struct arena *a, const struct matrix *m, const str
 					matrix_path(a, m, c, S("wheels"), b->result.wheel));
 	} else {
 		bool own = str_eq(s->name, S("build"));
+		struct str dir = matrix_path(a, m, c, own ? s->name : S("set"), S("build"));
 		strs_add(a, &p.argv, S("build"));
-		strs_add(a, &p.argv,
-			own ? matrix_path(a, m, c, S("plan"), S("plan.json"))
-			    : projects_of(a, c, s));
-		if (!own)
-			strs_add_all(a, &p.argv, &c->words);
+		if (own)
+			strs_add(a, &p.argv, matrix_path(a, m, c, S("plan"), S("plan.json")));
+		else
+			add_set(a, c, s, &p, &dir);
 		add_option(a, "output", matrix_path(a, m, c, S("wheels"), S("")), &p);
-		add_option(a, "build-dir",
-			matrix_path(a, m, c, own ? s->name : S("set"), S("build")), &p);
+		add_option(a, "build-dir", dir, &p);
 	}
 	return p;
 }
@@ -104,7 +122,7 @@ static struct err *take_result(struct arena *a, const struct matrix *m, const st
 		TRY(fs_write(matrix_path(a, m, c, s->name, S("plan.json")), r->out, 0644));
 	while (!str_eq(s->name, S("plan")) && str_next(&rest, '\n', &line))
 		if (line.n && fs_exists(matrix_path(a, m, c, S("wheels"), path_base(line))))
-			to->wheel = path_base(line); /* of a set, the last one is this step's */
+			to->wheel = path_base(line); /* the last one of a set is this step's */
 	if (!fs_exists(dir))
 		dir = path_join(a, matrix_path(a, m, c, S("set"), S("build")), s->name);
 	TRY(fs_measure(dir, &use));
@@ -172,7 +190,7 @@ struct matrix_job { /* a cell for a thread */
 	const struct matrix *m;
 	struct matrix_cell *c;
 	struct progress *progress;
-	unsigned cpus; /* for its child; 0 = all */
+	unsigned cpus; /* its child's; 0 = all */
 };
 
 static struct err *plan_cell(struct arena *tmp, void *user)

@@ -59,7 +59,9 @@ static void add_requests(
 		uint64_t most = cpus ? cpus : MOST_CPUS, need = (uint64_t)(k->cpu / AIM) + 1;
 		cpus = need < most ? need : most;
 		double took = k->cpu / (double)cpus;
-		took = 2 * (k->seconds > took ? k->seconds : took);
+		/* a forecast of a build's seconds is for this machine and its load */
+		bool measured = str_contains(k->by, S("run")) || str_contains(k->by, S("cells"));
+		took = 2 * (measured && k->seconds > took ? k->seconds : took);
 		hours = hours ? hours : (uint64_t)(took / HOUR) + 1;
 	}
 	if (build && k->memory && !gib) {
