@@ -215,6 +215,9 @@ struct err *cmd_matrix_run(struct arena *a, void *args)
 		return err_new(E_USAGE,
 			"--step is for a --cell, which is done here, and --detach for --slurm");
 	TRY(open_matrix(a, o, &m));
+	if (o->cells.n && strs_has(&o->common.given, S("jobs")) &&
+		setenv("ROCSMITH_JOBS", str_z(a, str_fmt(a, "%u", jobs)), 1) < 0)
+		return err_errno("cannot set the number of jobs");
 	if (fs_writes_forbidden()) {
 		TRY(matrix_look_all(a, &m));
 		show_state(a, o, &m);

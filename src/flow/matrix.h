@@ -8,13 +8,13 @@
  * last, and a step with a result that succeeded is not done again; so nothing else is needed to go on after a kill or a lost
  * node, and several machines may work in one folder:
  *
- *     matrix.json                   the file that the folder belongs to
+ *     matrix.json                   a hash by this user's key: the folder is ours, and this file's
  *     cells/NAME/plan/plan.json     what `plan --json` said
  *     cells/NAME/STEP/result.json   struct matrix_result; log: what the step printed; build: its build folder
  *     cells/NAME/wheels/
  *
  * The file may be a stranger's. Reading it and `plan` run no program that it names, names of cells are plain, and every value
- * reaches other programs as one argument. Format: doc/man/rocsmith-matrix.1.scd. Limits: 4,096 cells, 256 excludes, 16 axes.
+ * reaches other programs as one argument. Format: doc/man/rocsmith-matrix.1.scd. Limits: 4,096 cells, 64 excludes, 16 axes.
  */
 #pragma once
 

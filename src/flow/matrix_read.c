@@ -9,11 +9,21 @@
 #include "flow/matrix.h"
 #include "formats/node.h"
 
-enum { CELLS = 4096, AXES = 16, EXCLUDES = 256, TEXT = 1024, NAME = 80, STARS = 8, DATE = 10 };
+enum {
+	CELLS = 4096,
+	AXES = 16,
+	EXCLUDES = 64,
+	TEXT = 1024,
+	LABEL = 300,
+	NAME = 80,
+	STARS = 2,
+	DATE = 10
+};
 
 struct matrix_value { /* a value of an axis, or the options of all cells */
 	struct str label, project;
 	struct strs words;
+	uint64_t excludes; /* a bit for each that may match it */
 };
 
 struct matrix_axis {
@@ -149,6 +159,9 @@ static struct err *read_axis(struct matrix_reader *r, const struct node *n)
 		if (!option)
 			TRY(check_text(name));
 		v->label = option ? v->label : name->text;
+		if (v->label.n > LABEL) /* patterns are compared with it */
+			return node_error(
+				it, E_LIMIT, "a value of an axis has at most %d bytes", LABEL);
 		if (!map_put(&labels, v->label, v))
 			return node_error(it, E_SYNTAX, "'%.*s' is twice in the axis '%.*s'",
 				STR(v->label), STR(n->key));
@@ -222,16 +235,19 @@ static struct err *read_excludes(struct matrix_reader *r, const struct node *lis
 	return NULL;
 }
 
-static bool excludes(const struct matrix_exclude *x, const struct strs *values)
+/* Sets the bit of each exclude that matches the value of this axis, or does not ask for it. */
+static uint64_t excludes_of(const struct matrix_reader *r, struct str axis, struct str label)
 {
-	VEC_EACH (const struct str, w, &x->where) {
-		struct str name, pattern, value = {0};
-		str_cut(*w, '=', &name, &pattern);
-		str_cut(*strs_variable(values, name), '=', &name, &value);
-		if (!str_eq(pattern, value) && !glob_match(pattern, value))
-			return false;
+	uint64_t set = 0;
+	for (size_t i = 0; i < r->m->excludes.n; i++) {
+		const struct str *line = strs_variable(&r->m->excludes.v[i].where, axis);
+		struct str name, pattern = label;
+		if (line)
+			str_cut(*line, '=', &name, &pattern);
+		if (str_eq(pattern, label) || glob_match(pattern, label))
+			set |= 1ull << i;
 	}
-	return true;
+	return set;
 }
 
 /* ---- cells ---- */
@@ -263,6 +279,7 @@ static void add_cell(struct matrix_reader *r, size_t number)
 	struct matrix_cell c = {.project = r->common.project};
 	struct strs labels = {0};
 	const struct matrix_exclude *by = NULL;
+	uint64_t hits = ~0ull;
 	size_t of = 1;
 	strs_add_all(r->a, &c.words, &r->common.words);
 	VEC_EACH (const struct matrix_axis, axis, &r->axes)
@@ -274,11 +291,12 @@ static void add_cell(struct matrix_reader *r, size_t number)
 		strs_add(r->a, &c.values,
 			str_fmt(r->a, "%.*s=%.*s", STR(axis->name), STR(v->label)));
 		strs_add_all(r->a, &c.words, &v->words);
+		hits &= v->excludes;
 		c.project = v->project.n ? v->project : c.project;
 	}
 	name_cell(r, &labels, &c);
 	VEC_EACH (struct matrix_exclude, x, &r->m->excludes) {
-		bool hit = excludes(x, &c.values);
+		bool hit = hits >> (x - r->m->excludes.v) & 1;
 		x->cells += hit;
 		by = hit && !x->expired && !by ? x : by;
 	}
@@ -297,6 +315,9 @@ static struct err *add_cells(struct matrix_reader *r, const struct node *axes)
 			return node_error(axes, E_LIMIT, "a matrix has at most %d cells", CELLS);
 		count *= axis->values.n;
 	}
+	VEC_EACH (struct matrix_axis, axis, &r->axes)
+		VEC_EACH (struct matrix_value, v, &axis->values)
+			v->excludes = excludes_of(r, axis->name, v->label);
 	for (size_t i = 0; i < count; i++)
 		add_cell(r, i);
 	return NULL;
