@@ -222,6 +222,21 @@ struct str str_lower(struct arena *a, struct str s)
 	return (struct str){.p = p, .n = s.n};
 }
 
+struct str str_fill(struct arena *a, const char *text, const struct strs *values)
+{
+	struct str rest = str_from(text), name, value;
+	BUF(b, a);
+	for (size_t at; (at = str_chr(rest, '{')) < rest.n;) {
+		buf_add(&b, str_sub(rest, 0, at));
+		str_cut(str_sub(rest, at + 1, rest.n), '}', &name, &rest);
+		const struct str *line = strs_variable(values, name);
+		if (line && str_cut(*line, '=', &name, &value))
+			buf_add(&b, value);
+	}
+	buf_add(&b, rest);
+	return buf_str(&b);
+}
+
 struct str str_join(struct arena *a, const struct strs *list, struct str sep)
 {
 	size_t n = 0;

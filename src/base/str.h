@@ -118,6 +118,8 @@ struct str str_replace(struct arena *a, struct str s, struct str from, struct st
  * bytes that are not UTF-8, in the form $'...' of POSIX.1-2024. */
 struct str str_shell(struct arena *a, struct str s);
 struct str str_join(struct arena *a, const struct strs *list, struct str sep);
+/* The text with values ("NAME=value") in the places of their names, {NAME}; a value is not looked at again. */
+struct str str_fill(struct arena *a, const char *text, const struct strs *values);
 /* "a,b,,c" -> a b c: pieces are trimmed views, empty ones are dropped. */
 struct strs str_split(struct arena *a, struct str s, char sep);
 void strs_add(struct arena *a, struct strs *list, struct str s);

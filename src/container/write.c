@@ -91,22 +91,6 @@ static struct strs values_of(
 	return list;
 }
 
-/* The text with values in the place of their names, which are not looked at again. */
-static struct str expand(struct arena *a, const char *text, const struct strs *values)
-{
-	struct str rest = str_from(text), name, value;
-	BUF(b, a);
-	for (size_t at; (at = str_chr(rest, '{')) < rest.n;) {
-		buf_add(&b, str_sub(rest, 0, at));
-		str_cut(str_sub(rest, at + 1, rest.n), '}', &name, &rest);
-		const struct str *line = strs_variable(values, name);
-		if (line && str_cut(*line, '=', &name, &value))
-			buf_add(&b, value);
-	}
-	buf_add(&b, rest);
-	return buf_str(&b);
-}
-
 static bool holds(struct arena *a, const struct container *c, const struct container_item *i,
 	const char *when)
 {
@@ -135,7 +119,7 @@ static struct err *write_part(struct arena *a, const struct container_part *p,
 	struct strs values = values_of(a, c, i);
 	struct strs args = {0};
 	for (const char *const *arg = p->args; *arg; arg++)
-		strs_add(a, &args, expand(a, *arg, &values));
+		strs_add(a, &args, str_fill(a, *arg, &values));
 	strs_add_all(a, &c->argv, &args);
 	if (p->why)
 		strs_put(a, &c->reasons,

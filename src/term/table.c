@@ -118,7 +118,11 @@ static struct str member_text(
 		return *(const struct str *)at;
 	case FIELD_STRS:
 		return str_join(a, at, str_from(c->between ? c->between : ", "));
+	case FIELD_WORD:
+		return str_from(f->words[*(const unsigned *)at]);
 	case FIELD_F64:
+		if (c->none && *(const double *)at <= 0)
+			return S("");
 		return human_seconds(a, *(const double *)at);
 	case FIELD_U64:
 		n = *(const uint64_t *)at;
