@@ -338,9 +338,6 @@ static struct err *forward(struct promotion *p)
 	now.previous = p->before;
 	now.time = release_time(a, (int64_t)time(NULL));
 	now.proofs = p->done->proofs;
-	now.good = true;
-	VEC_EACH (const struct release_proof, x, &now.proofs)
-		now.good = now.good && !x->waived;
 	p->state = now;
 	return fs_writes_forbidden() ? NULL : release_switch(a, &p->s, &p->state);
 }
@@ -348,7 +345,7 @@ static struct err *forward(struct promotion *p)
 static struct err *is_good(struct promotion *p, const struct release_state *state, bool *ret)
 {
 	struct str why;
-	*ret = state->good && state->sets.n;
+	*ret = state->sets.n;
 	VEC_EACH (const struct str, id, &state->sets) {
 		TRY(release_quarantined(p->a, &p->s, *id, &why));
 		*ret = *ret && !why.n;

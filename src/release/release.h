@@ -166,7 +166,6 @@ struct release_state { /* rocsmith.stream/1 */
 	struct strs sets;    /* ids, the newest last */
 	struct str previous; /* the id of the state before; "" = none */
 	struct str time;
-	bool good; /* it passed the gate without a waiver, or its stream has none */
 	struct release_proofs proofs;
 };
 struct release_store {
@@ -239,6 +238,7 @@ extern const struct json_field release_publish_fields[]; /* rocsmith.publish/1 *
 struct release_remote {
 	struct str base;      /* https://HOST/BUCKET/PREFIX, without a slash at the end */
 	struct strs settings; /* lines of curl's configuration, which may hold secrets */
+	struct strs secrets;
 };
 /* Reads the address and what the environment has for it. E_USAGE for an address with a password in it, or one that would
  * send secrets unencrypted. */

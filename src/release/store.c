@@ -20,7 +20,7 @@ static const struct json_field proof_fields[] =
 	FIELDS_ONLY(struct release_proof, gpu, python, by, waived);
 static const struct json_field state_fields[] = {
 	FIELD_CONST("schema", "rocsmith.stream/1"),
-	FIELDS(struct release_state, stream, sets, previous, time, good),
+	FIELDS(struct release_state, stream, sets, previous, time),
 	FIELD_LAST(FIELD_LIST("proofs", struct release_state, proofs, proof_fields)),
 };
 const struct json_field release_done_fields[] = {
