@@ -113,13 +113,13 @@ struct strs release_lacks(struct arena *a, const struct release_set *set)
 	struct strs have = release_projects(a, set), lacks = {0}, pythons = release_pythons(a, set);
 	VEC_EACH (const struct release_wheel, w, set) {
 		struct verdict v = verdict_of(a, w);
-		VEC_EACH (const struct requirement, r, &v.requires)
-			for (size_t i = 0; i < pythons.n; i++) {
-				struct str name = package_name(a, r->name, '-');
-				if (requirement_holds(r, pythons.v[i], S("x86_64")) &&
-					!strs_has(&have, name))
-					strs_put(a, &lacks, name);
-			}
+		for (size_t i = 0; i < v.requires.n * pythons.n; i++) {
+			const struct requirement *r = &v.requires.v[i / pythons.n];
+			struct str name = package_name(a, r->name, '-');
+			if (requirement_holds(r, pythons.v[i % pythons.n], S("x86_64")) &&
+				!strs_has(&have, name))
+				strs_put(a, &lacks, name);
+		}
 	}
 	strs_sort(&lacks);
 	return lacks;

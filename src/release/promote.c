@@ -205,23 +205,20 @@ static void check_renamed(struct promotion *p, const struct release_set *set)
 {
 	struct dist_headers h;
 	VEC_EACH (const struct release_wheel, w, set) {
+		struct strs texts = {0};
+		strs_add(p->a, &texts, w->version);
 		err_free(dist_headers_parse(p->a, w->metadata, &h));
-		VEC_EACH (const struct wheel_rename, r, &p->renames) {
-			if (wheel_names_version(w->version, r->old) ||
-				wheel_same_version(w->version, r->old))
+		VEC_EACH (const struct dist_header, it, &h)
+			if (dist_header_is(it, "requires-dist") && str_contains(it->value, S("==")))
+				strs_add(p->a, &texts, it->value);
+		for (size_t i = 0; i < texts.n * p->renames.n; i++) {
+			struct str text = texts.v[i / p->renames.n],
+				   old = p->renames.v[i % p->renames.n].old;
+			if (wheel_names_version(text, old) || wheel_same_version(text, old))
 				finding_say(p->a,
 					finding_add(p->a, &p->done->findings,
 						"release-half-renamed", SEV_ERROR, w->file),
-					"its version is still %.*s", STR(w->version));
-			VEC_EACH (const struct dist_header, it, &h)
-				if (dist_header_is(it, "requires-dist") &&
-					str_contains(it->value, S("==")) &&
-					wheel_names_version(it->value, r->old))
-					finding_say(p->a,
-						finding_add(p->a, &p->done->findings,
-							"release-half-renamed", SEV_ERROR, w->file),
-						"requires '%.*s', which is not in the set",
-						STR(it->value));
+					"it still names %.*s: '%.*s'", STR(old), STR(text));
 		}
 	}
 }
@@ -248,7 +245,7 @@ static struct err *load_source(struct promotion *p)
 {
 	struct arena *a = p->a;
 	struct release_state from;
-	struct str id, why;
+	struct str id, why; /* check_quarantine() tells it */
 	if (!p->q->to.n || str_eq(p->q->to, p->s.stream)) {
 		TRY(release_staged(a, &p->s, &p->done->set));
 	} else {
@@ -258,13 +255,22 @@ static struct err *load_source(struct promotion *p)
 				E_USAGE, "the stream '%.*s' has no set yet", STR(p->s.stream));
 		p->done->set = from.sets.v[from.sets.n - 1];
 	}
+	if (!str_starts(p->done->set, p->q->set))
+		return err_new(E_USAGE, "the set is %.*s now, not %.*s", STR(p->done->set),
+			STR(p->q->set));
 	TRY(release_load(a, &p->s, p->done->set, &p->set, &why));
-	if (why.n)
-		finding_say(a,
-			finding_add(a, &p->done->findings, "release-quarantine", SEV_ERROR,
-				p->done->set),
-			"it is in quarantine: %.*s", STR(why));
 	return check_contents(p);
+}
+
+static struct err *check_quarantine(struct promotion *p)
+{
+	struct str why, id = p->done->set;
+	TRY(release_quarantined(p->a, &p->s, id, &why));
+	if (why.n)
+		finding_say(p->a,
+			finding_add(p->a, &p->done->findings, "release-quarantine", SEV_ERROR, id),
+			"it is in quarantine: %.*s", STR(why));
+	return NULL;
 }
 
 /* Is there evidence for the set, as the stream asks for? */
@@ -320,9 +326,12 @@ static struct err *forward(struct promotion *p)
 	struct release_state now = p->state;
 	TRY(load_source(p));
 	p->done->wheels = p->set;
+	TRY(check_quarantine(p));
 	TRY(pass_gate(p));
 	TRY(release_shown(a, &p->s, &p->state, &shown));
 	TRY(rename_set(p, &shown));
+	if (p->renames.n && !has_errors(p->done)) /* the renamed one may be, too */
+		TRY(check_quarantine(p));
 	if (has_errors(p->done))
 		return NULL;
 	p->done->wheels = fs_writes_forbidden() ? p->done->wheels : p->set;
@@ -359,7 +368,9 @@ static struct err *go_back(struct promotion *p)
 	struct release_state state = p->state;
 	bool good, any = p->q->action == RELEASE_BACK;
 	TRY(is_good(p, &state, &good));
-	if (!any && good) {
+	struct str newest = state.sets.n ? state.sets.v[state.sets.n - 1] : S("");
+	/* whoever was killed does not know whether it is done */
+	if ((!any && good) || !str_starts(newest, p->q->set)) {
 		p->done->action = S("unchanged");
 		return NULL;
 	}
@@ -375,27 +386,27 @@ static struct err *go_back(struct promotion *p)
 	return fs_writes_forbidden() ? NULL : release_switch(p->a, &p->s, &state);
 }
 
+struct quarantine_note {
+	struct str reason, time;
+};
+static const struct json_field note_fields[] = {
+	FIELD_CONST("schema", "rocsmith.quarantine/1"),
+	FIELD_LAST(FIELDS(struct quarantine_note, reason, time)),
+};
+
 /* The record comes first: from then on nobody promotes the set. Then each stream that shows it withdraws its wheels. */
 static struct err *quarantine(struct promotion *p)
 {
 	struct arena *a = p->a;
-	BUF(b, a);
-	struct json j = {.out = &b};
 	if (!p->state.sets.n)
 		return err_new(E_USAGE, "the stream '%.*s' has no set yet", STR(p->state.stream));
 	p->done->set = p->state.sets.v[p->state.sets.n - 1];
 	p->done->action = S("quarantined");
-	json_open(&j, '{');
-	json_key(&j, "schema");
-	json_str(&j, S("rocsmith.quarantine/1"));
-	json_key(&j, "reason");
-	json_str(&j, p->q->reason);
-	json_key(&j, "time");
-	json_str(&j, release_time(a, (int64_t)time(NULL)));
-	json_close(&j);
 	if (fs_writes_forbidden())
 		return NULL;
-	TRY(release_write(a, &p->s, "quarantine", p->done->set, buf_str(&b)));
+	struct quarantine_note note = {p->q->reason, release_time(a, (int64_t)time(NULL))};
+	TRY(release_write(
+		a, &p->s, "quarantine", p->done->set, json_document(a, 2, note_fields, &note)));
 	for (size_t i = 0; i < release_stream_count; i++) {
 		struct release_state state;
 		struct str id;

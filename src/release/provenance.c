@@ -1,125 +1,118 @@
 /* Provenance of wheels in the forms that others read; see release.h. Nothing is signed here: that takes an identity, which a
  * signing service gives. What is written is what such a service signs, and what it signed is passed on. */
-#include "release/release.h"
-
 #include "base/fs.h"
 #include "base/hash.h"
 #include "formats/node.h"
+#include "release/release.h"
 
-enum { STATEMENT = 16 << 20, ATTESTATIONS = 16 };
+enum { ATTESTATIONS = 16, ATTESTATION = 1 << 20 };
 
 /* ---- SLSA ---- */
 
-static void add_dependency(struct json *j, struct str name, struct str version, struct str sha256)
+struct slsa_thing {
+	struct str name, sha256;
+};
+struct slsa_things {
+	struct slsa_thing *v;
+	size_t n, cap;
+};
+struct slsa { /* a statement */
+	struct slsa_things subject, inputs;
+	const char *type;
+	const struct node *sdk;
+	struct str rocsmith;
+	const struct node *name, *version, *gpus, *python, *features, *rocm, *recipes;
+};
+
+static const struct json_field digest_fields[] = FIELDS_ONLY(struct slsa_thing, sha256);
+static const struct json_field thing_fields[] = {
+	FIELD("name", struct slsa_thing, name),
+	FIELD_LAST(FIELD_PART("digest", digest_fields)),
+};
+#define ASKED(member) FIELD_AS_PARSED(#member, struct slsa, member)
+static const struct json_field external_fields[] = {
+	ASKED(name),
+	ASKED(version),
+	ASKED(gpus),
+	ASKED(python),
+	ASKED(features),
+	ASKED(rocm),
+	FIELD_LAST(ASKED(recipes)),
+};
+static const struct json_field internal_fields[] = {FIELD_LAST(ASKED(sdk))};
+static const struct json_field definition_fields[] = {
+	FIELD("buildType", struct slsa, type),
+	FIELD_PART("externalParameters", external_fields),
+	FIELD_PART("internalParameters", internal_fields),
+	FIELD_LAST(FIELD_LIST("resolvedDependencies", struct slsa, inputs, thing_fields)),
+};
+static const struct json_field tool_fields[] = FIELDS_ONLY(struct slsa, rocsmith);
+static const struct json_field builder_fields[] = {
+	FIELD_CONST("id", "urn:rocsmith"),
+	FIELD_LAST(FIELD_PART("version", tool_fields)),
+};
+static const struct json_field details_fields[] = {
+	FIELD_LAST(FIELD_PART("builder", builder_fields)),
+};
+static const struct json_field predicate_fields[] = {
+	FIELD_PART("buildDefinition", definition_fields),
+	FIELD_LAST(FIELD_PART("runDetails", details_fields)),
+};
+static const struct json_field statement_fields[] = {
+	FIELD_CONST("_type", "https://in-toto.io/Statement/v1"),
+	FIELD_LIST("subject", struct slsa, subject, thing_fields),
+	FIELD_CONST("predicateType", "https://slsa.dev/provenance/v1"),
+	FIELD_LAST(FIELD_PART("predicate", predicate_fields)),
+};
+
+static void add_inputs(struct arena *a, struct slsa_things *to, const struct node *list)
 {
-	ARENA(tmp);
-	if (sha256.n != 64)
+	if (!list)
 		return;
-	json_open(j, '{');
-	json_key(j, "name");
-	json_str(j, version.n ? str_fmt(&tmp, "%.*s %.*s", STR(name), STR(version)) : name);
-	json_key(j, "digest");
-	json_open(j, '{');
-	json_key(j, "sha256");
-	json_str(j, sha256);
-	json_close(j);
-	json_close(j);
-}
-
-static void add_dependencies(struct json *j, const struct node *list, const char *name)
-{
-	if (list)
-		NODE_EACH (n, list)
-			add_dependency(j, node_text(n, str_from(name), S("")),
-				node_text(n, S("version"), S("")),
-				node_text(n, S("sha256"), S("")));
-}
-
-/* What the user asked for, as the build recorded it. */
-static void add_parameters(struct json *j, const struct node *record)
-{
-	static const char *const asked[] = {
-		"name", "version", "gpus", "python", "features", "rocm", "recipes"};
-	json_open(j, '{');
-	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
-		const struct node *n = node_get(record, str_from(asked[i]));
-		if (!n)
-			continue;
-		json_key(j, asked[i]);
-		json_node(j, n);
+	NODE_EACH (n, list) {
+		struct str name = node_text(n, S("file"), node_text(n, S("name"), S(""))),
+			   version = node_text(n, S("version"), S("")),
+			   sha256 = node_text(n, S("sha256"), S(""));
+		if (sha256.n)
+			*VEC_PUSH(a, to) =
+				(struct slsa_thing){str_fmt(a, "%.*s%s%.*s", STR(name),
+							    version.n ? " " : "", STR(version)),
+					sha256};
 	}
-	json_close(j);
-}
-
-static void add_definition(struct json *j, const struct release_wheel *w, const struct node *record)
-{
-	const struct node *sdk = node_get(record, S("sdk"));
-	json_key(j, "buildDefinition");
-	json_open(j, '{');
-	json_key(j, "buildType");
-	json_str(j, record ? S("urn:rocsmith:build:1") : S("urn:rocsmith:rename:1"));
-	json_key(j, "externalParameters");
-	add_parameters(j, record);
-	json_key(j, "internalParameters");
-	json_open(j, '{');
-	if (sdk) {
-		json_key(j, "sdk");
-		json_node(j, sdk);
-	}
-	json_close(j);
-	json_key(j, "resolvedDependencies");
-	json_open(j, '[');
-	add_dependency(j, w->project, S(""), w->origin);
-	add_dependencies(j, node_get(record, S("with")), "file");
-	add_dependencies(j, node_get(record, S("packages")), "name");
-	add_dependencies(j, node_get(node_get(record, S("source")), S("files")), "name");
-	json_close(j);
-	json_close(j);
 }
 
 struct err *release_statement(
 	struct arena *a, const struct release_wheel *w, struct str record, struct str *ret)
 {
 	const struct node *doc = NULL;
-	BUF(b, a);
-	struct json j = {.out = &b, .indent = 2};
+	struct slsa s = {.type = "urn:rocsmith:rename:1", .rocsmith = S(ROCSMITH_VERSION)};
 	*ret = S("");
+	if (!record.n && !w->origin.n)
+		return NULL;
+	*VEC_PUSH(a, &s.subject) = (struct slsa_thing){w->file, w->sha256};
+	if (w->origin.n)
+		*VEC_PUSH(a, &s.inputs) = (struct slsa_thing){w->project, w->origin};
 	if (record.n) {
 		TRY(json_parse(a, record, w->file, &doc));
-		struct str sha256 = node_text(node_get(doc, S("wheel")), S("sha256"), S(""));
-		if (!str_eq(sha256, w->sha256))
+		if (!str_eq(node_text(node_get(doc, S("wheel")), S("sha256"), S("")), w->sha256))
 			return err_new(E_HASH,
 				"the record beside '%.*s' is that of another build of it",
 				STR(w->path));
-	} else if (!w->origin.n) {
-		return NULL;
+		s.type = "urn:rocsmith:build:1";
+		s.rocsmith = node_text(doc, S("rocsmith"), s.rocsmith);
+		s.sdk = node_get(doc, S("sdk"));
+		s.name = node_get(doc, S("name"));
+		s.version = node_get(doc, S("version"));
+		s.gpus = node_get(doc, S("gpus"));
+		s.python = node_get(doc, S("python"));
+		s.features = node_get(doc, S("features"));
+		s.rocm = node_get(doc, S("rocm"));
+		s.recipes = node_get(doc, S("recipes"));
+		add_inputs(a, &s.inputs, node_get(node_get(doc, S("source")), S("files")));
+		add_inputs(a, &s.inputs, node_get(doc, S("with")));
+		add_inputs(a, &s.inputs, node_get(doc, S("packages")));
 	}
-	json_open(&j, '{');
-	json_key(&j, "_type");
-	json_str(&j, S("https://in-toto.io/Statement/v1"));
-	json_key(&j, "subject");
-	json_open(&j, '[');
-	add_dependency(&j, w->file, S(""), w->sha256);
-	json_close(&j);
-	json_key(&j, "predicateType");
-	json_str(&j, S("https://slsa.dev/provenance/v1"));
-	json_key(&j, "predicate");
-	json_open(&j, '{');
-	add_definition(&j, w, doc);
-	json_key(&j, "runDetails");
-	json_open(&j, '{');
-	json_key(&j, "builder");
-	json_open(&j, '{');
-	json_key(&j, "id");
-	json_str(&j, S("urn:rocsmith"));
-	json_key(&j, "version");
-	json_open(&j, '{');
-	json_key(&j, "rocsmith");
-	json_str(&j, node_text(doc, S("rocsmith"), S(ROCSMITH_VERSION)));
-	while (j.depth)
-		json_close(&j);
-	buf_char(&b, '\n');
-	*ret = buf_str(&b);
+	*ret = json_document(a, 2, statement_fields, &s);
 	return NULL;
 }
 
@@ -137,13 +130,11 @@ static struct err *check_subject(struct arena *a, const struct release_wheel *w,
 		!base64_read(a, node_text(envelope, S("statement"), S("")), &text))
 		return err_new(E_SYNTAX, "'%.*s' is no attestation of PEP 740", STR(path));
 	TRY(json_parse(a, text, path, &doc));
-	const struct node *subjects = node_get(doc, S("subject"));
-	if (subjects)
-		NODE_EACH (s, subjects)
-			if (str_eq(node_text(s, S("name"), S("")), w->file) &&
-				str_eq(node_text(node_get(s, S("digest")), S("sha256"), S("")),
-					w->sha256))
-				return NULL;
+	const struct node none = {0}, *subjects = node_get(doc, S("subject"));
+	NODE_EACH (s, subjects ? subjects : &none)
+		if (str_eq(node_text(s, S("name"), S("")), w->file) &&
+			str_eq(node_text(node_get(s, S("digest")), S("sha256"), S("")), w->sha256))
+			return NULL;
 	return err_new(E_HASH, "'%.*s' is about another file than '%.*s'", STR(path), STR(w->path));
 }
 
@@ -157,18 +148,10 @@ struct err *release_attested(struct arena *a, const struct release_wheel *w, str
 	size_t n = 0;
 	*ret = S("");
 	TRY(fs_list(a, dir, &names));
-	json_open(&j, '{');
-	json_key(&j, "version");
-	json_u64(&j, 1);
-	json_key(&j, "attestation_bundles");
-	json_open(&j, '[');
-	json_open(&j, '{');
-	json_key(&j, "publisher");
-	json_open(&j, '{');
-	json_key(&j, "kind");
-	json_str(&j, S("certificate")); /* who signed is told by that alone */
-	json_close(&j);
-	json_key(&j, "attestations");
+	/* the certificate alone tells who signed */
+	buf_add(&b, S("{\"version\":1,\"attestation_bundles\":[{\"publisher\":{\"kind\":"
+		      "\"certificate\"},"
+		      "\"attestations\":"));
 	json_open(&j, '[');
 	VEC_EACH (const struct str, name, &names) {
 		struct str path = path_join(a, dir, *name);
@@ -177,13 +160,13 @@ struct err *release_attested(struct arena *a, const struct release_wheel *w, str
 		if (++n > ATTESTATIONS)
 			return err_new(E_LIMIT, "'%.*s' has more than %d attestations",
 				STR(w->path), ATTESTATIONS);
-		TRY(fs_read(a, path, STATEMENT, &text));
+		TRY(fs_read(a, path, ATTESTATION, &text));
 		TRY(json_parse(a, text, path, &doc));
 		TRY(check_subject(a, w, path, doc));
 		json_node(&j, doc);
 	}
-	while (j.depth)
-		json_close(&j);
+	json_close(&j);
+	buf_add(&b, S("}]}"));
 	if (n)
 		*ret = buf_str(&b);
 	return NULL;

@@ -16,18 +16,21 @@ struct publishing {
 	struct release_set set, newest; /* all that is shown, in order; the newest set */
 	struct release_remote remote;
 	struct str scratch; /* a folder for pages */
-	struct str url;     /* of the index */
+	struct str dir;     /* the folder that is published to */
+	struct fs_tree *guard;
+	struct str url; /* of the index */
 };
 
 static void publishing_done(struct publishing *p)
 {
 	release_close(&p->s);
+	fs_unguardp(&p->guard);
 	fs_tempdirp(&p->scratch);
 }
 
 /* ---- what there is to send ---- */
 
-static void add_file(
+static struct release_upload *add_file(
 	struct publishing *p, const struct release_wheel *w, const char *suffix, struct str text)
 {
 	struct arena *a = p->a;
@@ -38,6 +41,7 @@ static void add_file(
 	u->size = *suffix ? text.n : w->size;
 	u->type = *suffix ? "text/plain" : "application/zip";
 	u->wheel = w;
+	return u;
 }
 
 static struct err *add_page(struct publishing *p, struct str key, struct str text)
@@ -63,13 +67,21 @@ static struct err *add_project(struct publishing *p, struct str project)
 	return add_page(p, dir, page); /* object stores have no folders */
 }
 
+struct published { /* stream.json of a bucket: what it has since the last run that came to its end */
+	struct strs sets, projects;
+};
+static const struct json_field published_fields[] = {
+	FIELD_CONST("schema", "rocsmith.published/1"),
+	FIELD_LAST(FIELDS(struct published, sets, projects)),
+};
+
 /* Pages come behind the files, and each project behind those that it requires: whoever sees a new version can get what it
  * needs. If a set goes, its users go first. */
-static struct err *list_uploads(struct publishing *p)
+static struct err *list_pages(struct publishing *p)
 {
 	struct arena *a = p->a;
 	struct str old;
-	struct release_state before = {0};
+	struct published before = {0};
 	const struct node *doc = NULL;
 	bool fewer = true;
 	TRY(fs_tempdir(a, S(""), &p->scratch));
@@ -80,13 +92,13 @@ static struct err *list_uploads(struct publishing *p)
 			add_file(p, w, ".provenance", w->provenance);
 	}
 	TRY(remote_get(a, &p->remote, S("stream.json"), &old));
-	if (old.p)
+	if (old.p) {
 		TRY(json_parse(a, old, S("stream.json"), &doc));
-	TRY(node_want_strs(a, doc, S("sets"), &before.sets));
+		TRY(json_fields_read(a, doc, published_fields, &before));
+	}
 	VEC_EACH (const struct str, id, &p->state.sets)
 		fewer = fewer && strs_has(&before.sets, *id);
-	struct strs projects = release_projects(a, &p->set), gone = {0};
-	TRY(node_want_strs(a, doc, S("projects"), &gone));
+	struct strs projects = release_projects(a, &p->set), gone = before.projects;
 	for (size_t i = 0; i < projects.n; i++)
 		TRY(add_project(p, projects.v[fewer ? projects.n - 1 - i : i]));
 	VEC_EACH (const struct str, name, &gone)
@@ -96,58 +108,33 @@ static struct err *list_uploads(struct publishing *p)
 	TRY(add_page(p, S("simple/index.html"), release_root(a, &p->set, false)));
 	TRY(add_page(p, S("simple/"), release_root(a, &p->set, false)));
 	TRY(add_page(p, S("index.html"), release_people(a, &p->set, S(""))));
-	BUF(b, a);
-	struct json j = {.out = &b};
 	strs_put_all(a, &projects, &gone);
-	json_open(&j, '{');
-	json_key(&j, "schema");
-	json_str(&j, S("rocsmith.published/1"));
-	json_key(&j, "sets");
-	json_strs(&j, &p->state.sets);
-	json_key(&j, "projects");
-	json_strs(&j, &projects);
-	json_close(&j);
-	return add_page(p, S("stream.json"), buf_str(&b));
+	struct published now = {p->state.sets, projects};
+	return add_page(p, S("stream.json"), json_document(a, 2, published_fields, &now));
 }
 
-/* ---- to an object store ---- */
-
-static struct err *send_uploads(struct publishing *p)
+static struct err *list_bucket(struct publishing *p)
 {
-	struct arena *a = p->a;
-	struct release_uploads *all = &p->io->uploads;
+	TRY(remote_open(p->a, p->io->to, &p->remote));
+	p->url = str_fmt(p->a, "%.*s/simple/", STR(p->remote.base));
+	TRY(list_pages(p));
 	CLEANUP(progress_endp)
-	struct progress *look = progress_begin(S("Comparing"), S("files"), UNIT_ITEMS, all->n);
-	VEC_EACH (struct release_upload, u, all) {
-		TRY(remote_has(a, &p->remote, u, &u->done));
-		p->io->bytes += u->done ? 0 : u->size;
+	struct progress *look =
+		progress_begin(S("Comparing"), S("files"), UNIT_ITEMS, p->io->uploads.n);
+	VEC_EACH (struct release_upload, u, &p->io->uploads) {
+		TRY(remote_has(p->a, &p->remote, u, &u->done));
 		progress_add(look, 1, u->key);
-	}
-	if (fs_writes_forbidden())
-		return NULL;
-	CLEANUP(progress_endp)
-	struct progress *bar = progress_begin(S("Uploading"), p->io->to, UNIT_BYTES, p->io->bytes);
-	VEC_EACH (const struct release_upload, u, all) {
-		if (u->done)
-			continue;
-		TRY(cancel_check());
-		TRY_CTX(remote_put(a, &p->remote, u), "cannot publish '%.*s'", STR(u->key));
-		progress_add(bar, u->size, u->key);
 	}
 	return NULL;
 }
 
-static struct err *to_bucket(struct publishing *p)
+static struct err *put_object(struct publishing *p, const struct release_upload *u)
 {
-	TRY(remote_open(p->a, p->io->to, &p->remote));
-	p->url = str_fmt(p->a, "%.*s/simple/", STR(p->remote.base));
-	TRY(list_uploads(p));
-	return send_uploads(p);
+	return remote_put(p->a, &p->remote, u);
 }
 
-/* ---- to an index server, which makes its pages itself ---- */
-
-static struct err *to_server(struct publishing *p)
+/* An index server makes its pages itself. */
+static struct err *list_server(struct publishing *p)
 {
 	struct arena *a = p->a;
 	struct index_files there = {0};
@@ -159,78 +146,99 @@ static struct err *to_server(struct publishing *p)
 	struct index_job job = {.python = p->io->python, .urls = urls};
 	TRY(index_lists(a, &job, &projects, &there, &missing));
 	VEC_EACH (const struct release_wheel, w, &p->set) {
-		add_file(p, w, "", S(""));
-		struct release_upload *u = &p->io->uploads.v[p->io->uploads.n - 1];
-		u->key = w->file;
+		struct release_upload *u = add_file(p, w, "", S(""));
 		VEC_EACH (const struct index_file, f, &there) {
-			if (!str_eq(f->name, w->file))
-				continue;
-			if (f->sha256.n && !str_eq(f->sha256, w->sha256))
+			bool same = str_eq(f->name, w->file);
+			if (same && f->sha256.n && !str_eq(f->sha256, w->sha256))
 				return err_new(
 					E_HASH, "the server has another file '%.*s'", STR(w->file));
-			u->done = true;
+			u->done = u->done || same;
 		}
-		p->io->bytes += u->done ? 0 : u->size;
-	}
-	CLEANUP(progress_endp)
-	struct progress *bar = progress_begin(S("Uploading"), p->io->to, UNIT_BYTES, p->io->bytes);
-	VEC_EACH (const struct release_upload, u, &p->io->uploads) {
-		if (u->done || fs_writes_forbidden())
-			continue;
-		TRY(cancel_check());
-		TRY_CTX(remote_post(a, &p->remote, u->wheel), "cannot publish '%.*s'", STR(u->key));
-		progress_add(bar, u->size, u->key);
 	}
 	return NULL;
 }
 
-/* ---- to a folder ---- */
+static struct err *post_wheel(struct publishing *p, const struct release_upload *u)
+{
+	return remote_post(p->a, &p->remote, u->wheel);
+}
 
-/* All pages are exchanged at once; only the page for people follows. */
-static struct err *switch_pages(struct publishing *p, struct str dir)
+static struct err *list_folder(struct publishing *p)
 {
 	struct arena *a = p->a;
-	struct fs_stage s = {.place = path_join(a, dir, S("simple"))};
+	struct stat st;
+	p->dir = path_abs(a, p->io->to);
+	p->url = str_fmt(a, "file://%.*s/simple/", STR(p->dir));
+	struct str mark = path_join(a, p->dir, S("rocsmith-index.json"));
+	if (fs_present(path_join(a, p->dir, S("simple"))) && !fs_present(mark))
+		return err_new(
+			E_USAGE, "'%.*s' has an index that rocsmith did not make", STR(p->dir));
+	VEC_EACH (const struct release_wheel, w, &p->set) {
+		struct str to = str_fmt(
+			a, "%.*s/files/%.*s/%.*s", STR(p->dir), STR(w->sha256), STR(w->file));
+		add_file(p, w, "", S(""))->done =
+			fs_try_lstat(to, &st) && (uint64_t)st.st_size == w->size;
+	}
+	if (fs_writes_forbidden())
+		return NULL;
+	TRY(fs_mkdirs(p->dir));
+	TRY(fs_guard(p->dir, &p->guard));
+	return fs_write(mark, S("{\"schema\": \"rocsmith.published/1\"}\n"), 0644 | FS_IF_CHANGED);
+}
+
+static struct err *put_file(struct publishing *p, const struct release_upload *u)
+{
+	return release_put(p->a, u->wheel, path_join(p->a, p->dir, S("files")));
+}
+
+/* All pages are exchanged at once; only the page for people follows. */
+static struct err *switch_pages(struct publishing *p)
+{
+	struct arena *a = p->a;
+	struct fs_stage s = {.place = path_join(a, p->dir, S("simple"))};
 	TRY(fs_stage_begin(a, &s));
-	struct str made = path_join(a, s.beside, S("site"));
+	struct str made = path_join(a, s.beside, S("site")), people = S("index.html");
 	struct err *e = release_site(a, &p->set, made, S(""));
 	e = e ? e : fs_rename(path_join(a, made, S("simple")), s.tree);
 	e = e ? e : fs_sync_all(s.tree);
 	e = e ? e : fs_stage_commit(&s, S(""));
-	e = e ? e
-	      : fs_rename(path_join(a, made, S("index.html")), path_join(a, dir, S("index.html")));
+	e = e ? e : fs_rename(path_join(a, made, people), path_join(a, p->dir, people));
 	return err_join(e, fs_stage_end(&s));
 }
 
-static struct err *to_folder(struct publishing *p)
+/* The kinds of places, by the beginning of their addresses. */
+static const struct publish_kind {
+	const char *begin;
+	struct err *(*list)(struct publishing *p); /* what is to be sent, and what is there */
+	struct err *(*put)(struct publishing *p, const struct release_upload *u);
+	struct err *(*finish)(struct publishing *p); /* or NULL */
+} kinds[] = {
+	{"s3://", list_bucket, put_object, NULL},
+	{"https://", list_server, post_wheel, NULL},
+	{"http://", list_server, post_wheel, NULL},
+	{"", list_folder, put_file, switch_pages},
+};
+
+static struct err *send_uploads(struct publishing *p)
 {
-	struct arena *a = p->a;
-	struct str dir = path_abs(a, p->io->to), mark = path_join(a, dir, S("rocsmith-index.json"));
-	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
-	struct stat st;
-	p->url = str_fmt(a, "file://%.*s/simple/", STR(dir));
-	if (fs_present(path_join(a, dir, S("simple"))) && !fs_present(mark))
-		return err_new(E_USAGE, "'%.*s' has an index that rocsmith did not make", STR(dir));
-	VEC_EACH (const struct release_wheel, w, &p->set) {
-		add_file(p, w, "", S(""));
-		struct release_upload *u = &p->io->uploads.v[p->io->uploads.n - 1];
-		struct str to =
-			str_fmt(a, "%.*s/files/%.*s/%.*s", STR(dir), STR(w->sha256), STR(w->file));
-		u->done = fs_try_lstat(to, &st) && (uint64_t)st.st_size == w->size;
+	const struct publish_kind *kind = kinds;
+	while (!str_starts(p->io->to, str_from(kind->begin)))
+		kind++;
+	TRY(kind->list(p));
+	VEC_EACH (const struct release_upload, u, &p->io->uploads)
 		p->io->bytes += u->done ? 0 : u->size;
-	}
 	if (fs_writes_forbidden())
 		return NULL;
-	TRY(fs_mkdirs(dir));
-	TRY(fs_guard(dir, &guard));
-	TRY(fs_write(mark, S("{\"schema\": \"rocsmith.published/1\"}\n"), 0644 | FS_IF_CHANGED));
 	CLEANUP(progress_endp)
-	struct progress *bar = progress_begin(S("Copying"), S("wheels"), UNIT_ITEMS, p->set.n);
-	VEC_EACH (const struct release_wheel, w, &p->set) {
-		TRY(release_put(a, w, path_join(a, dir, S("files"))));
-		progress_add(bar, 1, w->file);
+	struct progress *bar = progress_begin(S("Sending"), p->io->to, UNIT_BYTES, p->io->bytes);
+	VEC_EACH (const struct release_upload, u, &p->io->uploads) {
+		if (u->done && !kind->finish) /* in a folder, what is there is cheap to check */
+			continue;
+		TRY(cancel_check());
+		TRY_CTX(kind->put(p, u), "cannot publish '%.*s'", STR(u->key));
+		progress_add(bar, u->done ? 0 : u->size, u->key);
 	}
-	return switch_pages(p, dir);
+	return kind->finish ? kind->finish(p) : NULL;
 }
 
 /* ---- reading back ---- */
@@ -331,7 +339,6 @@ struct err *release_publish(struct arena *a, struct release_publish *io)
 {
 	CLEANUP(publishing_done) struct publishing p = {.a = a, .io = io};
 	struct str id, why;
-	bool bucket = str_starts(io->to, S("s3://")), server = str_contains(io->to, S("://"));
 	TRY(release_open(a, io->place, false, &p.s));
 	if (!p.s.stream.n)
 		return err_new(
@@ -342,7 +349,7 @@ struct err *release_publish(struct arena *a, struct release_publish *io)
 	TRY(release_shown(a, &p.s, &p.state, &p.set));
 	TRY(release_load(a, &p.s, p.state.sets.v[p.state.sets.n - 1], &p.newest, &why));
 	release_sort(a, &p.set, true);
-	TRY(bucket ? to_bucket(&p) : server ? to_server(&p) : to_folder(&p));
+	TRY(send_uploads(&p));
 	return fs_writes_forbidden() || io->unread ? NULL : read_back(&p);
 }
 

@@ -36,7 +36,7 @@ struct release_wheel {
 	struct str requires_python;
 	struct str provenance; /* PEP 740's document, or "" */
 	struct str yanked;     /* the reason; .p NULL: it is not */
-	int64_t time;          /* of its upload: the time of the file */
+	int64_t time;          /* its upload: the time of the file */
 };
 
 struct release_set {
@@ -90,7 +90,7 @@ struct str release_time(struct arena *a, int64_t seconds); /* "2026-11-29T08:00:
 struct release_index {
 	struct strs paths, yank; /* yank: "FILE=REASON" */
 	struct str site;
-	bool complete; /* what the index lacks of other projects is an error */
+	bool complete; /* it is an error if the index lacks other projects */
 	/* returned */
 	struct release_set wheels;
 	struct strs projects, lacks;
@@ -102,7 +102,7 @@ MUST_USE struct err *release_index(struct arena *a, struct release_index *io);
 extern const struct json_field release_index_fields[]; /* rocsmith.index/1 */
 
 /* ---- gate.c ---- */
-struct release_proof { /* what stands for a GPU and a Python */
+struct release_proof { /* the evidence for a GPU and a Python */
 	struct str gpu, python;
 	struct str by; /* the file of evidence, or "waived by NAME until DATE: REASON" */
 	bool waived;
@@ -140,16 +140,18 @@ struct release_request {
 	struct verify_options verify; /* stage */
 	struct str to;        /* promote: another stream; "" = what is staged for that of `place` */
 	struct strs versions; /* promote: "OLD=NEW" */
+	struct str
+		set; /* promote: the beginning of the id that the set must have, which is promoted or taken back */
 	struct release_gate gate; /* promote */
 	enum release_action action;
-	struct str reason; /* of a quarantine */
+	struct str reason; /* the reason of a quarantine */
 	unsigned jobs;
 };
 struct release_done {
 	struct str store, stream, set; /* set: its id */
 	struct str action; /* "staged", "promoted", "unchanged", "rolled back", "quarantined" */
-	struct strs sets;  /* those of the stream, the newest last */
-	struct release_set wheels; /* of the set */
+	struct strs sets;  /* the sets of the stream, the newest last */
+	struct release_set wheels; /* the wheels of the set */
 	struct release_proofs proofs;
 	struct findings findings;
 	bool refused; /* nothing that pip sees was changed */
@@ -212,7 +214,7 @@ MUST_USE struct err *release_switch(
 struct release_upload { /* a file at its destination */
 	struct str key, path, sha256;
 	struct str content; /* path "": a page */
-	const char *type;   /* of its content, for HTTP */
+	const char *type;   /* its media type */
 	uint64_t size;
 	const struct release_wheel *wheel; /* or NULL */
 	bool done;                         /* it was there already */
@@ -223,12 +225,12 @@ struct release_uploads {
 };
 struct release_publish {
 	struct str place, to; /* STORE/STREAM; a folder, s3://BUCKET/PREFIX or https://HOST/... */
-	struct str index_url; /* for reading back; "" = what follows from `to` */
+	struct str index_url; /* the index that pip reads; "" = it follows from `to` */
 	struct str python;
 	bool unread; /* do not read back */
 	/* returned */
 	struct release_uploads uploads; /* in their order: files, then pages */
-	uint64_t bytes;                 /* of what was not there */
+	uint64_t bytes;                 /* their sum, without those that were there */
 	struct strs read;               /* "NAME==VERSION", as pip got it */
 };
 MUST_USE struct err *release_publish(struct arena *a, struct release_publish *io);

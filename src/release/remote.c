@@ -123,7 +123,7 @@ struct err *remote_open(struct arena *a, struct str to, struct release_remote *r
 /* ---- curl ---- */
 
 struct remote_answer {
-	uint64_t status; /* of HTTP */
+	uint64_t status; /* the status code */
 	struct str text;
 };
 
@@ -216,7 +216,7 @@ struct err *remote_get(
 struct err *remote_put(
 	struct arena *a, const struct release_remote *r, const struct release_upload *u)
 {
-	const uint64_t most = (uint64_t)5 << 30; /* of a single PUT, Amazon S3 */
+	const uint64_t most = (uint64_t)5 << 30; /* limit of a single PUT, Amazon S3 */
 	struct remote_answer got;
 	struct strs more = {0};
 	struct str url = url_of(a, r, u->key);

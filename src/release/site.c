@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "report/html.h"
 
-static const char API[] = "1.3"; /* of PEP 740 */
+#define API "1.3" /* the version of the protocol, PEP 740 */
 
 /* ---- a wheel in pages ---- */
 
@@ -49,10 +49,15 @@ struct strs release_projects(struct arena *a, const struct release_set *set)
 	return all;
 }
 
+static struct str file_url(struct arena *a, const struct release_wheel *w, struct str up)
+{
+	return str_fmt(a, "%.*sfiles/%.*s", STR(up), STR(release_address(a, w)));
+}
+
 static void add_link(struct html *h, const struct release_wheel *w, struct str up)
 {
 	struct arena *a = h->out.a;
-	struct str url = str_fmt(a, "%.*sfiles/%.*s", STR(up), STR(release_address(a, w)));
+	struct str url = file_url(a, w, up);
 	struct str metadata = str_fmt(a, "sha256=%.*s", STR(sha256_hex(a, w->metadata)));
 	struct str href = str_fmt(a, "%.*s#sha256=%.*s", STR(url), STR(w->sha256));
 	const struct {
@@ -102,100 +107,93 @@ struct str release_page(
 	return buf_str(&h.out);
 }
 
-static void json_begin(struct json *j)
-{
-	json_open(j, '{');
-	json_key(j, "meta");
-	json_open(j, '{');
-	json_key(j, "api-version");
-	json_str(j, str_from(API));
-	json_close(j);
-}
+/* ---- PEP 691 ---- */
 
-static void json_pair(struct json *j, const char *key, struct str value)
-{
-	json_key(j, key);
-	json_str(j, value);
-}
+struct site_file {
+	const struct release_wheel *w;
+	struct str url, metadata, provenance, time;
+};
+struct site_name {
+	struct str name;
+};
+struct site_json {
+	struct str name;
+	VEC(struct site_file) files;
+	VEC(struct site_name) projects;
+	struct strs versions;
+};
 
-static void json_hash(struct json *j, const char *key, struct str sha256)
+/* false, true or the reason */
+static void write_yanked(struct json *j, const void *wheel)
 {
-	json_key(j, key);
-	json_open(j, '{');
-	json_pair(j, "sha256", sha256);
-	json_close(j);
-}
-
-static void json_file(struct json *j, const struct release_wheel *w, struct str up)
-{
-	struct arena *a = j->out->a;
-	struct str url = str_fmt(a, "%.*sfiles/%.*s", STR(up), STR(release_address(a, w)));
-	struct str metadata = sha256_hex(a, w->metadata);
-	json_open(j, '{');
-	json_pair(j, "filename", w->file);
-	json_pair(j, "url", url);
-	json_hash(j, "hashes", w->sha256);
-	if (w->requires_python.n)
-		json_pair(j, "requires-python", w->requires_python);
-	json_key(j, "size");
-	json_u64(j, w->size);
-	json_pair(j, "upload-time", release_time(a, w->time));
-	json_hash(j, "core-metadata", metadata);
-	json_hash(j, "dist-info-metadata", metadata);
-	if (w->provenance.n)
-		json_pair(j, "provenance", str_fmt(a, "%.*s.provenance", STR(url)));
-	json_key(j, "yanked");
+	const struct release_wheel *w = wheel;
 	if (w->yanked.n)
 		json_str(j, w->yanked);
 	else
 		json_bool(j, w->yanked.p != NULL);
-	json_close(j);
 }
+
+static const struct json_field meta_fields[] = {FIELD_LAST(FIELD_CONST("api-version", API))};
+static const struct json_field hash_fields[] = FIELDS_ONLY(struct release_wheel, sha256);
+static const struct json_field metadata_fields[] = {
+	FIELD_LAST(FIELD("sha256", struct site_file, metadata)),
+};
+static const struct json_field wheel_fields[] = {
+	FIELD("filename", struct release_wheel, file),
+	FIELD_PART("hashes", hash_fields),
+	FIELD_OPTIONAL("requires-python", struct release_wheel, requires_python),
+	FIELD("size", struct release_wheel, size),
+	FIELD_LAST(FIELD_WRITE("yanked", write_yanked)),
+};
+static const struct json_field file_fields[] = {
+	FIELD_FROM(struct site_file, w, wheel_fields),
+	FIELD("url", struct site_file, url),
+	FIELD("upload-time", struct site_file, time),
+	FIELD_PART("core-metadata", metadata_fields),
+	FIELD_PART("dist-info-metadata", metadata_fields),
+	FIELD_LAST(FIELD_OPTIONAL("provenance", struct site_file, provenance)),
+};
+static const struct json_field project_fields[] = {
+	FIELD_PART("meta", meta_fields),
+	FIELD("name", struct site_json, name),
+	FIELD_LIST("files", struct site_json, files, file_fields),
+	FIELD_LAST(FIELD("versions", struct site_json, versions)),
+};
+static const struct json_field name_fields[] = FIELDS_ONLY(struct site_name, name);
+static const struct json_field root_fields[] = {
+	FIELD_PART("meta", meta_fields),
+	FIELD_LAST(FIELD_LIST("projects", struct site_json, projects, name_fields)),
+};
 
 struct str release_json(
 	struct arena *a, const struct release_set *set, struct str project, struct str up)
 {
-	BUF(b, a);
-	struct json j = {.out = &b};
-	struct strs versions = {0};
-	json_begin(&j);
-	json_pair(&j, "name", project);
-	json_key(&j, "files");
-	json_open(&j, '[');
+	struct site_json doc = {.name = project};
 	VEC_EACH (const struct release_wheel, w, set) {
 		if (!str_eq(w->project, project))
 			continue;
-		json_file(&j, w, up);
-		strs_put(a, &versions, w->version);
+		struct str url = file_url(a, w, up);
+		*VEC_PUSH(a, &doc.files) = (struct site_file){w, url, sha256_hex(a, w->metadata),
+			w->provenance.n ? str_fmt(a, "%.*s.provenance", STR(url)) : S(""),
+			release_time(a, w->time)};
+		strs_put(a, &doc.versions, w->version);
 	}
-	json_close(&j);
-	json_key(&j, "versions");
-	json_strs(&j, &versions);
-	json_close(&j);
-	return buf_str(&b);
+	return json_document(a, 0, project_fields, &doc);
 }
 
 struct str release_root(struct arena *a, const struct release_set *set, bool json)
 {
 	struct strs projects = release_projects(a, set);
 	struct html h = {.out.a = a};
-	BUF(b, a);
-	struct json j = {.out = &b};
+	struct site_json doc = {0};
 	page_begin(&h, S("Simple index"));
-	json_begin(&j);
-	json_key(&j, "projects");
-	json_open(&j, '[');
 	VEC_EACH (const struct str, p, &projects) {
 		html_leaf(&h, *p, "a", "href", str_fmt(a, "%.*s/", STR(*p)).p, NULL);
 		buf_add(&h.out, S("<br>\n"));
-		json_open(&j, '{');
-		json_pair(&j, "name", *p);
-		json_close(&j);
+		*VEC_PUSH(a, &doc.projects) = (struct site_name){*p};
 	}
-	json_close(&j);
-	json_close(&j);
 	html_close(&h, h.depth);
-	return json ? buf_str(&b) : buf_str(&h.out);
+	return json ? json_document(a, 0, root_fields, &doc) : buf_str(&h.out);
 }
 
 /* ---- the page for people ---- */
@@ -235,10 +233,7 @@ static void add_wheel(struct html *h, const struct release_wheel *w, struct str 
 	html_open(h, "tr", NULL);
 	html_open(h, "td", "data-of", "wheel", NULL);
 	html_leaf(h, w->file, "a", "href",
-		str_fmt(a, "%.*sfiles/%.*s#sha256=%.*s", STR(up), STR(release_address(a, w)),
-			STR(w->sha256))
-			.p,
-		NULL);
+		str_fmt(a, "%.*s#sha256=%.*s", STR(file_url(a, w, up)), STR(w->sha256)).p, NULL);
 	if (w->yanked.p)
 		html_leaf(h, str_fmt(a, "withdrawn: %.*s", STR(w->yanked)), "small", NULL);
 	html_close(h, 1);
@@ -326,73 +321,3 @@ struct err *release_put(struct arena *a, const struct release_wheel *w, struct s
 	e = e ? e : fs_rename(beside, to);
 	return e ? err_join(e, fs_remove(beside)) : NULL;
 }
-
-/* ---- the command ---- */
-
-static struct err *mark_yanked(struct release_index *io)
-{
-	struct str file, why;
-	VEC_EACH (const struct str, word, &io->yank) {
-		bool found = false;
-		(void)str_cut(*word, '=', &file, &why);
-		VEC_EACH (struct release_wheel, w, &io->wheels)
-			if (str_eq(w->file, path_base(file))) {
-				w->yanked = why.p ? why : S("");
-				found = true;
-			}
-		if (!found)
-			return err_new(E_NOENT, "there is no wheel '%.*s' to withdraw", STR(file));
-	}
-	return NULL;
-}
-
-static struct err *fill_site(struct arena *a, const struct release_index *io, struct str dir)
-{
-	CLEANUP(progress_endp)
-	struct progress *bar = progress_begin(S("Copying"), S("wheels"), UNIT_ITEMS, io->wheels.n);
-	TRY(fs_mkdirs(dir));
-	VEC_EACH (const struct release_wheel, w, &io->wheels) {
-		TRY(release_put(a, w, path_join(a, dir, S("files"))));
-		progress_add(bar, 1, w->file);
-	}
-	return release_site(a, &io->wheels, dir, S(""));
-}
-
-struct err *release_index(struct arena *a, struct release_index *io)
-{
-	static const char receipt[] = "rocsmith-index.json";
-	struct fs_stage s = {.place = path_abs(a, io->site), .receipt = str_from(receipt)};
-	if (fs_present(s.place) && !fs_exists(path_join(a, s.place, s.receipt)))
-		return err_hint(
-			err_new(E_USAGE, "'%.*s' exists already, and is no index of rocsmith",
-				STR(io->site)),
-			"name another folder with -o");
-	TRY(release_read(a, &io->paths, true, &io->wheels));
-	release_sort(a, &io->wheels, false);
-	TRY(mark_yanked(io));
-	release_check(a, &io->wheels, NULL, &io->findings);
-	io->projects = release_projects(a, &io->wheels);
-	io->lacks = release_lacks(a, &io->wheels);
-	VEC_EACH (const struct str, name, &io->lacks)
-		finding_say(a,
-			finding_add(a, &io->findings, "release-lacks",
-				io->complete ? SEV_ERROR : SEV_INFO, *name),
-			"a wheel requires '%.*s', which is not in the index", STR(*name));
-	io->refused = io->findings.n && findings_worst(&io->findings) == SEV_ERROR;
-	if (io->refused || fs_writes_forbidden())
-		return NULL;
-	TRY(fs_stage_begin(a, &s));
-	struct err *e = fill_site(a, io, s.tree);
-	e = e ? e : fs_stage_commit(&s, json_document(a, 2, release_index_fields, io));
-	return err_join(e, fs_stage_end(&s));
-}
-
-static const struct json_field index_wheel_fields[] = FIELDS_ONLY(
-	struct release_wheel, file, sha256, size, project, version, gpus, requires_python, yanked);
-
-const struct json_field release_index_fields[] = {
-	FIELD_CONST("schema", "rocsmith.index/1"),
-	FIELDS(struct release_index, site, refused, projects, lacks),
-	FIELD_LIST("wheels", struct release_index, wheels, index_wheel_fields),
-	FIELD_LAST(FIELD_LIST("findings", struct release_index, findings, finding_fields)),
-};

@@ -121,6 +121,8 @@ struct err *release_state(struct arena *a, const struct release_store *s, struct
 	struct str text, name = str_fmt(a, "%.*s/%s", STR(stream), STATE);
 	*ret = (struct release_state){.stream = stream};
 	*ret_id = S("");
+	if (fs_is_link(path_join(a, s->dir, stream)))
+		return err_new(E_PERM, "the stream '%.*s' is a link", STR(stream));
 	if (!fs_present(path_join(a, s->dir, name)))
 		return NULL;
 	TRY(fs_read_below(a, s->dir, name, RELEASE_TEXT, &text));
