@@ -168,6 +168,7 @@ static struct str covered(struct arena *a, const struct gate_pair *p, struct str
 		if (!tested)
 			*ret_lacks = w->file;
 	}
+	strs_sort(&by);
 	return ret_lacks->n ? S("") : str_join(a, &by, S(", "));
 }
 

@@ -101,8 +101,7 @@ static struct err *open_server(struct arena *a, struct str to, struct release_re
 
 struct err *remote_open(struct arena *a, struct str to, struct release_remote *ret)
 {
-	static const char *const here[] = {
-		"http://localhost", "http://127.0.0.1", "http://[::1]", NULL};
+	static const char *const here[] = {"localhost", "127.0.0.1", "[::1]", NULL};
 	*ret = (struct release_remote){0};
 	TRY(str_starts(to, S("s3://")) ? open_bucket(a, to, ret) : open_server(a, to, ret));
 	while (str_ends(ret->base, S("/")))
@@ -115,7 +114,9 @@ struct err *remote_open(struct arena *a, struct str to, struct release_remote *r
 	if (!is_plain(ret->base) || !host.n || str_chr(ret->base, '?') < ret->base.n ||
 		str_chr(ret->base, '#') < ret->base.n)
 		return err_new(E_USAGE, "'%.*s' is no address to publish to", STR(to));
-	if (str_starts(ret->base, S("https://")) || str_starts_one_of(ret->base, here))
+	size_t port = str_rchr(host, ':');
+	bool local = str_is_one_of(host, here) || str_is_one_of(str_sub(host, 0, port), here);
+	if (str_starts(ret->base, S("https://")) || (str_starts(ret->base, S("http://")) && local))
 		return NULL;
 	return err_new(E_USAGE, "'%.*s' would send keys unencrypted", STR(ret->base));
 }

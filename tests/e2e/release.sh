@@ -27,7 +27,7 @@ refuses() { # WHAT WORD COMMAND...: status 1, 2, 3 or 4, and the word is said
 	if [ $status -ge 1 ] && [ $status -le 4 ] && cat out log | grep -qF -- "$word"; then ok "$what is refused"; else no "$what is refused ($status)"; fi
 }
 bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>log &&
-	bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles-release" twine pypiserver 2>>log || {
+	bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles-release" twine 'pypiserver[passlib]' 2>>log || {
 	echo 'skip releases: no venv with pip, uv, twine and pypiserver'
 	exit 0
 }
@@ -158,7 +158,7 @@ for path in new:
     kept += same
     statement = json.load(open(path + ".intoto.json"))
     assert statement["subject"][0]["digest"]["sha256"] == path.split("/")[-2]
-assert kept == 12, kept
+assert kept == 10, kept
 END
 check 'no text of it names the old version; other files keep their bytes; provenance names what it was' python3 renamed.py
 "${stable[@]}" --require e1.json --waivers w.yaml --json >out 2>log
@@ -208,7 +208,7 @@ refuses 'a set that was changed in the store' 'was changed' rs promote planted/r
 [ -z "$(ls outside)" ] && ok 'nothing is written through links' || no 'nothing is written through links'
 for wheel in "$top"/tests/data/wheel/{tampered,outside}.whl; do
 	mkdir -p hostile && cp "$wheel" hostile/demo-1.0-py3-none-any.whl
-	refuses "a hostile wheel (${wheel##*/})" refused rs stage hostile --to evil/dev
+	refuses "a hostile wheel (${wheel##*/})" error: rs stage hostile --to evil/dev
 done
 [ ! -e evil/files ] && ok 'nothing of it is stored' || no 'nothing of it is stored'
 
@@ -238,11 +238,13 @@ listen() { # COMMAND...: starts a server; PORT in it stands for a free port, whi
 	PY
 }
 mkdir served
-printf 'me:%s\n' "$(openssl passwd -apr1 pa55word 2>/dev/null)" >htpasswd
-if "$ROCSMITH_HOME/oracles-release/bin/python" -c 'import passlib' 2>/dev/null && grep -q apr1 htpasswd; then auth=(-P htpasswd -a update); else auth=(-P . -a .); fi
-listen "$ROCSMITH_HOME/oracles-release/bin/pypi-server" run -i 127.0.0.1 -p PORT "${auth[@]}" --disable-fallback served
+"$ROCSMITH_HOME/oracles-release/bin/python" -c 'from passlib.apache import HtpasswdFile as F
+f = F("htpasswd", new=True)
+f.set_password("me", "pa55word")
+f.save()' 2>log || no 'a file of passwords'
+listen "$ROCSMITH_HOME/oracles-release/bin/pypi-server" run -i 127.0.0.1 -p PORT -P htpasswd -a update --disable-fallback served
 server=http://127.0.0.1:$port
-[ "${auth[1]}" = . ] || TWINE_USERNAME=me TWINE_PASSWORD=wr0ng refuses 'a wrong password' 'answers 40' rs publish store/stable --to "$server"
+TWINE_USERNAME=me TWINE_PASSWORD=wr0ng refuses 'a wrong password' 'answers 40' rs publish store/stable --to "$server"
 if grep -q wr0ng out log; then no 'no message has it'; else ok 'no message has a password'; fi
 export TWINE_USERNAME=me TWINE_PASSWORD=pa55word
 check 'an index server is published to, and read back' rs publish store/stable --to "$server" --python "$python"
@@ -270,17 +272,16 @@ kill_it() { # WHAT SETUP CHECK-URL TREE COMMAND...
 		--check "$see $url 7.13.0rc2 7.13.0" ${tree:+--tree $tree --ignore '*.json' --ignore index.html} -- "$ROCSMITH" "$@"
 }
 kill_it 'promote' 'rm -rf work && cp -a staged work' "$(url work/dev)" work/dev promote work/dev
-kill_it 'promote with other versions' 'rm -rf work && cp -a one work' "$(url work/dev)" work/dev promote work/rc --to dev --version 7.13.0rc2=7.13.0
-kill_it 'a rollback' 'rm -rf work && cp -a two work' "$(url work/dev)" work/dev promote work/dev --rollback --set "$later"
+[ $kills -lt 10 ] || kill_it 'promote with other versions' 'rm -rf work && cp -a one work' "$(url work/dev)" work/dev promote work/rc --to dev --version 7.13.0rc2=7.13.0
+[ $kills -lt 10 ] || kill_it 'a rollback' 'rm -rf work && cp -a two work' "$(url work/dev)" work/dev promote work/dev --rollback --set "$later"
 rs publish one/dev --to pub0 --unread -q >out 2>log || no 'a folder'
 kill_it 'publish to a folder' 'rm -rf pub && cp -a pub0 pub' "$(url pub)" pub/simple publish two/dev --to pub --unread
 # failing calls: a full disk, a broken one; whatever happens, pip sees one of the two
 if [ -x "$fault" ]; then
-	for words in "promote work/dev" "promote work/rc --to dev --version 7.13.0rc2=7.13.0"; do
-		# shellcheck disable=SC2086
-		check "${words%% *} with failing calls" python3 "$faults" sweep $sample --errno ENOSPC,EIO,KILL --setup 'rm -rf work && cp -a staged work' \
-			--check "grep -q 2.9.1 work/dev/simple/torch/index.html && [ \$(ls work/dev/simple | wc -l) = 11 ]" -- "$fault" $words
-	done
+	# shellcheck disable=SC2086
+	check 'promote with failing calls' python3 "$faults" sweep $sample --errno ENOSPC,EIO,KILL --setup 'rm -rf work && cp -a staged work' \
+		--check 'grep -q 2.9.1 work/dev/simple/torch/index.html && [ $(ls work/dev/simple | wc -l) = 11 ]' -- \
+		"$fault" promote work/rc --to dev --version 7.13.0rc2=7.13.0
 fi
 rm -rf work && cp -a staged work
 rs promote work/dev -q >log1 2>&1 &
