@@ -172,20 +172,15 @@ static struct str covered(struct arena *a, const struct gate_pair *p, struct str
 	return ret_lacks->n ? S("") : str_join(a, &by, S(", "));
 }
 
-static bool waives(const struct waiver *w, struct str gpu, struct str python)
-{
-	const struct str any = S("*");
-	return (str_eq(w->gpu, any) || str_eq(w->gpu, gpu)) &&
-	       (str_eq(w->python, any) || str_eq(w->python, python));
-}
-
 static void judge_pair(struct arena *a, const struct gate_pair *p, const struct waivers *waivers,
 	struct release_gate *io)
 {
 	struct str lacks, by = covered(a, p, &lacks);
 	bool waived = false;
 	VEC_EACH (const struct waiver, w, &waivers->waivers) {
-		if (!lacks.n || waived || !waives(w, p->gpu, p->python))
+		bool gpu = str_eq(w->gpu, S("*")) || str_eq(w->gpu, p->gpu);
+		bool python = str_eq(w->python, S("*")) || str_eq(w->python, p->python);
+		if (!lacks.n || waived || !gpu || !python)
 			continue;
 		waived = str_cmp(w->expires, io->today) >= 0;
 		by = str_fmt(a, "waived by %.*s until %.*s: %.*s", STR(w->name), STR(w->expires),

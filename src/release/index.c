@@ -1,6 +1,5 @@
 /* Makes an index of folders with wheels; see release.h. */
 #include "base/fs_stage.h"
-#include "base/progress.h"
 #include "release/release.h"
 
 static struct err *mark_yanked(struct release_index *io)
@@ -18,18 +17,6 @@ static struct err *mark_yanked(struct release_index *io)
 			return err_new(E_NOENT, "there is no wheel '%.*s' to withdraw", STR(file));
 	}
 	return NULL;
-}
-
-static struct err *fill_site(struct arena *a, const struct release_index *io, struct str dir)
-{
-	CLEANUP(progress_endp)
-	struct progress *bar = progress_begin(S("Copying"), S("wheels"), UNIT_ITEMS, io->wheels.n);
-	TRY(fs_mkdirs(dir));
-	VEC_EACH (const struct release_wheel, w, &io->wheels) {
-		TRY(release_put(a, w, path_join(a, dir, S("files"))));
-		progress_add(bar, 1, w->file);
-	}
-	return release_site(a, &io->wheels, dir, S(""));
 }
 
 struct err *release_index(struct arena *a, struct release_index *io)
@@ -56,7 +43,9 @@ struct err *release_index(struct arena *a, struct release_index *io)
 	if (io->refused || fs_writes_forbidden())
 		return NULL;
 	TRY(fs_stage_begin(a, &s));
-	struct err *e = fill_site(a, io, s.tree);
+	struct err *e = fs_mkdirs(s.tree);
+	e = e ? e : release_put_all(a, &io->wheels, path_join(a, s.tree, S("files")));
+	e = e ? e : release_site(a, &io->wheels, s.tree, S(""));
 	e = e ? e : fs_stage_commit(&s, json_document(a, 2, release_index_fields, io));
 	return err_join(e, fs_stage_end(&s));
 }

@@ -12,8 +12,8 @@ struct promotion {
 	const struct release_request *q;
 	struct release_done *done;
 	struct release_store s;
-	const struct release_stream *row; /* of the stream that gets the set */
-	struct release_state state;       /* of that, before */
+	const struct release_stream *row; /* the stream that gets the set */
+	struct release_state state;       /* its state before */
 	struct str before;                /* its id */
 	struct release_set set;
 	struct wheel_renames renames;
@@ -68,18 +68,15 @@ static struct err *add_staged(struct promotion *p)
 static struct err *put_wheels(struct promotion *p)
 {
 	struct arena *a = p->a;
-	CLEANUP(progress_endp)
-	struct progress *bar = progress_begin(S("Storing"), S("wheels"), UNIT_ITEMS, p->set.n);
-	struct str files = path_join(a, p->s.dir, S("files")), record, statement;
+	struct str files = path_join(a, p->s.dir, S("files")), record, text;
+	TRY(release_put_all(a, &p->set, files));
 	VEC_EACH (const struct release_wheel, w, &p->set) {
-		TRY(release_put(a, w, files));
 		TRY(fs_read_opt(a, str_fmt(a, "%.*s.json", STR(w->path)), RELEASE_TEXT, &record));
-		TRY(release_statement(a, w, record, &statement));
-		if (statement.n)
+		TRY(release_statement(a, w, record, &text));
+		if (text.n)
 			TRY(fs_write(str_fmt(a, "%.*s/%.*s/%.*s.intoto.json", STR(files),
 					     STR(w->sha256), STR(w->file)),
-				statement, 0644 | FS_IF_CHANGED));
-		progress_add(bar, 1, w->file);
+				text, 0644 | FS_IF_CHANGED));
 	}
 	return NULL;
 }
@@ -273,19 +270,6 @@ static struct err *check_quarantine(struct promotion *p)
 	return NULL;
 }
 
-/* Is there evidence for the set, as the stream asks for? */
-static struct err *pass_gate(struct promotion *p)
-{
-	struct release_gate gate = p->q->gate;
-	gate.today = str_sub(release_time(p->a, (int64_t)time(NULL)), 0, 10);
-	if (p->row->gate || gate.evidence.n)
-		TRY(release_judge(p->a, &p->set, &gate));
-	VEC_EACH (const struct finding, f, &gate.findings)
-		*VEC_PUSH(p->a, &p->done->findings) = *f;
-	p->done->proofs = gate.proofs;
-	return NULL;
-}
-
 /* Renames the set, if that is asked for and nothing is wrong with the result, and checks it beside what is shown. */
 static struct err *rename_set(struct promotion *p, const struct release_set *shown)
 {
@@ -324,10 +308,16 @@ static struct err *forward(struct promotion *p)
 	struct arena *a = p->a;
 	struct release_set shown = {0};
 	struct release_state now = p->state;
+	struct release_gate gate = p->q->gate;
 	TRY(load_source(p));
 	p->done->wheels = p->set;
 	TRY(check_quarantine(p));
-	TRY(pass_gate(p));
+	gate.today = str_sub(release_time(a, (int64_t)time(NULL)), 0, 10);
+	if (p->row->gate || gate.evidence.n)
+		TRY(release_judge(a, &p->set, &gate));
+	VEC_EACH (const struct finding, f, &gate.findings)
+		*VEC_PUSH(a, &p->done->findings) = *f;
+	p->done->proofs = gate.proofs;
 	TRY(release_shown(a, &p->s, &p->state, &shown));
 	TRY(rename_set(p, &shown));
 	if (p->renames.n && !has_errors(p->done)) /* the renamed one may be, too */

@@ -18,7 +18,7 @@ struct publishing {
 	struct str scratch; /* a folder for pages */
 	struct str dir;     /* the folder that is published to */
 	struct fs_tree *guard;
-	struct str url; /* of the index */
+	struct str url; /* the index */
 };
 
 static void publishing_done(struct publishing *p)
@@ -107,7 +107,7 @@ static struct err *list_pages(struct publishing *p)
 	TRY(add_page(p, S("simple/index.json"), release_root(a, &p->set, true)));
 	TRY(add_page(p, S("simple/index.html"), release_root(a, &p->set, false)));
 	TRY(add_page(p, S("simple/"), release_root(a, &p->set, false)));
-	TRY(add_page(p, S("index.html"), release_people(a, &p->set, S(""))));
+	TRY(add_page(p, S("index.html"), release_people(a, &p->set)));
 	strs_put_all(a, &projects, &gone);
 	struct published now = {p->state.sets, projects};
 	return add_page(p, S("stream.json"), json_document(a, 2, published_fields, &now));
@@ -209,7 +209,8 @@ static struct err *switch_pages(struct publishing *p)
 /* The kinds of places, by the beginning of their addresses. */
 static const struct publish_kind {
 	const char *begin;
-	struct err *(*list)(struct publishing *p); /* what is to be sent, and what is there */
+	struct err *(*list)(
+		struct publishing *p); /* lists the files, and marks those that are there */
 	struct err *(*put)(struct publishing *p, const struct release_upload *u);
 	struct err *(*finish)(struct publishing *p); /* or NULL */
 } kinds[] = {

@@ -30,7 +30,7 @@ struct release_wheel {
 	struct str project, version; /* in PEP 503's spelling; as METADATA has it */
 	struct strs gpus;            /* targets that every file with device code serves */
 	struct str origin;           /* the hash of the wheel that this one is, renamed; or "" */
-	struct str path;             /* where it lies */
+	struct str path;             /* its place */
 	struct str metadata;         /* METADATA */
 	struct str metadata_sha256, provenance_sha256; /* in a store's set: what lies beside it */
 	struct str requires_python;
@@ -79,12 +79,14 @@ struct str release_json(
 	struct arena *a, const struct release_set *set, struct str project, struct str up);
 /* The page of all projects, and the one for people. */
 struct str release_root(struct arena *a, const struct release_set *set, bool json);
-struct str release_people(struct arena *a, const struct release_set *set, struct str up);
+struct str release_people(struct arena *a, const struct release_set *set);
 /* "SHA256/NAME", as it is written in an address: '+' is %2B. */
 struct str release_address(struct arena *a, const struct release_wheel *w);
 /* Puts a wheel, and what belongs beside it, into the folder files/: it has its hash, is synced, and was not there
  * before or is right. */
 MUST_USE struct err *release_put(struct arena *a, const struct release_wheel *w, struct str files);
+MUST_USE struct err *release_put_all(
+	struct arena *a, const struct release_set *set, struct str files);
 struct str release_time(struct arena *a, int64_t seconds); /* "2026-11-29T08:00:00Z" */
 
 struct release_index {

@@ -25,13 +25,12 @@ static void set_value(struct arena *a, struct strs *to, const char *name, struct
 	strs_add(a, to, str_fmt(a, "%s = %.*s", name, STR(quoted(a, value))));
 }
 
-/* The value of the first variable of the environment that is set; "" if none is. */
-static struct str variable(const char *const *names)
+/* The value of the first of two variables of the environment that is set, or the fallback. */
+static struct str variable(const char *name, const char *other, struct str fallback)
 {
-	for (; *names; names++)
-		if (getenv(*names) && *getenv(*names))
-			return str_from(getenv(*names));
-	return S("");
+	const char *value = getenv(name);
+	value = value && *value ? value : getenv(other);
+	return value && *value ? str_from(value) : fallback;
 }
 
 static bool is_plain(struct str s)
@@ -46,14 +45,12 @@ static bool is_plain(struct str s)
 
 static struct err *open_bucket(struct arena *a, struct str to, struct release_remote *ret)
 {
-	static const char *const endpoints[] = {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", NULL};
-	static const char *const regions[] = {"AWS_REGION", "AWS_DEFAULT_REGION", NULL};
-	static const char *const keys[] = {"AWS_ACCESS_KEY_ID", NULL},
-				 *const secrets[] = {"AWS_SECRET_ACCESS_KEY", NULL},
-				 *const tokens[] = {"AWS_SESSION_TOKEN", NULL};
-	struct str bucket, prefix, endpoint = variable(endpoints), region = variable(regions),
-				   key = variable(keys), secret = variable(secrets),
-				   token = variable(tokens);
+	struct str bucket, prefix,
+		endpoint = variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", S(""));
+	struct str region = variable("AWS_REGION", "AWS_DEFAULT_REGION", S("us-east-1"));
+	struct str key = variable("AWS_ACCESS_KEY_ID", "", S("")),
+		   secret = variable("AWS_SECRET_ACCESS_KEY", "", S("")),
+		   token = variable("AWS_SESSION_TOKEN", "", S(""));
 	(void)str_cut(str_sub(to, S("s3://").n, to.n), '/', &bucket, &prefix);
 	if (!wheel_made_of(bucket, "-.") || (prefix.n && !wheel_made_of(prefix, "-._/")))
 		return err_new(E_USAGE, "'%.*s' is no place such as s3://BUCKET/PREFIX", STR(to));
@@ -62,7 +59,6 @@ static struct err *open_bucket(struct arena *a, struct str to, struct release_re
 			"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
 	strs_add(a, &ret->secrets, secret);
 	strs_add(a, &ret->secrets, token);
-	region = region.n ? region : S("us-east-1");
 	while (str_ends(endpoint, S("/")))
 		endpoint.n--;
 	if (endpoint.n)
@@ -85,10 +81,8 @@ static struct err *open_bucket(struct arena *a, struct str to, struct release_re
 
 static struct err *open_server(struct arena *a, struct str to, struct release_remote *ret)
 {
-	static const char *const users[] = {"TWINE_USERNAME", NULL}, *const passwords[] = {
-									     "TWINE_PASSWORD",
-									     NULL};
-	struct str user = variable(users), password = variable(passwords);
+	struct str user = variable("TWINE_USERNAME", "", S("")),
+		   password = variable("TWINE_PASSWORD", "", S(""));
 	ret->base = to;
 	strs_add(a, &ret->secrets, password);
 	if (user.n && is_plain(user) && is_plain(password))

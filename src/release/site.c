@@ -5,6 +5,7 @@
 
 #include "base/fs_stage.h"
 #include "base/hash.h"
+#include "base/proc.h"
 #include "base/progress.h"
 #include "report/html.h"
 
@@ -227,23 +228,7 @@ static void add_gpu(struct html *h, const struct release_set *set, struct str gp
 	html_row(h, "gttc", cells);
 }
 
-static void add_wheel(struct html *h, const struct release_wheel *w, struct str up)
-{
-	struct arena *a = h->out.a;
-	html_open(h, "tr", NULL);
-	html_open(h, "td", "data-of", "wheel", NULL);
-	html_leaf(h, w->file, "a", "href",
-		str_fmt(a, "%.*s#sha256=%.*s", STR(file_url(a, w, up)), STR(w->sha256)).p, NULL);
-	if (w->yanked.p)
-		html_leaf(h, str_fmt(a, "withdrawn: %.*s", STR(w->yanked)), "small", NULL);
-	html_close(h, 1);
-	html_leaf(h, str_join(a, &w->gpus, S(" ")), "td", "data-of", "GPUs", NULL);
-	html_leaf(h, human_bytes(a, w->size), "td", "data-of", "size", "class", "num", NULL);
-	html_leaf(h, w->sha256, "td", "data-of", "sha256", NULL);
-	html_close(h, 1);
-}
-
-struct str release_people(struct arena *a, const struct release_set *set, struct str up)
+struct str release_people(struct arena *a, const struct release_set *set)
 {
 	struct html h = {.out.a = a};
 	struct strs gpus = {0};
@@ -263,11 +248,6 @@ struct str release_people(struct arena *a, const struct release_set *set, struct
 	VEC_EACH (const struct str, gpu, &gpus)
 		add_gpu(&h, set, *gpu);
 	html_table_end(&h, gpus.n, "GPUs");
-	html_leaf(&h, S("All wheels"), "h2", NULL);
-	html_table(&h, "wheel|GPUs|>size|sha256");
-	VEC_EACH (const struct release_wheel, w, set)
-		add_wheel(&h, w, up);
-	html_table_end(&h, 0, "wheels");
 	return html_page_end(&h, S("Made by rocsmith."));
 }
 
@@ -292,7 +272,7 @@ struct err *release_site(
 		TRY(write_page(a, at, "index.html", release_page(a, set, *p, deep)));
 		TRY(write_page(a, at, "index.json", release_json(a, set, *p, deep)));
 	}
-	return write_page(a, dir, "index.html", release_people(a, set, up));
+	return write_page(a, dir, "index.html", release_people(a, set));
 }
 
 struct err *release_put(struct arena *a, const struct release_wheel *w, struct str files)
@@ -320,4 +300,16 @@ struct err *release_put(struct arena *a, const struct release_wheel *w, struct s
 	e = e ? e : fs_sync(beside);
 	e = e ? e : fs_rename(beside, to);
 	return e ? err_join(e, fs_remove(beside)) : NULL;
+}
+
+struct err *release_put_all(struct arena *a, const struct release_set *set, struct str files)
+{
+	CLEANUP(progress_endp)
+	struct progress *bar = progress_begin(S("Storing"), S("wheels"), UNIT_ITEMS, set->n);
+	VEC_EACH (const struct release_wheel, w, set) {
+		TRY(cancel_check());
+		TRY(release_put(a, w, files));
+		progress_add(bar, 1, w->file);
+	}
+	return NULL;
 }

@@ -53,7 +53,7 @@ static void describe(struct arena *a, struct str text)
 	release_check(a, &set, NULL, &f);
 	(void)release_lacks(a, &set);
 	release_sort(a, &set, true);
-	(void)release_people(a, &set, S(""));
+	(void)release_people(a, &set);
 	(void)release_page(a, &set, w->project, S(""));
 	if (json_parse(a, release_json(a, &set, w->project, S("")), S("page"), &doc))
 		abort();
