@@ -295,8 +295,11 @@ static struct err *rename_set(struct promotion *p, const struct release_set *sho
 		return NULL;
 	}
 	TRY(rename_all(p, true, &p->set));
-	p->done->findings.n = 0;
-	release_check(a, &p->set, shown, &p->done->findings);
+	struct findings again = {0}; /* now with hashes */
+	release_check(a, &p->set, shown, &again);
+	VEC_EACH (const struct finding, f, &again)
+		if (f->severity == SEV_ERROR)
+			*VEC_PUSH(a, &p->done->findings) = *f;
 	if (has_errors(p->done))
 		return NULL;
 	TRY(put_wheels(p));

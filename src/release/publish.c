@@ -67,7 +67,7 @@ static struct err *add_project(struct publishing *p, struct str project)
 	return add_page(p, dir, page); /* object stores have no folders */
 }
 
-struct published { /* stream.json of a bucket: what it has since the last run that came to its end */
+struct published { /* stream.json of a bucket: the sets that it surely has, whole */
 	struct strs sets, projects;
 };
 static const struct json_field published_fields[] = {
@@ -83,7 +83,7 @@ static struct err *list_pages(struct publishing *p)
 	struct str old;
 	struct published before = {0};
 	const struct node *doc = NULL;
-	bool fewer = true;
+	struct strs both = {0}; /* the sets that are there, and stay */
 	TRY(fs_tempdir(a, S(""), &p->scratch));
 	VEC_EACH (const struct release_wheel, w, &p->set) {
 		add_file(p, w, "", S(""));
@@ -97,8 +97,15 @@ static struct err *list_pages(struct publishing *p)
 		TRY(json_fields_read(a, doc, published_fields, &before));
 	}
 	VEC_EACH (const struct str, id, &p->state.sets)
-		fewer = fewer && strs_has(&before.sets, *id);
+		if (strs_has(&before.sets, *id))
+			strs_add(a, &both, *id);
 	struct strs projects = release_projects(a, &p->set), gone = before.projects;
+	struct published now = {both, gone};
+	strs_put_all(a, &now.projects, &projects);
+	/* whoever continues a killed run knows from it which sets are surely whole */
+	if (!strs_eq(&before.sets, &p->state.sets))
+		TRY(add_page(p, S("stream.json"), json_document(a, 2, published_fields, &now)));
+	bool fewer = both.n == p->state.sets.n;
 	for (size_t i = 0; i < projects.n; i++)
 		TRY(add_project(p, projects.v[fewer ? projects.n - 1 - i : i]));
 	VEC_EACH (const struct str, name, &gone)
@@ -108,8 +115,7 @@ static struct err *list_pages(struct publishing *p)
 	TRY(add_page(p, S("simple/index.html"), release_root(a, &p->set, false)));
 	TRY(add_page(p, S("simple/"), release_root(a, &p->set, false)));
 	TRY(add_page(p, S("index.html"), release_people(a, &p->set)));
-	strs_put_all(a, &projects, &gone);
-	struct published now = {p->state.sets, projects};
+	now.sets = p->state.sets;
 	return add_page(p, S("stream.json"), json_document(a, 2, published_fields, &now));
 }
 
@@ -350,6 +356,9 @@ struct err *release_publish(struct arena *a, struct release_publish *io)
 	TRY(release_shown(a, &p.s, &p.state, &p.set));
 	TRY(release_load(a, &p.s, p.state.sets.v[p.state.sets.n - 1], &p.newest, &why));
 	release_sort(a, &p.set, true);
+	if (!fs_writes_forbidden())
+		TRY(progress_lock(path_join(a, p.s.dir, S(".publish")), &p.s.lock,
+			"publishes '%.*s'", STR(io->place)));
 	TRY(send_uploads(&p));
 	return fs_writes_forbidden() || io->unread ? NULL : read_back(&p);
 }

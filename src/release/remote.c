@@ -52,7 +52,10 @@ static struct err *open_bucket(struct arena *a, struct str to, struct release_re
 		   secret = variable("AWS_SECRET_ACCESS_KEY", "", S("")),
 		   token = variable("AWS_SESSION_TOKEN", "", S(""));
 	(void)str_cut(str_sub(to, S("s3://").n, to.n), '/', &bucket, &prefix);
-	if (!wheel_made_of(bucket, "-.") || (prefix.n && !wheel_made_of(prefix, "-._/")))
+	while (str_ends(prefix, S("/")))
+		prefix.n--;
+	bool plain = !prefix.n || (wheel_made_of(prefix, "-._/") && path_is_inside(prefix));
+	if (!wheel_made_of(bucket, "-.") || !plain)
 		return err_new(E_USAGE, "'%.*s' is no place such as s3://BUCKET/PREFIX", STR(to));
 	if (!key.n || !secret.n)
 		return err_hint(err_new(E_USAGE, "the environment has no key for '%.*s'", STR(to)),
