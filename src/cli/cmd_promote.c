@@ -31,9 +31,10 @@ const struct opt cmd_promote_opts[] = {
 		"the result of a test, as 'rocsmith test' writes it")},
 	{OPT_VALUE("waivers", OPT_PATH, q.gate.waivers, "FILE",
 		"who does without a test, and until when")},
-	{OPT_VALUE("set", OPT_STR, q.set, "ID", "only if the newest set is this one")},
+	{OPT_VALUE(
+		"set", OPT_STR, q.set, "ID", "the set that is meant, by the beginning of its id")},
 	{OPT_FLAG("rollback", rollback, "show what the stream showed before")},
-	{OPT_FLAG("last-good", last_good, "go back until all was tested, and nothing is bad")},
+	{OPT_FLAG("last-good", last_good, "go back to the newest state without a bad set")},
 	{OPT_VALUE("quarantine", OPT_STR, q.reason, "REASON",
 		"withdraw the newest set of the stream")},
 	OPT_LAST,

@@ -2,17 +2,16 @@
 #include "release/release.h"
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "formats/node.h"
 #include "lang/python/version.h"
 #include "wheel/rewrite.h"
-
-enum { EVIDENCE = 64 << 20 };
 
 struct evidence_wheel {
 	struct str name, sha256;
 };
 struct evidence { /* rocsmith.test/1; it has more */
-	struct str path, verdict, gpu, python;
+	struct str path, verdict, gpu, python, sha256;
 	VEC(struct evidence_wheel) wheels;
 };
 struct waiver {
@@ -33,8 +32,11 @@ static const struct json_field waivers_fields[] = {
 static struct err *read_evidence(struct arena *a, struct str path, struct evidence *ret)
 {
 	const struct node *doc;
+	struct digest d;
 	*ret = (struct evidence){.path = path};
 	TRY_CTX(json_read(a, path, &doc), "cannot read the evidence '%.*s'", STR(path));
+	TRY(hash_file(HASH_SHA256, path, &d));
+	ret->sha256 = digest_hex(a, &d);
 	if (!str_eq(node_text(doc, S("schema"), S("")), S("rocsmith.test/1")))
 		return node_error(doc, E_SYNTAX, "'%.*s' is no result of a test (rocsmith.test/1)",
 			STR(path));
@@ -163,7 +165,9 @@ static struct str covered(struct arena *a, const struct gate_pair *p, struct str
 				(p->python.n && !str_eq(e->python, p->python)))
 				continue;
 			tested = true;
-			strs_put(a, &by, path_base(e->path));
+			strs_put(a, &by,
+				str_fmt(a, "%.*s sha256:%.*s", STR(path_base(e->path)),
+					STR(e->sha256)));
 		}
 		if (!tested)
 			*ret_lacks = w->file;

@@ -118,6 +118,7 @@ struct err *release_stage(
 /* ---- other versions ---- */
 
 struct release_renaming { /* one wheel */
+	struct arena a;
 	struct wheel w;
 	struct wheel_name name;
 	struct rewrite x;
@@ -128,10 +129,10 @@ struct release_renaming { /* one wheel */
 static struct err *plan_renaming(
 	struct promotion *p, struct release_wheel *io, struct release_renaming *r)
 {
-	struct arena *a = p->a;
+	struct arena *a = &r->a;
 	const struct wheel_request q = {
 		.from = io->path, .renames = p->renames, .projects = &p->projects};
-	*r = (struct release_renaming){.x = {.a = a, .jobs = p->q->jobs}};
+	r->x = (struct rewrite){.a = a, .jobs = p->q->jobs};
 	TRY(wheel_open(a, io->path, &r->w));
 	r->name = r->w.name;
 	struct err *e = wheel_new_name(a, &q, &r->name);
@@ -147,10 +148,10 @@ static struct err *plan_renaming(
 		bool tags = rewrite_is(&r->x, in, "WHEEL");
 		r->changed = r->changed || (!in->member && !tags);
 		if (rewrite_is(&r->x, in, "METADATA") && !in->member)
-			io->metadata = in->content;
+			io->metadata = str_dup(p->a, in->content);
 	}
-	io->file = file;
-	return r->changed ? release_describe(a, io) : NULL;
+	io->file = str_dup(p->a, file);
+	return r->changed ? release_describe(p->a, io) : NULL;
 }
 
 static struct err *write_renamed(
@@ -179,12 +180,13 @@ static struct err *rename_all(struct promotion *p, bool write, struct release_se
 	struct progress *bar = progress_begin(
 		write ? S("Renaming") : S("Reading"), S("wheels"), UNIT_ITEMS, io->n);
 	VEC_EACH (struct release_wheel, w, io) {
-		struct release_renaming r = {0};
+		struct release_renaming r = {.w.zip.fd = -1};
 		struct release_wheel now = *w;
 		struct err *e = plan_renaming(p, &now, &r);
 		if (!e && write && r.changed)
 			e = write_renamed(p, &r, &now);
 		wheel_close(&r.w);
+		arena_free(&r.a);
 		TRY_CTX(e, "cannot rename '%.*s'", STR(w->file));
 		changed += r.changed;
 		if (r.changed)
@@ -391,9 +393,12 @@ static const struct json_field note_fields[] = {
 static struct err *quarantine(struct promotion *p)
 {
 	struct arena *a = p->a;
-	if (!p->state.sets.n)
-		return err_new(E_USAGE, "the stream '%.*s' has no set yet", STR(p->state.stream));
-	p->done->set = p->state.sets.v[p->state.sets.n - 1];
+	VEC_EACH (const struct str, id, &p->state.sets)
+		if (str_starts(*id, p->q->set))
+			p->done->set = *id;
+	if (!p->done->set.n)
+		return err_new(E_USAGE, "the stream '%.*s' has no set %.*s", STR(p->state.stream),
+			STR(p->q->set));
 	p->done->action = S("quarantined");
 	if (fs_writes_forbidden())
 		return NULL;

@@ -45,10 +45,13 @@ struct err *release_describe(struct arena *a, struct release_wheel *io)
 		STR(project), STR(io->version));
 }
 
+/* What the wheel itself and its code take is freed again: there may be many. */
 static struct err *read_wheel(
 	struct arena *a, struct str path, bool scan, struct release_wheel *ret)
 {
-	CLEANUP(wheel_close) struct wheel w;
+	ARENA(tmp);
+	CLEANUP(wheel_close) struct wheel w = {.zip.fd = -1};
+	struct str text;
 	struct dist_headers h;
 	struct devcode code;
 	struct digest d;
@@ -57,12 +60,14 @@ static struct err *read_wheel(
 	TRY(fs_lstat(path, &st));
 	if (!S_ISREG(st.st_mode))
 		return err_new(E_WHEEL, "'%.*s' is not a file", STR(path));
-	TRY(wheel_open(a, path, &w));
-	TRY(wheel_headers(a, &w, "METADATA", &ret->metadata, &h));
+	TRY(wheel_open(&tmp, path, &w));
+	TRY(wheel_headers(&tmp, &w, "METADATA", &text, &h));
+	ret->metadata = str_dup(a, text);
 	TRY(release_describe(a, ret));
 	if (scan) {
-		TRY(devcode_scan(a, path, 0, &code));
-		ret->gpus = code.served;
+		TRY(devcode_scan(&tmp, path, 0, &code));
+		VEC_EACH (const struct str, gpu, &code.served)
+			strs_add(a, &ret->gpus, str_dup(a, *gpu));
 		targets_sort(&ret->gpus);
 	}
 	TRY(hash_file(HASH_SHA256, path, &d));

@@ -5,7 +5,7 @@
  *
  *     STORE/rocsmith-store.json        the mark of a store; a folder without it is none
  *     STORE/files/SHA256/NAME.whl      wheels, with their METADATA (.metadata) and provenance beside them; never changed
- *     STORE/sets/ID.json               rocsmith.set/1: its wheels; the id is the hash of their names and hashes
+ *     STORE/sets/ID.json               rocsmith.set/1: its wheels; the id is the hash of that text
  *     STORE/staged/STREAM.json         the set that will be promoted next; no index shows it
  *     STORE/states/ID.json             rocsmith.stream/1: a stream's sets, and the state before; the id is its hash
  *     STORE/quarantine/ID.json         why a set must not be promoted any more
@@ -22,7 +22,7 @@
 
 #include "verify/verify.h"
 
-enum { RELEASE_WHEELS = 20000, RELEASE_TEXT = 16 << 20 };
+enum { RELEASE_WHEELS = 5000, RELEASE_TEXT = 16 << 20 };
 
 struct release_wheel {
 	struct str file, sha256; /* the file's name, and the hash of its content */
@@ -106,7 +106,8 @@ extern const struct json_field release_index_fields[]; /* rocsmith.index/1 */
 /* ---- gate.c ---- */
 struct release_proof { /* the evidence for a GPU and a Python */
 	struct str gpu, python;
-	struct str by; /* the file of evidence, or "waived by NAME until DATE: REASON" */
+	struct str
+		by; /* the files of evidence with their hashes, or "waived by NAME until DATE: REASON" */
 	bool waived;
 };
 struct release_proofs {
@@ -143,7 +144,7 @@ struct release_request {
 	struct str to;        /* promote: another stream; "" = what is staged for that of `place` */
 	struct strs versions; /* promote: "OLD=NEW" */
 	struct str
-		set; /* promote: the beginning of the id that the set must have, which is promoted or taken back */
+		set; /* promote: the beginning of the id of the set that is meant; "" = the newest */
 	struct release_gate gate; /* promote */
 	enum release_action action;
 	struct str reason; /* the reason of a quarantine */
@@ -215,8 +216,7 @@ MUST_USE struct err *release_switch(
 /* ---- publish.c ---- */
 struct release_upload { /* a file at its destination */
 	struct str key, path, sha256;
-	struct str content; /* path "": a page */
-	const char *type;   /* its media type */
+	const char *type; /* its media type */
 	uint64_t size;
 	const struct release_wheel *wheel; /* or NULL */
 	bool done;                         /* it was there already */

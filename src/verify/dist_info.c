@@ -156,8 +156,9 @@ static void check_rocm(struct exam *x)
 	const struct version *any;
 	(void)str_cut(version, '+', &base, &local);
 	struct str mine = str_sub(local, str_find(local, S("rocm")) + S("rocm").n, local.n);
-	struct err *none = version_parse(x->a, mine, &any);
-	err_free(none);
+	struct err *e = version_parse(x->a, mine, &any);
+	bool none = e;
+	err_free(e);
 	if (none)
 		return;
 	VEC_EACH (const struct requirement, r, &x->verdict->requires) {
@@ -174,7 +175,7 @@ static void check_rocm(struct exam *x)
 	VEC_EACH (const struct zip_member, m, &x->zip.members) {
 		if (!str_eq(path_base(m->name), S("_rocm_init.py")) || m->unsafe || m->size > TEXT)
 			continue;
-		struct err *e = zip_read(x->a, &x->zip, m, TEXT, &text);
+		e = zip_read(x->a, &x->zip, m, TEXT, &text);
 		text = e ? S("") : str_sub(text, str_find(text, mark) + mark.n, text.n);
 		err_free(e); /* check_members() has reported it */
 		char quote = text.n ? text.p[0] : 0;

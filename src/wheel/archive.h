@@ -105,7 +105,8 @@ struct wheel_request {
 	/* Changes for retag; .p is NULL for parts that stay. "" removes build number and local version; "+TAG.TAG" adds
 	 * tags, "-TAG.TAG" removes them. */
 	struct str build, local, python, abi, platform;
-	/* Other versions, in the wheel's own and in what it requires of the projects (normalised; NULL: of any). */
+	/* Other versions, in the wheel's own and in what it requires exactly of the projects (normalised; NULL: ROCm's, and
+	 * those of which it requires a local version). */
 	struct wheel_renames renames;
 	const struct strs *projects;
 };

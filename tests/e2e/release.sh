@@ -210,7 +210,25 @@ for wheel in "$top"/tests/data/wheel/{tampered,outside}.whl; do
 	mkdir -p hostile && cp "$wheel" hostile/demo-1.0-py3-none-any.whl
 	refuses "a hostile wheel (${wheel##*/})" error: rs stage hostile --to evil/dev
 done
-[ ! -e evil/files ] && ok 'nothing of it is stored' || no 'nothing of it is stored'
+python3 - "$top" <<'END'
+import pathlib, sys, zipfile
+sys.path.insert(0, sys.argv[1] + "/tests/e2e")
+from amd_index import wheel
+for i, (name, more) in enumerate([("../../outside", ""), ("<script>", ""), ("x", "Requires-Python: >=3\"><script>\n")]):
+    path = wheel(f"names/{i}", "x", "1.0", {"x.py": ""}, "py3-none-any")
+    old = zipfile.ZipFile(path)
+    files = {n: old.read(n) for n in old.namelist() if "RECORD" not in n and "dist-info" not in n}
+    import amd_index
+    text = amd_index.metadata("x", "1.0").replace("Name: x", f"Name: {name}").replace("Requires-Python: >=3.10\n", more or "Requires-Python: >=3.10\n")
+    amd_index.metadata, keep = (lambda *a, **k: text), amd_index.metadata
+    wheel(f"names/{i}", "x", "1.0", files, "py3-none-any")
+    amd_index.metadata = keep
+END
+for i in 0 1; do refuses "a project's name that leads elsewhere ($i)" 'has the METADATA of' rs index names/$i -o evil-site; done
+refuses 'a Requires-Python that closes a tag' error: rs stage names/2 --to evil/dev
+rs index names/2 -o named -q >out 2>log
+if grep -rq '<script' named/simple; then no 'pages escape it'; else ok 'pages escape it'; fi
+[ ! -e evil/files ] && [ ! -e evil-site ] && ok 'nothing of it is stored' || no 'nothing of it is stored'
 
 # ---- publish ----
 check 'a folder is published, and read back' rs publish store/stable --to pub --python "$python"
@@ -254,6 +272,46 @@ refuses 'an address with a password' 'a name or a password' rs publish store/sta
 if grep -q pa55word out log; then no 'no message has it'; else ok 'no message has it'; fi
 refuses 'an address that is not encrypted' unencrypted rs publish store/stable --to http://example.org/
 refuses 'a bucket without a key' AWS_ACCESS_KEY_ID rs publish store/stable --to s3://wheels/rocm
+
+# ---- provenance, as others read it ----
+if [ "${ROCSMITH_RELEASE_ALL-}" ] && bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles-attest" in-toto-attestation pypi-attestations 2>log; then
+	cat >attest.py <<-'END'
+	import base64, glob, hashlib, json, sys
+	import in_toto_attestation.predicates.provenance.v1.provenance_pb2 as slsa
+	import in_toto_attestation.v1.statement_pb2 as statement
+	from google.protobuf import json_format
+	from in_toto_attestation.v1.statement import Statement
+	from pypi_attestations import Attestation
+	if sys.argv[1] == "sign":  # by nobody: the form is what counts
+	    for path in glob.glob("in/torch/*.whl"):
+	        name, data = path.split("/")[-1], open(path, "rb").read()
+	        text = json.dumps({"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://docs.pypi.org/attestations/publish/v1",
+	            "predicate": None, "subject": [{"name": name, "digest": {"sha256": hashlib.sha256(data).hexdigest()}}]})
+	        b64 = lambda t: base64.b64encode(t.encode()).decode()
+	        doc = {"version": 1, "verification_material": {"certificate": b64("x"), "transparency_entries": [{"logIndex": "1"}]},
+	            "envelope": {"statement": b64(text), "signature": b64("y")}}
+	        Attestation.model_validate(doc)
+	        json.dump(doc, open(path + ".publish.attestation", "w"))
+	        json.dump({"schema": "rocsmith.wheel/1", "rocsmith": "0.1.0", "wheel": {"sha256": hashlib.sha256(data).hexdigest()},
+	            "name": "torch", "gpus": ["gfx1100"], "sdk": {"provider": "debian"}, "with": [],
+	            "packages": [{"name": "wheel", "version": "1", "sha256": "0" * 64}]}, open(path + ".json", "w"))
+	else:
+	    seen = 0
+	    for path in glob.glob("signed/files/*/*.intoto.json") + glob.glob("store/files/*/*.intoto.json"):
+	        doc = json.load(open(path))
+	        Statement.copy_from_pb(json_format.ParseDict(doc, statement.Statement())).validate()
+	        assert json_format.ParseDict(doc["predicate"], slsa.Provenance()).build_definition.build_type.startswith("urn:rocsmith:")
+	        seen += 1
+	    bundle, = json.load(open(glob.glob("signed/files/*/torch-*.provenance")[0]))["attestation_bundles"]
+	    one = Attestation.model_validate(bundle["attestations"][0])
+	    assert seen > 9 and b"torch-2.9.1" in one.statement["subject"][0]["name"].encode()
+	    file, = json.load(open("signed/dev/simple/torch/index.json"))["files"]
+	    assert file["provenance"] == file["url"] + ".provenance"
+	END
+	"$ROCSMITH_HOME/oracles-attest/bin/python" attest.py sign >out 2>log && rs stage in --to signed/dev -q >>out 2>>log && rs promote signed/dev -q >>out 2>>log
+	check 'in-toto and pypi-attestations read what is beside the wheels' "$ROCSMITH_HOME/oracles-attest/bin/python" attest.py read
+	rm -f in/torch/*.attestation in/torch/*.json
+fi
 
 # ---- one moment ----
 # Two stores: one as it was, and one with the next set as well.
