@@ -4,9 +4,9 @@
 # server and, where it is there, a real object store as users. ROCSMITH_KILLS says how often promote and publish are killed.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-faults=$top/tests/e2e/faults.py fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
-kills=${ROCSMITH_KILLS:-2} points=${ROCSMITH_FAULT_POINTS:-4}
-[ "$points" = 0 ] && sample= || sample="--sample $points"
+faults=$top/tests/e2e/faults.py
+kills=${ROCSMITH_KILLS:-2}
+export ROCSMITH_FAULT_JOBS=1 # addresses of folders are absolute
 cd "$E2E_TMP" && rm -rf ./*
 bad=0
 ok() { echo "ok $*"; }
@@ -334,13 +334,6 @@ kill_it 'promote' 'rm -rf work && cp -a staged work' "$(url work/dev)" work/dev 
 [ $kills -lt 10 ] || kill_it 'a rollback' 'rm -rf work && cp -a two work' "$(url work/dev)" work/dev promote work/dev --rollback --set "$later"
 rs publish one/dev --to pub0 --unread -q >out 2>log || no 'a folder'
 kill_it 'publish to a folder' 'rm -rf pub && cp -a pub0 pub' "$(url pub)" pub/simple publish two/dev --to pub --unread
-# failing calls: a full disk, a broken one; whatever happens, pip sees one of the two
-if [ -x "$fault" ]; then
-	# shellcheck disable=SC2086
-	check 'promote with failing calls' python3 "$faults" sweep $sample --errno ENOSPC,EIO,KILL --setup 'rm -rf work && cp -a staged work' \
-		--check 'grep -q 2.9.1 work/dev/simple/torch/index.html && [ $(ls work/dev/simple | wc -l) = 11 ]' -- \
-		"$fault" promote work/rc --to dev --version 7.13.0rc2=7.13.0
-fi
 rm -rf work && cp -a staged work
 rs promote work/dev -q >log1 2>&1 &
 first=$!
