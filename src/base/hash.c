@@ -2,6 +2,7 @@
  * which may disable MD5 (FIPS): we need that as a field of a file format, not for security. */
 #include "base/hash.h"
 
+#include <nettle/base64.h>
 #include <nettle/hmac.h>
 #include <nettle/md5.h>
 #include <nettle/sha2.h>
@@ -151,4 +152,16 @@ struct str digest_base64url(struct arena *a, const struct digest *d)
 		p[i] = set[two >> (10 - bit % 8) & 63];
 	}
 	return (struct str){.p = p, .n = n};
+}
+
+bool base64_read(struct arena *a, struct str text, struct str *ret)
+{
+	struct base64_decode_ctx ctx;
+	size_t n = BASE64_DECODE_LENGTH(text.n);
+	uint8_t *p = arena_alloc(a, n + 1);
+	base64_decode_init(&ctx);
+	if (!base64_decode_update(&ctx, &n, p, text.n, text.p) || !base64_decode_final(&ctx))
+		return false;
+	*ret = (struct str){.p = (const char *)p, .n = n};
+	return true;
 }

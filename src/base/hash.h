@@ -28,3 +28,5 @@ struct str digest_hex(struct arena *a, const struct digest *d);
 struct str digest_base64url(struct arena *a, const struct digest *d);
 bool sha256_from_base64url(
 	struct str text, struct digest *ret); /* false if text is no such digest */
+/* Decodes base64 with its padding (RFC 4648); false if it is none. */
+bool base64_read(struct arena *a, struct str text, struct str *ret);

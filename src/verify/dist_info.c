@@ -138,6 +138,56 @@ static void check_metadata(struct exam *x)
 		check_extras(x, r->marker);
 }
 
+/* ---- the version of ROCm ---- */
+
+/* Is it the ROCm of "+rocm7.12.0"? A shorter one stands for all of its patch releases. */
+static bool same_rocm(struct str mine, struct str other)
+{
+	other = str_sub(other, 0, str_chr(other, '+'));
+	return wheel_same_version(mine, other) ||
+	       (str_starts(other, mine) && str_starts(str_sub(other, mine.n, other.n), S(".")));
+}
+
+/* Whoever renames a release candidate has to rename what it requires, too. */
+static void check_rocm(struct exam *x)
+{
+	enum { TEXT = 1 << 16 };
+	struct str base, local, text, mark = S("check_version="), version = x->verdict->version;
+	const struct version *any;
+	(void)str_cut(version, '+', &base, &local);
+	struct str mine = str_sub(local, str_find(local, S("rocm")) + S("rocm").n, local.n);
+	struct err *e = version_parse(x->a, mine, &any);
+	bool none = e;
+	err_free(e);
+	if (none)
+		return;
+	VEC_EACH (const struct requirement, r, &x->verdict->requires) {
+		struct str name = package_name(x->a, r->name, '-'), s = str_trim(r->specifier);
+		struct str want = str_trim(str_sub(s, 2, s.n));
+		bool exact = str_starts(s, S("==")) && str_chr(s, '*') == s.n &&
+			     str_chr(s, ',') == s.n && !str_starts(want, S("="));
+		if (exact && (str_eq(name, S("rocm")) || str_starts(name, S("rocm-"))) &&
+			!same_rocm(mine, want))
+			exam_say(x, V_ROCM_MIXED, exam_path(x, "METADATA"),
+				"its version %.*s names ROCm %.*s, and it requires '%.*s%.*s'",
+				STR(version), STR(mine), STR(r->name), STR(r->specifier));
+	}
+	VEC_EACH (const struct zip_member, m, &x->zip.members) {
+		if (!str_eq(path_base(m->name), S("_rocm_init.py")) || m->unsafe || m->size > TEXT)
+			continue;
+		e = zip_read(x->a, &x->zip, m, TEXT, &text);
+		text = e ? S("") : str_sub(text, str_find(text, mark) + mark.n, text.n);
+		err_free(e); /* check_members() has reported it */
+		char quote = text.n ? text.p[0] : 0;
+		struct str want = str_sub(text, 1, 1 + str_chr(str_sub(text, 1, text.n), quote));
+		if ((quote == '"' || quote == '\'') && str_chr(want, '*') == want.n &&
+			!same_rocm(mine, want))
+			exam_say(x, V_ROCM_MIXED, m->name,
+				"its version %.*s names ROCm %.*s, and this file wants %.*s",
+				STR(version), STR(mine), STR(want));
+	}
+}
+
 /* ---- WHEEL ---- */
 
 static void check_wheel(struct exam *x)
@@ -212,5 +262,6 @@ void check_dist_info(struct exam *x)
 		exam_say(x, V_INFO_NAME, x->info, "it should be named '%.*s-%.*s.dist-info'",
 			STR(x->name.dist), STR(x->name.version));
 	check_metadata(x);
+	check_rocm(x);
 	check_wheel(x);
 }

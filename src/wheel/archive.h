@@ -68,6 +68,33 @@ MUST_USE struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w);
 MUST_USE struct err *wheel_write(
 	struct arena *a, struct wheel_inputs *in, const struct zip_writer *how);
 
+/* ---- versions ---- */
+struct wheel_rename { /* a version gets another text: "7.13.0rc2", "7.13.0" */
+	struct str old, now;
+};
+struct wheel_renames {
+	struct wheel_rename *v;
+	size_t n, cap;
+};
+struct wheel_version_file { /* data/wheel_versions.yaml; ends with an empty row */
+	const char *glob, *why;
+};
+const struct wheel_version_file *wheel_version_file_table(void);
+/* Reads "OLD=NEW"; E_USAGE, E_SYNTAX. */
+MUST_USE struct err *wheel_renames_read(
+	struct arena *a, const struct strs *words, struct wheel_renames *ret);
+/* Adds what follows from a whole version that becomes another: with 1.0+rocm7.12.0rc1 and 1.0+rocm7.12.0 also 7.12.0rc1,
+ * which requirements on ROCm name, becomes 7.12.0. */
+void wheel_renames_local(
+	struct arena *a, struct str old, struct str now, struct wheel_renames *ret);
+/* The text with other versions; the text itself if it names none of them. */
+struct str wheel_with_versions(
+	struct arena *a, struct str text, const struct wheel_renames *renames);
+/* Does a text name a version, as a whole one or in a local version? */
+bool wheel_names_version(struct str text, struct str version);
+/* Is a member one whose text names versions? METADATA is none of them. */
+bool wheel_has_versions(struct arena *a, struct str member);
+
 /* ---- the commands of `rocsmith wheel` ---- */
 struct wheel_request {
 	struct str from, to;
@@ -78,6 +105,10 @@ struct wheel_request {
 	/* Changes for retag; .p is NULL for parts that stay. "" removes build number and local version; "+TAG.TAG" adds
 	 * tags, "-TAG.TAG" removes them. */
 	struct str build, local, python, abi, platform;
+	/* Other versions, in the wheel's own and in what it requires exactly of the projects (normalised; NULL: ROCm's, and
+	 * those of which it requires a local version). */
+	struct wheel_renames renames;
+	const struct strs *projects;
 };
 
 struct wheel_done {
@@ -95,7 +126,8 @@ MUST_USE struct err *wheel_unpack(
 /* The name comes from the folder NAME-VERSION.dist-info, tags and build number from its WHEEL. */
 MUST_USE struct err *wheel_pack(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
-/* Members keep their compressed bytes. Another version changes METADATA and the names of the dist-info and data folders. */
+/* Members keep their compressed bytes. Another version changes METADATA, with what it requires exactly of builds for the
+ * old local version, the texts of data/wheel_versions.yaml, and the names of the dist-info and data folders. */
 MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
 /* The text of WHEEL for a name; pure: of Root-Is-Purelib. */
@@ -116,6 +148,10 @@ MUST_USE struct err *wheel_place(struct arena *a, const struct wheel_request *q,
 	const struct wheel_name *n, struct str *ret);
 MUST_USE struct err *wheel_under_name(struct arena *a, const struct wheel_request *q,
 	const struct wheel *w, const struct wheel_name *n, struct wheel_inputs *ret);
+
+/* METADATA with another version ("": the same) and other requirements. */
+struct str wheel_new_metadata(struct arena *a, const struct wheel_request *q, struct str text,
+	const struct dist_headers *h, struct str version);
 
 struct wheel_change { /* how a member differs */
 	struct str name;

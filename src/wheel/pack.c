@@ -207,8 +207,14 @@ struct err *wheel_new_name(struct arena *a, const struct wheel_request *q, struc
 		*tags = now.n ? str_join(a, &now, S(".")) : want;
 	}
 	n->build = q->build.p ? q->build : n->build;
-	if (!q->local.p)
+	if (!q->local.p) {
+		struct str now = wheel_with_versions(a, n->version, &q->renames);
+		if (str_eq(now, n->version))
+			return NULL;
+		TRY_CTX(version_parse(a, now, &version), "'%.*s' is no version", STR(now));
+		n->version = version_text(a, version);
 		return NULL;
+	}
 	struct str text = str_sub(n->version, 0, str_chr(n->version, '+'));
 	text = str_fmt(a, "%.*s%s%.*s", STR(text), q->local.n ? "+" : "", STR(q->local));
 	TRY_CTX(version_parse(a, text, &version), "'%.*s' is no local version", STR(q->local));
@@ -234,7 +240,20 @@ struct str wheel_installed(struct str name, struct str elsewhere)
 										  : elsewhere;
 }
 
-/* Lists the members of w in p->inputs, as they are for the name n. Another version changes its place in METADATA. */
+/* The text of a member with other versions; *in stays if it names none. */
+static struct err *rename_text(struct arena *a, const struct wheel_request *q, struct zip_input *in)
+{
+	struct str text;
+	if (in->member->size > WHEEL_TEXT || !wheel_has_versions(a, in->name))
+		return NULL;
+	TRY(zip_read(a, in->zip, in->member, WHEEL_TEXT, &text));
+	struct str now = wheel_with_versions(a, text, &q->renames);
+	if (!str_eq(now, text))
+		*in = (struct zip_input){.name = in->name, .mode = in->mode, .content = now};
+	return NULL;
+}
+
+/* Lists the members of w in p->inputs, as they are for the name n. */
 static struct err *rename_members(
 	struct packing *p, const struct wheel *w, const struct wheel_name *n)
 {
@@ -247,8 +266,12 @@ static struct err *rename_members(
 	TRY(wheel_headers(a, w, "WHEEL", &text, &p->wheel));
 	TRY(wheel_headers(a, w, "METADATA", &p->metadata, &meta));
 	TRY(check_metadata(p, &meta));
-	bool other = p->q->local.p;
-	size_t at = (size_t)(p->version->value.p - p->metadata.p), end = at + p->version->value.n;
+	struct wheel_request q = *p->q;
+	bool other = q.local.p || !str_eq(n->version, w->name.version);
+	if (q.local.p)
+		wheel_renames_local(a, p->version->value, n->version, &q.renames);
+	struct str requires =
+		wheel_new_metadata(a, &q, p->metadata, &meta, other ? n->version : S(""));
 	struct str old = dist_stem(w->info), now = str_fmt(a, "%.*s-%.*s", STR(p->dist),
 						     STR(other ? n->version : p->release));
 	/* WHEEL with the build number and tags of the name */
@@ -259,16 +282,18 @@ static struct err *rename_members(
 	wheel_add_tags(&b, n);
 	VEC_EACH (const struct wheel_member, m, &w->members) {
 		struct zip_input in = wheel_input(w, m);
-		bool tags = str_eq(in.name, wheel), renamed = other && str_eq(in.name, metadata);
+		bool tags = str_eq(in.name, wheel);
+		bool renamed = str_eq(in.name, metadata) && !str_eq(requires, p->metadata);
 		if (!m->sha256.n)
 			continue;
+		if (q.renames.n && !tags && !renamed)
+			TRY(rename_text(a, &q, &in));
 		if (tags || renamed)
 			in = (struct zip_input){.mode = in.mode};
 		if (tags)
 			in.content = buf_str(&b);
 		else if (renamed)
-			in.content = str_fmt(a, "%.*s%.*s%.*s", STR(str_sub(p->metadata, 0, at)),
-				STR(n->version), STR(str_sub(p->metadata, end, p->metadata.n)));
+		in.content = requires;
 		in.name = wheel_renamed(a, m->zip->name, old, now);
 		TRY(add_input(p, in, in.member ? m->zip->size : in.content.n));
 	}

@@ -69,6 +69,25 @@ static void what_wheels_require_of_each_other_is_there(void **state)
 	SET("", {"a", "1", "Requires-Dist: elsewhere==3\n"}, {"my_pkg", "1", NULL});
 }
 
+static void a_version_and_its_requirements_name_one_rocm(void **state)
+{
+	(void)state;
+	static const char rc[] = "Requires-Dist: rocm[libraries]==7.12.0rc1\n";
+	SET("torch: rocm-mixed", {"torch", "2.9.1+rocm7.12.0", rc});
+	SET("torch: rocm-mixed", {"torch", "2.9.1+rocm7.12.0rc2", rc});
+	SET("torch: rocm-mixed",
+		{"torch", "2.9.1+rocm7.12.0rc1", "Requires-Dist: rocm-sdk-core==7.12.0\n"});
+	SET("", {"torch", "2.9.1+rocm7.12.0rc1", rc});
+	SET("", {"torch", "2.9.1+rocm7.12", "Requires-Dist: rocm==7.12.1\n"});
+	SET("", {"torch", "2.9.1+rocm7.12.0", "Requires-Dist: rocm==7.12\n"});
+	SET("", {"torch", "2.9.1+rocm7.12.0", "Requires-Dist: rocm==7.11.*\n"});
+	SET("", {"torch", "2.9.1+rocm7.12.0", "Requires-Dist: rocm>=7.12.0rc1\n"});
+	SET("", {"torch", "2.9.1+rocm7.12.0", "Requires-Dist: numpy==1.0\n"});
+	SET("", {"torch", "2.9.1+devrocm7.10.0.dev0.abc", rc});
+	SET("", {"torch", "2.9.1+cpu", rc});
+	SET("", {"torch", "2.9.1", rc});
+}
+
 #define EXTRA(gpu)                                                                                 \
 	"Provides-Extra: device-" gpu "\nRequires-Dist: amd-torch-device-" gpu                     \
 	"==2.9.1+rocm7.2; extra == 'device-" gpu "'\n"
@@ -306,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_wheels_require_of_each_other_is_there),
+		cmocka_unit_test(a_version_and_its_requirements_name_one_rocm),
 		cmocka_unit_test(no_device_wheel_is_missing),
 		cmocka_unit_test(device_wheels_name_one_version),
 		cmocka_unit_test(device_wheels_are_of_the_hosts_version),

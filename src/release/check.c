@@ -1,0 +1,183 @@
+/* Judges the wheels of a set together, by their METADATA alone; see release.h. */
+#include "release/release.h"
+
+#include "lang/python/version.h"
+
+static struct verdict verdict_of(struct arena *a, const struct release_wheel *w)
+{
+	struct verdict v = {.path = w->file,
+		.project = wheel_normalise(a, w->project),
+		.version = w->version,
+		.extras = {.a = a},
+		.findings.most = FINDINGS_OF_A_KIND};
+	struct dist_headers h;
+	err_free(dist_headers_parse(a, w->metadata, &h)); /* release_describe() has read it */
+	VEC_EACH (const struct dist_header, it, &h) {
+		struct requirement r;
+		if (dist_header_is(it, "provides-extra"))
+			map_put(&v.extras, wheel_normalise(a, it->value), NULL);
+		if (!dist_header_is(it, "requires-dist"))
+			continue;
+		struct err *e = requirement_parse(it->value, &r);
+		if (!e)
+			*VEC_PUSH(a, &v.requires) = r;
+		err_free(e);
+	}
+	return v;
+}
+
+/* Two files of one name: installers take either. */
+static void check_names(struct arena *a, const struct release_set *set,
+	const struct release_set *beside, struct findings *ret)
+{
+	MAP(names, a);
+	const struct release_set *const both[] = {beside, set};
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; both[i] && k < both[i]->n; k++) {
+			const struct release_wheel *w = &both[i]->v[k],
+						   *old = map_get(&names, w->file);
+			if (old && old->sha256.n && w->sha256.n && !str_eq(old->sha256, w->sha256))
+				finding_say(a,
+					finding_add(a, ret, "release-clash", SEV_ERROR, w->file),
+					"there is another file of this name: %.*s and %.*s",
+					STR(old->sha256), STR(w->sha256));
+			else
+				map_put(&names, w->file, (void *)w);
+		}
+}
+
+/* A wheel in a folder that has the name of another one's project: an index by folders would offer it as that one's. */
+static void check_folder(struct arena *a, const struct release_set *set,
+	const struct release_wheel *w, struct findings *ret)
+{
+	struct str folder = package_name(a, path_base(path_dir(w->path)), '-');
+	bool other = false;
+	VEC_EACH (const struct release_wheel, it, set)
+		other = other || str_eq(it->project, folder);
+	if (other && !str_eq(folder, w->project))
+		finding_say(a, finding_add(a, ret, "release-folder", SEV_ERROR, w->path),
+			"'%.*s' lies in the folder of '%.*s'", STR(w->project), STR(folder));
+}
+
+/* Device wheels come from nowhere else. pip only warns of an extra whose wheels are missing, and installs the rest. */
+static void check_devices(
+	struct arena *a, const struct verdicts *all, const struct verdict *v, struct findings *ret)
+{
+	VEC_EACH (const struct requirement, r, &v->requires) {
+		struct str name = wheel_normalise(a, r->name);
+		bool there = false;
+		VEC_EACH (const struct verdict, it, &all->wheels)
+			there = there || str_eq(it->project, name);
+		if (there || !release_device(package_name(a, name, '-')).n || r->url.n ||
+			str_contains(r->marker, S("win32")) || str_contains(r->marker, S("darwin")))
+			continue;
+		finding_say(a, finding_add(a, ret, "release-dangling", SEV_ERROR, v->path),
+			"requires '%.*s%.*s'%s%.*s, and there is no such wheel", STR(r->name),
+			STR(r->specifier), r->marker.n ? " if " : "", STR(r->marker));
+	}
+}
+
+void release_check(struct arena *a, const struct release_set *set, const struct release_set *beside,
+	struct findings *ret)
+{
+	struct verdicts all = {0};
+	check_names(a, set, beside, ret);
+	for (size_t i = 0; beside && i < beside->n; i++)
+		if (!beside->v[i].yanked.p)
+			*VEC_PUSH(a, &all.wheels) = verdict_of(a, &beside->v[i]);
+	size_t from = all.wheels.n;
+	VEC_EACH (const struct release_wheel, w, set) {
+		*VEC_PUSH(a, &all.wheels) = verdict_of(a, w);
+		check_folder(a, set, w, ret);
+	}
+	verify_set(a, &all);
+	for (size_t i = 0; i < all.wheels.n; i++) {
+		struct verdict *v = &all.wheels.v[i];
+		if (i >= from)
+			check_devices(a, &all, v, ret);
+		VEC_EACH (struct finding, f, &v->findings) {
+			bool order = str_eq(str_from(f->id), S("version-order"));
+			if (i < from && !order) /* it was promoted already */
+				continue;
+			/* in an index the older version is what users get */
+			if (order && f->severity == SEV_WARNING)
+				f->severity = SEV_ERROR;
+			*VEC_PUSH(a, ret) = *f;
+		}
+	}
+	findings_sort(a, ret);
+}
+
+struct strs release_lacks(struct arena *a, const struct release_set *set)
+{
+	struct strs have = release_projects(a, set), lacks = {0}, pythons = release_pythons(a, set);
+	VEC_EACH (const struct release_wheel, w, set) {
+		struct verdict v = verdict_of(a, w);
+		for (size_t i = 0; i < v.requires.n * pythons.n; i++) {
+			const struct requirement *r = &v.requires.v[i / pythons.n];
+			struct str name = package_name(a, r->name, '-');
+			if (requirement_holds(r, pythons.v[i % pythons.n], S("x86_64")) &&
+				!strs_has(&have, name))
+				strs_put(a, &lacks, name);
+		}
+	}
+	strs_sort(&lacks);
+	return lacks;
+}
+
+/* ---- order ---- */
+
+static int by_project(const void *x, const void *y)
+{
+	const struct release_wheel *a = x, *b = y;
+	const struct version *v, *w;
+	ARENA(tmp);
+	int c = str_cmp(a->project, b->project);
+	if (c)
+		return c;
+	struct err *e = version_parse(&tmp, a->version, &v),
+		   *f = version_parse(&tmp, b->version, &w);
+	c = !e && !f ? version_cmp(v, w) : 0;
+	err_free(e);
+	err_free(f);
+	return c ? c : str_cmp(a->file, b->file);
+}
+
+struct release_order {
+	struct arena *a;
+	const struct release_set *from;
+	struct map seen; /* projects */
+	struct release_set out;
+};
+
+/* Device wheels require their host wheel, which offers them as extras: of such a circle the host comes last, because
+ * it is what users ask for. */
+static void order_project(struct release_order *o, struct str project, unsigned depth)
+{
+	enum { DEEP = 64 };
+	if (!map_put(&o->seen, project, o))
+		return;
+	VEC_EACH (const struct release_wheel, w, o->from) {
+		if (!str_eq(w->project, project) || depth > DEEP)
+			continue;
+		struct verdict v = verdict_of(o->a, w);
+		VEC_EACH (const struct requirement, r, &v.requires)
+			order_project(o, package_name(o->a, r->name, '-'), depth + 1);
+	}
+	VEC_EACH (const struct release_wheel, w, o->from)
+		if (str_eq(w->project, project))
+			*VEC_PUSH(o->a, &o->out) = *w;
+}
+
+void release_sort(struct arena *a, struct release_set *io, bool order)
+{
+	VEC_SORT(io, by_project);
+	if (!order)
+		return;
+	struct release_order o = {.a = a, .from = io, .seen = {.a = a}};
+	for (unsigned pass = 0; pass < 2; pass++) /* hosts first: they bring their device wheels */
+		VEC_EACH (const struct release_wheel, w, io)
+			if (pass || !release_device(w->project).n)
+				order_project(&o, w->project, 0);
+	*io = o.out;
+}

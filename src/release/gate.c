@@ -1,0 +1,238 @@
+/* Judges whether the tests of a set were passed; see release.h. */
+#include "release/release.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "formats/node.h"
+#include "lang/python/version.h"
+#include "wheel/rewrite.h"
+
+struct evidence_wheel {
+	struct str name, sha256;
+};
+struct evidence { /* rocsmith.test/1; it has more */
+	struct str path, verdict, gpu, python, sha256;
+	VEC(struct evidence_wheel) wheels;
+};
+struct waiver {
+	struct str gpu, python, name, reason, expires; /* gpu, python: "*" = any */
+};
+struct waivers {
+	VEC(struct waiver) waivers;
+};
+
+static const struct json_field waiver_fields[] =
+	FIELDS_ONLY(struct waiver, gpu, python, name, reason, expires);
+static const struct json_field waivers_fields[] = {
+	FIELD_LAST(FIELD_LIST("waivers", struct waivers, waivers, waiver_fields)),
+};
+
+/* ---- files ---- */
+
+static struct err *read_evidence(struct arena *a, struct str path, struct evidence *ret)
+{
+	const struct node *doc;
+	struct digest d;
+	*ret = (struct evidence){.path = path};
+	TRY_CTX(json_read(a, path, &doc), "cannot read the evidence '%.*s'", STR(path));
+	TRY(hash_file(HASH_SHA256, path, &d));
+	ret->sha256 = digest_hex(a, &d);
+	if (!str_eq(node_text(doc, S("schema"), S("")), S("rocsmith.test/1")))
+		return node_error(doc, E_SYNTAX, "'%.*s' is no result of a test (rocsmith.test/1)",
+			STR(path));
+	TRY(node_want_text(doc, S("verdict"), &ret->verdict));
+	TRY(node_want_text(doc, S("gpu"), &ret->gpu));
+	TRY(node_want_text(doc, S("python"), &ret->python));
+	const struct node *wheels = node_get(doc, S("wheels"));
+	if (wheels)
+		NODE_EACH (w, wheels) {
+			struct evidence_wheel *at = VEC_PUSH(a, &ret->wheels);
+			TRY(node_want_text(w, S("name"), &at->name));
+			TRY(node_want_text(w, S("sha256"), &at->sha256));
+		}
+	if (str_eq(ret->verdict, S("pass")) || str_eq(ret->verdict, S("fail")))
+		return NULL;
+	return node_error(doc, E_SYNTAX, "'%.*s' has no verdict", STR(path));
+}
+
+/* "2026-11-29", so that texts compare as days do. */
+static bool is_day(struct str s)
+{
+	uint64_t n[3];
+	bool good = s.n == 10 && s.p[4] == '-' && s.p[7] == '-';
+	for (size_t i = 0; good && i < 3; i++)
+		good = str_u64(str_sub(s, i ? 2 + 3 * i : 0, i ? 4 + 3 * i : 4), 10, &n[i]);
+	return good && n[1] >= 1 && n[1] <= 12 && n[2] >= 1 && n[2] <= 31;
+}
+
+static struct err *read_waivers(struct arena *a, struct str path, struct waivers *ret)
+{
+	const struct node *doc;
+	if (!path.n)
+		return NULL;
+	TRY_CTX(yaml_read(a, path, &doc), "cannot read the waivers '%.*s'", STR(path));
+	TRY(json_fields_read(a, doc, waivers_fields, ret));
+	VEC_EACH (const struct waiver, w, &ret->waivers) {
+		if (!w->gpu.n || !w->python.n || !w->name.n || !w->reason.n)
+			return err_new(E_SYNTAX,
+				"a waiver in '%.*s' lacks gpu, python, name or reason", STR(path));
+		if (!is_day(w->expires))
+			return err_new(E_SYNTAX,
+				"the waiver of '%.*s' in '%.*s' expires on no day such as "
+				"2026-12-31",
+				STR(w->name), STR(path));
+	}
+	return NULL;
+}
+
+/* ---- what was tested ---- */
+
+static bool has_hash(const struct evidence *e, const struct release_wheel *w)
+{
+	VEC_EACH (const struct evidence_wheel, t, &e->wheels)
+		if (str_eq(t->sha256, w->sha256) || (w->origin.n && str_eq(t->sha256, w->origin)))
+			return true;
+	return false;
+}
+
+/* Evidence is about the set if it has one of its wheels, and no other wheel of the same name. */
+static bool is_about(struct arena *a, const struct release_set *set, const struct evidence *e,
+	struct findings *ret)
+{
+	bool any = false;
+	VEC_EACH (const struct release_wheel, w, set) {
+		any = any || has_hash(e, w);
+		VEC_EACH (const struct evidence_wheel, t, &e->wheels) {
+			if (!str_eq(path_base(t->name), w->file) || has_hash(e, w))
+				continue;
+			finding_say(a, finding_add(a, ret, "gate-other", SEV_ERROR, e->path),
+				"it is about another '%.*s', with the hash %.*s", STR(w->file),
+				STR(t->sha256));
+			return false;
+		}
+	}
+	if (!any)
+		finding_say(a, finding_add(a, ret, "gate-other", SEV_ERROR, e->path),
+			"it is about none of these wheels");
+	return any;
+}
+
+/* Is a wheel part of what runs on this GPU: code for it, or a project that such code requires? */
+static bool takes_part(const struct release_set *set, const struct release_wheel *w, struct str gpu,
+	struct str python)
+{
+	ARENA(tmp);
+	bool cpu = str_eq(gpu, S("cpu")), needed = cpu;
+	struct dist_headers h;
+	if (!release_fits(&tmp, w, python))
+		return false;
+	if (cpu || targets_serve(&w->gpus, gpu))
+		return true;
+	for (size_t i = 0; i < set->n && !w->gpus.n && !release_device(w->project).n; i++) {
+		const struct release_wheel *user = &set->v[i];
+		if (!targets_serve(&user->gpus, gpu) || !release_fits(&tmp, user, python))
+			continue;
+		err_free(dist_headers_parse(&tmp, user->metadata, &h));
+		VEC_EACH (const struct dist_header, it, &h)
+			needed = needed ||
+				 (!str_contains(it->value, S("extra")) &&
+					 str_eq(package_name(&tmp, wheel_requires(&tmp, it), '-'),
+						 w->project));
+	}
+	return needed;
+}
+
+struct gate_pair {
+	const struct release_set *set;
+	struct str gpu, python;
+	const struct evidence *v;
+	size_t n;
+};
+
+/* The names of the evidence that together covers a GPU and a Python; ret_lacks: a wheel that none has. */
+static struct str covered(struct arena *a, const struct gate_pair *p, struct str *ret_lacks)
+{
+	struct strs by = {0};
+	*ret_lacks = S("");
+	VEC_EACH (const struct release_wheel, w, p->set) {
+		bool tested = !takes_part(p->set, w, p->gpu, p->python);
+		for (size_t i = 0; i < p->n; i++) {
+			const struct evidence *e = &p->v[i];
+			struct strs own = {.v = (struct str[]){p->gpu}, .n = 1};
+			bool same = str_eq(e->gpu, p->gpu) || targets_serve(&own, e->gpu) ||
+				    str_eq(target_read(p->gpu).name, e->gpu);
+			if (tested || !same || !str_eq(e->verdict, S("pass")) || !has_hash(e, w) ||
+				(p->python.n && !str_eq(e->python, p->python)))
+				continue;
+			tested = true;
+			strs_put(a, &by,
+				str_fmt(a, "%.*s sha256:%.*s", STR(path_base(e->path)),
+					STR(e->sha256)));
+		}
+		if (!tested)
+			*ret_lacks = w->file;
+	}
+	strs_sort(&by);
+	return ret_lacks->n ? S("") : str_join(a, &by, S(", "));
+}
+
+static void judge_pair(struct arena *a, const struct gate_pair *p, const struct waivers *waivers,
+	struct release_gate *io)
+{
+	struct str lacks, by = covered(a, p, &lacks);
+	bool waived = false;
+	VEC_EACH (const struct waiver, w, &waivers->waivers) {
+		bool gpu = str_eq(w->gpu, S("*")) || str_eq(w->gpu, p->gpu);
+		bool python = str_eq(w->python, S("*")) || str_eq(w->python, p->python);
+		if (!lacks.n || waived || !gpu || !python)
+			continue;
+		waived = str_cmp(w->expires, io->today) >= 0;
+		by = str_fmt(a, "waived by %.*s until %.*s: %.*s", STR(w->name), STR(w->expires),
+			STR(w->reason));
+		if (!waived)
+			finding_say(a,
+				finding_add(a, &io->findings, "gate-waiver-expired", SEV_WARNING,
+					io->waivers),
+				"the waiver of %.*s for %.*s expired on %.*s", STR(w->name),
+				STR(w->gpu), STR(w->expires));
+	}
+	if (!lacks.n || waived) {
+		*VEC_PUSH(a, &io->proofs) = (struct release_proof){p->gpu, p->python, by, waived};
+		return;
+	}
+	struct finding *f = finding_add(a, &io->findings, "gate-missing", SEV_ERROR, lacks);
+	finding_say(a, f, "no test of it for %.*s%s%.*s was passed", STR(p->gpu),
+		p->python.n ? " and Python " : "", STR(p->python));
+	finding_fix(a, f, "name the result of one with --require, or a waiver with --waivers");
+}
+
+struct err *release_judge(struct arena *a, const struct release_set *set, struct release_gate *io)
+{
+	VEC(struct evidence) all = {0};
+	struct waivers waivers = {0};
+	struct strs gpus = {0}, pythons = release_pythons(a, set);
+	VEC_EACH (const struct str, path, &io->evidence) {
+		struct evidence e;
+		TRY(read_evidence(a, *path, &e));
+		if (!is_about(a, set, &e, &io->findings))
+			continue;
+		if (str_eq(e.verdict, S("fail")))
+			finding_say(a,
+				finding_add(a, &io->findings, "gate-failed", SEV_ERROR, *path),
+				"the test for %.*s and Python %.*s failed", STR(e.gpu),
+				STR(e.python));
+		*VEC_PUSH(a, &all) = e;
+	}
+	TRY(read_waivers(a, io->waivers, &waivers));
+	VEC_EACH (const struct release_wheel, w, set)
+		strs_put_all(a, &gpus, &w->gpus);
+	targets_sort(&gpus);
+	if (!gpus.n)
+		strs_add(a, &gpus, S("cpu"));
+	VEC_EACH (const struct str, gpu, &gpus)
+		VEC_EACH (const struct str, python, &pythons) {
+			const struct gate_pair p = {set, *gpu, *python, all.v, all.n};
+			judge_pair(a, &p, &waivers, io);
+		}
+	return NULL;
+}
