@@ -301,7 +301,7 @@ static void follow(struct proc_run *r, int pidfd)
 		double now = mono_now();
 		if (r->p->tick && now - r->ticked >= 1) {
 			r->ticked = now;
-			r->p->tick(r->p->user);
+			r->timed_out |= !r->p->tick(r->p->user);
 		}
 	}
 }
