@@ -237,25 +237,29 @@ static double junit_seconds(struct str text)
 	return seconds >= 0 && seconds < 1e9 ? seconds : 0; /* false for NaN, too */
 }
 
-/* An element within a testcase may change its outcome; a failure outweighs what follows. */
+/* An element within a testcase may change its outcome; a failure outweighs the others. */
 static void junit_part(struct arena *a, const struct xml_event *e, struct test_result *t)
 {
 	static const struct {
-		const char *name, *message;
+		const char *name;
 		enum test_outcome outcome;
 	} parts[] = {
-		{"failure", NULL, TEST_FAILED},
-		{"error", NULL, TEST_ERROR},
-		{"skipped", NULL, TEST_SKIPPED},
-		{"rerunFailure", NULL, TEST_FLAKY},
-		{"flakyFailure", NULL, TEST_FLAKY},
+		{"failure", TEST_FAILED},
+		{"error", TEST_ERROR},
+		{"skipped", TEST_SKIPPED},
+		{"rerunFailure", TEST_FLAKY},
+		{"flakyFailure", TEST_FLAKY},
 	};
 	struct str message = xml_attribute(e, "message");
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (str_eq(e->name, str_from(parts[i].name)) && !test_is_bad(t->outcome)) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (!str_eq(e->name, str_from(parts[i].name)))
+			continue;
+		if (t->outcome == TEST_PASSED ||
+			(test_is_bad(parts[i].outcome) && !test_is_bad(t->outcome)))
 			t->outcome = parts[i].outcome;
-			t->message = str_dup(a, str_sub(message, 0, LONGEST_MESSAGE));
-		}
+		t->message = t->message.n ? t->message
+					  : str_dup(a, str_sub(message, 0, LONGEST_MESSAGE));
+	}
 	if (t->outcome == TEST_SKIPPED && str_eq(xml_attribute(e, "type"), S("pytest.xfail")))
 		t->outcome = TEST_XFAILED;
 	/* our own, which know more */
