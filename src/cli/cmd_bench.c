@@ -110,8 +110,8 @@ static void show_lora(struct arena *a, const struct node *r)
 		STR(node_text(r, S("samples"), S("0"))),
 		STR(human_seconds(a, node_number(r, S("seconds"), 0))));
 	if (loss && loss->n)
-		out_fmt("loss %.*s at first, %.*s in the end\n", STR(loss->v[0].text),
-			STR(loss->v[loss->n - 1].text));
+		out_fmt("loss %.4f at first, %.4f in the end\n", strtod(loss->v[0].text.p, NULL),
+			strtod(loss->v[loss->n - 1].text.p, NULL));
 	for (size_t i = 0; i < sizeof(lora_rows) / sizeof(*lora_rows); i++)
 		out_fmt("%8.3f %s\n", node_number(r, str_from(lora_rows[i].key), 0),
 			lora_rows[i].text);

@@ -152,7 +152,7 @@ void evidence_judge(struct test_run *r, const struct test_skips *skips)
 		if (t->outcome == TEST_FLAKY)
 			evidence_say(r->a, e, SEV_WARNING, "test-flaky",
 				"'%.*s' failed, and passed when it was run again: %.*s", STR(t->id),
-				STR(str_sub(t->message, 0, 300)));
+				STR(str_sub(t->message, 0, str_chr(t->message, '\n'))));
 		if (t->outcome == TEST_CRASHED || t->outcome == TEST_TIMEOUT)
 			evidence_say(r->a, e, SEV_ERROR,
 				t->outcome == TEST_CRASHED ? "test-crash" : "test-hang",

@@ -222,11 +222,11 @@ static struct err *start_tests(struct test_run *r, const struct strs *only, stru
 			 : str_fmt(r->a, "its process ended in the middle of it, with status %d",
 				   got.status);
 	TRY(journals_read(r, s));
-	if ((s->timed_out || name) && !s->told)
-		return test_run_say(r, s->timed_out ? "test-hang" : "test-crash", s->log,
-			"the program of the tests %s",
-			s->timed_out ? "hung, and was ended" : "was killed");
-	return NULL;
+	if (s->told || !(s->timed_out || name))
+		return NULL;
+	s->told = true;
+	return test_run_say(r, s->timed_out ? "test-hang" : "test-crash", s->log,
+		"the program of the tests %s", s->timed_out ? "hung, and was ended" : "was killed");
 }
 
 /* ---- the run ---- */
