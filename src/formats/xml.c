@@ -23,15 +23,10 @@ static bool take_text(struct xml *x, const char *text)
 	return is;
 }
 
-static bool xml_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static bool pass_space(struct xml *x)
 {
 	size_t from = x->at;
-	while (x->at < x->text.n && xml_space(x->text.p[x->at]))
+	while (x->at < x->text.n && memchr(" \t\n\r", x->text.p[x->at], 4))
 		x->at++;
 	return x->at > from;
 }

@@ -29,7 +29,7 @@ struct xml_attribute {
 
 struct xml_event { /* valid until the next one */
 	enum xml_kind kind;
-	struct str name; /* of an element; its close event has it, too, also for <a/> */
+	struct str name; /* the element's; its close event has it, too, also for <a/> */
 	struct str text; /* a piece of text between two tags, unless it is white space */
 	VEC(struct xml_attribute) attributes;
 };

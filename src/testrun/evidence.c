@@ -211,7 +211,7 @@ static struct str junit_id(struct arena *a, const struct xml_event *e)
 {
 	struct str file = xml_attribute(e, "file"), class = xml_attribute(e, "classname"),
 		   name = xml_attribute(e, "name");
-	if (file.n) { /* "test.test_torch.TestTorch" of test/test_torch.py: what follows the module is the class */
+	if (file.n) { /* the module of the file, then the class */
 		struct str module =
 			str_replace(a, str_sub(file, 0, file.n - path_ext(file).n), S("/"), S("."));
 		bool inner =

@@ -12,16 +12,10 @@ enum {
 };
 enum { LONGEST_ID = 4096 };
 
-bool test_id_below(struct str id, struct str above)
-{
-	return str_starts(id, above) &&
-	       (id.n == above.n || id.p[above.n] == ':' || id.p[above.n] == '[');
-}
-
 /* One process: what its journal says up to the last line. */
 struct test_process {
 	struct str open, last; /* the test that it was at; the last one that has a result */
-	size_t results;        /* of tests that it ran */
+	size_t results;        /* tests that it ran to their end */
 	bool ended;
 };
 

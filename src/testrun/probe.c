@@ -11,7 +11,8 @@ enum { PROBE_SECONDS = 300 };
 
 /* ---- wheels ---- */
 
-struct err *test_wheel_installed(
+/* The sha256 of the wheel, after each of its files was found below `site` with the hash that RECORD has. */
+static struct err *compare_installed(
 	struct arena *a, struct str wheel, struct str site, struct str *ret_sha256)
 {
 	struct wheel w;
@@ -70,45 +71,32 @@ static struct err *check_wheels(struct arena *a, const struct test_request *q,
 					STR(name.dist),
 					STR(node_text(found, S("executable"), S("")))),
 				"install it first, or name another environment with --python");
-		TRY(test_wheel_installed(a, wheel, site, &w->sha256));
+		TRY(compare_installed(a, wheel, site, &w->sha256));
 	}
 	return NULL;
 }
 
 /* ---- GPUs ---- */
 
-/* A device as the variable has it that chooses GPUs: a UUID or number of the user's own list, else its place. */
-static struct str device_word(struct arena *a, const char *variable, size_t index)
-{
-	const char *own = getenv(variable);
-	struct strs words = str_split(a, str_from(own), ',');
-	return index < words.n ? str_dup(a, words.v[index]) : str_fmt(a, "%zu", index);
-}
-
-static bool wants(const struct strs *gpus, size_t index, struct str target)
-{
-	ARENA(tmp);
-	if (!gpus->n || strs_has(gpus, S("all")))
-		return true;
-	return strs_has(gpus, str_fmt(&tmp, "%zu", index)) || strs_has(gpus, target);
-}
-
 static struct err *choose_gpus(struct arena *a, const struct test_request *q,
 	const struct node *found, struct test_env *env)
 {
 	const struct node *devices = node_get(found, S("devices"));
+	/* numbers and UUIDs of the user's own choice, among which torch counts */
+	const char *chosen = getenv(env->hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES");
+	struct strs own = str_split(a, str_from(chosen), ',');
 	size_t index = 0;
 	if (strs_has(&q->gpus, S("none")))
 		return NULL;
 	NODE_EACH (row, devices) {
-		struct str target = node_text(row, S("target"), S(""));
+		struct str target = node_text(row, S("target"), S("")),
+			   number = str_fmt(a, "%zu", index);
 		target.n = str_chr(target, ':');
-		if (wants(&q->gpus, index, target))
+		if (!q->gpus.n || strs_has(&q->gpus, S("all")) || strs_has(&q->gpus, number) ||
+			strs_has(&q->gpus, target))
 			*VEC_PUSH(a, &env->devices) = (struct test_device){.target = target,
 				.name = node_text(row, S("name"), S("")),
-				.word = device_word(a,
-					env->hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
-					index)};
+				.word = index < own.n ? own.v[index] : number};
 		index++;
 	}
 	if (env->devices.n || !q->gpus.n)

@@ -75,7 +75,7 @@ static struct err *read_entry(struct arena *a, const struct node *entry, struct 
 	return NULL;
 }
 
-struct err *skips_parse(
+static struct err *skips_parse(
 	struct arena *a, const struct node *doc, struct str today, struct test_skips *ret)
 {
 	const struct node *list = node_get(doc, S("skip"));
@@ -94,38 +94,35 @@ struct err *skips_parse(
 	return NULL;
 }
 
-static struct err *applies(struct arena *a, const struct test_skip *s, const struct strs *gpus,
-	struct str torch, bool *ret)
-{
-	enum truth version = TRUTH_YES;
-	if (s->torch.n)
-		TRY(predicate_version(a, torch, s->torch, &version));
-	*ret = (!s->os.n || str_eq(s->os, S("linux"))) && version == TRUTH_YES &&
-	       predicate_gpus(gpus, &s->gfx, false) == TRUTH_YES;
-	return NULL;
-}
-
-struct err *skips_read(struct arena *a, struct str path, struct str today, const struct strs *gpus,
-	struct str torch, struct test_skips *io)
+struct err *skips_read(
+	struct arena *a, struct str path, const struct test_evidence *e, struct test_skips *io)
 {
 	const struct node *doc;
 	struct test_skips all = {0};
-	struct strs files = {0};
+	struct strs files = {0}, gpus = str_split(a, e->gpu, ',');
 	if (fs_is_dir(path))
 		TRY(fs_list(a, path, &files));
 	for (size_t i = 0; i < files.n; i++)
 		if (str_eq(path_ext(files.v[i]), S(".yaml")))
-			TRY(skips_read(a, path_join(a, path, files.v[i]), today, gpus, torch, io));
+			TRY(skips_read(a, path_join(a, path, files.v[i]), e, io));
 	if (fs_is_dir(path))
 		return NULL;
 	TRY(yaml_read(a, path, &doc));
-	TRY(skips_parse(a, doc, today, &all));
+	TRY(skips_parse(a, doc, str_sub(e->started, 0, 10), &all));
 	VEC_EACH (const struct test_skip, s, &all) {
-		bool here = false;
-		TRY_CTX(applies(a, s, gpus, torch, &here), "cannot use '%.*s' of '%.*s'",
-			STR(s->id), STR(path));
-		if (here)
+		enum truth version = TRUTH_YES;
+		if (s->torch.n)
+			TRY_CTX(predicate_version(a, e->torch, s->torch, &version),
+				"cannot compare torch %.*s with '%.*s'", STR(e->torch), STR(path));
+		if ((!s->os.n || str_eq(s->os, S("linux"))) && version == TRUTH_YES &&
+			predicate_gpus(&gpus, &s->gfx, false) == TRUTH_YES)
 			*VEC_PUSH(a, io) = *s;
 	}
 	return NULL;
+}
+
+bool test_id_below(struct str id, struct str above)
+{
+	return str_starts(id, above) &&
+	       (id.n == above.n || id.p[above.n] == ':' || id.p[above.n] == '[');
 }

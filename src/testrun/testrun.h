@@ -38,7 +38,7 @@ extern const char *const test_outcomes[]; /* "lost", "passed", ...; ends with NU
 bool test_is_bad(enum test_outcome o);
 
 struct test_result {
-	/* path of the file, relative to the source, and pytest's names: "test/test_torch.py::TestTorch::test_add[1]" */
+	/* the file's path, relative to the source, and pytest's names: "t/a.py::TestTorch::test_add[1]" */
 	struct str id;
 	enum test_outcome outcome;
 	double seconds;
@@ -140,18 +140,18 @@ struct test_skips {
 	size_t n, cap;
 };
 
-/* Reads one list and adds what applies to an environment. today: "2026-11-29"; gpus: targets; torch: a version or "". E_SYNTAX
- * with its place for a key that is none, a missing one, an id that is a pattern or has control characters, a date that
- * is none, an entry for an id and GPU that another one has. */
-MUST_USE struct err *skips_read(struct arena *a, struct str path, struct str today,
-	const struct strs *gpus, struct str torch, struct test_skips *io);
-MUST_USE struct err *skips_parse(
-	struct arena *a, const struct node *doc, struct str today, struct test_skips *ret);
+/* Reads a list, or all *.yaml of a folder, and adds what applies to the GPUs and torch of `e`, on the day when it began.
+ * E_SYNTAX with its place for a key that is none, a missing one, an id that is a pattern or has control characters, a
+ * date that is none. */
+MUST_USE struct err *skips_read(
+	struct arena *a, struct str path, const struct test_evidence *e, struct test_skips *io);
+/* Is it this id, or below it? Below a::B lie a::B::c and a::B::c[1]. */
+bool test_id_below(struct str id, struct str above);
 
 /* ---- benchmarks ---- */
 struct bench_request {
 	struct str python, gpu, output;
-	struct strs words; /* what bench.py is told */
+	struct strs words; /* arguments of bench.py */
 	unsigned hang;     /* seconds without a sign of life */
 	unsigned jobs;
 };

@@ -26,8 +26,8 @@ struct test_env {
 	struct str version;              /* "3.12" */
 	struct str torch, pytest;        /* versions; "" = none */
 	bool hip;                        /* torch is built for ROCm */
-	VEC(struct test_device) devices; /* those that were asked for */
-	struct strs variables; /* for every process: CPUs, no conflicting choice of GPUs */
+	VEC(struct test_device) devices; /* the chosen ones */
+	struct strs variables; /* each process gets them: CPUs, no conflicting choice of GPUs */
 	struct machine machine;
 };
 
@@ -37,13 +37,10 @@ MUST_USE struct err *test_env_open(struct arena *a, const struct test_request *q
 	struct test_env *ret, struct test_evidence *io);
 /* "HIP_VISIBLE_DEVICES=0" for some of the devices; none: "HIP_VISIBLE_DEVICES=-1". */
 struct str test_env_gpus(struct arena *a, const struct test_env *env, size_t from, size_t n);
-/* The sha256 of the wheel, after each of its files was found below `site` with the hash that RECORD has. E_VERIFY. */
-MUST_USE struct err *test_wheel_installed(
-	struct arena *a, struct str wheel, struct str site, struct str *ret_sha256);
 
 /* ---- run.c ---- */
 struct test_driver {
-	struct strs argv;       /* of a process, without the files that it shall run */
+	struct strs argv;       /* without the files that it shall run */
 	struct str cwd, source; /* source: the folder to which ids are relative */
 	struct strs variables;  /* beside those of the environment */
 	struct strs
@@ -63,21 +60,24 @@ struct test_run {
 	struct map results;  /* by id: struct test_result *, in the order in which they were met */
 	struct map excluded; /* ids that the plugin left out */
 	unsigned processes;  /* starts so far */
-	struct log_patterns *patterns; /* for explain; NULL until they are needed */
+	struct log_patterns *patterns; /* NULL until a log is to be explained */
 };
 
 /* Runs all tests of the driver, and those that failed once more. Their results stay in r->results. */
 MUST_USE struct err *test_run_all(struct test_run *r);
+
+/* ---- explain.c ---- */
 void test_run_end(struct test_run *r);
-/* What `explain` says of this log, to be appended to a text: "; explain: TITLE [ID]"; "" if it says nothing. */
+/* The words of `explain` about this log, to be appended to a text: "; explain: TITLE [ID]"; "" if it says nothing. */
 MUST_USE struct err *test_run_explain(struct test_run *r, struct str log, struct str *ret);
 /* Adds an error with that text. */
 MUST_USE struct err *test_run_say(
 	struct test_run *r, const char *id, struct str log, const char *fmt, ...) PRINTF(4, 5);
 
 /* ---- journal.c ---- */
-struct test_start {             /* one start of the driver, and how it ended */
-	struct str folder, log; /* of its journals and XML; the log's name in out->logs */
+struct test_start { /* one start of the driver, and how it ended */
+	struct str folder,
+		log;     /* the folder of its journals and XML; the log's name in out->logs */
 	struct str died; /* the end of a process that did not say goodbye: "killed by SIGSEGV" */
 	bool timed_out, told; /* told: a result or finding says that it did not end well */
 	int status;
@@ -85,8 +85,6 @@ struct test_start {             /* one start of the driver, and how it ended */
 
 /* Reads the journals and XML of all its processes into r->results, and adds findings. */
 MUST_USE struct err *journals_read(struct test_run *r, struct test_start *s);
-/* Is it this id, or below it? Below a::B lie a::B::c and a::B::c[1]. */
-bool test_id_below(struct str id, struct str above);
 
 /* ---- evidence.c ---- */
 /* Takes the results over, with the skip list's reasons, counts, and decides. */

@@ -36,7 +36,7 @@ static struct err *close_logs(const struct test_request *q, struct test_evidence
 
 /* ---- sources ---- */
 
-/* What the sources are: rocsmith.lock lies beside the folder of a project that `checkout` made. */
+/* Reads which sources these are: rocsmith.lock lies beside the folder of a project that `checkout` made. */
 static struct err *read_source(struct arena *a, struct str source, struct test_evidence *io)
 {
 	struct checkout_lock lock;
@@ -72,23 +72,17 @@ static struct err *check_version(
 
 /* ---- lists ---- */
 
-static struct err *read_lists(struct arena *a, const struct test_request *q,
-	const struct test_evidence *e, struct test_skips *ret)
+static struct err *read_lists(struct test_run *r, struct test_skips *ret)
 {
-	struct strs gpus = str_split(a, e->gpu, ',');
+	const struct test_request *q = r->q;
 	for (size_t i = 0; i < q->skip_lists.n; i++)
-		TRY(skips_read(
-			a, q->skip_lists.v[i], str_sub(e->started, 0, 10), &gpus, e->torch, ret));
+		TRY(skips_read(r->a, q->skip_lists.v[i], r->out, ret));
+	r->include = q->include;
+	strs_add_all(r->a, &r->exclude, &q->exclude);
+	VEC_EACH (const struct test_skip, s, ret)
+		if (!s->expired || q->only_skipped)
+			strs_add(r->a, q->only_skipped ? &r->include : &r->exclude, s->id);
 	return NULL;
-}
-
-static void fill_lists(struct test_run *r, const struct test_skips *skips)
-{
-	r->include = r->q->include;
-	strs_add_all(r->a, &r->exclude, &r->q->exclude);
-	VEC_EACH (const struct test_skip, s, skips)
-		if (!s->expired || r->q->only_skipped)
-			strs_add(r->a, r->q->only_skipped ? &r->include : &r->exclude, s->id);
 }
 
 /* ---- torch ---- */
@@ -192,18 +186,6 @@ static struct err *check_request(const struct test_request *q)
 	return NULL;
 }
 
-static struct err *run_in_logs(struct test_run *r, const struct test_skips *skips)
-{
-	if (!fs_writes_forbidden())
-		TRY(fs_write(path_join(r->a, r->out->logs, S("rocsmith_plugin.py")), testrun_plugin,
-			0644 | FS_LOOSE));
-	struct err *e = run_config(r);
-	test_run_end(r);
-	TRY(e);
-	evidence_judge(r, skips);
-	return NULL;
-}
-
 struct err *test_torch(struct arena *a, const struct test_request *asked, struct test_evidence *ret)
 {
 	struct test_request q = *asked;
@@ -226,15 +208,20 @@ struct err *test_torch(struct arena *a, const struct test_request *asked, struct
 		return err_hint(err_new(E_TOOL_MISSING, "the environment of '%.*s' has no pytest",
 					STR(env->python)),
 			"%.*s -m pip install pytest", STR(env->python));
-	TRY(read_lists(a, &q, ret, &skips));
 	struct test_run r = {
 		.a = a, .q = &q, .env = env, .out = ret, .results.a = a, .excluded.a = a};
-	fill_lists(&r, &skips);
-	if (!fs_writes_forbidden())
-		TRY(open_logs(a, &q, ret));
-	struct err *e = run_in_logs(&r, &skips);
+	TRY(read_lists(&r, &skips));
+	if (fs_writes_forbidden())
+		return run_config(&r);
+	TRY(open_logs(a, &q, ret));
+	struct err *e = fs_write(
+		path_join(a, ret->logs, S("rocsmith_plugin.py")), testrun_plugin, 0644 | FS_LOOSE);
+	e = e ? e : run_config(&r);
+	test_run_end(&r);
+	if (!e)
+		evidence_judge(&r, &skips);
 	ret->seconds = mono_now() - began;
-	return fs_writes_forbidden() ? e : close_logs(&q, ret, e);
+	return close_logs(&q, ret, e);
 }
 
 /* ---- smoke ---- */

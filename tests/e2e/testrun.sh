@@ -12,19 +12,9 @@ no() {
 	exit 1
 }
 skip() { echo "skip test torch: $*"; exit 0; }
-packages() {
-	. "$top/tools/fetch.sh"
-	fetch_begin "pytest-$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
-	fetch_pip install -q --root-user-action=ignore --only-binary=:all: --target "$fetch_new" pytest >&2 || fetch_impossible 'the package index has no pytest'
-	fetch_end
-}
-python3 -c 'import venv' 2>/dev/null || skip 'python3 has no venv'
-status=0
-site=$(packages 2>log) || status=$?
-[ "$status" != 77 ] || skip 'no pytest from the index'
-[ "$status" = 0 ] || no 'pytest'
-python3 -m venv --without-pip env
-echo "$site" >"$(echo env/lib/python3*/site-packages)/pytest.pth"
+# shellcheck source=tests/e2e/pytest.bash
+. "$top/tests/e2e/pytest.bash"
+make_env env 2>log || skip 'no pytest from the index'
 cp -r "$top/tests/data/testrun/plain" "$top/tests/data/testrun/torch" .
 export SUITE_STATE=$PWD/state GPU_DEVICE_ORDINAL=0
 run() { # STATUS WORD...: test torch

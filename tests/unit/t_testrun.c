@@ -25,8 +25,7 @@ static void an_id_stands_for_what_is_below_it_and_nothing_else(void **state)
 
 static void a_skip_list_is_read_strictly(void **state)
 {
-	(void)state;
-	ARENA(a);
+	struct fixture *f = *state;
 	static const struct {
 		const char *text, *says;
 	} wrong[] = {
@@ -53,18 +52,19 @@ static void a_skip_list_is_read_strictly(void **state)
 		 "2026-01-01}\n",
 			"expires before"},
 	};
-	const struct node *doc = NULL;
+	struct test_evidence e = {.started = S("2026-06-01T00:00:00Z")};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct test_skips skips = {0};
-		assert_ok(yaml_parse(&a, str_from(wrong[i].text), S("s.yaml"), &doc));
+		put(f, "s.yaml", wrong[i].text);
 		assert_err_says(
-			skips_parse(&a, doc, S("2026-06-01"), &skips), E_SYNTAX, wrong[i].says);
+			skips_read(&f->a, at(f, "s.yaml"), &e, &skips), E_SYNTAX, wrong[i].says);
 	}
 	struct test_skips skips = {0};
-	assert_ok(
-		yaml_parse(&a, S("skip:\n" ENTRY("id: a.py::t, gfx: gfx1100")), S("s.yaml"), &doc));
-	assert_ok(skips_parse(&a, doc, S("2026-12-31"), &skips));
-	assert_ok(skips_parse(&a, doc, S("2027-01-01"), &skips));
+	put(f, "s.yaml", "skip:\n" ENTRY("id: a.py::t"));
+	e.started = S("2026-12-31T23:59:59Z");
+	assert_ok(skips_read(&f->a, at(f, "s.yaml"), &e, &skips));
+	e.started = S("2027-01-01T00:00:00Z");
+	assert_ok(skips_read(&f->a, at(f, "s.yaml"), &e, &skips));
 	assert_false(skips.v[0].expired);
 	assert_true(skips.v[1].expired);
 }
@@ -88,15 +88,16 @@ static void an_entry_applies_to_its_gpus_system_and_versions(void **state)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct test_skips got = {0};
-		struct strs gpus = str_split(&f->a, str_from(rows[i].gpu), ',');
+		struct test_evidence e = {.started = S("2026-06-01T00:00:00Z"),
+			.gpu = str_from(rows[i].gpu),
+			.torch = str_from(rows[i].torch)};
 		struct str entry = str_fmt(&f->a,
 			"skip:\n- {id: a.py, reason: r, issue: i, added: 2026-01-01, expires: "
 			"2026-12-31, %s}\n",
 			rows[i].entry);
 		put(f, "lists/a.yaml", entry.p);
 		put(f, "lists/README", "no list");
-		assert_ok(skips_read(&f->a, at(f, "lists"), S("2026-06-01"), &gpus,
-			str_from(rows[i].torch), &got));
+		assert_ok(skips_read(&f->a, at(f, "lists"), &e, &got));
 		assert_int_equal(got.n, rows[i].applies);
 	}
 }
@@ -300,7 +301,7 @@ int main(void)
 #define IN_RUN(name) cmocka_unit_test_setup_teardown(name, begin_run, end_run)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_id_stands_for_what_is_below_it_and_nothing_else),
-		cmocka_unit_test(a_skip_list_is_read_strictly),
+		cmocka_unit_test_setup_teardown(a_skip_list_is_read_strictly, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_entry_applies_to_its_gpus_system_and_versions, setup, teardown),
 		IN_RUN(a_process_that_ended_well_has_as_many_tests_in_both_files),
