@@ -104,12 +104,11 @@ static void show_evidence(struct arena *a, const struct test_evidence *e)
 
 static struct err *finish(struct arena *a, struct test_args *o, const struct test_evidence *e)
 {
-	if (o->common.dry_run)
-		return NULL;
-	TRY(evidence_write(a, e, o->output, o->junit));
-	if (!show_json(&o->common, evidence_fields, e))
+	if (!o->common.dry_run)
+		TRY(evidence_write(a, e, o->output, o->junit));
+	if (!show_json(&o->common, evidence_fields, e) && !o->common.dry_run)
 		show_evidence(a, e);
-	o->common.status = !e->pass;
+	o->common.status = !e->pass && !o->common.dry_run;
 	return NULL;
 }
 

@@ -38,6 +38,8 @@ struct err *test_run_say(struct test_run *r, const char *id, struct str log, con
 {
 	struct str why;
 	FORMAT(text, r->a, fmt);
+	if (r->silent)
+		return NULL;
 	TRY(test_run_explain(r, log, &why));
 	evidence_say(r->a, r->out, SEV_ERROR, id, "%.*s%.*s (%.*s)", STR(text), STR(why), STR(log));
 	return NULL;

@@ -183,6 +183,8 @@ struct err *test_env_open(struct arena *a, const struct test_request *q, struct 
 	TRY(choose_gpus(a, q, found, ret));
 	TRY(check_wheels(a, q, found, io));
 	TRY(machine_read(a, S(""), &ret->machine));
+	if (q->one_gpu && ret->devices.n)
+		ret->devices.n = 1;
 	VEC_EACH (const struct test_device, d, &ret->devices)
 		strs_put(a, &targets, d->target);
 	targets_sort(&targets);

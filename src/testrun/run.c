@@ -3,7 +3,7 @@
 #include "base/progress.h"
 #include "testrun/testrun_int.h"
 
-enum { STARTS = 100, OUTPUT = 64 << 10, WATCHED = 1 << 20 };
+enum { STARTS = 100, OUTPUT = 64 << 10, WATCHED = 1 << 20, BETWEEN = 300 /* seconds */ };
 
 /* ---- watching ---- */
 
@@ -16,7 +16,7 @@ struct test_watch {
 	struct arena *a;
 	struct str folder;
 	VEC(struct watched_journal) files;
-	double last; /* when a journal last grew */
+	double last; /* when a journal last grew; later, if no test runs */
 	unsigned limit;
 	struct progress *progress;
 };
@@ -26,8 +26,8 @@ static void test_watch_end(struct test_watch *w)
 	progress_end(w->progress);
 }
 
-/* New lines of a journal; false if there are none. */
-static bool look(struct test_watch *w, struct watched_journal *j)
+/* Reads the new lines of a journal. */
+static void look(struct test_watch *w, struct watched_journal *j)
 {
 	ARENA(tmp);
 	struct stat st;
@@ -35,7 +35,7 @@ static bool look(struct test_watch *w, struct watched_journal *j)
 	CLEANUP(fd_closep) int fd = -1;
 	uint64_t done = 0;
 	if (!fs_try_lstat(path, &st) || (uint64_t)st.st_size <= j->at)
-		return false;
+		return;
 	size_t n = (uint64_t)st.st_size - j->at < WATCHED ? (size_t)((uint64_t)st.st_size - j->at)
 							  : WATCHED;
 	char *bytes = arena_raw(&tmp, n);
@@ -44,23 +44,27 @@ static bool look(struct test_watch *w, struct watched_journal *j)
 	err_free(e);
 	struct str text = {.p = bytes, .n = e ? 0 : n};
 	j->at += n;
+	bool within = false;
 	while (str_next(&text, '\n', &line)) {
 		const struct str start = S("{\"event\": \"start\", \"id\": \"");
 		done += str_starts(line, S("{\"event\": \"result\""));
-		if (str_starts(line, start))
+		within = str_starts(line, start);
+		if (within)
 			now = str_sub(line, start.n,
 				start.n + str_chr(str_sub(line, start.n, line.n), '"'));
 	}
 	progress_add(w->progress, done, now);
-	return true;
+	w->last = mono_now() + (within ? 0 : BETWEEN);
 }
 
-/* A journal grows when a test begins and when it ends; one that does not for so long is at a test that hangs. */
+/* A journal grows when a test begins and when it ends; one that does not for so long is at a test that hangs. Between tests,
+ * files are imported and processes start, which may take longer than a test may. */
 static bool on_tick(void *user)
 {
 	struct test_watch *w = user;
+	ARENA(tmp);
 	struct strs names = {0};
-	struct err *e = fs_list(w->a, w->folder, &names);
+	struct err *e = fs_list(&tmp, w->folder, &names);
 	err_free(e);
 	for (size_t i = 0; i < names.n; i++) {
 		struct watched_journal *j = w->files.v, *end = w->files.n ? j + w->files.n : j;
@@ -70,10 +74,9 @@ static bool on_tick(void *user)
 			j++;
 		if (j == end) {
 			j = VEC_PUSH(w->a, &w->files);
-			j->name = names.v[i];
+			j->name = str_dup(w->a, names.v[i]);
 		}
-		if (look(w, j))
-			w->last = mono_now();
+		look(w, j);
 	}
 	return mono_now() - w->last <= w->limit;
 }
@@ -164,8 +167,10 @@ static struct err *start_tests(struct test_run *r, const struct strs *only, stru
 		.log = str_fmt(r->a, "%.*s.log", STR(number))};
 	struct proc p = make_process(r, only, s);
 	CLEANUP(test_watch_end)
-	struct test_watch w = {
-		.a = r->a, .folder = s->folder, .last = mono_now(), .limit = r->q->timeout};
+	struct test_watch w = {.a = r->a,
+		.folder = s->folder,
+		.last = mono_now() + BETWEEN,
+		.limit = r->q->timeout};
 	TRY(fs_mkdirs(s->folder));
 	TRY(write_settings(r, only, s->folder));
 	w.progress = progress_begin(S("Testing"), only ? only->v[0] : r->out->suite, UNIT_ITEMS, 0);
@@ -200,12 +205,12 @@ static void count_results(struct test_run *r, size_t *ret_tried, size_t *ret_bad
 	}
 }
 
-/* Runs each test that failed once more, alone. What a second failure says was said before. */
-static struct err *run_again(struct test_run *r)
+/* Runs each test from number `from` on that failed once more, alone. What a second failure says was said before. */
+static struct err *run_again(struct test_run *r, size_t from)
 {
 	unsigned again = 0;
 	struct test_start s;
-	for (size_t i = 0, n = r->results.n; i < n; i++) {
+	for (size_t i = from, n = r->results.n; i < n; i++) {
 		const struct test_result *t = r->results.v[i].value;
 		struct strs only = {0};
 		if (!test_is_bad(t->outcome) || !t->tries)
@@ -216,30 +221,27 @@ static struct err *run_again(struct test_run *r)
 				r->q->retries);
 			break;
 		}
-		size_t said = r->out->findings.n;
 		strs_add(r->a, &only, t->id);
-		TRY(start_tests(r, &only, &s));
-		if (t->outcome != TEST_FLAKY)
-			r->out->findings.n = said;
+		r->silent = true;
+		struct err *e = start_tests(r, &only, &s);
+		r->silent = false;
+		TRY(e);
 	}
 	return NULL;
 }
 
 /* The program of the tests may know of failures that no test of pytest is. */
 static struct err *judge_status(
-	struct test_run *r, const struct test_start *s, size_t tried, size_t bad)
+	struct test_run *r, const struct test_start *s, size_t ran, size_t bad)
 {
 	enum { NONE_COLLECTED = 5 };
 	bool good = !s->status || s->status == NONE_COLLECTED;
-	if (!r->results.n && !r->excluded.n && good && r->q->shards > 1) {
-		evidence_say(
-			r->a, r->out, SEV_WARNING, "test-none", "no test belongs to this shard");
-		return NULL;
-	}
-	if (!tried && !r->excluded.n && !s->told)
+	if (!ran && good && r->q->shards > 1)
+		evidence_say(r->a, r->out, SEV_WARNING, "test-none", "no test of this shard ran");
+	else if (!ran && !s->told)
 		return test_run_say(r, "test-none", s->log,
 			"no test ran: the program of the tests ended with status %d", s->status);
-	if (!good && !bad && !s->told && s->status < 128)
+	else if (!good && !bad && !s->told && s->status < 128)
 		return test_run_say(r, "test-status", s->log,
 			"the program of the tests ended with status %d, although no test failed",
 			s->status);
@@ -248,9 +250,11 @@ static struct err *judge_status(
 
 struct err *test_run_all(struct test_run *r)
 {
-	size_t tried = 0, before, bad;
+	size_t from = r->results.n, first, tried, before, bad;
 	struct test_start s;
 	unsigned starts = 0;
+	count_results(r, &first, &bad);
+	tried = first;
 	do {
 		struct strs done = r->exclude;
 		for (size_t i = 0; i < r->results.n; i++)
@@ -266,6 +270,6 @@ struct err *test_run_all(struct test_run *r)
 	if (starts == STARTS)
 		evidence_say(r->a, r->out, SEV_ERROR, "test-starts",
 			"the tests were started %d times, and did not come to their end", STARTS);
-	TRY(judge_status(r, &s, tried, bad));
-	return run_again(r);
+	TRY(judge_status(r, &s, tried - first, bad));
+	return run_again(r, from);
 }

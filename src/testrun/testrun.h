@@ -84,6 +84,7 @@ struct test_request {
 	unsigned jobs;                /* CPUs; 0 = those of the control group */
 	struct str logs;              /* "" = a temporary folder, which stays if the run fails */
 	bool only_skipped, strict_skips, any_version;
+	bool one_gpu; /* the first of the chosen ones only; test_torch() knows it by the configuration */
 };
 
 /* E_NO_GPU if the GPUs asked for are not there, E_VERIFY if a wheel is not what is installed, E_USAGE, E_SYNTAX of a

@@ -60,6 +60,7 @@ struct test_run {
 	struct map results;  /* by id: struct test_result *, in the order in which they were met */
 	struct map excluded; /* ids that the plugin left out */
 	unsigned processes;  /* starts so far */
+	bool silent;         /* a test runs again: findings were said the first time */
 	struct log_patterns *patterns; /* NULL until a log is to be explained */
 };
 

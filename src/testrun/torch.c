@@ -16,6 +16,10 @@ static struct err *open_logs(
 		return fs_tempdir(a, S(""), &io->logs);
 	struct strs names = {0};
 	io->logs = path_abs(a, q->logs);
+	if (str_contains(io->logs, S(":")))
+		return err_new(E_USAGE,
+			"the folder '%.*s' for logs has a ':', which PYTHONPATH cannot have",
+			STR(q->logs));
 	TRY(fs_mkdirs(io->logs));
 	TRY(fs_list(a, io->logs, &names));
 	return names.n ? err_hint(err_new(E_USAGE, "the folder '%.*s' for logs is not empty",
@@ -130,7 +134,7 @@ static struct test_driver torch_driver(
 		strs_add(a, &d.variables, S("PYTHONDONTWRITEBYTECODE=1"));
 		d.files = r->include;
 	}
-	strs_add(a, &d.variables, test_env_gpus(a, env, 0, c->all_gpus ? env->devices.n : 1));
+	strs_add(a, &d.variables, test_env_gpus(a, env, 0, env->devices.n));
 	strs_add(a, &d.variables, S("PYTORCH_PRINT_REPRO_ON_FAILURE=0"));
 	if (rocm) {
 		strs_add(a, &d.variables, S("PYTORCH_TEST_WITH_ROCM=1"));
@@ -196,6 +200,9 @@ struct err *test_torch(struct arena *a, const struct test_request *asked, struct
 	q.timeout = q.timeout ? q.timeout : TORCH_SECONDS;
 	q.retries = q.retries ? q.retries : RETRIES;
 	TRY(check_request(&q));
+	for (size_t i = 0; i < test_config_count; i++)
+		if (str_eq(q.config, str_from(test_config_table()[i].name)))
+			q.one_gpu = !test_config_table()[i].all_gpus;
 	evidence_begin(a, ret);
 	ret->suite = q.only_skipped ? S("torch-skipped") : S("torch");
 	ret->config = q.config;

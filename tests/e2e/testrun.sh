@@ -21,7 +21,7 @@ run() { # STATUS WORD...: test torch
 	local want=$1 got=0
 	shift
 	rm -rf state logs && mkdir state
-	"$ROCSMITH" test torch --python env --logs logs --timeout 3 -o e.json --junit e.xml "$@" >log 2>err || got=$?
+	"$ROCSMITH" test torch --python env --logs logs --timeout 4 -o e.json --junit e.xml "$@" >log 2>err || got=$?
 	[ "$got" = "$want" ] || no "test torch $*: status $got, not $want"
 }
 has() { # PYTHON CONDITION: on e, t (tests by id), f (ids of findings)
@@ -114,6 +114,9 @@ SUITE_FAILS=second run 1 --source torch
 has '[x for x in o if o[x] != "passed"] == ["test/test_second.py::test_number[3]"] and t["test/test_second.py::test_number[3]"]["tries"] == 2'
 run 0 --source torch --include test/inductor/test_third.py --shard 2/3
 has 'o and all(x.startswith("test/inductor/test_third.py::") for x in o)'
+rm e.json
+"$ROCSMITH" test torch -n --python env --source torch --config inductor -o e.json >log 2>err || no 'a dry run'
+[ ! -e e.json ] && [ "$(grep -c 'Would run .*run_test.py --keep-going' err)" = 2 ] || no 'a dry run shows both runs of a configuration'
 SUITE_RUNNER=fails run 1 --source torch
 has 'f == ["test-none"] and "status 1" in e["findings"][0]["message"] and not o'
 SUITE_RUNNER=dies run 1 --source torch
@@ -201,10 +204,11 @@ PY
 rm odd/test_*ok.py
 echo "$PWD/fake" >"$(echo env/lib/python3*/site-packages)/fake.pth"
 WANT=0 run 0 --source odd
-has 'e["gpu"] == "gfx942,gfx1100" and e["torch"] == "2.6.0+rocm6.4"'
+has 'e["gpu"] == "gfx1100" and e["torch"] == "2.6.0+rocm6.4"'
 WANT=GPU-b7 HIP_VISIBLE_DEVICES=GPU-a1,GPU-b7,4 run 0 --source odd --gpu gfx942
 has 'e["gpu"] == "gfx942"'
-WANT=0,2 run 0 --source odd --gpu 0,2 --config distributed
+WANT=0,1,2 run 0 --source odd --gpu all --config distributed
+has 'e["gpu"] == "gfx942,gfx1100"'
 WANT=4 HIP_VISIBLE_DEVICES=1,3,4 run 0 --source odd --gpu 2
 run 3 --source odd --gpu gfx1201
 run 2 --source torch --skip-list none.yaml
