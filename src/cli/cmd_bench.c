@@ -9,8 +9,8 @@ static const char *const bench_shapes[] = {"qwen2.5-0.5b", "small", NULL};
 struct bench_args {
 	struct common common;
 	struct bench_request q;
-	unsigned shape;
-	struct str compare, tolerance, seed, steps, batch, seq;
+	unsigned shape, seed, steps, batch, seq, tolerance; /* 0 = bench.py's default */
+	struct str compare;
 };
 #define ARGS struct bench_args
 #define BENCH_OPTIONS(shape_text)                                                                  \
@@ -18,21 +18,21 @@ struct bench_args {
 		{OPT_VALUE("python", OPT_STR, q.python, "PYTHON",                                  \
 			"environment, interpreter or version")},                                   \
 		{OPT_VALUE("gpu", OPT_STR, q.gpu, "GPU", "an index or target; none = the CPU")},   \
-		{OPT_VALUE("seed", OPT_STR, seed, "N", "of all random numbers (1)")},              \
+		{OPT_VALUE("seed", OPT_UINT, seed, "N", "of all random numbers (1)")},             \
 		{OPT_VALUE("hang", OPT_UINT, q.hang, "SECONDS", "without a step: a hang (300)")},  \
 		{OPT_VALUE("compare", OPT_PATH, compare, "FILE",                                   \
 			"fail if it is worse than this result")},                                  \
-		{OPT_VALUE(                                                                        \
-			"tolerance", OPT_STR, tolerance, "PERCENT", "of speed may be lost (10)")}, \
+		{OPT_VALUE("tolerance", OPT_UINT, tolerance, "PERCENT",                            \
+			"of speed may be lost (10)")},                                             \
 	{                                                                                          \
 		OPT_OUTPUT(q.output, "FILE", "write the result, rocsmith.bench/1")                 \
 	}
 
 const struct opt cmd_bench_lora_opts[] = {
 	BENCH_OPTIONS("of the model: small is for CPUs"),
-	{OPT_VALUE("steps", OPT_STR, steps, "N", "steps (all samples three times: 563)")},
-	{OPT_VALUE("batch", OPT_STR, batch, "N", "samples of a step (8)")},
-	{OPT_VALUE("seq", OPT_STR, seq, "N", "tokens of a sample (512)")},
+	{OPT_VALUE("steps", OPT_UINT, steps, "N", "steps (all samples three times: 563)")},
+	{OPT_VALUE("batch", OPT_UINT, batch, "N", "samples of a step (8)")},
+	{OPT_VALUE("seq", OPT_UINT, seq, "N", "tokens of a sample (256)")},
 	OPT_LAST,
 };
 
@@ -41,36 +41,28 @@ const struct opt cmd_bench_micro_opts[] = {
 	OPT_LAST,
 };
 
-static struct err *add_number(
-	struct arena *a, const char *name, struct str value, struct strs *words)
-{
-	uint64_t n;
-	if (!value.n)
-		return NULL;
-	if (!str_u64(value, 10, &n) || n > 1000000000)
-		return err_new(E_USAGE, "%s is a number, not '%.*s'", name, STR(value));
-	strs_add(a, words, str_from(name));
-	strs_add(a, words, value);
-	return NULL;
-}
-
 static struct err *fill(struct arena *a, const char *name, struct bench_args *o)
 {
 	struct strs *words = &o->q.words;
+	const struct {
+		const char *name;
+		unsigned value;
+	} numbers[] = {{"--seed", o->seed}, {"--steps", o->steps}, {"--batch", o->batch},
+		{"--seq", o->seq}, {"--tolerance", o->tolerance}};
 	strs_add(a, words, str_from(name));
 	strs_add(a, words, S("--shape"));
 	strs_add(a, words, str_from(bench_shapes[o->shape]));
-	TRY(add_number(a, "--seed", o->seed, words));
-	TRY(add_number(a, "--steps", o->steps, words));
-	TRY(add_number(a, "--batch", o->batch, words));
-	TRY(add_number(a, "--seq", o->seq, words));
-	TRY(add_number(a, "--tolerance", o->tolerance, words));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (numbers[i].value) {
+			strs_add(a, words, str_from(numbers[i].name));
+			strs_add(a, words, str_fmt(a, "%u", numbers[i].value));
+		}
+	if (o->compare.n && !fs_is_file(o->compare))
+		return err_new(
+			E_NOENT, "there is no result '%.*s' to compare with", STR(o->compare));
 	if (o->compare.n) {
 		strs_add(a, words, S("--compare"));
 		strs_add(a, words, path_abs(a, o->compare));
-		if (!fs_is_file(o->compare))
-			return err_new(E_NOENT, "there is no result '%.*s' to compare with",
-				STR(o->compare));
 	}
 	o->q.jobs = o->common.jobs;
 	return NULL;

@@ -28,7 +28,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SHAPES = {
-    "qwen2.5-0.5b": {"hidden": 896, "layers": 24, "heads": 14, "kv_heads": 2, "mlp": 4864, "vocab": 151936, "seq": 512,
+    "qwen2.5-0.5b": {"hidden": 896, "layers": 24, "heads": 14, "kv_heads": 2, "mlp": 4864, "vocab": 151936, "seq": 256,
         "parameters": 494032768, "trainable": 4399104},
     "small": {"hidden": 64, "layers": 2, "heads": 4, "kv_heads": 2, "mlp": 160, "vocab": 512, "seq": 32,
         "parameters": 119360, "trainable": 17920},

@@ -20,8 +20,13 @@ FOLDER = os.environ["ROCSMITH_TEST"]
 LONGEST = 2000
 
 
+def whole(name):
+    """Names of files may be no UTF-8, which JSON cannot hold."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def trim(text):
-    return str(text).strip()[:LONGEST]
+    return whole(str(text).strip()[:LONGEST])
 
 
 def is_in(name, ids):
@@ -49,13 +54,13 @@ class Recorder:
 
     def name(self, item):
         _, colons, rest = item.nodeid.partition("::")
-        return self.path(item.path) + colons + rest
+        return whole(self.path(item.path) + colons + rest)
 
     def is_mine(self, name):
         if self.only:
             return name in self.only
         number, of = self.settings["shard"]
-        digest = int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()[:8], "big")
+        digest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
         return digest % of == number - 1 and (not self.include or is_in(name, self.include))
 
     @pytest.hookimpl(tryfirst=True)
@@ -86,7 +91,7 @@ class Recorder:
         if report.outcome == "passed":
             return
         path, colons, rest = report.nodeid.partition("::")
-        name = self.path(os.path.join(str(self.root), path)) + colons + rest
+        name = whole(self.path(os.path.join(str(self.root), path)) + colons + rest)
         why = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         if report.outcome == "failed":
             why = str(why).strip().splitlines()[-1:] or [""]

@@ -233,37 +233,31 @@ struct err *test_torch(struct arena *a, const struct test_request *asked, struct
 
 /* ---- smoke ---- */
 
-static struct err *smoke_on(struct test_run *r, size_t device)
-{
-	const struct test_env *env = r->env;
-	struct test_driver d = {
-		.source = S("."), .cwd = r->out->logs, .device = S("cpu"), .name = S("cpu")};
-	if (device < env->devices.n) {
-		d.device = S("cuda");
-		d.name = str_fmt(r->a, "gpu%zu", device);
-	}
-	strs_add(r->a, &d.argv, env->python);
-	strs_add(r->a, &d.argv, path_join(r->a, r->out->logs, S("smoke.py")));
-	strs_add(r->a, &d.variables, test_env_gpus(r->a, env, device, 1));
-	r->driver = &d;
-	return test_run_all(r);
-}
-
 static struct err *smoke_all(struct test_run *r)
 {
-	struct err *e = fs_write(
-		path_join(r->a, r->out->logs, S("smoke.py")), testrun_smoke, 0644 | FS_LOOSE);
-	for (size_t i = 0; !e && (i < r->env->devices.n || !i); i++) {
-		MAP(results, r->a);
-		MAP(excluded, r->a);
-		r->results = results;
-		r->excluded = excluded;
-		e = smoke_on(r, i);
-		if (!e)
-			evidence_judge(r, &(struct test_skips){0});
+	struct arena *a = r->a;
+	struct str script = path_join(a, r->out->logs, S("smoke.py"));
+	size_t gpus = r->env->devices.n;
+	TRY(fs_write(script, testrun_smoke, 0644 | FS_LOOSE));
+	for (size_t i = 0; i < gpus || !i; i++) {
+		struct test_driver d = {.source = S("."),
+			.cwd = r->out->logs,
+			.device = S("cpu"),
+			.name = S("cpu")};
+		if (gpus) {
+			d.device = S("cuda");
+			d.name = str_fmt(a, "gpu%zu", i);
+		}
+		strs_add(a, &d.argv, r->env->python);
+		strs_add(a, &d.argv, script);
+		strs_add(a, &d.variables, test_env_gpus(a, r->env, i, 1));
+		r->driver = &d;
+		r->results = (struct map){.a = a};
+		r->excluded = (struct map){.a = a};
+		TRY(test_run_all(r));
+		evidence_judge(r, &(struct test_skips){0});
 	}
-	test_run_end(r);
-	return e;
+	return NULL;
 }
 
 struct err *test_smoke(struct arena *a, const struct test_request *asked, struct test_evidence *ret)
@@ -292,6 +286,7 @@ struct err *test_smoke(struct arena *a, const struct test_request *asked, struct
 	struct test_run r = {.a = a, .q = &q, .env = env, .out = ret};
 	TRY(open_logs(a, &q, ret));
 	struct err *e = smoke_all(&r);
+	test_run_end(&r);
 	ret->seconds = mono_now() - began;
 	return close_logs(&q, ret, e);
 }

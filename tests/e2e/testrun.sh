@@ -147,10 +147,11 @@ has 'f == ["test-no-xml"] and e["verdict"] == "fail" and "test_a.py::test_b" in 
 python3 - <<'PY'
 import os
 os.makedirs("odd", exist_ok=True)
+open(b"odd/test_\xff.py", "w").write("def test_y(): pass\n")
 open("odd/test_\x1b[31m\nok.py", "w").write("def test_x(): assert 0, '\\x1b[2J\\x07'\n")
 PY
 run 1 --source odd
-has 'o == {"test_\x1b[31m\nok.py::test_x": "failed"}'
+has 'o == {"test_\x1b[31m\nok.py::test_x": "failed", "test_\\udcff.py::test_y": "passed"}'
 grep -q "$(printf '\033')" log && no 'a name controls the terminal'
 python3 -c 'import xml.etree.ElementTree as x; x.parse("e.xml")' || no 'JUnit XML of odd names'
 ok 'no tests, no XML, names with control characters'
@@ -201,7 +202,7 @@ cat >odd/test_env.py <<'PY'
 import os
 def test_gpus(): assert os.environ["HIP_VISIBLE_DEVICES"] == os.environ["WANT"] and os.environ["PYTORCH_TEST_WITH_ROCM"] == "1"
 PY
-rm odd/test_*ok.py
+find odd -name 'test_*' ! -name test_env.py -delete
 echo "$PWD/fake" >"$(echo env/lib/python3*/site-packages)/fake.pth"
 WANT=0 run 0 --source odd
 has 'e["gpu"] == "gfx1100" and e["torch"] == "2.6.0+rocm6.4"'
@@ -211,11 +212,22 @@ WANT=0,1,2 run 0 --source odd --gpu all --config distributed
 has 'e["gpu"] == "gfx942,gfx1100"'
 WANT=4 HIP_VISIBLE_DEVICES=1,3,4 run 0 --source odd --gpu 2
 run 3 --source odd --gpu gfx1201
+got=0
+"$ROCSMITH" test smoke --python env -o e.json >log 2>err || got=$?
+[ "$got" = 1 ] || no 'smoke tests of a torch that is none'
+has 'o == {f"gpu{n}::import": "failed" for n in range(3)} and e["gpu"] == "gfx942,gfx1100" and e["suite"] == "smoke"'
 run 2 --source torch --skip-list none.yaml
 echo 2.7.0 >torch/version.txt
 run 2 --source torch
 ok 'GPUs: targets, indices, UUIDs of a list that was there, none that fits, another version'
 rm "$(echo env/lib/python3*/site-packages)/fake.pth"
+for command in "test smoke" "bench lora" "bench micro"; do
+	got=0
+	# shellcheck disable=SC2086
+	"$ROCSMITH" $command --python env >log 2>err || got=$?
+	[ "$got" = 3 ] && grep -q 'has no torch' err || no "$command without a torch"
+done
+ok 'without a torch, smoke tests and benchmarks say so'
 
 # ---- two runs ----
 got=0
