@@ -58,23 +58,25 @@ static struct err *run_program(
 	struct test_request ask = {.python = q->python, .jobs = q->jobs};
 	CLEANUP(bench_watch_end)
 	struct bench_watch w = {.hang = q->hang + HANG_GRACE, .last = mono_now()};
-	struct str script = path_join(a, tmp, S("bench.py")),
-		   answer = path_join(a, tmp, S("answer.json"));
+	struct str text, script = path_join(a, tmp, S("bench.py")),
+			 answer = path_join(a, tmp, S("answer.json"));
 	struct proc p = {
 		.cwd = tmp, .merge = true, .line = on_line, .tick = bench_tick, .user = &w};
 	if (q->gpu.n)
 		strs_add(a, &ask.gpus, q->gpu);
 	TRY(test_env_open(a, &ask, &env, &scrap));
 	if (!env.torch.n)
-		return err_hint(err_new(E_TOOL_MISSING,
-					"the environment of '%.*s' has no torch that can be loaded",
-					STR(env.python)),
+		return err_hint(
+			err_new(E_TOOL_MISSING, "the environment of '%.*s' has no torch%s%.*s",
+				STR(env.python), scrap.findings.n ? ": " : "",
+				STR(scrap.findings.n ? scrap.findings.v[0].message : S(""))),
 			"--python names an environment with one");
 	strs_add(a, &p.argv, env.python);
 	strs_add(a, &p.argv, script);
 	strs_add_all(a, &p.argv, &q->words);
-	proc_arg(a, &p, "--hang", str_fmt(a, "%u", q->hang).p, "--output", answer.p, "--device",
-		env.devices.n ? "gpu" : "cpu", NULL);
+	/* a line for each step is its sign of life */
+	proc_arg(a, &p, "--every", "1", "--hang", str_fmt(a, "%u", q->hang).p, "--output", answer.p,
+		"--device", env.devices.n ? "gpu" : "cpu", NULL);
 	p.setenv = env.variables;
 	strs_add(a, &p.setenv, test_env_gpus(a, &env, 0, 1));
 	if (fs_writes_forbidden()) {
@@ -88,11 +90,10 @@ static struct err *run_program(
 	if (!fs_exists(answer))
 		return got.status ? proc_failure(&p, &got)
 				  : err_new(E_TOOL_FAILED, "the benchmark left no result");
-	TRY(json_read(a, answer, ret));
+	TRY(fs_read(a, answer, NODE_SIZE, &text));
+	TRY(json_parse(a, text, answer, ret));
 	if (!str_eq(node_text(*ret, S("schema"), S("")), S("rocsmith.bench/1")))
 		return err_new(E_TOOL_FAILED, "the benchmark left a result that is none");
-	struct str text;
-	TRY(fs_read(a, answer, NODE_SIZE, &text));
 	return q->output.n ? fs_write(q->output, text, 0644) : NULL;
 }
 
