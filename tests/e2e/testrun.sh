@@ -171,7 +171,8 @@ for name, text in (("one", "x = 1\n"), ("two", "x = 2\n")):
             record += f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b'=').decode()},{len(content)}\n"
         z.writestr("demo-1.0.dist-info/RECORD", record + "demo-1.0.dist-info/RECORD,,\n")
 PY
-python3 -m pip --python env install -q --no-index one/demo-1.0-py3-none-any.whl >log 2>&1 || no 'pip installs the wheel'
+own=$(echo env/lib/python3*/site-packages)
+python3 -m pip install -q --no-index --no-deps --target "$own" one/demo-1.0-py3-none-any.whl >log 2>&1 || no 'pip installs the wheel'
 alone=(--source plain --include test_plain.py::test_passes)
 run 0 "${alone[@]}" --wheel one/demo-1.0-py3-none-any.whl
 has 'e["wheels"] == [{"name": "demo", "version": "1.0", "sha256": __import__("hashlib").sha256(open("one/demo-1.0-py3-none-any.whl", "rb").read()).hexdigest()}]'
@@ -181,7 +182,7 @@ grep -q 'another wheel is installed' err || no 'another wheel'
 cmp -s e.json kept.json || no 'a refusal leaves the old evidence'
 cp one/demo-1.0-py3-none-any.whl other-1.0-py3-none-any.whl
 run 1 "${alone[@]}" --wheel other-1.0-py3-none-any.whl
-echo >>"$(echo env/lib/python3*/site-packages/demo.py)"
+echo >>"$own/demo.py"
 run 1 "${alone[@]}" --wheel one/demo-1.0-py3-none-any.whl
 ok 'evidence names a wheel only if each of its files is what is installed'
 
@@ -203,7 +204,7 @@ import os
 def test_gpus(): assert os.environ["HIP_VISIBLE_DEVICES"] == os.environ["WANT"] and os.environ["PYTORCH_TEST_WITH_ROCM"] == "1"
 PY
 find odd -name 'test_*' ! -name test_env.py -delete
-echo "$PWD/fake" >"$(echo env/lib/python3*/site-packages)/fake.pth"
+echo "$PWD/fake" >"$own/fake.pth"
 WANT=0 run 0 --source odd
 has 'e["gpu"] == "gfx1100" and e["torch"] == "2.6.0+rocm6.4"'
 WANT=GPU-b7 HIP_VISIBLE_DEVICES=GPU-a1,GPU-b7,4 run 0 --source odd --gpu gfx942
@@ -220,7 +221,7 @@ run 2 --source torch --skip-list none.yaml
 echo 2.7.0 >torch/version.txt
 run 2 --source torch
 ok 'GPUs: targets, indices, UUIDs of a list that was there, none that fits, another version'
-rm "$(echo env/lib/python3*/site-packages)/fake.pth"
+rm "$own/fake.pth"
 for command in "test smoke" "bench lora" "bench micro"; do
 	got=0
 	# shellcheck disable=SC2086
