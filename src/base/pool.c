@@ -209,3 +209,16 @@ unsigned cpu_count(void)
 	}
 	return most;
 }
+
+void cpu_pin(unsigned n)
+{
+	cpu_set_t set, less;
+	CPU_ZERO(&less);
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return;
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set) && (unsigned)CPU_COUNT(&less) < n)
+			CPU_SET(cpu, &less);
+	if (n)
+		(void)sched_setaffinity(0, sizeof(less), &less);
+}

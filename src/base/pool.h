@@ -25,3 +25,6 @@ MUST_USE struct err *pool_end(struct pool *p);
 /* pool_add_each() on a new pool, then waits. */
 MUST_USE struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn *fn);
 unsigned cpu_count(void); /* CPUs that this process may use: affinity and cgroup quota */
+/* Leaves this process, and those that it starts, the first n of its CPUs; for programs that start a thread for each one that
+ * they see, whatever the quota. Nothing happens if it has no more than n. */
+void cpu_pin(unsigned n);

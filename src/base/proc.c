@@ -301,7 +301,7 @@ static void follow(struct proc_run *r, int pidfd)
 		double now = mono_now();
 		if (r->p->tick && now - r->ticked >= 1) {
 			r->ticked = now;
-			r->p->tick(r->p->user);
+			r->timed_out |= !r->p->tick(r->p->user);
 		}
 	}
 }
@@ -384,7 +384,9 @@ struct err *proc_failure(const struct proc *p, const struct proc_result *r)
 	ARENA(a);
 	const char *name = r->status > 128 ? sigabbrev_np(r->status - 128) : NULL;
 	struct str what = str_fmt(&a, "exit status %d", r->status);
-	if (r->timed_out)
+	if (r->timed_out && !p->timeout)
+		what = S("ended, as it gave no sign of life");
+	else if (r->timed_out)
 		what = str_fmt(&a, "ended after its time limit of %u s", p->timeout);
 	else if (name)
 		what = str_fmt(&a, "killed by SIG%s", name);

@@ -20,7 +20,8 @@ struct proc {
 	bool only_err;      /* child uses our stdin and stdout; stderr is captured */
 	/* Called for each line of output as it comes, without its end, cut after 4 KiB; or NULL */
 	void (*line)(void *user, struct str line);
-	void (*tick)(void *user); /* called about once a second while it runs; or NULL */
+	/* Called about once a second while it runs; or NULL. False ends it, as its time limit does. */
+	bool (*tick)(void *user);
 	void *user;
 	size_t limit;     /* bytes of output kept (the last ones); 0 = 4 MiB */
 	unsigned timeout; /* seconds, 0 = none */

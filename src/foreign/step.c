@@ -104,7 +104,7 @@ static void on_line(void *user, struct str line)
 }
 
 /* ninja reports a step only when it ends; the ledger of our compilers lists what runs now. */
-static void on_tick(void *user)
+static bool on_tick(void *user)
 {
 	struct step_watch *w = user;
 	struct strs now = {0};
@@ -115,6 +115,7 @@ static void on_tick(void *user)
 		progress_left(w->progress, left > 0 ? left : PROGRESS_UNKNOWN);
 	}
 	progress_add(w->progress, 0, str_join(&tmp, &now, S(", ")));
+	return true;
 }
 
 /* ---- running ---- */
@@ -169,7 +170,7 @@ struct err *foreign_run(
 		TRY(fs_remove(p->log));
 	TRY(proc_run(f->a, p, ret));
 	if (str_is_one_of(str_from(kind), builds)) { /* without ninja, only our programs count */
-		on_tick(&w);
+		(void)on_tick(&w);
 		f->compiled += w.ran ? w.ran : w.follow.seen;
 	}
 	if (s->seconds <= 0)

@@ -169,6 +169,23 @@ static void a_thread_may_use_every_cpu_of_the_process(void **state)
 	assert_ok(pool_end(p));
 }
 
+static void a_process_may_leave_cpus_to_others(void **state)
+{
+	(void)state;
+	cpu_set_t all, now;
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	cpu_pin(10000);
+	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	assert_true(CPU_EQUAL(&all, &now));
+	cpu_pin(1);
+	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	assert_int_equal(CPU_COUNT(&now), 1);
+	CPU_AND(&now, &now, &all);
+	assert_int_equal(CPU_COUNT(&now), 1);
+	assert_int_equal(cpu_count(), 1);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +198,7 @@ int main(void)
 		cmocka_unit_test(jobs_run_in_parallel),
 		cmocka_unit_test(the_number_of_cpus_is_plausible),
 		cmocka_unit_test(a_thread_may_use_every_cpu_of_the_process),
+		cmocka_unit_test(a_process_may_leave_cpus_to_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,6 +138,24 @@ static void time_limits_end_the_whole_group(void **state)
 	test_dir_remove(dir);
 }
 
+static bool second_tick_is_the_last(void *user)
+{
+	return ++*(int *)user < 2;
+}
+
+static void a_tick_may_end_it(void **state)
+{
+	(void)state;
+	ARENA(a);
+	int ticks = 0;
+	struct proc p = {.tick = second_tick_is_the_last, .user = &ticks};
+	struct proc_result r;
+	proc_arg(&a, &p, "sleep", "77", NULL);
+	assert_err_says(proc_check(&a, &p, &r), E_TIMEOUT, "no sign of life");
+	assert_true(r.timed_out);
+	assert_true(r.seconds < 40 && ticks >= 2);
+}
+
 static void stubborn_children_are_killed(void **state)
 {
 	(void)state;
@@ -387,6 +405,7 @@ int main(void)
 		cmocka_unit_test(the_log_gets_everything),
 		cmocka_unit_test(folder_and_environment_are_set),
 		cmocka_unit_test(time_limits_end_the_whole_group),
+		cmocka_unit_test(a_tick_may_end_it),
 		cmocka_unit_test(stubborn_children_are_killed),
 		cmocka_unit_test(grandchildren_do_not_keep_us),
 		cmocka_unit_test(missing_programs_are_told),

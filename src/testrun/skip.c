@@ -1,0 +1,128 @@
+/* Skip lists: YAML, a list of entries. Only exact ids, and each entry says why, for how long, and where it will be cured:
+ * a list that grows by itself hides what a release breaks. */
+#include "base/fs.h"
+#include "know/predicate.h"
+#include "testrun/testrun_int.h"
+
+enum { SKIPS = 20000, LONGEST_TEXT = 4096 };
+
+static struct err *read_text(
+	const struct node *entry, const char *key, bool wanted, struct str *ret)
+{
+	TRY(node_want_text(entry, str_from(key), ret));
+	if (wanted && !ret->n)
+		return node_error(entry, E_SYNTAX, "an entry of a skip list needs '%s'", key);
+	for (size_t i = 0; i < ret->n; i++)
+		if ((unsigned char)ret->p[i] < 0x20 || ret->p[i] == 0x7f)
+			return node_error(entry, E_SYNTAX, "'%s' has a control character", key);
+	return ret->n > LONGEST_TEXT ? node_error(entry, E_SYNTAX, "'%s' is longer than %d bytes",
+					       key, LONGEST_TEXT)
+				     : NULL;
+}
+
+/* "2026-11-29", so that texts compare as dates do. */
+static struct err *check_date(const struct node *entry, const char *key, struct str date)
+{
+	uint64_t month = 0, day = 0, year;
+	bool good = date.n == 10 && date.p[4] == '-' && date.p[7] == '-' &&
+		    str_u64(str_sub(date, 0, 4), 10, &year) &&
+		    str_u64(str_sub(date, 5, 7), 10, &month) &&
+		    str_u64(str_sub(date, 8, 10), 10, &day);
+	return good && month - 1 < 12 && day - 1 < 31
+		       ? NULL
+		       : node_error(entry, E_SYNTAX, "'%s' is a date like 2026-11-29", key);
+}
+
+/* An id is that of a file, of a class or test in it, or of one case of a test. */
+static struct err *check_id(const struct node *entry, struct str id)
+{
+	struct str file = str_sub(id, 0, str_find(id, S("::")));
+	if (!path_is_inside(file) || !str_eq(path_ext(file), S(".py")))
+		return err_hint(node_error(entry, E_SYNTAX, "'%.*s' is no id of a test", STR(id)),
+			"an id is exact: test/test_torch.py::TestTorch::test_add, without the case "
+			"in [] for all cases");
+	if (strcspn(file.p, "*?[") < file.n)
+		return node_error(
+			entry, E_SYNTAX, "'%.*s' is a pattern, and ids are exact", STR(id));
+	return NULL;
+}
+
+static struct err *read_entry(struct arena *a, const struct node *entry, struct test_skip *s)
+{
+	static const char *const keys[] = {
+		"id", "gfx", "os", "torch", "reason", "issue", "added", "expires", NULL};
+	enum truth truth;
+	if (entry->kind != NODE_MAP)
+		return node_error(entry, E_SYNTAX, "an entry of a skip list is a map");
+	TRY(node_check_keys(entry, keys));
+	TRY(read_text(entry, "id", true, &s->id));
+	TRY(read_text(entry, "reason", true, &s->reason));
+	TRY(read_text(entry, "issue", true, &s->issue));
+	TRY(read_text(entry, "added", true, &s->added));
+	TRY(read_text(entry, "expires", true, &s->expires));
+	TRY(read_text(entry, "os", false, &s->os));
+	TRY(read_text(entry, "torch", false, &s->torch));
+	TRY(node_want_strs(a, entry, S("gfx"), &s->gfx));
+	TRY(check_id(entry, s->id));
+	TRY(check_date(entry, "added", s->added));
+	TRY(check_date(entry, "expires", s->expires));
+	struct err *e = predicate_version(a, S("1"), s->torch, &truth);
+	if (e)
+		return err_wrap(e, "'torch' of '%.*s' is no range of versions", STR(s->id));
+	if (str_cmp(s->expires, s->added) < 0)
+		return node_error(
+			entry, E_SYNTAX, "'%.*s' expires before it was added", STR(s->id));
+	return NULL;
+}
+
+static struct err *skips_parse(
+	struct arena *a, const struct node *doc, struct str today, struct test_skips *ret)
+{
+	const struct node *list = node_get(doc, S("skip"));
+	if (!list || list->kind != NODE_LIST || doc->n != 1)
+		return err_hint(
+			node_error(doc, E_SYNTAX, "a skip list is 'skip:', and a list of entries"),
+			"see SKIP LISTS in rocsmith-test(1)");
+	NODE_EACH (entry, list) {
+		struct test_skip s = {0};
+		if (ret->n == SKIPS)
+			return node_error(entry, E_LIMIT, "more than %d entries", SKIPS);
+		TRY(read_entry(a, entry, &s));
+		s.expired = str_cmp(s.expires, today) < 0;
+		*VEC_PUSH(a, ret) = s;
+	}
+	return NULL;
+}
+
+struct err *skips_read(
+	struct arena *a, struct str path, const struct test_evidence *e, struct test_skips *io)
+{
+	const struct node *doc;
+	struct test_skips all = {0};
+	struct strs files = {0}, gpus = str_split(a, e->gpu, ',');
+	if (fs_is_dir(path))
+		TRY(fs_list(a, path, &files));
+	for (size_t i = 0; i < files.n; i++)
+		if (str_eq(path_ext(files.v[i]), S(".yaml")))
+			TRY(skips_read(a, path_join(a, path, files.v[i]), e, io));
+	if (fs_is_dir(path))
+		return NULL;
+	TRY(yaml_read(a, path, &doc));
+	TRY(skips_parse(a, doc, str_sub(e->started, 0, 10), &all));
+	VEC_EACH (const struct test_skip, s, &all) {
+		enum truth version = TRUTH_YES;
+		if (s->torch.n)
+			TRY_CTX(predicate_version(a, e->torch, s->torch, &version),
+				"cannot compare torch %.*s with '%.*s'", STR(e->torch), STR(path));
+		if ((!s->os.n || str_eq(s->os, S("linux"))) && version == TRUTH_YES &&
+			predicate_gpus(&gpus, &s->gfx, false) == TRUTH_YES)
+			*VEC_PUSH(a, io) = *s;
+	}
+	return NULL;
+}
+
+bool test_id_below(struct str id, struct str above)
+{
+	return str_starts(id, above) &&
+	       (id.n == above.n || id.p[above.n] == ':' || id.p[above.n] == '[');
+}
