@@ -56,8 +56,8 @@ static const struct json_field stage_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field step_fields[] =
-	FIELDS_ONLY(struct job_report, kind, name, gpu, start, seconds, cpu, memory, cached, done);
+static const struct json_field step_fields[] = FIELDS_ONLY(
+	struct job_report, kind, name, gpu, front, start, seconds, cpu, memory, cached, done);
 
 const struct json_field build_package_fields[] =
 	FIELDS_ONLY(struct foreign_package, name, version, sha256);

@@ -88,8 +88,12 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 		TRY(fs_mkdirs(j->work));
 		p.argv = (struct strs){0};
 		strs_add_all(tmp, &p.argv, &j->proc.argv);
-		TRY(j->set->hooks->wrap(tmp, j, &p));
-		TRY(proc_run(tmp, &p, &r));
+		if (j->run) {
+			TRY(j->run(tmp, j, &r, &inputs));
+		} else {
+			TRY(j->set->hooks->wrap(tmp, j, &p));
+			TRY(proc_run(tmp, &p, &r));
+		}
 		report->start = r.start - j->set->began;
 		report->seconds = r.seconds;
 		report->cpu = r.cpu;

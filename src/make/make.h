@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "cc/compile.h"
 #include "hipify/hipify.h"
 #include "jobs/job.h"
 #include "plan/plan.h"
@@ -31,6 +32,7 @@ struct make {
 	struct str dir;                    /* build folder, absolute */
 	unsigned jobs;
 	bool keep_going; /* after a failure, run all jobs that do not depend on it */
+	enum front_share share; /* do device passes share front ends (cc/compile.h)? */
 	double began;    /* mono_now() at the start of the whole build */
 
 	/* make_open(): the folders, and the paths that compilers can see */

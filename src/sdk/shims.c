@@ -363,6 +363,7 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 	struct strs gccs = {0};
 	*ret = (struct cc_config){.log_dir = o->log_dir,
 		.memory = o->memory,
+		.share = o->share,
 		.precompile = o->precompile,
 		.project = o->project,
 		.sdk = s->root.n ? s->root : s->prefix,
