@@ -24,11 +24,7 @@ const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 /* ---- the folder ---- */
 static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
-	{.key = "share_frontend",
-		.kind = FIELD_WORD,
-		.off = offsetof(struct cc_config, share),
-		.words = front_share_names,
-		.optional = true},
+	FIELD_OPTIONAL("share_frontend", struct cc_config, share),
 	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
 		root_flags, root_links, compile_flags),
 	FIELD_LAST(FIELDS(struct cc_config, gpus, log_dir, precompile, memory, project, sdk, rocm)),
@@ -348,7 +344,7 @@ static struct err *run_device(struct arena *a, struct compiler_run *j, const str
 	struct str folder, bool *ret_drop)
 {
 	struct front_result done;
-	struct front f = {.share = (enum front_share)j->config->share,
+	struct front f = {.share = front_share_of(j->config->share),
 		.store = path_join(a, folder, S("front")),
 		.run = run_part,
 		.user = j};
@@ -388,7 +384,8 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 		one.proc.only_err = true;
 		one.proc.inherit = false;
 		bool drop = false;
-		if (p->gpu.n && gpus && gpus->n > 1 && j->config->share != FRONT_OFF)
+		if (p->gpu.n && gpus && gpus->n > 1 &&
+			front_share_of(j->config->share) != FRONT_OFF)
 			TRY(run_device(a, &one, p, path_dir(path_dir(p->work)), &drop));
 		else
 			TRY(run_counted(a, &one));
@@ -580,13 +577,14 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	struct compiler_run j = {.cc = cc, .config = &config, .cuda = nvcc.cuda};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;
+	enum front_share share = front_share_of(config.share);
 	if (!nvcc.passes.n &&
-		(nested || (!config.log_dir.n && !j.entry.predicted && config.share == FRONT_OFF)))
+		(nested || (!config.log_dir.n && !j.entry.predicted && share == FRONT_OFF)))
 		return become(a, &j.proc);
 	cancel_init();
 	if (nvcc.passes.n)
 		TRY(link_device(a, &j, &nvcc.passes));
-	else if (j.entry.predicted || config.share != FRONT_OFF)
+	else if (j.entry.predicted || share != FRONT_OFF)
 		TRY(try_passes(a, &j, &words, &done));
 	if (!done && !nvcc.passes.n)
 		TRY(run_compiler(a, &j, &words));

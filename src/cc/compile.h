@@ -77,7 +77,8 @@ bool compile_read(
  * device code, LTO, plugins), functions with target attributes, questions about the processor, a driver that does not run
  * cc1 and lld, any failure or message of a back end. A failure is always that of a direct pass, with its messages. */
 enum front_share { FRONT_OFF, FRONT_AUTO, FRONT_PROVE };
-extern const char *const front_share_names[]; /* NULL-terminated */
+extern const char *const front_share_names[];     /* NULL-terminated */
+enum front_share front_share_of(struct str name); /* FRONT_OFF for any other name */
 
 struct front {
 	enum front_share share;

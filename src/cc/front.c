@@ -20,6 +20,13 @@ enum {
 const char *const front_share_names[] = {"off", "auto", "prove", NULL};
 const char *const front_how_names[] = {"direct", "made", "shared"};
 
+enum front_share front_share_of(struct str name)
+{
+	return str_eq(name, S("prove"))  ? FRONT_PROVE
+	       : str_eq(name, S("auto")) ? FRONT_AUTO
+					 : FRONT_OFF;
+}
+
 struct front_call {
 	const struct front *f;
 	const struct compile_pass *pass;

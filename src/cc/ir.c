@@ -121,7 +121,8 @@ const char *front_refuses(struct str text)
 				continue;
 			next = str_trim(str_sub(next, 1, next.n));
 			/* also R"(...)" and u8"..."; # is a line marker before the literal */
-			if (!next.n || next.p[0] == '#' || str_chr(next, '"') < 4)
+			size_t quote = str_chr(next, '"');
+			if (!next.n || next.p[0] == '#' || (quote < 4 && quote < next.n))
 				return "a function has target features of its own";
 		}
 	}
