@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "cc/cc_int.h"
 #include "cc/compile.h"
 #include "formats/node.h"
@@ -341,11 +342,17 @@ static struct err *keep_both(
 /* Runs a device pass, perhaps with the front end of another. *ret_drop: the objects that were made with that front end
  * before are in doubt. */
 static struct err *run_device(struct arena *a, struct compiler_run *j, const struct compile_pass *p,
-	struct str folder, bool *ret_drop)
+	const struct strs *gpus, bool *ret_drop)
 {
 	struct front_result done;
+	struct str folder = path_dir(path_dir(p->work));
+	struct str compiler = fs_state(a, cc_file(a, j->cc->dir, "programs/clang++"));
 	struct front f = {.share = front_share_of(j->config->share),
 		.store = path_join(a, folder, S("front")),
+		.hints = path_join(a, cc_file(a, j->cc->dir, "front"),
+			str_sub(sha256_hex(a, compiler), 0, 16)),
+		.turn = S("this compile"),
+		.gpus = gpus,
 		.run = run_part,
 		.user = j};
 	struct log_entry *e = &j->entry;
@@ -386,7 +393,7 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 		bool drop = false;
 		if (p->gpu.n && gpus && gpus->n > 1 &&
 			front_share_of(j->config->share) != FRONT_OFF)
-			TRY(run_device(a, &one, p, path_dir(path_dir(p->work)), &drop));
+			TRY(run_device(a, &one, p, gpus, &drop));
 		else
 			TRY(run_counted(a, &one));
 		const struct log_entry *e = &one.entry;

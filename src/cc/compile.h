@@ -84,6 +84,10 @@ struct front {
 	enum front_share share;
 	struct str store;    /* folder for the IR of a source; made when it is needed */
 	struct str identity; /* of the compiler, if the store outlives the build */
+	/* To save work where nothing can be shared. These decide only whether a pass is direct: folder for the features
+	 * of GPUs, as seen last; a word for this build; all GPUs of the source. */
+	struct str hints, turn;
+	const struct strs *gpus;
 	/* Runs a program with the settings of the pass. */
 	struct err *(*run)(struct arena *a, const struct front *f, const struct strs *argv,
 		struct proc_result *ret);

@@ -47,6 +47,47 @@ static struct str in_work(struct arena *a, const struct front_call *c, const cha
 	return path_join(a, c->pass->work, str_from(name));
 }
 
+/* ---- what saves work where nothing can be shared ---- */
+
+/* The features of a GPU, as they were seen last, or "". */
+static struct str seen_features(struct arena *a, const struct front_call *c, struct str gpu)
+{
+	struct str text = S("");
+	err_free(fs_read_opt(a, path_join(a, c->f->hints, gpu), MAX_SAID, &text));
+	return text;
+}
+
+/* Have all GPUs of the source been seen, and no other with the features of this one? */
+static bool is_single(struct arena *a, const struct front_call *c)
+{
+	struct str own = c->f->hints.n ? seen_features(a, c, c->pass->gpu) : S("");
+	for (size_t i = 0; own.n && i < c->f->gpus->n; i++) {
+		struct str gpu = c->f->gpus->v[i], other = seen_features(a, c, gpu);
+		if (!other.n || (!str_eq(gpu, c->pass->gpu) && str_eq(own, other)))
+			return false;
+	}
+	return own.n > 0;
+}
+
+/* Two GPUs with the same features but different texts: the source names the GPU, as rocPRIM does, and each of the others
+ * will have a text of its own. *ret_why tells so if that was seen in this build. */
+static struct err *is_alone(struct arena *a, const struct front_call *c, const char **ret_why)
+{
+	struct str path = str_fmt(a, "%.*s/%.*s.first", STR(c->f->store),
+			   STR(str_sub(sha256_hex(a, c->features), 0, 16))),
+		   names = path_join(a, c->f->store, S("alone.first")), text, own;
+	TRY(fs_mkdirs(c->f->store));
+	TRY(fs_read_opt(a, names, MAX_SAID, &text));
+	if (text.n && str_eq(text, c->f->turn))
+		*ret_why = "its text is another for each GPU";
+	own = str_fmt(a, "%.*s %.*s", STR(c->f->turn), STR(c->key));
+	TRY(fs_read_opt(a, path, MAX_SAID, &text));
+	bool late = str_starts(text, str_fmt(a, "%.*s ", STR(c->f->turn)));
+	if (!late)
+		return fs_write(path, own, 0644);
+	return str_eq(text, own) ? NULL : fs_write(names, c->f->turn, 0644 | FS_IF_CHANGED);
+}
+
 /* ---- running programs ---- */
 
 /* Runs a program, and adds its costs to those of the pass. */
@@ -154,7 +195,10 @@ static struct err *ask_features(struct arena *a, struct front_call *c, const cha
 		return NULL;
 	c->features = of.features;
 	*ret_why = NULL;
-	return NULL;
+	if (!c->f->hints.n)
+		return NULL;
+	TRY(fs_mkdirs(c->f->hints));
+	return fs_write(path_join(a, c->f->hints, c->pass->gpu), c->features, 0644 | FS_IF_CHANGED);
 }
 
 /* Makes the text, and from it the key of the group. */
@@ -343,15 +387,20 @@ struct err *front_pass(struct arena *a, const struct front *f, const struct comp
 {
 	struct front_call c = {.f = f, .pass = pass, .argv = argv, .ret = ret};
 	struct str text, ir = {0};
+	bool proving = f->share == FRONT_PROVE;
 	const char *why = f->share == FRONT_OFF ? "" : NULL;
 	*ret = (struct front_result){.why = "", .said = S(""), .doubt = S("")};
 	TRY(fs_remove(str_fmt(a, "%.*s.shared", STR(pass->output))));
+	if (!why && !proving && is_single(a, &c))
+		why = "no other GPU has its features";
 	if (!why)
 		TRY(ask_driver(a, &c, &why));
 	if (!why)
 		TRY(ask_features(a, &c, &why));
 	if (!why)
 		TRY(find_group(a, &c, &text, &why));
+	if (!why && !proving && f->turn.n)
+		TRY(is_alone(a, &c, &why));
 	if (!why)
 		TRY(take_ir(a, &c, text, &ir, &why));
 	if (!why)
@@ -359,5 +408,5 @@ struct err *front_pass(struct arena *a, const struct front *f, const struct comp
 	if (why)
 		return run_direct(a, &c, why);
 	ret->doubt = stored(a, &c, ".bad");
-	return f->share == FRONT_PROVE || is_sampled(&c) ? compare(a, &c) : NULL;
+	return proving || is_sampled(&c) ? compare(a, &c) : NULL;
 }

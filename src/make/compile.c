@@ -272,6 +272,11 @@ static struct err *run_device(
 		.store = path_join(tmp, m->obj,
 			str_fmt(tmp, "%.*s.front", STR(job_file_name(tmp, j->report.name)))),
 		.identity = j->set->toolchain,
+		.hints = path_join(tmp, m->obj,
+			str_fmt(tmp, "features-%.*s",
+				STR(str_sub(sha256_hex(tmp, j->set->toolchain), 0, 16)))),
+		.turn = str_fmt(tmp, "%.6f", m->began),
+		.gpus = &m->plan->gpus,
 		.run = run_program,
 		.user = j};
 	const struct compile_pass pass = {.gpu = j->report.gpu,

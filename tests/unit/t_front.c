@@ -111,6 +111,7 @@ struct fake {
 	bool back_speaks, wrong,
 		fails; /* the back end warns; makes another object; errors in the source */
 	unsigned fronts, backs, directs;
+	struct front extra; /* hints, turn, GPUs */
 };
 
 static struct str value_after(const struct strs *argv, const char *word)
@@ -179,7 +180,11 @@ static struct front_result pass(struct fake *k, enum front_share share, const ch
 {
 	struct arena *a = &k->f->a;
 	struct front_result r;
-	struct front f = {.share = share, .store = at(k->f, "store"), .run = fake_run, .user = k};
+	struct front f = k->extra;
+	f.share = share;
+	f.store = at(k->f, "store");
+	f.run = fake_run;
+	f.user = k;
 	struct compile_pass p = {.gpu = str_from(gpu), .work = at(k->f, "work")};
 	struct strs argv = {0};
 	p.out = path_join(a, p.work, S("out"));
@@ -195,6 +200,18 @@ static struct front_result pass(struct fake *k, enum front_share share, const ch
 		assert_file(k->f, "work/out",
 			str_z(a, str_fmt(a, "text for %s%s", gpu, k->wrong && r.how ? "!" : "")));
 	return r;
+}
+
+/* The same with hints, for these GPUs. */
+static enum front_how hinted(struct fake *k, const char *gpu, const char *features)
+{
+	static const char *const gpus[] = {"gfx900", "gfx1100", "gfx1101"};
+	struct strs *all = NEW(&k->f->a, struct strs);
+	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
+		strs_add(&k->f->a, all, str_from(gpus[i]));
+	k->features = features;
+	k->extra = (struct front){.hints = at(k->f, "hints"), .turn = S("now"), .gpus = all};
+	return pass(k, FRONT_AUTO, gpu).how;
 }
 
 static struct fake fake(struct fixture *f)
@@ -283,6 +300,31 @@ static void proving_finds_a_wrong_object_and_drops_its_front_end(void **state)
 	assert_false(r.differs || fs_present(at(k.f, "gfx1101.shared")));
 }
 
+static void a_gpu_that_shares_with_none_is_direct_from_the_second_source_on(void **state)
+{
+	struct fake k = fake(*state);
+	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_MADE);
+	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_MADE);
+	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_SHARED); /* one was never seen */
+	assert_int_equal(hinted(&k, "gfx1101", "+new"), FRONT_SHARED);
+	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_DIRECT);
+	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_SHARED);
+	k.features = "+old";
+	assert_int_equal(
+		pass(&k, FRONT_PROVE, "gfx900").how, FRONT_SHARED); /* proving proves all */
+}
+
+static void a_source_that_names_the_gpu_is_direct_once_that_is_seen(void **state)
+{
+	struct fake k = fake(*state);
+	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_MADE);
+	k.more = "\"-DOTHER\" ";
+	assert_int_equal(hinted(&k, "gfx1101", "+new"), FRONT_MADE);
+	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_DIRECT);
+	k.extra.turn = S("later"); /* another build asks again */
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
+}
+
 static void a_sample_is_compared(void **state)
 {
 	struct fake k = fake(*state);
@@ -309,6 +351,8 @@ int main(void)
 		FILES(doubts_end_in_a_direct_pass),
 		FILES(a_damaged_front_end_is_made_again),
 		FILES(proving_finds_a_wrong_object_and_drops_its_front_end),
+		FILES(a_gpu_that_shares_with_none_is_direct_from_the_second_source_on),
+		FILES(a_source_that_names_the_gpu_is_direct_once_that_is_seen),
 		FILES(a_sample_is_compared),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
