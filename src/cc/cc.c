@@ -155,7 +155,7 @@ struct log_entry {
 	struct str program;
 	const char *kind;
 	struct str input, dir;   /* source as written on the command line; working folder */
-	const char *front, *why; /* of a device pass: see struct pass_cost */
+	const char *front, *why; /* a device pass: as in struct pass_cost */
 	double waited, seconds, cpu;
 	uint64_t memory, predicted; /* bytes: peak of its largest process; share in the ledger */
 	const char *by;             /* source of the prediction */

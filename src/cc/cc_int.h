@@ -167,7 +167,7 @@ const char *front_refuses(struct str text);
 
 /* LLVM IR as text. Strings in it have no quotes (LLVM writes \22), so attributes are found by their lines. */
 struct ir_target {
-	struct str cpu, features; /* those of all functions; "" if no function has code */
+	struct str cpu, features; /* shared by all functions; "" if none has code */
 };
 /* NULL, or why it is not a module for one GPU. */
 const char *ir_read(struct str text, struct ir_target *ret);

@@ -83,7 +83,7 @@ enum front_share front_share_of(struct str name); /* FRONT_OFF for any other nam
 struct front {
 	enum front_share share;
 	struct str store;    /* folder for the IR of a source; made when it is needed */
-	struct str identity; /* of the compiler, if the store outlives the build */
+	struct str identity; /* a word for the compiler, if the store outlives the build */
 	/* To save work where nothing can be shared. These decide only whether a pass is direct: folder for the features
 	 * of GPUs, as seen last; a word for this build; all GPUs of the source. */
 	struct str hints, turn;

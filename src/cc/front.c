@@ -372,16 +372,6 @@ static struct err *compare(struct arena *a, struct front_call *c)
 	return fs_rename(other, str_fmt(a, "%.*s.shared", STR(c->pass->output)));
 }
 
-/* Is this pass in the sample? The same pass always is, or never. */
-static bool is_sampled(const struct front_call *c)
-{
-	struct str texts[] = {c->key, c->commands.cpu};
-	uint64_t sum = 0;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		sum = sum * 31 + str_hash(texts[i]);
-	return sum % SAMPLE == 0;
-}
-
 struct err *front_pass(struct arena *a, const struct front *f, const struct compile_pass *pass,
 	const struct strs *argv, struct front_result *ret)
 {
@@ -408,5 +398,7 @@ struct err *front_pass(struct arena *a, const struct front *f, const struct comp
 	if (why)
 		return run_direct(a, &c, why);
 	ret->doubt = stored(a, &c, ".bad");
-	return proving || is_sampled(&c) ? compare(a, &c) : NULL;
+	/* the same pass always is in the sample, or never */
+	bool sampled = str_hash(str_fmt(a, "%.*s %.*s", STR(c.key), STR(pass->gpu))) % SAMPLE == 0;
+	return proving || sampled ? compare(a, &c) : NULL;
 }

@@ -31,9 +31,9 @@ struct make {
 	const struct sdk_sysroot *sysroot; /* a policy's; root "" = none */
 	struct str dir;                    /* build folder, absolute */
 	unsigned jobs;
-	bool keep_going; /* after a failure, run all jobs that do not depend on it */
+	bool keep_going;        /* after a failure, run all jobs that do not depend on it */
 	enum front_share share; /* do device passes share front ends (cc/compile.h)? */
-	double began;    /* mono_now() at the start of the whole build */
+	double began;           /* mono_now() at the start of the whole build */
 
 	/* make_open(): the folders, and the paths that compilers can see */
 	struct str hip, obj, mod, log, stamp, tmp;
