@@ -74,7 +74,7 @@ bool compile_read(
  * refuses them for gfx1100, but the IR made for another GPU compiles there without a word.
  *
  * In any doubt the pass is direct: words of cc1 that are in no list (debug information, sanitizers, profiles, relocatable
- * device code, LTO, plugins), functions with target attributes, questions about the processor, a driver that does not run
+ * device code, LTO, plugins, fast arithmetic: is_known() in ir.c), functions with target attributes, questions about the processor, a driver that does not run
  * cc1 and lld, any failure or message of a back end. A failure is always that of a direct pass, with its messages. */
 enum front_share { FRONT_OFF, FRONT_AUTO, FRONT_PROVE };
 extern const char *const front_share_names[];     /* NULL-terminated */

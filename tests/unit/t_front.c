@@ -28,8 +28,9 @@ static void only_commands_that_are_known_are_shared(void **state)
 	static const char *const bad[] = {"\"-debug-info-kind=constructor\" ",
 		"\"-fsanitize=address\" ", "\"-fgpu-rdc\" ", "\"-flto=full\" ",
 		"\"-load\" \"x.so\" ", "\"-fprofile-instrument=clang\" ", "\"-some-new-option\" ",
-		"\"-mllvm\" \"-stats\" ", "\"-x\" \"c++\" ", "\"-include-pch\" \"p\" ",
-		"\"unterminated ", NULL};
+		"\"-mllvm\" \"-stats\" ", "\"-ffp-contract=fast\" ", "\"-fno-signed-zeros\" ",
+		"\"-ffast-math\" ", "\"-menable-no-nans\" ", "\"-x\" \"c++\" ",
+		"\"-include-pch\" \"p\" ", "\"unterminated ", NULL};
 	assert_null(commands_of(&a, "clang 21\n" CC1 LLD, "\"-DX=\\$y\" ", &c));
 	assert_str(c.source, "a \"b\".hip");
 	assert_str(c.cpu, "GPU");
