@@ -46,11 +46,12 @@ static bool is_known(struct str word)
 		"-isystem", "-iquote", "-isysroot", "-sys-header-deps", "-dependency-file", "-MT",
 		"-fdeprecated-macro", "-ferror-limit", "-fskip-odr-check-in-gmf",
 		"-fcxx-exceptions", "-fexceptions", "-vectorize-loops", "-vectorize-slp",
-		"-faddrsig", "-o", "-x", "-ivfsoverlay", "-ffunction-sections", "-fdata-sections",
-		"-pthread", "-fwrapv", "-funroll-loops", "-fcuda-is-device",
-		"-fvisibility-inlines-hidden", "-fcuda-allow-variadic-functions",
-		"-fno-rounding-math", "-fno-threadsafe-statics", "-fno-autolink", "-fno-rtti",
-		"-fno-implicit-modules", "-fno-caret-diagnostics", "-fcolor-diagnostics", NULL};
+		"-faddrsig", "-o", "-x", "-ivfsoverlay", "-source-date-epoch",
+		"-ffunction-sections", "-fdata-sections", "-pthread", "-fwrapv", "-funroll-loops",
+		"-fcuda-is-device", "-fvisibility-inlines-hidden",
+		"-fcuda-allow-variadic-functions", "-fno-rounding-math", "-fno-threadsafe-statics",
+		"-fno-autolink", "-fno-rtti", "-fno-implicit-modules", "-fno-caret-diagnostics",
+		"-fcolor-diagnostics", NULL};
 	static const char *const begins[] = {"-W", "-D", "-U", "-I",
 		"-std=", "-cuid=", "-mframe-pointer=none", "-aux-target-",
 		"-fvisibility=", "-debugger-tuning=", "-fdebug-compilation-dir=",
@@ -82,7 +83,9 @@ const char *front_commands(struct arena *a, struct str said, struct front_comman
 	for (size_t i = 1; i < w->n; i++) {
 		struct str value = i + 1 < w->n ? w->v[i + 1] : S("");
 		if (!is_known(w->v[i]))
-			return "an option has effects on both sides of the front end";
+			return str_fmt(
+				a, "'%.*s' may have effects behind the front end", STR(w->v[i]))
+				.p;
 		if (str_eq(w->v[i], S("-o")))
 			ret->object = value;
 		if (str_eq(w->v[i], S("-target-cpu")))
