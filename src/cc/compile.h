@@ -67,9 +67,9 @@ bool compile_read(
  *     words      of the compiler's own command line (cc1), without the GPU's name, device libraries and outputs
  *     identity   of the compiler
  *
- * In clang's sources (21 to 23) nothing else of the GPU reaches the front end: TargetInfo for AMDGPU derives macros,
- * size of waves and all answers about builtins from name and features, and the name itself is asked only by what
- * front_refuses() finds. Features must be equal, not only those that the IR seems to need: a builtin may become plain
+ * TargetInfo for AMDGPU derives macros, size of waves and all answers about builtins from name and features; the name itself
+ * is asked only by what front_refuses() finds (doc/decisions/008-shared-front-ends.md: what was read, and what was measured).
+ * Features must be equal, not only those that the IR seems to need: a builtin may become plain
  * IR, as __builtin_amdgcn_global_atomic_fadd_f32 does, or be selected elsewhere, too, as __builtin_amdgcn_sdot4 is: clang
  * refuses them for gfx1100, but the IR made for another GPU compiles there without a word.
  *

@@ -12,7 +12,7 @@ enum {
 	MAX_TEXT = 256 << 20,
 	MAX_SAID = 1 << 20,
 	SAMPLE = 50, /* FRONT_AUTO: one pass in so many is compared with the direct one */
-	KEPT = 64,   /* files of a store that stay when another group comes */
+	KEPT = 256,  /* files of a store that stay when another group comes */
 };
 
 #define HEAD "; rocsmith front 1 " /* a comment for LLVM */
@@ -118,7 +118,7 @@ static struct err *run_direct(struct arena *a, struct front_call *c, const char 
 
 enum words_for { FOR_KEY, FOR_TEXT, FOR_IR, FOR_PROBE };
 
-/* The command of a front end. key: what decides its result, besides text and features. */
+/* The command of a front end that writes `out`; for the key, what decides its result besides text and features. */
 static struct strs front_words(
 	struct arena *a, const struct front_call *c, enum words_for what, struct str out)
 {
@@ -245,8 +245,8 @@ static struct err *prune(struct arena *a, const struct front_call *c)
 {
 	struct strs names = {0};
 	TRY(fs_list(a, c->f->store, &names));
-	while (names.n > (size_t)4 * KEPT) {
-		size_t oldest = 0;
+	while (names.n > (size_t)KEPT) {
+		size_t oldest = names.n;
 		int64_t when = INT64_MAX;
 		for (size_t i = 0; i < names.n; i++) {
 			struct stat st;
@@ -256,6 +256,8 @@ static struct err *prune(struct arena *a, const struct front_call *c)
 				oldest = i;
 			}
 		}
+		if (oldest == names.n)
+			break;
 		TRY(fs_remove(path_join(a, c->f->store, names.v[oldest])));
 		names.v[oldest] = names.v[--names.n];
 	}
@@ -372,33 +374,44 @@ static struct err *compare(struct arena *a, struct front_call *c)
 	return fs_rename(other, str_fmt(a, "%.*s.shared", STR(c->pass->output)));
 }
 
+/* Makes the object with a shared front end, unless *ret_why says why not. */
+static struct err *run_shared(struct arena *a, struct front_call *c, const char **ret_why)
+{
+	bool proving = c->f->share == FRONT_PROVE;
+	struct str text, ir = {0};
+	if (!proving && is_single(a, c))
+		*ret_why = "no other GPU has its features";
+	if (!*ret_why)
+		TRY(ask_driver(a, c, ret_why));
+	if (!*ret_why)
+		TRY(ask_features(a, c, ret_why));
+	if (!*ret_why)
+		TRY(find_group(a, c, &text, ret_why));
+	if (!*ret_why && !proving && c->f->turn.n)
+		TRY(is_alone(a, c, ret_why));
+	if (!*ret_why)
+		TRY(take_ir(a, c, text, &ir, ret_why));
+	return *ret_why ? NULL : run_back(a, c, ir, ret_why);
+}
+
 struct err *front_pass(struct arena *a, const struct front *f, const struct compile_pass *pass,
 	const struct strs *argv, struct front_result *ret)
 {
 	struct front_call c = {.f = f, .pass = pass, .argv = argv, .ret = ret};
-	struct str text, ir = {0};
-	bool proving = f->share == FRONT_PROVE;
 	const char *why = f->share == FRONT_OFF ? "" : NULL;
 	*ret = (struct front_result){.why = "", .said = S(""), .doubt = S("")};
 	TRY(fs_remove(str_fmt(a, "%.*s.shared", STR(pass->output))));
-	if (!why && !proving && is_single(a, &c))
-		why = "no other GPU has its features";
-	if (!why)
-		TRY(ask_driver(a, &c, &why));
-	if (!why)
-		TRY(ask_features(a, &c, &why));
-	if (!why)
-		TRY(find_group(a, &c, &text, &why));
-	if (!why && !proving && f->turn.n)
-		TRY(is_alone(a, &c, &why));
-	if (!why)
-		TRY(take_ir(a, &c, text, &ir, &why));
-	if (!why)
-		TRY(run_back(a, &c, ir, &why));
+	struct err *e = why ? NULL : run_shared(a, &c, &why);
+	if (e && e->code == E_LIMIT) {
+		err_free(e);
+		e = NULL;
+		why = "its text or IR is too large";
+	}
+	TRY(e);
 	if (why)
 		return run_direct(a, &c, why);
 	ret->doubt = stored(a, &c, ".bad");
 	/* the same pass always is in the sample, or never */
 	bool sampled = str_hash(str_fmt(a, "%.*s %.*s", STR(c.key), STR(pass->gpu))) % SAMPLE == 0;
-	return proving || sampled ? compare(a, &c) : NULL;
+	return f->share == FRONT_PROVE || sampled ? compare(a, &c) : NULL;
 }
