@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "cc/cc_int.h"
 #include "cc/compile.h"
 #include "formats/node.h"
@@ -24,6 +25,7 @@ const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 /* ---- the folder ---- */
 static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
+	FIELD_OPTIONAL("share_frontend", struct cc_config, share),
 	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
 		root_flags, root_links, compile_flags),
 	FIELD_LAST(FIELDS(struct cc_config, gpus, log_dir, precompile, memory, project, sdk, rocm)),
@@ -142,7 +144,8 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 
 /* ---- the log: each line of cc.jsonl is one run of a program, with all its tries and passes ---- */
 struct pass_cost {
-	struct str gpu; /* "" for the host pass */
+	struct str gpu;          /* "" for the host pass */
+	const char *front, *why; /* a word of front_how_names; the reason for "direct" */
 	double seconds, cpu;
 	uint64_t memory;
 };
@@ -151,7 +154,8 @@ struct log_entry {
 	double start; /* seconds since 1970 */
 	struct str program;
 	const char *kind;
-	struct str input, dir; /* source as written on the command line; working folder */
+	struct str input, dir;   /* source as written on the command line; working folder */
+	const char *front, *why; /* a device pass: as in struct pass_cost */
 	double waited, seconds, cpu;
 	uint64_t memory, predicted; /* bytes: peak of its largest process; share in the ledger */
 	const char *by;             /* source of the prediction */
@@ -164,7 +168,7 @@ struct log_entry {
 };
 
 static const struct json_field pass_fields[] =
-	FIELDS_ONLY(struct pass_cost, gpu, seconds, cpu, memory);
+	FIELDS_ONLY(struct pass_cost, gpu, front, why, seconds, cpu, memory);
 
 static const struct json_field entry_fields[] = {
 	FIELDS(struct log_entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
@@ -199,6 +203,7 @@ struct compiler_run {
 	struct history_key key;
 	struct log_entry entry;
 	bool cuda; /* translated: its messages may be about names that HIP lacks */
+	bool part; /* one of several programs of a pass, which the history knows as a whole */
 };
 
 /* Prints an error that must not fail the build as a warning. */
@@ -279,7 +284,8 @@ static struct err *run_counted(struct arena *a, struct compiler_run *j)
 		e->seconds += j->result.seconds;
 		e->memory = j->result.memory;
 		e->status = j->result.status;
-		tolerate(remember(a, j));
+		if (!j->part)
+			tolerate(remember(a, j));
 		if (!e->predicted || wish.want == LEDGER_ALONE || !is_starved(&j->result))
 			return NULL;
 		say_warning("'%.*s' of '%.*s' ran out of memory at %llu MiB: once more, alone",
@@ -301,6 +307,70 @@ static void write_log(struct arena *a, const struct compiler_run *j)
 
 /* ---- a compile for several GPUs, pass by pass ---- */
 
+/* A program of a device pass: counted like the pass. */
+static struct err *run_part(
+	struct arena *a, const struct front *f, const struct strs *argv, struct proc_result *ret)
+{
+	struct compiler_run *whole = f->user, one = *whole;
+	one.part = true;
+	one.proc.argv = *argv;
+	one.entry.tries = 0;
+	one.entry.waited = one.entry.cpu = one.entry.seconds = 0;
+	TRY(run_counted(a, &one));
+	whole->entry.waited += one.entry.waited;
+	*ret = one.result;
+	return NULL;
+}
+
+/* Keeps both objects of a device pass, beside the object of the source, and says so. */
+static struct err *keep_both(
+	struct arena *a, struct compiler_run *j, const struct compile_pass *p, struct str folder)
+{
+	struct str dir = str_fmt(a, "%.*s.differs", STR(folder));
+	struct str shared = str_fmt(a, "%.*s/%.*s.shared.co", STR(dir), STR(p->gpu));
+	struct str direct = str_fmt(a, "%.*s/%.*s.direct.co", STR(dir), STR(p->gpu));
+	j->entry.front = "differs";
+	TRY(fs_mkdirs(dir));
+	TRY(fs_rename(str_fmt(a, "%.*s.shared", STR(p->output)), shared));
+	if (fs_is_file(p->out))
+		TRY(fs_link(p->out, direct));
+	say_warning("'%.*s' for %.*s differs with a shared front end: '%.*s' and '%.*s'",
+		STR(j->entry.input), STR(p->gpu), STR(shared), STR(direct));
+	return NULL;
+}
+
+/* Runs a device pass, perhaps with the front end of another. *ret_drop: the objects that were made with that front end
+ * before are in doubt. */
+static struct err *run_device(struct arena *a, struct compiler_run *j, const struct compile_pass *p,
+	const struct strs *gpus, bool *ret_drop)
+{
+	struct front_result done;
+	struct str folder = path_dir(path_dir(p->work));
+	struct str compiler = fs_state(a, cc_file(a, j->cc->dir, "programs/clang++"));
+	struct front f = {.share = front_share_of(j->config->share),
+		.store = path_join(a, folder, S("front")),
+		.hints = path_join(a, cc_file(a, j->cc->dir, "front"),
+			str_sub(sha256_hex(a, compiler), 0, 16)),
+		.turn = S("this compile"),
+		.gpus = gpus,
+		.run = run_part,
+		.user = j};
+	struct log_entry *e = &j->entry;
+	const struct strs argv = j->proc.argv;
+	TRY(front_pass(a, &f, p, &argv, &done));
+	j->result = done.run;
+	e->cpu = done.run.cpu;
+	e->seconds = done.run.seconds;
+	e->memory = done.run.memory;
+	e->status = done.run.status;
+	e->front = front_how_names[done.how];
+	e->why = done.why;
+	*ret_drop = done.differs && f.share == FRONT_AUTO;
+	if (done.differs)
+		return keep_both(a, j, p, folder);
+	return remember(a, j);
+}
+
 /* Runs the passes in order. *ret_good: all succeeded, and the object is in place. If false, j->result is that of the one
  * that failed. */
 static struct err *run_passes(struct arena *a, struct compiler_run *j,
@@ -320,17 +390,26 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 		TRY(prepare(a, &one, &p->argv));
 		one.proc.only_err = true;
 		one.proc.inherit = false;
-		TRY(run_counted(a, &one));
+		bool drop = false;
+		if (p->gpu.n && gpus && gpus->n > 1 &&
+			front_share_of(j->config->share) != FRONT_OFF)
+			TRY(run_device(a, &one, p, gpus, &drop));
+		else
+			TRY(run_counted(a, &one));
 		const struct log_entry *e = &one.entry;
 		whole->waited += e->waited;
 		whole->cpu += e->cpu;
 		whole->seconds += e->seconds;
 		whole->memory = e->memory > whole->memory ? e->memory : whole->memory;
-		*VEC_PUSH(a, &whole->passes) = (struct pass_cost){
-			.gpu = p->gpu, .seconds = e->seconds, .cpu = e->cpu, .memory = e->memory};
+		*VEC_PUSH(a, &whole->passes) = (struct pass_cost){.gpu = p->gpu,
+			.front = e->front,
+			.why = e->why,
+			.seconds = e->seconds,
+			.cpu = e->cpu,
+			.memory = e->memory};
 		buf_add(&said, one.result.err);
 		j->result = one.result;
-		if (e->status || !fs_is_file(p->out))
+		if (e->status || drop || !fs_is_file(p->out))
 			return NULL;
 		TRY(fs_rename(p->out, p->output));
 		strs_add(a, &objects, p->output);
@@ -508,12 +587,14 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	struct compiler_run j = {.cc = cc, .config = &config, .cuda = nvcc.cuda};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;
-	if (!nvcc.passes.n && (nested || (!config.log_dir.n && !j.entry.predicted)))
+	enum front_share share = front_share_of(config.share);
+	if (!nvcc.passes.n &&
+		(nested || (!config.log_dir.n && !j.entry.predicted && share == FRONT_OFF)))
 		return become(a, &j.proc);
 	cancel_init();
 	if (nvcc.passes.n)
 		TRY(link_device(a, &j, &nvcc.passes));
-	else if (j.entry.predicted)
+	else if (j.entry.predicted || share != FRONT_OFF)
 		TRY(try_passes(a, &j, &words, &done));
 	if (!done && !nvcc.passes.n)
 		TRY(run_compiler(a, &j, &words));

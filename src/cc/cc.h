@@ -49,6 +49,7 @@ struct cc_config {
 	struct str log_dir;        /* folder of cc.jsonl, a line for each run; "": no log */
 	struct strs precompile;    /* sets of C++ headers: a source gets the first that fits */
 	uint64_t memory;           /* bytes for all compilers together; 0: not counted */
+	struct str share; /* do device passes share front ends? front_share_names[], or "" = off */
 	/* nvcc translates files of this folder ("": any), but none of the SDK's, for its ROCm version */
 	struct str project, sdk, rocm;
 };

@@ -152,6 +152,29 @@ MUST_USE struct err *dlink_passes(struct arena *a, const struct nvcc *call, cons
 	struct compile_passes *ret);
 struct str dlink_folder(struct arena *a, const struct compile_passes *passes);
 
+/* ---- ir.c: what clang prints and writes in between; see front_pass() ---- */
+
+/* The two commands of a device pass, as the driver's -### shows them. */
+struct front_commands {
+	struct strs cc1, lld;
+	struct str object, cpu,
+		source; /* values in cc1: the object that lld links, the GPU, the input */
+};
+/* NULL, or why the front end of these commands cannot be shared. */
+const char *front_commands(struct arena *a, struct str said, struct front_commands *ret);
+/* NULL, or why a preprocessed text may depend on the GPU in a way that its features do not tell. */
+const char *front_refuses(struct str text);
+
+/* LLVM IR as text. Strings in it have no quotes (LLVM writes \22), so attributes are found by their lines. */
+struct ir_target {
+	struct str cpu, features; /* shared by all functions; "" if none has code */
+};
+/* NULL, or why it is not a module for one GPU. */
+const char *ir_read(struct str text, struct ir_target *ret);
+/* The module for another GPU with the same features. */
+struct str ir_retarget(
+	struct arena *a, struct str text, const struct ir_target *from, struct str cpu);
+
 /* ---- ledger.c: the memory share of each running compiler, in one file that all compilers of a build use ----
  *
  * Each holder has a slot of the file and a lock on one byte of it. The lock belongs to the open file description

@@ -4,12 +4,12 @@
  * (cc.h) runs those of a foreign build's command one after another. A HIP source takes a device pass for each GPU, a
  * step that bundles their code objects, and a host pass that embeds the bundle. With the same -cuid in all of them, the
  * object is byte for byte that of a single clang run for all GPUs (measured with clang 21), but passes can run in
- * parallel, are cached and measured one by one, and a further GPU costs only its own pass. If GPUs ever share a front
- * end, it belongs behind this interface: callers see only passes and their dependencies.
+ * parallel, are cached and measured one by one, and a further GPU costs only its own pass. A device pass can take its
+ * front end from that of another GPU (front_pass() below): callers see only passes and their dependencies.
  */
 #pragma once
 
-#include "base/err.h"
+#include "base/proc.h"
 #include "base/vec.h"
 
 struct compile_step {
@@ -53,3 +53,63 @@ MUST_USE struct err *compile_join(
  * temporaries, response files, debug information, options for one side ...). */
 bool compile_read(
 	struct arena *a, struct str name, const struct strs *args, struct compile_step *ret);
+
+/* ---- one front end for many GPUs ----
+ *
+ * A device pass is a front end, which makes LLVM's intermediate representation (IR) of the source, and a back end. The
+ * front end's result depends on the GPU only by what clang tells it about that GPU. So passes of one source whose front
+ * ends get the same input are a group: one of them runs the front end, without optimisation, and the others take its IR,
+ * in which the name of the GPU is replaced (ir.c). Each has its own back end, with the device libraries of its GPU, and
+ * its own link. The object is byte for byte that of the direct pass. Two passes get the same input if these agree:
+ *
+ *     text       of the source after preprocessing, with line markers: all macros of the GPU are in it, or unused
+ *     features   the value of "target-features" that this clang gives to an empty kernel for the GPU
+ *     words      of the compiler's own command line (cc1), without the GPU's name, device libraries and outputs
+ *     identity   of the compiler
+ *
+ * TargetInfo for AMDGPU derives macros, size of waves and all answers about builtins from name and features; the name itself
+ * is asked only by what front_refuses() finds (doc/decisions/008-shared-front-ends.md: what was read, and what was measured).
+ * Features must be equal, not only those that the IR seems to need: a builtin may become plain
+ * IR, as __builtin_amdgcn_global_atomic_fadd_f32 does, or be selected elsewhere, too, as __builtin_amdgcn_sdot4 is: clang
+ * refuses them for gfx1100, but the IR made for another GPU compiles there without a word.
+ *
+ * In any doubt the pass is direct: words of cc1 that are in no list (debug information, sanitizers, profiles, relocatable
+ * device code, LTO, plugins, fast arithmetic: is_known() in ir.c), functions with target attributes, questions about the processor, a driver that does not run
+ * cc1 and lld, any failure or message of a back end. A failure is always that of a direct pass, with its messages. */
+enum front_share { FRONT_OFF, FRONT_AUTO, FRONT_PROVE };
+extern const char *const front_share_names[];     /* NULL-terminated */
+enum front_share front_share_of(struct str name); /* FRONT_OFF for any other name */
+
+struct front {
+	enum front_share share;
+	struct str store;    /* folder for the IR of a source; made when it is needed */
+	struct str identity; /* a word for the compiler, if the store outlives the build */
+	/* To save work where nothing can be shared. These decide only whether a pass is direct: folder for the features
+	 * of GPUs, as seen last; a word for this build; all GPUs of the source. */
+	struct str hints, turn;
+	const struct strs *gpus;
+	/* Runs a program with the settings of the pass. */
+	struct err *(*run)(struct arena *a, const struct front *f, const struct strs *argv,
+		struct proc_result *ret);
+	void *user;
+};
+
+enum front_how { FRONT_DIRECT, FRONT_MADE, FRONT_SHARED };
+extern const char *const front_how_names[];
+
+struct front_result {
+	struct proc_result run; /* status and messages; costs of all programs together */
+	enum front_how how;
+	const char *why; /* the reason for a direct pass, or "" */
+	struct str
+		said; /* shared: the messages of the front end, which the pass that ran it printed */
+	struct str
+		doubt; /* if this file appears later, the object is no longer to be believed; or "" */
+	bool differs; /* the objects of both ways differ: OUTPUT.shared has the one that was not used */
+};
+
+/* Runs a device pass, whose driver's arguments are argv, program first; with FRONT_AUTO, one in fifty (by a hash of
+ * what decides it) both ways, with FRONT_PROVE all. At a difference the direct object is used, and no pass uses that
+ * front end again. Several threads may run passes with one store. */
+MUST_USE struct err *front_pass(struct arena *a, const struct front *f,
+	const struct compile_pass *pass, const struct strs *argv, struct front_result *ret);

@@ -1,5 +1,6 @@
 /* rocsmith build: builds a verified wheel from a project folder or a saved plan. */
 #include "base/fs.h"
+#include "cc/compile.h"
 #include "cli/project_opts.h"
 #include "flow/set.h"
 #include "term/out.h"
@@ -27,6 +28,7 @@ const struct opt cmd_build_opts[] = {
 		"install into --python's environment, from the build folder")},
 	{OPT_VALUE("patches", OPT_PATH, q.patches, "QUEUE",
 		"queue of patches for the copy that is built")},
+	OPT_SHARE(q.share),
 	{OPT_FLAG("keep-going", q.keep_going, "after an error go on with what does not need it"),
 		.sname = 'k'},
 	{OPT_FLAG("offline", q.no_install, "never install an SDK")},

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/vec.h"
+#include "cc/compile.h"
 #include "cli/opt.h"
 #include "know/know.h"
 #include "sdk/sdk.h"
@@ -16,6 +17,7 @@ struct sdk_args {
 	struct strs gpus;
 	struct str sdk, log_dir;
 	unsigned memory; /* MiB */
+	unsigned share;
 	bool cuda;
 };
 #define ARGS struct sdk_args
@@ -208,6 +210,7 @@ struct err *cmd_sdk_shims(struct arena *a, void *args)
 	TRY(sdk_open_name(a, o->sdk, &sdk));
 	struct shim_options options = {.gpus = &gpus,
 		.memory = (uint64_t)o->memory << 20,
+		.share = o->share,
 		.jobs = o->common.jobs,
 		.cuda = o->cuda};
 	if (o->log_dir.n)
@@ -229,6 +232,7 @@ const struct opt cmd_sdk_shims_opts[] = {
 	{OPT_GPUS(gpus, "GPUs that rocm_agent_enumerator prints")},
 	{OPT_VALUE("memory", OPT_UINT, memory, "MIB",
 		"memory for all compilers together (default: no limit)")},
+	OPT_SHARE(share),
 	{OPT_FLAG("cuda", cuda, "add what looks like a CUDA toolkit: DIR/cuda")},
 	{OPT_VALUE("log", OPT_PATH, log_dir, "DIR", "folder for a log of all compiler runs")},
 	OPT_LAST,

@@ -68,6 +68,10 @@ struct opt {
 #define OPT_SDK(member, value, text)                                                               \
 	OPT_VALUE("sdk", OPT_STR, member, value, text), .env = "ROCSMITH_SDK"
 #define OPT_SYSROOT(member, text) OPT_VALUE("sysroot", OPT_PATH, member, "DIR", text)
+#define OPT_SHARE(member)                                                                          \
+	{OPT_VALUE("share-frontend", OPT_ENUM, member, "HOW",                                      \
+		"compile once for GPUs that agree: off, auto or prove"),                           \
+		.choices = front_share_names, .env = "ROCSMITH_SHARE_FRONTEND"}
 #define OPT_MOVED_TO(name, value, command)                                                         \
 	.lname = (name), .kind = OPT_MOVED, .flags = OPT_HIDDEN, .arg = (value), .help = (command)
 #define OPT_LAST {.kind = OPT_END, .off = sizeof(ARGS)}

@@ -108,7 +108,8 @@ static struct err *verify_the_wheel(struct build *b)
 	}
 	if (v.device_code)
 		TRY(targets_parse(b->a, &b->plan->gpus, &v.require));
-	bool sound = findings_worst(&b->foreign.findings) != SEV_ERROR;
+	bool sound =
+		findings_worst(foreign ? &b->foreign.findings : &b->make.findings) != SEV_ERROR;
 	TRY(build_proved(b->a, &v, b->ret));
 	if (!sound || !b->ret->proved.verify) {
 		b->ret->proved = (struct build_proof){0};
@@ -205,6 +206,7 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 			.dir = ret->dir,
 			.jobs = ret->jobs,
 			.keep_going = q->keep_going,
+			.share = q->share,
 			.began = q->began},
 		.foreign = {.a = a,
 			.plan = plan,
@@ -214,6 +216,7 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 			.out = path_abs(a, q->out),
 			.jobs = ret->jobs,
 			.keep_going = q->keep_going,
+			.share = q->share,
 			.patches = q->patches,
 			.editable = ret->environment,
 			.targets = &q->targets,

@@ -43,7 +43,8 @@ struct build_request {
 	struct strs targets; /* targets of ninja or make: builds only these, no wheel; none = all */
 	struct str patches;  /* folder of a queue of patches (recipe/queue.h); "" = none */
 	struct cache_wish cache; /* keeps objects of our own build of .cu sources */
-	unsigned jobs;           /* 0 = as many as CPUs and free memory allow */
+	unsigned share; /* do device passes share front ends? enum front_share of cc/compile.h */
+	unsigned jobs;  /* 0 = as many as CPUs and free memory allow */
 	bool editable; /* install into the environment of the plan's Python, with modules in the build folder */
 	bool keep_going; /* after an error, compile whatever does not depend on it */
 	bool no_install; /* a missing SDK is an error */

@@ -66,8 +66,8 @@ static void write_after(struct json *j, const void *object)
 }
 
 static const struct json_field step_fields[] = {
-	FIELDS(struct job_report, kind, name, gpu, start, seconds, cpu, memory, cached, restored,
-		done),
+	FIELDS(struct job_report, kind, name, gpu, front, start, seconds, cpu, memory, cached,
+		restored, done),
 	FIELD_LAST(FIELD_WRITE("after", write_after)),
 };
 

@@ -62,6 +62,7 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 		.jobs = f->jobs,
 		.precompile = f->plan->foreign->precompile,
 		.memory = machine_memory_free(S("")) / 10 * 9,
+		.share = f->share,
 		.sysroot = f->sysroot->root.n ? f->sysroot : NULL,
 		.own_libc = !f->plan->host_native,
 		.python_include = f->plan->host.python_include,

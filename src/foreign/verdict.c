@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/progress.h"
+#include "cc/compile.h"
 #include "foreign/foreign_int.h"
 #include "formats/zip.h"
 #include "know/know.h"
@@ -23,6 +24,37 @@ static struct err *compiled_files(const struct foreign *f, struct strs *ret)
 				    node_text(run, S("input"), S(""))))
 				   .n)
 			strs_put(f->a, ret, file);
+	}
+	return NULL;
+}
+
+struct err *foreign_differences(struct foreign *f, double since)
+{
+	struct str log, line;
+	TRY(fs_read_opt(f->a, path_join(f->a, f->log, S("cc.jsonl")), MAX_LOG, &log));
+	while (f->share != FRONT_OFF && str_next(&log, '\n', &line)) {
+		const struct node *run;
+		if (!str_contains(line, S("\"differs\"")))
+			continue;
+		struct err *e = json_parse(f->a, line, S("cc.jsonl"), &run);
+		const struct node *passes = e ? NULL : node_get(run, S("passes"));
+		bool late = passes && node_number(run, S("start"), 0) >= since;
+		err_free(e);
+		if (!late)
+			continue;
+		NODE_EACH (pass, passes) {
+			if (!str_eq(node_text(pass, S("front"), S("")), S("differs")))
+				continue;
+			struct finding *fi = finding_add(f->a, &f->findings, "front-end-differs",
+				f->share == FRONT_PROVE ? SEV_ERROR : SEV_WARNING,
+				node_text(run, S("input"), S("")));
+			finding_say(f->a, fi,
+				"its object for %.*s differs with a shared front end; the direct "
+				"one "
+				"is used",
+				STR(node_text(pass, S("gpu"), S(""))));
+			finding_fix(f->a, fi, "rocsmith build --share-frontend=off");
+		}
 	}
 	return NULL;
 }

@@ -43,8 +43,9 @@ static struct digest key_of(struct arena *tmp, const struct job *j)
 	return hash_end(h);
 }
 
-/* Runs the job's program, which writes `part`. ret_said: its warnings. */
-static struct err *run_program(struct arena *tmp, struct job *j, struct str *ret_said)
+/* Runs the job's program, which writes its part. ret_said: its warnings. */
+static struct err *run_program(
+	struct arena *tmp, struct job *j, struct str *ret_said, struct strs *io_inputs)
 {
 	struct job_report *report = &j->report;
 	struct proc p = j->proc;
@@ -52,8 +53,12 @@ static struct err *run_program(struct arena *tmp, struct job *j, struct str *ret
 	TRY(job_empty_work(j));
 	p.argv = (struct strs){0};
 	strs_add_all(tmp, &p.argv, &j->proc.argv);
-	TRY(j->set->hooks->wrap(tmp, j, &p));
-	TRY(proc_run(tmp, &p, &r));
+	if (j->run) {
+		TRY(j->run(tmp, j, &r, io_inputs));
+	} else {
+		TRY(j->set->hooks->wrap(tmp, j, &p));
+		TRY(proc_run(tmp, &p, &r));
+	}
 	report->start = r.start - j->set->began;
 	report->seconds = r.seconds;
 	report->cpu = r.cpu;
@@ -64,8 +69,9 @@ static struct err *run_program(struct arena *tmp, struct job *j, struct str *ret
 	return job_write_said(tmp, j, r.err);
 }
 
-/* Makes `part` by a program, unless the cache has what that would make. */
-static struct err *run_or_restore(struct arena *tmp, struct job *j, struct str part)
+/* Makes `part` by a program, unless the cache has what that would make. An output that a later run may doubt is not kept. */
+static struct err *run_or_restore(
+	struct arena *tmp, struct job *j, struct str part, struct strs *io_inputs)
 {
 	struct job_key cached = {0};
 	struct str said = S("");
@@ -76,11 +82,11 @@ static struct err *run_or_restore(struct arena *tmp, struct job *j, struct str p
 	}
 	if (done)
 		return NULL;
-	TRY(run_program(tmp, j, &said));
+	TRY(run_program(tmp, j, &said, io_inputs));
 	TRY(job_check_regular(part));
 	if (j->depfile.n)
 		TRY(job_check_regular(j->depfile));
-	if (j->set->cache)
+	if (j->set->cache && !io_inputs->n)
 		job_keep(tmp, j, &cached, part, said);
 	return NULL;
 }
@@ -94,7 +100,7 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	struct strs inputs = {0}, deps = {0};
 	TRY(fs_remove(key->file));
 	if (program) {
-		TRY(run_or_restore(tmp, j, part));
+		TRY(run_or_restore(tmp, j, part, &inputs));
 	} else {
 		double start = mono_now();
 		TRY(j->make(tmp, j, part));

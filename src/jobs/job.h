@@ -25,11 +25,12 @@
 #include "base/vec.h"
 
 /* ---- job.c ---- */
-struct job_report {          /* a job that ran, or was up to date */
-	struct str kind;     /* "device", "bundle", "host", "c++", "c", "link" */
-	struct str name;     /* source or file */
-	struct str gpu;      /* the GPU of a device pass; "" otherwise */
-	double start;        /* seconds since the build began; 0 if cached */
+struct job_report {       /* a job that ran, or was up to date */
+	struct str kind;  /* "device", "bundle", "host", "c++", "c", "link" */
+	struct str name;  /* source or file */
+	struct str gpu;   /* the GPU of a device pass; "" otherwise */
+	struct str front; /* device: its front end if it ran: "direct", "made", "shared"; or "" */
+	double start;     /* seconds since the build began; 0 if cached */
 	double seconds, cpu; /* wall time and user + system time of the run that made the output */
 	uint64_t memory;     /* peak, bytes */
 	bool cached;         /* the output was up to date */
@@ -46,6 +47,10 @@ struct job {
 	struct job_report report;
 	struct proc proc; /* writes WORK/JOB_OUT; if argv is empty, make() writes `part` */
 	struct err *(*make)(struct arena *tmp, struct job *j, struct str part);
+	/* Runs proc in a way of its own, perhaps with several programs; or NULL. Files that decide whether the output
+	 * may be believed are added to *io_inputs: one that is absent now must stay so. */
+	struct err *(*run)(
+		struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs);
 	struct str output; /* final path */
 	struct str work; /* the program's folder: empty at its start, on the same disk as output */
 	struct str depfile;      /* written by the program into work; or "" */

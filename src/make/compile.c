@@ -250,6 +250,49 @@ static struct err *join_objects(struct arena *tmp, struct job *j, struct str par
 	return compile_join(&j->key, &j->inputs, part);
 }
 
+/* A program of a device pass, which has the settings of its job. */
+static struct err *run_program(
+	struct arena *tmp, const struct front *f, const struct strs *argv, struct proc_result *ret)
+{
+	const struct job *j = f->user;
+	struct proc p = j->proc;
+	p.argv = (struct strs){0};
+	strs_add_all(tmp, &p.argv, argv);
+	TRY(j->set->hooks->wrap(tmp, j, &p));
+	return proc_run(tmp, &p, ret);
+}
+
+/* Runs a device pass. Its front ends are beside its object, under the name of the source. */
+static struct err *run_device(
+	struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs)
+{
+	const struct make *m = j->set->user;
+	struct front_result done;
+	const struct front f = {.share = m->plan->gpus.n > 1 ? m->share : FRONT_OFF,
+		.store = path_join(tmp, m->obj,
+			str_fmt(tmp, "%.*s.front", STR(job_file_name(tmp, j->report.name)))),
+		.identity = j->set->toolchain,
+		.hints = path_join(tmp, m->obj,
+			str_fmt(tmp, "features-%.*s",
+				STR(str_sub(sha256_hex(tmp, j->set->toolchain), 0, 16)))),
+		.turn = str_fmt(tmp, "%.6f", m->began),
+		.gpus = &m->plan->gpus,
+		.run = run_program,
+		.user = j};
+	const struct compile_pass pass = {.gpu = j->report.gpu,
+		.work = j->work,
+		.out = path_join(tmp, j->work, S(JOB_OUT)),
+		.output = j->output};
+	TRY(front_pass(tmp, &f, &pass, &j->proc.argv, &done));
+	j->report.front = str_from(front_how_names[done.how]);
+	*ret = done.run;
+	if (done.said.n) /* the same for all passes that share a front end: make_add_warnings() */
+		ret->err = done.said;
+	if (done.doubt.n)
+		strs_add(tmp, io_inputs, done.doubt);
+	return NULL;
+}
+
 /* Adds the jobs that compile a source. word: one more argument, or NULL. Returns the last job, which makes the object
  * file. */
 static struct job *add_compile(struct make *m, const struct plan_source *src, const char *word)
@@ -284,6 +327,11 @@ static struct job *add_compile(struct make *m, const struct plan_source *src, co
 			start_clang(m, j, p->work);
 			strs_add_all(a, &j->proc.argv, &p->argv);
 			j->depfile = p->depfile;
+			if (p->gpu.n && m->share != FRONT_OFF) {
+				j->run = run_device;
+				strs_add(a, &j->key, S("front end"));
+				strs_add(a, &j->key, str_from(front_share_names[m->share]));
+			}
 		} else {
 			j->make = join_objects;
 		}
@@ -369,7 +417,32 @@ void make_jobs(struct make *m)
 		add_link(m, module, &objects);
 }
 
-struct err *make_compile(struct make *m)
+/* Adds a finding for each object that came out otherwise with a shared front end. Is a second run needed, as other objects may
+ * have been made with that front end before? */
+static bool find_differences(struct make *m)
+{
+	bool any = false;
+	for (size_t i = 0; i < m->set.all.n; i++) {
+		const struct job *j = m->set.all.v[i];
+		struct str other = str_fmt(m->a, "%.*s.shared", STR(j->output));
+		if (!j->report.gpu.n || m->share == FRONT_OFF || !fs_present(other))
+			continue;
+		any = true;
+		bool proving = m->share == FRONT_PROVE;
+		struct finding *f = finding_add(m->a, &m->findings, "front-end-differs",
+			proving ? SEV_ERROR : SEV_WARNING, j->output);
+		finding_say(m->a, f,
+			"the object of '%.*s' for %.*s differs with a shared front end: '%.*s'; "
+			"the "
+			"direct one is used",
+			STR(j->report.name), STR(j->report.gpu), STR(other));
+		finding_fix(m->a, f, "rocsmith build --share-frontend=off");
+		progress_warn("%.*s", STR(f->message));
+	}
+	return any;
+}
+
+static struct err *run_jobs(struct make *m)
 {
 	make_jobs(m);
 	struct str what =
@@ -378,6 +451,15 @@ struct err *make_compile(struct make *m)
 	m->set.progress = progress_begin(S("Compiling"), what, UNIT_ITEMS, m->set.all.n);
 	struct err *e = jobs_run(&m->set, m->jobs, m->keep_going ? &m->failures : NULL);
 	progress_end(m->set.progress);
+	return e;
+}
+
+struct err *make_compile(struct make *m)
+{
+	struct err *e = run_jobs(m);
+	/* the stamp of an object is void once its front end was found wrong, by another pass */
+	if (!e && find_differences(m))
+		e = run_jobs(m);
 	for (size_t i = 0; i < m->set.all.n; i++)
 		make_add_warnings(m, m->set.all.v[i], job_said(m->a, m->set.all.v[i]));
 	return e;

@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "cc/compile.h"
 #include "hipify/hipify.h"
 #include "jobs/job.h"
 #include "plan/plan.h"
@@ -30,10 +31,11 @@ struct make {
 	const struct sdk_sysroot *sysroot; /* a policy's; root "" = none */
 	struct str dir;                    /* build folder, absolute */
 	unsigned jobs;
-	bool keep_going;     /* after a failure, run all jobs that do not depend on it */
-	double began;        /* mono_now() at the start of the whole build */
-	struct cache *cache; /* keeps objects, or NULL */
-	struct str identity; /* sdk_identity(), if there is a cache */
+	bool keep_going;        /* after a failure, run all jobs that do not depend on it */
+	enum front_share share; /* do device passes share front ends (cc/compile.h)? */
+	double began;           /* mono_now() at the start of the whole build */
+	struct cache *cache;    /* keeps objects, or NULL */
+	struct str identity;    /* sdk_identity(), if there is a cache */
 
 	/* make_open(): the folders, and the paths that compilers can see */
 	struct str hip, obj, mod, log, stamp, tmp;

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "cc/cc.h"
+#include "cc/compile.h"
 #include "know/know.h"
 #include "machine/facts.h"
 #include "sdk/provider.h"
@@ -363,6 +364,7 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 	struct strs gccs = {0};
 	*ret = (struct cc_config){.log_dir = o->log_dir,
 		.memory = o->memory,
+		.share = str_from(front_share_names[o->share]),
 		.precompile = o->precompile,
 		.project = o->project,
 		.sdk = s->root.n ? s->root : s->prefix,

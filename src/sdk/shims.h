@@ -45,7 +45,8 @@ struct shim_options {
 	struct str log_dir;
 	/* Bytes that all compilers of the build may use together; one that would not fit waits (cc.h); 0 = no limit */
 	uint64_t memory;
-	bool cuda;              /* make the folder `cuda` */
+	unsigned share; /* do device passes share front ends? enum front_share of cc/compile.h */
+	bool cuda;      /* make the folder `cuda` */
 	struct str project;     /* nvcc translates what lies below it; "" = see cc_int.h */
 	unsigned jobs;          /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
 	struct strs precompile; /* headers to precompile for the build's C++ (cc.h) */

@@ -106,6 +106,40 @@ static void a_link_or_pipe_in_the_place_of_a_result_is_refused(void **state)
 	}
 }
 
+/* ---- a job that runs its program in its own way ---- */
+
+static struct err *own_run(
+	struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs)
+{
+	strs_add(tmp, io_inputs, path_join(tmp, path_dir(j->output), S("doubt")));
+	return proc_run(tmp, &j->proc, ret);
+}
+
+static struct err *run_own(struct fixture *f)
+{
+	f->set = (struct jobs){
+		.a = &f->a, .hooks = &hooks, .stamps_dir = path_join(&f->a, f->dir, S("stamp"))};
+	assert_ok(fs_mkdirs(f->set.stamps_dir));
+	struct job *j = f->job = job_add(&f->set, "device", S("x.cu"));
+	j->output = path_join(&f->a, f->dir, S("x.co"));
+	j->work = path_join(&f->a, f->dir, S("tmp/x.co"));
+	j->run = own_run;
+	strs_add(&f->a, &j->proc.setenv, str_fmt(&f->a, "W=%.*s", STR(j->work)));
+	proc_arg(&f->a, &j->proc, "sh", "-c", "echo a >$W/" JOB_OUT, NULL);
+	return jobs_run(&f->set, 1, NULL);
+}
+
+static void an_output_is_not_believed_once_its_doubt_appears(void **state)
+{
+	struct fixture *f = *state;
+	assert_ok(run_own(f));
+	assert_ok(run_own(f));
+	assert_true(f->job->report.cached);
+	put(f, "doubt", "wrong");
+	assert_ok(run_own(f));
+	assert_false(f->job->report.cached);
+}
+
 /* ---- the order ---- */
 
 static atomic_int clock_now, running, most;
@@ -219,6 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_a_program_writes_is_taken_and_its_folder_goes),
+		TEST(an_output_is_not_believed_once_its_doubt_appears),
 		TEST(a_link_or_pipe_in_the_place_of_a_result_is_refused),
 		TEST(needs_come_before_what_needs_them),
 		TEST(one_job_runs_one_at_a_time),

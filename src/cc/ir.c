@@ -1,0 +1,199 @@
+/* Reads the commands of a device pass and LLVM's intermediate representation, and makes the latter for another GPU; see
+ * cc_int.h. Both are texts of a compiler that may run code of the project, so nothing is expected of them. */
+#include "base/buf.h"
+#include "cc/cc_int.h"
+
+enum { MAX_WORDS = 1 << 16, MAX_VALUE = 1 << 14 };
+
+/* ---- the commands of a pass ---- */
+
+/* Splits a line of -###: words in quotes, where a backslash stands before ", \ and $. */
+static bool quoted_words(struct arena *a, struct str line, struct strs *ret)
+{
+	size_t i = 0;
+	while (i < line.n && ret->n < MAX_WORDS) {
+		BUF(word, a);
+		if (line.p[i] == ' ') {
+			i++;
+			continue;
+		}
+		if (line.p[i++] != '"')
+			return false;
+		for (; i < line.n && line.p[i] != '"'; i++) {
+			i += line.p[i] == '\\' && i + 1 < line.n;
+			buf_char(&word, line.p[i]);
+		}
+		if (i++ == line.n)
+			return false;
+		strs_add(a, ret, buf_str(&word));
+	}
+	return ret->n > 1 && i == line.n;
+}
+
+/* Words of cc1 with which the IR says all that the back end has to know. Any other stops the sharing: a compile of IR does not
+ * read the options of languages, but some decide more than IR. Contraction (-ffp-contract=fast) is a setting of the code
+ * generator, and those of -ffast-math become attributes of the device libraries' functions: clang 21 made other objects with
+ * each of -ffp-contract=fast, -fno-signed-zeros, -fno-honor-nans, -ffinite-math-only. With these words it made the same. */
+static bool is_known(struct str word)
+{
+	static const char *const words[] = {"-O0", "-O1", "-O2", "-O3", "-Os", "-Oz", "-cc1",
+		"-triple", "-aux-triple", "-w", "-emit-obj", "-disable-free",
+		"-clear-ast-before-backend", "-disable-llvm-verifier", "-discard-value-names",
+		"-main-file-name", "-mrelocation-model", "-pic-level", "-pic-is-pie",
+		"-fhalf-no-semantic-interposition", "-mconstructor-aliases", "-mllvm",
+		"-fapply-global-visibility-to-externs", "-mlink-builtin-bitcode", "-target-cpu",
+		"-target-feature", "-xnack", "-sramecc", "-resource-dir", "-idirafter", "-include",
+		"-isystem", "-iquote", "-isysroot", "-sys-header-deps", "-dependency-file", "-MT",
+		"-fdeprecated-macro", "-ferror-limit", "-fskip-odr-check-in-gmf",
+		"-fcxx-exceptions", "-fexceptions", "-vectorize-loops", "-vectorize-slp",
+		"-faddrsig", "-o", "-x", "-ivfsoverlay", "-source-date-epoch",
+		"-ffunction-sections", "-fdata-sections", "-pthread", "-fwrapv", "-funroll-loops",
+		"-fcuda-is-device", "-fvisibility-inlines-hidden",
+		"-fcuda-allow-variadic-functions", "-fno-rounding-math", "-fno-threadsafe-statics",
+		"-fno-autolink", "-fno-rtti", "-fno-implicit-modules", "-fno-caret-diagnostics",
+		"-fcolor-diagnostics", NULL};
+	static const char *const begins[] = {"-W", "-D", "-U", "-I",
+		"-std=", "-cuid=", "-mframe-pointer=none", "-aux-target-",
+		"-fvisibility=", "-debugger-tuning=", "-fdebug-compilation-dir=",
+		"-fcoverage-compilation-dir=", "-internal-", "-fhip-new-launch-api",
+		"-fgnuc-version=", "-ffile-prefix-map=", "-fmacro-prefix-map=",
+		"-fdebug-prefix-map=", "-fcoverage-prefix-map=", "-fdiagnostics-",
+		"-fmessage-length=", "-fdenormal-fp-math-f32=", "-fgpu-default-stream=",
+		"-fclang-abi-compat=", "-amdgpu-", "--amdgpu-", NULL};
+	return word.n < 2 || word.p[0] != '-' || str_is_one_of(word, words) ||
+	       str_starts_one_of(word, begins);
+}
+
+const char *front_commands(struct arena *a, struct str said, struct front_commands *ret)
+{
+	struct str line;
+	struct strs *lists[] = {&ret->cc1, &ret->lld};
+	size_t n = 0, inputs = 0;
+	*ret = (struct front_commands){0};
+	while (str_next(&said, '\n', &line)) {
+		if (!str_starts(line, S(" \"")))
+			continue;
+		if (n == sizeof(lists) / sizeof(lists[0]) || !quoted_words(a, line, lists[n++]))
+			return "the driver has other steps";
+	}
+	const struct strs *w = &ret->cc1;
+	if (n != 2 || !str_eq(w->v[1], S("-cc1")) || !strs_has(&ret->lld, S("elf64_amdgpu")) ||
+		!strs_has(w, S("-fcuda-is-device")) || !strs_has(w, S("-emit-obj")))
+		return "the driver has other steps";
+	for (size_t i = 1; i < w->n; i++) {
+		struct str value = i + 1 < w->n ? w->v[i + 1] : S("");
+		if (!is_known(w->v[i]))
+			return str_fmt(
+				a, "'%.*s' may have effects behind the front end", STR(w->v[i]))
+				.p;
+		if (str_eq(w->v[i], S("-o")))
+			ret->object = value;
+		if (str_eq(w->v[i], S("-target-cpu")))
+			ret->cpu = value;
+		inputs += str_eq(w->v[i], S("-x"));
+	}
+	/* the input comes last, behind its language */
+	size_t end = w->n - 1;
+	ret->source = w->v[end];
+	if (inputs != 1 || !str_eq(w->v[end - 1], S("hip")) || !str_eq(w->v[end - 2], S("-x")))
+		return "the input is no source of HIP";
+	if (!ret->cpu.n || !ret->object.n || !strs_has(&ret->lld, ret->object) ||
+		!strs_has(&ret->lld, S("-o")))
+		return "the driver has other steps";
+	return NULL;
+}
+
+/* ---- the text ---- */
+
+const char *front_refuses(struct str text)
+{
+	/* questions about the processor itself, and functions with versions or features of their own */
+	static const char *const words[] = {"__builtin_amdgcn_processor_is",
+		"__builtin_amdgcn_is_invocable", "__builtin_cpu_", "target_clones",
+		"target_version", "cpu_dispatch", "cpu_specific", NULL};
+	static const char *const attributes[] = {"target", "__target__", NULL};
+	for (size_t i = 0; words[i]; i++)
+		if (str_contains(text, str_from(words[i])))
+			return "the source asks for the processor";
+	/* target("...") is an attribute; a function of that name takes no literal in any header that was seen */
+	for (size_t i = 0; attributes[i]; i++) {
+		struct str rest = text, word = str_from(attributes[i]);
+		for (size_t at; (at = str_find(rest, word)) < rest.n;) {
+			rest = str_sub(rest, at + word.n, rest.n);
+			struct str next = str_trim(str_sub(rest, 0, 256));
+			if (!str_starts(next, S("(")))
+				continue;
+			next = str_trim(str_sub(next, 1, next.n));
+			/* also R"(...)" and u8"..."; # is a line marker before the literal */
+			size_t quote = str_chr(next, '"');
+			if (!next.n || next.p[0] == '#' || (quote < 4 && quote < next.n))
+				return "a function has target features of its own";
+		}
+	}
+	return NULL;
+}
+
+/* ---- the IR ---- */
+#define CPU "\"target-cpu\"=\""
+#define FEATURES "\"target-features\"=\""
+
+/* The value of an attribute on a line, or "" if it is not there once and plain. */
+static struct str value_of(struct str line, struct str name, bool *ret_bad)
+{
+	size_t at = str_find(line, name);
+	if (at == line.n)
+		return S("");
+	struct str rest = str_sub(line, at + name.n, line.n);
+	struct str value = str_sub(rest, 0, str_chr(rest, '"'));
+	bool plain = value.n && value.n < rest.n && value.n < MAX_VALUE;
+	for (size_t i = 0; i < value.n; i++)
+		plain &= ascii_alnum(value.p[i]) || str_chr(S("+-,._"), value.p[i]) < 5;
+	*ret_bad |= !plain || str_contains(str_sub(rest, value.n, rest.n), name);
+	return value;
+}
+
+const char *ir_read(struct str text, struct ir_target *ret)
+{
+	struct str line, rest = text;
+	bool triple = false, code = false, bad = false;
+	*ret = (struct ir_target){0};
+	while (str_next(&rest, '\n', &line)) {
+		triple |= str_eq(line, S("target triple = \"amdgcn-amd-amdhsa\""));
+		code |= str_starts(line, S("define "));
+		if (!str_starts(line, S("attributes #"))) {
+			bad |= str_contains(line, S("\"target-"));
+			continue;
+		}
+		struct str cpu = value_of(line, S(CPU), &bad),
+			   features = value_of(line, S(FEATURES), &bad);
+		if (!cpu.n && !features.n && !bad)
+			continue;
+		if (!ret->cpu.n)
+			*ret = (struct ir_target){.cpu = cpu, .features = features};
+		if (bad || !cpu.n || !features.n || !str_eq(cpu, ret->cpu) ||
+			!str_eq(features, ret->features))
+			return "functions have different target features";
+	}
+	if (!triple || bad || (code && !ret->cpu.n))
+		return "its IR has another shape";
+	return NULL;
+}
+
+struct str ir_retarget(
+	struct arena *a, struct str text, const struct ir_target *from, struct str cpu)
+{
+	BUF(out, a);
+	struct str line;
+	while (str_next(&text, '\n', &line)) {
+		size_t at = str_starts(line, S("attributes #")) ? str_find(line, S(CPU)) : line.n;
+		if (at < line.n) {
+			at += sizeof(CPU) - 1;
+			buf_add(&out, str_sub(line, 0, at));
+			buf_add(&out, cpu);
+			line = str_sub(line, at + from->cpu.n, line.n);
+		}
+		buf_add(&out, line);
+		buf_char(&out, '\n');
+	}
+	return buf_str(&out);
+}

@@ -1,0 +1,360 @@
+/* Device passes that share front ends: which commands and IR may be shared, and what front_pass() makes of a compiler. The
+ * compiler is a function of the test: its text is that of the file `source`, its IR and objects repeat what they are
+ * made of. */
+#include "unit/kit.h"
+
+#include "base/fs.h"
+#include "cc/cc_int.h"
+
+#define CC1                                                                                        \
+	" \"/c/clang++\" \"-cc1\" \"-triple\" \"amdgcn-amd-amdhsa\" \"-O2\" \"-emit-obj\" "        \
+	"\"-fcuda-is-device\" \"-mlink-builtin-bitcode\" \"/b/isa_GPU.bc\" \"-target-cpu\" "       \
+	"\"GPU\" MORE\"-o\" \"/tmp/x.o\" \"-x\" \"hip\" \"a \\\"b\\\".hip\"\n"
+#define LLD " \"/c/lld\" \"-m\" \"elf64_amdgpu\" \"-shared\" \"-o\" \"OUT\" \"/tmp/x.o\"\n"
+
+/* ---- commands and IR ---- */
+static const char *commands_of(
+	struct arena *a, const char *text, const char *more, struct front_commands *ret)
+{
+	struct str said = str_replace(a, str_from(text), S("MORE"), str_from(more));
+	return front_commands(a, said, ret);
+}
+
+static void only_commands_that_are_known_are_shared(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct front_commands c;
+	static const char *const bad[] = {"\"-debug-info-kind=constructor\" ",
+		"\"-fsanitize=address\" ", "\"-fgpu-rdc\" ", "\"-flto=full\" ",
+		"\"-load\" \"x.so\" ", "\"-fprofile-instrument=clang\" ", "\"-some-new-option\" ",
+		"\"-mllvm\" \"-stats\" ", "\"-ffp-contract=fast\" ", "\"-fno-signed-zeros\" ",
+		"\"-ffast-math\" ", "\"-menable-no-nans\" ", "\"-x\" \"c++\" ",
+		"\"-include-pch\" \"p\" ", "\"unterminated ", NULL};
+	assert_null(commands_of(&a, "clang 21\n" CC1 LLD, "\"-DX=\\$y\" ", &c));
+	assert_str(c.source, "a \"b\".hip");
+	assert_str(c.cpu, "GPU");
+	assert_str(c.object, "/tmp/x.o");
+	assert_true(strs_has(&c.cc1, S("-DX=$y")));
+	for (size_t i = 0; bad[i]; i++)
+		if (!commands_of(&a, CC1 LLD, bad[i], &c))
+			fail_msg("shared with %s", bad[i]);
+	assert_non_null(commands_of(&a, CC1, "", &c));
+	assert_non_null(commands_of(&a, CC1 CC1 LLD, "", &c));
+	assert_non_null(commands_of(&a, CC1 LLD LLD, "", &c));
+	assert_non_null(commands_of(&a, LLD LLD, "", &c));
+	assert_non_null(commands_of(&a, "", "", &c));
+}
+
+static void texts_that_ask_for_the_processor_are_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"__attribute__((target(\"dot1-insts\"))) void f();",
+		"[[gnu::target (\n \"x\")]]", "__attribute__((__target__(u8\"x\")))",
+		"if (__builtin_amdgcn_processor_is(\"gfx90a\"))", "__builtin_cpu_is(\"x\")",
+		"__attribute__((target_clones(\"a\", \"b\")))", "target(\n# 3 \"f\"\n\"x\")", NULL};
+	static const char *const good[] = {"f.target();", "target_arch(\"gfx90a\")",
+		"struct target { int x; } t; int target (void);", "std::is_invocable_v<F>", "",
+		NULL};
+	for (size_t i = 0; bad[i]; i++)
+		if (!front_refuses(str_from(bad[i])))
+			fail_msg("accepted: %s", bad[i]);
+	for (size_t i = 0; good[i]; i++)
+		if (front_refuses(str_from(good[i])))
+			fail_msg("refused: %s", good[i]);
+}
+
+#define TRIPLE "target triple = \"amdgcn-amd-amdhsa\"\n"
+#define ATTRIBUTES(cpu, features)                                                                  \
+	"attributes #0 = { \"x\"=\"y\" \"target-cpu\"=\"" cpu "\" \"target-features\"=\"" features \
+	"\" }\n"
+
+static void ir_of_one_target_gets_another_name(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct ir_target t;
+	struct str text =
+		S(TRIPLE "@s = constant c\"gfx90a\"\ndefine void @f() #0 {\n}\n" ATTRIBUTES(
+			"gfx90a", "+a,-b") "attributes #1 = { nounwind }\n");
+	assert_null(ir_read(text, &t));
+	assert_str(t.cpu, "gfx90a");
+	assert_str(t.features, "+a,-b");
+	assert_str(ir_retarget(&a, text, &t, S("gfx1100")),
+		TRIPLE "@s = constant c\"gfx90a\"\ndefine void @f() #0 {\n}\n" ATTRIBUTES(
+			"gfx1100", "+a,-b") "attributes #1 = { nounwind }\n");
+	assert_null(ir_read(S(TRIPLE "@s = constant i32 1\n"), &t)); /* no code at all */
+	assert_int_equal(t.cpu.n, 0);
+}
+
+static void ir_of_another_shape_is_refused(void **state)
+{
+	(void)state;
+	struct ir_target t;
+	static const char *const bad[] = {"", ATTRIBUTES("gfx90a", "+a"),
+		TRIPLE ATTRIBUTES("gfx90a", "+a") ATTRIBUTES("gfx90a", "+b"),
+		TRIPLE ATTRIBUTES("gfx90a", "+a") ATTRIBUTES("gfx906", "+a"),
+		TRIPLE "define void @f() {\n}\n", TRIPLE ATTRIBUTES("gfx90a", ""),
+		TRIPLE ATTRIBUTES("", "+a"), TRIPLE ATTRIBUTES("gfx 90a", "+a"),
+		TRIPLE "attributes #0 = { \"target-cpu\"=\"gfx90a\" }\n",
+		TRIPLE "attributes #0 = { \"target-cpu\"=\"gfx90a",
+		TRIPLE ATTRIBUTES("gfx90a\" \"target-cpu\"=\"gfx90b", "+a"),
+		TRIPLE ATTRIBUTES("gfx90a", "+a") "; \"target-cpu\"=\"gfx90a\"\n", NULL};
+	for (size_t i = 0; bad[i]; i++)
+		if (!ir_read(str_from(bad[i]), &t))
+			fail_msg("read: %s", bad[i]);
+}
+
+/* ---- passes, with a compiler of the test ---- */
+struct fake {
+	struct fixture *f;
+	const char *features, *more;
+	bool back_speaks, wrong,
+		fails; /* the back end warns; makes another object; errors in the source */
+	unsigned fronts, backs, directs;
+	struct front extra; /* hints, turn, GPUs */
+};
+
+static struct str value_after(const struct strs *argv, const char *word)
+{
+	for (size_t i = 0; i + 1 < argv->n; i++)
+		if (str_eq(argv->v[i], str_from(word)))
+			return argv->v[i + 1];
+	return S("");
+}
+
+static struct err *fake_run(
+	struct arena *a, const struct front *f, const struct strs *argv, struct proc_result *ret)
+{
+	struct fake *k = f->user;
+	struct str out = value_after(argv, "-o"), cpu = value_after(argv, "-target-cpu"), text;
+	*ret = (struct proc_result){.cpu = 1, .out = S(""), .err = S("")};
+	TRY(fs_read(a, at(k->f, "source"), 1 << 16, &text));
+	if (strs_has(argv, S("-###"))) {
+		struct str said = str_replace(a, S(CC1 LLD), S("GPU"), argv->v[1]);
+		said = str_replace(a, said, S("MORE"), str_from(k->more));
+		ret->err = str_replace(a, said, S("OUT"), out);
+		return NULL;
+	}
+	if (!strs_has(argv, S("-cc1")) && !strs_has(argv, S("-m"))) { /* the driver */
+		k->directs++;
+		ret->status = k->fails;
+		ret->err = k->fails ? S("error: here\n") : S("warning: direct\n");
+		return fs_write(out, str_fmt(a, "%.*s for %.*s", STR(text), STR(argv->v[1])), 0644);
+	}
+	if (strs_has(argv, S("-E"))) {
+		ret->status = k->fails;
+		return fs_write(out, text, 0644);
+	}
+	if (strs_has(argv, S("-emit-llvm"))) {
+		bool probe = str_ends(argv->v[argv->n - 1], S("probe.hip"));
+		k->fronts += !probe;
+		ret->err = probe ? S("") : S("warning: front\n");
+		return fs_write(out,
+			str_fmt(a,
+				TRIPLE ";%.*s\ndefine void @f() {\nattributes #0 = { "
+				       "\"target-cpu\"=\"%.*s\" \"target-features\"=\"%s\" }\n",
+				STR(text), STR(cpu), k->features),
+			0644);
+	}
+	if (strs_has(argv,
+		    S("ir"))) { /* an object from the IR: the text in its comment, and the GPU in it */
+		struct ir_target t;
+		struct str ir;
+		k->backs++;
+		ret->err = k->back_speaks ? S("warning: loop\n") : S("");
+		TRY(fs_read(a, argv->v[argv->n - 1], 1 << 16, &ir));
+		assert_null(ir_read(ir, &t));
+		assert_true(str_eq(t.cpu, cpu));
+		assert_true(str_contains(value_after(argv, "-mlink-builtin-bitcode"), cpu));
+		ir = str_sub(ir, sizeof(TRIPLE), ir.n);
+		return fs_write(out,
+			str_fmt(a, "%.*s for %.*s%s", STR(str_sub(ir, 0, str_chr(ir, '\n'))),
+				STR(cpu), k->wrong ? "!" : ""),
+			0644);
+	}
+	TRY(fs_read(a, argv->v[argv->n - 1], 1 << 16, &text));
+	return fs_write(out, text, 0644);
+}
+
+static struct front_result pass(struct fake *k, enum front_share share, const char *gpu)
+{
+	struct arena *a = &k->f->a;
+	struct front_result r;
+	struct front f = k->extra;
+	f.share = share;
+	f.store = at(k->f, "store");
+	f.run = fake_run;
+	f.user = k;
+	struct compile_pass p = {.gpu = str_from(gpu), .work = at(k->f, "work")};
+	struct strs argv = {0};
+	p.out = path_join(a, p.work, S("out"));
+	p.output = at(k->f, gpu);
+	assert_ok(fs_remove_tree(p.work));
+	assert_ok(fs_mkdirs(p.work));
+	strs_add(a, &argv, S("clang"));
+	strs_add(a, &argv, str_from(gpu));
+	strs_add(a, &argv, S("-o"));
+	strs_add(a, &argv, p.out);
+	assert_ok(front_pass(a, &f, &p, &argv, &r));
+	if (!r.run.status)
+		assert_file(k->f, "work/out",
+			str_z(a, str_fmt(a, "text for %s%s", gpu, k->wrong && r.how ? "!" : "")));
+	return r;
+}
+
+/* The same with hints, for these GPUs. */
+static enum front_how hinted(struct fake *k, const char *gpu, const char *features)
+{
+	static const char *const gpus[] = {"gfx900", "gfx1100", "gfx1101"};
+	struct strs *all = NEW(&k->f->a, struct strs);
+	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
+		strs_add(&k->f->a, all, str_from(gpus[i]));
+	k->features = features;
+	k->extra = (struct front){.hints = at(k->f, "hints"), .turn = S("now"), .gpus = all};
+	return pass(k, FRONT_AUTO, gpu).how;
+}
+
+static struct fake fake(struct fixture *f)
+{
+	put(f, "source", "text");
+	return (struct fake){.f = f, .features = "+a", .more = ""};
+}
+
+static void passes_with_one_text_share_a_front_end(void **state)
+{
+	struct fake k = fake(*state);
+	struct front_result r = pass(&k, FRONT_AUTO, "gfx1100");
+	assert_int_equal(r.how, FRONT_MADE);
+	assert_str(r.run.err, "warning: front\n");
+	r = pass(&k, FRONT_AUTO, "gfx1101");
+	assert_int_equal(r.how, FRONT_SHARED);
+	assert_int_equal(r.run.err.n, 0);
+	assert_str(r.said, "warning: front\n");
+	assert_true(k.fronts == 1 && k.backs == 2 && k.directs == 0);
+	k.features = "+a,+b"; /* a GPU with other features */
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx90a").how, FRONT_MADE);
+	k.features = "+a";
+	k.more = "\"-DX\" ";
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1102").how, FRONT_MADE);
+	k.more = "";
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1102").how, FRONT_SHARED);
+	put(k.f, "source", "text for x");
+	struct strs names;
+	assert_ok(fs_list(&k.f->a, at(k.f, "store"), &names));
+	assert_int_equal(names.n, 3 * 3); /* .ll, .said and .lock of each group */
+}
+
+static void doubts_end_in_a_direct_pass(void **state)
+{
+	struct fake k = fake(*state);
+	assert_int_equal(pass(&k, FRONT_OFF, "gfx1100").how, FRONT_DIRECT);
+	assert_true(k.fronts == 0 && k.backs == 0 && k.directs == 1);
+	k.more = "\"-debug-info-kind=full\" ";
+	struct front_result r = pass(&k, FRONT_AUTO, "gfx1100");
+	assert_int_equal(r.how, FRONT_DIRECT);
+	assert_str(r.run.err, "warning: direct\n");
+	assert_true(strlen(r.why) && !r.doubt.n && k.fronts == 0);
+	k.more = "";
+	k.back_speaks = true; /* its messages are those of the direct pass */
+	r = pass(&k, FRONT_AUTO, "gfx1100");
+	assert_int_equal(r.how, FRONT_DIRECT);
+	assert_str(r.run.err, "warning: direct\n");
+	k.back_speaks = false;
+	k.fails = true;
+	r = pass(&k, FRONT_AUTO, "gfx1100");
+	assert_true(r.how == FRONT_DIRECT && r.run.status == 1);
+	assert_str(r.run.err, "error: here\n");
+}
+
+static void a_damaged_front_end_is_made_again(void **state)
+{
+	struct fake k = fake(*state);
+	struct strs names;
+	pass(&k, FRONT_AUTO, "gfx1100");
+	assert_ok(fs_list(&k.f->a, at(k.f, "store"), &names));
+	VEC_EACH (const struct str, name, &names) {
+		struct str path = path_join(&k.f->a, at(k.f, "store"), *name), text;
+		if (!str_ends(*name, S(".ll")))
+			continue;
+		assert_ok(fs_read(&k.f->a, path, 1 << 16, &text));
+		assert_ok(fs_write(path, str_replace(&k.f->a, text, S(";text"), S(";fext")), 0644));
+	}
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1101").how, FRONT_MADE);
+	assert_int_equal(k.fronts, 2);
+}
+
+static void proving_finds_a_wrong_object_and_drops_its_front_end(void **state)
+{
+	struct fake k = fake(*state);
+	struct front_result r = pass(&k, FRONT_PROVE, "gfx1100");
+	assert_true(r.how == FRONT_MADE && !r.differs && k.directs == 1);
+	assert_false(fs_present(at(k.f, "gfx1100.shared")));
+	k.wrong = true;
+	r = pass(&k, FRONT_PROVE, "gfx1101");
+	assert_true(r.how == FRONT_DIRECT && r.differs);
+	assert_file(k.f, "gfx1101.shared", "text for gfx1101!");
+	k.wrong = false;
+	r = pass(&k, FRONT_AUTO, "gfx1102"); /* nobody uses it again */
+	assert_int_equal(r.how, FRONT_DIRECT);
+	r = pass(&k, FRONT_PROVE, "gfx1101");
+	assert_false(r.differs || fs_present(at(k.f, "gfx1101.shared")));
+}
+
+static void a_gpu_that_shares_with_none_is_direct_from_the_second_source_on(void **state)
+{
+	struct fake k = fake(*state);
+	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_MADE);
+	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_MADE);
+	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_SHARED); /* one was never seen */
+	assert_int_equal(hinted(&k, "gfx1101", "+new"), FRONT_SHARED);
+	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_DIRECT);
+	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_SHARED);
+	k.features = "+old";
+	assert_int_equal(
+		pass(&k, FRONT_PROVE, "gfx900").how, FRONT_SHARED); /* proving proves all */
+}
+
+static void a_source_that_names_the_gpu_is_direct_once_that_is_seen(void **state)
+{
+	struct fake k = fake(*state);
+	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_MADE);
+	k.more = "\"-DOTHER\" ";
+	assert_int_equal(hinted(&k, "gfx1101", "+new"), FRONT_MADE);
+	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_DIRECT);
+	k.extra.turn = S("later"); /* another build asks again */
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
+}
+
+static void a_sample_is_compared(void **state)
+{
+	struct fake k = fake(*state);
+	unsigned found = 0;
+	k.wrong = true;
+	for (unsigned i = 0; i < 300 && !found; i++) {
+		struct str gpu = str_fmt(&k.f->a, "gfx%u", 1000 + i);
+		found += pass(&k, FRONT_AUTO, gpu.p).differs;
+		assert_int_equal(k.directs, found);
+	}
+	assert_int_equal(found, 1);
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx999").how, FRONT_DIRECT);
+}
+
+int main(void)
+{
+#define FILES(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_commands_that_are_known_are_shared),
+		cmocka_unit_test(texts_that_ask_for_the_processor_are_refused),
+		cmocka_unit_test(ir_of_one_target_gets_another_name),
+		cmocka_unit_test(ir_of_another_shape_is_refused),
+		FILES(passes_with_one_text_share_a_front_end),
+		FILES(doubts_end_in_a_direct_pass),
+		FILES(a_damaged_front_end_is_made_again),
+		FILES(proving_finds_a_wrong_object_and_drops_its_front_end),
+		FILES(a_gpu_that_shares_with_none_is_direct_from_the_second_source_on),
+		FILES(a_source_that_names_the_gpu_is_direct_once_that_is_seen),
+		FILES(a_sample_is_compared),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
