@@ -53,6 +53,7 @@ static void add_run(struct arena *a, const struct node *run, double start, struc
 								    : kind),
 			.name = str_dup(a, node_text(run, S("input"), S(""))),
 			.gpu = str_dup(a, gpu),
+			.front = str_dup(a, node_text(pass, S("front"), S(""))),
 			.start = start,
 			.seconds = node_number(pass, S("seconds"), 0),
 			.cpu = node_number(pass, S("cpu"), 0),

@@ -41,6 +41,7 @@ static void read_steps(struct arena *a, struct report *r, const struct node *lis
 			.kind = node_text(s, S("kind"), S("step")),
 			.name = node_text(s, S("name"), S("")),
 			.gpu = node_text(s, S("gpu"), S("")),
+			.front = node_text(s, S("front"), S("")),
 			.start = seconds_of(s, S("start")),
 			.seconds = seconds_of(s, S("seconds")),
 			.cpu = seconds_of(s, S("cpu")),
@@ -104,6 +105,7 @@ static void sum_gpus(struct arena *a, struct report *r)
 			continue;
 		g->ran++;
 		g->restored += s->restored;
+		g->shared += str_eq(s->front, S("shared"));
 		g->seconds += s->seconds;
 		g->cpu += s->cpu;
 		if (s->memory > g->memory)
@@ -226,7 +228,8 @@ static const struct json_field stage_fields[] = FIELDS_ONLY(struct report_stage,
 
 static const struct json_field gpu_fields[] = {
 	FIELD("gpu", struct report_gpu, name),
-	FIELD_LAST(FIELDS(struct report_gpu, ran, cached, restored, seconds, cpu, memory, added)),
+	FIELD_LAST(FIELDS(
+		struct report_gpu, ran, cached, restored, shared, seconds, cpu, memory, added)),
 };
 
 static const struct json_field path_fields[] =
