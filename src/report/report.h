@@ -18,7 +18,7 @@ struct report_stage {
 
 struct report_step {
 	struct str kind, name, gpu; /* gpu: target of a device pass, else "" */
-	struct str front;           /* whose front end that had (cc/compile.h), or "" */
+	struct str front;           /* a device pass: front_how_names[] of cc/compile.h, or "" */
 	double start, seconds, cpu; /* seconds since the build began; cpu = user + system */
 	uint64_t memory;            /* peak, bytes */
 	bool cached;                /* up to date: did not run */
@@ -35,7 +35,7 @@ struct report_gpu { /* sums over the device passes that ran for one GPU */
 	uint64_t memory; /* the largest peak among them */
 	size_t ran, cached;
 	size_t restored,
-		shared; /* of those that ran: what the cache had; whose front end ran for another GPU */
+		shared; /* those that ran, but with an object from the cache, or with the front end of another GPU */
 	double added; /* by so much would `least` be less without its device passes */
 };
 
