@@ -45,7 +45,7 @@ struct err *release_describe(struct arena *a, struct release_wheel *io)
 		STR(project), STR(io->version));
 }
 
-/* What the wheel itself and its code take is freed again: there may be many. */
+/* Memory for the wheel itself and its code is freed again: there may be many wheels. */
 static struct err *read_wheel(
 	struct arena *a, struct str path, bool scan, struct release_wheel *ret)
 {
