@@ -36,6 +36,10 @@ with open("many.yaml", "w") as f:
     f.write("axes:\n")
     for i in range(9):
         f.write(f"  a{i}: [" + ", ".join(f"{{name: v{k}}}" for k in range(10)) + "]\n")
+with open("stars.yaml", "w") as f:
+    f.write("axes:\n" + "".join(f"  a{i}: [{{name: {'x' * 299}y}}, {{name: {'x' * 299}z}}]\n" for i in range(12)) + "exclude:\n")
+    for i in range(64):
+        f.write("- {" + ", ".join(f"a{k}: '*x*xQ'" for k in range(12)) + ", reason: r}\n")
 with open("control.yaml", "w") as f:
     f.write('axes: {gpu: ["\\e]0;owned\\a"]}\n')
 with open("python.yaml", "w") as f:
@@ -46,6 +50,7 @@ for file in bomb many control python; do
 	status 2 "$file.yaml" timeout 10 "$ROCSMITH" matrix plan $file.yaml
 	status 2 "$file.yaml" timeout 10 "$ROCSMITH" matrix run $file.yaml
 done
+status 1 'patterns that match nothing for long' timeout 10 "$ROCSMITH" matrix report stars.yaml
 for format in github gitlab shell slurm; do
 	status 0 "evil.yaml as $format" "$ROCSMITH" matrix print evil.yaml --as $format
 	cp out evil.$format

@@ -62,9 +62,8 @@ static void excludes_need_a_reason_and_end_on_their_day(void **state)
 	assert_err(parse(f, "axes: {gpu: [a]}\nexclude: [{gup: a, reason: a}]", false), E_SYNTAX);
 	assert_err(parse(f, "axes: {gpu: [a]}\nexclude: [{gpu: a, reason: a, until: soon}]", false),
 		E_SYNTAX);
-	assert_err(parse(f, "axes: {gpu: [a]}\nexclude: [{gpu: '*a*a*', reason: a}]",
-			   false),
-		E_LIMIT);
+	assert_err(
+		parse(f, "axes: {gpu: [a]}\nexclude: [{gpu: '*a*a*', reason: a}]", false), E_LIMIT);
 }
 
 static void names_of_cells_are_plain_and_unique(void **state)
