@@ -214,9 +214,8 @@ struct err *slim_read(struct arena *a, const struct bytes *src, const struct sli
 	if (!elf_is(head))
 		return NULL;
 	TRY(elf_open(a, src, &ret->elf));
-	bool linked = ret->elf.type == ELF_EXEC || ret->elf.type == ELF_DYN;
 	if (ret->elf.machine != ELF_AMDGPU)
-		return linked ? find_bundles(ret) : NULL;
+		return find_bundles(ret);
 	if (keep->strip)
 		TRY(slim_strip(a, src, &ret->object));
 	if (ret->object.cut) {

@@ -94,7 +94,7 @@ printf 'home = /usr/bin\nversion = 3.11.2\n' >venv/pyvenv.cfg
 archive() { # can Debian's archive be reached?
 	local mirror
 	mirror=$(. "$top/tools/fetch.sh" && fetch_mirror)
-	[ -n "$mirror" ] && /usr/lib/apt/apt-helper download-file "$mirror/dists/sid/InRelease" "$PWD/InRelease" >archive.log 2>&1
+	[ -n "$mirror" ] && /usr/lib/apt/apt-helper download-file "${mirror%/}/dists/sid/InRelease" "$PWD/InRelease" >archive.log 2>&1
 }
 inside() { # NAME COMMAND...: nothing of this machine but its network
 	local root=$1
