@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -422,4 +423,31 @@ struct str human_seconds(struct arena *a, double s)
 	if (t < 3600)
 		return str_fmt(a, "%lum%02lus", t / 60, t % 60);
 	return str_fmt(a, "%luh%02lum", t / 3600, t / 60 % 60);
+}
+
+bool str_made_of(struct str s, const char *more)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_alnum(s.p[i]) && !memchr(more, s.p[i], strlen(more)))
+			return false;
+	return s.n > 0;
+}
+
+bool str_is_day(struct str s)
+{
+	uint64_t n[3];
+	bool good = s.n == 10 && s.p[4] == '-' && s.p[7] == '-';
+	for (size_t i = 0; good && i < 3; i++)
+		good = str_u64(str_sub(s, i ? 2 + 3 * i : 0, i ? 4 + 3 * i : 4), 10, &n[i]);
+	return good && n[1] >= 1 && n[1] <= 12 && n[2] >= 1 && n[2] <= 31;
+}
+
+struct str str_today(struct arena *a)
+{
+	time_t now = time(NULL);
+	struct tm tm = {0};
+	char day[16] = "";
+	if (gmtime_r(&now, &tm))
+		(void)strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+	return str_dup(a, str_from(day));
 }

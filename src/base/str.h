@@ -140,6 +140,11 @@ void strs_sort(struct strs *list);
 struct str suggest(struct str word, const struct strs *candidates);
 
 /* ---- human-readable figures ---- */
+/* Is it made of letters and digits of ASCII and of `more`, and not empty? */
+bool str_made_of(struct str s, const char *more);
+/* "2026-11-29": as texts, days compare as they follow one another. Today's is that of UTC. */
+bool str_is_day(struct str s);
+struct str str_today(struct arena *a);
 struct str human_count(struct arena *a, size_t n, const char *noun); /* "1 file", "2 files" */
 struct str human_bytes(struct arena *a, uint64_t n);                 /* "1.3 GB" (decimal units) */
 struct str human_memory(

@@ -18,8 +18,7 @@
  * can change (fs_check_way) all are believed. Elsewhere, and on every server, an entry must be sealed with the key of
  * those who share it: a file of 32 bytes or more that nobody else can read.
  *
- * Servers are asked by curl, with the user's ~/.netrc; for s3://BUCKET/PREFIX, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
- * AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL have the meaning that AWS's own tools give them.
+ * Servers are asked as web/web.h says.
  */
 #pragma once
 
@@ -56,17 +55,3 @@ void cache_closep(struct cache **c);
  * it. */
 bool cache_entry_read(
 	struct str secret, const struct digest *key, struct str file, struct cache_entry *ret);
-
-/* ---- private to cache/: remote.c ---- */
-struct cache_server {
-	struct str url; /* the folder, without a final '/' */
-	struct str
-		config; /* lines for curl's standard input: credentials, which nobody can see there */
-};
-
-/* E_USAGE if it lacks a variable. */
-MUST_USE struct err *server_open(struct arena *a, struct str where, struct cache_server *ret);
-/* Fetches PATH of the server into a file. *ret_there is false, without an error, if the server has no such file. */
-MUST_USE struct err *server_get(
-	const struct cache_server *s, struct str path, struct str file, bool *ret_there);
-MUST_USE struct err *server_put(const struct cache_server *s, struct str path, struct str file);

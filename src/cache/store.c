@@ -8,6 +8,7 @@
 #include "base/proc.h"
 #include "cache/cache.h"
 #include "term/out.h"
+#include "web/web.h"
 
 enum {
 	MAX_HEAD = 1024,
@@ -18,13 +19,14 @@ enum {
 	MOST_ENTRIES = 1 << 20
 };
 
-#define TAG "CACHEDIR.TAG" /* https://bford.info/cachedir/ */
+#define MAX_FILE "1100000000" /* bytes: no entry is larger */
+#define TAG "CACHEDIR.TAG"    /* https://bford.info/cachedir/ */
 static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 			  "# Objects that rocsmith compiled: all in here can be made again.\n";
 
 struct cache_place {
 	struct str dir; /* the folder of entries, or "" */
-	struct cache_server server;
+	struct web server;
 	bool sealed; /* others can write there */
 };
 
@@ -158,19 +160,36 @@ static struct err *put_into_dir(
 	return fs_write(path, file, 0644);
 }
 
+/* Moves an entry between a file and the server: `option` is curl's. *ret_there, without an error, is false if the server has
+ * none. A cache that is slow to answer is no help. */
+static struct err *transfer(struct arena *tmp, const struct cache *c, const struct digest *key,
+	const char *option, struct str file, bool *ret_there)
+{
+	struct strs more = {0};
+	struct web_answer got;
+	struct str url = web_url(tmp, &c->shared.server, entry_name(tmp, key));
+	web_set(tmp, &more, option, file);
+	web_set(tmp, &more, "max-filesize", S(MAX_FILE));
+	strs_add(tmp, &more,
+		S("connect-timeout = 5\nspeed-time = 30\nspeed-limit = 1000\nretry = 0"));
+	TRY(web_ask(tmp, &c->shared.server, url, &more, &got));
+	*ret_there = got.status >= 200 && got.status < 300;
+	return *ret_there || web_is_absent(&got) ? NULL : web_refused(&got, url);
+}
+
 /* Fetches an entry from the shared place into the own one. */
 static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest *key)
 {
 	CLEANUP(fs_tempdirp) struct str scratch = S("");
-	struct str file = S(""), name = entry_name(tmp, key);
+	struct str file = S("");
 	const struct cache_place *p = &c->shared;
 	struct cache_entry entry;
 	struct err *e = NULL;
 	bool there = true;
-	if (p->server.url.n) {
+	if (p->server.base.n) {
 		TRY(fs_tempdir(tmp, S(""), &scratch));
 		struct str part = path_join(tmp, scratch, S("entry"));
-		TRY(server_get(&p->server, name, part, &there));
+		TRY(transfer(tmp, c, key, "output", part, &there));
 		if (there)
 			TRY(fs_map(part, &file));
 		if (there && cache_entry_read(p->sealed ? c->key : S(""), key, file, &entry))
@@ -190,7 +209,7 @@ bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struc
 	ARENA(tmp);
 	if (get_from_dir(a, c, &c->own, key, ret))
 		return true;
-	if ((!c->shared.dir.n && !c->shared.server.url.n) || is_troubled(c))
+	if ((!c->shared.dir.n && !c->shared.server.base.n) || is_troubled(c))
 		return false;
 	trouble(c, fetch(&tmp, c, key));
 	return get_from_dir(a, c, &c->own, key, ret);
@@ -219,14 +238,16 @@ void cache_put(struct cache *c, const struct digest *key, const struct cache_ent
 	pthread_mutex_unlock(&c->lock);
 	if (!bad && c->shared.dir.n && !is_troubled(c))
 		bad = put_into_dir(&tmp, &c->shared, key, buf_str(&file));
-	if (!bad && c->shared.server.url.n && !is_troubled(c)) {
-		struct str name = entry_name(&tmp, key);
+	if (!bad && c->shared.server.base.n && !is_troubled(c)) {
+		bool there;
 		bad = fs_tempdir(&tmp, S(""), &scratch);
 		struct str part = path_join(&tmp, scratch, S("entry"));
 		if (!bad)
 			bad = fs_write(part, buf_str(&file), 0600);
 		if (!bad)
-			bad = server_put(&c->shared.server, name, part);
+			bad = transfer(&tmp, c, key, "upload-file", part, &there);
+		if (!bad && !there)
+			bad = err_new(E_NET, "the server lets nothing be written there");
 	}
 	trouble(c, bad);
 }
@@ -250,17 +271,14 @@ static struct err *read_key(struct cache *c, struct str file)
 
 static struct err *open_shared(struct cache *c, struct str where)
 {
-	static const char *const servers[] = {"https://", "http://", "s3://"};
 	struct cache_place *p = &c->shared;
-	bool server = false;
-	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++)
-		server = server || str_starts(where, str_from(servers[i]));
+	bool server = web_is_address(where);
 	if (!server && str_chr(where, ':') < where.n)
 		return err_hint(err_new(E_USAGE, "'%.*s' is no place for a cache", STR(where)),
 			"name a folder, https://..., s3://BUCKET/PREFIX, 'local' or 'off'");
 	p->sealed = true;
 	if (server) {
-		TRY(server_open(&c->a, where, &p->server));
+		TRY(web_open(&c->a, where, NULL, &p->server));
 	} else {
 		p->dir = path_abs(&c->a, where);
 		TRY(fs_mkdirs(p->dir));

@@ -1,6 +1,4 @@
 /* Reads a matrix file, multiplies its axes, and takes out what is excluded; see matrix.h. */
-#include <fnmatch.h>
-#include <time.h>
 
 #include "base/fs.h"
 #include "base/glob.h"
@@ -187,7 +185,6 @@ static struct err *read_axes(struct matrix_reader *r, const struct node *root)
 
 static struct err *read_exclude(struct matrix_reader *r, const struct node *n, struct str today)
 {
-	static const char date[] = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]";
 	struct matrix_exclude *x = VEC_PUSH(r->a, &r->m->excludes);
 	x->line = n->at.line;
 	NODE_EACH (it, n) {
@@ -213,7 +210,7 @@ static struct err *read_exclude(struct matrix_reader *r, const struct node *n, s
 	if (!x->reason.n || !x->where.n)
 		return node_error(n, E_SYNTAX,
 			"an exclude says what and why: {gpu: gfx90c, reason: TEXT, until: DATE}");
-	if (x->until.n && fnmatch(date, str_z(r->a, x->until), 0) != 0)
+	if (x->until.n && !str_is_day(x->until))
 		return node_error(n, E_SYNTAX, "'until' is a date such as 2027-03-31, not '%.*s'",
 			STR(x->until));
 	x->expired = x->until.n && str_cmp(x->until, today) < 0;
@@ -222,16 +219,11 @@ static struct err *read_exclude(struct matrix_reader *r, const struct node *n, s
 
 static struct err *read_excludes(struct matrix_reader *r, const struct node *list)
 {
-	char today[DATE + 1] = "";
-	struct tm tm;
-	time_t now = time(NULL);
 	if (list && (list->kind != NODE_LIST || list->n > EXCLUDES))
 		return node_error(
 			list, E_LIMIT, "'exclude' is a list of at most %d maps", EXCLUDES);
-	if (gmtime_r(&now, &tm))
-		(void)strftime(today, sizeof(today), "%Y-%m-%d", &tm);
 	for (size_t i = 0; list && i < list->n; i++)
-		TRY(read_exclude(r, &list->v[i], str_from(today)));
+		TRY(read_exclude(r, &list->v[i], str_today(r->a)));
 	return NULL;
 }
 

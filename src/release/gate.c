@@ -55,16 +55,6 @@ static struct err *read_evidence(struct arena *a, struct str path, struct eviden
 	return node_error(doc, E_SYNTAX, "'%.*s' has no verdict", STR(path));
 }
 
-/* "2026-11-29", so that texts compare as days do. */
-static bool is_day(struct str s)
-{
-	uint64_t n[3];
-	bool good = s.n == 10 && s.p[4] == '-' && s.p[7] == '-';
-	for (size_t i = 0; good && i < 3; i++)
-		good = str_u64(str_sub(s, i ? 2 + 3 * i : 0, i ? 4 + 3 * i : 4), 10, &n[i]);
-	return good && n[1] >= 1 && n[1] <= 12 && n[2] >= 1 && n[2] <= 31;
-}
-
 static struct err *read_waivers(struct arena *a, struct str path, struct waivers *ret)
 {
 	const struct node *doc;
@@ -76,7 +66,7 @@ static struct err *read_waivers(struct arena *a, struct str path, struct waivers
 		if (!w->gpu.n || !w->python.n || !w->name.n || !w->reason.n)
 			return err_new(E_SYNTAX,
 				"a waiver in '%.*s' lacks gpu, python, name or reason", STR(path));
-		if (!is_day(w->expires))
+		if (!str_is_day(w->expires))
 			return err_new(E_SYNTAX,
 				"the waiver of '%.*s' in '%.*s' expires on no day such as "
 				"2026-12-31",

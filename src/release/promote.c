@@ -317,7 +317,7 @@ static struct err *forward(struct promotion *p)
 	TRY(load_source(p));
 	p->done->wheels = p->set;
 	TRY(check_quarantine(p));
-	gate.today = str_sub(release_time(a, (int64_t)time(NULL)), 0, 10);
+	gate.today = str_today(a);
 	if (p->row->gate || gate.evidence.n)
 		TRY(release_judge(a, &p->set, &gate));
 	VEC_EACH (const struct finding, f, &gate.findings)

@@ -14,7 +14,7 @@ struct publishing {
 	struct release_store s;
 	struct release_state state;
 	struct release_set set, newest; /* all that is shown, in order; the newest set */
-	struct release_remote remote;
+	struct web remote;
 	struct str scratch; /* a folder for pages */
 	struct str dir;     /* the folder that is published to */
 	struct fs_tree *guard;
@@ -109,7 +109,7 @@ static struct err *list_pages(struct publishing *p)
 	for (size_t i = 0; i < projects.n; i++)
 		TRY(add_project(p, projects.v[fewer ? projects.n - 1 - i : i]));
 	VEC_EACH (const struct str, name, &gone)
-		if (!strs_has(&projects, *name) && wheel_made_of(*name, "-"))
+		if (!strs_has(&projects, *name) && str_made_of(*name, "-"))
 			TRY(add_project(p, *name)); /* an empty page */
 	TRY(add_page(p, S("simple/index.json"), release_root(a, &p->set, true)));
 	TRY(add_page(p, S("simple/index.html"), release_root(a, &p->set, false)));
@@ -121,7 +121,7 @@ static struct err *list_pages(struct publishing *p)
 
 static struct err *list_bucket(struct publishing *p)
 {
-	TRY(remote_open(p->a, p->io->to, &p->remote));
+	TRY(web_open(p->a, p->io->to, NULL, &p->remote));
 	p->url = str_fmt(p->a, "%.*s/simple/", STR(p->remote.base));
 	TRY(list_pages(p));
 	CLEANUP(progress_endp)
@@ -142,11 +142,12 @@ static struct err *put_object(struct publishing *p, const struct release_upload 
 /* An index server makes its pages itself. */
 static struct err *list_server(struct publishing *p)
 {
+	static const struct web_login twine = {"TWINE_USERNAME", "TWINE_PASSWORD"};
 	struct arena *a = p->a;
 	struct index_files there = {0};
 	struct index_missings missing = {0};
 	struct strs projects = release_projects(a, &p->set), urls = {0};
-	TRY(remote_open(a, p->io->to, &p->remote));
+	TRY(web_open(a, p->io->to, &twine, &p->remote));
 	p->url = str_fmt(a, "%.*s/simple/", STR(p->remote.base));
 	strs_add(a, &urls, p->io->index_url.n ? p->io->index_url : p->url);
 	struct index_job job = {.python = p->io->python, .urls = urls};

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "verify/verify.h"
+#include "web/web.h"
 
 enum { RELEASE_WHEELS = 5000, RELEASE_TEXT = 16 << 20 };
 
@@ -239,25 +240,17 @@ MUST_USE struct err *release_publish(struct arena *a, struct release_publish *io
 extern const struct json_field release_publish_fields[]; /* rocsmith.publish/1 */
 
 /* ---- remote.c ---- */
-struct release_remote {
-	struct str base;      /* https://HOST/BUCKET/PREFIX, without a slash at the end */
-	struct strs settings; /* lines of curl's configuration, which may hold secrets */
-	struct strs secrets;
-};
-/* Reads the address and what the environment has for it. E_USAGE for an address with a password in it, or one that would
- * send secrets unencrypted. */
-MUST_USE struct err *remote_open(struct arena *a, struct str to, struct release_remote *ret);
 /* Has the object store this content under the key? */
 MUST_USE struct err *remote_has(
-	struct arena *a, const struct release_remote *r, const struct release_upload *u, bool *ret);
+	struct arena *a, const struct web *r, const struct release_upload *u, bool *ret);
 MUST_USE struct err *remote_put(
-	struct arena *a, const struct release_remote *r, const struct release_upload *u);
+	struct arena *a, const struct web *r, const struct release_upload *u);
 /* Reads a small object; ret->p is NULL if there is none. */
 MUST_USE struct err *remote_get(
-	struct arena *a, const struct release_remote *r, struct str key, struct str *ret);
+	struct arena *a, const struct web *r, struct str key, struct str *ret);
 /* Uploads a wheel to an index server, as twine does. */
 MUST_USE struct err *remote_post(
-	struct arena *a, const struct release_remote *r, const struct release_wheel *w);
+	struct arena *a, const struct web *r, const struct release_wheel *w);
 
 /* ---- provenance.c ---- */
 /* The in-toto statement of a wheel, SLSA provenance v1, from the record that a build leaves beside it (FILE.whl.json) or, of

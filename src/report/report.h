@@ -35,7 +35,7 @@ struct report_gpu { /* sums over the device passes that ran for one GPU */
 	uint64_t memory; /* the largest peak among them */
 	size_t ran, cached;
 	size_t restored,
-		shared; /* those that ran, but with an object from the cache, or with the front end of another GPU */
+		shared; /* counts of `ran` whose object came from the cache, whose front end ran for another GPU */
 	double added; /* by so much would `least` be less without its device passes */
 };
 

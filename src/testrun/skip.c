@@ -23,12 +23,7 @@ static struct err *read_text(
 /* "2026-11-29", so that texts compare as dates do. */
 static struct err *check_date(const struct node *entry, const char *key, struct str date)
 {
-	uint64_t month = 0, day = 0, year;
-	bool good = date.n == 10 && date.p[4] == '-' && date.p[7] == '-' &&
-		    str_u64(str_sub(date, 0, 4), 10, &year) &&
-		    str_u64(str_sub(date, 5, 7), 10, &month) &&
-		    str_u64(str_sub(date, 8, 10), 10, &day);
-	return good && month - 1 < 12 && day - 1 < 31
+	return str_is_day(date)
 		       ? NULL
 		       : node_error(entry, E_SYNTAX, "'%s' is a date like 2026-11-29", key);
 }

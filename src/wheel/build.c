@@ -38,7 +38,7 @@ static bool is_spdx(struct arena *a, struct str license)
 	for (size_t i = 0; i < words.n; i++, operand = !operand) {
 		struct str w = words.v[i];
 		bool op = str_eq(w, S("AND")) || str_eq(w, S("OR")) || str_eq(w, S("WITH"));
-		if (op == operand || !wheel_made_of(w, "-.+"))
+		if (op == operand || !str_made_of(w, "-.+"))
 			return false;
 	}
 	return words.n % 2 == 1;

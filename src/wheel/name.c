@@ -4,14 +4,6 @@
 #include "base/fs.h"
 #include "lang/python/version.h"
 
-bool wheel_made_of(struct str s, const char *more)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_alnum(s.p[i]) && !memchr(more, s.p[i], strlen(more)))
-			return false;
-	return s.n > 0;
-}
-
 static struct err *bad(struct str file, const char *what, struct str part)
 {
 	struct err *e = err_new(
@@ -43,18 +35,18 @@ struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name
 	};
 	if (n == 6 && !ret->build.n)
 		return bad(name, "empty build tag in", name);
-	if (!wheel_made_of(ret->dist, "_.") || str_contains(ret->dist, S("__")))
+	if (!str_made_of(ret->dist, "_.") || str_contains(ret->dist, S("__")))
 		return bad(name, "wrong project name", ret->dist);
 	struct err *e = version_parse(a, ret->version, &version);
 	bool wrong = e;
 	err_free(e);
 	if (wrong)
 		return bad(name, "wrong version (PEP 440)", ret->version);
-	if (n == 6 && (!ascii_digit(ret->build.p[0]) || !wheel_made_of(ret->build, "_.+")))
+	if (n == 6 && (!ascii_digit(ret->build.p[0]) || !str_made_of(ret->build, "_.+")))
 		return bad(name, "a build tag must begin with a digit, not be", ret->build);
 	const struct str tags[] = {ret->python, ret->abi, ret->platform};
 	for (unsigned i = 0; i < 3; i++)
-		if (!wheel_made_of(tags[i], "_.") || tags[i].p[0] == '.' ||
+		if (!str_made_of(tags[i], "_.") || tags[i].p[0] == '.' ||
 			str_ends(tags[i], S(".")) || str_contains(tags[i], S("..")))
 			return bad(name, "wrong tag", tags[i]);
 	return NULL;

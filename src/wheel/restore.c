@@ -22,7 +22,7 @@ struct restoring {
 /* Could it be a name or a version? Nothing that pip takes for an option, and no word of a shell. */
 static bool is_plain(struct str s)
 {
-	return wheel_made_of(s, "._+!-") && ascii_alnum(s.p[0]);
+	return str_made_of(s, "._+!-") && ascii_alnum(s.p[0]);
 }
 
 /* A text of the dist-info folder, "" if there is none. */

@@ -282,7 +282,7 @@ static struct err *list_wheels(struct splitting *s)
 	struct str from, to;
 	VEC_EACH (const struct str, gpu, &s->done->gpus) {
 		/* a target of a bundle becomes part of file names, and of METADATA */
-		if (!wheel_made_of(*gpu, "-_.:+"))
+		if (!str_made_of(*gpu, "-_.:+"))
 			return err_new(E_BUNDLE, "'%.*s' has code for a target with an odd name",
 				STR(path_base(s->w.zip.path)));
 		add_wheel(s, SPLIT_DEVICE, *gpu);

@@ -17,8 +17,6 @@ struct wheel_name { /* NAME-VERSION(-BUILD)-PY-ABI-PLATFORM.whl */
 	struct str dist, version, build, python, abi, platform;
 };
 
-/* Is a text made of ASCII letters, digits and these characters, and not empty? */
-bool wheel_made_of(struct str s, const char *more);
 /* `file` may have folders in front. E_WHEEL names the part that is wrong. */
 MUST_USE struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name *ret);
 struct str wheel_name_text(struct arena *a, const struct wheel_name *n);

@@ -469,26 +469,26 @@ static void addresses_that_leak_are_refused(void **state)
 		"s3://a b/c", "s3:///x"};
 	static const char *const good[] = {"https://example.org/x/", "http://127.0.0.1:80",
 		"http://localhost/", "http://[::1]:8080/x", "http://[::1]"};
-	struct release_remote r;
+	struct web r;
 	setenv("AWS_ACCESS_KEY_ID", "AK", 1);
 	setenv("AWS_SECRET_ACCESS_KEY", "s\"e\\c", 1);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ARENA(a);
-		struct err *e = remote_open(&a, str_from(bad[i]), &r);
+		struct err *e = web_open(&a, str_from(bad[i]), NULL, &r);
 		assert_non_null(e);
 		assert_int_equal(e->code, E_USAGE);
 		err_free(e);
 	}
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		ARENA(a);
-		assert_ok(remote_open(&a, str_from(good[i]), &r));
+		assert_ok(web_open(&a, str_from(good[i]), NULL, &r));
 	}
 	ARENA(a);
-	assert_ok(remote_open(&a, S("s3://bucket/a/b/"), &r));
+	assert_ok(web_open(&a, S("s3://bucket/a/b/"), NULL, &r));
 	assert_str(r.base, "https://s3.us-east-1.amazonaws.com/bucket/a/b");
 	assert_true(strs_has(&r.settings, S("user = \"AK:s\\\"e\\\\c\"")));
 	setenv("AWS_SECRET_ACCESS_KEY", "a\nurl = file:///etc/passwd", 1);
-	struct err *e = remote_open(&a, S("s3://bucket"), &r);
+	struct err *e = web_open(&a, S("s3://bucket"), NULL, &r);
 	assert_int_equal(e->code, E_USAGE);
 	err_free(e);
 	unsetenv("AWS_ACCESS_KEY_ID");
