@@ -442,12 +442,17 @@ bool str_is_day(struct str s)
 	return good && n[1] >= 1 && n[1] <= 12 && n[2] >= 1 && n[2] <= 31;
 }
 
+struct str str_utc(struct arena *a, int64_t seconds)
+{
+	char text[32] = "";
+	struct tm tm;
+	time_t t = (time_t)seconds;
+	if (gmtime_r(&t, &tm))
+		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return str_dup(a, str_from(text));
+}
+
 struct str str_today(struct arena *a)
 {
-	time_t now = time(NULL);
-	struct tm tm = {0};
-	char day[16] = "";
-	if (gmtime_r(&now, &tm))
-		(void)strftime(day, sizeof(day), "%Y-%m-%d", &tm);
-	return str_dup(a, str_from(day));
+	return str_sub(str_utc(a, (int64_t)time(NULL)), 0, 10);
 }

@@ -145,6 +145,7 @@ bool str_made_of(struct str s, const char *more);
 /* "2026-11-29": as texts, days compare as they follow one another. Today's is that of UTC. */
 bool str_is_day(struct str s);
 struct str str_today(struct arena *a);
+struct str str_utc(struct arena *a, int64_t seconds); /* "2026-11-29T08:00:00Z"; since 1970 */
 struct str human_count(struct arena *a, size_t n, const char *noun); /* "1 file", "2 files" */
 struct str human_bytes(struct arena *a, uint64_t n);                 /* "1.3 GB" (decimal units) */
 struct str human_memory(

@@ -160,19 +160,17 @@ static struct err *put_into_dir(
 	return fs_write(path, file, 0644);
 }
 
-/* Moves an entry between a file and the server: `option` is curl's. *ret_there, without an error, is false if the server has
- * none. A cache that is slow to answer is no help. */
+/* Moves an entry between a file and the server, as the lines of curl's configuration say. *ret_there, without an error, is
+ * false if the server has none. A cache that is slow to answer is no help. */
 static struct err *transfer(struct arena *tmp, const struct cache *c, const struct digest *key,
-	const char *option, struct str file, bool *ret_there)
+	struct strs *more, bool *ret_there)
 {
-	struct strs more = {0};
 	struct web_answer got;
 	struct str url = web_url(tmp, &c->shared.server, entry_name(tmp, key));
-	web_set(tmp, &more, option, file);
-	web_set(tmp, &more, "max-filesize", S(MAX_FILE));
-	strs_add(tmp, &more,
+	web_set(tmp, more, "max-filesize", S(MAX_FILE));
+	strs_add(tmp, more,
 		S("connect-timeout = 5\nspeed-time = 30\nspeed-limit = 1000\nretry = 0"));
-	TRY(web_ask(tmp, &c->shared.server, url, &more, &got));
+	TRY(web_ask(tmp, &c->shared.server, url, more, &got));
 	*ret_there = got.status >= 200 && got.status < 300;
 	return *ret_there || web_is_absent(&got) ? NULL : web_refused(&got, url);
 }
@@ -183,13 +181,15 @@ static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest
 	CLEANUP(fs_tempdirp) struct str scratch = S("");
 	struct str file = S("");
 	const struct cache_place *p = &c->shared;
+	struct strs more = {0};
 	struct cache_entry entry;
 	struct err *e = NULL;
 	bool there = true;
 	if (p->server.base.n) {
 		TRY(fs_tempdir(tmp, S(""), &scratch));
 		struct str part = path_join(tmp, scratch, S("entry"));
-		TRY(transfer(tmp, c, key, "output", part, &there));
+		web_set(tmp, &more, "output", part);
+		TRY(transfer(tmp, c, key, &more, &there));
 		if (there)
 			TRY(fs_map(part, &file));
 		if (there && cache_entry_read(p->sealed ? c->key : S(""), key, file, &entry))
@@ -240,12 +240,14 @@ void cache_put(struct cache *c, const struct digest *key, const struct cache_ent
 		bad = put_into_dir(&tmp, &c->shared, key, buf_str(&file));
 	if (!bad && c->shared.server.base.n && !is_troubled(c)) {
 		bool there;
+		struct strs more = {0};
 		bad = fs_tempdir(&tmp, S(""), &scratch);
 		struct str part = path_join(&tmp, scratch, S("entry"));
+		web_set(&tmp, &more, "upload-file", part);
 		if (!bad)
 			bad = fs_write(part, buf_str(&file), 0600);
 		if (!bad)
-			bad = transfer(&tmp, c, key, "upload-file", part, &there);
+			bad = transfer(&tmp, c, key, &more, &there);
 		if (!bad && !there)
 			bad = err_new(E_NET, "the server lets nothing be written there");
 	}

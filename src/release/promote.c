@@ -340,7 +340,7 @@ static struct err *forward(struct promotion *p)
 		return NULL;
 	p->done->action = S("promoted");
 	now.previous = p->before;
-	now.time = release_time(a, (int64_t)time(NULL));
+	now.time = str_utc(a, (int64_t)time(NULL));
 	now.proofs = p->done->proofs;
 	p->state = now;
 	return fs_writes_forbidden() ? NULL : release_switch(a, &p->s, &p->state);
@@ -402,7 +402,7 @@ static struct err *quarantine(struct promotion *p)
 	p->done->action = S("quarantined");
 	if (fs_writes_forbidden())
 		return NULL;
-	struct quarantine_note note = {p->q->reason, release_time(a, (int64_t)time(NULL))};
+	struct quarantine_note note = {p->q->reason, str_utc(a, (int64_t)time(NULL))};
 	TRY(release_write(
 		a, &p->s, "quarantine", p->done->set, json_document(a, 2, note_fields, &note)));
 	for (size_t i = 0; i < release_stream_count; i++) {

@@ -88,7 +88,6 @@ struct str release_address(struct arena *a, const struct release_wheel *w);
 MUST_USE struct err *release_put(struct arena *a, const struct release_wheel *w, struct str files);
 MUST_USE struct err *release_put_all(
 	struct arena *a, const struct release_set *set, struct str files);
-struct str release_time(struct arena *a, int64_t seconds); /* "2026-11-29T08:00:00Z" */
 
 struct release_index {
 	struct strs paths, yank; /* yank: "FILE=REASON" */

@@ -1,8 +1,6 @@
 /* Writes package indexes as folders of static files; see release.h. */
 #include "release/release.h"
 
-#include <time.h>
-
 #include "base/fs_stage.h"
 #include "base/hash.h"
 #include "base/proc.h"
@@ -14,30 +12,16 @@
 /* ---- a wheel in pages ---- */
 
 /* RFC 3986: the unreserved characters stay; '+' does not, which some servers take for a blank (TheRock#777). */
-static struct str percent(struct arena *a, struct str s)
-{
-	BUF(b, a);
-	for (size_t i = 0; i < s.n; i++)
-		if (ascii_alnum(s.p[i]) || (s.p[i] && strchr("-._~", s.p[i])))
-			buf_char(&b, s.p[i]);
-		else
-			buf_fmt(&b, "%%%02X", (unsigned char)s.p[i]);
-	return buf_str(&b);
-}
-
 struct str release_address(struct arena *a, const struct release_wheel *w)
 {
-	return str_fmt(a, "%.*s/%.*s", STR(w->sha256), STR(percent(a, w->file)));
-}
-
-struct str release_time(struct arena *a, int64_t seconds)
-{
-	char text[32] = "";
-	struct tm tm;
-	time_t t = (time_t)seconds;
-	if (gmtime_r(&t, &tm))
-		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return str_dup(a, str_from(text));
+	BUF(b, a);
+	buf_fmt(&b, "%.*s/", STR(w->sha256));
+	for (size_t i = 0; i < w->file.n; i++)
+		if (ascii_alnum(w->file.p[i]) || (w->file.p[i] && strchr("-._~", w->file.p[i])))
+			buf_char(&b, w->file.p[i]);
+		else
+			buf_fmt(&b, "%%%02X", (unsigned char)w->file.p[i]);
+	return buf_str(&b);
 }
 
 struct strs release_projects(struct arena *a, const struct release_set *set)
@@ -176,7 +160,7 @@ struct str release_json(
 		struct str url = file_url(a, w, up);
 		*VEC_PUSH(a, &doc.files) = (struct site_file){w, url, sha256_hex(a, w->metadata),
 			w->provenance.n ? str_fmt(a, "%.*s.provenance", STR(url)) : S(""),
-			release_time(a, w->time)};
+			str_utc(a, w->time)};
 		strs_put(a, &doc.versions, w->version);
 	}
 	return json_document(a, 0, project_fields, &doc);

@@ -73,12 +73,8 @@ const struct json_field evidence_fields[] = {
 
 void evidence_begin(struct arena *a, struct test_evidence *ret)
 {
-	char text[32];
-	time_t now = time(NULL);
-	struct tm tm;
-	*ret = (struct test_evidence){.findings.most = FINDINGS_OF_A_KIND};
-	if (gmtime_r(&now, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		ret->started = str_dup(a, str_from(text));
+	*ret = (struct test_evidence){
+		.findings.most = FINDINGS_OF_A_KIND, .started = str_utc(a, (int64_t)time(NULL))};
 }
 
 void evidence_say(struct arena *a, struct test_evidence *e, enum severity severity, const char *id,

@@ -18,7 +18,7 @@ struct web {
 };
 
 struct web_answer {
-	uint64_t status; /* of HTTP */
+	uint64_t status; /* a code of HTTP */
 	struct str text;
 };
 
