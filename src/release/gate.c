@@ -11,7 +11,9 @@ struct evidence_wheel {
 	struct str name, sha256;
 };
 struct evidence { /* rocsmith.test/1; it has more */
-	struct str path, verdict, gpu, python, sha256;
+	struct str path, verdict, gpu, python, sha256, suite, config;
+	struct strs gpus; /* that tests saw; "cpu" without any */
+	uint64_t shard, shards, passed;
 	VEC(struct evidence_wheel) wheels;
 };
 struct waiver {
@@ -43,6 +45,15 @@ static struct err *read_evidence(struct arena *a, struct str path, struct eviden
 	TRY(node_want_text(doc, S("verdict"), &ret->verdict));
 	TRY(node_want_text(doc, S("gpu"), &ret->gpu));
 	TRY(node_want_text(doc, S("python"), &ret->python));
+	struct str rest = ret->gpu.n ? ret->gpu : S("cpu"), gpu;
+	while (str_next(&rest, ',', &gpu))
+		strs_put(a, &ret->gpus, gpu);
+	ret->suite = node_text(doc, S("suite"), S(""));
+	ret->config = node_text(doc, S("config"), S(""));
+	ret->shard = node_u64(doc, S("shard"), 0);
+	ret->shards = node_u64(doc, S("shards"), 0);
+	const struct node *counts = node_get(doc, S("counts"));
+	ret->passed = counts ? node_u64(counts, S("passed"), 0) : 1;
 	const struct node *wheels = node_get(doc, S("wheels"));
 	if (wheels)
 		NODE_EACH (w, wheels) {
@@ -93,7 +104,9 @@ static bool is_about(struct arena *a, const struct release_set *set, const struc
 	VEC_EACH (const struct release_wheel, w, set) {
 		any = any || has_hash(e, w);
 		VEC_EACH (const struct evidence_wheel, t, &e->wheels) {
-			if (!str_eq(path_base(t->name), w->file) || has_hash(e, w))
+			bool same = str_eq(path_base(t->name), w->file) ||
+				    str_eq(wheel_normalise(a, t->name), w->project);
+			if (!same || has_hash(e, w))
 				continue;
 			finding_say(a, finding_add(a, ret, "gate-other", SEV_ERROR, e->path),
 				"it is about another '%.*s', with the hash %.*s", STR(w->file),
@@ -132,6 +145,23 @@ static bool takes_part(const struct release_set *set, const struct release_wheel
 	return needed;
 }
 
+/* Is every other shard of the same run there, too? */
+static bool is_whole(const struct evidence *all, size_t n, const struct evidence *e)
+{
+	for (uint64_t shard = 1; shard <= e->shards; shard++) {
+		bool there = false;
+		for (size_t i = 0; i < n && !there; i++)
+			there = all[i].shard == shard && all[i].shards == e->shards &&
+				str_eq(all[i].suite, e->suite) &&
+				str_eq(all[i].config, e->config) && str_eq(all[i].gpu, e->gpu) &&
+				str_eq(all[i].python, e->python) &&
+				str_eq(all[i].verdict, S("pass"));
+		if (!there)
+			return false;
+	}
+	return true;
+}
+
 struct gate_pair {
 	const struct release_set *set;
 	struct str gpu, python;
@@ -149,10 +179,13 @@ static struct str covered(struct arena *a, const struct gate_pair *p, struct str
 		for (size_t i = 0; i < p->n; i++) {
 			const struct evidence *e = &p->v[i];
 			struct strs own = {.v = (struct str[]){p->gpu}, .n = 1};
-			bool same = str_eq(e->gpu, p->gpu) || targets_serve(&own, e->gpu) ||
-				    str_eq(target_read(p->gpu).name, e->gpu);
-			if (tested || !same || !str_eq(e->verdict, S("pass")) || !has_hash(e, w) ||
-				(p->python.n && !str_eq(e->python, p->python)))
+			bool same = strs_has(&e->gpus, p->gpu) ||
+				    strs_has(&e->gpus, target_read(p->gpu).name);
+			VEC_EACH (const struct str, gpu, &e->gpus)
+				same = same || targets_serve(&own, *gpu);
+			if (tested || !same || !e->passed || !str_eq(e->verdict, S("pass")) ||
+				!has_hash(e, w) || (p->python.n && !str_eq(e->python, p->python)) ||
+				!is_whole(p->v, p->n, e))
 				continue;
 			tested = true;
 			strs_put(a, &by,
@@ -209,8 +242,8 @@ struct err *release_judge(struct arena *a, const struct release_set *set, struct
 		if (str_eq(e.verdict, S("fail")))
 			finding_say(a,
 				finding_add(a, &io->findings, "gate-failed", SEV_ERROR, *path),
-				"the test for %.*s and Python %.*s failed", STR(e.gpu),
-				STR(e.python));
+				"the test for %.*s and Python %.*s failed",
+				STR(str_join(a, &e.gpus, S(", "))), STR(e.python));
 		*VEC_PUSH(a, &all) = e;
 	}
 	TRY(read_waivers(a, io->waivers, &waivers));

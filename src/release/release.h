@@ -123,7 +123,8 @@ struct release_gate {
 	struct findings findings;
 };
 /* Is there a passed test, or a waiver, of each GPU that the set serves and each Python? Evidence counts for wheels whose
- * hashes it has, or those they were renamed from. A failed test of one of its wheels is an error whatever else there is. */
+ * hashes it has, or those they were renamed from, and for GPUs that its tests saw ("cpu": a set without device code); a shard of a
+ * run only if all its other shards are there. A failed test of one of its wheels is an error whatever else there is. */
 MUST_USE struct err *release_judge(
 	struct arena *a, const struct release_set *set, struct release_gate *io);
 

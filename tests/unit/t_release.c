@@ -242,6 +242,7 @@ struct proof_of {
 	struct str dir;
 	struct release_set set;
 	struct release_gate gate;
+	struct str more; /* members of the evidence that is added */
 };
 
 static int begin_gate(void **state)
@@ -277,8 +278,8 @@ static void add_evidence(
 	test_put(path,
 		str_fmt(&p->a,
 			"{\"schema\": \"rocsmith.test/1\", \"verdict\": \"%s\", \"gpu\": \"%s\","
-			"\"python\": \"3.12\", \"more\": [1], \"wheels\": [%.*s]}",
-			verdict, gpu, STR(buf_str(&b)))
+			"\"python\": \"3.12\", \"more\": [1], \"wheels\": [%.*s]%.*s}",
+			verdict, gpu, STR(buf_str(&b)), STR(p->more))
 			.p);
 	strs_add(&p->a, &p->gate.evidence, path);
 }
@@ -312,6 +313,36 @@ static void a_set_passes_when_all_that_runs_was_tested(void **state)
 	struct str by = p->gate.proofs.v[0].by, hash = S(" sha256:");
 	assert_true(str_starts(by, S("0.json sha256:")) && str_contains(by, S(", 1.json sha256:")));
 	assert_int_equal(by.n, 2 * (6 + hash.n + 64) + 2);
+}
+
+/* `rocsmith test torch --shard 2/3` says nothing of the other two. */
+static void a_shard_counts_with_all_the_others(void **state)
+{
+	struct proof_of *p = *state;
+	static const char *const shards[] = {"1", "2", "3"};
+	for (size_t i = 0; i < 3; i++) {
+		p->more = str_fmt(&p->a,
+			", \"config\": \"default\", \"shard\": %s, \"shards\": 3, \"counts\": "
+			"{\"passed\": %zu}",
+			shards[i], i);
+		add_evidence(p, "pass", "gfx1100", "01");
+		judged(p, i < 2 ? "gate-missing" : "");
+	}
+	p->gate.evidence.n = 2;
+	p->more = S(", \"config\": \"other\", \"shard\": 3, \"shards\": 3");
+	add_evidence(p, "pass", "gfx1100", "01");
+	judged(p, "gate-missing");
+}
+
+static void a_run_in_which_nothing_was_passed_proves_nothing(void **state)
+{
+	struct proof_of *p = *state;
+	p->more = S(", \"shard\": 1, \"shards\": 1, \"counts\": {\"skipped\": 9}");
+	add_evidence(p, "pass", "gfx1100", "01");
+	judged(p, "gate-missing");
+	p->more = S(", \"shard\": 1, \"shards\": 1, \"counts\": {\"passed\": 1}");
+	add_evidence(p, "pass", "gfx1100,gfx1201", "01");
+	judged(p, "");
 }
 
 static void evidence_counts_for_its_gpu_and_wheels_only(void **state)
@@ -511,6 +542,10 @@ int main(void)
 			a_set_passes_when_all_that_runs_was_tested, begin_gate, end_gate),
 		cmocka_unit_test_setup_teardown(
 			evidence_counts_for_its_gpu_and_wheels_only, begin_gate, end_gate),
+		cmocka_unit_test_setup_teardown(
+			a_shard_counts_with_all_the_others, begin_gate, end_gate),
+		cmocka_unit_test_setup_teardown(
+			a_run_in_which_nothing_was_passed_proves_nothing, begin_gate, end_gate),
 		cmocka_unit_test_setup_teardown(
 			a_failed_test_counts_more_than_a_passed_one, begin_gate, end_gate),
 		cmocka_unit_test_setup_teardown(
