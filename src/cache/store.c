@@ -131,7 +131,6 @@ static bool is_troubled(struct cache *c)
 static bool get_from_dir(struct arena *a, struct cache *c, const struct cache_place *p,
 	const struct digest *key, struct cache_entry *ret)
 {
-	CLEANUP(fd_closep) int fd = -1;
 	struct str path = path_join(a, p->dir, entry_name(a, key)), file = {0};
 	struct stat st;
 	/* never through a link, and no device */
