@@ -75,6 +75,7 @@ static void what_is_put_comes_back(void **state)
 	(void)state;
 	ARENA(a);
 	CLEANUP(fs_tempdirp) struct str dir = folder(&a);
+	(void)dir;
 	const struct cache_wish local = {.where = S("local")}, off = {.where = S("off")};
 	struct cache *none;
 	assert_ok(cache_open(&off, &none));
@@ -171,6 +172,7 @@ static void the_longest_unused_go_first(void **state)
 	(void)state;
 	ARENA(a);
 	CLEANUP(fs_tempdirp) struct str dir = folder(&a);
+	(void)dir;
 	struct str own = fs_place(&a, FS_CACHE, S("objects"));
 	struct cache_wish w = {.where = S("local")};
 	static const char *const keys[] = {"one", "two", "three"};
