@@ -12,7 +12,7 @@ struct evidence_wheel {
 };
 struct evidence { /* rocsmith.test/1; it has more */
 	struct str path, verdict, gpu, python, sha256, suite, config;
-	struct strs gpus; /* those that its tests saw; "cpu" without any */
+	struct strs gpus; /* the GPUs that tests saw; "cpu" if there was none */
 	uint64_t shard, shards, passed;
 	VEC(struct evidence_wheel) wheels;
 };
