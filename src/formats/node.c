@@ -23,6 +23,13 @@ const struct node *node_get(const struct node *map, struct str key)
 	return NULL;
 }
 
+const struct node *node_member(const struct node *map, struct str key)
+{
+	static const struct node none = {.kind = NODE_MAP};
+	const struct node *n = node_get(map, key);
+	return n ? n : &none;
+}
+
 static bool is_scalar(const struct node *n)
 {
 	return n && n->kind != NODE_NULL && n->kind != NODE_LIST && n->kind != NODE_MAP;

@@ -38,6 +38,8 @@ MUST_USE struct err *toml_read(struct arena *a, struct str path, const struct no
 
 /* The member, or NULL if there is none, or if map is NULL or not a map. */
 const struct node *node_get(const struct node *map, struct str key);
+/* The member, a map or list, to iterate over; an empty map if there is none. */
+const struct node *node_member(const struct node *map, struct str key);
 /* Text of a scalar member, or the fallback if there is none. */
 struct str node_text(const struct node *map, struct str key, struct str fallback);
 bool node_bool(const struct node *map, struct str key, bool fallback);

@@ -54,13 +54,11 @@ static struct err *read_evidence(struct arena *a, struct str path, struct eviden
 	ret->shards = node_u64(doc, S("shards"), 0);
 	const struct node *counts = node_get(doc, S("counts"));
 	ret->passed = counts ? node_u64(counts, S("passed"), 0) : 1;
-	const struct node *wheels = node_get(doc, S("wheels"));
-	if (wheels)
-		NODE_EACH (w, wheels) {
-			struct evidence_wheel *at = VEC_PUSH(a, &ret->wheels);
-			TRY(node_want_text(w, S("name"), &at->name));
-			TRY(node_want_text(w, S("sha256"), &at->sha256));
-		}
+	NODE_EACH (w, node_member(doc, S("wheels"))) {
+		struct evidence_wheel *at = VEC_PUSH(a, &ret->wheels);
+		TRY(node_want_text(w, S("name"), &at->name));
+		TRY(node_want_text(w, S("sha256"), &at->sha256));
+	}
 	if (str_eq(ret->verdict, S("pass")) || str_eq(ret->verdict, S("fail")))
 		return NULL;
 	return node_error(doc, E_SYNTAX, "'%.*s' has no verdict", STR(path));

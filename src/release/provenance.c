@@ -67,8 +67,6 @@ static const struct json_field statement_fields[] = {
 
 static void add_inputs(struct arena *a, struct slsa_things *to, const struct node *list)
 {
-	if (!list)
-		return;
 	NODE_EACH (n, list) {
 		struct str name = node_text(n, S("file"), node_text(n, S("name"), S(""))),
 			   version = node_text(n, S("version"), S("")),
@@ -108,9 +106,9 @@ struct err *release_statement(
 		s.features = node_get(doc, S("features"));
 		s.rocm = node_get(doc, S("rocm"));
 		s.recipes = node_get(doc, S("recipes"));
-		add_inputs(a, &s.inputs, node_get(node_get(doc, S("source")), S("files")));
-		add_inputs(a, &s.inputs, node_get(doc, S("with")));
-		add_inputs(a, &s.inputs, node_get(doc, S("packages")));
+		add_inputs(a, &s.inputs, node_member(node_get(doc, S("source")), S("files")));
+		add_inputs(a, &s.inputs, node_member(doc, S("with")));
+		add_inputs(a, &s.inputs, node_member(doc, S("packages")));
 	}
 	*ret = json_document(a, 2, statement_fields, &s);
 	return NULL;
@@ -130,8 +128,7 @@ static struct err *check_subject(struct arena *a, const struct release_wheel *w,
 		!base64_read(a, node_text(envelope, S("statement"), S("")), &text))
 		return err_new(E_SYNTAX, "'%.*s' is no attestation of PEP 740", STR(path));
 	TRY(json_parse(a, text, path, &doc));
-	const struct node none = {0}, *subjects = node_get(doc, S("subject"));
-	NODE_EACH (s, subjects ? subjects : &none)
+	NODE_EACH (s, node_member(doc, S("subject")))
 		if (str_eq(node_text(s, S("name"), S("")), w->file) &&
 			str_eq(node_text(node_get(s, S("digest")), S("sha256"), S("")), w->sha256))
 			return NULL;

@@ -44,7 +44,7 @@ static void page_gpus(struct html *h, const struct report *r)
 /* Adds a row for each kernel that spills (or for each that does not) while there is room. */
 static void kernel_rows(struct html *h, const struct node *object, bool spilling, size_t *room)
 {
-	NODE_EACH (k, report_member(object, S("resources"))) {
+	NODE_EACH (k, node_member(object, S("resources"))) {
 		uint64_t spills = report_spills(k);
 		if (!*room || (spills > 0) != spilling)
 			continue;
@@ -69,8 +69,8 @@ static void page_kernels(struct html *h, const struct report *r)
 		"p", NULL);
 	html_table(h, "Kernel|GPU|>VGPRs|>SGPRs|>Spilled|>LDS, bytes|>Scratch, bytes|>Waves");
 	for (int spilling = 1; spilling >= 0; spilling--)
-		NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
-			NODE_EACH (o, report_member(f, S("objects")))
+		NODE_EACH (f, node_member(node_member(r->doc, S("inspect")), S("files")))
+			NODE_EACH (o, node_member(f, S("objects")))
 				kernel_rows(h, o, spilling, &room);
 	html_table_end(h, r->kernels, "kernels");
 }
@@ -126,11 +126,11 @@ static void page_path(struct html *h, const struct report *r)
 /* ---- device code ---- */
 static void page_code(struct html *h, const struct report *r)
 {
-	const struct node *inspect = report_member(r->doc, S("inspect"));
-	const struct node *files = report_member(inspect, S("files"));
+	const struct node *inspect = node_member(r->doc, S("inspect"));
+	const struct node *files = node_member(inspect, S("files"));
 	if (!files->n)
 		return;
-	const struct node *served = report_member(inspect, S("served"));
+	const struct node *served = node_member(inspect, S("served"));
 	if (served->n) {
 		html_open(h, "p", NULL);
 		html_text(h, S("Served by every file with device code: "));
@@ -143,7 +143,7 @@ static void page_code(struct html *h, const struct report *r)
 	html_table(h, "File|Target|Encoding|>Kernels|>Size|>Stored");
 	size_t rows = 0;
 	NODE_EACH (f, files) {
-		NODE_EACH (o, report_member(f, S("objects"))) {
+		NODE_EACH (o, node_member(f, S("objects"))) {
 			if (rows++ >= ROWS)
 				continue;
 			const struct str cells[] = {text_of(f, "path"), text_of(o, "target"),
@@ -187,7 +187,7 @@ static void page_findings(struct html *h, const struct report *r)
 		"system, Python, ROCm or another package; device code is there for each GPU that "
 		"was asked for. Not proved: that the kernels compute what they should. That takes "
 		"a GPU.";
-	const struct node *wheels = report_member(report_member(r->doc, S("verify")), S("wheels"));
+	const struct node *wheels = node_member(node_member(r->doc, S("verify")), S("wheels"));
 	bool pass = str_eq(r->verdict, S("pass"));
 	if (!wheels->n)
 		return;
@@ -197,7 +197,7 @@ static void page_findings(struct html *h, const struct report *r)
 
 static void page_translation(struct html *h, const struct report *r)
 {
-	const struct node *findings = report_member(r->doc, S("findings"));
+	const struct node *findings = node_member(r->doc, S("findings"));
 	uint64_t edits = node_u64(r->doc, S("translated"), 0);
 	if (!edits && !findings->n)
 		return;
@@ -241,7 +241,7 @@ static void page_failure(struct html *h, const struct report *r)
 /* ---- the wheel ---- */
 static void page_wheel(struct html *h, const struct report *r)
 {
-	const struct node *files = report_member(r->doc, S("files"));
+	const struct node *files = node_member(r->doc, S("files"));
 	if (!r->wheel.n)
 		return;
 	html_open(h, "p", NULL);

@@ -1,14 +1,6 @@
 /* Computes the figures of a report from the build document. */
 #include "report/report.h"
 
-static const struct node none = {.kind = NODE_MAP};
-
-const struct node *report_member(const struct node *map, struct str key)
-{
-	const struct node *n = node_get(map, key);
-	return n ? n : &none;
-}
-
 uint64_t report_spills(const struct node *kernel)
 {
 	return node_u64(kernel, S("vgpr_spills"), 0) + node_u64(kernel, S("sgpr_spills"), 0);
@@ -49,7 +41,7 @@ static void read_steps(struct arena *a, struct report *r, const struct node *lis
 			.cached = node_bool(s, S("cached"), false),
 			.restored = node_bool(s, S("restored"), false),
 		};
-		NODE_EACH (n, report_member(s, S("after"))) {
+		NODE_EACH (n, node_member(s, S("after"))) {
 			uint64_t number;
 			if (str_u64(n->text, 10, &number) && number < step.number - first)
 				*VEC_PUSH(a, &step.after) = first + (size_t)number;
@@ -94,7 +86,7 @@ static struct report_gpu *gpu_named(struct arena *a, struct report *r, struct st
 
 static void sum_gpus(struct arena *a, struct report *r)
 {
-	NODE_EACH (gpu, report_member(report_member(r->doc, S("plan")), S("gpus")))
+	NODE_EACH (gpu, node_member(node_member(r->doc, S("plan")), S("gpus")))
 		gpu_named(a, r, gpu->text);
 	VEC_EACH (struct report_step, s, &r->steps) {
 		if (!s->gpu.n)
@@ -179,8 +171,8 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		return err_hint(node_error(doc, E_SYNTAX,
 					"not a build document: the schema is '%.*s'", STR(schema)),
 			"'rocsmith build' writes build.json into its build folder");
-	const struct node *wheels = report_member(report_member(doc, S("verify")), S("wheels"));
-	const struct node *error = report_member(doc, S("error"));
+	const struct node *wheels = node_member(node_member(doc, S("verify")), S("wheels"));
+	const struct node *error = node_member(doc, S("error"));
 	/* relative to the project, if inside */
 	struct str place = node_text(error, S("path"), S(""));
 	struct str top = str_fmt(a, "%.*s/", STR(node_text(doc, S("project"), S(""))));
@@ -189,7 +181,7 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		place = str_sub(place, top.n, place.n);
 	if (line)
 		place = str_fmt(a, "%.*s:%llu", STR(place), (unsigned long long)line);
-	const struct node *project = report_member(report_member(doc, S("plan")), S("project"));
+	const struct node *project = node_member(node_member(doc, S("plan")), S("project"));
 	*ret = (struct report){
 		.doc = doc,
 		.name = node_text(project, S("name"), S("project")),
@@ -199,25 +191,25 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		.sha256 = node_text(doc, S("sha256"), S("")),
 		.error = node_text(error, S("message"), S("")),
 		.place = place,
-		.warnings = report_member(doc, S("warnings"))->n,
+		.warnings = node_member(doc, S("warnings"))->n,
 		.bytes = node_u64(doc, S("bytes"), 0),
 		.seconds = seconds_of(doc, S("seconds")),
 		.jobs = (unsigned)node_u64(doc, S("jobs"), 1),
 	};
-	const struct node *stages = report_member(doc, S("stages"));
+	const struct node *stages = node_member(doc, S("stages"));
 	NODE_EACH (s, stages)
 		*VEC_PUSH(a, &ret->stages) = (struct report_stage){
 			.name = s->key, .seconds = seconds_of(stages, s->key)};
-	const struct node *compiles = report_member(doc, S("compiles"));
-	read_steps(a, ret, report_member(doc, S("steps")), !compiles->n);
+	const struct node *compiles = node_member(doc, S("compiles"));
+	read_steps(a, ret, node_member(doc, S("steps")), !compiles->n);
 	read_steps(a, ret, compiles, true);
 	VEC_SORT(&ret->steps, by_start);
 	assign_lanes(ret);
 	sum_gpus(a, ret);
 	find_path(a, ret);
-	NODE_EACH (f, report_member(report_member(doc, S("inspect")), S("files")))
-		NODE_EACH (o, report_member(f, S("objects")))
-			NODE_EACH (k, report_member(o, S("resources"))) {
+	NODE_EACH (f, node_member(node_member(doc, S("inspect")), S("files")))
+		NODE_EACH (o, node_member(f, S("objects")))
+			NODE_EACH (k, node_member(o, S("resources"))) {
 				ret->kernels++;
 				ret->spilling += report_spills(k) > 0;
 			}

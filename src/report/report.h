@@ -65,8 +65,6 @@ struct report {
 
 /* Reads a build document; E_SYNTAX if it has another schema. Texts point into doc. */
 MUST_USE struct err *report_read(struct arena *a, const struct node *doc, struct report *ret);
-/* The member, a map or list, to iterate over; an empty map if there is none. */
-const struct node *report_member(const struct node *map, struct str key);
 /* Number of registers that a kernel of the document spills to memory. */
 uint64_t report_spills(const struct node *kernel);
 /* The whole page, UTF-8. */

@@ -60,7 +60,7 @@ static struct err *check_wheels(struct arena *a, const struct test_request *q,
 		*w = (struct test_wheel){
 			.name = str_replace(a, wheel_normalise(a, name.dist), S("_"), S("-")),
 			.version = name.version};
-		NODE_EACH (row, node_get(found, S("installed")))
+		NODE_EACH (row, node_member(found, S("installed")))
 			if (str_eq(wheel_normalise(a, node_text(row, S("name"), S(""))),
 				    wheel_normalise(a, name.dist)))
 				site = node_text(row, S("site"), S(""));
@@ -81,7 +81,7 @@ static struct err *check_wheels(struct arena *a, const struct test_request *q,
 static struct err *choose_gpus(struct arena *a, const struct test_request *q,
 	const struct node *found, struct test_env *env)
 {
-	const struct node *devices = node_get(found, S("devices"));
+	const struct node *devices = node_member(found, S("devices"));
 	/* numbers and UUIDs of the user's own choice, among which torch counts */
 	const char *chosen = getenv(env->hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES");
 	struct strs own = str_split(a, str_from(chosen), ',');
