@@ -86,31 +86,41 @@ static struct err *read_waivers(struct arena *a, struct str path, struct waivers
 
 /* ---- what was tested ---- */
 
+static bool is_hash_of(const struct evidence_wheel *t, const struct release_wheel *w)
+{
+	return str_eq(t->sha256, w->sha256) || (w->origin.n && str_eq(t->sha256, w->origin));
+}
+
 static bool has_hash(const struct evidence *e, const struct release_wheel *w)
 {
 	VEC_EACH (const struct evidence_wheel, t, &e->wheels)
-		if (str_eq(t->sha256, w->sha256) || (w->origin.n && str_eq(t->sha256, w->origin)))
+		if (is_hash_of(t, w))
 			return true;
 	return false;
 }
 
-/* Evidence is about the set if it has one of its wheels, and no other wheel of the same name. */
+/* Evidence is about the set if it has one of its wheels, and no other wheel of the same name: that of a file, or of a
+ * project, which may have a wheel for each Python. */
 static bool is_about(struct arena *a, const struct release_set *set, const struct evidence *e,
 	struct findings *ret)
 {
 	bool any = false;
-	VEC_EACH (const struct release_wheel, w, set) {
-		any = any || has_hash(e, w);
-		VEC_EACH (const struct evidence_wheel, t, &e->wheels) {
-			bool same = str_eq(path_base(t->name), w->file) ||
-				    str_eq(wheel_normalise(a, t->name), w->project);
-			if (!same || has_hash(e, w))
-				continue;
-			finding_say(a, finding_add(a, ret, "gate-other", SEV_ERROR, e->path),
-				"it is about another '%.*s', with the hash %.*s", STR(w->file),
-				STR(t->sha256));
-			return false;
+	VEC_EACH (const struct evidence_wheel, t, &e->wheels) {
+		struct str project = package_name(a, t->name, '-'), other = S("");
+		bool ours = false;
+		VEC_EACH (const struct release_wheel, w, set) {
+			bool same =
+				str_eq(path_base(t->name), w->file) || str_eq(project, w->project);
+			ours = ours || is_hash_of(t, w);
+			other = same ? w->file : other;
 		}
+		any = any || ours;
+		if (ours || !other.n)
+			continue;
+		finding_say(a, finding_add(a, ret, "gate-other", SEV_ERROR, e->path),
+			"it is about another '%.*s', with the hash %.*s", STR(other),
+			STR(t->sha256));
+		return false;
 	}
 	if (!any)
 		finding_say(a, finding_add(a, ret, "gate-other", SEV_ERROR, e->path),

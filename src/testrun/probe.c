@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "lang/python/version.h"
 #include "target/target.h"
 #include "testrun/testrun_int.h"
 #include "wheel/archive.h"
@@ -58,8 +59,7 @@ static struct err *check_wheels(struct arena *a, const struct test_request *q,
 		TRY(wheel_name_parse(a, wheel, &name));
 		struct test_wheel *w = VEC_PUSH(a, &io->wheels);
 		*w = (struct test_wheel){
-			.name = str_replace(a, wheel_normalise(a, name.dist), S("_"), S("-")),
-			.version = name.version};
+			.name = package_name(a, name.dist, '-'), .version = name.version};
 		NODE_EACH (row, node_member(found, S("installed")))
 			if (str_eq(wheel_normalise(a, node_text(row, S("name"), S(""))),
 				    wheel_normalise(a, name.dist)))

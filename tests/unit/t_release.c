@@ -366,6 +366,25 @@ static void evidence_counts_for_its_gpu_and_wheels_only(void **state)
 	judged(p, "gate-other gate-missing");
 }
 
+/* `rocsmith test` names wheels by their projects. */
+static void a_project_has_a_wheel_for_each_python(void **state)
+{
+	struct proof_of *p = *state;
+	struct release_wheel torch = p->set.v[0], device = p->set.v[1];
+	p->set.v[0].file = torch.project;
+	p->set.v[1].file = device.project;
+	add_evidence(p, "pass", "gfx1100", "01");
+	p->set.v[0] = torch;
+	p->set.v[1] = device;
+	judged(p, "");
+	torch.file = S("torch-2.9-cp313-cp313-linux_x86_64.whl");
+	torch.sha256 = S("that of 3.13");
+	*VEC_PUSH(&p->a, &p->set) = torch;
+	judged(p, ""); /* there is no code for a GPU with 3.13 */
+	p->set.v[1].sha256 = S("another amd-torch-device-gfx1100");
+	judged(p, "gate-other gate-missing");
+}
+
 static void a_failed_test_counts_more_than_a_passed_one(void **state)
 {
 	struct proof_of *p = *state;
@@ -543,6 +562,8 @@ int main(void)
 			a_set_passes_when_all_that_runs_was_tested, begin_gate, end_gate),
 		cmocka_unit_test_setup_teardown(
 			evidence_counts_for_its_gpu_and_wheels_only, begin_gate, end_gate),
+		cmocka_unit_test_setup_teardown(
+			a_project_has_a_wheel_for_each_python, begin_gate, end_gate),
 		cmocka_unit_test_setup_teardown(
 			a_shard_counts_with_all_the_others, begin_gate, end_gate),
 		cmocka_unit_test_setup_teardown(
