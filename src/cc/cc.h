@@ -25,6 +25,8 @@
 
 #include "base/proc.h"
 
+struct node;
+
 /* The release of CUDA that the folder `cuda` of a shim folder claims: all that projects accept, and none that needs GPUs
  * newer than most of them know. nvcc, headers and version.json agree. */
 #define CUDA_MAJOR "12"
@@ -109,6 +111,10 @@ struct cc_follow {
 	uint64_t left_memory; /* the largest peak in the history */
 };
 
+/* Calls fn for each run of a program in cc.jsonl that began at `since` (seconds since 1970) or later. What it is given is
+ * gone after the call. A line that a killed run left torn is skipped; without a log there are no runs. */
+typedef struct err *cc_run_fn(void *user, const struct node *run);
+MUST_USE struct err *cc_log_runs(struct str log_dir, double since, cc_run_fn *fn, void *user);
 /* jobs: the most compilers that run at once. */
 void cc_follow_start(
 	struct str dir, struct str log_dir, unsigned jobs, double now, struct cc_follow *ret);

@@ -14,6 +14,27 @@ enum { PIECE = 4 << 20, SURE = 5, LATE = 600 /* seconds */, PRIOR = 5 /* steps *
 static const double usual[FOLLOW_KINDS] = {
 	[CC_C] = 0.2, [CC_CXX] = 1, [CC_HIP] = 1.7, [CC_LINK] = 0.2};
 
+struct err *cc_log_runs(struct str log_dir, double since, cc_run_fn *fn, void *user)
+{
+	ARENA(a);
+	struct str path = path_join(&a, log_dir, S("cc.jsonl")), text, line;
+	struct err *e = NULL;
+	if (!fs_exists(path))
+		return NULL;
+	TRY(fs_map(path, &text));
+	struct str rest = text;
+	while (!e && str_next(&rest, '\n', &line)) {
+		ARENA(tmp);
+		const struct node *run;
+		struct err *torn = json_parse(&tmp, line, path, &run);
+		if (!torn && node_number(run, S("start"), 0) >= since)
+			e = fn(user, run);
+		err_free(torn);
+	}
+	fs_unmap(&text);
+	return e;
+}
+
 void cc_follow_start(
 	struct str dir, struct str log_dir, unsigned jobs, double now, struct cc_follow *ret)
 {

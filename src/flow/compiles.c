@@ -1,26 +1,24 @@
-/* Makes steps of the build report from what the compilers of another build system's build did, by the log that each of them adds a line to (cc/cc.h), as
- * steps of the build report. ninja and setup.py keep no record of the passes for each GPU, of CPU time or of memory. */
+/* Makes steps of the build report from what the compilers of another build system's build did, by the log that each of
+ * them adds a line to (cc/cc.h). ninja and setup.py keep no record of the passes for each GPU, of CPU time or of memory. */
 #include <time.h>
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "cc/cc.h"
 #include "flow/build.h"
 #include "formats/node.h"
 
-enum { MOST_COMPILES = 20000, MOST_INPUTS = 5000, MOST_LINE = 4 << 20 };
+enum { MOST_COMPILES = 20000, MOST_INPUTS = 5000 };
 
 /* Adds what the last pass of a run waits for besides its other passes: the steps that made its inputs; and notes in
  * `makers` (path to number) what it makes. */
 static void connect(
 	struct arena *a, const struct node *run, struct build_result *r, struct map *makers)
 {
-	const struct node *argv = node_get(run, S("argv"));
 	unsigned number = (unsigned)(r->compiles.n - 1);
 	struct job_report *last = &r->compiles.v[number];
 	struct str before = S("");
-	if (!argv || argv->kind != NODE_LIST)
-		return;
-	NODE_EACH (word, argv) {
+	NODE_EACH (word, node_member(run, S("argv"))) {
 		ARENA(tmp);
 		struct str path = path_join(&tmp, node_text(run, S("dir"), S("/")), word->text);
 		path = path_clean(&tmp, path);
@@ -39,8 +37,8 @@ static void connect(
 /* A run of one program, as a step for each of its passes. They ran one after the other, so each needs the one before it. */
 static void add_run(struct arena *a, const struct node *run, double start, struct build_result *r)
 {
-	const struct node *passes = node_get(run, S("passes"));
-	bool split = passes && passes->kind == NODE_LIST && passes->n;
+	const struct node *passes = node_member(run, S("passes"));
+	bool split = passes->n > 0;
 	size_t n = split ? passes->n : 1;
 	struct str kind = node_text(run, S("kind"), S(""));
 	start += node_number(run, S("waited"), 0);
@@ -65,29 +63,31 @@ static void add_run(struct arena *a, const struct node *run, double start, struc
 	}
 }
 
-/* Reads the lines that were added since the build began. A line that cannot be read is skipped: the log only informs. */
+struct compile_reader {
+	struct build_result *r;
+	struct map makers;
+	double began; /* of the whole build, in seconds since 1970 */
+};
+
+static struct err *take_run(void *user, const struct node *run)
+{
+	struct compile_reader *c = user;
+	/* -E, --version and the like have no predicted share of the memory */
+	if (c->r->compiles.n >= MOST_COMPILES || node_number(run, S("predicted"), 0) <= 0)
+		return NULL;
+	add_run(c->makers.a, run, node_number(run, S("start"), 0) - c->began, c->r);
+	connect(c->makers.a, run, c->r, &c->makers);
+	return NULL;
+}
+
+/* The log only informs: without it there are no steps. */
 void build_compiles(const struct build_request *q, struct build_result *r)
 {
-	struct arena *a = r->foreign->a;
-	struct str log = path_join(a, r->foreign->log, S("cc.jsonl")), text = {0}, line;
 	struct timespec now;
-	MAP(makers, a);
 	clock_gettime(CLOCK_REALTIME, &now);
-	double began = (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (mono_now() - q->began);
-	struct err *e = fs_map(log, &text);
-	struct str rest = text;
-	while (!e && r->compiles.n < MOST_COMPILES && str_next(&rest, '\n', &line)) {
-		ARENA(tmp);
-		const struct node *run;
-		struct err *bad = line.n > MOST_LINE ? NULL : json_parse(&tmp, line, log, &run);
-		double start = bad || line.n > MOST_LINE ? 0 : node_number(run, S("start"), 0);
-		err_free(bad);
-		/* -E, --version and the like have no predicted share of the memory */
-		if (start < began || node_number(run, S("predicted"), 0) <= 0)
-			continue;
-		add_run(a, run, start - began, r);
-		connect(a, run, r, &makers);
-	}
-	err_free(e);
-	fs_unmap(&text);
+	struct compile_reader c = {.r = r,
+		.makers.a = r->foreign->a,
+		.began = (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (mono_now() - q->began)};
+	if (r->foreign->since > 0) /* not in a dry run, which has no folder for a log */
+		err_free(cc_log_runs(r->foreign->log, r->foreign->since, take_run, &c));
 }

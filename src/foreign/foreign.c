@@ -344,7 +344,7 @@ struct err *foreign_build(struct foreign *f)
 	}
 	TRY(fs_remove(done));
 	bool cmake = how->system == SOURCE_CMAKE;
-	double since = (double)time(NULL);
+	f->since = (double)time(NULL);
 	struct err *e = cmake ? foreign_cmake(f) : foreign_venv(f);
 	if (!e && !cmake && how->torch)
 		e = foreign_torch(f);
@@ -352,7 +352,7 @@ struct err *foreign_build(struct foreign *f)
 		e = foreign_python(f);
 	err_free(foreign_packages(f)); /* after a failure too: some may be installed */
 	TRY(e);
-	TRY(foreign_differences(f, since));
+	TRY(foreign_differences(f));
 	if (foreign_is_part(f) || findings_worst(&f->findings) == SEV_ERROR)
 		return NULL;
 	return fs_write(done, str_fmt(f->a, "%.*s\n%.*s\n", STR(f->key), STR(f->result)), 0644);

@@ -45,6 +45,7 @@ struct foreign {
 	bool keep_going;            /* ninja -k 0, where we start ninja ourselves */
 	const struct strs *targets; /* targets of ninja or make to build; NULL or none = all */
 	double began;               /* mono_now() at the start of the whole build */
+	double since; /* returned: seconds since 1970 when its programs began; 0: none was needed */
 
 	/* foreign_open() */
 	struct str tree, venv, rocm, cmake, dist, log, home, tmp, state;

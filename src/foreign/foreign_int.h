@@ -64,8 +64,8 @@ MUST_USE struct err *foreign_drive(
 	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret);
 /* Adds the argument NAME=VALUE, of driver.py or another program. */
 void foreign_word(struct foreign *f, struct strs *words, const char *name, struct str value);
-/* Adds a finding for each device pass since then (seconds since 1970) that came out otherwise with a shared front end. */
-MUST_USE struct err *foreign_differences(struct foreign *f, double since);
+/* Adds a finding for each device pass of this build that came out otherwise with a shared front end. */
+MUST_USE struct err *foreign_differences(struct foreign *f);
 struct job_report *foreign_step(struct foreign *f, const char *kind);
 bool foreign_is_part(const struct foreign *f); /* are only some targets built? */
 

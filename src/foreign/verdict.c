@@ -9,54 +9,53 @@
 
 enum { MAX_LOG = 256 << 20, SHOWN = 8 };
 
+struct compiled_files {
+	const struct foreign *f;
+	struct strs *files;
+};
+
+static struct err *add_compiled(void *user, const struct node *run)
+{
+	const struct compiled_files *c = user;
+	struct arena *a = c->f->a;
+	if (!str_eq(node_text(run, S("kind"), S("")), S("hip")) ||
+		node_number(run, S("status"), 1) != 0)
+		return NULL;
+	struct str file = foreign_project_file(c->f, str_dup(a, node_text(run, S("dir"), S(""))),
+		str_dup(a, node_text(run, S("input"), S(""))));
+	if (file.n)
+		strs_put(a, c->files, file);
+	return NULL;
+}
+
 /* The files of the project that a compiler of the build compiled for GPUs, by its log. */
 static struct err *compiled_files(const struct foreign *f, struct strs *ret)
 {
-	struct str log, line, file;
-	TRY(fs_read_opt(f->a, path_join(f->a, f->log, S("cc.jsonl")), MAX_LOG, &log));
-	while (str_next(&log, '\n', &line)) {
-		const struct node *run;
-		struct err *e = json_parse(f->a, line, S("cc.jsonl"), &run);
-		bool gpu = !e && str_eq(node_text(run, S("kind"), S("")), S("hip")) &&
-			   node_number(run, S("status"), 1) == 0;
-		err_free(e); /* a torn line of a killed run */
-		if (gpu && (file = foreign_project_file(f, node_text(run, S("dir"), S("")),
-				    node_text(run, S("input"), S(""))))
-				   .n)
-			strs_put(f->a, ret, file);
+	struct compiled_files c = {f, ret};
+	return cc_log_runs(f->log, 0, add_compiled, &c);
+}
+
+static struct err *add_differences(void *user, const struct node *run)
+{
+	struct foreign *f = user;
+	NODE_EACH (pass, node_member(run, S("passes"))) {
+		if (!str_eq(node_text(pass, S("front"), S("")), S("differs")))
+			continue;
+		struct finding *fi = finding_add(f->a, &f->findings, "front-end-differs",
+			f->share == FRONT_PROVE ? SEV_ERROR : SEV_WARNING,
+			str_dup(f->a, node_text(run, S("input"), S(""))));
+		finding_say(f->a, fi,
+			"its object for %.*s differs with a shared front end; the direct one is "
+			"used",
+			STR(node_text(pass, S("gpu"), S(""))));
+		finding_fix(f->a, fi, "rocsmith build --share-frontend=off");
 	}
 	return NULL;
 }
 
-struct err *foreign_differences(struct foreign *f, double since)
+struct err *foreign_differences(struct foreign *f)
 {
-	struct str log, line;
-	TRY(fs_read_opt(f->a, path_join(f->a, f->log, S("cc.jsonl")), MAX_LOG, &log));
-	while (f->share != FRONT_OFF && str_next(&log, '\n', &line)) {
-		const struct node *run;
-		if (!str_contains(line, S("\"differs\"")))
-			continue;
-		struct err *e = json_parse(f->a, line, S("cc.jsonl"), &run);
-		const struct node *passes = e ? NULL : node_get(run, S("passes"));
-		bool late = passes && node_number(run, S("start"), 0) >= since;
-		err_free(e);
-		if (!late)
-			continue;
-		NODE_EACH (pass, passes) {
-			if (!str_eq(node_text(pass, S("front"), S("")), S("differs")))
-				continue;
-			struct finding *fi = finding_add(f->a, &f->findings, "front-end-differs",
-				f->share == FRONT_PROVE ? SEV_ERROR : SEV_WARNING,
-				node_text(run, S("input"), S("")));
-			finding_say(f->a, fi,
-				"its object for %.*s differs with a shared front end; the direct "
-				"one "
-				"is used",
-				STR(node_text(pass, S("gpu"), S(""))));
-			finding_fix(f->a, fi, "rocsmith build --share-frontend=off");
-		}
-	}
-	return NULL;
+	return f->share == FRONT_OFF ? NULL : cc_log_runs(f->log, f->since, add_differences, f);
 }
 
 /* Has the wheel all these files as they are, for a compiler that runs later (NVRTC)? If the scripts of the build know
