@@ -33,6 +33,7 @@ struct cache_place {
 struct cache {
 	struct arena a;
 	struct cache_place own, shared;
+	struct fs_tree *guard; /* of the shared folder */
 	struct str key;
 	uint64_t limit;
 	pthread_mutex_t lock;
@@ -128,20 +129,19 @@ static bool is_troubled(struct cache *c)
 	return ret;
 }
 
-static bool get_from_dir(struct arena *a, struct cache *c, const struct cache_place *p,
-	const struct digest *key, struct cache_entry *ret)
+/* In the own folder, which only this user can change, entries are believed. */
+static bool get_from_own(
+	struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret)
 {
-	struct str path = path_join(a, p->dir, entry_name(a, key)), file = {0};
+	struct str path = path_join(a, c->own.dir, entry_name(a, key)), file = {0};
 	struct stat st;
-	/* never through a link, and no device */
-	if (!fs_try_lstat(path, &st) || !S_ISREG(st.st_mode) ||
-		(uint64_t)st.st_size > MAX_HEAD + MAX_SAID + (uint64_t)MAX_OBJECT)
+	if (!fs_try_lstat(path, &st) || !S_ISREG(st.st_mode))
 		return false;
 	struct err *e = fs_map(path, &file);
 	err_free(e);
 	if (e)
 		return false;
-	if (!cache_entry_read(p->sealed ? c->key : S(""), key, file, ret)) {
+	if (!cache_entry_read(S(""), key, file, ret)) {
 		fs_unmap(&file);
 		return false;
 	}
@@ -159,6 +159,16 @@ static struct err *put_into_dir(
 	return fs_write(path, file, 0644);
 }
 
+static struct err *put_into_own(
+	struct arena *tmp, struct cache *c, const struct digest *key, struct str file)
+{
+	TRY(put_into_dir(tmp, &c->own, key, file));
+	pthread_mutex_lock(&c->lock);
+	c->written += file.n;
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
 /* Moves an entry between a file and the server, as the lines of curl's configuration say. *ret_there, without an error, is
  * false if the server has none. A cache that is slow to answer is no help. */
 static struct err *transfer(struct arena *tmp, const struct cache *c, const struct digest *key,
@@ -174,44 +184,40 @@ static struct err *transfer(struct arena *tmp, const struct cache *c, const stru
 	return *ret_there || web_is_absent(&got) ? NULL : web_refused(&got, url);
 }
 
-/* Fetches an entry from the shared place into the own one. */
+/* Fetches an entry from the shared place into the own one. Others may exchange or cut a file of a shared folder at any time,
+ * so it is read, not mapped, and reached through no link. */
 static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest *key)
 {
 	CLEANUP(fs_tempdirp) struct str scratch = S("");
-	struct str file = S("");
-	const struct cache_place *p = &c->shared;
+	struct str file = S(""), name = entry_name(tmp, key), dir = c->shared.dir;
+	const uint64_t most = MAX_HEAD + MAX_SAID + (uint64_t)MAX_OBJECT;
 	struct strs more = {0};
 	struct cache_entry entry;
-	struct err *e = NULL;
-	bool there = true;
-	if (p->server.base.n) {
+	bool there = dir.n && fs_present(path_join(tmp, dir, name));
+	if (!dir.n) {
 		TRY(fs_tempdir(tmp, S(""), &scratch));
-		struct str part = path_join(tmp, scratch, S("entry"));
-		web_set(tmp, &more, "output", part);
+		dir = scratch;
+		name = S("entry");
+		web_set(tmp, &more, "output", path_join(tmp, dir, name));
 		TRY(transfer(tmp, c, key, &more, &there));
-		if (there)
-			TRY(fs_map(part, &file));
-		if (there && cache_entry_read(p->sealed ? c->key : S(""), key, file, &entry))
-			e = put_into_dir(tmp, &c->own, key, file);
-		fs_unmap(&file);
-		return e;
 	}
-	if (!get_from_dir(tmp, c, p, key, &entry))
+	if (!there)
 		return NULL;
-	e = put_into_dir(tmp, &c->own, key, entry.file);
-	fs_unmap(&entry.file);
-	return e;
+	TRY(fs_read_below(tmp, dir, name, most, &file));
+	return cache_entry_read(c->shared.sealed ? c->key : S(""), key, file, &entry)
+		       ? put_into_own(tmp, c, key, file)
+		       : NULL;
 }
 
 bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret)
 {
 	ARENA(tmp);
-	if (get_from_dir(a, c, &c->own, key, ret))
+	if (get_from_own(a, c, key, ret))
 		return true;
 	if ((!c->shared.dir.n && !c->shared.server.base.n) || is_troubled(c))
 		return false;
 	trouble(c, fetch(&tmp, c, key));
-	return get_from_dir(a, c, &c->own, key, ret);
+	return get_from_own(a, c, key, ret);
 }
 
 /* An entry is put together in memory: it is written whole, into one place or two. */
@@ -231,10 +237,7 @@ void cache_put(struct cache *c, const struct digest *key, const struct cache_ent
 	buf_fmt(&file, "seal %.*s\n\n", STR(seal_of(&tmp, c->key, buf_str(&file))));
 	buf_add(&file, e->said);
 	buf_add(&file, e->object);
-	struct err *bad = put_into_dir(&tmp, &c->own, key, buf_str(&file));
-	pthread_mutex_lock(&c->lock);
-	c->written += bad ? 0 : file.n;
-	pthread_mutex_unlock(&c->lock);
+	struct err *bad = put_into_own(&tmp, c, key, buf_str(&file));
 	if (!bad && c->shared.dir.n && !is_troubled(c))
 		bad = put_into_dir(&tmp, &c->shared, key, buf_str(&file));
 	if (!bad && c->shared.server.base.n && !is_troubled(c)) {
@@ -283,6 +286,7 @@ static struct err *open_shared(struct cache *c, struct str where)
 	} else {
 		p->dir = path_abs(&c->a, where);
 		TRY(fs_mkdirs(p->dir));
+		TRY(fs_guard(p->dir, &c->guard));
 		struct err *others = fs_check_way(p->dir);
 		p->sealed = others != NULL;
 		err_free(others);
@@ -381,9 +385,10 @@ void cache_closep(struct cache **c)
 	if (it->written)
 		trouble(it, keep_limit(it));
 	if (it->trouble)
-		say_warning("the cache of objects is not used fully: %s: %s", it->trouble->msg,
-			err_root(it->trouble)->msg);
+		say_warning(
+			"the cache of objects is not used fully: %s", err_root(it->trouble)->msg);
 	err_free(it->trouble);
+	fs_unguardp(&it->guard);
 	arena_free(&it->a);
 	pthread_mutex_destroy(&it->lock);
 	free(it);

@@ -1,6 +1,6 @@
 /* Takes the output of a job from a cache (cache/cache.h) instead of running its program; see job.h.
  *
- * The key is a hash over all that decides the output: the content of the compiler's files (job_cache.identity), the
+ * The key is a hash over all that decides the output: the content of the compiler's files (jobs.identity), the
  * command, the preprocessed text, and the content of inputs that are not part of the text (a bundle of device code). The
  * text is what the compiler sees, so no header, macro, search path or __has_include can differ unseen. Where the text and
  * the command only say in which folder something lies, folders of this build are replaced by marks, so the same project
@@ -64,12 +64,17 @@ static void hash_word(struct hash *h, struct str word)
 	hash_add(h, "", 1);
 }
 
-/* A macro may put its value into the output. */
+/* Folders of this build are hidden in options that only say where something is looked for, and in names of files. What
+ * another option does with a path, nobody here knows. */
 static void hash_words(
 	struct arena *tmp, struct hash *h, const struct job *j, const struct strs *words)
 {
-	VEC_EACH (const struct str, w, words)
-		hash_word(h, str_starts(*w, S("-D")) ? *w : portable(tmp, j, *w));
+	static const char *const places[] = {
+		"-I", "-iquote", "-isystem", "-idirafter", "-ffile-prefix-map=", NULL};
+	VEC_EACH (const struct str, w, words) {
+		bool place = !str_starts(*w, S("-")) || str_starts_one_of(*w, places);
+		hash_word(h, place ? portable(tmp, j, *w) : *w);
+	}
 	hash_word(h, S("--"));
 }
 

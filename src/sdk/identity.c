@@ -59,7 +59,10 @@ struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret
 			map_put(&known, state, str_z(&tmp, hash));
 	list_files(&tmp, sdk, &files);
 	bool compiler = false;
-	for (size_t i = 0; i < files.n && i < MOST_FILES; i++) {
+	if (files.n > MOST_FILES)
+		return err_new(E_LIMIT, "the compiler in '%.*s' has more than %d files", STR(bin),
+			MOST_FILES);
+	for (size_t i = 0; i < files.n; i++) {
 		struct stat st;
 		struct digest d;
 		if (!fs_try_stat(files.v[i], &st) || !S_ISREG(st.st_mode))
@@ -83,5 +86,7 @@ struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret
 	if (!compiler)
 		return err_new(E_SDK, "'%.*s' has no clang", STR(bin));
 	*ret = sha256_hex(a, buf_str(&is));
-	return fs_write(path, buf_str(&remember), 0644 | FS_IF_CHANGED);
+	/* an SDK of somebody else is read once more the next time */
+	err_free(fs_write(path, buf_str(&remember), 0644 | FS_IF_CHANGED));
+	return NULL;
 }

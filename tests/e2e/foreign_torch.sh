@@ -138,6 +138,14 @@ E
 sum project >before
 build --torch-as-rocm
 built warpsum
+python3 - b/build.json <<'PY' || fail 'the report was to have the compile of the kernel, and the link that needs it'
+import json, sys
+runs = json.load(open(sys.argv[1]))["compiles"]
+(hip,) = [i for i, run in enumerate(runs) if run["name"].endswith("sum.hip")]
+link = runs[-1]
+assert runs[hip]["kind"] == "hip" and runs[hip]["seconds"] > 0 and runs[hip]["memory"] > 1 << 20, runs
+assert link["kind"] == "link" and hip in link["after"] and link["start"] >= runs[hip]["start"] + runs[hip]["seconds"] - 0.1, runs
+PY
 rm b/log/*.log
 build --torch-as-rocm
 [ $status = 0 ] && [ -z "$(ls b/log/*.log 2>/dev/null)" ] || fail 'a second build runs something'

@@ -190,6 +190,41 @@ static void the_longest_unused_go_first(void **state)
 	assert_true(fs_exists(entry_path(&a, own, "four")));
 }
 
+/* Others may put links into a folder that they share with us. */
+static void nothing_is_written_through_a_link_of_others(void **state)
+{
+	(void)state;
+	ARENA(a);
+	CLEANUP(fs_tempdirp) struct str dir = folder(&a);
+	struct str mine = path_join(&a, dir, S("mine"));
+	const struct cache_wish w = {.where = path_join(&a, dir, S("shared")),
+		.key_file = key_file(&a, dir, SECRET, 0600)};
+	struct str entry = entry_path(&a, w.where, "one");
+	struct strs names = {0};
+	assert_ok(fs_mkdirs(w.where));
+	assert_ok(fs_mkdirs(mine));
+	assert_ok(fs_symlink(mine, path_dir(entry)));
+	put(&w, "one");
+	assert_ok(fs_list(&a, mine, &names));
+	assert_int_equal(names.n, 0);
+}
+
+/* A machine that only takes from others keeps its limit, too. */
+static void what_was_fetched_counts(void **state)
+{
+	(void)state;
+	ARENA(a);
+	CLEANUP(fs_tempdirp) struct str dir = folder(&a);
+	struct cache_wish w = {.where = path_join(&a, dir, S("shared")),
+		.key_file = key_file(&a, dir, SECRET, 0600)};
+	struct str own = fs_place(&a, FS_CACHE, S("objects"));
+	put(&w, "one");
+	assert_ok(fs_remove_tree(own));
+	w.limit = 1;
+	assert_true(has(&w, "one"));
+	assert_false(fs_exists(entry_path(&a, own, "one")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +234,8 @@ int main(void)
 		cmocka_unit_test(places_of_no_known_kind_are_refused),
 		cmocka_unit_test(a_link_is_no_entry),
 		cmocka_unit_test(the_longest_unused_go_first),
+		cmocka_unit_test(nothing_is_written_through_a_link_of_others),
+		cmocka_unit_test(what_was_fetched_counts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
