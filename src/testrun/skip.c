@@ -20,7 +20,6 @@ static struct err *read_text(
 				     : NULL;
 }
 
-/* "2026-11-29", so that texts compare as dates do. */
 static struct err *check_date(const struct node *entry, const char *key, struct str date)
 {
 	return str_is_day(date)
@@ -89,19 +88,12 @@ static struct err *skips_parse(
 	return NULL;
 }
 
-struct err *skips_read(
+static struct err *read_file(
 	struct arena *a, struct str path, const struct test_evidence *e, struct test_skips *io)
 {
 	const struct node *doc;
 	struct test_skips all = {0};
-	struct strs files = {0}, gpus = str_split(a, e->gpu, ',');
-	if (fs_is_dir(path))
-		TRY(fs_list(a, path, &files));
-	for (size_t i = 0; i < files.n; i++)
-		if (str_eq(path_ext(files.v[i]), S(".yaml")))
-			TRY(skips_read(a, path_join(a, path, files.v[i]), e, io));
-	if (fs_is_dir(path))
-		return NULL;
+	struct strs gpus = str_split(a, e->gpu, ',');
 	TRY(yaml_read(a, path, &doc));
 	TRY(skips_parse(a, doc, str_sub(e->started, 0, 10), &all));
 	VEC_EACH (const struct test_skip, s, &all) {
@@ -112,6 +104,22 @@ struct err *skips_read(
 		if ((!s->os.n || str_eq(s->os, S("linux"))) && version == TRUTH_YES &&
 			predicate_gpus(&gpus, &s->gfx, false) == TRUTH_YES)
 			*VEC_PUSH(a, io) = *s;
+	}
+	return NULL;
+}
+
+struct err *skips_read(
+	struct arena *a, struct str path, const struct test_evidence *e, struct test_skips *io)
+{
+	struct strs files = {0};
+	if (!fs_is_dir(path))
+		return read_file(a, path, e, io);
+	TRY(fs_list(a, path, &files));
+	VEC_EACH (const struct str, name,
+		&files) { /* not below: a folder may hold a link to itself */
+		struct str file = path_join(a, path, *name);
+		if (str_eq(path_ext(file), S(".yaml")) && !fs_is_dir(file))
+			TRY(read_file(a, file, e, io));
 	}
 	return NULL;
 }

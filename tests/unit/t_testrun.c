@@ -97,6 +97,7 @@ static void an_entry_applies_to_its_gpus_system_and_versions(void **state)
 			rows[i].entry);
 		put(f, "lists/a.yaml", entry.p);
 		put(f, "lists/README", "no list");
+		assert_ok(fs_symlink(S("."), at(f, "lists/again.yaml")));
 		assert_ok(skips_read(&f->a, at(f, "lists"), &e, &got));
 		assert_int_equal(got.n, rows[i].applies);
 	}
