@@ -33,7 +33,7 @@ struct cache_place {
 struct cache {
 	struct arena a;
 	struct cache_place own, shared;
-	struct fs_tree *guard; /* of the shared folder */
+	struct fs_tree *guard; /* guards the shared folder */
 	struct str key;
 	uint64_t limit;
 	pthread_mutex_t lock;

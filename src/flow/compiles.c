@@ -66,7 +66,7 @@ static void add_run(struct arena *a, const struct node *run, double start, struc
 struct compile_reader {
 	struct build_result *r;
 	struct map makers;
-	double began; /* of the whole build, in seconds since 1970 */
+	double began; /* when the whole build began, in seconds since 1970 */
 };
 
 static struct err *take_run(void *user, const struct node *run)

@@ -91,14 +91,6 @@ static bool is_hash_of(const struct evidence_wheel *t, const struct release_whee
 	return str_eq(t->sha256, w->sha256) || (w->origin.n && str_eq(t->sha256, w->origin));
 }
 
-static bool has_hash(const struct evidence *e, const struct release_wheel *w)
-{
-	VEC_EACH (const struct evidence_wheel, t, &e->wheels)
-		if (is_hash_of(t, w))
-			return true;
-	return false;
-}
-
 /* Evidence is about the set if it has one of its wheels, and no other wheel of the same name: that of a file, or of a
  * project, which may have a wheel for each Python. */
 static bool is_about(struct arena *a, const struct release_set *set, const struct evidence *e,
@@ -177,6 +169,17 @@ struct gate_pair {
 	size_t n;
 };
 
+/* Is it a passed run for this GPU and Python, whatever its wheels? */
+static bool counts_for(const struct gate_pair *p, const struct evidence *e)
+{
+	struct strs own = {.v = (struct str[]){p->gpu}, .n = 1};
+	bool gpu = strs_has(&e->gpus, p->gpu) || strs_has(&e->gpus, target_read(p->gpu).name);
+	VEC_EACH (const struct str, other, &e->gpus)
+		gpu = gpu || targets_serve(&own, *other);
+	return gpu && e->passed && str_eq(e->verdict, S("pass")) &&
+	       (!p->python.n || str_eq(e->python, p->python)) && is_whole(p->v, p->n, e);
+}
+
 /* The names of the evidence that together covers a GPU and a Python; ret_lacks: a wheel that none has. */
 static struct str covered(struct arena *a, const struct gate_pair *p, struct str *ret_lacks)
 {
@@ -184,21 +187,15 @@ static struct str covered(struct arena *a, const struct gate_pair *p, struct str
 	*ret_lacks = S("");
 	VEC_EACH (const struct release_wheel, w, p->set) {
 		bool tested = !takes_part(p->set, w, p->gpu, p->python);
-		for (size_t i = 0; i < p->n; i++) {
+		for (size_t i = 0; i < p->n && !tested; i++) {
 			const struct evidence *e = &p->v[i];
-			struct strs own = {.v = (struct str[]){p->gpu}, .n = 1};
-			bool same = strs_has(&e->gpus, p->gpu) ||
-				    strs_has(&e->gpus, target_read(p->gpu).name);
-			VEC_EACH (const struct str, gpu, &e->gpus)
-				same = same || targets_serve(&own, *gpu);
-			if (tested || !same || !e->passed || !str_eq(e->verdict, S("pass")) ||
-				!has_hash(e, w) || (p->python.n && !str_eq(e->python, p->python)) ||
-				!is_whole(p->v, p->n, e))
-				continue;
-			tested = true;
-			strs_put(a, &by,
-				str_fmt(a, "%.*s sha256:%.*s", STR(path_base(e->path)),
-					STR(e->sha256)));
+			VEC_EACH (const struct evidence_wheel, t, &e->wheels)
+				tested = tested || is_hash_of(t, w);
+			tested = tested && counts_for(p, e);
+			if (tested)
+				strs_put(a, &by,
+					str_fmt(a, "%.*s sha256:%.*s", STR(path_base(e->path)),
+						STR(e->sha256)));
 		}
 		if (!tested)
 			*ret_lacks = w->file;
