@@ -14,21 +14,16 @@
 
 enum { MAX_TEXT = 512 << 20 };
 
-/* Folders of this build become marks, and back. */
-static struct str portable(struct arena *a, const struct job *j, struct str text)
+/* Folders of this build become marks; or back. */
+static struct str exchange(struct arena *a, const struct job *j, struct str text, bool back)
 {
-	text = str_replace(a, text, j->work, S("@{work}"));
-	VEC_EACH (const struct job_root, r, &j->set->roots)
+	struct job_root work = {.mark = "work", .dir = j->work};
+	for (size_t i = 0; i <= j->set->roots.n; i++) { /* the innermost folder first */
+		const struct job_root *r = i ? &j->set->roots.v[i - 1] : &work;
+		struct str mark = str_fmt(a, "@{%s}", r->mark);
 		if (r->dir.n > 1)
-			text = str_replace(a, text, r->dir, str_fmt(a, "@{%s}", r->mark));
-	return text;
-}
-
-static struct str local(struct arena *a, const struct job *j, struct str text)
-{
-	text = str_replace(a, text, S("@{work}"), j->work);
-	VEC_EACH (const struct job_root, r, &j->set->roots)
-		text = str_replace(a, text, str_fmt(a, "@{%s}", r->mark), r->dir);
+			text = str_replace(a, text, back ? mark : r->dir, back ? r->dir : mark);
+	}
 	return text;
 }
 
@@ -73,7 +68,7 @@ static void hash_words(
 		"-I", "-iquote", "-isystem", "-idirafter", "-ffile-prefix-map=", NULL};
 	VEC_EACH (const struct str, w, words) {
 		bool place = !str_starts(*w, S("-")) || str_starts_one_of(*w, places);
-		hash_word(h, place ? portable(tmp, j, *w) : *w);
+		hash_word(h, place ? exchange(tmp, j, *w, false) : *w);
 	}
 	hash_word(h, S("--"));
 }
@@ -121,7 +116,7 @@ struct err *job_cache_key(struct arena *tmp, struct job *j, struct str part, str
 	while (str_next(&text, '\n',
 		&line)) { /* line markers (# 12 "/folder/file.h" 1) say where a line is from */
 		ARENA(one);
-		hash_word(h, str_starts(line, S("# ")) ? portable(&one, j, line) : line);
+		hash_word(h, str_starts(line, S("# ")) ? exchange(&one, j, line, false) : line);
 	}
 	ret->key = hash_end(h);
 	ret->good = e == NULL;
@@ -138,7 +133,7 @@ struct err *job_restore(
 	struct err *e = fs_write(part, entry.object, 0644 | FS_LOOSE);
 	fs_unmap(&entry.file);
 	TRY(e);
-	TRY(job_write_said(tmp, j, local(tmp, j, entry.said)));
+	TRY(job_write_said(tmp, j, exchange(tmp, j, entry.said, true)));
 	j->report.restored = true;
 	return NULL;
 }
@@ -165,7 +160,7 @@ void job_keep(struct arena *tmp, const struct job *j, const struct job_key *k, s
 		return;
 	struct err *e = fs_map(part, &object);
 	if (!e) {
-		struct cache_entry entry = {.said = portable(tmp, j, said),
+		struct cache_entry entry = {.said = exchange(tmp, j, said, false),
 			.object = object,
 			.seconds = j->report.seconds,
 			.cpu = j->report.cpu,
