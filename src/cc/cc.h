@@ -84,7 +84,7 @@ MUST_USE struct err *cc_run(
  * of late, so the result follows the machine's other load. Times are those of mono_now(). */
 enum {
 	FOLLOW_KINDS = 5, /* as enum cc_kind of cc_int.h; CC_OTHER: steps that compile nothing */
-	FOLLOW_TENTHS = 10
+	FOLLOW_PARTS = 20
 };
 
 struct cc_follow {
@@ -101,8 +101,8 @@ struct cc_follow {
 	/* the CPU time of all steps of the manifest by the project's description, set by the caller, and that of the
 	 * steps of this ninja; 0: unknown */
 	double whole, prior;
-	/* the part of `whole` that is done after each tenth of the manifest's steps, set by the caller; all 0: unknown */
-	double pace[FOLLOW_TENTHS];
+	/* the part of `whole` that is done after each twentieth of the manifest's steps, set by the caller; all 0: unknown */
+	double pace[FOLLOW_PARTS];
 	double chain; /* seconds of steps that wait for each other, set by the caller; 0: unknown */
 	double before, of_all; /* the manifest's steps that were done before this ninja, and all */
 	double late_cpu, late_seconds; /* the CPU time of the last minutes, and their length */

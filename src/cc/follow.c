@@ -181,8 +181,8 @@ void cc_follow_look(struct arena *a, struct cc_follow *f, double now, struct str
 /* The part of the manifest's work that is done with so many steps. */
 static double pace_at(const struct cc_follow *f, double steps)
 {
-	double at = f->of_all > 0 ? steps / f->of_all * FOLLOW_TENTHS : 0;
-	unsigned i = at < FOLLOW_TENTHS ? (unsigned)at : FOLLOW_TENTHS - 1;
+	double at = f->of_all > 0 ? steps / f->of_all * FOLLOW_PARTS : 0;
+	unsigned i = at < FOLLOW_PARTS ? (unsigned)at : FOLLOW_PARTS - 1;
 	double from = i ? f->pace[i - 1] : 0;
 	return from + (f->pace[i] - from) * (at - i);
 }

@@ -121,11 +121,11 @@ static bool on_tick(void *user)
 /* ---- running ---- */
 
 /* A number of a pace, as a part of one; 0 if the description has none. */
-static double tenth(const struct strs *pace, size_t i)
+static double pace_of(const struct strs *pace, size_t i)
 {
 	uint64_t percent = 0;
-	return pace->n == FOLLOW_TENTHS && str_u64(pace->v[i], 10, &percent) ? (double)percent / 100
-									     : 0;
+	return pace->n == FOLLOW_PARTS && str_u64(pace->v[i], 10, &percent) ? (double)percent / 100
+									    : 0;
 }
 
 struct err *foreign_run(
@@ -153,9 +153,9 @@ struct err *foreign_run(
 	       device = (double)how->cost.device_seconds * (double)f->plan->gpus.n;
 	w.follow.whole = host + device;
 	w.follow.chain = (double)how->cost.chain_seconds;
-	for (size_t i = 0; host > 0 && i < FOLLOW_TENTHS; i++)
-		w.follow.pace[i] = (host * tenth(&how->cost.host_pace, i) +
-					   device * tenth(&how->cost.device_pace, i)) /
+	for (size_t i = 0; host > 0 && i < FOLLOW_PARTS; i++)
+		w.follow.pace[i] = (host * pace_of(&how->cost.host_pace, i) +
+					   device * pace_of(&how->cost.device_pace, i)) /
 				   (host + device);
 	p->log = str_fmt(f->a, "%.*s/%s.log", STR(f->log), kind);
 	p->merge = true;
