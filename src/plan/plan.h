@@ -57,7 +57,7 @@ struct plan_cost {
 	uint64_t host_seconds, device_seconds; /* CPU time; the latter for each GPU */
 	uint64_t
 		chain_seconds; /* steps that wait for each other: the shortest build on any number of cores */
-	/* The part of host_seconds and of device_seconds that is done after each tenth of the steps, in per cent: ten
+	/* The part of host_seconds and of device_seconds that is done after each twentieth of the steps, in per cent: twenty
 	 * numbers each, or none. The order of the steps is the project's, so these are alike on all machines. */
 	struct strs host_pace, device_pace;
 	uint64_t disk, device_disk; /* size of the build folder; the latter for each GPU */
