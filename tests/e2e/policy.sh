@@ -3,6 +3,7 @@
 # Host code for the glibc of a policy (build --policy), which is older than this machine's: our own build, and a setup.py with
 # this machine's g++ and the SDK's clang. Other readers than ours (readelf, auditwheel) say what the modules need.
 set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP"
 rm -rf ./* "$ROCSMITH_HOME/data/sysroot"
 fail() { echo "not ok $1"; cat log; exit 1; }
@@ -10,7 +11,7 @@ skip() { echo "skip host code for a policy: $1"; exit 0; }
 [ "$(getconf GNU_LIBC_VERSION | cut -d. -f2)" -ge 34 ] || skip 'the C library of this machine is not newer'
 python3 -c 'import os, sysconfig as s, venv
 os.stat(s.get_path("include") + "/Python.h")' 2>/dev/null || skip 'python3 has no venv or no Python.h'
-"$ROCSMITH" sdk install debian --suite sid --components compiler >log 2>&1 || skip "no SDK ($(tail -1 log))"
+"$ROCSMITH" sdk install debian --suite sid --components compiler,headers >log 2>&1 || skip "no SDK ($(tail -1 log))"
 
 # newest KIND FILE: the newest version of that kind that a module needs
 newest() { readelf -VW "$2" | grep -o "Name: $1_[0-9.]*" | sed 's/.*_//' | sort -V | tail -1; }
@@ -131,3 +132,24 @@ if python3 -m venv env >log 2>&1 && env/bin/pip install -q auditwheel >log 2>&1;
 else
 	echo 'skip auditwheel: no package index'
 fi
+
+# An extension of PyTorch: for the policy, and editable, with a torch of which only what builds need is there.
+. "$top/tests/e2e/warpsum.bash"
+torch=$("$top/tools/torch-get" 2.11.0 headers 2>log) && torch=$(python3 "$top/tests/e2e/torch_wheel.py" "$torch" "$PWD/torch" cc 2>log) ||
+	skip "no torch ($(tail -1 log))"
+warpsum extension
+build() { "$ROCSMITH" build extension --with "$torch" --torch-as-rocm --gpu gfx1201 "$@" >log 2>&1; }
+build --policy manylinux_2_28 -o out --build-dir t || fail 'an extension of PyTorch for a policy'
+python3 -m zipfile -e out/warpsum-*.whl warpsum-site
+at_most 2.28 GLIBC warpsum-site/warpsum/_C.*.so && at_most 3.4.24 GLIBCXX warpsum-site/warpsum/_C.*.so || fail 'the extension needs more'
+echo 'ok an extension of PyTorch for manylinux_2_28'
+python3 -m venv env
+build --editable --python env --build-dir e || fail 'an editable extension of PyTorch'
+module() { find e/tree -name '_C.*.so' -exec sha256sum {} +; }
+module >first
+[ -s first ] && [ "$(env/bin/python -c 'import importlib.util as u; print(u.find_spec("warpsum").origin)')" = "$PWD/e/tree/warpsum/__init__.py" ] ||
+	fail 'the environment does not find the copy'
+sed -i 's/i = 16/i = 8/' extension/warpsum/sum.cu
+build --editable --python env --build-dir e || fail 'an edit of an editable extension'
+module | cmp -s - first && fail 'the edit is not in the module'
+echo 'ok an editable extension of PyTorch takes an edit'
