@@ -75,3 +75,11 @@ while at < len(text.rstrip()):
     targets.append(sorted({o["target"] for f in document["files"] for o in f["objects"]}))
 assert len(targets) == 10 and all(t == ["gfx1201"] for t in targets), targets' 2>bad && echo "ok each has code for gfx1201" ||
 	echo "not ok each has code for gfx1201: $(tail -n 1 bad)"
+
+# From a lock file, version.py names the commit, as PyTorch's own script has it from git.
+cp -r "${XDG_CACHE_HOME:-$HOME/.cache}"/rocsmith/source/pytorch-2.6.0*[0-9a-f] up && chmod -R u+w up && rm -rf up/.pc
+(cd up && git init -q -b main && git add -A -f && git -c user.name=n -c user.email=e@example.org commit -qm 2.6.0) >log 2>&1
+"$ROCSMITH" checkout torch --ref main --origin "$PWD/up" --root S >log 2>&1 &&
+	"$ROCSMITH" build torch --lock S/rocsmith.lock --gpu gfx1201 --sdk debian --build-dir "$PWD/l" --target gen_torch_version >log 2>&1 &&
+	grep -qx "git_version = '$(git -C up rev-parse HEAD)'" l/tree/torch/version.py && echo "ok the commit is in version.py" ||
+	echo "not ok the commit is in version.py: $(tail -n 20 log)"
