@@ -1,6 +1,8 @@
 /* The files of a dist-info folder: RECORD (CSV), and the e-mail headers of METADATA and WHEEL; see dist_info.h. */
 #include "lang/python/dist_info.h"
 
+#include <string.h>
+
 #include "base/fs.h"
 
 struct str dist_stem(struct str folder)
@@ -132,6 +134,8 @@ struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_hea
 			line.n--;
 		if (!line.n)
 			break;
+		if (memchr(line.p, 0, line.n)) /* the JSON pages of an index cannot have it */
+			return err_new(E_SYNTAX, "line %u: a NUL character", n);
 		if ((line.p[0] == ' ' || line.p[0] == '\t') && ret->n) {
 			struct dist_header *h = &ret->v[ret->n - 1];
 			if (!folded.n)
