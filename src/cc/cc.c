@@ -346,11 +346,12 @@ static struct err *run_device(struct arena *a, struct compiler_run *j, const str
 {
 	struct front_result done;
 	struct str folder = path_dir(path_dir(p->work));
-	struct str compiler = fs_state(a, cc_file(a, j->cc->dir, "programs/clang++"));
+	struct strs libraries = str_split(a, j->config->library_path, ':');
 	struct front f = {.share = front_share_of(j->config->share),
 		.store = path_join(a, folder, S("front")),
-		.hints = path_join(a, cc_file(a, j->cc->dir, "front"),
-			str_sub(sha256_hex(a, compiler), 0, 16)),
+		.hints = cc_file(a, j->cc->dir, "front"),
+		.compiler = cc_file(a, j->cc->dir, "programs/clang++"),
+		.libraries = &libraries,
 		.turn = S("this compile"),
 		.gpus = gpus,
 		.run = run_part,

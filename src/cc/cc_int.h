@@ -171,9 +171,42 @@ struct ir_target {
 };
 /* NULL, or why it is not a module for one GPU. */
 const char *ir_read(struct str text, struct ir_target *ret);
-/* The module for another GPU with the same features. */
+/* The module for another GPU. */
 struct str ir_retarget(
-	struct arena *a, struct str text, const struct ir_target *from, struct str cpu);
+	struct arena *a, struct str text, const struct ir_target *from, const struct ir_target *to);
+
+/* Device libraries ask for the number of the GPU, a constant of another library: 10300 for gfx1030. ir_isa() finds its value
+ * in a module to which that is linked, 0: none. ir_questions() writes what the module asks, a line "ult 0 11000" for each
+ * comparison (of the number plus 0); false if it does anything else with it. */
+uint64_t ir_isa(struct str text);
+bool ir_questions(struct arena *a, struct str text, struct str *ret);
+/* Do two numbers get the same answers to all of these? */
+bool ir_answers_agree(struct arena *a, struct str questions, uint64_t isa, uint64_t other);
+
+/* ---- reduce.c: what two texts may differ in ----
+ *
+ * HIP's headers have functions whose bodies depend on the GPU, and which few sources use. front_reduce() leaves out the bodies of
+ * functions of system headers that are static or inline, made of nothing but built-in types, builtins, parameters and
+ * local variables, and whose names the IR does not have. Texts that are equal after that make the same IR: such a function
+ * is not emitted for one GPU, so nothing that is emitted uses it, and as all else is equal, it is not emitted for the other;
+ * and a body of that kind has no effect on anything outside: it instantiates no template, declares nothing, is not evaluated at
+ * compile time, and its warnings are not shown. Lines are compared with their numbers and files. */
+struct str front_reduce(struct arena *a, struct str text, struct str ir);
+/* The names of AMDGPU's builtins in a text, sorted. */
+void front_builtins(struct arena *a, struct str text, struct strs *ret);
+
+/* ---- processors.c: GPUs that a compiler's back end cannot tell apart ----
+ *
+ * LLVM's back end knows a GPU by the features in its table of processors; its name decides e_flags, a note, and (as a number)
+ * comparisons of major versions. So GPUs whose rows are equal get the same code from the same IR. processors_read()
+ * reads the table out of the compiler, or the libLLVM in these folders that it needs: a line "gfx1030 HASH" for each GPU, "" if it
+ * is not there or looks otherwise. */
+MUST_USE struct err *processors_read(
+	struct arena *a, struct str compiler, const struct strs *dirs, struct str *ret);
+struct str processors_row(struct str rows, struct str gpu); /* the hash, or "" */
+/* The code object of another GPU with an equal row; false if the name stands at more places than the note. */
+bool processor_clone(
+	struct arena *a, struct str object, struct str from, struct str to, struct str *ret);
 
 /* ---- ledger.c: the memory share of each running compiler, in one file that all compilers of a build use ----
  *

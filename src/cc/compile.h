@@ -84,17 +84,19 @@ struct front {
 	enum front_share share;
 	struct str store;    /* folder for the IR of a source; made when it is needed */
 	struct str identity; /* a word for the compiler, if the store outlives the build */
-	/* To save work where nothing can be shared. These decide only whether a pass is direct: folder for the features
-	 * of GPUs, as seen last; a word for this build; all GPUs of the source. */
-	struct str hints, turn;
-	const struct strs *gpus;
+	struct str
+		turn; /* a word for this build: what was seen in it decides only whether a pass is direct */
+	struct str
+		hints; /* folder for the compiler's table of processors; "": no object is cloned */
+	struct str compiler;                 /* its program on this machine */
+	const struct strs *libraries, *gpus; /* folders of its libraries; all GPUs of the source */
 	/* Runs a program with the settings of the pass. */
 	struct err *(*run)(struct arena *a, const struct front *f, const struct strs *argv,
 		struct proc_result *ret);
 	void *user;
 };
 
-enum front_how { FRONT_DIRECT, FRONT_MADE, FRONT_SHARED };
+enum front_how { FRONT_DIRECT, FRONT_MADE, FRONT_SHARED, FRONT_CLONED };
 extern const char *const front_how_names[];
 
 struct front_result {

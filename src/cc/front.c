@@ -1,7 +1,9 @@
 /* Runs a device pass with the front end of another GPU where that gives the same object; see compile.h.
  *
- * A store has, for each group of a source, KEY.ll (its first line has the hash of the rest), KEY.said (the messages of
- * the front end), KEY.lock, and KEY.bad if an object differed from that of a direct pass. */
+ * A store has for each front end KEY.ll (its first line has a hash of the rest, and one of all that another GPU must have
+ * in common), KEY.said (its messages), and KEY.bad if an object differed from that of a direct pass. KEY begins with a hash of the
+ * command (BASE); BASE.lock is held while one is made. For each object that may serve other GPUs there are BACK.co and
+ * BACK.what: its hash, GPU and number, and the comparisons that the code makes with that number. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -13,12 +15,13 @@ enum {
 	MAX_SAID = 1 << 20,
 	SAMPLE = 50, /* FRONT_AUTO: one pass in so many is compared with the direct one */
 	KEPT = 256,  /* files of a store that stay when another group comes */
+	ALONE = 3,   /* so many front ends of which none was shared: nothing can be */
 };
 
-#define HEAD "; rocsmith front 1 " /* a comment for LLVM */
+#define HEAD "; rocsmith front 2 " /* a comment for LLVM */
 
 const char *const front_share_names[] = {"off", "auto", "prove", NULL};
-const char *const front_how_names[] = {"direct", "made", "shared"};
+const char *const front_how_names[] = {"direct", "made", "shared", "cloned"};
 
 enum front_share front_share_of(struct str name)
 {
@@ -33,8 +36,13 @@ struct front_call {
 	const struct strs *argv;
 	struct front_result *ret;
 	struct front_commands commands;
-	struct str features;
-	struct str key; /* hex; PATH.ll ... are store/KEY.ll ... */
+	struct ir_target target;
+	uint64_t isa; /* the GPU's number, as device libraries have it; 0: not known */
+	struct str text;
+	struct strs
+		builtins; /* those that the text has, and which of them clang accepts: "0" or "1" for each */
+	struct str accepted;
+	struct str base, key; /* hex; files are store/KEY.ll ... */
 };
 
 static struct str stored(struct arena *a, const struct front_call *c, const char *ext)
@@ -49,43 +57,29 @@ static struct str in_work(struct arena *a, const struct front_call *c, const cha
 
 /* ---- what saves work where nothing can be shared ---- */
 
-/* The features of a GPU, as they were seen last, or "". */
-static struct str seen_features(struct arena *a, const struct front_call *c, struct str gpu)
-{
-	struct str text = S("");
-	err_free(fs_read_opt(a, path_join(a, c->f->hints, gpu), MAX_SAID, &text));
-	return text;
-}
-
-/* Have all GPUs of the source been seen, and no other with the features of this one? */
-static bool is_single(struct arena *a, const struct front_call *c)
-{
-	struct str own = c->f->hints.n ? seen_features(a, c, c->pass->gpu) : S("");
-	for (size_t i = 0; own.n && i < c->f->gpus->n; i++) {
-		struct str gpu = c->f->gpus->v[i], other = seen_features(a, c, gpu);
-		if (!other.n || (!str_eq(gpu, c->pass->gpu) && str_eq(own, other)))
-			return false;
-	}
-	return own.n > 0;
-}
-
-/* Two GPUs with the same features but different texts: the source names the GPU, as rocPRIM does, and each of the others
- * will have a text of its own. *ret_why tells so if that was seen in this build. */
+/* Have several front ends of this source been made in this build, and none been shared? Then the source names the GPU, as
+ * rocPRIM does, and each of the others will have one of its own. */
 static struct err *is_alone(struct arena *a, const struct front_call *c, const char **ret_why)
 {
-	struct str path = str_fmt(a, "%.*s/%.*s.first", STR(c->f->store),
-			   STR(str_sub(sha256_hex(a, c->features), 0, 16))),
-		   names = path_join(a, c->f->store, S("alone.first")), text, own;
-	TRY(fs_mkdirs(c->f->store));
-	TRY(fs_read_opt(a, names, MAX_SAID, &text));
-	if (text.n && str_eq(text, c->f->turn))
+	struct str made;
+	TRY(fs_read_opt(a, path_join(a, c->f->store, S("made")), MAX_SAID, &made));
+	struct strs lines = str_split(a, str_trim(made), '\n');
+	if (c->f->turn.n && lines.n > ALONE && str_eq(lines.v[0], c->f->turn) &&
+		!strs_has(&lines, S("shared")))
 		*ret_why = "its text is another for each GPU";
-	own = str_fmt(a, "%.*s %.*s", STR(c->f->turn), STR(c->key));
-	TRY(fs_read_opt(a, path, MAX_SAID, &text));
-	bool late = str_starts(text, str_fmt(a, "%.*s ", STR(c->f->turn)));
-	if (!late)
-		return fs_write(path, own, 0644);
-	return str_eq(text, own) ? NULL : fs_write(names, c->f->turn, 0644 | FS_IF_CHANGED);
+	return NULL;
+}
+
+static struct err *count_front_end(struct arena *a, const struct front_call *c)
+{
+	struct str path = path_join(a, c->f->store, S("made")), made;
+	if (!c->f->turn.n)
+		return NULL;
+	TRY(fs_read_opt(a, path, MAX_SAID, &made));
+	if (!str_starts(made, str_fmt(a, "%.*s\n", STR(c->f->turn))))
+		made = str_fmt(a, "%.*s\n", STR(c->f->turn));
+	made = str_fmt(a, "%.*s%s\n", STR(made), front_how_names[c->ret->how]);
+	return made.n > MAX_SAID ? NULL : fs_write(path, made, 0644);
 }
 
 /* ---- running programs ---- */
@@ -134,11 +128,13 @@ static struct strs front_words(
 		bool two = str_is_one_of(word, libraries) ||
 			   (what != FOR_TEXT && str_is_one_of(word, depends)) ||
 			   (what == FOR_KEY && str_eq(word, S("-target-cpu")));
-		if (two || (what != FOR_TEXT && str_eq(word, S("-sys-header-deps")))) {
+		bool isa = what == FOR_PROBE && str_eq(word, S("-mlink-builtin-bitcode")) &&
+			   i + 1 < w->n && str_contains(w->v[i + 1], S("oclc_isa_version"));
+		if (!isa && (two || (what != FOR_TEXT && str_eq(word, S("-sys-header-deps"))))) {
 			i += two;
 			continue;
 		}
-		bool pair = str_is_one_of(word, of_probe_two);
+		bool pair = isa || str_is_one_of(word, of_probe_two);
 		if (what == FOR_PROBE && i && !pair && !str_is_one_of(word, of_probe))
 			continue;
 		if (str_eq(word, S("-emit-obj")) && what != FOR_KEY)
@@ -177,65 +173,102 @@ static struct err *ask_driver(struct arena *a, struct front_call *c, const char 
 	return NULL;
 }
 
-/* Asks clang which features the GPU has: those of an empty kernel. */
-static struct err *ask_features(struct arena *a, struct front_call *c, const char **ret_why)
+/* Makes the text, and asks clang about the GPU: its features are those of an empty kernel, its number is in the device
+ * libraries, and of the builtins in the text it accepts some. */
+static struct err *ask_compiler(struct arena *a, struct front_call *c, const char **ret_why)
 {
 	struct proc_result r;
-	struct str out = in_work(a, c, "probe.ll"), text;
-	struct ir_target of;
-	TRY(fs_write(
-		in_work(a, c, "probe.hip"), S("__attribute__((global)) void k() {}\n"), FS_LOOSE));
-	struct strs words = front_words(a, c, FOR_PROBE, out);
-	TRY(run_step(a, c, &words, &r));
-	*ret_why = "the features of the GPU are unknown";
-	if (r.status)
-		return NULL;
-	TRY(fs_read_below(a, c->pass->work, S("probe.ll"), MAX_SAID, &text));
-	if (ir_read(text, &of) || !str_eq(of.cpu, c->commands.cpu))
-		return NULL;
-	c->features = of.features;
-	*ret_why = NULL;
-	if (!c->f->hints.n)
-		return NULL;
-	TRY(fs_mkdirs(c->f->hints));
-	return fs_write(path_join(a, c->f->hints, c->pass->gpu), c->features, 0644 | FS_IF_CHANGED);
-}
-
-/* Makes the text, and from it the key of the group. */
-static struct err *find_group(
-	struct arena *a, struct front_call *c, struct str *ret_text, const char **ret_why)
-{
-	struct proc_result r;
+	struct str source = in_work(a, c, "probe.hip"), out = in_work(a, c, "probe.ll"), said;
 	struct strs words = front_words(a, c, FOR_TEXT, in_work(a, c, "text"));
+	BUF(probe, a);
 	TRY(run_step(a, c, &words, &r));
 	*ret_why = r.status ? "the source has errors" : NULL;
 	if (r.status)
 		return NULL;
-	TRY(fs_read_below(a, c->pass->work, S("text"), MAX_TEXT, ret_text));
-	struct hash *h = hash_new(HASH_SHA256);
-	words = front_words(a, c, FOR_KEY, S(""));
-	strs_add(a, &words, c->features);
-	strs_add(a, &words, c->f->identity);
-	VEC_EACH (const struct str, word, &words) {
-		hash_add(h, word->p, word->n);
-		hash_add(h, "", 1);
-	}
-	hash_add(h, ret_text->p, ret_text->n);
-	struct digest d = hash_end(h);
-	c->key = digest_hex(a, &d);
+	TRY(fs_read_below(a, c->pass->work, S("text"), MAX_TEXT, &c->text));
+	front_builtins(a, c->text, &c->builtins);
+	buf_add(&probe,
+		S("extern \"C\" __attribute__((constant)) int __oclc_ISA_version;\n"
+		  "__attribute__((global)) void k(int *p) { *p = __oclc_ISA_version; }\n"
+		  "extern \"C\" __attribute__((device, used)) char rocsmith_accepted[] = \"_\"\n"));
+	VEC_EACH (const struct str, name, &c->builtins)
+		buf_fmt(&probe, "#if __has_builtin(%.*s)\n\"1\"\n#else\n\"0\"\n#endif\n",
+			STR(*name));
+	buf_add(&probe, S(";\n"));
+	TRY(fs_write(source, buf_str(&probe), FS_LOOSE));
+	words = front_words(a, c, FOR_PROBE, out);
+	TRY(run_step(a, c, &words, &r));
+	*ret_why = "the features of the GPU are unknown";
+	if (r.status)
+		return NULL;
+	TRY(fs_read_below(a, c->pass->work, S("probe.ll"), MAX_SAID, &said));
+	if (ir_read(said, &c->target) || !str_eq(c->target.cpu, c->commands.cpu))
+		return NULL;
+	size_t at = str_find(said, S(" c\"_"));
+	c->accepted = str_sub(said, at + sizeof(" c\"_") - 1, said.n);
+	c->accepted = str_sub(c->accepted, 0, c->builtins.n);
+	c->isa = ir_isa(said);
+	if (c->accepted.n == c->builtins.n && str_made_of(c->accepted, "01"))
+		*ret_why = NULL;
 	return NULL;
 }
 
-/* Reads the IR of the group. Without any, or with a damaged one, ret->p is NULL. */
-static struct err *read_ir(struct arena *a, const struct front_call *c, struct str *ret)
+static void hash_word(struct hash *h, struct str word)
 {
-	struct str head;
+	hash_add(h, word.p, word.n);
+	hash_add(h, "", 1);
+}
+
+/* A hash of a text, and of all that clang's front end knows of the GPU and this text can ask. */
+static struct str text_key(struct arena *a, const struct front_call *c, struct str text)
+{
+	struct hash *h = hash_new(HASH_SHA256);
+	struct strs names = {0};
+	front_builtins(a, text, &names);
+	VEC_EACH (const struct str, name, &names) {
+		size_t i = 0;
+		while (i < c->builtins.n && !str_eq(c->builtins.v[i], *name))
+			i++;
+		hash_word(h, *name);
+		hash_word(h, str_sub(c->accepted, i, i + 1));
+	}
+	/* how much these load depends on features */
+	if (str_contains(text, S("load_lds")) || str_contains(text, S("load_to_lds")))
+		hash_word(h, c->target.features);
+	hash_word(h, text);
+	struct digest d = hash_end(h);
+	return str_sub(digest_hex(a, &d), 0, 32);
+}
+
+/* Finds the names under which a front end of this pass is kept. */
+static void find_key(struct arena *a, struct front_call *c)
+{
+	static const char *const waves[] = {"+wavefrontsize32", "+wavefrontsize64", NULL};
+	struct hash *h = hash_new(HASH_SHA256);
+	struct strs words = front_words(a, c, FOR_KEY, S(""));
+	VEC_EACH (const struct str, word, &words)
+		hash_word(h, *word);
+	hash_word(h, c->f->identity);
+	for (size_t i = 0; waves[i]; i++)
+		hash_word(h,
+			str_contains(c->target.features, str_from(waves[i])) ? S("yes") : S("no"));
+	struct digest d = hash_end(h);
+	c->base = str_sub(digest_hex(a, &d), 0, 32);
+	c->key = str_fmt(a, "%.*s-%.*s", STR(c->base), STR(text_key(a, c, c->text)));
+}
+
+/* Reads the IR of c->key, and the key of the text as that IR needs it. Without any, or with a damaged one, ret->p is NULL. */
+static struct err *read_ir(
+	struct arena *a, const struct front_call *c, struct str *ret, struct str *ret_need)
+{
+	struct str head, sum;
 	TRY(fs_read_opt(a, stored(a, c, ".ll"), MAX_TEXT, ret));
 	if (!ret->p)
 		return NULL;
 	struct str rest = *ret;
 	bool good = str_next(&rest, '\n', &head) && str_starts(head, S(HEAD)) &&
-		    str_eq(str_sub(head, sizeof(HEAD) - 1, head.n), sha256_hex(a, rest));
+		    str_cut(str_sub(head, sizeof(HEAD) - 1, head.n), ' ', &sum, ret_need) &&
+		    str_eq(sum, sha256_hex(a, rest));
 	*ret = good ? rest : (struct str){0};
 	return NULL;
 }
@@ -265,12 +298,12 @@ static struct err *prune(struct arena *a, const struct front_call *c)
 }
 
 /* Runs the front end, and stores its IR and messages. */
-static struct err *make_ir(struct arena *a, struct front_call *c, struct str source,
-	struct str *ret, const char **ret_why)
+static struct err *make_ir(
+	struct arena *a, struct front_call *c, struct str *ret, const char **ret_why)
 {
 	struct proc_result r;
 	struct ir_target of;
-	*ret_why = front_refuses(source);
+	*ret_why = front_refuses(c->text);
 	if (*ret_why)
 		return NULL;
 	struct strs words = front_words(a, c, FOR_IR, in_work(a, c, "front.ll"));
@@ -281,73 +314,223 @@ static struct err *make_ir(struct arena *a, struct front_call *c, struct str sou
 	TRY(fs_read_below(a, c->pass->work, S("front.ll"), MAX_TEXT, ret));
 	*ret_why = ir_read(*ret, &of);
 	if (!*ret_why && of.cpu.n &&
-		(!str_eq(of.cpu, c->commands.cpu) || !str_eq(of.features, c->features)))
+		(!str_eq(of.cpu, c->commands.cpu) || !str_eq(of.features, c->target.features)))
 		*ret_why = "functions have different target features";
 	if (*ret_why)
 		return NULL;
 	c->ret->run.err = r.err;
 	c->ret->how = FRONT_MADE;
+	struct str need = text_key(a, c, front_reduce(a, c->text, *ret));
 	TRY(prune(a, c));
 	TRY(fs_write(stored(a, c, ".said"), str_sub(r.err, 0, MAX_SAID), 0644));
 	return fs_write(stored(a, c, ".ll"),
-		str_fmt(a, HEAD "%.*s\n%.*s", STR(sha256_hex(a, *ret)), STR(*ret)), 0644);
+		str_fmt(a, HEAD "%.*s %.*s\n%.*s", STR(sha256_hex(a, *ret)), STR(need), STR(*ret)),
+		0644);
 }
 
-/* Finds or makes the IR of the group. While one pass makes it, the others of the group wait. */
-static struct err *take_ir(struct arena *a, struct front_call *c, struct str source,
-	struct str *ret, const char **ret_why)
+/* Finds a front end of another text that serves this one, too, and makes its key ours. */
+static struct err *find_other(struct arena *a, struct front_call *c, struct str *ret)
+{
+	struct front_call other = *c;
+	struct strs names = {0};
+	TRY(fs_list(a, c->f->store, &names));
+	VEC_EACH (const struct str, name, &names) {
+		struct str need;
+		other.key = str_sub(*name, 0, name->n - path_ext(*name).n);
+		if (!str_eq(path_ext(*name), S(".ll")) || !str_starts(*name, c->base) ||
+			fs_present(stored(a, &other, ".bad")))
+			continue;
+		TRY(read_ir(a, &other, ret, &need));
+		if (!ret->p || !str_eq(need, text_key(a, c, front_reduce(a, c->text, *ret))))
+			continue;
+		c->key = other.key;
+		return NULL;
+	}
+	*ret = (struct str){0};
+	return NULL;
+}
+
+/* Finds or makes the IR. While one pass makes it, the others of the same command wait. */
+static struct err *take_ir(
+	struct arena *a, struct front_call *c, struct str *ret, const char **ret_why)
 {
 	CLEANUP(fd_closep) int lock = -1;
+	struct str need;
 	TRY(fs_mkdirs(c->f->store));
-	TRY(fs_lock(stored(a, c, ".lock"), FS_LOCK_WAIT, &lock));
+	TRY(fs_lock(
+		str_fmt(a, "%.*s/%.*s.lock", STR(c->f->store), STR(c->base)), FS_LOCK_WAIT, &lock));
 	*ret_why =
 		fs_present(stored(a, c, ".bad")) ? "an object of this front end was wrong" : NULL;
 	if (*ret_why)
 		return NULL;
-	TRY(read_ir(a, c, ret));
+	TRY(read_ir(a, c, ret, &need));
 	if (!ret->p)
-		return make_ir(a, c, source, ret, ret_why);
+		TRY(find_other(a, c, ret));
+	if (!ret->p) {
+		TRY(make_ir(a, c, ret, ret_why));
+		return *ret_why ? NULL : count_front_end(a, c);
+	}
 	c->ret->how = FRONT_SHARED;
+	TRY(count_front_end(a, c));
 	return fs_read(a, stored(a, c, ".said"), MAX_SAID, &c->ret->said);
 }
 
-/* Runs the back end of this GPU and its link. */
+/* ---- back ends ---- */
+struct back_end {
+	struct strs cc1, lld;
+	struct str
+		key; /* what decides the object but for the GPU's name and number; "": it serves no other */
+	struct str clone, object; /* files: the IR, and what is linked */
+};
+
+/* The row of this GPU in the compiler's table, if another GPU of the source has the same, or "". */
+static struct err *shared_row(struct arena *a, const struct front_call *c, struct str *ret)
+{
+	struct str rows, path = path_join(a, c->f->hints, S("processors"));
+	struct stat st;
+	*ret = S("");
+	if (!c->f->hints.n || !c->f->gpus || !fs_try_stat(c->f->compiler, &st))
+		return NULL;
+	struct str state = str_fmt(a, "%lld %lld %lld.%09ld\n", (long long)st.st_ino,
+		(long long)st.st_size, (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+	TRY(fs_read_opt(a, path, MAX_SAID, &rows));
+	if (!str_starts(rows, state)) {
+		TRY(processors_read(a, c->f->compiler, c->f->libraries, &rows));
+		rows = str_fmt(a, "%.*s%.*s", STR(state), STR(rows));
+		TRY(fs_mkdirs(c->f->hints));
+		TRY(fs_write(path, rows, 0644));
+	}
+	struct str row = processors_row(rows, c->commands.cpu);
+	VEC_EACH (const struct str, gpu, c->f->gpus) {
+		bool other = !str_eq(*gpu, c->pass->gpu);
+		if (row.n && other &&
+			str_eq(row, processors_row(rows, str_sub(*gpu, 0, str_chr(*gpu, ':')))))
+			*ret = row;
+	}
+	return NULL;
+}
+
+/* Makes the two commands, and the name under which their result may be kept. */
+static struct err *back_words(
+	struct arena *a, struct front_call *c, struct str ir, struct back_end *ret)
+{
+	const struct strs *w = &c->commands.cc1;
+	struct hash *h = hash_new(HASH_SHA256);
+	struct str row;
+	ret->clone = in_work(a, c, "clone.ll");
+	ret->object = in_work(a, c, "clone.o");
+	TRY(shared_row(a, c, &row));
+	hash_word(h, row);
+	hash_word(h, c->target.features);
+	hash_word(h, c->f->identity);
+	hash_word(h, sha256_hex(a, ir));
+	for (size_t i = 0; i + 3 < w->n; i++) {
+		struct str word = w->v[i];
+		if (str_eq(word, S("-dependency-file")) || str_eq(word, S("-MT"))) {
+			i++;
+			continue;
+		}
+		if (str_eq(word, S("-sys-header-deps")))
+			continue;
+		bool object = str_eq(word, c->commands.object);
+		bool gpu =
+			str_eq(word, c->commands.cpu) || str_contains(word, S("oclc_isa_version"));
+		if (!object && !gpu)
+			hash_word(h, word);
+		strs_add(a, &ret->cc1, object ? ret->object : word);
+	}
+	const struct str last[] = {S("-x"), S("ir"), ret->clone};
+	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++)
+		strs_add(a, &ret->cc1, last[i]);
+	VEC_EACH (const struct str, word, &c->commands.lld) {
+		bool object = str_eq(*word, c->commands.object);
+		if (!object && !str_eq(*word, c->pass->out) && !str_ends(*word, c->commands.cpu))
+			hash_word(h, *word);
+		strs_add(a, &ret->lld, object ? ret->object : *word);
+	}
+	struct digest d = hash_end(h);
+	ret->key = row.n && c->isa ? digest_hex(a, &d) : S("");
+	return NULL;
+}
+
+/* Makes the object of that of another GPU, if there is one for which the same code is right. */
+static struct err *take_clone(
+	struct arena *a, struct front_call *c, const struct back_end *b, bool *ret)
+{
+	struct str what, object, sum, head, gpu, number, clone;
+	struct front_call of = {.f = c->f, .key = b->key};
+	uint64_t isa;
+	TRY(fs_read_opt(a, stored(a, &of, ".what"), MAX_TEXT, &what));
+	if (!what.n)
+		return NULL;
+	TRY(fs_read_opt(a, stored(a, &of, ".co"), MAX_TEXT, &object));
+	*ret = str_next(&what, '\n', &head) && str_cut(head, ' ', &sum, &head) &&
+	       str_cut(head, ' ', &gpu, &number) && str_u64(number, 10, &isa) &&
+	       str_eq(sum, sha256_hex(a, object)) && ir_answers_agree(a, what, isa, c->isa) &&
+	       processor_clone(a, object, gpu, c->commands.cpu, &clone);
+	return *ret ? fs_write(c->pass->out, clone, 0755) : NULL;
+}
+
+/* Keeps the object for other GPUs, if it is known what their number decides in it. */
+static struct err *keep_object(struct arena *a, struct front_call *c, const struct back_end *b)
+{
+	struct proc_result r;
+	struct str linked, questions, object, out = in_work(a, c, "linked.ll");
+	struct front_call of = {.f = c->f, .key = b->key};
+	struct strs words = {0};
+	VEC_EACH (const struct str, word, &b->cc1)
+		strs_add(a, &words,
+			str_eq(*word, S("-emit-obj")) ? S("-emit-llvm")
+			: str_eq(*word, b->object)    ? out
+						      : *word);
+	strs_add(a, &words, S("-disable-llvm-passes"));
+	TRY(run_step(a, c, &words, &r));
+	if (r.status)
+		return NULL;
+	TRY(fs_read_below(a, c->pass->work, S("linked.ll"), MAX_TEXT, &linked));
+	if (!ir_questions(a, linked, &questions))
+		return NULL;
+	TRY(fs_read_below(a, c->pass->work, path_base(c->pass->out), MAX_TEXT, &object));
+	TRY(fs_write(stored(a, &of, ".co"), object, 0644));
+	return fs_write(stored(a, &of, ".what"),
+		str_fmt(a, "%.*s %.*s %llu\n%.*s", STR(sha256_hex(a, object)), STR(c->commands.cpu),
+			(unsigned long long)c->isa, STR(questions)),
+		0644);
+}
+
+/* Runs the back end of this GPU and its link, or takes the object of a GPU with the same code. */
 static struct err *run_back(
 	struct arena *a, struct front_call *c, struct str ir, const char **ret_why)
 {
-	const struct strs *w = &c->commands.cc1;
-	struct strs back = {0}, link = {0};
+	CLEANUP(fd_closep) int lock = -1;
+	struct back_end b = {0};
 	struct ir_target of;
 	struct proc_result r;
+	bool cloned = false;
 	*ret_why = ir_read(ir, &of);
 	if (*ret_why)
 		return NULL;
-	TRY(fs_write(
-		in_work(a, c, "clone.ll"), ir_retarget(a, ir, &of, c->commands.cpu), FS_LOOSE));
-	for (size_t i = 0; i + 3 < w->n; i++) {
-		if (str_eq(w->v[i], S("-dependency-file")) || str_eq(w->v[i], S("-MT")))
-			i++;
-		else if (!str_eq(w->v[i], S("-sys-header-deps")))
-			strs_add(a, &back,
-				str_eq(w->v[i], c->commands.object) ? in_work(a, c, "clone.o")
-								    : w->v[i]);
+	TRY(back_words(a, c, ir, &b));
+	if (b.key.n) {
+		struct str name = str_fmt(a, "%.*s/%.*s.lock", STR(c->f->store), STR(b.key));
+		TRY(fs_lock(name, FS_LOCK_WAIT, &lock));
+		TRY(take_clone(a, c, &b, &cloned));
 	}
-	strs_add(a, &back, S("-x"));
-	strs_add(a, &back, S("ir"));
-	strs_add(a, &back, in_work(a, c, "clone.ll"));
-	TRY(run_step(a, c, &back, &r));
+	if (cloned) {
+		c->ret->how = c->ret->how == FRONT_SHARED ? FRONT_CLONED : c->ret->how;
+		return NULL;
+	}
+	TRY(fs_write(b.clone, ir_retarget(a, ir, &of, &c->target), FS_LOOSE));
+	TRY(run_step(a, c, &b.cc1, &r));
 	/* its messages would have no places: those of the direct pass do */
 	*ret_why = r.status || r.err.n ? "the back end has something to say" : NULL;
 	if (*ret_why)
 		return NULL;
-	VEC_EACH (const struct str, word, &c->commands.lld)
-		strs_add(a, &link,
-			str_eq(*word, c->commands.object) ? in_work(a, c, "clone.o") : *word);
-	TRY(run_step(a, c, &link, &r));
+	TRY(run_step(a, c, &b.lld, &r));
 	*ret_why = r.status || r.err.n || !fs_is_file(c->pass->out)
 			   ? "the linker has something to say"
 			   : NULL;
-	return NULL;
+	return *ret_why || !b.key.n ? NULL : keep_object(a, c, &b);
 }
 
 /* Runs the direct pass, too, and compares. */
@@ -377,20 +560,17 @@ static struct err *compare(struct arena *a, struct front_call *c)
 /* Makes the object with a shared front end, unless *ret_why says why not. */
 static struct err *run_shared(struct arena *a, struct front_call *c, const char **ret_why)
 {
-	bool proving = c->f->share == FRONT_PROVE;
-	struct str text, ir = {0};
-	if (!proving && is_single(a, c))
-		*ret_why = "no other GPU has its features";
+	struct str ir = {0};
+	if (c->f->share != FRONT_PROVE)
+		TRY(is_alone(a, c, ret_why));
 	if (!*ret_why)
 		TRY(ask_driver(a, c, ret_why));
 	if (!*ret_why)
-		TRY(ask_features(a, c, ret_why));
-	if (!*ret_why)
-		TRY(find_group(a, c, &text, ret_why));
-	if (!*ret_why && !proving && c->f->turn.n)
-		TRY(is_alone(a, c, ret_why));
-	if (!*ret_why)
-		TRY(take_ir(a, c, text, &ir, ret_why));
+		TRY(ask_compiler(a, c, ret_why));
+	if (*ret_why)
+		return NULL;
+	find_key(a, c);
+	TRY(take_ir(a, c, &ir, ret_why));
 	return *ret_why ? NULL : run_back(a, c, ir, ret_why);
 }
 

@@ -180,20 +180,173 @@ const char *ir_read(struct str text, struct ir_target *ret)
 }
 
 struct str ir_retarget(
-	struct arena *a, struct str text, const struct ir_target *from, struct str cpu)
+	struct arena *a, struct str text, const struct ir_target *from, const struct ir_target *to)
 {
 	BUF(out, a);
 	struct str line;
 	while (str_next(&text, '\n', &line)) {
-		size_t at = str_starts(line, S("attributes #")) ? str_find(line, S(CPU)) : line.n;
-		if (at < line.n) {
-			at += sizeof(CPU) - 1;
-			buf_add(&out, str_sub(line, 0, at));
-			buf_add(&out, cpu);
-			line = str_sub(line, at + from->cpu.n, line.n);
+		if (str_starts(line, S("attributes #")) && from->cpu.n &&
+			str_contains(line, S(CPU))) {
+			struct str was = str_fmt(a, CPU "%.*s\"", STR(from->cpu));
+			line = str_replace(a, line, was, str_fmt(a, CPU "%.*s\"", STR(to->cpu)));
+			was = str_fmt(a, FEATURES "%.*s\"", STR(from->features));
+			line = str_replace(
+				a, line, was, str_fmt(a, FEATURES "%.*s\"", STR(to->features)));
 		}
 		buf_add(&out, line);
 		buf_char(&out, '\n');
 	}
 	return buf_str(&out);
+}
+
+/* ---- the number of the GPU, which device libraries ask for ---- */
+#define ISA "@__oclc_ISA_version"
+
+uint64_t ir_isa(struct str text)
+{
+	uint64_t ret = 0;
+	size_t at = str_find(text, S("\n" ISA " = "));
+	struct str line, rest = str_sub(text, at + (at < text.n), text.n);
+	if (at == text.n || !str_next(&rest, '\n', &line))
+		return 0;
+	at = str_find(line, S(" constant i32 "));
+	line = str_sub(line, at + sizeof(" constant i32 ") - 1, line.n);
+	return str_u64(str_sub(line, 0, str_chr(line, ',')), 10, &ret) ? ret : 0;
+}
+
+/* A value that is that number plus a constant. */
+struct isa_value {
+	struct str name; /* "%25" */
+	int64_t plus;
+};
+
+struct isa_values {
+	struct isa_value *v;
+	size_t n, cap;
+};
+
+static bool is_name_char(char c)
+{
+	return ascii_alnum(c) || (c && strchr("-$._", c));
+}
+
+/* The next local name in a line, "%25", or "". */
+static struct str next_local(struct str *rest)
+{
+	size_t at = str_chr(*rest, '%'), n = at + 1;
+	while (n < rest->n && is_name_char(rest->p[n]))
+		n++;
+	struct str ret = at < rest->n ? str_sub(*rest, at, n) : S("");
+	*rest = str_sub(*rest, n < rest->n ? n : rest->n, rest->n);
+	return ret;
+}
+
+static const struct isa_value *find_value(const struct isa_values *values, struct str name)
+{
+	VEC_EACH (const struct isa_value, v, values)
+		if (str_eq(v->name, name))
+			return v;
+	return NULL;
+}
+
+static bool read_int(struct str s, int64_t *ret)
+{
+	uint64_t n;
+	bool minus = str_starts(s, S("-"));
+	if (!str_u64(str_sub(s, minus, s.n), 10, &n) || n > INT32_MAX)
+		return false;
+	*ret = minus ? -(int64_t)n : (int64_t)n;
+	return true;
+}
+
+/* Reads a line that uses a value: adds a comparison to *io, or a value that is made of it; false: it does something else. */
+static bool read_use(struct arena *a, struct str line, struct isa_values *values, struct buf *io)
+{
+	struct strs w = str_split(a, str_trim(line), ' ');
+	const struct isa_value *of = NULL;
+	int64_t n = 0;
+	size_t at = 0;
+	while (at < w.n && (!at || !of)) /* the operand */
+		of = at++ ? find_value(values, str_sub(w.v[at - 1], 0, str_chr(w.v[at - 1], ',')))
+			  : NULL;
+	if (w.n < 5 || !of || !str_eq(w.v[1], S("=")) || !str_eq(w.v[at - 2], S("i32")))
+		return false;
+	struct str op = w.v[2];
+	bool last = at == w.n;
+	struct isa_value made = {.name = w.v[0], .plus = of->plus};
+	if (str_eq(op, S("freeze")) && last) {
+		*VEC_PUSH(a, values) = made;
+		return true;
+	}
+	if (at + 1 != w.n || !read_int(w.v[at], &n))
+		return false;
+	if (str_eq(op, S("add"))) {
+		made.plus += n;
+		*VEC_PUSH(a, values) = made;
+		return made.plus < INT32_MAX && made.plus > INT32_MIN;
+	}
+	if (!str_eq(op, S("icmp")))
+		return false;
+	buf_fmt(io, "%.*s %lld %lld\n", STR(w.v[at - 3]), (long long)of->plus, (long long)n);
+	return true;
+}
+
+bool ir_questions(struct arena *a, struct str text, struct str *ret)
+{
+	struct isa_values values = {0};
+	struct str line;
+	BUF(out, a);
+	while (str_next(&text, '\n', &line)) {
+		if (str_starts(line, S("define ")))
+			values.n = 0;
+		if (str_contains(line, S(ISA))) {
+			struct str rest = line, name = next_local(&rest);
+			if (str_starts(line, S(ISA " = ")))
+				continue;
+			if (!str_starts(rest, S(" = load i32, ptr addrspace(4) " ISA ", ")))
+				return false;
+			*VEC_PUSH(a, &values) = (struct isa_value){.name = name};
+			continue;
+		}
+		bool uses = false;
+		struct str rest = values.n ? line : S("");
+		for (struct str name; (name = next_local(&rest)).n;)
+			uses |= find_value(&values, name) != NULL;
+		if (uses && !read_use(a, line, &values, &out))
+			return false;
+	}
+	*ret = buf_str(&out);
+	return true;
+}
+
+/* The answer of one comparison; -1: it is not known. */
+static int answer(struct str op, int64_t x, int64_t y)
+{
+	uint32_t ux = (uint32_t)x, uy = (uint32_t)y;
+	int32_t sx = (int32_t)ux, sy = (int32_t)uy;
+	const struct {
+		const char *op;
+		bool yes;
+	} all[] = {{"eq", ux == uy}, {"ne", ux != uy}, {"ult", ux < uy}, {"ule", ux <= uy},
+		{"ugt", ux > uy}, {"uge", ux >= uy}, {"slt", sx < sy}, {"sle", sx <= sy},
+		{"sgt", sx > sy}, {"sge", sx >= sy}};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (str_eq(op, str_from(all[i].op)))
+			return all[i].yes;
+	return -1;
+}
+
+bool ir_answers_agree(struct arena *a, struct str questions, uint64_t isa, uint64_t other)
+{
+	struct str line;
+	while (str_next(&questions, '\n', &line)) {
+		struct strs w = str_split(a, line, ' ');
+		int64_t plus, n;
+		if (w.n != 3 || !read_int(w.v[1], &plus) || !read_int(w.v[2], &n))
+			return false;
+		int one = answer(w.v[0], (int64_t)isa + plus, n);
+		if (one < 0 || one != answer(w.v[0], (int64_t)other + plus, n))
+			return false;
+	}
+	return true;
 }

@@ -268,13 +268,14 @@ static struct err *run_device(
 {
 	const struct make *m = j->set->user;
 	struct front_result done;
+	struct strs libraries = sdk_compiler_dirs(tmp, m->sdk);
 	const struct front f = {.share = m->plan->gpus.n > 1 ? m->share : FRONT_OFF,
 		.store = path_join(tmp, m->obj,
 			str_fmt(tmp, "%.*s.front", STR(job_file_name(tmp, j->report.name)))),
 		.identity = j->set->toolchain,
-		.hints = path_join(tmp, m->obj,
-			str_fmt(tmp, "features-%.*s",
-				STR(str_sub(sha256_hex(tmp, j->set->toolchain), 0, 16)))),
+		.hints = path_join(tmp, m->obj, S("compiler")),
+		.compiler = sdk_outside(tmp, m->sdk, m->sdk->clang),
+		.libraries = &libraries,
 		.turn = str_fmt(tmp, "%.6f", m->began),
 		.gpus = &m->plan->gpus,
 		.run = run_program,

@@ -20,6 +20,16 @@ static const char *const library_dirs[] = {
 static const char *const libraries[] = {
 	"libLLVM*.so*", "libclang-cpp*.so*", "liblld*.so*", "libLTO*.so*", NULL};
 
+struct strs sdk_compiler_dirs(struct arena *a, const struct sdk *sdk)
+{
+	struct strs ret = {0};
+	for (size_t i = 0; library_dirs[i]; i++) {
+		struct str dir = path_join(a, path_dir(sdk->clang), str_from(library_dirs[i]));
+		strs_add(a, &ret, sdk_outside(a, sdk, path_clean(a, dir)));
+	}
+	return ret;
+}
+
 /* The files that decide what the compiler makes, as paths on this machine. */
 static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
 {
@@ -27,14 +37,13 @@ static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
 	struct strs names = {0};
 	for (size_t i = 0; programs[i]; i++)
 		strs_add(a, ret, sdk_outside(a, sdk, path_join(a, bin, str_from(programs[i]))));
-	for (size_t i = 0; library_dirs[i]; i++) {
-		struct str dir = path_clean(a, path_join(a, bin, str_from(library_dirs[i])));
-		dir = sdk_outside(a, sdk, dir);
+	struct strs dirs = sdk_compiler_dirs(a, sdk);
+	VEC_EACH (const struct str, dir, &dirs) {
 		names.n = 0;
-		err_free(fs_list(a, dir, &names));
+		err_free(fs_list(a, *dir, &names));
 		VEC_EACH (const struct str, n, &names)
 			if (glob_match_any(libraries, *n))
-				strs_add(a, ret, path_join(a, dir, *n));
+				strs_add(a, ret, path_join(a, *dir, *n));
 	}
 	struct str libs = sdk_outside(a, sdk, sdk->device_libs);
 	names.n = 0;

@@ -243,5 +243,3 @@ MUST_USE struct err *prefix_open(struct arena *a, struct str path, struct sdk *r
 /* ---- sandbox.c ---- */
 /* The first way to run the tree's programs that works on this machine, or SDK_NORUN. */
 enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk);
-/* Translates a path inside the SDK to a path of this machine. */
-struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path);

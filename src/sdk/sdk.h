@@ -106,6 +106,10 @@ MUST_USE struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk
  * NULL. */
 MUST_USE struct err *sdk_install(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done);
+/* Translates a path inside the SDK to a path of this machine. */
+struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path);
+/* The folders in which the compiler's libraries may be, on this machine. */
+struct strs sdk_compiler_dirs(struct arena *a, const struct sdk *sdk);
 /* A hash of the content of the compiler, its libraries, its linker and the device libraries: of all that decides what a
  * source becomes, besides the files that it includes. E_SDK if there is no clang. */
 MUST_USE struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret);
