@@ -146,7 +146,8 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 struct pass_cost {
 	struct str gpu;          /* "" for the host pass */
 	const char *front, *why; /* a word of front_how_names; the reason for "direct" */
-	double seconds, cpu;
+	double seconds, cpu,
+		proof; /* proof: CPU seconds of the direct pass to compare with, in cpu */
 	uint64_t memory;
 };
 
@@ -156,6 +157,7 @@ struct log_entry {
 	const char *kind;
 	struct str input, dir;   /* source as written on the command line; working folder */
 	const char *front, *why; /* a device pass: as in struct pass_cost */
+	double proof;
 	double waited, seconds, cpu;
 	uint64_t memory, predicted; /* bytes: peak of its largest process; share in the ledger */
 	const char *by;             /* source of the prediction */
@@ -168,7 +170,7 @@ struct log_entry {
 };
 
 static const struct json_field pass_fields[] =
-	FIELDS_ONLY(struct pass_cost, gpu, front, why, seconds, cpu, memory);
+	FIELDS_ONLY(struct pass_cost, gpu, front, why, seconds, cpu, proof, memory);
 
 static const struct json_field entry_fields[] = {
 	FIELDS(struct log_entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
@@ -366,6 +368,7 @@ static struct err *run_device(struct arena *a, struct compiler_run *j, const str
 	e->status = done.run.status;
 	e->front = front_how_names[done.how];
 	e->why = done.why;
+	e->proof = done.proof;
 	*ret_drop = done.differs && f.share == FRONT_AUTO;
 	if (done.differs)
 		return keep_both(a, j, p, folder);
@@ -407,6 +410,7 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 			.why = e->why,
 			.seconds = e->seconds,
 			.cpu = e->cpu,
+			.proof = e->proof,
 			.memory = e->memory};
 		buf_add(&said, one.result.err);
 		j->result = one.result;

@@ -107,6 +107,7 @@ struct front_result {
 		said; /* shared: the messages of the front end, which the pass that ran it printed */
 	struct str
 		doubt; /* if this file appears later, the object is no longer to be believed; or "" */
+	double proof; /* CPU seconds of the direct pass that it was compared with; in run.cpu, too */
 	bool differs; /* the objects of both ways differ: OUTPUT.shared has the one that was not used */
 };
 

@@ -208,7 +208,7 @@ static struct err *ask_compiler(struct arena *a, struct front_call *c, const cha
 	c->accepted = str_sub(said, at + sizeof(" c\"_") - 1, said.n);
 	c->accepted = str_sub(c->accepted, 0, c->builtins.n);
 	c->isa = ir_isa(said);
-	if (c->accepted.n == c->builtins.n && str_made_of(c->accepted, "01"))
+	if (c->accepted.n == c->builtins.n && (!c->accepted.n || str_made_of(c->accepted, "")))
 		*ret_why = NULL;
 	return NULL;
 }
@@ -549,6 +549,7 @@ static struct err *compare(struct arena *a, struct front_call *c)
 		run.err = was.run.err;
 		*c->ret = was;
 		c->ret->run = run;
+		c->ret->proof = run.cpu - was.run.cpu;
 		return NULL;
 	}
 	c->ret->differs = true;

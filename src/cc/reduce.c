@@ -67,15 +67,16 @@ static struct text_token next_token(struct text_reader *r)
 {
 	struct str t = r->text;
 	struct text_token ret = {.kind = TOKEN_END, .s = S("")};
-	while (r->at < t.n && strchr(" \t\r\n\f\v", t.p[r->at])) {
-		size_t at = ++r->at;
-		struct str rest = str_sub(t, at, t.n), line;
-		if (t.p[at - 1] != '\n' || !is_marker(str_sub(rest, 0, 4)))
-			continue;
-		str_next(&rest, '\n', &line);
-		r->system = is_system(line);
-		r->left_system |= !r->system;
-		r->at += line.n;
+	for (bool begins = !r->at; r->at < t.n; begins = t.p[r->at++] == '\n') {
+		struct str rest = str_sub(t, r->at, t.n), line;
+		if (begins && is_marker(str_sub(rest, 0, 4))) {
+			str_next(&rest, '\n', &line);
+			r->system = is_system(line);
+			r->left_system |= !r->system;
+			r->at += line.n;
+		}
+		if (r->at >= t.n || !strchr(" \t\r\n\f\v", t.p[r->at]))
+			break;
 	}
 	if (r->at >= t.n)
 		return ret;

@@ -3,6 +3,7 @@
  * made of. */
 #include "unit/kit.h"
 
+#include "base/buf.h"
 #include "base/fs.h"
 #include "cc/cc_int.h"
 
@@ -73,16 +74,16 @@ static void ir_of_one_target_gets_another_name(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct ir_target t;
+	struct ir_target t, to = {.cpu = S_INIT("gfx1100"), .features = S_INIT("+c")};
 	struct str text =
 		S(TRIPLE "@s = constant c\"gfx90a\"\ndefine void @f() #0 {\n}\n" ATTRIBUTES(
 			"gfx90a", "+a,-b") "attributes #1 = { nounwind }\n");
 	assert_null(ir_read(text, &t));
 	assert_str(t.cpu, "gfx90a");
 	assert_str(t.features, "+a,-b");
-	assert_str(ir_retarget(&a, text, &t, S("gfx1100")),
+	assert_str(ir_retarget(&a, text, &t, &to),
 		TRIPLE "@s = constant c\"gfx90a\"\ndefine void @f() #0 {\n}\n" ATTRIBUTES(
-			"gfx1100", "+a,-b") "attributes #1 = { nounwind }\n");
+			"gfx1100", "+c") "attributes #1 = { nounwind }\n");
 	assert_null(ir_read(S(TRIPLE "@s = constant i32 1\n"), &t)); /* no code at all */
 	assert_int_equal(t.cpu.n, 0);
 }
@@ -108,7 +109,8 @@ static void ir_of_another_shape_is_refused(void **state)
 /* ---- passes, with a compiler of the test ---- */
 struct fake {
 	struct fixture *f;
-	const char *features, *more;
+	const char *features,
+		*more; /* a builtin of the text is accepted if a feature has its name */
 	bool back_speaks, wrong,
 		fails; /* the back end warns; makes another object; errors in the source */
 	unsigned fronts, backs, directs;
@@ -150,11 +152,19 @@ static struct err *fake_run(
 		bool probe = str_ends(argv->v[argv->n - 1], S("probe.hip"));
 		k->fronts += !probe;
 		ret->err = probe ? S("") : S("warning: front\n");
+		BUF(accepted, a);
+		struct strs names = {0};
+		front_builtins(a, text, &names);
+		VEC_EACH (const struct str, name, &names) {
+			struct str word = str_sub(*name, sizeof("__builtin_amdgcn_") - 1, name->n);
+			buf_char(&accepted, str_contains(str_from(k->features), word) ? '1' : '0');
+		}
 		return fs_write(out,
 			str_fmt(a,
-				TRIPLE ";%.*s\ndefine void @f() {\nattributes #0 = { "
+				TRIPLE ";%.*s\n@x = [9 x i8] c\"_%.*s\\00\"\ndefine void @f() "
+				       "{\nattributes #0 = { "
 				       "\"target-cpu\"=\"%.*s\" \"target-features\"=\"%s\" }\n",
-				STR(text), STR(cpu), k->features),
+				STR(text), STR(buf_str(&accepted)), STR(cpu), k->features),
 			0644);
 	}
 	if (strs_has(argv,
@@ -181,7 +191,9 @@ static struct front_result pass(struct fake *k, enum front_share share, const ch
 {
 	struct arena *a = &k->f->a;
 	struct front_result r;
+	struct str text;
 	struct front f = k->extra;
+	assert_ok(fs_read(a, at(k->f, "source"), 1 << 16, &text));
 	f.share = share;
 	f.store = at(k->f, "store");
 	f.run = fake_run;
@@ -199,20 +211,9 @@ static struct front_result pass(struct fake *k, enum front_share share, const ch
 	assert_ok(front_pass(a, &f, &p, &argv, &r));
 	if (!r.run.status)
 		assert_file(k->f, "work/out",
-			str_z(a, str_fmt(a, "text for %s%s", gpu, k->wrong && r.how ? "!" : "")));
+			str_z(a, str_fmt(a, "%.*s for %s%s", STR(text), gpu,
+					 k->wrong && r.how ? "!" : "")));
 	return r;
-}
-
-/* The same with hints, for these GPUs. */
-static enum front_how hinted(struct fake *k, const char *gpu, const char *features)
-{
-	static const char *const gpus[] = {"gfx900", "gfx1100", "gfx1101"};
-	struct strs *all = NEW(&k->f->a, struct strs);
-	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
-		strs_add(&k->f->a, all, str_from(gpus[i]));
-	k->features = features;
-	k->extra = (struct front){.hints = at(k->f, "hints"), .turn = S("now"), .gpus = all};
-	return pass(k, FRONT_AUTO, gpu).how;
 }
 
 static struct fake fake(struct fixture *f)
@@ -232,7 +233,9 @@ static void passes_with_one_text_share_a_front_end(void **state)
 	assert_int_equal(r.run.err.n, 0);
 	assert_str(r.said, "warning: front\n");
 	assert_true(k.fronts == 1 && k.backs == 2 && k.directs == 0);
-	k.features = "+a,+b"; /* a GPU with other features */
+	k.features = "+a,+b"; /* a GPU with features that this text does not ask for */
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx90a").how, FRONT_SHARED);
+	k.features = "+wavefrontsize64";
 	assert_int_equal(pass(&k, FRONT_AUTO, "gfx90a").how, FRONT_MADE);
 	k.features = "+a";
 	k.more = "\"-DX\" ";
@@ -242,7 +245,7 @@ static void passes_with_one_text_share_a_front_end(void **state)
 	put(k.f, "source", "text for x");
 	struct strs names;
 	assert_ok(fs_list(&k.f->a, at(k.f, "store"), &names));
-	assert_int_equal(names.n, 3 * 3); /* .ll, .said and .lock of each group */
+	assert_int_equal(names.n, 3 * 3); /* .ll, .said and .lock of each, with one text */
 }
 
 static void doubts_end_in_a_direct_pass(void **state)
@@ -301,29 +304,184 @@ static void proving_finds_a_wrong_object_and_drops_its_front_end(void **state)
 	assert_false(r.differs || fs_present(at(k.f, "gfx1101.shared")));
 }
 
-static void a_gpu_that_shares_with_none_is_direct_from_the_second_source_on(void **state)
+static void builtins_that_one_gpu_lacks_are_not_shared(void **state)
 {
 	struct fake k = fake(*state);
-	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_MADE);
-	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_MADE);
-	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_SHARED); /* one was never seen */
-	assert_int_equal(hinted(&k, "gfx1101", "+new"), FRONT_SHARED);
-	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_DIRECT);
-	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_SHARED);
-	k.features = "+old";
-	assert_int_equal(
-		pass(&k, FRONT_PROVE, "gfx900").how, FRONT_SHARED); /* proving proves all */
+	put(k.f, "source", "p = __builtin_amdgcn_dot(q) + __builtin_amdgcn_shared(q);");
+	k.features = "+shared,+dot";
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1030").how, FRONT_MADE);
+	k.features = "+shared,+dot,+more";
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1031").how, FRONT_SHARED);
+	k.features = "+shared";
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
+	put(k.f, "source", "__builtin_amdgcn_load_to_lds(p);"); /* its sizes depend on features */
+	k.features = "+load_to_lds,+x";
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx942").how, FRONT_MADE);
+	k.features = "+load_to_lds,+y";
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx950").how, FRONT_MADE);
 }
 
 static void a_source_that_names_the_gpu_is_direct_once_that_is_seen(void **state)
 {
+	static const char *const texts[] = {"one", "two", "three"};
 	struct fake k = fake(*state);
-	assert_int_equal(hinted(&k, "gfx1100", "+new"), FRONT_MADE);
-	k.more = "\"-DOTHER\" ";
-	assert_int_equal(hinted(&k, "gfx1101", "+new"), FRONT_MADE);
-	assert_int_equal(hinted(&k, "gfx900", "+old"), FRONT_DIRECT);
+	k.extra.turn = S("now");
+	for (size_t i = 0; i < 3; i++) {
+		put(k.f, "source", texts[i]);
+		assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
+	}
+	put(k.f, "source", "four");
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx900").how, FRONT_DIRECT);
+	assert_int_equal(pass(&k, FRONT_PROVE, "gfx900").how, FRONT_MADE); /* proving proves all */
 	k.extra.turn = S("later"); /* another build asks again */
+	put(k.f, "source", "five");
 	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1101").how, FRONT_SHARED);
+	for (size_t i = 0; i < 3; i++) {
+		put(k.f, "source", str_z(&k.f->a, str_fmt(&k.f->a, "%s!", texts[i])));
+		assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
+	}
+}
+
+/* ---- texts that differ ---- */
+#define HEADER(body)                                                                               \
+	"# 7 \"/sdk/h.h\" 1 3\nextern \"C\" {\n__attribute__((device)) inline\nlong plain(const "  \
+	"float *p, int n) {\n" body "\n}\n}\n# 3 \"a.hip\" 2\n"
+
+static bool reduces(const char *one, const char *other, const char *ir)
+{
+	ARENA(a);
+	struct str x = front_reduce(&a, str_from(one), str_from(ir));
+	return str_eq(x, front_reduce(&a, str_from(other), str_from(ir)));
+}
+
+static void bodies_of_plain_functions_that_were_not_emitted_do_not_count(void **state)
+{
+	(void)state;
+	static const char *const plain[] = {"int k = n; return *p + k;",
+		"return __builtin_amdgcn_s_memtime();",
+		"if (n < 2) { return 1; } return n ? 2 : 3;",
+		"\n# 10 \"/sdk/h.h\" 3\n float old; do { old = *p; } while (old < n);", NULL};
+	static const char *const others[] = {"return other(n);", "return a::b;",
+		"T t = n; return t;", "return [n] { return n; }();", "__asm__(\"nop\");",
+		"static int k; return k;", "return p->x;", "return text<int>(n);",
+		"return n + sizeof(struct s);", "return global;",
+		"\n# 4 \"a.hip\"\n return 2;\n# 9 \"/sdk/h.h\" 3\n", "return \"}\"[n];", NULL};
+	const char *ir = "define void @_Z6kernelv()\ncall void @_ZN1a3fooEv()",
+		   *same = HEADER("return 1;");
+	for (size_t i = 0; plain[i]; i++) {
+		ARENA(a);
+		char *text = str_z(
+			&a, str_replace(&a, S(HEADER("BODY")), S("BODY"), str_from(plain[i])));
+		if (!reduces(same, text, ir))
+			fail_msg("counted: %s", plain[i]);
+		if (reduces(same, text, "declare i64 @_Z5plainPKfi()"))
+			fail_msg("left out, though it is used: %s", plain[i]);
+		assert_false(reduces(str_z(&a, str_fmt(&a, "%sint x;", same)), text, ir));
+	}
+	for (size_t i = 0; others[i]; i++) {
+		ARENA(a);
+		if (reduces(same,
+			    str_z(&a, str_replace(&a, S(HEADER("BODY")), S("BODY"),
+					      str_from(others[i]))),
+			    ir))
+			fail_msg("left out: %s", others[i]);
+	}
+}
+
+static void functions_of_other_kinds_count(void **state)
+{
+	(void)state;
+	static const char *const heads[] = {"long f()", "constexpr long f()", "inline auto f()",
+		"template <class T> inline long f()", "inline long f(T x)",
+		"inline long f(int n = 1)", "__attribute__((used)) inline long f()",
+		"__attribute__((global)) inline void f()", "struct s { inline long f()",
+		"inline long s::f()", "static inline long operator+(int n)",
+		"template <class T> requires requires { T(); } inline long f()",
+		"inline long f() noexcept(x)", "template <auto X = A{}> inline long f()",
+		"__attribute__((alias(\"x\"))) inline long f()", NULL};
+	for (size_t i = 0; heads[i]; i++) {
+		ARENA(a);
+		char *one = str_z(&a, str_fmt(&a, "# 1 \"h\" 3\n%s { return 1; } }", heads[i]));
+		char *other = str_z(&a, str_fmt(&a, "# 1 \"h\" 3\n%s { return 2; } }", heads[i]));
+		if (reduces(one, other, ""))
+			fail_msg("left out: %s", heads[i]);
+	}
+	/* not in a system header, whose warnings are not shown; a namespace is no reason */
+	assert_false(reduces("# 1 \"h\"\ninline int f() { return 1; }",
+		"# 1 \"h\"\ninline int f() { return 2; }", ""));
+	assert_true(reduces("# 1 \"h\" 3\nnamespace a { inline int f() { return 1; } }",
+		"# 1 \"h\" 3\nnamespace a { inline int f() { return 2; } }", ""));
+	/* the same text at another place */
+	assert_false(reduces("# 1 \"h\" 3\nint x;", "# 2 \"h\" 3\nint x;", ""));
+	assert_true(reduces("# 1 \"h\" 3\n\n\nint x;", "# 3 \"h\" 3\nint x;", ""));
+	assert_false(reduces("# 1 \"h\" 3\nint x;", "# 1 \"i\" 3\nint x;", ""));
+	/* what is not understood to its end counts as a whole */
+	assert_false(reduces("# 1 \"h\" 3\ninline int f() { return 1; } x {",
+		"# 1 \"h\" 3\ninline int f() { return 2; } x {", ""));
+}
+
+/* ---- objects for several GPUs ---- */
+static void questions_about_the_number_of_the_gpu_decide(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str q;
+	const char *load = "define void @f() {\n  %1 = load i32, ptr addrspace(4) "
+			   "@__oclc_ISA_version, align 4, !tbaa !3\n";
+	struct str text = str_fmt(&a,
+		"@__oclc_ISA_version = internal addrspace(4) constant i32 10300, align 4\n%s"
+		"  %%2 = freeze i32 %%1\n  %%3 = icmp samesign ult i32 %%2, 10000\n  %%4 = add nsw "
+		"i32 %%1, -9400\n"
+		"  %%5 = icmp ugt i32 %%4, 900\n}\ndefine void @g() {\n  %%1 = icmp eq i32 %%2, "
+		"4\n}\n",
+		load);
+	assert_int_equal(ir_isa(str_fmt(&a, "x\n%.*s", STR(text))), 10300);
+	assert_int_equal(ir_isa(S("no number")), 0);
+	assert_true(ir_questions(&a, text, &q));
+	assert_str(q, "ult 0 10000\nugt -9400 900\n");
+	assert_true(ir_answers_agree(&a, q, 10301, 10306));
+	assert_false(ir_answers_agree(&a, q, 10300, 10301)); /* 900 is not greater than 900 */
+	assert_false(ir_answers_agree(&a, q, 9999, 10301));
+	assert_false(ir_answers_agree(&a, S("what 0 1\n"), 1, 1));
+	static const char *const bad[] = {"  %2 = mul i32 %1, 2\n", "  %2 = icmp eq i32 %1, %3\n",
+		"  store i32 %1, ptr %p\n", "  switch i32 %1, label %2 [\n",
+		"  %2 = select i1 %c, i32 %1, i32 3\n", "  %2 = icmp eq i64 %1, 3\n",
+		"  call void @f(ptr @__oclc_ISA_version)\n", "  ret i32 %1\n", NULL};
+	for (size_t i = 0; bad[i]; i++)
+		if (ir_questions(&a, str_fmt(&a, "%s%s", load, bad[i]), &q))
+			fail_msg("understood: %s", bad[i]);
+}
+
+static void an_object_is_cloned_if_its_name_is_in_the_note_alone(void **state)
+{
+	(void)state;
+	ARENA(a);
+	char bytes[256] = "\177ELF\2\1\1", *note = bytes + 100;
+	struct str object = {.p = bytes, .n = sizeof(bytes)}, made;
+	bytes[18] = (char)224; /* e_machine */
+	bytes[48] = 0x36;      /* e_flags: gfx1030 */
+	memcpy(note, "amdgcn-amd-amdhsa--gfx1030", 26);
+	assert_true(processor_clone(&a, object, S("gfx1030"), S("gfx1031"), &made));
+	assert_int_equal(made.p[48], 0x37);
+	assert_memory_equal(made.p + 100, "amdgcn-amd-amdhsa--gfx1031", 26);
+	assert_int_equal(bytes[48], 0x36);
+	assert_false(processor_clone(&a, object, S("gfx1031"), S("gfx1032"), &made));
+	assert_false(processor_clone(&a, object, S("gfx1030"), S("gfx906"), &made));
+	memcpy(bytes + 200, "gfx1030", 7);
+	assert_false(processor_clone(&a, object, S("gfx1030"), S("gfx1031"), &made));
+	assert_str(processors_row(S("gfx1030 ab\ngfx1031 cd\n"), S("gfx1031")), "cd");
+	assert_str(processors_row(S("gfx1030 ab\n"), S("gfx103")), "");
+}
+
+static void a_program_without_the_table_has_no_rows(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str rows;
+	struct strs none = {0};
+	assert_ok(processors_read(&a, S("/proc/self/exe"), &none, &rows));
+	assert_int_equal(rows.n, 0);
 }
 
 static void a_sample_is_compared(void **state)
@@ -352,8 +510,13 @@ int main(void)
 		FILES(doubts_end_in_a_direct_pass),
 		FILES(a_damaged_front_end_is_made_again),
 		FILES(proving_finds_a_wrong_object_and_drops_its_front_end),
-		FILES(a_gpu_that_shares_with_none_is_direct_from_the_second_source_on),
+		FILES(builtins_that_one_gpu_lacks_are_not_shared),
 		FILES(a_source_that_names_the_gpu_is_direct_once_that_is_seen),
+		cmocka_unit_test(bodies_of_plain_functions_that_were_not_emitted_do_not_count),
+		cmocka_unit_test(functions_of_other_kinds_count),
+		cmocka_unit_test(questions_about_the_number_of_the_gpu_decide),
+		cmocka_unit_test(an_object_is_cloned_if_its_name_is_in_the_note_alone),
+		cmocka_unit_test(a_program_without_the_table_has_no_rows),
 		FILES(a_sample_is_compared),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
