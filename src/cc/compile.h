@@ -58,20 +58,25 @@ bool compile_read(
  *
  * A device pass is a front end, which makes LLVM's intermediate representation (IR) of the source, and a back end. The
  * front end's result depends on the GPU only by what clang tells it about that GPU. So passes of one source whose front
- * ends get the same input are a group: one of them runs the front end, without optimisation, and the others take its IR,
- * in which the name of the GPU is replaced (ir.c). Each has its own back end, with the device libraries of its GPU, and
- * its own link. The object is byte for byte that of the direct pass. Two passes get the same input if these agree:
+ * ends get the same input share one of them, which runs without optimisation; in the IR, the GPU's name and features are replaced
+ * (ir.c). Each has its own back end, with the device libraries of its GPU, and its own link. The object is byte for byte that of the
+ * direct pass. Two passes share if these agree:
  *
- *     text       of the source after preprocessing, with line markers: all macros of the GPU are in it, or unused
- *     features   the value of "target-features" that this clang gives to an empty kernel for the GPU
  *     words      of the compiler's own command line (cc1), without the GPU's name, device libraries and outputs
+ *     wave       the size of waves, by the "target-features" that this clang gives to an empty kernel
+ *     text       of the source after preprocessing, without plain functions that were not emitted (front_reduce() in cc_int.h)
+ *     builtins   of those in that text, the ones that this clang accepts for the GPU (__has_builtin)
  *     identity   of the compiler
  *
  * TargetInfo for AMDGPU derives macros, size of waves and all answers about builtins from name and features; the name itself
- * is asked only by what front_refuses() finds (doc/decisions/008-shared-front-ends.md: what was read, and what was measured).
- * Features must be equal, not only those that the IR seems to need: a builtin may become plain
- * IR, as __builtin_amdgcn_global_atomic_fadd_f32 does, or be selected elsewhere, too, as __builtin_amdgcn_sdot4 is: clang
+ * is asked only by what front_refuses() finds (doc/decisions/009-shared-front-ends.md: what was read, and what was measured).
+ * To ask for the builtins that the IR has would not do: one may become plain IR, as
+ * __builtin_amdgcn_global_atomic_fadd_f32 does, or be selected elsewhere, too, as __builtin_amdgcn_sdot4 is: clang
  * refuses them for gfx1100, but the IR made for another GPU compiles there without a word.
+ *
+ * GPUs whose rows in the compiler's table of processors are equal get the same code from the same IR (processors.c). The
+ * first of them runs its back end; for the others its object is cloned, if device libraries, which ask for the GPU's number, decide
+ * the same for both.
  *
  * In any doubt the pass is direct: words of cc1 that are in no list (debug information, sanitizers, profiles, relocatable
  * device code, LTO, plugins, fast arithmetic: is_known() in ir.c), functions with target attributes, questions about the processor, a driver that does not run

@@ -231,10 +231,10 @@ static struct str text_key(struct arena *a, const struct front_call *c, struct s
 			i++;
 		hash_word(h, *name);
 		hash_word(h, str_sub(c->accepted, i, i + 1));
+		/* which arguments these take depends on features */
+		if (str_contains(*name, S("lds")) || str_contains(*name, S("s_wait_event")))
+			hash_word(h, c->target.features);
 	}
-	/* how much these load depends on features */
-	if (str_contains(text, S("load_lds")) || str_contains(text, S("load_to_lds")))
-		hash_word(h, c->target.features);
 	hash_word(h, text);
 	struct digest d = hash_end(h);
 	return str_sub(digest_hex(a, &d), 0, 32);

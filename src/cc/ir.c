@@ -51,7 +51,7 @@ static bool is_known(struct str word)
 		"-fcuda-is-device", "-fvisibility-inlines-hidden",
 		"-fcuda-allow-variadic-functions", "-fno-rounding-math", "-fno-threadsafe-statics",
 		"-fno-autolink", "-fno-rtti", "-fno-implicit-modules", "-fno-caret-diagnostics",
-		"-fcolor-diagnostics", NULL};
+		"-fcolor-diagnostics", "-fdwarf2-cfi-asm", NULL};
 	static const char *const begins[] = {"-W", "-D", "-U", "-I",
 		"-std=", "-cuid=", "-mframe-pointer=none", "-aux-target-",
 		"-fvisibility=", "-debugger-tuning=", "-fdebug-compilation-dir=",
@@ -104,6 +104,10 @@ const char *front_commands(struct arena *a, struct str said, struct front_comman
 }
 
 /* ---- the text ---- */
+static bool is_word(char c)
+{
+	return ascii_alnum(c) || c == '_' || c == '$';
+}
 
 const char *front_refuses(struct str text)
 {
@@ -112,9 +116,17 @@ const char *front_refuses(struct str text)
 		"__builtin_amdgcn_is_invocable", "__builtin_cpu_", "target_clones",
 		"target_version", "cpu_dispatch", "cpu_specific", NULL};
 	static const char *const attributes[] = {"target", "__target__", NULL};
-	for (size_t i = 0; words[i]; i++)
-		if (str_contains(text, str_from(words[i])))
-			return "the source asks for the processor";
+	for (size_t i = 0; words[i]; i++) {
+		struct str rest = text, word = str_from(words[i]);
+		for (size_t at; (at = str_find(rest, word)) < rest.n;) {
+			/* a name that only contains it is another: cpu_dispatch_ptr of PyTorch */
+			bool inside = at && is_word(rest.p[at - 1]);
+			rest = str_sub(rest, at + word.n, rest.n);
+			if (!inside &&
+				(word.p[word.n - 1] == '_' || !rest.n || !is_word(rest.p[0])))
+				return "the source asks for the processor";
+		}
+	}
 	/* target("...") is an attribute; a function of that name takes no literal in any header that was seen */
 	for (size_t i = 0; attributes[i]; i++) {
 		struct str rest = text, word = str_from(attributes[i]);
@@ -225,16 +237,11 @@ struct isa_values {
 	size_t n, cap;
 };
 
-static bool is_name_char(char c)
-{
-	return ascii_alnum(c) || (c && strchr("-$._", c));
-}
-
 /* The next local name in a line, "%25", or "". */
 static struct str next_local(struct str *rest)
 {
 	size_t at = str_chr(*rest, '%'), n = at + 1;
-	while (n < rest->n && is_name_char(rest->p[n]))
+	while (n < rest->n && (is_word(rest->p[n]) || rest->p[n] == '.' || rest->p[n] == '-'))
 		n++;
 	struct str ret = at < rest->n ? str_sub(*rest, at, n) : S("");
 	*rest = str_sub(*rest, n < rest->n ? n : rest->n, rest->n);

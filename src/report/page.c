@@ -25,16 +25,17 @@ static void page_gpus(struct html *h, const struct report *r)
 		S("Added: how much sooner the compiles could have ended without this GPU, by the "
 		  "longest chain of steps and the number of jobs."),
 		"p", NULL);
-	html_table(h, "GPU|Sold as|>Compiled|>Front end shared|>From the cache|>Up to "
-		      "date|>Time|>CPU|>Added|>Peak memory");
+	html_table(h, "GPU|Sold as|>Compiled|>Front end shared|>Code cloned|>From the cache|>Up "
+		      "to date|>Time|>CPU|>Added|>Peak memory");
 	VEC_EACH (const struct report_gpu, g, &r->gpus) {
 		const struct gpu *gpu = target_read(g->name).gpu;
 		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
 			number_text(h, g->ran), number_text(h, g->shared),
-			number_text(h, g->restored), number_text(h, g->cached),
-			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
-			html_seconds(h, g->added), human_bytes(h->out.a, g->memory)};
-		html_row(h, "gtnnnnnnnn", cells);
+			number_text(h, g->cloned), number_text(h, g->restored),
+			number_text(h, g->cached), html_seconds(h, g->seconds),
+			html_seconds(h, g->cpu), html_seconds(h, g->added),
+			human_bytes(h->out.a, g->memory)};
+		html_row(h, "gtnnnnnnnnn", cells);
 	}
 	html_table_end(h, 0, "");
 }

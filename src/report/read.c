@@ -97,7 +97,8 @@ static void sum_gpus(struct arena *a, struct report *r)
 			continue;
 		g->ran++;
 		g->restored += s->restored;
-		g->shared += str_eq(s->front, S("shared"));
+		g->cloned += str_eq(s->front, S("cloned"));
+		g->shared += str_eq(s->front, S("shared")) || str_eq(s->front, S("cloned"));
 		g->seconds += s->seconds;
 		g->cpu += s->cpu;
 		if (s->memory > g->memory)
@@ -220,8 +221,8 @@ static const struct json_field stage_fields[] = FIELDS_ONLY(struct report_stage,
 
 static const struct json_field gpu_fields[] = {
 	FIELD("gpu", struct report_gpu, name),
-	FIELD_LAST(FIELDS(
-		struct report_gpu, ran, cached, restored, shared, seconds, cpu, memory, added)),
+	FIELD_LAST(FIELDS(struct report_gpu, ran, cached, restored, shared, cloned, seconds, cpu,
+		memory, added)),
 };
 
 static const struct json_field path_fields[] =

@@ -34,8 +34,9 @@ struct report_gpu { /* sums over the device passes that ran for one GPU */
 	double seconds, cpu;
 	uint64_t memory; /* the largest peak among them */
 	size_t ran, cached;
-	size_t restored,
-		shared; /* counts of `ran` whose object came from the cache, whose front end ran for another GPU */
+	/* counts of `ran`: those whose object came from the cache, whose front end ran for another GPU, and whose whole
+	 * code is that of another GPU (which count as shared, too) */
+	size_t restored, shared, cloned;
 	double added; /* by so much would `least` be less without its device passes */
 };
 

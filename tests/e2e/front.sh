@@ -83,7 +83,9 @@ for name in glob.glob(sys.argv[1] + "/obj/*.front/*.ll"):
     new = text.replace(", 2.000000e+00", ", 3.000000e+00")
     changed += new != text
     if sys.argv[2] == "false":
-        head = head.rsplit(" ", 1)[0] + " " + hashlib.sha256(new.encode()).hexdigest()
+        words = head.split(" ")
+        words[4] = hashlib.sha256(new.encode()).hexdigest()
+        head = " ".join(words)
     open(name, "w").write(head + "\n" + new)
 assert changed, "the constant is not in the IR"
 PY

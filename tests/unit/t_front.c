@@ -53,10 +53,11 @@ static void texts_that_ask_for_the_processor_are_refused(void **state)
 	static const char *const bad[] = {"__attribute__((target(\"dot1-insts\"))) void f();",
 		"[[gnu::target (\n \"x\")]]", "__attribute__((__target__(u8\"x\")))",
 		"if (__builtin_amdgcn_processor_is(\"gfx90a\"))", "__builtin_cpu_is(\"x\")",
-		"__attribute__((target_clones(\"a\", \"b\")))", "target(\n# 3 \"f\"\n\"x\")", NULL};
+		"__attribute__((target_clones(\"a\", \"b\")))", "target(\n# 3 \"f\"\n\"x\")",
+		"[[clang::cpu_dispatch(ivybridge)]]", NULL};
 	static const char *const good[] = {"f.target();", "target_arch(\"gfx90a\")",
-		"struct target { int x; } t; int target (void);", "std::is_invocable_v<F>", "",
-		NULL};
+		"struct target { int x; } t; int target (void);", "std::is_invocable_v<F>",
+		"cpu_dispatch_ptr", "my_cpu_specific;", "", NULL};
 	for (size_t i = 0; bad[i]; i++)
 		if (!front_refuses(str_from(bad[i])))
 			fail_msg("accepted: %s", bad[i]);
