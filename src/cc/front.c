@@ -40,7 +40,7 @@ struct front_call {
 	uint64_t isa; /* the GPU's number, as device libraries have it; 0: not known */
 	struct str text;
 	struct strs
-		builtins; /* those that the text has, and which of them clang accepts: "0" or "1" for each */
+		builtins; /* in the text; accepted: "0" or "1" for each, as clang says */
 	struct str accepted;
 	struct str base, key; /* hex; files are store/KEY.ll ... */
 };
@@ -231,7 +231,7 @@ static struct str text_key(struct arena *a, const struct front_call *c, struct s
 			i++;
 		hash_word(h, *name);
 		hash_word(h, str_sub(c->accepted, i, i + 1));
-		/* which arguments these take depends on features */
+		/* clang checks their arguments by features */
 		if (str_contains(*name, S("lds")) || str_contains(*name, S("s_wait_event")))
 			hash_word(h, c->target.features);
 	}
@@ -379,7 +379,7 @@ static struct err *take_ir(
 struct back_end {
 	struct strs cc1, lld;
 	struct str
-		key; /* what decides the object but for the GPU's name and number; "": it serves no other */
+		key; /* a hash of all that decides the object but the GPU's name and number; "": it serves no other */
 	struct str clone, object; /* files: the IR, and what is linked */
 };
 

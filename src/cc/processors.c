@@ -25,7 +25,7 @@ enum {
 };
 
 struct gpu_place {
-	uint64_t addr; /* of the name's text, later of the row */
+	uint64_t addr; /* address of the name's text, later of the row */
 	struct str name;
 };
 
@@ -34,7 +34,7 @@ struct gpu_places {
 	size_t n, cap;
 };
 
-struct relocation {
+struct address_place {
 	uint64_t addr, info, value;
 };
 
@@ -44,7 +44,7 @@ static int by_addr(const void *x, const void *y)
 	return (p > q) - (p < q);
 }
 
-/* Where the names of GPUs stand as texts of their own. */
+/* Finds the names of GPUs that stand as texts of their own. */
 static void find_names(
 	struct arena *a, const struct elf *e, struct str file, struct gpu_places *ret)
 {
@@ -67,7 +67,7 @@ static void find_names(
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_addr);
 }
 
-struct relocation_reader {
+struct address_reader {
 	const struct elf *e;
 	struct str file;
 	size_t section;
@@ -75,7 +75,7 @@ struct relocation_reader {
 };
 
 /* The next relocation that puts an address of the file itself somewhere. */
-static bool next_address(struct relocation_reader *r, struct relocation *ret)
+static bool next_address(struct address_reader *r, struct address_place *ret)
 {
 	uint64_t relative = r->e->machine == ELF_AARCH64 ? RELATIVE_ARM : RELATIVE;
 	for (; r->section < r->e->sections.n; r->section++, r->at = 0) {
@@ -92,12 +92,12 @@ static bool next_address(struct relocation_reader *r, struct relocation *ret)
 	return false;
 }
 
-/* Where addresses of these names stand. */
+/* Finds the places that hold addresses of these names. */
 static void find_rows(struct arena *a, const struct elf *e, struct str file,
 	const struct gpu_places *names, struct gpu_places *ret)
 {
-	struct relocation_reader reader = {.e = e, .file = file};
-	struct relocation r;
+	struct address_reader reader = {.e = e, .file = file};
+	struct address_place r;
 	while (names->n && next_address(&reader, &r)) {
 		const struct gpu_place key = {.addr = r.value};
 		const struct gpu_place *name =
@@ -135,8 +135,8 @@ static bool find_table(
 static char *read_table(
 	struct arena *a, const struct elf *e, struct str file, uint64_t addr, uint64_t size)
 {
-	struct relocation_reader reader = {.e = e, .file = file};
-	struct relocation r;
+	struct address_reader reader = {.e = e, .file = file};
+	struct address_place r;
 	uint64_t at = elf_offset_of(e, addr);
 	if (at > file.n || size > file.n - at)
 		return NULL;
