@@ -84,13 +84,13 @@ def main():
         shared = sum(x["cpu"] - x["proof"] for x in device)
         how = collections.Counter(x["front"] for x in device)
         wrong += how["differs"] + ("differs" in run.stderr)
-        sums.update(n=1, direct=direct, shared=shared, host=host, objects=len(device), **how)
+        sums.update({"sources": 1, "direct": direct, "ours": shared, "host": host, "objects": len(device)})
         print(f"{name:32} {direct:8.1f} {shared:8.1f} {direct / shared:5.2f}x {(direct + host) / (shared + host):5.2f}x  "
             f"{' '.join(f'{k} {v}' for k, v in sorted(how.items()))}", flush=True)
-    if sums["n"]:
+    if sums["sources"]:
         print(f"{sums['n']} sources{'':21} {sums['direct']:8.1f} {sums['shared']:8.1f} {sums['direct'] / sums['shared']:5.2f}x "
             f"{(sums['direct'] + sums['host']) / (sums['shared'] + sums['host']):5.2f}x  {sums['objects']} objects, {wrong} differ")
-    sys.exit(1 if wrong or not sums["n"] else 0)
+    sys.exit(1 if wrong or not sums["sources"] else 0)
 
 
 main()

@@ -198,11 +198,12 @@ void front_builtins(struct arena *a, struct str text, struct strs *ret);
 /* ---- processors.c: GPUs that a compiler's back end cannot tell apart ----
  *
  * LLVM's back end knows a GPU by the features in its table of processors; its name decides e_flags, a note, and (as a number)
- * comparisons of major versions. So GPUs whose rows are equal get the same code from the same IR. processors_read()
- * reads the table out of the compiler, or the libLLVM in these folders that it needs: a line "gfx1030 HASH" for each GPU, "" if it
- * is not there or looks otherwise. */
-MUST_USE struct err *processors_read(
+ * comparisons of major versions. So GPUs whose rows are equal get the same code from the same IR. processors_file()
+ * finds the file that has the table: the compiler, or the libLLVM in these folders that it needs. processors_read() reads a line
+ * "gfx1030 HASH" for each GPU; "" if the table is not there, or looks otherwise. */
+MUST_USE struct err *processors_file(
 	struct arena *a, struct str compiler, const struct strs *dirs, struct str *ret);
+MUST_USE struct err *processors_read(struct arena *a, struct str path, struct str *ret);
 struct str processors_row(struct str rows, struct str gpu); /* the hash, or "" */
 /* The code object of another GPU with an equal row; false if the name stands at more places than the note. */
 bool processor_clone(

@@ -39,8 +39,7 @@ struct front_call {
 	struct ir_target target;
 	uint64_t isa; /* the GPU's number, as device libraries have it; 0: not known */
 	struct str text;
-	struct strs
-		builtins; /* in the text; accepted: "0" or "1" for each, as clang says */
+	struct strs builtins; /* in the text; accepted: "0" or "1" for each, as clang says */
 	struct str accepted;
 	struct str base, key; /* hex; files are store/KEY.ll ... */
 };
@@ -383,23 +382,38 @@ struct back_end {
 	struct str clone, object; /* files: the IR, and what is linked */
 };
 
-/* The row of this GPU in the compiler's table, if another GPU of the source has the same, or "". */
+/* Reads the compiler's table of processors, or what was kept of it. Programs can set a file's mtime, but not its ctime. */
+static struct err *read_processors(struct arena *a, const struct front_call *c, struct str *ret)
+{
+	struct str path, kept = path_join(a, c->f->hints, S("processors"));
+	struct stat st;
+	TRY(processors_file(a, c->f->compiler, c->f->libraries, &path));
+	TRY(fs_stat(path, &st));
+	struct str state =
+		str_fmt(a, "%.*s %lld %lld %lld.%09ld\n", STR(path), (long long)st.st_ino,
+			(long long)st.st_size, (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+	TRY(fs_read_opt(a, kept, MAX_SAID, ret));
+	if (str_starts(*ret, state))
+		return NULL;
+	TRY(processors_read(a, path, ret));
+	*ret = str_fmt(a, "%.*s%.*s", STR(state), STR(*ret));
+	TRY(fs_mkdirs(c->f->hints));
+	return fs_write(kept, *ret, 0644);
+}
+
+/* The row of this GPU in that table, if another GPU of the source has the same, or "". */
 static struct err *shared_row(struct arena *a, const struct front_call *c, struct str *ret)
 {
-	struct str rows, path = path_join(a, c->f->hints, S("processors"));
-	struct stat st;
+	struct str rows;
 	*ret = S("");
-	if (!c->f->hints.n || !c->f->gpus || !fs_try_stat(c->f->compiler, &st))
+	if (!c->f->hints.n || !c->f->gpus)
 		return NULL;
-	struct str state = str_fmt(a, "%lld %lld %lld.%09ld\n", (long long)st.st_ino,
-		(long long)st.st_size, (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
-	TRY(fs_read_opt(a, path, MAX_SAID, &rows));
-	if (!str_starts(rows, state)) {
-		TRY(processors_read(a, c->f->compiler, c->f->libraries, &rows));
-		rows = str_fmt(a, "%.*s%.*s", STR(state), STR(rows));
-		TRY(fs_mkdirs(c->f->hints));
-		TRY(fs_write(path, rows, 0644));
+	struct err *e = read_processors(a, c, &rows);
+	if (e && e->code != E_CANCELLED) { /* the compiler is a script, for example */
+		err_free(e);
+		return NULL;
 	}
+	TRY(e);
 	struct str row = processors_row(rows, c->commands.cpu);
 	VEC_EACH (const struct str, gpu, c->f->gpus) {
 		bool other = !str_eq(*gpu, c->pass->gpu);

@@ -169,23 +169,9 @@ static void read_rows(struct arena *a, const struct elf *e, struct str file, str
 	}
 }
 
-static struct err *read_file(struct arena *a, struct str path, struct buf *io)
-{
-	struct str file;
-	struct elf e;
-	TRY(fs_map(path, &file));
-	const struct bytes src = bytes_mem(file);
-	struct err *error = elf_open(a, &src, &e);
-	if (!error)
-		read_rows(a, &e, file, io);
-	fs_unmap(&file);
-	return error;
-}
-
-struct err *processors_read(
+struct err *processors_file(
 	struct arena *a, struct str compiler, const struct strs *dirs, struct str *ret)
 {
-	BUF(out, a);
 	struct bytes_file f;
 	struct elf e;
 	struct elf_dynamic dyn = {0};
@@ -196,16 +182,27 @@ struct err *processors_read(
 		error = elf_needs(a, &e, &dyn);
 	bytes_close(&f);
 	TRY(error);
-	struct str path = compiler;
+	*ret = compiler;
 	VEC_EACH (const struct str, name, &dyn.needed)
-		for (size_t i = 0; i < dirs->n && str_starts(*name, S("libLLVM")); i++)
-			if (fs_is_file(path_join(a, dirs->v[i], *name))) {
-				path = path_join(a, dirs->v[i], *name);
-				break;
-			}
-	TRY(read_file(a, path, &out));
-	*ret = buf_str(&out);
+		for (size_t i = dirs->n; i-- && str_starts(*name, S("libLLVM"));)
+			if (fs_is_file(path_join(a, dirs->v[i], *name)))
+				*ret = path_join(a, dirs->v[i], *name);
 	return NULL;
+}
+
+struct err *processors_read(struct arena *a, struct str path, struct str *ret)
+{
+	BUF(out, a);
+	struct str file;
+	struct elf e;
+	TRY(fs_map(path, &file));
+	const struct bytes src = bytes_mem(file);
+	struct err *error = elf_open(a, &src, &e);
+	if (!error)
+		read_rows(a, &e, file, &out);
+	fs_unmap(&file);
+	*ret = buf_str(&out);
+	return error;
 }
 
 struct str processors_row(struct str rows, struct str gpu)

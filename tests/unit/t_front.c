@@ -475,14 +475,41 @@ static void an_object_is_cloned_if_its_name_is_in_the_note_alone(void **state)
 	assert_str(processors_row(S("gfx1030 ab\n"), S("gfx103")), "");
 }
 
-static void a_program_without_the_table_has_no_rows(void **state)
+/* A table of processors in this program, as LLVM has one. */
+#define ROW(gpu, features)                                                                         \
+	{                                                                                          \
+		"gfx" gpu, {features}, "model"                                                     \
+	}
+static const struct processor {
+	const char *name;
+	uint64_t features[6];
+	const char *model;
+} processors[] = {ROW("1010", 1), ROW("1011", 2), ROW("1012", 2), ROW("1030", 3), ROW("1031", 3),
+	ROW("1032", 3), ROW("1033", 3), ROW("1034", 3), ROW("1035", 3), ROW("1036", 3),
+	ROW("1100", 4), ROW("1101", 5), ROW("1102", 6), ROW("1103", 7), ROW("1150", 8),
+	ROW("1151", 9), ROW("1200", 10), ROW("1201", 10), ROW("900", 3), ROW("906", 11),
+	ROW("908", 12), ROW("90a", 13), ROW("942", 14)};
+
+static void rows_of_the_table_of_processors_are_compared(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct str rows;
+	struct str path, rows;
 	struct strs none = {0};
-	assert_ok(processors_read(&a, S("/proc/self/exe"), &none, &rows));
+	assert_string_equal(processors[3].name, "gfx1030");
+	assert_ok(processors_file(&a, S("/proc/self/exe"), &none, &path));
+	assert_str(path, "/proc/self/exe");
+	assert_ok(processors_read(&a, path, &rows));
+	struct str row = processors_row(rows, S("gfx1030"));
+	assert_int_equal(row.n, 32);
+	assert_true(str_eq(row, processors_row(rows, S("gfx1036"))));
+	assert_false(str_eq(row, processors_row(rows, S("gfx1100"))));
+	assert_false(
+		str_eq(row, processors_row(rows, S("gfx900")))); /* its waves have another size */
+	assert_int_equal(processors_row(rows, S("gfx950")).n, 0);
+	assert_ok(processors_read(&a, S("/bin/true"), &rows)); /* which has no such table */
 	assert_int_equal(rows.n, 0);
+	assert_err(processors_file(&a, S("/dev/null"), &none, &path), E_FORMAT);
 }
 
 static void a_sample_is_compared(void **state)
@@ -517,7 +544,7 @@ int main(void)
 		cmocka_unit_test(functions_of_other_kinds_count),
 		cmocka_unit_test(questions_about_the_number_of_the_gpu_decide),
 		cmocka_unit_test(an_object_is_cloned_if_its_name_is_in_the_note_alone),
-		cmocka_unit_test(a_program_without_the_table_has_no_rows),
+		cmocka_unit_test(rows_of_the_table_of_processors_are_compared),
 		FILES(a_sample_is_compared),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
