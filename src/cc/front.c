@@ -15,7 +15,7 @@ enum {
 	MAX_SAID = 1 << 20,
 	SAMPLE = 50, /* FRONT_AUTO: one pass in so many is compared with the direct one */
 	KEPT = 256,  /* files of a store that stay when another group comes */
-	ALONE = 3,   /* so many front ends of which none was shared: nothing can be */
+	ALONE = 4,   /* so many front ends of which none was shared: nothing can be */
 };
 
 #define HEAD "; rocsmith front 2 " /* a comment for LLVM */

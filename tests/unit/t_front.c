@@ -325,21 +325,21 @@ static void builtins_that_one_gpu_lacks_are_not_shared(void **state)
 
 static void a_source_that_names_the_gpu_is_direct_once_that_is_seen(void **state)
 {
-	static const char *const texts[] = {"one", "two", "three"};
+	static const char *const texts[] = {"one", "two", "three", "four"};
 	struct fake k = fake(*state);
 	k.extra.turn = S("now");
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		put(k.f, "source", texts[i]);
 		assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
 	}
-	put(k.f, "source", "four");
+	put(k.f, "source", "five");
 	assert_int_equal(pass(&k, FRONT_AUTO, "gfx900").how, FRONT_DIRECT);
 	assert_int_equal(pass(&k, FRONT_PROVE, "gfx900").how, FRONT_MADE); /* proving proves all */
 	k.extra.turn = S("later"); /* another build asks again */
 	put(k.f, "source", "five");
 	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
 	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1101").how, FRONT_SHARED);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		put(k.f, "source", str_z(&k.f->a, str_fmt(&k.f->a, "%s!", texts[i])));
 		assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
 	}
