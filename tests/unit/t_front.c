@@ -336,7 +336,7 @@ static void a_source_that_names_the_gpu_is_direct_once_that_is_seen(void **state
 	assert_int_equal(pass(&k, FRONT_AUTO, "gfx900").how, FRONT_DIRECT);
 	assert_int_equal(pass(&k, FRONT_PROVE, "gfx900").how, FRONT_MADE); /* proving proves all */
 	k.extra.turn = S("later"); /* another build asks again */
-	put(k.f, "source", "five");
+	put(k.f, "source", "six");
 	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
 	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1101").how, FRONT_SHARED);
 	for (size_t i = 0; i < 4; i++) {
