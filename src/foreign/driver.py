@@ -32,12 +32,21 @@ def one(key):
     return given.get(key, [""])[0]
 
 
-asked = set()
+noted = {}  # what the user should know of a build: (id of a finding, file) -> the finding
 LIBRARY = r"\.so(\.[\d.]+)?$"
+STANDARDS = ("98", "03", "0x", "11", "1y", "14", "1z", "17", "2a", "20", "2b", "23", "2c", "26")
 
 
-class AnswerForGpus:
-    """Answers what the project's own code asks torch.cuda about GPUs as a machine with those of the build would, since
+def note(finding, file, text, severity="info"):
+    if (finding, file) not in noted:
+        noted[finding, file] = {"id": finding, "file": file, "text": text, "severity": severity}
+        print(f"rocsmith: {file}: {text}", flush=True)
+
+
+class TorchForBuild:
+    """What a build wants otherwise of torch's modules, which are changed when they are imported.
+
+    Questions of the project's own code to torch.cuda about GPUs are answered as a machine with those of the build would, since
     setup.py may refuse to go on without one. Packages, torch among them, and machines with GPUs get torch's answers."""
 
     def __init__(self, gpus):
@@ -52,7 +61,8 @@ class AnswerForGpus:
         self.gpus, self.tree = gpus, os.path.join(os.getcwd(), "")
 
     def find_spec(self, name, path=None, target=None):
-        change = {"torch.cuda": self.answer, "torch.utils.cpp_extension": self.name_cuda}.get(name)
+        change = {"torch.cuda": self.answer, "torch.utils.cpp_extension": self.change_extensions,
+            "torch.utils.hipify.hipify_python": self.distinct_files}.get(name)
         if not change:
             return None
         sys.meta_path.remove(self)
@@ -73,9 +83,44 @@ class AnswerForGpus:
             setattr(module, question, self.answering(question, getattr(module, question, None), has_gpu))
 
     @staticmethod
-    def name_cuda(module):
-        """A torch for ROCm has None, which many a setup.py takes for a machine that compiles no .cu."""
+    def change_extensions(module):
+        """A torch for ROCm has no CUDA_HOME, which many a setup.py takes for a machine that compiles no .cu. Torch's headers end
+        the compile with an error where the project's options ask for an older C++ than they need."""
         module.CUDA_HOME = getattr(module, "CUDA_HOME", None) or os.environ.get("CUDA_HOME")
+        plain = module.BuildExtension.build_extensions
+
+        def build_extensions(self):
+            needed = needed_standard()
+            for extension in self.extensions if needed else []:
+                options = extension.extra_compile_args
+                extension.extra_compile_args = {key: raised(words, needed) for key, words in options.items()} \
+                    if isinstance(options, dict) else raised(options, needed)
+            plain(self)
+
+        module.BuildExtension.build_extensions = build_extensions
+
+    @staticmethod
+    def distinct_files(module):
+        """torch makes ops_hip.h of ops.h and of ops_cuda.h, and the second replaces the first. The one that sorts last keeps its
+        whole name: ops_cuda_hip.h."""
+        plain = module.get_hip_file_path
+
+        def get_hip_file_path(path, *args, **more):
+            def made_of(file):
+                return plain(file, *args, **more)
+
+            made, folder = made_of(path), os.path.dirname(path)
+            files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+            others = [name for name in files if name != os.path.basename(path) and made_of(os.path.join(folder, name)) == made]
+            if not others or max(others) > os.path.basename(path):
+                return made
+            root = os.path.splitext(os.path.basename(path))[0]
+            own = os.path.join(os.path.dirname(made), f"{root}_hip{os.path.splitext(made)[1]}")
+            note("hipify-one-name", path, f"is translated as '{os.path.basename(own)}', as torch's hipify would make "
+                f"'{os.path.basename(made)}' of it and of '{others[0]}'")
+            return own
+
+        module.get_hip_file_path = get_hip_file_path
 
     def answering(self, question, real, has_gpu):
         def function(*args, **more):
@@ -84,11 +129,27 @@ class AnswerForGpus:
             if not file.startswith(self.tree) or has_gpu():
                 return real(*args, **more)
             place = f"{file[len(self.tree):]}:{asks.f_lineno}"
-            print(f"rocsmith: {place} asks torch.cuda.{question}(): answered as on a machine with {', '.join(self.gpus)}")
-            asked.add(place)
+            note("gpu-asked-for", place, f"asks torch for a GPU, answered as on a machine with {', '.join(self.gpus)}")
             return self.answers[question](*args, **more)
 
         return function
+
+
+def needed_standard():
+    """The C++ that torch's headers need, as in "17"; "" where they do not say so."""
+    with open(os.path.join(torch_folder(), "include/torch/csrc/api/include/torch/all.h"), encoding="utf-8") as f:
+        return "".join(re.findall(r"#error C\+\+(\d+) or later", f.read())[:1])
+
+
+def raised(words, needed):
+    """The options of a compiler, where those that ask for an older C++ ask for the one that is needed."""
+    words = list(words)
+    for i, word in enumerate(words):
+        ask = re.fullmatch(r"(-?-std[= ]?)?((?:c|gnu)\+\+)(\w+)", str(word))
+        if ask and (ask[1] or words[i - 1:i] in (["-std"], ["--std"])) and ask[3] in STANDARDS[:STANDARDS.index(needed)]:
+            words[i] = f"{ask[1] or ''}{ask[2]}{needed}"
+            note("cxx-standard-raised", "setup.py", f"asks for {ask[2]}{ask[3]}, and torch's headers need C++{needed}: compiled with that")
+    return words
 
 
 def backend():
@@ -96,7 +157,7 @@ def backend():
     sys.path[:0] = [os.path.abspath(path) for path in given.get("path", [])]
     name, _, rest = one("backend").partition(":")
     if given.get("gpu"):
-        sys.meta_path.insert(0, AnswerForGpus(given["gpu"]))
+        sys.meta_path.insert(0, TorchForBuild(given["gpu"]))
     found = importlib.import_module(name)
     for part in filter(None, rest.split(".")):
         found = getattr(found, part)
@@ -137,10 +198,35 @@ def distinct_objects():
     CCompiler.object_filenames = object_filenames
 
 
+def made_by(hook):
+    """What the back end makes. meson-python builds all targets, programs too that the wheel does not get: where something
+    fails, only what the wheel gets is built."""
+    given = settings() or {}
+    if one("backend") != "mesonpy":
+        return hook(one("out"), given or None, None)
+    if "builddir" not in given:
+        given.setdefault("build-dir", os.path.join("build", "meson"))
+    try:
+        return hook(one("out"), given, None)
+    except SystemExit:
+        folder = os.path.abspath(given.get("build-dir", given.get("builddir")))
+        listed = os.path.join(folder, "meson-info", "intro-targets.json")
+        with open(listed if os.path.exists(listed) else os.devnull, encoding="utf-8") as f:
+            targets = json.loads(f.read() or "[]")
+        wanted = [os.path.relpath(name, folder) for target in targets if target["installed"] for name in target["filename"]]
+        left = sorted({target["name"] for target in targets if not target["installed"]})
+        own = given.get("compile-args", [])
+        if not wanted or not left:
+            raise
+        note("programs-left-out", "meson.build", f"a target failed; of these, which the wheel does not get, none is needed: {', '.join(left)}",
+            "warning")
+        return hook(one("out"), {**given, "compile-args": [*([own] if isinstance(own, str) else own), *wanted]}, None)
+
+
 def wheel():
     if importlib.util.find_spec("setuptools"):
         distinct_objects()
-    return {"wheel": backend().build_wheel(one("out"), settings(), None), "asked": sorted(asked)}
+    return {"wheel": made_by(backend().build_wheel), "found": list(noted.values())}
 
 
 def develop(back):
@@ -206,10 +292,10 @@ def editable():
     lasting_objects()
     back = backend()
     hook = getattr(back, "build_editable", None)
-    name = hook(one("out"), settings(), None) if hook else develop(back)
+    name = made_by(hook) if hook else develop(back)
     code = os.path.join(one("out"), "code")
     os.makedirs(code)
-    return {"wheel": name, "asked": sorted(asked), "libraries": built_in_place(os.path.join(one("out"), name), code)}
+    return {"wheel": name, "found": list(noted.values()), "libraries": built_in_place(os.path.join(one("out"), name), code)}
 
 
 # ---- what was built ----

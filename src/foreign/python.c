@@ -59,7 +59,7 @@ struct err *foreign_python(struct foreign *f)
 	const struct node *answer;
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str name = S(""), cmake = path_join(f->a, f->tree, how->cmake);
-	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0}, asked = {0};
+	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0};
 	struct strs libraries = {0};
 	struct proc p = {.cwd = f->tree};
 	struct proc_result r;
@@ -102,13 +102,18 @@ struct err *foreign_python(struct foreign *f)
 		return err_new(E_FOREIGN,
 			"the back end '%.*s' reports the wheel '%.*s', but there is no such file",
 			STR(how->backend), STR(name));
-	TRY(node_want_strs(f->a, answer, S("asked"), &asked));
 	TRY(node_want_strs(f->a, answer, S("libraries"), &libraries));
-	VEC_EACH (const struct str, place, &asked)
+	const struct node *found = node_get(answer, S("found"));
+	for (size_t i = 0; found && i < found->n; i++) {
+		const struct node *one = &found->v[i];
+		struct str id = node_text(one, S("id"), S("")),
+			   severity = node_text(one, S("severity"), S(""));
 		finding_say(f->a,
-			finding_add(f->a, &f->findings, "gpu-asked-for", SEV_INFO, *place),
-			"asks torch for a GPU, answered as on a machine with %.*s",
-			STR(str_join(f->a, &f->plan->gpus, S(", "))));
+			finding_add(f->a, &f->findings, str_z(f->a, id),
+				str_eq(severity, S("warning")) ? SEV_WARNING : SEV_INFO,
+				node_text(one, S("file"), S(""))),
+			"%.*s", STR(node_text(one, S("text"), S(""))));
+	}
 	foreign_step(f, "wheel")->done = true;
 	return load_result(f, &libraries);
 }

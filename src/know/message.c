@@ -208,7 +208,7 @@ static struct err *add_hints(const struct message_origin *o, struct err *e, stru
 				"the SDK component '%s' has it: sdk: {components: [%s]} in "
 				"rocsmith.yaml",
 				l->name, l->name);
-		else
+		else if (rule->hint)
 			err_hint(e, "%.*s", STR(know_hint(o->a, rule, part)));
 	}
 	return e;
@@ -246,6 +246,10 @@ struct err *message_error(const struct message_origin *o, struct message_block *
 	}
 	if (b->notes.n)
 		err_detail(e, buf_str(&b->notes));
+	struct str line, notes = buf_str(&b->notes);
+	while (str_next(&notes, '\n', &line)) /* gcc knows the header of many names */
+		if (str_contains(line, S("is defined in header")))
+			text = line;
 	return add_hints(o, e, text);
 }
 
