@@ -32,6 +32,7 @@ static int begin(void **state)
 	put(f, f->plan.project, "setup.py", "import torch\n");
 	put(f, f->plan.project, "CMakeLists.txt", "project(x)\n");
 	put(f, f->plan.project, "csrc/a.cpp", "int a;\nint b = c;\n");
+	put(f, f->plan.project, "meson.build", "project('x')\n");
 	put(f, f->plan.project, "csrc/b.cpp", "#include \"own.h\"\n#include <k_cuda.cu>\n");
 	put(f, f->plan.project, "csrc/cuda/k_cuda.cu", "// first\n#include \"x.h\"\nint k = l;\n");
 	put(f, f->f.tree, "csrc/hip/k_hip.hip",
@@ -123,6 +124,13 @@ static const struct {
 		"'PyThreadState' {aka 'struct _ts'} has no member named 'exc_type'; did you mean "
 		"'curexc_type'?",
 		"csrc/a.cpp:2:9", "--python 3.8"},
+	{"The Meson build system\nLibrary cufft found: YES\n../../meson.build:2:12: ERROR: Command "
+	 "`/v/bin/python -c "
+	 "'import ksgpu; print(ksgpu.__file__)'` failed with status 1.\n",
+		E_FOREIGN,
+		"Command `/v/bin/python -c 'import ksgpu; print(ksgpu.__file__)'` failed with "
+		"status 1.",
+		"meson.build:2:0", "build: {requires: [ksgpu]}"},
 	/* as g++ 12 and clang 21 have it */
 	{"csrc/a.cpp:2:9: error: variable 'std::ofstream f' has initializer but incomplete type\n",
 		E_COMPILE, "variable 'std::ofstream f' has initializer but incomplete type",
