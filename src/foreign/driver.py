@@ -62,7 +62,7 @@ class TorchForBuild:
 
     def find_spec(self, name, path=None, target=None):
         change = {"torch.cuda": self.answer, "torch.utils.cpp_extension": self.change_extensions,
-            "torch.utils.hipify.hipify_python": self.distinct_files}.get(name)
+            "torch.utils.hipify.hipify_python": self.change_hipify, "torch.version": self.answer_version}.get(name)
         if not change:
             return None
         sys.meta_path.remove(self)
@@ -82,6 +82,34 @@ class TorchForBuild:
         for question in self.answers:
             setattr(module, question, self.answering(question, getattr(module, question, None), has_gpu))
 
+    def answer_version(self, module):
+        """A torch for ROCm has no torch.version.cuda, which a setup.py that knows CUDA alone compares, or takes apart. It gets
+        the release that the nvcc of this build has."""
+        listed = os.path.join(os.environ.get("CUDA_HOME", ""), "version.json")
+        if not os.path.exists(listed):
+            return  # a known project, which has a way of its own
+        with open(listed, encoding="utf-8") as f:
+            release = ".".join(json.load(f)["cuda"]["version"].split(".")[:2])
+
+        def cuda(version):
+            asks = sys._getframe(1)
+            place = self.asking(asks)
+            text = ""
+            if place and vars(version)["cuda"] is None:
+                with open(asks.f_globals["__file__"], encoding="utf-8", errors="replace") as f:
+                    text = f.read()
+            if not text or re.search(r"rocm|(\b|_)hip\b", text, re.I):
+                return vars(version)["cuda"]
+            note("gpu-asked-for", place, f"asks torch for CUDA's release, answered with {release}, as nvcc of this build says it")
+            return release
+
+        module.__class__ = type("Version", (types.ModuleType,), {"cuda": property(cuda)})
+
+    def asking(self, frame):
+        """"setup.py:12" for the project's own code, else ""."""
+        file = os.path.abspath(frame.f_globals.get("__file__") or os.sep)  # setuptools sets it for setup.py
+        return f"{file[len(self.tree):]}:{frame.f_lineno}" if file.startswith(self.tree) else ""
+
     @staticmethod
     def change_extensions(module):
         """A torch for ROCm has no CUDA_HOME, which many a setup.py takes for a machine that compiles no .cu. Torch's headers end
@@ -98,6 +126,17 @@ class TorchForBuild:
             plain(self)
 
         module.BuildExtension.build_extensions = build_extensions
+
+    def change_hipify(self, module):
+        self.distinct_files(module)
+        plain = module.processKernelLaunches
+
+        def processKernelLaunches(text, *args):
+            """torch glues "return k<<<1, 2>>>()" together: returnhipLaunchKernelGGL. HIP's compiler takes launches as they are."""
+            made = plain(text, *args)
+            return text if re.search(r"\whipLaunchKernelGGL", made) and not re.search(r"\whipLaunchKernelGGL", text) else made
+
+        module.processKernelLaunches = processKernelLaunches
 
     @staticmethod
     def distinct_files(module):
@@ -124,11 +163,9 @@ class TorchForBuild:
 
     def answering(self, question, real, has_gpu):
         def function(*args, **more):
-            asks = sys._getframe(1)
-            file = os.path.abspath(asks.f_globals.get("__file__") or os.sep)  # setuptools sets it for setup.py
-            if not file.startswith(self.tree) or has_gpu():
+            place = self.asking(sys._getframe(1))
+            if not place or has_gpu():
                 return real(*args, **more)
-            place = f"{file[len(self.tree):]}:{asks.f_lineno}"
             note("gpu-asked-for", place, f"asks torch for a GPU, answered as on a machine with {', '.join(self.gpus)}")
             return self.answers[question](*args, **more)
 
