@@ -131,6 +131,8 @@ static const struct {
 		"Command `/v/bin/python -c 'import ksgpu; print(ksgpu.__file__)'` failed with "
 		"status 1.",
 		"meson.build:2:0", "build: {requires: [ksgpu]}"},
+	{"csrc/a.cpp:2:9: fatal error: 'THH/THHAtomics.cuh' file not found\n", E_COMPILE,
+		"'THH/THHAtomics.cuh' file not found", "csrc/a.cpp:2:9", "ATen/cuda/Atomic.cuh"},
 	/* as g++ 12 and clang 21 have it */
 	{"csrc/a.cpp:2:9: error: variable 'std::ofstream f' has initializer but incomplete type\n",
 		E_COMPILE, "variable 'std::ofstream f' has initializer but incomplete type",
