@@ -255,7 +255,7 @@ def made_by(hook):
         own = given.get("compile-args", [])
         if not wanted or not left:
             raise
-        note("programs-left-out", "meson.build", f"a target failed; of these, which the wheel does not get, none is needed: {', '.join(left)}",
+        note("programs-left-out", "meson.build", f"a target failed, so that what the wheel does not get was left out: {', '.join(left)}",
             "warning")
         return hook(one("out"), {**given, "compile-args": [*([own] if isinstance(own, str) else own), *wanted]}, None)
 

@@ -131,6 +131,8 @@ static const struct {
 		"Command `/v/bin/python -c 'import ksgpu; print(ksgpu.__file__)'` failed with "
 		"status 1.",
 		"meson.build:2:0", "build: {requires: [ksgpu]}"},
+	{"csrc/a.cpp:2:9: error: unknown type name 'Py_buffer'\n", E_COMPILE,
+		"unknown type name 'Py_buffer'", "csrc/a.cpp:2:9", "Py_LIMITED_API"},
 	{"csrc/a.cpp:2:9: fatal error: 'THH/THHAtomics.cuh' file not found\n", E_COMPILE,
 		"'THH/THHAtomics.cuh' file not found", "csrc/a.cpp:2:9", "ATen/cuda/Atomic.cuh"},
 	/* as g++ 12 and clang 21 have it */
