@@ -14,6 +14,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,9 +38,9 @@ LIBRARY = r"\.so(\.[\d.]+)?$"
 STANDARDS = ("98", "03", "0x", "11", "1y", "14", "1z", "17", "2a", "20", "2b", "23", "2c", "26")
 
 
-def note(finding, file, text, severity="info"):
+def note(finding, file, text):
     if (finding, file) not in noted:
-        noted[finding, file] = {"id": finding, "file": file, "text": text, "severity": severity}
+        noted[finding, file] = {"id": finding, "file": file, "text": text}
         print(f"rocsmith: {file}: {text}", flush=True)
 
 
@@ -119,10 +120,11 @@ class TorchForBuild:
 
         def build_extensions(self):
             needed = needed_standard()
-            for extension in self.extensions if needed else []:
+            for extension in self.extensions:
                 options = extension.extra_compile_args
-                extension.extra_compile_args = {key: raised(words, needed) for key, words in options.items()} \
-                    if isinstance(options, dict) else raised(options, needed)
+                options = dict(options) if isinstance(options, dict) else {"cxx": list(options), "nvcc": list(options)}
+                options["cxx"] = [*options.get("cxx", []), *shlex.split(os.environ.get("CXXFLAGS", ""))]  # torch has CFLAGS alone
+                extension.extra_compile_args = {key: raised(words, needed) if needed else words for key, words in options.items()}
             plain(self)
 
         module.BuildExtension.build_extensions = build_extensions
@@ -140,8 +142,8 @@ class TorchForBuild:
 
     @staticmethod
     def distinct_files(module):
-        """torch makes ops_hip.h of ops.h and of ops_cuda.h, and the second replaces the first. The one that sorts last keeps its
-        whole name: ops_cuda_hip.h."""
+        """torch gives OPS.h and OPS_cuda.h one name, OPS_hip.h, and the second replaces the first. The one that sorts last keeps its
+        whole name: OPS_cuda_hip.h."""
         plain = module.get_hip_file_path
 
         def get_hip_file_path(path, *args, **more):
@@ -255,8 +257,7 @@ def made_by(hook):
         own = given.get("compile-args", [])
         if not wanted or not left:
             raise
-        note("programs-left-out", "meson.build", f"a target failed, so that what the wheel does not get was left out: {', '.join(left)}",
-            "warning")
+        note("programs-left-out", "meson.build", f"a target failed, so that what the wheel does not get was left out: {', '.join(left)}")
         return hook(one("out"), {**given, "compile-args": [*([own] if isinstance(own, str) else own), *wanted]}, None)
 
 

@@ -54,6 +54,27 @@ static struct err *load_result(struct foreign *f, const struct strs *libraries)
 	return fs_remove_tree(folder);
 }
 
+/* Adds what driver.py found out while the back end ran. */
+static void add_found(struct foreign *f, const struct node *found)
+{
+	static const struct {
+		const char *id;
+		enum severity severity;
+	} kinds[] = {{"gpu-asked-for", SEV_INFO}, {"cxx-standard-raised", SEV_INFO},
+		{"hipify-one-name", SEV_INFO}, {"programs-left-out", SEV_WARNING}};
+	for (size_t i = 0; found && i < found->n; i++) {
+		const struct node *one = &found->v[i];
+		size_t k = 0;
+		while (k + 1 < sizeof(kinds) / sizeof(kinds[0]) &&
+			!str_eq(node_text(one, S("id"), S("")), str_from(kinds[k].id)))
+			k++;
+		finding_say(f->a,
+			finding_add(f->a, &f->findings, kinds[k].id, kinds[k].severity,
+				node_text(one, S("file"), S(""))),
+			"%.*s", STR(node_text(one, S("text"), S(""))));
+	}
+}
+
 struct err *foreign_python(struct foreign *f)
 {
 	const struct node *answer;
@@ -103,17 +124,7 @@ struct err *foreign_python(struct foreign *f)
 			"the back end '%.*s' reports the wheel '%.*s', but there is no such file",
 			STR(how->backend), STR(name));
 	TRY(node_want_strs(f->a, answer, S("libraries"), &libraries));
-	const struct node *found = node_get(answer, S("found"));
-	for (size_t i = 0; found && i < found->n; i++) {
-		const struct node *one = &found->v[i];
-		struct str id = node_text(one, S("id"), S("")),
-			   severity = node_text(one, S("severity"), S(""));
-		finding_say(f->a,
-			finding_add(f->a, &f->findings, str_z(f->a, id),
-				str_eq(severity, S("warning")) ? SEV_WARNING : SEV_INFO,
-				node_text(one, S("file"), S(""))),
-			"%.*s", STR(node_text(one, S("text"), S(""))));
-	}
+	add_found(f, node_get(answer, S("found")));
 	foreign_step(f, "wheel")->done = true;
 	return load_result(f, &libraries);
 }
