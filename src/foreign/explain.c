@@ -133,7 +133,7 @@ static struct err *find_header(void *user, const struct fs_entry *e, bool *prune
 	return NULL;
 }
 
-/* For a header that is not found: does the project have it? One that it includes by quotes is its own. */
+/* A header that is not found may be in the project, or be missing from it: one that it includes by quotes is its own. */
 static void hint_header(const struct log_places *p, struct err *e)
 {
 	struct str part, text = S("");
