@@ -97,8 +97,7 @@ class TorchForBuild:
             place = self.asking(asks)
             text = ""
             if place and vars(version)["cuda"] is None:
-                with open(asks.f_globals["__file__"], encoding="utf-8", errors="replace") as f:
-                    text = f.read()
+                text = text_of(asks.f_globals["__file__"])
             if not text or re.search(r"rocm|(\b|_)hip\b", text, re.I):
                 return vars(version)["cuda"]
             note("gpu-asked-for", place, f"asks torch for CUDA's release, answered with {release}, as nvcc of this build says it")
@@ -119,11 +118,12 @@ class TorchForBuild:
         plain = module.BuildExtension.build_extensions
 
         def build_extensions(self):
-            needed = needed_standard()
+            needed, lent = needed_standard(), lent_names()
             for extension in self.extensions:
                 options = extension.extra_compile_args
                 options = dict(options) if isinstance(options, dict) else {"cxx": list(options), "nvcc": list(options)}
                 options["cxx"] = [*options.get("cxx", []), *shlex.split(os.environ.get("CXXFLAGS", ""))]  # torch has CFLAGS alone
+                options["nvcc"] = [*options.get("nvcc", []), *lent]
                 extension.extra_compile_args = {key: raised(words, needed) if needed else words for key, words in options.items()}
             plain(self)
 
@@ -178,6 +178,44 @@ def needed_standard():
     """The C++ that torch's headers need, as in "17"; "" where they do not say so."""
     with open(os.path.join(torch_folder(), "include/torch/csrc/api/include/torch/all.h"), encoding="utf-8") as f:
         return "".join(re.findall(r"#error C\+\+(\d+) or later", f.read())[:1])
+
+
+def lent_names():
+    """Options by which sources for GPUs find what HIP lacks, or its versions before 7, and a header of ours has, as they do
+    behind CUDA_HOME. Torch's own translation leaves such names."""
+    ours = os.path.join(os.environ.get("CUDA_HOME", ""), "include", "rocsmith")
+    if not os.path.exists(os.path.join(ours, "cuda", "hip.h")):
+        return []
+    names = dict(re.findall(r"^#define (__\w+) (rocsmith_\w+)$", text_of(os.path.join(ours, "cuda", "hip.h")), re.M))
+    used = words_of(".", r"\.(cu|cuh|hip|h|hpp|inl)$") & set(names)
+    text = "#include <hip/hip_runtime.h>\n"
+    for header in ("device.h", "half.h"):
+        has = words_of(ours, rf"^{header}$")
+        lent = sorted(name for name in used if names[name] in has)
+        if lent:
+            note("hipify-header", f"rocsmith/{header}", f"included for {', '.join(lent)}, which not every HIP has")
+            text += f'#include "{ours}/{header}"\n' + "".join(f"#define {name} {names[name]}\n" for name in lent)
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lent_names.h")
+    if used and not (os.path.exists(path) and text_of(path) == text):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    return ["-include", path] if used else []
+
+
+def text_of(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def words_of(folder, pattern):
+    """The words of code in a folder's files of these names."""
+    found = set()
+    for at, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if re.search(pattern, name) and os.path.isfile(os.path.join(at, name)):
+                found.update(re.findall(r"\w+", text_of(os.path.join(at, name))))
+    return found
 
 
 def raised(words, needed):
@@ -253,7 +291,7 @@ def made_by(hook):
         with open(listed if os.path.exists(listed) else os.devnull, encoding="utf-8") as f:
             targets = json.loads(f.read() or "[]")
         wanted = [os.path.relpath(name, folder) for target in targets if target["installed"] for name in target["filename"]]
-        left = sorted({target["name"] for target in targets if not target["installed"]})
+        left = sorted({target["name"] for target in targets if not target["installed"] and target["type"] == "executable"})
         own = given.get("compile-args", [])
         if not wanted or not left:
             raise

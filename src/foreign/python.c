@@ -61,7 +61,8 @@ static void add_found(struct foreign *f, const struct node *found)
 		const char *id;
 		enum severity severity;
 	} kinds[] = {{"gpu-asked-for", SEV_INFO}, {"cxx-standard-raised", SEV_INFO},
-		{"hipify-one-name", SEV_INFO}, {"programs-left-out", SEV_WARNING}};
+		{"hipify-one-name", SEV_INFO}, {"hipify-header", SEV_INFO},
+		{"programs-left-out", SEV_WARNING}};
 	for (size_t i = 0; found && i < found->n; i++) {
 		const struct node *one = &found->v[i];
 		size_t k = 0;

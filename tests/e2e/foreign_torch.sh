@@ -101,7 +101,7 @@ build --torch-as-rocm
 for said in "warpsum/sum_cuda.h: .* 'sum_cuda_hip.h', as .* 'sum_hip.h' of it and of 'sum.h'" 'asks for c++14, and .* need C++17'; do
 	grep -q "rocsmith: .*$said" b/log/wheel.log || fail "the log was to say '$said'"
 done
-for id in hipify-one-name cxx-standard-raised; do
+for id in hipify-one-name cxx-standard-raised hipify-header; do
 	grep -q "\"id\":\"$id\"" b/build.json || fail "the record has no finding $id"
 done
 built warpsum
