@@ -14,6 +14,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -32,12 +33,21 @@ def one(key):
     return given.get(key, [""])[0]
 
 
-asked = set()
+noted = {}  # what the user should know of a build: (id of a finding, file) -> the finding
 LIBRARY = r"\.so(\.[\d.]+)?$"
+STANDARDS = ("98", "03", "0x", "11", "1y", "14", "1z", "17", "2a", "20", "2b", "23", "2c", "26")
 
 
-class AnswerForGpus:
-    """Answers what the project's own code asks torch.cuda about GPUs as a machine with those of the build would, since
+def note(finding, file, text):
+    if (finding, file) not in noted:
+        noted[finding, file] = {"id": finding, "file": file, "text": text}
+        print(f"rocsmith: {file}: {text}", flush=True)
+
+
+class TorchForBuild:
+    """What a build wants otherwise of torch's modules, which are changed when they are imported.
+
+    Questions of the project's own code to torch.cuda about GPUs are answered as a machine with those of the build would, since
     setup.py may refuse to go on without one. Packages, torch among them, and machines with GPUs get torch's answers."""
 
     def __init__(self, gpus):
@@ -52,7 +62,8 @@ class AnswerForGpus:
         self.gpus, self.tree = gpus, os.path.join(os.getcwd(), "")
 
     def find_spec(self, name, path=None, target=None):
-        change = {"torch.cuda": self.answer, "torch.utils.cpp_extension": self.name_cuda}.get(name)
+        change = {"torch.cuda": self.answer, "torch.utils.cpp_extension": self.change_extensions,
+            "torch.utils.hipify.hipify_python": self.change_hipify, "torch.version": self.answer_version}.get(name)
         if not change:
             return None
         sys.meta_path.remove(self)
@@ -72,23 +83,150 @@ class AnswerForGpus:
         for question in self.answers:
             setattr(module, question, self.answering(question, getattr(module, question, None), has_gpu))
 
+    def answer_version(self, module):
+        """A torch for ROCm has no torch.version.cuda, which a setup.py that knows CUDA alone compares, or takes apart. It gets
+        the release that the nvcc of this build has."""
+        listed = os.path.join(os.environ.get("CUDA_HOME", ""), "version.json")
+        if not os.path.exists(listed):
+            return  # a known project, which has a way of its own
+        with open(listed, encoding="utf-8") as f:
+            release = ".".join(json.load(f)["cuda"]["version"].split(".")[:2])
+
+        def cuda(version):
+            asks = sys._getframe(1)
+            place = self.asking(asks)
+            text = ""
+            if place and vars(version)["cuda"] is None:
+                text = text_of(asks.f_globals["__file__"])
+            if not text or re.search(r"rocm|(\b|_)hip\b", text, re.I):
+                return vars(version)["cuda"]
+            note("gpu-asked-for", place, f"asks torch for CUDA's release, answered with {release}, as nvcc of this build says it")
+            return release
+
+        module.__class__ = type("Version", (types.ModuleType,), {"cuda": property(cuda)})
+
+    def asking(self, frame):
+        """"setup.py:12" for the project's own code, else ""."""
+        file = os.path.abspath(frame.f_globals.get("__file__") or os.sep)  # setuptools sets it for setup.py
+        return f"{file[len(self.tree):]}:{frame.f_lineno}" if file.startswith(self.tree) else ""
+
     @staticmethod
-    def name_cuda(module):
-        """A torch for ROCm has None, which many a setup.py takes for a machine that compiles no .cu."""
+    def change_extensions(module):
+        """A torch for ROCm has no CUDA_HOME, which many a setup.py takes for a machine that compiles no .cu. Torch's headers end
+        the compile with an error where the project's options ask for an older C++ than they need."""
         module.CUDA_HOME = getattr(module, "CUDA_HOME", None) or os.environ.get("CUDA_HOME")
+        plain = module.BuildExtension.build_extensions
+
+        def build_extensions(self):
+            needed, lent = needed_standard(), lent_names()
+            for extension in self.extensions:
+                options = extension.extra_compile_args
+                options = dict(options) if isinstance(options, dict) else {"cxx": list(options), "nvcc": list(options)}
+                options["cxx"] = [*options.get("cxx", []), *shlex.split(os.environ.get("CXXFLAGS", ""))]  # torch has CFLAGS alone
+                options["nvcc"] = [*options.get("nvcc", []), *lent]
+                extension.extra_compile_args = {key: raised(words, needed) if needed else words for key, words in options.items()}
+            plain(self)
+
+        module.BuildExtension.build_extensions = build_extensions
+
+    def change_hipify(self, module):
+        self.distinct_files(module)
+        plain = module.processKernelLaunches
+
+        def processKernelLaunches(text, *args):
+            """torch glues "return k<<<1, 2>>>()" together: returnhipLaunchKernelGGL. HIP's compiler takes launches as they are."""
+            made = plain(text, *args)
+            return text if re.search(r"\whipLaunchKernelGGL", made) and not re.search(r"\whipLaunchKernelGGL", text) else made
+
+        module.processKernelLaunches = processKernelLaunches
+
+    @staticmethod
+    def distinct_files(module):
+        """torch gives OPS.h and OPS_cuda.h one name, OPS_hip.h, and the second replaces the first. The one that sorts last keeps its
+        whole name: OPS_cuda_hip.h."""
+        plain = module.get_hip_file_path
+
+        def get_hip_file_path(path, *args, **more):
+            def made_of(file):
+                return plain(file, *args, **more)
+
+            made, folder = made_of(path), os.path.dirname(path)
+            files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+            others = [name for name in files if name != os.path.basename(path) and made_of(os.path.join(folder, name)) == made]
+            if not others or max(others) > os.path.basename(path):
+                return made
+            root = os.path.splitext(os.path.basename(path))[0]
+            own = os.path.join(os.path.dirname(made), f"{root}_hip{os.path.splitext(made)[1]}")
+            note("hipify-one-name", path, f"is translated as '{os.path.basename(own)}', as torch's hipify would make "
+                f"'{os.path.basename(made)}' of it and of '{others[0]}'")
+            return own
+
+        module.get_hip_file_path = get_hip_file_path
 
     def answering(self, question, real, has_gpu):
         def function(*args, **more):
-            asks = sys._getframe(1)
-            file = os.path.abspath(asks.f_globals.get("__file__") or os.sep)  # setuptools sets it for setup.py
-            if not file.startswith(self.tree) or has_gpu():
+            place = self.asking(sys._getframe(1))
+            if not place or has_gpu():
                 return real(*args, **more)
-            place = f"{file[len(self.tree):]}:{asks.f_lineno}"
-            print(f"rocsmith: {place} asks torch.cuda.{question}(): answered as on a machine with {', '.join(self.gpus)}")
-            asked.add(place)
+            note("gpu-asked-for", place, f"asks torch for a GPU, answered as on a machine with {', '.join(self.gpus)}")
             return self.answers[question](*args, **more)
 
         return function
+
+
+def needed_standard():
+    """The C++ that torch's headers need, as in "17"; "" where they do not say so."""
+    with open(os.path.join(torch_folder(), "include/torch/csrc/api/include/torch/all.h"), encoding="utf-8") as f:
+        return "".join(re.findall(r"#error C\+\+(\d+) or later", f.read())[:1])
+
+
+def lent_names():
+    """Options by which sources for GPUs find what HIP lacks, or its versions before 7, and a header of ours has, as they do
+    behind CUDA_HOME. Torch's own translation leaves such names."""
+    ours = os.path.join(os.environ.get("CUDA_HOME", ""), "include", "rocsmith")
+    if not os.path.exists(os.path.join(ours, "cuda", "hip.h")):
+        return []
+    names = dict(re.findall(r"^#define (__\w+) (rocsmith_\w+)$", text_of(os.path.join(ours, "cuda", "hip.h")), re.M))
+    used = words_of(".", r"\.(cu|cuh|hip|h|hpp|inl)$") & set(names)
+    text = "#include <hip/hip_runtime.h>\n"
+    for header in ("device.h", "half.h"):
+        has = words_of(ours, rf"^{header}$")
+        lent = sorted(name for name in used if names[name] in has)
+        if lent:
+            note("hipify-header", f"rocsmith/{header}", f"included for {', '.join(lent)}, which not every HIP has")
+            text += f'#include "{ours}/{header}"\n' + "".join(f"#define {name} {names[name]}\n" for name in lent)
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lent_names.h")
+    if used and not (os.path.exists(path) and text_of(path) == text):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    return ["-include", path] if used else []
+
+
+def text_of(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def words_of(folder, pattern):
+    """The words of code in a folder's files of these names."""
+    found = set()
+    for at, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if re.search(pattern, name) and os.path.isfile(os.path.join(at, name)):
+                found.update(re.findall(r"\w+", text_of(os.path.join(at, name))))
+    return found
+
+
+def raised(words, needed):
+    """The options of a compiler, where those that ask for an older C++ ask for the one that is needed."""
+    words = list(words)
+    for i, word in enumerate(words):
+        ask = re.fullmatch(r"(-?-std[= ]?)?((?:c|gnu)\+\+)(\w+)", str(word))
+        if ask and (ask[1] or words[i - 1:i] in (["-std"], ["--std"])) and ask[3] in STANDARDS[:STANDARDS.index(needed)]:
+            words[i] = f"{ask[1] or ''}{ask[2]}{needed}"
+            note("cxx-standard-raised", "setup.py", f"asks for {ask[2]}{ask[3]}, and torch's headers need C++{needed}: compiled with that")
+    return words
 
 
 def backend():
@@ -96,7 +234,7 @@ def backend():
     sys.path[:0] = [os.path.abspath(path) for path in given.get("path", [])]
     name, _, rest = one("backend").partition(":")
     if given.get("gpu"):
-        sys.meta_path.insert(0, AnswerForGpus(given["gpu"]))
+        sys.meta_path.insert(0, TorchForBuild(given["gpu"]))
     found = importlib.import_module(name)
     for part in filter(None, rest.split(".")):
         found = getattr(found, part)
@@ -137,10 +275,34 @@ def distinct_objects():
     CCompiler.object_filenames = object_filenames
 
 
+def made_by(hook):
+    """What the back end makes. meson-python builds all targets, programs too that the wheel does not get: where something
+    fails, only what the wheel gets is built."""
+    given = settings() or {}
+    if one("backend") != "mesonpy":
+        return hook(one("out"), given or None, None)
+    if "builddir" not in given:
+        given.setdefault("build-dir", os.path.join("build", "meson"))
+    try:
+        return hook(one("out"), given, None)
+    except SystemExit:
+        folder = os.path.abspath(given.get("build-dir", given.get("builddir")))
+        listed = os.path.join(folder, "meson-info", "intro-targets.json")
+        with open(listed if os.path.exists(listed) else os.devnull, encoding="utf-8") as f:
+            targets = json.loads(f.read() or "[]")
+        wanted = [os.path.relpath(name, folder) for target in targets if target["installed"] for name in target["filename"]]
+        left = sorted({target["name"] for target in targets if not target["installed"] and target["type"] == "executable"})
+        own = given.get("compile-args", [])
+        if not wanted or not left:
+            raise
+        note("programs-left-out", "meson.build", f"a target failed, so that what the wheel does not get was left out: {', '.join(left)}")
+        return hook(one("out"), {**given, "compile-args": [*([own] if isinstance(own, str) else own), *wanted]}, None)
+
+
 def wheel():
     if importlib.util.find_spec("setuptools"):
         distinct_objects()
-    return {"wheel": backend().build_wheel(one("out"), settings(), None), "asked": sorted(asked)}
+    return {"wheel": made_by(backend().build_wheel), "found": list(noted.values())}
 
 
 def develop(back):
@@ -206,10 +368,10 @@ def editable():
     lasting_objects()
     back = backend()
     hook = getattr(back, "build_editable", None)
-    name = hook(one("out"), settings(), None) if hook else develop(back)
+    name = made_by(hook) if hook else develop(back)
     code = os.path.join(one("out"), "code")
     os.makedirs(code)
-    return {"wheel": name, "asked": sorted(asked), "libraries": built_in_place(os.path.join(one("out"), name), code)}
+    return {"wheel": name, "found": list(noted.values()), "libraries": built_in_place(os.path.join(one("out"), name), code)}
 
 
 # ---- what was built ----

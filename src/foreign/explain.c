@@ -47,8 +47,8 @@ static struct str project_file(const void *user, struct str path)
 {
 	static const struct {
 		const char *made, *source;
-	} ends[] = {{".hip", ".cu"}, {"_hip.cpp", ".cpp"}, {"_hip.cc", ".cc"}, {"_hip.h", ".h"},
-		{"_hip.hpp", ".hpp"}, {"_hip.cuh", ".cuh"}, {"", ""}};
+	} ends[] = {{".hip", ".cu"}, {"_hip.hip", ".cu"}, {"_hip.cpp", ".cpp"}, {"_hip.cc", ".cc"},
+		{"_hip.h", ".h"}, {"_hip.hpp", ".hpp"}, {"_hip.cuh", ".cuh"}, {"", ""}};
 	const struct log_places *p = user;
 	struct str rel = in_tree(p, path);
 	if (!rel.n || in_project(p, rel))
@@ -119,6 +119,45 @@ static void map_place(const void *user, struct str file, struct message *at)
 
 /* ---- errors ---- */
 
+struct header_search {
+	struct arena *a;
+	struct str name, found;
+};
+
+static struct err *find_header(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct header_search *h = user;
+	*prune = str_eq(e->path, S(".git")) || h->found.n;
+	if (!h->found.n && S_ISREG(e->st.st_mode) && str_eq(path_base(e->path), h->name))
+		h->found = str_dup(h->a, e->path);
+	return NULL;
+}
+
+/* A header that is not found may be in the project, or be missing from it: one that it includes by quotes is its own. */
+static void hint_header(const struct log_places *p, struct err *e)
+{
+	struct str part, text = S("");
+	const struct know_rule *rule = know_match("header", str_from(e->msg), &part);
+	if (!rule || !e->path || know_header(part))
+		return;
+	struct header_search h = {.a = p->a, .name = path_base(part), .found = S("")};
+	err_free(fs_walk(p->f->plan->project, find_header, &h));
+	if (h.found.n) {
+		err_hint(e,
+			"the project has '%.*s', in a folder that this compile does not look into",
+			STR(h.found));
+		return;
+	}
+	err_free(fs_read(p->a, str_from(e->path), MAX_SOURCE, &text));
+	struct strs lines = lines_of(p->a, text);
+	if (e->line && e->line <= lines.n && str_contains(lines.v[e->line - 1], S("\"")))
+		err_hint(e,
+			"no file of the project is called '%.*s': this distribution of the sources "
+			"lacks "
+			"it, or what makes it has not run",
+			STR(h.name));
+}
+
 struct err *foreign_explain(const struct foreign *f, const char *kind, const struct proc *p,
 	const struct proc_result *r, struct str text)
 {
@@ -127,7 +166,7 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 		.project = f->plan->project,
 		.cmake = f->tree,
 		.program = E_FOREIGN,
-		.tools = {"build", "clang", "ld"},
+		.tools = {"build", "header", "ld"},
 		.user = &places,
 		.file = project_file,
 		.map = map_place};
@@ -135,6 +174,8 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 	struct err *e = ended ? NULL : message_first_error(&origin, text);
 	struct str part;
 	const struct know_rule *net = know_match("download", text, &part);
+	if (e)
+		hint_header(&places, e);
 	/* CMake and Python often go on after a download that failed, and stop at what lacks it */
 	if (e && net && e->code == E_FOREIGN) {
 		struct err *first = err_new(net->code, "%.*s",

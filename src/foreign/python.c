@@ -54,12 +54,34 @@ static struct err *load_result(struct foreign *f, const struct strs *libraries)
 	return fs_remove_tree(folder);
 }
 
+/* Adds what driver.py found out while the back end ran. */
+static void add_found(struct foreign *f, const struct node *found)
+{
+	static const struct {
+		const char *id;
+		enum severity severity;
+	} kinds[] = {{"gpu-asked-for", SEV_INFO}, {"cxx-standard-raised", SEV_INFO},
+		{"hipify-one-name", SEV_INFO}, {"hipify-header", SEV_INFO},
+		{"programs-left-out", SEV_WARNING}};
+	for (size_t i = 0; found && i < found->n; i++) {
+		const struct node *one = &found->v[i];
+		size_t k = 0;
+		while (k + 1 < sizeof(kinds) / sizeof(kinds[0]) &&
+			!str_eq(node_text(one, S("id"), S("")), str_from(kinds[k].id)))
+			k++;
+		finding_say(f->a,
+			finding_add(f->a, &f->findings, kinds[k].id, kinds[k].severity,
+				node_text(one, S("file"), S(""))),
+			"%.*s", STR(node_text(one, S("text"), S(""))));
+	}
+}
+
 struct err *foreign_python(struct foreign *f)
 {
 	const struct node *answer;
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str name = S(""), cmake = path_join(f->a, f->tree, how->cmake);
-	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0}, asked = {0};
+	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0};
 	struct strs libraries = {0};
 	struct proc p = {.cwd = f->tree};
 	struct proc_result r;
@@ -102,13 +124,8 @@ struct err *foreign_python(struct foreign *f)
 		return err_new(E_FOREIGN,
 			"the back end '%.*s' reports the wheel '%.*s', but there is no such file",
 			STR(how->backend), STR(name));
-	TRY(node_want_strs(f->a, answer, S("asked"), &asked));
 	TRY(node_want_strs(f->a, answer, S("libraries"), &libraries));
-	VEC_EACH (const struct str, place, &asked)
-		finding_say(f->a,
-			finding_add(f->a, &f->findings, "gpu-asked-for", SEV_INFO, *place),
-			"asks torch for a GPU, answered as on a machine with %.*s",
-			STR(str_join(f->a, &f->plan->gpus, S(", "))));
+	add_found(f, node_get(answer, S("found")));
 	foreign_step(f, "wheel")->done = true;
 	return load_result(f, &libraries);
 }

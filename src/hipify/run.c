@@ -98,7 +98,8 @@ static void mark_results(struct arena *a, const struct hipify_options *o, const 
 		if (c->status == CHANGE_UNCHANGED && str_eq(c->source, c->output))
 			e = view_read(view, a, path_join(a, view->root, c->source), &t.text);
 		if (!e && (str_contains(t.text, S("operator")) ||
-				  (o->marks && str_contains(t.text, S("_sync")))))
+				  (o->marks && (str_contains(t.text, S("_sync")) ||
+						       str_contains(t.text, S("constexpr"))))))
 			e = hipify_text(a, t.text, c->source, &marks, &t);
 		if (!e && t.operators)
 			hipify_say_operators(a, &ret->findings, c->source, &t);

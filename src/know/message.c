@@ -208,7 +208,7 @@ static struct err *add_hints(const struct message_origin *o, struct err *e, stru
 				"the SDK component '%s' has it: sdk: {components: [%s]} in "
 				"rocsmith.yaml",
 				l->name, l->name);
-		else
+		else if (rule->hint)
 			err_hint(e, "%.*s", STR(know_hint(o->a, rule, part)));
 	}
 	return e;
@@ -246,6 +246,10 @@ struct err *message_error(const struct message_origin *o, struct message_block *
 	}
 	if (b->notes.n)
 		err_detail(e, buf_str(&b->notes));
+	struct str line, notes = buf_str(&b->notes);
+	while (str_next(&notes, '\n', &line)) /* gcc knows the header of many names */
+		if (str_contains(line, S("is defined in header")))
+			text = line;
 	return add_hints(o, e, text);
 }
 
@@ -370,7 +374,28 @@ static struct err *cmake_error(const struct message_origin *o, struct str text)
 	return add_hints(o, e, m.text);
 }
 
-/* ---- Python, ninja ---- */
+/* ---- Meson, Python, ninja ---- */
+
+/* Makes an error of Meson's "../../meson.build:101:12: ERROR: ...", whose paths are relative to its build folder. */
+static struct err *meson_error(const struct message_origin *o, struct str text)
+{
+	struct str line, place, path, said = S(": ERROR: ");
+	unsigned number;
+	while (str_next(&text, '\n', &line)) {
+		size_t at = str_find(line, said);
+		if (at == line.n || !str_cut(str_sub(line, 0, at), ':', &path, &place) ||
+			!take_line_number(&place, &number))
+			continue;
+		while (str_starts(path, S("../")))
+			path = str_sub(path, 3, path.n);
+		struct str file = o->file(o->user, path);
+		struct err *e = err_new(E_FOREIGN, "%.*s", STR(str_sub(line, at + said.n, line.n)));
+		if (file.n)
+			place_error(o, e, file, number, 0);
+		return add_hints(o, e, line);
+	}
+	return NULL;
+}
 
 /* Makes an error of the last line of the first traceback, located at the innermost place in the project. */
 static struct err *python_error(const struct message_origin *o, struct str text)
@@ -442,6 +467,8 @@ struct err *message_first_error(const struct message_origin *o, struct str text)
 	struct err *e = linker_error(o, text);
 	if (!e)
 		e = cmake_error(o, cmake);
+	if (!e)
+		e = meson_error(o, text);
 	if (!e)
 		e = python_error(o, text);
 	/* the last line of a traceback often only reports that another program failed */

@@ -50,9 +50,12 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 	VEC_EACH (const struct source_switch, w, g) {
 		bool env = w->kind == SWITCH_VARIABLE, cmake = f->system == SOURCE_CMAKE;
 		struct str text = str_fmt(a, "%.*s=%.*s", STR(w->name), STR(w->value));
-		const char *before = env || cmake ? "" : core ? "cmake.define." : "CMAKE_ARGS=-D";
-		bool known = env || cmake || core || g->passes_on;
-		struct strs *list = env || !(cmake || core) ? &f->env : &f->options;
+		bool own = str_starts(w->name, S("--")); /* a word of the back end */
+		const char *before = env || cmake || own ? ""
+				     : core              ? "cmake.define."
+							 : "CMAKE_ARGS=-D";
+		bool known = env || cmake || own || core || g->passes_on;
+		struct strs *list = env || !(cmake || own || core) ? &f->env : &f->options;
 		if (w->kind == SWITCH_NONE || (w->on && !f->gpu_off))
 			continue;
 		if (known && !said.n && w->hip == hip && g->sources) {

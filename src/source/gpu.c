@@ -127,6 +127,14 @@ static struct err *look_at_script(struct switch_search *l, struct str text)
 			l->out->torch_at = str_fmt(l->a, "%.*s:%u", STR(l->file), line);
 		if (torch || (by_hand && quoted && str_eq(name, S("nvcc"))))
 			add_switch(l, demand, line, WORD_NONE, NULL);
+		/* a setup.py that makes its extensions for this command only; PEP 517 asks for another one, which takes words */
+		if (quoted && str_eq(name, S("build_ext")) && py_is(m, i + 1, S("in")) &&
+			(py_is(m, i + 2, S("argv")) || py_is(m, i + 4, S("argv"))))
+			add_switch(l,
+				(struct source_switch){.kind = SWITCH_OPTION,
+					.name = S("--build-option"),
+					.value = name},
+				line, WORD_CUDA, NULL);
 		bool read = quoted && str_chr(name, '_') < name.n && is_read(l->a, m, i);
 		enum gpu_word word = read ? word_of(l->a, name) : WORD_NONE;
 		if (!word)

@@ -1,9 +1,10 @@
 /* How a project's own build takes its code for GPUs: the switches that turn CUDA or HIP on, and what it takes without
  * one. Found by looking into its scripts; nothing is run, and computed names are not found.
  *
- * A switch is a variable of the environment that setup.py reads (USE_CUDA, FORCE_CUDA_EXTENSION, X_BACKEND), or an option of CMake (WITH_CUDA, GGML_HIP, COMPUTE_BACKEND). A name that merely has
- * CUDA in it (USE_CUDA_FP16, CUDA_HOME, BUILD_NO_CUDA) is none. CMake files count of which none lies further up, with
- * sources for GPUs below their folder; those of tests and examples do not. */
+ * A switch is a variable of the environment that setup.py reads (USE_CUDA, FORCE_CUDA_EXTENSION, X_BACKEND), the
+ * command that it wants (--build-option=build_ext), or an option of CMake (WITH_CUDA, GGML_HIP, COMPUTE_BACKEND). A
+ * name that merely has CUDA in it (USE_CUDA_FP16, CUDA_HOME, BUILD_NO_CUDA) is none. CMake files count of which none
+ * lies further up, with sources for GPUs below their folder; those of tests and examples do not. */
 #pragma once
 
 #include "source/source.h"

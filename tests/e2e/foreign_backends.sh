@@ -90,8 +90,9 @@ check skb 2.5
 [ -z "$(cd skb && git status --porcelain)" ] || fail 'the project was modified'
 echo 'ok scikit-build-core with HIP; the version comes from the history'
 
-# ---- meson-python; its sources as an archive, in the place of the folder ----
+# ---- meson-python; its sources as an archive, in the place of the folder; a program beside it does not compile ----
 sources mes
+echo 'int main() { return nothing; }' >mes/try.cpp
 cat >mes/pyproject.toml <<'TOML'
 [build-system]
 requires = ["meson-python"]
@@ -111,11 +112,13 @@ endforeach
 kernel = custom_target(input: 'kernel.hip', output: 'kernel.o',
     command: [find_program('hipcc'), '-fPIC', '-c', '@INPUT@', '-o', '@OUTPUT@', flags])
 rocm = run_command('printenv', 'ROCM_PATH', check: true).stdout().strip()
+executable('try', 'try.cpp')
 py.extension_module('mes', 'module.cpp', kernel, install: true,
     link_args: ['-L' + rocm / 'lib', '-Wl,-rpath,' + rocm / 'lib', '-lamdhip64'])
 MESON
 tar -czf mes-1.25.tar.gz mes
 "$ROCSMITH" build mes-1.25.tar.gz --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || fail meson-python
+grep -q 'meson.build: a target failed, .*the wheel does not get was left out: try$' log || fail 'the program that was left out is named'
 check mes 1.25
 grep -q '"file": "mes.*\.so"' out/mes-*.json || fail 'the manifest tells whose search path changed'
 grep -q "$(sha256sum <mes-1.25.tar.gz | cut -d' ' -f1)" out/mes-*.json || fail 'the manifest has the hash of the archive'

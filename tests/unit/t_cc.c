@@ -119,6 +119,9 @@ static void hipcc_takes_options_of_nvcc(void **state)
 		{"--use_fast_math -fmad=false --default-stream per-thread a.cu",
 			"-fgpu-flush-denormals-to-zero -ffp-contract=off "
 			"-fgpu-default-stream=per-thread a.cu"},
+		{"-std c++17 --extra-device-vectorization --restrict -Wno-deprecated-gpu-targets "
+		 "a.cu",
+			"-std=c++17 a.cu"},
 		{"--fmad=true a.cu -o -ccbin", "a.cu -o -ccbin"},
 		{"-D ccbin -pthread -lineinfox --offload-arch=gfx1201 @a.rsp - -- -ccbin",
 			"-D ccbin -pthread -lineinfox --offload-arch=gfx1201 @a.rsp - --"},

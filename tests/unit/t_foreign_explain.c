@@ -32,6 +32,8 @@ static int begin(void **state)
 	put(f, f->plan.project, "setup.py", "import torch\n");
 	put(f, f->plan.project, "CMakeLists.txt", "project(x)\n");
 	put(f, f->plan.project, "csrc/a.cpp", "int a;\nint b = c;\n");
+	put(f, f->plan.project, "meson.build", "project('x')\n");
+	put(f, f->plan.project, "csrc/b.cpp", "#include \"own.h\"\n#include <k_cuda.cu>\n");
 	put(f, f->plan.project, "csrc/cuda/k_cuda.cu", "// first\n#include \"x.h\"\nint k = l;\n");
 	put(f, f->f.tree, "csrc/hip/k_hip.hip",
 		"// !!! made\n#include \"hip/hip_runtime.h\"\n// first\n#include \"x.h\"\nint k = "
@@ -122,6 +124,37 @@ static const struct {
 		"'PyThreadState' {aka 'struct _ts'} has no member named 'exc_type'; did you mean "
 		"'curexc_type'?",
 		"csrc/a.cpp:2:9", "--python 3.8"},
+	{"The Meson build system\nLibrary cufft found: YES\n../../meson.build:2:12: ERROR: Command "
+	 "`/v/bin/python -c "
+	 "'import ksgpu; print(ksgpu.__file__)'` failed with status 1.\n",
+		E_FOREIGN,
+		"Command `/v/bin/python -c 'import ksgpu; print(ksgpu.__file__)'` failed with "
+		"status 1.",
+		"meson.build:2:0", "build: {requires: [ksgpu]}"},
+	{"csrc/a.cpp:2:9: error: unknown type name 'Py_buffer'\n", E_COMPILE,
+		"unknown type name 'Py_buffer'", "csrc/a.cpp:2:9", "Py_LIMITED_API"},
+	{"csrc/a.cpp:2:9: fatal error: 'THH/THHAtomics.cuh' file not found\n", E_COMPILE,
+		"'THH/THHAtomics.cuh' file not found", "csrc/a.cpp:2:9", "ATen/cuda/Atomic.cuh"},
+	/* as g++ 12 and clang 21 have it */
+	{"csrc/a.cpp:2:9: error: variable 'std::ofstream f' has initializer but incomplete type\n",
+		E_COMPILE, "variable 'std::ofstream f' has initializer but incomplete type",
+		"csrc/a.cpp:2:9", "build: {env: [\"CXXFLAGS=-include fstream\"]}"},
+	{"csrc/a.cpp:2:9: error: implicit instantiation of undefined template "
+	 "'std::basic_stringstream<char>'\n",
+		E_COMPILE,
+		"implicit instantiation of undefined template 'std::basic_stringstream<char>'",
+		"csrc/a.cpp:2:9", "build: {env: [\"CXXFLAGS=-include sstream\"]}"},
+	{"csrc/a.cpp:2:9: error: 'c' was not declared in this scope\n    2 | int b = c;\n"
+	 "      |         ^\ncsrc/a.cpp:1:1: note: 'INT_MAX' is defined in header '<climits>'; did "
+	 "you forget to '#include <climits>'?\n",
+		E_COMPILE, "'c' was not declared in this scope", "csrc/a.cpp:2:9",
+		"build: {env: [\"CXXFLAGS=-include climits\"]}"},
+	{"csrc/b.cpp:1:10: fatal error: own.h: No such file or directory\n", E_COMPILE,
+		"own.h: No such file or directory", "csrc/b.cpp:1:10",
+		"no file of the project is called 'own.h'"},
+	{"csrc/b.cpp:2:10: fatal error: 'k_cuda.cu' file not found\n", E_COMPILE,
+		"'k_cuda.cu' file not found", "csrc/b.cpp:2:10",
+		"the project has 'csrc/cuda/k_cuda.cu'"},
 	{"csrc/a.cpp:2:9: error: CL/cl.h: No such file or directory\n", E_COMPILE,
 		"CL/cl.h: No such file or directory", "csrc/a.cpp:2:9", "ocl-icd-opencl-dev"},
 	/* as CPM.cmake of cufinufft 2.5.1 ends without a network, and FetchContent, and urllib */

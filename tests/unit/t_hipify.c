@@ -76,6 +76,24 @@ static void members_get_the_attributes_of_their_definitions(void **state)
 	     "{ > :: f ( , ) {");
 }
 
+static void a_constexpr_function_of_the_device_is_the_hosts_too(void **state)
+{
+#define HOST "__attribute__((host)) "
+	(void)state;
+	check("__device__ constexpr int f(int a) { return a; }",
+		"__device__ " HOST "constexpr int f(int a) { return a; }");
+	check("constexpr static __device__ int f();", HOST "constexpr static __device__ int f();");
+	check("#define MINE __device__ inline\ntemplate <typename T>\nMINE constexpr auto f(T a) "
+	      "{}",
+		"#define MINE __device__ inline\ntemplate <typename T>\nMINE " HOST
+		"constexpr auto f(T a) {}");
+	same("#define BOTH __host__ __device__\nBOTH constexpr int f(int a);\n"
+	     "__host__ __device__ constexpr int g();\nconstexpr int h();\n"
+	     "__device__ constexpr int x = 1, y[] = {1}, z{1};\n"
+	     "__device__ void i() { constexpr int n = f(1); if constexpr (n) {} }\n"
+	     "#define BOTH2 constexpr __device__\nconstexpr __device__");
+}
+
 static void operators_of_vector_types_win_over_hips(void **state)
 {
 #define MARK "__attribute__((enable_if(true, \"\"))) "
@@ -650,6 +668,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_get_the_attributes_of_their_definitions),
+		cmocka_unit_test(a_constexpr_function_of_the_device_is_the_hosts_too),
 		cmocka_unit_test(operators_of_vector_types_win_over_hips),
 		cmocka_unit_test(marks_are_the_only_changes_before_pytorchs_translation),
 		cmocka_unit_test(names_of_every_library),

@@ -70,6 +70,10 @@ static void a_variable_that_setup_py_reads_is_a_switch(void **state)
 		 "os.environ['USE_CUDA']\n\"\"\"os.environ['USE_CUDA']\"\"\"\n",
 			""},
 		{"print 'Python 2', os.environ['USE_CUDA']\n(", ""},
+		/* torch-llm-kernels, whose extensions the wheel would lack */
+		{"if 'build_ext' in sys.argv:\n    pass\n",
+			"option --build-option=build_ext setup.py:1"},
+		{"x = 'build_ext' not in sys.argv or 'sdist' in sys.argv\n", ""},
 		/* torch */
 		{"import torch\n", "none torch= setup.py:1 on"},
 		{"try:\n    from torch.utils import cpp_extension\nexcept ImportError:\n    pass\n",

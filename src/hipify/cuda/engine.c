@@ -5,7 +5,7 @@ void engine_replace(
 	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule)
 {
 	if (e->context && e->context->marks && rule != names_find(S("@vector")) &&
-		rule != names_find(S("@mask")))
+		rule != names_find(S("@mask")) && rule != names_find(S("@constexpr")))
 		return;
 	*VEC_PUSH(e->a, &e->ret->edits) = (struct hipify_edit){
 		.from = from,

@@ -58,7 +58,8 @@ struct engine {
 	bool class_head;
 	VEC(struct member_place) members; /* by members_find(); `member` is the next one */
 	size_t member;
-	struct strs ours; /* headers that the text or its translation includes already */
+	struct map device, host; /* macros with __device__, __host__ in their text */
+	struct strs ours;        /* headers that the text or its translation includes already */
 };
 
 void engine_replace(
@@ -90,6 +91,9 @@ void vectors_track(struct engine *e, const struct tok *t);
  * the other rules see each token. */
 void members_find(struct engine *e);
 void members_before(struct engine *e, const struct tok *t);
+/* Notes macros that stand for __device__ or __host__, and gives a constexpr function that is __device__ alone to the
+ * host, too; called at each name. */
+void members_constexpr(struct engine *e, const struct tok *t);
 /* include.c */
 void include_path(struct engine *e, const struct tok *t);
 /* untranslated.c: reports what stays untranslated, and tracks the names that the project declares. */

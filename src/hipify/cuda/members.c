@@ -190,3 +190,49 @@ void members_before(struct engine *e, const struct tok *t)
 		names_find(S("@member")));
 	e->member++;
 }
+
+/* Has a word of the text from..to this attribute, by its own name or by a macro's? */
+static bool has_attribute(
+	const struct engine *e, size_t from, size_t to, struct str name, const struct map *macros)
+{
+	struct str rest = str_sub(e->l.s, from, to);
+	while (rest.n) {
+		size_t n = 0;
+		while (n < rest.n && cxx_word_char(rest.p[n]))
+			n++;
+		struct str word = str_sub(rest, 0, n);
+		bool plain = str_eq(word, str_sub(name, 2, name.n - 2)); /* __attribute__((host)) */
+		if (n && (plain || str_eq(word, name) || map_has(macros, word)))
+			return true;
+		rest = str_sub(rest, n ? n : 1, rest.n);
+	}
+	return false;
+}
+
+void members_constexpr(struct engine *e, const struct tok *t)
+{
+	enum { FAR = 300, MOST_WORDS = 30 };
+	struct str s = tok_text(&e->l, t), device = S("__device__"), host = S("__host__");
+	if (str_eq(e->l.directive, S("define")) && e->macro.n &&
+		(str_eq(s, device) || str_eq(s, host)))
+		map_put(str_eq(s, device) ? &e->device : &e->host, e->macro, e);
+	if (!str_eq(s, S("constexpr")) || e->l.directive.n)
+		return;
+	size_t from = t->from, words = 0;
+	while (from && t->from - from < FAR && !strchr("{};>#", e->l.s.p[from - 1]))
+		from--;
+	struct lex at = e->l;
+	struct tok next = {0}, name = {0};
+	while (lex_try(&at, &next) && next.kind != TOK_END && words++ < MOST_WORDS &&
+		!tok_in(&at, &next, "(={};["))
+		name = next;
+	/* a variable ends otherwise, and a word of the compiler has brackets of its own */
+	if (!tok_is(&at, &next, S("(")) || name.kind != TOK_IDENT ||
+		str_starts(tok_text(&at, &name), S("__")))
+		return;
+	if (!has_attribute(e, from, name.from, device, &e->device) ||
+		has_attribute(e, from, name.from, host, &e->host))
+		return;
+	const struct hipify_rule *r = names_find(S("@constexpr"));
+	engine_replace(e, t->from, t->from, names_text(r->hip), r);
+}

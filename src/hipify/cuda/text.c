@@ -126,6 +126,7 @@ static void identifier(struct engine *e, const struct tok *t)
 		vectors_operator(e, t);
 	if (str_starts(s, S("atomic")))
 		vectors_atomic(e, t);
+	members_constexpr(e, t);
 	size_t reports = e->ret->untranslated.n;
 	look_up(e, t, s);
 	if (e->ret->untranslated.n > reports) /* a name that stays keeps its arguments */
@@ -261,6 +262,8 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.declared = {.a = a},
 		.headers = {.a = a},
 		.vectors = {.a = a},
+		.device = {.a = a},
+		.host = {.a = a},
 	};
 	*ret = (struct hipify_text){0};
 	if (!context || !context->stands_in) /* compilers take any bytes in comments */
