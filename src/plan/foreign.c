@@ -171,6 +171,7 @@ struct err *foreign_choose(
 		.file = s.file,
 		.options = p->build_options,
 		.env = p->build_env,
+		.allow = p->build_allow,
 		.cost = p->cost,
 		.source = p->tree,
 		.release = release};

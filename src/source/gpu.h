@@ -27,6 +27,7 @@ struct source_gpu {
 	bool sources;        /* it has .cu or .hip files */
 	bool hip;            /* its CMake files take the language or the package HIP somewhere */
 	bool passes_on;      /* CMAKE_ARGS of the environment reaches CMake */
+	struct strs links;   /* components for CUDA's libraries that its CMake files name: "hiprand" */
 	struct str torch_at; /* "setup.py:3", which imports torch whatever happens; or "" */
 };
 
