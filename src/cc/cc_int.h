@@ -135,6 +135,19 @@ MUST_USE struct err *overlay_make(struct arena *a, const struct cc *cc,
 /* The messages of a compile that failed. Behind each that is about a name of CUDA which HIP lacks, a note has the reason. */
 struct str overlay_explain(struct arena *a, const struct cc_config *config, struct str said);
 
+/* ---- mend.c: what nvcc takes and clang refuses ----
+ *
+ * Only the compiler knows the types of a source, so its messages tell what to change, and the compile runs again:
+ *
+ *   - a variable in shared memory whose class has a constructor: nvcc warns that it does not run, clang refuses it. It
+ *     becomes storage without a constructor, and a reference of its name.
+ *   - a member of a class, in a template, that is only declared till then: g++ warns, and nvcc looks at templates where
+ *     they are used. So does clang with -fdelayed-template-parsing. */
+
+/* The words of the next try; none if these messages tell nothing to change. */
+MUST_USE struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *args,
+	struct str said, struct strs *ret);
+
 /* ---- dlink.c: linking relocatable device code (-rdc=true, -dc) ----
  *
  * clang's objects of that kind have the bitcode of each GPU in a section that linkers leave out, and host code that
