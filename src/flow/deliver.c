@@ -4,6 +4,7 @@
 #include "devcode/devcode.h"
 #include "flow/build.h"
 #include "flow/get.h"
+#include "know/know.h"
 #include "wheel/wheel.h"
 
 /* ---- a wheel ---- */
@@ -21,6 +22,16 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 		if (fs_real(f->a, dirs[i], &real))
 			strs_put(f->a, &r->gone, real);
 	}
+	for (const struct know_library *l = know_library_table(), *end = l + know_library_count;
+		l < end; l++)
+		for (size_t i = 0; l->cuda && l->cuda[i]; i++) {
+			struct str name, hip;
+			str_cut(str_from(l->cuda[i]), '=', &name, &hip);
+			name = str_sub(name, 0, str_chr(name, '.'));
+			*VEC_PUSH(f->a, &r->copies) = (struct wheel_copy){
+				str_fmt(f->a, "lib%.*s.so", STR(name)),
+				str_fmt(f->a, "%.*s/lib/lib%.*s.so", STR(f->rocm), STR(hip))};
+		}
 	TRY(fs_remove_tree(r->scratch));
 	TRY(fs_mkdirs(r->scratch));
 	TRY(wheel_epoch(&r->epoch));
@@ -28,13 +39,16 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 	if (e && (e->code == E_ZIP || e->code == E_WHEEL)) { /* verify will report the damage */
 		err_free(e);
 		e = NULL;
-		r->changed.n = 0;
+		r->changed.n = r->left_out.n = 0;
 		r->requires = S("");
 	}
 	TRY_CTX(e, "cannot remove this machine's folders from the libraries of '%.*s'",
 		STR(r->from));
 	if (r->changed.n)
 		progress_note(S("Cleaned"), "the search paths of %zu libraries", r->changed.n);
+	if (r->left_out.n)
+		progress_note(S("Left out"), "copies of ROCm's libraries under CUDA's names: %.*s",
+			STR(str_join(f->a, &r->left_out, S(", "))));
 	if (r->requires.n)
 		progress_note(S("Requires"), "%.*s, whose libraries it links", STR(r->requires));
 	VEC_EACH (const struct str, file, &r->kept)
@@ -99,7 +113,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 	TRY(fs_receipt_check(receipt, delivery_state(f, to), &same));
 	if (!same)
 		TRY(relocate(f, &r));
-	if (!same && !r.changed.n && !r.requires.n) {
+	if (!same && !r.changed.n && !r.requires.n && !r.left_out.n) {
 		struct str beside = fs_temp_name(a, to);
 		TRY(fs_stat(f->result, &st));
 		TRY(fs_remove(beside));
