@@ -1,6 +1,7 @@
 /* Maps the places of another build system's errors from our copy of the tree, including files that torch's hipify made
  * there, to the user's files. know/message.h reads the log itself. */
 #include "base/fs.h"
+#include "base/glob.h"
 #include "foreign/foreign_int.h"
 #include "know/know.h"
 #include "know/message.h"
@@ -119,6 +120,31 @@ static void map_place(const void *user, struct str file, struct message *at)
 
 /* ---- errors ---- */
 
+/* Adds a line for rocsmith.yaml if a library that the linker does not find lies in a folder of its own, as HDF5's and MPI's do
+ * in Debian. */
+static struct err *hint_library(const struct foreign *f, struct err *e)
+{
+	const struct str lacks = S("cannot find -l");
+	struct str text = str_from(e->msg), name;
+	size_t at = str_find(text, lacks) + lacks.n;
+	struct strs found;
+	if (at >= text.n)
+		return e;
+	name = str_sub(text, at, text.n);
+	name = str_sub(name, 0, str_chr(name, ':'));
+	for (const char *up = "*/*/*/"; *up; up += 2) {
+		struct err *no = glob_files(f->a, S("/usr/lib"),
+			str_fmt(f->a, "%slib%.*s.so", up, STR(name)), &found);
+		if (!no && found.n)
+			return err_hint(e,
+				"/usr/lib/%.*s has it: say so in rocsmith.yaml: build: {env: "
+				"[\"LIBRARY_PATH=/usr/lib/%.*s\"]}",
+				STR(path_dir(found.v[0])), STR(path_dir(found.v[0])));
+		err_free(no);
+	}
+	return e;
+}
+
 struct err *foreign_explain(const struct foreign *f, const char *kind, const struct proc *p,
 	const struct proc_result *r, struct str text)
 {
@@ -148,6 +174,7 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
 			STR(f->plan->name));
+	e = hint_library(f, e);
 	return err_hint(message_hint_killed(e, r), "its whole output is in '%.*s'", STR(p->log));
 }
 

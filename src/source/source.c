@@ -149,7 +149,9 @@ static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret
 	const struct node *place = node_get(node_get(root, S("tool")), S("scikit-build"));
 	place = node_get(node_get(place, S("metadata")), S("version"));
 	TRY(node_want_strs(a, project, S("dynamic"), &dynamic));
-	ret->lacks_version = !place && strs_has(&dynamic, S("version")) &&
+	ret->lacks_version = !place &&
+			     !node_get(node_get(root, S("tool")), S("dynamic-metadata")) &&
+			     strs_has(&dynamic, S("version")) &&
 			     str_starts(ret->backend, S("scikit_build_core"));
 	const struct node *license = node_get(project, S("license"));
 	const struct {
