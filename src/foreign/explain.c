@@ -120,18 +120,27 @@ static void map_place(const void *user, struct str file, struct message *at)
 
 /* ---- errors ---- */
 
-/* Adds a line for rocsmith.yaml if a library that the linker does not find lies in a folder of its own, as HDF5's and MPI's do
- * in Debian. */
+/* Says more of a library that the linker does not find: the project's own CMake files make it, or it lies in a folder of its own,
+ * as HDF5's and MPI's do in Debian. */
 static struct err *hint_library(const struct foreign *f, struct err *e)
 {
 	const struct str lacks = S("cannot find -l");
-	struct str text = str_from(e->msg), name;
+	struct str text = str_from(e->msg), name, cmake = {0};
 	size_t at = str_find(text, lacks) + lacks.n;
 	struct strs found;
 	if (at >= text.n)
 		return e;
 	name = str_sub(text, at, text.n);
 	name = str_sub(name, 0, str_chr(name, ':'));
+	err_free(fs_read_opt(f->a, path_join(f->a, f->plan->project, S("CMakeLists.txt")),
+		MAX_SOURCE, &cmake));
+	if (str_contains(cmake, str_fmt(f->a, "add_library(%.*s", STR(name)))) {
+		e->hints = NULL; /* no package has it */
+		return err_hint(e,
+			"its own CMakeLists.txt makes lib%.*s, and its setup.py expects it to be "
+			"installed; 'system: cmake' below 'build:' in rocsmith.yaml builds that",
+			STR(name));
+	}
 	for (const char *up = "*/*/*/"; *up; up += 2) {
 		struct err *no = glob_files(f->a, S("/usr/lib"),
 			str_fmt(f->a, "%slib%.*s.so", up, STR(name)), &found);
