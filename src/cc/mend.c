@@ -121,7 +121,7 @@ struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *
 	const struct node *doc;
 	VEC(struct message) places = {0};
 	bool incomplete = false, any = false;
-	size_t at = 0; /* of the overlay among the words */
+	size_t at = 0; /* the overlay's place among the words */
 	*ret = (struct strs){0};
 	while (str_next(&said, '\n', &line)) {
 		struct message m;
@@ -141,7 +141,7 @@ struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *
 		TRY(json_read(a, args->v[at], &doc));
 		TRY(json_fields_read(a, doc, overlay_fields, &o));
 	}
-	/* those further down come first, since an edit moves what is behind it in its line */
+	/* from the last one, since an edit moves what is behind it in its line */
 	for (size_t n = places.n; n--;)
 		TRY(mend_place(a, dir, &places.v[n], &o, &any));
 	incomplete = incomplete && !strs_has(args, DELAYED);

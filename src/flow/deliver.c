@@ -14,6 +14,7 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 {
 	const struct str dirs[] = {f->dir, f->plan->project, f->sdk->root, f->plan->sdk.prefix};
 	struct str real;
+	struct know_cudas cudas;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 		/* AMD's standard location is the same on every machine */
 		if (dirs[i].n < 2 || str_starts(dirs[i], S("/opt/rocm")))
@@ -22,16 +23,11 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 		if (fs_real(f->a, dirs[i], &real))
 			strs_put(f->a, &r->gone, real);
 	}
-	for (const struct know_library *l = know_library_table(), *end = l + know_library_count;
-		l < end; l++)
-		for (size_t i = 0; l->cuda && l->cuda[i]; i++) {
-			struct str name, hip;
-			str_cut(str_from(l->cuda[i]), '=', &name, &hip);
-			name = str_sub(name, 0, str_chr(name, '.'));
-			*VEC_PUSH(f->a, &r->copies) = (struct wheel_copy){
-				str_fmt(f->a, "lib%.*s.so", STR(name)),
-				str_fmt(f->a, "%.*s/lib/lib%.*s.so", STR(f->rocm), STR(hip))};
-		}
+	know_cuda_libraries(f->a, &cudas);
+	VEC_EACH (const struct know_cuda, c, &cudas)
+		*VEC_PUSH(f->a, &r->copies) =
+			(struct wheel_copy){str_fmt(f->a, "lib%.*s.so", STR(c->name)),
+				str_fmt(f->a, "%.*s/lib/lib%.*s.so", STR(f->rocm), STR(c->hip))};
 	TRY(fs_remove_tree(r->scratch));
 	TRY(fs_mkdirs(r->scratch));
 	TRY(wheel_epoch(&r->epoch));

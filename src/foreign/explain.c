@@ -132,8 +132,8 @@ static struct err *hint_library(const struct foreign *f, struct err *e)
 		return e;
 	name = str_sub(text, at, text.n);
 	name = str_sub(name, 0, str_chr(name, ':'));
-	err_free(fs_read_opt(f->a, path_join(f->a, f->plan->project, S("CMakeLists.txt")),
-		MAX_SOURCE, &cmake));
+	err_free(fs_read_opt(
+		f->a, path_join(f->a, f->plan->project, S("CMakeLists.txt")), MAX_SOURCE, &cmake));
 	if (str_contains(cmake, str_fmt(f->a, "add_library(%.*s", STR(name)))) {
 		e->hints = NULL; /* no package has it */
 		return err_hint(e,
@@ -142,8 +142,8 @@ static struct err *hint_library(const struct foreign *f, struct err *e)
 			STR(name));
 	}
 	for (const char *up = "*/*/*/"; *up; up += 2) {
-		struct err *no = glob_files(f->a, S("/usr/lib"),
-			str_fmt(f->a, "%slib%.*s.so", up, STR(name)), &found);
+		struct err *no = glob_files(
+			f->a, S("/usr/lib"), str_fmt(f->a, "%slib%.*s.so", up, STR(name)), &found);
 		if (!no && found.n)
 			return err_hint(e,
 				"/usr/lib/%.*s has it: say so in rocsmith.yaml: build: {env: "
@@ -180,6 +180,11 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 		err_free(e);
 		e = first;
 	}
+	const struct know_rule *pip = e || ended ? NULL : know_match("pip", text, &part);
+	if (pip)
+		e = err_hint(err_new(E_FOREIGN, "%.*s",
+				     STR(str_replace(f->a, str_from(pip->about), S("*"), part))),
+			"%.*s", STR(know_hint(f->a, pip, part)));
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
 			STR(f->plan->name));

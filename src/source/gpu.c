@@ -145,19 +145,18 @@ static struct err *look_at_script(struct switch_search *l, struct str text)
 /* Finds CUDA's libraries in the words of a call: CUDA::curand, ${CUDA_curand_LIBRARY}, "${CUDA_CUFFT_LIBRARIES}". */
 static void take_libraries(struct switch_search *l, const struct cmake_call *c)
 {
-	const struct know_library *end = know_library_table() + know_library_count;
+	struct know_cudas all;
+	know_cuda_libraries(l->a, &all);
 	VEC_EACH (const struct str, word, &c->words) {
-		struct str w = str_lower(l->a, *word), name, rest;
-		if (!str_contains(w, S("cuda::")) && !str_contains(w, S("_librar")))
+		struct str w = str_lower(l->a, *word);
+		if (!str_contains(w, S("cuda::")) && !str_contains(w, S("{cuda_")))
 			continue;
-		for (const struct know_library *k = know_library_table(); k < end; k++)
-			for (size_t i = 0; k->cuda && k->cuda[i]; i++) {
-				str_cut(str_lower(l->a, str_from(k->cuda[i])), '.', &name, &rest);
-				struct str ways[] = {str_fmt(l->a, "cuda::%.*s", STR(name)),
-					str_fmt(l->a, "{cuda_%.*s_librar", STR(name))};
-				if (str_contains(w, ways[0]) || str_contains(w, ways[1]))
-					strs_put(l->a, &l->out->links, str_from(k->name));
-			}
+		VEC_EACH (const struct know_cuda, k, &all) {
+			struct str name = str_lower(l->a, k->name);
+			if (str_contains(w, str_fmt(l->a, "cuda::%.*s", STR(name))) ||
+				str_contains(w, str_fmt(l->a, "{cuda_%.*s_librar", STR(name))))
+				strs_put(l->a, &l->out->links, str_from(k->of->name));
+		}
 	}
 }
 

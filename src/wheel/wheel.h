@@ -151,7 +151,8 @@ struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder */
 	struct strs gone;    /* absolute paths of folders */
-	VEC(struct wheel_copy) copies; /* members that are such a copy are left out: nothing needs that name */
+	VEC(struct wheel_copy)
+	copies; /* members that are such a copy are left out: nothing needs that name */
 	/* a requirement to add if a library needs one of ROCm's and no other requirement brings them; then "" if not added */
 	struct str requires;
 	int64_t epoch;

@@ -199,6 +199,32 @@ static void no_package_is_proposed_for_a_part_of_another(void **state)
 	}
 }
 
+/* A library may be made by the project itself, and a requirement may be no package at all: no package is proposed then. */
+static void libraries_and_modules_of_the_project_are_told_from_packages(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *said, *msg, *hint, *never;
+	} rows[] = {{"/usr/bin/ld: cannot find -ltwed: No such file or directory\n",
+			    "cannot find -ltwed", "CMakeLists.txt makes libtwed", "apt install"},
+		{"/usr/bin/ld: cannot find -lother: No such file or directory\n",
+			"cannot find -lother", "libother-dev", "makes"},
+		{"ERROR: Could not find a version that satisfies the requirement gen_x (from "
+		 "versions: none)\nERROR: No matching distribution found for gen_x\n",
+			"no 'gen_x' for this Python", "lacks that file", "apt"}};
+	put(f, f->plan.project, "CMakeLists.txt", "cuda_add_library(twed SHARED a.cu)\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+		struct proc_result r = {.status = 1};
+		strs_add(&f->a, &p.argv, S("python"));
+		struct err *e = foreign_explain(&f->f, "wheel", &p, &r, str_from(rows[i].said));
+		assert_true(str_contains(str_from(e->msg), str_from(rows[i].msg)));
+		assert_true(has_hint(e, rows[i].hint));
+		assert_false(has_hint(e, rows[i].never));
+		err_free(e);
+	}
+}
+
 /* ---- recorded logs: g++ 12, clang 21 by hipcc, CMake 3.25, ninja 1.11, make 4.3 (-j, -k) ---- */
 
 static const struct {
@@ -337,6 +363,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_first_real_error_is_told_at_its_place),
 		T(no_package_is_proposed_for_a_part_of_another),
+		T(libraries_and_modules_of_the_project_are_told_from_packages),
 		T(recorded_logs_are_understood_however_long),
 		T(a_kill_is_no_error_of_the_source),
 		T(only_a_requirement_is_installed),

@@ -180,7 +180,8 @@ static void libraries_that_cmake_files_link_are_found(void **state)
 	put(f, "a.cu", "");
 	put(f, "prc/CMakeLists.txt",
 		"target_link_libraries(x ${CUDA_LIBRARIES} ${CUDA_curand_LIBRARY})\n"
-		"target_link_libraries(x PRIVATE CUDA::cusolver ${CUDA_CUFFT_LIBRARIES} my_cusparse)\n");
+		"target_link_libraries(x PRIVATE CUDA::cusolver ${CUDA_CUFFT_LIBRARIES} "
+		"my_cusparse)\n");
 	put(f, "tests/CMakeLists.txt", "target_link_libraries(t CUDA::cusparse)\n");
 	(void)listed(f);
 	assert_str(str_join(&f->a, &f->g.links, S(" ")), "hiprand hipsolver hipfft");
