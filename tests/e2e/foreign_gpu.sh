@@ -90,3 +90,13 @@ grep -q '"kernels-none"' b6/build.json || fail 'the finding of host calls'
 "$ROCSMITH" build p --gpu gfx1201,gfx90a -o out6 --build-dir b6 >log 2>&1 || fail 'the same again'
 grep -q '"kernels-none"' b6/build.json || fail 'the finding of host calls, the second time'
 echo 'ok host calls without kernels are no fault'
+echo '__global__ void k(int *p) { *p = 1; } extern "C" void run(int *p) { k<<<1, 1>>>(p); }' >p/src/k.cu
+sed -i '/files\["libp.so"\] = /s/.*/        pass/' p/setup.py
+printf 'project(p LANGUAGES CXX CUDA)\nadd_library(p SHARED src/k.cu)\n' >p/CMakeLists.txt
+build 1
+grep -q 'compiled for GPUs, but the result has no kernels of it: src/k.cu' log || fail 'what stays out of the wheel'
+grep -q 'hint: its CMakeLists.txt has no install()' log || fail 'why it stays out of the wheel'
+echo 'install(TARGETS p DESTINATION p)' >>p/CMakeLists.txt
+build 1
+if grep -q 'has no install()' log; then fail 'a project that installs something'; fi
+echo 'ok what no install() brings into the wheel is said'
