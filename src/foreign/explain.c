@@ -154,6 +154,36 @@ static struct err *hint_library(const struct foreign *f, struct err *e)
 	return e;
 }
 
+/* Proposes an older release of a package that pip installed if a file is missing in it, as where its files have moved since. */
+static struct err *hint_release(const struct foreign *f, struct err *e)
+{
+	const struct str site = S("/site-packages/");
+	struct str text = str_from(e->msg), top, rest, name, version, list;
+	struct strs records;
+	size_t at = str_find(text, site) + site.n;
+	if (at >= text.n || !str_contains(str_lower(f->a, text), S("no such file")) ||
+		!str_cut(str_sub(text, at, text.n), '/', &top, &rest))
+		return e;
+	err_free(glob_files(
+		f->a, f->venv, S("lib/python3*/site-packages/*.dist-info/RECORD"), &records));
+	VEC_EACH (const struct str, record, &records) {
+		list = S("");
+		err_free(fs_read_opt(f->a, path_join(f->a, f->venv, *record), MAX_SOURCE, &list));
+		if (!str_contains(list, str_fmt(f->a, "\n%.*s/__init__.py,", STR(top))))
+			continue;
+		str_cut(path_base(path_dir(*record)), '-', &name, &version);
+		version = str_sub(version, 0, str_find(version, S(".dist-info")));
+		size_t series = str_chr(version, '.') + 1; /* "1.2" of "1.2.8" */
+		series +=
+			series < version.n ? str_chr(str_sub(version, series, version.n), '.') : 0;
+		return err_hint(e,
+			"%.*s %.*s has no such file; an older one may have it: build: {requires: "
+			"[\"%.*s<%.*s\"]}",
+			STR(name), STR(version), STR(name), STR(str_sub(version, 0, series)));
+	}
+	return e;
+}
+
 struct err *foreign_explain(const struct foreign *f, const char *kind, const struct proc *p,
 	const struct proc_result *r, struct str text)
 {
@@ -188,7 +218,7 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
 			STR(f->plan->name));
-	e = hint_library(f, e);
+	e = hint_release(f, hint_library(f, e));
 	return err_hint(message_hint_killed(e, r), "its whole output is in '%.*s'", STR(p->log));
 }
 
