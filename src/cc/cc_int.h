@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "cc/cc.h"
 #include "cc/compile.h"
 
@@ -129,6 +130,16 @@ struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
  * of an including file or a -I, are not below /usr, the SDK or the shim folder, and are not reached through a link that
  * leads out of the folders of the search; in no case what pip installed. All others are read by clang as they are. */
 
+struct overlay_shown {
+	struct str path, out; /* the file, as clang will open it, and that with the text to show */
+};
+struct overlay_list {
+	VEC(struct overlay_shown) files;
+};
+MUST_USE struct err *overlay_read(struct arena *a, struct str path, struct overlay_list *ret);
+/* ret: the description's file in .rocsmith/cuda, named by a hash of it. */
+MUST_USE struct err *overlay_write(
+	struct arena *a, const struct cc *cc, const struct overlay_list *list, struct str *ret);
 /* ret: the overlay's description for -ivfsoverlay; "" if there is nothing to put anywhere. */
 MUST_USE struct err *overlay_make(struct arena *a, const struct cc *cc,
 	const struct cc_config *config, struct nvcc *call, struct str *ret);

@@ -3,8 +3,6 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "cc/cc_int.h"
-#include "formats/json_fields.h"
-#include "formats/node.h"
 #include "know/message.h"
 
 enum { MAX_TEXT = 32 << 20 };
@@ -72,34 +70,13 @@ static bool without_constructor(struct arena *a, struct str text, size_t at, str
 
 /* ---- the overlay ---- */
 
-struct mended_file {
-	struct str path, out;
-};
-
-struct mended_overlay {
-	VEC(struct mended_file) files;
-};
-
-/* As overlay.c writes it. */
-static const struct json_field file_fields[] = {
-	FIELD_CONST("type", "file"),
-	FIELD("name", struct mended_file, path),
-	FIELD_LAST(FIELD("external-contents", struct mended_file, out)),
-};
-static const struct json_field overlay_fields[] = {
-	FIELD_CONST("version", "0"),
-	FIELD_CONST("case-sensitive", "true"),
-	FIELD_CONST("use-external-names", "false"),
-	FIELD_LAST(FIELD_LIST("roots", struct mended_overlay, files, file_fields)),
-};
-
 /* Rewrites what the message is about, if it can be. The new text is a file of its own, which the overlay then shows. */
 static struct err *mend_place(struct arena *a, struct str dir, const struct message *m,
-	struct mended_overlay *io, bool *io_any)
+	struct overlay_list *io, bool *io_any)
 {
 	struct str path = path_abs(a, m->path), text, now;
-	struct mended_file *file = NULL;
-	VEC_EACH (struct mended_file, f, &io->files)
+	struct overlay_shown *file = NULL;
+	VEC_EACH (struct overlay_shown, f, &io->files)
 		file = str_eq(f->path, path) ? f : file;
 	TRY(fs_read(a, file ? file->out : path, MAX_TEXT, &text));
 	if (!without_constructor(a, text, place_at(text, m->line, m->col), &now))
@@ -117,8 +94,7 @@ struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *
 	struct str said, struct strs *ret)
 {
 	struct str dir = path_join(a, cc->dir, S(".rocsmith/cuda")), line, overlay = S("");
-	struct mended_overlay o = {0};
-	const struct node *doc;
+	struct overlay_list o = {0};
 	VEC(struct message) places = {0};
 	bool incomplete = false, any = false;
 	size_t at = 0; /* the overlay's place among the words */
@@ -137,10 +113,8 @@ struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *
 	}
 	for (size_t i = 1; i < args->n; i++)
 		at = str_eq(args->v[i - 1], S("-ivfsoverlay")) ? i : at;
-	if (places.n && at) {
-		TRY(json_read(a, args->v[at], &doc));
-		TRY(json_fields_read(a, doc, overlay_fields, &o));
-	}
+	if (places.n && at)
+		TRY(overlay_read(a, args->v[at], &o));
 	/* from the last one, since an edit moves what is behind it in its line */
 	for (size_t n = places.n; n--;)
 		TRY(mend_place(a, dir, &places.v[n], &o, &any));
@@ -150,9 +124,7 @@ struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *
 	if (incomplete)
 		strs_add(a, ret, DELAYED);
 	if (any) {
-		struct str text = json_document(a, 1, overlay_fields, &o);
-		overlay = path_join(a, dir, str_fmt(a, "%.*s.json", STR(sha256_hex(a, text))));
-		TRY(fs_write(overlay, text, 0600 | FS_EXACT));
+		TRY(overlay_write(a, cc, &o, &overlay));
 		strs_add(a, ret, S("-include"));
 		strs_add(a, ret, path_join(a, cc->dir, S("cuda/include/rocsmith/device.h")));
 		cc_say_once(cc, "shared",
