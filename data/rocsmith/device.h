@@ -17,6 +17,12 @@ static __device__ inline void rocsmith_syncwarp(unsigned long long = ~0ull)
 	__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
 
+/* Storage whose constructor does not run, for shared memory. */
+template <typename T> struct rocsmith_raw {
+	typedef T type;
+	alignas(T) unsigned char bytes[sizeof(T)];
+};
+
 /* bar.sync: of the barriers of a block HIP has the first. */
 template <unsigned ID> static __device__ inline void rocsmith_bar_sync()
 {

@@ -16,7 +16,7 @@
 
 #define INSIDE "ROCSMITH_CC" /* set in the environment of every program we start */
 
-enum { MAX_STDERR = 64 << 20 };
+enum { MAX_STDERR = 64 << 20, MAX_MENDED = 8 /* clang stops at 20 errors */ };
 
 const char *const cc_gpu_programs[] = {
 	"rocm_agent_enumerator", "offload-arch", "amdgpu-arch", NULL};
@@ -230,9 +230,9 @@ static struct err *prepare(struct arena *a, struct compiler_run *j, const struct
 		.argv = *args};
 	TRY(make_command(a, j->cc, j->config, args, &j->proc));
 	j->proc.limit = MAX_STDERR;
-	j->proc.only_err = j->config->memory && w.kind != CC_OTHER;
+	j->proc.only_err = (j->config->memory || j->cuda) && w.kind != CC_OTHER;
 	j->proc.inherit = !j->proc.only_err;
-	if (!j->proc.only_err)
+	if (!j->proc.only_err || !j->config->memory)
 		return NULL;
 	struct history_guess guess;
 	j->key = history_key(j->cc, args, &w);
@@ -511,6 +511,21 @@ static struct err *run_compiler(struct arena *a, struct compiler_run *j, const s
 	} else if (used) {
 		tolerate(pch_depfile(a, &pch, args));
 	}
+	/* the messages of the first try are about the source as it is */
+	const struct proc_result first = j->result;
+	struct strs words = *args, next;
+	for (int tries = 0; j->cuda && j->result.status && tries < MAX_MENDED; tries++) {
+		TRY(mend_words(a, j->cc, &words, j->result.err, &next));
+		if (!next.n)
+			break;
+		words = next;
+		struct proc mended;
+		TRY(make_command(a, j->cc, j->config, &words, &mended));
+		j->proc.argv = mended.argv;
+		TRY(run_counted(a, j));
+	}
+	if (j->result.status)
+		j->result = first;
 	bool explain = j->cuda && j->result.status;
 	say_text(explain ? overlay_explain(a, j->config, j->result.err) : j->result.err);
 	return NULL;
@@ -593,7 +608,7 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;
 	enum front_share share = front_share_of(config.share);
-	if (!nvcc.passes.n &&
+	if (!nvcc.passes.n && !j.proc.only_err &&
 		(nested || (!config.log_dir.n && !j.entry.predicted && share == FRONT_OFF)))
 		return become(a, &j.proc);
 	cancel_init();

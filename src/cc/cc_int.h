@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "cc/cc.h"
 #include "cc/compile.h"
 
@@ -129,11 +130,34 @@ struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
  * of an including file or a -I, are not below /usr, the SDK or the shim folder, and are not reached through a link that
  * leads out of the folders of the search; in no case what pip installed. All others are read by clang as they are. */
 
+struct overlay_shown {
+	struct str path, out; /* the file, as clang will open it, and that with the text to show */
+};
+struct overlay_list {
+	VEC(struct overlay_shown) files;
+};
+MUST_USE struct err *overlay_read(struct arena *a, struct str path, struct overlay_list *ret);
+/* ret: the description's file in .rocsmith/cuda, named by a hash of it. */
+MUST_USE struct err *overlay_write(
+	struct arena *a, const struct cc *cc, const struct overlay_list *list, struct str *ret);
 /* ret: the overlay's description for -ivfsoverlay; "" if there is nothing to put anywhere. */
 MUST_USE struct err *overlay_make(struct arena *a, const struct cc *cc,
 	const struct cc_config *config, struct nvcc *call, struct str *ret);
 /* The messages of a compile that failed. Behind each that is about a name of CUDA which HIP lacks, a note has the reason. */
 struct str overlay_explain(struct arena *a, const struct cc_config *config, struct str said);
+
+/* ---- mend.c: what nvcc takes and clang refuses ----
+ *
+ * Only the compiler knows the types of a source, so its messages tell what to change, and the compile runs again:
+ *
+ *   - a variable in shared memory whose class has a constructor: nvcc warns that it does not run, clang refuses it. It
+ *     becomes storage without a constructor, and a reference of its name.
+ *   - a member of a class, in a template, that is only declared till then: g++ warns, and nvcc looks at templates where
+ *     they are used. So does clang with -fdelayed-template-parsing. */
+
+/* The words of the next try; none if these messages tell nothing to change. */
+MUST_USE struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *args,
+	struct str said, struct strs *ret);
 
 /* ---- dlink.c: linking relocatable device code (-rdc=true, -dc) ----
  *

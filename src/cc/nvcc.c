@@ -395,9 +395,6 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		if (!call.native)
 			strs_add(a, words, S("-O3")); /* nvcc's default for device code */
 	}
-	/* <stdbool.h> of g++ defines it for C++ of any standard, clang's only with GNU's extensions */
-	if (call.cuda.n && call.cuda.n == call.sources.n)
-		strs_add(a, words, S("-D_Bool=bool"));
 	if (call.does == NVCC_COMPILES)
 		strs_add(a, words, S("-c"));
 	/* the text is that of all sides: from it, ccache tells whether it knows the object */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "cc/cc_int.h"
 #include "formats/json_fields.h"
+#include "formats/node.h"
 #include "hipify/hipify.h"
 #include "know/message.h"
 #include "lang/cxx/lexer.h"
@@ -30,7 +31,7 @@ struct overlay {
 	struct map by_path; /* the files, by path; NULL for one that is not to be translated */
 	bool modern;        /* a file includes what needs C++17 in ROCm */
 	VEC(struct overlay_file *) files;
-	VEC(struct overlay_file) shown; /* the files that the translation changed */
+	struct overlay_list shown; /* the files that the translation changed */
 	struct hipify_context context;
 	struct str dir;   /* .rocsmith/cuda */
 	struct str rules; /* this program's, which another one may have changed since */
@@ -170,21 +171,36 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 /* The overlay's description, as clang's RedirectingFileSystem reads it (llvm/Support/VirtualFileSystem.h). */
 static const struct json_field file_fields[] = {
 	FIELD_CONST("type", "file"),
-	FIELD("name", struct overlay_file, path),
-	FIELD_LAST(FIELD("external-contents", struct overlay_file, out)),
+	FIELD("name", struct overlay_shown, path),
+	FIELD_LAST(FIELD("external-contents", struct overlay_shown, out)),
 };
 static const struct json_field overlay_fields[] = {
 	FIELD_CONST("version", "0"),
 	FIELD_CONST("case-sensitive", "true"),
 	FIELD_CONST("use-external-names", "false"),
-	FIELD_LAST(FIELD_LIST("roots", struct overlay, shown, file_fields)),
+	FIELD_LAST(FIELD_LIST("roots", struct overlay_list, files, file_fields)),
 };
+
+struct err *overlay_read(struct arena *a, struct str path, struct overlay_list *ret)
+{
+	const struct node *doc;
+	TRY(json_read(a, path, &doc));
+	return json_fields_read(a, doc, overlay_fields, ret);
+}
+
+struct err *overlay_write(
+	struct arena *a, const struct cc *cc, const struct overlay_list *list, struct str *ret)
+{
+	struct str text = json_document(a, 1, overlay_fields, list);
+	*ret = str_fmt(a, "%.*s/.rocsmith/cuda/%.*s.json", STR(cc->dir), STR(sha256_hex(a, text)));
+	return fs_exists(*ret) ? NULL : fs_write(*ret, text, 0600 | FS_EXACT);
+}
 
 /* Writes the translated texts where the user can read them. */
 static struct err *keep_texts(struct overlay *o, struct str dir)
 {
 	TRY(fs_mkdirs(dir));
-	VEC_EACH (const struct overlay_file, f, &o->shown) {
+	VEC_EACH (const struct overlay_shown, f, &o->shown.files) {
 		/* a.hip or a.cu.hip may be the user's own */
 		struct str text = {0},
 			   name = str_fmt(o->a, "%.*s.nvcc.hip", STR(path_base(f->path)));
@@ -239,15 +255,11 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 		}
 		TRY(e);
 		if (f->out.n)
-			*VEC_PUSH(a, &o.shown) = *f;
+			*VEC_PUSH(a, &o.shown.files) = (struct overlay_shown){f->path, f->out};
 	}
 	if (call->keep)
 		TRY(keep_texts(&o, call->keep_dir.n ? call->keep_dir : S(".")));
-	if (!o.shown.n)
-		return NULL;
-	struct str text = json_document(a, 1, overlay_fields, &o);
-	*ret = path_join(a, o.dir, str_fmt(a, "%.*s.json", STR(sha256_hex(a, text))));
-	return fs_exists(*ret) ? NULL : fs_write(*ret, text, 0600 | FS_EXACT);
+	return o.shown.files.n ? overlay_write(a, cc, &o.shown, ret) : NULL;
 }
 
 /* ---- names that HIP lacks ---- */

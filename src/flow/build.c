@@ -102,6 +102,9 @@ static struct err *verify_the_wheel(struct build *b)
 		"libgomp.so.1", "libgfortran.so.[45]", "libquadmath.so.0", "libatomic.so.1", NULL};
 	for (size_t i = 0; foreign && !b->plan->policy && of_compilers[i]; i++)
 		strs_add(b->a, &v.allow, str_from(of_compilers[i]));
+	if (foreign)
+		strs_add_all(b->a, &v.allow, &foreign->allow);
+	v.description = foreign != NULL;
 	if (foreign && !b->plan->host_native) {
 		v.sdk = b->ret->sdk.name;
 		sdk_library_dirs(b->a, &b->ret->sdk, &v.sdk_dirs);

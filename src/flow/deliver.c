@@ -4,6 +4,7 @@
 #include "devcode/devcode.h"
 #include "flow/build.h"
 #include "flow/get.h"
+#include "know/know.h"
 #include "wheel/wheel.h"
 
 /* ---- a wheel ---- */
@@ -13,6 +14,7 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 {
 	const struct str dirs[] = {f->dir, f->plan->project, f->sdk->root, f->plan->sdk.prefix};
 	struct str real;
+	struct know_cudas cudas;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 		/* AMD's standard location is the same on every machine */
 		if (dirs[i].n < 2 || str_starts(dirs[i], S("/opt/rocm")))
@@ -21,6 +23,11 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 		if (fs_real(f->a, dirs[i], &real))
 			strs_put(f->a, &r->gone, real);
 	}
+	know_cuda_libraries(f->a, &cudas);
+	VEC_EACH (const struct know_cuda, c, &cudas)
+		*VEC_PUSH(f->a, &r->copies) =
+			(struct wheel_copy){str_fmt(f->a, "lib%.*s.so", STR(c->name)),
+				str_fmt(f->a, "%.*s/lib/lib%.*s.so", STR(f->rocm), STR(c->hip))};
 	TRY(fs_remove_tree(r->scratch));
 	TRY(fs_mkdirs(r->scratch));
 	TRY(wheel_epoch(&r->epoch));
@@ -28,13 +35,16 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 	if (e && (e->code == E_ZIP || e->code == E_WHEEL)) { /* verify will report the damage */
 		err_free(e);
 		e = NULL;
-		r->changed.n = 0;
+		r->changed.n = r->left_out.n = 0;
 		r->requires = S("");
 	}
 	TRY_CTX(e, "cannot remove this machine's folders from the libraries of '%.*s'",
 		STR(r->from));
 	if (r->changed.n)
 		progress_note(S("Cleaned"), "the search paths of %zu libraries", r->changed.n);
+	if (r->left_out.n)
+		progress_note(S("Left out"), "copies of ROCm's libraries under CUDA's names: %.*s",
+			STR(str_join(f->a, &r->left_out, S(", "))));
 	if (r->requires.n)
 		progress_note(S("Requires"), "%.*s, whose libraries it links", STR(r->requires));
 	VEC_EACH (const struct str, file, &r->kept)
@@ -99,7 +109,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 	TRY(fs_receipt_check(receipt, delivery_state(f, to), &same));
 	if (!same)
 		TRY(relocate(f, &r));
-	if (!same && !r.changed.n && !r.requires.n) {
+	if (!same && !r.changed.n && !r.requires.n && !r.left_out.n) {
 		struct str beside = fs_temp_name(a, to);
 		TRY(fs_stat(f->result, &st));
 		TRY(fs_remove(beside));

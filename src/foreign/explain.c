@@ -1,6 +1,7 @@
 /* Maps the places of another build system's errors from our copy of the tree, including files that torch's hipify made
  * there, to the user's files. know/message.h reads the log itself. */
 #include "base/fs.h"
+#include "base/glob.h"
 #include "foreign/foreign_int.h"
 #include "know/know.h"
 #include "know/message.h"
@@ -158,6 +159,70 @@ static void hint_header(const struct log_places *p, struct err *e)
 			STR(h.name));
 }
 
+/* Says more of a library that the linker does not find: the project's own CMake files make it, or it lies in a folder of its own,
+ * as HDF5's and MPI's do in Debian. */
+static struct err *hint_library(const struct foreign *f, struct err *e)
+{
+	const struct str lacks = S("cannot find -l");
+	struct str text = str_from(e->msg), name, cmake = {0};
+	size_t at = str_find(text, lacks) + lacks.n;
+	struct strs found;
+	if (at >= text.n)
+		return e;
+	name = str_sub(text, at, text.n);
+	name = str_sub(name, 0, str_chr(name, ':'));
+	err_free(fs_read_opt(
+		f->a, path_join(f->a, f->plan->project, S("CMakeLists.txt")), MAX_SOURCE, &cmake));
+	if (str_contains(cmake, str_fmt(f->a, "add_library(%.*s", STR(name)))) {
+		e->hints = NULL; /* no package has it */
+		return err_hint(e,
+			"its own CMakeLists.txt makes lib%.*s, and its setup.py expects it to be "
+			"installed; 'system: cmake' below 'build:' in rocsmith.yaml builds that",
+			STR(name));
+	}
+	for (const char *up = "*/*/*/"; *up; up += 2) {
+		struct err *no = glob_files(
+			f->a, S("/usr/lib"), str_fmt(f->a, "%slib%.*s.so", up, STR(name)), &found);
+		if (!no && found.n)
+			return err_hint(e,
+				"/usr/lib/%.*s has it: say so in rocsmith.yaml: build: {env: "
+				"[\"LIBRARY_PATH=/usr/lib/%.*s\"]}",
+				STR(path_dir(found.v[0])), STR(path_dir(found.v[0])));
+		err_free(no);
+	}
+	return e;
+}
+
+/* Proposes an older release of a package that pip installed if a file is missing in it, as where its files have moved since. */
+static struct err *hint_release(const struct foreign *f, struct err *e)
+{
+	const struct str site = S("/site-packages/");
+	struct str text = str_from(e->msg), top, rest, name, version, list;
+	struct strs records;
+	size_t at = str_find(text, site) + site.n;
+	if (at >= text.n || !str_contains(str_lower(f->a, text), S("no such file")) ||
+		!str_cut(str_sub(text, at, text.n), '/', &top, &rest))
+		return e;
+	err_free(glob_files(
+		f->a, f->venv, S("lib/python3*/site-packages/*.dist-info/RECORD"), &records));
+	VEC_EACH (const struct str, record, &records) {
+		list = S("");
+		err_free(fs_read_opt(f->a, path_join(f->a, f->venv, *record), MAX_SOURCE, &list));
+		if (!str_contains(list, str_fmt(f->a, "\n%.*s/__init__.py,", STR(top))))
+			continue;
+		str_cut(path_base(path_dir(*record)), '-', &name, &version);
+		version = str_sub(version, 0, str_find(version, S(".dist-info")));
+		size_t series = str_chr(version, '.') + 1; /* "1.2" of "1.2.8" */
+		series +=
+			series < version.n ? str_chr(str_sub(version, series, version.n), '.') : 0;
+		return err_hint(e,
+			"%.*s %.*s has no such file; an older one may have it: build: {requires: "
+			"[\"%.*s<%.*s\"]}",
+			STR(name), STR(version), STR(name), STR(str_sub(version, 0, series)));
+	}
+	return e;
+}
+
 struct err *foreign_explain(const struct foreign *f, const char *kind, const struct proc *p,
 	const struct proc_result *r, struct str text)
 {
@@ -186,9 +251,15 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 		err_free(e);
 		e = first;
 	}
+	const struct know_rule *pip = e || ended ? NULL : know_match("pip", text, &part);
+	if (pip)
+		e = err_hint(err_new(E_FOREIGN, "%.*s",
+				     STR(str_replace(f->a, str_from(pip->about), S("*"), part))),
+			"%.*s", STR(know_hint(f->a, pip, part)));
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
 			STR(f->plan->name));
+	e = hint_release(f, hint_library(f, e));
 	return err_hint(message_hint_killed(e, r), "its whole output is in '%.*s'", STR(p->log));
 }
 

@@ -7,7 +7,7 @@
 #include "formats/zip.h"
 #include "know/know.h"
 
-enum { MAX_LOG = 256 << 20, SHOWN = 8 };
+enum { MAX_LOG = 256 << 20, MAX_SCRIPT = 4 << 20, SHOWN = 8 };
 
 struct compiled_files {
 	const struct foreign *f;
@@ -106,6 +106,24 @@ static struct str given_up(const struct foreign *f, struct str *ret_hint)
 	return S("");
 }
 
+/* Do the project's CMake files install nothing? Then what they make stays out of the wheel. */
+static bool installs_nothing(const struct foreign *f)
+{
+	struct strs files = {0};
+	bool installs = false;
+	err_free(glob_files(f->a, f->plan->project, S("**/CMakeLists.txt"), &files));
+	VEC_EACH (const struct str, file, &files) {
+		struct str text = {0};
+		err_free(fs_read_opt(
+			f->a, path_join(f->a, f->plan->project, *file), MAX_SCRIPT, &text));
+		text = str_lower(f->a, text);
+		installs = installs || str_contains(text, S("install(")) ||
+			   str_contains(text, S("install (")) ||
+			   str_contains(text, S("_output_directory"));
+	}
+	return files.n && !installs;
+}
+
 struct err *foreign_without_kernels(const struct foreign *f, struct findings *ret)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -149,6 +167,10 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 		progress_note(S("Noted"), "%.*s", STR(fi->message));
 	for (size_t k = 0; i == 4 && k < how->advice.n; k++)
 		finding_fix(f->a, fi, "%.*s", STR(how->advice.v[k]));
+	if (i == 1 && installs_nothing(f))
+		finding_fix(f->a, fi,
+			"its CMakeLists.txt has no install(), so what it makes stays out of the "
+			"wheel, for CUDA as well: add install(TARGETS ... DESTINATION ...)");
 	if (i == 4 && hint.n)
 		finding_fix(f->a, fi, "%.*s", STR(hint));
 	return NULL;

@@ -1,5 +1,6 @@
 /* Looks up rows of data/rocm.yaml; see know.h. */
 #include "know/know.h"
+#include "base/vec.h"
 
 #include "base/fs.h"
 
@@ -12,6 +13,19 @@ struct strs know_component_names(struct arena *a)
 		if (*know_library_table()[i].name)
 			strs_add(a, &list, str_from(know_library_table()[i].name));
 	return list;
+}
+
+void know_cuda_libraries(struct arena *a, struct know_cudas *ret)
+{
+	const struct know_library *l = know_library_table(), *end = l + know_library_count;
+	*ret = (struct know_cudas){0};
+	for (; l < end; l++)
+		for (size_t i = 0; l->cuda && l->cuda[i]; i++) { /* "curand.10=hiprand" */
+			struct know_cuda *c = VEC_PUSH(a, ret);
+			c->of = l;
+			str_cut(str_from(l->cuda[i]), '=', &c->name, &c->hip);
+			str_cut(c->name, '.', &c->name, &c->version);
+		}
 }
 
 const struct know_library *know_component(struct str name)

@@ -17,6 +17,17 @@ struct know_library { /* data/rocm.yaml explains each column */
 const struct know_library *know_library_table(void);
 extern const size_t know_library_count;
 
+/* A library of CUDA, and HIP's for it. */
+struct know_cuda {
+	struct str name, version, hip; /* "curand", "10" (of its soname), "hiprand" */
+	const struct know_library *of; /* the component that has HIP's */
+};
+struct know_cudas {
+	struct know_cuda *v;
+	size_t n, cap;
+};
+void know_cuda_libraries(struct arena *a, struct know_cudas *ret);
+
 /* The names of all components. */
 struct strs know_component_names(struct arena *a);
 /* The row of a component, or NULL. */

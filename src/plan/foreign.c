@@ -4,6 +4,8 @@
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
 
+enum { MAX_PYPROJECT = 4 << 20 };
+
 /* Keys of the description that select our own build, since no other reads them. */
 static const char *const own_keys[] = {
 	"sources", "exclude", "includes", "libraries", "defines", "flags", "python", NULL};
@@ -152,6 +154,27 @@ static struct err *take_metadata(struct arena *a, const struct plan_request *r,
 		STR(p->dir));
 }
 
+/* Writes the version of PKG-INFO into the copy's pyproject.toml: "dynamic" loses it. */
+static struct err *write_version(struct arena *a, const struct source *s, struct plan *plan)
+{
+	const char *const names[] = {"\"version\",", "\"version\"", "'version',", "'version'"};
+	const struct str file = S("pyproject.toml");
+	struct str text, head, list, rest;
+	TRY(fs_read(a, path_join(a, s->dir, file), MAX_PYPROJECT, &text));
+	size_t at = str_find(text, S("\ndynamic"));
+	head = str_sub(text, 0, at);
+	str_cut(str_sub(text, at, text.n), ']', &list, &rest);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		list = str_replace(a, list, str_from(names[i]), S(""));
+	text = str_fmt(a, "%.*s%.*s]\nversion = \"%.*s\"%.*s", STR(head), STR(list),
+		STR(s->version), STR(rest));
+	*VEC_PUSH(a, &plan->foreign->files) = (struct plan_file){file, text};
+	plan_explain(a, plan, "version of the copy", s->version,
+		"pyproject.toml leaves it to a back end that does not look into PKG-INFO, so the "
+		"copy gets it");
+	return NULL;
+}
+
 struct err *foreign_choose(
 	struct arena *a, const struct plan_request *r, struct project *p, struct plan *plan)
 {
@@ -171,6 +194,7 @@ struct err *foreign_choose(
 		.file = s.file,
 		.options = p->build_options,
 		.env = p->build_env,
+		.allow = p->build_allow,
 		.cost = p->cost,
 		.source = p->tree,
 		.release = release};
@@ -190,6 +214,8 @@ struct err *foreign_choose(
 	plan_explain(a, plan, "version", release.n ? release : S("of the build"),
 		release.n ? "the project says so"
 			  : "it is written out nowhere: the build determines it");
+	if (s.lacks_version && s.version.n && system == SOURCE_PYTHON)
+		TRY(write_version(a, &s, plan));
 	struct source_gpu g = {0};
 	if (!p->known)
 		TRY(source_gpu_read(a, &s, &g));

@@ -29,6 +29,7 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 	struct strs said = {0}, has = {0}, set = {0};
 	bool hip = false, core = str_starts(f->backend, S("scikit_build_core"));
 	f->gpu_off = true;
+	f->links = g->links;
 	VEC_EACH (const struct source_switch, w, g) {
 		struct str value = said_value(a, f, w), place = w->place;
 		hip |= w->hip &&

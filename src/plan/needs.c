@@ -60,6 +60,8 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 	}
 	strs_put_all(a, &headers, &p->external);
 	struct strs components = know_headers(a, &headers);
+	if (p->foreign)
+		strs_put_all(a, &components, &p->foreign->links);
 	VEC_EACH (struct str, c, &components) {
 		if (strs_put(a, &p->sdk.components, *c))
 			strs_add(a, &found, *c);

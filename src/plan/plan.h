@@ -81,6 +81,7 @@ struct plan_foreign {
 	struct strs without;    /* patterns of requirements of these that the build does not need */
 	struct strs options;    /* arguments for CMake, settings for a back end: NAME=VALUE */
 	struct strs env;        /* NAME=VALUE for everything that the build starts */
+	struct strs allow;      /* sonames that the machines which use the wheel bring */
 	struct strs precompile; /* sets of headers to precompile for its C++, separated by blanks */
 	/* A Python project whose script configures CMake in a step of its own: the script with its
 	 * arguments, and CMake's folder in the tree. Empty: the back end does all in one step. */
@@ -93,6 +94,7 @@ struct plan_foreign {
 	struct plan_cost cost;
 	bool device;        /* it has sources for the GPU, so the result must have device code */
 	struct strs advice; /* switches that turn code for GPUs on, which this build leaves alone */
+	struct strs links;  /* SDK components for CUDA's libraries that its scripts name */
 	bool gpu_off;       /* the user has turned code for GPUs off */
 	bool torch_as_rocm; /* treat the torch as one for ROCm, whatever it was built for */
 };

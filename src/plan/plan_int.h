@@ -76,7 +76,7 @@ struct project {
 	struct strs includes, libraries, defines, flags, gpus, components, requires;
 	/* The section `build`: */
 	struct str build_system;
-	struct strs build_requires, build_options, build_env;
+	struct strs build_requires, build_options, build_env, build_allow;
 	struct hipify_options hipify;
 	/* Mostly for known projects: */
 	bool known;

@@ -69,6 +69,7 @@ static const struct json_field build_fields[] = {
 	FIELD("requires", struct project, build_requires),
 	FIELD("options", struct project, build_options),
 	FIELD("env", struct project, build_env),
+	FIELD("allow", struct project, build_allow),
 	{.kind = FIELD_END},
 };
 

@@ -56,11 +56,10 @@ static struct err *add_pkgconfig(struct arena *a, struct str cuda, struct str na
 /* libNAME.so is a link, and libNAME_static.a a linker's script, which names the same library. So is libNAME.so.N, for
  * build systems that look for it, and for programs that open it; by a link against it nobody gets that soname. */
 static struct err *add_library(
-	struct arena *a, struct str dir, struct str cuda, struct str soname, struct str hip)
+	struct arena *a, struct str dir, struct str cuda, const struct know_cuda *c)
 {
-	struct str name, major;
-	str_cut(soname, '.', &name, &major);
-	struct str real = str_fmt(a, "%.*s/lib/lib%.*s.so", STR(dir), STR(hip));
+	struct str name = c->name, hip = c->hip,
+		   real = str_fmt(a, "%.*s/lib/lib%.*s.so", STR(dir), STR(hip));
 	struct str lib = path_join(a, cuda, S("lib64"));
 	if (!fs_exists(real) && str_eq(hip, S("hiprtc"))) /* older HIP has it in its runtime */
 		real = str_fmt(a, "%.*s/lib/libamdhip64.so", STR(dir));
@@ -77,7 +76,7 @@ static struct err *add_library(
 	else
 		TRY(fs_symlink_new(str_fmt(a, "../../lib/%.*s", STR(path_base(real))), path));
 	TRY(fs_symlink_new(str_fmt(a, "../../lib/%.*s", STR(path_base(real))),
-		str_fmt(a, "%.*s.%.*s", STR(path), STR(major))));
+		str_fmt(a, "%.*s.%.*s", STR(path), STR(c->version))));
 	TRY(fs_write(str_fmt(a, "%.*s/lib%.*s_static.a", STR(lib), STR(name)),
 		str_fmt(a, "/* made by rocsmith */\nINPUT(%.*s)\n", STR(real)), FS_LOOSE));
 	return add_pkgconfig(a, cuda, name);
@@ -85,16 +84,14 @@ static struct err *add_library(
 
 struct err *shims_cuda(struct arena *a, struct str dir)
 {
-	struct str cuda = path_join(a, dir, S("cuda")), name, hip;
+	struct str cuda = path_join(a, dir, S("cuda"));
+	struct know_cudas all;
 	for (const char *const *folder = shim_data_table()->cuda_folders; *folder; folder++)
 		TRY(fs_mkdirs(path_join(a, cuda, str_from(*folder))));
 	TRY(add_headers(a, dir, cuda));
-	for (const struct know_library *l = know_library_table(), *end = l + know_library_count;
-		l < end; l++)
-		for (size_t i = 0; l->cuda && l->cuda[i]; i++) {
-			str_cut(str_from(l->cuda[i]), '=', &name, &hip);
-			TRY(add_library(a, dir, cuda, name, hip));
-		}
+	know_cuda_libraries(a, &all);
+	VEC_EACH (const struct know_cuda, c, &all)
+		TRY(add_library(a, dir, cuda, c));
 	for (const struct cuda_link *l = cuda_link_table(); l->path; l++)
 		TRY(fs_symlink_new(str_from(l->target), path_join(a, cuda, str_from(l->path))));
 	for (const struct cuda_file *f = cuda_file_table(); f->path; f++)

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/vec.h"
+#include "know/know.h"
 #include "lang/python/token.h"
 #include "source/cmake.h"
 
@@ -149,6 +150,24 @@ static struct err *look_at_script(struct switch_search *l, struct str text)
 
 /* ---- CMake ---- */
 
+/* Finds CUDA's libraries in the words of a call: CUDA::curand, ${CUDA_curand_LIBRARY}, "${CUDA_CUFFT_LIBRARIES}". */
+static void take_libraries(struct switch_search *l, const struct cmake_call *c)
+{
+	struct know_cudas all;
+	know_cuda_libraries(l->a, &all);
+	VEC_EACH (const struct str, word, &c->words) {
+		struct str w = str_lower(l->a, *word);
+		if (!str_contains(w, S("cuda::")) && !str_contains(w, S("{cuda_")))
+			continue;
+		VEC_EACH (const struct know_cuda, k, &all) {
+			struct str name = str_lower(l->a, k->name);
+			if (str_contains(w, str_fmt(l->a, "cuda::%.*s", STR(name))) ||
+				str_contains(w, str_fmt(l->a, "{cuda_%.*s_librar", STR(name))))
+				strs_put(l->a, &l->out->links, str_from(k->of->name));
+		}
+	}
+}
+
 /* option(NAME "..." OFF), set(NAME "cpu" CACHE STRING "cpu, cuda or hip"), languages and packages */
 static void take_call(struct switch_search *l, const struct cmake_call *c, bool near)
 {
@@ -198,8 +217,10 @@ static void look_at_cmake(struct switch_search *l, struct str text)
 	for (l->depth = !str_eq(dir, S(".")); str_next(&dir, '/', &part); l->depth++)
 		if (str_is_one_of(part, source_words_table()->no_cmake))
 			return;
-	while (cmake_next(&tmp, &t, &c))
+	while (cmake_next(&tmp, &t, &c)) {
 		take_call(l, &c, near);
+		take_libraries(l, &c);
+	}
 }
 
 struct err *source_gpu_read(struct arena *a, const struct source *s, struct source_gpu *ret)

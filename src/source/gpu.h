@@ -25,9 +25,11 @@ struct source_switch {
 struct source_gpu {
 	struct source_switch *v;
 	size_t n, cap;
-	bool sources;        /* it has .cu or .hip files */
-	bool hip;            /* its CMake files take the language or the package HIP somewhere */
-	bool passes_on;      /* CMAKE_ARGS of the environment reaches CMake */
+	bool sources;   /* it has .cu or .hip files */
+	bool hip;       /* its CMake files take the language or the package HIP somewhere */
+	bool passes_on; /* CMAKE_ARGS of the environment reaches CMake */
+	struct strs
+		links; /* components for CUDA's libraries that its CMake files name: "hiprand" */
 	struct str torch_at; /* "setup.py:3", which imports torch whatever happens; or "" */
 };
 

@@ -131,7 +131,7 @@ static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret
 	const struct node *build = node_get(root, S("build-system"));
 	const struct node *requires = node_get(build, S("requires"));
 	const struct node *project = node_get(root, S("project"));
-	struct strs kernels = {0};
+	struct strs kernels = {0}, dynamic = {0};
 	if (project && !build && !has(a, ret->dir, "setup.py"))
 		TRY(glob_files(a, ret->dir, S("**/*.cu"), &kernels));
 	*ret_python = build || (project && !kernels.n);
@@ -146,6 +146,13 @@ static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret
 			return node_error(node_get(build, S("backend-path")), E_SYNTAX,
 				"'%.*s' is outside of the project", STR(*dir));
 	TRY(check_kind(project, NODE_MAP, "a table"));
+	const struct node *place = node_get(node_get(root, S("tool")), S("scikit-build"));
+	place = node_get(node_get(place, S("metadata")), S("version"));
+	TRY(node_want_strs(a, project, S("dynamic"), &dynamic));
+	ret->lacks_version = !place &&
+			     !node_get(node_get(root, S("tool")), S("dynamic-metadata")) &&
+			     strs_has(&dynamic, S("version")) &&
+			     str_starts(ret->backend, S("scikit_build_core"));
 	const struct node *license = node_get(project, S("license"));
 	const struct {
 		struct str *to;

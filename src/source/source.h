@@ -45,6 +45,9 @@ struct source {
 	struct strs backend_path; /* folders of the project that contain the back end */
 	struct strs requires;     /* requirements of the build, in PEP 508 form */
 	bool requires_said;       /* the project states `requires`; false = PEP 517's defaults */
+	/* The back end is to find the version, and the project does not say where: a source distribution has it in PKG-INFO
+	 * alone, which scikit-build-core does not read. */
+	bool lacks_version;
 	bool pkg_resources; /* setup.py imports a module that setuptools 82 dropped; `requires` has a bound */
 };
 

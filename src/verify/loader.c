@@ -73,8 +73,15 @@ static void say_missing(struct exam *x, const struct remark *r)
 		f = exam_say(x, r->id, file, "%.*s, which neither the wheel nor %s provides",
 			STR(needs), sdk ? "the SDK" : "PEP 600");
 		finding_fix(x->a, f, "put the library into the wheel and link with RPATH $ORIGIN");
-		finding_fix(x->a, f, "if the machine brings it: rocsmith verify --allow %.*s %.*s",
-			STR(str_shell(x->a, r->what)), STR(str_shell(x->a, x->path)));
+		if (x->o->description)
+			finding_fix(x->a, f,
+				"if the machines that use it bring it, say so in rocsmith.yaml: "
+				"build: {allow: [%.*s]}",
+				STR(r->what));
+		else
+			finding_fix(x->a, f,
+				"if the machine brings it: rocsmith verify --allow %.*s %.*s",
+				STR(str_shell(x->a, r->what)), STR(str_shell(x->a, x->path)));
 		if (!sdk)
 			finding_fix(x->a, f,
 				"if an SDK of 'rocsmith sdk list' has it: name it with --sdk");

@@ -1,6 +1,9 @@
 /* Removes the build machine from a wheel's libraries: their search paths are judged and rewritten; if any changed, the wheel is
  * packed anew, with a new RECORD. See wheel.h. */
+#include <string.h>
+
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/proc.h"
 #include "formats/elf_edit.h"
 #include "know/know.h"
@@ -9,7 +12,7 @@
 struct relocated { /* a member */
 	const struct zip_member *zip;
 	struct str path; /* the unpacked file; "" = not unpacked yet */
-	bool elf;
+	bool elf, copy;
 	struct wheel_elf facts;
 };
 
@@ -70,6 +73,27 @@ static struct err *read_elf(struct relocation *x, struct relocated *m)
 	return NULL;
 }
 
+/* Leaves a member out that is a copy of a library of the SDK under CUDA's name. What is linked against it needs the library
+ * by its own name, which it finds in ROCm. */
+static struct err *leave_out_copy(struct relocation *x, struct relocated *m)
+{
+	struct digest ours, theirs;
+	struct stat st;
+	VEC_EACH (const struct wheel_copy, c, &x->r->copies) {
+		if (!m->elf || !str_starts(path_base(m->zip->name), c->name) ||
+			!fs_try_stat(c->path, &st) || (uint64_t)st.st_size != m->zip->size)
+			continue;
+		TRY(hash_file(HASH_SHA256, m->path, &ours));
+		TRY(hash_file(HASH_SHA256, c->path, &theirs));
+		m->copy = memcmp(&ours, &theirs, sizeof(ours)) == 0;
+		if (m->copy) {
+			strs_add(x->a, &x->r->left_out, m->zip->name);
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
 /* ---- search paths ---- */
 
 /* The folder in the wheel that has the library; "" if none has it, or several. Files in NAME.data are installed
@@ -78,7 +102,7 @@ static struct str folder_of(const struct relocation *x, struct str lib)
 {
 	struct str dir = S("");
 	VEC_EACH (const struct relocated, m, &x->members) {
-		if (!m->elf || !str_eq(path_base(m->zip->name), lib))
+		if (!m->elf || m->copy || !str_eq(path_base(m->zip->name), lib))
 			continue;
 		if (dir.n || str_contains(m->zip->name, S(".data/")))
 			return S("");
@@ -173,12 +197,13 @@ struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 	VEC_EACH (struct relocated, m, &x.members) {
 		TRY(cancel_check());
 		TRY(read_elf(&x, m));
+		TRY(leave_out_copy(&x, m));
 	}
 	/* the loader uses DT_RUNPATH or, without one, DT_RPATH: both are rewritten */
 	VEC_EACH (struct relocated, m, &x.members) {
 		CLEANUP(fd_closep) int fd = -1;
 		const struct elf_dynamic *dyn = &m->facts.dyn;
-		if (!m->elf)
+		if (!m->elf || m->copy)
 			continue;
 		struct str run = path_for(&x, m, dyn->runpath), old = path_for(&x, m, dyn->rpath);
 		struct elf_change v[] = {{ELF_RUNPATH, S(""), run}, {ELF_RPATH, S(""), old}};
@@ -196,10 +221,12 @@ struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 		err_free(e);
 	}
 	TRY(add_requirement(&x));
-	if (!r->changed.n && !r->requires.n)
+	if (!r->changed.n && !r->requires.n && !r->left_out.n)
 		return NULL;
 	struct wheel_inputs in = {.info = path_dir(x.record)};
 	VEC_EACH (struct relocated, m, &x.members) {
+		if (m->copy)
+			continue;
 		TRY(unpack_member(&x, m));
 		*VEC_PUSH(a, &in) = (struct zip_input){.name = m->zip->name,
 			.path = m->path,

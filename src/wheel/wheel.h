@@ -142,17 +142,25 @@ struct wheel_path {
 /* Removes the build machine from a wheel that another build system made: elements of its libraries' search paths that
  * are empty or lie in the folders `gone`. Libraries of the wheel that were found through these are found by $ORIGIN
  * then. */
+/* A library of the SDK by a name of CUDA's, which projects that bring CUDA's libraries along copy into their wheels. */
+struct wheel_copy {
+	struct str name, path; /* "libcudart.so"; the library's file */
+};
+
 struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder */
 	struct strs gone;    /* absolute paths of folders */
+	VEC(struct wheel_copy)
+	copies; /* members that are such a copy are left out: nothing needs that name */
 	/* a requirement to add if a library needs one of ROCm's and no other requirement brings them; then "" if not added */
 	struct str requires;
 	int64_t epoch;
 	unsigned jobs;
 	/* empty, as is `requires`: nothing had to change, and `to` was not written */
 	VEC(struct wheel_path) changed;
-	struct strs kept; /* members that could not be changed */
+	struct strs kept;     /* members that could not be changed */
+	struct strs left_out; /* members that are copies */
 };
 
 /* Is it a requirement on torch or on the package rocm, with which ROCm's libraries come? */

@@ -79,6 +79,19 @@ CC
 cp args.c args.cpp
 gcc -Wall -Werror -I "$CUDA_HOME/include" -fsyntax-only args.c >log 2>&1 || no "gcc: $(grep -m3 error log)"
 g++ -Wall -Werror -I "$CUDA_HOME/include" -fsyntax-only args.cpp >log 2>&1 || no "g++: $(grep -m3 error log)"
+cat >host.cpp <<'CC'
+#include <cuda_runtime.h>
+#include <thrust/complex.h>
+#include <thrust/host_vector.h>
+#ifdef _Bool
+#error "CUDA's headers do not make _Bool a macro"
+#endif
+#include <stdbool.h>
+_Bool host(thrust::host_vector<thrust::complex<float>> &v) { return v.size() && v[0].real() > 0; }
+CC
+cp host.cpp host.cu
+g++ -std=c++17 -I "$CUDA_HOME/include" -fsyntax-only host.cpp >log 2>&1 || no "g++: $(grep -m3 'error\|from' log)"
+nvcc -std=c++17 -c host.cu -o host.o >log 2>&1 || no "nvcc: $(grep -m3 'error\|from' log)"
 ok "CUDA's headers compile for the host alone"
 
 # ---- a project with a Makefile ----
@@ -221,6 +234,46 @@ grep -q '^src/bad.cu:9:[0-9]*: error: .*other_name' ../log || no "the source's l
 grep -q 'from src/bad.cu:2:' ../log || no "the #include's line: $(cat ../log)"
 if grep -q '\.rocsmith' ../log; then no "a path of ours in messages: $(cat ../log)"; fi
 ok "errors name the user's own files and lines"
+# nvcc warns that the constructor does not run; g++ looks at P where the template is used
+cat >src/mend.cu <<'CC'
+#define CUDA_SHARED __shared__
+template <class T> struct number {
+	T re, im;
+	__host__ __device__ number(const T &a = T(), const T &b = T()) : re(a), im(b) {}
+};
+typedef number<double> pair_of;
+template <int N> __global__ void k(double *o)
+{
+	CUDA_SHARED pair_of y[2 * N]; static __shared__ number<float> z;
+	y[threadIdx.x] = pair_of(1, 2);
+	__syncthreads();
+	o[threadIdx.x] = y[N].im + z.re;
+}
+class P;
+template <class S> struct A {
+	P *p;
+	int get() { return p->x; }
+};
+class P {
+public:
+	int x;
+};
+int run(double *o, A<int> *a)
+{
+	k<4><<<1, 8>>>(o);
+	return a->get();
+}
+CC
+sed 's/number<float> z/number<float> z, other/' src/mend.cu >src/stays.cu
+nvcc -MD -MF mend.d -c src/mend.cu -o mend.o >../log 2>&1 || no "what nvcc takes: $(cat ../log)"
+grep -q 'does not run, as with nvcc' ../log || no "the constructor was to be named: $(cat ../log)"
+grep -q '^mend.o: src/mend.cu' mend.d || no "the dependency file: $(cat mend.d)"
+if nvcc -c src/stays.cu -o stays.o >../log 2>&1; then no 'two variables in one line are not understood'; fi
+grep -q '^src/stays.cu:9:.*error: initialization is not' ../log && grep -q 'stays.cu:17:.*incomplete type' ../log ||
+	no "the messages were to be about the source as it is: $(cat ../log)"
+if grep -q 'rocsmith_raw' ../log; then no "a name of ours in messages: $(cat ../log)"; fi
+rm -f mend.o mend.d src/mend.cu src/stays.cu
+ok 'shared variables with a constructor, and members of classes that come later, compile as with nvcc'
 for option in -ptx -cubin --fatbin -optix-ir; do
 	status=0
 	nvcc $option src/a.cu 2>../log || status=$?

@@ -30,6 +30,8 @@ def build_wheel(out, settings=None, meta=None):
     else:
         subprocess.check_call([nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", "libp.so", "src/k.cu"])
         files["libp.so"] = open("libp.so", "rb").read()
+    if os.environ.get("P_BRINGS"):
+        files["p.libs/libcudart.so.12"] = open(os.environ["CUDA_HOME"] + "/lib64/libcudart.so.12", "rb").read()
     name = "p-1-py3-none-%s.whl" % ("linux_" + os.uname().machine if "libp.so" in files else "any")
     files["p-1.dist-info/METADATA"] = "Metadata-Version: 2.1\nName: p\nVersion: 1\n"
     files["p-1.dist-info/WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: %s\nTag: %s\n" % (
@@ -90,3 +92,17 @@ grep -q '"kernels-none"' b6/build.json || fail 'the finding of host calls'
 "$ROCSMITH" build p --gpu gfx1201,gfx90a -o out6 --build-dir b6 >log 2>&1 || fail 'the same again'
 grep -q '"kernels-none"' b6/build.json || fail 'the finding of host calls, the second time'
 echo 'ok host calls without kernels are no fault'
+echo '__global__ void k(int *p) { *p = 1; } extern "C" void run(int *p) { k<<<1, 1>>>(p); }' >p/src/k.cu
+build 0 P_BRINGS=1
+grep -q "Left out copies of ROCm's libraries under CUDA's names: p.libs/libcudart.so.12" log || fail 'a copy of the runtime'
+if python3 -m zipfile -l out7/*.whl | grep libcudart; then fail 'a copy of the runtime in the wheel'; fi
+echo 'ok the runtime that a project brings along stays out of the wheel'
+sed -i '/files\["libp.so"\] = /s/.*/        pass/' p/setup.py
+printf 'project(p LANGUAGES CXX CUDA)\nadd_library(p SHARED src/k.cu)\n' >p/CMakeLists.txt
+build 1
+grep -q 'compiled for GPUs, but the result has no kernels of it: src/k.cu' log || fail 'what stays out of the wheel'
+grep -q 'hint: its CMakeLists.txt has no install()' log || fail 'why it stays out of the wheel'
+echo 'install(TARGETS p DESTINATION p)' >>p/CMakeLists.txt
+build 1
+if grep -q 'has no install()' log; then fail 'a project that installs something'; fi
+echo 'ok what no install() brings into the wheel is said'

@@ -232,6 +232,64 @@ static void no_package_is_proposed_for_a_part_of_another(void **state)
 	}
 }
 
+/* A library may be made by the project itself, and a requirement may be no package at all: no package is proposed then. */
+static void libraries_and_modules_of_the_project_are_told_from_packages(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *said, *msg, *hint, *never;
+	} rows[] = {{"/usr/bin/ld: cannot find -ltwed: No such file or directory\n",
+			    "cannot find -ltwed", "CMakeLists.txt makes libtwed", "apt install"},
+		{"/usr/bin/ld: cannot find -lother: No such file or directory\n",
+			"cannot find -lother", "libother-dev", "makes"},
+		{"ERROR: Could not find a version that satisfies the requirement gen_x (from "
+		 "versions: none)\nERROR: No matching distribution found for gen_x\n",
+			"no 'gen_x' for this Python", "lacks that file", "apt"}};
+	put(f, f->plan.project, "CMakeLists.txt", "cuda_add_library(twed SHARED a.cu)\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+		struct proc_result r = {.status = 1};
+		strs_add(&f->a, &p.argv, S("python"));
+		struct err *e = foreign_explain(&f->f, "wheel", &p, &r, str_from(rows[i].said));
+		assert_true(str_contains(str_from(e->msg), str_from(rows[i].msg)));
+		assert_true(has_hint(e, rows[i].hint));
+		assert_false(has_hint(e, rows[i].never));
+		err_free(e);
+	}
+}
+
+/* The series before the installed release is proposed, of the package that has the folder. */
+static void an_older_release_is_proposed_for_a_file_that_has_moved(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *said, *hint;
+	} rows[] = {{"clang++: error: no such file or directory: '%.*s/src/D.cu'\n",
+			    "lisa_tools<1.2\""},
+		{"a.c:1:1: fatal error: %.*s/d.h: No such file or directory\n", "lisa_tools<1.2\""},
+		{"a.c:1:1: fatal error: %.*s-other/d.h: No such file or directory\n", NULL},
+		{"a.c:1:1: error: %.*s is odd\n", NULL}};
+	struct str venv = path_join(&f->a, f->f.tmp.n ? f->f.tmp : f->f.tree, S("venv"));
+	const char *site = "lib/python3.11/site-packages";
+	f->f.venv = venv;
+	put(f, venv, "lib/python3.11/site-packages/other-1.dist-info/RECORD",
+		"lisax/__init__.py,,\nother/lisa/__init__.py,,\n");
+	put(f, venv, "lib/python3.11/site-packages/lisa_tools-1.2.8.dist-info/RECORD",
+		"lisa_tools-1.2.8.dist-info/METADATA,,\nlisa/__init__.py,,\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+		struct proc_result r = {.status = 1};
+		struct str folder = str_fmt(&f->a, "%.*s/%s/lisa", STR(venv), site);
+		struct str text = str_replace(&f->a, str_from(rows[i].said), S("%.*s"), folder);
+		strs_add(&f->a, &p.argv, S("python"));
+		struct err *e = foreign_explain(&f->f, "wheel", &p, &r, text);
+		assert_int_equal(has_hint(e, "an older one may have it"), rows[i].hint != NULL);
+		if (rows[i].hint)
+			assert_true(has_hint(e, rows[i].hint));
+		err_free(e);
+	}
+}
+
 /* ---- recorded logs: g++ 12, clang 21 by hipcc, CMake 3.25, ninja 1.11, make 4.3 (-j, -k) ---- */
 
 static const struct {
@@ -370,6 +428,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_first_real_error_is_told_at_its_place),
 		T(no_package_is_proposed_for_a_part_of_another),
+		T(an_older_release_is_proposed_for_a_file_that_has_moved),
+		T(libraries_and_modules_of_the_project_are_told_from_packages),
 		T(recorded_logs_are_understood_however_long),
 		T(a_kill_is_no_error_of_the_source),
 		T(only_a_requirement_is_installed),

@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "cc/cc_int.h"
+#include "formats/node.h"
 
 static struct nvcc read_line(struct arena *a, const char *line)
 {
@@ -324,6 +325,86 @@ static void messages_say_why_a_name_was_left(void **state)
 	assert_str(lines.v[8], "4 errors generated.");
 }
 
+/* The text of the file that the overlay among the words shows; "" if they have none. */
+static struct str shown(struct arena *a, const struct strs *words)
+{
+	const struct node *doc;
+	struct str text = S("");
+	for (size_t i = 1; i < words->n; i++)
+		if (str_eq(words->v[i - 1], S("-ivfsoverlay"))) {
+			assert_ok(json_read(a, words->v[i], &doc));
+			doc = node_get(doc, S("roots"));
+			assert_int_equal(doc->n, 1);
+			assert_ok(fs_read(a, node_text(doc->v, S("external-contents"), S("")),
+				1 << 16, &text));
+		}
+	return text;
+}
+
+static void messages_of_clang_tell_what_nvcc_would_take(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("a.cu"));
+	const struct cc cc = {.dir = dir, .name = S("clang++")};
+	const char *what = "initialization is not supported for __shared__ variables";
+	static const struct {
+		const char *text, *now; /* the place is that of '@', which is no part of it */
+	} rows[] = {{"SHARED_MEM c<T, 2> @y[2 * N]; y[0] = 1;",
+			    "SHARED_MEM rocsmith_raw<c<T, 2> [2 * N]> rocsmith_raw_y; auto &y = "
+			    "reinterpret_cast<typename decltype(rocsmith_raw_y)::type "
+			    "&>(rocsmith_raw_y); y[0] = 1;"},
+		{"{ static __shared__ c @z; }",
+			"{ static __shared__ rocsmith_raw<c > rocsmith_raw_z; auto &z = "
+			"reinterpret_cast<typename decltype(rocsmith_raw_z)::type "
+			"&>(rocsmith_raw_z); }"},
+		{"__shared__ c a, @b;", NULL}, {"__shared__ c @a, b;", NULL},
+		{"__shared__ c a[2], @b[3];", NULL}, {"__shared__ c @a(1);", NULL},
+		{"__shared__ c @a", NULL}, {"c @a;", NULL}, {"@", NULL}};
+	assert_ok(fs_mkdirs(path_join(&a, dir, S(".rocsmith/cuda"))));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct str text = str_from(rows[i].text), before, behind;
+		struct strs words = str_split(&a, S("-c a.cu"), ' '), next;
+		str_cut(text, '@', &before, &behind);
+		test_put(path, str_fmt(&a, "int first;\n%.*s%.*s", STR(before), STR(behind)).p);
+		struct str said = str_fmt(&a, "%.*s:2:%zu: error: %s\n%.*s:900:1: error: %s\n",
+			STR(path), before.n + 1, what, STR(path), what);
+		assert_ok(mend_words(&a, &cc, &words, said, &next));
+		assert_int_equal(next.n > 0, rows[i].now != NULL);
+		if (!rows[i].now)
+			continue;
+		assert_true(strs_has(&next, S("-include")));
+		assert_str(shown(&a, &next), str_fmt(&a, "int first;\n%s", rows[i].now).p);
+		/* an overlay that is there is changed, and lines count from its #line */
+		struct str json = str_replace(&a,
+			S("{\"version\": \"0\", \"case-sensitive\": \"true\", "
+			  "\"use-external-names\": "
+			  "\"false\", \"roots\": [{\"type\": \"file\", \"name\": \"NAME\", "
+			  "\"external-contents\": \"NAME.hip\"}]}"),
+			S("NAME"), path);
+		struct str old = path_join(&a, dir, S("old.json"));
+		test_put(old, json.p);
+		test_put(str_fmt(&a, "%.*s.hip", STR(path)),
+			str_fmt(&a, "#include <x>\n#line 1\nint first;\n%.*s%.*s", STR(before),
+				STR(behind))
+				.p);
+		words = str_split(&a, str_fmt(&a, "-ivfsoverlay %.*s -c a.cu", STR(old)), ' ');
+		assert_ok(mend_words(&a, &cc, &words, said, &next));
+		assert_str(shown(&a, &next),
+			str_fmt(&a, "#include <x>\n#line 1\nint first;\n%s", rows[i].now).p);
+	}
+	struct strs words = str_split(&a, S("-c a.cu"), ' '), next, again;
+	struct str said = S("a.cu:1:2: error: member access into incomplete type 'P'\n");
+	assert_ok(mend_words(&a, &cc, &words, said, &next));
+	assert_str(str_join(&a, &next, S(" ")), "-fdelayed-template-parsing -c a.cu");
+	assert_ok(mend_words(&a, &cc, &next, said, &again));
+	assert_int_equal(again.n, 0);
+	assert_ok(
+		mend_words(&a, &cc, &words, S("a.cu:1:2: warning: incomplete type 'P'\n"), &next));
+	assert_int_equal(next.n, 0);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +417,7 @@ int main(void)
 		cmocka_unit_test(data_and_folders_of_the_host_compiler_are_no_obstacle),
 		cmocka_unit_test(files_that_are_none_of_the_projects_are_not_copied),
 		cmocka_unit_test(messages_say_why_a_name_was_left),
+		cmocka_unit_test(messages_of_clang_tell_what_nvcc_would_take),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,6 +176,45 @@ static void options_that_the_project_sets_itself_are_no_choice(void **state)
 	assert_true(f->g.passes_on);
 }
 
+/* Old FindCUDA's variables and CUDAToolkit's targets stand for components of the SDK, whatever is included. */
+static void libraries_that_cmake_files_link_are_found(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "CMakeLists.txt", "project(x LANGUAGES CUDA)\nfind_package(CUDAToolkit)\n");
+	put(f, "a.cu", "");
+	put(f, "prc/CMakeLists.txt",
+		"target_link_libraries(x ${CUDA_LIBRARIES} ${CUDA_curand_LIBRARY})\n"
+		"target_link_libraries(x PRIVATE CUDA::cusolver ${CUDA_CUFFT_LIBRARIES} "
+		"my_cusparse)\n");
+	put(f, "tests/CMakeLists.txt", "target_link_libraries(t CUDA::cusparse)\n");
+	(void)listed(f);
+	assert_str(str_join(&f->a, &f->g.links, S(" ")), "hiprand hipsolver hipfft");
+}
+
+/* A source distribution has its version in PKG-INFO, which scikit-build-core does not read. */
+static void a_version_that_nobody_provides_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *text;
+		bool lacks;
+	} rows[] = {{"", true}, {"[tool.scikit-build.metadata.version]\nprovider = 'x'\n", false},
+		{"[[tool.dynamic-metadata]]\nprovider = 'x'\n", false}};
+	struct source s;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (int core = 0; core < 2; core++) {
+			put(f, "pyproject.toml",
+				str_fmt(&f->a,
+					"[project]\nname = 'x'\ndynamic = ['version']\n"
+					"[build-system]\nrequires = []\nbuild-backend = '%s'\n%s",
+					core ? "scikit_build_core.build" : "setuptools.build_meta",
+					rows[i].text)
+					.p);
+			assert_ok(source_read(&f->a, f->dir, &s));
+			assert_int_equal(s.lacks_version, core && rows[i].lacks);
+		}
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -184,6 +223,8 @@ int main(void)
 		T(cmake_has_options_and_demands),
 		T(the_nearest_files_with_sources_for_gpus_count),
 		T(options_that_the_project_sets_itself_are_no_choice),
+		T(libraries_that_cmake_files_link_are_found),
+		T(a_version_that_nobody_provides_is_noticed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

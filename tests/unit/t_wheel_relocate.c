@@ -82,6 +82,37 @@ static void folders_of_the_build_are_taken_out(void **state)
 	assert_int_equal(relocate(f, r.to, "three.whl").changed.n, 0); /* nothing is left to do */
 }
 
+/* Projects copy CUDA's runtime into their wheels; here that is HIP's, which what is linked finds in ROCm. */
+static void copies_under_names_of_cuda_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+	struct str hip = lib(f, "libc.so.6", NULL), other = lib(f, "libm.so.6", NULL);
+	struct str from = fx_write(&f->a, f->dir,
+		(struct fx_wheel){.files = {
+					  {"p/_C.so", lib(f, "libamdhip64.so.6", "$ORIGIN/.libs")},
+					  {"p/.libs/libcudart.so.12", hip},
+					  {"p/.libs/libcufft.so.11", other},
+					  {"p/libmine.so", hip},
+				  }});
+	struct wheel_relocation r = {
+		.from = from, .to = at(f, "to.whl"), .scratch = at(f, "scratch"), .jobs = 1};
+	const char *const names[] = {"libcudart.so", "libcufft.so"};
+	struct zip z;
+	assert_ok(fs_mkdirs(r.scratch));
+	assert_ok(fs_write(at(f, "libamdhip64.so"), hip, 0644));
+	for (size_t i = 0; i < 2; i++)
+		*VEC_PUSH(&f->a, &r.copies) =
+			(struct wheel_copy){str_from(names[i]), at(f, "libamdhip64.so")};
+	assert_ok(wheel_relocate(&f->a, &r));
+	assert_str(str_join(&f->a, &r.left_out, S(" ")), "p/.libs/libcudart.so.12");
+	assert_ok(zip_open(&f->a, r.to, NULL, &z));
+	assert_null(zip_find(&z, S("p/.libs/libcudart.so.12")));
+	assert_non_null(zip_find(&z, S("p/.libs/libcufft.so.11")));
+	assert_non_null(zip_find(&z, S("p/libmine.so")));
+	zip_close(&z);
+	judge(f, r.to);
+}
+
 static void what_is_clean_stays_as_it_is(void **state)
 {
 	struct fixture *f = *state;
@@ -194,6 +225,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			folders_of_the_build_are_taken_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			copies_under_names_of_cuda_are_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_clean_stays_as_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_is_installed_elsewhere_gets_no_origin, setup, teardown),
