@@ -46,6 +46,7 @@ struct shim_options {
 	/* Bytes that all compilers of the build may use together; one that would not fit waits (cc.h); 0 = no limit */
 	uint64_t memory;
 	unsigned share; /* do device passes share front ends? enum front_share of cc/compile.h */
+	struct str objects, lender; /* a cache of objects, as in struct cc_config; "" = none */
 	bool cuda;      /* make the folder `cuda` */
 	struct str project;     /* nvcc translates what lies below it; "" = see cc_int.h */
 	unsigned jobs;          /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */

@@ -590,7 +590,7 @@ static void only_what_passes_can_express_is_compiled_in_passes(void **state)
 		struct strs list = str_split(&a, str_from(rows[i].line), ' ');
 		struct strs args = {.v = list.v + 1, .n = list.n - 1};
 		struct compile_step step;
-		bool passes = compile_read(&a, list.v[0], &args, &step);
+		bool passes = compile_read(&a, list.v[0], &args, &(struct strs){0}, &step);
 		struct str gpus = passes ? str_join(&a, &step.gpus, S(" ")) : S("");
 		if (!str_eq(gpus, str_from(rows[i].gpus)))
 			fail_msg("%s: '%.*s'", rows[i].line, STR(gpus));
@@ -606,7 +606,7 @@ static void passes_say_what_they_read_and_share_an_id(void **state)
 	struct strs args = str_split(&a, S(TWO "-MD -MF a.d -c a.hip -o /x/a.o"), ' ');
 	struct compile_step step;
 	struct compile_passes passes;
-	assert_true(compile_read(&a, S("hipcc"), &args, &step));
+	assert_true(compile_read(&a, S("hipcc"), &args, &(struct strs){0}, &step));
 	compile_passes(&a, &step, &passes);
 	assert_int_equal(passes.n, 4);
 	const struct compile_pass *one = passes.v, *bundle = one + 2, *host = one + 3;
@@ -631,7 +631,7 @@ static struct str id_in(struct arena *a, struct str dir, const char *line)
 	struct compile_step step;
 	assert_ok(fs_mkdirs(dir));
 	assert_int_equal(chdir(dir.p), 0);
-	assert_true(compile_read(a, S("hipcc"), &args, &step));
+	assert_true(compile_read(a, S("hipcc"), &args, &(struct strs){0}, &step));
 	VEC_EACH (const struct str, word, &step.words)
 		if (str_starts(*word, S("-cuid=")))
 			return *word;
