@@ -30,7 +30,8 @@ static struct str exchange(
 void cached_read(struct arena *a, struct str text, struct str cwd, struct strs *ret)
 {
 	struct str line, name, rest;
-	while (str_next(&text, '\n', &line)) {
+	bool source = true; /* the first line names it */
+	for (; str_next(&text, '\n', &line); source = false) {
 		/* # 1 "folder/file.h" 1 3: the first flag is 1 where a file begins, which no #line can say */
 		if (!str_starts(line, S("# 1 \"")))
 			continue;
@@ -38,7 +39,7 @@ void cached_read(struct arena *a, struct str text, struct str cwd, struct strs *
 		name = str_sub(line, 0, str_chr(line, '"'));
 		rest = str_sub(line, name.n, line.n);
 		bool file = !str_starts(name, S("<")) && !str_contains(name, S("\\"));
-		if (file && str_starts(rest, S("\" 1")))
+		if (file && (source || str_starts(rest, S("\" 1"))))
 			strs_put(a, ret, path_clean(a, path_join(a, cwd, name)));
 	}
 }

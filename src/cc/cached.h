@@ -33,7 +33,7 @@ struct cached_pass {
 };
 
 int64_t cached_now(void);
-/* The files that a text names in its line markers where an #include begins; relative ones are below cwd. */
+/* The files that a text names in its line markers, where it begins and where an #include does; relative ones are below cwd. */
 void cached_read(struct arena *a, struct str text, struct str cwd, struct strs *ret);
 /* Adds what decides the output to *p by the commands that the driver's -### shows (said): words, contents of files, and as
  * roots the folders that -ffile-prefix-map hides. homes: folders whose programs p's first word covers. False if there is
