@@ -135,6 +135,7 @@ bool cache_ask(struct str dir, enum cache_wants what, const struct digest *key)
 	CLEANUP(fd_closep) int fd = socket_in(dir, false);
 	char yes = 'n';
 	memcpy(q.key, key->b, sizeof(q.key));
-	return fd >= 0 && is_ours(fd) && send(fd, &q, sizeof(q), MSG_NOSIGNAL) == (ssize_t)sizeof(q) &&
+	return fd >= 0 && is_ours(fd) &&
+	       send(fd, &q, sizeof(q), MSG_NOSIGNAL) == (ssize_t)sizeof(q) &&
 	       recv(fd, &yes, 1, 0) == 1 && yes == 'y';
 }

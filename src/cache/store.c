@@ -256,8 +256,8 @@ void cache_share(struct cache *c, const struct digest *key)
 	ARENA(tmp);
 	struct cache_entry entry;
 	if (!get_from_own(&tmp, c, key, &entry)) {
-		cache_trouble(c,
-			err_new(E_IO, "a compiler could not write to '%.*s'", STR(c->own.dir)));
+		cache_trouble(
+			c, err_new(E_IO, "a compiler could not write to '%.*s'", STR(c->own.dir)));
 		return;
 	}
 	struct str file = entry_file(&tmp, c, key, &entry);

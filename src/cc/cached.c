@@ -16,8 +16,7 @@ int64_t cached_now(void)
 }
 
 /* Folders of this build become marks; or back. */
-static struct str exchange(
-	struct arena *a, const struct cached_pass *p, struct str text, bool back)
+static struct str exchange(struct arena *a, const struct cached_pass *p, struct str text, bool back)
 {
 	VEC_EACH (const struct cached_root, r, &p->roots) {
 		struct str mark = str_fmt(a, "@{%s}", r->mark);
@@ -144,9 +143,8 @@ static struct err *hash_files(struct hash *h, const struct strs *files)
  * another option does with a path, nobody here knows. */
 static void hash_words(struct arena *tmp, struct hash *h, const struct cached_pass *p)
 {
-	static const char *const places[] = {
-		"-I", "-iquote", "-isystem", "-idirafter", "-ffile-prefix-map=",
-		"-fmacro-prefix-map=", NULL};
+	static const char *const places[] = {"-I", "-iquote", "-isystem", "-idirafter",
+		"-ffile-prefix-map=", "-fmacro-prefix-map=", NULL};
 	VEC_EACH (const struct str, w, &p->words) {
 		bool place = !str_starts(*w, S("-")) || str_starts_one_of(*w, places);
 		hash_word(h, place ? exchange(tmp, p, *w, false) : *w);

@@ -22,10 +22,10 @@ struct cached_root { /* a folder whose place does not matter to what is made */
 
 struct cached_pass {
 	struct cache *cache;
-	struct strs words;  /* all that decides the output but is no content of a file */
-	struct str text;    /* as the preprocessor made it */
-	struct strs read;   /* the files that it is made of, as far as they may change */
-	struct strs others; /* files whose content decides the output, too */
+	struct strs words;             /* all that decides the output but is no content of a file */
+	struct str text;               /* as the preprocessor made it */
+	struct strs read;              /* the files that it is made of, as far as they may change */
+	struct strs others;            /* files whose content decides the output, too */
 	VEC(struct cached_root) roots; /* one that lies in another comes before it */
 	int64_t began;                 /* ns: cached_now() before the text was made */
 	bool good;                     /* cached_key() found a key */

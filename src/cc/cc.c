@@ -148,7 +148,7 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 struct pass_cost {
 	struct str gpu;          /* "" for the host pass */
 	const char *front, *why; /* a word of front_how_names; the reason for "direct" */
-	bool restored; /* from the cache: these are the costs of finding it */
+	bool restored;           /* from the cache: these are the costs of finding it */
 	double seconds, cpu;
 	uint64_t memory;
 };
@@ -205,8 +205,8 @@ struct compiler_run {
 	struct proc_result result;
 	struct history_key key;
 	struct log_entry entry;
-	bool cuda; /* translated: its messages may be about names that HIP lacks */
-	bool part; /* one of several programs of a pass, which the history knows as a whole */
+	bool cuda;     /* translated: its messages may be about names that HIP lacks */
+	bool part;     /* one of several programs of a pass, which the history knows as a whole */
 	bool restored; /* the pass's output is from the cache */
 	bool doubtful; /* a later pass may find it wrong, so the cache does not get it */
 };
@@ -398,8 +398,8 @@ static struct err *look_in_cache(struct arena *a, struct compiler_run *j,
 {
 	struct strs homes = {0};
 	struct proc_result r;
-	*ret = (struct cached_pass){
-		.cache = cache_borrow(j->config->objects, j->config->lender), .began = cached_now()};
+	*ret = (struct cached_pass){.cache = cache_borrow(j->config->objects, j->config->lender),
+		.began = cached_now()};
 	strs_add(a, &ret->words, j->config->identity);
 	strs_add(a, &homes, j->cc->dir);
 	strs_add(a, &homes, j->config->sdk);
@@ -659,8 +659,8 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	struct compiler_run j = {.cc = cc, .config = &config, .cuda = nvcc.cuda};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;
-	bool passes = j.entry.predicted || front_share_of(config.share) != FRONT_OFF ||
-		      config.objects.n;
+	bool passes =
+		j.entry.predicted || front_share_of(config.share) != FRONT_OFF || config.objects.n;
 	if (!nvcc.passes.n && (nested || (!config.log_dir.n && !passes)))
 		return become(a, &j.proc);
 	cancel_init();

@@ -16,8 +16,8 @@ static const char *const with_value[] = {"-o", "-x", "-I", "-D", "-U", "-L", "-l
 	"-target", "--target", "-arch", "--param", "-dependency-file", "--config", "-rpath",
 	"-soname", "-h", "-m", "-working-directory", "-framework", "-mthread-model", NULL};
 /* options with which nothing is compiled */
-static const char *const asks[] = {"-M", "-MM", "--version", "-dumpversion",
-	"-dumpmachine", "--help", "-help", "-cc1", "-cc1as", "-cc1gen-reproducer", NULL};
+static const char *const asks[] = {"-M", "-MM", "--version", "-dumpversion", "-dumpmachine",
+	"--help", "-help", "-cc1", "-cc1as", "-cc1gen-reproducer", NULL};
 /* options with which only the text, or only the commands of a compile are shown */
 static const char *const shows[] = {"-E", "-###", NULL};
 /* options with which nothing is linked */

@@ -86,9 +86,8 @@ static struct err *run_or_restore(
 		TRY(job_check_regular(j->depfile));
 	if (!caching || io_inputs->n)
 		return NULL;
-	const struct proc_result cost = {.seconds = j->report.seconds,
-		.cpu = j->report.cpu,
-		.memory = j->report.memory};
+	const struct proc_result cost = {
+		.seconds = j->report.seconds, .cpu = j->report.cpu, .memory = j->report.memory};
 	cached_keep(tmp, &pass, part, said, &cost);
 	return NULL;
 }

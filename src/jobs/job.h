@@ -83,8 +83,8 @@ struct jobs {
 	struct cache *cache;
 	struct str identity; /* a hash of the content of all programs that run; for the cache */
 	VEC(struct cached_root) roots; /* likewise */
-	double began;               /* mono_now() at the start of the whole build */
-	VEC(struct job *) all;      /* in order: a job comes after those that it needs */
+	double began;                  /* mono_now() at the start of the whole build */
+	VEC(struct job *) all;         /* in order: a job comes after those that it needs */
 	struct progress *progress;
 	/* set by jobs_run(); the lock protects `stop`, and the counters of jobs */
 	struct stamps *stamps;
