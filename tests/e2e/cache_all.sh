@@ -67,7 +67,7 @@ foreign_machines() { # NAME PROJECT URL OPTION...
 }
 contents() ( # FOLDER PROJECT: a wheel, or a folder that has the project's name
 	cd "$1/$2" 2>/dev/null || cd "$1"
-	find . -type f -exec sha256sum {} + | sort
+	find . -type f ! -name '*.whl.json' -exec sha256sum {} + | sort
 )
 
 # ---- nginx ----
