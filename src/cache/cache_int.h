@@ -28,12 +28,19 @@ struct cache {
 };
 
 /* ---- store.c ---- */
-void cache_trouble(struct cache *c, struct err *e); /* for cache_closep(); may be NULL */
-void cache_count(struct cache *c, uint64_t bytes);  /* that somebody added to the own folder */
 /* Puts an entry of the own folder into the shared place, sealed. */
 void cache_share(struct cache *c, const struct digest *key);
 
-/* ---- lend.c ---- */
+/* ---- ask.c ---- */
+#define CACHE_SOCKET "objects.socket"
 enum cache_wants { CACHE_FETCH, CACHE_SHARE };
+/* One message, on a connection of its own; the answer is one byte, 'y' or 'n'. */
+struct cache_request {
+	unsigned char what, key[sizeof(((struct digest *)0)->b)];
+};
+
+/* A socket whose address is in dir: bound to it, or else connected. -1 with errno. */
+int cache_socket(struct str dir, bool binds);
+bool cache_socket_is_ours(int fd); /* is the other side a process of this user? */
 /* Asks the lender whose socket is in dir to do that; false if there is none, or the entry is nowhere. */
 bool cache_ask(struct str dir, enum cache_wants what, const struct digest *key);

@@ -88,7 +88,8 @@ static struct str entry_name(struct arena *a, const struct digest *key)
 	return str_fmt(a, "%.*s/%.*s", 2, hex.p, STR(hex));
 }
 
-void cache_trouble(struct cache *c, struct err *e)
+/* Notes the first error, for cache_closep(). */
+static void note_trouble(struct cache *c, struct err *e)
 {
 	if (!e)
 		return;
@@ -138,7 +139,7 @@ static struct err *put_into_dir(
 	return fs_write(path, file, 0644);
 }
 
-void cache_count(struct cache *c, uint64_t bytes)
+static void count_written(struct cache *c, uint64_t bytes)
 {
 	pthread_mutex_lock(&c->lock);
 	c->written += bytes;
@@ -182,7 +183,7 @@ static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest
 	TRY(fs_read_below(tmp, dir, name, most, &file));
 	if (!cache_entry_read(c->shared.sealed ? c->key : S(""), key, file, &entry))
 		return NULL;
-	cache_count(c, file.n);
+	count_written(c, file.n);
 	return put_into_dir(tmp, &c->own, key, file);
 }
 
@@ -195,7 +196,7 @@ bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struc
 		return cache_ask(c->lender, CACHE_FETCH, key) && get_from_own(a, c, key, ret);
 	if ((!c->shared.dir.n && !c->shared.server.base.n) || is_troubled(c))
 		return false;
-	cache_trouble(c, fetch(&tmp, c, key));
+	note_trouble(c, fetch(&tmp, c, key));
 	return get_from_own(a, c, key, ret);
 }
 
@@ -243,11 +244,11 @@ void cache_put(struct cache *c, const struct digest *key, const struct cache_ent
 		return;
 	struct str file = entry_file(&tmp, c, key, e);
 	struct err *bad = put_into_dir(&tmp, &c->own, key, file);
-	cache_count(c, file.n);
+	count_written(c, file.n);
 	if (!bad && !c->lender.n)
 		bad = put_into_shared(&tmp, c, key, file);
-	cache_trouble(c, bad);
-	if (c->lender.n) /* which finds nothing there, and says so, if it could not be written */
+	note_trouble(c, bad);
+	if (c->lender.n) /* if it could not be written, the lender finds nothing there, and says so */
 		cache_ask(c->lender, CACHE_SHARE, key);
 }
 
@@ -256,14 +257,14 @@ void cache_share(struct cache *c, const struct digest *key)
 	ARENA(tmp);
 	struct cache_entry entry;
 	if (!get_from_own(&tmp, c, key, &entry)) {
-		cache_trouble(
+		note_trouble(
 			c, err_new(E_IO, "a compiler could not write to '%.*s'", STR(c->own.dir)));
 		return;
 	}
 	struct str file = entry_file(&tmp, c, key, &entry);
 	fs_unmap(&entry.file);
-	cache_count(c, file.n);
-	cache_trouble(c, put_into_shared(&tmp, c, key, file));
+	count_written(c, file.n);
+	note_trouble(c, put_into_shared(&tmp, c, key, file));
 }
 
 /* ---- opening ---- */
@@ -407,7 +408,7 @@ void cache_closep(struct cache **c)
 	if (!it)
 		return;
 	if (it->written && !it->lender.n)
-		cache_trouble(it, keep_limit(it));
+		note_trouble(it, keep_limit(it));
 	if (it->trouble && !it->lender.n)
 		say_warning(
 			"the cache of objects is not used fully: %s", err_root(it->trouble)->msg);

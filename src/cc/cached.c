@@ -31,7 +31,7 @@ void cached_read(struct arena *a, struct str text, struct str cwd, struct strs *
 	struct str line, name, rest;
 	bool source = true; /* the first line names it */
 	for (; str_next(&text, '\n', &line); source = false) {
-		/* # 1 "folder/file.h" 1 3: the first flag is 1 where a file begins, which no #line can say */
+		/* '# 1 "NAME" 1 3': the first flag is 1 where a file begins, which no #line can say */
 		if (!str_starts(line, S("# 1 \"")))
 			continue;
 		line = str_sub(line, 5, line.n);
@@ -139,19 +139,6 @@ static struct err *hash_files(struct hash *h, const struct strs *files)
 	return NULL;
 }
 
-/* Folders of this build are hidden in options that only say where something is looked for, and in names of files. What
- * another option does with a path, nobody here knows. */
-static void hash_words(struct arena *tmp, struct hash *h, const struct cached_pass *p)
-{
-	static const char *const places[] = {"-I", "-iquote", "-isystem", "-idirafter",
-		"-ffile-prefix-map=", "-fmacro-prefix-map=", NULL};
-	VEC_EACH (const struct str, w, &p->words) {
-		bool place = !str_starts(*w, S("-")) || str_starts_one_of(*w, places);
-		hash_word(h, place ? exchange(tmp, p, *w, false) : *w);
-	}
-	hash_word(h, S("--"));
-}
-
 /* Does the text make the assembler read a file? */
 static bool reads_more(struct str text)
 {
@@ -168,13 +155,21 @@ static bool reads_more(struct str text)
 
 struct err *cached_key(struct arena *tmp, struct cached_pass *p)
 {
+	/* Folders of this build are hidden in options that only say where something is looked for, and in names of
+	 * files. What another option does with a path, nobody here knows. */
+	static const char *const places[] = {"-I", "-iquote", "-isystem", "-idirafter",
+		"-ffile-prefix-map=", "-fmacro-prefix-map=", NULL};
 	struct str rest = p->text, line;
 	p->good = false;
 	if (reads_more(p->text))
 		return NULL;
 	struct hash *h = hash_new(HASH_SHA256);
 	hash_word(h, S("pass 2"));
-	hash_words(tmp, h, p);
+	VEC_EACH (const struct str, w, &p->words) {
+		bool place = !str_starts(*w, S("-")) || str_starts_one_of(*w, places);
+		hash_word(h, place ? exchange(tmp, p, *w, false) : *w);
+	}
+	hash_word(h, S("--"));
 	struct err *e = hash_files(h, &p->others);
 	bool columns = str_contains(p->text, S("__builtin_COLUMN")) ||
 		       str_contains(p->text, S("__builtin_source_location"));
@@ -225,21 +220,16 @@ struct err *cached_take(struct arena *tmp, const struct cached_pass *p, struct s
 	return e;
 }
 
-static bool changed_since(const struct cached_pass *p)
-{
-	struct stat st;
-	bool ret = false;
-	for (size_t i = 0; i < p->read.n && !ret; i++)
-		ret = !fs_try_stat(p->read.v[i], &st) ||
-		      (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec >= p->began;
-	return ret;
-}
-
 void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part, struct str said,
 	const struct proc_result *cost)
 {
 	struct str object = {0}, of = S("");
-	if (!p->good || changed_since(p))
+	struct stat st;
+	bool changed = !p->good;
+	for (size_t i = 0; i < p->read.n && !changed; i++)
+		changed = !fs_try_stat(p->read.v[i], &st) ||
+			  (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec >= p->began;
+	if (changed)
 		return;
 	struct err *e = fs_map(part, &object);
 	if (!e && said.n)

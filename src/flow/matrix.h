@@ -67,7 +67,7 @@ struct matrix_cell {
 	size_t sdk_owner;             /* index of the cell that installs it */
 	struct matrix_cost cost;
 	enum matrix_state state;
-	struct str error, explained; /* of the first step that failed */
+	struct str error, explained; /* the first failed step's */
 	uint64_t size;               /* bytes of all wheels */
 };
 
