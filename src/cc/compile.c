@@ -169,9 +169,12 @@ bool compile_read(struct arena *a, struct str name, const struct strs *args,
 	 * makes objects that can be linked together. One more GPU changes nothing for the others, nor does the place of
 	 * a build, so that a cache has what was compiled elsewhere. */
 	struct str line = path_abs(a, source);
-	VEC_EACH (const struct str, word, args)
-		if (!str_starts(*word, S("--offload-arch=")))
-			line = str_fmt(a, "%.*s\n%.*s", STR(line), STR(*word));
+	for (size_t i = 0; i < args->n; i++) {
+		struct str word = args->v[i];
+		i += str_eq(word, S("-ivfsoverlay")); /* its name is made of paths */
+		if (!str_starts(word, S("--offload-arch=")))
+			line = str_fmt(a, "%.*s\n%.*s", STR(line), STR(word));
+	}
 	VEC_EACH (const struct str, place, places)
 		line = place->n > 1 ? str_replace(a, line, *place, S("@")) : line;
 	struct digest d = hash_bytes(HASH_SHA256, line.p, line.n);

@@ -3,7 +3,7 @@
 # project DIR          makes a project of one .cu and one .cpp file
 # foreign_project DIR  one of a .hip file, whose setup.py calls hipcc
 # did FILE             how many compiles of a build's JSON ran, and how many objects came from the cache: "3 0"
-# compiles FILE [KIND] the same for the passes that another build system started
+# compiles FILE [KIND] the same for the passes that another build system started, without CMake's tests of compilers
 # cached               the folder of this user's own cache
 project() {
 	mkdir -p "$1/src" "$1/include"
@@ -76,7 +76,8 @@ foreign_project() {
 compiles() {
 	python3 -c '
 import json, sys
-steps = [s for s in json.load(open(sys.argv[1]))["compiles"] if s["kind"] in (sys.argv[2:] or ("device", "host", "hip"))]
+steps = [s for s in json.load(open(sys.argv[1]))["compiles"] if s["kind"] in (sys.argv[2:] or ("device", "host", "hip"))
+         and "CMakeCUDACompiler" not in s["name"]]
 print(sum(not s["restored"] for s in steps), sum(s["restored"] for s in steps))' "$@"
 }
 cached() {

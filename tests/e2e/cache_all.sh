@@ -62,7 +62,7 @@ foreign_machines() { # NAME PROJECT URL OPTION...
 	cp -r "$project" "far/$project-2"
 	rocsmith build "far/$project-2" "$@" -o w2 --build-dir far/f2 --cache "$url" --json >f2.json || no "$name: $project: the second machine"
 	[ "$(compiles f2.json)" = "0 ${n%% *}" ] || no "$name: $project: the second machine compiled and restored $(compiles f2.json)"
-	diff <(contents w1 "$project") <(contents w2 "$project-2") >&2 || no "$name: $project: the results differ"
+	diff <(contents w1 "$project") <(contents w2 "$project") >&2 || no "$name: $project: the results differ"
 	ok "$name: $project: a second, empty machine compiles nothing for GPUs, and makes the same"
 }
 contents() ( # FOLDER PROJECT: a wheel, or a folder that has the project's name

@@ -660,6 +660,8 @@ static void passes_of_one_command_line_in_two_folders_have_other_ids(void **stat
 	assert_true(str_eq(id, id_in(&a, y, line, &there)));
 	assert_true(
 		str_eq(id, id_in(&a, x, "--offload-arch=gfx90a " TWO "-c a.hip -o a.o", &here)));
+	assert_true(str_eq(id_in(&a, x, TWO "-ivfsoverlay p.json -c a.hip -o a.o", &here),
+		id_in(&a, x, TWO "-ivfsoverlay q.json -c a.hip -o a.o", &here)));
 	assert_false(str_eq(id, id_in(&a, x, TWO "-c b.hip -o a.o", &here)));
 	assert_false(str_eq(id, id_in(&a, x, TWO "-c a.hip -o b.o", &here)));
 	assert_int_equal(chdir("/"), 0);
