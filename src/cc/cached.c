@@ -226,9 +226,12 @@ void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part
 	struct str object = {0}, of = S("");
 	struct stat st;
 	bool changed = !p->good;
-	for (size_t i = 0; i < p->read.n && !changed; i++)
-		changed = !fs_try_stat(p->read.v[i], &st) ||
-			  (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec >= p->began;
+	const struct strs *const lists[] = {&p->read, &p->others};
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < lists[k]->n && !changed; i++)
+			changed = !fs_try_stat(lists[k]->v[i], &st) ||
+				  (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec >=
+					  p->began;
 	if (changed)
 		return;
 	struct err *e = fs_map(part, &object);

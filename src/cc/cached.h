@@ -45,6 +45,6 @@ MUST_USE struct err *cached_key(struct arena *tmp, struct cached_pass *p);
 /* Writes `part` from the cache, and the compiler's messages into *ret_said. False if the cache does not have it. */
 MUST_USE struct err *cached_take(struct arena *tmp, const struct cached_pass *p, struct str part,
 	struct str *ret_said, bool *ret_done);
-/* Keeps `part`, unless a file changed since the text was made: then it may be of another text. */
+/* Keeps `part`, unless a file that it is made of changed since p->began: then it may be of another text. */
 void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part, struct str said,
 	const struct proc_result *cost);

@@ -56,6 +56,7 @@ struct err *slim_offload_read(struct slim_plan *p)
 		if (section.size != s->size)
 			return err_new(E_ELF, OFFLOAD_SECTION " is not inside the file");
 		p->section = (size_t)(s - e->sections.v);
+		p->unlinked = true;
 		p->from = s->offset;
 		p->size = s->size;
 		TRY(offload_walk(&section, take_image, &o));

@@ -215,9 +215,9 @@ struct err *slim_read(struct arena *a, const struct bytes *src, const struct sli
 		return NULL;
 	TRY(elf_open(a, src, &ret->elf));
 	if (ret->elf.type == ELF_REL && ret->elf.machine != ELF_AMDGPU)
-		return slim_offload_read(ret);
+		TRY(slim_offload_read(ret));
 	if (ret->elf.machine != ELF_AMDGPU)
-		return find_bundles(ret);
+		return ret->unlinked ? NULL : find_bundles(ret);
 	if (keep->strip)
 		TRY(slim_strip(a, src, &ret->object));
 	if (ret->object.cut) {
@@ -265,7 +265,7 @@ struct err *slim_punch(const struct slim_plan *p, int fd, uint64_t *ret_freed)
 {
 	static const char none[8];
 	*ret_freed = 0;
-	if (p->changed && p->elf.type == ELF_REL)
+	if (p->changed && p->unlinked)
 		return err_new(E_SLIM, "an object that is not linked yet cannot have holes");
 	VEC_EACH (const struct slim_bundle, b, &p->bundles)
 		if (b->changed && b->old.encoding != BUNDLE_RAW)

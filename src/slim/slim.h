@@ -103,7 +103,8 @@ struct slim_plan {
 	size_t section, segment; /* indexes of the ones that hold the bundles; section 0: none */
 	uint64_t from, size;     /* range of the bundles in the file */
 	VEC(struct slim_bundle) bundles;
-	/* an object that is not linked yet: the offload binaries that stay. Its section is .llvm.offloading. */
+	/* an object that is not linked yet, whose section is .llvm.offloading: the offload binaries that stay */
+	bool unlinked;
 	VEC(struct slim_binary) binaries;
 	struct slim_sums targets;
 	bool changed;

@@ -126,6 +126,16 @@ static void messages_are_about_the_files_as_they_are(void **state)
 	cached_keep(&a, &p, part, S(""), &cost);
 	assert_ok(cached_take(&a, &p, part, &said, &done));
 	assert_false(done);
+	struct cached_pass other = {.cache = c, .text = p.text, .began = 0};
+	strs_add(&a, &other.others, file); /* a device library, for example */
+	assert_ok(cached_key(&a, &other));
+	cached_keep(&a, &other, part, S(""), &cost);
+	assert_ok(cached_take(&a, &other, part, &said, &done));
+	assert_false(done);
+	other.began = INT64_MAX;
+	cached_keep(&a, &other, part, S(""), &cost);
+	assert_ok(cached_take(&a, &other, part, &said, &done));
+	assert_true(done);
 	/* columns are not in the text */
 	struct digest before;
 	p.text = S("int x = __builtin_COLUMN();\n");
