@@ -92,7 +92,7 @@ static enum word_use use_of(struct str word)
 	static const char *const shared_begins[] = {"-D", "-I", "-U", "-O", "-W", "-isystem",
 		"-iquote", "-idirafter", "-std=", "-cuid=", "--hip-path=", "--rocm-path=", "-fno-",
 		"-fdiagnostics", "-ffile-prefix-map=", "-ffp-contract=", "-fgpu-default-stream=",
-		"-fstack-protector", "-fvisibility", NULL};
+		"-fstack-protector", "-fvisibility", "-fclang-abi-compat=", NULL};
 	static const char *const tools[] = {"-Wp,", "-Wa,", "-Wl,", NULL};
 	/* options for dependency files, which the driver drops on the device side */
 	static const char *const host_begins[] = {"-MD", "-MMD", "-MP", "-MF", "-MT", "-MQ", NULL};

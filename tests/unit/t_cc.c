@@ -564,6 +564,8 @@ static void only_what_passes_can_express_is_compiled_in_passes(void **state)
 		{"hipcc " TWO "-MD -MF a.d -MT a.o -c a.hip -o a.o", "gfx1100 gfx942", 7},
 		{"hipcc " TWO "-MD -MF a.d -c a.hip -o a.o", "gfx1100 gfx942", 7},
 		{"hipcc -fno-gpu-rdc " TWO "-cuid=x -c a.hip -o a.o", "gfx1100 gfx942", 2},
+		/* as PyTorch does, whose object is that of one run of clang 21, byte by byte */
+		{"hipcc -fclang-abi-compat=17 " TWO "-c a.hip -o a.o", "gfx1100 gfx942", 2},
 		{"hipcc --offload-arch=gfx942 -c a.hip -o a.o", "gfx942", 1},
 		{"hipcc --offload-arch=gfx942,gfx1100 -c a.hip -o a.o", "", 0},
 		{"hipcc --offload-arch=native " TWO "-c a.hip -o a.o", "", 0},
