@@ -73,7 +73,8 @@ const char *front_commands(struct arena *a, struct str said, struct front_comman
 	while (str_next(&said, '\n', &line)) {
 		if (!str_starts(line, S(" \"")))
 			continue;
-		if (n == sizeof(lists) / sizeof(lists[0]) || !front_shown_words(a, line, lists[n++]))
+		if (n == sizeof(lists) / sizeof(lists[0]) ||
+			!front_shown_words(a, line, lists[n++]))
 			return "the driver has other steps";
 	}
 	const struct strs *w = &ret->cc1;

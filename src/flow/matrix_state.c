@@ -343,8 +343,7 @@ struct str matrix_html(struct arena *a, const struct matrix *m)
 			(unsigned long long)m->failed),
 		"span", "class", str_z(a, str_fmt(a, "badge %s", badge)), NULL);
 	html_close(&h, 1);
-	html_table(&h,
-		"Cell|State|GPUs|>Time|>CPU|>Peak memory|>Size|Wheels|Error|What to do");
+	html_table(&h, "Cell|State|GPUs|>Time|>CPU|>Peak memory|>Size|Wheels|Error|What to do");
 	VEC_EACH (const struct matrix_cell, c, &m->cells) {
 		const struct matrix_cost none = {.by = S("")},
 					 *k = c->state == MATRIX_DONE ? &c->cost : &none;
