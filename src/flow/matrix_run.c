@@ -1,4 +1,5 @@
 /* Does the steps of cells: each is a child, rocsmith itself, whose result is written last; see matrix.h. */
+#include <pthread.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,7 +104,10 @@ static struct proc command_of(struct arena *a, const struct matrix *m, const str
 	return p;
 }
 
-/* The answer of `rocsmith explain` to a step's log, "" = none. An interrupted step is no failure to explain. */
+/* The automata of know/ are built while they are used, which is for one thread at a time. */
+static pthread_mutex_t explaining = PTHREAD_MUTEX_INITIALIZER;
+
+/* The answer of `rocsmith explain` to a step's log, "" = none. */
 static struct err *explain_log(struct arena *a, struct str path, struct str *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
@@ -139,8 +143,12 @@ static struct err *take_result(struct arena *a, const struct matrix *m, const st
 	to->status = (uint64_t)r->status;
 	to->error = r->status ? first_error(a, r) : S("");
 	to->explained = S("");
-	if (r->status)
-		err_free(explain_log(a, matrix_path(a, m, c, s->name, S("log")), &to->explained));
+	if (r->status) {
+		struct str log = matrix_path(a, m, c, s->name, S("log"));
+		pthread_mutex_lock(&explaining);
+		err_free(explain_log(a, log, &to->explained));
+		pthread_mutex_unlock(&explaining);
+	}
 	/* a build that finds everything up to date says nothing about the next one */
 	to->seconds = r->seconds > to->seconds ? r->seconds : to->seconds;
 	to->cpu = r->cpu > to->cpu ? r->cpu : to->cpu;
