@@ -19,6 +19,10 @@
  * those who share it: a file of 32 bytes or more that nobody else can read.
  *
  * Servers are asked as web/web.h says.
+ *
+ * Compilers that another build system starts have none of the user's secrets (foreign/secret.c), and each of them would
+ * say anew that a server is away. So they read and write only the own folder, and what the shared place is to do they ask
+ * of the process that has the cache open: cache_lend() answers them, cache_borrow() asks.
  */
 #pragma once
 
@@ -48,6 +52,13 @@ MUST_USE struct err *cache_open(const struct cache_wish *wish, struct cache **re
 bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret);
 /* Objects of more than 1 GiB are not kept. */
 void cache_put(struct cache *c, const struct digest *key, const struct cache_entry *entry);
+/* Lets programs of this user use the cache through a socket in dir, until cache_reclaimp() has waited for those that ask. */
+struct cache_lent;
+MUST_USE struct err *cache_lend(struct cache *c, struct str dir, struct cache_lent **ret);
+void cache_reclaimp(struct cache_lent **l);
+/* The cache that is lent in dir. own: its cache_own_dir(). Without a lender there is only the own folder. */
+struct cache *cache_borrow(struct str own, struct str dir);
+struct str cache_own_dir(const struct cache *c); /* as long as the cache is open */
 /* Removes what was not used for longest, if the own folder has become too large, and says once what went wrong. */
 void cache_closep(struct cache **c);
 

@@ -1,14 +1,12 @@
 /* Keeps entries in folders, and decides which are believed; see cache.h. */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/proc.h"
-#include "cache/cache.h"
+#include "cache/cache_int.h"
 #include "term/out.h"
-#include "web/web.h"
 
 enum {
 	MAX_HEAD = 1024,
@@ -23,24 +21,6 @@ enum {
 #define TAG "CACHEDIR.TAG"    /* https://bford.info/cachedir/ */
 static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 			  "# Objects that rocsmith compiled: all in here can be made again.\n";
-
-struct cache_place {
-	struct str dir; /* the folder of entries, or "" */
-	struct web server;
-	bool sealed; /* others can write there */
-};
-
-struct cache {
-	struct arena a;
-	struct cache_place own, shared;
-	struct fs_tree *guard; /* guards the shared folder */
-	struct str key;
-	uint64_t limit;
-	pthread_mutex_t lock;
-	uint64_t written; /* bytes added to the own folder */
-	struct err *
-		trouble; /* the first error; after one of the shared place, that is not asked again */
-};
 
 /* ---- the form of an entry ---- */
 static struct str seal_of(struct arena *a, struct str secret, struct str head)
@@ -109,7 +89,7 @@ static struct str entry_name(struct arena *a, const struct digest *key)
 }
 
 /* Notes the first error, for cache_closep(). */
-static void trouble(struct cache *c, struct err *e)
+static void note_trouble(struct cache *c, struct err *e)
 {
 	if (!e)
 		return;
@@ -159,14 +139,11 @@ static struct err *put_into_dir(
 	return fs_write(path, file, 0644);
 }
 
-static struct err *put_into_own(
-	struct arena *tmp, struct cache *c, const struct digest *key, struct str file)
+static void count_written(struct cache *c, uint64_t bytes)
 {
-	TRY(put_into_dir(tmp, &c->own, key, file));
 	pthread_mutex_lock(&c->lock);
-	c->written += file.n;
+	c->written += bytes;
 	pthread_mutex_unlock(&c->lock);
-	return NULL;
 }
 
 /* Moves an entry between a file and the server, as the lines of curl's configuration say. *ret_there, without an error, is
@@ -204,9 +181,10 @@ static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest
 	if (!there)
 		return NULL;
 	TRY(fs_read_below(tmp, dir, name, most, &file));
-	return cache_entry_read(c->shared.sealed ? c->key : S(""), key, file, &entry)
-		       ? put_into_own(tmp, c, key, file)
-		       : NULL;
+	if (!cache_entry_read(c->shared.sealed ? c->key : S(""), key, file, &entry))
+		return NULL;
+	count_written(c, file.n);
+	return put_into_dir(tmp, &c->own, key, file);
 }
 
 bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret)
@@ -214,46 +192,79 @@ bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struc
 	ARENA(tmp);
 	if (get_from_own(a, c, key, ret))
 		return true;
+	if (c->lender.n)
+		return cache_ask(c->lender, CACHE_FETCH, key) && get_from_own(a, c, key, ret);
 	if ((!c->shared.dir.n && !c->shared.server.base.n) || is_troubled(c))
 		return false;
-	trouble(c, fetch(&tmp, c, key));
+	note_trouble(c, fetch(&tmp, c, key));
 	return get_from_own(a, c, key, ret);
 }
 
 /* An entry is put together in memory: it is written whole, into one place or two. */
-void cache_put(struct cache *c, const struct digest *key, const struct cache_entry *e)
+static struct str entry_file(struct arena *a, const struct cache *c, const struct digest *key,
+	const struct cache_entry *e)
 {
-	ARENA(tmp);
-	CLEANUP(fs_tempdirp) struct str scratch = S("");
-	BUF(file, &tmp);
-	if (e->object.n > MAX_OBJECT || e->said.n > MAX_SAID || fs_writes_forbidden())
-		return;
+	BUF(file, a);
 	struct digest d = payload_hash(e->said, e->object);
 	buf_fmt(&file,
 		"rocsmith object 1\nkey %.*s\ncost %.0f %.0f %" PRIu64
 		"\nsaid %zu\nobject %zu\nsha256 %.*s\n",
-		STR(digest_hex(&tmp, key)), e->seconds * 1e6, e->cpu * 1e6, e->memory, e->said.n,
-		e->object.n, STR(digest_hex(&tmp, &d)));
-	buf_fmt(&file, "seal %.*s\n\n", STR(seal_of(&tmp, c->key, buf_str(&file))));
+		STR(digest_hex(a, key)), e->seconds * 1e6, e->cpu * 1e6, e->memory, e->said.n,
+		e->object.n, STR(digest_hex(a, &d)));
+	buf_fmt(&file, "seal %.*s\n\n", STR(seal_of(a, c->key, buf_str(&file))));
 	buf_add(&file, e->said);
 	buf_add(&file, e->object);
-	struct err *bad = put_into_own(&tmp, c, key, buf_str(&file));
-	if (!bad && c->shared.dir.n && !is_troubled(c))
-		bad = put_into_dir(&tmp, &c->shared, key, buf_str(&file));
-	if (!bad && c->shared.server.base.n && !is_troubled(c)) {
-		bool there;
-		struct strs more = {0};
-		bad = fs_tempdir(&tmp, S(""), &scratch);
-		struct str part = path_join(&tmp, scratch, S("entry"));
-		web_set(&tmp, &more, "upload-file", part);
-		if (!bad)
-			bad = fs_write(part, buf_str(&file), 0600);
-		if (!bad)
-			bad = transfer(&tmp, c, key, &more, &there);
-		if (!bad && !there)
-			bad = err_new(E_NET, "the server lets nothing be written there");
+	return buf_str(&file);
+}
+
+static struct err *put_into_shared(
+	struct arena *tmp, struct cache *c, const struct digest *key, struct str file)
+{
+	CLEANUP(fs_tempdirp) struct str scratch = S("");
+	struct strs more = {0};
+	bool there;
+	if (is_troubled(c))
+		return NULL;
+	if (c->shared.dir.n)
+		return put_into_dir(tmp, &c->shared, key, file);
+	if (!c->shared.server.base.n)
+		return NULL;
+	TRY(fs_tempdir(tmp, S(""), &scratch));
+	struct str part = path_join(tmp, scratch, S("entry"));
+	web_set(tmp, &more, "upload-file", part);
+	TRY(fs_write(part, file, 0600));
+	TRY(transfer(tmp, c, key, &more, &there));
+	return there ? NULL : err_new(E_NET, "the server lets nothing be written there");
+}
+
+void cache_put(struct cache *c, const struct digest *key, const struct cache_entry *e)
+{
+	ARENA(tmp);
+	if (e->object.n > MAX_OBJECT || e->said.n > MAX_SAID || fs_writes_forbidden())
+		return;
+	struct str file = entry_file(&tmp, c, key, e);
+	struct err *bad = put_into_dir(&tmp, &c->own, key, file);
+	count_written(c, file.n);
+	if (!bad && !c->lender.n)
+		bad = put_into_shared(&tmp, c, key, file);
+	note_trouble(c, bad);
+	if (c->lender.n) /* if it could not be written, the lender finds nothing there, and says so */
+		cache_ask(c->lender, CACHE_SHARE, key);
+}
+
+void cache_share(struct cache *c, const struct digest *key)
+{
+	ARENA(tmp);
+	struct cache_entry entry;
+	if (!get_from_own(&tmp, c, key, &entry)) {
+		note_trouble(
+			c, err_new(E_IO, "a compiler could not write to '%.*s'", STR(c->own.dir)));
+		return;
 	}
-	trouble(c, bad);
+	struct str file = entry_file(&tmp, c, key, &entry);
+	fs_unmap(&entry.file);
+	count_written(c, file.n);
+	note_trouble(c, put_into_shared(&tmp, c, key, file));
 }
 
 /* ---- opening ---- */
@@ -329,6 +340,20 @@ struct err *cache_open(const struct cache_wish *wish, struct cache **ret)
 	return e;
 }
 
+struct str cache_own_dir(const struct cache *c)
+{
+	return c->own.dir;
+}
+
+struct cache *cache_borrow(struct str own, struct str dir)
+{
+	struct cache *c = xmalloc(sizeof(*c));
+	*c = (struct cache){.lock = PTHREAD_MUTEX_INITIALIZER};
+	c->own.dir = str_dup(&c->a, own);
+	c->lender = str_dup(&c->a, dir);
+	return c;
+}
+
 /* ---- the limit ---- */
 struct kept {
 	struct str path;
@@ -382,9 +407,9 @@ void cache_closep(struct cache **c)
 	struct cache *it = *c;
 	if (!it)
 		return;
-	if (it->written)
-		trouble(it, keep_limit(it));
-	if (it->trouble)
+	if (it->written && !it->lender.n)
+		note_trouble(it, keep_limit(it));
+	if (it->trouble && !it->lender.n)
 		say_warning(
 			"the cache of objects is not used fully: %s", err_root(it->trouble)->msg);
 	err_free(it->trouble);

@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "cc/cached.h"
 #include "cc/cc_int.h"
 #include "cc/compile.h"
 #include "formats/node.h"
@@ -16,7 +17,7 @@
 
 #define INSIDE "ROCSMITH_CC" /* set in the environment of every program we start */
 
-enum { MAX_STDERR = 64 << 20, MAX_MENDED = 8 /* clang stops at 20 errors */ };
+enum { MAX_STDERR = 64 << 20, MAX_TEXT = 512 << 20, MAX_MENDED = 8 /* clang stops at 20 errors */ };
 
 const char *const cc_gpu_programs[] = {
 	"rocm_agent_enumerator", "offload-arch", "amdgpu-arch", NULL};
@@ -26,6 +27,7 @@ const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
 	FIELD_OPTIONAL("share_frontend", struct cc_config, share),
+	FIELDS(struct cc_config, objects, lender, identity),
 	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
 		root_flags, root_links, compile_flags),
 	FIELD_LAST(FIELDS(struct cc_config, gpus, log_dir, precompile, memory, project, sdk, rocm)),
@@ -146,6 +148,7 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 struct pass_cost {
 	struct str gpu;          /* "" for the host pass */
 	const char *front, *why; /* a word of front_how_names; the reason for "direct" */
+	bool restored;           /* from the cache: these are the costs of finding it */
 	double seconds, cpu,
 		proof; /* proof: CPU seconds of the direct pass to compare with, in cpu */
 	uint64_t memory;
@@ -170,7 +173,7 @@ struct log_entry {
 };
 
 static const struct json_field pass_fields[] =
-	FIELDS_ONLY(struct pass_cost, gpu, front, why, seconds, cpu, proof, memory);
+	FIELDS_ONLY(struct pass_cost, gpu, front, why, restored, seconds, cpu, proof, memory);
 
 static const struct json_field entry_fields[] = {
 	FIELDS(struct log_entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
@@ -204,8 +207,10 @@ struct compiler_run {
 	struct proc_result result;
 	struct history_key key;
 	struct log_entry entry;
-	bool cuda; /* translated: its messages may be about names that HIP lacks */
-	bool part; /* one of several programs of a pass, which the history knows as a whole */
+	bool cuda;     /* translated: its messages may be about names that HIP lacks */
+	bool part;     /* one of several programs of a pass, which the history knows as a whole */
+	bool restored; /* the pass's output is from the cache */
+	bool doubtful; /* a later pass may find it wrong, so the cache does not get it */
 };
 
 /* Prints an error that must not fail the build as a warning. */
@@ -369,10 +374,77 @@ static struct err *run_device(struct arena *a, struct compiler_run *j, const str
 	e->front = front_how_names[done.how];
 	e->why = done.why;
 	e->proof = done.proof;
+	j->doubtful = done.doubt.n > 0;
 	*ret_drop = done.differs && f.share == FRONT_AUTO;
 	if (done.differs)
 		return keep_both(a, j, p, folder);
 	return remember(a, j);
+}
+
+/* Runs the pass's program with one more word, uncounted, and adds its costs. */
+static struct err *run_asking(
+	struct arena *a, struct compiler_run *j, const char *word, struct proc_result *ret)
+{
+	struct log_entry *e = &j->entry;
+	struct proc p = j->proc;
+	p.argv = (struct strs){0};
+	strs_add_all(a, &p.argv, &j->proc.argv);
+	strs_add(a, &p.argv, str_from(word));
+	TRY(proc_run(a, &p, ret));
+	e->cpu += ret->cpu;
+	e->seconds += ret->seconds;
+	return NULL;
+}
+
+/* Looks into the cache for what the pass makes: j->restored. *ret is for cached_keep(). */
+static struct err *look_in_cache(struct arena *a, struct compiler_run *j,
+	const struct compile_pass *p, struct cached_pass *ret)
+{
+	struct strs homes = {0};
+	struct proc_result r;
+	*ret = (struct cached_pass){.cache = cache_borrow(j->config->objects, j->config->lender),
+		.began = cached_now()};
+	strs_add(a, &ret->words, j->config->identity);
+	strs_add(a, &homes, j->cc->dir);
+	strs_add(a, &homes, j->config->sdk);
+	TRY(run_asking(a, j, "-###", &r));
+	if (r.status || !cached_commands(a, &homes, r.err, ret))
+		return NULL;
+	TRY(run_asking(a, j, "-E", &r));
+	if (r.status || !fs_is_file(p->out))
+		return NULL;
+	TRY(fs_read(a, p->out, MAX_TEXT, &ret->text));
+	cached_read(a, ret->text, path_abs(a, S(".")), &ret->read);
+	TRY(cached_key(a, ret));
+	return cached_take(a, ret, p->out, &j->result.err, &j->restored);
+}
+
+/* Runs a pass, or takes its output from the cache. *ret_drop: as in run_device() */
+static struct err *run_pass(struct arena *a, struct compiler_run *j, const struct compile_pass *p,
+	const struct strs *gpus, bool *ret_drop)
+{
+	CLEANUP(cache_closep) struct cache *cache = NULL;
+	struct cached_pass pass = {0};
+	*ret_drop = false;
+	TRY(fs_mkdirs(p->work));
+	TRY(prepare(a, j, &p->argv));
+	j->proc.only_err = true;
+	j->proc.inherit = false;
+	if (gpus && j->config->objects.n) {
+		struct err *e = look_in_cache(a, j, p, &pass);
+		cache = pass.cache;
+		TRY(e);
+		if (j->restored)
+			return NULL;
+		TRY(fs_remove(p->out));
+	}
+	if (p->gpu.n && gpus && gpus->n > 1 && front_share_of(j->config->share) != FRONT_OFF)
+		TRY(run_device(a, j, p, gpus, ret_drop));
+	else
+		TRY(run_counted(a, j));
+	if (cache && !j->result.status && !j->doubtful && !*ret_drop && fs_is_file(p->out))
+		cached_keep(a, &pass, p->out, j->result.err, &j->result);
+	return NULL;
 }
 
 /* Runs the passes in order. *ret_good: all succeeded, and the object is in place. If false, j->result is that of the one
@@ -382,6 +454,7 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 {
 	struct log_entry *whole = &j->entry;
 	struct strs objects = {0};
+	bool restored = false;
 	BUF(said, a);
 	*ret_good = false;
 	VEC_EACH (const struct compile_pass, p, passes) {
@@ -390,17 +463,10 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 			TRY(compile_join(gpus, &objects, p->output));
 			continue;
 		}
-		TRY(fs_mkdirs(p->work));
-		TRY(prepare(a, &one, &p->argv));
-		one.proc.only_err = true;
-		one.proc.inherit = false;
-		bool drop = false;
-		if (p->gpu.n && gpus && gpus->n > 1 &&
-			front_share_of(j->config->share) != FRONT_OFF)
-			TRY(run_device(a, &one, p, gpus, &drop));
-		else
-			TRY(run_counted(a, &one));
+		bool drop;
+		TRY(run_pass(a, &one, p, gpus, &drop));
 		const struct log_entry *e = &one.entry;
+		restored |= one.restored;
 		whole->waited += e->waited;
 		whole->cpu += e->cpu;
 		whole->seconds += e->seconds;
@@ -408,6 +474,7 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 		*VEC_PUSH(a, &whole->passes) = (struct pass_cost){.gpu = p->gpu,
 			.front = e->front,
 			.why = e->why,
+			.restored = one.restored,
 			.seconds = e->seconds,
 			.cpu = e->cpu,
 			.proof = e->proof,
@@ -421,7 +488,8 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 	}
 	whole->tries = 1;
 	say_text(buf_str(&said));
-	tolerate(remember(a, j)); /* records the source as a whole */
+	if (!restored)
+		tolerate(remember(a, j)); /* records the source as a whole */
 	*ret_good = true;
 	return NULL;
 }
@@ -434,7 +502,11 @@ static struct err *try_passes(
 	struct compile_step step;
 	struct compile_passes passes;
 	*ret_done = false;
-	if (!compile_read(a, j->cc->name, args, &step))
+	struct strs places = {0};
+	strs_add(a, &places, j->config->project);
+	strs_add(a, &places, j->config->sdk);
+	if (!compile_read(a, j->cc->name, args, &places, &step) ||
+		(step.gpus.n < 2 && !j->config->objects.n)) /* then it is no worse as it is */
 		return NULL;
 	struct str folder = path_dir(step.work);
 	struct err *e = fs_remove_tree(folder); /* left by a run that was killed */
@@ -607,14 +679,14 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	struct compiler_run j = {.cc = cc, .config = &config, .cuda = nvcc.cuda};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;
-	enum front_share share = front_share_of(config.share);
-	if (!nvcc.passes.n && !j.proc.only_err &&
-		(nested || (!config.log_dir.n && !j.entry.predicted && share == FRONT_OFF)))
+	bool passes =
+		j.entry.predicted || front_share_of(config.share) != FRONT_OFF || config.objects.n;
+	if (!nvcc.passes.n && !j.proc.only_err && (nested || (!config.log_dir.n && !passes)))
 		return become(a, &j.proc);
 	cancel_init();
 	if (nvcc.passes.n)
 		TRY(link_device(a, &j, &nvcc.passes));
-	else if (j.entry.predicted || share != FRONT_OFF)
+	else if (passes)
 		TRY(try_passes(a, &j, &words, &done));
 	if (!done && !nvcc.passes.n)
 		TRY(run_compiler(a, &j, &words));

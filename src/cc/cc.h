@@ -18,7 +18,7 @@
  * The outermost of these processes counts memory, logs and retries. The ones it starts (clang by hipcc, cc1 by clang)
  * find ROCSMITH_CC in their environment and exec their program at once. A compiler that was killed for lack of memory,
  * or reports that it has none, is run once more, alone; its stderr is held back until it ends. A compile for several
- * GPUs is split into passes (compile.h). C++ that clang compiles for the host uses precompiled headers if the project's
+ * GPUs is split into passes (compile.h), whose output may come from a cache of objects (cached.h). C++ that clang compiles for the host uses precompiled headers if the project's
  * description lists some (cc_config.precompile, pch.c in cc_int.h). The objects are the same as without.
  */
 #pragma once
@@ -52,6 +52,8 @@ struct cc_config {
 	struct strs precompile;    /* sets of C++ headers: a source gets the first that fits */
 	uint64_t memory;           /* bytes for all compilers together; 0: not counted */
 	struct str share; /* do device passes share front ends? front_share_names[], or "" = off */
+	/* A cache of objects: cache_own_dir(), or "" = none; the folder of the lender's socket; what sdk_identity() says */
+	struct str objects, lender, identity;
 	/* nvcc translates files of this folder ("": any), but none of the SDK's, for its ROCm version */
 	struct str project, sdk, rocm;
 };

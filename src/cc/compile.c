@@ -92,7 +92,7 @@ static enum word_use use_of(struct str word)
 	static const char *const shared_begins[] = {"-D", "-I", "-U", "-O", "-W", "-isystem",
 		"-iquote", "-idirafter", "-std=", "-cuid=", "--hip-path=", "--rocm-path=", "-fno-",
 		"-fdiagnostics", "-ffile-prefix-map=", "-ffp-contract=", "-fgpu-default-stream=",
-		"-fstack-protector", "-fvisibility", NULL};
+		"-fstack-protector", "-fvisibility", "-fclang-abi-compat=", NULL};
 	static const char *const tools[] = {"-Wp,", "-Wa,", "-Wl,", NULL};
 	/* options for dependency files, which the driver drops on the device side */
 	static const char *const host_begins[] = {"-MD", "-MMD", "-MP", "-MF", "-MT", "-MQ", NULL};
@@ -109,8 +109,8 @@ static enum word_use use_of(struct str word)
 	return str_starts_one_of(word, host_begins) ? WORD_HOST : WORD_DOUBTFUL;
 }
 
-bool compile_read(
-	struct arena *a, struct str name, const struct strs *args, struct compile_step *ret)
+bool compile_read(struct arena *a, struct str name, const struct strs *args,
+	const struct strs *places, struct compile_step *ret)
 {
 	unsigned sources = 0;
 	struct strs depends = {0}; /* the options for dependency files */
@@ -156,7 +156,7 @@ bool compile_read(
 		if (two)
 			strs_add(a, to, value);
 	}
-	if (!hip || sources != 1 || ret->gpus.n < 2 || !ret->object.n || !strs_has(args, S("-c")) ||
+	if (!hip || sources != 1 || !ret->gpus.n || !ret->object.n || !strs_has(args, S("-c")) ||
 		(depends.n && !strs_has(&depends, S("-MF"))))
 		return false;
 	strs_sort(&ret->gpus); /* as the driver does */
@@ -166,9 +166,17 @@ bool compile_read(
 	}
 	/* Host and device code use this id in the names of shared variables. clang's default is a hash of its command
 	 * line, which differs from pass to pass. It hashes the source's full path, too: one command line in two folders
-	 * makes objects that can be linked together. */
-	struct str line =
-		str_fmt(a, "%.*s\n%.*s", STR(str_join(a, args, S("\n"))), STR(path_abs(a, source)));
+	 * makes objects that can be linked together. One more GPU changes nothing for the others, nor does the place of
+	 * a build, so that a cache has what was compiled elsewhere. */
+	struct str line = path_abs(a, source);
+	for (size_t i = 0; i < args->n; i++) {
+		struct str word = args->v[i];
+		i += str_eq(word, S("-ivfsoverlay")); /* its name is made of paths */
+		if (!str_starts(word, S("--offload-arch=")))
+			line = str_fmt(a, "%.*s\n%.*s", STR(line), STR(word));
+	}
+	VEC_EACH (const struct str, place, places)
+		line = place->n > 1 ? str_replace(a, line, *place, S("@")) : line;
 	struct digest d = hash_bytes(HASH_SHA256, line.p, line.n);
 	if (!has_id)
 		strs_add(a, &ret->words,

@@ -49,10 +49,11 @@ MUST_USE struct err *compile_join(
 	const struct strs *gpus, const struct strs *objects, struct str path);
 
 /* Reads a step from a command line of hipcc or clang's driver (name). Returns false if the command must run unsplit:
- * for one GPU, or with any option whose meaning for separate passes is not known (relocatable device code, saved
- * temporaries, response files, debug information, options for one side ...). */
-bool compile_read(
-	struct arena *a, struct str name, const struct strs *args, struct compile_step *ret);
+ * with any option whose meaning for separate passes is not known (relocatable device code, saved temporaries, response
+ * files, debug information, options for one side ...). The ids of its variables do not depend on the GPUs, nor on where the
+ * folders in `places` are. */
+bool compile_read(struct arena *a, struct str name, const struct strs *args,
+	const struct strs *places, struct compile_step *ret);
 
 /* ---- one front end for many GPUs ----
  *

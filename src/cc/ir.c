@@ -8,7 +8,7 @@ enum { MAX_WORDS = 1 << 16, MAX_VALUE = 1 << 14 };
 /* ---- the commands of a pass ---- */
 
 /* Splits a line of -###: words in quotes, where a backslash stands before ", \ and $. */
-static bool quoted_words(struct arena *a, struct str line, struct strs *ret)
+bool front_shown_words(struct arena *a, struct str line, struct strs *ret)
 {
 	size_t i = 0;
 	while (i < line.n && ret->n < MAX_WORDS) {
@@ -73,7 +73,8 @@ const char *front_commands(struct arena *a, struct str said, struct front_comman
 	while (str_next(&said, '\n', &line)) {
 		if (!str_starts(line, S(" \"")))
 			continue;
-		if (n == sizeof(lists) / sizeof(lists[0]) || !quoted_words(a, line, lists[n++]))
+		if (n == sizeof(lists) / sizeof(lists[0]) ||
+			!front_shown_words(a, line, lists[n++]))
 			return "the driver has other steps";
 	}
 	const struct strs *w = &ret->cc1;

@@ -16,8 +16,10 @@ static const char *const with_value[] = {"-o", "-x", "-I", "-D", "-U", "-L", "-l
 	"-target", "--target", "-arch", "--param", "-dependency-file", "--config", "-rpath",
 	"-soname", "-h", "-m", "-working-directory", "-framework", "-mthread-model", NULL};
 /* options with which nothing is compiled */
-static const char *const asks[] = {"-E", "-M", "-MM", "-###", "--version", "-dumpversion",
-	"-dumpmachine", "--help", "-help", "-cc1", "-cc1as", "-cc1gen-reproducer", NULL};
+static const char *const asks[] = {"-M", "-MM", "--version", "-dumpversion", "-dumpmachine",
+	"--help", "-help", "-cc1", "-cc1as", "-cc1gen-reproducer", NULL};
+/* options with which only the text, or only the commands of a compile are shown */
+static const char *const shows[] = {"-E", "-###", NULL};
 /* options with which nothing is linked */
 static const char *const stops[] = {"-c", "-S", "-emit-ast", "--precompile", "-fsyntax-only",
 	"--genco", "--cuda-device-only", "--offload-device-only", "-emit-llvm", NULL};
@@ -70,7 +72,7 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	static const char *const others[] = {"hipcc", "cc", "c++", "gcc", "g++", NULL};
 	struct cc_words w = {.links = true};
 	enum cc_kind language = CC_OTHER;
-	bool hip = false;
+	bool hip = false, shown = false;
 	name = plain_name(name);
 	w.driver = str_is_one_of(name, drivers);
 	bool compiler = w.driver || str_is_one_of(name, others);
@@ -86,7 +88,8 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 			w.kind = CC_OTHER;
 			return w;
 		}
-		if (str_is_one_of(word, stops))
+		shown |= str_is_one_of(word, shows);
+		if (str_is_one_of(word, stops) || shown)
 			w.links = false;
 		w.targeted |= is_targeted(word, own_sysroot);
 		w.openmp |= str_starts(word, S("-fopenmp"));
@@ -103,9 +106,11 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 			w.input = word;
 	}
 	w.links &= w.input.n > 0;
-	w.openmp &= w.input.n > 0 && !w.links;
-	if (!compiler || !w.input.n)
+	w.openmp &= w.input.n > 0 && !w.links && !shown;
+	if (!compiler || !w.input.n) {
+		w.kind = shown ? CC_OTHER : w.kind;
 		return w;
+	}
 	struct str ext = path_ext(w.input);
 	w.kind = language ? language : by_language(str_sub(ext, 1, ext.n));
 	/* hipcc compiles C++ as HIP unless -x says otherwise */
@@ -114,6 +119,8 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	w.compiles = w.kind != CC_OTHER;
 	if (!w.compiles && w.links)
 		w.kind = CC_LINK;
+	if (shown)
+		w.kind = CC_OTHER;
 	return w;
 }
 

@@ -84,11 +84,13 @@ static void say_compiled(struct arena *a, const struct build_result *r)
 		ran += s->done && !s->cached && !s->restored;
 		restored += s->restored;
 	}
+	VEC_EACH (const struct job_report, s, &r->compiles)
+		restored += s->restored;
 	struct str warnings =
 		n ? str_fmt(a, "; %.*s", STR(human_count(a, n, "compiler warning"))) : S("");
 	bool some = ran > 0;
 	if (restored) {
-		all -= restored;
+		all -= r->foreign ? 0 : restored;
 		say_status(S("Restored"), "%.*s from the cache",
 			STR(human_count(a, restored, "object")));
 	}

@@ -94,6 +94,8 @@ static struct err *plan_aside(struct arena *a, struct matrix *m, struct str dir)
 static const struct column cell_columns[] = {
 	{COLUMN("Cell", "name")},
 	{COLUMN("State", "state")},
+	{COLUMN(">Time", "cost.seconds"), .none = "-"},
+	{COLUMN(">Size", "size"), .bytes = true, .none = "-"},
 	{COLUMN("What went wrong", "error"), .none = "-"},
 	{.title = NULL},
 };

@@ -22,7 +22,8 @@ enum devcode_encoding {
 	/* in a kpack archive; the objects of one library and number count as a bundle */
 	DEVCODE_KPACK,
 	/* an image for the linker in a section .llvm.offloading; those of one source count as a bundle */
-	DEVCODE_OFFLOAD
+	DEVCODE_OFFLOAD,
+	DEVCODE_UNLINKED, /* likewise, of clang's old offload driver: in a section for each target */
 };
 
 /* The location of an object, so that it can be cut out or replaced without another search: its bundle's place in the

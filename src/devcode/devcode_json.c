@@ -10,6 +10,7 @@ static const char *const encodings[] = {
 	[DEVCODE_AKS2] = "aks2",
 	[DEVCODE_KPACK] = "kpack",
 	[DEVCODE_OFFLOAD] = "offload",
+	[DEVCODE_UNLINKED] = "unlinked",
 	NULL,
 };
 

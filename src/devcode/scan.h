@@ -38,6 +38,8 @@ MUST_USE struct err *scan_kpack(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct bytes *src);
 /* The section .llvm.offloading of an object that is not linked yet. */
 MUST_USE struct err *scan_offload(struct scan *s, const struct bytes *section);
+/* The sections of an object that clang's old offload driver made. */
+MUST_USE struct err *scan_unlinked(struct scan *s, const struct bytes *src, const struct elf *e);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct bytes *src);
 /* Compares the targets of two elements (struct devcode_part or devcode_sum), for qsort(). */
 int scan_by_target(const void *x, const void *y);

@@ -108,6 +108,8 @@ struct err *scan_elf(struct scan *s, const struct bytes *src)
 		if (!e.sections.n && x->type == ELF_PT_LOAD && x->filesz)
 			*VEC_PUSH(&tmp, &r) =
 				(struct scan_range){.offset = x->offset, .size = x->filesz};
+	if (e.type == ELF_REL)
+		TRY(scan_unlinked(s, src, &e));
 	return scan_ranges(s, src, &r, elf_section(&e, S(".rocm_kpack_ref")),
 		elf_section(&e, S(".hipFatBinSegment")));
 }

@@ -135,6 +135,30 @@ static void judge_gpu(struct arena *a, struct devcode *d, struct str name)
 		strs_add(a, &d->served, name);
 }
 
+/* A link by one of clang's offload drivers leaves out what the other left for the linker, or fails: clang 21's old one makes a
+ * library without that code, and says nothing. */
+static void judge_drivers(struct arena *a, struct devcode *d)
+{
+	const struct devcode_file *of[2] = {NULL, NULL};
+	VEC_EACH (const struct devcode_file, f, &d->files)
+		VEC_EACH (const struct code_object, o, &f->objects) {
+			if (o->encoding == DEVCODE_UNLINKED && !of[0])
+				of[0] = f;
+			if (o->encoding == DEVCODE_OFFLOAD && !of[1])
+				of[1] = f;
+		}
+	if (!of[0] || !of[1])
+		return;
+	struct finding *f =
+		finding_add(a, &d->findings, "offload-drivers-mixed", SEV_WARNING, of[1]->path);
+	finding_say(a, f,
+		"objects of both offload drivers of clang ('%.*s' is of the old one): a link takes "
+		"the device code of one kind only",
+		STR(of[0]->path));
+	finding_fix(
+		a, f, "compile all with --offload-new-driver, or all with --no-offload-new-driver");
+}
+
 void devcode_finish(struct arena *a, struct devcode *d)
 {
 	struct strs names = {0}; /* processors, without features */
@@ -156,4 +180,5 @@ void devcode_finish(struct arena *a, struct devcode *d)
 		judge_gpu(a, d, names.v[i]);
 	sides_judge(a, d);
 	same_judge(a, d);
+	judge_drivers(a, d);
 }

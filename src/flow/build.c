@@ -139,7 +139,7 @@ static struct err *run_stage(struct build *b, enum build_stage stage)
 	switch (stage) {
 	case STAGE_SDK:
 		TRY(open_sdk(b));
-		if (b->make.cache)
+		if (own && b->make.cache)
 			TRY(sdk_identity(b->a, &b->ret->sdk, &b->make.identity));
 		return open_sysroot(b);
 	case STAGE_HIPIFY:
@@ -385,9 +385,9 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 	CLEANUP(cache_closep) struct cache *cache = NULL;
 	ret->started = true;
 	struct err *e = prepare_build(b, &lock), *lost = NULL;
-	if (!e && !b->plan->foreign)
+	if (!e)
 		e = cache_open(&q->cache, &cache);
-	b->make.cache = cache;
+	b->make.cache = b->foreign.cache = cache;
 	unsigned end = q->targets.n ? STAGE_PACKAGE : STAGE_COUNT;
 	for (unsigned i = 0; i < end && !e; i++) {
 		double start = mono_now();

@@ -42,7 +42,7 @@ struct build_request {
 	struct str sysroot;  /* root of the machine that the report describes; "" = this one */
 	struct strs targets; /* targets of ninja or make: builds only these, no wheel; none = all */
 	struct str patches;  /* folder of a queue of patches (recipe/queue.h); "" = none */
-	struct cache_wish cache; /* keeps objects of our own build of .cu sources */
+	struct cache_wish cache; /* keeps objects of device and host passes */
 	unsigned share; /* do device passes share front ends? enum front_share of cc/compile.h */
 	unsigned jobs;  /* 0 = as many as CPUs and free memory allow */
 	bool editable; /* install into the environment of the plan's Python, with modules in the build folder */

@@ -56,6 +56,7 @@ static void add_run(struct arena *a, const struct node *run, double start, struc
 			.seconds = node_number(pass, S("seconds"), 0),
 			.cpu = node_number(pass, S("cpu"), 0),
 			.memory = node_u64(pass, S("memory"), 0),
+			.restored = node_bool(pass, S("restored"), false),
 			.done = node_u64(run, S("status"), 0) == 0};
 		start += s->seconds;
 		if (i)

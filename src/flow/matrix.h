@@ -38,6 +38,8 @@ struct matrix_result {
 	uint64_t memory;        /* bytes: the largest process */
 	uint64_t disk;          /* bytes of the build folder */
 	struct str wheel;       /* name of what a build made */
+	uint64_t size;          /* its bytes */
+	struct str explained;   /* "ID: what to do", if `rocsmith explain` knows the failure */
 };
 
 enum matrix_state { MATRIX_MISSING, MATRIX_DONE, MATRIX_FAILED };
@@ -61,10 +63,12 @@ struct matrix_cell {
 	VEC(struct matrix_step) steps;
 	struct strs sdk; /* words of `sdk install` without the next two; none = it installs none */
 	struct strs components, gpus; /* an owner has those of all cells with its SDK */
+	struct strs targets;          /* the GPUs of its plan */
 	size_t sdk_owner;             /* index of the cell that installs it */
 	struct matrix_cost cost;
 	enum matrix_state state;
-	struct str error; /* the first that a failed step said */
+	struct str error, explained; /* the first failed step's */
+	uint64_t size;               /* bytes of all wheels */
 };
 
 struct matrix_exclude {

@@ -1,4 +1,5 @@
 /* Does the steps of cells: each is a child, rocsmith itself, whose result is written last; see matrix.h. */
+#include <pthread.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include "base/progress.h"
 #include "flow/matrix.h"
 #include "formats/node.h"
+#include "formats/stream.h"
+#include "know/diagnosis.h"
 
 #define SELF "/proc/self/exe"
 
@@ -101,6 +104,30 @@ static struct proc command_of(struct arena *a, const struct matrix *m, const str
 	return p;
 }
 
+/* The automata of know/ are built while they are used, which is for one thread at a time. */
+static pthread_mutex_t explaining = PTHREAD_MUTEX_INITIALIZER;
+
+/* The answer of `rocsmith explain` to a step's log, "" = none. */
+static struct err *explain_log(struct arena *a, struct str path, struct str *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(stream_freep) struct stream *s = NULL;
+	CLEANUP(log_patterns_freep) struct log_patterns *p = NULL;
+	struct log_answer answer;
+	*ret = S("");
+	TRY(fs_open(path, &fd));
+	s = stream_new(fd, S(""), path);
+	TRY(log_patterns_new(&p));
+	TRY(log_read(a, p, s, &answer));
+	VEC_EACH (const struct log_cause, c, &answer.causes) {
+		if (ret->n || c->context_only)
+			continue;
+		const char *fix = c->fixes.n ? c->fixes.v->action : c->title;
+		*ret = str_fmt(a, "%s: %s", c->id, fix);
+	}
+	return NULL;
+}
+
 /* Keeps what came of a step. */
 static struct err *take_result(struct arena *a, const struct matrix *m, const struct matrix_cell *c,
 	struct matrix_step *s, const struct proc_result *r)
@@ -108,12 +135,20 @@ static struct err *take_result(struct arena *a, const struct matrix *m, const st
 	struct matrix_result *to = &s->result;
 	struct str rest = r->out, line, dir = matrix_path(a, m, c, s->name, S("build"));
 	MAP(seen, a); /* a build folder has names of the SDK's files, too */
-	struct fs_use use = {.seen = &seen};
+	MAP(seen_made, a);
+	struct fs_use use = {.seen = &seen}, made = {.seen = &seen_made};
 	char host[256] = "";
 	(void)gethostname(host, sizeof(host) - 1);
 	to->host = str_dup(a, str_from(host));
 	to->status = (uint64_t)r->status;
 	to->error = r->status ? first_error(a, r) : S("");
+	to->explained = S("");
+	if (r->status) {
+		struct str log = matrix_path(a, m, c, s->name, S("log"));
+		pthread_mutex_lock(&explaining);
+		err_free(explain_log(a, log, &to->explained));
+		pthread_mutex_unlock(&explaining);
+	}
 	/* a build that finds everything up to date says nothing about the next one */
 	to->seconds = r->seconds > to->seconds ? r->seconds : to->seconds;
 	to->cpu = r->cpu > to->cpu ? r->cpu : to->cpu;
@@ -123,6 +158,9 @@ static struct err *take_result(struct arena *a, const struct matrix *m, const st
 	while (!str_eq(s->name, S("plan")) && str_next(&rest, '\n', &line))
 		if (line.n && fs_exists(matrix_path(a, m, c, S("wheels"), path_base(line))))
 			to->wheel = path_base(line); /* the last one of a set is this step's */
+	if (to->wheel.n)
+		TRY(fs_measure(matrix_path(a, m, c, S("wheels"), to->wheel), &made));
+	to->size = made.bytes;
 	if (!fs_exists(dir))
 		dir = path_join(a, matrix_path(a, m, c, S("set"), S("build")), s->name);
 	TRY(fs_measure(dir, &use));

@@ -16,6 +16,8 @@ static const struct json_field result_fields[] = {
 	FIELD_CONST("schema", "rocsmith.matrix-result/1"),
 	FIELDS(struct matrix_result, key, status, host, error, started, seconds, cpu, memory, disk,
 		wheel),
+	FIELD_OPTIONAL("size", struct matrix_result, size),
+	FIELD_OPTIONAL("explained", struct matrix_result, explained),
 	{.kind = FIELD_END},
 };
 
@@ -32,7 +34,7 @@ static const struct json_field cost_fields[] =
 static const struct json_field cell_fields[] = {
 	FIELDS(struct matrix_cell, name, project, values, words),
 	FIELD_ENUM("state", struct matrix_cell, state, matrix_states),
-	FIELD("error", struct matrix_cell, error),
+	FIELDS(struct matrix_cell, error, explained, targets, size),
 	FIELD_STRUCT("cost", struct matrix_cell, cost, cost_fields),
 	FIELD_LIST("steps", struct matrix_cell, steps, step_fields),
 	{.kind = FIELD_END},
@@ -130,6 +132,7 @@ static void add_sdk(struct arena *a, const struct node *plan, struct matrix_cell
 	bool debian = str_eq(provider, S("debian"));
 	add_texts(a, node_get(sdk, S("components")), &c->components);
 	add_texts(a, node_get(plan, S("gpus")), &c->gpus);
+	add_texts(a, node_get(plan, S("gpus")), &c->targets);
 	if (c->sdk.n || str_is_one_of(provider, by_hand))
 		return;
 	strs_add(a, &c->sdk,
@@ -228,8 +231,9 @@ struct err *matrix_look(struct arena *a, const struct matrix *m, struct matrix_c
 	struct str text, path = matrix_path(a, m, c, S("plan"), S("plan.json"));
 	const struct node *doc;
 	struct matrix_cost own = {.by = S("its own run")};
-	c->steps.n = c->sdk.n = c->components.n = c->gpus.n = 0;
-	c->error = S("");
+	c->steps.n = c->sdk.n = c->components.n = c->gpus.n = c->targets.n = 0;
+	c->error = c->explained = S("");
+	c->size = 0;
 	c->cost = (struct matrix_cost){.by = S("")};
 	TRY(matrix_result_read(a, m, c, add_step(a, c, S("plan"))));
 	TRY(fs_read_opt(a, path, NODE_SIZE, &text));
@@ -244,8 +248,11 @@ struct err *matrix_look(struct arena *a, const struct matrix *m, struct matrix_c
 			forget_older(c, s);
 		}
 		const struct matrix_result *r = &s->result;
-		if (s->state == MATRIX_FAILED && c->state != MATRIX_FAILED)
+		if (s->state == MATRIX_FAILED && c->state != MATRIX_FAILED) {
 			c->error = str_fmt(a, "%.*s: %.*s", STR(s->name), STR(r->error));
+			c->explained = r->explained;
+		}
+		c->size += r->size;
 		if (s->state == MATRIX_FAILED || c->state == MATRIX_DONE)
 			c->state = s->state;
 		own.cpu += r->cpu;
@@ -336,7 +343,7 @@ struct str matrix_html(struct arena *a, const struct matrix *m)
 			(unsigned long long)m->failed),
 		"span", "class", str_z(a, str_fmt(a, "badge %s", badge)), NULL);
 	html_close(&h, 1);
-	html_table(&h, "Cell|State|>Time|>CPU|>Peak memory|Wheels|Error");
+	html_table(&h, "Cell|State|GPUs|>Time|>CPU|>Peak memory|>Size|Wheels|Error|What to do");
 	VEC_EACH (const struct matrix_cell, c, &m->cells) {
 		const struct matrix_cost none = {.by = S("")},
 					 *k = c->state == MATRIX_DONE ? &c->cost : &none;
@@ -344,11 +351,12 @@ struct str matrix_html(struct arena *a, const struct matrix *m)
 		VEC_EACH (const struct matrix_step, s, &c->steps)
 			if (s->result.wheel.n)
 				strs_add(a, &wheels, s->result.wheel);
-		html_row(&h, "gtnnnct",
+		html_row(&h, "gtgnnnnctt",
 			(struct str[]){c->name, str_from(matrix_states[c->state]),
-				html_seconds(&h, k->seconds), html_seconds(&h, k->cpu),
-				human_memory(a, k->memory), str_join(a, &wheels, S(" ")),
-				c->error});
+				str_join(a, &c->targets, S(" ")), html_seconds(&h, k->seconds),
+				html_seconds(&h, k->cpu), human_memory(a, k->memory),
+				c->size ? human_bytes(a, c->size) : S(""),
+				str_join(a, &wheels, S(" ")), c->error, c->explained});
 	}
 	html_table_end(&h, m->cells.n, "cells");
 	html_table(&h, "Excluded|Why|Until");

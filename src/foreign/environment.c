@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/map.h"
+#include "cache/cache.h"
 #include "foreign/foreign_int.h"
 #include "machine/machine.h"
 #include "sdk/shims.h"
@@ -63,6 +64,8 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 		.precompile = f->plan->foreign->precompile,
 		.memory = machine_memory_free(S("")) / 10 * 9,
 		.share = f->share,
+		.objects = f->cache ? cache_own_dir(f->cache) : S(""),
+		.lender = f->cache ? f->state : S(""),
 		.sysroot = f->sysroot->root.n ? f->sysroot : NULL,
 		.own_libc = !f->plan->host_native,
 		.python_include = f->plan->host.python_include,

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/progress.h"
+#include "cache/cache.h"
 #include "foreign/foreign_int.h"
 #include "hipify/hipify.h"
 #include "lang/python/requirement.h"
@@ -323,6 +324,7 @@ struct err *foreign_build(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str done = path_join(f->a, f->state, S("done")), key, result = {0};
+	CLEANUP(cache_reclaimp) struct cache_lent *lent = NULL;
 	if (how->torch_as_rocm) { /* nothing in the result shows this */
 		struct finding *fi = finding_add(
 			f->a, &f->findings, "torch-as-rocm", SEV_WARNING, f->plan->project);
@@ -344,6 +346,8 @@ struct err *foreign_build(struct foreign *f)
 	}
 	TRY(fs_remove(done));
 	bool cmake = how->system == SOURCE_CMAKE;
+	if (f->cache)
+		TRY(cache_lend(f->cache, f->state, &lent));
 	f->since = (double)time(NULL);
 	struct err *e = cmake ? foreign_cmake(f) : foreign_venv(f);
 	if (!e && !cmake && how->torch)

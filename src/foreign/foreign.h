@@ -42,6 +42,7 @@ struct foreign {
 	/* The environment that the caller will install the result into, a wheel that leads to the copy; "" = none */
 	struct str editable;
 	unsigned share;             /* do device passes share front ends? enum front_share */
+	struct cache *cache;        /* its compilers use it while foreign_build() runs; or NULL */
 	bool keep_going;            /* ninja -k 0, where we start ninja ourselves */
 	const struct strs *targets; /* targets of ninja or make to build; NULL or none = all */
 	double began;               /* mono_now() at the start of the whole build */

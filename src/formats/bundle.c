@@ -255,7 +255,7 @@ bool bundle_is(struct str head)
 
 /* The processor and its features follow the last "--"; ids with an environment part have only one dash there.
  * Processor names may contain dashes themselves (gfx9-4-generic). */
-static struct str target_of(struct str id)
+struct str bundle_target(struct str id)
 {
 	struct str head = str_sub(id, 0, str_chr(id, ':')); /* features may end in '-' */
 	if (str_starts(id, S("host")))
@@ -299,7 +299,7 @@ static struct err *parse_table(
 			return NULL;
 		struct str id = str_dup(a, (struct str){.p = p + ENTRY, .n = (size_t)idlen});
 		*VEC_PUSH(a, &b->entries) = (struct bundle_entry){.id = id,
-			.target = target_of(id),
+			.target = bundle_target(id),
 			.offset = le64(p),
 			.size = le64(p + 8),
 			.at = at};

@@ -38,6 +38,8 @@ struct bundle {
 
 enum { BUNDLE_MAGIC = 24 }; /* bytes that bundle_is() needs to see */
 
+/* The target of an entry's id ("hip-amdgcn-amd-amdhsa--gfx90a"); "" for the host's. */
+struct str bundle_target(struct str id);
 bool bundle_is(struct str head); /* do these bytes begin with either magic? */
 /* Reads the table of the bundle at offset; the bundle must not reach beyond `end`. E_BUNDLE, E_LIMIT. The header of
  * CCOB v1 does not give the bundle's length: it is found by walking the zstd frame, or by decoding the zlib stream. */

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "formats/bytes.h"
 
-enum { ELF_EXEC = 2, ELF_DYN = 3 };                            /* e_type */
+enum { ELF_REL = 1, ELF_EXEC = 2, ELF_DYN = 3 };               /* e_type */
 enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 }; /* e_machine */
 /* sh_type */
 enum { ELF_PROGBITS = 1, ELF_SYMTAB = 2, ELF_STRTAB = 3, ELF_DYNAMIC = 6, ELF_NOTE = 7 };

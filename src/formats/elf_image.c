@@ -88,6 +88,11 @@ static void shift_range(struct elf_image *m, struct elf_shift shift)
 	m->now.shoff = elf_image_at(m, m->now.shoff, 0);
 }
 
+void elf_image_shift(struct elf_image *m, uint64_t stop, uint64_t gone)
+{
+	shift_range(m, (struct elf_shift){.from = stop, .to = UINT64_MAX, .by = -gone});
+}
+
 struct elf_segment *elf_image_load(struct elf_image *m, size_t i, const struct elf_segment *s)
 {
 	VEC_PUSH(m->a, &m->now.segments);

@@ -70,6 +70,8 @@ MUST_USE struct err *elf_image_append(struct elf_image *m, size_t *ret, uint64_t
  * it is split in two, and the program headers move to `end`. E_SLIM if that is not possible. */
 MUST_USE struct err *elf_image_cut(
 	struct elf_image *m, size_t segment, uint64_t end, uint64_t stop);
+/* Everything from `stop` on lies `gone` bytes before its old place: in an object, where nothing has an address. */
+void elf_image_shift(struct elf_image *m, uint64_t stop, uint64_t gone);
 /* Adds a section behind the others. Unless elf_image_keep_names() was called before, the section names start empty. */
 void elf_image_add_section(struct elf_image *m, const struct elf_section *s, struct str name);
 MUST_USE struct err *elf_image_keep_names(struct elf_image *m);

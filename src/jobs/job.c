@@ -73,21 +73,22 @@ static struct err *run_program(
 static struct err *run_or_restore(
 	struct arena *tmp, struct job *j, struct str part, struct strs *io_inputs)
 {
-	struct job_key cached = {0};
+	struct cached_pass pass = {0};
 	struct str said = S("");
-	bool done = false;
-	if (j->set->cache && j->depfile.n) {
-		TRY(job_cache_key(tmp, j, part, &cached));
-		TRY(job_restore(tmp, j, &cached, part, &done));
-	}
-	if (done)
+	bool caching = j->set->cache && j->depfile.n;
+	if (caching)
+		TRY(job_restore(tmp, j, part, &pass));
+	if (j->report.restored)
 		return NULL;
 	TRY(run_program(tmp, j, &said, io_inputs));
 	TRY(job_check_regular(part));
 	if (j->depfile.n)
 		TRY(job_check_regular(j->depfile));
-	if (j->set->cache && !io_inputs->n)
-		job_keep(tmp, j, &cached, part, said);
+	if (!caching || io_inputs->n)
+		return NULL;
+	const struct proc_result cost = {
+		.seconds = j->report.seconds, .cpu = j->report.cpu, .memory = j->report.memory};
+	cached_keep(tmp, &pass, part, said, &cost);
 	return NULL;
 }
 

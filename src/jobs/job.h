@@ -23,6 +23,7 @@
 #include "base/hash.h"
 #include "base/proc.h"
 #include "base/vec.h"
+#include "cc/cached.h"
 
 /* ---- job.c ---- */
 struct job_report {       /* a job that ran, or was up to date */
@@ -72,12 +73,6 @@ struct job_hooks {
 	struct err *(*explain)(struct arena *tmp, const struct job *j, const struct proc_result *r);
 };
 
-/* A folder whose place does not matter to what is made. */
-struct job_root {
-	const char *mark;
-	struct str dir;
-};
-
 struct jobs {
 	struct arena *a;
 	const struct job_hooks *hooks;
@@ -87,9 +82,9 @@ struct jobs {
 	/* outputs of programs with a depfile are taken from here, and kept there; or NULL */
 	struct cache *cache;
 	struct str identity; /* a hash of the content of all programs that run; for the cache */
-	VEC(struct job_root) roots; /* likewise; one that lies in another comes before it */
-	double began;               /* mono_now() at the start of the whole build */
-	VEC(struct job *) all;      /* in order: a job comes after those that it needs */
+	VEC(struct cached_root) roots; /* likewise */
+	double began;                  /* mono_now() at the start of the whole build */
+	VEC(struct job *) all;         /* in order: a job comes after those that it needs */
 	struct progress *progress;
 	/* set by jobs_run(); the lock protects `stop`, and the counters of jobs */
 	struct stamps *stamps;

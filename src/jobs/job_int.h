@@ -1,7 +1,7 @@
 /* Private to jobs/: running a job, and taking its output from a cache instead. */
 #pragma once
 
-#include "cache/cache.h"
+#include "cc/cached.h"
 #include "jobs/job.h"
 
 /* ---- output.c ---- */
@@ -14,18 +14,7 @@ MUST_USE struct err *job_deps(struct arena *a, const struct job *j, struct strs 
 MUST_USE struct err *job_write_said(struct arena *tmp, const struct job *j, struct str said);
 
 /* ---- restore.c ---- */
-struct job_key {
-	bool good; /* there is one */
-	struct digest key;
-	int64_t began; /* ns: when the text was made */
-};
-
-/* Runs the preprocessor, and finds the job's key. part: the file that the program writes. */
-MUST_USE struct err *job_cache_key(
-	struct arena *tmp, struct job *j, struct str part, struct job_key *ret);
-/* Writes `part` from the cache, if it has it; the depfile is that of the preprocessor. */
+/* Runs the preprocessor, and writes `part` from the cache if it has it (j->report.restored): the depfile is then that of
+ * the preprocessor. *ret is for cached_keep(). */
 MUST_USE struct err *job_restore(
-	struct arena *tmp, struct job *j, const struct job_key *k, struct str part, bool *ret_done);
-/* Puts the output of a finished run into the cache. */
-void job_keep(struct arena *tmp, const struct job *j, const struct job_key *k, struct str part,
-	struct str said);
+	struct arena *tmp, struct job *j, struct str part, struct cached_pass *ret);

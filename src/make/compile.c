@@ -397,7 +397,7 @@ void make_jobs(struct make *m)
 		.cache = m->cache,
 		.identity = str_fmt(a, "%.*s%.*s", STR(m->identity), STR(m->sysroot->key)),
 		.began = m->began};
-	const struct job_root roots[] = {
+	const struct cached_root roots[] = {
 		{"hip", m->hip}, {"obj", m->obj}, {"project", m->plan->project}};
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
 		*VEC_PUSH(a, &m->set.roots) = roots[i];

@@ -366,11 +366,15 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 		.memory = o->memory,
 		.share = str_from(front_share_names[o->share]),
 		.precompile = o->precompile,
+		.objects = o->objects,
+		.lender = o->lender,
 		.project = o->project,
 		.sdk = s->root.n ? s->root : s->prefix,
 		.rocm = rocm_version(s)};
 	if (o->gpus)
 		ret->gpus = *o->gpus;
+	if (o->objects.n)
+		TRY(sdk_identity(a, s->sdk, &ret->identity));
 	/* ROCm's libraries need the tree's libc, whose symbols the linker cannot find here */
 	strs_add(a, &ret->link_flags, S("-Wl,--allow-shlib-undefined"));
 	if (o->own_libc) {

@@ -46,10 +46,11 @@ struct shim_options {
 	/* Bytes that all compilers of the build may use together; one that would not fit waits (cc.h); 0 = no limit */
 	uint64_t memory;
 	unsigned share; /* do device passes share front ends? enum front_share of cc/compile.h */
-	bool cuda;      /* make the folder `cuda` */
-	struct str project;     /* nvcc translates what lies below it; "" = see cc_int.h */
-	unsigned jobs;          /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
-	struct strs precompile; /* headers to precompile for the build's C++ (cc.h) */
+	struct str objects, lender; /* a cache of objects, as in struct cc_config; "" = none */
+	bool cuda;                  /* make the folder `cuda` */
+	struct str project;         /* nvcc translates what lies below it; "" = see cc_int.h */
+	unsigned jobs;              /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
+	struct strs precompile;     /* headers to precompile for the build's C++ (cc.h) */
 	const struct sdk_sysroot *sysroot; /* a policy's; NULL = none */
 	bool own_libc; /* host code targets the SDK's libc, not this machine's; needs a tree */
 	/* With own_libc, files that CMake may still find on this machine; "" = none: */

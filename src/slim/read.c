@@ -214,8 +214,10 @@ struct err *slim_read(struct arena *a, const struct bytes *src, const struct sli
 	if (!elf_is(head))
 		return NULL;
 	TRY(elf_open(a, src, &ret->elf));
+	if (ret->elf.type == ELF_REL && ret->elf.machine != ELF_AMDGPU)
+		TRY(slim_offload_read(ret));
 	if (ret->elf.machine != ELF_AMDGPU)
-		return find_bundles(ret);
+		return ret->unlinked ? NULL : find_bundles(ret);
 	if (keep->strip)
 		TRY(slim_strip(a, src, &ret->object));
 	if (ret->object.cut) {
@@ -263,6 +265,8 @@ struct err *slim_punch(const struct slim_plan *p, int fd, uint64_t *ret_freed)
 {
 	static const char none[8];
 	*ret_freed = 0;
+	if (p->changed && p->unlinked)
+		return err_new(E_SLIM, "an object that is not linked yet cannot have holes");
 	VEC_EACH (const struct slim_bundle, b, &p->bundles)
 		if (b->changed && b->old.encoding != BUNDLE_RAW)
 			return err_new(E_SLIM, "compressed bundles cannot have holes");

@@ -10,7 +10,8 @@
  * symbols, and the wrappers' pointers in programs at fixed addresses. E_SLIM means that the result could not be proved
  * right: a pointer into the middle of a bundle, a bundle that nothing points at, a word outside of wrappers that looks
  * like a bundle's address in such a program, overlapping segments. Code that computes a bundle's address from its own
- * would go unnoticed; no compiler emits it. slim_punch() punches holes instead, and moves nothing. Bundles outside of
+ * would go unnoticed; no compiler emits it. An object that is not linked yet loses images of its section
+ * .llvm.offloading: it has no addresses. slim_punch() punches holes instead, and moves nothing. Bundles outside of
  * .hip_fatbin stay, because nothing tells who uses them.
  *
  * Memory: the window of a compressed bundle (the size of its content, as clang writes them), and 100 MiB for
@@ -90,6 +91,10 @@ struct slim_bundle {
 	struct bytes content;
 };
 
+struct slim_binary { /* in its section */
+	uint64_t offset, size;
+};
+
 struct slim_plan {
 	struct arena *a;
 	const struct bytes *src;
@@ -98,6 +103,9 @@ struct slim_plan {
 	size_t section, segment; /* indexes of the ones that hold the bundles; section 0: none */
 	uint64_t from, size;     /* range of the bundles in the file */
 	VEC(struct slim_bundle) bundles;
+	/* an object that is not linked yet, whose section is .llvm.offloading: the offload binaries that stay */
+	bool unlinked;
+	VEC(struct slim_binary) binaries;
 	struct slim_sums targets;
 	bool changed;
 	struct slim_strip object; /* set if the file is a code object */

@@ -36,6 +36,10 @@ MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
 /* Takes the first write error out of fs_out, which would keep it until the commit, to end the work at once. */
 MUST_USE struct err *slim_write_error(struct fs_out *o);
 
+/* offload.c: an object of clang's new offload driver, whose p->elf is open. The result is written, read back and compared. */
+MUST_USE struct err *slim_offload_read(struct slim_plan *p);
+MUST_USE struct err *slim_offload_write(struct slim_plan *p, struct fs_out *o);
+
 /* mark.c: the wrappers and sections of a host part. */
 /* magics of a wrapper, and of a marked one */
 enum { SLIM_HIPF = 0x48495046, SLIM_HIPK = 0x4b504948 };

@@ -163,6 +163,8 @@ struct err *slim_write(struct slim_plan *p, struct fs_out *out)
 		fs_out_write(out, p->object.tail.p, p->object.tail.n);
 		return NULL;
 	}
+	if (p->unlinked)
+		return slim_offload_write(p, out);
 	if (p->elf.src)
 		TRY(slim_find_segment(p));
 	TRY(bytes_copy(p->src, 0, p->from, out));

@@ -67,7 +67,7 @@ static struct err *look_into(struct splitting *s, struct split_file *f)
 	bool left = false;
 	TRY(split_bundles(s, &tmp, &p, &dll));
 	bool right = dll.bundles.n ? !s->plain : s->plain || p.elf.src;
-	f->fat = p.changed && right && is_inside(s, f);
+	f->fat = p.changed && !p.unlinked && right && is_inside(s, f);
 	uint64_t from = f->fat ? p.from : 0, size = f->fat ? p.size : 0;
 	TRY(devcode_scan_src(&tmp, &f->src, f->m->zip->name, 0, &d));
 	VEC_EACH (const struct devcode_file, file, &d.files)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # slow
-# The cache of objects on real servers (nginx with dav, S3's interface by moto), with compilers and device libraries that
-# were replaced without a trace in size and time (beside ccache, which falls for it), under kills and failing calls.
+# The cache of objects on real servers (nginx with dav, S3's interface by moto), for our own builds, setup.py, CMake's language
+# CUDA and an extension of PyTorch; with compilers and device libraries that were replaced without a trace in size and time
+# (beside ccache and sccache, which fall for it), under kills and failing calls.
 set -eu
 
 top=$(dirname "$(realpath "$0")")
@@ -19,6 +20,7 @@ rocsmith() { "$ROCSMITH" "$@" 2>>log; }
 	exit 0
 }
 project p
+foreign_project f
 (umask 077 && head -c 32 /dev/urandom | base64 >key)
 export ROCSMITH_CACHE_KEY="$PWD/key"
 own=$(cached)
@@ -45,7 +47,28 @@ two_machines() { # NAME URL
 	[ "$(did m2.json)" = '0 4' ] || no "$1: the second machine compiled and restored $(did m2.json)"
 	cmp w1/*.whl w2/*.whl || no "$1: the wheels differ"
 	ok "$1: a second, empty machine compiles nothing"
+	foreign_machines "$1" f "$2" --gpu gfx1201,gfx90a
 }
+# The same for a project of another build system.
+foreign_machines() { # NAME PROJECT URL OPTION...
+	local name=$1 project=$2 url=$3 n
+	shift 3
+	rm -rf "$own" "$project-1" f1 f2 w1 w2 far
+	rocsmith build "$project" "$@" -o w1 --build-dir f1 --cache "$url" --json >f1.json || no "$name: $project: the first machine"
+	n=$(compiles f1.json)
+	[ "${n%% *}" -gt 0 ] && [ "${n##* }" = 0 ] || no "$name: $project: the first machine compiled and restored $n"
+	rm -rf "$own"
+	mkdir far
+	cp -r "$project" "far/$project-2"
+	rocsmith build "far/$project-2" "$@" -o w2 --build-dir far/f2 --cache "$url" --json >f2.json || no "$name: $project: the second machine"
+	[ "$(compiles f2.json)" = "0 ${n%% *}" ] || no "$name: $project: the second machine compiled and restored $(compiles f2.json)"
+	diff <(contents w1 "$project") <(contents w2 "$project") >&2 || no "$name: $project: the results differ"
+	ok "$name: $project: a second, empty machine compiles nothing for GPUs, and makes the same"
+}
+contents() ( # FOLDER PROJECT: a wheel, or a folder that has the project's name
+	cd "$1/$2" 2>/dev/null || cd "$1"
+	find . -type f ! -name '*.whl.json' -exec sha256sum {} + | sort
+)
 
 # ---- nginx ----
 mkdir -p web/files web/tmp web/deb
@@ -96,7 +119,7 @@ boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="objects")'
 	moto/bin/python -c '
 import boto3
 n = boto3.client("s3", region_name="us-east-1").list_objects_v2(Bucket="objects", Prefix="team/")["KeyCount"]
-assert n == 4, n'
+assert n == 7, n'
 	! grep -rl secret-of-the-test log m1.json m1/build.json || no 'a secret was written'
 else
 	echo 'skip bucket: the Python index is away'
@@ -105,13 +128,8 @@ fi
 # ---- a compiler and a device library of the same size and time ----
 sdk=$("$ROCSMITH" sdk info debian-sid --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["paths"]["root"])')
 libs=$("$ROCSMITH" sdk info debian-sid --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["paths"]["device_libs"])')
-replaced() { # FILE WHAT: a byte is another one, size and mtime are the same; then the objects must be compiled again
-	local file=$1
-	rm -rf "$own" r1 r2
-	rocsmith build p --gpu gfx1201 -o r --build-dir r1 --cache local --json >r1.json
-	[ "$(did r1.json)" = '3 0' ] || no "$2: the first build compiled and restored $(did r1.json)"
-	cp -p "$file" kept
-	cp -p "$file" other
+another() { # FILE: with the same size and mtime, and a byte that is another one
+	cp -p "$1" other
 	python3 - other <<-'PY'
 		import os, re, sys
 		st = os.stat(sys.argv[1])
@@ -122,16 +140,53 @@ replaced() { # FILE WHAT: a byte is another one, size and mtime are the same; th
 		open(sys.argv[1], "wb").write(data)
 		os.utime(sys.argv[1], ns=(st.st_atime_ns, st.st_mtime_ns))
 	PY
-	[ "$(stat -c '%s %Y' kept)" = "$(stat -c '%s %Y' other)" ] || no "$2: size or time changed"
-	cp -p other "$file"
-	rocsmith build p --gpu gfx1201 -o r --build-dir r2 --cache local --json >r2.json || true
-	local what=$(did r2.json || echo failed)
-	cp -p kept "$file"
-	[ "$what" = '3 0' ] || no "$2 of the same size and time: compiled and restored $what"
-	ok "$2 of the same size and time is seen"
+	[ "$(stat -c '%s %Y' "$1")" = "$(stat -c '%s %Y' other)" ] || no "size or time of '$1' changed"
+}
+replaced() { # FILE WHAT: then the objects must be compiled again
+	local file=$1 what
+	rm -rf "$own" r1 r2 r3 r4
+	rocsmith build p --gpu gfx1201 -o r --build-dir r1 --cache local --json >r1.json
+	[ "$(did r1.json)" = '3 0' ] || no "$2: the first build compiled and restored $(did r1.json)"
+	rocsmith build f --gpu gfx1201 -o r --build-dir r2 --cache local --json >r2.json
+	[ "$(compiles r2.json)" = '2 0' ] || no "$2: the first build by setup.py compiled and restored $(compiles r2.json)"
+	another "$file"
+	mv "$file" kept # never written in place: others may have links to it
+	mv other "$file"
+	rocsmith build p --gpu gfx1201 -o r --build-dir r3 --cache local --json >r3.json || true
+	rocsmith build f --gpu gfx1201 -o r --build-dir r4 --cache local --json >r4.json || true
+	mv -f kept "$file"
+	what="$(did r3.json || echo failed), $(compiles r4.json || echo failed)"
+	[ "$what" = '3 0, 2 0' ] || no "$2 of the same size and time: compiled and restored $what"
+	ok "$2 of the same size and time is seen, by our own build and by setup.py"
 }
 replaced "$(readlink -f "$sdk/usr/lib/llvm-21/bin/clang")" 'a compiler'
-replaced "$sdk$libs/ocml.bc" 'a device library'
+replaced "$(readlink -f "$sdk$libs/ocml.bc")" 'a device library'
+
+# ccache and sccache do not read device libraries at all.
+cat >d.hip <<-'HIP'
+	#include <hip/hip_runtime.h>
+	__global__ void f(float *p) { *p = sinf(*p); }
+HIP
+hip() { ROCM_PATH='' "$1" "$PWD/f1/rocm/llvm/bin/clang++" -x hip --offload-arch=gfx1201 -O1 -c d.hip -o "$2" 2>>log; }
+for cc in ccache sccache; do
+	command -v $cc >/dev/null || { echo "# $cc is not here"; continue; }
+	export CCACHE_DIR="$PWD/$cc-kept" SCCACHE_DIR="$PWD/$cc-kept"
+	file=$(readlink -f "$sdk$libs/oclc_unsafe_math_off.bc")
+	hip $cc d1.o || { echo "# $cc does not run this clang"; continue; }
+	cp -p "$(readlink -f "$sdk$libs/oclc_unsafe_math_on.bc")" other
+	mv "$file" kept
+	mv other "$file"
+	touch -r kept "$file"
+	hip $cc d2.o
+	hip env d3.o
+	mv -f kept "$file"
+	if cmp -s d1.o d2.o && ! cmp -s d2.o d3.o; then
+		echo "# $cc gives the old object for another device library"
+	else
+		echo "# $cc sees another device library as well"
+	fi
+	[ $cc = ccache ] || sccache --stop-server >/dev/null 2>&1 || true
+done
 
 # ccache, by default, goes by size and time of the compiler.
 if command -v ccache >/dev/null; then
@@ -151,6 +206,34 @@ if command -v ccache >/dev/null; then
 	else
 		echo '# ccache sees such a compiler as well'
 	fi
+fi
+
+# ---- CMake's language CUDA; an extension of PyTorch ----
+if command -v cmake >/dev/null && command -v ninja >/dev/null; then
+	mkdir -p tiles
+	cat >tiles/CMakeLists.txt <<-'CMAKE'
+		cmake_minimum_required(VERSION 3.18)
+		project(tiles VERSION 1.0 LANGUAGES CXX CUDA)
+		add_library(tiles SHARED a.cu b.cu)
+		install(TARGETS tiles)
+	CMAKE
+	for n in a b; do
+		cat >tiles/$n.cu <<-CU
+			#include <cuda_runtime.h>
+			__global__ void fill_$n(float *out, float with) { out[blockIdx.x * blockDim.x + threadIdx.x] = with; }
+			void launch_$n(float *out, cudaStream_t stream) { fill_$n<<<1, 32, 0, stream>>>(out, 1.5f); }
+		CU
+	done
+	foreign_machines 'CMake' tiles "$PWD/folder" --gpu gfx1201,gfx90a
+else
+	echo 'skip CMake: no cmake or no ninja'
+fi
+if torch=$("$top/../../tools/torch-get" 2.11.0 headers 2>>log) && torch=$(python3 "$top/torch_wheel.py" "$torch" "$PWD/wheel" cc 2>>log); then
+	. "$top/warpsum.bash"
+	warpsum warpsum
+	foreign_machines 'PyTorch' warpsum "$PWD/folder" --gpu gfx1201,gfx90a --with "$torch" --torch-as-rocm
+else
+	echo 'skip PyTorch: no torch'
 fi
 
 # ---- kills and failing calls: the wheel stays the same, and the cache whole ----

@@ -194,11 +194,23 @@ class P(HTMLParser):
 P().feed(open("page.html").read())
 text = "".join(seen)
 assert "gfx1201+gfx942" in text and "2 of 2 done, 0 failed" in text
+assert "gfx1201 gfx942" in text and "What to do" in text, text
 END
-echo '#error on purpose' >>k/k.cu
+echo "#include <hipcub/on/purpose.hpp>" >>k/k.cu
 rm m.out/cells/gfx1100/build/result.json
 status 5 'a build that fails' "$ROCSMITH" matrix run m.yaml
-grep -q '^gfx1100  *failed  *build: .*on purpose' out && grep -q '^gfx1201+gfx942  *done' out || fail 'the error of a cell'
+grep -q '^gfx1100  *failed .* build: .*on/purpose' out && grep -q '^gfx1201+gfx942  *done' out || fail 'the error of a cell'
+"$ROCSMITH" matrix report m.yaml --json --html page.html >out 2>log || true
+python3 - <<'END' || fail 'one report has GPUs, sizes, errors and what to do'
+import glob, json, os
+cells = {c["name"]: c for c in json.load(open("out"))["cells"]}
+good, bad = cells["gfx1201+gfx942"], cells["gfx1100"]
+assert sorted(good["targets"]) == ["gfx1201", "gfx942"] and good["error"] == good["explained"] == "", good
+(wheel,) = glob.glob("m.out/cells/gfx1201+gfx942/wheels/*.whl")
+assert os.stat(wheel).st_size <= good["size"] <= os.stat(wheel).st_size + 8192, good["size"]
+assert bad["explained"].startswith("rocm-library-headers-missing: "), bad
+assert "rocm-library-headers-missing" in open("page.html").read()
+END
 sed -i '$d' k/k.cu
 status 0 'only the failed one again' "$ROCSMITH" matrix run m.yaml
 grep -q 'Done gfx1100 in' log && ! grep -q 'Done gfx1201' log || fail 'only the failed one again'

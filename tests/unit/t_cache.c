@@ -225,9 +225,50 @@ static void what_was_fetched_counts(void **state)
 	assert_false(fs_exists(entry_path(&a, own, "one")));
 }
 
+/* Compilers of another build system: they find what the lender's shared place has, and give it what they make. */
+static void what_is_lent_is_shared(void **state)
+{
+	(void)state;
+	ARENA(a);
+	CLEANUP(fs_tempdirp) struct str dir = folder(&a);
+	struct cache_wish w = {.where = path_join(&a, dir, S("shared")),
+		.key_file = key_file(&a, dir, SECRET, 0600)};
+	struct str own = fs_place(&a, FS_CACHE, S("objects")), text;
+	struct digest one = key_of("one"), two = key_of("two");
+	struct cache_entry e;
+	put(&w, "one");
+	assert_ok(fs_remove_tree(own));
+	CLEANUP(cache_closep) struct cache *c = NULL;
+	CLEANUP(cache_reclaimp) struct cache_lent *lent = NULL;
+	assert_ok(cache_open(&w, &c));
+	CLEANUP(cache_closep) struct cache *early = cache_borrow(own, dir);
+	assert_false(cache_get(&a, early, &one, &e)); /* nobody lends yet */
+	assert_ok(cache_lend(c, dir, &lent));
+	CLEANUP(cache_closep) struct cache *borrowed = cache_borrow(cache_own_dir(c), dir);
+	assert_true(cache_get(&a, borrowed, &one, &e));
+	assert_true(str_eq(e.object, sample.object));
+	fs_unmap(&e.file);
+	assert_false(cache_get(&a, borrowed, &two, &e));
+	cache_put(borrowed, &two, &sample);
+	/* the borrower has no key: the lender seals */
+	assert_ok(fs_read(&a, entry_path(&a, w.where, "two"), 4096, &text));
+	assert_true(cache_entry_read(S(SECRET), &two, text, &e));
+	assert_false(cache_entry_read(S("another secret"), &two, text, &e));
+	/* a folder may have a longer name than the address of a socket */
+	struct str deep = path_join(&a, dir, str_fmt(&a, "%0100d", 1));
+	CLEANUP(cache_reclaimp) struct cache_lent *again = NULL;
+	assert_ok(fs_mkdirs(deep));
+	assert_ok(cache_lend(c, deep, &again));
+	assert_ok(fs_remove_tree(own));
+	CLEANUP(cache_closep) struct cache *far = cache_borrow(own, deep);
+	assert_true(cache_get(&a, far, &two, &e));
+	fs_unmap(&e.file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_lent_is_shared),
 		cmocka_unit_test(what_is_put_comes_back),
 		cmocka_unit_test(a_changed_entry_is_absent),
 		cmocka_unit_test(others_are_believed_only_with_the_key),

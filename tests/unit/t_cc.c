@@ -567,7 +567,9 @@ static void only_what_passes_can_express_is_compiled_in_passes(void **state)
 		{"hipcc " TWO "-MD -MF a.d -MT a.o -c a.hip -o a.o", "gfx1100 gfx942", 7},
 		{"hipcc " TWO "-MD -MF a.d -c a.hip -o a.o", "gfx1100 gfx942", 7},
 		{"hipcc -fno-gpu-rdc " TWO "-cuid=x -c a.hip -o a.o", "gfx1100 gfx942", 2},
-		{"hipcc --offload-arch=gfx942 -c a.hip -o a.o", "", 0},
+		/* as PyTorch does, whose object is that of one run of clang 21, byte by byte */
+		{"hipcc -fclang-abi-compat=17 " TWO "-c a.hip -o a.o", "gfx1100 gfx942", 2},
+		{"hipcc --offload-arch=gfx942 -c a.hip -o a.o", "gfx942", 1},
 		{"hipcc --offload-arch=gfx942,gfx1100 -c a.hip -o a.o", "", 0},
 		{"hipcc --offload-arch=native " TWO "-c a.hip -o a.o", "", 0},
 		{"hipcc --offload-arch=gfx942 " TWO "-c a.hip -o a.o", "", 0},
@@ -593,7 +595,7 @@ static void only_what_passes_can_express_is_compiled_in_passes(void **state)
 		struct strs list = str_split(&a, str_from(rows[i].line), ' ');
 		struct strs args = {.v = list.v + 1, .n = list.n - 1};
 		struct compile_step step;
-		bool passes = compile_read(&a, list.v[0], &args, &step);
+		bool passes = compile_read(&a, list.v[0], &args, &(struct strs){0}, &step);
 		struct str gpus = passes ? str_join(&a, &step.gpus, S(" ")) : S("");
 		if (!str_eq(gpus, str_from(rows[i].gpus)))
 			fail_msg("%s: '%.*s'", rows[i].line, STR(gpus));
@@ -609,7 +611,7 @@ static void passes_say_what_they_read_and_share_an_id(void **state)
 	struct strs args = str_split(&a, S(TWO "-MD -MF a.d -c a.hip -o /x/a.o"), ' ');
 	struct compile_step step;
 	struct compile_passes passes;
-	assert_true(compile_read(&a, S("hipcc"), &args, &step));
+	assert_true(compile_read(&a, S("hipcc"), &args, &(struct strs){0}, &step));
 	compile_passes(&a, &step, &passes);
 	assert_int_equal(passes.n, 4);
 	const struct compile_pass *one = passes.v, *bundle = one + 2, *host = one + 3;
@@ -628,13 +630,14 @@ static void passes_say_what_they_read_and_share_an_id(void **state)
 }
 
 /* The id that the passes of a command line get in a folder. */
-static struct str id_in(struct arena *a, struct str dir, const char *line)
+static struct str id_in(
+	struct arena *a, struct str dir, const char *line, const struct strs *places)
 {
 	struct strs args = str_split(a, str_from(line), ' ');
 	struct compile_step step;
 	assert_ok(fs_mkdirs(dir));
 	assert_int_equal(chdir(dir.p), 0);
-	assert_true(compile_read(a, S("hipcc"), &args, &step));
+	assert_true(compile_read(a, S("hipcc"), &args, places, &step));
 	VEC_EACH (const struct str, word, &step.words)
 		if (str_starts(*word, S("-cuid=")))
 			return *word;
@@ -647,13 +650,25 @@ static void passes_of_one_command_line_in_two_folders_have_other_ids(void **stat
 	ARENA(a);
 	struct str top = test_dir(&a), x = path_join(&a, top, S("x")),
 		   y = path_join(&a, top, S("y"));
+	struct strs none = {0}, here = {0}, there = {0};
 	const char *line = TWO "-c a.hip -o a.o", *own = TWO "-cuid=own -c a.hip -o a.o";
-	struct str id = id_in(&a, x, line);
+	struct str id = id_in(&a, x, line, &none);
 	assert_int_equal(id.n, strlen("-cuid=") + 16);
-	assert_true(str_eq(id, id_in(&a, x, line)));
-	assert_false(str_eq(id, id_in(&a, y, line)));
-	assert_str(id_in(&a, x, own), "-cuid=own");
-	assert_str(id_in(&a, y, own), "-cuid=own");
+	assert_true(str_eq(id, id_in(&a, x, line, &none)));
+	assert_false(str_eq(id, id_in(&a, y, line, &none)));
+	assert_str(id_in(&a, x, own, &none), "-cuid=own");
+	assert_str(id_in(&a, y, own, &none), "-cuid=own");
+	/* elsewhere, and with one more GPU, they have the same */
+	strs_add(&a, &here, x);
+	strs_add(&a, &there, y);
+	id = id_in(&a, x, line, &here);
+	assert_true(str_eq(id, id_in(&a, y, line, &there)));
+	assert_true(
+		str_eq(id, id_in(&a, x, "--offload-arch=gfx90a " TWO "-c a.hip -o a.o", &here)));
+	assert_true(str_eq(id_in(&a, x, TWO "-ivfsoverlay p.json -c a.hip -o a.o", &here),
+		id_in(&a, x, TWO "-ivfsoverlay q.json -c a.hip -o a.o", &here)));
+	assert_false(str_eq(id, id_in(&a, x, TWO "-c b.hip -o a.o", &here)));
+	assert_false(str_eq(id, id_in(&a, x, TWO "-c a.hip -o b.o", &here)));
 	assert_int_equal(chdir("/"), 0);
 	test_dir_remove(top);
 }

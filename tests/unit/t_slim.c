@@ -134,6 +134,79 @@ static struct err *slim(struct arena *a, struct str dir, struct str file, struct
 	return fs_read(a, out, 1 << 26, ret);
 }
 
+/* An offload binary of version 1 with an image for a target of six letters. */
+static void add_binary(struct buf *b, const char *arch, const char *triple)
+{
+	enum { SIZE = 160, ENTRIES = 32, STRINGS = 72, TEXT = 104, IMAGE = 144 };
+	size_t at = b->n;
+	buf_add(b, S("\x10\xff\x10\xad"));
+	fx_le(b, 1, 4);
+	const uint64_t words[] = {
+		SIZE, ENTRIES, 40, 0, STRINGS, 2, IMAGE, 16, TEXT, TEXT + 5, TEXT + 12, TEXT + 19};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		fx_le(b, words[i], 8);
+	buf_fmt(b, "arch%c%s%ctriple%c%s", 0, arch, 0, 0, triple);
+	fx_pad(b, at + IMAGE);
+	buf_fmt(b, "image of %s.", arch);
+	fx_pad(b, at + SIZE);
+}
+
+/* An object that is not linked yet: its sections, and the table behind them. */
+static struct str unlinked(struct arena *a, struct str images)
+{
+	const struct fx_host_section v[] = {{.name = ".text", .bytes = S("code"), .align = 16},
+		{.name = ".llvm.offloading", .bytes = images, .align = 8},
+		{.name = ".data", .bytes = S("what lies behind"), .align = 16}};
+	struct str file = host_elf(a, (struct fx_host){.v = v, .n = 3});
+	char *p = str_z(a, file);
+	put_le(p + 16, 1, 2); /* ET_REL */
+	put_le(p + 32, 0, 8);
+	put_le(p + 56, 0, 2);
+	memset(p + 64, 0, 56);         /* no program headers */
+	for (size_t i = 0; i < 4; i++) /* nor addresses */
+		put_le(p + le64(p + 40) + i * 64 + 16, 0, 8);
+	return (struct str){p, file.n};
+}
+
+static void an_object_that_is_not_linked_loses_images(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now, again;
+	struct slim_plan p;
+	struct slim_keep k = keep(&a, "gfx942");
+	uint64_t freed;
+	BUF(all, &a);
+	BUF(one, &a);
+	add_binary(&all, "gfx90a", "amdgcn-amd-amdhsa");
+	add_binary(&all, "gfx942", "amdgcn-amd-amdhsa");
+	add_binary(&all, "sm_100", "nvptx64-nvidia-cuda");
+	add_binary(&one, "gfx942", "amdgcn-amd-amdhsa");
+	add_binary(&one, "sm_100", "nvptx64-nvidia-cuda");
+	struct str file = unlinked(&a, buf_str(&all)), want = unlinked(&a, buf_str(&one));
+	assert_ok(slim(&a, dir, file, &k, &now, &p));
+	assert_true(p.changed && p.after == now.n);
+	assert_true(str_eq(now, want));
+	assert_err(slim_punch(&p, -1, &freed), E_SLIM);
+	/* what is left has nothing to take out; no image at all may stay */
+	assert_ok(slim(&a, dir, now, &k, &again, &p));
+	assert_true(!p.changed && str_eq(again, now));
+	k = keep(&a, "gfx1100");
+	all.n = 320;
+	assert_ok(slim(&a, dir, unlinked(&a, buf_str(&all)), &k, &now, &p));
+	assert_true(str_eq(now, unlinked(&a, S(""))));
+	/* two sections in one place; a binary that says more than there is */
+	char *odd = str_z(&a, file);
+	size_t table = (size_t)le64(odd + 40);
+	put_le(odd + table + 3 * 64 + 24, le64(odd + table + 2 * 64 + 24), 8);
+	assert_err_says(
+		slim(&a, dir, (struct str){odd, file.n}, &k, &now, &p), E_SLIM, "lies over");
+	odd = str_z(&a, file);
+	put_le(odd + le64(odd + table + 2 * 64 + 24) + 8, 4096, 8);
+	assert_err(slim(&a, dir, (struct str){odd, file.n}, &k, &now, &p), E_BUNDLE);
+	test_dir_remove(dir);
+}
+
 static struct err *gather(void *user, const void *p, size_t n, uint64_t at, bool *stop)
 {
 	(void)stop;
@@ -810,6 +883,7 @@ int main(void)
 		cmocka_unit_test(what_a_gpu_runs_is_kept),
 		cmocka_unit_test(side_files_are_of_the_gpus_in_their_names),
 		cmocka_unit_test(globs_name_files_and_folders),
+		cmocka_unit_test(an_object_that_is_not_linked_loses_images),
 		cmocka_unit_test(every_shape_works_and_is_smaller),
 		cmocka_unit_test(raw_bundles_are_compressed_on_demand),
 		cmocka_unit_test(what_cannot_be_proved_is_refused),
