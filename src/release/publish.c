@@ -124,6 +124,8 @@ static struct err *list_bucket(struct publishing *p)
 	TRY(web_open(p->a, p->io->to, NULL, &p->remote));
 	p->url = str_fmt(p->a, "%.*s/simple/", STR(p->remote.base));
 	TRY(list_pages(p));
+	if (!fs_writes_forbidden())
+		TRY(remote_tidy(p->a, &p->remote));
 	CLEANUP(progress_endp)
 	struct progress *look =
 		progress_begin(S("Comparing"), S("files"), UNIT_ITEMS, p->io->uploads.n);
@@ -136,7 +138,9 @@ static struct err *list_bucket(struct publishing *p)
 
 static struct err *put_object(struct publishing *p, const struct release_upload *u)
 {
-	return remote_put(p->a, &p->remote, u);
+	const struct remote_parts parts = {
+		&p->remote, (uint64_t)p->io->part << 20, p->scratch};
+	return remote_put(p->a, &parts, u);
 }
 
 /* An index server makes its pages itself. */
@@ -347,6 +351,10 @@ struct err *release_publish(struct arena *a, struct release_publish *io)
 {
 	CLEANUP(publishing_done) struct publishing p = {.a = a, .io = io};
 	struct str id, why;
+	io->part = io->part ? io->part : RELEASE_PART;
+	if (io->part < RELEASE_LEAST_PART || io->part > RELEASE_MOST_PART)
+		return err_new(E_USAGE, "a bucket takes parts of %d to %d MiB, not of %u",
+			RELEASE_LEAST_PART, RELEASE_MOST_PART, io->part);
 	TRY(release_open(a, io->place, false, &p.s));
 	if (!p.s.stream.n)
 		return err_new(

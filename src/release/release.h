@@ -24,6 +24,8 @@
 #include "web/web.h"
 
 enum { RELEASE_WHEELS = 5000, RELEASE_TEXT = 16 << 20 };
+/* MiB; Amazon S3 takes 5 GiB at once, and parts of 5 MiB to 5 GiB */
+enum { RELEASE_PART = 256, RELEASE_LEAST_PART = 5, RELEASE_MOST_PART = 5120 };
 
 struct release_wheel {
 	struct str file, sha256; /* the file's name, and the hash of its content */
@@ -231,6 +233,7 @@ struct release_publish {
 	struct str index_url; /* the index that pip reads; "" = it follows from `to` */
 	struct str python;
 	bool unread; /* do not read back */
+	unsigned part; /* MiB: larger files are sent to a bucket in parts of that size; 0 = RELEASE_PART */
 	/* returned */
 	struct release_uploads uploads; /* in their order: files, then pages */
 	uint64_t bytes;                 /* their sum, without those that were there */
@@ -243,8 +246,16 @@ extern const struct json_field release_publish_fields[]; /* rocsmith.publish/1 *
 /* Has the object store this content under the key? */
 MUST_USE struct err *remote_has(
 	struct arena *a, const struct web *r, const struct release_upload *u, bool *ret);
+struct remote_parts { /* how files are sent to a bucket */
+	const struct web *web;
+	uint64_t size;      /* a file that is larger is sent in parts of so many bytes */
+	struct str scratch; /* a folder that has room for a part */
+};
+/* The file is whole in the store, or not there. E_NET also if the store has something else in the end. */
 MUST_USE struct err *remote_put(
-	struct arena *a, const struct web *r, const struct release_upload *u);
+	struct arena *a, const struct remote_parts *p, const struct release_upload *u);
+/* Ends the uploads in parts that killed runs left under the prefix: a store keeps them, unseen, and charges for them. */
+MUST_USE struct err *remote_tidy(struct arena *a, const struct web *r);
 /* Reads a small object; ret->p is NULL if there is none. */
 MUST_USE struct err *remote_get(
 	struct arena *a, const struct web *r, struct str key, struct str *ret);

@@ -11,17 +11,9 @@
 
 /* ---- a wheel in pages ---- */
 
-/* RFC 3986: the unreserved characters stay; '+' does not, which some servers take for a blank (TheRock#777). */
 struct str release_address(struct arena *a, const struct release_wheel *w)
 {
-	BUF(b, a);
-	buf_fmt(&b, "%.*s/", STR(w->sha256));
-	for (size_t i = 0; i < w->file.n; i++)
-		if (ascii_alnum(w->file.p[i]) || (w->file.p[i] && strchr("-._~", w->file.p[i])))
-			buf_char(&b, w->file.p[i]);
-		else
-			buf_fmt(&b, "%%%02X", (unsigned char)w->file.p[i]);
-	return buf_str(&b);
+	return str_fmt(a, "%.*s/%.*s", STR(w->sha256), STR(web_escaped(a, w->file)));
 }
 
 struct strs release_projects(struct arena *a, const struct release_set *set)
