@@ -5,8 +5,8 @@
 #include "testrun/testrun_int.h"
 
 enum {
-	JOURNAL_BYTES = 256 << 20,
-	XML_BYTES = 256 << 20,
+	JOURNAL_BYTES = 512 << 20,
+	XML_BYTES = 512 << 20,
 	JOURNAL_LINE = 64 << 10,
 	RESULTS = 2000000
 };

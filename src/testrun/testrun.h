@@ -100,7 +100,8 @@ MUST_USE struct err *test_smoke(
 MUST_USE struct err *evidence_write(
 	struct arena *a, const struct test_evidence *e, struct str path, struct str junit);
 /* Reads a document rocsmith.test/1, or JUnit XML of anybody, by its first character. Of the former: pass, wheels, gpu, python,
- * config, tests. E_SYNTAX, E_LIMIT: XML of more than 256 MiB, JSON as in formats/node.h. */
+ * config, tests: up to 2,000,000. E_SYNTAX, E_LIMIT. */
+enum { EVIDENCE_TEXT = 512 << 20 }; /* bytes */
 MUST_USE struct err *evidence_read(struct arena *a, struct str path, struct test_evidence *ret);
 MUST_USE struct err *junit_parse(
 	struct arena *a, struct str text, struct str name, struct test_evidence *ret);

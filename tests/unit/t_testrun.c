@@ -297,6 +297,34 @@ static void junit_of_others_has_ids_of_file_class_and_name(void **state)
 	assert_false(e.pass);
 }
 
+static void evidence_of_half_a_million_tests_is_read_again(void **state)
+{
+	struct fixture *f = *state;
+	enum { MANY = 500000 };
+	static const struct machine machine;
+	struct test_evidence e, again;
+	evidence_begin(&f->a, &e);
+	e.machine = &machine;
+	e.pass = true;
+	for (unsigned i = 0; i < MANY; i++)
+		*VEC_PUSH(&f->a, &e.tests) = (struct test_result){
+			.id = str_fmt(&f->a,
+				"test/test_ops.py::TestCommonCPU::test_out_%u_cpu_float32", i),
+			.outcome = i % 2 ? TEST_PASSED : TEST_SKIPPED,
+			.message = i % 2 ? S("") : S("only for \"CUDA\", [not] here"),
+			.tries = 1};
+	assert_ok(evidence_write(&f->a, &e, at(f, "e.json"), at(f, "e.xml")));
+	static const char *const names[] = {"e.json", "e.xml"};
+	for (size_t i = 0; i < 2; i++) {
+		ARENA(a);
+		assert_ok(evidence_read(&a, at(f, names[i]), &again));
+		assert_int_equal(again.tests.n, MANY);
+		assert_true(again.pass);
+		assert_str(again.tests.v[MANY - 2].message, "only for \"CUDA\", [not] here");
+		assert_int_equal(again.tests.v[MANY - 1].outcome, TEST_PASSED);
+	}
+}
+
 int main(void)
 {
 #define IN_RUN(name) cmocka_unit_test_setup_teardown(name, begin_run, end_run)
@@ -313,6 +341,8 @@ int main(void)
 		IN_RUN(lines_of_a_journal_that_are_none_are_passed_over),
 		cmocka_unit_test(what_is_written_as_junit_is_read_as_the_same),
 		cmocka_unit_test(junit_of_others_has_ids_of_file_class_and_name),
+		cmocka_unit_test_setup_teardown(
+			evidence_of_half_a_million_tests_is_read_again, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
