@@ -66,6 +66,7 @@ const struct json_field evidence_fields[] = {
 	FIELDS(struct test_evidence, suite, config, shard, shards, torch, started, seconds),
 	FIELD_WRITE("counts", write_counts),
 	FIELD_LIST("findings", struct test_evidence, findings, finding_fields),
+	FIELD("kernel", struct test_evidence, kernel),
 	FIELD("logs", struct test_evidence, logs),
 	FIELD_LIST("tests", struct test_evidence, tests, result_fields),
 	{.kind = FIELD_END},

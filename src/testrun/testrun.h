@@ -67,7 +67,8 @@ struct test_evidence {
 	double seconds;
 	uint64_t counts[TEST_OUTCOMES];
 	struct findings findings;
-	struct str logs; /* the folder with the logs; "" once it is removed */
+	struct strs kernel; /* lines of the kernel's log about GPUs, from processes that died */
+	struct str logs;    /* the folder with the logs; "" once it is removed */
 	VEC(struct test_result) tests;
 };
 extern const struct json_field evidence_fields[]; /* schema rocsmith.test/1 */
@@ -133,7 +134,8 @@ void test_diff(struct arena *a, const struct test_evidence *before, const struct
 struct test_skip {
 	struct str id, reason, issue, added, expires;
 	struct strs gfx;      /* patterns (know/predicate.h); empty = every GPU */
-	struct str os, torch; /* "linux"; a range of versions; "" = any */
+	struct str os;            /* "linux"; "" = any */
+	struct str torch, python; /* ranges of versions; "" = any */
 	bool expired;
 };
 
@@ -142,7 +144,8 @@ struct test_skips {
 	size_t n, cap;
 };
 
-/* Reads a list, or all *.yaml of a folder, and adds what applies to the GPUs and torch of `e`, on the day when it began.
+/* Reads a list, all *.yaml of a folder, or ours ("known", data/skips.yaml), and adds what applies to the GPUs, torch and Python
+ * of `e`, on the day when it began.
  * E_SYNTAX with its place for a key that is none, a missing one, an id that is a pattern or has control characters, a
  * date that is none. */
 MUST_USE struct err *skips_read(
