@@ -40,7 +40,7 @@ struct proc_run {
 	size_t fed; /* bytes of the input written */
 	double start, term_at, ticked;
 	bool timed_out;
-	uint64_t seen; /* bytes of output */
+	uint64_t seen;  /* bytes of output */
 	int read_errno; /* a pipe could not be read: the output is incomplete */
 };
 

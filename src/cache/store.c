@@ -179,7 +179,7 @@ static struct err *transfer(struct arena *tmp, const struct cache *c, const stru
 		S("connect-timeout = 5\nspeed-time = 30\nspeed-limit = 1000\nretry = 0"));
 	TRY(web_ask(tmp, &c->shared.server, url, more, ret));
 	return ret->there || web_is_absent(ret) ? NULL
-						 : web_refused(tmp, &c->shared.server, ret, url);
+						: web_refused(tmp, &c->shared.server, ret, url);
 }
 
 /* Fetches an entry from the shared place into the own one. Others may exchange or cut a file of a shared folder at any time,

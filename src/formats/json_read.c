@@ -112,7 +112,8 @@ struct err *json_list_open(
 	for (; at < text.n; at = end + 1) {
 		end = value_end(text, at);
 		bool is_pair = str_cut(str_sub(text, at, end), ':', &key, &value);
-		if (!is_pair || !str_eq(str_trim(key), quoted) || !str_starts(str_trim(value), S("[")))
+		if (!is_pair || !str_eq(str_trim(key), quoted) ||
+			!str_starts(str_trim(value), S("[")))
 			continue;
 		size_t from = (size_t)(str_trim(value).p - text.p) + 1, to = end;
 		while (to > from && text.p[to - 1] != ']')

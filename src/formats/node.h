@@ -43,8 +43,7 @@ struct json_list {
 MUST_USE struct err *json_list_open(
 	struct arena *a, struct str text, struct json_list *io, const struct node **ret);
 /* The next element; NULL at the end. */
-MUST_USE struct err *json_list_next(
-	struct arena *a, struct json_list *io, const struct node **ret);
+MUST_USE struct err *json_list_next(struct arena *a, struct json_list *io, const struct node **ret);
 
 #define NODE_EACH(it, list)                                                                        \
 	for (const struct node *it = (list)->v, *it##_end = (list)->n ? it + (list)->n : it;       \

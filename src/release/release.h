@@ -27,7 +27,7 @@ enum { RELEASE_WHEELS = 5000, RELEASE_TEXT = 16 << 20 };
 /* MiB; Amazon S3 takes 5 GiB at once, and parts of 5 MiB to 5 GiB */
 enum { RELEASE_PART = 256, RELEASE_LEAST_PART = 5, RELEASE_MOST_PART = 5120 };
 
-struct release_wheel {
+struct release_wheel {           /* a wheel or a source distribution */
 	struct str file, sha256; /* the file's name, and the hash of its content */
 	uint64_t size;
 	struct str project, version; /* in PEP 503's spelling; as METADATA has it */
@@ -54,11 +54,26 @@ MUST_USE struct err *release_read(
 	struct arena *a, const struct strs *paths, bool scan, struct release_set *ret);
 /* Fills in a wheel from its METADATA. E_SYNTAX, E_WHEEL. */
 MUST_USE struct err *release_describe(struct arena *a, struct release_wheel *io);
+/* "cp312" -> "3.12"; "" for tags such as py3. */
+struct str release_python(struct arena *a, struct str tag);
 /* Does its tag fit a Python, "3.12"? The Pythons that tags of the set name: "3.12", or "" if none names any. */
 bool release_fits(struct arena *a, const struct release_wheel *w, struct str python);
 struct strs release_pythons(struct arena *a, const struct release_set *set);
 /* "gfx1100", "gfx110x" or "all" for the device wheel of that name; "" for other wheels. */
 struct str release_device(struct str project);
+
+/* ---- sdist.c ---- */
+bool release_is_sdist(struct str file);
+/* The project and version that the name of a wheel or source distribution has. E_WHEEL. */
+MUST_USE struct err *release_file_name(
+	struct arena *a, struct str file, struct str *ret_name, struct str *ret_version);
+/* Will its metadata be the same when it is installed (PEP 643)? Only then an index may offer it beside the file. */
+bool release_is_static(const struct release_wheel *w);
+/* Looks into a source distribution, and fills in what PKG-INFO says. E_WHEEL, E_ARCHIVE, E_LIMIT for a bomb. */
+MUST_USE struct err *release_read_sdist(struct arena *a, struct release_wheel *io);
+/* The file with other versions in its name, PKG-INFO and texts; io gets its name and metadata. "": none of them changes. */
+MUST_USE struct err *release_rename_sdist(
+	struct arena *a, const struct wheel_request *q, struct release_wheel *io, struct str *ret);
 
 /* ---- check.c ---- */
 /* Adds findings about a set: two files of one name, requirements between its wheels that do not hold, device wheels that
@@ -233,7 +248,8 @@ struct release_publish {
 	struct str index_url; /* the index that pip reads; "" = it follows from `to` */
 	struct str python;
 	bool unread; /* do not read back */
-	unsigned part; /* MiB: larger files are sent to a bucket in parts of that size; 0 = RELEASE_PART */
+	unsigned
+		part; /* MiB: larger files are sent to a bucket in parts of that size; 0 = RELEASE_PART */
 	/* returned */
 	struct release_uploads uploads; /* in their order: files, then pages */
 	uint64_t bytes;                 /* their sum, without those that were there */

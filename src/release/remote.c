@@ -10,8 +10,7 @@ static struct str header_of(struct arena *a, struct str text, const char *name)
 {
 	struct str rest, line, key, value, found = S("");
 	for (rest = text; str_next(&rest, '\n', &line);)
-		if (str_cut(line, ':', &key, &value) &&
-			str_eq(str_lower(a, key), str_from(name)))
+		if (str_cut(line, ':', &key, &value) && str_eq(str_lower(a, key), str_from(name)))
 			found = str_trim(value);
 	return found;
 }
@@ -41,8 +40,8 @@ struct err *remote_get(struct arena *a, const struct web *r, struct str key, str
 
 /* Sends a request with a body, which is a text or a file ("@PATH"); the store compares it with its hash. `more` has
  * other settings. */
-static struct err *send_body(struct arena *a, const struct web *r, struct str url, struct str sha256,
-	struct strs *more, struct web_answer *ret)
+static struct err *send_body(struct arena *a, const struct web *r, struct str url,
+	struct str sha256, struct strs *more, struct web_answer *ret)
 {
 	web_hash(a, more, sha256);
 	TRY(web_ask(a, r, url, more, ret));
@@ -58,8 +57,7 @@ static void describe_file(struct arena *a, const struct release_upload *u, struc
 		web_set(a, more, "header", S("Cache-Control: max-age=60"));
 }
 
-static struct err *put_whole(
-	struct arena *a, const struct web *r, const struct release_upload *u)
+static struct err *put_whole(struct arena *a, const struct web *r, const struct release_upload *u)
 {
 	struct web_answer got;
 	struct strs more = {0};
@@ -74,8 +72,7 @@ static struct err *put_whole(
 /* ---- in parts ---- */
 
 /* The texts of all elements of that name. */
-static struct err *texts_of(
-	struct arena *a, struct str text, const char *element, struct strs *ret)
+static struct err *texts_of(struct arena *a, struct str text, const char *element, struct strs *ret)
 {
 	struct xml_event e;
 	bool within = false;
@@ -215,10 +212,12 @@ struct err *remote_post(struct arena *a, const struct web *r, const struct relea
 {
 	struct web_answer got;
 	struct strs more = {0};
-	struct wheel_name n;
+	struct wheel_name n = {.python = S("source")};
 	struct dist_headers h;
 	struct str url = str_fmt(a, "%.*s/", STR(r->base));
-	TRY(wheel_name_parse(a, w->file, &n));
+	bool sdist = release_is_sdist(w->file);
+	if (!sdist)
+		TRY(wheel_name_parse(a, w->file, &n));
 	TRY(dist_headers_parse(a, w->metadata, &h));
 	const struct {
 		const char *name;
@@ -226,7 +225,7 @@ struct err *remote_post(struct arena *a, const struct web *r, const struct relea
 	} fields[] = {{":action", S("file_upload")}, {"protocol_version", S("1")},
 		{"name", dist_header_value(&h, "Name")}, {"version", w->version},
 		{"metadata_version", dist_header_value(&h, "Metadata-Version")},
-		{"filetype", S("bdist_wheel")}, {"pyversion", n.python},
+		{"filetype", sdist ? S("sdist") : S("bdist_wheel")}, {"pyversion", n.python},
 		{"requires_python", w->requires_python}, {"sha256_digest", w->sha256}};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (fields[i].value.n)

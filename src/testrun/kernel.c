@@ -9,9 +9,9 @@ enum { KERNEL_LINES = 100, KERNEL_LINE = 400, KERNEL_LOG = 4 << 20 };
 /* Either may be forbidden to users: the first by kernel.dmesg_restrict, the second outside of the journal's group. */
 static struct err *read_kernel(struct arena *a, struct str *ret, struct str *ret_why)
 {
-	static const char *const readers[][10] = {{"dmesg"},
-		{"journalctl", "-k", "-b", "-q", "--no-pager", "-n", "2000", "-o",
-			"short-monotonic"}};
+	static const char *const readers[][10] = {
+		{"dmesg"}, {"journalctl", "-k", "-b", "-q", "--no-pager", "-n", "2000", "-o",
+				   "short-monotonic"}};
 	struct strs why = {0};
 	*ret = *ret_why = S("");
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers) && !ret->n; i++) {
@@ -22,10 +22,11 @@ static struct err *read_kernel(struct arena *a, struct str *ret, struct str *ret
 		struct err *e = proc_check(a, &p, &got);
 		if (e && e->code == E_CANCELLED)
 			return e;
-		strs_add(a, &why, str_fmt(a, "%s: %.*s", readers[i][0],
-			STR(e && got.err.n ? str_trim(got.err)
-			    : e            ? str_from(e->msg)
-					   : S("nothing"))));
+		strs_add(a, &why,
+			str_fmt(a, "%s: %.*s", readers[i][0],
+				STR(e && got.err.n ? str_trim(got.err)
+					: e        ? str_from(e->msg)
+						   : S("nothing"))));
 		*ret = e ? S("") : str_trim(got.out);
 		err_free(e);
 	}
@@ -77,10 +78,14 @@ struct err *kernel_tell(struct test_run *r, struct test_start *s, struct str id)
 	struct strs lines = kernel_lines(a, text, s->kernel);
 	s->kernel = (struct str){0};
 	if (why.n && !r->silent) {
-		struct finding *f = finding_add(a, &r->out->findings, "test-kernel", SEV_WARNING, S(""));
-		finding_say(a, f, "the kernel's log may not be read, so a reset of the GPU would not be seen: %.*s",
+		struct finding *f =
+			finding_add(a, &r->out->findings, "test-kernel", SEV_WARNING, S(""));
+		finding_say(a, f,
+			"the kernel's log may not be read, so a reset of the GPU would not be "
+			"seen: %.*s",
 			STR(why));
-		finding_fix(a, f, "sudo sysctl kernel.dmesg_restrict=0, or join the group systemd-journal");
+		finding_fix(a, f,
+			"sudo sysctl kernel.dmesg_restrict=0, or join the group systemd-journal");
 	}
 	if (!lines.n)
 		return NULL;
@@ -90,7 +95,8 @@ struct err *kernel_tell(struct test_run *r, struct test_start *s, struct str id)
 			strs_add(a, &r->out->kernel, *line);
 	}
 	if (!r->silent)
-		evidence_say(a, r->out, SEV_WARNING, "test-kernel", "the kernel said while '%.*s' ran: %.*s (%s in all)",
-		STR(id), STR(lines.v[0]), human_count(a, lines.n, "line").p);
+		evidence_say(a, r->out, SEV_WARNING, "test-kernel",
+			"the kernel said while '%.*s' ran: %.*s (%s in all)", STR(id),
+			STR(lines.v[0]), human_count(a, lines.n, "line").p);
 	return NULL;
 }

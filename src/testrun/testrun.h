@@ -133,7 +133,7 @@ void test_diff(struct arena *a, const struct test_evidence *before, const struct
 /* ---- skip lists ---- */
 struct test_skip {
 	struct str id, reason, issue, added, expires;
-	struct strs gfx;      /* patterns (know/predicate.h); empty = every GPU */
+	struct strs gfx;          /* patterns (know/predicate.h); empty = every GPU */
 	struct str os;            /* "linux"; "" = any */
 	struct str torch, python; /* ranges of versions; "" = any */
 	bool expired;

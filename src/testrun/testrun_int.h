@@ -83,7 +83,8 @@ struct test_start { /* one start of the driver, and how it ended */
 	struct str died; /* the end of a process that did not say goodbye: "killed by SIGSEGV" */
 	bool timed_out, told; /* told: a result or finding says that it did not end well */
 	int status;
-	struct str kernel; /* the last line of the kernel's log when it began; .p NULL: nobody asks */
+	struct str
+		kernel; /* the last line of the kernel's log when it began; .p NULL: nobody asks */
 };
 
 /* ---- kernel.c ---- */

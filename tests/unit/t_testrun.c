@@ -121,7 +121,8 @@ static void our_own_list_names_an_issue_and_versions_for_each_entry(void **state
 		assert_ok(skips_read(&f->a, S("known"), &e, &skips));
 		assert_int_equal(skips.n, rows[i].applies);
 		VEC_EACH (const struct test_skip, s, &skips) {
-			assert_true(str_starts(s->issue, S("ROCm/")) && str_contains(s->issue, S("#")));
+			assert_true(
+				str_starts(s->issue, S("ROCm/")) && str_contains(s->issue, S("#")));
 			assert_true(s->torch.n || s->python.n);
 			assert_true(str_contains(s->id, S(".py::Test")));
 		}
@@ -278,18 +279,18 @@ static void the_kernel_is_heard_from_the_mark_on(void **state)
 	(void)state;
 	ARENA(a);
 	/* as dmesg gives it; the lines of the driver are those of ROCm/TheRock#1271 and mm/oom_kill.c */
-	const struct str log = S(
-		"[  100.000001] amdgpu 0000:c5:00.0: amdgpu: GPU reset begin!\n"
-		"[  812.000001] usb 1-1: new device\n"
-		"[  812.345678] amdgpu 0000:c5:00.0: amdgpu: [gfxhub] page fault (src_id:0 "
-		"ring:169 vmid:8 pasid:32770)\n"
-		"[  812.400000] EXT4-fs (vda): mounted\n"
-		"[  813.000000] Out of memory: Killed process 4242 (python)");
+	const struct str log =
+		S("[  100.000001] amdgpu 0000:c5:00.0: amdgpu: GPU reset begin!\n"
+		  "[  812.000001] usb 1-1: new device\n"
+		  "[  812.345678] amdgpu 0000:c5:00.0: amdgpu: [gfxhub] page fault (src_id:0 "
+		  "ring:169 vmid:8 pasid:32770)\n"
+		  "[  812.400000] EXT4-fs (vda): mounted\n"
+		  "[  813.000000] Out of memory: Killed process 4242 (python)");
 	struct strs all = kernel_lines(&a, log, S("")),
 		    some = kernel_lines(&a, log, S("[  812.000001] usb 1-1: new device")),
 		    gone = kernel_lines(&a, log, S("[    1.000000] Linux version")),
-		    none = kernel_lines(
-			    &a, log, S("[  813.000000] Out of memory: Killed process 4242 (python)"));
+		    none = kernel_lines(&a, log,
+			    S("[  813.000000] Out of memory: Killed process 4242 (python)"));
 	assert_int_equal(all.n, 3);
 	assert_int_equal(some.n, 2);
 	assert_true(str_contains(some.v[0], S("page fault")));
