@@ -35,7 +35,7 @@ MUST_USE struct err *toml_read(struct arena *a, struct str path, const struct no
 /* A member of the outermost map that is a list of any length, such as the tests of a run: its elements are parsed one by one,
  * each within the limits of a document. */
 struct json_list {
-	struct str name, key; /* of the document, for messages; of the member, without escapes */
+	struct str name, key; /* the document's, for messages; the member's, without escapes */
 	struct str rest;      /* returned: a view of the text */
 	bool more;
 };

@@ -326,7 +326,7 @@ static struct err *ask_index(struct publishing *p, const struct release_wheel *w
 	struct digest d;
 	bool there = false;
 	strs_add(a, &job.urls, url);
-	if (str_starts(url, S("file://"))) { /* whose pages pip alone reads */
+	if (str_starts(url, S("file://"))) { /* pip alone reads pages of files */
 		TRY(hash_file(HASH_SHA256,
 			str_fmt(a, "%.*s/files/%.*s/%.*s", STR(p->dir), STR(w->sha256),
 				STR(w->file)),

@@ -62,14 +62,14 @@ static struct err *read_wheel(
 	if (!S_ISREG(st.st_mode))
 		return err_new(E_WHEEL, "'%.*s' is not a file", STR(path));
 	if (release_is_sdist(ret->file)) {
-		TRY(release_read_sdist(a, ret));
+		TRY(release_read_sdist(a, path, &ret->metadata));
 		scan = false;
 	} else {
 		TRY(wheel_open(&tmp, path, &w));
 		TRY(wheel_headers(&tmp, &w, "METADATA", &text, &h));
 		ret->metadata = str_dup(a, text);
-		TRY(release_describe(a, ret));
 	}
+	TRY(release_describe(a, ret));
 	if (scan) {
 		TRY(devcode_scan(&tmp, path, 0, &code));
 		VEC_EACH (const struct str, gpu, &code.served)

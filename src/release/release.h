@@ -69,8 +69,8 @@ MUST_USE struct err *release_file_name(
 	struct arena *a, struct str file, struct str *ret_name, struct str *ret_version);
 /* Will its metadata be the same when it is installed (PEP 643)? Only then an index may offer it beside the file. */
 bool release_is_static(const struct release_wheel *w);
-/* Looks into a source distribution, and fills in what PKG-INFO says. E_WHEEL, E_ARCHIVE, E_LIMIT for a bomb. */
-MUST_USE struct err *release_read_sdist(struct arena *a, struct release_wheel *io);
+/* Looks into a source distribution; *ret: its PKG-INFO. E_WHEEL, E_ARCHIVE, E_LIMIT for a bomb. */
+MUST_USE struct err *release_read_sdist(struct arena *a, struct str path, struct str *ret);
 /* The file with other versions in its name, PKG-INFO and texts; io gets its name and metadata. "": none of them changes. */
 MUST_USE struct err *release_rename_sdist(
 	struct arena *a, const struct wheel_request *q, struct release_wheel *io, struct str *ret);

@@ -38,35 +38,21 @@ struct err *remote_get(struct arena *a, const struct web *r, struct str key, str
 	return got.status == 200 || web_is_absent(&got) ? NULL : web_refused(a, r, &got, url);
 }
 
-/* Sends a request with a body, which is a text or a file ("@PATH"); the store compares it with its hash. `more` has
- * other settings. */
+/* Sends a request, whose body is in `more` with its hash; any status but success is an error. */
 static struct err *send_body(struct arena *a, const struct web *r, struct str url,
-	struct str sha256, struct strs *more, struct web_answer *ret)
+	const struct strs *more, struct web_answer *ret)
 {
-	web_hash(a, more, sha256);
 	TRY(web_ask(a, r, url, more, ret));
 	return ret->there ? NULL : web_refused(a, r, ret, url);
 }
 
-/* What the store keeps with a file. */
+/* Adds the headers that the store keeps with a file. */
 static void describe_file(struct arena *a, const struct release_upload *u, struct strs *more)
 {
 	web_set(a, more, "header", str_fmt(a, "Content-Type: %s", u->type));
 	web_set(a, more, "header", str_fmt(a, "x-amz-meta-sha256: %.*s", STR(u->sha256)));
 	if (!u->wheel)
 		web_set(a, more, "header", S("Cache-Control: max-age=60"));
-}
-
-static struct err *put_whole(struct arena *a, const struct web *r, const struct release_upload *u)
-{
-	struct web_answer got;
-	struct strs more = {0};
-	/* by --upload-file curl would add the file's name to a key that ends in '/' */
-	web_set(a, &more, "request", S("PUT"));
-	web_set(a, &more, u->wheel ? "upload-file" : "data-binary",
-		u->wheel ? u->path : str_fmt(a, "@%.*s", STR(u->path)));
-	describe_file(a, u, &more);
-	return send_body(a, r, web_url(a, r, u->key), u->sha256, &more, &got);
 }
 
 /* ---- in parts ---- */
@@ -106,7 +92,8 @@ static struct err *send_parts(struct arena *a, const struct remote_parts *p,
 		TRY(fs_write(file, part, 0600 | FS_LOOSE));
 		strs_add(a, &more, S("include")); /* the headers, too */
 		web_set(a, &more, "upload-file", file);
-		TRY(send_body(a, p->web, url, sha256_hex(a, part), &more, &got));
+		web_hash(a, &more, sha256_hex(a, part));
+		TRY(send_body(a, p->web, url, &more, &got));
 		buf_fmt(list, "<Part><PartNumber>%zu</PartNumber><ETag>", n);
 		xml_escape(list, header_of(a, got.text, "etag"));
 		buf_add(list, S("</ETag></Part>"));
@@ -125,7 +112,8 @@ static struct err *complete_parts(struct arena *a, const struct web *r,
 	web_set(a, &more, "request", S("POST"));
 	web_set(a, &more, "header", S("Content-Type: application/xml"));
 	web_set(a, &more, "data-binary", list);
-	TRY(send_body(a, r, url, sha256_hex(a, list), &more, &got));
+	web_hash(a, &more, sha256_hex(a, list));
+	TRY(send_body(a, r, url, &more, &got));
 	TRY(texts_of(a, got.text, "ETag", &names));
 	TRY(texts_of(a, got.text, "Code", &codes));
 	if (!names.n || codes.n)
@@ -162,7 +150,7 @@ static struct err *put_in_parts(
 	web_set(a, &more, "request", S("POST"));
 	web_set(a, &more, "data-binary", S(""));
 	describe_file(a, u, &more);
-	TRY(send_body(a, p->web, url, sha256_hex(a, S("")), &more, &got));
+	TRY(send_body(a, p->web, url, &more, &got));
 	TRY(texts_of(a, got.text, "UploadId", &ids));
 	if (ids.n != 1)
 		return web_refused(a, p->web, &got, url);
@@ -177,7 +165,17 @@ static struct err *put_in_parts(
 struct err *remote_put(
 	struct arena *a, const struct remote_parts *p, const struct release_upload *u)
 {
-	return u->wheel && u->size > p->size ? put_in_parts(a, p, u) : put_whole(a, p->web, u);
+	struct web_answer got;
+	struct strs more = {0};
+	if (u->wheel && u->size > p->size)
+		return put_in_parts(a, p, u);
+	/* by --upload-file curl would add the file's name to a key that ends in '/' */
+	web_set(a, &more, "request", S("PUT"));
+	web_set(a, &more, u->wheel ? "upload-file" : "data-binary",
+		u->wheel ? u->path : str_fmt(a, "@%.*s", STR(u->path)));
+	describe_file(a, u, &more);
+	web_hash(a, &more, u->sha256);
+	return send_body(a, p->web, web_url(a, p->web, u->key), &more, &got);
 }
 
 /* A store that cannot list them, or lets nobody do so, is left as it is: what it has then, it tells nobody. */

@@ -81,20 +81,20 @@ static struct err *unpack_sdist(
 		E_WHEEL, "a source distribution has all in the folder '%.*s'", STR(*ret_top));
 }
 
-struct err *release_read_sdist(struct arena *a, struct release_wheel *io)
+struct err *release_read_sdist(struct arena *a, struct str path, struct str *ret)
 {
 	ARENA(tmp);
 	CLEANUP(fs_tempdirp) struct str dir = S("");
 	struct str top, text;
-	TRY(unpack_sdist(&tmp, io->path, &dir, &top));
+	TRY(unpack_sdist(&tmp, path, &dir, &top));
 	struct str root = path_join(&tmp, dir, top);
 	if (!fs_is_file(path_join(&tmp, root, S("pyproject.toml"))) &&
 		!fs_is_file(path_join(&tmp, root, S("setup.py"))))
 		return err_new(E_WHEEL, "it has neither pyproject.toml nor setup.py");
 	TRY_CTX(fs_read_below(&tmp, dir, path_join(&tmp, top, S("PKG-INFO")), RELEASE_TEXT, &text),
 		"it has no PKG-INFO that can be read");
-	io->metadata = str_dup(a, text);
-	return release_describe(a, io);
+	*ret = str_dup(a, text);
+	return NULL;
 }
 
 /* ---- another version ---- */
@@ -108,16 +108,10 @@ struct sdist_renaming {
 	bool changed;
 };
 
-/* Files by which a source distribution tells its version, beside those that wheels have. */
-static bool has_version(struct arena *a, struct str path)
-{
-	static const char *const builds[] = {"pyproject.toml", "setup.py", "setup.cfg", NULL};
-	return str_is_one_of(path, builds) ||
-	       wheel_has_versions(a, str_fmt(a, "x/%.*s", STR(path)));
-}
-
 static struct err *add_member(void *user, const struct fs_entry *e, bool *prune)
 {
+	/* files by which it tells its version, beside those that wheels have */
+	static const char *const builds[] = {"pyproject.toml", "setup.py", "setup.cfg", NULL};
 	struct sdist_renaming *r = user;
 	struct arena *a = r->a;
 	struct str within = str_sub(e->path, r->top.n + 1, e->path.n);
@@ -146,7 +140,9 @@ static struct err *add_member(void *user, const struct fs_entry *e, bool *prune)
 		m.text = wheel_new_metadata(
 			a, r->q, m.text, &h, wheel_with_versions(a, version, &r->q->renames));
 		r->metadata = m.text;
-	} else if (m.type == TAR_FILE && has_version(a, within)) {
+	} else if (m.type == TAR_FILE &&
+		   (str_is_one_of(within, builds) ||
+			   wheel_has_versions(a, str_fmt(a, "x/%.*s", STR(within))))) {
 		m.text = wheel_with_versions(a, m.text, &r->q->renames);
 	}
 	r->changed = r->changed || !str_eq(old, m.text);

@@ -278,7 +278,7 @@ static void the_kernel_is_heard_from_the_mark_on(void **state)
 {
 	(void)state;
 	ARENA(a);
-	/* as dmesg gives it; the lines of the driver are those of ROCm/TheRock#1271 and mm/oom_kill.c */
+	/* as dmesg gives it; the lines of the driver are those of ROCm/TheRock#1271, and the memory killer's */
 	const struct str log =
 		S("[  100.000001] amdgpu 0000:c5:00.0: amdgpu: GPU reset begin!\n"
 		  "[  812.000001] usb 1-1: new device\n"
