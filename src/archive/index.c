@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "base/proc.h"
 #include "base/progress.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
@@ -196,4 +195,16 @@ struct err *index_sdist(
 	io->file = got.files.v[0];
 	io->note = got.text;
 	return NULL;
+}
+
+struct proc pip_command(struct arena *a, struct str python)
+{
+	static const char *const unset[] = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX",
+		"PIP_USER", "PIP_REQUIRE_VIRTUALENV", "VIRTUAL_ENV", NULL};
+	struct proc p = {0};
+	for (size_t i = 0; unset[i]; i++)
+		strs_add(a, &p.setenv, str_from(unset[i]));
+	strs_add(a, &p.argv, python);
+	proc_arg(a, &p, "-m", "pip", "--disable-pip-version-check", NULL);
+	return p;
 }

@@ -13,6 +13,7 @@
 
 #include "archive/item.h"
 #include "base/err.h"
+#include "base/proc.h"
 
 /* The places to ask. Both lists empty = pip's own index, its further ones, and its --find-links. */
 struct index_job {
@@ -91,3 +92,6 @@ struct index_answer {
 /* Reads an answer; what it says of an error is the error. */
 MUST_USE struct err *index_answer_parse(struct arena *a, struct str text, struct index_answer *ret);
 extern const struct str index_driver; /* index.py */
+
+/* Begins a command of a Python's pip, in the user's environment but for what would send its work elsewhere. */
+struct proc pip_command(struct arena *a, struct str python);

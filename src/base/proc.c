@@ -40,6 +40,7 @@ struct proc_run {
 	size_t fed; /* bytes of the input written */
 	double start, term_at, ticked;
 	bool timed_out;
+	uint64_t seen;  /* bytes of output */
 	int read_errno; /* a pipe could not be read: the output is incomplete */
 };
 
@@ -198,7 +199,8 @@ static void enforce(struct proc_run *r)
 	double now = mono_now();
 	if (r->term_at <= 0 && r->p->timeout && now - r->start > r->p->timeout)
 		r->timed_out = true;
-	if (r->term_at <= 0 && (r->timed_out || cancelled())) {
+	bool flooded = r->p->most && r->seen > r->p->most;
+	if (r->term_at <= 0 && (r->timed_out || flooded || cancelled())) {
 		r->term_at = now;
 		end_group(r, SIGTERM);
 	} else if (r->term_at > 0 && now - r->term_at > GRACE) {
@@ -237,6 +239,7 @@ static void read_output(struct proc_run *r, struct child_pipe *from)
 		fd_closep(&from->fd);
 		return;
 	}
+	r->seen += (uint64_t)got;
 	tail_add(from, chunk, (size_t)got);
 	for (ssize_t i = 0; p->line && i < got; i++) {
 		if (chunk[i] != '\n' && chunk[i] != '\r') {
@@ -362,6 +365,9 @@ struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *
 	trace_run(p, ret);
 	if (cancelled() && r.term_at > 0)
 		return err_new(E_CANCELLED, "interrupted");
+	if (p->most && r.seen > p->most)
+		return err_new(E_LIMIT, "'%.*s' gives more than %llu bytes", STR(p->argv.v[0]),
+			(unsigned long long)p->most);
 	errno = r.read_errno;
 	return errno ? err_errno("cannot read the output of '%.*s'", STR(p->argv.v[0])) : NULL;
 }

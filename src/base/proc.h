@@ -24,6 +24,7 @@ struct proc {
 	bool (*tick)(void *user);
 	void *user;
 	size_t limit;     /* bytes of output kept (the last ones); 0 = 4 MiB */
+	uint64_t most;    /* bytes of output, more end it: E_LIMIT; 0 = any number */
 	unsigned timeout; /* seconds, 0 = none */
 };
 

@@ -17,8 +17,8 @@ enum {
 	MOST_ENTRIES = 1 << 20
 };
 
-#define MAX_FILE "1100000000" /* bytes: no entry is larger */
-#define TAG "CACHEDIR.TAG"    /* https://bford.info/cachedir/ */
+static const uint64_t MAX_ENTRY = MAX_HEAD + MAX_SAID + (uint64_t)MAX_OBJECT;
+#define TAG "CACHEDIR.TAG" /* https://bford.info/cachedir/ */
 static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 			  "# Objects that rocsmith compiled: all in here can be made again.\n";
 
@@ -146,45 +146,37 @@ static void count_written(struct cache *c, uint64_t bytes)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Moves an entry between a file and the server, as the lines of curl's configuration say. *ret_there, without an error, is
+/* Gets an entry from the server, or sends one as the lines of curl's configuration say. ret->there, without an error, is
  * false if the server has none. A cache that is slow to answer is no help. */
 static struct err *transfer(struct arena *tmp, const struct cache *c, const struct digest *key,
-	struct strs *more, bool *ret_there)
+	struct strs *more, struct web_answer *ret)
 {
-	struct web_answer got;
 	struct str url = web_url(tmp, &c->shared.server, entry_name(tmp, key));
-	web_set(tmp, more, "max-filesize", S(MAX_FILE));
 	strs_add(tmp, more,
 		S("connect-timeout = 5\nspeed-time = 30\nspeed-limit = 1000\nretry = 0"));
-	TRY(web_ask(tmp, &c->shared.server, url, more, &got));
-	*ret_there = got.status >= 200 && got.status < 300;
-	return *ret_there || web_is_absent(&got) ? NULL : web_refused(&got, url);
+	TRY(web_ask(tmp, &c->shared.server, url, more, ret));
+	return ret->there || web_is_absent(ret) ? NULL
+						: web_refused(tmp, &c->shared.server, ret, url);
 }
 
 /* Fetches an entry from the shared place into the own one. Others may exchange or cut a file of a shared folder at any time,
  * so it is read, not mapped, and reached through no link. */
 static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest *key)
 {
-	CLEANUP(fs_tempdirp) struct str scratch = S("");
-	struct str file = S(""), name = entry_name(tmp, key), dir = c->shared.dir;
-	const uint64_t most = MAX_HEAD + MAX_SAID + (uint64_t)MAX_OBJECT;
+	struct str name = entry_name(tmp, key), dir = c->shared.dir;
+	struct web_answer got = {.there = dir.n && fs_present(path_join(tmp, dir, name))};
 	struct strs more = {0};
 	struct cache_entry entry;
-	bool there = dir.n && fs_present(path_join(tmp, dir, name));
-	if (!dir.n) {
-		TRY(fs_tempdir(tmp, S(""), &scratch));
-		dir = scratch;
-		name = S("entry");
-		web_set(tmp, &more, "output", path_join(tmp, dir, name));
-		TRY(transfer(tmp, c, key, &more, &there));
-	}
-	if (!there)
+	if (!dir.n)
+		TRY(transfer(tmp, c, key, &more, &got));
+	else if (got.there)
+		TRY(fs_read_below(tmp, dir, name, MAX_ENTRY, &got.text));
+	if (!got.there)
 		return NULL;
-	TRY(fs_read_below(tmp, dir, name, most, &file));
-	if (!cache_entry_read(c->shared.sealed ? c->key : S(""), key, file, &entry))
+	if (!cache_entry_read(c->shared.sealed ? c->key : S(""), key, got.text, &entry))
 		return NULL;
-	count_written(c, file.n);
-	return put_into_dir(tmp, &c->own, key, file);
+	count_written(c, got.text.n);
+	return put_into_dir(tmp, &c->own, key, got.text);
 }
 
 bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret)
@@ -222,7 +214,7 @@ static struct err *put_into_shared(
 {
 	CLEANUP(fs_tempdirp) struct str scratch = S("");
 	struct strs more = {0};
-	bool there;
+	struct web_answer got = {0};
 	if (is_troubled(c))
 		return NULL;
 	if (c->shared.dir.n)
@@ -232,9 +224,10 @@ static struct err *put_into_shared(
 	TRY(fs_tempdir(tmp, S(""), &scratch));
 	struct str part = path_join(tmp, scratch, S("entry"));
 	web_set(tmp, &more, "upload-file", part);
+	web_hash(tmp, &more, sha256_hex(tmp, file));
 	TRY(fs_write(part, file, 0600));
-	TRY(transfer(tmp, c, key, &more, &there));
-	return there ? NULL : err_new(E_NET, "the server lets nothing be written there");
+	TRY(transfer(tmp, c, key, &more, &got));
+	return got.there ? NULL : err_new(E_NET, "the server lets nothing be written there");
 }
 
 void cache_put(struct cache *c, const struct digest *key, const struct cache_entry *e)
@@ -294,6 +287,7 @@ static struct err *open_shared(struct cache *c, struct str where)
 	p->sealed = true;
 	if (server) {
 		TRY(web_open(&c->a, where, NULL, &p->server));
+		p->server.most = MAX_ENTRY;
 	} else {
 		p->dir = path_abs(&c->a, where);
 		TRY(fs_mkdirs(p->dir));

@@ -18,6 +18,8 @@ const struct opt cmd_publish_opts[] = {
 	{OPT_VALUE(
 		"index-url", OPT_STR, p.index_url, "URL", "where users get it, to read it back")},
 	{OPT_VALUE("python", OPT_STR, p.python, "PYTHON", "whose pip reads it back (python3)")},
+	{OPT_VALUE("part-size", OPT_UINT, p.part, "MIB",
+		"send larger files to a bucket in parts of so many MiB (256)")},
 	{OPT_FLAG("unread", p.unread, "do not read it back")},
 	OPT_LAST,
 };

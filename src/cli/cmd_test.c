@@ -56,8 +56,8 @@ const struct opt cmd_test_torch_opts[] = {
 	{OPT_VALUE("shard", OPT_STR, shard, "N/M", "run the N-th of M parts")},
 	{OPT_VALUE("include", OPT_LIST, q.include, "ID", "run this file, class or test only")},
 	{OPT_VALUE("exclude", OPT_LIST, q.exclude, "ID", "do not run this file, class or test")},
-	{OPT_VALUE(
-		"skip-list", OPT_LIST, q.skip_lists, "FILE", "a skip list, or a folder of them")},
+	{OPT_VALUE("skip-list", OPT_LIST, q.skip_lists, "FILE",
+		"a skip list, a folder of them, or \"known\"")},
 	{OPT_FLAG("only-skipped", q.only_skipped, "run what skip lists skip: does it pass now?")},
 	{OPT_FLAG("strict-skips", q.strict_skips, "fail for entries that expired or pass now")},
 	TEST_PYTHON,

@@ -3,6 +3,7 @@
  * pip installs the packages, with the user's own configuration. state/packages*.json records the installed packages
  * with their hashes; requirements.txt lets anybody install the same again. We read the requirements of the wheels of
  * --with ourselves, since the user may leave some out, and pip can only install all of them or none. */
+#include "archive/index.h"
 #include "base/fs_stage.h"
 #include "base/glob.h"
 #include "base/hash.h"
@@ -57,26 +58,14 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 
 /* ---- pip ---- */
 
-/* Begins a command of pip. */
-static struct proc pip_begin(struct foreign *f, struct str python)
-{
-	static const char *const unset[] = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX",
-		"PIP_USER", "PIP_REQUIRE_VIRTUALENV", "VIRTUAL_ENV", NULL};
-	struct proc p = {.cwd = f->home};
-	for (size_t i = 0; unset[i]; i++)
-		strs_add(f->a, &p.setenv, str_from(unset[i]));
-	strs_add(f->a, &p.argv, python);
-	proc_arg(f->a, &p, "-m", "pip", "--disable-pip-version-check", NULL);
-	return p;
-}
-
 /* Does the Python that the environment is made of have a pip that installs into others (22.3 and later)? Then the
  * environment needs none of its own, which would take seconds. */
 static bool pip_reaches(struct foreign *f)
 {
-	struct proc p = pip_begin(f, f->plan->host.python);
+	struct proc p = pip_command(f->a, f->plan->host.python);
 	struct proc_result r;
 	struct str version, rest;
+	p.cwd = f->home;
 	proc_arg(f->a, &p, "--version", NULL);
 	struct err *e = proc_run(f->a, &p, &r);
 	bool good = !e && !r.status && str_starts(r.out, S("pip "));
@@ -91,10 +80,11 @@ static struct err *run_pip(struct foreign *f, const struct strs *words)
 {
 	struct str python = path_join(f->a, f->venv, S("bin/python"));
 	bool own = fs_exists(path_join(f->a, f->venv, S("bin/pip")));
-	struct proc p = pip_begin(f, own ? python : f->plan->host.python);
+	struct proc p = pip_command(f->a, own ? python : f->plan->host.python);
 	struct proc_result r;
 	struct str report = str_fmt(f->a, "%.*s/packages.new.json", STR(f->state)), at;
 	unsigned n = 0;
+	p.cwd = f->home;
 	do
 		at = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), ++n);
 	while (fs_exists(at) && n < MAX_REPORTS);

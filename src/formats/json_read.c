@@ -2,6 +2,7 @@
  * Duplicate keys, NUL in text and bad UTF-8 are errors, as in YAML. */
 #include <jansson.h>
 
+#include "base/buf.h"
 #include "base/fs.h"
 #include "base/vec.h"
 #include "formats/node.h"
@@ -79,6 +80,69 @@ struct err *json_parse(struct arena *a, struct str text, struct str name, const 
 	TRY(copy_value(a, j, 0, root));
 	*ret = root;
 	return NULL;
+}
+
+/* The offset of the ',' or bracket behind the value at `at`; all that is within strings and brackets belongs to it. */
+static size_t value_end(struct str t, size_t at)
+{
+	size_t depth = 0;
+	bool quoted = false;
+	for (; at < t.n; at++) {
+		char c = t.p[at];
+		if (quoted) {
+			at += c == '\\';
+			quoted = c != '"';
+			continue;
+		}
+		quoted = c == '"';
+		if (!depth && (c == ',' || c == ']' || c == '}'))
+			return at;
+		depth += c == '[' || c == '{';
+		depth -= c == ']' || c == '}';
+	}
+	return t.n;
+}
+
+struct err *json_list_open(
+	struct arena *a, struct str text, struct json_list *io, const struct node **ret)
+{
+	struct str quoted = str_fmt(a, "\"%.*s\"", STR(io->key)), key, value;
+	size_t at = str_chr(text, '{') + 1, end;
+	io->rest = S("");
+	for (; at < text.n; at = end + 1) {
+		end = value_end(text, at);
+		bool is_pair = str_cut(str_sub(text, at, end), ':', &key, &value);
+		if (!is_pair || !str_eq(str_trim(key), quoted) ||
+			!str_starts(str_trim(value), S("[")))
+			continue;
+		size_t from = (size_t)(str_trim(value).p - text.p) + 1, to = end;
+		while (to > from && text.p[to - 1] != ']')
+			to--;
+		if (to == from)
+			break; /* it has no end, which json_parse() tells */
+		io->rest = str_sub(text, from, to - 1);
+		BUF(head, a);
+		buf_add(&head, str_sub(text, 0, from));
+		buf_add(&head, str_sub(text, to - 1, text.n));
+		text = buf_str(&head);
+		break;
+	}
+	io->more = str_trim(io->rest).n > 0;
+	return json_parse(a, text, io->name, ret);
+}
+
+struct err *json_list_next(struct arena *a, struct json_list *io, const struct node **ret)
+{
+	size_t end = value_end(io->rest, 0);
+	struct str element = str_sub(io->rest, 0, end);
+	*ret = NULL;
+	if (!io->more)
+		return NULL;
+	io->more = end < io->rest.n;
+	if (io->more && io->rest.p[end] != ',')
+		element = io->rest; /* a bracket that closes nothing: no value */
+	io->rest = str_sub(io->rest, end + 1, io->rest.n);
+	return json_parse(a, element, io->name, ret);
 }
 
 struct err *json_read(struct arena *a, struct str path, const struct node **ret)

@@ -32,6 +32,19 @@ MUST_USE struct err *yaml_read(struct arena *a, struct str path, const struct no
 MUST_USE struct err *json_read(struct arena *a, struct str path, const struct node **ret);
 MUST_USE struct err *toml_read(struct arena *a, struct str path, const struct node **ret);
 
+/* A member of the outermost map that is a list of any length, such as the tests of a run: its elements are parsed one by one,
+ * each within the limits of a document. */
+struct json_list {
+	struct str name, key; /* the document's, for messages; the member's, without escapes */
+	struct str rest;      /* returned: a view of the text */
+	bool more;
+};
+/* Parses the document, with the list empty. If it has no such list, io is one without elements. */
+MUST_USE struct err *json_list_open(
+	struct arena *a, struct str text, struct json_list *io, const struct node **ret);
+/* The next element; NULL at the end. */
+MUST_USE struct err *json_list_next(struct arena *a, struct json_list *io, const struct node **ret);
+
 #define NODE_EACH(it, list)                                                                        \
 	for (const struct node *it = (list)->v, *it##_end = (list)->n ? it + (list)->n : it;       \
 		it < it##_end; it++)

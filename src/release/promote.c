@@ -39,7 +39,8 @@ static struct err *verify_all(struct promotion *p)
 	struct strs paths = {0};
 	struct verdicts all = {0};
 	VEC_EACH (const struct release_wheel, w, &p->set)
-		strs_add(p->a, &paths, w->path);
+		if (!release_is_sdist(w->file))
+			strs_add(p->a, &paths, w->path);
 	TRY(verify_wheels(p->a, &paths, &p->q->verify, &all));
 	VEC_EACH (const struct verdict, v, &all.wheels)
 		VEC_EACH (const struct finding, f, &v->findings)
@@ -122,6 +123,7 @@ struct release_renaming { /* one wheel */
 	struct wheel w;
 	struct wheel_name name;
 	struct rewrite x;
+	struct str sdist; /* a source distribution's new content */
 	bool changed;
 };
 
@@ -133,6 +135,13 @@ static struct err *plan_renaming(
 	const struct wheel_request q = {
 		.from = io->path, .renames = p->renames, .projects = &p->projects};
 	r->x = (struct rewrite){.a = a, .jobs = p->q->jobs};
+	if (release_is_sdist(io->file)) {
+		TRY(release_rename_sdist(a, &q, io, &r->sdist));
+		r->changed = r->sdist.n;
+		io->file = str_dup(p->a, io->file);
+		io->metadata = str_dup(p->a, io->metadata);
+		return r->changed ? release_describe(p->a, io) : NULL;
+	}
 	TRY(wheel_open(a, io->path, &r->w));
 	r->name = r->w.name;
 	struct err *e = wheel_new_name(a, &q, &r->name);
@@ -161,7 +170,11 @@ static struct err *write_renamed(
 	struct str files = path_join(a, p->s.dir, S("files"));
 	struct digest d;
 	r->x.to = fs_temp_name(a, path_join(a, files, io->file));
-	TRY(rewrite_write(&r->x));
+	if (r->sdist.n)
+		TRY(fs_write(r->x.to, r->sdist, 0644));
+	else
+		TRY(rewrite_write(&r->x));
+	r->x.size = r->sdist.n ? r->sdist.n : r->x.size;
 	TRY(hash_file(HASH_SHA256, r->x.to, &d));
 	io->origin = io->origin.n ? io->origin : io->sha256;
 	io->sha256 = digest_hex(a, &d);

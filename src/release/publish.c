@@ -39,7 +39,9 @@ static struct release_upload *add_file(
 	u->path = str_fmt(a, "%.*s%s", STR(w->path), suffix);
 	u->sha256 = *suffix ? sha256_hex(a, text) : w->sha256;
 	u->size = *suffix ? text.n : w->size;
-	u->type = *suffix ? "text/plain" : "application/zip";
+	u->type = *suffix                     ? "text/plain"
+		  : release_is_sdist(w->file) ? "application/gzip"
+					      : "application/zip";
 	u->wheel = w;
 	return u;
 }
@@ -87,7 +89,8 @@ static struct err *list_pages(struct publishing *p)
 	TRY(fs_tempdir(a, S(""), &p->scratch));
 	VEC_EACH (const struct release_wheel, w, &p->set) {
 		add_file(p, w, "", S(""));
-		add_file(p, w, ".metadata", w->metadata);
+		if (release_is_static(w))
+			add_file(p, w, ".metadata", w->metadata);
 		if (w->provenance.n)
 			add_file(p, w, ".provenance", w->provenance);
 	}
@@ -124,6 +127,8 @@ static struct err *list_bucket(struct publishing *p)
 	TRY(web_open(p->a, p->io->to, NULL, &p->remote));
 	p->url = str_fmt(p->a, "%.*s/simple/", STR(p->remote.base));
 	TRY(list_pages(p));
+	if (!fs_writes_forbidden())
+		TRY(remote_tidy(p->a, &p->remote));
 	CLEANUP(progress_endp)
 	struct progress *look =
 		progress_begin(S("Comparing"), S("files"), UNIT_ITEMS, p->io->uploads.n);
@@ -136,7 +141,8 @@ static struct err *list_bucket(struct publishing *p)
 
 static struct err *put_object(struct publishing *p, const struct release_upload *u)
 {
-	return remote_put(p->a, &p->remote, u);
+	const struct remote_parts parts = {&p->remote, (uint64_t)p->io->part << 20, p->scratch};
+	return remote_put(p->a, &parts, u);
 }
 
 /* An index server makes its pages itself. */
@@ -286,18 +292,15 @@ static struct err *ask_pip(struct publishing *p, const struct wheel_name *n, str
 {
 	struct arena *a = p->a;
 	struct str url = p->io->index_url.n ? p->io->index_url : p->url, rest, word;
-	struct str python = p->io->python.n ? p->io->python : S("python3");
 	struct str report = path_join(a, p->scratch, S("report.json"));
-	struct proc q = {0};
+	struct proc q = pip_command(a, p->io->python.n ? p->io->python : S("python3"));
 	struct proc_result r;
-	strs_add(a, &q.argv, python);
-	proc_arg(a, &q, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-		"--dry-run", "--no-deps", "--ignore-installed",
+	proc_arg(a, &q, "install", "--quiet", "--dry-run", "--no-deps", "--ignore-installed",
 		"--only-binary=:all:", "--no-cache-dir", "--target", p->scratch.p, "--report",
 		report.p, "--index-url", str_z(a, url), NULL);
-	if (str_starts(n->python, S("cp3")) && str_chr(n->python, '.') == n->python.n)
-		proc_arg(a, &q, "--python-version",
-			str_fmt(a, "3.%.*s", STR(str_sub(n->python, 3, n->python.n))).p, NULL);
+	struct str version = release_python(a, n->python);
+	if (version.n && str_chr(n->python, '.') == n->python.n)
+		proc_arg(a, &q, "--python-version", version.p, NULL);
 	if (!str_eq(n->abi, S("none")))
 		for (rest = n->abi; str_next(&rest, '.', &word);)
 			proc_arg(a, &q, "--abi", str_z(a, word), NULL);
@@ -313,6 +316,33 @@ static struct err *ask_pip(struct publishing *p, const struct wheel_name *n, str
 	return compare_report(p, report, url);
 }
 
+/* pip would build a source distribution, which runs its code: that the index has it is all that is asked. */
+static struct err *ask_index(struct publishing *p, const struct release_wheel *w)
+{
+	struct arena *a = p->a;
+	struct index_files files = {0};
+	struct str url = p->io->index_url.n ? p->io->index_url : p->url;
+	struct index_job job = {.python = p->io->python};
+	struct digest d;
+	bool there = false;
+	strs_add(a, &job.urls, url);
+	if (str_starts(url, S("file://"))) { /* pip alone reads pages of files */
+		TRY(hash_file(HASH_SHA256,
+			str_fmt(a, "%.*s/files/%.*s/%.*s", STR(p->dir), STR(w->sha256),
+				STR(w->file)),
+			&d));
+		there = str_eq(digest_hex(a, &d), w->sha256);
+	} else {
+		TRY(index_list(a, &job, w->project, &files));
+	}
+	VEC_EACH (const struct index_file, f, &files)
+		there = there || (str_eq(f->name, w->file) && str_eq(f->sha256, w->sha256));
+	strs_add(a, &p->io->read, str_fmt(a, "%.*s==%.*s", STR(w->project), STR(w->version)));
+	return there ? NULL
+		     : err_new(E_HASH, "'%.*s' does not have the '%.*s' that was published",
+			       STR(url), STR(w->file));
+}
+
 static struct err *read_back(struct publishing *p)
 {
 	struct arena *a = p->a;
@@ -324,12 +354,18 @@ static struct err *read_back(struct publishing *p)
 	VEC_EACH (const struct release_wheel, w, &p->newest) {
 		struct wheel_name n, other;
 		struct strs wanted = {0};
+		if (release_is_sdist(w->file)) {
+			TRY(ask_index(p, w));
+			continue;
+		}
 		TRY(wheel_name_parse(a, w->file, &n));
 		struct str tags =
 			str_fmt(a, "%.*s-%.*s-%.*s", STR(n.python), STR(n.abi), STR(n.platform));
 		if (!map_put(&done, tags, NULL))
 			continue;
 		VEC_EACH (const struct release_wheel, it, &p->newest) {
+			if (release_is_sdist(it->file))
+				continue;
 			TRY(wheel_name_parse(a, it->file, &other));
 			if (str_eq(other.python, n.python) && str_eq(other.abi, n.abi) &&
 				str_eq(other.platform, n.platform))
@@ -347,6 +383,10 @@ struct err *release_publish(struct arena *a, struct release_publish *io)
 {
 	CLEANUP(publishing_done) struct publishing p = {.a = a, .io = io};
 	struct str id, why;
+	io->part = io->part ? io->part : RELEASE_PART;
+	if (io->part < RELEASE_LEAST_PART || io->part > RELEASE_MOST_PART)
+		return err_new(E_USAGE, "a bucket takes parts of %d to %d MiB, not of %u",
+			RELEASE_LEAST_PART, RELEASE_MOST_PART, io->part);
 	TRY(release_open(a, io->place, false, &p.s));
 	if (!p.s.stream.n)
 		return err_new(

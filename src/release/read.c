@@ -19,7 +19,8 @@ static struct err *visit_wheel(void *user, const struct fs_entry *e, bool *prune
 	struct release_paths *p = user;
 	bool hidden = str_starts(path_base(e->path), S("."));
 	*prune = hidden && S_ISDIR(e->st.st_mode);
-	if (hidden || !S_ISREG(e->st.st_mode) || !str_ends(e->path, S(".whl")))
+	bool ours = str_ends(e->path, S(".whl")) || release_is_sdist(e->path);
+	if (hidden || !S_ISREG(e->st.st_mode) || !ours)
 		return cancel_check();
 	if (p->found->n == RELEASE_WHEELS)
 		return err_new(E_LIMIT, "there are more than %d wheels", RELEASE_WHEELS);
@@ -30,16 +31,16 @@ static struct err *visit_wheel(void *user, const struct fs_entry *e, bool *prune
 struct err *release_describe(struct arena *a, struct release_wheel *io)
 {
 	struct dist_headers h;
-	struct wheel_name name;
-	TRY(wheel_name_parse(a, io->file, &name));
+	struct str name, version;
+	TRY(release_file_name(a, io->file, &name, &version));
 	TRY_CTX(dist_headers_parse(a, io->metadata, &h), "cannot read the METADATA of '%.*s'",
 		STR(io->file));
 	struct str project = dist_header_value(&h, "Name");
 	io->version = dist_header_value(&h, "Version");
 	io->requires_python = dist_header_value(&h, "Requires-Python");
 	io->project = package_name(a, project, '-');
-	if (str_eq(wheel_normalise(a, project), wheel_normalise(a, name.dist)) &&
-		wheel_same_version(io->version, name.version))
+	if (str_eq(wheel_normalise(a, project), wheel_normalise(a, name)) &&
+		wheel_same_version(io->version, version))
 		return NULL;
 	return err_new(E_WHEEL, "'%.*s' has the METADATA of '%.*s' %.*s", STR(io->file),
 		STR(project), STR(io->version));
@@ -60,9 +61,14 @@ static struct err *read_wheel(
 	TRY(fs_lstat(path, &st));
 	if (!S_ISREG(st.st_mode))
 		return err_new(E_WHEEL, "'%.*s' is not a file", STR(path));
-	TRY(wheel_open(&tmp, path, &w));
-	TRY(wheel_headers(&tmp, &w, "METADATA", &text, &h));
-	ret->metadata = str_dup(a, text);
+	if (release_is_sdist(ret->file)) {
+		TRY(release_read_sdist(a, path, &ret->metadata));
+		scan = false;
+	} else {
+		TRY(wheel_open(&tmp, path, &w));
+		TRY(wheel_headers(&tmp, &w, "METADATA", &text, &h));
+		ret->metadata = str_dup(a, text);
+	}
 	TRY(release_describe(a, ret));
 	if (scan) {
 		TRY(devcode_scan(&tmp, path, 0, &code));
@@ -113,8 +119,7 @@ struct str release_device(struct str project)
 	return str_sub(project, at + mark.n, project.n);
 }
 
-/* "cp312" -> "3.12"; "" for tags such as py3. */
-static struct str python_of(struct arena *a, struct str tag)
+struct str release_python(struct arena *a, struct str tag)
 {
 	return str_starts(tag, S("cp3")) && tag.n > 3
 		       ? str_fmt(a, "3.%.*s", STR(str_sub(tag, 3, tag.n)))
@@ -129,7 +134,7 @@ bool release_fits(struct arena *a, const struct release_wheel *w, struct str pyt
 	bool fits = false;
 	CLEANUP(err_freep) struct err *e = wheel_name_parse(a, w->file, &n);
 	for (rest = e ? S("") : n.python; str_next(&rest, '.', &tag);) {
-		struct str of = python_of(a, tag);
+		struct str of = release_python(a, tag);
 		bool later = str_contains(n.abi, S("abi3")) && str_numbers(of, have, 2) == 2 &&
 			     str_numbers(python, want, 2) == 2 && have[1] <= want[1];
 		fits = fits || !of.n || !python.n || str_eq(of, python) || later;
@@ -145,8 +150,8 @@ struct strs release_pythons(struct arena *a, const struct release_set *set)
 		struct str tag;
 		CLEANUP(err_freep) struct err *e = wheel_name_parse(a, w->file, &n);
 		for (struct str rest = e ? S("") : n.python; str_next(&rest, '.', &tag);)
-			if (python_of(a, tag).n)
-				strs_put(a, &all, python_of(a, tag));
+			if (release_python(a, tag).n)
+				strs_put(a, &all, release_python(a, tag));
 	}
 	if (!all.n)
 		strs_add(a, &all, S(""));

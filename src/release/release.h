@@ -24,8 +24,10 @@
 #include "web/web.h"
 
 enum { RELEASE_WHEELS = 5000, RELEASE_TEXT = 16 << 20 };
+/* MiB; Amazon S3 takes 5 GiB at once, and parts of 5 MiB to 5 GiB */
+enum { RELEASE_PART = 256, RELEASE_LEAST_PART = 5, RELEASE_MOST_PART = 5120 };
 
-struct release_wheel {
+struct release_wheel {           /* a wheel or a source distribution */
 	struct str file, sha256; /* the file's name, and the hash of its content */
 	uint64_t size;
 	struct str project, version; /* in PEP 503's spelling; as METADATA has it */
@@ -52,11 +54,26 @@ MUST_USE struct err *release_read(
 	struct arena *a, const struct strs *paths, bool scan, struct release_set *ret);
 /* Fills in a wheel from its METADATA. E_SYNTAX, E_WHEEL. */
 MUST_USE struct err *release_describe(struct arena *a, struct release_wheel *io);
+/* "cp312" -> "3.12"; "" for tags such as py3. */
+struct str release_python(struct arena *a, struct str tag);
 /* Does its tag fit a Python, "3.12"? The Pythons that tags of the set name: "3.12", or "" if none names any. */
 bool release_fits(struct arena *a, const struct release_wheel *w, struct str python);
 struct strs release_pythons(struct arena *a, const struct release_set *set);
 /* "gfx1100", "gfx110x" or "all" for the device wheel of that name; "" for other wheels. */
 struct str release_device(struct str project);
+
+/* ---- sdist.c ---- */
+bool release_is_sdist(struct str file);
+/* The project and version that the name of a wheel or source distribution has. E_WHEEL. */
+MUST_USE struct err *release_file_name(
+	struct arena *a, struct str file, struct str *ret_name, struct str *ret_version);
+/* Will its metadata be the same when it is installed (PEP 643)? Only then an index may offer it beside the file. */
+bool release_is_static(const struct release_wheel *w);
+/* Looks into a source distribution; *ret: its PKG-INFO. E_WHEEL, E_ARCHIVE, E_LIMIT for a bomb. */
+MUST_USE struct err *release_read_sdist(struct arena *a, struct str path, struct str *ret);
+/* The file with other versions in its name, PKG-INFO and texts; io gets its name and metadata. "": none of them changes. */
+MUST_USE struct err *release_rename_sdist(
+	struct arena *a, const struct wheel_request *q, struct release_wheel *io, struct str *ret);
 
 /* ---- check.c ---- */
 /* Adds findings about a set: two files of one name, requirements between its wheels that do not hold, device wheels that
@@ -231,6 +248,8 @@ struct release_publish {
 	struct str index_url; /* the index that pip reads; "" = it follows from `to` */
 	struct str python;
 	bool unread; /* do not read back */
+	unsigned
+		part; /* MiB: larger files are sent to a bucket in parts of that size; 0 = RELEASE_PART */
 	/* returned */
 	struct release_uploads uploads; /* in their order: files, then pages */
 	uint64_t bytes;                 /* their sum, without those that were there */
@@ -243,8 +262,16 @@ extern const struct json_field release_publish_fields[]; /* rocsmith.publish/1 *
 /* Has the object store this content under the key? */
 MUST_USE struct err *remote_has(
 	struct arena *a, const struct web *r, const struct release_upload *u, bool *ret);
+struct remote_parts { /* how files are sent to a bucket */
+	const struct web *web;
+	uint64_t size;      /* a file that is larger is sent in parts of so many bytes */
+	struct str scratch; /* a folder that has room for a part */
+};
+/* The file is whole in the store, or not there. E_NET also if the store has something else in the end. */
 MUST_USE struct err *remote_put(
-	struct arena *a, const struct web *r, const struct release_upload *u);
+	struct arena *a, const struct remote_parts *p, const struct release_upload *u);
+/* Ends the uploads in parts that killed runs left under the prefix: a store keeps them, unseen, and charges for them. */
+MUST_USE struct err *remote_tidy(struct arena *a, const struct web *r);
 /* Reads a small object; ret->p is NULL if there is none. */
 MUST_USE struct err *remote_get(
 	struct arena *a, const struct web *r, struct str key, struct str *ret);

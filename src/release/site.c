@@ -11,17 +11,9 @@
 
 /* ---- a wheel in pages ---- */
 
-/* RFC 3986: the unreserved characters stay; '+' does not, which some servers take for a blank (TheRock#777). */
 struct str release_address(struct arena *a, const struct release_wheel *w)
 {
-	BUF(b, a);
-	buf_fmt(&b, "%.*s/", STR(w->sha256));
-	for (size_t i = 0; i < w->file.n; i++)
-		if (ascii_alnum(w->file.p[i]) || (w->file.p[i] && strchr("-._~", w->file.p[i])))
-			buf_char(&b, w->file.p[i]);
-		else
-			buf_fmt(&b, "%%%02X", (unsigned char)w->file.p[i]);
-	return buf_str(&b);
+	return str_fmt(a, "%.*s/%.*s", STR(w->sha256), STR(web_escaped(a, w->file)));
 }
 
 struct strs release_projects(struct arena *a, const struct release_set *set)
@@ -43,7 +35,9 @@ static void add_link(struct html *h, const struct release_wheel *w, struct str u
 {
 	struct arena *a = h->out.a;
 	struct str url = file_url(a, w, up);
-	struct str metadata = str_fmt(a, "sha256=%.*s", STR(sha256_hex(a, w->metadata)));
+	struct str metadata = S("");
+	if (release_is_static(w))
+		metadata = str_fmt(a, "sha256=%.*s", STR(sha256_hex(a, w->metadata)));
 	struct str href = str_fmt(a, "%.*s#sha256=%.*s", STR(url), STR(w->sha256));
 	const struct {
 		const char *name;
@@ -118,11 +112,22 @@ static void write_yanked(struct json *j, const void *wheel)
 		json_bool(j, w->yanked.p != NULL);
 }
 
+/* Its hash, or false: it has none beside it that is sure. */
+static void write_metadata(struct json *j, const void *file)
+{
+	const struct site_file *f = file;
+	if (!f->metadata.n) {
+		json_bool(j, false);
+		return;
+	}
+	json_open(j, '{');
+	json_key(j, "sha256");
+	json_str(j, f->metadata);
+	json_close(j);
+}
+
 static const struct json_field meta_fields[] = {FIELD_LAST(FIELD_CONST("api-version", API))};
 static const struct json_field hash_fields[] = FIELDS_ONLY(struct release_wheel, sha256);
-static const struct json_field metadata_fields[] = {
-	FIELD_LAST(FIELD("sha256", struct site_file, metadata)),
-};
 static const struct json_field wheel_fields[] = {
 	FIELD("filename", struct release_wheel, file),
 	FIELD_PART("hashes", hash_fields),
@@ -134,8 +139,8 @@ static const struct json_field file_fields[] = {
 	FIELD_FROM(struct site_file, w, wheel_fields),
 	FIELD("url", struct site_file, url),
 	FIELD("upload-time", struct site_file, time),
-	FIELD_PART("core-metadata", metadata_fields),
-	FIELD_PART("dist-info-metadata", metadata_fields),
+	FIELD_WRITE("core-metadata", write_metadata),
+	FIELD_WRITE("dist-info-metadata", write_metadata),
 	FIELD_LAST(FIELD_OPTIONAL("provenance", struct site_file, provenance)),
 };
 static const struct json_field project_fields[] = {
@@ -158,7 +163,8 @@ struct str release_json(
 		if (!str_eq(w->project, project))
 			continue;
 		struct str url = file_url(a, w, up);
-		*VEC_PUSH(a, &doc.files) = (struct site_file){w, url, sha256_hex(a, w->metadata),
+		*VEC_PUSH(a, &doc.files) = (struct site_file){w, url,
+			release_is_static(w) ? sha256_hex(a, w->metadata) : S(""),
 			w->provenance.n ? str_fmt(a, "%.*s.provenance", STR(url)) : S(""),
 			str_utc(a, w->time)};
 		strs_put(a, &doc.versions, w->version);

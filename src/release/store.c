@@ -180,9 +180,9 @@ static struct err *read_beside(struct arena *a, const struct release_store *s,
 static struct err *load_wheel(
 	struct arena *a, const struct release_store *s, struct release_wheel *w)
 {
-	struct wheel_name n;
+	struct str name, version;
 	struct stat st;
-	TRY(wheel_name_parse(a, w->file, &n));
+	TRY(release_file_name(a, w->file, &name, &version));
 	if (!is_hash(w->sha256) || !str_eq(path_base(w->file), w->file) ||
 		(w->origin.n && !is_hash(w->origin)))
 		return err_new(E_CORRUPT, "a set of the store '%.*s' names no wheel", STR(s->dir));

@@ -5,7 +5,7 @@
 #include "formats/xml.h"
 #include "testrun/testrun_int.h"
 
-enum { EVIDENCE_XML = 256 << 20, EVIDENCE_TESTS = 2000000, LONGEST_MESSAGE = 2000 };
+enum { EVIDENCE_TESTS = 2000000, LONGEST_MESSAGE = 2000 };
 
 const char *const test_outcomes[] = {"lost", "passed", "failed", "error", "crashed", "timeout",
 	"flaky", "skipped", "xfailed", "xpassed", "listed", NULL};
@@ -66,6 +66,7 @@ const struct json_field evidence_fields[] = {
 	FIELDS(struct test_evidence, suite, config, shard, shards, torch, started, seconds),
 	FIELD_WRITE("counts", write_counts),
 	FIELD_LIST("findings", struct test_evidence, findings, finding_fields),
+	FIELD("kernel", struct test_evidence, kernel),
 	FIELD("logs", struct test_evidence, logs),
 	FIELD_LIST("tests", struct test_evidence, tests, result_fields),
 	{.kind = FIELD_END},
@@ -165,27 +166,33 @@ void evidence_judge(struct test_run *r, const struct test_skips *skips)
 
 /* ---- reading ---- */
 
-static struct err *read_tests(struct arena *a, const struct node *list, struct test_evidence *ret)
+static struct err *read_test(struct arena *a, const struct node *row, struct test_evidence *ret)
 {
-	NODE_EACH (row, list) {
-		struct test_result t = {
-			.outcome = TEST_OUTCOMES, .seconds = node_number(row, S("seconds"), 0)};
-		struct str outcome = S("");
-		TRY(node_want_text(row, S("id"), &t.id));
-		TRY(node_want_text(row, S("outcome"), &outcome));
-		TRY(node_want_text(row, S("message"), &t.message));
-		for (unsigned i = 0; i < TEST_OUTCOMES; i++)
-			if (str_eq(outcome, str_from(test_outcomes[i])))
-				t.outcome = (enum test_outcome)i;
-		if (!t.id.n || t.outcome == TEST_OUTCOMES)
-			return node_error(row, E_SYNTAX, "a test needs an id and a known outcome");
-		*VEC_PUSH(a, &ret->tests) = t;
-	}
-	return NULL;
+	struct str id = S(""), outcome = S(""), message = S("");
+	TRY(node_want_text(row, S("id"), &id));
+	TRY(node_want_text(row, S("outcome"), &outcome));
+	TRY(node_want_text(row, S("message"), &message));
+	if (ret->tests.n == EVIDENCE_TESTS)
+		return node_error(row, E_LIMIT, "there are more than %d tests", EVIDENCE_TESTS);
+	struct test_result *t = VEC_PUSH(a, &ret->tests);
+	*t = (struct test_result){.id = str_dup(a, id),
+		.outcome = TEST_OUTCOMES,
+		.seconds = node_number(row, S("seconds"), 0),
+		.message = str_dup(a, message)};
+	for (unsigned i = 0; i < TEST_OUTCOMES; i++)
+		if (str_eq(outcome, str_from(test_outcomes[i])))
+			t->outcome = (enum test_outcome)i;
+	return id.n && t->outcome != TEST_OUTCOMES
+		       ? NULL
+		       : node_error(row, E_SYNTAX, "a test needs an id and a known outcome");
 }
 
-static struct err *read_document(struct arena *a, const struct node *doc, struct test_evidence *ret)
+static struct err *read_document(
+	struct arena *a, struct str text, struct str path, struct test_evidence *ret)
 {
+	struct json_list list = {.name = path, .key = S("tests")};
+	const struct node *doc;
+	TRY(json_list_open(a, text, &list, &doc));
 	struct str verdict = node_text(doc, S("verdict"), S(""));
 	const struct node *wheels = node_get(doc, S("wheels")), *tests = node_get(doc, S("tests"));
 	if (!str_eq(node_text(doc, S("schema"), S("")), S("rocsmith.test/1")) || !tests ||
@@ -199,7 +206,14 @@ static struct err *read_document(struct arena *a, const struct node *doc, struct
 	for (size_t i = 0; wheels && wheels->kind == NODE_LIST && i < wheels->n; i++)
 		TRY(json_fields_read(
 			a, &wheels->v[i], evidence_wheel_fields, VEC_PUSH(a, &ret->wheels)));
-	return read_tests(a, tests, ret);
+	for (;;) {
+		ARENA(tmp);
+		const struct node *row;
+		TRY(json_list_next(&tmp, &list, &row));
+		if (!row)
+			return NULL;
+		TRY(read_test(a, row, ret));
+	}
 }
 
 /* The id of a testcase: its file, if the writer says so (pytest's xunit1), else what its class name has. */
@@ -299,14 +313,13 @@ struct err *junit_parse(
 
 struct err *evidence_read(struct arena *a, struct str path, struct test_evidence *ret)
 {
+	ARENA(tmp);
 	struct str text;
-	const struct node *doc;
 	*ret = (struct test_evidence){0};
-	TRY(fs_read(a, path, EVIDENCE_XML, &text));
+	TRY(fs_read(&tmp, path, EVIDENCE_TEXT, &text));
 	if (str_starts(str_trim(text), S("<")) || str_starts(text, S("\xef\xbb\xbf<")))
 		return junit_parse(a, text, path, ret);
-	TRY(json_parse(a, text, path, &doc));
-	return read_document(a, doc, ret);
+	return read_document(a, text, path, ret);
 }
 
 /* ---- writing ---- */

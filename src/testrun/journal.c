@@ -5,8 +5,8 @@
 #include "testrun/testrun_int.h"
 
 enum {
-	JOURNAL_BYTES = 256 << 20,
-	XML_BYTES = 256 << 20,
+	JOURNAL_BYTES = 512 << 20,
+	XML_BYTES = 512 << 20,
 	JOURNAL_LINE = 64 << 10,
 	RESULTS = 2000000
 };
@@ -137,6 +137,7 @@ static struct err *bury(struct test_run *r, struct test_start *s, const struct t
 	struct test_result try = {
 		.id = p->open, .outcome = s->timed_out ? TEST_TIMEOUT : TEST_CRASHED};
 	s->told = true;
+	TRY(kernel_tell(r, s, p->open.n ? p->open : p->last));
 	if (!p->open.n)
 		return test_run_say(r, s->timed_out ? "test-hang" : "test-crash", s->log,
 			"a process %s %s%.*s%s", s->timed_out ? "hung" : "died",

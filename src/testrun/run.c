@@ -177,6 +177,7 @@ static struct err *start_tests(struct test_run *r, const struct strs *only, stru
 	p.tick = on_tick;
 	p.user = &w;
 	p.log = path_join(r->a, r->out->logs, s->log);
+	TRY(kernel_mark(r, s));
 	TRY(proc_run(r->a, &p, &got));
 	const char *name = got.status > 128 ? sigabbrev_np(got.status - 128) : NULL;
 	s->status = got.status;
@@ -189,6 +190,7 @@ static struct err *start_tests(struct test_run *r, const struct strs *only, stru
 	if (s->told || !(s->timed_out || name))
 		return NULL;
 	s->told = true;
+	TRY(kernel_tell(r, s, p.argv.v[0]));
 	return test_run_say(r, s->timed_out ? "test-hang" : "test-crash", s->log,
 		"the program of the tests %s", s->timed_out ? "hung, and was ended" : "was killed");
 }

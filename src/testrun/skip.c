@@ -44,7 +44,7 @@ static struct err *check_id(const struct node *entry, struct str id)
 static struct err *read_entry(struct arena *a, const struct node *entry, struct test_skip *s)
 {
 	static const char *const keys[] = {
-		"id", "gfx", "os", "torch", "reason", "issue", "added", "expires", NULL};
+		"id", "gfx", "os", "torch", "python", "reason", "issue", "added", "expires", NULL};
 	enum truth truth;
 	if (entry->kind != NODE_MAP)
 		return node_error(entry, E_SYNTAX, "an entry of a skip list is a map");
@@ -56,13 +56,16 @@ static struct err *read_entry(struct arena *a, const struct node *entry, struct 
 	TRY(read_text(entry, "expires", true, &s->expires));
 	TRY(read_text(entry, "os", false, &s->os));
 	TRY(read_text(entry, "torch", false, &s->torch));
+	TRY(read_text(entry, "python", false, &s->python));
 	TRY(node_want_strs(a, entry, S("gfx"), &s->gfx));
 	TRY(check_id(entry, s->id));
 	TRY(check_date(entry, "added", s->added));
 	TRY(check_date(entry, "expires", s->expires));
 	struct err *e = predicate_version(a, S("1"), s->torch, &truth);
+	e = e ? e : predicate_version(a, S("1"), s->python, &truth);
 	if (e)
-		return err_wrap(e, "'torch' of '%.*s' is no range of versions", STR(s->id));
+		return err_wrap(
+			e, "'torch' or 'python' of '%.*s' is no range of versions", STR(s->id));
 	if (str_cmp(s->expires, s->added) < 0)
 		return node_error(
 			entry, E_SYNTAX, "'%.*s' expires before it was added", STR(s->id));
@@ -94,15 +97,22 @@ static struct err *read_file(
 	const struct node *doc;
 	struct test_skips all = {0};
 	struct strs gpus = str_split(a, e->gpu, ',');
-	TRY(yaml_read(a, path, &doc));
+	if (str_eq(path, S("known")))
+		TRY(yaml_parse(a, testrun_skips, path, &doc));
+	else
+		TRY(yaml_read(a, path, &doc));
 	TRY(skips_parse(a, doc, str_sub(e->started, 0, 10), &all));
 	VEC_EACH (const struct test_skip, s, &all) {
-		enum truth version = TRUTH_YES;
+		enum truth torch = TRUTH_YES, python = TRUTH_YES;
 		if (s->torch.n)
-			TRY_CTX(predicate_version(a, e->torch, s->torch, &version),
+			TRY_CTX(predicate_version(a, e->torch, s->torch, &torch),
 				"cannot compare torch %.*s with '%.*s'", STR(e->torch), STR(path));
-		if ((!s->os.n || str_eq(s->os, S("linux"))) && version == TRUTH_YES &&
-			predicate_gpus(&gpus, &s->gfx, false) == TRUTH_YES)
+		if (s->python.n)
+			TRY_CTX(predicate_version(a, e->python, s->python, &python),
+				"cannot compare Python %.*s with '%.*s'", STR(e->python),
+				STR(path));
+		if ((!s->os.n || str_eq(s->os, S("linux"))) && torch == TRUTH_YES &&
+			python == TRUTH_YES && predicate_gpus(&gpus, &s->gfx, false) == TRUTH_YES)
 			*VEC_PUSH(a, io) = *s;
 	}
 	return NULL;

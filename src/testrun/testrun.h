@@ -67,7 +67,8 @@ struct test_evidence {
 	double seconds;
 	uint64_t counts[TEST_OUTCOMES];
 	struct findings findings;
-	struct str logs; /* the folder with the logs; "" once it is removed */
+	struct strs kernel; /* lines of the kernel's log about GPUs, from processes that died */
+	struct str logs;    /* the folder with the logs; "" once it is removed */
 	VEC(struct test_result) tests;
 };
 extern const struct json_field evidence_fields[]; /* schema rocsmith.test/1 */
@@ -100,7 +101,8 @@ MUST_USE struct err *test_smoke(
 MUST_USE struct err *evidence_write(
 	struct arena *a, const struct test_evidence *e, struct str path, struct str junit);
 /* Reads a document rocsmith.test/1, or JUnit XML of anybody, by its first character. Of the former: pass, wheels, gpu, python,
- * config, tests. E_SYNTAX, E_LIMIT: XML of more than 256 MiB, JSON as in formats/node.h. */
+ * config, tests: up to 2,000,000. E_SYNTAX, E_LIMIT. */
+enum { EVIDENCE_TEXT = 512 << 20 }; /* bytes */
 MUST_USE struct err *evidence_read(struct arena *a, struct str path, struct test_evidence *ret);
 MUST_USE struct err *junit_parse(
 	struct arena *a, struct str text, struct str name, struct test_evidence *ret);
@@ -131,8 +133,9 @@ void test_diff(struct arena *a, const struct test_evidence *before, const struct
 /* ---- skip lists ---- */
 struct test_skip {
 	struct str id, reason, issue, added, expires;
-	struct strs gfx;      /* patterns (know/predicate.h); empty = every GPU */
-	struct str os, torch; /* "linux"; a range of versions; "" = any */
+	struct strs gfx;          /* patterns (know/predicate.h); empty = every GPU */
+	struct str os;            /* "linux"; "" = any */
+	struct str torch, python; /* ranges of versions; "" = any */
 	bool expired;
 };
 
@@ -141,7 +144,8 @@ struct test_skips {
 	size_t n, cap;
 };
 
-/* Reads a list, or all *.yaml of a folder, and adds what applies to the GPUs and torch of `e`, on the day when it began.
+/* Reads a list, all *.yaml of a folder, or ours ("known", data/skips.yaml), and adds what applies to the GPUs, torch and Python
+ * of `e`, on the day when it began.
  * E_SYNTAX with its place for a key that is none, a missing one, an id that is a pattern or has control characters, a
  * date that is none. */
 MUST_USE struct err *skips_read(

@@ -6,6 +6,7 @@
 #include "testrun/testrun.h"
 
 extern const struct str testrun_plugin, testrun_probe, testrun_smoke, testrun_bench; /* *.py */
+extern const struct str testrun_skips; /* data/skips.yaml */
 
 struct test_config { /* data/test_configs.yaml; ends with name NULL */
 	const char *name;
@@ -82,7 +83,18 @@ struct test_start { /* one start of the driver, and how it ended */
 	struct str died; /* the end of a process that did not say goodbye: "killed by SIGSEGV" */
 	bool timed_out, told; /* told: a result or finding says that it did not end well */
 	int status;
+	struct str
+		kernel; /* the last line of the kernel's log when it began; .p NULL: nobody asks */
 };
+
+/* ---- kernel.c ---- */
+/* Remembers where the kernel's log is, on a machine with GPUs. */
+MUST_USE struct err *kernel_mark(struct test_run *r, struct test_start *s);
+/* Adds what the kernel has said since to the log of the process, where `explain` finds it, and to the evidence; or why
+ * it cannot be read. Once for each start; id: the test that the process was at. */
+MUST_USE struct err *kernel_tell(struct test_run *r, struct test_start *s, struct str id);
+/* The lines about GPUs and memory behind the line `mark`; all of them if it is "" or gone. */
+struct strs kernel_lines(struct arena *a, struct str text, struct str mark);
 
 /* Reads the journals and XML of all its processes into r->results, and adds findings. */
 MUST_USE struct err *journals_read(struct test_run *r, struct test_start *s);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/proc.h"
 #include "base/vec.h"
 
@@ -21,9 +22,27 @@ struct str web_quoted(struct arena *a, struct str s)
 	return buf_str(&b);
 }
 
+struct str web_escaped(struct arena *a, struct str s)
+{
+	BUF(b, a);
+	for (size_t i = 0; i < s.n; i++)
+		if (ascii_alnum(s.p[i]) || (s.p[i] && strchr("-._~/", s.p[i])))
+			buf_char(&b, s.p[i]);
+		else
+			buf_fmt(&b, "%%%02X", (unsigned char)s.p[i]);
+	return buf_str(&b);
+}
+
 void web_set(struct arena *a, struct strs *to, const char *name, struct str value)
 {
 	strs_add(a, to, str_fmt(a, "%s = %.*s", name, STR(web_quoted(a, value))));
+}
+
+#define BODY_HASH "header = \"x-amz-content-sha256: "
+
+void web_hash(struct arena *a, struct strs *more, struct str sha256)
+{
+	strs_add(a, more, str_fmt(a, BODY_HASH "%.*s\"", STR(sha256)));
 }
 
 /* The value of the first of two variables of the environment that is set, or the fallback. */
@@ -65,12 +84,11 @@ static struct err *open_bucket(struct arena *a, struct str to, struct web *ret)
 	strs_add(a, &ret->secrets, token);
 	while (str_ends(endpoint, S("/")))
 		endpoint.n--;
-	if (endpoint.n)
-		ret->base = str_fmt(a, "%.*s/%.*s", STR(endpoint), STR(bucket));
-	else
-		ret->base =
-			str_fmt(a, "https://s3.%.*s.amazonaws.com/%.*s", STR(region), STR(bucket));
-	ret->base = str_fmt(a, "%.*s%s%.*s", STR(ret->base), prefix.n ? "/" : "", STR(prefix));
+	if (!endpoint.n)
+		endpoint = str_fmt(a, "https://s3.%.*s.amazonaws.com", STR(region));
+	ret->bucket = str_fmt(a, "%.*s/%.*s", STR(endpoint), STR(bucket));
+	ret->prefix = prefix;
+	ret->base = path_join(a, ret->bucket, prefix);
 	web_set(a, &ret->settings, "aws-sigv4", str_fmt(a, "aws:amz:%.*s:s3", STR(region)));
 	web_set(a, &ret->settings, "user", str_fmt(a, "%.*s:%.*s", STR(key), STR(secret)));
 	if (token.n)
@@ -143,7 +161,8 @@ static struct str without_secrets(struct arena *a, const struct web *r, struct s
 struct err *web_ask(struct arena *a, const struct web *r, struct str url, const struct strs *more,
 	struct web_answer *ret)
 {
-	struct proc p = {.limit = WEB_TEXT + 4096};
+	const uint64_t most = r->most ? r->most : WEB_TEXT;
+	struct proc p = {.limit = most, .most = most};
 	struct proc_result result;
 	struct strs lines = {0};
 	strs_add(a, &lines, S("write-out = \"\\n%{http_code}\""));
@@ -152,6 +171,11 @@ struct err *web_ask(struct arena *a, const struct web *r, struct str url, const 
 		  "speed-limit = 1\nretry = 3"));
 	strs_add_all(a, &lines, &r->settings);
 	strs_add_all(a, &lines, more);
+	bool hashed = !r->bucket.n;
+	for (size_t i = 0; i < more->n; i++)
+		hashed = hashed || str_starts(more->v[i], S(BODY_HASH));
+	if (!hashed)
+		web_hash(a, &lines, sha256_hex(a, S("")));
 	web_set(a, &lines, "url", url);
 	p.input = str_join(a, &lines, S("\n"));
 	proc_arg(a, &p, "curl", "-q", "--config", "-", NULL);
@@ -162,19 +186,26 @@ struct err *web_ask(struct arena *a, const struct web *r, struct str url, const 
 	struct str out = result.out;
 	size_t at = str_rchr(out, '\n');
 	bool told = at < out.n && str_u64(str_sub(out, at + 1, out.n), 10, &ret->status);
-	ret->text = without_secrets(a, r, str_sub(out, 0, at));
+	ret->there = told && ret->status >= 200 && ret->status < 300;
+	ret->text = str_sub(out, 0, at);
 	if (!result.status && told)
 		return NULL;
 	return err_detail(err_new(E_NET, "curl cannot reach '%.*s'", STR(url)),
 		without_secrets(a, r, result.err));
 }
 
-struct err *web_refused(const struct web_answer *r, struct str url)
+struct err *web_refused(
+	struct arena *a, const struct web *w, const struct web_answer *r, struct str url)
 {
 	enum { SHOWN = 2000 };
 	struct err *e = err_new(E_NET, "the server answers %llu for '%.*s'",
 		(unsigned long long)r->status, STR(url));
-	return err_detail(e, str_sub(r->text, 0, utf8_fit(r->text, SHOWN, SHOWN)));
+	struct str text = without_secrets(a, w, r->text);
+	err_detail(e, str_sub(text, 0, utf8_fit(text, SHOWN, SHOWN)));
+	return w->bucket.n && r->status == 403
+		       ? err_hint(e, "do AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION "
+				     "belong to the bucket, and may this key write there?")
+		       : e;
 }
 
 struct str web_url(struct arena *a, const struct web *w, struct str key)

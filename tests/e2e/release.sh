@@ -1,31 +1,13 @@
 #!/usr/bin/env bash
 # long
-# Releases: wheels indexed, staged, gated, renamed, promoted, taken back and published, with the newest pip and uv, twine, a real index
-# server and, where it is there, a real object store as users. ROCSMITH_KILLS says how often promote and publish are killed.
+# Releases: wheels indexed, staged, gated, renamed, promoted, taken back and published, with the newest pip and uv, twine and a real
+# index server as users. ROCSMITH_KILLS says how often promote and publish are killed.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-faults=$top/tests/e2e/faults.py
-kills=${ROCSMITH_KILLS:-2}
 export ROCSMITH_FAULT_JOBS=1 # addresses of folders are absolute
 cd "$E2E_TMP" && rm -rf ./*
-bad=0
-ok() { echo "ok $*"; }
-no() {
-	echo "not ok $*"
-	sed 's/^/# /' log out 2>/dev/null | tail -20
-	bad=1
-}
-check() { # WHAT COMMAND...
-	local what=$1
-	shift
-	if "$@" >out 2>log; then ok "$what"; else no "$what"; fi
-}
-refuses() { # WHAT WORD COMMAND...: status 1, 2, 3 or 4, and the word is said
-	local what=$1 word=$2 status=0
-	shift 2
-	"$@" >out 2>log || status=$?
-	if [ $status -ge 1 ] && [ $status -le 4 ] && cat out log | grep -qF -- "$word"; then ok "$what is refused"; else no "$what is refused ($status)"; fi
-}
+# shellcheck source=tests/e2e/release.bash
+. "$top/tests/e2e/release.bash"
 bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>log &&
 	bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles-release" twine 'pypiserver[passlib]' 2>>log || {
 	echo 'skip releases: no venv with pip, uv, twine and pypiserver'
@@ -34,10 +16,6 @@ bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>log &&
 bin=$ROCSMITH_HOME/oracles/bin
 python=$bin/python
 unset PIP_FIND_LINKS PIP_EXTRA_INDEX_URL PIP_NO_INDEX
-make() { python3 "$top/tests/e2e/release_set.py" "$@"; }
-sees() { python3 "$top/tests/e2e/release_seen.py" "$python" "$@" 2>>log; }
-rs() { "$ROCSMITH" "$@"; }
-url() { echo "file://$PWD/$1/simple/"; }
 evidence() { # GPU PYTHON VERDICT FILE WHEEL...: as `rocsmith test` writes it
 	python3 - "$@" <<-'PY'
 	import hashlib, json, os, sys
@@ -239,22 +217,6 @@ refuses "somebody's own index" 'did not make' rs publish store/stable --to their
 mv store/files/*/rocm-7.13.0-*.whl.metadata kept
 refuses 'a store that lacks a file' error: rs publish store/stable --to pub2
 mv kept "$(ls -d store/files/*/rocm-7.13.0-py3-none-any.whl).metadata"
-pids=
-trap 'kill $pids 2>/dev/null' EXIT
-listen() { # COMMAND...: starts a server; PORT in it stands for a free port, which it sets, and waits for it
-	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-	"${@/PORT/$port}" >server.log 2>&1 &
-	pids="$pids $!"
-	python3 - "$port" <<-'PY'
-	import socket, sys, time
-	for _ in range(150):
-	    try:
-	        sys.exit(socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1).close())
-	    except OSError:
-	        time.sleep(0.2)
-	sys.exit(1)
-	PY
-}
 mkdir served
 "$ROCSMITH_HOME/oracles-release/bin/python" -c 'from passlib.apache import HtpasswdFile as F
 f = F("htpasswd", new=True)
@@ -322,13 +284,6 @@ make later 7.13.0
 rs stage later --to two/dev -q >out 2>log && cp -a two staged && rs promote two/dev -q >out 2>log
 [ "$(sees "$(url one/dev)" 7.13.0rc2) $(sees "$(url two/dev)" 7.13.0)" = '7.13.0rc2 7.13.0' ] || no 'two states of a stream'
 later=$(python3 -c 'import json; print(json.load(open("two/dev/stream.json"))["sets"][-1])')
-see="python3 $top/tests/e2e/release_seen.py $python"
-kill_it() { # WHAT SETUP CHECK-URL TREE COMMAND...
-	local what=$1 setup=$2 url=$3 tree=$4
-	shift 4
-	check "$what, killed $kills times: pip sees the old set or the new one" python3 "$faults" kill --times "$kills" --setup "$setup" \
-		--check "$see $url 7.13.0rc2 7.13.0" ${tree:+--tree $tree --ignore '*.json' --ignore index.html} -- "$ROCSMITH" "$@"
-}
 kill_it 'promote' 'rm -rf work && cp -a staged work' "$(url work/dev)" work/dev promote work/dev
 [ $kills -lt 10 ] || kill_it 'promote with other versions' 'rm -rf work && cp -a one work' "$(url work/dev)" work/dev promote work/rc --to dev --version 7.13.0rc2=7.13.0
 [ $kills -lt 10 ] || kill_it 'a rollback' 'rm -rf work && cp -a two work' "$(url work/dev)" work/dev promote work/dev --rollback --set "$later"
@@ -347,29 +302,4 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	refuses 'a full disk' 'No space left' unshare -m bash -c full
 fi
 
-# ---- a bucket ----
-moto=$(command -v moto_server || echo "$ROCSMITH_HOME/oracles-moto/bin/moto_server")
-[ "${ROCSMITH_RELEASE_ALL-}" ] && bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles-moto" 'moto[server]' 2>log && moto=$ROCSMITH_HOME/oracles-moto/bin/moto_server
-if [ ! -x "$moto" ] || ! "$moto" --help >/dev/null 2>&1; then
-	echo 'skip a bucket: no moto_server'
-	exit $bad
-fi
-listen "$moto" -H 127.0.0.1 -p PORT
-export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=AK AWS_SECRET_ACCESS_KEY='s3cr/t"+' AWS_REGION=eu-west-1
-curl -s -X PUT -H 'x-amz-acl: public-read' "$AWS_ENDPOINT_URL/wheels" >out
-curl -s -X PUT -H 'Content-Type: application/json' --data-binary '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::wheels/*"}]}' \
-	"$AWS_ENDPOINT_URL/wheels?policy" >>out
-check 'a bucket is published to, and read back' rs publish one/dev --to s3://wheels/rocm --python "$python"
-bucket=$AWS_ENDPOINT_URL/wheels/rocm/simple/
-[ "$(sees "$bucket" 7.13.0rc2)" = 7.13.0rc2 ] && ok 'pip sees it in the bucket' || no 'pip sees it in the bucket'
-check 'a second run sends nothing to the bucket' grep -q 'sent 0 of' <(rs publish one/dev --to s3://wheels/rocm --unread 2>log)
-refuses 'a bucket that is not there' 'answers 404' rs publish one/dev --to s3://elsewhere/rocm
-rs publish one/dev --to s3://elsewhere/rocm -v --trace trace.json >>out 2>>log
-if grep -qF 's3cr' out log trace.json server.log; then no 'no message, trace or log has the secret'; else ok 'no message, trace or log has the secret'; fi
-old="$ROCSMITH publish one/dev --to s3://wheels/rocm --unread -q"
-new="$ROCSMITH publish two/dev --to s3://wheels/rocm --unread -q"
-[ "${ROCSMITH_RELEASE_ALL-}" ] || exit $bad
-kill_it 'publish to a bucket' "$old" "$bucket" '' publish two/dev --to s3://wheels/rocm --unread -q
-kill_it 'a rollback in a bucket' "$new" "$bucket" '' publish one/dev --to s3://wheels/rocm --unread -q
-[ "$(sees "$bucket" 7.13.0rc2)" = 7.13.0rc2 ] && ok 'the bucket has what was published last' || no 'the bucket has what was published last'
 exit $bad

@@ -26,6 +26,9 @@ cp -a store0 staged0
 cp -a staged0 both0
 "$ROCSMITH" promote -q both0/rc
 "$ROCSMITH" publish -q --unread store0/rc --to pub0
+"$ROCSMITH" promote -q both0/rc --to dev
+cp -a both0 bad0
+"$ROCSMITH" promote -q bad0/rc --quarantine bad
 set=$(python3 -c 'import json; print(json.load(open("both0/rc/stream.json"))["sets"][-1])')
 
 # whole.py FOLDER SETS...: each page has wheels of so many sets, all projects of as many; each file is there, as its hash says
@@ -56,9 +59,11 @@ disturb() { # WHAT SETUP FOLDER SETS TREE WORD...: a command
 disturb 'an index is made' 'rm -rf site' site '0 1' site index -q in-7.13.0rc2 -o site
 disturb 'an index is replaced' 'rm -rf site && cp -a site0 site' site '1 2' site index -q in-7.13.0rc2 in-7.13.1rc1 -o site
 disturb 'a set is staged' 'rm -rf store && cp -a store0 store' store/rc 1 store stage -q in-7.13.1rc1 --to store/rc
+disturb 'a part is staged' 'rm -rf store && cp -a staged0 store' store/rc 1 store stage -q --add in-7.13.1rc1/torchvision --to store/rc
 disturb 'a set is promoted' 'rm -rf store && cp -a staged0 store' store/rc '1 2' store/rc promote -q store/rc
 disturb 'a set is renamed' 'rm -rf store && cp -a both0 store' store/nightly '0 1' store/nightly promote -q store/rc --to nightly \
 	--version 7.13.1rc1=7.13.1
 disturb 'a set is taken back' 'rm -rf store && cp -a both0 store' store/rc '1 2' store/rc promote -q store/rc --rollback --set "$set"
+disturb 'a stream goes back to what was good' 'rm -rf store && cp -a bad0 store' store/rc '1 2' store/rc promote -q store/rc --last-good
 disturb 'a set is quarantined' 'rm -rf store && cp -a both0 store' store/rc 2 store/rc promote -q store/rc --quarantine bad
 disturb 'a folder is published to' 'rm -rf pub && cp -a pub0 pub' pub '1 2' pub publish -q --unread both0/rc --to pub

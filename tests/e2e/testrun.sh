@@ -213,6 +213,34 @@ WANT=0,1,2 run 0 --source odd --gpu all --config distributed
 has 'e["gpu"] == "gfx942,gfx1100"'
 WANT=4 HIP_VISIBLE_DEVICES=1,3,4 run 0 --source odd --gpu 2
 run 3 --source odd --gpu gfx1201
+# the kernel's log, as dmesg gives it: only what was said while the test ran (the lines are of ROCm/TheRock#1271)
+mkdir -p bin reset
+cat >bin/dmesg <<'SH'
+#!/bin/sh
+[ ! -e forbidden ] || { echo 'dmesg: read kernel buffer failed: Operation not permitted' >&2; exit 1; }
+cat "$E2E_TMP/kmsg"
+SH
+printf '#!/bin/sh\nexit 1\n' >bin/journalctl
+chmod +x bin/dmesg bin/journalctl
+sed -i "s|-e forbidden|-e $PWD/forbidden|" bin/dmesg
+echo '[   10.000000] amdgpu 0000:c5:00.0: amdgpu: an old line' >kmsg
+cat >reset/test_reset.py <<'PY'
+import os
+def test_reset():
+    with open(os.environ["E2E_TMP"] + "/kmsg", "a") as log:
+        log.write("[  812.113370] usb 1-1: new device\n[  812.345678] amdgpu 0000:c5:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:169 vmid:8 pasid:32770)\n"
+            "[  812.345999] amdgpu 0000:c5:00.0: amdgpu: GPU reset begin!\n")
+    os.kill(os.getpid(), 6)
+PY
+PATH=$PWD/bin:$PATH run 1 --source reset --logs resetlogs
+has '[x[:14] for x in e["kernel"]] == ["[  812.345678]", "[  812.345999]"] * 2 and "gfxhub" in e["kernel"][0]'
+has 'any(f["id"] == "test-kernel" and "test_reset" in f["message"] for f in e["findings"])'
+"$ROCSMITH" explain resetlogs/0001.log >log 2>err || [ $? = 1 ] || no 'explain reads the log of the process'
+grep -q 'page fault' log || no 'explain reads what the kernel said'
+touch forbidden
+PATH=$PWD/bin:$PATH run 1 --source reset
+has 'e["kernel"] == [] and any("Operation not permitted" in f["message"] for f in e["findings"])'
+ok "what the kernel said of the GPU meanwhile, and why it cannot be read"
 got=0
 "$ROCSMITH" test smoke --python env -o e.json >log 2>err || got=$?
 [ "$got" = 1 ] || no 'smoke tests of a torch that is none'

@@ -97,6 +97,25 @@ cp log m.json
 json m.json '{r["kind"] for r in e["results"]} == {"gemm", "attention", "convolution"} and all(r["tflops"] > 0 or r["skipped"] for r in e["results"])'
 ok 'benchmarks: figures, seeds, earlier results, NaN, hang'
 
+# ---- results with I/O calls that fail ----
+fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
+cat >check <<'SH'
+python3 -c 'import json; e = json.load(open("out/e.json")); assert e.get("old") or e["schema"] in ("rocsmith.test/1", "rocsmith.bench/1"), e'
+SH
+disturb() { # WHAT WORD...
+	local what=$1
+	shift
+	for errno in ENOSPC,EIO,EACCES KILL; do
+		python3 "$top/tests/e2e/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-6}" --errno $errno --check 'sh check' --tree out --ignore e.json \
+			--setup 'rm -rf out && mkdir out && echo "{\"old\": 1}" >out/e.json' -- "$fault" "$@" >log 2>err || no "$what with calls that fail ($errno)"
+	done
+	ok "$what with calls that fail"
+}
+if [ -x "$fault" ]; then
+	disturb 'smoke tests' test smoke -q --python env --gpu none -o out/e.json
+	disturb 'a benchmark' bench micro -q -j 1 --python env --shape small -o out/e.json
+fi
+
 # ---- PyTorch's own tests ----
 source=$("$top/tools/debian-source" trixie pytorch 2>log) || skip 'no sources of PyTorch'
 mkdir pytorch

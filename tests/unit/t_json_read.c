@@ -246,6 +246,63 @@ static void what_we_write_and_read_is_what_python_reads(void **state)
 	assert_ok(proc_check(&a, &p, &r));
 }
 
+/* Reads the member "v" of a text as a list; its elements are written one behind the other, with blanks between. */
+static struct err *list_of(struct arena *a, const char *text, struct str *ret)
+{
+	struct json_list l = {.name = S("x.json"), .key = S("v")};
+	const struct node *doc, *n;
+	BUF(b, a);
+	*ret = S("");
+	TRY(json_list_open(a, str_from(text), &l, &doc));
+	write_node(&b, doc, true);
+	for (;;) {
+		TRY(json_list_next(a, &l, &n));
+		if (!n)
+			break;
+		buf_char(&b, ' ');
+		write_node(&b, n, true);
+	}
+	*ret = buf_str(&b);
+	return NULL;
+}
+
+static void a_list_is_read_element_by_element(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *want; /* NULL: an error */
+	} cases[] = {
+		{"{\"v\":[1,\"a,]\\\"\",{\"x\":[2]}],\"w\":3}",
+			"{\"v\":[],\"w\":3} 1 \"a,]\\\"\" {\"x\":[2]}"},
+		{" { \"a\" : {\"v\":[9]} , \"v\" : [ 1 , [] ] } ",
+			"{\"a\":{\"v\":[9]},\"v\":[]} 1 []"},
+		{"{\"v:\":1,\"v\":[]}", "{\"v:\":1,\"v\":[]}"},
+		{"{\"v\":{\"v\":[1]}}", "{\"v\":{\"v\":[1]}}"},
+		{"{}", "{}"},
+		{"[1]", "[1]"},
+		{"{\"v\":[1,]}", NULL},
+		{"{\"v\":[,1]}", NULL},
+		{"{\"v\":[1 2]}", NULL},
+		{"{\"v\":[1] [2]}", NULL},
+		{"{\"v\":[1}]}", NULL},
+		{"{\"v\":[1],\"v\":[2]}", NULL},
+		{"{\"v\":[1", NULL},
+		{"{\"v\":[1]", NULL},
+		{"", NULL},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str got;
+		struct err *e = list_of(&a, cases[i].text, &got);
+		if (cases[i].want)
+			assert_ok(e);
+		else
+			assert_err(e, E_SYNTAX);
+		if (cases[i].want)
+			assert_str(got, cases[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +313,7 @@ int main(void)
 		cmocka_unit_test(too_large_a_text_is_refused),
 		cmocka_unit_test(what_we_write_and_read_is_what_python_reads),
 		cmocka_unit_test(all_is_said_as_recorded),
+		cmocka_unit_test(a_list_is_read_element_by_element),
 	};
 	said_begin("json_read");
 	return cmocka_run_group_tests(tests, NULL, NULL);

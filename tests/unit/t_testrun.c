@@ -103,6 +103,32 @@ static void an_entry_applies_to_its_gpus_system_and_versions(void **state)
 	}
 }
 
+static void our_own_list_names_an_issue_and_versions_for_each_entry(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *gpu, *torch, *python;
+		size_t applies;
+	} rows[] = {{"gfx950", "2.13.0+rocm7.14.0", "3.12", 8}, {"gfx950", "2.12.0", "3.12", 1},
+		{"gfx1100", "2.13.0", "3.12", 1}, {"gfx1100", "2.8.0", "3.12", 1},
+		{"", "2.6.0+cu124", "3.13", 0}, {"", "2.12.0", "3.14", 3}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct test_skips skips = {0};
+		struct test_evidence e = {.started = S("2026-11-29T00:00:00Z"),
+			.gpu = str_from(rows[i].gpu),
+			.torch = str_from(rows[i].torch),
+			.python = str_from(rows[i].python)};
+		assert_ok(skips_read(&f->a, S("known"), &e, &skips));
+		assert_int_equal(skips.n, rows[i].applies);
+		VEC_EACH (const struct test_skip, s, &skips) {
+			assert_true(
+				str_starts(s->issue, S("ROCm/")) && str_contains(s->issue, S("#")));
+			assert_true(s->torch.n || s->python.n);
+			assert_true(str_contains(s->id, S(".py::Test")));
+		}
+	}
+}
+
 /* ---- journals ---- */
 
 static int begin_run(void **state)
@@ -246,6 +272,33 @@ static void lines_of_a_journal_that_are_none_are_passed_over(void **state)
 	assert_true(f->out.tests.v[0].seconds >= 0);
 }
 
+/* ---- the kernel's log ---- */
+
+static void the_kernel_is_heard_from_the_mark_on(void **state)
+{
+	(void)state;
+	ARENA(a);
+	/* as dmesg gives it; the lines of the driver are those of ROCm/TheRock#1271, and the memory killer's */
+	const struct str log =
+		S("[  100.000001] amdgpu 0000:c5:00.0: amdgpu: GPU reset begin!\n"
+		  "[  812.000001] usb 1-1: new device\n"
+		  "[  812.345678] amdgpu 0000:c5:00.0: amdgpu: [gfxhub] page fault (src_id:0 "
+		  "ring:169 vmid:8 pasid:32770)\n"
+		  "[  812.400000] EXT4-fs (vda): mounted\n"
+		  "[  813.000000] Out of memory: Killed process 4242 (python)");
+	struct strs all = kernel_lines(&a, log, S("")),
+		    some = kernel_lines(&a, log, S("[  812.000001] usb 1-1: new device")),
+		    gone = kernel_lines(&a, log, S("[    1.000000] Linux version")),
+		    none = kernel_lines(&a, log,
+			    S("[  813.000000] Out of memory: Killed process 4242 (python)"));
+	assert_int_equal(all.n, 3);
+	assert_int_equal(some.n, 2);
+	assert_true(str_contains(some.v[0], S("page fault")));
+	assert_true(str_contains(some.v[1], S("Killed process")));
+	assert_int_equal(gone.n, 3);
+	assert_int_equal(none.n, 0);
+}
+
 /* ---- JUnit XML ---- */
 
 static void what_is_written_as_junit_is_read_as_the_same(void **state)
@@ -297,12 +350,42 @@ static void junit_of_others_has_ids_of_file_class_and_name(void **state)
 	assert_false(e.pass);
 }
 
+static void evidence_of_half_a_million_tests_is_read_again(void **state)
+{
+	struct fixture *f = *state;
+	enum { MANY = 500000 };
+	static const struct machine machine;
+	struct test_evidence e, again;
+	evidence_begin(&f->a, &e);
+	e.machine = &machine;
+	e.pass = true;
+	for (unsigned i = 0; i < MANY; i++)
+		*VEC_PUSH(&f->a, &e.tests) = (struct test_result){
+			.id = str_fmt(&f->a,
+				"test/test_ops.py::TestCommonCPU::test_out_%u_cpu_float32", i),
+			.outcome = i % 2 ? TEST_PASSED : TEST_SKIPPED,
+			.message = i % 2 ? S("") : S("only for \"CUDA\", [not] here"),
+			.tries = 1};
+	assert_ok(evidence_write(&f->a, &e, at(f, "e.json"), at(f, "e.xml")));
+	static const char *const names[] = {"e.json", "e.xml"};
+	for (size_t i = 0; i < 2; i++) {
+		ARENA(a);
+		assert_ok(evidence_read(&a, at(f, names[i]), &again));
+		assert_int_equal(again.tests.n, MANY);
+		assert_true(again.pass);
+		assert_str(again.tests.v[MANY - 2].message, "only for \"CUDA\", [not] here");
+		assert_int_equal(again.tests.v[MANY - 1].outcome, TEST_PASSED);
+	}
+}
+
 int main(void)
 {
 #define IN_RUN(name) cmocka_unit_test_setup_teardown(name, begin_run, end_run)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_id_stands_for_what_is_below_it_and_nothing_else),
 		cmocka_unit_test_setup_teardown(a_skip_list_is_read_strictly, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			our_own_list_names_an_issue_and_versions_for_each_entry, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_entry_applies_to_its_gpus_system_and_versions, setup, teardown),
 		IN_RUN(a_process_that_ended_well_has_as_many_tests_in_both_files),
@@ -311,8 +394,11 @@ int main(void)
 		IN_RUN(a_hang_is_no_crash),
 		IN_RUN(two_processes_that_disagree_make_a_test_flaky),
 		IN_RUN(lines_of_a_journal_that_are_none_are_passed_over),
+		cmocka_unit_test(the_kernel_is_heard_from_the_mark_on),
 		cmocka_unit_test(what_is_written_as_junit_is_read_as_the_same),
 		cmocka_unit_test(junit_of_others_has_ids_of_file_class_and_name),
+		cmocka_unit_test_setup_teardown(
+			evidence_of_half_a_million_tests_is_read_again, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
