@@ -270,7 +270,8 @@ struct remote_parts { /* how files are sent to a bucket */
 /* The file is whole in the store, or not there. E_NET also if the store has something else in the end. */
 MUST_USE struct err *remote_put(
 	struct arena *a, const struct remote_parts *p, const struct release_upload *u);
-/* Ends the uploads in parts that killed runs left under the prefix: a store keeps them, unseen, and charges for them. */
+/* Ends the uploads in parts that killed runs left under the prefix: a store keeps them, unseen, and charges for them. Those of
+ * the last 24 hours may be somebody's who still sends, and stay. */
 MUST_USE struct err *remote_tidy(struct arena *a, const struct web *r);
 /* Reads a small object; ret->p is NULL if there is none. */
 MUST_USE struct err *remote_get(

@@ -1,4 +1,6 @@
 /* Sends files to object stores and index servers; see web/web.h for how they are asked. */
+#include <time.h>
+
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
@@ -185,8 +187,9 @@ struct err *remote_tidy(struct arena *a, const struct web *r)
 	struct str url = str_fmt(a, "%.*s?prefix=%.*s&uploads=", STR(r->bucket),
 		STR(str_replace(a, web_escaped(a, files), S("/"), S("%2F"))));
 	struct web_answer got;
-	struct strs keys, ids;
-	enum { PAGE = 1000 /* so many are listed at once */, ROUNDS = 100 };
+	struct strs keys, ids, times;
+	enum { PAGE = 1000 /* so many are listed at once */, ROUNDS = 100, DAY = 24 * 60 * 60 };
+	struct str yesterday = str_utc(a, time(NULL) - DAY);
 	size_t dropped = PAGE;
 	for (unsigned round = 0; round < ROUNDS && dropped >= PAGE; round++) {
 		dropped = 0;
@@ -195,8 +198,9 @@ struct err *remote_tidy(struct arena *a, const struct web *r)
 			return NULL;
 		TRY(texts_of(a, got.text, "Key", &keys));
 		TRY(texts_of(a, got.text, "UploadId", &ids));
-		for (size_t i = 0; i < keys.n && keys.n == ids.n; i++) {
-			if (!str_starts(keys.v[i], files))
+		TRY(texts_of(a, got.text, "Initiated", &times));
+		for (size_t i = 0; i < keys.n && keys.n == ids.n && keys.n == times.n; i++) {
+			if (!str_starts(keys.v[i], files) || str_cmp(times.v[i], yesterday) > 0)
 				continue;
 			struct str object = path_join(a, r->bucket, web_escaped(a, keys.v[i]));
 			TRY(drop_upload(a, r, object, web_escaped(a, ids.v[i])));

@@ -72,13 +72,13 @@ first=$(grep -n 'partNumber=2' judge.log | head -n 1 | cut -d: -f1)
 echo "$first 400" >judge.log.fail
 refuses 'a part that the store does not take' 'answers 400' rs publish one/dev --to s3://parts/rocm --part-size 5 --unread
 [ "$(curl -s "http://$store/parts?uploads=" | grep -c '<Upload>')" = 0 ] && ok 'its upload is ended' || no 'its upload is ended'
-for n in 1 2; do # as a killed run leaves them; only those of this place are ended
-	curl -s -X POST "http://$store/parts/rocm/files/$n%2B?uploads=" >out
+for n in 1 2 fresh; do # as killed runs leave them; only those of this place are ended, and none that began today
+	curl -s -X POST "http://$store/parts/rocm/files/%2B/$n?uploads=" >out
 	curl -s -X POST "http://$store/parts/other/$n?uploads=" >out
 done
 check 'the next run goes on' rs publish one/dev --to s3://parts/rocm --part-size 5 --unread
 curl -s "http://$store/parts?uploads=" >out
-[ "$(grep -o '<Key>[^<]*' out | sort | xargs)" = '<Key>other/1 <Key>other/2' ] && ok 'and ends what killed runs left there' || no 'and ends what killed runs left there'
+[ "$(grep -o '<Key>[^<]*' out | sort | xargs)" = '<Key>other/1 <Key>other/2 <Key>other/fresh <Key>rocm/files/+/fresh' ] && ok 'and ends what killed runs left there' || no 'and ends what killed runs left there'
 
 # ---- each request fails once ----
 # seen.py: what an index in a bucket has of torch: each page is whole, and so are its files

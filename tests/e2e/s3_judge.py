@@ -6,15 +6,18 @@ botocore, from the key and query as they are understood, not as they were writte
 
 LOG gets a line for each request: its number, "signed", "anonymous" or "refused", the method, the address. Anonymous reads are
 allowed, as for a public bucket. A file LOG.fail with "N STATUS" makes request N from then on be answered with STATUS (0: with
-nothing), once. While LOG.endless is there, no answer ends.
+nothing), once. While LOG.endless is there, no answer ends. For moto all uploads began in 2010; those of keys that end in "/fresh" begin
+now.
 """
 import hashlib
 import hmac
 import http.client
 import http.server
 import os
+import re
 import sys
 import threading
+import time
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from botocore.auth import S3SigV4Auth
@@ -105,7 +108,9 @@ class Judge(http.server.BaseHTTPRequestHandler):
         headers.pop("Expect", None)
         there.request(self.command, self.path, body, headers)
         got = there.getresponse()
-        return self.answer(got.status, got.getheaders(), got.read())
+        text = re.sub(rb"(/fresh</Key>.*?<Initiated>)[^<]*", rb"\g<1>" + time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()).encode(),
+            got.read(), flags=re.S)
+        return self.answer(got.status, got.getheaders(), text)
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = pass_on
 
