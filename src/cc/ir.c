@@ -183,7 +183,7 @@ const char *ir_read(struct str text, struct ir_target *ret)
 			continue;
 		if (!ret->cpu.n)
 			*ret = (struct ir_target){.cpu = cpu, .features = features};
-		if (bad || !cpu.n || !features.n || !str_eq(cpu, ret->cpu) ||
+		if (bad || !str_starts(cpu, S("gfx")) || !features.n || !str_eq(cpu, ret->cpu) ||
 			!str_eq(features, ret->features))
 			return "functions have different target features";
 	}

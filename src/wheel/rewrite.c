@@ -109,6 +109,11 @@ struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side)
 	if (e)
 		p = (struct slim_plan){.after = src.size};
 	err_free(e);
+	if (p.changed && p.elf.type == ELF_REL && !p.unlinked) {
+		*VEC_PUSH(x->a, &x->report->refused) = (struct slim_refused){
+			in->name, S("it is an object that is not linked yet")};
+		p = (struct slim_plan){.after = src.size};
+	}
 	if (p.changed && !fs_writes_forbidden()) {
 		rewrite_content(in, rewrite_file(x));
 		TRY(slim_save(&p, in->path, 0644));

@@ -114,6 +114,25 @@ static void record_is_made_anew(void **state)
 	}
 }
 
+/* An object that the linker has not had yet stays whole, and the others do not wait for it. */
+static void an_object_stays_whole(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(zip_close) struct zip now = {.fd = -1};
+	struct slim_report r;
+	struct str object = str_dup(&f->a, f->lib.file), wheel;
+	((char *)object.p)[16] = 1; /* e_type: ET_REL */
+	wheel = fx_write(&f->a, at(f, "object"),
+		(struct fx_wheel){.files = {{"pkg/lib.so", f->lib.file}, {"pkg/part.o", object}}});
+	assert_ok(slim(f, wheel, f->out, "gfx1100", false, &r));
+	assert_int_equal(r.files.n, 1);
+	assert_int_equal(r.refused.n, 1);
+	assert_str(r.refused.v[0].path, "pkg/part.o");
+	open_zip(f, f->out, &now);
+	assert_true(str_eq(member(f, &now, "pkg/part.o"), object));
+	assert_true(member(f, &now, "pkg/lib.so").n < f->lib.file.n);
+}
+
 static void the_same_wheel_gives_the_same_bytes(void **state)
 {
 	struct fixture *f = *state;
@@ -183,6 +202,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			members_without_device_code_are_taken_over, setup_wheel, teardown),
 		cmocka_unit_test_setup_teardown(record_is_made_anew, setup_wheel, teardown),
+		cmocka_unit_test_setup_teardown(an_object_stays_whole, setup_wheel, teardown),
 		cmocka_unit_test_setup_teardown(
 			the_same_wheel_gives_the_same_bytes, setup_wheel, teardown),
 		cmocka_unit_test_setup_teardown(
