@@ -104,16 +104,16 @@ struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side)
 	budget_set(&budget, src.size);
 	src.budget = src.budget ? src.budget : &budget;
 	struct err *e = device ? slim_read(x->a, &src, x->keep, &p) : NULL;
-	if (e && e->code != E_ELF && e->code != E_BUNDLE)
+	bool object = p.elf.type == ELF_REL; /* the linker has not had it yet */
+	if (e && e->code != E_ELF && e->code != E_BUNDLE && !(object && e->code == E_SLIM))
 		return e;
-	if (e)
+	if (object && (e ? e->code == E_SLIM : p.changed && !p.unlinked))
+		*VEC_PUSH(x->a, &x->report->refused) = (struct slim_refused){
+			in->name, e ? str_dup(x->a, str_from(err_root(e)->msg))
+				    : S("it is an object that is not linked yet")};
+	if (e || (object && !p.unlinked))
 		p = (struct slim_plan){.after = src.size};
 	err_free(e);
-	if (p.changed && p.elf.type == ELF_REL && !p.unlinked) {
-		*VEC_PUSH(x->a, &x->report->refused) = (struct slim_refused){
-			in->name, S("it is an object that is not linked yet")};
-		p = (struct slim_plan){.after = src.size};
-	}
 	if (p.changed && !fs_writes_forbidden()) {
 		rewrite_content(in, rewrite_file(x));
 		TRY(slim_save(&p, in->path, 0644));

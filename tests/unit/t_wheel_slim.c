@@ -122,6 +122,7 @@ static void an_object_stays_whole(void **state)
 	struct slim_report r;
 	struct str object = str_dup(&f->a, f->lib.file), wheel;
 	((char *)object.p)[16] = 1; /* e_type: ET_REL */
+	assert_ok(fs_mkdirs(at(f, "object")));
 	wheel = fx_write(&f->a, at(f, "object"),
 		(struct fx_wheel){.files = {{"pkg/lib.so", f->lib.file}, {"pkg/part.o", object}}});
 	assert_ok(slim(f, wheel, f->out, "gfx1100", false, &r));
