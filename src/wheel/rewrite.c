@@ -104,7 +104,8 @@ struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side)
 	budget_set(&budget, src.size);
 	src.budget = src.budget ? src.budget : &budget;
 	struct err *e = device ? slim_read(x->a, &src, x->keep, &p) : NULL;
-	bool object = p.elf.type == ELF_REL; /* the linker has not had it yet */
+	/* the linker has not had it yet */
+	bool object = p.elf.type == ELF_REL && p.elf.machine != ELF_AMDGPU;
 	if (e && e->code != E_ELF && e->code != E_BUNDLE && !(object && e->code == E_SLIM))
 		return e;
 	if (object && (e ? e->code == E_SLIM : p.changed && !p.unlinked))
