@@ -124,16 +124,21 @@ struct err *err_join(struct err *first, struct err *second)
 	return first;
 }
 
+void err_drop_hints(struct err *e)
+{
+	while (e->hints) {
+		struct err_hint *next = e->hints->next;
+		free(e->hints);
+		e->hints = next;
+	}
+}
+
 void err_free(struct err *e)
 {
 	while (e) {
 		struct err *cause = e->cause;
 		err_free(e->also);
-		while (e->hints) {
-			struct err_hint *next = e->hints->next;
-			free(e->hints);
-			e->hints = next;
-		}
+		err_drop_hints(e);
 		free((void *)e->path);
 		free(e->detail);
 		free(e);

@@ -681,7 +681,7 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	bool nested = getenv(INSIDE) != NULL, done = false;
 	bool passes =
 		j.entry.predicted || front_share_of(config.share) != FRONT_OFF || config.objects.n;
-	if (!nvcc.passes.n && !j.proc.only_err && (nested || (!config.log_dir.n && !passes)))
+	if (!nvcc.passes.n && (nested || (!config.log_dir.n && !passes && !j.proc.only_err)))
 		return become(a, &j.proc);
 	cancel_init();
 	if (nvcc.passes.n)

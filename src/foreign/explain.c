@@ -174,7 +174,7 @@ static struct err *hint_library(const struct foreign *f, struct err *e)
 	err_free(fs_read_opt(
 		f->a, path_join(f->a, f->plan->project, S("CMakeLists.txt")), MAX_SOURCE, &cmake));
 	if (str_contains(cmake, str_fmt(f->a, "add_library(%.*s", STR(name)))) {
-		e->hints = NULL; /* no package has it */
+		err_drop_hints(e); /* no package has it */
 		return err_hint(e,
 			"its own CMakeLists.txt makes lib%.*s, and its setup.py expects it to be "
 			"installed; 'system: cmake' below 'build:' in rocsmith.yaml builds that",

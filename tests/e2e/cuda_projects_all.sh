@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # slow: dozens of projects are fetched and built, minutes each
-# The CUDA projects of tests/data/cuda_projects.tsv, or those of $ROCSMITH_PROJECTS (none of torch's): what becomes of them is in seen.tsv, and those
+# The CUDA projects of tests/data/cuda_projects.tsv, or those of $ROCSMITH_PROJECTS: what becomes of them is in seen.tsv, and those
 # that once were built must be built again.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,7 +13,8 @@ python3 -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || skip 'no Python headers'
 LLVM_OBJDUMP=$(python3 -c 'import json, sys; print(json.dumps(sys.argv[1:]))' "${llvm_run[@]}" "$llvm/usr/lib/llvm-21/bin/llvm-objdump")
 TORCH_WHEEL=
-if [ -z "${ROCSMITH_PROJECTS:-}" ]; then # the few are none that need it
+of_torch() { awk -F '\t' -v names=" $ROCSMITH_PROJECTS " 'index(names, " " $1 " ") && $7 == "torch"' "$top/tests/data/cuda_projects.tsv"; }
+if [ -z "${ROCSMITH_PROJECTS:-}" ] || [ -n "$(of_torch)" ]; then
 	torch=$("$top/tools/torch-get" 2.11.0 headers 2>torch.log) &&
 		TORCH_WHEEL=$(python3 "$top/tests/e2e/torch_wheel.py" "$torch" "$PWD/torch" cc 2>torch.log) ||
 		skip "no torch ($(tail -1 torch.log))"
