@@ -52,7 +52,7 @@ MUST_USE struct err *err_wrap(struct err *cause, const char *fmt, ...) PRINTF(2,
 struct err *err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 /* Adds "did you mean 'X'?" if one of the names is near the word, by suggest(). */
 struct err *err_near(struct err *e, struct str word, const struct strs *names);
-void err_drop_hints(struct err *e); /* for whoever knows better */
+void err_drop_hints(struct err *e);
 struct err *err_at(struct err *e, struct loc at);
 struct err *err_detail(struct err *e, struct str text);
 /* Keeps both: first, with second (a failed cleanup) attached; either may be NULL. */
