@@ -267,6 +267,23 @@ static bool read_int(struct str s, int64_t *ret)
 	return true;
 }
 
+/* The answer of one comparison; -1: it is not known. */
+static int answer(struct str op, int64_t x, int64_t y)
+{
+	uint32_t ux = (uint32_t)x, uy = (uint32_t)y;
+	int32_t sx = (int32_t)ux, sy = (int32_t)uy;
+	const struct {
+		const char *op;
+		bool yes;
+	} all[] = {{"eq", ux == uy}, {"ne", ux != uy}, {"ult", ux < uy}, {"ule", ux <= uy},
+		{"ugt", ux > uy}, {"uge", ux >= uy}, {"slt", sx < sy}, {"sle", sx <= sy},
+		{"sgt", sx > sy}, {"sge", sx >= sy}};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (str_eq(op, str_from(all[i].op)))
+			return all[i].yes;
+	return -1;
+}
+
 /* Reads a line that uses a value: adds a comparison to *io, or a value that is made of it; false: it does something else. */
 static bool read_use(struct arena *a, struct str line, struct isa_values *values, struct buf *io)
 {
@@ -293,7 +310,7 @@ static bool read_use(struct arena *a, struct str line, struct isa_values *values
 		*VEC_PUSH(a, values) = made;
 		return made.plus < INT32_MAX && made.plus > INT32_MIN;
 	}
-	if (!str_eq(op, S("icmp")))
+	if (!str_eq(op, S("icmp")) || answer(w.v[at - 3], 0, 0) < 0)
 		return false;
 	buf_fmt(io, "%.*s %lld %lld\n", STR(w.v[at - 3]), (long long)of->plus, (long long)n);
 	return true;
@@ -325,23 +342,6 @@ bool ir_questions(struct arena *a, struct str text, struct str *ret)
 	}
 	*ret = buf_str(&out);
 	return true;
-}
-
-/* The answer of one comparison; -1: it is not known. */
-static int answer(struct str op, int64_t x, int64_t y)
-{
-	uint32_t ux = (uint32_t)x, uy = (uint32_t)y;
-	int32_t sx = (int32_t)ux, sy = (int32_t)uy;
-	const struct {
-		const char *op;
-		bool yes;
-	} all[] = {{"eq", ux == uy}, {"ne", ux != uy}, {"ult", ux < uy}, {"ule", ux <= uy},
-		{"ugt", ux > uy}, {"uge", ux >= uy}, {"slt", sx < sy}, {"sle", sx <= sy},
-		{"sgt", sx > sy}, {"sge", sx >= sy}};
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (str_eq(op, str_from(all[i].op)))
-			return all[i].yes;
-	return -1;
 }
 
 bool ir_answers_agree(struct arena *a, struct str questions, uint64_t isa, uint64_t other)

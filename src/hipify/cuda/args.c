@@ -87,8 +87,9 @@ void args_before(struct engine *e, const struct tok *t)
 		bool other = str_eq(r->rule, S("@always-c")) && !str_ends(e->l.path, S(".c"));
 		if (!r->text.n || r->arg != given + 1 || other)
 			continue;
+		struct str rule = str_starts(r->rule, S("@always")) ? S("@always") : r->rule;
 		engine_replace(e, t->from, t->from, str_fmt(e->a, ", %.*s", STR(r->text)),
-			names_find(r->rule));
+			names_find(rule));
 		given++;
 	}
 	e->frames.n--;
