@@ -154,7 +154,23 @@ static struct err *take_metadata(struct arena *a, const struct plan_request *r,
 		STR(p->dir));
 }
 
-/* Writes the version of PKG-INFO into the copy's pyproject.toml: "dynamic" loses it. */
+/* Does a pyproject.toml say that the version is this one? */
+static bool has_version(struct arena *a, struct str text, struct str version)
+{
+	const struct node *root;
+	struct strs dynamic = {0};
+	CLEANUP(err_freep) struct err *e = toml_parse(a, text, S("pyproject.toml"), &root);
+	if (e)
+		return false;
+	const struct node *project = node_get(root, S("project"));
+	CLEANUP(err_freep)
+	struct err *no = node_want_strs(a, project, S("dynamic"), &dynamic);
+	return !no && !strs_has(&dynamic, S("version")) &&
+	       str_eq(node_text(project, S("version"), S("")), version);
+}
+
+/* Writes the version of PKG-INFO into the copy's pyproject.toml: "dynamic" loses it. A file that is written in a way that
+ * this does not find stays as it is. */
 static struct err *write_version(struct arena *a, const struct source *s, struct plan *plan)
 {
 	const char *const names[] = {"\"version\",", "\"version\"", "'version',", "'version'"};
@@ -168,6 +184,8 @@ static struct err *write_version(struct arena *a, const struct source *s, struct
 		list = str_replace(a, list, str_from(names[i]), S(""));
 	text = str_fmt(a, "%.*s%.*s]\nversion = \"%.*s\"%.*s", STR(head), STR(list),
 		STR(s->version), STR(rest));
+	if (!has_version(a, text, s->version))
+		return NULL;
 	*VEC_PUSH(a, &plan->foreign->files) = (struct plan_file){file, text};
 	plan_explain(a, plan, "version of the copy", s->version,
 		"pyproject.toml leaves it to a back end that does not look into PKG-INFO, so the "
