@@ -37,6 +37,12 @@ void hash_add(struct hash *h, const void *p, size_t n)
 		sha256_update(&h->sha256, n, p);
 }
 
+void hash_word(struct hash *h, struct str word)
+{
+	hash_add(h, word.p, word.n);
+	hash_add(h, "", 1);
+}
+
 struct digest hash_end(struct hash *h)
 {
 	struct digest d = {.n = h->kind == HASH_MD5 ? MD5_DIGEST_SIZE : SHA256_DIGEST_SIZE};

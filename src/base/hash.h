@@ -14,7 +14,8 @@ struct digest {
 
 struct hash *hash_new(enum hash_kind kind);
 void hash_add(struct hash *h, const void *p, size_t n);
-struct digest hash_end(struct hash *h); /* frees h, too */
+void hash_word(struct hash *h, struct str word); /* with an end: "ab", "c" are not "a", "bc" */
+struct digest hash_end(struct hash *h);          /* frees h, too */
 void hash_free(struct hash *h);
 
 struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n);

@@ -146,6 +146,14 @@ static void count_written(struct cache *c, uint64_t bytes)
 	pthread_mutex_unlock(&c->lock);
 }
 
+static struct err *put_into_own(
+	struct arena *tmp, struct cache *c, const struct digest *key, struct str file)
+{
+	TRY(put_into_dir(tmp, &c->own, key, file));
+	count_written(c, file.n);
+	return NULL;
+}
+
 /* Gets an entry from the server, or sends one as the lines of curl's configuration say. ret->there, without an error, is
  * false if the server has none. A cache that is slow to answer is no help. */
 static struct err *transfer(struct arena *tmp, const struct cache *c, const struct digest *key,
@@ -173,10 +181,9 @@ static struct err *fetch(struct arena *tmp, struct cache *c, const struct digest
 		TRY(fs_read_below(tmp, dir, name, MAX_ENTRY, &got.text));
 	if (!got.there)
 		return NULL;
-	if (!cache_entry_read(c->shared.sealed ? c->key : S(""), key, got.text, &entry))
-		return NULL;
-	count_written(c, got.text.n);
-	return put_into_dir(tmp, &c->own, key, got.text);
+	return cache_entry_read(c->shared.sealed ? c->key : S(""), key, got.text, &entry)
+		       ? put_into_own(tmp, c, key, got.text)
+		       : NULL;
 }
 
 bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret)
@@ -236,8 +243,7 @@ void cache_put(struct cache *c, const struct digest *key, const struct cache_ent
 	if (e->object.n > MAX_OBJECT || e->said.n > MAX_SAID || fs_writes_forbidden())
 		return;
 	struct str file = entry_file(&tmp, c, key, e);
-	struct err *bad = put_into_dir(&tmp, &c->own, key, file);
-	count_written(c, file.n);
+	struct err *bad = put_into_own(&tmp, c, key, file);
 	if (!bad && !c->lender.n)
 		bad = put_into_shared(&tmp, c, key, file);
 	note_trouble(c, bad);

@@ -123,12 +123,6 @@ bool cached_commands(
 }
 
 /* ---- the key ---- */
-static void hash_word(struct hash *h, struct str word)
-{
-	hash_add(h, word.p, word.n);
-	hash_add(h, "", 1);
-}
-
 static struct err *hash_files(struct hash *h, const struct strs *files)
 {
 	struct digest d;

@@ -212,12 +212,6 @@ static struct err *ask_compiler(struct arena *a, struct front_call *c, const cha
 	return NULL;
 }
 
-static void hash_word(struct hash *h, struct str word)
-{
-	hash_add(h, word.p, word.n);
-	hash_add(h, "", 1);
-}
-
 /* A hash of a text, and of all that clang's front end knows of the GPU and this text can ask. */
 static struct str text_key(struct arena *a, const struct front_call *c, struct str text)
 {

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "cc/cc_int.h"
 #include "know/message.h"
+#include "lang/cxx/lexer.h"
 
 enum { MAX_TEXT = 32 << 20 };
 
@@ -11,11 +12,6 @@ enum { MAX_TEXT = 32 << 20 };
 #define SHARED S("initialization is not supported for __shared__ variables")
 #define INCOMPLETE S("incomplete type")
 #define DELAYED S("-fdelayed-template-parsing")
-
-static bool is_name(char c)
-{
-	return ascii_alnum(c) || c == '_';
-}
 
 /* The offset of a place of a message; text.n if there is none. The lines of a translated text count from its #line. */
 static size_t place_at(struct str text, unsigned line, unsigned col)
@@ -37,12 +33,12 @@ static bool without_constructor(struct arena *a, struct str text, size_t at, str
 	while (from && !strchr(";{}", text.p[from - 1]))
 		from--;
 	for (size_t i = from, k; i < at; i = k + 1) {
-		for (k = i; k < at && is_name(text.p[k]);)
+		for (k = i; k < at && cxx_word_char(text.p[k]);)
 			k++;
 		if (str_contains(str_lower(a, str_sub(text, i, k)), S("shared")))
 			type = k;
 	}
-	while (end < text.n && is_name(text.p[end]))
+	while (end < text.n && cxx_word_char(text.p[end]))
 		end++;
 	for (stop = end; stop < text.n && (depth || text.p[stop] != ';'); stop++) {
 		depth += text.p[stop] == '[';

@@ -136,7 +136,7 @@ struct plain {
 	size_t nlocals;
 };
 
-/* The end of attributes that change nothing outside of the function, or `at`. */
+/* The end of an attribute that changes nothing outside of the function, or `at`. */
 static size_t skip_attribute(const struct plain *p, size_t at)
 {
 	static const char *const harmless[] = {"device", "__device__", "host", "__host__",
@@ -158,6 +158,14 @@ static size_t skip_attribute(const struct plain *p, size_t at)
 	return at;
 }
 
+/* The first place from `at` on that is behind such attributes. */
+static size_t skip_attributes(const struct plain *p, size_t at)
+{
+	for (size_t end; at < p->n && (end = skip_attribute(p, at)) > at;)
+		at = end;
+	return at;
+}
+
 /* Is the word at i declared here? Then a type stands before it, perhaps with stars and const between them. */
 static bool is_declared(const struct plain *p, size_t i)
 {
@@ -171,13 +179,8 @@ static bool is_declared(const struct plain *p, size_t i)
 static bool read_head(struct plain *p)
 {
 	bool linkage = false, type = false, closed = false;
-	for (size_t i = 0; i < p->n; i++) {
+	for (size_t i = skip_attributes(p, 0); i < p->n; i = skip_attributes(p, i + 1)) {
 		struct text_token t = p->v[i];
-		size_t end = skip_attribute(p, i);
-		if (end > i) {
-			i = end - 1;
-			continue;
-		}
 		linkage |=
 			is_qualifier(t) && !str_eq(t.s, S("const")) && !str_eq(t.s, S("volatile"));
 		type |= is_type(t) && !p->name.n;
@@ -206,13 +209,8 @@ static bool read_body(struct plain *p)
 	static const char *const known[] = {"if", "else", "while", "do", "for", "return", "break",
 		"continue", "true", "false", NULL};
 	static const char *const builtins[] = {"__builtin_", "__hip_atomic_", "__atomic_", NULL};
-	for (size_t i = 0; i < p->n; i++) {
+	for (size_t i = skip_attributes(p, 0); i < p->n; i = skip_attributes(p, i + 1)) {
 		struct text_token t = p->v[i];
-		size_t end = skip_attribute(p, i);
-		if (end > i) {
-			i = end - 1;
-			continue;
-		}
 		bool scope = is_sign(t, ':') && i + 1 < p->n && is_sign(p->v[i + 1], ':');
 		if (t.kind == TOKEN_TEXT || scope ||
 			(t.kind == TOKEN_SIGN && strchr(".[]#\\@", t.s.p[0])))

@@ -15,29 +15,23 @@ struct str job_file_name(struct arena *a, struct str path)
 	return str_fmt(a, "%.*s-%.*s", STR(tail), STR(str_sub(digest_hex(a, &d), 0, 8)));
 }
 
-static void hash_part(struct hash *h, struct str s)
-{
-	hash_add(h, s.p, s.n);
-	hash_add(h, "", 1);
-}
-
 static void hash_parts(struct hash *h, const struct strs *list)
 {
 	VEC_EACH (struct str, s, list)
-		hash_part(h, *s);
-	hash_part(h, S("--"));
+		hash_word(h, *s);
+	hash_word(h, S("--"));
 }
 
 /* A hash of everything that decides the output, except the content of files. */
 static struct digest key_of(struct arena *tmp, const struct job *j)
 {
 	struct hash *h = hash_new(HASH_SHA256);
-	hash_part(h, str_fmt(tmp, "step %d", KEY_FORMAT));
-	hash_part(h, j->set->toolchain);
-	hash_part(h, j->report.kind);
+	hash_word(h, str_fmt(tmp, "step %d", KEY_FORMAT));
+	hash_word(h, j->set->toolchain);
+	hash_word(h, j->report.kind);
 	hash_parts(h, &j->proc.argv);
 	hash_parts(h, &j->proc.setenv);
-	hash_part(h, j->proc.cwd);
+	hash_word(h, j->proc.cwd);
 	hash_parts(h, &j->inputs);
 	hash_parts(h, &j->key);
 	return hash_end(h);

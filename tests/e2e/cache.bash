@@ -5,6 +5,23 @@
 # did FILE             how many compiles of a build's JSON ran, and how many objects came from the cache: "3 0"
 # compiles FILE [KIND] the same for the passes that another build system started, without CMake's tests of compilers
 # cached               the folder of this user's own cache
+# share_cache          a shared folder and its key, which builds then use; $own is the own folder, which is gone
+# ok WHAT, no WHAT     a result; the latter ends the script with the last lines of `log`
+# rocsmith ARG...      the program, with what it says in `log`
+ok() { echo "ok $*"; }
+no() {
+	echo "not ok $*"
+	[ ! -f log ] || tail -n 20 log | sed 's/^/# /'
+	exit 1
+}
+rocsmith() { "$ROCSMITH" "$@" 2>>log; }
+share_cache() {
+	(umask 077 && head -c 32 /dev/urandom | base64 >key)
+	export ROCSMITH_CACHE="$PWD/shared" ROCSMITH_CACHE_KEY="$PWD/key"
+	own=$(cached)
+	mkdir -m 777 shared
+	rm -rf "$own"
+}
 project() {
 	mkdir -p "$1/src" "$1/include"
 	cat >"$1/rocsmith.yaml" <<-'YAML'

@@ -4,12 +4,6 @@
 set -eu
 
 cd "$E2E_TMP"
-ok() { echo "ok $*"; }
-no() {
-	echo "not ok $*"
-	exit 1
-}
-rocsmith() { "$ROCSMITH" "$@" 2>>log; }
 . "$(dirname "$(realpath "$0")")/cache.bash"
 
 "$ROCSMITH" sdk install debian --suite sid -q >&2 || {
@@ -17,11 +11,7 @@ rocsmith() { "$ROCSMITH" "$@" 2>>log; }
 	exit 0
 }
 project p
-(umask 077 && head -c 32 /dev/urandom | base64 >key)
-export ROCSMITH_CACHE="$PWD/shared" ROCSMITH_CACHE_KEY="$PWD/key"
-own=$(cached)
-mkdir -m 777 shared
-rm -rf "$own"
+share_cache
 
 # ---- another folder, as on another machine ----
 rocsmith build p --gpu gfx1201,gfx90a -o o1 --build-dir b1 --json >1.json

@@ -7,12 +7,6 @@ set -eu
 
 top=$(dirname "$(realpath "$0")")
 cd "$E2E_TMP"
-ok() { echo "ok $*"; }
-no() {
-	echo "not ok $*"
-	exit 1
-}
-rocsmith() { "$ROCSMITH" "$@" 2>>log; }
 . "$top/cache.bash"
 
 "$ROCSMITH" sdk install debian --suite sid -q >&2 || {

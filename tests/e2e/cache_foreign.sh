@@ -6,13 +6,6 @@ set -eu
 
 top=$(dirname "$(realpath "$0")")
 cd "$E2E_TMP"
-ok() { echo "ok $*"; }
-no() {
-	echo "not ok $*"
-	tail -n 20 log | sed 's/^/# /'
-	exit 1
-}
-rocsmith() { "$ROCSMITH" "$@" 2>>log; }
 . "$top/cache.bash"
 
 if ! "$ROCSMITH" sdk install debian --suite sid --components compiler,headers >log 2>&1; then
@@ -24,11 +17,7 @@ python3 -m venv --help >/dev/null && python3 -c 'import setuptools' 2>/dev/null 
 	exit 0
 }
 foreign_project p
-(umask 077 && head -c 32 /dev/urandom | base64 >key)
-export ROCSMITH_CACHE="$PWD/shared" ROCSMITH_CACHE_KEY="$PWD/key"
-own=$(cached)
-mkdir -m 777 shared
-rm -rf "$own"
+share_cache
 build() { # PROJECT GPUS NUMBER [BUILD-DIR]
 	rocsmith build "$1" --gpu "$2" -o "o$3" --build-dir "${4:-b$3}" --json >"$3.json" || no "build $3"
 }
