@@ -44,8 +44,9 @@ struct hipify_options {
 	bool fnuz;        /* a GPU of the build has FNUZ instead of OCP 8-bit floats: gfx942 */
 	struct strs only; /* relative paths; empty = every source and header below dir */
 	bool keep;        /* keep earlier outputs of sources that are not in `only` */
-	/* Set by builds, not by the user: change what PyTorch's translation leaves and HIP refuses, which are
-	 * the project's operators for vector types (cuda/vectors.c) and 32-bit masks of lanes (cuda/args.c).
+	/* Set by builds, not by the user: change what PyTorch's translation leaves and HIP refuses or takes otherwise: the
+	 * project's operators for vector types (cuda/vectors.c), 32-bit masks of lanes (cuda/args.c), constexpr functions of
+	 * the device (cuda/members.c) and questions whether __CUDA_ARCH__ is defined (cuda/text.c).
 	 * Standalone: nothing else, in every source below dir. Modes torch and extension: translate
 	 * what that gives. */
 	bool marks;

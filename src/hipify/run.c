@@ -91,15 +91,17 @@ static struct err *prepare(
 static void mark_results(struct arena *a, const struct hipify_options *o, const struct view *view,
 	struct hipify_tree *ret)
 {
+	static const char *const due[] = {"_sync", "constexpr", "__CUDA_ARCH__", NULL};
 	const struct hipify_context marks = {.marks = true};
 	VEC_EACH (struct change, c, &ret->changes) {
 		struct hipify_text t = {.text = c->text};
 		struct err *e = NULL;
 		if (c->status == CHANGE_UNCHANGED && str_eq(c->source, c->output))
 			e = view_read(view, a, path_join(a, view->root, c->source), &t.text);
-		if (!e && (str_contains(t.text, S("operator")) ||
-				  (o->marks && (str_contains(t.text, S("_sync")) ||
-						       str_contains(t.text, S("constexpr"))))))
+		bool any = str_contains(t.text, S("operator"));
+		for (size_t i = 0; o->marks && due[i]; i++)
+			any = any || str_contains(t.text, str_from(due[i]));
+		if (!e && any)
 			e = hipify_text(a, t.text, c->source, &marks, &t);
 		if (!e && t.operators)
 			hipify_say_operators(a, &ret->findings, c->source, &t);

@@ -33,7 +33,7 @@ static bool has_errors(struct release_done *d)
 
 /* ---- stage ---- */
 
-/* Adds the errors that `verify` finds. */
+/* Adds the errors that `verify` finds. A wheel that could not be read now is not judged: it may be good. */
 static struct err *verify_all(struct promotion *p)
 {
 	struct strs paths = {0};
@@ -43,9 +43,13 @@ static struct err *verify_all(struct promotion *p)
 			strs_add(p->a, &paths, w->path);
 	TRY(verify_wheels(p->a, &paths, &p->q->verify, &all));
 	VEC_EACH (const struct verdict, v, &all.wheels)
-		VEC_EACH (const struct finding, f, &v->findings)
+		VEC_EACH (const struct finding, f, &v->findings) {
+			if (str_eq(str_from(f->id), S("file-unreadable")))
+				return err_new(E_IO, "cannot verify '%.*s': %.*s", STR(f->path),
+					STR(f->message));
 			if (f->severity == SEV_ERROR)
 				*VEC_PUSH(p->a, &p->done->findings) = *f;
+		}
 	return NULL;
 }
 

@@ -1,11 +1,20 @@
 /* The operations that rules use: edits of the text, reports, and a look at the next token. */
 #include "hipify/cuda/engine.h"
 
+/* Is this a rule for what PyTorch's translation leaves? Its hipify leaves __CUDA_ARCH__, which is never defined then, so the
+ * device gets the code for the host. A text that knows HIP asks HIP's question where it means it. */
+static bool is_mark(const struct engine *e, const struct hipify_rule *rule)
+{
+	if (names_is(rule, "guard"))
+		return !str_contains(e->l.s, S("__HIP_")) && !str_contains(e->l.s, S("USE_ROCM"));
+	return rule == names_find(S("@vector")) || rule == names_find(S("@mask")) ||
+	       rule == names_find(S("@constexpr"));
+}
+
 void engine_replace(
 	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule)
 {
-	if (e->context && e->context->marks && rule != names_find(S("@vector")) &&
-		rule != names_find(S("@mask")) && rule != names_find(S("@constexpr")))
+	if (e->context && e->context->marks && !is_mark(e, rule))
 		return;
 	*VEC_PUSH(e->a, &e->ret->edits) = (struct hipify_edit){
 		.from = from,
