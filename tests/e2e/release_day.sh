@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The day of a release engineer (doc/release-day.md): a project's sources from git, an SDK, a build for two GPUs, a wheel for each, proofs,
+# The day of a release engineer (doc/release-day.md): sources checked out with a lock, an SDK, a build for two GPUs, a wheel for each, proofs,
 # tests, staging, the gate, promotion under the final version, publishing to a folder and an index server, pip as the user; then a bad
 # release that is taken back. Peers: git, pip, pytest, pypi-server.
 set -eu
@@ -20,7 +20,7 @@ oracles=$ROCSMITH_HOME/oracles-release
 	exit 0
 }
 
-# ---- sources ----
+# ---- sources: a small project in the place of torchaudio, which `checkout` knows ----
 mkdir -p upstream/tests
 printf 'name: daylight\nversion: 1.0rc1\nsources: [daylight.cu]\n' >upstream/rocsmith.yaml
 cat >upstream/daylight.cu <<'CU'
@@ -40,21 +40,24 @@ def test_version():
 def test_code_is_there():
     assert [f for f in importlib.metadata.files("amd-daylight-device-gfx1100") if f.suffix == ".so"]
 PY
-git -C upstream init -q
-git -C upstream add -A
-git -C upstream -c user.name=A -c user.email=a@example.org commit -qm one
-git clone -q "file://$PWD/upstream" src
+git -C upstream init -q -b main
+src=sources/torchaudio
 
 # ---- build, split, verify, test ----
 release() { # VERSION EVIDENCE
-	sed -i "s/^version: .*/version: $1/" src/rocsmith.yaml
+	sed -i "s/^version: .*/version: $1/" upstream/rocsmith.yaml
+	git -C upstream add -A
+	git -C upstream -c user.name=A -c user.email=a@example.org commit -qm "$1"
+	rocsmith checkout torchaudio --ref main --origin "$PWD/upstream" --root sources || no "$1 is checked out"
+	[ "$(git -C $src rev-parse HEAD)" = "$(git -C upstream rev-parse HEAD)" ] || no "$1 was to be the branch's newest commit"
 	rm -rf dist parts
-	rocsmith build src --gpu gfx1100,gfx1201 -o dist || no "$1 is built"
+	rocsmith build $src --gpu gfx1100,gfx1201 -o dist || no "$1 is built"
 	rocsmith split dist/*.whl -o parts || no "$1 is split"
 	rocsmith verify parts/*.whl || no "$1 is verified"
 	env/bin/python -m pip install -q --no-index --find-links parts "daylight[device-gfx1100]==$1" >>log 2>&1 || no "pip installs $1"
-	rocsmith test torch --source src --python env --gpu none --wheel "$(echo parts/daylight-*.whl)" \
+	rocsmith test torch --source $src --python env --gpu none --wheel "$(echo parts/daylight-*.whl)" \
 		--wheel "$(echo parts/amd_daylight_device_gfx1100-*.whl)" -o "$2" || no "$1 passes its tests"
+	grep -q "\"$(sha256sum <sources/rocsmith.lock | cut -d' ' -f1)\"" "$2" || no "the evidence of $1 names the lock of its sources"
 }
 python3 -m venv env
 env/bin/python -m pip install -q pytest >>log 2>&1 || no 'pytest is there'
