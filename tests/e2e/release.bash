@@ -24,6 +24,16 @@ rs() { "$ROCSMITH" "$@"; }
 make() { python3 "$top/tests/e2e/release_set.py" "$@"; }
 sees() { python3 "$top/tests/e2e/release_seen.py" "$python" "$@" 2>>log; }
 url() { echo "file://$PWD/$1/simple/"; }
+users() { # WHAT: sets $bin, the folder of the newest pip and uv, and $peers, that of twine and pypi-server; or the test is skipped
+	bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>log &&
+		bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles-release" twine 'pypiserver[passlib]' 2>>log || {
+		echo "skip $1: no venv with pip, uv, twine and pypiserver"
+		exit 0
+	}
+	bin=$ROCSMITH_HOME/oracles/bin peers=$ROCSMITH_HOME/oracles-release/bin
+	python=$bin/python
+	unset PIP_FIND_LINKS PIP_EXTRA_INDEX_URL PIP_NO_INDEX
+}
 pids=
 trap 'kill $pids 2>/dev/null' EXIT
 listen() { # COMMAND...: starts a server; PORT in it stands for a free port, which it sets, and waits for it

@@ -8,14 +8,7 @@ export ROCSMITH_FAULT_JOBS=1 # addresses of folders are absolute
 cd "$E2E_TMP" && rm -rf ./*
 # shellcheck source=tests/e2e/release.bash
 . "$top/tests/e2e/release.bash"
-bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>log &&
-	bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles-release" twine 'pypiserver[passlib]' 2>>log || {
-	echo 'skip releases: no venv with pip, uv, twine and pypiserver'
-	exit 0
-}
-bin=$ROCSMITH_HOME/oracles/bin
-python=$bin/python
-unset PIP_FIND_LINKS PIP_EXTRA_INDEX_URL PIP_NO_INDEX
+users releases
 evidence() { # GPU PYTHON VERDICT FILE WHEEL...: as `rocsmith test` writes it
 	python3 - "$@" <<-'PY'
 	import hashlib, json, os, sys
@@ -32,7 +25,7 @@ check 'an index is made' rs index in -o site
 check 'uv takes it' "$bin/uv" pip compile -q --no-config --no-cache --python-version 3.12 --index-url "$(url site)" --prerelease allow \
 	--generate-hashes -o locked <(echo 'torch[device-gfx1201]')
 grep -q "amd-torch-device-gfx1201==2.9.1+rocm7.13.0rc2" out locked && ok 'uv finds the device wheel' || no 'uv finds the device wheel'
-check 'twine check' "$ROCSMITH_HOME/oracles-release/bin/twine" check in/*/*.whl
+check 'twine check' "$peers/twine" check in/*/*.whl
 cat >pages.py <<'END'
 import hashlib, html, html.parser, json, pathlib, re, sys, urllib.parse
 site = pathlib.Path(sys.argv[1])
@@ -113,7 +106,7 @@ waiver 2999-01-01
 check 'evidence and a waiver let it pass' "${stable[@]}" --require e1.json --waivers w.yaml
 grep -q 'waived by Jane Doe until 2999-01-01: no runner' store/stable/stream.json && ok 'the waiver is kept' || no 'the waiver is kept'
 [ "$(sees "$(url store/stable)" 7.13.0)" = 7.13.0 ] && ok 'pip sees the renamed set, whole' || no 'pip sees the renamed set, whole'
-check 'twine check of renamed wheels' "$ROCSMITH_HOME/oracles-release/bin/twine" check store/files/*/*7.13.0-*.whl
+check 'twine check of renamed wheels' "$peers/twine" check store/files/*/*7.13.0-*.whl
 check 'verify passes the renamed set' rs verify -q store/files/*/*7.13.0-*.whl
 cat >renamed.py <<'END'
 import glob, json, os, zipfile
@@ -218,11 +211,11 @@ mv store/files/*/rocm-7.13.0-*.whl.metadata kept
 refuses 'a store that lacks a file' error: rs publish store/stable --to pub2
 mv kept "$(ls -d store/files/*/rocm-7.13.0-py3-none-any.whl).metadata"
 mkdir served
-"$ROCSMITH_HOME/oracles-release/bin/python" -c 'from passlib.apache import HtpasswdFile as F
+"$peers/python" -c 'from passlib.apache import HtpasswdFile as F
 f = F("htpasswd", new=True)
 f.set_password("me", "pa55word")
 f.save()' 2>log || no 'a file of passwords'
-listen "$ROCSMITH_HOME/oracles-release/bin/pypi-server" run -i 127.0.0.1 -p PORT -P htpasswd -a update --disable-fallback served
+listen "$peers/pypi-server" run -i 127.0.0.1 -p PORT -P htpasswd -a update --disable-fallback served
 server=http://127.0.0.1:$port
 TWINE_USERNAME=me TWINE_PASSWORD=wr0ng refuses 'a wrong password' 'answers 40' rs publish store/stable --to "$server"
 if grep -q wr0ng out log; then no 'no message has it'; else ok 'no message has a password'; fi

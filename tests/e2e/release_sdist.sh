@@ -6,13 +6,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP" && rm -rf ./*
 # shellcheck source=tests/e2e/release.bash
 . "$top/tests/e2e/release.bash"
-bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles" 2>log &&
-	bash "$top/tests/oracle/venv.sh" "$ROCSMITH_HOME/oracles-release" twine 'pypiserver[passlib]' 2>>log || {
-	echo 'skip source distributions: no venv with pip, twine and pypiserver'
-	exit 0
-}
-python=$ROCSMITH_HOME/oracles/bin/python
-unset PIP_FIND_LINKS PIP_EXTRA_INDEX_URL PIP_NO_INDEX
+users 'source distributions'
 # `rocm` as ROCm/TheRock makes it: setup.py knows its version from _dist_info.py, and what it requires depends on the machine; and
 # one whose metadata is sure.
 cat >sdist.py <<'PY'
@@ -52,7 +46,7 @@ python3 sdist.py in/sources 7.13.0rc2
 finds() { # INDEX REQUIREMENT: what pip would install, and that it builds nothing
 	"$python" -m pip --isolated install --dry-run --ignore-installed --no-cache-dir --target t --index-url "$1" "$2" 2>>log | grep -o 'Would install.*'
 }
-check 'twine check' "$ROCSMITH_HOME/oracles-release/bin/twine" check in/sources/*.tar.gz
+check 'twine check' "$peers/twine" check in/sources/*.tar.gz
 check 'an index of wheels and source distributions is made' rs index in -o site
 cat >pages.py <<'PY'
 import hashlib, json, pathlib, re, sys
@@ -82,7 +76,7 @@ for name in ("rocm", "sure_thing"):
         assert name != "rocm" or b"'7.13.0'" in tar.extractfile("rocm-7.13.0/src/rocm_sdk/_dist_info.py").read()
 PY
 check 'no text of it names the old version' python3 renamed.py
-check 'twine check of renamed ones' "$ROCSMITH_HOME/oracles-release/bin/twine" check store/files/*/*7.13.0.tar.gz
+check 'twine check of renamed ones' "$peers/twine" check store/files/*/*7.13.0.tar.gz
 [ "$(finds "$(url store/nightly)" sure-thing)" = 'Would install rocm-sdk-core-7.13.0 sure-thing-7.13.0' ] && ok 'pip resolves the new version' || no 'pip resolves the new version'
 if "$python" -c 'import setuptools' 2>>log; then
 	check 'the renamed one is built' "$python" -m pip wheel -q --no-deps --no-build-isolation -w built store/files/*/rocm-7.13.0.tar.gz
@@ -90,12 +84,12 @@ if "$python" -c 'import setuptools' 2>>log; then
 fi
 check 'a folder is published, and read back' rs publish store/nightly --to pub --python "$python"
 [ "$(finds "$(url pub)" sure-thing)" = 'Would install rocm-sdk-core-7.13.0 sure-thing-7.13.0' ] && ok 'pip sees it there' || no 'pip sees it there'
-"$ROCSMITH_HOME/oracles-release/bin/python" -c 'from passlib.apache import HtpasswdFile as F
+"$peers/python" -c 'from passlib.apache import HtpasswdFile as F
 f = F("htpasswd", new=True)
 f.set_password("me", "pa55word")
 f.save()' 2>log || no 'a file of passwords'
 mkdir served
-listen "$ROCSMITH_HOME/oracles-release/bin/pypi-server" run -i 127.0.0.1 -p PORT -P htpasswd -a update --disable-fallback served
+listen "$peers/pypi-server" run -i 127.0.0.1 -p PORT -P htpasswd -a update --disable-fallback served
 export TWINE_USERNAME=me TWINE_PASSWORD=pa55word
 check 'an index server is published to, and read back' rs publish store/nightly --to "http://127.0.0.1:$port" --python "$python"
 cmp -s served/rocm-7.13.0.tar.gz store/files/*/rocm-7.13.0.tar.gz && ok 'it has the file' || no 'it has the file'
