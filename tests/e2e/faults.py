@@ -164,9 +164,13 @@ class Run:
             self.untranslated = 0 if self.killed or self.hung else kill_session(p.pid)
             err.seek(0)
             self.err = err.read().decode(errors="replace")
+            out.seek(0)
+            self.out = out.read().decode(errors="replace")
 
     def judge(self, where, found):
-        errors = [line for line in self.err.splitlines() if line.startswith("error:")]
+        # a verdict (status 1) says on stdout what is wrong
+        said = self.err + (self.out if self.status == 1 else "")
+        errors = [line for line in said.splitlines() if line.startswith("error:")]
         tail = self.err.strip()[-1500:]
         if self.hung:
             found.add(where, f"hangs; {tail}")
