@@ -117,6 +117,9 @@ struct front_result {
 	bool differs; /* the objects of both ways differ: OUTPUT.shared has the one that was not used */
 };
 
+/* Bytes that a run of this kind ("device", "host", "c++", "c", "link") takes if nothing is known of it. */
+uint64_t compile_memory(struct str kind);
+
 /* Runs a device pass, whose driver's arguments are argv, program first; with FRONT_AUTO, one in fifty (by a hash of
  * what decides it) both ways, with FRONT_PROVE all. At a difference the direct object is used, and no pass uses that
  * front end again. Several threads may run passes with one store. */

@@ -30,6 +30,19 @@ static const struct {
 } first[] = {
 	[CC_C] = {100, 25}, [CC_CXX] = {530, 180}, [CC_HIP] = {400, 120}, [CC_LINK] = {150, 75}};
 
+static uint64_t usual(enum cc_kind kind)
+{
+	return (uint64_t)(first[kind].mean + 2 * first[kind].spread) << 20;
+}
+
+uint64_t compile_memory(struct str kind)
+{
+	return usual(str_eq(kind, S("device")) ? CC_HIP
+		     : str_eq(kind, S("c"))    ? CC_C
+		     : str_eq(kind, S("link")) ? CC_LINK
+					       : CC_CXX);
+}
+
 const char *const history_by_names[] = {"kind", "source", "command", NULL};
 
 static uint64_t mix(uint64_t h, struct str s)
@@ -98,8 +111,8 @@ struct err *history_guess(struct str path, const struct history_key *key, struct
 {
 	CLEANUP(fd_closep) int fd = -1;
 	struct history_record r[HISTORY_KEYS];
-	uint64_t offset, kib = first[key->kind].mean + 2 * first[key->kind].spread;
-	*ret = (struct history_guess){.memory = kib << 20};
+	uint64_t offset;
+	*ret = (struct history_guess){.memory = usual(key->kind)};
 	TRY(open_file(path, &fd));
 	for (unsigned by = 0; by < HISTORY_KEYS; by++)
 		TRY(find_record(fd, key->hash[by], &r[by], &offset));

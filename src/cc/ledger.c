@@ -16,8 +16,6 @@ enum {
 	TICK = 50, /* ms between two tries: compiles take seconds, and memory pressure has no event */
 };
 
-static const double too_much = 10; /* percent of the last 10 s in which all tasks stalled */
-
 struct ledger_share {
 	uint64_t bytes; /* 0: free */
 	uint64_t since; /* start of the wait, microseconds of the monotonic clock; 0: it runs */
@@ -80,8 +78,7 @@ static struct err *try_to_take(
 					     now_us() - oldest.since <= OVERTAKE * 1000000ull);
 	bool fits = w->want != LEDGER_ALONE && used <= w->limit && w->want <= w->limit - used;
 	/* other programs take memory too, and our compilers may have exceeded their predictions */
-	*ret_done = turn && (!running || (fits && machine_memory_free(S("")) >= w->want &&
-						 machine_memory_pressure(S("")) <= too_much));
+	*ret_done = turn && (!running || (fits && machine_has_memory(S(""), w->want)));
 	struct ledger_share r = {.bytes = w->want, .since = since};
 	if (*ret_done)
 		r = (struct ledger_share){.bytes = w->want, .began = now_us()};

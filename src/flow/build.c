@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/pool.h"
 #include "base/progress.h"
 #include "disk/disk.h"
 #include "make/make.h"
@@ -192,7 +193,7 @@ static struct build *begin(struct arena *a, const struct build_request *q, struc
 	struct build *b = NEW(a, struct build);
 	const struct findings none = {0};
 	plan_settle(a, q->wish, NULL, &none, plan);
-	*ret = (struct build_result){.plan = plan, .jobs = build_jobs(q->jobs, plan->foreign)};
+	*ret = (struct build_result){.plan = plan, .jobs = q->jobs ? q->jobs : cpu_count()};
 	if (q->editable)
 		ret->environment = path_dir(path_dir(plan->host.python));
 	ret->dir =

@@ -44,7 +44,7 @@ struct build_request {
 	struct str patches;  /* folder of a queue of patches (recipe/queue.h); "" = none */
 	struct cache_wish cache; /* keeps objects of device and host passes */
 	unsigned share; /* do device passes share front ends? enum front_share of cc/compile.h */
-	unsigned jobs;  /* 0 = as many as CPUs and free memory allow */
+	unsigned jobs;  /* 0 = one for each CPU */
 	bool editable; /* install into the environment of the plan's Python, with modules in the build folder */
 	bool keep_going; /* after an error, compile whatever does not depend on it */
 	bool no_install; /* a missing SDK is an error */
@@ -106,8 +106,6 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 MUST_USE struct err *forecast_check(struct arena *a, const struct forecast *f);
 
 /* ---- private to flow/ ---- */
-/* The number of jobs. asked 0: as many as CPUs and free memory allow; with another build system, one for each CPU. */
-unsigned build_jobs(unsigned asked, bool foreign);
 struct make;
 /* The package stage: puts modules, loader and Python files into a wheel in the folder out. */
 MUST_USE struct err *build_pack(const struct make *m, struct str out, struct build_result *ret);

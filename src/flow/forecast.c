@@ -14,9 +14,6 @@
 #include "target/target.h"
 #include "term/out.h"
 
-/* The memory that one clang run may take; 0.3-0.6 GiB were measured for HIP sources of ordinary size. */
-enum { MEMORY_PER_JOB = 700 << 20 };
-
 struct str build_folder(struct arena *a, struct str project, struct str environment)
 {
 	struct str both =
@@ -49,18 +46,6 @@ struct err *build_folder_take(struct arena *a, struct str dir, struct str projec
 	return err_hint(err_new(E_USAGE, "'%.*s' is the build folder of another project, '%.*s'",
 				STR(dir), STR(other)),
 		"if that is of no use any more: rm -r %.*s", STR(str_shell(a, dir)));
-}
-
-/* With another build system, the ledger of cc.h already divides the memory among compilers. */
-unsigned build_jobs(unsigned asked, bool foreign)
-{
-	unsigned cpus = cpu_count();
-	if (asked || foreign)
-		return asked ? asked : cpus;
-	uint64_t fit = machine_memory_free(S("")) / MEMORY_PER_JOB;
-	if (!fit)
-		fit = 1;
-	return fit < cpus ? (unsigned)fit : cpus;
 }
 
 /* Converts MiB to bytes. Limits n to 2^36, more than any machine has, so that sums cannot overflow. */
@@ -122,7 +107,7 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 	*ret = (struct forecast){
 		.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project, S("")),
 		.sdk_dir = fs_place(a, FS_DATA, S("sdk")),
-		.jobs = build_jobs(jobs, p->foreign)};
+		.jobs = jobs ? jobs : cpu_count()};
 	if (!c)
 		return;
 	/* the history of a complete build replaces the description's figures; a partial one's only raises them */

@@ -1,7 +1,6 @@
 /* Runs a job: checks the stamp, runs the program (or our own function), renames the output into place and stamps it.
- * See job.h. Several threads run jobs at once; they share only the stamps, and what tells which jobs are ready. */
+ * See job.h. Several threads run jobs at once; they share only the stamps, and what schedule.c keeps. */
 #include "base/fs.h"
-#include "base/pool.h"
 #include "base/progress.h"
 #include "jobs/job_int.h"
 
@@ -57,6 +56,8 @@ static struct err *run_program(
 	report->seconds = r.seconds;
 	report->cpu = r.cpu;
 	report->memory = r.memory;
+	/* by the kernel, or as clang and gcc say it */
+	j->starved = r.status == 128 + 9 || (r.status && str_contains(r.err, S("out of memory")));
 	if (r.status)
 		return j->set->hooks->explain(tmp, j, &r);
 	*ret_said = r.err;
@@ -116,27 +117,43 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	return stamp_write(j->set->stamps, key, &inputs, &cost);
 }
 
-static struct err *job_run(struct arena *tmp, struct job *j)
+static struct stamp_key stamp_of(struct arena *tmp, const struct job *j)
 {
-	struct stamp_key key = {
+	return (struct stamp_key){
 		.file = job_stamp_path(tmp, j), .command = key_of(tmp, j), .output = j->output};
-	struct stamp_cost cost = {0};
-	TRY(cancel_check());
-	if (stamp_fresh(j->set->stamps, &key, &cost)) {
-		j->report.cached = true;
-		j->report.seconds = cost.seconds;
-		j->report.cpu = cost.cpu;
-		j->report.memory = cost.memory;
-	} else {
-		struct err *e = make_output(tmp, j, &key);
-		bool own = e && (e->code == E_COMPILE || e->code == E_LINK); /* needs no context */
-		if (e && !own && e->code != E_CANCELLED)
-			e = err_wrap(e, "cannot build '%.*s'%s%.*s", STR(j->report.name),
-				j->report.gpu.n ? " for " : "", STR(j->report.gpu));
-		TRY(e);
-	}
+}
+
+static void done(struct job *j)
+{
 	j->report.done = true;
 	progress_add(j->set->progress, 1, j->report.name);
+}
+
+bool job_is_fresh(struct arena *tmp, struct job *j)
+{
+	struct stamp_key key = stamp_of(tmp, j);
+	struct stamp_cost cost = {0};
+	if (!stamp_fresh(j->set->stamps, &key, &cost))
+		return false;
+	j->report.cached = true;
+	j->report.seconds = cost.seconds;
+	j->report.cpu = cost.cpu;
+	j->report.memory = cost.memory;
+	done(j);
+	return true;
+}
+
+struct err *job_make(struct arena *tmp, struct job *j)
+{
+	struct stamp_key key = stamp_of(tmp, j);
+	TRY(cancel_check());
+	struct err *e = make_output(tmp, j, &key);
+	bool own = e && (e->code == E_COMPILE || e->code == E_LINK); /* needs no context */
+	if (e && !own && e->code != E_CANCELLED)
+		e = err_wrap(e, "cannot build '%.*s'%s%.*s", STR(j->report.name),
+			j->report.gpu.n ? " for " : "", STR(j->report.gpu));
+	TRY(e);
+	done(j);
 	return NULL;
 }
 
@@ -155,54 +172,4 @@ void job_need(struct job *later, struct job *earlier)
 	*VEC_PUSH(later->set->a, &earlier->feeds) = later;
 	*VEC_PUSH(later->set->a, &later->report.after) = earlier->number;
 	later->waiting++;
-}
-
-/* Runs a job, and starts those that waited for it alone. */
-static struct err *run_ready(struct arena *tmp, void *job)
-{
-	struct job *j = job;
-	struct jobs *set = j->set;
-	pthread_mutex_lock(&set->lock);
-	bool stop = set->stop || cancelled();
-	pthread_mutex_unlock(&set->lock);
-	if (stop)
-		return NULL;
-	struct err *e = job_run(tmp, j);
-	pthread_mutex_lock(&set->lock);
-	j->failure = e;
-	set->stop = set->stop || (e && !set->keep_going);
-	for (size_t i = 0; !e && i < j->feeds.n; i++)
-		if (--j->feeds.v[i]->waiting == 0 && !set->stop)
-			pool_add(set->pool, run_ready, j->feeds.v[i]);
-	pthread_mutex_unlock(&set->lock);
-	return NULL;
-}
-
-struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more)
-{
-	CLEANUP(stamps_freep) struct stamps *stamps = stamps_new();
-	struct err *first = NULL, *more = NULL;
-	set->stamps = stamps;
-	set->keep_going = ret_more != NULL;
-	set->pool = pool_new(n);
-	pthread_mutex_init(&set->lock, NULL);
-	pthread_mutex_lock(&set->lock);
-	for (size_t i = 0; i < set->all.n; i++)
-		if (set->all.v[i]->waiting == 0)
-			pool_add(set->pool, run_ready, set->all.v[i]);
-	pthread_mutex_unlock(&set->lock);
-	struct err *e = pool_end(set->pool);
-	for (size_t i = 0; i < set->all.n; i++) {
-		struct err *failure = set->all.v[i]->failure;
-		if (!first)
-			first = failure;
-		else if (ret_more)
-			more = err_join(more, failure);
-		else
-			err_free(failure);
-	}
-	if (ret_more)
-		*ret_more = more;
-	first = err_join(first, e);
-	return first ? first : cancel_check();
 }

@@ -11,10 +11,13 @@
  *
  * The builder (make/ for our own build of .cu sources) fills a set with jobs and provides three hooks (struct
  * job_hooks): they start the program, map a path in a depfile to one on this machine, and turn a failed run into an
- * error for the user. Jobs run on the threads of a pool, each as soon as the jobs that it needs are done.
+ * error for the user.
  *
- * A scheduler would belong between the two. Today every ready job is started, limited only by the number of
- * threads. A ledger of memory would make a job wait for its share; the stamps already have the history to predict it.
+ * Jobs run on the threads of a pool, once the jobs that they need are done, and there is memory for them: a program's share is the
+ * peak of its last run, which its stamp has, else that of the same job for another GPU, else what the builder expects. Of
+ * those that fit, the one that takes longest runs first: the end of a build then waits for short ones, and what is too large to
+ * run beside another large one gets small ones beside it. A program that is killed for lack of memory runs once
+ * more when no other does. Compilers that other build systems start divide the memory by a file instead (cc/ledger.c).
  */
 #pragma once
 
@@ -40,6 +43,11 @@ struct job_report {       /* a job that ran, or was up to date */
 	VEC(unsigned) after; /* numbers of the reports that it needed; each is less than its own */
 };
 
+struct stamp_cost { /* the cost of the run that made the output */
+	double seconds, cpu;
+	uint64_t memory;
+};
+
 #define JOB_OUT "out"
 
 struct job {
@@ -59,7 +67,12 @@ struct job {
 	struct strs key;         /* words that decide the output but are not on the command line */
 	VEC(struct job *) feeds; /* the jobs that need it */
 	size_t waiting;          /* number of jobs that it needs and that are not done */
-	struct err *failure;     /* set by jobs_run() */
+	/* what its program costs; set by the builder for one that never ran, then by jobs_run() */
+	struct stamp_cost expected;
+	uint64_t held;       /* bytes; its share while it runs */
+	bool known;          /* it ran before */
+	bool starved, alone; /* its program ran out of memory, and runs when no other does */
+	struct err *failure; /* set by jobs_run() */
 };
 
 /* The builder's part of a job. Hooks are called from several threads. */
@@ -86,11 +99,17 @@ struct jobs {
 	double began;                  /* mono_now() at the start of the whole build */
 	VEC(struct job *) all;         /* in order: a job comes after those that it needs */
 	struct progress *progress;
-	/* set by jobs_run(); the lock protects `stop`, and the counters of jobs */
+	uint64_t memory; /* bytes that all programs share; 0: what is free when jobs_run() begins */
+	/* set by jobs_run(); the lock protects what is below it, and the counters of jobs */
 	struct stamps *stamps;
 	struct pool *pool;
+	bool keep_going;
+	unsigned most;
 	pthread_mutex_t lock;
-	bool keep_going, stop;
+	VEC(struct job *) ready;    /* not up to date, and all that they need is done */
+	unsigned checking, running; /* jobs whose stamps are read; that run */
+	uint64_t used;              /* the shares of those that run */
+	bool stop;
 };
 
 /* Adds a job at the end of the set. */
@@ -110,11 +129,6 @@ struct str job_file_name(struct arena *a, struct str path);
  * A stamp has the hash of the command; size, mtime and hash of the output; and path, size, mtime and hash of every file
  * that was read. A file whose size and mtime have not changed is not read again, unless it was written within a second
  * of being hashed: then a later change may have the same mtime. */
-struct stamp_cost { /* the cost of the run that made the output */
-	double seconds, cpu;
-	uint64_t memory;
-};
-
 struct stamps; /* the hashes of files in this build; thread-safe; heap */
 
 struct stamps *stamps_new(void);
@@ -129,6 +143,8 @@ struct stamp_key {
 
 /* Returns true if the output exists as stamped, and every file that was read has its old content. */
 bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost *ret);
+/* What the run cost that wrote this stamp, up to date or not. Returns false, and leaves *io, if there is none. */
+bool stamp_last(struct str file, struct stamp_cost *io);
 /* Writes the stamp. inputs: absolute paths; those that cannot be read are recorded as absent. */
 MUST_USE struct err *stamp_write(struct stamps *s, const struct stamp_key *k,
 	const struct strs *inputs, const struct stamp_cost *cost);

@@ -4,6 +4,11 @@
 #include "cc/cached.h"
 #include "jobs/job.h"
 
+/* ---- job.c ---- */
+/* Is the output up to date? Its costs then go to the report. */
+bool job_is_fresh(struct arena *tmp, struct job *j);
+MUST_USE struct err *job_make(struct arena *tmp, struct job *j);
+
 /* ---- output.c ---- */
 struct str job_stamp_path(struct arena *a, const struct job *j);
 /* Rejects links and pipes, through which the program could make us read files that it cannot read itself. */

@@ -119,6 +119,16 @@ static bool unchanged(struct stamps *s, struct str line, struct str output)
 	return now.hash.n ? str_eq(digest_hex(&tmp, &now.hash), hash) : !was;
 }
 
+static bool take_cost(struct str text, struct stamp_cost *io)
+{
+	uint64_t us, cpu, memory;
+	if (!take_number(&text, &us) || !take_number(&text, &cpu) || !str_u64(text, 10, &memory))
+		return false;
+	*io = (struct stamp_cost){
+		.seconds = (double)us / 1e6, .cpu = (double)cpu / 1e6, .memory = memory};
+	return true;
+}
+
 bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost *ret)
 {
 	ARENA(tmp);
@@ -134,7 +144,6 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 		return false;
 	text.n -= 4;
 	unsigned lines = 0;
-	uint64_t us = 0, cpu = 0;
 	while (str_next(&text, '\n', &line)) {
 		bool good;
 		if (!line.n)
@@ -143,8 +152,7 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 		if (str_eq(word, S("command")))
 			good = str_eq(rest, digest_hex(&tmp, &k->command));
 		else if (str_eq(word, S("cost")))
-			good = take_number(&rest, &us) && take_number(&rest, &cpu) &&
-			       str_u64(rest, 10, &ret->memory);
+			good = take_cost(rest, ret);
 		else if (str_eq(word, S("out")))
 			good = unchanged(s, rest, k->output);
 		else
@@ -153,9 +161,20 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 			return false;
 		lines++;
 	}
-	ret->seconds = (double)us / 1e6;
-	ret->cpu = (double)cpu / 1e6;
 	return lines >= 3;
+}
+
+bool stamp_last(struct str file, struct stamp_cost *io)
+{
+	ARENA(tmp);
+	struct str text = {0}, line, word, rest;
+	err_free(fs_read_opt(&tmp, file, 64 << 20, &text));
+	while (str_next(&text, '\n', &line)) {
+		str_cut(line, ' ', &word, &rest);
+		if (str_eq(word, S("cost")))
+			return take_cost(rest, io);
+	}
+	return false;
 }
 
 /* Adds the line of a file. Only we write outputs, so a recent mtime of an output is trusted. */

@@ -184,7 +184,7 @@ struct machine {
 	uint64_t memory, memory_free, swap; /* bytes */
 	/* bytes of RAM that GPUs may map, as the module ttm limits it; 0 = not known */
 	uint64_t gtt_limit;
-	double pressure;    /* see machine_memory_pressure() */
+	double pressure; /* percent of the last 10 s in which all tasks stalled on memory; 0 = none, or no PSI */
 	struct str seccomp; /* this process's mode: "off", "strict", "filter"; "" = not known */
 	struct str iommu;   /* "on", "passthrough", "off"; "" = not known */
 	bool wsl, container, virtual;
@@ -224,9 +224,9 @@ MUST_USE struct err *machine_gpus(struct arena *a, struct str root, struct machi
 /* Bytes of memory that programs can still allocate now, within the limits of our control groups too; 0 = unknown.
  * root: as for machine_read(). */
 uint64_t machine_memory_free(struct str root);
-/* Percentage of the last ten seconds in which all tasks stalled on memory, in the whole system or in one of our control
- * groups, from the kernel's pressure stall information (PSI); 0 = none, or no PSI. */
-double machine_memory_pressure(struct str root);
+/* May a program that wants so many bytes start beside others? Not while the kernel's pressure stall information (PSI) says that
+ * all tasks stalled on memory for a tenth of the last ten seconds, in the whole system or in one of our control groups. */
+bool machine_has_memory(struct str root, uint64_t want);
 /* The facts: member "facts" of `doctor --json` (know/rule.h) */
 extern const struct json_field machine_fields[];
 /* Records the files that machine_read_all() reads into `to`, so that --sysroot gives the same facts elsewhere: a

@@ -109,15 +109,6 @@ static double memory_pressure(struct root *r)
 	return worst;
 }
 
-double machine_memory_pressure(struct str root)
-{
-	ARENA(tmp);
-	struct root here = {.a = &tmp, .dir = root};
-	if (root.n)
-		err_free(root_open(&here));
-	return memory_pressure(&here);
-}
-
 uint64_t machine_memory_free(struct str root)
 {
 	ARENA(tmp);
@@ -134,6 +125,16 @@ uint64_t machine_memory_free(struct str root)
 		least = room < least ? room : least;
 	}
 	return least;
+}
+
+bool machine_has_memory(struct str root, uint64_t want)
+{
+	const double too_much = 10; /* percent of the last 10 s in which all tasks stalled */
+	ARENA(tmp);
+	struct root here = {.a = &tmp, .dir = root};
+	if (root.n)
+		err_free(root_open(&here));
+	return machine_memory_free(root) >= want && memory_pressure(&here) <= too_much;
 }
 
 /* Bytes of RAM that GPUs may map: the pages_limit of Linux drivers/gpu/drm/ttm (in pages; AMD's out-of-tree driver has

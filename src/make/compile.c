@@ -320,6 +320,7 @@ static struct job *add_compile(struct make *m, const struct plan_source *src, co
 		const struct compile_pass *p = &passes.v[i];
 		struct job *j = jobs[i] = job_add(&m->set, p->kind, src->path);
 		j->report.gpu = p->gpu;
+		j->expected.memory = compile_memory(j->report.kind);
 		j->output = p->output;
 		if (p->argv.n) {
 			strs_add(a, &j->inputs,
@@ -358,6 +359,7 @@ static void add_link(struct make *m, const struct plan_module *module, const str
 {
 	struct arena *a = m->a;
 	struct job *j = job_add(&m->set, "link", module->file);
+	j->expected.memory = compile_memory(j->report.kind);
 	struct proc *p = &j->proc;
 	struct strs last = {0};
 	j->output = make_module_path(m, module);

@@ -242,6 +242,93 @@ static void keep_going_runs_all_that_does_not_need_a_failure(void **state)
 	assert_true(tasks[1].at && tasks[3].at);
 }
 
+/* ---- what is expected ---- */
+
+static void of_those_that_fit_the_longest_runs_first(void **state)
+{
+	static const double seconds[] = {2, 9, 5, 0};
+	struct jobs *set = of_tasks(*state, 4);
+	for (size_t i = 0; i < 4; i++)
+		set->all.v[i]->expected.seconds = seconds[i];
+	assert_ok(jobs_run(set, 1, NULL));
+	assert_int_equal(tasks[1].at, 1);
+	assert_int_equal(tasks[2].at, 2);
+	assert_int_equal(tasks[0].at, 3);
+	assert_int_equal(tasks[3].at, 4);
+}
+
+/* A set of shell scripts, which may use `memory` bytes; the job of script i is expected to take mib[i]. */
+static struct jobs *of_scripts(
+	struct fixture *f, uint64_t memory, const char *const *scripts, const unsigned *mib)
+{
+	struct jobs *set = &f->set;
+	*set = (struct jobs){.a = &f->a,
+		.hooks = &hooks,
+		.stamps_dir = path_join(&f->a, f->dir, S("stamp")),
+		.memory = memory};
+	assert_ok(fs_mkdirs(set->stamps_dir));
+	for (size_t i = 0; scripts[i]; i++) {
+		struct job *j = job_add(set, "c", str_fmt(&f->a, "%zu.c", i));
+		j->output = path_join(&f->a, f->dir, str_fmt(&f->a, "%zu.o", i));
+		j->work = path_join(&f->a, f->dir, str_fmt(&f->a, "tmp/%zu.o", i));
+		j->expected.memory = (uint64_t)mib[i] << 20;
+		strs_add(&f->a, &j->proc.setenv, str_fmt(&f->a, "W=%.*s", STR(j->work)));
+		strs_add(&f->a, &j->proc.setenv, str_fmt(&f->a, "D=%.*s", STR(f->dir)));
+		proc_arg(&f->a, &j->proc, "sh", "-c", scripts[i], NULL);
+	}
+	return set;
+}
+
+#define ALONE "mkdir $D/large || exit 1; sleep 0.2; rmdir $D/large; echo >$W/" JOB_OUT
+
+static void two_that_fit_only_one_by_one_do_not_run_at_once(void **state)
+{
+	static const char *const scripts[] = {ALONE, "echo >$W/" JOB_OUT, ALONE, ALONE, NULL};
+	static const unsigned mib[] = {60, 10, 60, 60};
+	assert_ok(jobs_run(of_scripts(*state, 100 << 20, scripts, mib), 4, NULL));
+}
+
+static void what_is_larger_than_the_memory_runs_alone(void **state)
+{
+	static const char *const scripts[] = {ALONE, ALONE, NULL};
+	static const unsigned mib[] = {600, 60};
+	assert_ok(jobs_run(of_scripts(*state, 100 << 20, scripts, mib), 4, NULL));
+}
+
+/* The first one is killed for as long as the second one runs, as by a kernel that lacks memory. */
+static void what_is_killed_beside_others_runs_once_more_alone(void **state)
+{
+	static const char *const scripts[] = {"until test -e $D/runs; do sleep 0.01; done; test -e "
+					      "$D/done || kill -9 $$; echo >$W/" JOB_OUT,
+		"touch $D/runs; sleep 0.3; touch $D/done; echo >$W/" JOB_OUT, NULL};
+	static const unsigned mib[] = {10, 10};
+	struct fixture *f = *state;
+	assert_ok(jobs_run(of_scripts(f, 100 << 20, scripts, mib), 2, NULL));
+	assert_true(f->set.all.v[0]->alone);
+}
+
+static void what_is_killed_alone_has_failed(void **state)
+{
+	static const char *const scripts[] = {"kill -9 $$", NULL};
+	static const unsigned mib[] = {10};
+	assert_err_says(jobs_run(of_scripts(*state, 100 << 20, scripts, mib), 2, NULL), E_COMPILE,
+		"status 137");
+}
+
+static void a_job_is_expected_to_cost_what_it_did_the_last_time(void **state)
+{
+	static const char *const scripts[] = {"sleep 0.1; echo >$W/" JOB_OUT, NULL},
+				 *const now[] = {"echo 2 >$W/" JOB_OUT, NULL};
+	static const unsigned mib[] = {10};
+	assert_ok(jobs_run(of_scripts(*state, 0, scripts, mib), 2, NULL));
+	struct jobs *set = of_scripts(*state, 0, now, mib);
+	assert_ok(jobs_run(set, 2, NULL));
+	assert_false(set->all.v[0]->report.cached);
+	assert_true(set->all.v[0]->known);
+	assert_true(set->all.v[0]->expected.seconds >= 0.1);
+	assert_true(set->all.v[0]->expected.memory != 10 << 20);
+}
+
 static void an_empty_set_is_done(void **state)
 {
 	assert_ok(jobs_run(of_tasks(*state, 0), 2, NULL));
@@ -259,6 +346,12 @@ int main(void)
 		TEST(one_job_runs_one_at_a_time),
 		TEST(a_failure_stops_what_has_not_started),
 		TEST(keep_going_runs_all_that_does_not_need_a_failure),
+		TEST(of_those_that_fit_the_longest_runs_first),
+		TEST(two_that_fit_only_one_by_one_do_not_run_at_once),
+		TEST(what_is_larger_than_the_memory_runs_alone),
+		TEST(what_is_killed_beside_others_runs_once_more_alone),
+		TEST(what_is_killed_alone_has_failed),
+		TEST(a_job_is_expected_to_cost_what_it_did_the_last_time),
 		TEST(an_empty_set_is_done),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

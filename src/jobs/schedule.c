@@ -1,0 +1,180 @@
+/* Decides which ready job runs next: of those whose memory fits, the one that is expected to take longest; see job.h. */
+#include "base/pool.h"
+#include "jobs/job_int.h"
+#include "machine/machine.h"
+#include "term/out.h"
+
+/* What a job is expected to cost: as its last run, else as one for another GPU, else as its kind. */
+static void expect(const struct jobs *set, struct job *j)
+{
+	ARENA(tmp);
+	j->known = stamp_last(job_stamp_path(&tmp, j), &j->expected);
+	for (size_t i = 0; i < j->number && !j->known; i++) {
+		const struct job *other = set->all.v[i];
+		if (other->known && str_eq(other->report.kind, j->report.kind) &&
+			str_eq(other->report.name, j->report.name))
+			j->expected = other->expected;
+	}
+}
+
+/* Jobs that did not run before are expected to cost what this one did. */
+static void learn(struct jobs *set, const struct job *ran)
+{
+	const struct job_report *r = &ran->report;
+	if (!r->memory)
+		return;
+	for (size_t i = 0; i < set->all.n; i++) {
+		struct job *j = set->all.v[i];
+		if (!j->known && str_eq(j->report.kind, r->kind) && str_eq(j->report.name, r->name))
+			j->expected = (struct stamp_cost){
+				.seconds = r->seconds, .cpu = r->cpu, .memory = r->memory};
+	}
+}
+
+static uint64_t share(const struct job *j)
+{
+	return j->alone ? UINT64_MAX : j->proc.argv.n ? j->expected.memory : 0;
+}
+
+/* May it run beside those that do? Other programs take memory too, and our compilers may have exceeded their shares. */
+static bool fits(const struct jobs *set, const struct job *j)
+{
+	uint64_t want = share(j);
+	return !set->running || !want ||
+	       (set->used <= set->memory && want <= set->memory - set->used &&
+		       machine_has_memory(S(""), want));
+}
+
+static struct err *run(struct arena *tmp, void *job);
+
+/* Starts what may start; under the lock. Not while jobs are looked at, one of which may take longer than those that are ready. */
+static void dispatch(struct jobs *set)
+{
+	while (!set->checking && !set->stop && set->running < set->most) {
+		size_t best = set->ready.n;
+		for (size_t i = 0; i < set->ready.n; i++)
+			if ((best == set->ready.n ||
+				    set->ready.v[i]->expected.seconds >
+					    set->ready.v[best]->expected.seconds) &&
+				fits(set, set->ready.v[i]))
+				best = i;
+		if (best == set->ready.n)
+			return;
+		struct job *j = set->ready.v[best];
+		for (size_t i = best + 1; i < set->ready.n; i++) /* the rest keeps its order */
+			set->ready.v[i - 1] = set->ready.v[i];
+		set->ready.n--;
+		set->running++;
+		j->held = share(j);
+		set->used += j->held;
+		pool_add(set->pool, run, j);
+	}
+}
+
+static struct err *check(struct arena *tmp, void *job);
+
+static void look_at(struct jobs *set, struct job *j)
+{
+	set->checking++;
+	pool_add(set->pool, check, j);
+}
+
+/* Notes how a job ended, and looks at those that waited for it alone; under the lock. */
+static void end(struct job *j, struct err *e)
+{
+	struct jobs *set = j->set;
+	j->failure = e;
+	set->stop = set->stop || (e && !set->keep_going);
+	for (size_t i = 0; !e && i < j->feeds.n; i++)
+		if (--j->feeds.v[i]->waiting == 0 && !set->stop)
+			look_at(set, j->feeds.v[i]);
+}
+
+static bool stopped(struct jobs *set)
+{
+	pthread_mutex_lock(&set->lock);
+	set->stop = set->stop || cancelled();
+	bool stop = set->stop;
+	pthread_mutex_unlock(&set->lock);
+	return stop;
+}
+
+/* Is the output up to date? Else the job becomes ready. */
+static struct err *check(struct arena *tmp, void *job)
+{
+	struct job *j = job;
+	struct jobs *set = j->set;
+	bool fresh = !stopped(set) && job_is_fresh(tmp, j);
+	pthread_mutex_lock(&set->lock);
+	set->checking--;
+	if (fresh)
+		end(j, NULL);
+	else if (!set->stop)
+		*VEC_PUSH(set->a, &set->ready) = j;
+	dispatch(set);
+	pthread_mutex_unlock(&set->lock);
+	return NULL;
+}
+
+/* One that lacked memory runs once more when no other does. */
+static struct err *run(struct arena *tmp, void *job)
+{
+	struct job *j = job;
+	struct jobs *set = j->set;
+	bool stop = stopped(set);
+	struct err *e = stop ? NULL : job_make(tmp, j);
+	pthread_mutex_lock(&set->lock);
+	bool again = e && j->starved && set->running > 1;
+	set->running--;
+	set->used -= j->held;
+	if (again) {
+		say_warning("'%.*s'%s%.*s ran out of memory at %llu MiB: once more, alone",
+			STR(j->report.name), j->report.gpu.n ? " for " : "", STR(j->report.gpu),
+			(unsigned long long)(j->report.memory >> 20));
+		err_free(e);
+		j->alone = true;
+		*VEC_PUSH(set->a, &set->ready) = j;
+	} else if (!stop) {
+		learn(set, j);
+		end(j, e);
+	}
+	dispatch(set);
+	pthread_mutex_unlock(&set->lock);
+	return NULL;
+}
+
+struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more)
+{
+	CLEANUP(stamps_freep) struct stamps *stamps = stamps_new();
+	struct err *first = NULL, *more = NULL;
+	set->stamps = stamps;
+	set->keep_going = ret_more != NULL;
+	set->most = n ? n : 1;
+	set->memory = set->memory ? set->memory : machine_memory_free(S(""));
+	set->pool = pool_new(set->most);
+	set->ready.v = arena_array(
+		set->a, set->all.n, sizeof(*set->ready.v)); /* the threads share no arena */
+	set->ready.cap = set->all.n;
+	for (size_t i = 0; i < set->all.n; i++)
+		expect(set, set->all.v[i]);
+	pthread_mutex_init(&set->lock, NULL);
+	pthread_mutex_lock(&set->lock);
+	for (size_t i = 0; i < set->all.n; i++)
+		if (set->all.v[i]->waiting == 0)
+			look_at(set, set->all.v[i]);
+	pthread_mutex_unlock(&set->lock);
+	struct err *e = pool_end(set->pool);
+	for (size_t i = 0; i < set->all.n; i++) {
+		struct err *failure = set->all.v[i]->failure;
+		if (!first)
+			first = failure;
+		else if (ret_more)
+			more = err_join(more, failure);
+		else
+			err_free(failure);
+	}
+	if (ret_more)
+		*ret_more = more;
+	first = err_join(first, e);
+	return first ? first : cancel_check();
+}
