@@ -27,7 +27,8 @@ const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
 	FIELD_OPTIONAL("share_frontend", struct cc_config, share),
-	FIELDS(struct cc_config, objects, lender, identity, programs),
+	FIELDS(struct cc_config, objects, lender, identity),
+	FIELD_OPTIONAL("programs", struct cc_config, programs),
 	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
 		root_flags, root_links, compile_flags),
 	FIELD_LAST(FIELDS(struct cc_config, gpus, log_dir, precompile, memory, project, sdk, rocm)),
