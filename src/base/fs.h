@@ -44,6 +44,9 @@ bool fs_try_stat(struct str path, struct stat *ret);
 bool fs_try_lstat(struct str path, struct stat *ret);
 /* Size and mtime as a text, to detect a changed file; "" if there is none. */
 struct str fs_state(struct arena *a, struct str path);
+/* A word that changes with the content of a regular file, and with its inode: programs can set the size and the mtime, but not
+ * the ctime. "" if it is none. */
+struct str fs_exact_state(struct arena *a, struct str path);
 /* The same below an open folder, for many calls in one tree. */
 bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret);
 /* realpath(3); false if a part of the path is missing. */

@@ -218,6 +218,16 @@ struct str fs_state(struct arena *a, struct str path)
 		st.st_mtim.tv_nsec);
 }
 
+struct str fs_exact_state(struct arena *a, struct str path)
+{
+	struct stat st;
+	if (!fs_try_stat(path, &st) || !S_ISREG(st.st_mode))
+		return S("");
+	return str_fmt(a, "%llu:%llu:%lld:%lld.%09ld:%lld.%09ld", (unsigned long long)st.st_dev,
+		(unsigned long long)st.st_ino, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+		st.st_mtim.tv_nsec, (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+}
+
 bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret)
 {
 	ARENA(tmp); /* free() keeps errno since glibc 2.33 */

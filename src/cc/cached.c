@@ -15,6 +15,23 @@ int64_t cached_now(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+bool cached_is_younger(const struct stat *st, int64_t began)
+{
+	return (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec >= began;
+}
+
+bool cached_same(const struct strs *files)
+{
+	bool same = files->n > 0;
+	ARENA(tmp);
+	VEC_EACH (const struct str, line, files) {
+		struct str state, path;
+		same = same && str_cut(*line, ' ', &state, &path) &&
+		       str_eq(state, fs_exact_state(&tmp, path));
+	}
+	return same;
+}
+
 /* Folders of this build become marks; or back. */
 static struct str exchange(struct arena *a, const struct cached_pass *p, struct str text, bool back)
 {
@@ -147,6 +164,12 @@ static bool reads_more(struct str text)
 	return false;
 }
 
+/* Is the compiler what it was when the build began? Somebody may have replaced it since. */
+static bool has_compiler(const struct cached_pass *p)
+{
+	return !p->programs || cached_same(p->programs);
+}
+
 struct err *cached_key(struct arena *tmp, struct cached_pass *p)
 {
 	/* Folders of this build are hidden in options that only say where something is looked for, and in names of
@@ -155,7 +178,7 @@ struct err *cached_key(struct arena *tmp, struct cached_pass *p)
 		"-ffile-prefix-map=", "-fmacro-prefix-map=", NULL};
 	struct str rest = p->text, line;
 	p->good = false;
-	if (reads_more(p->text))
+	if (reads_more(p->text) || !has_compiler(p))
 		return NULL;
 	struct hash *h = hash_new(HASH_SHA256);
 	hash_word(h, S("pass 2"));
@@ -219,13 +242,12 @@ void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part
 {
 	struct str object = {0}, of = S("");
 	struct stat st;
-	bool changed = !p->good;
+	bool changed = !p->good || !has_compiler(p);
 	const struct strs *const lists[] = {&p->read, &p->others};
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < lists[k]->n && !changed; i++)
 			changed = !fs_try_stat(lists[k]->v[i], &st) ||
-				  (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec >=
-					  p->began;
+				  cached_is_younger(&st, p->began);
 	if (changed)
 		return;
 	struct err *e = fs_map(part, &object);
@@ -243,4 +265,22 @@ void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part
 	}
 	err_free(e);
 	fs_unmap(&object);
+}
+
+struct cached_pass cached_copy(struct arena *a, const struct cached_pass *p)
+{
+	struct cached_pass ret = {.cache = p->cache,
+		.programs = p->programs,
+		.began = p->began,
+		.good = p->good,
+		.key = p->key};
+	const struct strs *const from[] = {&p->read, &p->others};
+	struct strs *const to[] = {&ret.read, &ret.others};
+	for (size_t k = 0; k < 2; k++)
+		VEC_EACH (const struct str, path, from[k])
+			strs_add(a, to[k], str_fmt(a, "%.*s", STR(*path)));
+	VEC_EACH (const struct cached_root, r, &p->roots)
+		*VEC_PUSH(a, &ret.roots) = (struct cached_root){.mark = str_z(a, str_from(r->mark)),
+			.dir = str_fmt(a, "%.*s", STR(r->dir))};
+	return ret;
 }

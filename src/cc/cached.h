@@ -11,6 +11,8 @@
  * text that makes the assembler read another file (.incbin) has no key. */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/proc.h"
 #include "base/vec.h"
 #include "cache/cache.h"
@@ -27,12 +29,18 @@ struct cached_pass {
 	struct strs read;              /* the files that it is made of, as far as they may change */
 	struct strs others;            /* files whose content decides the output, too */
 	VEC(struct cached_root) roots; /* one that lies in another comes before it */
-	int64_t began;                 /* ns: cached_now() before the text was made */
-	bool good;                     /* cached_key() found a key */
+	const struct strs
+		*programs; /* the compiler that the first word names: cached_same(); or NULL */
+	int64_t began;     /* ns: cached_now() before the text was made */
+	bool good;         /* cached_key() found a key */
 	struct digest key;
 };
 
 int64_t cached_now(void);
+/* Was the file changed at or after that time? */
+bool cached_is_younger(const struct stat *st, int64_t began);
+/* Are these files, each "STATE PATH" with fs_exact_state(), still what they were? */
+bool cached_same(const struct strs *files);
 /* The files that a text names in its line markers, where it begins and where an #include does; relative ones are below cwd. */
 void cached_read(struct arena *a, struct str text, struct str cwd, struct strs *ret);
 /* Adds what decides the output to *p by the commands that the driver's -### shows (said): words, contents of files, and as
@@ -40,11 +48,14 @@ void cached_read(struct arena *a, struct str text, struct str cwd, struct strs *
  * anything that nobody here knows. */
 bool cached_commands(
 	struct arena *a, const struct strs *homes, struct str said, struct cached_pass *p);
-/* Finds p->key from the rest of *p. */
+/* Finds p->key from the rest of *p, unless the compiler is another one by now. */
 MUST_USE struct err *cached_key(struct arena *tmp, struct cached_pass *p);
 /* Writes `part` from the cache, and the compiler's messages into *ret_said. False if the cache does not have it. */
 MUST_USE struct err *cached_take(struct arena *tmp, const struct cached_pass *p, struct str part,
 	struct str *ret_said, bool *ret_done);
-/* Keeps `part`, unless a file that it is made of changed since p->began: then it may be of another text. */
+/* Keeps `part`, unless a file that it is made of changed since p->began, or the compiler did: then it may be of another text,
+ * or of another compiler. */
 void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part, struct str said,
 	const struct proc_result *cost);
+/* Copies as much of a pass as cached_keep() needs. */
+struct cached_pass cached_copy(struct arena *a, const struct cached_pass *p);

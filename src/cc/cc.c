@@ -28,6 +28,7 @@ static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
 	FIELD_OPTIONAL("share_frontend", struct cc_config, share),
 	FIELDS(struct cc_config, objects, lender, identity),
+	FIELD_OPTIONAL("programs", struct cc_config, programs),
 	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
 		root_flags, root_links, compile_flags),
 	FIELD_LAST(FIELDS(struct cc_config, gpus, log_dir, precompile, memory, project, sdk, rocm)),
@@ -210,7 +211,10 @@ struct compiler_run {
 	bool cuda;     /* translated: its messages may be about names that HIP lacks */
 	bool part;     /* one of several programs of a pass, which the history knows as a whole */
 	bool restored; /* the pass's output is from the cache */
-	bool doubtful; /* a later pass may find it wrong, so the cache does not get it */
+	struct front_memory *memory;
+	bool doubtful; /* a later pass may find it wrong, so the cache gets it when all are done */
+	struct cached_pass later;
+	struct str said; /* its front end's messages, if another pass has printed them */
 };
 
 /* Prints an error that must not fail the build as a warning. */
@@ -358,6 +362,8 @@ static struct err *run_device(struct arena *a, struct compiler_run *j, const str
 		.store = path_join(a, folder, S("front")),
 		.hints = cc_file(a, j->cc->dir, "front"),
 		.compiler = cc_file(a, j->cc->dir, "programs/clang++"),
+		.programs = &j->config->programs,
+		.memory = j->memory,
 		.libraries = &libraries,
 		.turn = S("this compile"),
 		.gpus = gpus,
@@ -375,6 +381,7 @@ static struct err *run_device(struct arena *a, struct compiler_run *j, const str
 	e->why = done.why;
 	e->proof = done.proof;
 	j->doubtful = done.doubt.n > 0;
+	j->said = done.said;
 	*ret_drop = done.differs && f.share == FRONT_AUTO;
 	if (done.differs)
 		return keep_both(a, j, p, folder);
@@ -396,15 +403,25 @@ static struct err *run_asking(
 	return NULL;
 }
 
+/* Objects with shared front ends are entries of their own: only those who let theirs be shared get them. */
+static bool is_shared(
+	const struct compiler_run *j, const struct compile_pass *p, const struct strs *gpus)
+{
+	return p->gpu.n && gpus && gpus->n > 1 && front_share_of(j->config->share) != FRONT_OFF;
+}
+
 /* Looks into the cache for what the pass makes: j->restored. *ret is for cached_keep(). */
 static struct err *look_in_cache(struct arena *a, struct compiler_run *j,
-	const struct compile_pass *p, struct cached_pass *ret)
+	const struct compile_pass *p, const struct strs *gpus, struct cached_pass *ret)
 {
 	struct strs homes = {0};
 	struct proc_result r;
 	*ret = (struct cached_pass){.cache = cache_borrow(j->config->objects, j->config->lender),
+		.programs = &j->config->programs,
 		.began = cached_now()};
 	strs_add(a, &ret->words, j->config->identity);
+	if (is_shared(j, p, gpus) && front_share_of(j->config->share) == FRONT_AUTO)
+		strs_add(a, &ret->words, S("front end"));
 	strs_add(a, &homes, j->cc->dir);
 	strs_add(a, &homes, j->config->sdk);
 	TRY(run_asking(a, j, "-###", &r));
@@ -431,20 +448,47 @@ static struct err *run_pass(struct arena *a, struct compiler_run *j, const struc
 	j->proc.only_err = true;
 	j->proc.inherit = false;
 	if (gpus && j->config->objects.n) {
-		struct err *e = look_in_cache(a, j, p, &pass);
+		struct err *e = look_in_cache(a, j, p, gpus, &pass);
 		cache = pass.cache;
 		TRY(e);
 		if (j->restored)
 			return NULL;
 		TRY(fs_remove(p->out));
 	}
-	if (p->gpu.n && gpus && gpus->n > 1 && front_share_of(j->config->share) != FRONT_OFF)
+	if (is_shared(j, p, gpus))
 		TRY(run_device(a, j, p, gpus, ret_drop));
 	else
 		TRY(run_counted(a, j));
-	if (cache && !j->result.status && !j->doubtful && !*ret_drop && fs_is_file(p->out))
+	if (!cache || j->result.status || *ret_drop || !fs_is_file(p->out))
+		return NULL;
+	if (j->doubtful)
+		j->later = pass;
+	else
 		cached_keep(a, &pass, p->out, j->result.err, &j->result);
 	return NULL;
+}
+
+/* An object that a later pass might have found wrong. */
+struct kept_object {
+	struct cached_pass pass;
+	struct str path, said;
+	struct proc_result cost;
+};
+
+struct kept_objects {
+	struct kept_object *v;
+	size_t n, cap;
+};
+
+static void keep_objects(
+	struct arena *a, const struct cc_config *config, const struct kept_objects *list)
+{
+	CLEANUP(cache_closep)
+	struct cache *cache = list->n ? cache_borrow(config->objects, config->lender) : NULL;
+	VEC_EACH (struct kept_object, o, list) {
+		o->pass.cache = cache;
+		cached_keep(a, &o->pass, o->path, o->said, &o->cost);
+	}
 }
 
 /* Runs the passes in order. *ret_good: all succeeded, and the object is in place. If false, j->result is that of the one
@@ -454,11 +498,13 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 {
 	struct log_entry *whole = &j->entry;
 	struct strs objects = {0};
+	CLEANUP(front_memory_freep) struct front_memory *memory = front_memory_new();
+	struct kept_objects later = {0};
 	bool restored = false;
 	BUF(said, a);
 	*ret_good = false;
 	VEC_EACH (const struct compile_pass, p, passes) {
-		struct compiler_run one = {.cc = j->cc, .config = j->config};
+		struct compiler_run one = {.cc = j->cc, .config = j->config, .memory = memory};
 		if (!p->argv.n) {
 			TRY(compile_join(gpus, &objects, p->output));
 			continue;
@@ -479,13 +525,21 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 			.cpu = e->cpu,
 			.proof = e->proof,
 			.memory = e->memory};
-		buf_add(&said, one.result.err);
+		bool shown = one.restored && is_shared(j, p, gpus) && /* as if it were shared now */
+			     str_contains(buf_str(&said), one.result.err);
+		buf_add(&said, shown ? S("") : one.result.err);
 		j->result = one.result;
 		if (e->status || drop || !fs_is_file(p->out))
 			return NULL;
 		TRY(fs_rename(p->out, p->output));
 		strs_add(a, &objects, p->output);
+		if (one.later.good)
+			*VEC_PUSH(a, &later) = (struct kept_object){.pass = one.later,
+				.path = p->output,
+				.said = one.said.n ? one.said : one.result.err,
+				.cost = one.result};
 	}
+	keep_objects(a, j->config, &later);
 	whole->tries = 1;
 	say_text(buf_str(&said));
 	if (!restored)

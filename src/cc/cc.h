@@ -54,6 +54,7 @@ struct cc_config {
 	struct str share; /* do device passes share front ends? front_share_names[], or "" = off */
 	/* A cache of objects: cache_own_dir(), or "" = none; the folder of the lender's socket; what sdk_identity() says */
 	struct str objects, lender, identity;
+	struct strs programs; /* the compiler's files as they were then, sdk_programs() */
 	/* nvcc translates files of this folder ("": any), but none of the SDK's, for its ROCm version */
 	struct str project, sdk, rocm;
 };

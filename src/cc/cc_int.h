@@ -220,6 +220,58 @@ bool ir_answers_agree(struct arena *a, struct str questions, uint64_t isa, uint6
 struct str front_reduce(struct arena *a, struct str text, struct str ir);
 /* The names of AMDGPU's builtins in a text, sorted. */
 void front_builtins(struct arena *a, struct str text, struct strs *ret);
+/* Does clang check the arguments of this builtin by the GPU's features? */
+bool front_asks_features(struct str builtin);
+
+/* ---- asked.c: what one pass has learned, and others need not ask ----
+ *
+ * To find out what a pass shares, up to four programs run: the driver, which shows its commands; the preprocessor; a probe that
+ * says which features the GPU has, and which builtins clang accepts for it; and one that says its macros. They cost more
+ * than to clone an object. So
+ *
+ *     commands   are asked once for all GPUs of a source, and kept in memory; what names the folder of a pass is replaced.
+ *     the GPU    is described in hints/gpu-HASH: macros, features, number, and the builtins that were asked so far. The hash
+ *                is of the compiler's files with their states, and of the words that decide the answers.
+ *     the text   is that of another GPU of the same source if their macros agree as far as any file of that text has a word for
+ *                one, if clang accepts the same builtins of those in text and files, and if no file has changed since. Then
+ *                the IR that served that GPU is taken.
+ *
+ * What the preprocessor knows of a GPU are macros and __has_builtin. A macro whose name is no word of any file can still be asked
+ * for if ## makes its name of words in code: then it counts as asked for. One case is left out: names of which two or more
+ * parts have but one letter. Words of strings and comments are words of a file (push_macro), but no parts. Trigraphs of
+ * ends of lines, files that are not found or were changed since the text began: the pass makes a text of its own. */
+struct asked_gpu {
+	struct ir_target target;
+	uint64_t isa;      /* the GPU's number, as device libraries have it; 0: not known */
+	struct str macros; /* lines of #define; "": not known */
+	struct strs builtins, accepted; /* "0" or "1" for each, as clang says */
+};
+struct asked_text { /* one GPU's */
+	struct str text;
+	int64_t began;               /* cached_now() before it was made */
+	struct str store, base, key; /* the place of its front end, as in front.c */
+	struct str dep;              /* its dependency file, or "" */
+	struct strs files, builtins; /* its files with their states; builtins in the text itself */
+	struct asked_gpu gpu;
+};
+/* ret->err: what -### says for the GPU of the pass, if ret->status is 0; else ask for this GPU alone. The costs are those of
+ * what had to be run. */
+MUST_USE struct err *asked_commands(struct arena *a, const struct front *f,
+	const struct compile_pass *pass, const struct strs *argv, struct proc_result *ret);
+/* words: all of the commands that ask. target.cpu is "" if nothing is known. */
+MUST_USE struct err *asked_gpu(
+	struct arena *a, const struct front *f, const struct strs *words, struct asked_gpu *ret);
+MUST_USE struct err *asked_keep_gpu(struct arena *a, const struct front *f,
+	const struct strs *words, const struct asked_gpu *gpu);
+struct str asked_answer(const struct asked_gpu *gpu, struct str builtin); /* "": not known */
+/* Finds the files of a text, and adds the builtins that are named in any file to *ret_builtins. */
+MUST_USE struct err *asked_read(struct arena *a, const struct front *f, const struct strs *cc1,
+	struct asked_text *io, struct strs *ret_builtins);
+/* Is any text of this source known? Then adds the builtins of all files. */
+bool asked_builtins(struct arena *a, const struct front *f, struct strs *ret);
+/* Is the text of io->gpu, whose base is known, that of another one? Then io->key and io->dep are its. */
+bool asked_text(struct arena *a, const struct front *f, struct asked_text *io);
+void asked_keep_text(const struct front *f, const struct asked_text *text);
 
 /* ---- processors.c: GPUs that a compiler's back end cannot tell apart ----
  *

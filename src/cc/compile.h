@@ -86,6 +86,10 @@ enum front_share { FRONT_OFF, FRONT_AUTO, FRONT_PROVE };
 extern const char *const front_share_names[];     /* NULL-terminated */
 enum front_share front_share_of(struct str name); /* FRONT_OFF for any other name */
 
+struct front_memory; /* thread-safe; heap */
+struct front_memory *front_memory_new(void);
+void front_memory_freep(struct front_memory **m);
+
 struct front {
 	enum front_share share;
 	struct str store;    /* folder for the IR of a source; made when it is needed */
@@ -94,7 +98,12 @@ struct front {
 		turn; /* a word for this build: what was seen in it decides only whether a pass is direct */
 	struct str
 		hints; /* folder for the compiler's table of processors; "": no object is cloned */
-	struct str compiler;                 /* its program on this machine */
+	struct str compiler;         /* its program on this machine */
+	const struct strs *programs; /* its files with their states (cached_same()), or NULL */
+	struct front_memory *memory; /* shared by passes of this process, or NULL */
+	struct str cwd;              /* the programs' folder; "" = ours */
+	/* The path on this machine of a file that a program names; or NULL: it is the same. */
+	struct str (*outside)(struct arena *a, const struct front *f, struct str path);
 	const struct strs *libraries, *gpus; /* folders of its libraries; all GPUs of the source */
 	/* Runs a program with the settings of the pass. */
 	struct err *(*run)(struct arena *a, const struct front *f, const struct strs *argv,

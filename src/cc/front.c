@@ -8,16 +8,19 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "cc/cached.h"
 #include "cc/cc_int.h"
 
 enum {
 	MAX_TEXT = 256 << 20,
 	MAX_SAID = 1 << 20,
-	SAMPLE = 50, /* FRONT_AUTO: one pass in so many is compared with the direct one */
-	KEPT = 256,  /* files of a store that stay when another group comes */
-	ALONE = 4,   /* so many front ends of which none was shared: nothing can be */
+	SAMPLE = 50,     /* FRONT_AUTO: one pass in so many is compared with the direct one */
+	KEPT = 256,      /* files of a store that stay when another group comes */
+	ALONE = 4,       /* so many front ends of which none was shared: nothing can be */
+	TICK = 10000000, /* ns: files get the time of the system's last tick */
 };
 
+#define CHANGED "the compiler is not the one with which the build began"
 #define HEAD "; rocsmith front 2 " /* a comment for LLVM */
 
 const char *const front_share_names[] = {"off", "auto", "prove", NULL};
@@ -36,17 +39,13 @@ struct front_call {
 	const struct strs *argv;
 	struct front_result *ret;
 	struct front_commands commands;
-	struct ir_target target;
-	uint64_t isa; /* the GPU's number, as device libraries have it; 0: not known */
-	struct str text;
-	struct strs builtins; /* in the text; accepted: "0" or "1" for each, as clang says */
-	struct str accepted;
-	struct str base, key; /* hex; files are store/KEY.ll ... */
+	/* base, key: hex; files are store/KEY.ll ... Without .text it is known to be that of another GPU. */
+	struct asked_text t;
 };
 
 static struct str stored(struct arena *a, const struct front_call *c, const char *ext)
 {
-	return str_fmt(a, "%.*s/%.*s%s", STR(c->f->store), STR(c->key), ext);
+	return str_fmt(a, "%.*s/%.*s%s", STR(c->f->store), STR(c->t.key), ext);
 }
 
 static struct str in_work(struct arena *a, const struct front_call *c, const char *name)
@@ -83,16 +82,21 @@ static struct err *count_front_end(struct arena *a, const struct front_call *c)
 
 /* ---- running programs ---- */
 
-/* Runs a program, and adds its costs to those of the pass. */
-static struct err *run_step(
-	struct arena *a, struct front_call *c, const struct strs *argv, struct proc_result *r)
+/* Adds the costs of a program to those of the pass. */
+static void count_step(struct front_call *c, const struct proc_result *r)
 {
 	struct proc_result *all = &c->ret->run;
-	TRY(c->f->run(a, c->f, argv, r));
 	all->start = all->start > 0 ? all->start : r->start;
 	all->seconds += r->seconds;
 	all->cpu += r->cpu;
 	all->memory = r->memory > all->memory ? r->memory : all->memory;
+}
+
+static struct err *run_step(
+	struct arena *a, struct front_call *c, const struct strs *argv, struct proc_result *r)
+{
+	TRY(c->f->run(a, c->f, argv, r));
+	count_step(c, r);
 	return NULL;
 }
 
@@ -109,7 +113,7 @@ static struct err *run_direct(struct arena *a, struct front_call *c, const char 
 	return NULL;
 }
 
-enum words_for { FOR_KEY, FOR_TEXT, FOR_IR, FOR_PROBE };
+enum words_for { FOR_KEY, FOR_TEXT, FOR_IR, FOR_PROBE, FOR_MACROS };
 
 /* The command of a front end that writes `out`; for the key, what decides its result besides text and features. */
 static struct strs front_words(
@@ -118,6 +122,13 @@ static struct strs front_words(
 	static const char *const libraries[] = {"-mlink-builtin-bitcode", "-o", NULL};
 	static const char *const depends[] = {"-dependency-file", "-MT", NULL};
 	static const char *const of_probe[] = {"-cc1", "-emit-obj", "-fcuda-is-device", NULL};
+	/* macros of headers, and of the command line, are those of all GPUs */
+	static const char *const of_files[] = {"-include", "-I", "-D", "-U", "-isystem", "-iquote",
+		"-idirafter", "-internal-isystem", "-internal-externc-isystem", "-ivfsoverlay",
+		"-main-file-name", NULL};
+	static const char *const of_place[] = {"-I", "-D", "-U",
+		"-cuid=", "-fdebug-compilation-dir=", "-fcoverage-compilation-dir=",
+		"-fdebug-prefix-map=", "-fmacro-prefix-map=", "-fcoverage-prefix-map=", NULL};
 	static const char *const of_probe_two[] = {
 		"-triple", "-aux-triple", "-target-cpu", "-target-feature", "-x", NULL};
 	const struct strs *w = &c->commands.cc1;
@@ -126,18 +137,21 @@ static struct strs front_words(
 		struct str word = w->v[i];
 		bool two = str_is_one_of(word, libraries) ||
 			   (what != FOR_TEXT && str_is_one_of(word, depends)) ||
-			   (what == FOR_KEY && str_eq(word, S("-target-cpu")));
+			   (what == FOR_KEY && str_eq(word, S("-target-cpu"))) ||
+			   (what == FOR_MACROS && str_is_one_of(word, of_files));
 		bool isa = what == FOR_PROBE && str_eq(word, S("-mlink-builtin-bitcode")) &&
 			   i + 1 < w->n && str_contains(w->v[i + 1], S("oclc_isa_version"));
 		if (!isa && (two || (what != FOR_TEXT && str_eq(word, S("-sys-header-deps"))))) {
 			i += two;
 			continue;
 		}
+		if (what == FOR_MACROS && str_starts_one_of(word, of_place))
+			continue;
 		bool pair = isa || str_is_one_of(word, of_probe_two);
 		if (what == FOR_PROBE && i && !pair && !str_is_one_of(word, of_probe))
 			continue;
 		if (str_eq(word, S("-emit-obj")) && what != FOR_KEY)
-			word = what == FOR_TEXT ? S("-E") : S("-emit-llvm");
+			word = what == FOR_TEXT || what == FOR_MACROS ? S("-E") : S("-emit-llvm");
 		strs_add(a, &ret, word);
 		if (pair && i + 1 < w->n)
 			strs_add(a, &ret, w->v[++i]);
@@ -145,9 +159,13 @@ static struct strs front_words(
 	if (what == FOR_KEY)
 		return ret;
 	/* -x hip SOURCE stay last */
-	struct str source = what == FOR_PROBE ? in_work(a, c, "probe.hip") : c->commands.source;
+	struct str source = what == FOR_PROBE    ? in_work(a, c, "probe.hip")
+			    : what == FOR_MACROS ? S("/dev/null")
+						 : c->commands.source;
 	ret.n -= what == FOR_PROBE ? 2 : 3;
-	if (what != FOR_TEXT)
+	if (what == FOR_MACROS)
+		strs_add(a, &ret, S("-dM"));
+	if (what == FOR_IR || what == FOR_PROBE)
 		strs_add(a, &ret, S("-disable-llvm-passes"));
 	if (what == FOR_IR) /* the order of uses decides what the optimiser does first */
 		strs_add(a, &ret, S("-emit-llvm-uselists"));
@@ -164,52 +182,104 @@ static struct err *ask_driver(struct arena *a, struct front_call *c, const char 
 {
 	struct proc_result r;
 	struct strs words = {0};
-	strs_add_all(a, &words, c->argv);
-	strs_add(a, &words, S("-###"));
-	TRY(run_step(a, c, &words, &r));
+	TRY(asked_commands(a, c->f, c->pass, c->argv, &r));
+	count_step(c, &r);
+	if (r.status) {
+		strs_add_all(a, &words, c->argv);
+		strs_add(a, &words, S("-###"));
+		TRY(run_step(a, c, &words, &r));
+	}
 	*ret_why = r.status ? "the driver does not show its commands"
 			    : front_commands(a, r.err, &c->commands);
 	return NULL;
 }
 
-/* Makes the text, and asks clang about the GPU: its features are those of an empty kernel, its number is in the device
- * libraries, and of the builtins in the text it accepts some. */
-static struct err *ask_compiler(struct arena *a, struct front_call *c, const char **ret_why)
+/* Asks clang about the GPU: its features are those of an empty kernel, its number is in the device libraries, and of
+ * these builtins it accepts some. */
+static struct err *run_probe(
+	struct arena *a, struct front_call *c, const struct strs *builtins, bool *ret_good)
 {
 	struct proc_result r;
-	struct str source = in_work(a, c, "probe.hip"), out = in_work(a, c, "probe.ll"), said;
-	struct strs words = front_words(a, c, FOR_TEXT, in_work(a, c, "text"));
+	struct str said, source = in_work(a, c, "probe.hip"), out = in_work(a, c, "probe.ll");
+	struct strs words = front_words(a, c, FOR_PROBE, out);
 	BUF(probe, a);
-	TRY(run_step(a, c, &words, &r));
-	*ret_why = r.status ? "the source has errors" : NULL;
-	if (r.status)
-		return NULL;
-	TRY(fs_read_below(a, c->pass->work, S("text"), MAX_TEXT, &c->text));
-	front_builtins(a, c->text, &c->builtins);
 	buf_add(&probe,
 		S("extern \"C\" __attribute__((constant)) int __oclc_ISA_version;\n"
 		  "__attribute__((global)) void k(int *p) { *p = __oclc_ISA_version; }\n"
 		  "extern \"C\" __attribute__((device, used)) char rocsmith_accepted[] = \"_\"\n"));
-	VEC_EACH (const struct str, name, &c->builtins)
+	VEC_EACH (const struct str, name, builtins)
 		buf_fmt(&probe, "#if __has_builtin(%.*s)\n\"1\"\n#else\n\"0\"\n#endif\n",
 			STR(*name));
 	buf_add(&probe, S(";\n"));
 	TRY(fs_write(source, buf_str(&probe), FS_LOOSE));
-	words = front_words(a, c, FOR_PROBE, out);
 	TRY(run_step(a, c, &words, &r));
-	*ret_why = "the features of the GPU are unknown";
+	*ret_good = false;
 	if (r.status)
 		return NULL;
 	TRY(fs_read_below(a, c->pass->work, S("probe.ll"), MAX_SAID, &said));
-	if (ir_read(said, &c->target) || !str_eq(c->target.cpu, c->commands.cpu))
+	struct asked_gpu gpu = {
+		.macros = c->t.gpu.macros, .builtins = *builtins, .isa = ir_isa(said)};
+	if (ir_read(said, &gpu.target) || !str_eq(gpu.target.cpu, c->commands.cpu))
 		return NULL;
 	size_t at = str_find(said, S(" c\"_"));
-	c->accepted = str_sub(said, at + sizeof(" c\"_") - 1, said.n);
-	c->accepted = str_sub(c->accepted, 0, c->builtins.n);
-	c->isa = ir_isa(said);
-	if (c->accepted.n == c->builtins.n && (!c->accepted.n || str_made_of(c->accepted, "")))
-		*ret_why = NULL;
+	struct str yes = str_sub(said, at + sizeof(" c\"_") - 1, said.n);
+	yes = str_sub(yes, 0, builtins->n);
+	for (size_t i = 0; i < yes.n; i++)
+		strs_add(a, &gpu.accepted, str_sub(yes, i, i + 1));
+	*ret_good = yes.n == builtins->n && (!yes.n || str_made_of(yes, ""));
+	c->t.gpu = gpu;
 	return NULL;
+}
+
+/* Finds what clang says of the GPU, and of these builtins. */
+static struct err *ask_gpu(
+	struct arena *a, struct front_call *c, const struct strs *builtins, const char **ret_why)
+{
+	struct proc_result r;
+	struct strs macros = front_words(a, c, FOR_MACROS, in_work(a, c, "macros"));
+	struct strs probe = front_words(a, c, FOR_PROBE, S("")), words = {0};
+	strs_add_all(a, &words, &macros);
+	strs_add_all(a, &words, &probe);
+	for (size_t i = 0; i < words.n; i++) /* files of this pass */
+		if (path_is_below(words.v[i], c->pass->work))
+			words.v[i] = S("");
+	TRY(asked_gpu(a, c->f, &words, &c->t.gpu));
+	struct strs all = c->t.gpu.builtins;
+	bool good = c->t.gpu.target.cpu.n > 0, more = !good;
+	VEC_EACH (const struct str, name, builtins)
+		more |= strs_put(a, &all, *name);
+	if (more)
+		TRY(run_probe(a, c, &all, &good));
+	if (good && !c->t.gpu.macros.n && c->f->memory) {
+		more = true;
+		TRY(run_step(a, c, &macros, &r));
+		if (!r.status)
+			TRY(fs_read_below(
+				a, c->pass->work, S("macros"), MAX_SAID, &c->t.gpu.macros));
+	}
+	*ret_why = good ? NULL : "the features of the GPU are unknown";
+	return good && more ? asked_keep_gpu(a, c->f, &words, &c->t.gpu) : NULL;
+}
+
+/* Makes the text, and asks clang about the GPU and the builtins in the text. */
+static struct err *ask_compiler(struct arena *a, struct front_call *c, const char **ret_why)
+{
+	struct proc_result r;
+	struct strs words = front_words(a, c, FOR_TEXT, in_work(a, c, "text")), names;
+	c->t.began = cached_now() - TICK;
+	TRY(run_step(a, c, &words, &r));
+	*ret_why = r.status ? "the source has errors" : NULL;
+	if (r.status)
+		return NULL;
+	TRY(fs_read_below(a, c->pass->work, S("text"), MAX_TEXT, &c->t.text));
+	if (c->pass->depfile.n)
+		TRY(fs_read_below(
+			a, c->pass->work, path_base(c->pass->depfile), MAX_TEXT, &c->t.dep));
+	front_builtins(a, c->t.text, &c->t.builtins);
+	names = (struct strs){0};
+	strs_add_all(a, &names, &c->t.builtins);
+	TRY(asked_read(a, c->f, &c->commands.cc1, &c->t, &names));
+	return ask_gpu(a, c, &names, ret_why);
 }
 
 /* A hash of a text, and of all that clang's front end knows of the GPU and this text can ask. */
@@ -219,22 +289,18 @@ static struct str text_key(struct arena *a, const struct front_call *c, struct s
 	struct strs names = {0};
 	front_builtins(a, text, &names);
 	VEC_EACH (const struct str, name, &names) {
-		size_t i = 0;
-		while (i < c->builtins.n && !str_eq(c->builtins.v[i], *name))
-			i++;
 		hash_word(h, *name);
-		hash_word(h, str_sub(c->accepted, i, i + 1));
-		/* clang checks their arguments by features */
-		if (str_contains(*name, S("lds")) || str_contains(*name, S("s_wait_event")))
-			hash_word(h, c->target.features);
+		hash_word(h, asked_answer(&c->t.gpu, *name));
+		if (front_asks_features(*name))
+			hash_word(h, c->t.gpu.target.features);
 	}
 	hash_word(h, text);
 	struct digest d = hash_end(h);
 	return str_sub(digest_hex(a, &d), 0, 32);
 }
 
-/* Finds the names under which a front end of this pass is kept. */
-static void find_key(struct arena *a, struct front_call *c)
+/* Finds the beginning of the names under which a front end of this pass is kept. */
+static void find_base(struct arena *a, struct front_call *c)
 {
 	static const char *const waves[] = {"+wavefrontsize32", "+wavefrontsize64", NULL};
 	struct hash *h = hash_new(HASH_SHA256);
@@ -242,15 +308,16 @@ static void find_key(struct arena *a, struct front_call *c)
 	VEC_EACH (const struct str, word, &words)
 		hash_word(h, *word);
 	hash_word(h, c->f->identity);
+	for (size_t i = 0; c->f->programs && i < c->f->programs->n; i++)
+		hash_word(h, c->f->programs->v[i]);
 	for (size_t i = 0; waves[i]; i++)
-		hash_word(h,
-			str_contains(c->target.features, str_from(waves[i])) ? S("yes") : S("no"));
+		hash_word(h, str_contains(c->t.gpu.target.features, str_from(waves[i])) ? S("yes")
+											: S("no"));
 	struct digest d = hash_end(h);
-	c->base = str_sub(digest_hex(a, &d), 0, 32);
-	c->key = str_fmt(a, "%.*s-%.*s", STR(c->base), STR(text_key(a, c, c->text)));
+	c->t.base = str_sub(digest_hex(a, &d), 0, 32);
 }
 
-/* Reads the IR of c->key, and the key of the text as that IR needs it. Without any, or with a damaged one, ret->p is NULL. */
+/* Reads the IR of c->t.key, and the key of the text as that IR needs it. Without any, or with a damaged one, ret->p is NULL. */
 static struct err *read_ir(
 	struct arena *a, const struct front_call *c, struct str *ret, struct str *ret_need)
 {
@@ -290,13 +357,19 @@ static struct err *prune(struct arena *a, const struct front_call *c)
 	return NULL;
 }
 
+/* Is the compiler what it was when the build began? */
+static bool has_compiler(const struct front *f)
+{
+	return !f->programs || !f->programs->n || cached_same(f->programs);
+}
+
 /* Runs the front end, and stores its IR and messages. */
 static struct err *make_ir(
 	struct arena *a, struct front_call *c, struct str *ret, const char **ret_why)
 {
 	struct proc_result r;
 	struct ir_target of;
-	*ret_why = front_refuses(c->text);
+	*ret_why = front_refuses(c->t.text);
 	if (*ret_why)
 		return NULL;
 	struct strs words = front_words(a, c, FOR_IR, in_work(a, c, "front.ll"));
@@ -307,13 +380,16 @@ static struct err *make_ir(
 	TRY(fs_read_below(a, c->pass->work, S("front.ll"), MAX_TEXT, ret));
 	*ret_why = ir_read(*ret, &of);
 	if (!*ret_why && of.cpu.n &&
-		(!str_eq(of.cpu, c->commands.cpu) || !str_eq(of.features, c->target.features)))
+		(!str_eq(of.cpu, c->commands.cpu) ||
+			!str_eq(of.features, c->t.gpu.target.features)))
 		*ret_why = "functions have different target features";
+	if (!has_compiler(c->f))
+		*ret_why = CHANGED;
 	if (*ret_why)
 		return NULL;
 	c->ret->run.err = r.err;
 	c->ret->how = FRONT_MADE;
-	struct str need = text_key(a, c, front_reduce(a, c->text, *ret));
+	struct str need = text_key(a, c, front_reduce(a, c->t.text, *ret));
 	TRY(prune(a, c));
 	TRY(fs_write(stored(a, c, ".said"), str_sub(r.err, 0, MAX_SAID), 0644));
 	return fs_write(stored(a, c, ".ll"),
@@ -329,40 +405,42 @@ static struct err *find_other(struct arena *a, struct front_call *c, struct str 
 	TRY(fs_list(a, c->f->store, &names));
 	VEC_EACH (const struct str, name, &names) {
 		struct str need;
-		other.key = str_sub(*name, 0, name->n - path_ext(*name).n);
-		if (!str_eq(path_ext(*name), S(".ll")) || !str_starts(*name, c->base) ||
+		other.t.key = str_sub(*name, 0, name->n - path_ext(*name).n);
+		if (!str_eq(path_ext(*name), S(".ll")) || !str_starts(*name, c->t.base) ||
 			fs_present(stored(a, &other, ".bad")))
 			continue;
 		TRY(read_ir(a, &other, ret, &need));
-		if (!ret->p || !str_eq(need, text_key(a, c, front_reduce(a, c->text, *ret))))
+		if (!ret->p || !str_eq(need, text_key(a, c, front_reduce(a, c->t.text, *ret))))
 			continue;
-		c->key = other.key;
+		c->t.key = other.t.key;
 		return NULL;
 	}
 	*ret = (struct str){0};
 	return NULL;
 }
 
-/* Finds or makes the IR. While one pass makes it, the others of the same command wait. */
+/* Finds the IR, or makes it if there is a text. While one pass makes it, the others of the same command wait. */
 static struct err *take_ir(
 	struct arena *a, struct front_call *c, struct str *ret, const char **ret_why)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	struct str need;
 	TRY(fs_mkdirs(c->f->store));
-	TRY(fs_lock(
-		str_fmt(a, "%.*s/%.*s.lock", STR(c->f->store), STR(c->base)), FS_LOCK_WAIT, &lock));
+	TRY(fs_lock(str_fmt(a, "%.*s/%.*s.lock", STR(c->f->store), STR(c->t.base)), FS_LOCK_WAIT,
+		&lock));
 	*ret_why =
 		fs_present(stored(a, c, ".bad")) ? "an object of this front end was wrong" : NULL;
 	if (*ret_why)
 		return NULL;
 	TRY(read_ir(a, c, ret, &need));
-	if (!ret->p)
+	if (!ret->p && c->t.text.p)
 		TRY(find_other(a, c, ret));
-	if (!ret->p) {
+	if (!ret->p && c->t.text.p) {
 		TRY(make_ir(a, c, ret, ret_why));
 		return *ret_why ? NULL : count_front_end(a, c);
 	}
+	if (!ret->p)
+		return NULL;
 	c->ret->how = FRONT_SHARED;
 	TRY(count_front_end(a, c));
 	return fs_read(a, stored(a, c, ".said"), MAX_SAID, &c->ret->said);
@@ -376,16 +454,12 @@ struct back_end {
 	struct str clone, object; /* files: the IR, and what is linked */
 };
 
-/* Reads the compiler's table of processors, or what was kept of it. Programs can set a file's mtime, but not its ctime. */
+/* Reads the compiler's table of processors, or what was kept of it. */
 static struct err *read_processors(struct arena *a, const struct front_call *c, struct str *ret)
 {
 	struct str path, kept = path_join(a, c->f->hints, S("processors"));
-	struct stat st;
 	TRY(processors_file(a, c->f->compiler, c->f->libraries, &path));
-	TRY(fs_stat(path, &st));
-	struct str state =
-		str_fmt(a, "%.*s %lld %lld %lld.%09ld\n", STR(path), (long long)st.st_ino,
-			(long long)st.st_size, (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+	struct str state = str_fmt(a, "%.*s %.*s\n", STR(fs_exact_state(a, path)), STR(path));
 	TRY(fs_read_opt(a, kept, MAX_SAID, ret));
 	if (str_starts(*ret, state))
 		return NULL;
@@ -429,8 +503,8 @@ static struct err *back_words(
 	ret->object = in_work(a, c, "clone.o");
 	TRY(shared_row(a, c, &row));
 	hash_word(h, row);
-	hash_word(h, c->target.features);
-	hash_word(h, c->f->identity);
+	hash_word(h, c->t.gpu.target.features);
+	hash_word(h, c->t.base); /* the compiler */
 	hash_word(h, sha256_hex(a, ir));
 	for (size_t i = 0; i + 3 < w->n; i++) {
 		struct str word = w->v[i];
@@ -457,7 +531,7 @@ static struct err *back_words(
 		strs_add(a, &ret->lld, object ? ret->object : *word);
 	}
 	struct digest d = hash_end(h);
-	ret->key = row.n && c->isa ? digest_hex(a, &d) : S("");
+	ret->key = row.n && c->t.gpu.isa ? digest_hex(a, &d) : S("");
 	return NULL;
 }
 
@@ -466,7 +540,7 @@ static struct err *take_clone(
 	struct arena *a, struct front_call *c, const struct back_end *b, bool *ret)
 {
 	struct str what, object, sum, head, gpu, number, clone;
-	struct front_call of = {.f = c->f, .key = b->key};
+	struct front_call of = {.f = c->f, .t = {.key = b->key}};
 	uint64_t isa;
 	TRY(fs_read_opt(a, stored(a, &of, ".what"), MAX_TEXT, &what));
 	if (!what.n)
@@ -474,7 +548,7 @@ static struct err *take_clone(
 	TRY(fs_read_opt(a, stored(a, &of, ".co"), MAX_TEXT, &object));
 	*ret = str_next(&what, '\n', &head) && str_cut(head, ' ', &sum, &head) &&
 	       str_cut(head, ' ', &gpu, &number) && str_u64(number, 10, &isa) &&
-	       str_eq(sum, sha256_hex(a, object)) && ir_answers_agree(a, what, isa, c->isa) &&
+	       str_eq(sum, sha256_hex(a, object)) && ir_answers_agree(a, what, isa, c->t.gpu.isa) &&
 	       processor_clone(a, object, gpu, c->commands.cpu, &clone);
 	return *ret ? fs_write(c->pass->out, clone, 0755) : NULL;
 }
@@ -484,7 +558,7 @@ static struct err *keep_object(struct arena *a, struct front_call *c, const stru
 {
 	struct proc_result r;
 	struct str linked, questions, object, out = in_work(a, c, "linked.ll");
-	struct front_call of = {.f = c->f, .key = b->key};
+	struct front_call of = {.f = c->f, .t = {.key = b->key}};
 	struct strs words = {0};
 	VEC_EACH (const struct str, word, &b->cc1)
 		strs_add(a, &words,
@@ -502,7 +576,7 @@ static struct err *keep_object(struct arena *a, struct front_call *c, const stru
 	TRY(fs_write(stored(a, &of, ".co"), object, 0644));
 	return fs_write(stored(a, &of, ".what"),
 		str_fmt(a, "%.*s %.*s %llu\n%.*s", STR(sha256_hex(a, object)), STR(c->commands.cpu),
-			(unsigned long long)c->isa, STR(questions)),
+			(unsigned long long)c->t.gpu.isa, STR(questions)),
 		0644);
 }
 
@@ -528,7 +602,7 @@ static struct err *run_back(
 		c->ret->how = c->ret->how == FRONT_SHARED ? FRONT_CLONED : c->ret->how;
 		return NULL;
 	}
-	TRY(fs_write(b.clone, ir_retarget(a, ir, &of, &c->target), FS_LOOSE));
+	TRY(fs_write(b.clone, ir_retarget(a, ir, &of, &c->t.gpu.target), FS_LOOSE));
 	TRY(run_step(a, c, &b.cc1, &r));
 	/* its messages would have no places: those of the direct pass do */
 	*ret_why = r.status || r.err.n ? "the back end has something to say" : NULL;
@@ -558,6 +632,7 @@ static struct err *compare(struct arena *a, struct front_call *c)
 		*c->ret = was;
 		c->ret->run = run;
 		c->ret->proof = run.cpu - was.run.cpu;
+		c->ret->doubt = S("");
 		return NULL;
 	}
 	c->ret->differs = true;
@@ -566,21 +641,47 @@ static struct err *compare(struct arena *a, struct front_call *c)
 	return fs_rename(other, str_fmt(a, "%.*s.shared", STR(c->pass->output)));
 }
 
+/* Takes the IR of another GPU for which the text is known to be the same; else ret->p is NULL. */
+static struct err *take_known(
+	struct arena *a, struct front_call *c, struct str *ret, const char **ret_why)
+{
+	struct strs names = {0};
+	if (!asked_builtins(a, c->f, &names))
+		return NULL;
+	TRY(ask_gpu(a, c, &names, ret_why));
+	if (*ret_why)
+		return NULL;
+	find_base(a, c);
+	if (!asked_text(a, c->f, &c->t))
+		return NULL;
+	TRY(take_ir(a, c, ret, ret_why));
+	return ret->p && c->pass->depfile.n ? fs_write(c->pass->depfile, c->t.dep, 0644 | FS_LOOSE)
+					    : NULL;
+}
+
 /* Makes the object with a shared front end, unless *ret_why says why not. */
 static struct err *run_shared(struct arena *a, struct front_call *c, const char **ret_why)
 {
 	struct str ir = {0};
-	if (c->f->share != FRONT_PROVE)
+	*ret_why = has_compiler(c->f) ? NULL : CHANGED;
+	if (!*ret_why && c->f->share != FRONT_PROVE)
 		TRY(is_alone(a, c, ret_why));
 	if (!*ret_why)
 		TRY(ask_driver(a, c, ret_why));
 	if (!*ret_why)
-		TRY(ask_compiler(a, c, ret_why));
+		TRY(take_known(a, c, &ir, ret_why));
+	if (*ret_why || ir.p)
+		return *ret_why ? NULL : run_back(a, c, ir, ret_why);
+	TRY(ask_compiler(a, c, ret_why));
 	if (*ret_why)
 		return NULL;
-	find_key(a, c);
+	find_base(a, c);
+	c->t.key = str_fmt(a, "%.*s-%.*s", STR(c->t.base), STR(text_key(a, c, c->t.text)));
 	TRY(take_ir(a, c, &ir, ret_why));
-	return *ret_why ? NULL : run_back(a, c, ir, ret_why);
+	if (*ret_why)
+		return NULL;
+	asked_keep_text(c->f, &c->t);
+	return run_back(a, c, ir, ret_why);
 }
 
 struct err *front_pass(struct arena *a, const struct front *f, const struct compile_pass *pass,
@@ -601,6 +702,7 @@ struct err *front_pass(struct arena *a, const struct front *f, const struct comp
 		return run_direct(a, &c, why);
 	ret->doubt = stored(a, &c, ".bad");
 	/* the same pass always is in the sample, or never */
-	bool sampled = str_hash(str_fmt(a, "%.*s %.*s", STR(c.key), STR(pass->gpu))) % SAMPLE == 0;
+	bool sampled =
+		str_hash(str_fmt(a, "%.*s %.*s", STR(c.t.key), STR(pass->gpu))) % SAMPLE == 0;
 	return f->share == FRONT_PROVE || sampled ? compare(a, &c) : NULL;
 }

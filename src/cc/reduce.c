@@ -406,3 +406,8 @@ void front_builtins(struct arena *a, struct str text, struct strs *ret)
 	}
 	strs_sort(ret);
 }
+
+bool front_asks_features(struct str builtin)
+{
+	return str_contains(builtin, S("lds")) || str_contains(builtin, S("s_wait_event"));
+}

@@ -140,6 +140,8 @@ static struct err *run_stage(struct build *b, enum build_stage stage)
 	switch (stage) {
 	case STAGE_SDK:
 		TRY(open_sdk(b));
+		if (own) /* first: what changes while it is read is another one */
+			b->make.programs = sdk_programs(b->a, &b->ret->sdk);
 		if (own && b->make.cache)
 			TRY(sdk_identity(b->a, &b->ret->sdk, &b->make.identity));
 		return open_sysroot(b);

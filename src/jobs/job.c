@@ -64,13 +64,56 @@ static struct err *run_program(
 	return job_write_said(tmp, j, r.err);
 }
 
-/* Makes `part` by a program, unless the cache has what that would make. An output that a later run may doubt is not kept. */
+/* An output of which a later job may say that it is wrong, by making one of these files. */
+struct job_kept {
+	struct arena a;
+	struct cached_pass pass;
+	struct str said;
+	struct strs doubts;
+	struct proc_result cost;
+};
+
+static void keep_later(struct job *j, const struct cached_pass *pass, struct str said,
+	const struct strs *doubts, const struct proc_result *cost)
+{
+	struct job_kept *k = j->later = xmalloc(sizeof(*k));
+	*k = (struct job_kept){.cost = *cost};
+	k->pass = cached_copy(&k->a, pass);
+	k->said = str_fmt(&k->a, "%.*s", STR(said));
+	VEC_EACH (const struct str, path, doubts)
+		strs_add(&k->a, &k->doubts, str_fmt(&k->a, "%.*s", STR(*path)));
+}
+
+void jobs_keep(struct jobs *set)
+{
+	for (size_t i = 0; i < set->all.n; i++) {
+		struct job *j = set->all.v[i];
+		struct job_kept *k = j->later;
+		bool doubted = !j->report.done;
+		if (!k)
+			continue;
+		VEC_EACH (const struct str, path, &k->doubts)
+			doubted |= fs_present(*path);
+		if (!doubted)
+			cached_keep(&k->a, &k->pass, j->output, k->said, &k->cost);
+		arena_free(&k->a);
+		free(k);
+		j->later = NULL;
+	}
+}
+
+/* Makes `part` by a program, unless the cache has what that would make. */
 static struct err *run_or_restore(
 	struct arena *tmp, struct job *j, struct str part, struct strs *io_inputs)
 {
 	struct cached_pass pass = {0};
 	struct str said = S("");
+	struct strs names = {0};
 	bool caching = j->set->cache && j->depfile.n;
+	if (caching && j->doubts.n && fs_is_dir(j->doubts))
+		TRY(fs_list(tmp, j->doubts, &names));
+	VEC_EACH (const struct str, name, &names)
+		caching &= !str_ends(*name, S(".bad"));
 	if (caching)
 		TRY(job_restore(tmp, j, part, &pass));
 	if (j->report.restored)
@@ -79,11 +122,12 @@ static struct err *run_or_restore(
 	TRY(job_check_regular(part));
 	if (j->depfile.n)
 		TRY(job_check_regular(j->depfile));
-	if (!caching || io_inputs->n)
-		return NULL;
 	const struct proc_result cost = {
 		.seconds = j->report.seconds, .cpu = j->report.cpu, .memory = j->report.memory};
-	cached_keep(tmp, &pass, part, said, &cost);
+	if (caching && io_inputs->n)
+		keep_later(j, &pass, said, io_inputs, &cost);
+	else if (caching)
+		cached_keep(tmp, &pass, part, said, &cost);
 	return NULL;
 }
 

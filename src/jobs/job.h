@@ -72,7 +72,10 @@ struct job {
 	uint64_t held;       /* bytes; its share while it runs */
 	bool known;          /* it ran before */
 	bool starved, alone; /* its program ran out of memory, and runs when no other does */
-	struct err *failure; /* set by jobs_run() */
+	/* If this folder has a file NAME.bad, the job's output is made anew: one in the cache may be wrong. Or "". */
+	struct str doubts;
+	struct job_kept *later; /* jobs_keep() gives it to the cache */
+	struct err *failure;    /* set by jobs_run() */
 };
 
 /* The builder's part of a job. Hooks are called from several threads. */
@@ -95,6 +98,7 @@ struct jobs {
 	/* outputs of programs with a depfile are taken from here, and kept there; or NULL */
 	struct cache *cache;
 	struct str identity; /* a hash of the content of all programs that run; for the cache */
+	const struct strs *programs;   /* their files: cached_same() */
 	VEC(struct cached_root) roots; /* likewise */
 	double began;                  /* mono_now() at the start of the whole build */
 	VEC(struct job *) all;         /* in order: a job comes after those that it needs */
@@ -122,6 +126,8 @@ void job_need(struct job *later, struct job *earlier);
  * NULL, no job is started after a failure; running ones finish, and their failures are dropped. Otherwise all jobs that do not
  * need a failed one are run, and further failures go to *ret_more, chained by err.also. Once for a set. */
 MUST_USE struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more);
+/* Gives the cache the outputs that a later job might have doubted, and none did. Once for a set, after jobs_run(). */
+void jobs_keep(struct jobs *set);
 /* A unique file name for a path: "src/a.cu" -> "src_a.cu-1f3a9c02". */
 struct str job_file_name(struct arena *a, struct str path);
 

@@ -35,7 +35,8 @@ struct err *job_restore(struct arena *tmp, struct job *j, struct str part, struc
 	const struct strs *const lists[] = {&j->proc.argv, &j->proc.setenv, &j->key};
 	struct str said;
 	bool good;
-	*ret = (struct cached_pass){.cache = j->set->cache, .began = cached_now()};
+	*ret = (struct cached_pass){
+		.cache = j->set->cache, .programs = j->set->programs, .began = cached_now()};
 	TRY(preprocess(tmp, j, part, &good));
 	if (!good)
 		return NULL;

@@ -123,6 +123,20 @@ static struct str locate(struct arena *tmp, const struct job *j, struct str path
 	return S("");
 }
 
+/* The path on this machine of a file that a compiler named; "" if a link leads out of the SDK, as it does not inside. */
+static struct str outside(struct arena *tmp, const struct front *f, struct str path)
+{
+	const struct job *j = f->user;
+	const struct make *m = j->set->user;
+	struct str ret = locate(tmp, j, path), real, root;
+	if (ret.n)
+		return ret;
+	ret = sdk_outside(tmp, m->sdk, path);
+	bool inside = fs_real(tmp, ret, &real) && fs_real(tmp, m->sdk->root, &root) &&
+		      path_is_below(real, root);
+	return inside ? ret : S("");
+}
+
 /* ---- command lines ---- */
 
 static void add_args(struct arena *a, struct proc *p, const struct strs *args, const char *prefix)
@@ -262,7 +276,7 @@ static struct err *run_program(
 	return proc_run(tmp, &p, ret);
 }
 
-/* Runs a device pass. Its front ends are beside its object, under the name of the source. */
+/* Runs a device pass. Its front ends are beside its object, under the name of the source (j->doubts). */
 static struct err *run_device(
 	struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs)
 {
@@ -270,17 +284,21 @@ static struct err *run_device(
 	struct front_result done;
 	struct strs libraries = sdk_compiler_dirs(tmp, m->sdk);
 	const struct front f = {.share = m->plan->gpus.n > 1 ? m->share : FRONT_OFF,
-		.store = path_join(tmp, m->obj,
-			str_fmt(tmp, "%.*s.front", STR(job_file_name(tmp, j->report.name)))),
+		.store = j->doubts,
 		.identity = j->set->toolchain,
 		.hints = path_join(tmp, m->obj, S("compiler")),
 		.compiler = sdk_outside(tmp, m->sdk, m->sdk->clang),
 		.libraries = &libraries,
+		.programs = &m->programs,
+		.memory = m->memory,
+		.cwd = j->proc.cwd,
+		.outside = outside,
 		.turn = str_fmt(tmp, "%.6f", m->began),
 		.gpus = &m->plan->gpus,
 		.run = run_program,
 		.user = j};
 	const struct compile_pass pass = {.gpu = j->report.gpu,
+		.depfile = j->depfile,
 		.work = j->work,
 		.out = path_join(tmp, j->work, S(JOB_OUT)),
 		.output = j->output};
@@ -331,6 +349,7 @@ static struct job *add_compile(struct make *m, const struct plan_source *src, co
 			j->depfile = p->depfile;
 			if (p->gpu.n && m->share != FRONT_OFF) {
 				j->run = run_device;
+				j->doubts = str_fmt(a, "%.*s.front", STR(name));
 				strs_add(a, &j->key, S("front end"));
 				strs_add(a, &j->key, str_from(front_share_names[m->share]));
 			}
@@ -398,6 +417,7 @@ void make_jobs(struct make *m)
 		.toolchain = str_fmt(a, "%.*s%.*s", STR(m->sdk->fingerprint), STR(m->sysroot->key)),
 		.cache = m->cache,
 		.identity = str_fmt(a, "%.*s%.*s", STR(m->identity), STR(m->sysroot->key)),
+		.programs = &m->programs,
 		.began = m->began};
 	const struct cached_root roots[] = {
 		{"hip", m->hip}, {"obj", m->obj}, {"project", m->plan->project}};
@@ -459,10 +479,16 @@ static struct err *run_jobs(struct make *m)
 
 struct err *make_compile(struct make *m)
 {
+	CLEANUP(front_memory_freep) struct front_memory *memory = front_memory_new();
+	m->memory = memory;
 	struct err *e = run_jobs(m);
 	/* the stamp of an object is void once its front end was found wrong, by another pass */
-	if (!e && find_differences(m))
+	if (!e && find_differences(m)) {
+		jobs_keep(&m->set);
 		e = run_jobs(m);
+	}
+	jobs_keep(&m->set);
+	m->memory = NULL;
 	for (size_t i = 0; i < m->set.all.n; i++)
 		make_add_warnings(m, m->set.all.v[i], job_said(m->a, m->set.all.v[i]));
 	return e;

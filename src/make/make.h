@@ -36,6 +36,7 @@ struct make {
 	double began;           /* mono_now() at the start of the whole build */
 	struct cache *cache;    /* keeps objects, or NULL */
 	struct str identity;    /* sdk_identity(), if there is a cache */
+	struct strs programs;   /* sdk_programs(), from before that */
 
 	/* make_open(): the folders, and the paths that compilers can see */
 	struct str hip, obj, mod, log, stamp, tmp;
@@ -50,6 +51,7 @@ struct make {
 
 	/* make_compile() */
 	struct jobs set;
+	struct front_memory *memory;
 	VEC(struct job *) shared; /* their objects are linked into every module */
 	struct err *failures;     /* with keep_going: those after the one returned; owned */
 	struct findings warnings; /* warnings of finished and up-to-date jobs, each place once */

@@ -53,6 +53,18 @@ static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
 			strs_add(a, ret, path_join(a, libs, *n));
 }
 
+struct strs sdk_programs(struct arena *a, const struct sdk *sdk)
+{
+	struct strs files = {0}, ret = {0};
+	list_files(a, sdk, &files);
+	VEC_EACH (const struct str, path, &files) {
+		struct str state = fs_exact_state(a, *path);
+		if (state.n)
+			strs_add(a, &ret, str_fmt(a, "%.*s %.*s", STR(state), STR(*path)));
+	}
+	return ret;
+}
+
 struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret)
 {
 	ARENA(tmp);
@@ -72,15 +84,10 @@ struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret
 		return err_new(E_LIMIT, "the compiler in '%.*s' has more than %d files", STR(bin),
 			MOST_FILES);
 	for (size_t i = 0; i < files.n; i++) {
-		struct stat st;
 		struct digest d;
-		if (!fs_try_stat(files.v[i], &st) || !S_ISREG(st.st_mode))
+		state = fs_exact_state(&tmp, files.v[i]);
+		if (!state.n)
 			continue;
-		/* without which the content cannot change */
-		state = str_fmt(&tmp, "%llu:%llu:%lld:%lld.%09ld:%lld.%09ld",
-			(unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
-			(long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
-			(long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 		const char *old = map_get(&known, state);
 		if (old) {
 			hash = str_from(old);

@@ -113,6 +113,8 @@ struct strs sdk_compiler_dirs(struct arena *a, const struct sdk *sdk);
 /* A hash of the content of the compiler, its libraries, its linker and the device libraries: of all that decides what a
  * source becomes, besides the files that it includes. E_SDK if there is no clang. */
 MUST_USE struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret);
+/* The same files, each "STATE PATH" with fs_exact_state(). */
+struct strs sdk_programs(struct arena *a, const struct sdk *sdk);
 /* Opens an installed SDK; E_SDK if it is missing or lacks a component, a package, or kernels for a GPU. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 /* E_SDK if the SDK can neither be opened nor be installed by a build: a prefix, a tarball that is not installed. */

@@ -373,6 +373,8 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 		.rocm = rocm_version(s)};
 	if (o->gpus)
 		ret->gpus = *o->gpus;
+	/* first: what changes while it is read is another one */
+	ret->programs = sdk_programs(a, s->sdk);
 	if (o->objects.n)
 		TRY(sdk_identity(a, s->sdk, &ret->identity));
 	/* ROCm's libraries need the tree's libc, whose symbols the linker cannot find here */

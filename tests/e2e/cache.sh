@@ -31,6 +31,30 @@ rocsmith build p --gpu gfx1201,gfx90a,gfx1100 -o o4 --build-dir b4 --json >4.jso
 [ "$(did 4.json)" = '2 3' ] || no "one more GPU compiled and restored: $(did 4.json)"
 ok 'one more GPU takes its device pass and the host pass that embeds it'
 
+# ---- objects of shared front ends: for those who share, too ----
+rm -rf "$own"
+share() { # PROJECT HOW NUMBER
+	rocsmith build "$1" --gpu gfx1030,gfx1031,gfx1100 --share-frontend="$2" -o "s$3" --build-dir "c$3" --json >"s$3.json"
+}
+share p auto 1
+[ "$(did s1.json)" = '4 1' ] || no "shared front ends compiled and restored: $(did s1.json)"
+rm -rf "$own"
+share elsewhere/other auto 2
+[ "$(did s2.json)" = '0 5' ] || no "shared front ends, elsewhere, compiled and restored: $(did s2.json)"
+share p off 3
+[ "$(did s3.json)" = '2 3' ] || no "direct passes compiled and restored: $(did s3.json)"
+cmp s1/*.whl s2/*.whl && cmp s1/*.whl s3/*.whl || no 'the wheels of shared front ends, of the cache and of direct passes differ'
+ok 'objects of shared front ends are kept, and not taken for those of direct passes'
+# a front end that was found wrong: what the cache has of it is not believed
+for f in c1/obj/*.front/*.ll; do
+	echo gfx1030 >"${f%.ll}.bad"
+	rm -rf c1/stamp
+done
+share p auto 1
+[ "$(did s1.json)" = '3 2' ] || no "a front end in doubt compiled and restored: $(did s1.json)"
+cmp s1/*.whl s3/*.whl || no 'the wheel of a front end in doubt differs'
+ok 'objects of a front end in doubt are made anew'
+
 # ---- a header of the same size and time; a macro; a header that was not there ----
 touch -d 2020-01-01 p/include/k.cuh
 rocsmith build p --gpu gfx1201 -o o5 --build-dir b5 --json >5.json

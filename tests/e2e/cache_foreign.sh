@@ -45,6 +45,22 @@ build p gfx1201,gfx90a,gfx1100 3 "$PWD/b1"
 [ "$(compiles 3.json)" = '2 2' ] && [ "$(compiles 3.json device)" = '1 2' ] || no "one more GPU compiled and restored: $(compiles 3.json)"
 ok 'one more GPU takes a device pass for each file, and the host passes that embed it'
 
+# ---- objects of shared front ends ----
+cp -r p shares
+share() { # PROJECT NUMBER BUILD-DIR
+	rocsmith build "$1" --gpu gfx1030,gfx1031,gfx1100 --share-frontend=auto -o "o$2" --build-dir "$3" --json >"$2.json" || no "build $2"
+}
+share shares 5 b5
+[ "$(compiles 5.json)" = '4 0' ] || no "shared front ends compiled and restored: $(compiles 5.json)"
+rm -rf "$own"
+mv shares elsewhere/shares
+share elsewhere/shares 7 "$PWD/elsewhere/b7"
+[ "$(compiles 7.json)" = '0 4' ] || no "shared front ends, elsewhere, compiled and restored: $(compiles 7.json)"
+cmp o5/*.whl o7/*.whl || no 'the wheel of shared front ends from the cache is another one'
+[ "$(said "$PWD/b5")" = "$(said "$PWD/elsewhere/b7")" ] && [ -n "$(said "$PWD/b5")" ] ||
+	no "the warnings differ: $(said "$PWD/b5") and $(said "$PWD/elsewhere/b7")"
+ok 'objects of shared front ends come from the cache, with their warnings as they were'
+
 # ---- through the shims of that build: one GPU; words that nobody knows ----
 . b1/log/environment
 export ROCSMITH_HOME=${ROCSMITH_HOME:-}

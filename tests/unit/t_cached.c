@@ -136,6 +136,22 @@ static void messages_are_about_the_files_as_they_are(void **state)
 	cached_keep(&a, &other, part, S(""), &cost);
 	assert_ok(cached_take(&a, &other, part, &said, &done));
 	assert_true(done);
+	/* a compiler that is replaced during the build: what it made is not kept, and nothing is looked for */
+	struct str compiler = path_join(&a, top, S("clang"));
+	struct strs programs = {0};
+	assert_ok(fs_write(compiler, S("one"), 0644));
+	strs_add(&a, &programs,
+		str_fmt(&a, "%.*s %.*s", STR(fs_exact_state(&a, compiler)), STR(compiler)));
+	strs_add(&a, &other.words, S("-O2"));
+	other.programs = &programs;
+	assert_ok(cached_key(&a, &other));
+	assert_true(other.good);
+	assert_ok(fs_write(compiler, S("two"), 0644)); /* as large, by another inode */
+	cached_keep(&a, &other, part, S(""), &cost);
+	assert_ok(cached_take(&a, &other, part, &said, &done));
+	assert_false(done);
+	assert_ok(cached_key(&a, &other));
+	assert_false(other.good);
 	/* columns are not in the text */
 	struct digest before;
 	p.text = S("int x = __builtin_COLUMN();\n");

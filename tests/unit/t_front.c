@@ -3,6 +3,8 @@
  * made of. */
 #include "unit/kit.h"
 
+#include <time.h>
+
 #include "base/buf.h"
 #include "base/fs.h"
 #include "cc/cc_int.h"
@@ -116,7 +118,9 @@ struct fake {
 	bool back_speaks, wrong,
 		fails; /* the back end warns; makes another object; errors in the source */
 	unsigned fronts, backs, directs;
-	struct front extra; /* hints, turn, GPUs */
+	unsigned asks[4];   /* the driver, texts, probes, macros */
+	bool names_gpus;    /* the driver's words do */
+	struct front extra; /* hints, turn, GPUs, memory */
 };
 
 static struct str value_after(const struct strs *argv, const char *word)
@@ -135,24 +139,45 @@ static struct err *fake_run(
 	*ret = (struct proc_result){.cpu = 1, .out = S(""), .err = S("")};
 	TRY(fs_read(a, at(k->f, "source"), 1 << 16, &text));
 	if (strs_has(argv, S("-###"))) {
-		struct str said = str_replace(a, S(CC1 LLD), S("GPU"), argv->v[1]);
-		said = str_replace(a, said, S("MORE"), str_from(k->more));
-		ret->err = str_replace(a, said, S("OUT"), out);
+		const struct str arch = S("--offload-arch=");
+		k->asks[0]++;
+		VEC_EACH (const struct str, word, argv) {
+			bool names = str_starts(*word, arch);
+			if (!names && (k->names_gpus || word != argv->v + 1))
+				continue;
+			struct str gpu = str_sub(*word, names ? arch.n : 0, word->n);
+			struct str said = str_replace(a, S(CC1 LLD), S("GPU"), gpu);
+			said = str_replace(a, said, S("MORE"), str_from(k->more));
+			said = str_replace(a, said, S("OUT"), out.n ? out : S("a.out"));
+			ret->err = str_fmt(a, "%.*s%.*s", STR(ret->err), STR(said));
+		}
 		return NULL;
+	}
+	if (strs_has(argv, S("-dM"))) {
+		k->asks[3]++;
+		return fs_write(out,
+			str_fmt(a, "#define __%.*s__ 1\n#define __AMDGCN__ 1\n", STR(cpu)), 0644);
 	}
 	if (!strs_has(argv, S("-cc1")) && !strs_has(argv, S("-m"))) { /* the driver */
 		k->directs++;
 		ret->status = k->fails;
 		ret->err = k->fails ? S("error: here\n") : S("warning: direct\n");
-		return fs_write(out, str_fmt(a, "%.*s for %.*s", STR(text), STR(argv->v[1])), 0644);
+		struct str gpu = argv->v[1];
+		gpu = str_sub(
+			gpu, str_starts(gpu, S("--")) ? sizeof("--offload-arch=") - 1 : 0, gpu.n);
+		return fs_write(out, str_fmt(a, "%.*s for %.*s", STR(text), STR(gpu)), 0644);
 	}
 	if (strs_has(argv, S("-E"))) {
+		k->asks[1]++;
 		ret->status = k->fails;
 		return fs_write(out, text, 0644);
 	}
 	if (strs_has(argv, S("-emit-llvm"))) {
 		bool probe = str_ends(argv->v[argv->n - 1], S("probe.hip"));
 		k->fronts += !probe;
+		k->asks[2] += probe;
+		if (probe) /* the names come last: those of the headers are asked for, too */
+			TRY(fs_read(a, argv->v[argv->n - 1], 1 << 16, &text));
 		ret->err = probe ? S("") : S("warning: front\n");
 		BUF(accepted, a);
 		struct strs names = {0};
@@ -161,6 +186,8 @@ static struct err *fake_run(
 			struct str word = str_sub(*name, sizeof("__builtin_amdgcn_") - 1, name->n);
 			buf_char(&accepted, str_contains(str_from(k->features), word) ? '1' : '0');
 		}
+		if (probe)
+			text = S("probe");
 		return fs_write(out,
 			str_fmt(a,
 				TRIPLE ";%.*s\n@x = [9 x i8] c\"_%.*s\\00\"\ndefine void @f() "
@@ -207,7 +234,7 @@ static struct front_result pass(struct fake *k, enum front_share share, const ch
 	assert_ok(fs_remove_tree(p.work));
 	assert_ok(fs_mkdirs(p.work));
 	strs_add(a, &argv, S("clang"));
-	strs_add(a, &argv, str_from(gpu));
+	strs_add(a, &argv, str_fmt(a, "%s%s", k->names_gpus ? "--offload-arch=" : "", gpu));
 	strs_add(a, &argv, S("-o"));
 	strs_add(a, &argv, p.out);
 	assert_ok(front_pass(a, &f, &p, &argv, &r));
@@ -343,6 +370,75 @@ static void a_source_that_names_the_gpu_is_direct_once_that_is_seen(void **state
 		put(k.f, "source", str_z(&k.f->a, str_fmt(&k.f->a, "%s!", texts[i])));
 		assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
 	}
+}
+
+/* ---- what passes need not ask ---- */
+
+/* A second GPU's pass, with the header as it is when the first one runs; `then` replaces it after that. How many texts are
+ * made? */
+static unsigned texts_of_two(struct fake *k, const char *header, const char *then)
+{
+	struct arena *a = &k->f->a;
+	const struct timespec tick = {.tv_nsec = 30000000};
+	struct strs programs = {0};
+	struct str compiler = at(k->f, "compiler");
+	CLEANUP(front_memory_freep) struct front_memory *memory = front_memory_new();
+	strs_add(a, &programs,
+		str_fmt(a, "%.*s %.*s", STR(fs_exact_state(a, compiler)), STR(compiler)));
+	put(k->f, "header", header);
+	put(k->f, "source", str_z(a, str_fmt(a, "# 1 \"%.*s\" 1", STR(at(k->f, "header")))));
+	nanosleep(&tick, NULL); /* a file that is younger than the text is not trusted */
+	memset(k->asks, 0, sizeof(k->asks));
+	k->extra.memory = memory;
+	k->extra.programs = &programs;
+	assert_int_equal(pass(k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
+	if (then)
+		put(k->f, "header", then);
+	assert_true(pass(k, FRONT_AUTO, "gfx1101").how == FRONT_SHARED);
+	assert_int_equal(k->asks[0], 1);
+	assert_ok(fs_remove_tree(at(k->f, "store")));
+	return k->asks[1];
+}
+
+static void a_text_is_made_once_if_no_file_asks_for_the_gpu(void **state)
+{
+	static const char *const once[] = {"int x;", "/* gfx1101 */ int __; // __g##fx1101",
+		"const char *s = \"gfx1101\"; int __;", "_ _ g f x 1 1 0 1 _ _", NULL};
+	static const char *const twice[] = {"#if __gfx1101__", "#if __gf\\\nx1101__",
+		"_Pragma(\"push_macro(\\\"__gfx1100__\\\")\")", "CAT(__gfx, 1101__)",
+		"#define IS(x) defined(__##x##__)\nIS(gfx1101)", "CAT(__gfx110, 1, __)",
+		"char c = R\"(/*)\"; CAT(__, gfx1101, __) /* */",
+		"#if 0\ndon't /* this\n#endif\nCAT(__, gfx1101__) /* */",
+		"#define M 1'0\nCAT(__gfx, 1100__) '", NULL};
+	struct fake k = fake(*state);
+	struct strs gpus = {0};
+	strs_add(&k.f->a, &gpus, S("gfx1100"));
+	strs_add(&k.f->a, &gpus, S("gfx1101"));
+	k.names_gpus = true;
+	k.extra.hints = at(k.f, "hints");
+	k.extra.gpus = &gpus;
+	put(k.f, "compiler", "");
+	assert_int_equal(texts_of_two(&k, "int y;", NULL), 1);
+	assert_true(k.asks[2] == 2 && k.asks[3] == 2);
+	for (size_t i = 0; once[i]; i++) {
+		if (texts_of_two(&k, once[i], NULL) != 1)
+			fail_msg("asked again: %s", once[i]);
+		assert_true(k.asks[2] == 0 && k.asks[3] == 0); /* answers are kept */
+	}
+	for (size_t i = 0; twice[i]; i++)
+		if (texts_of_two(&k, twice[i], NULL) != 2)
+			fail_msg("not asked again: %s", twice[i]);
+	struct strs old = {0};
+	strs_add(&k.f->a, &old, S("1:2:3:4.5:6.7 /absent")); /* a compiler that was replaced */
+	k.extra.programs = &old;
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_DIRECT);
+	/* a header that was changed in between; another compiler; another builtin */
+	assert_int_equal(texts_of_two(&k, "int x;", "int x;"), 2);
+	put(k.f, "compiler", "");
+	assert_int_equal(texts_of_two(&k, "int x;", NULL), 1);
+	assert_true(k.asks[2] == 2 && k.asks[3] == 2);
+	assert_int_equal(texts_of_two(&k, "x __builtin_amdgcn_a", NULL), 1);
+	assert_int_equal(k.asks[2], 2);
 }
 
 /* ---- texts that differ ---- */
@@ -547,6 +643,7 @@ int main(void)
 		FILES(proving_finds_a_wrong_object_and_drops_its_front_end),
 		FILES(builtins_that_one_gpu_lacks_are_not_shared),
 		FILES(a_source_that_names_the_gpu_is_direct_once_that_is_seen),
+		FILES(a_text_is_made_once_if_no_file_asks_for_the_gpu),
 		cmocka_unit_test(bodies_of_plain_functions_that_were_not_emitted_do_not_count),
 		cmocka_unit_test(functions_of_other_kinds_count),
 		cmocka_unit_test(questions_about_the_number_of_the_gpu_decide),
