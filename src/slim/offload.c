@@ -1,13 +1,49 @@
 /* Objects that are not linked yet: takes the images of other GPUs out of the section .llvm.offloading (formats/offload.h). Nothing
  * in an object refers to that section, and nothing in it has an address, so what lies behind it in the file moves up. */
 #include "formats/offload.h"
+#include "formats/le.h"
 #include "slim/slim_int.h"
+
+enum { ENTRY = 40, MAX_HEAD = 4 << 20 };
 
 struct offload_plan {
 	struct slim_plan *p;
-	uint64_t binary; /* the current one; UINT64_MAX: none yet */
-	uint64_t kept, images;
+	struct bytes section;
+	struct offload_image first; /* of the current binary, with the least offset of its images */
+	VEC(struct offload_image) kept;
+	uint64_t images;
 };
+
+/* Of a binary (version 2) in which some images stay: its header and tables without the others, then each image. */
+static struct err *split_binary(struct offload_plan *o)
+{
+	struct slim_plan *p = o->p;
+	const struct offload_image *first = &o->first;
+	uint64_t n = first->offset, now = n;
+	if (n > MAX_HEAD || first->entry > n || first->of > (n - first->entry) / ENTRY)
+		return err_new(E_SLIM, "an offload binary has images before the end of its tables");
+	char *head = arena_array(p->a, n, 1);
+	TRY(bytes_read(&o->section, head, n, first->binary));
+	char *table = head + first->entry;
+	struct slim_part *part = VEC_PUSH(p->a, &p->parts);
+	*part = (struct slim_part){.offset = first->binary, .size = n};
+	for (size_t i = 0; i < o->kept.n; i++) {
+		const struct offload_image *x = &o->kept.v[i];
+		now = round_up(now, 8);
+		memmove(table + i * ENTRY, head + x->entry, ENTRY);
+		put_le(table + i * ENTRY + 24, now, 8);
+		*VEC_PUSH(p->a, &p->parts) =
+			(struct slim_part){.offset = x->binary + x->offset, .size = x->size};
+		now += x->size;
+		if (now > first->length)
+			return err_new(E_SLIM, "images of an offload binary lie over each other");
+	}
+	memset(table + o->kept.n * ENTRY, 0, (first->of - o->kept.n) * ENTRY);
+	put_le(head + 8, now, 8);
+	put_le(head + 24, o->kept.n, 8);
+	p->parts.v[p->parts.n - o->kept.n - 1].head = (struct str){head, n};
+	return NULL;
+}
 
 static struct err *take_image(void *user, const struct offload_image *x)
 {
@@ -15,21 +51,24 @@ static struct err *take_image(void *user, const struct offload_image *x)
 	struct slim_plan *p = o->p;
 	bool amd = str_contains(x->triple, S("-amd-"));
 	bool keep = !amd || !x->arch.n || slim_keeps(p->keep, x->arch);
-	if (o->binary != x->binary)
-		o->kept = o->images = 0;
-	o->binary = x->binary;
-	o->kept += keep;
-	o->images++;
+	if (!o->images)
+		o->first = *x;
+	if (o->first.offset > x->offset)
+		o->first.offset = x->offset;
+	if (keep)
+		*VEC_PUSH(p->a, &o->kept) = *x;
 	if (amd && x->arch.n)
 		slim_sum_add(p->a, &p->targets,
 			&(struct slim_sum){str_dup(p->a, x->arch), keep, 1, x->size});
-	if (o->images < x->of)
+	if (++o->images < x->of)
 		return NULL;
-	if (o->kept && o->kept < x->of)
-		return err_new(E_SLIM, "an offload binary has images that stay and others");
-	if (o->kept)
-		*VEC_PUSH(p->a, &p->binaries) = (struct slim_binary){x->binary, x->length};
-	p->changed |= !o->kept;
+	if (o->kept.n == x->of)
+		*VEC_PUSH(p->a, &p->parts) =
+			(struct slim_part){.offset = x->binary, .size = x->length};
+	else if (o->kept.n)
+		TRY(split_binary(o));
+	p->changed |= o->kept.n < x->of;
+	o->kept.n = o->images = 0;
 	return NULL;
 }
 
@@ -46,7 +85,6 @@ static uint64_t bytes_gone(const struct slim_plan *p, uint64_t unused)
 struct err *slim_offload_read(struct slim_plan *p)
 {
 	const struct elf *e = &p->elf;
-	struct offload_plan o = {.p = p, .binary = UINT64_MAX};
 	VEC_EACH (const struct elf_section, s, &e->sections) {
 		if (!str_eq(s->name, S(OFFLOAD_SECTION)) || !s->size)
 			continue;
@@ -59,6 +97,7 @@ struct err *slim_offload_read(struct slim_plan *p)
 		p->unlinked = true;
 		p->from = s->offset;
 		p->size = s->size;
+		struct offload_plan o = {.p = p, .section = section};
 		TRY(offload_walk(&section, take_image, &o));
 	}
 	if (!p->changed)
@@ -74,8 +113,8 @@ struct err *slim_offload_read(struct slim_plan *p)
 	}
 	if (over)
 		return err_new(E_SLIM, "something else lies over " OFFLOAD_SECTION);
-	VEC_EACH (const struct slim_binary, b, &p->binaries)
-		now = round_up(now, 8) + b->size;
+	VEC_EACH (const struct slim_part, part, &p->parts)
+		now = round_up(now, 8) + part->size;
 	p->after = p->src->size - bytes_gone(p, p->size - now);
 	return NULL;
 }
@@ -104,15 +143,22 @@ static struct err *prove(const struct slim_plan *p, const struct elf_image *m, s
 	}
 	struct slim_plan again = {.a = &tmp, .src = &now, .keep = p->keep, .elf = e};
 	TRY(slim_offload_read(&again));
-	bool same = !again.changed && again.binaries.n == p->binaries.n;
-	for (size_t i = 0; same && i < again.binaries.n; i++) {
-		uint64_t size = p->binaries.v[i].size, equal;
-		struct bytes was = bytes_sub(p->src, p->from + p->binaries.v[i].offset, size),
-			     is = bytes_sub(&now, again.from + again.binaries.v[i].offset, size);
+	uint64_t at = 0;
+	bool same = !again.changed;
+	VEC_EACH (const struct slim_part, part, &p->parts) {
+		uint64_t equal;
+		at = round_up(at, 8);
+		struct bytes was = part->head.p
+					   ? bytes_mem(part->head)
+					   : bytes_sub(p->src, p->from + part->offset, part->size),
+			     is = bytes_sub(&now, again.from + at, part->size);
 		TRY(bytes_compare(&was, &is, &equal));
-		same = equal == size && again.binaries.v[i].size == size;
+		same = same && equal == part->size;
+		at += part->size;
 	}
-	return same ? NULL : err_new(E_SLIM, "the smaller file would have other images");
+	return same && at == again.size
+		       ? NULL
+		       : err_new(E_SLIM, "the smaller file would have other images");
 }
 
 struct err *slim_offload_write(struct slim_plan *p, struct fs_out *o)
@@ -122,9 +168,12 @@ struct err *slim_offload_write(struct slim_plan *p, struct fs_out *o)
 	uint64_t stop = p->from + p->size;
 	elf_image_begin(&tmp, &p->elf, &m);
 	TRY(bytes_copy(p->src, 0, p->from, o));
-	VEC_EACH (const struct slim_binary, b, &p->binaries) {
+	VEC_EACH (const struct slim_part, part, &p->parts) {
 		fs_out_zeros(o, p->from + round_up(o->offset - p->from, 8));
-		TRY(bytes_copy(p->src, p->from + b->offset, b->size, o));
+		if (part->head.p)
+			fs_out_write(o, part->head.p, part->head.n);
+		else
+			TRY(bytes_copy(p->src, p->from + part->offset, part->size, o));
 	}
 	m.now.sections.v[p->section].size = o->offset - p->from;
 	uint64_t gone = bytes_gone(p, stop - o->offset);

@@ -91,8 +91,10 @@ struct slim_bundle {
 	struct bytes content;
 };
 
-struct slim_binary { /* in its section */
-	uint64_t offset, size;
+/* Bytes of a section that stay, the next ones at a multiple of 8: an offload binary, or the parts of one of which some images go. */
+struct slim_part {
+	uint64_t offset, size; /* in the section */
+	struct str head;       /* the new bytes of a header with its tables; else .p is NULL */
 };
 
 struct slim_plan {
@@ -103,9 +105,9 @@ struct slim_plan {
 	size_t section, segment; /* indexes of the ones that hold the bundles; section 0: none */
 	uint64_t from, size;     /* range of the bundles in the file */
 	VEC(struct slim_bundle) bundles;
-	/* an object that is not linked yet, whose section is .llvm.offloading: the offload binaries that stay */
+	/* an object that is not linked yet, whose section is .llvm.offloading: the parts that stay */
 	bool unlinked;
-	VEC(struct slim_binary) binaries;
+	VEC(struct slim_part) parts;
 	struct slim_sums targets;
 	bool changed;
 	struct slim_strip object; /* set if the file is a code object */

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "formats/offload.h"
 #include "unit/fixture_fat.h"
 
 static struct targets wanted(struct arena *a, const char *words)
@@ -151,6 +152,37 @@ static void add_binary(struct buf *b, const char *arch, const char *triple)
 	fx_pad(b, at + SIZE);
 }
 
+/* An offload binary of version 2, as clang 23 makes it, with images for these targets. */
+static void add_second(struct buf *b, const char *const *archs, size_t n)
+{
+	const size_t at = b->n, strings = 32 + n * 40, text = strings + n * 48;
+	size_t image = text + 31 + n * 6, next = (image + 7) / 8 * 8;
+	buf_add(b, S("\x10\xff\x10\xad"));
+	fx_le(b, 2, 4);
+	fx_le(b, next + n * 24, 8);
+	fx_le(b, 32, 8);
+	fx_le(b, n, 8);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t words[] = {0x40002, strings + i * 48, 2, next + i * 24, 20};
+		for (size_t k = 0; k < 5; k++)
+			fx_le(b, words[k], 8);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t words[] = {text, text + 31 + i * 6, 6, text + 5, text + 12, 17};
+		for (size_t k = 0; k < 6; k++)
+			fx_le(b, words[k], 8);
+	}
+	buf_fmt(b, "arch%ctriple%camdgcn-amd-amdhsa%c", 0, 0, 0);
+	fx_pad(b, at + text + 31);
+	for (size_t i = 0; i < n; i++)
+		buf_fmt(b, "%s", archs[i]);
+	for (size_t i = 0; i < n; i++) {
+		fx_pad(b, at + next + i * 24);
+		buf_fmt(b, "the image of %s.", archs[i]);
+	}
+	fx_pad(b, at + next + n * 24);
+}
+
 /* An object that is not linked yet: its sections, and the table behind them. */
 static struct str unlinked(struct arena *a, struct str images)
 {
@@ -166,6 +198,57 @@ static struct str unlinked(struct arena *a, struct str images)
 	for (size_t i = 0; i < 4; i++) /* nor addresses */
 		put_le(p + le64(p + 40) + i * 64 + 16, 0, 8);
 	return (struct str){p, file.n};
+}
+
+static struct err *see_image(void *user, const struct offload_image *x)
+{
+	buf_fmt(user, "%.*s of %llu at %llu: %llu, ", STR(x->arch), (unsigned long long)x->of,
+		(unsigned long long)x->offset, (unsigned long long)x->size);
+	return NULL;
+}
+
+static void a_binary_of_many_images_loses_some(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const archs[] = {"gfx90a", "gfx942", "gfx908"};
+	struct str dir = test_dir(&a), now, again;
+	struct slim_plan p;
+	struct slim_keep k = keep(&a, "gfx942,gfx908");
+	BUF(all, &a);
+	BUF(seen, &a);
+	add_second(&all, archs, 3);
+	struct str file = unlinked(&a, buf_str(&all));
+	assert_ok(slim(&a, dir, file, &k, &now, &p));
+	assert_true(p.changed && p.after == now.n && now.n < file.n);
+	struct elf e;
+	struct bytes src = bytes_mem(now);
+	assert_ok(elf_open(&a, &src, &e));
+	VEC_EACH (const struct elf_section, s, &e.sections)
+		if (str_eq(s->name, S(OFFLOAD_SECTION))) {
+			struct bytes section = bytes_sub(&src, s->offset, s->size);
+			assert_ok(offload_walk(&section, see_image, &seen));
+		}
+	assert_str(buf_str(&seen), "gfx942 of 2 at 352: 20, gfx908 of 2 at 376: 20, ");
+	assert_false(str_contains(now, S("the image of gfx90a.")));
+	assert_true(str_contains(now, S("the image of gfx942.")));
+	assert_true(str_contains(now, S("the image of gfx908.")));
+	assert_ok(slim(&a, dir, now, &k, &again, &p));
+	assert_true(!p.changed && str_eq(again, now));
+	k = keep(&a, "gfx1100");
+	assert_ok(slim(&a, dir, file, &k, &now, &p));
+	assert_false(str_contains(now, S("the image of")));
+	/* an image that lies in the tables, or over another one */
+	k = keep(&a, "gfx942");
+	put_le(all.p + 32 + 24, 64, 8);
+	assert_err_says(slim(&a, dir, unlinked(&a, buf_str(&all)), &k, &now, &p), E_SLIM,
+		"end of its tables");
+	put_le(all.p + 32 + 24, 352, 8);
+	put_le(all.p + 32 + 40 + 24, 352, 8);
+	put_le(all.p + 32 + 40 + 32, 60, 8);
+	k = keep(&a, "gfx90a,gfx942");
+	assert_err_says(slim(&a, dir, unlinked(&a, buf_str(&all)), &k, &now, &p), E_SLIM,
+		"lie over each other");
 }
 
 static void an_object_that_is_not_linked_loses_images(void **state)
@@ -884,6 +967,7 @@ int main(void)
 		cmocka_unit_test(side_files_are_of_the_gpus_in_their_names),
 		cmocka_unit_test(globs_name_files_and_folders),
 		cmocka_unit_test(an_object_that_is_not_linked_loses_images),
+		cmocka_unit_test(a_binary_of_many_images_loses_some),
 		cmocka_unit_test(every_shape_works_and_is_smaller),
 		cmocka_unit_test(raw_bundles_are_compressed_on_demand),
 		cmocka_unit_test(what_cannot_be_proved_is_refused),
