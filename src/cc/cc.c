@@ -475,22 +475,6 @@ struct kept_object {
 	struct proc_result cost;
 };
 
-struct kept_objects {
-	struct kept_object *v;
-	size_t n, cap;
-};
-
-static void keep_objects(
-	struct arena *a, const struct cc_config *config, const struct kept_objects *list)
-{
-	CLEANUP(cache_closep)
-	struct cache *cache = list->n ? cache_borrow(config->objects, config->lender) : NULL;
-	VEC_EACH (struct kept_object, o, list) {
-		o->pass.cache = cache;
-		cached_keep(a, &o->pass, o->path, o->said, &o->cost);
-	}
-}
-
 /* Runs the passes in order. *ret_good: all succeeded, and the object is in place. If false, j->result is that of the one
  * that failed. */
 static struct err *run_passes(struct arena *a, struct compiler_run *j,
@@ -499,7 +483,7 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 	struct log_entry *whole = &j->entry;
 	struct strs objects = {0};
 	CLEANUP(front_memory_freep) struct front_memory *memory = front_memory_new();
-	struct kept_objects later = {0};
+	VEC(struct kept_object) later = {0};
 	bool restored = false;
 	BUF(said, a);
 	*ret_good = false;
@@ -539,7 +523,12 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 				.said = one.said.n ? one.said : one.result.err,
 				.cost = one.result};
 	}
-	keep_objects(a, j->config, &later);
+	CLEANUP(cache_closep)
+	struct cache *cache = later.n ? cache_borrow(j->config->objects, j->config->lender) : NULL;
+	VEC_EACH (struct kept_object, o, &later) {
+		o->pass.cache = cache;
+		cached_keep(a, &o->pass, o->path, o->said, &o->cost);
+	}
 	whole->tries = 1;
 	say_text(buf_str(&said));
 	if (!restored)

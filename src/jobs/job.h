@@ -67,7 +67,7 @@ struct job {
 	struct strs key;         /* words that decide the output but are not on the command line */
 	VEC(struct job *) feeds; /* the jobs that need it */
 	size_t waiting;          /* number of jobs that it needs and that are not done */
-	/* what its program costs; set by the builder for one that never ran, then by jobs_run() */
+	/* its program's costs; set by the builder for one that never ran, then by jobs_run() */
 	struct stamp_cost expected;
 	uint64_t held;       /* bytes; its share while it runs */
 	bool known;          /* it ran before */
@@ -149,7 +149,7 @@ struct stamp_key {
 
 /* Returns true if the output exists as stamped, and every file that was read has its old content. */
 bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost *ret);
-/* What the run cost that wrote this stamp, up to date or not. Returns false, and leaves *io, if there is none. */
+/* Reads the costs of the run that wrote this stamp, up to date or not. Returns false, and leaves *io, if there is none. */
 bool stamp_last(struct str file, struct stamp_cost *io);
 /* Writes the stamp. inputs: absolute paths; those that cannot be read are recorded as absent. */
 MUST_USE struct err *stamp_write(struct stamps *s, const struct stamp_key *k,

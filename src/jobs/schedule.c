@@ -4,30 +4,14 @@
 #include "machine/machine.h"
 #include "term/out.h"
 
-/* What a job is expected to cost: as its last run, else as one for another GPU, else as its kind. */
-static void expect(const struct jobs *set, struct job *j)
+/* Jobs that did not run before are expected to cost what this one does for another GPU. */
+static void learn(struct jobs *set, const struct job *from, const struct stamp_cost *cost)
 {
-	ARENA(tmp);
-	j->known = stamp_last(job_stamp_path(&tmp, j), &j->expected);
-	for (size_t i = 0; i < j->number && !j->known; i++) {
-		const struct job *other = set->all.v[i];
-		if (other->known && str_eq(other->report.kind, j->report.kind) &&
-			str_eq(other->report.name, j->report.name))
-			j->expected = other->expected;
-	}
-}
-
-/* Jobs that did not run before are expected to cost what this one did. */
-static void learn(struct jobs *set, const struct job *ran)
-{
-	const struct job_report *r = &ran->report;
-	if (!r->memory)
-		return;
-	for (size_t i = 0; i < set->all.n; i++) {
+	for (size_t i = 0; i < set->all.n && cost->memory; i++) {
 		struct job *j = set->all.v[i];
-		if (!j->known && str_eq(j->report.kind, r->kind) && str_eq(j->report.name, r->name))
-			j->expected = (struct stamp_cost){
-				.seconds = r->seconds, .cpu = r->cpu, .memory = r->memory};
+		if (!j->known && str_eq(j->report.kind, from->report.kind) &&
+			str_eq(j->report.name, from->report.name))
+			j->expected = *cost;
 	}
 }
 
@@ -135,7 +119,10 @@ static struct err *run(struct arena *tmp, void *job)
 		j->alone = true;
 		*VEC_PUSH(set->a, &set->ready) = j;
 	} else if (!stop) {
-		learn(set, j);
+		const struct job_report *r = &j->report;
+		learn(set, j,
+			&(struct stamp_cost){
+				.seconds = r->seconds, .cpu = r->cpu, .memory = r->memory});
 		end(j, e);
 	}
 	dispatch(set);
@@ -155,8 +142,14 @@ struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more)
 	set->ready.v = arena_array(
 		set->a, set->all.n, sizeof(*set->ready.v)); /* the threads share no arena */
 	set->ready.cap = set->all.n;
+	for (size_t i = 0; i < set->all.n; i++) {
+		ARENA(tmp);
+		struct job *j = set->all.v[i];
+		j->known = stamp_last(job_stamp_path(&tmp, j), &j->expected);
+	}
 	for (size_t i = 0; i < set->all.n; i++)
-		expect(set, set->all.v[i]);
+		if (set->all.v[i]->known)
+			learn(set, set->all.v[i], &set->all.v[i]->expected);
 	pthread_mutex_init(&set->lock, NULL);
 	pthread_mutex_lock(&set->lock);
 	for (size_t i = 0; i < set->all.n; i++)

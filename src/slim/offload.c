@@ -9,12 +9,12 @@ enum { ENTRY = 40, MAX_HEAD = 4 << 20 };
 struct offload_plan {
 	struct slim_plan *p;
 	struct bytes section;
-	struct offload_image first; /* of the current binary, with the least offset of its images */
+	struct offload_image first; /* the current binary's, with the least offset of its images */
 	VEC(struct offload_image) kept;
 	uint64_t images;
 };
 
-/* Of a binary (version 2) in which some images stay: its header and tables without the others, then each image. */
+/* Keeps some images of a binary (version 2): its header and tables without the others, then each image. */
 static struct err *split_binary(struct offload_plan *o)
 {
 	struct slim_plan *p = o->p;

@@ -146,8 +146,8 @@ static void marks_are_the_only_changes_before_pytorchs_translation(void **state)
 		"long)(FULL), v, 16); }\n"
 		"float2 __attribute__((enable_if(true, \"\"))) operator*(float2 a, float2 b);");
 	/* torch's hipify leaves these, and the device would get the host's code; whoever knows HIP means it */
-	assert_ok(hipify_text(
-		&a, S("#ifdef __CUDA_ARCH__\n#endif\nint a = __CUDA_ARCH__;"), S("t.h"), &context, &t));
+	assert_ok(hipify_text(&a, S("#ifdef __CUDA_ARCH__\n#endif\nint a = __CUDA_ARCH__;"),
+		S("t.h"), &context, &t));
 	assert_str(t.text, "#ifdef __HIP_DEVICE_COMPILE__\n#endif\nint a = __CUDA_ARCH__;");
 	const char *known = "#if defined(__CUDA_ARCH__) || defined(USE_ROCM)\n#endif\n";
 	assert_ok(hipify_text(&a, str_from(known), S("t.h"), &context, &t));
