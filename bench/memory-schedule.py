@@ -93,6 +93,7 @@ def main():
                 raise SystemExit(done.stderr)
     finally:
         group.rmdir()
+    (args.folder / "steps.json").write_text(done.stdout)
     ran = [c for c in json.loads(done.stdout)["steps"] if not c["cached"] and c["kind"] != "link" and c["memory"]]
     costs = [(c["seconds"], c["memory"] / 2**20) for c in ran]
     # passes of a source wait for nothing but its bundle, which takes no time

@@ -113,6 +113,7 @@ struct jobs {
 	VEC(struct job *) ready;    /* not up to date, and all that they need is done */
 	unsigned checking, running; /* jobs whose stamps are read; that run */
 	uint64_t used;              /* the shares of those that run */
+	bool looking;               /* something is ready, and waits for memory */
 	bool stop;
 };
 

@@ -1,8 +1,12 @@
 /* Decides which ready job runs next: of those whose memory fits, the one that is expected to take longest; see job.h. */
+#include <poll.h>
+
 #include "base/pool.h"
 #include "jobs/job_int.h"
 #include "machine/machine.h"
 #include "term/out.h"
+
+enum { TICK = 100 }; /* ms */
 
 /* Jobs that did not run before are expected to cost what this one does for another GPU. */
 static void learn(struct jobs *set, const struct job *from, const struct stamp_cost *cost)
@@ -31,6 +35,8 @@ static bool fits(const struct jobs *set, const struct job *j)
 
 static struct err *run(struct arena *tmp, void *job);
 
+static struct err *look_again(struct arena *tmp, void *jobs);
+
 /* Starts what may start; under the lock. Not while jobs are looked at, one of which may take longer than those that are ready. */
 static void dispatch(struct jobs *set)
 {
@@ -42,6 +48,10 @@ static void dispatch(struct jobs *set)
 					    set->ready.v[best]->expected.seconds) &&
 				fits(set, set->ready.v[i]))
 				best = i;
+		if (best == set->ready.n && set->running && best && !set->looking) {
+			set->looking = true;
+			pool_add(set->pool, look_again, set);
+		}
 		if (best == set->ready.n)
 			return;
 		struct job *j = set->ready.v[best];
@@ -53,6 +63,19 @@ static void dispatch(struct jobs *set)
 		set->used += j->held;
 		pool_add(set->pool, run, j);
 	}
+}
+
+/* Memory becomes free without an event, too. */
+static struct err *look_again(struct arena *tmp, void *jobs)
+{
+	struct jobs *set = jobs;
+	(void)tmp;
+	(void)poll(NULL, 0, TICK);
+	pthread_mutex_lock(&set->lock);
+	set->looking = false;
+	dispatch(set);
+	pthread_mutex_unlock(&set->lock);
+	return NULL;
 }
 
 static struct err *check(struct arena *tmp, void *job);
