@@ -46,7 +46,7 @@ void front_memory_freep(struct front_memory **m)
 
 static struct str keep(struct front_memory *m, struct str s)
 {
-	return str_fmt(&m->a, "%.*s", STR(s));
+	return str_dup(&m->a, s);
 }
 
 static struct strs keep_all(struct front_memory *m, const struct strs *list)
@@ -241,11 +241,6 @@ struct str asked_answer(const struct asked_gpu *gpu, struct str builtin)
 
 /* ---- the words of files ---- */
 
-static bool is_word_char(char c)
-{
-	return ascii_alnum(c) || c == '_' || c == '$';
-}
-
 /* The text without those ends of lines that a backslash hides. */
 static struct str join_lines(struct arena *a, struct str text)
 {
@@ -296,7 +291,7 @@ static bool has_raw_string(struct str t)
 	static const char *const before[] = {"", "L", "u", "U", "u8", NULL};
 	for (size_t at; (at = str_find(t, S("R\""))) < t.n; t = str_sub(t, at + 2, t.n)) {
 		size_t from = at;
-		while (from && is_word_char(t.p[from - 1]))
+		while (from && front_word_char(t.p[from - 1]))
 			from--;
 		if (str_is_one_of(str_sub(t, from, at), before))
 			return true;
@@ -311,7 +306,7 @@ static void add_words(struct front_memory *m, struct str t)
 	bool all = has_raw_string(t);
 	for (size_t i = 0; i < t.n;) {
 		char c = t.p[i];
-		if (!is_word_char(c)) {
+		if (!front_word_char(c)) {
 			if (i >= prose && i >= blind && !all && (c == '/' || c == '"' || c == '\''))
 				prose = prose_end(t, i, &blind);
 			i++;
@@ -320,7 +315,7 @@ static void add_words(struct front_memory *m, struct str t)
 		size_t from = i;
 		/* 1'000 is one word; in any case its quote begins no literal */
 		bool number = ascii_digit(c);
-		while (i < t.n && (is_word_char(t.p[i]) || (number && t.p[i] == '\'')))
+		while (i < t.n && (front_word_char(t.p[i]) || (number && t.p[i] == '\'')))
 			i++;
 		struct str word = str_sub(t, from, i);
 		char *old = word.n > MAX_NAME ? in_code : map_get(&m->words, word);
@@ -366,7 +361,7 @@ static void add_builtins(struct arena *a, const struct front_memory *m, struct s
 {
 	for (size_t i = 0; i < m->words.n; i++)
 		if (str_starts(m->words.v[i].key, S("__builtin_amdgcn_")))
-			strs_put(a, ret, str_fmt(a, "%.*s", STR(m->words.v[i].key)));
+			strs_put(a, ret, str_dup(a, m->words.v[i].key));
 }
 
 struct err *asked_read(struct arena *a, const struct front *f, const struct strs *cc1,
@@ -436,7 +431,7 @@ static void read_macros(struct str text, struct map *ret)
 	while (str_next(&text, '\n', &line)) {
 		struct str name = str_sub(line, sizeof("#define ") - 1, line.n);
 		size_t n = 0;
-		while (n < name.n && is_word_char(name.p[n]))
+		while (n < name.n && front_word_char(name.p[n]))
 			n++;
 		map_put(ret, str_sub(name, 0, n), (void *)(uintptr_t)line.p);
 	}
@@ -502,8 +497,8 @@ bool asked_text(struct arena *a, const struct front *f, struct asked_text *io)
 			builtins_agree(m, t, &io->gpu) && cached_same(&t->files);
 		if (!found)
 			continue;
-		io->key = str_fmt(a, "%.*s", STR(t->key));
-		io->dep = str_fmt(a, "%.*s", STR(t->dep));
+		io->key = str_dup(a, t->key);
+		io->dep = str_dup(a, t->dep);
 	}
 	pthread_mutex_unlock(&m->lock);
 	return found;

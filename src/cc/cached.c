@@ -278,9 +278,9 @@ struct cached_pass cached_copy(struct arena *a, const struct cached_pass *p)
 	struct strs *const to[] = {&ret.read, &ret.others};
 	for (size_t k = 0; k < 2; k++)
 		VEC_EACH (const struct str, path, from[k])
-			strs_add(a, to[k], str_fmt(a, "%.*s", STR(*path)));
+			strs_add(a, to[k], str_dup(a, *path));
 	VEC_EACH (const struct cached_root, r, &p->roots)
-		*VEC_PUSH(a, &ret.roots) = (struct cached_root){.mark = str_z(a, str_from(r->mark)),
-			.dir = str_fmt(a, "%.*s", STR(r->dir))};
+		*VEC_PUSH(a, &ret.roots) = (struct cached_root){
+			.mark = str_z(a, str_from(r->mark)), .dir = str_dup(a, r->dir)};
 	return ret;
 }

@@ -178,6 +178,8 @@ struct str dlink_folder(struct arena *a, const struct compile_passes *passes);
 
 /* ---- ir.c: what clang prints and writes in between; see front_pass() ---- */
 
+bool front_word_char(char c); /* a letter, a digit, "_" or "$", as clang has them in names */
+
 /* The words of a command as the driver's -### shows it; false if the line is none. */
 bool front_shown_words(struct arena *a, struct str line, struct strs *ret);
 /* The two commands of a device pass, as the driver's -### shows them. */

@@ -105,7 +105,7 @@ const char *front_commands(struct arena *a, struct str said, struct front_comman
 }
 
 /* ---- the text ---- */
-static bool is_word(char c)
+bool front_word_char(char c)
 {
 	return ascii_alnum(c) || c == '_' || c == '$';
 }
@@ -121,10 +121,10 @@ const char *front_refuses(struct str text)
 		struct str rest = text, word = str_from(words[i]);
 		for (size_t at; (at = str_find(rest, word)) < rest.n;) {
 			/* a name that only contains it is another: cpu_dispatch_ptr of PyTorch */
-			bool inside = at && is_word(rest.p[at - 1]);
+			bool inside = at && front_word_char(rest.p[at - 1]);
 			rest = str_sub(rest, at + word.n, rest.n);
-			if (!inside &&
-				(word.p[word.n - 1] == '_' || !rest.n || !is_word(rest.p[0])))
+			if (!inside && (word.p[word.n - 1] == '_' || !rest.n ||
+					       !front_word_char(rest.p[0])))
 				return "the source asks for the processor";
 		}
 	}
@@ -242,7 +242,8 @@ struct isa_values {
 static struct str next_local(struct str *rest)
 {
 	size_t at = str_chr(*rest, '%'), n = at + 1;
-	while (n < rest->n && (is_word(rest->p[n]) || rest->p[n] == '.' || rest->p[n] == '-'))
+	while (n < rest->n &&
+		(front_word_char(rest->p[n]) || rest->p[n] == '.' || rest->p[n] == '-'))
 		n++;
 	struct str ret = at < rest->n ? str_sub(*rest, at, n) : S("");
 	*rest = str_sub(*rest, n < rest->n ? n : rest->n, rest->n);

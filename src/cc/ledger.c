@@ -78,7 +78,7 @@ static struct err *try_to_take(
 					     now_us() - oldest.since <= OVERTAKE * 1000000ull);
 	bool fits = w->want != LEDGER_ALONE && used <= w->limit && w->want <= w->limit - used;
 	/* other programs take memory too, and our compilers may have exceeded their predictions */
-	*ret_done = turn && (!running || (fits && machine_has_memory(S(""), w->want)));
+	*ret_done = turn && (!running || (fits && w->want <= machine_memory_room(S(""))));
 	struct ledger_share r = {.bytes = w->want, .since = since};
 	if (*ret_done)
 		r = (struct ledger_share){.bytes = w->want, .began = now_us()};

@@ -37,7 +37,7 @@ static bool is_system(struct str marker)
 
 static bool is_word_char(char c)
 {
-	return ascii_alnum(c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+	return front_word_char(c) || (unsigned char)c >= 0x80;
 }
 
 /* The end of a literal that begins at `at` with a quote. */

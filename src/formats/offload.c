@@ -5,7 +5,7 @@
 
 #include "formats/le.h"
 
-enum { HEADER = 32, ENTRY = 40, TEXT = 256, IMAGES = 4096, STRINGS = 64 };
+enum { HEADER = 32, TEXT = 256, IMAGES = 4096, STRINGS = 64 };
 
 /* Reads the text at an offset of the binary, which ends at its NUL or after `most` bytes. */
 static struct err *text_at(
@@ -24,9 +24,9 @@ static struct err *text_at(
 static struct err *read_image(
 	struct arena *a, const struct bytes *binary, bool lengths, struct offload_image *x)
 {
-	char e[ENTRY], pair[24];
+	char e[OFFLOAD_ENTRY], pair[24];
 	struct str key, value;
-	TRY(bytes_read(binary, e, ENTRY, x->entry));
+	TRY(bytes_read(binary, e, OFFLOAD_ENTRY, x->entry));
 	uint64_t strings = le64(e + 8), n = le64(e + 16);
 	x->offset = le64(e + 24);
 	x->size = le64(e + 32);
@@ -66,7 +66,7 @@ struct err *offload_walk(const struct bytes *section, offload_fn *fn, void *user
 			struct offload_image x = {.binary = at,
 				.length = size,
 				.of = n,
-				.entry = entries + i * ENTRY,
+				.entry = entries + i * OFFLOAD_ENTRY,
 				.arch = S(""),
 				.triple = S("")};
 			TRY(read_image(&tmp, &binary, second, &x));

@@ -8,6 +8,8 @@
 
 #define OFFLOAD_SECTION ".llvm.offloading"
 
+enum { OFFLOAD_ENTRY = 40 }; /* bytes; doc/formats.md */
+
 struct offload_image {
 	uint64_t binary, length; /* its binary: offset in the section, bytes */
 	uint64_t of;             /* images of that binary */

@@ -79,9 +79,9 @@ static void keep_later(struct job *j, const struct cached_pass *pass, struct str
 	struct job_kept *k = j->later = xmalloc(sizeof(*k));
 	*k = (struct job_kept){.cost = *cost};
 	k->pass = cached_copy(&k->a, pass);
-	k->said = str_fmt(&k->a, "%.*s", STR(said));
+	k->said = str_dup(&k->a, said);
 	VEC_EACH (const struct str, path, doubts)
-		strs_add(&k->a, &k->doubts, str_fmt(&k->a, "%.*s", STR(*path)));
+		strs_add(&k->a, &k->doubts, str_dup(&k->a, *path));
 }
 
 void jobs_keep(struct jobs *set)

@@ -24,13 +24,13 @@ static uint64_t share(const struct job *j)
 	return j->alone ? UINT64_MAX : j->proc.argv.n ? j->expected.memory : 0;
 }
 
-/* May it run beside those that do? Other programs take memory too, and our compilers may have exceeded their shares. */
-static bool fits(const struct jobs *set, const struct job *j)
+/* May it run beside those that do? room: what the machine has for it; other programs take memory too, and our compilers may have
+ * exceeded their shares. */
+static bool fits(const struct jobs *set, const struct job *j, uint64_t room)
 {
 	uint64_t want = share(j);
 	return !set->running || !want ||
-	       (set->used <= set->memory && want <= set->memory - set->used &&
-		       machine_has_memory(S(""), want));
+	       (set->used <= set->memory && want <= set->memory - set->used && want <= room);
 }
 
 static struct err *run(struct arena *tmp, void *job);
@@ -40,15 +40,16 @@ static struct err *look_again(struct arena *tmp, void *jobs);
 /* Starts what may start; under the lock. Not while jobs are looked at, one of which may take longer than those that are ready. */
 static void dispatch(struct jobs *set)
 {
-	while (!set->checking && !set->stop && set->running < set->most) {
+	while (!set->checking && !set->stop && set->running < set->most && set->ready.n) {
+		uint64_t room = set->running ? machine_memory_room(S("")) : 0;
 		size_t best = set->ready.n;
 		for (size_t i = 0; i < set->ready.n; i++)
 			if ((best == set->ready.n ||
 				    set->ready.v[i]->expected.seconds >
 					    set->ready.v[best]->expected.seconds) &&
-				fits(set, set->ready.v[i]))
+				fits(set, set->ready.v[i], room))
 				best = i;
-		if (best == set->ready.n && set->running && best && !set->looking) {
+		if (best == set->ready.n && !set->looking) {
 			set->looking = true;
 			pool_add(set->pool, look_again, set);
 		}

@@ -224,9 +224,10 @@ MUST_USE struct err *machine_gpus(struct arena *a, struct str root, struct machi
 /* Bytes of memory that programs can still allocate now, within the limits of our control groups too; 0 = unknown.
  * root: as for machine_read(). */
 uint64_t machine_memory_free(struct str root);
-/* May a program that wants so many bytes start beside others? Not while the kernel's pressure stall information (PSI) says that
- * all tasks stalled on memory for a tenth of the last ten seconds, in the whole system or in one of our control groups. */
-bool machine_has_memory(struct str root, uint64_t want);
+/* Bytes that a program which starts beside others may want: those that are free, but none while the kernel's pressure stall
+ * information (PSI) says that all tasks stalled on memory for a tenth of the last ten seconds, in the whole system or in one of
+ * our control groups. */
+uint64_t machine_memory_room(struct str root);
 /* The facts: member "facts" of `doctor --json` (know/rule.h) */
 extern const struct json_field machine_fields[];
 /* Records the files that machine_read_all() reads into `to`, so that --sysroot gives the same facts elsewhere: a

@@ -127,14 +127,14 @@ uint64_t machine_memory_free(struct str root)
 	return least;
 }
 
-bool machine_has_memory(struct str root, uint64_t want)
+uint64_t machine_memory_room(struct str root)
 {
 	const double too_much = 10; /* percent of the last 10 s in which all tasks stalled */
 	ARENA(tmp);
 	struct root here = {.a = &tmp, .dir = root};
 	if (root.n)
 		err_free(root_open(&here));
-	return machine_memory_free(root) >= want && memory_pressure(&here) <= too_much;
+	return memory_pressure(&here) <= too_much ? machine_memory_free(root) : 0;
 }
 
 /* Bytes of RAM that GPUs may map: the pages_limit of Linux drivers/gpu/drm/ttm (in pages; AMD's out-of-tree driver has

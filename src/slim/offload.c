@@ -4,7 +4,7 @@
 #include "formats/le.h"
 #include "slim/slim_int.h"
 
-enum { ENTRY = 40, MAX_HEAD = 4 << 20 };
+enum { MAX_HEAD = 4 << 20 };
 
 struct offload_plan {
 	struct slim_plan *p;
@@ -20,7 +20,7 @@ static struct err *split_binary(struct offload_plan *o)
 	struct slim_plan *p = o->p;
 	const struct offload_image *first = &o->first;
 	uint64_t n = first->offset, now = n;
-	if (n > MAX_HEAD || first->entry > n || first->of > (n - first->entry) / ENTRY)
+	if (n > MAX_HEAD || first->entry > n || first->of > (n - first->entry) / OFFLOAD_ENTRY)
 		return err_new(E_SLIM, "an offload binary has images before the end of its tables");
 	char *head = arena_array(p->a, n, 1);
 	TRY(bytes_read(&o->section, head, n, first->binary));
@@ -30,15 +30,15 @@ static struct err *split_binary(struct offload_plan *o)
 	for (size_t i = 0; i < o->kept.n; i++) {
 		const struct offload_image *x = &o->kept.v[i];
 		now = round_up(now, 8);
-		memmove(table + i * ENTRY, head + x->entry, ENTRY);
-		put_le(table + i * ENTRY + 24, now, 8);
+		memmove(table + i * OFFLOAD_ENTRY, head + x->entry, OFFLOAD_ENTRY);
+		put_le(table + i * OFFLOAD_ENTRY + 24, now, 8);
 		*VEC_PUSH(p->a, &p->parts) =
 			(struct slim_part){.offset = x->binary + x->offset, .size = x->size};
 		now += x->size;
 		if (now > first->length)
 			return err_new(E_SLIM, "images of an offload binary lie over each other");
 	}
-	memset(table + o->kept.n * ENTRY, 0, (first->of - o->kept.n) * ENTRY);
+	memset(table + o->kept.n * OFFLOAD_ENTRY, 0, (first->of - o->kept.n) * OFFLOAD_ENTRY);
 	put_le(head + 8, now, 8);
 	put_le(head + 24, o->kept.n, 8);
 	p->parts.v[p->parts.n - o->kept.n - 1].head = (struct str){head, n};
@@ -155,6 +155,17 @@ static struct err *prove(const struct slim_plan *p, const struct elf_image *m, s
 		TRY(bytes_compare(&was, &is, &equal));
 		same = same && equal == part->size;
 		at += part->size;
+	}
+	/* names lie outside of the images: a table may have pointed to where something went */
+	struct slim_sums kept = {0};
+	VEC_EACH (const struct slim_sum, sum, &p->targets)
+		if (sum->kept)
+			slim_sum_add(&tmp, &kept, sum);
+	same = same && kept.n == again.targets.n;
+	for (size_t i = 0; same && i < kept.n; i++) {
+		const struct slim_sum *x = &kept.v[i], *y = &again.targets.v[i];
+		same = str_eq(x->target, y->target) && x->objects == y->objects &&
+		       x->bytes == y->bytes;
 	}
 	return same && at == again.size
 		       ? NULL

@@ -611,13 +611,12 @@ static void limits_of_control_groups_count(void **state)
 	put(&a, dir, "sys/fs/cgroup/user/memory.high", "550000\n");
 	assert_int_equal(machine_memory_free(dir), 175000);
 	/* pressure is the worst of what the kernel tells */
-	assert_true(machine_has_memory(dir, 175000));
-	assert_false(machine_has_memory(dir, 175001));
+	assert_int_equal(machine_memory_room(dir), 175000);
 	put(&a, dir, "proc/pressure/memory",
 		"some avg10=90.00 avg60=1.00 total=7\nfull avg10=2.50 avg60=0.00 total=5\n");
-	assert_true(machine_has_memory(dir, 175000));
+	assert_int_equal(machine_memory_room(dir), 175000);
 	put(&a, dir, "sys/fs/cgroup/user/memory.pressure", "full avg10=12.00 avg60=0.00\n");
-	assert_false(machine_has_memory(dir, 175000));
+	assert_int_equal(machine_memory_room(dir), 0);
 	/* version 1, and nothing left */
 	put(&a, dir, "proc/self/cgroup", "5:cpu,memory:/\n0::/\n4:pids:/user\n\nodd\n");
 	put(&a, dir, "sys/fs/cgroup/memory/memory.limit_in_bytes", "300000\n");

@@ -6,7 +6,7 @@
 static bool is_mark(const struct engine *e, const struct hipify_rule *rule)
 {
 	if (names_is(rule, "guard"))
-		return !str_contains(e->l.s, S("__HIP_")) && !str_contains(e->l.s, S("USE_ROCM"));
+		return !e->knows_hip;
 	return rule == names_find(S("@vector")) || rule == names_find(S("@mask")) ||
 	       rule == names_find(S("@constexpr"));
 }

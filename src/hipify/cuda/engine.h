@@ -49,6 +49,7 @@ struct engine {
 	struct str macro;      /* the macro being defined */
 	bool keeps_v1;         /* names of cuBLAS' first interface stay, and so does its header */
 	bool cublas_v1, cublas_v2; /* the cuBLAS headers that the text includes */
+	bool knows_hip;            /* with marks: the text asks about HIP */
 	bool adds, halves;         /* the text uses atomicAdd, a 16-bit float type */
 	struct map declared;       /* names that look like CUDA's but are the project's own */
 	struct map headers;

@@ -259,6 +259,9 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.ret = ret,
 		.operand = part ? NULL : operand,
 		.plain = true,
+		.knows_hip =
+			context && context->marks &&
+			(str_contains(source, S("__HIP_")) || str_contains(source, S("USE_ROCM"))),
 		.declared = {.a = a},
 		.headers = {.a = a},
 		.vectors = {.a = a},
