@@ -214,11 +214,16 @@ bool ir_answers_agree(struct arena *a, struct str questions, uint64_t isa, uint6
 /* ---- reduce.c: what two texts may differ in ----
  *
  * HIP's headers have functions whose bodies depend on the GPU, and which few sources use. front_reduce() leaves out the bodies of
- * functions of system headers that are static or inline, made of nothing but built-in types, builtins, parameters and
- * local variables, and whose names the IR does not have. Texts that are equal after that make the same IR: such a function
- * is not emitted for one GPU, so nothing that is emitted uses it, and as all else is equal, it is not emitted for the other;
- * and a body of that kind has no effect on anything outside: it instantiates no template, declares nothing, is not evaluated at
- * compile time, and its warnings are not shown. Lines are compared with their numbers and files. */
+ * functions of system headers that are static or inline, whose names the IR does not have, and which are made of nothing but
+ * built-in types, builtins, parameters, local variables and types, a few classes of HIP, and calls of functions that are as plain and
+ * whose name is that of nothing else. Texts that are equal after that make the same IR: such a function is not emitted for one
+ * GPU, so nothing that is emitted uses it, and as all else is equal, it is not emitted for the other; and a body of that kind has no
+ * effect on anything outside: it instantiates no function template, declares nothing there, is not evaluated at compile time,
+ * and its warnings are not shown.
+ *
+ * It also leaves out __attribute__((unavailable)) of functions in system headers (textures, on gfx942), if no word of the text outside
+ * of all such functions is a name of theirs: the attribute is an error where a function is used, and nothing else. Lines are
+ * compared with their numbers and files. */
 struct str front_reduce(struct arena *a, struct str text, struct str ir);
 /* The names of AMDGPU's builtins in a text, sorted. */
 void front_builtins(struct arena *a, struct str text, struct strs *ret);

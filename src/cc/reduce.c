@@ -1,13 +1,14 @@
 /* Reduces a preprocessed text to all that the result of a front end can depend on; see cc_int.h. It leaves out the bodies of
- * plain functions that were not emitted: those of system headers which are made of built-in types and builtins alone, so
- * that compiling them has no effect outside of them (no templates, no names of others, no warnings).
+ * plain functions that were not emitted: those of system headers which are made of built-in types, builtins and calls of
+ * other plain functions alone, so that compiling them has no effect outside of them (no templates, no warnings). And it leaves out
+ * __attribute__((unavailable)) of functions that nothing else in the text names: it only is an error where one is used.
  *
  * The text is one of C++, but only its outermost level is looked at: whatever is not understood stays in. */
 #include "base/buf.h"
 #include "base/map.h"
 #include "cc/cc_int.h"
 
-enum { MAX_HEAD = 256, MAX_NAMES = 64 };
+enum { MAX_HEAD = 256, MAX_NAMES = 64, MAX_TYPES = 4 };
 
 enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_TEXT, TOKEN_SIGN };
 
@@ -114,11 +115,42 @@ static bool is_sign(struct text_token t, char c)
 }
 
 /* ---- plain functions ---- */
-static bool is_type(struct text_token t)
+
+/* Classes of HIP (in its headers for fp16 and bf16, read in 6.4) whose members, conversions among them, are no templates. */
+static const char *const plain_classes[] = {
+	"__half2", "__half2_raw", "__hip_bfloat162", "__hip_bfloat162_raw", NULL};
+
+/* The names of plain functions that were declared so far, all words of other declarations (a name in both may be that of a
+ * template, or of an object), and plain_classes that have templates all the same. */
+struct plain_names {
+	struct map functions, other, templates;
+};
+
+struct plain {
+	const struct text_token *v; /* tokens of a head or a body */
+	size_t n;
+	const struct plain_names *names;
+	struct str name;
+	struct str locals[MAX_NAMES], types[MAX_TYPES]; /* types are locals, too */
+	size_t nlocals, ntypes;
+};
+
+static bool has_name(const struct str *names, size_t n, struct str name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(names[i], name))
+			return true;
+	return false;
+}
+
+static bool is_type(const struct plain *p, struct text_token t)
 {
 	static const char *const words[] = {"void", "bool", "char", "short", "int", "long",
 		"unsigned", "signed", "float", "double", "_Float16", NULL};
-	return t.kind == TOKEN_WORD && str_is_one_of(t.s, words);
+	if (t.kind != TOKEN_WORD)
+		return false;
+	return str_is_one_of(t.s, words) || has_name(p->types, p->ntypes, t.s) ||
+	       (str_is_one_of(t.s, plain_classes) && !map_has(&p->names->templates, t.s));
 }
 
 static bool is_qualifier(struct text_token t)
@@ -128,20 +160,12 @@ static bool is_qualifier(struct text_token t)
 	return t.kind == TOKEN_WORD && str_is_one_of(t.s, words);
 }
 
-struct plain {
-	const struct text_token *v; /* tokens of a head or a body */
-	size_t n;
-	struct str name;
-	struct str locals[MAX_NAMES];
-	size_t nlocals;
-};
-
 /* The end of an attribute that changes nothing outside of the function, or `at`. */
 static size_t skip_attribute(const struct plain *p, size_t at)
 {
 	static const char *const harmless[] = {"device", "__device__", "host", "__host__",
 		"always_inline", "__always_inline__", "nothrow", "__nothrow__", "unused",
-		"__unused__", "const", "__const__", "address_space", NULL};
+		"__unused__", "const", "__const__", "address_space", "ext_vector_type", NULL};
 	size_t i = at, depth = 0;
 	static const char *const words[] = {"__attribute__", "__attribute", NULL};
 	if (p->v[i].kind != TOKEN_WORD || !str_is_one_of(p->v[i].s, words))
@@ -172,7 +196,7 @@ static bool is_declared(const struct plain *p, size_t i)
 	while (i && (is_sign(p->v[i - 1], '*') || is_sign(p->v[i - 1], '&') ||
 			    str_eq(p->v[i - 1].s, S("const"))))
 		i--;
-	return i && is_type(p->v[i - 1]);
+	return i && is_type(p, p->v[i - 1]);
 }
 
 /* static or inline, of built-in types, and nothing else. */
@@ -183,10 +207,10 @@ static bool read_head(struct plain *p)
 		struct text_token t = p->v[i];
 		linkage |=
 			is_qualifier(t) && !str_eq(t.s, S("const")) && !str_eq(t.s, S("volatile"));
-		type |= is_type(t) && !p->name.n;
+		type |= is_type(p, t) && !p->name.n;
 		if (closed)
 			return false;
-		if (is_type(t) || is_qualifier(t) || is_sign(t, '*') || is_sign(t, '&'))
+		if (is_type(p, t) || is_qualifier(t) || is_sign(t, '*') || is_sign(t, '&'))
 			continue;
 		bool opens = i + 1 < p->n && is_sign(p->v[i + 1], '(');
 		if (t.kind == TOKEN_WORD && !p->name.n && type && opens) {
@@ -204,28 +228,83 @@ static bool read_head(struct plain *p)
 	return linkage && closed;
 }
 
-static bool read_body(struct plain *p)
+static bool add_local(struct plain *p, struct str name, bool type)
+{
+	if (p->nlocals == MAX_NAMES || (type && p->ntypes == MAX_TYPES))
+		return false;
+	p->locals[p->nlocals++] = name;
+	if (type)
+		p->types[p->ntypes++] = name;
+	return true;
+}
+
+/* Where the body goes on behind `union` or `typedef` at i, whose name is added: behind union NAME, or, if it has none, at
+ * union; at the end of a typedef. p->n: it is not plain. */
+static size_t read_local_type(struct plain *p, size_t i)
+{
+	bool is_union = str_eq(p->v[i].s, S("union"));
+	size_t at = skip_attributes(p, i + 1);
+	if (is_union && at < p->n && is_sign(p->v[at], '{'))
+		return i;
+	while (!is_union && at < p->n && is_type(p, p->v[at]))
+		at = skip_attributes(p, at + 1);
+	bool good = at + 1 < p->n && p->v[at].kind == TOKEN_WORD &&
+		    is_sign(p->v[at + 1], is_union ? '{' : ';');
+	return good && add_local(p, p->v[at].s, true) ? at : p->n;
+}
+
+/* Does a union without a name end before the word at i, which it declares? */
+static bool is_of_union(const struct plain *p, size_t i)
+{
+	size_t depth = 0;
+	if (!i || !is_sign(p->v[i - 1], '}'))
+		return false;
+	while (i--) {
+		depth += is_sign(p->v[i], '}');
+		if (is_sign(p->v[i], '{') && !--depth)
+			return i && str_eq(p->v[i - 1].s, S("union"));
+	}
+	return false;
+}
+
+/* May this word stand in the body of a plain function? Those that it declares are added. */
+static bool is_plain_word(struct plain *p, size_t i)
 {
 	static const char *const known[] = {"if", "else", "while", "do", "for", "return", "break",
-		"continue", "true", "false", NULL};
+		"continue", "true", "false", "const", "sizeof", "static_cast", "static_assert",
+		"union", NULL};
 	static const char *const builtins[] = {"__builtin_", "__hip_atomic_", "__atomic_", NULL};
+	struct str word = p->v[i].s;
+	if (is_type(p, p->v[i]) || str_is_one_of(word, known) ||
+		str_starts_one_of(word, builtins) || has_name(p->locals, p->nlocals, word))
+		return true;
+	if (i + 1 < p->n && is_sign(p->v[i + 1], '(') && map_has(&p->names->functions, word) &&
+		!map_has(&p->names->other, word))
+		return true;
+	size_t first = i; /* float a, b; */
+	while (first > 2 && is_sign(p->v[first - 1], ',') && p->v[first - 2].kind == TOKEN_WORD)
+		first -= 2;
+	return (is_declared(p, first) || is_of_union(p, i)) && add_local(p, word, false);
+}
+
+static bool read_body(struct plain *p)
+{
 	for (size_t i = skip_attributes(p, 0); i < p->n; i = skip_attributes(p, i + 1)) {
 		struct text_token t = p->v[i];
-		bool scope = is_sign(t, ':') && i + 1 < p->n && is_sign(p->v[i + 1], ':');
-		if (t.kind == TOKEN_TEXT || scope ||
-			(t.kind == TOKEN_SIGN && strchr(".[]#\\@", t.s.p[0])))
+		if (str_eq(t.s, S("union")) || str_eq(t.s, S("typedef")))
+			i = read_local_type(p, i);
+		if (i == p->n)
 			return false;
-		if (t.kind != TOKEN_WORD || is_type(t) || str_is_one_of(t.s, known) ||
-			str_starts_one_of(t.s, builtins) || str_eq(t.s, S("const")))
-			continue;
-		size_t k = 0;
-		while (k < p->nlocals && !str_eq(p->locals[k], t.s))
-			k++;
-		if (k < p->nlocals)
-			continue;
-		if (!is_declared(p, i) || p->nlocals == MAX_NAMES)
+		t = p->v[i];
+		bool next = i + 1 < p->n,
+		     scope = is_sign(t, ':') && next && is_sign(p->v[i + 1], ':');
+		if (is_sign(t, '.') && i && has_name(p->locals, p->nlocals, p->v[i - 1].s) &&
+			next && p->v[i + 1].kind == TOKEN_WORD)
+			i++; /* a member */
+		else if (t.kind == TOKEN_TEXT || scope ||
+			 (t.kind == TOKEN_SIGN && strchr(".[]#\\@", t.s.p[0])) ||
+			 (t.kind == TOKEN_WORD && !is_plain_word(p, i)))
 			return false;
-		p->locals[p->nlocals++] = t.s;
 	}
 	return true;
 }
@@ -233,6 +312,7 @@ static bool read_body(struct plain *p)
 /* ---- the outermost level ---- */
 struct text_range {
 	size_t from, to;
+	bool attribute; /* or it is a body */
 };
 
 struct text_ranges {
@@ -245,18 +325,20 @@ struct text_tokens {
 	size_t n, cap;
 };
 
-/* Reads up to the brace that closes, which is not among the tokens. */
-static void read_braces(struct arena *a, struct text_reader *r, struct text_tokens *ret)
+/* Reads up to the brace that closes, which is not among the tokens. Is there a template? */
+static bool read_braces(struct arena *a, struct text_reader *r, struct text_tokens *ret)
 {
 	size_t depth = 1;
+	bool template = false;
 	ret->n = 0;
 	for (;;) {
 		struct text_token t = next_token(r);
 		depth += is_sign(t, '{');
 		depth -= is_sign(t, '}');
+		template |= str_eq(t.s, S("template"));
 		r->broken |= t.kind == TOKEN_END;
 		if (!depth || t.kind == TOKEN_END)
-			return;
+			return template;
 		if (ret->n <= MAX_HEAD * 4) /* a longer one is not plain */
 			*VEC_PUSH(a, ret) = t;
 	}
@@ -280,46 +362,135 @@ static bool goes_on(const struct text_tokens *head)
 	return round || (template && !closed) || head->n > MAX_HEAD;
 }
 
-/* Finds the bodies that may be left out: those of functions whose names the IR does not have. */
-static bool find_bodies(
-	struct arena *a, struct str text, const struct map *names, struct text_ranges *ret)
+/* What find_cuts() knows where it is. */
+struct text_scan {
+	struct arena *a;
+	struct text_reader r;
+	struct text_tokens head, body;
+	struct plain_names names;
+	struct map
+		unavailable; /* words before a parenthesis in functions of which the attribute may be left out */
+	size_t mentions; /* of any of those words, in such functions */
+	struct text_ranges *ret;
+};
+
+/* The number of tokens from i on that are the attribute `unavailable`, or 0. */
+static size_t unavailable_length(const struct text_tokens *head, size_t i)
 {
-	struct text_reader r = {.text = text};
-	struct text_tokens head = {0}, body = {0};
-	for (;;) {
-		struct text_token t = next_token(&r);
-		if (!head.n)
-			r.left_system = !r.system;
-		if (t.kind == TOKEN_END)
-			return !r.broken;
-		if (is_sign(t, ';') || is_sign(t, '}')) {
-			head.n = 0;
-			continue;
-		}
-		if (!is_sign(t, '{')) {
-			if (head.n <= MAX_HEAD)
-				*VEC_PUSH(a, &head) = t;
-			continue;
-		}
-		size_t first = head.n && str_eq(head.v[0].s, S("inline"));
-		bool space = head.n > first && str_eq(head.v[first].s, S("namespace"));
-		if (space || (head.n == 2 && str_eq(head.v[0].s, S("extern")) &&
-				     head.v[1].kind == TOKEN_TEXT)) {
-			head.n = 0;
-			continue;
-		}
-		size_t from = r.at;
-		read_braces(a, &r, &body);
-		struct plain p = {.v = head.v, .n = head.n};
-		bool plain = head.n <= MAX_HEAD && body.n <= MAX_HEAD * 4 && read_head(&p);
-		p.v = body.v;
-		p.n = body.n;
-		if (plain && !r.broken && !r.left_system && read_body(&p) &&
-			!map_has(names, p.name))
-			*VEC_PUSH(a, ret) = (struct text_range){.from = from, .to = r.at - 1};
-		if (!goes_on(&head))
-			head.n = 0;
+	static const char *const begin[] = {"__attribute__", "(", "(", "unavailable", NULL};
+	size_t k = 0, end = i + 4;
+	while (begin[k] && i + k < head->n && str_eq(head->v[i + k].s, str_from(begin[k])))
+		k++;
+	if (begin[k])
+		return 0;
+	if (end + 2 < head->n && is_sign(head->v[end], '(') && head->v[end + 1].kind == TOKEN_TEXT)
+		end += 3; /* with a reason */
+	/* a token must follow, up to which it is left out */
+	bool whole = end + 2 < head->n && is_sign(head->v[end], ')') &&
+		     is_sign(head->v[end + 1], ')') &&
+		     is_sign(head->v[end - 1], ')') == (end > i + 4);
+	return whole ? end + 2 - i : 0;
+}
+
+static size_t place_of(const struct text_scan *s, size_t token)
+{
+	return (size_t)(s->head.v[token].s.p - s->r.text.p);
+}
+
+/* Notes the attribute of a function whose head has been read, and its body if it has one, and what it names. */
+static void note_unavailable(struct text_scan *s)
+{
+	const struct text_tokens *parts[] = {&s->head, &s->body};
+	size_t at = 0, n = 0;
+	while (at < s->head.n && !(n = unavailable_length(&s->head, at)))
+		at++;
+	if (!n || s->r.left_system || s->head.n > MAX_HEAD || s->body.n > MAX_HEAD * 4)
+		return;
+	*VEC_PUSH(s->a, s->ret) = (struct text_range){
+		.from = place_of(s, at), .to = place_of(s, at + n), .attribute = true};
+	for (size_t i = at + n; i + 1 < s->head.n; i++)
+		if (s->head.v[i].kind == TOKEN_WORD && is_sign(s->head.v[i + 1], '('))
+			map_put(&s->unavailable, s->head.v[i].s, NULL);
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < parts[k]->n; i++)
+			s->mentions += map_has(&s->unavailable, parts[k]->v[i].s);
+}
+
+/* Drops the attributes from *ret if anything else in the text names one of those functions. */
+static void drop_attributes(struct text_scan *s)
+{
+	struct text_reader r = {.text = s->r.text};
+	size_t mentions = 0, n = 0;
+	if (!s->unavailable.n)
+		return;
+	for (struct text_token t; (t = next_token(&r)).kind != TOKEN_END;)
+		mentions += map_has(&s->unavailable, t.s);
+	for (size_t i = 0; i < s->ret->n; i++)
+		if (!s->ret->v[i].attribute || mentions == s->mentions)
+			s->ret->v[n++] = s->ret->v[i];
+	s->ret->n = n;
+}
+
+/* The declaration that has been read ends here. */
+static void end_declaration(struct text_scan *s, const struct plain *plain)
+{
+	if (plain)
+		map_put(&s->names.functions, plain->name, NULL);
+	for (size_t i = 0; i < s->head.n && !plain; i++)
+		map_put(&s->names.other, s->head.v[i].s, NULL);
+	note_unavailable(s);
+	s->head.n = s->body.n = 0;
+}
+
+/* What follows an opening brace: what a namespace has belongs to the outermost level, too. `emitted`: names in the IR. */
+static void read_block(struct text_scan *s, const struct map *emitted)
+{
+	const struct text_tokens *head = &s->head;
+	size_t first = head->n && str_eq(head->v[0].s, S("inline"));
+	bool space = head->n > first && str_eq(head->v[first].s, S("namespace"));
+	if (space || (head->n == 2 && str_eq(head->v[0].s, S("extern")) &&
+			     head->v[1].kind == TOKEN_TEXT)) {
+		s->head.n = 0;
+		return;
 	}
+	size_t from = s->r.at;
+	bool template = read_braces(s->a, &s->r, &s->body);
+	for (size_t i = 0; i < head->n && template; i++)
+		if (str_is_one_of(head->v[i].s, plain_classes))
+			map_put(&s->names.templates, head->v[i].s, NULL);
+	struct plain p = {.v = head->v, .n = head->n, .names = &s->names};
+	bool plain = head->n <= MAX_HEAD && read_head(&p);
+	p.v = s->body.v;
+	p.n = s->body.n;
+	bool small = plain && s->body.n <= MAX_HEAD * 4;
+	if (small && !s->r.broken && !s->r.left_system && read_body(&p) &&
+		!map_has(emitted, p.name))
+		*VEC_PUSH(s->a, s->ret) = (struct text_range){.from = from, .to = s->r.at - 1};
+	if (!goes_on(head))
+		end_declaration(s, plain ? &p : NULL);
+}
+
+/* Finds what may be left out: bodies of functions whose names the IR does not have, and attributes. */
+static bool find_cuts(
+	struct arena *a, struct str text, const struct map *emitted, struct text_ranges *ret)
+{
+	struct text_scan s = {.a = a, .r = {.text = text}, .ret = ret};
+	s.names.functions.a = s.names.other.a = s.names.templates.a = s.unavailable.a = a;
+	for (struct text_token t; (t = next_token(&s.r)).kind != TOKEN_END;) {
+		if (!s.head.n)
+			s.r.left_system = !s.r.system;
+		struct plain p = {.v = s.head.v, .n = s.head.n, .names = &s.names};
+		if (is_sign(t, ';') || is_sign(t, '}'))
+			end_declaration(&s, s.head.n <= MAX_HEAD && read_head(&p) ? &p : NULL);
+		else if (is_sign(t, '{'))
+			read_block(&s, emitted);
+		else if (s.head.n <= MAX_HEAD)
+			*VEC_PUSH(a, &s.head) = t;
+		else
+			map_put(&s.names.other, t.s, NULL);
+	}
+	drop_attributes(&s);
+	return !s.r.broken;
 }
 
 /* Puts all names of the IR's symbols into *ret: _ZN1a3fooEv has "a" and "foo". */
@@ -350,7 +521,7 @@ struct str front_reduce(struct arena *a, struct str text, struct str ir)
 	struct str rest = text, line, file = S(""), said = S("");
 	BUF(out, a);
 	names_of_ir(ir, &names);
-	if (!find_bodies(a, text, &names, &cut))
+	if (!find_cuts(a, text, &names, &cut))
 		cut.n = 0;
 	size_t at = 0, next = 0;
 	uint64_t number = 0;
@@ -380,8 +551,7 @@ struct str front_reduce(struct arena *a, struct str text, struct str ir)
 				buf_fmt(&out, "\n#%.*s", STR(file));
 			said = file;
 			if (!begun)
-				buf_fmt(&out, "\n%llu", (unsigned long long)number);
-			buf_char(&out, ' ');
+				buf_fmt(&out, "\n%llu ", (unsigned long long)number);
 			buf_add(&out, piece);
 			begun = true;
 		}

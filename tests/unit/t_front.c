@@ -459,11 +459,18 @@ static void bodies_of_plain_functions_that_were_not_emitted_do_not_count(void **
 	static const char *const plain[] = {"int k = n; return *p + k;",
 		"return __builtin_amdgcn_s_memtime();",
 		"if (n < 2) { return 1; } return n ? 2 : 3;",
-		"\n# 10 \"/sdk/h.h\" 3\n float old; do { old = *p; } while (old < n);", NULL};
+		"\n# 10 \"/sdk/h.h\" 3\n float old; do { old = *p; } while (old < n);",
+		"float a, b; a = b = *p; return a < n;",
+		"static_assert(sizeof(int) == 4); union u { int i; float f; }; u a, b; a.i = n; "
+		"return b.f;",
+		"typedef short __attribute__((ext_vector_type(2))) v; union { v a; int i; } u "
+		"{static_cast<int>(n)}; u.i = 1; return u.a < 2;",
+		NULL};
 	static const char *const others[] = {"return other(n);", "return a::b;",
 		"T t = n; return t;", "return [n] { return n; }();", "__asm__(\"nop\");",
 		"static int k; return k;", "return p->x;", "return text<int>(n);",
-		"return n + sizeof(struct s);", "return global;",
+		"return n + sizeof(struct s);", "return global;", "other.x = n;", "{ } other = n;",
+		"f(n, other);", "typedef T v; v x;", "union u : v { int i; };",
 		"\n# 4 \"a.hip\"\n return 2;\n# 9 \"/sdk/h.h\" 3\n", "return \"}\"[n];", NULL};
 	const char *ir = "define void @_Z6kernelv()\ncall void @_ZN1a3fooEv()",
 		   *same = HEADER("return 1;");
@@ -485,6 +492,54 @@ static void bodies_of_plain_functions_that_were_not_emitted_do_not_count(void **
 			    ir))
 			fail_msg("left out: %s", others[i]);
 	}
+}
+
+static void plain_functions_may_call_each_other(void **state)
+{
+	(void)state;
+#define CALLS(before, body) "# 1 \"h\" 3\n" before "\ninline int f(__half2 x) { return " body "; }"
+#define G "inline int g(int n) { return n; }"
+	static const struct {
+		const char *one, *other;
+		bool same;
+	} rows[] = {
+		{CALLS(G, "0"), CALLS(G, "g(1)"), true},
+		{CALLS(G, "0"), CALLS(G, "g"), false},
+		{CALLS("static int g(int n);", "0"), CALLS("static int g(int n);", "g(1)"), true},
+		{CALLS("int g(int n);", "0"), CALLS("int g(int n);", "g(1)"), false},
+		{CALLS(G "template <class T> int g(T n);", "0"),
+			CALLS(G "template <class T> int g(T n);", "g(1)"), false},
+		{CALLS(G "using a::g;", "0"), CALLS(G "using a::g;", "g(1)"), false},
+		{CALLS("struct __half2 { int x; };", "0"),
+			CALLS("struct __half2 { int x; };", "x.y"), true},
+		{CALLS("struct __half2 { template <class T> operator T(); };", "0"),
+			CALLS("struct __half2 { template <class T> operator T(); };", "x.y"),
+			false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (reduces(rows[i].one, rows[i].other, "") != rows[i].same)
+			fail_msg("%s", rows[i].other);
+}
+
+static void functions_that_nothing_names_may_be_unavailable(void **state)
+{
+	(void)state;
+#define TEX(attribute, rest)                                                                       \
+	"# 1 \"h\" 3\nnamespace a {\ntemplate <class T> static __attribute__((device)) " attribute \
+	"T tex(T t, int x) { return t.get(x); }\n}\n" rest
+#define NOT "__attribute__((unavailable(\"not here\"))) "
+	assert_true(reduces(TEX("", ""), TEX(NOT, ""), ""));
+	assert_true(reduces(TEX("", ""), TEX("__attribute__((unavailable))", ""), ""));
+	assert_true(reduces(TEX("", "int x;"), TEX(NOT, "int x;"), ""));
+	assert_true(reduces(TEX("", "int " NOT "b();"), TEX(NOT, "int b();"), ""));
+	assert_false(
+		reduces(TEX("", "int y = a::tex(1, 2);"), TEX(NOT, "int y = a::tex(1, 2);"), ""));
+	assert_false(reduces(TEX("", "# 1 \"a.hip\"\nint y(int tex);"),
+		TEX(NOT, "# 1 \"a.hip\"\nint y(int tex);"), ""));
+	assert_false(reduces("# 1 \"a.hip\"\nint f();", "# 1 \"a.hip\"\nint " NOT "f();", ""));
+	assert_false(reduces(TEX("", ""), TEX("__attribute__((unavailable, weak)) ", ""), ""));
+	assert_false(
+		reduces(TEX("", ""), TEX("__attribute__((unavailable(\"a\" \"b\"))) ", ""), ""));
 }
 
 static void functions_of_other_kinds_count(void **state)
@@ -645,6 +700,8 @@ int main(void)
 		FILES(a_source_that_names_the_gpu_is_direct_once_that_is_seen),
 		FILES(a_text_is_made_once_if_no_file_asks_for_the_gpu),
 		cmocka_unit_test(bodies_of_plain_functions_that_were_not_emitted_do_not_count),
+		cmocka_unit_test(plain_functions_may_call_each_other),
+		cmocka_unit_test(functions_that_nothing_names_may_be_unavailable),
 		cmocka_unit_test(functions_of_other_kinds_count),
 		cmocka_unit_test(questions_about_the_number_of_the_gpu_decide),
 		cmocka_unit_test(an_object_is_cloned_if_its_name_is_in_the_note_alone),
