@@ -238,7 +238,7 @@ static bool add_local(struct plain *p, struct str name, bool type)
 	return true;
 }
 
-/* Where the body goes on behind `union` or `typedef` at i, whose name is added: behind union NAME, or, if it has none, at
+/* The place at which the body goes on behind `union` or `typedef` at i, whose name is added: behind union NAME, or, if it has none, at
  * union; at the end of a typedef. p->n: it is not plain. */
 static size_t read_local_type(struct plain *p, size_t i)
 {
@@ -362,7 +362,7 @@ static bool goes_on(const struct text_tokens *head)
 	return round || (template && !closed) || head->n > MAX_HEAD;
 }
 
-/* What find_cuts() knows where it is. */
+/* How far find_cuts() has come. */
 struct text_scan {
 	struct arena *a;
 	struct text_reader r;
@@ -370,7 +370,7 @@ struct text_scan {
 	struct plain_names names;
 	struct map
 		unavailable; /* words before a parenthesis in functions of which the attribute may be left out */
-	size_t mentions; /* of any of those words, in such functions */
+	size_t mentions; /* number of those words in such functions */
 	struct text_ranges *ret;
 };
 
@@ -442,7 +442,7 @@ static void end_declaration(struct text_scan *s, const struct plain *plain)
 	s->head.n = s->body.n = 0;
 }
 
-/* What follows an opening brace: what a namespace has belongs to the outermost level, too. `emitted`: names in the IR. */
+/* Reads what follows an opening brace; all that a namespace has belongs to the outermost level, too. `emitted`: names in the IR. */
 static void read_block(struct text_scan *s, const struct map *emitted)
 {
 	const struct text_tokens *head = &s->head;
