@@ -3,6 +3,7 @@
 #include "base/glob.h"
 #include "base/progress.h"
 #include "cc/compile.h"
+#include "devcode/devcode.h"
 #include "foreign/foreign_int.h"
 #include "formats/zip.h"
 #include "know/know.h"
@@ -12,27 +13,51 @@ enum { MAX_LOG = 256 << 20, MAX_SCRIPT = 4 << 20, SHOWN = 8 };
 struct compiled_files {
 	const struct foreign *f;
 	struct strs *files;
+	struct strs objects; /* paths; "" = the log does not tell */
 };
 
 static struct err *add_compiled(void *user, const struct node *run)
 {
-	const struct compiled_files *c = user;
+	struct compiled_files *c = user;
 	struct arena *a = c->f->a;
 	if (!str_eq(node_text(run, S("kind"), S("")), S("hip")) ||
 		node_number(run, S("status"), 1) != 0)
 		return NULL;
 	struct str file = foreign_project_file(c->f, str_dup(a, node_text(run, S("dir"), S(""))),
 		str_dup(a, node_text(run, S("input"), S(""))));
-	if (file.n)
-		strs_put(a, c->files, file);
+	if (!file.n)
+		return NULL;
+	strs_put(a, c->files, file);
+	struct str object = S("");
+	bool next = false;
+	NODE_EACH (word, node_member(run, S("argv"))) {
+		struct str text = word->text;
+		if (next)
+			object = path_join(
+				a, str_dup(a, node_text(run, S("dir"), S(""))), str_dup(a, text));
+		next = str_eq(text, S("-o"));
+	}
+	strs_put(a, &c->objects, object);
 	return NULL;
 }
 
-/* The files of the project that a compiler of the build compiled for GPUs, by its log. */
-static struct err *compiled_files(const struct foreign *f, struct strs *ret)
+/* The files of the project that a compiler of the build compiled for GPUs, by its log. *ret_empty: all of their objects
+ * are there, and have no kernels, whatever the sources have. */
+static struct err *compiled_files(const struct foreign *f, struct strs *ret, bool *ret_empty)
 {
-	struct compiled_files c = {f, ret};
-	return cc_log_runs(f->log, 0, add_compiled, &c);
+	struct compiled_files c = {.f = f, .files = ret};
+	struct devcode code;
+	TRY(cc_log_runs(f->log, 0, add_compiled, &c));
+	*ret_empty = c.objects.n > 0;
+	for (size_t i = 0; i < c.objects.n && *ret_empty; i++) {
+		struct err *e = devcode_scan(f->a, c.objects.v[i], DEVCODE_KERNELS, &code);
+		*ret_empty = !e;
+		err_free(e);
+		for (size_t k = 0; !e && k < code.files.n; k++)
+			VEC_EACH (const struct code_object, o, &code.files.v[k].objects)
+				*ret_empty &= o->kernels == 0;
+	}
+	return NULL;
 }
 
 static struct err *add_differences(void *user, const struct node *run)
@@ -132,16 +157,20 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 	TRY(glob_files(f->a, f->plan->project, S("**/*.cu"), &files));
 	TRY(glob_files(f->a, f->plan->project, S("**/*.hip"), &more));
 	strs_add_all(f->a, &files, &more);
-	TRY(compiled_files(f, &compiled));
+	bool empty;
+	TRY(compiled_files(f, &compiled, &empty));
 	if (!files.n && !compiled.n)
 		return NULL; /* headers, for whoever includes them */
 	bool later = !compiled.n && !gave_up.n && are_packed(f, &files);
 	const struct strs *list = compiled.n ? &compiled : &files;
+	enum { HOST_CALLS, MACROS, LOST, OFF, LATER, LEFT_OUT };
 	const struct {
 		bool here;
 		const char *id, *text;
 	} rows[] = {
 		{compiled.n && f->plan->no_kernels, "kernels-none", "no kernels, only host calls"},
+		{empty, "kernels-none",
+			"compiled, and their macros leave out all kernels: only host calls"},
 		{compiled.n > 0, "device-none",
 			"compiled for GPUs, but the result has no kernels of it"},
 		{how->gpu_off, "gpu-code-off", "left out, as you want it"},
@@ -154,24 +183,24 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 		strs_add(f->a, &shown, list->v[k]);
 	if (list->n > SHOWN)
 		strs_add(f->a, &shown, str_fmt(f->a, "%zu more", list->n - SHOWN));
-	bool bad = i == 1 || i == 4;
+	bool bad = i == LOST || i == LEFT_OUT;
 	struct str more_words =
-		i == 4 && gave_up.n ? str_fmt(f->a, "; the build says %.*s", STR(gave_up))
-		: i == 2 ? str_fmt(f->a, "; %.*s", STR(str_join(f->a, &how->advice, S("; "))))
-			 : S("");
+		i == LEFT_OUT && gave_up.n ? str_fmt(f->a, "; the build says %.*s", STR(gave_up))
+		: i == OFF ? str_fmt(f->a, "; %.*s", STR(str_join(f->a, &how->advice, S("; "))))
+			   : S("");
 	struct finding *fi =
 		finding_add(f->a, ret, rows[i].id, bad ? SEV_ERROR : SEV_INFO, f->plan->project);
 	finding_say(f->a, fi, "%s: %.*s%.*s", rows[i].text, STR(str_join(f->a, &shown, S(", "))),
 		STR(more_words));
 	if (!bad)
 		progress_note(S("Noted"), "%.*s", STR(fi->message));
-	for (size_t k = 0; i == 4 && k < how->advice.n; k++)
+	for (size_t k = 0; i == LEFT_OUT && k < how->advice.n; k++)
 		finding_fix(f->a, fi, "%.*s", STR(how->advice.v[k]));
-	if (i == 1 && installs_nothing(f))
+	if (i == LOST && installs_nothing(f))
 		finding_fix(f->a, fi,
 			"its CMakeLists.txt has no install(), so what it makes stays out of the "
 			"wheel, for CUDA as well: add install(TARGETS ... DESTINATION ...)");
-	if (i == 4 && hint.n)
+	if (i == LEFT_OUT && hint.n)
 		finding_fix(f->a, fi, "%.*s", STR(hint));
 	return NULL;
 }

@@ -92,6 +92,10 @@ grep -q '"kernels-none"' b6/build.json || fail 'the finding of host calls'
 "$ROCSMITH" build p --gpu gfx1201,gfx90a -o out6 --build-dir b6 >log 2>&1 || fail 'the same again'
 grep -q '"kernels-none"' b6/build.json || fail 'the finding of host calls, the second time'
 echo 'ok host calls without kernels are no fault'
+printf '#include <cuda_runtime.h>\n#ifndef P_OWN\n#define P_OWN 0\n#endif\n#if P_OWN\n__global__ void k() {}\n#endif\nextern "C" int run() { return cudaGetLastError(); }\n' >p/src/k.cu
+build 0
+grep -q 'their macros leave out all kernels: only host calls: src/k.cu' log || fail 'kernels that macros leave out'
+echo 'ok kernels that the macros of a project leave out'
 echo '__global__ void k(int *p) { *p = 1; } extern "C" void run(int *p) { k<<<1, 1>>>(p); }' >p/src/k.cu
 build 0 P_BRINGS=1
 grep -q "Left out copies of ROCm's libraries under CUDA's names: p.libs/libcudart.so.12" log || fail 'a copy of the runtime'
