@@ -149,6 +149,7 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 struct pass_cost {
 	struct str gpu;          /* "" for the host pass */
 	const char *front, *why; /* a word of front_how_names; the reason for "direct" */
+	const char *pch;         /* as in struct log_entry */
 	bool restored;           /* from the cache: these are the costs of finding it */
 	double seconds, cpu,
 		proof; /* proof: CPU seconds of the direct pass to compare with, in cpu */
@@ -174,7 +175,7 @@ struct log_entry {
 };
 
 static const struct json_field pass_fields[] =
-	FIELDS_ONLY(struct pass_cost, gpu, front, why, restored, seconds, cpu, proof, memory);
+	FIELDS_ONLY(struct pass_cost, gpu, front, why, pch, restored, seconds, cpu, proof, memory);
 
 static const struct json_field entry_fields[] = {
 	FIELDS(struct log_entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
@@ -314,6 +315,60 @@ static void write_log(struct arena *a, const struct compiler_run *j)
 	json_struct(&json, entry_fields, &j->entry);
 	buf_char(&line, '\n');
 	tolerate(fs_append(path_join(a, j->config->log_dir, S("cc.jsonl")), buf_str(&line)));
+}
+
+/* ---- precompiled headers ---- */
+
+/* Adds precompiled headers to the command of a compile that can use them, and makes them first if they are due. */
+static struct err *add_pch(
+	struct arena *a, struct compiler_run *j, const struct strs *args, struct pch *ret)
+{
+	struct strs with = {0}, making;
+	TRY(pch_look(a, j->cc, j->config, args, ret));
+	if (ret->due) { /* the kernel releases the lock when this process ends, even by a signal */
+		struct compiler_run m = {.cc = j->cc, .config = j->config};
+		TRY(pch_command(a, ret, &making));
+		TRY(prepare(a, &m, &making));
+		m.proc.only_err = true;
+		m.proc.inherit = false;
+		m.entry.pch = "made";
+		TRY(run_counted(a, &m));
+		write_log(a, &m);
+		TRY(pch_made(a, ret, m.result.status == 0));
+	}
+	if (!ret->file.n)
+		return NULL;
+	strs_add(a, &with, S("-include-pch"));
+	strs_add(a, &with, ret->file);
+	strs_add_all(a, &with, args);
+	struct proc plain = j->proc;
+	TRY(make_command(a, j->cc, j->config, &with, &j->proc));
+	j->proc.only_err = plain.only_err;
+	j->proc.limit = plain.limit;
+	j->entry.pch = "used";
+	return NULL;
+}
+
+/* Runs a compile, with precompiled headers if it can use them; if that fails, once more without them. */
+static struct err *run_precompiled(struct arena *a, struct compiler_run *j, const struct strs *args)
+{
+	struct pch pch = {.lock = -1};
+	const struct proc plain = j->proc;
+	if (j->proc.only_err)
+		tolerate(add_pch(a, j, args, &pch));
+	TRY(run_counted(a, j));
+	if (!j->entry.pch)
+		return NULL;
+	if (!j->result.status) {
+		tolerate(pch_depfile(a, &pch, args));
+		return NULL;
+	}
+	j->proc = plain;
+	j->entry.pch = "refused";
+	TRY(run_counted(a, j));
+	if (!j->result.status)
+		tolerate(pch_failed(a, &pch));
+	return NULL;
 }
 
 /* ---- a compile for several GPUs, pass by pass ---- */
@@ -458,7 +513,7 @@ static struct err *run_pass(struct arena *a, struct compiler_run *j, const struc
 	if (is_shared(j, p, gpus))
 		TRY(run_device(a, j, p, gpus, ret_drop));
 	else
-		TRY(run_counted(a, j));
+		TRY(run_precompiled(a, j, &p->argv));
 	if (!cache || j->result.status || *ret_drop || !fs_is_file(p->out))
 		return NULL;
 	if (j->doubtful)
@@ -504,6 +559,7 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 		*VEC_PUSH(a, &whole->passes) = (struct pass_cost){.gpu = p->gpu,
 			.front = e->front,
 			.why = e->why,
+			.pch = e->pch,
 			.restored = one.restored,
 			.seconds = e->seconds,
 			.cpu = e->cpu,
@@ -548,8 +604,7 @@ static struct err *try_passes(
 	struct strs places = {0};
 	strs_add(a, &places, j->config->project);
 	strs_add(a, &places, j->config->sdk);
-	if (!compile_read(a, j->cc->name, args, &places, &step) ||
-		(step.gpus.n < 2 && !j->config->objects.n)) /* then it is no worse as it is */
+	if (!compile_read(a, j->cc->name, args, &places, &step))
 		return NULL;
 	struct str folder = path_dir(step.work);
 	struct err *e = fs_remove_tree(folder); /* left by a run that was killed */
@@ -577,55 +632,11 @@ static struct err *link_device(
 	return NULL;
 }
 
-/* ---- C++ with precompiled headers ---- */
-
-/* Adds precompiled headers to the command of a compile that can use them, and makes them first if they are due. */
-static struct err *add_pch(
-	struct arena *a, struct compiler_run *j, const struct strs *args, struct pch *ret)
-{
-	struct strs with = {0}, making;
-	TRY(pch_look(a, j->cc, j->config, args, ret));
-	if (ret->due) { /* the kernel releases the lock when this process ends, even by a signal */
-		struct compiler_run m = {.cc = j->cc, .config = j->config};
-		TRY(pch_command(a, ret, &making));
-		TRY(prepare(a, &m, &making));
-		m.entry.pch = "made";
-		TRY(run_counted(a, &m));
-		write_log(a, &m);
-		TRY(pch_made(a, ret, m.result.status == 0));
-	}
-	if (!ret->file.n)
-		return NULL;
-	strs_add(a, &with, S("-include-pch"));
-	strs_add(a, &with, ret->file);
-	strs_add_all(a, &with, args);
-	struct proc plain = j->proc;
-	TRY(make_command(a, j->cc, j->config, &with, &j->proc));
-	j->proc.only_err = plain.only_err;
-	j->proc.limit = plain.limit;
-	j->entry.pch = "used";
-	return NULL;
-}
-
 /* Runs a compiler, with precompiled headers if it can use them. If that fails, runs it without them and shows only the
  * messages of that run, so that they are about the source alone. */
 static struct err *run_compiler(struct arena *a, struct compiler_run *j, const struct strs *args)
 {
-	struct pch pch = {.lock = -1};
-	const struct proc plain = j->proc;
-	if (j->proc.only_err)
-		tolerate(add_pch(a, j, args, &pch));
-	TRY(run_counted(a, j));
-	bool used = j->entry.pch != NULL;
-	if (used && j->result.status) {
-		j->proc = plain;
-		j->entry.pch = "refused";
-		TRY(run_counted(a, j));
-		if (!j->result.status)
-			tolerate(pch_failed(a, &pch));
-	} else if (used) {
-		tolerate(pch_depfile(a, &pch, args));
-	}
+	TRY(run_precompiled(a, j, args));
 	/* the messages of the first try are about the source as it is */
 	const struct proc_result first = j->result;
 	struct strs words = *args, next;

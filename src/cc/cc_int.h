@@ -367,7 +367,7 @@ MUST_USE struct err *history_total(struct str path, struct history_total *ret);
  *
  * A set is a few headers ("ATen/core/Tensor.h", or several separated by spaces). A group is all C++ compiles with a set
  * whose command lines compile these headers alike: the same clang, working folder and arguments, except for the names
- * of source and outputs. The third compile of a group makes the precompiled file, in a run that the ledger counts;
+ * of source and outputs. Passes of HIP have hip/hip_runtime.h as their only set, and a group for each GPU and for the host. The third compile of a group makes the precompiled file, in a run that the ledger counts;
  * other compiles meanwhile run without it. The folder .rocsmith/pch/KEY has:
  *
  *     headers, all.pch  the headers as one file, and the precompiled file
@@ -396,6 +396,7 @@ struct pch {
 	struct str dir;    /* the group's folder; "": no precompiled headers for this compile */
 	struct str file;   /* the value of -include-pch; "": not made yet */
 	bool due;          /* we must make it now, and hold the lock */
+	bool hip;          /* one side of a HIP compile, for one GPU */
 	int lock;          /* -1: not held */
 	struct strs flags; /* the arguments that the compiles of the group share */
 	struct pch_words words;

@@ -27,6 +27,31 @@ static const char *const doubtful[] = {"@", "-x", "-include", "-imacros", "-fmod
 	"-S", "-Wp,", "-Xclang", "-Xpreprocessor", "-ivfsoverlay", "-working-directory", "-MG",
 	"--offload", NULL};
 
+/* One side of a HIP compile, as compile_passes() makes it. */
+static bool is_pass(const struct strs *args)
+{
+	return strs_has(args, S("--offload-device-only")) ||
+	       strs_has(args, S("--offload-host-only"));
+}
+
+/* The number of words from i on that only concern a pass of HIP: with_headers: they also decide how its headers are compiled. */
+static size_t words_of_pass(const struct strs *args, size_t i, bool *ret_headers)
+{
+	static const char *const sides[] = {"--offload-device-only", "--offload-host-only",
+		"--no-gpu-bundle-output", "--offload-arch=", NULL};
+	struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");
+	*ret_headers = true;
+	if (str_starts_one_of(word, sides))
+		return 1;
+	if (str_eq(word, S("-x")) && str_eq(value, S("hip")))
+		return 2;
+	*ret_headers = false;
+	if (str_starts(word, S("-cuid=")))
+		return 1;
+	bool bundle = str_eq(word, S("-Xclang")) && str_eq(value, S("-fcuda-include-gpubinary"));
+	return bundle && i + 4 <= args->n ? 4 : 0;
+}
+
 /* Splits a command line: arguments that affect how its headers are compiled go to ret_words, the folders of -I and
  * -isystem to ret_dirs. Returns false if it cannot use precompiled headers. */
 static bool split_command(
@@ -36,6 +61,14 @@ static bool split_command(
 	unsigned sources = 0;
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");
+		bool headers;
+		size_t of_pass = is_pass(args) ? words_of_pass(args, i, &headers) : 0;
+		for (size_t k = 0; k < of_pass && headers; k++)
+			strs_add(a, ret_words, args->v[i + k]);
+		if (of_pass) {
+			i += of_pass - 1;
+			continue;
+		}
 		if (str_starts_one_of(word, doubtful))
 			return false;
 		compiles |= str_eq(word, S("-c"));
@@ -128,10 +161,13 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 	static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
 		"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", NULL};
 	struct cc_words w = cc_words(cc->name, args, config->sysroot);
-	struct strs words = {0}, dirs = {0};
-	if (!config->precompile.n || w.kind != CC_CXX || !w.driver || w.links ||
-		!split_command(a, args, &words, &dirs))
+	struct strs words = {0}, dirs = {0}, hip = {0};
+	const char *wish = getenv("ROCSMITH_PRECOMPILE");
+	bool pass = w.kind == CC_HIP && is_pass(args);
+	if ((!pass && (w.kind != CC_CXX || !w.driver)) || (wish && !strcmp(wish, "off")) ||
+		w.links || !split_command(a, args, &words, &dirs))
 		return NULL;
+	strs_add(a, &hip, S("hip/hip_runtime.h"));
 	/* everything that decides how a group compiles its headers */
 	const struct strs *lists[] = {
 		&config->flags, &config->host_flags, &config->compile_flags, &words};
@@ -147,10 +183,12 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 			buf_fmt(&group, "%.*s\n", STR(*word));
 	MAP(named, a);
 	pch_named(w.input, &dirs, &named);
-	VEC_EACH (const struct str, set, &config->precompile) {
+	const struct strs *sets = pass ? &hip : &config->precompile;
+	VEC_EACH (const struct str, set, sets) {
 		struct str key =
 			sha256_hex(a, str_fmt(a, "%.*s\n%.*s", STR(*set), STR(buf_str(&group))));
-		struct pch p = {.set = str_split(a, *set, ' '), .lock = -1, .flags = words};
+		struct pch p = {
+			.set = str_split(a, *set, ' '), .lock = -1, .flags = words, .hip = pass};
 		bool all = true;
 		VEC_EACH (const struct str, header, &p.set)
 			all = all && map_get(&named, *header);
@@ -194,10 +232,21 @@ struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_a
 	TRY(fs_write(header, buf_str(&b), 0644 | FS_IF_CHANGED));
 	*ret_args = (struct strs){0};
 	strs_add_all(a, ret_args, &p->flags);
-	struct str more[] = {S("-x"), S("c++-header"), header, S("-o"), made, S("-MD"), S("-MF"),
-		file_of(a, p, "new.d"), S("-MT"), S("all.pch")};
-	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+	struct str depfile = file_of(a, p, "new.d");
+	const struct str more[] = {S("-x"), S("c++-header"), header, S("-o"), made, S("-MD"),
+		S("-MF"), depfile, S("-MT"), S("all.pch")};
+	/* the driver has no headers of HIP, and drops -MD on its device side */
+	const struct str to_clang[] = {S("-emit-pch"), S("-o"), made, S("-dependency-file"),
+		depfile, S("-sys-header-deps"), S("-MT"), S("all.pch")};
+	for (size_t i = 0; !p->hip && i < sizeof(more) / sizeof(more[0]); i++)
 		strs_add(a, ret_args, more[i]);
+	for (size_t i = 0; p->hip && i < sizeof(to_clang) / sizeof(to_clang[0]); i++) {
+		strs_add(a, ret_args, S("-Xclang"));
+		strs_add(a, ret_args, to_clang[i]);
+	}
+	const struct str last[] = {S("-fsyntax-only"), S("-x"), S("hip"), header};
+	for (size_t i = 0; p->hip && i < sizeof(last) / sizeof(last[0]); i++)
+		strs_add(a, ret_args, last[i]);
 	return NULL;
 }
 

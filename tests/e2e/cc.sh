@@ -324,6 +324,42 @@ for i in 1 2 3 4; do compile b || no 'what cannot be precompiled was to be left 
 ok 'headers that do not compile by themselves are given up'
 with '[]'
 
+# passes of HIP: each GPU and the host side have hip_runtime.h of their own
+sides() { # of the last source
+	python3 -c 'import json
+runs = [json.loads(line) for line in open("log.d/cc.jsonl")]
+print(*[one["pch"] for run in runs[-1:] for one in run.get("passes", [])])'
+}
+kernel() { # NAME OPTION...
+	s/bin/hipcc -O2 -cuid=one --offload-arch=gfx1100 --offload-arch=gfx90a -MD -MF "$1.d" -c "$1.hip" -o "$1.o" "${@:2}"
+}
+for i in 1 2 3 4; do
+	printf '// a kernel\n#include "hip/hip_runtime.h"\n#include <assert.h>\n__global__ void k%d(int *p) { assert(p); p[0] = __popc(%d); }\n' $i $i >g$i.hip
+	ROCSMITH_PRECOMPILE=off kernel g$i && mv g$i.o g$i.plain && mv g$i.d g$i.plain.d || no "g$i as it is"
+done
+before=$(grep -c '"pch":"made"' log.d/cc.jsonl)
+for i in 1 2 3 4; do
+	kernel g$i || no "g$i with precompiled headers"
+	cmp g$i.o g$i.plain || no "the object of g$i is another one"
+	[ "$(tr -d '\\' <g$i.d | xargs -n1 | sort)" = "$(tr -d '\\' <g$i.plain.d | xargs -n1 | sort)" ] ||
+		no "g$i depends on something else: $(cat g$i.d)"
+done
+[ "$(grep -c '"pch":"made"' log.d/cc.jsonl)" = $((before + 3)) ] && [ "$(sides)" = 'used used used' ] ||
+	no "HIP's headers were to be made for two GPUs and the host, and used: $(tail -4 log.d/cc.jsonl)"
+for text in '#define __HIP_DISABLE_CPP_FUNCTIONS__ 1\n#include "hip/hip_runtime.h"' '#if 1\n#include "hip/hip_runtime.h"\n#endif' \
+	'int first;\n#include "hip/hip_runtime.h"'; do
+	printf "$text"'\n__global__ void k(int *p) { p[0] = 1; }\n' >other.hip
+	kernel other && [ "$(sides)" = '  ' ] || no "another beginning: $(sides)"
+done
+kernel g1 -DMORE=1 && [ "$(sides)" = '  ' ] || no 'other options'
+kernel g1 -g && [ "$(sides)" = '' ] || no 'debug information'
+printf '#include "hip/hip_runtime.h"\n__global__ void k(int *p) { p[0] = wrong; }\n' >wrong.hip
+ROCSMITH_PRECOMPILE=off kernel wrong 2>plain.err && no 'wrong.hip was to be refused'
+kernel wrong 2>pch.err && no 'wrong.hip was to be refused with them, too'
+cmp plain.err pch.err || no "another message: $(cat pch.err)"
+kernel g4 && cmp g4.o g4.plain && [ "$(sides)" = 'used used used' ] || no 'an error of a source is no fault of the headers'
+ok 'precompiled headers of HIP, for two GPUs and the host: the same objects, dependencies and errors'
+
 if command -v g++ >/dev/null; then
 	[ "$CXX" = "$PWD/s/host/g++" ] || no "CXX: $CXX"
 	echo '#include <cstdio>

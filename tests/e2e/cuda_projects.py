@@ -98,11 +98,15 @@ class Survey:
     def build(self, work, project, given, log):
         """Runs `rocsmith build` as a user would; `given` is nothing, what the project's documentation names, or the line for
         rocsmith.yaml that rocsmith proposed."""
+        sdk = re.match(r"--sdk (\S+) ?", given)
+        given = given[sdk.end():] or "-" if sdk else given
         kind, _, value = given.partition(" ")
         environment = {key: text for key, text in os.environ.items() if key not in ("CC", "CXX", "CCACHE_DIR")}
         argv = [self.rocsmith, "build", "project", "--gpu", ",".join(GPUS), "-o", "out", "--build-dir", "b", "-j2"]
         if project["system"] == "torch" or "torch at build time" in project["needs"]:
             argv += ["--with", self.torch, "--torch-as-rocm"]
+        if sdk:
+            argv += ["--sdk", sdk.group(1)]
         if kind == "env":
             environment.update([value.split("=", 1)])
         elif kind != "-":
@@ -179,12 +183,12 @@ class Survey:
             wrong, device = self.examine(work, project) if status == 0 else (None, 0)
             more = [line for line in proposed(text) if line not in lines]
             then = merged(lines + more) if more else project["switch"] if not lines else given
-            if device or status == 124 or then in ("-", given) or turn == 3:
+            if device or status == 124 or then in ("-", given) or turn == 3 or "only host calls" in text:
                 break
             given, lines = then, lines + more
         seen["seconds"] = str(round(time.monotonic() - start))
         # sources that only make kernels at run time, or only call libraries, have none, and rocsmith says so
-        kernels = "no kernels, only host calls" not in text and any(path.suffix == ".cu" for path in source.rglob("*"))
+        kernels = "only host calls" not in text and any(path.suffix == ".cu" for path in source.rglob("*"))
         seen["given"] = "-" if project["system"] == "make" else given
         seen["libraries"] = str(device)
         if status == 124:
@@ -211,17 +215,18 @@ class Survey:
 
 
 def proposed(text):
-    """The lines for rocsmith.yaml in rocsmith's hints."""
-    return re.findall(r"(build: \{.*\})", text)
+    """The lines for rocsmith.yaml in rocsmith's hints, and another SDK that it names."""
+    return re.findall(r"(build: \{.*\}|--sdk [\w:]+(?= a build finds it))", text)
 
 
 def merged(lines):
-    """One line for rocsmith.yaml from several."""
-    keys = {}
+    """One line for rocsmith.yaml from several, behind the last SDK."""
+    keys, sdk = {}, [line for line in lines if line.startswith("--sdk")][-1:]
     for line in lines:
         for key, value in re.findall(r"(\w+): \[([^\]]*)\]", line):
             keys.setdefault(key, []).append(value)
-    return "build: {" + ", ".join(f"{key}: [{', '.join(values)}]" for key, values in keys.items()) + "}"
+    yaml = "build: {" + ", ".join(f"{key}: [{', '.join(values)}]" for key, values in keys.items()) + "}"
+    return " ".join(sdk + ([yaml] if keys else []))
 
 
 def reason(text, work):
