@@ -205,9 +205,19 @@ static void take_call(struct switch_search *l, const struct cmake_call *c, bool 
 	add_switch(l, s, c->line, word, &words);
 }
 
+/* find_package(rocblas REQUIRED), in no if(): a library of ROCm that no header may tell of */
+static void take_package(struct switch_search *l, const struct cmake_call *c)
+{
+	bool package = str_eq(c->name, S("find_package")) && strs_has(&c->words, S("REQUIRED"));
+	const struct know_library *k = package ? know_component(c->words.v[0]) : NULL;
+	if (k)
+		strs_put(l->a, &l->out->links, str_from(k->name));
+}
+
 static void look_at_cmake(struct switch_search *l, struct str text)
 {
 	ARENA(tmp);
+	unsigned branches = 0;
 	struct cmake_text t = {.rest = text};
 	struct cmake_call c;
 	struct str dir = path_dir(l->file), part;
@@ -220,6 +230,10 @@ static void look_at_cmake(struct switch_search *l, struct str text)
 	while (cmake_next(&tmp, &t, &c)) {
 		take_call(l, &c, near);
 		take_libraries(l, &c);
+		branches += str_eq(c.name, S("if"));
+		branches -= str_eq(c.name, S("endif")) && branches;
+		if (!branches)
+			take_package(l, &c);
 	}
 }
 

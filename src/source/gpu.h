@@ -29,7 +29,7 @@ struct source_gpu {
 	bool hip;       /* its CMake files take the language or the package HIP somewhere */
 	bool passes_on; /* CMAKE_ARGS of the environment reaches CMake */
 	struct strs
-		links; /* components for CUDA's libraries that its CMake files name: "hiprand" */
+		links; /* components for CUDA's libraries that its CMake files name ("hiprand"), and those that they require */
 	struct str torch_at; /* "setup.py:3", which imports torch whatever happens; or "" */
 };
 

@@ -100,6 +100,7 @@ class Survey:
         rocsmith.yaml that rocsmith proposed."""
         sdk = re.match(r"--sdk (\S+) ?", given)
         given = given[sdk.end():] or "-" if sdk else given
+        self.sdk = sdk.group(1).replace(":", "-") if sdk else "debian-sid"
         kind, _, value = given.partition(" ")
         environment = {key: text for key, text in os.environ.items() if key not in ("CC", "CXX", "CCACHE_DIR")}
         argv = [self.rocsmith, "build", "project", "--gpu", ",".join(GPUS), "-o", "out", "--build-dir", "b", "-j2"]
@@ -153,7 +154,7 @@ class Survey:
             if found and not even:
                 return f"{path.name}: not every bundle has all GPUs", device
         if project["system"] not in ("torch", "make") and "torch" not in project["needs"] and places:
-            if run([self.rocsmith, "sdk", "run", "--host", "--", sys.executable, "-c", LOAD, *places], work / "load.log", cwd=work):
+            if run([self.rocsmith, "sdk", "run", "--sdk", self.sdk, "--host", "--", sys.executable, "-c", LOAD, *places], work / "load.log", cwd=work):
                 return "load: " + (work / "load.log").read_text(errors="replace").strip().split("\n")[-1], device
         return None, device
 

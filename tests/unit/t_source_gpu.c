@@ -176,11 +176,14 @@ static void options_that_the_project_sets_itself_are_no_choice(void **state)
 	assert_true(f->g.passes_on);
 }
 
-/* Old FindCUDA's variables and CUDAToolkit's targets stand for components of the SDK, whatever is included. */
+/* Old FindCUDA's variables, CUDAToolkit's targets and ROCm's packages stand for components of the SDK, whatever is included. */
 static void libraries_that_cmake_files_link_are_found(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "CMakeLists.txt", "project(x LANGUAGES CUDA)\nfind_package(CUDAToolkit)\n");
+	put(f, "CMakeLists.txt",
+		"project(x LANGUAGES CUDA)\nfind_package(CUDAToolkit)\nfind_package(rocblas "
+		"REQUIRED)\nif(USE_RCCL)\nfind_package(rccl REQUIRED)\nendif()\nfind_package("
+		"rocfft)\nfind_package(Python REQUIRED)\n");
 	put(f, "a.cu", "");
 	put(f, "prc/CMakeLists.txt",
 		"target_link_libraries(x ${CUDA_LIBRARIES} ${CUDA_curand_LIBRARY})\n"
@@ -188,7 +191,7 @@ static void libraries_that_cmake_files_link_are_found(void **state)
 		"my_cusparse)\n");
 	put(f, "tests/CMakeLists.txt", "target_link_libraries(t CUDA::cusparse)\n");
 	(void)listed(f);
-	assert_str(str_join(&f->a, &f->g.links, S(" ")), "hiprand hipsolver hipfft");
+	assert_str(str_join(&f->a, &f->g.links, S(" ")), "rocblas hiprand hipsolver hipfft");
 }
 
 /* A source distribution has its version in PKG-INFO, which scikit-build-core does not read. */
