@@ -150,9 +150,15 @@ static struct err *look_at_script(struct switch_search *l, struct str text)
 
 /* ---- CMake ---- */
 
-/* Finds CUDA's libraries in the words of a call: CUDA::curand, ${CUDA_curand_LIBRARY}, "${CUDA_CUFFT_LIBRARIES}". */
-static void take_libraries(struct switch_search *l, const struct cmake_call *c)
+/* Finds CUDA's libraries in the words of a call: CUDA::curand, ${CUDA_curand_LIBRARY}, "${CUDA_CUFFT_LIBRARIES}", and
+ * find_package(rocblas REQUIRED), of which no header may tell, unless that is in an if(). */
+static void take_libraries(struct switch_search *l, const struct cmake_call *c, bool inside_if)
 {
+	bool required = str_eq(c->name, S("find_package")) && strs_has(&c->words, S("REQUIRED"));
+	const struct know_library *library =
+		required && !inside_if ? know_component(c->words.v[0]) : NULL;
+	if (library)
+		strs_put(l->a, &l->out->links, str_from(library->name));
 	struct know_cudas all;
 	know_cuda_libraries(l->a, &all);
 	VEC_EACH (const struct str, word, &c->words) {
@@ -205,15 +211,6 @@ static void take_call(struct switch_search *l, const struct cmake_call *c, bool 
 	add_switch(l, s, c->line, word, &words);
 }
 
-/* find_package(rocblas REQUIRED), in no if(): a library of ROCm that no header may tell of */
-static void take_package(struct switch_search *l, const struct cmake_call *c)
-{
-	bool package = str_eq(c->name, S("find_package")) && strs_has(&c->words, S("REQUIRED"));
-	const struct know_library *k = package ? know_component(c->words.v[0]) : NULL;
-	if (k)
-		strs_put(l->a, &l->out->links, str_from(k->name));
-}
-
 static void look_at_cmake(struct switch_search *l, struct str text)
 {
 	ARENA(tmp);
@@ -229,11 +226,9 @@ static void look_at_cmake(struct switch_search *l, struct str text)
 			return;
 	while (cmake_next(&tmp, &t, &c)) {
 		take_call(l, &c, near);
-		take_libraries(l, &c);
 		branches += str_eq(c.name, S("if"));
 		branches -= str_eq(c.name, S("endif")) && branches;
-		if (!branches)
-			take_package(l, &c);
+		take_libraries(l, &c, branches > 0);
 	}
 }
 
