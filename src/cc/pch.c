@@ -27,6 +27,12 @@ static const char *const doubtful[] = {"@", "-x", "-include", "-imacros", "-fmod
 	"-S", "-Wp,", "-Xclang", "-Xpreprocessor", "-ivfsoverlay", "-working-directory", "-MG",
 	"--offload", NULL};
 
+static bool is_off(void)
+{
+	const char *wish = getenv("ROCSMITH_PRECOMPILE");
+	return wish && !strcmp(wish, "off");
+}
+
 /* One side of a HIP compile, as compile_passes() makes it. */
 static bool is_pass(const struct strs *args)
 {
@@ -45,11 +51,16 @@ static size_t words_of_pass(const struct strs *args, size_t i, bool *ret_headers
 		return 1;
 	if (str_eq(word, S("-x")) && str_eq(value, S("hip")))
 		return 2;
+	static const char *const of_files[] = {
+		"-fcuda-include-gpubinary", "-dependency-file", "-MT", NULL};
 	*ret_headers = false;
 	if (str_starts(word, S("-cuid=")))
 		return 1;
-	bool bundle = str_eq(word, S("-Xclang")) && str_eq(value, S("-fcuda-include-gpubinary"));
-	return bundle && i + 4 <= args->n ? 4 : 0;
+	if (!str_eq(word, S("-Xclang")))
+		return 0;
+	if (str_eq(value, S("-sys-header-deps")))
+		return 2;
+	return str_is_one_of(value, of_files) && i + 4 <= args->n ? 4 : 0;
 }
 
 /* Splits a command line: arguments that affect how its headers are compiled go to ret_words, the folders of -I and
@@ -162,10 +173,9 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 		"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", NULL};
 	struct cc_words w = cc_words(cc->name, args, config->sysroot);
 	struct strs words = {0}, dirs = {0}, hip = {0};
-	const char *wish = getenv("ROCSMITH_PRECOMPILE");
 	bool pass = w.kind == CC_HIP && is_pass(args);
-	if ((!pass && (w.kind != CC_CXX || !w.driver)) || (wish && !strcmp(wish, "off")) ||
-		w.links || !split_command(a, args, &words, &dirs))
+	if ((!pass && (w.kind != CC_CXX || !w.driver)) || is_off() || w.links ||
+		!split_command(a, args, &words, &dirs))
 		return NULL;
 	strs_add(a, &hip, S("hip/hip_runtime.h"));
 	/* everything that decides how a group compiles its headers */
@@ -223,6 +233,33 @@ struct err *pch_look(struct arena *a, const struct cc *cc, const struct cc_confi
 }
 
 /* ---- making the file ---- */
+
+/* The words that precompile a header of HIP: the driver has no such language, and drops -MD on its device side. */
+static void add_hip_header(
+	struct arena *a, struct str header, struct str made, struct str depfile, struct strs *ret)
+{
+	const struct str to_clang[] = {S("-emit-pch"), S("-o"), made, S("-dependency-file"),
+		depfile, S("-sys-header-deps"), S("-MT"), S("all.pch")};
+	const struct str last[] = {S("-fsyntax-only"), S("-x"), S("hip"), header};
+	for (size_t i = 0; i < sizeof(to_clang) / sizeof(to_clang[0]); i++) {
+		strs_add(a, ret, S("-Xclang"));
+		strs_add(a, ret, to_clang[i]);
+	}
+	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++)
+		strs_add(a, ret, last[i]);
+}
+
+bool compile_headers(struct arena *a, const struct strs *args, struct str header, struct str made,
+	struct strs *ret)
+{
+	struct strs dirs = {0};
+	*ret = (struct strs){0};
+	if (is_off() || !is_pass(args) || !split_command(a, args, ret, &dirs))
+		return false;
+	add_hip_header(a, header, made, str_fmt(a, "%.*s.d", STR(made)), ret);
+	return true;
+}
+
 struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_args)
 {
 	BUF(b, a);
@@ -235,18 +272,10 @@ struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_a
 	struct str depfile = file_of(a, p, "new.d");
 	const struct str more[] = {S("-x"), S("c++-header"), header, S("-o"), made, S("-MD"),
 		S("-MF"), depfile, S("-MT"), S("all.pch")};
-	/* the driver has no headers of HIP, and drops -MD on its device side */
-	const struct str to_clang[] = {S("-emit-pch"), S("-o"), made, S("-dependency-file"),
-		depfile, S("-sys-header-deps"), S("-MT"), S("all.pch")};
 	for (size_t i = 0; !p->hip && i < sizeof(more) / sizeof(more[0]); i++)
 		strs_add(a, ret_args, more[i]);
-	for (size_t i = 0; p->hip && i < sizeof(to_clang) / sizeof(to_clang[0]); i++) {
-		strs_add(a, ret_args, S("-Xclang"));
-		strs_add(a, ret_args, to_clang[i]);
-	}
-	const struct str last[] = {S("-fsyntax-only"), S("-x"), S("hip"), header};
-	for (size_t i = 0; p->hip && i < sizeof(last) / sizeof(last[0]); i++)
-		strs_add(a, ret_args, last[i]);
+	if (p->hip)
+		add_hip_header(a, header, made, depfile, ret_args);
 	return NULL;
 }
 

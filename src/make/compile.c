@@ -13,6 +13,8 @@
 /* the Python headers, for a sandboxed compiler that cannot see this machine's root */
 #define PYTHON_ROOT "/run/python"
 
+enum { MAX_SOURCE = 64 << 20 };
+
 struct str make_module_path(const struct make *m, const struct plan_module *module)
 {
 	return path_join(m->a, m->mod, job_file_name(m->a, module->file));
@@ -328,8 +330,12 @@ static struct job *add_compile(struct make *m, const struct plan_source *src, co
 		.work = m->tmp,
 		.depfiles = true};
 	struct compile_passes passes;
-	if (src->lang == PLAN_HIP)
+	struct str text = S("");
+	if (src->lang == PLAN_HIP) {
 		step.gpus = m->plan->gpus;
+		err_free(fs_read_opt(a, path_join(a, m->hip, source), MAX_SOURCE, &text));
+	}
+	bool begins = make_begins_with_hip(text, source);
 	if (word)
 		strs_add(a, &step.words, str_from(word));
 	compile_passes(a, &step, &passes);
@@ -347,6 +353,7 @@ static struct job *add_compile(struct make *m, const struct plan_source *src, co
 			start_clang(m, j, p->work);
 			strs_add_all(a, &j->proc.argv, &p->argv);
 			j->depfile = p->depfile;
+			j->run = begins ? make_run_pass : NULL;
 			if (p->gpu.n && m->share != FRONT_OFF) {
 				j->run = run_device;
 				j->doubts = str_fmt(a, "%.*s.front", STR(name));
@@ -480,7 +487,11 @@ static struct err *run_jobs(struct make *m)
 struct err *make_compile(struct make *m)
 {
 	CLEANUP(front_memory_freep) struct front_memory *memory = front_memory_new();
+	CLEANUP(make_headers_freep) struct make_headers *headers = make_headers_new();
 	m->memory = memory;
+	m->headers = headers;
+	TRY(fs_write(path_join(m->a, m->obj, S("hip_runtime.hip")),
+		S("#include <hip/hip_runtime.h>\n"), 0644 | FS_IF_CHANGED));
 	struct err *e = run_jobs(m);
 	/* the stamp of an object is void once its front end was found wrong, by another pass */
 	if (!e && find_differences(m)) {
@@ -488,7 +499,9 @@ struct err *make_compile(struct make *m)
 		e = run_jobs(m);
 	}
 	jobs_keep(&m->set);
+	e = err_join(e, make_headers_prune(m));
 	m->memory = NULL;
+	m->headers = NULL;
 	for (size_t i = 0; i < m->set.all.n; i++)
 		make_add_warnings(m, m->set.all.v[i], job_said(m->a, m->set.all.v[i]));
 	return e;

@@ -52,6 +52,7 @@ struct make {
 	/* make_compile() */
 	struct jobs set;
 	struct front_memory *memory;
+	struct make_headers *headers;
 	VEC(struct job *) shared; /* their objects are linked into every module */
 	struct err *failures;     /* with keep_going: those after the one returned; owned */
 	struct findings warnings; /* warnings of finished and up-to-date jobs, each place once */
@@ -68,6 +69,21 @@ MUST_USE struct err *make_translate(struct make *m);
 MUST_USE struct err *make_compile(struct make *m);
 /* Fills m->set, for make_compile() and for a dry run. A dry run has no folders, so only the reports are valid then. */
 void make_jobs(struct make *m);
+
+/* ---- headers.c ----
+ * obj/hip_runtime.hip includes hip/hip_runtime.h. From the third pass of a build on that would compile that header in the same way, it is
+ * precompiled into obj/HASH.pch (for passes of one GPU, or of the host side) for sources that begin with it. The
+ * jobs' keys, dependency files and objects are those without it. A pass that fails runs again without it. */
+struct make_headers; /* thread-safe; heap */
+struct make_headers *make_headers_new(void);
+void make_headers_freep(struct make_headers **h);
+/* After the last job: if this build has made files, those go that it did not use, as their options are no more. */
+MUST_USE struct err *make_headers_prune(const struct make *m);
+/* Does a translated source begin with hip/hip_runtime.h? */
+bool make_begins_with_hip(struct str text, struct str path);
+/* A job's `run`: runs its compiler with the precompiled header, or makes that first. */
+MUST_USE struct err *make_run_pass(
+	struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs);
 
 /* The place in m->hip, relative to it, of a file or folder of plan->includes that lies outside of the project. */
 #define MAKE_OUTSIDE "outside.rocsmith"

@@ -509,6 +509,27 @@ static void flat_names_are_safe_short_and_different(void **state)
 	assert_false(str_eq(name, job_file_name(&a, str_fmt(&a, "y%.*sx.cu", STR(deep)))));
 }
 
+static void a_source_begins_with_hip_if_nothing_stands_before_it(void **state)
+{
+	(void)state;
+	static const char *const good[] = {"#include <hip/hip_runtime.h>\n",
+		"// a\n/* b */ # include <hip/hip_runtime.h> // c\n#define X",
+		"#define HIP_ENABLE_WARP_SYNC_BUILTINS 1\n\n#include <hip/hip_runtime.h>\n", NULL};
+	static const char *const bad[] = {"", "int x;\n#include <hip/hip_runtime.h>\n",
+		"#define X 1\n#include <hip/hip_runtime.h>\n",
+		"#define HIP_ENABLE_WARP_SYNC_BUILTINS 10\n#include <hip/hip_runtime.h>\n",
+		"#define HIP_ENABLE_WARP_SYNC_BUILTINS 1 + x\n#include <hip/hip_runtime.h>\n",
+		"#include \"hip/hip_runtime.h\"\n", "#if 1\n#include <hip/hip_runtime.h>\n#endif\n",
+		"#include <vector>\n#include <hip/hip_runtime.h>\n", "#include <hip/hip_runtime.h",
+		NULL};
+	for (size_t i = 0; good[i]; i++)
+		if (!make_begins_with_hip(str_from(good[i]), S("a.hip")))
+			fail_msg("refused: %s", good[i]);
+	for (size_t i = 0; bad[i]; i++)
+		if (make_begins_with_hip(str_from(bad[i]), S("a.hip")))
+			fail_msg("taken: %s", bad[i]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -534,6 +555,7 @@ int main(void)
 		cmocka_unit_test(the_host_side_sees_one_system_only),
 		TEST(the_link_names_libraries_that_are_used_only),
 		cmocka_unit_test(flat_names_are_safe_short_and_different),
+		cmocka_unit_test(a_source_begins_with_hip_if_nothing_stands_before_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
