@@ -88,7 +88,8 @@ static enum word_use use_of(struct str word)
 	static const char *const shared[] = {"-c", "-x", "-w", "-include", "-mllvm", "-pthread",
 		"-ivfsoverlay", "-fPIC", "-fpic", "-fPIE", "-fexceptions", "-ffast-math",
 		"-ffunction-sections", "-fdata-sections", "-fgpu-flush-denormals-to-zero",
-		"-funroll-loops", "-fwrapv", "-nogpuinc", "-nogpulib", NULL};
+		"-fcolor-diagnostics", "-fvisibility-inlines-hidden", "-funroll-loops", "-fwrapv",
+		"-nogpuinc", "-nogpulib", NULL};
 	static const char *const shared_begins[] = {"-D", "-I", "-U", "-O", "-W", "-isystem",
 		"-iquote", "-idirafter", "-std=", "-cuid=", "--hip-path=", "--rocm-path=", "-fno-",
 		"-fdiagnostics", "-ffile-prefix-map=", "-ffp-contract=", "-fgpu-default-stream=",
