@@ -213,17 +213,17 @@ bool ir_answers_agree(struct arena *a, struct str questions, uint64_t isa, uint6
 
 /* ---- reduce.c: what two texts may differ in ----
  *
- * HIP's headers have functions whose bodies depend on the GPU, and which few sources use. front_reduce() leaves out the bodies of
- * functions of system headers that are static or inline, whose names the IR does not have, and which are made of nothing but
- * built-in types, builtins, parameters, local variables and types, a few classes of HIP, and calls of functions that are as plain and
- * whose name is that of nothing else. Texts that are equal after that make the same IR: such a function is not emitted for one
- * GPU, so nothing that is emitted uses it, and as all else is equal, it is not emitted for the other; and a body of that kind has no
- * effect on anything outside: it instantiates no function template, declares nothing there, is not evaluated at compile time,
- * and its warnings are not shown.
+ * HIP's headers have functions whose bodies depend on the GPU, and which few sources use. front_reduce() leaves out the
+ * bodies of functions of system headers that are static or inline, whose names the IR does not have, and which are made of
+ * nothing but built-in types, builtins, parameters, local variables and types, a few classes of HIP, and calls of functions
+ * that are as plain and whose name is that of nothing else. Texts that are equal after that make the same IR: such a
+ * function is not emitted for one GPU, so nothing that is emitted uses it, and as all else is equal, it is not emitted for
+ * the other; and a body of that kind has no effect on anything outside: it instantiates no function template, declares
+ * nothing there, is not evaluated at compile time, and its warnings are not shown.
  *
- * It also leaves out __attribute__((unavailable)) of functions in system headers (textures, on gfx942), if no word of the text outside
- * of all such functions is a name of theirs: the attribute is an error where a function is used, and nothing else. Lines are
- * compared with their numbers and files. */
+ * It also leaves out __attribute__((unavailable)) of functions in system headers (textures, on gfx942), if no word of the
+ * text outside of all such functions is a name of theirs: the attribute is an error where a function is used, and nothing
+ * else. Lines are compared with their numbers and files. */
 struct str front_reduce(struct arena *a, struct str text, struct str ir);
 /* The names of AMDGPU's builtins in a text, sorted. */
 void front_builtins(struct arena *a, struct str text, struct strs *ret);
@@ -367,8 +367,9 @@ MUST_USE struct err *history_total(struct str path, struct history_total *ret);
  *
  * A set is a few headers ("ATen/core/Tensor.h", or several separated by spaces). A group is all C++ compiles with a set
  * whose command lines compile these headers alike: the same clang, working folder and arguments, except for the names
- * of source and outputs. Passes of HIP have hip/hip_runtime.h as their only set, and a group for each GPU and for the host. The third compile of a group makes the precompiled file, in a run that the ledger counts;
- * other compiles meanwhile run without it. The folder .rocsmith/pch/KEY has:
+ * of source and outputs. Passes of HIP have hip/hip_runtime.h as their only set, and a group for each GPU and for the
+ * host. The third compile of a group makes the precompiled file, in a run that the ledger counts; other compiles meanwhile
+ * run without it. The folder .rocsmith/pch/KEY has:
  *
  *     headers, all.pch  the headers as one file, and the precompiled file
  *     made              the state of all headers in it, and their names; written last

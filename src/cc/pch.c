@@ -40,7 +40,7 @@ static bool is_pass(const struct strs *args)
 	       strs_has(args, S("--offload-host-only"));
 }
 
-/* The number of words from i on that only concern a pass of HIP: with_headers: they also decide how its headers are compiled. */
+/* The number of words from i on that only passes of HIP have. *ret_headers: they decide how headers are compiled. */
 static size_t words_of_pass(const struct strs *args, size_t i, bool *ret_headers)
 {
 	static const char *const sides[] = {"--offload-device-only", "--offload-host-only",

@@ -1,7 +1,8 @@
 /* Reduces a preprocessed text to all that the result of a front end can depend on; see cc_int.h. It leaves out the bodies of
  * plain functions that were not emitted: those of system headers which are made of built-in types, builtins and calls of
- * other plain functions alone, so that compiling them has no effect outside of them (no templates, no warnings). And it leaves out
- * __attribute__((unavailable)) of functions that nothing else in the text names: it only is an error where one is used.
+ * other plain functions alone, so that compiling them has no effect outside of them (no templates, no warnings). And it
+ * leaves out __attribute__((unavailable)) of functions that nothing else in the text names: it is an error only where one
+ * is used.
  *
  * The text is one of C++, but only its outermost level is looked at: whatever is not understood stays in. */
 #include "base/buf.h"
@@ -238,8 +239,8 @@ static bool add_local(struct plain *p, struct str name, bool type)
 	return true;
 }
 
-/* The place at which the body goes on behind `union` or `typedef` at i, whose name is added: behind union NAME, or, if it has none, at
- * union; at the end of a typedef. p->n: it is not plain. */
+/* The place at which the body goes on behind `union` or `typedef` at i, whose name is added: behind union NAME, or, if it has
+ * none, at union; at the end of a typedef. p->n: it is not plain. */
 static size_t read_local_type(struct plain *p, size_t i)
 {
 	bool is_union = str_eq(p->v[i].s, S("union"));
@@ -442,7 +443,8 @@ static void end_declaration(struct text_scan *s, const struct plain *plain)
 	s->head.n = s->body.n = 0;
 }
 
-/* Reads what follows an opening brace; all that a namespace has belongs to the outermost level, too. `emitted`: names in the IR. */
+/* Reads what follows an opening brace; all that a namespace has belongs to the outermost level, too. emitted: names in
+ * the IR. */
 static void read_block(struct text_scan *s, const struct map *emitted)
 {
 	const struct text_tokens *head = &s->head;

@@ -71,9 +71,9 @@ MUST_USE struct err *make_compile(struct make *m);
 void make_jobs(struct make *m);
 
 /* ---- headers.c ----
- * obj/hip_runtime.hip includes hip/hip_runtime.h. From the third pass of a build on that would compile that header in the same way, it is
- * precompiled into obj/HASH.pch (for passes of one GPU, or of the host side) for sources that begin with it. The
- * jobs' keys, dependency files and objects are those without it. A pass that fails runs again without it. */
+ * obj/hip_runtime.hip includes hip/hip_runtime.h. The third pass of a build that would compile that header in the same way
+ * as two others (for one GPU, or for the host) precompiles it into obj/HASH.pch, for sources that begin with it. The jobs' keys and
+ * objects are those without it. A pass that fails with it runs again without. */
 struct make_headers; /* thread-safe; heap */
 struct make_headers *make_headers_new(void);
 void make_headers_freep(struct make_headers **h);
