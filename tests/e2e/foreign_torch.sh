@@ -113,10 +113,11 @@ built warpsum
 python3 - b/build.json <<'PY' || fail 'the report was to have the compile of the kernel, and the link that needs it'
 import json, sys
 runs = json.load(open(sys.argv[1]))["compiles"]
-(hip,) = [i for i, run in enumerate(runs) if run["name"].endswith("sum.hip")]
+device, host = [i for i, run in enumerate(runs) if run["name"].endswith("sum.hip")]
 link = runs[-1]
-assert runs[hip]["kind"] == "hip" and runs[hip]["seconds"] > 0 and runs[hip]["memory"] > 1 << 20, runs
-assert link["kind"] == "link" and hip in link["after"] and link["start"] >= runs[hip]["start"] + runs[hip]["seconds"] - 0.1, runs
+assert [(runs[i]["kind"], runs[i]["gpu"]) for i in (device, host)] == [("device", "gfx1201"), ("host", "")], runs
+assert all(runs[i]["seconds"] > 0 and runs[i]["memory"] > 1 << 20 for i in (device, host)) and device in runs[host]["after"], runs
+assert link["kind"] == "link" and host in link["after"] and link["start"] >= runs[host]["start"] + runs[host]["seconds"] - 0.1, runs
 PY
 rm b/log/*.log
 build --torch-as-rocm
