@@ -404,6 +404,14 @@ struct err *proc_failure(const struct proc *p, const struct proc_result *r)
 	return e;
 }
 
+void proc_add_costs(struct proc_result *io, const struct proc_result *r)
+{
+	io->start = io->start > 0 ? io->start : r->start;
+	io->seconds += r->seconds;
+	io->cpu += r->cpu;
+	io->memory = r->memory > io->memory ? r->memory : io->memory;
+}
+
 struct err *proc_check(struct arena *a, const struct proc *p, struct proc_result *ret)
 {
 	TRY(proc_run(a, p, ret));

@@ -38,6 +38,8 @@ struct proc_result {
 	uint64_t memory;       /* peak, bytes */
 };
 
+/* Adds the costs of a run to those of others before it: `start` is that of the first, `memory` the largest. */
+void proc_add_costs(struct proc_result *io, const struct proc_result *r);
 /* Runs and waits. E_TOOL_MISSING when argv[0] cannot be found, E_CANCELLED after SIGINT/SIGTERM. */
 MUST_USE struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret);
 /* The same, but a status other than 0 (or a timeout) is E_TOOL_FAILED (E_TIMEOUT) with the program's name, the status

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "cc/cc_int.h"
+#include "cc/compile.h"
 #include "lang/cxx/lexer.h"
 
 enum {
@@ -162,4 +163,24 @@ bool pch_begins(struct str source, const struct strs *set, const struct strs *di
 	bool yes = !l.missing.n && !l.no;
 	arena_free(&l.a);
 	return yes;
+}
+
+bool compile_begins(struct str text, struct str path)
+{
+	struct lex l = lex_new(text, path);
+	struct tok t;
+	struct str words = S("");
+	ARENA(a);
+	l.lenient = true;
+	/* hipify's first line defines what the command line does, too */
+	for (unsigned i = 0; i < 16 && lex_try(&l, &t) && t.kind != TOK_END; i++) {
+		if (t.kind == TOK_LINE_END)
+			continue;
+		words = str_fmt(&a, "%.*s %.*s", STR(words), STR(tok_text(&l, &t)));
+		if (str_eq(words, S(" # include <hip/hip_runtime.h>")))
+			return true;
+		if (str_eq(words, S(" # define HIP_ENABLE_WARP_SYNC_BUILTINS 1")))
+			words = S("");
+	}
+	return false;
 }

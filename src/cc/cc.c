@@ -371,7 +371,7 @@ static struct err *run_precompiled(struct arena *a, struct compiler_run *j, cons
 	return NULL;
 }
 
-/* ---- a compile for several GPUs, pass by pass ---- */
+/* ---- a HIP compile, pass by pass ---- */
 
 /* A program of a device pass: counted like the pass. */
 static struct err *run_part(
@@ -512,6 +512,9 @@ static struct err *run_pass(struct arena *a, struct compiler_run *j, const struc
 	}
 	if (is_shared(j, p, gpus))
 		TRY(run_device(a, j, p, gpus, ret_drop));
+	else if (
+		cache) /* its key is the text: clang may not see that a precompiled header is old */
+		TRY(run_counted(a, j));
 	else
 		TRY(run_precompiled(a, j, &p->argv));
 	if (!cache || j->result.status || *ret_drop || !fs_is_file(p->out))

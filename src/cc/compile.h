@@ -55,9 +55,11 @@ MUST_USE struct err *compile_join(
 bool compile_read(struct arena *a, struct str name, const struct strs *args,
 	const struct strs *places, struct compile_step *ret);
 
-/* The arguments that precompile `header`, which includes hip/hip_runtime.h alone, into `made` for passes of HIP like this one, whose
- * arguments are `args`; also MADE.d, its dependency file. They are the same for passes whose headers are compiled alike. False if
- * the pass cannot use it: for the reasons in cc_int.h (pch.c), of which the caller sees to it that the source begins so. */
+/* Does a source begin with <hip/hip_runtime.h>, behind nothing but comments and the line that hipify writes first? */
+bool compile_begins(struct str text, struct str path);
+/* The arguments that precompile `header`, which includes hip/hip_runtime.h alone, into `made` for passes of HIP like this
+ * one, whose arguments are `args`; also MADE.d, its dependency file. They are the same for passes whose headers are compiled
+ * alike. False if the pass cannot use it; see pch.c in cc_int.h. */
 bool compile_headers(struct arena *a, const struct strs *args, struct str header, struct str made,
 	struct strs *ret);
 

@@ -82,21 +82,11 @@ static struct err *count_front_end(struct arena *a, const struct front_call *c)
 
 /* ---- running programs ---- */
 
-/* Adds the costs of a program to those of the pass. */
-static void count_step(struct front_call *c, const struct proc_result *r)
-{
-	struct proc_result *all = &c->ret->run;
-	all->start = all->start > 0 ? all->start : r->start;
-	all->seconds += r->seconds;
-	all->cpu += r->cpu;
-	all->memory = r->memory > all->memory ? r->memory : all->memory;
-}
-
 static struct err *run_step(
 	struct arena *a, struct front_call *c, const struct strs *argv, struct proc_result *r)
 {
 	TRY(c->f->run(a, c->f, argv, r));
-	count_step(c, r);
+	proc_add_costs(&c->ret->run, r);
 	return NULL;
 }
 
@@ -183,7 +173,7 @@ static struct err *ask_driver(struct arena *a, struct front_call *c, const char 
 	struct proc_result r;
 	struct strs words = {0};
 	TRY(asked_commands(a, c->f, c->pass, c->argv, &r));
-	count_step(c, &r);
+	proc_add_costs(&c->ret->run, &r);
 	if (r.status) {
 		strs_add_all(a, &words, c->argv);
 		strs_add(a, &words, S("-###"));

@@ -70,10 +70,10 @@ static bool split_command(
 {
 	bool compiles = false, depends = false, names_depfile = false;
 	unsigned sources = 0;
+	bool pass = is_pass(args), headers;
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");
-		bool headers;
-		size_t of_pass = is_pass(args) ? words_of_pass(args, i, &headers) : 0;
+		size_t of_pass = pass ? words_of_pass(args, i, &headers) : 0;
 		for (size_t k = 0; k < of_pass && headers; k++)
 			strs_add(a, ret_words, args->v[i + k]);
 		if (of_pass) {

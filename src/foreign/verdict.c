@@ -50,7 +50,13 @@ static struct err *compiled_files(const struct foreign *f, struct strs *ret, boo
 	TRY(cc_log_runs(f->log, 0, add_compiled, &c));
 	*ret_empty = c.objects.n > 0;
 	for (size_t i = 0; i < c.objects.n && *ret_empty; i++) {
-		struct err *e = devcode_scan(f->a, c.objects.v[i], DEVCODE_KERNELS, &code);
+		/* the build can write the log: nothing else is read by it */
+		struct str real, dir;
+		*ret_empty = fs_real(f->a, c.objects.v[i], &real) && fs_real(f->a, f->dir, &dir) &&
+			     path_is_below(real, dir) && fs_is_file(real);
+		if (!*ret_empty)
+			break;
+		struct err *e = devcode_scan(f->a, real, DEVCODE_KERNELS, &code);
 		*ret_empty = !e;
 		err_free(e);
 		for (size_t k = 0; !e && k < code.files.n; k++)

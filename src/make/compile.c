@@ -13,8 +13,6 @@
 /* the Python headers, for a sandboxed compiler that cannot see this machine's root */
 #define PYTHON_ROOT "/run/python"
 
-enum { MAX_SOURCE = 64 << 20 };
-
 struct str make_module_path(const struct make *m, const struct plan_module *module)
 {
 	return path_join(m->a, m->mod, job_file_name(m->a, module->file));
@@ -266,16 +264,11 @@ static struct err *join_objects(struct arena *tmp, struct job *j, struct str par
 	return compile_join(&j->key, &j->inputs, part);
 }
 
-/* A program of a device pass, which has the settings of its job. */
+/* A program of a device pass. */
 static struct err *run_program(
 	struct arena *tmp, const struct front *f, const struct strs *argv, struct proc_result *ret)
 {
-	const struct job *j = f->user;
-	struct proc p = j->proc;
-	p.argv = (struct strs){0};
-	strs_add_all(tmp, &p.argv, argv);
-	TRY(j->set->hooks->wrap(tmp, j, &p));
-	return proc_run(tmp, &p, ret);
+	return make_run_program(tmp, f->user, argv, ret);
 }
 
 /* Runs a device pass. Its front ends are beside its object, under the name of the source (j->doubts). */
@@ -330,12 +323,8 @@ static struct job *add_compile(struct make *m, const struct plan_source *src, co
 		.work = m->tmp,
 		.depfiles = true};
 	struct compile_passes passes;
-	struct str text = S("");
-	if (src->lang == PLAN_HIP) {
+	if (src->lang == PLAN_HIP)
 		step.gpus = m->plan->gpus;
-		err_free(fs_read_opt(a, path_join(a, m->hip, source), MAX_SOURCE, &text));
-	}
-	bool begins = make_begins_with_hip(text, source);
 	if (word)
 		strs_add(a, &step.words, str_from(word));
 	compile_passes(a, &step, &passes);
@@ -353,7 +342,8 @@ static struct job *add_compile(struct make *m, const struct plan_source *src, co
 			start_clang(m, j, p->work);
 			strs_add_all(a, &j->proc.argv, &p->argv);
 			j->depfile = p->depfile;
-			j->run = begins ? make_run_pass : NULL;
+			/* a cache's key is the text: clang may not see that a precompiled header is old */
+			j->run = src->lang == PLAN_HIP && !m->cache ? make_run_pass : NULL;
 			if (p->gpu.n && m->share != FRONT_OFF) {
 				j->run = run_device;
 				j->doubts = str_fmt(a, "%.*s.front", STR(name));

@@ -4,16 +4,15 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "lang/cxx/lexer.h"
 #include "make/make.h"
 
-enum { PAYS = 3 };
+enum { PAYS = 3, MAX_BEGIN = 1 << 16 };
 
 /* All passes whose headers are compiled alike. The file of an earlier build is used from the first of them on. */
 struct header_group {
 	struct str path;
 	unsigned seen; /* passes of this build that ran without it */
-	bool made, making, failed;
+	enum { NONE, MAKING, MADE, FAILED } state;
 	bool fresh; /* this build has made it */
 };
 
@@ -41,26 +40,6 @@ void make_headers_freep(struct make_headers **h)
 	*h = NULL;
 }
 
-bool make_begins_with_hip(struct str text, struct str path)
-{
-	struct lex l = lex_new(text, path);
-	struct tok t;
-	struct str words = S("");
-	ARENA(a);
-	l.lenient = true;
-	/* hipify's first line defines what the command line does, too */
-	for (unsigned i = 0; i < 16 && lex_try(&l, &t) && t.kind != TOK_END; i++) {
-		if (t.kind == TOK_LINE_END)
-			continue;
-		words = str_fmt(&a, "%.*s %.*s", STR(words), STR(tok_text(&l, &t)));
-		if (str_eq(words, S(" # include <hip/hip_runtime.h>")))
-			return true;
-		if (str_eq(words, S(" # define HIP_ENABLE_WARP_SYNC_BUILTINS 1")))
-			words = S("");
-	}
-	return false;
-}
-
 /* The group of a pass, which is to be called with the lock held. */
 static struct header_group *find_group(struct make_headers *h, struct str path)
 {
@@ -68,7 +47,8 @@ static struct header_group *find_group(struct make_headers *h, struct str path)
 		if (str_eq(g->path, path))
 			return g;
 	struct header_group *g = VEC_PUSH(&h->a, &h->groups);
-	*g = (struct header_group){.path = str_dup(&h->a, path), .made = fs_is_file(path)};
+	*g = (struct header_group){
+		.path = str_dup(&h->a, path), .state = fs_is_file(path) ? MADE : NONE};
 	return g;
 }
 
@@ -77,9 +57,9 @@ static bool is_due(struct make_headers *h, struct str path, bool *ret_use)
 {
 	pthread_mutex_lock(&h->lock);
 	struct header_group *g = find_group(h, path);
-	*ret_use = g->made && !g->failed;
-	bool due = !g->made && !g->making && !g->failed && ++g->seen >= PAYS;
-	g->making |= due;
+	*ret_use = g->state == MADE;
+	bool due = g->state == NONE && ++g->seen >= PAYS;
+	g->state = due ? MAKING : g->state;
 	pthread_mutex_unlock(&h->lock);
 	return due;
 }
@@ -88,9 +68,8 @@ static void settle(struct make_headers *h, struct str path, bool good)
 {
 	pthread_mutex_lock(&h->lock);
 	struct header_group *g = find_group(h, path);
-	g->making = false;
-	g->made = g->fresh = good;
-	g->failed |= !good;
+	g->state = good ? MADE : FAILED;
+	g->fresh = good;
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -110,43 +89,47 @@ struct err *make_headers_prune(const struct make *m)
 	return NULL;
 }
 
-static void add_costs(struct proc_result *io, const struct proc_result *r)
-{
-	io->cpu += r->cpu;
-	io->seconds += r->seconds;
-	io->memory = r->memory > io->memory ? r->memory : io->memory;
-}
-
-/* Runs the job's program with these arguments. headers: a precompiled file, or "". */
-static struct err *run_with(struct arena *tmp, const struct job *j, const struct strs *args,
-	struct str headers, struct proc_result *ret)
+struct err *make_run_program(
+	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret)
 {
 	struct proc p = j->proc;
 	p.argv = (struct strs){0};
-	strs_add(tmp, &p.argv, j->proc.argv.v[0]);
-	if (headers.n) {
-		strs_add(tmp, &p.argv, S("-include-pch"));
-		strs_add(tmp, &p.argv, headers);
-	}
-	strs_add_all(tmp, &p.argv, args);
+	strs_add_all(tmp, &p.argv, argv);
 	TRY(j->set->hooks->wrap(tmp, j, &p));
 	return proc_run(tmp, &p, ret);
 }
 
-struct err *make_run_pass(
-	struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs)
+/* The arguments of the job's program, of which the first is the program itself, with the precompiled file. */
+static struct strs with_headers(struct arena *tmp, const struct job *j, struct str file)
+{
+	struct strs ret = {0};
+	VEC_EACH (const struct str, word, &j->proc.argv) {
+		strs_add(tmp, &ret, *word);
+		if (ret.n > 1)
+			continue;
+		strs_add(tmp, &ret, S("-include-pch"));
+		strs_add(tmp, &ret, file);
+	}
+	return ret;
+}
+
+/* Finds the precompiled file for the pass, and makes it if that is due; "" = the pass goes without. */
+static struct err *find_headers(
+	struct arena *tmp, struct job *j, struct str *ret, struct proc_result *io_costs)
 {
 	const struct make *m = j->set->user;
-	struct strs args = j->proc.argv, making;
-	struct str header = path_join(tmp, m->obj, S("hip_runtime.hip"));
+	struct str text = S(""), header = path_join(tmp, m->obj, S("hip_runtime.hip"));
 	struct str made = path_join(tmp, j->work, S("headers"));
-	struct proc_result more = {0};
-	bool use = false;
-	(void)io_inputs;
-	args.v++;
+	struct strs making, args = j->proc.argv;
+	struct proc_result r;
+	bool use;
+	*ret = S("");
+	args.v++; /* the program */
 	args.n--;
-	if (!compile_headers(tmp, &args, header, S("headers"), &making))
-		return run_with(tmp, j, &args, S(""), ret);
+	err_free(fs_read_head(tmp, j->inputs.v[0], MAX_BEGIN, &text)); /* the compiler will tell */
+	if (!compile_begins(text, j->inputs.v[0]) ||
+		!compile_headers(tmp, &args, header, S("headers"), &making))
+		return NULL;
 	struct hash *h = hash_new(HASH_SHA256);
 	hash_word(h, j->set->toolchain);
 	VEC_EACH (const struct str, word, &making)
@@ -155,22 +138,43 @@ struct err *make_run_pass(
 	struct str path = str_fmt(
 		tmp, "%.*s/%.*s.pch", STR(m->obj), STR(str_sub(digest_hex(tmp, &d), 0, 32)));
 	if (is_due(m->headers, path, &use)) {
+		struct strs argv = {0};
 		compile_headers(tmp, &args, header, made, &making);
-		TRY(run_with(tmp, j, &making, S(""), &more));
-		use = !more.status && fs_is_file(made);
+		strs_add(tmp, &argv, j->proc.argv.v[0]);
+		strs_add_all(tmp, &argv, &making);
+		TRY(make_run_program(tmp, j, &argv, &r));
+		proc_add_costs(io_costs, &r);
+		use = !r.status && fs_is_file(made);
 		if (use)
 			TRY(fs_rename(made, path));
 		settle(m->headers, path, use);
 	}
-	TRY(run_with(tmp, j, &args, use ? path : S(""), ret));
-	if (use && ret->status) { /* its messages are those without */
-		add_costs(&more, ret);
-		TRY(run_with(tmp, j, &args, S(""), ret));
+	*ret = use ? path : S("");
+	return NULL;
+}
+
+struct err *make_run_pass(
+	struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs)
+{
+	const struct make *m = j->set->user;
+	struct proc_result costs = {0};
+	struct str file;
+	(void)io_inputs;
+	TRY(find_headers(tmp, j, &file, &costs));
+	struct strs argv = file.n ? with_headers(tmp, j, file) : j->proc.argv;
+	TRY(make_run_program(tmp, j, &argv, ret));
+	proc_add_costs(&costs, ret);
+	if (file.n && ret->status) { /* its messages are those without */
+		TRY(make_run_program(tmp, j, &j->proc.argv, ret));
+		proc_add_costs(&costs, ret);
 		if (!ret->status) {
-			settle(m->headers, path, false);
-			TRY(fs_remove(path));
+			settle(m->headers, file, false);
+			TRY(fs_remove(file));
 		}
 	}
-	add_costs(ret, &more);
+	ret->start = costs.start;
+	ret->seconds = costs.seconds;
+	ret->cpu = costs.cpu;
+	ret->memory = costs.memory;
 	return NULL;
 }

@@ -73,15 +73,17 @@ void make_jobs(struct make *m);
 /* ---- headers.c ----
  * obj/hip_runtime.hip includes hip/hip_runtime.h. The third pass of a build that would compile that header in the same way
  * as two others (for one GPU, or for the host) precompiles it into obj/HASH.pch, for sources that begin with it. The jobs' keys and
- * objects are those without it. A pass that fails with it runs again without. */
+ * objects are those without it. A pass that fails with it runs again without. Builds with a cache go without it: the cache's keys
+ * have the headers' texts, and clang looks at the time and size of a header only. */
 struct make_headers; /* thread-safe; heap */
 struct make_headers *make_headers_new(void);
 void make_headers_freep(struct make_headers **h);
 /* After the last job: if this build has made files, those go that it did not use, as their options are no more. */
 MUST_USE struct err *make_headers_prune(const struct make *m);
-/* Does a translated source begin with hip/hip_runtime.h? */
-bool make_begins_with_hip(struct str text, struct str path);
-/* A job's `run`: runs its compiler with the precompiled header, or makes that first. */
+/* Runs a program with the settings of the job. */
+MUST_USE struct err *make_run_program(
+	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret);
+/* A job's `run`: runs its compiler, with the precompiled header if the source begins with that header; makes it first if it is due. */
 MUST_USE struct err *make_run_pass(
 	struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs);
 

@@ -2,12 +2,7 @@
 # Our own builds precompile hip/hip_runtime.h for passes that would compile it alike: the wheel is the same, byte by byte, whatever
 # becomes of these files. cc.sh has the builds of others.
 set -eu
-cd "$E2E_TMP"
-ok() { echo "ok $*"; }
-no() {
-	echo "not ok $*"
-	exit 1
-}
+. "$(dirname "$0")/scratch.bash"
 if ! "$ROCSMITH" sdk install debian --suite sid --components compiler >log 2>&1; then
 	echo "skip precompiled headers: no SDK ($(tail -1 log))"
 	exit 0

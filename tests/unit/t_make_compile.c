@@ -523,10 +523,10 @@ static void a_source_begins_with_hip_if_nothing_stands_before_it(void **state)
 		"#include <vector>\n#include <hip/hip_runtime.h>\n", "#include <hip/hip_runtime.h",
 		NULL};
 	for (size_t i = 0; good[i]; i++)
-		if (!make_begins_with_hip(str_from(good[i]), S("a.hip")))
+		if (!compile_begins(str_from(good[i]), S("a.hip")))
 			fail_msg("refused: %s", good[i]);
 	for (size_t i = 0; bad[i]; i++)
-		if (make_begins_with_hip(str_from(bad[i]), S("a.hip")))
+		if (compile_begins(str_from(bad[i]), S("a.hip")))
 			fail_msg("taken: %s", bad[i]);
 }
 
