@@ -60,8 +60,8 @@ static struct str group_text(struct root *r, const struct cgroup *g, const char 
 	return str_trim(text);
 }
 
-/* The bytes that the group can still allocate: its limit minus its use. The kernel can reclaim the page cache, so that
- * inactive files do not count as used, and active ones count half. UINT64_MAX without a limit. */
+/* The bytes that the group can still allocate: its limit minus its use. The kernel can reclaim the page cache, active or not, so it does
+ * not count as used: MemAvailable leaves out no more of it than a watermark, of which groups have none. UINT64_MAX without a limit. */
 static uint64_t group_room(struct root *r, const struct cgroup *g)
 {
 	uint64_t most = UINT64_MAX, soft, now = 0;
@@ -73,7 +73,7 @@ static uint64_t group_room(struct root *r, const struct cgroup *g)
 	struct str stat = group_text(r, g, "memory.stat");
 	str_u64(group_text(r, g, g->files->used), 10, &now);
 	uint64_t idle = line_number(stat, ' ', str_from(g->files->inactive)) +
-			line_number(stat, ' ', str_from(g->files->active)) / 2;
+			line_number(stat, ' ', str_from(g->files->active));
 	now -= idle < now ? idle : now;
 	return now < most ? most - now : 0;
 }
