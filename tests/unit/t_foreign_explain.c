@@ -74,6 +74,16 @@ static const struct {
 	 "    2 | int b = c;\n      |         ^\nerror: command '/usr/bin/gcc' failed with exit "
 	 "code 1\n",
 		E_COMPILE, "'c' was not declared in this scope", "csrc/a.cpp:2:9", "x.log"},
+	{"csrc/a.cpp:2:9: error: ‘cuCtxAttach’ was not declared in this scope\n", E_COMPILE,
+		"‘cuCtxAttach’ was not declared in this scope", "csrc/a.cpp:2:9",
+		"HIP may have no 'cuCtxAttach'"},
+	{"csrc/a.cpp:2:9: error: unknown type name 'CUsurfref'\n"
+	 "csrc/a.cpp:2:9: error: unknown type name 'cudaTexRef'\n",
+		E_COMPILE, "unknown type name 'CUsurfref'", "csrc/a.cpp:2:9",
+		"HIP may have no 'CUsurfref'"},
+	{"csrc/a.cpp:2:9: error: use of undeclared identifier 'cudaGraphX'\n", E_COMPILE,
+		"use of undeclared identifier 'cudaGraphX'", "csrc/a.cpp:2:9",
+		"HIP may have no 'cudaGraphX'"},
 	{"TREE/csrc/a.cpp:1:1: warning: odd\nTREE/csrc/a.cpp:2:9: error: first\n"
 	 "TREE/csrc/a.cpp:1:1: error: second\nTraceback (most recent call last):\n"
 	 "  File \"TREE/setup.py\", line 1, in <module>\nRuntimeError: Error compiling objects for "
