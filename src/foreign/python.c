@@ -1,8 +1,11 @@
 /* Builds a Python project by running its own back end in our environment (PEP 517, without pip's build isolation). */
 #include "base/fs.h"
+#include "base/glob.h"
 #include "base/vec.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
+
+enum { MAX_PREBUILT = 64 << 20 };
 
 /* Arguments of driver.py: the command, then the back end. */
 static struct strs backend_words(struct foreign *f, const char *what)
@@ -18,6 +21,36 @@ static struct strs backend_words(struct foreign *f, const char *what)
 	for (size_t i = 0; how->torch && i < f->plan->gpus.n; i++)
 		foreign_word(f, &words, "gpu", f->plan->gpus.v[i]);
 	return words;
+}
+
+/* Names an object or library among the project's sources that wants this function of CUDA: it was compiled for CUDA before it was
+ * packed, and no compiler of the build can change that. */
+static void name_prebuilt(const struct foreign *f, struct str symbol, struct finding *fi)
+{
+	static const char *const names[] = {"cu", "__cuda", "nv", NULL};
+	static const char *const kinds[] = {"**/*.a", "**/*.o", "**/*.so"};
+	struct strs files = {0}, some;
+	if (!str_starts_one_of(symbol, names))
+		return;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct err *e = glob_files(f->a, f->plan->project, str_from(kinds[i]), &some);
+		if (!e)
+			strs_add_all(f->a, &files, &some);
+		err_free(e);
+	}
+	VEC_EACH (const struct str, file, &files) {
+		ARENA(tmp);
+		struct str bytes = S(""), path = path_join(&tmp, f->plan->project, *file);
+		err_free(fs_read_opt(&tmp, path, MAX_PREBUILT, &bytes));
+		if (!str_contains(bytes, str_fmt(&tmp, "%.*s%c", STR(symbol), 0)))
+			continue;
+		finding_fix(f->a, fi,
+			"'%.*s' of the sources was compiled for CUDA before it was packed, and "
+			"wants "
+			"'%.*s': build it from its own sources, or ask the authors for them",
+			STR(*file), STR(symbol));
+		return;
+	}
 }
 
 /* Loads the result's modules, or the libraries that an editable build made, since a shared library that links may still lack a symbol. */
@@ -43,12 +76,16 @@ static struct err *load_result(struct foreign *f, const struct strs *libraries)
 	TRY(foreign_drive(f, "load", &words, &answer));
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const struct node *list = node_get(answer, str_from(kinds[i].list));
-		for (size_t k = 0; list && k < list->n; k++)
-			finding_say(f->a,
-				finding_add(f->a, &f->findings, kinds[i].id, kinds[i].severity,
-					node_text(&list->v[k], S("file"), S(""))),
-				"%s: %.*s", kinds[i].text,
-				STR(node_text(&list->v[k], S("why"), S(""))));
+		for (size_t k = 0; list && k < list->n; k++) {
+			const struct str lacks = S("undefined symbol: ");
+			struct str why = node_text(&list->v[k], S("why"), S(""));
+			size_t at = str_find(why, lacks) + lacks.n;
+			struct finding *fi = finding_add(f->a, &f->findings, kinds[i].id,
+				kinds[i].severity, node_text(&list->v[k], S("file"), S("")));
+			finding_say(f->a, fi, "%s: %.*s", kinds[i].text, STR(why));
+			if (at < why.n)
+				name_prebuilt(f, str_trim(str_sub(why, at, why.n)), fi);
+		}
 	}
 	foreign_step(f, "load")->done = true;
 	return fs_remove_tree(folder);

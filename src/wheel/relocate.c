@@ -111,14 +111,16 @@ static struct str folder_of(const struct relocation *x, struct str lib)
 	return dir;
 }
 
-/* The new search path, with $ORIGIN for each library of the wheel that the remaining elements do not lead to; the old
- * path if no element has to go. */
-static struct str path_for(struct relocation *x, const struct relocated *m, struct str path)
+/* The new search path, with $ORIGIN for each library of the wheel that the remaining elements do not lead to; the old path if nothing
+ * has to go or to come. A new element may come only if nothing is found by the RPATH of whoever loads the library, which is not asked
+ * where there is a RUNPATH. */
+static struct str path_for(
+	struct relocation *x, const struct relocated *m, struct str path, bool may_come)
 {
 	struct arena *a = x->a;
 	struct strs kept = {0}, there = {0};
 	size_t from = 0;
-	bool gone = false;
+	bool changes = false;
 	for (size_t i = 0; path.n && i <= path.n; i++) {
 		if (i < path.n && path.p[i] != ':')
 			continue;
@@ -127,22 +129,21 @@ static struct str path_for(struct relocation *x, const struct relocated *m, stru
 		from = i + 1;
 		VEC_EACH (const struct str, dir, &x->r->gone)
 			goes = goes || path_is_below(path_clean(a, element), *dir);
-		gone = gone || goes;
+		changes |= goes;
 		if (goes)
 			continue;
 		strs_add(a, &kept, element);
 		strs_add(a, &there, wheel_origin(a, element, m->zip->name));
 	}
-	if (!gone)
-		return path;
 	VEC_EACH (const struct str, lib, &m->facts.dyn.needed) {
-		struct str dir = folder_of(x, *lib);
+		struct str dir = changes || may_come ? folder_of(x, *lib) : S("");
 		if (!dir.n || strs_has(&there, dir) || str_contains(m->zip->name, S(".data/")))
 			continue;
 		strs_add(a, &kept, wheel_way(a, path_dir(m->zip->name), dir));
 		strs_add(a, &there, dir);
+		changes = true;
 	}
-	return str_join(a, &kept, S(":"));
+	return changes ? str_join(a, &kept, S(":")) : path;
 }
 
 /* ---- the requirement ---- */
@@ -194,10 +195,12 @@ struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 	}
 	if (!x.record.n)
 		return err_new(E_WHEEL, "'%.*s' has no RECORD", STR(r->from));
+	bool inherits = false;
 	VEC_EACH (struct relocated, m, &x.members) {
 		TRY(cancel_check());
 		TRY(read_elf(&x, m));
 		TRY(leave_out_copy(&x, m));
+		inherits |= m->elf && m->facts.dyn.rpath.n && !m->facts.dyn.runpath.n;
 	}
 	/* the loader uses DT_RUNPATH or, without one, DT_RPATH: both are rewritten */
 	VEC_EACH (struct relocated, m, &x.members) {
@@ -205,7 +208,8 @@ struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 		const struct elf_dynamic *dyn = &m->facts.dyn;
 		if (!m->elf || m->copy)
 			continue;
-		struct str run = path_for(&x, m, dyn->runpath), old = path_for(&x, m, dyn->rpath);
+		struct str run = path_for(&x, m, dyn->runpath, !inherits);
+		struct str old = path_for(&x, m, dyn->rpath, false);
 		struct elf_change v[] = {{ELF_RUNPATH, S(""), run}, {ELF_RPATH, S(""), old}};
 		const struct elf_changes changes = {.v = v, .n = 2};
 		bool changed = false;

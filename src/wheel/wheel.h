@@ -139,14 +139,14 @@ struct wheel_path {
 	struct str file, path; /* a member, and its new search path */
 };
 
-/* Removes the build machine from a wheel that another build system made: elements of its libraries' search paths that
- * are empty or lie in the folders `gone`. Libraries of the wheel that were found through these are found by $ORIGIN
- * then. */
 /* A library of the SDK by a name of CUDA's, which projects that bring CUDA's libraries along copy into their wheels. */
 struct wheel_copy {
 	struct str name, path; /* "libcudart.so"; the library's file */
 };
 
+/* Removes the build machine from a wheel that another build system made: elements of its libraries' search paths that
+ * are empty or lie in the folders `gone`. Libraries of the wheel to which no search path leads are found by $ORIGIN then, as meson-python
+ * 0.20 and CMake projects without install paths leave them; not where a library has an RPATH, by which others may be found. */
 struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder */

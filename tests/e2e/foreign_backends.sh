@@ -171,4 +171,10 @@ done
 sed -i 's/^extern "C" void nowhere();/extern "C" void nowhere() {}/' missing/module.cpp
 "$ROCSMITH" build missing --gpu gfx1201 -o out --build-dir b4 >log 2>&1 || : # no kernel is compiled
 if ! grep -q 'not compiled by the build: kernel.hip' log || grep 'cannot be loaded' log; then fail 'a module that has it now'; fi
+# one that was compiled for CUDA before it was packed, as setup.py expected a Makefile to do
+echo 'extern "C" int cudaOldCall(); int old() { return cudaOldCall(); }' | g++ -x c++ -fPIC -c - -o missing/old.o
+sed -i 's/^from/import os\nos.system("make objects")\n&/; s/"module.cpp"\]/&, extra_objects=["old.o"]/' missing/setup.py
+"$ROCSMITH" build missing --gpu gfx1201 -o out --build-dir b5 >log 2>&1 && fail 'an object of CUDA is taken'
+grep -q "'old.o' of the sources was compiled for CUDA" log || fail 'where a name of CUDA comes from'
+grep -q "the build says 'make: .* No rule to make target 'objects'" log || fail 'a Makefile that is not there'
 echo 'ok a module that lacks a name fails the build'

@@ -113,6 +113,38 @@ static void copies_under_names_of_cuda_are_left_out(void **state)
 	judge(f, r.to);
 }
 
+/* meson-python 0.22 leaves a module with an empty path beside the library that it needs. */
+static void what_no_path_leads_to_is_found_by_origin(void **state)
+{
+	struct fixture *f = *state;
+	struct str from = fx_write(&f->a, f->dir,
+		(struct fx_wheel){.files = {
+					  {"p/_C.so", lib(f, "libown.so", "")},
+					  {"p/_D.so", lib(f, "libown.so", NULL)},
+					  {"p/_E.so", lib(f, "libown.so", "/opt/rocm/lib")},
+					  {"p/_F.so", lib(f, "libtwice.so", NULL)},
+					  {"p/lib/libown.so", lib(f, "libc.so.6", NULL)},
+					  {"p/a/libtwice.so", lib(f, "libc.so.6", NULL)},
+					  {"p/b/libtwice.so", lib(f, "libc.so.6", NULL)},
+				  }});
+	struct wheel_relocation r = relocate(f, from, "one.whl");
+	assert_int_equal(r.changed.n, 3);
+	assert_str(path_in(&r, "p/_C.so"), "$ORIGIN/lib");
+	assert_str(path_in(&r, "p/_D.so"), "$ORIGIN/lib");
+	assert_str(path_in(&r, "p/_E.so"), "/opt/rocm/lib:$ORIGIN/lib");
+	judge(f, r.to);
+	/* RPATH counts for the libraries that are loaded through it as well, unless these have a RUNPATH */
+	struct str rpath =
+		fx_elf(&f->a, (struct fx_library){.needed = {"libown.so"}, .rpath = "$ORIGIN/lib"});
+	from = fx_write(&f->a, f->dir,
+		(struct fx_wheel){.files = {
+					  {"p/_C.so", rpath},
+					  {"p/lib/libown.so", lib(f, "libmore.so", NULL)},
+					  {"p/lib/libmore.so", lib(f, "libc.so.6", NULL)},
+				  }});
+	assert_int_equal(relocate(f, from, "two.whl").changed.n, 0);
+}
+
 static void what_is_clean_stays_as_it_is(void **state)
 {
 	struct fixture *f = *state;
@@ -184,7 +216,7 @@ static struct str required(
 	struct str text = {0};
 	struct str from = fx_write(&f->a, f->dir,
 		(struct fx_wheel){.metadata = metadata,
-			.files = {{"p/_C.so", lib(f, needed, "/usr/lib")},
+			.files = {{"p/_C.so", lib(f, needed, "/usr/lib:$ORIGIN/lib")},
 				{own, lib(f, "libc.so.6", "/usr/lib")}}});
 	struct wheel_relocation r = {.from = from,
 		.to = at(f, "to.whl"),
@@ -227,6 +259,8 @@ int main(void)
 			folders_of_the_build_are_taken_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			copies_under_names_of_cuda_are_left_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_no_path_leads_to_is_found_by_origin, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_clean_stays_as_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_is_installed_elsewhere_gets_no_origin, setup, teardown),
