@@ -223,6 +223,30 @@ static struct err *hint_release(const struct foreign *f, struct err *e)
 	return e;
 }
 
+/* A package that is installed, and that Meson's `run_command(python, '-c', 'import NAME ...')` cannot import, needs no other one. */
+static struct err *hint_import(const struct foreign *f, struct err *e)
+{
+	const struct str begin = S("-c 'import ");
+	struct str text = str_from(e->msg), name;
+	struct strs found = {0};
+	size_t at = str_find(text, begin) + begin.n;
+	if (at >= text.n)
+		return e;
+	size_t end = at;
+	while (end < text.n && (ascii_alnum(text.p[end]) || text.p[end] == '_'))
+		end++;
+	name = str_sub(text, at, end);
+	err_free(glob_files(f->a, f->venv,
+		str_fmt(f->a, "lib/python3*/site-packages/%.*s/__init__.py", STR(name)), &found));
+	if (!found.n)
+		return e;
+	err_drop_hints(e);
+	return err_hint(e,
+		"'%.*s' is installed, but cannot be imported: %.*s/bin/python -c 'import %.*s' "
+		"says why",
+		STR(name), STR(f->venv), STR(name));
+}
+
 struct err *foreign_explain(const struct foreign *f, const char *kind, const struct proc *p,
 	const struct proc_result *r, struct str text)
 {
@@ -259,7 +283,7 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
 			STR(f->plan->name));
-	e = hint_release(f, hint_library(f, e));
+	e = hint_import(f, hint_release(f, hint_library(f, e)));
 	return err_hint(message_hint_killed(e, r), "its whole output is in '%.*s'", STR(p->log));
 }
 

@@ -298,6 +298,20 @@ static void an_older_release_is_proposed_for_a_file_that_has_moved(void **state)
 			assert_true(has_hint(e, rows[i].hint));
 		err_free(e);
 	}
+	put(f, venv, "lib/python3.11/site-packages/given/__init__.py", "");
+	for (unsigned given = 0; given < 2; given++) {
+		struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+		struct proc_result r = {.status = 1};
+		strs_add(&f->a, &p.argv, S("python"));
+		struct err *e = foreign_explain(&f->f, "wheel", &p, &r,
+			str_fmt(&f->a,
+				"meson.build:1:0: ERROR: Command `venv/bin/python -c 'import %s; "
+				"print(1)'` failed with status 1.\n",
+				given ? "given" : "absent"));
+		assert_int_equal(has_hint(e, "requires: [absent]"), !given);
+		assert_int_equal(has_hint(e, "'given' is installed, but cannot be"), given);
+		err_free(e);
+	}
 }
 
 /* ---- recorded logs: g++ 12, clang 21 by hipcc, CMake 3.25, ninja 1.11, make 4.3 (-j, -k) ---- */
