@@ -100,11 +100,11 @@ static void take_condition(
 		(!py_is(m, k, S("in")) || py_is(m, k + 1, S("os")) ||
 			py_is(m, k + 1, S("environ"))))
 		k++;
-	bool differs = py_is(m, k, S("!="));
 	k += py_is(m, k, S("in")) ? 2 : 1; /* "in" is followed by a bracket */
 	bool compared = k < end && m->tokens.v[k].kind != PY_TOKEN_NAME;
-	bool wanted = compared && !differs &&
-		      !source_is_off(a, unquoted(m, k)); /* on where it has that value */
+	bool wanted = compared &&
+		      !source_is_off(a,
+			      unquoted(m, k)); /* that value turns it on, whether by == or by != */
 	bool same = usual.n && source_is_off(a, usual) == source_is_off(a, unquoted(m, k));
 	s->on = compared ? wanted == same : !source_is_off(a, usual);
 	s->value = wanted ? unquoted(m, k) : S("1");
