@@ -153,13 +153,12 @@ void pch_named(struct str source, const struct strs *dirs, struct map *ret)
 	arena_free(&l.a);
 }
 
-bool pch_begins(struct str source, const struct strs *set, const struct strs *dirs,
-	const struct pch_words *words)
+bool pch_begins(const struct pch *p)
 {
-	struct pch_look l = {.dirs = dirs, .words = words};
+	struct pch_look l = {.dirs = &p->dirs, .words = &p->words};
 	l.seen.a = &l.a;
-	strs_add_all(&l.a, &l.missing, set);
-	read_file(&l, source, 0);
+	strs_add_all(&l.a, &l.missing, &p->set);
+	read_file(&l, p->source, 0);
 	bool yes = !l.missing.n && !l.no;
 	arena_free(&l.a);
 	return yes;

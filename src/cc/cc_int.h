@@ -394,10 +394,13 @@ struct pch_words {
 
 struct pch {
 	struct strs set;
-	struct str dir;    /* the group's folder; "": no precompiled headers for this compile */
-	struct str file;   /* the value of -include-pch; "": not made yet */
-	bool due;          /* we must make it now, and hold the lock */
-	bool hip;          /* one side of a HIP compile, for one GPU */
+	struct str dir;  /* the group's folder; "": no precompiled headers for this compile */
+	struct str file; /* the value of -include-pch; "": not made yet */
+	bool due;        /* we must make it now, and hold the lock */
+	bool hip;        /* one side of a HIP compile, for one GPU */
+	bool sync; /* its text defines HIP_ENABLE_WARP_SYNC_BUILTINS first, as translated ones do */
+	struct str source; /* the file whose text clang reads */
+	struct strs dirs;  /* the include folders */
 	int lock;          /* -1: not held */
 	struct strs flags; /* the arguments that the compiles of the group share */
 	struct pch_words words;
@@ -407,10 +410,8 @@ struct pch {
  * includes there, into *ret as keys. */
 void pch_named(struct str source, const struct strs *dirs, struct map *ret);
 void pch_sort(struct pch_words *words); /* into the order that pch_begins() expects */
-/* Is the source known to begin with these headers? dirs: the include folders. words: the set's words, from when it was
- * made. */
-bool pch_begins(struct str source, const struct strs *set, const struct strs *dirs,
-	const struct pch_words *words);
+/* Is the source known to begin with the headers of the set? */
+bool pch_begins(const struct pch *p);
 /* Finds the precompiled headers for a compile. If there are none, and after an error, ret->dir is "". */
 MUST_USE struct err *pch_look(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *args, struct pch *ret);

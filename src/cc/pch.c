@@ -8,6 +8,10 @@
 #include "formats/depfile.h"
 #include "lang/cxx/lexer.h"
 
+/* The first line of translated sources that use __shfl_sync() and its like: HIP's headers ask for this macro. */
+#define SYNC "HIP_ENABLE_WARP_SYNC_BUILTINS"
+#define DEFINES_SYNC "#define " SYNC " 1\n"
+
 enum {
 	PAYS = 3,    /* headers are precompiled before the third compile of a group */
 	STRIKES = 3, /* a group is given up after breaking this many compiles */
@@ -64,13 +68,15 @@ static size_t words_of_pass(const struct strs *args, size_t i, bool *ret_headers
 }
 
 /* Splits a command line: arguments that affect how its headers are compiled go to ret_words, the folders of -I and
- * -isystem to ret_dirs. Returns false if it cannot use precompiled headers. */
-static bool split_command(
-	struct arena *a, const struct strs *args, struct strs *ret_words, struct strs *ret_dirs)
+ * -isystem to ret_dirs. *ret_overlay: that which nvcc's face makes for this source, and in which HIP's headers have no part; or "".
+ * Returns false if it cannot use precompiled headers. */
+static bool split_command(struct arena *a, const struct strs *args, struct strs *ret_words,
+	struct strs *ret_dirs, struct str *ret_overlay)
 {
 	bool compiles = false, depends = false, names_depfile = false;
 	unsigned sources = 0;
 	bool pass = is_pass(args), headers;
+	*ret_overlay = S("");
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");
 		size_t of_pass = pass ? words_of_pass(args, i, &headers) : 0;
@@ -78,6 +84,11 @@ static bool split_command(
 			strs_add(a, ret_words, args->v[i + k]);
 		if (of_pass) {
 			i += of_pass - 1;
+			continue;
+		}
+		if (pass && str_eq(word, S("-ivfsoverlay"))) {
+			*ret_overlay = value;
+			i++;
 			continue;
 		}
 		if (str_starts_one_of(word, doubtful))
@@ -165,6 +176,22 @@ static struct err *open_group(struct arena *a, struct pch *p)
 	return NULL;
 }
 
+/* The file whose text clang reads for a source: nvcc's face shows a translated one, which begins with hip/hip_runtime.h.
+ * *ret_sync: and which defines that macro before. */
+static struct str text_of(struct arena *a, struct str source, struct str overlay, bool *ret_sync)
+{
+	struct overlay_list list = {0};
+	struct str path = path_abs(a, source), begin = S("");
+	if (overlay.n)
+		err_free(overlay_read(a, overlay, &list)); /* without it, clang fails and says so */
+	VEC_EACH (const struct overlay_shown, shown, &list.files)
+		if (str_eq(shown->path, path))
+			source = shown->out;
+	err_free(fs_read_head(a, source, sizeof(DEFINES_SYNC) - 1, &begin));
+	*ret_sync = str_eq(begin, S(DEFINES_SYNC));
+	return source;
+}
+
 /* Finds the group of a compile, and counts the compile if there is no file for it yet. */
 static struct err *find_group(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *args, struct pch *ret)
@@ -173,10 +200,16 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 		"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", NULL};
 	struct cc_words w = cc_words(cc->name, args, config->sysroot);
 	struct strs words = {0}, dirs = {0}, hip = {0};
+	struct str overlay;
 	bool pass = w.kind == CC_HIP && is_pass(args);
 	if ((!pass && (w.kind != CC_CXX || !w.driver)) || is_off() || w.links ||
-		!split_command(a, args, &words, &dirs))
+		!split_command(a, args, &words, &dirs, &overlay))
 		return NULL;
+	/* another one might show other headers of HIP */
+	if (overlay.n && !path_is_below(overlay, path_join(a, cc->dir, S(".rocsmith/cuda"))))
+		return NULL;
+	bool sync;
+	struct str source = text_of(a, w.input, overlay, &sync);
 	strs_add(a, &hip, S("hip/hip_runtime.h"));
 	/* everything that decides how a group compiles its headers */
 	const struct strs *lists[] = {
@@ -188,17 +221,23 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 		STR(fs_state(a, program)), STR(config->library_path), STR(path_abs(a, S("."))));
 	for (size_t i = 0; variables[i]; i++)
 		buf_fmt(&group, "%s\n", getenv(variables[i]) ? getenv(variables[i]) : "");
+	buf_fmt(&group, "%s\n", pass && sync ? SYNC : "");
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		VEC_EACH (const struct str, word, lists[i])
 			buf_fmt(&group, "%.*s\n", STR(*word));
 	MAP(named, a);
-	pch_named(w.input, &dirs, &named);
+	pch_named(source, &dirs, &named);
 	const struct strs *sets = pass ? &hip : &config->precompile;
 	VEC_EACH (const struct str, set, sets) {
 		struct str key =
 			sha256_hex(a, str_fmt(a, "%.*s\n%.*s", STR(*set), STR(buf_str(&group))));
-		struct pch p = {
-			.set = str_split(a, *set, ' '), .lock = -1, .flags = words, .hip = pass};
+		struct pch p = {.set = str_split(a, *set, ' '),
+			.lock = -1,
+			.flags = words,
+			.hip = pass,
+			.sync = pass && sync,
+			.source = source,
+			.dirs = dirs};
 		bool all = true;
 		VEC_EACH (const struct str, header, &p.set)
 			all = all && map_get(&named, *header);
@@ -206,7 +245,7 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 		if (!all || count_of(a, &p, "strikes") >= STRIKES)
 			continue;
 		TRY(open_group(a, &p));
-		if (p.file.n && !pch_begins(w.input, &p.set, &dirs, &p.words))
+		if (p.file.n && !pch_begins(&p))
 			continue;
 		*ret = p;
 		return p.file.n ? NULL : count_up(a, &p, "seen");
@@ -253,8 +292,10 @@ bool compile_headers(struct arena *a, const struct strs *args, struct str header
 	struct strs *ret)
 {
 	struct strs dirs = {0};
+	struct str overlay;
 	*ret = (struct strs){0};
-	if (is_off() || !is_pass(args) || !split_command(a, args, ret, &dirs))
+	if (is_off() || !is_pass(args) || !split_command(a, args, ret, &dirs, &overlay) ||
+		overlay.n)
 		return false;
 	add_hip_header(a, header, made, str_fmt(a, "%.*s.d", STR(made)), ret);
 	return true;
@@ -264,6 +305,7 @@ struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_a
 {
 	BUF(b, a);
 	struct str header = file_of(a, p, "headers"), made = file_of(a, p, "new.pch");
+	buf_add(&b, p->sync ? S(DEFINES_SYNC) : S(""));
 	VEC_EACH (const struct str, h, &p->set)
 		buf_fmt(&b, "#include <%.*s>\n", STR(*h));
 	TRY(fs_write(header, buf_str(&b), 0644 | FS_IF_CHANGED));
@@ -305,7 +347,8 @@ static struct err *keep_made(struct arena *a, const struct pch *p)
 		struct lex l = lex_new(text, *path);
 		l.lenient = true;
 		while (lex_try(&l, &t) && t.kind != TOK_END)
-			if (t.kind == TOK_IDENT && !str_eq(l.directive, S("error")))
+			if (t.kind == TOK_IDENT && !str_eq(l.directive, S("error")) &&
+				!(p->sync && tok_is(&l, &t, S(SYNC))))
 				add_word(a, &seen, &words, tok_text(&l, &t));
 		/* an #include may name the header by its path or by any suffix of the path */
 		add_word(a, &seen, &words, str_fmt(a, "/%.*s", STR(*path)));
@@ -330,6 +373,8 @@ struct err *pch_made(struct arena *a, struct pch *p, bool good)
 		e = err_join(e, count_up(a, p, "strikes"));
 	if (!e && good)
 		e = open_group(a, p);
+	if (p->file.n && !pch_begins(p)) /* this source was counted by a quick look */
+		p->file = S("");
 	fd_closep(&p->lock);
 	p->due = false;
 	return e;

@@ -104,7 +104,7 @@ static void take_condition(
 	bool compared = k < end && m->tokens.v[k].kind != PY_TOKEN_NAME;
 	bool wanted = compared &&
 		      !source_is_off(a,
-			      unquoted(m, k)); /* that value turns it on, whether by == or by != */
+			      unquoted(m, k)); /* == and != both name the value that turns it on */
 	bool same = usual.n && source_is_off(a, usual) == source_is_off(a, unquoted(m, k));
 	s->on = compared ? wanted == same : !source_is_off(a, usual);
 	s->value = wanted ? unquoted(m, k) : S("1");

@@ -360,6 +360,32 @@ cmp plain.err pch.err || no "another message: $(cat pch.err)"
 kernel g4 && cmp g4.o g4.plain && [ "$(sides)" = 'used used used' ] || no 'an error of a source is no fault of the headers'
 ok 'precompiled headers of HIP, for two GPUs and the host: the same objects, dependencies and errors'
 
+# the same behind nvcc's face, where an overlay of each source's own has its translated text
+"$ROCSMITH" sdk shims face --sdk debian-sid --cuda --gpu gfx1100,gfx90a --memory 8000 --log face.d >log || no 'sdk shims --cuda'
+nvcc() { # NAME
+	face/cuda/bin/nvcc -std=c++17 -MD -MF "$1.d" -Xcompiler -cuid=one -c "$1.cu" -o "$1.o"
+}
+echo 'inline __device__ int down(int i) { return __shfl_down_sync(0xffffffff, i, 1); }' >mine.cuh
+for i in 1 2 3 4; do
+	printf '// a kernel\n#include "mine.cuh"\n#include <cuda_runtime.h>\n__global__ void k%d(int *p) { p[0] = down(%d); }\nint f%d() { return cudaDeviceSynchronize(); }\n' $i $i $i >n$i.cu
+	ROCSMITH_PRECOMPILE=off nvcc n$i && mv n$i.o n$i.plain && mv n$i.d n$i.plain.d || no "n$i as it is"
+done
+for i in 1 2 3 4; do
+	nvcc n$i || no "n$i with precompiled headers"
+	cmp n$i.o n$i.plain || no "the object of n$i is another one"
+	[ "$(tr -d '\\' <n$i.d | xargs -n1 | sort)" = "$(tr -d '\\' <n$i.plain.d | xargs -n1 | sort)" ] || no "n$i depends on something else: $(cat n$i.d)"
+done
+[ "$(grep -c '"pch":"made"' face.d/cc.jsonl)" = 3 ] && tail -1 face.d/cc.jsonl | grep -c '"pch":"used".*"pch":"used".*"pch":"used"' >log ||
+	no "HIP's headers were to be made for nvcc: $(tail -4 face.d/cc.jsonl)"
+sed -i 's/down(4)/wrong(4)/' n4.cu
+ROCSMITH_PRECOMPILE=off nvcc n4 2>plain.err && no 'n4.cu was to be refused'
+nvcc n4 2>pch.err && no 'n4.cu was to be refused with them, too'
+cmp plain.err pch.err || no "another message: $(cat pch.err)"
+# somebody else's overlay may show other headers of HIP
+printf '{"version": 0, "roots": []}' >other.json
+kernel g1 -ivfsoverlay other.json && ! [[ "$(sides)" = *used* ]] || no "another overlay: $(sides)"
+ok "precompiled headers behind nvcc's face"
+
 if command -v g++ >/dev/null; then
 	[ "$CXX" = "$PWD/s/host/g++" ] || no "CXX: $CXX"
 	echo '#include <cstdio>
