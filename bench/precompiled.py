@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """precompiled.py [--gpus LIST] [--sources N] ROCSMITH FOLDER: builds a project of N small kernels from nothing, and again after an edit of
-one, with ROCSMITH_PRECOMPILE=off and as it is, and prints the CPU time (user and system) of both and the ratio. The wheels are compared."""
+one, with ROCSMITH_PRECOMPILE=off and as it is, and prints the CPU time (user and system) of both and the ratio; then the same for the kernels
+one by one, by the nvcc of a shim folder, as the build of somebody else would start it. The wheels and objects are compared."""
 import argparse
 import os
 import pathlib
@@ -29,6 +30,25 @@ def seconds(command, **more):
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
+def compile_by_nvcc(args, sources):
+    """Returns the seconds for all sources without precompiled headers and with them, and whether the objects are the same."""
+    took, objects = [], []
+    for how in ("off", "on"):
+        shims = (args.folder / f"shims-{how}").resolve()
+        subprocess.run([args.rocsmith, "sdk", "shims", "-q", "--cuda", "--gpu", args.gpus, "--memory", "8000", "--log", shims / "log", shims],
+            check=True, stdout=subprocess.DEVNULL)
+        took.append(sum(seconds([shims / "cuda/bin/nvcc", "-O3", "-Xcompiler", "-cuid=a", "-c", source, "-o", shims / f"{source.stem}.o"],
+            env={**os.environ, "ROCSMITH_PRECOMPILE": how}) for source in sources))
+        objects.append([(shims / f"{source.stem}.o").read_bytes() for source in sources])
+    return *took, objects[0] == objects[1]
+
+
+def show(args, what, off, on, same):
+    print(f"{args.sources} sources, {args.gpus}, {what:18} {off:6.1f} s as they are, {on:6.1f} s with precompiled headers: {off / on:.2f}x, "
+        f"{'the same' if same else 'DIFFERENT'}", flush=True)
+    return same
+
+
 def main():
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument("--gpus", default="gfx1201,gfx90a")
@@ -55,11 +75,9 @@ def main():
             took[edit, how] = seconds(command, cwd=args.folder, env={**os.environ, "ROCSMITH_PRECOMPILE": how})
             wheels[how] = [wheel.read_bytes() for wheel in (out / "out").glob("*.whl")]
         same = wheels["off"] == wheels["on"] and len(wheels["on"]) == 1
-        print(f"{args.sources} sources, {args.gpus}, {edit:18} {took[edit, 'off']:6.1f} s as they are, {took[edit, 'on']:6.1f} s with "
-            f"precompiled headers: {took[edit, 'off'] / took[edit, 'on']:.2f}x, {'the same wheel' if same else 'ANOTHER WHEEL'}", flush=True)
-        if not same:
+        if not show(args, edit, took[edit, "off"], took[edit, "on"], same):
             return 1
-    return 0
+    return 0 if show(args, "by nvcc", *compile_by_nvcc(args, sorted(project.glob("*.cu")))) else 1
 
 
 sys.exit(main())
