@@ -52,7 +52,8 @@ struct err *foreign_cmake(struct foreign *f)
 	TRY(fs_mkdirs(f->cmake));
 	strs_add(a, &p.argv, cmake);
 	proc_arg(a, &p, "-G", "Ninja", "-S", str_z(a, f->tree), "-B", str_z(a, f->cmake), NULL);
-	strs_add(a, &p.argv, S(FOREIGN_CMAKE_NATIVE));
+	const struct strs words = foreign_cmake_words(f);
+	strs_add_all(a, &p.argv, &words);
 	foreign_word(f, &p.argv, "-DCMAKE_BUILD_TYPE", S("Release"));
 	foreign_word(f, &p.argv, "-DCMAKE_MAKE_PROGRAM", ninja);
 	foreign_word(f, &p.argv, "-DCMAKE_INSTALL_PREFIX", path_join(a, f->out, f->plan->name));

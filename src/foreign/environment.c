@@ -51,6 +51,21 @@ struct str foreign_program(const struct foreign *f, const char *name)
 	return S("");
 }
 
+/* CMAKE_CUDA_ARCHITECTURES may be `native`, for which CMake asks NVIDIA's GPUs; without one it wants an answer before
+ * (CMakeTestCUDACompiler.cmake keeps the variable as it is). nvcc does not care. A project that downloads NVIDIA's CCCL gets ROCm's
+ * Thrust and CUB (data/shims.yaml). */
+struct strs foreign_cmake_words(const struct foreign *f)
+{
+	static const char *const downloads[] = {"CPM_CCCL_SOURCE", "FETCHCONTENT_SOURCE_DIR_CCCL"};
+	struct strs words = {0};
+	struct str cccl = path_join(f->a, f->rocm, S("cuda/cmake/cccl"));
+	strs_add(f->a, &words, S("-DCMAKE_CUDA_ARCHITECTURES_NATIVE=" CUDA_ARCH "-real"));
+	bool ours = fs_is_dir(cccl) && str_chr(cccl, ' ') == cccl.n;
+	for (size_t i = 0; i < 2 && ours; i++)
+		strs_add(f->a, &words, str_fmt(f->a, "-D%s=%.*s", downloads[i], STR(cccl)));
+	return words;
+}
+
 /* Lays out the SDK as a folder, and sets the variables that lead build systems there. The shims come first in PATH; the
  * user's LDFLAGS, CC and CXX are kept. All compilers together may use nine tenths of the memory that is free now; the
  * rest is a reserve for other programs of the build. */
@@ -149,8 +164,10 @@ struct err *foreign_environment(struct foreign *f)
 		set_variable(f, S("FORCE_CUDA"), S("1"));
 	for (size_t i = 0; f->plan->foreign->torch && of->forces[i]; i++)
 		set_variable(f, str_from(of->forces[i]), S("TRUE"));
+	struct strs cmake = foreign_cmake_words(f);
 	if (!f->plan->foreign->torch)
-		foreign_set_line(f, S("CMAKE_ARGS=" FOREIGN_CMAKE_NATIVE));
+		foreign_set_line(
+			f, str_fmt(a, "CMAKE_ARGS=%.*s", STR(str_join(a, &cmake, S(" ")))));
 	VEC_EACH (const struct str, e, &f->plan->foreign->env)
 		foreign_set_line(f, *e);
 	return NULL;

@@ -21,9 +21,6 @@ struct foreign_recipes {
 MUST_USE struct err *foreign_key(struct foreign *f);
 /* Names the inputs that differ from those of the last build; "" if they are not known. */
 MUST_USE struct err *foreign_changed(struct foreign *f, struct str *ret);
-/* CMAKE_CUDA_ARCHITECTURES may be `native`, for which CMake asks NVIDIA's GPUs; without one it wants an answer before
- * (CMakeTestCUDACompiler.cmake keeps the variable as it is). nvcc does not care. */
-#define FOREIGN_CMAKE_NATIVE "-DCMAKE_CUDA_ARCHITECTURES_NATIVE=" CUDA_ARCH "-real"
 
 /* ---- environment.c ---- */
 struct build_variables { /* data/build_variables.yaml explains each list */
@@ -40,6 +37,8 @@ MUST_USE struct err *foreign_environment(struct foreign *f);
 struct str foreign_variable(const struct foreign *f, const char *name);
 void foreign_set_line(struct foreign *f,
 	struct str line); /* "NAME=value" adds or replaces; CMAKE_ARGS get longer */
+/* Words for each run of CMake. */
+struct strs foreign_cmake_words(const struct foreign *f);
 /* A program in the PATH of the build, or "". */
 struct str foreign_program(const struct foreign *f, const char *name);
 

@@ -22,9 +22,10 @@ info = f"torch-{version}.dist-info"
 OURS = {
     "__init__.py": "from torch.version import __version__\nfrom torch import _C, backends, cuda, monitor, utils, version, xpu\n",
     "cuda/__init__.py": "def _is_compiled():\n    return False\n\n\ndef is_available():\n    return False\n",
-    "backends/__init__.py": "from torch.backends import cuda, mps\n",
+    "backends/__init__.py": "from torch.backends import cuda, mps, openmp\n",
     "backends/cuda/__init__.py": "def is_built():\n    return False\n",
     "backends/mps.py": "def is_built():\n    return False\n",
+    "backends/openmp.py": "def is_available():\n    return True\n",
     "xpu.py": "def _is_compiled():\n    return False\n",
     "monitor.py": "_WaitCounter = None\n",
     "__config__.py": "from torch._C import _parallel_info as parallel_info\n",
