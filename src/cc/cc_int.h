@@ -368,7 +368,8 @@ MUST_USE struct err *history_total(struct str path, struct history_total *ret);
  * A set is a few headers ("ATen/core/Tensor.h", or several separated by spaces). A group is all C++ compiles with a set
  * whose command lines compile these headers alike: the same clang, working folder and arguments, except for the names
  * of source and outputs. Passes of HIP have hip/hip_runtime.h as their only set, and a group for each GPU and for the
- * host: two, as translated sources may define HIP_ENABLE_WARP_SYNC_BUILTINS first. The third compile of a group makes the precompiled file, in a run that the ledger counts; other compiles meanwhile
+ * host: two, as translated sources may define HIP_ENABLE_WARP_SYNC_BUILTINS first. The third compile of a group makes the
+ * precompiled file, in a run that the ledger counts, and uses it if its source begins with the set; other compiles meanwhile
  * run without it. The folder .rocsmith/pch/KEY has:
  *
  *     headers, all.pch  the headers as one file, and the precompiled file

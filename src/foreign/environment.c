@@ -60,7 +60,7 @@ struct strs foreign_cmake_words(const struct foreign *f)
 	struct strs words = {0};
 	struct str cccl = path_join(f->a, f->rocm, S("cuda/cmake/cccl"));
 	strs_add(f->a, &words, S("-DCMAKE_CUDA_ARCHITECTURES_NATIVE=" CUDA_ARCH "-real"));
-	bool ours = fs_is_dir(cccl) && str_chr(cccl, ' ') == cccl.n;
+	bool ours = f->rocm.n && fs_is_dir(cccl) && str_chr(cccl, ' ') == cccl.n;
 	for (size_t i = 0; i < 2 && ours; i++)
 		strs_add(f->a, &words, str_fmt(f->a, "-D%s=%.*s", downloads[i], STR(cccl)));
 	return words;

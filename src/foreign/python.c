@@ -23,7 +23,7 @@ static struct strs backend_words(struct foreign *f, const char *what)
 	return words;
 }
 
-/* Names an object or library among the project's sources that wants this function of CUDA: it was compiled for CUDA before it was
+/* Tells of an object or library among the project's sources that names this function of CUDA: it was compiled for CUDA before it was
  * packed, and no compiler of the build can change that. */
 static void name_prebuilt(const struct foreign *f, struct str symbol, struct finding *fi)
 {
@@ -46,8 +46,7 @@ static void name_prebuilt(const struct foreign *f, struct str symbol, struct fin
 			continue;
 		finding_fix(f->a, fi,
 			"'%.*s' of the sources was compiled for CUDA before it was packed, and "
-			"wants "
-			"'%.*s': build it from its own sources, or ask the authors for them",
+			"names '%.*s': build it from its own sources, or ask the authors for them",
 			STR(*file), STR(symbol));
 		return;
 	}
