@@ -208,8 +208,8 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 	/* another one might show other headers of HIP */
 	if (overlay.n && !path_is_below(overlay, path_join(a, cc->dir, S(".rocsmith/cuda"))))
 		return NULL;
-	bool sync;
-	struct str source = text_of(a, w.input, overlay, &sync);
+	bool sync = false;
+	struct str source = pass ? text_of(a, w.input, overlay, &sync) : w.input;
 	strs_add(a, &hip, S("hip/hip_runtime.h"));
 	/* everything that decides how a group compiles its headers */
 	const struct strs *lists[] = {
@@ -221,7 +221,7 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 		STR(fs_state(a, program)), STR(config->library_path), STR(path_abs(a, S("."))));
 	for (size_t i = 0; variables[i]; i++)
 		buf_fmt(&group, "%s\n", getenv(variables[i]) ? getenv(variables[i]) : "");
-	buf_fmt(&group, "%s\n", pass && sync ? SYNC : "");
+	buf_fmt(&group, "%s\n", sync ? SYNC : "");
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		VEC_EACH (const struct str, word, lists[i])
 			buf_fmt(&group, "%.*s\n", STR(*word));
@@ -235,7 +235,7 @@ static struct err *find_group(struct arena *a, const struct cc *cc, const struct
 			.lock = -1,
 			.flags = words,
 			.hip = pass,
-			.sync = pass && sync,
+			.sync = sync,
 			.source = source,
 			.dirs = dirs};
 		bool all = true;
@@ -346,6 +346,7 @@ static struct err *keep_made(struct arena *a, const struct pch *p)
 		TRY(fs_read(a, *path, MAX_TEXT, &text));
 		struct lex l = lex_new(text, *path);
 		l.lenient = true;
+		/* the text of the set itself defines SYNC first, as its sources do */
 		while (lex_try(&l, &t) && t.kind != TOK_END)
 			if (t.kind == TOK_IDENT && !str_eq(l.directive, S("error")) &&
 				!(p->sync && tok_is(&l, &t, S(SYNC))))

@@ -27,10 +27,12 @@ static struct strs backend_words(struct foreign *f, const char *what)
  * packed, and no compiler of the build can change that. */
 static void name_prebuilt(const struct foreign *f, struct str symbol, struct finding *fi)
 {
-	static const char *const names[] = {"cu", "__cuda", "nv", NULL};
+	static const char *const names[] = {"cuda[A-Z]*", "__cuda*", "cu[A-Z]*", "cublas[A-Z]*",
+		"cudnn[A-Z]*", "cufft[A-Z]*", "curand[A-Z]*", "cusolver[A-Z]*", "cusparse[A-Z]*",
+		"nvrtc[A-Z]*", NULL};
 	static const char *const kinds[] = {"**/*.a", "**/*.o", "**/*.so"};
 	struct strs files = {0}, some;
-	if (!str_starts_one_of(symbol, names))
+	if (!glob_match_any(names, symbol))
 		return;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct err *e = glob_files(f->a, f->plan->project, str_from(kinds[i]), &some);
@@ -82,8 +84,8 @@ static struct err *load_result(struct foreign *f, const struct strs *libraries)
 			struct finding *fi = finding_add(f->a, &f->findings, kinds[i].id,
 				kinds[i].severity, node_text(&list->v[k], S("file"), S("")));
 			finding_say(f->a, fi, "%s: %.*s", kinds[i].text, STR(why));
-			if (at < why.n)
-				name_prebuilt(f, str_trim(str_sub(why, at, why.n)), fi);
+			struct str symbol = str_sub(why, at, why.n); /* "NAME, version VERSION" */
+			name_prebuilt(f, str_trim(str_sub(symbol, 0, str_chr(symbol, ','))), fi);
 		}
 	}
 	foreign_step(f, "load")->done = true;

@@ -102,9 +102,8 @@ static void take_condition(
 		k++;
 	k += py_is(m, k, S("in")) ? 2 : 1; /* "in" is followed by a bracket */
 	bool compared = k < end && m->tokens.v[k].kind != PY_TOKEN_NAME;
-	bool wanted = compared &&
-		      !source_is_off(a,
-			      unquoted(m, k)); /* == and != both name the value that turns it on */
+	/* == and != both name the value that turns it on, or one that turns it off */
+	bool wanted = compared && !source_is_off(a, unquoted(m, k));
 	bool same = usual.n && source_is_off(a, usual) == source_is_off(a, unquoted(m, k));
 	s->on = compared ? wanted == same : !source_is_off(a, usual);
 	s->value = wanted ? unquoted(m, k) : S("1");

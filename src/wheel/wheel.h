@@ -146,7 +146,7 @@ struct wheel_copy {
 
 /* Removes the build machine from a wheel that another build system made: elements of its libraries' search paths that
  * are empty or lie in the folders `gone`. Libraries of the wheel to which no search path leads are found by $ORIGIN then, as meson-python
- * 0.20 and CMake projects without install paths leave them; not where a library has an RPATH, by which others may be found. */
+ * 0.22 and CMake projects without install paths leave them; not where a library has an RPATH, by which others may be found. */
 struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder */

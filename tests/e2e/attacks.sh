@@ -60,7 +60,7 @@ both() { # ONE OTHER: for different GPUs, several times
 		"$ROCSMITH" slim -q --in-place --gpu gfx90a $2 >other.log 2>&1 || other=$?
 		wait $! || one=$?
 		# one after the other, the second finds code for the wrong GPU only, and says so
-		has_code t 2>why || grep -q 'has no code left' one.log other.log || { cat why && return 1; }
+		has_code t 2>why || { [ $one$other = 00 ] && grep -q 'has no code left' one.log other.log; } || { cat why && return 1; }
 	done
 }
 prove '2: a folder, and a file in it' both t t/sub/a.hipfb

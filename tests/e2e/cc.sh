@@ -335,12 +335,11 @@ kernel() { # NAME OPTION...
 }
 for i in 1 2 3 4; do
 	printf '// a kernel\n#include "hip/hip_runtime.h"\n#include <assert.h>\n__global__ void k%d(int *p) { assert(p); p[0] = __popc(%d); }\n' $i $i >g$i.hip
-	((i < 3)) || { ROCSMITH_PRECOMPILE=off kernel g$i && mv g$i.o g$i.plain && mv g$i.d g$i.plain.d; } || no "g$i as it is"
+	ROCSMITH_PRECOMPILE=off kernel g$i && mv g$i.o g$i.plain && mv g$i.d g$i.plain.d || no "g$i as it is"
 done
 before=$(grep -c '"pch":"made"' log.d/cc.jsonl)
 for i in 1 2 3 4; do
 	kernel g$i || no "g$i with precompiled headers"
-	((i > 2)) || continue
 	cmp g$i.o g$i.plain || no "the object of g$i is another one"
 	[ "$(tr -d '\\' <g$i.d | xargs -n1 | sort)" = "$(tr -d '\\' <g$i.plain.d | xargs -n1 | sort)" ] ||
 		no "g$i depends on something else: $(cat g$i.d)"
