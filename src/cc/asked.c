@@ -387,6 +387,17 @@ struct err *asked_read(struct arena *a, const struct front *f, const struct strs
 	return NULL;
 }
 
+bool asked_word(const struct front *f, struct str word)
+{
+	struct front_memory *m = f->memory;
+	if (!m)
+		return false;
+	pthread_mutex_lock(&m->lock);
+	bool ret = map_has(&m->words, word);
+	pthread_mutex_unlock(&m->lock);
+	return ret;
+}
+
 bool asked_builtins(struct arena *a, const struct front *f, struct strs *ret)
 {
 	struct front_memory *m = f->memory;

@@ -274,6 +274,7 @@ struct str asked_answer(const struct asked_gpu *gpu, struct str builtin); /* "":
 /* Finds the files of a text, and adds the builtins that are named in any file to *ret_builtins. */
 MUST_USE struct err *asked_read(struct arena *a, const struct front *f, const struct strs *cc1,
 	struct asked_text *io, struct strs *ret_builtins);
+bool asked_word(const struct front *f, struct str word); /* Does any of those files have it? */
 /* Is any text of this source known? Then adds the builtins of all files. */
 bool asked_builtins(struct arena *a, const struct front *f, struct strs *ret);
 /* Is the text of io->gpu, whose base is known, that of another one? Then io->key and io->dep are its. */

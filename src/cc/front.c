@@ -21,6 +21,8 @@ enum {
 };
 
 #define CHANGED "the compiler is not the one with which the build began"
+#define OTHER_TEXT "its text is another for each GPU"
+#define NAMED "named"              /* a line of the file "made", as front_how_names are */
 #define HEAD "; rocsmith front 2 " /* a comment for LLVM */
 
 const char *const front_share_names[] = {"off", "auto", "prove", NULL};
@@ -55,20 +57,27 @@ static struct str in_work(struct arena *a, const struct front_call *c, const cha
 
 /* ---- what saves work where nothing can be shared ---- */
 
-/* Have several front ends of this source been made in this build, and none been shared? Then the source names the GPU, as
- * rocPRIM does, and each of the others will have one of its own. */
+/* Is it known of this source that each GPU has a front end of its own? It is if its text has the GPU's name (as rocPRIM's has),
+ * and if several front ends have been made in this build and none been shared. */
 static struct err *is_alone(struct arena *a, const struct front_call *c, const char **ret_why)
 {
 	struct str made;
 	TRY(fs_read_opt(a, path_join(a, c->f->store, S("made")), MAX_SAID, &made));
 	struct strs lines = str_split(a, str_trim(made), '\n');
-	if (c->f->turn.n && lines.n > ALONE && str_eq(lines.v[0], c->f->turn) &&
-		!strs_has(&lines, S("shared")))
-		*ret_why = "its text is another for each GPU";
+	if (c->f->turn.n && lines.n && str_eq(lines.v[0], c->f->turn) &&
+		(strs_has(&lines, S(NAMED)) || (lines.n > ALONE && !strs_has(&lines, S("shared")))))
+		*ret_why = OTHER_TEXT;
 	return NULL;
 }
 
-static struct err *count_front_end(struct arena *a, const struct front_call *c)
+/* Does the text have the name of this GPU, from the macro that stands for it? Then another GPU's text has another name there. */
+static bool names_gpu(struct arena *a, const struct front_call *c)
+{
+	return asked_word(c->f, S("__amdgcn_processor__")) &&
+	       str_contains(c->t.text, str_fmt(a, "\"%.*s\"", STR(c->commands.cpu)));
+}
+
+static struct err *count_front_end(struct arena *a, const struct front_call *c, const char *how)
 {
 	struct str path = path_join(a, c->f->store, S("made")), made;
 	if (!c->f->turn.n)
@@ -76,7 +85,7 @@ static struct err *count_front_end(struct arena *a, const struct front_call *c)
 	TRY(fs_read_opt(a, path, MAX_SAID, &made));
 	if (!str_starts(made, str_fmt(a, "%.*s\n", STR(c->f->turn))))
 		made = str_fmt(a, "%.*s\n", STR(c->f->turn));
-	made = str_fmt(a, "%.*s%s\n", STR(made), front_how_names[c->ret->how]);
+	made = str_fmt(a, "%.*s%s\n", STR(made), how);
 	return made.n > MAX_SAID ? NULL : fs_write(path, made, 0644);
 }
 
@@ -362,6 +371,10 @@ static struct err *make_ir(
 	*ret_why = front_refuses(c->t.text);
 	if (*ret_why)
 		return NULL;
+	if (c->f->share != FRONT_PROVE && names_gpu(a, c)) {
+		*ret_why = OTHER_TEXT;
+		return count_front_end(a, c, NAMED);
+	}
 	struct strs words = front_words(a, c, FOR_IR, in_work(a, c, "front.ll"));
 	TRY(run_step(a, c, &words, &r));
 	*ret_why = r.status ? "the source has errors" : NULL;
@@ -427,12 +440,12 @@ static struct err *take_ir(
 		TRY(find_other(a, c, ret));
 	if (!ret->p && c->t.text.p) {
 		TRY(make_ir(a, c, ret, ret_why));
-		return *ret_why ? NULL : count_front_end(a, c);
+		return *ret_why ? NULL : count_front_end(a, c, "made");
 	}
 	if (!ret->p)
 		return NULL;
 	c->ret->how = FRONT_SHARED;
-	TRY(count_front_end(a, c));
+	TRY(count_front_end(a, c, "shared"));
 	return fs_read(a, stored(a, c, ".said"), MAX_SAID, &c->ret->said);
 }
 

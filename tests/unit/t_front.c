@@ -400,6 +400,50 @@ static unsigned texts_of_two(struct fake *k, const char *header, const char *the
 	return k->asks[1];
 }
 
+/* A source whose header has this text, and which has the GPU's name in its text, as rocPRIM has. */
+static void put_name(struct fake *k, const char *header, const char *gpu)
+{
+	put(k->f, "header", header);
+	put(k->f, "source",
+		str_z(&k->f->a,
+			str_fmt(&k->f->a, "# 1 \"%.*s\" 1 \"%s\"", STR(at(k->f, "header")), gpu)));
+}
+
+static void a_text_with_the_name_of_its_gpu_is_direct(void **state)
+{
+	CLEANUP(front_memory_freep) struct front_memory *memory = front_memory_new();
+	struct fake k = fake(*state);
+	struct strs programs = {0};
+	struct str compiler = at(k.f, "compiler");
+	put(k.f, "compiler", "");
+	strs_add(&k.f->a, &programs,
+		str_fmt(&k.f->a, "%.*s %.*s", STR(fs_exact_state(&k.f->a, compiler)),
+			STR(compiler)));
+	k.extra.hints = at(k.f, "hints");
+	k.extra.memory = memory;
+	k.extra.programs = &programs;
+	k.extra.turn = S("one");
+	put_name(&k, "bool is_known(const char *gpu);", "gfx1100"); /* in the source's own words */
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1100").how, FRONT_MADE);
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1101").how, FRONT_SHARED);
+	assert_ok(fs_remove_tree(at(k.f, "store")));
+	put_name(&k, "f(__amdgcn_processor__)", "gfx1100");
+	assert_int_equal(pass(&k, FRONT_PROVE, "gfx1100").how, FRONT_MADE);
+	k.extra.turn = S("two");
+	assert_ok(fs_remove_tree(at(k.f, "store")));
+	memset(k.asks, 0, sizeof(k.asks));
+	k.fronts = 0;
+	struct front_result r = pass(&k, FRONT_AUTO, "gfx1100");
+	assert_true(r.how == FRONT_DIRECT && k.fronts == 0 && k.asks[1] == 1);
+	assert_str(str_from(r.why), "its text is another for each GPU");
+	put_name(&k, "f(__amdgcn_processor__)", "gfx1101"); /* no other GPU's text is made */
+	r = pass(&k, FRONT_AUTO, "gfx1101");
+	assert_true(r.how == FRONT_DIRECT && k.fronts == 0 && k.asks[1] == 1);
+	k.extra.turn = S("three"); /* the next build looks again */
+	put_name(&k, "f(__amdgcn_processor__)", "gfx11");
+	assert_int_equal(pass(&k, FRONT_AUTO, "gfx1101").how, FRONT_MADE);
+}
+
 static void a_text_is_made_once_if_no_file_asks_for_the_gpu(void **state)
 {
 	static const char *const once[] = {"int x;", "/* gfx1101 */ int __; // __g##fx1101",
@@ -693,6 +737,7 @@ int main(void)
 		cmocka_unit_test(ir_of_one_target_gets_another_name),
 		cmocka_unit_test(ir_of_another_shape_is_refused),
 		FILES(passes_with_one_text_share_a_front_end),
+		FILES(a_text_with_the_name_of_its_gpu_is_direct),
 		FILES(doubts_end_in_a_direct_pass),
 		FILES(a_damaged_front_end_is_made_again),
 		FILES(proving_finds_a_wrong_object_and_drops_its_front_end),
