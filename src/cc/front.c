@@ -2,7 +2,8 @@
  *
  * A store has for each front end KEY.ll (its first line has a hash of the rest, and one of all that another GPU must have
  * in common), KEY.said (its messages), and KEY.bad if an object differed from that of a direct pass. KEY begins with a hash of the
- * command (BASE); BASE.lock is held while one is made. For each object that may serve other GPUs there are BACK.co and
+ * command (BASE); BASE.lock is held while one is made. text.lock is held by a pass that makes a text, until it has told what others
+ * need not ask: they wait, instead of finding out the same at the same time. For each object that may serve other GPUs there are BACK.co and
  * BACK.what: its hash, GPU and number, and the comparisons that the code makes with that number. */
 #include "base/buf.h"
 #include "base/fs.h"
@@ -43,6 +44,7 @@ struct front_call {
 	struct front_commands commands;
 	/* base, key: hex; files are store/KEY.ll ... Without .text it is known to be that of another GPU. */
 	struct asked_text t;
+	int asking; /* holds text.lock; or -1 */
 };
 
 static struct str stored(struct arena *a, const struct front_call *c, const char *ext)
@@ -371,10 +373,6 @@ static struct err *make_ir(
 	*ret_why = front_refuses(c->t.text);
 	if (*ret_why)
 		return NULL;
-	if (c->f->share != FRONT_PROVE && names_gpu(a, c)) {
-		*ret_why = OTHER_TEXT;
-		return count_front_end(a, c, NAMED);
-	}
 	struct strs words = front_words(a, c, FOR_IR, in_work(a, c, "front.ll"));
 	TRY(run_step(a, c, &words, &r));
 	*ret_why = r.status ? "the source has errors" : NULL;
@@ -438,6 +436,9 @@ static struct err *take_ir(
 	TRY(read_ir(a, c, ret, &need));
 	if (!ret->p && c->t.text.p)
 		TRY(find_other(a, c, ret));
+	if (c->t.text.p)
+		asked_keep_text(c->f, &c->t);
+	fd_closep(&c->asking);
 	if (!ret->p && c->t.text.p) {
 		TRY(make_ir(a, c, ret, ret_why));
 		return *ret_why ? NULL : count_front_end(a, c, "made");
@@ -657,6 +658,7 @@ static struct err *take_known(
 	find_base(a, c);
 	if (!asked_text(a, c->f, &c->t))
 		return NULL;
+	fd_closep(&c->asking);
 	TRY(take_ir(a, c, ret, ret_why));
 	return ret->p && c->pass->depfile.n ? fs_write(c->pass->depfile, c->t.dep, 0644 | FS_LOOSE)
 					    : NULL;
@@ -667,6 +669,10 @@ static struct err *run_shared(struct arena *a, struct front_call *c, const char 
 {
 	struct str ir = {0};
 	*ret_why = has_compiler(c->f) ? NULL : CHANGED;
+	if (c->f->memory || c->f->turn.n) {
+		TRY(fs_mkdirs(c->f->store));
+		TRY(fs_lock(path_join(a, c->f->store, S("text.lock")), FS_LOCK_WAIT, &c->asking));
+	}
 	if (!*ret_why && c->f->share != FRONT_PROVE)
 		TRY(is_alone(a, c, ret_why));
 	if (!*ret_why)
@@ -678,23 +684,27 @@ static struct err *run_shared(struct arena *a, struct front_call *c, const char 
 	TRY(ask_compiler(a, c, ret_why));
 	if (*ret_why)
 		return NULL;
+	if (c->f->share != FRONT_PROVE && names_gpu(a, c)) {
+		*ret_why = OTHER_TEXT;
+		return count_front_end(a, c, NAMED);
+	}
 	find_base(a, c);
 	c->t.key = str_fmt(a, "%.*s-%.*s", STR(c->t.base), STR(text_key(a, c, c->t.text)));
 	TRY(take_ir(a, c, &ir, ret_why));
 	if (*ret_why)
 		return NULL;
-	asked_keep_text(c->f, &c->t);
 	return run_back(a, c, ir, ret_why);
 }
 
 struct err *front_pass(struct arena *a, const struct front *f, const struct compile_pass *pass,
 	const struct strs *argv, struct front_result *ret)
 {
-	struct front_call c = {.f = f, .pass = pass, .argv = argv, .ret = ret};
+	struct front_call c = {.f = f, .pass = pass, .argv = argv, .ret = ret, .asking = -1};
 	const char *why = f->share == FRONT_OFF ? "" : NULL;
 	*ret = (struct front_result){.why = "", .said = S(""), .doubt = S("")};
 	TRY(fs_remove(str_fmt(a, "%.*s.shared", STR(pass->output))));
 	struct err *e = why ? NULL : run_shared(a, &c, &why);
+	fd_closep(&c.asking);
 	if (e && e->code == E_LIMIT) {
 		err_free(e);
 		e = NULL;
