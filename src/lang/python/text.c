@@ -17,20 +17,8 @@ struct err *py_decode(struct arena *a, struct str bytes, struct str *ret)
 				      (unsigned char)bytes.p[bad], bad),
 			(struct loc){.path = S(""), .line = line});
 	}
-	if (str_chr(bytes, '\r') == bytes.n)
-		return NULL;
-	/* "\r\n" and "\r" become "\n". */
-	BUF(b, a);
-	buf_reserve(&b, bytes.n);
-	while (bytes.n) {
-		size_t n = str_chr(bytes, '\r');
-		buf_add(&b, str_sub(bytes, 0, n));
-		if (n < bytes.n)
-			buf_char(&b, '\n');
-		n += str_starts(str_sub(bytes, n, bytes.n), S("\r\n")) ? 2 : 1;
-		bytes = str_sub(bytes, n, bytes.n);
-	}
-	*ret = buf_str(&b);
+	if (str_chr(bytes, '\r') < bytes.n)
+		*ret = str_replace(a, str_replace(a, bytes, S("\r\n"), S("\n")), S("\r"), S("\n"));
 	return NULL;
 }
 
@@ -59,24 +47,17 @@ size_t py_str_count(struct str s, struct str what)
 struct str py_str_replace(struct arena *a, struct str s, struct str old, struct str with)
 {
 	BUF(b, a);
-	size_t n = py_str_count(s, old), done = 0;
-	if (!n || (!old.n && !with.n))
+	if (old.n)
+		return str_replace(a, s, old, with);
+	if (!with.n)
 		return s;
-	buf_reserve(&b, s.n - n * old.n + n * with.n);
-	for (size_t i = 0; !old.n && i < s.n; i++) { /* between all characters */
+	buf_reserve(&b, s.n + py_str_count(s, old) * with.n);
+	for (size_t i = 0; i < s.n; i++) { /* between all characters */
 		if (((unsigned char)s.p[i] & 0xc0) != 0x80)
 			buf_add(&b, with);
 		buf_char(&b, s.p[i]);
 	}
-	if (!old.n) {
-		buf_add(&b, with);
-		return buf_str(&b);
-	}
-	for (size_t at; (at = py_str_find(s, old, done)) != SIZE_MAX; done = at + old.n) {
-		buf_add(&b, str_sub(s, done, at));
-		buf_add(&b, with);
-	}
-	buf_add(&b, str_sub(s, done, s.n));
+	buf_add(&b, with);
 	return buf_str(&b);
 }
 
