@@ -17,8 +17,14 @@ struct err *py_decode(struct arena *a, struct str bytes, struct str *ret)
 				      (unsigned char)bytes.p[bad], bad),
 			(struct loc){.path = S(""), .line = line});
 	}
-	if (str_chr(bytes, '\r') < bytes.n)
-		*ret = str_replace(a, str_replace(a, bytes, S("\r\n"), S("\n")), S("\r"), S("\n"));
+	if (str_chr(bytes, '\r') == bytes.n)
+		return NULL;
+	/* "\r\n" and "\r" become "\n". */
+	char *text = arena_alloc(a, bytes.n + 1), *end = text;
+	for (size_t i = 0; i < bytes.n; i++)
+		if (bytes.p[i] != '\n' || !i || bytes.p[i - 1] != '\r')
+			*end++ = bytes.p[i] == '\r' ? '\n' : bytes.p[i];
+	*ret = (struct str){.p = text, .n = (size_t)(end - text)};
 	return NULL;
 }
 
@@ -47,17 +53,24 @@ size_t py_str_count(struct str s, struct str what)
 struct str py_str_replace(struct arena *a, struct str s, struct str old, struct str with)
 {
 	BUF(b, a);
-	if (old.n)
-		return str_replace(a, s, old, with);
-	if (!with.n)
+	size_t n = py_str_count(s, old), done = 0;
+	if (!n || (!old.n && !with.n))
 		return s;
-	buf_reserve(&b, s.n + py_str_count(s, old) * with.n);
-	for (size_t i = 0; i < s.n; i++) { /* between all characters */
+	buf_reserve(&b, s.n - n * old.n + n * with.n);
+	for (size_t i = 0; !old.n && i < s.n; i++) { /* between all characters */
 		if (((unsigned char)s.p[i] & 0xc0) != 0x80)
 			buf_add(&b, with);
 		buf_char(&b, s.p[i]);
 	}
-	buf_add(&b, with);
+	if (!old.n) {
+		buf_add(&b, with);
+		return buf_str(&b);
+	}
+	for (size_t at; (at = py_str_find(s, old, done)) != SIZE_MAX; done = at + old.n) {
+		buf_add(&b, str_sub(s, done, at));
+		buf_add(&b, with);
+	}
+	buf_add(&b, str_sub(s, done, s.n));
 	return buf_str(&b);
 }
 
