@@ -52,10 +52,9 @@ struct engine {
 	bool knows_hip;            /* with marks: the text asks about HIP */
 	bool adds, halves;         /* the text uses atomicAdd, a 16-bit float type */
 	struct map declared;       /* names that look like CUDA's but are the project's own */
-	struct map headers;
-	struct map vectors; /* the text's own names for vector types */
-	struct str alias;   /* NAME of the current "using NAME =", or "typedef" */
-	uint64_t classes;   /* bit n: the bracket at depth n is the body of a class */
+	struct map vectors;        /* the text's own names for vector types */
+	struct str alias;          /* NAME of the current "using NAME =", or "typedef" */
+	uint64_t classes;          /* bit n: the bracket at depth n is the body of a class */
 	bool class_head;
 	VEC(struct member_place) members; /* by members_find(); `member` is the next one */
 	size_t member;

@@ -26,8 +26,8 @@ static const struct {
 /* Notes the ROCm headers that a result includes, which show the libraries that it needs. */
 static void note_header(struct engine *e, struct str path)
 {
-	if (know_header(path) && map_put(&e->headers, path, e))
-		strs_add(e->a, &e->ret->headers, path);
+	if (know_header(path))
+		strs_put(e->a, &e->ret->headers, path);
 }
 
 /* Is path, as written in an #include, a file of the project? */

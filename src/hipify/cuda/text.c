@@ -263,7 +263,6 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 			context && context->marks &&
 			(str_contains(source, S("__HIP_")) || str_contains(source, S("USE_ROCM"))),
 		.declared = {.a = a},
-		.headers = {.a = a},
 		.vectors = {.a = a},
 		.device = {.a = a},
 		.host = {.a = a},

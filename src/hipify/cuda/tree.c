@@ -167,13 +167,12 @@ static void gather(struct cuda_run *r)
 	static const char *const sources[] = {
 		".cu", ".hip", ".c", ".cc", ".cpp", ".cxx", ".c++", NULL};
 	MAP(declared, r->a);
-	MAP(headers, r->a);
 	MAP(given, r->a);
 	MAP(included, r->a);
 	size_t n = r->ret->changes.n;
-	for (size_t i = 0; i < r->ret->changes.n; i++)
-		for (size_t k = 0; k < r->v[i].text.declared.n; k++)
-			map_put(&declared, str_dup(r->a, r->v[i].text.declared.v[k]), r);
+	for (size_t i = 0; i < n; i++)
+		VEC_EACH (const struct str, name, &r->v[i].text.declared)
+			map_put(&declared, str_dup(r->a, *name), r);
 	for (size_t i = 0; i < n; i++) {
 		struct hipify_text *t = &r->v[i].text;
 		if (t->operators)
@@ -198,11 +197,9 @@ static void gather(struct cuda_run *r)
 			map_put(&given, str_dup(r->a, *h), r);
 		VEC_EACH (const struct str, file, &t->includes)
 			map_put(&included, str_dup(r->a, *file), r);
-		for (size_t k = 0; k < t->headers.n; k++) {
-			struct str h = str_dup(r->a, t->headers.v[k]);
-			if (map_put(&headers, h, r))
-				strs_add(r->a, &r->ret->headers, h);
-		}
+		VEC_EACH (const struct str, h, &t->headers)
+			if (!strs_has(&r->ret->headers, *h))
+				strs_add(r->a, &r->ret->headers, str_dup(r->a, *h));
 		arena_free(&r->v[i].mem);
 	}
 	VEC_EACH (struct untranslated, u, &r->ret->untranslated)

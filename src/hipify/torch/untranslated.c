@@ -29,15 +29,6 @@ struct search {
 	struct map asked;    /* names that an unchanged file of the project might declare */
 };
 
-/* A search for words in the source whose lines in the result are known: hipify adds lines in front,
- * and now and then joins two. */
-struct place {
-	struct str source;
-	unsigned added; /* lines in front of the result */
-	unsigned line;  /* the line reached so far */
-	size_t at;      /* the offset of that line */
-};
-
 /* The column of a whole word in a line, or 0. */
 static unsigned find_word(struct str line, struct str name)
 {
@@ -53,35 +44,22 @@ static unsigned find_word(struct str line, struct str name)
 	return 0;
 }
 
-static struct str line_at(struct str s, size_t at)
-{
-	struct str rest = str_sub(s, at, s.n);
-	return str_sub(rest, 0, str_chr(rest, '\n'));
-}
-
-static void locate(struct place *p, struct untranslated *l)
+/* Turns the line of a word in the result into its place in the source. hipify puts some lines in front, and now and then
+ * joins two. */
+static void locate(const struct strs *source, unsigned added, struct untranslated *l)
 {
 	enum { NEAR = 8 };
-	unsigned want = l->line > p->added ? l->line - p->added : 1;
-	if (want < p->line) {
-		p->line = 1;
-		p->at = 0;
-	}
-	for (; p->line < want && p->at < p->source.n; p->line++)
-		p->at += line_at(p->source, p->at).n + 1;
-	size_t at = p->at;
-	for (unsigned i = 0; i < NEAR && at < p->source.n; i++) {
-		struct str line = line_at(p->source, at);
-		unsigned col = find_word(line, l->name);
-		if (col) {
-			l->line = p->line + i;
-			l->col = col;
-			return;
-		}
-		at += line.n + 1;
-	}
-	l->line = want;
+	size_t want = l->line > added ? l->line - added : 1;
+	l->line = (unsigned)want;
 	l->col = 1;
+	for (size_t i = want - 1; i < source->n && i < want - 1 + NEAR; i++) {
+		unsigned col = find_word(source->v[i], l->name);
+		if (!col)
+			continue;
+		l->line = (unsigned)i + 1;
+		l->col = col;
+		return;
+	}
 }
 
 /* ---- names ---- */
@@ -89,10 +67,7 @@ static void locate(struct place *p, struct untranslated *l)
 /* Is this an identifier of CUDA's API, and not a common word such as half or umin? */
 static bool api_name(struct str name)
 {
-	for (size_t i = 0; i < name.n; i++)
-		if (!cxx_word_char(name.p[i]))
-			return false;
-	return names_look_like_cuda(name) || str_starts(name, S("CU"));
+	return str_made_of(name, "_") && (names_look_like_cuda(name) || str_starts(name, S("CU")));
 }
 
 /* Is the name declared here, and so the project's own: TYPE name(, using name =, #define name? */
@@ -189,12 +164,16 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 	VEC_SORT(list, by_line);
 	/* hipify puts up to two lines in front of the result. */
 	struct str runtime = S("#include \"hip/hip_runtime.h\"\n");
-	struct place p = {.source = source, .line = 1};
-	p.added = str_starts(text, torch_breadcrumb) && !str_starts(source, torch_breadcrumb);
-	text = str_sub(text, p.added ? torch_breadcrumb.n : 0, text.n);
-	p.added += str_starts(text, runtime) && !str_starts(source, runtime);
+	unsigned added =
+		str_starts(text, torch_breadcrumb) && !str_starts(source, torch_breadcrumb);
+	text = str_sub(text, added ? torch_breadcrumb.n : 0, text.n);
+	added += str_starts(text, runtime) && !str_starts(source, runtime);
+	struct strs old_lines = {0};
+	struct str line;
+	while (list->n && str_next(&source, '\n', &line))
+		strs_add(&s->mem, &old_lines, line);
 	VEC_EACH (struct untranslated, l, list)
-		locate(&p, l);
+		locate(&old_lines, added, l);
 	return NULL;
 }
 

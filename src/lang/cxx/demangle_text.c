@@ -144,15 +144,6 @@ static void write_function(struct dm_writer *w, const struct dm_node *n, bool le
 		write_right(w, result);
 }
 
-static void write_sequence(struct dm_writer *w, const struct dm_node *n)
-{
-	for (size_t i = 0; i < n->n && !w->failed; i++)
-		write_whole(w, n->v[i]);
-	if (str_eq(n->text, S(">")) && w->out->n && w->out->p[w->out->n - 1] == '>')
-		buf_char(w->out, ' '); /* c++filt keeps two '>' apart */
-	buf_add(w->out, n->text);
-}
-
 static void write_left(struct dm_writer *w, const struct dm_node *n)
 {
 	const struct dm_node *one;
@@ -165,7 +156,11 @@ static void write_left(struct dm_writer *w, const struct dm_node *n)
 		buf_add(w->out, n->text);
 		break;
 	case DM_SEQUENCE:
-		write_sequence(w, n);
+		for (size_t i = 0; i < n->n && !w->failed; i++)
+			write_whole(w, n->v[i]);
+		if (str_eq(n->text, S(">")) && w->out->n && w->out->p[w->out->n - 1] == '>')
+			buf_char(w->out, ' '); /* c++filt keeps two '>' apart */
+		buf_add(w->out, n->text);
 		break;
 	case DM_LIST:
 		write_list(w, n);

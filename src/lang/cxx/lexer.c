@@ -64,22 +64,14 @@ static bool ident_char(char c)
 
 static struct err *block_comment(struct lex *l)
 {
-	size_t start = l->at, from = l->at + 2;
-	for (;;) {
-		const char *p = from < l->s.n ? memchr(l->s.p + from, '*', l->s.n - from) : NULL;
-		bool open = !p || (size_t)(p - l->s.p) + 1 >= l->s.n;
-		if (open && !l->lenient)
-			return lex_error(l, start, "a comment that starts here does not end");
-		if (open) {
-			l->at = l->s.n;
-			return NULL;
-		}
-		from = (size_t)(p - l->s.p) + 1;
-		if (l->s.p[from] == '/')
-			break;
+	size_t start = l->at, end = start + 2 + str_find(str_sub(l->s, start + 2, l->s.n), S("*/"));
+	if (end == l->s.n && !l->lenient)
+		return lex_error(l, start, "a comment that starts here does not end");
+	if (end < l->s.n) {
+		l->line += lex_count_lines(l->s, start, end);
+		end += 2;
 	}
-	l->line += lex_count_lines(l->s, start, from);
-	l->at = from + 1;
+	l->at = end;
 	return NULL;
 }
 
@@ -153,24 +145,18 @@ static struct err *raw_string(struct lex *l, struct tok *t)
 		n++;
 	if (n > 16 || open + n >= l->s.n || l->s.p[open + n] != '(')
 		return quoted(l, '"', t);
-	const char *delim = l->s.p + open;
-	for (size_t from = open + n + 1;; from++) {
-		const char *p = from < l->s.n ? memchr(l->s.p + from, ')', l->s.n - from) : NULL;
-		if (!p && !l->lenient)
-			return lex_error(l, l->at, "a raw string that starts here does not end");
-		if (!p) {
-			l->at = l->s.n;
-			t->kind = TOK_RAW;
-			return NULL;
-		}
-		from = (size_t)(p - l->s.p);
-		if (l->s.n - from < n + 2 || memcmp(p + 1, delim, n) || p[1 + n] != '"')
-			continue;
-		l->line += lex_count_lines(l->s, l->at, from);
-		l->at = from + n + 2;
-		t->kind = TOK_RAW;
-		return NULL;
-	}
+	char close[18] = ")"; /* the delimiter and a quote follow */
+	memcpy(close + 1, l->s.p + open, n);
+	close[n + 1] = '"';
+	size_t from = open + n + 1, rest = l->s.n - from;
+	size_t end = str_find(str_sub(l->s, from, l->s.n), (struct str){close, n + 2});
+	if (end == rest && !l->lenient)
+		return lex_error(l, l->at, "a raw string that starts here does not end");
+	if (end < rest)
+		l->line += lex_count_lines(l->s, l->at, from + end);
+	l->at = end < rest ? from + end + n + 2 : l->s.n;
+	t->kind = TOK_RAW;
+	return NULL;
 }
 
 /* Follows #if, #else and #endif to find dead text; word is the directive, l->at its end. */

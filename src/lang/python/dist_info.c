@@ -1,7 +1,7 @@
 /* The files of a dist-info folder: RECORD (CSV), and the e-mail headers of METADATA and WHEEL; see dist_info.h. */
 #include "lang/python/dist_info.h"
 
-#include <string.h>
+#include <strings.h>
 
 #include "base/fs.h"
 
@@ -23,15 +23,9 @@ void dist_record_add(struct buf *b, struct str path, struct str sha256, uint64_t
 	bool quoted = false;
 	for (size_t i = 0; i < path.n && !quoted; i++)
 		quoted = path.p[i] && strchr(",\"\n\r", path.p[i]);
-	if (quoted)
-		buf_char(b, '"');
-	for (size_t i = 0; i < path.n; i++) {
-		if (path.p[i] == '"')
-			buf_char(b, '"');
-		buf_char(b, path.p[i]);
-	}
-	if (quoted)
-		buf_char(b, '"');
+	buf_add(b, quoted ? S("\"") : S(""));
+	buf_add(b, str_replace(b->a, path, S("\""), S("\"\"")));
+	buf_add(b, quoted ? S("\"") : S(""));
 	buf_fmt(b, ",sha256=%.*s,%llu\n", STR(sha256), (unsigned long long)size);
 }
 
@@ -162,9 +156,7 @@ struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_hea
 
 bool dist_header_is(const struct dist_header *h, const char *key)
 {
-	ARENA(tmp);
-	return h->key.n == strlen(key) &&
-	       str_eq(str_lower(&tmp, h->key), str_lower(&tmp, str_from(key)));
+	return h->key.n == strlen(key) && !strncasecmp(h->key.p, key, h->key.n);
 }
 
 const struct dist_header *dist_header(const struct dist_headers *h, const char *key)

@@ -20,17 +20,11 @@ struct err *py_decode(struct arena *a, struct str bytes, struct str *ret)
 	if (str_chr(bytes, '\r') == bytes.n)
 		return NULL;
 	/* "\r\n" and "\r" become "\n". */
-	BUF(b, a);
-	buf_reserve(&b, bytes.n);
-	while (bytes.n) {
-		size_t n = str_chr(bytes, '\r');
-		buf_add(&b, str_sub(bytes, 0, n));
-		if (n < bytes.n)
-			buf_char(&b, '\n');
-		n += str_starts(str_sub(bytes, n, bytes.n), S("\r\n")) ? 2 : 1;
-		bytes = str_sub(bytes, n, bytes.n);
-	}
-	*ret = buf_str(&b);
+	char *text = arena_alloc(a, bytes.n + 1), *end = text;
+	for (size_t i = 0; i < bytes.n; i++)
+		if (bytes.p[i] != '\n' || !i || bytes.p[i - 1] != '\r')
+			*end++ = bytes.p[i] == '\r' ? '\n' : bytes.p[i];
+	*ret = (struct str){.p = text, .n = (size_t)(end - text)};
 	return NULL;
 }
 

@@ -97,9 +97,8 @@ static struct err *open_folder(struct arena *a, struct str path, struct torch_so
 		f->path = path_join(a, root, str_from(parts[i].path));
 		TRY(read_text(a, f->path, &f->text));
 	}
-	ret->kind = ret->build_amd.text.p ? TORCH_CHECKOUT : TORCH_PACKAGE;
 	/* In a checkout, torch/version.py may stem from a build of another commit. */
-	if (ret->kind == TORCH_CHECKOUT)
+	if (ret->build_amd.text.p)
 		TRY(read_text(a, path_join(a, root, S("version.txt")), &text));
 	if (text.p)
 		ret->version = str_trim(text);
@@ -141,7 +140,6 @@ static struct err *open_wheel(struct arena *a, struct str path, struct torch_sou
 	for (size_t i = 0; i < PARTS; i++)
 		TRY(read_member(a, &z, parts[i].path, file_of(ret, &parts[i])));
 	TRY(read_member(a, &z, "torch/version.py", &version));
-	ret->kind = TORCH_WHEEL;
 	ret->version = version_in(a, version);
 	if (ret->version.n)
 		return NULL;

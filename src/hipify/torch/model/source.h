@@ -9,7 +9,6 @@
 
 #include "base/err.h"
 
-enum torch_kind { TORCH_CHECKOUT, TORCH_PACKAGE, TORCH_WHEEL };
 enum torch_generation { TORCH_V1 = 1, TORCH_V2 = 2 }; /* up to 2.10, from 2.11 on */
 
 /* A version of hipify_python.py. */
@@ -29,7 +28,6 @@ struct torch_file {
 };
 
 struct torch_source {
-	enum torch_kind kind;
 	struct str path;    /* as given */
 	struct str version; /* "2.6.0"; "" if it is unknown */
 	struct torch_file mappings, algorithm, constants, hipify_version; /* utils/hipify/ */

@@ -14,9 +14,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "base/progress.h"
-#include "hipify/hipify_int.h"
-#include "hipify/torch/run/select.h"
-#include "lang/python/path.h"
+#include "hipify/torch/run/project.h"
 #include "lang/python/text.h"
 
 enum { RESULT_LIMIT = 256 << 20, TIME_LIMIT = 3600 };
@@ -232,12 +230,6 @@ static struct err *fill_scratch(struct scratch *c)
 	return NULL;
 }
 
-static void remove_scratch(struct scratch *c)
-{
-	if (c->top.n)
-		err_free(fs_remove_tree(c->top));
-}
-
 /* ---- the job ---- */
 
 static void add(struct buf *b, const char *key, struct str value)
@@ -320,18 +312,6 @@ static struct err *run_python(struct scratch *c)
 
 /* ---- the results ---- */
 
-static struct change *list(struct scratch *c, struct str source, struct str output)
-{
-	struct str root = c->view->root;
-	struct change *f = VEC_PUSH(c->a, &c->ret->changes);
-	*f = (struct change){
-		.source = py_relpath(c->a, source, root, root),
-		.output = py_relpath(c->a, output, root, root),
-		.status = CHANGE_UNCHANGED,
-	};
-	return f;
-}
-
 static void take(struct made_file *m, struct change *f)
 {
 	f->text = m->text;
@@ -357,6 +337,7 @@ static struct err *read_made(struct scratch *c, struct str path, struct str sour
 /* Reads the report: "made" PATH SOURCE for each file that was written, then "result" SOURCE OUTPUT STATUS. */
 static struct err *collect(struct scratch *c)
 {
+	struct torch_project p = {.a = c->a, .view = c->view, .ret = c->ret};
 	struct str report, word[4];
 	TRY(fs_read(c->a, path_join(c->a, c->top, S("result")), RESULT_LIMIT, &report));
 	while (report.n) {
@@ -371,7 +352,7 @@ static struct err *collect(struct scratch *c)
 		if (str_contains(word[3], S("ignored")))
 			continue;
 		struct made_file *m = word[2].n ? map_get(&c->made, output) : NULL;
-		struct change *f = list(c, source, output);
+		struct change *f = torch_add_file(&p, source, output);
 		if (m && str_eq(m->source, source) && !m->listed)
 			take(m, f);
 		else if (str_eq(word[3], S("[ok]"))) /* overwritten by that of another source */
@@ -380,7 +361,7 @@ static struct err *collect(struct scratch *c)
 	for (size_t i = 0; i < c->made.n; i++) {
 		struct made_file *m = c->made.v[i].value;
 		if (!m->listed)
-			take(m, list(c, m->source.n ? m->source : m->path, m->path));
+			take(m, torch_add_file(&p, m->source.n ? m->source : m->path, m->path));
 	}
 	return NULL;
 }
@@ -390,14 +371,13 @@ static struct err *collect(struct scratch *c)
 struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret)
 {
-	CLEANUP(remove_scratch)
+	CLEANUP(fs_tempdirp) struct str dir = S("");
 	struct scratch c = {.a = a, .o = o, .s = s, .view = view, .ret = ret};
 	struct torch_file script = {0};
-	struct str top;
 	c.names.a = c.there.a = c.made.a = a;
-	TRY(fs_tempdir(a, S(""), &c.top));
-	if (fs_real(a, c.top, &top)) /* the original uses its folder's real path */
-		c.top = top;
+	TRY(fs_tempdir(a, S(""), &dir));
+	if (!fs_real(a, dir, &c.top)) /* the original uses its folder's real path */
+		c.top = dir;
 	c.files = path_join(a, c.top, S("files"));
 	c.root = scratch_path(&c, view->root);
 	if (o->mode == HIPIFY_TORCH)

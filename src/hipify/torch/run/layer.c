@@ -13,7 +13,6 @@ void layer_open(struct torch_layer *l, struct arena *a, const struct view *view)
 {
 	*l = (struct torch_layer){.a = a, .view = view, .disk = NEW(a, struct map)};
 	l->outputs.a = l->dirs.a = l->disk->a = a;
-	l->real_root = view->root;
 	if (!fs_real(a, view->root, &l->real_root))
 		l->real_root = view->root;
 }

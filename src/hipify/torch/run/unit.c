@@ -112,8 +112,8 @@ struct err *torch_unit_translate(
 struct change *torch_add_file(struct torch_project *p, struct str source, struct str output)
 {
 	struct change *f = VEC_PUSH(p->a, &p->ret->changes);
-	f->source = py_relpath(p->a, source, p->select.root, p->select.root);
-	f->output = py_relpath(p->a, output, p->select.root, p->select.root);
+	f->source = py_relpath(p->a, source, p->view->root, p->view->root);
+	f->output = py_relpath(p->a, output, p->view->root, p->view->root);
 	f->status = CHANGE_UNCHANGED;
 	return f;
 }

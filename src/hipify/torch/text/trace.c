@@ -28,11 +28,6 @@ static size_t next_new(const struct sweep *s)
 	return s->new < s->t->pass.n ? s->t->pass.v[s->new].from : SIZE_MAX;
 }
 
-static ptrdiff_t growth(const struct hipify_edit *e)
-{
-	return (ptrdiff_t)e->with.n - (ptrdiff_t)(e->to - e->from);
-}
-
 /* Builds the next group; a group of a single old edit keeps the text of that edit. result: the text after the pass */
 static struct hipify_edit sweep_group(struct sweep *s, struct str result)
 {
@@ -48,7 +43,7 @@ static struct hipify_edit sweep_group(struct sweep *s, struct str result)
 		e = is_old ? &s->t->done.v[s->old++] : &s->t->pass.v[s->new ++];
 		size_t to = is_old ? old + e->with.n : e->to;
 		end = to > end ? to : end;
-		*(is_old ? &s->before : &s->after) += growth(e);
+		*(is_old ? &s->before : &s->after) += (ptrdiff_t)(e->with.n - (e->to - e->from));
 		for (*reasons = e->why; *reasons; reasons = &(*reasons)->next)
 			;
 		old = next_old(s);
