@@ -6,7 +6,7 @@
 #include "source/checkout.h"
 
 #define COMMITTER "rocsmith@localhost"
-/* What a repository remembers; see queue.h. */
+/* The refs by which a repository remembers runs; see queue.h. */
 #define REFS "refs/worktree/rocsmith/"
 enum { MAX_NEXT = 64, MAX_MAIL = 64 << 20, MAX_DETAIL = 8000 };
 
