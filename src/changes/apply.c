@@ -16,7 +16,6 @@ static struct manifest empty_manifest(struct apply *p, struct arena *a)
 		.journal = p->s->journal,
 		.root = p->s->root,
 		.identity = p->s->request->identity,
-		.by_output = {.a = a},
 	};
 }
 

@@ -344,22 +344,17 @@ struct err *manifest_read(struct arena *a, struct str journal, struct manifest *
 	m->journal = journal;
 	TRY(check_folder(m));
 	*ret = m;
-	if (str_eq(m->root, path_dir(journal)))
-		return NULL;
-	/* the tree was moved since it was changed: "../" now leads to unrelated folders */
+	/* if the tree was moved since it was changed, "../" now leads to unrelated folders */
+	bool moved = !str_eq(m->root, path_dir(journal));
 	size_t n = 0;
-	VEC_EACH (const struct made, made, &m->made)
-		if (!base_ups(made->output, &text))
-			m->made.v[n++] = *made;
+	VEC_EACH (const struct made, made, &m->made) {
+		if (moved && base_ups(made->output, &text))
+			continue;
+		m->made.v[n] = *made;
+		map_put(&m->by_output, made->output, &m->made.v[n++]);
+	}
 	m->made.n = n;
 	return NULL;
-}
-
-void manifest_index(struct manifest *m)
-{
-	if (!m->by_output.n)
-		VEC_EACH (struct made, e, &m->made)
-			map_put(&m->by_output, e->output, e);
 }
 
 struct made *manifest_made(const struct manifest *m, struct str output)

@@ -73,7 +73,7 @@ struct manifest {
 	struct str report;         /* opaque bytes of the caller */
 	struct sum seal;           /* the HMAC as read; body: the bytes that it covers */
 	struct str body;
-	struct map by_output; /* path -> struct made *: call manifest_index() first */
+	struct map by_output; /* path -> struct made *; filled by manifest_read() */
 };
 
 /* Sets *ret to NULL if there is no manifest. E_CORRUPT if it is damaged, E_PERM if this user's rocsmith did not write
@@ -90,7 +90,6 @@ MUST_USE struct err *manifest_add(const struct manifest *m);
  * kept beside it, and is read if the intent is lost. */
 MUST_USE struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *ret_path);
 MUST_USE struct err *manifest_sync(struct str path);
-void manifest_index(struct manifest *m);
 struct made *manifest_made(const struct manifest *m, struct str output); /* NULL: not ours */
 
 /* The HMAC of a body with this user's key. A missing key is generated; in a dry run the result is none instead. */

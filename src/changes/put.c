@@ -1,6 +1,5 @@
 /* Writes one output in three steps: examine the present file, stage the new content beside it, rename it into place. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -293,8 +292,7 @@ struct err *put_by_folder(const struct apply *p, pool_fn *fn)
 		}
 		b->n++;
 	}
-	if (list.n)
-		qsort(list.v, list.n, sizeof(*list.v), largest_first);
+	VEC_SORT(&list, largest_first);
 	VEC_EACH (struct put_batch, batch, &list)
 		pool_add(p->pool, do_batch, batch);
 	return pool_wait(p->pool);

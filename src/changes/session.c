@@ -95,8 +95,6 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 					"folder",
 					STR(o->out)),
 			"choose another folder with -o");
-	if (ret->old)
-		manifest_index(ret->old);
 	if (ret->old && !ret->old->complete && !shared)
 		TRY(session_tidy(ret->old, ret->base));
 	/* the view hides outputs made in root: in place, base's manifest lists them; for an overlay, root's own */
@@ -105,8 +103,6 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 		struct str journal = changes_journal(a, ret->root, S(""));
 		TRY(base_lock(journal, true, &ret->source_lock));
 		TRY(manifest_read(a, journal, &made));
-		if (made)
-			manifest_index(made);
 	}
 	view_open(&ret->view, ret->root, made);
 	TRY(fs_guard_sources(ret->root, &ret->view.guard));

@@ -82,16 +82,12 @@ static bool sdk_is_complete(const struct plan_wish *wish)
 }
 
 /* The cores that so many jobs will get: all that the build may use, or its part of them beside what runs now, which the
- * load of the last five minutes tells (proc_loadavg(5)). */
-static double cores_for(struct arena *a, unsigned jobs)
+ * load of the last five minutes tells. */
+static double cores_for(unsigned jobs)
 {
-	enum { MAX_LOADAVG = 4096 };
-	struct str text = S(""), word;
-	double cores = jobs < cpu_count() ? jobs : cpu_count(),
+	double cores = jobs < cpu_count() ? jobs : cpu_count(), loads[2],
 	       all = (double)sysconf(_SC_NPROCESSORS_ONLN);
-	err_free(fs_read_opt(a, S("/proc/loadavg"), MAX_LOADAVG, &text));
-	str_next(&text, ' ', &word);
-	double load = str_next(&text, ' ', &word) ? strtod(str_z(a, word), NULL) : 0;
+	double load = getloadavg(loads, 2) == 2 ? loads[1] : 0;
 	double part = load > 0 ? all * jobs / (jobs + load) : cores;
 	return part < cores ? part : cores;
 }
@@ -121,7 +117,7 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 		ret->memory = past.left_memory;
 	if (ret->history || past.left_seconds > ret->cpu)
 		ret->cpu = past.left_seconds;
-	ret->cores = cores_for(a, ret->jobs);
+	ret->cores = cores_for(ret->jobs);
 	double chain = (double)c->chain_seconds < ret->cpu ? (double)c->chain_seconds : ret->cpu;
 	ret->seconds = chain + (ret->cpu - chain) / ret->cores;
 	ret->known = c->memory || ret->history;

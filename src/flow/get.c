@@ -50,9 +50,9 @@ static struct err *find_python(struct getting *g)
 	struct str word = g->q->python, env = g->q->install, version = word;
 	if (!word.n && env.n && fs_exists(path_join(g->a, env, S("bin/python3"))))
 		word = env;
-	bool number = str_starts(word, S("3.")) && word.n > 2 && word.n <= 4;
-	for (size_t i = 2; i < word.n; i++)
-		number = number && ascii_digit(word.p[i]);
+	uint64_t minor;
+	bool number = str_starts(word, S("3.")) && word.n <= 4 &&
+		      str_u64(str_sub(word, 2, word.n), 10, &minor);
 	if (!number || env.n) {
 		TRY(host_read(g->a, word, &host));
 		version = host.python_version;

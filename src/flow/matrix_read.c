@@ -217,16 +217,6 @@ static struct err *read_exclude(struct matrix_reader *r, const struct node *n, s
 	return NULL;
 }
 
-static struct err *read_excludes(struct matrix_reader *r, const struct node *list)
-{
-	if (list && (list->kind != NODE_LIST || list->n > EXCLUDES))
-		return node_error(
-			list, E_LIMIT, "'exclude' is a list of at most %d maps", EXCLUDES);
-	for (size_t i = 0; list && i < list->n; i++)
-		TRY(read_exclude(r, &list->v[i], str_today(r->a)));
-	return NULL;
-}
-
 /* Sets the bit of each exclude that matches the value of this axis, or does not ask for it. */
 static uint64_t excludes_of(const struct matrix_reader *r, struct str axis, struct str label)
 {
@@ -363,7 +353,12 @@ struct err *matrix_parse(
 	ret->name = node_text(root, S("name"), ret->name);
 	TRY(set_options(&r, node_get(root, S("options")), NULL, &r.common));
 	TRY(read_axes(&r, root));
-	TRY(read_excludes(&r, node_get(root, S("exclude"))));
+	const struct node *list = node_get(root, S("exclude"));
+	if (list && (list->kind != NODE_LIST || list->n > EXCLUDES))
+		return node_error(
+			list, E_LIMIT, "'exclude' is a list of at most %d maps", EXCLUDES);
+	for (size_t i = 0; list && i < list->n; i++)
+		TRY(read_exclude(&r, &list->v[i], str_today(a)));
 	TRY(read_request(&r, node_get(root, S("request"))));
 	TRY(add_cells(&r, node_get(root, S("axes"))));
 	buf_add(&all, ret->state);

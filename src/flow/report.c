@@ -31,12 +31,11 @@ struct report_document {
 	const struct build_result *result;
 	const struct report_failure *error; /* or NULL */
 	const struct machine *facts;        /* NULL in a dry run */
-	/* A new proof, made by scanning the wheel; files or inspect is NULL if that could not be done. */
-	const struct build_result *proof;
+	const struct build_result *proof;   /* or NULL */
+	/* The rest of a new proof, made by scanning the wheel; files or inspect is NULL if that could not be done. */
 	const struct zip *files;
 	const struct devcode *inspect;
 	const struct verdicts *verify;
-	const struct build_result *proved; /* the last proof, instead of a new one */
 };
 
 static const struct json_field sdk_fields[] = {
@@ -120,15 +119,10 @@ static const struct json_field files_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field key_fields[] = {
+/* The last three are there if they are copied from the last report. */
+static const struct json_field proof_fields[] = {
 	FIELD_OPTIONAL("proof", struct build_result, proof),
 	FIELD_OPTIONAL("sha256", struct build_result, sha256),
-	{.kind = FIELD_END},
-};
-
-/* The same members, copied from the last report. */
-static const struct json_field proved_fields[] = {
-	FIELDS(struct build_result, proof, sha256),
 	FIELD_AS_PARSED("files", struct build_result, proved.files),
 	FIELD_AS_PARSED("inspect", struct build_result, proved.inspect),
 	FIELD_AS_PARSED("verify", struct build_result, proved.verify),
@@ -143,11 +137,10 @@ static const struct json_field document_fields[] = {
 	FIELD_POINTER("error", struct report_document, error, error_fields),
 	FIELD_POINTER("plan", struct report_document, plan, plan_fields),
 	FIELD_POINTER("facts", struct report_document, facts, machine_fields),
-	FIELD_FROM(struct report_document, proof, key_fields),
+	FIELD_FROM(struct report_document, proof, proof_fields),
 	FIELD_FROM(struct report_document, files, files_fields),
 	FIELD_POINTER("inspect", struct report_document, inspect, devcode_fields),
 	FIELD_POINTER("verify", struct report_document, verify, verdicts_fields),
-	FIELD_FROM(struct report_document, proved, proved_fields),
 	{.kind = FIELD_END},
 };
 
@@ -182,9 +175,8 @@ struct str build_report(struct arena *a, const struct build_request *q,
 		d.facts = e ? NULL : &facts;
 		err_free(e);
 	}
-	if (r->verified && r->proved.verify) {
-		d.proved = r;
-	} else if (r->verified) { /* the folder of a CMake project is no zip: no files */
+	d.proof = r->verified ? r : NULL;
+	if (d.proof && !r->proved.verify) { /* the folder of a CMake project is no zip: no files */
 		struct err *e = devcode_scan(a, verdict.path,
 			DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_RESOURCES, &inspect);
 		d.inspect = e ? NULL : &inspect;
@@ -196,7 +188,6 @@ struct str build_report(struct arena *a, const struct build_request *q,
 			zip_close(&files);
 		}
 		err_free(e);
-		d.proof = r;
 		d.verify = &verify;
 	}
 	return json_document(a, 0, document_fields, &d);

@@ -12,8 +12,6 @@ struct err *hipify_source(
 	struct view view;
 	struct str root = path_abs(a, o->dir);
 	TRY(manifest_read(a, changes_journal(a, root, S("")), &known));
-	if (known)
-		manifest_index(known);
 	view_open(&view, root, known);
 	struct err *e = fs_guard_sources(root, &view.guard);
 	if (!e)

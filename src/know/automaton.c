@@ -1,8 +1,6 @@
 /* Compiles regular expressions and runs them in linear time; see automaton.h. */
 #include "know/automaton.h"
 
-#include <stdlib.h>
-
 #include "base/vec.h"
 
 enum {
@@ -37,7 +35,7 @@ struct automaton_way {
 };
 
 struct automaton {
-	struct arena a;
+	struct arena *a;
 	VEC(struct automaton_node) node;
 	VEC(struct byte_set) set;
 	const char *group;     /* the '(' of the first group */
@@ -85,7 +83,7 @@ static size_t emit(struct automaton *m, enum automaton_kind kind)
 	m->failed |= m->node.n + 1 >= AUTOMATON_NODES;
 	if (m->failed)
 		return 0;
-	struct automaton_node *node = VEC_PUSH(&m->a, &m->node);
+	struct automaton_node *node = VEC_PUSH(m->a, &m->node);
 	*node = (struct automaton_node){(uint8_t)kind, (uint16_t)m->node.n, PENDING};
 	return m->node.n - 1;
 }
@@ -98,7 +96,7 @@ static void emit_set(struct automaton *m, const struct byte_set *s)
 	if (m->failed)
 		return;
 	if (i == m->set.n)
-		*VEC_PUSH(&m->a, &m->set) = *s;
+		*VEC_PUSH(m->a, &m->set) = *s;
 	m->node.v[at].other = (uint16_t)i;
 }
 
@@ -268,17 +266,15 @@ static void divide(struct automaton *m, const struct byte_set *s)
 	m->classes = n;
 }
 
-struct automaton *automaton_new(struct str text)
+struct automaton *automaton_new(struct arena *a, struct str text)
 {
-	struct automaton *m = xmalloc(sizeof(*m));
+	struct automaton *m = NEW(a, struct automaton);
 	struct byte_set words = {0};
-	*m = (struct automaton){.classes = 1};
+	*m = (struct automaton){.a = a, .classes = 1};
 	emit_any(m, text);
 	emit(m, MATCHED);
-	if (m->failed) {
-		automaton_freep(&m);
+	if (m->failed)
 		return NULL;
-	}
 	for (unsigned c = 0; c < END; c++)
 		if (is_word(c))
 			put_range(&words, c, c);
@@ -287,14 +283,6 @@ struct automaton *automaton_new(struct str text)
 	if (m->edges)
 		divide(m, &words);
 	return m;
-}
-
-void automaton_freep(struct automaton **m)
-{
-	if (*m)
-		arena_free(&(*m)->a);
-	free(*m);
-	*m = NULL;
 }
 
 /* ---- running ---- */
@@ -317,12 +305,12 @@ static void prepare(struct automaton *m)
 	if (m->mark)
 		return;
 	m->pool_size = POOL + 2 * n;
-	m->mark = arena_array(&m->a, n, sizeof(*m->mark));
-	m->stack = arena_array(&m->a, 4 * n, sizeof(*m->stack)); /* and both lists of ways */
+	m->mark = arena_array(m->a, n, sizeof(*m->mark));
+	m->stack = arena_array(m->a, 4 * n, sizeof(*m->stack)); /* and both lists of ways */
 	m->ways[0] = m->stack + 2 * n;
 	m->ways[1] = m->ways[0] + n;
-	m->pool = arena_array(&m->a, m->pool_size, sizeof(*m->pool));
-	m->table = arena_array(&m->a, STATES * (m->classes + 1), sizeof(*m->table));
+	m->pool = arena_array(m->a, m->pool_size, sizeof(*m->pool));
+	m->table = arena_array(m->a, STATES * (m->classes + 1), sizeof(*m->table));
 }
 
 static void begin_step(struct automaton_step *s)

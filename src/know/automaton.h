@@ -18,8 +18,7 @@ struct automaton; /* used by one thread at a time */
 
 /* NULL if the text is no expression, or is too large a one (AUTOMATON_NODES). */
 enum { AUTOMATON_NODES = 16000 };
-struct automaton *automaton_new(struct str text);
-void automaton_freep(struct automaton **m);
+struct automaton *automaton_new(struct arena *a, struct str text);
 /* Does s contain a match? ret, unless NULL: the spans of the match (the leftmost, and of those the longest) and of its
  * first group (empty if it is not matched). */
 bool automaton_fits(struct automaton *m, struct str s, struct span ret[2]);

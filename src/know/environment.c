@@ -59,15 +59,6 @@ const struct machine_python *environment_python(const struct machine *m, struct 
 	return best;
 }
 
-/* Does the GPU count? An APU beside a card does not. */
-static bool counts(const struct machine *m, const struct machine_gpu *one)
-{
-	bool card = false;
-	VEC_EACH (const struct machine_gpu, g, &m->gpus)
-		card = card || !g->apu;
-	return one->target.n && !(card && one->apu);
-}
-
 static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
 {
 	if (!m->sdks.n || !str_eq(m->sdks.v[0].kind, S("tree")))
@@ -90,9 +81,13 @@ static struct err *facts_here(struct arena *a, const struct machine *m, const st
 {
 	struct here h = {0};
 	struct strs targets = {0}, stay = {0};
+	bool card = false;
+	VEC_EACH (const struct machine_gpu, g, &m->gpus)
+		card = card || !g->apu;
 	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
-		const struct gpu *known = gpu_by_name(g->target);
-		if (counts(m, g) && known && !known->removed) /* a plan refuses others */
+		const struct gpu *known = gpu_by_name(g->target); /* a plan refuses others */
+		bool beside = card && g->apu; /* an APU beside a card does not count */
+		if (known && !known->removed && !beside)
 			strs_put(a, &targets, g->target);
 	}
 	h.targets = str_join(a, &targets, S(";"));

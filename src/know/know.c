@@ -95,11 +95,10 @@ struct err *know_packages(struct arena *a, struct str name, struct strs *ret, bo
 		return NULL;
 	}
 	struct strs names = know_component_names(a);
-	struct str near = suggest(str_lower(a, name), &names);
 	struct err *e = err_new(E_USAGE, "unknown SDK component '%.*s'", STR(name));
-	if (near.n)
-		return err_hint(e, "did you mean '%.*s'?", STR(near));
-	return err_hint(e, "'rocsmith sdk list' shows the components");
+	return err_near(e, str_lower(a, name), &names)->hints
+		       ? e
+		       : err_hint(e, "'rocsmith sdk list' shows the components");
 }
 
 struct str know_package_name(struct arena *a, struct str name, struct str clang)

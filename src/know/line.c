@@ -92,10 +92,8 @@ static struct str any_of(struct arena *a, const char *const *any)
 static bool has_shape(const char *name, struct str s, struct span ret[2])
 {
 	enum { SHAPES = 32 };
-	static struct shape {
-		struct expression x;
-		char *text;
-	} all[SHAPES];
+	static struct arena kept;
+	static struct expression all[SHAPES];
 	const struct diagnosis_shape *table = diagnosis_shape_table();
 	ARENA(tmp);
 	size_t i = 0;
@@ -103,16 +101,18 @@ static bool has_shape(const char *name, struct str s, struct span ret[2])
 		i++;
 	if (i == diagnosis_shape_count || i == SHAPES)
 		return false;
-	if (!all[i].text) {
-		struct str text =
+	const char *text = all[i].text;
+	if (!text) {
+		struct str whole =
 			table[i].text ? str_from(table[i].text) : any_of(&tmp, table[i].any);
 		for (size_t k = 0; table[i].text && k < diagnosis_shape_count; k++)
 			if (table[k].any)
-				text = str_replace(&tmp, text, str_fmt(&tmp, "{%s}", table[k].name),
+				whole = str_replace(&tmp, whole,
+					str_fmt(&tmp, "{%s}", table[k].name),
 					any_of(&tmp, table[k].any));
-		all[i].text = strdup(str_z(&tmp, text));
+		text = str_z(&kept, whole);
 	}
-	return all[i].text && expression_fits(&all[i].x, all[i].text, s, ret);
+	return expression_fits(&kept, &all[i], text, s, ret);
 }
 
 bool line_has(struct str clean, const char *shape)

@@ -49,12 +49,12 @@ struct mended {
 
 struct log_reader {
 	struct arena *a;
-	struct arena tmp;
+	struct arena *tmp;
 	struct log_patterns *p;
 	struct match_state *found; /* one for each pattern */
 	uint64_t work;             /* by all patterns */
 	struct window w;
-	struct arena torn_arena;
+	struct arena *torn_arena;
 	VEC(struct mended) torn;     /* mended lines of this block */
 	bool mended;                 /* w is the window of a mended line */
 	struct log_pattern *torn_by; /* the sign of a torn line, once one has matched */
@@ -76,16 +76,15 @@ static struct str doing(struct log_reader *r, struct span line)
 	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || window_up(&r->w, &line));
 		i++) {
 		struct str clean = window_clean(&r->w, line), rest = clean;
-		if (!step.n && expression_fits(&r->p->step, STEP, clean, at)) {
+		if (!step.n && expression_fits(&r->p->a, &r->p->step, STEP, clean, at)) {
 			step = str_trim(str_sub(clean, at[0].from, at[0].to));
 			size_t blank = str_rchr(step, ' ');
 			step = blank < step.n ? str_sub(step, blank + 1, step.n) : step;
 		}
 		while (targets.n < MAX_TARGETS &&
-			expression_fits(&r->p->target, TARGET, rest, at)) {
+			expression_fits(&r->p->a, &r->p->target, TARGET, rest, at)) {
 			struct str word = str_sub(rest, at[0].from, at[0].to);
-			strs_put(
-				&r->tmp, &targets, str_sub(word, str_find(word, S("gfx")), word.n));
+			strs_put(r->tmp, &targets, str_sub(word, str_find(word, S("gfx")), word.n));
 			rest = str_sub(rest, at[0].to, rest.n);
 		}
 		if (step.n && str_contains(clean, S("] Building ")))
@@ -93,7 +92,7 @@ static struct str doing(struct log_reader *r, struct span line)
 	}
 	if (!step.n)
 		return S("");
-	struct str list = str_join(&r->tmp, &targets, S(", "));
+	struct str list = str_join(r->tmp, &targets, S(", "));
 	return str_fmt(r->a, "building %.*s%s%.*s", STR(step), list.n ? " for " : "", STR(list));
 }
 
@@ -115,7 +114,7 @@ struct joined_lines { /* the lines that a pattern is compared with, joined by sp
 static struct joined_lines place_of(struct log_reader *r, struct span line, bool wrapped)
 {
 	struct joined_lines p = {0};
-	BUF(b, &r->tmp);
+	BUF(b, r->tmp);
 	size_t up = 0;
 	while (wrapped && up < WRAP && window_up(&r->w, &line))
 		up++;
@@ -140,7 +139,7 @@ static bool is_near(struct log_reader *r, struct log_pattern *p, struct span lin
 	while (up < NEAR && window_up(&r->w, &line))
 		up++;
 	for (int i = 0; i <= up + NEAR; i++)
-		if (expression_fits(&p->x.near, near, window_clean(&r->w, line), NULL))
+		if (expression_fits(&r->p->a, &p->x.near, near, window_clean(&r->w, line), NULL))
 			return true;
 		else if (!window_down(&r->w, &line))
 			break;
@@ -156,7 +155,7 @@ static bool is_torn_end(struct log_reader *r, struct span line)
 		return false;
 	struct str clean = window_clean(&r->w, line),
 		   said = str_sub(clean, line_lead(clean), clean.n);
-	return expression_fits(&p->x.text, p->sign->text, said, at) && at[0].from;
+	return expression_fits(&r->p->a, &p->x.text, p->sign->text, said, at) && at[0].from;
 }
 
 /* Compares a pattern with the line, or (wrapped) with it and the lines around it, and records a match in r->found. */
@@ -166,9 +165,9 @@ static bool compare(struct log_reader *r, struct log_pattern *p, struct span lin
 	struct match_state *f = found_of(r, p);
 	struct joined_lines place = place_of(r, line, wrapped);
 	struct span at[2];
-	if (!expression_fits(&p->x.text, m->text, place.text, at))
+	if (!expression_fits(&r->p->a, &p->x.text, m->text, place.text, at))
 		return false;
-	if (m->without && expression_fits(&p->x.without, m->without, place.text, NULL))
+	if (m->without && expression_fits(&r->p->a, &p->x.without, m->without, place.text, NULL))
 		return false;
 	if (m->near && !is_near(r, p, line))
 		return false;
@@ -190,7 +189,7 @@ static bool compare(struct log_reader *r, struct log_pattern *p, struct span lin
 	bool quoted = line_quotes(whole, begins < whole.n ? begins : whole.n,
 			      ends < whole.n ? ends : whole.n) ||
 		      window_is_introduced(&r->w, first) || str_starts(place.text, id) ||
-		      str_contains(place.text, str_fmt(&r->tmp, "[%.*s]", STR(id)));
+		      str_contains(place.text, str_fmt(r->tmp, "[%.*s]", STR(id)));
 	size_t last = k;
 	while (last + 1 < place.n && place.starts[last + 1] < to)
 		last++;
@@ -214,7 +213,7 @@ static void keep_torn(struct log_reader *r, struct span line, size_t at)
 	if (r->mended || r->torn.n >= TORN)
 		return;
 	struct span torn = line;
-	BUF(b, &r->torn_arena);
+	BUF(b, r->torn_arena);
 	int up = 0, k = 0;
 	while (up < NEAR && window_up(&r->w, &line))
 		up++;
@@ -231,7 +230,7 @@ static void keep_torn(struct log_reader *r, struct span line, size_t at)
 		m.to = k <= up + WRAP ? b.n : m.to;
 	} while (k++ < up + NEAR && window_down(&r->w, &line));
 	m.text = buf_str(&b);
-	*VEC_PUSH(&r->torn_arena, &r->torn) = m;
+	*VEC_PUSH(r->torn_arena, &r->torn) = m;
 }
 
 /* Compares a sign with the line, and records a match. A torn line is kept for later. */
@@ -245,7 +244,7 @@ static bool compare_sign(struct log_reader *r, struct log_pattern *p, struct spa
 		lead = str_starts(clean, S("$ ")) ? 2 : str_starts(clean, S("export ")) ? 7 : 0;
 	struct str said = str_sub(clean, lead, clean.n);
 	struct span at[2];
-	if (!expression_fits(&p->x.text, s->text, said, at))
+	if (!expression_fits(&r->p->a, &p->x.text, s->text, said, at))
 		return false;
 	if (s->torn) {
 		r->torn_by = p;
@@ -253,7 +252,7 @@ static bool compare_sign(struct log_reader *r, struct log_pattern *p, struct spa
 			keep_torn(r, line, at[0].from + clean.n - said.n);
 		return at[0].from > 0;
 	}
-	if ((s->without && expression_fits(&p->x.without, s->without, said, NULL)) ||
+	if ((s->without && expression_fits(&r->p->a, &p->x.without, s->without, said, NULL)) ||
 		line_speaks(said, at[0].from, at[0].to))
 		return false;
 	found_of(r, p)->seen = 1;
@@ -281,7 +280,7 @@ static int on_hit(unsigned number, unsigned long long from, unsigned long long e
 	if (sign && p->sign->raw) {
 		f->seen += f->seen < UINT32_MAX;
 	} else if (!done && (r->mended || r->w.before + byte >= f->until) && may_work(r, f, WORK)) {
-		struct arena_mark mark = arena_mark(&r->tmp);
+		struct arena_mark mark = arena_mark(r->tmp);
 		uint64_t before = automaton_steps();
 		struct span line = window_line(&r->w, byte);
 		bool fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
@@ -292,7 +291,7 @@ static int on_hit(unsigned number, unsigned long long from, unsigned long long e
 			f->until = r->w.before + window_covers(&r->w, byte);
 		f->work += automaton_steps() - before;
 		r->work += automaton_steps() - before;
-		arena_rewind(&r->tmp, mark);
+		arena_rewind(r->tmp, mark);
 	}
 	return cancelled();
 }
@@ -325,16 +324,8 @@ static struct err *read_torn(struct log_reader *r)
 	r->mended = false;
 	r->torn.v = NULL;
 	r->torn.n = r->torn.cap = 0;
-	arena_free(&r->torn_arena);
+	arena_free(r->torn_arena);
 	return e;
-}
-
-static void log_reader_done(struct log_reader **r)
-{
-	arena_free(&(*r)->tmp);
-	arena_free(&(*r)->torn_arena);
-	free((*r)->w.buf);
-	free(*r);
 }
 
 /* ---- the patterns ---- */
@@ -370,13 +361,6 @@ void log_patterns_freep(struct log_patterns **p)
 {
 	if (!*p)
 		return;
-	VEC_EACH (struct log_pattern, row, &(*p)->v) {
-		expression_free(&row->x.text);
-		expression_free(&row->x.near);
-		expression_free(&row->x.without);
-	}
-	expression_free(&(*p)->step);
-	expression_free(&(*p)->target);
 	scan_freep(&(*p)->scan);
 	scan_freep(&(*p)->rest);
 	arena_free(&(*p)->a);
@@ -527,9 +511,10 @@ void log_sort(struct arena *a, struct log_answer *answer)
 struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret)
 {
-	CLEANUP(log_reader_done) struct log_reader *r = xmalloc(sizeof(*r));
-	*r = (struct log_reader){.a = a, .p = p};
-	window_new(&r->w, &r->tmp);
+	ARENA(tmp);
+	ARENA(torn);
+	struct log_reader reader = {.a = a, .tmp = &tmp, .p = p, .torn_arena = &torn}, *r = &reader;
+	window_new(&r->w, r->tmp);
 	r->found = arena_array(a, p->v.n, sizeof(*r->found));
 	*ret = (struct log_answer){0};
 	do {

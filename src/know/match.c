@@ -4,9 +4,10 @@
 #include "know/diagnosis.h"
 #include "know/know.h"
 
-bool expression_fits(struct expression *x, const char *text, struct str s, struct span ret[2])
+bool expression_fits(
+	struct arena *a, struct expression *x, const char *text, struct str s, struct span ret[2])
 {
-	if (x->text != text) {
+	if (!x->text) {
 		ARENA(tmp);
 		struct str whole = str_from(text);
 		for (size_t i = 0; i < diagnosis_word_count; i++) {
@@ -14,17 +15,10 @@ bool expression_fits(struct expression *x, const char *text, struct str s, struc
 			whole = str_replace(&tmp, whole, str_fmt(&tmp, "{%s}", word->name),
 				str_from(word->text));
 		}
-		expression_free(x);
-		x->m = automaton_new(whole);
+		x->m = automaton_new(a, whole);
 		x->text = text;
 	}
 	return x->m && automaton_fits(x->m, s, ret);
-}
-
-void expression_free(struct expression *x)
-{
-	automaton_freep(&x->m);
-	*x = (struct expression){0};
 }
 
 /* ---- data/messages.yaml ---- */
@@ -33,13 +27,14 @@ const struct know_rule *know_match(const char *tool, struct str text, struct str
 {
 	for (size_t i = 0; i < know_rule_count; i++) {
 		const struct know_rule *rule = &know_rule_table()[i];
-		CLEANUP(expression_free) struct expression x = {0};
+		ARENA(tmp);
+		struct expression x = {0};
 		struct str rest = text, line;
 		struct span at[2];
 		if (strcmp(rule->tool, tool) != 0)
 			continue;
 		while (str_next(&rest, '\n', &line))
-			if (expression_fits(&x, rule->text, line, at)) {
+			if (expression_fits(&tmp, &x, rule->text, line, at)) {
 				*ret_part = str_sub(line, at[1].from, at[1].to);
 				return rule;
 			}

@@ -199,8 +199,7 @@ static bool text_in(struct condition *r, struct str x, const struct compared *li
 static enum truth is_in(
 	struct condition *r, const struct compared *x, const struct compared *list, bool served)
 {
-	bool known = !list->is_fact || (is_known(list->fact) && (list->fact->n || !served));
-	if ((x->is_fact && !is_known(x->fact)) || !known)
+	if (served && list->fact && !list->fact->n)
 		return TRUTH_UNKNOWN;
 	if (!x->fact || x->fact->kind != NODE_LIST)
 		return text_in(r, x->text, list, served) ? TRUTH_YES : TRUTH_NO;
@@ -215,7 +214,7 @@ static enum truth borrows(
 	struct condition *r, const struct compared *x, const struct compared *list)
 {
 	const struct compat_target *t = compat_of(x->text);
-	if ((x->is_fact && !is_known(x->fact)) || !is_known(list->fact) || !list->fact->n)
+	if (!list->fact || !list->fact->n)
 		return TRUTH_UNKNOWN;
 	return t && t->as && text_in(r, str_from(t->as), list, true) ? TRUTH_YES : TRUTH_NO;
 }
@@ -224,8 +223,6 @@ static enum truth compare(
 	struct arena *a, struct str op, const struct compared *x, const struct compared *y)
 {
 	int order = 0;
-	if ((x->is_fact && !is_known(x->fact)) || (y->is_fact && !is_known(y->fact)))
-		return TRUTH_UNKNOWN;
 	bool ordered = order_of(a, x->text, y->text, &order);
 	bool less = op.p[0] == '<', more = op.p[0] == '>', or_same = op.n == 2;
 	bool equal = y->is_number ? ordered && !order : str_eq(x->text, y->text);
@@ -262,8 +259,7 @@ static void note_because(struct condition *r, struct str name, const struct comp
 	struct str value = x->fact->kind == NODE_LIST ? facts_expand(r->a, &s, S("{it}")) : x->text;
 	struct str text =
 		str_fmt(r->a, "%.*s is %.*s", STR(name), STR(value.n ? value : S("empty")));
-	if (!strs_has(r->because, text))
-		strs_put(r->a, r->because, text);
+	strs_put(r->a, r->because, text);
 }
 
 static enum truth comparison(struct condition *r)
@@ -279,6 +275,8 @@ static enum truth comparison(struct condition *r)
 		return holds(&x);
 	next(r);
 	struct compared y = operand(r);
+	if ((x.is_fact && !is_known(x.fact)) || (y.is_fact && !is_known(y.fact)))
+		return TRUTH_UNKNOWN;
 	return sign        ? compare(r->a, op, &x, &y)
 	       : borrowing ? borrows(r, &x, &y)
 			   : is_in(r, &x, &y, str_eq(op, S("served")));

@@ -14,7 +14,7 @@ enum {
 
 void window_new(struct window *w, struct arena *tmp)
 {
-	*w = (struct window){.buf = xmalloc(BACK + BLOCK + AHEAD), .line = 1, .tmp = tmp};
+	*w = (struct window){.buf = arena_raw(tmp, BACK + BLOCK + AHEAD), .line = 1, .tmp = tmp};
 }
 
 struct err *window_fill(struct window *w, struct stream *in)

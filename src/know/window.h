@@ -14,7 +14,7 @@ struct window {
 	struct arena *tmp;       /* holds cleaned lines */
 };
 
-/* Makes an empty window. The caller frees buf. */
+/* Makes an empty window; its buffer is in tmp, too. */
 void window_new(struct window *w, struct arena *tmp);
 MUST_USE struct err *window_fill(struct window *w, struct stream *in);
 /* The offset up to which the window can be searched now: only whole lines, and only while the lines after them are in

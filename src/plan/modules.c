@@ -51,13 +51,6 @@ static struct err *add_files(struct arena *a, const struct project *p, struct pl
 	return check_number(plan);
 }
 
-static struct err *add_package(
-	struct arena *a, const struct project *p, struct plan *plan, struct str package)
-{
-	size_t found = 0;
-	return add_files(a, p, plan, str_fmt(a, "%.*s/**", STR(package)), &found);
-}
-
 /* Handles python: {files: [...]}: packs these files and no others. */
 static struct err *named_files(
 	struct arena *a, const struct project *p, struct plan *plan, const struct node *list)
@@ -181,25 +174,28 @@ struct err *python_find(struct arena *a, const struct project *p, struct plan *p
 		return named_files(a, p, plan, files);
 	if (p->packages.file.n && !p->package.n && !p->data_dir.n)
 		return listed_packages(a, p, plan);
-	if (p->package.n) {
+	bool found = p->package.n > 0;
+	size_t packed = 0;
+	if (found) {
 		if (!path_is_inside(package) || !fs_is_dir(path_join(a, plan->project, package)))
 			return project_error(p, S("python"), E_PROJECT,
 				"no such package folder '%.*s'", STR(p->package));
 		TRY(check_package(p, path_base(package)));
-		plan->python_dir = path_dir(package);
 		plan_explain(a, plan, "python files", package, "'python: package' of %.*s",
 			STR(path_base(p->file)));
-		return add_package(a, p, plan, path_base(package));
 	}
-	for (size_t i = 0; parents[i]; i++) {
+	for (size_t i = 0; parents[i] && !found; i++) {
 		package = path_clean(a, path_join(a, str_from(parents[i]), name));
-		if (!fs_exists(
-			    str_fmt(a, "%.*s/%.*s/__init__.py", STR(plan->project), STR(package))))
-			continue;
-		plan->python_dir = str_from(parents[i]);
-		plan_explain(a, plan, "python files", package,
-			"the folder has the project's name and an __init__.py");
-		return add_package(a, p, plan, name);
+		found = fs_exists(
+			str_fmt(a, "%.*s/%.*s/__init__.py", STR(plan->project), STR(package)));
+		if (found)
+			plan_explain(a, plan, "python files", package,
+				"the folder has the project's name and an __init__.py");
+	}
+	if (found) {
+		plan->python_dir = path_dir(package);
+		return add_files(
+			a, p, plan, str_fmt(a, "%.*s/**", STR(path_base(package))), &packed);
 	}
 	plan_explain(a, plan, "python files", S("none"),
 		"there is no folder '%.*s' with an __init__.py, neither here nor in python/ or "

@@ -146,12 +146,8 @@ struct err *plan_files(
 /* A name by PEP 508 has letters and digits, with . _ - between them. */
 bool project_name_valid(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++) {
-		bool inner = s.p[i] == '.' || s.p[i] == '_' || s.p[i] == '-';
-		if (!ascii_alnum(s.p[i]) && !(inner && i && i + 1 < s.n))
-			return false;
-	}
-	return s.n > 0 && s.n <= 128;
+	return s.n <= 128 && str_made_of(s, "._-") && ascii_alnum(s.p[0]) &&
+	       ascii_alnum(s.p[s.n - 1]);
 }
 
 /* The folder's name, with '-' in place of each character that a project's name may not have. */

@@ -10,11 +10,8 @@ enum { NAME_LIMIT = 64 };
 static bool name_at(struct str text, struct str *ret_name, struct str *ret_rest)
 {
 	bool whole = str_cut(text, '@', ret_name, ret_rest);
-	for (size_t i = 0; i < ret_name->n; i++)
-		if (!ascii_alnum(ret_name->p[i]) &&
-			!str_contains(S("-_.:"), str_sub(*ret_name, i, i + 1)))
-			return false;
-	return whole && ret_name->n <= NAME_LIMIT;
+	return whole && ret_name->n <= NAME_LIMIT &&
+	       (!ret_name->n || str_made_of(*ret_name, "-_.:"));
 }
 
 struct err *expand_check(struct str text)

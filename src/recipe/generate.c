@@ -27,7 +27,8 @@ static struct err *run_flatc(
 	struct trial *t, const struct recipe_step *s, struct str flatc, struct str *ret)
 {
 	struct arena *a = t->w->a;
-	struct str schema, dir, name = path_base(s->from);
+	CLEANUP(fs_tempdirp) struct str dir = {0};
+	struct str schema, name = path_base(s->from);
 	TRY(trial_text(t, s->from, &schema));
 	if (!schema.p)
 		return err_new(E_RECIPE, "there is no %.*s", STR(s->from));
@@ -36,12 +37,9 @@ static struct err *run_flatc(
 	struct proc_result result;
 	proc_arg(a, &p, flatc.p, "--cpp", "--gen-mutable", "--scoped-enums", "-o", ".", "-c",
 		str_z(a, name), NULL);
-	struct err *e = fs_write(path_join(a, dir, name), schema, 0644 | FS_LOOSE);
-	if (!e)
-		e = proc_check(a, &p, &result);
-	if (!e)
-		e = fs_read(a, path_join(a, dir, path_base(s->file)), FILE_LIMIT, ret);
-	return err_join(e, fs_remove_tree(dir));
+	TRY(fs_write(path_join(a, dir, name), schema, 0644 | FS_LOOSE));
+	TRY(proc_check(a, &p, &result));
+	return fs_read(a, path_join(a, dir, path_base(s->file)), FILE_LIMIT, ret);
 }
 
 /* Generates a header, unless it already has the right version. */

@@ -6,6 +6,8 @@
 #include "source/checkout.h"
 
 #define COMMITTER "rocsmith@localhost"
+/* The refs by which a repository remembers runs; see queue.h. */
+#define REFS "refs/worktree/rocsmith/"
 enum { MAX_NEXT = 64, MAX_MAIL = 64 << 20, MAX_DETAIL = 8000 };
 
 static bool is_state(const struct queue_patch *p, const char *state)
@@ -83,7 +85,7 @@ static struct err *check_own(struct arena *a, struct queue_repo *r, struct str b
 {
 	struct proc_result p;
 	struct str base, who, dir = str_shell(a, r->git.dir);
-	TRY(find_object(a, r, S("refs/worktree/rocsmith/base"), &base));
+	TRY(find_object(a, r, S(REFS "base"), &base));
 	base = base.n ? base : before;
 	TRY(QUEUE_RUN(a, r, &p, "log", "--no-show-signature", "--format=%ce", "HEAD", "--not",
 		before.p, base.p));
@@ -92,8 +94,7 @@ static struct err *check_own(struct arena *a, struct queue_repo *r, struct str b
 			return err_hint(
 				err_new(E_USAGE, "'%.*s' has commits of others since the last run",
 					STR(r->git.dir)),
-				"to keep them: git -C %.*s update-ref -d "
-				"refs/worktree/rocsmith/running; to "
+				"to keep them: git -C %.*s update-ref -d " REFS "running; to "
 				"go back without them: git -C %.*s reset --hard %.*s",
 				STR(dir), STR(dir), STR(before));
 	if (fs_present(path_join(a, r->gitdir, S("rebase-apply"))) ||
@@ -118,7 +119,7 @@ static struct err *go_back(struct arena *a, struct queue_repo *r, struct str bef
 		TRY(fs_remove_tree(path_join(a, r->gitdir, str_from(left[i]))));
 	TRY(QUEUE_RUN(a, r, &p, "reset", "--hard", "--quiet", before.p));
 	TRY(fs_remove_tree(path_join(a, r->gitdir, S("rebase-apply"))));
-	return QUEUE_RUN(a, r, &p, "update-ref", "-d", "refs/worktree/rocsmith/running");
+	return QUEUE_RUN(a, r, &p, "update-ref", "-d", REFS "running");
 }
 
 /* Takes back what a killed run was at. */
@@ -127,11 +128,10 @@ static struct err *mend(struct arena *a, struct queue_repo *r, bool killed)
 	static const char *const refs[] = {"running", "before", "base", "after"};
 	struct str before;
 	for (size_t i = 0; i < sizeof(refs) / sizeof(*refs); i++)
-		TRY(fs_remove(str_fmt(
-			a, "%.*s/refs/worktree/rocsmith/%s.lock", STR(r->gitdir), refs[i])));
+		TRY(fs_remove(str_fmt(a, "%.*s/" REFS "%s.lock", STR(r->gitdir), refs[i])));
 	if (killed) /* only then is it nobody's: any git that deletes a ref takes it */
 		TRY(fs_remove(path_join(a, r->gitdir, S("packed-refs.lock"))));
-	TRY(find_object(a, r, S("refs/worktree/rocsmith/running"), &before));
+	TRY(find_object(a, r, S(REFS "running"), &before));
 	TRY(before.n ? check_own(a, r, before) : NULL);
 	return before.n ? go_back(a, r, before) : NULL;
 }
@@ -196,7 +196,7 @@ struct err *queue_meet(struct arena *a, struct queue *q)
 		for (int i = 0; r == root && i < 2 && !r->base.n; i++) {
 			TRY(find_object(a, r,
 				i ? S("refs/tags/THEROCK_UPSTREAM_DIFFBASE^{commit}")
-				  : S("refs/worktree/rocsmith/base^{commit}"),
+				  : S(REFS "base^{commit}"),
 				&r->base));
 			TRY(need_ancestor(a, r, r->now, &r->base));
 		}
@@ -404,10 +404,8 @@ static struct err *begin(struct arena *a, struct queue *q)
 	VEC_EACH (struct queue_repo, r, &q->repos) {
 		struct str now = r->now, base = r->base.n ? r->base : now;
 		r->git.input = str_fmt(a,
-			"update refs/worktree/rocsmith/before %.*s\nupdate "
-			"refs/worktree/rocsmith/running %.*s\n"
-			"update refs/worktree/rocsmith/base %.*s\ndelete "
-			"refs/worktree/rocsmith/after\n",
+			"update " REFS "before %.*s\nupdate " REFS "running %.*s\n"
+			"update " REFS "base %.*s\ndelete " REFS "after\n",
 			STR(now), STR(now), STR(base));
 		TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
 		if (!str_eq(r->at, now))
@@ -426,8 +424,8 @@ static struct err *undo(struct arena *a, struct queue *q, struct str marker)
 	for (int go = 0; go < 2 - fs_writes_forbidden(); go++)
 		VEC_EACH (struct queue_repo, r, &q->repos) {
 			TRY(meet_repo(a, q, r));
-			TRY(find_object(a, r, S("refs/worktree/rocsmith/before"), &before));
-			TRY(find_object(a, r, S("refs/worktree/rocsmith/after"), &after));
+			TRY(find_object(a, r, S(REFS "before"), &before));
+			TRY(find_object(a, r, S(REFS "after"), &after));
 			if (!before.n)
 				continue;
 			n++;
@@ -440,13 +438,10 @@ static struct err *undo(struct arena *a, struct queue *q, struct str marker)
 				continue;
 			TRY(fs_write(marker, S(""), 0644));
 			r->git.input = str_fmt(a,
-				"update refs/worktree/rocsmith/running %.*s\ndelete "
-				"refs/worktree/rocsmith/after\n",
-				STR(before));
+				"update " REFS "running %.*s\ndelete " REFS "after\n", STR(before));
 			TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
 			TRY(go_back(a, r, before));
-			TRY(QUEUE_RUN(
-				a, r, &p, "update-ref", "-d", "refs/worktree/rocsmith/before"));
+			TRY(QUEUE_RUN(a, r, &p, "update-ref", "-d", REFS "before"));
 		}
 	return n ? NULL
 		 : err_new(E_USAGE, "no patches of a queue were applied to '%.*s'", STR(q->tree));
@@ -490,8 +485,8 @@ struct err *queue_go(struct arena *a, struct queue *q, enum queue_how how)
 	for (struct queue_repo *r = first; r < end && !stopped.text.n; r++)
 		TRY(run_am(a, q, r, r == first ? words[how] : NULL, &stopped));
 	VEC_EACH (struct queue_repo, r, &q->repos) {
-		r->git.input = str_fmt(a, "delete refs/worktree/rocsmith/running\n%s",
-			is_busy(a, r) ? "" : "update refs/worktree/rocsmith/after HEAD\n");
+		r->git.input = str_fmt(a, "delete " REFS "running\n%s",
+			is_busy(a, r) ? "" : "update " REFS "after HEAD\n");
 		TRY(QUEUE_RUN(a, r, &p, "update-ref", "--stdin"));
 	}
 	TRY(fs_remove(marker));

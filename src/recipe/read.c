@@ -191,11 +191,9 @@ static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_st
 static struct err *check_whole(const struct node *root, const struct recipe *r)
 {
 	static const char *const words[] = {"maintainer", "source", "measured", "users", NULL};
-	bool does = r->steps.n || r->settings.n, id_valid = r->id.n > 0 && r->id.n <= 64;
-	for (size_t i = 0; i < r->id.n; i++)
-		id_valid = id_valid && (ascii_alnum(r->id.p[i]) ||
-					       (i && (r->id.p[i] == '-' || r->id.p[i] == '.')));
-	TRY(want(root, id_valid, "a recipe needs an 'id' of letters, digits and '-'"));
+	bool does = r->steps.n || r->settings.n;
+	TRY(want(root, r->id.n <= 64 && str_made_of(r->id, "-.") && ascii_alnum(r->id.p[0]),
+		"a recipe needs an 'id' of letters, digits and '-'"));
 	TRY(want(root, r->title.n && !str_contains(r->title, S("\n")),
 		"a recipe needs a 'title' of one line"));
 	TRY(want(root, r->evidence.n > 0, "a recipe needs 'evidence'"));

@@ -54,8 +54,8 @@ static void the_leftmost_longest_match_is_found(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		CLEANUP(automaton_freep)
-		struct automaton *m = automaton_new(str_from(rows[i].text));
+		ARENA(a);
+		struct automaton *m = automaton_new(&a, str_from(rows[i].text));
 		struct span at[2];
 		if (!m != (rows[i].from == -2))
 			fail_msg("'%s' is an expression, or is none", rows[i].text);
@@ -115,7 +115,8 @@ static void the_c_library_finds_the_same(void **state)
 		regex_t re;
 		char *text = str_z(&a, buf_str(&b));
 		assert_int_equal(regcomp(&re, text, REG_EXTENDED), 0);
-		CLEANUP(automaton_freep) struct automaton *m = automaton_new(str_from(text));
+		ARENA(tmp);
+		struct automaton *m = automaton_new(&tmp, str_from(text));
 		assert_non_null(m);
 		for (int k = 0; k < 20; k++) {
 			char line[12] = {0};
@@ -145,7 +146,7 @@ static void states_that_were_dropped_are_made_again(void **state)
 	unsigned seed = 1;
 	for (int i = 0; i < 100000; i++)
 		buf_char(&b, next(&seed) % 2 ? 'a' : 'b');
-	CLEANUP(automaton_freep) struct automaton *m = automaton_new(S("a.{39}c"));
+	struct automaton *m = automaton_new(&a, S("a.{39}c"));
 	uint64_t before = automaton_steps();
 	assert_false(automaton_fits(m, buf_str(&b), NULL));
 	assert_true(automaton_steps() - before < 100 * b.n);

@@ -37,7 +37,8 @@ static int begin(void **state)
 	made(f, "m.h", "hip m", true);
 	made(f, "n.h", "hip n", true);
 	assert_ok(sum_of_original(at(f, ".rocsmith/originals/m.h"), &f->m.made.v[1].original));
-	manifest_index(&f->m);
+	VEC_EACH (struct made, e, &f->m.made)
+		map_put(&f->m.by_output, e->output, e);
 	view_open(&f->v, f->dir, &f->m);
 	strs_add(&f->a, &f->v.hidden, at(f, "build/out"));
 	return 0;

@@ -325,10 +325,11 @@ static void an_expression_fits_a_line_and_gives_its_group(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		CLEANUP(expression_free) struct expression x = {0};
+		ARENA(tmp);
+		struct expression x = {0};
 		struct span at[2];
 		struct str line = str_from(lines[i].line);
-		bool fits = expression_fits(&x, lines[i].text, line, at);
+		bool fits = expression_fits(&tmp, &x, lines[i].text, line, at);
 		if (fits != (lines[i].part != NULL) ||
 			(fits && !str_eq(str_sub(line, at[1].from, at[1].to),
 					 str_from(lines[i].part))))

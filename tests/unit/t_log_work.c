@@ -128,12 +128,12 @@ static void an_expression_takes_steps_in_proportion_to_the_text(void **state)
 	VEC_EACH (struct str, x, &list)
 		for (size_t k = 0; k < ENDS; k++) {
 			ARENA(tmp);
-			CLEANUP(expression_free) struct expression e = {0};
+			struct expression e = {0};
 			struct str line =
 				repeated(&tmp, words_of(&tmp, *x), false, str_from(ends[k]), PART);
 			uint64_t before = automaton_steps();
 			struct span at[2];
-			expression_fits(&e, x->p, line, at);
+			expression_fits(&tmp, &e, x->p, line, at);
 			assert_non_null(e.m);
 			uint64_t work = (automaton_steps() - before) / line.n;
 			worst = work > worst ? work : worst;

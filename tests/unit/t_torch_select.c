@@ -20,7 +20,7 @@ static int begin(void **state)
 	struct fixture *f = kit_new(state);
 	f->ours = (struct manifest){.a = &f->a, .by_output = {.a = &f->a}};
 	*VEC_PUSH(&f->a, &f->ours.made) = (struct made){.output = S("a.ours")};
-	manifest_index(&f->ours);
+	map_put(&f->ours.by_output, f->ours.made.v->output, f->ours.made.v);
 	view_open(&f->view, f->dir, &f->ours);
 	f->s = (struct torch_selection){.root = f->dir, .extension = true, .generation = TORCH_V1};
 	return 0;

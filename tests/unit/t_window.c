@@ -31,7 +31,6 @@ static void lines_are_found_and_numbered(void **state)
 	assert_int_equal(window_number(&w, w.n), 4);
 	assert_int_equal(window_number(&w, 0), 1);
 	assert_true(w.ended);
-	free(w.buf);
 }
 
 static void a_log_longer_than_the_window_slides_through_it(void **state)
@@ -57,7 +56,6 @@ static void a_log_longer_than_the_window_slides_through_it(void **state)
 		window_slide(&w);
 	} while (!w.ended);
 	assert_true(last > 100000);
-	free(w.buf);
 }
 
 /* The line that begins with RuntimeError is the message. */
@@ -68,7 +66,6 @@ static bool is_text(struct str text)
 	fill(&w, &a, text);
 	struct span line = window_line(&w, str_find(text, S("RuntimeError")));
 	bool is = window_is_text(&w, line);
-	free(w.buf);
 	return is;
 }
 
@@ -102,11 +99,9 @@ static void a_check_of_cmake_is_no_failure(void **state)
 		  "Change Dir: /b\n\nRuntimeError: x\n");
 	fill(&w, &a, text);
 	assert_true(window_is_introduced(&w, window_line(&w, text.n - 2)));
-	free(w.buf);
 	text = S("It failed with the following output:\nChange Dir: /b\n\nRuntimeError: x\n");
 	fill(&w, &a, text);
 	assert_false(window_is_introduced(&w, window_line(&w, text.n - 2)));
-	free(w.buf);
 }
 
 int main(void)
