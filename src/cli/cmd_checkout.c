@@ -54,11 +54,11 @@ static struct err *read_targets(struct arena *a, struct checkout_request *q)
 	VEC_EACH (const struct str, word, &q->targets) {
 		if (strs_has(&known, *word))
 			continue;
-		struct str near = suggest(*word, &known);
 		struct err *e = err_new(E_USAGE,
 			"'%.*s' is none of the projects that can be checked out", STR(*word));
-		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near))
-			      : err_hint(e, "they are: %.*s", STR(str_join(a, &known, S(", "))));
+		err_near(e, *word, &known);
+		return e->hints ? e
+				: err_hint(e, "they are: %.*s", STR(str_join(a, &known, S(", "))));
 	}
 	return q->targets.n ? NULL : err_new(E_USAGE, "no target is given");
 }

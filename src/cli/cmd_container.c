@@ -164,21 +164,18 @@ static struct str command_text(struct arena *a, const struct strs *argv)
 	return str_join(a, &words, S(" "));
 }
 
-static void write_engine(struct json *j, const void *container)
-{
-	const struct container *c = container;
-	json_str(j, str_from(c->engine->name));
-}
-
 static void write_command(struct json *j, const void *container)
 {
 	ARENA(tmp);
 	json_str(j, command_text(&tmp, &((const struct container *)container)->argv));
 }
 
+static const struct json_field engine_fields[] = {
+	FIELD_LAST(FIELD("engine", struct container_engine, name)),
+};
 static const struct json_field container_fields[] = {
 	FIELD_CONST("schema", "rocsmith.container/1"),
-	FIELD_WRITE("engine", write_engine),
+	FIELD_FROM(struct container, engine, engine_fields),
 	FIELDS(struct container, image, digest, argv),
 	FIELD_WRITE("command", write_command),
 	FIELDS(struct container, reasons, warnings),

@@ -115,10 +115,7 @@ static void show_gpus(struct arena *a, const struct machine *m)
 		};
 		table_row(&t, cells);
 	}
-	if (!t.n)
-		return;
-	out_text(S("\n"));
-	table_print(&t);
+	table_below(&t);
 }
 
 /* ---- Python environments with a torch ---- */
@@ -178,10 +175,8 @@ static void show_pythons(struct arena *a, const struct machine *m)
 		if (p->has_torch)
 			table_row(&t, cells);
 	}
-	if (!t.n)
+	if (!table_below(&t))
 		return;
-	out_text(S("\n"));
-	table_print(&t);
 	VEC_EACH (struct machine_python, p, &m->pythons)
 		line_of_wheels(a, p);
 }
@@ -296,10 +291,8 @@ static void show(struct arena *a, const struct doctor *doctor)
 		table_row(&nodes, cells);
 		denied |= !n->usable;
 	}
-	if (m->nodes.n && denied) {
-		out_text(S("\n"));
-		table_print(&nodes);
-	}
+	if (denied)
+		table_below(&nodes);
 	show_pythons(a, m);
 	show_findings(a, m);
 	show_next(a, &doctor->next);

@@ -31,27 +31,13 @@ static struct str state_text(struct arena *a, const struct disk_item *i)
 	return str_join(a, &list, S("; "));
 }
 
-static void show_caches(struct arena *a, const struct disk *d)
-{
-	struct table t = table_new(a, "cache of|>size|cleaned by|folder");
-	VEC_EACH (const struct disk_other, o, &d->caches) {
-		bool own = o->clean && *o->clean;
-		const struct str cells[] = {o->name, human_bytes(a, o->bytes),
-			own ? str_fmt(a, "rocsmith clean %.*s", STR(o->name)) : S("-"), o->path};
-		table_row(&t, cells);
-	}
-	if (!t.n)
-		return;
-	out_text(S("\n"));
-	table_print(&t);
-}
-
 struct err *cmd_du(struct arena *a, void *args)
 {
 	struct du_args *o = args;
 	struct disk d;
 	uint64_t left = 0, size;
 	struct table t = table_new(a, "kind|name|>size|last use|state");
+	struct table caches = table_new(a, "cache of|>size|cleaned by|folder");
 	TRY(disk_read(a, true, &d));
 	VEC_EACH (const struct str, s, &d.doubts)
 		say_warning("not looked at: %.*s", STR(*s));
@@ -71,7 +57,14 @@ struct err *cmd_du(struct arena *a, void *args)
 	if (fs_free_space(fs_place(a, FS_DATA, S("")), &left, &size))
 		out_fmt(", %.*s free", STR(human_bytes(a, left)));
 	out_text(S("\n"));
-	show_caches(a, &d);
+	VEC_EACH (const struct disk_other, other, &d.caches) {
+		bool own = other->clean && *other->clean;
+		const struct str cells[] = {other->name, human_bytes(a, other->bytes),
+			own ? str_fmt(a, "rocsmith clean %.*s", STR(other->name)) : S("-"),
+			other->path};
+		table_row(&caches, cells);
+	}
+	table_below(&caches);
 	if (d.unread)
 		say_warning("%.*s could not be looked into, and counts as empty",
 			STR(human_count(a, d.unread, "folder")));

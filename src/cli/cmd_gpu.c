@@ -6,6 +6,7 @@
 struct gpu_args {
 	struct common common;
 	struct str sysroot;
+	struct strs targets; /* the answer */
 };
 #define ARGS struct gpu_args
 
@@ -14,32 +15,28 @@ const struct opt cmd_gpu_opts[] = {
 	OPT_LAST,
 };
 
-struct gpu_answer {
-	struct strs targets;
-};
-static const struct json_field gpu_answer_fields[] = {
+static const struct json_field gpu_fields[] = {
 	FIELD_CONST("schema", "rocsmith.gpu/1"),
-	FIELDS(struct gpu_answer, targets),
+	FIELDS(struct gpu_args, targets),
 	{.kind = FIELD_END},
 };
 
 struct err *cmd_gpu(struct arena *a, void *args)
 {
 	struct gpu_args *o = args;
-	struct gpu_answer x = {0};
-	strs_add(a, &x.targets, S("native"));
-	struct err *e = machine_native(a, o->sysroot, &x.targets);
+	strs_add(a, &o->targets, S("native"));
+	struct err *e = machine_native(a, o->sysroot, &o->targets);
 	if (e && e->code != E_NO_GPU)
 		return e;
 	if (e) {
-		x.targets.n = 0;
+		o->targets.n = 0;
 		o->common.status = 1;
 		say_warning("no AMD GPU was found%s%s", e->cause ? ": " : "",
 			e->cause ? e->cause->msg : "");
 		err_free(e);
 	}
-	if (show_json(&o->common, gpu_answer_fields, &x))
+	if (show_json(&o->common, gpu_fields, o))
 		return NULL;
-	out_lines("", &x.targets);
+	out_lines("", &o->targets);
 	return NULL;
 }

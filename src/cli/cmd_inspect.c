@@ -46,11 +46,7 @@ static const struct json_field inspected_all_fields[] = {
 /* Refuses options that contradict each other. */
 static struct err *check_options(const struct inspect_args *o)
 {
-	const bool ways[] = {o->extract.n > 0, o->disassemble.n > 0, o->compare, o->html.n > 0};
-	unsigned n = 0;
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-		n += ways[i];
-	if (n > 1)
+	if (!!o->extract.n + !!o->disassemble.n + o->compare + !!o->html.n > 1)
 		return err_new(E_USAGE, "only one of --extract, --disassemble, --compare and "
 					"--html can be done at once");
 	if (!o->extract.n != !o->output.n)

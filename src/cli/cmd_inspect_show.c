@@ -4,9 +4,14 @@
 #include "cli/cmd_inspect.h"
 #include "term/table.h"
 
+static struct str number_text(struct arena *a, uint64_t n)
+{
+	return str_fmt(a, "%llu", (unsigned long long)n);
+}
+
 static struct str kernels_text(struct arena *a, int64_t n)
 {
-	return n < 0 ? S("-") : str_fmt(a, "%lld", (long long)n);
+	return n < 0 ? S("-") : number_text(a, (uint64_t)n);
 }
 
 static struct str versions_text(struct arena *a, unsigned bits)
@@ -73,8 +78,8 @@ static void print_file(
 			x->target,
 			str_fmt(a, "%u", x->bundle),
 			str_from(devcode_encoding_name(x->encoding)),
-			str_fmt(a, "%llu", (unsigned long long)x->size),
-			str_fmt(a, "%llu", (unsigned long long)x->stored),
+			number_text(a, x->size),
+			number_text(a, x->stored),
 			kernels_text(a, x->kernels),
 			versions_text(a, 1u << x->version),
 			x->sha256.n ? x->sha256 : S("-"),
@@ -214,33 +219,26 @@ void inspect_show(struct arena *a, const struct inspect_args *o, const struct in
 			out_text(S("\n"));
 		print_file(a, o, &d->files.v[i], flags);
 	}
-	if (shown->dists.n) {
-		out_text(S("\n"));
-		struct table t = table_new(a, "DISTRIBUTION|VERSION|>FILES|>SIZE|>DEVICE|SERVES");
-		VEC_EACH (const struct venv_dist, x, &shown->dists) {
-			const struct str cells[] = {x->name, x->version,
-				str_fmt(a, "%llu", (unsigned long long)x->files),
-				human_bytes(a, x->size), human_bytes(a, x->stored),
-				!x->asked     ? S("-")
-				: x->served.n ? str_join(a, &x->served, S(" "))
-					      : S("none")};
-			table_row(&t, cells);
+	struct table dists = table_new(a, "DISTRIBUTION|VERSION|>FILES|>SIZE|>DEVICE|SERVES");
+	VEC_EACH (const struct venv_dist, x, &shown->dists) {
+		const struct str cells[] = {x->name, x->version, number_text(a, x->files),
+			human_bytes(a, x->size), human_bytes(a, x->stored),
+			!x->asked     ? S("-")
+			: x->served.n ? str_join(a, &x->served, S(" "))
+				      : S("none")};
+		table_row(&dists, cells);
+	}
+	table_below(&dists);
+	/* the runtime chooses them by their names, including those for all GPUs */
+	struct table sides = table_new(a, "SIDE FILES|KIND|TARGET|>FILES|>SIZE|>STORED");
+	VEC_EACH (const struct devcode_set, s, &d->sets)
+		VEC_EACH (const struct devcode_part, x, &s->parts) {
+			const struct str cells[] = {s->path, str_from(s->kind),
+				x->target.n ? x->target : S("all"), number_text(a, x->files),
+				human_bytes(a, x->size), human_bytes(a, x->stored)};
+			table_row(&sides, cells);
 		}
-		table_print(&t);
-	}
-	if (d->sets.n) { /* the runtime chooses them by their names, including those for all GPUs */
-		out_text(S("\n"));
-		struct table t = table_new(a, "SIDE FILES|KIND|TARGET|>FILES|>SIZE|>STORED");
-		VEC_EACH (const struct devcode_set, s, &d->sets)
-			VEC_EACH (const struct devcode_part, x, &s->parts) {
-				const struct str cells[] = {s->path, str_from(s->kind),
-					x->target.n ? x->target : S("all"),
-					str_fmt(a, "%llu", (unsigned long long)x->files),
-					human_bytes(a, x->size), human_bytes(a, x->stored)};
-				table_row(&t, cells);
-			}
-		table_print(&t);
-	}
+	table_below(&sides);
 	if (d->findings.n)
 		out_text(S("\n"));
 	VEC_EACH (const struct finding, f, &d->findings)
@@ -263,9 +261,8 @@ static struct str figure_of(struct arena *a, const struct code_kernel *k, const 
 		k ? json_field_find(code_kernel_fields, str_from(key), k, &at) : NULL;
 	if (!f)
 		return S("");
-	unsigned long long n =
-		f->kind == FIELD_UINT ? *(const unsigned *)at : *(const uint64_t *)at;
-	return n || !f->optional ? str_fmt(a, "%llu", n) : S(""); /* waves that are not known */
+	uint64_t n = f->kind == FIELD_UINT ? *(const unsigned *)at : *(const uint64_t *)at;
+	return n || !f->optional ? number_text(a, n) : S(""); /* waves that are not known */
 }
 
 /* "48", or "48 -> 64" */
@@ -274,11 +271,6 @@ static struct str from_to(struct arena *a, struct str old, struct str now)
 	if (!old.n || !now.n || str_eq(old, now))
 		return now.n ? now : old;
 	return str_fmt(a, "%.*s -> %.*s", STR(old), STR(now));
-}
-
-static struct str number_text(struct arena *a, uint64_t n)
-{
-	return str_fmt(a, "%llu", (unsigned long long)n);
 }
 
 void inspect_show_kernels(struct arena *a, const struct devcode *d)
@@ -293,10 +285,7 @@ void inspect_show_kernels(struct arena *a, const struct devcode *d)
 		cells[FIGURES + 2] = path_base(p->file->path);
 		table_row(&t, cells);
 	}
-	if (!all.n)
-		return;
-	out_text(S("\n"));
-	table_print(&t);
+	table_below(&t);
 }
 
 void inspect_show_changes(struct arena *a, const struct kernel_changes *c, bool every)

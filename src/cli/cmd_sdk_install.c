@@ -1,6 +1,5 @@
 /* rocsmith sdk install: makes the spec from the command line, and installs or previews it. */
 #include "base/fs.h"
-#include "base/vec.h"
 #include "cli/opt.h"
 #include "know/rule.h"
 #include "sdk/sdk.h"

@@ -1,6 +1,4 @@
 /* rocsmith sdk run: runs a program of the SDK or, with --host, one of this machine on the SDK's libraries. */
-#include <unistd.h>
-
 #include "base/fs.h"
 #include "base/vec.h"
 #include "cli/opt.h"

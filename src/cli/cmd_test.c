@@ -15,36 +15,21 @@ struct test_args {
 #define ARGS struct test_args
 
 /* Options of both kinds of run. */
-#define TEST_PYTHON                                                                                \
-	{                                                                                          \
-		OPT_VALUE("python", OPT_STR, q.python, "PYTHON",                                   \
-			"environment, interpreter or version")                                     \
-	}
-#define TEST_GPUS                                                                                  \
-	{                                                                                          \
-		OPT_VALUE("gpu", OPT_WORDS, q.gpus, "GPU,...", "indices, targets, all or none")    \
-	}
-#define TEST_WHEELS                                                                                \
-	{                                                                                          \
-		OPT_VALUE("wheel", OPT_LIST, q.wheels, "FILE",                                     \
-			"prove that this wheel is what is tested")                                 \
-	}
-#define TEST_TIMEOUT(text)                                                                         \
-	{                                                                                          \
-		OPT_VALUE("timeout", OPT_UINT, q.timeout, "SECONDS", text)                         \
-	}
+/* clang-format off */
+#define TEST_SUBJECT                                                                               \
+	{OPT_VALUE("python", OPT_STR, q.python, "PYTHON", "environment, interpreter or version")}, \
+	{OPT_VALUE("gpu", OPT_WORDS, q.gpus, "GPU,...", "indices, targets, all or none")},         \
+	{OPT_VALUE("wheel", OPT_LIST, q.wheels, "FILE",                                            \
+		"prove that this wheel is what is tested")}
 #define TEST_OUTPUTS                                                                               \
 	{OPT_OUTPUT(output, "FILE", "write the evidence, rocsmith.test/1")},                       \
-		{OPT_VALUE("junit", OPT_PATH, junit, "FILE", "write JUnit XML")},                  \
-	{                                                                                          \
-		OPT_VALUE("logs", OPT_PATH, q.logs, "DIR", "keep the logs in this empty folder")   \
-	}
+	{OPT_VALUE("junit", OPT_PATH, junit, "FILE", "write JUnit XML")},                          \
+	{OPT_VALUE("logs", OPT_PATH, q.logs, "DIR", "keep the logs in this empty folder")}
+/* clang-format on */
 
 const struct opt cmd_test_smoke_opts[] = {
-	TEST_PYTHON,
-	TEST_GPUS,
-	TEST_WHEELS,
-	TEST_TIMEOUT("for one check (600)"),
+	TEST_SUBJECT,
+	{OPT_VALUE("timeout", OPT_UINT, q.timeout, "SECONDS", "for one check (600)")},
 	TEST_OUTPUTS,
 	OPT_LAST,
 };
@@ -60,11 +45,9 @@ const struct opt cmd_test_torch_opts[] = {
 		"a skip list, a folder of them, or \"known\"")},
 	{OPT_FLAG("only-skipped", q.only_skipped, "run what skip lists skip: does it pass now?")},
 	{OPT_FLAG("strict-skips", q.strict_skips, "fail for entries that expired or pass now")},
-	TEST_PYTHON,
-	TEST_GPUS,
-	TEST_WHEELS,
+	TEST_SUBJECT,
 	{OPT_FLAG("allow-version-mismatch", q.any_version, "run tests of another torch")},
-	TEST_TIMEOUT("for one test (900)"),
+	{OPT_VALUE("timeout", OPT_UINT, q.timeout, "SECONDS", "for one test (900)")},
 	{OPT_VALUE("retries", OPT_UINT, q.retries, "N", "tests that are run again (100)")},
 	TEST_OUTPUTS,
 	OPT_LAST,

@@ -146,18 +146,10 @@ static const struct json_field command_fields[] = {
 	FIELD_LAST(FIELD_WRITE("options", write_options)),
 };
 
-static void write_commands(struct json *j, const void *common)
-{
-	json_open(j, '[');
-	COMMAND_EACH (c, ((const struct common *)common)->commands)
-		json_struct(j, command_fields, c);
-	json_close(j);
-}
-
 static const struct json_field help_fields[] = {
 	FIELD_CONST("schema", "rocsmith.help/1"),
 	FIELD_CONST("version", ROCSMITH_VERSION),
-	FIELD_LAST(FIELD_WRITE("commands", write_commands)),
+	FIELD_LAST(FIELD_ROWS("commands", struct common, commands, command_fields)),
 };
 
 struct help_args {

@@ -126,12 +126,9 @@ static struct err *store(const struct parse *p, const struct opt *o, struct str 
 		strs_add(p->a, at, value);
 		return NULL;
 	case OPT_WORDS: { /* without a word it is a mistake: "--require $UNSET" */
-		struct strs words = str_split(p->a, value, ','), *list = at;
-		size_t before = list->n;
-		VEC_EACH (const struct str, word, &words)
-			if (word->n)
-				strs_add(p->a, list, *word);
-		return list->n > before ? NULL : no_value(o);
+		struct strs words = str_split(p->a, value, ',');
+		strs_add_all(p->a, at, &words);
+		return words.n ? NULL : no_value(o);
 	}
 	default:
 		*(struct str *)at = value;

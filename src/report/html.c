@@ -90,6 +90,11 @@ void html_leaf(struct html *h, struct str text, const char *tag, ...)
 	buf_fmt(&h->out, "</%s>\n", tag);
 }
 
+struct str html_count(struct html *h, uint64_t n)
+{
+	return str_fmt(h->out.a, "%llu", (unsigned long long)n);
+}
+
 const char *html_num(struct html *h, double value)
 {
 	return str_fmt(h->out.a, "%.2f", value).p;

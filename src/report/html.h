@@ -25,6 +25,7 @@ void html_close(struct html *h, unsigned n); /* the innermost n elements */
 void html_leaf(struct html *h, struct str text, const char *tag, ...) __attribute__((sentinel));
 /* Names of GPUs in the text are never broken over lines. */
 void html_text(struct html *h, struct str text);
+struct str html_count(struct html *h, uint64_t n); /* a whole number as a text */
 /* A number as an attribute value, with two decimals. */
 const char *html_num(struct html *h, double value);
 /* As in the terminal, but a step of less than a tenth of a second has milliseconds: "4.2 ms". */

@@ -11,11 +11,6 @@ static struct str text_of(const struct node *map, const char *key)
 	return node_text(map, str_from(key), S(""));
 }
 
-static struct str number_text(struct html *h, uint64_t n)
-{
-	return str_fmt(h->out.a, "%llu", (unsigned long long)n);
-}
-
 /* ---- GPUs ---- */
 static void page_gpus(struct html *h, const struct report *r)
 {
@@ -30,11 +25,10 @@ static void page_gpus(struct html *h, const struct report *r)
 	VEC_EACH (const struct report_gpu, g, &r->gpus) {
 		const struct gpu *gpu = target_read(g->name).gpu;
 		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
-			number_text(h, g->ran), number_text(h, g->shared),
-			number_text(h, g->cloned), number_text(h, g->restored),
-			number_text(h, g->cached), html_seconds(h, g->seconds),
-			html_seconds(h, g->cpu), html_seconds(h, g->added),
-			human_bytes(h->out.a, g->memory)};
+			html_count(h, g->ran), html_count(h, g->shared), html_count(h, g->cloned),
+			html_count(h, g->restored), html_count(h, g->cached),
+			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
+			html_seconds(h, g->added), human_bytes(h->out.a, g->memory)};
 		html_row(h, "gtnnnnnnnnn", cells);
 	}
 	html_table_end(h, 0, "");
@@ -51,7 +45,7 @@ static void kernel_rows(struct html *h, const struct node *object, bool spilling
 			continue;
 		--*room;
 		const struct str cells[] = {text_of(k, "name"), text_of(object, "target"),
-			text_of(k, "vgprs"), text_of(k, "sgprs"), number_text(h, spills),
+			text_of(k, "vgprs"), text_of(k, "sgprs"), html_count(h, spills),
 			text_of(k, "lds"), text_of(k, "scratch"), text_of(k, "waves")};
 		html_row(h, "kgnnnnnn", cells);
 	}
@@ -85,7 +79,7 @@ static int by_seconds(const void *x, const void *y)
 	return (a->seconds < b->seconds) - (a->seconds > b->seconds);
 }
 
-static void step_table(struct html *h, const struct report_step *steps, size_t n, const char *what)
+static void step_table(struct html *h, const struct report_step *steps, size_t n)
 {
 	html_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
 	for (size_t i = 0; i < n && i < ROWS; i++) {
@@ -94,7 +88,7 @@ static void step_table(struct html *h, const struct report_step *steps, size_t n
 			html_seconds(h, s->cpu), human_bytes(h->out.a, s->memory)};
 		html_row(h, "ttgnnn", cells);
 	}
-	html_table_end(h, n, what);
+	html_table_end(h, n, "steps");
 }
 
 static void page_slowest(struct html *h, const struct report *r)
@@ -106,7 +100,7 @@ static void page_slowest(struct html *h, const struct report *r)
 	if (!ran.n)
 		return;
 	qsort(ran.v, ran.n, sizeof(*ran.v), by_seconds);
-	step_table(h, ran.v, ran.n < SLOWEST ? ran.n : SLOWEST, "steps");
+	step_table(h, ran.v, ran.n < SLOWEST ? ran.n : SLOWEST);
 }
 
 static void page_path(struct html *h, const struct report *r)
@@ -121,7 +115,7 @@ static void page_path(struct html *h, const struct report *r)
 			STR(html_seconds(h, r->path_seconds)), r->jobs,
 			STR(html_seconds(h, r->least))),
 		"p", NULL);
-	step_table(h, r->path.v, r->path.n, "steps");
+	step_table(h, r->path.v, r->path.n);
 }
 
 /* ---- device code ---- */
@@ -362,8 +356,8 @@ static void write_title(struct html *h, const struct report *r)
 	html_card(h, html_seconds(h, r->seconds), "wall time");
 	if (r->wheel.n)
 		html_card(h, human_bytes(h->out.a, r->bytes), "wheel");
-	html_card(h, str_fmt(h->out.a, "%zu", r->gpus.n), "GPU targets");
-	html_card(h, str_fmt(h->out.a, "%zu", r->steps.n), "steps");
+	html_card(h, html_count(h, r->gpus.n), "GPU targets");
+	html_card(h, html_count(h, r->steps.n), "steps");
 	if (r->kernels)
 		html_card(h, str_fmt(h->out.a, "%zu of %zu", r->spilling, r->kernels),
 			"kernels spill registers");

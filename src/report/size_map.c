@@ -29,8 +29,7 @@ struct map_box {
 
 struct map_page {
 	struct html *h;
-	struct strs targets;      /* each has a colour */
-	struct devcode_sums sums; /* sums over all files */
+	struct devcode_sums sums; /* sums over all files; each of their targets has a colour */
 	struct map_boxes files;
 	struct kernel_places kernels;
 	size_t spilling;
@@ -146,7 +145,7 @@ static void add_file(struct map_page *p, struct str path, const struct devcode_f
 		VEC_EACH (struct map_box, b, &file->in)
 			gpu = !b->host && str_eq(b->name, s->target) ? b : gpu;
 		size_t i = 0;
-		while (!str_eq(p->targets.v[i], s->target))
+		while (!str_eq(p->sums.v[i].target, s->target))
 			i++;
 		if (!gpu)
 			gpu = add_box(p, &file->in, s->target, classes[i % COLOURS], 0);
@@ -255,11 +254,6 @@ static struct str share_text(struct html *h, double part, double whole)
 	return str_fmt(h->out.a, "%.1f %%", whole > 0 ? 100 * part / whole : 0);
 }
 
-static struct str count_text(struct html *h, uint64_t n)
-{
-	return str_fmt(h->out.a, "%llu", (unsigned long long)n);
-}
-
 static void section(struct html *h, const char *title)
 {
 	html_leaf(h, str_from(title), "h2", NULL);
@@ -273,7 +267,7 @@ static void add_gpus(struct map_page *p)
 	VEC_EACH (const struct devcode_sum, s, &p->sums) {
 		const struct gpu *gpu = target_read(s->target).gpu;
 		const struct str cells[] = {s->target, gpu ? gpu_products(h->out.a, gpu) : S(""),
-			count_text(h, s->objects), count_text(h, (uint64_t)s->kernels),
+			html_count(h, s->objects), html_count(h, (uint64_t)s->kernels),
 			human_bytes(h->out.a, s->size), human_bytes(h->out.a, s->stored),
 			share_text(h, (double)s->stored, (double)p->whole)};
 		html_row(h, "gtnnnnn", cells);
@@ -321,9 +315,9 @@ static void add_largest(struct map_page *p)
 	for (size_t i = 0; i < all.n && i < LARGEST; i++) {
 		const struct code_kernel *k = all.v[i].kernel;
 		const struct str cells[] = {k->name, all.v[i].object->target,
-			human_bytes(h->out.a, k->size), count_text(h, k->vgprs),
-			count_text(h, k->sgprs), count_text(h, kernel_spills(k)),
-			count_text(h, k->lds), count_text(h, k->scratch), count_text(h, k->waves)};
+			human_bytes(h->out.a, k->size), html_count(h, k->vgprs),
+			html_count(h, k->sgprs), html_count(h, kernel_spills(k)),
+			html_count(h, k->lds), html_count(h, k->scratch), html_count(h, k->waves)};
 		html_row(h, "kgnnnnnnn", cells);
 	}
 	html_table_end(h, 0, "");
@@ -332,15 +326,19 @@ static void add_largest(struct map_page *p)
 static void add_maps(struct map_page *p)
 {
 	struct html *h = p->h;
+	struct map_boxes largest = {0};
 	size_t drawn = 0;
+	VEC_EACH (const struct map_box, b, &p->files)
+		*VEC_PUSH(h->out.a, &largest) = *b;
+	keep_largest(p, &largest, LIBRARIES, "files");
 	section(h, "What takes the space");
 	html_leaf(h,
 		S("Areas are bytes in the unpacked files; code in compressed bundles counts by "
 		  "what it takes there. Files that have no device code are not part of it."),
 		"p", NULL);
-	draw_map(h, &p->files, "files, and in each the GPUs");
+	draw_map(h, &largest, "files, and in each the GPUs");
 	section(h, "File by file");
-	VEC_EACH (struct map_box, b, &p->files) {
+	VEC_EACH (const struct map_box, b, &largest) {
 		if (!b->title.n || drawn == MAPS)
 			continue;
 		html_open(h, "details", drawn++ ? NULL : "open", "", NULL);
@@ -371,9 +369,9 @@ static void add_head(struct map_page *p, const struct size_map *m, struct str na
 	html_open(h, "div", "class", "cards", NULL);
 	html_card(h, human_bytes(h->out.a, p->whole), "in files with device code");
 	html_card(h, human_bytes(h->out.a, p->stored), "of it device code");
-	html_card(h, count_text(h, p->sums.n), "targets");
-	html_card(h, count_text(h, p->kernels.n), "kernels of all targets");
-	html_card(h, count_text(h, p->spilling), "of them spill registers");
+	html_card(h, html_count(h, p->sums.n), "targets");
+	html_card(h, html_count(h, p->kernels.n), "kernels of all targets");
+	html_card(h, html_count(h, p->spilling), "of them spill registers");
 	html_close(h, 1);
 }
 
@@ -383,10 +381,8 @@ static void read_codes(struct map_page *p, const struct size_map *m)
 	VEC_EACH (const struct devcode, d, &m->codes)
 		VEC_EACH (const struct devcode_file, f, &d->files)
 			devcode_count(a, &p->sums, f);
-	VEC_EACH (const struct devcode_sum, s, &p->sums) {
-		strs_add(a, &p->targets, s->target);
+	VEC_EACH (const struct devcode_sum, s, &p->sums)
 		p->stored += s->stored;
-	}
 	VEC_EACH (const struct devcode, d, &m->codes) {
 		bool one = m->codes.n < 2;
 		kernels_list(a, d, &p->kernels);
@@ -435,13 +431,7 @@ struct str size_map_html(struct arena *a, const struct size_map *m)
 	add_head(&p, m, name);
 	add_findings(&h, m);
 	if (p.files.n) {
-		struct map_boxes every = p.files; /* the map shows the largest only */
-		p.files = (struct map_boxes){0};
-		VEC_EACH (const struct map_box, b, &every)
-			*VEC_PUSH(a, &p.files) = *b;
-		keep_largest(&p, &p.files, LIBRARIES, "files");
 		add_maps(&p);
-		p.files = every;
 		add_gpus(&p);
 		add_libraries(&p);
 		add_largest(&p);

@@ -1,6 +1,5 @@
 /* The products of PCI devices; see target.h. Source of amdgpu.ids: libdrm (asic_id): "DEVICE,\tREVISION,\tNAME"
  * on each line, the numbers in hex. */
-#include "base/buf.h"
 #include "target/target.h"
 
 /* Is the text this number in hex? wanted may have "0x" before it, too. */

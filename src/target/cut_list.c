@@ -36,17 +36,6 @@ void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *
 	x->target = str_dup(a, s->target);
 }
 
-/* The targets whose code was removed, by generation: "gfx803, gfx900". */
-static struct str cut_list_removed(struct arena *a, const struct slim_report *r)
-{
-	struct strs names = {0};
-	VEC_EACH (const struct slim_sum, s, &r->targets)
-		if (!s->kept)
-			strs_add(a, &names, s->target);
-	targets_sort(&names);
-	return str_join(a, &names, S(", "));
-}
-
 struct str cut_list_text(struct arena *a, const struct slim_report *r)
 {
 	struct slim_report list = *r;
@@ -73,12 +62,17 @@ struct err *cut_list_read(
 struct str cut_list_describe(struct arena *a, struct str text)
 {
 	struct slim_report r;
+	struct strs removed = {0};
 	struct err *e = cut_list_read(a, text, S("the cut list"), &r);
 	bool good = !e && (r.gpus.n || r.files.n);
 	err_free(e);
 	if (!good)
 		return S("");
-	struct str gone = cut_list_removed(a, &r);
+	VEC_EACH (const struct slim_sum, s, &r.targets)
+		if (!s->kept)
+			strs_add(a, &removed, s->target);
+	targets_sort(&removed);
+	struct str gone = str_join(a, &removed, S(", "));
 	struct str gpus = r.gpus.n ? str_join(a, &r.gpus, S(", ")) : S("all GPUs");
 	if (!gone.n)
 		gone = r.stripped ? S("debug information and symbols") : S("files of other GPUs");

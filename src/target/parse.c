@@ -207,8 +207,7 @@ static int by_generation(const void *x, const void *y)
 
 void targets_sort(struct strs *list)
 {
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), by_generation);
+	VEC_SORT(list, by_generation);
 }
 
 static bool conflict(enum feature a, enum feature b)

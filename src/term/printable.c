@@ -7,42 +7,28 @@
 
 enum { MARK = 9, MARKED = 1 + MARK + 2 /* ESC, mark, code */ };
 
-/* The placeholder for a newline of ours: ESC, a random mark, '\n'. It is made on first use, by out_init(), while there
- * is only one thread. */
-static struct str line_mark(void)
-{
-	static char text[] = "\033r01234567\n";
-	static bool ready;
-	uint32_t n;
-	if (!ready) {
-		if (getrandom(&n, sizeof(n), 0) != sizeof(n))
-			n = (uint32_t)(uintptr_t)&n; /* an address: random by ASLR */
-		for (int i = 2; i < 1 + MARK; i++, n >>= 4)
-			text[i] = "0123456789abcdef"[n % 16];
-		ready = true;
-	}
-	return (struct str){.p = text, .n = sizeof(text) - 1};
-}
-
-static struct str mark(void)
-{
-	return str_sub(line_mark(), 1, 1 + MARK);
-}
+/* The placeholder for a newline of ours: ESC, a random mark, '\n'. out_init() makes it, while there is only one thread. */
+static char line_text[] = "\033r01234567\n";
+static const struct str line_mark = {.p = line_text, .n = sizeof(line_text) - 1};
+static const struct str mark = {.p = line_text + 1, .n = MARK};
 
 void styles_init(void)
 {
-	(void)line_mark();
+	uint32_t n;
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+		n = (uint32_t)(uintptr_t)&n; /* an address: random by ASLR */
+	for (int i = 2; i < 1 + MARK; i++, n >>= 4)
+		line_text[i] = "0123456789abcdef"[n % 16];
 }
 
 static bool is_marked(struct str s)
 {
-	return s.n >= MARKED && s.p[0] == '\033' && str_eq(str_sub(s, 1, 1 + MARK), mark());
+	return s.n >= MARKED && s.p[0] == '\033' && str_eq(str_sub(s, 1, 1 + MARK), mark);
 }
 
 struct str style_mark(struct arena *a, unsigned code, struct str s)
 {
-	struct str m = mark();
-	return str_fmt(a, "\033%.*s%02u%.*s\033%.*s00", STR(m), code, STR(s), STR(m));
+	return str_fmt(a, "\033%.*s%02u%.*s\033%.*s00", STR(mark), code, STR(s), STR(mark));
 }
 
 struct str styles_resolve(struct arena *a, struct str s)
@@ -129,15 +115,14 @@ struct str printable_fmt(struct arena *a, const char *fmt, va_list ap)
 {
 	BUF(marked, a);
 	BUF(out, a);
-	struct str line = line_mark();
 	for (struct str rest = str_from(fmt), part; rest.n;) {
 		bool end = str_cut(rest, '\n', &part, &rest);
 		buf_add(&marked, part);
-		buf_add(&marked, end ? line : S(""));
+		buf_add(&marked, end ? line_mark : S(""));
 	}
 	struct str text = str_vfmt(a, buf_str(&marked).p, ap);
-	for (size_t end; (end = str_find(text, line)) < text.n;
-		text = str_sub(text, end + line.n, text.n)) {
+	for (size_t end; (end = str_find(text, line_mark)) < text.n;
+		text = str_sub(text, end + line_mark.n, text.n)) {
 		add_printable(&out, str_sub(text, 0, end), "");
 		buf_char(&out, '\n');
 	}

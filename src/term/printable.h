@@ -20,7 +20,7 @@ struct str printable_fmt(struct arena *a, const char *fmt, va_list ap) PRINTF(2,
 	struct str text = printable_fmt((arena), fmt, text##_args);                                \
 	va_end(text##_args)
 
-void styles_init(void); /* call it while there is only one thread */
+void styles_init(void); /* call it first, while there is only one thread */
 struct str style_mark(struct arena *a, unsigned code, struct str s); /* SGR 1 to 99 */
 struct str styles_resolve(struct arena *a, struct str s);
 

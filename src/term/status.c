@@ -132,16 +132,10 @@ static void warn(struct str text)
 
 void status_init(void)
 {
-	static const struct progress_sink quiet = {.warn = warn}, sink = {.begin = begin,
-									  .add = add,
-									  .left = left,
-									  .end = end,
-									  .note = note,
-									  .warn = warn};
-	progress_listen(&quiet);
-	if (out_verbosity() < 0)
-		return;
+	static const struct progress_sink quiet = {.warn = warn};
+	static const struct progress_sink sink = {
+		.begin = begin, .add = add, .left = left, .end = end, .note = note, .warn = warn};
 	const char *term = getenv("TERM");
 	tty = isatty(STDERR_FILENO) && out_verbosity() == 0 && term && strcmp(term, "dumb");
-	progress_listen(&sink);
+	progress_listen(out_verbosity() < 0 ? &quiet : &sink);
 }

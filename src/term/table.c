@@ -77,6 +77,15 @@ void table_print(struct table *t)
 		print_row(t, row->v, widths, STYLE_PLAIN);
 }
 
+bool table_below(struct table *t)
+{
+	if (!t->n)
+		return false;
+	out_text(S("\n"));
+	table_print(t);
+	return true;
+}
+
 static void csv_row(struct buf *out, const struct str *cells, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

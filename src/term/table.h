@@ -49,6 +49,8 @@ struct table table_new(struct arena *a, const char *heads);
 /* Adds a row; `cells` has as many elements as there are columns. */
 void table_row(struct table *t, const struct str *cells);
 void table_print(struct table *t); /* to stdout */
+/* The same below an empty line, if the table has rows; false if it has none. */
+bool table_below(struct table *t);
 /* The same as CSV (RFC 4180, lines end with a newline alone). A cell that a spreadsheet would take for a formula has an
  * apostrophe before it. */
 void table_csv(const struct table *t);

@@ -264,6 +264,20 @@ static void columns_fit_and_align(void **state)
 						   "g\xc3\xa9       1234567\n");
 }
 
+static void a_table_below_others_needs_a_row(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct table t = table_new(&a, "target|>size");
+	struct capture c = capture_begin(stdout);
+	assert_false(table_below(&t));
+	assert_string_equal(capture_end(&a, &c).p, "");
+	table_row(&t, (struct str[]){S("gfx1100"), S("12")});
+	c = capture_begin(stdout);
+	assert_true(table_below(&t));
+	assert_string_equal(capture_end(&a, &c).p, "\ntarget   size\ngfx1100    12\n");
+}
+
 struct shown_part {
 	struct str name;
 	struct strs gpus;
@@ -635,6 +649,7 @@ int main(void)
 		cmocka_unit_test(verbosity_decides_what_is_said),
 		cmocka_unit_test(output_of_a_tool_is_set_apart),
 		cmocka_unit_test(columns_fit_and_align),
+		cmocka_unit_test(a_table_below_others_needs_a_row),
 		cmocka_unit_test(a_result_is_shown_by_the_keys_of_its_json),
 		cmocka_unit_test(figures_are_short),
 		cmocka_unit_test(colour_follows_the_mode),
