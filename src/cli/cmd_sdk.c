@@ -202,13 +202,10 @@ struct err *cmd_sdk_shims(struct arena *a, void *args)
 	struct sdk_args *o = args;
 	struct sdk sdk;
 	struct targets targets = {0};
-	struct strs vars = {0}, gpus = {0};
-	if (o->gpus.n)
-		TRY(targets_parse(a, &o->gpus, &targets));
-	VEC_EACH (const struct target, t, &targets)
-		strs_add(a, &gpus, target_text(a, t));
+	struct strs vars = {0};
+	TRY(opt_targets(a, S(""), &o->gpus, &targets));
 	TRY(sdk_open_name(a, o->sdk, &sdk));
-	struct shim_options options = {.gpus = &gpus,
+	struct shim_options options = {.gpus = &o->gpus,
 		.memory = (uint64_t)o->memory << 20,
 		.share = o->share,
 		.jobs = o->common.jobs,

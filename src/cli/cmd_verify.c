@@ -52,8 +52,7 @@ struct err *cmd_verify(struct arena *a, void *p)
 	}
 	if (args->policy.n)
 		TRY(verify_policy(a, args->policy, &o->policy));
-	if (args->require.n)
-		TRY(targets_parse(a, &args->require, &o->require));
+	TRY(opt_targets(a, S(""), &args->require, &o->require));
 	for (size_t i = 0; i < args->wheels.n; i++)
 		TRY(verify_paths(a, args->wheels.v[i], &paths));
 	TRY(verify_wheels(a, &paths, o, &all));
