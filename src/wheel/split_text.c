@@ -179,15 +179,6 @@ struct str split_variants(struct splitting *s)
 	return str_replace(s->a, text, S("@GPUS@"), buf_str(&lines));
 }
 
-static struct str host_metadata(struct splitting *s)
-{
-	BUF(more, s->a);
-	buf_add(&more, host_headers(s));
-	if (s->now->role == SPLIT_VARIANT)
-		(void)list_variants(s, &more);
-	return wheel_with(s->a, s->metadata, buf_str(&more));
-}
-
 /* ---- device wheels ---- */
 
 /* Its licences are those of the host wheel, whose METADATA is of a version that has their headers. */
@@ -220,7 +211,13 @@ static struct str device_metadata(struct splitting *s)
 
 struct str split_metadata(struct splitting *s)
 {
-	return split_is_host(s->now) ? host_metadata(s) : device_metadata(s);
+	BUF(more, s->a);
+	if (!split_is_host(s->now))
+		return device_metadata(s);
+	buf_add(&more, host_headers(s));
+	if (s->now->role == SPLIT_VARIANT)
+		(void)list_variants(s, &more);
+	return wheel_with(s->a, s->metadata, buf_str(&more));
 }
 
 struct str split_provenance(struct splitting *s)
