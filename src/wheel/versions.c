@@ -13,32 +13,32 @@ static bool is_whole(struct str text, size_t at, size_t n)
 	return !ascii_digit(before) && before != '.' && !longer;
 }
 
+/* The offset of a version from `at` on; text.n if the text names it no more. */
+static size_t find_version(struct str text, size_t at, struct str version)
+{
+	for (;; at++) {
+		at += str_find(str_sub(text, at, text.n), version);
+		if (at == text.n || is_whole(text, at, version.n))
+			return at;
+	}
+}
+
 bool wheel_names_version(struct str text, struct str version)
 {
-	for (size_t from = 0; from < text.n;) {
-		size_t at = from + str_find(str_sub(text, from, text.n), version);
-		if (at < text.n && is_whole(text, at, version.n))
-			return true;
-		from = at + 1;
-	}
-	return false;
+	return find_version(text, 0, version) < text.n;
 }
 
 static struct str replace_version(struct arena *a, struct str text, const struct wheel_rename *r)
 {
 	BUF(b, a);
-	size_t done = 0, from = 0;
-	while (r->old.n && from < text.n) {
-		size_t at = from + str_find(str_sub(text, from, text.n), r->old);
-		from = at + 1;
-		if (at >= text.n || !is_whole(text, at, r->old.n))
-			continue;
+	size_t at = r->old.n ? find_version(text, 0, r->old) : text.n, done = 0;
+	if (at == text.n)
+		return text;
+	for (; at < text.n; at = find_version(text, done, r->old)) {
 		buf_add(&b, str_sub(text, done, at));
 		buf_add(&b, r->now);
-		done = from = at + r->old.n;
+		done = at + r->old.n;
 	}
-	if (!done)
-		return text;
 	buf_add(&b, str_sub(text, done, text.n));
 	return buf_str(&b);
 }
@@ -98,8 +98,7 @@ struct err *wheel_renames_read(struct arena *a, const struct strs *words, struct
 
 /* Requirements keep ranges such as ">=7.12.0rc1": only what names the version exactly follows it, and of the projects
  * that are renamed. If these are not known: ROCm's own, and those that name a local version. */
-static struct str new_requirement(struct arena *a, const struct wheel_request *q,
-	const struct wheel_renames *renames, struct str value)
+static struct str new_requirement(struct arena *a, const struct wheel_request *q, struct str value)
 {
 	struct requirement r;
 	struct err *e = requirement_parse(value, &r);
@@ -108,7 +107,7 @@ static struct str new_requirement(struct arena *a, const struct wheel_request *q
 	bool ours = q->projects ? strs_has(q->projects, name)
 				: str_starts(name, S("rocm")) || str_contains(r.specifier, S("+"));
 	err_free(e);
-	return exact && ours ? wheel_with_versions(a, value, renames) : value;
+	return exact && ours ? wheel_with_versions(a, value, &q->renames) : value;
 }
 
 struct str wheel_new_metadata(struct arena *a, const struct wheel_request *q, struct str text,
@@ -123,7 +122,7 @@ struct str wheel_new_metadata(struct arena *a, const struct wheel_request *q, st
 		if (dist_header_is(it, "version") && version.n)
 			now = version;
 		else if (dist_header_is(it, "requires-dist") && !folded)
-			now = new_requirement(a, q, &q->renames, it->value);
+			now = new_requirement(a, q, it->value);
 		if (folded || str_eq(now, it->value))
 			continue;
 		size_t at = (size_t)(it->value.p - text.p);
