@@ -47,17 +47,13 @@ struct err *split_check_names(struct splitting *s)
 
 /* ---- GPUs and the wheels that they need ---- */
 
-static bool is_part(struct splitting *s, const char *key)
-{
-	return key && strs_has(&s->done->gpus, str_from(key));
-}
-
 void split_list_served(struct splitting *s)
 {
 	strs_add_all(s->a, &s->done->serves, &s->done->gpus);
 	for (size_t i = 0; i < gpu_count; i++) {
 		const struct gpu *g = &gpu_table()[i];
-		if (!g->is_generic && !g->removed && is_part(s, g->generic))
+		if (!g->is_generic && !g->removed && g->generic &&
+			strs_has(&s->done->gpus, str_from(g->generic)))
 			strs_put(s->a, &s->done->serves, str_from(g->name));
 	}
 	targets_sort(&s->done->serves);

@@ -3,22 +3,20 @@
 #include "lang/python/version.h"
 #include "wheel/archive.h"
 
-/* Is the version at this place of a text a whole one? "7.13.0rc2" is in "+rocm7.13.0rc2", but not in "17.13.0rc2" or
- * "7.13.0rc2.post1"; "7.13.*" is no longer one than "7.13". */
-static bool is_whole(struct str text, size_t at, size_t n)
-{
-	char before = at ? text.p[at - 1] : 0, after = at + n < text.n ? text.p[at + n] : 0;
-	char next = at + n + 1 < text.n ? text.p[at + n + 1] : 0;
-	bool longer = ascii_alnum(after) || ((after == '.' || after == '-') && ascii_alnum(next));
-	return !ascii_digit(before) && before != '.' && !longer;
-}
-
-/* The offset of a version from `at` on; text.n if the text names it no more. */
+/* The offset of a version from `at` on, as a whole one; text.n if the text names it no more. "7.13.0rc2" is in
+ * "+rocm7.13.0rc2", but not in "17.13.0rc2" or "7.13.0rc2.post1"; "7.13.*" is no longer one than "7.13". */
 static size_t find_version(struct str text, size_t at, struct str version)
 {
 	for (;; at++) {
 		at += str_find(str_sub(text, at, text.n), version);
-		if (at == text.n || is_whole(text, at, version.n))
+		if (at == text.n)
+			return at;
+		size_t end = at + version.n;
+		char before = at ? text.p[at - 1] : 0, after = end < text.n ? text.p[end] : 0;
+		char next = end + 1 < text.n ? text.p[end + 1] : 0;
+		bool longer =
+			ascii_alnum(after) || ((after == '.' || after == '-') && ascii_alnum(next));
+		if (!ascii_digit(before) && before != '.' && !longer)
 			return at;
 	}
 }
