@@ -15,13 +15,13 @@ static void add_modules(const struct make *make, struct wheel_spec *w, struct st
 		struct str data = str_fmt(
 			a, "%.*s-%.*s.data/", STR(wheel_normalise(a, w->name)), STR(w->version));
 		strs_add(a, elfs, path);
-		*VEC_PUSH(a, &w->files) = (struct wheel_file){
+		*VEC_PUSH(a, &w->files) = (struct zip_input){
 			.name = m->program ? str_fmt(a, "%.*s%.*s", STR(data), STR(m->file))
 					   : m->file,
 			.path = path,
-			.executable = true};
+			.mode = 0755};
 		if (m->loader)
-			*VEC_PUSH(a, &w->files) = (struct wheel_file){.name = m->loader_file,
+			*VEC_PUSH(a, &w->files) = (struct zip_input){.name = m->loader_file,
 				.content = str_replace(
 					a, flow_loader, S("@LIBRARY@"), path_base(m->file))};
 	}
@@ -59,14 +59,14 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 	add_modules(m, &w, &elfs);
 	VEC_EACH (const struct str, name, &p->python_files) {
 		struct str path = path_join(a, dir, *name);
-		*VEC_PUSH(a, &w.files) = (struct wheel_file){.name = *name,
+		*VEC_PUSH(a, &w.files) = (struct zip_input){.name = *name,
 			.path = path,
-			.executable = fs_try_stat(path, &st) && (st.st_mode & 0100)};
+			.mode = fs_try_stat(path, &st) && (st.st_mode & 0100) ? 0755 : 0644};
 	}
 	for (size_t i = 0; licenses[i]; i++) {
 		struct str path = path_join(a, p->project, str_from(licenses[i]));
 		if (fs_is_file(path) && !fs_leads_out(path))
-			*VEC_PUSH(a, &w.info) = (struct wheel_file){
+			*VEC_PUSH(a, &w.info) = (struct zip_input){
 				.name = str_fmt(a, "licenses/%s", licenses[i]), .path = path};
 	}
 	TRY(wheel_platform(a, &elfs, &platform));

@@ -10,9 +10,7 @@ static struct verdict verdict_of(struct arena *a, const struct release_wheel *w)
 		.version = w->version,
 		.extras = {.a = a},
 		.findings.most = FINDINGS_OF_A_KIND};
-	struct dist_headers h;
-	err_free(dist_headers_parse(a, w->metadata, &h)); /* release_describe() has read it */
-	VEC_EACH (const struct dist_header, it, &h) {
+	VEC_EACH (const struct dist_header, it, &w->headers) {
 		struct requirement r;
 		if (dist_header_is(it, "provides-extra"))
 			map_put(&v.extras, wheel_normalise(a, it->value), NULL);

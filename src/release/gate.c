@@ -8,14 +8,11 @@
 #include "testrun/testrun.h"
 #include "wheel/rewrite.h"
 
-struct evidence_wheel {
-	struct str name, sha256;
-};
 struct evidence { /* rocsmith.test/1; it has more */
 	struct str path, verdict, gpu, python, sha256, suite, config;
 	struct strs gpus; /* the GPUs that tests saw; "cpu" if there was none */
 	uint64_t shard, shards, passed;
-	VEC(struct evidence_wheel) wheels;
+	VEC(struct test_wheel) wheels;
 };
 struct waiver {
 	struct str gpu, python, name, reason, expires; /* gpu, python: "*" = any */
@@ -59,7 +56,7 @@ static struct err *read_evidence(struct arena *a, struct str path, struct eviden
 	const struct node *counts = node_get(doc, S("counts"));
 	ret->passed = counts ? node_u64(counts, S("passed"), 0) : 1;
 	NODE_EACH (w, node_member(doc, S("wheels"))) {
-		struct evidence_wheel *at = VEC_PUSH(a, &ret->wheels);
+		struct test_wheel *at = VEC_PUSH(a, &ret->wheels);
 		TRY(node_want_text(w, S("name"), &at->name));
 		TRY(node_want_text(w, S("sha256"), &at->sha256));
 	}
@@ -90,7 +87,7 @@ static struct err *read_waivers(struct arena *a, struct str path, struct waivers
 
 /* ---- what was tested ---- */
 
-static bool is_hash_of(const struct evidence_wheel *t, const struct release_wheel *w)
+static bool is_hash_of(const struct test_wheel *t, const struct release_wheel *w)
 {
 	return str_eq(t->sha256, w->sha256) || (w->origin.n && str_eq(t->sha256, w->origin));
 }
@@ -101,7 +98,7 @@ static bool is_about(struct arena *a, const struct release_set *set, const struc
 	struct findings *ret)
 {
 	bool any = false;
-	VEC_EACH (const struct evidence_wheel, t, &e->wheels) {
+	VEC_EACH (const struct test_wheel, t, &e->wheels) {
 		struct str project = package_name(a, t->name, '-'), other = S("");
 		bool ours = false;
 		VEC_EACH (const struct release_wheel, w, set) {
@@ -130,7 +127,6 @@ static bool takes_part(const struct release_set *set, const struct release_wheel
 {
 	ARENA(tmp);
 	bool cpu = str_eq(gpu, S("cpu")), needed = cpu;
-	struct dist_headers h;
 	if (!release_fits(&tmp, w, python))
 		return false;
 	if (cpu || targets_serve(&w->gpus, gpu))
@@ -139,8 +135,7 @@ static bool takes_part(const struct release_set *set, const struct release_wheel
 		const struct release_wheel *user = &set->v[i];
 		if (!targets_serve(&user->gpus, gpu) || !release_fits(&tmp, user, python))
 			continue;
-		err_free(dist_headers_parse(&tmp, user->metadata, &h));
-		VEC_EACH (const struct dist_header, it, &h)
+		VEC_EACH (const struct dist_header, it, &user->headers)
 			needed = needed ||
 				 (!str_contains(it->value, S("extra")) &&
 					 str_eq(package_name(&tmp, wheel_requires(&tmp, it), '-'),
@@ -193,7 +188,7 @@ static struct str covered(struct arena *a, const struct gate_pair *p, struct str
 		bool tested = !takes_part(p->set, w, p->gpu, p->python);
 		for (size_t i = 0; i < p->n && !tested; i++) {
 			const struct evidence *e = &p->v[i];
-			VEC_EACH (const struct evidence_wheel, t, &e->wheels)
+			VEC_EACH (const struct test_wheel, t, &e->wheels)
 				tested = tested || is_hash_of(t, w);
 			tested = tested && counts_for(p, e);
 			if (tested)

@@ -28,7 +28,7 @@ struct err *release_index(struct arena *a, struct release_index *io)
 			err_new(E_USAGE, "'%.*s' exists already, and is no index of rocsmith",
 				STR(io->site)),
 			"name another folder with -o");
-	TRY(release_read(a, &io->paths, true, &io->wheels));
+	TRY(release_read(a, &io->paths, &io->wheels));
 	release_sort(a, &io->wheels, false);
 	TRY(mark_yanked(io));
 	release_check(a, &io->wheels, NULL, &io->findings);

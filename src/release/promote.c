@@ -97,7 +97,7 @@ struct err *release_stage(
 	ret->stream = p.s.stream;
 	ret->action = S("staged");
 	ret->findings.most = FINDINGS_OF_A_KIND;
-	TRY(release_read(a, &q->wheels, true, &p.set));
+	TRY(release_read(a, &q->wheels, &p.set));
 	TRY(verify_all(&p));
 	TRY(release_lock(a, &p.s));
 	if (q->add)
@@ -219,12 +219,10 @@ static struct err *rename_all(struct promotion *p, bool write, struct release_se
 
 static void check_renamed(struct promotion *p, const struct release_set *set)
 {
-	struct dist_headers h;
 	VEC_EACH (const struct release_wheel, w, set) {
 		struct strs texts = {0};
 		strs_add(p->a, &texts, w->version);
-		err_free(dist_headers_parse(p->a, w->metadata, &h));
-		VEC_EACH (const struct dist_header, it, &h)
+		VEC_EACH (const struct dist_header, it, &w->headers)
 			if (dist_header_is(it, "requires-dist") && str_contains(it->value, S("==")))
 				strs_add(p->a, &texts, it->value);
 		for (size_t i = 0; i < texts.n * p->renames.n; i++) {

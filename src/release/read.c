@@ -30,14 +30,14 @@ static struct err *visit_wheel(void *user, const struct fs_entry *e, bool *prune
 
 struct err *release_describe(struct arena *a, struct release_wheel *io)
 {
-	struct dist_headers h;
+	const struct dist_headers *h = &io->headers;
 	struct str name, version;
 	TRY(release_file_name(a, io->file, &name, &version));
-	TRY_CTX(dist_headers_parse(a, io->metadata, &h), "cannot read the METADATA of '%.*s'",
-		STR(io->file));
-	struct str project = dist_header_value(&h, "Name");
-	io->version = dist_header_value(&h, "Version");
-	io->requires_python = dist_header_value(&h, "Requires-Python");
+	TRY_CTX(dist_headers_parse(a, io->metadata, &io->headers),
+		"cannot read the METADATA of '%.*s'", STR(io->file));
+	struct str project = dist_header_value(h, "Name");
+	io->version = dist_header_value(h, "Version");
+	io->requires_python = dist_header_value(h, "Requires-Python");
 	io->project = package_name(a, project, '-');
 	if (str_eq(wheel_normalise(a, project), wheel_normalise(a, name)) &&
 		wheel_same_version(io->version, version))
@@ -47,14 +47,13 @@ struct err *release_describe(struct arena *a, struct release_wheel *io)
 }
 
 /* Memory for the wheel itself and its code is freed again: there may be many wheels. */
-static struct err *read_wheel(
-	struct arena *a, struct str path, bool scan, struct release_wheel *ret)
+static struct err *read_wheel(struct arena *a, struct str path, struct release_wheel *ret)
 {
 	ARENA(tmp);
 	CLEANUP(wheel_close) struct wheel w = {.zip.fd = -1};
 	struct str text;
 	struct dist_headers h;
-	struct devcode code;
+	struct devcode code = {0};
 	struct digest d;
 	struct stat st;
 	*ret = (struct release_wheel){.file = path_base(path), .path = path};
@@ -63,19 +62,17 @@ static struct err *read_wheel(
 		return err_new(E_WHEEL, "'%.*s' is not a file", STR(path));
 	if (release_is_sdist(ret->file)) {
 		TRY(release_read_sdist(a, path, &ret->metadata));
-		scan = false;
 	} else {
 		TRY(wheel_open(&tmp, path, &w));
 		TRY(wheel_headers(&tmp, &w, "METADATA", &text, &h));
 		ret->metadata = str_dup(a, text);
 	}
 	TRY(release_describe(a, ret));
-	if (scan) {
+	if (!release_is_sdist(ret->file))
 		TRY(devcode_scan(&tmp, path, 0, &code));
-		VEC_EACH (const struct str, gpu, &code.served)
-			strs_add(a, &ret->gpus, str_dup(a, *gpu));
-		targets_sort(&ret->gpus);
-	}
+	VEC_EACH (const struct str, gpu, &code.served)
+		strs_add(a, &ret->gpus, str_dup(a, *gpu));
+	targets_sort(&ret->gpus);
 	TRY(hash_file(HASH_SHA256, path, &d));
 	ret->sha256 = digest_hex(a, &d);
 	ret->size = (uint64_t)st.st_size;
@@ -83,13 +80,11 @@ static struct err *read_wheel(
 	return release_attested(a, ret, &ret->provenance);
 }
 
-struct err *release_read(
-	struct arena *a, const struct strs *paths, bool scan, struct release_set *ret)
+struct err *release_read(struct arena *a, const struct strs *paths, struct release_set *ret)
 {
 	struct strs found = {0};
 	MAP(known, a);
-	VEC_EACH (const struct release_wheel, w, ret)
-		map_put(&known, str_fmt(a, "%.*s %.*s", STR(w->sha256), STR(w->file)), NULL);
+	*ret = (struct release_set){0};
 	VEC_EACH (const struct str, path, paths) {
 		size_t before = found.n;
 		struct release_paths p = {.a = a, .dir = *path, .found = &found};
@@ -104,7 +99,7 @@ struct err *release_read(
 	struct progress *bar = progress_begin(S("Reading"), S("wheels"), UNIT_ITEMS, found.n);
 	VEC_EACH (const struct str, path, &found) {
 		struct release_wheel w;
-		TRY_CTX(read_wheel(a, *path, scan, &w), "cannot release '%.*s'", STR(*path));
+		TRY_CTX(read_wheel(a, *path, &w), "cannot release '%.*s'", STR(*path));
 		if (map_put(&known, str_fmt(a, "%.*s %.*s", STR(w.sha256), STR(w.file)), NULL))
 			*VEC_PUSH(a, ret) = w;
 		progress_add(bar, 1, path_base(*path));

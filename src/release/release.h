@@ -35,6 +35,7 @@ struct release_wheel {           /* a wheel or a source distribution */
 	struct str origin;           /* the hash of the wheel that this one is, renamed; or "" */
 	struct str path;             /* its place */
 	struct str metadata;         /* METADATA */
+	struct dist_headers headers; /* its headers, from release_describe() */
 	struct str metadata_sha256, provenance_sha256; /* in a store's set: what lies beside it */
 	struct str requires_python;
 	struct str provenance; /* PEP 740's document, or "" */
@@ -48,10 +49,10 @@ struct release_set {
 };
 
 /* ---- read.c ---- */
-/* Adds wheels, and those in folders and in the folders in there; every member of a wheel is listed in its RECORD.
- * With `scan`, device code is looked for. E_WHEEL, E_ZIP, E_LIMIT; E_NOENT for a folder without any. */
+/* Reads wheels, and those in folders and in the folders in there; every member of a wheel is listed in its RECORD.
+ * E_WHEEL, E_ZIP, E_LIMIT; E_NOENT for a folder without any. */
 MUST_USE struct err *release_read(
-	struct arena *a, const struct strs *paths, bool scan, struct release_set *ret);
+	struct arena *a, const struct strs *paths, struct release_set *ret);
 /* Fills in a wheel from its METADATA. E_SYNTAX, E_WHEEL. */
 MUST_USE struct err *release_describe(struct arena *a, struct release_wheel *io);
 /* "cp312" -> "3.12"; "" for tags such as py3. */

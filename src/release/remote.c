@@ -215,18 +215,16 @@ struct err *remote_post(struct arena *a, const struct web *r, const struct relea
 	struct web_answer got;
 	struct strs more = {0};
 	struct wheel_name n = {.python = S("source")};
-	struct dist_headers h;
 	struct str url = str_fmt(a, "%.*s/", STR(r->base));
 	bool sdist = release_is_sdist(w->file);
 	if (!sdist)
 		TRY(wheel_name_parse(a, w->file, &n));
-	TRY(dist_headers_parse(a, w->metadata, &h));
 	const struct {
 		const char *name;
 		struct str value;
 	} fields[] = {{":action", S("file_upload")}, {"protocol_version", S("1")},
-		{"name", dist_header_value(&h, "Name")}, {"version", w->version},
-		{"metadata_version", dist_header_value(&h, "Metadata-Version")},
+		{"name", dist_header_value(&w->headers, "Name")}, {"version", w->version},
+		{"metadata_version", dist_header_value(&w->headers, "Metadata-Version")},
 		{"filetype", sdist ? S("sdist") : S("bdist_wheel")}, {"pyversion", n.python},
 		{"requires_python", w->requires_python}, {"sha256_digest", w->sha256}};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
@@ -236,6 +234,5 @@ struct err *remote_post(struct arena *a, const struct web *r, const struct relea
 	web_set(a, &more, "form",
 		str_fmt(a, "content=@%.*s;filename=%.*s", STR(web_quoted(a, w->path)),
 			STR(web_quoted(a, w->file))));
-	TRY(web_ask(a, r, url, &more, &got));
-	return got.there ? NULL : web_refused(a, r, &got, url);
+	return send_body(a, r, url, &more, &got);
 }

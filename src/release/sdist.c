@@ -42,18 +42,12 @@ struct err *release_file_name(
 
 bool release_is_static(const struct release_wheel *w)
 {
-	ARENA(tmp);
-	struct dist_headers h;
-	uint64_t v[2] = {0};
-	bool changes = false;
+	uint64_t v[2];
 	if (!release_is_sdist(w->file))
 		return true;
-	CLEANUP(err_freep) struct err *e = dist_headers_parse(&tmp, w->metadata, &h);
-	if (e || str_numbers(dist_header_value(&h, "Metadata-Version"), v, 2) < 2)
-		return false;
-	VEC_EACH (const struct dist_header, it, &h)
-		changes = changes || dist_header_is(it, "dynamic");
-	return !changes && (v[0] > 2 || (v[0] == 2 && v[1] >= 2));
+	size_t n = str_numbers(dist_header_value(&w->headers, "Metadata-Version"), v, 2);
+	return n == 2 && (v[0] > 2 || (v[0] == 2 && v[1] >= 2)) &&
+	       !dist_header(&w->headers, "Dynamic");
 }
 
 /* Unpacks it into a new folder, whose only content is the folder NAME-VERSION. */

@@ -92,14 +92,10 @@ struct site_file {
 	const struct release_wheel *w;
 	struct str url, metadata, provenance, time;
 };
-struct site_name {
-	struct str name;
-};
 struct site_json {
 	struct str name;
 	VEC(struct site_file) files;
-	VEC(struct site_name) projects;
-	struct strs versions;
+	struct strs projects, versions;
 };
 
 /* false, true or the reason */
@@ -149,7 +145,7 @@ static const struct json_field project_fields[] = {
 	FIELD_LIST("files", struct site_json, files, file_fields),
 	FIELD_LAST(FIELD("versions", struct site_json, versions)),
 };
-static const struct json_field name_fields[] = FIELDS_ONLY(struct site_name, name);
+static const struct json_field name_fields[] = {FIELD_LAST({.key = "name", .kind = FIELD_TEXT})};
 static const struct json_field root_fields[] = {
 	FIELD_PART("meta", meta_fields),
 	FIELD_LAST(FIELD_LIST("projects", struct site_json, projects, name_fields)),
@@ -176,12 +172,11 @@ struct str release_root(struct arena *a, const struct release_set *set, bool jso
 {
 	struct strs projects = release_projects(a, set);
 	struct html h = {.out.a = a};
-	struct site_json doc = {0};
+	const struct site_json doc = {.projects = projects};
 	page_begin(&h, S("Simple index"));
 	VEC_EACH (const struct str, p, &projects) {
 		html_leaf(&h, *p, "a", "href", str_fmt(a, "%.*s/", STR(*p)).p, NULL);
 		buf_add(&h.out, S("<br>\n"));
-		*VEC_PUSH(a, &doc.projects) = (struct site_name){*p};
 	}
 	html_close(&h, h.depth);
 	return json ? json_document(a, 0, root_fields, &doc) : buf_str(&h.out);

@@ -1,7 +1,7 @@
 """A plugin for pytest (7 and later) that `rocsmith test` loads with -p. $ROCSMITH_TEST names a folder with settings.json:
 
 source   the folder to which ids of tests are relative
-shard    [number, of]: a test belongs to the shard that the hash of its id names
+shard    its number, from 1, among `shards`: a test belongs to the shard that the hash of its id names
 include  ids of what runs; [] = all. An id stands for itself and, as in pytest, for all below it
 exclude  ids of what does not run: skip list, command line, what earlier processes have done
 only     exact ids, without shards: for tests that are run again; [] = all
@@ -59,7 +59,7 @@ class Recorder:
     def is_mine(self, name):
         if self.only:
             return name in self.only
-        number, of = self.settings["shard"]
+        number, of = self.settings["shard"], self.settings["shards"]
         digest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
         return digest % of == number - 1 and (not self.include or is_in(name, self.include))
 

@@ -7,16 +7,10 @@ enum { STARTS = 100, OUTPUT = 64 << 10, WATCHED = 1 << 20, BETWEEN = 300 /* seco
 
 /* ---- watching ---- */
 
-struct watched_journal {
-	struct str name;
-	uint64_t at; /* bytes that were read */
-};
-
 struct test_watch {
-	struct arena *a;
 	struct str folder;
-	VEC(struct watched_journal) files;
-	double last; /* when a journal last grew; later, if no test runs */
+	struct map journals; /* paths -> uint64_t, the bytes that were read */
+	double last;         /* when a journal last grew; later, if no test runs */
 	unsigned limit;
 	struct progress *progress;
 };
@@ -26,24 +20,24 @@ static void test_watch_end(struct test_watch *w)
 	progress_end(w->progress);
 }
 
-/* Reads the new lines of a journal. */
-static void look(struct test_watch *w, struct watched_journal *j)
+/* Reads the new lines of a journal, behind *at. */
+static void look(struct test_watch *w, struct str path, uint64_t *at)
 {
 	ARENA(tmp);
 	struct stat st;
-	struct str line, path = path_join(&tmp, w->folder, j->name), now = S("");
+	struct str line, now = S("");
 	CLEANUP(fd_closep) int fd = -1;
 	uint64_t done = 0;
-	if (!fs_try_lstat(path, &st) || (uint64_t)st.st_size <= j->at)
+	if (!fs_try_lstat(path, &st) || (uint64_t)st.st_size <= *at)
 		return;
-	size_t n = (uint64_t)st.st_size - j->at < WATCHED ? (size_t)((uint64_t)st.st_size - j->at)
-							  : WATCHED;
+	size_t n = (uint64_t)st.st_size - *at < WATCHED ? (size_t)((uint64_t)st.st_size - *at)
+							: WATCHED;
 	char *bytes = arena_raw(&tmp, n);
 	struct err *e = fs_open(path, &fd);
-	e = e ? e : fs_pread(fd, bytes, n, j->at);
+	e = e ? e : fs_pread(fd, bytes, n, *at);
 	err_free(e);
 	struct str text = {.p = bytes, .n = e ? 0 : n};
-	j->at += n;
+	*at += n;
 	bool within = false;
 	while (str_next(&text, '\n', &line)) {
 		const struct str start = S("{\"event\": \"start\", \"id\": \"");
@@ -66,54 +60,41 @@ static bool on_tick(void *user)
 	struct strs names = {0};
 	struct err *e = fs_list(&tmp, w->folder, &names);
 	err_free(e);
-	for (size_t i = 0; i < names.n; i++) {
-		struct watched_journal *j = w->files.v, *end = w->files.n ? j + w->files.n : j;
-		if (!str_eq(path_ext(names.v[i]), S(".journal")))
+	VEC_EACH (const struct str, name, &names) {
+		struct str path = path_join(&tmp, w->folder, *name);
+		if (!str_eq(path_ext(path), S(".journal")))
 			continue;
-		while (j < end && !str_eq(j->name, names.v[i]))
-			j++;
-		if (j == end) {
-			j = VEC_PUSH(w->a, &w->files);
-			j->name = str_dup(w->a, names.v[i]);
-		}
-		look(w, j);
+		if (!map_has(&w->journals, path))
+			map_put(&w->journals, str_dup(w->journals.a, path),
+				NEW(w->journals.a, uint64_t));
+		look(w, path, map_get(&w->journals, path));
 	}
 	return mono_now() - w->last <= w->limit;
 }
 
 /* ---- one start ---- */
 
+struct test_settings { /* settings.json; plugin.py describes it */
+	struct str source, device, name;
+	unsigned shard, shards;
+	struct strs include, exclude, only;
+};
+static const struct json_field settings_fields[] = FIELDS_ONLY(
+	struct test_settings, source, device, name, shard, shards, include, exclude, only);
+
 static struct err *write_settings(struct test_run *r, const struct strs *only, struct str folder)
 {
 	ARENA(tmp);
-	BUF(out, &tmp);
-	struct json j = {.out = &out};
-	const struct test_driver *d = r->driver;
-	static const struct strs none;
-	const struct {
-		const char *key;
-		const struct strs *list;
-	} lists[] = {
-		{"include", &r->include}, {"exclude", &r->exclude}, {"only", only ? only : &none}};
-	json_open(&j, '{');
-	json_key(&j, "source");
-	json_str(&j, d->source);
-	json_key(&j, "device");
-	json_str(&j, d->device);
-	json_key(&j, "name");
-	json_str(&j, d->name);
-	json_key(&j, "shard");
-	json_open(&j, '[');
-	json_u64(&j, r->q->shard ? r->q->shard : 1);
-	json_u64(&j, r->q->shards ? r->q->shards : 1);
-	json_close(&j);
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-		json_key(&j, lists[i].key);
-		json_strs(&j, lists[i].list);
-	}
-	json_close(&j);
-	return fs_write(
-		path_join(&tmp, folder, S("settings.json")), buf_str(&out), 0644 | FS_LOOSE);
+	const struct test_settings settings = {.source = r->driver->source,
+		.device = r->driver->device,
+		.name = r->driver->name,
+		.shard = r->out->shard,
+		.shards = r->out->shards,
+		.include = r->include,
+		.exclude = r->exclude,
+		.only = only ? *only : (struct strs){0}};
+	return fs_write(path_join(&tmp, folder, S("settings.json")),
+		json_document(&tmp, 0, settings_fields, &settings), 0644 | FS_LOOSE);
 }
 
 /* Adds the files of these ids to the command: as paths, or as the modules that run_test.py knows them by. */
@@ -167,8 +148,8 @@ static struct err *start_tests(struct test_run *r, const struct strs *only, stru
 		.log = str_fmt(r->a, "%.*s.log", STR(number))};
 	struct proc p = make_process(r, only, s);
 	CLEANUP(test_watch_end)
-	struct test_watch w = {.a = r->a,
-		.folder = s->folder,
+	struct test_watch w = {.folder = s->folder,
+		.journals.a = r->a,
 		.last = mono_now() + BETWEEN,
 		.limit = r->q->timeout};
 	TRY(fs_mkdirs(s->folder));

@@ -101,7 +101,9 @@ bool set_is_whole(const struct exam *x);
 void set_check_parts(struct exam *x);
 /* Does v require another version of the other one's project? */
 bool set_excludes(struct arena *a, const struct verdict *v, const struct verdict *other);
-/* set.c: does v require this version of the other one? Is it a device wheel, by its name? */
+/* set.c: does v require the project, by a marker with this text? Does it require this version of the other one? Is it a
+ * device wheel, by its name? */
+bool set_names(struct arena *a, const struct verdict *v, struct str project, struct str marker);
 bool set_requires(struct arena *a, const struct verdict *v, const struct verdict *other);
 bool set_is_device(const struct verdict *v);
 

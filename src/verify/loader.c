@@ -16,14 +16,6 @@ static bool sdk_has(struct exam *x, struct str lib)
 	return false;
 }
 
-static bool requires(struct exam *x, struct str project)
-{
-	VEC_EACH (const struct requirement, r, &x->verdict->requires)
-		if (str_eq(wheel_normalise(x->a, r->name), project))
-			return true;
-	return false;
-}
-
 /* May a library that a part of a plain set lacks be in the other half, which was not given? */
 static bool in_other_half(const struct exam *x, struct str lib)
 {
@@ -66,7 +58,7 @@ static void say_missing(struct exam *x, const struct remark *r)
 	} else if (other) {
 		f = exam_say(x, ids[other->origin], file, "%.*s, which %s must provide", STR(needs),
 			other->who);
-		if (other->project && !requires(x, str_from(other->project)))
+		if (other->project && !set_names(x->a, x->verdict, str_from(other->project), S("")))
 			finding_fix(
 				x->a, f, "say so in METADATA: Requires-Dist: %s", other->project);
 	} else if (set_is_whole(x) || !in_other_half(x, r->what)) {

@@ -231,10 +231,10 @@ static void check_host_version(struct arena *a, struct verdicts *all, struct ver
 			STR(v->version), STR(path_base(other->path)));
 }
 
-static bool names(struct arena *a, const struct verdict *v, struct str project, struct str extra)
+bool set_names(struct arena *a, const struct verdict *v, struct str project, struct str marker)
 {
 	VEC_EACH (const struct requirement, r, &v->requires)
-		if (str_eq(wheel_normalise(a, r->name), project) && str_contains(r->marker, extra))
+		if (str_eq(wheel_normalise(a, r->name), project) && str_contains(r->marker, marker))
 			return true;
 	return false;
 }
@@ -254,9 +254,10 @@ static void check_family(struct arena *a, struct verdicts *all, struct verdict *
 			!str_starts(key, S("gfx")) || !str_starts(gpu, key) || key.n == gpu.n ||
 			!wheel_same_version(f->version, v->version))
 			continue;
-		bool required = names(a, v, f->project, S(""));
+		bool required = set_names(a, v, f->project, S(""));
 		VEC_EACH (const struct verdict, h, &all->wheels)
-			required = required || (is_host_of(h, v) && names(a, h, f->project, extra));
+			required = required ||
+				   (is_host_of(h, v) && set_names(a, h, f->project, extra));
 		if (required)
 			continue;
 		struct finding *fi = verdict_say(a, v, V_SET_FAMILY, S(""),

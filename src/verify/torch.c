@@ -183,12 +183,6 @@ static const struct exam *gather(struct exam *x, struct torch_hashes *ret)
 	return torch;
 }
 
-static bool has(const struct torch_hashes *known, struct str name)
-{
-	uint64_t hash = str_hash(name);
-	return known->n && bsearch(&hash, known->v, known->n, sizeof(hash), by_hash);
-}
-
 struct err *check_torch(struct exam *x)
 {
 	enum { SHOWN = 3, WORK = 100 };
@@ -215,7 +209,10 @@ struct err *check_torch(struct exam *x)
 			bool v1 = str_starts(rest, S("3c103hip")),
 			     v2 = hip && str_starts(rest, S("3c104cuda"));
 			bool never = (v1 && !before) || (v2 && !since);
-			bool gone = (torch || never) && !has(&known, name);
+			uint64_t hash = str_hash(name);
+			bool gone =
+				(torch || never) && !(known.n && bsearch(&hash, known.v, known.n,
+									 sizeof(hash), by_hash));
 			old = old || (gone && (v1 || v2));
 			if (gone)
 				strs_add(x->a, &lost, name);

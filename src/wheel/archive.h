@@ -54,6 +54,7 @@ struct wheel_inputs {
 	struct zip_input *v;
 	size_t n, cap;
 	struct str info; /* the dist-info folder */
+	uint64_t size;   /* bytes of their content; set by wheel_under_name() */
 	uint64_t budget; /* limit of all members' stored bytes; 0: none */
 };
 

@@ -74,7 +74,7 @@ static struct err *metadata(
 	TRY(add_header(&b, "Summary", s->summary));
 	TRY(add_header(&b, is_spdx(a, s->license) ? "License-Expression" : "License", s->license));
 	struct strs files = {0};
-	VEC_EACH (const struct wheel_file, f, &s->info)
+	VEC_EACH (const struct zip_input, f, &s->info)
 		if (str_starts(f->name, S("licenses/")))
 			strs_add(a, &files, str_sub(f->name, S("licenses/").n, f->name.n));
 	strs_sort(&files);
@@ -116,7 +116,7 @@ static struct err *make_name(
 	};
 	struct strs paths = {0};
 	struct wheel_platform p;
-	VEC_EACH (const struct wheel_file, f, &s->files)
+	VEC_EACH (const struct zip_input, f, &s->files)
 		if (f->path.n)
 			strs_add(a, &paths, f->path);
 	TRY(wheel_platform(a, &paths, &p));
@@ -126,16 +126,6 @@ static struct err *make_name(
 }
 
 /* ---- content ---- */
-
-static struct zip_input input_of(const struct wheel_file *f, struct str name)
-{
-	return (struct zip_input){
-		.name = name,
-		.path = f->path,
-		.content = f->content,
-		.mode = f->executable ? 0755 : 0644,
-	};
-}
 
 struct err *wheel_build(
 	struct arena *a, const struct wheel_spec *spec, struct str dir, struct str *ret_path)
@@ -152,13 +142,17 @@ struct err *wheel_build(
 	x.out.info = str_fmt(a, "%.*s-%.*s" DIST_INFO, STR(name.dist), STR(name.version));
 	rewrite_text(&x, "METADATA", text);
 	rewrite_text(&x, "WHEEL", wheel_text(a, &name, pure ? S("true") : S("false")));
-	VEC_EACH (const struct wheel_file, f, &spec->files)
-		*VEC_PUSH(a, &x.out) = input_of(f, f->name);
+	VEC_EACH (const struct zip_input, f, &spec->files)
+		*VEC_PUSH(a, &x.out) = *f;
 	bool bill = !pure;
-	VEC_EACH (const struct wheel_file, f, &spec->info) {
-		*VEC_PUSH(a, &x.out) = input_of(f, path_join(a, x.out.info, f->name));
+	VEC_EACH (const struct zip_input, f, &spec->info) {
+		struct zip_input *in = VEC_PUSH(a, &x.out);
+		*in = *f;
+		in->name = path_join(a, x.out.info, f->name);
 		bill = bill && !str_starts(f->name, S("sboms/"));
 	}
+	VEC_EACH (struct zip_input, in, &x.out)
+		in->mode = in->mode ? in->mode : 0644;
 	if (bill) {
 		TRY(wheel_sbom(a, spec->name, name.version, &x.out, &text));
 		rewrite_text(&x, WHEEL_SBOM, text);

@@ -32,17 +32,14 @@ static void set_path(struct fat *fat, struct fat_lib *lib)
 {
 	struct arena *a = fat->a;
 	const struct elf_dynamic *dyn = &lib->elf.dyn;
-	struct str path = dyn->runpath.n ? dyn->runpath : dyn->rpath;
+	struct str path = dyn->runpath.n ? dyn->runpath : dyn->rpath, element;
 	struct strs elements = {0}, there = {0};
 	bool gone = lib->sdk;
 	if (!lib->site.n)
 		return;
-	for (size_t i = 0, from = 0; path.n && !lib->sdk && i <= path.n; i++) {
-		if (i < path.n && path.p[i] != ':')
-			continue;
-		struct str element = str_sub(path, from, i);
+	for (bool more = path.n && !lib->sdk; more;) {
+		more = str_cut(path, ':', &element, &path); /* the last one may be empty */
 		struct str to = wheel_origin(a, element, lib->site);
-		from = i + 1;
 		if (!to.n || str_starts(to, S("_rocm_sdk")) || str_contains(to, S("/_rocm_sdk"))) {
 			gone = true;
 			continue;

@@ -7,8 +7,7 @@ struct packing {
 	struct arena *a;
 	const struct wheel_request *q;
 	struct wheel_inputs inputs;
-	size_t names;  /* bytes of all member names */
-	uint64_t size; /* bytes of all files */
+	size_t names; /* bytes of all member names */
 	/* the dist-info folder that is read: its name in two parts, METADATA, and the headers of WHEEL */
 	struct str info, dist, release, metadata;
 	struct dist_headers wheel;
@@ -71,7 +70,7 @@ static struct err *add_input(struct packing *p, struct zip_input in, uint64_t si
 		return err_new(E_LIMIT, "'%.*s' has more than %d files, or too long names",
 			STR(p->q->from), WHEEL_MEMBERS);
 	*VEC_PUSH(p->a, &p->inputs) = in;
-	p->size += size;
+	p->inputs.size += size;
 	return NULL;
 }
 
@@ -109,7 +108,7 @@ static struct err *write_packed(struct packing *p, struct wheel_done *ret)
 		.out = p->inputs};
 	ret->source = p->q->from;
 	ret->members = p->inputs.n + 1;
-	ret->size = p->size;
+	ret->size = p->inputs.size;
 	return rewrite_write(&x);
 }
 
@@ -253,29 +252,27 @@ static struct err *rename_text(struct arena *a, const struct wheel_request *q, s
 	return NULL;
 }
 
-/* Lists the members of w in p->inputs, as they are for the name n. */
-static struct err *rename_members(
-	struct packing *p, const struct wheel *w, const struct wheel_name *n)
+struct err *wheel_under_name(struct arena *a, const struct wheel_request *request,
+	const struct wheel *w, const struct wheel_name *n, struct wheel_inputs *ret)
 {
-	struct arena *a = p->a;
+	struct packing p = {.a = a, .q = request, .info = w->info};
+	struct wheel_request q = *request;
 	BUF(b, a);
 	struct dist_headers meta;
 	struct str text, wheel = path_join(a, w->info, S("WHEEL")),
 			 metadata = path_join(a, w->info, S("METADATA"));
-	p->info = w->info;
-	TRY(wheel_headers(a, w, "WHEEL", &text, &p->wheel));
-	TRY(wheel_headers(a, w, "METADATA", &p->metadata, &meta));
-	TRY(check_metadata(p, &meta));
-	struct wheel_request q = *p->q;
+	TRY(wheel_headers(a, w, "WHEEL", &text, &p.wheel));
+	TRY(wheel_headers(a, w, "METADATA", &p.metadata, &meta));
+	TRY(check_metadata(&p, &meta));
 	bool other = q.local.p || !str_eq(n->version, w->name.version);
 	if (q.local.p)
-		wheel_renames_local(a, p->version->value, n->version, &q.renames);
+		wheel_renames_local(a, p.version->value, n->version, &q.renames);
 	struct str requires =
-		wheel_new_metadata(a, &q, p->metadata, &meta, other ? n->version : S(""));
-	struct str old = dist_stem(w->info), now = str_fmt(a, "%.*s-%.*s", STR(p->dist),
-						     STR(other ? n->version : p->release));
+		wheel_new_metadata(a, &q, p.metadata, &meta, other ? n->version : S(""));
+	struct str old = dist_stem(w->info),
+		   now = str_fmt(a, "%.*s-%.*s", STR(p.dist), STR(other ? n->version : p.release));
 	/* WHEEL with the build number and tags of the name */
-	VEC_EACH (const struct dist_header, h, &p->wheel)
+	VEC_EACH (const struct dist_header, h, &p.wheel)
 		if (!dist_header_is(h, "tag") && !dist_header_is(h, "build"))
 			buf_fmt(&b, "%.*s: %.*s\n", STR(h->key),
 				STR(str_replace(a, h->value, S("\n"), S("\n "))));
@@ -283,29 +280,18 @@ static struct err *rename_members(
 	VEC_EACH (const struct wheel_member, m, &w->members) {
 		struct zip_input in = wheel_input(w, m);
 		bool tags = str_eq(in.name, wheel);
-		bool renamed = str_eq(in.name, metadata) && !str_eq(requires, p->metadata);
+		bool renamed = str_eq(in.name, metadata) && !str_eq(requires, p.metadata);
 		if (!m->sha256.n)
 			continue;
 		if (q.renames.n && !tags && !renamed)
 			TRY(rename_text(a, &q, &in));
 		if (tags || renamed)
-			in = (struct zip_input){.mode = in.mode};
-		if (tags)
-			in.content = buf_str(&b);
-		else if (renamed)
-		in.content = requires;
+			in = (struct zip_input){
+				.mode = in.mode, .content = tags ? buf_str(&b) : requires};
 		in.name = wheel_renamed(a, m->zip->name, old, now);
-		TRY(add_input(p, in, in.member ? m->zip->size : in.content.n));
+		TRY(add_input(&p, in, in.member ? m->zip->size : in.content.n));
 	}
-	p->inputs.info = str_fmt(a, "%.*s" DIST_INFO, STR(now));
-	return NULL;
-}
-
-struct err *wheel_under_name(struct arena *a, const struct wheel_request *q, const struct wheel *w,
-	const struct wheel_name *n, struct wheel_inputs *ret)
-{
-	struct packing p = {.a = a, .q = q};
-	TRY(rename_members(&p, w, n));
+	p.inputs.info = str_fmt(a, "%.*s" DIST_INFO, STR(now));
 	*ret = p.inputs;
 	return NULL;
 }
@@ -320,6 +306,6 @@ struct err *wheel_retag(struct arena *a, const struct wheel_request *q, struct w
 	TRY(wheel_new_name(a, q, &name));
 	TRY(wheel_place(a, q, &name, &ret->path));
 	TRY(wheel_check(&w, q->jobs, "Checking", NULL, NULL));
-	TRY(rename_members(&p, &w, &name));
+	TRY(wheel_under_name(a, q, &w, &name, &p.inputs));
 	return write_packed(&p, ret);
 }

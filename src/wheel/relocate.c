@@ -119,14 +119,11 @@ static struct str path_for(
 {
 	struct arena *a = x->a;
 	struct strs kept = {0}, there = {0};
-	size_t from = 0;
+	struct str rest = path, element;
 	bool changes = false;
-	for (size_t i = 0; path.n && i <= path.n; i++) {
-		if (i < path.n && path.p[i] != ':')
-			continue;
-		struct str element = str_sub(path, from, i);
+	for (bool more = path.n; more;) {
+		more = str_cut(rest, ':', &element, &rest); /* the last one may be empty */
 		bool goes = !element.n;
-		from = i + 1;
 		VEC_EACH (const struct str, dir, &x->r->gone)
 			goes = goes || path_is_below(path_clean(a, element), *dir);
 		changes |= goes;

@@ -62,7 +62,7 @@ static struct err *take_file(struct rocm_making *m, const struct rocm_wheel *row
 {
 	struct arena *a = m->a;
 	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
-	struct wheel_file w = {.name = str_fmt(a, "%s/%.*s", row->folder, STR(io->relpath))};
+	struct zip_input w = {.name = str_fmt(a, "%s/%.*s", row->folder, STR(io->relpath))};
 	struct wheel_elf elf = {0};
 	struct str path = path_join(a, m->root, io->relpath), link = io->target, real;
 	struct stat st;
@@ -81,8 +81,8 @@ static struct err *take_file(struct rocm_making *m, const struct rocm_wheel *row
 		io->target = soname;
 	if (other && io->target.n)
 		return NULL;
-	w.executable = st.st_mode & 0111;
-	if (link.n && is_elf && w.executable && !str_contains(path_base(w.path), S(".so"))) {
+	w.mode = st.st_mode & 0111 ? 0755 : 0644;
+	if (link.n && is_elf && w.mode == 0755 && !str_contains(path_base(w.path), S(".so"))) {
 		w.path = S("");
 		w.content = str_fmt(a, "#!/bin/bash\nexec -a \"$0\" \"${0%%/*}\"/%.*s \"$@\"\n",
 			STR(str_shell(a, link)));
@@ -162,7 +162,7 @@ static struct err *build_wheel(struct rocm_making *m, struct wheel_spec *s, cons
 	struct str path, of, file;
 	s->version = m->version;
 	for (size_t i = 0; i < rocm_texts_count; i++) {
-		struct wheel_file f = {.content = rocm_texts[i]};
+		struct zip_input f = {.content = rocm_texts[i]};
 		(void)str_cut(str_from(rocm_texts_files[i]), '-', &of, &file);
 		if (!str_eq(of, str_from(module)))
 			continue;
@@ -183,7 +183,7 @@ static struct err *make_wheel(
 	struct arena *a = m->a;
 	struct devel_links links = {.version = m->version};
 	struct wheel_spec s = {.platform = S("linux_x86_64")};
-	struct wheel_file more = {.name = str_fmt(a, "%s/__init__.py", row->folder)};
+	struct zip_input more = {.name = str_fmt(a, "%s/__init__.py", row->folder)};
 	s.name = str_fmt(a, "%s%.*s", row->name, STR(target));
 	require(m, &m->rocm, s.name, str_fmt(a, "%s%.*s", row->extra, STR(target)));
 	if (*row->needs)

@@ -20,16 +20,14 @@ struct split_file { /* a member */
 	uint64_t objects, code;   /* bytes of that together, and of its bundles */
 	/* its new content, a file in the scratch folder: a host part, or code for one GPU */
 	struct str content;
-	/* kpack: its name in archives; number of its bundles; split_member.absent */
+	/* kpack: its name in archives; split_member.absent */
 	struct str name;
-	uint32_t bundles;
 	struct strs absent;
 };
 
 struct split_archive {                 /* a kpack archive */
 	struct str target, name, path; /* name in the wheel; path of the file */
 	struct kpack_out out;
-	size_t noted; /* objects that note_absent() has passed */
 };
 
 struct splitting {

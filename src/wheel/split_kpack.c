@@ -62,6 +62,26 @@ static struct err *take_object(void *user, size_t bundle, const struct bundle_en
 	return at + piece->n < e->size ? NULL : kpack_out_end(&x->out);
 }
 
+/* Notes the bundles of a file that have no code for a target of the set. */
+static void note_absent(struct splitting *s, struct split_file *f, const struct slim_plan *p)
+{
+	VEC_EACH (const struct split_archive, x, &s->archives) {
+		struct strs absent = {0};
+		for (size_t i = 0; i < p->bundles.n; i++) {
+			bool has = false;
+			VEC_EACH (const struct bundle_entry, e, &p->bundles.v[i].old.entries)
+				has = has || (e->size && str_eq(e->target, x->target));
+			if (!has)
+				strs_add(s->a, &absent,
+					str_fmt(s->a, "%zu %.*s", i, STR(x->target)));
+		}
+		if (absent.n < p->bundles.n)
+			strs_add_all(s->a, &f->absent, &absent);
+		else
+			strs_add(s->a, &f->absent, str_fmt(s->a, "* %.*s", STR(x->target)));
+	}
+}
+
 static struct err *pack_library(struct splitting *s, struct split_file *f)
 {
 	ARENA(tmp);
@@ -74,34 +94,12 @@ static struct err *pack_library(struct splitting *s, struct split_file *f)
 	struct str mark = kpack_mark(&tmp, f->name, path_rel(&tmp, to, from));
 	TRY(split_bundles(s, &tmp, &p, &dll));
 	TRY(slim_objects(&p, take_object, s));
-	f->bundles = (uint32_t)p.bundles.n;
+	note_absent(s, f, &p);
 	f->content = split_scratch(s, f);
 	if (dll.bundles.n)
 		return kpack_dll_save(&dll, mark, f->content);
 	slim_mark(&p, mark);
 	return slim_save(&p, f->content, 0644);
-}
-
-/* Notes the bundles of a file for which an archive has no code. An archive's objects are in the order of their files
- * and bundles. */
-static void note_absent(struct splitting *s, struct split_file *f)
-{
-	VEC_EACH (struct split_archive, x, &s->archives) {
-		uint32_t next = 0;
-		for (bool more = true; more; x->noted += more) {
-			const struct kpack_object *o =
-				x->noted < x->out.objects.n ? &x->out.objects.v[x->noted] : NULL;
-			more = o && str_eq(o->path, f->name);
-			o = more ? o : NULL;
-			uint32_t stop = o ? o->index : next ? f->bundles : 0;
-			for (; next < stop; next++)
-				strs_add(s->a, &f->absent,
-					str_fmt(s->a, "%u %.*s", next, STR(x->target)));
-			next = o ? o->index + 1 : next;
-		}
-		if (!next)
-			strs_add(s->a, &f->absent, str_fmt(s->a, "* %.*s", STR(x->target)));
-	}
 }
 
 struct err *split_archives(struct splitting *s)
@@ -116,9 +114,6 @@ struct err *split_archives(struct splitting *s)
 	for (size_t i = 0; i < s->w.members.n && !e; i++)
 		if (s->files[i].fat)
 			e = split_content(s, &s->files[i], pack_library);
-	for (size_t i = 0; i < s->w.members.n && !e; i++)
-		if (s->files[i].fat)
-			note_absent(s, &s->files[i]);
 	VEC_EACH (struct split_archive, x, &s->archives) {
 		e = e ? e : kpack_out_commit(&x->out);
 		kpack_out_close(&x->out);

@@ -47,17 +47,13 @@ struct err *split_check_names(struct splitting *s)
 
 /* ---- GPUs and the wheels that they need ---- */
 
-static bool is_part(struct splitting *s, const char *key)
-{
-	return key && strs_has(&s->done->gpus, str_from(key));
-}
-
 void split_list_served(struct splitting *s)
 {
 	strs_add_all(s->a, &s->done->serves, &s->done->gpus);
 	for (size_t i = 0; i < gpu_count; i++) {
 		const struct gpu *g = &gpu_table()[i];
-		if (!g->is_generic && !g->removed && is_part(s, g->generic))
+		if (!g->is_generic && !g->removed && g->generic &&
+			strs_has(&s->done->gpus, str_from(g->generic)))
 			strs_put(s->a, &s->done->serves, str_from(g->name));
 	}
 	targets_sort(&s->done->serves);
@@ -179,15 +175,6 @@ struct str split_variants(struct splitting *s)
 	return str_replace(s->a, text, S("@GPUS@"), buf_str(&lines));
 }
 
-static struct str host_metadata(struct splitting *s)
-{
-	BUF(more, s->a);
-	buf_add(&more, host_headers(s));
-	if (s->now->role == SPLIT_VARIANT)
-		(void)list_variants(s, &more);
-	return wheel_with(s->a, s->metadata, buf_str(&more));
-}
-
 /* ---- device wheels ---- */
 
 /* Its licences are those of the host wheel, whose METADATA is of a version that has their headers. */
@@ -220,7 +207,13 @@ static struct str device_metadata(struct splitting *s)
 
 struct str split_metadata(struct splitting *s)
 {
-	return split_is_host(s->now) ? host_metadata(s) : device_metadata(s);
+	BUF(more, s->a);
+	if (!split_is_host(s->now))
+		return device_metadata(s);
+	buf_add(&more, host_headers(s));
+	if (s->now->role == SPLIT_VARIANT)
+		(void)list_variants(s, &more);
+	return wheel_with(s->a, s->metadata, buf_str(&more));
 }
 
 struct str split_provenance(struct splitting *s)

@@ -3,42 +3,40 @@
 #include "lang/python/version.h"
 #include "wheel/archive.h"
 
-/* Is the version at this place of a text a whole one? "7.13.0rc2" is in "+rocm7.13.0rc2", but not in "17.13.0rc2" or
- * "7.13.0rc2.post1"; "7.13.*" is no longer one than "7.13". */
-static bool is_whole(struct str text, size_t at, size_t n)
+/* The offset of a version from `at` on, as a whole one; text.n if the text names it no more. "7.13.0rc2" is in
+ * "+rocm7.13.0rc2", but not in "17.13.0rc2" or "7.13.0rc2.post1"; "7.13.*" is no longer one than "7.13". */
+static size_t find_version(struct str text, size_t at, struct str version)
 {
-	char before = at ? text.p[at - 1] : 0, after = at + n < text.n ? text.p[at + n] : 0;
-	char next = at + n + 1 < text.n ? text.p[at + n + 1] : 0;
-	bool longer = ascii_alnum(after) || ((after == '.' || after == '-') && ascii_alnum(next));
-	return !ascii_digit(before) && before != '.' && !longer;
+	for (;; at++) {
+		at += str_find(str_sub(text, at, text.n), version);
+		if (at == text.n)
+			return at;
+		size_t end = at + version.n;
+		char before = at ? text.p[at - 1] : 0, after = end < text.n ? text.p[end] : 0;
+		char next = end + 1 < text.n ? text.p[end + 1] : 0;
+		bool longer =
+			ascii_alnum(after) || ((after == '.' || after == '-') && ascii_alnum(next));
+		if (!ascii_digit(before) && before != '.' && !longer)
+			return at;
+	}
 }
 
 bool wheel_names_version(struct str text, struct str version)
 {
-	for (size_t from = 0; from < text.n;) {
-		size_t at = from + str_find(str_sub(text, from, text.n), version);
-		if (at < text.n && is_whole(text, at, version.n))
-			return true;
-		from = at + 1;
-	}
-	return false;
+	return find_version(text, 0, version) < text.n;
 }
 
 static struct str replace_version(struct arena *a, struct str text, const struct wheel_rename *r)
 {
 	BUF(b, a);
-	size_t done = 0, from = 0;
-	while (r->old.n && from < text.n) {
-		size_t at = from + str_find(str_sub(text, from, text.n), r->old);
-		from = at + 1;
-		if (at >= text.n || !is_whole(text, at, r->old.n))
-			continue;
+	size_t at = r->old.n ? find_version(text, 0, r->old) : text.n, done = 0;
+	if (at == text.n)
+		return text;
+	for (; at < text.n; at = find_version(text, done, r->old)) {
 		buf_add(&b, str_sub(text, done, at));
 		buf_add(&b, r->now);
-		done = from = at + r->old.n;
+		done = at + r->old.n;
 	}
-	if (!done)
-		return text;
 	buf_add(&b, str_sub(text, done, text.n));
 	return buf_str(&b);
 }
@@ -98,8 +96,7 @@ struct err *wheel_renames_read(struct arena *a, const struct strs *words, struct
 
 /* Requirements keep ranges such as ">=7.12.0rc1": only what names the version exactly follows it, and of the projects
  * that are renamed. If these are not known: ROCm's own, and those that name a local version. */
-static struct str new_requirement(struct arena *a, const struct wheel_request *q,
-	const struct wheel_renames *renames, struct str value)
+static struct str new_requirement(struct arena *a, const struct wheel_request *q, struct str value)
 {
 	struct requirement r;
 	struct err *e = requirement_parse(value, &r);
@@ -108,7 +105,7 @@ static struct str new_requirement(struct arena *a, const struct wheel_request *q
 	bool ours = q->projects ? strs_has(q->projects, name)
 				: str_starts(name, S("rocm")) || str_contains(r.specifier, S("+"));
 	err_free(e);
-	return exact && ours ? wheel_with_versions(a, value, renames) : value;
+	return exact && ours ? wheel_with_versions(a, value, &q->renames) : value;
 }
 
 struct str wheel_new_metadata(struct arena *a, const struct wheel_request *q, struct str text,
@@ -123,7 +120,7 @@ struct str wheel_new_metadata(struct arena *a, const struct wheel_request *q, st
 		if (dist_header_is(it, "version") && version.n)
 			now = version;
 		else if (dist_header_is(it, "requires-dist") && !folded)
-			now = new_requirement(a, q, &q->renames, it->value);
+			now = new_requirement(a, q, it->value);
 		if (folded || str_eq(now, it->value))
 			continue;
 		size_t at = (size_t)(it->value.p - text.p);

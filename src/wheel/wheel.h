@@ -185,20 +185,14 @@ void wheel_restore(struct arena *a, struct slim_report *r, struct str dpkg);
 MUST_USE struct err *wheel_slim_installed(struct arena *result, struct slim_report *all);
 
 /* ---- building ---- */
-struct wheel_file {
-	struct str name, path; /* in the wheel; on disk */
-	struct str content;    /* when path is "" */
-	bool executable;
-};
-
 struct wheel_spec {
 	struct str name, version, summary, license, requires_python;
 	struct strs requires, extras; /* Requires-Dist, Provides-Extra */
 	struct str python, abi;       /* "cp311" "cp311", "cp38" "abi3", "py3" "none" */
 	struct str platform;          /* "" = computed by wheel_platform() */
-	VEC(struct wheel_file) files;
+	VEC(struct zip_input) files;  /* mode 0 = 0644 */
 	/* more files of the dist-info folder; each one in licenses/ gets a License-File line */
-	VEC(struct wheel_file) info;
+	VEC(struct zip_input) info;
 	int64_t epoch; /* SOURCE_DATE_EPOCH; see wheel_epoch() */
 	unsigned jobs; /* 0 = one per CPU */
 };

@@ -319,11 +319,11 @@ static struct wheel_spec demo_spec(struct arena *a)
 	};
 	strs_add(a, &s.requires, S("numpy>=1.20"));
 	*VEC_PUSH(a, &s.files) =
-		(struct wheel_file){.name = S("my_demo/__init__.py"), .content = S("x = 1\n")};
-	*VEC_PUSH(a, &s.files) = (struct wheel_file){
-		.name = S("my_demo/run.sh"), .content = S("#!/bin/sh\n"), .executable = true};
+		(struct zip_input){.name = S("my_demo/__init__.py"), .content = S("x = 1\n")};
+	*VEC_PUSH(a, &s.files) = (struct zip_input){
+		.name = S("my_demo/run.sh"), .content = S("#!/bin/sh\n"), .mode = 0755};
 	*VEC_PUSH(a, &s.info) =
-		(struct wheel_file){.name = S("licenses/LICENSE"), .content = S("MIT\n")};
+		(struct zip_input){.name = S("licenses/LICENSE"), .content = S("MIT\n")};
 	return s;
 }
 
@@ -336,7 +336,7 @@ static void a_built_wheel_is_right_for_python(void **state)
 	struct str so = path_join(&a, dir, S("lib.so"));
 	struct fx_library l = {.needed = {"libamdhip64.so.6"}, .versions = {"GLIBC_2.34"}};
 	assert_ok(fs_write(so, fx_elf(&a, l), 0600));
-	*VEC_PUSH(&a, &s.files) = (struct wheel_file){.name = S("my_demo/lib.so"), .path = so};
+	*VEC_PUSH(&a, &s.files) = (struct zip_input){.name = S("my_demo/lib.so"), .path = so};
 	assert_ok(wheel_build(&a, &s, path_join(&a, dir, S("new/out")), &path));
 	assert_str(path_base(path), "my_demo-1.0rc1+rocm.7.1-cp311-cp311-linux_x86_64.whl");
 	static const char script[] =
@@ -413,7 +413,7 @@ static void the_same_input_gives_the_same_bytes(void **state)
 		struct str path, got;
 		s.jobs = runs[i].jobs;
 		if (i == 1) { /* another order */
-			struct wheel_file f = s.files.v[0];
+			struct zip_input f = s.files.v[0];
 			s.files.v[0] = s.files.v[1];
 			s.files.v[1] = f;
 		}
