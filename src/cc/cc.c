@@ -154,7 +154,7 @@ struct log_entry {
 	int64_t status;
 	struct strs argv; /* without the program */
 	VEC(struct log_entry) passes;
-	/* of a pass: */
+	/* only the entry of a pass has these */
 	struct str gpu;          /* "" for the host pass */
 	const char *front, *why; /* a word of front_how_names; the reason for "direct" */
 	bool restored;           /* from the cache: the costs are those of finding it */
