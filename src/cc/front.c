@@ -72,13 +72,6 @@ static struct err *is_alone(struct arena *a, struct front_call *c)
 	return NULL;
 }
 
-/* Does the text have the name of this GPU, from the macro that stands for it? Then another GPU's text has another name there. */
-static bool names_gpu(struct arena *a, const struct front_call *c)
-{
-	return asked_word(c->f, S("__amdgcn_processor__")) &&
-	       str_contains(c->t.text, str_fmt(a, "\"%.*s\"", STR(c->commands.cpu)));
-}
-
 static struct err *count_front_end(struct arena *a, const struct front_call *c, const char *how)
 {
 	struct str path = path_join(a, c->f->store, S("made")), made;
@@ -375,7 +368,10 @@ static struct err *make_ir(struct arena *a, struct front_call *c, struct str *re
 	c->why = front_refuses(c->t.text);
 	if (c->why)
 		return NULL;
-	if (c->f->share != FRONT_PROVE && names_gpu(a, c)) {
+	/* where the macro that stands for the GPU's name has put it, another GPU's text has another name */
+	struct str name = str_fmt(a, "\"%.*s\"", STR(c->commands.cpu));
+	if (c->f->share != FRONT_PROVE && asked_word(c->f, S("__amdgcn_processor__")) &&
+		str_contains(c->t.text, name)) {
 		c->why = OTHER_TEXT;
 		return count_front_end(a, c, NAMED);
 	}

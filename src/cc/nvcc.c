@@ -170,20 +170,15 @@ static struct err *take_option(
 	return NULL;
 }
 
-/* Is this a source of CUDA? */
-static bool is_cuda(const struct nvcc *call, struct str path)
-{
-	return call->language.n ? str_eq(call->language, S("cu"))
-				: str_eq(path_ext(path), S(".cu"));
-}
-
 /* Adds an input with its language. last: no other one follows. */
 static void add_input(struct arena *a, struct nvcc *io, struct str path, bool last)
 {
 	static const char *const sources[] = {
 		".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cu", ".i", ".ii", NULL};
-	bool cuda = is_cuda(io, path), c = str_eq(path_ext(path), S(".c"));
-	bool source = io->language.n || str_is_one_of(path_ext(path), sources);
+	struct str ext = path_ext(path);
+	bool cuda = io->language.n ? str_eq(io->language, S("cu")) : str_eq(ext, S(".cu"));
+	bool c = str_eq(ext, S(".c"));
+	bool source = io->language.n || str_is_one_of(ext, sources);
 	struct str language = cuda ? S("hip") : io->language.n || !c ? io->language : S("c");
 	if (language.n)
 		ADD_WORDS(a, &io->words, S("-x"), language);

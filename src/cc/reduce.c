@@ -30,11 +30,6 @@ static bool is_marker(struct str line)
 	return line.n > 3 && line.p[0] == '#' && line.p[1] == ' ' && ascii_digit(line.p[2]);
 }
 
-static bool is_system(struct str marker)
-{
-	return str_contains(str_sub(marker, str_rchr(marker, '"'), marker.n), S(" 3"));
-}
-
 static bool is_word_char(char c)
 {
 	return front_word_char(c) || (unsigned char)c >= 0x80;
@@ -53,7 +48,9 @@ static struct text_token next_token(struct text_reader *r)
 	struct tok t;
 	while (lex_try(l, &t) && t.kind != TOK_END) {
 		if (l->want_name && is_marker(str_sub(l->s, t.from, t.from + 4))) {
-			r->system = is_system(lex_rest_of_line(l));
+			struct str line = lex_rest_of_line(l);
+			r->system =
+				str_contains(str_sub(line, str_rchr(line, '"'), line.n), S(" 3"));
 			r->left_system |= !r->system;
 			while (t.kind != TOK_LINE_END)
 				(void)lex_try(l, &t);
