@@ -368,7 +368,7 @@ static struct err *make_ir(struct arena *a, struct front_call *c, struct str *re
 	c->why = front_refuses(c->t.text);
 	if (c->why)
 		return NULL;
-	/* where the macro that stands for the GPU's name has put it, another GPU's text has another name */
+	/* the macro that stands for it has put it there: another GPU's text has another name */
 	struct str name = str_fmt(a, "\"%.*s\"", STR(c->commands.cpu));
 	if (c->f->share != FRONT_PROVE && asked_word(c->f, S("__amdgcn_processor__")) &&
 		str_contains(c->t.text, name)) {
