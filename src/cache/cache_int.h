@@ -21,8 +21,8 @@ struct cache {
 	struct fs_tree *guard; /* guards the shared folder */
 	struct str key;
 	uint64_t limit;
+	_Atomic uint64_t written; /* bytes added to the own folder */
 	pthread_mutex_t lock;
-	uint64_t written; /* bytes added to the own folder */
 	/* the first error; after one of the shared place, that is not asked again */
 	struct err *trouble;
 };

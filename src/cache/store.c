@@ -139,18 +139,11 @@ static struct err *put_into_dir(
 	return fs_write(path, file, 0644);
 }
 
-static void count_written(struct cache *c, uint64_t bytes)
-{
-	pthread_mutex_lock(&c->lock);
-	c->written += bytes;
-	pthread_mutex_unlock(&c->lock);
-}
-
 static struct err *put_into_own(
 	struct arena *tmp, struct cache *c, const struct digest *key, struct str file)
 {
 	TRY(put_into_dir(tmp, &c->own, key, file));
-	count_written(c, file.n);
+	c->written += file.n;
 	return NULL;
 }
 
@@ -262,7 +255,7 @@ void cache_share(struct cache *c, const struct digest *key)
 	}
 	struct str file = entry_file(&tmp, c, key, &entry);
 	fs_unmap(&entry.file);
-	count_written(c, file.n);
+	c->written += file.n;
 	note_trouble(c, put_into_shared(&tmp, c, key, file));
 }
 

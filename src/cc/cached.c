@@ -237,10 +237,10 @@ struct err *cached_take(struct arena *tmp, const struct cached_pass *p, struct s
 	return e;
 }
 
-void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part, struct str said,
-	const struct proc_result *cost)
+void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part,
+	const struct proc_result *run)
 {
-	struct str object = {0}, of = S("");
+	struct str object = {0}, of = S(""), said = exchange(tmp, p, run->err, false);
 	struct stat st;
 	bool changed = !p->good || !has_compiler(p);
 	const struct strs *const lists[] = {&p->read, &p->others};
@@ -254,13 +254,12 @@ void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part
 	if (!e && said.n)
 		e = source_hash(tmp, p, &of);
 	if (!e) {
-		said = exchange(tmp, p, said, false);
 		struct cache_entry entry = {
 			.said = said.n ? str_fmt(tmp, "%.*s\n%.*s", STR(of), STR(said)) : said,
 			.object = object,
-			.seconds = cost->seconds,
-			.cpu = cost->cpu,
-			.memory = cost->memory};
+			.seconds = run->seconds,
+			.cpu = run->cpu,
+			.memory = run->memory};
 		cache_put(p->cache, &p->key, &entry);
 	}
 	err_free(e);

@@ -3,8 +3,6 @@
 
 #include <limits.h>
 #include <sys/auxv.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/hash.h"
@@ -82,11 +80,9 @@ static void set_environment(struct arena *a, const struct cc *cc, struct proc *p
 			str_fmt(a, "%s=%.*s%s", names[i][0], STR(cc->dir), names[i][1]));
 	/* A program that looks for others beside itself finds only the loader there, and falls back to PATH. So our
 	 * clang comes first in PATH, for clang-linker-wrapper. */
-	strs_add(a, &p->setenv,
-		str_fmt(a, "PATH=%.*s/llvm/bin:%s", STR(cc->dir), path ? path : "/usr/bin:/bin"));
-	strs_add(a, &p->setenv, S("HIP_PLATFORM=amd"));
-	strs_add(a, &p->setenv, S("LD_PRELOAD"));
-	strs_add(a, &p->setenv, S("LD_LIBRARY_PATH"));
+	ADD_WORDS(a, &p->setenv,
+		str_fmt(a, "PATH=%.*s/llvm/bin:%s", STR(cc->dir), path ? path : "/usr/bin:/bin"),
+		S("HIP_PLATFORM=amd"), S("LD_PRELOAD"), S("LD_LIBRARY_PATH"));
 }
 
 /* Makes the argv and the environment with which the program runs. */
@@ -128,10 +124,8 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 	/* LLVM's OpenMPOpt searches the whole module once for each of its functions: PyTorch's RegisterCPU.cpp was not
 	 * done after 9 minutes, and takes 97 s on the same machine without it (clang 21). The pass improves only OpenMP
 	 * on GPUs. */
-	if (w.driver && w.openmp) {
-		strs_add(a, &ret->argv, S("-mllvm"));
-		strs_add(a, &ret->argv, S("-openmp-opt-disable"));
-	}
+	if (w.driver && w.openmp)
+		ADD_WORDS(a, &ret->argv, S("-mllvm"), S("-openmp-opt-disable"));
 	strs_add_all(a, &ret->argv, args);
 	if (w.driver && w.links && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->link_flags);
@@ -146,23 +140,11 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 }
 
 /* ---- the log: each line of cc.jsonl is one run of a program, with all its tries and passes ---- */
-struct pass_cost {
-	struct str gpu;          /* "" for the host pass */
-	const char *front, *why; /* a word of front_how_names; the reason for "direct" */
-	const char *pch;         /* as in struct log_entry */
-	bool restored;           /* from the cache: these are the costs of finding it */
-	double seconds, cpu,
-		proof; /* proof: CPU seconds of the direct pass to compare with, in cpu */
-	uint64_t memory;
-};
-
 struct log_entry {
 	double start; /* seconds since 1970 */
 	struct str program;
 	const char *kind;
-	struct str input, dir;   /* source as written on the command line; working folder */
-	const char *front, *why; /* a device pass: as in struct pass_cost */
-	double proof;
+	struct str input, dir; /* source as written on the command line; working folder */
 	double waited, seconds, cpu;
 	uint64_t memory, predicted; /* bytes: peak of its largest process; share in the ledger */
 	const char *by;             /* source of the prediction */
@@ -171,11 +153,16 @@ struct log_entry {
 	uint64_t tries;
 	int64_t status;
 	struct strs argv; /* without the program */
-	VEC(struct pass_cost) passes;
+	VEC(struct log_entry) passes;
+	/* only the entry of a pass has these */
+	struct str gpu;          /* "" for the host pass */
+	const char *front, *why; /* a word of front_how_names; the reason for "direct" */
+	bool restored;           /* from the cache: the costs are those of finding it */
+	double proof; /* CPU seconds of the direct pass that it was compared with, in cpu, too */
 };
 
 static const struct json_field pass_fields[] =
-	FIELDS_ONLY(struct pass_cost, gpu, front, why, pch, restored, seconds, cpu, proof, memory);
+	FIELDS_ONLY(struct log_entry, gpu, front, why, pch, restored, seconds, cpu, proof, memory);
 
 static const struct json_field entry_fields[] = {
 	FIELDS(struct log_entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
@@ -185,23 +172,6 @@ static const struct json_field entry_fields[] = {
 };
 
 /* ---- running the program ---- */
-static struct err *become(struct arena *a, const struct proc *p)
-{
-	char **argv = arena_array(a, p->argv.n + 1, sizeof(*argv));
-	for (size_t i = 0; i < p->argv.n; i++)
-		argv[i] = str_z(a, p->argv.v[i]);
-	for (size_t i = 0; i < p->setenv.n; i++) {
-		struct str name, value;
-		int r = str_cut(p->setenv.v[i], '=', &name, &value)
-				? setenv(str_z(a, name), str_z(a, value), 1)
-				: unsetenv(str_z(a, name));
-		if (r < 0)
-			return err_errno("cannot set '%.*s'", STR(name));
-	}
-	execv(argv[0], argv);
-	return err_errno("cannot run '%s'", argv[0]);
-}
-
 struct compiler_run {
 	const struct cc *cc;
 	const struct cc_config *config;
@@ -209,13 +179,13 @@ struct compiler_run {
 	struct proc_result result;
 	struct history_key key;
 	struct log_entry entry;
-	bool cuda;     /* translated: its messages may be about names that HIP lacks */
-	bool part;     /* one of several programs of a pass, which the history knows as a whole */
-	bool restored; /* the pass's output is from the cache */
+	bool cuda; /* translated: its messages may be about names that HIP lacks */
+	bool part; /* one of several programs of a pass, which the history knows as a whole */
 	struct front_memory *memory;
 	bool doubtful; /* a later pass may find it wrong, so the cache gets it when all are done */
 	struct cached_pass later;
-	struct str said; /* its front end's messages, if another pass has printed them */
+	struct str output; /* the object to keep then */
+	struct str said;   /* its front end's messages, if another pass has printed them */
 };
 
 /* Prints an error that must not fail the build as a warning. */
@@ -230,9 +200,7 @@ static void tolerate(struct err *e)
 static struct err *prepare(struct arena *a, struct compiler_run *j, const struct strs *args)
 {
 	struct cc_words w = cc_words(j->cc->name, args, j->config->sysroot);
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	j->entry = (struct log_entry){.start = (double)now.tv_sec + (double)now.tv_nsec / 1e9,
+	j->entry = (struct log_entry){.start = (double)cached_now() / 1e9,
 		.program = j->cc->name,
 		.kind = cc_kind_names[w.kind],
 		.input = w.input,
@@ -338,13 +306,11 @@ static struct err *add_pch(
 	}
 	if (!ret->file.n)
 		return NULL;
-	strs_add(a, &with, S("-include-pch"));
-	strs_add(a, &with, ret->file);
+	ADD_WORDS(a, &with, S("-include-pch"), ret->file);
 	strs_add_all(a, &with, args);
-	struct proc plain = j->proc;
-	TRY(make_command(a, j->cc, j->config, &with, &j->proc));
-	j->proc.only_err = plain.only_err;
-	j->proc.limit = plain.limit;
+	struct proc faster;
+	TRY(make_command(a, j->cc, j->config, &with, &faster));
+	j->proc.argv = faster.argv;
 	j->entry.pch = "used";
 	return NULL;
 }
@@ -465,7 +431,7 @@ static bool is_shared(
 	return p->gpu.n && gpus && gpus->n > 1 && front_share_of(j->config->share) != FRONT_OFF;
 }
 
-/* Looks into the cache for what the pass makes: j->restored. *ret is for cached_keep(). */
+/* Looks into the cache for what the pass makes: j->entry.restored. *ret is for cached_keep(). */
 static struct err *look_in_cache(struct arena *a, struct compiler_run *j,
 	const struct compile_pass *p, const struct strs *gpus, struct cached_pass *ret)
 {
@@ -477,8 +443,7 @@ static struct err *look_in_cache(struct arena *a, struct compiler_run *j,
 	strs_add(a, &ret->words, j->config->identity);
 	if (is_shared(j, p, gpus) && front_share_of(j->config->share) == FRONT_AUTO)
 		strs_add(a, &ret->words, S("front end"));
-	strs_add(a, &homes, j->cc->dir);
-	strs_add(a, &homes, j->config->sdk);
+	ADD_WORDS(a, &homes, j->cc->dir, j->config->sdk);
 	TRY(run_asking(a, j, "-###", &r));
 	if (r.status || !cached_commands(a, &homes, r.err, ret))
 		return NULL;
@@ -488,7 +453,7 @@ static struct err *look_in_cache(struct arena *a, struct compiler_run *j,
 	TRY(fs_read(a, p->out, MAX_TEXT, &ret->text));
 	cached_read(a, ret->text, path_abs(a, S(".")), &ret->read);
 	TRY(cached_key(a, ret));
-	return cached_take(a, ret, p->out, &j->result.err, &j->restored);
+	return cached_take(a, ret, p->out, &j->result.err, &j->entry.restored);
 }
 
 /* Runs a pass, or takes its output from the cache. *ret_drop: as in run_device() */
@@ -500,13 +465,14 @@ static struct err *run_pass(struct arena *a, struct compiler_run *j, const struc
 	*ret_drop = false;
 	TRY(fs_mkdirs(p->work));
 	TRY(prepare(a, j, &p->argv));
+	j->entry.gpu = p->gpu;
 	j->proc.only_err = true;
 	j->proc.inherit = false;
 	if (gpus && j->config->objects.n) {
 		struct err *e = look_in_cache(a, j, p, gpus, &pass);
 		cache = pass.cache;
 		TRY(e);
-		if (j->restored)
+		if (j->entry.restored)
 			return NULL;
 		TRY(fs_remove(p->out));
 	}
@@ -522,16 +488,9 @@ static struct err *run_pass(struct arena *a, struct compiler_run *j, const struc
 	if (j->doubtful)
 		j->later = pass;
 	else
-		cached_keep(a, &pass, p->out, j->result.err, &j->result);
+		cached_keep(a, &pass, p->out, &j->result);
 	return NULL;
 }
-
-/* An object that a later pass might have found wrong. */
-struct kept_object {
-	struct cached_pass pass;
-	struct str path, said;
-	struct proc_result cost;
-};
 
 /* Runs the passes in order. *ret_good: all succeeded, and the object is in place. If false, j->result is that of the one
  * that failed. */
@@ -541,7 +500,7 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 	struct log_entry *whole = &j->entry;
 	struct strs objects = {0};
 	CLEANUP(front_memory_freep) struct front_memory *memory = front_memory_new();
-	VEC(struct kept_object) later = {0};
+	VEC(struct compiler_run) later = {0};
 	bool restored = false;
 	BUF(said, a);
 	*ret_good = false;
@@ -554,21 +513,13 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 		bool drop;
 		TRY(run_pass(a, &one, p, gpus, &drop));
 		const struct log_entry *e = &one.entry;
-		restored |= one.restored;
+		restored |= e->restored;
 		whole->waited += e->waited;
 		whole->cpu += e->cpu;
 		whole->seconds += e->seconds;
 		whole->memory = e->memory > whole->memory ? e->memory : whole->memory;
-		*VEC_PUSH(a, &whole->passes) = (struct pass_cost){.gpu = p->gpu,
-			.front = e->front,
-			.why = e->why,
-			.pch = e->pch,
-			.restored = one.restored,
-			.seconds = e->seconds,
-			.cpu = e->cpu,
-			.proof = e->proof,
-			.memory = e->memory};
-		bool shown = one.restored && is_shared(j, p, gpus) && /* as if it were shared now */
+		*VEC_PUSH(a, &whole->passes) = *e;
+		bool shown = e->restored && is_shared(j, p, gpus) && /* as if it were shared now */
 			     str_contains(buf_str(&said), one.result.err);
 		buf_add(&said, shown ? S("") : one.result.err);
 		j->result = one.result;
@@ -576,17 +527,17 @@ static struct err *run_passes(struct arena *a, struct compiler_run *j,
 			return NULL;
 		TRY(fs_rename(p->out, p->output));
 		strs_add(a, &objects, p->output);
-		if (one.later.good)
-			*VEC_PUSH(a, &later) = (struct kept_object){.pass = one.later,
-				.path = p->output,
-				.said = one.said.n ? one.said : one.result.err,
-				.cost = one.result};
+		if (!one.later.good)
+			continue;
+		one.output = p->output;
+		one.result.err = one.said.n ? one.said : one.result.err;
+		*VEC_PUSH(a, &later) = one;
 	}
 	CLEANUP(cache_closep)
 	struct cache *cache = later.n ? cache_borrow(j->config->objects, j->config->lender) : NULL;
-	VEC_EACH (struct kept_object, o, &later) {
-		o->pass.cache = cache;
-		cached_keep(a, &o->pass, o->path, o->said, &o->cost);
+	VEC_EACH (struct compiler_run, one, &later) {
+		one->later.cache = cache;
+		cached_keep(a, &one->later, one->output, &one->result);
 	}
 	whole->tries = 1;
 	say_text(buf_str(&said));
@@ -605,8 +556,7 @@ static struct err *try_passes(
 	struct compile_passes passes;
 	*ret_done = false;
 	struct strs places = {0};
-	strs_add(a, &places, j->config->project);
-	strs_add(a, &places, j->config->sdk);
+	ADD_WORDS(a, &places, j->config->project, j->config->sdk);
 	if (!compile_read(a, j->cc->name, args, &places, &step))
 		return NULL;
 	struct str folder = path_dir(step.work);
@@ -672,8 +622,10 @@ static struct err *run_program(struct arena *a, const struct cc *cc, const struc
 			str_z(a, config->library_path), NULL);
 	else
 		strs_add(a, &p.setenv, str_fmt(a, "LD_LIBRARY_PATH=%.*s/lib", STR(cc->dir)));
-	strs_add_all(a, &p.argv, argv);
-	return become(a, &p);
+	strs_add(a, &p.argv, path_join(a, S("."), argv->v[0])); /* not one of PATH */
+	for (size_t i = 1; i < argv->n; i++)
+		strs_add(a, &p.argv, argv->v[i]);
+	return proc_become(&p);
 }
 
 struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status)
@@ -728,18 +680,15 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 			str_fmt(a, "this torch needs C++%.*s, which takes the place of %.*s",
 				STR(least), STR(old)));
 	/* torch's hipify leaves includes of CUDA as they are that it does not know */
-	if (least.n && str_eq(cc->name, S("hipcc")) &&
-		fs_is_dir(path_join(a, cuda, S("include")))) {
-		strs_add(a, &words, S("-idirafter"));
-		strs_add(a, &words, path_join(a, cuda, S("include")));
-	}
+	if (least.n && str_eq(cc->name, S("hipcc")) && fs_is_dir(path_join(a, cuda, S("include"))))
+		ADD_WORDS(a, &words, S("-idirafter"), path_join(a, cuda, S("include")));
 	struct compiler_run j = {.cc = cc, .config = &config, .cuda = nvcc.cuda};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;
 	bool passes =
 		j.entry.predicted || front_share_of(config.share) != FRONT_OFF || config.objects.n;
 	if (!nvcc.passes.n && (nested || (!config.log_dir.n && !passes && !j.proc.only_err)))
-		return become(a, &j.proc);
+		return proc_become(&j.proc);
 	cancel_init();
 	if (nvcc.passes.n)
 		TRY(link_device(a, &j, &nvcc.passes));

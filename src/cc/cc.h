@@ -96,7 +96,7 @@ struct cc_follow {
 	uint64_t at;                      /* bytes of the log that have been read */
 	double looked;                    /* when */
 	unsigned seen, found;             /* compiles of this build; those in the history */
-	double seconds, cpu;              /* sums over all compiles of this build */
+	double cpu;                       /* the sum over all compiles of this build */
 	double found_cpu, found_expected; /* sums over `found`: now, and in the history */
 	double ran[FOLLOW_KINDS];         /* compiles of this build, by kind */
 	double took[FOLLOW_KINDS];        /* their CPU time */

@@ -6,6 +6,12 @@
 #include "cc/cc.h"
 #include "cc/compile.h"
 
+/* Adds several words to a list. */
+#define ADD_WORDS(a, io, ...)                                                                      \
+	strs_add_all((a), (io),                                                                    \
+		&(const struct strs){.v = (struct str[]){__VA_ARGS__},                             \
+			.n = sizeof((struct str[]){__VA_ARGS__}) / sizeof(struct str)})
+
 /* ---- words.c ---- */
 enum cc_kind { CC_OTHER, CC_C, CC_CXX, CC_HIP, CC_LINK };
 
@@ -95,11 +101,6 @@ struct nvcc {
 	bool native; /* it says how to optimise */
 	bool archs;  /* it names NVIDIA's GPUs */
 	bool modern; /* overlay_make() found includes of Thrust or CUB, which need C++17 in ROCm */
-};
-
-struct nvcc_place { /* an input, and how many of clang's words come before it */
-	struct str word;
-	size_t at;
 };
 
 /* E_USAGE for an option that has no equivalent, and for options files that name each other. */

@@ -18,8 +18,7 @@ struct compile_pass *compile_add_pass(struct arena *a, const struct compile_step
 	if (step->depfiles)
 		p->depfile = path_join(a, p->work, S("dep"));
 	strs_add_all(a, &p->argv, &step->words);
-	strs_add(a, &p->argv, S("-o"));
-	strs_add(a, &p->argv, p->out);
+	ADD_WORDS(a, &p->argv, S("-o"), p->out);
 	return p;
 }
 
@@ -43,10 +42,8 @@ void compile_passes(struct arena *a, const struct compile_step *step, struct com
 		/* the driver drops -MD on the device side of HIP, but cc1 accepts its equivalent */
 		const struct str words[] = {S("-dependency-file"), p->depfile,
 			S("-sys-header-deps"), S("-MT"), S("out")};
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-			strs_add(a, &p->argv, S("-Xclang"));
-			strs_add(a, &p->argv, words[i]);
-		}
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			ADD_WORDS(a, &p->argv, S("-Xclang"), words[i]);
 	}
 	struct str bundle = str_fmt(a, "%.*s.hipfb", STR(step->parts));
 	if (gpus)
@@ -55,11 +52,8 @@ void compile_passes(struct arena *a, const struct compile_step *step, struct com
 	struct compile_pass *host = compile_add_pass(a, step, ret, step->object);
 	host->kind = step->kind;
 	strs_add_all(a, &host->argv, &step->host_words);
-	if (step->depfiles) {
-		strs_add(a, &host->argv, S("-MD"));
-		strs_add(a, &host->argv, S("-MF"));
-		strs_add(a, &host->argv, host->depfile);
-	}
+	if (step->depfiles)
+		ADD_WORDS(a, &host->argv, S("-MD"), S("-MF"), host->depfile);
 	if (!gpus)
 		return;
 	host->first = gpus;
@@ -161,10 +155,8 @@ bool compile_read(struct arena *a, struct str name, const struct strs *args,
 		(depends.n && !strs_has(&depends, S("-MF"))))
 		return false;
 	strs_sort(&ret->gpus); /* as the driver does */
-	if (depends.n && !strs_has(&depends, S("-MT")) && !strs_has(&depends, S("-MQ"))) {
-		strs_add(a, &ret->host_words, S("-MQ"));
-		strs_add(a, &ret->host_words, ret->object);
-	}
+	if (depends.n && !strs_has(&depends, S("-MT")) && !strs_has(&depends, S("-MQ")))
+		ADD_WORDS(a, &ret->host_words, S("-MQ"), ret->object);
 	/* Host and device code use this id in the names of shared variables. clang's default is a hash of its command
 	 * line, which differs from pass to pass. It hashes the source's full path, too: one command line in two folders
 	 * makes objects that can be linked together. One more GPU changes nothing for the others, nor does the place of

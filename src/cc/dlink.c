@@ -140,12 +140,10 @@ struct err *dlink_passes(struct arena *a, const struct nvcc *call, const struct 
 		/* clang links the code of archives only beside an object */
 		struct compile_pass *p =
 			compile_add_pass(a, &step, ret, path_join(a, folder, S("empty.o")));
-		p->kind = "empty";
 		strs_add_all(a, &p->argv, &assemble);
 		strs_add(a, &p->argv, S("/dev/null"));
 		strs_add(a, &linked, p->output);
 		p = compile_add_pass(a, &step, ret, path_join(a, folder, S("device.hipfb")));
-		p->kind = "device";
 		strs_add_all(a, &p->argv, &link);
 		VEC_EACH (const struct str, gpu, gpus)
 			strs_add(a, &p->argv, str_fmt(a, "--offload-arch=%.*s", STR(*gpu)));
@@ -155,11 +153,8 @@ struct err *dlink_passes(struct arena *a, const struct nvcc *call, const struct 
 		strs_add_all(a, &p->argv, &linked);
 	}
 	struct compile_pass *host = compile_add_pass(a, &step, ret, output);
-	host->kind = "host";
 	strs_add_all(a, &host->argv, &assemble);
-	strs_add(a, &host->argv, S("-I"));
-	strs_add(a, &host->argv, folder);
-	strs_add(a, &host->argv, text);
+	ADD_WORDS(a, &host->argv, S("-I"), folder, text);
 	return fs_write(text, host_text(a, &symbols), FS_LOOSE);
 }
 

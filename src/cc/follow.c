@@ -70,18 +70,12 @@ void cc_follow_steps(struct cc_follow *f, struct str manifest, uint64_t steps, d
 	MAP(done, &tmp);
 	struct str text = {0}, log = {0}, line, out, rest, rule, begin = S("build ");
 	double all = 0, every = 0;
-	struct cc_follow rest_of = {.dir = f->dir,
-		.log = f->log,
-		.jobs = f->jobs,
-		.at = f->at,
-		.looked = now,
-		.left = f->left,
-		.left_seconds = f->left_seconds,
-		.left_memory = f->left_memory,
-		.whole = f->whole,
-		.chain = f->chain};
-	memcpy(rest_of.pace, f->pace, sizeof(f->pace));
-	*f = rest_of;
+	f->looked = now;
+	f->seen = f->found = 0;
+	f->cpu = f->found_cpu = f->found_expected = f->late_cpu = f->late_seconds = 0;
+	memset(f->ran, 0, sizeof(f->ran));
+	memset(f->took, 0, sizeof(f->took));
+	memset(f->planned, 0, sizeof(f->planned));
 	err_free(fs_map(str_fmt(&tmp, "%.*s/.ninja_log", STR(path_dir(manifest))), &log));
 	struct str lines = log;
 	while (str_next(&lines, '\n', &line)) { /* start, end, mtime, output, hash */
@@ -157,7 +151,6 @@ void cc_follow_look(struct arena *a, struct cc_follow *f, double now, struct str
 		while (kind < CC_LINK && !str_eq(word, str_from(cc_kind_names[kind])))
 			kind++;
 		double seconds = node_number(run, S("seconds"), 0);
-		f->seconds += seconds;
 		f->late_cpu += seconds > f->late_seconds ? cpu * f->late_seconds / seconds : cpu;
 		/* a few that take as long as hundreds tell nothing about the others */
 		double most = FAR * (f->cpu + cpu) / (f->seen + 1);

@@ -22,6 +22,7 @@ enum {
 };
 
 #define CHANGED "the compiler is not the one with which the build began"
+#define WRONG "an object of this front end was wrong"
 #define OTHER_TEXT "its text is another for each GPU"
 #define NAMED "named"              /* a line of the file "made", as front_how_names are */
 #define HEAD "; rocsmith front 2 " /* a comment for LLVM */
@@ -44,7 +45,8 @@ struct front_call {
 	struct front_commands commands;
 	/* base, key: hex; files are store/KEY.ll ... Without .text it is known to be that of another GPU. */
 	struct asked_text t;
-	int asking; /* holds text.lock; or -1 */
+	int asking;      /* holds text.lock; or -1 */
+	const char *why; /* the pass must be direct, for this reason; or NULL */
 };
 
 static struct str stored(struct arena *a, const struct front_call *c, const char *ext)
@@ -60,23 +62,16 @@ static struct str in_work(struct arena *a, const struct front_call *c, const cha
 /* ---- what saves work where nothing can be shared ---- */
 
 /* Is it known of this source that each GPU has a front end of its own? It is if its text has the GPU's name (as rocPRIM's has),
- * and if several front ends have been made in this build and none been shared. */
-static struct err *is_alone(struct arena *a, const struct front_call *c, const char **ret_why)
+ * and if several front ends have been made in this build and none been shared. Then the pass is direct. */
+static struct err *is_alone(struct arena *a, struct front_call *c)
 {
 	struct str made;
 	TRY(fs_read_opt(a, path_join(a, c->f->store, S("made")), MAX_SAID, &made));
 	struct strs lines = str_split(a, str_trim(made), '\n');
 	if (c->f->turn.n && lines.n && str_eq(lines.v[0], c->f->turn) &&
 		(strs_has(&lines, S(NAMED)) || (lines.n > ALONE && !strs_has(&lines, S("shared")))))
-		*ret_why = OTHER_TEXT;
+		c->why = OTHER_TEXT;
 	return NULL;
-}
-
-/* Does the text have the name of this GPU, from the macro that stands for it? Then another GPU's text has another name there. */
-static bool names_gpu(struct arena *a, const struct front_call *c)
-{
-	return asked_word(c->f, S("__amdgcn_processor__")) &&
-	       str_contains(c->t.text, str_fmt(a, "\"%.*s\"", STR(c->commands.cpu)));
 }
 
 static struct err *count_front_end(struct arena *a, const struct front_call *c, const char *how)
@@ -170,16 +165,20 @@ static struct strs front_words(
 		strs_add(a, &ret, S("-disable-llvm-passes"));
 	if (what == FOR_IR) /* the order of uses decides what the optimiser does first */
 		strs_add(a, &ret, S("-emit-llvm-uselists"));
-	const struct str last[] = {S("-o"), out, S("-x"), S("hip"), source};
-	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++)
-		strs_add(a, &ret, last[i]);
+	ADD_WORDS(a, &ret, S("-o"), out, S("-x"), S("hip"), source);
 	return ret;
 }
 
-/* ---- the steps of a shared pass; *ret_why tells why it must be direct instead ---- */
+/* ---- the steps of a shared pass; each may find that it must be direct ---- */
+
+static struct err *go_direct(struct front_call *c, const char *why)
+{
+	c->why = why;
+	return NULL;
+}
 
 /* Finds the two commands of the pass. */
-static struct err *ask_driver(struct arena *a, struct front_call *c, const char **ret_why)
+static struct err *ask_driver(struct arena *a, struct front_call *c)
 {
 	struct proc_result r;
 	struct strs words = {0};
@@ -190,8 +189,8 @@ static struct err *ask_driver(struct arena *a, struct front_call *c, const char 
 		strs_add(a, &words, S("-###"));
 		TRY(run_step(a, c, &words, &r));
 	}
-	*ret_why = r.status ? "the driver does not show its commands"
-			    : front_commands(a, r.err, &c->commands);
+	c->why = r.status ? "the driver does not show its commands"
+			  : front_commands(a, r.err, &c->commands);
 	return NULL;
 }
 
@@ -233,8 +232,7 @@ static struct err *run_probe(
 }
 
 /* Finds what clang says of the GPU, and of these builtins. */
-static struct err *ask_gpu(
-	struct arena *a, struct front_call *c, const struct strs *builtins, const char **ret_why)
+static struct err *ask_gpu(struct arena *a, struct front_call *c, const struct strs *builtins)
 {
 	struct proc_result r;
 	struct strs macros = front_words(a, c, FOR_MACROS, in_work(a, c, "macros"));
@@ -258,20 +256,20 @@ static struct err *ask_gpu(
 			TRY(fs_read_below(
 				a, c->pass->work, S("macros"), MAX_SAID, &c->t.gpu.macros));
 	}
-	*ret_why = good ? NULL : "the features of the GPU are unknown";
-	return good && more ? asked_keep_gpu(a, c->f, &words, &c->t.gpu) : NULL;
+	if (!good)
+		return go_direct(c, "the features of the GPU are unknown");
+	return more ? asked_keep_gpu(a, c->f, &words, &c->t.gpu) : NULL;
 }
 
 /* Makes the text, and asks clang about the GPU and the builtins in the text. */
-static struct err *ask_compiler(struct arena *a, struct front_call *c, const char **ret_why)
+static struct err *ask_compiler(struct arena *a, struct front_call *c)
 {
 	struct proc_result r;
 	struct strs words = front_words(a, c, FOR_TEXT, in_work(a, c, "text")), names;
 	c->t.began = cached_now() - TICK;
 	TRY(run_step(a, c, &words, &r));
-	*ret_why = r.status ? "the source has errors" : NULL;
 	if (r.status)
-		return NULL;
+		return go_direct(c, "the source has errors");
 	TRY(fs_read_below(a, c->pass->work, S("text"), MAX_TEXT, &c->t.text));
 	if (c->pass->depfile.n)
 		TRY(fs_read_below(
@@ -280,7 +278,7 @@ static struct err *ask_compiler(struct arena *a, struct front_call *c, const cha
 	names = (struct strs){0};
 	strs_add_all(a, &names, &c->t.builtins);
 	TRY(asked_read(a, c->f, &c->commands.cc1, &c->t, &names));
-	return ask_gpu(a, c, &names, ret_why);
+	return ask_gpu(a, c, &names);
 }
 
 /* A hash of a text, and of all that clang's front end knows of the GPU and this text can ask. */
@@ -365,28 +363,26 @@ static bool has_compiler(const struct front *f)
 }
 
 /* Runs the front end, and stores its IR and messages. */
-static struct err *make_ir(
-	struct arena *a, struct front_call *c, struct str *ret, const char **ret_why)
+static struct err *make_ir(struct arena *a, struct front_call *c, struct str *ret)
 {
 	struct proc_result r;
 	struct ir_target of;
-	*ret_why = front_refuses(c->t.text);
-	if (*ret_why)
+	c->why = front_refuses(c->t.text);
+	if (c->why)
 		return NULL;
 	struct strs words = front_words(a, c, FOR_IR, in_work(a, c, "front.ll"));
 	TRY(run_step(a, c, &words, &r));
-	*ret_why = r.status ? "the source has errors" : NULL;
 	if (r.status)
-		return NULL;
+		return go_direct(c, "the source has errors");
 	TRY(fs_read_below(a, c->pass->work, S("front.ll"), MAX_TEXT, ret));
-	*ret_why = ir_read(*ret, &of);
-	if (!*ret_why && of.cpu.n &&
+	c->why = ir_read(*ret, &of);
+	if (!c->why && of.cpu.n &&
 		(!str_eq(of.cpu, c->commands.cpu) ||
 			!str_eq(of.features, c->t.gpu.target.features)))
-		*ret_why = "functions have different target features";
+		c->why = "functions have different target features";
 	if (!has_compiler(c->f))
-		*ret_why = CHANGED;
-	if (*ret_why)
+		c->why = CHANGED;
+	if (c->why)
 		return NULL;
 	c->ret->run.err = r.err;
 	c->ret->how = FRONT_MADE;
@@ -421,18 +417,15 @@ static struct err *find_other(struct arena *a, struct front_call *c, struct str 
 }
 
 /* Finds the IR, or makes it if there is a text. While one pass makes it, the others of the same command wait. */
-static struct err *take_ir(
-	struct arena *a, struct front_call *c, struct str *ret, const char **ret_why)
+static struct err *take_ir(struct arena *a, struct front_call *c, struct str *ret)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	struct str need;
 	TRY(fs_mkdirs(c->f->store));
 	TRY(fs_lock(str_fmt(a, "%.*s/%.*s.lock", STR(c->f->store), STR(c->t.base)), FS_LOCK_WAIT,
 		&lock));
-	*ret_why =
-		fs_present(stored(a, c, ".bad")) ? "an object of this front end was wrong" : NULL;
-	if (*ret_why)
-		return NULL;
+	if (fs_present(stored(a, c, ".bad")))
+		return go_direct(c, WRONG);
 	TRY(read_ir(a, c, ret, &need));
 	if (!ret->p && c->t.text.p)
 		TRY(find_other(a, c, ret));
@@ -440,8 +433,8 @@ static struct err *take_ir(
 		asked_keep_text(c->f, &c->t);
 	fd_closep(&c->asking);
 	if (!ret->p && c->t.text.p) {
-		TRY(make_ir(a, c, ret, ret_why));
-		return *ret_why ? NULL : count_front_end(a, c, "made");
+		TRY(make_ir(a, c, ret));
+		return c->why ? NULL : count_front_end(a, c, "made");
 	}
 	if (!ret->p)
 		return NULL;
@@ -525,9 +518,7 @@ static struct err *back_words(
 			hash_word(h, word);
 		strs_add(a, &ret->cc1, object ? ret->object : word);
 	}
-	const struct str last[] = {S("-x"), S("ir"), ret->clone};
-	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++)
-		strs_add(a, &ret->cc1, last[i]);
+	ADD_WORDS(a, &ret->cc1, S("-x"), S("ir"), ret->clone);
 	VEC_EACH (const struct str, word, &c->commands.lld) {
 		bool object = str_eq(*word, c->commands.object);
 		if (!object && !str_eq(*word, c->pass->out) && !str_ends(*word, c->commands.cpu))
@@ -585,16 +576,15 @@ static struct err *keep_object(struct arena *a, struct front_call *c, const stru
 }
 
 /* Runs the back end of this GPU and its link, or takes the object of a GPU with the same code. */
-static struct err *run_back(
-	struct arena *a, struct front_call *c, struct str ir, const char **ret_why)
+static struct err *run_back(struct arena *a, struct front_call *c, struct str ir)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	struct back_end b = {0};
 	struct ir_target of;
 	struct proc_result r;
 	bool cloned = false;
-	*ret_why = ir_read(ir, &of);
-	if (*ret_why)
+	c->why = ir_read(ir, &of);
+	if (c->why)
 		return NULL;
 	TRY(back_words(a, c, ir, &b));
 	if (b.key.n) {
@@ -609,14 +599,12 @@ static struct err *run_back(
 	TRY(fs_write(b.clone, ir_retarget(a, ir, &of, &c->t.gpu.target), FS_LOOSE));
 	TRY(run_step(a, c, &b.cc1, &r));
 	/* its messages would have no places: those of the direct pass do */
-	*ret_why = r.status || r.err.n ? "the back end has something to say" : NULL;
-	if (*ret_why)
-		return NULL;
+	if (r.status || r.err.n)
+		return go_direct(c, "the back end has something to say");
 	TRY(run_step(a, c, &b.lld, &r));
-	*ret_why = r.status || r.err.n || !fs_is_file(c->pass->out)
-			   ? "the linker has something to say"
-			   : NULL;
-	return *ret_why || !b.key.n ? NULL : keep_object(a, c, &b);
+	if (r.status || r.err.n || !fs_is_file(c->pass->out))
+		return go_direct(c, "the linker has something to say");
+	return b.key.n ? keep_object(a, c, &b) : NULL;
 }
 
 /* Runs the direct pass, too, and compares. */
@@ -640,79 +628,79 @@ static struct err *compare(struct arena *a, struct front_call *c)
 		return NULL;
 	}
 	c->ret->differs = true;
-	c->ret->why = "an object of this front end was wrong";
+	c->ret->why = WRONG;
 	TRY(fs_write(stored(a, c, ".bad"), str_fmt(a, "%.*s\n", STR(c->pass->gpu)), 0644));
 	return fs_rename(other, str_fmt(a, "%.*s.shared", STR(c->pass->output)));
 }
 
 /* Takes the IR of another GPU for which the text is known to be the same; else ret->p is NULL. */
-static struct err *take_known(
-	struct arena *a, struct front_call *c, struct str *ret, const char **ret_why)
+static struct err *take_known(struct arena *a, struct front_call *c, struct str *ret)
 {
 	struct strs names = {0};
 	if (!asked_builtins(a, c->f, &names))
 		return NULL;
-	TRY(ask_gpu(a, c, &names, ret_why));
-	if (*ret_why)
+	TRY(ask_gpu(a, c, &names));
+	if (c->why)
 		return NULL;
 	find_base(a, c);
 	if (!asked_text(a, c->f, &c->t))
 		return NULL;
 	fd_closep(&c->asking);
-	TRY(take_ir(a, c, ret, ret_why));
+	TRY(take_ir(a, c, ret));
 	return ret->p && c->pass->depfile.n ? fs_write(c->pass->depfile, c->t.dep, 0644 | FS_LOOSE)
 					    : NULL;
 }
 
-/* Makes the object with a shared front end, unless *ret_why says why not. */
-static struct err *run_shared(struct arena *a, struct front_call *c, const char **ret_why)
+/* Makes the object with a shared front end, unless c->why says why not. */
+static struct err *run_shared(struct arena *a, struct front_call *c)
 {
 	struct str ir = {0};
-	*ret_why = has_compiler(c->f) ? NULL : CHANGED;
+	c->why = has_compiler(c->f) ? NULL : CHANGED;
 	if (c->f->memory || c->f->turn.n) {
 		TRY(fs_mkdirs(c->f->store));
 		TRY(fs_lock(path_join(a, c->f->store, S("text.lock")), FS_LOCK_WAIT, &c->asking));
 	}
-	if (!*ret_why && c->f->share != FRONT_PROVE)
-		TRY(is_alone(a, c, ret_why));
-	if (!*ret_why)
-		TRY(ask_driver(a, c, ret_why));
-	if (!*ret_why)
-		TRY(take_known(a, c, &ir, ret_why));
-	if (*ret_why || ir.p)
-		return *ret_why ? NULL : run_back(a, c, ir, ret_why);
-	TRY(ask_compiler(a, c, ret_why));
-	if (*ret_why)
+	if (!c->why && c->f->share != FRONT_PROVE)
+		TRY(is_alone(a, c));
+	if (!c->why)
+		TRY(ask_driver(a, c));
+	if (!c->why)
+		TRY(take_known(a, c, &ir));
+	if (c->why || ir.p)
+		return c->why ? NULL : run_back(a, c, ir);
+	TRY(ask_compiler(a, c));
+	if (c->why)
 		return NULL;
-	if (c->f->share != FRONT_PROVE && names_gpu(a, c)) {
-		*ret_why = OTHER_TEXT;
+	/* the macro that stands for it has put it there: another GPU's text has another name */
+	struct str name = str_fmt(a, "\"%.*s\"", STR(c->commands.cpu));
+	if (c->f->share != FRONT_PROVE && asked_word(c->f, S("__amdgcn_processor__")) &&
+		str_contains(c->t.text, name)) {
+		c->why = OTHER_TEXT;
 		return count_front_end(a, c, NAMED);
 	}
 	find_base(a, c);
 	c->t.key = str_fmt(a, "%.*s-%.*s", STR(c->t.base), STR(text_key(a, c, c->t.text)));
-	TRY(take_ir(a, c, &ir, ret_why));
-	if (*ret_why)
-		return NULL;
-	return run_back(a, c, ir, ret_why);
+	TRY(take_ir(a, c, &ir));
+	return c->why ? NULL : run_back(a, c, ir);
 }
 
 struct err *front_pass(struct arena *a, const struct front *f, const struct compile_pass *pass,
 	const struct strs *argv, struct front_result *ret)
 {
 	struct front_call c = {.f = f, .pass = pass, .argv = argv, .ret = ret, .asking = -1};
-	const char *why = f->share == FRONT_OFF ? "" : NULL;
+	c.why = f->share == FRONT_OFF ? "" : NULL;
 	*ret = (struct front_result){.why = "", .said = S(""), .doubt = S("")};
 	TRY(fs_remove(str_fmt(a, "%.*s.shared", STR(pass->output))));
-	struct err *e = why ? NULL : run_shared(a, &c, &why);
+	struct err *e = c.why ? NULL : run_shared(a, &c);
 	fd_closep(&c.asking);
 	if (e && e->code == E_LIMIT) {
 		err_free(e);
 		e = NULL;
-		why = "its text or IR is too large";
+		c.why = "its text or IR is too large";
 	}
 	TRY(e);
-	if (why)
-		return run_direct(a, &c, why);
+	if (c.why)
+		return run_direct(a, &c, c.why);
 	ret->doubt = stored(a, &c, ".bad");
 	/* the same pass always is in the sample, or never */
 	bool sampled =

@@ -158,9 +158,7 @@ static struct str value_of(struct str line, struct str name, bool *ret_bad)
 		return S("");
 	struct str rest = str_sub(line, at + name.n, line.n);
 	struct str value = str_sub(rest, 0, str_chr(rest, '"'));
-	bool plain = value.n && value.n < rest.n && value.n < MAX_VALUE;
-	for (size_t i = 0; i < value.n; i++)
-		plain &= ascii_alnum(value.p[i]) || str_chr(S("+-,._"), value.p[i]) < 5;
+	bool plain = value.n < rest.n && value.n < MAX_VALUE && str_made_of(value, "+-,._");
 	*ret_bad |= !plain || str_contains(str_sub(rest, value.n, rest.n), name);
 	return value;
 }

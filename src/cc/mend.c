@@ -121,16 +121,14 @@ struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *
 		strs_add(a, ret, DELAYED);
 	if (any) {
 		TRY(overlay_write(a, cc, &o, &overlay));
-		strs_add(a, ret, S("-include"));
-		strs_add(a, ret, path_join(a, cc->dir, S("cuda/include/rocsmith/device.h")));
+		ADD_WORDS(a, ret, S("-include"),
+			path_join(a, cc->dir, S("cuda/include/rocsmith/device.h")));
 		cc_say_once(cc, "shared",
 			S("a constructor of variables in shared memory does not run, as with "
 			  "nvcc"));
 	}
-	if (any && !at) {
-		strs_add(a, ret, S("-ivfsoverlay"));
-		strs_add(a, ret, overlay);
-	}
+	if (any && !at)
+		ADD_WORDS(a, ret, S("-ivfsoverlay"), overlay);
 	strs_add_all(a, ret, args);
 	if (any && at)
 		ret->v[ret->n - args->n + at] = overlay;

@@ -170,17 +170,28 @@ static struct err *take_option(
 	return NULL;
 }
 
-/* Is this a source of CUDA? */
-static bool is_cuda(const struct nvcc *call, struct str path)
+/* Adds an input with its language. last: no other one follows. */
+static void add_input(struct arena *a, struct nvcc *io, struct str path, bool last)
 {
-	return call->language.n ? str_eq(call->language, S("cu"))
-				: str_eq(path_ext(path), S(".cu"));
+	static const char *const sources[] = {
+		".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cu", ".i", ".ii", NULL};
+	struct str ext = path_ext(path);
+	bool cuda = io->language.n ? str_eq(io->language, S("cu")) : str_eq(ext, S(".cu"));
+	bool c = str_eq(ext, S(".c"));
+	bool source = io->language.n || str_is_one_of(ext, sources);
+	struct str language = cuda ? S("hip") : io->language.n || !c ? io->language : S("c");
+	if (language.n)
+		ADD_WORDS(a, &io->words, S("-x"), language);
+	strs_add(a, &io->words, path);
+	strs_add(a, source ? &io->sources : &io->objects, path);
+	if (cuda)
+		strs_add(a, &io->cuda, path);
+	if (language.n && !last)
+		ADD_WORDS(a, &io->words, S("-x"), S("none"));
 }
 
 struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret)
 {
-	static const char *const sources[] = {
-		".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cu", ".i", ".ii", NULL};
 	struct strs given = {0}, all = {0};
 	unsigned files = 0; /* options files read so far */
 	const char *before = getenv("NVCC_PREPEND_FLAGS"), *after = getenv("NVCC_APPEND_FLAGS");
@@ -189,7 +200,7 @@ struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret
 	strs_add_all(a, &given, args);
 	split_words(a, str_from(after), &given);
 	TRY(expand_files(a, &given, &files, &all));
-	VEC(struct nvcc_place) inputs = {0};
+	VEC(size_t) inputs = {0}; /* their places among clang's words */
 	for (size_t i = 0; i < all.n; i++) {
 		struct str word = all.v[i], value = S("");
 		const struct nvcc_option *o = find_option(word, false, &value);
@@ -199,40 +210,23 @@ struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret
 				return err_new(E_USAGE, "nvcc's '%.*s' wants a value", STR(word));
 			value = all.v[++i];
 		}
-		if (o)
+		if (o) {
 			TRY(take_option(a, o, value, ret));
-		else if (!option)
-			*VEC_PUSH(a, &inputs) = (struct nvcc_place){word, ret->words.n};
-		else
-			strs_add(a, &ret->words, word);
+			continue;
+		}
+		if (!option)
+			*VEC_PUSH(a, &inputs) = ret->words.n;
+		strs_add(a, &ret->words, word);
 	}
-	/* inputs stand where they stood, since linkers read libraries in order */
-	struct strs words = ret->words;
-	size_t next = 0;
+	/* inputs stay where they are, since linkers read libraries in order */
+	const struct strs words = ret->words;
 	ret->words = (struct strs){0};
-	VEC_EACH (const struct nvcc_place, in, &inputs) {
-		bool cuda = is_cuda(ret, in->word), c = str_eq(path_ext(in->word), S(".c"));
-		bool source = ret->language.n || str_is_one_of(path_ext(in->word), sources);
-		struct str language = cuda                    ? S("hip")
-				      : ret->language.n || !c ? ret->language
-							      : S("c");
-		for (; next < in->at; next++)
-			strs_add(a, &ret->words, words.v[next]);
-		if (language.n) {
-			strs_add(a, &ret->words, S("-x"));
-			strs_add(a, &ret->words, language);
-		}
-		strs_add(a, &ret->words, in->word);
-		strs_add(a, source ? &ret->sources : &ret->objects, in->word);
-		if (cuda)
-			strs_add(a, &ret->cuda, in->word);
-		if (language.n && in + 1 != in_end) {
-			strs_add(a, &ret->words, S("-x"));
-			strs_add(a, &ret->words, S("none"));
-		}
+	for (size_t i = 0, next = 0; i < words.n; i++) {
+		if (next < inputs.n && inputs.v[next] == i)
+			add_input(a, ret, words.v[i], ++next == inputs.n);
+		else
+			strs_add(a, &ret->words, words.v[i]);
 	}
-	for (; next < words.n; next++)
-		strs_add(a, &ret->words, words.v[next]);
 	return NULL;
 }
 
@@ -316,8 +310,7 @@ static struct err *take_objects(
 		return NULL;
 	}
 	ret->cc.name = S("llvm-ar");
-	strs_add(a, &ret->words, S("rcs"));
-	strs_add(a, &ret->words, call->output.n ? call->output : S("a.a"));
+	ADD_WORDS(a, &ret->words, S("rcs"), call->output.n ? call->output : S("a.a"));
 	strs_add_all(a, &ret->words, &call->objects);
 	return NULL;
 }
@@ -334,16 +327,13 @@ static struct err *add_output(struct arena *a, const struct cc *cc, const struct
 		base = str_sub(base, 0, base.n - path_ext(base).n);
 		object = path_join(a, call->folder, str_fmt(a, "%.*s.o", STR(base)));
 		if (call->does == NVCC_PREPROCESSES) { /* the target of -M */
-			strs_add(a, words, S("-MT"));
-			strs_add(a, words, object);
+			ADD_WORDS(a, words, S("-MT"), object);
 		} else if (call->does == NVCC_COMPILES && !call->output.n) {
 			call->output = object;
 		}
 	}
-	if (call->output.n) {
-		strs_add(a, words, S("-o"));
-		strs_add(a, words, call->output);
-	}
+	if (call->output.n)
+		ADD_WORDS(a, words, S("-o"), call->output);
 	/* Meson runs what it links there, to see whether that works: it gets the SDK's loader */
 	struct str at = path_abs(a, call->output.n ? call->output : S("a.out"));
 	if (call->does == NVCC_LINKS && config->loader.n && str_contains(at, S("/meson-private/")))
@@ -408,10 +398,8 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 	if (ret->cuda) {
 		struct str overlay;
 		TRY(overlay_make(a, cc, config, &call, &overlay));
-		if (overlay.n) {
-			strs_add(a, words, S("-ivfsoverlay"));
-			strs_add(a, words, overlay);
-		}
+		if (overlay.n)
+			ADD_WORDS(a, words, S("-ivfsoverlay"), overlay);
 		struct str old = call.modern ? cc_raise_standard(a, S("17"), &call.words) : S("");
 		if (old.n)
 			cc_say_once(cc, "standard",
@@ -426,16 +414,12 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 					"options name",
 					STR(str_join(a, &config->gpus, S(", ")))));
 	}
-	if (relocatable) {
-		strs_add(a, words, S("-Wno-unused-command-line-argument"));
-		strs_add(a, words, S("--hip-link"));
-		strs_add(a, words, S("-fgpu-rdc"));
-	}
+	if (relocatable)
+		ADD_WORDS(a, words, S("-Wno-unused-command-line-argument"), S("--hip-link"),
+			S("-fgpu-rdc"));
 	strs_add_all(a, words, &call.words);
-	if (call.sources.n) {
-		strs_add(a, words, S("-isystem"));
-		strs_add(a, words, str_fmt(a, "%.*s/cuda/include", STR(cc->dir)));
-	}
+	if (call.sources.n)
+		ADD_WORDS(a, words, S("-isystem"), str_fmt(a, "%.*s/cuda/include", STR(cc->dir)));
 	TRY(add_output(a, cc, config, &call, words));
 	if (call.show)
 		show(a, cc, &call, words);

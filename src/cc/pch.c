@@ -279,13 +279,9 @@ static void add_hip_header(
 {
 	const struct str to_clang[] = {S("-emit-pch"), S("-o"), made, S("-dependency-file"),
 		depfile, S("-sys-header-deps"), S("-MT"), S("all.pch")};
-	const struct str last[] = {S("-fsyntax-only"), S("-x"), S("hip"), header};
-	for (size_t i = 0; i < sizeof(to_clang) / sizeof(to_clang[0]); i++) {
-		strs_add(a, ret, S("-Xclang"));
-		strs_add(a, ret, to_clang[i]);
-	}
-	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++)
-		strs_add(a, ret, last[i]);
+	for (size_t i = 0; i < sizeof(to_clang) / sizeof(to_clang[0]); i++)
+		ADD_WORDS(a, ret, S("-Xclang"), to_clang[i]);
+	ADD_WORDS(a, ret, S("-fsyntax-only"), S("-x"), S("hip"), header);
 }
 
 bool compile_headers(struct arena *a, const struct strs *args, struct str header, struct str made,
@@ -312,12 +308,11 @@ struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_a
 	*ret_args = (struct strs){0};
 	strs_add_all(a, ret_args, &p->flags);
 	struct str depfile = file_of(a, p, "new.d");
-	const struct str more[] = {S("-x"), S("c++-header"), header, S("-o"), made, S("-MD"),
-		S("-MF"), depfile, S("-MT"), S("all.pch")};
-	for (size_t i = 0; !p->hip && i < sizeof(more) / sizeof(more[0]); i++)
-		strs_add(a, ret_args, more[i]);
 	if (p->hip)
 		add_hip_header(a, header, made, depfile, ret_args);
+	else
+		ADD_WORDS(a, ret_args, S("-x"), S("c++-header"), header, S("-o"), made, S("-MD"),
+			S("-MF"), depfile, S("-MT"), S("all.pch"));
 	return NULL;
 }
 

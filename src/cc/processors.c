@@ -63,8 +63,7 @@ static void find_names(
 					.addr = s->addr + (uint64_t)(rest.p - all.p), .name = name};
 		}
 	}
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_addr);
+	VEC_SORT(ret, by_addr);
 }
 
 struct address_reader {
@@ -105,8 +104,7 @@ static void find_rows(struct arena *a, const struct elf *e, struct str file,
 		if (name)
 			*VEC_PUSH(a, ret) = (struct gpu_place){.addr = r.addr, .name = name->name};
 	}
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_addr);
+	VEC_SORT(ret, by_addr);
 }
 
 /* The table: rows at one distance, in the order of their names. false: there is none, or more than one. */

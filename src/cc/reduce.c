@@ -8,19 +8,17 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "cc/cc_int.h"
+#include "lang/cxx/lexer.h"
 
 enum { MAX_HEAD = 256, MAX_NAMES = 64, MAX_TYPES = 4 };
 
-enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_TEXT, TOKEN_SIGN };
-
 struct text_token {
-	enum token_kind kind;
+	enum tok_kind kind; /* TOK_STRING for all literals */
 	struct str s;
 };
 
 struct text_reader {
-	struct str text;
-	size_t at;
+	struct lex lex;
 	bool system,
 		left_system; /* is this place in a system header? was any since it was cleared? */
 	bool broken;
@@ -32,87 +30,44 @@ static bool is_marker(struct str line)
 	return line.n > 3 && line.p[0] == '#' && line.p[1] == ' ' && ascii_digit(line.p[2]);
 }
 
-static bool is_system(struct str marker)
-{
-	return str_contains(str_sub(marker, str_rchr(marker, '"'), marker.n), S(" 3"));
-}
-
 static bool is_word_char(char c)
 {
 	return front_word_char(c) || (unsigned char)c >= 0x80;
 }
 
-/* The end of a literal that begins at `at` with a quote. */
-static size_t literal_end(struct str text, size_t at, bool raw)
+static struct text_reader read_text(struct str text)
 {
-	char quote = text.p[at];
-	if (raw) {
-		struct str name = str_sub(text, at + 1, text.n);
-		name = str_sub(name, 0, str_chr(name, '('));
-		for (size_t i = at + 1 + name.n; i < text.n && name.n <= 16; i++) {
-			struct str rest = str_sub(text, i + 1, text.n);
-			if (text.p[i] == ')' && str_starts(rest, name) && rest.n > name.n &&
-				rest.p[name.n] == '"')
-				return i + name.n + 2;
-		}
-		return text.n;
-	}
-	for (size_t i = at + 1; i < text.n && text.p[i] != '\n'; i++) {
-		if (text.p[i] == quote)
-			return i + 1;
-		i += text.p[i] == '\\';
-	}
-	return text.n;
+	struct text_reader r = {.lex = lex_new(text, S(""))};
+	r.lex.lenient = true;
+	return r;
 }
 
 static struct text_token next_token(struct text_reader *r)
 {
-	struct str t = r->text;
-	struct text_token ret = {.kind = TOKEN_END, .s = S("")};
-	for (bool begins = !r->at; r->at < t.n; begins = t.p[r->at++] == '\n') {
-		struct str rest = str_sub(t, r->at, t.n), line;
-		if (begins && is_marker(str_sub(rest, 0, 4))) {
-			str_next(&rest, '\n', &line);
-			r->system = is_system(line);
+	struct lex *l = &r->lex;
+	struct tok t;
+	while (lex_try(l, &t) && t.kind != TOK_END) {
+		if (l->want_name && is_marker(str_sub(l->s, t.from, t.from + 4))) {
+			struct str line = lex_rest_of_line(l);
+			r->system =
+				str_contains(str_sub(line, str_rchr(line, '"'), line.n), S(" 3"));
 			r->left_system |= !r->system;
-			r->at += line.n;
-		}
-		if (r->at >= t.n || !strchr(" \t\r\n\f\v", t.p[r->at]))
+			while (t.kind != TOK_LINE_END)
+				(void)lex_try(l, &t);
+		} else if (t.kind != TOK_LINE_END) {
 			break;
-	}
-	if (r->at >= t.n)
-		return ret;
-	size_t from = r->at, to = from + 1;
-	char c = t.p[from];
-	if (c == '"' || c == '\'') {
-		ret.kind = TOKEN_TEXT;
-		to = literal_end(t, from, false);
-	} else if (is_word_char(c)) {
-		ret.kind = ascii_digit(c) ? TOKEN_NUMBER : TOKEN_WORD;
-		while (to < t.n &&
-			(is_word_char(t.p[to]) ||
-				(ret.kind == TOKEN_NUMBER && (t.p[to] == '.' || t.p[to] == '\''))))
-			to++;
-		static const char *const prefixes[] = {
-			"R", "LR", "uR", "UR", "u8R", "L", "u", "U", "u8", NULL};
-		struct str word = str_sub(t, from, to);
-		if (to < t.n && (t.p[to] == '"' || t.p[to] == '\'') &&
-			str_is_one_of(word, prefixes)) {
-			ret.kind = TOKEN_TEXT;
-			to = literal_end(t, to, word.p[word.n - 1] == 'R');
 		}
-	} else {
-		ret.kind = TOKEN_SIGN;
 	}
-	r->broken |= ret.kind == TOKEN_TEXT && to == t.n;
-	r->at = to;
-	ret.s = str_sub(t, from, to);
+	struct text_token ret = {.kind = t.kind, .s = tok_text(l, &t)};
+	if (t.kind == TOK_RAW || t.kind == TOK_CHAR)
+		ret.kind = TOK_STRING;
+	r->broken |= ret.kind == TOK_STRING ? t.to == l->s.n : tok_in(l, &t, "\"'");
 	return ret;
 }
 
 static bool is_sign(struct text_token t, char c)
 {
-	return t.kind == TOKEN_SIGN && t.s.p[0] == c;
+	return t.kind == TOK_PUNCT && t.s.p[0] == c;
 }
 
 /* ---- plain functions ---- */
@@ -148,7 +103,7 @@ static bool is_type(const struct plain *p, struct text_token t)
 {
 	static const char *const words[] = {"void", "bool", "char", "short", "int", "long",
 		"unsigned", "signed", "float", "double", "_Float16", NULL};
-	if (t.kind != TOKEN_WORD)
+	if (t.kind != TOK_IDENT)
 		return false;
 	return str_is_one_of(t.s, words) || has_name(p->types, p->ntypes, t.s) ||
 	       (str_is_one_of(t.s, plain_classes) && !map_has(&p->names->templates, t.s));
@@ -158,7 +113,7 @@ static bool is_qualifier(struct text_token t)
 {
 	static const char *const words[] = {
 		"const", "volatile", "static", "inline", "__inline", "__inline__", NULL};
-	return t.kind == TOKEN_WORD && str_is_one_of(t.s, words);
+	return t.kind == TOK_IDENT && str_is_one_of(t.s, words);
 }
 
 /* The end of an attribute that changes nothing outside of the function, or `at`. */
@@ -169,15 +124,15 @@ static size_t skip_attribute(const struct plain *p, size_t at)
 		"__unused__", "const", "__const__", "address_space", "ext_vector_type", NULL};
 	size_t i = at, depth = 0;
 	static const char *const words[] = {"__attribute__", "__attribute", NULL};
-	if (p->v[i].kind != TOKEN_WORD || !str_is_one_of(p->v[i].s, words))
+	if (p->v[i].kind != TOK_IDENT || !str_is_one_of(p->v[i].s, words))
 		return at;
 	for (i++; i < p->n; i++) {
 		struct text_token t = p->v[i];
 		depth += is_sign(t, '(');
 		if (is_sign(t, ')') && !--depth)
 			return i + 1;
-		if (!depth || t.kind == TOKEN_TEXT ||
-			(t.kind == TOKEN_WORD && !str_is_one_of(t.s, harmless)))
+		if (!depth || t.kind == TOK_STRING ||
+			(t.kind == TOK_IDENT && !str_is_one_of(t.s, harmless)))
 			return at;
 	}
 	return at;
@@ -214,12 +169,12 @@ static bool read_head(struct plain *p)
 		if (is_type(p, t) || is_qualifier(t) || is_sign(t, '*') || is_sign(t, '&'))
 			continue;
 		bool opens = i + 1 < p->n && is_sign(p->v[i + 1], '(');
-		if (t.kind == TOKEN_WORD && !p->name.n && type && opens) {
+		if (t.kind == TOK_IDENT && !p->name.n && type && opens) {
 			p->name = t.s;
 			i++;
 		} else if (is_sign(t, ')') && p->name.n) {
 			closed = true;
-		} else if (t.kind == TOKEN_WORD && p->name.n && is_declared(p, i) &&
+		} else if (t.kind == TOK_IDENT && p->name.n && is_declared(p, i) &&
 			   p->nlocals < MAX_NAMES) {
 			p->locals[p->nlocals++] = t.s;
 		} else if (!is_sign(t, ',') || !p->name.n) {
@@ -249,7 +204,7 @@ static size_t read_local_type(struct plain *p, size_t i)
 		return i;
 	while (!is_union && at < p->n && is_type(p, p->v[at]))
 		at = skip_attributes(p, at + 1);
-	bool good = at + 1 < p->n && p->v[at].kind == TOKEN_WORD &&
+	bool good = at + 1 < p->n && p->v[at].kind == TOK_IDENT &&
 		    is_sign(p->v[at + 1], is_union ? '{' : ';');
 	return good && add_local(p, p->v[at].s, true) ? at : p->n;
 }
@@ -283,7 +238,7 @@ static bool is_plain_word(struct plain *p, size_t i)
 		!map_has(&p->names->other, word))
 		return true;
 	size_t first = i; /* float a, b; */
-	while (first > 2 && is_sign(p->v[first - 1], ',') && p->v[first - 2].kind == TOKEN_WORD)
+	while (first > 2 && is_sign(p->v[first - 1], ',') && p->v[first - 2].kind == TOK_IDENT)
 		first -= 2;
 	return (is_declared(p, first) || is_of_union(p, i)) && add_local(p, word, false);
 }
@@ -297,14 +252,13 @@ static bool read_body(struct plain *p)
 		if (i == p->n)
 			return false;
 		t = p->v[i];
-		bool next = i + 1 < p->n,
-		     scope = is_sign(t, ':') && next && is_sign(p->v[i + 1], ':');
+		bool next = i + 1 < p->n, scope = str_eq(t.s, S("::"));
 		if (is_sign(t, '.') && i && has_name(p->locals, p->nlocals, p->v[i - 1].s) &&
-			next && p->v[i + 1].kind == TOKEN_WORD)
+			next && p->v[i + 1].kind == TOK_IDENT)
 			i++; /* a member */
-		else if (t.kind == TOKEN_TEXT || scope ||
-			 (t.kind == TOKEN_SIGN && strchr(".[]#\\@", t.s.p[0])) ||
-			 (t.kind == TOKEN_WORD && !is_plain_word(p, i)))
+		else if (t.kind == TOK_STRING || scope ||
+			 (t.kind == TOK_PUNCT && strchr(".[]#\\@", t.s.p[0])) ||
+			 (t.kind == TOK_IDENT && !is_plain_word(p, i)))
 			return false;
 	}
 	return true;
@@ -337,8 +291,8 @@ static bool read_braces(struct arena *a, struct text_reader *r, struct text_toke
 		depth += is_sign(t, '{');
 		depth -= is_sign(t, '}');
 		template |= str_eq(t.s, S("template"));
-		r->broken |= t.kind == TOKEN_END;
-		if (!depth || t.kind == TOKEN_END)
+		r->broken |= t.kind == TOK_END;
+		if (!depth || t.kind == TOK_END)
 			return template;
 		if (ret->n <= MAX_HEAD * 4) /* a longer one is not plain */
 			*VEC_PUSH(a, ret) = t;
@@ -354,7 +308,7 @@ static bool goes_on(const struct text_tokens *head)
 		struct text_token t = head->v[i];
 		round += is_sign(t, '(');
 		round -= is_sign(t, ')') && round;
-		if (t.kind == TOKEN_WORD && str_eq(t.s, S("requires")))
+		if (t.kind == TOK_IDENT && str_eq(t.s, S("requires")))
 			return true;
 		angle += !round && is_sign(t, '<');
 		angle -= !round && angle && is_sign(t, '>');
@@ -384,7 +338,7 @@ static size_t unavailable_length(const struct text_tokens *head, size_t i)
 		k++;
 	if (begin[k])
 		return 0;
-	if (end + 2 < head->n && is_sign(head->v[end], '(') && head->v[end + 1].kind == TOKEN_TEXT)
+	if (end + 2 < head->n && is_sign(head->v[end], '(') && head->v[end + 1].kind == TOK_STRING)
 		end += 3; /* with a reason */
 	/* a token must follow, up to which it is left out */
 	bool whole = end + 2 < head->n && is_sign(head->v[end], ')') &&
@@ -395,7 +349,7 @@ static size_t unavailable_length(const struct text_tokens *head, size_t i)
 
 static size_t place_of(const struct text_scan *s, size_t token)
 {
-	return (size_t)(s->head.v[token].s.p - s->r.text.p);
+	return (size_t)(s->head.v[token].s.p - s->r.lex.s.p);
 }
 
 /* Notes the attribute of a function whose head has been read, and its body if it has one, and what it names. */
@@ -410,7 +364,7 @@ static void note_unavailable(struct text_scan *s)
 	*VEC_PUSH(s->a, s->ret) = (struct text_range){
 		.from = place_of(s, at), .to = place_of(s, at + n), .attribute = true};
 	for (size_t i = at + n; i + 1 < s->head.n; i++)
-		if (s->head.v[i].kind == TOKEN_WORD && is_sign(s->head.v[i + 1], '('))
+		if (s->head.v[i].kind == TOK_IDENT && is_sign(s->head.v[i + 1], '('))
 			map_put(&s->unavailable, s->head.v[i].s, NULL);
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < parts[k]->n; i++)
@@ -420,11 +374,11 @@ static void note_unavailable(struct text_scan *s)
 /* Drops the attributes from *ret if anything else in the text names one of those functions. */
 static void drop_attributes(struct text_scan *s)
 {
-	struct text_reader r = {.text = s->r.text};
+	struct text_reader r = read_text(s->r.lex.s);
 	size_t mentions = 0, n = 0;
 	if (!s->unavailable.n)
 		return;
-	for (struct text_token t; (t = next_token(&r)).kind != TOKEN_END;)
+	for (struct text_token t; (t = next_token(&r)).kind != TOK_END;)
 		mentions += map_has(&s->unavailable, t.s);
 	for (size_t i = 0; i < s->ret->n; i++)
 		if (!s->ret->v[i].attribute || mentions == s->mentions)
@@ -451,11 +405,11 @@ static void read_block(struct text_scan *s, const struct map *emitted)
 	size_t first = head->n && str_eq(head->v[0].s, S("inline"));
 	bool space = head->n > first && str_eq(head->v[first].s, S("namespace"));
 	if (space || (head->n == 2 && str_eq(head->v[0].s, S("extern")) &&
-			     head->v[1].kind == TOKEN_TEXT)) {
+			     head->v[1].kind == TOK_STRING)) {
 		s->head.n = 0;
 		return;
 	}
-	size_t from = s->r.at;
+	size_t from = s->r.lex.at;
 	bool template = read_braces(s->a, &s->r, &s->body);
 	for (size_t i = 0; i < head->n && template; i++)
 		if (str_is_one_of(head->v[i].s, plain_classes))
@@ -467,7 +421,7 @@ static void read_block(struct text_scan *s, const struct map *emitted)
 	bool small = plain && s->body.n <= MAX_HEAD * 4;
 	if (small && !s->r.broken && !s->r.left_system && read_body(&p) &&
 		!map_has(emitted, p.name))
-		*VEC_PUSH(s->a, s->ret) = (struct text_range){.from = from, .to = s->r.at - 1};
+		*VEC_PUSH(s->a, s->ret) = (struct text_range){.from = from, .to = s->r.lex.at - 1};
 	if (!goes_on(head))
 		end_declaration(s, plain ? &p : NULL);
 }
@@ -476,9 +430,9 @@ static void read_block(struct text_scan *s, const struct map *emitted)
 static bool find_cuts(
 	struct arena *a, struct str text, const struct map *emitted, struct text_ranges *ret)
 {
-	struct text_scan s = {.a = a, .r = {.text = text}, .ret = ret};
+	struct text_scan s = {.a = a, .r = read_text(text), .ret = ret};
 	s.names.functions.a = s.names.other.a = s.names.templates.a = s.unavailable.a = a;
-	for (struct text_token t; (t = next_token(&s.r)).kind != TOKEN_END;) {
+	for (struct text_token t; (t = next_token(&s.r)).kind != TOK_END;) {
 		if (!s.head.n)
 			s.r.left_system = !s.r.system;
 		struct plain p = {.v = s.head.v, .n = s.head.n, .names = &s.names};

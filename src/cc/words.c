@@ -224,12 +224,9 @@ uint64_t cc_link_bytes(const struct strs *args)
 		if (!str_starts(word, S("@")))
 			continue;
 		err_free(fs_read_opt(&tmp, str_sub(word, 1, word.n), MAX_RESPONSE, &text));
-		for (size_t k = 0; k < text.n; k++) { /* does not handle quoted names with spaces */
-			size_t from = k;
-			while (k < text.n && text.p[k] != ' ' && text.p[k] != '\n')
-				k++;
-			sum += object_bytes(str_sub(text, from, k));
-		}
+		text = str_replace(&tmp, text, S("\n"), S(" "));
+		while (str_next(&text, ' ', &word)) /* does not handle quoted names with spaces */
+			sum += object_bytes(word);
 	}
 	return sum;
 }

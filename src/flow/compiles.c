@@ -53,12 +53,11 @@ static void add_run(struct arena *a, const struct node *run, double start, struc
 			.gpu = str_dup(a, gpu),
 			.front = str_dup(a, node_text(pass, S("front"), S(""))),
 			.start = start,
-			.seconds = node_number(pass, S("seconds"), 0),
-			.cpu = node_number(pass, S("cpu"), 0),
-			.memory = node_u64(pass, S("memory"), 0),
+			.cost = {node_number(pass, S("seconds"), 0), node_number(pass, S("cpu"), 0),
+				node_u64(pass, S("memory"), 0)},
 			.restored = node_bool(pass, S("restored"), false),
 			.done = node_u64(run, S("status"), 0) == 0};
-		start += s->seconds;
+		start += s->cost.seconds;
 		if (i)
 			*VEC_PUSH(a, &s->after) = (unsigned)(r->compiles.n - 2);
 	}

@@ -65,8 +65,9 @@ static void write_after(struct json *j, const void *object)
 }
 
 static const struct json_field step_fields[] = {
-	FIELDS(struct job_report, kind, name, gpu, front, start, seconds, cpu, memory, cached,
-		restored, done),
+	FIELDS(struct job_report, kind, name, gpu, front, start),
+	FIELDS_IN(struct job_report, cost, seconds, cpu, memory),
+	FIELDS(struct job_report, cached, restored, done),
 	FIELD_LAST(FIELD_WRITE("after", write_after)),
 };
 

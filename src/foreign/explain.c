@@ -159,17 +159,21 @@ static void hint_header(const struct log_places *p, struct err *e)
 			STR(h.name));
 }
 
+/* The rest of an error's message behind these words, or "". */
+static struct str behind(const struct err *e, struct str words)
+{
+	struct str text = str_from(e->msg);
+	return str_sub(text, str_find(text, words) + words.n, text.n);
+}
+
 /* Says more of a library that the linker does not find: the project's own CMake files make it, or it lies in a folder of its own,
  * as HDF5's and MPI's do in Debian. */
 static struct err *hint_library(const struct foreign *f, struct err *e)
 {
-	const struct str lacks = S("cannot find -l");
-	struct str text = str_from(e->msg), name, cmake = {0};
-	size_t at = str_find(text, lacks) + lacks.n;
+	struct str name = behind(e, S("cannot find -l")), cmake = {0};
 	struct strs found;
-	if (at >= text.n)
+	if (!name.n)
 		return e;
-	name = str_sub(text, at, text.n);
 	name = str_sub(name, 0, str_chr(name, ':'));
 	err_free(fs_read_opt(
 		f->a, path_join(f->a, f->plan->project, S("CMakeLists.txt")), MAX_SOURCE, &cmake));
@@ -196,12 +200,10 @@ static struct err *hint_library(const struct foreign *f, struct err *e)
 /* Proposes an older release of a package that pip installed if a file is missing in it, as where its files have moved since. */
 static struct err *hint_release(const struct foreign *f, struct err *e)
 {
-	const struct str site = S("/site-packages/");
-	struct str text = str_from(e->msg), top, rest, name, version, list;
+	struct str rest = behind(e, S("/site-packages/")), top, name, version, list;
 	struct strs records;
-	size_t at = str_find(text, site) + site.n;
-	if (at >= text.n || !str_contains(str_lower(f->a, text), S("no such file")) ||
-		!str_cut(str_sub(text, at, text.n), '/', &top, &rest))
+	if (!str_contains(str_lower(f->a, str_from(e->msg)), S("no such file")) ||
+		!str_cut(rest, '/', &top, &rest))
 		return e;
 	err_free(glob_files(
 		f->a, f->venv, S("lib/python3*/site-packages/*.dist-info/RECORD"), &records));
@@ -226,16 +228,14 @@ static struct err *hint_release(const struct foreign *f, struct err *e)
 /* A package that is installed, and that Meson's `run_command(python, '-c', 'import NAME ...')` cannot import, needs no other one. */
 static struct err *hint_import(const struct foreign *f, struct err *e)
 {
-	const struct str begin = S("-c 'import ");
-	struct str text = str_from(e->msg), name;
+	struct str name = behind(e, S("-c 'import "));
 	struct strs found = {0};
-	size_t at = str_find(text, begin) + begin.n;
-	if (at >= text.n)
-		return e;
-	size_t end = at;
-	while (end < text.n && (ascii_alnum(text.p[end]) || text.p[end] == '_'))
+	size_t end = 0;
+	while (end < name.n && (ascii_alnum(name.p[end]) || name.p[end] == '_'))
 		end++;
-	name = str_sub(text, at, end);
+	name = str_sub(name, 0, end);
+	if (!name.n)
+		return e;
 	err_free(glob_files(f->a, f->venv,
 		str_fmt(f->a, "lib/python3*/site-packages/%.*s/__init__.py", STR(name)), &found));
 	if (!found.n)

@@ -31,9 +31,7 @@ static struct err *save_environment(struct foreign *f)
 		const char *own = getenv(str_z(f->a, name));
 		if (own && str_eq(value, str_from(own)))
 			continue;
-		for (size_t i = 0; i < name.n; i++)
-			plain = plain && (ascii_alnum(name.p[i]) || name.p[i] == '_');
-		if (!plain)
+		if (!plain || !str_made_of(name, "_"))
 			continue;
 		buf_fmt(&b, "export %.*s=%.*s\n", STR(name), STR(str_shell(f->a, value)));
 	}
@@ -312,7 +310,7 @@ struct err *foreign_copy(struct foreign *f)
 	change_set_free(&set);
 	TRY_CTX(e, "cannot copy '%.*s' into the build folder", STR(f->plan->project));
 	step->start = start - f->began;
-	step->seconds = mono_now() - start;
+	step->cost.seconds = mono_now() - start;
 	step->cached = !f->changed;
 	step->done = true;
 	return NULL;

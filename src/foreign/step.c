@@ -166,18 +166,18 @@ struct err *foreign_run(
 		p->clear_env = true;
 		p->setenv = f->env;
 	}
-	if (s->seconds <= 0) /* the first of the step's programs */
+	if (s->cost.seconds <= 0) /* the first of the step's programs */
 		TRY(fs_remove(p->log));
 	TRY(proc_run(f->a, p, ret));
 	if (str_is_one_of(str_from(kind), builds)) { /* without ninja, only our programs count */
 		(void)on_tick(&w);
 		f->compiled += w.ran ? w.ran : w.follow.seen;
 	}
-	if (s->seconds <= 0)
+	if (s->cost.seconds <= 0)
 		s->start = ret->start - f->began;
-	s->seconds += ret->seconds;
-	s->cpu += ret->cpu;
-	s->memory = ret->memory > s->memory ? ret->memory : s->memory;
+	s->cost.seconds += ret->seconds;
+	s->cost.cpu += ret->cpu;
+	s->cost.memory = ret->memory > s->cost.memory ? ret->memory : s->cost.memory;
 	if (!ret->status)
 		return NULL;
 	struct err *e = fs_map(p->log, &text), *why;

@@ -23,8 +23,9 @@ static struct err *add_compiled(void *user, const struct node *run)
 	if (!str_eq(node_text(run, S("kind"), S("")), S("hip")) ||
 		node_number(run, S("status"), 1) != 0)
 		return NULL;
-	struct str file = foreign_project_file(c->f, str_dup(a, node_text(run, S("dir"), S(""))),
-		str_dup(a, node_text(run, S("input"), S(""))));
+	struct str dir = str_dup(a, node_text(run, S("dir"), S("")));
+	struct str file =
+		foreign_project_file(c->f, dir, str_dup(a, node_text(run, S("input"), S(""))));
 	if (!file.n)
 		return NULL;
 	strs_put(a, c->files, file);
@@ -33,8 +34,7 @@ static struct err *add_compiled(void *user, const struct node *run)
 	NODE_EACH (word, node_member(run, S("argv"))) {
 		struct str text = word->text;
 		if (next)
-			object = path_join(
-				a, str_dup(a, node_text(run, S("dir"), S(""))), str_dup(a, text));
+			object = path_join(a, dir, text);
 		next = str_eq(text, S("-o"));
 	}
 	strs_put(a, &c->objects, object);

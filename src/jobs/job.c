@@ -36,50 +36,37 @@ static struct digest key_of(struct arena *tmp, const struct job *j)
 	return hash_end(h);
 }
 
-/* Runs the job's program, which writes its part. ret_said: its warnings. */
-static struct err *run_program(
-	struct arena *tmp, struct job *j, struct str *ret_said, struct strs *io_inputs)
+struct err *job_run_program(
+	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret)
 {
-	struct job_report *report = &j->report;
 	struct proc p = j->proc;
-	struct proc_result r;
-	TRY(job_empty_work(j));
 	p.argv = (struct strs){0};
-	strs_add_all(tmp, &p.argv, &j->proc.argv);
-	if (j->run) {
-		TRY(j->run(tmp, j, &r, io_inputs));
-	} else {
-		TRY(j->set->hooks->wrap(tmp, j, &p));
-		TRY(proc_run(tmp, &p, &r));
-	}
-	report->start = r.start - j->set->began;
-	report->seconds = r.seconds;
-	report->cpu = r.cpu;
-	report->memory = r.memory;
-	/* by the kernel, or as clang and gcc say it */
-	j->starved = r.status == 128 + 9 || (r.status && str_contains(r.err, S("out of memory")));
-	if (r.status)
-		return j->set->hooks->explain(tmp, j, &r);
-	*ret_said = r.err;
-	return job_write_said(tmp, j, r.err);
+	strs_add_all(tmp, &p.argv, argv);
+	TRY(j->set->hooks->wrap(tmp, j, &p));
+	return proc_run(tmp, &p, ret);
+}
+
+void job_note_run(struct job *j, const struct proc_result *r)
+{
+	j->report.start = r->start - j->set->began;
+	j->report.cost = (struct job_cost){r->seconds, r->cpu, r->memory};
 }
 
 /* An output of which a later job may say that it is wrong, by making one of these files. */
 struct job_kept {
 	struct arena a;
 	struct cached_pass pass;
-	struct str said;
 	struct strs doubts;
-	struct proc_result cost;
+	struct proc_result run;
 };
 
-static void keep_later(struct job *j, const struct cached_pass *pass, struct str said,
-	const struct strs *doubts, const struct proc_result *cost)
+static void keep_later(struct job *j, const struct cached_pass *pass, const struct strs *doubts,
+	const struct proc_result *run)
 {
 	struct job_kept *k = j->later = xmalloc(sizeof(*k));
-	*k = (struct job_kept){.cost = *cost};
+	*k = (struct job_kept){.run = *run};
 	k->pass = cached_copy(&k->a, pass);
-	k->said = str_dup(&k->a, said);
+	k->run.err = str_dup(&k->a, run->err);
 	VEC_EACH (const struct str, path, doubts)
 		strs_add(&k->a, &k->doubts, str_dup(&k->a, *path));
 }
@@ -95,7 +82,7 @@ void jobs_keep(struct jobs *set)
 		VEC_EACH (const struct str, path, &k->doubts)
 			doubted |= fs_present(*path);
 		if (!doubted)
-			cached_keep(&k->a, &k->pass, j->output, k->said, &k->cost);
+			cached_keep(&k->a, &k->pass, j->output, &k->run);
 		arena_free(&k->a);
 		free(k);
 		j->later = NULL;
@@ -107,7 +94,7 @@ static struct err *run_or_restore(
 	struct arena *tmp, struct job *j, struct str part, struct strs *io_inputs)
 {
 	struct cached_pass pass = {0};
-	struct str said = S("");
+	struct proc_result run;
 	struct strs names = {0};
 	bool caching = j->set->cache && j->depfile.n;
 	if (caching && j->doubts.n && fs_is_dir(j->doubts))
@@ -118,22 +105,28 @@ static struct err *run_or_restore(
 		TRY(job_restore(tmp, j, part, &pass));
 	if (j->report.restored)
 		return NULL;
-	TRY(run_program(tmp, j, &said, io_inputs));
+	TRY(job_empty_work(j));
+	TRY(j->run ? j->run(tmp, j, &run, io_inputs)
+		   : job_run_program(tmp, j, &j->proc.argv, &run));
+	job_note_run(j, &run);
+	/* by the kernel, or as clang and gcc say it */
+	j->starved =
+		run.status == 128 + 9 || (run.status && str_contains(run.err, S("out of memory")));
+	if (run.status)
+		return j->set->hooks->explain(tmp, j, &run);
+	TRY(job_write_said(tmp, j, run.err));
 	TRY(job_check_regular(part));
 	if (j->depfile.n)
 		TRY(job_check_regular(j->depfile));
-	const struct proc_result cost = {
-		.seconds = j->report.seconds, .cpu = j->report.cpu, .memory = j->report.memory};
 	if (caching && io_inputs->n)
-		keep_later(j, &pass, said, io_inputs, &cost);
+		keep_later(j, &pass, io_inputs, &run);
 	else if (caching)
-		cached_keep(tmp, &pass, part, said, &cost);
+		cached_keep(tmp, &pass, part, &run);
 	return NULL;
 }
 
 static struct err *make_output(struct arena *tmp, struct job *j, const struct stamp_key *key)
 {
-	struct job_report *report = &j->report;
 	bool program = j->proc.argv.n > 0;
 	struct str part = program ? path_join(tmp, j->work, S(JOB_OUT))
 				  : str_fmt(tmp, "%.*s.part", STR(j->output));
@@ -144,8 +137,8 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	} else {
 		double start = mono_now();
 		TRY(j->make(tmp, j, part));
-		report->start = start - j->set->began;
-		report->seconds = mono_now() - start;
+		j->report.start = start - j->set->began;
+		j->report.cost.seconds = mono_now() - start;
 		TRY(job_check_regular(part));
 	}
 	TRY(fs_rename(part, j->output));
@@ -156,9 +149,7 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 			strs_add(tmp, &inputs, *path);
 	if (program)
 		TRY(fs_remove_tree(j->work));
-	struct stamp_cost cost = {
-		.seconds = report->seconds, .cpu = report->cpu, .memory = report->memory};
-	return stamp_write(j->set->stamps, key, &inputs, &cost);
+	return stamp_write(j->set->stamps, key, &inputs, &j->report.cost);
 }
 
 static struct stamp_key stamp_of(struct arena *tmp, const struct job *j)
@@ -176,13 +167,11 @@ static void done(struct job *j)
 bool job_is_fresh(struct arena *tmp, struct job *j)
 {
 	struct stamp_key key = stamp_of(tmp, j);
-	struct stamp_cost cost = {0};
+	struct job_cost cost = {0};
 	if (!stamp_fresh(j->set->stamps, &key, &cost))
 		return false;
 	j->report.cached = true;
-	j->report.seconds = cost.seconds;
-	j->report.cpu = cost.cpu;
-	j->report.memory = cost.memory;
+	j->report.cost = cost;
 	done(j);
 	return true;
 }

@@ -24,28 +24,28 @@
 #include <pthread.h>
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/proc.h"
 #include "base/vec.h"
 #include "cc/cached.h"
 
 /* ---- job.c ---- */
+struct job_cost {            /* the cost of the run that made an output */
+	double seconds, cpu; /* wall time, and user + system time */
+	uint64_t memory;     /* peak, bytes */
+};
+
 struct job_report {       /* a job that ran, or was up to date */
 	struct str kind;  /* "device", "bundle", "host", "c++", "c", "link" */
 	struct str name;  /* source or file */
 	struct str gpu;   /* the GPU of a device pass; "" otherwise */
 	struct str front; /* device: its front end if it ran: "direct", "made", "shared"; or "" */
 	double start;     /* seconds since the build began; 0 if cached */
-	double seconds, cpu; /* wall time and user + system time of the run that made the output */
-	uint64_t memory;     /* peak, bytes */
+	struct job_cost cost;
 	bool cached;         /* the output was up to date */
 	bool restored;       /* the output is from the cache; the costs are those of finding it */
 	bool done;           /* false if it failed or was not reached */
 	VEC(unsigned) after; /* numbers of the reports that it needed; each is less than its own */
-};
-
-struct stamp_cost { /* the cost of the run that made the output */
-	double seconds, cpu;
-	uint64_t memory;
 };
 
 #define JOB_OUT "out"
@@ -68,7 +68,7 @@ struct job {
 	VEC(struct job *) feeds; /* the jobs that need it */
 	size_t waiting;          /* number of jobs that it needs and that are not done */
 	/* its program's costs; set by the builder for one that never ran, then by jobs_run() */
-	struct stamp_cost expected;
+	struct job_cost expected;
 	uint64_t held;       /* bytes; its share while it runs */
 	bool known;          /* it ran before */
 	bool starved, alone; /* its program ran out of memory, and runs when no other does */
@@ -119,6 +119,9 @@ struct jobs {
 
 /* Adds a job at the end of the set. */
 struct job *job_add(struct jobs *set, const char *kind, struct str name);
+/* Runs a program with the settings of the job's own. */
+MUST_USE struct err *job_run_program(
+	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret);
 /* The warnings that the job's program printed when it made the current output; stored beside the stamp. */
 struct str job_said(struct arena *a, const struct job *j);
 /* A job may need only jobs that were added before it, so there are no cycles. */
@@ -136,10 +139,12 @@ struct str job_file_name(struct arena *a, struct str path);
  * A stamp has the hash of the command; size, mtime and hash of the output; and path, size, mtime and hash of every file
  * that was read. A file whose size and mtime have not changed is not read again, unless it was written within a second
  * of being hashed: then a later change may have the same mtime. */
-struct stamps; /* the hashes of files in this build; thread-safe; heap */
-
-struct stamps *stamps_new(void);
-void stamps_freep(struct stamps **s);
+struct stamps { /* the hashes of files in this build; thread-safe */
+	pthread_mutex_t lock;
+	struct map seen; /* path -> struct stamped_file */
+};
+#define STAMPS(name, arena)                                                                        \
+	struct stamps name = {.lock = PTHREAD_MUTEX_INITIALIZER, .seen = {.a = (arena)}}
 
 /* The values that a stamp is compared with. */
 struct stamp_key {
@@ -149,9 +154,9 @@ struct stamp_key {
 };
 
 /* Returns true if the output exists as stamped, and every file that was read has its old content. */
-bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost *ret);
+bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct job_cost *ret);
 /* Reads the costs of the run that wrote this stamp, up to date or not. Returns false, and leaves *io, if there is none. */
-bool stamp_last(struct str file, struct stamp_cost *io);
+bool stamp_last(struct str file, struct job_cost *io);
 /* Writes the stamp. inputs: absolute paths; those that cannot be read are recorded as absent. */
 MUST_USE struct err *stamp_write(struct stamps *s, const struct stamp_key *k,
-	const struct strs *inputs, const struct stamp_cost *cost);
+	const struct strs *inputs, const struct job_cost *cost);

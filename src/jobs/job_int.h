@@ -7,6 +7,8 @@
 /* ---- job.c ---- */
 /* Is the output up to date? Its costs then go to the report. */
 bool job_is_fresh(struct arena *tmp, struct job *j);
+/* Takes start and costs of a run into the report. */
+void job_note_run(struct job *j, const struct proc_result *r);
 MUST_USE struct err *job_make(struct arena *tmp, struct job *j);
 
 /* ---- output.c ---- */

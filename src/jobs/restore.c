@@ -8,24 +8,20 @@ enum { MAX_TEXT = 512 << 20 };
  * compile says why. */
 static struct err *preprocess(struct arena *tmp, struct job *j, struct str part, bool *ret_good)
 {
-	struct proc p = j->proc;
+	struct job unlogged = *j;
+	struct strs argv = {0};
 	struct proc_result r;
 	*ret_good = false;
-	p.log = S("");
-	p.argv = (struct strs){0};
-	strs_add_all(tmp, &p.argv, &j->proc.argv);
-	strs_add(tmp, &p.argv, S("-E"));
+	unlogged.proc.log = S("");
+	strs_add_all(tmp, &argv, &j->proc.argv);
+	strs_add(tmp, &argv, S("-E"));
 	TRY(job_empty_work(j));
-	TRY(j->set->hooks->wrap(tmp, j, &p));
-	TRY(proc_run(tmp, &p, &r));
+	TRY(job_run_program(tmp, &unlogged, &argv, &r));
 	if (r.status)
 		return NULL;
 	TRY(job_check_regular(part));
 	TRY(job_check_regular(j->depfile));
-	j->report.start = r.start - j->set->began;
-	j->report.seconds = r.seconds;
-	j->report.cpu = r.cpu;
-	j->report.memory = r.memory;
+	job_note_run(j, &r);
 	*ret_good = true;
 	return NULL;
 }

@@ -9,7 +9,7 @@
 enum { TICK = 100 }; /* ms */
 
 /* Jobs that did not run before are expected to cost what this one does for another GPU. */
-static void learn(struct jobs *set, const struct job *from, const struct stamp_cost *cost)
+static void learn(struct jobs *set, const struct job *from, const struct job_cost *cost)
 {
 	for (size_t i = 0; i < set->all.n && cost->memory; i++) {
 		struct job *j = set->all.v[i];
@@ -138,15 +138,12 @@ static struct err *run(struct arena *tmp, void *job)
 	if (again) {
 		say_warning("'%.*s'%s%.*s ran out of memory at %llu MiB: once more, alone",
 			STR(j->report.name), j->report.gpu.n ? " for " : "", STR(j->report.gpu),
-			(unsigned long long)(j->report.memory >> 20));
+			(unsigned long long)(j->report.cost.memory >> 20));
 		err_free(e);
 		j->alone = true;
 		*VEC_PUSH(set->a, &set->ready) = j;
 	} else if (!stop) {
-		const struct job_report *r = &j->report;
-		learn(set, j,
-			&(struct stamp_cost){
-				.seconds = r->seconds, .cpu = r->cpu, .memory = r->memory});
+		learn(set, j, &j->report.cost);
 		end(j, e);
 	}
 	dispatch(set);
@@ -156,9 +153,10 @@ static struct err *run(struct arena *tmp, void *job)
 
 struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more)
 {
-	CLEANUP(stamps_freep) struct stamps *stamps = stamps_new();
+	ARENA(of_stamps);
+	STAMPS(stamps, &of_stamps);
 	struct err *first = NULL, *more = NULL;
-	set->stamps = stamps;
+	set->stamps = &stamps;
 	set->keep_going = ret_more != NULL;
 	set->most = n ? n : 1;
 	set->memory = set->memory ? set->memory : machine_memory_free(S(""));

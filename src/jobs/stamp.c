@@ -2,16 +2,9 @@
 #include "jobs/job.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/vec.h"
-
-#define STAMP_HEAD "rocsmith stamp 1"
 
 struct stamped_file {
 	uint64_t size;
@@ -19,29 +12,6 @@ struct stamped_file {
 	bool recent;        /* written within a second of being hashed */
 	struct digest hash; /* n = 0: there is no such file */
 };
-
-struct stamps {
-	pthread_mutex_t lock;
-	struct arena a;
-	struct map seen; /* path -> struct stamped_file */
-};
-
-struct stamps *stamps_new(void)
-{
-	struct stamps *s = xmalloc(sizeof(*s));
-	*s = (struct stamps){.lock = PTHREAD_MUTEX_INITIALIZER};
-	s->seen.a = &s->a;
-	return s;
-}
-
-void stamps_freep(struct stamps **s)
-{
-	if (!*s)
-		return;
-	arena_free(&(*s)->a);
-	free(*s);
-	*s = NULL;
-}
 
 static bool stat_file(struct str path, struct stamped_file *ret)
 {
@@ -58,7 +28,6 @@ static bool stat_file(struct str path, struct stamped_file *ret)
 static struct stamped_file file_now(struct stamps *s, struct str path)
 {
 	struct stamped_file k;
-	struct timespec now;
 	if (!stat_file(path, &k))
 		return k;
 	pthread_mutex_lock(&s->lock);
@@ -69,17 +38,16 @@ static struct stamped_file file_now(struct stamps *s, struct str path)
 	pthread_mutex_unlock(&s->lock);
 	if (hit)
 		return k;
-	clock_gettime(CLOCK_REALTIME, &now);
-	k.recent = k.mtime > ((int64_t)now.tv_sec - 1) * 1000000000 + now.tv_nsec;
+	k.recent = k.mtime > cached_now() - 1000000000;
 	struct err *e = hash_file(HASH_SHA256, path, &k.hash);
 	if (e) {
 		err_free(e);
 		return (struct stamped_file){0};
 	}
 	pthread_mutex_lock(&s->lock);
-	struct stamped_file *copy = NEW(&s->a, struct stamped_file);
+	struct stamped_file *copy = NEW(s->seen.a, struct stamped_file);
 	*copy = k;
-	map_put(&s->seen, str_dup(&s->a, path), copy);
+	map_put(&s->seen, str_dup(s->seen.a, path), copy);
 	pthread_mutex_unlock(&s->lock);
 	return k;
 }
@@ -119,52 +87,43 @@ static bool unchanged(struct stamps *s, struct str line, struct str output)
 	return now.hash.n ? str_eq(digest_hex(&tmp, &now.hash), hash) : !was;
 }
 
-static bool take_cost(struct str text, struct stamp_cost *io)
+static bool take_cost(struct str text, struct job_cost *io)
 {
 	uint64_t us, cpu, memory;
 	if (!take_number(&text, &us) || !take_number(&text, &cpu) || !str_u64(text, 10, &memory))
 		return false;
-	*io = (struct stamp_cost){
+	*io = (struct job_cost){
 		.seconds = (double)us / 1e6, .cpu = (double)cpu / 1e6, .memory = memory};
 	return true;
 }
 
-bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost *ret)
+/* The lines with which each stamp of these values begins. */
+static struct str stamp_head(struct arena *a, const struct stamp_key *k)
+{
+	return str_fmt(a, "rocsmith stamp 1\ncommand %.*s\n", STR(digest_hex(a, &k->command)));
+}
+
+bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct job_cost *ret)
 {
 	ARENA(tmp);
-	struct str text, line, word, rest;
-	struct err *e = fs_read_opt(&tmp, k->file, 64 << 20, &text);
-	if (e || !text.p) {
-		err_free(e);
-		return false;
-	}
+	struct str text = {0}, line, word, rest, head = stamp_head(&tmp, k);
+	err_free(fs_read_opt(&tmp, k->file, 64 << 20, &text));
 	/* a stamp that was cut short lacks its last line */
-	if (!str_next(&text, '\n', &line) || !str_eq(line, S(STAMP_HEAD)) ||
-		!str_ends(text, S("\nend\n")))
-		return false;
-	text.n -= 4;
-	unsigned lines = 0;
-	while (str_next(&text, '\n', &line)) {
-		bool good;
-		if (!line.n)
-			continue;
+	bool good = str_starts(text, head) && str_ends(text, S("\nend\n"));
+	text = str_sub(text, head.n, text.n - S("end\n").n);
+	while (good && str_next(&text, '\n', &line)) {
 		str_cut(line, ' ', &word, &rest);
-		if (str_eq(word, S("command")))
-			good = str_eq(rest, digest_hex(&tmp, &k->command));
-		else if (str_eq(word, S("cost")))
+		if (str_eq(word, S("cost")))
 			good = take_cost(rest, ret);
 		else if (str_eq(word, S("out")))
 			good = unchanged(s, rest, k->output);
 		else
 			good = str_eq(word, S("in")) && unchanged(s, rest, S(""));
-		if (!good)
-			return false;
-		lines++;
 	}
-	return lines >= 3;
+	return good;
 }
 
-bool stamp_last(struct str file, struct stamp_cost *io)
+bool stamp_last(struct str file, struct job_cost *io)
 {
 	ARENA(tmp);
 	struct str text = {0}, line, word, rest;
@@ -187,15 +146,14 @@ static void add_file(struct buf *b, const char *word, const struct stamped_file 
 }
 
 struct err *stamp_write(struct stamps *s, const struct stamp_key *k, const struct strs *inputs,
-	const struct stamp_cost *cost)
+	const struct job_cost *cost)
 {
 	ARENA(tmp);
-	ARENA(hexes);
 	BUF(b, &tmp);
 	struct stamped_file out = file_now(s, k->output);
 	if (!out.hash.n)
 		return err_new(E_IO, "cannot read '%.*s' back", STR(k->output));
-	buf_fmt(&b, STAMP_HEAD "\ncommand %.*s\n", STR(digest_hex(&hexes, &k->command)));
+	buf_add(&b, stamp_head(&tmp, k));
 	buf_fmt(&b, "cost %.0f %.0f %" PRIu64 "\n", cost->seconds * 1e6, cost->cpu * 1e6,
 		cost->memory);
 	add_file(&b, "out", &out, S("-"));

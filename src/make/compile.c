@@ -268,7 +268,7 @@ static struct err *join_objects(struct arena *tmp, struct job *j, struct str par
 static struct err *run_program(
 	struct arena *tmp, const struct front *f, const struct strs *argv, struct proc_result *ret)
 {
-	return make_run_program(tmp, f->user, argv, ret);
+	return job_run_program(tmp, f->user, argv, ret);
 }
 
 /* Runs a device pass. Its front ends are beside its object, under the name of the source (j->doubts). */
@@ -477,9 +477,10 @@ static struct err *run_jobs(struct make *m)
 struct err *make_compile(struct make *m)
 {
 	CLEANUP(front_memory_freep) struct front_memory *memory = front_memory_new();
-	CLEANUP(make_headers_freep) struct make_headers *headers = make_headers_new();
+	ARENA(of_headers);
+	struct make_headers headers = {.lock = PTHREAD_MUTEX_INITIALIZER, .a = &of_headers};
 	m->memory = memory;
-	m->headers = headers;
+	m->headers = &headers;
 	TRY(fs_write(path_join(m->a, m->obj, S("hip_runtime.hip")),
 		S("#include <hip/hip_runtime.h>\n"), 0644 | FS_IF_CHANGED));
 	struct err *e = run_jobs(m);

@@ -1,7 +1,5 @@
 /* Gives the passes of a build hip/hip_runtime.h precompiled, one file for each GPU and one for the host side: most of a small
  * kernel's compile is that header. See make.h; cc_int.h tells why the objects are the same. */
-#include <pthread.h>
-
 #include "base/fs.h"
 #include "base/hash.h"
 #include "make/make.h"
@@ -16,39 +14,15 @@ struct header_group {
 	bool fresh; /* this build has made it */
 };
 
-struct make_headers {
-	pthread_mutex_t lock;
-	struct arena a;
-	VEC(struct header_group) groups;
-};
-
-struct make_headers *make_headers_new(void)
-{
-	struct make_headers *h = xmalloc(sizeof(*h));
-	*h = (struct make_headers){.groups = {0}};
-	pthread_mutex_init(&h->lock, NULL);
-	return h;
-}
-
-void make_headers_freep(struct make_headers **h)
-{
-	if (!*h)
-		return;
-	pthread_mutex_destroy(&(*h)->lock);
-	arena_free(&(*h)->a);
-	free(*h);
-	*h = NULL;
-}
-
 /* The group of a pass, which is to be called with the lock held. */
 static struct header_group *find_group(struct make_headers *h, struct str path)
 {
 	VEC_EACH (struct header_group, g, &h->groups)
 		if (str_eq(g->path, path))
 			return g;
-	struct header_group *g = VEC_PUSH(&h->a, &h->groups);
+	struct header_group *g = VEC_PUSH(h->a, &h->groups);
 	*g = (struct header_group){
-		.path = str_dup(&h->a, path), .state = fs_is_file(path) ? MADE : NONE};
+		.path = str_dup(h->a, path), .state = fs_is_file(path) ? MADE : NONE};
 	return g;
 }
 
@@ -87,16 +61,6 @@ struct err *make_headers_prune(const struct make *m)
 		if (str_ends(*name, S(".pch")) && !strs_has(&used, *name))
 			TRY(fs_remove(path_join(m->a, m->obj, *name)));
 	return NULL;
-}
-
-struct err *make_run_program(
-	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret)
-{
-	struct proc p = j->proc;
-	p.argv = (struct strs){0};
-	strs_add_all(tmp, &p.argv, argv);
-	TRY(j->set->hooks->wrap(tmp, j, &p));
-	return proc_run(tmp, &p, ret);
 }
 
 /* The arguments of the job's program, of which the first is the program itself, with the precompiled file. */
@@ -142,7 +106,7 @@ static struct err *find_headers(
 		compile_headers(tmp, &args, header, made, &making);
 		strs_add(tmp, &argv, j->proc.argv.v[0]);
 		strs_add_all(tmp, &argv, &making);
-		TRY(make_run_program(tmp, j, &argv, &r));
+		TRY(job_run_program(tmp, j, &argv, &r));
 		proc_add_costs(io_costs, &r);
 		use = !r.status && fs_is_file(made);
 		if (use)
@@ -162,10 +126,10 @@ struct err *make_run_pass(
 	(void)io_inputs;
 	TRY(find_headers(tmp, j, &file, &costs));
 	struct strs argv = file.n ? with_headers(tmp, j, file) : j->proc.argv;
-	TRY(make_run_program(tmp, j, &argv, ret));
+	TRY(job_run_program(tmp, j, &argv, ret));
 	proc_add_costs(&costs, ret);
 	if (file.n && ret->status) { /* its messages are those without */
-		TRY(make_run_program(tmp, j, &j->proc.argv, ret));
+		TRY(job_run_program(tmp, j, &j->proc.argv, ret));
 		proc_add_costs(&costs, ret);
 		if (!ret->status) {
 			settle(m->headers, file, false);

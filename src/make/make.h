@@ -75,14 +75,13 @@ void make_jobs(struct make *m);
  * as two others (for one GPU, or for the host) precompiles it into obj/HASH.pch, for sources that begin with it. The jobs' keys and
  * objects are those without it. A pass that fails with it runs again without. Builds with a cache go without it: the cache's keys
  * have the headers' texts, and clang looks at the time and size of a header only. */
-struct make_headers; /* thread-safe; heap */
-struct make_headers *make_headers_new(void);
-void make_headers_freep(struct make_headers **h);
+struct make_headers { /* thread-safe */
+	pthread_mutex_t lock;
+	struct arena *a;
+	VEC(struct header_group) groups;
+};
 /* After the last job: if this build has made files, those go that it did not use, as their options are no more. */
 MUST_USE struct err *make_headers_prune(const struct make *m);
-/* Runs a program with the settings of the job. */
-MUST_USE struct err *make_run_program(
-	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret);
 /* A job's `run`: runs its compiler, with the precompiled header if the source begins with that header; makes it first if it is due. */
 MUST_USE struct err *make_run_pass(
 	struct arena *tmp, struct job *j, struct proc_result *ret, struct strs *io_inputs);

@@ -79,9 +79,7 @@ static void steps_keep_what_they_cost(void **state)
 		.name = S("a.cu"),
 		.gpu = S("gfx1201"),
 		.start = 0.25,
-		.seconds = 1.5,
-		.cpu = 1.25,
-		.memory = 5000000000,
+		.cost = {.seconds = 1.5, .cpu = 1.25, .memory = 5000000000},
 		.done = true};
 	*VEC_PUSH(&f->a, &f->result.steps) =
 		(struct job_report){.kind = S("link"), .name = S("m.so"), .cached = true};

@@ -106,8 +106,8 @@ static void messages_are_about_the_files_as_they_are(void **state)
 		assert_ok(fs_write(file, S("int x;\n"), 0644));
 		assert_ok(fs_write(part, S("object"), 0644));
 		assert_ok(cached_key(&a, &p));
-		cached_keep(&a, &p, part,
-			messages ? str_fmt(&a, "%.*s: warning", STR(file)) : S(""), &cost);
+		cost.err = messages ? str_fmt(&a, "%.*s: warning", STR(file)) : S("");
+		cached_keep(&a, &p, part, &cost);
 		assert_ok(fs_remove(part));
 		assert_ok(cached_take(&a, &p, part, &said, &done));
 		assert_true(done);
@@ -120,20 +120,21 @@ static void messages_are_about_the_files_as_they_are(void **state)
 		assert_int_equal(done, !messages);
 	}
 	/* what changed since the text was made is not kept */
+	cost.err = S("");
 	p.began = 0;
 	strs_add(&a, &p.words, S("-O2"));
 	assert_ok(cached_key(&a, &p));
-	cached_keep(&a, &p, part, S(""), &cost);
+	cached_keep(&a, &p, part, &cost);
 	assert_ok(cached_take(&a, &p, part, &said, &done));
 	assert_false(done);
 	struct cached_pass other = {.cache = c, .text = p.text, .began = 0};
 	strs_add(&a, &other.others, file); /* a device library, for example */
 	assert_ok(cached_key(&a, &other));
-	cached_keep(&a, &other, part, S(""), &cost);
+	cached_keep(&a, &other, part, &cost);
 	assert_ok(cached_take(&a, &other, part, &said, &done));
 	assert_false(done);
 	other.began = INT64_MAX;
-	cached_keep(&a, &other, part, S(""), &cost);
+	cached_keep(&a, &other, part, &cost);
 	assert_ok(cached_take(&a, &other, part, &said, &done));
 	assert_true(done);
 	/* a compiler that is replaced during the build: what it made is not kept, and nothing is looked for */
@@ -147,7 +148,7 @@ static void messages_are_about_the_files_as_they_are(void **state)
 	assert_ok(cached_key(&a, &other));
 	assert_true(other.good);
 	assert_ok(fs_write(compiler, S("two"), 0644)); /* as large, by another inode */
-	cached_keep(&a, &other, part, S(""), &cost);
+	cached_keep(&a, &other, part, &cost);
 	assert_ok(cached_take(&a, &other, part, &said, &done));
 	assert_false(done);
 	assert_ok(cached_key(&a, &other));

@@ -28,16 +28,16 @@ static int begin(void **state)
 
 static void put_stamp(struct fixture *f)
 {
-	CLEANUP(stamps_freep) struct stamps *s = stamps_new();
-	struct stamp_cost cost = {.seconds = 1.5, .cpu = 1.25, .memory = 4096};
-	assert_ok(stamp_write(s, &f->key, &f->inputs, &cost));
+	STAMPS(s, &f->a);
+	struct job_cost cost = {.seconds = 1.5, .cpu = 1.25, .memory = 4096};
+	assert_ok(stamp_write(&s, &f->key, &f->inputs, &cost));
 }
 
 static bool fresh(struct fixture *f)
 {
-	CLEANUP(stamps_freep) struct stamps *s = stamps_new();
-	struct stamp_cost cost = {0};
-	bool yes = stamp_fresh(s, &f->key, &cost);
+	STAMPS(s, &f->a);
+	struct job_cost cost = {0};
+	bool yes = stamp_fresh(&s, &f->key, &cost);
 	if (yes) {
 		assert_true(cost.seconds > 1.49 && cost.seconds < 1.51);
 		assert_int_equal(cost.memory, 4096);
@@ -123,9 +123,9 @@ static void a_stamp_cut_short_or_damaged_does_not_count(void **state)
 		char old = bytes[i];
 		bytes[i] = '\x01';
 		assert_ok(fs_write(f->key.file, (struct str){.p = bytes, .n = whole.n}, 0644));
-		struct stamp_cost cost;
-		CLEANUP(stamps_freep) struct stamps *s = stamps_new();
-		(void)stamp_fresh(s, &f->key, &cost); /* must not crash */
+		struct job_cost cost;
+		STAMPS(s, &f->a);
+		(void)stamp_fresh(&s, &f->key, &cost); /* must not crash */
 		bytes[i] = old;
 	}
 }
