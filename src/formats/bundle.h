@@ -92,16 +92,11 @@ typedef struct err *bundle_walk_fn(void *user, const struct bundle *b);
 MUST_USE struct err *bundle_walk(
 	const struct bytes *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user);
 
-/* Writing: the host entry comes first, then the objects in the given order, each at a multiple of 4096. */
-struct bundle_object {
-	struct str target; /* "gfx90a:xnack-" */
-	struct str path;   /* file that holds the code object */
-};
-
-/* Writes a raw bundle to `path`, atomically, byte by byte as clang-offload-bundler -type=o -bundle-align=4096 does.
- * host_triple is clang's: "x86_64-unknown-linux-gnu". A target named twice is E_BUNDLE. */
+/* Writes a raw bundle to `path`, atomically, byte by byte as clang-offload-bundler -type=o -bundle-align=4096 does: the
+ * host entry comes first, then an entry for each target ("gfx90a:xnack-") with the object in the file of the same index,
+ * at a multiple of 4096. A target named twice is E_BUNDLE. */
 MUST_USE struct err *bundle_write(
-	struct str path, struct str host_triple, const struct bundle_object *v, size_t n);
+	struct str path, const struct strs *targets, const struct strs *files);
 
 /* Compresses a bundle of known size, with a given version and method, to the end of a file that is being written.
  * Memory: about 100 MiB, whatever the size. */
