@@ -58,7 +58,7 @@ static struct err *look_compressed(
 			spans.v[spans.n++] = (struct bundle_span){e->offset, e->size, object};
 		object += e->target.n > 0;
 	}
-	bundle_spans_sort(&spans);
+	VEC_SORT(&spans, offset_order);
 	if (s->flags & DEVCODE_HASH)
 		d.md5 = hash_new(HASH_MD5);
 	d.reader = (struct bundle_reader){

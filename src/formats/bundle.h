@@ -26,9 +26,9 @@ struct bundle_entry {
 enum { BUNDLE_TABLE = 32, BUNDLE_ENTRY = 24 };
 
 struct bundle {
+	uint64_t offset; /* of the bundle in its source; first, for offset_order() */
 	enum bundle_encoding encoding;
 	bool zstd;                        /* compressed with zstd, else zlib */
-	uint64_t offset;                  /* offset of the bundle in its source */
 	uint64_t stored;                  /* bytes that it takes there, CCOB header included */
 	uint64_t header;                  /* bytes of the CCOB header, 0 for raw */
 	uint64_t size;                    /* decoded size */
@@ -54,7 +54,7 @@ MUST_USE struct err *bundle_decode(
 	const struct bytes *src, const struct bundle *b, bytes_fn *fn, void *user);
 
 /* An object in a bundle: a range of the decoded bytes. */
-struct bundle_span {
+struct bundle_span { /* offset first, for offset_order() */
 	uint64_t offset, size;
 	size_t id; /* chosen by the caller */
 };
@@ -66,7 +66,6 @@ struct bundle_spans { /* sorted by offset; none is empty, none overlaps another 
 
 /* The entries that have content, as spans; `id` is the index of the entry. */
 struct bundle_spans bundle_spans(struct arena *a, const struct bundle *b);
-void bundle_spans_sort(struct bundle_spans *s);
 
 /* Cuts the spans out of a bundle's bytes as these pass by: fn gets each span in one or more parts; `at` is the offset
  * of the part in its span. */
