@@ -26,7 +26,7 @@ struct bundle_entry {
 enum { BUNDLE_TABLE = 32, BUNDLE_ENTRY = 24 };
 
 struct bundle {
-	uint64_t offset; /* of the bundle in its source; first, for offset_order() */
+	uint64_t offset; /* its place in the source; first, for offset_order() */
 	enum bundle_encoding encoding;
 	bool zstd;                        /* compressed with zstd, else zlib */
 	uint64_t stored;                  /* bytes that it takes there, CCOB header included */
