@@ -254,15 +254,6 @@ static time_t parse_date(struct arena *a, struct str date)
 	return strptime(str_z(a, date), "%a, %d %b %Y %H:%M:%S", &tm) ? timegm(&tm) : 0;
 }
 
-static struct str short_date(struct arena *a, time_t t)
-{
-	struct tm tm;
-	char text[64];
-	gmtime_r(&t, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return str_dup(a, str_from(text));
-}
-
 struct err *apt_index_date(
 	struct arena *a, const struct apt *apt, struct str *ret, struct strs *notes)
 {
@@ -273,7 +264,7 @@ struct err *apt_index_date(
 		TRY(fs_read(a, files.v[i], MAX_RELEASE, &text));
 		time_t date = parse_date(a, header(text, S("Date:")));
 		time_t until = parse_date(a, header(text, S("Valid-Until:")));
-		struct str shown = date ? short_date(a, date) : S("");
+		struct str shown = date ? str_utc(a, date) : S("");
 		/* use the name that users know; experimental's Codename is "rc-buggy" */
 		struct str code = header(text, S("Codename:")), suite = header(text, S("Suite:"));
 		if (code.n && !str_eq(suite, S("experimental")))
@@ -283,7 +274,7 @@ struct err *apt_index_date(
 				str_fmt(a,
 					"the index of '%.*s' is of %.*s and expired on %.*s: "
 					"accepted, a frozen archive",
-					STR(suite), STR(shown), STR(short_date(a, until))));
+					STR(suite), STR(shown), STR(str_utc(a, until))));
 		if (!ret->n || str_eq(suite, apt->suites.v[apt->suites.n - 1]))
 			*ret = shown;
 	}

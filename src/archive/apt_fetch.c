@@ -1,9 +1,4 @@
 /* Packages by apt-get: resolves them with --print-uris, fetches their files, and checks the hashes once more. */
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/stat.h>
-#include <time.h>
-
 #include "archive/apt_int.h"
 #include "base/buf.h"
 #include "base/fs.h"
@@ -116,30 +111,24 @@ struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *re
 	return *ret || str_starts(i->url, S("file:")) ? NULL : fs_remove(i->path);
 }
 
-/* apt reports no progress to a pipe, so a thread polls the sizes of the files. */
+/* apt reports no progress to a pipe: the sizes of the files tell. */
 struct fetch_watch {
-	atomic_bool stop;
 	const struct archive_items *items;
 	struct progress *bar;
+	uint64_t last; /* bytes that the bar has */
 };
 
-static void *watch_files(void *user)
+static bool watch_files(void *user)
 {
 	struct fetch_watch *w = user;
-	const struct timespec tick = {.tv_nsec = 200000000};
-	uint64_t last = 0;
-	while (!atomic_load(&w->stop)) {
-		uint64_t now = 0;
-		struct stat st;
-		VEC_EACH (const struct archive_item, i, w->items)
-			if (fs_try_stat(i->path, &st))
-				now += (uint64_t)st.st_size < i->size ? (uint64_t)st.st_size
-								      : i->size;
-		progress_add(w->bar, now > last ? now - last : 0, S(""));
-		last = now > last ? now : last;
-		nanosleep(&tick, NULL);
-	}
-	return NULL;
+	uint64_t now = 0;
+	struct stat st;
+	VEC_EACH (const struct archive_item, i, w->items)
+		if (fs_try_stat(i->path, &st))
+			now += (uint64_t)st.st_size < i->size ? (uint64_t)st.st_size : i->size;
+	progress_add(w->bar, now > w->last ? now - w->last : 0, S(""));
+	w->last = now > w->last ? now : w->last;
+	return true;
 }
 
 /* Did apt fail because the archive has no such file, and not for another reason? */
@@ -159,16 +148,14 @@ struct err *apt_get_items(struct arena *a, struct proc *p, struct str what,
 {
 	struct fetch_watch w = {.items = items};
 	struct proc_result r = {0};
-	pthread_t thread;
 	uint64_t total = 0;
+	bool there;
 	VEC_EACH (const struct archive_item, i, items)
 		total += i->size;
 	w.bar = progress_begin(S("Fetching"), what, UNIT_BYTES, total);
-	bool started = pthread_create(&thread, NULL, watch_files, &w) == 0, there;
+	p->tick = watch_files;
+	p->user = &w;
 	struct err *e = proc_run(a, p, &r);
-	atomic_store(&w.stop, true);
-	if (started)
-		pthread_join(thread, NULL);
 	progress_end(w.bar);
 	TRY(e);
 	if (r.status != 0 && !ret_gone)

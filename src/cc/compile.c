@@ -64,11 +64,7 @@ void compile_passes(struct arena *a, const struct compile_step *step, struct com
 
 struct err *compile_join(const struct strs *gpus, const struct strs *objects, struct str path)
 {
-	ARENA(tmp);
-	struct bundle_object *v = arena_array(&tmp, gpus->n, sizeof(*v));
-	for (size_t i = 0; i < gpus->n; i++)
-		v[i] = (struct bundle_object){.target = gpus->v[i], .path = objects->v[i]};
-	return bundle_write(path, S("x86_64-unknown-linux-gnu"), v, gpus->n);
+	return bundle_write(path, gpus, objects);
 }
 
 /* ---- from a command line to a step ---- */

@@ -58,7 +58,7 @@ static struct err *look_compressed(
 			spans.v[spans.n++] = (struct bundle_span){e->offset, e->size, object};
 		object += e->target.n > 0;
 	}
-	bundle_spans_sort(&spans);
+	VEC_SORT(&spans, offset_order);
 	if (s->flags & DEVCODE_HASH)
 		d.md5 = hash_new(HASH_MD5);
 	d.reader = (struct bundle_reader){
@@ -229,22 +229,21 @@ struct err *scan_bundles(
 /* The first four bytes of each magic, as one little-endian word. */
 enum { RAW = 0x4c435f5f, CCOB = 0x424f4343, ELF = 0x464c457f };
 
-/* Could a bundle or an object begin at p? A cheap filter; opening it decides. */
-static bool candidate(const char *p)
-{
-	uint32_t word = le32(p);
-	return (word == RAW && !memcmp(p, "__CLANG_", 8)) ||
-	       (word == ELF && !memcmp(p, "\177ELF\2\1\1", 7)) ||
-	       (word == CCOB && p[4] >= 1 && p[4] <= 3 && !p[5] && p[6] >= 0 && p[6] <= 1 && !p[7]);
-}
-
 enum { STEP = 8 };
 
-/* The offset of the next candidate from i on; above n - STEP if there is none. */
+/* The offset of the next place, from i on, where a bundle or an object could begin; above n - STEP if there is none. A cheap
+ * filter: opening it decides. */
 static size_t next_candidate(const char *p, size_t i, size_t n)
 {
-	while (i + STEP <= n && !candidate(p + i))
-		i += STEP;
+	for (; i + STEP <= n; i += STEP) {
+		const char *q = p + i;
+		uint32_t word = le32(q);
+		if ((word == RAW && !memcmp(q, "__CLANG_", 8)) ||
+			(word == ELF && !memcmp(q, "\177ELF\2\1\1", 7)) ||
+			(word == CCOB && q[4] >= 1 && q[4] <= 3 && !q[5] && q[6] >= 0 &&
+				q[6] <= 1 && !q[7]))
+			break;
+	}
 	return i;
 }
 

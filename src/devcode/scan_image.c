@@ -9,8 +9,8 @@
 
 #include "formats/kpack.h"
 
-struct scan_range { /* a part of the image that may contain bundles */
-	uint64_t offset, size;
+struct scan_range {            /* a part of the image that may contain bundles */
+	uint64_t offset, size; /* offset first, for offset_order() */
 	bool fatbin; /* bundles lie back to back from its first byte; other ranges are searched */
 	bool last; /* machine code and the like: searched only if there is device code, but nowhere else */
 	struct str name;
@@ -20,12 +20,6 @@ struct scan_ranges {
 	struct scan_range *v;
 	size_t n, cap;
 };
-
-static int by_offset(const void *x, const void *y)
-{
-	const struct scan_range *a = x, *b = y;
-	return (a->offset > b->offset) - (a->offset < b->offset);
-}
 
 /* Scans ranges in file order, and no byte twice: sections of hostile files may overlap. */
 static struct err *scan_pass(
@@ -70,7 +64,7 @@ static struct err *scan_ranges(
 			"'%.*s', for wrappers of %zu number%s",
 			STR(h.name), STR(str_join(&tmp, &h.patterns, S("', '"))), h.indexes.n,
 			h.indexes.n == 1 ? "" : "s");
-	VEC_SORT(r, by_offset);
+	VEC_SORT(r, offset_order);
 	TRY(scan_pass(s, src, r, false));
 	return s->file->bundles || marked || !registers ? NULL : scan_pass(s, src, r, true);
 }

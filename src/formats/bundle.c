@@ -490,17 +490,6 @@ struct err *bundle_decode(const struct bytes *src, const struct bundle *b, bytes
 
 /* ---- objects ---- */
 
-static int by_offset(const void *x, const void *y)
-{
-	const struct bundle_span *a = x, *b = y;
-	return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
-void bundle_spans_sort(struct bundle_spans *s)
-{
-	VEC_SORT(s, by_offset);
-}
-
 struct bundle_spans bundle_spans(struct arena *a, const struct bundle *b)
 {
 	struct bundle_spans s = {.v = arena_array(a, b->entries.n + 1, sizeof(*s.v))};
@@ -509,7 +498,7 @@ struct bundle_spans bundle_spans(struct arena *a, const struct bundle *b)
 		if (e->size)
 			s.v[s.n++] = (struct bundle_span){e->offset, e->size, i};
 	}
-	bundle_spans_sort(&s);
+	VEC_SORT(&s, offset_order);
 	return s;
 }
 

@@ -26,9 +26,9 @@ struct bundle_entry {
 enum { BUNDLE_TABLE = 32, BUNDLE_ENTRY = 24 };
 
 struct bundle {
+	uint64_t offset; /* its place in the source; first, for offset_order() */
 	enum bundle_encoding encoding;
 	bool zstd;                        /* compressed with zstd, else zlib */
-	uint64_t offset;                  /* offset of the bundle in its source */
 	uint64_t stored;                  /* bytes that it takes there, CCOB header included */
 	uint64_t header;                  /* bytes of the CCOB header, 0 for raw */
 	uint64_t size;                    /* decoded size */
@@ -54,7 +54,7 @@ MUST_USE struct err *bundle_decode(
 	const struct bytes *src, const struct bundle *b, bytes_fn *fn, void *user);
 
 /* An object in a bundle: a range of the decoded bytes. */
-struct bundle_span {
+struct bundle_span { /* offset first, for offset_order() */
 	uint64_t offset, size;
 	size_t id; /* chosen by the caller */
 };
@@ -66,7 +66,6 @@ struct bundle_spans { /* sorted by offset; none is empty, none overlaps another 
 
 /* The entries that have content, as spans; `id` is the index of the entry. */
 struct bundle_spans bundle_spans(struct arena *a, const struct bundle *b);
-void bundle_spans_sort(struct bundle_spans *s);
 
 /* Cuts the spans out of a bundle's bytes as these pass by: fn gets each span in one or more parts; `at` is the offset
  * of the part in its span. */
@@ -92,16 +91,11 @@ typedef struct err *bundle_walk_fn(void *user, const struct bundle *b);
 MUST_USE struct err *bundle_walk(
 	const struct bytes *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user);
 
-/* Writing: the host entry comes first, then the objects in the given order, each at a multiple of 4096. */
-struct bundle_object {
-	struct str target; /* "gfx90a:xnack-" */
-	struct str path;   /* file that holds the code object */
-};
-
-/* Writes a raw bundle to `path`, atomically, byte by byte as clang-offload-bundler -type=o -bundle-align=4096 does.
- * host_triple is clang's: "x86_64-unknown-linux-gnu". A target named twice is E_BUNDLE. */
+/* Writes a raw bundle to `path`, atomically, byte by byte as clang-offload-bundler -type=o -bundle-align=4096 does: the
+ * host entry comes first, then an entry for each target ("gfx90a:xnack-") with the object in the file of the same index,
+ * at a multiple of 4096. A target named twice is E_BUNDLE. */
 MUST_USE struct err *bundle_write(
-	struct str path, struct str host_triple, const struct bundle_object *v, size_t n);
+	struct str path, const struct strs *targets, const struct strs *files);
 
 /* Compresses a bundle of known size, with a given version and method, to the end of a file that is being written.
  * Memory: about 100 MiB, whatever the size. */

@@ -27,33 +27,28 @@ struct str bundle_table(struct arena *a, const struct bundle *b)
 	return buf_str(&table);
 }
 
-struct err *bundle_write(
-	struct str path, struct str host_triple, const struct bundle_object *v, size_t n)
+struct err *bundle_write(struct str path, const struct strs *targets, const struct strs *files)
 {
 	ARENA(a);
 	struct bundle b = {0};
+	struct strs seen = {0};
 	uint64_t at = BUNDLE_TABLE;
-	unsigned dashes = 0;
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (str_eq(v[i].target, v[k].target))
-				return err_wrap(err_new(E_BUNDLE, "target '%.*s' is named twice",
-							STR(v[i].target)),
-					"cannot write the bundle '%.*s'", STR(path));
-	/* clang writes all four parts of a triple and one more dash, so an empty environment shows as "--" */
-	for (size_t i = 0; i < host_triple.n; i++)
-		dashes += host_triple.p[i] == '-';
-	for (size_t i = 0; i <= n; i++) {
+	VEC_EACH (const struct str, target, targets)
+		if (!strs_put(&a, &seen, *target))
+			return err_wrap(
+				err_new(E_BUNDLE, "target '%.*s' is named twice", STR(*target)),
+				"cannot write the bundle '%.*s'", STR(path));
+	for (size_t i = 0; i <= targets->n; i++) {
 		struct bundle_entry *e = VEC_PUSH(&a, &b.entries);
-		e->id = i ? str_fmt(&a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(v[i - 1].target))
-			  : str_fmt(&a, "host-%.*s%s-", STR(host_triple), dashes < 3 ? "-" : "");
+		e->id = i ? str_fmt(&a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(targets->v[i - 1]))
+			  : S("host-x86_64-unknown-linux-gnu-");
 		at += BUNDLE_ENTRY + e->id.n;
 	}
-	for (size_t i = 0; i <= n; i++) {
+	for (size_t i = 0; i <= targets->n; i++) {
 		struct bundle_entry *e = &b.entries.v[i];
 		struct stat st = {0};
 		if (i)
-			TRY_CTX(fs_stat(v[i - 1].path, &st), "cannot write the bundle '%.*s'",
+			TRY_CTX(fs_stat(files->v[i - 1], &st), "cannot write the bundle '%.*s'",
 				STR(path));
 		e->size = (uint64_t)st.st_size;
 		e->offset = round_up(at, ALIGN);
@@ -63,16 +58,16 @@ struct err *bundle_write(
 	CLEANUP(fs_out_abandon) struct fs_out o;
 	TRY(fs_out_open(&o, path, 0644));
 	fs_out_write(&o, table.p, table.n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < targets->n; i++) {
 		CLEANUP(fd_closep) int fd = -1;
 		const struct bundle_entry *p = &b.entries.v[i + 1];
 		if (!p->size)
 			continue;
 		fs_out_zeros(&o, p->offset);
-		TRY_CTX(fs_open(v[i].path, &fd), "cannot write the bundle '%.*s'", STR(path));
+		TRY_CTX(fs_open(files->v[i], &fd), "cannot write the bundle '%.*s'", STR(path));
 		const struct bytes part = bytes_fd(fd, p->size);
 		TRY_CTX(bytes_copy(&part, 0, p->size, &o),
-			"cannot write the bundle '%.*s' with '%.*s'", STR(path), STR(v[i].path));
+			"cannot write the bundle '%.*s' with '%.*s'", STR(path), STR(files->v[i]));
 	}
 	return fs_out_commit(&o);
 }

@@ -56,6 +56,12 @@ void budget_return(struct budget *b, uint64_t n)
 
 /* ---- bytes ---- */
 
+int offset_order(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
 static struct err *read_fd(const struct bytes *s, void *p, size_t n, uint64_t offset)
 {
 	return fs_pread(s->fd, p, n, s->base + offset);

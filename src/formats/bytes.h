@@ -44,6 +44,9 @@ static inline uint64_t round_up(uint64_t n, uint64_t step)
 	return (n + step - 1) / step * step;
 }
 
+/* Compares two structs whose first member is an offset or address (uint64_t), for qsort() and bsearch(). */
+int offset_order(const void *x, const void *y);
+
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */
 struct bytes bytes_fd(int fd, uint64_t size);
 /* An open file as a source, with a budget of its own. It must not move. */

@@ -42,12 +42,6 @@ static struct err *keep_bundle(void *user, const struct bundle *b)
 	return bundle_copy(d->a, d->src, b, VEC_PUSH(d->a, &d->bundles));
 }
 
-static int by_offset(const void *x, const void *y)
-{
-	const struct bundle *a = x, *b = y;
-	return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
 static struct err *read_wrappers(struct kpack_dll *d)
 {
 	char w[WRAPPER];
@@ -59,7 +53,7 @@ static struct err *read_wrappers(struct kpack_dll *d)
 		const struct bundle key = {
 			.offset = le64(w + 8) - d->base - d->fat.addr + d->fat.offset};
 		const struct bundle *found =
-			all ? bsearch(&key, all, d->bundles.n, sizeof(key), by_offset) : NULL;
+			all ? bsearch(&key, all, d->bundles.n, sizeof(key), offset_order) : NULL;
 		if (!found)
 			return refused("a wrapper leads to no bundle");
 		TRY(budget_memory(d->src->budget, 2 * sizeof(*d->numbers.v)));

@@ -104,19 +104,6 @@ static struct err *take_characters(struct xml *x, const char *end, struct buf *o
 	return NULL;
 }
 
-/* Passes over what has this beginning and end; true if it was there. */
-static struct err *pass_over(struct xml *x, const char *begin, const char *end, bool *ret)
-{
-	*ret = take_text(x, begin);
-	if (!*ret)
-		return NULL;
-	size_t n = str_find(rest_of(x), str_from(end));
-	if (n == rest_of(x).n)
-		return xml_error(x, "it ends within a comment, an instruction or a CDATA section");
-	x->at += n + strlen(end);
-	return NULL;
-}
-
 static struct err *take_attributes(struct xml *x, struct xml_event *e)
 {
 	while (pass_space(x) && x->at < x->text.n && !strchr("/>", x->text.p[x->at])) {
@@ -173,20 +160,24 @@ static struct err *take_tag(struct xml *x, struct xml_event *e)
 /* One construct; e->kind stays XML_END for those without an event. */
 static struct err *take_construct(struct xml *x, struct xml_event *e)
 {
-	bool passed = false;
-	size_t from = x->at;
-	TRY(pass_over(x, "<!--", "-->", &passed));
-	if (!passed)
-		TRY(pass_over(x, "<?", "?>", &passed));
-	if (!passed && x->depth) {
-		TRY(pass_over(x, "<![CDATA[", "]]>", &passed));
-		if (passed) {
+	static const struct {
+		const char *begin, *end;
+	} sections[] = {{"<![CDATA[", "]]>"}, {"<!--", "-->"}, {"<?", "?>"}};
+	for (size_t i = x->depth ? 0 : 1; i < sizeof(sections) / sizeof(*sections); i++) {
+		if (!take_text(x, sections[i].begin))
+			continue;
+		struct str rest = rest_of(x), end = str_from(sections[i].end);
+		size_t n = str_find(rest, end);
+		if (n == rest.n)
+			return xml_error(
+				x, "it ends within a comment, an instruction or a CDATA section");
+		if (i == 0) {
 			e->kind = XML_TEXT;
-			e->text = str_sub(x->text, from + 9, x->at - 3);
+			e->text = str_sub(rest, 0, n);
 		}
-	}
-	if (passed)
+		x->at += n + end.n;
 		return NULL;
+	}
 	if (str_starts(rest_of(x), S("<!")))
 		return xml_error(x, "it has a document type, which is never read");
 	if (take_text(x, "<"))

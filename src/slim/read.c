@@ -5,12 +5,6 @@ enum { PAGE = 4096 };
 
 /* ---- one bundle ---- */
 
-static int by_place(const void *x, const void *y)
-{
-	const struct slim_move *a = x, *b = y;
-	return (a->old > b->old) - (a->old < b->old);
-}
-
 /* Estimates the stored size of `bytes` decoded bytes: by the bundle's ratio, or, if it was not compressed before, a
  * guess. */
 static uint64_t stored(const struct bundle *b, uint64_t bytes)
@@ -40,7 +34,7 @@ void slim_lay_out(struct arena *a, struct slim_bundle *s, const struct slim_stri
 		while (e->size && e->offset % align)
 			align /= 2;
 	}
-	qsort(s->moves, s->n, sizeof(*s->moves), by_place);
+	qsort(s->moves, s->n, sizeof(*s->moves), offset_order);
 	uint64_t first = round_up(at, align);
 	for (size_t i = 0; i < s->n; i++) {
 		s->moves[i].now = round_up(at, align);
@@ -50,7 +44,7 @@ void slim_lay_out(struct arena *a, struct slim_bundle *s, const struct slim_stri
 	VEC_EACH (struct bundle_entry, e, &b->entries) {
 		struct slim_move key = {.old = e->offset};
 		const struct slim_move *m =
-			!e->size ? NULL : bsearch(&key, s->moves, s->n, sizeof(key), by_place);
+			!e->size ? NULL : bsearch(&key, s->moves, s->n, sizeof(key), offset_order);
 		e->offset = m ? m->now : first;
 	}
 }

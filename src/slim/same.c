@@ -6,12 +6,6 @@
 
 enum { CHUNK = 1 << 20, NEAR = 1 << 20, WORD = 8, SECTIONS = 1000 };
 
-static int by_at(const void *x, const void *y)
-{
-	const struct slim_ref *a = x, *b = y;
-	return (a->at > b->at) - (a->at < b->at);
-}
-
 static struct err *differs(struct str what)
 {
 	return err_new(E_SLIM, "the host parts differ in %.*s", STR(what));
@@ -120,7 +114,7 @@ static struct err *read_refs(struct arena *a, const struct slim_plan *p, struct 
 	/* gold also writes the address to the place that a relocation by a symbol fills */
 	VEC_EACH (struct slim_ref, r, ret)
 		r->at = r->at ? r->at : elf_offset_of(&p->elf, r->place);
-	VEC_SORT(ret, by_at);
+	VEC_SORT(ret, offset_order);
 	return NULL;
 }
 

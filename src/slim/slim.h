@@ -76,7 +76,7 @@ struct slim_strip {
 };
 enum { SLIM_HEAD = 64 };
 
-struct slim_move {               /* the move of an object inside its decoded bundle */
+struct slim_move { /* the move of an object inside its decoded bundle; first: `old`, for offset_order() */
 	uint64_t old, now, size; /* the old and the new offset; the new size */
 	struct slim_strip strip;
 	uint32_t crc; /* checksum of the bytes written */

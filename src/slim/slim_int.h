@@ -7,7 +7,8 @@
 
 /* A place in the file that holds a bundle's address, or a relocation that produces it. */
 struct slim_ref {
-	/* offset in the file of the 8 bytes that hold the address; 0: a relocation takes it from a symbol */
+	/* offset in the file of the 8 bytes that hold the address (first, for offset_order()); 0: a relocation takes it
+	 * from a symbol */
 	uint64_t at;
 	size_t bundle;
 	bool pointer;    /* a pointer in memory, not just a symbol */
