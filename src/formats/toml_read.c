@@ -3,8 +3,6 @@
  * Numbers and dates are checked but keep their text, since no pyproject.toml needs their values. Tables may
  * come in pieces and in any order; a map of their members records how each was defined, which decides
  * whether it may be extended. */
-#include <regex.h>
-
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/map.h"
@@ -26,8 +24,6 @@ struct toml_member {
 	size_t id;    /* number of the table that the member is; for [[a]], of the last one */
 };
 
-enum { SPLIT_DATE, FORMS = 5 }; /* see forms[] */
-
 struct toml_reader {
 	struct arena *a;
 	struct str text, name;
@@ -38,7 +34,6 @@ struct toml_reader {
 	struct map made; /* "NUMBER:KEY" of a table -> struct toml_member * */
 	size_t tables;   /* number of the last table */
 	size_t count;    /* values so far */
-	regex_t forms[FORMS];
 };
 
 struct toml_table {
@@ -207,41 +202,101 @@ static struct err *string(struct toml_reader *r, bool may_have_lines, struct str
 
 /* ---- numbers, dates, words ---- */
 
-#define DIGITS "[0-9](_?[0-9])*"
-#define DATE "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-#define TIME "[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?"
+/* Does s consist of digits of the set, with single underscores between them? */
+static bool digits_only(struct str s, const char *set, bool zero_first)
+{
+	if (!s.n || (!zero_first && s.n > 1 && s.p[0] == '0'))
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		bool inner = i && i + 1 < s.n && s.p[i] == '_' && s.p[i - 1] != '_';
+		if (!inner && !(s.p[i] && strchr(set, s.p[i])))
+			return false;
+	}
+	return true;
+}
 
-/* The forms of the values that begin with neither quote nor bracket. */
-static const struct {
-	enum node_kind kind;
-	const char *pattern;
-} forms[FORMS] = {
-	/* no value yet: the beginning of a date and a time with a blank between them */
-	[SPLIT_DATE] = {NODE_NULL, "^" DATE " [0-9]{2}:$"},
-	{NODE_BOOL, "^(true|false)$"},
-	{NODE_NUMBER, "^0(x[0-9a-fA-F](_?[0-9a-fA-F])*|o[0-7](_?[0-7])*|b[01](_?[01])*)$"},
-	{NODE_NUMBER, "^[-+]?(inf|nan|(0|[1-9](_?[0-9])*)(\\." DIGITS ")?([eE][-+]?" DIGITS ")?)$"},
-	{NODE_STRING, "^(" DATE "([Tt ]" TIME "([Zz]|[-+][0-9]{2}:[0-9]{2})?)?|" TIME ")$"},
-};
+static bool is_number(struct str s)
+{
+	static const char tens[] = "0123456789";
+	struct str rest, exponent, fraction;
+	if (str_starts(s, S("0x")))
+		return digits_only(str_sub(s, 2, s.n), "0123456789abcdefABCDEF", true);
+	if (str_starts(s, S("0o")))
+		return digits_only(str_sub(s, 2, s.n), "01234567", true);
+	if (str_starts(s, S("0b")))
+		return digits_only(str_sub(s, 2, s.n), "01", true);
+	if (s.n && (s.p[0] == '-' || s.p[0] == '+'))
+		s = str_sub(s, 1, s.n);
+	if (str_eq(s, S("inf")) || str_eq(s, S("nan")))
+		return true;
+	size_t e = 0;
+	while (e < s.n && s.p[e] != 'e' && s.p[e] != 'E')
+		e++;
+	rest = str_sub(s, 0, e);
+	exponent = str_sub(s, e + 1, s.n);
+	if (exponent.n && (exponent.p[0] == '-' || exponent.p[0] == '+'))
+		exponent = str_sub(exponent, 1, exponent.n);
+	if (e < s.n && !digits_only(exponent, tens, true))
+		return false;
+	bool point = str_cut(rest, '.', &rest, &fraction);
+	return digits_only(rest, tens, false) && (!point || digits_only(fraction, tens, true));
+}
+
+/* Matches s against a form in which 'd' stands for a digit. */
+static bool has_form(struct str s, const char *form)
+{
+	if (s.n != strlen(form))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (form[i] == 'd' ? !ascii_digit(s.p[i]) : form[i] != s.p[i])
+			return false;
+	return true;
+}
+
+/* Is s a date, a time, or both with an optional zone? */
+static bool is_date(struct str s)
+{
+	bool date = has_form(str_sub(s, 0, 10), "dddd-dd-dd");
+	size_t at = date ? 10 : 0;
+	if (date && s.n > at && !strchr("Tt ", s.p[at++]))
+		return false;
+	if (date && s.n == 10)
+		return true;
+	if (!has_form(str_sub(s, at, at + 8), "dd:dd:dd"))
+		return false;
+	at += 8;
+	if (at < s.n && s.p[at] == '.') {
+		size_t from = ++at;
+		while (at < s.n && ascii_digit(s.p[at]))
+			at++;
+		if (at == from)
+			return false;
+	}
+	struct str zone = str_sub(s, at, s.n);
+	return !zone.n || (date && (str_eq(zone, S("Z")) || str_eq(zone, S("z")) ||
+					   has_form(zone, "+dd:dd") || has_form(zone, "-dd:dd")));
+}
 
 static struct err *word(struct toml_reader *r, struct node *n)
 {
-	enum { DAY = 10, HOUR = 14 };
-	size_t end = r->at, form = SPLIT_DATE + 1;
-	struct str first = str_sub(r->text, end, end + HOUR);
-	regmatch_t range = {.rm_eo = (regoff_t)first.n};
-	if (!regexec(&r->forms[SPLIT_DATE], first.p, 0, &range, REG_STARTEND))
-		end += DAY + 1;
-	while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
-		end++;
-	n->text = str_dup(r->a, str_sub(r->text, r->at, end));
-	while (form < FORMS && regexec(&r->forms[form], n->text.p, 0, NULL, 0) != 0)
-		form++;
-	if (form == FORMS)
-		return wrong(
-			r, n->text.n ? "this is not a value of TOML; does a text lack its quotes?"
-				     : "a value is expected here");
-	n->kind = forms[form].kind;
+	size_t end = r->at;
+	struct str s;
+	do {
+		end += end > r->at; /* the one blank that may separate a date from its time */
+		while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
+			end++;
+		s = str_sub(r->text, r->at, end);
+	} while (has_form(s, "dddd-dd-dd") && has_form(str_sub(r->text, end, end + 4), " dd:"));
+	n->text = str_dup(r->a, s);
+	if (str_eq(s, S("true")) || str_eq(s, S("false")))
+		n->kind = NODE_BOOL;
+	else if (is_number(s))
+		n->kind = NODE_NUMBER;
+	else if (is_date(s))
+		n->kind = NODE_STRING;
+	else
+		return wrong(r, s.n ? "this is not a value of TOML; does a text lack its quotes?"
+				    : "a value is expected here");
 	r->at = end;
 	return NULL;
 }
@@ -402,15 +457,8 @@ static struct err *header(struct toml_reader *r, struct toml_table *t)
 	return NULL;
 }
 
-static void reader_done(struct toml_reader *r)
-{
-	for (size_t i = 0; i < FORMS; i++)
-		regfree(&r->forms[i]);
-}
-
 struct err *toml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
 {
-	CLEANUP(reader_done)
 	struct toml_reader r = {
 		.a = a, .text = text, .name = str_dup(a, name), .line = 1, .made.a = a};
 	struct node *root = NEW(a, struct node);
@@ -426,9 +474,6 @@ struct err *toml_parse(struct arena *a, struct str text, struct str name, const 
 		r.at = end;
 		return wrong(&r, "not UTF-8");
 	}
-	for (size_t i = 0; i < FORMS; i++)
-		if (regcomp(&r.forms[i], forms[i].pattern, REG_EXTENDED | REG_NOSUB) != 0)
-			return err_new(E_NOMEMORY, "no memory for the forms of values");
 	TRY(skip_lines(&r));
 	while (!at_end(&r)) {
 		if (r.count > NODE_COUNT)
