@@ -20,6 +20,7 @@
 #include "know/address.h"
 #include "know/know.h"
 #include "lang/python/version.h"
+#include "machine/parse.h"
 #include "sdk/provider.h"
 #include "target/target.h"
 
@@ -56,9 +57,7 @@ static struct str without_post(struct str version)
 static bool version_fits(struct str version, struct str want)
 {
 	struct str base = without_post(version), rest = str_sub(base, want.n, base.n);
-	bool release = str_starts(base, want) && rest.n && rest.p[0] == '.';
-	for (size_t i = 0; i < base.n; i++)
-		release = release && (ascii_digit(base.p[i]) || base.p[i] == '.');
+	bool release = str_starts(base, want) && str_starts(rest, S(".")) && is_version(base);
 	return release || str_eq(version, want) || str_eq(base, want);
 }
 
@@ -117,16 +116,13 @@ static struct err *incomplete(struct arena *a, const struct index_job *job, cons
 	struct str lacks, struct str version)
 {
 	struct str has = offered(a, o, lacks);
-	struct err *e = err_new(
-		E_SDK_SOURCE, "the index has no '%.*s' for ROCm %.*s", STR(lacks), STR(version));
-	if (has.n) {
-		err_free(e);
-		e = err_new(E_SDK_SOURCE,
-			"rocm-sdk-core is of %.*s, and '%.*s' is there in %.*s only: their "
-			"versions "
-			"may differ in .postN alone",
-			STR(version), STR(lacks), STR(has));
-	}
+	struct err *e =
+		has.n ? err_new(E_SDK_SOURCE,
+				"rocm-sdk-core is of %.*s, and '%.*s' is there in %.*s only: their "
+				"versions may differ in .postN alone",
+				STR(version), STR(lacks), STR(has))
+		      : err_new(E_SDK_SOURCE, "the index has no '%.*s' for ROCm %.*s", STR(lacks),
+				STR(version));
 	if (!str_starts(lacks, S(DEVICE)))
 		return e;
 	struct offer all = {0};

@@ -20,21 +20,9 @@ struct answers {
 	struct sdk_targets targets;
 };
 
-static const struct json_field verdict_fields[] = {
-	FIELD("ok", struct sdk_target, compiles),
-	FIELD("why", struct sdk_target, why),
-	{.kind = FIELD_END},
-};
-
-static const struct json_field answer_fields[] = {
-	FIELD("target", struct sdk_target, name),
-	FIELD_PART("answer", verdict_fields),
-	{.kind = FIELD_END},
-};
-
 static const struct json_field file_fields[] = {
 	FIELD("compiler", struct answers, compiler),
-	FIELD_MAP("targets", struct answers, targets.list, answer_fields),
+	FIELD_LIST("targets", struct answers, targets.list, sdk_target_fields),
 	{.kind = FIELD_END},
 };
 
@@ -45,21 +33,15 @@ struct probe {
 };
 
 /* Reads the stored results. A file that cannot be read or belongs to another compiler is ignored. */
-static void read_answers(struct arena *a, struct str path, struct answers *ret)
+static void read_answers(struct arena *a, struct str path, struct answers *io)
 {
-	const struct node *doc = NULL, *targets;
-	if (!fs_exists(path))
-		return;
+	const struct node *doc;
+	struct answers old = {0};
 	CLEANUP(err_freep) struct err *e = json_read(a, path, &doc);
-	if (e || !str_eq(node_text(doc, S("compiler"), S("")), ret->compiler))
-		return;
-	targets = node_get(doc, S("targets"));
-	for (size_t i = 0; targets && i < targets->n; i++)
-		*VEC_PUSH(a, &ret->targets.list) = (struct sdk_target){
-			.name = targets->v[i].key,
-			.compiles = node_bool(&targets->v[i], S("ok"), false),
-			.why = node_text(&targets->v[i], S("why"), S("")),
-		};
+	if (!e)
+		e = json_fields_read(a, doc, file_fields, &old);
+	if (!e && str_eq(old.compiler, io->compiler))
+		*io = old;
 }
 
 static const struct sdk_target *find_answer(const struct answers *all, struct str target)
