@@ -122,7 +122,7 @@ struct str sha256_hex(struct arena *a, struct str text)
 	return digest_hex(a, &d);
 }
 
-enum { DIGEST_LETTERS = 43 }; /* those of a SHA-256 */
+enum { DIGEST_LETTERS = 43 }; /* the length of a SHA-256 in base64 */
 
 bool sha256_from_base64url(struct str text, struct digest *ret)
 {

@@ -53,14 +53,6 @@ static struct str without_post(struct str version)
 	return str_sub(version, 0, str_find(version, S(".post")));
 }
 
-/* Is it what the user asked for: the version itself, or a release that begins with it? */
-static bool version_fits(struct str version, struct str want)
-{
-	struct str base = without_post(version), rest = str_sub(base, want.n, base.n);
-	bool release = str_starts(base, want) && str_starts(rest, S(".")) && is_version(base);
-	return release || str_eq(version, want) || str_eq(base, want);
-}
-
 /* The project's newest file that fits and is older than `below`. */
 static const struct index_file *newest_wheel(
 	const struct offer *o, struct str project, struct str want, const struct version *below)
@@ -69,8 +61,12 @@ static const struct index_file *newest_wheel(
 	const struct index_file *best = NULL;
 	const struct version *of_best = NULL, *v;
 	VEC_EACH (const struct index_file, f, &o->files) {
-		struct str text = wheel_version(f->name);
-		if (!str_eq(f->project, project) || f->yanked || !version_fits(text, want))
+		/* the user asks for the version itself, or for releases that begin with it */
+		struct str text = wheel_version(f->name), base = without_post(text);
+		struct str rest = str_starts(base, want) ? str_sub(base, want.n, base.n) : S("");
+		bool fits = (str_starts(rest, S(".")) && is_version(base)) || str_eq(text, want) ||
+			    str_eq(base, want);
+		if (!str_eq(f->project, project) || f->yanked || !fits)
 			continue;
 		struct err *e = version_parse(&tmp, text, &v);
 		if (!e && (!below || version_cmp(v, below) < 0) &&

@@ -32,18 +32,6 @@ struct probe {
 	struct arena keep; /* holds the answer; each thread needs its own */
 };
 
-/* Reads the stored results. A file that cannot be read or belongs to another compiler is ignored. */
-static void read_answers(struct arena *a, struct str path, struct answers *io)
-{
-	const struct node *doc;
-	struct answers old = {0};
-	CLEANUP(err_freep) struct err *e = json_read(a, path, &doc);
-	if (!e)
-		e = json_fields_read(a, doc, file_fields, &old);
-	if (!e && str_eq(old.compiler, io->compiler))
-		*io = old;
-}
-
 static const struct sdk_target *find_answer(const struct answers *all, struct str target)
 {
 	VEC_EACH (const struct sdk_target, answer, &all->targets.list)
@@ -79,7 +67,8 @@ static struct err *probe_target(struct arena *tmp, void *user)
 struct err *sdk_probe(
 	struct arena *a, const struct sdk *sdk, const struct strs *targets, struct sdk_targets *ret)
 {
-	struct answers all = {0};
+	struct answers all = {0}, old = {0};
+	const struct node *doc;
 	struct str path = path_join(a, sdk->dir, S("probe.json"));
 	struct strs current = {0}, libs = {0};
 	struct stat st = {0};
@@ -90,7 +79,12 @@ struct err *sdk_probe(
 	all.compiler = str_fmt(a, "%.*s %.*s %lld %lld %.*s", STR(sdk->name), STR(sdk->clang),
 		(long long)st.st_size, (long long)st.st_mtim.tv_sec,
 		STR(sha256_hex(a, str_join(a, &libs, S(" ")))));
-	read_answers(a, path, &all);
+	/* a file that cannot be read, or belongs to another compiler, is ignored */
+	CLEANUP(err_freep) struct err *unread = json_read(a, path, &doc);
+	if (!unread)
+		unread = json_fields_read(a, doc, file_fields, &old);
+	if (!unread && str_eq(old.compiler, all.compiler))
+		all = old;
 	for (size_t i = 0; i < gpu_count; i++)
 		if (!gpu_table()[i].removed)
 			strs_add(a, &current, str_from(gpu_table()[i].name));
