@@ -1,6 +1,7 @@
 /* Shared by the files that implement fs.h. */
 #pragma once
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/types.h>
 
@@ -10,6 +11,7 @@
 MUST_USE struct err *fs_may_write(struct str path);
 /* Lets a dry run write below the folder. */
 void fs_scratch_add(struct str path);
+void dir_closep(DIR **d);
 /* read(2), repeated after a signal. */
 ssize_t fs_read_some(int fd, void *p, size_t n);
 /* A path for the *at() calls. Below a guarded tree dir is the path's folder, reached without links, and name the last

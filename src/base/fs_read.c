@@ -1,5 +1,4 @@
 /* Reads files and folders; see fs.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <linux/openat2.h>
 #include <sys/mman.h>
@@ -16,7 +15,7 @@ void fd_closep(int *fd)
 	*fd = -1;
 }
 
-static void dir_closep(DIR **d)
+void dir_closep(DIR **d)
 {
 	if (*d)
 		closedir(*d);

@@ -1,6 +1,5 @@
 /* Measures whole trees and removes them: folders are opened one in the other, so that no link is followed though one be
  * exchanged meanwhile, no path gets too long, and no other file system is entered; see fs.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -25,12 +24,6 @@ struct tree_sweep {
 	unsigned moved;
 	dev_t dev;
 };
-
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
 
 /* The kernel knows mounts also where both sides are one file system; where it has no openat2(), devices must do. */
 static int open_listed(const struct tree_sweep *s, int at, const char *name)

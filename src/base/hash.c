@@ -2,39 +2,38 @@
  * which may disable MD5 (FIPS): we need that as a field of a file format, not for security. */
 #include "base/hash.h"
 
+#include <nettle/base16.h>
 #include <nettle/base64.h>
 #include <nettle/hmac.h>
 #include <nettle/md5.h>
+#include <nettle/nettle-meta.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
 
 #include "base/fs_int.h"
 
+static const struct nettle_hash *const kinds[] = {
+	[HASH_SHA256] = &nettle_sha256, [HASH_MD5] = &nettle_md5};
+
 struct hash {
-	enum hash_kind kind;
+	const struct nettle_hash *kind;
 	union {
 		struct sha256_ctx sha256;
 		struct md5_ctx md5;
-	};
+	} state;
 };
 
 struct hash *hash_new(enum hash_kind kind)
 {
 	struct hash *h = xmalloc(sizeof(*h));
-	h->kind = kind;
-	if (kind == HASH_MD5)
-		md5_init(&h->md5);
-	else
-		sha256_init(&h->sha256);
+	h->kind = kinds[kind];
+	h->kind->init(&h->state);
 	return h;
 }
 
 void hash_add(struct hash *h, const void *p, size_t n)
 {
-	if (h->kind == HASH_MD5)
-		md5_update(&h->md5, n, p);
-	else
-		sha256_update(&h->sha256, n, p);
+	h->kind->update(&h->state, n, p);
 }
 
 void hash_word(struct hash *h, struct str word)
@@ -45,11 +44,8 @@ void hash_word(struct hash *h, struct str word)
 
 struct digest hash_end(struct hash *h)
 {
-	struct digest d = {.n = h->kind == HASH_MD5 ? MD5_DIGEST_SIZE : SHA256_DIGEST_SIZE};
-	if (h->kind == HASH_MD5)
-		md5_digest(&h->md5, d.n, d.b);
-	else
-		sha256_digest(&h->sha256, d.n, d.b);
+	struct digest d = {.n = h->kind->digest_size};
+	h->kind->digest(&h->state, d.n, d.b);
 	hash_free(h);
 	return d;
 }
@@ -99,13 +95,10 @@ struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret)
 
 struct str digest_hex(struct arena *a, const struct digest *d)
 {
-	static const char digits[] = "0123456789abcdef";
-	char *p = arena_alloc(a, d->n * 2 + 1);
-	for (size_t i = 0; i < d->n; i++) {
-		p[2 * i] = digits[d->b[i] >> 4];
-		p[2 * i + 1] = digits[d->b[i] & 15];
-	}
-	return (struct str){.p = p, .n = d->n * 2};
+	size_t n = BASE16_ENCODE_LENGTH(d->n);
+	char *p = arena_alloc(a, n + 1);
+	base16_encode_update(p, d->n, d->b);
+	return (struct str){.p = p, .n = n};
 }
 
 struct err *hash_copy(struct str from, struct str to, struct str sha256)
@@ -129,34 +122,30 @@ struct str sha256_hex(struct arena *a, struct str text)
 	return digest_hex(a, &d);
 }
 
-static const char set[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+enum { DIGEST_LETTERS = 43 }; /* the length of a SHA-256 in base64 */
 
 bool sha256_from_base64url(struct str text, struct digest *ret)
 {
-	unsigned bits = 0;
-	*ret = (struct digest){.n = sizeof(ret->b)};
-	if (text.n != (8 * sizeof(ret->b) + 5) / 6)
+	struct base64_decode_ctx ctx;
+	uint8_t b[BASE64_DECODE_LENGTH(DIGEST_LETTERS)];
+	size_t n = sizeof(b);
+	base64url_decode_init(&ctx);
+	if (text.n != DIGEST_LETTERS || !base64_decode_update(&ctx, &n, b, text.n, text.p) ||
+		n != sizeof(ret->b)) /* white space or padding is among the letters */
 		return false;
-	for (size_t i = 0; i < text.n; i++) {
-		const char *letter = memchr(set, text.p[i], sizeof(set) - 1);
-		if (!letter)
-			return false;
-		bits = bits << 6 | (unsigned)(letter - set);
-		if (i % 4)
-			ret->b[i / 4 * 3 + i % 4 - 1] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
-	}
+	*ret = (struct digest){.n = n};
+	memcpy(ret->b, b, n);
 	return true;
 }
 
 struct str digest_base64url(struct arena *a, const struct digest *d)
 {
+	struct base64_encode_ctx ctx;
+	char *p = arena_alloc(a, BASE64_ENCODE_RAW_LENGTH(d->n) + 1);
 	size_t n = (d->n * 8 + 5) / 6;
-	char *p = arena_alloc(a, n + 1);
-	for (size_t i = 0; i < n; i++) {
-		size_t bit = i * 6, byte = bit / 8;
-		unsigned two = (unsigned)d->b[byte] << 8 | (byte + 1 < d->n ? d->b[byte + 1] : 0u);
-		p[i] = set[two >> (10 - bit % 8) & 63];
-	}
+	base64url_encode_init(&ctx);
+	(void)base64_encode_final(&ctx, p + base64_encode_update(&ctx, p, d->n, d->b));
+	p[n] = 0; /* the padding begins here */
 	return (struct str){.p = p, .n = n};
 }
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
 
 struct str path_join(struct arena *a, struct str dir, struct str name)
@@ -101,12 +100,12 @@ struct str path_rel(struct arena *a, struct str path, struct str base)
 	size_t same = 0;
 	while (same < p.n && same < b.n && str_eq(p.v[same], b.v[same]))
 		same++;
-	BUF(out, a);
+	struct strs out = {0};
 	for (size_t i = same; i < b.n; i++)
-		buf_add(&out, out.n ? S("/..") : S(".."));
+		strs_add(a, &out, S(".."));
 	for (size_t i = same; i < p.n; i++)
-		buf_fmt(&out, "%s%.*s", out.n ? "/" : "", STR(p.v[i]));
-	return out.n ? buf_str(&out) : S(".");
+		strs_add(a, &out, p.v[i]);
+	return out.n ? str_join(a, &out, S("/")) : S(".");
 }
 
 bool path_is_below(struct str path, struct str dir)

@@ -278,14 +278,14 @@ static struct str shell_escaped(struct arena *a, struct str s)
 
 struct str str_shell(struct arena *a, struct str s)
 {
-	bool plain = s.n > 0, printable = utf8_end(s) == s.n;
+	bool printable = utf8_end(s) == s.n;
 	for (size_t i = 0; i < s.n; i++)
 		printable = printable && (unsigned char)s.p[i] >= ' ' && s.p[i] != 0x7f;
 	if (!printable)
 		return shell_escaped(a, s);
-	for (size_t i = 0; i < s.n; i++)
-		plain = plain && (ascii_alnum(s.p[i]) || str_chr(S("_-+.,:/=@%^"), s.p[i]) < 11);
-	return plain ? s : str_fmt(a, "'%.*s'", STR(str_replace(a, s, S("'"), S("'\\''"))));
+	return str_made_of(s, "_-+.,:/=@%^")
+		       ? s
+		       : str_fmt(a, "'%.*s'", STR(str_replace(a, s, S("'"), S("'\\''"))));
 }
 
 struct strs str_split(struct arena *a, struct str s, char sep)

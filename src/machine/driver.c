@@ -122,7 +122,7 @@ void gather_driver(struct root *r, struct machine *m)
 	}
 	read_modprobe(r, m);
 	root_read(r, S("proc/modules"), &text);
-	m->driver.loaded = parse_modules(text, S("amdgpu"));
+	m->driver.loaded = line_value(text, ' ', S("amdgpu")).n > 0;
 	if (root_exists(r, S("sys/module/amdgpu"))) {
 		m->driver.loaded = true;
 		m->driver.state = root_line(r, S("sys/module/amdgpu/initstate"));

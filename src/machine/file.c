@@ -316,19 +316,15 @@ struct str machine_file_text(struct arena *a, const struct root_entries *entries
 		if (e->kind == ENTRY_DIR && next < entries->n &&
 			str_starts(entries->v[next].path, inside))
 			continue; /* the entries inside imply it */
-		if (e->kind == ENTRY_VARIABLE) {
+		if (e->kind == ENTRY_VARIABLE)
 			buf_char(&out, '$');
-			escape(&out, e->path, true);
-			buf_add(&out, e->text.n ? S(" = ") : S(" ="));
-			escape(&out, e->text, false);
-			buf_char(&out, '\n');
-			continue;
-		}
 		escape(&out, e->path, true);
 		if (e->kind == ENTRY_DIR) {
 			buf_add(&out, S("/\n"));
-		} else if (e->kind == ENTRY_LINK) {
-			buf_add(&out, S(" -> "));
+		} else if (e->kind == ENTRY_LINK || e->kind == ENTRY_VARIABLE) {
+			buf_add(&out, e->kind == ENTRY_LINK ? S(" -> ")
+				      : e->text.n           ? S(" = ")
+							    : S(" ="));
 			escape(&out, e->text, false);
 			buf_char(&out, '\n');
 		} else if (e->kind == ENTRY_NODE) {

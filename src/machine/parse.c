@@ -142,15 +142,6 @@ unsigned parse_cpu_list(struct str text)
 	return cpus < CPUS_MAX ? (unsigned)cpus : CPUS_MAX;
 }
 
-bool parse_modules(struct str text, struct str module)
-{
-	struct str line, name, rest;
-	while (str_next(&text, '\n', &line))
-		if (str_cut(line, ' ', &name, &rest) && str_eq(name, module))
-			return true;
-	return false;
-}
-
 static struct str next_word(struct str *rest)
 {
 	size_t n = 0;

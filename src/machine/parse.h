@@ -13,8 +13,8 @@ struct str clean_long(struct arena *a, struct str s);
 /* The fact that shows a path below the root: "/opt/rocm" for "opt/rocm". */
 struct str shown_path(struct arena *a, struct str path);
 
-/* The trimmed value of the first line "KEY SEP VALUE"; "" if there is none. SEP is ' ' in properties files of KFD, ':'
- * in /proc/meminfo, status and cpuinfo, '=' in uevent. */
+/* The trimmed value of the first line "KEY SEP VALUE"; "" if there is none. SEP is ' ' in properties files of KFD and in
+ * /proc/modules, ':' in /proc/meminfo, status and cpuinfo, '=' in uevent. */
 struct str line_value(struct str text, char sep, struct str key);
 /* The leading decimal number of that value ("16384 kB"), or 0. */
 uint64_t line_number(struct str text, char sep, struct str key);
@@ -39,8 +39,6 @@ struct str parse_kernel_version(struct str text);
 bool parse_hypervisor(struct str cpuinfo);
 /* The number of CPUs in a list such as "0-3,8-11". */
 unsigned parse_cpu_list(struct str text);
-/* Does /proc/modules list the module? */
-bool parse_modules(struct str text, struct str module);
 /* Does a modprobe.d(5) file keep the module from being loaded automatically (blacklist, install false)? */
 bool parse_modprobe(struct str text, struct str module);
 /* Adds the parameters of amdgpu and the ttm modules that a modprobe.d(5) file sets: "amdgpu.gttsize=122880"; at most

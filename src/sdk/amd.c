@@ -20,6 +20,7 @@
 #include "know/address.h"
 #include "know/know.h"
 #include "lang/python/version.h"
+#include "machine/parse.h"
 #include "sdk/provider.h"
 #include "target/target.h"
 
@@ -52,16 +53,6 @@ static struct str without_post(struct str version)
 	return str_sub(version, 0, str_find(version, S(".post")));
 }
 
-/* Is it what the user asked for: the version itself, or a release that begins with it? */
-static bool version_fits(struct str version, struct str want)
-{
-	struct str base = without_post(version), rest = str_sub(base, want.n, base.n);
-	bool release = str_starts(base, want) && rest.n && rest.p[0] == '.';
-	for (size_t i = 0; i < base.n; i++)
-		release = release && (ascii_digit(base.p[i]) || base.p[i] == '.');
-	return release || str_eq(version, want) || str_eq(base, want);
-}
-
 /* The project's newest file that fits and is older than `below`. */
 static const struct index_file *newest_wheel(
 	const struct offer *o, struct str project, struct str want, const struct version *below)
@@ -70,8 +61,12 @@ static const struct index_file *newest_wheel(
 	const struct index_file *best = NULL;
 	const struct version *of_best = NULL, *v;
 	VEC_EACH (const struct index_file, f, &o->files) {
-		struct str text = wheel_version(f->name);
-		if (!str_eq(f->project, project) || f->yanked || !version_fits(text, want))
+		/* the user asks for the version itself, or for releases that begin with it */
+		struct str text = wheel_version(f->name), base = without_post(text);
+		struct str rest = str_starts(base, want) ? str_sub(base, want.n, base.n) : S("");
+		bool fits = (str_starts(rest, S(".")) && is_version(base)) || str_eq(text, want) ||
+			    str_eq(base, want);
+		if (!str_eq(f->project, project) || f->yanked || !fits)
 			continue;
 		struct err *e = version_parse(&tmp, text, &v);
 		if (!e && (!below || version_cmp(v, below) < 0) &&
@@ -117,16 +112,13 @@ static struct err *incomplete(struct arena *a, const struct index_job *job, cons
 	struct str lacks, struct str version)
 {
 	struct str has = offered(a, o, lacks);
-	struct err *e = err_new(
-		E_SDK_SOURCE, "the index has no '%.*s' for ROCm %.*s", STR(lacks), STR(version));
-	if (has.n) {
-		err_free(e);
-		e = err_new(E_SDK_SOURCE,
-			"rocm-sdk-core is of %.*s, and '%.*s' is there in %.*s only: their "
-			"versions "
-			"may differ in .postN alone",
-			STR(version), STR(lacks), STR(has));
-	}
+	struct err *e =
+		has.n ? err_new(E_SDK_SOURCE,
+				"rocm-sdk-core is of %.*s, and '%.*s' is there in %.*s only: their "
+				"versions may differ in .postN alone",
+				STR(version), STR(lacks), STR(has))
+		      : err_new(E_SDK_SOURCE, "the index has no '%.*s' for ROCm %.*s", STR(lacks),
+				STR(version));
 	if (!str_starts(lacks, S(DEVICE)))
 		return e;
 	struct offer all = {0};

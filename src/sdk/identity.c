@@ -34,19 +34,17 @@ struct strs sdk_compiler_dirs(struct arena *a, const struct sdk *sdk)
 static void list_files(struct arena *a, const struct sdk *sdk, struct strs *ret)
 {
 	struct str bin = path_dir(sdk->clang);
-	struct strs names = {0};
+	struct strs names;
 	for (size_t i = 0; programs[i]; i++)
 		strs_add(a, ret, sdk_outside(a, sdk, path_join(a, bin, str_from(programs[i]))));
 	struct strs dirs = sdk_compiler_dirs(a, sdk);
 	VEC_EACH (const struct str, dir, &dirs) {
-		names.n = 0;
 		err_free(fs_list(a, *dir, &names));
 		VEC_EACH (const struct str, n, &names)
 			if (glob_match_any(libraries, *n))
 				strs_add(a, ret, path_join(a, *dir, *n));
 	}
 	struct str libs = sdk_outside(a, sdk, sdk->device_libs);
-	names.n = 0;
 	err_free(fs_list(a, libs, &names));
 	VEC_EACH (const struct str, n, &names)
 		if (str_ends(*n, S(".bc")))

@@ -9,9 +9,10 @@
  * passed. */
 #include "base/fs.h"
 #include "know/know.h"
+#include "lang/python/version.h"
 #include "sdk/provider.h"
 
-enum { MAX_CMAKE = 1 << 20, NEWEST_LLVM = 99 };
+enum { MAX_CMAKE = 1 << 20 };
 
 /* The first existing path that matches a pattern, or "". */
 static struct str first_path(
@@ -47,7 +48,7 @@ static struct err *read_version(struct arena *a, struct str dir, struct str name
 {
 	const struct str key = S("set(PACKAGE_VERSION \"");
 	struct strs files;
-	struct str text, line;
+	struct str text, version;
 	if (!fs_is_dir(dir))
 		return NULL;
 	TRY(fs_list(a, dir, &files));
@@ -56,12 +57,8 @@ static struct err *read_version(struct arena *a, struct str dir, struct str name
 			!str_ends(files.v[i], S("ConfigVersion.cmake")))
 			continue;
 		TRY(fs_read(a, path_join(a, dir, files.v[i]), MAX_CMAKE, &text));
-		struct str version = {0};
-		while (!version.n && str_next(&text, '\n', &line)) {
-			line = str_trim(line);
-			if (str_starts(line, key))
-				str_cut(str_sub(line, key.n, line.n), '"', &version, &line);
-		}
+		text = str_sub(text, str_find(text, key) + key.n, text.n);
+		str_cut(str_sub(text, 0, str_chr(text, '\n')), '"', &version, &text);
 		if (version.n)
 			*VEC_PUSH(a, &sdk->components) = (struct sdk_component){
 				.name = str_lower(a, name), .version = str_dup(a, version)};
@@ -110,13 +107,7 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 
 struct str version_after(struct str text, struct str mark)
 {
-	struct str rest = str_sub(text, str_find(text, mark) + mark.n, text.n);
-	size_t n = 0;
-	while (n < rest.n && (ascii_digit(rest.p[n]) || rest.p[n] == '.'))
-		n++;
-	while (n && rest.p[n - 1] == '.') /* the end of a sentence */
-		n--;
-	return str_sub(rest, 0, n);
+	return version_release(str_sub(text, str_find(text, mark) + mark.n, text.n));
 }
 
 struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct str *ret)

@@ -85,27 +85,15 @@ static struct err *link_files(struct arena *a, struct str root, struct str text,
 /* Links the LLVM that hipcc uses: the newest usr/lib/llvm-N that has device libraries. */
 static struct err *link_llvm(struct arena *a, struct str root)
 {
-	struct strs names = {0};
-	uint64_t best = 0, n;
-	struct str lib = path_join(a, root, S("usr/lib")), llvm = {0}, amdgcn = {0};
-	if (fs_is_dir(lib))
-		TRY(fs_list(a, lib, &names));
-	for (size_t i = 0; i < names.n; i++) {
-		if (!str_starts(names.v[i], S("llvm-")) ||
-			!str_u64(str_sub(names.v[i], 5, names.v[i].n), 10, &n) || n < best)
+	for (unsigned n = NEWEST_LLVM; n > 0; n--) {
+		struct str llvm = str_fmt(a, "usr/lib/llvm-%u", n);
+		struct str amdgcn = str_fmt(a, "%.*s/lib/clang/%u/amdgcn", STR(llvm), n);
+		if (!fs_is_dir(str_fmt(a, "%.*s/%.*s/bitcode", STR(root), STR(amdgcn))))
 			continue;
-		struct str inside = str_fmt(a, "usr/lib/%.*s/lib/clang/%llu/amdgcn",
-			STR(names.v[i]), (unsigned long long)n);
-		if (!fs_is_dir(path_join(a, path_join(a, root, inside), S("bitcode"))))
-			continue;
-		best = n;
-		llvm = path_join(a, S("usr/lib"), names.v[i]);
-		amdgcn = inside;
+		TRY(link_to(a, root, llvm, S("opt/rocm/llvm")));
+		return link_to(a, root, amdgcn, S("opt/rocm/amdgcn"));
 	}
-	if (!llvm.n)
-		return NULL;
-	TRY(link_to(a, root, llvm, S("opt/rocm/llvm")));
-	return link_to(a, root, amdgcn, S("opt/rocm/amdgcn"));
+	return NULL;
 }
 
 struct view_links {

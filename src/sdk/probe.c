@@ -20,21 +20,9 @@ struct answers {
 	struct sdk_targets targets;
 };
 
-static const struct json_field verdict_fields[] = {
-	FIELD("ok", struct sdk_target, compiles),
-	FIELD("why", struct sdk_target, why),
-	{.kind = FIELD_END},
-};
-
-static const struct json_field answer_fields[] = {
-	FIELD("target", struct sdk_target, name),
-	FIELD_PART("answer", verdict_fields),
-	{.kind = FIELD_END},
-};
-
 static const struct json_field file_fields[] = {
 	FIELD("compiler", struct answers, compiler),
-	FIELD_MAP("targets", struct answers, targets.list, answer_fields),
+	FIELD_LIST("targets", struct answers, targets.list, sdk_target_fields),
 	{.kind = FIELD_END},
 };
 
@@ -43,24 +31,6 @@ struct probe {
 	struct sdk_target answer;
 	struct arena keep; /* holds the answer; each thread needs its own */
 };
-
-/* Reads the stored results. A file that cannot be read or belongs to another compiler is ignored. */
-static void read_answers(struct arena *a, struct str path, struct answers *ret)
-{
-	const struct node *doc = NULL, *targets;
-	if (!fs_exists(path))
-		return;
-	CLEANUP(err_freep) struct err *e = json_read(a, path, &doc);
-	if (e || !str_eq(node_text(doc, S("compiler"), S("")), ret->compiler))
-		return;
-	targets = node_get(doc, S("targets"));
-	for (size_t i = 0; targets && i < targets->n; i++)
-		*VEC_PUSH(a, &ret->targets.list) = (struct sdk_target){
-			.name = targets->v[i].key,
-			.compiles = node_bool(&targets->v[i], S("ok"), false),
-			.why = node_text(&targets->v[i], S("why"), S("")),
-		};
-}
 
 static const struct sdk_target *find_answer(const struct answers *all, struct str target)
 {
@@ -97,7 +67,8 @@ static struct err *probe_target(struct arena *tmp, void *user)
 struct err *sdk_probe(
 	struct arena *a, const struct sdk *sdk, const struct strs *targets, struct sdk_targets *ret)
 {
-	struct answers all = {0};
+	struct answers all = {0}, old = {0};
+	const struct node *doc;
 	struct str path = path_join(a, sdk->dir, S("probe.json"));
 	struct strs current = {0}, libs = {0};
 	struct stat st = {0};
@@ -108,7 +79,12 @@ struct err *sdk_probe(
 	all.compiler = str_fmt(a, "%.*s %.*s %lld %lld %.*s", STR(sdk->name), STR(sdk->clang),
 		(long long)st.st_size, (long long)st.st_mtim.tv_sec,
 		STR(sha256_hex(a, str_join(a, &libs, S(" ")))));
-	read_answers(a, path, &all);
+	/* a file that cannot be read, or belongs to another compiler, is ignored */
+	CLEANUP(err_freep) struct err *unread = json_read(a, path, &doc);
+	if (!unread)
+		unread = json_fields_read(a, doc, file_fields, &old);
+	if (!unread && str_eq(old.compiler, all.compiler))
+		all = old;
 	for (size_t i = 0; i < gpu_count; i++)
 		if (!gpu_table()[i].removed)
 			strs_add(a, &current, str_from(gpu_table()[i].name));

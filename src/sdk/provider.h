@@ -187,6 +187,7 @@ MUST_USE struct err *sdk_open_installed(struct arena *a, const struct sdk_provid
 	const struct sdk_spec *spec, struct sdk *ret);
 
 /* ---- layout.c ---- */
+enum { NEWEST_LLVM = 99 }; /* versions that are looked for, from here down */
 /* Finds clang, device libraries, headers, libraries, versions. The caller sets sdk->root ("" = the machine
  * itself); prefix is the ROCm prefix inside it, e.g. "/opt/rocm" or "/usr". E_SDK names what is missing. */
 MUST_USE struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk);
@@ -239,6 +240,9 @@ extern const struct json_field devel_links_fields[];
 /* Opens a ROCm tree at this path; its programs run directly, or, where they need the loader of a root folder above it, in
  * that. */
 MUST_USE struct err *prefix_open(struct arena *a, struct str path, struct sdk *ret);
+
+/* ---- sdk_json.c ---- */
+extern const struct json_field sdk_target_fields[]; /* struct sdk_target */
 
 /* ---- sandbox.c ---- */
 /* The first way to run the tree's programs that works on this machine, or SDK_NORUN. */

@@ -4,6 +4,7 @@
 
 #include "archive/apt.h"
 #include "base/fs_stage.h"
+#include "machine/parse.h"
 #include "recipe/recipe.h"
 #include "sdk/provider.h"
 
@@ -33,10 +34,8 @@ struct err *sdk_complete(
 			strs_add(&tmp, &known, str_from(p->suites[k]));
 		if (!p->resolve || strs_has(&known, ret->suite))
 			return NULL;
-		bool word = !p->suites && ret->suite.n && ascii_alnum(ret->suite.p[0]);
-		for (size_t k = 0; k < ret->suite.n; k++)
-			word = word && (ascii_alnum(ret->suite.p[k]) ||
-					       str_chr(S("._+-"), ret->suite.p[k]) < 4);
+		bool word = !p->suites && str_made_of(ret->suite, "._+-") &&
+			    ascii_alnum(ret->suite.p[0]);
 		if (word)
 			return NULL;
 		if (!p->suites)
@@ -171,15 +170,7 @@ struct str sdk_component_version(const struct sdk *sdk, const char *name)
 	return S("");
 }
 
-/* The ROCm release that a version of HIP belongs to: 7.2.53211 is part of ROCm 7.2. */
-static struct str rocm_release(struct arena *a, struct str hip)
-{
-	struct str major = S(""), minor = S("");
-	(void)(str_next(&hip, '.', &major) && str_next(&hip, '.', &minor));
-	return minor.n ? str_fmt(a, "%.*s.%.*s", STR(major), STR(minor)) : S("");
-}
-
-/* AMD's packages have the version in a file: "6.4.3-127". */
+/* AMD's packages have the version in a file: "6.4.3-127". Else HIP's tells the release: 7.2.53211 is part of ROCm 7.2. */
 struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
 {
 	struct str text = {0}, prefix = sdk_outside(a, sdk, sdk->hip_path);
@@ -188,18 +179,15 @@ struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
 	text = str_sub(text, 0, str_chr(text, '-'));
 	if (text.n && ascii_digit(text.p[0]) && str_chr(text, '\n') == text.n)
 		return text;
-	return rocm_release(a, sdk_component_version(sdk, "hip"));
+	return major_minor(a, sdk_component_version(sdk, "hip"));
 }
 
 struct str sdk_rocm_put(struct arena *a, const struct sdk *sdk, struct str text)
 {
-	struct str rocm = sdk_rocm(a, sdk), pin = rocm, two = rocm_release(a, rocm);
-	bool release = rocm.n > 0;
+	struct str rocm = sdk_rocm(a, sdk), pin = rocm, two = major_minor(a, rocm);
 	if (!rocm.n)
 		return text;
-	for (size_t i = 0; i < rocm.n; i++)
-		release = release && (ascii_digit(rocm.p[i]) || rocm.p[i] == '.');
-	if (release && two.n)
+	if (is_version(rocm) && two.n)
 		pin = str_fmt(a, "%.*s.*", STR(two));
 	text = str_replace(a, text, S(SDK_ROCM), rocm);
 	return str_replace(a, text, S(SDK_ROCM_PIN), pin);
@@ -213,7 +201,7 @@ void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_fact
 		if (!str_eq(c->name, S("hip")))
 			continue;
 		f.name = S("rocm");
-		f.version = rocm_release(a, c->version);
+		f.version = major_minor(a, c->version);
 		recipe_fact_add(a, ret, f);
 	}
 	ret->sdk_at = sdk->hip_path;

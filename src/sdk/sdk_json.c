@@ -1,5 +1,5 @@
 /* The JSON form of an SDK; see rocsmith-sdk(1). */
-#include "sdk/sdk.h"
+#include "sdk/provider.h"
 
 struct sdk_shown {
 	const struct sdk *sdk;
@@ -37,7 +37,7 @@ static const struct json_field sdk_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field target_fields[] = {
+const struct json_field sdk_target_fields[] = {
 	FIELD("target", struct sdk_target, name),
 	FIELD("compiles", struct sdk_target, compiles),
 	FIELD_OPTIONAL("why", struct sdk_target, why),
@@ -45,7 +45,7 @@ static const struct json_field target_fields[] = {
 };
 
 static const struct json_field targets_fields[] = {
-	FIELD_LIST("targets", struct sdk_targets, list, target_fields),
+	FIELD_LIST("targets", struct sdk_targets, list, sdk_target_fields),
 	{.kind = FIELD_END},
 };
 

@@ -39,29 +39,22 @@ static enum source_part part_of(struct str file, struct str *ret_name)
 }
 
 /* ---- getting ---- */
-static struct err *resolve(struct fetch *f, struct apt *apt, bool fresh, struct apt_package *ret)
-{
-	TRY(apt_prepare(f->a, apt));
-	if (fresh)
-		TRY(apt_update(f->a, apt));
-	return apt_source_resolve(f->a, apt, f->r->spec.version, ret);
-}
-
 /* Our index may be old. If it lacks the package, or the archive no longer has the package's files, we try again with a
  * fresh index. */
 static struct err *find_and_fetch(
 	struct fetch *f, struct apt *apt, struct apt_package *p, struct strs *gone)
 {
-	bool fresh = f->r->refresh || !apt_has_lists(f->a, apt);
-	struct err *e = resolve(f, apt, fresh, p);
-	if (!e)
-		e = apt_source_fetch(f->a, apt, p, f->files, gone);
-	if (fresh || (!e && !gone->n) || (e && e->code != E_SDK_SOURCE))
-		return e;
-	err_free(e);
-	*gone = (struct strs){0};
-	TRY(resolve(f, apt, true, p));
-	return apt_source_fetch(f->a, apt, p, f->files, gone);
+	for (bool fresh = f->r->refresh || !apt_has_lists(f->a, apt);; fresh = true) {
+		*gone = (struct strs){0};
+		struct err *e = apt_prepare(f->a, apt);
+		if (!e && fresh)
+			e = apt_update(f->a, apt);
+		e = e ? e : apt_source_resolve(f->a, apt, f->r->spec.version, p);
+		e = e ? e : apt_source_fetch(f->a, apt, p, f->files, gone);
+		if (fresh || (!e && !gone->n) || (e && e->code != E_SDK_SOURCE))
+			return e;
+		err_free(e);
+	}
 }
 
 static void note(struct fetch *f, const char *what, struct str file)

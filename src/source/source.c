@@ -223,15 +223,13 @@ static struct err *read_metadata(struct arena *a, struct source *ret)
 				continue;
 			if (goes_on) /* a list item in setup.cfg */
 				value = section.n ? line : S("");
-			bool data = str_ends(section, S("_data]"));
-			if (data)
+			if (str_ends(section, S("_data]"))) {
 				take_data(a, &ret->packages, str_trim(key), value);
-			key = data ? key : str_lower(a, str_trim(key));
-			if (!data)
-				take_metadata(a, ret, key, str_trim(value));
-			if (!data)
-				take_packages(
-					a, &ret->packages, parts[i].file, key, str_trim(value));
+				continue;
+			}
+			key = str_lower(a, str_trim(key));
+			take_metadata(a, ret, key, str_trim(value));
+			take_packages(a, &ret->packages, parts[i].file, key, str_trim(value));
 		}
 	}
 	return NULL;

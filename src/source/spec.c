@@ -12,12 +12,7 @@ const char *const source_kinds[] = {[SOURCE_DIR] = "dir",
 
 static bool consists_of(struct str s, const char *more)
 {
-	if (!s.n || !ascii_alnum(s.p[0]))
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_alnum(s.p[i]) && str_chr(str_from(more), s.p[i]) == str_from(more).n)
-			return false;
-	return true;
+	return str_made_of(s, more) && ascii_alnum(s.p[0]);
 }
 
 static struct err *wrong_word(struct str word, const char *want)

@@ -48,7 +48,6 @@ static void system_files(struct arena *a, struct str text)
 
 static void driver_files(struct arena *a, struct str text)
 {
-	parse_modules(text, S("amdgpu"));
 	parse_modprobe(text, S("amdgpu"));
 	struct strs words = parse_cmdline(a, text);
 	cmdline_blocks(&words, S("amdgpu"));

@@ -123,9 +123,9 @@ static void modules(void **state)
 {
 	(void)state;
 	struct str text = S("amdgpu_extra 1 0 - Live 0x0\namdgpu 2 0 - Live 0x0\n");
-	assert_true(parse_modules(text, S("amdgpu")));
-	assert_false(parse_modules(text, S("nvidia")));
-	assert_false(parse_modules(S("amdgpu"), S("amdgpu")));
+	assert_true(line_value(text, ' ', S("amdgpu")).n);
+	assert_false(line_value(text, ' ', S("nvidia")).n);
+	assert_false(line_value(S("amdgpu"), ' ', S("amdgpu")).n);
 }
 
 static void blacklists(void **state)
