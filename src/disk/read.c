@@ -9,7 +9,6 @@
 #include "base/progress.h"
 #include "disk/disk_int.h"
 #include "formats/node.h"
-#include "sdk/provider.h"
 #include "target/target.h"
 
 const char *const disk_kinds[] = {
@@ -41,20 +40,26 @@ static struct str place_path(struct arena *a, const char *pattern, struct str na
 /* The packages of an SDK that have one GPU only: by their own word, or by their name. */
 static void read_gpus(struct arena *a, struct disk_item *i)
 {
-	struct sdk_receipt m;
-	err_free(sdk_receipt_read(a, i->path, &m));
-	VEC_EACH (const struct sdk_package, p, &m.packages) {
-		struct str gpu = str_sub(p->name, str_rchr(p->name, '-') + 1, p->name.n);
-		if (p->gpus.n == 1)
-			gpu = p->gpus.v[0];
-		else if (p->name.n == gpu.n || !gpu_by_name(gpu))
+	const struct node *doc = NULL, *packages;
+	CLEANUP(err_freep)
+	struct err *e = json_read(a, path_join(a, i->path, S("sdk.json")), &doc);
+	packages = e ? NULL : node_get(doc, S("packages"));
+	if (!packages)
+		return;
+	NODE_EACH (p, packages) {
+		const struct node *gpus = node_get(p, S("gpus"));
+		struct str name = node_text(p, S("name"), S(""));
+		struct str gpu = str_sub(name, str_rchr(name, '-') + 1, name.n);
+		if (gpus && gpus->n == 1)
+			gpu = gpus->v[0].text;
+		else if (name.n == gpu.n || !gpu_by_name(gpu))
 			continue;
 		struct disk_part *part = NULL;
 		VEC_EACH (struct disk_part, other, &i->gpus)
 			part = str_eq(other->gpu, gpu) ? other : part;
 		part = part ? part : VEC_PUSH(a, &i->gpus);
 		part->gpu = gpu;
-		part->bytes += p->bytes;
+		part->bytes += node_u64(p, S("bytes"), 0);
 	}
 }
 

@@ -37,8 +37,7 @@ static void age(struct fixture *f, const char *name, int days)
 static void put_all(struct fixture *f)
 {
 	put(f, "home/data/sdk/debian-sid/sdk.json",
-		"{\"schema\":\"rocsmith.sdk/1\",\"provider\":\"debian\","
-		"\"packages\":[{\"name\":\"rocm-sdk-device-gfx1201\",\"bytes\":12},"
+		"{\"packages\":[{\"name\":\"rocm-sdk-device-gfx1201\",\"bytes\":12},"
 		"{\"name\":\"librocblas\",\"gpus\":[\"gfx90a\"],\"bytes\":3},"
 		"{\"name\":\"more\",\"gpus\":[\"gfx90a\"],\"bytes\":4},{\"name\":\"clang\","
 		"\"bytes\":9}]}");
