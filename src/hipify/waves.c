@@ -187,6 +187,11 @@ static struct wave_spot *found(struct wave_reader *r, enum wave_kind kind, size_
 	if (r->seen[from])
 		return NULL;
 	r->seen[from] = true;
+	int open = 0; /* the text ends with the brackets that it opens */
+	for (size_t i = from; i <= to; i++)
+		open += is(r, i, "(") - is(r, i, ")");
+	while (open-- > 0 && is(r, to + 1, ")"))
+		to++;
 	struct wave_spot *spot = VEC_PUSH(a, &r->all->spots);
 	spot->kind = kind;
 	spot->place = str_fmt(a, "%.*s:%u:%u", STR(r->path), t->line, lex_column(r->l, t->from));

@@ -36,22 +36,6 @@ static struct digest key_of(struct arena *tmp, const struct job *j)
 	return hash_end(h);
 }
 
-struct err *job_run_program(
-	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret)
-{
-	struct proc p = j->proc;
-	p.argv = (struct strs){0};
-	strs_add_all(tmp, &p.argv, argv);
-	TRY(j->set->hooks->wrap(tmp, j, &p));
-	return proc_run(tmp, &p, ret);
-}
-
-void job_note_run(struct job *j, const struct proc_result *r)
-{
-	j->report.start = r->start - j->set->began;
-	j->report.cost = (struct job_cost){r->seconds, r->cpu, r->memory};
-}
-
 /* An output of which a later job may say that it is wrong, by making one of these files. */
 struct job_kept {
 	struct arena a;

@@ -7,11 +7,11 @@
 /* ---- job.c ---- */
 /* Is the output up to date? Its costs then go to the report. */
 bool job_is_fresh(struct arena *tmp, struct job *j);
-/* Takes start and costs of a run into the report. */
-void job_note_run(struct job *j, const struct proc_result *r);
 MUST_USE struct err *job_make(struct arena *tmp, struct job *j);
 
 /* ---- output.c ---- */
+/* Takes start and costs of a run into the report. */
+void job_note_run(struct job *j, const struct proc_result *r);
 struct str job_stamp_path(struct arena *a, const struct job *j);
 /* Rejects links and pipes, through which the program could make us read files that it cannot read itself. */
 MUST_USE struct err *job_check_regular(struct str path);

@@ -1,9 +1,25 @@
-/* The files around a job: its folder, what its program read and said, and its stamp. See job_int.h. */
+/* A job's program, and the files around it: its folder, what its program read and said, and its stamp. See job_int.h. */
 #include "base/fs.h"
 #include "formats/depfile.h"
 #include "jobs/job_int.h"
 
 enum { MAX_DEPFILE = 64 << 20, MAX_SAID = 1 << 20 };
+
+struct err *job_run_program(
+	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret)
+{
+	struct proc p = j->proc;
+	p.argv = (struct strs){0};
+	strs_add_all(tmp, &p.argv, argv);
+	TRY(j->set->hooks->wrap(tmp, j, &p));
+	return proc_run(tmp, &p, ret);
+}
+
+void job_note_run(struct job *j, const struct proc_result *r)
+{
+	j->report.start = r->start - j->set->began;
+	j->report.cost = (struct job_cost){r->seconds, r->cpu, r->memory};
+}
 
 struct str job_stamp_path(struct arena *a, const struct job *j)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/proc.h"
 #include "sdk/provider.h"
 
 struct tree_entry {
@@ -271,9 +272,6 @@ struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds
 		TRY(mount_bind(a, root, binds->v[i]));
 	if (chroot(str_z(a, root)) < 0 || chdir(dir.n ? str_z(a, dir) : "/") < 0)
 		return enter_failed("enter", root);
-	char **list = arena_array(a, argv->n + 1, sizeof(*list));
-	for (size_t i = 0; i < argv->n; i++)
-		list[i] = str_z(a, argv->v[i]);
-	execvp(list[0], list);
-	return err_errno("cannot start '%s' in the SDK", list[0]);
+	const struct proc p = {.argv = *argv};
+	return err_wrap(proc_become(&p), "cannot start '%.*s' in the SDK", STR(argv->v[0]));
 }

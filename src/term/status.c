@@ -50,7 +50,9 @@ static struct str describe(struct arena *a, const struct progress *p)
 	if (p->unit != UNIT_NONE && p->total)
 		buf_fmt(&line, "/%.*s", STR(count_of(a, p, p->total)));
 	bool ask = p->left > PROGRESS_UNKNOWN / 2 && p->left <= 0;
-	if (ask && p->total && p->done && p->done < p->total && spent > 1)
+	/* the first bytes of a download take much longer than those that follow */
+	bool enough = p->done && (p->done >= p->total / 100 || spent > 10);
+	if (ask && p->total && enough && p->done < p->total && spent > 1)
 		left = spent * (double)(p->total - p->done) / (double)p->done;
 	if (left > 0)
 		buf_fmt(&line, "  ETA %.*s", STR(human_seconds(a, left)));

@@ -41,8 +41,6 @@ static void put_map(struct json *j, const char *key, const struct torch_map *m)
 
 static void put_source(struct json *j, const struct torch_source *s)
 {
-	static const char *const kinds[] = {"checkout", "package", "wheel"};
-	put_str(j, "kind", str_from(kinds[s->kind]));
 	put_str(j, "version", s->version);
 	put_str(j, "fingerprint", s->fingerprint);
 	put_str(j, "identity", s->identity);

@@ -252,7 +252,7 @@ struct err *lex_next(struct lex *l, struct tok *ret)
 		return NULL;
 	bool naming = l->want_name;
 	static const char *const includes[] = {"include", "import", "include_next", NULL};
-	bool including = !naming && str_is_one_of(l->directive, includes);
+	bool including = !naming && l->directive.n && str_is_one_of(l->directive, includes);
 	if (including) /* only its first token is a path */
 		l->directive = S("#");
 	if (including && (c == '"' || c == '<') && header_path(l)) {
