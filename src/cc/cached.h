@@ -53,8 +53,8 @@ MUST_USE struct err *cached_key(struct arena *tmp, struct cached_pass *p);
 /* Writes `part` from the cache, and the compiler's messages into *ret_said. False if the cache does not have it. */
 MUST_USE struct err *cached_take(struct arena *tmp, const struct cached_pass *p, struct str part,
 	struct str *ret_said, bool *ret_done);
-/* Keeps `part`, which this run made, with its messages (run->err), unless a file that it is made of changed since p->began, or the compiler did: then it may be of another text,
- * or of another compiler. */
+/* Keeps `part`, which this run made, with its messages (run->err), unless a file that it is made of changed since p->began,
+ * or the compiler did: then it may be of another text, or of another compiler. */
 void cached_keep(struct arena *tmp, const struct cached_pass *p, struct str part,
 	const struct proc_result *run);
 /* Copies as much of a pass as cached_keep() needs. */

@@ -2,9 +2,9 @@
  *
  * A store has for each front end KEY.ll (its first line has a hash of the rest, and one of all that another GPU must have
  * in common), KEY.said (its messages), and KEY.bad if an object differed from that of a direct pass. KEY begins with a hash of the
- * command (BASE); BASE.lock is held while one is made. text.lock is held by a pass that makes a text, until it has told what others
- * need not ask: they wait, instead of finding out the same at the same time. For each object that may serve other GPUs there are BACK.co and
- * BACK.what: its hash, GPU and number, and the comparisons that the code makes with that number. */
+ * command (BASE); BASE.lock is held while one is made. text.lock is held by a pass that makes a text, until it has told what
+ * others need not ask: they wait, instead of finding out the same at the same time. For each object that may serve other GPUs
+ * there are BACK.co and BACK.what: its hash, GPU and number, and the comparisons that the code makes with that number. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
