@@ -111,7 +111,8 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct job_cost *r
 	/* a stamp that was cut short lacks its last line */
 	bool good = str_starts(text, head) && str_ends(text, S("\nend\n"));
 	text = str_sub(text, head.n, text.n - S("end\n").n);
-	while (good && str_next(&text, '\n', &line)) {
+	unsigned lines = 0;
+	for (; good && str_next(&text, '\n', &line); lines++) {
 		str_cut(line, ' ', &word, &rest);
 		if (str_eq(word, S("cost")))
 			good = take_cost(rest, ret);
@@ -120,7 +121,7 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct job_cost *r
 		else
 			good = str_eq(word, S("in")) && unchanged(s, rest, S(""));
 	}
-	return good;
+	return good && lines >= 2; /* the cost and the output, at least */
 }
 
 bool stamp_last(struct str file, struct job_cost *io)

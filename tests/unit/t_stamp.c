@@ -118,6 +118,14 @@ static void a_stamp_cut_short_or_damaged_does_not_count(void **state)
 		if (fresh(f))
 			fail_msg("a stamp of %zu of %zu bytes counts", n, whole.n);
 	}
+	size_t head = str_find(whole, S("\ncost ")), output = str_find(whole, S("\nout "));
+	assert_true(head < output && output < whole.n);
+	const size_t ends[] = {head, output}; /* an end behind the command, and behind the cost */
+	for (size_t i = 0; i < 2; i++) {
+		assert_ok(fs_write(f->key.file,
+			str_fmt(&f->a, "%.*s\nend\n", STR(str_sub(whole, 0, ends[i]))), 0644));
+		assert_false(fresh(f));
+	}
 	char *bytes = str_z(&f->a, whole);
 	for (size_t i = 0; i < whole.n; i++) {
 		char old = bytes[i];
