@@ -23,7 +23,7 @@ struct proc apt_command(struct arena *a, const struct apt *apt, const char *prog
 {
 	struct proc p = {.merge = true};
 	proc_arg(a, &p, program, NULL);
-	strs_add(a, &p.setenv, str_fmt(a, "APT_CONFIG=%.*s/apt.conf", STR(apt->dir)));
+	strs_fmt(a, &p.setenv, "APT_CONFIG=%.*s/apt.conf", STR(apt->dir));
 	strs_add(a, &p.setenv, S("LC_ALL=C"));
 	return p;
 }
@@ -270,11 +270,10 @@ struct err *apt_index_date(
 		if (code.n && !str_eq(suite, S("experimental")))
 			suite = code;
 		if (until && until < time(NULL))
-			strs_add(a, notes,
-				str_fmt(a,
-					"the index of '%.*s' is of %.*s and expired on %.*s: "
-					"accepted, a frozen archive",
-					STR(suite), STR(shown), STR(str_utc(a, until))));
+			strs_fmt(a, notes,
+				"the index of '%.*s' is of %.*s and expired on %.*s: "
+				"accepted, a frozen archive",
+				STR(suite), STR(shown), STR(str_utc(a, until)));
 		if (!ret->n || str_eq(suite, apt->suites.v[apt->suites.n - 1]))
 			*ret = shown;
 	}

@@ -21,8 +21,7 @@ struct str apt_upstream(struct str version)
 static void add_word(struct arena *a, struct proc *p, const struct apt_package *package)
 {
 	const char *between = package->version.n ? "=" : "";
-	strs_add(a, &p->argv,
-		str_fmt(a, "%.*s%s%.*s", STR(package->name), between, STR(package->version)));
+	strs_fmt(a, &p->argv, "%.*s%s%.*s", STR(package->name), between, STR(package->version));
 }
 
 struct err *apt_source_resolve(

@@ -57,7 +57,7 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 	struct proc_result r;
 	proc_arg(a, &p, alone ? "download" : "install", "-q", "-y", "--print-uris", "-o", NULL);
 	/* an empty cache folder, since apt does not list files that it has already */
-	strs_add(a, &p.argv, str_fmt(a, "Dir::Cache::archives=%.*s/none", STR(apt->dir)));
+	strs_fmt(a, &p.argv, "Dir::Cache::archives=%.*s/none", STR(apt->dir));
 	strs_add_all(a, &p.argv, packages);
 	p.merge = false;
 	p.timeout = RESOLVE_SECONDS;
@@ -190,7 +190,7 @@ struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct archi
 		if (there)
 			continue;
 		need++;
-		strs_add(a, &p.argv, str_fmt(a, "%.*s=%.*s", STR(i->name), STR(i->version)));
+		strs_fmt(a, &p.argv, "%.*s=%.*s", STR(i->name), STR(i->version));
 	}
 	if (!need)
 		return NULL;

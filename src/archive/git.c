@@ -52,11 +52,10 @@ static struct proc command(struct arena *a, const struct git *g)
 			 : S("GIT_ALLOW_PROTOCOL=https:http:ssh:git"));
 	if (g->dir.n && fs_real(a, g->dir, &real)) {
 		proc_arg(a, &p, "-C", real.p, NULL);
-		strs_add(a, &p.setenv,
-			str_fmt(a, "GIT_CEILING_DIRECTORIES=%.*s", STR(path_dir(real))));
+		strs_fmt(a, &p.setenv, "GIT_CEILING_DIRECTORIES=%.*s", STR(path_dir(real)));
 		/* core.worktree of a repository could name any folder */
 		if (fs_present(path_join(a, real, S(".git"))))
-			strs_add(a, &p.setenv, str_fmt(a, "GIT_WORK_TREE=%.*s", STR(real)));
+			strs_fmt(a, &p.setenv, "GIT_WORK_TREE=%.*s", STR(real));
 	}
 	strs_add_all(a, &p.setenv, &g->setenv);
 	return p;

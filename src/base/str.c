@@ -305,6 +305,12 @@ void strs_add(struct arena *a, struct strs *list, struct str s)
 	*VEC_PUSH(a, list) = s;
 }
 
+void strs_fmt(struct arena *a, struct strs *list, const char *fmt, ...)
+{
+	FORMAT(text, a, fmt);
+	strs_add(a, list, text);
+}
+
 void strs_add_all(struct arena *a, struct strs *list, const struct strs *more)
 {
 	for (size_t i = 0; i < more->n; i++)

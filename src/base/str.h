@@ -123,6 +123,12 @@ struct str str_fill(struct arena *a, const char *text, const struct strs *values
 /* "a,b,,c" -> a b c: pieces are trimmed views, empty ones are dropped. */
 struct strs str_split(struct arena *a, struct str s, char sep);
 void strs_add(struct arena *a, struct strs *list, struct str s);
+void strs_fmt(struct arena *a, struct strs *list, const char *fmt, ...) PRINTF(3, 4);
+/* Adds several texts: STRS_ADD(a, &argv, S("-o"), out). */
+#define STRS_ADD(a, list, ...)                                                                     \
+	strs_add_all((a), (list),                                                                  \
+		&(const struct strs){.v = (struct str[]){__VA_ARGS__},                             \
+			.n = sizeof((struct str[]){__VA_ARGS__}) / sizeof(struct str)})
 void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_put(struct arena *a, struct strs *list, struct str s); /* adds s if it is new: true */
 void strs_put_all(struct arena *a, struct strs *list, const struct strs *more);

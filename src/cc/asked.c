@@ -80,7 +80,7 @@ static struct strs words_for_all(struct arena *a, const struct front *f,
 		} else if (str_eq(word, one)) {
 			places++;
 			VEC_EACH (const struct str, gpu, f->gpus)
-				strs_add(a, &ret, str_fmt(a, "--offload-arch=%.*s", STR(*gpu)));
+				strs_fmt(a, &ret, "--offload-arch=%.*s", STR(*gpu));
 		} else {
 			strs_add(a, &ret, word);
 			*ret_key = str_fmt(a, "%.*s\n%.*s", STR(*ret_key), STR(word));

@@ -76,11 +76,10 @@ static void set_environment(struct arena *a, const struct cc *cc, struct proc *p
 		{"HIP_LIB_PATH", "/lib"}};
 	const char *path = getenv("PATH");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		strs_add(a, &p->setenv,
-			str_fmt(a, "%s=%.*s%s", names[i][0], STR(cc->dir), names[i][1]));
+		strs_fmt(a, &p->setenv, "%s=%.*s%s", names[i][0], STR(cc->dir), names[i][1]);
 	/* A program that looks for others beside itself finds only the loader there, and falls back to PATH. So our
 	 * clang comes first in PATH, for clang-linker-wrapper. */
-	ADD_WORDS(a, &p->setenv,
+	STRS_ADD(a, &p->setenv,
 		str_fmt(a, "PATH=%.*s/llvm/bin:%s", STR(cc->dir), path ? path : "/usr/bin:/bin"),
 		S("HIP_PLATFORM=amd"), S("LD_PRELOAD"), S("LD_LIBRARY_PATH"));
 }
@@ -125,7 +124,7 @@ static struct err *make_command(struct arena *a, const struct cc *cc,
 	 * done after 9 minutes, and takes 97 s on the same machine without it (clang 21). The pass improves only OpenMP
 	 * on GPUs. */
 	if (w.driver && w.openmp)
-		ADD_WORDS(a, &ret->argv, S("-mllvm"), S("-openmp-opt-disable"));
+		STRS_ADD(a, &ret->argv, S("-mllvm"), S("-openmp-opt-disable"));
 	strs_add_all(a, &ret->argv, args);
 	if (w.driver && w.links && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->link_flags);
@@ -306,7 +305,7 @@ static struct err *add_pch(
 	}
 	if (!ret->file.n)
 		return NULL;
-	ADD_WORDS(a, &with, S("-include-pch"), ret->file);
+	STRS_ADD(a, &with, S("-include-pch"), ret->file);
 	strs_add_all(a, &with, args);
 	struct proc faster;
 	TRY(make_command(a, j->cc, j->config, &with, &faster));
@@ -443,7 +442,7 @@ static struct err *look_in_cache(struct arena *a, struct compiler_run *j,
 	strs_add(a, &ret->words, j->config->identity);
 	if (is_shared(j, p, gpus) && front_share_of(j->config->share) == FRONT_AUTO)
 		strs_add(a, &ret->words, S("front end"));
-	ADD_WORDS(a, &homes, j->cc->dir, j->config->sdk);
+	STRS_ADD(a, &homes, j->cc->dir, j->config->sdk);
 	TRY(run_asking(a, j, "-###", &r));
 	if (r.status || !cached_commands(a, &homes, r.err, ret))
 		return NULL;
@@ -556,7 +555,7 @@ static struct err *try_passes(
 	struct compile_passes passes;
 	*ret_done = false;
 	struct strs places = {0};
-	ADD_WORDS(a, &places, j->config->project, j->config->sdk);
+	STRS_ADD(a, &places, j->config->project, j->config->sdk);
 	if (!compile_read(a, j->cc->name, args, &places, &step))
 		return NULL;
 	struct str folder = path_dir(step.work);
@@ -621,7 +620,7 @@ static struct err *run_program(struct arena *a, const struct cc *cc, const struc
 		proc_arg(a, &p, str_z(a, config->loader), "--library-path",
 			str_z(a, config->library_path), NULL);
 	else
-		strs_add(a, &p.setenv, str_fmt(a, "LD_LIBRARY_PATH=%.*s/lib", STR(cc->dir)));
+		strs_fmt(a, &p.setenv, "LD_LIBRARY_PATH=%.*s/lib", STR(cc->dir));
 	strs_add(a, &p.argv, path_join(a, S("."), argv->v[0])); /* not one of PATH */
 	for (size_t i = 1; i < argv->n; i++)
 		strs_add(a, &p.argv, argv->v[i]);
@@ -681,7 +680,7 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 				STR(least), STR(old)));
 	/* torch's hipify leaves includes of CUDA as they are that it does not know */
 	if (least.n && str_eq(cc->name, S("hipcc")) && fs_is_dir(path_join(a, cuda, S("include"))))
-		ADD_WORDS(a, &words, S("-idirafter"), path_join(a, cuda, S("include")));
+		STRS_ADD(a, &words, S("-idirafter"), path_join(a, cuda, S("include")));
 	struct compiler_run j = {.cc = cc, .config = &config, .cuda = nvcc.cuda};
 	TRY(prepare(a, &j, &words));
 	bool nested = getenv(INSIDE) != NULL, done = false;

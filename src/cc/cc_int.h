@@ -6,12 +6,6 @@
 #include "cc/cc.h"
 #include "cc/compile.h"
 
-/* Adds several words to a list. */
-#define ADD_WORDS(a, io, ...)                                                                      \
-	strs_add_all((a), (io),                                                                    \
-		&(const struct strs){.v = (struct str[]){__VA_ARGS__},                             \
-			.n = sizeof((struct str[]){__VA_ARGS__}) / sizeof(struct str)})
-
 /* ---- words.c ---- */
 enum cc_kind { CC_OTHER, CC_C, CC_CXX, CC_HIP, CC_LINK };
 

@@ -18,7 +18,7 @@ struct compile_pass *compile_add_pass(struct arena *a, const struct compile_step
 	if (step->depfiles)
 		p->depfile = path_join(a, p->work, S("dep"));
 	strs_add_all(a, &p->argv, &step->words);
-	ADD_WORDS(a, &p->argv, S("-o"), p->out);
+	STRS_ADD(a, &p->argv, S("-o"), p->out);
 	return p;
 }
 
@@ -36,14 +36,14 @@ void compile_passes(struct arena *a, const struct compile_step *step, struct com
 		p->kind = "device";
 		p->gpu = *gpu;
 		strs_add_all(a, &p->argv, &of_device);
-		strs_add(a, &p->argv, str_fmt(a, "--offload-arch=%.*s", STR(*gpu)));
+		strs_fmt(a, &p->argv, "--offload-arch=%.*s", STR(*gpu));
 		if (!step->depfiles)
 			continue;
 		/* the driver drops -MD on the device side of HIP, but cc1 accepts its equivalent */
 		const struct str words[] = {S("-dependency-file"), p->depfile,
 			S("-sys-header-deps"), S("-MT"), S("out")};
 		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			ADD_WORDS(a, &p->argv, S("-Xclang"), words[i]);
+			STRS_ADD(a, &p->argv, S("-Xclang"), words[i]);
 	}
 	struct str bundle = str_fmt(a, "%.*s.hipfb", STR(step->parts));
 	if (gpus)
@@ -53,7 +53,7 @@ void compile_passes(struct arena *a, const struct compile_step *step, struct com
 	host->kind = step->kind;
 	strs_add_all(a, &host->argv, &step->host_words);
 	if (step->depfiles)
-		ADD_WORDS(a, &host->argv, S("-MD"), S("-MF"), host->depfile);
+		STRS_ADD(a, &host->argv, S("-MD"), S("-MF"), host->depfile);
 	if (!gpus)
 		return;
 	host->first = gpus;
@@ -152,7 +152,7 @@ bool compile_read(struct arena *a, struct str name, const struct strs *args,
 		return false;
 	strs_sort(&ret->gpus); /* as the driver does */
 	if (depends.n && !strs_has(&depends, S("-MT")) && !strs_has(&depends, S("-MQ")))
-		ADD_WORDS(a, &ret->host_words, S("-MQ"), ret->object);
+		STRS_ADD(a, &ret->host_words, S("-MQ"), ret->object);
 	/* Host and device code use this id in the names of shared variables. clang's default is a hash of its command
 	 * line, which differs from pass to pass. It hashes the source's full path, too: one command line in two folders
 	 * makes objects that can be linked together. One more GPU changes nothing for the others, nor does the place of
@@ -168,8 +168,7 @@ bool compile_read(struct arena *a, struct str name, const struct strs *args,
 		line = place->n > 1 ? str_replace(a, line, *place, S("@")) : line;
 	struct digest d = hash_bytes(HASH_SHA256, line.p, line.n);
 	if (!has_id)
-		strs_add(a, &ret->words,
-			str_fmt(a, "-cuid=%.*s", STR(str_sub(digest_hex(a, &d), 0, 16))));
+		strs_fmt(a, &ret->words, "-cuid=%.*s", STR(str_sub(digest_hex(a, &d), 0, 16)));
 	struct str folder = str_fmt(a, "%.*s.passes", STR(path_abs(a, ret->object)));
 	ret->work = path_join(a, folder, S("work"));
 	ret->parts = path_join(a, folder, S("device"));

@@ -146,7 +146,7 @@ struct err *dlink_passes(struct arena *a, const struct nvcc *call, const struct 
 		p = compile_add_pass(a, &step, ret, path_join(a, folder, S("device.hipfb")));
 		strs_add_all(a, &p->argv, &link);
 		VEC_EACH (const struct str, gpu, gpus)
-			strs_add(a, &p->argv, str_fmt(a, "--offload-arch=%.*s", STR(*gpu)));
+			strs_fmt(a, &p->argv, "--offload-arch=%.*s", STR(*gpu));
 		VEC_EACH (const struct str, word, &call->words)
 			if (str_starts(*word, S("-O")))
 				strs_add(a, &p->argv, *word);
@@ -154,7 +154,7 @@ struct err *dlink_passes(struct arena *a, const struct nvcc *call, const struct 
 	}
 	struct compile_pass *host = compile_add_pass(a, &step, ret, output);
 	strs_add_all(a, &host->argv, &assemble);
-	ADD_WORDS(a, &host->argv, S("-I"), folder, text);
+	STRS_ADD(a, &host->argv, S("-I"), folder, text);
 	return fs_write(text, host_text(a, &symbols), FS_LOOSE);
 }
 

@@ -165,7 +165,7 @@ static struct strs front_words(
 		strs_add(a, &ret, S("-disable-llvm-passes"));
 	if (what == FOR_IR) /* the order of uses decides what the optimiser does first */
 		strs_add(a, &ret, S("-emit-llvm-uselists"));
-	ADD_WORDS(a, &ret, S("-o"), out, S("-x"), S("hip"), source);
+	STRS_ADD(a, &ret, S("-o"), out, S("-x"), S("hip"), source);
 	return ret;
 }
 
@@ -518,7 +518,7 @@ static struct err *back_words(
 			hash_word(h, word);
 		strs_add(a, &ret->cc1, object ? ret->object : word);
 	}
-	ADD_WORDS(a, &ret->cc1, S("-x"), S("ir"), ret->clone);
+	STRS_ADD(a, &ret->cc1, S("-x"), S("ir"), ret->clone);
 	VEC_EACH (const struct str, word, &c->commands.lld) {
 		bool object = str_eq(*word, c->commands.object);
 		if (!object && !str_eq(*word, c->pass->out) && !str_ends(*word, c->commands.cpu))

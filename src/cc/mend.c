@@ -121,14 +121,14 @@ struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *
 		strs_add(a, ret, DELAYED);
 	if (any) {
 		TRY(overlay_write(a, cc, &o, &overlay));
-		ADD_WORDS(a, ret, S("-include"),
+		STRS_ADD(a, ret, S("-include"),
 			path_join(a, cc->dir, S("cuda/include/rocsmith/device.h")));
 		cc_say_once(cc, "shared",
 			S("a constructor of variables in shared memory does not run, as with "
 			  "nvcc"));
 	}
 	if (any && !at)
-		ADD_WORDS(a, ret, S("-ivfsoverlay"), overlay);
+		STRS_ADD(a, ret, S("-ivfsoverlay"), overlay);
 	strs_add_all(a, ret, args);
 	if (any && at)
 		ret->v[ret->n - args->n + at] = overlay;

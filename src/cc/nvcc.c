@@ -181,13 +181,13 @@ static void add_input(struct arena *a, struct nvcc *io, struct str path, bool la
 	bool source = io->language.n || str_is_one_of(ext, sources);
 	struct str language = cuda ? S("hip") : io->language.n || !c ? io->language : S("c");
 	if (language.n)
-		ADD_WORDS(a, &io->words, S("-x"), language);
+		STRS_ADD(a, &io->words, S("-x"), language);
 	strs_add(a, &io->words, path);
 	strs_add(a, source ? &io->sources : &io->objects, path);
 	if (cuda)
 		strs_add(a, &io->cuda, path);
 	if (language.n && !last)
-		ADD_WORDS(a, &io->words, S("-x"), S("none"));
+		STRS_ADD(a, &io->words, S("-x"), S("none"));
 }
 
 struct err *nvcc_read(struct arena *a, const struct strs *args, struct nvcc *ret)
@@ -310,7 +310,7 @@ static struct err *take_objects(
 		return NULL;
 	}
 	ret->cc.name = S("llvm-ar");
-	ADD_WORDS(a, &ret->words, S("rcs"), call->output.n ? call->output : S("a.a"));
+	STRS_ADD(a, &ret->words, S("rcs"), call->output.n ? call->output : S("a.a"));
 	strs_add_all(a, &ret->words, &call->objects);
 	return NULL;
 }
@@ -327,21 +327,20 @@ static struct err *add_output(struct arena *a, const struct cc *cc, const struct
 		base = str_sub(base, 0, base.n - path_ext(base).n);
 		object = path_join(a, call->folder, str_fmt(a, "%.*s.o", STR(base)));
 		if (call->does == NVCC_PREPROCESSES) { /* the target of -M */
-			ADD_WORDS(a, words, S("-MT"), object);
+			STRS_ADD(a, words, S("-MT"), object);
 		} else if (call->does == NVCC_COMPILES && !call->output.n) {
 			call->output = object;
 		}
 	}
 	if (call->output.n)
-		ADD_WORDS(a, words, S("-o"), call->output);
+		STRS_ADD(a, words, S("-o"), call->output);
 	/* Meson runs what it links there, to see whether that works: it gets the SDK's loader */
 	struct str at = path_abs(a, call->output.n ? call->output : S("a.out"));
 	if (call->does == NVCC_LINKS && config->loader.n && str_contains(at, S("/meson-private/")))
-		strs_add(a, words,
-			str_fmt(a, "-Wl,--dynamic-linker=%.*s,--disable-new-dtags,-rpath,%.*s",
-				STR(config->loader), STR(config->library_path)));
+		strs_fmt(a, words, "-Wl,--dynamic-linker=%.*s,--disable-new-dtags,-rpath,%.*s",
+			STR(config->loader), STR(config->library_path));
 	if (call->does == NVCC_LINKS) {
-		strs_add(a, words, str_fmt(a, "-L%.*s/cuda/lib64", STR(cc->dir)));
+		strs_fmt(a, words, "-L%.*s/cuda/lib64", STR(cc->dir));
 		if (!str_eq(call->runtime, S("none")))
 			strs_add(a, words, S("-lcudart"));
 	}
@@ -392,14 +391,13 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 		strs_add(a, words, S("--offload-host-only"));
 	else
 		for (size_t i = 0; device && i < config->gpus.n; i++)
-			strs_add(a, words,
-				str_fmt(a, "--offload-arch=%.*s", STR(config->gpus.v[i])));
+			strs_fmt(a, words, "--offload-arch=%.*s", STR(config->gpus.v[i]));
 	ret->cuda = call.cuda.n > 0;
 	if (ret->cuda) {
 		struct str overlay;
 		TRY(overlay_make(a, cc, config, &call, &overlay));
 		if (overlay.n)
-			ADD_WORDS(a, words, S("-ivfsoverlay"), overlay);
+			STRS_ADD(a, words, S("-ivfsoverlay"), overlay);
 		struct str old = call.modern ? cc_raise_standard(a, S("17"), &call.words) : S("");
 		if (old.n)
 			cc_say_once(cc, "standard",
@@ -415,11 +413,11 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 					STR(str_join(a, &config->gpus, S(", ")))));
 	}
 	if (relocatable)
-		ADD_WORDS(a, words, S("-Wno-unused-command-line-argument"), S("--hip-link"),
+		STRS_ADD(a, words, S("-Wno-unused-command-line-argument"), S("--hip-link"),
 			S("-fgpu-rdc"));
 	strs_add_all(a, words, &call.words);
 	if (call.sources.n)
-		ADD_WORDS(a, words, S("-isystem"), str_fmt(a, "%.*s/cuda/include", STR(cc->dir)));
+		STRS_ADD(a, words, S("-isystem"), str_fmt(a, "%.*s/cuda/include", STR(cc->dir)));
 	TRY(add_output(a, cc, config, &call, words));
 	if (call.show)
 		show(a, cc, &call, words);

@@ -280,8 +280,8 @@ static void add_hip_header(
 	const struct str to_clang[] = {S("-emit-pch"), S("-o"), made, S("-dependency-file"),
 		depfile, S("-sys-header-deps"), S("-MT"), S("all.pch")};
 	for (size_t i = 0; i < sizeof(to_clang) / sizeof(to_clang[0]); i++)
-		ADD_WORDS(a, ret, S("-Xclang"), to_clang[i]);
-	ADD_WORDS(a, ret, S("-fsyntax-only"), S("-x"), S("hip"), header);
+		STRS_ADD(a, ret, S("-Xclang"), to_clang[i]);
+	STRS_ADD(a, ret, S("-fsyntax-only"), S("-x"), S("hip"), header);
 }
 
 bool compile_headers(struct arena *a, const struct strs *args, struct str header, struct str made,
@@ -311,7 +311,7 @@ struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_a
 	if (p->hip)
 		add_hip_header(a, header, made, depfile, ret_args);
 	else
-		ADD_WORDS(a, ret_args, S("-x"), S("c++-header"), header, S("-o"), made, S("-MD"),
+		STRS_ADD(a, ret_args, S("-x"), S("c++-header"), header, S("-o"), made, S("-MD"),
 			S("-MF"), depfile, S("-MT"), S("all.pch"));
 	return NULL;
 }

@@ -166,10 +166,10 @@ struct strs cc_words_at_home(struct arena *a, struct str cuda, const struct strs
 			if (!fs_exists(str_sub(path, 0, path.n - rest.n)))
 				path = str_fmt(a, "%.*s%.*s", STR(cuda), STR(rest));
 		}
-		strs_add(a, &out, str_fmt(a, "%.*s%.*s", STR(option), STR(path)));
+		strs_fmt(a, &out, "%.*s%.*s", STR(option), STR(path));
 	}
 	if (face && links) /* CUDA's installers make the folder known to the linker */
-		strs_add(a, &out, str_fmt(a, "-L%.*s/lib64", STR(cuda)));
+		strs_fmt(a, &out, "-L%.*s/lib64", STR(cuda));
 	return out;
 }
 

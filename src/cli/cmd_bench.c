@@ -49,20 +49,17 @@ static struct err *fill(struct arena *a, const char *name, struct bench_args *o)
 		unsigned value;
 	} numbers[] = {{"--seed", o->seed}, {"--steps", o->steps}, {"--batch", o->batch},
 		{"--seq", o->seq}, {"--tolerance", o->tolerance}};
-	strs_add(a, words, str_from(name));
-	strs_add(a, words, S("--shape"));
-	strs_add(a, words, str_from(bench_shapes[o->shape]));
+	STRS_ADD(a, words, str_from(name), S("--shape"), str_from(bench_shapes[o->shape]));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (numbers[i].value) {
 			strs_add(a, words, str_from(numbers[i].name));
-			strs_add(a, words, str_fmt(a, "%u", numbers[i].value));
+			strs_fmt(a, words, "%u", numbers[i].value);
 		}
 	if (o->compare.n && !fs_is_file(o->compare))
 		return err_new(
 			E_NOENT, "there is no result '%.*s' to compare with", STR(o->compare));
 	if (o->compare.n) {
-		strs_add(a, words, S("--compare"));
-		strs_add(a, words, path_abs(a, o->compare));
+		STRS_ADD(a, words, S("--compare"), path_abs(a, o->compare));
 	}
 	o->q.jobs = o->common.jobs;
 	return NULL;

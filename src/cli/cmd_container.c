@@ -89,7 +89,7 @@ static struct err *add_memory(struct arena *a, const struct container_run_args *
 		return err_new(E_USAGE, "'%.*s' is no size such as 8g or 512m", STR(o->shm_size));
 	if (o->ipc || size)
 		strs_add(a, &c->words, o->ipc ? S("ipc") : S("shm"));
-	strs_add(a, &c->values, str_fmt(a, "shm=%llu", (unsigned long long)size));
+	strs_fmt(a, &c->values, "shm=%llu", (unsigned long long)size);
 	return NULL;
 }
 
@@ -139,7 +139,7 @@ static struct err *fill_container(
 	if (o->work.n) {
 		struct str work = path_abs(a, o->work);
 		container_add(a, "bind", work, c);
-		strs_add(a, &c->values, str_fmt(a, "work=%.*s", STR(work)));
+		strs_fmt(a, &c->values, "work=%.*s", STR(work));
 	}
 	for (size_t i = 0; i < o->binds.n; i++)
 		TRY(container_bind(a, o->binds.v[i], c));

@@ -82,9 +82,8 @@ static void show_summary(struct arena *a, const struct machine *m)
 			str_fmt(a, "uid %u, groups %.*s", m->uid,
 				STR(str_join(a, &m->groups, S(", ")))));
 	VEC_EACH (struct machine_sdk, s, &m->sdks)
-		strs_add(a, &sdks,
-			str_fmt(a, "%.*s%s%.*s%s", STR(s->path), s->version.n ? " (" : "",
-				STR(s->version), s->version.n ? ")" : ""));
+		strs_fmt(a, &sdks, "%.*s%s%.*s%s", STR(s->path), s->version.n ? " (" : "",
+			STR(s->version), s->version.n ? ")" : "");
 	line(a, "ROCm", str_join(a, &sdks, S(", ")));
 }
 
@@ -160,7 +159,7 @@ static void line_of_wheels(struct arena *a, const struct machine_python *p)
 						STR(str_sub(k->name, parts[i].n, k->name.n))));
 	}
 	if (p->rocm_devel.n)
-		strs_add(a, &list, str_fmt(a, "development files %.*s", STR(p->rocm_devel)));
+		strs_fmt(a, &list, "development files %.*s", STR(p->rocm_devel));
 	if (list.n)
 		out_fmt("wheels in %.*s: %.*s\n", STR(p->path), STR(str_join(a, &list, S("; "))));
 }

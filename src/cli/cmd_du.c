@@ -20,14 +20,13 @@ static struct str state_text(struct arena *a, const struct disk_item *i)
 {
 	struct strs list = {0};
 	VEC_EACH (const struct disk_part, p, &i->gpus)
-		strs_add(a, &list,
-			str_fmt(a, "%.*s %.*s", STR(p->gpu), STR(human_bytes(a, p->bytes))));
+		strs_fmt(a, &list, "%.*s %.*s", STR(p->gpu), STR(human_bytes(a, p->bytes)));
 	if (i->unfinished)
 		strs_add(a, &list, S("unfinished: a build goes on from it"));
 	if (i->busy.n)
 		strs_add(a, &list, i->busy);
 	if (i->project.n)
-		strs_add(a, &list, str_fmt(a, "of %.*s", STR(i->project)));
+		strs_fmt(a, &list, "of %.*s", STR(i->project));
 	return str_join(a, &list, S("; "));
 }
 

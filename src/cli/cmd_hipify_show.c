@@ -192,11 +192,10 @@ static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 			say_verbose("%.*s -> %.*s", STR(source_of(job, f)), STR(output_of(job, f)));
 	}
 	if (ours)
-		strs_add(a, &others,
-			str_fmt(a, "and %.*s of rocsmith", STR(human_count(a, ours, "header"))));
+		strs_fmt(a, &others, "and %.*s of rocsmith", STR(human_count(a, ours, "header")));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].n)
-			strs_add(a, &others, str_fmt(a, "%zu %s", parts[i].n, parts[i].what));
+			strs_fmt(a, &others, "%zu %s", parts[i].n, parts[i].what);
 	if (repeats)
 		say_warning("torch's own hipify, run once more on the result, would change %zu "
 			    "file%s of it again",

@@ -318,9 +318,8 @@ struct err *cmd_patch_status(struct arena *a, void *args)
 		return NULL;
 	VEC_EACH (const struct recipe_fact, f, &r.facts.versions)
 		if (str_eq(f->name, S("torch")) || str_eq(f->name, S("rocm")))
-			strs_add(a, &built_for,
-				str_fmt(a, "%.*s %.*s (%.*s)", STR(f->name), STR(f->version),
-					STR(f->from)));
+			strs_fmt(a, &built_for, "%.*s %.*s (%.*s)", STR(f->name), STR(f->version),
+				STR(f->from));
 	strs_add_all(a, &built_for, &r.facts.gpus);
 	if (built_for.n)
 		say_verbose("for %.*s", STR(str_join(a, &built_for, S(", "))));

@@ -207,7 +207,7 @@ static struct err *add_restore(struct arena *a, struct slim_report *r)
 		r->unlisted = all.unlisted;
 	}
 	if (r->restore.n && !r->unlisted)
-		strs_add(a, &r->restore, str_fmt(a, "rm %.*s", STR(str_shell(a, list))));
+		strs_fmt(a, &r->restore, "rm %.*s", STR(str_shell(a, list)));
 	return NULL;
 }
 

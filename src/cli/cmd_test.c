@@ -58,9 +58,8 @@ static void show_counts(struct arena *a, const struct test_evidence *e)
 	struct strs words = {0};
 	for (unsigned i = 0; i < TEST_OUTCOMES; i++)
 		if (e->counts[i])
-			strs_add(a, &words,
-				str_fmt(a, "%llu %s", (unsigned long long)e->counts[i],
-					test_outcomes[i]));
+			strs_fmt(a, &words, "%llu %s", (unsigned long long)e->counts[i],
+				test_outcomes[i]);
 	struct str where = e->gpu.n ? e->gpu : S("the CPU");
 	out_fmt("%.*s on %.*s: %.*s (%.*s, %.*s)\n", STR(e->suite), STR(where),
 		STR(e->pass ? styled_out(a, STYLE_GREEN, S("pass"))

@@ -32,8 +32,7 @@ static struct strs gpus(struct arena *a)
 		if (!gpu_table()[i].removed)
 			strs_add(a, &ret, str_from(gpu_table()[i].name));
 	targets_sort(&ret);
-	strs_add(a, &ret, S("all"));
-	strs_add(a, &ret, S("native"));
+	STRS_ADD(a, &ret, S("all"), S("native"));
 	return ret;
 }
 

@@ -71,7 +71,7 @@ static struct err *unknown_option(struct parse *p, struct str word)
 	struct strs names = {0};
 	OPT_ALL (o, p->c)
 		if (!opt_is_positional(o) && !(o->flags & OPT_HIDDEN))
-			strs_add(p->a, &names, str_fmt(p->a, "--%s", o->lname));
+			strs_fmt(p->a, &names, "--%s", o->lname);
 	struct err *e = err_new(E_USAGE, "'%s' has no option '%.*s'", p->c->name, STR(word));
 	return hint_usage(p, err_near(e, str_sub(word, 0, str_chr(word, '=')), &names));
 }

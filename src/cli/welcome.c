@@ -15,9 +15,8 @@ struct err *welcome(struct arena *a)
 	TRY(next_steps(a, &m, &none, &steps));
 	next_first(a, &m, &steps, &list);
 	VEC_EACH (const struct machine_gpu, g, &m.gpus)
-		strs_add(a, &gpus,
-			str_fmt(a, "%.*s%s%.*s%s", STR(g->target), g->product.n ? " (" : "",
-				STR(g->product), g->product.n ? ")" : ""));
+		strs_fmt(a, &gpus, "%.*s%s%.*s%s", STR(g->target), g->product.n ? " (" : "",
+			STR(g->product), g->product.n ? ")" : "");
 	VEC_EACH (const struct next_command, c, &list)
 		width = c->command.n > width ? c->command.n : width;
 	out_fmt("rocsmith %s: CUDA projects as Python wheels for AMD GPUs\n\n", ROCSMITH_VERSION);

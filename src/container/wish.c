@@ -80,11 +80,10 @@ struct err *container_open(
 	if (!folder)
 		read_image(a, ret);
 	if (!folder && !ret->digest.n)
-		strs_add(a, &ret->warnings,
-			str_fmt(a,
-				"no digest pins the image '%.*s', so another one may have this "
-				"name tomorrow; %s image inspect -f '{{.RepoDigests}}' shows it",
-				STR(image), ret->engine->program));
+		strs_fmt(a, &ret->warnings,
+			"no digest pins the image '%.*s', so another one may have this "
+			"name tomorrow; %s image inspect -f '{{.RepoDigests}}' shows it",
+			STR(image), ret->engine->program);
 	return NULL;
 }
 
@@ -94,11 +93,10 @@ static struct err *check_words(struct arena *a, const struct machine *m, const s
 {
 	struct strs have = {0};
 	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
-		strs_add(a, &have, str_fmt(a, "%u", g->index));
+		strs_fmt(a, &have, "%u", g->index);
 		strs_put(a, &have, g->target);
 	}
-	strs_add(a, &have, S("all"));
-	strs_add(a, &have, S("none"));
+	STRS_ADD(a, &have, S("all"), S("none"));
 	for (size_t i = 0; i < words->n; i++)
 		if (!strs_has(&have, words->v[i]))
 			return err_new(E_USAGE, "this machine has no GPU '%.*s', only %.*s",
@@ -116,8 +114,8 @@ static void add_device(
 		node = str_eq(n->path, path) ? n : node;
 	container_add(a, "device", path, c);
 	if (!node) {
-		strs_add(a, &c->warnings,
-			str_fmt(a, "'%.*s' is not there; 'rocsmith doctor' tells why", STR(path)));
+		strs_fmt(a, &c->warnings, "'%.*s' is not there; 'rocsmith doctor' tells why",
+			STR(path));
 		return;
 	}
 	struct str group = str_fmt(a, "%u", node->gid);
@@ -155,7 +153,7 @@ static void add_gpus(
 	}
 	if (chosen.n && chosen.n < m->gpus.n)
 		strs_add(a, &c->words, S("subset"));
-	strs_add(a, &c->values, str_fmt(a, "gpus=%.*s", STR(str_join(a, &chosen, S(",")))));
+	strs_fmt(a, &c->values, "gpus=%.*s", STR(str_join(a, &chosen, S(","))));
 	if (!m->gpus.n && m->has_dxg) {
 		/* in WSL by one node, and libraries of Windows (ROCm/librocdxg:README.md) */
 		container_add(a, "device", S("/dev/dxg"), c);
@@ -188,9 +186,9 @@ struct err *container_machine(
 		strs_add(a, &io->words, S("user"));
 	if (m->selinux)
 		strs_add(a, &io->words, S("selinux"));
-	strs_add(a, &io->values, str_fmt(a, "uid=%u", m->uid));
-	strs_add(a, &io->values, str_fmt(a, "gid=%u", m->gid));
-	strs_add(a, &io->values, str_fmt(a, "groups=%.*s", STR(str_join(a, &groups, S(",")))));
+	strs_fmt(a, &io->values, "uid=%u", m->uid);
+	strs_fmt(a, &io->values, "gid=%u", m->gid);
+	strs_fmt(a, &io->values, "groups=%.*s", STR(str_join(a, &groups, S(","))));
 	return NULL;
 }
 

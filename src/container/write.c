@@ -79,15 +79,15 @@ static struct strs values_of(
 	strs_add_all(a, &list, &c->values);
 	if (!i)
 		return list;
-	strs_add(a, &list, str_fmt(a, "from=%.*s", STR(i->from)));
-	strs_add(a, &list, str_fmt(a, "at=%.*s", STR(i->at)));
+	strs_fmt(a, &list, "from=%.*s", STR(i->from));
+	strs_fmt(a, &list, "at=%.*s", STR(i->at));
 	strs_add(a, &list, i->readonly ? S("mode=ro") : S("mode=rw"));
 	for (size_t k = 0; i->readonly && k < sizeof(marks) / sizeof(*marks); k++)
-		strs_add(a, &list, str_fmt(a, "%s=%s", marks[k], marks[k]));
-	strs_add(a, &list, str_fmt(a, "src=%.*s", STR(csv_field(a, "src", i->from))));
-	strs_add(a, &list, str_fmt(a, "dst=%.*s", STR(csv_field(a, "dst", i->at))));
-	strs_add(a, &list, str_fmt(a, "left=%.*s", STR(colons_quoted(a, i->from))));
-	strs_add(a, &list, str_fmt(a, "right=%.*s", STR(colons_quoted(a, i->at))));
+		strs_fmt(a, &list, "%s=%s", marks[k], marks[k]);
+	strs_fmt(a, &list, "src=%.*s", STR(csv_field(a, "src", i->from)));
+	strs_fmt(a, &list, "dst=%.*s", STR(csv_field(a, "dst", i->at)));
+	strs_fmt(a, &list, "left=%.*s", STR(colons_quoted(a, i->from)));
+	strs_fmt(a, &list, "right=%.*s", STR(colons_quoted(a, i->at)));
 	return list;
 }
 
@@ -129,8 +129,8 @@ static struct err *write_part(struct arena *a, const struct container_part *p,
 
 struct err *container_write(struct arena *a, struct container *c)
 {
-	strs_add(a, &c->values, str_fmt(a, "program=%s", c->engine->program));
-	strs_add(a, &c->values, str_fmt(a, "image=%.*s", STR(c->image)));
+	strs_fmt(a, &c->values, "program=%s", c->engine->program);
+	strs_fmt(a, &c->values, "image=%.*s", STR(c->image));
 	if (c->engine->entries)
 		TRY(add_entries(a, S("/"), c));
 	for (const struct container_part *p = container_part_table(); p->engines; p++) {

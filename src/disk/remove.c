@@ -76,8 +76,7 @@ struct err *disk_hint(struct err *e, struct str dir)
 			continue;
 		all += sum[k];
 		strs_add(&tmp, &kinds, str_from(disk_kinds[k]));
-		strs_add(&tmp, &parts,
-			str_fmt(&tmp, "%s %.*s", disk_kinds[k], STR(human_bytes(&tmp, sum[k]))));
+		strs_fmt(&tmp, &parts, "%s %.*s", disk_kinds[k], STR(human_bytes(&tmp, sum[k])));
 	}
 	return all ? err_hint(e,
 			     "'rocsmith clean %.*s' would free %.*s there (%.*s); -n shows what",

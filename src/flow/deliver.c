@@ -159,13 +159,10 @@ struct err *build_deliver_editable(struct foreign *f, struct build_result *ret)
 		return NULL;
 	if (!fs_is_dir(path_join(a, site, S("pip")))) {
 		python = path_join(a, f->venv, S("bin/python"));
-		strs_add(a, &words, str_fmt(a, "--python=%.*s", STR(to)));
+		strs_fmt(a, &words, "--python=%.*s", STR(to));
 	}
-	strs_add(a, &words, S("install"));
-	strs_add(a, &words, S("--no-deps"));
-	strs_add(a, &words, S("--no-index"));
-	strs_add(a, &words, S("--force-reinstall"));
-	strs_add(a, &words, f->result);
+	STRS_ADD(a, &words, S("install"), S("--no-deps"), S("--no-index"), S("--force-reinstall"),
+		f->result);
 	progress_note(S("Installing"), "'%.*s' into '%.*s'", STR(f->plan->name), STR(f->editable));
 	TRY_CTX(get_python(a, python, "pip", &words), "cannot install into '%.*s'",
 		STR(f->editable));

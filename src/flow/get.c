@@ -219,8 +219,7 @@ struct err *get_python(
 	struct proc_result r;
 	for (size_t i = 0; unset[i]; i++)
 		strs_add(a, &p.setenv, str_from(unset[i]));
-	strs_add(a, &p.setenv, S("PIP_NO_INPUT=1"));
-	strs_add(a, &p.setenv, S("PIP_DISABLE_PIP_VERSION_CHECK=1"));
+	STRS_ADD(a, &p.setenv, S("PIP_NO_INPUT=1"), S("PIP_DISABLE_PIP_VERSION_CHECK=1"));
 	p.argv.v[0] = program;
 	strs_add_all(a, &p.argv, words);
 	return proc_check(a, &p, &r);
@@ -309,9 +308,8 @@ struct err *get_run(struct arena *a, const struct get_request *q, struct get_don
 		ret->torch = str_eq(p->name, S("torch")) ? p->version : ret->torch;
 	if (lock.n) {
 		text = str_shell(a, lock);
-		strs_add(a, &ret->commands,
-			str_fmt(a, "python3 -m pip install --no-deps -r %.*s", STR(text)));
-		strs_add(a, &ret->commands, str_fmt(a, "uv pip install -r %.*s", STR(text)));
+		strs_fmt(a, &ret->commands, "python3 -m pip install --no-deps -r %.*s", STR(text));
+		strs_fmt(a, &ret->commands, "uv pip install -r %.*s", STR(text));
 	}
 	if (fs_writes_forbidden())
 		return NULL;

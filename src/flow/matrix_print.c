@@ -4,7 +4,7 @@
 
 static void add_value(struct arena *a, const char *name, struct str value, struct strs *values)
 {
-	strs_add(a, values, str_fmt(a, "%s=%.*s", name, STR(value)));
+	strs_fmt(a, values, "%s=%.*s", name, STR(value));
 }
 
 /* Writes a row once, or once for each of what it is for. */
@@ -16,12 +16,12 @@ static void print_line(struct arena *a, const struct matrix *m, const struct mat
 	size_t step = chunk ? l->most : 1, end = array ? arrays->n : each.n ? m->cells.n : 1;
 	struct strs chunks = {0};
 	for (size_t i = 0; l->most && i < m->cells.n; i += l->most)
-		strs_add(a, &chunks, str_fmt(a, "cells-%zu", i / l->most + 1));
+		strs_fmt(a, &chunks, "cells-%zu", i / l->most + 1);
 	for (size_t i = 0; i < end; i += step) {
 		struct strs values = {0}, cells = {0}, words = {0};
 		for (size_t k = i; chunk && k < m->cells.n && k - i < step;
 			k++) /* 3.10 is no number */
-			strs_add(a, &cells, str_fmt(a, "'%.*s'", STR(m->cells.v[k].name)));
+			strs_fmt(a, &cells, "'%.*s'", STR(m->cells.v[k].name));
 		if (array)
 			words = matrix_sbatch(a, &arrays->v[i]);
 		VEC_EACH (struct str, w, &words) /* ids of jobs are variables */

@@ -111,11 +111,11 @@ static struct err *set_option(const struct matrix_reader *r, struct str key, con
 	if (o == &project_option)
 		io->project = n->text;
 	else if (o->kind == MATRIX_FLAG)
-		strs_add(r->a, &io->words,
-			str_fmt(r->a, "--%s%s", str_eq(n->text, S("true")) ? "" : "no-", o->name));
+		strs_fmt(r->a, &io->words, "--%s%s", str_eq(n->text, S("true")) ? "" : "no-",
+			o->name);
 	else
 		VEC_EACH (const struct str, text, &texts)
-			strs_add(r->a, &io->words, str_fmt(r->a, "--%s=%.*s", o->name, STR(*text)));
+			strs_fmt(r->a, &io->words, "--%s=%.*s", o->name, STR(*text));
 	return NULL;
 }
 
@@ -204,8 +204,7 @@ static struct err *read_exclude(struct matrix_reader *r, const struct node *n, s
 		else if (stars > STARS)
 			return node_error(it, E_LIMIT, "a pattern has at most %d stars", STARS);
 		else
-			strs_add(r->a, &x->where,
-				str_fmt(r->a, "%.*s=%.*s", STR(it->key), STR(it->text)));
+			strs_fmt(r->a, &x->where, "%.*s=%.*s", STR(it->key), STR(it->text));
 	}
 	if (!x->reason.n || !x->where.n)
 		return node_error(n, E_SYNTAX,
@@ -270,8 +269,7 @@ static void add_cell(struct matrix_reader *r, size_t number)
 		of /= axis->values.n;
 		const struct matrix_value *v = &axis->values.v[number / of % axis->values.n];
 		strs_add(r->a, &labels, v->label);
-		strs_add(r->a, &c.values,
-			str_fmt(r->a, "%.*s=%.*s", STR(axis->name), STR(v->label)));
+		strs_fmt(r->a, &c.values, "%.*s=%.*s", STR(axis->name), STR(v->label));
 		strs_add_all(r->a, &c.words, &v->words);
 		hits &= v->excludes;
 		c.project = v->project.n ? v->project : c.project;
@@ -324,8 +322,7 @@ static struct err *read_request(struct matrix_reader *r, const struct node *map)
 		if (wants && (!str_u64(n->text, 10, &number) || !number || number > CELLS))
 			return node_error(n, E_SYNTAX, "'%.*s' is a number up to %d (memory: GiB)",
 				STR(n->key), CELLS);
-		strs_add(r->a, &r->m->request,
-			str_fmt(r->a, "%.*s=%.*s", STR(n->key), STR(n->text)));
+		strs_fmt(r->a, &r->m->request, "%.*s=%.*s", STR(n->key), STR(n->text));
 	}
 	return NULL;
 }

@@ -67,7 +67,7 @@ static void add_set(struct arena *a, const struct matrix_cell *c, const struct m
 
 static void add_option(struct arena *a, const char *name, struct str value, struct proc *p)
 {
-	strs_add(a, &p->argv, str_fmt(a, "--%s=%.*s", name, STR(value)));
+	strs_fmt(a, &p->argv, "--%s=%.*s", name, STR(value));
 }
 
 /* folder: of the step. */
@@ -251,7 +251,7 @@ static struct err *run_cell(struct arena *tmp, void *user)
 		str_z(tmp, j->m->state), "--cell", str_z(tmp, j->c->name),
 		j->m->trust ? "--trust" : NULL, NULL);
 	if (j->cpus)
-		strs_add(tmp, &p.setenv, str_fmt(tmp, "ROCSMITH_JOBS=%u", j->cpus));
+		strs_fmt(tmp, &p.setenv, "ROCSMITH_JOBS=%u", j->cpus);
 	TRY(proc_run(tmp, &p, &r));
 	TRY(matrix_look(tmp, j->m, &now));
 	if (now.state == MATRIX_DONE)

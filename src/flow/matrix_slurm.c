@@ -69,16 +69,15 @@ static void add_requests(
 		gib = (((cpus ? cpus : 1) - 1) * other + k->memory) / (1 << 30) + 2;
 	}
 	if (build && cpus)
-		strs_add(s->a, words,
-			str_fmt(s->a, "--cpus-per-task=%llu", (unsigned long long)cpus));
+		strs_fmt(s->a, words, "--cpus-per-task=%llu", (unsigned long long)cpus);
 	if (build && gib)
-		strs_add(s->a, words, str_fmt(s->a, "--mem=%lluG", (unsigned long long)gib));
+		strs_fmt(s->a, words, "--mem=%lluG", (unsigned long long)gib);
 	if (hours)
-		strs_add(s->a, words, str_fmt(s->a, "--time=%llu", (unsigned long long)hours * 60));
+		strs_fmt(s->a, words, "--time=%llu", (unsigned long long)hours * 60);
 	for (size_t i = 0; plain[i]; i++) {
 		const struct str *line = strs_variable(&s->m->request, str_from(plain[i]));
 		if (line)
-			strs_add(s->a, words, str_fmt(s->a, "--%.*s", STR(*line)));
+			strs_fmt(s->a, words, "--%.*s", STR(*line));
 	}
 }
 
@@ -118,17 +117,14 @@ static void add_element(struct slurm *s, size_t cell, struct str step, const str
 		STR(str_shell(a, s->m->state)), chunk * CHUNK, STR(step), STR(s->m->mark),
 		s->m->trust ? " --trust" : "");
 	strs_add(a, &words, S("--parsable"));
-	strs_add(a, &words, str_fmt(a, "--job-name=%.*s", STR(job_name(s, step, chunk))));
-	strs_add(a, &words, S("--requeue"));
-	strs_add(a, &words, S("--kill-on-invalid-dep=yes"));
-	strs_add(a, &words, str_fmt(a, "--chdir=%.*s", STR(s->m->state)));
-	strs_add(a, &words, S("--output=slurm-%x-%a.log"));
-	strs_add(a, &words, S("--open-mode=append"));
+	strs_fmt(a, &words, "--job-name=%.*s", STR(job_name(s, step, chunk)));
+	STRS_ADD(a, &words, S("--requeue"), S("--kill-on-invalid-dep=yes"));
+	strs_fmt(a, &words, "--chdir=%.*s", STR(s->m->state));
+	STRS_ADD(a, &words, S("--output=slurm-%x-%a.log"), S("--open-mode=append"));
 	add_requests(s, &s->m->cells.v[cell], step, &words);
 	if (waits->n)
-		strs_add(a, &words,
-			str_fmt(a, "--dependency=%.*s", STR(str_join(a, waits, S(",")))));
-	strs_add(a, &words, str_fmt(a, "--wrap=%.*s", STR(run)));
+		strs_fmt(a, &words, "--dependency=%.*s", STR(str_join(a, waits, S(","))));
+	strs_fmt(a, &words, "--wrap=%.*s", STR(run));
 	struct matrix_array *into = NULL;
 	VEC_EACH (struct matrix_array, x, s->arrays)
 		into = strs_eq(&x->words, &words) ? x : into;
@@ -137,7 +133,7 @@ static void add_element(struct slurm *s, size_t cell, struct str step, const str
 		*into = (struct matrix_array){.step = step, .words = words};
 		into->id = str_fmt(a, "${job_%zu}", s->arrays->n);
 	}
-	strs_add(a, &into->indices, str_fmt(a, "%zu", cell % CHUNK));
+	strs_fmt(a, &into->indices, "%zu", cell % CHUNK);
 }
 
 /* Adds the step at this place of all cells that lack it; in each cell, what it needs is at places before. At 0 the SDK. */
@@ -159,10 +155,9 @@ static struct err *add_steps_at(struct slurm *s, size_t place)
 		struct str id;
 		VEC_EACH (const struct str, need, &step->after)
 			if ((id = job_of(s, *need, i)).n)
-				strs_add(s->a, &waits, str_fmt(s->a, "aftercorr:%.*s", STR(id)));
+				strs_fmt(s->a, &waits, "aftercorr:%.*s", STR(id));
 		if (place && c->sdk.n && !waits.n && (id = job_of(s, sdk.name, c->sdk_owner)).n)
-			strs_add(s->a, &waits,
-				str_fmt(s->a, "afterok:%.*s_%zu", STR(id), c->sdk_owner % CHUNK));
+			strs_fmt(s->a, &waits, "afterok:%.*s_%zu", STR(id), c->sdk_owner % CHUNK);
 		add_element(s, i, step->name, &waits);
 	}
 	return NULL;
@@ -210,7 +205,7 @@ struct strs matrix_sbatch(struct arena *a, const struct matrix_array *array)
 {
 	struct strs argv = {0};
 	strs_add(a, &argv, S("sbatch"));
-	strs_add(a, &argv, str_fmt(a, "--array=%.*s", STR(ranges(a, &array->indices))));
+	strs_fmt(a, &argv, "--array=%.*s", STR(ranges(a, &array->indices)));
 	strs_add_all(a, &argv, &array->words);
 	return argv;
 }

@@ -142,7 +142,7 @@ static void add_sdk(struct arena *a, const struct node *plan, struct matrix_cell
 	for (size_t i = !debian; options[i]; i++) {
 		struct str value = node_text(sdk, str_from(options[i]), S(""));
 		if (value.n)
-			strs_add(a, &c->sdk, str_fmt(a, "--%s=%.*s", options[i], STR(value)));
+			strs_fmt(a, &c->sdk, "--%s=%.*s", options[i], STR(value));
 	}
 }
 

@@ -121,7 +121,7 @@ struct err *set_renew(struct arena *a, struct build_set *set, struct set_member 
 	if (pins.n && line)
 		*line = str_fmt(a, "%.*s|%.*s", STR(*line), STR(pins));
 	else if (pins.n)
-		strs_add(a, &f->env, str_fmt(a, PINS "=%.*s", STR(pins)));
+		strs_fmt(a, &f->env, PINS "=%.*s", STR(pins));
 	return NULL;
 }
 

@@ -62,7 +62,7 @@ struct strs foreign_cmake_words(const struct foreign *f)
 	strs_add(f->a, &words, S("-DCMAKE_CUDA_ARCHITECTURES_NATIVE=" CUDA_ARCH "-real"));
 	bool ours = f->rocm.n && fs_is_dir(cccl) && str_chr(cccl, ' ') == cccl.n;
 	for (size_t i = 0; i < 2 && ours; i++)
-		strs_add(f->a, &words, str_fmt(f->a, "-D%s=%.*s", downloads[i], STR(cccl)));
+		strs_fmt(f->a, &words, "-D%s=%.*s", downloads[i], STR(cccl));
 	return words;
 }
 
@@ -144,8 +144,7 @@ struct err *foreign_environment(struct foreign *f)
 	if (f->rocm.n) /* only installing requirements needs no SDK */
 		TRY(add_rocm(f, &path));
 	struct strs dirs = {0};
-	strs_add(a, &dirs, path_join(a, f->venv, S("bin")));
-	strs_add(a, &dirs, path);
+	STRS_ADD(a, &dirs, path_join(a, f->venv, S("bin")), path);
 	strs_add_all(a, &dirs, &f->user_path);
 	set_variable(f, S("PATH"), str_join(a, &dirs, S(":")));
 	set_variable(f, S("HOME"), f->home);

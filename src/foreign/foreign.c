@@ -206,8 +206,7 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 		".git/HEAD", ".git/objects/info/alternates", ".git/refs/heads/.keep", NULL};
 	struct str report, commit = S("");
 	struct change_set known = {0};
-	strs_add(f->a, &s->view.hidden, f->dir);
-	strs_add(f->a, &s->view.hidden, f->out);
+	STRS_ADD(f->a, &s->view.hidden, f->dir, f->out);
 	s->view.over = r->queue.texts = &texts;
 	TRY(queue_changes(f->a, &r->queue, false, &s->view, set));
 	struct err *failed = recipes_changes(f->a, &r->all, &r->request, &s->view, &patches);
@@ -227,9 +226,8 @@ static struct err *update_copy(struct foreign *f, struct session *s, struct chan
 	if (r->queue.patches.n) {
 		progress_note(S("Patched"), "by %.*s of '%.*s'",
 			STR(human_count(f->a, r->queue.patches.n, "patch file")), STR(f->patches));
-		strs_add(f->a, &f->patched,
-			str_fmt(f->a, "queue %.*s %.*s", STR(r->queue.patchset),
-				STR(r->queue.hash)));
+		strs_fmt(f->a, &f->patched, "queue %.*s %.*s", STR(r->queue.patchset),
+			STR(r->queue.hash));
 	}
 	VEC_EACH (const struct change, c, &patches.changes) /* later ones win */
 		*VEC_PUSH(f->a, set) = *c;

@@ -30,7 +30,7 @@ struct candidate { /* a variable or program of the user's */
 static void add_input(struct foreign *f, struct str name, struct str value)
 {
 	struct str hash = sha256_hex(f->a, value);
-	strs_add(f->a, &f->inputs, str_fmt(f->a, "%.*s %.*s", STR(hash), STR(name)));
+	strs_fmt(f->a, &f->inputs, "%.*s %.*s", STR(hash), STR(name));
 }
 
 /* ---- the project's files ---- */

@@ -189,7 +189,7 @@ struct err *foreign_run(
 
 void foreign_word(struct foreign *f, struct strs *words, const char *name, struct str value)
 {
-	strs_add(f->a, words, str_fmt(f->a, "%s=%.*s", name, STR(value)));
+	strs_fmt(f->a, words, "%s=%.*s", name, STR(value));
 }
 
 struct err *foreign_drive(

@@ -188,7 +188,7 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 	for (size_t k = 0; k < list->n && k < SHOWN; k++)
 		strs_add(f->a, &shown, list->v[k]);
 	if (list->n > SHOWN)
-		strs_add(f->a, &shown, str_fmt(f->a, "%zu more", list->n - SHOWN));
+		strs_fmt(f->a, &shown, "%zu more", list->n - SHOWN);
 	bool bad = i == LOST || i == LEFT_OUT;
 	struct str more_words =
 		i == LEFT_OUT && gave_up.n ? str_fmt(f->a, "; the build says %.*s", STR(gave_up))

@@ -136,9 +136,8 @@ static struct err *try_apply(struct attempt *t, bool reverse, unsigned fuzz, boo
 		ptrdiff_t at, lines, by;
 		*ret = find(t, &p, &at, &lines);
 		if (!*ret) {
-			strs_add(t->a, &t->notes,
-				str_fmt(t->a, "hunk %zu of %zu does not fit %.*s", i + 1,
-					f->hunks.n, STR(f->path)));
+			strs_fmt(t->a, &t->notes, "hunk %zu of %zu does not fit %.*s", i + 1,
+				f->hunks.n, STR(f->path));
 			break;
 		}
 		by = t->moved = reverse ? 0 : at - p.first;
@@ -148,9 +147,8 @@ static struct err *try_apply(struct attempt *t, bool reverse, unsigned fuzz, boo
 		if (lines)
 			loose = str_fmt(t->a, " with fuzz %td", lines);
 		if (by || lines)
-			strs_add(t->a, &t->notes,
-				str_fmt(t->a, "hunk %zu of %.*s fits%.*s%.*s", i + 1, STR(f->path),
-					STR(far), STR(loose)));
+			strs_fmt(t->a, &t->notes, "hunk %zu of %.*s fits%.*s%.*s", i + 1,
+				STR(f->path), STR(far), STR(loose));
 		/* lines of context are copied from the file, since fuzz may have ignored them */
 		VEC_EACH (const struct diff_line, l, &p.hunk->lines) {
 			char kind = kind_of(t, l);
@@ -202,7 +200,7 @@ struct err *diff_apply(
 		ret->notes = t.notes;
 	if (ret->fit == DIFF_FITS && f->removes && ret->text.n) {
 		ret->fit = DIFF_NOT;
-		strs_add(a, &ret->notes, str_fmt(a, "%.*s has more than is removed", STR(f->path)));
+		strs_fmt(a, &ret->notes, "%.*s has more than is removed", STR(f->path));
 	}
 	return NULL;
 }

@@ -299,11 +299,11 @@ void hipify_options_complete(struct arena *a, struct hipify_options *o)
 		for (size_t i = 0; i < x->n; i++)
 			buf_fmt(&name, strchr("*?[", x->p[i]) ? "[%c]" : "%c", x->p[i]);
 		strs_add(a, &ignore, buf_str(&name));
-		strs_add(a, &ignore, str_fmt(a, "%.*s/*", STR(name)));
+		strs_fmt(a, &ignore, "%.*s/*", STR(name));
 		if (str_chr(*x, '/') < x->n)
 			continue;
-		strs_add(a, &ignore, str_fmt(a, "*/%.*s", STR(name)));
-		strs_add(a, &ignore, str_fmt(a, "*/%.*s/*", STR(name)));
+		strs_fmt(a, &ignore, "*/%.*s", STR(name));
+		strs_fmt(a, &ignore, "*/%.*s/*", STR(name));
 	}
 	o->ignore = ignore;
 }

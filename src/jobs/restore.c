@@ -38,9 +38,7 @@ struct err *job_restore(struct arena *tmp, struct job *j, struct str part, struc
 		return NULL;
 	TRY(fs_read(tmp, part, MAX_TEXT, &ret->text));
 	TRY(job_deps(tmp, j, &ret->read));
-	strs_add(tmp, &ret->words, j->set->identity);
-	strs_add(tmp, &ret->words, j->report.kind);
-	strs_add(tmp, &ret->words, j->proc.cwd);
+	STRS_ADD(tmp, &ret->words, j->set->identity, j->report.kind, j->proc.cwd);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		strs_add(tmp, &ret->words, S("--"));
 		strs_add_all(tmp, &ret->words, lists[i]);

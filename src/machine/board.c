@@ -20,8 +20,7 @@ static struct strs places_of(struct root *r, const struct machine_gpu *g)
 		root_read(r, path_join(r->a, dirs.v[0], S("mem_info_gtt_total")), &text) == ROOT_OK)
 		return dirs;
 	if (g->render.n)
-		strs_add(r->a, &dirs,
-			str_fmt(r->a, "sys/class/drm/%.*s/device", STR(path_base(g->render))));
+		strs_fmt(r->a, &dirs, "sys/class/drm/%.*s/device", STR(path_base(g->render)));
 	root_list(r, S("sys/class/drm"), &names);
 	for (size_t i = 0; i < names.n && i < CARDS_MAX && g->pci.n; i++) {
 		struct str dir = str_fmt(r->a, "sys/class/drm/%.*s/device", STR(names.v[i]));

@@ -373,8 +373,7 @@ static bool is_slim(struct python_env *e, struct str torch)
 {
 	struct strs dirs = {0};
 	struct str text;
-	strs_add(e->r->a, &dirs, path_dir(torch));
-	strs_add(e->r->a, &dirs, e->dir);
+	STRS_ADD(e->r->a, &dirs, path_dir(torch), e->dir);
 	VEC_EACH (const struct machine_package, p, &e->py->packages)
 		if (str_eq(p->name, S("torch")))
 			strs_add(e->r->a, &dirs, str_sub(p->path, 1, p->path.n));

@@ -142,7 +142,7 @@ static struct str outside(struct arena *tmp, const struct front *f, struct str p
 static void add_args(struct arena *a, struct proc *p, const struct strs *args, const char *prefix)
 {
 	VEC_EACH (const struct str, s, args)
-		strs_add(a, &p->argv, str_fmt(a, "%s%.*s", prefix, STR(*s)));
+		strs_fmt(a, &p->argv, "%s%.*s", prefix, STR(*s));
 }
 
 /* Adds the flags of a compile or link: the SDK's, and this machine's files, or a sysroot, for the host side. ret_last: those
@@ -165,9 +165,8 @@ static void add_system(const struct make *m, struct proc *p, struct strs *ret_la
 	else
 		strs_add(m->a, &flags, S("--sysroot=" HOST_ROOT));
 	add_args(m->a, p, &flags, "");
-	strs_add(m->a, &p->argv,
-		str_fmt(m->a, "--gcc-install-dir=%s%.*s", inside ? HOST_ROOT : "",
-			STR(m->plan->host.gcc_dir)));
+	strs_fmt(m->a, &p->argv, "--gcc-install-dir=%s%.*s", inside ? HOST_ROOT : "",
+		STR(m->plan->host.gcc_dir));
 	if (ret_last)
 		add_args(m->a, p, &link_flags, "");
 }
@@ -180,14 +179,14 @@ static void add_includes(const struct make *m, struct proc *p, const struct plan
 	const struct plan *plan = m->plan;
 	struct str python = plan->host.python_include, near;
 	VEC_EACH (const struct str, dir, &plan->includes)
-		strs_add(a, &p->argv,
-			str_fmt(a, "-I%.*s", STR(dir->p[0] == '/' ? make_outside(m, *dir) : *dir)));
+		strs_fmt(a, &p->argv, "-I%.*s",
+			STR(dir->p[0] == '/' ? make_outside(m, *dir) : *dir));
 	VEC_EACH (const struct str, dir, &plan->includes)
-		strs_add(a, &p->argv, str_fmt(a, "-I%.*s", STR(include_at(m, *dir))));
+		strs_fmt(a, &p->argv, "-I%.*s", STR(include_at(m, *dir)));
 	near = path_join(a, plan->project, path_dir(src->path));
-	strs_add(a, &p->argv, str_fmt(a, "-iquote%.*s", STR(path_clean(a, near))));
+	strs_fmt(a, &p->argv, "-iquote%.*s", STR(path_clean(a, near)));
 	for (size_t i = 0; i < plan->python_headers.n; i++)
-		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(headers_at(m, i))));
+		strs_fmt(a, &p->argv, "-isystem%.*s", STR(headers_at(m, i)));
 	/* this machine's Python headers if it has some, as the compiler sees them; else the SDK's */
 	bool bound = !m->sdk_python.n && !sees_host(m) && m->sdk->sandbox;
 	if (m->sdk_python.n)
@@ -197,7 +196,7 @@ static void add_includes(const struct make *m, struct proc *p, const struct plan
 	else if (bound)
 		python = S(PYTHON_ROOT "/include");
 	if (plan->needs_python)
-		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(python)));
+		strs_fmt(a, &p->argv, "-isystem%.*s", STR(python));
 	if (plan->needs_python && bound)
 		proc_arg(a, p, "-isystem" PYTHON_ROOT "/arch", NULL);
 	bool ours = false; /* rocsmith's own headers, beside the sources */
@@ -207,7 +206,7 @@ static void add_includes(const struct make *m, struct proc *p, const struct plan
 		proc_arg(a, p, "-idirafter.", NULL);
 	/* clang finds HIP's headers by itself only if the language is HIP */
 	if (src->lang != PLAN_HIP && m->sdk->include.n)
-		strs_add(a, &p->argv, str_fmt(a, "-idirafter%.*s", STR(m->sdk->include)));
+		strs_fmt(a, &p->argv, "-idirafter%.*s", STR(m->sdk->include));
 }
 
 /* The arguments that all passes of a compile share. */
@@ -226,15 +225,15 @@ static struct strs source_words(
 		struct str id = str_sub(digest_hex(a, &d), 0, 16);
 		/* CUDA always has the *_sync warp functions; HIP's headers declare them on demand */
 		proc_arg(a, &p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
-		strs_add(a, &p.argv, str_fmt(a, "-cuid=%.*s", STR(id)));
+		strs_fmt(a, &p.argv, "-cuid=%.*s", STR(id));
 	}
 	add_system(m, &p, NULL);
 	proc_arg(a, &p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",
 		"-fno-caret-diagnostics", NULL);
 	if (src->lang != PLAN_HIP) /* the SDK's flags are meant for HIP, and unused here */
 		proc_arg(a, &p, "-Wno-unused-command-line-argument", NULL);
-	strs_add(a, &p.argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->hip)));
-	strs_add(a, &p.argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->plan->project)));
+	strs_fmt(a, &p.argv, "-ffile-prefix-map=%.*s=.", STR(m->hip));
+	strs_fmt(a, &p.argv, "-ffile-prefix-map=%.*s=.", STR(m->plan->project));
 	add_args(a, &p, &m->plan->defines, "-D");
 	add_args(a, &p, &m->plan->flags, "");
 	add_includes(m, &p, src);
@@ -251,9 +250,8 @@ static void start_clang(struct make *m, struct job *j, struct str work)
 	p->cwd = m->hip;
 	p->log = str_fmt(m->a, "%.*s/%.*s.log", STR(m->log), STR(path_base(j->output)));
 	p->clear_env = true;
-	strs_add(m->a, &p->setenv, S("PATH=/usr/local/bin:/usr/bin:/bin"));
-	strs_add(m->a, &p->setenv, S("LC_ALL=C.UTF-8"));
-	strs_add(m->a, &p->setenv, str_fmt(m->a, "TMPDIR=%.*s", STR(j->work)));
+	STRS_ADD(m->a, &p->setenv, S("PATH=/usr/local/bin:/usr/bin:/bin"), S("LC_ALL=C.UTF-8"));
+	strs_fmt(m->a, &p->setenv, "TMPDIR=%.*s", STR(j->work));
 	strs_add(m->a, &p->argv, m->sdk->clang);
 }
 
@@ -384,7 +382,7 @@ static void add_link(struct make *m, const struct plan_module *module, const str
 	if (module->program) /* the SDK's libraries may be for a newer libc than this machine's */
 		proc_arg(a, p, "-pie", "-Wl,--allow-shlib-undefined", NULL);
 	else
-		strs_add(a, &p->argv, str_fmt(a, "-Wl,-soname,%.*s", STR(path_base(module->file))));
+		strs_fmt(a, &p->argv, "-Wl,-soname,%.*s", STR(path_base(module->file)));
 	VEC_EACH (const struct str, path, &module->sources)
 		link_object(m, j, map_get(objects, *path));
 	for (size_t i = 0; i < m->shared.n; i++)

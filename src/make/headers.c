@@ -71,8 +71,7 @@ static struct strs with_headers(struct arena *tmp, const struct job *j, struct s
 		strs_add(tmp, &ret, *word);
 		if (ret.n > 1)
 			continue;
-		strs_add(tmp, &ret, S("-include-pch"));
-		strs_add(tmp, &ret, file);
+		STRS_ADD(tmp, &ret, S("-include-pch"), file);
 	}
 	return ret;
 }

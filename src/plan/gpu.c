@@ -36,16 +36,14 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 		       (g->hip || w->kind == SWITCH_VARIABLE || !str_eq(w->value, S("ON")));
 		f->gpu_off &= source_is_off(a, value);
 		if (value.n)
-			strs_add(a, &said,
-				str_fmt(a, "%.*s=%.*s (%.*s)", STR(w->name), STR(value),
-					STR(place)));
+			strs_fmt(
+				a, &said, "%.*s=%.*s (%.*s)", STR(w->name), STR(value), STR(place));
 		else if (str_eq(w->name, S("torch")) && !f->torch)
-			strs_add(a, &f->advice,
-				str_fmt(a,
-					"%.*s imports torch: --with torch-*.whl gives one for ROCm",
-					STR(place)));
+			strs_fmt(a, &f->advice,
+				"%.*s imports torch: --with torch-*.whl gives one for ROCm",
+				STR(place));
 		else if (w->on)
-			strs_add(a, &has, str_fmt(a, "%.*s (%.*s)", STR(w->name), STR(place)));
+			strs_fmt(a, &has, "%.*s (%.*s)", STR(w->name), STR(place));
 	}
 	f->gpu_off &= said.n > 0;
 	VEC_EACH (const struct source_switch, w, g) {
@@ -60,17 +58,16 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 		if (w->kind == SWITCH_NONE || (w->on && !f->gpu_off))
 			continue;
 		if (known && !said.n && w->hip == hip && g->sources) {
-			strs_add(a, list, str_fmt(a, "%s%.*s", before, STR(text)));
-			strs_add(a, &set, str_fmt(a, "%.*s (%.*s)", STR(text), STR(w->place)));
+			strs_fmt(a, list, "%s%.*s", before, STR(text));
+			strs_fmt(a, &set, "%.*s (%.*s)", STR(text), STR(w->place));
 			continue;
 		}
 		struct str how =
 			known ? str_fmt(a, ": build: {%s: ['%s%.*s']} in rocsmith.yaml",
 					list == &f->env ? "env" : "options", before, STR(text))
 			      : S(", if the back end passes it on to CMake");
-		strs_add(a, &f->advice,
-			str_fmt(a, "%.*s (%.*s) turns it on%.*s", STR(text), STR(w->place),
-				STR(how)));
+		strs_fmt(a, &f->advice, "%.*s (%.*s) turns it on%.*s", STR(text), STR(w->place),
+			STR(how));
 	}
 	const struct strs *first = set.n ? &set : said.n ? &said : &has;
 	if (first->n)

@@ -316,7 +316,7 @@ static struct err *abi_level(struct arena *a, const struct project *p, const str
 					"'abi3: %.*s' is not a Python version", STR(p->abi3)),
 				"write it like abi3: \"3.8\"");
 		*ret = 0x03000000u | (uint32_t)n << 16;
-		strs_add(a, &plan->defines, str_fmt(a, "Py_LIMITED_API=0x%08x", *ret));
+		strs_fmt(a, &plan->defines, "Py_LIMITED_API=0x%08x", *ret);
 	}
 	if (*ret)
 		return NULL;
@@ -426,8 +426,7 @@ struct err *plan_find_headers(struct arena *a, struct plan *plan, struct str pat
 			if (!str_starts(dir, S("/")) || !fs_is_dir(first))
 				continue;
 			for (size_t k = 0; folders[k]; k++)
-				strs_add(a, &plan->python_headers,
-					str_fmt(a, "%.*s%s", STR(dir), folders[k]));
+				strs_fmt(a, &plan->python_headers, "%.*s%s", STR(dir), folders[k]);
 			plan_explain(a, plan, str_fmt(a, "headers %.*s", STR(starts)).p, first,
 				"the sources include them, and %.*s has them",
 				STR(plan->build_requires.n ? S("a requirement of the build")

@@ -172,7 +172,7 @@ static void spell_out(struct arena *a, struct project_feature *f)
 	for (size_t i = f->choices.n ? 2 : 0; i < 2; i++)
 		VEC_PUSH(a, &f->choices)->is = str_from(switched[i]);
 	VEC_EACH (struct feature_choice, c, &f->choices)
-		strs_add(a, &c->env, str_fmt(a, "%.*s=%d", STR(f->env), str_eq(c->is, S("on"))));
+		strs_fmt(a, &c->env, "%.*s=%d", STR(f->env), str_eq(c->is, S("on")));
 }
 
 static struct err *load(struct arena *a, struct project *p, struct str text)

@@ -323,8 +323,8 @@ static struct err *try_patches(
 	TRY(QUEUE_RUN(a, r, &p, "rev-parse", "--git-path", "objects"));
 	struct str objects = path_join(a, r->git.dir, str_trim(p.out));
 	struct str others = str_fmt(a, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%.*s", STR(objects));
-	strs_add(a, &own.git.setenv, str_fmt(a, "GIT_INDEX_FILE=%.*s/index", STR(dir)));
-	strs_add(a, &own.git.setenv, str_fmt(a, "GIT_OBJECT_DIRECTORY=%.*s", STR(dir)));
+	strs_fmt(a, &own.git.setenv, "GIT_INDEX_FILE=%.*s/index", STR(dir));
+	strs_fmt(a, &own.git.setenv, "GIT_OBJECT_DIRECTORY=%.*s", STR(dir));
 	strs_add(a, &own.git.setenv, others);
 	TRY(QUEUE_RUN(a, &own, &p, "read-tree", tree.p));
 	VEC_EACH (struct queue_patch, i, &q->patches) {

@@ -280,9 +280,8 @@ static struct err *compare_report(struct publishing *p, struct str path, struct 
 			return err_new(E_HASH,
 				"pip gets another '%.*s' than was published, from '%.*s'",
 				STR(name), STR(node_text(from, S("url"), S(""))));
-		strs_add(a, &p->io->read,
-			str_fmt(a, "%.*s==%.*s", STR(name),
-				STR(node_text(meta, S("version"), S("")))));
+		strs_fmt(a, &p->io->read, "%.*s==%.*s", STR(name),
+			STR(node_text(meta, S("version"), S(""))));
 	}
 	return NULL;
 }
@@ -309,9 +308,7 @@ static struct err *ask_pip(struct publishing *p, const struct wheel_name *n, str
 			proc_arg(a, &q, "--platform", str_z(a, word), NULL);
 	strs_add_all(a, &q.argv, wanted);
 	/* other places would hide that this one lacks something */
-	strs_add(a, &q.setenv, S("PIP_FIND_LINKS"));
-	strs_add(a, &q.setenv, S("PIP_EXTRA_INDEX_URL"));
-	strs_add(a, &q.setenv, S("PIP_NO_INDEX"));
+	STRS_ADD(a, &q.setenv, S("PIP_FIND_LINKS"), S("PIP_EXTRA_INDEX_URL"), S("PIP_NO_INDEX"));
 	TRY_CTX(proc_check(a, &q, &r), "pip does not get what was published from '%.*s'", STR(url));
 	return compare_report(p, report, url);
 }
@@ -337,7 +334,7 @@ static struct err *ask_index(struct publishing *p, const struct release_wheel *w
 	}
 	VEC_EACH (const struct index_file, f, &files)
 		there = there || (str_eq(f->name, w->file) && str_eq(f->sha256, w->sha256));
-	strs_add(a, &p->io->read, str_fmt(a, "%.*s==%.*s", STR(w->project), STR(w->version)));
+	strs_fmt(a, &p->io->read, "%.*s==%.*s", STR(w->project), STR(w->version));
 	return there ? NULL
 		     : err_new(E_HASH, "'%.*s' does not have the '%.*s' that was published",
 			       STR(url), STR(w->file));

@@ -124,7 +124,7 @@ static struct err *incomplete(struct arena *a, const struct index_job *job, cons
 	struct offer all = {0};
 	struct strs gpus = {0};
 	for (size_t i = 0; i < gpu_count; i++)
-		strs_add(a, &all.projects, str_fmt(a, DEVICE "%s", gpu_table()[i].name));
+		strs_fmt(a, &all.projects, DEVICE "%s", gpu_table()[i].name);
 	err_free(index_lists(a, job, &all.projects, &all.files, &all.missing));
 	VEC_EACH (const struct str, p, &all.projects)
 		if (newest_wheel(&all, *p, without_post(version), NULL))
@@ -162,11 +162,10 @@ static struct err *choose_wheels(struct arena *a, const struct index_job *job,
 		if (j->items.n == o->projects.n) {
 			j->mirror = core->index;
 			if (lacks.n)
-				strs_add(a, &j->notes,
-					str_fmt(a,
-						"the index has no '%.*s' of %.*s, so ROCm %.*s was "
-						"taken",
-						STR(lacks), STR(first), STR(version)));
+				strs_fmt(a, &j->notes,
+					"the index has no '%.*s' of %.*s, so ROCm %.*s was "
+					"taken",
+					STR(lacks), STR(first), STR(version));
 			return NULL;
 		}
 		TRY(version_parse(a, version, &below));
@@ -196,8 +195,7 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 	bool libraries = false, given = s->from.n || s->links.n;
 	VEC_EACH (const struct str, c, &j->components)
 		libraries = libraries || needs_libraries(*c);
-	strs_add(a, &o.projects, S("rocm-sdk-core"));
-	strs_add(a, &o.projects, S("rocm-sdk-devel"));
+	STRS_ADD(a, &o.projects, S("rocm-sdk-core"), S("rocm-sdk-devel"));
 	if (libraries)
 		strs_add(a, &o.projects, S("rocm-sdk-libraries"));
 	if (libraries && !j->gpus->n && !s->gpus.n)
@@ -206,7 +204,7 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 			"--gpu native, a list such as gfx1100,gfx1201, or all");
 	VEC_EACH (const struct str, gpu, j->gpus)
 		if (libraries)
-			strs_add(a, &o.projects, str_fmt(a, DEVICE "%.*s", STR(*gpu)));
+			strs_fmt(a, &o.projects, DEVICE "%.*s", STR(*gpu));
 	bool all = libraries && !j->gpus->n;
 	here.projects = o.projects;
 	if (!s->refresh && !all && fs_is_dir(archives)) {
@@ -240,7 +238,7 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 		strs_add(a, &job.urls, given || !was.n ? url : was);
 	for (size_t i = 0; all && i < gpu_count; i++)
 		if (gpu_table()[i].current)
-			strs_add(a, &o.projects, str_fmt(a, DEVICE "%s", gpu_table()[i].name));
+			strs_fmt(a, &o.projects, DEVICE "%s", gpu_table()[i].name);
 	TRY(index_lists(a, &job, &o.projects, &o.files, &o.missing));
 	for (size_t i = o.projects.n; all && i-- > 3;) {
 		bool there = newest_wheel(&o, o.projects.v[i], s->suite, NULL);
@@ -281,11 +279,10 @@ struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct archive_i
 				i->sha256 = r->sha256;
 			}
 		if (!known.n && !str_starts(r->url, S("file:")))
-			strs_add(a, &j->notes,
-				str_fmt(a,
-					"the index gives no hash of '%.*s': the receipt has that "
-					"of the file that came",
-					STR(r->file)));
+			strs_fmt(a, &j->notes,
+				"the index gives no hash of '%.*s': the receipt has that "
+				"of the file that came",
+				STR(r->file));
 	}
 	return NULL;
 }
@@ -446,8 +443,7 @@ static struct err *tarball_resolve(struct arena *a, struct sdk_job *j)
 		TRY(local_item(a, &item));
 	}
 	if (s->unverified)
-		strs_add(a, &j->notes,
-			str_fmt(a, "'%.*s' was not verified (--no-verify)", STR(item.file)));
+		strs_fmt(a, &j->notes, "'%.*s' was not verified (--no-verify)", STR(item.file));
 	item.url = from;
 	j->mirror = address_shown(a, from);
 	*VEC_PUSH(a, &j->items) = item;

@@ -107,7 +107,7 @@ static struct err *artifacts_resolve(struct arena *a, struct sdk_job *j)
 	}
 	for (size_t i = 0; needed[i]; i++)
 		if (!strs_has(&there, str_from(needed[i])))
-			strs_add(a, &lacks, str_fmt(a, "%s_generic", needed[i]));
+			strs_fmt(a, &lacks, "%s_generic", needed[i]);
 	VEC_EACH (const struct str, gpu, j->gpus->n ? j->gpus : &set.targets) {
 		struct str kernels = str_fmt(a, "%.*s_%.*s", STR(blas), STR(*gpu));
 		if (strs_has(&there, blas) && !strs_has(&there, kernels))

@@ -58,7 +58,7 @@ struct strs sdk_programs(struct arena *a, const struct sdk *sdk)
 	VEC_EACH (const struct str, path, &files) {
 		struct str state = fs_exact_state(a, *path);
 		if (state.n)
-			strs_add(a, &ret, str_fmt(a, "%.*s %.*s", STR(state), STR(*path)));
+			strs_fmt(a, &ret, "%.*s %.*s", STR(state), STR(*path));
 	}
 	return ret;
 }

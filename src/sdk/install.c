@@ -335,6 +335,6 @@ struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk
 	TRY(resolve(a, &in));
 	TRY(find_need(a, &in, ret));
 	VEC_EACH (struct archive_item, i, &in.need)
-		strs_add(a, ret_packages, str_fmt(a, "%.*s %.*s", STR(i->name), STR(i->version)));
+		strs_fmt(a, ret_packages, "%.*s %.*s", STR(i->name), STR(i->version));
 	return NULL;
 }

@@ -80,8 +80,7 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	if (!fs_exists(sdk_outside(a, sdk, path_join(a, sdk->include, S("hip/hip_runtime.h")))))
 		return missing(sdk, prefix, "HIP header (hip/hip_runtime.h)");
 	sdk->hip_path = prefix;
-	strs_add(a, &sdk->path, path_dir(sdk->clang));
-	strs_add(a, &sdk->path, path_join(a, prefix, S("bin")));
+	STRS_ADD(a, &sdk->path, path_dir(sdk->clang), path_join(a, prefix, S("bin")));
 	for (const char *const *lib = layout->lib_dirs; *lib; lib++) {
 		struct str dir = path_join(a, prefix, str_from(*lib));
 		struct str cmake = path_join(a, sdk_outside(a, sdk, dir), S("cmake"));
@@ -97,11 +96,10 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	}
 	if (!sdk->lib_dirs.n)
 		return missing(sdk, prefix, "HIP library (libamdhip64.so)");
-	strs_add(a, &sdk->clang_flags, str_fmt(a, "--hip-path=%.*s", STR(prefix)));
+	strs_fmt(a, &sdk->clang_flags, "--hip-path=%.*s", STR(prefix));
 	if (amd_layout(prefix, sdk->device_libs))
-		strs_add(a, &sdk->clang_flags, str_fmt(a, "--rocm-path=%.*s", STR(prefix)));
-	strs_add(a, &sdk->clang_flags,
-		str_fmt(a, "--rocm-device-lib-path=%.*s", STR(sdk->device_libs)));
+		strs_fmt(a, &sdk->clang_flags, "--rocm-path=%.*s", STR(prefix));
+	strs_fmt(a, &sdk->clang_flags, "--rocm-device-lib-path=%.*s", STR(sdk->device_libs));
 	return NULL;
 }
 
@@ -128,11 +126,11 @@ struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct 
 void sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret)
 {
 	if (amd_layout(sdk->hip_path, sdk->device_libs)) {
-		strs_add(a, ret, str_fmt(a, "ROCM_PATH=%.*s", STR(sdk->hip_path)));
-		strs_add(a, ret, str_fmt(a, "HIP_PATH=%.*s", STR(sdk->hip_path)));
+		strs_fmt(a, ret, "ROCM_PATH=%.*s", STR(sdk->hip_path));
+		strs_fmt(a, ret, "HIP_PATH=%.*s", STR(sdk->hip_path));
 	}
 	strs_add(a, ret, S("HIP_PLATFORM=amd"));
-	strs_add(a, ret, str_fmt(a, "HIP_CLANG_PATH=%.*s", STR(path_dir(sdk->clang))));
-	strs_add(a, ret, str_fmt(a, "HIP_DEVICE_LIB_PATH=%.*s", STR(sdk->device_libs)));
-	strs_add(a, ret, str_fmt(a, "PATH=%.*s", STR(str_join(a, &sdk->path, S(":")))));
+	strs_fmt(a, ret, "HIP_CLANG_PATH=%.*s", STR(path_dir(sdk->clang)));
+	strs_fmt(a, ret, "HIP_DEVICE_LIB_PATH=%.*s", STR(sdk->device_libs));
+	strs_fmt(a, ret, "PATH=%.*s", STR(str_join(a, &sdk->path, S(":"))));
 }

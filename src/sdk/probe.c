@@ -50,7 +50,7 @@ static struct err *probe_target(struct arena *tmp, void *user)
 	strs_add(tmp, &p.argv, x->sdk->clang);
 	proc_arg(tmp, &p, "-x", "hip", "-", "--offload-device-only", "-nogpuinc", "-O1", "-o",
 		"/dev/null", NULL);
-	strs_add(tmp, &p.argv, str_fmt(tmp, "--offload-arch=%.*s", STR(answer->name)));
+	strs_fmt(tmp, &p.argv, "--offload-arch=%.*s", STR(answer->name));
 	strs_add_all(tmp, &p.argv, &x->sdk->clang_flags);
 	TRY(sdk_wrap(tmp, x->sdk, NULL, &p));
 	TRY(proc_run(tmp, &p, &r));

@@ -78,9 +78,8 @@ struct str sdk_receipt_fingerprint(struct arena *a, const struct sdk_receipt *m)
 	ARENA(tmp);
 	struct strs lines = {0};
 	VEC_EACH (struct sdk_package, p, &m->packages)
-		strs_add(&tmp, &lines,
-			str_fmt(&tmp, "%.*s %.*s %.*s", STR(p->name), STR(p->version),
-				STR(p->sha256)));
+		strs_fmt(&tmp, &lines, "%.*s %.*s %.*s", STR(p->name), STR(p->version),
+			STR(p->sha256));
 	strs_sort(&lines);
 	return sha256_hex(a, str_join(&tmp, &lines, S("\n")));
 }

@@ -119,24 +119,22 @@ struct err *sdk_wrap(
 	if (sdk->runner == SDK_NORUN)
 		return no_runner();
 	strs_add_all(a, &path, &sdk->path);
-	strs_add(a, &path, S("/usr/bin"));
-	strs_add(a, &path, S("/usr/sbin"));
+	STRS_ADD(a, &path, S("/usr/bin"), S("/usr/sbin"));
 	p->setenv = (struct strs){0};
 	const char *const *unset = sandbox_names_table()->unset;
 	for (size_t i = 0; unset[i]; i++)
 		strs_add(a, &p->setenv, str_from(unset[i]));
 	strs_add_all(a, &p->setenv, &given);
-	strs_add(a, &p->setenv, str_fmt(a, "PATH=%.*s", STR(str_join(a, &path, S(":")))));
+	strs_fmt(a, &p->setenv, "PATH=%.*s", STR(str_join(a, &path, S(":"))));
 	p->argv = (struct strs){0};
 	if (sdk->runner == SDK_CHROOT) { /* our own sdk_enter() starts the program */
 		proc_arg(a, p, "/proc/self/exe", "sdk", "run", "--chroot", str_z(a, sdk->root),
 			NULL);
 		VEC_EACH (const struct sdk_bind, b, binds)
-			strs_add(a, &p->argv,
-				str_fmt(a, "--chroot-bind=%.*s:%.*s:%c", STR(b->path),
-					STR(b->at.n ? b->at : b->path), b->writable ? 'w' : 'r'));
+			strs_fmt(a, &p->argv, "--chroot-bind=%.*s:%.*s:%c", STR(b->path),
+				STR(b->at.n ? b->at : b->path), b->writable ? 'w' : 'r');
 		if (p->cwd.n)
-			strs_add(a, &p->argv, str_fmt(a, "--chroot-dir=%.*s", STR(p->cwd)));
+			strs_fmt(a, &p->argv, "--chroot-dir=%.*s", STR(p->cwd));
 		proc_arg(a, p, "--", NULL);
 		p->cwd = S("/");
 	} else if (sdk->runner != SDK_DIRECT) {

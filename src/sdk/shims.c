@@ -381,7 +381,7 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 	strs_add(a, &ret->link_flags, S("-Wl,--allow-shlib-undefined"));
 	if (o->own_libc) {
 		ret->sysroot = s->root;
-		strs_add(a, &ret->host_flags, str_fmt(a, "--sysroot=%.*s", STR(s->root)));
+		strs_fmt(a, &ret->host_flags, "--sysroot=%.*s", STR(s->root));
 		strs_add(a, &ret->host_flags, S("-idirafter"));
 		strs_add(a, &ret->host_flags, path_join(a, s->dir, S("include-after")));
 		strs_add(a, &ret->link_flags, S("-fuse-ld=lld"));
@@ -395,8 +395,7 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 	if (o->sysroot)
 		sysroot_flags(a, o->sysroot, &ret->root_flags, &ret->root_links, &ret->link_flags);
 	if (gccs.n > 1 || (gccs.n && (ret->sysroot.n || o->sysroot)))
-		strs_add(a, &ret->host_flags,
-			str_fmt(a, "--gcc-install-dir=%.*s", STR(host.gcc_dir)));
+		strs_fmt(a, &ret->host_flags, "--gcc-install-dir=%.*s", STR(host.gcc_dir));
 
 	/* clang 18 and later mangle some names of templates differently from g++ (-fclang-abi-compat). PyTorch compiles
 	 * HIP with 17 for that reason (cmake/Dependencies.cmake): a libtorch_cpu that clang 21 compiled without the
@@ -408,11 +407,10 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 		strs_add(a, &ret->compile_flags, S("-fclang-abi-compat=17"));
 	/* __FILE__ must not reveal the folder in which a wheel was built */
 	if (o->build_dir.n)
-		strs_add(a, &ret->compile_flags,
-			str_fmt(a, "-ffile-prefix-map=%.*s/=", STR(o->build_dir)));
+		strs_fmt(a, &ret->compile_flags, "-ffile-prefix-map=%.*s/=", STR(o->build_dir));
 	if (!s->sdk->root.n)
 		return NULL;
-	strs_add(a, &ret->compile_flags, str_fmt(a, "-ffile-prefix-map=%.*s/=/", STR(s->root)));
+	strs_fmt(a, &ret->compile_flags, "-ffile-prefix-map=%.*s/=/", STR(s->root));
 	ret->library_path = str_fmt(a, "%.*s/lib:%.*s:%.*s", STR(path_dir(s->llvm)),
 		STR(sdk_outside(a, s->sdk, S("/usr/lib/" TRIPLET))),
 		STR(sdk_outside(a, s->sdk, S("/usr/lib"))));
@@ -472,26 +470,24 @@ static void environment(const struct shims *s, struct strs *ret)
 	struct arena *a = s->a;
 	for (const struct shim_variable *v = shim_variable_table(); v->name; v++)
 		if ((o->own_libc || !v->own_libc) && (o->cuda || !v->cuda))
-			strs_add(a, ret, str_fmt(a, "%s=%.*s%s", v->name, STR(s->dir), v->path));
+			strs_fmt(a, ret, "%s=%.*s%s", v->name, STR(s->dir), v->path);
 	struct str path = str_fmt(a, "PATH=%.*s/bin", STR(s->dir));
 	if (o->cuda)
 		path = str_fmt(a, "%.*s:%.*s/cuda/bin", STR(path), STR(s->dir));
 	if (o->cuda && !o->own_libc) /* Makefiles call gcc by name: see cc_words_at_home() */
 		path = str_fmt(a, "%.*s:%.*s/host", STR(path), STR(s->dir));
-	strs_add(a, ret, path);
-	strs_add(a, ret, S("HIP_PLATFORM=amd"));
+	STRS_ADD(a, ret, path, S("HIP_PLATFORM=amd"));
 	strs_add(a, ret,
 		o->own_libc ? S("LDFLAGS=-Wl,--allow-shlib-undefined -fuse-ld=lld")
 			    : S("LDFLAGS=-Wl,--allow-shlib-undefined"));
 	for (size_t i = 0; o->memory && !o->own_libc && i < s->host.n; i++)
 		if (s->host.v[i].n && names[i])
-			strs_add(a, ret,
-				str_fmt(a, "%s=%.*s/host/%s", names[i], STR(s->dir),
-					cc_host_programs[i]));
+			strs_fmt(a, ret, "%s=%.*s/host/%s", names[i], STR(s->dir),
+				cc_host_programs[i]);
 	if (!o->jobs)
 		return;
-	strs_add(a, ret, str_fmt(a, "MAX_JOBS=%u", o->jobs));
-	strs_add(a, ret, str_fmt(a, "CMAKE_BUILD_PARALLEL_LEVEL=%u", o->jobs));
+	strs_fmt(a, ret, "MAX_JOBS=%u", o->jobs);
+	strs_fmt(a, ret, "CMAKE_BUILD_PARALLEL_LEVEL=%u", o->jobs);
 }
 
 /* hipcc passes the paths of its compiler and libraries to a shell unquoted, and CMake and setup.py put them

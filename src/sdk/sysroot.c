@@ -85,12 +85,11 @@ static struct err *fill_root(struct arena *a, unsigned minor, struct str dir, st
 	TRY(fs_read(a, features, MAX_HEADER, &text));
 	text = str_fmt(a, "#define __GLIBC_MINOR__ %u\n%.*s", minor, STR(text));
 	TRY(fs_write(features, text, 0644));
-	strs_add(a, &p.argv, path_join(a, dir, S("ziglang/zig")));
-	strs_add(a, &p.argv, S("cc"));
-	strs_add(a, &p.argv, str_fmt(a, "--target=x86_64-linux-gnu.2.%u", minor));
+	STRS_ADD(a, &p.argv, path_join(a, dir, S("ziglang/zig")), S("cc"));
+	strs_fmt(a, &p.argv, "--target=x86_64-linux-gnu.2.%u", minor);
 	proc_arg(a, &p, "-xc", "-", "-o", path_join(a, dir, S("program")).p, NULL);
-	strs_add(a, &p.setenv, str_fmt(a, "ZIG_GLOBAL_CACHE_DIR=%.*s", STR(cache)));
-	strs_add(a, &p.setenv, str_fmt(a, "ZIG_LOCAL_CACHE_DIR=%.*s", STR(cache)));
+	strs_fmt(a, &p.setenv, "ZIG_GLOBAL_CACHE_DIR=%.*s", STR(cache));
+	strs_fmt(a, &p.setenv, "ZIG_LOCAL_CACHE_DIR=%.*s", STR(cache));
 	TRY_CTX(proc_check(a, &p, &r), "zig cannot make the libraries of glibc 2.%u", minor);
 	struct sysroot_copy c = {cache, lib, zig->files};
 	TRY(fs_walk(cache, copy_entry, &c));
@@ -238,16 +237,16 @@ void sysroot_flags(struct arena *a, const struct sdk_sysroot *s, struct strs *io
 	struct strs *io_link, struct strs *io_last)
 {
 	struct str usr = str_fmt(a, "%.*s/usr/include", STR(s->machine));
-	strs_add(a, io, str_fmt(a, "--sysroot=%.*s", STR(s->root)));
-	strs_add(a, io, str_fmt(a, "-isystem%.*s/include", STR(s->own)));
-	strs_add(a, io, str_fmt(a, "-idirafter%.*s/%.*s", STR(usr), STR(s->triplet)));
-	strs_add(a, io, str_fmt(a, "-idirafter%.*s", STR(usr)));
-	strs_add(a, io_link, str_fmt(a, "-L%.*s/lib", STR(s->own)));
+	strs_fmt(a, io, "--sysroot=%.*s", STR(s->root));
+	strs_fmt(a, io, "-isystem%.*s/include", STR(s->own));
+	strs_fmt(a, io, "-idirafter%.*s/%.*s", STR(usr), STR(s->triplet));
+	strs_fmt(a, io, "-idirafter%.*s", STR(usr));
+	strs_fmt(a, io_link, "-L%.*s/lib", STR(s->own));
 	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
 		struct str dir = str_fmt(a, "%.*s/%s", STR(s->root), lib_dirs[i]);
-		strs_add(a, io_link, str_fmt(a, "-L%.*s", STR(dir)));
-		strs_add(a, io_link, str_fmt(a, "-B%.*s", STR(dir))); /* crti.o */
-		strs_add(a, io_last, str_fmt(a, "-L%.*s/%s", STR(s->machine), lib_dirs[i]));
+		strs_fmt(a, io_link, "-L%.*s", STR(dir));
+		strs_fmt(a, io_link, "-B%.*s", STR(dir)); /* crti.o */
+		strs_fmt(a, io_last, "-L%.*s/%s", STR(s->machine), lib_dirs[i]);
 	}
 	strs_add(a, io_link, S("-Wl,--exclude-libs,libstdc++.a"));
 	/* since 2.34 these are parts of libc, and a build on such a machine need not name them */

@@ -73,8 +73,7 @@ static struct err *get(struct arena *a, const struct repository *o, struct str d
 			break;
 		if (mirror.n) {
 			g.local = true;
-			strs_add(a, &g.config,
-				str_fmt(a, "url.%.*s.insteadOf=%.*s", STR(mirror), STR(o->url)));
+			strs_fmt(a, &g.config, "url.%.*s.insteadOf=%.*s", STR(mirror), STR(o->url));
 		} else {
 			TRY(cancel_check());
 			sleep(tries);
@@ -130,10 +129,9 @@ static bool has_commit(struct arena *a, struct str dir, struct str commit)
 /* Author and committer of what git makes. */
 static void sign_as_rocsmith(struct arena *a, struct git *g)
 {
-	strs_add(a, &g->setenv, S("GIT_AUTHOR_NAME=rocsmith"));
-	strs_add(a, &g->setenv, S("GIT_AUTHOR_EMAIL=rocsmith@localhost"));
-	strs_add(a, &g->setenv, S("GIT_COMMITTER_NAME=rocsmith"));
-	strs_add(a, &g->setenv, S("GIT_COMMITTER_EMAIL=rocsmith@localhost"));
+	STRS_ADD(a, &g->setenv, S("GIT_AUTHOR_NAME=rocsmith"),
+		S("GIT_AUTHOR_EMAIL=rocsmith@localhost"), S("GIT_COMMITTER_NAME=rocsmith"),
+		S("GIT_COMMITTER_EMAIL=rocsmith@localhost"));
 }
 
 /* Moves changes of a repository's files to refs/rocsmith/kept. What git does not know stays where it is: --force of git's
@@ -260,7 +258,7 @@ static struct err *get_modules(struct arena *a, const struct repository *o, unsi
 		struct str store = path_join(a, stores, j->name);
 		struct str dot = path_join(a, j->o.dir, S(".git")), text;
 		struct git s = {.dir = store};
-		strs_add(a, &s.setenv, str_fmt(a, "GIT_DIR=%.*s", STR(store)));
+		strs_fmt(a, &s.setenv, "GIT_DIR=%.*s", STR(store));
 		if (fs_is_file(dot)) { /* "gitdir: PATH"; the submodule may have had another name */
 			TRY(fs_read(a, dot, PATH_MAX, &text));
 			store = path_join(a, j->o.dir, str_trim(str_sub(text, 8, text.n)));
@@ -547,8 +545,8 @@ struct err *checkout_commit(
 			TRY(git_run(a, &g, &r, "log", "-1", "--format=%cI", NULL));
 			struct str date = str_trim(r.out);
 			sign_as_rocsmith(a, &g);
-			strs_add(a, &g.setenv, str_fmt(a, "GIT_AUTHOR_DATE=%.*s", STR(date)));
-			strs_add(a, &g.setenv, str_fmt(a, "GIT_COMMITTER_DATE=%.*s", STR(date)));
+			strs_fmt(a, &g.setenv, "GIT_AUTHOR_DATE=%.*s", STR(date));
+			strs_fmt(a, &g.setenv, "GIT_COMMITTER_DATE=%.*s", STR(date));
 			TRY(git_run(a, &g, &r, "add", "-A", NULL));
 			TRY(git_try(a, &g, &r, "diff", "--cached", "--quiet", NULL));
 			if (r.status)

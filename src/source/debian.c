@@ -60,11 +60,10 @@ static struct err *find_and_fetch(
 static void note(struct fetch *f, const char *what, struct str file)
 {
 	if (f->r->patches)
-		strs_add(f->a, &f->tree.notes,
-			str_fmt(f->a,
-				"%s '%.*s': the sources are upstream's alone, without Debian's "
-				"changes",
-				what, STR(file)));
+		strs_fmt(f->a, &f->tree.notes,
+			"%s '%.*s': the sources are upstream's alone, without Debian's "
+			"changes",
+			what, STR(file));
 }
 
 static struct err *get(struct fetch *f)

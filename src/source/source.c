@@ -78,7 +78,7 @@ static void take_data(
 	struct str dir = all ? S("**") : str_replace(a, package, S("."), S("/")), pattern;
 	while (str_next(&patterns, ',', &pattern))
 		if ((pattern = str_trim(pattern)).n)
-			strs_add(a, &to->data, str_fmt(a, "%.*s/%.*s", STR(dir), STR(pattern)));
+			strs_fmt(a, &to->data, "%.*s/%.*s", STR(dir), STR(pattern));
 }
 
 /* Reads [tool.setuptools] of pyproject.toml, the structured counterpart of setup.cfg. */
@@ -286,8 +286,7 @@ struct err *source_read(struct arena *a, struct str dir, struct source *ret)
 	if (!ret->backend.n)
 		ret->backend = S(SOURCE_SETUPTOOLS);
 	if (!ret->requires_said) {
-		strs_add(a, &ret->requires, S("setuptools"));
-		strs_add(a, &ret->requires, S("wheel"));
+		STRS_ADD(a, &ret->requires, S("setuptools"), S("wheel"));
 	}
 	/* setuptools 82 dropped pkg_resources. Scripts that import it predate that, and accept any setuptools, so we
 	 * add a bound. */

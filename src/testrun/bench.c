@@ -71,8 +71,7 @@ static struct err *run_program(
 				STR(env.python), scrap.findings.n ? ": " : "",
 				STR(scrap.findings.n ? scrap.findings.v[0].message : S(""))),
 			"--python names an environment with one");
-	strs_add(a, &p.argv, env.python);
-	strs_add(a, &p.argv, script);
+	STRS_ADD(a, &p.argv, env.python, script);
 	strs_add_all(a, &p.argv, &q->words);
 	/* a line for each step is its sign of life */
 	proc_arg(a, &p, "--every", "1", "--hang", str_fmt(a, "%u", q->hang).p, "--output", answer.p,

@@ -44,15 +44,14 @@ static void note_difference(
 	struct arena *a, const char *what, struct str before, struct str now, struct strs *notes)
 {
 	if (!str_eq(before, now))
-		strs_add(a, notes,
-			str_fmt(a, "%s: '%.*s' before, '%.*s' now", what, STR(before), STR(now)));
+		strs_fmt(a, notes, "%s: '%.*s' before, '%.*s' now", what, STR(before), STR(now));
 }
 
 static struct str wheel_words(struct arena *a, const struct test_evidence *e)
 {
 	struct strs words = {0};
 	VEC_EACH (const struct test_wheel, w, &e->wheels)
-		strs_add(a, &words, str_fmt(a, "%.*s %.*s", STR(w->name), STR(w->version)));
+		strs_fmt(a, &words, "%.*s %.*s", STR(w->name), STR(w->version));
 	return str_join(a, &words, S(", "));
 }
 

@@ -22,11 +22,10 @@ static struct err *read_kernel(struct arena *a, struct str *ret, struct str *ret
 		struct err *e = proc_check(a, &p, &got);
 		if (e && e->code == E_CANCELLED)
 			return e;
-		strs_add(a, &why,
-			str_fmt(a, "%s: %.*s", readers[i][0],
-				STR(e && got.err.n ? str_trim(got.err)
-					: e        ? str_from(e->msg)
-						   : S("nothing"))));
+		strs_fmt(a, &why, "%s: %.*s", readers[i][0],
+			STR(e && got.err.n ? str_trim(got.err)
+				: e        ? str_from(e->msg)
+					   : S("nothing")));
 		*ret = e ? S("") : str_trim(got.out);
 		err_free(e);
 	}

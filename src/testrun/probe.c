@@ -130,7 +130,7 @@ static void pin_cpus(struct arena *a, unsigned jobs, struct test_env *env)
 	cpu_pin(n);
 	for (size_t i = 0; variables[i]; i++)
 		if (!getenv(variables[i]))
-			strs_add(a, &env->variables, str_fmt(a, "%s=%u", variables[i], n));
+			strs_fmt(a, &env->variables, "%s=%u", variables[i], n);
 	/* HIP ends a process that has both */
 	strs_add(a, &env->variables, S("GPU_DEVICE_ORDINAL"));
 }
@@ -150,9 +150,7 @@ static struct err *ask(struct arena *a, const struct test_request *q, struct tes
 	TRY(fs_tempdir(a, S(""), &tmp));
 	struct str script = path_join(a, tmp, S("probe.py")),
 		   answer = path_join(a, tmp, S("answer.json"));
-	strs_add(a, &p.argv, host.python);
-	strs_add(a, &p.argv, script);
-	strs_add(a, &p.argv, answer);
+	STRS_ADD(a, &p.argv, host.python, script, answer);
 	struct wheel_name name;
 	struct err *e = fs_write(script, testrun_probe, 0644 | FS_LOOSE);
 	for (size_t i = 0; !e && i < q->wheels.n; i++) {

@@ -126,16 +126,14 @@ static struct proc make_process(
 	add_files(r, only ? only : &d->files, &p);
 	strs_add_all(r->a, &p.setenv, &r->env->variables);
 	strs_add_all(r->a, &p.setenv, &d->variables);
-	strs_add(r->a, &p.setenv, str_fmt(r->a, "ROCSMITH_TEST=%.*s", STR(s->folder)));
+	strs_fmt(r->a, &p.setenv, "ROCSMITH_TEST=%.*s", STR(s->folder));
 	if (!d->xml)
 		return p;
-	strs_add(r->a, &p.setenv,
-		str_fmt(r->a, "PYTHONPATH=%.*s%s%s", STR(r->out->logs), path && *path ? ":" : "",
-			path ? path : ""));
+	strs_fmt(r->a, &p.setenv, "PYTHONPATH=%.*s%s%s", STR(r->out->logs),
+		path && *path ? ":" : "", path ? path : "");
 	/* faulthandler prints where a test hangs before the process is ended */
-	strs_add(r->a, &p.setenv,
-		str_fmt(r->a, "PYTEST_ADDOPTS=%s -p rocsmith_plugin -o faulthandler_timeout=%u",
-			options ? options : "", r->q->timeout > 1 ? r->q->timeout - 1 : 1));
+	strs_fmt(r->a, &p.setenv, "PYTEST_ADDOPTS=%s -p rocsmith_plugin -o faulthandler_timeout=%u",
+		options ? options : "", r->q->timeout > 1 ? r->q->timeout - 1 : 1);
 	return p;
 }
 

@@ -138,8 +138,7 @@ static struct test_driver torch_driver(
 	strs_add(a, &d.variables, S("PYTORCH_PRINT_REPRO_ON_FAILURE=0"));
 	if (rocm) {
 		strs_add(a, &d.variables, S("PYTORCH_TEST_WITH_ROCM=1"));
-		strs_add(a, &d.variables,
-			str_fmt(a, "MIOPEN_CUSTOM_CACHE_DIR=%.*s/miopen", STR(r->out->logs)));
+		strs_fmt(a, &d.variables, "MIOPEN_CUSTOM_CACHE_DIR=%.*s/miopen", STR(r->out->logs));
 	}
 	return d;
 }
@@ -248,8 +247,7 @@ static struct err *smoke_all(struct test_run *r)
 			d.device = S("cuda");
 			d.name = str_fmt(a, "gpu%zu", i);
 		}
-		strs_add(a, &d.argv, r->env->python);
-		strs_add(a, &d.argv, script);
+		STRS_ADD(a, &d.argv, r->env->python, script);
 		strs_add(a, &d.variables, test_env_gpus(a, r->env, i, 1));
 		r->driver = &d;
 		r->results = (struct map){.a = a};

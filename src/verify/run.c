@@ -74,9 +74,8 @@ static struct err *run_on(struct emulation *r, struct str gpu)
 		SKIPPED(r, "'%.*s' has no configuration for %.*s", STR(r->launcher), STR(gpu));
 		return NULL;
 	}
-	strs_add(a, &p.setenv, str_fmt(a, "PYTHONPATH=%.*s", STR(r->tree)));
-	strs_add(a, &p.setenv, S("PYTHONDONTWRITEBYTECODE=1"));
-	strs_add(a, &p.setenv, S("AMD_LOG_LEVEL=1"));
+	strs_fmt(a, &p.setenv, "PYTHONPATH=%.*s", STR(r->tree));
+	STRS_ADD(a, &p.setenv, S("PYTHONDONTWRITEBYTECODE=1"), S("AMD_LOG_LEVEL=1"));
 	strs_add(a, &p.argv, r->launcher);
 	proc_arg(a, &p, "--config", str_z(a, config), "--", "python3", NULL);
 	if (!r->script.n)

@@ -73,8 +73,7 @@ static struct err *find_libraries(struct exam *x, struct str *ret)
 		TRY(fs_list(x->a, lib, &names));
 	for (size_t i = 0; i < names.n; i++)
 		if (str_starts(names.v[i], S("python")))
-			strs_add(x->a, &dirs,
-				str_fmt(x->a, "lib/%.*s/site-packages/torch/lib", STR(names.v[i])));
+			strs_fmt(x->a, &dirs, "lib/%.*s/site-packages/torch/lib", STR(names.v[i]));
 	for (size_t i = 0; i < dirs.n; i++) {
 		*ret = dirs.v[i];
 		if (fs_is_dir(path_join(x->a, x->path, *ret)))

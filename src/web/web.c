@@ -35,14 +35,14 @@ struct str web_escaped(struct arena *a, struct str s)
 
 void web_set(struct arena *a, struct strs *to, const char *name, struct str value)
 {
-	strs_add(a, to, str_fmt(a, "%s = %.*s", name, STR(web_quoted(a, value))));
+	strs_fmt(a, to, "%s = %.*s", name, STR(web_quoted(a, value)));
 }
 
 #define BODY_HASH "header = \"x-amz-content-sha256: "
 
 void web_hash(struct arena *a, struct strs *more, struct str sha256)
 {
-	strs_add(a, more, str_fmt(a, BODY_HASH "%.*s\"", STR(sha256)));
+	strs_fmt(a, more, BODY_HASH "%.*s\"", STR(sha256));
 }
 
 /* The value of the first of two variables of the environment that is set, or the fallback. */
@@ -80,8 +80,7 @@ static struct err *open_bucket(struct arena *a, struct str to, struct web *ret)
 	if (!key.n || !secret.n)
 		return err_hint(err_new(E_USAGE, "the environment has no key for '%.*s'", STR(to)),
 			"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
-	strs_add(a, &ret->secrets, secret);
-	strs_add(a, &ret->secrets, token);
+	STRS_ADD(a, &ret->secrets, secret, token);
 	while (str_ends(endpoint, S("/")))
 		endpoint.n--;
 	if (!endpoint.n)

@@ -331,8 +331,7 @@ static struct err *join_archives(struct joining *j, const struct split_member *m
 		while (i < j->v.n && j->v.v[i].bundle < *n)
 			i++;
 		if (i == j->v.n || j->v.v[i].bundle != *n)
-			strs_add(
-				k->a, &k->done->missing, str_fmt(k->a, "%.*s#%u", STR(x.name), *n));
+			strs_fmt(k->a, &k->done->missing, "%.*s#%u", STR(x.name), *n);
 	}
 	struct slim_fill f = {.host = &host,
 		.first = e.machine == ELF_AARCH64 ? S("host-aarch64-unknown-linux-gnu-")

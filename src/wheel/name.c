@@ -81,9 +81,8 @@ struct strs wheel_tags(struct arena *a, const struct wheel_name *n)
 		for (abis = n->abi; ret.n < WHEEL_TAGS && str_next(&abis, '.', &abi);)
 			for (platforms = n->platform;
 				ret.n < WHEEL_TAGS && str_next(&platforms, '.', &platform);)
-				strs_add(a, &ret,
-					str_fmt(a, "%.*s-%.*s-%.*s", STR(python), STR(abi),
-						STR(platform)));
+				strs_fmt(a, &ret, "%.*s-%.*s-%.*s", STR(python), STR(abi),
+					STR(platform));
 	return ret;
 }
 

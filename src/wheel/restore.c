@@ -159,9 +159,8 @@ static void add_packages(struct restoring *x, struct str dpkg)
 			strs_put(x->a, &packages, str_shell(x->a, package));
 	}
 	if (packages.n)
-		strs_add(x->a, x->commands,
-			str_fmt(x->a, "apt-get install --reinstall %.*s",
-				STR(str_join(x->a, &packages, S(" ")))));
+		strs_fmt(x->a, x->commands, "apt-get install --reinstall %.*s",
+			STR(str_join(x->a, &packages, S(" "))));
 }
 
 void wheel_restore(struct arena *a, struct slim_report *r, struct str dpkg)

@@ -150,7 +150,7 @@ static struct err *write_tar(struct rocm_making *m, struct str path)
 static void require(struct rocm_making *m, struct wheel_spec *s, struct str wheel, struct str extra)
 {
 	const char *form = extra.n ? "%.*s==%.*s; extra == '%.*s'" : "%.*s==%.*s";
-	strs_add(m->a, &s->requires, str_fmt(m->a, form, STR(wheel), STR(m->version), STR(extra)));
+	strs_fmt(m->a, &s->requires, form, STR(wheel), STR(m->version), STR(extra));
 	if (extra.n)
 		strs_put(m->a, &s->extras, extra);
 }
@@ -257,11 +257,10 @@ struct err *rocm_wheels_preview(
 	for (size_t i = 0; i < rocm_wheel_count; i++) {
 		const struct rocm_wheel *row = &rocm_wheel_table()[i];
 		for (size_t k = 0; k < (row->device ? targets.n : 1); k++)
-			strs_add(a, ret,
-				str_fmt(a, "%s%.*s %.*s", row->name,
-					STR(row->device ? targets.v[k] : S("")), STR(version)));
+			strs_fmt(a, ret, "%s%.*s %.*s", row->name,
+				STR(row->device ? targets.v[k] : S("")), STR(version));
 	}
-	strs_add(a, ret, str_fmt(a, "rocm %.*s", STR(version)));
+	strs_fmt(a, ret, "rocm %.*s", STR(version));
 	return NULL;
 }
 

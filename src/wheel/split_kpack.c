@@ -72,13 +72,12 @@ static void note_absent(struct splitting *s, struct split_file *f, const struct 
 			VEC_EACH (const struct bundle_entry, e, &p->bundles.v[i].old.entries)
 				has = has || (e->size && str_eq(e->target, x->target));
 			if (!has)
-				strs_add(s->a, &absent,
-					str_fmt(s->a, "%zu %.*s", i, STR(x->target)));
+				strs_fmt(s->a, &absent, "%zu %.*s", i, STR(x->target));
 		}
 		if (absent.n < p->bundles.n)
 			strs_add_all(s->a, &f->absent, &absent);
 		else
-			strs_add(s->a, &f->absent, str_fmt(s->a, "* %.*s", STR(x->target)));
+			strs_fmt(s->a, &f->absent, "* %.*s", STR(x->target));
 	}
 }
 

@@ -476,8 +476,7 @@ struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct a
 	VEC_EACH (const struct amd_edit, e, &ret->edits)
 		strs_add_all(a, &named, &e->files);
 	if (ret->copy.from.n) {
-		strs_add(a, &named, ret->copy.from);
-		strs_add(a, &named, ret->copy.to);
+		STRS_ADD(a, &named, ret->copy.from, ret->copy.to);
 	}
 	VEC_EACH (const struct str, name, &named)
 		if (!path_is_inside(*name))
