@@ -74,7 +74,11 @@ static struct err *read_members(struct member_check *v, const struct wheel *w, u
 	qsort(v, w->members.n, sizeof(*v), larger_first);
 	jobs = jobs ? jobs : cpu_count();
 	jobs = jobs < WHEEL_THREADS ? jobs : WHEEL_THREADS;
-	return pool_each(jobs, v, w->members.n, sizeof(*v), read_member);
+	/* one by one: pool_each() would give the first, the largest, to one thread */
+	struct pool *pool = pool_new(jobs);
+	for (size_t i = 0; i < w->members.n; i++)
+		pool_add(pool, read_member, &v[i]);
+	return pool_end(pool);
 }
 
 struct err *wheel_check(
