@@ -123,8 +123,13 @@ static struct err *slim(struct arena *a, struct slim_args *o, const struct slim_
 			err_new(E_USAGE, "'%.*s' is a wheel: --in-place is for files and folders",
 				STR(r->path)),
 			"--output takes the folder for the smaller one");
-	if (str_eq(head, S("PK\3\4")))
+	if (str_eq(head, S("PK\3\4"))) {
+		if (!str_ends(r->output, S(".whl")))
+			say_warning("pip installs no file named '%.*s': with '-o %.*s/' the "
+				    "wheel keeps its name, in a folder",
+				STR(path_base(r->output)), STR(r->output));
 		return wheel_slim(a, k, o->force, o->common.jobs, r);
+	}
 	if (r->without.n)
 		return err_new(E_USAGE, "--without is for folders and wheels");
 	if (into && !fs_writes_forbidden())
@@ -240,10 +245,13 @@ struct err *cmd_slim(struct arena *a, void *args)
 	if (e && e->code == E_NOSPACE)
 		return hint_space(a, e, o);
 	TRY(e);
+	struct strs whole = {0}, emptied = {0};
 	VEC_EACH (const struct slim_refused, x, &r->refused)
-		say_warning("'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));
+		strs_fmt(a, &whole, "'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));
 	VEC_EACH (const struct slim_refused, x, &r->emptied)
-		say_warning("'%.*s' has no code left: %.*s", STR(x->path), STR(x->why));
+		strs_fmt(a, &emptied, "'%.*s' has no code left: %.*s", STR(x->path), STR(x->why));
+	say_warnings(&whole);
+	say_warnings(&emptied);
 	VEC_EACH (const struct str, gpu, &r->absent)
 		say_warning("nothing in '%.*s' has code for %.*s", STR(r->path), STR(*gpu));
 	warn_of_others(&here, r);

@@ -62,12 +62,15 @@ struct err *cmd_split(struct arena *a, void *args)
 	};
 	struct split_args *o = args;
 	struct split_done done;
+	struct strs warnings = {0};
 	o->q.variants = o->variants;
 	o->q.planned = say_plan;
 	o->q.jobs = o->common.jobs;
 	TRY(wheel_split(a, &o->q, &done));
 	VEC_EACH (const struct str, name, &done.left)
-		say_warning("'%.*s' keeps device code that cannot be taken out", STR(*name));
+		strs_fmt(a, &warnings, "'%.*s' keeps device code that cannot be taken out",
+			STR(*name));
+	say_warnings(&warnings);
 	if (!show_made(&o->common, split_fields, &done))
 		table_show(a, split_fields, "wheels", columns, &done);
 	return NULL;

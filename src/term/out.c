@@ -194,6 +194,16 @@ void say_warning(const char *fmt, ...)
 	say_labelled(STYLE_YELLOW, S("warning:"), text);
 }
 
+void say_warnings(const struct strs *texts)
+{
+	enum { SHOWN = 10 };
+	size_t n = texts->n > SHOWN && verbosity <= 0 ? SHOWN : texts->n;
+	for (size_t i = 0; i < n; i++)
+		say_warning("%.*s", STR(texts->v[i]));
+	if (n < texts->n)
+		say_warning("%zu more like these are not shown: -v shows them", texts->n - n);
+}
+
 void say_hint(const char *fmt, ...)
 {
 	if (verbosity < 0)

@@ -30,6 +30,8 @@ void say_text(struct str s); /* output of another program, to stderr, with its c
 void say_lines(struct str s);
 void say_status(struct str verb, const char *fmt, ...) PRINTF(2, 3); /* "   Compiled 3 sources" */
 void say_warning(const char *fmt, ...) PRINTF(1, 2);
+/* A warning for each text; of more than ten, only for the first ones, and their number, unless -v is given. */
+void say_warnings(const struct strs *texts);
 void say_hint(const char *fmt, ...) PRINTF(1, 2);
 void say_verbose(const char *fmt, ...) PRINTF(1, 2); /* with -v only */
 /* Prints the whole chain: causes, places with their source lines, then each hint once; with -v also the codes. */
