@@ -102,7 +102,8 @@ needs out/torch-2*.whl | grep -qx 'Requires-Dist: triton==3.2.0+rocm6.4.3' && ec
 	fail "torch's pins: $(needs out/torch-2*.whl)"
 needs out/torchaudio-*.whl | grep -qx 'Requires-Dist: torch==2.6.0' && echo "ok a neighbour wants this torch" || fail "a neighbour's pins"
 # pip agrees: from these wheels alone, all of them
-python3 -m venv env && env/bin/pip install -q --no-index --no-deps out/*.whl >log 2>&1 && env/bin/pip check >log 2>&1 &&
+python3 -m venv --without-pip env && python3 -m pip --python env/bin/python install -q --no-index --no-deps out/*.whl >log 2>&1 &&
+	python3 -m pip --python env/bin/python check >log 2>&1 &&
 	echo "ok pip finds nothing missing" || fail "pip check"
 
 # one that fails its verification does not count for those that do not need it

@@ -15,7 +15,7 @@ if ! "$ROCSMITH" sdk install debian --suite sid --components compiler >log 2>&1;
 	exit 0
 fi
 if ! python3 -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
-	! python3 -m venv probe >log 2>&1 || ! probe/bin/pip download -q --no-deps scikit-build-core -d probe >>log 2>&1; then
+	! python3 -m venv --without-pip probe >log 2>&1 || ! python3 -m pip download -q --no-deps scikit-build-core -d probe >>log 2>&1; then
 	echo 'skip back ends: no Python headers, or no package index'
 	exit 0
 fi
@@ -144,9 +144,10 @@ want = {re.sub("[-_.]+", "-", p["name"].lower()) + "==" + p["version"]: "--hash=
 lines = [line.split() for line in open("b2/requirements.txt") if not line.startswith("#")]
 assert dict(lines) == want, (lines, want)
 PY
-python3 -m venv again >log 2>&1
-again/bin/pip install -q --no-deps --require-hashes -r b2/requirements.txt >log 2>&1 || fail 'pip takes the file'
-again/bin/pip list --format json >list.json 2>log
+python3 -m venv --without-pip again >log 2>&1
+again() { python3 -m pip --python again/bin/python "$@"; }
+again install -q --no-deps --require-hashes -r b2/requirements.txt >log 2>&1 || fail 'pip takes the file'
+again list --format json >list.json 2>log
 python3 -c '
 import json
 have = {p["name"].lower(): p["version"] for p in json.load(open("list.json"))}

@@ -30,7 +30,7 @@ CPP
 mkdir plain/plain.egg-info && echo old >plain/plain.egg-info/SOURCES.txt # as in an sdist; it is written anew
 sum plain >before
 if python3 -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' &&
-	python3 -m venv probe >log 2>&1 && probe/bin/pip download -q --no-deps setuptools -d probe >>log 2>&1; then
+	python3 -m venv --without-pip probe >log 2>&1 && python3 -m pip download -q --no-deps setuptools -d probe >>log 2>&1; then
 	build="$ROCSMITH build plain --gpu gfx1201 -o out --build-dir b1"
 	status=0
 	$build >log 2>&1 || status=$?
