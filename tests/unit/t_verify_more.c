@@ -134,6 +134,10 @@ static void fields_of_metadata(void **state)
 		{META("Requires-Dist: a; 'x' == extra\n"), ""},
 		{META("License-File: LICENSE\n"), "metadata-license-file"},
 		{"Metadata-Version:\nName:\nVersion:\n", "metadata-field"},
+		/* Python's parser sees no field at all here, and two there */
+		{"\n" META(""), "metadata-field"},
+		{META("Summary: a\rRequires-Dist: evil\n"), "metadata-syntax"},
+		{"Metadata-Version: 2.1\r\nName: demo\r\nVersion: 1.0\r\n", ""},
 		{"Name: demo\nVersion: 1.0\n", "metadata-field"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
