@@ -129,6 +129,7 @@ struct devcode_part {
 	uint64_t files, size, stored; /* stored: bytes in the wheel */
 	/* entry: has Tensile's lazy-loading table; code: has kernels; tuned: has Tensile kernels other than fallbacks */
 	bool entry, code, tuned;
+	const struct devcode *content; /* of one file, for devcode_note_side(); or NULL */
 };
 
 struct devcode_set {
@@ -185,7 +186,8 @@ size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want);
 bool archive_is(struct str head);
 /* Is this a side file for a GPU that its path names? */
 bool devcode_is_side(const struct devcode *d, struct str path);
-/* Adds a file to the set that its path belongs to, if there is one; `file` has its count and sizes. */
+/* Adds a file to the set that its path belongs to, if there is one; `file` has its count and sizes, and perhaps what is in it:
+ * a .co or .hsaco file without code for the target that its path names is none, whatever it is called. */
 void devcode_note_side(
 	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
 /* Does the set serve this GPU? *ret_needed: library calls fail on a GPU without code in the set. If they are only

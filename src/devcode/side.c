@@ -95,10 +95,28 @@ bool devcode_is_side(const struct devcode *d, struct str path)
 	return find_place(&tmp, d, path, &p) && p.target.n;
 }
 
+/* Is there code for the target in it, or for one of the family? */
+static bool has_code(const struct devcode *content, struct str target)
+{
+	struct target_word w = {0};
+	struct str rest = target;
+	struct target want = target_read(target);
+	(void)target_word(&rest, &w);
+	VEC_EACH (const struct devcode_file, f, &content->files)
+		VEC_EACH (const struct code_object, o, &f->objects) {
+			const struct devcode_target *have = &content->targets.v[o->id];
+			if (o->size && (str_starts(have->name, str_sub(w.text, 0, w.stem)) ||
+					       target_covers(&have->t, &want)))
+				return true;
+		}
+	return false;
+}
+
 void devcode_note_side(
 	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file)
 {
 	static const char *const code[] = {".co", ".hsaco", ".aks2", ".a", NULL};
+	static const char *const read[] = {".co", ".hsaco", NULL};
 	ARENA(tmp);
 	struct side_place p;
 	if (!find_place(&tmp, d, path, &p))
@@ -124,6 +142,8 @@ void devcode_note_side(
 	}
 	struct str base = path_base(path);
 	bool is_code = str_ends_one_of(base, code);
+	if (file->content && p.target.n && str_ends_one_of(base, read))
+		is_code = has_code(file->content, p.target);
 	x->files += file->files;
 	x->size += file->size;
 	x->stored += file->stored;

@@ -6,7 +6,10 @@
 #include "formats/node.h"
 #include "report/html.h"
 
-enum { RESULT = 1 << 20 };
+enum {
+	RESULT = 1 << 20,
+	MOST = 256 /* projects, GPUs and components of a plan; another machine's may name any number */
+};
 
 static const char *const matrix_states[] = {"missing", "done", "failed", NULL};
 
@@ -118,7 +121,7 @@ static struct matrix_step *add_step(struct arena *a, struct matrix_cell *c, stru
 
 static void add_texts(struct arena *a, const struct node *list, struct strs *io)
 {
-	for (size_t i = 0; list && i < list->n; i++)
+	for (size_t i = 0; list && i < list->n && i < MOST && io->n < MOST; i++)
 		strs_put(a, io, list->v[i].text);
 }
 
@@ -151,6 +154,10 @@ static struct err *add_steps(struct arena *a, const struct node *doc, struct mat
 {
 	const struct node *members = node_get(doc, S("members")), *f = node_get(doc, S("forecast"));
 	struct strs builds = {0};
+	if (members && members->n > MOST)
+		return err_new(E_CORRUPT,
+			"the plan of '%.*s' is for %zu projects, and %d are the most", STR(c->name),
+			members->n, MOST);
 	for (size_t i = 0; i < (members ? members->n : 1); i++) {
 		const struct node *m = members ? &members->v[i] : NULL;
 		struct str name = node_text(m, S("project"), S("build"));

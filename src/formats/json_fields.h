@@ -137,9 +137,9 @@ struct json_field {
 struct json {
 	struct buf *out;
 	unsigned indent;    /* spaces per level */
-	unsigned depth;     /* at most 64 */
+	unsigned depth;     /* at most 128: a parsed document, and what is around it */
 	bool comma, in_key; /* state */
-	char closers[64];
+	char closers[128];
 };
 
 void json_open(struct json *j, char bracket); /* '{' or '[' */

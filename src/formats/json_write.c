@@ -34,13 +34,13 @@ void json_open(struct json *j, char bracket)
 {
 	separate(j);
 	buf_char(j->out, bracket);
-	j->closers[j->depth++ & 63] = bracket == '{' ? '}' : ']';
+	j->closers[j->depth++ % sizeof(j->closers)] = bracket == '{' ? '}' : ']';
 	j->comma = false;
 }
 
 void json_close(struct json *j)
 {
-	char closer = j->closers[--j->depth & 63];
+	char closer = j->closers[--j->depth % sizeof(j->closers)];
 	if (j->comma)
 		newline(j);
 	buf_char(j->out, closer);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "formats/diff.h"
 #include "formats/json_fields.h"
+#include "lang/python/dist_info.h"
 #include "lang/python/version.h"
 #include "source/source.h"
 
@@ -47,7 +48,43 @@ static void find_submodules(struct queue_walk *w, struct str rel)
 
 /* ---- reading ---- */
 
-static struct err *check_patch(struct str text, struct str name)
+/* Does git take the line for the beginning of another mail? It has a rule of its own: "From ", and a time of day behind it. */
+static bool begins_mail(struct str line)
+{
+	bool is = false;
+	if (!str_starts(line, S("From ")))
+		return false;
+	for (size_t at = 5; at + 7 <= line.n; at++) { /* "9:08:07" is enough */
+		const char *t = &line.p[at];
+		is = is || (ascii_digit(t[0]) && ascii_digit(t[2]) && ascii_digit(t[3]) &&
+				   t[4] == ':' && ascii_digit(t[5]) && ascii_digit(t[6]));
+	}
+	return is;
+}
+
+/* A mail's headers can say that its text is in parts, or in a code: git applies then what nobody sees in the file. */
+static struct err *check_mail(struct arena *a, struct str mail, struct str name)
+{
+	static const char *const codes[] = {"boundary=", "base64", "quoted-printable", NULL};
+	struct dist_headers headers;
+	struct str line;
+	TRY_CTX(dist_headers_parse(a, mail, &headers), "'%.*s' is no mail", STR(name));
+	VEC_EACH (const struct dist_header, h, &headers) {
+		bool content = str_starts(str_lower(a, h->key), S("content-"));
+		for (size_t i = 0; content && codes[i]; i++)
+			if (str_contains(str_lower(a, h->value), str_from(codes[i])))
+				return err_new(E_SOURCE,
+					"the patch '%.*s' is encoded: '%.*s: %.*s'", STR(name),
+					STR(h->key), STR(h->value));
+	}
+	while (str_next(&mail, '\n', &line))
+		if (begins_mail(line))
+			return err_new(E_SOURCE, "the patch '%.*s' holds several patches: '%.*s'",
+				STR(name), STR(line));
+	return headers.n ? NULL : err_new(E_SOURCE, "the patch '%.*s' has no headers", STR(name));
+}
+
+static struct err *check_patch(struct arena *a, struct str text, struct str name)
 {
 	static const char date[] = " Mon Sep 17 00:00:00 2001"; /* git knows its own mails by it */
 	static const char *const never[][2] = {
@@ -65,7 +102,7 @@ static struct err *check_patch(struct str text, struct str name)
 	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
 		if (str_contains(diff, str_from(never[i][0])))
 			return err_new(E_SOURCE, "the patch '%.*s' %s", STR(name), never[i][1]);
-	return NULL;
+	return check_mail(a, str_sub(text, first.n + 1, text.n), name);
 }
 
 /* Reads the patches of REPO/base or REPO/hipified. */
@@ -95,7 +132,7 @@ static struct err *read_set(const struct queue_walk *w, struct str repo, struct 
 			return err_new(E_LIMIT, "the queue '%.*s' has more than %d patches",
 				STR(w->q->dir), MAX_PATCHES);
 		TRY(fs_read_below(a, w->dir, p->file, MAX_PATCH, &p->text));
-		TRY(check_patch(p->text, p->file));
+		TRY(check_patch(a, p->text, p->file));
 		p->sha256 = sha256_hex(a, p->text);
 	}
 	return NULL;

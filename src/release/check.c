@@ -108,15 +108,18 @@ void release_check(struct arena *a, const struct release_set *set, const struct 
 
 struct strs release_lacks(struct arena *a, const struct release_set *set)
 {
-	struct strs have = release_projects(a, set), lacks = {0}, pythons = release_pythons(a, set);
+	struct strs lacks = {0}, pythons = release_pythons(a, set);
+	MAP(known, a); /* a map, because each stranger's METADATA may name thousands */
+	VEC_EACH (const struct release_wheel, w, set)
+		map_put(&known, w->project, NULL);
 	VEC_EACH (const struct release_wheel, w, set) {
 		struct verdict v = verdict_of(a, w);
 		for (size_t i = 0; i < v.requires.n * pythons.n; i++) {
 			const struct requirement *r = &v.requires.v[i / pythons.n];
 			struct str name = package_name(a, r->name, '-');
 			if (requirement_holds(r, pythons.v[i % pythons.n], S("x86_64")) &&
-				!strs_has(&have, name))
-				strs_put(a, &lacks, name);
+				map_put(&known, name, NULL))
+				strs_add(a, &lacks, name);
 		}
 	}
 	strs_sort(&lacks);

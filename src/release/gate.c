@@ -6,7 +6,6 @@
 #include "formats/node.h"
 #include "lang/python/version.h"
 #include "testrun/testrun.h"
-#include "wheel/rewrite.h"
 
 struct evidence { /* rocsmith.test/1; it has more */
 	struct str path, verdict, gpu, python, sha256, suite, config;
@@ -121,6 +120,25 @@ static bool is_about(struct arena *a, const struct release_set *set, const struc
 	return any;
 }
 
+/* Does a wheel require another one, also where no extra is asked for? */
+static bool requires_wheel(
+	const struct release_wheel *user, const struct release_wheel *w, struct str python)
+{
+	ARENA(tmp);
+	bool needed = false;
+	VEC_EACH (const struct dist_header, it, &user->headers) {
+		struct requirement r;
+		if (needed || !dist_header_is(it, "requires-dist"))
+			continue;
+		struct err *e =
+			requirement_parse(str_replace(&tmp, it->value, S("\n"), S(" ")), &r);
+		needed = !e && str_eq(package_name(&tmp, r.name, '-'), w->project) &&
+			 requirement_may_hold(&r, python, S("x86_64"), S(""));
+		err_free(e);
+	}
+	return needed;
+}
+
 /* Is a wheel part of what runs on this GPU: code for it, or a project that such code requires? */
 static bool takes_part(const struct release_set *set, const struct release_wheel *w, struct str gpu,
 	struct str python)
@@ -133,32 +151,19 @@ static bool takes_part(const struct release_set *set, const struct release_wheel
 		return true;
 	for (size_t i = 0; i < set->n && !w->gpus.n && !release_device(w->project).n; i++) {
 		const struct release_wheel *user = &set->v[i];
-		if (!targets_serve(&user->gpus, gpu) || !release_fits(&tmp, user, python))
-			continue;
-		VEC_EACH (const struct dist_header, it, &user->headers)
-			needed = needed ||
-				 (!str_contains(it->value, S("extra")) &&
-					 str_eq(package_name(&tmp, wheel_requires(&tmp, it), '-'),
-						 w->project));
+		needed = needed ||
+			 (targets_serve(&user->gpus, gpu) && release_fits(&tmp, user, python) &&
+				 requires_wheel(user, w, python));
 	}
 	return needed;
 }
 
-/* Is every other shard of the same run there, too? */
-static bool is_whole(const struct evidence *all, size_t n, const struct evidence *e)
+static bool has_wheel(const struct evidence *e, const struct release_wheel *w)
 {
-	for (uint64_t shard = 1; shard <= e->shards; shard++) {
-		bool there = false;
-		for (size_t i = 0; i < n && !there; i++)
-			there = all[i].shard == shard && all[i].shards == e->shards &&
-				str_eq(all[i].suite, e->suite) &&
-				str_eq(all[i].config, e->config) && str_eq(all[i].gpu, e->gpu) &&
-				str_eq(all[i].python, e->python) &&
-				str_eq(all[i].verdict, S("pass"));
-		if (!there)
-			return false;
-	}
-	return true;
+	VEC_EACH (const struct test_wheel, t, &e->wheels)
+		if (is_hash_of(t, w))
+			return true;
+	return false;
 }
 
 struct gate_pair {
@@ -168,15 +173,36 @@ struct gate_pair {
 	size_t n;
 };
 
-/* Is it a passed run for this GPU and Python, whatever its wheels? */
-static bool counts_for(const struct gate_pair *p, const struct evidence *e)
+/* Is every other shard of the same run, with this wheel, there, too? */
+static bool is_whole(
+	const struct gate_pair *p, const struct evidence *e, const struct release_wheel *w)
+{
+	for (uint64_t shard = 1; shard <= e->shards; shard++) {
+		bool there = false;
+		for (size_t i = 0; i < p->n && !there; i++) {
+			const struct evidence *o = &p->v[i];
+			there = o->shard == shard && o->shards == e->shards &&
+				str_eq(o->suite, e->suite) && str_eq(o->config, e->config) &&
+				str_eq(o->gpu, e->gpu) && str_eq(o->python, e->python) &&
+				str_eq(o->verdict, S("pass")) && has_wheel(o, w);
+		}
+		if (!there)
+			return false;
+	}
+	return true;
+}
+
+/* Is it a passed run of this wheel for this GPU and Python? */
+static bool counts_for(
+	const struct gate_pair *p, const struct evidence *e, const struct release_wheel *w)
 {
 	struct strs own = {.v = (struct str[]){p->gpu}, .n = 1};
 	bool gpu = strs_has(&e->gpus, p->gpu) || strs_has(&e->gpus, target_read(p->gpu).name);
 	VEC_EACH (const struct str, other, &e->gpus)
 		gpu = gpu || targets_serve(&own, *other);
 	return gpu && e->passed && str_eq(e->verdict, S("pass")) &&
-	       (!p->python.n || str_eq(e->python, p->python)) && is_whole(p->v, p->n, e);
+	       (!p->python.n || str_eq(e->python, p->python)) && has_wheel(e, w) &&
+	       is_whole(p, e, w);
 }
 
 /* The names of the evidence that together covers a GPU and a Python; ret_lacks: a wheel that none has. */
@@ -188,9 +214,7 @@ static struct str covered(struct arena *a, const struct gate_pair *p, struct str
 		bool tested = !takes_part(p->set, w, p->gpu, p->python);
 		for (size_t i = 0; i < p->n && !tested; i++) {
 			const struct evidence *e = &p->v[i];
-			VEC_EACH (const struct test_wheel, t, &e->wheels)
-				tested = tested || is_hash_of(t, w);
-			tested = tested && counts_for(p, e);
+			tested = counts_for(p, e, w);
 			if (tested)
 				strs_put(a, &by,
 					str_fmt(a, "%.*s sha256:%.*s", STR(path_base(e->path)),

@@ -388,7 +388,8 @@ static struct err *go_back(struct promotion *p)
 		if (!state.previous.n)
 			return err_new(E_USAGE, "the stream '%.*s' has no earlier %s",
 				STR(p->state.stream), any ? "state" : "state that is good");
-		TRY(release_state_read(p->a, &p->s, state.previous, &state));
+		struct str id = state.previous;
+		TRY(release_state_read(p->a, &p->s, p->state.stream, id, &state));
 		TRY(is_good(p, &state, &good));
 	} while (!any && !good);
 	p->state = state;

@@ -139,9 +139,21 @@ static struct err *list_bucket(struct publishing *p)
 	return NULL;
 }
 
+/* A bucket does not compare the hash of what comes in parts, nor every server that of a form. */
+static struct err *check_upload(const struct release_upload *u)
+{
+	ARENA(tmp);
+	struct digest d;
+	TRY(hash_file(HASH_SHA256, u->path, &d));
+	return str_eq(digest_hex(&tmp, &d), u->sha256)
+		       ? NULL
+		       : err_new(E_CORRUPT, "'%.*s' was changed", STR(u->path));
+}
+
 static struct err *put_object(struct publishing *p, const struct release_upload *u)
 {
 	const struct remote_parts parts = {&p->remote, (uint64_t)p->io->part << 20, p->scratch};
+	TRY(check_upload(u));
 	return remote_put(p->a, &parts, u);
 }
 
@@ -173,6 +185,7 @@ static struct err *list_server(struct publishing *p)
 
 static struct err *post_wheel(struct publishing *p, const struct release_upload *u)
 {
+	TRY(check_upload(u));
 	return remote_post(p->a, &p->remote, u->wheel);
 }
 

@@ -209,8 +209,9 @@ void release_close(struct release_store *s);
 /* *ret_id: "" if the stream has no state yet. */
 MUST_USE struct err *release_state(struct arena *a, const struct release_store *s,
 	struct str stream, struct release_state *ret, struct str *ret_id);
-MUST_USE struct err *release_state_read(
-	struct arena *a, const struct release_store *s, struct str id, struct release_state *ret);
+/* The state of that id; E_CORRUPT if it is one of another stream: who follows it would change that, wherever it is. */
+MUST_USE struct err *release_state_read(struct arena *a, const struct release_store *s,
+	struct str stream, struct str id, struct release_state *ret);
 /* The id of the set that is staged; E_USAGE if there is none. */
 MUST_USE struct err *release_staged(
 	struct arena *a, const struct release_store *s, struct str *ret_id);

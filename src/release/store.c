@@ -106,13 +106,17 @@ static struct err *read_object(struct arena *a, const struct release_store *s, c
 	return json_parse(a, text, name, ret);
 }
 
-struct err *release_state_read(
-	struct arena *a, const struct release_store *s, struct str id, struct release_state *ret)
+struct err *release_state_read(struct arena *a, const struct release_store *s, struct str stream,
+	struct str id, struct release_state *ret)
 {
 	const struct node *doc;
 	*ret = (struct release_state){0};
 	TRY(read_object(a, s, "states", id, &doc));
-	return json_fields_read(a, doc, state_fields, ret);
+	TRY(json_fields_read(a, doc, state_fields, ret));
+	if (str_eq(ret->stream, stream))
+		return NULL;
+	return err_new(E_CORRUPT, "'%.*s' in the store '%.*s' is a state of '%.*s', not of '%.*s'",
+		STR(id), STR(s->dir), STR(ret->stream), STR(stream));
 }
 
 struct err *release_state(struct arena *a, const struct release_store *s, struct str stream,
@@ -127,10 +131,7 @@ struct err *release_state(struct arena *a, const struct release_store *s, struct
 		return NULL;
 	TRY(fs_read_below(a, s->dir, name, RELEASE_TEXT, &text));
 	*ret_id = sha256_hex(a, text);
-	TRY(release_state_read(a, s, *ret_id, ret));
-	if (str_eq(ret->stream, stream))
-		return NULL;
-	return err_new(E_CORRUPT, "'%.*s' is the state of '%.*s'", STR(name), STR(ret->stream));
+	return release_state_read(a, s, stream, *ret_id, ret);
 }
 
 struct err *release_quarantined(

@@ -2,6 +2,7 @@
  *
  * A drawing is 1000 units wide and scales with the page. A table or a title repeats the text in a picture, so that
  * nothing depends on seeing colours. */
+#include "base/map.h"
 #include "report/html.h"
 
 /* The CSS classes (page.c) that colour steps by their kind, and stages. */
@@ -130,7 +131,8 @@ static void step_box(struct html *h, const struct report *r, const struct report
 
 void page_timeline(struct html *h, const struct report *r)
 {
-	struct strs kinds_seen = {0};
+	MAP(kinds_seen,
+		h->out.a); /* a map, because each step of a stranger may be of its own kind */
 	if (!r->steps.n)
 		return;
 	size_t cached = 0;
@@ -159,7 +161,7 @@ void page_timeline(struct html *h, const struct report *r)
 		html_close(h, 2);
 		html_open(h, "ul", "class", "legend", NULL);
 		VEC_EACH (const struct report_step, s, &r->steps) {
-			if (s->cached || !strs_put(h->out.a, &kinds_seen, s->kind))
+			if (s->cached || !map_put(&kinds_seen, s->kind, NULL))
 				continue;
 			legend_item(h, s->kind);
 			html_close(h, 1);

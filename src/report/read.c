@@ -74,11 +74,15 @@ static void assign_lanes(struct report *r)
 	}
 }
 
+/* NULL for one too many: each costs a search for the longest chain, and no ROCm knows so many. */
 static struct report_gpu *gpu_named(struct arena *a, struct report *r, struct str name)
 {
+	enum { GPUS = 256 };
 	VEC_EACH (struct report_gpu, g, &r->gpus)
 		if (str_eq(g->name, name))
 			return g;
+	if (r->gpus.n == GPUS)
+		return NULL;
 	struct report_gpu *g = VEC_PUSH(a, &r->gpus);
 	g->name = name;
 	return g;
@@ -89,9 +93,9 @@ static void sum_gpus(struct arena *a, struct report *r)
 	NODE_EACH (gpu, node_member(node_member(r->doc, S("plan")), S("gpus")))
 		gpu_named(a, r, gpu->text);
 	VEC_EACH (struct report_step, s, &r->steps) {
-		if (!s->gpu.n)
+		struct report_gpu *g = s->gpu.n ? gpu_named(a, r, s->gpu) : NULL;
+		if (!g)
 			continue;
-		struct report_gpu *g = gpu_named(a, r, s->gpu);
 		g->cached += s->cached;
 		if (s->cached)
 			continue;

@@ -22,12 +22,12 @@ static struct err *compare_installed(
 	TRY(wheel_open(a, wheel, &w));
 	CLEANUP(progress_endp)
 	struct progress *p = progress_begin(S("Comparing"), path_base(wheel), UNIT_BYTES, w.size);
-	/* files of NAME.data/ are elsewhere, and scripts among them changed; pip writes a new RECORD */
-	struct str data = str_fmt(a, "%.*s.data/", STR(dist_stem(w.info)));
 	VEC_EACH (const struct wheel_member, m, &w.members) {
 		struct digest want, got;
-		struct str path = path_join(a, site, m->zip->name);
-		if (e || !sha256_from_base64url(m->sha256, &want) || str_starts(m->zip->name, data))
+		/* scripts, headers and data are elsewhere, and scripts changed; pip writes a new RECORD */
+		struct str file = wheel_installed(m->zip->name, S(""));
+		struct str path = path_join(a, site, file);
+		if (e || !file.n || !sha256_from_base64url(m->sha256, &want))
 			continue;
 		if (!fs_is_file(path)) {
 			e = err_new(E_VERIFY, "'%.*s' of '%.*s' is not installed in '%.*s'",

@@ -133,9 +133,8 @@ struct err *check_device(struct exam *x)
 	TRY(serve_all(x, &files));
 	TRY(check_side(x, &sets));
 	TRY(kpack_keep(x, &kpack));
-	/* set_check_parts() judges the host wheel of a plain set */
-	bool host = str_eq(x->part.format, S("plain")) && !set_is_one_of(x);
-	if (wanted && !may_lack && !files.n && !sets && !kpack && !host)
+	/* set_check_parts() judges the wheels of a plain set that have none themselves */
+	if (wanted && !may_lack && !files.n && !sets && !kpack && !set_is_bare(x))
 		exam_say(x, V_DEVICE_NONE, S(""),
 			"there is no device code with kernels in the wheel");
 	return cancel_check();

@@ -120,10 +120,11 @@ static void check_metadata(struct exam *x)
 	struct err *e = dist_headers_parse(x->a, text, &h);
 	if (!e && utf8_end(text) < text.n)
 		e = err_new(E_SYNTAX, "it is not valid UTF-8");
+	bool bad = e;
 	if (e)
 		exam_say(x, V_META_SYNTAX, path, "%s", e->msg);
 	err_free(e);
-	if (!h.n)
+	if (bad && !h.n)
 		return;
 	check_identity(x, &h);
 	x->verdict->extras.a = x->a;

@@ -95,7 +95,9 @@ MUST_USE struct err *verify_run(struct arena *a, const struct verify_options *o,
 bool set_together(const struct exam *x, const struct exam *other);
 bool set_same(const struct exam *x, const struct exam *other);
 bool set_is_one_of(const struct exam *x);
-/* Is the other half of a plain set there: the host wheel of a device wheel, a device wheel of the host wheel? */
+/* Is it another part of a plain set: the host wheel, or one for a family of GPUs? Device code is in the device wheels. */
+bool set_is_bare(const struct exam *x);
+/* Is the other half of a plain set there: the host wheel of a device wheel, a device wheel of one without device code? */
 bool set_is_whole(const struct exam *x);
 /* Plain sets: is there a device wheel for each required GPU? */
 void set_check_parts(struct exam *x);
@@ -111,6 +113,7 @@ bool set_is_device(const struct verdict *v);
 MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes and parses all members */
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
 MUST_USE struct err *check_sbom(struct exam *x);
+void check_places(struct exam *x); /* where an installer puts the members */
 void check_record(struct exam *x);
 void check_tags(struct exam *x);
 MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */

@@ -110,12 +110,17 @@ static bool is_host(const struct exam *x)
 	return plain(x) && str_eq(x->part.role, S("host"));
 }
 
+bool set_is_bare(const struct exam *x)
+{
+	return plain(x) && !set_is_one_of(x);
+}
+
 bool set_is_whole(const struct exam *x)
 {
-	bool whole = !is_host(x) && !set_is_one_of(x);
+	bool bare = set_is_bare(x), whole = !plain(x);
 	for (size_t i = 0; i < x->nset; i++)
-		whole = whole || (set_same(x, &x->set[i]) && (is_host(x) ? set_is_one_of(&x->set[i])
-									 : is_host(&x->set[i])));
+		whole = whole || (set_same(x, &x->set[i]) &&
+					 (bare ? set_is_one_of(&x->set[i]) : is_host(&x->set[i])));
 	return whole;
 }
 
@@ -141,17 +146,17 @@ bool set_together(const struct exam *x, const struct exam *other)
 
 void set_check_parts(struct exam *x)
 {
-	bool host = is_host(x), wanted = x->o->require.n || x->o->device_code;
-	if (!set_is_whole(x)) {
-		exam_say(x, wanted && host ? V_DEVICE_NONE : V_KPACK_ALONE, S(""),
-			host ? "the files with device code are in device wheels, and none was given"
+	bool bare = set_is_bare(x), whole = set_is_whole(x);
+	bool wanted = x->o->require.n || x->o->device_code;
+	if (!whole)
+		exam_say(x, wanted && bare ? V_DEVICE_NONE : V_KPACK_ALONE, S(""),
+			bare ? "the files with device code are in device wheels, and none was given"
 			     : "the host wheel of this device wheel was not given");
-		return;
-	}
 	VEC_EACH (const struct target, want, &x->o->require) {
 		ARENA(tmp);
 		struct str gpu = target_text(&tmp, want);
-		bool served = !host;
+		/* it is said once: of the wheel without code, or of device wheels that are alone */
+		bool served = bare != whole;
 		for (size_t i = 0; i < x->nset; i++)
 			served = served || (set_same(x, &x->set[i]) &&
 						   targets_serve(&x->set[i].verdict->served, gpu));

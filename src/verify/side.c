@@ -33,7 +33,10 @@ struct err *check_side(struct exam *x, size_t *ret_sets)
 	*ret_sets = 0;
 	for (size_t i = 0; i < x->n; i++) {
 		const struct zip_member *m = x->members[i].zip;
-		const struct devcode_part one = {.files = 1, .size = m->size, .stored = m->stored};
+		const struct devcode_part one = {.files = 1,
+			.size = m->size,
+			.stored = m->stored,
+			.content = &x->members[i].device};
 		TRY(budget_work(x->zip.src.budget, SIDE_COST * m->name.n + d.sets.n));
 		if (!x->members[i].skip)
 			devcode_note_side(x->a, &d, m->name, &one);

@@ -71,6 +71,7 @@ static struct err *examine(struct exam *x)
 			(unsigned long long)x->zip.size, (unsigned long long)sum);
 	TRY_CTX(check_members(x), "cannot verify '%.*s'", STR(path));
 	check_dist_info(x);
+	check_places(x);
 	check_record(x);
 	w.info = x->info;
 	err_free(split_part_read(a, &w, &x->part, &is));

@@ -174,6 +174,22 @@ rm planted/sets && mv outside/sets planted/sets && rmdir outside && mkdir outsid
 wheel=$(ls planted/files/*/torch-2.9.1+rocm7.13.0rc2-*.whl)
 cp "$wheel" kept && printf x | dd of="$wheel" bs=1 seek=300 conv=notrunc 2>/dev/null
 refuses 'a wheel that was changed in the store' 'was changed' rs promote planted/rc --to nightly
+python3 - planted/stable/stream.json "$PWD/outside/kept" <<'END'
+import hashlib, json, os, sys
+path, stream = sys.argv[1:]
+os.makedirs(os.path.dirname(path))
+def put(previous, stream):
+    text = json.dumps({"schema": "rocsmith.stream/1", "stream": stream, "sets": [], "previous": previous, "time": "", "proofs": []})
+    name = hashlib.sha256(text.encode()).hexdigest()
+    for to in (path, f"planted/states/{name}.json"):
+        open(to, "w").write(text)
+    return name
+put(put("", stream), "stable")
+END
+mkdir outside/kept && touch outside/kept/mine
+refuses 'a state that leads out of the store' 'is a state of' rs promote planted/stable --rollback
+[ -e outside/kept/mine ] && ok 'the folder that it names stays' || no 'the folder that it names stays'
+rm -r planted/stable outside/kept
 cp kept "$wheel" && sed -i 's/gfx1100/gfx1030/' planted/sets/*.json
 refuses 'a set that was changed in the store' 'was changed' rs promote planted/rc --to nightly
 [ -z "$(ls outside)" ] && ok 'nothing is written through links' || no 'nothing is written through links'

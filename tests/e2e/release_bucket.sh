@@ -62,6 +62,15 @@ refuses 'a part that is too small' 'parts of 5 to' rs publish one/dev --to s3://
 refuses 'a bucket that is not there' 'answers 404' rs publish one/dev --to s3://elsewhere/rocm
 rs publish one/dev --to s3://elsewhere/rocm -v --trace trace.json >>out 2>>log
 if grep -qF 's3cr' out log trace.json judge.log; then no 'no message, trace or log has the secret'; else ok 'no message, trace or log has the secret'; fi
+cp -a one changed
+python3 - changed/files <<'PY'
+import glob, sys
+for path in glob.glob(sys.argv[1] + "/*/amd_torch_device*.whl") + glob.glob(sys.argv[1] + "/*/torch-*.whl"):
+    data = bytearray(open(path, "rb").read())
+    data[len(data) // 2] ^= 1
+    open(path, "wb").write(data)
+PY
+refuses 'a wheel that was changed in the store' 'was changed' rs publish changed/dev --to s3://wheels/changed --part-size 5 --unread
 touch judge.log.endless
 refuses 'an answer without end' 'gives more than' timeout 100 "$ROCSMITH" "${put[@]}" one/dev --unread
 rm judge.log.endless

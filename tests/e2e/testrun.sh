@@ -160,8 +160,9 @@ ok 'no tests, no XML, names with control characters'
 # ---- wheels ----
 python3 - <<'PY'
 import base64, hashlib, zipfile
-for name, text in (("one", "x = 1\n"), ("two", "x = 2\n")):
-    files = {"demo.py": text, "demo-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
+pure = "demo-1.0.data/purelib/demo.py"
+for name, file, text in (("one", "demo.py", "x = 1\n"), ("two", "demo.py", "x = 2\n"), ("pure", pure, "x = 1\n"), ("pure2", pure, "x = 2\n")):
+    files = {file: text, "demo-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
         "demo-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
     import os
     os.makedirs(name)
@@ -181,6 +182,9 @@ cp e.json kept.json
 run 1 "${alone[@]}" --wheel two/demo-1.0-py3-none-any.whl
 grep -q 'another wheel is installed' err || no 'another wheel'
 cmp -s e.json kept.json || no 'a refusal leaves the old evidence'
+run 1 "${alone[@]}" --wheel pure2/demo-1.0-py3-none-any.whl
+grep -q 'another wheel is installed' err || no 'another wheel, whose files are in NAME.data'
+run 0 "${alone[@]}" --wheel pure/demo-1.0-py3-none-any.whl
 cp one/demo-1.0-py3-none-any.whl other-1.0-py3-none-any.whl
 run 1 "${alone[@]}" --wheel other-1.0-py3-none-any.whl
 echo >>"$own/demo.py"

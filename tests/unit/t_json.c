@@ -41,6 +41,29 @@ static void values_nest_with_commas(void **state)
 		"\"n\":null,\"l\":[\"x\",\"y\"],\"e\":[],\"o\":{}}");
 }
 
+/* A parsed document has up to 64 levels, and may be written into another one. */
+static void a_whole_document_nests_in_another(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(deep, &a);
+	BUF(b, &a);
+	const struct node *doc;
+	for (unsigned i = 0; i < NODE_DEPTH; i++)
+		buf_add(&deep, i % 2 ? S("[") : S("{\"a\":"));
+	buf_add(&deep, S("1"));
+	for (unsigned i = NODE_DEPTH; i-- > 0;)
+		buf_char(&deep, i % 2 ? ']' : '}');
+	assert_ok(json_parse(&a, buf_str(&deep), S("deep"), &doc));
+	struct json j = {.out = &b};
+	json_open(&j, '[');
+	json_open(&j, '[');
+	json_node(&j, doc);
+	json_close(&j);
+	json_close(&j);
+	assert_str(buf_str(&b), str_fmt(&a, "[[%.*s]]", STR(buf_str(&deep))).p);
+}
+
 static void indented_output_has_lines(void **state)
 {
 	(void)state;
@@ -187,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_nest_with_commas),
+		cmocka_unit_test(a_whole_document_nests_in_another),
 		cmocka_unit_test(indented_output_has_lines),
 		cmocka_unit_test(numbers_are_short_and_finite),
 		cmocka_unit_test(any_text_survives),

@@ -214,6 +214,22 @@ static void results_count_for_the_same_words_only(void **state)
 	leave(f, f->m.cells.v, "plan", 0,
 		"{\"members\":[{\"project\":\"../../x\",\"after\":[],\"plan\":{}}]}");
 	assert_err(matrix_look_all(&f->a, &f->m), E_CORRUPT);
+	/* plans of another machine, which name more than there can be */
+	BUF(gpus, &f->a);
+	BUF(members, &f->a);
+	buf_add(&gpus, S("{\"gpus\":[\"gfx1100\""));
+	buf_add(&members, S("{\"members\":[{\"project\":\"a\"}"));
+	for (unsigned i = 0; i < 20000; i++) {
+		buf_fmt(&gpus, ",\"a%u\"", i);
+		buf_fmt(&members, ",{\"project\":\"a%u\"}", i);
+	}
+	buf_add(&gpus, S("]}"));
+	buf_add(&members, S("]}"));
+	leave(f, f->m.cells.v, "plan", 0, str_z(&f->a, buf_str(&gpus)));
+	assert_ok(matrix_look_all(&f->a, &f->m));
+	assert_int_equal(f->m.cells.v->targets.n, 256);
+	leave(f, f->m.cells.v, "plan", 0, str_z(&f->a, buf_str(&members)));
+	assert_err(matrix_look_all(&f->a, &f->m), E_CORRUPT);
 }
 
 /* ---- Slurm ---- */

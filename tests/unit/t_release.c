@@ -1,6 +1,8 @@
 /* Releases: versions in texts, the gate, the order of wheels, pages, provenance, and a store that somebody changed. */
 #include "fixture_wheel.h"
 
+#include "base/hash.h"
+#include "base/proc.h"
 #include "formats/node.h"
 #include "lang/python/version.h"
 #include "release/release.h"
@@ -332,6 +334,60 @@ static void a_shard_counts_with_all_the_others(void **state)
 	p->more = S(", \"config\": \"other\", \"shard\": 3, \"shards\": 3");
 	add_evidence(p, "pass", "gfx1100", "01");
 	judged(p, "gate-missing");
+	/* the third shard was one of torch alone, so the device wheel was not in all of them */
+	p->gate.evidence.n = 2;
+	p->more = S(", \"config\": \"default\", \"shard\": 3, \"shards\": 3");
+	add_evidence(p, "pass", "gfx1100", "0");
+	judged(p, "gate-missing");
+	add_evidence(p, "pass", "gfx1100", "1");
+	judged(p, "");
+}
+
+/* Whatever its name is: "extra" in it makes no extra. */
+static void what_is_required_without_an_extra_was_tested(void **state)
+{
+	struct proof_of *p = *state;
+	static const struct {
+		const char *requires, *want;
+	} cases[] = {
+		{"some-extras==1", "gate-missing"},
+		{"some-extras", "gate-missing"},
+		{"some_extras; python_version >= '3.8' or extra == 'a'", "gate-missing"},
+		{"some-extras; extra == 'a'", ""},
+		{"some-extras; python_version < '3.8'", ""},
+		{"other[extra]==1", ""},
+	};
+	*VEC_PUSH(&p->a, &p->set) = wheel(&p->a, "some_extras-1-py3-none-any.whl", NULL, NULL);
+	add_evidence(p, "pass", "gfx1100", "01");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct str line = str_fmt(
+			&p->a, "Requires-Dist: torch==2.9\nRequires-Dist: %s\n", cases[i].requires);
+		struct release_wheel *w = &p->set.v[1];
+		struct str sha256 = w->sha256;
+		*w = wheel(&p->a, w->file.p, "gfx1100", line.p);
+		assert_str(w->sha256, sha256.p);
+		judged(p, cases[i].want);
+	}
+}
+
+/* A stranger's METADATA may require thousands, and a folder has many wheels: they take no minutes. */
+static void all_that_is_lacking_is_found_in_time(void **state)
+{
+	(void)state;
+	enum { WHEELS = 12, EACH = 9000 };
+	ARENA(a);
+	struct release_set s = {0};
+	for (unsigned i = 0; i < WHEELS; i++) {
+		BUF(b, &a);
+		for (unsigned k = 0; k < EACH; k++)
+			buf_fmt(&b, "Requires-Dist: needed-%05u-%05u\n", i, k);
+		buf_char(&b, 0);
+		*VEC_PUSH(&a, &s) =
+			wheel(&a, str_fmt(&a, "x%u-1-py3-none-any.whl", i).p, NULL, b.p);
+	}
+	double began = mono_now();
+	assert_int_equal(release_lacks(&a, &s).n, WHEELS * EACH);
+	assert_true(mono_now() - began < 5);
 }
 
 static void a_run_in_which_nothing_was_passed_proves_nothing(void **state)
@@ -472,6 +528,29 @@ static void a_statement_says_what_the_record_says(void **state)
 	err_free(e);
 }
 
+/* Whoever follows a state to the one before must not be led to another stream, or out of the store. */
+static void a_state_leads_to_states_of_its_stream_only(void **state)
+{
+	(void)state;
+	static const char *const streams[] = {"rc", "dev", "files", "/tmp", "../x", "", NULL};
+	for (const char *const *name = streams; *name; name++) {
+		ARENA(a);
+		struct str dir = test_dir(&a);
+		struct release_store s = {.dir = dir, .stream = S("rc"), .lock = -1};
+		struct release_state got;
+		struct str text = str_fmt(&a,
+			"{\"schema\": \"rocsmith.stream/1\", \"stream\": \"%s\", \"sets\": [], "
+			"\"previous\": \"\", \"time\": \"\", \"proofs\": []}",
+			*name);
+		struct str id = sha256_hex(&a, text);
+		assert_ok(release_write(&a, &s, "states", id, text));
+		struct err *e = release_state_read(&a, &s, S("rc"), id, &got);
+		assert_int_equal(e ? e->code : 0, name == streams ? 0 : E_CORRUPT);
+		err_free(e);
+		test_dir_remove(dir);
+	}
+}
+
 static void attestations_are_about_their_file(void **state)
 {
 	(void)state;
@@ -574,6 +653,10 @@ int main(void)
 			a_waiver_counts_until_its_last_day, begin_gate, end_gate),
 		cmocka_unit_test_setup_teardown(
 			what_is_no_evidence_is_refused, begin_gate, end_gate),
+		cmocka_unit_test_setup_teardown(
+			what_is_required_without_an_extra_was_tested, begin_gate, end_gate),
+		cmocka_unit_test(all_that_is_lacking_is_found_in_time),
+		cmocka_unit_test(a_state_leads_to_states_of_its_stream_only),
 		cmocka_unit_test(a_statement_says_what_the_record_says),
 		cmocka_unit_test(attestations_are_about_their_file),
 		cmocka_unit_test(addresses_that_leak_are_refused),

@@ -1,6 +1,7 @@
 /* Reports: reading build documents, lanes and sums, and pages that escape what they show. */
 #include "test.h"
 
+#include "base/proc.h"
 #include "formats/node.h"
 #include "report/html.h"
 #include "report/report.h"
@@ -175,6 +176,44 @@ static void a_picture_has_no_end_of_lanes(void **state)
 	buf_add(&doc, S("]}"));
 	load(&a, buf_str(&doc).p, &r);
 	assert_int_equal(r.lanes, 256);
+}
+
+/* And each is for a GPU of its own, as are the targets. */
+static void a_table_has_no_end_of_gpus(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	BUF(doc, &a);
+	buf_add(&doc, S("{\"schema\":\"rocsmith.build/1\",\"plan\":{\"gpus\":[\"gfx1100\""));
+	for (unsigned i = 0; i < 20000; i++)
+		buf_fmt(&doc, ",\"a%u\"", i);
+	buf_add(&doc, S("]},\"steps\":["));
+	for (unsigned i = 0; i < 20000; i++)
+		buf_fmt(&doc, "%s{\"gpu\":\"b%u\",\"seconds\":1}", i ? "," : "", i);
+	buf_add(&doc, S("]}"));
+	load(&a, buf_str(&doc).p, &r);
+	assert_int_equal(r.gpus.n, 256);
+	assert_str(r.gpus.v[0].name, "gfx1100");
+	assert_int_equal(r.steps.n, 20000);
+}
+
+/* And each is of a kind of its own. */
+static void a_legend_has_no_end_of_kinds(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	BUF(doc, &a);
+	buf_add(&doc, S("{\"schema\":\"rocsmith.build/1\",\"steps\":["));
+	for (unsigned i = 0; i < 60000; i++)
+		buf_fmt(&doc, "%s{\"kind\":\"k%05u\",\"start\":%u,\"seconds\":1}", i ? "," : "", i,
+			i);
+	buf_add(&doc, S("]}"));
+	double began = mono_now();
+	load(&a, buf_str(&doc).p, &r);
+	assert_true(str_contains(report_html(&a, &r), S("k59999")));
+	assert_true(mono_now() - began < 5);
 }
 
 static void another_schema_is_refused(void **state)
@@ -399,6 +438,8 @@ int main(void)
 		cmocka_unit_test(a_failure_names_its_place_and_its_steps),
 		cmocka_unit_test(the_page_says_what_a_gpu_is_and_what_the_wheel_holds),
 		cmocka_unit_test(a_picture_has_no_end_of_lanes),
+		cmocka_unit_test(a_table_has_no_end_of_gpus),
+		cmocka_unit_test(a_legend_has_no_end_of_kinds),
 		cmocka_unit_test(another_schema_is_refused),
 		cmocka_unit_test(a_failed_build_has_a_report_too),
 		cmocka_unit_test(wrong_kinds_of_members_are_harmless),

@@ -163,6 +163,22 @@ static void promised_device_code_must_be_there(void **state)
 	test_dir_remove(dir);
 }
 
+/* Code for the GPU that the path names; "hollow" has none, and "wrong" that of another GPU. */
+static struct str code_of_name(struct arena *a, struct str path)
+{
+	static const struct {
+		const char *name;
+		unsigned flags;
+	} codes[] = {{"wrong", 0x36}, {"gfx90a", 0x53f}, {"gfx1201", 0x4e}, {"gfx942", 0x54c},
+		{"gfx11", 0x41}};
+	size_t i = 0;
+	if (str_contains(path, S("hollow")))
+		return S("<html>404 Not Found</html>");
+	while (!str_contains(path, str_from(codes[i].name)))
+		i++;
+	return fx_code_object(a, (struct fx_object){.flags = codes[i].flags, .kernels = 1});
+}
+
 /* Files beside libraries are for one GPU each: together they must have all. */
 static void code_files_of_a_folder_are_judged_together(void **state)
 {
@@ -183,6 +199,11 @@ static void code_files_of_a_folder_are_judged_together(void **state)
 		{{"db/gfx90a68.kdb"}, "gfx1100", "device-none", ""},
 		{{"l/K_gfx1100.co", "k.hipfb"}, "gfx1100", "", "gfx1100"},
 		{{"l/K_gfx90a.co", "k.hipfb"}, "gfx90a", "device-target-missing", ""},
+		{{"l/hollow_gfx1100.co"}, "gfx1100", "device-none", ""},
+		{{"l/hollow_gfx1100.hsaco", "l/K_gfx90a.co"}, "gfx1100", "device-side-missing", ""},
+		{{"l/wrong_gfx1100.hsaco"}, "gfx1100", "device-none", ""},
+		{{"l/wrong_gfx1100.co", "l/K_gfx90a.co"}, "gfx1100", "device-side-missing", ""},
+		{{"l/wrong_gfx1100.co", "l/K_gfx1100.co"}, "gfx1100", "", ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ARENA(a);
@@ -195,7 +216,7 @@ static void code_files_of_a_folder_are_judged_together(void **state)
 			struct str file = str_from(cases[i].files[k]);
 			struct str bytes = str_ends(file, S(".hipfb")) ? fx_bundle(&a, e, 1, 4096)
 					   : str_ends(file, S(".kdb")) ? S("data")
-								       : code;
+								       : code_of_name(&a, file);
 			w.files[k] = (struct fx_file){file.p, bytes};
 		}
 		struct verify_options o = {.require = required(&a, cases[i].require), .jobs = 1};

@@ -57,6 +57,39 @@ static void folders_of_dist_info(void **state)
 	assert_str(says((struct fx_wheel){.info = "Demo-1.0.0.dist-info"}), "");
 }
 
+/* As pip does it: members of NAME.data go to one of five places, and what comes second replaces the first. */
+static void places_of_installed_files(void **state)
+{
+	(void)state;
+#define DATA(path) "demo-1.0.data/" path
+	static const struct {
+		const char *path, *text, *want;
+	} cases[] = {
+		{DATA("purelib/other.py"), "y", ""},
+		{DATA("platlib/demo/__init__.py"), "y", "place-twice"},
+		{DATA("purelib/demo/__init__.py"), "y", "place-twice"},
+		{DATA("purelib/demo/__init__.py"), "x", ""},
+		{DATA("data/demo/__init__.py"), "y", ""},
+		{DATA("scripts/demo"), "y", ""},
+		{DATA("headers/demo.h"), "y", ""},
+		{DATA("lib/demo.h"), "y", "data-scheme"},
+		{DATA("purelib"), "y", "data-scheme"},
+		{"other.data/x", "y", "data-scheme"},
+		{"demo/other.data/x", "y", ""},
+		{DATA("purelib/evil-1.0.dist-info/METADATA"), "y", "dist-info-several"},
+		{DATA("purelib/demo-1.0.dist-info/entry_points.txt"), "y", "dist-info-several"},
+		{DATA("purelib/demo-1.0.dist-info/METADATA"), "y", "dist-info-several place-twice"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct str got = says((struct fx_wheel){
+			.files = {FILE_OF("demo/__init__.py", S("x")),
+				FILE_OF(cases[i].path, str_from(cases[i].text))}});
+		if (!str_eq(got, str_from(cases[i].want)))
+			print_error("case %zu\n", i);
+		assert_str(got, cases[i].want);
+	}
+}
+
 static void fields_of_wheel(void **state)
 {
 	(void)state;
@@ -101,6 +134,10 @@ static void fields_of_metadata(void **state)
 		{META("Requires-Dist: a; 'x' == extra\n"), ""},
 		{META("License-File: LICENSE\n"), "metadata-license-file"},
 		{"Metadata-Version:\nName:\nVersion:\n", "metadata-field"},
+		/* Python's parser sees no field at all here, and two there */
+		{"\n" META(""), "metadata-field"},
+		{META("Summary: a\rRequires-Dist: evil\n"), "metadata-syntax"},
+		{"Metadata-Version: 2.1\r\nName: demo\r\nVersion: 1.0\r\n", ""},
 		{"Name: demo\nVersion: 1.0\n", "metadata-field"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -447,6 +484,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folders_of_dist_info),
+		cmocka_unit_test(places_of_installed_files),
 		cmocka_unit_test(fields_of_wheel),
 		cmocka_unit_test(fields_of_metadata),
 		cmocka_unit_test(what_is_required_is_not_asked_for),

@@ -139,6 +139,21 @@ static void a_set_serves_what_one_part_serves(void **state)
 	/* a device wheel that lacks the code of its own GPU */
 	check("amd_demo_device_gfx1030: device-target-missing; demo: device-target-missing", NULL,
 		o, (const struct given[6]){one, {PART("gfx1030"), {K(NULL)}, 0x41}, host});
+	/* no wheel says of itself that it need not have what is asked for */
+	check("amd_demo_device_gfx1030: (kpack-unpaired) device-target-missing",
+		"none of the device wheels given has all code for gfx1100", o,
+		(const struct given[6]){two});
+	static const char *const roles[] = {"host", "variant", "family", "odd", "", NULL};
+	for (const char *const *role = roles; *role; role++)
+		check("demo: device-none", "and none was given", o,
+			(const struct given[6]){{"demo" END, NULL, *role, "gfx11",
+				{{"demo/_C.so", {.soname = "_C.so"}}}, 0}});
+	const struct given needs = {"amd_demo_device_gfx1100" END,
+		"Requires-Dist: demo==1.0\nRequires-Dist: amd-demo-device-gfx11xx==1.0\n", "device",
+		"gfx1100", {K(NULL)}, 0x41};
+	const struct given family = {"amd_demo_device_gfx11xx" END, "Requires-Dist: demo==1.0\n",
+		"family", "gfx11", {{"demo/libf.so", {.soname = "libf.so"}}}, 0};
+	check("", NULL, o, (const struct given[6]){host, needs, two, family});
 }
 
 /* Another package is where its files say that it is; that of another Python or version is not there. */
