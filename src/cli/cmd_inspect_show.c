@@ -122,8 +122,10 @@ static void print_overview(struct arena *a, const struct devcode *d, const struc
 			str_fmt(a, "%zu", f->objects.n), str_join(a, &names, S(" "))};
 		table_row(&t, cells);
 	}
-	table_print(&t);
-	out_text(S("\n"));
+	if (t.n) { /* else all are side files */
+		table_print(&t);
+		out_text(S("\n"));
+	}
 	print_sums(a, all, whole, flags);
 }
 
@@ -140,7 +142,7 @@ static size_t bundles_with(const struct devcode_file *f, struct str target)
 	return n;
 }
 
-/* The targets that only some bundles have: "gfx1030 (2 of 3 bundles)". */
+/* The targets that only some bundles, or side files, have: "gfx1030 (2 of 3 bundles)". */
 static struct str partly_served(
 	struct arena *a, const struct devcode *d, const struct devcode_sums *sums)
 {
@@ -154,11 +156,13 @@ static struct str partly_served(
 			continue;
 		VEC_EACH (const struct devcode_file, f, &d->files)
 			with += is_listed(d, f) ? bundles_with(f, s->target) : 0;
-		strs_add(a, &words,
-			with < bundles
-				? str_fmt(a, "%.*s (%zu of %zu bundles)", STR(s->target), with,
-					  bundles)
-				: str_fmt(a, "%.*s (not by all side files)", STR(s->target)));
+		if (!with && bundles)
+			strs_fmt(a, &words, "%.*s (by side files only)", STR(s->target));
+		else if (with < bundles)
+			strs_fmt(a, &words, "%.*s (%zu of %zu bundles)", STR(s->target), with,
+				bundles);
+		else
+			strs_fmt(a, &words, "%.*s (not by all side files)", STR(s->target));
 	}
 	return str_join(a, &words, S(", "));
 }

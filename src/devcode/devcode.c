@@ -66,8 +66,7 @@ struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct st
 {
 	char bytes[HEAD];
 	struct str head = {.p = bytes};
-	struct devcode_file file = {
-		.path = str_dup(a, path), .size = src->size, .side = devcode_is_side(ret, path)};
+	struct devcode_file file = {.path = str_dup(a, path), .size = src->size};
 	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file, .base = src->base};
 	ARENA(names);
 	s.names_in = flags & DEVCODE_NAMES ? &names : NULL;
@@ -79,6 +78,7 @@ struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct st
 		return NULL;
 	file.format = format->name;
 	TRY(format->scan(&s, src));
+	file.side = devcode_is_side(&file);
 	if (file.objects.n) {
 		*VEC_PUSH(a, &ret->files) = file;
 		TRY(check_bundles(&s, src));
@@ -97,6 +97,17 @@ struct many {
 	struct str prefix; /* goes before the members' names: "some.whl/" */
 	unsigned depth;    /* nesting depth of archives */
 };
+
+/* before: how many files with device code there were before this one was scanned */
+static void note_side(
+	struct many *m, size_t before, struct str path, uint64_t size, uint64_t stored)
+{
+	const struct devcode_file *found =
+		before < m->out->files.n ? &m->out->files.v[before] : NULL;
+	devcode_note_side(m->a, m->out, path,
+		&(struct devcode_part){
+			.files = 1, .size = size, .stored = stored, .content = found});
+}
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
 {
@@ -169,9 +180,9 @@ static struct err *scan_members(struct many *m, const struct zip *z)
 			   name = str_fmt(&tmp, "%.*s%.*s", STR(m->prefix), STR(x->name));
 		if (x->dir)
 			continue;
-		devcode_note_side(m->a, m->out, name,
-			&(struct devcode_part){.files = 1, .size = x->size, .stored = x->stored});
+		size_t before = m->out->files.n;
 		TRY(note_damage(m, name, scan_member(m, z, x, name)));
+		note_side(m, before, name, x->size, x->stored);
 		if (str_ends(x->name, S(".dist-info/" CUT_LIST)))
 			note_cut_list(m, name, zip_read(&tmp, z, x, CUT_LIST_SIZE, &text), &text);
 	}
@@ -207,11 +218,14 @@ static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
 	if (str_eq(e->path, S(CUT_LIST)))
 		note_cut_list(m, e->path, fs_read_opt(&tmp, path, CUT_LIST_SIZE, &text), &text);
 	uint64_t size = (uint64_t)e->st.st_size;
-	devcode_note_side(m->a, m->out, e->path,
-		&(struct devcode_part){.files = 1, .size = size, .stored = size});
-	if (!str_ends(e->path, S(".whl")) &&
-		!(str_ends(e->path, S(".zip")) && str_contains(path, S(STORES))))
-		return note_damage(m, e->path, scan_file(m, path, e->path));
+	size_t before = m->out->files.n;
+	bool plain = !str_ends(e->path, S(".whl")) &&
+		     !(str_ends(e->path, S(".zip")) && str_contains(path, S(STORES)));
+	if (plain)
+		TRY(note_damage(m, e->path, scan_file(m, path, e->path)));
+	note_side(m, before, e->path, size, size);
+	if (plain)
+		return NULL;
 	struct many inner = *m; /* the members of a wheel count as files of the folder */
 	inner.prefix = str_fmt(&tmp, "%.*s/", STR(e->path));
 	return note_damage(m, e->path, scan_wheel(&inner, path));

@@ -129,7 +129,8 @@ struct devcode_part {
 	uint64_t files, size, stored; /* stored: bytes in the wheel */
 	/* entry: has Tensile's lazy-loading table; code: has kernels; tuned: has Tensile kernels other than fallbacks */
 	bool entry, code, tuned;
-	const struct devcode *content; /* of one file, for devcode_note_side(); or NULL */
+	/* in, of one file: its device code; NULL = not looked at */
+	const struct devcode_file *content;
 };
 
 struct devcode_set {
@@ -140,8 +141,6 @@ struct devcode_set {
 };
 
 struct devcode {
-	/* in: code of unknown libraries whose path names a GPU counts as side files, too (kind "code") */
-	bool unknown;
 	struct str path;
 	VEC(struct devcode_target) targets; /* every target, once */
 	VEC(struct devcode_file) files;     /* the files with device code */
@@ -184,10 +183,10 @@ MUST_USE struct err *devcode_scan_src(struct arena *a, const struct bytes *src, 
 size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want);
 /* Do these bytes begin a static library? */
 bool archive_is(struct str head);
-/* Is this a side file for a GPU that its path names? */
-bool devcode_is_side(const struct devcode *d, struct str path);
-/* Adds a file to the set that its path belongs to, if there is one; `file` has its count and sizes, and perhaps what is in it:
- * a .co or .hsaco file without code for the target that its path names is none, whatever it is called. */
+/* Is this a side file for a GPU that its path names? Of unknown libraries those are, too, that have code for it (kind "code"). */
+bool devcode_is_side(const struct devcode_file *f);
+/* Adds a file to the set that its path belongs to, if there is one; `file` has its count and sizes, and perhaps its
+ * content: a .co or .hsaco file without code for the target that its path names is none, whatever it is called. */
 void devcode_note_side(
 	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
 /* Does the set serve this GPU? *ret_needed: library calls fail on a GPU without code in the set. If they are only

@@ -11,9 +11,7 @@ static const struct side_rule {
 	const char *kind, *starts, *ends;
 	enum {
 		ANY,
-		NAMED, /* only if the path names a GPU */
-		/* as NAMED, for libraries that are not listed here; only with devcode.unknown */
-		UNKNOWN
+		NAMED /* only if the path names a GPU */
 	} when;
 } rules[] = {
 	{"tensile", "TensileLibrary", "", ANY},
@@ -33,8 +31,8 @@ static const struct side_rule {
 	{"miopen", "", ".model", NAMED},
 	{"rocfft", "rocfft_kernel_cache", ".db", ANY},
 	{"ck", "libdevice_", ".a", NAMED},
-	{"code", "", ".co", UNKNOWN},
-	{"code", "", ".hsaco", UNKNOWN},
+	{"code", "", ".co", NAMED}, /* libraries that are not listed here have such, too */
+	{"code", "", ".hsaco", NAMED},
 };
 
 /* The set that a file belongs to, and the target that its path names. dir: the folder above the first one that names a
@@ -44,8 +42,7 @@ struct side_place {
 	struct str dir, target; /* target: "" = for all GPUs; in the arena */
 };
 
-static bool find_place(
-	struct arena *a, const struct devcode *d, struct str path, struct side_place *ret)
+static bool find_place(struct arena *a, struct str path, struct side_place *ret)
 {
 	static const char *const features[] = {"xnack+", "xnack-", "sramecc+", "sramecc-", NULL};
 	static const char *const libraries[] = {"rocblas", "hipblaslt", "hipsparselt", NULL};
@@ -59,8 +56,7 @@ static bool find_place(
 	}
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules) && !r; i++)
 		if (str_starts(base, str_from(rules[i].starts)) &&
-			str_ends(base, str_from(rules[i].ends)) &&
-			(named || rules[i].when == ANY) && (d->unknown || rules[i].when != UNKNOWN))
+			str_ends(base, str_from(rules[i].ends)) && (named || rules[i].when == ANY))
 			r = &rules[i];
 	if (!r)
 		return false;
@@ -88,28 +84,29 @@ static bool find_place(
 	return true;
 }
 
-bool devcode_is_side(const struct devcode *d, struct str path)
-{
-	ARENA(tmp);
-	struct side_place p;
-	return find_place(&tmp, d, path, &p) && p.target.n;
-}
-
-/* Is there code for the target in it, or for one of the family? */
-static bool has_code(const struct devcode *content, struct str target)
+/* Is there code in a .co or .hsaco file for the target that its path names, or for one of the family? */
+static bool has_code(const struct devcode_file *f, struct str target)
 {
 	struct target_word w = {0};
 	struct str rest = target;
 	struct target want = target_read(target);
 	(void)target_word(&rest, &w);
-	VEC_EACH (const struct devcode_file, f, &content->files)
-		VEC_EACH (const struct code_object, o, &f->objects) {
-			const struct devcode_target *have = &content->targets.v[o->id];
-			if (o->size && (str_starts(have->name, str_sub(w.text, 0, w.stem)) ||
-					       target_covers(&have->t, &want)))
-				return true;
-		}
+	for (size_t i = 0; f && i < f->objects.n; i++) {
+		const struct code_object *o = &f->objects.v[i];
+		struct target have = target_read(o->target);
+		if (o->size && (str_starts(o->target, str_sub(w.text, 0, w.stem)) ||
+				       target_covers(&have, &want)))
+			return true;
+	}
 	return false;
+}
+
+bool devcode_is_side(const struct devcode_file *f)
+{
+	ARENA(tmp);
+	struct side_place p;
+	return find_place(&tmp, f->path, &p) && p.target.n &&
+	       (!str_eq(str_from(p.kind), S("code")) || has_code(f, p.target));
 }
 
 void devcode_note_side(
@@ -119,7 +116,8 @@ void devcode_note_side(
 	static const char *const read[] = {".co", ".hsaco", NULL};
 	ARENA(tmp);
 	struct side_place p;
-	if (!find_place(&tmp, d, path, &p))
+	bool there = find_place(&tmp, path, &p);
+	if (!there || (str_eq(str_from(p.kind), S("code")) && !has_code(file->content, p.target)))
 		return;
 	struct devcode_set *s = NULL;
 	struct devcode_part *x = NULL;

@@ -38,7 +38,6 @@ static struct err *parse_member(const struct member_pass *s, const struct bytes 
 	m->odd = e;
 	m->elf = m->elf && !e;
 	struct kpack archive = {0};
-	m->device.unknown = true;
 	e = devcode_scan_src(&m->code, src, m->zip->name, flags, &m->device);
 	if (!e && s->image && m->device.findings.n)
 		e = kpack_host_read(&m->code, src, &m->host);

@@ -27,16 +27,18 @@ static bool unbuilt(struct str path, struct str gpu)
 
 struct err *check_side(struct exam *x, size_t *ret_sets)
 {
-	struct devcode d = {.unknown = true};
+	struct devcode d = {0};
 	const struct target any = {0};
+	const struct devcode_file nothing = {0};
 	bool needed;
 	*ret_sets = 0;
 	for (size_t i = 0; i < x->n; i++) {
 		const struct zip_member *m = x->members[i].zip;
+		const struct devcode *in = &x->members[i].device;
 		const struct devcode_part one = {.files = 1,
 			.size = m->size,
 			.stored = m->stored,
-			.content = &x->members[i].device};
+			.content = in->files.n ? &in->files.v[0] : &nothing};
 		TRY(budget_work(x->zip.src.budget, SIDE_COST * m->name.n + d.sets.n));
 		if (!x->members[i].skip)
 			devcode_note_side(x->a, &d, m->name, &one);

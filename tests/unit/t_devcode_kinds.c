@@ -423,7 +423,7 @@ static void sets_have_limits(void **state)
 		for (size_t k = 0; k < 5; k++) {
 			struct str path =
 				str_fmt(&a, "r/TensileLibrary_gfx%x%s.dat", i, features[k]);
-			if (!devcode_is_side(&d, path))
+			if (!devcode_is_side(&(struct devcode_file){.path = path}))
 				continue;
 			devcode_note_side(&a, &d, path, &file);
 			all++;

@@ -201,9 +201,10 @@ static void code_files_of_a_folder_are_judged_together(void **state)
 		{{"l/K_gfx90a.co", "k.hipfb"}, "gfx90a", "device-target-missing", ""},
 		{{"l/hollow_gfx1100.co"}, "gfx1100", "device-none", ""},
 		{{"l/hollow_gfx1100.hsaco", "l/K_gfx90a.co"}, "gfx1100", "device-side-missing", ""},
-		{{"l/wrong_gfx1100.hsaco"}, "gfx1100", "device-none", ""},
-		{{"l/wrong_gfx1100.co", "l/K_gfx90a.co"}, "gfx1100", "device-side-missing", ""},
-		{{"l/wrong_gfx1100.co", "l/K_gfx1100.co"}, "gfx1100", "", ""},
+		{{"l/wrong_gfx1100.hsaco"}, "gfx1100", "device-target-missing", "gfx1030"},
+		{{"l/wrong_gfx1100.co", "l/K_gfx90a.co"}, "gfx1100",
+			"device-side-missing device-target-missing", ""},
+		{{"l/wrong_gfx1100.co", "l/K_gfx1100.co"}, "gfx1100", "device-target-missing", ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ARENA(a);
