@@ -463,7 +463,8 @@ static unsigned check_advice(struct arena *a, struct str text)
 	static const char *const torch[] = {"torch", "pip ", "python", NULL};
 	bool windows = is_log_of(text, true) && !str_contains(text, S("WSL"));
 	bool ggml = is_log_of(text, false);
-	bool builds = str_contains(text, S("ggml/src/ggml-")); /* pip brings ROCm to compile with, too */
+	bool builds =
+		str_contains(text, S("ggml/src/ggml-")); /* pip brings ROCm to compile with, too */
 	unsigned bad = 0;
 	if (!windows && !ggml)
 		return 0;
