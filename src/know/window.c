@@ -119,11 +119,14 @@ struct log_line window_told(struct window *w, struct arena *a, struct span line)
 bool window_is_introduced(struct window *w, struct span line)
 {
 	bool inside = false;
+	/* a sentence does not go on in a line with a time stamp */
+	const bool stamped = line_has(window_clean(w, line), "stamped");
 	for (int i = 0, blank = 0; i < NEAR && window_up(w, &line); i++) {
 		struct str rest = {w->buf + line.from, line.to - line.from};
 		struct str clean = i < INTRO ? window_clean(w, line) : S("");
 		blank += i == blank && !i && !clean.n;
-		if (i < INTRO && (line_has(clean, "intro") || (i == blank && line_goes_on(clean))))
+		if (i < INTRO && (line_has(clean, "intro") ||
+					 (i == blank && !stamped && line_goes_on(clean))))
 			return true;
 		if (str_contains(rest, S(" failed with the following")) &&
 			line_has(window_clean(w, line), "probe"))

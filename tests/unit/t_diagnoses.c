@@ -444,9 +444,9 @@ static void entries_are_complete(void **state)
 /* Where a program's folder, or what it says, shows Windows or a program on ggml. */
 static bool is_log_of(struct str text, bool windows)
 {
-	static const char *const words[2][6] = {
+	static const char *const words[2][7] = {
 		{"ggml_cuda_init", "source=server.go", "source=gpu.go", "source=amd_linux.go",
-			"ggml-cuda.cu:", NULL},
+			"ggml-cuda.cu:", "ggml/src/ggml-", NULL},
 		{"C:\\Users", "D:\\", "[WinError", "site-packages\\", "C:\\Program Files", NULL},
 	};
 	for (const char *const *w = words[windows]; *w; w++)
@@ -463,6 +463,8 @@ static unsigned check_advice(struct arena *a, struct str text)
 	static const char *const torch[] = {"torch", "pip ", "python", NULL};
 	bool windows = is_log_of(text, true) && !str_contains(text, S("WSL"));
 	bool ggml = is_log_of(text, false);
+	bool builds =
+		str_contains(text, S("ggml/src/ggml-")); /* pip brings ROCm to compile with, too */
 	unsigned bad = 0;
 	if (!windows && !ggml)
 		return 0;
@@ -484,7 +486,8 @@ static unsigned check_advice(struct arena *a, struct str text)
 					print_error("%s on Windows: %s\n", c->id, f->command);
 					bad++;
 				}
-			for (const char *const *w = torch; ggml && *w; w++)
+			bool sdk = builds && str_contains(command, S("rocm["));
+			for (const char *const *w = torch; ggml && !sdk && *w; w++)
 				if (str_contains(command, str_from(*w))) {
 					print_error("%s of ggml: %s\n", c->id, f->command);
 					bad++;
