@@ -299,4 +299,17 @@ exchanged() { # a wheel that verify refuses is another one while verify looks
 	done
 }
 prove '8: another wheel, while it is verified' exchanged
+rm -rf store two
+
+# ---- 9. thousands of one kind ----
+python3 - "$top" <<'END'
+import os, sys
+code = open(sys.argv[1] + "/tests/data/devcode/gfx90a.hsaco", "rb").read()
+for i in range(12000):
+    os.makedirs(f"same/{i}")
+    open(f"same/{i}/k.hsaco", "wb").write(code)
+END
+named() { (ulimit -v 1500000 -t 60 && run inspect --extract gfx90a same -o taken -n) && grep -q 'k.hsaco.0.gfx90a-12000.hsaco' said; }
+prove '9: 12,000 objects of one name are told apart' named
+rm -rf same
 exit $failed
