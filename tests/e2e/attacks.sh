@@ -312,4 +312,20 @@ END
 named() { (ulimit -v 1500000 -t 60 && run inspect --extract gfx90a same -o taken -n) && grep -q 'k.hsaco.0.gfx90a-12000.hsaco' said; }
 prove '9: 12,000 objects of one name are told apart' named
 rm -rf same
+python3 - <<'END'
+import os
+def put(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    open(path, "w").write(text)
+for i in range(256):
+    node, pci = f"crowded/sys/class/kfd/kfd/topology/nodes/{i}", f"crowded/sys/bus/pci/devices/0000:{i:02x}:00.0"
+    put(f"{node}/properties", f"gfx_target_version 110000\nsimd_count 64\nvendor_id 4098\ndevice_id 29772\ndrm_render_minor {128 + i}\n")
+    put(f"{node}/gpu_id", f"{i + 1}")
+    for name, value in {"vendor": "0x1002", "device": "0x744c", "class": "0x030000"}.items():
+        put(f"{pci}/{name}", value + "\n")
+END
+crowded() { (ulimit -t 5 && run "$@" --sysroot crowded) || [ $? = 1 ]; }
+prove '9: env of a recorded machine with 256 GPUs' crowded env
+prove '9: doctor of it' crowded doctor
+rm -rf crowded
 exit $failed
