@@ -129,7 +129,7 @@ struct devcode_part {
 	uint64_t files, size, stored; /* stored: bytes in the wheel */
 	/* entry: has Tensile's lazy-loading table; code: has kernels; tuned: has Tensile kernels other than fallbacks */
 	bool entry, code, tuned;
-	const struct devcode *content; /* of one file, for devcode_note_side(); or NULL */
+	const struct devcode *content; /* one file's, for devcode_note_side(); or NULL */
 };
 
 struct devcode_set {

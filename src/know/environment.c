@@ -121,7 +121,7 @@ static struct err *add_findings(
 {
 	struct findings found = {0};
 	MAP(asked,
-		a); /* what helps follows from the id; a recording may have hundreds of GPUs, each with a finding */
+		a); /* the id alone decides what helps; a recording may have hundreds of GPUs, each with a finding */
 	TRY(rules_judge_facts(a, facts, &found));
 	VEC_EACH (const struct finding, f, &found) {
 		struct rule_actions actions;

@@ -113,7 +113,7 @@ bool set_is_device(const struct verdict *v);
 MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes and parses all members */
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
 MUST_USE struct err *check_sbom(struct exam *x);
-void check_places(struct exam *x); /* where an installer puts the members */
+void check_places(struct exam *x); /* the places of the members when they are installed */
 void check_record(struct exam *x);
 void check_tags(struct exam *x);
 MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */

@@ -130,8 +130,7 @@ struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_hea
 			break;
 		if (memchr(line.p, 0, line.n)) /* the JSON pages of an index cannot have it */
 			return err_new(E_SYNTAX, "line %u: a NUL character", n);
-		if (memchr(line.p, '\r',
-			    line.n)) /* behind it, another field begins for Python */
+		if (memchr(line.p, '\r', line.n)) /* behind it, another field begins for Python */
 			return err_new(E_SYNTAX, "line %u: a carriage return within the line", n);
 		if ((line.p[0] == ' ' || line.p[0] == '\t') && ret->n) {
 			struct dist_header *h = &ret->v[ret->n - 1];
