@@ -41,8 +41,13 @@ static struct err *name_object(struct taken *t, const struct devcode_file *f,
 	add_plain(&name, o->target);
 	struct str stem = buf_str(&name);
 	*ret = str_fmt(t->a, "%.*s.%s", STR(stem), kind);
-	for (unsigned i = 2; !map_put(&t->names, *ret, NULL); i++)
-		*ret = str_fmt(t->a, "%.*s-%u.%s", STR(stem), i, kind);
+	/* the value of a name is the last number that was given behind it: there may be 100,000 */
+	struct str first = *ret;
+	uintptr_t i = (uintptr_t)map_get(&t->names, first);
+	while (map_has(&t->names, *ret))
+		*ret = str_fmt(t->a, "%.*s-%zu.%s", STR(stem), (size_t)++i, kind);
+	map_put(&t->names, *ret, (void *)1);
+	map_put(&t->names, first, (void *)(i ? i : 1));
 	return NULL;
 }
 

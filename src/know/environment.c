@@ -1,6 +1,7 @@
 /* Finds the environment variables for a GPU and a torch; see environment.h. */
 #include "know/environment.h"
 
+#include "base/map.h"
 #include "know/rule.h"
 #include "machine/root.h"
 
@@ -119,9 +120,13 @@ static struct err *add_findings(
 	struct arena *a, const struct node *facts, struct environment_lines *ret)
 {
 	struct findings found = {0};
+	MAP(asked,
+		a); /* the id alone decides what helps; a recording may have hundreds of GPUs, each with a finding */
 	TRY(rules_judge_facts(a, facts, &found));
 	VEC_EACH (const struct finding, f, &found) {
 		struct rule_actions actions;
+		if (!map_put(&asked, str_from(f->id), NULL))
+			continue;
 		TRY(rules_actions(a, facts, str_from(f->id), &actions));
 		VEC_EACH (const struct rule_action, x, &actions) {
 			bool known = !x->unset.n;

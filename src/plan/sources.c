@@ -5,7 +5,11 @@
 #include "base/glob.h"
 #include "hipify/hipify.h"
 
-enum { MAX_SOURCES = 4096, MAX_SOURCE_SIZE = 16 << 20 };
+enum {
+	MAX_SOURCES = 4096,
+	MAX_SOURCE_SIZE = 16 << 20,
+	MOST_EXTERNAL = 10000 /* headers; they only tell which libraries are meant */
+};
 
 struct header_finder {
 	struct arena *a;
@@ -200,7 +204,8 @@ static struct err *follow(struct header_finder *f, struct map *seen, struct str 
 		}
 		if (str_eq(path_base(inc->name), S("Python.h")))
 			facts->python = true;
-		strs_put(f->a, &f->plan->external, inc->name);
+		if (f->plan->external.n < MOST_EXTERNAL)
+			strs_put(f->a, &f->plan->external, inc->name);
 	}
 	return NULL;
 }

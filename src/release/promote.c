@@ -33,15 +33,23 @@ static bool has_errors(struct release_done *d)
 
 /* ---- stage ---- */
 
-/* Adds the errors that `verify` finds. A wheel that could not be read now is not judged: it may be good. */
+/* Adds the errors that `verify` finds. A wheel that could not be read now is not judged: it may be good. Nor is another file
+ * that lay in its place for so long: what goes into the store has the hash of before. */
 static struct err *verify_all(struct promotion *p)
 {
-	struct strs paths = {0};
+	struct strs paths = {0}, states = {0};
 	struct verdicts all = {0};
-	VEC_EACH (const struct release_wheel, w, &p->set)
-		if (!release_is_sdist(w->file))
-			strs_add(p->a, &paths, w->path);
+	VEC_EACH (const struct release_wheel, w, &p->set) {
+		if (release_is_sdist(w->file))
+			continue;
+		strs_add(p->a, &paths, w->path);
+		strs_add(p->a, &states, w->state);
+	}
 	TRY(verify_wheels(p->a, &paths, &p->q->verify, &all));
+	for (size_t i = 0; i < paths.n; i++)
+		if (all.wheels.v[i].state.n && !str_eq(all.wheels.v[i].state, states.v[i]))
+			return err_new(
+				E_IO, "'%.*s' was changed while it was verified", STR(paths.v[i]));
 	VEC_EACH (const struct verdict, v, &all.wheels)
 		VEC_EACH (const struct finding, f, &v->findings) {
 			if (str_eq(str_from(f->id), S("file-unreadable")))

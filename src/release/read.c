@@ -51,6 +51,7 @@ static struct err *read_wheel(struct arena *a, struct str path, struct release_w
 {
 	ARENA(tmp);
 	CLEANUP(wheel_close) struct wheel w = {.zip.fd = -1};
+	CLEANUP(fd_closep) int fd = -1;
 	struct str text;
 	struct dist_headers h;
 	struct devcode code = {0};
@@ -73,7 +74,9 @@ static struct err *read_wheel(struct arena *a, struct str path, struct release_w
 	VEC_EACH (const struct str, gpu, &code.served)
 		strs_add(a, &ret->gpus, str_dup(a, *gpu));
 	targets_sort(&ret->gpus);
-	TRY(hash_file(HASH_SHA256, path, &d));
+	TRY(fs_open(path, &fd));
+	ret->state = fs_exact_state(a, str_fmt(&tmp, "/proc/self/fd/%d", fd));
+	TRY(hash_file(HASH_SHA256, str_fmt(&tmp, "/proc/self/fd/%d", fd), &d));
 	ret->sha256 = digest_hex(a, &d);
 	ret->size = (uint64_t)st.st_size;
 	ret->time = st.st_mtime;

@@ -34,6 +34,7 @@ struct release_wheel {           /* a wheel or a source distribution */
 	struct strs gpus;            /* targets that every file with device code serves */
 	struct str origin;           /* the hash of the wheel that this one is, renamed; or "" */
 	struct str path;             /* its place */
+	struct str state;            /* fs_exact_state() of the file with this hash */
 	struct str metadata;         /* METADATA */
 	struct dist_headers headers; /* its headers, from release_describe() */
 	struct str metadata_sha256, provenance_sha256; /* in a store's set: what lies beside it */

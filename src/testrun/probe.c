@@ -40,12 +40,13 @@ static struct err *compare_installed(
 				STR(wheel));
 		progress_add(p, m->zip->size, S(""));
 	}
+	/* the file that was compared, whatever has its name by now */
+	e = e ? e : hash_file(HASH_SHA256, str_fmt(a, "/proc/self/fd/%d", w.zip.fd), &whole);
 	wheel_close(&w);
 	if (e && e->code == E_VERIFY)
 		err_hint(e, "another wheel is installed, so what is tested would say nothing of "
 			    "this one");
 	TRY(e);
-	TRY(hash_file(HASH_SHA256, wheel, &whole));
 	*ret_sha256 = digest_hex(a, &whole);
 	return NULL;
 }

@@ -62,6 +62,7 @@ static struct err *examine(struct exam *x)
 		return NULL;
 	}
 	struct wheel w = {.zip = x->zip};
+	x->verdict->state = fs_exact_state(a, str_fmt(a, "/proc/self/fd/%d", x->zip.fd));
 	uint64_t sum = 0;
 	bool is;
 	VEC_EACH (const struct zip_member, m, &x->zip.members)

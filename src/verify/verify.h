@@ -53,6 +53,7 @@ struct verify_archive {
 
 struct verdict {
 	struct str path;
+	struct str state; /* fs_exact_state() of the file that was read; "" = it is no zip file */
 	uint64_t size;
 	bool pass; /* no finding of severity error */
 	struct findings findings;

@@ -149,6 +149,7 @@ static struct err *read_headers(
 
 struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
 {
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct packing p = {.a = a, .q = q};
 	struct wheel_name name = {0};
 	struct dist_headers meta;
@@ -159,6 +160,8 @@ struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wh
 		return err_new(E_USAGE,
 			"the wheel of '%.*s' must not lie in that folder itself: '%.*s'",
 			STR(q->from), STR(q->to));
+	/* a file that was found may be a link by the time that it is read */
+	TRY(fs_guard_sources(q->from, &guard));
 	TRY_CTX(fs_walk(q->from, visit_file, &p), "cannot pack '%.*s'", STR(q->from));
 	if (!p.info.n)
 		return err_new(E_WHEEL,

@@ -252,4 +252,80 @@ if command -v gcc >/dev/null && python3 "$top/tests/oracle/gpus_wheel.py" . --sm
 else
 	echo 'skip 7, wheels: no gcc'
 fi
+
+# ---- 8. files that are exchanged while others are read ----
+swapped() { # a file of a tree becomes a link when it was found
+	tree_of p-1 && rm pk/p/x && head -c 60000000 /dev/urandom >pk/p/a
+	local pause
+	for pause in 0.05 0.1 0.2 0.3 0.5; do
+		rm -rf pk/p/z p-1-py3-none-any.whl && echo hello >pk/p/z
+		run wheel pack -j1 pk -o p-1-py3-none-any.whl &
+		sleep $pause
+		rm pk/p/z && ln -s ../../secret/key pk/p/z
+		wait $!
+		[ ! -e p-1-py3-none-any.whl ] || ! python3 -m zipfile -e p-1-py3-none-any.whl z || ! grep -q topsec z/p/z || return 1
+	done
+}
+prove '8: a link in the place of a file, while others are packed' swapped
+rm -rf pk z two && mkdir -p two/good two/evil two/in
+python3 - <<'END'
+import base64, hashlib, os, zipfile
+def wheel(folder, name, files):
+    info = f"{name}-1.dist-info"
+    files |= {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    hashes = {n: base64.urlsafe_b64encode(hashlib.sha256(d).digest()).rstrip(b"=").decode() for n, d in files.items()}
+    files[f"{info}/RECORD"] = ("".join(f"{n},sha256={h},{len(files[n])}\n" for n, h in hashes.items()) + f"{info}/RECORD,,\n").encode()
+    with zipfile.ZipFile(f"two/{folder}/{name}-1-py3-none-any.whl", "w") as z:
+        for n, d in files.items():
+            z.writestr(n, d)
+wheel("good", "p", {"p.py": b"x"})
+wheel("evil", "p", {"p.py": b"x", "p-1.data/evil/x": b"x"})
+wheel("in", "q", {"q": os.urandom(150 << 20)})
+END
+exchanged() { # a wheel that verify refuses is another one while verify looks
+	local p=p-1-py3-none-any.whl pauses whl
+	for pauses in '0.08 0.15' '0.12 0.15' '0.15 0.2' '0.2 0.2' '0.3 0.3'; do
+		rm -rf store && cp two/evil/$p two/in/$p
+		run stage two/in --to store/dev -q &
+		sleep "${pauses% *}"
+		cp two/good/$p two/in/.new && mv two/in/.new two/in/$p
+		sleep "${pauses#* }"
+		cp two/evil/$p two/in/.new && mv two/in/.new two/in/$p
+		wait $!
+		for whl in store/files/*/$p; do
+			[ ! -e "$whl" ] || "$ROCSMITH" verify -q "$whl" >log 2>&1 || [ ! -e store/staged/dev.json ] || return 1
+		done
+	done
+}
+prove '8: another wheel, while it is verified' exchanged
+rm -rf store two
+
+# ---- 9. thousands of one kind ----
+python3 - "$top" <<'END'
+import os, sys
+code = open(sys.argv[1] + "/tests/data/devcode/gfx90a.hsaco", "rb").read()
+for i in range(12000):
+    os.makedirs(f"same/{i}")
+    open(f"same/{i}/k.hsaco", "wb").write(code)
+END
+named() { (ulimit -v 1500000 -t 60 && run inspect --extract gfx90a same -o taken -n) && grep -q 'k.hsaco.0.gfx90a-12000.hsaco' said; }
+prove '9: 12,000 objects of one name are told apart' named
+rm -rf same
+python3 - <<'END'
+import os
+def put(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    open(path, "w").write(text)
+for i in range(256):
+    node, pci = f"crowded/sys/class/kfd/kfd/topology/nodes/{i}", f"crowded/sys/bus/pci/devices/0000:{i:02x}:00.0"
+    put(f"{node}/properties", f"gfx_target_version 110000\nsimd_count 64\nvendor_id 4098\ndevice_id 29772\ndrm_render_minor {128 + i}\n")
+    put(f"{node}/gpu_id", f"{i + 1}")
+    for name, value in {"vendor": "0x1002", "device": "0x744c", "class": "0x030000"}.items():
+        put(f"{pci}/{name}", value + "\n")
+END
+crowded() { (ulimit -t 5 && run "$@" --sysroot crowded) || [ $? = 1 ]; }
+prove '9: env of a recorded machine with 256 GPUs' crowded env
+prove '9: doctor of it' crowded doctor
+rm -rf crowded
 exit $failed

@@ -190,6 +190,30 @@ run 1 "${alone[@]}" --wheel other-1.0-py3-none-any.whl
 echo >>"$own/demo.py"
 run 1 "${alone[@]}" --wheel one/demo-1.0-py3-none-any.whl
 ok 'evidence names a wheel only if each of its files is what is installed'
+python3 - <<'PY'
+import base64, hashlib, os, zipfile
+for name, content in (("good", os.urandom(150 << 20)), ("evil", b"")):
+    os.makedirs(f"swap/{name}")
+    files = {"large.bin": content, "large-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: large\nVersion: 1.0\n",
+        "large-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    with zipfile.ZipFile(f"swap/{name}/large-1.0-py3-none-any.whl", "w") as z:
+        record = ""
+        for path, data in files.items():
+            z.writestr(path, data)
+            record += f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
+        z.writestr("large-1.0.dist-info/RECORD", record + "large-1.0.dist-info/RECORD,,\n")
+PY
+python3 -m zipfile -e swap/good/large-1.0-py3-none-any.whl "$own"
+for pause in 0.1 0.2 0.3 0.5; do
+	rm -rf e.json logs && cp swap/good/large-1.0-py3-none-any.whl large-1.0-py3-none-any.whl
+	"$ROCSMITH" test torch --python env -o e.json "${alone[@]}" --wheel large-1.0-py3-none-any.whl >log 2>err &
+	sleep $pause
+	cp swap/evil/large-1.0-py3-none-any.whl new && mv new large-1.0-py3-none-any.whl
+	wait $! || true
+	if [ -e e.json ] && grep -q "$(sha256sum swap/evil/large-1.0-py3-none-any.whl | cut -c1-64)" e.json; then no 'evidence for a wheel that took the place of the one that was compared'; fi
+done
+rm -rf swap large-1.0-py3-none-any.whl "$own"/large*
+ok 'and not another wheel that takes its place meanwhile'
 
 # ---- GPUs, as a torch would see them ----
 mkdir -p fake/torch

@@ -2,6 +2,7 @@
  * and where the runtime header goes. */
 #include "test.h"
 
+#include "base/proc.h"
 #include "hipify/hipify.h"
 
 /* Translates as a file of a project that has these files. */
@@ -200,6 +201,20 @@ static void the_runtime_header_is_first_in_program_parts(void **state)
 		NULL);
 }
 
+/* A stranger's file takes no minutes. */
+static void headers_without_end_are_noted_in_time(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(source, &a);
+	struct hipify_text t;
+	for (unsigned i = 0; i < 150000; i++)
+		buf_fmt(&source, "#include <x%06u.h>\n", i);
+	double began = mono_now();
+	translate(&a, str_z(&a, buf_str(&source)), NULL, &t);
+	assert_true(mono_now() - began < 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +225,7 @@ int main(void)
 		cmocka_unit_test(a_header_the_project_has_is_not_reported),
 		cmocka_unit_test(headers_are_listed_once_in_their_order),
 		cmocka_unit_test(the_runtime_header_is_first_in_program_parts),
+		cmocka_unit_test(headers_without_end_are_noted_in_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,6 +278,18 @@ static void what_a_header_says_counts_for_the_source(void **state)
 	assert_str(joined(f, &f->plan.external), "python3.11/Python.h");
 }
 
+/* They tell which libraries are meant, and no project means so many. */
+static void other_headers_have_an_end(void **state)
+{
+	struct fixture *f = *state;
+	BUF(b, &f->a);
+	for (unsigned i = 0; i < 20000; i++)
+		buf_fmt(&b, "#include <x%u.h>\n", i);
+	put(f, "a.cu", str_z(&f->a, buf_str(&b)));
+	assert_ok(find_sources(f));
+	assert_int_equal(f->plan.external.n, 10000);
+}
+
 static void modules_in_headers_do_not_count(void **state)
 {
 	struct fixture *f = *state;
@@ -398,6 +410,7 @@ int main(void)
 		FIXTURE_TEST(headers_are_looked_for_as_a_compiler_does),
 		FIXTURE_TEST(headers_outside_of_the_project_are_never_read),
 		FIXTURE_TEST(what_a_header_says_counts_for_the_source),
+		FIXTURE_TEST(other_headers_have_an_end),
 		FIXTURE_TEST(modules_in_headers_do_not_count),
 		FIXTURE_TEST(bindings_include_python_by_themselves),
 		FIXTURE_TEST(a_long_chain_of_headers_ends),

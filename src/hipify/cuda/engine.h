@@ -59,7 +59,7 @@ struct engine {
 	VEC(struct member_place) members; /* by members_find(); `member` is the next one */
 	size_t member;
 	struct map device, host; /* macros with __device__, __host__ in their text */
-	struct strs ours;        /* headers that the text or its translation includes already */
+	struct map ours;         /* headers that the text or its translation includes already */
 };
 
 void engine_replace(

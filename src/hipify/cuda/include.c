@@ -59,7 +59,7 @@ static void replace_path(
 	engine_replace(e, t->from + 1, t->to - 1, hip, r);
 	note_header(e, hip);
 	engine_needs(e, r);
-	strs_put(e->a, &e->ours, hip);
+	map_put(&e->ours, hip, NULL);
 }
 
 static void by_family(struct engine *e, const struct tok *t, struct str path)
@@ -94,7 +94,7 @@ void include_path(struct engine *e, const struct tok *t)
 	if (!e->has_include && !e->l.depth && !e->outer_prev.to) /* nothing precedes it */
 		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
 	e->has_include |= !hipify_is_our_header(hip); /* ours may stand in front of HIP's */
-	strs_put(e->a, &e->ours, path);
+	map_put(&e->ours, path, NULL);
 	e->cublas_v1 = e->cublas_v1 || str_eq(path, S("cublas.h"));
 	e->cublas_v2 = e->cublas_v2 || str_eq(path, S("cublas_v2.h"));
 	if (own && !e->doubt)

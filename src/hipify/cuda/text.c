@@ -203,7 +203,7 @@ static void add_head(struct engine *e, bool unit)
 	if (e->adds && e->halves)
 		strs_put(e->a, &e->ret->gives, S("rocsmith/half.h"));
 	VEC_EACH (const struct str, h, &e->ret->gives)
-		if (!strs_has(&e->ours, *h))
+		if (!map_has(&e->ours, *h))
 			buf_fmt(&b, "#include <%.*s>\n", STR(*h));
 	if (!buf_str(&b).n)
 		return;
@@ -266,6 +266,7 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.vectors = {.a = a},
 		.device = {.a = a},
 		.host = {.a = a},
+		.ours = {.a = a},
 	};
 	*ret = (struct hipify_text){0};
 	if (!context || !context->stands_in) /* compilers take any bytes in comments */
