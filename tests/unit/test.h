@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -41,6 +42,12 @@
 /* The same, and some message of the chain contains text. */
 #define assert_err_says(expr, want, text)                                                          \
 	assert_err_code((expr), (want), (text), __FILE__, __LINE__)
+
+/* CPU seconds of this program, for bounds that are far from what the work takes: they tell minutes from moments. */
+static inline double cpu_seconds(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
 
 static inline void assert_views(struct str got, struct str want, const char *file, int line)
 {
