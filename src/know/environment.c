@@ -120,8 +120,8 @@ static struct err *add_findings(
 	struct arena *a, const struct node *facts, struct environment_lines *ret)
 {
 	struct findings found = {0};
-	MAP(asked,
-		a); /* the id alone decides what helps; a recording may have hundreds of GPUs, each with a finding */
+	/* The id alone decides what helps, and a recording may have hundreds of GPUs, each with a finding. */
+	MAP(asked, a);
 	TRY(rules_judge_facts(a, facts, &found));
 	VEC_EACH (const struct finding, f, &found) {
 		struct rule_actions actions;
