@@ -7,6 +7,7 @@
 #include "foreign/foreign_int.h"
 #include "formats/zip.h"
 #include "know/know.h"
+#include "source/gpu.h"
 
 enum { MAX_LOG = 256 << 20, MAX_SCRIPT = 4 << 20, SHOWN = 8 };
 
@@ -155,6 +156,17 @@ static bool installs_nothing(const struct foreign *f)
 	return files.n && !installs;
 }
 
+/* Leaves out sources of tests and examples, unless there are no others. */
+static void drop_aside(struct arena *a, struct strs *io_files)
+{
+	struct strs main = {0};
+	VEC_EACH (const struct str, file, io_files)
+		if (!source_is_aside(*file))
+			strs_add(a, &main, *file);
+	if (main.n)
+		*io_files = main;
+}
+
 struct err *foreign_without_kernels(const struct foreign *f, struct findings *ret)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -163,6 +175,7 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 	TRY(glob_files(f->a, f->plan->project, S("**/*.cu"), &files));
 	TRY(glob_files(f->a, f->plan->project, S("**/*.hip"), &more));
 	strs_add_all(f->a, &files, &more);
+	drop_aside(f->a, &files);
 	bool empty;
 	TRY(compiled_files(f, &compiled, &empty));
 	if (!files.n && !compiled.n)

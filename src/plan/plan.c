@@ -5,6 +5,8 @@
 
 #include "archive/apt.h"
 #include "base/fs.h"
+#include "changes/view.h"
+#include "hipify/hipify.h"
 #include "hipify/waves.h"
 #include "know/rule.h"
 #include "plan/plan_int.h"
@@ -320,4 +322,32 @@ struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *r
 		.most = MOST,
 		.texts = &p->scans};
 	return waves_find(a, &q, ret);
+}
+
+/* Sources in folders that only tests and examples have, and what the build makes in an #if, are not looked at. */
+struct err *plan_names(struct arena *a, const struct plan *p, struct findings *ret)
+{
+	const struct plan_foreign *f = p->foreign;
+	CLEANUP(hipify_tree_free) struct hipify_tree tree = {0};
+	struct hipify_options o = {.mode = HIPIFY_STANDALONE, .dir = p->project, .look_only = true};
+	const struct view view = {.root = p->project};
+	MAP(seen, a);
+	if (p->hipify.mode == HIPIFY_TORCH || (f && (f->own_hip || f->gpu_off)))
+		return NULL;
+	for (const char *const *w = source_words_table()->no_sources; *w; w++)
+		strs_add(a, &o.exclude, str_from(*w));
+	VEC_EACH (const struct plan_source, s, &p->sources)
+		strs_add(a, &o.only, s->path);
+	for (size_t i = 0; i < p->headers.n && !f; i++)
+		if (p->headers.v[i].p[0] != '/')
+			strs_add(a, &o.only, p->headers.v[i]);
+	TRY(hipify_changes(a, &o, &view, &tree));
+	VEC_EACH (const struct untranslated, u, &tree.untranslated) {
+		if (!u->certain || !map_put(&seen, u->name, ret))
+			continue;
+		struct str place = str_fmt(a, "%.*s:%u:%u", STR(u->path), u->line, u->col);
+		struct finding *fi = finding_add(a, ret, "cuda-name-left", SEV_WARNING, place);
+		finding_say(a, fi, "%.*s", STR(hipify_lacks(a, u)));
+	}
+	return NULL;
 }

@@ -45,6 +45,15 @@ bool source_is_off(struct arena *a, struct str value)
 	return !value.n || str_is_one_of(str_lower(a, value), source_words_table()->off);
 }
 
+bool source_is_aside(struct str path)
+{
+	struct str part;
+	for (struct str rest = path_dir(path); str_next(&rest, '/', &part);)
+		if (str_is_one_of(part, source_words_table()->no_sources))
+			return true;
+	return false;
+}
+
 /* Adds a switch, unless it is known. One that takes a word gets the best of `words`, and is none without such a word. */
 static void add_switch(struct switch_search *l, struct source_switch s, unsigned line,
 	enum gpu_word word, const struct strs *words)
