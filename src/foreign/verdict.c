@@ -138,8 +138,7 @@ static struct str given_up(const struct foreign *f, struct str *ret_hint)
 	return S("");
 }
 
-/* Do the project's CMake files install nothing? Then what they make stays out of the wheel. */
-static bool installs_nothing(const struct foreign *f)
+bool foreign_installs_nothing(const struct foreign *f)
 {
 	struct strs files = {0};
 	bool installs = false;
@@ -215,7 +214,7 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 		progress_note(S("Noted"), "%.*s", STR(fi->message));
 	for (size_t k = 0; i == LEFT_OUT && k < how->advice.n; k++)
 		finding_fix(f->a, fi, "%.*s", STR(how->advice.v[k]));
-	if (i == LOST && installs_nothing(f))
+	if (i == LOST && foreign_installs_nothing(f))
 		finding_fix(f->a, fi,
 			"its CMakeLists.txt has no install(), so what it makes stays out of the "
 			"wheel, for CUDA as well: add install(TARGETS ... DESTINATION ...)");
