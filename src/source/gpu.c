@@ -167,6 +167,11 @@ static void take_libraries(struct switch_search *l, const struct cmake_call *c, 
 		required && !inside_if ? know_component(c->words.v[0]) : NULL;
 	if (library)
 		strs_put(l->a, &l->out->links, str_from(library->name));
+	if (str_eq(c->name, S("find_package")) && strs_has(&c->words, S("Torch")) &&
+		str_eq(path_dir(l->file), S(".")))
+		add_switch(l,
+			(struct source_switch){.kind = SWITCH_NONE, .name = S("torch"), .on = true},
+			c->line, WORD_NONE, NULL);
 	struct know_cudas all;
 	know_cuda_libraries(l->a, &all);
 	VEC_EACH (const struct str, word, &c->words) {
