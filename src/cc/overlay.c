@@ -300,6 +300,7 @@ struct str overlay_explain(struct arena *a, const struct cc_config *config, stru
 	MAP(texts, a);
 	struct strs notes = {0};
 	struct str line, source;
+	bool late = str_contains(said, S("ld-temp.o <inline asm>"));
 	while (said.n) {
 		struct message m;
 		struct hipify_text *text;
@@ -328,5 +329,9 @@ struct str overlay_explain(struct arena *a, const struct cc_config *config, stru
 	}
 	VEC_EACH (const struct str, note, &notes)
 		buf_fmt(&ret, "%.*s\n", STR(*note));
+	if (late)
+		buf_fmt(&ret,
+			"note: with -rdc=true inline PTX is read only here: 'rocsmith hipify "
+			"--check DIR' lists what HIP has no counterpart for, with its places\n");
 	return str_dup(a, buf_str(&ret));
 }

@@ -143,7 +143,7 @@ static void print_plan(struct arena *a, const struct plan *p)
 				       : S("the SDK's C library"));
 	VEC_EACH (const struct plan_reason, r, &p->reasons)
 		if (str_eq(r->subject, S("gpu code")) || str_eq(r->subject, S("kernels")) ||
-			str_eq(r->subject, S("host")))
+			str_eq(r->subject, S("makefile")) || str_eq(r->subject, S("host")))
 			print_row(a, str_z(a, r->subject),
 				str_fmt(a, "%.*s: %.*s", STR(r->choice), STR(r->why)));
 	for (size_t i = 0; p->foreign && i < p->foreign->advice.n; i++)

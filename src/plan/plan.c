@@ -269,6 +269,20 @@ static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 	return plan_needs(a, plan);
 }
 
+/* A folder without a description has a Makefile: then make knows better what belongs together. */
+static void explain_makefile(struct arena *a, const struct project *p, struct plan *plan)
+{
+	static const char *const names[] = {"Makefile", "makefile", "GNUmakefile"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !p->file.n; i++)
+		if (fs_is_file(path_join(a, p->dir, str_from(names[i])))) {
+			plan_explain(a, plan, "makefile", S("not read"),
+				"make itself builds it with an nvcc of rocsmith: eval \"$(rocsmith "
+				"sdk shims --cuda TOOLS --gpu %.*s)\", then make -C %.*s",
+				STR(str_join(a, &plan->gpus, S(","))), STR(p->dir));
+			return;
+		}
+}
+
 struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan_wish *ret)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
@@ -287,6 +301,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	TRY(choose_gpus(a, r, &p, plan));
 	if (plan->foreign)
 		return foreign_rest(a, r, &p, ret);
+	explain_makefile(a, &p, plan);
 	TRY(take_includes(a, &p, plan));
 	TRY(sources_find(a, &p, plan, &facts));
 	TRY(python_find(a, &p, plan));
