@@ -153,6 +153,9 @@ static const struct {
 		"the "
 		"device",
 		"csrc/a.cpp:2:9", "have no textures: leave them out of --gpu"},
+	{"csrc/a.cpp:2:9: error: no matching function for call to 'hipCreateTextureObject'\n",
+		E_COMPILE, "no matching function for call to 'hipCreateTextureObject'",
+		"csrc/a.cpp:2:9", "HIP's are types of their own"},
 	{"csrc/a.cpp:2:9: error: unknown type name 'Py_buffer'\n", E_COMPILE,
 		"unknown type name 'Py_buffer'", "csrc/a.cpp:2:9", "Py_LIMITED_API"},
 	{"csrc/a.cpp:2:9: fatal error: 'THH/THHAtomics.cuh' file not found\n", E_COMPILE,
