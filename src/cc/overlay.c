@@ -264,19 +264,33 @@ struct err *overlay_make(struct arena *a, const struct cc *cc, const struct cc_c
 
 /* ---- names that HIP lacks ---- */
 
-/* Adds notes about the names that the translation leaves in the line of a message. */
+static void add_reason(struct arena *a, const struct message *m, const struct untranslated *u,
+	struct strs *io_notes)
+{
+	if (u && u->suggestion.n)
+		strs_put(a, io_notes,
+			str_fmt(a, "%.*s:%u:%u: note: '%.*s' has no counterpart in HIP: %.*s",
+				STR(m->path), u->line, u->col, STR(u->name), STR(u->suggestion)));
+}
+
+/* Adds notes about the names that the translation leaves in the line of a message. What is wrong with inline PTX may be an
+ * operand, which stands some lines further down. */
 static void add_reasons(struct arena *a, const struct message *m, const struct hipify_text *text,
 	struct strs *io_notes)
 {
+	enum { FAR = 40 };
 	bool macro = str_starts(m->text, S("expanded from macro"));
-	VEC_EACH (const struct untranslated, u, &text->untranslated)
-		if (u->line == m->line && u->suggestion.n &&
-			(macro || str_contains(m->text, str_fmt(a, "'%.*s'", STR(u->name)))))
-			strs_put(a, io_notes,
-				str_fmt(a,
-					"%.*s:%u:%u: note: '%.*s' has no counterpart in HIP: %.*s",
-					STR(m->path), u->line, u->col, STR(u->name),
-					STR(u->suggestion)));
+	const struct untranslated *above = NULL;
+	VEC_EACH (const struct untranslated, u, &text->untranslated) {
+		bool said = macro || u->col == m->col ||
+			    str_contains(m->text, str_fmt(a, "'%.*s'", STR(u->name)));
+		if (u->line == m->line && said)
+			add_reason(a, m, u, io_notes);
+		if (u->line <= m->line && m->line - u->line < FAR)
+			above = u;
+	}
+	if (str_ends(m->text, S(" in asm")))
+		add_reason(a, m, above, io_notes);
 }
 
 struct str overlay_explain(struct arena *a, const struct cc_config *config, struct str said)
@@ -286,6 +300,7 @@ struct str overlay_explain(struct arena *a, const struct cc_config *config, stru
 	MAP(texts, a);
 	struct strs notes = {0};
 	struct str line, source;
+	bool late = str_contains(said, S("ld-temp.o <inline asm>"));
 	while (said.n) {
 		struct message m;
 		struct hipify_text *text;
@@ -314,5 +329,9 @@ struct str overlay_explain(struct arena *a, const struct cc_config *config, stru
 	}
 	VEC_EACH (const struct str, note, &notes)
 		buf_fmt(&ret, "%.*s\n", STR(*note));
+	if (late)
+		buf_fmt(&ret,
+			"note: with -rdc=true inline PTX is read only here: 'rocsmith hipify "
+			"--check DIR' lists what HIP has no counterpart for, with its places\n");
 	return str_dup(a, buf_str(&ret));
 }

@@ -44,14 +44,16 @@ void project_say_findings(const struct plan *p)
 	size_t n = 0; /* findings of this kind so far */
 	VEC_EACH (const struct finding, f, &p->findings) {
 		bool last = f + 1 == f_end || strcmp(f->id, f[1].id) != 0;
+		bool wave = str_starts(str_from(f->id), S("wave"));
 		if (n++ < SHOWN)
 			say_warning("%.*s: %.*s", STR(f->path), STR(f->message));
 		if (last)
 			VEC_EACH (const struct str, fix, &f->fix)
 				say_hint("%.*s", STR(*fix));
 		if (last && n > SHOWN)
-			say_hint("%zu more of them: 'rocsmith hipify lint %.*s' shows all",
-				n - SHOWN, STR(p->project));
+			say_hint("%zu more of them: 'rocsmith hipify %s%.*s%s' shows all",
+				n - SHOWN, wave ? "lint " : "", STR(p->project),
+				wave ? "" : " --dry-run");
 		n = last ? 0 : n;
 	}
 }
@@ -141,7 +143,7 @@ static void print_plan(struct arena *a, const struct plan *p)
 				       : S("the SDK's C library"));
 	VEC_EACH (const struct plan_reason, r, &p->reasons)
 		if (str_eq(r->subject, S("gpu code")) || str_eq(r->subject, S("kernels")) ||
-			str_eq(r->subject, S("host")))
+			str_eq(r->subject, S("makefile")) || str_eq(r->subject, S("host")))
 			print_row(a, str_z(a, r->subject),
 				str_fmt(a, "%.*s: %.*s", STR(r->choice), STR(r->why)));
 	for (size_t i = 0; p->foreign && i < p->foreign->advice.n; i++)
@@ -205,6 +207,7 @@ struct err *cmd_plan(struct arena *a, void *args)
 	if (set_is(o->project.dir))
 		return plan_set(a, o);
 	TRY(project_plan(a, &o->common, &o->project, &wish));
+	TRY(plan_names(a, &wish.plan, &findings));
 	TRY(plan_waves(a, &wish.plan, &findings));
 	plan_settle(a, &wish, NULL, &findings, &p);
 	struct str json = json_document(a, 2, plan_fields, &p);

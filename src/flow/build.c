@@ -313,6 +313,8 @@ static struct err *check_folder(struct arena *a, struct str dir, struct str proj
 /* Finds the assumptions of the sources about wave size, and shows the plan before the long work begins. */
 static struct err *look_at_sources(struct build *b)
 {
+	if (b->plan->foreign) /* a build of our own ends with all of them before its first compile */
+		TRY(plan_names(b->a, b->plan, &b->plan->findings));
 	TRY(plan_waves(b->a, b->plan, &b->plan->findings));
 	if (b->q->say_plan)
 		b->q->say_plan(b->plan);

@@ -1,5 +1,6 @@
 /* Configures, builds and installs a CMake project. The result is the install folder. */
 #include "base/fs.h"
+#include "base/progress.h"
 #include "foreign/foreign_int.h"
 
 enum { MAX_CACHE = 64 << 20 };
@@ -48,6 +49,10 @@ struct err *foreign_cmake(struct foreign *f)
 	struct proc_result r;
 	struct str cmake, ninja, gpus = str_join(a, &f->plan->gpus, S(";"));
 	TRY(find_tool(f, "cmake", &cmake));
+	if (foreign_installs_nothing(f) && !foreign_is_part(f))
+		progress_warn("the CMake files of '%.*s' have no install(): what is built stays in "
+			      "'%.*s'",
+			STR(f->plan->name), STR(f->cmake));
 	TRY(find_tool(f, "ninja", &ninja));
 	TRY(fs_mkdirs(f->cmake));
 	strs_add(a, &p.argv, cmake);
@@ -78,7 +83,9 @@ struct err *foreign_cmake(struct foreign *f)
 	proc_arg(a, &q, "--install", str_z(a, f->cmake), "--prefix", str_z(a, f->result), NULL);
 	TRY(foreign_run(f, "install", &q, &r));
 	if (!fs_is_dir(f->result))
-		return err_hint(err_new(E_FOREIGN, "'%.*s' installs nothing", STR(f->plan->name)),
+		return err_hint(
+			err_hint(err_new(E_FOREIGN, "'%.*s' installs nothing", STR(f->plan->name)),
+				"what it built is in '%.*s'", STR(f->cmake)),
 			"add install() rules to its CMakeLists.txt for the files that you want");
 	foreign_step(f, "install")->done = true;
 	return NULL;

@@ -88,6 +88,8 @@ MUST_USE struct err *foreign_install(struct foreign *f, const struct strs *requi
 /* ---- python.c, cmake.c ---- */
 MUST_USE struct err *foreign_python(struct foreign *f);
 MUST_USE struct err *foreign_cmake(struct foreign *f);
+/* Have the project's CMake files no install()? Then what they make stays out of the result. verdict.c */
+bool foreign_installs_nothing(const struct foreign *f);
 /* Runs CMake's build step in dir. */
 MUST_USE struct err *foreign_cmake_build(struct foreign *f, struct str dir);
 /* Checks that a successful configuration in dir did not switch ROCm off. said: the output of CMake. */

@@ -7,6 +7,7 @@
 #include "foreign/foreign_int.h"
 #include "formats/zip.h"
 #include "know/know.h"
+#include "source/gpu.h"
 
 enum { MAX_LOG = 256 << 20, MAX_SCRIPT = 4 << 20, SHOWN = 8 };
 
@@ -137,8 +138,7 @@ static struct str given_up(const struct foreign *f, struct str *ret_hint)
 	return S("");
 }
 
-/* Do the project's CMake files install nothing? Then what they make stays out of the wheel. */
-static bool installs_nothing(const struct foreign *f)
+bool foreign_installs_nothing(const struct foreign *f)
 {
 	struct strs files = {0};
 	bool installs = false;
@@ -155,6 +155,17 @@ static bool installs_nothing(const struct foreign *f)
 	return files.n && !installs;
 }
 
+/* Leaves out sources of tests and examples, unless there are no others. */
+static void drop_aside(struct arena *a, struct strs *io_files)
+{
+	struct strs main = {0};
+	VEC_EACH (const struct str, file, io_files)
+		if (!source_is_aside(*file))
+			strs_add(a, &main, *file);
+	if (main.n)
+		*io_files = main;
+}
+
 struct err *foreign_without_kernels(const struct foreign *f, struct findings *ret)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -163,6 +174,7 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 	TRY(glob_files(f->a, f->plan->project, S("**/*.cu"), &files));
 	TRY(glob_files(f->a, f->plan->project, S("**/*.hip"), &more));
 	strs_add_all(f->a, &files, &more);
+	drop_aside(f->a, &files);
 	bool empty;
 	TRY(compiled_files(f, &compiled, &empty));
 	if (!files.n && !compiled.n)
@@ -202,7 +214,7 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 		progress_note(S("Noted"), "%.*s", STR(fi->message));
 	for (size_t k = 0; i == LEFT_OUT && k < how->advice.n; k++)
 		finding_fix(f->a, fi, "%.*s", STR(how->advice.v[k]));
-	if (i == LOST && installs_nothing(f))
+	if (i == LOST && foreign_installs_nothing(f))
 		finding_fix(f->a, fi,
 			"its CMakeLists.txt has no install(), so what it makes stays out of the "
 			"wheel, for CUDA as well: add install(TARGETS ... DESTINATION ...)");

@@ -52,6 +52,9 @@ struct untranslated_list {
 	size_t n, cap;
 };
 
+/* "'cublasDtpttr' has no counterpart in HIP", with the suggestion. */
+struct str hipify_lacks(struct arena *a, const struct untranslated *u);
+
 struct hipify_text {
 	struct str text; /* the translated source */
 	VEC(struct hipify_edit) edits;

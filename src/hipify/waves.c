@@ -235,7 +235,7 @@ static bool by_thread(const struct wave_reader *r, size_t from, size_t to)
 		bool call = is(r, i, "(") && i > from && is_name(r, i - 1) && !is_a(r, i - 1, CAST);
 		if (is(r, i, "[") || call)
 			i = behind(r, i);
-		else if (is_a(r, i, THREAD) || (is_name(r, i) && map_has(&r->threads, at(r, i))))
+		else if (is_a(r, i, THREAD) || (is_name(r, i) && map_get(&r->threads, at(r, i))))
 			return true;
 	}
 	return false;
@@ -255,8 +255,10 @@ static void note_value(struct wave_reader *r, size_t i)
 	}
 	if (votes)
 		map_put(&r->ballots, at(r, i), r);
-	if (by_thread(r, i + 2, end))
-		map_put(&r->threads, at(r, i), r);
+	bool thread = by_thread(r, i + 2, end);
+	bool new = is_name(r, i - 1) && !is_one_of(r, i - 1, "else do"); /* behind its type */
+	if (thread || new)
+		map_put(&r->threads, at(r, i), thread ? r : NULL);
 }
 
 /* ---- masks ---- */

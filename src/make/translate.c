@@ -28,13 +28,7 @@ static struct err *report_translation(struct make *m)
 			finding_fix(m->a, f, "%.*s", STR(why));
 		if (!u->certain)
 			continue;
-		bool name = str_chr(why, ' ') == why.n; /* one word is a similar name */
-		struct err *one =
-			err_new(E_HIPIFY, "'%.*s' has no counterpart in HIP%s%.*s", STR(u->name),
-				!why.n ? ""
-				: name ? "; near it: "
-				       : ": ",
-				STR(why));
+		struct err *one = err_new(E_HIPIFY, "%.*s", STR(hipify_lacks(m->a, u)));
 		err_at(one, (struct loc){.path = path_join(m->a, m->plan->project, u->path),
 				    .line = u->line,
 				    .col = u->col});

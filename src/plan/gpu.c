@@ -69,11 +69,12 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 		strs_fmt(a, &f->advice, "%.*s (%.*s) turns it on%.*s", STR(text), STR(w->place),
 			STR(how));
 	}
+	f->own_hip = set.n && hip;
 	const struct strs *first = set.n ? &set : said.n ? &said : &has;
 	if (first->n)
 		plan_explain(a, plan, "gpu code", str_join(a, first, S(", ")), "%s%s%.*s",
-			set.n && hip ? "the project's own way for AMD's GPUs, which it does not "
-				       "take unasked"
+			f->own_hip ? "the project's own way for AMD's GPUs, which it does not "
+				     "take unasked"
 			: set.n ? "the project leaves its code for GPUs out unless it is asked for "
 				  "it"
 			: said.n ? "asked for by rocsmith.yaml or your environment"

@@ -5,8 +5,11 @@
 
 #include "archive/apt.h"
 #include "base/fs.h"
+#include "changes/view.h"
+#include "hipify/hipify.h"
 #include "hipify/waves.h"
 #include "know/rule.h"
+#include "lang/cxx/lexer.h"
 #include "plan/plan_int.h"
 
 /* ---- values taken from the description as they are ---- */
@@ -266,6 +269,20 @@ static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 	return plan_needs(a, plan);
 }
 
+/* A folder without a description has a Makefile: then make knows better what belongs together. */
+static void explain_makefile(struct arena *a, const struct project *p, struct plan *plan)
+{
+	static const char *const names[] = {"Makefile", "makefile", "GNUmakefile"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !p->file.n; i++)
+		if (fs_is_file(path_join(a, p->dir, str_from(names[i])))) {
+			plan_explain(a, plan, "makefile", S("not read"),
+				"make itself builds it with an nvcc of rocsmith: eval \"$(rocsmith "
+				"sdk shims --cuda TOOLS --gpu %.*s)\", then make -C %.*s",
+				STR(str_join(a, &plan->gpus, S(","))), STR(str_shell(a, p->dir)));
+			return;
+		}
+}
+
 struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan_wish *ret)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
@@ -284,6 +301,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	TRY(choose_gpus(a, r, &p, plan));
 	if (plan->foreign)
 		return foreign_rest(a, r, &p, ret);
+	explain_makefile(a, &p, plan);
 	TRY(take_includes(a, &p, plan));
 	TRY(sources_find(a, &p, plan, &facts));
 	TRY(python_find(a, &p, plan));
@@ -320,4 +338,83 @@ struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *r
 		.most = MOST,
 		.texts = &p->scans};
 	return waves_find(a, &q, ret);
+}
+
+enum { MAX_TEXT = 16 << 20 };
+
+/* Finds the first place of a text that reads a texture or a surface. */
+static bool find_texture(struct str text, struct lex *l, struct tok *ret)
+{
+	static const char *const words[] = {
+		"tex1D", "tex2D", "tex3D", "surf1D", "surf2D", "surf3D"};
+	struct tok t = {0};
+	*l = lex_new(text, S(""));
+	l->lenient = true;
+	for (*ret = t; lex_try(l, &t) && t.kind != TOK_END; *ret = t) {
+		bool texture = false;
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			texture |= ret->kind == TOK_IDENT &&
+				   str_starts(tok_text(l, ret), str_from(words[i]));
+		if (texture && !l->directive.n && tok_in(l, &t, "(<"))
+			return true;
+	}
+	return false;
+}
+
+static void add_textures(
+	struct arena *a, const struct plan *p, const struct hipify_tree *tree, struct findings *ret)
+{
+	struct targets targets = {0};
+	struct str without = {0};
+	struct finding *f = NULL;
+	CLEANUP(err_freep) struct err *e = p->gpus.n ? targets_parse(a, &p->gpus, &targets) : NULL;
+	VEC_EACH (const struct target, t, &targets)
+		if (t->gpu && t->gpu->no_images)
+			without = t->name;
+	VEC_EACH (const struct change, c, &tree->changes) {
+		ARENA(tmp);
+		struct lex l;
+		struct tok t;
+		struct str text = {0};
+		if (e || !without.n || f || !str_contains(c->text, S("eObject_t")))
+			continue;
+		err_free(
+			fs_read_opt(&tmp, path_join(&tmp, p->project, c->source), MAX_TEXT, &text));
+		if (!find_texture(text, &l, &t))
+			continue;
+		f = finding_add(a, ret, "textures-none", SEV_WARNING,
+			str_fmt(a, "%.*s:%u:%u", STR(c->source), t.line, lex_column(&l, t.from)));
+		finding_say(a, f, "'%.*s' needs image instructions, which %.*s lacks",
+			STR(tok_text(&l, &t)), STR(without));
+		finding_fix(a, f, "leave it out of --gpu, or read the memory without textures");
+	}
+}
+
+/* Sources in folders that only tests and examples have, and what the build makes in an #if, are not looked at. */
+struct err *plan_names(struct arena *a, const struct plan *p, struct findings *ret)
+{
+	const struct plan_foreign *f = p->foreign;
+	CLEANUP(hipify_tree_free) struct hipify_tree tree = {0};
+	struct hipify_options o = {.mode = HIPIFY_STANDALONE, .dir = p->project, .look_only = true};
+	const struct view view = {.root = p->project};
+	MAP(seen, a);
+	if (p->hipify.mode == HIPIFY_TORCH || (f && (f->own_hip || f->gpu_off)))
+		return NULL;
+	for (const char *const *w = source_words_table()->no_sources; *w; w++)
+		strs_add(a, &o.exclude, str_from(*w));
+	VEC_EACH (const struct plan_source, s, &p->sources)
+		strs_add(a, &o.only, s->path);
+	for (size_t i = 0; i < p->headers.n && !f; i++)
+		if (p->headers.v[i].p[0] != '/')
+			strs_add(a, &o.only, p->headers.v[i]);
+	TRY(hipify_changes(a, &o, &view, &tree));
+	VEC_EACH (const struct untranslated, u, &tree.untranslated) {
+		if (!u->certain || !map_put(&seen, u->name, ret))
+			continue;
+		struct str place = str_fmt(a, "%.*s:%u:%u", STR(u->path), u->line, u->col);
+		struct finding *fi = finding_add(a, ret, "cuda-name-left", SEV_WARNING, place);
+		finding_say(a, fi, "%.*s", STR(hipify_lacks(a, u)));
+	}
+	add_textures(a, p, &tree, ret);
+	return NULL;
 }

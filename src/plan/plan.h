@@ -96,6 +96,7 @@ struct plan_foreign {
 	struct strs advice; /* switches that turn code for GPUs on, which this build leaves alone */
 	struct strs links;  /* SDK components for CUDA's libraries that its scripts name */
 	bool gpu_off;       /* the user has turned code for GPUs off */
+	bool own_hip;       /* the project's own way for AMD's GPUs is taken */
 	bool torch_as_rocm; /* treat the torch as one for ROCm, whatever it was built for */
 };
 
@@ -198,6 +199,9 @@ bool plan_needs_sysroot(const struct plan *p);
 struct str plan_rocm_wheels(struct arena *a, const struct plan *plan, const struct sdk *sdk);
 /* If a target has waves of 64 lanes, finds the places where sources assume 32. */
 MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *ret);
+/* Finds the names that HIP has no counterpart for, and that every HIP build comes across: each name once; and a texture, if a
+ * target has none. A project with a way of its own for AMD's GPUs is not searched. */
+MUST_USE struct err *plan_names(struct arena *a, const struct plan *p, struct findings *ret);
 /* Fails unless the Python of a saved plan is still the same. Runs that Python, so only a build may call this. */
 MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan_wish *wish);
 /* The JSON form of a plan: json_document(a, 2, plan_fields, plan). */

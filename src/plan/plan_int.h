@@ -223,7 +223,7 @@ MUST_USE struct err *foreign_choose(
 
 /* ---- gpu.c ---- */
 /* Turns on what the project leaves off of its code for GPUs, its own way for HIP first; p->known is left alone. Fills env,
- * options, advice and gpu_off of plan->foreign. */
+ * options, advice, gpu_off and own_hip of plan->foreign. */
 void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan);
 
 /* ---- plan.c ---- */

@@ -90,6 +90,7 @@ static const struct json_field foreign_fields[] = {
 	FIELD_STRUCT("cost", struct plan_foreign, cost, plan_cost_fields),
 	FIELDS(struct plan_foreign, configure, cmake, device, torch, torch_as_rocm, advice),
 	FIELD_OPTIONAL("gpu_off", struct plan_foreign, gpu_off),
+	FIELD_OPTIONAL("own_hip", struct plan_foreign, own_hip),
 	FIELD_OPTIONAL("allow", struct plan_foreign, allow),
 	{.kind = FIELD_END},
 };

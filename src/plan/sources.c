@@ -43,15 +43,6 @@ static bool lang_of(struct str path, enum plan_lang *ret)
 	return false;
 }
 
-static bool left_out_by_default(struct str path)
-{
-	struct str part;
-	for (struct str rest = path_dir(path); str_next(&rest, '/', &part);)
-		if (str_is_one_of(part, source_words_table()->no_sources))
-			return true;
-	return false;
-}
-
 static struct err *one_pattern(struct header_finder *f, const struct node *n)
 {
 	struct strs hits;
@@ -168,7 +159,7 @@ static struct err *find_header(
 	if (!f->files.n)
 		TRY(plan_files(f->a, f->plan, f->p->dir, S("**/*"), &f->files));
 	VEC_EACH (const struct str, path, &f->files) {
-		if (!str_ends(*path, end) || left_out_by_default(*path))
+		if (!str_ends(*path, end) || source_is_aside(*path))
 			continue;
 		if (hit.n)
 			return NULL; /* ambiguous */
@@ -281,7 +272,7 @@ struct err *sources_find(
 		struct strs hits;
 		TRY(plan_files(a, plan, p->dir, str_fmt(a, "**/*%s", langs[i].ext), &hits));
 		VEC_EACH (struct str, h, &hits)
-			if (!left_out_by_default(*h))
+			if (!source_is_aside(*h))
 				strs_add(a, &f.roots, *h);
 	}
 	if (!f.roots.n && list)

@@ -45,6 +45,15 @@ bool source_is_off(struct arena *a, struct str value)
 	return !value.n || str_is_one_of(str_lower(a, value), source_words_table()->off);
 }
 
+bool source_is_aside(struct str path)
+{
+	struct str part;
+	for (struct str rest = path_dir(path); str_next(&rest, '/', &part);)
+		if (str_is_one_of(part, source_words_table()->no_sources))
+			return true;
+	return false;
+}
+
 /* Adds a switch, unless it is known. One that takes a word gets the best of `words`, and is none without such a word. */
 static void add_switch(struct switch_search *l, struct source_switch s, unsigned line,
 	enum gpu_word word, const struct strs *words)
@@ -158,6 +167,11 @@ static void take_libraries(struct switch_search *l, const struct cmake_call *c, 
 		required && !inside_if ? know_component(c->words.v[0]) : NULL;
 	if (library)
 		strs_put(l->a, &l->out->links, str_from(library->name));
+	if (str_eq(c->name, S("find_package")) && strs_has(&c->words, S("Torch")) &&
+		str_eq(path_dir(l->file), S(".")))
+		add_switch(l,
+			(struct source_switch){.kind = SWITCH_NONE, .name = S("torch"), .on = true},
+			c->line, WORD_NONE, NULL);
 	struct know_cudas all;
 	know_cuda_libraries(l->a, &all);
 	VEC_EACH (const struct str, word, &c->words) {

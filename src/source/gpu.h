@@ -40,5 +40,7 @@ struct source_words { /* data/source_words.yaml explains each list */
 };
 const struct source_words *source_words_table(void);   /* one row */
 bool source_is_off(struct arena *a, struct str value); /* "0", "OFF", "cpu", "" and such */
+bool source_is_aside(
+	struct str path); /* it lies in a folder of tests, examples, documents or build output */
 MUST_USE struct err *source_gpu_read(
 	struct arena *a, const struct source *s, struct source_gpu *ret);

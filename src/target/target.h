@@ -20,6 +20,7 @@ struct gpu {
 	bool current;        /* packages are built for it today; "all" stands for these */
 	bool xnack, sramecc; /* its ids may have the suffix */
 	bool wave32;         /* default wave size 32, else 64 */
+	bool no_images;      /* no textures, no surfaces */
 	/* limits of a SIMD unit; 0 = not known. See data/targets.yaml */
 	unsigned waves, vgprs, vgpr_step;
 	bool apu;          /* shares memory with the CPU; gfx942 comes in both forms */

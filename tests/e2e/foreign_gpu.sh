@@ -75,7 +75,9 @@ echo 'ok packed sources are no excuse for scripts that know nvcc'
 cp p/setup.py setup.py
 sed -i '/P_WITH_CUDA/,/libp.so", "rb"/c\    else:\n        pass' p/setup.py
 sed -i '/P_NVCC/d' p/setup.py
+mkdir p/examples && cp p/src/k.cu p/examples/of_a_user.cu
 build 0 P_PACKED=1
+rm -r p/examples
 grep -q 'packed as it is, for a compiler that runs later: src/k.cu' log || fail 'sources for a compiler that runs later'
 cp setup.py p/setup.py
 echo 'ok sources that the wheel has, for a compiler that runs later'

@@ -170,3 +170,9 @@ status=0
 $build >log 2>&1 || status=$?
 [ $status = 5 ] && grep -q 'without ROCm' log || fail 'a configuration without ROCm'
 echo 'ok a configuration that ends well without ROCm is an error'
+printf 'cmake_minimum_required(VERSION 3.21)\nproject(vec LANGUAGES CXX HIP)\nadd_library(vec SHARED add.hip)\n' >vec/CMakeLists.txt
+status=0
+$build >log 2>&1 || status=$?
+[ $status = 5 ] && grep -q "have no install(): what is built stays in '$PWD/b3/cmake'" log || fail 'no install(), said before the build'
+grep -q "^hint: what it built is in '$PWD/b3/cmake'" log && [ -f b3/cmake/libvec.so ] || fail 'where the library is'
+echo 'ok a project that installs nothing: that is said first, and where the library is'

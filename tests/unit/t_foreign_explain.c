@@ -141,6 +141,21 @@ static const struct {
 		"Command `/v/bin/python -c 'import ksgpu; print(ksgpu.__file__)'` failed with "
 		"status 1.",
 		"meson.build:2:0", "build: {requires: [ksgpu]}"},
+	{"csrc/a.cpp:2:9: error: cannot convert ‘const at::DeprecatedTypeProperties’ to "
+	 "‘c10::ScalarType’\n",
+		E_COMPILE,
+		"cannot convert ‘const at::DeprecatedTypeProperties’ to ‘c10::ScalarType’",
+		"csrc/a.cpp:2:9", "x.scalar_type() in place of x.type()"},
+	{"csrc/a.cpp:2:9: error: 'tex2D<float, nullptr>' is unavailable: The image/texture API not "
+	 "supported on the device\n",
+		E_COMPILE,
+		"'tex2D<float, nullptr>' is unavailable: The image/texture API not supported on "
+		"the "
+		"device",
+		"csrc/a.cpp:2:9", "have no textures: leave them out of --gpu"},
+	{"csrc/a.cpp:2:9: error: no matching function for call to 'hipCreateTextureObject'\n",
+		E_COMPILE, "no matching function for call to 'hipCreateTextureObject'",
+		"csrc/a.cpp:2:9", "HIP's are types of their own"},
 	{"csrc/a.cpp:2:9: error: unknown type name 'Py_buffer'\n", E_COMPILE,
 		"unknown type name 'Py_buffer'", "csrc/a.cpp:2:9", "Py_LIMITED_API"},
 	{"csrc/a.cpp:2:9: fatal error: 'THH/THHAtomics.cuh' file not found\n", E_COMPILE,

@@ -343,6 +343,14 @@ static void launches_stay(void **state)
 		"k<A, B><<<dim3(1), 32, 0, (hipStream_t)s>>>(a, b);");
 }
 
+static void device_code_prints_without_std(void **state)
+{
+	(void)state;
+	check("__global__ void k() { ::std::printf(\"%d\", 1); std::printf(\"x\"); }",
+		"__global__ void k() { ::printf(\"%d\", 1); printf(\"x\"); }");
+	same("void f() { std::printf(\"%d\", 1); my::printf(0); }");
+}
+
 static void what_hip_lacks_is_reported(void **state)
 {
 	(void)state;
@@ -376,6 +384,10 @@ static void inline_ptx_with_a_counterpart_becomes_cpp(void **state)
 		"do { __threadfence(); __threadfence_system(); } while (0);");
 	check("asm(\"ld.global.nc.L1::no_allocate.f64 %0, [%1];\" : \"=d\"(x) : \"l\"(p));",
 		"(x) = __builtin_nontemporal_load((const double *)((p)));");
+	check("asm (\"rsqrt.approx.ftz.f64 %0,%1;\" : \"=d\"(r) : \"d\"(a));",
+		"(r) = __builtin_amdgcn_rsq((a));");
+	check("asm (\"rcp.approx.ftz.f64 %0, %1;\" : \"=d\"(r) : \"d\"(a));",
+		"(r) = __builtin_amdgcn_rcp((a));");
 	check("#define LANE(x) asm(\"mov.u32 %0, %%laneid;\" \\\n : \"=r\"(x))\n",
 		"#define LANE(x) (x) = __lane_id()\n");
 	check("asm(\"lop3.b32 %0, %1, %2, %3, 0xca;\" : \"=r\"(r) : \"r\"(a), \"r\"(b), \"r\"(c));",
@@ -505,6 +517,7 @@ static void assembly_for_processors_is_no_ptx(void **state)
 	check_left("asm(\"vadd.f32 q0, q1, q2\");", "");
 	check_left("asm volatile(\"fmla v0.4s, v1.4s, %0.4s\" : \"+w\"(x));", "");
 	check_left("asm(\"foo.b32 %0;\" : \"=r\"(x));", "1:asm");
+	check_left("__asm__(\".p2align 6\"); asm(\"nop\"); asm(\".inst 0xde01\");", "");
 }
 
 static void kernels_in_raw_strings_are_reported(void **state)
@@ -692,6 +705,7 @@ int main(void)
 		cmocka_unit_test(guards),
 		cmocka_unit_test(launches_stay),
 		cmocka_unit_test(what_hip_lacks_is_reported),
+		cmocka_unit_test(device_code_prints_without_std),
 		cmocka_unit_test(inline_ptx_is_reported),
 		cmocka_unit_test(inline_ptx_with_a_counterpart_becomes_cpp),
 		cmocka_unit_test(what_need_not_be_compiled_is_no_certain_stop),

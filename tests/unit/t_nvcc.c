@@ -325,6 +325,35 @@ static void messages_say_why_a_name_was_left(void **state)
 	assert_str(lines.v[8], "4 errors generated.");
 }
 
+/* Clang points at an operand, or says of a whole statement that the assembler does not know it. */
+static void messages_say_why_ptx_was_left(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct cc_config config = {0};
+	struct str path = path_join(&a, test_dir(&a), S("a.cu"));
+	assert_ok(fs_write(path,
+		S("__device__ void f(unsigned long *x)\n{\n\tasm(\"createpolicy.b64 %0;\"\n"
+		  "\t\t: \"=l\"(*x));\n\tasm(\"mapa.u32 %0;\" : \"=r\"(*x));\n}\n"),
+		0644));
+	struct str said = str_fmt(&a,
+		"%.*s:4:5: error: invalid output constraint '=l' in asm\n"
+		"%.*s:5:6: error: invalid instruction\n"
+		"%.*s:6:1: error: expected expression\n3 errors generated.\n",
+		STR(path), STR(path), STR(path));
+	struct str text = overlay_explain(&a, &config, said), p = path;
+	struct strs lines = str_split(&a, text, '\n');
+	assert_int_equal(lines.n, 6);
+	assert_true(str_starts(lines.v[1],
+		str_fmt(&a,
+			"%.*s:3:6: note: 'createpolicy.b64' has no counterpart in HIP: ", STR(p))));
+	assert_true(str_starts(lines.v[3],
+		str_fmt(&a, "%.*s:5:6: note: 'mapa.u32' has no counterpart in HIP: ", STR(p))));
+	text = overlay_explain(&a, &config,
+		S("lld: error: ld-temp.o <inline asm>:1:2: invalid instruction\n\taddc.u32 s3;\n"));
+	assert_true(str_contains(text, S("note: with -rdc=true inline PTX is read only here")));
+}
+
 /* The text of the file that the overlay among the words shows; "" if they have none. */
 static struct str shown(struct arena *a, const struct strs *words)
 {
@@ -417,6 +446,7 @@ int main(void)
 		cmocka_unit_test(data_and_folders_of_the_host_compiler_are_no_obstacle),
 		cmocka_unit_test(files_that_are_none_of_the_projects_are_not_copied),
 		cmocka_unit_test(messages_say_why_a_name_was_left),
+		cmocka_unit_test(messages_say_why_ptx_was_left),
 		cmocka_unit_test(messages_of_clang_tell_what_nvcc_would_take),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

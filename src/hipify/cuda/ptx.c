@@ -233,7 +233,8 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 		bool whole = split(&s, part, &in);
 		const struct hipify_rule *r = row_of(e->a, &in);
 		if (!whole || !r || names_lacks(r) || in.opcode.p[0] == '{') {
-			if (!str_contains(in.opcode, S(".")) && !r)
+			bool directive = str_starts(in.opcode, S(".")); /* .p2align of an x86 */
+			if ((!str_contains(in.opcode, S(".")) || directive) && !r)
 				return false; /* not recognisable as PTX */
 			report(&s, &in, r);
 			return true;

@@ -91,6 +91,9 @@ static void look_up(struct engine *e, const struct tok *t, struct str s)
 			engine_replace(e, t->from, t->to, S("hip"), names_find(S("@thrust::cuda")));
 		else
 			untranslated_libcuxx(e, t);
+	} else if (e->device_depth && str_eq(s, S("printf")) && tok_is(&e->l, &e->prev, S("::")) &&
+		   tok_is(&e->l, &e->prev2, S("std"))) {
+		engine_replace(e, e->prev2.from, t->to, S("printf"), names_find(S("@std::printf")));
 	} else if (str_eq(s, S("asm")) || str_eq(s, S("__asm__")) || str_eq(s, S("__asm"))) {
 		e->in_asm = !ptx_statement(e, t);
 	}

@@ -253,3 +253,14 @@ void untranslated_paste(struct engine *e)
 		engine_untranslated(e, &e->prev, str_fmt(e->a, "%.*s##", STR(prev)),
 			names_text(names_find(S("@paste"))->source));
 }
+
+struct str hipify_lacks(struct arena *a, const struct untranslated *u)
+{
+	struct str why = u->suggestion;
+	bool name = str_chr(why, ' ') == why.n; /* one word is a similar name */
+	return str_fmt(a, "'%.*s' has no counterpart in HIP%s%.*s", STR(u->name),
+		!why.n ? ""
+		: name ? "; near it: "
+		       : ": ",
+		STR(why));
+}
