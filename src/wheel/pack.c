@@ -160,9 +160,9 @@ struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wh
 		return err_new(E_USAGE,
 			"the wheel of '%.*s' must not lie in that folder itself: '%.*s'",
 			STR(q->from), STR(q->to));
+	TRY_CTX(fs_walk(q->from, visit_file, &p), "cannot pack '%.*s'", STR(q->from));
 	/* a file that was found may be a link by the time that it is read */
 	TRY(fs_guard_sources(q->from, &guard));
-	TRY_CTX(fs_walk(q->from, visit_file, &p), "cannot pack '%.*s'", STR(q->from));
 	if (!p.info.n)
 		return err_new(E_WHEEL,
 			"'%.*s' is no unpacked wheel: there is no folder NAME-VERSION" DIST_INFO
