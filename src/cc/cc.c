@@ -578,7 +578,7 @@ static struct err *link_device(
 	struct err *e = run_passes(a, j, passes, NULL, &good);
 	TRY(err_join(e, fs_remove_tree(dlink_folder(a, passes))));
 	if (!good)
-		say_text(j->result.err);
+		say_text(overlay_explain(a, j->config, j->result.err));
 	if (!good && !j->result.status)
 		return err_new(E_LINK, "the device code was linked into no file");
 	return NULL;

@@ -274,6 +274,13 @@ grep -q '^src/stays.cu:9:.*error: initialization is not' ../log && grep -q 'stay
 if grep -q 'rocsmith_raw' ../log; then no "a name of ours in messages: $(cat ../log)"; fi
 rm -f mend.o mend.d src/mend.cu src/stays.cu
 ok 'shared variables with a constructor, and members of classes that come later, compile as with nvcc'
+# Objects of relocatable device code have inline PTX as it is; the linker is the first to read it.
+echo '__global__ void k(unsigned *x) { asm volatile("addc.u32 %0, %0, %0;" : "+r"(*x)); }' >src/carry.cu
+nvcc -rdc=true -c src/carry.cu -o carry.o >../log 2>&1 || no "a source with PTX of its own: $(cat ../log)"
+if nvcc -dlink carry.o -o linked.o >../log 2>&1; then no 'PTX that no AMD GPU has'; fi
+grep -q '^note: with -rdc=true inline PTX is read only here' ../log || no "why the link fails: $(cat ../log)"
+rm -f carry.o linked.o src/carry.cu
+ok 'a link that fails for inline PTX says so'
 for option in -ptx -cubin --fatbin -optix-ir; do
 	status=0
 	nvcc $option src/a.cu 2>../log || status=$?
