@@ -145,6 +145,7 @@ struct devcode {
 	VEC(struct devcode_target) targets; /* every target, once */
 	VEC(struct devcode_file) files;     /* the files with device code */
 	VEC(struct devcode_set) sets;
+	bool more_sets; /* there are more than 1,000, and the others were left out */
 	struct devcode_sums sums;
 	/* served: GPUs that every file with device code, and every needed set of side files, serves. some: GPUs that
 	 * any file serves. Both by generation. */

@@ -124,8 +124,10 @@ void devcode_note_side(
 	VEC_EACH (struct devcode_set, known, &d->sets)
 		if (str_eq(known->path, p.dir) && str_eq(str_from(known->kind), str_from(p.kind)))
 			s = known;
-	if (!s && d->sets.n == MAX_SETS)
+	if (!s && d->sets.n == MAX_SETS) {
+		d->more_sets = true;
 		return;
+	}
 	if (!s) {
 		s = VEC_PUSH(a, &d->sets);
 		*s = (struct devcode_set){.kind = p.kind, .path = str_dup(a, p.dir)};

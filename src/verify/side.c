@@ -43,6 +43,9 @@ struct err *check_side(struct exam *x, size_t *ret_sets)
 		if (!x->members[i].skip)
 			devcode_note_side(x->a, &d, m->name, &one);
 	}
+	if (d.more_sets && x->o->require.n)
+		exam_say(x, V_DEVICE_SIDE, S(""),
+			"more than 1,000 folders have side files: not all could be judged");
 	VEC_EACH (const struct devcode_set, s, &d.sets) {
 		ARENA(tmp);
 		struct strs served = {0};

@@ -442,6 +442,7 @@ static void sets_have_limits(void **state)
 	for (unsigned n = 1; n <= 1002; n++) {
 		devcode_note_side(&a, &sets, str_fmt(&a, "%u/TensileLibrary_gfx942.dat", n), &file);
 		assert_int_equal(sets.sets.n, n < 1000 ? n : 1000);
+		assert_int_equal(sets.more_sets, n > 1000);
 	}
 	devcode_note_side(
 		&a, &sets, S("1000/TensileLibrary_gfx942.dat"), &file); /* that one is known */
