@@ -182,9 +182,12 @@ static struct err *build_one(struct arena *a, struct build_args *o, const struct
 		   took = human_seconds(a, mono_now() - q.began);
 	if (q.editable)
 		say_installed(a, plan, r, gpus, took);
-	else
+	else if (r->verdict.fat)
 		say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r->wheel),
 			STR(human_bytes(a, r->wheel_size)), STR(gpus), STR(took));
+	else /* its sources are compiled when they are used, or it has none for GPUs */
+		say_status(S("Built"), "%.*s (%.*s) in %.*s", STR(r->wheel),
+			STR(human_bytes(a, r->wheel_size)), STR(took));
 	if (!o->common.json && !o->common.quiet)
 		out_fmt("%.*s\n", STR(q.editable ? r->live : r->wheel));
 	return NULL;

@@ -79,6 +79,7 @@ mkdir p/examples && cp p/src/k.cu p/examples/of_a_user.cu
 build 0 P_PACKED=1
 rm -r p/examples
 grep -q 'packed as it is, for a compiler that runs later: src/k.cu' log || fail 'sources for a compiler that runs later'
+grep -q 'Built .*p-1-py3-none-any.whl ([0-9.]* k*B) in ' log || fail 'no GPU is named for a wheel without device code'
 cp setup.py p/setup.py
 echo 'ok sources that the wheel has, for a compiler that runs later'
 build 0
