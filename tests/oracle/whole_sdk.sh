@@ -7,7 +7,7 @@ done
 [ "$(df --output=avail -k . | tail -n 1)" -gt 12000000 ] || { echo 'skip the fat wheel: no 12 GB free'; exit 0; }
 tools=$ROCSMITH_HOME/oracles
 bash "$top/tests/oracle/venv.sh" "$tools" 2>pip.log || { echo 'skip no venv or package index'; exit 0; }
-bare=$("$top/tools/debian-get" sid bare+ python3-venv libstdc++6) || { echo 'skip: no package archive can be reached'; exit 0; }
+bare=$("$top/tools/debian-get" sid system++ python3-venv libstdc++6) || { echo 'skip: no package archive can be reached'; exit 0; }
 # shellcheck source=tools/fetch.sh
 . "$top/tools/fetch.sh"
 unset ROCSMITH_HOME
