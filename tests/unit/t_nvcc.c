@@ -349,6 +349,13 @@ static void messages_say_why_ptx_was_left(void **state)
 			"%.*s:3:6: note: 'createpolicy.b64' has no counterpart in HIP: ", STR(p))));
 	assert_true(str_starts(lines.v[3],
 		str_fmt(&a, "%.*s:5:6: note: 'mapa.u32' has no counterpart in HIP: ", STR(p))));
+	path = path_join(&a, test_dir(&a), S("b.cu"));
+	assert_ok(fs_write(path,
+		S("#include <cuda/barrier>\nvoid f(long *x)\n{\n\n\tasm(\"nop\" "
+		  ": \"=l\"(*x));\n}\n"),
+		0644));
+	said = str_fmt(&a, "%.*s:5:9: error: invalid output constraint '=l' in asm\n", STR(path));
+	assert_str(overlay_explain(&a, &config, said), said.p);
 	text = overlay_explain(&a, &config,
 		S("lld: error: ld-temp.o <inline asm>:1:2: invalid instruction\n\taddc.u32 s3;\n"));
 	assert_true(str_contains(text, S("note: with -rdc=true inline PTX is read only here")));
