@@ -403,10 +403,12 @@ static unsigned texts_of_two(struct fake *k, const char *header, const char *the
 /* A source whose header has this text, and which has the GPU's name in its text, as rocPRIM has. */
 static void put_name(struct fake *k, const char *header, const char *gpu)
 {
+	const struct timespec tick = {.tv_nsec = 30000000};
 	put(k->f, "header", header);
 	put(k->f, "source",
 		str_z(&k->f->a,
 			str_fmt(&k->f->a, "# 1 \"%.*s\" 1 \"%s\"", STR(at(k->f, "header")), gpu)));
+	nanosleep(&tick, NULL); /* as in texts_of_two(): a younger file is not trusted */
 }
 
 static void a_text_with_the_name_of_its_gpu_is_direct(void **state)
