@@ -273,15 +273,6 @@ static void add_reason(struct arena *a, const struct message *m, const struct un
 				STR(m->path), u->line, u->col, STR(u->name), STR(u->suggestion)));
 }
 
-/* Inline PTX is named by its opcode, "mapa.u32", or "asm"; other names with a dot are those of headers. */
-static bool is_ptx(struct str name)
-{
-	static const char *const headers[] = {".h", ".cuh", ".hpp", NULL};
-	return str_eq(name, S("asm")) ||
-	       (str_chr(name, '.') < name.n && str_chr(name, '/') == name.n &&
-		       !str_ends_one_of(name, headers));
-}
-
 /* Adds notes about the names that the translation leaves in the line of a message. What is wrong with inline PTX may be an
  * operand, which stands some lines further down. */
 static void add_reasons(struct arena *a, const struct message *m, const struct hipify_text *text,
@@ -295,7 +286,7 @@ static void add_reasons(struct arena *a, const struct message *m, const struct h
 			    str_contains(m->text, str_fmt(a, "'%.*s'", STR(u->name)));
 		if (u->line == m->line && said)
 			add_reason(a, m, u, io_notes);
-		if (is_ptx(u->name) && u->line <= m->line && m->line - u->line < FAR)
+		if (u->ptx && u->line <= m->line && m->line - u->line < FAR)
 			above = u;
 	}
 	if (str_ends(m->text, S(" in asm")))

@@ -58,9 +58,8 @@ static struct err *fill(struct arena *a, const char *name, struct bench_args *o)
 	if (o->compare.n && !fs_is_file(o->compare))
 		return err_new(
 			E_NOENT, "there is no result '%.*s' to compare with", STR(o->compare));
-	if (o->compare.n) {
+	if (o->compare.n)
 		STRS_ADD(a, words, S("--compare"), path_abs(a, o->compare));
-	}
 	o->q.jobs = o->common.jobs;
 	return NULL;
 }

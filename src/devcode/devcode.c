@@ -104,9 +104,8 @@ static void note_side(
 {
 	const struct devcode_file *found =
 		before < m->out->files.n ? &m->out->files.v[before] : NULL;
-	devcode_note_side(m->a, m->out, path,
-		&(struct devcode_part){
-			.files = 1, .size = size, .stored = stored, .content = found});
+	const struct devcode_part file = {.files = 1, .size = size, .stored = stored};
+	devcode_note_side(m->a, m->out, path, &file, found);
 }
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)

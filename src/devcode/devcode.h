@@ -129,8 +129,6 @@ struct devcode_part {
 	uint64_t files, size, stored; /* stored: bytes in the wheel */
 	/* entry: has Tensile's lazy-loading table; code: has kernels; tuned: has Tensile kernels other than fallbacks */
 	bool entry, code, tuned;
-	/* in, of one file: its device code; NULL = not looked at */
-	const struct devcode_file *content;
 };
 
 struct devcode_set {
@@ -186,10 +184,11 @@ size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want);
 bool archive_is(struct str head);
 /* Is this a side file for a GPU that its path names? Of unknown libraries those are, too, that have code for it (kind "code"). */
 bool devcode_is_side(const struct devcode_file *f);
-/* Adds a file to the set that its path belongs to, if there is one; `file` has its count and sizes, and perhaps its
- * content: a .co or .hsaco file without code for the target that its path names is none, whatever it is called. */
-void devcode_note_side(
-	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
+/* Adds a file to the set that its path belongs to, if there is one; `file` has its count and sizes. content: its
+ * device code, or NULL if that was not looked at. A .co or .hsaco file without code for the target that its path names is
+ * none, whatever it is called. */
+void devcode_note_side(struct arena *a, struct devcode *d, struct str path,
+	const struct devcode_part *file, const struct devcode_file *content);
 /* Does the set serve this GPU? *ret_needed: library calls fail on a GPU without code in the set. If they are only
  * slower there, the set serves every GPU. */
 bool devcode_set_serves(const struct devcode_set *s, const struct target *want, bool *ret_needed);

@@ -109,15 +109,15 @@ bool devcode_is_side(const struct devcode_file *f)
 	       (!str_eq(str_from(p.kind), S("code")) || has_code(f, p.target));
 }
 
-void devcode_note_side(
-	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file)
+void devcode_note_side(struct arena *a, struct devcode *d, struct str path,
+	const struct devcode_part *file, const struct devcode_file *content)
 {
 	static const char *const code[] = {".co", ".hsaco", ".aks2", ".a", NULL};
 	static const char *const read[] = {".co", ".hsaco", NULL};
 	ARENA(tmp);
 	struct side_place p;
 	bool there = find_place(&tmp, path, &p);
-	if (!there || (str_eq(str_from(p.kind), S("code")) && !has_code(file->content, p.target)))
+	if (!there || (str_eq(str_from(p.kind), S("code")) && !has_code(content, p.target)))
 		return;
 	struct devcode_set *s = NULL;
 	struct devcode_part *x = NULL;
@@ -142,8 +142,8 @@ void devcode_note_side(
 	}
 	struct str base = path_base(path);
 	bool is_code = str_ends_one_of(base, code);
-	if (file->content && p.target.n && str_ends_one_of(base, read))
-		is_code = has_code(file->content, p.target);
+	if (content && p.target.n && str_ends_one_of(base, read))
+		is_code = has_code(content, p.target);
 	x->files += file->files;
 	x->size += file->size;
 	x->stored += file->stored;

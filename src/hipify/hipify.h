@@ -43,6 +43,7 @@ struct untranslated {
 	struct str suggestion; /* "" = none known */
 	struct str since;      /* ROCm version that first has the suggested name, "" = unknown */
 	bool unsure;           /* named like CUDA's, but in no table */
+	bool ptx;              /* inline PTX: an opcode, or "asm" */
 	bool certain; /* standalone mode: every HIP build fails on it, since it is in no #if, no unused
 			 macro and no header that might never be included */
 };

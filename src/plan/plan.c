@@ -340,8 +340,6 @@ struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *r
 	return waves_find(a, &q, ret);
 }
 
-enum { MAX_TEXT = 16 << 20 };
-
 /* Finds the first place of a text that reads a texture or a surface. */
 static bool find_texture(struct str text, struct lex *l, struct tok *ret)
 {
@@ -361,8 +359,8 @@ static bool find_texture(struct str text, struct lex *l, struct tok *ret)
 	return false;
 }
 
-static void add_textures(
-	struct arena *a, const struct plan *p, const struct hipify_tree *tree, struct findings *ret)
+static void add_textures(struct arena *a, const struct plan *p, const struct view *view,
+	const struct hipify_tree *tree, struct findings *ret)
 {
 	struct targets targets = {0};
 	struct str without = {0};
@@ -378,8 +376,7 @@ static void add_textures(
 		struct str text = {0};
 		if (e || !without.n || f || !str_contains(c->text, S("eObject_t")))
 			continue;
-		err_free(
-			fs_read_opt(&tmp, path_join(&tmp, p->project, c->source), MAX_TEXT, &text));
+		err_free(view_read(view, &tmp, path_join(&tmp, p->project, c->source), &text));
 		if (!find_texture(text, &l, &t))
 			continue;
 		f = finding_add(a, ret, "textures-none", SEV_WARNING,
@@ -394,6 +391,7 @@ static void add_textures(
 struct err *plan_names(struct arena *a, const struct plan *p, struct findings *ret)
 {
 	const struct plan_foreign *f = p->foreign;
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	CLEANUP(hipify_tree_free) struct hipify_tree tree = {0};
 	struct hipify_options o = {.mode = HIPIFY_STANDALONE, .dir = p->project, .look_only = true};
 	const struct view view = {.root = p->project};
@@ -407,6 +405,7 @@ struct err *plan_names(struct arena *a, const struct plan *p, struct findings *r
 	for (size_t i = 0; i < p->headers.n && !f; i++)
 		if (p->headers.v[i].p[0] != '/')
 			strs_add(a, &o.only, p->headers.v[i]);
+	TRY(fs_guard_sources(p->project, &guard));
 	TRY(hipify_changes(a, &o, &view, &tree));
 	VEC_EACH (const struct untranslated, u, &tree.untranslated) {
 		if (!u->certain || !map_put(&seen, u->name, ret))
@@ -415,6 +414,6 @@ struct err *plan_names(struct arena *a, const struct plan *p, struct findings *r
 		struct finding *fi = finding_add(a, ret, "cuda-name-left", SEV_WARNING, place);
 		finding_say(a, fi, "%.*s", STR(hipify_lacks(a, u)));
 	}
-	add_textures(a, p, &tree, ret);
+	add_textures(a, p, &view, &tree, ret);
 	return NULL;
 }

@@ -130,8 +130,7 @@ static bool requires_wheel(
 		struct requirement r;
 		if (needed || !dist_header_is(it, "requires-dist"))
 			continue;
-		struct err *e =
-			requirement_parse(str_replace(&tmp, it->value, S("\n"), S(" ")), &r);
+		struct err *e = dist_header_requirement(&tmp, it, &r);
 		needed = !e && str_eq(package_name(&tmp, r.name, '-'), w->project) &&
 			 requirement_may_hold(&r, python, S("x86_64"), S(""));
 		err_free(e);

@@ -35,13 +35,11 @@ struct err *check_side(struct exam *x, size_t *ret_sets)
 	for (size_t i = 0; i < x->n; i++) {
 		const struct zip_member *m = x->members[i].zip;
 		const struct devcode *in = &x->members[i].device;
-		const struct devcode_part one = {.files = 1,
-			.size = m->size,
-			.stored = m->stored,
-			.content = in->files.n ? &in->files.v[0] : &nothing};
+		const struct devcode_part one = {.files = 1, .size = m->size, .stored = m->stored};
 		TRY(budget_work(x->zip.src.budget, SIDE_COST * m->name.n + d.sets.n));
 		if (!x->members[i].skip)
-			devcode_note_side(x->a, &d, m->name, &one);
+			devcode_note_side(
+				x->a, &d, m->name, &one, in->files.n ? in->files.v : &nothing);
 	}
 	if (d.more_sets && x->o->require.n)
 		exam_say(x, V_DEVICE_SIDE, S(""),

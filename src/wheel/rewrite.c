@@ -152,7 +152,7 @@ struct str wheel_requires(struct arena *a, const struct dist_header *h)
 	struct requirement r;
 	if (!dist_header_is(h, "requires-dist"))
 		return S("");
-	struct err *e = requirement_parse(str_replace(a, h->value, S("\n"), S(" ")), &r);
+	struct err *e = dist_header_requirement(a, h, &r);
 	struct str name = e ? S("") : wheel_normalise(a, r.name);
 	err_free(e);
 	return name;

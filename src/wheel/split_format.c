@@ -136,7 +136,7 @@ static struct str declared_rocm(struct splitting *s, bool *ret_new)
 		struct str name = wheel_requires(s->a, h);
 		if (!str_eq(name, S("rocm")) && !str_starts(name, S("rocm_sdk")))
 			continue;
-		err_free(requirement_parse(str_replace(s->a, h->value, S("\n"), S(" ")), &r));
+		err_free(dist_header_requirement(s->a, h, &r));
 		size_t n = 0;
 		while (n < r.specifier.n && memchr("=>~ ", r.specifier.p[n], 4))
 			n++;

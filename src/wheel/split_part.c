@@ -112,7 +112,7 @@ struct err *split_part_guess(
 	VEC_EACH (const struct dist_header, h, &headers) {
 		if (!dist_header_is(h, "requires-dist"))
 			continue;
-		TRY(requirement_parse(str_replace(a, h->value, S("\n"), S(" ")), &r));
+		TRY(dist_header_requirement(a, h, &r));
 		struct str host = wheel_normalise(a, r.name);
 		if (!ret->set.n && str_starts(r.specifier, S("==")) &&
 			!str_contains(host, S(DEVICE)))

@@ -158,20 +158,27 @@ python3 -c 'import xml.etree.ElementTree as x; x.parse("e.xml")' || no 'JUnit XM
 ok 'no tests, no XML, names with control characters'
 
 # ---- wheels ----
+cat >wheels.py <<'PY'
+import base64, hashlib, os, zipfile
+def wheel(folder, project, files):
+    """A wheel of version 1.0 with these files."""
+    info = f"{project}-1.0.dist-info"
+    files = {**files, f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {project}\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    os.makedirs(folder)
+    with zipfile.ZipFile(f"{folder}/{project}-1.0-py3-none-any.whl", "w") as z:
+        record = ""
+        for path, data in files.items():
+            data = data if isinstance(data, bytes) else data.encode()
+            z.writestr(path, data)
+            record += f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
+        z.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
+PY
 python3 - <<'PY'
-import base64, hashlib, zipfile
+from wheels import wheel
 pure = "demo-1.0.data/purelib/demo.py"
 for name, file, text in (("one", "demo.py", "x = 1\n"), ("two", "demo.py", "x = 2\n"), ("pure", pure, "x = 1\n"), ("pure2", pure, "x = 2\n")):
-    files = {file: text, "demo-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
-        "demo-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
-    import os
-    os.makedirs(name)
-    with zipfile.ZipFile(f"{name}/demo-1.0-py3-none-any.whl", "w") as z:
-        record = ""
-        for path, content in files.items():
-            z.writestr(path, content)
-            record += f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b'=').decode()},{len(content)}\n"
-        z.writestr("demo-1.0.dist-info/RECORD", record + "demo-1.0.dist-info/RECORD,,\n")
+    wheel(name, "demo", {file: text})
 PY
 own=$(echo env/lib/python3*/site-packages)
 python3 -m pip install -q --no-index --no-deps --target "$own" one/demo-1.0-py3-none-any.whl >log 2>&1 || no 'pip installs the wheel'
@@ -191,17 +198,10 @@ echo >>"$own/demo.py"
 run 1 "${alone[@]}" --wheel one/demo-1.0-py3-none-any.whl
 ok 'evidence names a wheel only if each of its files is what is installed'
 python3 - <<'PY'
-import base64, hashlib, os, zipfile
-for name, content in (("good", os.urandom(150 << 20)), ("evil", b"")):
-    os.makedirs(f"swap/{name}")
-    files = {"large.bin": content, "large-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: large\nVersion: 1.0\n",
-        "large-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
-    with zipfile.ZipFile(f"swap/{name}/large-1.0-py3-none-any.whl", "w") as z:
-        record = ""
-        for path, data in files.items():
-            z.writestr(path, data)
-            record += f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
-        z.writestr("large-1.0.dist-info/RECORD", record + "large-1.0.dist-info/RECORD,,\n")
+import os
+from wheels import wheel
+wheel("swap/good", "large", {"large.bin": os.urandom(150 << 20)})
+wheel("swap/evil", "large", {"large.bin": b""})
 PY
 python3 -m zipfile -e swap/good/large-1.0-py3-none-any.whl "$own"
 for pause in 0.1 0.3; do

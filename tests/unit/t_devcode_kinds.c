@@ -425,7 +425,7 @@ static void sets_have_limits(void **state)
 				str_fmt(&a, "r/TensileLibrary_gfx%x%s.dat", i, features[k]);
 			if (!devcode_is_side(&(struct devcode_file){.path = path}))
 				continue;
-			devcode_note_side(&a, &d, path, &file);
+			devcode_note_side(&a, &d, path, &file, NULL);
 			all++;
 			size_t n = d.sets.v[0].parts.n;
 			assert_true(n == all || n <= DEVCODE_TARGETS);
@@ -440,12 +440,13 @@ static void sets_have_limits(void **state)
 	assert_true(files == all && sizes == 2 * all && stored == 3 * all);
 	buf_fmt(said(), "%zu parts of %llu\n", d.sets.v[0].parts.n, (unsigned long long)all);
 	for (unsigned n = 1; n <= 1002; n++) {
-		devcode_note_side(&a, &sets, str_fmt(&a, "%u/TensileLibrary_gfx942.dat", n), &file);
+		devcode_note_side(
+			&a, &sets, str_fmt(&a, "%u/TensileLibrary_gfx942.dat", n), &file, NULL);
 		assert_int_equal(sets.sets.n, n < 1000 ? n : 1000);
 		assert_int_equal(sets.more_sets, n > 1000);
 	}
-	devcode_note_side(
-		&a, &sets, S("1000/TensileLibrary_gfx942.dat"), &file); /* that one is known */
+	devcode_note_side(&a, &sets, S("1000/TensileLibrary_gfx942.dat"), &file,
+		NULL); /* that one is known */
 	assert_int_equal(sets.sets.v[999].parts.v[0].files, 2);
 	assert_int_equal(sets.sets.v[998].parts.v[0].files, 1);
 }

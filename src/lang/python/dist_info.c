@@ -161,6 +161,12 @@ bool dist_header_is(const struct dist_header *h, const char *key)
 	return h->key.n == strlen(key) && !strncasecmp(h->key.p, key, h->key.n);
 }
 
+struct err *dist_header_requirement(
+	struct arena *a, const struct dist_header *h, struct requirement *ret)
+{
+	return requirement_parse(str_replace(a, h->value, S("\n"), S(" ")), ret);
+}
+
 const struct dist_header *dist_header(const struct dist_headers *h, const char *key)
 {
 	VEC_EACH (const struct dist_header, it, h)

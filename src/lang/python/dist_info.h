@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "lang/python/requirement.h"
 
 #define DIST_INFO ".dist-info"
 
@@ -46,5 +47,8 @@ MUST_USE struct err *dist_headers_parse(struct arena *a, struct str text, struct
 /* The first header of that name (ignoring case), or NULL. */
 const struct dist_header *dist_header(const struct dist_headers *h, const char *key);
 bool dist_header_is(const struct dist_header *h, const char *key);
+/* Reads the value of Requires-Dist, over several lines, too. E_SYNTAX. */
+MUST_USE struct err *dist_header_requirement(
+	struct arena *a, const struct dist_header *h, struct requirement *ret);
 /* The first line of that header's value; "" if there is no such header. */
 struct str dist_header_value(const struct dist_headers *h, const char *key);

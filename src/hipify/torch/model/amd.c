@@ -475,9 +475,8 @@ struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct a
 	strs_add_all(a, &named, &ret->extra_if_there);
 	VEC_EACH (const struct amd_edit, e, &ret->edits)
 		strs_add_all(a, &named, &e->files);
-	if (ret->copy.from.n) {
+	if (ret->copy.from.n)
 		STRS_ADD(a, &named, ret->copy.from, ret->copy.to);
-	}
 	VEC_EACH (const struct str, name, &named)
 		if (!path_is_inside(*name))
 			return err_new(E_TORCH, "'%.*s' names '%.*s', which is outside of its tree",
