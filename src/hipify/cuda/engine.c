@@ -55,6 +55,13 @@ void engine_untranslated(
 	};
 }
 
+void engine_untranslated_ptx(
+	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
+{
+	engine_untranslated(e, at, name, suggestion);
+	e->ret->untranslated.v[e->ret->untranslated.n - 1].ptx = true;
+}
+
 bool engine_too_new(struct engine *e, const struct tok *at, const struct hipify_rule *r)
 {
 	if (!e->context || !names_newer(r, e->context->rocm))

@@ -66,6 +66,9 @@ void engine_replace(
 	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule);
 void engine_untranslated(
 	struct engine *e, const struct tok *at, struct str name, struct str suggestion);
+/* The same of inline PTX: its opcode, or "asm". */
+void engine_untranslated_ptx(
+	struct engine *e, const struct tok *at, struct str name, struct str suggestion);
 /* If one of our own headers declares the row's HIP name, notes that the result must include it. */
 void engine_needs(struct engine *e, const struct hipify_rule *r);
 /* If HIP has the name only since a version later than the target, reports it and returns true. */

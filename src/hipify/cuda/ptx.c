@@ -207,8 +207,7 @@ static void report(struct statement *s, const struct instruction *in, const stru
 {
 	bool known = r && names_lacks(r);
 	struct str why = names_text((known ? r : names_find(S("@asm")))->source);
-	engine_untranslated(s->e, &s->first, known ? in->opcode : S("asm"), why);
-	s->e->ret->untranslated.v[s->e->ret->untranslated.n - 1].ptx = true;
+	engine_untranslated_ptx(s->e, &s->first, known ? in->opcode : S("asm"), why);
 }
 
 bool ptx_statement(struct engine *e, const struct tok *t)

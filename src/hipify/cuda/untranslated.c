@@ -232,7 +232,7 @@ void untranslated_asm_string(struct engine *e, const struct tok *t)
 			       s.p[i + 1] <= 'z';
 		if (s.p[i] != '.' || !letters)
 			continue;
-		engine_untranslated(e, t, S("asm"), names_text(names_find(S("@asm"))->source));
+		engine_untranslated_ptx(e, t, S("asm"), names_text(names_find(S("@asm"))->source));
 		e->in_asm = false;
 		return;
 	}
