@@ -20,6 +20,8 @@ static const struct json_field file_fields[] = FIELDS_ONLY(struct index_file, pr
 
 static const struct json_field missing_fields[] = FIELDS_ONLY(struct index_missing, project, why);
 
+static const struct json_field metadata_fields[] = FIELDS_ONLY(struct index_metadata, text, why);
+
 static const struct json_field call_fields[] = {
 	FIELD("do", struct index_call, what),
 	FIELDS(struct index_call, urls, links, names, name, version, folder, config),
@@ -30,6 +32,7 @@ static const struct json_field call_fields[] = {
 static const struct json_field answer_fields[] = {
 	FIELD_LIST("files", struct index_answer, files, file_fields),
 	FIELD_LIST("missing", struct index_answer, missing, missing_fields),
+	FIELD_LIST("metadata", struct index_answer, metadata, metadata_fields),
 	FIELDS(struct index_answer, text, config, error, kind),
 	{.kind = FIELD_END},
 };
@@ -154,13 +157,15 @@ struct err *index_sizes(struct arena *a, const struct index_job *job, struct ind
 }
 
 struct err *index_metadata(struct arena *a, const struct index_job *job,
-	const struct index_file *file, struct str *ret)
+	const struct index_files *files, struct index_metadatas *ret)
 {
-	struct index_call call = {.what = S("metadata")};
+	struct index_call call = {.what = S("metadata"), .files = *files};
 	struct index_answer got;
-	*VEC_PUSH(a, &call.files) = *file;
 	TRY(index_ask(a, job, &call, &got));
-	*ret = got.text;
+	if (got.metadata.n != files->n)
+		return err_new(E_NET, "the package index gives metadata of %zu files, not of %zu",
+			got.metadata.n, files->n);
+	*ret = got.metadata;
 	return NULL;
 }
 

@@ -63,10 +63,18 @@ MUST_USE struct err *index_list(
 /* Sets the sizes that are unknown, by asking for each. */
 MUST_USE struct err *index_sizes(
 	struct arena *a, const struct index_job *job, struct index_files *io);
-/* The METADATA of a wheel: the file beside it, or out of it, of which only the pieces needed are read; or the PKG-INFO
- * of a source distribution. E_NOENT if there is none, E_HASH. */
+/* The METADATA of a wheel: the file beside it, or out of it, of which only the pieces needed are read. The PKG-INFO of a
+ * source distribution. */
+struct index_metadata {
+	struct str text, why; /* why: it has none */
+};
+struct index_metadatas {
+	struct index_metadata *v;
+	size_t n, cap;
+};
+/* Reads them for all files, in their order. E_HASH. */
 MUST_USE struct err *index_metadata(struct arena *a, const struct index_job *job,
-	const struct index_file *file, struct str *ret);
+	const struct index_files *files, struct index_metadatas *ret);
 /* Downloads the items (url, file, size, sha256) into the folder dir, which exists and is locked by the caller, with
  * progress, and sets their path. Files that are there stay; partial ones are continued. An item without a sha256 gets
  * the one that came, if it came by https, from this machine, or from a folder. E_HASH, E_NOSPACE, E_NOENT. */
@@ -87,6 +95,7 @@ MUST_USE struct err *index_sdist(
 struct index_answer {
 	struct index_files files;
 	struct index_missings missing;
+	struct index_metadatas metadata;
 	struct str text, config, error, kind;
 };
 /* Reads an answer; what it says of an error is the error. */

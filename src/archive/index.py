@@ -455,6 +455,19 @@ def metadata_of(network, file):
     raise Failure("gone", f"'{file['name']}' has no metadata")
 
 
+def metadata_of_all(network):
+    for file in job["files"]:
+        job["name"] = file["name"]  # for messages
+        try:
+            yield {"text": metadata_of(network, file).decode(errors="replace")}
+        except urllib.error.HTTPError as failure:
+            yield {"why": f"the package index answers {failure.code} for '{file['name']}'"}
+        except Failure as failure:
+            if failure.kind != "gone":
+                raise
+            yield {"why": str(failure)}
+
+
 # ---- jobs ----
 def sdist(config, network):
     """Takes the source distribution of a version; a folder of --find-links has precedence."""
@@ -487,7 +500,7 @@ def work():
     if job["do"] == "list":
         return list_projects(places(config), network)
     if job["do"] == "metadata":
-        return {"text": metadata_of(network, job["files"][0]).decode(errors="replace")}
+        return {"metadata": list(metadata_of_all(network))}
     for file in job["files"]:
         if not file["url"].startswith("file://"):
             check_address(file["url"])
@@ -499,19 +512,22 @@ def work():
     return {"files": job["files"]}
 
 
+def subject():
+    return ", ".join(job["names"]) or job["name"] or ", ".join(file["name"] for file in job["files"][:1])
+
+
 def run(what):
     job.update(what)
-    what = ", ".join(job["names"]) or job["name"] or ", ".join(file["name"] for file in job["files"][:1])
     try:
         answer = work()
     except Failure as failure:
         answer = {"error": str(failure), "kind": failure.kind}
     except urllib.error.HTTPError as failure:
-        answer = {"error": f"the package index answers {failure.code} for '{what}'", "kind": "gone"}
+        answer = {"error": f"the package index answers {failure.code} for '{subject()}'", "kind": "gone"}
     except OSError as failure:
         answer = {"error": f"cannot store the file from the package index: {failure}",
             "kind": "space" if failure.errno == errno.ENOSPC else "tool"}
     except (ValueError, TypeError, AttributeError, KeyError, ArithmeticError, RuntimeError, EOFError, zlib.error,
             zipfile.BadZipFile, tarfile.TarError) as failure:
-        answer = {"error": f"the package index's answer about '{what}' cannot be read: {failure}", "kind": "net"}
+        answer = {"error": f"the package index's answer about '{subject()}' cannot be read: {failure}", "kind": "net"}
     print(json.dumps({**answer, "config": job.get("config", "")}))

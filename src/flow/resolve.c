@@ -37,6 +37,7 @@ struct get_project {
 	struct strs banned;       /* versions whose requirements cannot be met */
 	/* the state of one try */
 	const struct get_candidate *chosen;
+	bool met; /* its requirements are known */
 	struct str by;
 	struct strs extras;
 	/* the metadata of this candidate */
@@ -250,10 +251,9 @@ static bool ban_parent(struct resolving *r, const struct get_project *p)
 	return false;
 }
 
-/* Chooses a file, and reads its metadata. */
+/* Chooses the file of a project. *ret_again: there was none, so a version of another project was banned. */
 static struct err *choose_file(struct resolving *r, struct get_project *p, bool *ret_again)
 {
-	struct str text = {0};
 	struct strs one = {0};
 	p->chosen = best_of_project(p);
 	if (!p->chosen && !p->asked_pip) { /* the vendor's copies are too old */
@@ -263,21 +263,44 @@ static struct err *choose_file(struct resolving *r, struct get_project *p, bool 
 		p->chosen = best_of_project(p);
 	}
 	*ret_again = !p->chosen && ban_parent(r, p);
-	if (!p->chosen)
-		return *ret_again ? NULL : none_fits(r, p);
-	if (p->known == p->chosen)
-		return NULL;
-	const struct index_file *file = &p->chosen->file;
-	struct err *e =
-		index_metadata(r->a, is_vendors(p->name) ? &r->s->vendor : &r->s->pip, file, &text);
-	if (e && (e->code != E_NOENT || p->chosen->rank)) /* a source distribution may have none */
-		return err_wrap(e, "cannot read the metadata of '%.*s'", STR(file->name));
-	err_free(e);
+	return p->chosen || *ret_again ? NULL : none_fits(r, p);
+}
+
+static struct err *take_metadata(
+	struct resolving *r, struct get_project *p, const struct index_metadata *m)
+{
+	struct str name = p->chosen->file.name;
+	if (m->why.n && p->chosen->rank) /* a source distribution may have none */
+		return err_wrap(err_new(E_NOENT, "%.*s", STR(m->why)),
+			"cannot read the metadata of '%.*s'", STR(name));
 	p->headers = (struct dist_headers){0};
-	TRY_CTX(dist_headers_parse(r->a, text, &p->headers), "the metadata of '%.*s' are malformed",
-		STR(file->name));
+	TRY_CTX(dist_headers_parse(r->a, m->text, &p->headers),
+		"the metadata of '%.*s' are malformed", STR(name));
 	p->known = p->chosen;
 	progress_add(r->bar, 1, p->name);
+	return NULL;
+}
+
+/* Reads the metadata of the chosen files that are the vendor's, or of those that are not, in one go. */
+static struct err *read_metadata(struct resolving *r, const struct get_wishes *wishes, bool vendors)
+{
+	VEC(struct get_project *) projects = {0};
+	struct index_files files = {0};
+	struct index_metadatas got = {0};
+	VEC_EACH (const struct get_wish, w, wishes) {
+		struct get_project *p = project_of(r, w->r.name);
+		bool twice = false;
+		for (size_t i = 0; i < projects.n; i++)
+			twice = twice || projects.v[i] == p;
+		if (twice || p->known == p->chosen || is_vendors(p->name) != vendors)
+			continue;
+		*VEC_PUSH(r->a, &projects) = p;
+		*VEC_PUSH(r->a, &files) = p->chosen->file;
+	}
+	if (files.n)
+		TRY(index_metadata(r->a, vendors ? &r->s->vendor : &r->s->pip, &files, &got));
+	for (size_t i = 0; i < projects.n; i++)
+		TRY(take_metadata(r, projects.v[i], &got.v[i]));
 	return NULL;
 }
 
@@ -373,26 +396,43 @@ static struct err *list_extras(struct resolving *r, const struct get_project *p,
 	return NULL;
 }
 
-/* Meets one requirement; those that follow from it are added to next. *ret_again: a version that was chosen before
- * does not meet it, or was banned. */
-static struct err *meet_wish(
-	struct resolving *r, const struct get_wish *w, struct get_wishes *next, bool *ret_again)
+/* Notes a requirement with its project. Is the version that was chosen before still allowed? */
+static bool note_wish(struct resolving *r, const struct get_wish *w)
 {
 	struct get_project *p = project_of(r, w->r.name);
-	struct strs extras = {0};
 	bool known = !w->r.specifier.n;
 	VEC_EACH (const struct get_wish, old, &p->wishes)
 		known = known || str_eq(old->r.specifier, w->r.specifier);
 	if (!known || !p->wishes.n)
 		*VEC_PUSH(r->a, &p->wishes) = *w;
-	if (p->chosen && !is_allowed(p, p->chosen)) {
-		*ret_again = true;
-		return NULL;
+	return !p->chosen || is_allowed(p, p->chosen);
+}
+
+/* Chooses what meets these requirements together. *ret_again: a version that was chosen before does not, or was banned. */
+static struct err *choose_files(
+	struct resolving *r, const struct get_wishes *wishes, bool *ret_again)
+{
+	VEC_EACH (const struct get_wish, w, wishes)
+		*ret_again = !note_wish(r, w) || *ret_again;
+	for (size_t i = 0; i < wishes->n && !*ret_again; i++) {
+		struct get_project *p = project_of(r, wishes->v[i].r.name);
+		if (!p->chosen)
+			TRY(choose_file(r, p, ret_again));
 	}
-	if (!p->chosen) {
-		TRY(choose_file(r, p, ret_again));
-		if (*ret_again)
-			return NULL;
+	if (*ret_again)
+		return NULL;
+	TRY(read_metadata(r, wishes, true));
+	return read_metadata(r, wishes, false);
+}
+
+/* Adds the requirements that follow from one that is met. */
+static struct err *follow_wish(
+	struct resolving *r, const struct get_wish *w, struct get_wishes *next)
+{
+	struct get_project *p = project_of(r, w->r.name);
+	struct strs extras = {0};
+	if (!p->met) {
+		p->met = true;
 		p->by = w->by;
 		TRY(expand(r, p, S(""), next));
 	}
@@ -410,14 +450,16 @@ static struct err *try_once(struct resolving *r, const struct strs *roots, bool 
 		TRY(add_wish(r, &now, *root, S("")));
 	for (size_t i = 0; i < r->projects.n; i++) {
 		r->projects.v[i]->chosen = NULL;
+		r->projects.v[i]->met = false;
 		r->projects.v[i]->extras.n = 0;
 	}
 	for (*ret_again = false; now.n && !*ret_again; now = next) {
 		next = (struct get_wishes){0};
 		TRY(cancel_check());
 		TRY(ask_for(r, &now));
+		TRY(choose_files(r, &now, ret_again));
 		for (size_t i = 0; i < now.n && !*ret_again; i++)
-			TRY(meet_wish(r, &now.v[i], &next, ret_again));
+			TRY(follow_wish(r, &now.v[i], &next));
 	}
 	return NULL;
 }

@@ -188,7 +188,8 @@ static bool needs_libraries(struct str component)
 static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 {
 	const struct sdk_spec *s = j->spec;
-	struct index_job job = {.links = s->links}, kept = {0};
+	struct index_job job = {.links = s->links, .config = &j->config},
+			 kept = {.config = &j->config};
 	struct offer o = {0}, here = {0};
 	struct sdk_receipt old = {0};
 	struct str was = j->mirror, url, archives = kept_files(a, j);
@@ -260,7 +261,7 @@ struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct archive_i
 {
 	struct str dir = kept_files(a, j);
 	struct archive_items wanted = *need, remote = {0};
-	struct index_job job = {.links = j->spec->links};
+	struct index_job job = {.links = j->spec->links, .config = &j->config};
 	VEC_EACH (struct archive_item, i, &wanted)
 		if (!i->path.n)
 			*VEC_PUSH(a, &remote) = *i;

@@ -42,6 +42,7 @@ struct sdk_job {
 	struct str root;               /* the tree to fill */
 	const struct strs *gpus;       /* the processors that the tree will serve; empty = all */
 	struct str index_date, mirror; /* mirror: at first the one of an install before, or "" */
+	struct str config;             /* pip's, once it was asked: see index_job */
 	struct strs notes;
 	struct archive_items items; /* all items that the tree will consist of */
 	struct buf *made;           /* the file list of SDK_MADE: files that belong to no item */

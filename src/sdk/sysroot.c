@@ -48,7 +48,8 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 static struct err *fetch_zig(struct arena *a, struct str cache, struct str *ret)
 {
 	const struct sysroot_zig *zig = sysroot_zig_table();
-	struct index_job job = {0};
+	struct str config = {0};
+	struct index_job job = {.config = &config};
 	struct index_files files = {0};
 	struct archive_items items = {0};
 	TRY(index_list(a, &job, S("ziglang"), &files));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# slow, alone: large compiles, and what fits into a limit of memory
+# slow: large compiles, and what fits into a limit of memory
 # Our own build in a control group in which two of its large sources are too much, and so is one beside two small ones: with
 # nothing known of them, and once their costs are known. Nothing is killed the second time, and the wheel has all of them.
 set -eu

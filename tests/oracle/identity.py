@@ -158,7 +158,7 @@ class Torch:
 
     def again(self, what, torch, clang=False):
         """A second run of ours changes nothing, and names what a second run of the original would
-        have changed; restore gives the tree back. Copy b was translated in place."""
+        have changed. Copy b was translated in place; copy a is put back to where the first run left it."""
         before = tree.differences(self.a, self.b)[0]
         answer, seconds = ours(["--mode", "torch", "--torch", torch, "--in-place", self.b],
             env=self.env(clang))
@@ -175,6 +175,7 @@ class Torch:
         say(named == grown, f"{what}: {len(grown)} files that a second run of the original changes are"
             f" named: {' '.join(sorted(grown)[:3])}",
             [f"named {sorted(named)}, changed {sorted(grown)}"] if named != grown else [])
+        tree.reset(kept, self.a)
 
     def restore(self, what):
         out, _ = program([ROCSMITH, "hipify", "restore", self.b])
@@ -200,7 +201,6 @@ def torch_own(t, modes):
             t.restore(what)
             t.in_place(what + ", after the restore", t.b, original)
             t.again(what, t.b)
-            t.start()
         t.overlay(what, t.b, clang)
 
 

@@ -6,7 +6,7 @@
 	struct index_files files;
 #include "unit/kit.h"
 
-/* Two wheels that zipfile makes, a source distribution, and what is neither. */
+/* Three wheels that zipfile makes, one of them without metadata, a source distribution, and what is neither. */
 static int begin(void **state)
 {
 	struct fixture *f = kit_new(state);
@@ -20,6 +20,8 @@ static int begin(void **state)
 		"        z.writestr('my_pkg/__init__.py', '')\n"
 		"        z.writestr('My_Pkg-1.0.dist-info/METADATA', 'Name: My_Pkg\\nVersion: "
 		"1.0\\n')\n"
+		"with zipfile.ZipFile('files/bare-1.0-py3-none-any.whl', 'w') as z:\n"
+		"    z.writestr('bare.py', '')\n"
 		"open('files/my.pkg-1.5.tar.gz', 'w').write('sdist')\n"
 		"open('files/other-1.0-py3-none-any.whl', 'w').close()\n"
 		"open('files/my_pkg-1.0.txt', 'w').close()\n",
@@ -33,7 +35,7 @@ static void a_folder_has_the_files_of_a_project(void **state)
 {
 	struct fixture *f = *state;
 	struct archive_items items = {0};
-	struct str text;
+	struct index_metadatas metadata;
 	assert_ok(index_list(&f->a, &f->job, S("my-pkg"), &f->files));
 	assert_int_equal(f->files.n, 3);
 	assert_str(f->files.v[0].name, "My_Pkg-1.0-py3-none-any.whl");
@@ -41,8 +43,9 @@ static void a_folder_has_the_files_of_a_project(void **state)
 	assert_str(f->files.v[2].name, "my_pkg-2.0-py3-none-any.whl");
 	assert_int_equal(f->files.v[1].size, 5);
 	assert_false(f->files.v[0].yanked);
-	assert_ok(index_metadata(&f->a, &f->job, &f->files.v[0], &text));
-	assert_str(text, "Name: My_Pkg\nVersion: 1.0\n");
+	struct index_files first = {.v = f->files.v, .n = 1};
+	assert_ok(index_metadata(&f->a, &f->job, &first, &metadata));
+	assert_str(metadata.v[0].text, "Name: My_Pkg\nVersion: 1.0\n");
 	assert_ok(fs_mkdirs(at(f, "got")));
 	for (size_t i = 0; i < f->files.n; i++)
 		*VEC_PUSH(&f->a, &items) = (struct archive_item){.url = f->files.v[i].url,
@@ -52,6 +55,25 @@ static void a_folder_has_the_files_of_a_project(void **state)
 	test_has(items.v[1].path, "sdist");
 	assert_str(items.v[1].sha256,
 		"714772a9f82b2aeb4fa5f7092d00fe4ac4c9cdeb6800840b6ed39ea64c4d785a");
+}
+
+static void metadata_of_several_files_are_read_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct index_metadatas metadata;
+	struct index_files some = {0};
+	assert_ok(index_list(&f->a, &f->job, S("bare"), &some));
+	assert_ok(index_list(&f->a, &f->job, S("my-pkg"), &f->files));
+	*VEC_PUSH(&f->a, &some) = f->files.v[0];
+	assert_ok(index_metadata(&f->a, &f->job, &some, &metadata));
+	assert_int_equal(metadata.n, 2);
+	assert_str(metadata.v[0].text, "");
+	assert_str(metadata.v[0].why, "'bare-1.0-py3-none-any.whl' has no metadata");
+	assert_str(metadata.v[1].text, "Name: My_Pkg\nVersion: 1.0\n");
+	assert_str(metadata.v[1].why, "");
+	*VEC_PUSH(&f->a, &some) = f->files.v[1]; /* no tar */
+	assert_err_says(index_metadata(&f->a, &f->job, &some, &metadata), E_NET,
+		"'my.pkg-1.5.tar.gz' cannot be read");
 }
 
 static void a_wrong_hash_leaves_nothing(void **state)
@@ -99,6 +121,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			a_folder_has_the_files_of_a_project, begin, teardown),
+		cmocka_unit_test_setup_teardown(
+			metadata_of_several_files_are_read_at_once, begin, teardown),
 		cmocka_unit_test_setup_teardown(a_wrong_hash_leaves_nothing, begin, teardown),
 		cmocka_unit_test_setup_teardown(what_an_index_lacks_is_named, begin, teardown),
 		cmocka_unit_test_setup_teardown(
