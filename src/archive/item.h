@@ -6,7 +6,7 @@
 #include "base/vec.h"
 
 struct archive_item {
-	struct str name, version; /* of a Python project in PEP 503's spelling: "rocm-sdk-core" */
+	struct str name, version; /* a Python project in PEP 503's spelling: "rocm-sdk-core" */
 	struct str url, file;     /* file: its name in the cache, safe as one */
 	struct str path;          /* the local file once fetched */
 	uint64_t size;            /* 0 = unknown */
