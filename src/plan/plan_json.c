@@ -228,6 +228,9 @@ static struct err *check_inside(const struct plan *p, struct str path)
 		if (!plan_is_header_folder(*s, &source))
 			return wrong(path, "'%.*s' of 'python: headers' has no package's headers",
 				STR(*s));
+	if (p->policy_sysroot.n && !plan_may_include(&tmp, p->policy_sysroot))
+		return wrong(path, "'%.*s', 'host: policy_sysroot', holds a home, or is hidden",
+			STR(p->policy_sysroot));
 	if (p->python_dir.n && !path_is_inside(p->python_dir))
 		return wrong(path, "'%.*s', 'python: dir', is outside of the project",
 			STR(p->python_dir));

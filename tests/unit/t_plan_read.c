@@ -175,6 +175,8 @@ static const struct {
 	{"\"dir\": \"python\"", "\"dir\": \"../x\"", "'../x'"},
 	{"\"src/k.h\"", "\"../k.h\"", "'../k.h'"},
 	{"\"include\"\n", "\"../include\"\n", "'../include'"},
+	{"\"policy\": 28,", "\"policy\": 28, \"policy_sysroot\": \"/\",",
+		"'/', 'host: policy_sysroot', holds a home"},
 	/* what must fit together */
 	{"\"path\": \"src/a.cu\"", "\"path\": \"src/c.cu\"", "not one of the 'sources'"},
 	{"\"path\": \"src/a.cu\"", "\"path\": \"src/b.cpp\"", "not one of the 'sources'"},
