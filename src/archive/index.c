@@ -12,11 +12,16 @@ struct index_call {
 	struct str what; /* "list", "sizes", "metadata", "fetch", "sdist" */
 	struct strs urls, links, names;
 	struct str name, version, folder, config;
-	struct index_files files;
+	struct archive_items files;
 };
 
-static const struct json_field file_fields[] = FIELDS_ONLY(struct index_file, project, name, url,
-	index, sha256, requires_python, metadata_sha256, size, yanked);
+static const struct json_field file_fields[] = {
+	FIELD("project", struct archive_item, name),
+	FIELD("name", struct archive_item, file),
+	FIELDS(struct archive_item, url, index, sha256, requires_python, metadata_sha256, size,
+		yanked),
+	{.kind = FIELD_END},
+};
 
 static const struct json_field missing_fields[] = FIELDS_ONLY(struct index_missing, project, why);
 
@@ -81,9 +86,9 @@ struct err *index_answer_parse(struct arena *a, struct str text, struct index_an
 			code = kinds[i].code;
 	if (ret->error.n)
 		return err_new(code, "%.*s", STR(ret->error));
-	VEC_EACH (const struct index_file, f, &ret->files)
-		if (!path_is_inside(f->name) || str_chr(f->name, '/') < f->name.n)
-			return err_new(E_NET, "'%.*s' is not the name of a file", STR(f->name));
+	VEC_EACH (const struct archive_item, f, &ret->files)
+		if (!path_is_inside(f->file) || str_chr(f->file, '/') < f->file.n)
+			return err_new(E_NET, "'%.*s' is not the name of a file", STR(f->file));
 	return NULL;
 }
 
@@ -121,12 +126,12 @@ static struct err *index_ask(struct arena *a, const struct index_job *job, struc
 }
 
 struct err *index_lists(struct arena *a, const struct index_job *job, const struct strs *projects,
-	struct index_files *ret, struct index_missings *ret_missing)
+	struct archive_items *ret, struct index_missings *ret_missing)
 {
 	struct index_call call = {.what = S("list"), .names = *projects};
 	struct index_answer got;
 	TRY(index_ask(a, job, &call, &got));
-	VEC_EACH (const struct index_file, f, &got.files)
+	VEC_EACH (const struct archive_item, f, &got.files)
 		*VEC_PUSH(a, ret) = *f;
 	VEC_EACH (const struct index_missing, m, &got.missing)
 		*VEC_PUSH(a, ret_missing) = *m;
@@ -134,7 +139,7 @@ struct err *index_lists(struct arena *a, const struct index_job *job, const stru
 }
 
 struct err *index_list(
-	struct arena *a, const struct index_job *job, struct str project, struct index_files *ret)
+	struct arena *a, const struct index_job *job, struct str project, struct archive_items *ret)
 {
 	struct strs one = {0};
 	struct index_missings missing = {0};
@@ -146,7 +151,7 @@ struct err *index_list(
 		STR(missing.v[0].why));
 }
 
-struct err *index_sizes(struct arena *a, const struct index_job *job, struct index_files *io)
+struct err *index_sizes(struct arena *a, const struct index_job *job, struct archive_items *io)
 {
 	struct index_call call = {.what = S("sizes"), .files = *io};
 	struct index_answer got;
@@ -157,7 +162,7 @@ struct err *index_sizes(struct arena *a, const struct index_job *job, struct ind
 }
 
 struct err *index_metadata(struct arena *a, const struct index_job *job,
-	const struct index_files *files, struct index_metadatas *ret)
+	const struct archive_items *files, struct index_metadatas *ret)
 {
 	struct index_call call = {.what = S("metadata"), .files = *files};
 	struct index_answer got;
@@ -172,11 +177,8 @@ struct err *index_metadata(struct arena *a, const struct index_job *job,
 struct err *index_fetch(
 	struct arena *a, const struct index_job *job, struct archive_items *io, struct str dir)
 {
-	struct index_call call = {.what = S("fetch"), .folder = path_abs(a, dir)};
+	struct index_call call = {.what = S("fetch"), .folder = path_abs(a, dir), .files = *io};
 	struct index_answer got;
-	VEC_EACH (const struct archive_item, i, io)
-		*VEC_PUSH(a, &call.files) = (struct index_file){
-			.name = i->file, .url = i->url, .sha256 = i->sha256, .size = i->size};
 	TRY(index_ask(a, job, &call, &got));
 	for (size_t i = 0; i < io->n && i < got.files.n; i++) {
 		io->v[i].sha256 = got.files.v[i].sha256;

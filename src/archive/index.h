@@ -25,23 +25,6 @@ struct index_job {
 	struct str *config;
 };
 
-struct index_file {
-	struct str project;         /* in PEP 503's spelling: "rocm-sdk-core" */
-	struct str name, url;       /* name: of the file, safe as one */
-	struct str index;           /* the address or folder that has it, without a login */
-	struct str sha256;          /* hex; "" = the index gives none */
-	struct str requires_python; /* "" = any */
-	struct str
-		metadata_sha256; /* "true" = it has metadata beside it, but no hash; "" = it has none */
-	uint64_t size;           /* 0 = unknown */
-	bool yanked;
-};
-
-struct index_files {
-	struct index_file *v;
-	size_t n, cap;
-};
-
 /* A project that no place has, and what each of them answered; 403 and 404 mean the same, since AMD's indexes answer
  * the first. */
 struct index_missing {
@@ -56,13 +39,13 @@ struct index_missings {
 /* Adds all wheels and source distributions of each project in the first place that has any, in the order of its page;
  * the projects that no place has are added to ret_missing. */
 MUST_USE struct err *index_lists(struct arena *a, const struct index_job *job,
-	const struct strs *projects, struct index_files *ret, struct index_missings *ret_missing);
+	const struct strs *projects, struct archive_items *ret, struct index_missings *ret_missing);
 /* The files of one project; E_NOENT, with the reason, if no place has it. */
-MUST_USE struct err *index_list(
-	struct arena *a, const struct index_job *job, struct str project, struct index_files *ret);
+MUST_USE struct err *index_list(struct arena *a, const struct index_job *job, struct str project,
+	struct archive_items *ret);
 /* Sets the sizes that are unknown, by asking for each. */
 MUST_USE struct err *index_sizes(
-	struct arena *a, const struct index_job *job, struct index_files *io);
+	struct arena *a, const struct index_job *job, struct archive_items *io);
 /* The METADATA of a wheel: the file beside it, or out of it, of which only the pieces needed are read. The PKG-INFO of a
  * source distribution. */
 struct index_metadata {
@@ -74,7 +57,7 @@ struct index_metadatas {
 };
 /* Reads them for all files, in their order. E_HASH. */
 MUST_USE struct err *index_metadata(struct arena *a, const struct index_job *job,
-	const struct index_files *files, struct index_metadatas *ret);
+	const struct archive_items *files, struct index_metadatas *ret);
 /* Downloads the items (url, file, size, sha256) into the folder dir, which exists and is locked by the caller, with
  * progress, and sets their path. Files that are there stay; partial ones are continued. An item without a sha256 gets
  * the one that came, if it came by https, from this machine, or from a folder. E_HASH, E_NOSPACE, E_NOENT. */
@@ -83,8 +66,8 @@ MUST_USE struct err *index_fetch(
 
 struct index_sdist {
 	struct str package, version;
-	struct index_file file; /* returned */
-	struct str note;        /* returned: why its authors withdrew it, or "" */
+	struct archive_item file; /* returned */
+	struct str note;          /* returned: why its authors withdrew it, or "" */
 };
 
 /* Downloads the source distribution of a version into the folder dir. E_NOENT names other versions, E_HASH. */
@@ -93,7 +76,7 @@ MUST_USE struct err *index_sdist(
 
 /* The answer of index.py: the fields are those of the job that was done. */
 struct index_answer {
-	struct index_files files;
+	struct archive_items files;
 	struct index_missings missing;
 	struct index_metadatas metadata;
 	struct str text, config, error, kind;

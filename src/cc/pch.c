@@ -15,7 +15,6 @@
 enum {
 	PAYS = 3,    /* headers are precompiled before the third compile of a group */
 	STRIKES = 3, /* a group is given up after breaking this many compiles */
-	MAX_COUNT = 1 << 16,
 	MAX_TEXT = 64 << 20,
 };
 

@@ -68,12 +68,19 @@ static struct err *hint_usage(const struct parse *p, struct err *e)
 
 static struct err *unknown_option(struct parse *p, struct str word)
 {
+	const struct common *common = (const void *)p->args;
+	struct str name = str_sub(word, 0, str_chr(word, '='));
+	struct str sub = str_starts(name, S("--")) ? str_sub(name, 2, name.n) : S("");
+	struct str command = str_fmt(p->a, "%s %.*s", p->c->name, STR(sub));
 	struct strs names = {0};
 	OPT_ALL (o, p->c)
 		if (!opt_is_positional(o) && !(o->flags & OPT_HIDDEN))
 			strs_fmt(p->a, &names, "--%s", o->lname);
 	struct err *e = err_new(E_USAGE, "'%s' has no option '%.*s'", p->c->name, STR(word));
-	return hint_usage(p, err_near(e, str_sub(word, 0, str_chr(word, '=')), &names));
+	COMMAND_EACH (c, common->commands)
+		if (str_eq(command, str_from(c->name)))
+			return err_hint(e, "there is a command 'rocsmith %s'", c->name);
+	return hint_usage(p, err_near(e, name, &names));
 }
 
 /* ---- values ---- */
@@ -207,45 +214,6 @@ static struct err *from_environment(const struct parse *p)
 	return NULL;
 }
 
-/* Reports an option that became a command. If the other arguments fit that command, the error has the complete command
- * line, with the option's value as the first argument. */
-static struct err *check_moved(const struct parse *p, const struct command *all)
-{
-	for (size_t i = 0; i < p->argv->n && !str_eq(p->argv->v[i], S("--")); i++) {
-		struct str word = p->argv->v[i], name, value;
-		bool has_value = str_cut(word, '=', &name, &value);
-		const struct opt *o = str_starts(name, S("--"))
-					      ? opt_find(p->c, str_sub(name, 2, name.n), 0)
-					      : NULL;
-		if (!o || o->kind != OPT_MOVED)
-			continue;
-		struct strs words = str_split(p->a, str_from(o->help), ' ');
-		size_t next = i + 1, found = 0;
-		if (o->arg && !has_value && next < p->argv->n)
-			value = p->argv->v[next++];
-		if (o->arg && value.n)
-			strs_add(p->a, &words, value);
-		for (size_t k = 0; k < p->argv->n; k++)
-			if (k < i || k >= next)
-				strs_add(p->a, &words, p->argv->v[k]);
-		const struct command *c = NULL;
-		struct err *e = command_find(all, &words, &c, &found);
-		struct strs rest = {.v = words.v + found, .n = words.n - found};
-		if (!e)
-			e = opt_parse(p->a, c, &rest, arena_alloc(p->a, opt_size(c->opts)));
-		bool good = !e;
-		err_free(e);
-		e = err_new(E_USAGE, "'--%s' of '%s' is the command '%s' now", o->lname, p->c->name,
-			o->help);
-		if (!good)
-			return err_hint(e, "'rocsmith %s -h' lists its options", o->help);
-		for (size_t k = 0; k < words.n; k++)
-			words.v[k] = str_shell(p->a, words.v[k]);
-		return err_hint(e, "use 'rocsmith %.*s'", STR(str_join(p->a, &words, S(" "))));
-	}
-	return NULL;
-}
-
 size_t opt_size(const struct opt *table)
 {
 	while (table->kind != OPT_END)
@@ -263,7 +231,6 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 		.given = &common->given,
 		.pos = next_positional(c->opts)};
 	bool literal = false; /* after "--", or within the arguments of another program */
-	TRY(check_moved(&p, common->commands));
 	while (p.at < argv->n) {
 		struct str word = argv->v[p.at++];
 		if (p.pos && p.pos->kind == OPT_REST)

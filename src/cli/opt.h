@@ -27,7 +27,6 @@ enum opt_kind {
 	OPT_POS,   /* struct str positional */
 	OPT_POSES, /* struct strs: all further positionals */
 	OPT_REST,  /* struct strs: everything after "--" (or after the positionals), unparsed */
-	OPT_MOVED, /* an option that became the command .help: the error shows the new command line */
 };
 
 enum {
@@ -72,8 +71,6 @@ struct opt {
 	{OPT_VALUE("share-frontend", OPT_ENUM, member, "HOW",                                      \
 		"compile once for GPUs that agree: off, auto or prove"),                           \
 		.choices = front_share_names, .env = "ROCSMITH_SHARE_FRONTEND"}
-#define OPT_MOVED_TO(name, value, command)                                                         \
-	.lname = (name), .kind = OPT_MOVED, .flags = OPT_HIDDEN, .arg = (value), .help = (command)
 #define OPT_LAST {.kind = OPT_END, .off = sizeof(ARGS)}
 /* clang-format on */
 

@@ -16,7 +16,7 @@
 
 static const struct json_field package_fields[] = {
 	FIELDS(struct get_package, name, version, by),
-	FIELD("file", struct get_package, file.name),
+	FIELD("file", struct get_package, file.file),
 	FIELD("url", struct get_package, file.url),
 	FIELD("index", struct get_package, file.index),
 	FIELD("sha256", struct get_package, file.sha256),
@@ -154,15 +154,15 @@ static struct err *find_roots(struct getting *g)
 /* ---- what is found ---- */
 
 /* Sets the sizes of all files, and their sums; the servers need not tell them. */
-static struct err *count_bytes(struct getting *g, const struct index_files *all)
+static struct err *count_bytes(struct getting *g, const struct archive_items *all)
 {
 	struct get_done *done = g->done;
-	struct index_files files = {0};
+	struct archive_items files = {0};
 	size_t own = done->packages.n;
 	bool known = true;
 	VEC_EACH (const struct get_package, p, &done->packages)
 		*VEC_PUSH(g->a, &files) = p->file;
-	VEC_EACH (const struct index_file, f, all)
+	VEC_EACH (const struct archive_item, f, all)
 		*VEC_PUSH(g->a, &files) = *f;
 	TRY(index_sizes(g->a, &g->search.vendor, &files));
 	for (size_t i = 0; i < files.n; i++) {
@@ -185,12 +185,7 @@ static struct err *fetch_files(struct getting *g, struct str dir, bool all)
 	CLEANUP(fd_closep) int lock = -1;
 	VEC_EACH (const struct get_package, p, &g->done->packages)
 		if (all || !p->file.sha256.n)
-			*VEC_PUSH(g->a, &items) = (struct archive_item){.name = p->name,
-				.version = p->version,
-				.url = p->file.url,
-				.file = p->file.name,
-				.size = p->file.size,
-				.sha256 = p->file.sha256};
+			*VEC_PUSH(g->a, &items) = p->file;
 	if (!items.n)
 		return NULL;
 	TRY(fs_place_check(FS_CACHE));
@@ -201,10 +196,8 @@ static struct err *fetch_files(struct getting *g, struct str dir, bool all)
 	TRY(index_fetch(g->a, &g->search.vendor, &items, dir));
 	VEC_EACH (const struct archive_item, i, &items)
 		VEC_EACH (struct get_package, p, &g->done->packages)
-			if (str_eq(p->name, i->name)) {
-				p->file.sha256 = i->sha256;
-				p->path = i->path;
-			}
+			if (str_eq(p->name, i->name))
+				p->file = *i;
 	return NULL;
 }
 
@@ -276,7 +269,7 @@ static struct err *install_files(struct getting *g)
 			"cannot remove what the new packages replace from '%.*s'", STR(env));
 	words.n = 0;
 	VEC_EACH (const struct get_package, p, &g->done->packages)
-		strs_add(a, &words, p->path);
+		strs_add(a, &words, p->file.path);
 	progress_note(S("Installing"), "%zu packages", words.n);
 	TRY_CTX(get_python(a, python, "pip install --no-deps", &words),
 		"cannot install into '%.*s'", STR(env));
@@ -286,7 +279,7 @@ static struct err *install_files(struct getting *g)
 
 struct err *get_run(struct arena *a, const struct get_request *q, struct get_done *ret)
 {
-	struct index_files all = {0};
+	struct archive_items all = {0};
 	struct getting g = {.a = a, .q = q, .done = ret};
 	*ret = (struct get_done){.names = q->names, .gpus = q->gpus, .machine = S("x86_64")};
 	struct str lock = q->dir.n ? path_join(a, q->dir, S("pylock.toml")) : q->lock, text,

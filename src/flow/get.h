@@ -21,8 +21,7 @@ enum { GET_TRIES = 64, GET_PACKAGES = 500 };
 struct get_package {
 	struct str name, version;
 	struct str by; /* the package that requires it; "" = the user */
-	struct index_file file;
-	struct str path; /* the file, once it was fetched; or "" */
+	struct archive_item file;
 };
 
 struct get_packages {
@@ -42,7 +41,7 @@ struct get_search {
  * added. E_GFX if there is no code for a GPU, with the GPUs that have some; E_PLAN if requirements contradict each other
  * or have no file for this Python and machine. */
 MUST_USE struct err *get_resolve(struct arena *a, const struct get_search *s,
-	const struct strs *roots, struct get_packages *ret, struct index_files *ret_all);
+	const struct strs *roots, struct get_packages *ret, struct archive_items *ret_all);
 
 struct get_request {
 	struct strs names; /* torch, torchvision, torchaudio */

@@ -23,15 +23,15 @@ struct str get_lock(struct arena *a, const struct get_done *d, bool local)
 		STR(str_join(a, &d->names, S(", "))), STR(str_join(a, &d->gpus, S(", "))),
 		STR(d->machine), STR(d->python), STR(d->python));
 	VEC_EACH (const struct get_package, p, &d->packages) {
-		const struct index_file *f = &p->file;
-		bool wheel = str_ends(f->name, S(".whl"));
+		const struct archive_item *f = &p->file;
+		bool wheel = str_ends(f->file, S(".whl"));
 		put(&b, "\n[[packages]]\nname = ", p->name);
 		put(&b, "\nversion = ", p->version);
 		if (f->requires_python.n)
 			put(&b, "\nrequires-python = ", f->requires_python);
-		put(&b, wheel ? "\nwheels = [{ name = " : "\nsdist = { name = ", f->name);
+		put(&b, wheel ? "\nwheels = [{ name = " : "\nsdist = { name = ", f->file);
 		if (local)
-			put(&b, ", path = ", str_fmt(a, "./%.*s", STR(f->name)));
+			put(&b, ", path = ", str_fmt(a, "./%.*s", STR(f->file)));
 		else
 			put(&b, ", url = ", f->url);
 		if (f->size)

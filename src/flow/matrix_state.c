@@ -201,8 +201,6 @@ struct err *matrix_result_read(
 		err_free(e);
 		return NULL;
 	}
-	r.seconds = node_number(doc, S("seconds"), 0);
-	r.cpu = node_number(doc, S("cpu"), 0);
 	s->state = r.status ? MATRIX_FAILED : MATRIX_DONE;
 	if (r.wheel.n && (!path_is_inside(r.wheel) ||
 				 !fs_exists(matrix_path(a, m, c, S("wheels"), r.wheel))))

@@ -222,21 +222,11 @@ struct err *build_proved(struct arena *a, const struct verify_options *o, struct
 	const struct node *list = node_get(verify, S("wheels"));
 	if (!list || list->n != 1 || !str_eq(node_text(list->v, S("verdict"), S("")), S("pass")))
 		return NULL;
+	struct verdict verdict = {.pass = true};
+	TRY(json_fields_read(a, list->v, verdict_fields, &verdict));
 	ret->proved = (struct build_proof){.files = node_get(last, S("files")),
 		.inspect = node_get(last, S("inspect")),
 		.verify = verify};
-	ret->verdict = (struct verdict){.path = ret->wheel, .pass = true};
-	const struct node *findings = node_get(list->v, S("findings"));
-	for (size_t i = 0; findings && i < findings->n; i++) {
-		const struct node *n = &findings->v[i];
-		struct str word = node_text(n, S("severity"), S(""));
-		enum severity s = SEV_INFO;
-		while (s < SEV_ERROR && !str_eq(word, str_from(severity_name(s))))
-			s++;
-		struct finding *f = finding_add(a, &ret->verdict.findings,
-			str_z(a, node_text(n, S("id"), S(""))), s, node_text(n, S("path"), S("")));
-		f->message = node_text(n, S("message"), S(""));
-		err_free(node_want_strs(a, n, S("fix"), &f->fix));
-	}
+	ret->verdict = verdict;
 	return NULL;
 }

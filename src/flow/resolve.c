@@ -13,7 +13,7 @@
 #define ALL_GPUS S(DEVICE "all")
 
 struct get_candidate { /* a file that this Python and machine can use */
-	struct index_file file;
+	struct archive_item file;
 	struct str version;
 	const struct version *v;
 	unsigned rank; /* the best tag has the highest; 0 = a source distribution */
@@ -109,22 +109,22 @@ static unsigned rank_wheel(struct resolving *r, const struct wheel_name *w)
 }
 
 /* Adds the file to its project if this Python and machine can use it; files with strange names are passed over. */
-static void add_candidate(struct resolving *r, const struct index_file *file)
+static void add_candidate(struct resolving *r, const struct archive_item *file)
 {
 	static const char *const sources[] = {".tar.gz", ".zip", NULL};
 	struct get_candidate c = {.file = *file};
 	struct wheel_name w;
-	bool fits = true, wheel = str_ends(file->name, S(".whl"));
+	bool fits = true, wheel = str_ends(file->file, S(".whl"));
 	struct err *e = NULL;
 	if (wheel) {
-		e = wheel_name_parse(r->a, file->name, &w);
+		e = wheel_name_parse(r->a, file->file, &w);
 		c.version = e ? S("") : w.version;
 		c.rank = e ? 0 : rank_wheel(r, &w);
 	} else {
-		struct str stem = file->name;
+		struct str stem = file->file;
 		for (size_t i = 0; sources[i]; i++)
-			if (str_ends(file->name, str_from(sources[i])))
-				stem.n = file->name.n - strlen(sources[i]);
+			if (str_ends(file->file, str_from(sources[i])))
+				stem.n = file->file.n - strlen(sources[i]);
 		c.version = str_sub(stem, str_rchr(stem, '-') + 1, stem.n);
 	}
 	if (!e)
@@ -133,18 +133,18 @@ static void add_candidate(struct resolving *r, const struct index_file *file)
 		e = version_match(r->python, file->requires_python, &fits);
 	if (!e && fits && (c.rank || !wheel)) {
 		c.version = version_text(r->a, c.v);
-		*VEC_PUSH(r->a, &project_of(r, file->project)->candidates) = c;
+		*VEC_PUSH(r->a, &project_of(r, file->name)->candidates) = c;
 	}
 	err_free(e);
 }
 
 static struct err *ask(struct resolving *r, const struct index_job *job, const struct strs *names)
 {
-	struct index_files files = {0};
+	struct archive_items files = {0};
 	struct index_missings missing = {0};
 	if (names->n)
 		TRY(index_lists(r->a, job, names, &files, &missing));
-	VEC_EACH (const struct index_file, f, &files)
+	VEC_EACH (const struct archive_item, f, &files)
 		add_candidate(r, f);
 	VEC_EACH (const struct index_missing, m, &missing) {
 		struct get_project *p = project_of(r, m->project);
@@ -269,7 +269,7 @@ static struct err *choose_file(struct resolving *r, struct get_project *p, bool 
 static struct err *take_metadata(
 	struct resolving *r, struct get_project *p, const struct index_metadata *m)
 {
-	struct str name = p->chosen->file.name;
+	struct str name = p->chosen->file.file;
 	if (m->why.n && p->chosen->rank) /* a source distribution may have none */
 		return err_wrap(err_new(E_NOENT, "%.*s", STR(m->why)),
 			"cannot read the metadata of '%.*s'", STR(name));
@@ -285,7 +285,7 @@ static struct err *take_metadata(
 static struct err *read_metadata(struct resolving *r, const struct get_wishes *wishes, bool vendors)
 {
 	VEC(struct get_project *) projects = {0};
-	struct index_files files = {0};
+	struct archive_items files = {0};
 	struct index_metadatas got = {0};
 	VEC_EACH (const struct get_wish, w, wishes) {
 		struct get_project *p = project_of(r, w->r.name);
@@ -465,7 +465,7 @@ static struct err *try_once(struct resolving *r, const struct strs *roots, bool 
 }
 
 /* Lists the files that the extra of all GPUs would have added to those that were chosen. */
-static struct err *list_all_gpus(struct resolving *r, struct index_files *ret)
+static struct err *list_all_gpus(struct resolving *r, struct archive_items *ret)
 {
 	struct get_wishes more = {0};
 	size_t before = r->projects.n;
@@ -488,7 +488,7 @@ static struct err *list_all_gpus(struct resolving *r, struct index_files *ret)
 }
 
 struct err *get_resolve(struct arena *a, const struct get_search *s, const struct strs *roots,
-	struct get_packages *ret, struct index_files *ret_all)
+	struct get_packages *ret, struct archive_items *ret_all)
 {
 	struct resolving r = {.a = a, .s = s};
 	struct strs names = {0};

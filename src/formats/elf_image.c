@@ -93,7 +93,7 @@ void elf_image_shift(struct elf_image *m, uint64_t stop, uint64_t gone)
 	shift_range(m, (struct elf_shift){.from = stop, .to = UINT64_MAX, .by = -gone});
 }
 
-struct elf_segment *elf_image_load(struct elf_image *m, size_t i, const struct elf_segment *s)
+void elf_image_load(struct elf_image *m, size_t i, const struct elf_segment *s)
 {
 	VEC_PUSH(m->a, &m->now.segments);
 	struct elf_segment *v = m->now.segments.v;
@@ -102,7 +102,6 @@ struct elf_segment *elf_image_load(struct elf_image *m, size_t i, const struct e
 	VEC_EACH (struct elf_segment, x, &m->now.segments)
 		if (x->type == ELF_PT_PHDR)
 			x->filesz = x->memsz = m->now.segments.n * ELF_PHDR;
-	return v + i;
 }
 
 void elf_image_move_headers(struct elf_image *m, uint64_t offset, uint64_t addr)

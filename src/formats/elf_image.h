@@ -57,7 +57,7 @@ void elf_image_put_le(struct elf_image *m, uint64_t offset, uint64_t value, unsi
 uint64_t elf_image_at(const struct elf_image *m, uint64_t offset, uint64_t size);
 
 /* Inserts a program header at an index. The caller has made room for it in the file. */
-struct elf_segment *elf_image_load(struct elf_image *m, size_t i, const struct elf_segment *s);
+void elf_image_load(struct elf_image *m, size_t i, const struct elf_segment *s);
 /* Moves the program headers to an offset, which is at `addr` in memory. */
 void elf_image_move_headers(struct elf_image *m, uint64_t offset, uint64_t addr);
 /* Plans a read-only segment behind the end of the file and of memory. Its program header goes behind the others:

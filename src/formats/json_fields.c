@@ -1,6 +1,8 @@
 /* Writes and reads objects by tables; see json_fields.h. */
 #include "formats/json_fields.h"
 
+#include <limits.h>
+
 #include "base/vec.h"
 #include "formats/node.h"
 
@@ -173,23 +175,58 @@ const struct json_field *json_field_find(
 
 /* ---- reading ---- */
 
+/* *ret: the index of the member's text in the list. */
+static struct err *read_word(
+	const struct node *map, const struct node *n, const char *const *words, unsigned *ret)
+{
+	ARENA(tmp);
+	struct strs names = {0};
+	struct str word = {0};
+	TRY(node_want_text(map, n->key, &word));
+	for (*ret = 0; words[*ret]; ++*ret) {
+		if (str_eq(word, str_from(words[*ret])))
+			return NULL;
+		strs_add(&tmp, &names, str_from(words[*ret]));
+	}
+	struct err *e = node_error(n, E_SYNTAX, "'%.*s%s%.*s' does not take '%.*s'", STR(map->key),
+		map->key.n ? ": " : "", STR(n->key), STR(word));
+	return err_near(e, word, &names);
+}
+
 static struct err *read_value(
 	struct arena *a, const struct node *map, const struct json_field *f, void *at)
 {
 	struct str key = str_from(f->key);
 	const struct node *n = node_get(map, key);
 	struct json_items list;
+	struct str text = {0};
+	uint64_t number = 0;
 	if (!n || n->kind == NODE_NULL || f->written)
 		return NULL;
 	switch ((enum field_kind)f->kind) {
 	case FIELD_TEXT:
 		return node_want_text(map, key, at);
+	case FIELD_NAME:
+		TRY(node_want_text(map, key, &text));
+		*(const char **)at = str_z(a, text);
+		return NULL;
 	case FIELD_STRS:
 		return node_want_strs(a, map, key, at);
 	case FIELD_BOOL:
 		return node_want_bool(map, key, at);
+	case FIELD_UINT:
+		TRY(node_want_u64(map, key, &number));
+		*(unsigned *)at = (unsigned)number;
+		return number <= UINT_MAX ? NULL
+					  : node_error(n, E_SYNTAX, "'%s' must be at most %u",
+						    f->key, UINT_MAX);
 	case FIELD_U64:
 		return node_want_u64(map, key, at);
+	case FIELD_F64:
+		*(double *)at = node_number(map, key, 0);
+		return NULL;
+	case FIELD_WORD:
+		return read_word(map, n, f->words, at);
 	case FIELD_OBJECT:
 		return json_fields_read(a, n, f->fields, at);
 	case FIELD_ITEMS:
@@ -198,7 +235,11 @@ static struct err *read_value(
 		list = json_items_at(at);
 		NODE_EACH (it, n) {
 			list.v = vec_room(a, list.v, list.n, &list.cap, f->size);
-			TRY(json_fields_read(a, it, f->fields, list.v + list.n++ * f->size));
+			struct err *e =
+				json_fields_read(a, it, f->fields, list.v + list.n++ * f->size);
+			if (e && !e->line && !e->detail) /* values of JSON have no lines */
+				err_detail(e, str_fmt(a, "in number %zu of '%s'", list.n, f->key));
+			TRY(e);
 		}
 		memcpy(at, &list, sizeof(list));
 		return NULL;

@@ -175,7 +175,7 @@ struct json_items json_items_at(const void *at);
 
 /* Reads map into the object, which holds the defaults: an absent or null member leaves its part
  * alone. E_SYNTAX, with its place, for a key that the table does not have and for a value of the
- * wrong kind. Texts point into the document. TEXT, STRS, BOOL, U64, OBJECT and ITEMS are read;
- * members of other kinds are accepted and ignored. */
+ * wrong kind. Texts point into the document, but for NAME. Members of kinds that are not a value, a word, OBJECT or ITEMS
+ * are accepted and ignored. */
 MUST_USE struct err *json_fields_read(
 	struct arena *a, const struct node *map, const struct json_field *fields, void *object);

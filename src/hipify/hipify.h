@@ -67,6 +67,8 @@ struct hipify_text {
 	struct strs includes; /* project files that it includes unconditionally, by file name */
 	bool warp_sync;       /* it calls *_sync warp functions */
 	unsigned operators;   /* its own operators for vector types, for which HIP has some, too */
+	bool texture_objects; /* it names the type of a texture's or surface's object */
+	struct untranslated texture; /* the first place that reads or writes one; line 0: none */
 };
 
 /* Facts about the other files of a project; optional. */
@@ -102,6 +104,8 @@ struct hipify_tree {
 	struct change_set changes;
 	struct untranslated_list untranslated;
 	struct strs headers; /* ROCm library headers and our own headers that results include */
+	struct untranslated
+		texture; /* standalone mode: the first place of a source that has such objects; line 0: none */
 	struct hipify_context context;
 	struct findings findings; /* notes and warnings for the user */
 };

@@ -21,7 +21,7 @@ struct str make_module_path(const struct make *m, const struct plan_module *modu
 /* Does a compiler in a sandbox compile the host side against this machine's files? */
 static bool sees_host(const struct make *m)
 {
-	return m->plan->host_native && m->sdk->sandbox;
+	return m->plan->host_native && m->sdk->root.n;
 }
 
 /* ---- the paths that compilers can see ---- */
@@ -34,14 +34,14 @@ static void add_bind(struct make *m, struct str path, struct str at)
 /* The path at which a compiler sees a folder of the plan's python_headers. */
 static struct str headers_at(const struct make *m, size_t i)
 {
-	return m->sdk->sandbox ? str_fmt(m->a, PYTHON_ROOT "/package%zu", i)
-			       : m->plan->python_headers.v[i];
+	return m->sdk->root.n ? str_fmt(m->a, PYTHON_ROOT "/package%zu", i)
+			      : m->plan->python_headers.v[i];
 }
 
 /* The path at which a compiler sees a folder of the plan's includes. */
 static struct str include_at(const struct make *m, struct str dir)
 {
-	if (dir.p[0] == '/' && m->sdk->sandbox)
+	if (dir.p[0] == '/' && m->sdk->root.n)
 		return str_fmt(m->a, "/run/%.*s", STR(make_outside(m, dir)));
 	return path_clean(m->a, path_join(m->a, m->plan->project, dir));
 }
@@ -78,7 +78,7 @@ struct err *make_open(struct make *m)
 	add_bind(m, m->plan->project, S(""));
 	add_bind(m, m->hip, S(""));
 	add_bind(m, m->obj, S(""));
-	if (!m->plan->needs_python || !python.n || !m->sdk->sandbox)
+	if (!m->plan->needs_python || !python.n || !m->sdk->root.n)
 		return NULL;
 	if (m->plan->host_native) {
 		if (!str_starts(python, S("/usr/"))) /* a Python other than the system's */
@@ -110,7 +110,7 @@ static struct err *wrap_job(struct arena *tmp, const struct job *j, struct proc 
 static struct str locate(struct arena *tmp, const struct job *j, struct str path)
 {
 	const struct make *m = j->set->user;
-	if (!m->sdk->sandbox)
+	if (!m->sdk->root.n)
 		return path;
 	if (str_starts(path, S(HOST_ROOT "/")))
 		return str_sub(path, sizeof(HOST_ROOT) - 1, path.n);
@@ -188,7 +188,7 @@ static void add_includes(const struct make *m, struct proc *p, const struct plan
 	for (size_t i = 0; i < plan->python_headers.n; i++)
 		strs_fmt(a, &p->argv, "-isystem%.*s", STR(headers_at(m, i)));
 	/* this machine's Python headers if it has some, as the compiler sees them; else the SDK's */
-	bool bound = !m->sdk_python.n && !sees_host(m) && m->sdk->sandbox;
+	bool bound = !m->sdk_python.n && !sees_host(m) && m->sdk->root.n;
 	if (m->sdk_python.n)
 		python = str_fmt(a, "/usr/include/python%.*s", STR(m->sdk_python));
 	else if (sees_host(m))

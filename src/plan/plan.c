@@ -9,7 +9,6 @@
 #include "hipify/hipify.h"
 #include "hipify/waves.h"
 #include "know/rule.h"
-#include "lang/cxx/lexer.h"
 #include "plan/plan_int.h"
 
 /* ---- values taken from the description as they are ---- */
@@ -340,51 +339,23 @@ struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *r
 	return waves_find(a, &q, ret);
 }
 
-/* Finds the first place of a text that reads a texture or a surface. */
-static bool find_texture(struct str text, struct lex *l, struct tok *ret)
-{
-	static const char *const words[] = {
-		"tex1D", "tex2D", "tex3D", "surf1D", "surf2D", "surf3D"};
-	struct tok t = {0};
-	*l = lex_new(text, S(""));
-	l->lenient = true;
-	for (*ret = t; lex_try(l, &t) && t.kind != TOK_END; *ret = t) {
-		bool texture = false;
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-			texture |= ret->kind == TOK_IDENT &&
-				   str_starts(tok_text(l, ret), str_from(words[i]));
-		if (texture && !l->directive.n && tok_in(l, &t, "(<"))
-			return true;
-	}
-	return false;
-}
-
-static void add_textures(struct arena *a, const struct plan *p, const struct view *view,
-	const struct hipify_tree *tree, struct findings *ret)
+/* at: where the sources read a texture or a surface. */
+static void add_texture(
+	struct arena *a, const struct plan *p, const struct untranslated *at, struct findings *ret)
 {
 	struct targets targets = {0};
 	struct str without = {0};
-	struct finding *f = NULL;
-	CLEANUP(err_freep) struct err *e = p->gpus.n ? targets_parse(a, &p->gpus, &targets) : NULL;
+	err_free(targets_parse(a, &p->gpus, &targets)); /* its words have been read before */
 	VEC_EACH (const struct target, t, &targets)
 		if (t->gpu && t->gpu->no_images)
 			without = t->name;
-	VEC_EACH (const struct change, c, &tree->changes) {
-		ARENA(tmp);
-		struct lex l;
-		struct tok t;
-		struct str text = {0};
-		if (e || !without.n || f || !str_contains(c->text, S("eObject_t")))
-			continue;
-		err_free(view_read(view, &tmp, path_join(&tmp, p->project, c->source), &text));
-		if (!find_texture(text, &l, &t))
-			continue;
-		f = finding_add(a, ret, "textures-none", SEV_WARNING,
-			str_fmt(a, "%.*s:%u:%u", STR(c->source), t.line, lex_column(&l, t.from)));
-		finding_say(a, f, "'%.*s' needs image instructions, which %.*s lacks",
-			STR(tok_text(&l, &t)), STR(without));
-		finding_fix(a, f, "leave it out of --gpu, or read the memory without textures");
-	}
+	if (!without.n)
+		return;
+	struct finding *f = finding_add(a, ret, "textures-none", SEV_WARNING,
+		str_fmt(a, "%.*s:%u:%u", STR(at->path), at->line, at->col));
+	finding_say(a, f, "'%.*s' needs image instructions, which %.*s lacks", STR(at->name),
+		STR(without));
+	finding_fix(a, f, "leave it out of --gpu, or read the memory without textures");
 }
 
 /* Sources in folders that only tests and examples have, and what the build makes in an #if, are not looked at. */
@@ -414,6 +385,7 @@ struct err *plan_names(struct arena *a, const struct plan *p, struct findings *r
 		struct finding *fi = finding_add(a, ret, "cuda-name-left", SEV_WARNING, place);
 		finding_say(a, fi, "%.*s", STR(hipify_lacks(a, u)));
 	}
-	add_textures(a, p, &view, &tree, ret);
+	if (tree.texture.line && p->gpus.n)
+		add_texture(a, p, &tree.texture, ret);
 	return NULL;
 }

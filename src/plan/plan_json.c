@@ -36,7 +36,6 @@ static const struct json_field sdk_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* read_word() reads the words, so that the error can name a wrong one. */
 static const struct json_field hipify_fields[] = {
 	FIELD_ENUM("mode", struct plan, hipify.mode, hipify_modes),
 	FIELDS_IN(struct plan, hipify, torch, sources, include_dirs, ignore, exclude),
@@ -153,27 +152,14 @@ static struct err *check_parts(const struct node *root, struct str path)
 	return NULL;
 }
 
-/* *ret: index of the word in the list. E_PLAN for any other word. */
-static struct err *read_word(const struct node *map, const char *key, const char *const *words,
-	struct str path, unsigned *ret)
-{
-	struct str word = S("");
-	TRY(node_want_text(map, str_from(key), &word));
-	for (*ret = 0; words[*ret]; ++*ret)
-		if (str_eq(word, str_from(words[*ret])))
-			return NULL;
-	return wrong(path, "'%.*s: %s' does not take '%.*s'", STR(map->key), key, STR(word));
-}
-
 /* Reads the section `build`. A plan with this section has neither sources nor modules. */
 static struct err *read_foreign(
 	struct arena *a, struct plan *p, const struct node *map, struct str path)
 {
-	unsigned other;
 	struct plan_foreign *f = p->foreign = NEW(a, struct plan_foreign);
 	TRY(json_fields_read(a, map, foreign_fields, f));
-	TRY(read_word(map, "system", source_systems + SOURCE_OWN + 1, path, &other));
-	f->system = (enum source_system)(SOURCE_OWN + 1 + other);
+	if (f->system == SOURCE_OWN)
+		return wrong(path, "'build: system' does not take 'own'");
 	VEC_EACH (const struct str, wheel, &f->with)
 		if (!fs_is_file(*wheel))
 			return wrong(path, "the wheel '%.*s' of this plan is gone", STR(*wheel));
@@ -186,28 +172,17 @@ static struct err *read_foreign(
 	return NULL;
 }
 
-/* Checks the sources and modules of our own build, and reads the sources' languages from their list. */
-static struct err *check_modules(
-	struct arena *a, struct plan *p, const struct node *list, struct str path)
+/* Checks the sources and modules of our own build. */
+static struct err *check_modules(struct arena *a, struct plan *p, struct str path)
 {
 	MAP(sources, a);
 	if (!p->sources.n)
 		return wrong(path, "the plan has no sources");
-	for (size_t i = 0; i < p->sources.n; i++) {
-		struct plan_source *s = &p->sources.v[i];
-		struct str word = S("");
-		unsigned lang = 0;
-		TRY(node_want_text(&list->v[i], S("language"), &word));
+	VEC_EACH (struct plan_source, s, &p->sources) {
 		if (!s->path.n || !path_is_inside(s->path) || !s->output.n ||
 			!path_is_inside(s->output))
 			return wrong(
 				path, "the source '%.*s' is outside of the project", STR(s->path));
-		while (languages[lang] && !str_eq(word, str_from(languages[lang])))
-			lang++;
-		if (!languages[lang])
-			return wrong(path, "unknown language '%.*s' of the source '%.*s'",
-				STR(word), STR(s->path));
-		s->lang = (enum plan_lang)lang;
 		map_put(&sources, s->path, s);
 	}
 	if (!p->modules.n)
@@ -253,6 +228,9 @@ static struct err *check_inside(const struct plan *p, struct str path)
 		if (!plan_is_header_folder(*s, &source))
 			return wrong(path, "'%.*s' of 'python: headers' has no package's headers",
 				STR(*s));
+	if (p->policy_sysroot.n && !plan_may_include(&tmp, p->policy_sysroot))
+		return wrong(path, "'%.*s', 'host: policy_sysroot', holds a home, or is hidden",
+			STR(p->policy_sysroot));
 	if (p->python_dir.n && !path_is_inside(p->python_dir))
 		return wrong(path, "'%.*s', 'python: dir', is outside of the project",
 			STR(p->python_dir));
@@ -301,7 +279,6 @@ struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 	struct targets targets;
 	const struct node *root;
 	struct plan *plan = &ret->plan;
-	unsigned mode, launches;
 	*ret = (struct plan_wish){0};
 	TRY(json_read(a, path, &root));
 	TRY(check_parts(root, path));
@@ -309,16 +286,10 @@ struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 	ret->file = path;
 	if (plan->sdk.mirror.n)
 		TRY(apt_check_mirror(plan->sdk.mirror));
-	const struct node *foreign = node_get(root, S("build")),
-			  *hipify = node_get(root, S("hipify"));
-	TRY(read_word(hipify, "mode", hipify_modes, path, &mode));
-	TRY(read_word(hipify, "launches", hipify_launches, path, &launches));
-	plan->hipify.mode = (enum hipify_mode)mode;
-	plan->hipify.launches = (enum hipify_launches)launches;
+	const struct node *foreign = node_get(root, S("build"));
 	if (!foreign && plan->hipify.mode == HIPIFY_TORCH)
 		return wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
-	TRY(foreign ? read_foreign(a, plan, foreign, path)
-		    : check_modules(a, plan, node_get(root, S("sources")), path));
+	TRY(foreign ? read_foreign(a, plan, foreign, path) : check_modules(a, plan, path));
 	if (!plan->gpus.n)
 		return wrong(path, "the plan names no GPU target");
 	struct err *e = plan_targets(a, &plan->gpus, &targets);

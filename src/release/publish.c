@@ -162,7 +162,7 @@ static struct err *list_server(struct publishing *p)
 {
 	static const struct web_login twine = {"TWINE_USERNAME", "TWINE_PASSWORD"};
 	struct arena *a = p->a;
-	struct index_files there = {0};
+	struct archive_items there = {0};
 	struct index_missings missing = {0};
 	struct strs projects = release_projects(a, &p->set), urls = {0};
 	TRY(web_open(a, p->io->to, &twine, &p->remote));
@@ -172,8 +172,8 @@ static struct err *list_server(struct publishing *p)
 	TRY(index_lists(a, &job, &projects, &there, &missing));
 	VEC_EACH (const struct release_wheel, w, &p->set) {
 		struct release_upload *u = add_file(p, w, "", S(""));
-		VEC_EACH (const struct index_file, f, &there) {
-			bool same = str_eq(f->name, w->file);
+		VEC_EACH (const struct archive_item, f, &there) {
+			bool same = str_eq(f->file, w->file);
 			if (same && f->sha256.n && !str_eq(f->sha256, w->sha256))
 				return err_new(
 					E_HASH, "the server has another file '%.*s'", STR(w->file));
@@ -330,7 +330,7 @@ static struct err *ask_pip(struct publishing *p, const struct wheel_name *n, str
 static struct err *ask_index(struct publishing *p, const struct release_wheel *w)
 {
 	struct arena *a = p->a;
-	struct index_files files = {0};
+	struct archive_items files = {0};
 	struct str url = p->io->index_url.n ? p->io->index_url : p->url;
 	struct index_job job = {.python = p->io->python};
 	struct digest d;
@@ -345,8 +345,8 @@ static struct err *ask_index(struct publishing *p, const struct release_wheel *w
 	} else {
 		TRY(index_list(a, &job, w->project, &files));
 	}
-	VEC_EACH (const struct index_file, f, &files)
-		there = there || (str_eq(f->name, w->file) && str_eq(f->sha256, w->sha256));
+	VEC_EACH (const struct archive_item, f, &files)
+		there = there || (str_eq(f->file, w->file) && str_eq(f->sha256, w->sha256));
 	strs_fmt(a, &p->io->read, "%.*s==%.*s", STR(w->project), STR(w->version));
 	return there ? NULL
 		     : err_new(E_HASH, "'%.*s' does not have the '%.*s' that was published",

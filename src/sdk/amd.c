@@ -30,7 +30,7 @@ enum { MAX_TRIED = 100 }; /* versions; an index may have any number that lack a 
 /* ---- which wheels ---- */
 /* The files of an index, and the project to whose versions those of all others have to be equal. */
 struct offer {
-	struct index_files files;
+	struct archive_items files;
 	struct index_missings missing;
 	struct strs projects; /* the first is rocm-sdk-core */
 };
@@ -54,19 +54,19 @@ static struct str without_post(struct str version)
 }
 
 /* The project's newest file that fits and is older than `below`. */
-static const struct index_file *newest_wheel(
+static const struct archive_item *newest_wheel(
 	const struct offer *o, struct str project, struct str want, const struct version *below)
 {
 	ARENA(tmp);
-	const struct index_file *best = NULL;
+	const struct archive_item *best = NULL;
 	const struct version *of_best = NULL, *v;
-	VEC_EACH (const struct index_file, f, &o->files) {
+	VEC_EACH (const struct archive_item, f, &o->files) {
 		/* the user asks for the version itself, or for releases that begin with it */
-		struct str text = wheel_version(f->name), base = without_post(text);
+		struct str text = wheel_version(f->file), base = without_post(text);
 		struct str rest = str_starts(base, want) ? str_sub(base, want.n, base.n) : S("");
 		bool fits = (str_starts(rest, S(".")) && is_version(base)) || str_eq(text, want) ||
 			    str_eq(base, want);
-		if (!str_eq(f->project, project) || f->yanked || !fits)
+		if (!str_eq(f->name, project) || f->yanked || !fits)
 			continue;
 		struct err *e = version_parse(&tmp, text, &v);
 		if (!e && (!below || version_cmp(v, below) < 0) &&
@@ -83,9 +83,9 @@ static const struct index_file *newest_wheel(
 static struct str offered(struct arena *a, const struct offer *o, struct str project)
 {
 	struct strs all = {0};
-	VEC_EACH (const struct index_file, f, &o->files)
-		if (str_eq(f->project, project) && wheel_version(f->name).n)
-			strs_put(a, &all, wheel_version(f->name));
+	VEC_EACH (const struct archive_item, f, &o->files)
+		if (str_eq(f->name, project) && wheel_version(f->file).n)
+			strs_put(a, &all, wheel_version(f->file));
 	return str_join(a, &all, S(", "));
 }
 
@@ -139,11 +139,11 @@ static struct err *choose_wheels(struct arena *a, const struct index_job *job,
 	const struct offer *o, struct str want, struct sdk_job *j)
 {
 	const struct version *below = NULL;
-	const struct index_file *core, *f;
+	const struct archive_item *core, *f;
 	struct str first = S(""), lacks = S("");
 	for (int n = 0; n < MAX_TRIED && (core = newest_wheel(o, o->projects.v[0], want, below));
 		n++) {
-		struct str version = wheel_version(core->name);
+		struct str version = wheel_version(core->file);
 		j->items.n = 0;
 		VEC_EACH (const struct str, p, &o->projects) {
 			f = newest_wheel(o, *p, without_post(version), NULL);
@@ -151,13 +151,11 @@ static struct err *choose_wheels(struct arena *a, const struct index_job *job,
 				lacks = *p;
 				first = version;
 			}
-			if (f)
-				*VEC_PUSH(a, &j->items) = (struct archive_item){.name = *p,
-					.version = wheel_version(f->name),
-					.url = f->url,
-					.file = f->name,
-					.size = f->size,
-					.sha256 = f->sha256};
+			if (!f)
+				continue;
+			struct archive_item *item = VEC_PUSH(a, &j->items);
+			*item = *f;
+			item->version = wheel_version(f->file);
 		}
 		if (j->items.n == o->projects.n) {
 			j->mirror = core->index;
@@ -247,14 +245,7 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 			o.projects.v[i] = o.projects.v[--o.projects.n];
 	}
 	TRY(choose_wheels(a, &job, &o, s->suite, j));
-	struct index_files sizes = {0};
-	VEC_EACH (const struct archive_item, i, &j->items)
-		*VEC_PUSH(a, &sizes) =
-			(struct index_file){.name = i->file, .url = i->url, .size = i->size};
-	TRY(index_sizes(a, &job, &sizes));
-	for (size_t i = 0; i < sizes.n; i++)
-		j->items.v[i].size = sizes.v[i].size;
-	return NULL;
+	return index_sizes(a, &job, &j->items);
 }
 
 struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct archive_items *need)

@@ -13,7 +13,6 @@ static struct err *open_at(struct arena *a, struct str root, struct str prefix, 
 	ret->path = ret->lib_dirs = ret->clang_flags = (struct strs){0};
 	ret->components.n = 0;
 	TRY(layout_find(a, prefix, ret));
-	ret->sandbox = root.n > 0;
 	ret->runner = root.n ? sandbox_choose(a, ret) : SDK_DIRECT;
 	return NULL;
 }

@@ -69,7 +69,8 @@ enum sdk_runner {
 struct sdk {
 	struct str name; /* "debian-sid", or the prefix path */
 	struct str provider, suite;
-	struct str root;        /* the tree's folder on this machine; "" = programs run directly */
+	struct str
+		root; /* the tree's folder on this machine, in a sandbox; "" = programs run directly */
 	struct str dir;         /* our folder on this machine: receipt, file lists, probe results */
 	struct str clang;       /* ".../clang++" */
 	struct str device_libs; /* ".../amdgcn/bitcode" */
@@ -86,7 +87,6 @@ struct sdk {
 	struct str fingerprint; /* hex hash of packages and versions; part of every compile's key */
 	uint64_t packages, bytes; /* installed, unpacked */
 	uint64_t downloads;       /* bytes of packages in FS_CACHE, set by sdk_count_downloads() */
-	bool sandbox;             /* programs run in bwrap or chroot */
 	enum sdk_runner runner;
 };
 

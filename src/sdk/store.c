@@ -65,7 +65,6 @@ struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret)
 	struct str bin = path_clean(a, path_join(a, S("/opt/rocm"), path_join(a, llvm, S("bin"))));
 	ret->clang = path_join(a, bin, S("clang++"));
 	ret->path.v[0] = bin;
-	ret->sandbox = true;
 	ret->runner = sandbox_choose(a, ret);
 	return NULL;
 }

@@ -50,15 +50,12 @@ static struct err *fetch_zig(struct arena *a, struct str cache, struct str *ret)
 	const struct sysroot_zig *zig = sysroot_zig_table();
 	struct str config = {0};
 	struct index_job job = {.config = &config};
-	struct index_files files = {0};
+	struct archive_items files = {0};
 	struct archive_items items = {0};
 	TRY(index_list(a, &job, S("ziglang"), &files));
-	VEC_EACH (const struct index_file, f, &files)
+	VEC_EACH (const struct archive_item, f, &files)
 		if (str_eq(f->sha256, str_from(zig->sha256)) && !items.n)
-			*VEC_PUSH(a, &items) = (struct archive_item){.url = f->url,
-				.file = f->name,
-				.size = f->size,
-				.sha256 = f->sha256};
+			*VEC_PUSH(a, &items) = *f;
 	if (!items.n)
 		return err_new(E_NET, "the index has no wheel of ziglang %s with the known hash",
 			zig->version);

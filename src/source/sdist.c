@@ -19,7 +19,7 @@ static struct err *download(struct fetch *f, struct str *ret)
 	if (d.note.n)
 		strs_add(f->a, &f->tree.notes, d.note);
 	f->tree.mirror = d.file.index;
-	*ret = path_join(f->a, f->files, d.file.name);
+	*ret = path_join(f->a, f->files, d.file.file);
 	return NULL;
 }
 

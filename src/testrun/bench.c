@@ -49,17 +49,21 @@ static bool bench_tick(void *user)
 	return mono_now() - w->last <= w->hang;
 }
 
-static struct err *run_program(
-	struct arena *a, const struct bench_request *q, struct str tmp, const struct node **ret)
+struct err *bench_run(struct arena *a, const struct bench_request *q, const struct node **ret)
 {
+	CLEANUP(fs_tempdirp) struct str tmp = {0};
+	unsigned hang = q->hang ? q->hang : BENCH_SECONDS;
 	struct proc_result got;
 	struct test_env env;
 	struct test_evidence scrap = {0};
 	struct test_request ask = {.python = q->python, .jobs = q->jobs};
 	CLEANUP(bench_watch_end)
-	struct bench_watch w = {.hang = q->hang + HANG_GRACE, .last = mono_now()};
-	struct str text, script = path_join(a, tmp, S("bench.py")),
-			 answer = path_join(a, tmp, S("answer.json"));
+	struct bench_watch w = {.hang = hang + HANG_GRACE, .last = mono_now()};
+	struct str text;
+	*ret = NULL;
+	TRY(fs_tempdir(a, S(""), &tmp));
+	struct str script = path_join(a, tmp, S("bench.py")),
+		   answer = path_join(a, tmp, S("answer.json"));
 	struct proc p = {
 		.cwd = tmp, .merge = true, .line = on_line, .tick = bench_tick, .user = &w};
 	if (q->gpu.n)
@@ -74,7 +78,7 @@ static struct err *run_program(
 	STRS_ADD(a, &p.argv, env.python, script);
 	strs_add_all(a, &p.argv, &q->words);
 	/* a line for each step is its sign of life */
-	proc_arg(a, &p, "--every", "1", "--hang", str_fmt(a, "%u", q->hang).p, "--output", answer.p,
+	proc_arg(a, &p, "--every", "1", "--hang", str_fmt(a, "%u", hang).p, "--output", answer.p,
 		"--device", env.devices.n ? "gpu" : "cpu", NULL);
 	p.setenv = env.variables;
 	strs_add(a, &p.setenv, test_env_gpus(a, &env, 0, 1));
@@ -94,15 +98,4 @@ static struct err *run_program(
 	if (!str_eq(node_text(*ret, S("schema"), S("")), S("rocsmith.bench/1")))
 		return err_new(E_TOOL_FAILED, "the benchmark left a result that is none");
 	return q->output.n ? fs_write(q->output, text, 0644) : NULL;
-}
-
-struct err *bench_run(struct arena *a, const struct bench_request *asked, const struct node **ret)
-{
-	struct bench_request q = *asked;
-	struct str tmp;
-	*ret = NULL;
-	q.hang = q.hang ? q.hang : BENCH_SECONDS;
-	TRY(fs_tempdir(a, S(""), &tmp));
-	struct err *e = run_program(a, &q, tmp, ret);
-	return err_join(e, fs_remove_tree(tmp));
 }

@@ -140,7 +140,7 @@ static struct err *ask(struct arena *a, const struct test_request *q, struct tes
 	const struct node **ret)
 {
 	struct host host;
-	struct str tmp = {0};
+	CLEANUP(fs_tempdirp) struct str tmp = {0};
 	struct proc p = {.timeout = PROBE_SECONDS, .setenv = env->variables};
 	struct proc_result got;
 	TRY(host_read(a, q->python, &host));
@@ -153,14 +153,13 @@ static struct err *ask(struct arena *a, const struct test_request *q, struct tes
 		   answer = path_join(a, tmp, S("answer.json"));
 	STRS_ADD(a, &p.argv, host.python, script, answer);
 	struct wheel_name name;
-	struct err *e = fs_write(script, testrun_probe, 0644 | FS_LOOSE);
-	for (size_t i = 0; !e && i < q->wheels.n; i++) {
-		e = wheel_name_parse(a, q->wheels.v[i], &name);
-		strs_add(a, &p.argv, e ? S("") : name.dist);
+	TRY(fs_write(script, testrun_probe, 0644 | FS_LOOSE));
+	VEC_EACH (const struct str, wheel, &q->wheels) {
+		TRY(wheel_name_parse(a, *wheel, &name));
+		strs_add(a, &p.argv, name.dist);
 	}
-	e = e ? e : proc_check(a, &p, &got);
-	e = e ? e : json_read(a, answer, ret);
-	return err_join(e, fs_remove_tree(tmp));
+	TRY(proc_check(a, &p, &got));
+	return json_read(a, answer, ret);
 }
 
 struct err *test_env_open(struct arena *a, const struct test_request *q, struct test_env *ret,

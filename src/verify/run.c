@@ -144,7 +144,8 @@ struct err *verify_run(struct arena *a, const struct verify_options *o, struct v
 			STR(o->launcher.n ? o->launcher : S("rocjitsu, in PATH")));
 		return NULL;
 	}
-	TRY(fs_tempdir(a, S(""), &r.tmp));
-	struct err *e = run_all(&r);
-	return err_join(e, fs_remove_tree(r.tmp));
+	CLEANUP(fs_tempdirp) struct str tmp = {0};
+	TRY(fs_tempdir(a, S(""), &tmp));
+	r.tmp = tmp;
+	return run_all(&r);
 }

@@ -195,7 +195,7 @@ static void write_verdict(struct json *j, const void *verdict)
 	json_str(j, ((const struct verdict *)verdict)->pass ? S("pass") : S("fail"));
 }
 
-static const struct json_field verdict_fields[] = {
+const struct json_field verdict_fields[] = {
 	FIELD("path", struct verdict, path),
 	FIELD_WRITE("verdict", write_verdict),
 	FIELD_LAST(FIELD_LIST("findings", struct verdict, findings, finding_fields)),

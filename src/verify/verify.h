@@ -84,6 +84,6 @@ void verify_set(struct arena *a, struct verdicts *v);
 MUST_USE struct err *verify_paths(struct arena *a, struct str path, struct strs *ret);
 
 /* The document of `rocsmith verify --json`: schema rocsmith.verify/1. */
-extern const struct json_field verdicts_fields[]; /* fields of struct verdicts */
+extern const struct json_field verdicts_fields[], verdict_fields[]; /* all, and one */
 /* The same as a log of SARIF 2.1.0 (OASIS); its rules are the ids that occur. */
 struct str verdicts_sarif(struct arena *a, const struct verdicts *v);

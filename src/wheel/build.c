@@ -115,12 +115,13 @@ static struct err *make_name(
 		.abi = s->abi.n ? s->abi : S("none"),
 	};
 	struct strs paths = {0};
-	struct wheel_platform p;
+	struct wheel_platform p = {.tag = s->platform};
 	VEC_EACH (const struct zip_input, f, &s->files)
 		if (f->path.n)
 			strs_add(a, &paths, f->path);
-	TRY(wheel_platform(a, &paths, &p));
-	ret->platform = s->platform.n ? s->platform : p.tag;
+	if (!p.tag.n)
+		TRY(wheel_platform(a, &paths, &p));
+	ret->platform = p.tag;
 	*ret_pure = str_eq(ret->platform, S("any"));
 	return NULL;
 }

@@ -70,8 +70,8 @@ struct err *wheel_compare(
 {
 	CLEANUP(wheel_close) struct wheel x = {.zip.fd = -1};
 	CLEANUP(wheel_close) struct wheel y = {.zip.fd = -1};
-	struct str scratch = {0}, other = q->to;
-	struct err *e = NULL;
+	CLEANUP(fs_tempdirp) struct str scratch = {0};
+	struct str other = q->to;
 	*ret = (struct wheel_comparison){.path = q->from, .other = other};
 	TRY(wheel_open(a, q->from, &x));
 	if (!other.n) {
@@ -80,13 +80,12 @@ struct err *wheel_compare(
 		r.time = q->epoch < 0 && x.members.n ? x.members.v[0].zip->time : 0;
 		TRY(fs_tempdir(a, S(""), &scratch));
 		r.to = path_join(a, scratch, S("tree"));
-		e = wheel_unpack(a, &r, &done);
+		TRY(wheel_unpack(a, &r, &done));
 		r.from = done.path;
 		r.to = path_join(a, scratch, S("wheel"));
-		e = e ? e : wheel_pack(a, &r, &done);
+		TRY(wheel_pack(a, &r, &done));
 		other = done.path;
 	}
-	e = e ? e : wheel_open(a, other, &y);
-	e = e ? e : compare_wheels(a, &x.zip, &y.zip, ret);
-	return scratch.n ? err_join(e, fs_remove_tree(scratch)) : e;
+	TRY(wheel_open(a, other, &y));
+	return compare_wheels(a, &x.zip, &y.zip, ret);
 }

@@ -3,7 +3,7 @@
 
 #define KIT_MORE                                                                                   \
 	struct index_job job;                                                                      \
-	struct index_files files;
+	struct archive_items files;
 #include "unit/kit.h"
 
 /* Three wheels that zipfile makes, one of them without metadata, a source distribution, and what is neither. */
@@ -38,18 +38,18 @@ static void a_folder_has_the_files_of_a_project(void **state)
 	struct index_metadatas metadata;
 	assert_ok(index_list(&f->a, &f->job, S("my-pkg"), &f->files));
 	assert_int_equal(f->files.n, 3);
-	assert_str(f->files.v[0].name, "My_Pkg-1.0-py3-none-any.whl");
-	assert_str(f->files.v[1].name, "my.pkg-1.5.tar.gz");
-	assert_str(f->files.v[2].name, "my_pkg-2.0-py3-none-any.whl");
+	assert_str(f->files.v[0].file, "My_Pkg-1.0-py3-none-any.whl");
+	assert_str(f->files.v[1].file, "my.pkg-1.5.tar.gz");
+	assert_str(f->files.v[2].file, "my_pkg-2.0-py3-none-any.whl");
 	assert_int_equal(f->files.v[1].size, 5);
 	assert_false(f->files.v[0].yanked);
-	struct index_files first = {.v = f->files.v, .n = 1};
+	struct archive_items first = {.v = f->files.v, .n = 1};
 	assert_ok(index_metadata(&f->a, &f->job, &first, &metadata));
 	assert_str(metadata.v[0].text, "Name: My_Pkg\nVersion: 1.0\n");
 	assert_ok(fs_mkdirs(at(f, "got")));
 	for (size_t i = 0; i < f->files.n; i++)
 		*VEC_PUSH(&f->a, &items) = (struct archive_item){.url = f->files.v[i].url,
-			.file = f->files.v[i].name,
+			.file = f->files.v[i].file,
 			.size = f->files.v[i].size};
 	assert_ok(index_fetch(&f->a, &f->job, &items, at(f, "got")));
 	test_has(items.v[1].path, "sdist");
@@ -61,7 +61,7 @@ static void metadata_of_several_files_are_read_at_once(void **state)
 {
 	struct fixture *f = *state;
 	struct index_metadatas metadata;
-	struct index_files some = {0};
+	struct archive_items some = {0};
 	assert_ok(index_list(&f->a, &f->job, S("bare"), &some));
 	assert_ok(index_list(&f->a, &f->job, S("my-pkg"), &f->files));
 	*VEC_PUSH(&f->a, &some) = f->files.v[0];
@@ -82,7 +82,7 @@ static void a_wrong_hash_leaves_nothing(void **state)
 	struct archive_items items = {0};
 	assert_ok(index_list(&f->a, &f->job, S("My.Pkg"), &f->files));
 	*VEC_PUSH(&f->a, &items) = (struct archive_item){.url = f->files.v[1].url,
-		.file = f->files.v[1].name,
+		.file = f->files.v[1].file,
 		.sha256 = S("0000000000000000000000000000000000000000000000000000000000000000")};
 	assert_ok(fs_mkdirs(at(f, "got")));
 	assert_err_says(

@@ -113,8 +113,8 @@ static const struct json_field part_fields[] = {
 static const struct json_field read_fields[] = {
 	FIELD_CONST("schema", "test/1"),
 	FIELD_PART("part", part_fields),
-	FIELD("words", struct thing, words),
-	FIELD("bytes", struct thing, bytes),
+	FIELDS(struct thing, words, bytes, kind, count),
+	FIELD_ENUM("size", struct thing, size, sizes),
 	FIELD_LIST("items", struct thing, items, item_fields),
 	{.kind = FIELD_END},
 };
@@ -130,13 +130,24 @@ static void what_was_written_is_read(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct thing t = {.name = S("n"), .good = true, .bytes = 7}, back = {0};
+	struct thing t = {.name = S("n"),
+			     .good = true,
+			     .bytes = 7,
+			     .kind = "k",
+			     .count = 9,
+			     .size = LARGE},
+		     back = {0};
 	strs_add(&a, &t.words, S("w"));
 	for (int i = 0; i < 20; i++)
-		*VEC_PUSH(&a, &t.items) = (struct item){.name = str_fmt(&a, "i%d", i)};
+		*VEC_PUSH(&a, &t.items) =
+			(struct item){.name = str_fmt(&a, "i%d", i), .weight = i + 0.25};
 	struct str text = json_document(&a, 2, read_fields, &t);
 	assert_ok(read_text(&a, text.p, &back));
 	assert_str(json_document(&a, 2, read_fields, &back), text.p);
+	assert_int_equal(back.size, LARGE);
+	assert_int_equal(back.count, 9);
+	assert_string_equal(back.kind, "k");
+	assert_true(back.items.v[19].weight > 19.2);
 }
 
 static void what_is_absent_keeps_its_default(void **state)
@@ -161,6 +172,10 @@ static void reading_is_strict(void **state)
 		{"{\"part\": []}", "'part' must be an object"},
 		{"{\"part\": {\"good\": 1}}", "'good' must be true or false, not a number"},
 		{"{\"bytes\": -1}", "'bytes' must be a whole number, not '-1'"},
+		{"{\"count\": 4294967296}", "'count' must be at most 4294967295"},
+		{"{\"size\": \"lage\"}", "'size' does not take 'lage'"},
+		{"{\"size\": 1}", "'size' does not take '1'"},
+		{"{\"size\": []}", "'size' must be text, not a list"},
 		{"{\"items\": {}}", "'items' must be a list"},
 		{"{\"items\": [1]}", "this must be an object"},
 		{"{\"items\": [{\"n\": 1}]}", "unknown key 'n'"},
@@ -175,6 +190,11 @@ static void reading_is_strict(void **state)
 		assert_string_equal(e->path, "t.json");
 		err_free(e);
 	}
+	ARENA(a);
+	struct thing t = {0};
+	CLEANUP(err_freep)
+	struct err *e = read_text(&a, "{\"items\": [{\"name\": \"x\"}, {\"n\": 1}]}", &t);
+	assert_string_equal(e->detail, "in number 2 of 'items'");
 }
 
 static void a_value_that_was_read_is_written_again_as_it_was(void **state)

@@ -29,7 +29,7 @@ static int begin(void **state)
 	strs_add(&f->a, &p->includes, S("include"));
 	sdk->clang = S("/usr/lib/llvm-21/bin/clang++");
 	sdk->include = S("/opt/rocm/include");
-	sdk->sandbox = true;
+	sdk->root = S("/d/sdk");
 	strs_add(&f->a, &sdk->clang_flags, S("--hip-path=/opt/rocm"));
 	strs_add(&f->a, &sdk->lib_dirs, S("/opt/rocm/lib"));
 	f->b = (struct make){.a = &f->a, .plan = p, .sdk = sdk, .hip = S("/b/hip")};
@@ -121,7 +121,7 @@ static void a_sysroot_takes_the_place_of_this_machines_libc(void **state)
 	assert_words(f, link, "-L/run/policy/own/lib -L/run/policy/root/usr/lib64");
 	assert_words(f, link, "-L/opt/rocm/lib -L/run/host/usr/lib64");
 	assert_true(str_ends(f->b.set.toolchain, S("k1")));
-	f->sdk.sandbox = false;
+	f->sdk.root = S("");
 	make_jobs(&f->b);
 	assert_words(
 		f, step_of(f, "host", ""), "--sysroot=/d/glibc-2.28 -isystem/b/policy/include");
@@ -439,7 +439,7 @@ static void check_host_row(struct fixture *f, size_t i)
 {
 	f->plan.host_native = hosts[i].native;
 	f->plan.needs_python = hosts[i].needs_python;
-	f->sdk.sandbox = hosts[i].sandbox;
+	f->sdk.root = hosts[i].sandbox ? S("/d/sdk") : S("");
 	f->b.sdk_python = str_from(hosts[i].sdk_python);
 	make_one(f);
 	struct job *s = step_of(f, "host", ""), *link = step_of(f, "link", "");

@@ -69,6 +69,7 @@ static struct err *parse(struct arena *a, const struct command *c, const char *l
 {
 	struct strs words = str_split(a, str_from(line), ' ');
 	memset(args, 0, opt_size(c->opts));
+	((struct common *)args)->commands = commands;
 	return opt_parse(a, c, &words, args);
 }
 
@@ -315,15 +316,6 @@ static void check_option(const struct command *c, const struct opt *o)
 	bool value = !positional && o->kind != OPT_BOOL && o->kind != OPT_COUNT;
 	assert_non_null(o->lname);
 	assert_non_null(o->help);
-	if (o->kind == OPT_MOVED) { /* the help is the name of a command */
-		ARENA(a);
-		const struct command *to;
-		size_t words;
-		struct strs argv = str_split(&a, str_from(o->help), ' ');
-		assert_ok(command_find(commands, &argv, &to, &words));
-		assert_string_equal(to->name, o->help);
-		return;
-	}
 	if (strlen(o->help) > 60)
 		fail_msg("%s --%s: help is longer than 60 characters", c->name, o->lname);
 	if (o->help[strlen(o->help) - 1] == '.')

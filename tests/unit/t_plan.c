@@ -388,7 +388,7 @@ static void edited_plans_are_checked(void **state)
 		{"\"suite\"", "\"suit\"", "suit"},
 		{"\"a.cu\",\n      \"output\"", "\"../a.cu\",\n      \"output\"", "outside"},
 		{"\"a.cu\",\n      \"output\"", "\"gone.cu\",\n      \"output\"", "not one of"},
-		{"\"hip\"", "\"rust\"", "unknown language"},
+		{"\"hip\"", "\"rust\"", "'language' does not take 'rust'"},
 		{"\"file\": \"fast.abi3.so\"", "\"file\": \"../x.so\"", "no usable 'file'"},
 		{"\"native\": true", "\"native\": 7", ""},
 	};

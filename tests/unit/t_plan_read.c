@@ -45,6 +45,7 @@ static void make_plan(struct fixture *f)
 	strs_add(&f->a, &p->requires, S("numpy>=1.22"));
 	p->python_dir = S("python");
 	strs_add(&f->a, &p->python_files, S("pkg/x.py"));
+	p->policy = 28;
 	p->sdk.provider = S("debian");
 	p->sdk.suite = S("sid");
 	strs_add(&f->a, &p->sdk.components, S("compiler"));
@@ -82,6 +83,7 @@ static void every_field_survives_saving(void **state)
 	struct plan_wish back;
 	make_plan(f);
 	assert_ok(read_text(f, json(f), &back));
+	assert_int_equal(back.plan.policy, 28);
 	assert_str(back.plan.summary, "with \"quotes\", a\ttab and \303\244");
 	assert_str(joined(f, &back.plan.gpus), "gfx1201 gfx90a:xnack-");
 	assert_str(joined(f, &back.plan.defines), "A=\"x y\"");
@@ -160,7 +162,7 @@ static const struct {
 	{"\"name\": \"saxpy\"", "\"name\": \"\"", "no project name"},
 	{"\"version\": \"1.0\"", "\"version\": \"\"", "no project name or version"},
 	{"\"file\": \"saxpy/libsaxpy.so\"", "\"file\": \"\"", "no usable 'file'"},
-	{"\"language\": \"hip\"", "\"language\": \"cuda\"", "unknown language 'cuda'"},
+	{"\"language\": \"hip\"", "\"language\": \"cuda\"", "'language' does not take 'cuda'"},
 	/* what must stay inside */
 	{"\"path\": \"src/a.cu\"", "\"path\": \"/etc/passwd\"", "outside of the project"},
 	{"\"output\": \"src/a.hip\"", "\"output\": \"../a.hip\"", "outside of the project"},
@@ -173,6 +175,8 @@ static const struct {
 	{"\"dir\": \"python\"", "\"dir\": \"../x\"", "'../x'"},
 	{"\"src/k.h\"", "\"../k.h\"", "'../k.h'"},
 	{"\"include\"\n", "\"../include\"\n", "'../include'"},
+	{"\"policy\": 28,", "\"policy\": 28, \"policy_sysroot\": \"/\",",
+		"'/', 'host: policy_sysroot', holds a home"},
 	/* what must fit together */
 	{"\"path\": \"src/a.cu\"", "\"path\": \"src/c.cu\"", "not one of the 'sources'"},
 	{"\"path\": \"src/a.cu\"", "\"path\": \"src/b.cpp\"", "not one of the 'sources'"},
@@ -214,7 +218,6 @@ static void make_foreign(struct fixture *f)
 static const struct {
 	const char *old, *with, *says;
 } foreign_edits[] = {
-	{"\"system\": \"python\"", "\"system\": \"meson\"", "does not take 'meson'"},
 	{"\"system\": \"python\"", "\"system\": \"own\"", "does not take 'own'"},
 	{"\"back/end\"", "\"../end\"", "'../end' of 'build: backend_path' is outside"},
 	{"\"back/end\"", "\"/end\"", "'/end' of 'build: backend_path' is outside"},
@@ -239,6 +242,9 @@ static void plans_of_other_build_systems_are_checked_too(void **state)
 		struct str text = edited(f, foreign_edits[i].old, foreign_edits[i].with);
 		assert_err_says(read_text(f, text, &back), E_PLAN, foreign_edits[i].says);
 	}
+	assert_err_says(
+		read_text(f, edited(f, "\"system\": \"python\"", "\"system\": \"meson\""), &back),
+		E_SYNTAX, "'build: system' does not take 'meson'");
 	f->plan.foreign->system = SOURCE_CMAKE; /* which has none */
 	f->plan.foreign->backend = S("");
 	assert_ok(read_text(f, json(f), &back));

@@ -4,7 +4,7 @@
 #define KIT_MORE                                                                                   \
 	struct get_search search;                                                                  \
 	struct get_packages got;                                                                   \
-	struct index_files all;
+	struct archive_items all;
 #include "unit/kit.h"
 
 /* Makes wheels of lines "NAME VERSION REQUIREMENT,..." in `wheels`. */

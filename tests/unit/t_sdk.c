@@ -285,7 +285,7 @@ static void a_prefix_is_opened(void **state)
 	struct sdk_spec spec = {.provider = S("prefix"), .prefix = prefix};
 	assert_ok(sdk_open(&a, &spec, &sdk));
 	assert_int_equal(sdk.runner, SDK_DIRECT);
-	assert_false(sdk.sandbox);
+	assert_int_equal(sdk.root.n, 0);
 	assert_str(sdk.components.v[sdk.components.n - 1].name, "clang");
 	assert_str(sdk.components.v[sdk.components.n - 1].version, "19.0.0");
 	assert_ok(sdk_open_name(&a, str_fmt(&a, "prefix:%.*s", STR(prefix)), &by_name));

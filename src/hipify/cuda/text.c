@@ -103,6 +103,8 @@ static void identifier(struct engine *e, const struct tok *t)
 {
 	static const char *const halves[] = {"half", "half2", "__half", "__half2", "nv_bfloat16",
 		"nv_bfloat162", "__nv_bfloat16", "__nv_bfloat162", NULL};
+	static const char *const textures[] = {
+		"tex1D", "tex2D", "tex3D", "surf1D", "surf2D", "surf3D", NULL};
 	struct str s = tok_text(&e->l, t);
 	if (tok_is(&e->l, &e->prev, S("#")) && e->l.directive.p == s.p) {
 		guard_directive(e, t);
@@ -116,8 +118,15 @@ static void identifier(struct engine *e, const struct tok *t)
 	e->halves |= str_is_one_of(s, halves);
 	e->device_head |= code && (str_eq(s, S("__global__")) || str_eq(s, S("__device__")));
 	e->host_head |= code && str_eq(s, S("__host__"));
-	/* A call with argument rules, unless this is a declaration or the definition of a macro. */
+	e->ret->texture_objects |= str_ends(s, S("eObject_t"));
 	struct tok next = {0};
+	if (code && !e->ret->texture.line && str_starts_one_of(s, textures)) {
+		next = engine_peek(e);
+		if (tok_in(&e->l, &next, "(<"))
+			e->ret->texture = (struct untranslated){
+				.name = s, .line = t->line, .col = lex_column(&e->l, t->from)};
+	}
+	/* A call with argument rules, unless this is a declaration or the definition of a macro. */
 	e->pending = names_arg(s);
 	if (e->pending)
 		next = engine_peek(e);

@@ -188,6 +188,11 @@ static void gather(struct cuda_run *r)
 			copy->name = str_dup(r->a, u->name);
 			copy->suggestion = str_dup(r->a, u->suggestion);
 		}
+		if (t->texture_objects && t->texture.line && !r->ret->texture.line) {
+			r->ret->texture = t->texture;
+			r->ret->texture.path = r->v[i].file->source;
+			r->ret->texture.name = str_dup(r->a, t->texture.name);
+		}
 		/* Keeps the texts that will be written; in an overlay, unchanged ones are, too. */
 		struct change *f = r->v[i].file;
 		bool same_place = r->o->in_place && str_eq(f->source, f->output);
