@@ -101,6 +101,10 @@ void fs_unmap(struct str *text);
 /* An fd for reading a file, or for a folder; close-on-exec. */
 MUST_USE struct err *fs_open(struct str path, int *ret_fd);
 void fd_closep(int *fd);
+/* Does reading come to an end? By the size of a regular file; when a writer closes its pipe or terminal; never with a device
+ * such as /dev/zero. /dev/null counts as a pipe. */
+enum fs_end { FS_END_BY_SIZE, FS_END_BY_WRITER, FS_END_NEVER };
+enum fs_end fs_end(int fd);
 /* The same for a regular file below a folder that somebody else may have filled: no link on the way is followed, and
  * nothing that is no file is opened. E_PERM behind a link or outside, E_IO if it is no regular file or has more than
  * `most` bytes. */
