@@ -35,6 +35,8 @@ struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
 	s->committed = false;
 	s->around = !fs_present(path_dir(s->place));
 	struct err *e = fs_mkdirs(s->beside);
+	if (e)
+		e = err_wrap(e, "cannot make '%.*s'", STR(s->place));
 	e = e ? e : fs_check_own(s->beside);
 	e = e ? e : fs_guard(s->beside, &s->guard);
 	if (!e && !fs_guards_itself(s->guard, s->beside))

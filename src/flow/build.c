@@ -383,6 +383,15 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	return forecast_check(b->a, &f);
 }
 
+/* Of two folders, the one on the disk that has less space left. */
+static struct str fullest(struct str one, struct str other)
+{
+	uint64_t free_one, free_other, size;
+	bool known = fs_free_space(one, &free_one, &size) && other.n &&
+		     fs_free_space(other, &free_other, &size);
+	return known && free_other < free_one ? other : one;
+}
+
 struct err *build_run(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct build *b = begin(a, q, ret);
@@ -405,7 +414,7 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 	if (ret->wheel.n && fs_is_file(ret->wheel))
 		disk_note(ret->wheel);
 	if (e && e->code == E_NOSPACE)
-		disk_hint(e, ret->dir);
+		disk_hint(e, fullest(ret->dir, q->out));
 	if (!e || e->code != E_CANCELLED)
 		ret->report = build_report(a, q, ret, e);
 	/* a failure to write the report must not hide the build's own error */

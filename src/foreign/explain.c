@@ -310,9 +310,11 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 		e = err_hint(err_new(E_FOREIGN, "%.*s",
 				     STR(str_replace(f->a, str_from(pip->about), S("*"), part))),
 			"%.*s", STR(know_hint(f->a, pip, part)));
+	bool full = proc_lacks_space(e ? str_from(e->msg) : text);
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
 			STR(f->plan->name));
+	e->code = full ? E_NOSPACE : e->code;
 	e = hint_modules(f, hint_import(f, hint_release(f, hint_library(f, e))), text);
 	return err_hint(message_hint_killed(e, r), "its whole output is in '%.*s'", STR(p->log));
 }

@@ -198,6 +198,16 @@ static const struct {
 	 "Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
 	 "FileNotFoundError: a.tar.gz\n",
 		E_NET, "a download of the build failed", "setup.py:1:0", "x.log"},
+	/* as GNU ld 2.40 and Python have it on a full disk */
+	{"/usr/bin/ld: final link failed: No space left on device\n"
+	 "collect2: error: ld returned 1 exit status\n",
+		E_NOSPACE, "the step 'wheel' of 'ext' failed", "", "x.log"},
+	{"Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
+	 "OSError: [Errno 28] No space left on device\n",
+		E_NOSPACE, "OSError: [Errno 28] No space left on device", "setup.py:1:0", "x.log"},
+	{"csrc/a.cpp:2:9: fatal error: error writing to /tmp/a.s: No space left on device\n",
+		E_NOSPACE, "error writing to /tmp/a.s: No space left on device", "csrc/a.cpp:2:9",
+		"x.log"},
 	{"something\n", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed", "", "x.log"},
 	{"", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed", "", "x.log"},
 	{"Traceback (most recent call last):\n", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed",
