@@ -266,8 +266,9 @@ def imported(path, package):
 
 
 def file_of(parts):
-    """The project's file for a module on Python's path, and the package in which that looks for its own; ("", []) of others."""
-    for folder in sys.path:
+    """The project's file for a module on Python's path, and the package in which that looks for its own; ("", []) of others.
+    setuptools has the project on that path while it runs a setup.py as it was run before PEP 517."""
+    for folder in [*([TREE] if one("backend").endswith(":__legacy__") else []), *sys.path]:
         at = os.path.abspath(os.path.join(folder, *parts))
         for path, package in ((os.path.join(at, "__init__.py"), parts), (at + ".py", parts[:-1])):
             if path.startswith(TREE) and os.path.isfile(path):
