@@ -279,11 +279,14 @@ static void all_modules_that_are_surely_missing_are_told_at_once(void **state)
 	struct proc_result r = {.status = 1};
 	struct str driver = path_join(&f->a, f->top, S("driver.py"));
 	static const char *const files[][2] = {
-		{"backend.py", "import os\n"
-			       "def get_requires_for_build_wheel(settings=None):\n"
-			       "    there = {'__name__': '__main__', '__file__': "
-			       "os.path.abspath('setup.py')}\n"
-			       "    exec(open('setup.py').read(), there)\n"},
+		{"back/backend.py",
+			"import os, sys\n"
+			"class __legacy__:\n"
+			"    def get_requires_for_build_wheel(settings=None):\n"
+			"        path, sys.path = sys.path, [os.getcwd(), *sys.path]\n"
+			"        there = {'__file__': os.path.abspath('setup.py')}\n"
+			"        try:\n            exec(open('setup.py').read(), there)\n"
+			"        finally:\n            sys.path = path\n"},
 		{"setup.py",
 			"import os, absent_1\n"
 			"from own import x\n"
@@ -309,7 +312,8 @@ static void all_modules_that_are_surely_missing_are_told_at_once(void **state)
 		put(f, f->f.tree, files[i][0], files[i][1]);
 	test_put(driver, foreign_driver.p);
 	proc_arg(&f->a, &p, "python3", "-I", "-S", driver.p, "requires",
-		path_join(&f->a, f->top, S("answer")).p, "backend=backend", "path=.", NULL);
+		path_join(&f->a, f->top, S("answer")).p, "backend=backend:__legacy__", "path=back",
+		NULL);
 	assert_ok(proc_run(&f->a, &p, &r));
 	assert_int_equal(r.status, 1);
 	struct err *e = foreign_explain(&f->f, "configure", &p, &r, r.out);
