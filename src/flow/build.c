@@ -2,6 +2,7 @@
 #include "flow/build.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/pool.h"
@@ -365,6 +366,10 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	struct str dir = b->ret->dir;
 	struct forecast f;
 	TRY(check_request(b));
+	struct str at = fs_existing(path_abs(b->a, b->q->out));
+	if (!b->q->editable && !b->q->targets.n && !fs_access(at, W_OK))
+		return err_errno("nothing can be built into '%.*s': '%.*s' is not writable",
+			STR(b->q->out), STR(at));
 	struct err *e = b->plan->foreign ? sdk_shims_place(dir) : NULL;
 	if (e && !b->q->dir.n)
 		err_hint(e, "build folders are below '%.*s': name another one with --build-dir",
@@ -383,7 +388,7 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	return forecast_check(b->a, &f);
 }
 
-/* Of two folders, the one on the disk that has less space left. */
+/* The one of two folders whose disk has less space left. */
 static struct str fullest(struct str one, struct str other)
 {
 	uint64_t free_one, free_other, size;

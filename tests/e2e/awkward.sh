@@ -32,6 +32,9 @@ rs wheel unpack w/demo-1.0-py3-none-any.whl -o ro/u >log 2>&1 && no 'unpacked in
 grep -q "cannot make 'ro/u/demo-1.0'" log && grep -q 'Read-only file system' log || no 'a folder that is read-only'
 grep -q 'cannot remove' log && no 'it is said that what was never made cannot be removed'
 ok 'a folder that is read-only'
+ROCSMITH_HOME=$PWD/home rs build "$top/examples/montecarlo" --gpu gfx1201 -o ro/o >log 2>&1 && no 'built into a folder that is read-only'
+grep -q "into 'ro/o': '$PWD/ro' is not writable" log && [ ! -e home/data ] || no 'a build that cannot be delivered'
+ok 'is no place for a wheel, and that is told before anything is fetched or compiled'
 rs doctor --record full/machine >log 2>&1 && no 'recorded on a full disk'
 [ -z "$(ls -A full)" ] || no "a part of a recording: $(ls -A full)"
 rs doctor --record machine >log 2>&1 || [ $? = 1 ]
