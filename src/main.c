@@ -82,6 +82,7 @@ int main(int argc, char **argv)
 	struct cc cc;
 	for (int i = 1; i < argc; i++)
 		strs_add(&a, &words, str_from(argv[i]));
+	fs_std_begin();
 	out_init(COLOR_AUTO, 0);
 	/* called by the name of a compiler, the command line is not ours */
 	struct err *e =

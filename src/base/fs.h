@@ -101,6 +101,10 @@ void fs_unmap(struct str *text);
 /* An fd for reading a file, or for a folder; close-on-exec. */
 MUST_USE struct err *fs_open(struct str path, int *ret_fd);
 void fd_closep(int *fd);
+/* Does reading come to an end? By the size of a regular file; when a writer closes its pipe or terminal; never with a device
+ * such as /dev/zero. /dev/null counts as a pipe. */
+enum fs_end { FS_END_BY_SIZE, FS_END_BY_WRITER, FS_END_NEVER };
+enum fs_end fs_end(int fd);
 /* The same for a regular file below a folder that somebody else may have filled: no link on the way is followed, and
  * nothing that is no file is opened. E_PERM behind a link or outside, E_IO if it is no regular file or has more than
  * `most` bytes. */
@@ -264,8 +268,13 @@ MUST_USE struct err *fs_place_check(enum fs_place place);
 /* E_PERM if something has this name that is no folder, or belongs to another user. */
 MUST_USE struct err *fs_check_own(struct str dir);
 
+/* ---- standard input, output and error ---- */
+/* Call it first in main. Of these three, whichever the caller closed is taken, so that no file that we open gets its number, and
+ * with it what is meant for the user. It still cannot be read or written. */
+void fs_std_begin(void);
+
 /* ---- modes of new files ---- */
-/* Call it first in main. From here on, nothing that we or programs of ours make can be written by others, whatever the
+/* Call it early in main. From here on, nothing that we or programs of ours make can be written by others, whatever the
  * user's umask, but files and folders that we make outside of the four places: for those the user's umask counts. */
 void fs_umask_begin(void);
 void fs_umask_end(void); /* gives a program of the user's, which we start, the user's own umask */

@@ -68,11 +68,13 @@ struct err *fs_place_check(enum fs_place place)
 {
 	ARENA(tmp);
 	struct str dir = fs_place(&tmp, place, S("")), own;
+	const char *home = getenv("HOME");
+	struct str said =
+		home && *home ? str_fmt(&tmp, "HOME is '%s'", home) : S("HOME is not set");
 	if (str_starts(dir, S(HOMELESS "/")))
 		return err_hint(
-			err_new(E_NOENT,
-				"HOME is not set, and the system knows no home folder of user %u",
-				(unsigned)geteuid()),
+			err_new(E_NOENT, "%.*s, and the system knows no home folder of user %u",
+				STR(said), (unsigned)geteuid()),
 			"set HOME or ROCSMITH_HOME");
 	struct err *e = fs_check_way(dir);
 	if (!e || e->code != E_PERM || err_root(e)->hints)
@@ -100,6 +102,15 @@ struct err *fs_check_own(struct str dir)
 }
 
 /* ---- modes ---- */
+
+void fs_std_begin(void)
+{
+	int fd;
+	do
+		fd = open("/", O_PATH); /* the lowest number that is free */
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	fd_closep(&fd);
+}
 
 static mode_t lent; /* the bits that our umask takes, and the user's own does not */
 

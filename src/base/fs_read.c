@@ -3,6 +3,7 @@
 #include <linux/openat2.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/fs_int.h"
@@ -50,6 +51,15 @@ struct err *fs_open(struct str path, int *ret_fd)
 {
 	struct stat st;
 	return open_stat(path, ret_fd, &st);
+}
+
+enum fs_end fs_end(int fd)
+{
+	struct stat st = {0};
+	bool known = fstat(fd, &st) == 0, null = st.st_rdev == makedev(1, 3);
+	return known && S_ISREG(st.st_mode)                           ? FS_END_BY_SIZE
+	       : known && S_ISCHR(st.st_mode) && !null && !isatty(fd) ? FS_END_NEVER
+								      : FS_END_BY_WRITER;
 }
 
 struct err *fs_open_below(struct str dir, struct str rel, uint64_t most, int *ret_fd)

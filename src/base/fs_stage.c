@@ -44,7 +44,7 @@ struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
 	/* a killed run's tree with a receipt lacked only the rename, or the removal of the old tree after it */
 	if (!e && s->resumes && fs_exists(path_join(a, s->tree, s->receipt)))
 		e = fs_present(s->place) ? fs_remove_tree(s->tree) : fs_rename(s->tree, s->place);
-	return e ? err_join(e, let_go(s)) : NULL;
+	return e ? err_join(err_wrap(e, "cannot make '%.*s'", STR(s->place)), let_go(s)) : NULL;
 }
 
 struct err *fs_stage_commit(struct fs_stage *s, struct str receipt)

@@ -385,6 +385,11 @@ static struct str last_lines(struct str s, unsigned lines)
 	return str_trim(str_sub(s, at, s.n));
 }
 
+bool proc_lacks_space(struct str output)
+{
+	return str_contains(output, str_from(strerrordesc_np(ENOSPC)));
+}
+
 struct err *proc_failure(const struct proc *p, const struct proc_result *r)
 {
 	ARENA(a);
@@ -396,9 +401,11 @@ struct err *proc_failure(const struct proc *p, const struct proc_result *r)
 		what = str_fmt(&a, "ended after its time limit of %u s", p->timeout);
 	else if (name)
 		what = str_fmt(&a, "killed by SIG%s", name);
-	struct err *e = err_new(r->timed_out ? E_TIMEOUT : E_TOOL_FAILED, "'%.*s' failed: %.*s",
-		STR(path_base(p->argv.v[0])), STR(what));
-	struct str out = last_lines(r->err.n ? r->err : r->out, 20);
+	struct str said = r->err.n ? r->err : r->out, out = last_lines(said, 20);
+	struct err *e = err_new(r->timed_out             ? E_TIMEOUT
+				: proc_lacks_space(said) ? E_NOSPACE
+							 : E_TOOL_FAILED,
+		"'%.*s' failed: %.*s", STR(path_base(p->argv.v[0])), STR(what));
 	if (out.n)
 		err_detail(e, out);
 	return e;

@@ -45,7 +45,9 @@ MUST_USE struct err *proc_run(struct arena *a, const struct proc *p, struct proc
 /* The same, but a status other than 0 (or a timeout) is E_TOOL_FAILED (E_TIMEOUT) with the program's name, the status
  * in words, and the last lines of output as detail. */
 MUST_USE struct err *proc_check(struct arena *a, const struct proc *p, struct proc_result *ret);
-/* The error of proc_check() for a finished run. */
+/* Does the program say that a disk is full? */
+bool proc_lacks_space(struct str output);
+/* The error of proc_check() for a finished run; E_NOSPACE if its output says so. */
 MUST_USE struct err *proc_failure(const struct proc *p, const struct proc_result *r);
 
 /* Becomes the program, with our process, terminal and signals; of p, only argv and setenv count. Returns only if that

@@ -39,6 +39,8 @@ struct clean_cache {
 	struct str name, path;
 	struct strs command;
 	uint64_t bytes; /* freed */
+	struct str why; /* why its command failed; or "" */
+	bool missing;   /* there is no such program */
 };
 
 struct cleaning {
@@ -59,7 +61,7 @@ static const struct json_field item_fields[] = {
 };
 
 static const struct json_field cache_fields[] =
-	FIELDS_ONLY(struct clean_cache, name, command, bytes);
+	FIELDS_ONLY(struct clean_cache, name, command, bytes, why);
 
 static const struct json_field clean_fields[] = {
 	FIELD_CONST("schema", "rocsmith.clean/1"),
@@ -110,6 +112,7 @@ static struct err *add_cache(struct cleaning *c, const struct disk_cache *cache)
 	struct clean_cache *k = VEC_PUSH(c->a, &c->caches);
 	k->name = str_from(cache->name);
 	k->path = disk_cache_path(c->a, cache);
+	k->why = S("");
 	if (!cache->clean || !*cache->clean)
 		return err_hint(err_new(E_USAGE, "no program cleans the cache '%s'", cache->name),
 			"'rocsmith du' shows its folder");
@@ -180,13 +183,19 @@ static struct err *remove_item(struct cleaning *c, struct clean_item *i, bool dr
 	return NULL;
 }
 
+/* A command that fails keeps none of the others from running. */
 static struct err *clean_cache(struct cleaning *c, struct clean_cache *k)
 {
 	struct fs_use before = {0}, after = {0};
 	struct proc p = {.argv = k->command, .merge = true};
 	struct proc_result r;
 	TRY(fs_measure(k->path, &before));
-	TRY(proc_check(c->a, &p, &r));
+	struct err *e = proc_check(c->a, &p, &r);
+	if (e && e->code == E_CANCELLED)
+		return e;
+	k->missing = e && e->code == E_TOOL_MISSING;
+	k->why = e ? str_dup(c->a, str_from(e->msg)) : S("");
+	c->failed = err_join(c->failed, e);
 	TRY(fs_measure(k->path, &after));
 	k->bytes = before.bytes > after.bytes ? before.bytes - after.bytes : 0;
 	c->bytes += k->bytes;
@@ -224,8 +233,9 @@ static void show_cleaning(struct cleaning *c, bool dry)
 	if (t.n)
 		table_print(&t);
 	VEC_EACH (const struct clean_cache, k, &c->caches)
-		out_fmt("%s: %.*s\n", dry ? "would run" : "ran",
-			STR(str_join(a, &k->command, S(" "))));
+		if (!k->missing)
+			out_fmt("%s: %.*s\n", dry ? "would run" : "ran",
+				STR(str_join(a, &k->command, S(" "))));
 	out_fmt("%s %.*s\n", dry ? "would free" : "freed", STR(human_bytes(a, c->bytes)));
 }
 

@@ -255,6 +255,9 @@ struct err *cmd_explain(struct arena *a, void *args)
 		return show_code(a, o->log, &o->common);
 	if (!from_stdin)
 		TRY(open_log(a, o->log, &fd));
+	if (fs_end(from_stdin ? 0 : fd) == FS_END_NEVER)
+		return err_hint(err_new(E_USAGE, "'%.*s' is a device, not a log", STR(name)),
+			"a log is a file or a pipe: dmesg | rocsmith explain -");
 	s = stream_new(from_stdin ? 0 : fd, S(""), name);
 	TRY(log_patterns_new(&p));
 	TRY_CTX(log_read(a, p, s, &answer), "cannot explain '%.*s'", STR(name));

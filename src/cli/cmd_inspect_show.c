@@ -208,8 +208,10 @@ void inspect_show(struct arena *a, const struct inspect_args *o, const struct in
 		else
 			devcode_count(a, &sums, f);
 	}
+	bool lacks = d->findings.n && findings_worst(&d->findings) == SEV_ERROR;
 	if (!d->files.n)
-		out_fmt("no device code in '%.*s'\n", STR(d->path));
+		out_fmt("no device code in %s'%.*s'\n", lacks ? "what could be read of " : "",
+			STR(d->path));
 	else if (!str_eq(d->files.v[0].path, d->path))
 		print_answer(a, d, &sums, whole, flags);
 	if (!each)

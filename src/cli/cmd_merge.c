@@ -1,4 +1,5 @@
 /* rocsmith merge: merges several wheels, each for some GPUs, into one wheel. */
+#include "base/fs.h"
 #include "cli/opt.h"
 #include "term/out.h"
 #include "wheel/split.h"
@@ -23,6 +24,10 @@ struct err *cmd_merge(struct arena *a, void *args)
 	struct merge_args *o = args;
 	struct merge_done done;
 	o->q.jobs = o->common.jobs;
+	VEC_EACH (const struct str, from, &o->q.from)
+		if (fs_is_dir(*from))
+			return err_hint(err_new(E_USAGE, "'%.*s' is a folder", STR(*from)),
+				"name the wheels in it: %.*s/*.whl", STR(*from));
 	TRY(wheel_merge(a, &o->q, &done));
 	if (!show_made(&o->common, merge_fields, &done))
 		out_fmt("%.*s\n", STR(done.output));

@@ -308,6 +308,10 @@ struct err *command_find(const struct command *all, const struct strs *argv,
 	struct err *e =
 		err_new(E_USAGE, "unknown %s '%.*s'", subs.n ? "subcommand" : "command", STR(word));
 	err_near(e, word, subs.n ? &subs : &firsts);
+	if (subs.n)
+		return err_hint(e, "'rocsmith %.*s -h' lists its commands", STR(argv->v[0]));
+	if (str_starts(word, S("-")) && argv->n > 1)
+		err_hint(e, "options stand behind the command: rocsmith COMMAND %.*s", STR(word));
 	return err_hint(e, "'rocsmith -h' lists the commands");
 }
 

@@ -2,6 +2,7 @@
 #include "flow/build.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/pool.h"
@@ -365,6 +366,10 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	struct str dir = b->ret->dir;
 	struct forecast f;
 	TRY(check_request(b));
+	struct str at = fs_existing(path_abs(b->a, b->q->out));
+	if (!b->q->editable && !b->q->targets.n && !fs_access(at, W_OK))
+		return err_errno("nothing can be built into '%.*s': '%.*s' is not writable",
+			STR(b->q->out), STR(at));
 	struct err *e = b->plan->foreign ? sdk_shims_place(dir) : NULL;
 	if (e && !b->q->dir.n)
 		err_hint(e, "build folders are below '%.*s': name another one with --build-dir",
@@ -381,6 +386,15 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	TRY(look_at_sources(b));
 	build_forecast(b->a, b->q->wish, dir, b->ret->jobs, &f);
 	return forecast_check(b->a, &f);
+}
+
+/* The one of two folders whose disk has less space left. */
+static struct str fullest(struct str one, struct str other)
+{
+	uint64_t free_one, free_other, size;
+	bool known = fs_free_space(one, &free_one, &size) && other.n &&
+		     fs_free_space(other, &free_other, &size);
+	return known && free_other < free_one ? other : one;
 }
 
 struct err *build_run(struct arena *a, const struct build_request *q, struct build_result *ret)
@@ -405,7 +419,7 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 	if (ret->wheel.n && fs_is_file(ret->wheel))
 		disk_note(ret->wheel);
 	if (e && e->code == E_NOSPACE)
-		disk_hint(e, ret->dir);
+		disk_hint(e, fullest(ret->dir, q->out));
 	if (!e || e->code != E_CANCELLED)
 		ret->report = build_report(a, q, ret, e);
 	/* a failure to write the report must not hide the build's own error */

@@ -8,6 +8,7 @@ load       whether the loader finds what the modules of a wheel need, or these  
 rocm       makes the installed torch look like one for ROCm           hip= cc= clang=
 RESULT gets the answer, one JSON object. The current folder is our copy of the project.
 """
+import ast
 import ctypes
 import importlib
 import importlib.util
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import traceback
 import types
 import zipfile
 
@@ -33,6 +35,7 @@ def one(key):
     return given.get(key, [""])[0]
 
 
+TREE = os.path.join(os.getcwd(), "")
 noted = {}  # what the user should know of a build: (id of a finding, file) -> the finding
 LIBRARY = r"\.so(\.[\d.]+)?$"
 STANDARDS = ("98", "03", "0x", "11", "1y", "14", "1z", "17", "2a", "20", "2b", "23", "2c", "26")
@@ -59,7 +62,7 @@ class TorchForBuild:
             "get_device_properties": lambda device=0: types.SimpleNamespace(name=gpus[device], gcnArchName=gpus[device],
                 major=versions[device][0], minor=versions[device][1]),
         }
-        self.gpus, self.tree = gpus, os.path.join(os.getcwd(), "")
+        self.gpus = gpus
 
     def find_spec(self, name, path=None, target=None):
         change = {"torch.cuda": self.answer, "torch.utils.cpp_extension": self.change_extensions,
@@ -108,7 +111,7 @@ class TorchForBuild:
     def asking(self, frame):
         """"setup.py:12" for the project's own code, else ""."""
         file = os.path.abspath(frame.f_globals.get("__file__") or os.sep)  # setuptools sets it for setup.py
-        return f"{file[len(self.tree):]}:{frame.f_lineno}" if file.startswith(self.tree) else ""
+        return f"{file[len(TREE):]}:{frame.f_lineno}" if file.startswith(TREE) else ""
 
     @staticmethod
     def change_extensions(module):
@@ -239,6 +242,66 @@ def backend():
     for part in filter(None, rest.split(".")):
         found = getattr(found, part)
     return found
+
+
+# ---- modules that are not there ----
+def imported(path, package):
+    """The dotted names that a file imports whenever it runs: not in functions, nor where it is prepared for their absence."""
+    try:
+        with open(path, "rb") as f:
+            todo = ast.parse(f.read()).body[::-1]
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Raise):
+            return
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[:len(package) + 1 - node.level] if node.level else []
+            yield ".".join([*above, *filter(None, [node.module])])
+        elif isinstance(node, (ast.With, ast.Try)) and not getattr(node, "handlers", []):
+            todo += [*node.body, *getattr(node, "finalbody", [])][::-1]
+
+
+def file_of(parts):
+    """The project's file for a module on Python's path, and the package in which that looks for its own; ("", []) of others.
+    setuptools has the project on that path while it runs a setup.py as it was run before PEP 517."""
+    for folder in [*([TREE] if one("backend").endswith(":__legacy__") else []), *sys.path]:
+        at = os.path.abspath(os.path.join(folder, *parts))
+        for path, package in ((os.path.join(at, "__init__.py"), parts), (at + ".py", parts[:-1])):
+            if path.startswith(TREE) and os.path.isfile(path):
+                return path, package
+    return "", []
+
+
+def own_modules():
+    """The names of all modules and packages anywhere in the project, which may still get onto Python's path."""
+    names = set()
+    for folder, _, files in os.walk(TREE):
+        names.update(name[:-3] for name in files if name.endswith(".py"))
+        names.update([os.path.basename(folder)] if "__init__.py" in files else [])
+    return names
+
+
+def lacking(error):
+    """The modules that are not there, the one that Python stopped at and others that the project's modules at work import whenever
+    they run, as do modules of the project that these import."""
+    own, seen, names = own_modules(), set(), {error.name: None}
+    todo = [(os.path.abspath(frame.f_globals.get("__file__") or os.sep), (frame.f_globals.get("__package__") or "").split("."))
+        for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>"]
+    while todo:
+        path, package = todo.pop(0)
+        if path in seen or not path.startswith(TREE) or len(seen) > 500:
+            continue
+        seen.add(path)
+        for name in imported(path, package):
+            parts = name.split(".")
+            todo += [file_of(parts[:n]) for n in range(1, len(parts) + 1)]
+            if parts[0] not in sys.modules and parts[0] not in own and parts[0] and not importlib.util.find_spec(parts[0]):
+                names[parts[0]] = None
+    return list(names)
 
 
 def settings():
@@ -549,7 +612,12 @@ def rocm():
     return {"headers": done, "libraries": cuda}
 
 
-answer = {"requires": requires, "wheel": wheel, "editable": editable, "load": load, "torch": torch, "rocm": rocm}[what]()
+try:
+    answer = {"requires": requires, "wheel": wheel, "editable": editable, "load": load, "torch": torch, "rocm": rocm}[what]()
+except ModuleNotFoundError as e:
+    if e.name and "." not in e.name:
+        print(f"rocsmith: modules that are not there: {', '.join(lacking(e))}", flush=True)
+    raise
 with open(result + ".part", "w", encoding="utf-8") as f:
     json.dump(answer, f)
 os.replace(result + ".part", result)

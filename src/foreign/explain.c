@@ -247,6 +247,36 @@ static struct err *hint_import(const struct foreign *f, struct err *e)
 		STR(name), STR(f->venv), STR(name));
 }
 
+/* Names all modules that driver.py knows the build to lack: Python stops at the first, and the next build would at the second. */
+static struct err *hint_modules(const struct foreign *f, struct err *e, struct str text)
+{
+	const struct str said = S("rocsmith: modules that are not there: ");
+	const struct know_rule *rule, *plain = NULL;
+	struct strs packages = {0};
+	struct str part, list = str_sub(text, str_find(text, said) + said.n, text.n);
+	struct strs names = str_split(f->a, str_sub(list, 0, str_chr(list, '\n')), ',');
+	if (!str_contains(str_from(e->msg), S("No module named")) || names.n < 2)
+		return e;
+	err_drop_hints(e);
+	VEC_EACH (const struct str, name, &names) {
+		struct str told = str_fmt(f->a, "No module named '%.*s'", STR(*name));
+		rule = know_match("build", told, &part);
+		if (rule && part.n) {
+			strs_add(f->a, &packages, part);
+			plain = rule;
+		} else if (rule && rule->hint) {
+			err_hint(e, "%s", rule->hint);
+		}
+	}
+	list = str_join(f->a, &packages, S(", "));
+	if (packages.n > 1)
+		return err_hint(e,
+			"%.*s are not there: name the packages that have them in rocsmith.yaml: "
+			"build: {requires: [%.*s]}",
+			STR(list), STR(list));
+	return plain ? err_hint(e, "%.*s", STR(know_hint(f->a, plain, list))) : e;
+}
+
 struct err *foreign_explain(const struct foreign *f, const char *kind, const struct proc *p,
 	const struct proc_result *r, struct str text)
 {
@@ -280,10 +310,12 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 		e = err_hint(err_new(E_FOREIGN, "%.*s",
 				     STR(str_replace(f->a, str_from(pip->about), S("*"), part))),
 			"%.*s", STR(know_hint(f->a, pip, part)));
+	bool full = proc_lacks_space(e ? str_from(e->msg) : text);
 	if (!e)
 		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
 			STR(f->plan->name));
-	e = hint_import(f, hint_release(f, hint_library(f, e)));
+	e->code = full ? E_NOSPACE : e->code;
+	e = hint_modules(f, hint_import(f, hint_release(f, hint_library(f, e))), text);
 	return err_hint(message_hint_killed(e, r), "its whole output is in '%.*s'", STR(p->log));
 }
 

@@ -224,7 +224,9 @@ static struct err *read_value(
 		return node_want_u64(map, key, at);
 	case FIELD_F64:
 		*(double *)at = node_number(map, key, 0);
-		return NULL;
+		return n->kind == NODE_NUMBER
+			       ? NULL
+			       : node_error(n, E_SYNTAX, "'%s' must be a number", f->key);
 	case FIELD_WORD:
 		return read_word(map, n, f->words, at);
 	case FIELD_OBJECT:

@@ -7,6 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/fs.h"
 #include "base/proc.h"
 #include "formats/stream.h"
 
@@ -126,6 +127,11 @@ void stream_freep(struct stream **s)
 	ZSTD_freeDStream((*s)->zst);
 	free(*s);
 	*s = NULL;
+}
+
+bool stream_is_open_ended(const struct stream *s)
+{
+	return s->by || (s->fd >= 0 && fs_end(s->fd) != FS_END_BY_SIZE);
 }
 
 /* Reads what is available at once; *ret is 0 only at the end. */

@@ -11,5 +11,7 @@ struct stream;
 /* Reads from fd, which the caller closes, or from text if fd is -1. `name` appears in messages. */
 struct stream *stream_new(int fd, struct str text, struct str name);
 void stream_freep(struct stream **s);
+/* May it go on for ever, or unpack to any size? False for a text, and for a file that is not packed. Known once it is read from. */
+bool stream_is_open_ended(const struct stream *s);
 /* Fills p; fewer than n bytes only at the end. E_IO, E_SYNTAX for damaged data. */
 MUST_USE struct err *stream_read(struct stream *s, char *p, size_t n, size_t *ret);

@@ -6,6 +6,7 @@ enum {
 	AHEAD = 16 << 10,
 	BLOCK = 1 << 20,
 	LINE = 4096, /* the most bytes of a line that are read to each side of a byte */
+	MOST = 1024, /* MiB; the longest line of what may go on for ever */
 	NEAR = 40,   /* lines */
 	INTRO = 4,   /* lines between a sentence and the example that it introduces */
 	AROUND = 16, /* lines to each side that decide between log and text */
@@ -21,8 +22,13 @@ struct err *window_fill(struct window *w, struct stream *in)
 {
 	size_t room = BACK + BLOCK + AHEAD - w->n, got;
 	TRY(stream_read(in, w->buf + w->n, room, &got));
+	const char *last = memrchr(w->buf + w->n, '\n', got);
 	w->n += got;
+	w->open = last ? (size_t)(w->buf + w->n - last) - 1 : w->open + got;
 	w->ended = got < room;
+	if (w->open >> 20 >= MOST && stream_is_open_ended(in))
+		return err_new(E_LIMIT, "line %llu has no end within %d MiB, as a log's lines have",
+			(unsigned long long)window_number(w, w->n), MOST);
 	return NULL;
 }
 

@@ -10,12 +10,14 @@ struct window {
 	size_t n, done, counted; /* bytes in buf; bytes searched; bytes whose lines are counted */
 	uint64_t before;         /* bytes of the log before buf */
 	uint64_t line;           /* number of the line at buf[counted] */
+	uint64_t open;           /* bytes behind the last line end, read so far */
 	bool ended;              /* the log has no more bytes */
 	struct arena *tmp;       /* holds cleaned lines */
 };
 
 /* Makes an empty window; its buffer is in tmp, too. */
 void window_new(struct window *w, struct arena *tmp);
+/* E_LIMIT for a line of more than 1 GiB in a stream that may go on for ever. */
 MUST_USE struct err *window_fill(struct window *w, struct stream *in);
 /* The offset up to which the window can be searched now: only whole lines, and only while the lines after them are in
  * memory. */

@@ -2,6 +2,7 @@
  * neither lack a file nor contain an unused one. It becomes a folder, a tar archive of one, or a machine file. */
 #include <errno.h>
 
+#include "base/fs_stage.h"
 #include "formats/tar.h"
 #include "machine/facts.h"
 
@@ -81,6 +82,16 @@ static struct str file_stem(struct str path)
 	return S("");
 }
 
+/* A folder that has no more than a part of the recording would be in the way of the next one. */
+static struct err *place_folder(struct arena *a, const struct root_entries *list, struct str path)
+{
+	struct fs_stage stage = {.place = path};
+	TRY(fs_stage_begin(a, &stage));
+	struct err *e = write_folder(a, list, stage.tree);
+	e = e ? e : fs_stage_commit(&stage, S(""));
+	return err_join(e, fs_stage_end(&stage));
+}
+
 static struct err *write_recording(struct arena *a, struct root_entries *list, struct str path)
 {
 	struct str top = file_stem(path);
@@ -101,7 +112,7 @@ static struct err *write_recording(struct arena *a, struct root_entries *list, s
 			.path = S("proc/self/environ"),
 			.text = buf_str(&environ)};
 	if (!top.n)
-		return write_folder(a, list, path);
+		return place_folder(a, list, path);
 	struct str text = tar_text(a, list, top);
 	return fs_write(path, str_ends(path, S("z")) ? gzip_text(a, text) : text, 0644);
 }

@@ -142,6 +142,8 @@ struct err *make_diagnose(struct arena *tmp, const struct job *j, const struct p
 	if (!b.found)
 		return message_hint_killed(proc_failure(&j->proc, r), r);
 	struct err *e = message_error(&origin, &b);
+	if (proc_lacks_space(str_from(e->msg)))
+		e->code = E_NOSPACE;
 	/* --keep-going also reports the errors after the first, as long as they have a place */
 	for (unsigned i = 0; m->keep_going && i < MAX_ERRORS; i++) {
 		message_block(&origin, &text, &b);

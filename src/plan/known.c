@@ -151,7 +151,13 @@ static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 	struct source_spec spec;
 	struct str version, word = r->source;
 	bool patches = true, has = word.n > 0;
-	TRY(version_for(a, p, known_torch(&r->with), &version));
+	struct err *e = version_for(a, p, known_torch(&r->with), &version);
+	struct err *missing = e ? foreign_check_with(r) : NULL; /* as a pattern that matched none */
+	if (missing) {
+		err_free(e);
+		e = missing;
+	}
+	TRY(e);
 	/* the first origin that we can fetch from and that has the version; origins are listed newest first */
 	VEC_EACH (const struct origin, o, &p->origins) {
 		if (o->word.n && !has)
@@ -160,7 +166,7 @@ static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 			word = o->word;
 	}
 	if (!word.n) {
-		struct err *e = err_new(E_PLAN, "no sources of '%.*s' are given", STR(r->dir));
+		e = err_new(E_PLAN, "no sources of '%.*s' are given", STR(r->dir));
 		err_hint(e, "name the folder that holds them: --source DIR");
 		if (!version.n)
 			err_hint(e, "its version depends on the torch: --with torch-*.whl");

@@ -216,6 +216,8 @@ MUST_USE struct err *features_choose(
 MUST_USE struct err *features_meet_environment(const struct plan *plan);
 
 /* ---- foreign.c ---- */
+/* Are the files of --with wheels, and there? E_USAGE, E_NOENT. */
+MUST_USE struct err *foreign_check_with(const struct plan_request *r);
 /* Decides which build system builds the project. Unless it is our own, fills plan->foreign, name and
  * version; fills p->packages. E_PROJECT, E_USAGE. */
 MUST_USE struct err *foreign_choose(

@@ -22,8 +22,14 @@ static struct err *keep_other(void *user, const struct fs_entry *e, bool *prune)
 		return NULL;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
-	if (!S_ISLNK(e->st.st_mode))
+	if (S_ISREG(e->st.st_mode))
 		return fs_copy(from, to, &e->st);
+	if (!S_ISLNK(e->st.st_mode))
+		return err_hint(err_new(E_IO,
+					"'%.*s' is no file, folder or link, and cannot be kept "
+					"where the set is written anew",
+					STR(from)),
+			"move it out of the queue");
 	TRY(fs_readlink(&tmp, from, &text));
 	return fs_symlink_new(text, to);
 }

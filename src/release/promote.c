@@ -78,19 +78,27 @@ static struct err *add_staged(struct promotion *p)
 	return NULL;
 }
 
+/* Makes the statements of all wheels, from the records that lie beside them. */
+static struct err *make_statements(struct promotion *p)
+{
+	VEC_EACH (struct release_wheel, w, &p->set) {
+		struct str record, path = str_fmt(p->a, "%.*s.json", STR(w->path));
+		TRY(fs_read_opt(p->a, path, RELEASE_TEXT, &record));
+		TRY(release_statement(p->a, w, record, &w->statement));
+	}
+	return NULL;
+}
+
 static struct err *put_wheels(struct promotion *p)
 {
 	struct arena *a = p->a;
-	struct str files = path_join(a, p->s.dir, S("files")), record, text;
+	struct str files = path_join(a, p->s.dir, S("files"));
 	TRY(release_put_all(a, &p->set, files));
-	VEC_EACH (const struct release_wheel, w, &p->set) {
-		TRY(fs_read_opt(a, str_fmt(a, "%.*s.json", STR(w->path)), RELEASE_TEXT, &record));
-		TRY(release_statement(a, w, record, &text));
-		if (text.n)
+	VEC_EACH (const struct release_wheel, w, &p->set)
+		if (w->statement.n)
 			TRY(fs_write(str_fmt(a, "%.*s/%.*s/%.*s.intoto.json", STR(files),
 					     STR(w->sha256), STR(w->file)),
-				text, 0644 | FS_IF_CHANGED));
-	}
+				w->statement, 0644 | FS_IF_CHANGED));
 	return NULL;
 }
 
@@ -98,22 +106,29 @@ struct err *release_stage(
 	struct arena *a, const struct release_request *q, struct release_done *ret)
 {
 	CLEANUP(promotion_done) struct promotion p = {.a = a, .q = q, .done = ret};
-	struct str why;
+	struct str id, why;
 	TRY(release_open(a, q->place, true, &p.s));
 	p.s.stream = p.s.stream.n ? p.s.stream : S("dev");
 	ret->store = p.s.dir;
 	ret->stream = p.s.stream;
 	ret->action = S("staged");
 	ret->findings.most = FINDINGS_OF_A_KIND;
+	if (q->add)
+		TRY(release_staged(a, &p.s, &id));
 	TRY(release_read(a, &q->wheels, &p.set));
 	TRY(verify_all(&p));
-	TRY(release_lock(a, &p.s));
-	if (q->add)
+	TRY(make_statements(&p));
+	/* a new store is made once the set is known to be good: one that is refused leaves nothing behind */
+	if (q->add) {
+		TRY(release_lock(a, &p.s));
 		TRY(add_staged(&p));
+	}
 	release_check(a, &p.set, NULL, &ret->findings);
 	ret->wheels = p.set;
 	if (has_errors(ret))
 		return NULL;
+	if (!q->add)
+		TRY(release_lock(a, &p.s));
 	if (!fs_writes_forbidden())
 		TRY(put_wheels(&p));
 	TRY(release_save(a, &p.s, &p.set, &ret->set));
@@ -327,6 +342,7 @@ static struct err *rename_set(struct promotion *p, const struct release_set *sho
 			*VEC_PUSH(a, &p->done->findings) = *f;
 	if (has_errors(p->done))
 		return NULL;
+	TRY(make_statements(p));
 	TRY(put_wheels(p));
 	return release_save(a, &p->s, &p->set, &p->done->set);
 }

@@ -91,7 +91,7 @@ struct err *release_statement(
 	if (w->origin.n)
 		*VEC_PUSH(a, &s.inputs) = (struct slsa_thing){w->project, w->origin};
 	if (record.n) {
-		TRY(json_parse(a, record, w->file, &doc));
+		TRY(json_parse(a, record, str_fmt(a, "%.*s.json", STR(w->path)), &doc));
 		if (!str_eq(node_text(node_get(doc, S("wheel")), S("sha256"), S("")), w->sha256))
 			return err_new(E_HASH,
 				"the record beside '%.*s' is that of another build of it",

@@ -194,7 +194,7 @@ static struct err *list_folder(struct publishing *p)
 	struct arena *a = p->a;
 	struct stat st;
 	p->dir = path_abs(a, p->io->to);
-	p->url = str_fmt(a, "file://%.*s/simple/", STR(p->dir));
+	p->url = str_fmt(a, "file://%.*s/simple/", STR(web_escaped(a, p->dir)));
 	struct str mark = path_join(a, p->dir, S("rocsmith-index.json"));
 	if (fs_present(path_join(a, p->dir, S("simple"))) && !fs_present(mark))
 		return err_new(

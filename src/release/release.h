@@ -40,6 +40,7 @@ struct release_wheel {           /* a wheel or a source distribution */
 	struct str metadata_sha256, provenance_sha256; /* in a store's set: what lies beside it */
 	struct str requires_python;
 	struct str provenance; /* PEP 740's document, or "" */
+	struct str statement;  /* the in-toto statement that a store gets beside it, or "" */
 	struct str yanked;     /* the reason; .p NULL: it is not */
 	int64_t time;          /* its upload: the time of the file */
 };

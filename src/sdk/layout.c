@@ -39,6 +39,8 @@ static bool amd_layout(struct str prefix, struct str bitcode)
 static struct err *missing(const struct sdk *sdk, struct str prefix, const char *what)
 {
 	struct str root = sdk->root.n ? sdk->root : S("/");
+	if (str_eq(root, S("/")))
+		return err_new(E_SDK, "there is no %s in '%.*s'", what, STR(prefix));
 	return err_new(E_SDK, "there is no %s in '%.*s' of '%.*s'", what, STR(prefix), STR(root));
 }
 

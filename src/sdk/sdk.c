@@ -108,6 +108,8 @@ struct err *sdk_can_be_had(struct arena *a, const struct sdk_spec *spec)
 	return e;
 }
 
+#define INSTALL "rocsmith sdk install debian --suite sid --components compiler"
+
 struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 {
 	const struct sdk_provider *provider;
@@ -118,8 +120,7 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 	if (!name.n) {
 		TRY(sdk_names(a, &names));
 		if (!names.n)
-			return err_hint(err_new(E_SDK, "no SDK is installed"),
-				"rocsmith sdk install debian --suite sid --components compiler");
+			return err_hint(err_new(E_SDK, "no SDK is installed"), INSTALL);
 		/* the first provider's default, or else the first one installed */
 		TRY(sdk_complete(&spec, &spec, &provider));
 		name = sdk_name(a, &spec);
@@ -134,8 +135,13 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 			return sdk_open(a, &spec, ret);
 	}
 	err_free(e);
+	struct sdk_spec usual = {0};
+	e = sdk_complete(&usual, &usual, &provider);
+	bool known = !e && str_eq(sdk_name(a, &usual), name);
+	err_free(e);
 	e = err_new(E_SDK, "there is no SDK '%.*s'", STR(name));
-	return err_hint(e, "'rocsmith sdk list' shows what is installed");
+	return known ? err_hint(e, INSTALL)
+		     : err_hint(e, "'rocsmith sdk list' shows what is installed");
 }
 
 struct err *sdk_remove(struct arena *a, struct str name)

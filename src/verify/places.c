@@ -4,14 +4,24 @@
 #include "verify/exam.h"
 #include "wheel/archive.h"
 
-static bool has_scheme(struct str name)
+/* A member of NAME.data, whatever the NAME: pip looks at no more than the end of the folder's name. */
+static void check_scheme(struct exam *x, struct map *folders, struct str name)
 {
 	static const char *const schemes[] = {
 		"purelib", "platlib", "headers", "scripts", "data", NULL};
-	struct str top, rest, kind, path;
-	if (!str_cut(name, '/', &top, &rest) || !str_ends(top, S(".data")))
-		return true;
-	return str_cut(rest, '/', &kind, &path) && str_is_one_of(kind, schemes);
+	struct str folder, rest, kind, path, own = dist_stem(x->info);
+	str_cut(name, '/', &folder, &rest);
+	if (!str_ends(folder, S(".data")))
+		return;
+	if (!str_cut(rest, '/', &kind, &path) || !str_is_one_of(kind, schemes))
+		exam_say(x, V_DATA_SCHEME, name,
+			"installers know purelib, platlib, headers, scripts and data there");
+	else if (own.n && !str_eq(str_sub(folder, 0, folder.n - S(".data").n), own) &&
+		 map_put(folders, folder, x))
+		exam_say(x, V_DATA_NAME, name,
+			"its folder is not called '%.*s.data': pip installs it as if it were, "
+			"others put '%.*s' into site-packages",
+			STR(own), STR(folder));
 }
 
 static bool differ(const struct exam_member *m, const struct exam_member *other)
@@ -21,16 +31,14 @@ static bool differ(const struct exam_member *m, const struct exam_member *other)
 
 void check_places(struct exam *x)
 {
+	MAP(folders, x->a);
 	MAP(places, x->a); /* paths below site-packages -> struct exam_member * */
 	for (size_t i = 0; i < x->n; i++) {
 		struct exam_member *m = &x->members[i];
 		struct str name = m->zip->name, at = wheel_installed(name, S("")), top, rest;
 		if (m->skip)
 			continue;
-		if (!has_scheme(name))
-			exam_say(x, V_DATA_SCHEME, name,
-				"installers know purelib, platlib, headers, scripts and data "
-				"there");
+		check_scheme(x, &folders, name);
 		bool info = str_cut(at, '/', &top, &rest) && str_ends(top, S(DIST_INFO));
 		if (info && !str_eq(at, name))
 			exam_say(x, V_INFO_SEVERAL, name,

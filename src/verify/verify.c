@@ -43,7 +43,8 @@ static struct err *examine(struct exam *x)
 	}
 	struct err *e = wheel_name_parse(a, path, &x->name);
 	x->named = !e;
-	if (e) {
+	/* a pattern that matched nothing has no name that could be wrong */
+	if (e && (fs_exists(path) || str_chr(path, '*') == path.n)) {
 		struct finding *f = exam_say(x, V_NAME, S(""), "%s", e->msg);
 		if (e->hints)
 			finding_fix(a, f, "%s", e->hints->text);

@@ -216,7 +216,8 @@ static struct err *check_members(struct wheel *w)
 struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret)
 {
 	*ret = (struct wheel){.zip.fd = -1};
-	TRY(wheel_name_parse(a, path, &ret->name));
+	if (fs_exists(path)) /* a pattern that matched nothing has no name that could be wrong */
+		TRY(wheel_name_parse(a, path, &ret->name));
 	TRY(zip_open(a, path, NULL, &ret->zip));
 	struct err *e = check_members(ret);
 	e = e ? e : read_record(a, ret);

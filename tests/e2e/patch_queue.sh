@@ -64,6 +64,10 @@ has to fold it"
 check "a queue is saved" rocsmith patch save src -o Q --base upstream
 [ "$(wc -l <Q/2.14.0/src/base/series)" = 24 ] && [ -s Q/2.14.0/third_party/lib/base/series ] &&
 	echo "ok with 24 patches, and one of the submodule" || echo "not ok series: $(find Q)"
+mkfifo Q/2.14.0/pipe && cp -a Q/2.14.0/src kept
+check "a set with a pipe is not written anew" answers 3 "2.14.0/pipe' is no file" rocsmith patch save src -o Q --base upstream
+check "it stays, and the pipe" sh -c 'diff -r kept Q/2.14.0/src && [ -p Q/2.14.0/pipe ] && [ "$(ls -A Q)" = 2.14.0 ]'
+rm -r Q/2.14.0/pipe kept
 cp -a Q Q1 && echo keep >Q/2.14.0/README && rocsmith patch save src -o Q --base upstream -q >/dev/null
 [ -e Q/2.14.0/README ] && rm Q/2.14.0/README && diff -r Q Q1 &&
 	echo "ok saved again it is the same, and what else lies there stays"

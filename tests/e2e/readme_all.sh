@@ -37,7 +37,7 @@ rocsmith plan|0|precompiled-headers||
 rocsmith why|0|flash-attention: off||
 rocsmith build torch|0|configure|s/build/build -n/|it takes an hour; torch_build.sh does it
 rocsmith build torch|0|wheel|s/build/build -n/|it takes hours; torch_whole.sh does it
-rocsmith build torchvision|2|not a version|s/build/build -n/|there is no wheel of torch
+rocsmith build torchvision|2|no wheel 'OUT/torch-*.whl'|s/build/build -n/|there is no wheel of torch
 = release bookworm
 rocsmith inspect WHEEL|0|gfx1201|s,WHEEL,new/*.whl,|
 rocsmith inspect --compare|0|gfx90a|s,OLD NEW,old/*.whl new/*.whl,|

@@ -219,6 +219,7 @@ if grep -rq --include='*.html' '<script' named; then no 'pages escape it'; else 
 
 # ---- publish ----
 check 'a folder is published, and read back' rs publish store/stable --to pub --python "$python"
+check 'into a folder with all kinds of letters in its name, too' rs publish store/stable --to "p u'b ü@+%41;,[#?" --python "$python" && rm -r 'p u'*
 [ "$(sees "$(url pub)" 7.13.0)" = 7.13.0 ] && ok 'pip sees it there' || no 'pip sees it there'
 check 'once more, nothing is sent' grep -q 'sent 0 of' <(rs publish store/stable --to pub --python "$python" 2>log)
 mkdir -p theirs/simple

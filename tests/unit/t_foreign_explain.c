@@ -198,6 +198,16 @@ static const struct {
 	 "Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
 	 "FileNotFoundError: a.tar.gz\n",
 		E_NET, "a download of the build failed", "setup.py:1:0", "x.log"},
+	/* as GNU ld 2.40 and Python have it on a full disk */
+	{"/usr/bin/ld: final link failed: No space left on device\n"
+	 "collect2: error: ld returned 1 exit status\n",
+		E_NOSPACE, "the step 'wheel' of 'ext' failed", "", "x.log"},
+	{"Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
+	 "OSError: [Errno 28] No space left on device\n",
+		E_NOSPACE, "OSError: [Errno 28] No space left on device", "setup.py:1:0", "x.log"},
+	{"csrc/a.cpp:2:9: fatal error: error writing to /tmp/a.s: No space left on device\n",
+		E_NOSPACE, "error writing to /tmp/a.s: No space left on device", "csrc/a.cpp:2:9",
+		"x.log"},
 	{"something\n", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed", "", "x.log"},
 	{"", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed", "", "x.log"},
 	{"Traceback (most recent call last):\n", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed",
@@ -258,6 +268,69 @@ static void no_package_is_proposed_for_a_part_of_another(void **state)
 		assert_int_equal(has_hint(e, "requires: ["), rows[i].proposed);
 		err_free(e);
 	}
+}
+
+/* driver.py runs a back end of the project, whose setup.py imports what no Python without packages has. */
+static void all_modules_that_are_surely_missing_are_told_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct proc p = {
+		.cwd = f->f.tree, .log = path_join(&f->a, f->top, S("log")), .merge = true};
+	struct proc_result r = {.status = 1};
+	struct str driver = path_join(&f->a, f->top, S("driver.py"));
+	static const char *const files[][2] = {
+		{"back/backend.py",
+			"import os, sys\n"
+			"class __legacy__:\n"
+			"    def get_requires_for_build_wheel(settings=None):\n"
+			"        path, sys.path = sys.path, [os.getcwd(), *sys.path]\n"
+			"        there = {'__file__': os.path.abspath('setup.py')}\n"
+			"        try:\n            exec(open('setup.py').read(), there)\n"
+			"        finally:\n            sys.path = path\n"},
+		{"setup.py",
+			"import os, absent_1\n"
+			"from own import x\n"
+			"import absent_2.part as two, sys\n"
+			"with open(os.devnull) as f:\n    import absent_3\n"
+			"try:\n    import optional_1\nexcept ImportError:\n    optional_1 = None\n"
+			"try:\n    import absent_4\nfinally:\n    pass\n"
+			"if os.name == 'nt':\n    import optional_2\n"
+			"def later():\n    import optional_3\n"
+			"sys.path.insert(0, 'tools')\n"
+			"import tool, torch, unittest.mock, absent_2\n"
+			"raise SystemExit\n"
+			"import optional_4\n"},
+		{"own/__init__.py", "from .inner import y\n"},
+		{"own/inner.py", "from . import data\nfrom .lost import z\nimport absent_5\n"},
+		{"own/data.py", "import optional_5\n"},
+		{"tools/tool.py", "import optional_6\n"},
+		{"broken.py", "import\n"},
+	};
+	if (!proc_find(&f->a, S("python3")).n)
+		skip();
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		put(f, f->f.tree, files[i][0], files[i][1]);
+	test_put(driver, foreign_driver.p);
+	proc_arg(&f->a, &p, "python3", "-I", "-S", driver.p, "requires",
+		path_join(&f->a, f->top, S("answer")).p, "backend=backend:__legacy__", "path=back",
+		NULL);
+	assert_ok(proc_run(&f->a, &p, &r));
+	assert_int_equal(r.status, 1);
+	struct err *e = foreign_explain(&f->f, "configure", &p, &r, r.out);
+	assert_string_equal(e->msg, "ModuleNotFoundError: No module named 'absent_1'");
+	assert_true(has_hint(e,
+		"absent_1, absent_2, absent_3, absent_4, absent_5 are not there: name the packages "
+		"that have them in rocsmith.yaml: build: {requires: [absent_1, absent_2, absent_3, "
+		"absent_4, absent_5]}"));
+	assert_true(has_hint(e, "--with torch-2.x.y.whl"));
+	assert_false(has_hint(e, "name the package that has it"));
+	err_free(e);
+	/* one alone is told as before */
+	put(f, f->f.tree, "setup.py", "import absent_1\nimport os\n");
+	assert_ok(proc_run(&f->a, &p, &r));
+	e = foreign_explain(&f->f, "configure", &p, &r, r.out);
+	assert_true(has_hint(e, "name the package that has it"));
+	err_free(e);
 }
 
 /* A library may be made by the project itself, and a requirement may be no package at all: no package is proposed then. */
@@ -470,6 +543,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_first_real_error_is_told_at_its_place),
 		T(no_package_is_proposed_for_a_part_of_another),
+		T(all_modules_that_are_surely_missing_are_told_at_once),
 		T(an_older_release_is_proposed_for_a_file_that_has_moved),
 		T(libraries_and_modules_of_the_project_are_told_from_packages),
 		T(recorded_logs_are_understood_however_long),

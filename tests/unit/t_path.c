@@ -184,7 +184,7 @@ static void without_home_the_users_own_counts(void **state)
 		assert_str(fs_place(&a, FS_CACHE, S("x")), want.p);
 	}
 	setenv("HOME", "/nonexistent", 1);
-	assert_err_says(fs_place_check(FS_CACHE), E_NOENT, "HOME is not set");
+	assert_err_says(fs_place_check(FS_CACHE), E_NOENT, "HOME is '/nonexistent', and");
 }
 
 static void only_folders_of_ones_own_are_believed(void **state)

@@ -1,5 +1,6 @@
 /* The part of a log at hand: its lines, and whether those around a message are a program's. */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "know/window.h"
 #include "test.h"
@@ -58,6 +59,58 @@ static void a_log_longer_than_the_window_slides_through_it(void **state)
 	assert_true(last > 100000);
 }
 
+/* So many MiB of the letter x, packed by zstd (RFC 8878) in blocks of one repeated byte; a line end behind the MiB `line`. */
+static struct str packed_line(struct arena *a, unsigned mib, unsigned line)
+{
+	enum { BLOCKS = 8 }; /* of 128 KiB in each MiB, the most that one may have */
+	BUF(b, a);
+	buf_add(&b, (struct str){"\x28\xb5\x2f\xfd\x00\x38", 6});
+	for (unsigned i = 0; i < mib * BLOCKS; i++) {
+		buf_add(&b, (struct str){"\x02\x00\x10x", 4});
+		if (i == line * BLOCKS)
+			buf_add(&b, (struct str){"\x0a\x00\x00\n", 4});
+	}
+	buf_add(&b, (struct str){"\x01\x00\x00", 3});
+	return buf_str(&b);
+}
+
+/* Reads to the end, as log_read() does, but for the search. */
+static struct err *read_all(struct stream *s)
+{
+	ARENA(a);
+	struct window w;
+	window_new(&w, &a);
+	do {
+		TRY(window_fill(&w, s));
+		w.done = window_searchable(&w);
+		window_number(&w, w.done);
+		window_slide(&w);
+	} while (!w.ended);
+	return NULL;
+}
+
+/* What goes on for ever, as a pipe from /dev/zero, has a line without an end; a file has an end in any case, and may
+ * have a hole in front of its text, as a log has that was cut while it was open. */
+static void a_line_without_an_end_is_no_log(void **state)
+{
+	(void)state;
+	ARENA(a);
+	CLEANUP(fd_closep) int fd = -1;
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("log"));
+	CLEANUP(stream_freep)
+	struct stream *good = stream_new(-1, packed_line(&a, 1100, 500), S("x"));
+	CLEANUP(stream_freep)
+	struct stream *bad = stream_new(-1, packed_line(&a, 1100, 50), S("x"));
+	assert_ok(read_all(good));
+	assert_err_says(read_all(bad), E_LIMIT, "line 2 has no end within 1024 MiB");
+	test_put(path, "x\n");
+	assert_int_equal(truncate(path.p, (off_t)1100 << 20), 0);
+	assert_ok(fs_open(path, &fd));
+	CLEANUP(stream_freep) struct stream *file = stream_new(fd, S(""), S("x"));
+	assert_ok(read_all(file));
+	test_dir_remove(dir);
+}
+
 /* The line that begins with RuntimeError is the message. */
 static bool is_text(struct str text)
 {
@@ -109,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_found_and_numbered),
 		cmocka_unit_test(a_log_longer_than_the_window_slides_through_it),
+		cmocka_unit_test(a_line_without_an_end_is_no_log),
 		cmocka_unit_test(what_stands_around_tells_a_log_from_a_text),
 		cmocka_unit_test(a_check_of_cmake_is_no_failure),
 	};
