@@ -29,6 +29,7 @@ MB, MIB = 10 ** 6, 1 << 20
 SECONDS, MEMORY, OUTPUT = 5.0, 256 * MIB, 16 * MIB
 INFO = "demo-1.0.dist-info/"
 METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
+PROJECT = {"yaml": "rocsmith.yaml", "toml": "pyproject.toml", "cmake": "CMakeLists.txt", "setup": "setup.py"}
 WHEEL = b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-linux_x86_64\n"
 
 
@@ -671,6 +672,32 @@ def plan_toml_tables():
     return b"[[a]]\n" * 1600000
 
 
+@attack("plan-cmake-options")
+def plan_cmake_options():
+    return b"".join(b'option(A%d_CUDA "" OFF)\n' % i for i in range(150000))
+
+
+@attack("plan-cmake-calls")
+def plan_cmake_calls():
+    return b"project(x)\n" + b"a()" * 1300000
+
+
+@attack("plan-cmake-libraries")
+def plan_cmake_libraries():
+    return b"project(x)\nf(" + b"CUDA::x " * 500000 + b")\n"
+
+
+@attack("plan-setup-variables")
+def plan_setup_variables():
+    """One statement that reads the same variables again and again, and has no end in sight."""
+    return b"x = [" + b"environ['A_CUDA'],environ['B_BACKEND']," * 100000 + b"]\n"
+
+
+@attack("plan-setup-quotes")
+def plan_setup_quotes():
+    return b"environ['B_BACKEND']\n" * 180000
+
+
 # ---- running them ----
 def make(path, fn):
     pid = os.fork()  # its memory is not ours: what a child had before exec counts as the child's
@@ -743,7 +770,7 @@ def main():
         if name.startswith("report"):
             ways = [["report"]]
         elif name.startswith("plan"):
-            path = path.rename(path.with_name("rocsmith.yaml" if "yaml" in name else "pyproject.toml"))
+            path = path.rename(path.with_name(PROJECT[name.split("-")[1]]))
             ways = [["plan", "--gpu", "gfx1100"]]
         if head == b"PK":
             path = path.rename(path.with_name(WHEEL_NAME))
