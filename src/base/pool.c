@@ -147,6 +147,11 @@ void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn)
 		add(p, &j);
 }
 
+bool pool_is_alone(const struct pool *p)
+{
+	return !p->nthreads;
+}
+
 struct err *pool_wait(struct pool *p)
 {
 	ARENA(tmp);

@@ -21,6 +21,8 @@ void pool_add(struct pool *p, pool_fn *fn, void *user);
 /* Calls fn for each of the n elements (of the given size) at v; each thread takes a few at a time. */
 void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn);
 MUST_USE struct err *pool_wait(struct pool *p); /* each error is returned once */
+/* Could no thread be started? Then jobs run in pool_wait() and pool_end(), and who waits for one by other means calls these. */
+bool pool_is_alone(const struct pool *p);
 MUST_USE struct err *pool_end(struct pool *p);
 /* pool_add_each() on a new pool, then waits. */
 MUST_USE struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn *fn);

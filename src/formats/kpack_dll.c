@@ -91,6 +91,18 @@ static struct err *check_pointers(const struct kpack_dll *d)
 	return NULL;
 }
 
+/* The debug directory, which has places in the file, lies in one section that stays. */
+static struct err *check_debug(const struct kpack_dll *d)
+{
+	uint64_t rva = le32(dir_of(d, DIR_DEBUG)), n = le32(dir_of(d, DIR_DEBUG) + 4) / DEBUG_ENTRY;
+	if (!rva || !n)
+		return NULL;
+	uint64_t from = pe_offset(&d->pe, rva), last = n * DEBUG_ENTRY - 1;
+	bool whole = from != UINT64_MAX && pe_offset(&d->pe, rva + last) - from == last;
+	bool stays = from < d->cut || from >= d->cut + d->cut_size;
+	return whole && stays ? NULL : refused("its debug directory is damaged");
+}
+
 /* The headers; `fat` and `wrappers` are set. */
 static struct err *read_head(struct kpack_dll *d)
 {
@@ -162,6 +174,7 @@ static struct err *open_image(struct arena *a, const struct bytes *src, struct k
 	TRY(read_head(d));
 	TRY(check_layout(d));
 	TRY(read_wrappers(d));
+	TRY(check_debug(d));
 	return check_pointers(d);
 }
 

@@ -466,6 +466,8 @@ static struct err *run_queue(struct writer *w)
 			waiting += n->bytes;
 		}
 		TRY(cancel_check());
+		if (pool_is_alone(w->pool))
+			TRY(pool_wait(w->pool));
 		pthread_mutex_lock(&w->lock);
 		while (!j->done && j->v->work != COPY)
 			pthread_cond_wait(&w->news, &w->lock);

@@ -163,7 +163,8 @@ static size_t pair(const struct wave_reader *r, size_t i, int step)
 	const char *opening = step > 0 ? "([" : ")]", *closing = step > 0 ? ")]" : "([";
 	size_t depth = 0, k = i;
 	for (unsigned n = 0; n < FAR && k < r->t.n; n++, k += (size_t)step) {
-		char c = r->s.p[r->t.v[k].from];
+		struct str s = at(r, k); /* "" at the end of a directive */
+		char c = s.n ? s.p[0] : 0;
 		depth += c == opening[0] || c == opening[1];
 		depth -= c == closing[0] || c == closing[1];
 		if (!depth)
@@ -255,7 +256,7 @@ static void note_value(struct wave_reader *r, size_t i)
 	}
 	if (votes)
 		map_put(&r->ballots, at(r, i), r);
-	bool thread = by_thread(r, i + 2, end);
+	bool thread = end <= i + FAR && by_thread(r, i + 2, end);
 	bool new = is_name(r, i - 1) && !is_one_of(r, i - 1, "else do"); /* behind its type */
 	if (thread || new)
 		map_put(&r->threads, at(r, i), thread ? r : NULL);

@@ -8,14 +8,20 @@
 #include "lang/python/token.h"
 #include "source/cmake.h"
 
-enum { MAX_SCRIPT = 4 << 20, MAX_FILES = 2000 };
+enum { MAX_SCRIPT = 4 << 20, MAX_FILES = 2000, MAX_SWITCHES = 256 };
+
+struct cuda_words {                  /* how CMake names one of CUDA's libraries, in lower case */
+	struct str target, variable; /* "cuda::curand", "{cuda_curand_librar" */
+	const struct know_library *of;
+};
 
 struct switch_search {
 	struct arena *a;
 	struct source_gpu *out;
 	struct strs kernels; /* sources for GPUs */
 	struct str decided;  /* pyproject.toml and setup.py, which may set options of CMake */
-	struct str file;     /* the one being read */
+	VEC(struct cuda_words) cudas;
+	struct str file; /* the one being read */
 	size_t depth;
 };
 
@@ -54,25 +60,40 @@ bool source_is_aside(struct str path)
 	return false;
 }
 
-/* Adds a switch, unless it is known. One that takes a word gets the best of `words`, and is none without such a word. */
-static void add_switch(struct switch_search *l, struct source_switch s, unsigned line,
-	enum gpu_word word, const struct strs *words)
+/* Is it none that is known, and is there room for one more? What is asked of a new switch only is asked a few times, whatever
+ * a stranger's script repeats. */
+static bool is_new(const struct switch_search *l, struct str name)
 {
-	static const char *const best[] = {"hip", "rocm", "cuda"};
-	size_t i = 0;
-	while (word == WORD_BACKEND && i < 3 && !strs_has(words, str_from(best[i])))
-		i++;
-	if (word == WORD_BACKEND)
-		s.value = i < 3 ? str_from(best[i]) : S("");
-	s.hip = word == WORD_HIP || (word == WORD_BACKEND && i < 2);
 	VEC_EACH (const struct source_switch, other, l->out)
-		if (str_eq(other->name, s.name))
-			return;
+		if (str_eq(other->name, name))
+			return false;
+	return l->out->n < MAX_SWITCHES;
+}
+
+/* The best of the words in quotes for a switch that takes one; "" if there is none. */
+static struct str best_word(struct str text, char quote)
+{
+	static const char *const best[] = {"hip", "rocm", "cuda", NULL};
+	struct str word;
+	size_t found = 3;
+	while (str_next(&text, quote, &word))
+		for (size_t i = 0; i < found; i++)
+			if (str_eq(word, str_from(best[i])))
+				found = i;
+	return found < 3 ? str_from(best[found]) : S("");
+}
+
+/* Adds a new switch. One that takes a word has it as its value already, and is none without such a word. */
+static void add_switch(
+	struct switch_search *l, struct source_switch s, unsigned line, enum gpu_word word)
+{
+	s.hip = word == WORD_HIP || (word == WORD_BACKEND && !str_eq(s.value, S("cuda")));
+	if ((word == WORD_BACKEND && !s.value.n) || !is_new(l, s.name))
+		return;
 	s.name = str_dup(l->a, s.name);
 	s.place = str_fmt(l->a, "%.*s:%u", STR(l->file), line);
 	s.depth = l->depth;
-	if (i < 3)
-		*VEC_PUSH(l->a, l->out) = s;
+	*VEC_PUSH(l->a, l->out) = s;
 }
 
 /* ---- Python ---- */
@@ -120,7 +141,7 @@ static void take_condition(
 
 static struct err *look_at_script(struct switch_search *l, struct str text)
 {
-	struct strs words = str_split(l->a, str_replace(l->a, text, S("'"), S("\"")), '"');
+	struct str best = best_word(str_replace(l->a, text, S("'"), S("\"")), '"');
 	struct py_module module = {0}, *m = &module;
 	bool by_hand = !str_contains(text, S("torch")); /* its extensions have "nvcc" as a key */
 	TRY(py_read(l->a, text, l->file, m));
@@ -135,7 +156,7 @@ static struct err *look_at_script(struct switch_search *l, struct str text)
 		if (torch && m->statements.v[py_statement_at(m, i)].place == PY_PLAIN)
 			l->out->torch_at = str_fmt(l->a, "%.*s:%u", STR(l->file), line);
 		if (torch || (by_hand && quoted && str_eq(name, S("nvcc"))))
-			add_switch(l, demand, line, WORD_NONE, NULL);
+			add_switch(l, demand, line, WORD_NONE);
 		/* a setup.py that makes its extensions for this command only; PEP 517 asks for another one, which takes words */
 		if (quoted && str_eq(name, S("build_ext")) && py_is(m, i + 1, S("in")) &&
 			(py_is(m, i + 2, S("argv")) || py_is(m, i + 4, S("argv"))))
@@ -143,15 +164,18 @@ static struct err *look_at_script(struct switch_search *l, struct str text)
 				(struct source_switch){.kind = SWITCH_OPTION,
 					.name = S("--build-option"),
 					.value = name},
-				line, WORD_CUDA, NULL);
+				line, WORD_CUDA);
 		bool read = quoted && str_chr(name, '_') < name.n && is_read(l->a, m, i);
 		enum gpu_word word = read ? word_of(l->a, name) : WORD_NONE;
-		if (!word)
+		if (!word || (word == WORD_BACKEND && !best.n) || !is_new(l, name))
 			continue;
 		take_condition(l->a, m, i, &s);
-		if (word == WORD_BACKEND) /* without a default, it takes what it finds */
-			s.on |= !py_is(m, i + 1, S(","));
-		add_switch(l, s, line, word, &words);
+		if (word == WORD_BACKEND) {
+			s.on |= !py_is(
+				m, i + 1, S(",")); /* without a default, it takes what it finds */
+			s.value = best;
+		}
+		add_switch(l, s, line, word);
 	}
 	return NULL;
 }
@@ -171,19 +195,15 @@ static void take_libraries(struct switch_search *l, const struct cmake_call *c, 
 		str_eq(path_dir(l->file), S(".")))
 		add_switch(l,
 			(struct source_switch){.kind = SWITCH_NONE, .name = S("torch"), .on = true},
-			c->line, WORD_NONE, NULL);
-	struct know_cudas all;
-	know_cuda_libraries(l->a, &all);
+			c->line, WORD_NONE);
 	VEC_EACH (const struct str, word, &c->words) {
-		struct str w = str_lower(l->a, *word);
+		ARENA(tmp);
+		struct str w = str_lower(&tmp, *word);
 		if (!str_contains(w, S("cuda::")) && !str_contains(w, S("{cuda_")))
 			continue;
-		VEC_EACH (const struct know_cuda, k, &all) {
-			struct str name = str_lower(l->a, k->name);
-			if (str_contains(w, str_fmt(l->a, "cuda::%.*s", STR(name))) ||
-				str_contains(w, str_fmt(l->a, "{cuda_%.*s_librar", STR(name))))
+		VEC_EACH (const struct cuda_words, k, &l->cudas)
+			if (str_contains(w, k->target) || str_contains(w, k->variable))
 				strs_put(l->a, &l->out->links, str_from(k->of->name));
-		}
 	}
 }
 
@@ -209,19 +229,20 @@ static void take_call(struct switch_search *l, const struct cmake_call *c, bool 
 			continue;
 		l->out->hip |= hip;
 		if (near)
-			add_switch(l, s, c->line, hip ? WORD_HIP : WORD_CUDA, NULL);
+			add_switch(l, s, c->line, hip ? WORD_HIP : WORD_CUDA);
 	}
 	enum gpu_word word = near && w->n ? word_of(l->a, w->v[0]) : WORD_NONE;
-	if (!word || (!set && !str_is_one_of(c->name, options)))
+	if (!word || (!set && !str_is_one_of(c->name, options)) || !is_new(l, w->v[0]))
 		return;
+	struct source_switch s = {.kind = SWITCH_OPTION, .name = w->v[0], .value = S("ON")};
 	struct str all = str_join(l->a, w, S(" "));
 	for (const char *p = ",()/|"; *p; p++)
 		all = str_replace(l->a, all, (struct str){p, 1}, S(" "));
-	struct strs words = str_split(l->a, all, ' ');
+	if (word == WORD_BACKEND)
+		s.value = best_word(all, ' ');
 	bool off = source_is_off(l->a, set ? w->v[1] : w->n > 2 ? w->v[2] : S(""));
-	struct source_switch s = {.kind = SWITCH_OPTION, .name = w->v[0], .value = S("ON")};
 	s.on = !off || str_contains(l->decided, s.name);
-	add_switch(l, s, c->line, word, &words);
+	add_switch(l, s, c->line, word);
 }
 
 static void look_at_cmake(struct switch_search *l, struct str text)
@@ -250,6 +271,7 @@ struct err *source_gpu_read(struct arena *a, const struct source *s, struct sour
 	struct switch_search l = {.a = a, .out = ret, .file = S("setup.py")};
 	struct strs hip, files;
 	struct str project, setup, text;
+	struct know_cudas cudas;
 	size_t nearest = SIZE_MAX, n = 0;
 	*ret = (struct source_gpu){0};
 	TRY(glob_files(a, s->dir, S("**/*.cu"), &l.kernels));
@@ -259,6 +281,12 @@ struct err *source_gpu_read(struct arena *a, const struct source *s, struct sour
 	TRY(fs_read_opt(a, path_join(a, s->dir, S("pyproject.toml")), MAX_SCRIPT, &project));
 	TRY(fs_read_opt(a, path_join(a, s->dir, l.file), MAX_SCRIPT, &setup));
 	l.decided = str_fmt(a, "%.*s\n%.*s", STR(project), STR(setup));
+	know_cuda_libraries(a, &cudas);
+	VEC_EACH (const struct know_cuda, k, &cudas) {
+		struct str name = str_lower(a, k->name);
+		*VEC_PUSH(a, &l.cudas) = (struct cuda_words){str_fmt(a, "cuda::%.*s", STR(name)),
+			str_fmt(a, "{cuda_%.*s_librar", STR(name)), k->of};
+	}
 	ret->sources = l.kernels.n > 0;
 	ret->passes_on =
 		str_contains(l.decided, S("CMAKE_ARGS")) || str_contains(l.decided, S("skbuild"));

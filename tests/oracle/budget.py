@@ -29,6 +29,8 @@ MB, MIB = 10 ** 6, 1 << 20
 SECONDS, MEMORY, OUTPUT = 5.0, 256 * MIB, 16 * MIB
 INFO = "demo-1.0.dist-info/"
 METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
+PROJECT = {"yaml": "rocsmith.yaml", "toml": "pyproject.toml", "cmake": "CMakeLists.txt", "setup": "setup.py",
+    "cu": "a.cu"}
 WHEEL = b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-linux_x86_64\n"
 
 
@@ -635,6 +637,18 @@ def report_lists():
     return b"[" + b"[]," * 3200000 + b"[]]"
 
 
+@attack("report-stages")
+def report_stages():
+    stages = b",".join(b'"s%d":1' % i for i in range(200000))
+    return b'{"schema":"rocsmith.build/1","stages":{' + stages + b"}}"
+
+
+@attack("plan-toml-package-data")
+def plan_toml_data():
+    data = b"".join(b"k%d='*.h'\n" % i for i in range(200000))
+    return b"[build-system]\nrequires=[]\n[tool.setuptools.package-data]\n" + data
+
+
 @attack("plan-yaml-values")
 def plan_yaml():
     return b"sources: [" + b"a," * 4900000 + b"a]\n"
@@ -669,6 +683,43 @@ def plan_toml_keys():
 @attack("plan-toml-tables")
 def plan_toml_tables():
     return b"[[a]]\n" * 1600000
+
+
+@attack("plan-cmake-options")
+def plan_cmake_options():
+    return b"".join(b'option(A%d_CUDA "" OFF)\n' % i for i in range(150000))
+
+
+@attack("plan-cmake-calls")
+def plan_cmake_calls():
+    return b"project(x)\n" + b"a()" * 1300000
+
+
+@attack("plan-cmake-libraries")
+def plan_cmake_libraries():
+    return b"project(x)\nf(" + b"CUDA::x " * 500000 + b")\n"
+
+
+@attack("plan-setup-variables")
+def plan_setup_variables():
+    """One statement that reads the same variables again and again, and has no end in sight."""
+    return b"x = [" + b"environ['A_CUDA'],environ['B_BACKEND']," * 100000 + b"]\n"
+
+
+@attack("plan-setup-quotes")
+def plan_setup_quotes():
+    return b"environ['B_BACKEND']\n" * 180000
+
+
+@attack("plan-cu-assignments")
+def plan_cu_assignments():
+    return b"a=(" * 800000
+
+
+@attack("plan-cu-splices")
+def plan_cu_splices():
+    """One directive of many lines, in each of which it seems to begin."""
+    return b"#define A \\\n" * 300000
 
 
 # ---- running them ----
@@ -743,8 +794,8 @@ def main():
         if name.startswith("report"):
             ways = [["report"]]
         elif name.startswith("plan"):
-            path = path.rename(path.with_name("rocsmith.yaml" if "yaml" in name else "pyproject.toml"))
-            ways = [["plan", "--gpu", "gfx1100"]]
+            path = path.rename(path.with_name(PROJECT[name.split("-")[1]]))
+            ways = [["plan", "--gpu", "gfx90a"]]
         if head == b"PK":
             path = path.rename(path.with_name(WHEEL_NAME))
             ways = [["inspect", "--kernels"], ["verify", "--json", "--require", "gfx90a"]]

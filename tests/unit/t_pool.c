@@ -37,6 +37,27 @@ static void every_job_runs_once(void **state)
 	assert_ok(pool_end(pool_new(3)));
 }
 
+static void jobs_run_in_the_end_if_no_thread_can_be_started(void **state)
+{
+	(void)state;
+	struct count c = {0};
+	struct pool *some = pool_new(4);
+	assert_false(pool_is_alone(some));
+	test_forbid_threads(true);
+	struct pool *p = pool_new(4);
+	test_forbid_threads(false);
+	assert_true(pool_is_alone(p));
+	for (int i = 0; i < 10; i++)
+		pool_add(p, bump, &c);
+	assert_int_equal(atomic_load(&c.runs), 0);
+	assert_ok(pool_wait(p));
+	assert_int_equal(atomic_load(&c.runs), 10);
+	pool_add(p, bump, &c);
+	assert_ok(pool_end(p));
+	assert_int_equal(atomic_load(&c.runs), 11);
+	assert_ok(pool_end(some));
+}
+
 static void the_first_error_cancels_what_has_not_started(void **state)
 {
 	(void)state;
@@ -190,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_job_runs_once),
+		cmocka_unit_test(jobs_run_in_the_end_if_no_thread_can_be_started),
 		cmocka_unit_test(the_first_error_cancels_what_has_not_started),
 		cmocka_unit_test(later_errors_are_joined),
 		cmocka_unit_test(jobs_may_add_jobs),

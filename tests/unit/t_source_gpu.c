@@ -1,6 +1,7 @@
 /* Switches of GPU code in setup.py and CMake files, in the styles of projects on the index: source/gpu.h. */
 #include "source/gpu.h"
 
+#include "base/buf.h"
 #include "base/vec.h"
 
 #define KIT_MORE struct source_gpu g;
@@ -198,6 +199,26 @@ static void libraries_that_cmake_files_link_are_found(void **state)
 	assert_str(str_join(&f->a, &f->g.links, S(" ")), "rocblas hiprand hipsolver hipfft");
 }
 
+/* What is asked of each takes a look at the whole script. */
+static void a_script_has_so_many_switches_and_no_more(void **state)
+{
+	enum { SWITCHES = 1000, MOST = 256 };
+	struct fixture *f = *state;
+	BUF(cmake, &f->a);
+	BUF(script, &f->a);
+	buf_add(&script, S("import os\n"));
+	for (unsigned i = 0; i < SWITCHES; i++) {
+		buf_fmt(&cmake, "option(A%u_CUDA \"\" OFF)\n", i);
+		buf_fmt(&script, "environ['A%u_CUDA'], environ['B%u_BACKEND']\n", i, i);
+	}
+	put(f, "CMakeLists.txt", str_z(&f->a, buf_str(&cmake)));
+	assert_true(str_starts(listed(f), S("option A0_CUDA=ON CMakeLists.txt:1\n")));
+	assert_int_equal(f->g.n, MOST);
+	put(f, "setup.py", str_z(&f->a, buf_str(&script)));
+	assert_true(str_starts(listed(f), S("variable A0_CUDA=1 setup.py:2")));
+	assert_int_equal(f->g.n, MOST);
+}
+
 /* A source distribution has its version in PKG-INFO, which scikit-build-core does not read. */
 static void a_version_that_nobody_provides_is_noticed(void **state)
 {
@@ -231,6 +252,7 @@ int main(void)
 		T(the_nearest_files_with_sources_for_gpus_count),
 		T(options_that_the_project_sets_itself_are_no_choice),
 		T(libraries_that_cmake_files_link_are_found),
+		T(a_script_has_so_many_switches_and_no_more),
 		T(a_version_that_nobody_provides_is_noticed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -381,12 +381,14 @@ static void bytes_do_not_depend_on_jobs_umask_or_zone(void **state)
 		const char *zone;
 		unsigned jobs;
 		mode_t mask;
+		bool alone; /* no thread can be started */
 	} runs[] = {
 		{.zone = "UTC", .jobs = 1, .mask = 022},
 		{.zone = "Asia/Kolkata", .jobs = 2, .mask = 077},
 		{.zone = "America/Los_Angeles", .jobs = 7, .mask = 0},
+		{.zone = "UTC", .jobs = 7, .mask = 022, .alone = true},
 	};
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
 		struct str got, path = str_fmt(&a, "%.*s/%zu.zip", STR(dir), i);
 		struct zip_writer w = {.path = path,
 			.epoch = 1750000001,
@@ -396,7 +398,9 @@ static void bytes_do_not_depend_on_jobs_umask_or_zone(void **state)
 			.limits.chunk = 4096};
 		setenv("TZ", runs[i].zone, 1);
 		mode_t old = umask(runs[i].mask);
+		test_forbid_threads(runs[i].alone);
 		assert_ok(zip_write(&a, &w, NULL));
+		test_forbid_threads(false);
 		umask(old);
 		assert_ok(fs_read(&a, path, 1 << 24, &got));
 		first = i ? first : got;

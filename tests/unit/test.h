@@ -4,6 +4,7 @@
  * check prints both values. Files go to a folder from test_dir(), which dies with the test. */
 #pragma once
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,6 +48,15 @@
 static inline double cpu_seconds(void)
 {
 	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* With `no`, threads cannot be started: the stack of each would be larger than any address space. */
+static inline void test_forbid_threads(bool no)
+{
+	pthread_attr_t now;
+	assert_int_equal(pthread_getattr_default_np(&now), 0);
+	assert_int_equal(pthread_attr_setstacksize(&now, no ? (size_t)1 << 60 : 8 << 20), 0);
+	assert_int_equal(pthread_setattr_default_np(&now), 0);
 }
 
 static inline void assert_views(struct str got, struct str want, const char *file, int line)
