@@ -223,7 +223,7 @@ static struct err *read_value(
 	case FIELD_U64:
 		return node_want_u64(map, key, at);
 	case FIELD_F64:
-		*(double *)at = node_number(map, key, 0);
+		*(double *)at = node_value(n, 0);
 		return n->kind == NODE_NUMBER
 			       ? NULL
 			       : node_error(n, E_SYNTAX, "'%s' must be a number", f->key);
