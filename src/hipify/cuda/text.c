@@ -120,7 +120,8 @@ static void identifier(struct engine *e, const struct tok *t)
 	e->host_head |= code && str_eq(s, S("__host__"));
 	e->ret->texture_objects |= str_ends(s, S("eObject_t"));
 	struct tok next = {0};
-	if (code && !e->ret->texture.line && str_starts_one_of(s, textures)) {
+	if (code && e->ret->texture_objects && !e->ret->texture.line &&
+		str_starts_one_of(s, textures)) { /* the object's type is named before its use */
 		next = engine_peek(e);
 		if (tok_in(&e->l, &next, "(<"))
 			e->ret->texture = (struct untranslated){
