@@ -76,6 +76,9 @@ struct err *fs_place_check(enum fs_place place)
 			err_new(E_NOENT, "%.*s, and the system knows no home folder of user %u",
 				STR(said), (unsigned)geteuid()),
 			"set HOME or ROCSMITH_HOME");
+	const char *all = getenv("ROCSMITH_HOME");
+	if (all && fs_is_file(str_from(all)))
+		return err_new(E_PERM, "ROCSMITH_HOME is '%s', which is not a folder", all);
 	struct err *e = fs_check_way(dir);
 	if (!e || e->code != E_PERM || err_root(e)->hints)
 		return e;

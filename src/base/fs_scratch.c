@@ -10,6 +10,15 @@ static struct str scratch_dir(void)
 	return str_from(env && *env ? env : "/tmp");
 }
 
+/* The failure to make something in a folder, which is often that of TMPDIR. */
+static struct err *scratch_error(struct str dir)
+{
+	struct err *e = err_errno("cannot create a folder in '%.*s'", STR(dir));
+	const char *env = getenv("TMPDIR");
+	return env && str_eq(dir, str_from(env)) ? err_hint(e, "TMPDIR names it: name another one")
+						 : e;
+}
+
 struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
 {
 	if (dir.n)
@@ -19,7 +28,7 @@ struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
 	struct str path = str_fmt(a, "%.*s/rocsmith-XXXXXX", STR(path_abs(a, dir)));
 	char *z = str_z(a, path);
 	if (!mkdtemp(z))
-		return err_errno("cannot create a folder in '%.*s'", STR(dir));
+		return scratch_error(dir);
 	struct str made = {.p = z, .n = path.n};
 	struct err *e = fs_check_way(made);
 	if (e) {

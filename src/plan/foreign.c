@@ -44,24 +44,11 @@ static bool requires_name(struct arena *a, const struct strs *list, struct str n
 	return false;
 }
 
-struct err *foreign_check_with(const struct plan_request *r)
-{
-	VEC_EACH (const struct str, w, &r->with) {
-		if (!str_ends(*w, S(".whl")))
-			return err_hint(
-				err_new(E_USAGE, "'%.*s' of --with is not a wheel", STR(*w)),
-				"wheels end in .whl");
-		if (!fs_is_file(*w) && !strs_has(&r->promised, *w))
-			return err_new(E_NOENT, "no wheel '%.*s'", STR(*w));
-	}
-	return NULL;
-}
-
 static struct err *take_with(struct arena *a, const struct plan_request *r, const struct plan *plan,
 	const struct source_gpu *g)
 {
 	struct plan_foreign *f = plan->foreign;
-	TRY(foreign_check_with(r));
+	TRY(known_check_with(r));
 	VEC_EACH (const struct str, w, &r->with) {
 		f->torch |= str_starts(path_base(*w), S("torch-"));
 		strs_add(a, &f->with, path_abs(a, *w));

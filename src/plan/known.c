@@ -145,6 +145,19 @@ static struct err *fetch(struct arena *a, const struct plan_request *r,
 	return NULL;
 }
 
+struct err *known_check_with(const struct plan_request *r)
+{
+	VEC_EACH (const struct str, w, &r->with) {
+		if (!str_ends(*w, S(".whl")))
+			return err_hint(
+				err_new(E_USAGE, "'%.*s' of --with is not a wheel", STR(*w)),
+				"wheels end in .whl");
+		if (!fs_is_file(*w) && !strs_has(&r->promised, *w))
+			return err_new(E_NOENT, "no wheel '%.*s'", STR(*w));
+	}
+	return NULL;
+}
+
 static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 	const struct project *p, struct description *ret)
 {
@@ -152,7 +165,7 @@ static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 	struct str version, word = r->source;
 	bool patches = true, has = word.n > 0;
 	struct err *e = version_for(a, p, known_torch(&r->with), &version);
-	struct err *missing = e ? foreign_check_with(r) : NULL; /* as a pattern that matched none */
+	struct err *missing = e ? known_check_with(r) : NULL; /* as a pattern that matched none */
 	if (missing) {
 		err_free(e);
 		e = missing;

@@ -187,6 +187,8 @@ MUST_USE struct err *known_check(struct arena *a, const struct project *p, struc
 MUST_USE struct err *known_fits(struct arena *a, const struct project *p, const struct plan *plan);
 /* The version in the name of the torch among these wheels, without the local part; "" = none. */
 struct str known_torch(const struct strs *with);
+/* Are the files of --with wheels, and there? E_USAGE, E_NOENT. */
+MUST_USE struct err *known_check_with(const struct plan_request *r);
 
 /* ---- libc.c ---- */
 /* Looks into the torch of the plan: E_PLAN if it is one for CUDA or the CPU; chooses the SDK's C library if it was built
@@ -216,8 +218,6 @@ MUST_USE struct err *features_choose(
 MUST_USE struct err *features_meet_environment(const struct plan *plan);
 
 /* ---- foreign.c ---- */
-/* Are the files of --with wheels, and there? E_USAGE, E_NOENT. */
-MUST_USE struct err *foreign_check_with(const struct plan_request *r);
 /* Decides which build system builds the project. Unless it is our own, fills plan->foreign, name and
  * version; fills p->packages. E_PROJECT, E_USAGE. */
 MUST_USE struct err *foreign_choose(

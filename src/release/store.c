@@ -52,6 +52,8 @@ struct err *release_open(struct arena *a, struct str place, bool make, struct re
 	const struct release_stream *row;
 	struct str path = path_abs(a, place), above = path_dir(path);
 	*ret = (struct release_store){.dir = path, .lock = -1};
+	if (!place.n)
+		return err_new(E_USAGE, "no store is named");
 	if (fs_is_file(path_join(a, path, str_from(MARK))))
 		return NULL;
 	*ret = (struct release_store){.dir = above, .stream = path_base(path), .lock = -1};

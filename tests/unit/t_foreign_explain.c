@@ -123,6 +123,10 @@ static const struct {
 	 "ImportError: cannot import name 'msvccompiler' from 'distutils' (x.py)\n",
 		E_FOREIGN, "ImportError: cannot import name 'msvccompiler' from 'distutils' (x.py)",
 		"setup.py:1:0", "build: {requires: [\"setuptools<74\"]}"},
+	{"Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
+	 "ModuleNotFoundError: No module named 'skbuild'\n",
+		E_FOREIGN, "ModuleNotFoundError: No module named 'skbuild'", "setup.py:1:0",
+		"build: {requires: [scikit-build]}"},
 	{"csrc/a.cpp:2:9: error: 'PyArray_Descr' {aka 'struct _PyArray_Descr'} has no member "
 	 "named 'subarray'\n",
 		E_COMPILE,
@@ -299,7 +303,7 @@ static void all_modules_that_are_surely_missing_are_told_at_once(void **state)
 			"if os.name == 'nt':\n    import optional_2\n"
 			"def later():\n    import optional_3\n"
 			"sys.path.insert(0, 'tools')\n"
-			"import tool, torch, unittest.mock, absent_2\n"
+			"import tool, torch, unittest.mock, absent_2, skbuild\n"
 			"raise SystemExit\n"
 			"import optional_4\n"},
 		{"own/__init__.py", "from .inner import y\n"},
@@ -325,6 +329,7 @@ static void all_modules_that_are_surely_missing_are_told_at_once(void **state)
 		"that have them in rocsmith.yaml: build: {requires: [absent_1, absent_2, absent_3, "
 		"absent_4, absent_5]}"));
 	assert_true(has_hint(e, "--with torch-2.x.y.whl"));
+	assert_true(has_hint(e, "requires: [scikit-build]"));
 	assert_false(has_hint(e, "name the package that has it"));
 	err_free(e);
 	/* one alone is told as before */

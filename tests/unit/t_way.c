@@ -176,6 +176,11 @@ static void scratch_folders_are_out_of_reach(void **state)
 		assert_ok(fs_list(&f->a, at(f, bad[i]), &names));
 		assert_int_equal(names.n, i == 0);
 	}
+	setenv("TMPDIR", at(f, "none").p, 1);
+	struct err *e = fs_tempdir(&f->a, S(""), &dir);
+	assert_non_null(e);
+	assert_string_equal(e->hints->text, "TMPDIR names it: name another one");
+	err_free(e);
 	setenv("TMPDIR", at(f, "b").p, 1);
 	assert_ok(fs_tempdir(&f->a, S(""), &dir));
 	if (old.n)
