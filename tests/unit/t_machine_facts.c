@@ -151,6 +151,21 @@ static void pressure_is_recorded_without_names_of_groups(void **state)
 #define GROUP "sys/kernel/iommu_groups/12/type"
 #define UNIT "sys/class/iommu/ivhd0/x"
 
+/* Where osrelease is missing, the kernel's version is in the line that also has its builder. */
+static void a_kernel_is_recorded_without_its_builder(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	static const char *const files[] = {"proc/version",
+		"Linux version 6.12.1-rc3 (alice@builder) (gcc 14, GNU ld 2.43) #1 SMP\n", NULL};
+	struct str dir = machine_of(&a, files), copy;
+	read_twice(&a, dir, &m, &copy);
+	assert_str(m.kernel, "6.12.1-rc3");
+	test_has(path_join(&a, copy, S("proc/version")), "Linux version 6.12.1-rc3\n");
+	done(dir, copy);
+}
+
 static void the_iommu_is_what_the_kernel_says_of_the_gpu(void **state)
 {
 	(void)state;
@@ -561,6 +576,7 @@ int main(void)
 		cmocka_unit_test(parameters_of_modules_are_compared_with_what_they_have),
 		cmocka_unit_test(a_driver_may_be_built_for_another_kernel),
 		cmocka_unit_test(pressure_is_recorded_without_names_of_groups),
+		cmocka_unit_test(a_kernel_is_recorded_without_its_builder),
 		cmocka_unit_test(the_iommu_is_what_the_kernel_says_of_the_gpu),
 		cmocka_unit_test(groups_of_the_account_are_told_without_its_name),
 		cmocka_unit_test(seccomp_is_that_of_this_process),

@@ -457,9 +457,20 @@ static void rocm_wheels_are_there_when_torch_loads_them(void **state)
 	assert_true(torch_of(f)->unloaded);
 	put(f, TORCH "/__init__.py", "import os\n");
 	assert_true(torch_of(f)->unloaded);
-	put(f, TORCH "/__init__.py", "import os\nimport rocm_sdk\n");
+	put(f, TORCH "/__init__.py", "import os  # alice\nimport rocm_sdk\n");
 	assert_list(&torch_of(f)->missing, "librocprofiler-sdk.so.1");
 	assert_false(torch_of(f)->unloaded);
+	/* a recording has the one line that counts */
+	struct str copy = path_join(&f->a, test_dir(&f->a), S("copy"));
+	unsigned files;
+	assert_ok(machine_record(f->dir, copy, &files));
+	struct machine m;
+	assert_ok(machine_read_all(&f->a, copy, &m));
+	assert_false(m.pythons.v[0].torch.unloaded);
+	test_has(path_join(&f->a, copy,
+			 S("home/other/venv/lib/python3.12/site-packages/torch/__init__.py")),
+		"import rocm_sdk\n");
+	test_dir_remove(path_dir(copy));
 	put(f, TORCH "/__init__.py", "");
 	put(f, TORCH "/_rocm_init.py", "");
 	assert_false(torch_of(f)->unloaded);
