@@ -1,10 +1,12 @@
 /* kpack archives, DLLs that lose their device code, and host parts that get it back: whatever comes in, it is refused, or what is read lies inside
  * of the file, and what is made was proved. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "devcode/devcode.h"
 #include "formats/kpack.h"
+#include "formats/le.h"
 #include "slim/slim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -69,6 +71,34 @@ static void take_out(struct arena *a, const struct bytes *src)
 	err_free(fs_remove(path));
 }
 
+/* Two raw bundles with an entry of the host each. */
+static struct str two_bundles(struct arena *a)
+{
+	enum { SIZE = 96, COUNT = 24, ENTRY = 32, ID = 56 };
+	struct str id = S("host-x86_64-pc-windows-msvc--");
+	char *p = arena_alloc(a, 2 * SIZE);
+	for (char *at = p; at < p + 2 * SIZE; at += SIZE) {
+		memset(at, 0, SIZE);
+		memcpy(at, "__CLANG_OFFLOAD_BUNDLE__", COUNT);
+		put_le(at + COUNT, 1, 8);
+		put_le(at + ENTRY, SIZE, 8);
+		put_le(at + ENTRY + 16, id.n, 8);
+		memcpy(at + ID, id.p, id.n);
+	}
+	return (struct str){p, 2 * SIZE};
+}
+
+static void put_back(struct arena *a, const struct bytes *src)
+{
+	const char *dir = getenv("TMPDIR");
+	struct str path = str_fmt(a, "%s/fuzz-kpack-%d", dir ? dir : "/tmp", (int)getpid());
+	struct bytes code = bytes_mem(two_bundles(a));
+	struct err *e = kpack_dll_fill(a, src, &code, path);
+	check(!e || e->code != E_INTERNAL);
+	err_free(e);
+	err_free(fs_remove(path));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
@@ -82,8 +112,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fill(&a, &src);
 	else
 		read_archive(&a, &src);
-	if (pe_is(text))
+	if (pe_is(text)) {
 		take_out(&a, &src);
+		put_back(&a, &src);
+	}
 	struct kpack_host h;
 	err_free(kpack_host_read(&a, &src, &h));
 	err_free(devcode_scan_src(&a, &src, S("input"), DEVCODE_KERNELS, &d));

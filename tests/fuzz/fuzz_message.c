@@ -1,0 +1,57 @@
+/* What compilers, linkers, CMake, Python and ninja print, in any order: no error, or one that has a text, and whose place is in
+ * the project. */
+#include <stdlib.h>
+
+#include "know/message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static struct str file(const void *user, struct str path)
+{
+	(void)user;
+	struct str top = S("/p/");
+	return str_starts(path, top)        ? str_sub(path, top.n, path.n)
+	       : path.n && path.p[0] == '/' ? S("")
+					    : path;
+}
+
+static void map(const void *user, struct str path, struct message *at)
+{
+	(void)user;
+	check(path.n > 0);
+	at->line++;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	ARENA(a);
+	struct str text = {.p = (const char *)data, .n = size};
+	struct message_block b;
+	struct message_origin o = {.a = &a,
+		.project = S("/p"),
+		.cmake = S("/p"),
+		.about = S(" (compiling)"),
+		.program = E_FOREIGN,
+		.tools = {"clang", "lld"},
+		.file = file,
+		.map = map};
+	struct err *e = message_first_error(&o, text);
+	check(!e || (e->msg[0] && e->code != E_INTERNAL));
+	check(!e || !e->path || str_starts(str_from(e->path), S("/p/")));
+	err_free(e);
+	o.warnings = true;
+	while (text.n) {
+		size_t before = text.n;
+		message_block(&o, &text, &b);
+		check(text.n < before);
+		if (b.found)
+			err_free(message_error(&o, &b));
+	}
+	return 0;
+}

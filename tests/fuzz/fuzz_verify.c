@@ -1,0 +1,83 @@
+/* Wheels of texts with NULs between them: METADATA, WHEEL, RECORD, a bill of materials and what `split` says of a part; the same
+ * for a second wheel; the name of a file in the first one, and its content. Both are verified, together, and the verdicts
+ * are documents that can be read. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "formats/node.h"
+#include "verify/verify.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { TEXTS = 5 };
+
+static void check(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void write_wheel(struct arena *a, struct str path, struct str *texts, struct zip_input file)
+{
+	static const char *const names[TEXTS] = {
+		"METADATA", "WHEEL", "RECORD", "sboms/x.json", SPLIT_MANIFEST};
+	struct zip_input v[TEXTS + 1];
+	struct zip_writer w = {.path = path, .jobs = 1, .v = v};
+	for (unsigned i = 0; i < TEXTS; i++) {
+		struct str text;
+		(void)str_cut(*texts, 0, &text, texts);
+		if (text.n)
+			v[w.n++] = (struct zip_input){
+				.name = str_fmt(a, "%.*s.dist-info/%s",
+					STR(path_base(path_dir(path))), names[i]),
+				.content = text,
+				.mode = 0644};
+	}
+	if (file.name.n)
+		v[w.n++] = file;
+	err_free(zip_write(
+		a, &w, NULL)); /* a name that may not be in an archive, or is there twice */
+}
+
+static void read_again(struct arena *a, struct str text)
+{
+	const struct node *doc;
+	struct err *e = json_parse(a, text, S("verdict"), &doc);
+	check(!e);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	ARENA(a);
+	struct verdicts all = {0};
+	const char *tmp = getenv("TMPDIR");
+	struct str rest = {.p = (const char *)data, .n = size}, both = rest;
+	struct str dir = str_fmt(&a, "%s/fuzz-verify-%d", tmp ? tmp : "/tmp", (int)getpid());
+	struct str host =
+		path_join(&a, dir, S("x-1.0/x-1.0-cp312-cp312-manylinux_2_28_x86_64.whl"));
+	struct str device = path_join(&a, dir,
+		S("amd_x_device_gfx1100-1.0/amd_x_device_gfx1100-1.0-py3-none-linux_x86_64.whl"));
+	struct strs paths = {.v = (struct str[]){host, device}, .n = 2};
+	struct target gpu = target_read(S("gfx1100"));
+	struct zip_input file = {.mode = 0644};
+	const struct verify_options o = {.jobs = 1,
+		.policy = size % 2 ? 28 : 0,
+		.require = {.v = &gpu, .n = size % 3 ? 1 : 0},
+		.optional = size % 5};
+	for (unsigned i = 0; i < 2 * TEXTS; i++)
+		(void)str_cut(rest, 0, &file.name, &rest);
+	(void)str_cut(rest, 0, &file.name, &file.content);
+	check(!fs_mkdirs(path_dir(host)) && !fs_mkdirs(path_dir(device)));
+	write_wheel(&a, host, &both, file);
+	write_wheel(&a, device, &both, (struct zip_input){0});
+	struct err *e = verify_wheels(&a, &paths, &o, &all);
+	check(!e || e->code != E_INTERNAL);
+	if (!e) {
+		read_again(&a, json_document(&a, 2, verdicts_fields, &all));
+		read_again(&a, verdicts_sarif(&a, &all));
+	}
+	err_free(e);
+	err_free(fs_remove_tree(dir));
+	return 0;
+}
