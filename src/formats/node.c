@@ -61,13 +61,15 @@ uint64_t node_u64(const struct node *map, struct str key, uint64_t fallback)
 	return n && n->kind == NODE_NUMBER && str_u64(n->text, 10, &v) ? v : fallback;
 }
 
-double node_number(const struct node *map, struct str key, double fallback)
+double node_value(const struct node *n, double fallback)
 {
 	ARENA(tmp);
-	const struct node *n = present(map, key);
-	if (!n || n->kind != NODE_NUMBER)
-		return fallback;
-	return strtod(str_z(&tmp, n->text), NULL);
+	return n && n->kind == NODE_NUMBER ? strtod(str_z(&tmp, n->text), NULL) : fallback;
+}
+
+double node_number(const struct node *map, struct str key, double fallback)
+{
+	return node_value(node_get(map, key), fallback);
 }
 
 struct err *node_error(const struct node *n, enum errcode code, const char *fmt, ...)
@@ -118,12 +120,10 @@ struct err *node_want_u64(const struct node *map, struct str key, uint64_t *ret)
 	return NULL;
 }
 
-struct err *node_want_strs(
-	struct arena *a, const struct node *map, struct str key, struct strs *ret)
+struct err *node_strs(struct arena *a, const struct node *n, struct strs *ret)
 {
-	const struct node *n = present(map, key);
 	struct strs list = {0};
-	if (!n)
+	if (!n || n->kind == NODE_NULL)
 		return NULL;
 	if (n->kind == NODE_MAP)
 		return wrong_kind(n, "a list of texts");
@@ -136,6 +136,12 @@ struct err *node_want_strs(
 	}
 	*ret = list;
 	return NULL;
+}
+
+struct err *node_want_strs(
+	struct arena *a, const struct node *map, struct str key, struct strs *ret)
+{
+	return node_strs(a, node_get(map, key), ret);
 }
 
 struct err *node_check_keys(const struct node *map, const char *const *known)

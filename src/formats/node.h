@@ -58,6 +58,8 @@ struct str node_text(const struct node *map, struct str key, struct str fallback
 bool node_bool(const struct node *map, struct str key, bool fallback);
 uint64_t node_u64(const struct node *map, struct str key, uint64_t fallback);
 double node_number(const struct node *map, struct str key, double fallback);
+/* The number that a node is, without a search by its key; the fallback for any other node, and NULL. */
+double node_value(const struct node *n, double fallback);
 /* Checked forms: an absent member leaves *ret alone; a wrong kind is E_SYNTAX at its place. */
 MUST_USE struct err *node_want_text(const struct node *map, struct str key, struct str *ret);
 MUST_USE struct err *node_want_bool(const struct node *map, struct str key, bool *ret);
@@ -65,6 +67,8 @@ MUST_USE struct err *node_want_u64(const struct node *map, struct str key, uint6
 /* A list of scalars; a single scalar counts as a list of one. */
 MUST_USE struct err *node_want_strs(
 	struct arena *a, const struct node *map, struct str key, struct strs *ret);
+/* The list that a node is; an absent one leaves *ret alone, too. */
+MUST_USE struct err *node_strs(struct arena *a, const struct node *n, struct strs *ret);
 /* E_SYNTAX, with did-you-mean, unless every key of map is in the NULL-terminated list. */
 MUST_USE struct err *node_check_keys(const struct node *map, const char *const *known);
 /* An error that points at n. */

@@ -163,7 +163,8 @@ static size_t pair(const struct wave_reader *r, size_t i, int step)
 	const char *opening = step > 0 ? "([" : ")]", *closing = step > 0 ? ")]" : "([";
 	size_t depth = 0, k = i;
 	for (unsigned n = 0; n < FAR && k < r->t.n; n++, k += (size_t)step) {
-		char c = r->s.p[r->t.v[k].from];
+		struct str s = at(r, k); /* "" at the end of a directive */
+		char c = s.n ? s.p[0] : 0;
 		depth += c == opening[0] || c == opening[1];
 		depth -= c == closing[0] || c == closing[1];
 		if (!depth)

@@ -383,13 +383,14 @@ static struct err *meson_error(const struct message_origin *o, struct str text)
 	unsigned number;
 	while (str_next(&text, '\n', &line)) {
 		size_t at = str_find(line, said);
-		if (at == line.n || !str_cut(str_sub(line, 0, at), ':', &path, &place) ||
+		struct str what = str_trim(str_sub(line, at + said.n, line.n));
+		if (!what.n || !str_cut(str_sub(line, 0, at), ':', &path, &place) ||
 			!take_line_number(&place, &number))
 			continue;
 		while (str_starts(path, S("../")))
 			path = str_sub(path, 3, path.n);
 		struct str file = o->file(o->user, path);
-		struct err *e = err_new(E_FOREIGN, "%.*s", STR(str_sub(line, at + said.n, line.n)));
+		struct err *e = err_new(E_FOREIGN, "%.*s", STR(what));
 		if (file.n)
 			place_error(o, e, file, number, 0);
 		return add_hints(o, e, line);

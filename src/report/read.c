@@ -7,11 +7,16 @@ uint64_t report_spills(const struct node *kernel)
 }
 
 /* A duration or a time in a build; 0 for numbers so large that sums would overflow. */
-static double seconds_of(const struct node *n, struct str key)
+static double seconds_in(const struct node *n)
 {
 	const double most = 1e300;
-	double s = node_number(n, key, 0);
+	double s = node_value(n, 0);
 	return s >= -most && s <= most ? s : 0;
+}
+
+static double seconds_of(const struct node *map, struct str key)
+{
+	return seconds_in(node_get(map, key));
 }
 
 static int by_start(const void *x, const void *y)
@@ -201,10 +206,9 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		.seconds = seconds_of(doc, S("seconds")),
 		.jobs = (unsigned)node_u64(doc, S("jobs"), 1),
 	};
-	const struct node *stages = node_member(doc, S("stages"));
-	NODE_EACH (s, stages)
-		*VEC_PUSH(a, &ret->stages) = (struct report_stage){
-			.name = s->key, .seconds = seconds_of(stages, s->key)};
+	NODE_EACH (s, node_member(doc, S("stages")))
+		*VEC_PUSH(a, &ret->stages) =
+			(struct report_stage){.name = s->key, .seconds = seconds_in(s)};
 	const struct node *compiles = node_member(doc, S("compiles"));
 	read_steps(a, ret, node_member(doc, S("steps")), !compiles->n);
 	read_steps(a, ret, compiles, true);

@@ -103,9 +103,9 @@ static struct err *read_packages(struct arena *a, const struct node *n, struct s
 			take_packages(a, to, file, key, *value);
 	}
 	const struct node *data = node_get(n, S("package-data"));
-	for (size_t i = 0; data && i < data->n; i++) {
+	for (size_t i = 0; data && data->kind == NODE_MAP && i < data->n; i++) {
 		struct strs patterns = {0};
-		TRY(node_want_strs(a, data, data->v[i].key, &patterns));
+		TRY(node_strs(a, &data->v[i], &patterns));
 		VEC_EACH (const struct str, pattern, &patterns)
 			take_data(a, to, data->v[i].key, *pattern);
 	}

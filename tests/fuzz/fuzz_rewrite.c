@@ -52,15 +52,14 @@ static struct err *make(struct arena *a, struct str path, struct str rest)
 
 static struct err *retag(struct arena *a, struct str path, struct str dir)
 {
-	struct wheel_rename r = {S("7.0.0"), S("7.0.1")};
 	struct wheel_done done;
 	struct wheel_request q = {.from = path,
 		.to = dir,
 		.jobs = 1,
 		.force = true,
 		.local = S("rocm7.0.1"),
-		.platform = S("+manylinux_2_28_x86_64"),
-		.renames = {.v = &r, .n = 1}};
+		.platform = S("+manylinux_2_28_x86_64")};
+	*VEC_PUSH(a, &q.renames) = (struct wheel_rename){S("7.0.0"), S("7.0.1")};
 	TRY(wheel_retag(a, &q, &done));
 	open_again(a, done.path);
 	return NULL;

@@ -636,6 +636,18 @@ def report_lists():
     return b"[" + b"[]," * 3200000 + b"[]]"
 
 
+@attack("report-stages")
+def report_stages():
+    stages = b",".join(b'"s%d":1' % i for i in range(200000))
+    return b'{"schema":"rocsmith.build/1","stages":{' + stages + b"}}"
+
+
+@attack("plan-toml-package-data")
+def plan_toml_data():
+    data = b"".join(b"k%d='*.h'\n" % i for i in range(200000))
+    return b"[build-system]\nrequires=[]\n[tool.setuptools.package-data]\n" + data
+
+
 @attack("plan-yaml-values")
 def plan_yaml():
     return b"sources: [" + b"a," * 4900000 + b"a]\n"

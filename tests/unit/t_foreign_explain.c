@@ -141,6 +141,8 @@ static const struct {
 		"Command `/v/bin/python -c 'import ksgpu; print(ksgpu.__file__)'` failed with "
 		"status 1.",
 		"meson.build:2:0", "build: {requires: [ksgpu]}"},
+	{"../../meson.build:1:1: ERROR: \n../../meson.build:2:1: ERROR: no such option\n",
+		E_FOREIGN, "no such option", "meson.build:2:0", ""},
 	{"csrc/a.cpp:2:9: error: cannot convert ‘const at::DeprecatedTypeProperties’ to "
 	 "‘c10::ScalarType’\n",
 		E_COMPILE,
