@@ -1,6 +1,6 @@
-/* Wheels of texts with NULs between them: METADATA, WHEEL, RECORD, a bill of materials and what `split` says of a part; the same
- * for a second wheel; the name of a file in the first one, and its content. Both are verified, together, and the verdicts
- * are documents that can be read. */
+/* Two wheels, each of texts with NULs between them: METADATA, WHEEL, RECORD, a bill of materials and what `split` says of a part. Then a
+ * file of each: its name, and of the first the size in decimal, each with a NUL, and the content. They are verified, together, and the
+ * verdicts are documents that can be read. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -47,6 +47,18 @@ static void read_again(struct arena *a, struct str text)
 	check(!e);
 }
 
+/* What is behind the texts, as a file of each wheel. */
+static void take_files(struct str rest, struct zip_input files[2])
+{
+	struct str digits;
+	uint64_t n = 0;
+	(void)str_cut(rest, 0, &files[0].name, &rest);
+	(void)str_cut(rest, 0, &digits, &rest);
+	n = str_u64(digits, 10, &n) && n < rest.n ? n : rest.n;
+	files[0].content = str_sub(rest, 0, n);
+	(void)str_cut(str_sub(rest, n, rest.n), 0, &files[1].name, &files[1].content);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
@@ -60,17 +72,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		S("amd_x_device_gfx1100-1.0/amd_x_device_gfx1100-1.0-py3-none-linux_x86_64.whl"));
 	struct strs paths = {.v = (struct str[]){host, device}, .n = 2};
 	struct target gpu = target_read(S("gfx1100"));
-	struct zip_input file = {.mode = 0644};
+	struct zip_input files[2] = {{.mode = 0644}, {.mode = 0644}};
+	struct str skipped;
 	const struct verify_options o = {.jobs = 1,
 		.policy = size % 2 ? 28 : 0,
 		.require = {.v = &gpu, .n = size % 3 ? 1 : 0},
+		.torch = size % 4 ? S("") : host,
 		.optional = size % 5};
 	for (unsigned i = 0; i < 2 * TEXTS; i++)
-		(void)str_cut(rest, 0, &file.name, &rest);
-	(void)str_cut(rest, 0, &file.name, &file.content);
+		(void)str_cut(rest, 0, &skipped, &rest);
+	take_files(rest, files);
 	check(!fs_mkdirs(path_dir(host)) && !fs_mkdirs(path_dir(device)));
-	write_wheel(&a, host, &both, file);
-	write_wheel(&a, device, &both, (struct zip_input){0});
+	write_wheel(&a, host, &both, files[0]);
+	write_wheel(&a, device, &both, files[1]);
 	struct err *e = verify_wheels(&a, &paths, &o, &all);
 	check(!e || e->code != E_INTERNAL);
 	if (!e) {
