@@ -256,7 +256,7 @@ static void note_value(struct wave_reader *r, size_t i)
 	}
 	if (votes)
 		map_put(&r->ballots, at(r, i), r);
-	bool thread = by_thread(r, i + 2, end);
+	bool thread = end <= i + FAR && by_thread(r, i + 2, end);
 	bool new = is_name(r, i - 1) && !is_one_of(r, i - 1, "else do"); /* behind its type */
 	if (thread || new)
 		map_put(&r->threads, at(r, i), thread ? r : NULL);

@@ -27,7 +27,7 @@ static void check_ranges(const struct line_ranges *r, uint64_t lines)
 {
 	unsigned last = 0;
 	VEC_EACH (const struct line_range, x, r) {
-		check(x->from >= last && x->to >= x->from);
+		check(x->from > last && x->to >= x->from);
 		/* an #if without an end goes on forever */
 		check(x->to <= lines || (x->to == UINT_MAX && x == r->v + r->n - 1));
 		last = x->to;

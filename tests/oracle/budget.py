@@ -29,7 +29,8 @@ MB, MIB = 10 ** 6, 1 << 20
 SECONDS, MEMORY, OUTPUT = 5.0, 256 * MIB, 16 * MIB
 INFO = "demo-1.0.dist-info/"
 METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
-PROJECT = {"yaml": "rocsmith.yaml", "toml": "pyproject.toml", "cmake": "CMakeLists.txt", "setup": "setup.py"}
+PROJECT = {"yaml": "rocsmith.yaml", "toml": "pyproject.toml", "cmake": "CMakeLists.txt", "setup": "setup.py",
+    "cu": "a.cu"}
 WHEEL = b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-linux_x86_64\n"
 
 
@@ -710,6 +711,17 @@ def plan_setup_quotes():
     return b"environ['B_BACKEND']\n" * 180000
 
 
+@attack("plan-cu-assignments")
+def plan_cu_assignments():
+    return b"a=(" * 800000
+
+
+@attack("plan-cu-splices")
+def plan_cu_splices():
+    """One directive of many lines, in each of which it seems to begin."""
+    return b"#define A \\\n" * 300000
+
+
 # ---- running them ----
 def make(path, fn):
     pid = os.fork()  # its memory is not ours: what a child had before exec counts as the child's
@@ -783,7 +795,7 @@ def main():
             ways = [["report"]]
         elif name.startswith("plan"):
             path = path.rename(path.with_name(PROJECT[name.split("-")[1]]))
-            ways = [["plan", "--gpu", "gfx1100"]]
+            ways = [["plan", "--gpu", "gfx90a"]]
         if head == b"PK":
             path = path.rename(path.with_name(WHEEL_NAME))
             ways = [["inspect", "--kernels"], ["verify", "--json", "--require", "gfx90a"]]

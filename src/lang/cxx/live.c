@@ -249,9 +249,9 @@ struct live_lines live_lines(struct arena *a, struct str text, bool by_torch)
 	struct live l = {.a = a};
 	struct lex x = lex_new(text, S(""));
 	struct tok t = {0};
-	for (bool hash = false; lex_try(&x, &t) && t.kind != TOK_END;
-		hash = tok_is(&x, &t, S("#"))) {
-		if (!hash || t.kind != TOK_IDENT || !str_eq(x.directive, tok_text(&x, &t)))
+	while (lex_try(&x, &t) && t.kind != TOK_END) {
+		/* the word that names the directive, not one that looks like it further on */
+		if (!x.directive.n || tok_text(&x, &t).p != x.directive.p)
 			continue;
 		struct live_condition r = {
 			.s = lex_rest_of_line(&x), .first = by_torch ? 0 : WITH_TORCH};
