@@ -52,7 +52,7 @@ static const struct {
 	{"/* __shfl_sync(0xffffffff, v, 0) */ s = \"__shfl_sync(0xffffffff, v, 0)\";", ""},
 	/* 32 */
 	{"int lane = threadIdx.x % 32;", "1:12 size"},
-	{"#ifdef X #if 0\n#endif\nint lane = threadIdx.x % 32;", "3:12 size"},
+	{"#ifdef USE_CUFILE #ifdef X\n#endif\nint lane = threadIdx.x % 32;", "3:12 size"},
 	{"int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;", "1:12 size, 1:37 size"},
 	{"int n_warps = (blockDim.x + 31) / 32; __syncwarp();", "1:15 size"},
 	{"int tid = threadIdx.y * 8 + threadIdx.x; f(tid & 0x1f); __syncwarp();", "1:44 size"},
