@@ -173,9 +173,14 @@ static struct err *read_foreign(
 }
 
 /* Checks the sources and modules of our own build. */
-static struct err *check_modules(struct arena *a, struct plan *p, struct str path)
+static struct err *check_modules(
+	struct arena *a, struct plan *p, const struct node *list, struct str path)
 {
 	MAP(sources, a);
+	NODE_EACH (n, list)
+		if (!node_text(n, S("language"), S("")).n)
+			return wrong(path, "the source '%.*s' has no 'language'",
+				STR(node_text(n, S("path"), S(""))));
 	if (!p->sources.n)
 		return wrong(path, "the plan has no sources");
 	VEC_EACH (struct plan_source, s, &p->sources) {
@@ -289,7 +294,8 @@ struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 	const struct node *foreign = node_get(root, S("build"));
 	if (!foreign && plan->hipify.mode == HIPIFY_TORCH)
 		return wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
-	TRY(foreign ? read_foreign(a, plan, foreign, path) : check_modules(a, plan, path));
+	TRY(foreign ? read_foreign(a, plan, foreign, path)
+		    : check_modules(a, plan, node_member(root, S("sources")), path));
 	if (!plan->gpus.n)
 		return wrong(path, "the plan names no GPU target");
 	struct err *e = plan_targets(a, &plan->gpus, &targets);

@@ -163,6 +163,7 @@ static const struct {
 	{"\"version\": \"1.0\"", "\"version\": \"\"", "no project name or version"},
 	{"\"file\": \"saxpy/libsaxpy.so\"", "\"file\": \"\"", "no usable 'file'"},
 	{"\"language\": \"hip\"", "\"language\": \"cuda\"", "'language' does not take 'cuda'"},
+	{"\"language\": \"hip\"", "\"language\": null", "'src/a.cu' has no 'language'"},
 	/* what must stay inside */
 	{"\"path\": \"src/a.cu\"", "\"path\": \"/etc/passwd\"", "outside of the project"},
 	{"\"output\": \"src/a.hip\"", "\"output\": \"../a.hip\"", "outside of the project"},
