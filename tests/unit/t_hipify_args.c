@@ -126,6 +126,8 @@ static void what_is_no_call_stays(void **state)
 		{"x.__shfl_sync_(m, v)", "x.__shfl_sync_(m, v)"},
 		{"__syncthreads();", "__syncthreads();"},
 		{"__syncthreads_or(m);", "__syncthreads_or(m);"},
+		/* a file that another one includes within a call */
+		{"__shfl_sync(m\n#include \"more.h\"", "__shfl_sync(m\n#include \"more.h\""},
 	};
 	CHECK_ALL(texts);
 }

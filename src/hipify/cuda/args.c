@@ -124,13 +124,24 @@ void args_after(struct engine *e, const struct tok *t)
 	}
 }
 
+/* Is the last token part of a preprocessor line? A bracket behind it would be one, too. */
+static bool ends_in_directive(const struct engine *e)
+{
+	struct str before = str_sub(e->l.s, 0, e->prev.from);
+	size_t newline = str_rchr(before, '\n');
+	struct str line = str_sub(e->l.s, newline < before.n ? newline + 1 : 0, e->prev.to);
+	return str_starts(str_trim(line), S("#"));
+}
+
 void args_close_all(struct engine *e, bool directive_only)
 {
+	bool apart = !directive_only && e->frames.n && ends_in_directive(e);
 	while (e->frames.n) {
 		struct frame *f = &e->frames.v[e->frames.n - 1];
 		if (directive_only && !f->directive)
 			return;
-		if (f->open && e->depth > f->depth) /* hipify_text() drops an edit of nothing */
+		if (f->open &&
+			(e->depth > f->depth || apart)) /* hipify_text() drops an edit of nothing */
 			e->ret->edits.v[f->opening].with = S("");
 		else
 			close_argument(e, f, e->prev.to);
