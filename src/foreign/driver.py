@@ -9,6 +9,7 @@ rocm       makes the installed torch look like one for ROCm           hip= cc= c
 RESULT gets the answer, one JSON object. The current folder is our copy of the project.
 """
 import ast
+import contextlib
 import ctypes
 import importlib
 import importlib.util
@@ -616,7 +617,8 @@ try:
     answer = {"requires": requires, "wheel": wheel, "editable": editable, "load": load, "torch": torch, "rocm": rocm}[what]()
 except ModuleNotFoundError as e:
     if e.name and "." not in e.name:
-        print(f"rocsmith: modules that are not there: {', '.join(lacking(e))}", flush=True)
+        with contextlib.suppress(Exception):  # which other ones there are must not hide the one that stopped it
+            print(f"rocsmith: modules that are not there: {', '.join(lacking(e))}", flush=True)
     raise
 with open(result + ".part", "w", encoding="utf-8") as f:
     json.dump(answer, f)

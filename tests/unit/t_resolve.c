@@ -3,6 +3,7 @@
 
 #define KIT_MORE                                                                                   \
 	struct get_search search;                                                                  \
+	struct str config;                                                                         \
 	struct get_packages got;                                                                   \
 	struct archive_items all;
 #include "unit/kit.h"
@@ -30,6 +31,8 @@ static int begin(void **state)
 	assert_ok(fs_mkdirs(at(f, "wheels")));
 	f->search = (struct get_search){
 		.python = S("3.12"), .minor = 12, .glibc = 36, .machine = S("x86_64")};
+	f->config = S("{}"); /* pip need not be asked */
+	f->search.vendor.config = f->search.pip.config = &f->config;
 	strs_add(&f->a, &f->search.vendor.links, at(f, "wheels"));
 	strs_add(&f->a, &f->search.pip.links, at(f, "wheels"));
 	return 0;
