@@ -1,6 +1,6 @@
 # A thin front for meson and ninja; CONTRIBUTING.md says more.
 #
-#   make          build/rocsmith        make check       what is proved in 22 minutes on 2 CPUs
+#   make          build/rocsmith        make check       what is proved in some twenty minutes on 2 CPUs
 #   make demo     out/demo/*.whl        make check-fast  the same without scripts: two minutes, no network
 #   make bench    us against peers      make check-slow  all of PyTorch, long fuzzing, hundreds of kills
 #   make doc      build/doc: the pages  make install     PREFIX=/usr/local DESTDIR=
