@@ -128,6 +128,7 @@ static void what_is_no_call_stays(void **state)
 		{"__syncthreads_or(m);", "__syncthreads_or(m);"},
 		/* a file that another one includes within a call */
 		{"__shfl_sync(m\n#include \"more.h\"", "__shfl_sync(m\n#include \"more.h\""},
+		{"__shfl_sync(m\n#define A \\\n x", "__shfl_sync(m\n#define A \\\n x"},
 	};
 	CHECK_ALL(texts);
 }

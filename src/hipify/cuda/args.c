@@ -124,18 +124,10 @@ void args_after(struct engine *e, const struct tok *t)
 	}
 }
 
-/* Is the last token part of a preprocessor line? A bracket behind it would be one, too. */
-static bool ends_in_directive(const struct engine *e)
-{
-	struct str before = str_sub(e->l.s, 0, e->prev.from);
-	size_t newline = str_rchr(before, '\n');
-	struct str line = str_sub(e->l.s, newline < before.n ? newline + 1 : 0, e->prev.to);
-	return str_starts(str_trim(line), S("#"));
-}
-
 void args_close_all(struct engine *e, bool directive_only)
 {
-	bool apart = !directive_only && e->frames.n && ends_in_directive(e);
+	/* a bracket at the end of a preprocessor line would be part of it */
+	bool apart = !directive_only && e->ends_in_directive;
 	while (e->frames.n) {
 		struct frame *f = &e->frames.v[e->frames.n - 1];
 		if (directive_only && !f->directive)

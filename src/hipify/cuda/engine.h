@@ -34,6 +34,7 @@ struct engine {
 	struct str (*operand)(struct engine *e, struct str text);
 	struct tok prev, prev2; /* the last two tokens, line ends not counted */
 	struct tok outer_prev;  /* the last token outside preprocessor lines */
+	bool ends_in_directive; /* the text ends within a preprocessor line */
 	VEC(struct frame) frames;
 	const struct arg_rule *pending; /* the rule of the identifier just seen */
 	unsigned depth, outer_depth;    /* open brackets, now and before the current directive */

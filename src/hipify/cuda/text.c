@@ -153,6 +153,7 @@ static void one_token(struct engine *e, const struct tok *t)
 		args_close_all(e, true);
 		e->depth = e->outer_depth;
 		e->prev = e->outer_prev;
+		e->ends_in_directive = t->from == e->l.s.n;
 		e->skip_guard = false;
 		return;
 	}
