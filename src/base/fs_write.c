@@ -159,8 +159,8 @@ static struct err *remove_at(struct str path, bool only_empty)
 	int r = e ? 0 : unlinkat(at.dir, at.name, only_empty ? AT_REMOVEDIR : 0);
 	if (r < 0 && errno == EISDIR)
 		r = unlinkat(at.dir, at.name, AT_REMOVEDIR);
-	if (r < 0 && errno == EROFS) /* said of what is not there, too */
-		r = fs_present(path) ? unlinkat(at.dir, at.name, 0) : 0;
+	if (r < 0 && errno == EROFS) /* said of what is not there, too: then it becomes ENOENT */
+		(void)fstatat(at.dir, at.name, &(struct stat){0}, AT_SYMLINK_NOFOLLOW);
 	if (r < 0 && !(only_empty && (errno == ENOTEMPTY || errno == EEXIST)))
 		e = err_errno("cannot remove '%.*s'", STR(path));
 	if (e && e->code == E_NOENT)
