@@ -306,17 +306,22 @@ static struct err *read_metadata(struct resolving *r, const struct get_wishes *w
 
 /* ---- requirements ---- */
 
+static struct err *put_wish(struct resolving *r, struct get_wishes *to, struct get_wish w)
+{
+	if (w.r.url.n)
+		return err_new(E_PLAN, "'%.*s' requires '%.*s' from an address of its own",
+			STR(w.by), STR(w.r.name));
+	*VEC_PUSH(r->a, to) = w;
+	return NULL;
+}
+
 static struct err *add_wish(
 	struct resolving *r, struct get_wishes *to, struct str text, struct str by)
 {
 	struct get_wish w = {.text = text, .by = by};
 	TRY_CTX(requirement_parse(text, &w.r), "'%.*s'%s%.*s is no requirement", STR(text),
 		by.n ? " of " : "", STR(by));
-	if (w.r.url.n)
-		return err_new(E_PLAN, "'%.*s' requires '%.*s' from an address of its own", STR(by),
-			STR(w.r.name));
-	*VEC_PUSH(r->a, to) = w;
-	return NULL;
+	return put_wish(r, to, w);
 }
 
 /* Is the requirement that of an extra? */
@@ -341,20 +346,20 @@ static bool is_of_family(struct resolving *r, const struct requirement *q, struc
 static struct err *expand(
 	struct resolving *r, struct get_project *p, struct str extra, struct get_wishes *ret)
 {
-	struct get_wish w;
 	if (str_eq(p->name, S("rocm")) && !dist_header(&p->headers, "Requires-Dist"))
 		return add_wish(r, ret,
 			str_fmt(r->a, "rocm-sdk-%.*s==%.*s", STR(extra.n ? extra : S("core")),
 				STR(p->chosen->version)),
 			p->name);
 	VEC_EACH (const struct dist_header, h, &p->headers) {
+		struct get_wish w = {.text = h->value, .by = p->name};
 		if (!dist_header_is(h, "Requires-Dist"))
 			continue;
-		TRY_CTX(requirement_parse(h->value, &w.r), "'%.*s' requires '%.*s'", STR(p->name),
-			STR(h->value));
+		TRY_CTX(dist_header_requirement(r->a, h, &w.r), "'%.*s' requires '%.*s'",
+			STR(p->name), STR(h->value));
 		if (extra.n ? is_of_extra(r, &w.r, extra) || is_of_family(r, &w.r, extra)
 			    : requirement_may_hold(&w.r, r->s->python, r->s->machine, S("")))
-			TRY(add_wish(r, ret, h->value, p->name));
+			TRY(put_wish(r, ret, w));
 	}
 	return NULL;
 }

@@ -8,7 +8,7 @@
 	struct archive_items all;
 #include "unit/kit.h"
 
-/* Makes wheels of lines "NAME VERSION REQUIREMENT,..." in `wheels`. */
+/* Makes wheels of lines "NAME VERSION REQUIREMENT&..." in `wheels`; "~" breaks the line of a requirement. */
 static void make_wheels(struct fixture *f, const char *lines)
 {
 	struct proc p = {.cwd = f->dir, .input = str_from(lines)};
@@ -16,7 +16,8 @@ static void make_wheels(struct fixture *f, const char *lines)
 		"import sys, zipfile\n"
 		"for line in sys.stdin:\n"
 		"    name, version, *needs = line.split()\n"
-		"    needs = ''.join(f'Requires-Dist: {n}\\n' for n in ''.join(needs).split('&'))\n"
+		"    needs = ''.join(f'Requires-Dist: {n}\\n' for n in ''.join(needs).replace('~', "
+		"'\\n ').split('&'))\n"
 		"    with zipfile.ZipFile(f'wheels/{name}-{version}-py3-none-any.whl', 'w') as z:\n"
 		"        z.writestr(f'{name}-{version}.dist-info/METADATA',\n"
 		"            f'Name: {name}\\nVersion: {version}\\n' + needs * (len(needs) > "
@@ -59,7 +60,7 @@ static void found(struct fixture *f, const char *want)
 static void requirements_of_several_are_met_by_one_version(void **state)
 {
 	struct fixture *f = *state;
-	make_wheels(f, "one 1.0 base>=1.2\ntwo 1.0 base<2\nbase 1.0\nbase 1.5\nbase 2.0\n");
+	make_wheels(f, "one 1.0 base~>=1.2\ntwo 1.0 base<2\nbase 1.0\nbase 1.5\nbase 2.0\n");
 	assert_ok(resolve(f, "one", "two"));
 	found(f, "base 1.5 one 1.0 two 1.0");
 	assert_str(f->got.v[0].by, "one");
