@@ -26,7 +26,7 @@ enum {
 	RUN_MAX = 4000, /* bytes of a pattern */
 	BLANKS_MAX = 3, /* in a run: the more, the likelier a wrapped line breaks it */
 	LEAST = 7,      /* bits; less is found everywhere */
-	ENOUGH = 90,    /* bits; more is not better */
+	ENOUGH = 40,    /* bits; more is not better */
 };
 
 enum kind { CHARACTER, CLASS, ANY, START, NOTHING, GROUP };
@@ -295,7 +295,7 @@ static bool add_piece(struct run *r, const struct piece *p)
 static double score_of(const struct run *r)
 {
 	double bits = fmin(r->bits - r->discount, ENOUGH);
-	return r->blanks > BLANKS_MAX ? -1 : bits - r->blanks - 0.001 * (double)strlen(r->text);
+	return r->blanks > BLANKS_MAX ? -1 : bits - r->blanks - 0.02 * (double)strlen(r->text);
 }
 
 static void keep_best(struct run *best, const struct run *r)

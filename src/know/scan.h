@@ -1,7 +1,7 @@
 /* Searches blocks of text for many patterns at once, by Hyperscan (or Vectorscan, which has the same interface). The
  * library is opened only when the first scan is made, since its relocations take longer than the whole start of any
  * other command. Patterns are PCRE as supported by Hyperscan; '^' and '$' match at lines. Compiling the patterns of
- * `explain` takes a quarter of a second, so tools/gen_scan.c does it at build time; scan_new() compiles them again if
+ * `explain` takes a second and more, so tools/gen_scan.c does it at build time; scan_new() compiles them again if
  * the library on this machine has another version. Not thread-safe.
  */
 #pragma once
