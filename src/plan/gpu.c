@@ -55,8 +55,8 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 							 : "CMAKE_ARGS=-D";
 		bool known = env || cmake || own || core || g->passes_on;
 		struct strs *list = env || !(cmake || own || core) ? &f->env : &f->options;
-		if (w->kind == SWITCH_NONE || (w->on && !f->gpu_off))
-			continue;
+		if (w->kind == SWITCH_NONE || (w->on && !f->gpu_off) || (hip && !w->hip))
+			continue; /* nothing to turn on, or not beside its own way for HIP */
 		if (known && !said.n && w->hip == hip && g->sources) {
 			strs_fmt(a, list, "%s%.*s", before, STR(text));
 			strs_fmt(a, &set, "%.*s (%.*s)", STR(text), STR(w->place));
@@ -73,12 +73,10 @@ void gpu_choose(struct arena *a, const struct source_gpu *g, struct plan *plan)
 	const struct strs *first = set.n ? &set : said.n ? &said : &has;
 	if (first->n)
 		plan_explain(a, plan, "gpu code", str_join(a, first, S(", ")), "%s%s%.*s",
-			f->own_hip ? "the project's own way for AMD's GPUs, which it does not "
-				     "take unasked"
-			: set.n ? "the project leaves its code for GPUs out unless it is asked for "
-				  "it"
-			: said.n ? "asked for by rocsmith.yaml or your environment"
-				 : "found in the scripts of its build",
+			f->own_hip ? "the project's own way for AMD's GPUs, off unless asked for"
+			: set.n    ? "the project's code for GPUs, off unless asked for"
+			: said.n   ? "asked for by rocsmith.yaml or your environment"
+				   : "found in the scripts of its build",
 			first != &has && has.n ? "; its scripts have " : "",
 			STR(first != &has ? str_join(a, &has, S(", ")) : S("")));
 }
