@@ -114,22 +114,19 @@ static struct err *slim(struct arena *a, struct slim_args *o, const struct slim_
 	if (fs_is_dir(r->path))
 		return o->in_place ? slim_tree(a, k, wheel_slim_installed, r)
 				   : slim_folder(a, k, o->force, r);
-	/* in a folder, the file keeps its own name */
-	if (!o->in_place && into)
-		r->output = path_join(a, r->output, path_base(r->path));
 	TRY(fs_read_head(a, r->path, 4, &head));
-	if (str_eq(head, S("PK\3\4")) && o->in_place)
+	bool wheel = str_eq(head, S("PK\3\4"));
+	if (wheel && o->in_place)
 		return err_hint(
 			err_new(E_USAGE, "'%.*s' is a wheel: --in-place is for files and folders",
 				STR(r->path)),
 			"--output takes the folder for the smaller one");
-	if (str_eq(head, S("PK\3\4"))) {
-		if (!str_ends(r->output, S(".whl")))
-			say_warning("pip installs no file named '%.*s': with '-o %.*s/' the "
-				    "wheel keeps its name, in a folder",
-				STR(path_base(r->output)), STR(r->output));
+	/* in a folder, the file keeps its own name; pip installs no wheel that is not called one */
+	into |= wheel && !str_ends(r->output, S(".whl"));
+	if (!o->in_place && into)
+		r->output = path_join(a, r->output, path_base(r->path));
+	if (wheel)
 		return wheel_slim(a, k, o->force, o->common.jobs, r);
-	}
 	if (r->without.n)
 		return err_new(E_USAGE, "--without is for folders and wheels");
 	if (into && !fs_writes_forbidden())

@@ -180,7 +180,6 @@ with zipfile.ZipFile("p-1-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED, compress
             z.write(path, path[2:])
     z.writestr("p-1.dist-info/RECORD", "\n".join([*rows, "p-1.dist-info/RECORD,,"]) + "\n")
 PY
-mkdir small
 "$ROCSMITH" slim -q --gpu gfx1030 p-1-py3-none-any.whl -o small >/dev/null
 "$ROCSMITH" verify -q --require gfx1030 small/p-1-py3-none-any.whl >/dev/null
 python3 - <<'PY'
