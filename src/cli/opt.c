@@ -284,7 +284,8 @@ struct err *command_find(const struct command *all, const struct strs *argv,
 	const struct command **ret, size_t *ret_words)
 {
 	ARENA(a);
-	struct strs firsts = {0}, subs = {0}; /* subs: the subcommands of the group argv[0] */
+	/* subs: the subcommands of the group argv[0]; homes: the commands whose last word it is */
+	struct strs firsts = {0}, subs = {0}, homes = {0};
 	*ret_words = 0;
 	COMMAND_EACH (c, all) {
 		size_t n = name_matches(c, argv);
@@ -299,6 +300,8 @@ struct err *command_find(const struct command *all, const struct strs *argv,
 		struct str first, second;
 		if (str_cut(str_from(c->name), ' ', &first, &second) && str_eq(first, argv->v[0]))
 			strs_add(&a, &subs, second);
+		if (second.n && str_eq(second, argv->v[0]))
+			strs_fmt(&a, &homes, "'%s'", c->name);
 		strs_add(&a, &firsts, first);
 	}
 	if (subs.n && argv->n < 2)
@@ -307,6 +310,8 @@ struct err *command_find(const struct command *all, const struct strs *argv,
 	struct str word = argv->v[subs.n ? 1 : 0];
 	struct err *e =
 		err_new(E_USAGE, "unknown %s '%.*s'", subs.n ? "subcommand" : "command", STR(word));
+	if (homes.n && !subs.n)
+		return err_hint(e, "did you mean %.*s?", STR(str_join(&a, &homes, S(" or "))));
 	err_near(e, word, subs.n ? &subs : &firsts);
 	if (subs.n)
 		return err_hint(e, "'rocsmith %.*s -h' lists its commands", STR(argv->v[0]));
