@@ -64,9 +64,9 @@ struct err *source_spec_parse(struct arena *a, struct str word, struct source_sp
 		ret->version = str_sub(rest, at + 2, rest.n);
 		if (consists_of(ret->package, "._-") && consists_of(ret->version, ".+!_-"))
 			return NULL;
-		return wrong_word(
-			word, "sdist:NAME==VERSION, for example sdist:torch-scatter==2.1.2; 'pip "
-			      "index versions NAME' lists versions");
+		return wrong_word(word,
+			"sdist:NAME==VERSION, for example sdist:torch-scatter==2.1.2; 'pip "
+			"index versions NAME' lists versions");
 	}
 	if (str_starts(word, S("git:")) && !fs_is_dir(word)) {
 		size_t at = str_rchr(word, '#');
