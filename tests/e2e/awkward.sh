@@ -21,6 +21,22 @@ rs explain - <&- >log 2>&1 && no 'no standard input'
 grep -q "cannot read 'stdin'" log || no 'no standard input'
 ok 'a standard input that is closed is no empty log'
 
+# ---- a pipe with a name is opened before anybody writes to it ----
+mkfifo pipe
+rs explain pipe >log 2>&1 &
+sleep 1
+timeout 60 sh -c 'echo "error: invalid target ID gfx0" >pipe' || no 'explain did not wait for who writes to a pipe'
+wait $! || true
+grep -q 'gfx0' log || no 'what came through the pipe is explained'
+ok 'a pipe is waited for'
+rs explain pipe >log 2>&1 &
+sleep 1
+kill $!
+status=0
+wait $! || status=$?
+[ $status = 143 ] || no "waiting for a pipe is interrupted: status $status"
+ok 'until it is interrupted'
+
 # ---- disks ----
 if ! [ "$(id -u)" = 0 ] || ! mkdir full ro || ! mount -t tmpfs -o size=12k none full 2>/dev/null; then
 	echo 'skip awkward: disks need root, and a kernel that lets it mount'
