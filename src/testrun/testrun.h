@@ -70,7 +70,7 @@ struct test_evidence {
 	struct strs kernel; /* lines of the kernel's log about GPUs, from processes that died */
 	struct str logs;    /* the folder with the logs; "" once it is removed */
 	VEC(struct test_result) tests;
-	struct str sha256; /* of the document that it was read from */
+	struct str sha256; /* the hash of the document that it was read from */
 };
 extern const struct json_field evidence_fields[]; /* schema rocsmith.test/1 */
 

@@ -17,6 +17,7 @@ static void check(bool good)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = {"1.journal", "1.xml", "2.journal", "2.xml", "other"};
+	static struct log_patterns *patterns; /* what is known of logs is loaded once */
 	ARENA(a);
 	const char *tmp = getenv("TMPDIR");
 	struct str text, rest = {.p = (const char *)data, .n = size};
@@ -29,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.driver = &driver,
 		.out = &out,
 		.results.a = &a,
-		.excluded.a = &a};
+		.excluded.a = &a,
+		.patterns = patterns};
 	struct test_start s = {.folder = dir,
 		.log = S("no.log"),
 		.died = S("killed by SIGSEGV"),
@@ -53,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(e || out.tests.n <= r.results.n + r.excluded.n);
 	check(junit_text(&a, &out).n && json_document(&a, 0, evidence_fields, &out).n);
 	err_free(e);
-	test_run_end(&r);
+	patterns = r.patterns;
 	err_free(fs_remove_tree(dir));
 	return 0;
 }
