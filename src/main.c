@@ -101,6 +101,8 @@ int main(int argc, char **argv)
 			out.status = 128 + cancel_signal();
 		err_free(e);
 	}
+	if (out.status)
+		fs_outputs_end();
 	trace_close();
 	return out.status;
 }

@@ -110,6 +110,8 @@ struct err *err_detail(struct err *e, struct str text)
 {
 	free(e->detail);
 	e->detail = copy(text);
+	for (size_t i = 0; i < text.n; i++) /* a NUL would end it */
+		e->detail[i] = e->detail[i] ? e->detail[i] : ' ';
 	return e;
 }
 

@@ -156,6 +156,10 @@ void fs_out_abandon(struct fs_out *o);
 
 /* ---- folders and names ---- */
 MUST_USE struct err *fs_mkdirs(struct str path); /* also its parents; fine if it exists */
+/* The same for a folder that results are put into. fs_outputs_end(), the last step of a main that fails, removes those of
+ * the folders made here that are still empty. */
+MUST_USE struct err *fs_make_output(struct str dir);
+void fs_outputs_end(void);
 MUST_USE struct err *fs_rename(struct str from, struct str to);     /* and fsyncs the folder */
 MUST_USE struct err *fs_exchange(struct str one, struct str other); /* each gets the other's name */
 MUST_USE struct err *fs_symlink(struct str target, struct str path); /* replaces atomically */

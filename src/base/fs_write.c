@@ -63,6 +63,31 @@ struct err *fs_mkdirs(struct str path)
 	return fs_is_dir(path) ? NULL : make_dirs(path, fs_in_place(path) ? 0755 : 0777);
 }
 
+static struct made_outputs {
+	pthread_mutex_t lock;
+	struct arena a;
+	struct strs dirs;
+} made = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct err *fs_make_output(struct str dir)
+{
+	pthread_mutex_lock(&made.lock);
+	struct str at = path_clean(&made.a, dir);
+	for (; !fs_present(at); at = path_dir(at))
+		strs_add(&made.a, &made.dirs, at);
+	pthread_mutex_unlock(&made.lock);
+	return fs_mkdirs(dir);
+}
+
+void fs_outputs_end(void)
+{
+	strs_sort(&made.dirs); /* a folder stands before those in it */
+	while (made.dirs.n)
+		err_free(fs_remove_empty(made.dirs.v[--made.dirs.n]));
+	arena_free(&made.a);
+	made.dirs = (struct strs){0};
+}
+
 struct err *fs_move(struct str from, struct str to, bool over)
 {
 	FS_AT(old);

@@ -52,7 +52,8 @@ MUST_USE struct err *cache_open(const struct cache_wish *wish, struct cache **re
 bool cache_get(struct arena *a, struct cache *c, const struct digest *key, struct cache_entry *ret);
 /* Objects of more than 1 GiB are not kept. */
 void cache_put(struct cache *c, const struct digest *key, const struct cache_entry *entry);
-/* Lets programs of this user use the cache through a socket in dir, until cache_reclaimp() has waited for those that ask. */
+/* Lets programs of this user use the cache through a socket in dir, until cache_reclaimp() has waited for those that ask. *ret
+ * is NULL, and nobody lends, where no thread can be started. */
 struct cache_lent;
 MUST_USE struct err *cache_lend(struct cache *c, struct str dir, struct cache_lent **ret);
 void cache_reclaimp(struct cache_lent **l);

@@ -57,22 +57,6 @@ static struct err *answer_all(struct arena *tmp, void *user)
 	}
 }
 
-struct err *cache_lend(struct cache *c, struct str dir, struct cache_lent **ret)
-{
-	ARENA(tmp);
-	struct str path = path_join(&tmp, dir, S(CACHE_SOCKET));
-	TRY(fs_remove(path)); /* left by a build that was killed */
-	int fd = cache_socket(dir, true);
-	if (fd < 0)
-		return err_errno("cannot listen at '%.*s'", STR(path));
-	struct cache_lent *l = *ret = xmalloc(sizeof(*l));
-	*l = (struct cache_lent){.c = c, .fd = fd, .pool = pool_new(ANSWERING + 1)};
-	l->path = str_dup(&l->a, path);
-	for (int i = 0; i < ANSWERING; i++)
-		pool_add(l->pool, answer_all, l);
-	return NULL;
-}
-
 void cache_reclaimp(struct cache_lent **l)
 {
 	if (!*l)
@@ -84,4 +68,25 @@ void cache_reclaimp(struct cache_lent **l)
 	arena_free(&(*l)->a);
 	free(*l);
 	*l = NULL;
+}
+
+struct err *cache_lend(struct cache *c, struct str dir, struct cache_lent **ret)
+{
+	ARENA(tmp);
+	struct str path = path_join(&tmp, dir, S(CACHE_SOCKET));
+	TRY(fs_remove(path)); /* left by a build that was killed */
+	int fd = cache_socket(dir, true);
+	if (fd < 0)
+		return err_errno("cannot listen at '%.*s'", STR(path));
+	struct cache_lent *l = *ret = xmalloc(sizeof(*l));
+	*l = (struct cache_lent){.c = c, .fd = fd, .pool = pool_new(ANSWERING + 1)};
+	l->path = str_dup(&l->a, path);
+	/* who asked would wait for an answer that comes when the build has ended: the build then does without */
+	if (pool_is_alone(l->pool)) {
+		cache_reclaimp(ret);
+		return NULL;
+	}
+	for (int i = 0; i < ANSWERING; i++)
+		pool_add(l->pool, answer_all, l);
+	return NULL;
 }

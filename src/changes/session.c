@@ -14,6 +14,12 @@ struct str changes_journal(struct arena *a, struct str dir, struct str name)
 	return path_join(a, dir, name.n ? name : S(".rocsmith"));
 }
 
+bool changes_made(struct str journal)
+{
+	ARENA(tmp);
+	return fs_exists(path_join(&tmp, journal, S("hipify.manifest")));
+}
+
 /* Waits in small steps, so that Ctrl-C takes effect. A restore may remove the journal after we create it and before we
  * open the lock in it; then we create it again. */
 struct err *base_lock(struct str journal, bool shared, int *ret_fd)
@@ -78,7 +84,7 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 	TRY(fs_guard(ret->root, &ret->tree));
 	if (ret->base.n) {
 		if (!shared)
-			TRY(fs_mkdirs(ret->base));
+			TRY(fs_make_output(ret->base));
 		TRY(fs_guard(ret->base, &ret->out));
 		ret->journal = changes_journal(a, ret->base, o->journal);
 		TRY(base_lock(ret->journal, shared, &ret->lock));
@@ -115,6 +121,13 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 void session_close(struct session *s)
 {
 	view_close(&s->view);
+	/* a run that failed before it wrote down its intent leaves no journal */
+	if (s->lock >= 0 && !s->request->look_only && !fs_writes_forbidden() &&
+		!changes_made(s->journal)) {
+		err_free(fs_remove(path_join(s->a, s->journal, S(".gitignore"))));
+		err_free(fs_remove(path_join(s->a, s->journal, S("hipify.lock"))));
+		err_free(fs_remove_empty(s->journal));
+	}
 	fd_closep(&s->lock);
 	fd_closep(&s->source_lock);
 	fs_unguardp(&s->out);

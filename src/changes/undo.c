@@ -53,12 +53,6 @@ static struct err *add_state(struct arena *a, const struct manifest *m, const st
 	return NULL;
 }
 
-bool changes_made(struct str journal)
-{
-	ARENA(tmp);
-	return fs_exists(path_join(&tmp, journal, S("hipify.manifest")));
-}
-
 struct err *changes_state(struct arena *a, struct str journal, struct change_entries *ret)
 {
 	CLEANUP(fd_closep) int lock = -1;

@@ -1,4 +1,6 @@
 /* rocsmith explain: finds the causes in the log of a build or a run, or explains an error code or an entry. */
+#include <poll.h>
+
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/address.h"
@@ -258,6 +260,8 @@ struct err *cmd_explain(struct arena *a, void *args)
 	if (fs_end(from_stdin ? 0 : fd) == FS_END_NEVER)
 		return err_hint(err_new(E_USAGE, "'%.*s' is a device, not a log", STR(name)),
 			"a log is a file or a pipe: dmesg | rocsmith explain -");
+	if (!from_stdin) /* a pipe with a name has no end before somebody has begun to write */
+		(void)!poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
 	s = stream_new(from_stdin ? 0 : fd, S(""), name);
 	TRY(log_patterns_new(&p));
 	TRY_CTX(log_read(a, p, s, &answer), "cannot explain '%.*s'", STR(name));

@@ -37,7 +37,7 @@ struct err *cmd_index(struct arena *a, void *args)
 			STR(str_join(a, &x->lacks, S(", "))));
 	if (x->refused)
 		out_fmt("%.*s: refused\n", STR(x->site));
-	else if (!o->common.quiet)
+	else if (!o->common.quiet || o->common.dry_run)
 		out_fmt("%.*s: %.*s of %.*s\n", STR(x->site),
 			STR(human_count(a, x->wheels.n, "wheel")),
 			STR(human_count(a, x->projects.n, "project")));

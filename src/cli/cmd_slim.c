@@ -130,7 +130,7 @@ static struct err *slim(struct arena *a, struct slim_args *o, const struct slim_
 	if (r->without.n)
 		return err_new(E_USAGE, "--without is for folders and wheels");
 	if (into && !fs_writes_forbidden())
-		TRY(fs_mkdirs(path_dir(r->output)));
+		TRY(fs_make_output(path_dir(r->output)));
 	return slim_file(a, k, o->in_place, o->force, r);
 }
 

@@ -163,8 +163,8 @@ struct err *cmd_test_diff(struct arena *a, void *args)
 	if (end && (*end || !(factor >= 1 && factor <= 1e6)))
 		return err_new(
 			E_USAGE, "--slower is a factor of at least 1, not '%.*s'", STR(o->slower));
-	TRY(evidence_read(a, o->before, &before));
-	TRY(evidence_read(a, o->now, &now));
+	TRY(evidence_read(a, o->before, true, &before));
+	TRY(evidence_read(a, o->now, true, &now));
 	test_diff(a, &before, &now, factor, &d);
 	o->common.status = d.failed.n > 0;
 	if (show_json(&o->common, test_diff_fields, &d))

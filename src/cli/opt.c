@@ -110,6 +110,8 @@ static struct err *no_value(const struct opt *o)
 static struct err *store(const struct parse *p, const struct opt *o, struct str value)
 {
 	void *at = p->args + o->off;
+	if (!value.n && (o->kind == OPT_PATH || o->kind == OPT_LIST)) /* "--output=$UNSET" */
+		return no_value(o);
 	switch (o->kind) {
 	case OPT_BOOL:
 		*(bool *)at = value.n > 0;

@@ -20,9 +20,9 @@ enum opt_kind {
 	OPT_COUNT, /* unsigned: the number of times it was given */
 	OPT_UINT,  /* unsigned */
 	OPT_STR,   /* struct str */
-	OPT_LIST,  /* struct strs; repeatable */
+	OPT_LIST,  /* struct strs; repeatable, and never "" */
 	OPT_WORDS, /* struct strs; repeatable, and split at commas */
-	OPT_PATH,  /* struct str; completes file names */
+	OPT_PATH,  /* struct str, never ""; completes file names */
 	OPT_ENUM,  /* unsigned: index into .choices */
 	OPT_POS,   /* struct str positional */
 	OPT_POSES, /* struct strs: all further positionals */

@@ -101,7 +101,7 @@ struct err *build_deliver_wheel(struct foreign *f, struct str out, struct build_
 		.scratch = path_join(a, f->tmp, S("wheel")),
 		.requires = plan_rocm_wheels(a, f->plan, f->sdk),
 		.jobs = f->jobs};
-	TRY(fs_mkdirs(out));
+	TRY(fs_make_output(out));
 	TRY_CTX(wheel_name_parse(a, f->result, &name),
 		"the back end's result '%.*s' cannot be installed", STR(path_base(f->result)));
 	check_names(f, &name, to);
@@ -203,7 +203,7 @@ struct err *build_deliver_tree(struct foreign *f, struct str out, struct build_r
 	struct str parent = path_abs(a, out), to = path_join(a, parent, f->plan->name);
 	struct str ours = path_join(a, parent, str_fmt(a, ".%.*s.rocsmith", STR(f->plan->name)));
 	struct fs_stage s = {.place = to};
-	TRY(fs_mkdirs(out));
+	TRY(fs_make_output(out));
 	if (fs_present(to) && !fs_present(ours))
 		return err_hint(
 			err_new(E_USAGE, "'%.*s' exists already, and rocsmith did not make it",

@@ -76,14 +76,14 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 	struct sum seal;
 	struct digest d = {.n = sizeof(seal.b)};
 	bool other = false;
+	TRY(fs_make_output(m->state));
 	TRY(fs_check_way(m->state));
 	/* a folder that came with a tree may hold results, too; so it has to carry a hash by this user's key */
 	TRY(seal_of(str_fmt(a, "matrix\n%.*s\n%.*s", STR(m->state), STR(m->file)), &seal));
 	memcpy(d.b, seal.b, sizeof(seal.b));
 	struct str own = str_fmt(a, "{\"schema\":\"rocsmith.matrix-folder/1\",\"seal\":\"%.*s\"}\n",
 		STR(digest_hex(a, &d)));
-	if (fs_exists(m->state))
-		TRY(fs_list(a, m->state, &there));
+	TRY(fs_list(a, m->state, &there));
 	TRY(fs_read_opt(a, path, RESULT, &text));
 	if (text.p && !str_eq(text, own))
 		return err_hint(err_new(E_USAGE,
@@ -98,7 +98,6 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 		return err_hint(err_new(E_USAGE, "'%.*s' is no folder of a matrix, and not empty",
 					STR(m->state)),
 			"name a new folder with -o");
-	TRY(fs_mkdirs(m->state));
 	return text.p ? NULL : fs_write(path, own, 0644);
 }
 

@@ -81,7 +81,7 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 	if (wanted && wheels.n)
 		strs_add(a, &w.requires, wheels);
 	ret->platform_why = platform.why;
-	TRY(fs_mkdirs(out));
+	TRY(fs_make_output(out));
 	TRY(wheel_build(a, &w, out, &ret->wheel));
 	TRY(fs_stat(ret->wheel, &st));
 	ret->wheel_size = (uint64_t)st.st_size;

@@ -263,7 +263,8 @@ struct err *json_fields_read(
 	const char **known = arena_array(a, n + 1, sizeof(*known));
 	for (size_t i = 0; i < n; i++)
 		known[i] = fields[i].key;
-	TRY(node_check_keys(map, known));
+	if (!fields[n].optional)
+		TRY(node_check_keys(map, known));
 	for (const struct json_field *f = fields; f->kind != FIELD_END; f++)
 		TRY(read_value(a, map, f, (char *)object + f->off));
 	return NULL;

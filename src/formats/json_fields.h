@@ -89,6 +89,8 @@ struct json_field {
 #define FIELDS_IN(T, part, ...) FIELDS_OF(__VA_ARGS__)(T, part., __VA_ARGS__) /* a struct in T */
 #define FIELDS_ONLY(T, ...) {FIELDS(T, __VA_ARGS__), {.kind = FIELD_END}} /* a whole table */
 #define FIELD_LAST(...) __VA_ARGS__, {.kind = FIELD_END} /* the last row of a table */
+/* The same for a table whose reader passes over keys that it does not have. */
+#define FIELD_OTHERS {.kind = FIELD_END, .optional = true}
 #define FIELD(k, T, member)                                                                        \
 	{.key = (k), .kind = FIELD_KIND(T, member), .off = offsetof(T, member)}
 #define FIELD_OPTIONAL(k, T, member)                                                               \

@@ -12,9 +12,22 @@ enum { MAX_NOTES = 12, MAX_DETAIL = 20, MAX_MORE = 5 };
 
 /* ---- one line ---- */
 
+/* A NUL would end the text that is shown of it. */
+static struct str without_nul(struct arena *a, struct str text)
+{
+	BUF(b, a);
+	if (str_chr(text, 0) == text.n)
+		return text;
+	buf_add(&b, text);
+	for (size_t i = 0; i < b.n; i++)
+		b.p[i] = b.p[i] ? b.p[i] : ' ';
+	return buf_str(&b);
+}
+
 static struct str without_colours(struct arena *a, struct str line)
 {
 	BUF(b, a);
+	line = without_nul(a, line);
 	if (str_chr(line, 033) == line.n)
 		return line;
 	line_plain(&b, line);
@@ -403,7 +416,7 @@ static struct err *python_error(const struct message_origin *o, struct str text)
 {
 	struct str line = S("");
 	struct message mine = {0};
-	bool more;
+	bool more, by_setuptools = false, in_script = false;
 	text = part_from(text, S("Traceback (most recent call last):"));
 	str_next(&text, '\n', &line);
 	while ((more = str_next(&text, '\n', &line)) && (!line.n || line.p[0] == ' ')) {
@@ -411,7 +424,17 @@ static struct err *python_error(const struct message_origin *o, struct str text)
 		struct str file = S("  File \""), path, rest, number;
 		if (!str_starts(line, file) ||
 			!str_cut(str_sub(line, file.n, line.n), '"', &path, &rest) ||
-			!str_starts(rest, S(", line ")) || !o->file(o->user, path).n)
+			!str_starts(rest, S(", line ")))
+			continue;
+		/* setuptools runs setup.py as a text; what setup.py itself runs so has no place */
+		by_setuptools |= str_ends(path, S("/setuptools/build_meta.py"));
+		if (by_setuptools && str_eq(path, S("<string>"))) {
+			bool script = !str_contains(rest, S(", in ")) ||
+				      str_ends(str_trim(rest), S(", in <module>"));
+			path = script && in_script ? S("") : S("setup.py");
+			in_script |= script;
+		}
+		if (!path.n || !o->file(o->user, path).n)
 			continue;
 		str_cut(str_sub(rest, 7, rest.n), ',', &number, &rest);
 		if (number_of(str_trim(number), &mine.line))
@@ -454,6 +477,7 @@ static struct err *ninja_error(const struct message_origin *o, struct str text)
 struct err *message_first_error(const struct message_origin *o, struct str text)
 {
 	struct message_block b, loose = {0};
+	text = without_nul(o->a, text);
 	struct str cmake = part_from(text, S(CMAKE_ERROR)),
 		   rest = str_sub(text, 0, text.n - cmake.n);
 	do {

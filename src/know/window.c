@@ -115,7 +115,7 @@ struct log_line window_told(struct window *w, struct arena *a, struct span line)
 	BUF(b, a);
 	line_plain(&b, (struct str){w->buf + line.from, line.to - line.from});
 	for (size_t i = 0; i < b.n; i++)
-		b.p[i] = b.p[i] == '\t' ? ' ' : b.p[i];
+		b.p[i] = b.p[i] == '\t' || !b.p[i] ? ' ' : b.p[i];
 	struct str text = b.n ? str_trim(str_sub(buf_str(&b), 0, LINE)) : S("");
 	return (struct log_line){window_number(w, line.from), text};
 }

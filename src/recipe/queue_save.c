@@ -96,7 +96,6 @@ struct err *queue_save(struct arena *a, struct queue *q)
 		TRY(fs_tempdir(a, S(""), &scratch));
 		stage.tree = path_join(a, scratch, S("tree"));
 	} else {
-		TRY(fs_mkdirs(path_dir(stage.place)));
 		TRY(fs_stage_begin(a, &stage));
 	}
 	w.dir = stage.tree;

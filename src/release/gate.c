@@ -7,11 +7,10 @@
 #include "lang/python/version.h"
 #include "testrun/testrun.h"
 
-struct evidence { /* rocsmith.test/1; it has more */
-	struct str path, verdict, gpu, python, sha256, suite, config;
+struct evidence {
+	struct str path;
 	struct strs gpus; /* the GPUs that tests saw; "cpu" if there was none */
-	uint64_t shard, shards, passed;
-	VEC(struct test_wheel) wheels;
+	struct test_evidence run;
 };
 struct waiver {
 	struct str gpu, python, name, reason, expires; /* gpu, python: "*" = any */
@@ -30,38 +29,13 @@ static const struct json_field waivers_fields[] = {
 
 static struct err *read_evidence(struct arena *a, struct str path, struct evidence *ret)
 {
-	ARENA(tmp);
-	struct json_list tests = {.name = path, .key = S("tests")}; /* the counts are enough */
-	const struct node *doc;
-	struct str text;
 	*ret = (struct evidence){.path = path};
-	struct err *e = fs_read(&tmp, path, EVIDENCE_TEXT, &text);
-	e = e ? e : json_list_open(a, text, &tests, &doc);
-	TRY_CTX(e, "cannot read the evidence '%.*s'", STR(path));
-	ret->sha256 = sha256_hex(a, text);
-	if (!str_eq(node_text(doc, S("schema"), S("")), S("rocsmith.test/1")))
-		return node_error(doc, E_SYNTAX, "'%.*s' is no result of a test (rocsmith.test/1)",
-			STR(path));
-	TRY(node_want_text(doc, S("verdict"), &ret->verdict));
-	TRY(node_want_text(doc, S("gpu"), &ret->gpu));
-	TRY(node_want_text(doc, S("python"), &ret->python));
-	struct str rest = ret->gpu.n ? ret->gpu : S("cpu"), gpu;
+	TRY_CTX(evidence_read(a, path, false, &ret->run), "cannot read the evidence '%.*s'",
+		STR(path));
+	struct str rest = ret->run.gpu.n ? ret->run.gpu : S("cpu"), gpu;
 	while (str_next(&rest, ',', &gpu))
 		strs_put(a, &ret->gpus, gpu);
-	ret->suite = node_text(doc, S("suite"), S(""));
-	ret->config = node_text(doc, S("config"), S(""));
-	ret->shard = node_u64(doc, S("shard"), 0);
-	ret->shards = node_u64(doc, S("shards"), 0);
-	const struct node *counts = node_get(doc, S("counts"));
-	ret->passed = counts ? node_u64(counts, S("passed"), 0) : 1;
-	NODE_EACH (w, node_member(doc, S("wheels"))) {
-		struct test_wheel *at = VEC_PUSH(a, &ret->wheels);
-		TRY(node_want_text(w, S("name"), &at->name));
-		TRY(node_want_text(w, S("sha256"), &at->sha256));
-	}
-	if (str_eq(ret->verdict, S("pass")) || str_eq(ret->verdict, S("fail")))
-		return NULL;
-	return node_error(doc, E_SYNTAX, "'%.*s' has no verdict", STR(path));
+	return NULL;
 }
 
 static struct err *read_waivers(struct arena *a, struct str path, struct waivers *ret)
@@ -97,7 +71,7 @@ static bool is_about(struct arena *a, const struct release_set *set, const struc
 	struct findings *ret)
 {
 	bool any = false;
-	VEC_EACH (const struct test_wheel, t, &e->wheels) {
+	VEC_EACH (const struct test_wheel, t, &e->run.wheels) {
 		struct str project = package_name(a, t->name, '-'), other = S("");
 		bool ours = false;
 		VEC_EACH (const struct release_wheel, w, set) {
@@ -159,7 +133,7 @@ static bool takes_part(const struct release_set *set, const struct release_wheel
 
 static bool has_wheel(const struct evidence *e, const struct release_wheel *w)
 {
-	VEC_EACH (const struct test_wheel, t, &e->wheels)
+	VEC_EACH (const struct test_wheel, t, &e->run.wheels)
 		if (is_hash_of(t, w))
 			return true;
 	return false;
@@ -174,16 +148,16 @@ struct gate_pair {
 
 /* Is every other shard of the same run, with this wheel, there, too? */
 static bool is_whole(
-	const struct gate_pair *p, const struct evidence *e, const struct release_wheel *w)
+	const struct gate_pair *p, const struct test_evidence *e, const struct release_wheel *w)
 {
-	for (uint64_t shard = 1; shard <= e->shards; shard++) {
+	for (unsigned shard = 1; shard && shard <= e->shards; shard++) {
 		bool there = false;
 		for (size_t i = 0; i < p->n && !there; i++) {
-			const struct evidence *o = &p->v[i];
+			const struct test_evidence *o = &p->v[i].run;
 			there = o->shard == shard && o->shards == e->shards &&
 				str_eq(o->suite, e->suite) && str_eq(o->config, e->config) &&
-				str_eq(o->gpu, e->gpu) && str_eq(o->python, e->python) &&
-				str_eq(o->verdict, S("pass")) && has_wheel(o, w);
+				str_eq(o->gpu, e->gpu) && str_eq(o->python, e->python) && o->pass &&
+				has_wheel(&p->v[i], w);
 		}
 		if (!there)
 			return false;
@@ -199,9 +173,9 @@ static bool counts_for(
 	bool gpu = strs_has(&e->gpus, p->gpu) || strs_has(&e->gpus, target_read(p->gpu).name);
 	VEC_EACH (const struct str, other, &e->gpus)
 		gpu = gpu || targets_serve(&own, *other);
-	return gpu && e->passed && str_eq(e->verdict, S("pass")) &&
-	       (!p->python.n || str_eq(e->python, p->python)) && has_wheel(e, w) &&
-	       is_whole(p, e, w);
+	return gpu && e->run.counts[TEST_PASSED] && e->run.pass &&
+	       (!p->python.n || str_eq(e->run.python, p->python)) && has_wheel(e, w) &&
+	       is_whole(p, &e->run, w);
 }
 
 /* The names of the evidence that together covers a GPU and a Python; ret_lacks: a wheel that none has. */
@@ -217,7 +191,7 @@ static struct str covered(struct arena *a, const struct gate_pair *p, struct str
 			if (tested)
 				strs_put(a, &by,
 					str_fmt(a, "%.*s sha256:%.*s", STR(path_base(e->path)),
-						STR(e->sha256)));
+						STR(e->run.sha256)));
 		}
 		if (!tested)
 			*ret_lacks = w->file;
@@ -266,11 +240,11 @@ struct err *release_judge(struct arena *a, const struct release_set *set, struct
 		TRY(read_evidence(a, *path, &e));
 		if (!is_about(a, set, &e, &io->findings))
 			continue;
-		if (str_eq(e.verdict, S("fail")))
+		if (!e.run.pass)
 			finding_say(a,
 				finding_add(a, &io->findings, "gate-failed", SEV_ERROR, *path),
 				"the test for %.*s and Python %.*s failed",
-				STR(str_join(a, &e.gpus, S(", "))), STR(e.python));
+				STR(str_join(a, &e.gpus, S(", "))), STR(e.run.python));
 		*VEC_PUSH(a, &all) = e;
 	}
 	TRY(read_waivers(a, io->waivers, &waivers));

@@ -207,7 +207,7 @@ static struct err *list_folder(struct publishing *p)
 	}
 	if (fs_writes_forbidden())
 		return NULL;
-	TRY(fs_mkdirs(p->dir));
+	TRY(fs_make_output(p->dir));
 	TRY(fs_guard(p->dir, &p->guard));
 	return fs_write(mark, S("{\"schema\": \"rocsmith.published/1\"}\n"), 0644 | FS_IF_CHANGED);
 }

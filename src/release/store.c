@@ -70,11 +70,14 @@ struct err *release_lock(struct arena *a, struct release_store *io)
 	struct str mark = path_join(a, io->dir, str_from(MARK));
 	if (fs_writes_forbidden())
 		return NULL;
-	TRY(fs_mkdirs(io->dir));
+	TRY(fs_make_output(io->dir));
 	TRY(fs_guard(io->dir, &io->guard));
 	TRY(progress_lock(path_join(a, io->dir, S(".lock")), &io->lock, "changes the store '%.*s'",
 		STR(io->dir)));
-	return fs_write(mark, S("{\"schema\": \"rocsmith.store/1\"}\n"), 0644 | FS_IF_CHANGED);
+	struct err *e =
+		fs_write(mark, S("{\"schema\": \"rocsmith.store/1\"}\n"), 0644 | FS_IF_CHANGED);
+	/* a folder with a lock alone would be no store, and not empty */
+	return e ? err_join(e, fs_remove(path_join(a, io->dir, S(".lock")))) : NULL;
 }
 
 void release_close(struct release_store *s)

@@ -505,16 +505,67 @@ struct err *sdk_shims_place(struct str dir)
 	return NULL;
 }
 
+/* Making the folder again removes what it has of its own, so it must be new, empty, or one of these. */
+static struct err *check_place(const struct shims *s, bool *ret_empty)
+{
+	struct strs names = {0};
+	if (fs_exists(s->self) || fs_exists(cc_file(s->a, s->dir, "cc.json")))
+		return NULL;
+	if (fs_present(s->dir))
+		TRY(fs_list(s->a, s->dir, &names));
+	/* a run that was killed may have come no further */
+	*ret_empty = !names.n || (names.n == 1 && str_eq(names.v[0], S(".rocsmith")));
+	return *ret_empty ? NULL
+			  : err_hint(err_new(E_USAGE, "'%.*s' has files that rocsmith did not make",
+					     STR(s->dir)),
+				    "name a new folder, or one that is empty");
+}
+
+static struct err *make_folder(struct shims *s, const struct cc_config *config, struct str key)
+{
+	struct arena *a = s->a;
+	const struct shim_options *o = s->o;
+	struct str made = cc_file(a, s->dir, "made");
+	bool same;
+	TRY(fs_receipt_check(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(s))), &same));
+	if (!same)
+		TRY_CTX(fill(s, key), "cannot make the folder '%.*s'", STR(s->dir));
+	if (config->log_dir.n)
+		TRY(fs_mkdirs(config->log_dir));
+	TRY(cc_config_write(a, s->dir, config));
+	if (o->cuda)
+		TRY(fs_write(cc_file(a, s->dir, "gpus"), str_join(a, &config->gpus, S("\n")),
+			0644 | FS_IF_CHANGED));
+	if (same)
+		return NULL;
+	if (config->loader.n) {
+		/* one run of clang shows that the loader, the libraries and clang's own folder match */
+		struct proc p = {0};
+		struct proc_result r;
+		proc_arg(a, &p, path_join(a, s->dir, S("llvm/bin/clang")).p, "-print-resource-dir",
+			NULL);
+		TRY_CTX(proc_check(a, &p, &r), "clang of the SDK '%.*s' does not run outside of it",
+			STR(s->sdk->name));
+		struct str include = path_join(a, str_trim(r.out), S("include"));
+		if (!fs_is_dir(include))
+			return err_new(E_SDK,
+				"clang of the SDK '%.*s' does not find its headers ('%.*s')",
+				STR(s->sdk->name), STR(include));
+	}
+	return fs_write(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(s))), 0644);
+}
+
 struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env)
 {
 	struct shims s = {.a = a, .sdk = sdk, .dir = path_abs(a, dir), .o = o};
 	struct cc_config config;
-	bool same;
+	bool empty = false;
 	s.prefix = sdk_outside(a, sdk, sdk->hip_path);
 	s.llvm = path_dir(sdk_outside(a, sdk, sdk->clang));
 	s.self = cc_file(a, s.dir, "rocsmith");
 	TRY(sdk_shims_place(s.dir));
+	TRY(check_place(&s, &empty));
 	/* another libc's headers must not be found before this machine's */
 	if (sdk->root.n && fs_exists(path_join(a, s.prefix, S("include/stdio.h"))))
 		return err_hint(
@@ -538,31 +589,13 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 		strs_add(a, &s.host, path);
 	}
 	environment(&s, ret_env);
-	struct str made = cc_file(a, s.dir, "made"), key = make_key(&s, &config);
-	TRY(fs_receipt_check(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(&s))), &same));
-	if (!same)
-		TRY_CTX(fill(&s, key), "cannot make the folder '%.*s'", STR(s.dir));
-	if (config.log_dir.n)
-		TRY(fs_mkdirs(config.log_dir));
-	TRY(cc_config_write(a, s.dir, &config));
-	if (o->cuda)
-		TRY(fs_write(cc_file(a, s.dir, "gpus"), str_join(a, &config.gpus, S("\n")),
-			0644 | FS_IF_CHANGED));
-	if (same)
-		return NULL;
-	if (config.loader.n) {
-		/* one run of clang shows that the loader, the libraries and clang's own folder match */
-		struct proc p = {0};
-		struct proc_result r;
-		proc_arg(a, &p, path_join(a, s.dir, S("llvm/bin/clang")).p, "-print-resource-dir",
-			NULL);
-		TRY_CTX(proc_check(a, &p, &r), "clang of the SDK '%.*s' does not run outside of it",
-			STR(sdk->name));
-		struct str include = path_join(a, str_trim(r.out), S("include"));
-		if (!fs_is_dir(include))
-			return err_new(E_SDK,
-				"clang of the SDK '%.*s' does not find its headers ('%.*s')",
-				STR(sdk->name), STR(include));
+	TRY(fs_make_output(s.dir));
+	struct err *e = make_folder(&s, &config, make_key(&s, &config));
+	if (e && empty) { /* as before */
+		struct strs names = {0};
+		e = err_join(e, fs_list(a, s.dir, &names));
+		VEC_EACH (const struct str, name, &names)
+			e = err_join(e, fs_remove_tree(path_join(a, s.dir, *name)));
 	}
-	return fs_write(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(&s))), 0644);
+	return e;
 }

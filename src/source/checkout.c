@@ -422,7 +422,7 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 	struct str want = p->commit, tree = p->tree, text;
 	bool ours, here = false;
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
-	TRY(fs_mkdirs(o->dir));
+	TRY(fs_make_output(o->dir));
 	TRY(fs_guard(o->dir, &guard)); /* its links may be a stranger's */
 	TRY(open_repository(a, o, marker, &ours));
 	if (want.n) {
@@ -501,7 +501,7 @@ struct err *checkout_run(
 	if (file)
 		TRY(read_given(a, r, &given));
 	if (!dry) {
-		TRY(fs_mkdirs(r->root));
+		TRY(fs_make_output(r->root));
 		TRY(progress_lock(path_join(a, r->root, S(".rocsmith.lock")), &lock,
 			"checks out into '%.*s'", STR(r->root)));
 		(void)fcntl(lock, F_SETFD, 0); /* git's processes hold it, too, if we are killed */

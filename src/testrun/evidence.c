@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "formats/xml.h"
 #include "testrun/testrun_int.h"
 
@@ -34,8 +35,10 @@ static void write_counts(struct json *j, const void *evidence)
 	json_close(j);
 }
 
-static const struct json_field evidence_wheel_fields[] =
-	FIELDS_ONLY(struct test_wheel, name, version, sha256);
+static const struct json_field evidence_wheel_fields[] = {
+	FIELDS(struct test_wheel, name, version, sha256),
+	FIELD_OTHERS,
+};
 static const struct json_field evidence_gpu_fields[] =
 	FIELDS_ONLY(struct machine_gpu, target, name, product, vram);
 static const struct json_field evidence_machine_fields[] = {
@@ -166,54 +169,60 @@ void evidence_judge(struct test_run *r, const struct test_skips *skips)
 
 /* ---- reading ---- */
 
-static struct err *read_test(struct arena *a, const struct node *row, struct test_evidence *ret)
+static const struct json_field read_fields[] = {
+	FIELD_LIST("wheels", struct test_evidence, wheels, evidence_wheel_fields),
+	FIELDS(struct test_evidence, gpu, python, suite, config, shard, shards),
+	FIELD_OTHERS,
+};
+
+static struct err *read_test(
+	struct arena *a, const struct node *row, bool keeps, struct test_evidence *ret)
 {
 	struct str id = S(""), outcome = S(""), message = S("");
+	unsigned o = 0;
 	TRY(node_want_text(row, S("id"), &id));
 	TRY(node_want_text(row, S("outcome"), &outcome));
 	TRY(node_want_text(row, S("message"), &message));
-	if (ret->tests.n == EVIDENCE_TESTS)
-		return node_error(row, E_LIMIT, "there are more than %d tests", EVIDENCE_TESTS);
-	struct test_result *t = VEC_PUSH(a, &ret->tests);
-	*t = (struct test_result){.id = str_dup(a, id),
-		.outcome = TEST_OUTCOMES,
-		.seconds = node_number(row, S("seconds"), 0),
-		.message = str_dup(a, message)};
-	for (unsigned i = 0; i < TEST_OUTCOMES; i++)
-		if (str_eq(outcome, str_from(test_outcomes[i])))
-			t->outcome = (enum test_outcome)i;
-	return id.n && t->outcome != TEST_OUTCOMES
-		       ? NULL
-		       : node_error(row, E_SYNTAX, "a test needs an id and a known outcome");
+	while (o < TEST_OUTCOMES && !str_eq(outcome, str_from(test_outcomes[o])))
+		o++;
+	if (!id.n || o == TEST_OUTCOMES)
+		return node_error(row, E_SYNTAX, "a test needs an id and a known outcome");
+	ret->counts[o]++;
+	if (keeps)
+		*VEC_PUSH(a, &ret->tests) = (struct test_result){.id = str_dup(a, id),
+			.outcome = (enum test_outcome)o,
+			.seconds = node_number(row, S("seconds"), 0),
+			.message = str_dup(a, message)};
+	return NULL;
 }
 
 static struct err *read_document(
-	struct arena *a, struct str text, struct str path, struct test_evidence *ret)
+	struct arena *a, struct str text, struct str path, bool keeps, struct test_evidence *ret)
 {
 	struct json_list list = {.name = path, .key = S("tests")};
-	const struct node *doc;
+	const struct node *doc, *row;
 	TRY(json_list_open(a, text, &list, &doc));
 	struct str verdict = node_text(doc, S("verdict"), S(""));
-	const struct node *wheels = node_get(doc, S("wheels")), *tests = node_get(doc, S("tests"));
+	const struct node *tests = node_get(doc, S("tests"));
 	if (!str_eq(node_text(doc, S("schema"), S("")), S("rocsmith.test/1")) || !tests ||
 		tests->kind != NODE_LIST)
 		return node_error(
 			doc, E_SYNTAX, "it is no evidence of rocsmith test (rocsmith.test/1)");
-	ret->pass = str_eq(verdict, S("pass"));
-	TRY(node_want_text(doc, S("gpu"), &ret->gpu));
-	TRY(node_want_text(doc, S("python"), &ret->python));
-	TRY(node_want_text(doc, S("config"), &ret->config));
-	for (size_t i = 0; wheels && wheels->kind == NODE_LIST && i < wheels->n; i++)
-		TRY(json_fields_read(
-			a, &wheels->v[i], evidence_wheel_fields, VEC_PUSH(a, &ret->wheels)));
-	for (;;) {
+	TRY(json_fields_read(a, doc, read_fields, ret));
+	for (size_t n = 0;; n++) {
 		ARENA(tmp);
-		const struct node *row;
 		TRY(json_list_next(&tmp, &list, &row));
 		if (!row)
-			return NULL;
-		TRY(read_test(a, row, ret));
+			break;
+		if (n == EVIDENCE_TESTS)
+			return node_error(
+				row, E_LIMIT, "there are more than %d tests", EVIDENCE_TESTS);
+		TRY(read_test(a, row, keeps, ret));
 	}
+	ret->pass = str_eq(verdict, S("pass"));
+	return ret->pass || str_eq(verdict, S("fail"))
+		       ? NULL
+		       : node_error(doc, E_SYNTAX, "it has no verdict, pass or fail");
 }
 
 /* The id of a testcase: its file, if the writer says so (pytest's xunit1), else what its class name has. */
@@ -311,15 +320,16 @@ struct err *junit_parse(
 	return suites ? NULL : err_new(E_SYNTAX, "'%.*s' is XML, but no JUnit report", STR(name));
 }
 
-struct err *evidence_read(struct arena *a, struct str path, struct test_evidence *ret)
+struct err *evidence_read(struct arena *a, struct str path, bool tests, struct test_evidence *ret)
 {
 	ARENA(tmp);
 	struct str text;
 	*ret = (struct test_evidence){0};
 	TRY(fs_read(&tmp, path, EVIDENCE_TEXT, &text));
+	ret->sha256 = sha256_hex(a, text);
 	if (str_starts(str_trim(text), S("<")) || str_starts(text, S("\xef\xbb\xbf<")))
 		return junit_parse(a, text, path, ret);
-	return read_document(a, text, path, ret);
+	return read_document(a, text, path, tests, ret);
 }
 
 /* ---- writing ---- */

@@ -70,6 +70,7 @@ struct test_evidence {
 	struct strs kernel; /* lines of the kernel's log about GPUs, from processes that died */
 	struct str logs;    /* the folder with the logs; "" once it is removed */
 	VEC(struct test_result) tests;
+	struct str sha256; /* the hash of the document that it was read from */
 };
 extern const struct json_field evidence_fields[]; /* schema rocsmith.test/1 */
 
@@ -101,9 +102,10 @@ MUST_USE struct err *test_smoke(
 MUST_USE struct err *evidence_write(
 	struct arena *a, const struct test_evidence *e, struct str path, struct str junit);
 /* Reads a document rocsmith.test/1, or JUnit XML of anybody, by its first character. Of the former: pass, wheels, gpu, python,
- * config, tests: up to 2,000,000. E_SYNTAX, E_LIMIT. */
+ * suite, config, shards, and up to 2,000,000 tests, which are counted, and kept if `tests` is set. E_SYNTAX, E_LIMIT. */
 enum { EVIDENCE_TEXT = 512 << 20 }; /* bytes */
-MUST_USE struct err *evidence_read(struct arena *a, struct str path, struct test_evidence *ret);
+MUST_USE struct err *evidence_read(
+	struct arena *a, struct str path, bool tests, struct test_evidence *ret);
 MUST_USE struct err *junit_parse(
 	struct arena *a, struct str text, struct str name, struct test_evidence *ret);
 struct str junit_text(struct arena *a, const struct test_evidence *e);

@@ -20,7 +20,7 @@ static struct err *open_logs(
 		return err_new(E_USAGE,
 			"the folder '%.*s' for logs has a ':', which PYTHONPATH cannot have",
 			STR(q->logs));
-	TRY(fs_mkdirs(io->logs));
+	TRY(fs_make_output(io->logs));
 	TRY(fs_list(a, io->logs, &names));
 	return names.n ? err_hint(err_new(E_USAGE, "the folder '%.*s' for logs is not empty",
 					  STR(q->logs)),

@@ -133,7 +133,7 @@ struct err *rewrite_write(struct rewrite *x)
 		rewrite_text(x, CUT_LIST, cut_list_text(x->a, x->report));
 	if (fs_writes_forbidden())
 		return NULL;
-	TRY(fs_mkdirs(dir));
+	TRY(fs_make_output(dir));
 	TRY(wheel_write(x->a, &x->out, &how));
 	TRY(fs_stat(x->to, &st));
 	x->size = (uint64_t)st.st_size;

@@ -21,6 +21,22 @@ rs explain - <&- >log 2>&1 && no 'no standard input'
 grep -q "cannot read 'stdin'" log || no 'no standard input'
 ok 'a standard input that is closed is no empty log'
 
+# ---- a pipe with a name is opened before anybody writes to it ----
+mkfifo pipe
+rs explain pipe >log 2>&1 &
+sleep 1
+timeout 60 sh -c 'echo "error: invalid target ID gfx0" >pipe' || no 'explain did not wait for who writes to a pipe'
+wait $! || true
+grep -q 'gfx0' log || no 'what came through the pipe is explained'
+ok 'a pipe is waited for'
+rs explain pipe >log 2>&1 &
+sleep 1
+kill $!
+status=0
+wait $! || status=$?
+[ $status = 143 ] || no "waiting for a pipe is interrupted: status $status"
+ok 'until it is interrupted'
+
 # ---- disks ----
 if ! [ "$(id -u)" = 0 ] || ! mkdir full ro || ! mount -t tmpfs -o size=12k none full 2>/dev/null; then
 	echo 'skip awkward: disks need root, and a kernel that lets it mount'
@@ -41,3 +57,30 @@ rs doctor --record machine >log 2>&1 || [ $? = 1 ]
 rs doctor --sysroot machine >again 2>&1 || [ $? = 1 ]
 grep -q '^system' again || no 'the recording'
 ok 'a recording is whole or not there'
+head -c 12288 /dev/zero >full/rest 2>/dev/null || true
+mkdir -p rocm/llvm/bin rocm/amdgcn/bitcode rocm/include/hip rocm/lib
+touch rocm/include/hip/hip_runtime.h rocm/amdgcn/bitcode/ocml.bc rocm/lib/libamdhip64.so
+for name in clang clang++; do
+	printf '#!/bin/sh\necho "AMD clang version 19.0.0git (https://example.org 1)"\n' >rocm/llvm/bin/$name
+done
+chmod +x rocm/llvm/bin/*
+printf 'axes: {gpu: [gfx1201]}\n' >m.yaml
+fails() { # COMMAND...: its result finds no room, and nothing of it is left
+	rs "$@" >log 2>&1 && no "$1 on a full disk"
+	grep -q 'No space left' log || no "$1 says that the disk is full"
+	[ "$(ls -A full)" = rest ] || no "$1 leaves nothing: $(find full)"
+}
+fails wheel retag --build 1 w/demo-1.0-py3-none-any.whl -o full/a/b
+fails wheel unpack w/demo-1.0-py3-none-any.whl -o full/a/b
+fails split w/demo-1.0-py3-none-any.whl -o full/a/b
+fails index w/demo-1.0-py3-none-any.whl -o full/a/b
+fails stage w/demo-1.0-py3-none-any.whl --to full/a/store/dev
+fails hipify "$top/examples/montecarlo" -o full/a/b
+fails matrix run m.yaml -o full/a/b
+fails sdk shims full/a/tools --sdk ./rocm --gpu gfx1201
+ok 'a command for whose result there is no room leaves no folder for it'
+rm full/rest
+mkdir full/tools
+rs sdk shims full/tools --sdk ./rocm --gpu gfx1201 >log 2>&1 && no 'shims on a full disk'
+[ -z "$(ls -A full/tools)" ] || no "a part of a shim folder: $(find full/tools)"
+ok 'a shim folder is whole or not there'

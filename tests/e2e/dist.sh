@@ -35,6 +35,19 @@ mkdir -p wheels
 if act gpu='$(touch gotcha)' wheels='wheels; touch gotcha' build=false; then no 'a GPU of that name is accepted'; fi
 [ ! -e gotcha ] || no 'an input is executed'
 echo 'ok an input of the action is not executed'
+# Whoever registers the name in an index must not run in everybody's CI.
+mkdir -p simple/rocsmith
+python3 - <<'PY'
+import zipfile
+with zipfile.ZipFile("simple/rocsmith/rocsmith-9-py3-none-any.whl", "w") as z:
+    for name, text in {"METADATA": "Metadata-Version: 2.1\nName: rocsmith\nVersion: 9\n", "RECORD": "",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}.items():
+        z.writestr(f"rocsmith-9.dist-info/{name}", text)
+PY
+echo '<a href="rocsmith-9-py3-none-any.whl">rocsmith-9-py3-none-any.whl</a>' >simple/rocsmith/index.html
+if PIP_INDEX_URL=file://$PWD/simple act rocsmith=rocsmith gpu=gfx1201 build=false; then no 'the action installs by a name'; fi
+grep -q 'No matching distribution found for rocsmith' log || no 'the action looks for a name'
+echo 'ok the action installs nothing by a name'
 
 # ---- the texts ----
 (

@@ -14,7 +14,7 @@ evidence() { # GPU PYTHON VERDICT FILE WHEEL...: as `rocsmith test` writes it
 	import hashlib, json, os, sys
 	gpu, python, verdict, out, *wheels = sys.argv[1:]
 	rows = [{"name": os.path.basename(w), "sha256": hashlib.sha256(open(w, "rb").read()).hexdigest()} for w in wheels]
-	json.dump({"schema": "rocsmith.test/1", "verdict": verdict, "wheels": rows, "gpu": gpu, "python": python, "machine": {}}, open(out, "w"))
+	json.dump({"schema": "rocsmith.test/1", "verdict": verdict, "wheels": rows, "gpu": gpu, "python": python, "machine": {}, "tests": [{"id": "t", "outcome": "passed"}]}, open(out, "w"))
 	PY
 }
 

@@ -41,8 +41,8 @@ static void compare(struct arena *a, const struct strs *paths)
 {
 	struct test_evidence old, now;
 	struct test_diff d = {0};
-	struct err *e = evidence_read(a, paths->v[0], &old);
-	e = e ? e : evidence_read(a, paths->v[1], &now);
+	struct err *e = evidence_read(a, paths->v[0], true, &old);
+	e = e ? e : evidence_read(a, paths->v[1], true, &now);
 	if (!e) {
 		test_diff(a, &old, &now, 1.5, &d);
 		check(d.failed.n + d.fixed.n + d.added.n <= now.tests.n);

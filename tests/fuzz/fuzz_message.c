@@ -1,7 +1,8 @@
-/* What compilers, linkers, CMake, Python and ninja print, in any order: no error, or one that has a text, and whose place is in
- * the project. */
+/* What compilers, linkers, CMake, Python and ninja print, in any order, and what CMakeCache.txt has: no error, or one that has a
+ * text, and whose place is in the project. */
 #include <stdlib.h>
 
+#include "know/know.h"
 #include "know/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -30,8 +31,10 @@ static void map(const void *user, struct str path, struct message *at)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const char *const tools[] = {
+		"rocm-off", "cuda-off", "cuda-lacks", "download", "pip", "memory", "apt"};
 	ARENA(a);
-	struct str text = {.p = (const char *)data, .n = size};
+	struct str part, text = {.p = (const char *)data, .n = size};
 	struct message_block b;
 	struct message_origin o = {.a = &a,
 		.project = S("/p"),
@@ -42,10 +45,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.file = file,
 		.map = map};
 	struct err *e = message_first_error(&o, text);
-	/* a NUL ends a message */
-	check(!e || ((e->msg[0] || str_chr(text, 0) < text.n) && e->code != E_INTERNAL));
+	check(!e || (e->msg[0] && e->code != E_INTERNAL));
 	check(!e || !e->path || str_starts(str_from(e->path), S("/p/")));
 	err_free(e);
+	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools); i++) {
+		const struct know_rule *rule = know_match(tools[i], text, &part);
+		check(!rule || part.n <= text.n);
+		if (rule && rule->hint)
+			check(know_hint(&a, rule, part).n > 0);
+	}
 	o.warnings = true;
 	while (text.n) {
 		size_t before = text.n;

@@ -265,10 +265,37 @@ static void what_is_lent_is_shared(void **state)
 	fs_unmap(&e.file);
 }
 
+/* A borrower that asked would never get an answer: the build waits for it. */
+static void nothing_is_lent_where_no_thread_can_be_started(void **state)
+{
+	(void)state;
+	ARENA(a);
+	CLEANUP(fs_tempdirp) struct str dir = folder(&a);
+	struct cache_wish w = {.where = path_join(&a, dir, S("shared")),
+		.key_file = key_file(&a, dir, SECRET, 0600)};
+	struct digest one = key_of("one"), two = key_of("two");
+	struct cache_entry e;
+	put(&w, "one");
+	CLEANUP(cache_closep) struct cache *c = NULL;
+	CLEANUP(cache_reclaimp) struct cache_lent *lent = NULL;
+	assert_ok(cache_open(&w, &c));
+	test_forbid_threads(true);
+	struct err *wrong = cache_lend(c, dir, &lent);
+	test_forbid_threads(false);
+	assert_ok(wrong);
+	CLEANUP(cache_closep) struct cache *borrowed = cache_borrow(cache_own_dir(c), dir);
+	assert_true(cache_get(&a, borrowed, &one, &e)); /* the own folder is always there */
+	fs_unmap(&e.file);
+	assert_false(cache_get(&a, borrowed, &two, &e));
+	cache_put(borrowed, &two, &sample);
+	assert_false(fs_exists(entry_path(&a, w.where, "two")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_lent_is_shared),
+		cmocka_unit_test(nothing_is_lent_where_no_thread_can_be_started),
 		cmocka_unit_test(what_is_put_comes_back),
 		cmocka_unit_test(a_changed_entry_is_absent),
 		cmocka_unit_test(others_are_believed_only_with_the_key),

@@ -103,6 +103,8 @@ static void places_and_details_are_copied(void **state)
 	err_detail(e, S("one"));
 	err_detail(e, S("two"));
 	assert_string_equal(e->detail, "two");
+	err_detail(e, (struct str){.p = "a\0b", .n = 3});
+	assert_string_equal(e->detail, "a b");
 }
 
 static void second_failures_are_joined(void **state)

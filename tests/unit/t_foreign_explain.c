@@ -115,6 +115,27 @@ static const struct {
 	 "    import torch\nModuleNotFoundError: No module named 'torch'\n",
 		E_FOREIGN, "ModuleNotFoundError: No module named 'torch'", "setup.py:1:0",
 		"--with"},
+	/* setuptools runs setup.py as a text, which it then names so */
+	{"Traceback (most recent call last):\n"
+	 "  File \"/v/lib/python3.12/site-packages/setuptools/build_meta.py\", line 317, in "
+	 "run_setup\n    exec(code, locals())\n  File \"<string>\", line 1, in <module>\n"
+	 "ValueError: no GPU\n",
+		E_FOREIGN, "ValueError: no GPU", "setup.py:1:0", "x.log"},
+	{"Traceback (most recent call last):\n"
+	 "  File \"/v/site-packages/setuptools/build_meta.py\", line 317, in run_setup\n"
+	 "  File \"<string>\", line 9, in <module>\n"
+	 "  File \"/v/site-packages/setuptools/__init__.py\", line 117, in setup\n"
+	 "  File \"<string>\", line 5, in build_extensions\n"
+	 "  File \"<string>\", line 2, in <module>\n" /* a version.py, perhaps */
+	 "RuntimeError: wrong\n",
+		E_FOREIGN, "RuntimeError: wrong", "setup.py:5:0", "x.log"},
+	{"Traceback (most recent call last):\n"
+	 "  File \"/v/site-packages/setuptools/build_meta.py\", line 317, in run_setup\n"
+	 "  File \"<string>\", line 3\n    import\n          ^\nSyntaxError: invalid syntax\n",
+		E_FOREIGN, "SyntaxError: invalid syntax", "setup.py:3:0", "x.log"},
+	{"Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\n"
+	 "ValueError: of python -c\n",
+		E_FOREIGN, "ValueError: of python -c", "", "x.log"},
 	{"Traceback (most recent call last):\n  File \"/usr/lib/python3/x.py\", line 1, in f\n"
 	 "OSError: CUDA_HOME environment variable is not set. Please set it\n",
 		E_FOREIGN, "OSError: CUDA_HOME environment variable is not set. Please set it", "",
@@ -249,6 +270,31 @@ static void the_first_real_error_is_told_at_its_place(void **state)
 		assert_str(place, cases[i].place);
 		if (!has_hint(e, cases[i].hint))
 			fail_msg("no hint '%s' for '%s'", cases[i].hint, cases[i].msg);
+		err_free(e);
+	}
+}
+
+static void a_nul_in_the_log_cuts_no_message(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *said, *msg;
+	} rows[] = {{"csrc/a.cpp:2:9: error: bad @ name\n", "bad   name"},
+		{"Traceback (most recent call last):\n  File \"setup.py\", line 1, in f\n"
+		 "ValueError: a@b\n",
+			"ValueError: a b"},
+		{"CMake Error at CMakeLists.txt:1 (project):\n  no @ here\n\n", "no   here"},
+		{"ld.lld: error: undefined symbol: a@b\n", "ld.lld: error: undefined symbol: a b"}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+		struct proc_result r = {.status = 1};
+		BUF(said, &f->a);
+		buf_add(&said, str_from(rows[i].said));
+		for (size_t k = 0; k < said.n; k++)
+			said.p[k] = said.p[k] == '@' ? 0 : said.p[k];
+		strs_add(&f->a, &p.argv, S("python"));
+		struct err *e = foreign_explain(&f->f, "wheel", &p, &r, buf_str(&said));
+		assert_string_equal(e->msg, rows[i].msg);
 		err_free(e);
 	}
 }
@@ -550,6 +596,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_first_real_error_is_told_at_its_place),
 		T(no_package_is_proposed_for_a_part_of_another),
+		T(a_nul_in_the_log_cuts_no_message),
 		T(all_modules_that_are_surely_missing_are_told_at_once),
 		T(an_older_release_is_proposed_for_a_file_that_has_moved),
 		T(libraries_and_modules_of_the_project_are_told_from_packages),

@@ -714,6 +714,26 @@ static void scanning_tells_what_each_entry_is(void **state)
 	test_dir_remove(dir);
 }
 
+static void folders_for_results_go_again_if_they_stay_empty(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), there = path_join(&a, dir, S("there"));
+	assert_ok(fs_mkdirs(there));
+	assert_ok(fs_make_output(there));
+	assert_ok(fs_make_output(path_join(&a, there, S("a/b/"))));
+	assert_ok(fs_make_output(path_join(&a, there, S("a/b/c"))));
+	assert_ok(fs_make_output(path_join(&a, dir, S("kept/x"))));
+	test_put(path_join(&a, dir, S("kept/result")), "r");
+	fs_outputs_end();
+	assert_true(fs_is_dir(there)); /* it is the user's own */
+	assert_false(fs_present(path_join(&a, there, S("a"))));
+	assert_true(fs_is_file(path_join(&a, dir, S("kept/result"))));
+	assert_false(fs_present(path_join(&a, dir, S("kept/x"))));
+	fs_outputs_end();
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -746,6 +766,7 @@ int main(void)
 		cmocka_unit_test(lookers_share_a_lock),
 		cmocka_unit_test(a_lock_that_was_removed_is_no_lock),
 		cmocka_unit_test(scanning_tells_what_each_entry_is),
+		cmocka_unit_test(folders_for_results_go_again_if_they_stay_empty),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

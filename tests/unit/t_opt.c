@@ -8,7 +8,7 @@ struct args {
 	struct common common;
 	bool fast;
 	unsigned count, mode, how;
-	struct str out, first;
+	struct str out, text, first;
 	struct strs gpus, more;
 };
 
@@ -49,6 +49,11 @@ static const struct opt table[] = {
 		.off = offsetof(struct args, out),
 		.env = "ROCSMITH_OUT",
 		.arg = "DIR",
+		.help = "x"},
+	{.lname = "text",
+		.kind = OPT_STR,
+		.off = offsetof(struct args, text),
+		.arg = "TEXT",
 		.help = "x"},
 	{.lname = "gpu",
 		.kind = OPT_WORDS,
@@ -132,9 +137,9 @@ static void values_may_be_attached_or_follow(void **state)
 	struct args args;
 	assert_null(parse(&a, &cmd, "-oabc", &args));
 	assert_true(str_eq(args.out, S("abc")));
-	assert_null(parse(&a, &cmd, "--out= --count 3", &args));
-	assert_int_equal(args.out.n, 0);
-	assert_non_null(args.out.p);
+	assert_null(parse(&a, &cmd, "-o x --text= --count 3", &args));
+	assert_int_equal(args.text.n, 0);
+	assert_non_null(args.text.p);
 }
 
 static void mistakes_are_usage_errors(void **state)
@@ -154,6 +159,7 @@ static void a_list_without_a_word_is_a_mistake(void **state)
 {
 	(void)state;
 	fails("-o x --gpu=", "'--gpu' needs a value (LIST)");
+	fails("--out=", "'--out' needs a value (DIR)");
 	fails("-o x --gpu ,", "'--gpu' needs a value (LIST)");
 	fails("-o x --gpu a --gpu ,,", "'--gpu' needs a value (LIST)");
 	ARENA(a);

@@ -370,7 +370,7 @@ static void evidence_of_half_a_million_tests_is_read_again(void **state)
 	static const char *const names[] = {"e.json", "e.xml"};
 	for (size_t i = 0; i < 2; i++) {
 		ARENA(a);
-		assert_ok(evidence_read(&a, at(f, names[i]), &again));
+		assert_ok(evidence_read(&a, at(f, names[i]), true, &again));
 		assert_int_equal(again.tests.n, MANY);
 		assert_true(again.pass);
 		assert_str(again.tests.v[MANY - 2].message, "only for \"CUDA\", [not] here");
