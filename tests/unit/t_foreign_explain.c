@@ -200,6 +200,17 @@ static const struct {
 	 "CMake Error at CMakeLists.txt:1 (message):\n  Build step for a failed: 2\n",
 		E_NET, "the build could not download 'https://example.org/a.tar.gz'",
 		"CMakeLists.txt:1:0", "x.log"},
+	/* as PyTorch's CMake of 2026 ends without a network, and without OpenBLAS */
+	{"    error: downloading 'https://example.org/ROCm/aotriton/releases/a.tar.gz' failed\n"
+	 "CMake Error at CMakeLists.txt:1 (message):\n  Each download failed!\n",
+		E_NET,
+		"the build could not download "
+		"'https://example.org/ROCm/aotriton/releases/a.tar.gz'",
+		"CMakeLists.txt:1:0", "--feature mem-efficient-attention=off"},
+	{"-- Could not find OpenBLAS lib. Turning OpenBLAS_FOUND off\n"
+	 "CMake Error at CMakeLists.txt:1 (MESSAGE):\n  Could not find OpenBLAS\n",
+		E_FOREIGN, "Could not find OpenBLAS", "CMakeLists.txt:1:0",
+		"apt install libopenblas-dev"},
 	{"urllib.error.URLError: <urlopen error [Errno -2] Name or service not known>\n"
 	 "Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
 	 "FileNotFoundError: a.tar.gz\n",
