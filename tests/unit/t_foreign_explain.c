@@ -539,6 +539,23 @@ static void only_a_requirement_is_installed(void **state)
 	assert_str(requirement_name(&f->a, S("My..Pkg-_x[all] >=1")), "my-pkg-x");
 }
 
+/* ninja looks for new files and for a changed CMakeLists.txt in runs of their own, with few steps. */
+static void the_steps_of_each_ninja_count(void **state)
+{
+	struct fixture *f = *state;
+	struct plan_foreign how = {0};
+	struct proc p = {0};
+	struct proc_result r;
+	f->plan.foreign = &how;
+	f->f.rocm = f->f.tmp = f->f.log;
+	assert_ok(fs_mkdirs(f->f.log));
+	f->f.steps[0].kind = S("build");
+	proc_arg(&f->a, &p, "/bin/printf", "%s\\n", "[0/2] Re-checking globbed directories...",
+		"[1/2] Re-running CMake...", "[1/3] a.cpp", "[2/3] b.cpp", "[3/3] c.cpp", NULL);
+	assert_ok(foreign_run(&f->f, "build", &p, &r));
+	assert_int_equal(f->f.compiled, 4);
+}
+
 static void rocm_that_is_off_is_an_error(void **state)
 {
 	struct fixture *f = *state;
@@ -567,6 +584,7 @@ int main(void)
 		T(recorded_logs_are_understood_however_long),
 		T(a_kill_is_no_error_of_the_source),
 		T(only_a_requirement_is_installed),
+		T(the_steps_of_each_ninja_count),
 		T(rocm_that_is_off_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
