@@ -300,6 +300,8 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 		struct err *first = err_new(net->code, "%.*s",
 			STR(str_replace(f->a, str_from(net->about), S("*"), part)));
 		err_detail(first, str_fmt(f->a, "then: %s\n", e->msg));
+		if (net->hint)
+			err_hint(first, "%s", net->hint);
 		if (e->path)
 			err_at(first, (struct loc){str_from(e->path), e->line, e->col});
 		err_free(e);

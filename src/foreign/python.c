@@ -119,6 +119,8 @@ struct err *foreign_python(struct foreign *f)
 	const struct node *answer;
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str name = S(""), cmake = path_join(f->a, f->tree, how->cmake);
+	struct str ninja = path_join(f->a, cmake, S("build.ninja"));
+	struct str configured = path_join(f->a, f->state, S("configured")); /* with ROCm */
 	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0};
 	struct strs libraries = {0};
 	struct proc p = {.cwd = f->tree};
@@ -141,9 +143,12 @@ struct err *foreign_python(struct foreign *f)
 	 * single targets with CMake */
 	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
 	strs_add_all(f->a, &p.argv, &how->configure);
-	if (apart && !fs_exists(path_join(f->a, cmake, S("build.ninja")))) {
+	if (apart && !(fs_exists(ninja) && fs_exists(configured))) {
+		TRY(fs_remove(configured));
+		TRY(fs_remove(ninja)); /* with it, PyTorch's setup.py does nothing */
 		TRY(foreign_run(f, "configure", &p, &r));
 		TRY(foreign_check_cmake(f, cmake, r.out));
+		TRY(fs_write(configured, S(""), 0644));
 	}
 	if (apart &&
 		(part || f->keep_going)) /* called by the script, ninja stops at the first error */

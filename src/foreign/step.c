@@ -82,7 +82,7 @@ static void on_line(void *user, struct str line)
 	number = steps ? number : str_sub(count, 0, count.n - 1);
 	if (!str_u64(str_trim(number), 10, &done) || (steps && !str_u64(str_trim(of), 10, &total)))
 		return;
-	bool begins = steps && (!w->steps || done < w->done);
+	bool begins = steps && (!w->steps || done < w->done || total > w->total);
 	uint64_t was = begins ? 0 : w->done;
 	w->ran += steps && done > was ? done - was : 0;
 	if (total != w->total || done < w->done) { /* another ninja, or one that found less to do */

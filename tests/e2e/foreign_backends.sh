@@ -4,6 +4,7 @@
 # setuptools_scm) and meson-python: each becomes a wheel that verifies. What was installed for the build stands in
 # a file from which pip, asked for nothing but these hashes, installs the same again.
 set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP"
 rm -rf ./* .[a-z]*
 fail() { echo "not ok $1"; cat log; exit 1; }
@@ -179,3 +180,54 @@ sed -i 's/^from/import os\nos.system("make objects")\n&/; s/"module.cpp"\]/&, ex
 grep -q "'old.o' of the sources was compiled for CUDA" log || fail 'where a name of CUDA comes from'
 grep -q "the build says 'make: .* No rule to make target 'objects'" log || fail 'a Makefile that is not there'
 echo 'ok a module that lacks a name fails the build'
+
+# ---- PyTorch from 2.14 on, as far as its back end goes: scikit-build-core in "build", no setup.py ----
+mkdir -p torch/torch/csrc torch/c10/core torch/third_party/fmt torch/tools/amd_build
+touch torch/torch/csrc/Module.cpp torch/c10/core/Device.h torch/torch/__init__.py
+cp -r "$top"/tests/data/torch1/torch torch/
+sed -n '/^import argparse/,/^)$/p' "$top/tests/cases/hipify/torch-tree.case" >torch/tools/amd_build/build_amd.py
+echo 2.14.0 >torch/version.txt
+sed -n '/__global__/q;p' skb/kernel.hip >torch/k.hip
+echo '__global__ void twice(float *x) { x[threadIdx.x] *= 2; }' >>torch/k.hip
+echo 'int rest() { return nothing; }' >torch/rest.cpp
+cat >torch/pyproject.toml <<'TOML'
+[build-system]
+requires = ["scikit-build-core>=1.0"]
+build-backend = "scikit_build_core.build"
+[project]
+name = "torch"
+version = "2.14.0"
+[tool.scikit-build]
+build-dir = "build"
+wheel.install-dir = "torch"
+wheel.packages = ["torch"]
+TOML
+cat >torch/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.21)
+project(Torch LANGUAGES CXX HIP)
+if(EXISTS ${PROJECT_SOURCE_DIR}/off)
+  message(STATUS "  USE_ROCM              : OFF")
+endif()
+add_library(c10_hip SHARED k.hip)
+add_library(rest SHARED rest.cpp)
+install(TARGETS c10_hip rest DESTINATION lib)
+CMAKE
+pytorch() {
+	status=0
+	"$ROCSMITH" build torch --source torch --gpu gfx1201,gfx942 --sdk "prefix:$PWD/b1/rocm" --build-dir b6 -o out "$@" >log 2>&1 || status=$?
+}
+touch torch/off
+for run in first second; do
+	pytorch --target c10_hip
+	[ $status = 5 ] && grep -q "'torch' is configured, but without ROCm" log || fail "PyTorch without ROCm, the $run run"
+done
+rm torch/off
+pytorch --target c10_hip
+[ $status = 0 ] && [ -f b6/tree/build/libc10_hip.so ] && [ ! -e b6/tree/build/librest.so ] || fail "a part of PyTorch"
+echo 'ok PyTorch from 2.14 on is configured before it is built, and a part of it alone'
+made=$(stat -c %Y.%i b6/tree/build/CMakeFiles/c10_hip.dir/k.hip.o)
+echo 'int rest() { return 1; }' >torch/rest.cpp
+pytorch
+[ $status = 0 ] && [ "$made" = "$(stat -c %Y.%i b6/tree/build/CMakeFiles/c10_hip.dir/k.hip.o)" ] || fail "the rest of PyTorch"
+"$ROCSMITH" verify --require gfx1201,gfx942 out/torch-2.14.0-*.whl >log 2>&1 || fail "PyTorch's wheel"
+echo 'ok the rest goes on with the part'

@@ -221,6 +221,17 @@ static const struct {
 	 "CMake Error at CMakeLists.txt:1 (message):\n  Build step for a failed: 2\n",
 		E_NET, "the build could not download 'https://example.org/a.tar.gz'",
 		"CMakeLists.txt:1:0", "x.log"},
+	/* as PyTorch's CMake of 2026 ends without a network, and without OpenBLAS */
+	{"    error: downloading 'https://example.org/ROCm/aotriton/releases/a.tar.gz' failed\n"
+	 "CMake Error at CMakeLists.txt:1 (message):\n  Each download failed!\n",
+		E_NET,
+		"the build could not download "
+		"'https://example.org/ROCm/aotriton/releases/a.tar.gz'",
+		"CMakeLists.txt:1:0", "--feature mem-efficient-attention=off"},
+	{"-- Could not find OpenBLAS lib. Turning OpenBLAS_FOUND off\n"
+	 "CMake Error at CMakeLists.txt:1 (MESSAGE):\n  Could not find OpenBLAS\n",
+		E_FOREIGN, "Could not find OpenBLAS", "CMakeLists.txt:1:0",
+		"apt install libopenblas-dev"},
 	{"urllib.error.URLError: <urlopen error [Errno -2] Name or service not known>\n"
 	 "Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
 	 "FileNotFoundError: a.tar.gz\n",
@@ -574,6 +585,23 @@ static void only_a_requirement_is_installed(void **state)
 	assert_str(requirement_name(&f->a, S("My..Pkg-_x[all] >=1")), "my-pkg-x");
 }
 
+/* ninja looks for new files and for a changed CMakeLists.txt in runs of their own, with few steps. */
+static void the_steps_of_each_ninja_count(void **state)
+{
+	struct fixture *f = *state;
+	struct plan_foreign how = {0};
+	struct proc p = {0};
+	struct proc_result r;
+	f->plan.foreign = &how;
+	f->f.rocm = f->f.tmp = f->f.log;
+	assert_ok(fs_mkdirs(f->f.log));
+	f->f.steps[0].kind = S("build");
+	proc_arg(&f->a, &p, "/bin/printf", "%s\\n", "[0/2] Re-checking globbed directories...",
+		"[1/2] Re-running CMake...", "[1/3] a.cpp", "[2/3] b.cpp", "[3/3] c.cpp", NULL);
+	assert_ok(foreign_run(&f->f, "build", &p, &r));
+	assert_int_equal(f->f.compiled, 4);
+}
+
 static void rocm_that_is_off_is_an_error(void **state)
 {
 	struct fixture *f = *state;
@@ -603,6 +631,7 @@ int main(void)
 		T(recorded_logs_are_understood_however_long),
 		T(a_kill_is_no_error_of_the_source),
 		T(only_a_requirement_is_installed),
+		T(the_steps_of_each_ninja_count),
 		T(rocm_that_is_off_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

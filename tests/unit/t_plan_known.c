@@ -173,6 +173,15 @@ static void features_exist_in_the_versions_that_have_them(void **state)
 	assert_string_equal(choice_of(f, "ck-gemm"), "off");
 	assert_string_equal(choice_of(f, "fbgemm-genai"), "off");
 	assert_err(choose(f, "2.6.0", "gfx942", "ck-sdpa=on"), E_PLAN);
+	assert_string_equal(choice_of(f, "mslk"), "none");
+	assert_ok(choose(f, "2.11.0", "gfx942", NULL));
+	assert_string_equal(choice_of(f, "fbgemm-genai"), "none");
+	assert_string_equal(choice_of(f, "mslk"), "off");
+	put(f, "third_party/mslk/external/composable_kernel/include/ck/config.h.in", "");
+	assert_ok(choose(f, "2.11.0", "gfx942", NULL));
+	assert_true(has_env(f, "USE_MSLK=1"));
+	assert_ok(choose(f, "2.11.0", "gfx1201", NULL));
+	assert_true(has_env(f, "USE_MSLK=0"));
 }
 
 static void stripped_sources_take_the_libraries_of_the_distribution(void **state)
