@@ -127,26 +127,6 @@ static int put_database(FILE *out, const char *name, bool rest)
 	return 0;
 }
 
-/* As numbers: a literal may have 4095 bytes. */
-static void put_texts(FILE *out)
-{
-	for (size_t i = 0; i < count; i++) {
-		fprintf(out, "static const char seen_%zu[] = {", i);
-		for (const char *c = patterns[i]; *c; c++)
-			fprintf(out, "%d,", (signed char)*c);
-		fprintf(out, "0};\n");
-	}
-	fprintf(out,
-		"extern const size_t diagnosis_seen_count;\n"
-		"const size_t diagnosis_seen_count = %zu;\n"
-		"extern const char *const diagnosis_seen[];\n"
-		"const char *const diagnosis_seen[] = {\n",
-		count);
-	for (size_t i = 0; i < count; i++)
-		fprintf(out, "\tseen_%zu,\n", i);
-	fprintf(out, "};\n");
-}
-
 int main(int argc, char **argv)
 {
 	FILE *out = argc == 2 ? fopen(argv[1], "w") : NULL;
@@ -154,7 +134,6 @@ int main(int argc, char **argv)
 		return 1;
 	add_all();
 	fprintf(out, "#include \"base/str.h\"\n");
-	put_texts(out);
 	int bad = put_database(out, "diagnosis_scan", false) ||
 		  put_database(out, "diagnosis_scan_rest", true);
 	return fclose(out) || bad ? 1 : 0;

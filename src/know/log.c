@@ -330,10 +330,8 @@ static struct err *read_torn(struct log_reader *r)
 
 /* ---- the patterns ---- */
 
-/* Made by tools/gen_scan.c: the patterns of all signs, then of all messages of entries, as texts and compiled; and
- * compiled without the signs marked `once`. */
-extern const char *const diagnosis_seen[];
-extern const size_t diagnosis_seen_count;
+/* Made by tools/gen_scan.c: the patterns of all signs, then of all messages of entries, compiled; and the same without the
+ * signs marked `once`. */
 extern const struct str diagnosis_scan, diagnosis_scan_rest;
 
 struct err *log_patterns_new(struct log_patterns **ret)
@@ -347,11 +345,8 @@ struct err *log_patterns_new(struct log_patterns **ret)
 		for (const struct diagnosis_match *m = d->match; m->text; m++)
 			*VEC_PUSH(&p->a, &p->v) = (struct log_pattern){.entry = d, .match = m};
 	}
-	TRY(scan_new(diagnosis_seen, diagnosis_seen_count, diagnosis_scan, &p->scan));
-	const char **texts = arena_array(&p->a, p->v.n, sizeof(*texts));
-	for (size_t i = 0; i < p->v.n; i++)
-		texts[i] = p->v.v[i].sign && p->v.v[i].sign->once ? NULL : diagnosis_seen[i];
-	TRY(scan_new(texts, p->v.n, diagnosis_scan_rest, &p->rest));
+	TRY(scan_new(diagnosis_scan, &p->scan));
+	TRY(scan_new(diagnosis_scan_rest, &p->rest));
 	*ret = p;
 	p = NULL;
 	return NULL;

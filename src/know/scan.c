@@ -9,14 +9,7 @@
 #include "base/library.h"
 
 #define SONAME "libhs.so.5" /* both Hyperscan 5 and Vectorscan */
-/* A static program has the smaller half of Hyperscan, which knows patterns that are ready only: its version is theirs. */
-#ifdef ROCSMITH_STATIC
-#define HYPERSCAN_COMPILER(X)
-#else
-#define HYPERSCAN_COMPILER(X) X(hs_compile_multi) X(hs_free_compile_error)
-#endif
 #define HYPERSCAN_FUNCTIONS(X)                                                                     \
-	HYPERSCAN_COMPILER(X)                                                                      \
 	X(hs_deserialize_database)                                                                 \
 	X(hs_free_database)                                                                        \
 	X(hs_alloc_scratch)                                                                        \
@@ -44,49 +37,18 @@ static bool restore(struct log_scan *s, struct str ready)
 	return good;
 }
 
-#ifndef ROCSMITH_STATIC
-static struct err *compile(struct log_scan *s, const char *const *texts, size_t n)
-{
-	ARENA(tmp);
-	const char **given = arena_array(&tmp, n, sizeof(*given));
-	unsigned *flags = arena_array(&tmp, n, sizeof(*flags)), count = 0;
-	unsigned *ids = arena_array(&tmp, n, sizeof(*ids));
-	for (unsigned i = 0; i < n; i++) {
-		if (!texts[i])
-			continue;
-		given[count] = texts[i];
-		flags[count] = HS_FLAG_MULTILINE;
-		ids[count++] = i;
-	}
-	hs_compile_error_t *why = NULL;
-	if (s->hs.hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK, NULL, &s->db, &why) ==
-		HS_SUCCESS)
-		return NULL;
-	struct err *e = err_new(E_INTERNAL, "the pattern '%s' cannot be used: %s",
-		why && why->expression >= 0 ? given[why->expression] : "",
-		why ? why->message : "no reason given");
-	s->hs.hs_free_compile_error(why);
-	return e;
-}
-#else
-static struct err *compile(struct log_scan *s, const char *const *texts, size_t n)
-{
-	(void)s;
-	(void)texts;
-	(void)n;
-	return err_new(
-		E_TOOL_MISSING, "logs cannot be searched on this CPU; an x86-64 one needs SSSE3");
-}
-#endif
-
-struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct log_scan **ret)
+struct err *scan_new(struct str ready, struct log_scan **ret)
 {
 	CLEANUP(scan_freep) struct log_scan *s = calloc(1, sizeof(*s));
 	if (!s || !LIBRARY_OPEN(SONAME, HYPERSCAN_FUNCTIONS, &s->hs))
 		return err_hint(err_new(E_TOOL_MISSING, "logs cannot be searched without " SONAME),
 			"install the package libhyperscan5 or libvectorscan5");
 	if (!restore(s, ready))
-		TRY(compile(s, texts, n));
+		return err_hint(err_new(E_TOOL_MISSING,
+					"logs cannot be searched by this " SONAME " on this CPU"),
+			"build rocsmith again if Hyperscan has become another one since; on x86-64 "
+			"it "
+			"needs SSSE3");
 	if (s->hs.hs_alloc_scratch(s->db, &s->scratch) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot use its patterns");
 	*ret = s;
@@ -116,10 +78,8 @@ struct err *scan_block(struct log_scan *s, struct str block, scan_hit *hit, void
 
 #else
 
-struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct log_scan **ret)
+struct err *scan_new(struct str ready, struct log_scan **ret)
 {
-	(void)texts;
-	(void)n;
 	(void)ready;
 	*ret = NULL;
 	return err_hint(

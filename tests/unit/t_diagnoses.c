@@ -656,12 +656,18 @@ static void the_machine_is_a_sign_too(void **state)
 
 extern const struct str diagnosis_scan, diagnosis_scan_rest;
 
-/* Compiling them when the program starts would take half a second. */
+/* Nothing compiles them later: those for another Hyperscan, or another CPU, cannot be used. */
 static void the_patterns_were_compiled_when_the_program_was_built(void **state)
 {
 	(void)state;
+	CLEANUP(scan_freep) struct log_scan *s = NULL;
 	assert_true(diagnosis_scan.n > 10000);
 	assert_true(diagnosis_scan_rest.n > 10000);
+	assert_ok(scan_new(diagnosis_scan_rest, &s));
+	scan_freep(&s);
+	struct str half = str_sub(diagnosis_scan, 0, diagnosis_scan.n / 2);
+	assert_err_says(scan_new(half, &s), E_TOOL_MISSING, "cannot be searched by this");
+	assert_null(s);
 }
 
 int main(void)
