@@ -148,8 +148,7 @@ static struct err *scan_member(
 		m->out->looked_at++;
 		return NULL;
 	}
-	TRY(zip_view_open(
-		z, x, &(struct zip_pass){.threaded = true, .find = devcode_candidate}, &view));
+	TRY(zip_view_open(z, x, &(struct zip_pass){0}, &view));
 	struct bytes src = zip_view_src(view);
 	if (!nested)
 		return devcode_scan_src(m->a, &src, path, m->flags, m->out);

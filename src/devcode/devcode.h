@@ -177,9 +177,6 @@ MUST_USE struct err *devcode_take(struct arena *a, struct str path, unsigned fla
  * after the last one. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct str path,
 	unsigned flags, struct devcode *ret);
-/* The `find` callback of struct zip_pass: finds the next place where a bundle or a code object may begin. A scan with
- * no flags but DEVCODE_INNER reads little else of the device code. */
-size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want);
 /* Do these bytes begin a static library? */
 bool archive_is(struct str head);
 /* Is this a side file for a GPU that its path names? Of unknown libraries those are, too, that have code for it (kind "code"). */

@@ -247,15 +247,6 @@ static size_t next_candidate(const char *p, size_t i, size_t n)
 	return i;
 }
 
-size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want)
-{
-	enum { TABLE = 4096, HEADER = 64 };
-	i = next_candidate(p, (i + STEP - 1) / STEP * STEP, n);
-	bool there = i + STEP <= n;
-	*ret_want = there && p[i] == '\177' ? HEADER : TABLE;
-	return there ? i : n;
-}
-
 /* Bytes that merely look like a bundle or an object (the magic as a string constant) are no finding. */
 static struct err *pass_text(struct err *e)
 {
@@ -308,19 +299,14 @@ struct err *scan_search(
 {
 	enum { MAX_TRIES = 4096, CHUNK = 64 << 10 };
 	ARENA(tmp);
-	/* a first pass listed the candidates */
-	bool known = src->next_candidate && src->base % STEP == 0;
 	end = end < src->size ? end : src->size;
 	offset = round_up(offset, STEP);
 	uint64_t all = offset < end ? end - offset : 0;
 	char *p = arena_raw(&tmp, all < CHUNK ? (size_t)all : CHUNK);
 	for (unsigned tries = 0; tries < MAX_TRIES && offset + STEP <= end;) {
-		known = known && src->next_candidate(src, &offset);
-		if (offset >= end || end - offset < STEP)
-			break;
-		uint64_t left = end - offset, most = known ? STEP : CHUNK, at;
+		uint64_t left = end - offset, at;
 		size_t n;
-		TRY(bytes_peek(src, p, (size_t)(left < most ? left : most), offset, &n));
+		TRY(bytes_peek(src, p, (size_t)(left < CHUNK ? left : CHUNK), offset, &n));
 		size_t i = next_candidate(p, 0, n);
 		at = offset + i;
 		offset = i + STEP > n ? at : at + STEP;

@@ -33,9 +33,6 @@ struct bytes {
 	const char *mem;       /* memory */
 	void *user;            /* state of any other source */
 	struct budget *budget; /* limits the cost of reading; NULL: no limit */
-	/* Moves *offset to the next candidate that a first pass found, or to the end; false: the pass did not search
-	 * everything behind *offset. NULL: there was no such pass. See struct zip_pass in zip.h. */
-	bool (*next_candidate)(const struct bytes *s, uint64_t *offset);
 };
 
 /* Rounds n up to a multiple of step. */

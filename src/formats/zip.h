@@ -54,17 +54,13 @@ MUST_USE struct err *zip_peek(
 	const struct zip *z, const struct zip_member *m, void *p, size_t n, size_t *ret_n);
 /* Random access without a temporary file. A stored member is read in place. A deflated one is unpacked, checked and
  * passed to fn (may be NULL) once, as by zip_stream(). Later reads unpack again, a block (1 MiB, or a 384th of the
- * member) at a time: cheap for reading forward, or at a few places. Memory: at most 33 MiB, four blocks, and 16 MiB
- * of excerpts. *ret is NULL if fn stopped. Only one thread may use the source. */
+ * member) at a time: cheap for reading forward, or at a few places. Memory: at most 33 MiB, and four blocks. *ret is
+ * NULL if fn stopped. Only one thread may use the source. */
 struct zip_view;
 struct zip_pass {
 	zip_fn *fn;
 	void *user;
 	bool threaded; /* fn runs in a thread of its own */
-	/* Finds places that will be read later: their bytes are kept as excerpts, and need not be unpacked again.
-	 * Returns the next place in the n bytes at p, from i on (n: there is none), and the number of bytes to keep
-	 * from there. Pieces begin at multiples of 8. NULL: nothing is kept. */
-	size_t (*find)(const char *p, size_t i, size_t n, size_t *ret_want);
 };
 MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	const struct zip_pass *pass, struct zip_view **ret);

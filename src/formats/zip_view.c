@@ -9,11 +9,10 @@
 #include "formats/zip_format.h"
 
 enum {
-	RING = 32,           /* pieces between the two threads: 6 ms of unpacking */
-	BLOCKS = 4,          /* number of blocks that are kept */
-	BLOCK_SHIFT = 20,    /* log2 of a block's bytes, at least */
-	CHECKPOINTS = 384,   /* at most; 87 KiB each */
-	EXCERPTS = 16 << 20, /* bytes of all excerpts, at most */
+	RING = 32,         /* pieces between the two threads: 6 ms of unpacking */
+	BLOCKS = 4,        /* number of blocks that are kept */
+	BLOCK_SHIFT = 20,  /* log2 of a block's bytes, at least */
+	CHECKPOINTS = 384, /* at most; 87 KiB each */
 };
 
 /* A saved decoder. The output buffer is at the end of the decoder's state; only its used part is saved. */
@@ -28,12 +27,6 @@ struct block {
 	char *bytes; /* NULL: empty */
 };
 
-struct excerpt { /* bytes that the first pass keeps, because they will be read */
-	uint64_t at;
-	size_t n, have;
-	char *p;
-};
-
 struct zip_view {
 	struct inflater *f;
 	unsigned shift; /* log2 of the bytes of a block */
@@ -41,11 +34,6 @@ struct zip_view {
 	size_t n;
 	uint64_t clock;
 	struct block blocks[BLOCKS];
-	struct arena a;           /* holds the excerpts */
-	VEC(struct excerpt) kept; /* by offset; those before `whole` are complete */
-	size_t whole;
-	uint64_t seen, searched; /* bytes passed; bytes in which all candidates were kept */
-	uint64_t memory;         /* bytes of excerpts */
 };
 
 /* ---- the first pass ---- */
@@ -67,48 +55,12 @@ static char *piece_of(const struct handover *h, uint64_t i)
 	return h->pieces + i % h->room * INFLATE_PIECE;
 }
 
-/* Begins an excerpt at each candidate in the next n bytes, while there is room, and continues those that are not
- * complete. */
-static void take_excerpts(struct zip_view *v, const struct zip_pass *pass, const char *p, size_t n)
-{
-	uint64_t at = v->seen;
-	bool room = v->searched == at;
-	for (size_t i = 0, want; room && (i = pass->find(p, i, n, &want)) < n; i++) {
-		uint64_t left = v->f->m->size - at - i, cost;
-		struct excerpt x = {.at = at + i, .n = want < left ? want : (size_t)left};
-		cost = x.n + 2 * sizeof(x);
-		v->searched = x.at;
-		struct err *e = v->memory + cost > EXCERPTS
-					? err_new(E_LIMIT, "too many excerpts")
-					: budget_memory(v->f->z->src.budget, cost);
-		room = !e;
-		err_free(e);
-		if (!room)
-			break;
-		v->memory += cost;
-		x.p = arena_raw(&v->a, x.n + 1);
-		*VEC_PUSH(&v->a, &v->kept) = x;
-	}
-	v->seen += n;
-	v->searched = room ? v->seen : v->searched;
-	for (size_t i = v->whole; i < v->kept.n; i++) {
-		struct excerpt *x = &v->kept.v[i];
-		uint64_t from = x->at + x->have - at, left = n - from;
-		size_t more = x->n - x->have < left ? x->n - x->have : (size_t)left;
-		memcpy(x->p + x->have, p + from, more);
-		x->have += more;
-		v->whole += v->whole == i && x->have == x->n;
-	}
-}
-
 static void use_piece(struct handover *h)
 {
 	size_t n = h->n[h->used % RING];
 	const char *p = piece_of(h, h->used);
 	bool stop = false;
 	struct err *e = NULL;
-	if (h->pass->find)
-		take_excerpts(h->v, h->pass, p, n);
 	if (h->pass->fn)
 		e = h->pass->fn(h->pass->user, p, n, &stop);
 	pthread_mutex_lock(&h->lock);
@@ -238,41 +190,10 @@ static struct err *block_at(struct zip_view *v, uint64_t number, struct block **
 	return NULL;
 }
 
-/* The index of the first excerpt at or behind `at`; kept.n if there is none. */
-static size_t excerpt_from(const struct zip_view *v, uint64_t at)
-{
-	size_t low = 0, high = v->kept.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (v->kept.v[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static bool next_candidate(const struct bytes *src, uint64_t *offset)
-{
-	const struct zip_view *v = src->user;
-	uint64_t at = src->base + *offset;
-	size_t i = excerpt_from(v, at);
-	if (i == v->kept.n && v->searched < v->f->m->size)
-		return false;
-	at = i < v->kept.n ? v->kept.v[i].at - src->base : src->size;
-	*offset = at < src->size ? at : src->size;
-	return true;
-}
-
 static struct err *read_view(const struct bytes *src, void *p, size_t n, uint64_t offset)
 {
 	struct zip_view *v = src->user;
 	uint64_t at = src->base + offset;
-	size_t i = excerpt_from(v, at);
-	if (i < v->kept.n && v->kept.v[i].at == at && n <= v->kept.v[i].n) {
-		memcpy(p, v->kept.v[i].p, n);
-		return NULL;
-	}
 	for (size_t done = 0, k; done < n; done += k) {
 		struct block *b;
 		uint64_t in = (at + done) & (((uint64_t)1 << v->shift) - 1);
@@ -291,7 +212,6 @@ struct bytes zip_view_src(struct zip_view *v)
 	if (v->f->m->method == ZIP_STORED)
 		return bytes_sub(&z->src, v->f->m->data, v->f->m->size);
 	return (struct bytes){.read = read_view,
-		.next_candidate = v->seen ? next_candidate : NULL,
 		.size = v->f->m->size,
 		.fd = -1,
 		.user = v,
@@ -303,7 +223,7 @@ void zip_view_close(struct zip_view **view)
 	struct zip_view *v = *view;
 	if (!v)
 		return;
-	uint64_t memory = v->n * sizeof(struct checkpoint) + v->memory;
+	uint64_t memory = v->n * sizeof(struct checkpoint);
 	for (size_t i = 0; i < v->n; i++)
 		free(v->checkpoints[i]);
 	for (size_t i = 0; i < BLOCKS; i++) {
@@ -313,7 +233,6 @@ void zip_view_close(struct zip_view **view)
 	if (v->f)
 		budget_return(v->f->z->src.budget, memory);
 	free(v->checkpoints);
-	arena_free(&v->a);
 	inflater_freep(&v->f);
 	free(v);
 }

@@ -77,7 +77,7 @@ static struct err *check_member(struct arena *tmp, void *pass)
 	(void)tmp;
 	struct member_pass *s = pass;
 	const struct zip *z = &s->x->zip;
-	const struct zip_pass zp = {take_bytes, s, s->threaded, devcode_candidate};
+	const struct zip_pass zp = {take_bytes, s, s->threaded};
 	CLEANUP(zip_view_close) struct zip_view *view = NULL;
 	s->hash = hash_new(HASH_SHA256);
 	struct err *e = s->pieces ? zip_view_open(z, s->m->zip, &zp, &view)

@@ -192,6 +192,7 @@ static void the_last_blocks_are_kept(void **state)
 	CLEANUP(zip_view_close) struct zip_view *v = NULL;
 	char c;
 	set_up(&a, SIZE + (1 << 20), &x);
+	uint64_t memory = x.zip.src.budget->memory;
 	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){0}, &v));
 	struct bytes src = zip_view_src(v);
 	for (unsigned i = 0; i < 5; i++)
@@ -202,116 +203,9 @@ static void the_last_blocks_are_kept(void **state)
 		assert_int_equal(c, x.content.p[((size_t)i << 20) + 7]);
 	}
 	assert_err(bytes_read(&src, &c, 1, 7), E_LIMIT);
-	tear_down(&x);
-}
-
-/* Places begin with "!KEEP!", then how much to keep, in units of 1000 bytes. */
-static size_t find_places(const char *p, size_t i, size_t n, size_t *ret_want)
-{
-	for (i = (i + 7) / 8 * 8; i + 8 <= n; i += 8)
-		if (!memcmp(p + i, "!KEEP!", 6)) {
-			*ret_want = (size_t)(unsigned char)p[i + 6] * 1000;
-			return i;
-		}
-	return n;
-}
-
-static const struct {
-	size_t at;
-	unsigned char want;
-} places[] = {{64, 1}, {1000, 2}, {(1 << 18) - 8, 1}, {(1 << 18) + 1000, 255}, {3000000, 5},
-	{SIZE - 512, 9}};
-
-static void set_up_places(struct arena *a, unsigned more, struct archive *ret)
-{
-	enum { N = sizeof(places) / sizeof(*places) };
-	char *p;
-	set_up(a, SIZE, ret);
-	zip_close(&ret->zip);
-	p = arena_alloc(a, SIZE);
-	memcpy(p, ret->content.p, SIZE);
-	for (size_t i = 0; i < N; i++)
-		snprintf(p + places[i].at, 8, "!KEEP!%c", places[i].want);
-	for (unsigned i = 0; i < more; i++)
-		snprintf(p + 3100000 + 16 * i, 8, "!KEEP!%c", 250);
-	struct zip_input v = {.name = S("d"), .content = {p, SIZE}, .mode = 0644};
-	struct str path = path_join(a, ret->dir, S("z.zip"));
-	assert_ok(
-		zip_write(a, &(struct zip_writer){.path = path, .jobs = 1, .v = &v, .n = 1}, NULL));
-	assert_ok(zip_open(a, path, NULL, &ret->zip));
-	ret->m = &ret->zip.members.v[0];
-	ret->content = v.content;
-}
-
-/* Whatever pieces it came in, and however far from there its end is. */
-static void what_was_kept_is_there_without_unpacking(void **state)
-{
-	(void)state;
-	for (int threaded = 0; threaded < 2; threaded++) {
-		ARENA(a);
-		struct archive x;
-		CLEANUP(zip_view_close) struct zip_view *v = NULL;
-		char *got = arena_alloc(&a, 255000);
-		set_up_places(&a, 0, &x);
-		struct budget *b = x.zip.src.budget;
-		uint64_t memory = b->memory;
-		struct zip_pass pass = {.threaded = threaded, .find = find_places};
-		assert_ok(zip_view_open(&x.zip, x.m, &pass, &v));
-		struct bytes src = zip_view_src(v), part = bytes_sub(&src, 1000, 4000000);
-		uint64_t work = b->work, at = 0;
-		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++, at++) {
-			size_t left = SIZE - places[i].at, n = places[i].want * (size_t)1000;
-			assert_true(src.next_candidate(&src, &at));
-			assert_int_equal(at, places[i].at);
-			n = n < left ? n : left;
-			b->work = n + 1000;
-			assert_ok(bytes_read(&src, got, n, at));
-			assert_memory_equal(got, x.content.p + at, n);
-			if (n < left)
-				assert_err(bytes_read(&src, got, n + 1, at), E_LIMIT);
-			b->work = 1000;
-			assert_err(bytes_read(&src, got, 8, at + 1), E_LIMIT);
-		}
-		assert_true(src.next_candidate(&src, &at));
-		assert_int_equal(at, SIZE);
-		b->work = work;
-		check_reads(&a, x.content, &src);
-		at = 0;
-		assert_true(part.next_candidate(&part, &at));
-		assert_int_equal(at, 0);
-		at = 3000000;
-		assert_true(part.next_candidate(&part, &at));
-		assert_int_equal(at, part.size);
-		zip_view_close(&v);
-		v = NULL;
-		assert_int_equal(b->memory, memory);
-		tear_down(&x);
-	}
-}
-
-/* 70 of 250,000 bytes are more than 16 MiB: behind the last one that is kept nothing is known. */
-static void excerpts_end_where_there_is_no_room(void **state)
-{
-	(void)state;
-	ARENA(a);
-	struct archive x;
-	CLEANUP(zip_view_close) struct zip_view *v = NULL;
-	uint64_t at = 0, last = 0;
-	unsigned n = 0;
-	set_up_places(&a, 70, &x);
-	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.find = find_places}, &v));
-	struct bytes src = zip_view_src(v);
-	for (; src.next_candidate(&src, &at); n++)
-		last = at++;
-	assert_in_range(n, 66, 72);
-	assert_in_range(last, 3100000, 3100000 + 70 * 16);
-	at = SIZE - 512;
-	assert_false(src.next_candidate(&src, &at));
-	check_reads(&a, x.content, &src);
 	zip_view_close(&v);
 	v = NULL;
-	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.threaded = true}, &v));
-	assert_null(zip_view_src(v).next_candidate);
+	assert_int_equal(x.zip.src.budget->memory, memory);
 	tear_down(&x);
 }
 
@@ -358,8 +252,6 @@ int main(void)
 		cmocka_unit_test(a_pass_ends_when_its_user_or_the_data_says_so),
 		cmocka_unit_test(reading_is_at_the_cost_of_the_budget),
 		cmocka_unit_test(the_last_blocks_are_kept),
-		cmocka_unit_test(what_was_kept_is_there_without_unpacking),
-		cmocka_unit_test(excerpts_end_where_there_is_no_room),
 		cmocka_unit_test(files_for_random_access),
 		cmocka_unit_test(all_is_said_as_recorded),
 	};
