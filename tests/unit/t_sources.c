@@ -250,7 +250,7 @@ static const struct kind {
 	{"CCOB 3", ccob3, use_bundles, 10, 1042128, 304096},
 	{"kpack", kpack, use_kpack, 9, 139216, 1640},
 	{"PE", pe, use_pe, 13, 4424, 304},
-	{"zip", zip, use_zip, 20, 15227209, 4314924},
+	{"zip", zip, use_zip, 28, 15227209, 4314924},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
