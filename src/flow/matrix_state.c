@@ -76,8 +76,8 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 	struct sum seal;
 	struct digest d = {.n = sizeof(seal.b)};
 	bool other = false;
-	TRY(fs_make_output(m->state));
 	TRY(fs_check_way(m->state));
+	TRY(fs_make_output(m->state));
 	/* a folder that came with a tree may hold results, too; so it has to carry a hash by this user's key */
 	TRY(seal_of(str_fmt(a, "matrix\n%.*s\n%.*s", STR(m->state), STR(m->file)), &seal));
 	memcpy(d.b, seal.b, sizeof(seal.b));
