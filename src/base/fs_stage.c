@@ -17,10 +17,11 @@ static struct err *clear_beside(const struct fs_stage *s, bool keep_tree)
 	return NULL;
 }
 
-static void let_go(struct fs_stage *s)
+static struct err *let_go(struct fs_stage *s)
 {
 	fd_closep(&s->lock);
 	fs_unguardp(&s->guard);
+	return s->around ? fs_remove_empty(path_dir(s->place)) : NULL;
 }
 
 /* The hidden folder may belong to someone else, or be a link by the time that it is guarded, so both are checked before
@@ -32,6 +33,7 @@ struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
 	s->tree = path_join(a, s->beside, S("tree"));
 	s->lock = -1;
 	s->committed = false;
+	s->around = !fs_present(path_dir(s->place));
 	struct err *e = fs_make_output(path_dir(s->place));
 	e = e ? e : fs_mkdirs(s->beside);
 	e = e ? e : fs_check_own(s->beside);
@@ -43,9 +45,7 @@ struct err *fs_stage_begin(struct arena *a, struct fs_stage *s)
 	/* a killed run's tree with a receipt lacked only the rename, or the removal of the old tree after it */
 	if (!e && s->resumes && fs_exists(path_join(a, s->tree, s->receipt)))
 		e = fs_present(s->place) ? fs_remove_tree(s->tree) : fs_rename(s->tree, s->place);
-	if (e)
-		let_go(s);
-	return e ? err_wrap(e, "cannot make '%.*s'", STR(s->place)) : NULL;
+	return e ? err_join(err_wrap(e, "cannot make '%.*s'", STR(s->place)), let_go(s)) : NULL;
 }
 
 struct err *fs_stage_commit(struct fs_stage *s, struct str receipt)
@@ -72,8 +72,7 @@ struct err *fs_stage_end(struct fs_stage *s)
 	struct err *e = clear_beside(s, s->resumes && !s->committed);
 	e = e ? e : fs_remove(path_join(&tmp, s->beside, S("lock")));
 	e = e ? e : fs_remove_empty(s->beside);
-	let_go(s);
-	return e;
+	return err_join(e, let_go(s));
 }
 
 struct err *fs_receipt_check(struct str path, struct str text, bool *ret_same)

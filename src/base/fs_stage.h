@@ -41,6 +41,7 @@ struct fs_stage {
 	struct fs_tree *guard;
 	int lock;
 	bool committed;
+	bool around; /* the folder around the place was made for it, and goes again if it stays empty */
 };
 
 /* Locks the hidden folder, and removes what a killed run left in it. With `resumes`, a tree that has its receipt lacked
