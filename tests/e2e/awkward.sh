@@ -23,13 +23,13 @@ ok 'a standard input that is closed is no empty log'
 
 # ---- a pipe with a name is opened before anybody writes to it ----
 mkfifo pipe
-rs explain pipe >log 2>&1 &
+"$ROCSMITH" explain pipe >log 2>&1 &
 sleep 1
 timeout 60 sh -c 'echo "error: invalid target ID gfx0" >pipe' || no 'explain did not wait for who writes to a pipe'
 wait $! || true
 grep -q 'gfx0' log || no 'what came through the pipe is explained'
 ok 'a pipe is waited for'
-rs explain pipe >log 2>&1 &
+"$ROCSMITH" explain pipe >log 2>&1 &
 sleep 1
 kill $!
 status=0
