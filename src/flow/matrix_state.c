@@ -75,8 +75,8 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 	struct strs there = {0};
 	struct sum seal;
 	struct digest d = {.n = sizeof(seal.b)};
-	bool other = false;
-	TRY(fs_check_way(m->state));
+	bool other = false, new = !fs_present(m->state);
+	TRY(fs_check_way(m->state)); /* it makes the folder itself where all may write */
 	TRY(fs_make_output(m->state));
 	/* a folder that came with a tree may hold results, too; so it has to carry a hash by this user's key */
 	TRY(seal_of(str_fmt(a, "matrix\n%.*s\n%.*s", STR(m->state), STR(m->file)), &seal));
@@ -98,7 +98,8 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 		return err_hint(err_new(E_USAGE, "'%.*s' is no folder of a matrix, and not empty",
 					STR(m->state)),
 			"name a new folder with -o");
-	return text.p ? NULL : fs_write(path, own, 0644);
+	struct err *e = text.p ? NULL : fs_write(path, own, 0644);
+	return e && new ? err_join(e, fs_remove_empty(m->state)) : e;
 }
 
 /* ---- steps ---- */

@@ -23,13 +23,13 @@ ok 'a standard input that is closed is no empty log'
 
 # ---- a pipe with a name is opened before anybody writes to it ----
 mkfifo pipe
-rs explain pipe >log 2>&1 &
+"$ROCSMITH" explain pipe >log 2>&1 &
 sleep 1
 timeout 60 sh -c 'echo "error: invalid target ID gfx0" >pipe' || no 'explain did not wait for who writes to a pipe'
 wait $! || true
 grep -q 'gfx0' log || no 'what came through the pipe is explained'
 ok 'a pipe is waited for'
-rs explain pipe >log 2>&1 &
+"$ROCSMITH" explain pipe >log 2>&1 &
 sleep 1
 kill $!
 status=0
@@ -76,10 +76,15 @@ fails split w/demo-1.0-py3-none-any.whl -o full/a/b
 fails index w/demo-1.0-py3-none-any.whl -o full/a/b
 fails stage w/demo-1.0-py3-none-any.whl --to full/a/store/dev
 fails hipify "$top/examples/montecarlo" -o full/a/b
-fails matrix run m.yaml -o full/a/b
+fails matrix run m.yaml -o full/a
 fails sdk shims full/a/tools --sdk ./rocm --gpu gfx1201
 ok 'a command for whose result there is no room leaves no folder for it'
 rm full/rest
+(umask 0 && rs matrix run m.yaml -o full/open >log 2>&1) || true
+grep -q 'can be written by others' log && no 'a folder that a matrix makes where all may write can be written by its user only'
+[ -e full/open/matrix.json ] || no 'a matrix in such a folder'
+ok 'where all may write, a matrix makes a folder of its own'
+rm -r full/open
 mkdir full/tools
 rs sdk shims full/tools --sdk ./rocm --gpu gfx1201 >log 2>&1 && no 'shims on a full disk'
 [ -z "$(ls -A full/tools)" ] || no "a part of a shim folder: $(find full/tools)"

@@ -21,7 +21,8 @@ static int begin(void **state)
 	setenv("ROCSMITH_HOME", str_z(&f->a, at(f, "home")), 1);
 	setenv("HOME", str_z(&f->a, at(f, "user")), 1);
 	unsetenv("XDG_CACHE_HOME");
-	unsetenv("UV_CACHE_DIR");
+	for (const struct disk_cache *c = disk_cache_table(); c->name; c++)
+		unsetenv(c->variable ? c->variable : "");
 	return 0;
 }
 
