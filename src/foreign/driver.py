@@ -413,7 +413,8 @@ def built_in_place(wheel, code):
 def lasting_objects():
     """The objects of an editable build stay for the next one; setuptools and scikit-build-core would put them into a folder
     that they remove."""
-    os.environ.setdefault("SKBUILD_BUILD_DIR", "build/editable")
+    if not os.path.exists("build/build.ninja"):  # of the step that configures, with PyTorch
+        os.environ.setdefault("SKBUILD_BUILD_DIR", "build/editable")
     if not importlib.util.find_spec("setuptools"):
         return
     distinct_objects()

@@ -231,3 +231,7 @@ pytorch
 [ $status = 0 ] && [ "$made" = "$(stat -c %Y.%i b6/tree/build/CMakeFiles/c10_hip.dir/k.hip.o)" ] || fail "the rest of PyTorch"
 "$ROCSMITH" verify --require gfx1201,gfx942 out/torch-2.14.0-*.whl >log 2>&1 || fail "PyTorch's wheel"
 echo 'ok the rest goes on with the part'
+rm -rf b6 && python3 -m venv --without-pip develop
+pytorch --editable --python develop
+[ $status = 0 ] && [ -f b6/tree/build/libc10_hip.so ] && [ ! -e b6/tree/build/editable ] || fail "PyTorch to be edited"
+echo 'ok one that is edited is built where it was configured'
