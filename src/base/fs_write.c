@@ -72,8 +72,9 @@ static struct made_outputs {
 struct err *fs_make_output(struct str dir)
 {
 	pthread_mutex_lock(&made.lock);
-	struct str at = path_clean(&made.a, dir);
-	for (; !fs_present(at); at = path_dir(at))
+	struct str at = path_clean(&made.a, dir), up = path_dir(at);
+	/* "." is its own parent, and not to be seen in a folder that may not be searched */
+	for (; !fs_present(at) && !str_eq(up, at); at = up, up = path_dir(at))
 		strs_add(&made.a, &made.dirs, at);
 	pthread_mutex_unlock(&made.lock);
 	return fs_mkdirs(dir);
