@@ -12,22 +12,10 @@ enum { MAX_NOTES = 12, MAX_DETAIL = 20, MAX_MORE = 5 };
 
 /* ---- one line ---- */
 
-/* A NUL would end the text that is shown of it. */
-static struct str without_nul(struct arena *a, struct str text)
-{
-	BUF(b, a);
-	if (str_chr(text, 0) == text.n)
-		return text;
-	buf_add(&b, text);
-	for (size_t i = 0; i < b.n; i++)
-		b.p[i] = b.p[i] ? b.p[i] : ' ';
-	return buf_str(&b);
-}
-
 static struct str without_colours(struct arena *a, struct str line)
 {
 	BUF(b, a);
-	line = without_nul(a, line);
+	line = str_replace(a, line, S("\0"), S(" ")); /* it would end what is shown */
 	if (str_chr(line, 033) == line.n)
 		return line;
 	line_plain(&b, line);
@@ -477,7 +465,7 @@ static struct err *ninja_error(const struct message_origin *o, struct str text)
 struct err *message_first_error(const struct message_origin *o, struct str text)
 {
 	struct message_block b, loose = {0};
-	text = without_nul(o->a, text);
+	text = str_replace(o->a, text, S("\0"), S(" "));
 	struct str cmake = part_from(text, S(CMAKE_ERROR)),
 		   rest = str_sub(text, 0, text.n - cmake.n);
 	do {
