@@ -513,12 +513,13 @@ static struct err *check_place(const struct shims *s, bool *ret_empty)
 		return NULL;
 	if (fs_present(s->dir))
 		TRY(fs_list(s->a, s->dir, &names));
-	/* a run that was killed may have come no further */
-	*ret_empty = !names.n || (names.n == 1 && str_eq(names.v[0], S(".rocsmith")));
-	return *ret_empty ? NULL
-			  : err_hint(err_new(E_USAGE, "'%.*s' has files that rocsmith did not make",
-					     STR(s->dir)),
-				    "name a new folder, or one that is empty");
+	*ret_empty = !names.n;
+	/* a run that was killed may have come no further; hipify's journal has this name, too, so it stays */
+	if (*ret_empty || (names.n == 1 && str_eq(names.v[0], S(".rocsmith"))))
+		return NULL;
+	return err_hint(
+		err_new(E_USAGE, "'%.*s' has files that rocsmith did not make", STR(s->dir)),
+		"name a new folder, or one that is empty");
 }
 
 static struct err *make_folder(struct shims *s, const struct cc_config *config, struct str key)
