@@ -46,9 +46,8 @@ struct err *scan_new(struct str ready, struct log_scan **ret)
 	if (!restore(s, ready))
 		return err_hint(err_new(E_TOOL_MISSING,
 					"logs cannot be searched by this " SONAME " on this CPU"),
-			"build rocsmith again if Hyperscan has become another one since; on x86-64 "
-			"it "
-			"needs SSSE3");
+			"build rocsmith again if Hyperscan was replaced since; on x86-64 it needs "
+			"a CPU with SSSE3");
 	if (s->hs.hs_alloc_scratch(s->db, &s->scratch) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot use its patterns");
 	*ret = s;
