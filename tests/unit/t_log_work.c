@@ -197,7 +197,7 @@ static void a_signal_ends_it_in_the_middle_of_a_block(void **state)
 	(void)state;
 	ARENA(a);
 	struct log_answer answer;
-	struct str log = repeated(&a, S("hipErrorInvalidValue hipError"), true, S(" "), LOG);
+	struct str log = repeated(&a, S("HSA_STATUS_ERROR_X"), false, S(""), LOG);
 	uint64_t all = work_of(&a, log), before = automaton_steps();
 	CLEANUP(stream_freep) struct stream *s = stream_new(-1, log, S("log"));
 	signal(SIGVTALRM, interrupt);
