@@ -286,7 +286,7 @@ struct err *command_find(const struct command *all, const struct strs *argv,
 	const struct command **ret, size_t *ret_words)
 {
 	ARENA(a);
-	/* subs: the subcommands of the group argv[0]; homes: the commands whose last word it is */
+	/* subs: the subcommands of the group argv[0]; homes: the commands that end in the unknown word */
 	struct strs firsts = {0}, subs = {0}, homes = {0};
 	*ret_words = 0;
 	COMMAND_EACH (c, all) {
@@ -302,17 +302,25 @@ struct err *command_find(const struct command *all, const struct strs *argv,
 		struct str first, second;
 		if (str_cut(str_from(c->name), ' ', &first, &second) && str_eq(first, argv->v[0]))
 			strs_add(&a, &subs, second);
-		if (second.n && str_eq(second, argv->v[0]))
-			strs_fmt(&a, &homes, "'%s'", c->name);
 		strs_add(&a, &firsts, first);
 	}
 	if (subs.n && argv->n < 2)
 		return err_hint(err_new(E_USAGE, "'%.*s' needs a subcommand", STR(argv->v[0])),
 			"it has %.*s", STR(str_join(&a, &subs, S(", "))));
 	struct str word = argv->v[subs.n ? 1 : 0];
+	COMMAND_EACH (c, all) {
+		struct str name = str_from(c->name), first, second;
+		bool whole = str_eq(name, word);
+		if (whole)
+			homes.n = 0;
+		if (whole || (str_cut(name, ' ', &first, &second) && str_eq(second, word)))
+			strs_fmt(&a, &homes, "'rocsmith %s'", c->name);
+		if (whole)
+			break;
+	}
 	struct err *e =
 		err_new(E_USAGE, "unknown %s '%.*s'", subs.n ? "subcommand" : "command", STR(word));
-	if (homes.n && !subs.n)
+	if (homes.n)
 		return err_hint(e, "did you mean %.*s?", STR(str_join(&a, &homes, S(" or "))));
 	err_near(e, word, subs.n ? &subs : &firsts);
 	if (subs.n)
