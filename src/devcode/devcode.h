@@ -95,7 +95,7 @@ struct devcode_file {
 
 #define DEVCODE_UNKNOWN                                                                            \
 	"unknown" /* target of an object that names none (trap handlers of the runtime) */
-enum { DEVCODE_TARGETS = 256 }; /* most distinct targets; a file that brings more is E_LIMIT */
+enum { DEVCODE_TARGETS = 512 }; /* most distinct targets; a file that brings more is E_LIMIT */
 
 struct devcode_target {
 	struct str name;

@@ -410,7 +410,7 @@ static void side_files_of_all_kinds(void **state)
 	}
 }
 
-/* At most 1000 sets. Of targets there may be 256; so many that names can tell of there are not. */
+/* At most 1000 sets. There may be 512 targets; names of files tell of fewer. */
 static void sets_have_limits(void **state)
 {
 	(void)state;
