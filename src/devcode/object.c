@@ -233,6 +233,35 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 	return NULL;
 }
 
+/* SPIR-V is a header of five words and instructions, each with its length and code in its first word. Those that name the
+ * kernels stand together before all functions. Source: SPIR-V 1.6, sections 2.3 and 2.4. */
+static struct err *count_entry_points(
+	const struct scan *s, const struct bytes *src, struct code_object *o)
+{
+	enum { WORD = 4, HEADER_WORDS = 5, TO_NAME = 3 * WORD, NAME = 200 };
+	enum { OP_ENTRY_POINT = 15, OP_FUNCTION = 54, MODEL_KERNEL = 6 };
+	char head[TO_NAME + NAME];
+	struct str h = {.p = head};
+	uint32_t words = HEADER_WORDS, code = 0;
+	o->kernels = 0;
+	for (uint64_t at = 0; words && code != OP_FUNCTION;) {
+		at += words * WORD;
+		TRY(budget_work(src->budget, sizeof(head)));
+		TRY(bytes_peek(src, head, sizeof(head), at, &h.n));
+		if (h.n < TO_NAME)
+			break;
+		words = le32(h.p) >> 16;
+		code = le32(h.p) & 0xffff;
+		if (code != OP_ENTRY_POINT && o->kernels)
+			break;
+		if (code != OP_ENTRY_POINT || le32(h.p + WORD) != MODEL_KERNEL || o->kernels++)
+			continue;
+		struct str name = str_sub(h, TO_NAME, h.n);
+		o->kernel = str_dup(s->a, str_sub(name, 0, str_chr(name, '\0')));
+	}
+	return NULL;
+}
+
 /* ---- registers, LDS, scratch, spills ---- */
 
 /* The compiler records these in the metadata note, whose list amdhsa.kernels has a map for each kernel; a note without
@@ -381,7 +410,8 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 		.budget = object->budget};
 	TRY(bytes_peek(object, near.head, sizeof(near.head), 0, &near.n));
 	if (str_starts((struct str){.p = near.head, .n = near.n}, S("\3\2\43\7")))
-		return NULL; /* SPIR-V: the runtime compiles it for the device that it finds */
+		return s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG) ? count_entry_points(s, src, o)
+								    : NULL;
 	if (str_starts((struct str){.p = near.head, .n = near.n}, S("BC\xc0\xde")))
 		return NULL; /* LLVM's bitcode: the linker compiles it */
 	bool debug = s->flags & DEVCODE_DEBUG;
@@ -417,7 +447,7 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 			err_wrap(e, "the object for '%.*s' in bundle %u%.*s cannot be read",
 				STR(o->target), o->bundle, STR(s->whose)));
 	if (o->kernels < 0 && s->flags & DEVCODE_KERNELS)
-		o->kernels = 0; /* an empty or unreadable object, SPIR-V or bitcode */
+		o->kernels = 0; /* an empty or unreadable object, or bitcode */
 	if (s->out->taker && !s->out->failed && src->size)
 		s->out->failed = s->out->taker->fn(s->out->taker->user, s->file, o, src);
 }

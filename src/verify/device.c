@@ -23,11 +23,14 @@ static struct strs targets_of(
 	return names;
 }
 
-static struct devcode_cover cover_of(
-	const struct devcode *d, const struct devcode_file *f, const struct target *want)
+/* spirv: where nothing else is there, HIP of ROCm 6.4 and later compiles that when it is loaded. */
+static struct devcode_cover cover_of(const struct devcode *d, const struct devcode_file *f,
+	const struct target *want, bool spirv)
 {
 	bool served[DEVCODE_TARGETS];
 	devcode_serves(d, want, served);
+	for (size_t i = 0; spirv && i < d->targets.n; i++)
+		served[i] = served[i] || str_eq(d->targets.v[i].name, S("amdgcnspirv"));
 	return devcode_cover(f, served);
 }
 
@@ -38,13 +41,22 @@ static void check_targets(struct exam *x, const struct devcode *d, const struct 
 	struct target key = target_read(x->part.key);
 	bool one = set_is_one_of(x) && key.gpu; /* others of its set serve other GPUs */
 	VEC_EACH (const struct target, want, &x->o->require) {
-		struct devcode_cover c = cover_of(d, f, want);
+		struct devcode_cover c = cover_of(d, f, want, false);
 		struct str name = target_text(&tmp, want);
 		if (!c.missing || (one && !target_covers(&key, want)))
 			continue;
-		struct finding *fi = exam_say(
-			x, c.without ? V_DEVICE_MISSING : V_DEVICE_FEWER, f->path, "%s", "");
-		if (c.without == c.bundles)
+		bool compiled = c.without && !cover_of(d, f, want, true).without;
+		struct finding *fi = exam_say(x,
+			compiled    ? V_DEVICE_SPIRV
+			: c.without ? V_DEVICE_MISSING
+				    : V_DEVICE_FEWER,
+			f->path, "%s", "");
+		if (compiled)
+			finding_say(x->a, fi,
+				"%.*s has SPIR-V in the place of machine code, which HIP compiles "
+				"when it is loaded, from ROCm 6.4 on",
+				STR(name));
+		else if (c.without == c.bundles)
 			finding_say(x->a, fi, "no kernel for %.*s; it has %.*s", STR(name),
 				STR(str_join(&tmp, have, S(", "))));
 		else if (c.without)
@@ -87,7 +99,7 @@ static struct err *serve_all(struct exam *x, const struct served_files *files)
 		TRY(budget_work(x->zip.src.budget, n * work));
 		for (size_t k = 0; k < n; k++)
 			VEC_EACH (const struct served_file, s, files)
-				all = all && !cover_of(s->d, s->f, &modes[k]).without;
+				all = all && !cover_of(s->d, s->f, &modes[k], false).without;
 		if (all && !strs_has(served, want.name))
 			strs_add(x->a, served, str_dup(x->a, names.v[i]));
 	}

@@ -187,6 +187,33 @@ struct fx_entry {
 	struct str bytes;
 };
 
+/* A SPIR-V module with a shader and with kernels of these names, which end with NULL. */
+static inline struct str fx_spirv(struct arena *a, const char *const *names)
+{
+	enum { CAPABILITY = 17, ENTRY_POINT = 15, FUNCTION = 54, KERNEL = 6, SHADER = 5 };
+	BUF(b, a);
+	fx_le(&b, 0x07230203, 4);
+	fx_le(&b, 0x10600, 4);
+	fx_pad(&b, 20);
+	fx_le(&b, 2 << 16 | CAPABILITY, 4);
+	fx_le(&b, KERNEL, 4);
+	fx_le(&b, 4 << 16 | ENTRY_POINT, 4);
+	fx_le(&b, SHADER, 4);
+	fx_le(&b, 1, 4);
+	buf_add(&b, (struct str){.p = "sh\0", .n = 4});
+	for (unsigned id = 2; *names; names++, id++) {
+		size_t n = strlen(*names) / 4 * 4 + 4, at = b.n;
+		fx_le(&b, (unsigned)(3 + n / 4) << 16 | ENTRY_POINT, 4);
+		fx_le(&b, KERNEL, 4);
+		fx_le(&b, id, 4);
+		buf_add(&b, str_from(*names));
+		fx_pad(&b, at + 12 + n);
+	}
+	fx_le(&b, 5 << 16 | FUNCTION, 4);
+	fx_pad(&b, b.n + 16);
+	return buf_str(&b);
+}
+
 /* A raw bundle: table, then the entries at multiples of align. */
 static inline struct str fx_bundle(
 	struct arena *a, const struct fx_entry *v, size_t n, size_t align)

@@ -464,6 +464,34 @@ static void objects_that_are_none(void **state)
 		"0:gfx1100/raw/0 0:amdgcnspirv/raw/0 ", "object-unreadable ");
 }
 
+static void spirv_has_kernels(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct str module = fx_spirv(&a, (const char *const[]){"one", "another_one", NULL});
+	struct str cut = str_sub(module, 0, module.n - 40), endless = str_dup(&a, module);
+	memset((char *)endless.p + 20, 0, 4); /* an instruction without a length */
+	const struct {
+		struct str module;
+		int64_t kernels;
+		const char *first;
+	} cases[] = {
+		{module, 2, "one"},
+		{cut, 1, "one"}, /* in the second one */
+		{str_sub(module, 0, 24), 0, ""},
+		{endless, 0, ""},
+		{fx_spirv(&a, (const char *const[]){NULL}), 0, ""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct fx_entry v[] = {
+			{.id = "hipv4-spirv64-amd-amdhsa--amdgcnspirv", .bytes = cases[i].module}};
+		struct devcode d = scan(&a, fx_bundle(&a, v, 1, 16), DEVCODE_KERNELS);
+		assert_int_equal(d.findings.n, 0);
+		assert_int_equal(d.files.v[0].objects.v[0].kernels, cases[i].kernels);
+		assert_str(d.files.v[0].objects.v[0].kernel, cases[i].first);
+	}
+}
+
 static struct str note(struct arena *a, const char *metadata, size_t n)
 {
 	BUF(b, a);
@@ -753,6 +781,7 @@ int main(void)
 		cmocka_unit_test(bare_objects_take_their_target_from_the_flags),
 		cmocka_unit_test(says_which_targets_have_no_kernels),
 		cmocka_unit_test(objects_that_are_none),
+		cmocka_unit_test(spirv_has_kernels),
 		cmocka_unit_test(tells_which_bundles_lack_a_target),
 		cmocka_unit_test(notes_do_not_decide_alone),
 		cmocka_unit_test(kernels_say_what_they_take),

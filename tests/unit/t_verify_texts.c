@@ -224,6 +224,45 @@ static void targets_are_said_by_name(void **state)
 	}
 }
 
+/* HIP takes SPIR-V where a bundle has nothing else for the GPU. */
+static void spirv_stands_in(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *require, *want;
+	} cases[] = {
+		{"gfx90a", ""},
+		{"gfx942", "device-spirv k.hipfb: gfx942 has SPIR-V in the place of machine code, "
+			   "which HIP compiles when it is loaded, from ROCm 6.4 on\n"
+			   "- build it with --gpu gfx942\n"},
+		{"gfx1100", "device-fewer-kernels k.hipfb: gfx1100 lacks 1 of 2 kernels that "
+			    "others have\n"
+			    "- build it with --gpu gfx1100\n"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str dir = test_dir(&a);
+		const struct fx_entry e[] = {
+			{.id = ID("gfx90a"),
+				.bytes = fx_code_object(
+					&a, (struct fx_object){.flags = 0x53f, .kernels = 2})},
+			{.id = ID("gfx1100"),
+				.bytes = fx_code_object(
+					&a, (struct fx_object){.flags = 0x41, .kernels = 1})},
+			{.id = "hipv4-spirv64-amd-amdhsa--amdgcnspirv",
+				.bytes = fx_spirv(&a, (const char *const[]){"one", "two", NULL})},
+		};
+		struct fx_wheel w = {
+			.files = {{.name = "k.hipfb", .content = fx_bundle(&a, e, 3, 4096)}}};
+		struct verify_options o = {0};
+		struct strs list = {0};
+		strs_add(&a, &list, str_from(cases[i].require));
+		assert_ok(targets_parse(&a, &list, &o.require));
+		assert_str(told(&a, fx_write(&a, dir, w), o), cases[i].want);
+		test_dir_remove(dir);
+	}
+}
+
 /* ---- progress ---- */
 
 static struct {
@@ -295,6 +334,7 @@ int main(void)
 		cmocka_unit_test(a_tag_without_machine_code_is_said),
 		cmocka_unit_test(needed_libraries_are_said_once),
 		cmocka_unit_test(targets_are_said_by_name),
+		cmocka_unit_test(spirv_stands_in),
 		cmocka_unit_test(the_largest_member_comes_first_and_all_bytes_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
