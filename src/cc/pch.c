@@ -74,7 +74,7 @@ static bool split_command(struct arena *a, const struct strs *args, struct strs 
 {
 	bool compiles = false, depends = false, names_depfile = false;
 	unsigned sources = 0;
-	bool pass = is_pass(args), headers;
+	bool pass = is_pass(args), headers = false;
 	*ret_overlay = S("");
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");

@@ -118,8 +118,8 @@ void build_forecast(struct arena *a, const struct plan_wish *wish, struct str di
 	if (ret->history || past.left_seconds > ret->cpu)
 		ret->cpu = past.left_seconds;
 	ret->cores = cores_for(ret->jobs);
-	double chain = (double)c->chain_seconds < ret->cpu ? (double)c->chain_seconds : ret->cpu;
-	ret->seconds = chain + (ret->cpu - chain) / ret->cores;
+	ret->chain = (double)c->chain_seconds < ret->cpu ? (double)c->chain_seconds : ret->cpu;
+	ret->seconds = ret->chain + (ret->cpu - ret->chain) / ret->cores;
 	ret->known = c->memory || ret->history;
 	if (!ret->known)
 		return;

@@ -254,7 +254,7 @@ static void add_build(struct finding_way *w)
 		.how = COMPAT_EXACT,
 		.disk = f.disk + f.sdk,
 		.memory = f.memory,
-		.seconds = f.cpu / f.jobs, /* whatever the load */
+		.seconds = f.chain + (f.cpu - f.chain) / f.jobs, /* whatever the load */
 		.history = f.history,
 		.sure = true};
 	say(a, &r->commands, "rocsmith plan torch --gpu %.*s", STR(w->gpu->target));

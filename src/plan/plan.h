@@ -109,6 +109,7 @@ struct forecast {
 	bool one_disk;                /* dir and sdk_dir are on one file system */
 	uint64_t memory, memory_free; /* peak of the largest compile; the machine's, 0 = unknown */
 	double cpu, seconds;          /* CPU time of all compiles; wall time with `jobs` of them */
+	double chain;                 /* the part of cpu that no number of jobs makes shorter */
 	double cores; /* the part of the machine's cores that its present load leaves to these jobs */
 	unsigned jobs;
 	bool history; /* time and memory were measured by earlier builds in dir */

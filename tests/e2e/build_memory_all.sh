@@ -3,9 +3,9 @@
 # Our own build in a control group in which two of its large sources are too much, and so is one beside two small ones: with
 # nothing known of them, and once their costs are known. Nothing is killed the second time, and the wheel has all of them.
 set -eu
+. "$(dirname "$(realpath "$0")")/group.bash"
 cd "$E2E_TMP"
 rm -rf ./*
-. "$(dirname "$(realpath "$0")")/group.bash"
 fail() { echo "not ok $1"; cat log; exit 1; }
 if ! "$ROCSMITH" sdk install debian --suite sid --components compiler >log 2>&1; then
 	echo "skip a build in little memory: no SDK ($(tail -1 log))"

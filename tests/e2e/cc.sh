@@ -5,13 +5,13 @@
 # set. Peers: readelf, cmake, ninja, make, the same compiler in the sandbox.
 set -eu
 
+top=$(dirname "$(realpath "$0")")
 cd "$E2E_TMP"
 ok() { echo "ok $*"; }
 no() {
 	echo "not ok $*"
 	exit 1
 }
-top=$(dirname "$(realpath "$0")")
 command -v python3 >/dev/null || { echo 'skip cc: no python3'; exit 0; }
 
 # ---- memory, with a compiler of our own that needs what HOG says ----

@@ -3,6 +3,7 @@
 # translation, and rocsmith has to say exactly what; a copy with just that mended must build.
 set -eu
 
+tools=$(cd "$(dirname "$(realpath "$0")")/../../tools" && pwd)
 cd "$E2E_TMP"
 no() {
 	echo "not ok $*"
@@ -12,7 +13,6 @@ if ! command -v bwrap >/dev/null && [ "$(id -u)" != 0 ]; then
 	echo 'skip libKMCUDA: neither bwrap nor root'
 	exit 0
 fi
-tools=$(cd "$(dirname "$(realpath "$0")")/../../tools" && pwd)
 if ! from=$("$tools/sdist-get" libKMCUDA==6.2.3 6bab3d020c91c0dca169c2a236f315167daa0e62c6271fb46c94699dff8c21e0 2>log); then
 	echo "skip libKMCUDA: the package index cannot be reached ($(tail -1 log))"
 	exit 0

@@ -3,9 +3,9 @@
 # A build by CMake in a control group in which `ninja -j2` alone is killed: it ends well, the first time (by what
 # is known of compilers), and the second time with small sources beside large ones. A killed linker is run again.
 set -eu
+. "$(dirname "$(realpath "$0")")/group.bash"
 cd "$E2E_TMP"
 rm -rf ./*
-. "$(dirname "$(realpath "$0")")/group.bash"
 fail() { echo "not ok $1"; cat log; exit 1; }
 for program in cmake ninja g++ python3; do
 	command -v $program >/dev/null || { echo "skip a build in little memory: no $program"; exit 0; }

@@ -34,6 +34,7 @@ def table():
 
 
 PAIRS = table()
+PREFERRED = PAIRS["@vector"][0]  # in front of operators and atomics of the project's own
 
 
 def words(text):
@@ -95,8 +96,8 @@ def one_folder(folder):
                 continue
             perl = subprocess.run(["perl", PERL, "-quiet-warnings", str(path)],
                                   capture_output=True, text=True, check=False).stdout
-            head = "#define HIP_ENABLE_WARP_SYNC_BUILTINS 1\n"
-            compare("%s/%s" % (root.name, rel), source, mine.read_text().replace(head, ""), perl)
+            ours = mine.read_text().replace("#define HIP_ENABLE_WARP_SYNC_BUILTINS 1\n", "")
+            compare("%s/%s" % (root.name, rel), source, ours.replace(PREFERRED, ""), perl)
 
 
 for directory in DIRS:

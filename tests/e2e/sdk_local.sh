@@ -219,6 +219,12 @@ fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
 if [ -x "$fault" ]; then
 	prove 'failing I/O calls' python3 "$here/faults.py" sweep --sample "$points" --timeout 60 \
 		--setup "rm -rf '$home'" --tree "$sdk" --ignore sdk.json --ignore '=made' -- "$fault" sdk install "${mirror[@]}"
+	install_
+	mv "$home" "$E2E_TMP/whole"
+	# shellcheck disable=SC2016
+	prove 'a removal that fails or dies can be repeated' python3 "$here/faults.py" sweep --sample $((points * 5)) --errno EIO,KILL \
+		--setup "rm -rf '$home' && cp -a '$E2E_TMP/whole' '$home'" --tree "$home" -- \
+		bash -c '[ -z "$(find "$0" -name "*debian-sid*" ! -name "*.lock")" ] || exec "$@"' "$home" "$fault" sdk remove debian-sid
 else
 	echo 'skip rocsmith-fault is not built'
 fi

@@ -10,6 +10,7 @@ Exit status 1 at the first difference, which is left in the file torch_launch.ca
 import argparse
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -158,6 +159,7 @@ def main():
     args.add_argument("-m", type=float, default=1e9)
     args.add_argument("trees", nargs="*")
     o = args.parse_intermixed_args()
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))  # the original took 10 GB
     original, ours = Original(o.torch), Ours(o.passes)
     rng, end = random.Random(o.s), time.time() + 60 * o.m
     count = {"texts": 0, "errors": 0, "changed": 0, "files": 0}
