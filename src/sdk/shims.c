@@ -286,7 +286,6 @@ static struct err *add_toolchain(struct shims *s)
 	struct str config = str_fmt(a, "/usr/include/" TRIPLET "/%.*s", STR(path_base(py)));
 	struct str build = s->o->build_dir.n ? s->o->build_dir : dir;
 	struct str text = str_from(shim_data_table()->toolchain);
-	TRY(fs_remove_tree(path_join(a, dir, S("include-after"))));
 	if (!s->o->own_libc)
 		return fs_remove(path_join(a, dir, S("toolchain.cmake")));
 	/* Debian's Python.h includes <TRIPLET/pythonX.Y/pyconfig.h>, which the sysroot lacks */
@@ -299,19 +298,33 @@ static struct err *add_toolchain(struct shims *s)
 	return fs_write(path_join(a, dir, S("toolchain.cmake")), text, 0644 | FS_IF_CHANGED);
 }
 
+/* The folder's own parts are put aside while it is made again, or come back if that fails, as on a full disk. */
+static struct err *put_aside(const struct shims *s, bool back)
+{
+	static const char *const own[] = {"bin", "llvm", "include", "lib", "share", "amdgcn",
+		".info", "host", "cuda", "include-after", ".rocsmith/cuda", ".rocsmith/programs",
+		".rocsmith/rocsmith"};
+	struct str aside = cc_file(s->a, s->dir, "before");
+	TRY(fs_mkdirs(aside));
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		struct str here = path_join(s->a, s->dir, str_from(own[i]));
+		struct str there = str_fmt(s->a, "%.*s/%zu", STR(aside), i);
+		struct str from = back ? there : here, to = back ? here : there;
+		TRY(fs_remove_tree(to));
+		if (fs_present(from))
+			TRY(fs_move(from, to, false));
+	}
+	return NULL;
+}
+
 static struct err *fill(struct shims *s, struct str key)
 {
 	struct arena *a = s->a;
-	static const char *const own[] = {"bin", "llvm", "include", "lib", "share", "amdgcn",
-		".info", "host", "cuda", ".rocsmith/cuda", ".rocsmith/programs",
-		".rocsmith/rocsmith"};
 	static const char *const folders[] = {"include", "lib", "share"};
 	const struct str exe = S("/proc/self/exe"), apart = S("usr/lib/" TRIPLET "/");
 	struct str packages = path_join(a, s->prefix, S("lib/cmake"));
 	struct strs names = {0};
 	struct stat st;
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		TRY(fs_remove_tree(path_join(a, s->dir, str_from(own[i]))));
 
 	/* A copy of ourselves, since /proc/self/exe of a link would name its target and not this folder.
 	 * ccache identifies a compiler by size and mtime: the copy's mtime is derived from the key. */
@@ -347,12 +360,21 @@ static struct err *fill(struct shims *s, struct str key)
 	TRY(link_entry(s, sdk_outside(a, s->sdk, s->sdk->device_libs), "amdgcn", S("bitcode")));
 	TRY(link_entry(s, path_join(a, path_dir(s->llvm), S("lib")), "llvm", S("lib")));
 	TRY(link_entry(s, S("../llvm"), "lib", S("llvm")));
-	TRY(add_toolchain(s));
 	if (s->o->cuda) {
 		TRY(add_program(s, "cuda/bin", S("nvcc"), S("")));
 		TRY(shims_cuda(a, s->dir));
 	}
-	return add_version(s);
+	TRY(add_version(s));
+	return add_toolchain(s);
+}
+
+static struct err *make_parts(struct shims *s, struct str key)
+{
+	struct err *e = put_aside(s, false);
+	e = e ? e : fill(s, key);
+	e = e ? err_join(e, put_aside(s, true)) : NULL;
+	e = err_join(e, fs_remove_tree(cc_file(s->a, s->dir, "before")));
+	return e ? err_wrap(e, "cannot make the folder '%.*s'", STR(s->dir)) : NULL;
 }
 
 /* ---- the configuration of the programs ---- */
@@ -530,7 +552,7 @@ static struct err *make_folder(struct shims *s, const struct cc_config *config, 
 	bool same;
 	TRY(fs_receipt_check(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(s))), &same));
 	if (!same)
-		TRY_CTX(fill(s, key), "cannot make the folder '%.*s'", STR(s->dir));
+		TRY(make_parts(s, key));
 	if (config->log_dir.n)
 		TRY(fs_mkdirs(config->log_dir));
 	TRY(cc_config_write(a, s->dir, config));
