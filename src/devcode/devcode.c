@@ -108,14 +108,19 @@ static void note_side(
 	devcode_note_side(m->a, m->out, path, &file, found);
 }
 
+static void note_unread(struct many *m, struct str path, const char *id, struct err *e)
+{
+	struct devcode_file file = {.path = path};
+	struct scan s = {.a = m->a, .out = m->out, .file = &file};
+	m->out->findings.most = FINDINGS_OF_A_KIND;
+	scan_damage(&s, id, e);
+}
+
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
 {
 	if (!e || e->code == E_CANCELLED || e->code == E_NOSPACE || e == m->out->failed)
 		return e;
-	struct devcode_file file = {.path = path};
-	struct scan s = {.a = m->a, .out = m->out, .file = &file};
-	m->out->findings.most = FINDINGS_OF_A_KIND;
-	scan_damage(&s, "file-damaged", e);
+	note_unread(m, path, "file-damaged", e);
 	return NULL;
 }
 
@@ -206,13 +211,12 @@ static struct err *scan_file(struct many *m, struct str path, struct str name)
 
 static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
 {
-	(void)prune;
 	ARENA(tmp);
 	struct many *m = user;
-	struct str text = {0};
+	struct str text = {0}, path = path_join(&tmp, m->dir, e->path);
+	*prune = S_ISDIR(e->st.st_mode) && fs_is_live(path);
 	if (!S_ISREG(e->st.st_mode))
 		return NULL;
-	struct str path = path_join(&tmp, m->dir, e->path);
 	if (str_eq(e->path, S(CUT_LIST)))
 		note_cut_list(m, e->path, fs_read_opt(&tmp, path, CUT_LIST_SIZE, &text), &text);
 	uint64_t size = (uint64_t)e->st.st_size;
@@ -227,6 +231,22 @@ static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
 	struct many inner = *m; /* the members of a wheel count as files of the folder */
 	inner.prefix = str_fmt(&tmp, "%.*s/", STR(e->path));
 	return note_damage(m, e->path, scan_wheel(&inner, path));
+}
+
+/* Objects are taken from all of a folder, or from none of it; of what is only shown, a part is better than nothing. */
+static struct err *scan_folder(struct many *m)
+{
+	struct fs_skipped skipped = {0};
+	if (fs_is_live(m->dir))
+		return NULL;
+	if (m->out->taker)
+		return fs_walk(m->dir, visit_file, m);
+	struct err *e = fs_walk_rest(m->dir, visit_file, m, &skipped);
+	if (skipped.n)
+		note_unread(m, m->dir, "folder-unreadable",
+			err_wrap(skipped.first, "%.*s left out",
+				STR(human_count(m->a, skipped.n, "item"))));
+	return e;
 }
 
 /* ---- source distributions: libarchive unpacks them to a scratch folder ---- */
@@ -284,7 +304,7 @@ struct err *devcode_take(struct arena *a, struct str path, unsigned flags,
 	m.flags |= taker ? DEVCODE_KERNELS : 0; /* else not every object is decoded */
 	*ret = (struct devcode){.path = str_dup(a, path), .taker = taker};
 	if (fs_is_dir(path))
-		TRY_CTX(fs_walk(path, visit_file, &m), "cannot inspect '%.*s'", STR(path));
+		TRY_CTX(scan_folder(&m), "cannot inspect '%.*s'", STR(path));
 	else
 		TRY(scan_single(&m, path));
 	devcode_finish(a, ret);
