@@ -86,7 +86,7 @@ struct fs_entry {
  * live for the call only. Setting *prune on a folder skips its contents. */
 typedef struct err *fs_visit(void *user, const struct fs_entry *e, bool *prune);
 MUST_USE struct err *fs_walk(struct str dir, fs_visit *visit, void *user);
-/* What a walk could not look at: how many entries, and why the first of them. */
+/* The entries that a walk could not look at: their number, and why the first could not be. */
 struct fs_skipped {
 	size_t n;
 	struct err *first;

@@ -368,15 +368,6 @@ static struct err *fill(struct shims *s, struct str key)
 	return add_toolchain(s);
 }
 
-static struct err *make_parts(struct shims *s, struct str key)
-{
-	struct err *e = put_aside(s, false);
-	e = e ? e : fill(s, key);
-	e = e ? err_join(e, put_aside(s, true)) : NULL;
-	e = err_join(e, fs_remove_tree(cc_file(s->a, s->dir, "before")));
-	return e ? err_wrap(e, "cannot make the folder '%.*s'", STR(s->dir)) : NULL;
-}
-
 /* ---- the configuration of the programs ---- */
 static struct err *make_config(struct shims *s, struct cc_config *ret)
 {
@@ -551,8 +542,13 @@ static struct err *make_folder(struct shims *s, const struct cc_config *config, 
 	struct str made = cc_file(a, s->dir, "made");
 	bool same;
 	TRY(fs_receipt_check(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(s))), &same));
-	if (!same)
-		TRY(make_parts(s, key));
+	if (!same) {
+		struct err *e = put_aside(s, false);
+		e = e ? e : fill(s, key);
+		e = e ? err_join(e, put_aside(s, true)) : NULL;
+		TRY_CTX(err_join(e, fs_remove_tree(cc_file(a, s->dir, "before"))),
+			"cannot make the folder '%.*s'", STR(s->dir));
+	}
 	if (config->log_dir.n)
 		TRY(fs_mkdirs(config->log_dir));
 	TRY(cc_config_write(a, s->dir, config));

@@ -210,8 +210,8 @@ static void damage_is_told_with_its_causes(void **state)
 	test_dir_remove(dir);
 }
 
-static struct err *take_nothing(void *user, const struct devcode_file *f, const struct code_object *o,
-	const struct bytes *src)
+static struct err *take_nothing(void *user, const struct devcode_file *f,
+	const struct code_object *o, const struct bytes *src)
 {
 	(void)user, (void)f, (void)o, (void)src;
 	return NULL;

@@ -357,8 +357,8 @@ static void what_was_there_stays_if_it_cannot_be_made_anew(void **state)
 	assert_ok(fs_write(str_from(large), S(""), 0644));
 	assert_int_equal(truncate(large, 1 << 27), 0);
 	m.sdk.fingerprint = S("f2");
-	assert_err_says(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env), E_LIMIT,
-		"cannot make the folder '");
+	assert_err_says(
+		sdk_shims(&m.a, &m.sdk, m.dir, &o, &env), E_LIMIT, "cannot make the folder '");
 	for (size_t i = 0; i < 8; i++)
 		assert_int_equal(look(&m, names[i]).st_ino, before[i].st_ino);
 	assert_ok(fs_list(&m.a, cc_file(&m.a, m.dir, ""), &now));
