@@ -80,11 +80,12 @@ MUST_USE struct err *fs_scan(
 struct fs_entry {
 	struct str path; /* relative to the walked folder */
 	struct stat st;  /* lstat() of the entry: links are not followed */
+	bool prune;      /* set by the visitor of a folder: its contents are skipped */
 };
 
 /* Called for every entry below a folder, parents first, names in byte order; the entry and its path
- * live for the call only. Setting *prune on a folder skips its contents. */
-typedef struct err *fs_visit(void *user, const struct fs_entry *e, bool *prune);
+ * live for the call only. */
+typedef struct err *fs_visit(void *user, struct fs_entry *e);
 MUST_USE struct err *fs_walk(struct str dir, fs_visit *visit, void *user);
 /* The entries that a walk could not look at: their number, and why the first could not be. */
 struct fs_skipped {

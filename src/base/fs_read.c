@@ -401,13 +401,12 @@ static struct err *walk_folder(const struct walk *w, struct str rel)
 	TRY(rel.n ? skip(w, e) : e);
 	for (size_t i = 0; i < names.n; i++) {
 		struct fs_entry at = {.path = path_join(&a, rel, names.v[i])};
-		bool prune = false;
 		if (!fs_try_lstat(path_join(&a, w->root, at.path), &at.st)) {
 			TRY(skip(w, err_errno("cannot look at '%.*s'", STR(at.path))));
 			continue;
 		}
-		TRY(w->visit(w->user, &at, &prune));
-		if (S_ISDIR(at.st.st_mode) && !prune)
+		TRY(w->visit(w->user, &at));
+		if (S_ISDIR(at.st.st_mode) && !at.prune)
 			TRY(walk_folder(w, at.path));
 	}
 	return NULL;

@@ -208,8 +208,7 @@ static struct err *source_hash(struct arena *a, const struct cached_pass *p, str
 {
 	struct hash *h = hash_new(HASH_SHA256);
 	struct err *e = hash_files(h, &p->read);
-	struct digest d = hash_end(h);
-	*ret = digest_hex(a, &d);
+	*ret = digest_hex(a, hash_end(h));
 	return e;
 }
 

@@ -166,9 +166,8 @@ bool compile_read(struct arena *a, struct str name, const struct strs *args,
 	}
 	VEC_EACH (const struct str, place, places)
 		line = place->n > 1 ? str_replace(a, line, *place, S("@")) : line;
-	struct digest d = hash_bytes(HASH_SHA256, line.p, line.n);
 	if (!has_id)
-		strs_fmt(a, &ret->words, "-cuid=%.*s", STR(str_sub(digest_hex(a, &d), 0, 16)));
+		strs_fmt(a, &ret->words, "-cuid=%.*s", STR(str_sub(sha256_hex(a, line), 0, 16)));
 	struct str folder = str_fmt(a, "%.*s.passes", STR(path_abs(a, ret->object)));
 	ret->work = path_join(a, folder, S("work"));
 	ret->parts = path_join(a, folder, S("device"));

@@ -209,12 +209,12 @@ static struct err *scan_file(struct many *m, struct str path, struct str name)
 	return devcode_scan_src(m->a, &in.src, name, m->flags, m->out);
 }
 
-static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_file(void *user, struct fs_entry *e)
 {
 	ARENA(tmp);
 	struct many *m = user;
 	struct str text = {0}, path = path_join(&tmp, m->dir, e->path);
-	*prune = S_ISDIR(e->st.st_mode) && fs_is_live(path);
+	e->prune = S_ISDIR(e->st.st_mode) && fs_is_live(path);
 	if (!S_ISREG(e->st.st_mode))
 		return NULL;
 	if (str_eq(e->path, S(CUT_LIST)))

@@ -408,7 +408,7 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 	if (s->flags & DEVCODE_HASH) {
 		struct digest d;
 		e = bytes_hash(src, 0, src->size, &d);
-		o->sha256 = digest_hex(s->a, &d);
+		o->sha256 = digest_hex(s->a, d);
 	}
 	if (!e && src->size)
 		e = look(s, src, o);

@@ -176,13 +176,12 @@ struct tree_copy {
 	uint64_t size;
 };
 
-static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *copy_entry(void *user, struct fs_entry *e)
 {
 	struct tree_copy *c = user;
 	ARENA(tmp);
 	struct str from = path_join(&tmp, c->from, e->path), to = path_join(&tmp, c->to, e->path);
 	struct str target;
-	(void)prune;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
 	if (S_ISLNK(e->st.st_mode)) {

@@ -221,8 +221,7 @@ static struct strs source_words(
 		/* the unit's id depends on names only, not on paths of this machine */
 		struct str text = str_fmt(a, "%.*s %.*s %.*s", STR(m->plan->name),
 			STR(m->plan->version), STR(src->path));
-		struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-		struct str id = str_sub(digest_hex(a, &d), 0, 16);
+		struct str id = str_sub(sha256_hex(a, text), 0, 16);
 		/* CUDA always has the *_sync warp functions; HIP's headers declare them on demand */
 		proc_arg(a, &p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
 		strs_fmt(a, &p.argv, "-cuid=%.*s", STR(id));

@@ -91,10 +91,9 @@ struct package_copy {
 };
 
 /* Copies a file with its mtime, so that CMake does not see a change. */
-static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *copy_entry(void *user, struct fs_entry *e)
 {
 	const struct package_copy *c = user;
-	(void)prune;
 	ARENA(tmp);
 	struct str from = path_join(&tmp, c->from, e->path), to = path_join(&tmp, c->to, e->path);
 	struct str text, corrected;
@@ -435,10 +434,9 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 		E_SDK, "the SDK '%.*s' has no loader (ld-linux-x86-64.so.2)", STR(s->sdk->name));
 }
 
-static struct err *add_state(void *user, const struct fs_entry *e, bool *prune)
+static struct err *add_state(void *user, struct fs_entry *e)
 {
 	struct buf *b = user;
-	(void)prune;
 	if (!S_ISDIR(e->st.st_mode))
 		buf_fmt(b, "%.*s %lld %lld %ld\n", STR(e->path), (long long)e->st.st_size,
 			(long long)e->st.st_mtim.tv_sec, e->st.st_mtim.tv_nsec);

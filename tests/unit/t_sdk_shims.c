@@ -108,13 +108,13 @@ static struct str shown(struct made *m, struct str target)
 	return target;
 }
 
-static struct err *list_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *list_entry(void *user, struct fs_entry *e)
 {
 	struct listing *l = user;
 	struct arena *a = &l->m->a;
 	struct str path = path_join(a, l->m->dir, e->path), target;
 	struct stat self;
-	*prune = false;
+	e->prune = false;
 	if (S_ISDIR(e->st.st_mode))
 		return NULL;
 	if (S_ISLNK(e->st.st_mode)) {
