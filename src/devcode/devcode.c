@@ -54,8 +54,8 @@ static struct err *check_bundles(struct scan *s, const struct bytes *src)
 		devcode_serves(d, &d->targets.v[i].t, served);
 		struct devcode_cover c = devcode_cover(s->file, served);
 		if (c.without)
-			scan_say(s, "bundle-without-target", SEV_WARNING,
-				"nothing for %.*s in %.*s", STR(d->targets.v[i].name),
+			scan_say(s, "bundle-without-target", "nothing for %.*s in %.*s",
+				STR(d->targets.v[i].name),
 				STR(devcode_cover_text(&tmp, s->file, &c)));
 	}
 	return NULL;
@@ -171,7 +171,7 @@ static void note_cut_list(struct many *m, struct str path, struct err *e, const 
 	struct scan s = {.a = m->a, .out = m->out, .file = &file};
 	struct str said = !e && text->p ? cut_list_describe(&tmp, *text) : S("");
 	if (said.n)
-		scan_say(&s, "slimmed", SEV_INFO, "%.*s", STR(said));
+		scan_say(&s, "slimmed", "%.*s", STR(said));
 	err_free(e);
 }
 

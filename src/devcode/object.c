@@ -105,7 +105,7 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 		o->version < FLAGS_HAVE_FEATURES ||
 		(same_feature(listed->xnack, t.xnack) && same_feature(listed->sramecc, t.sramecc));
 	if (!features || !str_eq(listed->name, t.name))
-		scan_say(s, "object-mislabelled", SEV_ERROR,
+		scan_say(s, "object-mislabelled",
 			"bundle %u%.*s lists '%.*s', but the object there is for '%.*s'", o->bundle,
 			STR(s->whose), STR(o->target), STR(target_text(&tmp, &t)));
 	return NULL;
@@ -472,7 +472,7 @@ void object_compare(struct scan *s, size_t first, size_t end)
 	}
 	if (!some || !none.n)
 		return;
-	scan_say(s, "object-without-kernels", SEV_WARNING,
+	scan_say(s, "object-without-kernels",
 		"bundle %u%.*s lists %zu target%s without any kernel: %.*s", v[first].bundle,
 		STR(s->whose), none.n, none.n == 1 ? "" : "s", STR(str_join(&tmp, &none, S(", "))));
 }

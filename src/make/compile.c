@@ -445,14 +445,12 @@ static bool find_differences(struct make *m)
 		if (!j->report.gpu.n || m->share == FRONT_OFF || !fs_present(other))
 			continue;
 		any = true;
-		bool proving = m->share == FRONT_PROVE;
-		struct finding *f = finding_add(m->a, &m->findings, "front-end-differs",
-			proving ? SEV_ERROR : SEV_WARNING, j->output);
-		finding_say(m->a, f,
+		struct finding *f = finding_note(m->a, &m->findings, "front-end-differs", j->output,
 			"the object of '%.*s' for %.*s differs with a shared front end: '%.*s'; "
 			"the "
 			"direct one is used",
 			STR(j->report.name), STR(j->report.gpu), STR(other));
+		f->severity = m->share == FRONT_PROVE ? SEV_ERROR : SEV_WARNING;
 		finding_fix(m->a, f, "rocsmith build --share-frontend=off");
 		progress_warn("%.*s", STR(f->message));
 	}

@@ -250,10 +250,9 @@ static void check_renamed(struct promotion *p, const struct release_set *set)
 			struct str text = texts.v[i / p->renames.n],
 				   old = p->renames.v[i % p->renames.n].old;
 			if (wheel_names_version(text, old) || wheel_same_version(text, old))
-				finding_say(p->a,
-					finding_add(p->a, &p->done->findings,
-						"release-half-renamed", SEV_ERROR, w->file),
-					"it still names %.*s: '%.*s'", STR(old), STR(text));
+				finding_note(p->a, &p->done->findings, "release-half-renamed",
+					w->file, "it still names %.*s: '%.*s'", STR(old),
+					STR(text));
 		}
 	}
 }
@@ -302,8 +301,7 @@ static struct err *check_quarantine(struct promotion *p)
 	struct str why, id = p->done->set;
 	TRY(release_quarantined(p->a, &p->s, id, &why));
 	if (why.n)
-		finding_say(p->a,
-			finding_add(p->a, &p->done->findings, "release-quarantine", SEV_ERROR, id),
+		finding_note(p->a, &p->done->findings, "release-quarantine", id,
 			"it is in quarantine: %.*s", STR(why));
 	return NULL;
 }

@@ -106,10 +106,8 @@ static void add_finding(struct arena *a, const struct sdk_receipt *m, struct fin
 	bool gone = state == FILE_MISSING;
 	if (!list)
 		return;
-	struct finding *f = finding_add(
-		a, list, gone ? "sdk-file-missing" : "sdk-file-changed", SEV_ERROR, path);
-	finding_say(
-		a, f, "'%.*s' %s", STR(path), gone ? "is missing" : "is not what was installed");
+	struct finding *f = finding_note(a, list, gone ? "sdk-file-missing" : "sdk-file-changed",
+		path, "'%.*s' %s", STR(path), gone ? "is missing" : "is not what was installed");
 	finding_fix(a, f, "rocsmith sdk install %.*s:%.*s", STR(m->provider), STR(m->suite));
 }
 
