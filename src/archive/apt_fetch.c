@@ -97,7 +97,7 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *ret)
 {
 	struct stat st;
-	struct digest d;
+	struct str is;
 	*ret = false;
 	if (!fs_exists(i->path))
 		return NULL;
@@ -105,8 +105,8 @@ struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *re
 	if ((uint64_t)st.st_size < i->size)
 		return NULL;
 	if ((uint64_t)st.st_size == i->size) {
-		TRY(hash_file(HASH_SHA256, i->path, &d));
-		*ret = str_eq(digest_hex(a, &d), i->sha256);
+		TRY(sha256_file(a, i->path, &is));
+		*ret = str_eq(is, i->sha256);
 	}
 	return *ret || str_starts(i->url, S("file:")) ? NULL : fs_remove(i->path);
 }

@@ -289,10 +289,8 @@ static struct err *put_file(
 		e = add_content(x, x->chunk, (size_t)n, NULL);
 	if (n < 0)
 		e = damaged(x->u->path, x->tar, "its data ends early or is damaged");
-	if (x->hash) {
-		struct digest d = hash_end(x->hash);
-		f->value = digest_hex(x->tmp, &d);
-	}
+	if (x->hash)
+		f->value = digest_hex(x->tmp, hash_end(x->hash));
 	struct timespec times[2] = {{.tv_sec = f->mtime}, {.tv_sec = f->mtime}};
 	if (!e)
 		e = call_back(x, f);

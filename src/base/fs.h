@@ -49,6 +49,8 @@ struct str fs_state(struct arena *a, struct str path);
 struct str fs_exact_state(struct arena *a, struct str path);
 /* The same below an open folder, for many calls in one tree. */
 bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret);
+/* Does a folder show the running system (/proc, /sys)? To read all that is there may never end. */
+bool fs_is_live(struct str dir);
 /* realpath(3); false if a part of the path is missing. */
 bool fs_real(struct arena *a, struct str path, struct str *ret);
 MUST_USE struct err *fs_readlink(struct arena *a, struct str path, struct str *ret);
@@ -78,12 +80,21 @@ MUST_USE struct err *fs_scan(
 struct fs_entry {
 	struct str path; /* relative to the walked folder */
 	struct stat st;  /* lstat() of the entry: links are not followed */
+	bool prune;      /* set by the visitor of a folder: its contents are skipped */
 };
 
 /* Called for every entry below a folder, parents first, names in byte order; the entry and its path
- * live for the call only. Setting *prune on a folder skips its contents. */
-typedef struct err *fs_visit(void *user, const struct fs_entry *e, bool *prune);
+ * live for the call only. */
+typedef struct err *fs_visit(void *user, struct fs_entry *e);
 MUST_USE struct err *fs_walk(struct str dir, fs_visit *visit, void *user);
+/* The entries that a walk could not look at: their number, and why the first could not be. */
+struct fs_skipped {
+	size_t n;
+	struct err *first;
+};
+/* The same, but only the folder itself must be readable; what is not, below it, is skipped. */
+MUST_USE struct err *fs_walk_rest(
+	struct str dir, fs_visit *visit, void *user, struct fs_skipped *ret);
 
 /* ---- reading ---- */
 /* The whole file, NUL-terminated behind .n; E_LIMIT when it is larger than limit bytes. */

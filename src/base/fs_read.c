@@ -1,9 +1,11 @@
 /* Reads files and folders; see fs.h. */
 #include <errno.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fs_int.h"
@@ -317,6 +319,14 @@ bool fs_free_space(struct str path, uint64_t *ret, uint64_t *ret_size)
 	return true;
 }
 
+bool fs_is_live(struct str dir)
+{
+	ARENA(tmp);
+	struct statfs st;
+	return statfs(str_z(&tmp, dir), &st) == 0 &&
+	       (st.f_type == PROC_SUPER_MAGIC || st.f_type == SYSFS_MAGIC);
+}
+
 struct err *fs_scan(struct arena *a, struct str dir, struct fs_names *ret, struct stat *ret_st)
 {
 	ARENA(tmp);
@@ -365,24 +375,50 @@ struct err *fs_readlink(struct arena *a, struct str path, struct str *ret)
 	return NULL;
 }
 
-static struct err *walk(struct str root, struct str rel, fs_visit *visit, void *user)
+struct walk {
+	struct str root;
+	fs_visit *visit;
+	void *user;
+	struct fs_skipped *skipped; /* NULL: what cannot be looked at ends the walk */
+};
+
+static struct err *skip(const struct walk *w, struct err *e)
+{
+	if (!w->skipped || !e)
+		return e;
+	if (w->skipped->n++)
+		err_free(e);
+	else
+		w->skipped->first = e;
+	return NULL;
+}
+
+static struct err *walk_folder(const struct walk *w, struct str rel)
 {
 	ARENA(a);
 	struct strs names;
-	TRY(fs_list(&a, path_join(&a, root, rel), &names));
+	struct err *e = fs_list(&a, path_join(&a, w->root, rel), &names);
+	TRY(rel.n ? skip(w, e) : e);
 	for (size_t i = 0; i < names.n; i++) {
-		struct fs_entry e = {.path = path_join(&a, rel, names.v[i])};
-		bool prune = false;
-		if (!fs_try_lstat(path_join(&a, root, e.path), &e.st))
-			return err_errno("cannot look at '%.*s'", STR(e.path));
-		TRY(visit(user, &e, &prune));
-		if (S_ISDIR(e.st.st_mode) && !prune)
-			TRY(walk(root, e.path, visit, user));
+		struct fs_entry at = {.path = path_join(&a, rel, names.v[i])};
+		if (!fs_try_lstat(path_join(&a, w->root, at.path), &at.st)) {
+			TRY(skip(w, err_errno("cannot look at '%.*s'", STR(at.path))));
+			continue;
+		}
+		TRY(w->visit(w->user, &at));
+		if (S_ISDIR(at.st.st_mode) && !at.prune)
+			TRY(walk_folder(w, at.path));
 	}
 	return NULL;
 }
 
 struct err *fs_walk(struct str dir, fs_visit *visit, void *user)
 {
-	return walk(dir, S(""), visit, user);
+	return walk_folder(&(struct walk){dir, visit, user, NULL}, S(""));
+}
+
+struct err *fs_walk_rest(struct str dir, fs_visit *visit, void *user, struct fs_skipped *ret)
+{
+	*ret = (struct fs_skipped){0};
+	return walk_folder(&(struct walk){dir, visit, user, ret}, S(""));
 }

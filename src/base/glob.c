@@ -69,7 +69,7 @@ struct glob_walk {
 
 /* A virtual environment, or a folder of a tool, has no sources of the project. A hidden folder is searched only if the
  * pattern names a hidden name. */
-static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit(void *user, struct fs_entry *e)
 {
 	ARENA(tmp);
 	struct glob_walk *w = user;
@@ -78,9 +78,9 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	struct stat st = e->st;
 	if (S_ISDIR(st.st_mode)) {
 		bool hidden = str_contains(w->pattern, S("/.")) || str_starts(w->pattern, S("."));
-		*prune = str_eq(name, S("__pycache__")) || str_eq(name, S("node_modules")) ||
-			 fs_exists(path_join(&tmp, full, S("pyvenv.cfg"))) ||
-			 (str_starts(name, S(".")) && !hidden);
+		e->prune = str_eq(name, S("__pycache__")) || str_eq(name, S("node_modules")) ||
+			   fs_exists(path_join(&tmp, full, S("pyvenv.cfg"))) ||
+			   (str_starts(name, S(".")) && !hidden);
 		return NULL;
 	}
 	if (S_ISLNK(st.st_mode) && !fs_try_stat(full, &st))

@@ -93,33 +93,40 @@ struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret)
 	return e;
 }
 
-struct str digest_hex(struct arena *a, const struct digest *d)
+struct str digest_hex(struct arena *a, struct digest d)
 {
-	size_t n = BASE16_ENCODE_LENGTH(d->n);
+	size_t n = BASE16_ENCODE_LENGTH(d.n);
 	char *p = arena_alloc(a, n + 1);
-	base16_encode_update(p, d->n, d->b);
+	base16_encode_update(p, d.n, d.b);
 	return (struct str){.p = p, .n = n};
 }
 
 struct err *hash_copy(struct str from, struct str to, struct str sha256)
 {
 	ARENA(tmp);
-	struct digest d;
+	struct str is;
 	struct stat st;
 	TRY(fs_stat(from, &st));
 	if (!S_ISREG(st.st_mode))
 		return err_new(E_IO, "'%.*s' is not a regular file", STR(from));
 	TRY(fs_copy(from, to, &st));
-	TRY(hash_file(HASH_SHA256, to, &d));
-	return str_eq(digest_hex(&tmp, &d), sha256)
+	TRY(sha256_file(&tmp, to, &is));
+	return str_eq(is, sha256)
 		       ? NULL
 		       : err_new(E_HASH, "'%.*s' was changed while it was read", STR(from));
 }
 
 struct str sha256_hex(struct arena *a, struct str text)
 {
-	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	return digest_hex(a, &d);
+	return digest_hex(a, hash_bytes(HASH_SHA256, text.p, text.n));
+}
+
+struct err *sha256_file(struct arena *a, struct str path, struct str *ret)
+{
+	struct digest d;
+	TRY(hash_file(HASH_SHA256, path, &d));
+	*ret = digest_hex(a, d);
+	return NULL;
 }
 
 enum { DIGEST_LETTERS = 43 }; /* the length of a SHA-256 in base64 */

@@ -25,7 +25,9 @@ MUST_USE struct err *hash_file(enum hash_kind kind, struct str path, struct dige
 /* Copies a regular file that others may exchange or change at any time; E_HASH unless the copy has this sha256. */
 MUST_USE struct err *hash_copy(struct str from, struct str to, struct str sha256);
 struct str sha256_hex(struct arena *a, struct str text); /* the hash of a text, as hex */
-struct str digest_hex(struct arena *a, const struct digest *d);
+/* The same of what a file holds. */
+MUST_USE struct err *sha256_file(struct arena *a, struct str path, struct str *ret);
+struct str digest_hex(struct arena *a, struct digest d);
 struct str digest_base64url(struct arena *a, const struct digest *d);
 bool sha256_from_base64url(
 	struct str text, struct digest *ret); /* false if text is no such digest */

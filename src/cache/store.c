@@ -25,10 +25,7 @@ static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 /* ---- the form of an entry ---- */
 static struct str seal_of(struct arena *a, struct str secret, struct str head)
 {
-	if (!secret.n)
-		return S("-");
-	struct digest d = hash_sealed(secret, head);
-	return digest_hex(a, &d);
+	return secret.n ? digest_hex(a, hash_sealed(secret, head)) : S("-");
 }
 
 static struct digest payload_hash(struct str said, struct str object)
@@ -55,7 +52,7 @@ bool cache_entry_read(
 	struct str rest = str_sub(file, 0, MAX_HEAD), word, cost, hash, seal, one, two;
 	uint64_t said, object, us, cpu;
 	if (!take_line(&rest, "rocsmith object 1", &word) || word.n ||
-		!take_line(&rest, "key ", &word) || !str_eq(word, digest_hex(&tmp, key)) ||
+		!take_line(&rest, "key ", &word) || !str_eq(word, digest_hex(&tmp, *key)) ||
 		!take_line(&rest, "cost ", &cost) || !take_line(&rest, "said ", &one) ||
 		!str_u64(one, 10, &said) || said > MAX_SAID || !take_line(&rest, "object ", &two) ||
 		!str_u64(two, 10, &object) || object > MAX_OBJECT ||
@@ -72,7 +69,7 @@ bool cache_entry_read(
 	*ret = (struct cache_entry){
 		.said = str_sub(body, 0, said), .object = str_sub(body, said, body.n)};
 	struct digest d = payload_hash(ret->said, ret->object);
-	if (!str_eq(hash, digest_hex(&tmp, &d)) || !str_cut(cost, ' ', &one, &cost) ||
+	if (!str_eq(hash, digest_hex(&tmp, d)) || !str_cut(cost, ' ', &one, &cost) ||
 		!str_cut(cost, ' ', &two, &cost) || !str_u64(one, 10, &us) ||
 		!str_u64(two, 10, &cpu) || !str_u64(cost, 10, &ret->memory))
 		return false;
@@ -84,7 +81,7 @@ bool cache_entry_read(
 /* ---- places ---- */
 static struct str entry_name(struct arena *a, const struct digest *key)
 {
-	struct str hex = digest_hex(a, key);
+	struct str hex = digest_hex(a, *key);
 	return str_fmt(a, "%.*s/%.*s", 2, hex.p, STR(hex));
 }
 
@@ -201,8 +198,8 @@ static struct str entry_file(struct arena *a, const struct cache *c, const struc
 	buf_fmt(&file,
 		"rocsmith object 1\nkey %.*s\ncost %.0f %.0f %" PRIu64
 		"\nsaid %zu\nobject %zu\nsha256 %.*s\n",
-		STR(digest_hex(a, key)), e->seconds * 1e6, e->cpu * 1e6, e->memory, e->said.n,
-		e->object.n, STR(digest_hex(a, &d)));
+		STR(digest_hex(a, *key)), e->seconds * 1e6, e->cpu * 1e6, e->memory, e->said.n,
+		e->object.n, STR(digest_hex(a, d)));
 	buf_fmt(&file, "seal %.*s\n\n", STR(seal_of(a, c->key, buf_str(&file))));
 	buf_add(&file, e->said);
 	buf_add(&file, e->object);
@@ -360,10 +357,9 @@ struct kept_list {
 	uint64_t bytes;
 };
 
-static struct err *list_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *list_entry(void *user, struct fs_entry *e)
 {
 	struct kept_list *l = user;
-	(void)prune;
 	if (!S_ISREG(e->st.st_mode) || str_eq(e->path, S(TAG)) || l->files.n >= MOST_ENTRIES)
 		return NULL;
 	l->bytes += (uint64_t)e->st.st_size;

@@ -167,8 +167,7 @@ static struct str facts_path(
 	hash_word(h, S("--"));
 	VEC_EACH (const struct str, file, f->programs)
 		hash_word(h, *file);
-	struct digest d = hash_end(h);
-	struct str hex = digest_hex(a, &d);
+	struct str hex = digest_hex(a, hash_end(h));
 	*ret_head = str_fmt(a, "rocsmith gpu 1 %.*s ", STR(hex));
 	return str_fmt(a, "%.*s/gpu-%.*s", STR(f->hints), STR(str_sub(hex, 0, 16)));
 }

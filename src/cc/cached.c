@@ -65,21 +65,16 @@ void cached_read(struct arena *a, struct str text, struct str cwd, struct strs *
 /* Adds the words of the compiler proper. Those that only decide the text are in it already. */
 static bool add_cc1(struct arena *a, const struct strs *w, struct cached_pass *p)
 {
-	static const char *const two[] = {"-o", "-I", "-D", "-U", "-include", "-isystem", "-iquote",
-		"-idirafter", "-ivfsoverlay", "-internal-isystem", "-internal-externc-isystem",
-		"-resource-dir", "-dumpdir", "-dependency-file", "-MT", NULL};
-	/* without -g and profiles, of which compile_read() takes none */
-	static const char *const one[] = {"-fdebug-compilation-dir=", "-fcoverage-compilation-dir=",
-		"-fdebug-prefix-map=", "-fcoverage-prefix-map=", NULL};
+	const struct clang_words *known = clang_words_table();
 	static const char *const files[] = {
 		"-mlink-builtin-bitcode", "-fcuda-include-gpubinary", NULL};
 	const struct str map = S("-fmacro-prefix-map="); /* a part of -ffile-prefix-map */
 	struct str from, to;
 	for (size_t i = 1; i < w->n; i++) {
 		struct str word = w->v[i], value = i + 1 < w->n ? w->v[i + 1] : S("");
-		if (str_starts_one_of(word, one))
+		if (str_starts_one_of(word, known->of_text_begins))
 			continue;
-		if (str_is_one_of(word, two)) {
+		if (str_is_one_of(word, known->of_text)) {
 			i++;
 			continue;
 		}
@@ -208,8 +203,7 @@ static struct err *source_hash(struct arena *a, const struct cached_pass *p, str
 {
 	struct hash *h = hash_new(HASH_SHA256);
 	struct err *e = hash_files(h, &p->read);
-	struct digest d = hash_end(h);
-	*ret = digest_hex(a, &d);
+	*ret = digest_hex(a, hash_end(h));
 	return e;
 }
 

@@ -21,7 +21,16 @@ struct cc_words {
 
 /* own_sysroot: the SDK's sysroot, or "". An option that names it does not set `targeted`. */
 struct cc_words cc_words(struct str name, const struct strs *args, struct str own_sysroot);
-bool cc_takes_value(struct str word); /* is the next word the value of this option? */
+struct clang_words { /* data/clang.yaml explains each list */
+	const char *const *with_value, *const *asks, *const *shows, *const *stops;
+	const char *const *target_begins, *const *hip, *const *cxx, *const *c;
+	const char *const *passes, *const *passes_begins, *const *tools_begins;
+	const char *const *depends_begins;
+	const char *const *no_pch_begins, *const *of_text, *const *of_text_begins;
+	const char *const *in_ir, *const *in_ir_begins;
+};
+const struct clang_words *clang_words_table(void); /* one row */
+bool cc_takes_value(struct str word);              /* is the next word the value of this option? */
 extern const char *const cc_kind_names[];
 /* The arguments without a -std= of another language, which goes to *ret_left_out. clang rejects it, but gcc only warns,
  * so projects that are always built with gcc pass it: PyTorch's C sources get -std=c++17, because torch_hip requires

@@ -75,29 +75,18 @@ enum word_use { WORD_SHARED, WORD_HOST, WORD_OUTPUT, WORD_GPU, WORD_DOUBTFUL };
  * names further outputs. */
 static enum word_use use_of(struct str word)
 {
-	static const char *const shared[] = {"-c", "-x", "-w", "-include", "-mllvm", "-pthread",
-		"-ivfsoverlay", "-fPIC", "-fpic", "-fPIE", "-fexceptions", "-ffast-math",
-		"-ffunction-sections", "-fdata-sections", "-fgpu-flush-denormals-to-zero",
-		"-fcolor-diagnostics", "-fvisibility-inlines-hidden", "-funroll-loops", "-fwrapv",
-		"-nogpuinc", "-nogpulib", NULL};
-	static const char *const shared_begins[] = {"-D", "-I", "-U", "-O", "-W", "-isystem",
-		"-iquote", "-idirafter", "-std=", "-cuid=", "--hip-path=", "--rocm-path=", "-fno-",
-		"-fdiagnostics", "-ffile-prefix-map=", "-ffp-contract=", "-fgpu-default-stream=",
-		"-fstack-protector", "-fvisibility", "-fclang-abi-compat=", NULL};
-	static const char *const tools[] = {"-Wp,", "-Wa,", "-Wl,", NULL};
-	/* options for dependency files, which the driver drops on the device side */
-	static const char *const host_begins[] = {"-MD", "-MMD", "-MP", "-MF", "-MT", "-MQ", NULL};
+	const struct clang_words *known = clang_words_table();
 	if (str_eq(word, S("-o")))
 		return WORD_OUTPUT;
 	if (str_starts(word, S("--offload-arch=")))
 		return WORD_GPU;
-	if (str_is_one_of(word, shared))
+	if (str_is_one_of(word, known->passes))
 		return WORD_SHARED;
-	if (str_starts_one_of(word, tools))
+	if (str_starts_one_of(word, known->tools_begins))
 		return WORD_DOUBTFUL;
-	if (str_starts_one_of(word, shared_begins))
+	if (str_starts_one_of(word, known->passes_begins))
 		return WORD_SHARED;
-	return str_starts_one_of(word, host_begins) ? WORD_HOST : WORD_DOUBTFUL;
+	return str_starts_one_of(word, known->depends_begins) ? WORD_HOST : WORD_DOUBTFUL;
 }
 
 bool compile_read(struct arena *a, struct str name, const struct strs *args,
@@ -166,9 +155,8 @@ bool compile_read(struct arena *a, struct str name, const struct strs *args,
 	}
 	VEC_EACH (const struct str, place, places)
 		line = place->n > 1 ? str_replace(a, line, *place, S("@")) : line;
-	struct digest d = hash_bytes(HASH_SHA256, line.p, line.n);
 	if (!has_id)
-		strs_fmt(a, &ret->words, "-cuid=%.*s", STR(str_sub(digest_hex(a, &d), 0, 16)));
+		strs_fmt(a, &ret->words, "-cuid=%.*s", STR(str_sub(sha256_hex(a, line), 0, 16)));
 	struct str folder = str_fmt(a, "%.*s.passes", STR(path_abs(a, ret->object)));
 	ret->work = path_join(a, folder, S("work"));
 	ret->parts = path_join(a, folder, S("device"));

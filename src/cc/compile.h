@@ -88,7 +88,7 @@ bool compile_headers(struct arena *a, const struct strs *args, struct str header
  * the same for both.
  *
  * In any doubt the pass is direct: words of cc1 that are in no list (debug information, sanitizers, profiles, relocatable
- * device code, LTO, plugins, fast arithmetic: is_known() in ir.c), functions with target attributes, questions about the processor, a driver that does not run
+ * device code, LTO, plugins, fast arithmetic: `in_ir` in data/clang.yaml), functions with target attributes, questions about the processor, a driver that does not run
  * cc1 and lld, any failure or message of a back end. A failure is always that of a direct pass, with its messages. */
 enum front_share { FRONT_OFF, FRONT_AUTO, FRONT_PROVE };
 extern const char *const front_share_names[];     /* NULL-terminated */

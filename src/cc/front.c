@@ -294,8 +294,7 @@ static struct str text_key(struct arena *a, const struct front_call *c, struct s
 			hash_word(h, c->t.gpu.target.features);
 	}
 	hash_word(h, text);
-	struct digest d = hash_end(h);
-	return str_sub(digest_hex(a, &d), 0, 32);
+	return str_sub(digest_hex(a, hash_end(h)), 0, 32);
 }
 
 /* Finds the beginning of the names under which a front end of this pass is kept. */
@@ -312,8 +311,7 @@ static void find_base(struct arena *a, struct front_call *c)
 	for (size_t i = 0; waves[i]; i++)
 		hash_word(h, str_contains(c->t.gpu.target.features, str_from(waves[i])) ? S("yes")
 											: S("no"));
-	struct digest d = hash_end(h);
-	c->t.base = str_sub(digest_hex(a, &d), 0, 32);
+	c->t.base = str_sub(digest_hex(a, hash_end(h)), 0, 32);
 }
 
 /* Reads the IR of c->t.key, and the key of the text as that IR needs it. Without any, or with a damaged one, ret->p is NULL. */
@@ -494,11 +492,11 @@ static struct err *back_words(
 	struct arena *a, struct front_call *c, struct str ir, struct back_end *ret)
 {
 	const struct strs *w = &c->commands.cc1;
-	struct hash *h = hash_new(HASH_SHA256);
 	struct str row;
 	ret->clone = in_work(a, c, "clone.ll");
 	ret->object = in_work(a, c, "clone.o");
 	TRY(shared_row(a, c, &row));
+	struct hash *h = hash_new(HASH_SHA256);
 	hash_word(h, row);
 	hash_word(h, c->t.gpu.target.features);
 	hash_word(h, c->t.base); /* the compiler */
@@ -525,8 +523,8 @@ static struct err *back_words(
 			hash_word(h, *word);
 		strs_add(a, &ret->lld, object ? ret->object : *word);
 	}
-	struct digest d = hash_end(h);
-	ret->key = row.n && c->t.gpu.isa ? digest_hex(a, &d) : S("");
+	struct str key = digest_hex(a, hash_end(h));
+	ret->key = row.n && c->t.gpu.isa ? key : S("");
 	return NULL;
 }
 

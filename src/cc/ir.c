@@ -30,42 +30,9 @@ bool front_shown_words(struct arena *a, struct str line, struct strs *ret)
 	return ret->n > 1 && i == line.n;
 }
 
-/* Words of cc1 with which the IR says all that the back end has to know. Any other stops the sharing: a compile of IR does not
- * read the options of languages, but some decide more than IR. Contraction (-ffp-contract=fast) is a setting of the code
- * generator, and those of -ffast-math become attributes of the device libraries' functions: clang 21 made other objects with
- * each of -ffp-contract=fast, -fno-signed-zeros, -fno-honor-nans, -ffinite-math-only. With these words it made the same. */
-static bool is_known(struct str word)
-{
-	static const char *const words[] = {"-O0", "-O1", "-O2", "-O3", "-Os", "-Oz", "-cc1",
-		"-triple", "-aux-triple", "-w", "-emit-obj", "-disable-free",
-		"-clear-ast-before-backend", "-disable-llvm-verifier", "-discard-value-names",
-		"-main-file-name", "-mrelocation-model", "-pic-level", "-pic-is-pie",
-		"-fhalf-no-semantic-interposition", "-mconstructor-aliases", "-mllvm",
-		"-fapply-global-visibility-to-externs", "-mlink-builtin-bitcode", "-target-cpu",
-		"-target-feature", "-xnack", "-sramecc", "-resource-dir", "-idirafter", "-include",
-		"-isystem", "-iquote", "-isysroot", "-sys-header-deps", "-dependency-file", "-MT",
-		"-fdeprecated-macro", "-ferror-limit", "-fskip-odr-check-in-gmf",
-		"-fcxx-exceptions", "-fexceptions", "-vectorize-loops", "-vectorize-slp",
-		"-faddrsig", "-o", "-x", "-ivfsoverlay", "-source-date-epoch",
-		"-ffunction-sections", "-fdata-sections", "-pthread", "-fwrapv", "-funroll-loops",
-		"-fcuda-is-device", "-fvisibility-inlines-hidden",
-		"-fcuda-allow-variadic-functions", "-fno-rounding-math", "-fno-threadsafe-statics",
-		"-fno-autolink", "-fno-rtti", "-fno-implicit-modules", "-fno-caret-diagnostics",
-		"-fcolor-diagnostics", "-fdwarf2-cfi-asm", NULL};
-	static const char *const begins[] = {"-W", "-D", "-U", "-I",
-		"-std=", "-cuid=", "-mframe-pointer=none", "-aux-target-",
-		"-fvisibility=", "-debugger-tuning=", "-fdebug-compilation-dir=",
-		"-fcoverage-compilation-dir=", "-internal-", "-fhip-new-launch-api",
-		"-fgnuc-version=", "-ffile-prefix-map=", "-fmacro-prefix-map=",
-		"-fdebug-prefix-map=", "-fcoverage-prefix-map=", "-fdiagnostics-",
-		"-fmessage-length=", "-fdenormal-fp-math-f32=", "-fgpu-default-stream=",
-		"-fclang-abi-compat=", "-amdgpu-", "--amdgpu-", NULL};
-	return word.n < 2 || word.p[0] != '-' || str_is_one_of(word, words) ||
-	       str_starts_one_of(word, begins);
-}
-
 const char *front_commands(struct arena *a, struct str said, struct front_commands *ret)
 {
+	const struct clang_words *known = clang_words_table();
 	struct str line;
 	struct strs *lists[] = {&ret->cc1, &ret->lld};
 	size_t n = 0, inputs = 0;
@@ -82,16 +49,17 @@ const char *front_commands(struct arena *a, struct str said, struct front_comman
 		!strs_has(w, S("-fcuda-is-device")) || !strs_has(w, S("-emit-obj")))
 		return "the driver has other steps";
 	for (size_t i = 1; i < w->n; i++) {
-		struct str value = i + 1 < w->n ? w->v[i + 1] : S("");
-		if (!is_known(w->v[i]))
-			return str_fmt(
-				a, "'%.*s' may have effects behind the front end", STR(w->v[i]))
+		struct str word = w->v[i], value = i + 1 < w->n ? w->v[i + 1] : S("");
+		/* another word may decide more than the IR says: see data/clang.yaml */
+		if (word.n > 1 && word.p[0] == '-' && !str_is_one_of(word, known->in_ir) &&
+			!str_starts_one_of(word, known->in_ir_begins))
+			return str_fmt(a, "'%.*s' may have effects behind the front end", STR(word))
 				.p;
-		if (str_eq(w->v[i], S("-o")))
+		if (str_eq(word, S("-o")))
 			ret->object = value;
-		if (str_eq(w->v[i], S("-target-cpu")))
+		if (str_eq(word, S("-target-cpu")))
 			ret->cpu = value;
-		inputs += str_eq(w->v[i], S("-x"));
+		inputs += str_eq(word, S("-x"));
 	}
 	/* the input comes last, behind its language */
 	size_t end = w->n - 1;

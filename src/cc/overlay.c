@@ -136,7 +136,6 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 	struct hipify_context context = o->context;
 	struct hipify_text text = {0};
 	struct stat st;
-	struct digest d;
 	struct hash *h = hash_new(HASH_SHA256);
 	/* nvcc includes its runtime in each source, whatever -x made one */
 	bool odd = f->source && !str_ends(f->path, S(".cu"));
@@ -147,8 +146,7 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 	hash_add(h, facts.p, facts.n);
 	hash_add(h, o->rules.p, o->rules.n);
 	hash_add(h, f->text.p, f->text.n);
-	d = hash_end(h);
-	struct str out = path_join(o->a, o->dir, digest_hex(o->a, &d));
+	struct str out = path_join(o->a, o->dir, digest_hex(o->a, hash_end(h)));
 	if (utf8_end(f->path) < f->path.n) /* the overlay's description could not name it */
 		return err_new(E_HIPIFY, "the name '%.*s' is not UTF-8", STR(f->path));
 	if (!fs_try_lstat(out, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||

@@ -23,12 +23,6 @@ enum {
 /* Options that do not affect headers: names of outputs, with a value, and options without one. */
 static const char *const outputs[] = {"-o", "-MF", "-MT", "-MQ", NULL};
 static const char *const silent[] = {"-c", "-MD", "-MMD", "-MP", NULL};
-/* Prefixes of arguments with which no precompiled headers are used: other languages and outputs, files before the
- * source, debug information (which names the header file), coverage counters. */
-static const char *const doubtful[] = {"@", "-x", "-include", "-imacros", "-fmodule", "-fpch",
-	"-save-temps", "--save-temps", "-g", "--coverage", "-fprofile", "-fcoverage", "-emit-",
-	"-S", "-Wp,", "-Xclang", "-Xpreprocessor", "-ivfsoverlay", "-working-directory", "-MG",
-	"--offload", NULL};
 
 static bool is_off(void)
 {
@@ -90,7 +84,7 @@ static bool split_command(struct arena *a, const struct strs *args, struct strs 
 			i++;
 			continue;
 		}
-		if (str_starts_one_of(word, doubtful))
+		if (str_starts_one_of(word, clang_words_table()->no_pch_begins))
 			return false;
 		compiles |= str_eq(word, S("-c"));
 		depends |= str_eq(word, S("-MD")) || str_eq(word, S("-MMD"));

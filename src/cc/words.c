@@ -1,5 +1,5 @@
-/* Reads command lines of clang and hipcc, as far as the ledger and our own flags need it; see cc_int.h. Options are
- * those of clang's driver (clang/include/clang/Driver/Options.td). */
+/* Reads command lines of clang and hipcc, as far as the ledger and our own flags need it; see cc_int.h. Its options
+ * are data (data/clang.yaml). */
 #include "base/fs.h"
 #include "cc/cc_int.h"
 
@@ -7,34 +7,13 @@ enum { MAX_RESPONSE = 16 << 20 };
 
 const char *const cc_kind_names[] = {"other", "c", "c++", "hip", "link", NULL};
 
-/* options whose value is the next word */
-static const char *const with_value[] = {"-o", "-x", "-I", "-D", "-U", "-L", "-l", "-F", "-B", "-A",
-	"-T", "-u", "-e", "-z", "-MF", "-MT", "-MQ", "-include", "-imacros", "-isystem", "-iquote",
-	"-idirafter", "-isysroot", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-ivfsoverlay",
-	"-include-pch", "-Xclang", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xarch_device",
-	"-Xarch_host", "-Xoffload-linker", "-Xcuda-fatbinary", "-Xcuda-ptxas", "-mllvm", "-mmlir",
-	"-target", "--target", "-arch", "--param", "-dependency-file", "--config", "-rpath",
-	"-soname", "-h", "-m", "-working-directory", "-framework", "-mthread-model", NULL};
-/* options with which nothing is compiled */
-static const char *const asks[] = {"-M", "-MM", "--version", "-dumpversion", "-dumpmachine",
-	"--help", "-help", "-cc1", "-cc1as", "-cc1gen-reproducer", NULL};
-/* options with which only the text, or only the commands of a compile are shown */
-static const char *const shows[] = {"-E", "-###", NULL};
-/* options with which nothing is linked */
-static const char *const stops[] = {"-c", "-S", "-emit-ast", "--precompile", "-fsyntax-only",
-	"--genco", "--cuda-device-only", "--offload-device-only", "-emit-llvm", NULL};
-
 static enum cc_kind by_language(struct str word)
 {
-	static const char *const hip[] = {"hip", "cuda", "cu", NULL};
-	static const char *const cxx[] = {"c++", "cpp", "cc", "cxx", "C", "CPP", "cp", "ii", "mm",
-		"hpp", "hh", "hxx", "c++-header", "c++-cpp-output", "hip-cpp-output", "cppm", NULL};
-	static const char *const c[] = {"c", "i", "h", "m", "s", "S", "sx", "assembler",
-		"assembler-with-cpp", "c-header", "cpp-output", "ir", "ll", "bc", NULL};
-	return str_is_one_of(word, hip)   ? CC_HIP
-	       : str_is_one_of(word, cxx) ? CC_CXX
-	       : str_is_one_of(word, c)   ? CC_C
-					  : CC_OTHER;
+	const struct clang_words *known = clang_words_table();
+	return str_is_one_of(word, known->hip)   ? CC_HIP
+	       : str_is_one_of(word, known->cxx) ? CC_CXX
+	       : str_is_one_of(word, known->c)   ? CC_C
+						 : CC_OTHER;
 }
 
 /* "amdclang++", "clang-21" -> "clang++", "clang" */
@@ -51,18 +30,16 @@ static struct str plain_name(struct str name)
 static bool is_targeted(struct str word, struct str own_sysroot)
 {
 	ARENA(tmp);
-	static const char *const starts[] = {"-target", "--target", "--sysroot", "--gcc-toolchain",
-		"--gcc-install-dir", "--gcc-triple", "-m32", NULL};
 	size_t n = strlen("--sysroot=");
 	if (own_sysroot.n && str_starts(word, S("--sysroot=")) &&
 		str_eq(path_abs(&tmp, str_sub(word, n, word.n)), own_sysroot))
 		return false;
-	return str_starts_one_of(word, starts);
+	return str_starts_one_of(word, clang_words_table()->target_begins);
 }
 
 bool cc_takes_value(struct str word)
 {
-	return str_is_one_of(word, with_value);
+	return str_is_one_of(word, clang_words_table()->with_value);
 }
 
 struct cc_words cc_words(struct str name, const struct strs *args, struct str own_sysroot)
@@ -70,6 +47,7 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	static const char *const drivers[] = {"clang", "clang++", "clang-cpp", NULL};
 	static const char *const linkers[] = {"lld", "ld.lld", NULL};
 	static const char *const others[] = {"hipcc", "cc", "c++", "gcc", "g++", NULL};
+	const struct clang_words *known = clang_words_table();
 	struct cc_words w = {.links = true};
 	enum cc_kind language = CC_OTHER;
 	bool hip = false, shown = false;
@@ -82,14 +60,14 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	}
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");
-		if (str_is_one_of(word, asks)) {
+		if (str_is_one_of(word, known->asks)) {
 			w.driver &= !str_starts(word, S("-cc1"));
 			w.links = w.openmp = false;
 			w.kind = CC_OTHER;
 			return w;
 		}
-		shown |= str_is_one_of(word, shows);
-		if (str_is_one_of(word, stops) || shown)
+		shown |= str_is_one_of(word, known->shows);
+		if (str_is_one_of(word, known->stops) || shown)
 			w.links = false;
 		w.targeted |= is_targeted(word, own_sysroot);
 		w.openmp |= str_starts(word, S("-fopenmp"));

@@ -6,13 +6,11 @@
 
 /* ---- findings about the file that is being scanned ---- */
 
-void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
+void scan_say(struct scan *s, const char *id, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	finding_vsay(
-		s->a, finding_add(s->a, &s->out->findings, id, severity, s->file->path), fmt, ap);
-	va_end(ap);
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	finding_note(s->a, &s->out->findings, id, s->file->path, "%.*s", STR(text));
 }
 
 void scan_damage(struct scan *s, const char *id, struct err *e)
@@ -21,7 +19,7 @@ void scan_damage(struct scan *s, const char *id, struct err *e)
 	struct strs chain = {0};
 	for (const struct err *at = e; at; at = at->cause)
 		strs_add(&tmp, &chain, str_from(at->msg));
-	scan_say(s, id, SEV_ERROR, "%.*s", STR(str_join(&tmp, &chain, S(": "))));
+	scan_say(s, id, "%.*s", STR(str_join(&tmp, &chain, S(": "))));
 	err_free(e);
 }
 
@@ -132,7 +130,7 @@ void names_judge(struct scan *s)
 			shown = shown || !o->alone ? shown : o;
 		}
 		if (shown)
-			scan_say(s, "kernels-of-one-target", SEV_INFO,
+			scan_say(s, "kernels-of-one-target",
 				"%.*s: %lld of %lld kernels are there for no other GPU of its wave "
 				"size: "
 				"'%.*s' in bundle %u%s",
@@ -192,7 +190,7 @@ void same_judge(struct arena *a, struct devcode *d)
 		g->size += all.v[i].size * (n - 1);
 	}
 	VEC_EACH (const struct same_group, g, &groups)
-		finding_say(a, finding_add(a, &d->findings, "objects-identical", SEV_INFO, d->path),
+		finding_note(a, &d->findings, "objects-identical", d->path,
 			"%llu objects for %.*s are identical: %llu bytes are there more than once",
 			(unsigned long long)g->objects, STR(g->targets),
 			(unsigned long long)g->size);

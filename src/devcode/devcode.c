@@ -54,8 +54,8 @@ static struct err *check_bundles(struct scan *s, const struct bytes *src)
 		devcode_serves(d, &d->targets.v[i].t, served);
 		struct devcode_cover c = devcode_cover(s->file, served);
 		if (c.without)
-			scan_say(s, "bundle-without-target", SEV_WARNING,
-				"nothing for %.*s in %.*s", STR(d->targets.v[i].name),
+			scan_say(s, "bundle-without-target", "nothing for %.*s in %.*s",
+				STR(d->targets.v[i].name),
 				STR(devcode_cover_text(&tmp, s->file, &c)));
 	}
 	return NULL;
@@ -108,14 +108,19 @@ static void note_side(
 	devcode_note_side(m->a, m->out, path, &file, found);
 }
 
+static void note_unread(struct many *m, struct str path, const char *id, struct err *e)
+{
+	struct devcode_file file = {.path = path};
+	struct scan s = {.a = m->a, .out = m->out, .file = &file};
+	m->out->findings.most = FINDINGS_OF_A_KIND;
+	scan_damage(&s, id, e);
+}
+
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
 {
 	if (!e || e->code == E_CANCELLED || e->code == E_NOSPACE || e == m->out->failed)
 		return e;
-	struct devcode_file file = {.path = path};
-	struct scan s = {.a = m->a, .out = m->out, .file = &file};
-	m->out->findings.most = FINDINGS_OF_A_KIND;
-	scan_damage(&s, "file-damaged", e);
+	note_unread(m, path, "file-damaged", e);
 	return NULL;
 }
 
@@ -166,7 +171,7 @@ static void note_cut_list(struct many *m, struct str path, struct err *e, const 
 	struct scan s = {.a = m->a, .out = m->out, .file = &file};
 	struct str said = !e && text->p ? cut_list_describe(&tmp, *text) : S("");
 	if (said.n)
-		scan_say(&s, "slimmed", SEV_INFO, "%.*s", STR(said));
+		scan_say(&s, "slimmed", "%.*s", STR(said));
 	err_free(e);
 }
 
@@ -204,15 +209,14 @@ static struct err *scan_file(struct many *m, struct str path, struct str name)
 	return devcode_scan_src(m->a, &in.src, name, m->flags, m->out);
 }
 
-static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_file(void *user, struct fs_entry *e)
 {
-	(void)prune;
 	ARENA(tmp);
 	struct many *m = user;
-	struct str text = {0};
+	struct str text = {0}, path = path_join(&tmp, m->dir, e->path);
+	e->prune = S_ISDIR(e->st.st_mode) && fs_is_live(path);
 	if (!S_ISREG(e->st.st_mode))
 		return NULL;
-	struct str path = path_join(&tmp, m->dir, e->path);
 	if (str_eq(e->path, S(CUT_LIST)))
 		note_cut_list(m, e->path, fs_read_opt(&tmp, path, CUT_LIST_SIZE, &text), &text);
 	uint64_t size = (uint64_t)e->st.st_size;
@@ -227,6 +231,22 @@ static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
 	struct many inner = *m; /* the members of a wheel count as files of the folder */
 	inner.prefix = str_fmt(&tmp, "%.*s/", STR(e->path));
 	return note_damage(m, e->path, scan_wheel(&inner, path));
+}
+
+/* Objects are taken from all of a folder, or from none of it; of what is only shown, a part is better than nothing. */
+static struct err *scan_folder(struct many *m)
+{
+	struct fs_skipped skipped = {0};
+	if (fs_is_live(m->dir))
+		return NULL;
+	if (m->out->taker)
+		return fs_walk(m->dir, visit_file, m);
+	struct err *e = fs_walk_rest(m->dir, visit_file, m, &skipped);
+	if (skipped.n)
+		note_unread(m, m->dir, "folder-unreadable",
+			err_wrap(skipped.first, "%.*s left out",
+				STR(human_count(m->a, skipped.n, "item"))));
+	return e;
 }
 
 /* ---- source distributions: libarchive unpacks them to a scratch folder ---- */
@@ -284,7 +304,7 @@ struct err *devcode_take(struct arena *a, struct str path, unsigned flags,
 	m.flags |= taker ? DEVCODE_KERNELS : 0; /* else not every object is decoded */
 	*ret = (struct devcode){.path = str_dup(a, path), .taker = taker};
 	if (fs_is_dir(path))
-		TRY_CTX(fs_walk(path, visit_file, &m), "cannot inspect '%.*s'", STR(path));
+		TRY_CTX(scan_folder(&m), "cannot inspect '%.*s'", STR(path));
 	else
 		TRY(scan_single(&m, path));
 	devcode_finish(a, ret);

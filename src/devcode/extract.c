@@ -71,7 +71,7 @@ static struct err *take_object(void *user, const struct devcode_file *f,
 		.target = str_dup(t->a, o->target),
 		.bundle = o->bundle,
 		.size = src->size,
-		.sha256 = digest_hex(t->a, &d)};
+		.sha256 = digest_hex(t->a, d)};
 	t->bytes += src->size;
 	if (!t->tree.n)
 		return NULL;

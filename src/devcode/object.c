@@ -105,7 +105,7 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 		o->version < FLAGS_HAVE_FEATURES ||
 		(same_feature(listed->xnack, t.xnack) && same_feature(listed->sramecc, t.sramecc));
 	if (!features || !str_eq(listed->name, t.name))
-		scan_say(s, "object-mislabelled", SEV_ERROR,
+		scan_say(s, "object-mislabelled",
 			"bundle %u%.*s lists '%.*s', but the object there is for '%.*s'", o->bundle,
 			STR(s->whose), STR(o->target), STR(target_text(&tmp, &t)));
 	return NULL;
@@ -438,7 +438,7 @@ void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 	if (s->flags & DEVCODE_HASH) {
 		struct digest d;
 		e = bytes_hash(src, 0, src->size, &d);
-		o->sha256 = digest_hex(s->a, &d);
+		o->sha256 = digest_hex(s->a, d);
 	}
 	if (!e && src->size)
 		e = look(s, src, o);
@@ -502,7 +502,7 @@ void object_compare(struct scan *s, size_t first, size_t end)
 	}
 	if (!some || !none.n)
 		return;
-	scan_say(s, "object-without-kernels", SEV_WARNING,
+	scan_say(s, "object-without-kernels",
 		"bundle %u%.*s lists %zu target%s without any kernel: %.*s", v[first].bundle,
 		STR(s->whose), none.n, none.n == 1 ? "" : "s", STR(str_join(&tmp, &none, S(", "))));
 }

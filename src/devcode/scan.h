@@ -79,7 +79,6 @@ void names_judge(struct scan *s);
 void same_judge(struct arena *a, struct devcode *d);
 
 /* Adds a finding about the current file. */
-void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
-	PRINTF(4, 5);
+void scan_say(struct scan *s, const char *id, const char *fmt, ...) PRINTF(3, 4);
 /* Adds a finding whose message is the whole chain of an error. Frees e. */
 void scan_damage(struct scan *s, const char *id, struct err *e);

@@ -69,7 +69,7 @@ static struct err *look_compressed(
 	struct digest md5 = hash_end(d.md5);
 	d.md5 = NULL;
 	if (le64(md5.b) != b->hash)
-		scan_say(s, "bundle-hash-mismatch", SEV_WARNING,
+		scan_say(s, "bundle-hash-mismatch",
 			"the hash in the header of bundle %u is not that of its content",
 			s->file->bundles);
 	return NULL;
@@ -220,7 +220,7 @@ struct err *scan_bundles(
 	}
 	if (stop >= end)
 		return NULL;
-	scan_say(s, "bundle-unrecognised", SEV_WARNING,
+	scan_say(s, "bundle-unrecognised",
 		"%.*s: no offload bundle at offset %llu, %llu bytes are left unread", STR(where),
 		(unsigned long long)stop, (unsigned long long)(end - stop));
 	return scan_search(s, src, stop, end, false);

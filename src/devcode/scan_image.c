@@ -56,10 +56,10 @@ static struct err *scan_ranges(
 	if (e)
 		scan_damage(s, "file-damaged", e);
 	else if (marked && !h.name.n)
-		scan_say(s, "file-damaged", SEV_ERROR,
+		scan_say(s, "file-damaged",
 			"the mark of a library without device code cannot be read");
 	else if (marked)
-		scan_say(s, "kpack-reference", SEV_INFO,
+		scan_say(s, "kpack-reference",
 			"device code was split off into kpack archives: those of '%.*s' are in "
 			"'%.*s', for wrappers of %zu number%s",
 			STR(h.name), STR(str_join(&tmp, &h.patterns, S("', '"))), h.indexes.n,

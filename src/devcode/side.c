@@ -237,10 +237,7 @@ void sides_judge(struct arena *a, struct devcode *d)
 		}
 		for (size_t i = 0; i < LACKS; i++)
 			if (bad[i].n)
-				finding_say(a,
-					finding_add(
-						a, &d->findings, lacks[i].id, SEV_WARNING, s->path),
-					"%s %.*s", lacks[i].text,
-					STR(str_join(&tmp, &bad[i], S(", "))));
+				finding_note(a, &d->findings, lacks[i].id, s->path, "%s %.*s",
+					lacks[i].text, STR(str_join(&tmp, &bad[i], S(", "))));
 	}
 }

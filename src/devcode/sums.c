@@ -149,9 +149,7 @@ static void judge_drivers(struct arena *a, struct devcode *d)
 		}
 	if (!of[0] || !of[1])
 		return;
-	struct finding *f =
-		finding_add(a, &d->findings, "offload-drivers-mixed", SEV_WARNING, of[1]->path);
-	finding_say(a, f,
+	struct finding *f = finding_note(a, &d->findings, "offload-drivers-mixed", of[1]->path,
 		"objects of both offload drivers of clang ('%.*s' is of the old one): a link takes "
 		"the device code of one kind only",
 		STR(of[0]->path));

@@ -10,14 +10,13 @@
 static struct err *check_wheel(const struct disk_item *i)
 {
 	ARENA(tmp);
-	struct digest d;
+	struct str is;
 	const struct node *doc;
 	TRY(json_read(&tmp, i->beside, &doc));
-	TRY(hash_file(HASH_SHA256, i->path, &d));
+	TRY(sha256_file(&tmp, i->path, &is));
 	struct str was = node_text(node_get(doc, S("wheel")), S("sha256"), S(""));
-	return str_eq(was, digest_hex(&tmp, &d))
-		       ? NULL
-		       : err_new(E_PERM, "'%.*s' is not what rocsmith made", STR(i->path));
+	return str_eq(was, is) ? NULL
+			       : err_new(E_PERM, "'%.*s' is not what rocsmith made", STR(i->path));
 }
 
 /* Takes an item for this process alone, and looks once more whether it may go: it was measured a while ago, where nobody

@@ -48,7 +48,7 @@ static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
 	if (r->requires.n)
 		progress_note(S("Requires"), "%.*s, whose libraries it links", STR(r->requires));
 	VEC_EACH (const struct str, file, &r->kept)
-		finding_say(f->a, finding_add(f->a, &f->findings, "path-kept", SEV_WARNING, *file),
+		finding_note(f->a, &f->findings, "path-kept", *file,
 			"its search path names folders of this machine, and cannot be changed");
 	return fs_remove_tree(r->scratch);
 }
@@ -61,8 +61,7 @@ static void check_names(struct foreign *f, const struct wheel_name *name, struct
 	struct str planned = f->plan->version;
 	bool ours = str_chr(planned, '+') < planned.n; /* a known project: we chose the suffix */
 	if (ours && !str_eq(planned, name->version))
-		finding_say(f->a,
-			finding_add(f->a, &f->findings, "wheel-other-version", SEV_WARNING, wheel),
+		finding_note(f->a, &f->findings, "wheel-other-version", wheel,
 			"its version is %.*s, and %.*s was asked for", STR(name->version),
 			STR(planned));
 	err_free(fs_list(f->a, path_dir(wheel), &files));
@@ -72,9 +71,7 @@ static void check_names(struct foreign *f, const struct wheel_name *name, struct
 		if (e || str_eq(*file, path_base(wheel)) || !str_eq(n.dist, name->dist) ||
 			!str_eq(n.python, name->python) || !str_eq(n.platform, name->platform))
 			continue;
-		struct finding *fi =
-			finding_add(f->a, &f->findings, "wheel-other-there", SEV_WARNING, *file);
-		finding_say(f->a, fi,
+		finding_note(f->a, &f->findings, "wheel-other-there", *file,
 			"another version lies beside the new wheel, and stays: %.*s-*.whl names "
 			"both",
 			STR(name->dist));
@@ -176,13 +173,12 @@ struct tree_copy {
 	uint64_t size;
 };
 
-static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *copy_entry(void *user, struct fs_entry *e)
 {
 	struct tree_copy *c = user;
 	ARENA(tmp);
 	struct str from = path_join(&tmp, c->from, e->path), to = path_join(&tmp, c->to, e->path);
 	struct str target;
-	(void)prune;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
 	if (S_ISLNK(e->st.st_mode)) {
@@ -244,9 +240,7 @@ struct err *build_check_tree(const struct foreign *f, struct str dir, struct bui
 			devcode_serves(&code, &require.v[i], served);
 			c = devcode_cover(file, served);
 			if (c.bundles && c.without == c.bundles)
-				finding_say(a,
-					finding_add(a, &v->findings, "device-target-missing",
-						SEV_ERROR, file->path),
+				finding_note(a, &v->findings, "device-target-missing", file->path,
 					"no kernel for %.*s", STR(target_text(a, &require.v[i])));
 		}
 		files += c.bundles > 0;

@@ -62,9 +62,8 @@ static uint64_t free_at(struct str path)
 }
 
 /* Adds the disk space of one file. */
-static struct err *add_blocks(void *user, const struct fs_entry *e, bool *prune)
+static struct err *add_blocks(void *user, struct fs_entry *e)
 {
-	(void)prune;
 	*(uint64_t *)user += (uint64_t)e->st.st_blocks * 512;
 	return NULL;
 }

@@ -82,7 +82,7 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 	TRY(seal_of(str_fmt(a, "matrix\n%.*s\n%.*s", STR(m->state), STR(m->file)), &seal));
 	memcpy(d.b, seal.b, sizeof(seal.b));
 	struct str own = str_fmt(a, "{\"schema\":\"rocsmith.matrix-folder/1\",\"seal\":\"%.*s\"}\n",
-		STR(digest_hex(a, &d)));
+		STR(digest_hex(a, d)));
 	TRY(fs_list(a, m->state, &there));
 	TRY(fs_read_opt(a, path, RESULT, &text));
 	if (text.p && !str_eq(text, own))

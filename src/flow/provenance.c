@@ -72,7 +72,6 @@ struct str build_provenance_path(struct arena *a, struct str wheel)
 struct err *build_provenance(struct arena *a, const struct plan *plan, const struct foreign *f,
 	const struct wheel_relocation *paths, struct build_result *ret)
 {
-	struct digest d;
 	struct source_tree source;
 	struct provenance m = {.file = path_base(ret->wheel),
 		.bytes = ret->wheel_size,
@@ -81,8 +80,7 @@ struct err *build_provenance(struct arena *a, const struct plan *plan, const str
 		.plan = plan,
 		.foreign = f,
 		.paths = paths};
-	TRY(hash_file(HASH_SHA256, ret->wheel, &d));
-	m.sha256 = digest_hex(a, &d);
+	TRY(sha256_file(a, ret->wheel, &m.sha256));
 	if (plan->foreign) { /* a local path or a mirror means nothing on another machine */
 		source = plan->foreign->source;
 		source.mirror = S("");
@@ -92,9 +90,9 @@ struct err *build_provenance(struct arena *a, const struct plan *plan, const str
 	}
 	for (size_t i = 0; plan->foreign && i < plan->foreign->with.n; i++) {
 		struct str wheel = plan->foreign->with.v[i];
-		TRY(hash_file(HASH_SHA256, wheel, &d));
-		*VEC_PUSH(a, &m.with) =
-			(struct provenance_input){path_base(wheel), digest_hex(a, &d)};
+		struct provenance_input *input = VEC_PUSH(a, &m.with);
+		input->file = path_base(wheel);
+		TRY(sha256_file(a, wheel, &input->sha256));
 	}
 	return fs_write(build_provenance_path(a, ret->wheel),
 		json_document(a, 2, provenance_fields, &m), 0644);

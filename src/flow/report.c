@@ -199,11 +199,9 @@ struct str build_report(struct arena *a, const struct build_request *q,
 struct err *build_proved(struct arena *a, const struct verify_options *o, struct build_result *ret)
 {
 	enum { MAX_REPORT = 64 << 20 };
-	struct digest d;
 	struct str text;
 	const struct node *last;
-	TRY(hash_file(HASH_SHA256, ret->wheel, &d));
-	ret->sha256 = digest_hex(a, &d);
+	TRY(sha256_file(a, ret->wheel, &ret->sha256));
 	/* everything the verdict depends on */
 	ret->proof =
 		sha256_hex(a, str_fmt(a, "%s %.*s %.*s %.*s %d %u %.*s %.*s %.*s", ROCSMITH_VERSION,

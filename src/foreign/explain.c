@@ -125,10 +125,10 @@ struct header_search {
 	struct str name, found;
 };
 
-static struct err *find_header(void *user, const struct fs_entry *e, bool *prune)
+static struct err *find_header(void *user, struct fs_entry *e)
 {
 	struct header_search *h = user;
-	*prune = str_eq(e->path, S(".git")) || h->found.n;
+	e->prune = str_eq(e->path, S(".git")) || h->found.n;
 	if (!h->found.n && S_ISREG(e->st.st_mode) && str_eq(path_base(e->path), h->name))
 		h->found = str_dup(h->a, e->path);
 	return NULL;

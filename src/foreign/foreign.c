@@ -322,9 +322,8 @@ struct err *foreign_build(struct foreign *f)
 	struct str done = path_join(f->a, f->state, S("done")), key, result = {0};
 	CLEANUP(cache_reclaimp) struct cache_lent *lent = NULL;
 	if (how->torch_as_rocm) { /* nothing in the result shows this */
-		struct finding *fi = finding_add(
-			f->a, &f->findings, "torch-as-rocm", SEV_WARNING, f->plan->project);
-		finding_say(f->a, fi,
+		struct finding *fi = finding_note(f->a, &f->findings, "torch-as-rocm",
+			f->plan->project,
 			"built against a torch that counts as one for ROCm (--torch-as-rocm)");
 		finding_fix(f->a, fi,
 			"what was built works with a torch for ROCm of the same version only");

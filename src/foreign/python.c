@@ -59,9 +59,8 @@ static struct err *load_result(struct foreign *f, const struct strs *libraries)
 {
 	static const struct {
 		const char *list, *id, *text;
-		enum severity severity;
-	} kinds[] = {{"failed", "load-failed", "cannot be loaded", SEV_ERROR},
-		{"untried", "load-untried", "loading it was not tried", SEV_INFO}};
+	} kinds[] = {{"failed", "load-failed", "cannot be loaded"},
+		{"untried", "load-untried", "loading it was not tried"}};
 	struct strs words = {0};
 	const struct node *answer;
 	struct str folder = path_join(f->a, f->tmp, S("load"));
@@ -81,9 +80,9 @@ static struct err *load_result(struct foreign *f, const struct strs *libraries)
 			const struct str lacks = S("undefined symbol: ");
 			struct str why = node_text(&list->v[k], S("why"), S(""));
 			size_t at = str_find(why, lacks) + lacks.n;
-			struct finding *fi = finding_add(f->a, &f->findings, kinds[i].id,
-				kinds[i].severity, node_text(&list->v[k], S("file"), S("")));
-			finding_say(f->a, fi, "%s: %.*s", kinds[i].text, STR(why));
+			struct finding *fi = finding_note(f->a, &f->findings, kinds[i].id,
+				node_text(&list->v[k], S("file"), S("")), "%s: %.*s", kinds[i].text,
+				STR(why));
 			struct str symbol = str_sub(why, at, why.n); /* "NAME, version VERSION" */
 			name_prebuilt(f, str_trim(str_sub(symbol, 0, str_chr(symbol, ','))), fi);
 		}
@@ -95,22 +94,16 @@ static struct err *load_result(struct foreign *f, const struct strs *libraries)
 /* Adds what driver.py found out while the back end ran. */
 static void add_found(struct foreign *f, const struct node *found)
 {
-	static const struct {
-		const char *id;
-		enum severity severity;
-	} kinds[] = {{"gpu-asked-for", SEV_INFO}, {"cxx-standard-raised", SEV_INFO},
-		{"hipify-one-name", SEV_INFO}, {"hipify-header", SEV_INFO},
-		{"programs-left-out", SEV_WARNING}};
+	static const char *const ids[] = {"gpu-asked-for", "cxx-standard-raised", "hipify-one-name",
+		"hipify-header", "programs-left-out"};
 	for (size_t i = 0; found && i < found->n; i++) {
 		const struct node *one = &found->v[i];
 		size_t k = 0;
-		while (k + 1 < sizeof(kinds) / sizeof(kinds[0]) &&
-			!str_eq(node_text(one, S("id"), S("")), str_from(kinds[k].id)))
+		while (k + 1 < sizeof(ids) / sizeof(ids[0]) &&
+			!str_eq(node_text(one, S("id"), S("")), str_from(ids[k])))
 			k++;
-		finding_say(f->a,
-			finding_add(f->a, &f->findings, kinds[k].id, kinds[k].severity,
-				node_text(one, S("file"), S(""))),
-			"%.*s", STR(node_text(one, S("text"), S(""))));
+		finding_note(f->a, &f->findings, ids[k], node_text(one, S("file"), S("")), "%.*s",
+			STR(node_text(one, S("text"), S(""))));
 	}
 }
 

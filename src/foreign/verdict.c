@@ -73,13 +73,12 @@ static struct err *add_differences(void *user, const struct node *run)
 	NODE_EACH (pass, node_member(run, S("passes"))) {
 		if (!str_eq(node_text(pass, S("front"), S("")), S("differs")))
 			continue;
-		struct finding *fi = finding_add(f->a, &f->findings, "front-end-differs",
-			f->share == FRONT_PROVE ? SEV_ERROR : SEV_WARNING,
-			str_dup(f->a, node_text(run, S("input"), S(""))));
-		finding_say(f->a, fi,
+		struct finding *fi = finding_note(f->a, &f->findings, "front-end-differs",
+			node_text(run, S("input"), S("")),
 			"its object for %.*s differs with a shared front end; the direct one is "
 			"used",
 			STR(node_text(pass, S("gpu"), S(""))));
+		fi->severity = f->share == FRONT_PROVE ? SEV_ERROR : SEV_WARNING;
 		finding_fix(f->a, fi, "rocsmith build --share-frontend=off");
 	}
 	return NULL;
@@ -206,10 +205,8 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 		i == LEFT_OUT && gave_up.n ? str_fmt(f->a, "; the build says %.*s", STR(gave_up))
 		: i == OFF ? str_fmt(f->a, "; %.*s", STR(str_join(f->a, &how->advice, S("; "))))
 			   : S("");
-	struct finding *fi =
-		finding_add(f->a, ret, rows[i].id, bad ? SEV_ERROR : SEV_INFO, f->plan->project);
-	finding_say(f->a, fi, "%s: %.*s%.*s", rows[i].text, STR(str_join(f->a, &shown, S(", "))),
-		STR(more_words));
+	struct finding *fi = finding_note(f->a, ret, rows[i].id, f->plan->project, "%s: %.*s%.*s",
+		rows[i].text, STR(str_join(f->a, &shown, S(", "))), STR(more_words));
 	if (!bad)
 		progress_note(S("Noted"), "%.*s", STR(fi->message));
 	for (size_t k = 0; i == LEFT_OUT && k < how->advice.n; k++)

@@ -5,6 +5,13 @@
 
 enum { MAX_TEXT = 1000 };
 
+const struct finding_row finding_rows[] = {
+#define X(name, id, severity, meaning) {id, severity, meaning},
+#define FINDING(id, severity, meaning) {id, severity, meaning},
+#include "../../data/findings.def"
+	{NULL, SEV_ERROR, NULL},
+};
+
 /* Untrusted text may be long: it is cut between two characters. */
 static struct str shortened(struct arena *a, struct str s)
 {
@@ -67,6 +74,20 @@ void finding_say(struct arena *a, struct finding *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	finding_vsay(a, f, fmt, ap);
 	va_end(ap);
+}
+
+struct finding *finding_note(struct arena *a, struct findings *list, const char *id,
+	struct str path, const char *fmt, ...)
+{
+	va_list ap;
+	const struct finding_row *row = finding_rows;
+	while (row->id && !str_eq(str_from(row->id), str_from(id)))
+		row++;
+	struct finding *f = finding_add(a, list, id, row->severity, path);
+	va_start(ap, fmt);
+	finding_vsay(a, f, fmt, ap);
+	va_end(ap);
+	return f;
 }
 
 void finding_fix(struct arena *a, struct finding *f, const char *fmt, ...)

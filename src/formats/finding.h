@@ -33,8 +33,17 @@ struct findings {
 	struct finding *unseen; /* stands in for the findings that are not kept */
 };
 
-/* Adds a finding; path and texts are copied to a. Beyond the limit, the returned finding has no id and is in no list,
- * and its texts are dropped. */
+struct finding_row { /* a row of data/findings.def */
+	const char *id;
+	enum severity severity; /* the usual one */
+	const char *meaning;
+};
+extern const struct finding_row finding_rows[]; /* an empty one ends them */
+/* Adds a finding with that severity, and a message; path and texts are copied to a. Beyond the limit, the returned finding
+ * has no id and is in no list, and its texts are dropped. */
+struct finding *finding_note(struct arena *a, struct findings *list, const char *id,
+	struct str path, const char *fmt, ...) PRINTF(5, 6);
+/* The same in two steps, for a finding of another severity. */
 struct finding *finding_add(struct arena *a, struct findings *list, const char *id,
 	enum severity severity, struct str path) MUST_USE;
 void finding_say(struct arena *a, struct finding *f, const char *fmt, ...) PRINTF(3, 4);

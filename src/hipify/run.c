@@ -129,9 +129,9 @@ static struct err *run_engine(
 	struct findings links = {.most = FINDINGS_OF_A_KIND};
 	struct strs out = view_left_out(view, a);
 	VEC_EACH (const struct str, name, &out) {
-		struct finding *f = finding_add(
-			a, &links, "hipify-link-outside", SEV_WARNING, path_join(a, o->dir, *name));
-		finding_say(a, f, "leads out of '%.*s' and was left out", STR(o->dir));
+		struct finding *f =
+			finding_note(a, &links, "hipify-link-outside", path_join(a, o->dir, *name),
+				"leads out of '%.*s' and was left out", STR(o->dir));
 		finding_fix(a, f,
 			"put a copy of the file in its place, or translate a folder that "
 			"holds both");

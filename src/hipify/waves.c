@@ -548,8 +548,8 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 		VEC_EACH (const struct wave_spot, s, &w.spots) {
 			if (s->kind != k || (s->mask.n && !map_has(&w.masks, s->mask)))
 				continue;
-			struct finding *f = finding_add(a, ret, kinds[k].id, SEV_WARNING, s->place);
-			finding_say(a, f, "'%.*s' %s", STR(s->text), kinds[k].why);
+			struct finding *f = finding_note(a, ret, kinds[k].id, s->place, "'%.*s' %s",
+				STR(s->text), kinds[k].why);
 			finding_fix(a, f, "%s", kinds[k].instead);
 		}
 	return NULL;

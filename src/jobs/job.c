@@ -8,10 +8,9 @@ enum { KEY_FORMAT = 1 };
 
 struct str job_file_name(struct arena *a, struct str path)
 {
-	struct digest d = hash_bytes(HASH_SHA256, path.p, path.n);
 	struct str tail = str_sub(path, path.n > 80 ? path.n - 80 : 0, path.n);
 	tail = str_replace(a, tail, S("/"), S("_"));
-	return str_fmt(a, "%.*s-%.*s", STR(tail), STR(str_sub(digest_hex(a, &d), 0, 8)));
+	return str_fmt(a, "%.*s-%.*s", STR(tail), STR(str_sub(sha256_hex(a, path), 0, 8)));
 }
 
 static void hash_parts(struct hash *h, const struct strs *list)

@@ -84,7 +84,7 @@ static bool unchanged(struct stamps *s, struct str line, struct str output)
 	if (now.size != size)
 		return false;
 	now = file_now(s, path);
-	return now.hash.n ? str_eq(digest_hex(&tmp, &now.hash), hash) : !was;
+	return now.hash.n ? str_eq(digest_hex(&tmp, now.hash), hash) : !was;
 }
 
 static bool take_cost(struct str text, struct job_cost *io)
@@ -100,7 +100,7 @@ static bool take_cost(struct str text, struct job_cost *io)
 /* The lines with which each stamp of these values begins. */
 static struct str stamp_head(struct arena *a, const struct stamp_key *k)
 {
-	return str_fmt(a, "rocsmith stamp 1\ncommand %.*s\n", STR(digest_hex(a, &k->command)));
+	return str_fmt(a, "rocsmith stamp 1\ncommand %.*s\n", STR(digest_hex(a, k->command)));
 }
 
 bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct job_cost *ret)
@@ -141,7 +141,7 @@ bool stamp_last(struct str file, struct job_cost *io)
 static void add_file(struct buf *b, const char *word, const struct stamped_file *k, struct str path)
 {
 	bool trusted = !k->recent || str_eq(str_from(word), S("out"));
-	struct str hex = k->hash.n ? digest_hex(b->a, &k->hash) : S("-");
+	struct str hex = k->hash.n ? digest_hex(b->a, k->hash) : S("-");
 	buf_fmt(b, "%s %" PRIu64 " %" PRId64 " %.*s %.*s\n", word, k->size, trusted ? k->mtime : 0,
 		STR(hex), STR(path));
 }

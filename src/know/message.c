@@ -215,6 +215,13 @@ static struct err *add_hints(const struct message_origin *o, struct err *e, stru
 	return e;
 }
 
+/* A message names a file of the copy that a build gets as the project does. */
+static struct str in_users_words(const struct message_origin *o, struct str text)
+{
+	struct str copy = str_fmt(o->a, "%.*s/", STR(o->cmake));
+	return copy.n > 1 ? str_replace(o->a, text, copy, S("")) : text;
+}
+
 /* Locates the error in a file of the project. */
 static void place_error(
 	const struct message_origin *o, struct err *e, struct str file, unsigned line, unsigned col)
@@ -229,8 +236,8 @@ struct err *message_error(const struct message_origin *o, struct message_block *
 	struct str text = b->first.text, part;
 	struct err *e;
 	if (!b->first.line) { /* "ld.lld: error: ...", "clang++: error: ..." */
-		e = err_new(o->program, "%.*s: %.*s%.*s", STR(path_base(b->first.path)), STR(text),
-			STR(o->about));
+		e = err_new(o->program, "%.*s: %.*s%.*s", STR(path_base(b->first.path)),
+			STR(in_users_words(o, text)), STR(o->about));
 		if (know_match("memory", text, &part))
 			err_hint(e, MEMORY_HINT);
 	} else {
@@ -265,7 +272,7 @@ static struct err *linker_error(const struct message_origin *o, struct str text)
 			!str_contains(line, S("ld: cannot find ")) &&
 			!(ld && str_contains(line, S("multiple definition"))))
 			continue;
-		struct err *e = err_new(E_LINK, "%.*s", STR(str_trim(line)));
+		struct err *e = err_new(E_LINK, "%.*s", STR(in_users_words(o, str_trim(line))));
 		BUF(b, o->a);
 		for (unsigned n = 0; n < MAX_DETAIL && str_next(&text, '\n', &more); n++) {
 			if (!str_starts(more, S(">>> ")))
@@ -367,11 +374,11 @@ static struct err *cmake_error(const struct message_origin *o, struct str text)
 		if (strs_put(o->a, &seen, next.text))
 			buf_fmt(&m.block, "also: %.*s%.*s\n", STR(where), STR(next.text));
 	}
-	struct err *e = err_new(E_FOREIGN, "%.*s", STR(m.text));
+	struct err *e = err_new(E_FOREIGN, "%.*s", STR(in_users_words(o, m.text)));
 	if (m.file.n)
 		place_error(o, e, m.file, m.line, 0);
 	if (m.block.n)
-		err_detail(e, buf_str(&m.block));
+		err_detail(e, in_users_words(o, buf_str(&m.block)));
 	return add_hints(o, e, m.text);
 }
 
@@ -391,7 +398,7 @@ static struct err *meson_error(const struct message_origin *o, struct str text)
 		while (str_starts(path, S("../")))
 			path = str_sub(path, 3, path.n);
 		struct str file = o->file(o->user, path);
-		struct err *e = err_new(E_FOREIGN, "%.*s", STR(what));
+		struct err *e = err_new(E_FOREIGN, "%.*s", STR(in_users_words(o, what)));
 		if (file.n)
 			place_error(o, e, file, number, 0);
 		return add_hints(o, e, line);
@@ -430,7 +437,7 @@ static struct err *python_error(const struct message_origin *o, struct str text)
 	}
 	if (!more)
 		return NULL;
-	struct err *e = err_new(E_FOREIGN, "%.*s", STR(str_trim(line)));
+	struct err *e = err_new(E_FOREIGN, "%.*s", STR(in_users_words(o, str_trim(line))));
 	if (mine.path.n)
 		place_error(o, e, o->file(o->user, mine.path), mine.line, 0);
 	return add_hints(o, e, line);

@@ -23,8 +23,9 @@ bool message_parse(struct str line, struct message *m);
 /* The context of an output: the user's files, the tools that printed it, and functions that map places. */
 struct message_origin {
 	struct arena *a;
-	struct str project;   /* the user's folder, absolute */
-	struct str cmake;     /* the folder that CMake's places are relative to */
+	struct str project; /* the user's folder, absolute */
+	/* The build's copy of that folder, which CMake's places are relative to; no message names it. "" = none */
+	struct str cmake;
 	struct str about;     /* added to each message: " (compiling 'a.cu' for gfx1100)", or "" */
 	bool warnings;        /* find warnings instead of errors */
 	enum errcode program; /* code of an error without a place */

@@ -7,17 +7,11 @@
 void rule_complete(struct rule *r)
 {
 	static const char *const none[] = {NULL};
-	static const struct {
-		const char *id, *title;
-	} titles[] = {
-#define FINDING(id, severity, meaning) {id, meaning},
-#include "../../data/findings.def"
-	};
 	const struct diagnosis *d = diagnosis_find(str_from(r->id));
 	r->title = d ? d->title : "";
-	for (size_t i = 0; !d && i < sizeof(titles) / sizeof(titles[0]); i++)
-		if (!strcmp(titles[i].id, r->id))
-			r->title = titles[i].title;
+	for (const struct finding_row *row = finding_rows; !d && row->id; row++)
+		if (!strcmp(row->id, r->id))
+			r->title = row->meaning;
 	if (!r->why)
 		r->why = d ? d->cause : "";
 	if (!r->evidence)

@@ -415,6 +415,6 @@ void note_unreadable(struct arena *a, struct machine *m, struct str path, enum r
 		[ROOT_BAD] = "cannot be read or is not understood",
 	};
 	struct str full = str_fmt(a, "/%.*s", STR(path));
-	finding_say(a, finding_add(a, &m->findings, "fact-unreadable", SEV_WARNING, full),
+	finding_note(a, &m->findings, "fact-unreadable", full,
 		"'%.*s' %s: facts from it are missing", STR(full), reasons[why]);
 }

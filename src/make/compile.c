@@ -221,8 +221,7 @@ static struct strs source_words(
 		/* the unit's id depends on names only, not on paths of this machine */
 		struct str text = str_fmt(a, "%.*s %.*s %.*s", STR(m->plan->name),
 			STR(m->plan->version), STR(src->path));
-		struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-		struct str id = str_sub(digest_hex(a, &d), 0, 16);
+		struct str id = str_sub(sha256_hex(a, text), 0, 16);
 		/* CUDA always has the *_sync warp functions; HIP's headers declare them on demand */
 		proc_arg(a, &p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
 		strs_fmt(a, &p.argv, "-cuid=%.*s", STR(id));
@@ -446,14 +445,12 @@ static bool find_differences(struct make *m)
 		if (!j->report.gpu.n || m->share == FRONT_OFF || !fs_present(other))
 			continue;
 		any = true;
-		bool proving = m->share == FRONT_PROVE;
-		struct finding *f = finding_add(m->a, &m->findings, "front-end-differs",
-			proving ? SEV_ERROR : SEV_WARNING, j->output);
-		finding_say(m->a, f,
+		struct finding *f = finding_note(m->a, &m->findings, "front-end-differs", j->output,
 			"the object of '%.*s' for %.*s differs with a shared front end: '%.*s'; "
 			"the "
 			"direct one is used",
 			STR(j->report.name), STR(j->report.gpu), STR(other));
+		f->severity = m->share == FRONT_PROVE ? SEV_ERROR : SEV_WARNING;
 		finding_fix(m->a, f, "rocsmith build --share-frontend=off");
 		progress_warn("%.*s", STR(f->message));
 	}

@@ -174,8 +174,7 @@ void make_add_warnings(struct make *m, const struct job *j, struct str said)
 			map_place(&f, file, at);
 		struct str where =
 			at->line ? str_fmt(m->a, "%.*s:%u:%u", STR(file), at->line, at->col) : file;
-		struct finding *w =
-			finding_add(m->a, &m->warnings, "compiler-warning", SEV_WARNING, where);
-		finding_say(m->a, w, "%.*s", STR(b.first.text));
+		finding_note(
+			m->a, &m->warnings, "compiler-warning", where, "%.*s", STR(b.first.text));
 	}
 }

@@ -97,9 +97,8 @@ static struct err *find_headers(
 	hash_word(h, j->set->toolchain);
 	VEC_EACH (const struct str, word, &making)
 		hash_word(h, *word);
-	struct digest d = hash_end(h);
-	struct str path = str_fmt(
-		tmp, "%.*s/%.*s.pch", STR(m->obj), STR(str_sub(digest_hex(tmp, &d), 0, 32)));
+	struct str hex = str_sub(digest_hex(tmp, hash_end(h)), 0, 32);
+	struct str path = str_fmt(tmp, "%.*s/%.*s.pch", STR(m->obj), STR(hex));
 	if (is_due(m->headers, path, &use)) {
 		struct strs argv = {0};
 		compile_headers(tmp, &args, header, made, &making);

@@ -14,14 +14,12 @@ static struct err *report_translation(struct make *m)
 		*VEC_PUSH(m->a, &m->findings) = *f;
 	VEC_EACH (const struct str, h, &m->tree.headers)
 		if (hipify_is_our_header(*h))
-			finding_say(m->a,
-				finding_add(m->a, &m->findings, "hipify-header", SEV_INFO, *h),
+			finding_note(m->a, &m->findings, "hipify-header", *h,
 				"is a header of rocsmith, for names that this HIP may lack");
 	VEC_EACH (const struct untranslated, u, &m->tree.untranslated) {
 		struct str why = u->suggestion;
-		struct finding *f =
-			finding_add(m->a, &m->findings, "cuda-name-left", SEV_WARNING, u->path);
-		finding_say(m->a, f, "line %u: '%.*s' %s", u->line, STR(u->name),
+		struct finding *f = finding_note(m->a, &m->findings, "cuda-name-left", u->path,
+			"line %u: '%.*s' %s", u->line, STR(u->name),
 			u->unsure ? "looks like a name of CUDA, but no table has it"
 				  : "has no counterpart in HIP");
 		if (why.n)
@@ -35,9 +33,8 @@ static struct err *report_translation(struct make *m)
 		e = err_join(e, one);
 	}
 	if (!t->known && t->algorithm.path.n) {
-		struct finding *f = finding_add(
-			m->a, &m->findings, "hipify-unknown", SEV_WARNING, t->algorithm.path);
-		finding_say(m->a, f, "is not one of the known releases of hipify");
+		struct finding *f = finding_note(m->a, &m->findings, "hipify-unknown",
+			t->algorithm.path, "is not one of the known releases of hipify");
 		finding_fix(m->a, f,
 			"'rocsmith hipify verify %.*s' compares with that torch's own Python",
 			STR(m->plan->project));

@@ -351,10 +351,9 @@ static void add_texture(
 			without = t->name;
 	if (!without.n)
 		return;
-	struct finding *f = finding_add(a, ret, "textures-none", SEV_WARNING,
-		str_fmt(a, "%.*s:%u:%u", STR(at->path), at->line, at->col));
-	finding_say(a, f, "'%.*s' needs image instructions, which %.*s lacks", STR(at->name),
-		STR(without));
+	struct finding *f = finding_note(a, ret, "textures-none",
+		str_fmt(a, "%.*s:%u:%u", STR(at->path), at->line, at->col),
+		"'%.*s' needs image instructions, which %.*s lacks", STR(at->name), STR(without));
 	finding_fix(a, f, "leave it out of --gpu, or read the memory without textures");
 }
 
@@ -382,8 +381,7 @@ struct err *plan_names(struct arena *a, const struct plan *p, struct findings *r
 		if (!u->certain || !map_put(&seen, u->name, ret))
 			continue;
 		struct str place = str_fmt(a, "%.*s:%u:%u", STR(u->path), u->line, u->col);
-		struct finding *fi = finding_add(a, ret, "cuda-name-left", SEV_WARNING, place);
-		finding_say(a, fi, "%.*s", STR(hipify_lacks(a, u)));
+		finding_note(a, ret, "cuda-name-left", place, "%.*s", STR(hipify_lacks(a, u)));
 	}
 	if (tree.texture.line && p->gpus.n)
 		add_texture(a, p, &tree.texture, ret);

@@ -138,7 +138,7 @@ static struct err *read_set(const struct queue_walk *w, struct str repo, struct 
 	return NULL;
 }
 
-static struct err *visit_set(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_set(void *user, struct fs_entry *e)
 {
 	const struct queue_walk *w = user;
 	struct queue *q = w->q;
@@ -146,7 +146,7 @@ static struct err *visit_set(void *user, const struct fs_entry *e, bool *prune)
 	struct str last = path_base(set);
 	if (!S_ISDIR(e->st.st_mode) || (!str_eq(last, S("base")) && !str_eq(last, S("hipified"))))
 		return NULL;
-	*prune = true;
+	e->prune = true;
 	if (!str_eq(name, path_base(q->tree)) && map_has(&w->submodules, name))
 		repo = name;
 	struct queue_repo *r = q->repos.v, *end = r + q->repos.n;

@@ -9,16 +9,16 @@ struct saving {
 };
 
 /* Copies what a set has besides the folders that are written anew. */
-static struct err *keep_other(void *user, const struct fs_entry *e, bool *prune)
+static struct err *keep_other(void *user, struct fs_entry *e)
 {
 	ARENA(tmp);
 	const struct saving *w = user;
 	struct str from = path_join(&tmp, path_join(&tmp, w->q->dir, w->q->patchset), e->path);
 	struct str to = path_join(&tmp, w->dir, e->path), text;
 	VEC_EACH (const struct queue_repo, r, &w->q->repos)
-		*prune = *prune || str_eq(e->path, path_join(&tmp, r->name, S("base"))) ||
-			 str_eq(e->path, path_join(&tmp, r->name, S("hipified")));
-	if (*prune)
+		e->prune = e->prune || str_eq(e->path, path_join(&tmp, r->name, S("base"))) ||
+			   str_eq(e->path, path_join(&tmp, r->name, S("hipified")));
+	if (e->prune)
 		return NULL;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);

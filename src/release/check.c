@@ -35,8 +35,7 @@ static void check_names(struct arena *a, const struct release_set *set,
 			const struct release_wheel *w = &both[i]->v[k],
 						   *old = map_get(&names, w->file);
 			if (old && old->sha256.n && w->sha256.n && !str_eq(old->sha256, w->sha256))
-				finding_say(a,
-					finding_add(a, ret, "release-clash", SEV_ERROR, w->file),
+				finding_note(a, ret, "release-clash", w->file,
 					"there is another file of this name: %.*s and %.*s",
 					STR(old->sha256), STR(w->sha256));
 			else
@@ -53,7 +52,7 @@ static void check_folder(struct arena *a, const struct release_set *set,
 	VEC_EACH (const struct release_wheel, it, set)
 		other = other || str_eq(it->project, folder);
 	if (other && !str_eq(folder, w->project))
-		finding_say(a, finding_add(a, ret, "release-folder", SEV_ERROR, w->path),
+		finding_note(a, ret, "release-folder", w->path,
 			"'%.*s' lies in the folder of '%.*s'", STR(w->project), STR(folder));
 }
 
@@ -69,7 +68,7 @@ static void check_devices(
 		if (there || !release_device(package_name(a, name, '-')).n || r->url.n ||
 			str_contains(r->marker, S("win32")) || str_contains(r->marker, S("darwin")))
 			continue;
-		finding_say(a, finding_add(a, ret, "release-dangling", SEV_ERROR, v->path),
+		finding_note(a, ret, "release-dangling", v->path,
 			"requires '%.*s%.*s'%s%.*s, and there is no such wheel", STR(r->name),
 			STR(r->specifier), r->marker.n ? " if " : "", STR(r->marker));
 	}

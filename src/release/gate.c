@@ -83,14 +83,13 @@ static bool is_about(struct arena *a, const struct release_set *set, const struc
 		any = any || ours;
 		if (ours || !other.n)
 			continue;
-		finding_say(a, finding_add(a, ret, "gate-other", SEV_ERROR, e->path),
+		finding_note(a, ret, "gate-other", e->path,
 			"it is about another '%.*s', with the hash %.*s", STR(other),
 			STR(t->sha256));
 		return false;
 	}
 	if (!any)
-		finding_say(a, finding_add(a, ret, "gate-other", SEV_ERROR, e->path),
-			"it is about none of these wheels");
+		finding_note(a, ret, "gate-other", e->path, "it is about none of these wheels");
 	return any;
 }
 
@@ -214,9 +213,7 @@ static void judge_pair(struct arena *a, const struct gate_pair *p, const struct 
 		by = str_fmt(a, "waived by %.*s until %.*s: %.*s", STR(w->name), STR(w->expires),
 			STR(w->reason));
 		if (!waived)
-			finding_say(a,
-				finding_add(a, &io->findings, "gate-waiver-expired", SEV_WARNING,
-					io->waivers),
+			finding_note(a, &io->findings, "gate-waiver-expired", io->waivers,
 				"the waiver of %.*s for %.*s expired on %.*s", STR(w->name),
 				STR(w->gpu), STR(w->expires));
 	}
@@ -224,8 +221,8 @@ static void judge_pair(struct arena *a, const struct gate_pair *p, const struct 
 		*VEC_PUSH(a, &io->proofs) = (struct release_proof){p->gpu, p->python, by, waived};
 		return;
 	}
-	struct finding *f = finding_add(a, &io->findings, "gate-missing", SEV_ERROR, lacks);
-	finding_say(a, f, "no test of it for %.*s%s%.*s was passed", STR(p->gpu),
+	struct finding *f = finding_note(a, &io->findings, "gate-missing", lacks,
+		"no test of it for %.*s%s%.*s was passed", STR(p->gpu),
 		p->python.n ? " and Python " : "", STR(p->python));
 	finding_fix(a, f, "name the result of one with --require, or a waiver with --waivers");
 }
@@ -241,8 +238,7 @@ struct err *release_judge(struct arena *a, const struct release_set *set, struct
 		if (!is_about(a, set, &e, &io->findings))
 			continue;
 		if (!e.run.pass)
-			finding_say(a,
-				finding_add(a, &io->findings, "gate-failed", SEV_ERROR, *path),
+			finding_note(a, &io->findings, "gate-failed", *path,
 				"the test for %.*s and Python %.*s failed",
 				STR(str_join(a, &e.gpus, S(", "))), STR(e.run.python));
 		*VEC_PUSH(a, &all) = e;

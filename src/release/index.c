@@ -35,10 +35,9 @@ struct err *release_index(struct arena *a, struct release_index *io)
 	io->projects = release_projects(a, &io->wheels);
 	io->lacks = release_lacks(a, &io->wheels);
 	VEC_EACH (const struct str, name, &io->lacks)
-		finding_say(a,
-			finding_add(a, &io->findings, "release-lacks",
-				io->complete ? SEV_ERROR : SEV_INFO, *name),
-			"a wheel requires '%.*s', which is not in the index", STR(*name));
+		finding_note(a, &io->findings, "release-lacks", *name,
+			"a wheel requires '%.*s', which is not in the index", STR(*name))
+			->severity = io->complete ? SEV_ERROR : SEV_INFO;
 	io->refused = io->findings.n && findings_worst(&io->findings) == SEV_ERROR;
 	if (io->refused || fs_writes_forbidden())
 		return NULL;

@@ -195,16 +195,14 @@ static struct err *write_renamed(
 {
 	struct arena *a = p->a;
 	struct str files = path_join(a, p->s.dir, S("files"));
-	struct digest d;
 	r->x.to = fs_temp_name(a, path_join(a, files, io->file));
 	if (r->sdist.n)
 		TRY(fs_write(r->x.to, r->sdist, 0644));
 	else
 		TRY(rewrite_write(&r->x));
 	r->x.size = r->sdist.n ? r->sdist.n : r->x.size;
-	TRY(hash_file(HASH_SHA256, r->x.to, &d));
 	io->origin = io->origin.n ? io->origin : io->sha256;
-	io->sha256 = digest_hex(a, &d);
+	TRY(sha256_file(a, r->x.to, &io->sha256));
 	io->size = r->x.size;
 	io->provenance = S(""); /* nobody has signed this file */
 	io->path = str_fmt(a, "%.*s/%.*s/%.*s", STR(files), STR(io->sha256), STR(io->file));
@@ -252,10 +250,9 @@ static void check_renamed(struct promotion *p, const struct release_set *set)
 			struct str text = texts.v[i / p->renames.n],
 				   old = p->renames.v[i % p->renames.n].old;
 			if (wheel_names_version(text, old) || wheel_same_version(text, old))
-				finding_say(p->a,
-					finding_add(p->a, &p->done->findings,
-						"release-half-renamed", SEV_ERROR, w->file),
-					"it still names %.*s: '%.*s'", STR(old), STR(text));
+				finding_note(p->a, &p->done->findings, "release-half-renamed",
+					w->file, "it still names %.*s: '%.*s'", STR(old),
+					STR(text));
 		}
 	}
 }
@@ -265,12 +262,12 @@ static void check_renamed(struct promotion *p, const struct release_set *set)
 /* Nobody else may have changed what was judged. */
 static struct err *check_contents(struct promotion *p)
 {
-	struct digest d;
+	struct str is;
 	CLEANUP(progress_endp)
 	struct progress *bar = progress_begin(S("Checking"), S("wheels"), UNIT_ITEMS, p->set.n);
 	VEC_EACH (const struct release_wheel, w, &p->set) {
-		TRY(hash_file(HASH_SHA256, w->path, &d));
-		if (!str_eq(digest_hex(p->a, &d), w->sha256))
+		TRY(sha256_file(p->a, w->path, &is));
+		if (!str_eq(is, w->sha256))
 			return err_new(E_CORRUPT, "'%.*s' was changed", STR(w->path));
 		progress_add(bar, 1, w->file);
 	}
@@ -304,8 +301,7 @@ static struct err *check_quarantine(struct promotion *p)
 	struct str why, id = p->done->set;
 	TRY(release_quarantined(p->a, &p->s, id, &why));
 	if (why.n)
-		finding_say(p->a,
-			finding_add(p->a, &p->done->findings, "release-quarantine", SEV_ERROR, id),
+		finding_note(p->a, &p->done->findings, "release-quarantine", id,
 			"it is in quarantine: %.*s", STR(why));
 	return NULL;
 }

@@ -143,11 +143,10 @@ static struct err *list_bucket(struct publishing *p)
 static struct err *check_upload(const struct release_upload *u)
 {
 	ARENA(tmp);
-	struct digest d;
-	TRY(hash_file(HASH_SHA256, u->path, &d));
-	return str_eq(digest_hex(&tmp, &d), u->sha256)
-		       ? NULL
-		       : err_new(E_CORRUPT, "'%.*s' was changed", STR(u->path));
+	struct str is;
+	TRY(sha256_file(&tmp, u->path, &is));
+	return str_eq(is, u->sha256) ? NULL
+				     : err_new(E_CORRUPT, "'%.*s' was changed", STR(u->path));
 }
 
 static struct err *put_object(struct publishing *p, const struct release_upload *u)
@@ -333,15 +332,13 @@ static struct err *ask_index(struct publishing *p, const struct release_wheel *w
 	struct archive_items files = {0};
 	struct str url = p->io->index_url.n ? p->io->index_url : p->url;
 	struct index_job job = {.python = p->io->python};
-	struct digest d;
 	bool there = false;
 	strs_add(a, &job.urls, url);
 	if (str_starts(url, S("file://"))) { /* pip alone reads pages of files */
-		TRY(hash_file(HASH_SHA256,
-			str_fmt(a, "%.*s/files/%.*s/%.*s", STR(p->dir), STR(w->sha256),
-				STR(w->file)),
-			&d));
-		there = str_eq(digest_hex(a, &d), w->sha256);
+		struct str is, path = str_fmt(a, "%.*s/files/%.*s/%.*s", STR(p->dir),
+				       STR(w->sha256), STR(w->file));
+		TRY(sha256_file(a, path, &is));
+		there = str_eq(is, w->sha256);
 	} else {
 		TRY(index_list(a, &job, w->project, &files));
 	}

@@ -14,11 +14,11 @@ struct release_paths { /* wheels below a folder */
 	struct strs *found;
 };
 
-static struct err *visit_wheel(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_wheel(void *user, struct fs_entry *e)
 {
 	struct release_paths *p = user;
 	bool hidden = str_starts(path_base(e->path), S("."));
-	*prune = hidden && S_ISDIR(e->st.st_mode);
+	e->prune = hidden && S_ISDIR(e->st.st_mode);
 	bool ours = str_ends(e->path, S(".whl")) || release_is_sdist(e->path);
 	if (hidden || !S_ISREG(e->st.st_mode) || !ours)
 		return cancel_check();
@@ -55,7 +55,6 @@ static struct err *read_wheel(struct arena *a, struct str path, struct release_w
 	struct str text;
 	struct dist_headers h;
 	struct devcode code = {0};
-	struct digest d;
 	struct stat st;
 	*ret = (struct release_wheel){.file = path_base(path), .path = path};
 	TRY(fs_lstat(path, &st));
@@ -76,8 +75,7 @@ static struct err *read_wheel(struct arena *a, struct str path, struct release_w
 	targets_sort(&ret->gpus);
 	TRY(fs_open(path, &fd));
 	ret->state = fs_exact_state(a, str_fmt(&tmp, "/proc/self/fd/%d", fd));
-	TRY(hash_file(HASH_SHA256, str_fmt(&tmp, "/proc/self/fd/%d", fd), &d));
-	ret->sha256 = digest_hex(a, &d);
+	TRY(sha256_file(a, str_fmt(&tmp, "/proc/self/fd/%d", fd), &ret->sha256));
 	ret->size = (uint64_t)st.st_size;
 	ret->time = st.st_mtime;
 	return release_attested(a, ret, &ret->provenance);

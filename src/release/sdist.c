@@ -102,7 +102,7 @@ struct sdist_renaming {
 	bool changed;
 };
 
-static struct err *add_member(void *user, const struct fs_entry *e, bool *prune)
+static struct err *add_member(void *user, struct fs_entry *e)
 {
 	/* files by which it tells its version, beside those that wheels have */
 	static const char *const builds[] = {"pyproject.toml", "setup.py", "setup.cfg", NULL};
@@ -113,7 +113,6 @@ static struct err *add_member(void *user, const struct fs_entry *e, bool *prune)
 		.path = path_join(a, r->now, within),
 		.mode = S_ISDIR(e->st.st_mode) || (e->st.st_mode & 0100) ? 0755 : 0644};
 	struct dist_headers h;
-	(void)prune;
 	if (r->tar.n > SDIST_RENAMED || e->st.st_size > SDIST_RENAMED)
 		return err_new(E_LIMIT,
 			"a source distribution of more than %d MiB cannot get another version",

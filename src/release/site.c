@@ -269,15 +269,15 @@ struct err *release_put(struct arena *a, const struct release_wheel *w, struct s
 		struct str text;
 	} more[] = {{".metadata", w->metadata}, {".provenance", w->provenance}};
 	struct stat st;
-	struct digest d;
+	struct str is;
 	TRY(fs_mkdirs(dir));
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
 		if (more[i].text.n)
 			TRY(fs_write(str_fmt(a, "%.*s%s", STR(to), more[i].suffix), more[i].text,
 				0644 | FS_IF_CHANGED));
 	if (fs_try_lstat(to, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == w->size) {
-		TRY(hash_file(HASH_SHA256, to, &d));
-		if (str_eq(digest_hex(a, &d), w->sha256))
+		TRY(sha256_file(a, to, &is));
+		if (str_eq(is, w->sha256))
 			return NULL;
 	}
 	TRY(fs_remove(beside));

@@ -62,7 +62,8 @@ struct err *release_open(struct arena *a, struct str place, bool make, struct re
 		return e;
 	err_free(e);
 	e = err_new(E_USAGE, "'%.*s' is no store of rocsmith, and no stream of one", STR(place));
-	return make ? err_hint(e, "a new store is named with a stream: %.*s/dev", STR(place)) : e;
+	return make ? err_hint(e, "a new store is named with a stream: %.*s/dev", STR(place))
+		    : err_hint(e, "'rocsmith stage WHEEL... --to DIR/dev' makes a store");
 }
 
 struct err *release_lock(struct arena *a, struct release_store *io)

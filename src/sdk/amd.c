@@ -214,9 +214,7 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 		err_free(sdk_receipt_read(a, sdk_dir(a, j->name), &old));
 		VEC_EACH (struct archive_item, i, &j->items) {
 			const struct sdk_package *p = sdk_receipt_package(&old, i->name);
-			struct digest d;
-			TRY(hash_file(HASH_SHA256, path_join(a, archives, i->file), &d));
-			i->sha256 = digest_hex(a, &d);
+			TRY(sha256_file(a, path_join(a, archives, i->file), &i->sha256));
 			if (e || !p || !p->sha256.n || !str_eq(p->version, i->version) ||
 				str_eq(p->sha256, i->sha256))
 				continue;
@@ -404,16 +402,11 @@ const struct sdk_provider sdk_rocm_wheels = {
 struct err *local_item(struct arena *a, struct archive_item *io)
 {
 	struct stat st;
-	struct digest d;
 	if (!fs_is_file(io->path))
 		return err_new(E_NOENT, "there is no file '%.*s'", STR(io->path));
 	TRY(fs_stat(io->path, &st));
 	io->size = (uint64_t)st.st_size;
-	if (io->sha256.n)
-		return NULL;
-	TRY(hash_file(HASH_SHA256, io->path, &d));
-	io->sha256 = digest_hex(a, &d);
-	return NULL;
+	return io->sha256.n ? NULL : sha256_file(a, io->path, &io->sha256);
 }
 
 static struct err *tarball_resolve(struct arena *a, struct sdk_job *j)

@@ -82,11 +82,9 @@ struct err *sdk_note_file(void *user, const struct unpack_file *f)
 	line.path = f->path;
 	uint64_t holes = f->type == 'f' && u->gpus.n ? gpus_thin(f->fd, f->size, &u->gpus) : 0;
 	if (holes) {
-		struct digest d;
 		u->holes += holes;
 		u->partial = true;
-		TRY(hash_file(HASH_SHA256, str_fmt(&tmp, "/proc/self/fd/%d", f->fd), &d));
-		line.value = digest_hex(&tmp, &d);
+		TRY(sha256_file(&tmp, str_fmt(&tmp, "/proc/self/fd/%d", f->fd), &line.value));
 	}
 	file_list_add(u->files, &line);
 	return NULL;

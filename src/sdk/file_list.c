@@ -75,9 +75,8 @@ struct err *file_list_compare(
 	struct str root, const struct sdk_file *f, bool deep, enum file_state *ret)
 {
 	ARENA(tmp);
-	struct str path = path_join(&tmp, root, f->path), target;
+	struct str path = path_join(&tmp, root, f->path), target, is;
 	struct stat st;
-	struct digest d;
 	bool same = false;
 	*ret = FILE_MISSING;
 	if (!fs_try_lstat(path, &st)) {
@@ -91,8 +90,8 @@ struct err *file_list_compare(
 	} else if (f->type == 'f' && S_ISREG(st.st_mode) && (uint64_t)st.st_size == f->size) {
 		same = deep || st.st_mtim.tv_sec == f->mtime;
 		if (deep) {
-			TRY(hash_file(HASH_SHA256, path, &d));
-			same = str_eq(digest_hex(&tmp, &d), f->value);
+			TRY(sha256_file(&tmp, path, &is));
+			same = str_eq(is, f->value);
 		}
 	}
 	*ret = same ? FILE_OK : FILE_CHANGED;
@@ -107,10 +106,8 @@ static void add_finding(struct arena *a, const struct sdk_receipt *m, struct fin
 	bool gone = state == FILE_MISSING;
 	if (!list)
 		return;
-	struct finding *f = finding_add(
-		a, list, gone ? "sdk-file-missing" : "sdk-file-changed", SEV_ERROR, path);
-	finding_say(
-		a, f, "'%.*s' %s", STR(path), gone ? "is missing" : "is not what was installed");
+	struct finding *f = finding_note(a, list, gone ? "sdk-file-missing" : "sdk-file-changed",
+		path, "'%.*s' %s", STR(path), gone ? "is missing" : "is not what was installed");
 	finding_fix(a, f, "rocsmith sdk install %.*s:%.*s", STR(m->provider), STR(m->suite));
 }
 

@@ -82,17 +82,14 @@ struct err *sdk_identity(struct arena *a, const struct sdk *sdk, struct str *ret
 		return err_new(E_LIMIT, "the compiler in '%.*s' has more than %d files", STR(bin),
 			MOST_FILES);
 	for (size_t i = 0; i < files.n; i++) {
-		struct digest d;
 		state = fs_exact_state(&tmp, files.v[i]);
 		if (!state.n)
 			continue;
 		const char *old = map_get(&known, state);
-		if (old) {
+		if (old)
 			hash = str_from(old);
-		} else {
-			TRY(hash_file(HASH_SHA256, files.v[i], &d));
-			hash = digest_hex(&tmp, &d);
-		}
+		else
+			TRY(sha256_file(&tmp, files.v[i], &hash));
 		compiler = compiler || str_starts(path_base(files.v[i]), S("clang"));
 		buf_fmt(&is, "%.*s %.*s\n", STR(path_base(files.v[i])), STR(hash));
 		buf_fmt(&remember, "%.*s %.*s\n", STR(state), STR(hash));

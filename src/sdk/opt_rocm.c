@@ -102,10 +102,9 @@ struct view_links {
 };
 
 /* Lists a link, or removes it when its target went away with an older package. */
-static struct err *list_link(void *user, const struct fs_entry *e, bool *prune)
+static struct err *list_link(void *user, struct fs_entry *e)
 {
 	struct view_links *v = user;
-	(void)prune;
 	ARENA(tmp);
 	struct str full = path_join(&tmp, v->view, e->path), target;
 	if (!S_ISLNK(e->st.st_mode))

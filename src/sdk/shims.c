@@ -91,10 +91,9 @@ struct package_copy {
 };
 
 /* Copies a file with its mtime, so that CMake does not see a change. */
-static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *copy_entry(void *user, struct fs_entry *e)
 {
 	const struct package_copy *c = user;
-	(void)prune;
 	ARENA(tmp);
 	struct str from = path_join(&tmp, c->from, e->path), to = path_join(&tmp, c->to, e->path);
 	struct str text, corrected;
@@ -286,7 +285,6 @@ static struct err *add_toolchain(struct shims *s)
 	struct str config = str_fmt(a, "/usr/include/" TRIPLET "/%.*s", STR(path_base(py)));
 	struct str build = s->o->build_dir.n ? s->o->build_dir : dir;
 	struct str text = str_from(shim_data_table()->toolchain);
-	TRY(fs_remove_tree(path_join(a, dir, S("include-after"))));
 	if (!s->o->own_libc)
 		return fs_remove(path_join(a, dir, S("toolchain.cmake")));
 	/* Debian's Python.h includes <TRIPLET/pythonX.Y/pyconfig.h>, which the sysroot lacks */
@@ -299,19 +297,48 @@ static struct err *add_toolchain(struct shims *s)
 	return fs_write(path_join(a, dir, S("toolchain.cmake")), text, 0644 | FS_IF_CHANGED);
 }
 
+static const char *const own_parts[] = {"bin", "llvm", "include", "lib", "share", "amdgcn", ".info",
+	"host", "cuda", "include-after", ".rocsmith/cuda", ".rocsmith/programs",
+	".rocsmith/rocsmith"};
+
+/* Puts the folder's own parts aside while it is made again. */
+static struct err *put_aside(const struct shims *s)
+{
+	struct str aside = cc_file(s->a, s->dir, "before");
+	TRY(fs_remove_tree(aside));
+	TRY(fs_mkdirs(aside));
+	for (size_t i = 0; i < sizeof(own_parts) / sizeof(own_parts[0]); i++) {
+		struct str here = path_join(s->a, s->dir, str_from(own_parts[i]));
+		if (fs_present(here))
+			TRY(fs_move(here, str_fmt(s->a, "%.*s/%zu", STR(aside), i), false));
+	}
+	return NULL;
+}
+
+/* Gives the parts back after a failure, as on a full disk. Behind a put_aside() that was complete, what has no earlier
+ * part was made since. */
+static struct err *put_back(const struct shims *s, bool complete)
+{
+	for (size_t i = 0; i < sizeof(own_parts) / sizeof(own_parts[0]); i++) {
+		struct str here = path_join(s->a, s->dir, str_from(own_parts[i]));
+		struct str kept =
+			str_fmt(s->a, "%.*s/%zu", STR(cc_file(s->a, s->dir, "before")), i);
+		if (complete || fs_present(kept))
+			TRY(fs_remove_tree(here));
+		if (fs_present(kept))
+			TRY(fs_move(kept, here, false));
+	}
+	return NULL;
+}
+
 static struct err *fill(struct shims *s, struct str key)
 {
 	struct arena *a = s->a;
-	static const char *const own[] = {"bin", "llvm", "include", "lib", "share", "amdgcn",
-		".info", "host", "cuda", ".rocsmith/cuda", ".rocsmith/programs",
-		".rocsmith/rocsmith"};
 	static const char *const folders[] = {"include", "lib", "share"};
 	const struct str exe = S("/proc/self/exe"), apart = S("usr/lib/" TRIPLET "/");
 	struct str packages = path_join(a, s->prefix, S("lib/cmake"));
 	struct strs names = {0};
 	struct stat st;
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		TRY(fs_remove_tree(path_join(a, s->dir, str_from(own[i]))));
 
 	/* A copy of ourselves, since /proc/self/exe of a link would name its target and not this folder.
 	 * ccache identifies a compiler by size and mtime: the copy's mtime is derived from the key. */
@@ -347,12 +374,12 @@ static struct err *fill(struct shims *s, struct str key)
 	TRY(link_entry(s, sdk_outside(a, s->sdk, s->sdk->device_libs), "amdgcn", S("bitcode")));
 	TRY(link_entry(s, path_join(a, path_dir(s->llvm), S("lib")), "llvm", S("lib")));
 	TRY(link_entry(s, S("../llvm"), "lib", S("llvm")));
-	TRY(add_toolchain(s));
 	if (s->o->cuda) {
 		TRY(add_program(s, "cuda/bin", S("nvcc"), S("")));
 		TRY(shims_cuda(a, s->dir));
 	}
-	return add_version(s);
+	TRY(add_version(s));
+	return add_toolchain(s);
 }
 
 /* ---- the configuration of the programs ---- */
@@ -422,10 +449,9 @@ static struct err *make_config(struct shims *s, struct cc_config *ret)
 		E_SDK, "the SDK '%.*s' has no loader (ld-linux-x86-64.so.2)", STR(s->sdk->name));
 }
 
-static struct err *add_state(void *user, const struct fs_entry *e, bool *prune)
+static struct err *add_state(void *user, struct fs_entry *e)
 {
 	struct buf *b = user;
-	(void)prune;
 	if (!S_ISDIR(e->st.st_mode))
 		buf_fmt(b, "%.*s %lld %lld %ld\n", STR(e->path), (long long)e->st.st_size,
 			(long long)e->st.st_mtim.tv_sec, e->st.st_mtim.tv_nsec);
@@ -529,8 +555,14 @@ static struct err *make_folder(struct shims *s, const struct cc_config *config, 
 	struct str made = cc_file(a, s->dir, "made");
 	bool same;
 	TRY(fs_receipt_check(made, str_fmt(a, "%.*s%.*s", STR(key), STR(cuda_state(s))), &same));
-	if (!same)
-		TRY_CTX(fill(s, key), "cannot make the folder '%.*s'", STR(s->dir));
+	if (!same) {
+		struct err *e = put_aside(s);
+		bool complete = !e;
+		e = e ? e : fill(s, key);
+		e = e ? err_join(e, put_back(s, complete)) : NULL;
+		TRY_CTX(err_join(e, fs_remove_tree(cc_file(a, s->dir, "before"))),
+			"cannot make the folder '%.*s'", STR(s->dir));
+	}
 	if (config->log_dir.n)
 		TRY(fs_mkdirs(config->log_dir));
 	TRY(cc_config_write(a, s->dir, config));

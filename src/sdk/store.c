@@ -145,10 +145,9 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_provider *provi
 	return NULL;
 }
 
-static struct err *add_size(void *user, const struct fs_entry *e, bool *prune)
+static struct err *add_size(void *user, struct fs_entry *e)
 {
 	uint64_t *sum = user;
-	(void)prune;
 	*sum += S_ISREG(e->st.st_mode) ? (uint64_t)e->st.st_size : 0;
 	return NULL;
 }

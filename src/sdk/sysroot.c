@@ -29,12 +29,11 @@ struct sysroot_copy {
 	const char *const *names; /* only these files, by the names that links ask for; or NULL */
 };
 
-static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *copy_entry(void *user, struct fs_entry *e)
 {
 	const struct sysroot_copy *c = user;
 	struct str name = path_base(e->path);
 	ARENA(tmp);
-	(void)prune;
 	if (c->names && !str_is_one_of(name, c->names))
 		return NULL;
 	name = str_sub(name, 0, str_find(name, S(".so")) + 3);

@@ -116,9 +116,8 @@ struct err *sdk_try(struct arena *a, struct str name, size_t *io_tried, struct f
 	VEC_EACH (const struct sdk_trial, x, &all) {
 		const char *id = x->library ? "sdk-library-fails" : "sdk-program-fails";
 		if (x->why[0])
-			finding_say(a, finding_add(a, ret, id, SEV_ERROR, x->path), "'%.*s' %s: %s",
-				STR(x->path), x->library ? "cannot be loaded" : "does not start",
-				x->why);
+			finding_note(a, ret, id, x->path, "'%.*s' %s: %s", STR(x->path),
+				x->library ? "cannot be loaded" : "does not start", x->why);
 	}
 	return e;
 }

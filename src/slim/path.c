@@ -148,9 +148,8 @@ static struct err *take_file(struct folder_slimming *j, struct slim_report *r,
 }
 
 /* Makes what becomes of an entry, or, in place, notes it: files that change are changed later. */
-static struct err *visit_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_entry(void *user, struct fs_entry *e)
 {
-	(void)prune;
 	ARENA(tmp);
 	struct folder_slimming *j = user;
 	bool file = S_ISREG(e->st.st_mode), dir = S_ISDIR(e->st.st_mode);

@@ -57,11 +57,11 @@ struct runtime_search {
 	struct slim_runtime *found;
 };
 
-static struct err *visit_library(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_library(void *user, struct fs_entry *e)
 {
 	struct runtime_search *s = user;
 	CLEANUP(bytes_close) struct bytes_file in = {.fd = -1};
-	*prune = !s->deep;
+	e->prune = !s->deep;
 	TRY(cancel_check());
 	struct str path = path_join(s->a, s->dir, e->path);
 	struct stat st;

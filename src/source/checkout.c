@@ -55,50 +55,70 @@ static struct str mirror_of(struct arena *a, const struct repository *o, unsigne
 	return S("");
 }
 
-/* Fetches a ref into the repository, or with `module` lets git fill this submodule of it, whose commit is known: from each mirror,
- * then from the URL, which gets more than one try if the network fails. */
-static struct err *get(struct arena *a, const struct repository *o, struct str dir, const char *ref,
-	const char *module)
+struct git_wish {
+	struct str dir;
+	const char *ref,
+		*module; /* a submodule of known commit, which git is to fill; NULL = the ref */
+	bool all;        /* all branches: an old server gives nobody a commit by its name */
+};
+
+/* Fetches from a mirror, or, if that is "", from the URL. */
+static struct err *get_from(
+	struct arena *a, const struct repository *o, struct git_wish *w, struct str mirror)
 {
-	struct err *e = NULL;
-	struct str mirror = S(".");
-	bool path = str_starts(o->url, S("/")) || str_starts(o->url, S("file:///"));
-	bool all = false, here = o->local && path;
-	for (unsigned n = 0, tries = 0; tries < TRIES; n++) {
-		struct git g = {.dir = dir, .local = o->local};
-		struct proc_result r;
-		if (mirror.n)
-			mirror = mirror_of(a, o, n);
-		if (!mirror.n && o->r->offline && !here)
-			break;
-		if (mirror.n) {
-			g.local = true;
-			strs_fmt(a, &g.config, "url.%.*s.insteadOf=%.*s", STR(mirror), STR(o->url));
-		} else {
-			TRY(cancel_check());
-			sleep(tries);
-			tries++;
+	struct git g = {.dir = w->dir, .local = o->local || mirror.n};
+	struct proc_result r;
+	const char *depth =
+		w->all ? "2147483647" : str_fmt(a, "%u", o->r->depth ? o->r->depth : 1).p;
+	if (mirror.n)
+		strs_fmt(a, &g.config, "url.%.*s.insteadOf=%.*s", STR(mirror), STR(o->url));
+	if (w->module)
+		return git_run(a, &g, &r, "submodule", "--quiet", "update", "--checkout",
+			"--no-recommend-shallow", "--depth", depth, "--", w->module, NULL);
+	g.progress = o->p->name;
+	struct err *e = git_run(a, &g, &r, "fetch", "--progress", "--force",
+		"--no-recurse-submodules", o->r->tags ? "--tags" : "--no-tags", "--depth", depth,
+		"origin", w->all ? "+refs/heads/*:refs/remotes/origin/*" : w->ref, NULL);
+	w->all = w->all ||
+		 (e && e->detail && str_contains(str_from(e->detail), S("unadvertised object")));
+	return e;
+}
+
+/* Fetches from each mirror, then from the URL, which gets more than one try if the network fails. */
+static struct err *get(struct arena *a, const struct repository *o, struct git_wish wish)
+{
+	struct err *e = NULL, *missed = NULL; /* missed: why no mirror has it */
+	struct str mirror;
+	bool here = o->local && (str_starts(o->url, S("/")) || str_starts(o->url, S("file:///")));
+	for (unsigned n = 0; (mirror = mirror_of(a, o, n)).n; n++) {
+		struct err *no = get_from(a, o, &wish, mirror);
+		if (!no) {
+			err_free(missed);
+			return NULL;
 		}
-		err_free(e);
-		const char *depth =
-			all ? "2147483647" : str_fmt(a, "%u", o->r->depth ? o->r->depth : 1).p;
-		g.progress = module ? S("") : o->p->name;
-		e = module ? git_run(a, &g, &r, "submodule", "--quiet", "update", "--checkout",
-				     "--no-recommend-shallow", "--depth", depth, "--", module, NULL)
-			   : git_run(a, &g, &r, "fetch", "--progress", "--force",
-				     "--no-recurse-submodules", o->r->tags ? "--tags" : "--no-tags",
-				     "--depth", depth, "origin",
-				     all ? "+refs/heads/*:refs/remotes/origin/*" : ref, NULL);
-		if (!e || (!mirror.n && e->code != E_NET && e->code != E_TOOL_FAILED))
-			return e;
-		/* an old server that gives nobody a commit by its name */
-		all = all || (!module && e->detail &&
-				     str_contains(str_from(e->detail), S("unadvertised object")));
+		missed = err_join(
+			missed, err_wrap(no, "cannot get it from the mirror '%.*s'", STR(mirror)));
 	}
-	return e ? e
-		 : err_new(E_NET,
-			   "'%.*s' is not on this machine, and --offline forbids to fetch it",
-			   STR(o->url));
+	if (o->r->offline && !here)
+		return missed ? missed
+			      : err_new(E_NET,
+					"'%.*s' is not on this machine, and --offline forbids to "
+					"fetch it",
+					STR(o->url));
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		err_free(e);
+		e = cancel_check();
+		if (!e) {
+			sleep(tries);
+			e = get_from(a, o, &wish, S(""));
+		}
+		if (!e || (e->code != E_NET && e->code != E_TOOL_FAILED))
+			break;
+	}
+	if (e)
+		return err_join(e, missed);
+	err_free(missed);
+	return NULL;
 }
 
 /* ---- submodules ---- */
@@ -158,7 +178,10 @@ static struct err *get_module(struct arena *tmp, void *user)
 		struct err *e = git_check_url(o->url, o->local);
 		if (!e && o->r->force && fs_present(path_join(tmp, o->dir, S(".git"))))
 			e = keep_changes(tmp, o->dir);
-		e = e ? e : get(tmp, o, j->parent->dir, NULL, str_z(tmp, j->m.path));
+		e = e ? e
+		      : get(tmp, o,
+				(struct git_wish){
+					.dir = j->parent->dir, .module = str_z(tmp, j->m.path)});
 		if (e)
 			j->e = err_wrap(e,
 				"cannot get the submodule '%.*s' of '%.*s': commit %.*s of %.*s, "
@@ -430,7 +453,9 @@ static struct err *get_project(struct arena *a, const struct repository *o)
 		here = r.status == 0;
 	}
 	if (!here || o->r->tags)
-		TRY_CTX(get(a, o, o->dir, str_z(a, want.n ? want : p->ref), NULL),
+		TRY_CTX(get(a, o,
+				(struct git_wish){
+					.dir = o->dir, .ref = str_z(a, want.n ? want : p->ref)}),
 			"cannot fetch '%.*s' of %.*s", STR(want.n ? want : p->ref), STR(o->url));
 	if (!want.n)
 		TRY(rev(a, &g, "FETCH_HEAD^{commit}", &p->commit));

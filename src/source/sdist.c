@@ -27,21 +27,19 @@ static struct err *get(struct fetch *f)
 {
 	const struct source_spec *s = &f->r->spec;
 	struct str path = s->path;
-	struct digest d;
 	struct stat st;
 	if (!path.n)
 		TRY_CTX(download(f, &path), "cannot get the source distribution of '%.*s' %.*s",
 			STR(s->package), STR(s->version));
 	else if (!fs_is_file(path))
 		return err_new(E_NOENT, "there is no file '%.*s'", STR(path));
-	TRY(hash_file(HASH_SHA256, path, &d));
 	TRY(fs_stat(path, &st));
 	f->tree.files.n = f->paths.n = 0;
 	f->tree.package = s->package;
 	f->tree.version = f->tree.upstream = s->version;
-	*VEC_PUSH(f->a, &f->tree.files) = (struct source_file){.name = path_base(path),
-		.sha256 = digest_hex(f->a, &d),
-		.size = (uint64_t)st.st_size};
+	struct source_file file = {.name = path_base(path), .size = (uint64_t)st.st_size};
+	TRY(sha256_file(f->a, path, &file.sha256));
+	*VEC_PUSH(f->a, &f->tree.files) = file;
 	strs_add(f->a, &f->paths, path);
 	return NULL;
 }

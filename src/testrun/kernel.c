@@ -77,9 +77,7 @@ struct err *kernel_tell(struct test_run *r, struct test_start *s, struct str id)
 	struct strs lines = kernel_lines(a, text, s->kernel);
 	s->kernel = (struct str){0};
 	if (why.n && !r->silent) {
-		struct finding *f =
-			finding_add(a, &r->out->findings, "test-kernel", SEV_WARNING, S(""));
-		finding_say(a, f,
+		struct finding *f = finding_note(a, &r->out->findings, "test-kernel", S(""),
 			"the kernel's log may not be read, so a reset of the GPU would not be "
 			"seen: %.*s",
 			STR(why));

@@ -17,7 +17,6 @@ static struct err *compare_installed(
 	struct arena *a, struct str wheel, struct str site, struct str *ret_sha256)
 {
 	struct wheel w;
-	struct digest whole;
 	struct err *e = NULL;
 	TRY(wheel_open(a, wheel, &w));
 	CLEANUP(progress_endp)
@@ -41,14 +40,12 @@ static struct err *compare_installed(
 		progress_add(p, m->zip->size, S(""));
 	}
 	/* the file that was compared, whatever has its name by now */
-	e = e ? e : hash_file(HASH_SHA256, str_fmt(a, "/proc/self/fd/%d", w.zip.fd), &whole);
+	e = e ? e : sha256_file(a, str_fmt(a, "/proc/self/fd/%d", w.zip.fd), ret_sha256);
 	wheel_close(&w);
 	if (e && e->code == E_VERIFY)
 		err_hint(e, "another wheel is installed, so what is tested would say nothing of "
 			    "this one");
-	TRY(e);
-	*ret_sha256 = digest_hex(a, &whole);
-	return NULL;
+	return e;
 }
 
 static struct err *check_wheels(struct arena *a, const struct test_request *q,

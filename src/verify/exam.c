@@ -3,21 +3,13 @@
 
 enum { MAX_TEXT = 4 << 20, ROW = 128 /* bytes of a row of RECORD, without the name */ };
 
-const struct verify_rule verify_rules[V_COUNT] = {
-#define X(name, text, level, about) [name] = {.id = text, .severity = level, .meaning = about},
-#include "../../data/findings.def"
-};
-
 struct finding *verdict_say(struct arena *a, struct verdict *v, enum verify_id id,
 	struct str member, const char *fmt, ...)
 {
-	struct finding *f = finding_add(a, &v->findings, verify_rules[id].id,
-		verify_rules[id].severity, member.n ? member : v->path);
-	va_list ap;
-	va_start(ap, fmt);
-	finding_vsay(a, f, fmt, ap);
-	va_end(ap);
-	return f;
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	return finding_note(a, &v->findings, finding_rows[id].id, member.n ? member : v->path,
+		"%.*s", STR(text));
 }
 
 struct str exam_path(struct exam *x, const char *name)

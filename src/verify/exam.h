@@ -6,17 +6,10 @@
 #include "verify/verify.h"
 
 #define X(name, id, severity, meaning) name,
-enum verify_id {
+enum verify_id { /* numbers of finding_rows[], which begin with them */
 #include "../../data/findings.def"
 	V_COUNT
 };
-
-struct verify_rule { /* a row of data/findings.def */
-	const char *id;
-	enum severity severity;
-	const char *meaning;
-};
-extern const struct verify_rule verify_rules[V_COUNT];
 
 struct exam_member { /* facts about a member, gathered while it was unpacked */
 	const struct zip_member *zip;

@@ -24,11 +24,6 @@ static void check_scheme(struct exam *x, struct map *folders, struct str name)
 			STR(own), STR(folder));
 }
 
-static bool differ(const struct exam_member *m, const struct exam_member *other)
-{
-	return m->read && other->read && memcmp(m->digest.b, other->digest.b, m->digest.n) != 0;
-}
-
 void check_places(struct exam *x)
 {
 	MAP(folders, x->a);
@@ -45,7 +40,8 @@ void check_places(struct exam *x)
 				"it is installed as a file of the dist-info folder '%.*s'",
 				STR(top));
 		const struct exam_member *other = at.n ? map_get(&places, at) : NULL;
-		if (other && differ(m, other))
+		if (other && m->read && other->read &&
+			memcmp(m->digest.b, other->digest.b, m->digest.n) != 0)
 			exam_say(x, V_PLACE_TWICE, name,
 				"it is installed in the place of '%.*s', and is not the same",
 				STR(other->zip->name));

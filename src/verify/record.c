@@ -31,7 +31,7 @@ static void check_hash(struct exam *x, const struct dist_row *e, const struct ex
 	struct str bare = e->hash;
 	while (str_ends(bare, S("=")))
 		bare.n--;
-	if (str_eq(bare, want) || str_eq(str_lower(&tmp, e->hash), digest_hex(&tmp, &m->digest)))
+	if (str_eq(bare, want) || str_eq(str_lower(&tmp, e->hash), digest_hex(&tmp, m->digest)))
 		exam_say(x, V_RECORD_FORM, e->path, "line %u: '%.*s' should be '%.*s'", e->line,
 			STR(e->hash), STR(want));
 	else

@@ -52,13 +52,13 @@ static void write_rules(struct json *j, struct arena *a, const struct verdicts *
 			map_put(&used, str_from(f->id), NULL);
 	begin(j, "rules", '[');
 	for (size_t i = 0; i < V_COUNT; i++) {
-		if (!map_has(&used, str_from(verify_rules[i].id)))
+		if (!map_has(&used, str_from(finding_rows[i].id)))
 			continue;
 		json_open(j, '{');
-		text(j, "id", str_from(verify_rules[i].id));
-		message(j, "shortDescription", str_from(verify_rules[i].meaning));
+		text(j, "id", str_from(finding_rows[i].id));
+		message(j, "shortDescription", str_from(finding_rows[i].meaning));
 		begin(j, "defaultConfiguration", '{');
-		text(j, "level", str_from(levels[verify_rules[i].severity]));
+		text(j, "level", str_from(levels[finding_rows[i].severity]));
 		end(j, 2);
 	}
 	end(j, 1);

@@ -28,7 +28,7 @@ static void check_cyclonedx(struct exam *x, struct str path, const struct node *
 		name = node_text(c, S("name"), S(""));
 		const struct zip_member *z = zip_find(&x->zip, name);
 		const struct exam_member *m = z ? &x->members[z - x->zip.members.v] : NULL;
-		if (want.n && m && m->read && !str_eq(digest_hex(&tmp, &m->digest), want))
+		if (want.n && m && m->read && !str_eq(digest_hex(&tmp, m->digest), want))
 			exam_say(x, V_SBOM_FILE, path, "the sha256 of '%.*s' is not the one listed",
 				STR(name));
 	}

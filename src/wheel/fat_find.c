@@ -45,7 +45,7 @@ struct fat_found { /* a library of the SDK */
 };
 
 /* Notes the libraries of the SDK; folders of other builds, of tests and of Python are not entered. */
-static struct err *visit_library(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_library(void *user, struct fs_entry *e)
 {
 	static const char *const skipped[] = {"asan", "stubs", "debug", ".build-id", "test",
 		"tests", "python3", "gcc", "dist-packages", "site-packages", NULL};
@@ -54,7 +54,7 @@ static struct err *visit_library(void *user, const struct fs_entry *e, bool *pru
 	size_t depth = 1;
 	TRY(cancel_check());
 	if (S_ISDIR(e->st.st_mode)) {
-		*prune = str_is_one_of(name, skipped);
+		e->prune = str_is_one_of(name, skipped);
 		return NULL;
 	}
 	struct str key = fat->windows ? str_lower(fat->a, name) : name;
@@ -310,11 +310,10 @@ static struct err *take_side_file(struct side_walk *s, struct str path, struct s
 	return add_input(fat, (struct zip_input){.name = to, .path = real, .mode = mode});
 }
 
-static struct err *visit_side(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_side(void *user, struct fs_entry *e)
 {
 	struct side_walk *s = user;
 	struct arena *a = s->fat->a;
-	(void)prune;
 	struct str to = str_fmt(a, "%.*s/%.*s", STR(s->to), STR(e->path));
 	return S_ISDIR(e->st.st_mode) ? NULL
 				      : take_side_file(s, path_join(a, s->from, e->path), to);

@@ -114,11 +114,10 @@ static struct err *write_packed(struct packing *p, struct wheel_done *ret)
 
 /* ---- from a tree ---- */
 
-static struct err *visit_file(void *user, const struct fs_entry *e, bool *prune)
+static struct err *visit_file(void *user, struct fs_entry *e)
 {
 	struct packing *p = user;
 	struct str path = str_dup(p->a, e->path);
-	(void)prune;
 	bool top = str_chr(path, '/') == path.n;
 	TRY(cancel_check());
 	if (S_ISDIR(e->st.st_mode) && top && str_ends(path, S(DIST_INFO))) {

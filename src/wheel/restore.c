@@ -115,13 +115,12 @@ static void add_dist(struct restoring *x, struct str info, struct str name, stru
 	strs_put(a, x->commands, buf_str(&b));
 }
 
-static struct err *visit_record(void *user, const struct fs_entry *entry, bool *prune)
+static struct err *visit_record(void *user, struct fs_entry *entry)
 {
 	struct restoring *x = user;
 	struct str text, name, version, info = path_dir(entry->path), site = path_dir(info);
 	struct dist_record rows = {0};
 	bool hit = false;
-	(void)prune;
 	if (!S_ISREG(entry->st.st_mode) || !str_ends(entry->path, S(DIST_INFO "/RECORD")) ||
 		!dist_stem_cut(info, &name, &version) || !is_plain(name) || !is_plain(version))
 		return NULL;
@@ -187,7 +186,7 @@ void wheel_restore(struct arena *a, struct slim_report *r, struct str dpkg)
 		VEC_EACH (const struct str, name, &names) {
 			struct fs_entry e = {.path = path_join(a, *name, S("RECORD"))};
 			if (dist_stem(*name).n && fs_try_lstat(path_join(a, x.top, e.path), &e.st))
-				err_free(visit_record(&x, &e, NULL));
+				err_free(visit_record(&x, &e));
 		}
 	}
 	VEC_EACH (const struct map_entry, e, &x.left)

@@ -98,7 +98,7 @@ struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
 			d = hash_end(h);
 			TRY(e);
 		}
-		*VEC_PUSH(a, &x.hashes) = (struct sbom_hash){S("SHA-256"), digest_hex(a, &d)};
+		*VEC_PUSH(a, &x.hashes) = (struct sbom_hash){S("SHA-256"), digest_hex(a, d)};
 		*VEC_PUSH(a, &bill.files) = x;
 	}
 	*ret = json_document(a, 2, sbom_fields, &bill);

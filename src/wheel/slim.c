@@ -57,7 +57,7 @@ struct record_update {
 };
 
 /* Makes the rows of changed files in a RECORD anew, and leaves out those of files that are gone. */
-static struct err *visit_installed(void *user, const struct fs_entry *entry, bool *prune)
+static struct err *visit_installed(void *user, struct fs_entry *entry)
 {
 	struct record_update *x = user;
 	enum { TEXT = 64 << 20 };
@@ -68,7 +68,6 @@ static struct err *visit_installed(void *user, const struct fs_entry *entry, boo
 	struct digest d;
 	struct stat st;
 	BUF(now, x->a);
-	(void)prune;
 	if (!str_ends(entry->path, S(DIST_INFO "/RECORD")) || !S_ISREG(entry->st.st_mode))
 		return NULL;
 	TRY(fs_read_below(x->a, x->r->path, entry->path, TEXT, &text));

@@ -227,6 +227,11 @@ prove 'all from a mirror, offline' run $all --lock L --root O --offline --mirror
 prove 'gives the same lock' cmp L O/rocsmith.lock
 prove 'and git finds it clean' clean O/torch
 prove 'without one it cannot be had' refuses 4 'not on this machine' torch --lock L --root P --offline
+git init -q --bare bare/pytorch.git
+prove 'a mirror that lacks it is told offline' refuses 4 "cannot get it from the mirror 'file:.*bare/pytorch.git'" torch --lock L --root P \
+	--offline --mirror bare
+prove 'as it is beside the error of the network' refuses 4 "^also: cannot get it from the mirror 'file:.*bare/pytorch.git'" torch --lock L \
+	--root P --mirror bare
 prove 'a repository of this machine needs no network' run torch --ref release/2.14 --origin "$PWD/srv/pytorch" --root here --offline --no-submodules
 prove 'what is there needs no server' run $all --lock L --root O --offline
 

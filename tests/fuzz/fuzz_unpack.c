@@ -13,12 +13,11 @@ static void check(bool good)
 		abort();
 }
 
-static struct err *look(void *user, const struct fs_entry *e, bool *prune)
+static struct err *look(void *user, struct fs_entry *e)
 {
 	ARENA(a);
 	const struct str *root = user;
 	struct str real;
-	(void)prune;
 	check(S_ISREG(e->st.st_mode) || S_ISDIR(e->st.st_mode) || S_ISLNK(e->st.st_mode));
 	check(!(e->st.st_mode & 07022) || S_ISLNK(e->st.st_mode));
 	if (S_ISLNK(e->st.st_mode) && fs_real(&a, path_join(&a, *root, e->path), &real))

@@ -12,9 +12,8 @@ struct replay {
 	unsigned n;
 };
 
-static struct err *one(void *user, const struct fs_entry *e, bool *prune)
+static struct err *one(void *user, struct fs_entry *e)
 {
-	(void)prune;
 	ARENA(a);
 	struct replay *r = user;
 	struct str bytes;

@@ -76,11 +76,10 @@ struct copying {
 	struct str from, to;
 };
 
-static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *copy_entry(void *user, struct fs_entry *e)
 {
 	const struct copying *c = user;
 	struct str to = path_join(c->a, c->to, e->path);
-	(void)prune;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
 	return copy_file(path_join(c->a, c->from, e->path), to);
@@ -148,9 +147,8 @@ struct listing {
 	bool content;
 };
 
-static struct err *list_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *list_entry(void *user, struct fs_entry *e)
 {
-	(void)prune;
 	struct listing *l = user;
 	struct str path = path_join(l->a, l->dir, e->path), what = S("");
 	if (!l->content) {
@@ -159,9 +157,7 @@ static struct err *list_entry(void *user, const struct fs_entry *e, bool *prune)
 		return NULL;
 	}
 	if (S_ISREG(e->st.st_mode)) {
-		struct digest d;
-		TRY(hash_file(HASH_SHA256, path, &d));
-		what = digest_hex(l->a, &d);
+		TRY(sha256_file(l->a, path, &what));
 	} else if (S_ISLNK(e->st.st_mode)) {
 		TRY(fs_readlink(l->a, path, &what));
 	}

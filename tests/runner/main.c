@@ -359,10 +359,9 @@ static bool selected(const struct runner *r, struct str name)
 	return !r->names.n;
 }
 
-static struct err *visit(void *user, const struct fs_entry *entry, bool *prune)
+static struct err *visit(void *user, struct fs_entry *entry)
 {
 	struct runner *r = user;
-	(void)prune;
 	if (!S_ISREG(entry->st.st_mode) || !str_ends(entry->path, S(".case")))
 		return NULL;
 	struct str name = str_sub(entry->path, 0, entry->path.n - 5);

@@ -29,7 +29,7 @@ static void show_file(const struct change *f)
 	struct str hex = S("-");
 	if (f->text.p) {
 		struct digest d = hash_bytes(HASH_SHA256, f->text.p, f->text.n);
-		hex = digest_hex(&a, &d);
+		hex = digest_hex(&a, d);
 	}
 	printf("%s%s %.*s %.*s\n", status[f->status], f->mark ? "+repeats" : "", STR(hex),
 		STR(f->output));

@@ -211,12 +211,11 @@ static inline enum change_state state_of(struct fixture *f, const char *output)
 }
 
 /* All that is below dir, with types, modes, times, contents and, for files, the inode. */
-static inline struct err *describe(void *user, const struct fs_entry *e, bool *prune)
+static inline struct err *describe(void *user, struct fs_entry *e)
 {
 	struct strs *list = ((void **)user)[0];
 	struct arena *a = ((void **)user)[1];
 	struct str dir = *(struct str *)((void **)user)[2], text = S("");
-	(void)prune;
 	if (str_ends(e->path, S(".lock"))) /* it names who took it last */
 		return NULL;
 	if (S_ISREG(e->st.st_mode))

@@ -66,7 +66,7 @@ static bool has(const struct cache_wish *w, const char *key)
 static struct str entry_path(struct arena *a, struct str dir, const char *key)
 {
 	struct digest d = key_of(key);
-	struct str hex = digest_hex(a, &d);
+	struct str hex = digest_hex(a, d);
 	return str_fmt(a, "%.*s/%.2s/%.*s", STR(dir), hex.p, STR(hex));
 }
 

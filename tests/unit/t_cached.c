@@ -15,7 +15,7 @@ static struct str key_of(struct arena *a, const char *said, const char *text)
 	if (!cached_commands(a, &homes, str_from(said), &p))
 		return S("");
 	assert_ok(cached_key(a, &p));
-	return p.good ? digest_hex(a, &p.key) : S("");
+	return p.good ? digest_hex(a, p.key) : S("");
 }
 
 static void only_what_decides_the_output_is_in_the_key(void **state)

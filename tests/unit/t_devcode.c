@@ -88,7 +88,7 @@ static void finds_a_raw_bundle(void **state)
 	const struct code_object *o = &d.files.v[0].objects.v[0];
 	struct str bytes = fx_code_object(&a, (struct fx_object){.flags = GFX1100, .kernels = 3});
 	struct digest sha = hash_bytes(HASH_SHA256, bytes.p, bytes.n);
-	assert_str(o->sha256, digest_hex(&a, &sha).p);
+	assert_str(o->sha256, digest_hex(&a, sha).p);
 	assert_int_equal(o->size, bytes.n);
 	assert_int_equal(o->stored, bytes.n);
 	assert_int_equal(o->version, 6);
@@ -162,7 +162,7 @@ static void check_places(struct arena *a, struct str image, const struct devcode
 			assert_true(str_ends(id, o->target));
 		}
 		struct digest sha = hash_bytes(HASH_SHA256, bytes.p + p->offset, o->size);
-		assert_str(o->sha256, digest_hex(a, &sha).p);
+		assert_str(o->sha256, digest_hex(a, sha).p);
 	}
 }
 
@@ -750,7 +750,7 @@ static void writes_the_json_of_the_design(void **state)
 	d.path = S("x");
 	struct str out = json_document(&a, 0, devcode_fields, &d);
 	struct digest sha = hash_bytes(HASH_SHA256, o.p, o.n);
-	struct str hex = digest_hex(&a, &sha);
+	struct str hex = digest_hex(&a, sha);
 	struct str want = str_fmt(&a,
 		"{\"schema\":\"rocsmith.inspect/1\",\"path\":\"x\",\"files\":[{\"path\":\"x.so\","
 		"\"format\":\"bundle\",\"size\":%llu,\"objects\":[{\"target\":\"gfx1100\","

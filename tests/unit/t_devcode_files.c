@@ -4,6 +4,9 @@
 #include "unit/fixture_devcode.h"
 #include "unit/fixture_elf.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/proc.h"
 #include "devcode/devcode.h"
 #include "formats/zip.h"
@@ -207,6 +210,64 @@ static void damage_is_told_with_its_causes(void **state)
 	test_dir_remove(dir);
 }
 
+static struct err *take_nothing(void *user, const struct devcode_file *f,
+	const struct code_object *o, const struct bytes *src)
+{
+	(void)user, (void)f, (void)o, (void)src;
+	return NULL;
+}
+
+/* Folders that lie too deep to be listed, which root cannot read either. The rest is shown, and one finding has the count;
+ * objects are taken out of all or none. */
+static void folders_that_cannot_be_read_are_counted(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct devcode d;
+	const char *const tops[] = {"deep", "deep2"};
+	put(&a, dir, "k.co", object(&a, GFX942));
+	for (size_t i = 0; i < 2; i++) {
+		assert_ok(fs_mkdirs(path_join(&a, dir, str_from(tops[i]))));
+		int at = open(str_z(&a, path_join(&a, dir, str_from(tops[i]))), O_RDONLY);
+		for (unsigned level = 0; level < 900; level++) {
+			assert_int_equal(mkdirat(at, "level", 0700), 0);
+			int next = openat(at, "level", O_RDONLY);
+			close(at);
+			at = next;
+		}
+		close(at);
+	}
+	assert_ok(devcode_scan(&a, dir, 0, &d));
+	assert_int_equal(d.files.n, 1);
+	assert_int_equal(d.findings.n, 1);
+	assert_string_equal(d.findings.v[0].id, "folder-unreadable");
+	assert_str(d.findings.v[0].path, dir.p);
+	assert_true(str_starts(d.findings.v[0].message, S("2 items left out: cannot l")));
+	assert_int_equal(findings_worst(&d.findings), SEV_ERROR);
+	const struct devcode_taker taker = {take_nothing, NULL};
+	CLEANUP(err_freep) struct err *e = devcode_take(&a, dir, 0, &taker, &d);
+	assert_non_null(e); /* how deep is too deep depends on this machine */
+	assert_true(str_starts(str_from(e->msg), S("cannot inspect '")));
+	test_dir_remove(dir);
+}
+
+/* Files of the running kernel, of which some never end. */
+static void live_folders_are_left_alone(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct devcode d;
+	assert_false(fs_is_live(dir));
+	if (!fs_exists(S("/proc/self/fd")))
+		skip();
+	assert_true(fs_is_live(S("/proc/self/fd")));
+	assert_ok(devcode_scan(&a, S("/proc"), 0, &d));
+	assert_int_equal(d.looked_at, 0);
+	test_dir_remove(dir);
+}
+
 /* What `rocsmith slim` left in a folder or wheel, or beside a file, is said in one line; what is none is not. */
 static void manifests_of_slim_are_said(void **state)
 {
@@ -276,6 +337,8 @@ int main(void)
 		cmocka_unit_test(archives_are_not_followed_for_ever),
 		cmocka_unit_test(all_files_are_looked_at),
 		cmocka_unit_test(damage_is_told_with_its_causes),
+		cmocka_unit_test(folders_that_cannot_be_read_are_counted),
+		cmocka_unit_test(live_folders_are_left_alone),
 		cmocka_unit_test(manifests_of_slim_are_said),
 		cmocka_unit_test(handlers_of_the_runtime_lack_nothing),
 		cmocka_unit_test(all_is_said_as_recorded),

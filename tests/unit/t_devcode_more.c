@@ -141,7 +141,7 @@ static void reads_stores_of_aotriton(void **state)
 	assert_int_equal(d.files.v[0].objects.n, 1);
 	const struct code_object *o = d.files.v[0].objects.v;
 	struct digest sha = hash_bytes(HASH_SHA256, kernel.p, kernel.n);
-	assert_str(o->sha256, digest_hex(&a, &sha).p);
+	assert_str(o->sha256, digest_hex(&a, sha).p);
 	assert_int_equal(o->kernels, 1);
 	assert_in_range(o->stored, 1, file.n);
 	refuses(&a, store(&a, kernel, 1, 0), E_FORMAT, "lies outside");

@@ -115,6 +115,23 @@ static const struct {
 	 "    import torch\nModuleNotFoundError: No module named 'torch'\n",
 		E_FOREIGN, "ModuleNotFoundError: No module named 'torch'", "setup.py:1:0",
 		"--with"},
+	{"Traceback (most recent call last):\n  File \"TREE/setup.py\", line 1, in <module>\n"
+	 "FileNotFoundError: [Errno 2] No such file or directory: 'TREE/req/base.txt'\n",
+		E_FOREIGN, "FileNotFoundError: [Errno 2] No such file or directory: 'req/base.txt'",
+		"setup.py:1:0", "x.log"},
+	{"CMake Error at CMakeLists.txt:1 (include):\n  include could not find requested file:\n\n"
+	 "    TREE/cmake/x.cmake\n\n\n",
+		E_FOREIGN, "include could not find requested file:", "CMakeLists.txt:1:0", ""},
+	{"CMake Error at CMakeLists.txt:1 (file):\n  file failed to open for reading (No such file "
+	 "or\n  directory):\n\n    TREE/a.txt\n\n\n",
+		E_FOREIGN, "file failed to open for reading (No such file or directory):",
+		"CMakeLists.txt:1:0", ""},
+	{"clang++: error: no such file or directory: 'TREE/csrc/gone.cpp'\n", E_FOREIGN,
+		"clang++: no such file or directory: 'csrc/gone.cpp'", "", ""},
+	{"/usr/bin/ld: cannot find TREE/lib/x.a: No such file or directory\n", E_LINK,
+		"/usr/bin/ld: cannot find lib/x.a: No such file or directory", "", ""},
+	{"TREE/meson.build:1:2: ERROR: File TREE/gone.c does not exist.\n", E_FOREIGN,
+		"File gone.c does not exist.", "meson.build:1:0", ""},
 	/* setuptools runs setup.py as a text, which it then names so */
 	{"Traceback (most recent call last):\n"
 	 "  File \"/v/lib/python3.12/site-packages/setuptools/build_meta.py\", line 317, in "
@@ -278,6 +295,8 @@ static void the_first_real_error_is_told_at_its_place(void **state)
 				e->col);
 		assert_int_equal(e->code, cases[i].code);
 		assert_string_equal(e->msg, cases[i].msg);
+		if (e->code == E_FOREIGN && e->detail)
+			assert_null(strstr(e->detail, f->f.tree.p));
 		assert_str(place, cases[i].place);
 		if (!has_hint(e, cases[i].hint))
 			fail_msg("no hint '%s' for '%s'", cases[i].hint, cases[i].msg);

@@ -146,10 +146,10 @@ static void folders_are_made_and_removed_as_trees(void **state)
 	test_dir_remove(dir);
 }
 
-static struct err *note(void *user, const struct fs_entry *e, bool *prune)
+static struct err *note(void *user, struct fs_entry *e)
 {
 	buf_fmt(user, "%.*s%s ", STR(e->path), S_ISDIR(e->st.st_mode) ? "/" : "");
-	*prune = str_eq(e->path, S("b/skip"));
+	e->prune = str_eq(e->path, S("b/skip"));
 	if (str_eq(path_base(e->path), S("stop")))
 		return err_new(E_CANCELLED, "stop");
 	return NULL;

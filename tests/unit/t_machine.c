@@ -59,9 +59,8 @@ static struct err *no_secret_in(struct str text, struct str path)
 	return NULL;
 }
 
-static struct err *no_secret(void *user, const struct fs_entry *e, bool *prune)
+static struct err *no_secret(void *user, struct fs_entry *e)
 {
-	(void)prune;
 	ARENA(a);
 	struct str *dir = user, text;
 	if (!S_ISREG(e->st.st_mode))

@@ -338,9 +338,8 @@ static struct str facts(struct arena *a, struct str root)
 	return json_document(a, 2, machine_fields, &m);
 }
 
-static struct err *no_alice(void *user, const struct fs_entry *e, bool *prune)
+static struct err *no_alice(void *user, struct fs_entry *e)
 {
-	(void)prune;
 	ARENA(a);
 	struct str *dir = user, text = S("");
 	if (S_ISREG(e->st.st_mode))

@@ -108,13 +108,13 @@ static struct str shown(struct made *m, struct str target)
 	return target;
 }
 
-static struct err *list_entry(void *user, const struct fs_entry *e, bool *prune)
+static struct err *list_entry(void *user, struct fs_entry *e)
 {
 	struct listing *l = user;
 	struct arena *a = &l->m->a;
 	struct str path = path_join(a, l->m->dir, e->path), target;
 	struct stat self;
-	*prune = false;
+	e->prune = false;
 	if (S_ISDIR(e->st.st_mode))
 		return NULL;
 	if (S_ISLNK(e->st.st_mode)) {
@@ -336,6 +336,39 @@ static void it_is_made_anew_for_another_sdk_only(void **state)
 	clean(&m);
 }
 
+/* A package of CMake with a file that is too large stands for the full disk. */
+static void what_was_there_stays_if_it_cannot_be_made_anew(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"llvm/bin/clang", "lib/llvm", ".info/version",
+		".rocsmith/programs/clang", "cuda/bin/nvcc", "include-after/x86_64-linux-gnu",
+		"toolchain.cmake", ".rocsmith/cc.json"};
+	struct made m = {0};
+	struct strs env = {0}, parts = {0}, now = {0};
+	struct shim_options o = {.cuda = true, .own_libc = true};
+	struct stat before[8];
+	set_up(&m, true);
+	const char *large = path_join(&m.a, m.root, S(DEB "cmake/hip/large.cmake")).p;
+	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	put(&m.a, m.dir, &(struct file){"include-after/x86_64-linux-gnu", "", 0644});
+	for (size_t i = 0; i < 8; i++)
+		before[i] = look(&m, names[i]);
+	assert_ok(fs_list(&m.a, cc_file(&m.a, m.dir, ""), &parts));
+	assert_ok(fs_write(str_from(large), S(""), 0644));
+	assert_int_equal(truncate(large, 1 << 27), 0);
+	m.sdk.fingerprint = S("f2");
+	assert_err_says(
+		sdk_shims(&m.a, &m.sdk, m.dir, &o, &env), E_LIMIT, "cannot make the folder '");
+	for (size_t i = 0; i < 8; i++)
+		assert_int_equal(look(&m, names[i]).st_ino, before[i].st_ino);
+	assert_ok(fs_list(&m.a, cc_file(&m.a, m.dir, ""), &now));
+	assert_int_equal(now.n + 1, parts.n); /* but for the receipt */
+	assert_ok(fs_remove(str_from(large)));
+	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	assert_false(same_file(look(&m, names[0]), before[0]));
+	clean(&m);
+}
+
 static void a_sysroot_is_for_gcc_too_and_part_of_the_receipt(void **state)
 {
 	(void)state;
@@ -438,6 +471,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(host_code_can_be_for_the_trees_libc),
 		cmocka_unit_test(programs_of_a_prefix_run_as_they_are),
 		cmocka_unit_test(it_is_made_anew_for_another_sdk_only),
+		cmocka_unit_test(what_was_there_stays_if_it_cannot_be_made_anew),
 		cmocka_unit_test(a_sysroot_is_for_gcc_too_and_part_of_the_receipt),
 		cmocka_unit_test(what_cannot_work_is_refused),
 		cmocka_unit_test(a_folder_inside_looks_like_a_cuda_toolkit),

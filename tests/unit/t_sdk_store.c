@@ -43,7 +43,7 @@ static void put(struct fixture *f, struct str dir, const char *name, const char 
 static struct str hex(struct fixture *f, struct str text)
 {
 	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	return digest_hex(&f->a, &d);
+	return digest_hex(&f->a, d);
 }
 
 /* Puts a file of the package into the tree and a line into its record. */

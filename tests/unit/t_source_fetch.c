@@ -222,7 +222,7 @@ static void a_package_behind_a_link_is_copied_first(void **state)
 	put_tar(file, ARCHIVE_FILTER_GZIP, good, 1);
 	assert_ok(hash_file(HASH_SHA256, link, &d));
 	*VEC_PUSH(&a, &f.tree.files) =
-		(struct source_file){.name = path_base(file), .sha256 = digest_hex(&a, &d)};
+		(struct source_file){.name = path_base(file), .sha256 = digest_hex(&a, d)};
 	strs_add(&a, &f.paths, link);
 	put_tar(file, ARCHIVE_FILTER_GZIP, bad, 1);
 	assert_err_says(fetch_debian.fill(&f, scratch, tree), E_HASH, "was changed");

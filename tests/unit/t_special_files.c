@@ -116,7 +116,7 @@ static void no_reader_of_files_waits_for_a_fifo(void **state)
 	assert_ok(yaml_read(&p->a, p->fifo, &n));
 	assert_int_equal(n->kind, NODE_NULL);
 	assert_ok(hash_file(HASH_MD5, p->fifo, &digest));
-	assert_str(digest_hex(&p->a, &digest), "d41d8cd98f00b204e9800998ecf8427e");
+	assert_str(digest_hex(&p->a, digest), "d41d8cd98f00b204e9800998ecf8427e");
 }
 
 static void folders_with_odd_files_are_scanned(void **state)

@@ -171,12 +171,11 @@ static const char *words(struct arena *a, unsigned *seed, unsigned most)
 	return buf_str(&b).p;
 }
 
-static struct err *check_link(void *user, const struct fs_entry *e, bool *prune)
+static struct err *check_link(void *user, struct fs_entry *e)
 {
 	ARENA(a);
 	const struct str *root = user;
 	struct str real;
-	(void)prune;
 	if (S_ISLNK(e->st.st_mode) && fs_real(&a, path_join(&a, *root, e->path), &real) &&
 		!str_eq(real, *root) && !str_starts(real, str_fmt(&a, "%.*s/", STR(*root))))
 		fail_msg("'%.*s' leads to '%.*s'", STR(e->path), STR(real));

@@ -224,7 +224,7 @@ static struct str hex(struct arena *a, struct str text)
 {
 	struct digest d = hash_bytes(HASH_SHA256, "x = 1\n", 6);
 	struct str from = str_fmt(a, "sha256=%.*s", STR(digest_base64url(a, &d)));
-	return swap(a, text, from.p, str_fmt(a, "sha256=%.*s", STR(digest_hex(a, &d))).p);
+	return swap(a, text, from.p, str_fmt(a, "sha256=%.*s", STR(digest_hex(a, d))).p);
 }
 
 static struct str no_self(struct arena *a, struct str text)

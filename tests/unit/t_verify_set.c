@@ -230,7 +230,7 @@ static void bills_of_materials_are_about_this_wheel(void **state)
 	(void)state;
 	ARENA(a);
 	struct digest d = hash_bytes(HASH_SHA256, "x = 1\n", 6);
-	struct str sum = digest_hex(&a, &d);
+	struct str sum = digest_hex(&a, d);
 	check_sbom("", SBOM, CDX(""));
 	check_sbom("", SBOM, "{\"spdxVersion\": \"SPDX-2.3\"}");
 	check_sbom("", "demo-1.0.dist-info/sboms/x.xml", "<bom/>");

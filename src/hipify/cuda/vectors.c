@@ -104,8 +104,7 @@ void vectors_track(struct engine *e, const struct tok *t)
 void hipify_say_operators(
 	struct arena *a, struct findings *list, struct str path, const struct hipify_text *t)
 {
-	struct finding *f = finding_add(a, list, "hipify-vector-operators", SEV_INFO, path);
-	finding_say(a, f,
+	finding_note(a, list, "hipify-vector-operators", path,
 		"defines %.*s for CUDA's vector types, of which HIP has its own: a build prefers "
 		"the project's",
 		STR(human_count(a, t->operators, "operator")));

@@ -73,9 +73,8 @@ static void doubt(struct amd_reader *r, size_t at, const char *what)
 	const struct py_token *t = token(r, at);
 	if (r->ret->doubts.n == MAX_DOUBTS)
 		return;
-	struct finding *f =
-		finding_add(r->a, &r->ret->doubts, "build-amd-code", SEV_WARNING, r->ret->file);
-	finding_say(r->a, f, "line %u: %s", t->line, what);
+	struct finding *f = finding_note(r->a, &r->ret->doubts, "build-amd-code", r->ret->file,
+		"line %u: %s", t->line, what);
 	finding_fix(r->a, f, "--engine torch runs the script itself");
 }
 

@@ -182,8 +182,7 @@ static void recognise(struct arena *a, struct torch_source *s)
 		for (size_t i = line->from; i < line->to; i++)
 			hash_text(h, m.tokens.v[i].text);
 	}
-	struct digest d = hash_end(h);
-	s->fingerprint = digest_hex(a, &d);
+	s->fingerprint = digest_hex(a, hash_end(h));
 	const struct torch_algorithm *k = torch_algorithm_table(), *end = k + torch_algorithm_count;
 	for (; k < end; k++) {
 		if (!str_eq(s->fingerprint, str_from(k->fingerprint)))
@@ -218,8 +217,7 @@ struct err *torch_open(struct arena *a, struct str path, struct torch_source *re
 		hash_text(h, str_from(getenv("IS_FBCODE")));
 	if (str_contains(ret->build_amd.text, S("FBCODE_BUILD_TOOL")))
 		hash_text(h, str_from(getenv("FBCODE_BUILD_TOOL")));
-	struct digest d = hash_end(h);
-	ret->identity = digest_hex(a, &d);
+	ret->identity = digest_hex(a, hash_end(h));
 	recognise(a, ret);
 	return NULL;
 }

@@ -21,9 +21,8 @@ static struct err *run_extension(struct torch_project *p)
 	bool wild = str_chr(root, '*') < root.n || str_chr(root, '?') < root.n ||
 		    str_chr(root, '[') < root.n;
 	if (sources->n && wild) {
-		struct finding *f = finding_add(
-			p->a, &p->ret->findings, "hipify-pattern-in-path", SEV_WARNING, p->o->dir);
-		finding_say(p->a, f,
+		struct finding *f = finding_note(p->a, &p->ret->findings, "hipify-pattern-in-path",
+			p->o->dir,
 			"'%.*s' has '*', '?' or '[' in it, which PyTorch's hipify takes for "
 			"patterns: files may be missed",
 			STR(root));

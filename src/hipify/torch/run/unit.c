@@ -120,9 +120,8 @@ struct change *torch_add_file(struct torch_project *p, struct str source, struct
 
 static void say(struct torch_project *p, const char *id, struct str path, struct str text)
 {
-	struct finding *f = finding_add(
-		p->a, &p->ret->findings, id, SEV_WARNING, torch_unit_name(p, p->a, path));
-	finding_say(p->a, f, "%.*s", STR(text));
+	finding_note(
+		p->a, &p->ret->findings, id, torch_unit_name(p, p->a, path), "%.*s", STR(text));
 }
 
 void torch_say_collision(
