@@ -63,6 +63,7 @@ enum nvcc_use {
 	USE_CLANG,  /* nothing but words of clang, or none */
 	USE_PHASE,  /* it says how far to go: .does */
 	USE_REFUSE, /* clang says why */
+	USE_BUNDLE, /* only device code: the option's name ends that of the file */
 	USE_LANGUAGE,
 	USE_OUTPUT,
 	USE_FOLDER, /* the folder for outputs */
@@ -91,6 +92,7 @@ struct nvcc {
 	struct strs sources, cuda,
 		objects; /* the inputs; cuda: those of the sources that are CUDA */
 	struct str output, folder, language, runtime, keep_dir;
+	const char *bundle; /* "fatbin", "cubin", or NULL */
 	bool keep, show, dry;
 	bool native; /* it says how to optimise */
 	bool archs;  /* it names NVIDIA's GPUs */

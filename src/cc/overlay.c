@@ -7,6 +7,7 @@
 #include "formats/json_fields.h"
 #include "formats/node.h"
 #include "hipify/hipify.h"
+#include "know/know.h"
 #include "know/message.h"
 #include "lang/cxx/lexer.h"
 
@@ -293,6 +294,20 @@ static void add_reasons(struct arena *a, const struct message *m, const struct h
 		add_reason(a, m, above, io_notes);
 }
 
+/* Adds a note about a header of ROCm that the SDK was installed without. */
+static void add_component(struct arena *a, const struct message *m, struct strs *io_notes)
+{
+	struct str header;
+	const struct know_library *l =
+		know_match("header", m->text, &header) ? know_header(header) : NULL;
+	if (l && *l->name)
+		strs_put(a, io_notes,
+			str_fmt(a,
+				"%.*s:%u:%u: note: '%.*s' is of ROCm's component %s: 'rocsmith sdk "
+				"install' with '--components %s' adds it to an SDK",
+				STR(m->path), m->line, m->col, STR(header), l->name, l->name));
+}
+
 struct str overlay_explain(struct arena *a, const struct cc_config *config, struct str said)
 {
 	const struct hipify_context context = context_for(config);
@@ -316,6 +331,7 @@ struct str overlay_explain(struct arena *a, const struct cc_config *config, stru
 		buf_fmt(&ret, "%.*s\n", STR(line));
 		if (!message || !m.line)
 			continue;
+		add_component(a, &m, &notes);
 		text = map_get(&texts, m.path);
 		if (!text) {
 			text = NEW(a, struct hipify_text);
