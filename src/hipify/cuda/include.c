@@ -109,7 +109,7 @@ void include_path(struct engine *e, const struct tok *t)
 			names_find(S("@cu")));
 		return;
 	}
-	if (r && names_lacks(r)) {
+	if (r && names_is(r, "unsupported")) {
 		struct str instead = names_text(r->hip);
 		engine_untranslated(e, t, path, instead.n ? instead : names_text(r->source));
 	} else if (!own && (!r || !names_is(r, "header"))) {

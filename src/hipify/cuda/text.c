@@ -76,7 +76,7 @@ static void by_row(struct engine *e, const struct tok *t, const struct hipify_ru
 static void look_up(struct engine *e, const struct tok *t, struct str s)
 {
 	const struct hipify_rule *r = names_find(s);
-	bool lacks = r && names_lacks(r);
+	bool lacks = r && names_is(r, "unsupported");
 	if (r && !lacks && !names_is(r, "header")) {
 		if (!engine_too_new(e, t, r) && !untranslated_cublas_v1(e, t, s))
 			by_row(e, t, r);
@@ -146,6 +146,30 @@ static void identifier(struct engine *e, const struct tok *t)
 		e->pending = NULL;
 }
 
+/* nvcc takes "<< <" and ">> >" for the brackets of a launch, as formatters leave them that know no CUDA; clang does not. */
+static void launch_brackets(struct engine *e, const struct tok *t)
+{
+	const struct tok *first = &e->prev2, *second = &e->prev;
+	char c = e->l.s.p[t->from];
+	if (c == ';')
+		e->launch_depth = 0;
+	if ((c != '<' && c != '>') || !tok_in(&e->l, second, "<>") || !tok_in(&e->l, first, "<>") ||
+		e->l.s.p[second->from] != c || e->l.s.p[first->from] != c)
+		return;
+	struct tok next = engine_peek(e);
+	struct str before = str_trim(str_sub(e->l.s, 0, first->from));
+	bool opens = c == '<' && !str_ends(before, S("operator"));
+	bool closes = c == '>' && e->launch_depth == e->depth + 1 && tok_is(&e->l, &next, S("("));
+	if (!opens && !closes)
+		return;
+	const struct hipify_rule *rule = names_find(S("@brackets"));
+	if (first->to < second->from)
+		engine_replace(e, first->to, second->from, S(""), rule);
+	if (second->to < t->from)
+		engine_replace(e, second->to, t->from, S(""), rule);
+	e->launch_depth = opens ? e->depth + 1 : 0;
+}
+
 static void one_token(struct engine *e, const struct tok *t)
 {
 	if (t->kind == TOK_LINE_END) {
@@ -169,6 +193,7 @@ static void one_token(struct engine *e, const struct tok *t)
 			e->enum_head = false;
 		if (c == '}' && e->depth == e->enum_depth)
 			e->enum_depth = 0;
+		launch_brackets(e, t);
 		untranslated_launch(e, t);
 		e->in_asm = e->in_asm && c != ';';
 		if (tok_is(&e->l, t, S("##")))
@@ -283,7 +308,7 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.ours = {.a = a},
 	};
 	*ret = (struct hipify_text){0};
-	if (!context || !context->stands_in) /* compilers take any bytes in comments */
+	if (!context || !context->stands_in) /* otherwise the compiler judges the text itself */
 		TRY(lex_check_text(source, path));
 	struct tok t;
 	members_find(&e);
