@@ -150,7 +150,8 @@ struct str overlay_explain(struct arena *a, const struct cc_config *config, stru
  *   - a variable in shared memory whose class has a constructor: nvcc warns that it does not run, clang refuses it. It
  *     becomes storage without a constructor, and a reference of its name.
  *   - a member of a class, in a template, that is only declared till then: g++ warns, and nvcc looks at templates where
- *     they are used. So does clang with -fdelayed-template-parsing. */
+ *     they are used. So does clang with -fdelayed-template-parsing.
+ *   - a name of CUDA that a macro puts together: it is defined as HIP's name, as for compilers of the host. */
 
 /* The words of the next try; none if these messages tell nothing to change. */
 MUST_USE struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *args,

@@ -126,9 +126,12 @@ static struct hipify_context context_for(const struct cc_config *config)
 static void gather_facts(struct overlay *o)
 {
 	o->context = context_for(o->config);
-	for (size_t i = 0; i < o->files.n; i++)
-		o->context.warp_sync |= !str_ends(o->files.v[i]->path, S(".cu")) &&
-					str_contains(o->files.v[i]->text, S("_sync"));
+	for (size_t i = 0; i < o->files.n; i++) {
+		const struct overlay_file *f = o->files.v[i];
+		bool unit = str_ends(f->path, S(".cu"));
+		o->context.warp_sync |= !unit && str_contains(f->text, S("_sync"));
+		o->context.compares |= !unit && hipify_compares(f->text);
+	}
 }
 
 /* Makes the file's text, or finds it from an earlier run. A text that does not change is an empty file there. */
@@ -142,9 +145,9 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 	/* nvcc includes its runtime in each source, whatever -x made one */
 	bool odd = f->source && !str_ends(f->path, S(".cu"));
 	struct str name = odd ? str_fmt(o->a, "%.*s.cu", STR(f->path)) : f->path;
-	struct str facts = str_fmt(o->a, "%.*s %.*s\n%.*s\n%d%d %.*s\n", STR(f->real),
+	struct str facts = str_fmt(o->a, "%.*s %.*s\n%.*s\n%d%d%d %.*s\n", STR(f->real),
 		STR(path_ext(name)), STR(str_join(o->a, &f->mine, S("\n"))), context.warp_sync,
-		context.fnuz, STR(context.rocm));
+		context.compares, context.fnuz, STR(context.rocm));
 	hash_add(h, facts.p, facts.n);
 	hash_add(h, o->rules.p, o->rules.n);
 	hash_add(h, f->text.p, f->text.n);

@@ -71,10 +71,14 @@ struct hipify_text {
 	struct untranslated texture; /* the first place that reads or writes one; line 0: none */
 };
 
+/* Does it call min() or max(), perhaps CUDA's? Then a source that includes it needs "rocsmith/minmax.h". */
+bool hipify_compares(struct str text);
+
 /* Facts about the other files of a project; optional. */
 struct hipify_context {
 	struct map by_name; /* file name -> struct strs *: relative paths of the files named so */
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
+	bool compares;      /* some header of the project calls min() or max() */
 	bool cublas_v1;  /* the project includes cuBLAS' first interface, and nowhere the second */
 	struct str rocm; /* "6.4.3": names from later versions stay and are reported; "" = any */
 	bool fnuz;       /* device code lacks the 8-bit OCP floats, see struct hipify_options */

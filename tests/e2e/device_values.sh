@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the functions of data/rocsmith/device.h compute, on the host: its arithmetic needs nothing of a GPU but names, which a
+# What the functions of data/rocsmith/device.h and minmax.h compute, on the host: its arithmetic needs nothing of a GPU but names, which a
 # header here gives. Oracles: this processor's rounding modes for rounded arithmetic, its vector instructions for packed bytes.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -42,6 +42,7 @@ OCML(double, 64, rtn, FE_DOWNWARD) OCML(double, 64, rtp, FE_UPWARD) OCML(double,
 CC
 cat >values.cpp <<'CC'
 #include "device.h"
+#include "minmax.h"
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -128,8 +129,22 @@ static void packed(uint32_t a, uint32_t b)
 	COMPARED(gtu, 4, _mm_cmpgt_epi8(xu1, yu1), e1); COMPARED(gtu, 2, _mm_cmpgt_epi16(xu2, yu2), e2); COMPARED(ltu, 4, _mm_cmpgt_epi8(yu1, xu1), e1); COMPARED(ltu, 2, _mm_cmpgt_epi16(yu2, xu2), e2);
 	COMPARED(leu, 4, NOT(_mm_cmpgt_epi8(xu1, yu1)), e1); COMPARED(leu, 2, NOT(_mm_cmpgt_epi16(xu2, yu2)), e2); COMPARED(geu, 4, NOT(_mm_cmpgt_epi8(yu1, xu1)), e1); COMPARED(geu, 2, NOT(_mm_cmpgt_epi16(yu2, xu2)), e2);
 }
+/* CUDA has functions for these pairs, of the type of a sum. */
+static void compared()
+{
+	const short s = -3;
+	const unsigned char c = 200;
+	same("min", -1.0, 5.0, 5.0, double(min(-1, 5u)));
+	same("max", 5.0, -1.0, 4294967295.0, double(max(5u, -1)));
+	same("min", -3.0, 2.0, -3.0, double(min(s, 2)));
+	same("max", 200.0, -7.0, 200.0, double(max(c, -7)));
+	same("min", -1.0, 1.0, 1.0, double(min(-1L, 1UL)));
+	static_assert(std::is_same<decltype(min(c, 1)), int>() && std::is_same<decltype(max(1, 1u)), unsigned>() &&
+		std::is_same<decltype(min(1ll, 1ull)), unsigned long long>(), "as CUDA has them");
+}
 int main()
 {
+	compared();
 	for (unsigned i = 0; i < 200000; i++) {
 		rounded<float>(any<float>(i), any<float>(i / 4));
 		rounded<double>(any<double>(i), any<double>(i / 4));

@@ -442,6 +442,32 @@ static void what_need_not_be_compiled_is_no_certain_stop(void **state)
 	check_certain("int x = cudaUnheardOf(1);", false);
 }
 
+static void sources_that_compare_get_the_header_for_it(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const head =
+		"#include <hip/hip_runtime.h>\n#include <rocsmith/minmax.h>\n";
+	static const char *const none[] = {"x = std::min(1, 2);", "x = fmin(1, 2);",
+		"x = a.max(1);", "x = p->max(1);", "int min;",
+		"#include <rocsmith/minmax.h>\nx = min(1, 2);"};
+	struct hipify_context c = {.by_name = {.a = &a}, .compares = true};
+	struct hipify_text t;
+	assert_ok(hipify_text(&a, S("x = min(n - 1, i);"), S("t.cu"), NULL, &t));
+	assert_str(t.text, str_fmt(&a, "%sx = min(n - 1, i);", head).p);
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		assert_ok(hipify_text(&a, str_from(none[i]), S("t.cu"), NULL, &t));
+		assert_str(t.text, str_fmt(&a, "#include <hip/hip_runtime.h>\n%s", none[i]).p);
+	}
+	/* a header of the project calls it */
+	assert_ok(hipify_text(&a, S("#include \"own.h\"\n"), S("t.cu"), &c, &t));
+	assert_str(t.text, str_fmt(&a, "%s#include \"own.h\"\n", head).p);
+	assert_ok(hipify_text(&a, S("int x;\n"), S("t.cu"), &c, &t));
+	assert_str(t.text, "#include <hip/hip_runtime.h>\nint x;\n");
+	assert_ok(hipify_text(&a, S("x = max(1, 2);"), S("t.h"), NULL, &t));
+	assert_str(t.text, "x = max(1, 2);");
+}
+
 static void launches_may_have_blanks_in_their_brackets(void **state)
 {
 	(void)state;
@@ -718,6 +744,7 @@ int main(void)
 		cmocka_unit_test(inline_ptx_is_reported),
 		cmocka_unit_test(inline_ptx_with_a_counterpart_becomes_cpp),
 		cmocka_unit_test(what_need_not_be_compiled_is_no_certain_stop),
+		cmocka_unit_test(sources_that_compare_get_the_header_for_it),
 		cmocka_unit_test(launches_may_have_blanks_in_their_brackets),
 		cmocka_unit_test(launches_of_kernels_by_kernels_are_reported),
 		cmocka_unit_test(the_first_interface_of_cublas_is_told_from_the_second),

@@ -455,6 +455,25 @@ static void messages_of_clang_tell_what_nvcc_would_take(void **state)
 	assert_ok(
 		mend_words(&a, &cc, &words, S("a.cu:1:2: warning: incomplete type 'P'\n"), &next));
 	assert_int_equal(next.n, 0);
+	/* names that a macro put together */
+	struct str face = path_join(&a, dir, S("cuda/include/rocsmith/cuda"));
+	assert_ok(fs_mkdirs(face));
+	test_put(path_join(&a, face, S("hip.h")), "#define cudaMalloc hipMalloc\n");
+	test_put(path_join(&a, face, S("hipblas.h")), "#define cublasSgemm(a) hipblasSgemm(a)\n");
+	said = S("a.cu:1:2: error: use of undeclared identifier 'cudaMalloc'; did you mean "
+		 "'hipMalloc'?\n"
+		 "a.cu:1:2: error: use of undeclared identifier 'cudaOther'\n"
+		 "a.cu:2:2: error: use of undeclared identifier 'cublasSgemm'\n");
+	assert_ok(mend_words(&a, &cc, &words, said, &next));
+	assert_str(str_join(&a, &next, S(" ")),
+		str_fmt(&a, "-include %.*s/hip.h -include %.*s/hipblas.h -c a.cu", STR(face),
+			STR(face))
+			.p);
+	assert_ok(mend_words(&a, &cc, &next, said, &again));
+	assert_int_equal(again.n, 0);
+	assert_ok(mend_words(&a, &cc, &words,
+		S("a.cu:1:2: error: use of undeclared identifier 'cudaOther'\n"), &next));
+	assert_int_equal(next.n, 0);
 	test_dir_remove(dir);
 }
 

@@ -224,6 +224,20 @@ static void one_token(struct engine *e, const struct tok *t)
 	}
 }
 
+bool hipify_compares(struct str text)
+{
+	static const char *const words[] = {"min(", "max("};
+	for (size_t i = 0; i < 2; i++)
+		for (size_t at = 0, n;
+			(n = str_find(str_sub(text, at, text.n), str_from(words[i]))),
+			    (at += n) < text.n;
+			at++)
+			if (!at ||
+				(!cxx_word_char(text.p[at - 1]) && !strchr(":.>", text.p[at - 1])))
+				return true;
+	return false;
+}
+
 /* ---- the entry point ---- */
 
 /* Inserts the macros and includes that belong at the top, in front of all other edits. */
@@ -239,6 +253,9 @@ static void add_head(struct engine *e, bool unit)
 	}
 	if (unit && !e->runtime_first)
 		buf_add(&b, S("#include <hip/hip_runtime.h>\n"));
+	bool around = e->context && e->context->compares && e->has_local_include;
+	if (unit && (around || hipify_compares(e->l.s)))
+		strs_put(e->a, &e->ret->gives, S("rocsmith/minmax.h"));
 	if (e->adds && e->halves)
 		strs_put(e->a, &e->ret->gives, S("rocsmith/half.h"));
 	VEC_EACH (const struct str, h, &e->ret->gives)
