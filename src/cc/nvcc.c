@@ -78,7 +78,10 @@ static void add_clang(
 		add_words(a, io, o, value);
 	while (o->parts && take_word(a, &value, ", ", &word)) {
 		const struct nvcc_option *known = find_option(word, false, &unused);
-		if (word.n && (!known || known->value || known->clang)) /* clang knows it */
+		/* it is for the warnings of g++; clang has others, of device code too */
+		bool strict = str_eq(word, S("-Werror")) || str_starts(word, S("-Werror="));
+		if (word.n && !strict &&
+			(!known || known->value || known->clang)) /* clang knows it */
 			add_words(a, io, o, word);
 	}
 }

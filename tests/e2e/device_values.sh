@@ -8,6 +8,7 @@ cd "$E2E_TMP"
 command -v g++ >/dev/null || { echo 'skip device_values: no g++'; exit 0; }
 mkdir -p hip
 cat >hip/hip_runtime.h <<'CC'
+#pragma once
 #include <cfenv>
 #include <cmath>
 #define __device__

@@ -31,6 +31,8 @@ static void each_option_becomes_clangs_or_goes(void **state)
 			"-fPIC -Wall -O3 -fgpu-rdc -x hip a.cu", NVCC_COMPILES},
 		{"-Xcompiler -Wl\\,-rpath\\,/x,-pthread a.o", "-Wl,-rpath,/x -pthread a.o",
 			NVCC_LINKS},
+		{"-Xcompiler -Wall,-Werror,-Werror=shadow -c a.cu", "-Wall -x hip a.cu",
+			NVCC_COMPILES},
 		{"-Xcompiler ,\"-fPIC\",\"-DX=1,2\" -c a.cu", "-fPIC -DX=1,2 -x hip a.cu",
 			NVCC_COMPILES},
 		{"-Xcompiler -fno-gnu-unique,-fPIC,-fcf-protection -c a.cu", "-fPIC -x hip a.cu",
