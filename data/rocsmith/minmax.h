@@ -1,5 +1,5 @@
 /* min() and max() of two integer types, which CUDA compares as C++ adds them. HIP's for the device compare such pairs as
- * numbers of type double, which are no index, and have -1 below 5u. Made by rocsmith; included by translated sources that
+ * numbers of type double, which are no index, and have -1 below 5u. And CUDA's umin() and its kin. Made by rocsmith; included by translated sources that
  * call min() or max(); the host has its own (__HIP_DEFINE_MIXED_HOST_MIN_MAX__). */
 #pragma once
 
@@ -32,6 +32,15 @@ ROCSMITH_SMALL(unsigned short)
 ROCSMITH_PAIRS(int, unsigned)
 ROCSMITH_PAIRS(long, unsigned long)
 ROCSMITH_PAIRS(long long, unsigned long long)
+#define ROCSMITH_NAMED(NAME, T, OPERATOR)                                                          \
+	static __host__ __device__ inline T NAME(T a, T b) { return a OPERATOR b ? a : b; }
+ROCSMITH_NAMED(umin, unsigned, <)
+ROCSMITH_NAMED(umax, unsigned, >)
+ROCSMITH_NAMED(llmin, long long, <)
+ROCSMITH_NAMED(llmax, long long, >)
+ROCSMITH_NAMED(ullmin, unsigned long long, <)
+ROCSMITH_NAMED(ullmax, unsigned long long, >)
+#undef ROCSMITH_NAMED
 #undef ROCSMITH_SMALL
 #undef ROCSMITH_PAIRS
 #undef ROCSMITH_PAIR

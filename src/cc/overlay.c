@@ -129,7 +129,7 @@ static void gather_facts(struct overlay *o)
 	for (size_t i = 0; i < o->files.n; i++) {
 		const struct overlay_file *f = o->files.v[i];
 		bool unit = str_ends(f->path, S(".cu"));
-		o->context.warp_sync |= !unit && str_contains(f->text, S("_sync"));
+		o->context.warp_sync |= !unit && hipify_uses_warps(f->text);
 		o->context.compares |= !unit && hipify_compares(f->text);
 	}
 }

@@ -71,6 +71,8 @@ struct hipify_text {
 	struct untranslated texture; /* the first place that reads or writes one; line 0: none */
 };
 
+/* Does it call warp functions that HIP hides, by themselves or as members of cooperative groups? */
+bool hipify_uses_warps(struct str text);
 /* Does it call min() or max(), perhaps CUDA's? Then a source that includes it needs "rocsmith/minmax.h". */
 bool hipify_compares(struct str text);
 

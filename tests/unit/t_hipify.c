@@ -468,6 +468,16 @@ static void sources_that_compare_get_the_header_for_it(void **state)
 	assert_str(t.text, "x = max(1, 2);");
 }
 
+static void guards_and_tags_of_types_are_those_of_hip(void **state)
+{
+	(void)state;
+	check("#ifdef __DRIVER_TYPES_H__\n#endif\n",
+		"#ifdef HIP_INCLUDE_HIP_DRIVER_TYPES_H\n#endif\n");
+	check("#if defined(CUBLAS_API_H_)\n#endif\n", "#if defined(HIPBLAS_H)\n#endif\n");
+	check("struct cudaGraphicsResource *r;", "struct _hipGraphicsResource *r;");
+	check("x = umin(a, b);", "#include <rocsmith/minmax.h>\nx = umin(a, b);");
+}
+
 static void launches_may_have_blanks_in_their_brackets(void **state)
 {
 	(void)state;
@@ -745,6 +755,7 @@ int main(void)
 		cmocka_unit_test(inline_ptx_with_a_counterpart_becomes_cpp),
 		cmocka_unit_test(what_need_not_be_compiled_is_no_certain_stop),
 		cmocka_unit_test(sources_that_compare_get_the_header_for_it),
+		cmocka_unit_test(guards_and_tags_of_types_are_those_of_hip),
 		cmocka_unit_test(launches_may_have_blanks_in_their_brackets),
 		cmocka_unit_test(launches_of_kernels_by_kernels_are_reported),
 		cmocka_unit_test(the_first_interface_of_cublas_is_told_from_the_second),

@@ -224,6 +224,11 @@ static void one_token(struct engine *e, const struct tok *t)
 	}
 }
 
+bool hipify_uses_warps(struct str text)
+{
+	return str_contains(text, S("_sync")) || str_contains(text, S("cooperative_groups"));
+}
+
 bool hipify_compares(struct str text)
 {
 	static const char *const words[] = {"min(", "max("};
