@@ -246,15 +246,6 @@ def renamed(lacks, sdks):
     return out
 
 
-def rounded(lacks, sdk):
-    """Device functions that clang's HIP headers have behind a macro of their own."""
-    names = sorted(c for c in lacks if c.startswith("__") and re.fullmatch(r"\w+", c))
-    sdk.command.append("-DOCML_BASIC_ROUNDED_OPERATIONS")
-    found = sdk.kinds("hip/hip_runtime.h", names)
-    sdk.command.pop()
-    return found
-
-
 def write(path, head, rows):
     rows = sorted(set(rows))
     with open(path, "w", encoding="ascii") as f:
@@ -302,16 +293,13 @@ def main():
         for row in rows:
             print("renamed", *row)
             del lacks[row[0]]
-    flag = set(rounded(lacks, sdks[0])) & set(lacks)
-    for name in flag:
-        lacks[name] = ("the same name, with -DOCML_BASIC_ROUNDED_OPERATIONS", lacks[name][1])
     for table, rows in sorted(tables.items()):
         write(os.path.join(args.out, table + ".tsv"), HEAD.format(about=ABOUT[table], **info), rows)
     write(os.path.join(args.out, "unsupported.tsv"),
           "# CUDA names that HIP has no equal for; hip = what hipify-perl would write, or what comes\n"
-          "# near it, as a suggestion only. Kind flag: HIP has it, where the compiler gets a flag. Derived by tools/gen_cuda_names.py from %s.\n"
+          "# near it, as a suggestion only. Derived by tools/gen_cuda_names.py from %s.\n"
           "# cuda\thip\tkind\theader\tsince\tsource\n" % info["sources"],
-          [(c, h, "flag" if c in flag else "unsupported", "", "", s) for c, (h, s) in lacks.items()])
+          [(c, h, "unsupported", "", "", s) for c, (h, s) in lacks.items()])
 
 
 if __name__ == "__main__":

@@ -178,24 +178,74 @@ static __device__ inline unsigned rocsmith_packed(unsigned a, unsigned b, F f)
 	return r;
 }
 
-#define ROCSMITH_PACKED(NAME, SIGN, EXPRESSION)                                                    \
-	static __device__ inline unsigned rocsmith_v##NAME##4(unsigned a, unsigned b)              \
+/* The same with results that stay within the part's range. */
+template <typename T, int BITS, typename F>
+static __device__ inline unsigned rocsmith_saturated(unsigned a, unsigned b, F f)
+{
+	return rocsmith_packed<T, BITS>(a, b, [f](int x, int y) {
+		int low = static_cast<T>(-1) < 0 ? -(1 << (BITS - 1)) : 0, high = low + (1 << BITS) - 1, r = f(x, y);
+		return r < low ? low : r > high ? high : r;
+	});
+}
+
+#define ROCSMITH_PACKED(NAME, HOW, SIGN, EXPRESSION)                                               \
+	static __device__ inline unsigned rocsmith_v##NAME##4(unsigned a, unsigned b = 0)          \
 	{                                                                                          \
-		return rocsmith_packed<SIGN char, 8>(a, b, [](int x, int y) { return EXPRESSION; }); \
+		return rocsmith_##HOW<SIGN char, 8>(a, b, [](int x, int y) { return EXPRESSION; }); \
 	}                                                                                          \
-	static __device__ inline unsigned rocsmith_v##NAME##2(unsigned a, unsigned b)              \
+	static __device__ inline unsigned rocsmith_v##NAME##2(unsigned a, unsigned b = 0)          \
 	{                                                                                          \
-		return rocsmith_packed<SIGN short, 16>(a, b, [](int x, int y) { return EXPRESSION; }); \
+		return rocsmith_##HOW<SIGN short, 16>(a, b, [](int x, int y) { return EXPRESSION; }); \
 	}
-ROCSMITH_PACKED(add, unsigned, x + y)
-ROCSMITH_PACKED(sub, unsigned, x - y)
-ROCSMITH_PACKED(minu, unsigned, x < y ? x : y)
-ROCSMITH_PACKED(maxu, unsigned, x > y ? x : y)
-ROCSMITH_PACKED(mins, signed, x < y ? x : y)
-ROCSMITH_PACKED(maxs, signed, x > y ? x : y)
-ROCSMITH_PACKED(absdiffu, unsigned, x > y ? x - y : y - x)
-ROCSMITH_PACKED(cmpeq, unsigned, x == y ? -1 : 0)
+#define ROCSMITH_COMPARED(NAME, SIGN, OPERATOR)                                                    \
+	ROCSMITH_PACKED(cmp##NAME, packed, SIGN, x OPERATOR y ? -1 : 0)                            \
+	ROCSMITH_PACKED(set##NAME, packed, SIGN, x OPERATOR y ? 1 : 0)
+ROCSMITH_PACKED(add, packed, unsigned, x + y)
+ROCSMITH_PACKED(sub, packed, unsigned, x - y)
+ROCSMITH_PACKED(addss, saturated, signed, x + y)
+ROCSMITH_PACKED(addus, saturated, unsigned, x + y)
+ROCSMITH_PACKED(subss, saturated, signed, x - y)
+ROCSMITH_PACKED(subus, saturated, unsigned, x - y)
+ROCSMITH_PACKED(minu, packed, unsigned, x < y ? x : y)
+ROCSMITH_PACKED(maxu, packed, unsigned, x > y ? x : y)
+ROCSMITH_PACKED(mins, packed, signed, x < y ? x : y)
+ROCSMITH_PACKED(maxs, packed, signed, x > y ? x : y)
+ROCSMITH_PACKED(absdiffu, packed, unsigned, x > y ? x - y : y - x)
+ROCSMITH_PACKED(absdiffs, packed, signed, x > y ? x - y : y - x)
+ROCSMITH_PACKED(avgu, packed, unsigned, (x + y + 1) >> 1)
+ROCSMITH_PACKED(haddu, packed, unsigned, (x + y) >> 1)
+ROCSMITH_PACKED(abs, packed, signed, x < 0 ? y - x : x)
+ROCSMITH_PACKED(absss, saturated, signed, x < 0 ? y - x : x)
+ROCSMITH_PACKED(neg, packed, signed, y - x)
+ROCSMITH_PACKED(negss, saturated, signed, y - x)
+ROCSMITH_COMPARED(eq, unsigned, ==)
+ROCSMITH_COMPARED(ne, unsigned, !=)
+ROCSMITH_COMPARED(geu, unsigned, >=)
+ROCSMITH_COMPARED(gtu, unsigned, >)
+ROCSMITH_COMPARED(leu, unsigned, <=)
+ROCSMITH_COMPARED(ltu, unsigned, <)
+ROCSMITH_COMPARED(ges, signed, >=)
+ROCSMITH_COMPARED(gts, signed, >)
+ROCSMITH_COMPARED(les, signed, <=)
+ROCSMITH_COMPARED(lts, signed, <)
+#undef ROCSMITH_COMPARED
 #undef ROCSMITH_PACKED
+
+/* The sum of the absolute differences of the parts. */
+#define ROCSMITH_SAD(NAME)                                                                         \
+	static __device__ inline unsigned rocsmith_vsad##NAME##4(unsigned a, unsigned b)           \
+	{                                                                                          \
+		unsigned d = rocsmith_vabsdiff##NAME##4(a, b);                                     \
+		return (d & 255) + (d >> 8 & 255) + (d >> 16 & 255) + (d >> 24);                   \
+	}                                                                                          \
+	static __device__ inline unsigned rocsmith_vsad##NAME##2(unsigned a, unsigned b)           \
+	{                                                                                          \
+		unsigned d = rocsmith_vabsdiff##NAME##2(a, b);                                     \
+		return (d & 65535) + (d >> 16);                                                    \
+	}
+ROCSMITH_SAD(s)
+ROCSMITH_SAD(u)
+#undef ROCSMITH_SAD
 
 static __device__ inline int rocsmith_dp4a(int a, int b, int sum)
 {
@@ -210,5 +260,87 @@ static __device__ inline unsigned rocsmith_dp4a(unsigned a, unsigned b, unsigned
 		sum += (a >> i & 255) * (b >> i & 255);
 	return sum;
 }
+
+/* ---- rounding: down (rd), up (ru), toward zero (rz) ---- */
+
+/* The neighbour of a rounded result in the direction of the exact one, where the rounding asks for it. */
+template <int TO, typename T> static __device__ inline T rocsmith_toward(T rounded, T exact_minus_rounded)
+{
+	bool less = exact_minus_rounded < 0, more = exact_minus_rounded > 0;
+	T infinity = static_cast<T>(__builtin_inff());
+	if (less && (TO < 0 || (TO == 0 && rounded > 0)))
+		return nextafter(rounded, -infinity);
+	if (more && (TO > 0 || (TO == 0 && rounded < 0)))
+		return nextafter(rounded, infinity);
+	return rounded;
+}
+
+/* A power of two by which the difference between a small operand and a product is scaled, so that it does not become zero. */
+template <typename T> static __device__ inline T rocsmith_scale(bool root)
+{
+	return static_cast<T>(__builtin_ldexp(1.0, (sizeof(T) == 4 ? 120 : 800) / (root ? 2 : 1)));
+}
+
+template <int TO, typename T> static __device__ inline T rocsmith_divide(T a, T b)
+{
+	T q = a / b, y = q;
+	if (isinf(q))
+		return rocsmith_toward<TO>(q, b == 0 || isinf(a) ? static_cast<T>(0) : -q);
+	if (fabs(a) < 1 / rocsmith_scale<T>(true)) {
+		a *= rocsmith_scale<T>(false);
+		(fabs(b) < 1 ? b : y) *= rocsmith_scale<T>(false);
+	}
+	T left = fma(-y, b, a); /* exact but for one rounding, which keeps its sign */
+	return rocsmith_toward<TO>(q, b < 0 ? -left : left);
+}
+
+template <int TO, typename T> static __device__ inline T rocsmith_root(T x)
+{
+	T q = sqrt(x), y = q;
+	if (x < 1 / rocsmith_scale<T>(true)) {
+		x *= rocsmith_scale<T>(false);
+		y *= rocsmith_scale<T>(true);
+	}
+	return isinf(q) ? q : rocsmith_toward<TO>(q, fma(-y, y, x));
+}
+
+/* AMD's device library sets the GPU's mode for sums and products. */
+#define ROCSMITH_ROUNDED(T, P, S, BITS, SUFFIX, MODE, TO)                                          \
+	static __device__ inline T rocsmith_##P##add_##SUFFIX(T a, T b)                            \
+	{                                                                                          \
+		return __ocml_add_##MODE##_f##BITS(a, b);                                          \
+	}                                                                                          \
+	static __device__ inline T rocsmith_##P##sub_##SUFFIX(T a, T b)                            \
+	{                                                                                          \
+		return __ocml_sub_##MODE##_f##BITS(a, b);                                          \
+	}                                                                                          \
+	static __device__ inline T rocsmith_##P##mul_##SUFFIX(T a, T b)                            \
+	{                                                                                          \
+		return __ocml_mul_##MODE##_f##BITS(a, b);                                          \
+	}                                                                                          \
+	static __device__ inline T rocsmith_fma##S##_##SUFFIX(T a, T b, T c)                       \
+	{                                                                                          \
+		return __ocml_fma_##MODE##_f##BITS(a, b, c);                                       \
+	}                                                                                          \
+	static __device__ inline T rocsmith_##P##div_##SUFFIX(T a, T b)                            \
+	{                                                                                          \
+		return rocsmith_divide<TO>(a, b);                                                  \
+	}                                                                                          \
+	static __device__ inline T rocsmith_##P##rcp_##SUFFIX(T x)                                 \
+	{                                                                                          \
+		return rocsmith_divide<TO>(static_cast<T>(1), x);                                  \
+	}                                                                                          \
+	static __device__ inline T rocsmith_##P##sqrt_##SUFFIX(T x)                                \
+	{                                                                                          \
+		return rocsmith_root<TO>(x);                                                       \
+	}
+#define ROCSMITH_ROUNDINGS(SUFFIX, MODE, TO)                                                       \
+	ROCSMITH_ROUNDED(float, f, f, 32, SUFFIX, MODE, TO)                                        \
+	ROCSMITH_ROUNDED(double, d, , 64, SUFFIX, MODE, TO)
+ROCSMITH_ROUNDINGS(rd, rtn, -1)
+ROCSMITH_ROUNDINGS(ru, rtp, 1)
+ROCSMITH_ROUNDINGS(rz, rtz, 0)
+#undef ROCSMITH_ROUNDINGS
+#undef ROCSMITH_ROUNDED
 
 #endif

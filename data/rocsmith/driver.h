@@ -18,6 +18,119 @@ static inline hipError_t rocsmith_func_set_attribute(hipFunction_t function, hip
 		       : hipErrorInvalidValue;
 }
 
+/* HIP ignores both preferences, and its functions for them are for kernels of the host. */
+static inline hipError_t rocsmith_func_set_cache_config(hipFunction_t function, hipFuncCache_t config)
+{
+	(void)config;
+	return function ? hipSuccess : hipErrorInvalidHandle;
+}
+
+static inline hipError_t rocsmith_func_set_shared_mem_config(hipFunction_t function, hipSharedMemConfig config)
+{
+	(void)config;
+	return function ? hipSuccess : hipErrorInvalidHandle;
+}
+
+/* The addresses tell the direction. */
+static inline hipError_t rocsmith_memcpy_async(hipDeviceptr_t to, hipDeviceptr_t from, size_t n, hipStream_t stream)
+{
+	return hipMemcpyAsync(to, from, n, hipMemcpyDefault, stream);
+}
+
+/* ---- launches as before CUDA 4: shape and parameters are kept with the function ---- */
+
+enum { ROCSMITH_FUNCTIONS = 256, ROCSMITH_PARAMETERS = 4096 };
+
+struct rocsmith_function {
+	hipFunction_t function;
+	unsigned x, y, z, shared;
+	size_t size;
+	unsigned char parameters[ROCSMITH_PARAMETERS];
+};
+
+/* One table for all files of a program; its functions are set and launched by one thread at a time. */
+__attribute__((weak)) struct rocsmith_function rocsmith_functions[ROCSMITH_FUNCTIONS];
+
+static inline struct rocsmith_function *rocsmith_function_of(hipFunction_t function)
+{
+	struct rocsmith_function *f = rocsmith_functions, *end = f + ROCSMITH_FUNCTIONS;
+	while (f < end && f->function && f->function != function)
+		f++;
+	if (f == end || !function)
+		return NULL;
+	f->function = function;
+	return f;
+}
+
+static inline hipError_t rocsmith_func_set_block_shape(hipFunction_t function, int x, int y, int z)
+{
+	struct rocsmith_function *f = rocsmith_function_of(function);
+	if (!f || x < 1 || y < 1 || z < 1)
+		return hipErrorInvalidValue;
+	f->x = (unsigned)x;
+	f->y = (unsigned)y;
+	f->z = (unsigned)z;
+	return hipSuccess;
+}
+
+static inline hipError_t rocsmith_func_set_shared_size(hipFunction_t function, unsigned bytes)
+{
+	struct rocsmith_function *f = rocsmith_function_of(function);
+	if (!f)
+		return hipErrorInvalidValue;
+	f->shared = bytes;
+	return hipSuccess;
+}
+
+static inline hipError_t rocsmith_param_set_size(hipFunction_t function, unsigned bytes)
+{
+	struct rocsmith_function *f = rocsmith_function_of(function);
+	if (!f || bytes > ROCSMITH_PARAMETERS)
+		return hipErrorInvalidValue;
+	f->size = bytes;
+	return hipSuccess;
+}
+
+static inline hipError_t rocsmith_param_setv(hipFunction_t function, int at, void *value, unsigned bytes)
+{
+	struct rocsmith_function *f = rocsmith_function_of(function);
+	if (!f || at < 0 || at > ROCSMITH_PARAMETERS || bytes > (unsigned)(ROCSMITH_PARAMETERS - at))
+		return hipErrorInvalidValue;
+	__builtin_memcpy(f->parameters + at, value, bytes);
+	return hipSuccess;
+}
+
+static inline hipError_t rocsmith_param_seti(hipFunction_t function, int at, unsigned value)
+{
+	return rocsmith_param_setv(function, at, &value, sizeof(value));
+}
+
+static inline hipError_t rocsmith_param_setf(hipFunction_t function, int at, float value)
+{
+	return rocsmith_param_setv(function, at, &value, sizeof(value));
+}
+
+static inline hipError_t rocsmith_launch_grid_async(hipFunction_t function, int width, int height, hipStream_t stream)
+{
+	struct rocsmith_function *f = rocsmith_function_of(function);
+	if (!f || width < 1 || height < 1)
+		return hipErrorInvalidValue;
+	void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, f->parameters, HIP_LAUNCH_PARAM_BUFFER_SIZE, &f->size,
+		HIP_LAUNCH_PARAM_END};
+	return hipModuleLaunchKernel(function, (unsigned)width, (unsigned)height, 1, f->x, f->y, f->z, f->shared,
+		stream, NULL, extra);
+}
+
+static inline hipError_t rocsmith_launch_grid(hipFunction_t function, int width, int height)
+{
+	return rocsmith_launch_grid_async(function, width, height, NULL);
+}
+
+static inline hipError_t rocsmith_launch(hipFunction_t function)
+{
+	return rocsmith_launch_grid_async(function, 1, 1, NULL);
+}
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 /* A device of HIP has one context. */

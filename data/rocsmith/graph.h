@@ -1,5 +1,5 @@
-/* cudaGraphInstantiate() as CUDA 12 has it, with flags; HIP has the five arguments of CUDA 11. Made by rocsmith;
- * included by translated sources that call it.
+/* cudaGraphInstantiate() as CUDA 12 has it, with flags, and cudaGraphExecUpdate() with a struct for the result; HIP has the
+ * arguments of CUDA 11. Made by rocsmith; included by translated sources that call one of them.
  */
 #pragma once
 
@@ -11,6 +11,18 @@ static inline hipError_t hipGraphInstantiate(
 	hipGraphExec_t *exec, hipGraph_t graph, unsigned long long flags = 0)
 {
 	return hipGraphInstantiateWithFlags(exec, graph, flags);
+}
+
+struct rocsmith_graphExecUpdateResultInfo {
+	hipGraphExecUpdateResult result;
+	hipGraphNode_t errorNode, errorFromNode; /* HIP does not say the second */
+};
+
+static inline hipError_t hipGraphExecUpdate(
+	hipGraphExec_t exec, hipGraph_t graph, rocsmith_graphExecUpdateResultInfo *info)
+{
+	*info = rocsmith_graphExecUpdateResultInfo();
+	return hipGraphExecUpdate(exec, graph, &info->errorNode, &info->result);
 }
 
 #endif

@@ -50,3 +50,11 @@ static inline void nvtxNameOsThreadA(uint32_t thread, const char *name) { (void)
 #define nvtxRangeStart nvtxRangeStartA
 #define nvtxMark nvtxMarkA
 #define nvtxNameOsThread nvtxNameOsThreadA
+
+/* nvToolsExtCudaRt.h: rocTX has no names for what HIP makes. */
+static inline void nvtxNameCudaDeviceA(int device, const char *name) { (void)device, (void)name; }
+static inline void nvtxNameCudaStreamA(void *stream, const char *name) { (void)stream, (void)name; }
+static inline void nvtxNameCudaEventA(void *event, const char *name) { (void)event, (void)name; }
+#define nvtxNameCudaDevice nvtxNameCudaDeviceA
+#define nvtxNameCudaStream nvtxNameCudaStreamA
+#define nvtxNameCudaEvent nvtxNameCudaEventA

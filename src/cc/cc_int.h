@@ -72,6 +72,7 @@ enum nvcc_use {
 	USE_CLANG,  /* nothing but words of clang, or none */
 	USE_PHASE,  /* it says how far to go: .does */
 	USE_REFUSE, /* clang says why */
+	USE_BUNDLE, /* only device code: the option's name ends that of the file */
 	USE_LANGUAGE,
 	USE_OUTPUT,
 	USE_FOLDER, /* the folder for outputs */
@@ -100,6 +101,7 @@ struct nvcc {
 	struct strs sources, cuda,
 		objects; /* the inputs; cuda: those of the sources that are CUDA */
 	struct str output, folder, language, runtime, keep_dir;
+	const char *bundle; /* "fatbin", "cubin", or NULL */
 	bool keep, show, dry;
 	bool native; /* it says how to optimise */
 	bool archs;  /* it names NVIDIA's GPUs */
@@ -157,7 +159,8 @@ struct str overlay_explain(struct arena *a, const struct cc_config *config, stru
  *   - a variable in shared memory whose class has a constructor: nvcc warns that it does not run, clang refuses it. It
  *     becomes storage without a constructor, and a reference of its name.
  *   - a member of a class, in a template, that is only declared till then: g++ warns, and nvcc looks at templates where
- *     they are used. So does clang with -fdelayed-template-parsing. */
+ *     they are used. So does clang with -fdelayed-template-parsing.
+ *   - a name of CUDA that a macro puts together: it is defined as HIP's name, as for compilers of the host. */
 
 /* The words of the next try; none if these messages tell nothing to change. */
 MUST_USE struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *args,

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "cc/cc_int.h"
+#include "know/know.h"
 #include "know/message.h"
 #include "lang/cxx/lexer.h"
 
@@ -86,10 +87,57 @@ static struct err *mend_place(struct arena *a, struct str dir, const struct mess
 	return fs_write(file->out, now, 0600 | FS_EXACT);
 }
 
+/* ---- names of CUDA ---- */
+
+/* Adds the header that defines this name of CUDA as HIP's: the runtime's, or that of a library by the name's beginning. */
+static struct err *add_definition(
+	struct arena *a, const struct cc *cc, struct str name, struct strs *io_headers)
+{
+	struct know_cudas cudas;
+	struct strs of = {0};
+	know_cuda_libraries(a, &cudas);
+	strs_add(a, &of, S("hip"));
+	VEC_EACH (const struct know_cuda, k, &cudas)
+		if (str_starts(str_lower(a, name), str_lower(a, k->name)))
+			strs_put(a, &of, k->hip);
+	VEC_EACH (const struct str, o, &of) {
+		struct str text, path = str_fmt(a, "%.*s/cuda/include/rocsmith/cuda/%.*s.h",
+					 STR(cc->dir), STR(*o));
+		TRY(fs_read_opt(a, path, MAX_TEXT, &text));
+		if (str_contains(text, str_fmt(a, "#define %.*s ", STR(name))) ||
+			str_contains(text, str_fmt(a, "#define %.*s(", STR(name))))
+			strs_put(a, io_headers, path);
+	}
+	return NULL;
+}
+
+/* Adds headers for names that a macro of the project puts together (cuda ## Memcpy), so that no translation saw them. */
+static struct err *mend_names(struct arena *a, const struct cc *cc, const struct strs *args,
+	struct str said, struct strs *ret)
+{
+	static const char *const begins[] = {
+		"use of undeclared identifier '", "unknown type name '", NULL};
+	struct str line;
+	struct strs headers = {0};
+	while (str_next(&said, '\n', &line)) {
+		struct message m;
+		bool error = message_parse(line, &m) && str_eq(m.kind, S("error"));
+		if (!error || !str_starts_one_of(m.text, begins))
+			continue;
+		struct str name = str_sub(m.text, str_chr(m.text, '\'') + 1, m.text.n);
+		TRY(add_definition(a, cc, str_sub(name, 0, str_chr(name, '\'')), &headers));
+	}
+	VEC_EACH (const struct str, h, &headers)
+		if (!strs_has(args, *h))
+			STRS_ADD(a, ret, S("-include"), *h);
+	return NULL;
+}
+
 struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *args,
 	struct str said, struct strs *ret)
 {
 	struct str dir = path_join(a, cc->dir, S(".rocsmith/cuda")), line, overlay = S("");
+	const struct str whole = said;
 	struct overlay_list o = {0};
 	VEC(struct message) places = {0};
 	bool incomplete = false, any = false;
@@ -115,7 +163,8 @@ struct err *mend_words(struct arena *a, const struct cc *cc, const struct strs *
 	for (size_t n = places.n; n--;)
 		TRY(mend_place(a, dir, &places.v[n], &o, &any));
 	incomplete = incomplete && !strs_has(args, DELAYED);
-	if (!any && !incomplete)
+	TRY(mend_names(a, cc, args, whole, ret));
+	if (!any && !incomplete && !ret->n)
 		return NULL;
 	if (incomplete)
 		strs_add(a, ret, DELAYED);

@@ -78,7 +78,10 @@ static void add_clang(
 		add_words(a, io, o, value);
 	while (o->parts && take_word(a, &value, ", ", &word)) {
 		const struct nvcc_option *known = find_option(word, false, &unused);
-		if (word.n && (!known || known->value || known->clang)) /* clang knows it */
+		/* it is for the warnings of g++; clang has others, of device code too */
+		bool strict = str_eq(word, S("-Werror")) || str_starts(word, S("-Werror="));
+		if (word.n && !strict &&
+			(!known || known->value || known->clang)) /* clang knows it */
 			add_words(a, io, o, word);
 	}
 }
@@ -157,8 +160,11 @@ static struct err *take_option(
 		*texts[o->use] = value;
 		return NULL;
 	}
-	if (o->use == USE_PHASE && o->does > io->does)
-		io->does = o->does;
+	if (o->use == USE_BUNDLE)
+		io->bundle = o->name;
+	enum nvcc_does does = o->use == USE_BUNDLE ? NVCC_COMPILES : o->does;
+	if (does > io->does)
+		io->does = does;
 	io->keep |= o->use == USE_KEEP;
 	io->dry |= o->use == USE_SHOW && !o->brief;
 	io->show |= o->use == USE_SHOW;
@@ -322,10 +328,11 @@ static struct err *add_output(struct arena *a, const struct cc *cc, const struct
 	if (call->folder.n && call->does == NVCC_COMPILES && call->sources.n > 1)
 		return err_new(E_USAGE, "nvcc's '-odir' takes one source here, and there is '%.*s'",
 			STR(call->sources.v[1]));
-	if (call->folder.n && call->sources.n == 1) {
+	if ((call->folder.n || call->bundle) && call->sources.n == 1) {
 		struct str base = path_base(call->sources.v[0]), object;
 		base = str_sub(base, 0, base.n - path_ext(base).n);
-		object = path_join(a, call->folder, str_fmt(a, "%.*s.o", STR(base)));
+		object = path_join(a, call->folder,
+			str_fmt(a, "%.*s.%s", STR(base), call->bundle ? call->bundle : "o"));
 		if (call->does == NVCC_PREPROCESSES) { /* the target of -M */
 			STRS_ADD(a, words, S("-MT"), object);
 		} else if (call->does == NVCC_COMPILES && !call->output.n) {
@@ -352,6 +359,10 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 {
 	static const char *const common[] = {"-Wno-unused-command-line-argument",
 		"-Wno-unused-value", /* HIP's error codes are [[nodiscard]], CUDA's are not */
+		"-Wno-reserved-user-defined-literal", /* "%"PRIu64 is no error of g++ */
+		"-D__HIP_PLATFORM_AMD__=1", /* C++ may include what the overlay translates */
+		/* the host's min() and max() as CUDA has them */
+		"-D__HIP_DEFINE_EXTENDED_HOST_MIN_MAX__=1", "-D__HIP_DEFINE_MIXED_HOST_MIN_MAX__=1",
 		"-D__CUDACC_VER_MAJOR__=" CUDA_MAJOR, "-D__CUDACC_VER_MINOR__=" CUDA_MINOR,
 		"-D__CUDACC_VER_BUILD__=" CUDA_BUILD, "-DCUDA_VERSION=" CUDA_NUMBER,
 		"-DCUDART_VERSION=" CUDA_NUMBER, NULL};

@@ -7,6 +7,7 @@
 #include "formats/json_fields.h"
 #include "formats/node.h"
 #include "hipify/hipify.h"
+#include "know/know.h"
 #include "know/message.h"
 #include "lang/cxx/lexer.h"
 
@@ -125,9 +126,12 @@ static struct hipify_context context_for(const struct cc_config *config)
 static void gather_facts(struct overlay *o)
 {
 	o->context = context_for(o->config);
-	for (size_t i = 0; i < o->files.n; i++)
-		o->context.warp_sync |= !str_ends(o->files.v[i]->path, S(".cu")) &&
-					str_contains(o->files.v[i]->text, S("_sync"));
+	for (size_t i = 0; i < o->files.n; i++) {
+		const struct overlay_file *f = o->files.v[i];
+		bool unit = str_ends(f->path, S(".cu"));
+		o->context.warp_sync |= !unit && hipify_uses_warps(f->text);
+		o->context.calls |= unit ? 0 : hipify_calls(f->text);
+	}
 }
 
 /* Makes the file's text, or finds it from an earlier run. A text that does not change is an empty file there. */
@@ -140,9 +144,9 @@ static struct err *translate_file(struct overlay *o, struct overlay_file *f)
 	/* nvcc includes its runtime in each source, whatever -x made one */
 	bool odd = f->source && !str_ends(f->path, S(".cu"));
 	struct str name = odd ? str_fmt(o->a, "%.*s.cu", STR(f->path)) : f->path;
-	struct str facts = str_fmt(o->a, "%.*s %.*s\n%.*s\n%d%d %.*s\n", STR(f->real),
+	struct str facts = str_fmt(o->a, "%.*s %.*s\n%.*s\n%d %u %d %.*s\n", STR(f->real),
 		STR(path_ext(name)), STR(str_join(o->a, &f->mine, S("\n"))), context.warp_sync,
-		context.fnuz, STR(context.rocm));
+		context.calls, context.fnuz, STR(context.rocm));
 	hash_add(h, facts.p, facts.n);
 	hash_add(h, o->rules.p, o->rules.n);
 	hash_add(h, f->text.p, f->text.n);
@@ -291,6 +295,20 @@ static void add_reasons(struct arena *a, const struct message *m, const struct h
 		add_reason(a, m, above, io_notes);
 }
 
+/* Adds a note about a header of ROCm that the SDK was installed without. */
+static void add_component(struct arena *a, const struct message *m, struct strs *io_notes)
+{
+	struct str header;
+	const struct know_library *l =
+		know_match("header", m->text, &header) ? know_header(header) : NULL;
+	if (l && *l->name)
+		strs_put(a, io_notes,
+			str_fmt(a,
+				"%.*s:%u:%u: note: '%.*s' is of ROCm's component %s: 'rocsmith sdk "
+				"install' with '--components %s' adds it to an SDK",
+				STR(m->path), m->line, m->col, STR(header), l->name, l->name));
+}
+
 struct str overlay_explain(struct arena *a, const struct cc_config *config, struct str said)
 {
 	const struct hipify_context context = context_for(config);
@@ -314,6 +332,7 @@ struct str overlay_explain(struct arena *a, const struct cc_config *config, stru
 		buf_fmt(&ret, "%.*s\n", STR(line));
 		if (!message || !m.line)
 			continue;
+		add_component(a, &m, &notes);
 		text = map_get(&texts, m.path);
 		if (!text) {
 			text = NEW(a, struct hipify_text);

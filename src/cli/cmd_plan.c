@@ -116,6 +116,28 @@ static void print_forecast(struct arena *a, const struct forecast *f)
 	err_free(e);
 }
 
+/* The sources that are no part of the result, as a number, and why the first is not. */
+static void print_left_out(struct arena *a, const struct plan *p)
+{
+	const struct plan_reason *first = NULL;
+	size_t more = 0;
+	VEC_EACH (const struct plan_reason, r, &p->reasons) {
+		if (!str_eq(r->choice, S("left out")))
+			continue;
+		more += first != NULL;
+		first = first ? first : r;
+	}
+	if (first)
+		print_row(a, "left out",
+			str_fmt(a, "%.*s: %.*s%s",
+				STR(str_replace(a, first->subject, S("source "), S(""))),
+				STR(first->why),
+				more ? str_fmt(a, "; %zu more: rocsmith why %.*s source", more,
+					       STR(str_shell(a, p->project)))
+						.p
+				     : ""));
+}
+
 static void print_plan(struct arena *a, const struct plan *p)
 {
 	bool open = str_contains(p->version, S(SDK_ROCM));
@@ -126,6 +148,7 @@ static void print_plan(struct arena *a, const struct plan *p)
 	print_list(a, "targets", &p->gpus);
 	VEC_EACH (const struct plan_source, s, &p->sources)
 		print_row(a, s == p->sources.v ? "sources" : "", s->path);
+	print_left_out(a, p);
 	print_list(a, "headers", &p->headers);
 	VEC_EACH (const struct plan_module, m, &p->modules)
 		print_row(a, m->loader ? "library" : m->program ? "program" : "module", m->file);
@@ -143,7 +166,8 @@ static void print_plan(struct arena *a, const struct plan *p)
 				       : S("the SDK's C library"));
 	VEC_EACH (const struct plan_reason, r, &p->reasons)
 		if (str_eq(r->subject, S("gpu code")) || str_eq(r->subject, S("kernels")) ||
-			str_eq(r->subject, S("makefile")) || str_eq(r->subject, S("host")))
+			str_eq(r->subject, S("makefile")) || str_eq(r->subject, S("nested")) ||
+			str_eq(r->subject, S("host")))
 			print_row(a, str_z(a, r->subject),
 				str_fmt(a, "%.*s: %.*s", STR(r->choice), STR(r->why)));
 	for (size_t i = 0; p->foreign && i < p->foreign->advice.n; i++)

@@ -1,5 +1,6 @@
 /* Configures, builds and installs a CMake project. The result is the install folder. */
 #include "base/fs.h"
+#include "base/glob.h"
 #include "base/progress.h"
 #include "foreign/foreign_int.h"
 
@@ -42,12 +43,28 @@ struct err *foreign_cmake_build(struct foreign *f, struct str dir)
 	return NULL;
 }
 
+/* Takes what was installed out of the staged root. What a project installs outside of its prefix belongs to no result. */
+static struct err *take_installed(struct foreign *f, struct str stage, struct str prefix)
+{
+	struct str installed = str_fmt(f->a, "%.*s%.*s", STR(stage), STR(prefix));
+	struct strs outside = {0};
+	if (fs_is_dir(installed))
+		TRY(fs_rename(installed, f->result));
+	TRY(glob_files(f->a, stage, S("**/*"), &outside));
+	if (outside.n)
+		progress_warn("%zu of the files that '%.*s' installs are not in the result: the "
+			      "first is '/%.*s'",
+			outside.n, STR(f->plan->name), STR(outside.v[0]));
+	return fs_remove_tree(stage);
+}
+
 struct err *foreign_cmake(struct foreign *f)
 {
 	struct arena *a = f->a;
 	struct proc p = {.cwd = f->cmake}, q = {.cwd = f->cmake};
 	struct proc_result r;
 	struct str cmake, ninja, gpus = str_join(a, &f->plan->gpus, S(";"));
+	struct str prefix = path_abs(a, path_join(a, f->out, f->plan->name));
 	TRY(find_tool(f, "cmake", &cmake));
 	if (foreign_installs_nothing(f) && !foreign_is_part(f))
 		progress_warn("the CMake files of '%.*s' have no install(): what is built stays in "
@@ -61,7 +78,7 @@ struct err *foreign_cmake(struct foreign *f)
 	strs_add_all(a, &p.argv, &words);
 	foreign_word(f, &p.argv, "-DCMAKE_BUILD_TYPE", S("Release"));
 	foreign_word(f, &p.argv, "-DCMAKE_MAKE_PROGRAM", ninja);
-	foreign_word(f, &p.argv, "-DCMAKE_INSTALL_PREFIX", path_join(a, f->out, f->plan->name));
+	foreign_word(f, &p.argv, "-DCMAKE_INSTALL_PREFIX", prefix);
 	foreign_word(f, &p.argv, "-DCMAKE_HIP_ARCHITECTURES", gpus);
 	foreign_word(f, &p.argv, "-DAMDGPU_TARGETS", gpus);
 	foreign_word(f, &p.argv, "-DGPU_TARGETS", gpus);
@@ -80,8 +97,14 @@ struct err *foreign_cmake(struct foreign *f)
 	TRY(fs_mkdirs(f->dist));
 	f->result = path_join(a, f->dist, f->plan->name);
 	strs_add(a, &q.argv, cmake);
-	proc_arg(a, &q, "--install", str_z(a, f->cmake), "--prefix", str_z(a, f->result), NULL);
+	proc_arg(a, &q, "--install", str_z(a, f->cmake), "--prefix", str_z(a, prefix), NULL);
+	/* a project's absolute DESTINATION, which --prefix does not change, stays in this folder, too */
+	struct str stage = path_join(a, f->dist, S(".stage"));
+	q.clear_env = true;
+	strs_add_all(a, &q.setenv, &f->env);
+	strs_fmt(a, &q.setenv, "DESTDIR=%.*s", STR(stage));
 	TRY(foreign_run(f, "install", &q, &r));
+	TRY(take_installed(f, stage, prefix));
 	if (!fs_is_dir(f->result))
 		return err_hint(
 			err_hint(err_new(E_FOREIGN, "'%.*s' installs nothing", STR(f->plan->name)),

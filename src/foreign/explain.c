@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/glob.h"
 #include "foreign/foreign_int.h"
+#include "hipify/hipify.h"
 #include "know/know.h"
 #include "know/message.h"
 
@@ -141,6 +142,14 @@ static void hint_header(const struct log_places *p, struct err *e)
 	const struct know_rule *rule = know_match("header", str_from(e->msg), &part);
 	if (!rule || !e->path || know_header(part))
 		return;
+	struct hipify_text cuda;
+	struct str include = str_fmt(p->a, "#include <%.*s>\n", STR(part));
+	struct err *unread = hipify_text(p->a, include, S("x.h"), NULL, &cuda);
+	if (!unread && cuda.untranslated.n) {
+		err_hint(e, "%.*s", STR(hipify_lacks(p->a, cuda.untranslated.v)));
+		return;
+	}
+	err_free(unread);
 	struct header_search h = {.a = p->a, .name = path_base(part), .found = S("")};
 	err_free(fs_walk(p->f->plan->project, find_header, &h));
 	if (h.found.n) {

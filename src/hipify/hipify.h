@@ -71,10 +71,17 @@ struct hipify_text {
 	struct untranslated texture; /* the first place that reads or writes one; line 0: none */
 };
 
+/* Does it call warp functions that HIP hides, by themselves or as members of cooperative groups? */
+bool hipify_uses_warps(struct str text);
+/* A bit for each kind of functions that it calls, and nvcc declares without an include: min() and max(), assert(), those of
+ * <stdio.h> and of <string.h>. A source that includes it may need a header for them. */
+unsigned hipify_calls(struct str text);
+
 /* Facts about the other files of a project; optional. */
 struct hipify_context {
 	struct map by_name; /* file name -> struct strs *: relative paths of the files named so */
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
+	unsigned calls;     /* hipify_calls() of all headers of the project */
 	bool cublas_v1;  /* the project includes cuBLAS' first interface, and nowhere the second */
 	struct str rocm; /* "6.4.3": names from later versions stay and are reported; "" = any */
 	bool fnuz;       /* device code lacks the 8-bit OCP floats, see struct hipify_options */

@@ -91,7 +91,7 @@ static struct err *prepare(
 static void mark_results(struct arena *a, const struct hipify_options *o, const struct view *view,
 	struct hipify_tree *ret)
 {
-	static const char *const due[] = {"_sync", "constexpr", "__CUDA_ARCH__", NULL};
+	static const char *const due[] = {"_sync", "constexpr", "__CUDA_ARCH__", "<< <", NULL};
 	const struct hipify_context marks = {.marks = true};
 	VEC_EACH (struct change, c, &ret->changes) {
 		struct hipify_text t = {.text = c->text};

@@ -462,7 +462,7 @@ static struct err *ninja_error(const struct message_origin *o, struct str text)
 		buf_fmt(&b, "%.*s\n", STR(line));
 	}
 	struct err *e = err_new(E_FOREIGN, "the step '%.*s' of its build failed", STR(step));
-	return b.n ? err_detail(e, buf_str(&b)) : e;
+	return add_hints(o, b.n ? err_detail(e, buf_str(&b)) : e, buf_str(&b));
 }
 
 /* ---- a whole log ---- */

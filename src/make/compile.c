@@ -225,6 +225,9 @@ static struct strs source_words(
 		/* CUDA always has the *_sync warp functions; HIP's headers declare them on demand */
 		proc_arg(a, &p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
 		strs_fmt(a, &p.argv, "-cuid=%.*s", STR(id));
+		if (str_ends(src->path, S(".cu"))) /* the host's min() and max() as CUDA has them */
+			proc_arg(a, &p, "-D__HIP_DEFINE_EXTENDED_HOST_MIN_MAX__=1",
+				"-D__HIP_DEFINE_MIXED_HOST_MIN_MAX__=1", NULL);
 	}
 	add_system(m, &p, NULL);
 	proc_arg(a, &p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",

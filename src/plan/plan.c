@@ -5,6 +5,7 @@
 
 #include "archive/apt.h"
 #include "base/fs.h"
+#include "base/glob.h"
 #include "changes/view.h"
 #include "hipify/hipify.h"
 #include "hipify/waves.h"
@@ -268,18 +269,35 @@ static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
 	return plan_needs(a, plan);
 }
 
-/* A folder without a description has a Makefile: then make knows better what belongs together. */
-static void explain_makefile(struct arena *a, const struct project *p, struct plan *plan)
+/* A folder without a description has a Makefile, or a folder in it has a build of its own: that knows better what belongs
+ * together. */
+static struct err *explain_scripts(struct arena *a, const struct project *p, struct plan *plan)
 {
 	static const char *const names[] = {"Makefile", "makefile", "GNUmakefile"};
+	static const char *const nested[] = {"*/CMakeLists.txt", "*/setup.py", "*/pyproject.toml"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !p->file.n; i++)
 		if (fs_is_file(path_join(a, p->dir, str_from(names[i])))) {
 			plan_explain(a, plan, "makefile", S("not read"),
 				"make itself builds it with an nvcc of rocsmith: eval \"$(rocsmith "
 				"sdk shims --cuda TOOLS --gpu %.*s)\", then make -C %.*s",
 				STR(str_join(a, &plan->gpus, S(","))), STR(str_shell(a, p->dir)));
-			return;
+			return NULL;
 		}
+	for (size_t i = 0; i < sizeof(nested) / sizeof(*nested) && !p->file.n; i++) {
+		struct strs found;
+		TRY(glob_files(a, p->dir, str_from(nested[i]), &found));
+		VEC_EACH (const struct str, f, &found) {
+			struct str dir = path_join(a, p->dir, path_dir(*f));
+			if (source_is_aside(*f))
+				continue;
+			plan_explain(a, plan, "nested", *f,
+				"a build of its own, which is not read: rocsmith plan %.*s --gpu "
+				"%.*s",
+				STR(str_shell(a, dir)), STR(str_join(a, &plan->gpus, S(","))));
+			return NULL;
+		}
+	}
+	return NULL;
 }
 
 struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan_wish *ret)
@@ -300,7 +318,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	TRY(choose_gpus(a, r, &p, plan));
 	if (plan->foreign)
 		return foreign_rest(a, r, &p, ret);
-	explain_makefile(a, &p, plan);
+	TRY(explain_scripts(a, &p, plan));
 	TRY(take_includes(a, &p, plan));
 	TRY(sources_find(a, &p, plan, &facts));
 	TRY(python_find(a, &p, plan));

@@ -40,10 +40,11 @@ static enum gpu_word word_of(struct arena *a, struct str name)
 	struct str end = parts.n ? parts.v[parts.n - 1] : S(""), last = end;
 	if (parts.n > 1 && str_is_one_of(end, of->ends))
 		last = parts.v[parts.n - 2];
-	return str_eq(last, S("cuda"))                    ? WORD_CUDA
-	       : str_is_one_of(last, of->hip)             ? WORD_HIP
-	       : parts.n > 1 && str_eq(end, S("backend")) ? WORD_BACKEND
-							  : WORD_NONE;
+	struct str both = str_fmt(a, "%.*s_%.*s", STR(last), STR(end));
+	return str_is_one_of(last, of->cuda) || str_is_one_of(both, of->cuda) ? WORD_CUDA
+	       : str_is_one_of(last, of->hip) || str_is_one_of(both, of->hip) ? WORD_HIP
+	       : parts.n > 1 && str_eq(end, S("backend"))                     ? WORD_BACKEND
+									      : WORD_NONE;
 }
 
 bool source_is_off(struct arena *a, struct str value)
@@ -207,6 +208,23 @@ static void take_libraries(struct switch_search *l, const struct cmake_call *c, 
 	}
 }
 
+/* set_property(CACHE NAME PROPERTY STRINGS "cuda;hip"): the words that a switch takes, of which it has one already. */
+static void take_property(struct switch_search *l, const struct strs *words)
+{
+	struct str all = str_replace(l->a, str_join(l->a, words, S(" ")), S(";"), S(" "));
+	struct str best = best_word(all, ' ');
+	if (words->n < 5 || !str_eq(words->v[0], S("CACHE")) || !str_eq(words->v[3], S("STRINGS")))
+		return;
+	VEC_EACH (struct source_switch, s, l->out) {
+		bool word = s->kind == SWITCH_OPTION && !str_eq(s->value, S("ON"));
+		if (!word || !str_eq(s->name, words->v[1]) || !best.n || str_eq(best, s->value))
+			continue;
+		s->value = best;
+		s->hip = !str_eq(best, S("cuda"));
+		s->on = str_contains(l->decided, s->name);
+	}
+}
+
 /* option(NAME "..." OFF), set(NAME "cpu" CACHE STRING "cpu, cuda or hip"), languages and packages */
 static void take_call(struct switch_search *l, const struct cmake_call *c, bool near)
 {
@@ -260,6 +278,8 @@ static void look_at_cmake(struct switch_search *l, struct str text)
 			return;
 	while (cmake_next(&tmp, &t, &c)) {
 		take_call(l, &c, near);
+		if (str_eq(c.name, S("set_property")))
+			take_property(l, &c.words);
 		branches += str_eq(c.name, S("if"));
 		branches -= str_eq(c.name, S("endif")) && branches;
 		take_libraries(l, &c, branches > 0);

@@ -34,7 +34,8 @@ struct source_gpu {
 };
 
 struct source_words { /* data/source_words.yaml explains each list */
-	const char *const *no_switch, *const *ends, *const *hip, *const *off, *const *no_cmake;
+	const char *const *no_switch, *const *ends, *const *cuda, *const *hip, *const *off;
+	const char *const *no_cmake;
 	const char *const *modules, *const *kernels, *const *gpu;
 	const char *const *no_sources, *const *system_headers;
 };

@@ -281,7 +281,7 @@ if nvcc -dlink carry.o -o linked.o >../log 2>&1; then no 'PTX that no AMD GPU ha
 grep -q '^note: with -rdc=true inline PTX is read only here' ../log || no "why the link fails: $(cat ../log)"
 rm -f carry.o linked.o src/carry.cu
 ok 'a link that fails for inline PTX says so'
-for option in -ptx -cubin --fatbin -optix-ir; do
+for option in -ptx -cuda --ltoir -optix-ir; do
 	status=0
 	nvcc $option src/a.cu 2>../log || status=$?
 	[ $status = 2 ] && grep -q 'has no equivalent: ' ../log || no "$option: status $status, $(cat ../log)"

@@ -171,6 +171,19 @@ $build >log 2>&1 || status=$?
 [ $status = 5 ] && grep -q 'without ROCm' log || fail 'a configuration without ROCm'
 echo 'ok a configuration that ends well without ROCm is an error'
 printf 'cmake_minimum_required(VERSION 3.21)\nproject(vec LANGUAGES CXX HIP)\nadd_library(vec SHARED add.hip)\n' >vec/CMakeLists.txt
+cp vec/CMakeLists.txt bare
+cat >>vec/CMakeLists.txt <<CMAKE
+install(TARGETS vec DESTINATION \${CMAKE_INSTALL_PREFIX}/lib)
+install(FILES add.hip DESTINATION share)
+install(FILES add.hip DESTINATION $PWD/elsewhere)
+CMAKE
+rm -rf out
+$build >log 2>&1 || fail 'a project that installs to absolute folders'
+[ -f out/vec/lib/libvec.so ] && [ -f out/vec/share/add.hip ] || fail "the files of absolute folders: $(find out)"
+[ ! -e elsewhere ] || fail 'a file outside of the result was written'
+grep -q "1 of the files that 'vec' installs are not in the result: the first is '$PWD/elsewhere/add.hip'" log || fail 'no word of it'
+echo 'ok files that are installed below an absolute prefix are in the result, and nothing is written outside of it'
+cp bare vec/CMakeLists.txt
 status=0
 $build >log 2>&1 || status=$?
 [ $status = 5 ] && grep -q "have no install(): what is built stays in '$PWD/b3/cmake'" log || fail 'no install(), said before the build'

@@ -46,7 +46,7 @@ def words(text):
 def explained(cuda, ours, perl):
     """Is it right that the CUDA word became one thing here and another there?"""
     kind = PAIRS.get(cuda, ("", ""))[1]
-    if ours == cuda and kind in ("unsupported", "flag", "guard"):
+    if ours == cuda and kind in ("unsupported", "guard"):
         return True
     if perl == cuda and PAIRS.get(cuda, ("",))[0] == ours:
         return True

@@ -148,7 +148,18 @@ static void text_must_be_utf8_without_nul(void **state)
 	assert_ok(lex_check_text(S("plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), S("t")));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_err_says(lex_check_text(str_from(bad[i]), S("t")), E_HIPIFY, "UTF-8");
-	struct str nul = {.p = "a\0b", .n = 3};
+	static const char *const any[] = {"// J\xf6rg\nint a;", "/* \xe9 */ a",
+		"f(\"\x92\", '\xe9')", "R\"(\xe9)\"", "#error caf\xe9\na",
+		"#if 0\ncaf\xe9\n#endif\n"};
+	for (size_t i = 0; i < sizeof(any) / sizeof(*any); i++)
+		assert_ok(lex_check_text(str_from(any[i]), S("t")));
+	struct err *e = lex_check_text(S("// J\xf6rg\nint caf\xe9;"), S("t"));
+	assert_non_null(e);
+	assert_int_equal(e->line, 2);
+	err_free(e);
+	struct str nul = {.p = "// \xe9\0b", .n = 6};
+	assert_err_says(lex_check_text(nul, S("t")), E_HIPIFY, "NUL");
+	nul = (struct str){.p = "a\0b", .n = 3};
 	assert_err_says(lex_check_text(nul, S("t")), E_HIPIFY, "NUL");
 }
 

@@ -106,6 +106,36 @@ static const struct {
 	 "  configuration file.\n\n  Add it.\n\n\n-- Configuring incomplete, errors occurred!\n",
 		E_FOREIGN, "Could not find a package configuration file.", "CMakeLists.txt:1:0",
 		""},
+	{"TREE/csrc/a.cpp:1:10: fatal error: nvml.h: No such file or directory\n", E_COMPILE,
+		"nvml.h: No such file or directory", "csrc/a.cpp:1:10",
+		"near it: rocm_smi/rocm_smi.h"},
+	{"CMake Error at CMakeLists.txt:1 (find_package):\n  By not providing \"FindOpenCV.cmake\" "
+	 "in "
+	 "CMAKE_MODULE_PATH this project has\n  asked CMake to find a package configuration file "
+	 "provided by \"OpenCV\", but\n  CMake did not find one.\n\n",
+		E_FOREIGN,
+		"By not providing \"FindOpenCV.cmake\" in CMAKE_MODULE_PATH this project has asked "
+		"CMake "
+		"to find a package configuration file provided by \"OpenCV\", but CMake did not "
+		"find one.",
+		"CMakeLists.txt:1:0", "apt-cache search OpenCV"},
+	{"CMake Error at /usr/share/cmake/FindPackageHandleStandardArgs.cmake:230 (message):\n  "
+	 "Could NOT "
+	 "find Boost (missing: Boost_INCLUDE_DIR)\nCall Stack (most recent call first):\n  "
+	 "CMakeLists.txt:1 (find_package)\n\n",
+		E_FOREIGN, "Could NOT find Boost (missing: Boost_INCLUDE_DIR)",
+		"CMakeLists.txt:1:0", "apt-cache search Boost"},
+	{"CMake Error at CMakeLists.txt:1 (find_package):\n  Could NOT find HIP (missing: "
+	 "HIP_DIR)\n\n",
+		E_FOREIGN, "Could NOT find HIP (missing: HIP_DIR)", "CMakeLists.txt:1:0", ""},
+	{"FAILED: py/WHEEL\ncd py && python setup.py bdist_wheel\nrunning clean\nerror: invalid "
+	 "command "
+	 "'bdist_wheel'\nninja: build stopped: subcommand failed.\n",
+		E_FOREIGN, "the step 'py/WHEEL' of its build failed", "",
+		"lacks the package wheel"},
+	{"TREE/csrc/a.cpp:1:10: fatal error: numpy/arrayobject.h: No such file or directory\n",
+		E_COMPILE, "numpy/arrayobject.h: No such file or directory", "csrc/a.cpp:1:10",
+		"requires: [numpy]"},
 	{"CMake Error: The source directory does not exist.\nSpecify --help\n", E_FOREIGN,
 		"The source directory does not exist.", "", ""},
 	{"Traceback (most recent call last):\n  File \"TREE/../state/driver.py\", line 40, in "

@@ -31,6 +31,8 @@ static void each_option_becomes_clangs_or_goes(void **state)
 			"-fPIC -Wall -O3 -fgpu-rdc -x hip a.cu", NVCC_COMPILES},
 		{"-Xcompiler -Wl\\,-rpath\\,/x,-pthread a.o", "-Wl,-rpath,/x -pthread a.o",
 			NVCC_LINKS},
+		{"-Xcompiler -Wall,-Werror,-Werror=shadow -c a.cu", "-Wall -x hip a.cu",
+			NVCC_COMPILES},
 		{"-Xcompiler ,\"-fPIC\",\"-DX=1,2\" -c a.cu", "-fPIC -DX=1,2 -x hip a.cu",
 			NVCC_COMPILES},
 		{"-Xcompiler -fno-gnu-unique,-fPIC,-fcf-protection -c a.cu", "-fPIC -x hip a.cu",
@@ -99,6 +101,9 @@ static void a_command_has_the_outputs_that_nvcc_has(void **state)
 	} rows[] = {
 		{"-odir out -c a.cpp", "-o out/a.o", false},
 		{"-odir out -c a.cpp -o b.o", "-o b.o", false},
+		{"-fatbin s/a.cpp", "-o a.fatbin", false},
+		{"--cubin -odir out a.cpp", "-o out/a.cubin", false},
+		{"-fatbin a.cpp -o b", "-o b", false},
 		{"-odir out -M -o a.d s/a.cpp", "-MT out/a.o -o a.d", false},
 		{"-lib -o x.a a.o b.o", "rcs x.a a.o b.o", false},
 		{"--dryrun -lib -o x.a a.o b.o", "", true},
@@ -126,7 +131,7 @@ static void what_has_no_equivalent_is_refused_with_the_reason(void **state)
 	(void)state;
 	ARENA(a);
 	static const char *const lines[] = {
-		"-ptx a.cu", "--cubin a.cu", "-fatbin a.cu", "-optix-ir a.cu", "-c a.cu -o"};
+		"-ptx a.cu", "--ltoir a.cu", "-cuda a.cu", "-optix-ir a.cu", "-c a.cu -o"};
 	struct nvcc call;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct strs args = str_split(&a, str_from(lines[i]), ' ');
@@ -325,6 +330,20 @@ static void messages_say_why_a_name_was_left(void **state)
 	assert_str(lines.v[8], "4 errors generated.");
 }
 
+static void messages_say_which_component_a_header_is_of(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct cc_config config = {0};
+	struct str said =
+		S("no.cu:3:10: fatal error: 'hipblaslt/hipblaslt.h' file not found\n"
+		  "no.cu:4:10: fatal error: 'mine.h' file not found\n2 errors generated.\n");
+	struct strs lines = str_split(&a, overlay_explain(&a, &config, said), '\n');
+	assert_int_equal(lines.n, 4);
+	assert_true(str_starts(lines.v[1],
+		S("no.cu:3:10: note: 'hipblaslt/hipblaslt.h' is of ROCm's component hipblaslt: ")));
+}
+
 /* Clang points at an operand, or says of a whole statement that the assembler does not know it. */
 static void messages_say_why_ptx_was_left(void **state)
 {
@@ -438,6 +457,25 @@ static void messages_of_clang_tell_what_nvcc_would_take(void **state)
 	assert_ok(
 		mend_words(&a, &cc, &words, S("a.cu:1:2: warning: incomplete type 'P'\n"), &next));
 	assert_int_equal(next.n, 0);
+	/* names that a macro put together */
+	struct str face = path_join(&a, dir, S("cuda/include/rocsmith/cuda"));
+	assert_ok(fs_mkdirs(face));
+	test_put(path_join(&a, face, S("hip.h")), "#define cudaMalloc hipMalloc\n");
+	test_put(path_join(&a, face, S("hipblas.h")), "#define cublasSgemm(a) hipblasSgemm(a)\n");
+	said = S("a.cu:1:2: error: use of undeclared identifier 'cudaMalloc'; did you mean "
+		 "'hipMalloc'?\n"
+		 "a.cu:1:2: error: use of undeclared identifier 'cudaOther'\n"
+		 "a.cu:2:2: error: use of undeclared identifier 'cublasSgemm'\n");
+	assert_ok(mend_words(&a, &cc, &words, said, &next));
+	assert_str(str_join(&a, &next, S(" ")),
+		str_fmt(&a, "-include %.*s/hip.h -include %.*s/hipblas.h -c a.cu", STR(face),
+			STR(face))
+			.p);
+	assert_ok(mend_words(&a, &cc, &next, said, &again));
+	assert_int_equal(again.n, 0);
+	assert_ok(mend_words(&a, &cc, &words,
+		S("a.cu:1:2: error: use of undeclared identifier 'cudaOther'\n"), &next));
+	assert_int_equal(next.n, 0);
 	test_dir_remove(dir);
 }
 
@@ -453,6 +491,7 @@ int main(void)
 		cmocka_unit_test(data_and_folders_of_the_host_compiler_are_no_obstacle),
 		cmocka_unit_test(files_that_are_none_of_the_projects_are_not_copied),
 		cmocka_unit_test(messages_say_why_a_name_was_left),
+		cmocka_unit_test(messages_say_which_component_a_header_is_of),
 		cmocka_unit_test(messages_say_why_ptx_was_left),
 		cmocka_unit_test(messages_of_clang_tell_what_nvcc_would_take),
 	};

@@ -119,6 +119,18 @@ static void cmake_has_options_and_demands(void **state)
 		{"set(COMPUTE_BACKEND \"cpu\" CACHE STRING \"The backend (cpu, cuda, hip, "
 		 "mps)\")\n",
 			"option COMPUTE_BACKEND=hip CMakeLists.txt:1 hip"},
+		/* cuda_memtest, gunrock */
+		{"set(T_BACKEND \"cuda\" CACHE STRING \"Select the API.\")\n"
+		 "set_property(CACHE T_BACKEND PROPERTY STRINGS \"cuda;hip\")\n"
+		 "set_property(CACHE OTHER PROPERTY STRINGS \"hip\")\nset_property(CACHE)\n",
+			"option T_BACKEND=hip CMakeLists.txt:1 hip"},
+		{"set(T_BACKEND cuda CACHE STRING \"the API\")\n"
+		 "set_property(CACHE T_BACKEND PROPERTY STRINGS cpu cuda)\n",
+			"option T_BACKEND=cuda CMakeLists.txt:1 on"},
+		{"option(E_AMD_BACKEND \"a\" OFF)\noption(E_NVIDIA_BACKEND \"b\" "
+		 "OFF)\noption(WITH_AMD \"\" OFF)\n",
+			"option E_AMD_BACKEND=ON CMakeLists.txt:1 hip\n"
+			"option E_NVIDIA_BACKEND=ON CMakeLists.txt:2"},
 		{"set(X_BACKEND cuda CACHE STRING \"cuda or cpu\")\n",
 			"option X_BACKEND=cuda CMakeLists.txt:1 on"},
 		/* layout, comments, names that are none */

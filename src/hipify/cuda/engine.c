@@ -7,8 +7,8 @@ static bool is_mark(const struct engine *e, const struct hipify_rule *rule)
 {
 	if (names_is(rule, "guard"))
 		return !e->knows_hip;
-	return rule == names_find(S("@vector")) || rule == names_find(S("@mask")) ||
-	       rule == names_find(S("@constexpr"));
+	return rule == names_find(S("@brackets")) || rule == names_find(S("@vector")) ||
+	       rule == names_find(S("@mask")) || rule == names_find(S("@constexpr"));
 }
 
 void engine_replace(
@@ -34,8 +34,7 @@ void engine_needs(struct engine *e, const struct hipify_rule *r)
 void engine_untranslated(
 	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
 {
-	const struct hipify_rule *row = names_find(name);
-	bool known = suggestion.n || row, flag = row && names_is(row, "flag"); /* HIP may have it */
+	bool known = suggestion.n || names_find(name);
 	/* Every HIP build sees code and includes outside conditions, and macros that are used further down. */
 	bool reached = !e->doubt && at->kind != TOK_RAW;
 	if (e->l.directive.n && at->kind != TOK_PATH) {
@@ -51,7 +50,7 @@ void engine_untranslated(
 		.col = lex_column(&e->l, at->from),
 		.suggestion = suggestion,
 		.unsure = !known,
-		.certain = known && !flag && reached,
+		.certain = known && reached,
 	};
 }
 

@@ -95,6 +95,8 @@ void include_path(struct engine *e, const struct tok *t)
 		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
 	e->has_include |= !hipify_is_our_header(hip); /* ours may stand in front of HIP's */
 	map_put(&e->ours, path, NULL);
+	/* HIP's groups vote and divide themselves by these functions */
+	e->ret->warp_sync |= str_starts(path, S("cooperative_groups"));
 	e->cublas_v1 = e->cublas_v1 || str_eq(path, S("cublas.h"));
 	e->cublas_v2 = e->cublas_v2 || str_eq(path, S("cublas_v2.h"));
 	if (own && !e->doubt)
@@ -109,7 +111,7 @@ void include_path(struct engine *e, const struct tok *t)
 			names_find(S("@cu")));
 		return;
 	}
-	if (r && names_lacks(r)) {
+	if (r && names_is(r, "unsupported")) {
 		struct str instead = names_text(r->hip);
 		engine_untranslated(e, t, path, instead.n ? instead : names_text(r->source));
 	} else if (!own && (!r || !names_is(r, "header"))) {

@@ -45,11 +45,6 @@ bool names_is(const struct hipify_rule *r, const char *kind)
 	return has_text(r->kind, str_from(kind));
 }
 
-bool names_lacks(const struct hipify_rule *r)
-{
-	return names_is(r, "unsupported") || names_is(r, "flag");
-}
-
 const char *const names_before_use[] = {"return", "else", "throw", "new", "delete", "case", "goto",
 	"sizeof", "typename", "do", "co_return", "co_await", "co_yield", "const", "volatile",
 	"static", "extern", "inline", "constexpr", "register", "mutable", "not", "and", "or",

@@ -2,8 +2,8 @@
  *
  * A row maps a CUDA name to its HIP name, with the header that declares it, the first ROCm version
  * that has it, and the source of that fact. Rows of kind "unsupported" are CUDA names without a HIP
- * equivalent; those of kind "flag" need a compiler flag; rows whose name starts with '@' document rules
- * of the engine. Texts are offsets into one pool, see names_text().
+ * equivalent; rows whose name starts with '@' document rules of the engine. Texts are offsets into one
+ * pool, see names_text().
  */
 #pragma once
 
@@ -49,8 +49,6 @@ const struct hipify_rule *names_find(struct str name);
 /* The first argument rule of a function, or NULL. Its other rules follow in the array, under the same name. */
 const struct arg_rule *names_arg(struct str name);
 bool names_is(const struct hipify_rule *r, const char *kind);
-bool names_lacks(
-	const struct hipify_rule *r); /* HIP lacks the name, or has it only under a compiler flag */
 /* Is the HIP name newer than this ROCm version ("6.4.3", "" = any)? */
 bool names_newer(const struct hipify_rule *r, struct str rocm);
 /* Words that precede a use of a name, never its declaration; NULL-terminated. */

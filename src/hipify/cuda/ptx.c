@@ -205,7 +205,7 @@ static bool fill(struct buf *b, const struct instruction *in, struct str with)
 /* Reports the instruction because of which the statement stays as it is. */
 static void report(struct statement *s, const struct instruction *in, const struct hipify_rule *r)
 {
-	bool known = r && names_lacks(r);
+	bool known = r && names_is(r, "unsupported");
 	struct str why = names_text((known ? r : names_find(S("@asm")))->source);
 	engine_untranslated_ptx(s->e, &s->first, known ? in->opcode : S("asm"), why);
 }
@@ -232,7 +232,7 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 			continue;
 		bool whole = split(&s, part, &in);
 		const struct hipify_rule *r = row_of(e->a, &in);
-		if (!whole || !r || names_lacks(r) || in.opcode.p[0] == '{') {
+		if (!whole || !r || names_is(r, "unsupported") || in.opcode.p[0] == '{') {
 			bool directive = str_starts(in.opcode, S(".")); /* .p2align of an x86 */
 			if ((!str_contains(in.opcode, S(".")) || directive) && !r)
 				return false; /* not recognisable as PTX */

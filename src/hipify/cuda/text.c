@@ -76,7 +76,7 @@ static void by_row(struct engine *e, const struct tok *t, const struct hipify_ru
 static void look_up(struct engine *e, const struct tok *t, struct str s)
 {
 	const struct hipify_rule *r = names_find(s);
-	bool lacks = r && names_lacks(r);
+	bool lacks = r && names_is(r, "unsupported");
 	if (r && !lacks && !names_is(r, "header")) {
 		if (!engine_too_new(e, t, r) && !untranslated_cublas_v1(e, t, s))
 			by_row(e, t, r);
@@ -146,6 +146,30 @@ static void identifier(struct engine *e, const struct tok *t)
 		e->pending = NULL;
 }
 
+/* nvcc takes "<< <" and ">> >" for the brackets of a launch, as formatters leave them that know no CUDA; clang does not. */
+static void launch_brackets(struct engine *e, const struct tok *t)
+{
+	const struct tok *first = &e->prev2, *second = &e->prev;
+	char c = e->l.s.p[t->from];
+	if (c == ';')
+		e->launch_depth = 0;
+	if ((c != '<' && c != '>') || !tok_in(&e->l, second, "<>") || !tok_in(&e->l, first, "<>") ||
+		e->l.s.p[second->from] != c || e->l.s.p[first->from] != c)
+		return;
+	struct tok next = engine_peek(e);
+	struct str before = str_trim(str_sub(e->l.s, 0, first->from));
+	bool opens = c == '<' && !str_ends(before, S("operator"));
+	bool closes = c == '>' && e->launch_depth == e->depth + 1 && tok_is(&e->l, &next, S("("));
+	if (!opens && !closes)
+		return;
+	const struct hipify_rule *rule = names_find(S("@brackets"));
+	if (first->to < second->from)
+		engine_replace(e, first->to, second->from, S(""), rule);
+	if (second->to < t->from)
+		engine_replace(e, second->to, t->from, S(""), rule);
+	e->launch_depth = opens ? e->depth + 1 : 0;
+}
+
 static void one_token(struct engine *e, const struct tok *t)
 {
 	if (t->kind == TOK_LINE_END) {
@@ -169,6 +193,7 @@ static void one_token(struct engine *e, const struct tok *t)
 			e->enum_head = false;
 		if (c == '}' && e->depth == e->enum_depth)
 			e->enum_depth = 0;
+		launch_brackets(e, t);
 		untranslated_launch(e, t);
 		e->in_asm = e->in_asm && c != ';';
 		if (tok_is(&e->l, t, S("##")))
@@ -199,6 +224,64 @@ static void one_token(struct engine *e, const struct tok *t)
 	}
 }
 
+bool hipify_uses_warps(struct str text)
+{
+	return str_contains(text, S("_sync")) || str_contains(text, S("cooperative_groups"));
+}
+
+/* Functions that nvcc declares in each source, and the header that does so with HIP: CUDA's runtime includes the standard's
+ * (CUDA 12.9's header of common functions), as HIP's does no more in ROCm 7. `cxx` is the header's name in C++. */
+static const struct {
+	const char *words[10], *header, *cxx;
+} implied[] = {
+	{{"min", "max"}, "rocsmith/minmax.h", NULL},
+	{{"assert"}, "assert.h", "cassert"},
+	{{"printf", "fprintf", "sprintf", "snprintf", "fflush"}, "stdio.h", "cstdio"},
+	{{"memcpy", "memset", "memcmp", "memmove", "strlen", "strcmp", "strncmp", "strcpy"},
+		"string.h", "cstring"},
+};
+
+static bool calls(struct str text, const char *name)
+{
+	const struct str word = str_from(name);
+	for (size_t at = 0; (at += str_find(str_sub(text, at, text.n), word)) < text.n; at++) {
+		size_t end = at + word.n;
+		while (end < text.n && text.p[end] == ' ')
+			end++;
+		if (end < text.n && text.p[end] == '(' &&
+			(!at || (!cxx_word_char(text.p[at - 1]) && !strchr(":.>", text.p[at - 1]))))
+			return true;
+	}
+	return false;
+}
+
+unsigned hipify_calls(struct str text)
+{
+	unsigned ret = 0;
+	for (unsigned i = 0; i < sizeof(implied) / sizeof(implied[0]); i++)
+		for (const char *const *w = implied[i].words; *w && !(ret >> i & 1); w++)
+			ret |= (unsigned)calls(text, *w) << i;
+	return ret;
+}
+
+/* Includes what declares the functions that this source calls, or the project's headers. */
+static void add_implied(struct engine *e, struct buf *b)
+{
+	bool around = e->context && e->has_local_include;
+	unsigned called = hipify_calls(e->l.s) | (around ? e->context->calls : 0);
+	for (unsigned i = 0; i < sizeof(implied) / sizeof(implied[0]); i++) {
+		struct str header = str_from(implied[i].header);
+		bool has = map_has(&e->ours, header) ||
+			   (implied[i].cxx && map_has(&e->ours, str_from(implied[i].cxx)));
+		if (!(called >> i & 1) || has)
+			continue;
+		if (hipify_is_our_header(header))
+			strs_put(e->a, &e->ret->gives, header);
+		else
+			buf_fmt(b, "#include <%.*s>\n", STR(header));
+	}
+}
+
 /* ---- the entry point ---- */
 
 /* Inserts the macros and includes that belong at the top, in front of all other edits. */
@@ -214,6 +297,8 @@ static void add_head(struct engine *e, bool unit)
 	}
 	if (unit && !e->runtime_first)
 		buf_add(&b, S("#include <hip/hip_runtime.h>\n"));
+	if (unit)
+		add_implied(e, &b);
 	if (e->adds && e->halves)
 		strs_put(e->a, &e->ret->gives, S("rocsmith/half.h"));
 	VEC_EACH (const struct str, h, &e->ret->gives)
@@ -283,7 +368,7 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.ours = {.a = a},
 	};
 	*ret = (struct hipify_text){0};
-	if (!context || !context->stands_in) /* compilers take any bytes in comments */
+	if (!context || !context->stands_in) /* otherwise the compiler judges the text itself */
 		TRY(lex_check_text(source, path));
 	struct tok t;
 	members_find(&e);

@@ -152,8 +152,8 @@ static struct err *translate(struct cuda_run *r)
 		c->cublas_v1 |= str_contains(r->v[i].source, S("cublas.h"));
 		v2 |= str_contains(r->v[i].source, S("cublas_v2.h"));
 		bool unit = str_ends(path, S(".cu")) || str_ends(path, S(".hip"));
-		if (!unit && str_contains(r->v[i].source, S("_sync")))
-			c->warp_sync = true;
+		c->warp_sync |= !unit && hipify_uses_warps(r->v[i].source);
+		c->calls |= unit ? 0 : hipify_calls(r->v[i].source);
 	}
 	c->cublas_v1 = c->cublas_v1 && !v2;
 	return pool_each(r->o->jobs, r->v, n, sizeof(*r->v), translate_one);

@@ -82,8 +82,8 @@ void untranslated_name(struct engine *e, const struct tok *t, const struct hipif
 	 * and CUDA_VERSION always do. */
 	bool used = tok_is(&e->l, &next, S("(")) || tok_is(&e->l, &next, S("::")) ||
 		    tok_is(&e->l, &e->prev, S("namespace"));
-	bool common = r && names_lacks(r) && !names_look_like_cuda(name) && name.p[0] != '_' &&
-		      !str_starts(name, S("CU"));
+	bool common = r && names_is(r, "unsupported") && !names_look_like_cuda(name) &&
+		      name.p[0] != '_' && !str_starts(name, S("CU"));
 	if (!used && common)
 		return;
 	engine_untranslated(e, t, name, hip);

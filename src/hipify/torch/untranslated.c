@@ -144,7 +144,7 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 	VEC_EACH (const struct untranslated, l, &t.untranslated) {
 		const struct hipify_rule *r = names_find(l->name);
 		bool member = l->unsure && str_ends(l->name, S("_"));
-		if (!api_name(l->name) || member || (r && !names_lacks(r)))
+		if (!api_name(l->name) || member || (r && !names_is(r, "unsupported")))
 			continue;
 		struct untranslated *copy = VEC_PUSH(&s->mem, list);
 		*copy = *l;

@@ -111,6 +111,13 @@ static struct err *skip_blank(struct lex *l)
 	return NULL;
 }
 
+/* Is this text that compilers skip or do not tokenize? */
+static bool free_text(const struct lex *l)
+{
+	static const char *const directives[] = {"error", "warning", "pragma", NULL};
+	return l->dead || str_is_one_of(l->directive, directives);
+}
+
 /* Reads a literal whose opening quote is at l->at; an unpaired quote becomes punctuation. */
 static struct err *quoted(struct lex *l, char quote, struct tok *t)
 {
@@ -127,10 +134,7 @@ static struct err *quoted(struct lex *l, char quote, struct tok *t)
 		l->line += lines;
 		return NULL;
 	}
-	/* Text that compilers skip or do not tokenize may contain unpaired quotes. */
-	bool free_text = l->dead || str_eq(l->directive, S("error")) ||
-			 str_eq(l->directive, S("warning")) || str_eq(l->directive, S("pragma"));
-	if (quote == '"' && !free_text && !l->lenient)
+	if (quote == '"' && !free_text(l) && !l->lenient) /* it may contain unpaired quotes */
 		return lex_error(l, start, "a string that starts here does not end on its line");
 	t->kind = TOK_PUNCT;
 	l->at = start + 1;
@@ -310,10 +314,26 @@ struct str lex_rest_of_line(const struct lex *l)
 	return str_sub(l->s, l->at, i);
 }
 
+/* The offset of the first byte that is no UTF-8 and that compilers read as code, or the text's length. Comments and literals
+ * may be in any encoding, and so may what compilers skip. */
+static size_t no_utf8_in_code(struct lex l)
+{
+	size_t bad = utf8_end(l.s);
+	struct tok t = {0};
+	while (bad < l.s.n && lex_try(&l, &t) && t.kind != TOK_END) {
+		bool literal = t.kind == TOK_STRING || t.kind == TOK_RAW || t.kind == TOK_CHAR;
+		struct str text = tok_text(&l, &t);
+		size_t end = literal || free_text(&l) ? text.n : utf8_end(text);
+		if (end < text.n)
+			return t.from + end;
+	}
+	return l.s.n;
+}
+
 struct err *lex_check_text(struct str source, struct str path)
 {
 	struct lex l = lex_new(source, path);
-	size_t bad = utf8_end(source), nul = str_chr(source, '\0');
+	size_t bad = no_utf8_in_code(l), nul = str_chr(source, '\0');
 	if (nul < bad)
 		return lex_error(&l, nul, "a NUL byte: this is no source text");
 	if (bad < source.n)

@@ -57,5 +57,6 @@ bool tok_in(const struct lex *l, const struct tok *t, const char *set);
 struct str lex_rest_of_line(const struct lex *l);
 /* Counts the newlines between two offsets, to find the line of a byte inside a token. */
 unsigned lex_count_lines(struct str s, size_t from, size_t to);
-/* Fails with E_HIPIFY and the place if the text is not valid UTF-8 or has NUL bytes. */
+/* Fails with E_HIPIFY and the place if the text has NUL bytes, or bytes in its code that are not valid UTF-8; comments and
+ * literals may be in any encoding. */
 MUST_USE struct err *lex_check_text(struct str source, struct str path);
