@@ -7,46 +7,24 @@
 #include "base/progress.h"
 #include "know/know.h"
 
-/* Settings that hold for each run, whatever a configuration says. With fetch.unpackLimit=1 all that is fetched becomes a pack, which
- * is there as a whole or not at all: of loose objects a killed git leaves a commit without its files. */
-static const char *const settings[] = {"core.hooksPath=/dev/null", "core.fsmonitor=false",
-	"core.autocrlf=false", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null",
-	"core.quotePath=false", "protocol.ext.allow=never", "safe.bareRepository=explicit",
-	"gc.auto=0", "maintenance.auto=false", "advice.detachedHead=false", "color.ui=false",
-	"commit.gpgSign=false", "tag.gpgSign=false", "submodule.recurse=false",
-	"fetch.unpackLimit=1", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60", NULL};
-/* GIT_ASKPASS= keeps git, and SSH_ASKPASS keeps ssh, from asking somebody who may not be there. */
-static const char *const variables[] = {"LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
-	"GIT_ASKPASS=", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force",
-	"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_LITERAL_PATHSPECS=1",
-	"GIT_NO_REPLACE_OBJECTS=1", "GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", NULL};
-static const char *const kept[] = {
-	"GIT_SSH", "GIT_SSL", "GIT_PROXY", "GIT_AUTHOR_", "GIT_COMMITTER_", NULL};
-
-/* Settings that make git run a program or go elsewhere: SECTION.KEY in lower case, without what is between them. */
-static const char *const dangerous[] = {"core.sshcommand", "core.gitproxy",
-	"core.alternaterefscommand", "credential.helper", "filter.clean", "filter.smudge",
-	"filter.process", "diff.external", "diff.command", "diff.textconv", "merge.driver",
-	"gpg.program", "gpg.defaultkeycommand", "remote.uploadpack", "remote.receivepack",
-	"remote.vcs", "url.insteadof", "url.pushinsteadof", "includeif.path", NULL};
-
 static struct proc command(struct arena *a, const struct git *g)
 {
+	const struct git_words *words = git_words_table();
 	struct proc p = {.input = g->input};
 	struct str real;
 	proc_arg(a, &p, "git", "--no-pager", NULL);
-	for (size_t i = 0; settings[i]; i++)
-		proc_arg(a, &p, "-c", settings[i], NULL);
+	for (size_t i = 0; words->settings[i]; i++)
+		proc_arg(a, &p, "-c", words->settings[i], NULL);
 	for (size_t i = 0; i < g->config.n; i++)
 		proc_arg(a, &p, "-c", str_z(a, g->config.v[i]), NULL);
 	for (char **e = environ; *e; e++) {
 		struct str name, value;
 		(void)str_cut(str_from(*e), '=', &name, &value);
-		if (str_starts(name, S("GIT_")) && !str_starts_one_of(name, kept))
+		if (str_starts(name, S("GIT_")) && !str_starts_one_of(name, words->kept))
 			strs_add(a, &p.setenv, name);
 	}
-	for (size_t i = 0; variables[i]; i++)
-		strs_add(a, &p.setenv, str_from(variables[i]));
+	for (size_t i = 0; words->variables[i]; i++)
+		strs_add(a, &p.setenv, str_from(words->variables[i]));
 	strs_add(a, &p.setenv,
 		g->local ? S("GIT_ALLOW_PROTOCOL=https:http:ssh:git:file")
 			 : S("GIT_ALLOW_PROTOCOL=https:http:ssh:git"));
@@ -112,7 +90,7 @@ static struct err *believe(struct arena *a, struct git *g)
 					     STR(str_sub(name, str_rchr(name, '.'), name.n))));
 		bool own = str_eq(scope, S("local")) || str_eq(scope, S("worktree"));
 		if (!own ||
-			(!str_is_one_of(key, dangerous) &&
+			(!str_is_one_of(key, git_words_table()->dangerous) &&
 				!(str_eq(key, S("submodule.update")) && str_starts(value, S("!")))))
 			continue;
 		struct err *e = err_new(E_PERM,

@@ -54,3 +54,9 @@ MUST_USE struct err *git_check_url(struct str url, bool local);
 MUST_USE struct err *git_check_ref(struct str ref);
 /* Is it the whole name of a commit or tree: 40 or 64 lower-case hexadecimal digits? */
 bool git_is_sha(struct str s);
+
+/* ---- private: data/git.yaml, which explains each list ---- */
+struct git_words {
+	const char *const *settings, *const *variables, *const *kept, *const *dangerous;
+};
+const struct git_words *git_words_table(void); /* one row */

@@ -117,16 +117,7 @@ static struct strs front_words(
 {
 	static const char *const libraries[] = {"-mlink-builtin-bitcode", "-o", NULL};
 	static const char *const depends[] = {"-dependency-file", "-MT", NULL};
-	static const char *const of_probe[] = {"-cc1", "-emit-obj", "-fcuda-is-device", NULL};
-	/* macros of headers, and of the command line, are those of all GPUs */
-	static const char *const of_files[] = {"-include", "-I", "-D", "-U", "-isystem", "-iquote",
-		"-idirafter", "-internal-isystem", "-internal-externc-isystem", "-ivfsoverlay",
-		"-main-file-name", NULL};
-	static const char *const of_place[] = {"-I", "-D", "-U",
-		"-cuid=", "-fdebug-compilation-dir=", "-fcoverage-compilation-dir=",
-		"-fdebug-prefix-map=", "-fmacro-prefix-map=", "-fcoverage-prefix-map=", NULL};
-	static const char *const of_probe_two[] = {
-		"-triple", "-aux-triple", "-target-cpu", "-target-feature", "-x", NULL};
+	const struct clang_words *known = clang_words_table();
 	const struct strs *w = &c->commands.cc1;
 	struct strs ret = {0};
 	for (size_t i = 0; i < w->n; i++) {
@@ -134,17 +125,17 @@ static struct strs front_words(
 		bool two = str_is_one_of(word, libraries) ||
 			   (what != FOR_TEXT && str_is_one_of(word, depends)) ||
 			   (what == FOR_KEY && str_eq(word, S("-target-cpu"))) ||
-			   (what == FOR_MACROS && str_is_one_of(word, of_files));
+			   (what == FOR_MACROS && str_is_one_of(word, known->of_files));
 		bool isa = what == FOR_PROBE && str_eq(word, S("-mlink-builtin-bitcode")) &&
 			   i + 1 < w->n && str_contains(w->v[i + 1], S("oclc_isa_version"));
 		if (!isa && (two || (what != FOR_TEXT && str_eq(word, S("-sys-header-deps"))))) {
 			i += two;
 			continue;
 		}
-		if (what == FOR_MACROS && str_starts_one_of(word, of_place))
+		if (what == FOR_MACROS && str_starts_one_of(word, known->of_place_begins))
 			continue;
-		bool pair = isa || str_is_one_of(word, of_probe_two);
-		if (what == FOR_PROBE && i && !pair && !str_is_one_of(word, of_probe))
+		bool pair = isa || str_is_one_of(word, known->of_probe_two);
+		if (what == FOR_PROBE && i && !pair && !str_is_one_of(word, known->of_probe))
 			continue;
 		if (str_eq(word, S("-emit-obj")) && what != FOR_KEY)
 			word = what == FOR_TEXT || what == FOR_MACROS ? S("-E") : S("-emit-llvm");

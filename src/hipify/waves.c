@@ -10,54 +10,6 @@
 #include "lang/cxx/live.h"
 
 enum { FAR = 400, MAX_SOURCE = 16 << 20, MAX_WORDS = 65536 };
-enum wave_kind { MASK, SIZE, SHUFFLE, BALLOT, COUNT, CONSTANT, KINDS };
-
-static const struct {
-	const char *id, *why, *instead;
-} kinds[KINDS] = {
-	[MASK] = {"wave-mask", "names 32 lanes as all of them: a wave of 64 traps at run time",
-		"write ~0ull for all lanes, as HIP's masks have 64 bits, or __activemask()"},
-	[SIZE] = {"wave-size", "takes 32 for the number of lanes, and a wave has 64",
-		"write warpSize in kernels; on the host, warpSize of hipDeviceProp_t"},
-	[SHUFFLE] = {"wave-shuffle", "goes through 32 lanes: of 64, the others are left out",
-		"go by warpSize, or give the shuffle a width of 32"},
-	[BALLOT] = {"wave-ballot", "has a bit for each of 64 lanes, and 32 of them are kept",
-		"keep it in an unsigned long long"},
-	[COUNT] = {"wave-count", "looks at 32 of the 64 bits of a ballot",
-		"write __popcll, __ffsll, __clzll or __brevll"},
-	[CONSTANT] = {"wave-constant", "is no constant from ROCm 7 on, and one is needed here",
-		"write 64, the most that a wave has, where a constant has to be"},
-};
-
-/* Classes of words. From SHFL on, a name belongs to a class if it contains one of its words, ignoring
- * case and "_": kWarpSize and WARP_SIZE both contain "warpsize". */
-enum { CAST, NARROW, WIDE, VOTE, BITS, THREAD, FULL, STOP, OPEN, SHFL };
-enum { SYNC = SHFL + 1, WAY, PLANE, LANE, WAVE, LANES, LOG, MASKS, CLASSES };
-
-static const char *const words[CLASSES] = {
-	[CAST] = "( ) < > unsigned int long uint32_t int32_t uint uint64_t size_t static_cast std "
-		 "::",
-	[NARROW] = "unsigned int uint uint32_t int32_t",
-	[WIDE] = "int long uint64_t int64_t size_t auto bool",
-	[VOTE] = "__ballot __ballot_sync __activemask __match_any __match_any_sync __match_all "
-		 "__match_all_sync",
-	[BITS] = "__popc __ffs __clz __brev",
-	[THREAD] = "threadIdx blockDim tid tidx thread_id threadId lane",
-	[FULL] = "UINT_MAX UINT32_MAX",
-	[STOP] = "; { }",
-	[OPEN] = "( [",
-	[SHFL] = "shfl",
-	[SYNC] = "sync",
-	[WAY] = "up down xor",
-	[PLANE] = "plane",
-	[LANE] = "lane warp",
-	[WAVE] = "lane warp wave",
-	[LANES] =
-		"warpsize wavesize wavefrontsize threadsperwarp warpthreads lanesperwarp warplanes "
-		"numlanes",
-	[LOG] = "log shift bits",
-	[MASKS] = "mask",
-};
 
 struct wave_spot {
 	enum wave_kind kind;
@@ -107,15 +59,6 @@ static bool is_a(const struct wave_reader *r, size_t i, unsigned class)
 	return i < r->t.n && r->is[i] >> class & 1;
 }
 
-static bool has_any(const char *list, struct str text, bool inside)
-{
-	struct str w;
-	for (struct str rest = str_from(list); str_next(&rest, ' ', &w);)
-		if (inside ? str_contains(text, w) : str_eq(text, w))
-			return true;
-	return false;
-}
-
 static unsigned classify(struct waves *w, struct str text, bool name)
 {
 	ARENA(tmp);
@@ -124,8 +67,13 @@ static unsigned classify(struct waves *w, struct str text, bool name)
 		return *known;
 	struct str plain = str_lower(&tmp, str_replace(&tmp, text, S("_"), S("")));
 	unsigned is = 0;
-	for (unsigned i = 0; i < (name ? CLASSES : SHFL); i++)
-		is |= (unsigned)has_any(words[i], i < SHFL ? text : plain, i >= SHFL) << i;
+	for (const struct wave_class *c = wave_class_table(), *end = c + wave_class_count; c < end;
+		c++) {
+		bool has = c->class < W_SHFL && str_is_one_of(text, c->words);
+		for (size_t i = 0; name && c->class >= W_SHFL && c->words[i]; i++)
+			has |= str_contains(plain, str_from(c->words[i]));
+		is |= (unsigned)has << c->class;
+	}
 	if (w->words.n < MAX_WORDS) {
 		unsigned *keep = NEW(w->a, unsigned);
 		*keep = is;
@@ -137,7 +85,11 @@ static unsigned classify(struct waves *w, struct str text, bool name)
 /* Is the token one of the words in list, such as "a b"? */
 static bool is_one_of(const struct wave_reader *r, size_t i, const char *list)
 {
-	return has_any(list, at(r, i), false);
+	struct str w;
+	for (struct str rest = str_from(list); str_next(&rest, ' ', &w);)
+		if (str_eq(at(r, i), w))
+			return true;
+	return false;
 }
 
 static bool number(const struct wave_reader *r, size_t i, uint64_t *ret)
@@ -154,7 +106,7 @@ static bool number(const struct wave_reader *r, size_t i, uint64_t *ret)
 
 static bool ends_statement(const struct wave_reader *r, size_t i)
 {
-	return i >= r->t.n || r->t.v[i].kind == TOK_LINE_END || is_a(r, i, STOP);
+	return i >= r->t.n || r->t.v[i].kind == TOK_LINE_END || is_a(r, i, W_STOP);
 }
 
 /* The bracket that pairs with the one at i, forwards or backwards (step -1); i if it is too far. */
@@ -206,12 +158,12 @@ static struct wave_spot *found(struct wave_reader *r, enum wave_kind kind, size_
  * cooperative group uses the size of the group. */
 static bool is_shuffle(const struct wave_reader *r, size_t i)
 {
-	return is_a(r, i, SHFL) && is(r, i + 1, "(") && !is_one_of(r, i - 1, ". define");
+	return is_a(r, i, W_SHFL) && is(r, i + 1, "(") && !is_one_of(r, i - 1, ". define");
 }
 
 static bool takes_mask(const struct wave_reader *r, size_t i)
 {
-	bool sync = is_a(r, i, SYNC) &&
+	bool sync = is_a(r, i, W_SYNC) &&
 		    (str_ends(at(r, i), S("_sync")) || str_ends(at(r, i), S("_SYNC")));
 	bool known = str_starts(at(r, i), S("__")) && is(r, i + 1, "(");
 	return (sync && (known || is_shuffle(r, i))) || (known && is(r, i, "__syncwarp"));
@@ -221,7 +173,7 @@ static bool takes_mask(const struct wave_reader *r, size_t i)
 static size_t given_to(const struct wave_reader *r, size_t i)
 {
 	size_t k = i - 1;
-	while (is_a(r, k, CAST) && i - k < FAR)
+	while (is_a(r, k, W_CAST) && i - k < FAR)
 		k--;
 	if (is(r, k, "=") && is_name(r, k - 1))
 		return k - 1;
@@ -233,10 +185,11 @@ static size_t given_to(const struct wave_reader *r, size_t i)
 static bool by_thread(const struct wave_reader *r, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
-		bool call = is(r, i, "(") && i > from && is_name(r, i - 1) && !is_a(r, i - 1, CAST);
+		bool call =
+			is(r, i, "(") && i > from && is_name(r, i - 1) && !is_a(r, i - 1, W_CAST);
 		if (is(r, i, "[") || call)
 			i = behind(r, i);
-		else if (is_a(r, i, THREAD) || (is_name(r, i) && map_get(&r->threads, at(r, i))))
+		else if (is_a(r, i, W_THREAD) || (is_name(r, i) && map_get(&r->threads, at(r, i))))
 			return true;
 	}
 	return false;
@@ -250,8 +203,8 @@ static void note_value(struct wave_reader *r, size_t i)
 	if (!is(r, i + 1, "=") || is(r, i + 2, "="))
 		return;
 	for (; end < i + FAR && !ends_statement(r, end) && !is_one_of(r, end, ", )"); end++) {
-		votes |= is_a(r, end, VOTE);
-		if (is_a(r, end, OPEN))
+		votes |= is_a(r, end, W_VOTE);
+		if (is_a(r, end, W_OPEN))
 			end = behind(r, end);
 	}
 	if (votes)
@@ -268,7 +221,7 @@ static void note_value(struct wave_reader *r, size_t i)
 static bool is_full(const struct wave_reader *r, size_t i)
 {
 	uint64_t n = 1;
-	return is_a(r, i, FULL) ||
+	return is_a(r, i, W_FULL) ||
 	       (number(r, i, &n) &&
 		       (n == 0xffffffff || (is(r, i - 1, "~") && is_one_of(r, i, "0u 0U"))));
 }
@@ -282,7 +235,7 @@ static struct str own_name(const struct wave_reader *r, size_t i)
 static void check_mask(struct wave_reader *r, size_t call)
 {
 	size_t end = pair(r, call + 1, 1), i = call + 2;
-	while (i < end && (is_a(r, i, CAST) || is(r, i, "~")))
+	while (i < end && (is_a(r, i, W_CAST) || is(r, i, "~")))
 		i++;
 	size_t next = i + 1;
 	while (next < end && is(r, next, ")"))
@@ -290,7 +243,7 @@ static void check_mask(struct wave_reader *r, size_t call)
 	if (!is(r, next, ",") && next != end)
 		return;
 	if (is_full(r, i)) {
-		found(r, MASK, is(r, i - 1, "~") ? i - 1 : i, i);
+		found(r, WAVE_MASK, is(r, i - 1, "~") ? i - 1 : i, i);
 	} else if (is_name(r, i)) {
 		map_put(&r->all->masks, str_dup(r->all->a, at(r, i)), r->all);
 		map_put(&r->all->masks, own_name(r, i), r->all);
@@ -307,7 +260,7 @@ static void note_mask(struct wave_reader *r, size_t i)
 	while (name - k < FAR && !ends_statement(r, k - 1) && !is(r, k - 1, "(") &&
 		!is_one_of(r, k, constants))
 		k--;
-	struct wave_spot *spot = found(r, MASK, name, i);
+	struct wave_spot *spot = found(r, WAVE_MASK, name, i);
 	if (spot)
 		spot->mask = is_one_of(r, k, constants) ? str_dup(r->all->a, at(r, name))
 							: own_name(r, name);
@@ -327,7 +280,8 @@ static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 		return;
 	if (is(r, end, ")")) {
 		from = pair(r, end, -1);
-		if (is_name(r, from - 1) && !is_a(r, from - 1, CAST) && !is(r, from - 1, "return"))
+		if (is_name(r, from - 1) && !is_a(r, from - 1, W_CAST) &&
+			!is(r, from - 1, "return"))
 			return; /* divides the value of a call */
 	}
 	while (is(r, from - 1, ".") && is_name(r, from - 2))
@@ -337,11 +291,11 @@ static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 	while (end - k < FAR && !ends_statement(r, k) && !is(r, k, ",") &&
 		!(is(r, k, "=") && is_name(r, k - 1)))
 		k--;
-	bool named = is(r, k, "=") && !is(r, k + 1, "=") && !is_a(r, k - 1, PLANE) &&
-		     (is(r, k - 1, "wid") || is_a(r, k - 1, WAVE));
+	bool named = is(r, k, "=") && !is(r, k + 1, "=") && !is_a(r, k - 1, W_PLANE) &&
+		     (is(r, k - 1, "wid") || is_a(r, k - 1, W_WAVE));
 	bool threads = by_thread(r, from, end + 1);
 	if ((threads && (r->warps || named)) || (named && r->warps))
-		found(r, SIZE, from, i);
+		found(r, WAVE_SIZE, from, i);
 }
 
 /* ---- shuffles ---- */
@@ -366,7 +320,7 @@ static void check_loop(struct wave_reader *r, size_t i, struct str name)
 			(void)number(r, value, &v);
 			if ((is(r, h + 1, "=") && !equal && v == 16) ||
 				(is(r, h + 1, "<") && v == (equal ? 16 : 32)))
-				found(r, SHUFFLE, h, value);
+				found(r, WAVE_SHUFFLE, h, value);
 		}
 	}
 }
@@ -375,16 +329,17 @@ static void check_loop(struct wave_reader *r, size_t i, struct str name)
 static void check_shuffle(struct wave_reader *r, size_t call)
 {
 	size_t end = pair(r, call + 1, 1), args[5] = {call + 1}, n = 1;
-	size_t delta = is_a(r, call, SYNC) ? 2 : 1;
+	size_t delta = is_a(r, call, W_SYNC) ? 2 : 1;
 	uint64_t v;
 	for (size_t i = call + 2; i < end && n < 5; i++) {
-		if (is_a(r, i, OPEN))
+		if (is_a(r, i, W_OPEN))
 			i = pair(r, i, 1);
 		if (is(r, i, ","))
 			args[n++] = i;
 	}
 	bool width = n > delta + 1;
-	if (n <= delta || !is_a(r, call, WAY) || (width && !is(r, args[delta + 1] + 1, "warpSize")))
+	if (n <= delta || !is_a(r, call, W_WAY) ||
+		(width && !is(r, args[delta + 1] + 1, "warpSize")))
 		return;
 	size_t i = args[delta] + 1;
 	if (i + 1 != (width ? args[delta + 1] : end))
@@ -392,7 +347,7 @@ static void check_shuffle(struct wave_reader *r, size_t call)
 	if (is_name(r, i))
 		check_loop(r, call, at(r, i));
 	else if (number(r, i, &v) && v == 16)
-		found(r, SHUFFLE, i, i);
+		found(r, WAVE_SHUFFLE, i, i);
 }
 
 /* ---- ballots ---- */
@@ -408,7 +363,7 @@ static bool gives_32(const struct wave_reader *r, size_t i)
 		if (open == i - 1)
 			return false;
 		if (is_name(r, open - 1) && is_name(r, type))
-			return is_a(r, type, NARROW) && !is(r, type - 1, "long");
+			return is_a(r, type, W_NARROW) && !is(r, type - 1, "long");
 	}
 	return false;
 }
@@ -416,7 +371,7 @@ static bool gives_32(const struct wave_reader *r, size_t i)
 static void check_vote(struct wave_reader *r, size_t i)
 {
 	size_t name = given_to(r, i), from = i - 1, next = pair(r, i + 1, 1) + 1;
-	while (is_a(r, from, CAST) && i - from < FAR)
+	while (is_a(r, from, W_CAST) && i - from < FAR)
 		from--;
 	while (is(r, next, ")"))
 		next++;
@@ -424,7 +379,7 @@ static void check_vote(struct wave_reader *r, size_t i)
 	bool narrow = is(r, from, "return") ? gives_32(r, i)
 					    : name < r->t.n && map_get(&r->narrow, at(r, name));
 	if (narrow && !bit && !is_one_of(r, next, "= ! < > ?"))
-		found(r, BALLOT, i, i);
+		found(r, WAVE_BALLOT, i, i);
 }
 
 /* ---- warpSize, except the member of device properties ---- */
@@ -447,7 +402,7 @@ static void check_constant(struct wave_reader *r, size_t i)
 			wanted = is_one_of(r, k, "constexpr static_assert __launch_bounds__");
 	}
 	if (wanted)
-		found(r, CONSTANT, i, i);
+		found(r, WAVE_CONSTANT, i, i);
 }
 
 /* ---- files ---- */
@@ -463,25 +418,25 @@ static void look_at_token(struct wave_reader *r, size_t i)
 		check_division(r, i, n);
 		/* WARP_SIZE = 32, #define LOG_WARP_SIZE 5 */
 		size_t name = given_to(r, i);
-		if (n == 32       ? is_a(r, name, LANES)
-			: n == 31 ? is_a(r, name, LANE) && is_a(r, name, MASKS)
-				  : n == 5 && is_a(r, name, LANE) && is_a(r, name, LOG))
-			found(r, SIZE, name, i);
+		if (n == 32       ? is_a(r, name, W_LANES)
+			: n == 31 ? is_a(r, name, W_LANE) && is_a(r, name, W_MASKS)
+				  : n == 5 && is_a(r, name, W_LANE) && is_a(r, name, W_LOG))
+			found(r, WAVE_SIZE, name, i);
 		return;
 	}
 	/* At TYPE NAME, note whether NAME has 32 bits. */
-	bool narrow = is_a(r, i, NARROW) && !is(r, i - 1, "long");
-	if ((narrow || is_a(r, i, WIDE)) && is_name(r, i + 1) && !is_a(r, i + 1, CAST))
+	bool narrow = is_a(r, i, W_NARROW) && !is(r, i - 1, "long");
+	if ((narrow || is_a(r, i, W_WIDE)) && is_name(r, i + 1) && !is_a(r, i + 1, W_CAST))
 		map_put(&r->narrow, at(r, i + 1), narrow ? r : NULL);
 	note_value(r, i);
-	for (size_t k = i + 2, end = is_a(r, i, BITS) ? pair(r, i + 1, 1) : 0; k < end; k++)
-		if (is_a(r, k, VOTE) || (is_name(r, k) && map_has(&r->ballots, at(r, k))))
-			found(r, COUNT, i, i);
+	for (size_t k = i + 2, end = is_a(r, i, W_BITS) ? pair(r, i + 1, 1) : 0; k < end; k++)
+		if (is_a(r, k, W_VOTE) || (is_name(r, k) && map_has(&r->ballots, at(r, k))))
+			found(r, WAVE_COUNT, i, i);
 	if (takes_mask(r, i))
 		check_mask(r, i);
 	if (is_shuffle(r, i))
 		check_shuffle(r, i);
-	if (is_a(r, i, VOTE))
+	if (is_a(r, i, W_VOTE))
 		check_vote(r, i);
 	if (is(r, i, "warpSize"))
 		check_constant(r, i);
@@ -518,7 +473,7 @@ static void read_text(struct waves *w, struct str path, struct str text, bool by
 	for (size_t i = 0; i < r.t.n; i++)
 		r.is[i] = classify(w, at(&r, i), is_name(&r, i));
 	for (size_t i = 0; i < r.t.n && !r.warps; i++)
-		r.warps = is_shuffle(&r, i) || is_a(&r, i, VOTE) || takes_mask(&r, i);
+		r.warps = is_shuffle(&r, i) || is_a(&r, i, W_VOTE) || takes_mask(&r, i);
 	for (size_t i = 0; i < r.t.n; i++)
 		look_at_token(&r, i);
 }
@@ -544,13 +499,15 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 		err_free(e);
 	}
 	ret->most = q->most;
-	for (enum wave_kind k = MASK; k < KINDS; k++)
+	for (size_t k = 0; k < wave_finding_count; k++) {
+		const struct wave_finding *row = &wave_finding_table()[k];
 		VEC_EACH (const struct wave_spot, s, &w.spots) {
-			if (s->kind != k || (s->mask.n && !map_has(&w.masks, s->mask)))
+			if (s->kind != row->kind || (s->mask.n && !map_has(&w.masks, s->mask)))
 				continue;
-			struct finding *f = finding_note(a, ret, kinds[k].id, s->place, "'%.*s' %s",
-				STR(s->text), kinds[k].why);
-			finding_fix(a, f, "%s", kinds[k].instead);
+			struct finding *f = finding_note(
+				a, ret, row->id, s->place, "'%.*s' %s", STR(s->text), row->why);
+			finding_fix(a, f, "%s", row->instead);
 		}
+	}
 	return NULL;
 }
