@@ -27,8 +27,8 @@ struct clang_words { /* data/clang.yaml explains each list */
 	const char *const *passes, *const *passes_begins, *const *tools_begins;
 	const char *const *depends_begins;
 	const char *const *no_pch_begins, *const *of_text, *const *of_text_begins;
-	const char *const *of_files, *const *of_place_begins, *const *of_probe,
-								      *const *of_probe_two;
+	const char *const *of_files, *const *of_place_begins;
+	const char *const *of_probe, *const *of_probe_two;
 	const char *const *in_ir, *const *in_ir_begins;
 };
 const struct clang_words *clang_words_table(void); /* one row */
