@@ -259,7 +259,7 @@ static void add_head(struct engine *e, bool unit)
 	if (unit && !e->runtime_first)
 		buf_add(&b, S("#include <hip/hip_runtime.h>\n"));
 	bool around = e->context && e->context->compares && e->has_local_include;
-	if (unit && (around || hipify_compares(e->l.s)))
+	if (str_ends(e->l.path, S(".cu")) && (around || hipify_compares(e->l.s)))
 		strs_put(e->a, &e->ret->gives, S("rocsmith/minmax.h"));
 	if (e->adds && e->halves)
 		strs_put(e->a, &e->ret->gives, S("rocsmith/half.h"));
