@@ -13,6 +13,12 @@ static inline hipError_t hipGraphInstantiate(
 	return hipGraphInstantiateWithFlags(exec, graph, flags);
 }
 
+/* CUDA's with flags, for compilers that see names of CUDA as macros. */
+static inline hipError_t hipEventCreate(hipEvent_t *event, unsigned flags)
+{
+	return hipEventCreateWithFlags(event, flags);
+}
+
 struct rocsmith_graphExecUpdateResultInfo {
 	hipGraphExecUpdateResult result;
 	hipGraphNode_t errorNode, errorFromNode; /* HIP does not say the second */

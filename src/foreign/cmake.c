@@ -64,7 +64,7 @@ struct err *foreign_cmake(struct foreign *f)
 	struct proc p = {.cwd = f->cmake}, q = {.cwd = f->cmake};
 	struct proc_result r;
 	struct str cmake, ninja, gpus = str_join(a, &f->plan->gpus, S(";"));
-	struct str prefix = path_abs(a, path_join(a, f->out, f->plan->name));
+	struct str prefix = path_clean(a, path_abs(a, path_join(a, f->out, f->plan->name)));
 	TRY(find_tool(f, "cmake", &cmake));
 	if (foreign_installs_nothing(f) && !foreign_is_part(f))
 		progress_warn("the CMake files of '%.*s' have no install(): what is built stays in "

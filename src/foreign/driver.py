@@ -191,11 +191,14 @@ def lent_names():
     if not os.path.exists(os.path.join(ours, "cuda", "hip.h")):
         return []
     names = dict(re.findall(r"^#define (__\w+) (rocsmith_\w+)$", text_of(os.path.join(ours, "cuda", "hip.h")), re.M))
-    used = words_of(".", r"\.(cu|cuh|hip|h|hpp|inl)$") & set(names)
+    words = words_of(".", r"\.(cu|cuh|hip|h|hpp|inl)$")
+    used = words & {*names, "min(", "max("}
     text = "#include <hip/hip_runtime.h>\n"
+    if used & {"min(", "max("}:  # of two types of integers
+        text += f'#include "{ours}/minmax.h"\n'
     for header in ("device.h", "half.h"):
         has = words_of(ours, rf"^{header}$")
-        lent = sorted(name for name in used if names[name] in has)
+        lent = sorted(name for name in used if names.get(name) in has)
         if lent:
             note("hipify-header", f"rocsmith/{header}", f"included for {', '.join(lent)}, which not every HIP has")
             text += f'#include "{ours}/{header}"\n' + "".join(f"#define {name} {names[name]}\n" for name in lent)
@@ -212,13 +215,15 @@ def text_of(path):
 
 
 def words_of(folder, pattern):
-    """The words of code in a folder's files of these names."""
+    """The words of code in a folder's files of these names, and "min(" and "max(" where they are called by these names alone."""
     found = set()
     for at, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             if re.search(pattern, name) and os.path.isfile(os.path.join(at, name)):
-                found.update(re.findall(r"\w+", text_of(os.path.join(at, name))))
+                text = text_of(os.path.join(at, name))
+                found.update(re.findall(r"\w+", text))
+                found.update(re.findall(r"(?<![\w:.>])m(?:in|ax)\(", text))
     return found
 
 

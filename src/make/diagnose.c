@@ -109,10 +109,7 @@ static void hint_untranslated(const void *user, struct str file, struct err *e)
 		if (!str_eq(l->path, file) || shown >= 8)
 			continue;
 		shown++;
-		err_hint(e, "%.*s:%u: '%.*s' %s%s%.*s", STR(l->path), l->line, STR(l->name),
-			l->unsure ? "looks like a name of CUDA, but no table has it"
-				  : "has no counterpart in HIP",
-			l->suggestion.n ? ": " : "", STR(l->suggestion));
+		err_hint(e, "%.*s:%u: %.*s", STR(l->path), l->line, STR(hipify_lacks(f->tmp, l)));
 	}
 }
 

@@ -17,13 +17,8 @@ static struct err *report_translation(struct make *m)
 			finding_note(m->a, &m->findings, "hipify-header", *h,
 				"is a header of rocsmith, for names that this HIP may lack");
 	VEC_EACH (const struct untranslated, u, &m->tree.untranslated) {
-		struct str why = u->suggestion;
-		struct finding *f = finding_note(m->a, &m->findings, "cuda-name-left", u->path,
-			"line %u: '%.*s' %s", u->line, STR(u->name),
-			u->unsure ? "looks like a name of CUDA, but no table has it"
-				  : "has no counterpart in HIP");
-		if (why.n)
-			finding_fix(m->a, f, "%.*s", STR(why));
+		finding_note(m->a, &m->findings, "cuda-name-left", u->path, "line %u: %.*s",
+			u->line, STR(hipify_lacks(m->a, u)));
 		if (!u->certain)
 			continue;
 		struct err *one = err_new(E_HIPIFY, "%.*s", STR(hipify_lacks(m->a, u)));

@@ -238,5 +238,10 @@ struct err *foreign_choose(
 		strs_add(a, &f->requires, S("ninja"));
 	explain_system(a, plan, f, &s);
 	gpu_choose(a, &g, plan);
+	if (system == SOURCE_CMAKE && f->requires.n)
+		strs_add(a, &f->advice,
+			S("'requires' is for Python's back ends: CMake runs the Python of PATH, "
+			  "which "
+			  "needs them itself"));
 	return NULL;
 }

@@ -287,6 +287,18 @@ for option in -ptx -cuda --ltoir -optix-ir; do
 	[ $status = 2 ] && grep -q 'has no equivalent: ' ../log || no "$option: status $status, $(cat ../log)"
 done
 ok 'options that have no equivalent are refused with the reason'
+nvcc -fatbin -Iinclude src/a.cu >../log 2>&1 || no "-fatbin: $(cat ../log)"
+"$ROCSMITH" inspect a.fatbin >../log && grep -q '^gfx90a ' ../log && grep -q '^gfx1201 ' ../log || no "the bundle: $(cat ../log)"
+rm a.fatbin
+ok '-fatbin makes an offload bundle for all GPUs'
+printf '#define JOIN(a, b) a##b\n#define API(n) JOIN(cuda, n)\nint f(void **p) { return API(Malloc)(p, 4) != API(Success); }\n' >src/join.cu
+nvcc -c src/join.cu -o join.o >../log 2>&1 || no "names that a macro puts together: $(cat ../log)"
+nm -u join.o | grep -q hipMalloc || no "what they are: $(nm -u join.o)"
+sed -i 's/Malloc/NoSuchName/' src/join.cu
+if nvcc -c src/join.cu -o join.o >../log 2>&1; then no 'a name that HIP lacks'; fi
+grep -q "src/join.cu:3:.*error: use of undeclared identifier 'cudaNoSuchName'" ../log || no "the message: $(cat ../log)"
+rm -f join.o src/join.cu
+ok 'names of CUDA that a macro puts together become those of HIP'
 
 # ---- hostile projects ----
 printf 'int private_marker_1;\n#include <cuda_runtime.h>\nstatic cudaError_t hidden;\n' >"$E2E_TMP/private/secret.cuh"

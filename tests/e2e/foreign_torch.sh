@@ -96,11 +96,12 @@ fi
 
 . "$top/tests/e2e/warpsum.bash"
 warpsum project
-# it asks for an older C++ than torch's headers need, has two headers of which torch's hipify would make one, and a name that HIP lacks
+# it asks for an older C++ than torch's headers need, has two headers of which torch's hipify would make one, a name that HIP lacks, and an
+# index that HIP takes for a double
 printf '#pragma once\n#include <cuda_runtime.h>\n#define LANES 32\n' >project/warpsum/sum.h
 printf '#pragma once\n#include <cuda_runtime.h>\n#define BLOCKS 1\n' >project/warpsum/sum_cuda.h
 sed -i 's/\["-O0"\]/["-O0", "-std=c++14"]/; s/"-ccbin"/"-std", "c++14", "-ccbin"/' project/setup.py
-sed -i 's/<<<1, 32>>>/<<<BLOCKS, LANES>>>/; s/^#include <torch.*/&\n#include "sum.h"\n#include "sum_cuda.h"/; s/x\[threadIdx.x\] = v;/&\n\t__nanosleep(1);/' project/warpsum/sum.cu
+sed -i 's/<<<1, 32>>>/<<<BLOCKS, LANES>>>/; s/^#include <torch.*/&\n#include "sum.h"\n#include "sum_cuda.h"/; s/x\[threadIdx.x\] = v;/&\n\t__nanosleep(1);\n\tx[min(31, threadIdx.x)] += 0;/' project/warpsum/sum.cu
 sum project >before
 build --torch-as-rocm
 for said in "warpsum/sum_cuda.h: .* 'sum_cuda_hip.h', as .* 'sum_hip.h' of it and of 'sum.h'" 'asks for c++14, and .* need C++17'; do

@@ -466,6 +466,9 @@ static void sources_that_compare_get_the_header_for_it(void **state)
 	assert_str(t.text, "#include <hip/hip_runtime.h>\nint x;\n");
 	assert_ok(hipify_text(&a, S("x = max(1, 2);"), S("t.h"), NULL, &t));
 	assert_str(t.text, "x = max(1, 2);");
+	/* what was written for HIP has HIP's */
+	assert_ok(hipify_text(&a, S("x = max(1, 2);"), S("t.hip"), NULL, &t));
+	assert_str(t.text, "#include <hip/hip_runtime.h>\nx = max(1, 2);");
 }
 
 /* CUDA's runtime includes the standard's headers, HIP's of ROCm 7 does not. */
@@ -517,6 +520,12 @@ static void launches_may_have_blanks_in_their_brackets(void **state)
 	check("#define L(k) k < << g, f(x > y), s> >>()\n",
 		"#define L(k) k <<< g, f(x > y), s>>>()\n");
 	check("void h() { k<<\n<1, dim3(2)>>\t>(p); }", "void h() { k<<<1, dim3(2)>>>(p); }");
+	/* what PyTorch's translation leaves, too */
+	ARENA(a);
+	const struct hipify_context marks = {.marks = true};
+	struct hipify_text t;
+	assert_ok(hipify_text(&a, S("k<< <1, 2>> >(p);"), S("t.cu"), &marks, &t));
+	assert_str(t.text, "k<<<1, 2>>>(p);");
 	/* a template's brackets, and an operator of a template */
 	same("std::vector<A<B<int>> > (*f)(); int x = a << (b < c);");
 	same("std::ostream &operator<< <T>(std::ostream &, const X<T> &);");

@@ -214,6 +214,28 @@ static void wrappers_open_and_close(void **state)
 	}
 }
 
+static void overloads_are_told_by_their_arguments(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *source, *want;
+	} rows[] = {
+		{"cudaEventCreate(&e);", "hipEventCreate(&e);"},
+		{"cudaEventCreate(&e, cudaEventDisableTiming);",
+			"hipEventCreateWithFlags(&e, hipEventDisableTiming);"},
+		{"cudaEventCreate (f(a, b), g<1, 2>(3) | 1)",
+			"hipEventCreateWithFlags (f(a, b), g<1, 2>(3) | 1)"},
+		{"cudaEventCreate(p[a, b]);", "hipEventCreate(p[a, b]);"},
+		{"x = cudaEventCreate;", "x = hipEventCreate;"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct hipify_text t;
+		assert_ok(hipify_text(&a, str_from(rows[i].source), S("t.h"), NULL, &t));
+		assert_str(t.text, rows[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +248,7 @@ int main(void)
 		cmocka_unit_test(defaults_are_written_out_once),
 		cmocka_unit_test(unpaired_brackets_do_no_harm),
 		cmocka_unit_test(wrappers_open_and_close),
+		cmocka_unit_test(overloads_are_told_by_their_arguments),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,8 +83,13 @@ void args_before(struct engine *e, const struct tok *t)
 	/* Writes out arguments that the call omits, if CUDA has a default for them and HIP does not. */
 	unsigned given = f->arg;
 	bool empty = stray || tok_is(&e->l, &e->prev, S("("));
+	if (str_eq(f->rule->rule, S("@overload")) && f->arg == f->rule->arg &&
+		f->opening < e->ret->edits.n &&
+		e->ret->edits.v[f->opening].rule == names_find(S("@overload")))
+		e->ret->edits.v[f->opening].with = f->rule->text;
 	for (const struct arg_rule *r = f->rule; !empty && str_eq(r->name, f->rule->name); r++) {
-		bool other = str_eq(r->rule, S("@always-c")) && !str_ends(e->l.path, S(".c"));
+		bool other = str_eq(r->rule, S("@overload")) ||
+			     (str_eq(r->rule, S("@always-c")) && !str_ends(e->l.path, S(".c")));
 		if (!r->text.n || r->arg != given + 1 || other)
 			continue;
 		struct str rule = str_starts(r->rule, S("@always")) ? S("@always") : r->rule;
@@ -103,11 +108,17 @@ void args_after(struct engine *e, const struct tok *t)
 		e->depth++;
 	struct frame *f = top(e);
 	if (e->pending && tok_is(&e->l, t, S("("))) {
+		size_t behind = e->ret->edits.n;
+		/* an edit of nothing, unless there are so many arguments */
+		if (str_eq(e->pending->rule, S("@overload")))
+			engine_replace(
+				e, e->prev.to, e->prev.to, S(""), names_find(S("@overload")));
 		*VEC_PUSH(e->a, &e->frames) = (struct frame){
 			.rule = e->pending,
 			.depth = e->depth,
 			.arg = 1,
 			.fresh = true,
+			.opening = behind,
 			.directive = e->l.directive.n != 0,
 		};
 		return;

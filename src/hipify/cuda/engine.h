@@ -16,7 +16,7 @@ struct frame {
 	bool fresh, open;             /* at the start of an argument; inside an open wrapper */
 	bool directive;               /* the call is part of a preprocessor line */
 	const struct arg_rule *wraps; /* the rule of the open wrapper */
-	size_t opening;               /* the edit that opened it */
+	size_t opening;               /* the edit that opened it, or that stands behind the name */
 };
 
 /* A member's declaration, and the attributes that its definition has. */

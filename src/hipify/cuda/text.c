@@ -297,7 +297,7 @@ static void add_head(struct engine *e, bool unit)
 	}
 	if (unit && !e->runtime_first)
 		buf_add(&b, S("#include <hip/hip_runtime.h>\n"));
-	if (unit)
+	if (str_ends(e->l.path, S(".cu"))) /* a source for HIP has HIP's names */
 		add_implied(e, &b);
 	if (e->adds && e->halves)
 		strs_put(e->a, &e->ret->gives, S("rocsmith/half.h"));

@@ -258,6 +258,9 @@ struct str hipify_lacks(struct arena *a, const struct untranslated *u)
 {
 	struct str why = u->suggestion;
 	bool name = str_chr(why, ' ') == why.n; /* one word is a similar name */
+	if (u->unsure)
+		return str_fmt(
+			a, "'%.*s' looks like a name of CUDA, but no table has it", STR(u->name));
 	return str_fmt(a, "'%.*s' has no counterpart in HIP%s%.*s", STR(u->name),
 		!why.n ? ""
 		: name ? "; near it: "
