@@ -17,6 +17,7 @@
 	"(?:[\"'`]|\\\\[\"u]|&[a-z0-9#]{2,5};|\\xc2[\\xab\\xbb]|\\xe2\\x80[\\x98-\\x9f\\xb9\\xba]" \
 	"|\\xe3\\x80[\\x8c\\x8d]"                                                                  \
 	"|\\x1b\\[[0-9;]*[mK]){0,4}"
+#define COLON "(?::|\xef\xbc\x9a)" /* also the wide one of Chinese and Japanese messages */
 /* The beginning of a message: of a line, or behind a time stamp, a name or a colour. */
 #define BEGIN "(?:^|[^A-Za-z0-9_])"
 
@@ -48,9 +49,10 @@ struct piece {
 };
 
 struct run {
-	char text[RUN_MAX]; /* ' ', '\t' and '\'' stand for GAP, GAP_OR_NOTHING and QUOTE */
-	double bits;        /* of the alternative that says least */
-	double discount;    /* for words that tell little, and for having many alternatives */
+	/* ' ', '\t', '\'' and '\f' stand for GAP, GAP_OR_NOTHING, QUOTE and COLON */
+	char text[RUN_MAX];
+	double bits;     /* of the alternative that says least */
+	double discount; /* for words that tell little, and for having many alternatives */
 	int blanks;
 };
 
@@ -186,8 +188,8 @@ static int class_size(const struct piece *p)
 {
 	int n = 0;
 	if (p->text[1] == '^' || memchr(p->text, '\'', p->n) || memchr(p->text, ' ', p->n) ||
-		memchr(p->text, '<', p->n) || memchr(p->text, '&', p->n) ||
-		memchr(p->text + 1, '[', p->n - 1))
+		memchr(p->text, ':', p->n) || memchr(p->text, '<', p->n) ||
+		memchr(p->text, '&', p->n) || memchr(p->text + 1, '[', p->n - 1))
 		return 0;
 	for (size_t i = 1; i + 1 < p->n; i++, n++) {
 		unsigned char c = (unsigned char)p->text[i];
@@ -273,7 +275,7 @@ static bool add_piece(struct run *r, const struct piece *p)
 		if (strchr("'<>&", p->c))
 			return false;
 		append(r, "\\", strchr("\\^$.|?*+()[]{}", p->c) != NULL);
-		append(r, &p->c, 1);
+		append(r, p->c == ':' ? "\f" : &p->c, 1);
 		bits = bits_of(p->c);
 	} else {
 		int size = class_size(p);
@@ -351,7 +353,7 @@ static void best_of(const struct branch *branches, size_t n, struct run *ret)
 	free(r);
 }
 
-/* Writes the text with GAP and, if quotes, QUOTE in their places. */
+/* Writes the text with GAP, COLON and, if quotes, QUOTE in their places. */
 static bool spell_out(const char *text, bool quotes, char *out, size_t room)
 {
 	size_t n = 0;
@@ -362,6 +364,8 @@ static bool spell_out(const char *text, bool quotes, char *out, size_t room)
 			as = GAP;
 		else if (!in_class && *text == '\t')
 			as = GAP_OR_NOTHING;
+		else if (!in_class && *text == '\f')
+			as = COLON;
 		else if (!in_class && quotes && *text == '\'')
 			as = QUOTE;
 		size_t more = strlen(as);

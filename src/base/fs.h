@@ -135,7 +135,8 @@ enum {
 	FS_EXACT = 1 << 16,      /* exactly this mode, whatever the umask */
 	FS_IF_CHANGED = 1 << 17, /* keep the file and its mtime if it already has the content */
 	FS_THROUGH = 1 << 18,    /* write into links, devices and pipes, as a shell does */
-	/* Neither atomic nor synced, for hundreds of new files that no one reads yet; the default mode is 0666. */
+	/* Neither atomic nor synced, for hundreds of new files that no one reads yet; the default mode is 0666. A struct
+	 * fs_out is not synced with it. */
 	FS_LOOSE = 1 << 19,
 };
 /* Creates or replaces path atomically, unless a flag says otherwise. E_IO if path is a device, a pipe or a
@@ -156,6 +157,7 @@ struct fs_out {
 	const char *name;  /* the last component of path */
 	uint64_t offset;   /* bytes written */
 	struct err *first; /* sticky */
+	bool loose;        /* commit does not sync */
 };
 
 MUST_USE struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode);

@@ -52,7 +52,7 @@ struct err *fs_may_replace(struct str path)
 struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
 {
 	FS_AT(at);
-	*o = (struct fs_out){.fd = -1, .dir = -1};
+	*o = (struct fs_out){.fd = -1, .dir = -1, .loose = mode & FS_LOOSE};
 	TRY(fs_reach(path, &at));
 	TRY(fs_may_replace(path));
 	o->path = xmalloc(path.n + 1);
@@ -197,14 +197,14 @@ struct err *fs_out_commit(struct fs_out *o)
 {
 	struct err *e = o->first;
 	o->first = NULL;
-	if (!e && fsync(o->fd) < 0)
+	if (!e && !o->loose && fsync(o->fd) < 0)
 		e = err_errno("cannot sync '%s'", o->path);
 	if (!e && (o->tmp ? renameat(o->dir, o->tmp, o->dir, o->name) : name_it(o)) < 0)
 		e = err_errno("cannot put the new '%s' in its place", o->path);
 	if (!e) {
 		free(o->tmp);
 		o->tmp = NULL;
-		if (fsync(o->dir) < 0 && errno != EINVAL)
+		if (!o->loose && fsync(o->dir) < 0 && errno != EINVAL)
 			e = err_errno("cannot sync the folder of '%s'", o->path);
 	}
 	fs_out_abandon(o);

@@ -76,7 +76,7 @@ static struct err *take_object(void *user, const struct devcode_file *f,
 	if (!t->tree.n)
 		return NULL;
 	CLEANUP(fs_out_abandon) struct fs_out out = {.fd = -1, .dir = -1};
-	TRY(fs_out_open(&out, path_join(t->a, t->tree, x->file), 0666));
+	TRY(fs_out_open(&out, path_join(t->a, t->tree, x->file), 0666 | FS_LOOSE));
 	TRY(bytes_copy(src, 0, src->size, &out));
 	return fs_out_commit(&out);
 }
@@ -115,6 +115,7 @@ struct err *kernels_extract(struct arena *a, const struct strs *paths, struct ta
 	t->tree = s.tree;
 	struct err *e = fs_mkdirs(s.tree);
 	e = e ? e : take_all(t, paths);
+	e = e ? e : fs_sync_all(s.tree); /* once, and not each of 100,000 files */
 	e = e ? e : check_absent(t);
 	e = e ? e : fs_stage_commit(&s, S(""));
 	return err_join(e, fs_stage_end(&s));

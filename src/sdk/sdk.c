@@ -162,7 +162,7 @@ struct err *sdk_remove(struct arena *a, struct str name)
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
 	if (there)
 		TRY(fs_hold(dir, FS_HOLD_ALONE));
-	/* The SDK goes last, since it was looked for above: a run that was killed can be repeated. */
+	/* The SDK goes last: as long as it is found, a run that was killed can be repeated. */
 	TRY(fs_remove_tree(cache));
 	TRY(fs_remove_tree(stage));
 	return there ? fs_retire(dir, S(""), &freed) : fs_remove_tree(gone);

@@ -195,6 +195,8 @@ if root sid python3-venv python3-pip pipx; then
 	same 'pipx in sid' sid /root/.local/bin/rocsmith
 	[ -L sid/root/.local/share/man/man1/rocsmith.1 ] || no 'pipx shows the man pages'
 	same 'uvx in sid' sid ./uv -q tool run --offline --from "$whl" rocsmith
+	# there is no Python and no C++ in there: those of the SDK are used, which cannot be fetched without a network
+	"$ROCSMITH" sdk install debian --suite sid --components compiler,python,hiprand >log 2>&1 || no 'the SDK is completed'
 	inside sid --bind "$ROCSMITH_HOME" /srv env ROCSMITH_HOME=/srv /root/.local/bin/rocsmith build montecarlo --sdk debian-sid \
 		--gpu gfx1201 --build-dir b-sid -o out >log 2>&1 || no 'a project is built in sid'
 	ok 'a project is built in sid'

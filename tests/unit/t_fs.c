@@ -212,6 +212,26 @@ static void abandoned_files_leave_nothing(void **state)
 	test_dir_remove(dir);
 }
 
+static void loose_files_are_not_synced(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	uint64_t calls[2];
+	for (unsigned i = 0; i < 2; i++) {
+		struct fs_out o;
+		struct str path = path_join(&a, dir, i ? S("loose") : S("synced"));
+		fault_arm(0, 0);
+		assert_ok(fs_out_open(&o, path, i ? 0644 | FS_LOOSE : 0644));
+		fs_out_write(&o, "x", 1);
+		assert_ok(fs_out_commit(&o));
+		calls[i] = fault_calls();
+		test_has(path, "x");
+	}
+	assert_int_equal(calls[0] - calls[1], 2); /* the file's sync and its folder's */
+	test_dir_remove(dir);
+}
+
 static void full_disks_are_told(void **state)
 {
 	(void)state;
@@ -747,6 +767,7 @@ int main(void)
 		cmocka_unit_test(walks_go_in_order_and_do_not_follow_links),
 		cmocka_unit_test(links_are_replaced_and_read),
 		cmocka_unit_test(abandoned_files_leave_nothing),
+		cmocka_unit_test(loose_files_are_not_synced),
 		cmocka_unit_test(full_disks_are_told),
 		cmocka_unit_test(looking_may_find_nothing),
 		cmocka_unit_test(names_are_exchanged_and_scratch_is_written),

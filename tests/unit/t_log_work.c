@@ -185,6 +185,19 @@ static void one_word_fills_a_log(void **state)
 	}
 }
 
+/* Most of a log are the commands of a build. None is compared with an expression: that takes longer than to look for words. */
+static void commands_of_a_build_are_not_compared(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str lines = S("[7/99] /opt/rocm/llvm/bin/clang++ -DUSE_ROCM -Werror=return-type "
+			     "-Wno-error=format "
+			     "-fno-math-errno --offload-arch=gfx1100 -c "
+			     "aten/src/ATen/native/hip/Sort.hip -o Sort.hip.o\n"
+			     "Sort.hip:12:7: warning: ignoring return value [-Wunused-result]\n");
+	assert_true(work_of(&a, repeated(&a, lines, false, S(""), LOG)) < LOG / 16);
+}
+
 static void interrupt(int sig)
 {
 	(void)sig;
@@ -216,6 +229,7 @@ int main(void)
 		cmocka_unit_test(an_expression_takes_steps_in_proportion_to_the_text),
 		cmocka_unit_test(a_log_takes_work_in_proportion_to_its_length),
 		cmocka_unit_test(one_word_fills_a_log),
+		cmocka_unit_test(commands_of_a_build_are_not_compared),
 		cmocka_unit_test(a_signal_ends_it_in_the_middle_of_a_block), /* stays interrupted */
 	};
 	return cmocka_run_group_tests(tests, compile_patterns, free_patterns);
