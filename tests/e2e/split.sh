@@ -111,7 +111,7 @@ text = z.read("kern-1.0+rocm7.2.dist-info/variant.json").decode()
 assert text == open("variants/kern-1.0+rocm7.2-variants.json").read()
 values = json.loads(text)["variants"]["rocm"]["amd"]["gfx_arch"]
 assert json.loads(text)["default-priorities"] == {"namespace": ["amd"]}
-assert values == sorted(["gfx803", "gfx90a", "gfx1201"] + [f"gfx11{n}" for n in ("00", "01", "02", "03", "50", "51", "52", "53")]), values
+assert values == sorted(["gfx803", "gfx90a", "gfx1201"] + [f"gfx11{n}" for n in ("00", "01", "02", "03", "50", "51", "52", "53", "54")]), values
 wanted = {}
 for line in email.message_from_bytes(z.read("kern-1.0+rocm7.2.dist-info/METADATA")).get_all("Requires-Dist"):
     m = re.match(r'amd-kern-device-(\S+) == 1.0\+rocm7.2; "amd :: gfx_arch :: (\w+)" in variant_properties$', line)
@@ -185,7 +185,7 @@ for folder in sys.argv[1:]:
         assert known[name] == version.strip() == "1.0+rocm7.2", (who, line)
     names = {n[len("amd-kern-device-"):] for n in known if n != "kern"}
     assert names == {"gfx803", "gfx90a", "gfx11-generic", "gfx1100", "gfx1201", "gfx11", "gfx110x", "gfx12-0"} | ({"all"} if folder == "plain" else set()), names
-    covered = ["gfx" + n for n in ("1101", "1102", "1103", "1150", "1151", "1152", "1153")]
+    covered = ["gfx" + n for n in ("1101", "1102", "1103", "1150", "1151", "1152", "1153", "1154")]
     assert set(extras) == {f"device-{n}" for n in ["gfx803", "gfx90a", "gfx11-generic", "gfx1100", "gfx1201", "all"] + covered}, extras
     for gpu in covered:
         more = {"gfx11", "gfx110x"} if gpu < "gfx115" else {"gfx11"}

@@ -180,6 +180,20 @@ static void needed_libraries_are_said_once(void **state)
 
 #define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
 
+/* What is said of a wheel with this bundle, of which code for a GPU is required. */
+static struct str told_of_bundle(struct arena *a, struct str bundle, const char *require)
+{
+	struct str dir = test_dir(a);
+	struct fx_wheel w = {.files = {{.name = "k.hipfb", .content = bundle}}};
+	struct verify_options o = {0};
+	struct strs list = {0};
+	strs_add(a, &list, str_from(require));
+	assert_ok(targets_parse(a, &list, &o.require));
+	struct str ret = told(a, fx_write(a, dir, w), o);
+	test_dir_remove(dir);
+	return ret;
+}
+
 static void targets_are_said_by_name(void **state)
 {
 	(void)state;
@@ -196,7 +210,6 @@ static void targets_are_said_by_name(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ARENA(a);
-		struct str dir = test_dir(&a);
 		const struct fx_entry e[] = {
 			{.id = ID("gfx90a"),
 				.bytes = fx_code_object(
@@ -208,19 +221,12 @@ static void targets_are_said_by_name(void **state)
 				.bytes = fx_code_object(&a, (struct fx_object){.flags = 0x54c})},
 			{.id = ID("gfx1201"),
 				.bytes = fx_code_object(&a, (struct fx_object){.flags = 0x4e})}};
-		struct fx_wheel w = {
-			.files = {{.name = "k.hipfb", .content = fx_bundle(&a, e, 4, 4096)}}};
-		struct verify_options o = {0};
-		struct strs list = {0};
-		strs_add(&a, &list, str_from(cases[i].require));
-		assert_ok(targets_parse(&a, &list, &o.require));
-		assert_str(told(&a, fx_write(&a, dir, w), o),
+		assert_str(told_of_bundle(&a, fx_bundle(&a, e, 4, 4096), cases[i].require),
 			str_fmt(&a,
 				"device-no-kernel k.hipfb: 2 code objects without any kernel: "
 				"gfx1201, gfx942\n%s",
 				cases[i].want)
 				.p);
-		test_dir_remove(dir);
 	}
 }
 
@@ -241,7 +247,6 @@ static void spirv_stands_in(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ARENA(a);
-		struct str dir = test_dir(&a);
 		const struct fx_entry e[] = {
 			{.id = ID("gfx90a"),
 				.bytes = fx_code_object(
@@ -252,14 +257,8 @@ static void spirv_stands_in(void **state)
 			{.id = "hipv4-spirv64-amd-amdhsa--amdgcnspirv",
 				.bytes = fx_spirv(&a, (const char *const[]){"one", "two", NULL})},
 		};
-		struct fx_wheel w = {
-			.files = {{.name = "k.hipfb", .content = fx_bundle(&a, e, 3, 4096)}}};
-		struct verify_options o = {0};
-		struct strs list = {0};
-		strs_add(&a, &list, str_from(cases[i].require));
-		assert_ok(targets_parse(&a, &list, &o.require));
-		assert_str(told(&a, fx_write(&a, dir, w), o), cases[i].want);
-		test_dir_remove(dir);
+		assert_str(told_of_bundle(&a, fx_bundle(&a, e, 3, 4096), cases[i].require),
+			cases[i].want);
 	}
 }
 
