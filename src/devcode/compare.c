@@ -8,9 +8,12 @@
 
 void scan_say(struct scan *s, const char *id, const char *fmt, ...)
 {
-	ARENA(tmp);
-	FORMAT(text, &tmp, fmt);
-	finding_note(s->a, &s->out->findings, id, s->file->path, "%.*s", STR(text));
+	struct finding *f =
+		finding_add(s->a, &s->out->findings, id, finding_severity(id), s->file->path);
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(s->a, f, fmt, ap);
+	va_end(ap);
 }
 
 void scan_damage(struct scan *s, const char *id, struct err *e)

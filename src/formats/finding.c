@@ -76,14 +76,19 @@ void finding_say(struct arena *a, struct finding *f, const char *fmt, ...)
 	va_end(ap);
 }
 
+enum severity finding_severity(const char *id)
+{
+	const struct finding_row *row = finding_rows;
+	while (row->id && !str_eq(str_from(row->id), str_from(id)))
+		row++;
+	return row->severity;
+}
+
 struct finding *finding_note(struct arena *a, struct findings *list, const char *id,
 	struct str path, const char *fmt, ...)
 {
 	va_list ap;
-	const struct finding_row *row = finding_rows;
-	while (row->id && !str_eq(str_from(row->id), str_from(id)))
-		row++;
-	struct finding *f = finding_add(a, list, id, row->severity, path);
+	struct finding *f = finding_add(a, list, id, finding_severity(id), path);
 	va_start(ap, fmt);
 	finding_vsay(a, f, fmt, ap);
 	va_end(ap);

@@ -39,6 +39,7 @@ struct finding_row { /* a row of data/findings.def */
 	const char *meaning;
 };
 extern const struct finding_row finding_rows[]; /* an empty one ends them */
+enum severity finding_severity(const char *id); /* the usual one */
 /* Adds a finding with that severity, and a message; path and texts are copied to a. Beyond the limit, the returned finding
  * has no id and is in no list, and its texts are dropped. */
 struct finding *finding_note(struct arena *a, struct findings *list, const char *id,

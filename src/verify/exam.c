@@ -6,10 +6,13 @@ enum { MAX_TEXT = 4 << 20, ROW = 128 /* bytes of a row of RECORD, without the na
 struct finding *verdict_say(struct arena *a, struct verdict *v, enum verify_id id,
 	struct str member, const char *fmt, ...)
 {
-	ARENA(tmp);
-	FORMAT(text, &tmp, fmt);
-	return finding_note(a, &v->findings, finding_rows[id].id, member.n ? member : v->path,
-		"%.*s", STR(text));
+	struct finding *f = finding_add(a, &v->findings, finding_rows[id].id,
+		finding_rows[id].severity, member.n ? member : v->path);
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(a, f, fmt, ap);
+	va_end(ap);
+	return f;
 }
 
 struct str exam_path(struct exam *x, const char *name)
