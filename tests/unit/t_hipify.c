@@ -442,67 +442,6 @@ static void what_need_not_be_compiled_is_no_certain_stop(void **state)
 	check_certain("int x = cudaUnheardOf(1);", false);
 }
 
-static void sources_that_compare_get_the_header_for_it(void **state)
-{
-	(void)state;
-	ARENA(a);
-	static const char *const head =
-		"#include <hip/hip_runtime.h>\n#include <rocsmith/minmax.h>\n";
-	static const char *const none[] = {"x = std::min(1, 2);", "x = fmin(1, 2);",
-		"x = a.max(1);", "x = p->max(1);", "int min;",
-		"#include <rocsmith/minmax.h>\nx = min(1, 2);"};
-	struct hipify_context c = {.by_name = {.a = &a}, .calls = hipify_calls(S("max(1, 2)"))};
-	struct hipify_text t;
-	assert_ok(hipify_text(&a, S("x = min(n - 1, i);"), S("t.cu"), NULL, &t));
-	assert_str(t.text, str_fmt(&a, "%sx = min(n - 1, i);", head).p);
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
-		assert_ok(hipify_text(&a, str_from(none[i]), S("t.cu"), NULL, &t));
-		assert_str(t.text, str_fmt(&a, "#include <hip/hip_runtime.h>\n%s", none[i]).p);
-	}
-	/* a header of the project calls it */
-	assert_ok(hipify_text(&a, S("#include \"own.h\"\n"), S("t.cu"), &c, &t));
-	assert_str(t.text, str_fmt(&a, "%s#include \"own.h\"\n", head).p);
-	assert_ok(hipify_text(&a, S("int x;\n"), S("t.cu"), &c, &t));
-	assert_str(t.text, "#include <hip/hip_runtime.h>\nint x;\n");
-	assert_ok(hipify_text(&a, S("x = max(1, 2);"), S("t.h"), NULL, &t));
-	assert_str(t.text, "x = max(1, 2);");
-	/* what was written for HIP has HIP's */
-	assert_ok(hipify_text(&a, S("x = max(1, 2);"), S("t.hip"), NULL, &t));
-	assert_str(t.text, "#include <hip/hip_runtime.h>\nx = max(1, 2);");
-}
-
-/* CUDA's runtime includes the standard's headers, HIP's of ROCm 7 does not. */
-static void sources_include_what_nvcc_does(void **state)
-{
-	(void)state;
-	ARENA(a);
-	static const char *const has[] = {"#include <cassert>\nvoid f() { assert(1); }",
-		"#include <assert.h>\nvoid f() { assert(1); }", "static_assert(1);", "x.memset(1);",
-		"std::memcpy(p, q, 1);", "own_printf(1);"};
-	struct hipify_context c = {
-		.by_name = {.a = &a}, .calls = hipify_calls(S("assert(p); memcpy(p, q, 1);"))};
-	struct hipify_text t;
-	assert_ok(hipify_text(&a,
-		S("#include <cuda_runtime.h>\nvoid f() { assert (memset(p, 0, 1)); printf(\"\"); "
-		  "}"),
-		S("t.cu"), NULL, &t));
-	assert_str(t.text, "#include <assert.h>\n#include <stdio.h>\n#include <string.h>\n"
-			   "#include <hip/hip_runtime.h>\n"
-			   "void f() { assert (memset(p, 0, 1)); printf(\"\"); }");
-	assert_int_equal(t.gives.n, 0);
-	for (size_t i = 0; i < sizeof(has) / sizeof(*has); i++) {
-		assert_ok(hipify_text(&a, str_from(has[i]), S("t.cu"), NULL, &t));
-		assert_str(t.text, str_fmt(&a, "#include <hip/hip_runtime.h>\n%s", has[i]).p);
-	}
-	/* a header of the project calls them */
-	assert_ok(hipify_text(&a, S("#include \"own.h\"\n"), S("t.cu"), &c, &t));
-	assert_str(t.text,
-		"#include <hip/hip_runtime.h>\n#include <assert.h>\n#include <string.h>\n"
-		"#include \"own.h\"\n");
-	assert_ok(hipify_text(&a, S("assert(1);"), S("t.h"), &c, &t));
-	assert_str(t.text, "assert(1);");
-}
-
 static void guards_and_tags_of_types_are_those_of_hip(void **state)
 {
 	(void)state;
@@ -795,8 +734,6 @@ int main(void)
 		cmocka_unit_test(inline_ptx_is_reported),
 		cmocka_unit_test(inline_ptx_with_a_counterpart_becomes_cpp),
 		cmocka_unit_test(what_need_not_be_compiled_is_no_certain_stop),
-		cmocka_unit_test(sources_that_compare_get_the_header_for_it),
-		cmocka_unit_test(sources_include_what_nvcc_does),
 		cmocka_unit_test(guards_and_tags_of_types_are_those_of_hip),
 		cmocka_unit_test(launches_may_have_blanks_in_their_brackets),
 		cmocka_unit_test(launches_of_kernels_by_kernels_are_reported),

@@ -156,8 +156,10 @@ static void launch_brackets(struct engine *e, const struct tok *t)
 	if ((c != '<' && c != '>') || !tok_in(&e->l, second, "<>") || !tok_in(&e->l, first, "<>") ||
 		e->l.s.p[second->from] != c || e->l.s.p[first->from] != c)
 		return;
+	enum { NEAR = 256 };
+	size_t near = first->from > NEAR ? first->from - NEAR : 0;
 	struct tok next = engine_peek(e);
-	struct str before = str_trim(str_sub(e->l.s, 0, first->from));
+	struct str before = str_trim(str_sub(e->l.s, near, first->from));
 	bool opens = c == '<' && !str_ends(before, S("operator"));
 	bool closes = c == '>' && e->launch_depth == e->depth + 1 && tok_is(&e->l, &next, S("("));
 	if (!opens && !closes)
@@ -241,26 +243,21 @@ static const struct {
 		"string.h", "cstring"},
 };
 
-static bool calls(struct str text, const char *name)
-{
-	const struct str word = str_from(name);
-	for (size_t at = 0; (at += str_find(str_sub(text, at, text.n), word)) < text.n; at++) {
-		size_t end = at + word.n;
-		while (end < text.n && text.p[end] == ' ')
-			end++;
-		if (end < text.n && text.p[end] == '(' &&
-			(!at || (!cxx_word_char(text.p[at - 1]) && !strchr(":.>", text.p[at - 1]))))
-			return true;
-	}
-	return false;
-}
-
 unsigned hipify_calls(struct str text)
 {
 	unsigned ret = 0;
-	for (unsigned i = 0; i < sizeof(implied) / sizeof(implied[0]); i++)
-		for (const char *const *w = implied[i].words; *w && !(ret >> i & 1); w++)
-			ret |= (unsigned)calls(text, *w) << i;
+	for (size_t at = 0; (at += str_chr(str_sub(text, at, text.n), '(')) < text.n; at++) {
+		size_t from, end = at;
+		while (end && text.p[end - 1] == ' ')
+			end--;
+		for (from = end; from && cxx_word_char(text.p[from - 1]);)
+			from--;
+		if (from && strchr(":.>", text.p[from - 1]))
+			continue;
+		for (unsigned i = 0; i < sizeof(implied) / sizeof(implied[0]); i++)
+			ret |= (unsigned)str_is_one_of(str_sub(text, from, end), implied[i].words)
+			       << i;
+	}
 	return ret;
 }
 
