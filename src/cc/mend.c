@@ -89,23 +89,19 @@ static struct err *mend_place(struct arena *a, struct str dir, const struct mess
 
 /* ---- names of CUDA ---- */
 
-/* Adds the header that defines this name of CUDA as HIP's: the runtime's, or that of a library by the name's beginning. */
-static struct err *add_definition(
-	struct arena *a, const struct cc *cc, struct str name, struct strs *io_headers)
+/* Adds the header of this library if it defines one of these names of CUDA as HIP's. */
+static struct err *add_definition(struct arena *a, const struct cc *cc, const struct know_cuda *of,
+	const struct strs *names, struct strs *io_headers)
 {
-	struct know_cudas cudas;
-	struct strs of = {0};
-	know_cuda_libraries(a, &cudas);
-	strs_add(a, &of, S("hip"));
-	VEC_EACH (const struct know_cuda, k, &cudas)
-		if (str_starts(str_lower(a, name), str_lower(a, k->name)))
-			strs_put(a, &of, k->hip);
-	VEC_EACH (const struct str, o, &of) {
-		struct str text, path = str_fmt(a, "%.*s/cuda/include/rocsmith/cuda/%.*s.h",
-					 STR(cc->dir), STR(*o));
-		TRY(fs_read_opt(a, path, MAX_TEXT, &text));
-		if (str_contains(text, str_fmt(a, "#define %.*s ", STR(name))) ||
-			str_contains(text, str_fmt(a, "#define %.*s(", STR(name))))
+	struct str text = {0}, path = str_fmt(a, "%.*s/cuda/include/rocsmith/cuda/%.*s.h",
+				       STR(cc->dir), STR(of->hip));
+	VEC_EACH (const struct str, name, names) {
+		if (!str_starts(str_lower(a, *name), str_lower(a, of->name)))
+			continue;
+		if (!text.p)
+			TRY(fs_read_opt(a, path, MAX_TEXT, &text));
+		if (str_contains(text, str_fmt(a, "#define %.*s ", STR(*name))) ||
+			str_contains(text, str_fmt(a, "#define %.*s(", STR(*name))))
 			strs_put(a, io_headers, path);
 	}
 	return NULL;
@@ -118,15 +114,21 @@ static struct err *mend_names(struct arena *a, const struct cc *cc, const struct
 	static const char *const begins[] = {
 		"use of undeclared identifier '", "unknown type name '", NULL};
 	struct str line;
-	struct strs headers = {0};
+	struct strs names = {0}, headers = {0};
+	struct know_cudas cudas;
 	while (str_next(&said, '\n', &line)) {
 		struct message m;
 		bool error = message_parse(line, &m) && str_eq(m.kind, S("error"));
 		if (!error || !str_starts_one_of(m.text, begins))
 			continue;
 		struct str name = str_sub(m.text, str_chr(m.text, '\'') + 1, m.text.n);
-		TRY(add_definition(a, cc, str_sub(name, 0, str_chr(name, '\'')), &headers));
+		strs_put(a, &names, str_sub(name, 0, str_chr(name, '\'')));
 	}
+	know_cuda_libraries(a, &cudas);
+	/* the runtime's header, then those of libraries by the name's beginning */
+	TRY(add_definition(a, cc, &(struct know_cuda){.hip = S("hip")}, &names, &headers));
+	VEC_EACH (const struct know_cuda, k, &cudas)
+		TRY(add_definition(a, cc, k, &names, &headers));
 	VEC_EACH (const struct str, h, &headers)
 		if (!strs_has(args, *h))
 			STRS_ADD(a, ret, S("-include"), *h);
