@@ -228,8 +228,63 @@ ROCSMITH_COMPARED(ges, signed, >=)
 ROCSMITH_COMPARED(gts, signed, >)
 ROCSMITH_COMPARED(les, signed, <=)
 ROCSMITH_COMPARED(lts, signed, <)
+ROCSMITH_PACKED(avgs, packed, signed, (x + y + (x + y >= 0)) >> 1)
 #undef ROCSMITH_COMPARED
 #undef ROCSMITH_PACKED
+
+/* The largest or smallest of three numbers, or of a sum and a number; _relu: not below 0. And of each part of packed ones. */
+#define ROCSMITH_OF3(NAME, KIND, T, FIRST, OPERATOR)                                               \
+	static __device__ inline T rocsmith_vi##NAME##_##KIND(T a, T b, T c)                       \
+	{                                                                                          \
+		T x = static_cast<T>(FIRST);                                                       \
+		return x OPERATOR c ? x : c;                                                       \
+	}
+#define ROCSMITH_OF3_RELU(NAME, KIND, T)                                                           \
+	static __device__ inline T rocsmith_vi##NAME##_##KIND##_relu(T a, T b, T c)                \
+	{                                                                                          \
+		T x = rocsmith_vi##NAME##_##KIND(a, b, c);                                         \
+		return x > 0 ? x : 0;                                                              \
+	}
+#define ROCSMITH_OF3_PACKED(NAME, KIND, PART)                                                      \
+	static __device__ inline unsigned rocsmith_vi##NAME##_##KIND##x2(unsigned a, unsigned b, unsigned c) \
+	{                                                                                          \
+		unsigned low = static_cast<unsigned short>(rocsmith_vi##NAME##_##PART(a, b, c));   \
+		return low | static_cast<unsigned>(rocsmith_vi##NAME##_##PART(a >> 16, b >> 16, c >> 16)) << 16; \
+	}
+#define ROCSMITH_OF3_KINDS(NAME, SIGNED, UNSIGNED, OPERATOR)                                       \
+	ROCSMITH_OF3(NAME, s32, int, SIGNED, OPERATOR)                                             \
+	ROCSMITH_OF3(NAME, u32, unsigned, UNSIGNED, OPERATOR)                                      \
+	ROCSMITH_OF3(NAME, s16, short, UNSIGNED, OPERATOR)                                         \
+	ROCSMITH_OF3(NAME, u16, unsigned short, UNSIGNED, OPERATOR)                                \
+	ROCSMITH_OF3_RELU(NAME, s32, int)                                                          \
+	ROCSMITH_OF3_RELU(NAME, s16, short)                                                        \
+	ROCSMITH_OF3_PACKED(NAME, s16, s16)                                                        \
+	ROCSMITH_OF3_PACKED(NAME, u16, u16)                                                        \
+	static __device__ inline unsigned rocsmith_vi##NAME##_s16x2_relu(unsigned a, unsigned b, unsigned c) \
+	{                                                                                          \
+		unsigned low = static_cast<unsigned short>(rocsmith_vi##NAME##_s16_relu(a, b, c)); \
+		return low | static_cast<unsigned>(rocsmith_vi##NAME##_s16_relu(a >> 16, b >> 16, c >> 16)) << 16; \
+	}
+#define ROCSMITH_SUM static_cast<unsigned>(a) + static_cast<unsigned>(b)
+ROCSMITH_OF3_KINDS(addmax, ROCSMITH_SUM, ROCSMITH_SUM, >)
+ROCSMITH_OF3_KINDS(addmin, ROCSMITH_SUM, ROCSMITH_SUM, <)
+ROCSMITH_OF3_KINDS(max3, a > b ? a : b, a > b ? a : b, >)
+ROCSMITH_OF3_KINDS(min3, a < b ? a : b, a < b ? a : b, <)
+#undef ROCSMITH_SUM
+#undef ROCSMITH_OF3_KINDS
+#undef ROCSMITH_OF3_PACKED
+#undef ROCSMITH_OF3_RELU
+#undef ROCSMITH_OF3
+#define ROCSMITH_OF2_RELU(NAME, KIND, T)                                                           \
+	static __device__ inline T rocsmith_vi##NAME##_##KIND##_relu(T a, T b)                     \
+	{                                                                                          \
+		return rocsmith_vi##NAME##3_##KIND##_relu(a, b, b);                                \
+	}
+ROCSMITH_OF2_RELU(max, s32, int)
+ROCSMITH_OF2_RELU(min, s32, int)
+ROCSMITH_OF2_RELU(max, s16x2, unsigned)
+ROCSMITH_OF2_RELU(min, s16x2, unsigned)
+#undef ROCSMITH_OF2_RELU
 
 /* The sum of the absolute differences of the parts. */
 #define ROCSMITH_SAD(NAME)                                                                         \
@@ -261,7 +316,68 @@ static __device__ inline unsigned rocsmith_dp4a(unsigned a, unsigned b, unsigned
 	return sum;
 }
 
-/* ---- rounding: down (rd), up (ru), toward zero (rz) ---- */
+/* Two numbers of 16 bits by the lower or upper two of 8. */
+template <int FIRST, typename W, typename B, typename T> static __device__ inline T rocsmith_dp2a(unsigned a, unsigned b, T sum)
+{
+	for (int i = 0; i < 2; i++)
+		sum += static_cast<W>(a >> 16 * i) * static_cast<B>(b >> (FIRST + 8 * i));
+	return sum;
+}
+
+template <typename TO, typename T> static __device__ inline TO rocsmith_bits_of(T x)
+{
+	static_assert(sizeof(TO) == sizeof(T), "all bits of a value are its value");
+	TO y;
+	__builtin_memcpy(&y, &x, sizeof(y));
+	return y;
+}
+
+#define ROCSMITH_DOTS(W, B, W2, B4, T)                                                             \
+	static __device__ inline T rocsmith_dp2a_lo(T a, T b, T sum) { return rocsmith_dp2a<0, W, B>(unsigned(a), unsigned(b), sum); } \
+	static __device__ inline T rocsmith_dp2a_hi(T a, T b, T sum) { return rocsmith_dp2a<16, W, B>(unsigned(a), unsigned(b), sum); } \
+	static __device__ inline T rocsmith_dp2a_lo(W2 a, B4 b, T sum) { return rocsmith_dp2a_lo(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum); } \
+	static __device__ inline T rocsmith_dp2a_hi(W2 a, B4 b, T sum) { return rocsmith_dp2a_hi(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum); } \
+	static __device__ inline T rocsmith_dp4a(B4 a, B4 b, T sum) { return rocsmith_dp4a(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum); }
+ROCSMITH_DOTS(short, signed char, short2, char4, int)
+ROCSMITH_DOTS(unsigned short, unsigned char, ushort2, uchar4, unsigned)
+#undef ROCSMITH_DOTS
+
+/* ---- rounding: down (rd), up (ru), toward zero (rz), to the nearest, of two to the even (rn) ---- */
+
+enum { ROCSMITH_DOWN = -1, ROCSMITH_ZERO, ROCSMITH_UP, ROCSMITH_NEAREST };
+
+/* An integer as CUDA has it of a number: rounded first, then brought into the type's range. HIP leaves open what is out of it. */
+template <typename T, int TO, typename F> static __host__ __device__ inline T rocsmith_integer(F x)
+{
+	const bool is_signed = T(-1) < T(0);
+	const unsigned long long most = ~0ull >> (64 - 8 * static_cast<int>(sizeof(T)) + is_signed);
+	const T top = static_cast<T>(most), bottom = is_signed ? static_cast<T>(~most) : T(0);
+	F y = TO == ROCSMITH_DOWN ? __builtin_elementwise_floor(x) : TO == ROCSMITH_UP ? __builtin_elementwise_ceil(x) :
+		TO == ROCSMITH_ZERO ? __builtin_elementwise_trunc(x) : __builtin_elementwise_roundeven(x);
+	if (y != y)
+		return sizeof(T) == 8 ? static_cast<T>(1ull << 63) : T(0);
+	return y >= static_cast<F>(top) ? top : y <= static_cast<F>(bottom) ? bottom : static_cast<T>(y);
+}
+
+#define ROCSMITH_WHOLE(SUFFIX, TO)                                                                 \
+	static __device__ inline long long rocsmith_float2ll_##SUFFIX(float x) { return rocsmith_integer<long long, TO>(x); } \
+	static __device__ inline unsigned long long rocsmith_float2ull_##SUFFIX(float x) { return rocsmith_integer<unsigned long long, TO>(x); } \
+	static __device__ inline long long rocsmith_double2ll_##SUFFIX(double x) { return rocsmith_integer<long long, TO>(x); } \
+	static __device__ inline unsigned long long rocsmith_double2ull_##SUFFIX(double x) { return rocsmith_integer<unsigned long long, TO>(x); }
+ROCSMITH_WHOLE(rd, ROCSMITH_DOWN)
+ROCSMITH_WHOLE(rz, ROCSMITH_ZERO)
+ROCSMITH_WHOLE(ru, ROCSMITH_UP)
+ROCSMITH_WHOLE(rn, ROCSMITH_NEAREST)
+#undef ROCSMITH_WHOLE
+
+/* Within 0 and 1; 0 for NaN, which HIP 6.4 and 7.2 keep. */
+static __device__ inline float rocsmith_saturatef(float x) { return x > 0 ? x < 1 ? x : 1 : 0; }
+
+static __device__ inline double rocsmith_fdivide(double a, double b) { return a / b; }
+
+/* HIP's are NaN below about -8 (6.4 and 7.2). */
+template <typename T> static __device__ inline T rocsmith_cyl_bessel_i1(T x) { return x < 0 ? -cyl_bessel_i1(-x) : cyl_bessel_i1(x); }
+static __device__ inline float rocsmith_cyl_bessel_i1f(float x) { return x < 0 ? -cyl_bessel_i1f(-x) : cyl_bessel_i1f(x); }
 
 /* The neighbour of a rounded result in the direction of the exact one, where the rounding asks for it. */
 template <int TO, typename T> static __device__ inline T rocsmith_toward(T rounded, T exact_minus_rounded)

@@ -210,7 +210,9 @@ static void gather(struct cuda_run *r)
 	VEC_EACH (struct untranslated, u, &r->ret->untranslated)
 		u->certain = u->certain && (str_is_one_of(path_ext(u->path), sources) ||
 						   map_has(&included, path_base(u->path)));
-	/* Our own headers (data/rocsmith) that results include are written along with them. */
+	/* Our own headers (data/rocsmith) that results include are written along with them, and the one that they rest on. */
+	if (map_has(&given, S("rocsmith/half.h")))
+		map_put(&given, S("rocsmith/device.h"), r);
 	for (size_t i = 0; i < our_headers_count; i++) {
 		struct str path = str_fmt(r->a, "rocsmith/%s", our_headers_files[i]);
 		if (!map_get(&given, path))

@@ -1,0 +1,169 @@
+"""What translated device functions return, beside what CUDA's return on a GPU of NVIDIA (tests/data/cuda_values.txt).
+
+A source calls each function; rocsmith translates it, and HIP's clang compiles it for an AMD GPU as far as LLVM's language. That text
+is then compiled for this processor: it holds no more of the GPU than a few instructions, which a header here gives. So HIP's own
+functions run, and ours (data/rocsmith), without an AMD GPU. Usage: cuda_values.py ROCSMITH FOLDER GFX
+"""
+import ctypes
+import json
+import os
+import re
+import subprocess
+import sys
+
+SIZES = {"i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8,
+         "f16x2": 4, "bf16x2": 4, "f32x2": 8, "char4": 4, "uchar4": 4, "short2": 4, "ushort2": 4}
+NAMES = {"i8": "signed char", "u8": "unsigned char", "i16": "short", "u16": "unsigned short", "i32": "int", "u32": "unsigned",
+         "i64": "long long", "u64": "unsigned long long", "f16": "__half", "bf16": "__nv_bfloat16", "f32": "float", "f64": "double",
+         "f16x2": "__half2", "bf16x2": "__nv_bfloat162", "f32x2": "float2"}
+FRACTIONS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
+GPU = r"""
+#include <fenv.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+float gpu_rcp_f32(float x) { return 1 / x; }
+double gpu_rcp_f64(double x) { return 1 / x; }
+float gpu_rsq_f32(float x) { return 1 / sqrtf(x); }
+double gpu_rsq_f64(double x) { return 1 / sqrt(x); }
+float gpu_sqrt_f32(float x) { return sqrtf(x); }
+float gpu_exp2_f32(float x) { return exp2f(x); }
+float gpu_log_f32(float x) { return log2f(x); }
+void gpu_s_setreg(int which, int mode)
+{
+	static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+	fesetround(modes[mode & 3]); /* both fields of the register, of float and of double, alike */
+}
+/* A value of 16 bits is returned in the lower bits of the register of a float. */
+static float low(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+static uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+float __truncsfbf2(float x) { return low(x != x ? 0x7fc0 : (bits_of(x) + 0x7fff + (bits_of(x) >> 16 & 1)) >> 16); }
+float __truncdfbf2(double x)
+{
+	float y = (float)x;
+	if (x != x || y == x)
+		return __truncsfbf2(y);
+	if (fabs(y) > fabs(x))
+		y = nextafterf(y, 0);
+	return __truncsfbf2(low(bits_of(y) | 1));
+}
+"""
+
+
+def run(*command, **more):
+    r = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **more)
+    if r.returncode:
+        print(f"not ok {' '.join(command[:6])}: {r.stdout[-2000:]}")
+        sys.exit(1)
+    return r.stdout
+
+
+def read(path):
+    values, functions = {}, []
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            words = line.split()
+            if words[0] == "in":
+                values[words[1], int(words[2])] = [int(w, 16) for w in words[3:]]
+            elif words[0] == "out":
+                functions.append((words[1], words[2], words[3].split(","), int(words[4]), [int(w, 16) for w in words[5:]]))
+    return values, functions
+
+
+def source(functions, n):
+    text = "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <math.h>\n"
+    for i, (to, name, types, _, _) in enumerate(functions):
+        parameters = ", ".join(f"const {NAMES.get(t, t)} *a{j}" for j, t in enumerate(types))
+        call = ", ".join(f"a{j}[i]" for j in range(len(types)))
+        text += f'extern "C" __global__ void k{i}({parameters}, {NAMES.get(to, to)} *r) ' \
+                f"{{ for (int i = 0; i < {n}; i++) r[i] = {name}({call}); }}\n"
+    return text
+
+
+def for_this_processor(text):
+    """LLVM's text for an AMD GPU as one for x86-64."""
+    text = re.sub(r"^target datalayout.*$", "", text, flags=re.M)
+    text = re.sub(r"^target triple.*$", 'target triple = "x86_64-pc-linux-gnu"', text, flags=re.M)
+    text = re.sub(r"^attributes (#\d+) = .*$", r"attributes \1 = { nounwind }", text, flags=re.M)
+    text = re.sub(r",? ?addrspace\(\d+\)", "", text).replace("addrspacecast", "bitcast")
+    text = text.replace("amdgpu_kernel ", "").replace("immarg ", "").replace("i32 immarg", "i32")
+    text = re.sub(r"@llvm\.amdgcn\.([a-z0-9_.]+)", lambda m: "@gpu_" + m.group(1).replace(".", "_"), text)
+    # The GPU's conversions to 32 bits stay within the range.
+    kinds = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16"}
+    used = {}
+
+    def saturated(m):
+        name = f"@llvm.fpto{m.group(1)}i.sat.i32.{kinds[m.group(2)]}"
+        used[name] = m.group(2)
+        return f"= call i32 {name}({m.group(2)} {m.group(3)})"
+    text = re.sub(r"= fpto([su])i (float|double|half|bfloat) (\S+) to i32", saturated, text)
+    return text + "".join(f"declare i32 {name}({kind})\n" for name, kind in used.items() if f"declare i32 {name}(" not in text)
+
+
+def distance(kind, a, b, signs):
+    if kind not in FRACTIONS:
+        return a != b and sys.maxsize
+    bits = 8 * SIZES[kind]
+    magnitude = (1 << (bits - 1)) - 1
+    infinity = magnitude >> FRACTIONS[kind] << FRACTIONS[kind]
+    nan = [x & magnitude > infinity for x in (a, b)]
+    if any(nan):
+        return 0 if all(nan) else sys.maxsize
+    if not (a | b) & magnitude:
+        return 0 if a == b or not signs else 1
+    a, b = (x & magnitude if x <= magnitude else -(x & magnitude) for x in (a, b))
+    return abs(a - b)
+
+
+def differ(kind, a, b, signs):
+    if not kind.endswith("x2"):
+        return distance(kind, a, b, signs)
+    half = 4 * SIZES[kind]
+    return max(distance(kind[:-2], a >> at & ((1 << half) - 1), b >> at & ((1 << half) - 1), signs) for at in (0, half))
+
+
+def main():
+    rocsmith, folder, gpu = sys.argv[1:]
+    here = os.path.dirname(os.path.abspath(__file__))
+    values, functions = read(os.path.join(here, "../data/cuda_values.txt"))
+    n = len(functions[0][4])
+    os.chdir(folder)
+    with open("v.cu", "w", encoding="ascii") as f:
+        f.write(source(functions, n))
+    with open("gpu.c", "w", encoding="ascii") as f:
+        f.write(GPU)
+    told = json.loads(run(rocsmith, "hipify", "v.cu", "-o", "hip", "--json"))
+    if told["untranslated"]:
+        print("not ok names that stay:", told["untranslated"][:5])
+        sys.exit(1)
+    clang = (rocsmith, "sdk", "run", "--", "clang++")
+    run(*clang, "-x", "hip", "-std=c++17", "-w", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", f"--offload-arch={gpu}",
+        "--offload-device-only", "-S", "-emit-llvm", "-Ihip", "hip/v.hip", "-o", "v.ll")
+    with open("v.ll", encoding="utf-8") as f:
+        text = for_this_processor(f.read())
+    with open("x86.ll", "w", encoding="utf-8") as f:
+        f.write(text)
+    run(*clang, "-O1", "-mfma", "-mf16c", "-fPIC", "-c", "-Wno-override-module", "-Xclang", "-disable-llvm-passes", "x86.ll", "-o", "v.o")
+    run("gcc", "-O0", "-fPIC", "-shared", "v.o", "gpu.c", "-o", "v.so", "-lm")
+    library, c = ctypes.CDLL("./v.so"), ctypes.CDLL(None)
+    wrong = seen = 0
+    for i, (to, name, types, allowed, want) in enumerate(functions):
+        arguments = [b"".join(x.to_bytes(SIZES[t], "little") for x in values[t, j]) for j, t in enumerate(types)]
+        out = ctypes.create_string_buffer(n * SIZES[to])
+        library[f"k{i}"](*arguments, out)
+        c.fesetround(0)
+        for at in range(n):
+            got = int.from_bytes(out.raw[at * SIZES[to]:(at + 1) * SIZES[to]], "little")
+            seen += 1
+            # IEEE leaves open which zero is the larger one
+            if differ(to, got, want[at], not re.search("max|min", name)) > allowed:
+                wrong += 1
+                if wrong <= 20:
+                    print(f"{name}({', '.join('%x' % values[t, j][at] for j, t in enumerate(types))}): {got:x}, CUDA {want[at]:x} ({to})")
+    if wrong or seen < 20000:
+        print(f"not ok {wrong} of {seen} values are not CUDA's")
+        sys.exit(1)
+    print(f"ok {len(functions)} functions return what CUDA's return: {seen} values")
+
+
+main()
