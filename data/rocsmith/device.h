@@ -96,7 +96,8 @@ ROCSMITH_REDUCE(xor, a ^ b)
 	template <typename T, typename U>                                                          \
 	static __device__ inline T rocsmith_atomic##NAME(T *p, U x)                                \
 	{                                                                                          \
-		return BUILTIN(p, static_cast<T>(x), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_##SCOPE); \
+		return BUILTIN(                                                                    \
+			p, static_cast<T>(x), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_##SCOPE);       \
 	}
 #define ROCSMITH_ATOMICS(SUFFIX, SCOPE)                                                            \
 	ROCSMITH_ATOMIC(Add_##SUFFIX, __hip_atomic_fetch_add, SCOPE)                               \
@@ -155,16 +156,43 @@ static __device__ inline unsigned rocsmith_lop3(unsigned a, unsigned b, unsigned
 	return r;
 }
 
-/* bfe.s32: a field, and its sign in front. */
-static __device__ inline int rocsmith_bfe(int x, unsigned at, unsigned n)
+/* PTX's shifts, by any count: from the width on, nothing is left, or the sign. */
+template <typename T> static __device__ inline T rocsmith_shl(T x, unsigned n)
 {
-	at &= 255;
+	return n < 8 * sizeof(T) ? x << n : 0;
+}
+template <typename T> static __device__ inline T rocsmith_shr(T x, unsigned n)
+{
+	return n < 8 * sizeof(T) ? x >> n : x < 0 ? -1 : 0;
+}
+
+/* bfe: a field, and its sign in front if the type has one. Its place and width may be outside of the word, as HIP's may not. */
+template <typename T> static __device__ inline T rocsmith_bfe(T x, unsigned at, unsigned n)
+{
+	T y = rocsmith_shr(x, at & 255);
 	n &= 255;
-	if (!n)
-		return 0;
-	long long wide = static_cast<long long>(x) >> (at < 63 ? at : 63);
-	unsigned up = n < 64 ? 64 - n : 0;
-	return static_cast<int>(static_cast<long long>(static_cast<unsigned long long>(wide) << up) >> up);
+	if (!n || n >= 8 * sizeof(T))
+		return n ? y : 0;
+	unsigned up = 8 * sizeof(T) - n;
+	return static_cast<T>(static_cast<unsigned long long>(y) << up) >> up;
+}
+
+/* bfi: the lower bits of x, put into a field of y. */
+template <typename T> static __device__ inline T rocsmith_bfi(T x, T y, unsigned at, unsigned n)
+{
+	n &= 255;
+	T mask = rocsmith_shl<T>(n < 8 * sizeof(T) ? (T(1) << n) - 1 : ~T(0), at & 255);
+	return (y & ~mask) | (rocsmith_shl(x, at & 255) & mask);
+}
+
+/* prmt: bytes of two words; with the highest bit of its number, a byte's sign, eight times. */
+static __device__ inline unsigned rocsmith_prmt(unsigned a, unsigned b, unsigned selector)
+{
+	unsigned r = __byte_perm(a, b, selector);
+	for (int i = 0; i < 4; i++)
+		if (selector >> 4 * i & 8)
+			r = (r & ~(255u << 8 * i)) | (r >> (8 * i + 7) & 1) * 255u << 8 * i;
+	return r;
 }
 
 template <typename T, int BITS, typename F>
@@ -183,7 +211,8 @@ template <typename T, int BITS, typename F>
 static __device__ inline unsigned rocsmith_saturated(unsigned a, unsigned b, F f)
 {
 	return rocsmith_packed<T, BITS>(a, b, [f](int x, int y) {
-		int low = static_cast<T>(-1) < 0 ? -(1 << (BITS - 1)) : 0, high = low + (1 << BITS) - 1, r = f(x, y);
+		int low = static_cast<T>(-1) < 0 ? -(1 << (BITS - 1)) : 0,
+		    high = low + (1 << BITS) - 1, r = f(x, y);
 		return r < low ? low : r > high ? high : r;
 	});
 }
@@ -191,11 +220,13 @@ static __device__ inline unsigned rocsmith_saturated(unsigned a, unsigned b, F f
 #define ROCSMITH_PACKED(NAME, HOW, SIGN, EXPRESSION)                                               \
 	static __device__ inline unsigned rocsmith_v##NAME##4(unsigned a, unsigned b = 0)          \
 	{                                                                                          \
-		return rocsmith_##HOW<SIGN char, 8>(a, b, [](int x, int y) { return EXPRESSION; }); \
+		return rocsmith_##HOW<SIGN char, 8>(                                               \
+			a, b, [](int x, int y) { return EXPRESSION; });                            \
 	}                                                                                          \
 	static __device__ inline unsigned rocsmith_v##NAME##2(unsigned a, unsigned b = 0)          \
 	{                                                                                          \
-		return rocsmith_##HOW<SIGN short, 16>(a, b, [](int x, int y) { return EXPRESSION; }); \
+		return rocsmith_##HOW<SIGN short, 16>(                                             \
+			a, b, [](int x, int y) { return EXPRESSION; });                            \
 	}
 #define ROCSMITH_COMPARED(NAME, SIGN, OPERATOR)                                                    \
 	ROCSMITH_PACKED(cmp##NAME, packed, SIGN, x OPERATOR y ? -1 : 0)                            \
@@ -246,10 +277,13 @@ ROCSMITH_PACKED(avgs, packed, signed, (x + y + (x + y >= 0)) >> 1)
 		return x > 0 ? x : 0;                                                              \
 	}
 #define ROCSMITH_OF3_PACKED(NAME, KIND, PART)                                                      \
-	static __device__ inline unsigned rocsmith_vi##NAME##_##KIND##x2(unsigned a, unsigned b, unsigned c) \
+	static __device__ inline unsigned rocsmith_vi##NAME##_##KIND##x2(                          \
+		unsigned a, unsigned b, unsigned c)                                                \
 	{                                                                                          \
 		unsigned low = static_cast<unsigned short>(rocsmith_vi##NAME##_##PART(a, b, c));   \
-		return low | static_cast<unsigned>(rocsmith_vi##NAME##_##PART(a >> 16, b >> 16, c >> 16)) << 16; \
+		return low | static_cast<unsigned>(                                                \
+				     rocsmith_vi##NAME##_##PART(a >> 16, b >> 16, c >> 16))        \
+				     << 16;                                                        \
 	}
 #define ROCSMITH_OF3_KINDS(NAME, SIGNED, UNSIGNED, OPERATOR)                                       \
 	ROCSMITH_OF3(NAME, s32, int, SIGNED, OPERATOR)                                             \
@@ -260,10 +294,13 @@ ROCSMITH_PACKED(avgs, packed, signed, (x + y + (x + y >= 0)) >> 1)
 	ROCSMITH_OF3_RELU(NAME, s16, short)                                                        \
 	ROCSMITH_OF3_PACKED(NAME, s16, s16)                                                        \
 	ROCSMITH_OF3_PACKED(NAME, u16, u16)                                                        \
-	static __device__ inline unsigned rocsmith_vi##NAME##_s16x2_relu(unsigned a, unsigned b, unsigned c) \
+	static __device__ inline unsigned rocsmith_vi##NAME##_s16x2_relu(                          \
+		unsigned a, unsigned b, unsigned c)                                                \
 	{                                                                                          \
 		unsigned low = static_cast<unsigned short>(rocsmith_vi##NAME##_s16_relu(a, b, c)); \
-		return low | static_cast<unsigned>(rocsmith_vi##NAME##_s16_relu(a >> 16, b >> 16, c >> 16)) << 16; \
+		return low | static_cast<unsigned>(                                                \
+				     rocsmith_vi##NAME##_s16_relu(a >> 16, b >> 16, c >> 16))      \
+				     << 16;                                                        \
 	}
 #define ROCSMITH_SUM static_cast<unsigned>(a) + static_cast<unsigned>(b)
 ROCSMITH_OF3_KINDS(addmax, ROCSMITH_SUM, ROCSMITH_SUM, >)
@@ -317,7 +354,8 @@ static __device__ inline unsigned rocsmith_dp4a(unsigned a, unsigned b, unsigned
 }
 
 /* Two numbers of 16 bits by the lower or upper two of 8. */
-template <int FIRST, typename W, typename B, typename T> static __device__ inline T rocsmith_dp2a(unsigned a, unsigned b, T sum)
+template <int FIRST, typename W, typename B, typename T>
+static __device__ inline T rocsmith_dp2a(unsigned a, unsigned b, T sum)
 {
 	for (int i = 0; i < 2; i++)
 		sum += static_cast<W>(a >> 16 * i) * static_cast<B>(b >> (FIRST + 8 * i));
@@ -333,11 +371,26 @@ template <typename TO, typename T> static __device__ inline TO rocsmith_bits_of(
 }
 
 #define ROCSMITH_DOTS(W, B, W2, B4, T)                                                             \
-	static __device__ inline T rocsmith_dp2a_lo(T a, T b, T sum) { return rocsmith_dp2a<0, W, B>(unsigned(a), unsigned(b), sum); } \
-	static __device__ inline T rocsmith_dp2a_hi(T a, T b, T sum) { return rocsmith_dp2a<16, W, B>(unsigned(a), unsigned(b), sum); } \
-	static __device__ inline T rocsmith_dp2a_lo(W2 a, B4 b, T sum) { return rocsmith_dp2a_lo(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum); } \
-	static __device__ inline T rocsmith_dp2a_hi(W2 a, B4 b, T sum) { return rocsmith_dp2a_hi(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum); } \
-	static __device__ inline T rocsmith_dp4a(B4 a, B4 b, T sum) { return rocsmith_dp4a(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum); }
+	static __device__ inline T rocsmith_dp2a_lo(T a, T b, T sum)                               \
+	{                                                                                          \
+		return rocsmith_dp2a<0, W, B>(unsigned(a), unsigned(b), sum);                      \
+	}                                                                                          \
+	static __device__ inline T rocsmith_dp2a_hi(T a, T b, T sum)                               \
+	{                                                                                          \
+		return rocsmith_dp2a<16, W, B>(unsigned(a), unsigned(b), sum);                     \
+	}                                                                                          \
+	static __device__ inline T rocsmith_dp2a_lo(W2 a, B4 b, T sum)                             \
+	{                                                                                          \
+		return rocsmith_dp2a_lo(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum);      \
+	}                                                                                          \
+	static __device__ inline T rocsmith_dp2a_hi(W2 a, B4 b, T sum)                             \
+	{                                                                                          \
+		return rocsmith_dp2a_hi(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum);      \
+	}                                                                                          \
+	static __device__ inline T rocsmith_dp4a(B4 a, B4 b, T sum)                                \
+	{                                                                                          \
+		return rocsmith_dp4a(rocsmith_bits_of<T>(a), rocsmith_bits_of<T>(b), sum);         \
+	}
 ROCSMITH_DOTS(short, signed char, short2, char4, int)
 ROCSMITH_DOTS(unsigned short, unsigned char, ushort2, uchar4, unsigned)
 #undef ROCSMITH_DOTS
@@ -346,24 +399,47 @@ ROCSMITH_DOTS(unsigned short, unsigned char, ushort2, uchar4, unsigned)
 
 enum { ROCSMITH_DOWN = -1, ROCSMITH_ZERO, ROCSMITH_UP, ROCSMITH_NEAREST };
 
+template <int TO, typename F> static __host__ __device__ inline F rocsmith_whole(F x)
+{
+	return TO == ROCSMITH_DOWN   ? __builtin_elementwise_floor(x)
+	       : TO == ROCSMITH_UP   ? __builtin_elementwise_ceil(x)
+	       : TO == ROCSMITH_ZERO ? __builtin_elementwise_trunc(x)
+				     : __builtin_elementwise_roundeven(x);
+}
+
 /* An integer as CUDA has it of a number: rounded first, then brought into the type's range. HIP leaves open what is out of it. */
 template <typename T, int TO, typename F> static __host__ __device__ inline T rocsmith_integer(F x)
 {
 	const bool is_signed = T(-1) < T(0);
 	const unsigned long long most = ~0ull >> (64 - 8 * static_cast<int>(sizeof(T)) + is_signed);
 	const T top = static_cast<T>(most), bottom = is_signed ? static_cast<T>(~most) : T(0);
-	F y = TO == ROCSMITH_DOWN ? __builtin_elementwise_floor(x) : TO == ROCSMITH_UP ? __builtin_elementwise_ceil(x) :
-		TO == ROCSMITH_ZERO ? __builtin_elementwise_trunc(x) : __builtin_elementwise_roundeven(x);
+	F y = rocsmith_whole<TO>(x);
 	if (y != y)
-		return sizeof(T) == 8 ? static_cast<T>(1ull << 63) : T(0);
-	return y >= static_cast<F>(top) ? top : y <= static_cast<F>(bottom) ? bottom : static_cast<T>(y);
+		return sizeof(T) == 8 || (sizeof(T) == 4 && sizeof(F) == 8)
+			       ? static_cast<T>(1ull << (8 * sizeof(T) - 1))
+			       : T(0);
+	return y >= static_cast<F>(top)      ? top
+	       : y <= static_cast<F>(bottom) ? bottom
+					     : static_cast<T>(y);
 }
 
 #define ROCSMITH_WHOLE(SUFFIX, TO)                                                                 \
-	static __device__ inline long long rocsmith_float2ll_##SUFFIX(float x) { return rocsmith_integer<long long, TO>(x); } \
-	static __device__ inline unsigned long long rocsmith_float2ull_##SUFFIX(float x) { return rocsmith_integer<unsigned long long, TO>(x); } \
-	static __device__ inline long long rocsmith_double2ll_##SUFFIX(double x) { return rocsmith_integer<long long, TO>(x); } \
-	static __device__ inline unsigned long long rocsmith_double2ull_##SUFFIX(double x) { return rocsmith_integer<unsigned long long, TO>(x); }
+	static __device__ inline long long rocsmith_float2ll_##SUFFIX(float x)                     \
+	{                                                                                          \
+		return rocsmith_integer<long long, TO>(x);                                         \
+	}                                                                                          \
+	static __device__ inline unsigned long long rocsmith_float2ull_##SUFFIX(float x)           \
+	{                                                                                          \
+		return rocsmith_integer<unsigned long long, TO>(x);                                \
+	}                                                                                          \
+	static __device__ inline long long rocsmith_double2ll_##SUFFIX(double x)                   \
+	{                                                                                          \
+		return rocsmith_integer<long long, TO>(x);                                         \
+	}                                                                                          \
+	static __device__ inline unsigned long long rocsmith_double2ull_##SUFFIX(double x)         \
+	{                                                                                          \
+		return rocsmith_integer<unsigned long long, TO>(x);                                \
+	}
 ROCSMITH_WHOLE(rd, ROCSMITH_DOWN)
 ROCSMITH_WHOLE(rz, ROCSMITH_ZERO)
 ROCSMITH_WHOLE(ru, ROCSMITH_UP)
@@ -371,18 +447,49 @@ ROCSMITH_WHOLE(rn, ROCSMITH_NEAREST)
 #undef ROCSMITH_WHOLE
 
 /* Within 0 and 1; 0 for NaN, which HIP 6.4 and 7.2 keep. */
-static __device__ inline float rocsmith_saturatef(float x) { return x > 0 ? x < 1 ? x : 1 : 0; }
+static __device__ inline float rocsmith_saturatef(float x)
+{
+	return x > 0 ? x < 1 ? x : 1 : 0;
+}
 
-static __device__ inline double rocsmith_fdivide(double a, double b) { return a / b; }
+/* max.NaN, min.NaN: NaN if a number is. */
+static __device__ inline float rocsmith_max_nan(float a, float b)
+{
+	return a != a ? a : b != b ? b : fmaxf(a, b);
+}
+static __device__ inline float rocsmith_min_nan(float a, float b)
+{
+	return a != a ? a : b != b ? b : fminf(a, b);
+}
+
+/* cvt.rna.tf32: the nearest number of ten bits of fraction, of two the larger one. */
+static __device__ inline unsigned rocsmith_tf32(float x)
+{
+	unsigned bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return x - x == 0 ? (bits + 0x1000) & ~0x1fffu : bits;
+}
+
+static __device__ inline double rocsmith_fdivide(double a, double b)
+{
+	return a / b;
+}
 
 /* HIP's are NaN below about -8 (6.4 and 7.2). */
-template <typename T> static __device__ inline T rocsmith_cyl_bessel_i1(T x) { return x < 0 ? -cyl_bessel_i1(-x) : cyl_bessel_i1(x); }
-static __device__ inline float rocsmith_cyl_bessel_i1f(float x) { return x < 0 ? -cyl_bessel_i1f(-x) : cyl_bessel_i1f(x); }
+template <typename T> static __device__ inline T rocsmith_cyl_bessel_i1(T x)
+{
+	return x < 0 ? -cyl_bessel_i1(-x) : cyl_bessel_i1(x);
+}
+static __device__ inline float rocsmith_cyl_bessel_i1f(float x)
+{
+	return x < 0 ? -cyl_bessel_i1f(-x) : cyl_bessel_i1f(x);
+}
 
 /* The neighbour of a rounded result in the direction of the exact one, where the rounding asks for it. */
-template <int TO, typename T> static __device__ inline T rocsmith_toward(T rounded, T exact_minus_rounded)
+template <int TO, typename T>
+static __device__ inline T rocsmith_toward(T rounded, T exact_minus_rounded)
 {
-	bool less = exact_minus_rounded < 0, more = exact_minus_rounded > 0;
+	bool less = exact_minus_rounded<0, more = exact_minus_rounded> 0;
 	T infinity = static_cast<T>(__builtin_inff());
 	if (less && (TO < 0 || (TO == 0 && rounded > 0)))
 		return nextafter(rounded, -infinity);

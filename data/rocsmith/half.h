@@ -15,7 +15,8 @@ template <typename T, typename F> static __device__ inline T rocsmith_update(T *
 {
 	unsigned long long at = reinterpret_cast<unsigned long long>(p);
 	unsigned *word = reinterpret_cast<unsigned *>(at & ~3ull);
-	unsigned shift = sizeof(T) == 2 && (at & 2) ? 16 : 0, mask = sizeof(T) == 2 ? 0xffffu << shift : ~0u;
+	unsigned shift = sizeof(T) == 2 && (at & 2) ? 16 : 0,
+		 mask = sizeof(T) == 2 ? 0xffffu << shift : ~0u;
 	unsigned old = *word, seen;
 	T before, after;
 	do {
@@ -47,10 +48,22 @@ ROCSMITH_ATOMIC_ADD2(__hip_bfloat162)
 #undef ROCSMITH_ATOMIC_ADD
 #undef ROCSMITH_ATOMIC_ADD2
 
-static __host__ __device__ inline float rocsmith_wide(__half x) { return __half2float(x); }
-static __host__ __device__ inline float rocsmith_wide(__hip_bfloat16 x) { return __bfloat162float(x); }
-static __host__ __device__ inline void rocsmith_narrow(float x, __half *to) { *to = __float2half(x); }
-static __host__ __device__ inline void rocsmith_narrow(float x, __hip_bfloat16 *to) { *to = __float2bfloat16(x); }
+static __host__ __device__ inline float rocsmith_wide(__half x)
+{
+	return __half2float(x);
+}
+static __host__ __device__ inline float rocsmith_wide(__hip_bfloat16 x)
+{
+	return __bfloat162float(x);
+}
+static __host__ __device__ inline void rocsmith_narrow(float x, __half *to)
+{
+	*to = __float2half(x);
+}
+static __host__ __device__ inline void rocsmith_narrow(float x, __hip_bfloat16 *to)
+{
+	*to = __float2bfloat16(x);
+}
 
 template <typename T> static __host__ __device__ inline T rocsmith_narrow(float x)
 {
@@ -60,13 +73,15 @@ template <typename T> static __host__ __device__ inline T rocsmith_narrow(float 
 }
 
 /* A number of 16 bits, FRACTION of them its fraction, from any double; rounded once. A NaN stays one. */
-template <typename T, int FRACTION, int TO> static __host__ __device__ inline T rocsmith_round16(double x)
+template <typename T, int FRACTION, int TO>
+static __host__ __device__ inline T rocsmith_round16(double x)
 {
 	const int bias = (1 << (14 - FRACTION)) - 1;
 	unsigned long long bits;
 	__builtin_memcpy(&bits, &x, sizeof(bits));
 	int exponent = static_cast<int>(bits >> 52 & 2047) - 1023, shift = 52 - FRACTION;
-	unsigned sign = static_cast<unsigned>(bits >> 63) << 15, infinity = (2 * bias + 1) << FRACTION, r;
+	unsigned sign = static_cast<unsigned>(bits >> 63) << 15,
+		 infinity = (2 * bias + 1) << FRACTION, r;
 	unsigned long long all = bits & ((1ull << 52) - 1);
 	if (exponent == 1024) {
 		r = all ? 0x7fff : infinity;
@@ -80,13 +95,22 @@ template <typename T, int FRACTION, int TO> static __host__ __device__ inline T 
 			all = all != 0;
 			shift = 60;
 		}
-		unsigned long long rest = all & ((1ull << shift) - 1), half = 1ull << (shift - 1), kept = all >> shift;
-		bool up = TO == ROCSMITH_UP ? rest && !sign : TO == ROCSMITH_DOWN ? rest && sign :
-			TO == ROCSMITH_NEAREST && (rest > half || (rest == half && (kept & 1)));
-		r = exponent > bias ? infinity + 1 :
-			static_cast<unsigned>(kept + up) + (normal ? static_cast<unsigned>(exponent + bias - 1) << FRACTION : 0);
+		unsigned long long rest = all & ((1ull << shift) - 1), half = 1ull << (shift - 1),
+				   kept = all >> shift;
+		bool up = TO == ROCSMITH_UP ? rest && !sign
+			  : TO == ROCSMITH_DOWN
+				  ? rest && sign
+				  : TO == ROCSMITH_NEAREST &&
+					    (rest > half || (rest == half && (kept & 1)));
+		r = exponent > bias ? infinity + 1
+				    : static_cast<unsigned>(kept + up) +
+					      (normal ? static_cast<unsigned>(exponent + bias - 1)
+								      << FRACTION
+						      : 0);
 		if (r >= infinity)
-			r = TO == ROCSMITH_NEAREST || TO == (sign ? ROCSMITH_DOWN : ROCSMITH_UP) ? infinity : infinity - 1;
+			r = TO == ROCSMITH_NEAREST || TO == (sign ? ROCSMITH_DOWN : ROCSMITH_UP)
+				    ? infinity
+				    : infinity - 1;
 	}
 	unsigned short value = static_cast<unsigned short>(sign | r);
 	T y;
@@ -98,7 +122,8 @@ template <typename T, int FRACTION, int TO> static __host__ __device__ inline T 
 template <typename T> static __host__ __device__ inline double rocsmith_sticky(T x)
 {
 	bool below = x < T(0);
-	unsigned long long all = below ? 0ull - static_cast<unsigned long long>(x) : static_cast<unsigned long long>(x);
+	unsigned long long all = below ? 0ull - static_cast<unsigned long long>(x)
+				       : static_cast<unsigned long long>(x);
 	if (all >> 53)
 		all = (all >> 12 | ((all & 4095) != 0)) << 12;
 	return below ? -static_cast<double>(all) : static_cast<double>(all);
@@ -150,19 +175,24 @@ ROCSMITH_INTEGERS(ru, ROCSMITH_UP)
 	}                                                                                          \
 	template <typename T> static __host__ __device__ inline T rocsmith_h##NAME##2(T a, T b)    \
 	{                                                                                          \
-		decltype(a.x) one = rocsmith_narrow<decltype(a.x)>(1), zero = rocsmith_narrow<decltype(a.x)>(0); \
-		return T(rocsmith_h##NAME(a.x, b.x) ? one : zero, rocsmith_h##NAME(a.y, b.y) ? one : zero); \
+		decltype(a.x) one = rocsmith_narrow<decltype(a.x)>(1),                             \
+			      zero = rocsmith_narrow<decltype(a.x)>(0);                            \
+		return T(rocsmith_h##NAME(a.x, b.x) ? one : zero,                                  \
+			rocsmith_h##NAME(a.y, b.y) ? one : zero);                                  \
 	}                                                                                          \
-	template <typename T> static __host__ __device__ inline bool rocsmith_hb##NAME##2(T a, T b) \
+	template <typename T>                                                                      \
+	static __host__ __device__ inline bool rocsmith_hb##NAME##2(T a, T b)                      \
 	{                                                                                          \
 		return rocsmith_h##NAME(a.x, b.x) && rocsmith_h##NAME(a.y, b.y);                   \
 	}                                                                                          \
-	template <typename T> static __host__ __device__ inline unsigned rocsmith_h##NAME##2_mask(T a, T b) \
+	template <typename T>                                                                      \
+	static __host__ __device__ inline unsigned rocsmith_h##NAME##2_mask(T a, T b)              \
 	{                                                                                          \
-		return (rocsmith_h##NAME(a.x, b.x) ? 0xffffu : 0) | (rocsmith_h##NAME(a.y, b.y) ? 0xffff0000u : 0); \
+		return (rocsmith_h##NAME(a.x, b.x) ? 0xffffu : 0) |                                \
+		       (rocsmith_h##NAME(a.y, b.y) ? 0xffff0000u : 0);                             \
 	}
 ROCSMITH_COMPARED16(eq, x == y)
-ROCSMITH_COMPARED16(ne, x < y || x > y)
+ROCSMITH_COMPARED16(ne, x<y || x> y)
 ROCSMITH_COMPARED16(le, x <= y)
 ROCSMITH_COMPARED16(ge, x >= y)
 ROCSMITH_COMPARED16(lt, x < y)
@@ -181,27 +211,42 @@ template <typename T> static __host__ __device__ inline int rocsmith_hisinf(T x)
 	return __builtin_isinf(y) ? y < 0 ? -1 : 1 : 0;
 }
 
-template <typename T> static __host__ __device__ inline T rocsmith_hisnan2(T a) { return rocsmith_hneu2(a, a); }
+template <typename T> static __host__ __device__ inline T rocsmith_hisnan2(T a)
+{
+	return rocsmith_hneu2(a, a);
+}
 
 /* Functions of numbers, and of pairs whose numbers they take one by one. _rn is never joined with another operation; _sat is
  * within 0 and 1, and 0 for NaN; _relu is not below 0; _nan is NaN if a number is. */
 #define ROCSMITH_NUMBER1(NAME, EXPRESSION)                                                         \
-	template <typename T> static __host__ __device__ inline T rocsmith_h##NAME(T a) { return EXPRESSION; } \
+	template <typename T> static __host__ __device__ inline T rocsmith_h##NAME(T a)            \
+	{                                                                                          \
+		return EXPRESSION;                                                                 \
+	}                                                                                          \
 	template <typename T> static __host__ __device__ inline T rocsmith_h2##NAME(T a)           \
 	{                                                                                          \
 		return T(rocsmith_h##NAME(a.x), rocsmith_h##NAME(a.y));                            \
 	}
 #define ROCSMITH_NUMBER2(NAME, SUFFIX, EXPRESSION)                                                 \
-	template <typename T> static __host__ __device__ inline T rocsmith_h##NAME##SUFFIX(T a, T b) { return EXPRESSION; } \
-	template <typename T> static __host__ __device__ inline T rocsmith_h##NAME##2##SUFFIX(T a, T b) \
+	template <typename T>                                                                      \
+	static __host__ __device__ inline T rocsmith_h##NAME##SUFFIX(T a, T b)                     \
+	{                                                                                          \
+		return EXPRESSION;                                                                 \
+	}                                                                                          \
+	template <typename T>                                                                      \
+	static __host__ __device__ inline T rocsmith_h##NAME##2##SUFFIX(T a, T b)                  \
 	{                                                                                          \
 		return T(rocsmith_h##NAME##SUFFIX(a.x, b.x), rocsmith_h##NAME##SUFFIX(a.y, b.y));  \
 	}
 #define ROCSMITH_NUMBER3(SUFFIX, EXPRESSION)                                                       \
-	template <typename T> static __device__ inline T rocsmith_hfma##SUFFIX(T a, T b, T c) { return EXPRESSION; } \
+	template <typename T> static __device__ inline T rocsmith_hfma##SUFFIX(T a, T b, T c)      \
+	{                                                                                          \
+		return EXPRESSION;                                                                 \
+	}                                                                                          \
 	template <typename T> static __device__ inline T rocsmith_hfma2##SUFFIX(T a, T b, T c)     \
 	{                                                                                          \
-		return T(rocsmith_hfma##SUFFIX(a.x, b.x, c.x), rocsmith_hfma##SUFFIX(a.y, b.y, c.y)); \
+		return T(rocsmith_hfma##SUFFIX(a.x, b.x, c.x),                                     \
+			rocsmith_hfma##SUFFIX(a.y, b.y, c.y));                                     \
 	}
 template <typename T> static __host__ __device__ inline T rocsmith_sat(T x)
 {
@@ -247,9 +292,13 @@ static __host__ __device__ inline __hip_bfloat162 rocsmith_floats2bfloat162(floa
 	return __hip_bfloat162(__float2bfloat16(a), __float2bfloat16(b));
 }
 
-static __host__ __device__ inline __hip_bfloat162 rocsmith_float2bfloat162(float a) { return rocsmith_floats2bfloat162(a, a); }
+static __host__ __device__ inline __hip_bfloat162 rocsmith_float2bfloat162(float a)
+{
+	return rocsmith_floats2bfloat162(a, a);
+}
 
-static __host__ __device__ inline __hip_bfloat162 rocsmith_make_bfloat162(__hip_bfloat16 a, __hip_bfloat16 b)
+static __host__ __device__ inline __hip_bfloat162 rocsmith_make_bfloat162(
+	__hip_bfloat16 a, __hip_bfloat16 b)
 {
 	return __hip_bfloat162(a, b);
 }

@@ -1,6 +1,6 @@
-"""What translated device functions return, beside what CUDA's return on a GPU of NVIDIA (tests/data/cuda_values.txt).
+"""What translated device functions and inline PTX return, beside what CUDA's return on a GPU of NVIDIA (tests/data/cuda_values.txt).
 
-A source calls each function; rocsmith translates it, and HIP's clang compiles it for an AMD GPU as far as LLVM's language. That text
+A source calls each function, or has the instruction ("ptx:add.s32"); rocsmith translates it, and HIP's clang compiles it for an AMD GPU as far as LLVM's language. That text
 is then compiled for this processor: it holds no more of the GPU than a few instructions, which a header here gives. So HIP's own
 functions run, and ours (data/rocsmith), without an AMD GPU. Usage: cuda_values.py ROCSMITH FOLDER GFX
 """
@@ -16,6 +16,8 @@ SIZES = {"i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u6
 NAMES = {"i8": "signed char", "u8": "unsigned char", "i16": "short", "u16": "unsigned short", "i32": "int", "u32": "unsigned",
          "i64": "long long", "u64": "unsigned long long", "f16": "__half", "bf16": "__nv_bfloat16", "f32": "float", "f64": "double",
          "f16x2": "__half2", "bf16x2": "__nv_bfloat162", "f32x2": "float2"}
+PTX = {"i32": "int r", "u32": "unsigned r", "i64": "long_long l", "u64": "unsigned_long_long l", "f32": "float f", "f64": "double d",
+       "f16": "unsigned_short h", "bf16": "unsigned_short h", "f16x2": "unsigned r", "bf16x2": "unsigned r"}
 FRACTIONS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 GPU = r"""
 #include <fenv.h>
@@ -70,13 +72,21 @@ def read(path):
     return values, functions
 
 
+def statement(to, name, types):
+    if not name.startswith("ptx:"):
+        return "r[i] = %s(%s);" % (name, ", ".join(f"a{j}[i]" for j in range(len(types))))
+    inputs = ", ".join(f'"{PTX[t][-1]}"(a{j}[i])' for j, t in enumerate(types))
+    operands = ", ".join(f"%{j}" for j in range(len(types) + 1))
+    return f'asm("{name[4:]} {operands};" : "={PTX[to][-1]}"(r[i]) : {inputs});'
+
+
 def source(functions, n):
     text = "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <math.h>\n"
     for i, (to, name, types, _, _) in enumerate(functions):
-        parameters = ", ".join(f"const {NAMES.get(t, t)} *a{j}" for j, t in enumerate(types))
-        call = ", ".join(f"a{j}[i]" for j in range(len(types)))
-        text += f'extern "C" __global__ void k{i}({parameters}, {NAMES.get(to, to)} *r) ' \
-                f"{{ for (int i = 0; i < {n}; i++) r[i] = {name}({call}); }}\n"
+        c = {t: PTX[t][:-2].replace("_", " ") if name.startswith("ptx:") else NAMES.get(t, t) for t in (to, *types)}
+        parameters = ", ".join(f"const {c[t]} *a{j}" for j, t in enumerate(types))
+        text += f'extern "C" __global__ void k{i}({parameters}, {c[to]} *r) ' \
+                f"{{ for (int i = 0; i < {n}; i++) {{ {statement(to, name, types)} }} }}\n"
     return text
 
 
@@ -163,7 +173,7 @@ def main():
     if wrong or seen < 20000:
         print(f"not ok {wrong} of {seen} values are not CUDA's")
         sys.exit(1)
-    print(f"ok {len(functions)} functions return what CUDA's return: {seen} values")
+    print(f"ok {len(functions)} functions and instructions of PTX return what CUDA's return: {seen} values")
 
 
 main()

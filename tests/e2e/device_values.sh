@@ -25,6 +25,16 @@ static inline void __syncthreads() {}
 static inline unsigned __lane_id() { return 0; }
 template <typename T> static T __shfl(T x, int) { return x; }
 static inline int __ffsll(unsigned long long x) { return __builtin_ffsll(x); }
+/* what the arithmetic below does not call, but device.h names: cuda_values.sh has its values */
+struct short2 { short x, y; }; struct ushort2 { unsigned short x, y; };
+struct char4 { signed char x, y, z, w; }; struct uchar4 { unsigned char x, y, z, w; };
+static inline unsigned __byte_perm(unsigned x, unsigned, unsigned) { return x; }
+static inline double cyl_bessel_i1(double x) { return x; }
+static inline float cyl_bessel_i1f(float x) { return x; }
+#define __builtin_elementwise_floor(x) std::floor(x)
+#define __builtin_elementwise_ceil(x) std::ceil(x)
+#define __builtin_elementwise_trunc(x) std::trunc(x)
+#define __builtin_elementwise_roundeven(x) std::nearbyint(x)
 template <typename F> static auto in_mode(int mode, F f)
 {
 	int before = fegetround();

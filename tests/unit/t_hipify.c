@@ -379,7 +379,8 @@ static void inline_ptx_with_a_counterpart_becomes_cpp(void **state)
 	(void)state;
 	check("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));", "(x) = __lane_id();");
 	check("asm(\"bfe.u32 %[r], %1, 4, 0x8;\\n\" : [r] \"=r\"(r[0]) : \"r\"(f(a, b)));",
-		"(r[0]) = __bitextract_u32((f(a, b)), 4, 0x8);");
+		"#include <rocsmith/device.h>\n(r[0]) = rocsmith_bfe((unsigned)(f(a, b)), 4, "
+		"0x8);");
 	check("asm volatile(\"membar.gl;\\n\\t\"\n\"membar.sys;\" ::: \"memory\");",
 		"do { __threadfence(); __threadfence_system(); } while (0);");
 	check("asm(\"ld.global.nc.L1::no_allocate.f64 %0, [%1];\" : \"=d\"(x) : \"l\"(p));",
