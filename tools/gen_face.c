@@ -176,8 +176,8 @@ static void add_names(const char *folder, bool device)
 		"function", "constant", "type", "macro", "template", "ocp", NULL};
 	/* by these, sources tell compilers apart */
 	static const char *const compilers[] = {"__CUDACC__", "__NVCC__", "__CUDACC_RTC__", NULL};
-	static const char *const host[] = {"rocsmith/blas.h", "rocsmith/driver.h",
-		"rocsmith/graph.h", "rocsmith/nvtx.h", NULL};
+	static const char *const host[] = {"rocsmith/blas.h", "rocsmith/cucomplex.h",
+		"rocsmith/driver.h", "rocsmith/graph.h", "rocsmith/nvtx.h", NULL};
 	for (const struct hipify_rule *r = names_rows; r->cuda; r++) {
 		const char *header = words(r->header);
 		bool own = !strncmp(header, "rocsmith/", 9) && !is_one_of(header, host);
@@ -193,8 +193,8 @@ static void write_names(FILE *rows, const char *folder)
 	add("/* %s: CUDA's names, and what HIP calls them */\n#pragma once\n", made);
 	if (!strcmp(folder, "hip")) {
 		add("#define CUDAAPI\n#define CUDARTAPI\n#define CUDA_CB\n#define CUDART_CB\n"
-		    "#include <rocsmith/driver.h>\n#include <rocsmith/graph.h>\n#ifdef "
-		    "__HIPCC__\n");
+		    "#include <rocsmith/cucomplex.h>\n#include <rocsmith/driver.h>\n"
+		    "#include <rocsmith/graph.h>\n#ifdef __HIPCC__\n");
 		/* included by those of CUDA's headers that it stands for alone */
 		static const char *const apart[] = {"rocsmith/nvtx.h", "rocsmith/complex.h", NULL};
 		const char *seen = "";

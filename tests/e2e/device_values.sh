@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the functions of data/rocsmith/device.h and minmax.h compute, on the host: its arithmetic needs nothing of a GPU but names, which a
+# What the functions of data/rocsmith/device.h, minmax.h and cucomplex.h compute, on the host: its arithmetic needs nothing of a GPU but names, which a
 # header here gives. Oracles: this processor's rounding modes for rounded arithmetic, its vector instructions for packed bytes.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -51,8 +51,14 @@ template <typename F> static auto in_mode(int mode, F f)
 OCML(float, 32, rtn, FE_DOWNWARD) OCML(float, 32, rtp, FE_UPWARD) OCML(float, 32, rtz, FE_TOWARDZERO)
 OCML(double, 64, rtn, FE_DOWNWARD) OCML(double, 64, rtp, FE_UPWARD) OCML(double, 64, rtz, FE_TOWARDZERO)
 CC
+cat >hip/hip_complex.h <<'CC'
+struct hipFloatComplex { float x, y; };
+struct hipDoubleComplex { double x, y; };
+CC
 cat >values.cpp <<'CC'
 #include "device.h"
+#include "cucomplex.h"
+#include <complex>
 #include "minmax.h"
 #include <cstdint>
 #include <cstdio>
@@ -140,6 +146,17 @@ static void packed(uint32_t a, uint32_t b)
 	COMPARED(gtu, 4, _mm_cmpgt_epi8(xu1, yu1), e1); COMPARED(gtu, 2, _mm_cmpgt_epi16(xu2, yu2), e2); COMPARED(ltu, 4, _mm_cmpgt_epi8(yu1, xu1), e1); COMPARED(ltu, 2, _mm_cmpgt_epi16(yu2, xu2), e2);
 	COMPARED(leu, 4, NOT(_mm_cmpgt_epi8(xu1, yu1)), e1); COMPARED(leu, 2, NOT(_mm_cmpgt_epi16(xu2, yu2)), e2); COMPARED(geu, 4, NOT(_mm_cmpgt_epi8(yu1, xu1)), e1); COMPARED(geu, 2, NOT(_mm_cmpgt_epi16(yu2, xu2)), e2);
 }
+/* Quotients whose squares are out of range, beside those of the processor's longer numbers. */
+template <typename C, typename T> static void divided(C (*divide)(C, C), int most)
+{
+	auto number = [&] { return std::ldexp(T(next() % 1000000) / 1000000 - T(0.5), int(next() % (2 * most)) - most); };
+	C a = {number(), number()}, b = {number(), number()}, r = divide(a, b);
+	std::complex<long double> q = std::complex<long double>(a.x, a.y) / std::complex<long double>(b.x, b.y);
+	long double off = std::abs(std::complex<long double>(r.x, r.y) - q), allowed = 8 * std::numeric_limits<T>::epsilon() * std::abs(q);
+	seen++;
+	if (!(off <= allowed) && std::abs(q) > 16 * std::numeric_limits<T>::min() && wrong++ < 20)
+		std::printf("(%g, %g) / (%g, %g): (%g, %g)\n", double(a.x), double(a.y), double(b.x), double(b.y), double(r.x), double(r.y));
+}
 /* CUDA has functions for these pairs, of the type of a sum. */
 static void compared()
 {
@@ -156,9 +173,12 @@ static void compared()
 int main()
 {
 	compared();
+	same("abs", 1e30f, 1.0f, 1e30f, rocsmith_cuCabsf({1e30f, 1}));
 	for (unsigned i = 0; i < 200000; i++) {
 		rounded<float>(any<float>(i), any<float>(i / 4));
 		rounded<double>(any<double>(i), any<double>(i / 4));
+		divided<hipFloatComplex, float>(rocsmith_cuCdivf, 60);
+		divided<hipDoubleComplex, double>(rocsmith_cuCdiv, 500);
 		packed(static_cast<uint32_t>(next()), i % 8 ? static_cast<uint32_t>(next()) : 0x7f80ff01);
 	}
 	std::printf("%lu of %lu are wrong\n", wrong, seen);
