@@ -1,4 +1,4 @@
-/* Makes CUDA's headers as HIP's, of the tables of data/cuda_names: gen_face OUTPUT writes C with the array hipify_face[]
+/* Makes CUDA's headers as HIP's, of the tables of data/cuda_names: gen_face OUTPUT OUR-HEADER... writes C with the array hipify_face[]
  * of src/hipify/hipify.h, and all texts together as one frame of zstd, which has a tenth of their size.
  *
  * Runs at build time. Each header includes HIP's and defines CUDA's names as HIP's. The names of one library's headers are
@@ -240,16 +240,34 @@ static void write_header(FILE *rows, const struct hipify_rule *r)
 						: hip);
 }
 
+/* A header of data/rocsmith, as it is. */
+static void copy_header(FILE *rows, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char name[2 * PATH];
+	FILE *f = fopen(path, "r");
+	size_t n = f ? fread(text + ntext, 1, TEXT - ntext, f) : 0;
+	if (!n || !feof(f) || fclose(f)) {
+		fprintf(stderr, "gen_face: cannot read %s\n", path);
+		exit(1);
+	}
+	ntext += n;
+	snprintf(name, sizeof(name), "rocsmith/%s", slash ? slash + 1 : path);
+	end_header(rows, name, "");
+}
+
 int main(int argc, char **argv)
 {
 	text = malloc(TEXT);
 	FILE *rows = tmpfile();
-	out = argc == 2 ? fopen(argv[1], "w") : NULL;
+	out = argc > 2 ? fopen(argv[1], "w") : NULL;
 	if (!text || !rows || !out) {
-		fprintf(stderr, "usage: gen_face OUTPUT\n");
+		fprintf(stderr, "usage: gen_face OUTPUT OUR-HEADER...\n");
 		return 2;
 	}
 	fputs("#include \"hipify/hipify.h\"\n\n", out);
+	for (int i = 2; i < argc; i++)
+		copy_header(rows, argv[i]);
 	note_folder("hip");
 	for (const struct hipify_rule *r = names_rows; r->cuda; r++)
 		if (!strcmp(words(r->kind), "header"))

@@ -142,13 +142,8 @@ MUST_USE struct err *hipify_file_text(struct arena *a, const struct hipify_optio
 bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
 
-/* Headers of ours that results include (data/rocsmith), by name. */
-extern const struct str our_headers[];
-extern const char *const our_headers_files[];
-extern const size_t our_headers_count;
-
-/* CUDA's headers as HIP's, for C and C++ that nobody translates (tools/gen_face.c). They do no harm to translated sources
- * that come across them. */
+/* Headers that rocsmith gives (tools/gen_face.c): first those that results include (data/rocsmith), then CUDA's as HIP's,
+ * for C and C++ that nobody translates. They do no harm to translated sources that come across them. */
 struct hipify_header {
 	struct str path; /* in an #include */
 	struct str hip;  /* the header of HIP without which it is of no use */
@@ -157,3 +152,5 @@ struct hipify_header {
 extern const struct hipify_header hipify_face[];
 extern const size_t hipify_face_count, hipify_face_size; /* headers; bytes of all texts */
 extern const struct str hipify_face_packed;              /* the texts, a frame of zstd */
+/* Unpacks the texts. */
+MUST_USE struct err *hipify_face_texts(struct arena *a, struct str *ret);

@@ -1,7 +1,5 @@
 /* The folder `cuda` of a shim folder, which looks like a CUDA toolkit; see shims.h. Headers and link names are there as
  * far as the SDK has what they lead to, so that build systems find out what is missing. */
-#include <zstd.h>
-
 #include "base/fs.h"
 #include "base/vec.h"
 #include "cc/cc.h"
@@ -15,10 +13,8 @@ static struct err *add_headers(struct arena *a, struct str dir, struct str cuda)
 	struct str include = path_join(a, cuda, S("include")),
 		   here = path_join(a, dir, S("include"));
 	struct strs names = {0};
-	char *texts = arena_raw(a, hipify_face_size);
-	struct str all = {.p = texts, .n = hipify_face_size}, packed = hipify_face_packed;
-	if (ZSTD_decompress(texts, all.n, packed.p, packed.n) != all.n)
-		return err_new(E_INTERNAL, "CUDA's headers cannot be unpacked");
+	struct str all;
+	TRY(hipify_face_texts(a, &all));
 	TRY(fs_mkdirs(include));
 	for (size_t i = 0; i < hipify_face_count; i++) {
 		const struct hipify_header *h = &hipify_face[i];
@@ -28,9 +24,6 @@ static struct err *add_headers(struct arena *a, struct str dir, struct str cuda)
 		TRY(fs_mkdirs(path_dir(path)));
 		TRY(fs_write(path, str_sub(all, h->at, h->at + h->n), FS_LOOSE));
 	}
-	for (size_t i = 0; i < our_headers_count; i++)
-		TRY(fs_write(str_fmt(a, "%.*s/rocsmith/%s", STR(include), our_headers_files[i]),
-			our_headers[i], FS_LOOSE));
 	TRY(fs_list(a, here, &names));
 	VEC_EACH (const struct str, name, &names) {
 		struct str path = path_join(a, include, *name);

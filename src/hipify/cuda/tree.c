@@ -15,6 +15,7 @@ struct cuda_run {
 	const struct view *view;
 	struct hipify_tree *ret;
 	struct cuda_work *v; /* one per entry of ret->changes */
+	struct map given;    /* headers of ours that results include */
 };
 
 /* One file under translation. */
@@ -161,13 +162,34 @@ static struct err *translate(struct cuda_run *r)
 
 /* ---- the entry point ---- */
 
+/* Our own headers that results include are written along with them, and the one that they rest on. */
+static struct err *add_ours(struct cuda_run *r)
+{
+	struct str all;
+	if (!r->given.n)
+		return NULL;
+	if (map_has(&r->given, S("rocsmith/half.h")))
+		map_put(&r->given, S("rocsmith/device.h"), r);
+	TRY(hipify_face_texts(r->a, &all));
+	for (size_t i = 0; i < hipify_face_count; i++) {
+		const struct hipify_header *h = &hipify_face[i];
+		if (!map_has(&r->given, h->path))
+			continue;
+		*VEC_PUSH(r->a, &r->ret->changes) = (struct change){.source = h->path,
+			.output = h->path,
+			.text = str_sub(all, h->at, h->at + h->n),
+			.mark = HIPIFY_OURS};
+		strs_add(r->a, &r->ret->headers, h->path);
+	}
+	return NULL;
+}
+
 /* Merges the findings of all files, without names that any of them declares: these are the project's own. */
 static void gather(struct cuda_run *r)
 {
 	static const char *const sources[] = {
 		".cu", ".hip", ".c", ".cc", ".cpp", ".cxx", ".c++", NULL};
 	MAP(declared, r->a);
-	MAP(given, r->a);
 	MAP(included, r->a);
 	size_t n = r->ret->changes.n;
 	for (size_t i = 0; i < n; i++)
@@ -199,7 +221,7 @@ static void gather(struct cuda_run *r)
 		if (f->status == CHANGE_OK || (f->status == CHANGE_UNCHANGED && !same_place))
 			f->text = str_dup(r->a, t->text);
 		VEC_EACH (const struct str, h, &t->gives)
-			map_put(&given, str_dup(r->a, *h), r);
+			map_put(&r->given, str_dup(r->a, *h), r);
 		VEC_EACH (const struct str, file, &t->includes)
 			map_put(&included, str_dup(r->a, *file), r);
 		VEC_EACH (const struct str, h, &t->headers)
@@ -210,25 +232,12 @@ static void gather(struct cuda_run *r)
 	VEC_EACH (struct untranslated, u, &r->ret->untranslated)
 		u->certain = u->certain && (str_is_one_of(path_ext(u->path), sources) ||
 						   map_has(&included, path_base(u->path)));
-	/* Our own headers (data/rocsmith) that results include are written along with them, and the one that they rest on. */
-	if (map_has(&given, S("rocsmith/half.h")))
-		map_put(&given, S("rocsmith/device.h"), r);
-	for (size_t i = 0; i < our_headers_count; i++) {
-		struct str path = str_fmt(r->a, "rocsmith/%s", our_headers_files[i]);
-		if (!map_get(&given, path))
-			continue;
-		*VEC_PUSH(r->a, &r->ret->changes) = (struct change){.source = path,
-			.output = path,
-			.text = our_headers[i],
-			.mark = HIPIFY_OURS};
-		strs_add(r->a, &r->ret->headers, path);
-	}
 }
 
 struct err *standalone_run(struct arena *a, const struct hipify_options *o, const struct view *view,
 	struct hipify_tree *ret)
 {
-	struct cuda_run r = {.a = a, .o = o, .view = view, .ret = ret};
+	struct cuda_run r = {.a = a, .o = o, .view = view, .ret = ret, .given = {.a = a}};
 	VEC_EACH (const struct str, path, &o->only) {
 		if (!path_is_inside(*path))
 			return err_new(
@@ -244,6 +253,8 @@ struct err *standalone_run(struct arena *a, const struct hipify_options *o, cons
 	struct err *e = translate(&r);
 	progress_end(p);
 	gather(&r);
+	if (!e)
+		e = add_ours(&r);
 	strs_sort(&ret->headers);
 	return e;
 }
