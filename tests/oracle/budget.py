@@ -627,6 +627,18 @@ def kernels_share_code():
     return bytes(data)
 
 
+@attack("kernels-empty-names")
+def kernels_empty_names():
+    """Packs of nothing but packs: each name takes as many steps as one may, and the same objects come again and again."""
+    packs = "JE" + "".join(f"J{t}{t}E" for t in ["T_"] + [f"T{i}_" for i in range(11)])
+    names = [f"_Z{len(str(i)) + 1}k{i}I{packs}Evv" for i in range(12000)]
+    one = code_object("gfx1100", [dict(name=n, size=0, wave=32) for n in names])
+    one += bytes(-len(one) % 4096)
+    raw = bundle([(4096 + k * len(one), len(one), ID[:-6] + b"gfx%d" % (1100 + k)) for k in range(4)]).ljust(4096, b"\0") + one * 4
+    packed = ccob(zlib.compress(raw, 9), len(raw), 0)
+    return packed.ljust(len(packed) + 4095 & -4096, b"\0") * 9
+
+
 @attack("report-values")
 def report_values():
     return b'{"a": [' + b"1," * 4900000 + b"1]}"
