@@ -1,5 +1,6 @@
 /* Matrix files: cells and their words, excludes, what is refused; the folder of results; arrays of Slurm's jobs. */
 #include "base/fs.h"
+#include "base/hash.h"
 #include "flow/matrix.h"
 
 #define KIT_MORE struct matrix m;
@@ -91,6 +92,27 @@ static void names_of_cells_are_plain_and_unique(void **state)
 	for (size_t i = 0; i < 4; i++)
 		for (size_t k = 0; k < i; k++)
 			assert_false(str_eq(f->m.cells.v[i].name, f->m.cells.v[k].name));
+}
+
+/* A file that has all names by which a cell could be told from others had no end. */
+static void names_that_are_taken_on_purpose_are_not_all(void **state)
+{
+	struct fixture *f = *state;
+	struct str hash = sha256_hex(&f->a, S("with=a b")), next = hash;
+	BUF(text, &f->a);
+	buf_add(&text, S("axes:\n  with:\n"));
+	for (size_t n = 8; n <= hash.n; n += 8)
+		buf_fmt(&text, "  - a_b-%.*s\n", STR(str_sub(hash, 0, n)));
+	for (size_t i = 0; i < 20; i++) {
+		next = sha256_hex(&f->a, next);
+		buf_fmt(&text, "  - a_b-%.*s\n", STR(str_sub(next, 0, 8)));
+	}
+	buf_add(&text, S("  - a b\n"));
+	assert_ok(parse(f, str_z(&f->a, buf_str(&text)), false));
+	assert_int_equal(f->m.cells.n, 29);
+	assert_true(str_starts(f->m.cells.v[28].name, S("a_b-")));
+	for (size_t i = 0; i < 28; i++)
+		assert_false(str_eq(f->m.cells.v[i].name, f->m.cells.v[28].name));
 }
 
 static void what_is_hostile_is_refused(void **state)
@@ -357,6 +379,8 @@ int main(void)
 			excludes_need_a_reason_and_end_on_their_day, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			names_of_cells_are_plain_and_unique, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			names_that_are_taken_on_purpose_are_not_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_hostile_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			results_count_for_the_same_words_only, setup, teardown),
