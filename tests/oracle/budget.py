@@ -2,7 +2,7 @@
 """budget.py ROCSMITH DIR [--every N | --deep] [WORD...]: makes files below 10 MB that are meant to cost much (bombs, tables that
 share one endless string, lists that are compared pairwise) and gives them to whatever reads them. Each run
 must end by itself, in 5 seconds of processor time, 256 MiB and 16 MiB of output. WORDs choose attacks,
-and --every each Nth; --deep also lists, compares and takes out kernels, and draws maps."""
+and --every each Nth; --deep also lists, compares and takes out kernels, draws maps, and takes GPUs out."""
 import base64
 import hashlib
 import lzma
@@ -819,9 +819,10 @@ def main():
             path = path.rename(path.with_name(WHEEL_NAME))
             ways = [["inspect", "--kernels"], ["verify", "--json", "--require", "gfx90a"]]
         if DEEP and ways[0][0] == "inspect":
-            ways += [["inspect", *way] for way in deep]
+            ways += [["inspect", *way] for way in deep] + [["slim", "--gpu", "gfx90a", "-o", str(DIR / "taken")]]
         for way in ways:
             shutil.rmtree(DIR / "taken", ignore_errors=True)
+            (DIR / "taken").unlink(missing_ok=True)
             paths = [str(path.parent if way[0] == "plan" else path)] * (1 + (way[-1] == "--compare"))
             status, seconds, memory, output = run(way + paths, 3 * limit)
             good = status in (0, 1, 2, 3) and seconds <= limit and memory <= MEMORY and output <= OUTPUT
