@@ -254,6 +254,30 @@ static void results_count_for_the_same_words_only(void **state)
 	assert_err(matrix_look_all(&f->a, &f->m), E_CORRUPT);
 }
 
+/* What the plans of thousands of cells want of one SDK would be compared pairwise. */
+static void plans_of_many_cells_name_no_more_than_one_may(void **state)
+{
+	struct fixture *f = *state;
+	assert_ok(parse(f, "axes: {with: [a, b, c, d, e, f, g, h]}", false));
+	assert_ok(matrix_take(&f->a, &f->m));
+	VEC_EACH (struct matrix_cell, c, &f->m.cells) {
+		BUF(text, &f->a);
+		buf_add(&text, S("{\"sdk\":{\"components\":[\"x\""));
+		for (unsigned i = 0; i < 100; i++)
+			buf_fmt(&text, ",\"%.*s%u\"", STR(c->name), i);
+		buf_add(&text, S("]},\"gpus\":[\"y\""));
+		for (unsigned i = 0; i < 100; i++)
+			buf_fmt(&text, ",\"%.*s%u\"", STR(c->name), i);
+		buf_add(&text, S("]}"));
+		leave(f, c, "plan", 0, str_z(&f->a, buf_str(&text)));
+	}
+	assert_ok(matrix_look_all(&f->a, &f->m));
+	const struct matrix_cell *owner = f->m.cells.v;
+	assert_in_range(owner->components.n, 256, 511);
+	assert_in_range(owner->gpus.n, 256, 511);
+	assert_int_equal(f->m.cells.v[7].gpus.n, 101);
+}
+
 /* ---- Slurm ---- */
 
 static void arrays(struct fixture *f, struct matrix_arrays *ret)
@@ -384,6 +408,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_hostile_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			results_count_for_the_same_words_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			plans_of_many_cells_name_no_more_than_one_may, setup, teardown),
 		cmocka_unit_test_setup_teardown(arrays_wait_for_what_they_need, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			requests_come_from_what_cells_took, setup, teardown),
