@@ -137,7 +137,7 @@ static struct err *check_subject(struct arena *a, const struct release_wheel *w,
 
 struct err *release_attested(struct arena *a, const struct release_wheel *w, struct str *ret)
 {
-	ARENA(tmp); /* for the names of all wheels there, too */
+	ARENA(tmp); /* it also holds the names of all other wheels there */
 	struct strs names;
 	struct str dir = path_dir(w->path), begin = str_fmt(&tmp, "%.*s.", STR(w->file)), text;
 	const struct node *doc;

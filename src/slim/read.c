@@ -84,7 +84,7 @@ static struct err *strip_objects(struct slim_plan *p, struct slim_bundle *s, str
 
 static struct err *take_bundle(void *user, const struct bundle *b)
 {
-	enum { COST = 1000 }; /* bytes kept for an entry, in the sums of its target and the report, too */
+	enum { COST = 1000 }; /* bytes kept for an entry, also in the sums and the report */
 	ARENA(tmp);
 	struct slim_plan *p = user;
 	struct slim_bundle s = {.now = *b};
