@@ -81,8 +81,13 @@ static struct err *sweep_entry(struct tree_sweep *s, int at, const char *name, u
 	bool folder = S_ISDIR(st.st_mode);
 	if (folder && depth > MAX_DEPTH &&
 		s->remove) { /* the next pass of the top meets it there */
-		(void)snprintf(to, sizeof(to), ".rocsmith.deep-%u", s->moved++);
-		return renameat(at, name, s->top, to) < 0 ? refuse_entry(at, name, "move") : NULL;
+		int r;
+		do { /* the tree may have such names, but not all of them */
+			(void)snprintf(to, sizeof(to), ".rocsmith.deep-%u", s->moved++);
+			r = renameat(at, name, s->top, to);
+		} while (r < 0 && (errno == ENOTDIR || errno == ENOTEMPTY || errno == EEXIST) &&
+			 s->moved);
+		return r < 0 && errno != ENOENT ? refuse_entry(at, name, "move") : NULL;
 	}
 	if (folder && depth > MAX_DEPTH) {
 		s->use->unread++;
@@ -157,8 +162,9 @@ static struct err *remove_all(struct str path, struct fs_use *io)
 	FS_AT(at);
 	struct tree_sweep s = {.use = io, .remove = true, .top = -1};
 	struct err *e = fs_reach(path, &at);
-	e = e ? e : sweep_entry(&s, at.dir, at.name, 0);
-	if (e && e->code == E_NOENT)
+	if (!e)
+		return sweep_entry(&s, at.dir, at.name, 0);
+	if (e->code == E_NOENT)
 		err_freep(&e);
 	return e;
 }

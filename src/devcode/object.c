@@ -351,7 +351,7 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 {
 	ARENA(tmp);
 	struct str note;
-	uint64_t n;
+	uint64_t n, work = 0;
 	struct kernel_symbols functions = {.by_name.a = &tmp, .budget = e->src->budget};
 	const struct elf_segment *x = elf_segment(e, ELF_PT_NOTE);
 	const bool every = s->flags & DEVCODE_EVERY;
@@ -368,7 +368,7 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 		struct code_kernel k = {0};
 		if (!read_kernel(s->a, &note, every ? NAME_WHOLE : NAME_CUT, &k))
 			return NULL;
-		struct str readable = every ? cxx_demangle(s->a, k.name) : k.name;
+		struct str readable = every ? cxx_demangle(s->a, k.name, &work) : k.name;
 		k.demangled = str_eq(readable, k.name) ? S("") : readable;
 		const struct elf_symbol *f = map_get(&functions.by_name, k.name);
 		k.size = f ? f->size : 0;
@@ -378,6 +378,8 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 			memcpy(&k.code, d.b, sizeof(k.code));
 		}
 		TRY(budget_memory(e->src->budget, sizeof(k) + k.name.n + k.demangled.n));
+		TRY(budget_work(e->src->budget, work));
+		work = 0;
 		k.waves = waves_of(target_read(o->target).gpu, &k);
 		*VEC_PUSH(s->a, &o->resources) = k;
 		s->out->resources++;

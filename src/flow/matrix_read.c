@@ -248,8 +248,9 @@ static void name_cell(struct matrix_reader *r, const struct strs *labels, struct
 	}
 	struct str plain = buf_str(&b), name = plain;
 	struct str hash = sha256_hex(r->a, str_join(r->a, &c->values, S("\n")));
-	for (size_t n = 8; !same || map_has(&r->names, name); n += 8, same = true)
-		name = str_fmt(r->a, "%.*s-%.*s", STR(plain), STR(str_sub(hash, 0, n)));
+	/* another cell may have such a name on purpose: each turn tries one that was never tried */
+	for (; !same || map_has(&r->names, name); same = true, hash = sha256_hex(r->a, hash))
+		name = str_fmt(r->a, "%.*s-%.*s", STR(plain), STR(str_sub(hash, 0, 8)));
 	map_put(&r->names, name, r->m);
 	c->name = name;
 }

@@ -8,7 +8,7 @@
 
 enum {
 	RESULT = 1 << 20,
-	MOST = 256 /* projects, GPUs and components of a plan; another machine's may name any number */
+	MOST = 256 /* projects, GPUs and components of a plan, or an SDK; another machine's may name any number */
 };
 
 static const char *const matrix_states[] = {"missing", "done", "failed", NULL};
@@ -279,8 +279,10 @@ static struct err *share_sdks(struct arena *a, struct matrix *m)
 		while (owner < c && !strs_eq(&owner->sdk, &c->sdk))
 			owner++;
 		c->sdk_owner = (size_t)(owner - m->cells.v);
-		strs_put_all(a, &owner->components, &c->components);
-		strs_put_all(a, &owner->gpus, &c->gpus);
+		if (owner->components.n < MOST)
+			strs_put_all(a, &owner->components, &c->components);
+		if (owner->gpus.n < MOST)
+			strs_put_all(a, &owner->gpus, &c->gpus);
 		if (!c->sdk.n || c->state != MATRIX_MISSING)
 			continue;
 		TRY(matrix_result_read(a, m, owner, &sdk));

@@ -137,34 +137,35 @@ static struct err *check_subject(struct arena *a, const struct release_wheel *w,
 
 struct err *release_attested(struct arena *a, const struct release_wheel *w, struct str *ret)
 {
+	ARENA(tmp); /* it also holds the names of all other wheels there */
 	struct strs names;
-	struct str dir = path_dir(w->path), begin = str_fmt(a, "%.*s.", STR(w->file)), text;
+	struct str dir = path_dir(w->path), begin = str_fmt(&tmp, "%.*s.", STR(w->file)), text;
 	const struct node *doc;
-	BUF(b, a);
+	BUF(b, &tmp);
 	struct json j = {.out = &b};
 	size_t n = 0;
 	*ret = S("");
-	TRY(fs_list(a, dir, &names));
+	TRY(fs_list(&tmp, dir, &names));
 	/* the certificate alone tells who signed */
 	buf_add(&b, S("{\"version\":1,\"attestation_bundles\":[{\"publisher\":{\"kind\":"
 		      "\"certificate\"},"
 		      "\"attestations\":"));
 	json_open(&j, '[');
 	VEC_EACH (const struct str, name, &names) {
-		struct str path = path_join(a, dir, *name);
 		if (!str_starts(*name, begin) || !str_ends(*name, S(".attestation")))
 			continue;
+		struct str path = path_join(&tmp, dir, *name);
 		if (++n > ATTESTATIONS)
 			return err_new(E_LIMIT, "'%.*s' has more than %d attestations",
 				STR(w->path), ATTESTATIONS);
-		TRY(fs_read(a, path, ATTESTATION, &text));
-		TRY(json_parse(a, text, path, &doc));
-		TRY(check_subject(a, w, path, doc));
+		TRY(fs_read(&tmp, path, ATTESTATION, &text));
+		TRY(json_parse(&tmp, text, path, &doc));
+		TRY(check_subject(&tmp, w, path, doc));
 		json_node(&j, doc);
 	}
 	json_close(&j);
 	buf_add(&b, S("}]}"));
 	if (n)
-		*ret = buf_str(&b);
+		*ret = str_dup(a, buf_str(&b));
 	return NULL;
 }

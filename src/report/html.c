@@ -178,6 +178,7 @@ void html_table(struct html *h, const char *titles)
 void html_row(struct html *h, const char *kinds, const struct str *cells)
 {
 	enum { SHOWN = 300 }; /* bytes of a kernel's name; the whole of it is its title */
+	uint64_t work = 0;    /* a report has few kernels */
 	html_open(h, "tr", NULL);
 	for (size_t i = 0; kinds[i]; i++) {
 		const char *head = h->heads.v[i].p;
@@ -186,7 +187,8 @@ void html_row(struct html *h, const char *kinds, const struct str *cells)
 			: kinds[i] == 'k' ? "kernel"
 					  : "",
 			"data-of", head, NULL);
-		struct str text = kinds[i] == 'k' ? cxx_demangle(h->out.a, cells[i]) : cells[i];
+		struct str text =
+			kinds[i] == 'k' ? cxx_demangle(h->out.a, cells[i], &work) : cells[i];
 		size_t n = utf8_fit(text, SHOWN, SHOWN);
 		if (kinds[i] == 'k')
 			html_leaf(h,

@@ -122,9 +122,10 @@ static bool has_code(const struct slim_sum *s, const struct slim_keep *k, bool s
 static struct str names_of(struct arena *a, const struct slim_sums *sums)
 {
 	struct strs names = {0};
+	MAP(seen, a);
 	VEC_EACH (const struct slim_sum, s, sums)
-		if (s->bytes)
-			strs_put(a, &names, s->target);
+		if (s->bytes && map_put(&seen, s->target, &seen))
+			strs_add(a, &names, s->target);
 	targets_sort(&names);
 	return str_join(a, &names, S(", "));
 }

@@ -84,10 +84,12 @@ static struct err *strip_objects(struct slim_plan *p, struct slim_bundle *s, str
 
 static struct err *take_bundle(void *user, const struct bundle *b)
 {
+	enum { COST = 1000 }; /* bytes kept for an entry, also in the sums and the report */
 	ARENA(tmp);
 	struct slim_plan *p = user;
 	struct slim_bundle s = {.now = *b};
 	struct slim_strip *strips = NULL;
+	TRY(budget_memory(p->src->budget, b->entries.n * COST));
 	TRY(bundle_copy(p->a, p->src, b, &s.old));
 	memset(&s.now.entries, 0, sizeof(s.now.entries));
 	VEC_EACH (const struct bundle_entry, e, &s.old.entries) {

@@ -24,16 +24,20 @@ const struct json_field slim_fields[] = {
 
 void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s)
 {
-	VEC_EACH (struct slim_sum, x, to) {
-		if (x->kept != s->kept || !str_eq(x->target, s->target))
-			continue;
-		x->objects += s->objects;
-		x->bytes += s->bytes;
+	ARENA(tmp);
+	struct str key = str_fmt(&tmp, "%d%.*s", s->kept, STR(s->target));
+	to->places.a = a;
+	uintptr_t place = (uintptr_t)map_get(&to->places, key); /* plus one */
+	if (place) {
+		to->v[place - 1].objects += s->objects;
+		to->v[place - 1].bytes += s->bytes;
 		return;
 	}
 	struct slim_sum *x = VEC_PUSH(a, to);
+	key = str_dup(a, key);
 	*x = *s;
-	x->target = str_dup(a, s->target);
+	x->target = str_sub(key, 1, key.n);
+	map_put(&to->places, key, (void *)(uintptr_t)to->n);
 }
 
 struct str cut_list_text(struct arena *a, const struct slim_report *r)

@@ -22,6 +22,7 @@ struct slim_sum { /* the objects of one target */
 struct slim_sums {
 	struct slim_sum *v;
 	size_t n, cap;
+	struct map places; /* slim_sum_add() finds sums by it: a file may have 200,000 targets */
 };
 
 struct slim_done { /* a file that changed; after = 0: it was removed */

@@ -47,8 +47,9 @@ static void note_code(struct splitting *s, struct split_file *f, const struct bu
 	for (size_t i = 0; i < gpu_count; i++) {
 		const struct gpu *g = &gpu_table()[i];
 		bool own = !g->generic || !str_eq(str_from(g->generic), name);
-		VEC_EACH (const struct bundle_entry, x, &b->entries)
-			own = own || (x->size && str_eq(x->target, str_from(g->name)));
+		for (size_t k = 0; k < b->entries.n && !own; k++)
+			own = b->entries.v[k].size &&
+			      str_eq(b->entries.v[k].target, str_from(g->name));
 		if (!own)
 			strs_put(s->a, &s->lacking, str_from(g->name));
 	}

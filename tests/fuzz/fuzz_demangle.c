@@ -9,8 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
 	struct str name = {.p = (const char *)data, .n = size};
-	struct str s = cxx_demangle(&a, name);
-	if (s.p != name.p && s.n > DEMANGLED_MAX + size)
+	uint64_t work = 0;
+	struct str s = cxx_demangle(&a, name, &work);
+	if ((s.p != name.p && s.n > DEMANGLED_MAX + size) || work > 1000000)
 		__builtin_trap();
 	return 0;
 }

@@ -2,7 +2,7 @@
 """budget.py ROCSMITH DIR [--every N | --deep] [WORD...]: makes files below 10 MB that are meant to cost much (bombs, tables that
 share one endless string, lists that are compared pairwise) and gives them to whatever reads them. Each run
 must end by itself, in 5 seconds of processor time, 256 MiB and 16 MiB of output. WORDs choose attacks,
-and --every each Nth; --deep also lists, compares and takes out kernels, and draws maps."""
+and --every each Nth; --deep also lists, compares and takes out kernels, draws maps, and takes GPUs out."""
 import base64
 import hashlib
 import lzma
@@ -627,6 +627,18 @@ def kernels_share_code():
     return bytes(data)
 
 
+@attack("kernels-empty-names")
+def kernels_empty_names():
+    """Packs of nothing but packs: each name takes as many steps as one may, and the same objects come again and again."""
+    packs = "JE" + "".join(f"J{t}{t}E" for t in ["T_"] + [f"T{i}_" for i in range(11)])
+    names = [f"_Z{len(str(i)) + 1}k{i}I{packs}Evv" for i in range(12000)]
+    one = code_object("gfx1100", [dict(name=n, size=0, wave=32) for n in names])
+    one += bytes(-len(one) % 4096)
+    raw = bundle([(4096 + k * len(one), len(one), ID[:-6] + b"gfx%d" % (1100 + k)) for k in range(4)]).ljust(4096, b"\0") + one * 4
+    packed = ccob(zlib.compress(raw, 9), len(raw), 0)
+    return packed.ljust(len(packed) + 4095 & -4096, b"\0") * 9
+
+
 @attack("report-values")
 def report_values():
     return b'{"a": [' + b"1," * 4900000 + b"1]}"
@@ -807,9 +819,10 @@ def main():
             path = path.rename(path.with_name(WHEEL_NAME))
             ways = [["inspect", "--kernels"], ["verify", "--json", "--require", "gfx90a"]]
         if DEEP and ways[0][0] == "inspect":
-            ways += [["inspect", *way] for way in deep]
+            ways += [["inspect", *way] for way in deep] + [["slim", "--gpu", "gfx90a", "-o", str(DIR / "taken")]]
         for way in ways:
             shutil.rmtree(DIR / "taken", ignore_errors=True)
+            (DIR / "taken").unlink(missing_ok=True)
             paths = [str(path.parent if way[0] == "plan" else path)] * (1 + (way[-1] == "--compare"))
             status, seconds, memory, output = run(way + paths, 3 * limit)
             good = status in (0, 1, 2, 3) and seconds <= limit and memory <= MEMORY and output <= OUTPUT

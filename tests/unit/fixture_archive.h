@@ -47,6 +47,10 @@ static inline size_t make_tar(char *p, size_t cap, int filter, const struct memb
 	size_t used = 0;
 	archive_write_set_format_gnutar(a);
 	archive_write_add_filter(a, filter);
+	/* without the time, the same members give the same bytes in each second */
+	if (filter == ARCHIVE_FILTER_GZIP)
+		assert_int_equal(
+			archive_write_set_filter_option(a, "gzip", "timestamp", NULL), ARCHIVE_OK);
 	archive_write_set_bytes_in_last_block(a, 1);
 	assert_int_equal(archive_write_open_memory(a, p, cap, &used), ARCHIVE_OK);
 	for (size_t i = 0; i < n; i++)

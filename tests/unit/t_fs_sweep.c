@@ -110,6 +110,17 @@ static void no_tree_is_too_deep(void **state)
 	assert_false(fs_present(at(f, "deep")));
 }
 
+/* A removal that was killed leaves the names under which deep folders wait for their turn; a stranger's tree may have them, too. */
+static void names_of_deep_folders_may_be_taken(void **state)
+{
+	struct fixture *f = *state;
+	make_deep(f, 300);
+	for (unsigned i = 0; i < 20; i++)
+		put(f, str_fmt(&f->a, "deep/.rocsmith.deep-%u%s", i, i % 2 ? "/x" : "").p, "x");
+	assert_ok(fs_remove_tree(at(f, "deep")));
+	assert_false(fs_present(at(f, "deep")));
+}
+
 static void a_removal_that_was_killed_is_continued(void **state)
 {
 	struct fixture *f = *state;
@@ -200,6 +211,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			odd_trees_are_removed_and_nothing_else, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_tree_is_too_deep, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			names_of_deep_folders_may_be_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_removal_that_was_killed_is_continued, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_retired_name_tells_the_old_one, setup, teardown),

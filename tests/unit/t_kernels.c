@@ -1,7 +1,9 @@
 /* Kernels in lists, by the names that people give them, and compared; tests/cases/inspect has what is taken out of files. */
 #include "unit/kit.h"
 
+#include "base/fs.h"
 #include "devcode/kernels.h"
+#include "lang/cxx/demangle.h"
 
 static struct devcode scan(struct arena *a, const char *name)
 {
@@ -32,6 +34,35 @@ static void kernels_have_code_and_two_names(void **state)
 	assert_int_equal(all.n, 10);
 	assert_str(all.v[0].kernel->name, "=1+1");
 	assert_str(all.v[1].kernel->name, "=1+1");
+}
+
+/* The work that a scan takes off a budget. */
+static uint64_t paid(struct arena *a, struct bytes src, unsigned flags, struct devcode *ret)
+{
+	struct budget budget = {.work = 1 << 30, .memory = 1 << 30};
+	src.budget = &budget;
+	*ret = (struct devcode){0};
+	assert_ok(devcode_scan_src(a, &src, S("x.hsaco"), flags, ret));
+	assert_int_equal(ret->findings.n, 0);
+	return (1 << 30) - budget.work;
+}
+
+/* A short name can take a millisecond, and a small bundle can have a million kernels. */
+static void names_that_are_demangled_are_paid_for(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct devcode d;
+	struct str text;
+	uint64_t work = 0;
+	assert_ok(fs_read(&a, S("tests/data/devcode/kernels-new.hsaco"), 1 << 20, &text));
+	uint64_t before = paid(&a, bytes_mem(text), DEVCODE_KERNELS | DEVCODE_RESOURCES, &d);
+	uint64_t now =
+		paid(&a, bytes_mem(text), DEVCODE_KERNELS | DEVCODE_RESOURCES | DEVCODE_EVERY, &d);
+	VEC_EACH (const struct code_kernel, k, &d.files.v[0].objects.v[0].resources)
+		(void)cxx_demangle(&a, k->name, &work);
+	assert_true(work > 0);
+	assert_int_equal(now - before, work);
 }
 
 /* The share that a kernel has of a compressed object; lying sizes never give more than all of it. */
@@ -204,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_have_code_and_two_names),
+		cmocka_unit_test(names_that_are_demangled_are_paid_for),
 		cmocka_unit_test(code_in_compressed_objects_counts_by_its_share),
 		cmocka_unit_test(kernels_are_found_by_any_of_their_names),
 		cmocka_unit_test(wishes_without_a_kernel_or_a_target_are_refused),

@@ -1,5 +1,6 @@
 /* Matrix files: cells and their words, excludes, what is refused; the folder of results; arrays of Slurm's jobs. */
 #include "base/fs.h"
+#include "base/hash.h"
 #include "flow/matrix.h"
 
 #define KIT_MORE struct matrix m;
@@ -91,6 +92,27 @@ static void names_of_cells_are_plain_and_unique(void **state)
 	for (size_t i = 0; i < 4; i++)
 		for (size_t k = 0; k < i; k++)
 			assert_false(str_eq(f->m.cells.v[i].name, f->m.cells.v[k].name));
+}
+
+/* A file that has all names by which a cell could be told from others had no end. */
+static void names_that_are_taken_on_purpose_are_not_all(void **state)
+{
+	struct fixture *f = *state;
+	struct str hash = sha256_hex(&f->a, S("with=a b")), next = hash;
+	BUF(text, &f->a);
+	buf_add(&text, S("axes:\n  with:\n"));
+	for (size_t n = 8; n <= hash.n; n += 8)
+		buf_fmt(&text, "  - a_b-%.*s\n", STR(str_sub(hash, 0, n)));
+	for (size_t i = 0; i < 20; i++) {
+		next = sha256_hex(&f->a, next);
+		buf_fmt(&text, "  - a_b-%.*s\n", STR(str_sub(next, 0, 8)));
+	}
+	buf_add(&text, S("  - a b\n"));
+	assert_ok(parse(f, str_z(&f->a, buf_str(&text)), false));
+	assert_int_equal(f->m.cells.n, 29);
+	assert_true(str_starts(f->m.cells.v[28].name, S("a_b-")));
+	for (size_t i = 0; i < 28; i++)
+		assert_false(str_eq(f->m.cells.v[i].name, f->m.cells.v[28].name));
 }
 
 static void what_is_hostile_is_refused(void **state)
@@ -232,6 +254,30 @@ static void results_count_for_the_same_words_only(void **state)
 	assert_err(matrix_look_all(&f->a, &f->m), E_CORRUPT);
 }
 
+/* What the plans of thousands of cells want of one SDK would be compared pairwise. */
+static void plans_of_many_cells_name_no_more_than_one_may(void **state)
+{
+	struct fixture *f = *state;
+	assert_ok(parse(f, "axes: {with: [a, b, c, d, e, f, g, h]}", false));
+	assert_ok(matrix_take(&f->a, &f->m));
+	VEC_EACH (struct matrix_cell, c, &f->m.cells) {
+		BUF(text, &f->a);
+		buf_add(&text, S("{\"sdk\":{\"components\":[\"x\""));
+		for (unsigned i = 0; i < 100; i++)
+			buf_fmt(&text, ",\"%.*s%u\"", STR(c->name), i);
+		buf_add(&text, S("]},\"gpus\":[\"y\""));
+		for (unsigned i = 0; i < 100; i++)
+			buf_fmt(&text, ",\"%.*s%u\"", STR(c->name), i);
+		buf_add(&text, S("]}"));
+		leave(f, c, "plan", 0, str_z(&f->a, buf_str(&text)));
+	}
+	assert_ok(matrix_look_all(&f->a, &f->m));
+	const struct matrix_cell *owner = f->m.cells.v;
+	assert_in_range(owner->components.n, 256, 511);
+	assert_in_range(owner->gpus.n, 256, 511);
+	assert_int_equal(f->m.cells.v[7].gpus.n, 101);
+}
+
 /* ---- Slurm ---- */
 
 static void arrays(struct fixture *f, struct matrix_arrays *ret)
@@ -357,9 +403,13 @@ int main(void)
 			excludes_need_a_reason_and_end_on_their_day, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			names_of_cells_are_plain_and_unique, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			names_that_are_taken_on_purpose_are_not_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_hostile_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			results_count_for_the_same_words_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			plans_of_many_cells_name_no_more_than_one_may, setup, teardown),
 		cmocka_unit_test_setup_teardown(arrays_wait_for_what_they_need, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			requests_come_from_what_cells_took, setup, teardown),

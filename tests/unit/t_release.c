@@ -636,9 +636,28 @@ static void addresses_that_leak_are_refused(void **state)
 	unsetenv("AWS_SECRET_ACCESS_KEY");
 }
 
+/* A folder may have thousands of wheels, and its names are read for each. */
+static void names_beside_a_wheel_are_not_kept(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), text;
+	const struct release_wheel w = {
+		.file = S("demo-1.0-py3-none-any.whl"), .path = path_join(&a, dir, S("demo.whl"))};
+	for (unsigned i = 0; i < 9; i++)
+		test_put(str_fmt(&a, "%.*s/%u.whl", STR(dir), i), "x");
+	struct arena_mark before = arena_mark(&a);
+	assert_ok(release_attested(&a, &w, &text));
+	struct arena_mark now = arena_mark(&a);
+	assert_int_equal(text.n, 0);
+	assert_memory_equal(&before, &now, sizeof(now));
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_beside_a_wheel_are_not_kept),
 		cmocka_unit_test(only_whole_versions_are_renamed),
 		cmocka_unit_test(words_that_name_no_version_are_refused),
 		cmocka_unit_test(a_local_version_tells_which_versions_follow),

@@ -682,7 +682,7 @@ static struct dm_node *read_encoding(struct dm_reader *r)
 	return all;
 }
 
-struct str cxx_demangle(struct arena *a, struct str name)
+struct str cxx_demangle(struct arena *a, struct str name, uint64_t *io_work)
 {
 	ARENA(tmp);
 	struct dm_reader r = {.a = &tmp, .s = name};
@@ -690,7 +690,8 @@ struct str cxx_demangle(struct arena *a, struct str name)
 	if (name.n > NAME_MAX_BYTES || !take(&r, "_Z"))
 		return name;
 	struct dm_node *n = read_encoding(&r);
-	if (!n || (r.s.n && *r.s.p != '.') || !dm_write(&out, n))
+	*io_work += r.nodes;
+	if (!n || (r.s.n && *r.s.p != '.') || !dm_write(&out, n, io_work))
 		return name;
 	if (r.s.n) /* a clone, such as ".llvm.42" */
 		buf_fmt(&out, " [clone %.*s]", STR(r.s));

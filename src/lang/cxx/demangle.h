@@ -9,5 +9,6 @@
 
 enum { DEMANGLED_MAX = 8000 }; /* bytes of a result */
 
-/* The name itself if it is not mangled, cannot be read, or would become too long. */
-struct str cxx_demangle(struct arena *a, struct str name);
+/* The name itself if it is not mangled, cannot be read, or would become too long. *io_work grows by the steps that it took,
+ * which cost about as much as a byte of what a budget counts (formats/bytes.h). */
+struct str cxx_demangle(struct arena *a, struct str name, uint64_t *io_work);

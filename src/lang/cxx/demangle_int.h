@@ -25,5 +25,5 @@ struct dm_node {
 	size_t n, cap;
 };
 
-/* Appends the text to out; false if it would become too long. */
-bool dm_write(struct buf *out, const struct dm_node *n);
+/* Appends the text to out; false if it would become too long. *io_work grows by the steps that it took. */
+bool dm_write(struct buf *out, const struct dm_node *n, uint64_t *io_work);

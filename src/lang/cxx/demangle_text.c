@@ -219,9 +219,10 @@ static void write_right(struct dm_writer *w, const struct dm_node *n)
 	w->depth--;
 }
 
-bool dm_write(struct buf *out, const struct dm_node *n)
+bool dm_write(struct buf *out, const struct dm_node *n, uint64_t *io_work)
 {
 	struct dm_writer w = {.out = out};
 	write_whole(&w, n);
+	*io_work += w.steps;
 	return !w.failed && out->n <= DEMANGLED_MAX;
 }
