@@ -577,7 +577,7 @@ static struct dm_node *read_literal(struct dm_reader *r)
 		return text(r, "false");
 	if (take(r, "b1E"))
 		return text(r, "true");
-	bool bits = strchr("fde", peek(r, 0)); /* of a floating-point number */
+	bool bits = strchr("fde", peek(r, 0)); /* a floating-point number is shown by its bits */
 	const struct dm_code *c = take_code(r, suffixes);
 	if (!c && !(type = read_type(r)))
 		return NULL;
@@ -593,6 +593,19 @@ static struct dm_node *read_literal(struct dm_reader *r)
 	return take(r, "E") ? n : NULL;
 }
 
+/* The parts of a list, up to an E. */
+static struct dm_node *read_to_end(
+	struct dm_reader *r, enum dm_kind kind, struct dm_node *(*read)(struct dm_reader *r))
+{
+	struct dm_node *list = node(r, kind, S("")), *n;
+	while (!take(r, "E")) {
+		if (!(n = read(r)))
+			return NULL;
+		*VEC_PUSH(r->a, list) = n;
+	}
+	return list;
+}
+
 static struct dm_node *read_argument(struct dm_reader *r)
 {
 	struct dm_node *n;
@@ -606,15 +619,10 @@ static struct dm_node *read_argument(struct dm_reader *r)
 	}
 	if (!take(r, "J"))
 		return read_type(r);
-	struct dm_node *pack = node(r, DM_PACK, S(""));
 	r->depth++;
-	while (!take(r, "E")) {
-		if (!(n = read_argument(r)))
-			return NULL;
-		*VEC_PUSH(r->a, pack) = n;
-	}
+	n = read_to_end(r, DM_PACK, read_argument);
 	r->depth--;
-	return pack;
+	return n;
 }
 
 /* A name in scopes that ends without template arguments. */
@@ -667,19 +675,6 @@ static struct dm_node *read_operation(struct dm_reader *r)
 	return str_eq(str_from(c->text), S(">")) ? in_parentheses(r, x) : x;
 }
 
-/* An object of a class: its type, and its members up to an E. */
-static struct dm_node *read_object(struct dm_reader *r)
-{
-	struct dm_node *type = read_type(r), *list = node(r, DM_LIST, S(""));
-	while (type && !take(r, "E")) {
-		struct dm_node *member = read_expression(r);
-		if (!member)
-			return NULL;
-		*VEC_PUSH(r->a, list) = member;
-	}
-	return JOIN(r, type, text(r, "{"), list, text(r, "}"));
-}
-
 static struct dm_node *read_expression_inner(struct dm_reader *r)
 {
 	struct dm_node *n;
@@ -706,8 +701,11 @@ static struct dm_node *read_expression_inner(struct dm_reader *r)
 		return read_sequence_number(r, 10, &i)
 			       ? node(r, DM_TEXT, str_fmt(r->a, "{parm#%zu}", i + 1))
 			       : NULL;
-	if (take(r, "tl"))
-		return read_object(r);
+	if (take(r, "tl")) { /* an object of a class: its type and members */
+		struct dm_node *type = read_type(r),
+			       *members = read_to_end(r, DM_LIST, read_expression);
+		return JOIN(r, type, text(r, "{"), members, text(r, "}"));
+	}
 	if (!ascii_digit(peek(r, 0)))
 		return read_operation(r);
 	n = read_source_name(r);
