@@ -26,7 +26,7 @@ struct cgroup {
 
 /* Lists our control group and its ancestors. A line of proc/self/cgroup is "NUMBER:CONTROLLERS:PATH"; a line without
  * controllers belongs to version 2 (cgroups(7)). */
-static size_t our_groups(struct root *r, struct cgroup *ret, size_t most)
+static size_t our_groups(struct root *r, struct cgroup ret[MAX_GROUPS])
 {
 	static const struct cgroup_files v1 = {"sys/fs/cgroup/memory", "memory.limit_in_bytes",
 		"memory.soft_limit_none", "memory.usage_in_bytes", "total_inactive_file",
@@ -43,7 +43,7 @@ static size_t our_groups(struct root *r, struct cgroup *ret, size_t most)
 		if (list.n && !strs_has(&list, S("memory")))
 			continue;
 		const struct cgroup_files *files = list.n ? &v1 : &v2;
-		for (bool top = false; !top && n < most; path = path_dir(path)) {
+		for (bool top = false; !top && n < MAX_GROUPS; path = path_dir(path)) {
 			top = path.n <= 1;
 			ret[n++] = (struct cgroup){
 				str_fmt(r->a, "%s%.*s", files->top, STR(top ? S("") : path)),
@@ -96,7 +96,7 @@ static double full_pressure(struct str text)
 static double memory_pressure(struct root *r)
 {
 	struct cgroup all[MAX_GROUPS];
-	size_t n = our_groups(r, all, MAX_GROUPS);
+	size_t n = our_groups(r, all);
 	struct str text, path = S("proc/pressure/memory");
 	bool known = root_read(r, path, &text) == ROOT_OK;
 	double worst = full_pressure(text);
@@ -118,7 +118,7 @@ uint64_t machine_memory_free(struct str root)
 		err_free(root_open(&here));
 	root_read(&here, S("proc/meminfo"), &memory);
 	struct cgroup all[MAX_GROUPS];
-	size_t n = our_groups(&here, all, MAX_GROUPS);
+	size_t n = our_groups(&here, all);
 	uint64_t least = kib(memory, S("MemAvailable"));
 	for (size_t i = 0; i < n; i++) {
 		uint64_t room = group_room(&here, &all[i]);

@@ -10,9 +10,9 @@
 #define REFS "refs/worktree/rocsmith/"
 enum { MAX_NEXT = 64, MAX_MAIL = 64 << 20, MAX_DETAIL = 8000 };
 
-static bool is_state(const struct queue_patch *p, const char *state)
+static bool is_waiting(const struct queue_patch *p)
 {
-	return str_eq(p->state, str_from(state));
+	return str_eq(p->state, S("waiting"));
 }
 
 static bool is_busy(struct arena *a, const struct queue_repo *r)
@@ -297,7 +297,7 @@ static struct err *find_commits(struct arena *a, struct queue *q, struct queue_r
 				i->commit = commit;
 			}
 		bool translated = r->hipify.n || q->repos.v[0].hipify.n;
-		if (is_state(i, "waiting") && i->hipified != translated)
+		if (is_waiting(i) && i->hipified != translated)
 			i->state = translated ? S("translated") : S("untranslated");
 	}
 	return NULL;
@@ -328,7 +328,7 @@ static struct err *try_patches(
 	strs_add(a, &own.git.setenv, others);
 	TRY(QUEUE_RUN(a, &own, &p, "read-tree", tree.p));
 	VEC_EACH (struct queue_patch, i, &q->patches) {
-		if (!str_eq(i->repo, r->path) || !is_state(i, "waiting"))
+		if (!str_eq(i->repo, r->path) || !is_waiting(i))
 			continue;
 		own.git.input = i->text;
 		TRY(QUEUE_TRY(a, &own, &p, "apply", "--cached"));
@@ -375,7 +375,7 @@ static struct err *run_am(struct arena *a, struct queue *q, struct queue_repo *r
 	uint64_t n = 0;
 	BUF(mails, a);
 	VEC_EACH (const struct queue_patch, i, &q->patches)
-		if (!word && str_eq(i->repo, r->path) && is_state(i, "waiting"))
+		if (!word && str_eq(i->repo, r->path) && is_waiting(i))
 			buf_add(&mails, i->text);
 	r->git.input = buf_str(&mails);
 	if (word)
@@ -476,7 +476,7 @@ struct err *queue_go(struct arena *a, struct queue *q, enum queue_how how)
 		return err_new(
 			E_USAGE, "no patch has stopped at a conflict in '%.*s'", STR(q->tree));
 	VEC_EACH (const struct queue_patch, i, &q->patches)
-		any = any || is_state(i, "waiting");
+		any = any || is_waiting(i);
 	if (!any)
 		return NULL;
 	TRY(fs_write(marker, S(""), 0644));

@@ -125,7 +125,7 @@ MUST_USE struct err *slim_read(struct arena *a, const struct bytes *src,
  * result is a copy. */
 MUST_USE struct err *slim_write(struct slim_plan *p, struct fs_out *out);
 /* The same to a path, and commits. */
-MUST_USE struct err *slim_save(struct slim_plan *p, struct str path, unsigned mode);
+MUST_USE struct err *slim_save(struct slim_plan *p, struct str path);
 /* Punches holes for the removed code into the file that p was read from, and sets the size of its table entries to 0;
  * E_SLIM for compressed bundles. fd -1: only counts the bytes. */
 MUST_USE struct err *slim_punch(const struct slim_plan *p, int fd, uint64_t *ret_freed);

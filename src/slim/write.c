@@ -180,10 +180,10 @@ struct err *slim_write(struct slim_plan *p, struct fs_out *out)
 	return p->elf.src ? NULL : slim_prove(p, NULL, &now);
 }
 
-struct err *slim_save(struct slim_plan *p, struct str path, unsigned mode)
+struct err *slim_save(struct slim_plan *p, struct str path)
 {
 	CLEANUP(fs_out_abandon) struct fs_out out;
-	TRY(fs_out_open(&out, path, mode));
+	TRY(fs_out_open(&out, path, 0644));
 	TRY_CTX(slim_write(p, &out), "cannot make '%.*s'", STR(path));
 	return fs_out_commit(&out);
 }

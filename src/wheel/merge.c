@@ -258,7 +258,7 @@ static struct err *join_copies(struct joining *j, const struct merge_member *x, 
 		return fill_objects(j, &f, path);
 	struct str part = str_fmt(j->a, "%.*s.host", STR(path));
 	slim_mark(p, S("a mark for all bundles"));
-	TRY(slim_save(p, part, 0644));
+	TRY(slim_save(p, part));
 	TRY(bytes_open(part, &host));
 	f.host = &host.src;
 	TRY(fill_objects(j, &f, path));

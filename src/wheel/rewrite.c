@@ -117,7 +117,7 @@ struct err *rewrite_slim(struct rewrite *x, struct zip_input *in, bool side)
 	err_free(e);
 	if (p.changed && !fs_writes_forbidden()) {
 		rewrite_content(in, rewrite_file(x));
-		TRY(slim_save(&p, in->path, 0644));
+		TRY(slim_save(&p, in->path));
 	}
 	slim_note(x->a, x->report, in->name, src.size, &p);
 	return NULL;

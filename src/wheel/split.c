@@ -188,7 +188,7 @@ static struct err *slim_content(struct splitting *s, struct split_file *f)
 	if (!p.changed)
 		return NULL;
 	f->content = split_scratch(s, f);
-	return slim_save(&p, f->content, 0644);
+	return slim_save(&p, f->content);
 }
 
 static struct err *take_member(void *user, struct rewrite *x, struct zip_input *in)

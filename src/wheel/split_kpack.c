@@ -98,7 +98,7 @@ static struct err *pack_library(struct splitting *s, struct split_file *f)
 	if (dll.bundles.n)
 		return kpack_dll_save(&dll, mark, f->content);
 	slim_mark(&p, mark);
-	return slim_save(&p, f->content, 0644);
+	return slim_save(&p, f->content);
 }
 
 struct err *split_archives(struct splitting *s)

@@ -1,5 +1,5 @@
 /* Mangled names of kernels as people write them, and what a stranger's name may not do. What is wanted here was written by
- * c++filt of binutils 2.40; tests/e2e/inspect_kernels.sh compares with it over whole libraries. */
+ * c++filt of binutils 2.40 where it can read them; tests/e2e/inspect_kernels.sh compares with it over whole libraries. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -87,6 +87,70 @@ static void lambdas_literals_and_expressions_are_read(void **state)
 		"std::enable_if<std::is_signed<int>::value, int>::type f<int>(int)");
 }
 
+static void functions_in_expressions_are_shown_by_name(void **state)
+{
+	(void)state;
+	check("_Z1kIXadL_ZN1a1fEiEEEvv", "void k<&a::f>()");
+	check("_Z1kIXadL_ZN1a1fIiEEiT_EEEvv", "void k<&(int a::f<int>(int))>()");
+	check("_Z1kIXadL_ZN1a1xEEEEvv", "void k<&a::x>()");
+	check("_Z3fooILi3EEv1AIXgtT_Li1EEE", "void foo<3>(A<((3)>(1))>)");
+	check("_Z3fooILi3EEvRAquT_Li1ELi2E_i", "void foo<3>(int (&) [(3)?(1) : (2)])");
+	check("_Z1fIiEDTfp_ET_", "decltype ({parm#1}) f<int>(int)");
+	check("_Z1fIiEvT_DTfp0_E", "void f<int>(int, decltype ({parm#2}))");
+	check("_Z1kIiEvN9enable_ifIXaa9is_same_vIT_iEnt9is_same_vIS1_fEEvE4typeE",
+		"void k<int>(enable_if<(is_same_v<int, int>)&&(!(is_same_v<int, float>)), "
+		"void>::type)");
+	check("_Z1kILd3ff8000000000000EEvv", "void k<(double)[3ff8000000000000]>()");
+	check("_Z1kIXtl2OpLi1ELf40000000EEEEvv", "void k<Op{1, (float)[40000000]}>()");
+	check("_ZZ1fiiEd_NKUlvE_clEv",
+		"f(int, int)::{default arg#1}::{lambda()#1}::operator()() const");
+	check("_ZZ1fiiEd0_NKUlvE_clEv",
+		"f(int, int)::{default arg#2}::{lambda()#1}::operator()() const");
+}
+
+/* A substitution that is a template parameter is the one of the template that has it here. */
+static void a_parameter_stands_for_its_own_template(void **state)
+{
+	(void)state;
+	check("_ZN2ck4k13bIZ4hostvEUlT_E_EEvS1_",
+		"void ck::k13b<host()::{lambda(auto:1)#1}>(host()::{lambda(auto:1)#1})");
+	check("_Z1kI1wIXadL_Z1fIiEvT_EEEEvS2_",
+		"void k<w<&(void f<int>(int))> >(w<&(void f<int>(int))>)");
+}
+
+/* Names of clang 18 and later, which c++filt of binutils 2.40 cannot read, as llvm-cxxfilt reads them. */
+static void declarations_of_parameters_are_passed_over(void **state)
+{
+	(void)state;
+	check("_ZN2ck2k1IfTnNS_9enable_ifIX9is_same_vIT_fEEbE4typeELb0EEEvPS2_",
+		"void ck::k1<float, false>(float*)");
+	check("_ZN2ck2k4ITnDaXadL_ZNS_2idEiEEEEvPi", "void ck::k4<&ck::id>(int*)");
+	check("_ZN2ck3k12ITpTnDaJLi1ELc99ELb1EEEEvPi", "void ck::k12<1, (char)99, true>(int*)");
+	check("_ZN2ck2k8ITkSt8integraliEEvPT_", "void ck::k8<int>(int*)");
+	check("_ZN2ck2k7IiQsr3stdE8integralIT_EEEvPS1_", "void ck::k7<int>(int*)");
+	check("_ZN2ck2k9IiEEvPT_QeqstS1_Li4E", "void ck::k9<int>(int*)");
+	check("_ZN2ck4k13bIZ4hostvEUlTyTniT_E_EEvS1_",
+		"void ck::k13b<host()::{lambda(auto:1)#1}>(host()::{lambda(auto:1)#1})");
+	check("_ZN12rocrand_impl6system6detail14kernel_wrapperITnDaXadL_ZNS_4host19init_xorwow_"
+	      "enginesE4dim3S4_"
+	      "PN14rocrand_device13xorwow_engineEyEENS3_33static_block_size_config_"
+	      "providerILj256EEEJS7_yEEEvDpT1_",
+		"void "
+		"rocrand_impl::system::detail::kernel_wrapper<&rocrand_impl::host::init_xorwow_"
+		"engines, "
+		"rocrand_impl::host::static_block_size_config_provider<256u>, "
+		"rocrand_device::xorwow_engine*, "
+		"unsigned long long>(rocrand_device::xorwow_engine*, unsigned long long)");
+	check("_ZN9rocsolver6v32802L11scalar_caseIfPKPfTnNSt9enable_ifIXnt18rocblas_is_complexIT_"
+	      "EEiE4typeE"
+	      "Li0EEEv14rocblas_evect_T0_lPS6_li",
+		"void rocsolver::v32802::scalar_case<float, float* const*, 0>(rocblas_evect_, "
+		"float* const*, "
+		"long, float*, long, int)");
+	check("_Z1kITtTyE1aEvv", "void k<a>()");
+	check("_Z1kITnEvv", "_Z1kITnEvv");
+}
+
 static void a_hostile_name_costs_little_and_stays(void **state)
 {
 	(void)state;
@@ -96,6 +160,7 @@ static void a_hostile_name_costs_little_and_stays(void **state)
 	BUF(pairs, &a);
 	BUF(empty, &a);
 	uint64_t work = 0;
+	BUF(declared, &a);
 	/* each parameter is a template of the one before, twice: the text would double 60 times */
 	buf_add(&twice, S("_Z1f1a"));
 	for (unsigned i = 0; i < 60; i++)
@@ -104,6 +169,9 @@ static void a_hostile_name_costs_little_and_stays(void **state)
 			"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36]);
 	buf_add(&deep, S("_Z1f"));
 	buf_add(&pairs, S("_Z1f"));
+	buf_add(&declared, S("_Z1fI"));
+	for (unsigned i = 0; i < 3900; i++)
+		buf_add(&declared, S("Tt"));
 	for (unsigned i = 0; i < 7000; i++)
 		buf_add(&deep, S("P"));
 	for (unsigned i = 0; i < 1500; i++)
@@ -116,7 +184,8 @@ static void a_hostile_name_costs_little_and_stays(void **state)
 	buf_add(&empty, S("Evv"));
 	struct str all[] = {buf_str(&twice), buf_str(&deep), buf_str(&pairs), buf_str(&empty),
 		S("_Z1fIJEEvDpDpDpDpT_"), S("_Z99999999999999999999x"), S("_ZZZZZZZZZZZZ"),
-		S("_ZNSt"), S("_Z1fIXX"), S("_ZSt"), S("_ZS_"), S("_ZC1"), S("_ZN1aIS_EC")};
+		buf_str(&declared), S("_ZNSt"), S("_Z1fIXX"), S("_ZSt"), S("_ZS_"), S("_ZC1"),
+		S("_ZN1aIS_EC")};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct str got = cxx_demangle(&a, all[i], &work);
 		assert_true(got.n <= DEMANGLED_MAX);
@@ -137,6 +206,9 @@ int main(void)
 		cmocka_unit_test(declarators_are_written_from_the_inside),
 		cmocka_unit_test(packs_are_spread_and_empty_ones_vanish),
 		cmocka_unit_test(lambdas_literals_and_expressions_are_read),
+		cmocka_unit_test(functions_in_expressions_are_shown_by_name),
+		cmocka_unit_test(a_parameter_stands_for_its_own_template),
+		cmocka_unit_test(declarations_of_parameters_are_passed_over),
 		cmocka_unit_test(a_hostile_name_costs_little_and_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -356,6 +356,10 @@ static void names_folders_and_requirements_are_those_asked_for(void **state)
 		.overlay = S("pkg/./deep/")};
 	strs_add(&f->a, &q.requires, S("rocm-sdk-device-@GFXARCH@ == 7.14"));
 	strs_add(&f->a, &q.requires, S("six[x]>=1; python_version > \"3\""));
+	strs_add(&f->a, &q.requires,
+		S("a-@GFXARCH@[x,y]>=2; os_name == \"posix\" or extra == \"z\""));
+	strs_add(&f->a, &q.requires,
+		S("b-@GFXARCH@ @ https://example.org/b.whl ; os_name == \"nt\""));
 	q.from = fx_write(&f->a, f->dir,
 		(struct fx_wheel){.metadata =
 					  "Metadata-Version: 2.4\nName: demo\nVersion: "
@@ -381,6 +385,8 @@ static void names_folders_and_requirements_are_those_asked_for(void **state)
 		"License-File: LICENSE\nLicense-File: a/NOTICE\nRequires-Dist: demo == 1.0\n"
 		"Requires-Dist: acme-demo-gfx11 == 1.0\n"
 		"Requires-Dist: rocm-sdk-device-gfx1100 == 7.14\n"
+		"Requires-Dist: a-gfx1100[x,y]>=2; os_name == \"posix\" or extra == \"z\"\n"
+		"Requires-Dist: b-gfx1100 @ https://example.org/b.whl ; os_name == \"nt\"\n"
 		"Requires-Dist: six[x]>=1; python_version > \"3\"\n");
 	assert_str(member(f, one, "acme_demo_gfx1100-1.0.dist-info/licenses/LICENSE"), "mit");
 	assert_str(member(f, one, "acme_demo_gfx1100-1.0.dist-info/licenses/a/NOTICE"), "all");
@@ -393,12 +399,16 @@ static void names_folders_and_requirements_are_those_asked_for(void **state)
 		assert_true(str_contains(text, S("six")) && !str_contains(text, S("rocm-sdk")));
 	}
 	text = member(f, at(f, "k/demo-1.0-py3-none-any.whl"), "demo-1.0.dist-info/METADATA");
-	assert_true(str_contains(
-		text, S("Provides-Extra: device-gfx1151\nRequires-Dist: "
-			"acme-demo-gfx11-generic == 1.0; extra == \"device-gfx1151\"\n"
-			"Requires-Dist: acme-demo-gfx11 == 1.0; extra == \"device-gfx1151\"\n"
-			"Requires-Dist: rocm-sdk-device-gfx1151 == 7.14 ; extra == "
-			"\"device-gfx1151\"\n")));
+	assert_true(str_contains(text,
+		S("Provides-Extra: device-gfx1151\nRequires-Dist: "
+		  "acme-demo-gfx11-generic == 1.0; extra == \"device-gfx1151\"\n"
+		  "Requires-Dist: acme-demo-gfx11 == 1.0; extra == \"device-gfx1151\"\n"
+		  "Requires-Dist: rocm-sdk-device-gfx1151 == 7.14 ; extra == "
+		  "\"device-gfx1151\"\n"
+		  "Requires-Dist: a-gfx1151[x,y] >=2 ; (os_name == \"posix\" or extra == \"z\") "
+		  "and extra == \"device-gfx1151\"\n"
+		  "Requires-Dist: b-gfx1151 @ https://example.org/b.whl ; (os_name == \"nt\") and "
+		  "extra == \"device-gfx1151\"\n")));
 	q.overlay = S("deep");
 	assert_err_says(wheel_split(&f->a, &q, &done), E_USAGE, "has no folder 'deep'");
 	q.requires.v[1] = S("six\nName: other");

@@ -5,6 +5,7 @@
 #include "lang/cxx/demangle_int.h"
 
 enum { DEPTH = 200, NODES = 20000, NAME_MAX_BYTES = 8000 };
+#define AUTO "auto:" /* with a number: a template parameter, if T_ stands for nothing else */
 
 struct dm_reader {
 	struct arena *a;
@@ -179,13 +180,32 @@ static struct dm_node *read_parameters(struct dm_reader *r, const char *end)
 	struct dm_node *list = node(r, DM_LIST, S(""));
 	if (take(r, "v"))
 		return *end && !take(r, end) ? NULL : list;
-	while (*end ? !take(r, end) : r->s.n && peek(r, 0) != 'E' && peek(r, 0) != '.') {
+	while (*end ? !take(r, end) : r->s.n && !strchr("EQ.", peek(r, 0))) {
 		struct dm_node *type = read_type(r);
 		if (!type)
 			return NULL;
 		*VEC_PUSH(r->a, list) = type;
 	}
 	return list;
+}
+
+/* The declarations of template parameters, which newer compilers write before arguments that do not tell them, and before
+ * the parameters of a lambda; and the condition behind "Q". They are passed over: false if one cannot be read. */
+static bool pass_declarations(struct dm_reader *r)
+{
+	bool good = r->depth++ < DEPTH;
+	while (good && peek(r, 0) == 'T' && peek(r, 1) && strchr("yntpk", peek(r, 1))) {
+		if (take(r, "Tt"))
+			good = pass_declarations(r) && take(r, "E");
+		else if (take(r, "Tn"))
+			good = read_type(r) != NULL;
+		else if (take(r, "Tk"))
+			good = read_name(r, NULL) != NULL;
+		else
+			r->s = str_sub(r->s, 2, r->s.n);
+	}
+	r->depth--;
+	return good && (!take(r, "Q") || read_expression(r));
 }
 
 /* Ut_ and Ul...E_, which the compiler numbers. */
@@ -197,7 +217,7 @@ static struct dm_node *read_unnamed(struct dm_reader *r)
 	if (!lambda && !take(r, "Ut"))
 		return NULL;
 	r->in_lambda = true;
-	if (lambda)
+	if (lambda && pass_declarations(r))
 		list = read_parameters(r, "E");
 	r->in_lambda = outer;
 	if (!read_sequence_number(r, 10, &number))
@@ -240,10 +260,12 @@ static struct dm_node *read_arguments(struct dm_reader *r, struct dm_node *name,
 	if (f)
 		r->args = list;
 	while (!take(r, "E")) {
-		struct dm_node *one = read_argument(r);
+		struct dm_node *one = pass_declarations(r) ? read_argument(r) : NULL;
 		if (!one)
 			return NULL;
 		*VEC_PUSH(r->a, list) = one;
+		if (peek(r, 0) == 'Q' && !pass_declarations(r))
+			return NULL;
 	}
 	r->in_lambda = lambda;
 	r->args = f ? list : outer;
@@ -253,25 +275,44 @@ static struct dm_node *read_arguments(struct dm_reader *r, struct dm_node *name,
 	return all;
 }
 
-static struct dm_node *read_parameter(struct dm_reader *r)
+static struct dm_node *parameter_name(struct dm_reader *r, size_t i)
+{
+	return node(r, DM_TEXT, str_fmt(r->a, AUTO "%zu", i + 1));
+}
+
+static struct dm_node *parameter_of(struct dm_reader *r, size_t i)
+{
+	if (r->in_lambda)
+		return parameter_name(r, i);
+	return r->args && i < r->args->n ? r->args->v[i] : NULL;
+}
+
+/* A type is remembered by its number: T_ of a template, and of a lambda or function that is an argument of it, are one
+ * substitution and stand for different types. */
+static struct dm_node *read_parameter(struct dm_reader *r, bool type)
 {
 	size_t i;
 	if (!take(r, "T") || !read_sequence_number(r, 10, &i))
 		return NULL;
-	if (r->in_lambda)
-		return node(r, DM_TEXT, str_fmt(r->a, "auto:%zu", i + 1));
-	return r->args && i < r->args->n ? r->args->v[i] : NULL;
+	if (type)
+		remember(r, parameter_name(r, i));
+	return parameter_of(r, i);
 }
 
 static struct dm_node *read_substitution(struct dm_reader *r)
 {
 	size_t i;
+	uint64_t number;
 	const struct dm_code *c = take_code(r, standard);
 	if (c)
 		return text(r, c->text);
-	if (!take(r, "S") || !read_sequence_number(r, 36, &i))
+	if (!take(r, "S") || !read_sequence_number(r, 36, &i) || i >= r->known.n)
 		return NULL;
-	return i < r->known.n ? r->known.v[i] : NULL;
+	struct dm_node *n = r->known.v[i];
+	if (str_starts(n->text, S(AUTO)) &&
+		str_u64(str_sub(n->text, sizeof(AUTO) - 1, n->text.n), 10, &number))
+		return parameter_of(r, (size_t)number - 1);
+	return n;
 }
 
 /* Constructors and destructors are called as their class is. */
@@ -301,11 +342,9 @@ static struct dm_node *read_component(
 	if (args)
 		return read_arguments(r, scope, f->type ? NULL : f);
 	char c = peek(r, 0);
-	if (c == 'T')
-		return scope ? NULL : read_parameter(r);
-	if (c == 'S' && peek(r, 1) != 't') {
+	if (c == 'T' || (c == 'S' && peek(r, 1) != 't')) {
 		*ret_new = false;
-		return scope ? NULL : read_substitution(r);
+		return scope ? NULL : c == 'T' ? read_parameter(r, true) : read_substitution(r);
 	}
 	if (c == 'D' && (peek(r, 1) == 't' || peek(r, 1) == 'T'))
 		return scope ? NULL : read_type(r);
@@ -355,16 +394,18 @@ static struct dm_node *read_nested(struct dm_reader *r, struct dm_name *outer)
 static struct dm_node *read_local(struct dm_reader *r, struct dm_name *f)
 {
 	uint64_t n;
+	size_t from_last;
 	struct dm_node *args = r->args, *in = read_encoding(r), *name;
 	if (!in || !take(r, "E"))
 		return NULL;
 	r->args = args;
 	if (in->kind == DM_FUNCTION)
 		in->v[0] = NULL; /* its result is not shown in a longer name */
-	if (take(r, "d")) {      /* in a default argument */
-		read_number(r, &n);
-		if (!take(r, "_"))
+	if (take(r, "d")) {
+		if (!read_sequence_number(r, 10, &from_last))
 			return NULL;
+		struct str which = str_fmt(r->a, "::{default arg#%zu}", from_last + 1);
+		in = JOIN(r, in, node(r, DM_TEXT, which));
 	}
 	name = take(r, "s") ? text(r, "string literal") : read_name(r, f);
 	if (take(r, "__")) {
@@ -480,7 +521,7 @@ static struct dm_node *read_named_type(struct dm_reader *r)
 		r->s = str_sub(r->s, 2, r->s.n); /* struct, union or enum, elaborated */
 	if (!standing && !parameter)
 		return remember(r, read_name(r, NULL));
-	struct dm_node *n = standing ? read_substitution(r) : remember(r, read_parameter(r));
+	struct dm_node *n = standing ? read_substitution(r) : read_parameter(r, true);
 	return n && take(r, "I") ? remember(r, read_arguments(r, n, NULL)) : n;
 }
 
@@ -536,6 +577,7 @@ static struct dm_node *read_literal(struct dm_reader *r)
 		return text(r, "false");
 	if (take(r, "b1E"))
 		return text(r, "true");
+	bool bits = strchr("fde", peek(r, 0)); /* a floating-point number is shown by its bits */
 	const struct dm_code *c = take_code(r, suffixes);
 	if (!c && !(type = read_type(r)))
 		return NULL;
@@ -543,10 +585,25 @@ static struct dm_node *read_literal(struct dm_reader *r)
 	size_t end = str_chr(r->s, 'E');
 	struct str digits = str_sub(r->s, 0, end);
 	r->s = str_sub(r->s, end, r->s.n);
-	n = node(r, DM_TEXT, str_fmt(r->a, "%s%.*s%s", sign, STR(digits), c ? c->text : ""));
+	n = node(r, DM_TEXT,
+		str_fmt(r->a, bits ? "%s[%.*s]%s" : "%s%.*s%s", sign, STR(digits),
+			c ? c->text : ""));
 	if (type)
 		n = JOIN(r, text(r, "("), type, text(r, ")"), n);
 	return take(r, "E") ? n : NULL;
+}
+
+/* The parts of a list, up to an E. */
+static struct dm_node *read_to_end(
+	struct dm_reader *r, enum dm_kind kind, struct dm_node *(*read)(struct dm_reader *r))
+{
+	struct dm_node *list = node(r, kind, S("")), *n;
+	while (!take(r, "E")) {
+		if (!(n = read(r)))
+			return NULL;
+		*VEC_PUSH(r->a, list) = n;
+	}
+	return list;
 }
 
 static struct dm_node *read_argument(struct dm_reader *r)
@@ -562,20 +619,21 @@ static struct dm_node *read_argument(struct dm_reader *r)
 	}
 	if (!take(r, "J"))
 		return read_type(r);
-	struct dm_node *pack = node(r, DM_PACK, S(""));
 	r->depth++;
-	while (!take(r, "E")) {
-		if (!(n = read_argument(r)))
-			return NULL;
-		*VEC_PUSH(r->a, pack) = n;
-	}
+	n = read_to_end(r, DM_PACK, read_argument);
 	r->depth--;
-	return pack;
+	return n;
+}
+
+/* A name in scopes that ends without template arguments. */
+static bool is_qualified(const struct dm_node *n)
+{
+	return n->kind == DM_SEQUENCE && n->n == 3 && str_eq(n->v[1]->text, S("::"));
 }
 
 static struct dm_node *in_parentheses(struct dm_reader *r, struct dm_node *n)
 {
-	return JOIN(r, text(r, "("), n, text(r, ")"));
+	return n && is_qualified(n) ? n : JOIN(r, text(r, "("), n, text(r, ")"));
 }
 
 /* The scope-resolution operator: "sr", a type or the names of scopes up to an E, and a name in it. */
@@ -606,7 +664,9 @@ static struct dm_node *read_operation(struct dm_reader *r)
 		y = x ? read_expression(r) : NULL;
 	if (c->operands > 2)
 		z = y ? read_expression(r) : NULL;
-	x = in_parentheses(r, x);
+	/* the address of a function is shown by its name */
+	bool address = x && x->kind == DM_FUNCTION && *c->text == '&' && c->operands == 1;
+	x = in_parentheses(r, address && is_qualified(x->v[1]) ? x->v[1] : x);
 	if (c->operands == 1)
 		return JOIN(r, text(r, c->text), x);
 	x = JOIN(r, x, text(r, c->text), in_parentheses(r, y));
@@ -618,15 +678,15 @@ static struct dm_node *read_operation(struct dm_reader *r)
 static struct dm_node *read_expression_inner(struct dm_reader *r)
 {
 	struct dm_node *n;
-	uint64_t i;
+	size_t i;
 	if (take(r, "L"))
 		return read_literal(r);
 	if (peek(r, 0) == 'T')
-		return read_parameter(r);
+		return read_parameter(r, false);
 	if (take(r, "sr"))
 		return read_resolved(r);
 	if (take(r, "sZ"))
-		return JOIN(r, text(r, "sizeof...("), read_parameter(r), text(r, ")"));
+		return JOIN(r, text(r, "sizeof...("), read_parameter(r, false), text(r, ")"));
 	if (take(r, "st"))
 		return JOIN(r, text(r, "sizeof ("), read_type(r), text(r, ")"));
 	if (take(r, "sz"))
@@ -637,15 +697,19 @@ static struct dm_node *read_expression_inner(struct dm_reader *r)
 		n = JOIN(r, text(r, "("), read_type(r), text(r, ")"));
 		return n ? JOIN(r, n, in_parentheses(r, read_expression(r))) : NULL;
 	}
-	if (take(r, "fp")) {
-		i = 0;
-		bool first = take(r, "_");
-		if (!first && (!read_number(r, &i) || !take(r, "_")))
-			return NULL;
-		return node(r, DM_TEXT,
-			str_fmt(r->a, "{parm#%llu}", (unsigned long long)i + (first ? 1 : 2)));
+	if (take(r, "fp"))
+		return read_sequence_number(r, 10, &i)
+			       ? node(r, DM_TEXT, str_fmt(r->a, "{parm#%zu}", i + 1))
+			       : NULL;
+	if (take(r, "tl")) { /* an object of a class: its type and members */
+		struct dm_node *type = read_type(r),
+			       *members = read_to_end(r, DM_LIST, read_expression);
+		return JOIN(r, type, text(r, "{"), members, text(r, "}"));
 	}
-	return ascii_digit(peek(r, 0)) ? read_source_name(r) : read_operation(r);
+	if (!ascii_digit(peek(r, 0)))
+		return read_operation(r);
+	n = read_source_name(r);
+	return n && take(r, "I") ? read_arguments(r, n, NULL) : n;
 }
 
 static struct dm_node *read_expression(struct dm_reader *r)
@@ -673,6 +737,7 @@ static struct dm_node *read_encoding(struct dm_reader *r)
 		bool has_result = f.has_args && !f.no_result;
 		result = has_result ? read_type(r) : NULL;
 		list = !has_result || result ? read_parameters(r, "") : NULL;
+		list = pass_declarations(r) ? list : NULL;
 		all = list ? node(r, DM_FUNCTION, f.qualifiers) : NULL;
 		for (size_t i = 0; all && i < 3; i++)
 			*VEC_PUSH(r->a, all) = i == 0 ? result : i == 1 ? name : list;
