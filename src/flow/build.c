@@ -120,7 +120,7 @@ static struct err *verify_the_wheel(struct build *b)
 		b->ret->proved = (struct build_proof){0};
 		TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, verdict),
 			"cannot verify the wheel '%.*s'", STR(b->ret->wheel));
-		bool none = device && !verdict->fat && !verdict->archives.n;
+		bool none = !verdict->fat && !verdict->archives.n;
 		if (none && foreign)
 			TRY(foreign_without_kernels(&b->foreign, &verdict->findings));
 		else if (none && b->plan->no_kernels)

@@ -119,6 +119,20 @@ static const struct {
 		"to find a package configuration file provided by \"OpenCV\", but CMake did not "
 		"find one.",
 		"CMakeLists.txt:1:0", "apt-cache search OpenCV"},
+	{"CMake Error at CMakeLists.txt:1 (find_package):\n  By not providing \"FindTorch.cmake\" "
+	 "in "
+	 "CMAKE_MODULE_PATH this project has\n  asked CMake to find a package configuration file "
+	 "provided by \"Torch\", but\n  CMake did not find one.\n\n",
+		E_FOREIGN,
+		"By not providing \"FindTorch.cmake\" in CMAKE_MODULE_PATH this project has asked "
+		"CMake "
+		"to find a package configuration file provided by \"Torch\", but CMake did not "
+		"find one.",
+		"CMakeLists.txt:1:0", "a torch for ROCm: --with"},
+	{"CMake Error at CMakeLists.txt:1 (message):\n  PyTorch installation not found.  Make "
+	 "sure it's installed.\n\n",
+		E_FOREIGN, "PyTorch installation not found.  Make sure it's installed.",
+		"CMakeLists.txt:1:0", "a torch for ROCm: --with"},
 	{"CMake Error at /usr/share/cmake/FindPackageHandleStandardArgs.cmake:230 (message):\n  "
 	 "Could NOT "
 	 "find Boost (missing: Boost_INCLUDE_DIR)\nCall Stack (most recent call first):\n  "
