@@ -55,8 +55,13 @@ static struct err *verify_all(struct promotion *p)
 			if (str_eq(str_from(f->id), S("file-unreadable")))
 				return err_new(E_IO, "cannot verify '%.*s': %.*s", STR(f->path),
 					STR(f->message));
-			if (f->severity == SEV_ERROR)
-				*VEC_PUSH(p->a, &p->done->findings) = *f;
+			if (f->severity != SEV_ERROR)
+				continue;
+			struct finding *said = VEC_PUSH(p->a, &p->done->findings);
+			*said = *f;
+			/* of several wheels, the one that the file is in */
+			if (!str_eq(f->path, v->path))
+				said->path = path_join(p->a, path_base(v->path), f->path);
 		}
 	return NULL;
 }

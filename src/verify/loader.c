@@ -71,10 +71,9 @@ static void say_missing(struct exam *x, const struct remark *r)
 				"build: {allow: [%.*s]}",
 				STR(r->what));
 		else
-			finding_fix(x->a, f,
-				"if the machine brings it: rocsmith verify --allow %.*s %.*s",
-				STR(str_shell(x->a, r->what)), STR(str_shell(x->a, x->path)));
-		if (!sdk)
+			finding_fix(x->a, f, "if the machine brings it, add: --allow %.*s",
+				STR(str_shell(x->a, r->what)));
+		if (!sdk && !x->o->stage)
 			finding_fix(x->a, f,
 				"if an SDK of 'rocsmith sdk list' has it: name it with --sdk");
 	}
