@@ -98,6 +98,11 @@ static const struct {
 	{"In file included from /usr/include/y.h:3,\n                 from TREE/csrc/a.cpp:1,\n"
 	 "                 from TREE/setup.py:9:\n/usr/include/x.h:7:1: error: no\n",
 		E_COMPILE, "no (in /usr/include/x.h:7)", "csrc/a.cpp:1:0", ""},
+	{"In file included from /usr/include/P.h:44,\n                 from TREE/csrc/a.cpp:1:\n"
+	 "/usr/include/object.h:775:29: error: expected '('\n  775 | #define C(t) has\n"
+	 "/usr/include/tuple.h:27:18: note: in expansion of macro 'C'\n"
+	 "TREE/csrc/a.cpp:2:13: note: in expansion of macro 'T'\n",
+		E_COMPILE, "expected '(' (in /usr/include/object.h:775)", "csrc/a.cpp:2:13", ""},
 	{"c++ -shared\n/usr/bin/ld: cannot find -lc10_hip: No such file or directory\n"
 	 "collect2: error: ld returned 1 exit status\n",
 		E_LINK, "/usr/bin/ld: cannot find -lc10_hip: No such file or directory", "",

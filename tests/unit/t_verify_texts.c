@@ -132,6 +132,26 @@ static void a_tag_without_machine_code_is_said(void **state)
 	test_dir_remove(dir);
 }
 
+/* The command for the name mends WHEEL, too: none tells to write a tag there that is wrong. */
+static void a_wrong_tag_in_name_and_wheel_has_one_remedy(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct fx_file lib = {.name = "demo/lib.so",
+		.content = fx_elf(&a, (struct fx_library){.versions = {"GLIBC_2.29"}})};
+	struct fx_wheel w = {.file = MANY,
+		.wheel = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: "
+			 "cp311-cp311-linux_x86_64\n",
+		.files = {lib}};
+	assert_str(told(&a, fx_write(&a, dir, w), (struct verify_options){0}),
+		"wheel-tags WHEEL: it says cp311-cp311-linux_x86_64, the file name "
+		"cp311-cp311-manylinux_2_28_x86_64\n" RETAG("manylinux_2_29_x86_64",
+			MANY) "tag-glibc lib.so: it needs glibc 2.29, the tag promises to run with "
+			      "2.28\n" RETAG("manylinux_2_29_x86_64", MANY));
+	test_dir_remove(dir);
+}
+
 /* One line for each library that is needed, however many need it, with what helps. */
 static void needed_libraries_are_said_once(void **state)
 {
@@ -206,8 +226,8 @@ static void targets_are_said_by_name(void **state)
 		{"gfx90a", "device-fewer-kernels k.hipfb: gfx90a lacks 1 of 2 kernels that others "
 			   "have\n"
 			   "- build it with --gpu gfx90a\n"},
-		{"gfx942", "device-target-missing k.hipfb: no kernel for gfx942; it has gfx1100, "
-			   "gfx90a\n"
+		{"gfx942", "device-target-missing k.hipfb: no kernel for gfx942; it has gfx90a, "
+			   "gfx1100\n"
 			   "- build it with --gpu gfx942\n"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -333,6 +353,7 @@ int main(void)
 		cmocka_unit_test(tags_are_said_with_the_right_one),
 		cmocka_unit_test(large_libraries_are_looked_at_too),
 		cmocka_unit_test(a_tag_without_machine_code_is_said),
+		cmocka_unit_test(a_wrong_tag_in_name_and_wheel_has_one_remedy),
 		cmocka_unit_test(needed_libraries_are_said_once),
 		cmocka_unit_test(targets_are_said_by_name),
 		cmocka_unit_test(spirv_stands_in),
