@@ -177,9 +177,9 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 	bool empty;
 	TRY(compiled_files(f, &compiled, &empty));
 	if (!files.n && !compiled.n) {
-		const struct finding *fi = finding_note(f->a, ret, "gpu-code-none",
-			f->plan->project,
-			"no device code: its sources have no .cu or .hip file to compile");
+		const struct finding *fi =
+			finding_note(f->a, ret, "gpu-code-none", f->plan->project,
+				"no device code: its sources have no .cu or .hip file to compile");
 		progress_note(S("Noted"), "%.*s", STR(fi->message));
 		return NULL;
 	}

@@ -59,7 +59,7 @@ static struct err *verify_all(struct promotion *p)
 				continue;
 			struct finding *said = VEC_PUSH(p->a, &p->done->findings);
 			*said = *f;
-			/* of several wheels, the one that the file is in */
+			/* the file is in one of several wheels */
 			if (!str_eq(f->path, v->path))
 				said->path = path_join(p->a, path_base(v->path), f->path);
 		}

@@ -246,7 +246,7 @@ static void targets_are_said_by_name(void **state)
 		assert_str(told_of_bundle(&a, fx_bundle(&a, e, 4, 4096), cases[i].require),
 			str_fmt(&a,
 				"device-no-kernel k.hipfb: 2 code objects without any kernel: "
-				"gfx1201, gfx942\n%s",
+				"gfx942, gfx1201\n%s",
 				cases[i].want)
 				.p);
 	}
