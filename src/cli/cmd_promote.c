@@ -54,7 +54,7 @@ static struct err *show_release(
 	if (d->refused || (o->common.quiet && !o->common.dry_run))
 		return NULL;
 	VEC_EACH (const struct release_proof, p, &d->proofs)
-		say_status(S("Tested"), "%.*s%s%.*s: %.*s", STR(p->gpu),
+		say_status(p->waived ? S("Untested") : S("Tested"), "%.*s%s%.*s: %.*s", STR(p->gpu),
 			p->python.n ? ", Python " : "", STR(p->python), STR(p->by));
 	VEC_EACH (const struct release_wheel, w, &d->wheels)
 		out_fmt("%.*s\n", STR(w->file));
