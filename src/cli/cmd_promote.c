@@ -58,8 +58,10 @@ static struct err *show_release(
 			p->python.n ? ", Python " : "", STR(p->python), STR(p->by));
 	VEC_EACH (const struct release_wheel, w, &d->wheels)
 		out_fmt("%.*s\n", STR(w->file));
-	out_fmt("%.*s/%.*s: %.*s%s%.*s\n", STR(d->store), STR(d->stream), STR(d->action),
-		d->set.n ? " set " : "", STR(str_sub(d->set, 0, 12)));
+	bool would = o->common.dry_run && !str_eq(d->action, S("unchanged"));
+	out_fmt("%.*s/%.*s: %s%.*s%s%.*s\n", STR(d->store), STR(d->stream),
+		would ? "would have " : "", STR(d->action), d->set.n ? " set " : "",
+		STR(str_sub(d->set, 0, 12)));
 	return NULL;
 }
 
