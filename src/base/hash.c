@@ -113,7 +113,8 @@ struct err *hash_copy(struct str from, struct str to, struct str sha256)
 	TRY(sha256_file(&tmp, to, &is));
 	return str_eq(is, sha256)
 		       ? NULL
-		       : err_new(E_HASH, "'%.*s' was changed while it was read", STR(from));
+		       : err_new(E_HASH, "'%.*s' was changed: its sha256 is %.*s, not %.*s",
+				 STR(from), STR(is), STR(sha256));
 }
 
 struct str sha256_hex(struct arena *a, struct str text)

@@ -54,12 +54,14 @@ static struct err *show_release(
 	if (d->refused || (o->common.quiet && !o->common.dry_run))
 		return NULL;
 	VEC_EACH (const struct release_proof, p, &d->proofs)
-		say_status(S("Tested"), "%.*s%s%.*s: %.*s", STR(p->gpu),
+		say_status(p->waived ? S("Untested") : S("Tested"), "%.*s%s%.*s: %.*s", STR(p->gpu),
 			p->python.n ? ", Python " : "", STR(p->python), STR(p->by));
 	VEC_EACH (const struct release_wheel, w, &d->wheels)
 		out_fmt("%.*s\n", STR(w->file));
-	out_fmt("%.*s/%.*s: %.*s%s%.*s\n", STR(d->store), STR(d->stream), STR(d->action),
-		d->set.n ? " set " : "", STR(str_sub(d->set, 0, 12)));
+	bool would = o->common.dry_run && !str_eq(d->action, S("unchanged"));
+	out_fmt("%.*s/%.*s: %s%.*s%s%.*s\n", STR(d->store), STR(d->stream),
+		would ? "would have " : "", STR(d->action), d->set.n ? " set " : "",
+		STR(str_sub(d->set, 0, 12)));
 	return NULL;
 }
 
@@ -67,6 +69,7 @@ struct err *cmd_stage(struct arena *a, void *args)
 {
 	struct promote_args *o = args;
 	struct release_done done = {0};
+	o->q.verify.stage = true;
 	o->q.jobs = o->q.verify.jobs = o->common.jobs;
 	TRY(release_stage(a, &o->q, &done));
 	return show_release(a, o, &done);

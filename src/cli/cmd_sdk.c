@@ -56,7 +56,7 @@ struct err *cmd_sdk_list(struct arena *a, void *args)
 	static const struct column columns[] = {
 		{COLUMN("SDK", "name")},
 		{COLUMN("components", "components"), .between = ","},
-		{COLUMN("kernels of", "gpus"), .between = ",", .none = "all"},
+		{COLUMN("kept kernels of", "gpus"), .between = ",", .none = "all"},
 		{COLUMN("index of", "index_date")},
 		{COLUMN(">size", "bytes"), .bytes = true},
 		{COLUMN(">downloads", "downloads"), .bytes = true},
@@ -112,7 +112,7 @@ struct err *cmd_sdk_info(struct arena *a, void *args)
 	info_line("suite", sdk.suite);
 	info_line("components", str_join(a, &sdk.requested, S(", ")));
 	if (sdk.gpus.n)
-		info_line("kernels of", str_join(a, &sdk.gpus, S(", ")));
+		info_line("kept kernels of", str_join(a, &sdk.gpus, S(", ")));
 	info_line("index of", sdk.index_date);
 	for (size_t i = 0; i < sdk.notes.n; i++)
 		info_line("note", sdk.notes.v[i]);

@@ -99,11 +99,6 @@ static struct err *verify_the_wheel(struct build *b)
 		.optional = foreign || b->plan->no_kernels,
 		.jobs = b->ret->jobs,
 		.policy = b->plan->policy};
-	/* this machine's compiler brings them wherever the wheel is used, unless a policy was promised */
-	static const char *const of_compilers[] = {
-		"libgomp.so.1", "libgfortran.so.[45]", "libquadmath.so.0", "libatomic.so.1", NULL};
-	for (size_t i = 0; foreign && !b->plan->policy && of_compilers[i]; i++)
-		strs_add(b->a, &v.allow, str_from(of_compilers[i]));
 	if (foreign)
 		strs_add_all(b->a, &v.allow, &foreign->allow);
 	v.description = foreign != NULL;
@@ -120,7 +115,7 @@ static struct err *verify_the_wheel(struct build *b)
 		b->ret->proved = (struct build_proof){0};
 		TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, verdict),
 			"cannot verify the wheel '%.*s'", STR(b->ret->wheel));
-		bool none = device && !verdict->fat && !verdict->archives.n;
+		bool none = !verdict->fat && !verdict->archives.n;
 		if (none && foreign)
 			TRY(foreign_without_kernels(&b->foreign, &verdict->findings));
 		else if (none && b->plan->no_kernels)

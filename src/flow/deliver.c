@@ -245,7 +245,7 @@ struct err *build_check_tree(const struct foreign *f, struct str dir, struct bui
 		}
 		files += c.bundles > 0;
 	}
-	if (!files && f->plan->foreign->device)
+	if (!files)
 		TRY(foreign_without_kernels(f, &v->findings));
 	v->pass = findings_worst(&f->findings) != SEV_ERROR &&
 		  findings_worst(&v->findings) != SEV_ERROR;

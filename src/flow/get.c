@@ -295,7 +295,11 @@ struct err *get_run(struct arena *a, const struct get_request *q, struct get_don
 	g.search.minor = (unsigned)python;
 	g.search.glibc = (unsigned)minor;
 	g.search.machine = ret->machine;
-	TRY(get_resolve(a, &g.search, &g.roots, &ret->packages, &all));
+	struct err *e = get_resolve(a, &g.search, &g.roots, &ret->packages, &all);
+	if (e && e->code == E_NET && address_is_public(&ret->indexes))
+		err_hint(e, "a mirror is named by --index-url, or by ROCSMITH_AMD_INDEX and "
+			    "ROCSMITH_TORCH_INDEX");
+	TRY(e);
 	TRY(count_bytes(&g, &all));
 	VEC_EACH (const struct get_package, p, &ret->packages)
 		ret->torch = str_eq(p->name, S("torch")) ? p->version : ret->torch;

@@ -227,7 +227,7 @@ static void add_wheels(struct finding_way *w)
 /* ---- our own build ---- */
 
 /* Adds the build of a torch, with the time and memory that one took which was built here completely. */
-static void add_build(struct finding_way *w)
+static void add_build(struct finding_way *w, const struct gpu *known)
 {
 	struct arena *a = w->a;
 	struct plan_foreign how = {0};
@@ -259,6 +259,12 @@ static void add_build(struct finding_way *w)
 		.sure = true};
 	say(a, &r->commands, "rocsmith plan torch --gpu %.*s", STR(w->gpu->target));
 	say(a, &r->commands, "rocsmith build torch --gpu %.*s", STR(w->gpu->target));
+	if (!known->debian)
+		say(a, &r->notes,
+			"rocBLAS of Debian's ROCm, which is the SDK unless --sdk names another, "
+			"has no "
+			"kernels for %.*s: matrix products may fail",
+			STR(w->gpu->target));
 	if (f.history) {
 		strs_add(a, &r->evidence, S("an earlier build on this machine"));
 		return;
@@ -359,8 +365,8 @@ static struct err *step_of(
 		add_wheels(&w);
 	else
 		say(a, &g->notes, "this version of rocsmith does not know this target");
-	if (known && known->current)
-		add_build(&w);
+	if (known && (known->current || known->debian))
+		add_build(&w, known);
 	else if (known)
 		say(a, &g->notes, "ROCm's libraries are not built for it any more, or not yet");
 	return w.failed;

@@ -81,7 +81,7 @@ MUST_USE struct err *foreign_requirements(struct foreign *f, struct str *ret_sit
 /* Fails with E_COMPILE and the first real error of the build's output, located in the user's source; with E_FOREIGN for
  * any other failure of the build system, and for a configuration without ROCm. */
 MUST_USE struct err *foreign_build(struct foreign *f);
-/* After the build of a project with sources for GPUs whose result has no kernels: adds a finding that says what became of
- * these sources, by the log of the compilers, and where the build gave CUDA up. An error, unless that is as the user or
- * the project wants it. */
+/* After the build of a project whose result has no kernels: adds a finding that says what became of its sources for GPUs,
+ * by the log of the compilers, and where the build gave CUDA up, or that it has none. An error, unless that is as the user
+ * or the project wants it. */
 MUST_USE struct err *foreign_without_kernels(const struct foreign *f, struct findings *ret);

@@ -176,8 +176,15 @@ struct err *foreign_without_kernels(const struct foreign *f, struct findings *re
 	drop_aside(f->a, &files);
 	bool empty;
 	TRY(compiled_files(f, &compiled, &empty));
-	if (!files.n && !compiled.n)
-		return NULL; /* headers, for whoever includes them */
+	if (!files.n && !compiled.n) {
+		const struct finding *fi =
+			finding_note(f->a, ret, "gpu-code-none", f->plan->project,
+				"no device code: its sources have no .cu or .hip file to compile");
+		progress_note(S("Noted"), "%.*s", STR(fi->message));
+		return NULL;
+	}
+	if (!how->device)
+		return NULL; /* its description says so */
 	bool later = !compiled.n && !gave_up.n && are_packed(f, &files);
 	const struct strs *list = compiled.n ? &compiled : &files;
 	enum { HOST_CALLS, MACROS, LOST, OFF, LATER, LEFT_OUT };

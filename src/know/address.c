@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "formats/node.h"
 
 #define FOLDER "{index}"
@@ -74,6 +75,17 @@ struct err *address_of(
 		return NULL;
 	}
 	return err_new(E_INTERNAL, "no address is named '%s'", name);
+}
+
+bool address_is_public(const struct strs *urls)
+{
+	bool is = false;
+	VEC_EACH (const struct str, url, urls)
+		for (size_t i = 0; i < address_count; i++) {
+			struct str public = str_from(address_table()[i].url);
+			is = is || str_starts(*url, str_sub(public, 0, str_chr(public, '{')));
+		}
+	return is;
 }
 
 const char *address_for_rocm(struct str version)

@@ -130,6 +130,11 @@ const struct know_library *know_provider(struct str soname)
 	return NULL;
 }
 
+bool know_compilers_library(struct str soname)
+{
+	return matches_one(soname, know_compiler_table()->sonames);
+}
+
 const struct know_other *know_soname(struct str name)
 {
 	static const struct know_other rocm = {.who = "ROCm", .origin = KNOW_ROCM};

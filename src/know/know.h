@@ -56,6 +56,13 @@ struct know_wheels {
 };
 const struct know_wheels *know_wheels_table(void); /* one row */
 
+struct know_compiler {
+	const char *const *sonames;
+};
+const struct know_compiler *know_compiler_table(void); /* one row */
+
+/* Is this DT_NEEDED name that of a library of GCC's, which a distribution has beside its C++ library? */
+bool know_compilers_library(struct str soname);
 /* Is this binary package one of ROCm's, whose headers and libraries belong in /opt/rocm? */
 bool know_rocm_package(struct str name);
 /* Is this folder of lib/cmake one of ROCm's? */

@@ -119,6 +119,12 @@ static bool add_note(const struct message_origin *o, struct message_block *b, st
 	bool message = message_parse(line, &m);
 	if (message && (str_ends(m.kind, S("error")) || str_eq(m.kind, S("warning"))))
 		return false;
+	/* gcc places the error of a macro in the header that defines it: who uses it is nearer than who includes it */
+	if (message && b->by_include && str_starts(m.text, S("in expansion of macro")) &&
+		o->file(o->user, m.path).n) {
+		b->mine.path = S("");
+		b->by_include = false;
+	}
 	if (message)
 		consider(o, b, &m);
 	if (b->kept >= MAX_NOTES)
@@ -154,6 +160,7 @@ static void consider_above(
 		else if (!continues_includes(line) || !above.path.n)
 			above = m;
 	}
+	b->by_include = !b->mine.path.n && !wanted.path.n && above.path.n;
 	if (wanted.path.n || above.path.n)
 		consider(o, b, wanted.path.n ? &wanted : &above);
 }

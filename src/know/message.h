@@ -45,6 +45,7 @@ struct message_block {
 	struct message mine;  /* the nearest place in the project; path "" = none */
 	struct buf notes;     /* the lines below the error that belong to it */
 	unsigned kept;        /* number of lines in notes */
+	bool by_include; /* mine is only known to include, at the end, the place of the error */
 	bool found;
 };
 

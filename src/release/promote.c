@@ -55,8 +55,13 @@ static struct err *verify_all(struct promotion *p)
 			if (str_eq(str_from(f->id), S("file-unreadable")))
 				return err_new(E_IO, "cannot verify '%.*s': %.*s", STR(f->path),
 					STR(f->message));
-			if (f->severity == SEV_ERROR)
-				*VEC_PUSH(p->a, &p->done->findings) = *f;
+			if (f->severity != SEV_ERROR)
+				continue;
+			struct finding *said = VEC_PUSH(p->a, &p->done->findings);
+			*said = *f;
+			/* the file is in one of several wheels */
+			if (!str_eq(f->path, v->path))
+				said->path = path_join(p->a, path_base(v->path), f->path);
 		}
 	return NULL;
 }
@@ -398,6 +403,7 @@ static struct err *go_back(struct promotion *p)
 	struct release_state state = p->state;
 	bool good, any = p->q->action == RELEASE_BACK;
 	TRY(is_good(p, &state, &good));
+	bool shown = good;
 	struct str newest = state.sets.n ? state.sets.v[state.sets.n - 1] : S("");
 	/* whoever was killed does not know whether it is done */
 	if ((!any && good) || !str_starts(newest, p->q->set)) {
@@ -405,9 +411,12 @@ static struct err *go_back(struct promotion *p)
 		return NULL;
 	}
 	do {
-		if (!state.previous.n)
-			return err_new(E_USAGE, "the stream '%.*s' has no earlier %s",
+		if (!state.previous.n) {
+			struct err *e = err_new(E_USAGE, "the stream '%.*s' has no earlier %s",
 				STR(p->state.stream), any ? "state" : "state that is good");
+			return shown ? err_hint(e, "--quarantine REASON withdraws what it shows")
+				     : e;
+		}
 		struct str id = state.previous;
 		TRY(release_state_read(p->a, &p->s, p->state.stream, id, &state));
 		TRY(is_good(p, &state, &good));

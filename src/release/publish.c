@@ -310,8 +310,9 @@ static struct err *ask_pip(struct publishing *p, const struct wheel_name *n, str
 		"--only-binary=:all:", "--no-cache-dir", "--target", p->scratch.p, "--report",
 		report.p, "--index-url", str_z(a, url), NULL);
 	struct str version = release_python(a, n->python);
+	/* pip install compares Requires-Python with the Python that it runs on, whatever it is asked for */
 	if (version.n && str_chr(n->python, '.') == n->python.n)
-		proc_arg(a, &q, "--python-version", version.p, NULL);
+		proc_arg(a, &q, "--python-version", version.p, "--ignore-requires-python", NULL);
 	if (!str_eq(n->abi, S("none")))
 		for (rest = n->abi; str_next(&rest, '.', &word);)
 			proc_arg(a, &q, "--abi", str_z(a, word), NULL);

@@ -111,8 +111,8 @@ struct err *release_read(struct arena *a, const struct strs *paths, struct relea
 struct str release_device(struct str project)
 {
 	struct str mark = S("-device-");
-	size_t at = str_find(project, mark);
-	return str_sub(project, at + mark.n, project.n);
+	struct str gpu = str_sub(project, str_find(project, mark) + mark.n, project.n);
+	return str_starts(gpu, S("gfx")) || str_eq(gpu, S("all")) ? gpu : S("");
 }
 
 struct str release_python(struct arena *a, struct str tag)

@@ -62,7 +62,7 @@ struct str release_python(struct arena *a, struct str tag);
 /* Does its tag fit a Python, "3.12"? The Pythons that tags of the set name: "3.12", or "" if none names any. */
 bool release_fits(struct arena *a, const struct release_wheel *w, struct str python);
 struct strs release_pythons(struct arena *a, const struct release_set *set);
-/* "gfx1100", "gfx110x" or "all" for the device wheel of that name; "" for other wheels. */
+/* "gfx1100", "gfx110x" or "all" for the device wheel of that name; "" for other wheels, as amd-rocm-device-libs-instinct is. */
 struct str release_device(struct str project);
 
 /* ---- sdist.c ---- */

@@ -18,6 +18,7 @@ struct gpu {
 	bool is_generic;
 	bool removed;        /* gfx940, gfx941: compilers no longer know it; still decoded */
 	bool current;        /* packages are built for it today; "all" stands for these */
+	bool debian;         /* Debian's libraries of ROCm have kernels for it */
 	bool xnack, sramecc; /* its ids may have the suffix */
 	bool wave32;         /* default wave size 32, else 64 */
 	bool no_images;      /* no textures, no surfaces */

@@ -3,7 +3,7 @@
  *
  *     static const struct column columns[] = {
  *         {COLUMN("SDK", "name")},
- *         {COLUMN("kernels of", "gpus"), .none = "all"},
+ *         {COLUMN("kept kernels of", "gpus"), .none = "all"},
  *         {COLUMN(">size", "bytes"), .bytes = true},
  *         {.title = NULL},
  *     };

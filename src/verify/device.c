@@ -19,7 +19,7 @@ static struct strs targets_of(
 	for (size_t i = 0; i < d->targets.n; i++)
 		if (is[i])
 			strs_add(a, &names, d->targets.v[i].name);
-	strs_sort(&names);
+	targets_sort(&names);
 	return names;
 }
 

@@ -34,6 +34,8 @@ static void say_missing(struct exam *x, const struct remark *r)
 	struct str pattern = S(""); /* the pattern of --allow that matches */
 	const struct know_other *other = know_soname(r->what);
 	bool sdk = x->o->sdk.n > 0;
+	/* such a tag promises nothing about machines */
+	bool native = str_starts(x->name.platform, S("linux_")) && !x->o->policy;
 	struct finding *f;
 	VEC_EACH (const struct str, p, &x->o->allow)
 		if (!pattern.n && fnmatch(str_z(x->a, *p), str_z(x->a, r->what), 0) == 0)
@@ -61,6 +63,10 @@ static void say_missing(struct exam *x, const struct remark *r)
 		if (other->project && !set_names(x->a, x->verdict, str_from(other->project), S("")))
 			finding_fix(
 				x->a, f, "say so in METADATA: Requires-Dist: %s", other->project);
+	} else if (native && know_compilers_library(r->what)) {
+		exam_say(x, V_NEEDED_COMPILER, file,
+			"%.*s, a library of GCC's, which each machine that uses it must have",
+			STR(needs));
 	} else if (set_is_whole(x) || !in_other_half(x, r->what)) {
 		f = exam_say(x, r->id, file, "%.*s, which neither the wheel nor %s provides",
 			STR(needs), sdk ? "the SDK" : "PEP 600");
@@ -71,10 +77,9 @@ static void say_missing(struct exam *x, const struct remark *r)
 				"build: {allow: [%.*s]}",
 				STR(r->what));
 		else
-			finding_fix(x->a, f,
-				"if the machine brings it: rocsmith verify --allow %.*s %.*s",
-				STR(str_shell(x->a, r->what)), STR(str_shell(x->a, x->path)));
-		if (!sdk)
+			finding_fix(x->a, f, "if the machine brings it, add: --allow %.*s",
+				STR(str_shell(x->a, r->what)));
+		if (!sdk && !x->o->stage)
 			finding_fix(x->a, f,
 				"if an SDK of 'rocsmith sdk list' has it: name it with --sdk");
 	}

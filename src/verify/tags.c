@@ -14,6 +14,10 @@ static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_
 	struct finding *f = exam_say(x, id, member, "%.*s", STR(text));
 	finding_fix(x->a, f, "rocsmith wheel retag --platform-tag %.*s %.*s", STR(p->tag),
 		STR(str_shell(x->a, x->path)));
+	/* it writes WHEEL as well; a WHEEL with the tags of the name would be as wrong as the name */
+	VEC_EACH (struct finding, it, &x->verdict->findings)
+		if (f->severity == SEV_ERROR && str_eq(str_from(it->id), S("wheel-tags")))
+			it->fix = f->fix;
 }
 
 static void check_platform(struct exam *x, struct str tag, const struct wheel_platform *p)

@@ -104,6 +104,12 @@ build 0 P_BRINGS=1
 grep -q "Left out copies of ROCm's libraries under CUDA's names: p.libs/libcudart.so.12" log || fail 'a copy of the runtime'
 if python3 -m zipfile -l out7/*.whl | grep libcudart; then fail 'a copy of the runtime in the wheel'; fi
 echo 'ok the runtime that a project brings along stays out of the wheel'
+mv p/src/k.cu k.cu
+build 0 P_WITH_CUDA=0
+grep -q 'Noted no device code: its sources have no .cu or .hip file to compile' log || fail 'a project without sources for GPUs'
+grep -q '"gpu-code-none"' b9/build.json || fail 'the finding of a project without sources for GPUs'
+mv k.cu p/src/k.cu
+echo 'ok a project without sources for GPUs has no device code, which is said'
 sed -i '/files\["libp.so"\] = /s/.*/        pass/' p/setup.py
 printf 'project(p LANGUAGES CXX CUDA)\nadd_library(p SHARED src/k.cu)\n' >p/CMakeLists.txt
 build 1

@@ -222,6 +222,16 @@ check 'a folder is published, and read back' rs publish store/stable --to pub --
 check 'into a folder with all kinds of letters in its name, too' rs publish store/stable --to "p u'b ü@+%41;,[#?" --python "$python" && rm -r 'p u'*
 [ "$(sees "$(url pub)" 7.13.0)" = 7.13.0 ] && ok 'pip sees it there' || no 'pip sees it there'
 check 'once more, nothing is sent' grep -q 'sent 0 of' <(rs publish store/stable --to pub --python "$python" 2>log)
+python3 - "$top/tests/e2e" <<'END' || no 'a wheel for a later Python'
+import sys
+sys.path.insert(0, sys.argv[1])
+import amd_index
+text = amd_index.metadata("later", "1.0").replace("Requires-Python: >=3.10\n", "Requires-Python: >=3.98\n")
+amd_index.metadata = lambda *a, **k: text
+amd_index.wheel("later", "later", "1.0", {"later.py": ""}, "cp398-none-any")
+END
+rs stage later --to later-store/rc -q >out 2>log && rs promote later-store/rc -q >out 2>log || no 'a wheel for a later Python is staged'
+check 'what only a later Python may have is read back, too' rs publish later-store/rc --to later-pub --python "$python"
 mkdir -p theirs/simple
 refuses "somebody's own index" 'did not make' rs publish store/stable --to theirs
 mv store/files/*/rocm-7.13.0-*.whl.metadata kept

@@ -98,6 +98,11 @@ static const struct {
 	{"In file included from /usr/include/y.h:3,\n                 from TREE/csrc/a.cpp:1,\n"
 	 "                 from TREE/setup.py:9:\n/usr/include/x.h:7:1: error: no\n",
 		E_COMPILE, "no (in /usr/include/x.h:7)", "csrc/a.cpp:1:0", ""},
+	{"In file included from /usr/include/P.h:44,\n                 from TREE/csrc/a.cpp:1:\n"
+	 "/usr/include/object.h:775:29: error: expected '('\n  775 | #define C(t) has\n"
+	 "/usr/include/tuple.h:27:18: note: in expansion of macro 'C'\n"
+	 "TREE/csrc/a.cpp:2:13: note: in expansion of macro 'T'\n",
+		E_COMPILE, "expected '(' (in /usr/include/object.h:775)", "csrc/a.cpp:2:13", ""},
 	{"c++ -shared\n/usr/bin/ld: cannot find -lc10_hip: No such file or directory\n"
 	 "collect2: error: ld returned 1 exit status\n",
 		E_LINK, "/usr/bin/ld: cannot find -lc10_hip: No such file or directory", "",
@@ -119,6 +124,20 @@ static const struct {
 		"to find a package configuration file provided by \"OpenCV\", but CMake did not "
 		"find one.",
 		"CMakeLists.txt:1:0", "apt-cache search OpenCV"},
+	{"CMake Error at CMakeLists.txt:1 (find_package):\n  By not providing \"FindTorch.cmake\" "
+	 "in "
+	 "CMAKE_MODULE_PATH this project has\n  asked CMake to find a package configuration file "
+	 "provided by \"Torch\", but\n  CMake did not find one.\n\n",
+		E_FOREIGN,
+		"By not providing \"FindTorch.cmake\" in CMAKE_MODULE_PATH this project has asked "
+		"CMake "
+		"to find a package configuration file provided by \"Torch\", but CMake did not "
+		"find one.",
+		"CMakeLists.txt:1:0", "a torch for ROCm: --with"},
+	{"CMake Error at CMakeLists.txt:1 (message):\n  PyTorch installation not found.  Make "
+	 "sure it's installed.\n\n",
+		E_FOREIGN, "PyTorch installation not found.  Make sure it's installed.",
+		"CMakeLists.txt:1:0", "a torch for ROCm: --with"},
 	{"CMake Error at /usr/share/cmake/FindPackageHandleStandardArgs.cmake:230 (message):\n  "
 	 "Could NOT "
 	 "find Boost (missing: Boost_INCLUDE_DIR)\nCall Stack (most recent call first):\n  "

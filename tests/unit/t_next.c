@@ -258,11 +258,17 @@ static void two_cards_want_one_torch(void **state)
 static void what_nothing_serves_is_said(void **state)
 {
 	struct fixture *f = *state;
-	const struct next_gpu *g = look(f, "gfx803 gfx1033 gfx9999 gfx90a:xnack- gfx90a:xnack+");
-	assert_int_equal(f->next.gpus.n, 4);
-	assert_int_equal(g->routes.n, 0);
+	const struct next_gpu *g =
+		look(f, "gfx803 gfx1033 gfx9999 gfx90a:xnack- gfx90a:xnack+ gfx802");
+	assert_int_equal(f->next.gpus.n, 5);
 	has(&g->notes, "no published wheel that is known here has code for gfx803");
-	has(&g->notes, "not built for it any more");
+	assert_int_equal(g->routes.n, 1); /* Debian's libraries have kernels for it */
+	has(&g->routes.v[0].commands, "rocsmith build torch --gpu gfx803");
+	assert_int_equal(g->routes.v[0].notes.n, 1);
+	assert_int_equal(g[4].routes.n, 0);
+	has(&g[4].notes, "no published wheel that is known here has code for gfx802");
+	has(&g[4].notes, "not built for it any more");
+	has(&g[1].routes.v[1].notes, "no kernels for gfx1033: matrix products may fail");
 	has(&g[1].notes, "wrong results");
 	assert_string_equal(g[1].routes.v[0].rocm, "7.14");
 	has(&g[2].notes, "does not know this target");

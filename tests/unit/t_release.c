@@ -133,6 +133,7 @@ static struct release_set sample(struct arena *a)
 	struct release_set s = {0};
 	*VEC_PUSH(a, &s) = wheel(a, "torch-2.9-cp312-cp312-linux_x86_64.whl", NULL,
 		"Requires-Dist: rocm==7\nProvides-Extra: device-gfx1100\n"
+		"Requires-Dist: amd_rocm_device_libs_instinct; extra == 'with-rocm'\n"
 		"Requires-Dist: amd-torch-device-gfx1100==2.9; extra == 'device-gfx1100'\n");
 	*VEC_PUSH(a, &s) = wheel(a, "amd_torch_device_gfx1100-2.9-cp312-cp312-linux_x86_64.whl",
 		"gfx1100", "Requires-Dist: torch==2.9\n");

@@ -132,6 +132,26 @@ static void a_tag_without_machine_code_is_said(void **state)
 	test_dir_remove(dir);
 }
 
+/* The command for the name mends WHEEL, too: none tells to write a tag there that is wrong. */
+static void a_wrong_tag_in_name_and_wheel_has_one_remedy(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct fx_file lib = {.name = "demo/lib.so",
+		.content = fx_elf(&a, (struct fx_library){.versions = {"GLIBC_2.29"}})};
+	struct fx_wheel w = {.file = MANY,
+		.wheel = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: "
+			 "cp311-cp311-linux_x86_64\n",
+		.files = {lib}};
+	assert_str(told(&a, fx_write(&a, dir, w), (struct verify_options){0}),
+		"wheel-tags WHEEL: it says cp311-cp311-linux_x86_64, the file name "
+		"cp311-cp311-manylinux_2_28_x86_64\n" RETAG("manylinux_2_29_x86_64",
+			MANY) "tag-glibc lib.so: it needs glibc 2.29, the tag promises to run with "
+			      "2.28\n" RETAG("manylinux_2_29_x86_64", MANY));
+	test_dir_remove(dir);
+}
+
 /* One line for each library that is needed, however many need it, with what helps. */
 static void needed_libraries_are_said_once(void **state)
 {
@@ -140,31 +160,33 @@ static void needed_libraries_are_said_once(void **state)
 #define MISSING(needs, who)                                                                        \
 	"needed-missing a.so: needs '" MINE "'" needs ", which neither the wheel nor " who         \
 	" provides\n- put the library into the wheel and link with RPATH $ORIGIN\n"                \
-	"- if the machine brings it: rocsmith verify --allow " MINE " " X86 "\n"
+	"- if the machine brings it, add: --allow " MINE "\n"
 #define TRY_SDK "- if an SDK of 'rocsmith sdk list' has it: name it with --sdk\n"
 	static const struct {
 		const char *needed, *allow, *sdk, *want;
 		unsigned n; /* libraries that need it */
+		bool stage;
 	} cases[] = {
-		{"libc.so.6", "", "", "", 3},
-		{MINE, "", "", MISSING("", "PEP 600") TRY_SDK, 1},
-		{MINE, "", "", MISSING(" (and by 1 more)", "PEP 600") TRY_SDK, 2},
-		{MINE, "", "", MISSING(" (and by 2 more)", "PEP 600") TRY_SDK, 3},
-		{MINE, "", "rocm", MISSING("", "the SDK"), 1},
+		{"libc.so.6", "", "", "", 3, false},
+		{MINE, "", "", MISSING("", "PEP 600") TRY_SDK, 1, false},
+		{MINE, "", "", MISSING(" (and by 1 more)", "PEP 600") TRY_SDK, 2, false},
+		{MINE, "", "", MISSING(" (and by 2 more)", "PEP 600") TRY_SDK, 3, false},
+		{MINE, "", "rocm", MISSING("", "the SDK"), 1, false},
+		{MINE, "", "", MISSING("", "PEP 600"), 1, true},
 		{MINE, "libmine*", "",
 			"needed-allowed a.so: needs '" MINE "' (and by 1 more), which --allow "
 			"libmine* lets come from outside\n",
-			2},
+			2, false},
 		{"libamdhip64.so.7", "", "",
 			"needed-rocm a.so: needs 'libamdhip64.so.7' (and by 1 more), which ROCm "
 			"must provide\n",
-			2},
+			2, false},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ARENA(a);
 		struct str dir = test_dir(&a);
 		struct fx_wheel w = {.file = X86};
-		struct verify_options o = {.sdk = str_from(cases[i].sdk)};
+		struct verify_options o = {.sdk = str_from(cases[i].sdk), .stage = cases[i].stage};
 		struct fx_library l = {.needed = {cases[i].needed}};
 		static const char *const names[] = {"demo/a.so", "demo/b.so", "demo/c.so"};
 		if (cases[i].allow[0])
@@ -204,8 +226,8 @@ static void targets_are_said_by_name(void **state)
 		{"gfx90a", "device-fewer-kernels k.hipfb: gfx90a lacks 1 of 2 kernels that others "
 			   "have\n"
 			   "- build it with --gpu gfx90a\n"},
-		{"gfx942", "device-target-missing k.hipfb: no kernel for gfx942; it has gfx1100, "
-			   "gfx90a\n"
+		{"gfx942", "device-target-missing k.hipfb: no kernel for gfx942; it has gfx90a, "
+			   "gfx1100\n"
 			   "- build it with --gpu gfx942\n"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -224,7 +246,7 @@ static void targets_are_said_by_name(void **state)
 		assert_str(told_of_bundle(&a, fx_bundle(&a, e, 4, 4096), cases[i].require),
 			str_fmt(&a,
 				"device-no-kernel k.hipfb: 2 code objects without any kernel: "
-				"gfx1201, gfx942\n%s",
+				"gfx942, gfx1201\n%s",
 				cases[i].want)
 				.p);
 	}
@@ -331,6 +353,7 @@ int main(void)
 		cmocka_unit_test(tags_are_said_with_the_right_one),
 		cmocka_unit_test(large_libraries_are_looked_at_too),
 		cmocka_unit_test(a_tag_without_machine_code_is_said),
+		cmocka_unit_test(a_wrong_tag_in_name_and_wheel_has_one_remedy),
 		cmocka_unit_test(needed_libraries_are_said_once),
 		cmocka_unit_test(targets_are_said_by_name),
 		cmocka_unit_test(spirv_stands_in),
