@@ -61,6 +61,8 @@ static struct err *plan_bundles(struct slim_filling *k, const struct slim_fill *
 	if (k->refs.n && bundles > f->bundles && bundles > k->refs.n)
 		return err_new(E_SLIM, "a wrapper names bundle %zu, and there are %zu wrappers",
 			bundles - 1, k->refs.n);
+	if (!bundles)
+		return err_new(E_SLIM, "no wrapper points at its device code");
 	for (size_t n = 0; n < bundles; n++) {
 		struct slim_bundle *b = VEC_PUSH(k->a, &k->now.bundles);
 		*b = (struct slim_bundle){.changed = true, .content = *f->content};

@@ -203,7 +203,7 @@ if root sid python3-venv python3-pip pipx; then
 fi
 
 # ---- the action, from the wheel ----
-python3 "$top/tests/e2e/action.py" "$top/packaging/action/action.yml" project=work/montecarlo rocsmith="$whl" \
+python3 "$top/tests/e2e/action.py" "$top/packaging/action/action.yml" project=work/montecarlo rocsmith="$PWD/work/${whl##*/}" \
 	sdk=debian-sid gpu=gfx1201 wheels=act 2>log >outputs || no 'the action installs the wheel, builds and verifies'
 grep -q '"runs"' rocsmith.sarif || no 'the action reports'
 ok 'the action installs the wheel, builds and verifies'

@@ -561,6 +561,33 @@ static void a_pointer_in_no_wrapper_is_refused(void **state)
 	assert_ok(split(f, "out", true, &done));
 }
 
+/* A stranger's host part: no pointer leads to its mark, and no archive has a file of the name in it. */
+static void a_host_part_without_pointers_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	struct merge_done merged;
+	struct strs from = {0};
+	struct fx_built lib = fx_fat_library(&f->a, (struct fx_fat){.pointer = FX_RELR});
+	make(f, lib.file);
+	assert_ok(split(f, "k", false, &done));
+	struct str host = member(f, part(f, "k", ""), "pkg/lib.so");
+	char *p = str_z(&f->a, host);
+	struct elf e;
+	struct bytes src = bytes_mem((struct str){p, host.n});
+	assert_ok(elf_open(&f->a, &src, &e));
+	for (unsigned i = 0; i < FX_BUNDLES; i++)
+		put_le(p + elf_offset_of(&e, lib.wrappers + i * 24 + 8), 0, 8);
+	p[str_find(host, S("kernel_name")) + 16] ^= 1;
+	assert_ok(fs_mkdirs(at(f, "amd")));
+	strs_add(&f->a, &from,
+		fx_write(&f->a, at(f, "amd"),
+			(struct fx_wheel){.files = {{"pkg/lib.so", {p, host.n}}}}));
+	strs_add(&f->a, &from, published(f, part(f, "k", "gfx1100")));
+	assert_err_says(merge(f, &from, &merged), E_SLIM, "no wrapper points at its device code");
+	assert_false(fs_present(at(f, "merged/demo-1.0-py3-none-any.whl")));
+}
+
 static void owners_of_side_files(void **state)
 {
 	(void)state;
@@ -629,6 +656,8 @@ int main(void)
 		cmocka_unit_test(what_amd_added_to_metadata_is_taken_out),
 		cmocka_unit_test_setup_teardown(
 			a_pointer_in_no_wrapper_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_host_part_without_pointers_is_refused, setup, teardown),
 		cmocka_unit_test(owners_of_side_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,11 +10,12 @@
 #include "hipify/hipify.h"
 
 struct hipify_rule {
-	uint32_t cuda, hip, kind, header;
-	uint32_t since;  /* ROCm version, "" = 6.4.3 or older */
-	uint32_t source; /* the evidence for the pair */
-	uint16_t table;  /* index into names_tables: the row's file in the source tree */
-	uint16_t line;   /* in that file */
+	uint32_t cuda, hip;
+	uint16_t kind, header; /* few texts, which are the first in the pool */
+	uint16_t since;        /* ROCm version, "" = 6.4.3 or older */
+	uint16_t source;       /* the evidence for the pair */
+	uint16_t table;        /* index into names_tables: the row's file in the source tree */
+	uint16_t line;         /* in that file */
 };
 
 /* An argument that HIP needs wrapped, or (rule "@default") written out. */
