@@ -1,8 +1,12 @@
-"""What translated device functions and inline PTX return, beside what CUDA's return on a GPU of NVIDIA (tests/data/cuda_values.txt).
+"""Compares translated device functions and inline PTX with CUDA's by their results (tests/data/cuda_values.txt).
 
-A source calls each function, or has the instruction ("ptx:add.s32"); rocsmith translates it, and HIP's clang compiles it for an AMD GPU as far as LLVM's language. That text
-is then compiled for this processor: it holds no more of the GPU than a few instructions, which a header here gives. So HIP's own
-functions run, and ours (data/rocsmith), without an AMD GPU. Usage: cuda_values.py ROCSMITH FOLDER GFX
+    cuda_values.py ROCSMITH FOLDER GFX     translates and compares
+    cuda_values.py --record FOLDER         on a machine with a GPU of NVIDIA and nvcc: writes FOLDER/cuda_values.txt anew.
+                                           For another function, add its line "out" without results first.
+
+A source calls each function, or has the instruction ("ptx:add.s32"). rocsmith translates it, and HIP's clang compiles it for
+an AMD GPU as far as LLVM's language. That text is then compiled for this processor: it holds no more of the GPU than a few
+instructions, which a source here gives. So HIP's own functions run, and ours (data/rocsmith), without an AMD GPU.
 """
 import ctypes
 import json
@@ -80,12 +84,15 @@ def statement(to, name, types):
     return f'asm("{name[4:]} {operands};" : "={PTX[to][-1]}"(r[i]) : {inputs});'
 
 
+def c_type(kind, name):
+    return PTX[kind][:-2].replace("_", " ") if name.startswith("ptx:") else NAMES.get(kind, kind)
+
+
 def source(functions, n):
     text = "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <math.h>\n"
     for i, (to, name, types, _, _) in enumerate(functions):
-        c = {t: PTX[t][:-2].replace("_", " ") if name.startswith("ptx:") else NAMES.get(t, t) for t in (to, *types)}
-        parameters = ", ".join(f"const {c[t]} *a{j}" for j, t in enumerate(types))
-        text += f'extern "C" __global__ void k{i}({parameters}, {c[to]} *r) ' \
+        parameters = ", ".join(f"const {c_type(t, name)} *a{j}" for j, t in enumerate(types))
+        text += f'extern "C" __global__ void k{i}({parameters}, {c_type(to, name)} *r) ' \
                 f"{{ for (int i = 0; i < {n}; i++) {{ {statement(to, name, types)} }} }}\n"
     return text
 
@@ -132,12 +139,44 @@ def differ(kind, a, b, signs):
     return max(distance(kind[:-2], a >> at & ((1 << half) - 1), b >> at & ((1 << half) - 1), signs) for at in (0, half))
 
 
+def arguments_of(values, types):
+    return [b"".join(x.to_bytes(SIZES[t], "little") for x in values[t, j]) for j, t in enumerate(types)]
+
+
+def record(path, values, functions, n):
+    """Runs each call on the GPU here and writes the file with its results."""
+    text = source(functions, n)
+    for i, (to, name, types, _, _) in enumerate(functions):
+        copies = "".join(f"cudaMemcpy(d[{j}], a[{j}], {n * SIZES[t]}, cudaMemcpyHostToDevice); " for j, t in enumerate(types))
+        call = ", ".join(f"({c_type(t, name)} *)d[{j}]" for j, t in enumerate(types))
+        text += f'extern "C" int h{i}(const void *const *a, void *r) {{ static char *d[5]; ' \
+                f"if (!d[0]) for (auto &x : d) cudaMalloc(&x, 4096); " \
+                f"{copies}k{i}<<<1, 1>>>({call}, ({c_type(to, name)} *)d[4]); " \
+                f"return cudaMemcpy(r, d[4], {n * SIZES[to]}, cudaMemcpyDeviceToHost); }}\n"
+    with open("r.cu", "w", encoding="ascii") as f:
+        f.write(text)
+    run("nvcc", "-arch=native", "-w", "-shared", "-Xcompiler", "-fPIC", "r.cu", "-o", "r.so")
+    library = ctypes.CDLL("./r.so")
+    with open(path, encoding="ascii") as f, open("cuda_values.txt", "w", encoding="ascii") as new:
+        new.writelines(line for line in f if not line.startswith("out "))
+        for i, (to, name, types, ulp, _) in enumerate(functions):
+            out = ctypes.create_string_buffer(n * SIZES[to])
+            status = library[f"h{i}"]((ctypes.c_char_p * len(types))(*arguments_of(values, types)), out)
+            results = [int.from_bytes(out.raw[at:at + SIZES[to]], "little") for at in range(0, n * SIZES[to], SIZES[to])]
+            if status:
+                sys.exit(f"not ok {name}: error {status} of CUDA")
+            print("out", to, name, ",".join(types), ulp, *("%x" % x for x in results), file=new)
+
+
 def main():
-    rocsmith, folder, gpu = sys.argv[1:]
-    here = os.path.dirname(os.path.abspath(__file__))
-    values, functions = read(os.path.join(here, "../data/cuda_values.txt"))
-    n = len(functions[0][4])
+    rocsmith, folder, gpu = (*sys.argv[1:], None)[:3]
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/cuda_values.txt")
+    values, functions = read(path)
+    n = len(next(iter(values.values())))
     os.chdir(folder)
+    if rocsmith == "--record":
+        record(path, values, functions, n)
+        return
     with open("v.cu", "w", encoding="ascii") as f:
         f.write(source(functions, n))
     with open("gpu.c", "w", encoding="ascii") as f:
@@ -158,9 +197,8 @@ def main():
     library, c = ctypes.CDLL("./v.so"), ctypes.CDLL(None)
     wrong = seen = 0
     for i, (to, name, types, allowed, want) in enumerate(functions):
-        arguments = [b"".join(x.to_bytes(SIZES[t], "little") for x in values[t, j]) for j, t in enumerate(types)]
         out = ctypes.create_string_buffer(n * SIZES[to])
-        library[f"k{i}"](*arguments, out)
+        library[f"k{i}"](*arguments_of(values, types), out)
         c.fesetround(0)
         for at in range(n):
             got = int.from_bytes(out.raw[at * SIZES[to]:(at + 1) * SIZES[to]], "little")
