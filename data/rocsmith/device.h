@@ -470,19 +470,10 @@ static __device__ inline unsigned rocsmith_tf32(float x)
 	return x - x == 0 ? (bits + 0x1000) & ~0x1fffu : bits;
 }
 
-static __device__ inline double rocsmith_fdivide(double a, double b)
+/* A template, so that a project's own function of that name goes first. */
+template <int = 0> static __device__ inline double rocsmith_fdivide(double a, double b)
 {
 	return a / b;
-}
-
-/* HIP's are NaN below about -8 (6.4 and 7.2). */
-template <typename T> static __device__ inline T rocsmith_cyl_bessel_i1(T x)
-{
-	return x < 0 ? -cyl_bessel_i1(-x) : cyl_bessel_i1(x);
-}
-static __device__ inline float rocsmith_cyl_bessel_i1f(float x)
-{
-	return x < 0 ? -cyl_bessel_i1f(-x) : cyl_bessel_i1f(x);
 }
 
 /* The neighbour of a rounded result in the direction of the exact one, where the rounding asks for it. */

@@ -297,6 +297,8 @@ static __host__ __device__ inline __hip_bfloat162 rocsmith_float2bfloat162(float
 	return rocsmith_floats2bfloat162(a, a);
 }
 
+/* A template, so that a project's own function of that name goes first. */
+template <int = 0>
 static __host__ __device__ inline __hip_bfloat162 rocsmith_make_bfloat162(
 	__hip_bfloat16 a, __hip_bfloat16 b)
 {

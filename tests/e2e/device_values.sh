@@ -29,8 +29,6 @@ static inline int __ffsll(unsigned long long x) { return __builtin_ffsll(x); }
 struct short2 { short x, y; }; struct ushort2 { unsigned short x, y; };
 struct char4 { signed char x, y, z, w; }; struct uchar4 { unsigned char x, y, z, w; };
 static inline unsigned __byte_perm(unsigned x, unsigned, unsigned) { return x; }
-static inline double cyl_bessel_i1(double x) { return x; }
-static inline float cyl_bessel_i1f(float x) { return x; }
 #define __builtin_elementwise_floor(x) std::floor(x)
 #define __builtin_elementwise_ceil(x) std::ceil(x)
 #define __builtin_elementwise_trunc(x) std::trunc(x)
