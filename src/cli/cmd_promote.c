@@ -69,7 +69,7 @@ struct err *cmd_stage(struct arena *a, void *args)
 {
 	struct promote_args *o = args;
 	struct release_done done = {0};
-	o->q.verify.stage = true;
+	o->q.verify.takes_no_sdk = true;
 	o->q.jobs = o->q.verify.jobs = o->common.jobs;
 	TRY(release_stage(a, &o->q, &done));
 	return show_release(a, o, &done);

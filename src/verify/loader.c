@@ -34,8 +34,11 @@ static void say_missing(struct exam *x, const struct remark *r)
 	struct str pattern = S(""); /* the pattern of --allow that matches */
 	const struct know_other *other = know_soname(r->what);
 	bool sdk = x->o->sdk.n > 0;
-	/* such a tag promises nothing about machines */
-	bool native = str_starts(x->name.platform, S("linux_")) && !x->o->policy;
+	/* each platform tag leaves open which machines the wheel is for, as linux_x86_64 does */
+	struct str rest = x->name.platform, tag;
+	bool native = !x->o->policy && rest.n;
+	while (str_next(&rest, '.', &tag))
+		native = native && str_starts(tag, S("linux_"));
 	struct finding *f;
 	VEC_EACH (const struct str, p, &x->o->allow)
 		if (!pattern.n && fnmatch(str_z(x->a, *p), str_z(x->a, r->what), 0) == 0)
@@ -79,7 +82,7 @@ static void say_missing(struct exam *x, const struct remark *r)
 		else
 			finding_fix(x->a, f, "if the machine brings it, add: --allow %.*s",
 				STR(str_shell(x->a, r->what)));
-		if (!sdk && !x->o->stage)
+		if (!sdk && !x->o->takes_no_sdk)
 			finding_fix(x->a, f,
 				"if an SDK of 'rocsmith sdk list' has it: name it with --sdk");
 	}

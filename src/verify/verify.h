@@ -18,7 +18,7 @@ struct verify_options {
 	bool optional;     /* none at all will do, too: `require` is for what there is */
 	struct strs allow; /* sonames that may come from outside: "libamdhip64.so.*" */
 	bool description;  /* they are those of a description, `build: allow` */
-	bool stage;        /* it is `rocsmith stage` that asks, which takes no SDK */
+	bool takes_no_sdk; /* the command has no --sdk, and no hint may name it */
 	/* The name of an SDK whose libraries the wheel will run with, and the folders that hold them. The SDK provides
 	 * the libraries in there, and must provide those of ROCm. "" = none. */
 	struct str sdk;

@@ -160,6 +160,9 @@ static void needed_libraries_have_reasons(void **state)
 		{.l = {.needed = {"libgomp.so.1"}},
 			.file = MANY,
 			.want = "needed-missing tag-library"},
+		{.l = {.needed = {"libgomp.so.1"}}, /* one of its tags is a promise */
+			.file = "demo-1.0-cp311-cp311-linux_x86_64.manylinux_2_28_x86_64.whl",
+			.want = "needed-missing tag-library"},
 		{.l = {.undefined = "__hipRegisterFatBinary"}, .want = "needed-unstated"},
 		{.l = {.undefined = "__hipRegisterFatBinary", .needed = {"libamdhip64.so.6"}},
 			.want = "(needed-rocm)"},

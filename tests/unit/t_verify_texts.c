@@ -186,7 +186,8 @@ static void needed_libraries_are_said_once(void **state)
 		ARENA(a);
 		struct str dir = test_dir(&a);
 		struct fx_wheel w = {.file = X86};
-		struct verify_options o = {.sdk = str_from(cases[i].sdk), .stage = cases[i].stage};
+		struct verify_options o = {
+			.sdk = str_from(cases[i].sdk), .takes_no_sdk = cases[i].stage};
 		struct fx_library l = {.needed = {cases[i].needed}};
 		static const char *const names[] = {"demo/a.so", "demo/b.so", "demo/c.so"};
 		if (cases[i].allow[0])
