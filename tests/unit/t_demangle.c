@@ -116,6 +116,9 @@ static void a_parameter_stands_for_its_own_template(void **state)
 		"void ck::k13b<host()::{lambda(auto:1)#1}>(host()::{lambda(auto:1)#1})");
 	check("_Z1kI1wIXadL_Z1fIiEvT_EEEEvS2_",
 		"void k<w<&(void f<int>(int))> >(w<&(void f<int>(int))>)");
+	/* a name with the bytes that a parameter is shown by is no parameter */
+	check("_Z1fI6auto:9Evv", "void f<auto:9>()");
+	check("_Z1fI6auto:9EvS0_", "void f<auto:9>(auto:9)");
 }
 
 /* Names of clang 18 and later, which c++filt of binutils 2.40 cannot read, as llvm-cxxfilt reads them. */

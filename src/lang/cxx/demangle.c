@@ -5,7 +5,7 @@
 #include "lang/cxx/demangle_int.h"
 
 enum { DEPTH = 200, NODES = 20000, NAME_MAX_BYTES = 8000 };
-#define AUTO "auto:" /* with a number: a template parameter, if T_ stands for nothing else */
+#define AUTO "auto:" /* before the number of a DM_PARAMETER */
 
 struct dm_reader {
 	struct arena *a;
@@ -277,7 +277,7 @@ static struct dm_node *read_arguments(struct dm_reader *r, struct dm_node *name,
 
 static struct dm_node *parameter_name(struct dm_reader *r, size_t i)
 {
-	return node(r, DM_TEXT, str_fmt(r->a, AUTO "%zu", i + 1));
+	return node(r, DM_PARAMETER, str_fmt(r->a, AUTO "%zu", i + 1));
 }
 
 static struct dm_node *parameter_of(struct dm_reader *r, size_t i)
@@ -309,7 +309,7 @@ static struct dm_node *read_substitution(struct dm_reader *r)
 	if (!take(r, "S") || !read_sequence_number(r, 36, &i) || i >= r->known.n)
 		return NULL;
 	struct dm_node *n = r->known.v[i];
-	if (str_starts(n->text, S(AUTO)) &&
+	if (n->kind == DM_PARAMETER &&
 		str_u64(str_sub(n->text, sizeof(AUTO) - 1, n->text.n), 10, &number))
 		return parameter_of(r, (size_t)number - 1);
 	return n;

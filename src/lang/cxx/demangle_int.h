@@ -6,7 +6,8 @@
 #include "lang/cxx/demangle.h"
 
 enum dm_kind {
-	DM_TEXT, /* text */
+	DM_TEXT,      /* text */
+	DM_PARAMETER, /* the same, "auto:1": a template parameter, if T_ stands for nothing else */
 	DM_SEQUENCE, /* the parts, one behind the other; then text: ">" behind template arguments, a tag */
 	DM_LIST,      /* the parts, between commas */
 	DM_PACK,      /* a list of template arguments for one parameter */

@@ -153,6 +153,7 @@ static void write_left(struct dm_writer *w, const struct dm_node *n)
 	w->depth++;
 	switch (n->kind) {
 	case DM_TEXT:
+	case DM_PARAMETER:
 		buf_add(w->out, n->text);
 		break;
 	case DM_SEQUENCE:
