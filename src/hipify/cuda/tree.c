@@ -162,15 +162,22 @@ static struct err *translate(struct cuda_run *r)
 
 /* ---- the entry point ---- */
 
-/* Our own headers that results include are written along with them, and the one that they rest on. */
+/* Our own headers that results include are written along with them. One includes another at most, which includes none. */
 static struct err *add_ours(struct cuda_run *r)
 {
+	ARENA(tmp);
 	struct str all;
 	if (!r->given.n)
 		return NULL;
-	if (map_has(&r->given, S("rocsmith/half.h")))
-		map_put(&r->given, S("rocsmith/device.h"), r);
 	TRY(hipify_face_texts(r->a, &all));
+	for (size_t i = 0; i < hipify_face_count; i++) {
+		const struct hipify_header *h = &hipify_face[i], *other = hipify_face;
+		struct str text = str_sub(all, h->at, h->at + h->n);
+		for (; map_has(&r->given, h->path) && other < hipify_face + hipify_face_count;
+			other++)
+			if (str_contains(text, str_fmt(&tmp, "#include <%.*s>", STR(other->path))))
+				map_put(&r->given, other->path, r);
+	}
 	for (size_t i = 0; i < hipify_face_count; i++) {
 		const struct hipify_header *h = &hipify_face[i];
 		if (!map_has(&r->given, h->path))
