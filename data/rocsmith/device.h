@@ -263,53 +263,42 @@ ROCSMITH_PACKED(avgs, packed, signed, (x + y + (x + y >= 0)) >> 1)
 #undef ROCSMITH_COMPARED
 #undef ROCSMITH_PACKED
 
+template <typename T> static __device__ inline T rocsmith_sum(T a, T b)
+{
+	return static_cast<T>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
+template <typename T> static __device__ inline T rocsmith_most(T a, T b)
+{
+	return a > b ? a : b;
+}
+template <typename T> static __device__ inline T rocsmith_least(T a, T b)
+{
+	return a < b ? a : b;
+}
+
 /* The largest or smallest of three numbers, or of a sum and a number; _relu: not below 0. And of each part of packed ones. */
-#define ROCSMITH_OF3(NAME, KIND, T, FIRST, OPERATOR)                                               \
+#define ROCSMITH_OF3(NAME, KIND, T, FIRST, SECOND)                                                 \
 	static __device__ inline T rocsmith_vi##NAME##_##KIND(T a, T b, T c)                       \
 	{                                                                                          \
-		T x = static_cast<T>(FIRST);                                                       \
-		return x OPERATOR c ? x : c;                                                       \
+		return rocsmith_##SECOND(rocsmith_##FIRST(a, b), c);                               \
 	}
-#define ROCSMITH_OF3_RELU(NAME, KIND, T)                                                           \
+#define ROCSMITH_OF3_RELU(NAME, KIND, T, MOST)                                                     \
 	static __device__ inline T rocsmith_vi##NAME##_##KIND##_relu(T a, T b, T c)                \
 	{                                                                                          \
-		T x = rocsmith_vi##NAME##_##KIND(a, b, c);                                         \
-		return x > 0 ? x : 0;                                                              \
+		return rocsmith_##MOST(rocsmith_vi##NAME##_##KIND(a, b, c), static_cast<T>(0));    \
 	}
-#define ROCSMITH_OF3_PACKED(NAME, KIND, PART)                                                      \
-	static __device__ inline unsigned rocsmith_vi##NAME##_##KIND##x2(                          \
-		unsigned a, unsigned b, unsigned c)                                                \
-	{                                                                                          \
-		unsigned low = static_cast<unsigned short>(rocsmith_vi##NAME##_##PART(a, b, c));   \
-		return low | static_cast<unsigned>(                                                \
-				     rocsmith_vi##NAME##_##PART(a >> 16, b >> 16, c >> 16))        \
-				     << 16;                                                        \
-	}
-#define ROCSMITH_OF3_KINDS(NAME, SIGNED, UNSIGNED, OPERATOR)                                       \
-	ROCSMITH_OF3(NAME, s32, int, SIGNED, OPERATOR)                                             \
-	ROCSMITH_OF3(NAME, u32, unsigned, UNSIGNED, OPERATOR)                                      \
-	ROCSMITH_OF3(NAME, s16, short, UNSIGNED, OPERATOR)                                         \
-	ROCSMITH_OF3(NAME, u16, unsigned short, UNSIGNED, OPERATOR)                                \
-	ROCSMITH_OF3_RELU(NAME, s32, int)                                                          \
-	ROCSMITH_OF3_RELU(NAME, s16, short)                                                        \
-	ROCSMITH_OF3_PACKED(NAME, s16, s16)                                                        \
-	ROCSMITH_OF3_PACKED(NAME, u16, u16)                                                        \
-	static __device__ inline unsigned rocsmith_vi##NAME##_s16x2_relu(                          \
-		unsigned a, unsigned b, unsigned c)                                                \
-	{                                                                                          \
-		unsigned low = static_cast<unsigned short>(rocsmith_vi##NAME##_s16_relu(a, b, c)); \
-		return low | static_cast<unsigned>(                                                \
-				     rocsmith_vi##NAME##_s16_relu(a >> 16, b >> 16, c >> 16))      \
-				     << 16;                                                        \
-	}
-#define ROCSMITH_SUM static_cast<unsigned>(a) + static_cast<unsigned>(b)
-ROCSMITH_OF3_KINDS(addmax, ROCSMITH_SUM, ROCSMITH_SUM, >)
-ROCSMITH_OF3_KINDS(addmin, ROCSMITH_SUM, ROCSMITH_SUM, <)
-ROCSMITH_OF3_KINDS(max3, a > b ? a : b, a > b ? a : b, >)
-ROCSMITH_OF3_KINDS(min3, a < b ? a : b, a < b ? a : b, <)
-#undef ROCSMITH_SUM
+#define ROCSMITH_OF3_KINDS(NAME, FIRST, FIRST_S2, FIRST_U2, SECOND, SECOND_S2, SECOND_U2)          \
+	ROCSMITH_OF3(NAME, s32, int, FIRST, SECOND)                                                \
+	ROCSMITH_OF3(NAME, u32, unsigned, FIRST, SECOND)                                           \
+	ROCSMITH_OF3(NAME, s16x2, unsigned, FIRST_S2, SECOND_S2)                                   \
+	ROCSMITH_OF3(NAME, u16x2, unsigned, FIRST_U2, SECOND_U2)                                   \
+	ROCSMITH_OF3_RELU(NAME, s32, int, most)                                                    \
+	ROCSMITH_OF3_RELU(NAME, s16x2, unsigned, vmaxs2)
+ROCSMITH_OF3_KINDS(addmax, sum, vadd2, vadd2, most, vmaxs2, vmaxu2)
+ROCSMITH_OF3_KINDS(addmin, sum, vadd2, vadd2, least, vmins2, vminu2)
+ROCSMITH_OF3_KINDS(max3, most, vmaxs2, vmaxu2, most, vmaxs2, vmaxu2)
+ROCSMITH_OF3_KINDS(min3, least, vmins2, vminu2, least, vmins2, vminu2)
 #undef ROCSMITH_OF3_KINDS
-#undef ROCSMITH_OF3_PACKED
 #undef ROCSMITH_OF3_RELU
 #undef ROCSMITH_OF3
 #define ROCSMITH_OF2_RELU(NAME, KIND, T)                                                           \
