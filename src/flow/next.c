@@ -262,8 +262,7 @@ static void add_build(struct finding_way *w, const struct gpu *known)
 	if (!known->debian)
 		say(a, &r->notes,
 			"rocBLAS of Debian's ROCm, which is the SDK unless --sdk names another, "
-			"has no "
-			"kernels for %.*s: matrix products may fail",
+			"has no kernels for %.*s: matrix products may fail",
 			STR(w->gpu->target));
 	if (f.history) {
 		strs_add(a, &r->evidence, S("an earlier build on this machine"));
