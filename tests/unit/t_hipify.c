@@ -391,6 +391,7 @@ static void inline_ptx_with_a_counterpart_becomes_cpp(void **state)
 		"(r) = __builtin_amdgcn_rcp((a));");
 	check("#define LANE(x) asm(\"mov.u32 %0, %%laneid;\" \\\n : \"=r\"(x))\n",
 		"#define LANE(x) (x) = __lane_id()\n");
+	same("#pragma x asm(\"mov.u32 %0, %lanemask_lt;\" : \"=r\"(a))\n");
 	check("asm(\"bfind.u32 %0, %1;\" : \"=r\"(r) : \"r\"(a));",
 		"(r) = 31 - __clz((unsigned)(a));");
 	check("asm(\"slct.f32.s32 %0, %1, %2, %3;\" : \"=f\"(r) : \"f\"(a), \"f\"(b), \"r\"(c));",
@@ -470,6 +471,10 @@ static void launches_may_have_blanks_in_their_brackets(void **state)
 	same("std::vector<A<B<int>> > (*f)(); int x = a << (b < c);");
 	same("std::ostream &operator<< <T>(std::ostream &, const X<T> &);");
 	same("k<<<1, 2>>>(p); A<B<C<int>> > (x);");
+	/* no blank is taken out twice */
+	assert_ok(hipify_text(&a, S("x << <<"), S("t.h"), NULL, &t));
+	assert_int_equal(t.edits.n, 1);
+	assert_str(t.text, "x <<<<");
 }
 
 static void launches_of_kernels_by_kernels_are_reported(void **state)

@@ -40,6 +40,7 @@ struct engine {
 	unsigned depth, outer_depth;    /* open brackets, now and before the current directive */
 	unsigned enum_depth;            /* depth inside "enum {", or 0 */
 	unsigned launch_depth;          /* depth + 1 inside of <<< >>>, or 0 */
+	size_t launch_bracket;          /* the end of the last <<< or >>> */
 	bool enum_head, in_asm, skip_guard;
 	bool plain; /* the statement so far may be the head of a declaration: const char *name */
 	bool has_warp_macro, has_local_include, has_include, runtime_first;

@@ -215,7 +215,8 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 	struct statement s = {.e = e, .at = e->l, .text = {.a = e->a}};
 	BUF(with, e->a);
 	const struct hipify_rule *last = NULL;
-	if (!parse(&s))
+	bool text = e->l.directive.n && !str_eq(e->l.directive, S("define")); /* as in #pragma */
+	if (text || !parse(&s))
 		return false;
 	struct str rest = buf_str(&s.text), part;
 	if (untranslated_is_arm(rest))
@@ -249,11 +250,11 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 	}
 	if (!count)
 		return false;
-	struct str text = buf_str(&with);
+	struct str code = buf_str(&with);
 	if (count > 1)
-		text = str_fmt(e->a, "do { %.*s; } while (0)", STR(text));
-	e->adds |= str_contains(text, S("atomicAdd"));
-	engine_replace(e, t->from, s.t.to, text, last);
+		code = str_fmt(e->a, "do { %.*s; } while (0)", STR(code));
+	e->adds |= str_contains(code, S("atomicAdd"));
+	engine_replace(e, t->from, s.t.to, code, last);
 	e->l = s.at;
 	return true;
 }

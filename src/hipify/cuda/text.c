@@ -162,8 +162,9 @@ static void launch_brackets(struct engine *e, const struct tok *t)
 	struct str before = str_trim(str_sub(e->l.s, near, first->from));
 	bool opens = c == '<' && !str_ends(before, S("operator"));
 	bool closes = c == '>' && e->launch_depth == e->depth + 1 && tok_is(&e->l, &next, S("("));
-	if (!opens && !closes)
+	if ((!opens && !closes) || first->from < e->launch_bracket)
 		return;
+	e->launch_bracket = t->to;
 	const struct hipify_rule *rule = names_find(S("@brackets"));
 	if (first->to < second->from)
 		engine_replace(e, first->to, second->from, S(""), rule);
