@@ -113,8 +113,7 @@ static struct err *verify_the_wheel(struct build *b)
 	TRY(build_proved(b->a, &v, b->ret));
 	if (!sound || !b->ret->proved.verify) {
 		b->ret->proved = (struct build_proof){0};
-		TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, verdict),
-			"cannot verify the wheel '%.*s'", STR(b->ret->wheel));
+		TRY(verify_wheel(b->a, b->ret->wheel, &v, verdict));
 		bool none = !verdict->fat && !verdict->archives.n;
 		if (none && foreign)
 			TRY(foreign_without_kernels(&b->foreign, &verdict->findings));

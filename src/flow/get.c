@@ -296,9 +296,9 @@ struct err *get_run(struct arena *a, const struct get_request *q, struct get_don
 	g.search.glibc = (unsigned)minor;
 	g.search.machine = ret->machine;
 	struct err *e = get_resolve(a, &g.search, &g.roots, &ret->packages, &all);
-	if (e && e->code == E_NET && address_is_public(&ret->indexes))
-		err_hint(e, "a mirror is named by --index-url, or by ROCSMITH_AMD_INDEX and "
-			    "ROCSMITH_TORCH_INDEX");
+	const char *variable = e && e->code == E_NET ? address_variable(str_from(e->msg)) : NULL;
+	if (variable)
+		err_hint(e, "a mirror is named by --index-url or %s", variable);
 	TRY(e);
 	TRY(count_bytes(&g, &all));
 	VEC_EACH (const struct get_package, p, &ret->packages)

@@ -77,15 +77,15 @@ struct err *address_of(
 	return err_new(E_INTERNAL, "no address is named '%s'", name);
 }
 
-bool address_is_public(const struct strs *urls)
+const char *address_variable(struct str text)
 {
-	bool is = false;
-	VEC_EACH (const struct str, url, urls)
-		for (size_t i = 0; i < address_count; i++) {
-			struct str public = str_from(address_table()[i].url);
-			is = is || str_starts(*url, str_sub(public, 0, str_chr(public, '{')));
-		}
-	return is;
+	for (size_t i = 0; i < address_count; i++) {
+		struct str url = str_from(address_table()[i].url);
+		struct str host = str_sub(url, str_find(url, S("://")) + 3, url.n);
+		if (str_contains(text, str_sub(host, 0, str_chr(host, '/'))))
+			return address_table()[i].variable;
+	}
+	return NULL;
 }
 
 const char *address_for_rocm(struct str version)

@@ -24,8 +24,8 @@ extern const size_t address_count;
  * more than one word of a shell, with E_SYNTAX or E_PERM for a config.yaml that is malformed or not the user's own. */
 MUST_USE struct err *address_of(
 	struct arena *a, const char *name, struct str folder, struct str option, struct str *ret);
-/* Is one of these addresses public, so that a mirror could stand in its place? */
-bool address_is_public(const struct strs *urls);
+/* The variable that names a mirror for the public index whose host this text, such as an error, names; NULL if it names none. */
+const char *address_variable(struct str text);
 /* The name of AMD's index that publishes this version of ROCm: "10.1.0", "7.14.0a20260601"; nightlies are kept a month. */
 const char *address_for_rocm(struct str version);
 /* The URL without "user:password@". pip and uv then ask netrc or the user. */

@@ -71,7 +71,7 @@ static struct err *examine(struct exam *x)
 	if (sum > x->zip.size * 200 && sum > (uint64_t)1 << 30)
 		exam_say(x, V_ZIP_RATIO, S(""), "%llu bytes unpack to %llu",
 			(unsigned long long)x->zip.size, (unsigned long long)sum);
-	TRY_CTX(check_members(x), "cannot verify '%.*s'", STR(path));
+	TRY(check_members(x));
 	check_dist_info(x);
 	check_places(x);
 	check_record(x);
