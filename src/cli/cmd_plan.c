@@ -233,6 +233,7 @@ struct err *cmd_plan(struct arena *a, void *args)
 	TRY(project_plan(a, &o->common, &o->project, &wish));
 	TRY(plan_names(a, &wish.plan, &findings));
 	TRY(plan_waves(a, &wish.plan, &findings));
+	TRY(plan_kernels(a, &wish.plan, &findings));
 	plan_settle(a, &wish, NULL, &findings, &p);
 	struct str json = json_document(a, 2, plan_fields, &p);
 	if (o->out.n && !fs_writes_forbidden())

@@ -305,12 +305,13 @@ static struct err *check_folder(struct arena *a, struct str dir, struct str proj
 	return err_hint(e, "name another folder with --build-dir, or leave the option out");
 }
 
-/* Finds the assumptions of the sources about wave size, and shows the plan before the long work begins. */
+/* Finds what the sources assume about the GPUs, and shows the plan before the long work begins. */
 static struct err *look_at_sources(struct build *b)
 {
 	if (b->plan->foreign) /* a build of our own ends with all of them before its first compile */
 		TRY(plan_names(b->a, b->plan, &b->plan->findings));
 	TRY(plan_waves(b->a, b->plan, &b->plan->findings));
+	TRY(plan_kernels(b->a, b->plan, &b->plan->findings));
 	if (b->q->say_plan)
 		b->q->say_plan(b->plan);
 	if (b->plan->policy && !b->plan->host_native)

@@ -9,6 +9,7 @@
 #include "changes/view.h"
 #include "hipify/hipify.h"
 #include "hipify/waves.h"
+#include "know/know.h"
 #include "know/rule.h"
 #include "plan/plan_int.h"
 
@@ -355,6 +356,37 @@ struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *r
 		.most = MOST,
 		.texts = &p->scans};
 	return waves_find(a, &q, ret);
+}
+
+/* The GPUs are those of sid: experimental has a newer ROCm, and what that has was not looked at. What is built against a torch
+ * runs with the libraries of that torch. */
+struct err *plan_kernels(struct arena *a, const struct plan *p, struct findings *ret)
+{
+	struct targets targets = {0};
+	struct strs without = {0};
+	bool blas = false, current = true, alone;
+	if (!str_eq(p->sdk.provider, S("debian")) || str_eq(p->sdk.suite, S("experimental")) ||
+		!p->gpus.n || (p->foreign && p->foreign->torch))
+		return NULL;
+	VEC_EACH (const struct str, component, &p->sdk.components) {
+		struct strs packages;
+		TRY(know_packages(a, *component, &packages, &alone));
+		blas |= strs_has(&packages, S("librocblas-dev")) ||
+			strs_has(&packages, S("libhipblas-dev"));
+	}
+	TRY(targets_parse(a, &p->gpus, &targets));
+	VEC_EACH (const struct target, t, &targets)
+		if (t->gpu && !t->gpu->is_generic && !t->gpu->debian) {
+			strs_put(a, &without, t->name);
+			current &= t->gpu->current;
+		}
+	if (!blas || !without.n)
+		return NULL;
+	struct finding *f = finding_note(a, ret, "sdk-kernels-none", str_join(a, &without, S(", ")),
+		"rocBLAS of Debian's ROCm has no kernels for it: matrix products may fail");
+	if (current)
+		finding_fix(a, f, "AMD's packages have them, as with --sdk rocm:10.1");
+	return NULL;
 }
 
 /* at: where the sources read a texture or a surface. */

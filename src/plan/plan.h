@@ -200,6 +200,8 @@ bool plan_needs_sysroot(const struct plan *p);
 struct str plan_rocm_wheels(struct arena *a, const struct plan *plan, const struct sdk *sdk);
 /* If a target has waves of 64 lanes, finds the places where sources assume 32. */
 MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct findings *ret);
+/* Finds the targets that the SDK's rocBLAS has no kernels for, if the sources need it: known of Debian's (data/targets.yaml). */
+MUST_USE struct err *plan_kernels(struct arena *a, const struct plan *p, struct findings *ret);
 /* Finds the names that HIP has no counterpart for, and that every HIP build comes across: each name once; and a texture, if a
  * target has none. A project with a way of its own for AMD's GPUs is not searched. */
 MUST_USE struct err *plan_names(struct arena *a, const struct plan *p, struct findings *ret);
