@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
+#include "know/address.h"
 
 struct index_call {
 	struct str what; /* "list", "sizes", "metadata", "fetch", "sdist" */
@@ -84,8 +85,11 @@ struct err *index_answer_parse(struct arena *a, struct str text, struct index_an
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (str_eq(ret->kind, str_from(kinds[i].kind)))
 			code = kinds[i].code;
-	if (ret->error.n)
-		return err_new(code, "%.*s", STR(ret->error));
+	const char *variable = code == E_NET ? address_variable(ret->error) : NULL;
+	if (ret->error.n) {
+		struct err *e = err_new(code, "%.*s", STR(ret->error));
+		return variable ? err_hint(e, "set %s to the address of a mirror", variable) : e;
+	}
 	VEC_EACH (const struct archive_item, f, &ret->files)
 		if (!path_is_inside(f->file) || str_chr(f->file, '/') < f->file.n)
 			return err_new(E_NET, "'%.*s' is not the name of a file", STR(f->file));

@@ -295,11 +295,7 @@ struct err *get_run(struct arena *a, const struct get_request *q, struct get_don
 	g.search.minor = (unsigned)python;
 	g.search.glibc = (unsigned)minor;
 	g.search.machine = ret->machine;
-	struct err *e = get_resolve(a, &g.search, &g.roots, &ret->packages, &all);
-	const char *variable = e && e->code == E_NET ? address_variable(str_from(e->msg)) : NULL;
-	if (variable)
-		err_hint(e, "a mirror is named by --index-url or %s", variable);
-	TRY(e);
+	TRY(get_resolve(a, &g.search, &g.roots, &ret->packages, &all));
 	TRY(count_bytes(&g, &all));
 	VEC_EACH (const struct get_package, p, &ret->packages)
 		ret->torch = str_eq(p->name, S("torch")) ? p->version : ret->torch;
