@@ -68,7 +68,7 @@ bool know_rocm_package(struct str name);
 /* Is this folder of lib/cmake one of ROCm's? */
 bool know_rocm_cmake(struct str name);
 
-enum know_origin { KNOW_ROCM, KNOW_PACKAGE, KNOW_CUDA };
+enum know_origin { KNOW_ROCM, KNOW_PACKAGE, KNOW_CUDA, KNOW_ONEAPI };
 
 struct know_other { /* the project that provides a library */
 	const char *soname, *who, *project;

@@ -29,7 +29,8 @@ static void say_missing(struct exam *x, const struct remark *r)
 {
 	static const enum verify_id ids[] = {[KNOW_ROCM] = V_NEEDED_ROCM,
 		[KNOW_PACKAGE] = V_NEEDED_PACKAGE,
-		[KNOW_CUDA] = V_NEEDED_CUDA};
+		[KNOW_CUDA] = V_NEEDED_CUDA,
+		[KNOW_ONEAPI] = V_NEEDED_ONEAPI};
 	struct str needs = str_fmt(x->a, "needs '%.*s'", STR(r->what)), file = r->by->name;
 	struct str pattern = S(""); /* the pattern of --allow that matches */
 	const struct know_other *other = know_soname(r->what);

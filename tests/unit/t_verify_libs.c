@@ -155,6 +155,7 @@ static void needed_libraries_have_reasons(void **state)
 		{.l = {.needed = {"libtorch.so", "libc10_hip.so", "libpython3.11.so.1.0"}},
 			.want = "(needed-package)"},
 		{.l = {.needed = {"libcudart.so.12", "libcublas.so.12"}}, .want = "needed-cuda"},
+		{.l = {.needed = {"libsycl.so.8", "libsvml.so"}}, .want = "needed-oneapi"},
 		{.l = {.needed = {"libnuma.so.1"}}, .want = "(needed-allowed)"},
 		{.l = {.needed = {"libgomp.so.1", "libgfortran.so.5"}}, .want = "needed-compiler"},
 		{.l = {.needed = {"libgomp.so.1"}},
