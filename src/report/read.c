@@ -207,7 +207,7 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		.jobs = (unsigned)node_u64(doc, S("jobs"), 1),
 	};
 	NODE_EACH (s, node_member(doc, S("stages")))
-		if (s->key.n) /* those of a list have none */
+		if (s->key.n) /* in a list they have none */
 			*VEC_PUSH(a, &ret->stages) =
 				(struct report_stage){.name = s->key, .seconds = seconds_in(s)};
 	const struct node *compiles = node_member(doc, S("compiles"));
