@@ -47,7 +47,7 @@ echo '__attribute__((constructor)) static void crash(void) { *(volatile int *)0 
 put lib/librccl.so.1
 verify 'one that crashes while it is loaded' 1 'librccl.so.1. cannot be loaded: .*\(SIGSEGV\|signal 11\|egmentation\|139\)'
 echo 'int main(void) { return 0; }' | gcc -o made/rocgone -x c - -x none -Wl,--no-as-needed made/libgone.so.1
-printf '#!/nonexistent/python9\n' >made/rocscript && chmod +x made/rocscript
+printf '#!/proc/none\n' >made/rocscript && chmod +x made/rocscript
 echo 'int main(void) { *(volatile int *)0 = 1; }' | gcc -o made/roccrash -x c -
 put bin/rocgone bin/rocscript bin/roccrash bin/rocmtool
 verify 'programs that do not start' 1 sdk-program-fails 'rocgone. does not start: libgone.so.1' \
