@@ -284,14 +284,11 @@ static struct err *load_source(struct promotion *p)
 {
 	struct arena *a = p->a;
 	struct release_state from;
-	struct str id, why; /* check_quarantine() tells it */
+	struct str why; /* check_quarantine() tells it */
 	if (!p->q->to.n || str_eq(p->q->to, p->s.stream)) {
 		TRY(release_staged(a, &p->s, &p->done->set));
 	} else {
-		TRY(release_state(a, &p->s, p->s.stream, &from, &id));
-		if (!from.sets.n)
-			return err_new(
-				E_USAGE, "the stream '%.*s' has no set yet", STR(p->s.stream));
+		TRY(release_filled(a, &p->s, &from));
 		p->done->set = from.sets.v[from.sets.n - 1];
 	}
 	if (!str_starts(p->done->set, p->q->set))

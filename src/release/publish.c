@@ -390,7 +390,7 @@ static struct err *read_back(struct publishing *p)
 struct err *release_publish(struct arena *a, struct release_publish *io)
 {
 	CLEANUP(publishing_done) struct publishing p = {.a = a, .io = io};
-	struct str id, why;
+	struct str why;
 	io->part = io->part ? io->part : RELEASE_PART;
 	if (io->part < RELEASE_LEAST_PART || io->part > RELEASE_MOST_PART)
 		return err_new(E_USAGE, "a bucket takes parts of %d to %d MiB, not of %u",
@@ -399,9 +399,7 @@ struct err *release_publish(struct arena *a, struct release_publish *io)
 	if (!p.s.stream.n)
 		return err_new(
 			E_USAGE, "name a stream of the store: '%.*s/stable'", STR(io->place));
-	TRY(release_state(a, &p.s, p.s.stream, &p.state, &id));
-	if (!p.state.sets.n)
-		return err_new(E_USAGE, "the stream '%.*s' has no set yet", STR(p.s.stream));
+	TRY(release_filled(a, &p.s, &p.state));
 	TRY(release_shown(a, &p.s, &p.state, &p.set));
 	TRY(release_load(a, &p.s, p.state.sets.v[p.state.sets.n - 1], &p.newest, &why));
 	release_sort(a, &p.set, true);

@@ -211,6 +211,9 @@ void release_close(struct release_store *s);
 /* *ret_id: "" if the stream has no state yet. */
 MUST_USE struct err *release_state(struct arena *a, const struct release_store *s,
 	struct str stream, struct release_state *ret, struct str *ret_id);
+/* The state of the stream that the store was opened with; E_USAGE, with a hint, if it has no set yet. */
+MUST_USE struct err *release_filled(
+	struct arena *a, const struct release_store *s, struct release_state *ret);
 /* The state of that id; E_CORRUPT if it is one of another stream: who follows it would change that, wherever it is. */
 MUST_USE struct err *release_state_read(struct arena *a, const struct release_store *s,
 	struct str stream, struct str id, struct release_state *ret);

@@ -140,6 +140,19 @@ struct err *release_state(struct arena *a, const struct release_store *s, struct
 	return release_state_read(a, s, stream, *ret_id, ret);
 }
 
+struct err *release_filled(
+	struct arena *a, const struct release_store *s, struct release_state *ret)
+{
+	struct str id;
+	TRY(release_state(a, s, s->stream, ret, &id));
+	if (ret->sets.n)
+		return NULL;
+	return err_hint(err_new(E_USAGE, "the stream '%.*s' has no set yet", STR(s->stream)),
+		"'rocsmith promote' shows there what is staged for it, and with '--to %.*s' what "
+		"another stream shows",
+		STR(s->stream));
+}
+
 struct err *release_quarantined(
 	struct arena *a, const struct release_store *s, struct str id, struct str *ret_why)
 {

@@ -71,9 +71,10 @@ static struct err *try_one(struct arena *tmp, void *user)
 /* Is a file of the tree a library of ROCm, or a program? */
 static bool to_try(struct arena *tmp, struct str full, struct sdk_trial *io)
 {
-	struct str head = {0}, name = path_base(io->path);
-	const struct know_other *other = know_soname(name);
-	io->library = str_contains(name, S(".so"));
+	struct str head = {0}, version;
+	const struct know_other *other = know_soname(path_base(io->path));
+	/* "Kernels.so-000-gfx1100.hsaco" is none: rocBLAS loads it into a GPU */
+	io->library = path_library(io->path, &version).n > 0;
 	for (size_t i = 0; untried[i]; i++)
 		if (str_contains(io->path, str_from(untried[i])))
 			return false;

@@ -70,11 +70,8 @@ struct err *bench_run(struct arena *a, const struct bench_request *q, const stru
 		strs_add(a, &ask.gpus, q->gpu);
 	TRY(test_env_open(a, &ask, &env, &scrap));
 	if (!env.torch.n)
-		return err_hint(
-			err_new(E_TOOL_MISSING, "the environment of '%.*s' has no torch%s%.*s",
-				STR(env.python), scrap.findings.n ? ": " : "",
-				STR(scrap.findings.n ? scrap.findings.v[0].message : S(""))),
-			"--python names an environment with one");
+		return test_env_lacks_torch(
+			&env, scrap.findings.n ? scrap.findings.v[0].message : S(""));
 	STRS_ADD(a, &p.argv, env.python, script);
 	strs_add_all(a, &p.argv, &q->words);
 	/* a line for each step is its sign of life */

@@ -76,6 +76,13 @@ static struct err *check_wheels(struct arena *a, const struct test_request *q,
 
 /* ---- GPUs ---- */
 
+struct err *test_env_lacks_torch(const struct test_env *env, struct str why)
+{
+	return err_hint(err_new(E_TOOL_MISSING, "the environment of '%.*s' has no torch%s%.*s",
+				STR(env->python), why.n ? ": " : "", STR(why)),
+		"--python names the environment with the torch that is to be tested");
+}
+
 static struct err *choose_gpus(struct arena *a, const struct test_request *q,
 	const struct node *found, struct test_env *env)
 {
@@ -100,6 +107,8 @@ static struct err *choose_gpus(struct arena *a, const struct test_request *q,
 	if (env->devices.n || !q->gpus.n)
 		return NULL;
 	struct str why = node_text(found, S("error"), S(""));
+	if (!env->torch.n && !why.n)
+		return test_env_lacks_torch(env, why); /* nothing else could see a GPU */
 	return err_hint(err_new(E_NO_GPU, "%s of '%.*s' sees no GPU '%.*s'%s%.*s",
 				env->torch.n ? "torch" : "the Python", STR(env->python),
 				STR(str_join(a, &q->gpus, S(","))), why.n ? ": " : "", STR(why)),

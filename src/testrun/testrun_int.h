@@ -36,6 +36,8 @@ struct test_env {
  * what the evidence says of all that. */
 MUST_USE struct err *test_env_open(struct arena *a, const struct test_request *q,
 	struct test_env *ret, struct test_evidence *io);
+/* E_TOOL_MISSING: it has no torch; `why` is what was said when that was loaded, or "". */
+struct err *test_env_lacks_torch(const struct test_env *env, struct str why);
 /* "HIP_VISIBLE_DEVICES=0" for some of the devices; none: "HIP_VISIBLE_DEVICES=-1". */
 struct str test_env_gpus(struct arena *a, const struct test_env *env, size_t from, size_t n);
 

@@ -270,9 +270,7 @@ struct err *test_smoke(struct arena *a, const struct test_request *asked, struct
 	ret->shard = ret->shards = 1;
 	TRY(test_env_open(a, &q, env, ret));
 	if (!env->torch.n && !ret->findings.n)
-		return err_hint(err_new(E_TOOL_MISSING, "the environment of '%.*s' has no torch",
-					STR(env->python)),
-			"--python names the environment with the torch that is to be tested");
+		return test_env_lacks_torch(env, S(""));
 	if (!env->devices.n)
 		evidence_say(a, ret, SEV_WARNING, "test-no-gpu",
 			"torch sees no GPU: only what the CPU can show was tested");

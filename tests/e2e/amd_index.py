@@ -8,7 +8,7 @@ SITE/PROJECT/ gets the files of a project: rocm (the source distribution that se
 -device-gfxN, -devel, and with --torch the host and device wheels of torch, with a chain of wheels per target,
 sub-family and family. `make` can be run again for further versions. Layouts and metadata are those of ROCm/TheRock
 (89553ce37): build_tools/packaging/python/templates, rocm_kpack's wheel splitter. Contents are N KiB of noise each,
-or --tree: the files of a Debian SDK of rocsmith (.../sdk/NAME/root), its loader and libc beside the packages.
+or --tree: what builds need of a Debian SDK of rocsmith (.../sdk/NAME/root), its loader and libc beside the packages.
 `serve` prints nothing, writes its address to PORTFILE, and answers 403 for what is not there, as AMD's host does.
 As a module: wheel(), sdist(), make(), and Site(...) as a context with .url.
 """
@@ -124,6 +124,12 @@ def small(kib, version):
     return core, libraries, devel
 
 
+def builds_with(file):
+    """No build reads kernels in files of their own; the largest libraries (rocBLAS, rocSOLVER, MIOpen) are 20 GB of an SDK
+    with all components, of which an install wants five times the space."""
+    return file.suffix not in (".co", ".dat", ".hsaco", ".kdb") and file.stat().st_size < 200 << 20
+
+
 def from_tree(root):
     """The same from a Debian SDK: its view /opt/rocm is the prefix, what that leads to lies in core, headers and
     CMake files in devel. Loader, libc and the compiler's other libraries lie in usr/ beside the packages."""
@@ -134,7 +140,7 @@ def from_tree(root):
         for path, _, names in os.walk(folder, followlinks=True):
             for name in names:
                 full = pathlib.Path(path) / name
-                if full.is_file():
+                if full.is_file() and builds_with(full):
                     yield full, full.relative_to(view)
     for full, name in each(view):
         text, up = str(name), "../" * len(name.parts)
@@ -152,7 +158,7 @@ def from_tree(root):
     libraries["rocm_sdk_libraries/__init__.py"] = ""
     for folder in ("usr/lib64", "usr/lib/x86_64-linux-gnu"):
         for full in sorted((root / folder).iterdir()):
-            if full.is_file() and ".so" in full.name and not full.name.startswith(("librocblas", "libhipblas", "libMIOpen")):
+            if full.is_file() and ".so" in full.name and builds_with(full):
                 core[f"{folder}/{full.name}"] = full
     for name in ("lib", "lib64"):  # the usr-merge, for the loader's own path
         devel[name] = ("link", f"usr/{name}")

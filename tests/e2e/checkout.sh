@@ -253,7 +253,7 @@ prove 'with the command that gets them' grep -q 'git -C .*C submodule update --i
 git -C C submodule --quiet update --init --recursive 2>/dev/null
 git -C C config -f .gitmodules submodule.old.path third_party/old
 prove 'an entry of .gitmodules without a submodule is nothing' bash -c \
-	'"$0" plan torch --source C --gpu gfx1201 --sdk /nonexist 2>err; ! grep -q "never fetched" err' "$ROCSMITH"
+	'"$0" plan torch --source C --gpu gfx1201 --sdk ./none 2>err; ! grep -q "never fetched" err' "$ROCSMITH"
 mv srv/b srv/gone
 prove 'one submodule fails' refuses 4 "cannot get the submodule 'deps/b'" torch --ref release/2.14 "${from[@]}" --root Q
 prove 'with its commit and URL' grep -q "commit $(head_of gone) of $url/b" err

@@ -87,8 +87,8 @@ fi
 if have clang++; then
 	source_of kernel.hip '__attribute__((global)) void k() {}\n'
 	hip() { clang++ -x hip --cuda-device-only -c kernel.hip -o k.o "$@"; }
-	want device-lib-not-found 'clang: device libraries' hip --offload-arch=gfx900 -nogpuinc --rocm-path=/nonexistent
-	want hip-runtime-not-found 'clang: HIP runtime' hip --offload-arch=gfx900 -nogpulib --rocm-path=/nonexistent
+	want device-lib-not-found 'clang: device libraries' hip --offload-arch=gfx900 -nogpuinc --rocm-path="$PWD/none"
+	want hip-runtime-not-found 'clang: HIP runtime' hip --offload-arch=gfx900 -nogpulib --rocm-path="$PWD/none"
 	want invalid-target-id 'clang: target' hip --offload-arch=gfx9999 -nogpuinc -nogpulib
 	want offload-arch-combination 'clang: features' hip --offload-arch=gfx90a --offload-arch=gfx90a:xnack+ -nogpuinc -nogpulib
 	want rocm-arch-comma-list 'clang: commas' hip -nogpuinc -nogpulib '--offload-arch=gfx1100, gfx1201'

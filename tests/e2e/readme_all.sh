@@ -3,7 +3,7 @@
 # README's paths: its commands are taken out of README.md, block by block, and each block is run by one shell in a bare Debian
 # that has the program of the tarball and what the table below names. Each has a status and a word to give. A command that
 # README does not have any more, or one that the table does not know, is a failure. Where Debian's archive is away, the rest of a block
-# is left out from the first command on that fails.
+# is left out from the first command on that fails. ROCSMITH_README_ONLY: names of blocks, of the table below.
 #
 # The column CHANGE is what had to be changed, as an expression of sed: placeholders, and what cannot be had here.
 set -eu
@@ -24,6 +24,7 @@ rocsmith inspect --venv|0|gfx90a||
 rocsmith hipify|0|hipGetDeviceCount||
 rocsmith plan|0|hiprand||
 rocsmith build|0|OUT/montecarlo-1.0-cp38-abi3-linux_x86_64.whl||
+rocsmith build|0|OUT11/montecarlo-1.0-cp38-abi3-linux_x86_64.whl||
 rocsmith verify|0|pass (0 errors, 0 warnings)||
 rocsmith report|0|verdict: pass||
 = cuda bookworm make g++
@@ -38,13 +39,25 @@ rocsmith why|0|flash-attention: off||
 rocsmith build torch|0|configure|s/build/build -n/|it takes an hour; torch_build.sh does it
 rocsmith build torch|0|wheel|s/build/build -n/|it takes hours; torch_whole.sh does it
 rocsmith build torchvision|2|no wheel 'OUT/torch-*.whl'|s/build/build -n/|there is no wheel of torch
-= release bookworm
+= release bookworm python3 python3-pip
 rocsmith inspect WHEEL|0|gfx1201|s,WHEEL,new/*.whl,|
 rocsmith inspect --compare|0|gfx90a|s,OLD NEW,old/*.whl new/*.whl,|
 rocsmith slim|0|slim/montecarlo-1.0|s,WHEEL,new/*.whl,|
 rocsmith split|0|device|s,WHEEL,new/*.whl,|
 rocsmith bundle|0|lowest true tag|s,WHEEL,new/*.whl,;s,SDK,debian-sid,|
 rocsmith verify|0|"runs"||
+rocsmith test torch|2|no folder|s,WHEEL,new/*.whl,|there is no source of torch; testrun_torch_all.sh does it
+rocsmith test smoke|3|||there is no torch, and no GPU
+rocsmith test diff|1|1 new failure||there is a new failure
+rocsmith index|0|1 wheel of 1 project|s,DIR,new,|
+rocsmith stage|0|staged set|s,DIR,new,|
+rocsmith promote|0|promoted set||
+rocsmith promote|0|STORE/stable: promoted set|s,--require evidence.json,--waivers waivers.yaml,|no GPU is here to test on
+rocsmith publish|0|pip gets 1 wheel|s,s3://BUCKET/PREFIX,site,|there is no bucket; release_bucket.sh does it
+= matrix bookworm
+rocsmith matrix plan|0|DIR-gfx90a||
+rocsmith matrix run|0|2 of 2 cells done|s/ --slurm//|there is no cluster; matrix.sh does it
+rocsmith matrix print|0|jobs:||
 = all bookworm
 rocsmith|0|rocsmith build||
 rocsmith container|0|bwrap|s,run,run --print --engine bwrap,;s,IMAGE,./DIR,|there is no engine; container.sh does it
@@ -85,6 +98,15 @@ int main()
 CU
 printf 'saxpy: saxpy.cu\n\t$(CUDA_HOME)/bin/nvcc -arch=sm_80 -O2 $< -o $@\n' >saxpy/Makefile
 
+cat >waivers.yaml <<'YAML'
+waivers:
+- {gpu: "*", python: "*", name: A. Person, reason: no GPU is here, expires: 2999-12-31}
+YAML
+for outcome in passed failed; do
+	echo '{"schema": "rocsmith.test/1", "verdict": "pass", "gpu": "gfx1201", "tests": [{"id": "t.py::x", "outcome": "'$outcome'", "seconds": 1}]}' >$outcome.json
+done
+printf 'axes:\n  project: [DIR]\n  gpu: [gfx1201, gfx90a]\n' >m.yaml
+
 # The wheel of examples/montecarlo, by the SDK of all tests; old/ has it for one GPU.
 "$ROCSMITH" build "$top/examples/montecarlo" --sdk debian-sid --gpu gfx1201,gfx90a --build-dir b -o new >log 2>&1 || { echo 'skip readme: no SDK'; exit 0; }
 "$ROCSMITH" slim --gpu gfx1201 -o old/ new/*.whl >log 2>&1 || no 'the wheel for one GPU'
@@ -107,6 +129,7 @@ inside() { # NAME COMMAND...: nothing of this machine but its network
 begin() { # NAME SUITE PACKAGE...: a bare system in ./NAME, with the program and the SDK that an earlier one got
 	local name=$1 from home=$1/root
 	shift
+	[[ -z ${ROCSMITH_README_ONLY:-} || " $ROCSMITH_README_ONLY " == *" $name "* ]] || return 1
 	from=$("$top/tools/debian-root" "$@" 2>log 3<&- 5<&-) || { echo "skip $name: $(tail -n 1 log)"; return 1; }
 	cp -a "$from" "$name"
 	cp -R dist "$home/"
@@ -114,7 +137,8 @@ begin() { # NAME SUITE PACKAGE...: a bare system in ./NAME, with the program and
 	case $name in
 	cuda) rm -r "$home/DIR" && cp -R saxpy "$home/DIR" ;;
 	own) cp -R venv "$home/" && cp "$top/tests/logs/build-oom/yes-1.txt" "$home/build.log" ;;
-	release) cp -R old new "$home/" ;;
+	release) cp -R old new waivers.yaml "$home/" && cp passed.json "$home/OLD.json" && cp failed.json "$home/NEW.json" ;;
+	matrix) cp m.yaml "$home/" ;;
 	install) return ;;
 	esac
 	inside "$name" sh -c "$(grep ' tar ' commands)" >log 2>&1 || no "$name: the tarball"

@@ -279,7 +279,7 @@ fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
 	--setup "rm -rf '$ROCSMITH_HOME'" --tree "$sdk" --ignore sdk.json --ignore '=made' --keep links -- "$fault" "${one[@]}"
 # ---- an SDK that is not there ----
 mkdir -p p && echo '#include <hip/hip_runtime.h>' >p/a.hip && echo 'name: p' >p/rocsmith.yaml
-prove 'plan looks at its SDK' refused 3 'no folder' plan p --gpu gfx1201 --sdk /nonexist
+prove 'plan looks at its SDK' refused 3 'no folder' plan p --gpu gfx1201 --sdk ./none
 prove 'also at one that only a user can install' refused 3 'not installed' plan p --gpu gfx1201 --sdk tarball-x
-prove 'build, too' refused 3 'no folder' build p --gpu gfx1201 --sdk /nonexist -o w
+prove 'build, too' refused 3 'no folder' build p --gpu gfx1201 --sdk ./none -o w
 exit $failed

@@ -47,7 +47,7 @@ echo '__attribute__((constructor)) static void crash(void) { *(volatile int *)0 
 put lib/librccl.so.1
 verify 'one that crashes while it is loaded' 1 'librccl.so.1. cannot be loaded: .*\(SIGSEGV\|signal 11\|egmentation\|139\)'
 echo 'int main(void) { return 0; }' | gcc -o made/rocgone -x c - -x none -Wl,--no-as-needed made/libgone.so.1
-printf '#!/nonexistent/python9\n' >made/rocscript && chmod +x made/rocscript
+printf '#!/proc/none\n' >made/rocscript && chmod +x made/rocscript
 echo 'int main(void) { *(volatile int *)0 = 1; }' | gcc -o made/roccrash -x c -
 put bin/rocgone bin/rocscript bin/roccrash bin/rocmtool
 verify 'programs that do not start' 1 sdk-program-fails 'rocgone. does not start: libgone.so.1' \
@@ -55,8 +55,9 @@ verify 'programs that do not start' 1 sdk-program-fails 'rocgone. does not start
 verify 'and only they' 1 '"tried": *5' "$(grep -o sdk-program-fails said | wc -l | sed 's/^3$/sdk-program-fails/')"
 cp made/libhipfft.so.0 made/libtorch_hip.so
 cp made/libhipfft.so.0 made/libclang_rt.asan.so
-put lib/libtorch_hip.so lib/clang_rt/libclang_rt.asan.so
-verify 'libraries of others, and those that want to come first, are not tried' 0 '"tried": *1'
+head -c 500 made/librocrand.so.1 >made/Kernels.so-000-gfx1201.hsaco
+put lib/libtorch_hip.so lib/clang_rt/libclang_rt.asan.so lib/rocblas/library/Kernels.so-000-gfx1201.hsaco
+verify 'libraries of others, those that want to come first, and code objects are not tried' 0 '"tried": *1'
 [ -z "$shared" ] || export ROCSMITH_HOME=$shared
 [ -n "$shared" ] || unset ROCSMITH_HOME
 if "$ROCSMITH" sdk info debian-sid >/dev/null 2>&1; then

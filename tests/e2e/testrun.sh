@@ -279,7 +279,7 @@ echo 2.7.0 >torch/version.txt
 run 2 --source torch
 ok 'GPUs: targets, indices, UUIDs of a list that was there, none that fits, another version'
 rm "$own/fake.pth"
-for command in "test smoke" "bench lora" "bench micro"; do
+for command in "test smoke" "test smoke --gpu all" "bench lora" "bench micro" "bench micro --gpu 0"; do
 	got=0
 	# shellcheck disable=SC2086
 	"$ROCSMITH" $command --python env >log 2>err || got=$?

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# slow: an SDK of AMD's layout from all of a Debian SDK, and two environments of torch
+# slow: an SDK of AMD's layout from a Debian SDK, and two environments of torch
 # A torch that is built against AMD's wheels (rocm:6.4.3) requires the package rocm with the device wheels of its GPUs, as
 # torch's own wheels do; pip and uv find them in the index that the SDK came from. One built against a prefix does not.
 set -u
@@ -8,6 +8,7 @@ root=${ROCSMITH_HOME:-${XDG_DATA_HOME:-$HOME/.local/share}/rocsmith}/data/sdk/de
 [ -n "${ROCSMITH_HOME:-}" ] || root=${XDG_DATA_HOME:-$HOME/.local/share}/rocsmith/sdk/debian-sid/root
 [ -d "$root/opt/rocm/include/hip" ] || { echo 'skip there is no SDK debian-sid'; exit 0; }
 cd "$E2E_TMP" || exit 1
+[ "$(df --output=avail -k . | tail -n 1)" -gt 15000000 ] || { echo 'skip torch and the package rocm: no 15 GB free'; exit 0; }
 rm -rf ./*
 export ROCSMITH_HOME=$E2E_TMP/home PYTHONPATH=$top/tests/e2e
 server=

@@ -205,7 +205,7 @@ if [ "$(id -u)" = 0 ]; then
 	chown -h 1234 shared/rs/data
 	for start in shared/rs shared/own shared/new shared/own/data/..; do
 		for command in "sdk list" "hipify project -o shared-out" "patch apply project" \
-			"build project --gpu gfx1201" "sdk install --mirror file:///nonexistent"; do
+			"build project --gpu gfx1201" "sdk install --mirror file://$PWD/none"; do
 			ROCSMITH_HOME=$PWD/$start refused "$ROCSMITH" $command
 			check "below another user's folder: $start: $command" grep -q "belongs to another user" said
 		done

@@ -4,8 +4,9 @@ its kernels still.
 
 Both files are read by device_code.py, objects with struct: the sections that llvm-strip --strip-all leaves are those
 of NEW, byte for byte at the same addresses, notes included; beside them there is a .symtab, by which ROCr looks for
-kernels (GElfImage::getSymbolTable()), with each .kd symbol that OLD's has. The first object goes to DIR/old and DIR/new."""
+kernels (GElfImage::getSymbolTable()), with each .kd symbol that OLD's has and its metadata name. The first object goes to DIR/old and DIR/new."""
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -49,6 +50,16 @@ def descriptors(found):
     return kds
 
 
+def listed(code):
+    """The kernel descriptors that the metadata name; a library of device functions has none."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(code)
+        file.flush()
+        notes = subprocess.run(["llvm-readelf", "--notes", file.name], check=True, stdout=subprocess.PIPE).stdout.decode()
+        assert "amdhsa.kernels:" in notes, "no metadata"
+        return set(re.findall(r"^ +\.symbol: +'?([^'\n]*)", notes, re.M))
+
+
 def stripped(code):
     with tempfile.NamedTemporaryFile() as file:
         file.write(code)
@@ -63,7 +74,8 @@ def compare(old, new):
     have = {k: v[:4] for k, v in is_now.items() if k not in (".shstrtab", ".symtab")}
     assert have == same, sorted(set(have) ^ set(same))
     assert is_now[".symtab"][3] == is_now[".dynsym"][3]
-    assert descriptors(is_now) == descriptors(was) != {}, "kernels"
+    assert descriptors(is_now) == descriptors(was), "kernels"
+    assert set(descriptors(was)) == listed(old), "kernels of the metadata"
     assert len(new) < len(old)
     heads = [c[:40] + c[48:60] for c in (old, new)]
     assert heads[0] == heads[1], "ELF header"
