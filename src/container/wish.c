@@ -109,9 +109,7 @@ static void add_device(
 	struct arena *a, const struct machine *m, struct str path, struct container *c)
 {
 	enum { OTHERS = 06, GROUP = 060 };
-	const struct machine_node *node = NULL;
-	VEC_EACH (const struct machine_node, n, &m->nodes)
-		node = str_eq(n->path, path) ? n : node;
+	const struct machine_node *node = VEC_FIND(struct machine_node, &m->nodes, path, path);
 	container_add(a, "device", path, c);
 	if (!node) {
 		strs_fmt(a, &c->warnings, "'%.*s' is not there; 'rocsmith doctor' tells why",

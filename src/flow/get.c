@@ -234,13 +234,10 @@ static struct err *list_rivals(struct getting *g, struct strs *ret)
 						"this machine",
 						STR(py->torch.version), STR(py->path)),
 				"--install with the name of a new folder leaves it alone");
-		VEC_EACH (const struct machine_package, x, &py->packages) {
-			bool ours = false;
-			VEC_EACH (const struct get_package, p, &g->done->packages)
-				ours = ours || str_eq(p->name, x->name);
-			if (glob_match_any(kinds, x->name) && !ours)
+		VEC_EACH (const struct machine_package, x, &py->packages)
+			if (glob_match_any(kinds, x->name) &&
+				!VEC_FIND(struct get_package, &g->done->packages, name, x->name))
 				strs_put(g->a, ret, x->name);
-		}
 	}
 	return NULL;
 }

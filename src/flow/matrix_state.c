@@ -106,10 +106,7 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 
 struct matrix_step *matrix_step_find(const struct matrix_cell *c, struct str name)
 {
-	struct matrix_step *found = NULL;
-	VEC_EACH (struct matrix_step, s, &c->steps)
-		found = str_eq(s->name, name) ? s : found;
-	return found;
+	return VEC_FIND(struct matrix_step, &c->steps, name, name);
 }
 
 static struct matrix_step *add_step(struct arena *a, struct matrix_cell *c, struct str name)

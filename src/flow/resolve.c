@@ -405,9 +405,8 @@ static struct err *list_extras(struct resolving *r, const struct get_project *p,
 static bool note_wish(struct resolving *r, const struct get_wish *w)
 {
 	struct get_project *p = project_of(r, w->r.name);
-	bool known = !w->r.specifier.n;
-	VEC_EACH (const struct get_wish, old, &p->wishes)
-		known = known || str_eq(old->r.specifier, w->r.specifier);
+	bool known = !w->r.specifier.n ||
+		     VEC_FIND(struct get_wish, &p->wishes, r.specifier, w->r.specifier);
 	if (!known || !p->wishes.n)
 		*VEC_PUSH(r->a, &p->wishes) = *w;
 	return !p->chosen || is_allowed(p, p->chosen);

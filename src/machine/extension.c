@@ -67,9 +67,7 @@ static void read_library(struct extensions *x, struct str name, struct str path)
 		return;
 	}
 	name = clean_text(a, name);
-	VEC_EACH (struct machine_extension, one, &py->extensions)
-		if (str_eq(one->name, name))
-			found = one;
+	found = VEC_FIND(struct machine_extension, &py->extensions, name, name);
 	if (!found) {
 		found = VEC_PUSH(a, &py->extensions);
 		found->name = name;

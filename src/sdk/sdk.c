@@ -171,10 +171,9 @@ struct err *sdk_remove(struct arena *a, struct str name)
 /* ---- facts about an open SDK ---- */
 struct str sdk_component_version(const struct sdk *sdk, const char *name)
 {
-	VEC_EACH (const struct sdk_component, c, &sdk->components)
-		if (str_eq(c->name, str_from(name)))
-			return c->version;
-	return S("");
+	const struct sdk_component *c =
+		VEC_FIND(struct sdk_component, &sdk->components, name, str_from(name));
+	return c ? c->version : S("");
 }
 
 /* AMD's packages have the version in a file: "6.4.3-127". Else HIP's tells the release: 7.2.53211 is part of ROCm 7.2. */

@@ -265,6 +265,26 @@ static void arrays_grow_with_zeroed_slots(void **state)
 		fail();
 }
 
+static void elements_are_found_by_a_text_of_theirs(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct part {
+		int n;
+		struct str name;
+	};
+	VEC(struct part) parts = {0};
+	assert_null(VEC_FIND(struct part, &parts, name, S("")));
+	*VEC_PUSH(&a, &parts) = (struct part){1, S("hip")};
+	*VEC_PUSH(&a, &parts) = (struct part){2, S("hipcc")};
+	*VEC_PUSH(&a, &parts) = (struct part){3, S("hip")};
+	assert_int_equal(VEC_FIND(struct part, &parts, name, S("hip"))->n, 1);
+	assert_ptr_equal(VEC_FIND(const struct part, &parts, name, S("hipcc")), &parts.v[1]);
+	assert_null(VEC_FIND(struct part, &parts, name, S("hi")));
+	parts.n = 1;
+	assert_null(VEC_FIND(struct part, &parts, name, S("hipcc")));
+}
+
 static void texts_are_cut_between_characters(void **state)
 {
 	(void)state;
@@ -301,6 +321,7 @@ int main(void)
 		cmocka_unit_test(a_builder_may_add_its_own_text),
 		cmocka_unit_test(texts_are_cut_between_characters),
 		cmocka_unit_test(arrays_grow_with_zeroed_slots),
+		cmocka_unit_test(elements_are_found_by_a_text_of_theirs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
