@@ -23,8 +23,7 @@ static struct proc command(struct arena *a, const struct git *g)
 		if (str_starts(name, S("GIT_")) && !str_starts_one_of(name, words->kept))
 			strs_add(a, &p.setenv, name);
 	}
-	for (size_t i = 0; words->variables[i]; i++)
-		strs_add(a, &p.setenv, str_from(words->variables[i]));
+	strs_add_words(a, &p.setenv, words->variables);
 	strs_add(a, &p.setenv,
 		g->local ? S("GIT_ALLOW_PROTOCOL=https:http:ssh:git:file")
 			 : S("GIT_ALLOW_PROTOCOL=https:http:ssh:git"));
@@ -239,12 +238,11 @@ struct err *git_check_url(struct str url, bool local)
 struct err *git_check_ref(struct str ref)
 {
 	static const char *const never[] = {
-		"..", "//", "/.", "@{", "~", "^", ":", "?", "*", "[", "\\", ".lock/"};
+		"..", "//", "/.", "@{", "~", "^", ":", "?", "*", "[", "\\", ".lock/", NULL};
 	bool good = ref.n && ref.n < 256 && is_printable(ref) && !str_eq(ref, S("@")) &&
 		    ref.p[0] != '-' && ref.p[0] != '/' && ref.p[0] != '.' &&
-		    !str_ends(ref, S("/")) && !str_ends(ref, S(".")) && !str_ends(ref, S(".lock"));
-	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-		good = good && !str_contains(ref, str_from(never[i]));
+		    !str_ends(ref, S("/")) && !str_ends(ref, S(".")) &&
+		    !str_ends(ref, S(".lock")) && !str_contains_one_of(ref, never);
 	return good ? NULL
 		    : err_new(E_USAGE, "'%.*s' is not the name of a branch, tag or commit",
 			      STR(ref));

@@ -317,6 +317,12 @@ void strs_add_all(struct arena *a, struct strs *list, const struct strs *more)
 		strs_add(a, list, more->v[i]);
 }
 
+void strs_add_words(struct arena *a, struct strs *list, const char *const *words)
+{
+	for (; words && *words; words++)
+		strs_add(a, list, str_from(*words));
+}
+
 void strs_put_all(struct arena *a, struct strs *list, const struct strs *more)
 {
 	for (size_t i = 0; i < more->n; i++)
@@ -375,6 +381,14 @@ bool str_ends_one_of(struct str s, const char *const *words)
 {
 	for (; *words; words++)
 		if (str_ends(s, str_from(*words)))
+			return true;
+	return false;
+}
+
+bool str_contains_one_of(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_contains(s, str_from(*words)))
 			return true;
 	return false;
 }

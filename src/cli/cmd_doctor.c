@@ -192,8 +192,7 @@ static void show_findings(struct arena *a, const struct machine *m)
 		out_lines("    fix: ", &f->fix);
 		if (!r)
 			continue;
-		for (const char *const *e = r->evidence; *e; e++)
-			strs_add(a, &evidence, str_from(*e));
+		strs_add_words(a, &evidence, r->evidence);
 		if (out_verbosity() > 0)
 			out_fmt("    why: %s\n    from: %.*s [%s]\n", r->why,
 				STR(str_join(a, &evidence, S(", "))), r->confidence);

@@ -210,8 +210,7 @@ struct err *get_python(
 		"PIP_USER", "PIP_ROOT", "PIP_REQUIRE_HASHES", NULL};
 	struct proc p = {.argv = str_split(a, str_fmt(a, "- -I -m %s", module), ' ')};
 	struct proc_result r;
-	for (size_t i = 0; unset[i]; i++)
-		strs_add(a, &p.setenv, str_from(unset[i]));
+	strs_add_words(a, &p.setenv, unset);
 	STRS_ADD(a, &p.setenv, S("PIP_NO_INPUT=1"), S("PIP_DISABLE_PIP_VERSION_CHECK=1"));
 	p.argv.v[0] = program;
 	strs_add_all(a, &p.argv, words);

@@ -98,10 +98,7 @@ static void read_libraries(struct extensions *x, struct str name, struct str dir
  * that takes time. */
 static bool is_likely(struct str entry)
 {
-	for (const char *const *word = machine_names_table()->extensions; *word; word++)
-		if (str_contains(entry, str_from(*word)))
-			return true;
-	return false;
+	return str_contains_one_of(entry, machine_names_table()->extensions);
 }
 
 /* Does an earlier folder of the search path have an entry of this name? */

@@ -30,8 +30,7 @@ struct err *sdk_complete(
 		ret->provider = str_from(p->name);
 		if (!spec->suite.n && p->suites)
 			ret->suite = str_from(p->suites[0]);
-		for (size_t k = 0; p->suites && p->suites[k]; k++)
-			strs_add(&tmp, &known, str_from(p->suites[k]));
+		strs_add_words(&tmp, &known, p->suites);
 		if (!p->resolve || strs_has(&known, ret->suite))
 			return NULL;
 		bool word = !p->suites && str_made_of(ret->suite, "._+-") &&
@@ -54,8 +53,7 @@ struct strs sdk_suites(struct arena *a)
 {
 	struct strs all = {0};
 	for (size_t i = 0; i < PROVIDERS; i++)
-		for (size_t k = 0; providers[i]->suites && providers[i]->suites[k]; k++)
-			strs_add(a, &all, str_from(providers[i]->suites[k]));
+		strs_add_words(a, &all, providers[i]->suites);
 	return all;
 }
 

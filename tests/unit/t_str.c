@@ -39,6 +39,12 @@ static void prefixes_and_suffixes_are_found(void **state)
 	assert_true(str_contains(S(""), S("")));
 	assert_false(str_contains(S("abc"), S("cb")));
 	assert_false(str_contains(S(""), S("x")));
+	static const char *const words[] = {"gfx", "hip", NULL};
+	assert_true(str_starts_one_of(S("hipcc"), words));
+	assert_true(str_ends_one_of(S("libhip"), words));
+	assert_true(str_contains_one_of(S("libhipcc"), words));
+	assert_false(str_contains_one_of(S("cuda"), words));
+	assert_false(str_contains_one_of(S("gfx"), words + 2));
 }
 
 static void searching_gives_the_length_when_nothing_is_there(void **state)
@@ -184,6 +190,10 @@ static void lists_join_split_and_sort(void **state)
 	struct strs none = {0};
 	strs_sort(&none);
 	assert_str(str_join(&a, &none, S(",")), "");
+	strs_add_words(&a, &none, NULL);
+	assert_int_equal(none.n, 0);
+	strs_add_words(&a, &list, (const char *const[]){"c", "", NULL});
+	assert_str(str_join(&a, &list, S(",")), "a,b,c,c,");
 	assert_int_equal(str_split(&a, S(""), ',').n, 0);
 }
 
