@@ -24,10 +24,7 @@ struct get_wish {
 	struct requirement r;
 };
 
-struct get_wishes {
-	struct get_wish *v;
-	size_t n, cap;
-};
+struct get_wishes VEC_OF(struct get_wish);
 
 struct get_project {
 	struct str name, missing; /* missing: why no index has it */

@@ -12,10 +12,7 @@ enum {
 	MAPS = 12
 }; /* boxes in a map, boxes of a GPU, maps of one library each */
 
-struct map_boxes {
-	struct map_box *v;
-	size_t n, cap;
-};
+struct map_boxes VEC_OF(struct map_box);
 
 struct map_box {
 	struct str name, title; /* title: shown for a box at the pointer */

@@ -21,10 +21,7 @@ struct tree_entry {
 	bool folder;
 };
 
-struct tree_entries {
-	struct tree_entry *v;
-	size_t n, cap;
-};
+struct tree_entries VEC_OF(struct tree_entry);
 
 /* Lists the contents of a tree's folder; of folders to be split, their own contents. */
 static struct err *list_tree(

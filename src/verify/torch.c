@@ -156,10 +156,7 @@ static int by_hash(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-struct torch_hashes {
-	uint64_t *v;
-	size_t n, cap;
-};
+struct torch_hashes VEC_OF(uint64_t);
 
 /* All symbols that are there when the wheel's libraries are loaded; returns the torch among them, or NULL. */
 static const struct exam *gather(struct exam *x, struct torch_hashes *ret)
