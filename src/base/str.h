@@ -147,6 +147,9 @@ void strs_sort(struct strs *list);
  * at most max(1, len/3), else "". Words of more than 64 bytes match nothing. */
 struct str suggest(struct str word, const struct strs *candidates);
 
+/* Is it free of ASCII's control characters, and of the characters in `bad`? */
+bool str_is_plain(struct str s, const char *bad);
+bool str_is_hex(struct str s); /* has it only lower-case hexadecimal digits? */
 /* ---- human-readable figures ---- */
 /* Is it made of letters and digits of ASCII and of `more`, and not empty? */
 bool str_made_of(struct str s, const char *more);

@@ -149,6 +149,21 @@ static void amounts_have_a_number_and_a_unit(void **state)
 	assert_false(str_amount(S("14"), ages, &n));
 }
 
+static void texts_are_told_by_their_characters(void **state)
+{
+	(void)state;
+	assert_true(str_is_plain(S("a \xc3\xa4"), ""));
+	assert_false(str_is_plain(S("a b"), "; "));
+	assert_false(str_is_plain(S("a\nb"), ""));
+	assert_false(str_is_plain(S("a\0b"), ""));
+	assert_false(str_is_plain(S("a\x7f"), ""));
+	assert_true(str_is_plain(S(""), "a"));
+	assert_true(str_is_hex(S("0123456789abcdef")));
+	assert_false(str_is_hex(S("A")));
+	assert_false(str_is_hex(S("0g")));
+	assert_false(str_is_hex(S("0\0")));
+}
+
 static void copies_end_in_nul(void **state)
 {
 	(void)state;
@@ -322,6 +337,7 @@ int main(void)
 		cmocka_unit_test(white_space_is_trimmed),
 		cmocka_unit_test(numbers_are_whole_and_bounded),
 		cmocka_unit_test(amounts_have_a_number_and_a_unit),
+		cmocka_unit_test(texts_are_told_by_their_characters),
 		cmocka_unit_test(copies_end_in_nul),
 		cmocka_unit_test(a_word_for_a_shell_is_quoted_when_it_must_be),
 		cmocka_unit_test(lists_join_split_and_sort),
