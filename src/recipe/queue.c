@@ -147,11 +147,8 @@ static struct err *visit_set(void *user, struct fs_entry *e)
 	e->prune = true;
 	if (!str_eq(name, path_base(q->tree)) && map_has(&w->submodules, name))
 		repo = name;
-	struct queue_repo *r = q->repos.v, *end = r + q->repos.n;
-	while (r < end && !str_eq(r->path, repo))
-		r++;
-	if (r == end)
-		r = VEC_PUSH(w->a, &q->repos);
+	struct queue_repo *r = VEC_FIND(struct queue_repo, &q->repos, path, repo);
+	r = r ? r : VEC_PUSH(w->a, &q->repos);
 	if ((r->name.n && !str_eq(r->name, name)) || (!repo.n && str_chr(name, '/') < name.n))
 		return err_new(E_USAGE,
 			"the queue has patches for '%.*s', which is neither '%.*s' nor a "

@@ -134,7 +134,7 @@ static void page_code(struct html *h, const struct report *r)
 	}
 	html_table(h, "File|Target|Encoding|>Kernels|>Size|>Stored");
 	size_t rows = 0;
-	NODE_EACH (f, files) {
+	NODE_EACH (f, files)
 		NODE_EACH (o, node_member(f, S("objects"))) {
 			if (rows++ >= ROWS)
 				continue;
@@ -143,7 +143,6 @@ static void page_code(struct html *h, const struct report *r)
 				human_bytes(h->out.a, node_u64(o, S("size"), 0)),
 				human_bytes(h->out.a, node_u64(o, S("stored"), 0)));
 		}
-	}
 	html_table_end(h, rows, "objects");
 }
 
@@ -242,10 +241,9 @@ static void page_wheel(struct html *h, const struct report *r)
 	html_close(h, 1);
 	html_leaf(h, text_of(r->doc, "platform_why"), "p", NULL);
 	html_table(h, "File|>Size");
-	for (size_t i = 0; i < files->n && i < ROWS; i++) {
+	for (size_t i = 0; i < files->n && i < ROWS; i++)
 		HTML_ROW(h, "cn", text_of(&files->v[i], "path"),
 			human_bytes(h->out.a, node_u64(&files->v[i], S("size"), 0)));
-	}
 	html_table_end(h, files->n, "files");
 }
 
