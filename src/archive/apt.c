@@ -58,16 +58,6 @@ static struct err *put_file(
 }
 
 /* ---- checks of texts for apt's files ---- */
-/* Is it free of control characters and of the characters in `bad`? */
-static bool is_plain(struct str s, const char *bad)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f || !s.p[i] ||
-			str_chr(str_from(bad), s.p[i]) < str_from(bad).n)
-			return false;
-	return true;
-}
-
 /* apt decodes %0a and the like (RFC 3986, 2.1) before it passes lines to its methods. */
 static bool escapes_plain(struct str s)
 {
@@ -99,7 +89,7 @@ struct err *apt_check_mirror(struct str url)
 			     ? str_starts(rest, S("/"))
 			     : str_is_one_of(scheme, remote) && str_starts(rest, S("//")) &&
 				       rest.n > 2 && rest.p[2] != '/';
-	if (names && is_plain(url, " \"'<>\\^`{|}#?") && escapes_plain(url))
+	if (names && str_is_plain(url, " \"'<>\\^`{|}#?") && escapes_plain(url))
 		return NULL;
 	return err_hint(err_new(E_USAGE, "'%.*s' is not the URL of an archive", STR(url)),
 		"write it like https://HOST/debian or file:/srv/debian");
@@ -108,10 +98,10 @@ struct err *apt_check_mirror(struct str url)
 /* A keyring from the machine's configuration may be a comma-separated list. */
 static struct err *check_paths(const struct apt *apt, const char *bad)
 {
-	if (!is_plain(apt->keyring, bad))
+	if (!str_is_plain(apt->keyring, bad))
 		return err_new(E_USAGE, "apt cannot use a keyring of this name: '%.*s'",
 			STR(apt->keyring));
-	if (is_plain(apt->dir, "\"%"))
+	if (str_is_plain(apt->dir, "\"%"))
 		return NULL;
 	struct err *e =
 		err_new(E_USAGE, "apt cannot use a folder of this name: '%.*s'", STR(apt->dir));
@@ -148,7 +138,8 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 	static const char *const folders[] = {
 		"etc", "lists/partial", "archives/partial", "none/partial"};
 	struct str d = apt->dir, own = fs_place(a, FS_CONFIG, S("auth.conf")), line;
-	struct str login = fs_exists(own) && is_plain(own, "\"%") ? own : S("/etc/apt/auth.conf");
+	struct str login =
+		fs_exists(own) && str_is_plain(own, "\"%") ? own : S("/etc/apt/auth.conf");
 	struct proc p = {0};
 	struct proc_result r;
 	if (fs_exists(own))

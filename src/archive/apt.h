@@ -68,10 +68,7 @@ struct apt_source {
 	struct strs suites, components;
 };
 
-struct apt_sources {
-	struct apt_source *v;
-	size_t n, cap;
-};
+struct apt_sources VEC_OF(struct apt_source);
 
 /* Adds the enabled "deb" entries of a text in one-line (sources.list, *.list) or deb822 (*.sources) format, see
  * sources.list(5). Skips anything else: apt itself reports mistakes. */

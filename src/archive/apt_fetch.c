@@ -75,13 +75,10 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 	struct str line;
 	while (str_next(&r.out, '\n', &line)) {
 		struct archive_item item;
-		bool known = false;
 		if (!apt_parse_uri(a, line, &item))
 			continue;
 		got++;
-		VEC_EACH (const struct archive_item, i, ret)
-			known = known || str_eq(i->name, item.name);
-		if (!known)
+		if (!VEC_FIND(struct archive_item, ret, name, item.name))
 			*VEC_PUSH(a, ret) = item;
 	}
 	if (!(alone || announced) ||

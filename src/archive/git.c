@@ -23,8 +23,7 @@ static struct proc command(struct arena *a, const struct git *g)
 		if (str_starts(name, S("GIT_")) && !str_starts_one_of(name, words->kept))
 			strs_add(a, &p.setenv, name);
 	}
-	for (size_t i = 0; words->variables[i]; i++)
-		strs_add(a, &p.setenv, str_from(words->variables[i]));
+	strs_add_words(a, &p.setenv, words->variables);
 	strs_add(a, &p.setenv,
 		g->local ? S("GIT_ALLOW_PROTOCOL=https:http:ssh:git:file")
 			 : S("GIT_ALLOW_PROTOCOL=https:http:ssh:git"));
@@ -195,18 +194,7 @@ struct err *git_believe_modules(struct arena *a, struct str dir, unsigned level)
 /* ---- words of strangers ---- */
 bool git_is_sha(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_digit(s.p[i]) && !(s.p[i] >= 'a' && s.p[i] <= 'f'))
-			return false;
-	return s.n == 40 || s.n == 64;
-}
-
-static bool is_printable(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] <= ' ' || s.p[i] == 0x7f)
-			return false;
-	return true;
+	return (s.n == 40 || s.n == 64) && str_is_hex(s);
 }
 
 struct err *git_check_url(struct str url, bool local)
@@ -228,7 +216,7 @@ struct err *git_check_url(struct str url, bool local)
 		    : scheme ? str_is_one_of(str_sub(url, 0, at), remote)
 			     : str_chr(host, ':') < host.n && ascii_alnum(url.p[0]) &&
 				       !str_contains(url, S("::"));
-	if (good && is_printable(url) && rest.n && url.n < 2048 && rest.p[0] != '-' &&
+	if (good && str_is_plain(url, " ") && rest.n && url.n < 2048 && rest.p[0] != '-' &&
 		!str_contains(host, S("@-")))
 		return NULL;
 	return err_hint(err_new(E_USAGE, "'%.*s' is not the URL of a git repository", STR(url)),
@@ -238,13 +226,11 @@ struct err *git_check_url(struct str url, bool local)
 
 struct err *git_check_ref(struct str ref)
 {
-	static const char *const never[] = {
-		"..", "//", "/.", "@{", "~", "^", ":", "?", "*", "[", "\\", ".lock/"};
-	bool good = ref.n && ref.n < 256 && is_printable(ref) && !str_eq(ref, S("@")) &&
-		    ref.p[0] != '-' && ref.p[0] != '/' && ref.p[0] != '.' &&
-		    !str_ends(ref, S("/")) && !str_ends(ref, S(".")) && !str_ends(ref, S(".lock"));
-	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-		good = good && !str_contains(ref, str_from(never[i]));
+	static const char *const never[] = {"..", "//", "/.", "@{", ".lock/", NULL};
+	bool good = ref.n && ref.n < 256 && str_is_plain(ref, " ~^:?*[\\") &&
+		    !str_eq(ref, S("@")) && ref.p[0] != '-' && ref.p[0] != '/' && ref.p[0] != '.' &&
+		    !str_ends(ref, S("/")) && !str_ends(ref, S(".")) &&
+		    !str_ends(ref, S(".lock")) && !str_contains_one_of(ref, never);
 	return good ? NULL
 		    : err_new(E_USAGE, "'%.*s' is not the name of a branch, tag or commit",
 			      STR(ref));

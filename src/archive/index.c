@@ -213,8 +213,7 @@ struct proc pip_command(struct arena *a, struct str python)
 	static const char *const unset[] = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX",
 		"PIP_USER", "PIP_REQUIRE_VIRTUALENV", "VIRTUAL_ENV", NULL};
 	struct proc p = {0};
-	for (size_t i = 0; unset[i]; i++)
-		strs_add(a, &p.setenv, str_from(unset[i]));
+	strs_add_words(a, &p.setenv, unset);
 	strs_add(a, &p.argv, python);
 	proc_arg(a, &p, "-m", "pip", "--disable-pip-version-check", NULL);
 	return p;

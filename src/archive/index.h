@@ -31,10 +31,7 @@ struct index_missing {
 	struct str project, why;
 };
 
-struct index_missings {
-	struct index_missing *v;
-	size_t n, cap;
-};
+struct index_missings VEC_OF(struct index_missing);
 
 /* Adds all wheels and source distributions of each project in the first place that has any, in the order of its page;
  * the projects that no place has are added to ret_missing. */
@@ -51,10 +48,7 @@ MUST_USE struct err *index_sizes(
 struct index_metadata {
 	struct str text, why; /* why: it has none */
 };
-struct index_metadatas {
-	struct index_metadata *v;
-	size_t n, cap;
-};
+struct index_metadatas VEC_OF(struct index_metadata);
 /* Reads them for all files, in their order. E_HASH. */
 MUST_USE struct err *index_metadata(struct arena *a, const struct index_job *job,
 	const struct archive_items *files, struct index_metadatas *ret);

@@ -19,7 +19,4 @@ struct archive_item {
 	bool yanked;
 };
 
-struct archive_items {
-	struct archive_item *v;
-	size_t n, cap;
-};
+struct archive_items VEC_OF(struct archive_item);

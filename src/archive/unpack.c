@@ -97,25 +97,12 @@ static struct err *damaged(struct str path, struct archive *a, const char *what)
 	return e;
 }
 
-static bool is_control(char c)
-{
-	return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
-static bool has_control(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (is_control(s.p[i]))
-			return true;
-	return false;
-}
-
 /* The name may have any bytes; the message must stay one line. */
 static struct err *hostile(const struct unpacking *x, struct str name, const char *what)
 {
 	char *shown = str_z(x->tmp, name);
 	for (char *p = shown; *p; p++)
-		if (is_control(*p))
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
 	return err_new(E_ARCHIVE, "refused to unpack '%.*s': '%.256s' %s",
 		STR(path_base(x->u->path)), shown, what);
@@ -146,7 +133,7 @@ static struct err *find_member(const struct unpack_job *u, struct str ar, struct
 static struct err *clean_name(const struct unpacking *x, const char *raw, struct str *ret)
 {
 	struct str name = str_from(raw ? raw : "");
-	if (!name.n || name.n > MAX_NAME || has_control(name))
+	if (!name.n || name.n > MAX_NAME || !str_is_plain(name, ""))
 		return hostile(x, name, "is no acceptable file name");
 	if (name.p[0] == '/')
 		return hostile(x, name, "is an absolute path");
@@ -308,7 +295,7 @@ static struct err *put_symlink(
 {
 	struct unpack_file f = {.type = 'l', .path = p->path, .value = str_from(target)};
 	struct stat st;
-	if (!f.value.n || has_control(f.value))
+	if (!f.value.n || !str_is_plain(f.value, ""))
 		return hostile(x, p->path, "is a link to nothing acceptable");
 	bool root = false;
 	if (x->u->closed && !leads_inside(p->path, f.value, &root))

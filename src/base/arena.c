@@ -122,6 +122,14 @@ void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
 	return v;
 }
 
+void *vec_find(const void *v, size_t n, size_t size, size_t at, struct str text)
+{
+	for (const char *p = v, *end = n ? p + n * size : p; p < end; p += size)
+		if (str_eq(*(const struct str *)(const void *)(p + at), text))
+			return (void *)p;
+	return NULL;
+}
+
 struct arena_mark arena_mark(const struct arena *a)
 {
 	return (struct arena_mark){.head = a->head, .used = a->used};

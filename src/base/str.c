@@ -278,10 +278,7 @@ static struct str shell_escaped(struct arena *a, struct str s)
 
 struct str str_shell(struct arena *a, struct str s)
 {
-	bool printable = utf8_end(s) == s.n;
-	for (size_t i = 0; i < s.n; i++)
-		printable = printable && (unsigned char)s.p[i] >= ' ' && s.p[i] != 0x7f;
-	if (!printable)
+	if (utf8_end(s) < s.n || !str_is_plain(s, ""))
 		return shell_escaped(a, s);
 	return str_made_of(s, "_-+.,:/=@%^")
 		       ? s
@@ -315,6 +312,12 @@ void strs_add_all(struct arena *a, struct strs *list, const struct strs *more)
 {
 	for (size_t i = 0; i < more->n; i++)
 		strs_add(a, list, more->v[i]);
+}
+
+void strs_add_words(struct arena *a, struct strs *list, const char *const *words)
+{
+	for (; words && *words; words++)
+		strs_add(a, list, str_from(*words));
 }
 
 void strs_put_all(struct arena *a, struct strs *list, const struct strs *more)
@@ -379,6 +382,14 @@ bool str_ends_one_of(struct str s, const char *const *words)
 	return false;
 }
 
+bool str_contains_one_of(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_contains(s, str_from(*words)))
+			return true;
+	return false;
+}
+
 static int cmp_str(const void *a, const void *b)
 {
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
@@ -429,6 +440,22 @@ struct str human_seconds(struct arena *a, double s)
 	if (t < 3600)
 		return str_fmt(a, "%lum%02lus", t / 60, t % 60);
 	return str_fmt(a, "%luh%02lum", t / 3600, t / 60 % 60);
+}
+
+bool str_is_plain(struct str s, const char *bad)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f || strchr(bad, s.p[i]))
+			return false;
+	return true;
+}
+
+bool str_is_hex(struct str s)
+{
+	size_t n = 0;
+	while (n < s.n && memchr("0123456789abcdef", s.p[n], 16))
+		n++;
+	return n == s.n;
 }
 
 bool str_made_of(struct str s, const char *more)

@@ -130,21 +130,26 @@ void strs_fmt(struct arena *a, struct strs *list, const char *fmt, ...) PRINTF(3
 		&(const struct strs){.v = (struct str[]){__VA_ARGS__},                             \
 			.n = sizeof((struct str[]){__VA_ARGS__}) / sizeof(struct str)})
 void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
+void strs_add_words(struct arena *a, struct strs *list, const char *const *words); /* NULL: none */
 bool strs_put(struct arena *a, struct strs *list, struct str s); /* adds s if it is new: true */
 void strs_put_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
 bool strs_eq(const struct strs *x, const struct strs *y); /* the same strings in the same order? */
 /* The line "NAME=..." of the list, or NULL. */
 struct str *strs_variable(const struct strs *list, struct str name);
-/* Is it one of the words, which NULL ends? Does it begin, or end, with one? */
+/* Is it one of the words, which NULL ends? Does it begin, or end, with one, or have one in it? */
 bool str_is_one_of(struct str s, const char *const *words);
 bool str_starts_one_of(struct str s, const char *const *words);
 bool str_ends_one_of(struct str s, const char *const *words);
+bool str_contains_one_of(struct str s, const char *const *words);
 void strs_sort(struct strs *list);
 /* "Did you mean": the candidate with the smallest edit distance (a swap of neighbours counts as one edit), if that is
  * at most max(1, len/3), else "". Words of more than 64 bytes match nothing. */
 struct str suggest(struct str word, const struct strs *candidates);
 
+/* Is it free of ASCII's control characters, and of the characters in `bad`? */
+bool str_is_plain(struct str s, const char *bad);
+bool str_is_hex(struct str s); /* has it only lower-case hexadecimal digits? */
 /* ---- human-readable figures ---- */
 /* Is it made of letters and digits of ASCII and of `more`, and not empty? */
 bool str_made_of(struct str s, const char *more);

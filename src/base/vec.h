@@ -8,11 +8,12 @@
 
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "base/str.h"
 
-/* Declares such a struct type without writing it out. */
-#define VEC(T)                                                                                     \
-	struct {                                                                                   \
+/* Declares such a struct type without writing it out; with a tag: struct files VEC_OF(struct file); */
+#define VEC(T) struct VEC_OF(T)
+#define VEC_OF(T)                                                                                  \
+	{                                                                                          \
 		T *v;                                                                              \
 		size_t n, cap;                                                                     \
 	}
@@ -29,5 +30,15 @@
 /* Sorts by a comparison for qsort(), to which the NULL of an empty array may not be given. */
 #define VEC_SORT(vec, by) ((vec)->n ? qsort((vec)->v, (vec)->n, sizeof(*(vec)->v), (by)) : (void)0)
 
+/* The first element, a T, whose member, a struct str, is the text; or NULL. */
+#define VEC_FIND(T, vec, member, text)                                                             \
+	((T *)vec_find((vec)->v, (vec)->n, sizeof(*(vec)->v),                                      \
+		_Generic((vec)->v->member, struct str                                              \
+			 : offsetof(T, member)),                                                   \
+		(text)))
+
 /* Makes room for one element more, which is zeroed; for VEC_PUSH only. */
 void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
+
+/* Finds among n elements of a size the one with the text at an offset; for VEC_FIND only. */
+void *vec_find(const void *v, size_t n, size_t size, size_t at, struct str text);

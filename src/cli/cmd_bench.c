@@ -81,10 +81,9 @@ static void show_micro(struct arena *a, const struct node *results)
 	NODE_EACH (row, results) {
 		struct str skipped = node_text(row, S("skipped"), S(""));
 		double speed = node_number(row, S("tflops"), 0);
-		const struct str cells[] = {node_text(row, S("kind"), S("")),
-			node_text(row, S("case"), S("")), node_text(row, S("dtype"), S("")),
-			skipped.n ? skipped : str_fmt(a, "%.3f", speed)};
-		table_row(&t, cells);
+		TABLE_ROW(&t, node_text(row, S("kind"), S("")), node_text(row, S("case"), S("")),
+			node_text(row, S("dtype"), S("")),
+			skipped.n ? skipped : str_fmt(a, "%.3f", speed));
 	}
 	table_print(&t);
 }

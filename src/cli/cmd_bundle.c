@@ -35,13 +35,11 @@ static void print(struct arena *a, const struct bundle_args *o, const struct fat
 	struct table t = table_new(a, "LIBRARY|>SDK|>HERE|NEEDED BY");
 	VEC_EACH (const struct fat_library, lib, &r->libraries) {
 		bool guess = o->common.dry_run && lib->after < lib->before;
-		const struct str cells[] = {path_base(lib->name), human_bytes(a, lib->before),
+		TABLE_ROW(&t, path_base(lib->name), human_bytes(a, lib->before),
 			str_fmt(a, "%s%.*s", guess ? "~" : "", STR(human_bytes(a, lib->after))),
-			lib->needed_by.n ? path_base(lib->needed_by) : S("--with")};
-		table_row(&t, cells);
+			lib->needed_by.n ? path_base(lib->needed_by) : S("--with"));
 	}
-	if (r->libraries.n)
-		table_print(&t);
+	table_print(&t);
 	VEC_EACH (const struct fat_side, s, &r->side)
 		out_fmt("%.*s: %.*s, %.*s\n", STR(s->name),
 			STR(human_count(a, (size_t)s->files, "file")),

@@ -224,14 +224,10 @@ static void show_cleaning(struct cleaning *c, bool dry)
 {
 	struct arena *a = c->a;
 	struct table t = table_new(a, "outcome|kind|name|>size|why");
-	VEC_EACH (const struct clean_item, i, &c->items) {
-		const struct str cells[] = {str_from(outcomes[i->outcome]),
-			str_from(disk_kinds[i->item->kind]), i->item->name,
-			human_bytes(a, i->item->bytes), i->why};
-		table_row(&t, cells);
-	}
-	if (t.n)
-		table_print(&t);
+	VEC_EACH (const struct clean_item, i, &c->items)
+		TABLE_ROW(&t, str_from(outcomes[i->outcome]), str_from(disk_kinds[i->item->kind]),
+			i->item->name, human_bytes(a, i->item->bytes), i->why);
+	table_print(&t);
 	VEC_EACH (const struct clean_cache, k, &c->caches)
 		if (!k->missing)
 			out_fmt("%s: %.*s\n", dry ? "would run" : "ran",

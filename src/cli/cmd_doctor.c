@@ -91,28 +91,19 @@ static void show_summary(struct arena *a, const struct machine *m)
 static void show_gpus(struct arena *a, const struct machine *m)
 {
 	struct table t = table_new(a, ">node|target|pci|render node|>memory|>CUs|kind|products");
-	VEC_EACH (struct machine_display, d, &m->displays) {
-		const struct str cells[] = {S(""), S(""), d->pci, S(""), S(""), S(""),
-			d->driver.n ? d->driver : S("no driver"), d->product};
+	VEC_EACH (struct machine_display, d, &m->displays)
 		if (!str_eq(d->driver, S("amdgpu")))
-			table_row(&t, cells);
-	}
+			TABLE_ROW(&t, S(""), S(""), d->pci, S(""), S(""), S(""),
+				d->driver.n ? d->driver : S("no driver"), d->product);
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		const struct gpu *known = gpu_by_name(g->target);
 		struct str products = known ? gpu_products(a, known) : S("");
-		const struct str cells[] = {
-			str_fmt(a, "%u", g->node),
-			g->target,
-			g->pci,
-			g->render,
-			human_memory(a, g->vram),
-			str_fmt(a, "%u", g->compute_units),
+		TABLE_ROW(&t, str_fmt(a, "%u", g->node), g->target, g->pci, g->render,
+			human_memory(a, g->vram), str_fmt(a, "%u", g->compute_units),
 			g->apu ? S("APU") : S("card"),
 			g->product.n ? g->product
 			: products.n ? products
-				     : g->name,
-		};
-		table_row(&t, cells);
+				     : g->name);
 	}
 	table_below(&t);
 }
@@ -167,13 +158,12 @@ static void line_of_wheels(struct arena *a, const struct machine_python *p)
 static void show_pythons(struct arena *a, const struct machine *m)
 {
 	struct table t = table_new(a, "Python environment|Python|torch|GPUs that it has code for");
-	VEC_EACH (struct machine_python, p, &m->pythons) {
-		const struct str cells[] = {
-			str_fmt(a, "%.*s%s", STR(p->path), p->active ? " (python3 here)" : ""),
-			p->version, p->torch.version, served_text(a, m, &p->torch)};
+	VEC_EACH (struct machine_python, p, &m->pythons)
 		if (p->has_torch)
-			table_row(&t, cells);
-	}
+			TABLE_ROW(&t,
+				str_fmt(a, "%.*s%s", STR(p->path),
+					p->active ? " (python3 here)" : ""),
+				p->version, p->torch.version, served_text(a, m, &p->torch));
 	if (!table_below(&t))
 		return;
 	VEC_EACH (struct machine_python, p, &m->pythons)
@@ -192,8 +182,7 @@ static void show_findings(struct arena *a, const struct machine *m)
 		out_lines("    fix: ", &f->fix);
 		if (!r)
 			continue;
-		for (const char *const *e = r->evidence; *e; e++)
-			strs_add(a, &evidence, str_from(*e));
+		strs_add_words(a, &evidence, r->evidence);
 		if (out_verbosity() > 0)
 			out_fmt("    why: %s\n    from: %.*s [%s]\n", r->why,
 				STR(str_join(a, &evidence, S(", "))), r->confidence);
@@ -283,11 +272,10 @@ static void show(struct arena *a, const struct doctor *doctor)
 	show_summary(a, m);
 	show_gpus(a, m);
 	VEC_EACH (struct machine_node, n, &m->nodes) {
-		const struct str cells[] = {n->path, str_fmt(a, "%04o", n->mode), n->group,
+		TABLE_ROW(&nodes, n->path, str_fmt(a, "%04o", n->mode), n->group,
 			n->acl      ? S("usable (ACL)")
 			: n->usable ? S("usable")
-				    : S("no access")};
-		table_row(&nodes, cells);
+				    : S("no access"));
 		denied |= !n->usable;
 	}
 	if (denied)

@@ -45,12 +45,10 @@ struct err *cmd_du(struct arena *a, void *args)
 	VEC_EACH (const struct disk_item, i, &d.items) {
 		uint64_t days = ((uint64_t)time(NULL) - i->used) / DAY;
 		struct str age = str_fmt(a, "%.*s ago", STR(human_count(a, days, "day")));
-		const struct str cells[] = {str_from(disk_kinds[i->kind]), i->name,
-			human_bytes(a, i->bytes), days ? age : S("today"), state_text(a, i)};
-		table_row(&t, cells);
+		TABLE_ROW(&t, str_from(disk_kinds[i->kind]), i->name, human_bytes(a, i->bytes),
+			days ? age : S("today"), state_text(a, i));
 	}
-	if (t.n)
-		table_print(&t);
+	table_print(&t);
 	out_text(t.n ? S("\n") : S(""));
 	out_fmt("%.*s of rocsmith", STR(human_bytes(a, d.bytes)));
 	if (fs_free_space(fs_place(a, FS_DATA, S("")), &left, &size))
@@ -58,10 +56,9 @@ struct err *cmd_du(struct arena *a, void *args)
 	out_text(S("\n"));
 	VEC_EACH (const struct disk_other, other, &d.caches) {
 		bool own = other->clean && *other->clean;
-		const struct str cells[] = {other->name, human_bytes(a, other->bytes),
+		TABLE_ROW(&caches, other->name, human_bytes(a, other->bytes),
 			own ? str_fmt(a, "rocsmith clean %.*s", STR(other->name)) : S("-"),
-			other->path};
-		table_row(&caches, cells);
+			other->path);
 	}
 	table_below(&caches);
 	if (d.unread)

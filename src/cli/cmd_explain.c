@@ -51,8 +51,7 @@ static struct str sources(
 	struct arena *a, const char *const *evidence, const char *confidence, const char *more)
 {
 	struct strs list = {0};
-	for (const char *const *e = evidence; *e; e++)
-		strs_add(a, &list, str_from(*e));
+	strs_add_words(a, &list, evidence);
 	return str_fmt(a, "%.*s [%s%s]", STR(str_join(a, &list, S(", "))), confidence, more);
 }
 

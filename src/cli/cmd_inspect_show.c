@@ -39,10 +39,9 @@ static void print_sums(
 				100.0 * (double)n / (double)s->size);
 		if (whole)
 			share = str_fmt(a, "%.1f %%", 100.0 * (double)s->stored / (double)whole);
-		const struct str cells[] = {s->target, str_fmt(a, "%u", s->objects),
-			human_bytes(a, s->size), human_bytes(a, s->stored), share,
-			versions_text(a, s->versions), kernels_text(a, s->kernels), debug};
-		table_row(&t, cells);
+		TABLE_ROW(&t, s->target, str_fmt(a, "%u", s->objects), human_bytes(a, s->size),
+			human_bytes(a, s->stored), share, versions_text(a, s->versions),
+			kernels_text(a, s->kernels), debug);
 	}
 	table_print(&t);
 }
@@ -73,19 +72,11 @@ static void print_file(
 	}
 	struct table t =
 		table_new(a, "TARGET|>BUNDLE|ENCODING|>SIZE|>STORED|>KERNELS|VERSION|SHA-256");
-	VEC_EACH (struct code_object, x, &f->objects) {
-		const struct str cells[] = {
-			x->target,
-			str_fmt(a, "%u", x->bundle),
-			str_from(devcode_encoding_name(x->encoding)),
-			number_text(a, x->size),
-			number_text(a, x->stored),
-			kernels_text(a, x->kernels),
-			versions_text(a, 1u << x->version),
-			x->sha256.n ? x->sha256 : S("-"),
-		};
-		table_row(&t, cells);
-	}
+	VEC_EACH (struct code_object, x, &f->objects)
+		TABLE_ROW(&t, x->target, str_fmt(a, "%u", x->bundle),
+			str_from(devcode_encoding_name(x->encoding)), number_text(a, x->size),
+			number_text(a, x->stored), kernels_text(a, x->kernels),
+			versions_text(a, 1u << x->version), x->sha256.n ? x->sha256 : S("-"));
 	table_print(&t);
 }
 
@@ -117,10 +108,9 @@ static void print_overview(struct arena *a, const struct devcode *d, const struc
 		devcode_count(a, &sums, f);
 		VEC_EACH (const struct devcode_sum, s, &sums)
 			strs_add(a, &names, s->target);
-		const struct str cells[] = {f->path, human_bytes(a, f->size),
-			human_bytes(a, stored_in(f)), encodings_text(a, f),
-			str_fmt(a, "%zu", f->objects.n), str_join(a, &names, S(" "))};
-		table_row(&t, cells);
+		TABLE_ROW(&t, f->path, human_bytes(a, f->size), human_bytes(a, stored_in(f)),
+			encodings_text(a, f), str_fmt(a, "%zu", f->objects.n),
+			str_join(a, &names, S(" ")));
 	}
 	if (t.n) { /* else all are side files */
 		table_print(&t);
@@ -226,24 +216,20 @@ void inspect_show(struct arena *a, const struct inspect_args *o, const struct in
 		print_file(a, o, &d->files.v[i], flags);
 	}
 	struct table dists = table_new(a, "DISTRIBUTION|VERSION|>FILES|>SIZE|>DEVICE|SERVES");
-	VEC_EACH (const struct venv_dist, x, &shown->dists) {
-		const struct str cells[] = {x->name, x->version, number_text(a, x->files),
+	VEC_EACH (const struct venv_dist, x, &shown->dists)
+		TABLE_ROW(&dists, x->name, x->version, number_text(a, x->files),
 			human_bytes(a, x->size), human_bytes(a, x->stored),
 			!x->asked     ? S("-")
 			: x->served.n ? str_join(a, &x->served, S(" "))
-				      : S("none")};
-		table_row(&dists, cells);
-	}
+				      : S("none"));
 	table_below(&dists);
 	/* the runtime chooses them by their names, including those for all GPUs */
 	struct table sides = table_new(a, "SIDE FILES|KIND|TARGET|>FILES|>SIZE|>STORED");
 	VEC_EACH (const struct devcode_set, s, &d->sets)
-		VEC_EACH (const struct devcode_part, x, &s->parts) {
-			const struct str cells[] = {s->path, str_from(s->kind),
+		VEC_EACH (const struct devcode_part, x, &s->parts)
+			TABLE_ROW(&sides, s->path, str_from(s->kind),
 				x->target.n ? x->target : S("all"), number_text(a, x->files),
-				human_bytes(a, x->size), human_bytes(a, x->stored)};
-			table_row(&sides, cells);
-		}
+				human_bytes(a, x->size), human_bytes(a, x->stored));
 	table_below(&sides);
 	if (d->findings.n)
 		out_text(S("\n"));
@@ -300,18 +286,15 @@ void inspect_show_changes(struct arena *a, const struct kernel_changes *c, bool 
 	struct table sums = table_new(a, "TARGET|>KERNELS|>ADDED|>GONE|>CHANGED|>CODE|>SPILLING");
 	struct table t = table_new(a, "CHANGE|TARGET|" FIGURE_HEADS "|KERNEL");
 	out_fmt("%.*s -> %.*s\n", STR(c->old), STR(c->now));
-	VEC_EACH (const struct target_change, x, &c->targets) {
-		const struct str cells[] = {x->target,
+	VEC_EACH (const struct target_change, x, &c->targets)
+		TABLE_ROW(&sums, x->target,
 			from_to(a, number_text(a, x->kernels_old), number_text(a, x->kernels_now)),
 			number_text(a, x->added), number_text(a, x->gone),
 			number_text(a, x->changed),
 			from_to(a, human_bytes(a, x->code_old), human_bytes(a, x->code_now)),
 			from_to(a, number_text(a, x->spilling_old),
-				number_text(a, x->spilling_now))};
-		table_row(&sums, cells);
-	}
-	if (sums.n)
-		table_print(&sums);
+				number_text(a, x->spilling_now)));
+	table_print(&sums);
 	size_t n = every || c->kernels.n < SHOWN ? c->kernels.n : SHOWN;
 	for (size_t at = 0; at < n; at++) {
 		const struct kernel_change *k = &c->kernels.v[at];
@@ -323,8 +306,7 @@ void inspect_show_changes(struct arena *a, const struct kernel_changes *c, bool 
 		table_row(&t, cells);
 	}
 	out_text(n ? S("\n") : S("every kernel is as it was\n"));
-	if (n)
-		table_print(&t);
+	table_print(&t);
 	if (n < c->kernels.n)
 		out_fmt("and %zu more (-v shows all)\n", c->kernels.n - n);
 }
@@ -348,15 +330,13 @@ static void csv_kernels(struct arena *a, const struct devcode *d, struct table *
 static void csv_objects(struct arena *a, const struct devcode *d, struct table *t)
 {
 	VEC_EACH (const struct devcode_file, f, &d->files)
-		VEC_EACH (const struct code_object, o, &f->objects) {
-			const struct str cells[] = {d->path, f->path, str_from(f->format),
-				o->target, number_text(a, o->bundle),
+		VEC_EACH (const struct code_object, o, &f->objects)
+			TABLE_ROW(t, d->path, f->path, str_from(f->format), o->target,
+				number_text(a, o->bundle),
 				str_from(devcode_encoding_name(o->encoding)),
 				number_text(a, o->size), number_text(a, o->stored),
 				o->kernels < 0 ? S("") : number_text(a, (uint64_t)o->kernels),
-				o->sha256};
-			table_row(t, cells);
-		}
+				o->sha256);
 }
 
 void inspect_csv(struct arena *a, const struct inspected_all *all, bool kernels)

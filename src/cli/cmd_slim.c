@@ -71,14 +71,11 @@ static void print(struct arena *a, const struct slim_args *o)
 			out_fmt("%.*s: %.*s -> %.*s\n", STR(f->path),
 				STR(human_bytes(a, f->before)), STR(human_bytes(a, f->after)));
 	}
-	VEC_EACH (const struct slim_sum, s, &r->targets) {
-		const struct str cells[] = {
-			s->target, str_fmt(a, "%zu", (size_t)s->objects), human_bytes(a, s->bytes)};
+	VEC_EACH (const struct slim_sum, s, &r->targets)
 		if (!s->kept)
-			table_row(&t, cells);
-	}
-	if (t.n)
-		table_print(&t);
+			TABLE_ROW(&t, s->target, str_fmt(a, "%zu", (size_t)s->objects),
+				human_bytes(a, s->bytes));
+	table_print(&t);
 	if (r->stripped)
 		out_fmt("stripped: %.*s of debug information and symbols\n",
 			STR(human_bytes(a, r->stripped)));

@@ -51,8 +51,7 @@ static struct strs fixable(struct arena *a)
 static struct strs cleanable(struct arena *a)
 {
 	struct strs ret = {0};
-	for (size_t i = 0; disk_kinds[i]; i++)
-		strs_add(a, &ret, str_from(disk_kinds[i]));
+	strs_add_words(a, &ret, disk_kinds);
 	for (size_t i = 0; i < disk_cache_count; i++)
 		if (disk_cache_table()[i].clean)
 			strs_add(a, &ret, str_from(disk_cache_table()[i].name));

@@ -22,10 +22,7 @@ static void read_image(struct arena *a, struct container *c)
 		hex = digest;
 	if (str_starts(hex, S("sha256:")))
 		hex = str_sub(hex, 7, hex.n);
-	bool pinned = hex.n == DIGEST;
-	for (size_t i = 0; i < hex.n; i++)
-		pinned = pinned && str_chr(S("0123456789abcdef"), hex.p[i]) < 16;
-	if (!pinned)
+	if (hex.n != DIGEST || !str_is_hex(hex))
 		return;
 	c->digest = str_fmt(a, "sha256:%.*s", STR(hex));
 	strs_add(a, &c->words, S("pinned"));
@@ -109,9 +106,7 @@ static void add_device(
 	struct arena *a, const struct machine *m, struct str path, struct container *c)
 {
 	enum { OTHERS = 06, GROUP = 060 };
-	const struct machine_node *node = NULL;
-	VEC_EACH (const struct machine_node, n, &m->nodes)
-		node = str_eq(n->path, path) ? n : node;
+	const struct machine_node *node = VEC_FIND(struct machine_node, &m->nodes, path, path);
 	container_add(a, "device", path, c);
 	if (!node) {
 		strs_fmt(a, &c->warnings, "'%.*s' is not there; 'rocsmith doctor' tells why",

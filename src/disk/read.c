@@ -54,9 +54,7 @@ static void read_gpus(struct arena *a, struct disk_item *i)
 			gpu = gpus->v[0].text;
 		else if (name.n == gpu.n || !gpu_by_name(gpu))
 			continue;
-		struct disk_part *part = NULL;
-		VEC_EACH (struct disk_part, other, &i->gpus)
-			part = str_eq(other->gpu, gpu) ? other : part;
+		struct disk_part *part = VEC_FIND(struct disk_part, &i->gpus, gpu, gpu);
 		part = part ? part : VEC_PUSH(a, &i->gpus);
 		part->gpu = gpu;
 		part->bytes += node_u64(p, S("bytes"), 0);

@@ -210,8 +210,7 @@ struct err *get_python(
 		"PIP_USER", "PIP_ROOT", "PIP_REQUIRE_HASHES", NULL};
 	struct proc p = {.argv = str_split(a, str_fmt(a, "- -I -m %s", module), ' ')};
 	struct proc_result r;
-	for (size_t i = 0; unset[i]; i++)
-		strs_add(a, &p.setenv, str_from(unset[i]));
+	strs_add_words(a, &p.setenv, unset);
 	STRS_ADD(a, &p.setenv, S("PIP_NO_INPUT=1"), S("PIP_DISABLE_PIP_VERSION_CHECK=1"));
 	p.argv.v[0] = program;
 	strs_add_all(a, &p.argv, words);
@@ -234,13 +233,10 @@ static struct err *list_rivals(struct getting *g, struct strs *ret)
 						"this machine",
 						STR(py->torch.version), STR(py->path)),
 				"--install with the name of a new folder leaves it alone");
-		VEC_EACH (const struct machine_package, x, &py->packages) {
-			bool ours = false;
-			VEC_EACH (const struct get_package, p, &g->done->packages)
-				ours = ours || str_eq(p->name, x->name);
-			if (glob_match_any(kinds, x->name) && !ours)
+		VEC_EACH (const struct machine_package, x, &py->packages)
+			if (glob_match_any(kinds, x->name) &&
+				!VEC_FIND(struct get_package, &g->done->packages, name, x->name))
 				strs_put(g->a, ret, x->name);
-		}
 	}
 	return NULL;
 }

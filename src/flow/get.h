@@ -24,10 +24,7 @@ struct get_package {
 	struct archive_item file;
 };
 
-struct get_packages {
-	struct get_package *v;
-	size_t n, cap;
-};
+struct get_packages VEC_OF(struct get_package);
 
 /* ---- resolve.c ---- */
 struct get_search {

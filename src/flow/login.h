@@ -30,10 +30,7 @@ struct login_file {                 /* a file that changes */
 	unsigned mode;
 };
 
-struct login_files {
-	struct login_file *v;
-	size_t n, cap;
-};
+struct login_files VEC_OF(struct login_file);
 
 /* Does the request set or unset this variable? */
 bool login_changes(const struct login_request *r, struct str name);

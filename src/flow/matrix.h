@@ -151,10 +151,7 @@ struct matrix_array { /* steps of one name that are submitted together, as one a
 	struct strs indices; /* numbers in the array */
 	struct str id;       /* the job's; before it is submitted, a shell's variable */
 };
-struct matrix_arrays {
-	struct matrix_array *v;
-	size_t n, cap;
-};
+struct matrix_arrays VEC_OF(struct matrix_array);
 /* Sorts what is not done into arrays, in an order in which they can be submitted. program: what the nodes start. submit: asks
  * Slurm what is in the queue already, leaves that out, and submits the others; E_TOOL_MISSING without Slurm. */
 MUST_USE struct err *matrix_slurm(struct arena *a, const struct matrix *m, struct str program,

@@ -45,11 +45,9 @@ static const struct matrix_option project_option = {"project", MATRIX_TEXT};
 static struct err *check_text(const struct node *n)
 {
 	struct str s = n->text;
-	bool good = s.n > 0 && s.n <= TEXT && utf8_end(s) == s.n;
+	bool good = s.n > 0 && s.n <= TEXT && utf8_end(s) == s.n && str_is_plain(s, "");
 	if (n->kind == NODE_LIST || n->kind == NODE_MAP)
 		return node_error(n, E_SYNTAX, "a single value is wanted here");
-	for (size_t i = 0; i < s.n; i++)
-		good = good && (unsigned char)s.p[i] >= ' ' && s.p[i] != 0x7f;
 	return good ? NULL
 		    : node_error(n, E_SYNTAX,
 			      "a value is a text of at most %d bytes without control characters",

@@ -106,10 +106,7 @@ struct err *matrix_take(struct arena *a, const struct matrix *m)
 
 struct matrix_step *matrix_step_find(const struct matrix_cell *c, struct str name)
 {
-	struct matrix_step *found = NULL;
-	VEC_EACH (struct matrix_step, s, &c->steps)
-		found = str_eq(s->name, name) ? s : found;
-	return found;
+	return VEC_FIND(struct matrix_step, &c->steps, name, name);
 }
 
 static struct matrix_step *add_step(struct arena *a, struct matrix_cell *c, struct str name)
@@ -358,17 +355,16 @@ struct str matrix_html(struct arena *a, const struct matrix *m)
 		VEC_EACH (const struct matrix_step, s, &c->steps)
 			if (s->result.wheel.n)
 				strs_add(a, &wheels, s->result.wheel);
-		html_row(&h, "gtgnnnnctt",
-			(struct str[]){c->name, str_from(matrix_states[c->state]),
-				str_join(a, &c->targets, S(" ")), html_seconds(&h, k->seconds),
-				html_seconds(&h, k->cpu), human_memory(a, k->memory),
-				c->size ? human_bytes(a, c->size) : S(""),
-				str_join(a, &wheels, S(" ")), c->error, c->explained});
+		HTML_ROW(&h, "gtgnnnnctt", c->name, str_from(matrix_states[c->state]),
+			str_join(a, &c->targets, S(" ")), html_seconds(&h, k->seconds),
+			html_seconds(&h, k->cpu), human_memory(a, k->memory),
+			c->size ? human_bytes(a, c->size) : S(""), str_join(a, &wheels, S(" ")),
+			c->error, c->explained);
 	}
 	html_table_end(&h, m->cells.n, "cells");
 	html_table(&h, "Excluded|Why|Until");
 	VEC_EACH (const struct matrix_left_out, x, &m->excluded)
-		html_row(&h, "gtt", (struct str[]){x->name, x->reason, x->until});
+		HTML_ROW(&h, "gtt", x->name, x->reason, x->until);
 	html_table_end(&h, m->excluded.n, "excluded cells");
 	return html_page_end(&h, S("Made by rocsmith " ROCSMITH_VERSION "."));
 }

@@ -35,12 +35,6 @@ struct finding_way { /* the state shared by all routes of a GPU */
 	struct strs beside; /* other cards of this machine, which the same torch should serve */
 };
 
-static void PRINTF(3, 4) say(struct arena *a, struct strs *list, const char *fmt, ...)
-{
-	FORMAT(text, a, fmt);
-	strs_add(a, list, text);
-}
-
 /* A torch that lacks libraries cannot be loaded, even if it has code for the target. */
 static bool torch_serves(const struct machine_python *p, struct str target)
 {
@@ -54,12 +48,6 @@ static struct str program(struct arena *a, const struct machine_python *p)
 }
 
 /* ---- wheels ---- */
-
-static void add_all(struct arena *a, struct strs *list, const char *const *more)
-{
-	for (; more && *more; more++)
-		strs_add(a, list, str_from(*more));
-}
 
 /* Does the torch of the active environment serve another card of the machine, which the wheel does not? */
 static bool is_wanted(const struct finding_way *w, const struct compat_wheel *c)
@@ -100,24 +88,24 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 			old = str_fmt(a, "%.*s %.*s", STR(old), STR(str_shell(a, name)));
 	}
 	if (w->new_python.n)
-		say(a, &r->commands, "uv venv --seed --python %.*s %s", STR(w->new_python),
+		strs_fmt(a, &r->commands, "uv venv --seed --python %.*s %s", STR(w->new_python),
 			kept ? "~/torch-rocm" : "~/torch");
 	else if (!own)
-		say(a, &r->commands, "python3 -m venv %s", kept ? "~/torch-rocm" : "~/torch");
+		strs_fmt(a, &r->commands, "python3 -m venv %s", kept ? "~/torch-rocm" : "~/torch");
 	else if (p->has_torch)
-		say(a, &r->commands, "%.*s -m pip uninstall -y %.*s", STR(python), STR(old));
+		strs_fmt(a, &r->commands, "%.*s -m pip uninstall -y %.*s", STR(python), STR(old));
 	w->failed = w->failed ? w->failed
 			      : address_of(a, c->amd ? c->amd : "torch", str_from(c->index), S(""),
 					&url);
-	say(a, &r->commands, "%.*s -m pip install%.*s --index-url %.*s", STR(python), STR(packages),
-		STR(address_shown(a, url)));
+	strs_fmt(a, &r->commands, "%.*s -m pip install%.*s --index-url %.*s", STR(python),
+		STR(packages), STR(address_shown(a, url)));
 	if (kept)
-		say(a, &r->notes,
+		strs_fmt(a, &r->notes,
 			"a new environment: the torch %.*s of '%.*s' serves another GPU of this "
 			"machine",
 			STR(p->torch.version), STR(p->path));
 	if (c->uv)
-		say(a, &r->notes,
+		strs_fmt(a, &r->notes,
 			"with uv no address is needed: uv pip install --python %.*s%.*s "
 			"--torch-backend %s",
 			STR(python), STR(packages), c->index);
@@ -144,19 +132,20 @@ static void add_wheel(struct finding_way *w, const struct compat_wheel *c, enum 
 			  "into"));
 	if (how == COMPAT_OVERRIDE) {
 		const struct compat_target *t = compat_of(w->gpu->target);
-		say(a, &r->notes,
+		strs_fmt(a, &r->notes,
 			"it has no code for %.*s; with HSA_OVERRIDE_GFX_VERSION=%s it uses "
 			"that of %s: %s",
 			STR(w->gpu->target), t->value, t->as, t->text);
-		add_all(a, &r->evidence, t->evidence);
+		strs_add_words(a, &r->evidence, t->evidence);
 	}
 	if (compat_serves(c->no_blas, w->gpu->target, COMPAT_EXACT))
-		say(a, &r->notes, "its rocBLAS has no kernels for %.*s: matrix products may fail",
+		strs_fmt(a, &r->notes,
+			"its rocBLAS has no kernels for %.*s: matrix products may fail",
 			STR(w->gpu->target));
 	VEC_EACH (const struct str, t, &w->beside)
 		if (!compat_serves(c->targets, *t, COMPAT_EXACT))
-			say(a, &r->notes, "it has no code for the %.*s beside it", STR(*t));
-	add_all(a, &r->evidence, c->evidence);
+			strs_fmt(a, &r->notes, "it has no code for the %.*s beside it", STR(*t));
+	strs_add_words(a, &r->evidence, c->evidence);
 	if (c->measured)
 		strs_add(a, &r->evidence, str_from(c->measured));
 }
@@ -188,7 +177,7 @@ static void add_newer_python(struct finding_way *w, bool offer)
 	newest = newest ? newest : best_of(w, false, COMPAT_EXACT);
 	bool other = newest && !compat_fits(newest, here->version);
 	if (other)
-		say(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
+		strs_fmt(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
 			newest->torch, newest->python, STR(here->path), STR(here->version));
 	for (size_t i = 0; other && offer && pythons[i] && !w->new_python.n; i++)
 		if (compat_fits(newest, str_from(pythons[i])))
@@ -211,7 +200,8 @@ static void add_wheels(struct finding_way *w)
 	}
 	add_newer_python(w, how != COMPAT_EXACT);
 	if (!one && !two && !w->gpu->routes.n)
-		say(w->a, &w->gpu->notes, "no published wheel that is known here has code for %.*s",
+		strs_fmt(w->a, &w->gpu->notes,
+			"no published wheel that is known here has code for %.*s",
 			STR(w->gpu->target));
 	bool whole = one && compat_serves_all(one, &w->beside);
 	bool better = two && (compat_serves_all(two, &w->beside) == whole ? two < one : !whole);
@@ -257,10 +247,10 @@ static void add_build(struct finding_way *w, const struct gpu *known)
 		.seconds = f.chain + (f.cpu - f.chain) / f.jobs, /* whatever the load */
 		.history = f.history,
 		.sure = true};
-	say(a, &r->commands, "rocsmith plan torch --gpu %.*s", STR(w->gpu->target));
-	say(a, &r->commands, "rocsmith build torch --gpu %.*s", STR(w->gpu->target));
+	strs_fmt(a, &r->commands, "rocsmith plan torch --gpu %.*s", STR(w->gpu->target));
+	strs_fmt(a, &r->commands, "rocsmith build torch --gpu %.*s", STR(w->gpu->target));
 	if (!known->debian)
-		say(a, &r->notes,
+		strs_fmt(a, &r->notes,
 			"rocBLAS of Debian's ROCm, which is the SDK unless --sdk names another, "
 			"has no kernels for %.*s: matrix products may fail",
 			STR(w->gpu->target));
@@ -268,7 +258,7 @@ static void add_build(struct finding_way *w, const struct gpu *known)
 		strs_add(a, &r->evidence, S("an earlier build on this machine"));
 		return;
 	}
-	say(a, &r->notes,
+	strs_fmt(a, &r->notes,
 		"TheRock's builders take 30 to 60 minutes for a torch of one GPU with all "
 		"features");
 	strs_add(a, &r->evidence, S("recipes/projects/torch.yaml"));
@@ -297,7 +287,7 @@ static void say_borrowed(struct finding_way *w)
 		if (!p || !str_eq(g->target, w->gpu->target) ||
 			!environment_borrows(&p->torch, g) || p->torch.missing.n)
 			continue;
-		say(w->a, &w->gpu->notes,
+		strs_fmt(w->a, &w->gpu->notes,
 			"%.*s is in force: the torch %.*s in %.*s runs the code of %.*s on it "
 			"(%s); one with "
 			"its own code needs no override",
@@ -343,11 +333,11 @@ static struct err *step_of(
 	if (!g->products.n && known)
 		g->products = gpu_products(a, known);
 	if (said && !said->as)
-		say(a, &g->notes, "%s (%s)", said->text, said->evidence[0]);
+		strs_fmt(a, &g->notes, "%s (%s)", said->text, said->evidence[0]);
 	if (served) {
 		g->served_by = served->path;
 		g->served_version = served->torch.version;
-		say(a, &g->commands,
+		strs_fmt(a, &g->commands,
 			"%.*s -c \"import torch; x = torch.ones(64, 64, device='cuda'); "
 			"print(torch.cuda.get_device_name(0), (x @ x).sum().item() == 64**3)\"",
 			STR(program(a, served)));
@@ -355,19 +345,20 @@ static struct err *step_of(
 	}
 	say_borrowed(&w);
 	if (apu && card) {
-		say(a, &g->notes, "a part of the processor, beside a card: leave it out");
+		strs_fmt(a, &g->notes, "a part of the processor, beside a card: leave it out");
 		return NULL;
 	}
 	if (str_eq(m->distro_id, S("nixos")))
-		say(a, &g->notes, "on NixOS, wheels need nix-ld or an FHS environment");
+		strs_fmt(a, &g->notes, "on NixOS, wheels need nix-ld or an FHS environment");
 	if (known)
 		add_wheels(&w);
 	else
-		say(a, &g->notes, "this version of rocsmith does not know this target");
+		strs_fmt(a, &g->notes, "this version of rocsmith does not know this target");
 	if (known && (known->current || known->debian))
 		add_build(&w, known);
 	else if (known)
-		say(a, &g->notes, "ROCm's libraries are not built for it any more, or not yet");
+		strs_fmt(
+			a, &g->notes, "ROCm's libraries are not built for it any more, or not yet");
 	return w.failed;
 }
 

@@ -44,10 +44,7 @@ enum { NEXT_COMMANDS = 3 };
 struct next_command {
 	struct str command, why;
 };
-struct next_commands {
-	struct next_command *v;
-	size_t n, cap;
-};
+struct next_commands VEC_OF(struct next_command);
 void next_first(struct arena *a, const struct machine *m, const struct next_steps *s,
 	struct next_commands *ret);
 /* The fields of an element of the document's "next" list. */

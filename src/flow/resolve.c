@@ -24,10 +24,7 @@ struct get_wish {
 	struct requirement r;
 };
 
-struct get_wishes {
-	struct get_wish *v;
-	size_t n, cap;
-};
+struct get_wishes VEC_OF(struct get_wish);
 
 struct get_project {
 	struct str name, missing; /* missing: why no index has it */
@@ -405,9 +402,8 @@ static struct err *list_extras(struct resolving *r, const struct get_project *p,
 static bool note_wish(struct resolving *r, const struct get_wish *w)
 {
 	struct get_project *p = project_of(r, w->r.name);
-	bool known = !w->r.specifier.n;
-	VEC_EACH (const struct get_wish, old, &p->wishes)
-		known = known || str_eq(old->r.specifier, w->r.specifier);
+	bool known = !w->r.specifier.n ||
+		     VEC_FIND(struct get_wish, &p->wishes, r.specifier, w->r.specifier);
 	if (!known || !p->wishes.n)
 		*VEC_PUSH(r->a, &p->wishes) = *w;
 	return !p->chosen || is_allowed(p, p->chosen);

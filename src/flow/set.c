@@ -13,10 +13,7 @@ bool set_is(struct str word)
 
 static struct set_member *find_member(struct build_set *set, struct str name)
 {
-	VEC_EACH (struct set_member, m, &set->v)
-		if (str_eq(m->name, name))
-			return m;
-	return NULL;
+	return VEC_FIND(struct set_member, &set->v, name, name);
 }
 
 static bool all_there(struct build_set *set, const struct strs *names)

@@ -19,9 +19,8 @@ static bool is_secret_name(struct arena *a, struct str name)
 		if (word && !hump)
 			continue;
 		struct str part = str_sub(lower, from, i);
-		bool secret = str_ends_one_of(part, of->ends) || str_is_one_of(part, of->parts);
-		for (size_t k = 0; of->within[k]; k++)
-			secret = secret || str_contains(part, str_from(of->within[k]));
+		bool secret = str_ends_one_of(part, of->ends) || str_is_one_of(part, of->parts) ||
+			      str_contains_one_of(part, of->within);
 		if (secret && !str_is_one_of(part, of->good_parts))
 			return true;
 		from = hump ? i : i + 1;
@@ -94,8 +93,6 @@ bool foreign_is_secret(struct str name, struct str value)
 	const struct build_secrets *of = build_secrets_table();
 	ARENA(tmp);
 	struct str lower = str_lower(&tmp, value);
-	for (size_t i = 0; of->marks[i]; i++)
-		if (str_contains(lower, str_from(of->marks[i])))
-			return true;
-	return is_secret_name(&tmp, name) || has_login(value) || has_token(value);
+	return str_contains_one_of(lower, of->marks) || is_secret_name(&tmp, name) ||
+	       has_login(value) || has_token(value);
 }

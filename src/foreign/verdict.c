@@ -95,9 +95,8 @@ static bool are_packed(const struct foreign *f, const struct strs *files)
 {
 	struct zip z;
 	size_t found = 0;
-	VEC_EACH (const struct plan_reason, r, &f->plan->reasons)
-		if (str_eq(r->subject, S("gpu code")))
-			return false;
+	if (VEC_FIND(struct plan_reason, &f->plan->reasons, subject, S("gpu code")))
+		return false;
 	struct err *e = zip_open(f->a, f->result, NULL, &z);
 	for (size_t i = 0; !e && i < files->n; i++)
 		for (size_t k = 0, in = 0; k < z.members.n && !in; k++) {

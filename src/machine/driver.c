@@ -185,11 +185,10 @@ static void read_device(struct root *r, struct machine *m, struct str dir, struc
 	};
 	if (!d.driver.n)
 		d.driver = root_link_name(r, path_join(r->a, dir, S("driver")));
-	VEC_EACH (struct machine_display, other, &m->displays)
-		if (address.n && str_eq(other->pci, address)) {
-			root_forget(r, mark);
-			return;
-		}
+	if (address.n && VEC_FIND(struct machine_display, &m->displays, pci, address)) {
+		root_forget(r, mark);
+		return;
+	}
 	*VEC_PUSH(r->a, &m->displays) = d;
 }
 

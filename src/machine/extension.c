@@ -67,9 +67,7 @@ static void read_library(struct extensions *x, struct str name, struct str path)
 		return;
 	}
 	name = clean_text(a, name);
-	VEC_EACH (struct machine_extension, one, &py->extensions)
-		if (str_eq(one->name, name))
-			found = one;
+	found = VEC_FIND(struct machine_extension, &py->extensions, name, name);
 	if (!found) {
 		found = VEC_PUSH(a, &py->extensions);
 		found->name = name;
@@ -96,16 +94,6 @@ static void read_libraries(struct extensions *x, struct str name, struct str dir
 			read_library(x, name, path_join(x->e->r->a, dir, files.v[i]));
 }
 
-/* Is the entry's name typical of extensions? These are read first, and the others only in the active environment, as
- * that takes time. */
-static bool is_likely(struct str entry)
-{
-	for (const char *const *word = machine_names_table()->extensions; *word; word++)
-		if (str_contains(entry, str_from(*word)))
-			return true;
-	return false;
-}
-
 /* Does an earlier folder of the search path have an entry of this name? */
 static bool is_hidden(const struct python_env *e, size_t site, struct str name)
 {
@@ -115,9 +103,11 @@ static bool is_hidden(const struct python_env *e, size_t site, struct str name)
 	return false;
 }
 
+/* likely: the entries whose names are typical of extensions, which are read first; the others, only in the active
+ * environment, as that takes time. */
 static void read_sites(struct extensions *x, bool likely)
 {
-	const char *const *others = machine_names_table()->no_extensions;
+	const struct machine_names *of = machine_names_table();
 	struct python_env *e = x->e;
 	struct strs names;
 	for (size_t i = 0; i < e->sites.n; i++) {
@@ -125,11 +115,12 @@ static void read_sites(struct extensions *x, bool likely)
 		VEC_EACH (const struct str, entry, &names) {
 			struct str path = path_join(e->r->a, e->sites.v[i], *entry);
 			struct str name = str_sub(*entry, 0, str_chr(*entry, '.'));
-			if (is_likely(*entry) != likely || is_hidden(e, i, *entry))
+			if (str_contains_one_of(*entry, of->extensions) != likely ||
+				is_hidden(e, i, *entry))
 				continue;
 			if (str_ends(*entry, S(".so")))
 				read_library(x, name, path);
-			else if (name.n == entry->n && !str_is_one_of(name, others))
+			else if (name.n == entry->n && !str_is_one_of(name, of->no_extensions))
 				read_libraries(x, name, path);
 			if (str_eq(*entry, S("torchaudio")))
 				read_libraries(x, name, path_join(e->r->a, path, S("lib")));

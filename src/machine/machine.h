@@ -16,10 +16,7 @@ struct machine_part { /* a part with a version: a component of ROCm, or a firmwa
 	struct str name, version;
 };
 
-struct machine_parts {
-	struct machine_part *v;
-	size_t n, cap;
-};
+struct machine_parts VEC_OF(struct machine_part);
 
 struct machine_unknown { /* a parameter that the module does not have, so that the kernel ignores it */
 	struct str name;    /* "amdgpu.gtt_size" */

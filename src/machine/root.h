@@ -26,10 +26,7 @@ struct root_entry { /* a folder, file, device node, link or variable of a record
 	unsigned mode, uid, gid; /* ENTRY_NODE */
 };
 
-struct root_entries {
-	struct root_entry *v;
-	size_t n, cap;
-};
+struct root_entries VEC_OF(struct root_entry);
 
 struct root {
 	struct arena *a;             /* holds all results */

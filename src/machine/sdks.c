@@ -79,10 +79,7 @@ void read_components(struct root *r, struct str dir, struct machine_sdk *s)
 static void add_tree(struct root *r, struct machine *m, struct str dir)
 {
 	struct str path = shown_path(r->a, dir);
-	VEC_EACH (struct machine_sdk, s, &m->sdks)
-		if (str_eq(s->path, path))
-			return;
-	if (!root_exists(r, dir))
+	if (VEC_FIND(struct machine_sdk, &m->sdks, path, path) || !root_exists(r, dir))
 		return;
 	struct machine_sdk s = {.path = path, .kind = S("tree")};
 	read_components(r, dir, &s);

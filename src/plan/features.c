@@ -18,12 +18,11 @@ struct deciding {
 		heard; /* the variable of the user's environment that makes it, NAME=VALUE, or "" */
 };
 
-static const struct project_feature *feature_by_name(const struct project *p, struct str name)
+/* The feature whose rules a feature has; NULL if there is no such one. */
+static const struct project_feature *with_rules(
+	const struct project *p, const struct project_feature *f)
 {
-	VEC_EACH (const struct project_feature, f, &p->features)
-		if (str_eq(f->name, name))
-			return f;
-	return NULL;
+	return f->like.n ? VEC_FIND(struct project_feature, &p->features, name, f->like) : f;
 }
 
 static struct strs choices_of(struct arena *a, const struct project_feature *f)
@@ -39,7 +38,7 @@ static struct strs choices_of(struct arena *a, const struct project_feature *f)
 static struct err *check_feature(
 	struct arena *a, const struct project *p, const struct project_feature *f)
 {
-	const struct project_feature *like = f->like.n ? feature_by_name(p, f->like) : f;
+	const struct project_feature *like = with_rules(p, f);
 	struct strs choices = choices_of(a, f);
 	if (!f->name.n || !like || !like->rules.n || !f->choices.n)
 		return project_error(p, S("features"), E_PROJECT,
@@ -72,7 +71,8 @@ static struct err *check_wishes(struct arena *a, const struct plan_request *r,
 			return err_hint(
 				err_new(E_USAGE, "'%.*s' of --feature has no choice", STR(*wish)),
 				"write it like %.*s=off", STR(*wish));
-		const struct project_feature *f = feature_by_name(p, name);
+		const struct project_feature *f =
+			VEC_FIND(struct project_feature, &p->features, name, name);
 		if (!f) {
 			struct err *e = err_new(E_USAGE, "'%.*s' has no feature '%.*s'",
 				STR(plan->name), STR(name));
@@ -161,8 +161,7 @@ struct err *features_meet_environment(const struct plan *plan)
 static struct err *find_rule(
 	const struct deciding *d, struct str choice, const struct feature_rule **ret)
 {
-	const struct project_feature *f =
-		d->feature->like.n ? feature_by_name(d->project, d->feature->like) : d->feature;
+	const struct project_feature *f = with_rules(d->project, d->feature);
 	*ret = NULL;
 	for (size_t i = 0; i < f->rules.n && !*ret; i++) {
 		const struct feature_rule *r = &f->rules.v[i];

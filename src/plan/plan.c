@@ -418,8 +418,7 @@ struct err *plan_names(struct arena *a, const struct plan *p, struct findings *r
 	MAP(seen, a);
 	if (p->hipify.mode == HIPIFY_TORCH || (f && (f->own_hip || f->gpu_off)))
 		return NULL;
-	for (const char *const *w = source_words_table()->no_sources; *w; w++)
-		strs_add(a, &o.exclude, str_from(*w));
+	strs_add_words(a, &o.exclude, source_words_table()->no_sources);
 	VEC_EACH (const struct plan_source, s, &p->sources)
 		strs_add(a, &o.only, s->path);
 	for (size_t i = 0; i < p->headers.n && !f; i++)

@@ -110,13 +110,8 @@ void plan_explain(struct arena *a, struct plan *p, const char *subject, struct s
 	struct plan_reason r = {.subject = str_dup(a, str_from(subject)),
 		.choice = str_dup(a, choice),
 		.why = text};
-	VEC_EACH (struct plan_reason, old, &p->reasons) {
-		if (str_eq(old->subject, r.subject)) {
-			*old = r;
-			return;
-		}
-	}
-	*VEC_PUSH(a, &p->reasons) = r;
+	struct plan_reason *old = VEC_FIND(struct plan_reason, &p->reasons, subject, r.subject);
+	*(old ? old : VEC_PUSH(a, &p->reasons)) = r;
 }
 
 struct err *plan_files(

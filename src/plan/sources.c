@@ -34,12 +34,11 @@ static const struct {
 
 static bool lang_of(struct str path, enum plan_lang *ret)
 {
-	for (size_t i = 0; i < sizeof(langs) / sizeof(langs[0]); i++) {
+	for (size_t i = 0; i < sizeof(langs) / sizeof(langs[0]); i++)
 		if (str_eq(path_ext(path), str_from(langs[i].ext))) {
 			*ret = langs[i].lang;
 			return true;
 		}
-	}
 	return false;
 }
 

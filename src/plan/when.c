@@ -19,10 +19,8 @@ static bool is_chosen(const struct plan *plan, struct str word)
 	struct str name, choice;
 	if (!str_cut(word, '=', &name, &choice))
 		choice = S("on");
-	VEC_EACH (const struct plan_feature, f, &plan->features)
-		if (str_eq(f->name, name))
-			return str_eq(f->choice, choice);
-	return false;
+	const struct plan_feature *f = VEC_FIND(struct plan_feature, &plan->features, name, name);
+	return f && str_eq(f->choice, choice);
 }
 
 struct err *when_version(struct arena *a, struct str version, struct str range, bool *ret)

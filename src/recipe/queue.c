@@ -71,11 +71,9 @@ static struct err *check_mail(struct arena *a, struct str mail, struct str name)
 	TRY_CTX(dist_headers_parse(a, mail, &headers), "'%.*s' is no mail", STR(name));
 	VEC_EACH (const struct dist_header, h, &headers) {
 		bool content = str_starts(str_lower(a, h->key), S("content-"));
-		for (size_t i = 0; content && codes[i]; i++)
-			if (str_contains(str_lower(a, h->value), str_from(codes[i])))
-				return err_new(E_SOURCE,
-					"the patch '%.*s' is encoded: '%.*s: %.*s'", STR(name),
-					STR(h->key), STR(h->value));
+		if (content && str_contains_one_of(str_lower(a, h->value), codes))
+			return err_new(E_SOURCE, "the patch '%.*s' is encoded: '%.*s: %.*s'",
+				STR(name), STR(h->key), STR(h->value));
 	}
 	while (str_next(&mail, '\n', &line))
 		if (begins_mail(line))
@@ -149,11 +147,8 @@ static struct err *visit_set(void *user, struct fs_entry *e)
 	e->prune = true;
 	if (!str_eq(name, path_base(q->tree)) && map_has(&w->submodules, name))
 		repo = name;
-	struct queue_repo *r = q->repos.v, *end = r + q->repos.n;
-	while (r < end && !str_eq(r->path, repo))
-		r++;
-	if (r == end)
-		r = VEC_PUSH(w->a, &q->repos);
+	struct queue_repo *r = VEC_FIND(struct queue_repo, &q->repos, path, repo);
+	r = r ? r : VEC_PUSH(w->a, &q->repos);
 	if ((r->name.n && !str_eq(r->name, name)) || (!repo.n && str_chr(name, '/') < name.n))
 		return err_new(E_USAGE,
 			"the queue has patches for '%.*s', which is neither '%.*s' nor a "

@@ -255,10 +255,8 @@ static struct err *add_recipe(
 {
 	struct recipe r;
 	TRY(recipe_parse(a, text, name, &r));
-	VEC_EACH (const struct recipe, known, ret)
-		if (str_eq(known->id, r.id))
-			return NULL; /* the user's recipe replaces it */
-	*VEC_PUSH(a, ret) = r;
+	if (!VEC_FIND(struct recipe, ret, id, r.id)) /* else the user's recipe replaces it */
+		*VEC_PUSH(a, ret) = r;
 	return NULL;
 }
 

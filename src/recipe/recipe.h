@@ -48,10 +48,7 @@ MUST_USE struct err *recipe_facts_of_tree(
 /* ---- recipes ---- */
 
 struct recipe;
-struct recipes {
-	struct recipe *v; /* in the order in which they are applied */
-	size_t n, cap;
-};
+struct recipes VEC_OF(struct recipe); /* in the order in which they are applied */
 
 /* Loads the recipes of the folders, then the built-in ones; a folder's recipe replaces a built-in one of the same id.
  * E_SYNTAX with the place in the file. */

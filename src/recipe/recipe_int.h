@@ -39,10 +39,7 @@ struct recipe_setting { /* a variable */
 	struct str env, cmake, set, word, path;
 };
 
-struct recipe_checks {
-	struct recipe_check *v;
-	size_t n, cap;
-};
+struct recipe_checks VEC_OF(struct recipe_check);
 
 struct recipe {
 	struct str id, title, trade_off, confidence, refused;

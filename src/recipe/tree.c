@@ -10,10 +10,7 @@ enum { VERSION_LIMIT = 1 << 20 };
 
 const struct recipe_fact *recipe_fact(const struct recipe_facts *f, struct str name)
 {
-	VEC_EACH (const struct recipe_fact, it, &f->versions)
-		if (str_eq(it->name, name))
-			return it;
-	return NULL;
+	return VEC_FIND(struct recipe_fact, &f->versions, name, name);
 }
 
 void recipe_fact_add(struct arena *a, struct recipe_facts *f, struct recipe_fact fact)
@@ -75,8 +72,5 @@ void trial_keep(struct trial *t)
 
 const struct found *trial_found(const struct trial *t, struct str name)
 {
-	VEC_EACH (const struct found, f, &t->found)
-		if (str_eq(f->name, name))
-			return f;
-	return NULL;
+	return VEC_FIND(struct found, &t->found, name, name);
 }

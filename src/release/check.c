@@ -48,10 +48,7 @@ static void check_folder(struct arena *a, const struct release_set *set,
 	const struct release_wheel *w, struct findings *ret)
 {
 	struct str folder = package_name(a, path_base(path_dir(w->path)), '-');
-	bool other = false;
-	VEC_EACH (const struct release_wheel, it, set)
-		other = other || str_eq(it->project, folder);
-	if (other && !str_eq(folder, w->project))
+	if (VEC_FIND(struct release_wheel, set, project, folder) && !str_eq(folder, w->project))
 		finding_note(a, ret, "release-folder", w->path,
 			"'%.*s' lies in the folder of '%.*s'", STR(w->project), STR(folder));
 }
@@ -62,10 +59,8 @@ static void check_devices(
 {
 	VEC_EACH (const struct requirement, r, &v->requires) {
 		struct str name = wheel_normalise(a, r->name);
-		bool there = false;
-		VEC_EACH (const struct verdict, it, &all->wheels)
-			there = there || str_eq(it->project, name);
-		if (there || !release_device(package_name(a, name, '-')).n || r->url.n ||
+		if (VEC_FIND(struct verdict, &all->wheels, project, name) ||
+			!release_device(package_name(a, name, '-')).n || r->url.n ||
 			str_contains(r->marker, S("win32")) || str_contains(r->marker, S("darwin")))
 			continue;
 		finding_note(a, ret, "release-dangling", v->path,

@@ -73,13 +73,9 @@ static struct err *add_staged(struct promotion *p)
 	struct str id, why;
 	TRY(release_staged(p->a, &p->s, &id));
 	TRY(release_load(p->a, &p->s, id, &old, &why));
-	VEC_EACH (const struct release_wheel, w, &old) {
-		bool again = false;
-		VEC_EACH (const struct release_wheel, now, &p->set)
-			again = again || str_eq(now->file, w->file);
-		if (!again)
+	VEC_EACH (const struct release_wheel, w, &old)
+		if (!VEC_FIND(struct release_wheel, &p->set, file, w->file))
 			*VEC_PUSH(p->a, &p->set) = *w;
-	}
 	return NULL;
 }
 

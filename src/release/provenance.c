@@ -12,10 +12,7 @@ enum { ATTESTATIONS = 16, ATTESTATION = 1 << 20 };
 struct slsa_thing {
 	struct str name, sha256;
 };
-struct slsa_things {
-	struct slsa_thing *v;
-	size_t n, cap;
-};
+struct slsa_things VEC_OF(struct slsa_thing);
 struct slsa { /* a statement */
 	struct slsa_things subject, inputs;
 	const char *type;

@@ -45,10 +45,7 @@ struct release_wheel {           /* a wheel or a source distribution */
 	int64_t time;          /* its upload: the time of the file */
 };
 
-struct release_set {
-	struct release_wheel *v;
-	size_t n, cap;
-};
+struct release_set VEC_OF(struct release_wheel);
 
 /* ---- read.c ---- */
 /* Reads wheels, and those in folders and in the folders in there; every member of a wheel is listed in its RECORD.
@@ -130,10 +127,7 @@ struct release_proof { /* the evidence for a GPU and a Python */
 		by; /* the files of evidence with their hashes, or "waived by NAME until DATE: REASON" */
 	bool waived;
 };
-struct release_proofs {
-	struct release_proof *v;
-	size_t n, cap;
-};
+struct release_proofs VEC_OF(struct release_proof);
 struct release_gate {
 	struct strs evidence; /* files, rocsmith.test/1 */
 	struct str waivers;   /* a file; "" = none */
@@ -246,10 +240,7 @@ struct release_upload { /* a file at its destination */
 	const struct release_wheel *wheel; /* or NULL */
 	bool done;                         /* it was there already */
 };
-struct release_uploads {
-	struct release_upload *v;
-	size_t n, cap;
-};
+struct release_uploads VEC_OF(struct release_upload);
 struct release_publish {
 	struct str place, to; /* STORE/STREAM; a folder, s3://BUCKET/PREFIX or https://HOST/... */
 	struct str index_url; /* the index that pip reads; "" = it follows from `to` */

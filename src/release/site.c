@@ -206,11 +206,10 @@ static void add_gpu(struct html *h, const struct release_set *set, struct str gp
 	}
 	if (!files.n)
 		return;
-	const struct str cells[] = {gpu, known ? gpu_products(a, known) : S(""),
+	HTML_ROW(h, "gttc", gpu, known ? gpu_products(a, known) : S(""),
 		str_join(a, &files, S(", ")),
 		str_fmt(a, "pip install --index-url .../simple/ %.*s",
-			STR(str_join(a, &install, S(" "))))};
-	html_row(h, "gttc", cells);
+			STR(str_join(a, &install, S(" ")))));
 }
 
 struct str release_people(struct arena *a, const struct release_set *set)

@@ -41,6 +41,7 @@ void html_table(struct html *h, const char *titles);
 /* Adds a row of cells; `kinds` has a letter for each: t (text), n (number), c (code), g (GPU) or k (a kernel, by its mangled
  * name). */
 void html_row(struct html *h, const char *kinds, const struct str *cells);
+#define HTML_ROW(h, kinds, ...) html_row((h), (kinds), (const struct str[]){__VA_ARGS__})
 enum { ROWS = 400 }; /* limit of a table: a big wheel has thousands of kernels, objects and files */
 /* Ends a table of `what`, with a line about the rows beyond the limit. */
 void html_table_end(struct html *h, size_t rows, const char *what);

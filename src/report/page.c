@@ -24,12 +24,11 @@ static void page_gpus(struct html *h, const struct report *r)
 		      "to date|>Time|>CPU|>Added|>Peak memory");
 	VEC_EACH (const struct report_gpu, g, &r->gpus) {
 		const struct gpu *gpu = target_read(g->name).gpu;
-		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
+		HTML_ROW(h, "gtnnnnnnnnn", g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
 			html_count(h, g->ran), html_count(h, g->shared), html_count(h, g->cloned),
 			html_count(h, g->restored), html_count(h, g->cached),
 			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
-			html_seconds(h, g->added), human_bytes(h->out.a, g->memory)};
-		html_row(h, "gtnnnnnnnnn", cells);
+			html_seconds(h, g->added), human_bytes(h->out.a, g->memory));
 	}
 	html_table_end(h, 0, "");
 }
@@ -44,10 +43,9 @@ static void kernel_rows(struct html *h, const struct node *object, bool spilling
 		if (!*room || (spills > 0) != spilling)
 			continue;
 		--*room;
-		const struct str cells[] = {text_of(k, "name"), text_of(object, "target"),
+		HTML_ROW(h, "kgnnnnnn", text_of(k, "name"), text_of(object, "target"),
 			text_of(k, "vgprs"), text_of(k, "sgprs"), html_count(h, spills),
-			text_of(k, "lds"), text_of(k, "scratch"), text_of(k, "waves")};
-		html_row(h, "kgnnnnnn", cells);
+			text_of(k, "lds"), text_of(k, "scratch"), text_of(k, "waves"));
 	}
 }
 
@@ -84,9 +82,8 @@ static void step_table(struct html *h, const struct report_step *steps, size_t n
 	html_table(h, "Step|Of|GPU|>Time|>CPU|>Peak memory");
 	for (size_t i = 0; i < n && i < ROWS; i++) {
 		const struct report_step *s = &steps[i];
-		const struct str cells[] = {s->kind, s->name, s->gpu, html_seconds(h, s->seconds),
-			html_seconds(h, s->cpu), human_bytes(h->out.a, s->memory)};
-		html_row(h, "ttgnnn", cells);
+		HTML_ROW(h, "ttgnnn", s->kind, s->name, s->gpu, html_seconds(h, s->seconds),
+			html_seconds(h, s->cpu), human_bytes(h->out.a, s->memory));
 	}
 	html_table_end(h, n, "steps");
 }
@@ -137,17 +134,15 @@ static void page_code(struct html *h, const struct report *r)
 	}
 	html_table(h, "File|Target|Encoding|>Kernels|>Size|>Stored");
 	size_t rows = 0;
-	NODE_EACH (f, files) {
+	NODE_EACH (f, files)
 		NODE_EACH (o, node_member(f, S("objects"))) {
 			if (rows++ >= ROWS)
 				continue;
-			const struct str cells[] = {text_of(f, "path"), text_of(o, "target"),
+			HTML_ROW(h, "tgtnnn", text_of(f, "path"), text_of(o, "target"),
 				text_of(o, "encoding"), text_of(o, "kernels"),
 				human_bytes(h->out.a, node_u64(o, S("size"), 0)),
-				human_bytes(h->out.a, node_u64(o, S("stored"), 0))};
-			html_row(h, "tgtnnn", cells);
+				human_bytes(h->out.a, node_u64(o, S("stored"), 0)));
 		}
-	}
 	html_table_end(h, rows, "objects");
 }
 
@@ -224,11 +219,8 @@ static void page_failure(struct html *h, const struct report *r)
 	if (r->failed.n) {
 		html_leaf(h, S("Steps that failed, or were stopped by the failure:"), "p", NULL);
 		html_table(h, "Step|Of|GPU|>Time");
-		VEC_EACH (const struct report_step, s, &r->failed) {
-			const struct str cells[] = {
-				s->kind, s->name, s->gpu, html_seconds(h, s->seconds)};
-			html_row(h, "tcgn", cells);
-		}
+		VEC_EACH (const struct report_step, s, &r->failed)
+			HTML_ROW(h, "tcgn", s->kind, s->name, s->gpu, html_seconds(h, s->seconds));
 		html_table_end(h, 0, "");
 	}
 }
@@ -249,11 +241,9 @@ static void page_wheel(struct html *h, const struct report *r)
 	html_close(h, 1);
 	html_leaf(h, text_of(r->doc, "platform_why"), "p", NULL);
 	html_table(h, "File|>Size");
-	for (size_t i = 0; i < files->n && i < ROWS; i++) {
-		const struct str cells[] = {text_of(&files->v[i], "path"),
-			human_bytes(h->out.a, node_u64(&files->v[i], S("size"), 0))};
-		html_row(h, "cn", cells);
-	}
+	for (size_t i = 0; i < files->n && i < ROWS; i++)
+		HTML_ROW(h, "cn", text_of(&files->v[i], "path"),
+			human_bytes(h->out.a, node_u64(&files->v[i], S("size"), 0)));
 	html_table_end(h, files->n, "files");
 }
 
@@ -308,11 +298,8 @@ static void add_choices(struct html *h, const struct node *list, const char *sub
 	if (!list || !list->n)
 		return;
 	html_table(h, "Choice||Because");
-	NODE_EACH (it, list) {
-		const struct str cells[] = {
-			text_of(it, subject), text_of(it, "choice"), text_of(it, "why")};
-		html_row(h, "ttt", cells);
-	}
+	NODE_EACH (it, list)
+		HTML_ROW(h, "ttt", text_of(it, subject), text_of(it, "choice"), text_of(it, "why"));
 	html_table_end(h, 0, "");
 }
 

@@ -83,12 +83,10 @@ static void assign_lanes(struct report *r)
 static struct report_gpu *gpu_named(struct arena *a, struct report *r, struct str name)
 {
 	enum { GPUS = 256 };
-	VEC_EACH (struct report_gpu, g, &r->gpus)
-		if (str_eq(g->name, name))
-			return g;
-	if (r->gpus.n == GPUS)
-		return NULL;
-	struct report_gpu *g = VEC_PUSH(a, &r->gpus);
+	struct report_gpu *g = VEC_FIND(struct report_gpu, &r->gpus, name, name);
+	if (g || r->gpus.n == GPUS)
+		return g;
+	g = VEC_PUSH(a, &r->gpus);
 	g->name = name;
 	return g;
 }

@@ -12,10 +12,7 @@ enum {
 	MAPS = 12
 }; /* boxes in a map, boxes of a GPU, maps of one library each */
 
-struct map_boxes {
-	struct map_box *v;
-	size_t n, cap;
-};
+struct map_boxes VEC_OF(struct map_box);
 
 struct map_box {
 	struct str name, title; /* title: shown for a box at the pointer */
@@ -266,11 +263,10 @@ static void add_gpus(struct map_page *p)
 	html_table(h, "GPU|Sold as|>Objects|>Kernels|>Size|>In the files|>Share");
 	VEC_EACH (const struct devcode_sum, s, &p->sums) {
 		const struct gpu *gpu = target_read(s->target).gpu;
-		const struct str cells[] = {s->target, gpu ? gpu_products(h->out.a, gpu) : S(""),
+		HTML_ROW(h, "gtnnnnn", s->target, gpu ? gpu_products(h->out.a, gpu) : S(""),
 			html_count(h, s->objects), html_count(h, (uint64_t)s->kernels),
 			human_bytes(h->out.a, s->size), human_bytes(h->out.a, s->stored),
-			share_text(h, (double)s->stored, (double)p->whole)};
-		html_row(h, "gtnnnnn", cells);
+			share_text(h, (double)s->stored, (double)p->whole));
 	}
 	html_table_end(h, 0, "");
 }
@@ -285,12 +281,11 @@ static void add_libraries(struct map_page *p)
 		if (!b->title.n || rows++ >= ROWS)
 			continue;
 		const struct map_box *most = b->in.v;
-		const struct str cells[] = {b->title, human_bytes(h->out.a, (uint64_t)b->bytes),
+		HTML_ROW(h, "cnnt", b->title, human_bytes(h->out.a, (uint64_t)b->bytes),
 			share_text(h, b->bytes, (double)p->whole),
 			most ? str_fmt(h->out.a, "%.*s: %.*s", STR(most->name),
 				       STR(human_bytes(h->out.a, (uint64_t)most->bytes)))
-			     : S("")};
-		html_row(h, "cnnt", cells);
+			     : S(""));
 	}
 	html_table_end(h, rows, "files");
 }
@@ -314,11 +309,10 @@ static void add_largest(struct map_page *p)
 	html_table(h, "Kernel|GPU|>Code|>VGPRs|>SGPRs|>Spilled|>LDS, bytes|>Scratch, bytes|>Waves");
 	for (size_t i = 0; i < all.n && i < LARGEST; i++) {
 		const struct code_kernel *k = all.v[i].kernel;
-		const struct str cells[] = {k->name, all.v[i].object->target,
+		HTML_ROW(h, "kgnnnnnnn", k->name, all.v[i].object->target,
 			human_bytes(h->out.a, k->size), html_count(h, k->vgprs),
 			html_count(h, k->sgprs), html_count(h, kernel_spills(k)),
-			html_count(h, k->lds), html_count(h, k->scratch), html_count(h, k->waves)};
-		html_row(h, "kgnnnnnnn", cells);
+			html_count(h, k->lds), html_count(h, k->scratch), html_count(h, k->waves));
 	}
 	html_table_end(h, 0, "");
 }

@@ -92,10 +92,9 @@ static struct str offered(struct arena *a, const struct offer *o, struct str pro
 static struct err *no_core(struct arena *a, const struct offer *o, struct str want)
 {
 	struct str core = o->projects.v[0], has = offered(a, o, core);
-	VEC_EACH (const struct index_missing, m, &o->missing)
-		if (str_eq(m->project, core))
-			return err_new(
-				E_SDK_SOURCE, "no index has '%.*s': %.*s", STR(core), STR(m->why));
+	const struct index_missing *m = VEC_FIND(struct index_missing, &o->missing, project, core);
+	if (m)
+		return err_new(E_SDK_SOURCE, "no index has '%.*s': %.*s", STR(core), STR(m->why));
 	struct str index = o->files.n ? o->files.v[0].index : S("");
 	if (str_eq(has, S("0.1.0")) || str_eq(has, S("0.0.1.dev0")))
 		return err_hint(
@@ -259,16 +258,12 @@ struct err *amd_fetch(struct arena *a, struct sdk_job *j, const struct archive_i
 	TRY(fs_mkdirs(dir));
 	TRY_CTX(index_fetch(a, &job, &remote, dir), "cannot fetch %zu files of ROCm", remote.n);
 	VEC_EACH (const struct archive_item, r, &remote) {
-		struct str known = S("");
-		VEC_EACH (struct archive_item, i, &wanted)
-			if (str_eq(i->name, r->name))
-				*i = *r;
-		VEC_EACH (struct archive_item, i, &j->items)
-			if (str_eq(i->name, r->name)) {
-				known = i->sha256;
-				i->sha256 = r->sha256;
-			}
-		if (!known.n && !str_starts(r->url, S("file:")))
+		*VEC_FIND(struct archive_item, &wanted, name, r->name) = *r;
+		struct archive_item *i = VEC_FIND(struct archive_item, &j->items, name, r->name);
+		bool known = i && i->sha256.n;
+		if (i)
+			i->sha256 = r->sha256;
+		if (!known && !str_starts(r->url, S("file:")))
 			strs_fmt(a, &j->notes,
 				"the index gives no hash of '%.*s': the receipt has that "
 				"of the file that came",

@@ -32,14 +32,6 @@ struct probe {
 	struct arena keep; /* holds the answer; each thread needs its own */
 };
 
-static const struct sdk_target *find_answer(const struct answers *all, struct str target)
-{
-	VEC_EACH (const struct sdk_target, answer, &all->targets.list)
-		if (str_eq(answer->name, target))
-			return answer;
-	return NULL;
-}
-
 static struct err *probe_target(struct arena *tmp, void *user)
 {
 	struct probe *x = user;
@@ -93,7 +85,7 @@ struct err *sdk_probe(
 	struct probe *v = arena_array(a, targets->n ? targets->n : 1, sizeof(*v));
 	size_t n = 0;
 	for (size_t i = 0; i < targets->n; i++)
-		if (!find_answer(&all, targets->v[i]))
+		if (!VEC_FIND(struct sdk_target, &all.targets.list, name, targets->v[i]))
 			v[n++] = (struct probe){.sdk = sdk, .answer.name = targets->v[i]};
 	if (n) {
 		struct progress *bar = progress_begin(S("Probing"), S("GPU targets"), UNIT_NONE, 0);
@@ -107,7 +99,8 @@ struct err *sdk_probe(
 		TRY_CTX(e, "cannot find out which GPU targets '%.*s' compiles", STR(sdk->name));
 	}
 	for (size_t i = 0; i < targets->n; i++)
-		*VEC_PUSH(a, &ret->list) = *find_answer(&all, targets->v[i]);
+		*VEC_PUSH(a, &ret->list) =
+			*VEC_FIND(struct sdk_target, &all.targets.list, name, targets->v[i]);
 	if (!n || fs_writes_forbidden())
 		return NULL;
 	TRY(fs_mkdirs(sdk->dir));

@@ -58,10 +58,7 @@ struct str sdk_receipt_text(struct arena *a, const struct sdk_receipt *m)
 
 const struct sdk_package *sdk_receipt_package(const struct sdk_receipt *m, struct str name)
 {
-	VEC_EACH (struct sdk_package, p, &m->packages)
-		if (str_eq(p->name, name))
-			return p;
-	return NULL;
+	return VEC_FIND(struct sdk_package, &m->packages, name, name);
 }
 
 struct strs sdk_receipt_gpus(struct arena *a, const struct sdk_receipt *m)

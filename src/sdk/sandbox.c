@@ -21,10 +21,7 @@ struct tree_entry {
 	bool folder;
 };
 
-struct tree_entries {
-	struct tree_entry *v;
-	size_t n, cap;
-};
+struct tree_entries VEC_OF(struct tree_entry);
 
 /* Lists the contents of a tree's folder; of folders to be split, their own contents. */
 static struct err *list_tree(
@@ -121,9 +118,7 @@ struct err *sdk_wrap(
 	strs_add_all(a, &path, &sdk->path);
 	STRS_ADD(a, &path, S("/usr/bin"), S("/usr/sbin"));
 	p->setenv = (struct strs){0};
-	const char *const *unset = sandbox_names_table()->unset;
-	for (size_t i = 0; unset[i]; i++)
-		strs_add(a, &p->setenv, str_from(unset[i]));
+	strs_add_words(a, &p->setenv, sandbox_names_table()->unset);
 	strs_add_all(a, &p->setenv, &given);
 	strs_fmt(a, &p->setenv, "PATH=%.*s", STR(str_join(a, &path, S(":"))));
 	p->argv = (struct strs){0};

@@ -30,8 +30,7 @@ struct err *sdk_complete(
 		ret->provider = str_from(p->name);
 		if (!spec->suite.n && p->suites)
 			ret->suite = str_from(p->suites[0]);
-		for (size_t k = 0; p->suites && p->suites[k]; k++)
-			strs_add(&tmp, &known, str_from(p->suites[k]));
+		strs_add_words(&tmp, &known, p->suites);
 		if (!p->resolve || strs_has(&known, ret->suite))
 			return NULL;
 		bool word = !p->suites && str_made_of(ret->suite, "._+-") &&
@@ -54,8 +53,7 @@ struct strs sdk_suites(struct arena *a)
 {
 	struct strs all = {0};
 	for (size_t i = 0; i < PROVIDERS; i++)
-		for (size_t k = 0; providers[i]->suites && providers[i]->suites[k]; k++)
-			strs_add(a, &all, str_from(providers[i]->suites[k]));
+		strs_add_words(a, &all, providers[i]->suites);
 	return all;
 }
 
@@ -171,10 +169,9 @@ struct err *sdk_remove(struct arena *a, struct str name)
 /* ---- facts about an open SDK ---- */
 struct str sdk_component_version(const struct sdk *sdk, const char *name)
 {
-	VEC_EACH (const struct sdk_component, c, &sdk->components)
-		if (str_eq(c->name, str_from(name)))
-			return c->version;
-	return S("");
+	const struct sdk_component *c =
+		VEC_FIND(struct sdk_component, &sdk->components, name, str_from(name));
+	return c ? c->version : S("");
 }
 
 /* AMD's packages have the version in a file: "6.4.3-127". Else HIP's tells the release: 7.2.53211 is part of ROCm 7.2. */

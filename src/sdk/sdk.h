@@ -154,10 +154,7 @@ struct sdk_bind {
 	bool writable;
 };
 
-struct sdk_binds {
-	struct sdk_bind *v;
-	size_t n, cap;
-};
+struct sdk_binds VEC_OF(struct sdk_bind);
 
 /* Turns p, whose argv has the SDK's paths, into the command to start: bwrap ..., chroot ..., or p unchanged. A bind
  * must not lie in /usr/{bin,lib,include,share,...}, /etc, /proc or /dev; a bind below another one must follow it.

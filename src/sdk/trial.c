@@ -75,9 +75,8 @@ static bool to_try(struct arena *tmp, struct str full, struct sdk_trial *io)
 	const struct know_other *other = know_soname(path_base(io->path));
 	/* "Kernels.so-000-gfx1100.hsaco" is none: rocBLAS loads it into a GPU */
 	io->library = path_library(io->path, &version).n > 0;
-	for (size_t i = 0; untried[i]; i++)
-		if (str_contains(io->path, str_from(untried[i])))
-			return false;
+	if (str_contains_one_of(io->path, untried))
+		return false;
 	if (!io->library)
 		return str_eq(path_base(path_dir(io->path)), S("bin")) && fs_access(full, X_OK);
 	err_free(fs_read_head(tmp, full, SELFMAG, &head));

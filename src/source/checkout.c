@@ -207,10 +207,7 @@ static struct str absolute_url(struct arena *a, struct str base, struct str url,
 	return relative ? str_fmt(a, "%.*s/%.*s", STR(base), STR(url)) : url;
 }
 
-struct module_jobs {
-	struct module_job *v;
-	size_t n, cap;
-};
+struct module_jobs VEC_OF(struct module_job);
 
 /* The submodules of the commit that is checked out in o, `level` repositories below the project's own. */
 static struct err *list_modules(

@@ -59,10 +59,7 @@ struct err *source_commit(struct arena *a, struct str dir, struct str *ret)
 				sha = packed;
 		}
 	}
-	for (size_t i = 0; i < sha.n; i++)
-		if (!ascii_digit(sha.p[i]) && !(sha.p[i] >= 'a' && sha.p[i] <= 'f'))
-			return NULL;
-	*ret = sha.n >= SHA_LEAST ? sha : S("");
+	*ret = sha.n >= SHA_LEAST && str_is_hex(sha) ? sha : S("");
 	return NULL;
 }
 

@@ -65,10 +65,7 @@ bool source_is_aside(struct str path)
  * a stranger's script repeats. */
 static bool is_new(const struct switch_search *l, struct str name)
 {
-	VEC_EACH (const struct source_switch, other, l->out)
-		if (str_eq(other->name, name))
-			return false;
-	return l->out->n < MAX_SWITCHES;
+	return l->out->n < MAX_SWITCHES && !VEC_FIND(struct source_switch, l->out, name, name);
 }
 
 /* The best of the words in quotes for a switch that takes one; "" if there is none. */

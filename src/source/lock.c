@@ -23,10 +23,7 @@ const struct json_field checkout_lock_fields[] = {
 
 struct checkout_project *checkout_find(const struct checkout_lock *l, struct str name)
 {
-	VEC_EACH (struct checkout_project, p, &l->projects)
-		if (str_eq(p->name, name))
-			return p;
-	return NULL;
+	return VEC_FIND(struct checkout_project, &l->projects, name, name);
 }
 
 /* Checks what git will be given, and that each project comes once. */

@@ -285,9 +285,8 @@ struct err *source_read(struct arena *a, struct str dir, struct source *ret)
 	ret->system = SOURCE_PYTHON;
 	if (!ret->backend.n)
 		ret->backend = S(SOURCE_SETUPTOOLS);
-	if (!ret->requires_said) {
+	if (!ret->requires_said)
 		STRS_ADD(a, &ret->requires, S("setuptools"), S("wheel"));
-	}
 	/* setuptools 82 dropped pkg_resources. Scripts that import it predate that, and accept any setuptools, so we
 	 * add a bound. */
 	TRY(fs_read_opt(a, path_join(a, ret->dir, S("setup.py")), MAX_FILE, &script));

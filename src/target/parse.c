@@ -65,8 +65,7 @@ struct target target_read(struct str text)
 struct str gpu_products(struct arena *a, const struct gpu *gpu)
 {
 	struct strs list = {0};
-	for (const char *const *p = gpu->products; p && *p; p++)
-		strs_add(a, &list, str_from(*p));
+	strs_add_words(a, &list, gpu->products);
 	struct str all = str_join(a, &list, S(", "));
 	if (!gpu->about)
 		return all;

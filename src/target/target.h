@@ -45,10 +45,7 @@ struct board { /* a PCI device of AMD's; see data/targets.yaml */
 const struct board *board_table(void);
 extern const size_t board_count;
 
-struct targets {
-	struct target *v;
-	size_t n, cap;
-};
+struct targets VEC_OF(struct target);
 
 const struct gpu *gpu_table(void); /* sorted by name */
 extern const size_t gpu_count;

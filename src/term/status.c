@@ -1,5 +1,6 @@
 /* The status line; see out.h. One lock guards all state, since progress comes from any thread. */
 #include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/proc.h"
@@ -27,11 +28,7 @@ static double last_draw;
 static void copy_name(char *to, size_t size, struct str s)
 {
 	ARENA(tmp);
-	s = printable(&tmp, s, "");
-	size_t n = s.n < size - 1 ? s.n : size - 1;
-	if (n)
-		memcpy(to, s.p, n);
-	to[n] = 0;
+	snprintf(to, size, "%.*s", STR(printable(&tmp, s, "")));
 }
 
 static struct str count_of(struct arena *a, const struct progress *p, uint64_t n)

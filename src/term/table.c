@@ -59,6 +59,8 @@ static void fit(const struct table *t, size_t *widths)
 void table_print(struct table *t)
 {
 	ARENA(tmp);
+	if (!t->n)
+		return;
 	size_t *widths = arena_array(&tmp, t->heads.n, sizeof(*widths));
 	struct str *heads = arena_array(&tmp, t->heads.n, sizeof(*heads));
 	for (size_t i = 0; i < t->heads.n; i++) {
@@ -161,7 +163,6 @@ bool table_show(struct arena *a, const struct json_field *fields, const char *ke
 		}
 		table_row(&t, cells);
 	}
-	if (t.n)
-		table_print(&t);
+	table_print(&t);
 	return t.n > 0;
 }

@@ -48,7 +48,8 @@ struct table {
 struct table table_new(struct arena *a, const char *heads);
 /* Adds a row; `cells` has as many elements as there are columns. */
 void table_row(struct table *t, const struct str *cells);
-void table_print(struct table *t); /* to stdout */
+#define TABLE_ROW(t, ...) table_row((t), (const struct str[]){__VA_ARGS__})
+void table_print(struct table *t); /* to stdout; nothing if it has no rows */
 /* The same below an empty line, if the table has rows; false if it has none. */
 bool table_below(struct table *t);
 /* The same as CSV (RFC 4180, lines end with a newline alone). A cell that a spreadsheet would take for a formula has an

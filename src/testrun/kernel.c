@@ -17,8 +17,7 @@ static struct err *read_kernel(struct arena *a, struct str *ret, struct str *ret
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers) && !ret->n; i++) {
 		struct proc p = {.limit = KERNEL_LOG, .timeout = 10};
 		struct proc_result got = {0};
-		for (size_t k = 0; readers[i][k]; k++)
-			strs_add(a, &p.argv, str_from(readers[i][k]));
+		strs_add_words(a, &p.argv, readers[i]);
 		struct err *e = proc_check(a, &p, &got);
 		if (e && e->code == E_CANCELLED)
 			return e;
@@ -49,7 +48,7 @@ struct err *kernel_mark(struct test_run *r, struct test_start *s)
 struct strs kernel_lines(struct arena *a, struct str text, struct str mark)
 {
 	static const char *const words[] = {
-		"amdgpu", "kfd", "[drm", "NVRM", "Out of memory", "oom-kill"};
+		"amdgpu", "kfd", "[drm", "NVRM", "Out of memory", "oom-kill", NULL};
 	struct strs lines = {0};
 	struct str line, first = str_fmt(a, "%.*s\n", STR(mark));
 	size_t at = mark.n ? str_find(text, first) : text.n;
@@ -58,12 +57,10 @@ struct strs kernel_lines(struct arena *a, struct str text, struct str mark)
 	else if (mark.n && str_ends(text, mark))
 		return lines;
 	while (str_next(&text, '\n', &line) && lines.n < KERNEL_LINES)
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-			if (str_contains(line, str_from(words[i]))) {
-				size_t n = utf8_fit(line, KERNEL_LINE, KERNEL_LINE);
-				strs_add(a, &lines, str_sub(line, 0, n));
-				break;
-			}
+		if (str_contains_one_of(line, words)) {
+			size_t n = utf8_fit(line, KERNEL_LINE, KERNEL_LINE);
+			strs_add(a, &lines, str_sub(line, 0, n));
+		}
 	return lines;
 }
 

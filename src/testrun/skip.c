@@ -12,9 +12,8 @@ static struct err *read_text(
 	TRY(node_want_text(entry, str_from(key), ret));
 	if (wanted && !ret->n)
 		return node_error(entry, E_SYNTAX, "an entry of a skip list needs '%s'", key);
-	for (size_t i = 0; i < ret->n; i++)
-		if ((unsigned char)ret->p[i] < 0x20 || ret->p[i] == 0x7f)
-			return node_error(entry, E_SYNTAX, "'%s' has a control character", key);
+	if (!str_is_plain(*ret, ""))
+		return node_error(entry, E_SYNTAX, "'%s' has a control character", key);
 	return ret->n > LONGEST_TEXT ? node_error(entry, E_SYNTAX, "'%s' is longer than %d bytes",
 					       key, LONGEST_TEXT)
 				     : NULL;

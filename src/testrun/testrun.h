@@ -117,10 +117,7 @@ struct test_change {
 	struct str message;
 };
 
-struct test_changes {
-	struct test_change *v;
-	size_t n, cap;
-};
+struct test_changes VEC_OF(struct test_change);
 
 struct test_diff {
 	struct str before, now; /* paths */
@@ -141,10 +138,7 @@ struct test_skip {
 	bool expired;
 };
 
-struct test_skips {
-	struct test_skip *v;
-	size_t n, cap;
-};
+struct test_skips VEC_OF(struct test_skip);
 
 /* Reads a list, all *.yaml of a folder, or ours ("known", data/skips.yaml), and adds what applies to the GPUs, torch and Python
  * of `e`, on the day when it began.

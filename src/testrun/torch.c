@@ -91,12 +91,6 @@ static struct err *read_lists(struct test_run *r, struct test_skips *ret)
 
 /* ---- torch ---- */
 
-static void add_words(struct arena *a, const char *const *words, struct strs *list)
-{
-	for (size_t i = 0; words && words[i]; i++)
-		strs_add(a, list, str_from(words[i]));
-}
-
 /* Modules of the configuration, fewer if the user named some. */
 static struct strs choose_files(
 	struct arena *a, const struct test_config *c, const struct test_run *r)
@@ -124,13 +118,13 @@ static struct test_driver torch_driver(
 	strs_add(a, &d.argv, env->python);
 	if (d.modules) {
 		strs_add(a, &d.argv, S("run_test.py"));
-		add_words(a, c->words, &d.argv);
-		add_words(a, c->set, &d.variables);
+		strs_add_words(a, &d.argv, c->words);
+		strs_add_words(a, &d.variables, c->set);
 		d.files = choose_files(a, c, r);
 	} else {
 		static const char *const pytest[] = {"-m", "pytest", "-v", "-p", "no:cacheprovider",
 			"--continue-on-collection-errors", NULL};
-		add_words(a, pytest, &d.argv);
+		strs_add_words(a, &d.argv, pytest);
 		strs_add(a, &d.variables, S("PYTHONDONTWRITEBYTECODE=1"));
 		d.files = r->include;
 	}

@@ -74,10 +74,7 @@ struct served_file {
 	const struct devcode_file *f;
 };
 
-struct served_files {
-	struct served_file *v;
-	size_t n, cap;
-};
+struct served_files VEC_OF(struct served_file);
 
 /* The names in the files, such as "gfx90a:xnack-", which all of them serve in every mode that the name stands for:
  * gfx1100 if one file has code for gfx1100 and another one for gfx11-generic. */

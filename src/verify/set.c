@@ -105,11 +105,6 @@ bool set_is_one_of(const struct exam *x)
 	return plain(x) && (str_eq(x->part.role, S("device")) || str_eq(x->part.role, S("all")));
 }
 
-static bool is_host(const struct exam *x)
-{
-	return plain(x) && str_eq(x->part.role, S("host"));
-}
-
 bool set_is_bare(const struct exam *x)
 {
 	return plain(x) && !set_is_one_of(x);
@@ -118,9 +113,11 @@ bool set_is_bare(const struct exam *x)
 bool set_is_whole(const struct exam *x)
 {
 	bool bare = set_is_bare(x), whole = !plain(x);
-	for (size_t i = 0; i < x->nset; i++)
-		whole = whole || (set_same(x, &x->set[i]) &&
-					 (bare ? set_is_one_of(&x->set[i]) : is_host(&x->set[i])));
+	for (size_t i = 0; i < x->nset; i++) {
+		const struct exam *other = &x->set[i];
+		bool host = plain(other) && str_eq(other->part.role, S("host"));
+		whole = whole || (set_same(x, other) && (bare ? set_is_one_of(other) : host));
+	}
 	return whole;
 }
 

@@ -8,8 +8,7 @@ enum { HIPIFY_V2 = 11, MORE = 30 }; /* minor versions of torch 2 */
 
 static bool is_torchs(struct str name)
 {
-	static const char *const library[] = {"libtorch", "libc10"};
-	return str_starts(name, str_from(library[0])) || str_starts(name, str_from(library[1]));
+	return str_starts(name, S("libtorch")) || str_starts(name, S("libc10"));
 }
 
 /* "_ZNK3c104cuda..." -> "3c104cuda...": behind the letters for a nested name, a type info or a vtable; "" for names in
@@ -157,10 +156,7 @@ static int by_hash(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-struct torch_hashes {
-	uint64_t *v;
-	size_t n, cap;
-};
+struct torch_hashes VEC_OF(uint64_t);
 
 /* All symbols that are there when the wheel's libraries are loaded; returns the torch among them, or NULL. */
 static const struct exam *gather(struct exam *x, struct torch_hashes *ret)

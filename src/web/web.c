@@ -53,14 +53,6 @@ static struct str variable(const char *name, const char *other, struct str fallb
 	return value && *value ? str_from(value) : fallback;
 }
 
-static bool is_plain(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] <= ' ' || s.p[i] == 0x7f)
-			return false;
-	return true;
-}
-
 /* ---- addresses ---- */
 
 static struct err *open_bucket(struct arena *a, struct str to, struct web *ret)
@@ -93,7 +85,7 @@ static struct err *open_bucket(struct arena *a, struct str to, struct web *ret)
 	if (token.n)
 		web_set(a, &ret->settings, "header",
 			str_fmt(a, "x-amz-security-token: %.*s", STR(token)));
-	return is_plain(key) && is_plain(secret) && is_plain(token)
+	return str_is_plain(key, " ") && str_is_plain(secret, " ") && str_is_plain(token, " ")
 		       ? NULL
 		       : err_new(E_USAGE,
 				 "a key for '%.*s' in the environment has a blank or a line break",
@@ -107,7 +99,7 @@ static void open_server(
 		   password = login ? variable(login->password, "", S("")) : S("");
 	ret->base = to;
 	strs_add(a, &ret->secrets, password);
-	if (user.n && is_plain(user) && is_plain(password))
+	if (user.n && str_is_plain(user, " ") && str_is_plain(password, " "))
 		web_set(a, &ret->settings, "user",
 			str_fmt(a, "%.*s:%.*s", STR(user), STR(password)));
 	else
@@ -137,7 +129,7 @@ struct err *web_open(struct arena *a, struct str to, const struct web_login *log
 			"put them into ~/.netrc%s%s%s%s", login ? ", or " : "",
 			login ? login->user : "", login ? " and " : "",
 			login ? login->password : "");
-	if (!is_plain(ret->base) || !host.n || str_chr(ret->base, '?') < ret->base.n ||
+	if (!str_is_plain(ret->base, " ") || !host.n || str_chr(ret->base, '?') < ret->base.n ||
 		str_chr(ret->base, '#') < ret->base.n)
 		return err_new(E_USAGE, "'%.*s' is no address", STR(to));
 	size_t port = str_rchr(host, ':');

@@ -39,6 +39,12 @@ static void prefixes_and_suffixes_are_found(void **state)
 	assert_true(str_contains(S(""), S("")));
 	assert_false(str_contains(S("abc"), S("cb")));
 	assert_false(str_contains(S(""), S("x")));
+	static const char *const words[] = {"gfx", "hip", NULL};
+	assert_true(str_starts_one_of(S("hipcc"), words));
+	assert_true(str_ends_one_of(S("libhip"), words));
+	assert_true(str_contains_one_of(S("libhipcc"), words));
+	assert_false(str_contains_one_of(S("cuda"), words));
+	assert_false(str_contains_one_of(S("gfx"), words + 2));
 }
 
 static void searching_gives_the_length_when_nothing_is_there(void **state)
@@ -143,6 +149,21 @@ static void amounts_have_a_number_and_a_unit(void **state)
 	assert_false(str_amount(S("14"), ages, &n));
 }
 
+static void texts_are_told_by_their_characters(void **state)
+{
+	(void)state;
+	assert_true(str_is_plain(S("a \xc3\xa4"), ""));
+	assert_false(str_is_plain(S("a b"), "; "));
+	assert_false(str_is_plain(S("a\nb"), ""));
+	assert_false(str_is_plain(S("a\0b"), ""));
+	assert_false(str_is_plain(S("a\x7f"), ""));
+	assert_true(str_is_plain(S(""), "a"));
+	assert_true(str_is_hex(S("0123456789abcdef")));
+	assert_false(str_is_hex(S("A")));
+	assert_false(str_is_hex(S("0g")));
+	assert_false(str_is_hex(S("0\0")));
+}
+
 static void copies_end_in_nul(void **state)
 {
 	(void)state;
@@ -184,6 +205,10 @@ static void lists_join_split_and_sort(void **state)
 	struct strs none = {0};
 	strs_sort(&none);
 	assert_str(str_join(&a, &none, S(",")), "");
+	strs_add_words(&a, &none, NULL);
+	assert_int_equal(none.n, 0);
+	strs_add_words(&a, &list, (const char *const[]){"c", "", NULL});
+	assert_str(str_join(&a, &list, S(",")), "a,b,c,c,");
 	assert_int_equal(str_split(&a, S(""), ',').n, 0);
 }
 
@@ -265,6 +290,26 @@ static void arrays_grow_with_zeroed_slots(void **state)
 		fail();
 }
 
+static void elements_are_found_by_a_text_of_theirs(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct part {
+		int n;
+		struct str name;
+	};
+	VEC(struct part) parts = {0};
+	assert_null(VEC_FIND(struct part, &parts, name, S("")));
+	*VEC_PUSH(&a, &parts) = (struct part){1, S("hip")};
+	*VEC_PUSH(&a, &parts) = (struct part){2, S("hipcc")};
+	*VEC_PUSH(&a, &parts) = (struct part){3, S("hip")};
+	assert_int_equal(VEC_FIND(struct part, &parts, name, S("hip"))->n, 1);
+	assert_ptr_equal(VEC_FIND(const struct part, &parts, name, S("hipcc")), &parts.v[1]);
+	assert_null(VEC_FIND(struct part, &parts, name, S("hi")));
+	parts.n = 1;
+	assert_null(VEC_FIND(struct part, &parts, name, S("hipcc")));
+}
+
 static void texts_are_cut_between_characters(void **state)
 {
 	(void)state;
@@ -292,6 +337,7 @@ int main(void)
 		cmocka_unit_test(white_space_is_trimmed),
 		cmocka_unit_test(numbers_are_whole_and_bounded),
 		cmocka_unit_test(amounts_have_a_number_and_a_unit),
+		cmocka_unit_test(texts_are_told_by_their_characters),
 		cmocka_unit_test(copies_end_in_nul),
 		cmocka_unit_test(a_word_for_a_shell_is_quoted_when_it_must_be),
 		cmocka_unit_test(lists_join_split_and_sort),
@@ -301,6 +347,7 @@ int main(void)
 		cmocka_unit_test(a_builder_may_add_its_own_text),
 		cmocka_unit_test(texts_are_cut_between_characters),
 		cmocka_unit_test(arrays_grow_with_zeroed_slots),
+		cmocka_unit_test(elements_are_found_by_a_text_of_theirs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
