@@ -399,7 +399,7 @@ MUST_USE struct err *history_total(struct str path, struct history_total *ret);
  * without it, and only the messages of that run are shown. After three compiles that succeed only without it, the group
  * is given up. */
 struct pch_words {
-	uint64_t *v;
+	uint64_t *v; /* sorted */
 	size_t n, cap;
 };
 
@@ -420,7 +420,6 @@ struct pch {
 /* A quick look: puts the names of the unconditional #includes with which a source begins, and of the files that it
  * includes there, into *ret as keys. */
 void pch_named(struct str source, const struct strs *dirs, struct map *ret);
-void pch_sort(struct pch_words *words); /* into the order that pch_begins() expects */
 /* Is the source known to begin with the headers of the set? */
 bool pch_begins(const struct pch *p);
 /* Finds the precompiled headers for a compile. If there are none, and after an error, ret->dir is "". */

@@ -104,7 +104,7 @@ struct devcode_target {
 
 /* Totals over the objects of one target. */
 struct devcode_sum {
-	struct str target;          /* first, as in devcode_part: scan_by_target() */
+	struct str target;          /* first, as in devcode_part, for target_order_first() */
 	unsigned objects, versions; /* versions: bit mask of code object versions */
 	uint64_t size, stored;
 	int64_t kernels, debug; /* -1: not counted */

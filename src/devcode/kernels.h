@@ -73,7 +73,7 @@ struct kernel_change {
 };
 
 struct target_change {
-	struct str target;
+	struct str target; /* first, for target_order_first() */
 	uint64_t kernels_old, kernels_now, added, gone, changed;
 	uint64_t code_old, code_now;         /* bytes of machine code */
 	uint64_t spilling_old, spilling_now; /* kernels that spill registers */

@@ -46,10 +46,6 @@ typedef struct err *wheel_take(
 MUST_USE struct err *wheel_check(
 	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user);
 
-/* Writes the content of a member to the file `path`. */
-MUST_USE struct err *wheel_extract(
-	const struct zip *z, const struct zip_member *m, struct str path);
-
 struct wheel_inputs {
 	struct zip_input *v;
 	size_t n, cap;

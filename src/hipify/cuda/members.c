@@ -2,6 +2,7 @@
  * above. nvcc gives the attributes to the declaration, but for clang these are two functions. So the declaration gets
  * them, by the name that the definition has for them: a macro is empty for other compilers.
  */
+#include "formats/bytes.h"
 #include "hipify/cuda/engine.h"
 
 enum { MOST_TOKENS = 1000, DEEPEST = 64 };
@@ -140,12 +141,6 @@ static void end_statement(struct members *m, char c)
 	m->v.n = 0;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct member_place *x = a, *y = b;
-	return (x->at > y->at) - (x->at < y->at);
-}
-
 void members_find(struct engine *e)
 {
 	struct members m = {.e = e, .macros = {.a = e->a}, .declared = {.a = e->a}};
@@ -178,7 +173,7 @@ void members_find(struct engine *e)
 		if (place->with.n)
 			*VEC_PUSH(e->a, &e->members) = *place;
 	}
-	VEC_SORT(&e->members, by_place);
+	VEC_SORT(&e->members, offset_order);
 }
 
 void members_before(struct engine *e, const struct tok *t)
