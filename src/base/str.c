@@ -59,6 +59,14 @@ size_t str_find(struct str s, struct str needle)
 	return p ? (size_t)(p - s.p) : s.n;
 }
 
+unsigned str_count(struct str s, char c)
+{
+	unsigned n = 0;
+	for (size_t at; (at = str_chr(s, c)) < s.n; n++)
+		s = str_sub(s, at + 1, s.n);
+	return n;
+}
+
 bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val)
 {
 	size_t at = str_chr(s, sep);

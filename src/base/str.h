@@ -74,6 +74,7 @@ struct str str_trim(struct str s); /* ASCII white space at both ends */
 size_t str_chr(struct str s, char c);
 size_t str_rchr(struct str s, char c);
 size_t str_find(struct str s, struct str needle);
+unsigned str_count(struct str s, char c); /* how many there are of c */
 /* Splits at the first sep; false (and key = all, val = empty) when there is none. */
 bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val);
 /* Takes the next piece up to sep off *rest; false when *rest is used up. For lines: sep '\n'. */

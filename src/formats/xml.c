@@ -3,9 +3,7 @@
 
 static struct err *xml_error(const struct xml *x, const char *what)
 {
-	unsigned line = 1;
-	for (size_t i = 0; i < x->at && i < x->text.n; i++)
-		line += x->text.p[i] == '\n';
+	unsigned line = 1 + str_count(str_sub(x->text, 0, x->at), '\n');
 	return err_at(
 		err_new(E_SYNTAX, "'%.*s' is no XML that can be read: %s", STR(x->name), what),
 		(struct loc){.path = x->name, .line = line});

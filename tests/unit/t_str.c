@@ -51,6 +51,9 @@ static void searching_gives_the_length_when_nothing_is_there(void **state)
 	assert_int_equal(str_find(S("abcabc"), S("ca")), 2);
 	assert_int_equal(str_find(S("abc"), S("x")), 3);
 	assert_int_equal(str_find((struct str){0}, S("x")), 0);
+	assert_int_equal(str_count(S("a=b=c="), '='), 3);
+	assert_int_equal(str_count(S("abc"), '='), 0);
+	assert_int_equal(str_count((struct str){0}, '='), 0);
 }
 
 static void cutting_splits_at_the_first_separator(void **state)

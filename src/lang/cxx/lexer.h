@@ -55,8 +55,6 @@ bool tok_is(const struct lex *l, const struct tok *t, struct str text);
 bool tok_in(const struct lex *l, const struct tok *t, const char *set);
 /* The rest of the current preprocessor line, spliced lines included. */
 struct str lex_rest_of_line(const struct lex *l);
-/* Counts the newlines between two offsets, to find the line of a byte inside a token. */
-unsigned lex_count_lines(struct str s, size_t from, size_t to);
 /* Fails with E_HIPIFY and the place if the text has NUL bytes, or bytes in its code that are not valid UTF-8; comments and
  * literals may be in any encoding. */
 MUST_USE struct err *lex_check_text(struct str source, struct str path);

@@ -255,7 +255,7 @@ struct live_lines live_lines(struct arena *a, struct str text, bool by_torch)
 			continue;
 		struct live_condition r = {
 			.s = lex_rest_of_line(&x), .first = by_torch ? 0 : WITH_TORCH};
-		unsigned last = t.line + lex_count_lines(r.s, 0, r.s.n);
+		unsigned last = t.line + str_count(r.s, '\n');
 		directive(&l, x.directive, &r, last);
 		if (str_starts(x.directive, S("if")) || str_eq(x.directive, S("elif")))
 			*VEC_PUSH(a, &l.ret.conditions) = (struct line_range){t.line, last};

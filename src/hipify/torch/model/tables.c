@@ -265,8 +265,8 @@ static unsigned line_of(struct arena *a, struct finder *f, struct str key)
 			end++;
 		found = end < text.n && text.p[end] == ':';
 		at += !found && at < text.n;
-		for (; f->at < at; f->at++)
-			f->line += text.p[f->at] == '\n';
+		f->line += str_count(str_sub(text, f->at, at), '\n');
+		f->at = at;
 	}
 	return f->at < text.n ? f->line : 0;
 }
