@@ -164,6 +164,8 @@ MUST_USE struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mod
 void fs_out_write(struct fs_out *o, const void *p, size_t n);
 void fs_out_zeros(struct fs_out *o, uint64_t to);   /* up to the offset `to` */
 void fs_out_cut(struct fs_out *o, uint64_t offset); /* truncates; writing continues there */
+/* Takes the first failure out before the commit, to end the work at once. */
+MUST_USE struct err *fs_out_error(struct fs_out *o);
 MUST_USE struct err *fs_out_commit(struct fs_out *o);
 void fs_out_abandon(struct fs_out *o);
 

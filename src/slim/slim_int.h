@@ -34,8 +34,6 @@ MUST_USE struct err *slim_strip(struct arena *a, const struct bytes *src, struct
 /* write.c */
 MUST_USE struct err *slim_find_segment(struct slim_plan *p);
 MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
-/* Takes the first write error out of fs_out, which would keep it until the commit, to end the work at once. */
-MUST_USE struct err *slim_write_error(struct fs_out *o);
 
 /* offload.c: an object of clang's new offload driver, whose p->elf is open. The result is written, read back and compared. */
 MUST_USE struct err *slim_offload_read(struct slim_plan *p);
