@@ -9,10 +9,7 @@
 /* The length of the text up to its first wildcard. */
 static size_t plain_length(struct str text)
 {
-	size_t n = 0;
-	while (n < text.n && text.p[n] != '*' && text.p[n] != '?' && text.p[n] != '[')
-		n++;
-	return n;
+	return str_until(text, "*?[");
 }
 
 bool glob_is_pattern(struct str text)

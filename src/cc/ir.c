@@ -75,7 +75,7 @@ const char *front_commands(struct arena *a, struct str said, struct front_comman
 /* ---- the text ---- */
 bool front_word_char(char c)
 {
-	return ascii_alnum(c) || c == '_' || c == '$';
+	return ascii_word(c) || c == '$';
 }
 
 const char *front_refuses(struct str text)

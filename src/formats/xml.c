@@ -23,10 +23,9 @@ static bool take_text(struct xml *x, const char *text)
 
 static bool pass_space(struct xml *x)
 {
-	size_t from = x->at;
-	while (x->at < x->text.n && memchr(" \t\n\r", x->text.p[x->at], 4))
-		x->at++;
-	return x->at > from;
+	size_t n = str_span(rest_of(x), " \t\n\r");
+	x->at += n;
+	return n;
 }
 
 /* Letters beyond ASCII are taken as they are: names are only compared. */

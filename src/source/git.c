@@ -59,9 +59,8 @@ struct err *source_commit(struct arena *a, struct str dir, struct str *ret)
 				sha = packed;
 		}
 	}
-	for (size_t i = 0; i < sha.n; i++)
-		if (!ascii_digit(sha.p[i]) && !(sha.p[i] >= 'a' && sha.p[i] <= 'f'))
-			return NULL;
+	if (str_span(sha, ASCII_DIGITS "abcdef") < sha.n)
+		return NULL;
 	*ret = sha.n >= SHA_LEAST ? sha : S("");
 	return NULL;
 }

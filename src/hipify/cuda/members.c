@@ -193,7 +193,7 @@ static bool has_attribute(
 	struct str rest = str_sub(e->l.s, from, to);
 	while (rest.n) {
 		size_t n = 0;
-		while (n < rest.n && cxx_word_char(rest.p[n]))
+		while (n < rest.n && ascii_word(rest.p[n]))
 			n++;
 		struct str word = str_sub(rest, 0, n);
 		bool plain = str_eq(word, str_sub(name, 2, name.n - 2)); /* __attribute__((host)) */

@@ -250,7 +250,7 @@ unsigned hipify_calls(struct str text)
 		size_t from, end = at;
 		while (end && text.p[end - 1] == ' ')
 			end--;
-		for (from = end; from && cxx_word_char(text.p[from - 1]);)
+		for (from = end; from && ascii_word(text.p[from - 1]);)
 			from--;
 		if (from && strchr(":.>", text.p[from - 1]))
 			continue;

@@ -39,14 +39,9 @@ static size_t splice(struct str s, size_t at)
 	return at + 2 < s.n && s.p[at + 1] == '\r' && s.p[at + 2] == '\n' ? 3 : 0;
 }
 
-bool cxx_word_char(char c)
-{
-	return ascii_alnum(c) || c == '_';
-}
-
 static bool ident_char(char c)
 {
-	return cxx_word_char(c) || (unsigned char)c >= 0x80 || c == '$';
+	return ascii_word(c) || (unsigned char)c >= 0x80 || c == '$';
 }
 
 static struct err *block_comment(struct lex *l)

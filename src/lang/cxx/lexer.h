@@ -48,7 +48,6 @@ bool lex_try(struct lex *l, struct tok *ret);
 /* The column of an offset, from 1. Looks only at what is behind the last offset that it was asked for, if it can, so that
  * long lines stay linear. */
 unsigned lex_column(struct lex *l, size_t at);
-bool cxx_word_char(char c); /* an ASCII letter, a digit or "_" */
 struct str tok_text(const struct lex *l, const struct tok *t);
 bool tok_is(const struct lex *l, const struct tok *t, struct str text);
 /* Is the token punctuation, and one of these characters? */

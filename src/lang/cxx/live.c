@@ -56,7 +56,7 @@ static struct str word(struct live_condition *r)
 {
 	skip_blanks(r);
 	size_t from = r->at;
-	while (r->at < r->s.n && cxx_word_char(r->s.p[r->at]))
+	while (r->at < r->s.n && ascii_word(r->s.p[r->at]))
 		r->at++;
 	return str_sub(r->s, from, r->at);
 }

@@ -43,7 +43,7 @@ static unsigned col_of(const struct lexer *l, const char *p)
 
 static bool name_char(char c)
 {
-	return ascii_alnum(c) || c == '_' || (c & 0x80);
+	return ascii_word(c) || (c & 0x80);
 }
 
 static char peek(const struct lexer *l, size_t ahead)

@@ -261,8 +261,7 @@ static unsigned line_of(struct arena *a, struct finder *f, struct str key)
 	for (bool found = false; !found && f->at < text.n;) {
 		size_t at = f->at + str_find(str_sub(text, f->at, text.n), quoted);
 		size_t end = at + quoted.n;
-		while (end < text.n && (text.p[end] == ' ' || text.p[end] == '\n'))
-			end++;
+		end += str_span(str_sub(text, end, text.n), " \n");
 		found = end < text.n && text.p[end] == ':';
 		at += !found && at < text.n;
 		f->line += str_count(str_sub(text, f->at, at), '\n');
