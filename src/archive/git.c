@@ -195,7 +195,10 @@ struct err *git_believe_modules(struct arena *a, struct str dir, unsigned level)
 /* ---- words of strangers ---- */
 bool git_is_sha(struct str s)
 {
-	return (s.n == 40 || s.n == 64) && str_span(s, ASCII_DIGITS "abcdef") == s.n;
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_digit(s.p[i]) && !(s.p[i] >= 'a' && s.p[i] <= 'f'))
+			return false;
+	return s.n == 40 || s.n == 64;
 }
 
 static bool is_printable(struct str s)

@@ -22,7 +22,10 @@ static void read_image(struct arena *a, struct container *c)
 		hex = digest;
 	if (str_starts(hex, S("sha256:")))
 		hex = str_sub(hex, 7, hex.n);
-	if (hex.n != DIGEST || str_span(hex, ASCII_DIGITS "abcdef") < DIGEST)
+	bool pinned = hex.n == DIGEST;
+	for (size_t i = 0; i < hex.n; i++)
+		pinned = pinned && str_chr(S("0123456789abcdef"), hex.p[i]) < 16;
+	if (!pinned)
 		return;
 	c->digest = str_fmt(a, "sha256:%.*s", STR(hex));
 	strs_add(a, &c->words, S("pinned"));

@@ -91,7 +91,10 @@ void release_close(struct release_store *s)
 
 static bool is_hash(struct str s)
 {
-	return s.n == 64 && str_span(s, ASCII_DIGITS "abcdef") == s.n;
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_digit(s.p[i]) && (s.p[i] < 'a' || s.p[i] > 'f'))
+			return false;
+	return s.n == 64;
 }
 
 /* Reads DIR/ID.json, whose hash is its id. */

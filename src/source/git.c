@@ -59,8 +59,9 @@ struct err *source_commit(struct arena *a, struct str dir, struct str *ret)
 				sha = packed;
 		}
 	}
-	if (str_span(sha, ASCII_DIGITS "abcdef") < sha.n)
-		return NULL;
+	for (size_t i = 0; i < sha.n; i++)
+		if (!ascii_digit(sha.p[i]) && !(sha.p[i] >= 'a' && sha.p[i] <= 'f'))
+			return NULL;
 	*ret = sha.n >= SHA_LEAST ? sha : S("");
 	return NULL;
 }
