@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 
 /* ---- path text (no file system access) ---- */
 struct str path_join(struct arena *a, struct str dir, struct str name); /* absolute name wins */
@@ -67,10 +68,7 @@ struct fs_name {
 	bool dir, link; /* dir: it is a folder, perhaps through a link; link: the entry is a link */
 };
 
-struct fs_names {
-	struct fs_name *v;
-	size_t n, cap;
-};
+struct fs_names VEC_OF(struct fs_name);
 
 /* The same in the order of the file system, with the types of entries, for fast walks. *ret_st is the folder's stat; if
  * it is NULL, only the names are set. */

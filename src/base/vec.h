@@ -8,11 +8,12 @@
 
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "base/str.h"
 
-/* Declares such a struct type without writing it out. */
-#define VEC(T)                                                                                     \
-	struct {                                                                                   \
+/* Declares such a struct type without writing it out; with a tag: struct files VEC_OF(struct file); */
+#define VEC(T) struct VEC_OF(T)
+#define VEC_OF(T)                                                                                  \
+	{                                                                                          \
 		T *v;                                                                              \
 		size_t n, cap;                                                                     \
 	}

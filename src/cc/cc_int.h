@@ -398,10 +398,7 @@ MUST_USE struct err *history_total(struct str path, struct history_total *ret);
  * When a header changes, the file is made again, also by the third compile. A compile that fails is run once more
  * without it, and only the messages of that run are shown. After three compiles that succeed only without it, the group
  * is given up. */
-struct pch_words {
-	uint64_t *v; /* sorted */
-	size_t n, cap;
-};
+struct pch_words VEC_OF(uint64_t); /* sorted */
 
 struct pch {
 	struct strs set;

@@ -199,10 +199,7 @@ struct isa_value {
 	int64_t plus;
 };
 
-struct isa_values {
-	struct isa_value *v;
-	size_t n, cap;
-};
+struct isa_values VEC_OF(struct isa_value);
 
 /* The next local name in a line, "%25", or "". */
 static struct str next_local(struct str *rest)

@@ -29,10 +29,7 @@ struct gpu_place {
 	struct str name;
 };
 
-struct gpu_places {
-	struct gpu_place *v;
-	size_t n, cap;
-};
+struct gpu_places VEC_OF(struct gpu_place);
 
 struct address_place {
 	uint64_t addr, info, value;

@@ -110,10 +110,7 @@ struct devcode_sum {
 	int64_t kernels, debug; /* -1: not counted */
 };
 
-struct devcode_sums {
-	struct devcode_sum *v;
-	size_t n, cap;
-};
+struct devcode_sums VEC_OF(struct devcode_sum);
 
 /* Is it the HSA or HIP runtime, by its name? Its own kernels copy memory on every GPU that it knows, and tell nothing
  * about the code beside it. */

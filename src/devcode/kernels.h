@@ -12,10 +12,7 @@ struct kernel_place {
 	const struct code_kernel *kernel;
 };
 
-struct kernel_places {
-	struct kernel_place *v;
-	size_t n, cap;
-};
+struct kernel_places VEC_OF(struct kernel_place);
 
 /* Adds the kernels of a scan, and sorts the list by name, target, file and bundle. */
 void kernels_list(struct arena *a, const struct devcode *d, struct kernel_places *io);

@@ -21,10 +21,7 @@ struct environment_line {
 	struct strs evidence;
 };
 
-struct environment_lines {
-	struct environment_line *v;
-	size_t n, cap;
-};
+struct environment_lines VEC_OF(struct environment_line);
 
 /* Does this torch have code for the GPU, in its usual mode (xnack off), that no empty archive hides? */
 bool environment_has(const struct machine_torch *t, struct str target);

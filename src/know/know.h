@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/vec.h"
 
 struct know_library { /* data/rocm.yaml explains each column */
 	const char *name, *about;
@@ -22,10 +23,7 @@ struct know_cuda {
 	struct str name, version, hip; /* "curand", "10" (of its soname), "hiprand" */
 	const struct know_library *of; /* the component that has HIP's */
 };
-struct know_cudas {
-	struct know_cuda *v;
-	size_t n, cap;
-};
+struct know_cudas VEC_OF(struct know_cuda);
 void know_cuda_libraries(struct arena *a, struct know_cudas *ret);
 
 /* The names of all components. */

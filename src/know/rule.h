@@ -54,9 +54,6 @@ extern const struct json_field machine_report_fields[];
 extern const struct json_field rule_fields[]; /* a rule in `explain --json` */
 
 /* The changes that `doctor --fix` can make for findings with this id, one set for each place where the rule holds. */
-struct rule_actions {
-	struct rule_action *v;
-	size_t n, cap;
-};
+struct rule_actions VEC_OF(struct rule_action);
 MUST_USE struct err *rules_actions(
 	struct arena *a, const struct node *facts, struct str id, struct rule_actions *ret);

@@ -16,10 +16,7 @@ struct slim_ref {
 	uint32_t symbol; /* index of the dynamic symbol that a relocation names, or 0 */
 };
 
-struct slim_refs {
-	struct slim_ref *v;
-	size_t n, cap;
-};
+struct slim_refs VEC_OF(struct slim_ref);
 
 /* refs.c: all references, in an order that depends on the file's structure alone. now: e is p's result, not its
  * source. E_SLIM. */

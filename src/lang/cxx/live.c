@@ -1,7 +1,6 @@
 /* Evaluates the conditions of #if and finds the lines that they exclude; see live.h. */
 #include "lang/cxx/live.h"
 
-#include "base/vec.h"
 #include "lang/cxx/lexer.h"
 
 enum live_truth { NO, MAYBE, YES };

@@ -9,10 +9,7 @@ struct range {
 	uint32_t from, to;
 };
 
-struct ranges {
-	struct range *v;
-	size_t n, cap;
-};
+struct ranges VEC_OF(struct range);
 
 struct py_glob_node {
 	enum { GLOB_CHAR, GLOB_ANY, GLOB_STAR, GLOB_SET } kind;

@@ -6,10 +6,7 @@ enum {
 	MAX_MESSAGE = 300,
 };
 
-struct py_setters { /* ascending numbers of the statements that set a name */
-	size_t *v;
-	size_t n, cap;
-};
+struct py_setters VEC_OF(size_t); /* ascending numbers of the statements that set a name */
 
 struct lexer {
 	struct arena *a;

@@ -106,10 +106,7 @@ static bool has_api(const struct py_value *tuple, struct str number)
 	return false;
 }
 
-struct table_names { /* the tokens that name the tables */
-	size_t *v;
-	size_t n, cap;
-};
+struct table_names VEC_OF(size_t); /* the tokens that name the tables */
 
 static struct err *add_table(struct builder *b, size_t token, struct torch_tables *ret)
 {
