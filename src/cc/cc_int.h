@@ -94,8 +94,7 @@ struct nvcc_option { /* data/nvcc.yaml explains each column */
 	enum nvcc_does does;
 	const char *clang, *when;
 };
-const struct nvcc_option *nvcc_option_table(void);
-extern const size_t nvcc_option_count;
+TABLE(nvcc_option);
 
 struct nvcc {
 	enum nvcc_does does;

@@ -10,8 +10,7 @@ struct environment { /* a row */
 	const char *const *evidence;
 	bool build;
 };
-const struct environment *environment_table(void);
-extern const size_t environment_count;
+TABLE(environment);
 
 struct environment_line {
 	struct str name, value, why; /* with facts inserted */

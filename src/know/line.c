@@ -37,8 +37,7 @@ static size_t other_form(struct str s, char *to)
 	char first = s.p[0];
 	if ((unsigned char)first < 128 && first != '\\' && first != '&')
 		return 0;
-	for (size_t i = 0; i < diagnosis_form_count; i++) {
-		const struct diagnosis_form *f = &diagnosis_form_table()[i];
+	TABLE_EACH (diagnosis_form, f) {
 		if (first != *f->from || !str_starts(s, str_from(f->from)))
 			continue;
 		*to = *f->to;

@@ -24,8 +24,7 @@ struct rule {
 	const char *confidence;     /* maintainer, source or users */
 	const struct rule_fix *fix; /* ends with action NULL; or NULL: no fix is known */
 };
-const struct rule *rule_table(void);
-extern const size_t rule_count;
+TABLE(rule);
 /* Fills in what a row of the data leaves out of title, why, evidence and confidence: those of the diagnosis with its id.
  * Without one, the title is the meaning of the id in data/findings.def, and the others are empty. */
 void rule_complete(struct rule *r);
