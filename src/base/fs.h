@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 
 /* ---- path text (no file system access) ---- */
 struct str path_join(struct arena *a, struct str dir, struct str name); /* absolute name wins */
@@ -67,10 +68,7 @@ struct fs_name {
 	bool dir, link; /* dir: it is a folder, perhaps through a link; link: the entry is a link */
 };
 
-struct fs_names {
-	struct fs_name *v;
-	size_t n, cap;
-};
+struct fs_names VEC_OF(struct fs_name);
 
 /* The same in the order of the file system, with the types of entries, for fast walks. *ret_st is the folder's stat; if
  * it is NULL, only the names are set. */
@@ -164,6 +162,8 @@ MUST_USE struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mod
 void fs_out_write(struct fs_out *o, const void *p, size_t n);
 void fs_out_zeros(struct fs_out *o, uint64_t to);   /* up to the offset `to` */
 void fs_out_cut(struct fs_out *o, uint64_t offset); /* truncates; writing continues there */
+/* Takes the first failure out before the commit, to end the work at once. */
+MUST_USE struct err *fs_out_error(struct fs_out *o);
 MUST_USE struct err *fs_out_commit(struct fs_out *o);
 void fs_out_abandon(struct fs_out *o);
 

@@ -193,10 +193,16 @@ static int name_it(const struct fs_out *o)
 	return r;
 }
 
-struct err *fs_out_commit(struct fs_out *o)
+struct err *fs_out_error(struct fs_out *o)
 {
 	struct err *e = o->first;
 	o->first = NULL;
+	return e;
+}
+
+struct err *fs_out_commit(struct fs_out *o)
+{
+	struct err *e = fs_out_error(o);
 	if (!e && !o->loose && fsync(o->fd) < 0)
 		e = err_errno("cannot sync '%s'", o->path);
 	if (!e && (o->tmp ? renameat(o->dir, o->tmp, o->dir, o->name) : name_it(o)) < 0)

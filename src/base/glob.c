@@ -9,10 +9,7 @@
 /* The length of the text up to its first wildcard. */
 static size_t plain_length(struct str text)
 {
-	size_t n = 0;
-	while (n < text.n && text.p[n] != '*' && text.p[n] != '?' && text.p[n] != '[')
-		n++;
-	return n;
+	return str_until(text, "*?[");
 }
 
 bool glob_is_pattern(struct str text)
@@ -68,14 +65,6 @@ struct glob_walk {
 	struct strs *out;
 };
 
-static size_t depth(struct str path)
-{
-	size_t ret = 0;
-	for (size_t i = 0; i < path.n; i++)
-		ret += path.p[i] == '/';
-	return ret;
-}
-
 /* A virtual environment, or a folder of a tool, has no sources of the project. A hidden folder is searched only if the
  * pattern names a hidden name. */
 static struct err *visit(void *user, struct fs_entry *e)
@@ -89,7 +78,8 @@ static struct err *visit(void *user, struct fs_entry *e)
 		bool hidden = str_contains(w->pattern, S("/.")) || str_starts(w->pattern, S("."));
 		e->prune = str_eq(name, S("__pycache__")) || str_eq(name, S("node_modules")) ||
 			   fs_exists(path_join(&tmp, full, S("pyvenv.cfg"))) ||
-			   (str_starts(name, S(".")) && !hidden) || depth(path) >= w->depth;
+			   (str_starts(name, S(".")) && !hidden) ||
+			   str_count(path, '/') >= w->depth;
 		return NULL;
 	}
 	if (S_ISLNK(st.st_mode) && !fs_try_stat(full, &st))
@@ -115,7 +105,7 @@ struct err *glob_files(struct arena *a, struct str dir, struct str pattern, stru
 	base = base < plain.n ? base : 0;
 	struct glob_walk w = {
 		.a = a, .base = str_sub(pattern, 0, base), .pattern = pattern, .out = ret};
-	w.depth = str_contains(pattern, S("**")) ? SIZE_MAX : depth(pattern);
+	w.depth = str_contains(pattern, S("**")) ? SIZE_MAX : str_count(pattern, '/');
 	w.dir = base ? path_join(a, dir, w.base) : dir;
 	if (!fs_is_dir(w.dir))
 		return NULL;

@@ -59,6 +59,30 @@ size_t str_find(struct str s, struct str needle)
 	return p ? (size_t)(p - s.p) : s.n;
 }
 
+unsigned str_count(struct str s, char c)
+{
+	unsigned n = 0;
+	for (size_t at; (at = str_chr(s, c)) < s.n; n++)
+		s = str_sub(s, at + 1, s.n);
+	return n;
+}
+
+size_t str_span(struct str s, const char *characters)
+{
+	size_t n = 0, known = strlen(characters);
+	while (n < s.n && memchr(characters, s.p[n], known))
+		n++;
+	return n;
+}
+
+size_t str_until(struct str s, const char *characters)
+{
+	size_t n = 0, known = strlen(characters);
+	while (n < s.n && !memchr(characters, s.p[n], known))
+		n++;
+	return n;
+}
+
 bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val)
 {
 	size_t at = str_chr(s, sep);
@@ -97,9 +121,7 @@ bool str_u64(struct str s, unsigned base, uint64_t *ret)
 
 bool str_amount(struct str s, const struct str_unit *units, uint64_t *ret)
 {
-	size_t digits = 0;
-	while (digits < s.n && ascii_digit(s.p[digits]))
-		digits++;
+	size_t digits = str_span(s, ASCII_DIGITS);
 	struct str name = str_sub(s, digits, s.n);
 	for (; units->name; units++)
 		if (name.n == strlen(units->name) && !strncasecmp(name.p, units->name, name.n) &&
@@ -130,9 +152,7 @@ size_t str_numbers(struct str text, uint64_t *ret, size_t n)
 	size_t found = 0;
 	memset(ret, 0, n * sizeof(*ret));
 	while (found < n) {
-		size_t digits = 0;
-		while (digits < text.n && ascii_digit(text.p[digits]))
-			digits++;
+		size_t digits = str_span(text, ASCII_DIGITS);
 		if (!digits || !str_u64(str_sub(text, 0, digits), 10, &ret[found]))
 			break;
 		found++;

@@ -43,6 +43,12 @@ static inline bool ascii_alnum(char c)
 	return ascii_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* A letter, a digit or "_". */
+static inline bool ascii_word(char c)
+{
+	return ascii_alnum(c) || c == '_';
+}
+
 /* The bytes from..to, clamped to the length. NULL + 0 is undefined in C17. */
 static inline struct str str_sub(struct str s, size_t from, size_t to)
 {
@@ -74,6 +80,11 @@ struct str str_trim(struct str s); /* ASCII white space at both ends */
 size_t str_chr(struct str s, char c);
 size_t str_rchr(struct str s, char c);
 size_t str_find(struct str s, struct str needle);
+unsigned str_count(struct str s, char c); /* how many there are of c */
+/* The length of the part at the start that has these characters only, or none of them. */
+size_t str_span(struct str s, const char *characters);
+size_t str_until(struct str s, const char *characters);
+#define ASCII_DIGITS "0123456789"
 /* Splits at the first sep; false (and key = all, val = empty) when there is none. */
 bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val);
 /* Takes the next piece up to sep off *rest; false when *rest is used up. For lines: sep '\n'. */

@@ -27,6 +27,15 @@
 #define VEC_EACH(T, it, vec)                                                                       \
 	for (T *it = (vec)->v, *it##_end = (vec)->n ? it + (vec)->n : it; it < it##_end; it++)
 
+/* Declares a table that tools/gen_table.c makes: gpu_table(), with gpu_count rows of struct gpu. */
+#define TABLE(name)                                                                                \
+	const struct name *name##_table(void);                                                     \
+	extern const size_t name##_count
+/* TABLE_EACH (gpu, g) goes over its rows. */
+#define TABLE_EACH(name, it)                                                                       \
+	for (const struct name *it = name##_table(), *it##_end = it + name##_count; it < it##_end; \
+		it++)
+
 /* Sorts by a comparison for qsort(), to which the NULL of an empty array may not be given. */
 #define VEC_SORT(vec, by) ((vec)->n ? qsort((vec)->v, (vec)->n, sizeof(*(vec)->v), (by)) : (void)0)
 

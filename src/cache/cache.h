@@ -1,4 +1,4 @@
-/* A store of compiled objects, found by hashes of all that they are made of; see jobs/restore.c for what goes into a hash.
+/* A store of compiled objects, found by hashes of all that they are made of; see cc/cached.h for what goes into a hash.
  *
  * An entry is looked for in this user's own folder (FS_CACHE/objects), then in a shared place, if there is one: a folder,
  * or a web server that takes PUT (WebDAV, or S3's interface). What the shared place has is kept in the own folder, too.

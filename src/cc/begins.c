@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "cc/cc_int.h"
 #include "cc/compile.h"
+#include "formats/bytes.h"
 #include "lang/cxx/lexer.h"
 
 enum {
@@ -24,21 +25,10 @@ struct pch_look {
 	bool no; /* the source cannot use the set; in a quick look, the file is not read on */
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
-void pch_sort(struct pch_words *words)
-{
-	VEC_SORT(words, by_value);
-}
-
 static bool has(const struct pch_words *words, struct str word)
 {
 	uint64_t hash = str_hash(word);
-	return words->n && bsearch(&hash, words->v, words->n, sizeof(hash), by_value);
+	return words->n && bsearch(&hash, words->v, words->n, sizeof(hash), offset_order);
 }
 
 static struct str resolve(struct pch_look *l, struct str from, struct str name, bool quoted)

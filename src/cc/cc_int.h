@@ -94,8 +94,7 @@ struct nvcc_option { /* data/nvcc.yaml explains each column */
 	enum nvcc_does does;
 	const char *clang, *when;
 };
-const struct nvcc_option *nvcc_option_table(void);
-extern const size_t nvcc_option_count;
+TABLE(nvcc_option);
 
 struct nvcc {
 	enum nvcc_does does;
@@ -398,10 +397,7 @@ MUST_USE struct err *history_total(struct str path, struct history_total *ret);
  * When a header changes, the file is made again, also by the third compile. A compile that fails is run once more
  * without it, and only the messages of that run are shown. After three compiles that succeed only without it, the group
  * is given up. */
-struct pch_words {
-	uint64_t *v;
-	size_t n, cap;
-};
+struct pch_words VEC_OF(uint64_t); /* sorted */
 
 struct pch {
 	struct strs set;
@@ -420,7 +416,6 @@ struct pch {
 /* A quick look: puts the names of the unconditional #includes with which a source begins, and of the files that it
  * includes there, into *ret as keys. */
 void pch_named(struct str source, const struct strs *dirs, struct map *ret);
-void pch_sort(struct pch_words *words); /* into the order that pch_begins() expects */
 /* Is the source known to begin with the headers of the set? */
 bool pch_begins(const struct pch *p);
 /* Finds the precompiled headers for a compile. If there are none, and after an error, ret->dir is "". */

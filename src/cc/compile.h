@@ -34,10 +34,7 @@ struct compile_pass {
 	struct str output;  /* path to which `out` is renamed after success */
 };
 
-struct compile_passes {
-	struct compile_pass *v;
-	size_t n, cap;
-};
+struct compile_passes VEC_OF(struct compile_pass);
 
 /* Adds a pass of the compiler that makes `output`, with the arguments that all passes of the step share. */
 struct compile_pass *compile_add_pass(struct arena *a, const struct compile_step *step,

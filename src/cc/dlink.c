@@ -18,9 +18,7 @@ static void add_symbols(struct arena *a, struct str object, struct strs *io)
 			size_t end = at + name.n;
 			if (end < rest.n && rest.p[end] == '_')
 				end++;
-			while (end < rest.n && (ascii_digit(rest.p[end]) ||
-						       (rest.p[end] >= 'a' && rest.p[end] <= 'f')))
-				end++;
+			end += str_span(str_sub(rest, end, rest.n), ASCII_DIGITS "abcdef");
 			/* a whole name of a table of strings, which "__hip_fatbin_wrapper" is not */
 			if (at && !rest.p[at - 1] && end < rest.n && !rest.p[end])
 				strs_put(a, io, str_dup(a, str_sub(rest, at, end)));

@@ -75,7 +75,7 @@ const char *front_commands(struct arena *a, struct str said, struct front_comman
 /* ---- the text ---- */
 bool front_word_char(char c)
 {
-	return ascii_alnum(c) || c == '_' || c == '$';
+	return ascii_word(c) || c == '$';
 }
 
 const char *front_refuses(struct str text)
@@ -199,10 +199,7 @@ struct isa_value {
 	int64_t plus;
 };
 
-struct isa_values {
-	struct isa_value *v;
-	size_t n, cap;
-};
+struct isa_values VEC_OF(struct isa_value);
 
 /* The next local name in a line, "%25", or "". */
 static struct str next_local(struct str *rest)

@@ -34,12 +34,12 @@ static bool without_constructor(struct arena *a, struct str text, size_t at, str
 	while (from && !strchr(";{}", text.p[from - 1]))
 		from--;
 	for (size_t i = from, k; i < at; i = k + 1) {
-		for (k = i; k < at && cxx_word_char(text.p[k]);)
+		for (k = i; k < at && ascii_word(text.p[k]);)
 			k++;
 		if (str_contains(str_lower(a, str_sub(text, i, k)), S("shared")))
 			type = k;
 	}
-	while (end < text.n && cxx_word_char(text.p[end]))
+	while (end < text.n && ascii_word(text.p[end]))
 		end++;
 	for (stop = end; stop < text.n && (depth || text.p[stop] != ';'); stop++) {
 		depth += text.p[stop] == '[';

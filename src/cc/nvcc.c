@@ -10,20 +10,19 @@ enum { MAX_OPTIONS_FILE = 1 << 20, MAX_OPTIONS_FILES = 100 };
 /* The option of a word, and its value if the word contains it; NULL if nvcc has none of that name. */
 static const struct nvcc_option *find_option(struct str word, bool hipcc, struct str *ret_value)
 {
-	const struct nvcc_option *o = nvcc_option_table(), *end = o + nvcc_option_count;
 	struct str all = str_sub(word, str_starts(word, S("--")) ? 2 : 1, word.n), name;
 	if (word.n < 2 || word.p[0] != '-')
 		return NULL;
 	bool equals = str_cut(all, '=', &name, ret_value);
-	for (; o < end; o++) {
+	TABLE_EACH (nvcc_option, o) {
 		const char *const both[] = {o->name, o->brief, NULL};
 		if ((o->value || !equals) && (o->hipcc || !hipcc) && str_is_one_of(name, both))
 			return o;
 	}
 	/* -DNAME=1, -O3 */
-	for (o = nvcc_option_table(); o < end && !hipcc && word.p[1] != '-'; o++)
-		if (o->value && o->brief && !o->brief[1] && strchr("DUILlO", o->brief[0]) &&
-			o->brief[0] == all.p[0]) {
+	TABLE_EACH (nvcc_option, o)
+		if (!hipcc && word.p[1] != '-' && o->value && o->brief && !o->brief[1] &&
+			strchr("DUILlO", o->brief[0]) && o->brief[0] == all.p[0]) {
 			*ret_value = str_sub(all, 1, all.n);
 			return o;
 		}

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "cc/cc_int.h"
+#include "formats/bytes.h"
 #include "formats/depfile.h"
 #include "lang/cxx/lexer.h"
 
@@ -345,7 +346,7 @@ static struct err *keep_made(struct arena *a, const struct pch *p)
 			if (path->p[i] == '/')
 				add_word(a, &seen, &words, str_sub(*path, i, path->n));
 	}
-	pch_sort(&words);
+	VEC_SORT(&words, offset_order);
 	text = (struct str){.p = (const char *)words.v, .n = words.n * sizeof(*words.v)};
 	TRY(fs_write(file_of(a, p, "words"), text, 0644));
 	TRY(fs_rename(file_of(a, p, "new.pch"), file_of(a, p, "all.pch")));

@@ -25,24 +25,15 @@ enum {
 };
 
 struct gpu_place {
-	uint64_t addr; /* address of the name's text, later of the row */
+	uint64_t addr; /* address of the name's text, later of the row; first, for offset_order() */
 	struct str name;
 };
 
-struct gpu_places {
-	struct gpu_place *v;
-	size_t n, cap;
-};
+struct gpu_places VEC_OF(struct gpu_place);
 
 struct address_place {
 	uint64_t addr, info, value;
 };
-
-static int by_addr(const void *x, const void *y)
-{
-	uint64_t p = ((const struct gpu_place *)x)->addr, q = ((const struct gpu_place *)y)->addr;
-	return (p > q) - (p < q);
-}
 
 /* Finds the names of GPUs that stand as texts of their own. */
 static void find_names(
@@ -63,7 +54,7 @@ static void find_names(
 					.addr = s->addr + (uint64_t)(rest.p - all.p), .name = name};
 		}
 	}
-	VEC_SORT(ret, by_addr);
+	VEC_SORT(ret, offset_order);
 }
 
 struct address_reader {
@@ -100,11 +91,11 @@ static void find_rows(struct arena *a, const struct elf *e, struct str file,
 	while (names->n && next_address(&reader, &r)) {
 		const struct gpu_place key = {.addr = r.value};
 		const struct gpu_place *name =
-			bsearch(&key, names->v, names->n, sizeof(key), by_addr);
+			bsearch(&key, names->v, names->n, sizeof(key), offset_order);
 		if (name)
 			*VEC_PUSH(a, ret) = (struct gpu_place){.addr = r.addr, .name = name->name};
 	}
-	VEC_SORT(ret, by_addr);
+	VEC_SORT(ret, offset_order);
 }
 
 /* The table: rows at one distance, in the order of their names. false: there is none, or more than one. */

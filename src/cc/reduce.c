@@ -270,15 +270,9 @@ struct text_range {
 	bool attribute; /* or it is a body */
 };
 
-struct text_ranges {
-	struct text_range *v;
-	size_t n, cap;
-};
+struct text_ranges VEC_OF(struct text_range);
 
-struct text_tokens {
-	struct text_token *v;
-	size_t n, cap;
-};
+struct text_tokens VEC_OF(struct text_token);
 
 /* Reads up to the brace that closes, which is not among the tokens. Is there a template? */
 static bool read_braces(struct arena *a, struct text_reader *r, struct text_tokens *ret)

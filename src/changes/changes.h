@@ -130,10 +130,7 @@ struct change_entry {
 	enum change_state state;
 	bool replaced; /* an original is kept */
 };
-struct change_entries {
-	struct change_entry *v;
-	size_t n, cap;
-};
+struct change_entries VEC_OF(struct change_entry);
 MUST_USE struct err *changes_state(struct arena *a, struct str journal, struct change_entries *ret);
 /* Undoes all earlier runs: removes outputs and the journal, restores originals. Unless `force`, outputs that were
  * edited since stay, in the manifest too, and are listed in *ret_kept. E_NOENT if there is no journal. */

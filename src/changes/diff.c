@@ -115,10 +115,7 @@ struct diff_row {
 	bool shown;
 };
 
-struct diff_rows {
-	struct diff_row *v;
-	size_t n, cap;
-};
+struct diff_rows VEC_OF(struct diff_row);
 
 static void put_range(struct buf *out, char sign, size_t first, size_t count)
 {

@@ -59,9 +59,8 @@ static void explain_text(
 	struct arena *a, const struct hipify_text *text, struct str source, struct explanation *x)
 {
 	VEC_EACH (const struct hipify_edit, e, &text->edits) {
-		unsigned last = e->line;
-		for (size_t i = e->from; i + 1 < e->to; i++)
-			last += source.p[i] == '\n';
+		size_t end = e->to ? e->to - 1 : 0;
+		unsigned last = e->line + str_count(str_sub(source, e->from, end), '\n');
 		if (x->line && (x->line < e->line || x->line > last))
 			continue;
 		struct explained_edit *edit = VEC_PUSH(a, &x->edits);

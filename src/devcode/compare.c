@@ -26,11 +26,6 @@ void scan_damage(struct scan *s, const char *id, struct err *e)
 	err_free(e);
 }
 
-int scan_by_target(const void *x, const void *y)
-{
-	return target_order(*(const struct str *)x, *(const struct str *)y);
-}
-
 /* ---- kernels of one processor ---- */
 
 static struct err *take_name(void *user, const struct elf_symbol *x)

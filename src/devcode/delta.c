@@ -88,12 +88,6 @@ static int worst_first(const void *x, const void *y)
 	return c ? c : target_order(a->target, b->target);
 }
 
-static int by_target(const void *x, const void *y)
-{
-	const struct target_change *a = x, *b = y;
-	return target_order(a->target, b->target);
-}
-
 void kernels_compare(struct arena *a, const struct devcode *old, const struct devcode *now,
 	struct kernel_changes *ret)
 {
@@ -111,6 +105,6 @@ void kernels_compare(struct arena *a, const struct devcode *old, const struct de
 		i += c <= 0;
 		k += c >= 0;
 	}
-	VEC_SORT(&ret->targets, by_target);
+	VEC_SORT(&ret->targets, target_order_first);
 	VEC_SORT(&ret->kernels, worst_first);
 }

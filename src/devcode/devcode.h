@@ -104,16 +104,13 @@ struct devcode_target {
 
 /* Totals over the objects of one target. */
 struct devcode_sum {
-	struct str target;          /* first, as in devcode_part: scan_by_target() */
+	struct str target;          /* first, as in devcode_part, for target_order_first() */
 	unsigned objects, versions; /* versions: bit mask of code object versions */
 	uint64_t size, stored;
 	int64_t kernels, debug; /* -1: not counted */
 };
 
-struct devcode_sums {
-	struct devcode_sum *v;
-	size_t n, cap;
-};
+struct devcode_sums VEC_OF(struct devcode_sum);
 
 /* Is it the HSA or HIP runtime, by its name? Its own kernels copy memory on every GPU that it knows, and tell nothing
  * about the code beside it. */

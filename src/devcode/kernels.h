@@ -12,10 +12,7 @@ struct kernel_place {
 	const struct code_kernel *kernel;
 };
 
-struct kernel_places {
-	struct kernel_place *v;
-	size_t n, cap;
-};
+struct kernel_places VEC_OF(struct kernel_place);
 
 /* Adds the kernels of a scan, and sorts the list by name, target, file and bundle. */
 void kernels_list(struct arena *a, const struct devcode *d, struct kernel_places *io);
@@ -73,7 +70,7 @@ struct kernel_change {
 };
 
 struct target_change {
-	struct str target;
+	struct str target; /* first, for target_order_first() */
 	uint64_t kernels_old, kernels_now, added, gone, changed;
 	uint64_t code_old, code_now;         /* bytes of machine code */
 	uint64_t spilling_old, spilling_now; /* kernels that spill registers */

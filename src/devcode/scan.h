@@ -41,8 +41,6 @@ MUST_USE struct err *scan_offload(struct scan *s, const struct bytes *section);
 /* The sections of an object that clang's old offload driver made. */
 MUST_USE struct err *scan_unlinked(struct scan *s, const struct bytes *src, const struct elf *e);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct bytes *src);
-/* Compares the targets of two elements (struct devcode_part or devcode_sum), for qsort(). */
-int scan_by_target(const void *x, const void *y);
 /* Does every needed set of side files serve this processor? *ret_any: there is a needed set. */
 bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any);
 /* Adds findings about sets that lack the lazy table, or all tuned kernels, of a GPU. */

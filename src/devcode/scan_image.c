@@ -16,10 +16,7 @@ struct scan_range {            /* a part of the image that may contain bundles *
 	struct str name;
 };
 
-struct scan_ranges {
-	struct scan_range *v;
-	size_t n, cap;
-};
+struct scan_ranges VEC_OF(struct scan_range);
 
 /* Scans ranges in file order, and no byte twice: sections of hostile files may overlap. */
 static struct err *scan_pass(

@@ -222,7 +222,7 @@ void sides_judge(struct arena *a, struct devcode *d)
 		ARENA(tmp);
 		struct strs bad[LACKS] = {0};
 		bool lazy = false, tuned = false;
-		VEC_SORT(&s->parts, scan_by_target);
+		VEC_SORT(&s->parts, target_order_first);
 		VEC_EACH (const struct devcode_part, x, &s->parts) {
 			lazy = lazy || x->entry;
 			tuned = tuned || x->tuned;

@@ -88,7 +88,7 @@ void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devc
 		s->versions |= o->version < 31 ? 1u << o->version : 0;
 		s->kernels = o->kernels < 0 || s->kernels < 0 ? -1 : s->kernels + o->kernels;
 	}
-	VEC_SORT(sums, scan_by_target);
+	VEC_SORT(sums, target_order_first);
 }
 
 bool devcode_is_runtime(struct str path)

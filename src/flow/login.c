@@ -149,7 +149,7 @@ static bool assigns(struct str line, struct str name)
 		at = from + str_find(str_sub(line, from, line.n), name);
 		size_t behind = at + name.n;
 		if (behind < line.n && line.p[behind] == '=' &&
-			(!at || !(ascii_alnum(line.p[at - 1]) || line.p[at - 1] == '_')))
+			(!at || !ascii_word(line.p[at - 1])))
 			return true;
 	}
 	return false;
@@ -199,10 +199,8 @@ static struct err *change_lines(
 	bool here = false, goes_on = false;
 	for (struct str rest = *text; rest.n;) {
 		struct str line = str_sub(rest, 0, str_chr(rest, '\n'));
-		size_t lead = 0;
+		size_t lead = str_span(line, " \t");
 		bool off = false;
-		while (lead < line.n && (line.p[lead] == ' ' || line.p[lead] == '\t'))
-			lead++;
 		struct str body = str_sub(line, lead, line.n);
 		TRY(must_go(w, f->path, line, here || goes_on, &off));
 		buf_add(&b, str_sub(line, 0, lead));

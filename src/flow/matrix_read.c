@@ -186,10 +186,8 @@ static struct err *read_exclude(struct matrix_reader *r, const struct node *n, s
 	struct matrix_exclude *x = VEC_PUSH(r->a, &r->m->excludes);
 	x->line = n->at.line;
 	NODE_EACH (it, n) {
-		size_t stars = 0;
+		unsigned stars = str_count(it->text, '*');
 		TRY(check_text(it));
-		for (size_t i = 0; i < it->text.n; i++)
-			stars += it->text.p[i] == '*';
 		if (str_eq(it->key, S("reason")))
 			x->reason = it->text;
 		else if (str_eq(it->key, S("until")))

@@ -240,7 +240,7 @@ static struct err *hint_import(const struct foreign *f, struct err *e)
 	struct str name = behind(e, S("-c 'import "));
 	struct strs found = {0};
 	size_t end = 0;
-	while (end < name.n && (ascii_alnum(name.p[end]) || name.p[end] == '_'))
+	while (end < name.n && ascii_word(name.p[end]))
 		end++;
 	name = str_sub(name, 0, end);
 	if (!name.n)

@@ -43,7 +43,7 @@ static void note_words(struct map *names, struct str text)
 	bool upper = reads && str_contains(text, S(".upper()"));
 	bool finds = str_contains(text, S("find_package")); /* reads FOO_ROOT and FOO_DIR */
 	for (size_t i = 0, from; i < text.n; i++) {
-		for (from = i; i < text.n && (ascii_alnum(text.p[i]) || text.p[i] == '_');)
+		for (from = i; i < text.n && ascii_word(text.p[i]);)
 			i++;
 		struct str word = str_sub(text, from, i);
 		struct candidate *c = map_get(names, word);

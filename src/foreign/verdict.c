@@ -117,16 +117,15 @@ static struct str given_up(const struct foreign *f, struct str *ret_hint)
 	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
 		struct str text = {0}, line = {0},
 			   path = str_fmt(f->a, "%.*s/%s.log", STR(f->log), logs[i]);
-		unsigned number = 1;
 		err_free(fs_read_opt(f->a, path, MAX_LOG, &text));
 		const struct know_rule *lacks = know_match("cuda-lacks", text, &line);
 		if (lacks)
 			*ret_hint = know_hint(f->a, lacks, line);
 		if (!text.n || !know_match("cuda-off", text, &line))
 			continue;
-		for (const char *p = text.p; p < line.p; p++)
-			number += *p == '\n';
-		struct str rest = str_sub(text, (size_t)(line.p - text.p), text.n), why = {0};
+		size_t at = (size_t)(line.p - text.p);
+		unsigned number = 1 + str_count(str_sub(text, 0, at), '\n');
+		struct str rest = str_sub(text, at, text.n), why = {0};
 		(void)str_next(&rest, '\n', &line);
 		line = str_trim(line);
 		if (str_ends(line, S(":")) && str_next(&rest, '\n', &why))

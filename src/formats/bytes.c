@@ -181,9 +181,7 @@ static struct err *copy_piece(void *user, const void *p, size_t n, uint64_t at, 
 	(void)at;
 	(void)stop;
 	fs_out_write(to, p, n);
-	struct err *e = to->first;
-	to->first = NULL;
-	return e;
+	return fs_out_error(to);
 }
 
 struct err *bytes_copy(const struct bytes *s, uint64_t offset, uint64_t n, struct fs_out *to)

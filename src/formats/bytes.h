@@ -41,7 +41,7 @@ static inline uint64_t round_up(uint64_t n, uint64_t step)
 	return (n + step - 1) / step * step;
 }
 
-/* Compares two structs whose first member is an offset or address (uint64_t), for qsort() and bsearch(). */
+/* Compares two numbers, or two structs whose first member is an offset or address (uint64_t), for qsort() and bsearch(). */
 int offset_order(const void *x, const void *y);
 
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */

@@ -33,10 +33,7 @@ struct diff_file {
 	VEC(struct diff_hunk) hunks;
 };
 
-struct diff {
-	struct diff_file *v;
-	size_t n, cap;
-};
+struct diff VEC_OF(struct diff_file);
 
 enum diff_kind { DIFF_RECIPE, DIFF_PATCH };
 /* Reads a diff of at most 1 MiB (recipe) or 64 MiB (patch, may be empty); E_SYNTAX with the line. */

@@ -27,10 +27,7 @@ struct elf_change {
 	struct str old, now;
 };
 
-struct elf_changes {
-	struct elf_change *v;
-	size_t n, cap;
-};
+struct elf_changes VEC_OF(struct elf_change);
 
 /* Applies the changes in order to an open file that nobody else uses, and checks that the loader will find the
  * result; if it would not, that is E_ELF, and the file is unusable. Errors before the first write: E_ELF, also for a

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 struct json;
 struct node;
@@ -169,10 +170,7 @@ struct str json_document(
 const struct json_field *json_field_find(
 	const struct json_field *fields, struct str key, const void *object, const void **ret_at);
 /* A VEC of any type. It is copied, since its pointer has another type in its own struct. */
-struct json_items {
-	char *v;
-	size_t n, cap;
-};
+struct json_items VEC_OF(char);
 struct json_items json_items_at(const void *at);
 
 /* Reads map into the object, which holds the defaults: an absent or null member leaves its part

@@ -217,10 +217,9 @@ static bool digits_only(struct str s, const char *set, bool zero_first)
 
 static bool is_number(struct str s)
 {
-	static const char tens[] = "0123456789";
 	struct str rest, exponent, fraction;
 	if (str_starts(s, S("0x")))
-		return digits_only(str_sub(s, 2, s.n), "0123456789abcdefABCDEF", true);
+		return digits_only(str_sub(s, 2, s.n), ASCII_DIGITS "abcdefABCDEF", true);
 	if (str_starts(s, S("0o")))
 		return digits_only(str_sub(s, 2, s.n), "01234567", true);
 	if (str_starts(s, S("0b")))
@@ -229,17 +228,16 @@ static bool is_number(struct str s)
 		s = str_sub(s, 1, s.n);
 	if (str_eq(s, S("inf")) || str_eq(s, S("nan")))
 		return true;
-	size_t e = 0;
-	while (e < s.n && s.p[e] != 'e' && s.p[e] != 'E')
-		e++;
+	size_t e = str_until(s, "eE");
 	rest = str_sub(s, 0, e);
 	exponent = str_sub(s, e + 1, s.n);
 	if (exponent.n && (exponent.p[0] == '-' || exponent.p[0] == '+'))
 		exponent = str_sub(exponent, 1, exponent.n);
-	if (e < s.n && !digits_only(exponent, tens, true))
+	if (e < s.n && !digits_only(exponent, ASCII_DIGITS, true))
 		return false;
 	bool point = str_cut(rest, '.', &rest, &fraction);
-	return digits_only(rest, tens, false) && (!point || digits_only(fraction, tens, true));
+	return digits_only(rest, ASCII_DIGITS, false) &&
+	       (!point || digits_only(fraction, ASCII_DIGITS, true));
 }
 
 /* Matches s against a form in which 'd' stands for a digit. */
@@ -266,11 +264,10 @@ static bool is_date(struct str s)
 		return false;
 	at += 8;
 	if (at < s.n && s.p[at] == '.') {
-		size_t from = ++at;
-		while (at < s.n && ascii_digit(s.p[at]))
-			at++;
-		if (at == from)
+		size_t n = str_span(str_sub(s, ++at, s.n), ASCII_DIGITS);
+		if (!n)
 			return false;
+		at += n;
 	}
 	struct str zone = str_sub(s, at, s.n);
 	return !zone.n || (date && (str_eq(zone, S("Z")) || str_eq(zone, S("z")) ||

@@ -3,9 +3,7 @@
 
 static struct err *xml_error(const struct xml *x, const char *what)
 {
-	unsigned line = 1;
-	for (size_t i = 0; i < x->at && i < x->text.n; i++)
-		line += x->text.p[i] == '\n';
+	unsigned line = 1 + str_count(str_sub(x->text, 0, x->at), '\n');
 	return err_at(
 		err_new(E_SYNTAX, "'%.*s' is no XML that can be read: %s", STR(x->name), what),
 		(struct loc){.path = x->name, .line = line});
@@ -25,10 +23,9 @@ static bool take_text(struct xml *x, const char *text)
 
 static bool pass_space(struct xml *x)
 {
-	size_t from = x->at;
-	while (x->at < x->text.n && memchr(" \t\n\r", x->text.p[x->at], 4))
-		x->at++;
-	return x->at > from;
+	size_t n = str_span(rest_of(x), " \t\n\r");
+	x->at += n;
+	return n;
 }
 
 /* Letters beyond ASCII are taken as they are: names are only compared. */

@@ -67,9 +67,7 @@ static struct err *next(struct yaml_reader *r, yaml_event_t *ev)
 
 static size_t digits(struct str s, size_t at)
 {
-	while (at < s.n && s.p[at] >= '0' && s.p[at] <= '9')
-		at++;
-	return at;
+	return at + str_span(str_sub(s, at, s.n), ASCII_DIGITS);
 }
 
 static enum node_kind kind_of_plain(struct str s)

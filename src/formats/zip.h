@@ -52,6 +52,8 @@ MUST_USE struct err *zip_stream(
 /* Reads up to n bytes from the content's beginning; a large member is not read any further, and not checked. */
 MUST_USE struct err *zip_peek(
 	const struct zip *z, const struct zip_member *m, void *p, size_t n, size_t *ret_n);
+/* Writes the content to the file `path`. */
+MUST_USE struct err *zip_extract(const struct zip *z, const struct zip_member *m, struct str path);
 /* Random access without a temporary file. A stored member is read in place. A deflated one is unpacked, checked and
  * passed to fn (may be NULL) once, as by zip_stream(). Later reads unpack again, a block (1 MiB, or a 384th of the
  * member) at a time: cheap for reading forward, or at a few places. Memory: at most 33 MiB, and four blocks. *ret is

@@ -172,6 +172,13 @@ static struct err *write_out(void *user, const void *p, size_t n, bool *stop)
 	return zip_sink_write(user, p, n);
 }
 
+struct err *zip_extract(const struct zip *z, const struct zip_member *m, struct str path)
+{
+	CLEANUP(zip_sink_close) struct zip_sink out = {.fd = -1};
+	TRY(fs_open_shared(path, 0, &out.fd));
+	return zip_stream(z, m, write_out, &out);
+}
+
 struct err *zip_src(const struct zip *z, const struct zip_member *m, struct bytes *ret, int *ret_fd)
 {
 	*ret_fd = -1;

@@ -48,10 +48,7 @@ struct untranslated {
 			 macro and no header that might never be included */
 };
 
-struct untranslated_list {
-	struct untranslated *v;
-	size_t n, cap;
-};
+struct untranslated_list VEC_OF(struct untranslated);
 
 /* "'cublasDtpttr' has no counterpart in HIP", with the suggestion. */
 struct str hipify_lacks(struct arena *a, const struct untranslated *u);

@@ -90,10 +90,7 @@ struct err *hipify_options_check(const struct hipify_options *said, enum hipify_
 
 bool hipify_is_rocm(struct str version)
 {
-	for (size_t i = 0; i < version.n; i++)
-		if (!strchr("0123456789.", version.p[i]))
-			return false;
-	return version.n > 0;
+	return version.n && str_span(version, ASCII_DIGITS ".") == version.n;
 }
 
 /* ---- the section of the description ---- */

@@ -67,8 +67,7 @@ static unsigned classify(struct waves *w, struct str text, bool name)
 		return *known;
 	struct str plain = str_lower(&tmp, str_replace(&tmp, text, S("_"), S("")));
 	unsigned is = 0;
-	for (const struct wave_class *c = wave_class_table(), *end = c + wave_class_count; c < end;
-		c++) {
+	TABLE_EACH (wave_class, c) {
 		bool has = c->class < W_SHFL && str_is_one_of(text, c->words);
 		for (size_t i = 0; name && c->class >= W_SHFL && c->words[i]; i++)
 			has |= str_contains(plain, str_from(c->words[i]));
@@ -499,8 +498,7 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 		err_free(e);
 	}
 	ret->most = q->most;
-	for (size_t k = 0; k < wave_finding_count; k++) {
-		const struct wave_finding *row = &wave_finding_table()[k];
+	TABLE_EACH (wave_finding, row)
 		VEC_EACH (const struct wave_spot, s, &w.spots) {
 			if (s->kind != row->kind || (s->mask.n && !map_has(&w.masks, s->mask)))
 				continue;
@@ -508,6 +506,5 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 				a, ret, row->id, s->place, "'%.*s' %s", STR(s->text), row->why);
 			finding_fix(a, f, "%s", row->instead);
 		}
-	}
 	return NULL;
 }

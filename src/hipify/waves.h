@@ -30,13 +30,11 @@ struct wave_finding {
 	enum wave_kind kind;
 	const char *id, *why, *instead;
 };
-const struct wave_finding *wave_finding_table(void);
-extern const size_t wave_finding_count;
+TABLE(wave_finding);
 enum { W_CAST, W_NARROW, W_WIDE, W_VOTE, W_BITS, W_THREAD, W_FULL, W_STOP, W_OPEN, W_SHFL };
 enum { W_SYNC = W_SHFL + 1, W_WAY, W_PLANE, W_LANE, W_WAVE, W_LANES, W_LOG, W_MASKS };
 struct wave_class {
 	unsigned class;
 	const char *const *words;
 };
-const struct wave_class *wave_class_table(void);
-extern const size_t wave_class_count;
+TABLE(wave_class);

@@ -1,10 +1,144 @@
-/* Runs a job: checks the stamp, runs the program (or our own function), renames the output into place and stamps it.
- * See job.h. Several threads run jobs at once; they share only the stamps, and what schedule.c keeps. */
+/* Runs a job: checks the stamp, takes the output from a cache (cc/cached.h) or runs the program (or our own function), renames
+ * the output into place and stamps it. See job.h. Several threads run jobs at once; they share only the stamps, and what
+ * schedule.c keeps. */
 #include "base/fs.h"
 #include "base/progress.h"
+#include "formats/depfile.h"
 #include "jobs/job_int.h"
 
-enum { KEY_FORMAT = 1 };
+enum { KEY_FORMAT = 1, MAX_DEPFILE = 64 << 20, MAX_SAID = 1 << 20, MAX_TEXT = 512 << 20 };
+
+/* ---- the program, and the files around it ---- */
+
+struct err *job_run_program(
+	struct arena *tmp, const struct job *j, const struct strs *argv, struct proc_result *ret)
+{
+	struct proc p = j->proc;
+	p.argv = (struct strs){0};
+	strs_add_all(tmp, &p.argv, argv);
+	TRY(j->set->hooks->wrap(tmp, j, &p));
+	return proc_run(tmp, &p, ret);
+}
+
+/* Takes start and costs of a run into the report. */
+static void note_run(struct job *j, const struct proc_result *r)
+{
+	j->report.start = r->start - j->set->began;
+	j->report.cost = (struct job_cost){r->seconds, r->cpu, r->memory};
+}
+
+struct str job_stamp_path(struct arena *a, const struct job *j)
+{
+	return path_join(a, j->set->stamps_dir, path_base(j->output));
+}
+
+static struct str said_path(struct arena *a, const struct job *j)
+{
+	return str_fmt(a, "%.*s.said", STR(job_stamp_path(a, j)));
+}
+
+struct str job_said(struct arena *a, const struct job *j)
+{
+	struct str text = S("");
+	err_free(j->report.done ? fs_read(a, said_path(a, j), MAX_SAID, &text) : NULL);
+	return text;
+}
+
+/* Rejects links and pipes, through which the program could make us read files that it cannot read itself. */
+static struct err *check_regular(struct str path)
+{
+	struct stat st;
+	TRY(fs_lstat(path, &st));
+	return S_ISREG(st.st_mode)
+		       ? NULL
+		       : err_new(E_TOOL_FAILED, "'%.*s' is not a regular file", STR(path));
+}
+
+static struct err *empty_work(const struct job *j)
+{
+	TRY(fs_remove_tree(j->work));
+	return fs_mkdirs(j->work);
+}
+
+static struct err *write_said(struct arena *tmp, const struct job *j, struct str said)
+{
+	struct str path = said_path(tmp, j);
+	return said.n ? fs_write(path, str_sub(said, 0, MAX_SAID), 0644) : fs_remove(path);
+}
+
+/* The files that the depfile of the program's last run names, without those that the toolchain's fingerprint covers. */
+static struct err *find_deps(struct arena *a, const struct job *j, struct strs *ret)
+{
+	struct strs deps;
+	struct str text = S("");
+	if (j->depfile.n)
+		TRY(fs_read(a, j->depfile, MAX_DEPFILE, &text));
+	depfile_parse(a, text, &deps);
+	VEC_EACH (struct str, dep, &deps) {
+		struct str path = path_clean(a, path_join(a, j->proc.cwd, *dep));
+		path = j->set->hooks->locate(a, j, path);
+		if (path.n)
+			strs_add(a, ret, path);
+	}
+	return NULL;
+}
+
+/* ---- from the cache ---- */
+
+/* Writes the preprocessed text where the job's output goes, and the depfile. False if the program cannot do it: then the
+ * compile says why. */
+static struct err *preprocess(struct arena *tmp, struct job *j, struct str part, bool *ret_good)
+{
+	struct job unlogged = *j;
+	struct strs argv = {0};
+	struct proc_result r;
+	*ret_good = false;
+	unlogged.proc.log = S("");
+	strs_add_all(tmp, &argv, &j->proc.argv);
+	strs_add(tmp, &argv, S("-E"));
+	TRY(empty_work(j));
+	TRY(job_run_program(tmp, &unlogged, &argv, &r));
+	if (r.status)
+		return NULL;
+	TRY(check_regular(part));
+	TRY(check_regular(j->depfile));
+	note_run(j, &r);
+	*ret_good = true;
+	return NULL;
+}
+
+/* Runs the preprocessor, and writes `part` from the cache if it has it (j->report.restored): the depfile is then that of
+ * the preprocessor. *ret is for cached_keep(). */
+static struct err *restore(
+	struct arena *tmp, struct job *j, struct str part, struct cached_pass *ret)
+{
+	const struct strs *const lists[] = {&j->proc.argv, &j->proc.setenv, &j->key};
+	struct str said;
+	bool good;
+	*ret = (struct cached_pass){
+		.cache = j->set->cache, .programs = j->set->programs, .began = cached_now()};
+	TRY(preprocess(tmp, j, part, &good));
+	if (!good)
+		return NULL;
+	TRY(fs_read(tmp, part, MAX_TEXT, &ret->text));
+	TRY(find_deps(tmp, j, &ret->read));
+	STRS_ADD(tmp, &ret->words, j->set->identity, j->report.kind, j->proc.cwd);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		strs_add(tmp, &ret->words, S("--"));
+		strs_add_all(tmp, &ret->words, lists[i]);
+	}
+	VEC_EACH (const struct str, path, &j->inputs)
+		if (!strs_has(&ret->read, *path))
+			strs_add(tmp, &ret->others, *path);
+	*VEC_PUSH(tmp, &ret->roots) = (struct cached_root){.mark = "work", .dir = j->work};
+	VEC_EACH (const struct cached_root, r, &j->set->roots)
+		*VEC_PUSH(tmp, &ret->roots) = *r;
+	TRY(cached_key(tmp, ret));
+	TRY(cached_take(tmp, ret, part, &said, &j->report.restored));
+	return j->report.restored ? write_said(tmp, j, said) : NULL;
+}
+
+/* ---- the job ---- */
 
 struct str job_file_name(struct arena *a, struct str path)
 {
@@ -85,22 +219,22 @@ static struct err *run_or_restore(
 	VEC_EACH (const struct str, name, &names)
 		caching &= !str_ends(*name, S(".bad"));
 	if (caching)
-		TRY(job_restore(tmp, j, part, &pass));
+		TRY(restore(tmp, j, part, &pass));
 	if (j->report.restored)
 		return NULL;
-	TRY(job_empty_work(j));
+	TRY(empty_work(j));
 	TRY(j->run ? j->run(tmp, j, &run, io_inputs)
 		   : job_run_program(tmp, j, &j->proc.argv, &run));
-	job_note_run(j, &run);
+	note_run(j, &run);
 	/* by the kernel, or as clang and gcc say it */
 	j->starved =
 		run.status == 128 + 9 || (run.status && str_contains(run.err, S("out of memory")));
 	if (run.status)
 		return j->set->hooks->explain(tmp, j, &run);
-	TRY(job_write_said(tmp, j, run.err));
-	TRY(job_check_regular(part));
+	TRY(write_said(tmp, j, run.err));
+	TRY(check_regular(part));
 	if (j->depfile.n)
-		TRY(job_check_regular(j->depfile));
+		TRY(check_regular(j->depfile));
 	if (caching && io_inputs->n)
 		keep_later(j, &pass, io_inputs, &run);
 	else if (caching)
@@ -122,11 +256,11 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 		TRY(j->make(tmp, j, part));
 		j->report.start = start - j->set->began;
 		j->report.cost.seconds = mono_now() - start;
-		TRY(job_check_regular(part));
+		TRY(check_regular(part));
 	}
 	TRY(fs_rename(part, j->output));
 	strs_add_all(tmp, &inputs, &j->inputs);
-	TRY(job_deps(tmp, j, &deps));
+	TRY(find_deps(tmp, j, &deps));
 	VEC_EACH (const struct str, path, &deps)
 		if (!strs_has(&j->inputs, *path))
 			strs_add(tmp, &inputs, *path);

@@ -66,8 +66,7 @@ static struct str address_with(
 struct err *address_of(
 	struct arena *a, const char *name, struct str folder, struct str option, struct str *ret)
 {
-	for (size_t i = 0; i < address_count; i++) {
-		const struct address *x = &address_table()[i];
+	TABLE_EACH (address, x) {
 		if (strcmp(x->name, name) != 0)
 			continue;
 		TRY(mirror_of(a, x, option, ret));
@@ -113,8 +112,7 @@ struct str address_shown(struct arena *a, struct str url)
 
 struct str address_in_text(struct arena *a, struct str text)
 {
-	for (size_t i = 0; i < address_count; i++) {
-		const struct address *x = &address_table()[i];
+	TABLE_EACH (address, x) {
 		struct str rest = text, mirror, url = str_from(x->url);
 		struct str begin = str_sub(url, 0, str_find(url, S(FOLDER)));
 		CLEANUP(err_freep) struct err *refused = mirror_of(a, x, S(""), &mirror);

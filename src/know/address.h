@@ -11,13 +11,13 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/vec.h"
 
 struct address { /* data/addresses.yaml explains each column */
 	const char *name, *vendor, *url, *folder, *variable, *seen;
 	const char *const *evidence;
 };
-const struct address *address_table(void);
-extern const size_t address_count;
+TABLE(address);
 
 /* The address of the index with this name, and for "torch" of this folder in it: a mirror's, or the public one. It may
  * hold a password: print address_shown(). Fails with E_USAGE if a mirror's address is no http, https or file URL or could be

@@ -75,7 +75,7 @@ static void put_range(struct byte_set *s, unsigned from, unsigned to)
 
 static bool is_word(unsigned c)
 {
-	return c < 128 && (ascii_alnum((char)c) || c == '_');
+	return c < 128 && ascii_word((char)c);
 }
 
 static size_t emit(struct automaton *m, enum automaton_kind kind)

@@ -8,9 +8,9 @@ const char *const compat_how_names[] = {"exact", "generic", "override", NULL};
 
 const struct compat_target *compat_of(struct str target)
 {
-	for (size_t i = 0; i < compat_target_count; i++)
-		if (str_eq(str_from(compat_target_table()[i].target), target))
-			return &compat_target_table()[i];
+	TABLE_EACH (compat_target, t)
+		if (str_eq(str_from(t->target), target))
+			return t;
 	return NULL;
 }
 
@@ -61,8 +61,7 @@ static bool agrees(struct str x, struct str y)
 
 const struct compat_wheel *compat_find(const struct compat_query *q)
 {
-	for (size_t i = 0; i < compat_wheel_count; i++) {
-		const struct compat_wheel *w = &compat_wheel_table()[i];
+	TABLE_EACH (compat_wheel, w)
 		if (q->amd == (w->amd != NULL) && q->unsure == w->unsure &&
 			agrees(str_from(w->torch), q->torch) &&
 			agrees(str_from(w->rocm), q->rocm) && compat_fits(w, q->python) &&
@@ -70,6 +69,5 @@ const struct compat_wheel *compat_find(const struct compat_query *q)
 			!(q->blas && compat_serves(w->no_blas, q->target, COMPAT_EXACT)) &&
 			compat_serves_all(w, q->also))
 			return w;
-	}
 	return NULL;
 }

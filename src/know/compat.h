@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "base/str.h"
+#include "base/vec.h"
 
 struct compat_wheel {
 	const char *torch, *rocm, *index, *amd, *released, *python, *measured, *note;
@@ -11,15 +11,13 @@ struct compat_wheel {
 	unsigned download, disk; /* MB */
 	bool uv, unsure;
 };
-const struct compat_wheel *compat_wheel_table(void);
-extern const size_t compat_wheel_count;
+TABLE(compat_wheel);
 
 struct compat_target {
 	const char *target, *as, *value, *text;
 	const char *const *evidence;
 };
-const struct compat_target *compat_target_table(void);
-extern const size_t compat_target_count;
+TABLE(compat_target);
 
 struct compat_state {
 	const char *date; /* "2026-10" */

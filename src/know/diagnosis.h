@@ -51,8 +51,7 @@ struct diagnosis {
 	const struct diagnosis_fix *fix;         /* ends with action NULL */
 	const struct diagnosis_refuted *refuted; /* ends with claim NULL; or NULL */
 };
-const struct diagnosis *diagnosis_table(void);
-extern const size_t diagnosis_count;
+TABLE(diagnosis);
 extern const struct json_field diagnosis_fields[]; /* an entry of `explain --list --json` */
 extern const struct json_field diagnosis_fix_fields[];
 
@@ -67,22 +66,19 @@ struct diagnosis_sign {
 	const char *cures; /* an entry whose problem is gone if this follows its message; or NULL */
 	bool same; /* with `cures`: if the message names a URL, this line must name the same */
 };
-const struct diagnosis_sign *diagnosis_sign_table(void);
-extern const size_t diagnosis_sign_count;
+TABLE(diagnosis_sign);
 
 /* A word that expressions write as {NAME}: the same message in several languages. */
 struct diagnosis_word {
 	const char *name, *text;
 };
-const struct diagnosis_word *diagnosis_word_table(void);
-extern const size_t diagnosis_word_count;
+TABLE(diagnosis_word);
 
 /* Another form of a character, which patterns see as that one; `to` "": as nothing. */
 struct diagnosis_form {
 	const char *from, *to;
 };
-const struct diagnosis_form *diagnosis_form_table(void);
-extern const size_t diagnosis_form_count;
+TABLE(diagnosis_form);
 
 /* A shape of the text around a message, for line.c: an expression, in which {NAME} stands for another shape; or several
  * expressions, one of which must match. */
@@ -90,8 +86,7 @@ struct diagnosis_shape {
 	const char *name, *text;
 	const char *const *any;
 };
-const struct diagnosis_shape *diagnosis_shape_table(void);
-extern const size_t diagnosis_shape_count;
+TABLE(diagnosis_shape);
 
 /* The entry, or NULL. */
 const struct diagnosis *diagnosis_find(struct str id);

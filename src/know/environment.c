@@ -164,8 +164,7 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 	list = node_get(facts, S("pythons"));
 	py.value = python && list ? &list->v[python - m->pythons.v] : NULL;
 	*ret = (struct environment_lines){0};
-	for (size_t i = 0; i < environment_count; i++) {
-		const struct environment *e = &environment_table()[i];
+	TABLE_EACH (environment, e) {
 		enum truth t = TRUTH_NO;
 		if (build || !e->build)
 			TRY_CTX(predicate_ask(a, &py, str_from(e->when), NULL, &t),

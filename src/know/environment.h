@@ -10,8 +10,7 @@ struct environment { /* a row */
 	const char *const *evidence;
 	bool build;
 };
-const struct environment *environment_table(void);
-extern const size_t environment_count;
+TABLE(environment);
 
 struct environment_line {
 	struct str name, value, why; /* with facts inserted */
@@ -21,10 +20,7 @@ struct environment_line {
 	struct strs evidence;
 };
 
-struct environment_lines {
-	struct environment_line *v;
-	size_t n, cap;
-};
+struct environment_lines VEC_OF(struct environment_line);
 
 /* Does this torch have code for the GPU, in its usual mode (xnack off), that no empty archive hides? */
 bool environment_has(const struct machine_torch *t, struct str target);

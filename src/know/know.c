@@ -9,17 +9,16 @@
 struct strs know_component_names(struct arena *a)
 {
 	struct strs list = {0};
-	for (size_t i = 0; i < know_library_count; i++)
-		if (*know_library_table()[i].name)
-			strs_add(a, &list, str_from(know_library_table()[i].name));
+	TABLE_EACH (know_library, l)
+		if (*l->name)
+			strs_add(a, &list, str_from(l->name));
 	return list;
 }
 
 void know_cuda_libraries(struct arena *a, struct know_cudas *ret)
 {
-	const struct know_library *l = know_library_table(), *end = l + know_library_count;
 	*ret = (struct know_cudas){0};
-	for (; l < end; l++)
+	TABLE_EACH (know_library, l)
 		for (size_t i = 0; l->cuda && l->cuda[i]; i++) { /* "curand.10=hiprand" */
 			struct know_cuda *c = VEC_PUSH(a, ret);
 			c->of = l;
@@ -30,9 +29,9 @@ void know_cuda_libraries(struct arena *a, struct know_cudas *ret)
 
 const struct know_library *know_component(struct str name)
 {
-	for (size_t i = 0; name.n && i < know_library_count; i++)
-		if (str_eq(name, str_from(know_library_table()[i].name)))
-			return &know_library_table()[i];
+	TABLE_EACH (know_library, l)
+		if (name.n && str_eq(name, str_from(l->name)))
+			return l;
 	return NULL;
 }
 
@@ -48,20 +47,17 @@ static bool matches_one(struct str s, const char *const *list)
 
 const struct know_library *know_header(struct str path)
 {
-	for (size_t i = 0; i < know_library_count; i++) {
-		const struct know_library *l = &know_library_table()[i];
+	TABLE_EACH (know_library, l)
 		if (l->headers && str_starts_one_of(path, l->headers))
 			return l;
-	}
 	return NULL;
 }
 
 const struct know_library *know_link(struct str name)
 {
-	for (size_t i = 0; i < know_library_count; i++)
-		if (know_library_table()[i].link &&
-			str_eq(name, str_from(know_library_table()[i].link)))
-			return &know_library_table()[i];
+	TABLE_EACH (know_library, l)
+		if (l->link && str_eq(name, str_from(l->link)))
+			return l;
 	return NULL;
 }
 
@@ -124,9 +120,9 @@ const struct know_library *know_provider(struct str soname)
 	if (stem.n) /* auditwheel may have renamed it */
 		soname = str_fmt(
 			&tmp, "%.*s.so%s%.*s", STR(stem), version.n ? "." : "", STR(version));
-	for (size_t i = 0; i < know_library_count; i++)
-		if (matches_one(soname, know_library_table()[i].sonames))
-			return &know_library_table()[i];
+	TABLE_EACH (know_library, l)
+		if (matches_one(soname, l->sonames))
+			return l;
 	return NULL;
 }
 
@@ -140,8 +136,8 @@ const struct know_other *know_soname(struct str name)
 	static const struct know_other rocm = {.who = "ROCm", .origin = KNOW_ROCM};
 	if (know_provider(name))
 		return &rocm;
-	for (size_t i = 0; i < know_other_count; i++)
-		if (matches_one(name, (const char *const[]){know_other_table()[i].soname, NULL}))
-			return &know_other_table()[i];
+	TABLE_EACH (know_other, other)
+		if (matches_one(name, (const char *const[]){other->soname, NULL}))
+			return other;
 	return NULL;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/vec.h"
 
 struct know_library { /* data/rocm.yaml explains each column */
 	const char *name, *about;
@@ -14,18 +15,14 @@ struct know_library { /* data/rocm.yaml explains each column */
 	const char *link;
 	bool alone;
 };
-const struct know_library *know_library_table(void);
-extern const size_t know_library_count;
+TABLE(know_library);
 
 /* A library of CUDA, and HIP's for it. */
 struct know_cuda {
 	struct str name, version, hip; /* "curand", "10" (of its soname), "hiprand" */
 	const struct know_library *of; /* the component that has HIP's */
 };
-struct know_cudas {
-	struct know_cuda *v;
-	size_t n, cap;
-};
+struct know_cudas VEC_OF(struct know_cuda);
 void know_cuda_libraries(struct arena *a, struct know_cudas *ret);
 
 /* The names of all components. */
@@ -74,8 +71,7 @@ struct know_other { /* the project that provides a library */
 	const char *soname, *who, *project;
 	enum know_origin origin;
 };
-const struct know_other *know_other_table(void);
-extern const size_t know_other_count;
+TABLE(know_other);
 
 /* The component that has the library with this DT_NEEDED name; NULL if it is not one of ROCm's. Its name is "" if no
  * component of ours brings the library. */
@@ -89,8 +85,7 @@ struct know_rule { /* data/messages.yaml explains each column */
 	const char *tool, *text, *about, *hint;
 	enum errcode code;
 };
-const struct know_rule *know_rule_table(void);
-extern const size_t know_rule_count;
+TABLE(know_rule);
 
 /* The tool's first rule, in the order of the data, that matches a line of the text; or NULL. *ret_part: the match of
  * the group in its expression, "" without one. */

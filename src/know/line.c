@@ -12,8 +12,7 @@ static size_t escape_length(struct str s)
 	if (!s.n)
 		return 0;
 	if (s.p[0] == ']' || s.p[0] == '_') {
-		while (n < s.n && s.p[n] != '\a' && s.p[n] != '\033')
-			n++;
+		n = str_until(s, "\a\033");
 		return n < s.n && s.p[n] == '\033' ? n + 2 : n + 1;
 	}
 	if (s.p[0] != '[')
@@ -38,8 +37,7 @@ static size_t other_form(struct str s, char *to)
 	char first = s.p[0];
 	if ((unsigned char)first < 128 && first != '\\' && first != '&')
 		return 0;
-	for (size_t i = 0; i < diagnosis_form_count; i++) {
-		const struct diagnosis_form *f = &diagnosis_form_table()[i];
+	TABLE_EACH (diagnosis_form, f) {
 		if (first != *f->from || !str_starts(s, str_from(f->from)))
 			continue;
 		*to = *f->to;
@@ -51,9 +49,7 @@ static size_t other_form(struct str s, char *to)
 void line_clean(struct buf *out, struct str line)
 {
 	enum { NIX_INDENT = 6 };
-	size_t begin = out->n, indent = 0;
-	while (indent < line.n && line.p[indent] == ' ')
-		indent++;
+	size_t begin = out->n, indent = str_span(line, " ");
 	/* Nix puts "       > " before a builder's output, whereas people put the quote sign at the start of a line. */
 	if (indent >= NIX_INDENT && str_starts(str_sub(line, indent, line.n), S("> ")))
 		line = str_sub(line, indent + 2, line.n);
@@ -134,11 +130,6 @@ bool line_goes_on(struct str clean)
 	return !code && line_has(said, "unfinished");
 }
 
-static bool is_word(char c)
-{
-	return ascii_alnum(c) || c == '_';
-}
-
 bool line_speaks(struct str clean, size_t from, size_t to)
 {
 	size_t lead = line_lead(clean);
@@ -146,9 +137,9 @@ bool line_speaks(struct str clean, size_t from, size_t to)
 	struct str said = str_sub(clean, lead, clean.n), before = str_sub(clean, lead, from);
 	struct str match = str_sub(clean, from, to), after = str_sub(clean, to, clean.n);
 	/* is the match part of a longer name? */
-	if (from && to > from && is_word(clean.p[from - 1]) && is_word(clean.p[from]))
+	if (from && to > from && ascii_word(clean.p[from - 1]) && ascii_word(clean.p[from]))
 		return true;
-	if (after.n && to > from && is_word(clean.p[to - 1]) && is_word(after.p[0]) &&
+	if (after.n && to > from && ascii_word(clean.p[to - 1]) && ascii_word(after.p[0]) &&
 		!ascii_digit(after.p[0]))
 		return true;
 	if (line_has(clean, "test") || line_has(said, "source") || line_has(after, "after") ||

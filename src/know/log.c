@@ -338,13 +338,11 @@ struct err *log_patterns_new(struct log_patterns **ret)
 {
 	CLEANUP(log_patterns_freep) struct log_patterns *p = xmalloc(sizeof(*p));
 	memset(p, 0, sizeof(*p));
-	for (size_t i = 0; i < diagnosis_sign_count; i++)
-		*VEC_PUSH(&p->a, &p->v) = (struct log_pattern){.sign = &diagnosis_sign_table()[i]};
-	for (size_t i = 0; i < diagnosis_count; i++) {
-		const struct diagnosis *d = &diagnosis_table()[i];
+	TABLE_EACH (diagnosis_sign, sign)
+		*VEC_PUSH(&p->a, &p->v) = (struct log_pattern){.sign = sign};
+	TABLE_EACH (diagnosis, d)
 		for (const struct diagnosis_match *m = d->match; m->text; m++)
 			*VEC_PUSH(&p->a, &p->v) = (struct log_pattern){.entry = d, .match = m};
-	}
 	TRY(scan_new(diagnosis_scan, &p->scan));
 	TRY(scan_new(diagnosis_scan_rest, &p->rest));
 	*ret = p;
@@ -567,8 +565,8 @@ const struct json_field log_answer_fields[] = {
 
 const struct diagnosis *diagnosis_find(struct str id)
 {
-	for (size_t i = 0; i < diagnosis_count; i++)
-		if (str_eq(id, str_from(diagnosis_table()[i].id)))
-			return &diagnosis_table()[i];
+	TABLE_EACH (diagnosis, d)
+		if (str_eq(id, str_from(d->id)))
+			return d;
 	return NULL;
 }

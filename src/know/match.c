@@ -10,11 +10,9 @@ bool expression_fits(
 	if (!x->text) {
 		ARENA(tmp);
 		struct str whole = str_from(text);
-		for (size_t i = 0; i < diagnosis_word_count; i++) {
-			const struct diagnosis_word *word = &diagnosis_word_table()[i];
+		TABLE_EACH (diagnosis_word, word)
 			whole = str_replace(&tmp, whole, str_fmt(&tmp, "{%s}", word->name),
 				str_from(word->text));
-		}
 		x->m = automaton_new(a, whole);
 		x->text = text;
 	}
@@ -25,8 +23,7 @@ bool expression_fits(
 
 const struct know_rule *know_match(const char *tool, struct str text, struct str *ret_part)
 {
-	for (size_t i = 0; i < know_rule_count; i++) {
-		const struct know_rule *rule = &know_rule_table()[i];
+	TABLE_EACH (know_rule, rule) {
 		ARENA(tmp);
 		struct expression x = {0};
 		struct str rest = text, line;

@@ -67,7 +67,7 @@ static bool is_known(const struct node *n)
 
 static bool is_word(char c)
 {
-	return ascii_alnum(c) || c == '_' || c == '.';
+	return ascii_word(c) || c == '.';
 }
 
 static void fail(struct condition *r, const char *wanted)
@@ -82,8 +82,7 @@ static void fail(struct condition *r, const char *wanted)
 
 static void next(struct condition *r)
 {
-	while (r->at < r->text.n && r->text.p[r->at] == ' ')
-		r->at++;
+	r->at += str_span(str_sub(r->text, r->at, r->text.n), " ");
 	struct str rest = str_sub(r->text, r->at, r->text.n);
 	size_t n = 0;
 	r->kind = T_END;

@@ -21,21 +21,21 @@ struct judge {
 
 const struct rule *rule_find(struct str id)
 {
-	for (size_t i = 0; i < rule_count; i++)
-		if (str_eq(str_from(rule_table()[i].id), id))
-			return &rule_table()[i];
+	TABLE_EACH (rule, r)
+		if (str_eq(str_from(r->id), id))
+			return r;
 	return NULL;
 }
 
 struct strs rule_ids(struct arena *a, bool can_fix)
 {
 	struct strs ids = {0};
-	for (size_t i = 0; i < rule_count; i++) {
+	TABLE_EACH (rule, r) {
 		bool can = !can_fix;
-		for (const struct rule_fix *x = rule_table()[i].fix; x && x->action; x++)
+		for (const struct rule_fix *x = r->fix; x && x->action; x++)
 			can = can || x->set || x->unset;
 		if (can)
-			strs_put(a, &ids, str_from(rule_table()[i].id));
+			strs_put(a, &ids, str_from(r->id));
 	}
 	return ids;
 }
@@ -131,10 +131,9 @@ static struct err *judge(
 
 struct err *rules_judge_facts(struct arena *a, const struct node *facts, struct findings *ret)
 {
-	for (size_t i = 0; i < rule_count; i++)
-		if (!is_silenced(&rule_table()[i], ret))
-			TRY_CTX(judge(a, facts, &rule_table()[i], ret), "rule '%s'",
-				rule_table()[i].id);
+	TABLE_EACH (rule, r)
+		if (!is_silenced(r, ret))
+			TRY_CTX(judge(a, facts, r, ret), "rule '%s'", r->id);
 	return NULL;
 }
 
@@ -201,8 +200,7 @@ struct err *rules_actions(
 	struct arena *a, const struct node *facts, struct str id, struct rule_actions *ret)
 {
 	*ret = (struct rule_actions){0};
-	for (size_t i = 0; i < rule_count; i++) {
-		const struct rule *r = &rule_table()[i];
+	TABLE_EACH (rule, r) {
 		struct judge j;
 		if (!str_eq(str_from(r->id), id))
 			continue;

@@ -24,8 +24,7 @@ struct rule {
 	const char *confidence;     /* maintainer, source or users */
 	const struct rule_fix *fix; /* ends with action NULL; or NULL: no fix is known */
 };
-const struct rule *rule_table(void);
-extern const size_t rule_count;
+TABLE(rule);
 /* Fills in what a row of the data leaves out of title, why, evidence and confidence: those of the diagnosis with its id.
  * Without one, the title is the meaning of the id in data/findings.def, and the others are empty. */
 void rule_complete(struct rule *r);
@@ -54,9 +53,6 @@ extern const struct json_field machine_report_fields[];
 extern const struct json_field rule_fields[]; /* a rule in `explain --json` */
 
 /* The changes that `doctor --fix` can make for findings with this id, one set for each place where the rule holds. */
-struct rule_actions {
-	struct rule_action *v;
-	size_t n, cap;
-};
+struct rule_actions VEC_OF(struct rule_action);
 MUST_USE struct err *rules_actions(
 	struct arena *a, const struct node *facts, struct str id, struct rule_actions *ret);

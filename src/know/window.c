@@ -93,19 +93,12 @@ struct str window_clean(struct window *w, struct span line)
 	return b.n ? buf_str(&b) : S("");
 }
 
-static uint64_t newlines(const char *p, const char *end)
-{
-	uint64_t n = 0;
-	for (; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-		n++;
-	return n;
-}
-
 uint64_t window_number(struct window *w, size_t byte)
 {
+	struct str read = {w->buf, w->n};
 	if (byte < w->counted)
-		return w->line - newlines(w->buf + byte, w->buf + w->counted);
-	w->line += newlines(w->buf + w->counted, w->buf + byte);
+		return w->line - str_count(str_sub(read, byte, w->counted), '\n');
+	w->line += str_count(str_sub(read, w->counted, byte), '\n');
 	w->counted = byte;
 	return w->line;
 }

@@ -86,11 +86,9 @@ static bool unescape(struct buf *out, struct str s, bool *ret_open)
 static bool read_block(struct machine_text *t, struct buf *out)
 {
 	for (;;) {
-		size_t empty = 0;
+		size_t empty = str_span(t->rest, "\n");
 		struct str text = S("");
 		bool open;
-		while (empty < t->rest.n && t->rest.p[empty] == '\n')
-			empty++;
 		if (empty == t->rest.n || t->rest.p[empty] != '\t')
 			return true;
 		t->rest = str_sub(t->rest, empty + 1, t->rest.n);

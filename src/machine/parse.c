@@ -258,10 +258,7 @@ struct str major_minor(struct arena *a, struct str version)
 
 bool is_version(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_digit(s.p[i]) && s.p[i] != '.')
-			return false;
-	return s.n && ascii_digit(s.p[0]);
+	return s.n && ascii_digit(s.p[0]) && str_span(s, ASCII_DIGITS ".") == s.n;
 }
 
 uint32_t parse_override(struct arena *a, struct str version)

@@ -93,19 +93,15 @@ static struct err *version_for(
 	*ret = S("");
 	VEC_EACH (const struct release, r, &p->releases) {
 		struct str range = str_sub(r->version, 0, str_chr(r->version, ','));
-		size_t from = 0, dots = 0;
 		bool fits;
 		if (!r->torch.n || !torch.n)
 			continue;
 		TRY(when_version(a, torch, r->torch, &fits));
 		if (!fits)
 			continue;
-		while (from < range.n && !ascii_digit(range.p[from]))
-			from++;
-		*ret = str_replace(a, str_sub(range, from, range.n), S(".*"), S(""));
-		for (size_t i = 0; i < ret->n; i++)
-			dots += ret->p[i] == '.';
-		if (ret->n && dots < 2)
+		range = str_sub(range, str_until(range, ASCII_DIGITS), range.n);
+		*ret = str_replace(a, range, S(".*"), S(""));
+		if (ret->n && str_count(*ret, '.') < 2)
 			*ret = str_fmt(a, "%.*s.0", STR(*ret));
 		if (ret->n)
 			return NULL;

@@ -78,7 +78,7 @@ static struct err *check_package(const struct project *p, struct str package)
 	while (ok && str_next(&rest, '.', &part)) {
 		ok = part.n && !ascii_digit(part.p[0]);
 		for (size_t i = 0; i < part.n; i++)
-			ok &= ascii_alnum(part.p[i]) || part.p[i] == '_' || (part.p[i] & 0x80);
+			ok &= ascii_word(part.p[i]) || (part.p[i] & 0x80);
 	}
 	if (ok)
 		return NULL;

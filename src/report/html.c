@@ -26,7 +26,7 @@ static void escape(struct html *h, struct str s)
 void html_text(struct html *h, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		bool in_word = i && (ascii_alnum(s.p[i - 1]) || s.p[i - 1] == '_');
+		bool in_word = i && ascii_word(s.p[i - 1]);
 		struct str word = str_sub(s, i, s.n);
 		size_t n = 3; /* "gfx90a:sramecc+:xnack-", "gfx11-generic" */
 		if (in_word || !str_starts(word, S("gfx")) || word.n == n ||

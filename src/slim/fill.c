@@ -152,7 +152,7 @@ struct err *slim_fill(struct arena *a, const struct slim_fill *f, struct str pat
 	TRY(plan_bundles(&k, f));
 	TRY(fs_out_open(&o, path, 0644));
 	TRY(f->host ? fill_host(&k) : slim_write_bundles(&k.now, &o));
-	TRY(slim_write_error(&o));
+	TRY(fs_out_error(&o));
 	TRY(prove_filled(&k));
 	return fs_out_commit(&o);
 }

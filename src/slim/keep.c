@@ -68,8 +68,8 @@ bool slim_keeps_file(const struct slim_keep *k, struct str path)
 		return false;
 	bool side = is_side(path), others = false;
 	while (side && target_word(&path, &w)) {
-		for (size_t i = 0; i < gpu_count; i++)
-			if (target_word_is(&w, &gpu_table()[i]) && keeps_gpu(k, &gpu_table()[i]))
+		TABLE_EACH (gpu, g)
+			if (target_word_is(&w, g) && keeps_gpu(k, g))
 				return true;
 		others = true;
 	}

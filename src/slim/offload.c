@@ -192,10 +192,7 @@ struct err *slim_offload_write(struct slim_plan *p, struct fs_out *o)
 	fs_out_zeros(o, stop - gone);
 	TRY(bytes_copy(p->src, stop, p->src->size - stop, o));
 	TRY(elf_image_write(&m, o->fd));
-	struct err *lost =
-		o->first; /* a full disk is told as such, and not as a result that differs */
-	o->first = NULL;
-	TRY(lost);
+	TRY(fs_out_error(o)); /* a full disk is told as such, and not as a result that differs */
 	p->after = o->offset;
 	return prove(p, &m, o);
 }

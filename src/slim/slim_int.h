@@ -16,10 +16,7 @@ struct slim_ref {
 	uint32_t symbol; /* index of the dynamic symbol that a relocation names, or 0 */
 };
 
-struct slim_refs {
-	struct slim_ref *v;
-	size_t n, cap;
-};
+struct slim_refs VEC_OF(struct slim_ref);
 
 /* refs.c: all references, in an order that depends on the file's structure alone. now: e is p's result, not its
  * source. E_SLIM. */
@@ -34,8 +31,6 @@ MUST_USE struct err *slim_strip(struct arena *a, const struct bytes *src, struct
 /* write.c */
 MUST_USE struct err *slim_find_segment(struct slim_plan *p);
 MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
-/* Takes the first write error out of fs_out, which would keep it until the commit, to end the work at once. */
-MUST_USE struct err *slim_write_error(struct fs_out *o);
 
 /* offload.c: an object of clang's new offload driver, whose p->elf is open. The result is written, read back and compared. */
 MUST_USE struct err *slim_offload_read(struct slim_plan *p);

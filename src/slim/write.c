@@ -13,20 +13,13 @@ struct slim_packer {
 	uint64_t at;            /* bytes of the new content so far */
 };
 
-struct err *slim_write_error(struct fs_out *o)
-{
-	struct err *e = o->first;
-	o->first = NULL;
-	return e;
-}
-
 static struct err *pack(struct slim_packer *k, const void *p, size_t n)
 {
 	k->at += n;
 	if (k->b->now.encoding != BUNDLE_RAW)
 		return bundle_out_add(k->out, p, n);
 	fs_out_write(k->to, p, n);
-	return slim_write_error(k->to);
+	return fs_out_error(k->to);
 }
 
 static struct err *pack_bytes(struct slim_packer *k, struct slim_move *m, struct str bytes)
@@ -148,7 +141,7 @@ static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 	TRY(elf_image_write(&m, o->fd));
 	if (p->mark.n)
 		TRY(slim_mark_sections(p, &m, o));
-	TRY(slim_write_error(o));
+	TRY(fs_out_error(o));
 	now = bytes_fd(o->fd, o->offset);
 	return slim_prove(p, &m, &now);
 }
@@ -174,7 +167,7 @@ struct err *slim_write(struct slim_plan *p, struct fs_out *out)
 		TRY(slim_write_bundles(p, out));
 	if (p->elf.src)
 		TRY(write_elf(p, out));
-	TRY(slim_write_error(out));
+	TRY(fs_out_error(out));
 	struct bytes now = bytes_fd(out->fd, out->offset);
 	p->after = out->offset;
 	return p->elf.src ? NULL : slim_prove(p, NULL, &now);

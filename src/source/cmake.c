@@ -22,8 +22,7 @@ bool cmake_next(struct arena *a, struct cmake_text *t, struct cmake_call *ret)
 		else if (word)
 			last = str_sub(s, 0, n);
 		n += quoted && n < s.n; /* the quote at the end */
-		for (size_t i = 0; i < n; i++)
-			t->line += s.p[i] == '\n';
+		t->line += str_count(str_sub(s, 0, n), '\n');
 		t->rest = str_sub(s, n, s.n);
 		if (s.p[0] == ')' && depth && !--depth)
 			return true;

@@ -199,14 +199,14 @@ int target_order(struct str x, struct str y)
 	return gx != gy ? (gx < gy ? -1 : 1) : str_cmp(x, y);
 }
 
-static int by_generation(const void *x, const void *y)
+int target_order_first(const void *x, const void *y)
 {
 	return target_order(*(const struct str *)x, *(const struct str *)y);
 }
 
 void targets_sort(struct strs *list)
 {
-	VEC_SORT(list, by_generation);
+	VEC_SORT(list, target_order_first);
 }
 
 static bool conflict(enum feature a, enum feature b)

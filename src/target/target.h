@@ -67,6 +67,8 @@ struct str target_text(struct arena *a, const struct target *t); /* canonical id
 /* Compares like strcmp(), but by generation, for lists that people read: gfx9-generic, gfx90a, gfx942, gfx1030,
  * gfx1201; text that is not the name of a target comes last. */
 int target_order(struct str x, struct str y);
+/* Compares two structs whose first member is a target (struct str), for qsort(). */
+int target_order_first(const void *x, const void *y);
 void targets_sort(struct strs *list);
 /* The target in a code object's e_flags and EI_ABIVERSION (1 = V3, 2 = V4 and later). In V3 a feature is on or off,
  * never any. An unknown MACH gives the name "mach-0x7f" (V2, EI_ABIVERSION 0 of amdhsa, has its target in a note, not

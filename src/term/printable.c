@@ -53,11 +53,9 @@ struct str styles_resolve(struct arena *a, struct str s)
 /* The length of a sequence that only sets colours (ESC [ digits and semicolons m), or 0. */
 static size_t colour_length(struct str s)
 {
-	size_t n = 2;
 	if (s.n < 3 || s.p[0] != '\033' || s.p[1] != '[')
 		return 0;
-	while (n < s.n && (ascii_digit(s.p[n]) || s.p[n] == ';'))
-		n++;
+	size_t n = 2 + str_span(str_sub(s, 2, s.n), ASCII_DIGITS ";");
 	return n < s.n && s.p[n] == 'm' ? n + 1 : 0;
 }
 

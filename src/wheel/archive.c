@@ -231,19 +231,6 @@ void wheel_close(struct wheel *w)
 	zip_close(&w->zip);
 }
 
-static struct err *write_piece(void *user, const void *p, size_t n, bool *stop)
-{
-	(void)stop;
-	return zip_sink_write(user, p, n);
-}
-
-struct err *wheel_extract(const struct zip *z, const struct zip_member *m, struct str path)
-{
-	CLEANUP(zip_sink_close) struct zip_sink out = {.fd = -1};
-	TRY(fs_open_shared(path, 0, &out.fd));
-	return zip_stream(z, m, write_piece, &out);
-}
-
 /* ---- writing ---- */
 
 /* Makes RECORD. If the wheel is too large, the error names the largest members: the user may do without one of them. */

@@ -46,10 +46,6 @@ typedef struct err *wheel_take(
 MUST_USE struct err *wheel_check(
 	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user);
 
-/* Writes the content of a member to the file `path`. */
-MUST_USE struct err *wheel_extract(
-	const struct zip *z, const struct zip_member *m, struct str path);
-
 struct wheel_inputs {
 	struct zip_input *v;
 	size_t n, cap;
@@ -73,10 +69,7 @@ MUST_USE struct err *wheel_write(
 struct wheel_rename { /* a version gets another text: "7.13.0rc2", "7.13.0" */
 	struct str old, now;
 };
-struct wheel_renames {
-	struct wheel_rename *v;
-	size_t n, cap;
-};
+struct wheel_renames VEC_OF(struct wheel_rename);
 struct wheel_version_file { /* data/wheel_versions.yaml; ends with an empty row */
 	const char *glob, *why;
 };

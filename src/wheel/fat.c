@@ -76,7 +76,7 @@ static struct err *edit_library(struct rewrite *x, const struct fat_lib *lib, st
 	if (!path_is_below(from.path, x->scratch)) {
 		rewrite_content(in, rewrite_file(x));
 		if (from.member) {
-			TRY(wheel_extract(from.zip, from.member, in->path));
+			TRY(zip_extract(from.zip, from.member, in->path));
 		} else {
 			TRY(fs_stat(from.path, &st));
 			st.st_mode = 0644;

@@ -44,10 +44,7 @@ struct fat_outside {
 	struct str name, needed_by;
 };
 
-struct fat_outsides {
-	struct fat_outside *v;
-	size_t n, cap;
-};
+struct fat_outsides VEC_OF(struct fat_outside);
 
 struct fat_report {
 	struct str path, output, sdk, platform;

@@ -51,7 +51,7 @@ static struct err *visit_library(void *user, struct fs_entry *e)
 		"tests", "python3", "gcc", "dist-packages", "site-packages", NULL};
 	struct fat *fat = user;
 	struct str name = path_base(e->path);
-	size_t depth = 1;
+	size_t depth = 1 + str_count(e->path, '/');
 	TRY(cancel_check());
 	if (S_ISDIR(e->st.st_mode)) {
 		e->prune = str_is_one_of(name, skipped);
@@ -61,8 +61,6 @@ static struct err *visit_library(void *user, struct fs_entry *e)
 	if (fat->windows ? !str_ends(key, S(".dll"))
 			 : !str_contains(name, S(".so")) || !str_starts(name, S("lib")))
 		return NULL;
-	for (size_t i = 0; i < e->path.n; i++)
-		depth += e->path.p[i] == '/';
 	struct fat_found *x = map_get(&fat->found, key);
 	if (x && x->depth <= depth)
 		return NULL;

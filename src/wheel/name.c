@@ -18,9 +18,7 @@ struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name
 	if (!str_ends(name, S(".whl")))
 		return bad(name, "it does not end in", S(".whl"));
 	struct str rest = str_sub(name, 0, name.n - 4);
-	size_t n = 1;
-	for (size_t i = 0; i < rest.n; i++)
-		n += rest.p[i] == '-';
+	size_t n = 1 + str_count(rest, '-');
 	if (n != 5 && n != 6)
 		return bad(name, "there must be five or six parts between dashes in", rest);
 	for (size_t i = 0; i < n; i++)

@@ -50,7 +50,7 @@ static struct err *unpack_member(struct relocation *x, struct relocated *m)
 	if (m->path.n)
 		return NULL;
 	m->path = str_fmt(x->a, "%.*s/%zu", STR(x->r->scratch), (size_t)(m - x->members.v));
-	return wheel_extract(x->zip, m->zip, m->path);
+	return zip_extract(x->zip, m->zip, m->path);
 }
 
 /* A damaged ELF file stays as it is; `verify` reports it. */

@@ -84,8 +84,7 @@ static void add_dist(struct restoring *x, struct str info, struct str name, stru
 	const struct compat_wheel *index = NULL;
 	const char *from = NULL; /* a name of data/addresses.yaml */
 	(void)str_cut(version, '+', &public, &local);
-	for (size_t i = 0; local.n && i < compat_wheel_count; i++) {
-		const struct compat_wheel *c = &compat_wheel_table()[i];
+	TABLE_EACH (compat_wheel, c) {
 		if (c->index && str_eq(local, str_from(c->index))) {
 			index = c;
 			from = "torch";

@@ -211,8 +211,7 @@ static struct err *make_wheels(struct rocm_making *m)
 	VEC_EACH (const struct sdk_package, p, &m->receipt.packages)
 		strs_add(m->a, &names, p->name);
 	targets = targets_of(m->a, &names);
-	const struct rocm_wheel *row = rocm_wheel_table(), *end = row + rocm_wheel_count;
-	for (; row < end; row++)
+	TABLE_EACH (rocm_wheel, row)
 		for (size_t k = 0; k < (row->device ? targets.n : 1); k++)
 			TRY(make_wheel(m, row, row->device ? targets.v[k] : S("")));
 	return build_wheel(m, &m->rocm, "rocm_sdk");
@@ -254,12 +253,10 @@ struct err *rocm_wheels_preview(
 		version = str_eq(p->name, S("base_lib_generic")) ? p->version : version;
 	}
 	struct strs targets = targets_of(a, &names);
-	for (size_t i = 0; i < rocm_wheel_count; i++) {
-		const struct rocm_wheel *row = &rocm_wheel_table()[i];
+	TABLE_EACH (rocm_wheel, row)
 		for (size_t k = 0; k < (row->device ? targets.n : 1); k++)
 			strs_fmt(a, ret, "%s%.*s %.*s", row->name,
 				STR(row->device ? targets.v[k] : S("")), STR(version));
-	}
 	strs_fmt(a, ret, "rocm %.*s", STR(version));
 	return NULL;
 }

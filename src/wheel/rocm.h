@@ -11,8 +11,7 @@ struct rocm_wheel { /* data/rocm_wheels.yaml */
 	const char *const *artifacts, *const *components, *const *without;
 	bool device;
 };
-const struct rocm_wheel *rocm_wheel_table(void);
-extern const size_t rocm_wheel_count;
+TABLE(rocm_wheel);
 
 /* E_USAGE for another provider than "artifacts", and for a folder that has anything but wheels of ROCm. */
 MUST_USE struct err *rocm_wheels_place(struct str provider, struct str output);

@@ -17,10 +17,7 @@ struct sbom_component {
 	VEC(struct sbom_hash) hashes;
 };
 
-struct sbom_components {
-	struct sbom_component *v;
-	size_t n, cap;
-};
+struct sbom_components VEC_OF(struct sbom_component);
 
 struct sbom {
 	unsigned version; /* number of the bill's edition */

@@ -44,8 +44,7 @@ static void note_code(struct splitting *s, struct split_file *f, const struct bu
 	slim_sum_add(s->a, &f->targets, &sum);
 	f->objects += e->size;
 	struct str name = str_sub(sum.target, 0, str_chr(sum.target, ':'));
-	for (size_t i = 0; i < gpu_count; i++) {
-		const struct gpu *g = &gpu_table()[i];
+	TABLE_EACH (gpu, g) {
 		bool own = !g->generic || !str_eq(str_from(g->generic), name);
 		for (size_t k = 0; k < b->entries.n && !own; k++)
 			own = b->entries.v[k].size &&

@@ -137,9 +137,7 @@ static struct str declared_rocm(struct splitting *s, bool *ret_new)
 		if (!str_eq(name, S("rocm")) && !str_starts(name, S("rocm_sdk")))
 			continue;
 		err_free(dist_header_requirement(s->a, h, &r));
-		size_t n = 0;
-		while (n < r.specifier.n && memchr("=>~ ", r.specifier.p[n], 4))
-			n++;
+		size_t n = str_span(r.specifier, "=>~ ");
 		if (n && names_rocm(str_sub(r.specifier, n, r.specifier.n), ret_new))
 			return str_fmt(s->a, "requires %.*s %.*s", STR(r.name), STR(r.specifier));
 	}

@@ -50,12 +50,10 @@ struct err *split_check_names(struct splitting *s)
 void split_list_served(struct splitting *s)
 {
 	strs_add_all(s->a, &s->done->serves, &s->done->gpus);
-	for (size_t i = 0; i < gpu_count; i++) {
-		const struct gpu *g = &gpu_table()[i];
+	TABLE_EACH (gpu, g)
 		if (!g->is_generic && !g->removed && g->generic &&
 			strs_has(&s->done->gpus, str_from(g->generic)))
 			strs_put(s->a, &s->done->serves, str_from(g->name));
-	}
 	targets_sort(&s->done->serves);
 }
 

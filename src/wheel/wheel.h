@@ -42,10 +42,7 @@ struct wheel_elf { /* an ELF file of a wheel, with the libraries and versions th
 	VEC(uint64_t) gives;
 };
 
-struct wheel_elfs {
-	struct wheel_elf *v;
-	size_t n, cap;
-};
+struct wheel_elfs VEC_OF(struct wheel_elf);
 
 /* The lowest platform tag that is true for some ELF files. */
 struct wheel_platform {
@@ -68,10 +65,7 @@ struct wheel_lack {
 		newest; /* its path here, and the newest version of that kind that it has: "GLIBCXX_3.4.30" */
 };
 
-struct wheel_lacks {
-	struct wheel_lack *v;
-	size_t n, cap;
-};
+struct wheel_lacks VEC_OF(struct wheel_lack);
 
 /* Finds the tag for these files on disk; files that are not ELF are passed over. A library that one of them needs
  * counts as inside if another of them is that library, by soname or file name. E_WHEEL when they are for different
@@ -219,10 +213,7 @@ struct venv_dist {
 	bool asked;               /* there are files other than side files */
 };
 
-struct venv_dists {
-	struct venv_dist *v;
-	size_t n, cap;
-};
+struct venv_dists VEC_OF(struct venv_dist);
 
 /* d is a scan of the environment's folder. Distributions without device code are left out, and so are those whose RECORD
  * cannot be read. E_NOENT when there is no site-packages in lib/pythonX or Lib. */

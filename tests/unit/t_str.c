@@ -57,6 +57,16 @@ static void searching_gives_the_length_when_nothing_is_there(void **state)
 	assert_int_equal(str_find(S("abcabc"), S("ca")), 2);
 	assert_int_equal(str_find(S("abc"), S("x")), 3);
 	assert_int_equal(str_find((struct str){0}, S("x")), 0);
+	assert_int_equal(str_count(S("a=b=c="), '='), 3);
+	assert_int_equal(str_count(S("abc"), '='), 0);
+	assert_int_equal(str_count((struct str){0}, '='), 0);
+	assert_int_equal(str_span(S("12.3rc1"), ASCII_DIGITS "."), 4);
+	assert_int_equal(str_span(S("12"), ASCII_DIGITS), 2);
+	assert_int_equal(str_span(S("1\0"), ASCII_DIGITS), 1);
+	assert_int_equal(str_span((struct str){0}, ASCII_DIGITS), 0);
+	assert_int_equal(str_until(S("a*b?"), "?*"), 1);
+	assert_int_equal(str_until(S("a\0b?"), "?*"), 3);
+	assert_int_equal(str_until(S("ab"), "?*"), 2);
 }
 
 static void cutting_splits_at_the_first_separator(void **state)

@@ -21,7 +21,7 @@ struct frame {
 
 /* A member's declaration, and the attributes that its definition has. */
 struct member_place {
-	size_t at;
+	uint64_t at; /* in the text; first, for offset_order() */
 	struct str with;
 };
 

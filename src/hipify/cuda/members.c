@@ -2,6 +2,7 @@
  * above. nvcc gives the attributes to the declaration, but for clang these are two functions. So the declaration gets
  * them, by the name that the definition has for them: a macro is empty for other compilers.
  */
+#include "formats/bytes.h"
 #include "hipify/cuda/engine.h"
 
 enum { MOST_TOKENS = 1000, DEEPEST = 64 };
@@ -140,12 +141,6 @@ static void end_statement(struct members *m, char c)
 	m->v.n = 0;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct member_place *x = a, *y = b;
-	return (x->at > y->at) - (x->at < y->at);
-}
-
 void members_find(struct engine *e)
 {
 	struct members m = {.e = e, .macros = {.a = e->a}, .declared = {.a = e->a}};
@@ -178,7 +173,7 @@ void members_find(struct engine *e)
 		if (place->with.n)
 			*VEC_PUSH(e->a, &e->members) = *place;
 	}
-	VEC_SORT(&e->members, by_place);
+	VEC_SORT(&e->members, offset_order);
 }
 
 void members_before(struct engine *e, const struct tok *t)
@@ -198,7 +193,7 @@ static bool has_attribute(
 	struct str rest = str_sub(e->l.s, from, to);
 	while (rest.n) {
 		size_t n = 0;
-		while (n < rest.n && cxx_word_char(rest.p[n]))
+		while (n < rest.n && ascii_word(rest.p[n]))
 			n++;
 		struct str word = str_sub(rest, 0, n);
 		bool plain = str_eq(word, str_sub(name, 2, name.n - 2)); /* __attribute__((host)) */

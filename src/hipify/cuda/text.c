@@ -251,7 +251,7 @@ unsigned hipify_calls(struct str text)
 		size_t from, end = at;
 		while (end && text.p[end - 1] == ' ')
 			end--;
-		for (from = end; from && cxx_word_char(text.p[from - 1]);)
+		for (from = end; from && ascii_word(text.p[from - 1]);)
 			from--;
 		if (from && strchr(":.>", text.p[from - 1]))
 			continue;
@@ -328,7 +328,7 @@ static void drop_own_names(struct engine *e)
 /* Adds, after an edit, text by which the source's next line keeps its number. */
 static void keep_line(struct buf *b, struct str old, struct str with, unsigned next)
 {
-	unsigned had = lex_count_lines(old, 0, old.n), has = lex_count_lines(with, 0, with.n);
+	unsigned had = str_count(old, '\n'), has = str_count(with, '\n');
 	bool spliced = str_contains(old, S("\\\n")); /* in the definition of a macro */
 	if (has > had)
 		buf_fmt(b, "#line %u\n", next);
@@ -396,7 +396,7 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 	VEC_EACH (const struct hipify_edit, d, &ret->edits) {
 		buf_add(&b, str_sub(source, done, d->from));
 		buf_add(&b, d->with);
-		line += lex_count_lines(source, done, d->to);
+		line += str_count(str_sub(source, done, d->to), '\n');
 		if (context && context->stands_in)
 			keep_line(&b, str_sub(source, d->from, d->to), d->with, line);
 		done = d->to;

@@ -193,12 +193,12 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 	MAP(seen, e->a);
 	struct tok at = *t;
 	for (size_t i = t->from; i < t->to;) {
-		if (!cxx_word_char(e->l.s.p[i])) {
+		if (!ascii_word(e->l.s.p[i])) {
 			at.line += e->l.s.p[i++] == '\n';
 			continue;
 		}
 		at.from = i;
-		while (i < t->to && cxx_word_char(e->l.s.p[i]))
+		while (i < t->to && ascii_word(e->l.s.p[i]))
 			i++;
 		at.to = i;
 		struct str word = tok_text(&e->l, &at);

@@ -36,8 +36,8 @@ static unsigned find_word(struct str line, struct str name)
 		size_t at = from + str_find(str_sub(line, from, line.n), name), end = at + name.n;
 		if (at >= line.n)
 			return 0;
-		bool starts = at == 0 || !cxx_word_char(line.p[at - 1]);
-		if (starts && (end == line.n || !cxx_word_char(line.p[end])))
+		bool starts = at == 0 || !ascii_word(line.p[at - 1]);
+		if (starts && (end == line.n || !ascii_word(line.p[end])))
 			return (unsigned)at + 1;
 		from = at + 1;
 	}
@@ -77,11 +77,10 @@ static bool declared_at(struct str s, size_t from, size_t to)
 	while (from && (s.p[from - 1] == ' ' || s.p[from - 1] == '\t'))
 		from--;
 	size_t end = from;
-	while (from && cxx_word_char(s.p[from - 1]))
+	while (from && ascii_word(s.p[from - 1]))
 		from--;
 	struct str before = str_sub(s, from, end);
-	while (to < s.n && (s.p[to] == ' ' || s.p[to] == '\t'))
-		to++;
+	to += str_span(str_sub(s, to, s.n), " \t");
 	if (!before.n || to == s.n || str_is_one_of(before, names_before_use) ||
 		str_is_one_of(before, of_types))
 		return false;

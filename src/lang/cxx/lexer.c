@@ -9,19 +9,6 @@ struct lex lex_new(struct str source, struct str path)
 	return l;
 }
 
-unsigned lex_count_lines(struct str s, size_t from, size_t to)
-{
-	unsigned n = 0;
-	while (from < to) {
-		const char *p = memchr(s.p + from, '\n', to - from);
-		if (!p)
-			break;
-		n++;
-		from = (size_t)(p - s.p) + 1;
-	}
-	return n;
-}
-
 static PRINTF(3, 4) struct err *lex_error(const struct lex *l, size_t at, const char *fmt, ...)
 {
 	ARENA(a);
@@ -31,7 +18,7 @@ static PRINTF(3, 4) struct err *lex_error(const struct lex *l, size_t at, const 
 		bol--;
 	struct loc loc = {
 		.path = l->path,
-		.line = 1 + lex_count_lines(l->s, 0, at),
+		.line = 1 + str_count(str_sub(l->s, 0, at), '\n'),
 		.col = (unsigned)(at - bol) + 1,
 	};
 	return err_at(err_new(E_HIPIFY, "%.*s", STR(msg)), loc);
@@ -52,14 +39,9 @@ static size_t splice(struct str s, size_t at)
 	return at + 2 < s.n && s.p[at + 1] == '\r' && s.p[at + 2] == '\n' ? 3 : 0;
 }
 
-bool cxx_word_char(char c)
-{
-	return ascii_alnum(c) || c == '_';
-}
-
 static bool ident_char(char c)
 {
-	return cxx_word_char(c) || (unsigned char)c >= 0x80 || c == '$';
+	return ascii_word(c) || (unsigned char)c >= 0x80 || c == '$';
 }
 
 static struct err *block_comment(struct lex *l)
@@ -68,7 +50,7 @@ static struct err *block_comment(struct lex *l)
 	if (end == l->s.n && !l->lenient)
 		return lex_error(l, start, "a comment that starts here does not end");
 	if (end < l->s.n) {
-		l->line += lex_count_lines(l->s, start, end);
+		l->line += str_count(str_sub(l->s, start, end), '\n');
 		end += 2;
 	}
 	l->at = end;
@@ -157,7 +139,7 @@ static struct err *raw_string(struct lex *l, struct tok *t)
 	if (end == rest && !l->lenient)
 		return lex_error(l, l->at, "a raw string that starts here does not end");
 	if (end < rest)
-		l->line += lex_count_lines(l->s, l->at, from + end);
+		l->line += str_count(str_sub(l->s, l->at, from + end), '\n');
 	l->at = end < rest ? from + end + n + 2 : l->s.n;
 	t->kind = TOK_RAW;
 	return NULL;

@@ -48,15 +48,12 @@ bool lex_try(struct lex *l, struct tok *ret);
 /* The column of an offset, from 1. Looks only at what is behind the last offset that it was asked for, if it can, so that
  * long lines stay linear. */
 unsigned lex_column(struct lex *l, size_t at);
-bool cxx_word_char(char c); /* an ASCII letter, a digit or "_" */
 struct str tok_text(const struct lex *l, const struct tok *t);
 bool tok_is(const struct lex *l, const struct tok *t, struct str text);
 /* Is the token punctuation, and one of these characters? */
 bool tok_in(const struct lex *l, const struct tok *t, const char *set);
 /* The rest of the current preprocessor line, spliced lines included. */
 struct str lex_rest_of_line(const struct lex *l);
-/* Counts the newlines between two offsets, to find the line of a byte inside a token. */
-unsigned lex_count_lines(struct str s, size_t from, size_t to);
 /* Fails with E_HIPIFY and the place if the text has NUL bytes, or bytes in its code that are not valid UTF-8; comments and
  * literals may be in any encoding. */
 MUST_USE struct err *lex_check_text(struct str source, struct str path);

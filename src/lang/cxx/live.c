@@ -1,7 +1,6 @@
 /* Evaluates the conditions of #if and finds the lines that they exclude; see live.h. */
 #include "lang/cxx/live.h"
 
-#include "base/vec.h"
 #include "lang/cxx/lexer.h"
 
 enum live_truth { NO, MAYBE, YES };
@@ -56,7 +55,7 @@ static struct str word(struct live_condition *r)
 {
 	skip_blanks(r);
 	size_t from = r->at;
-	while (r->at < r->s.n && cxx_word_char(r->s.p[r->at]))
+	while (r->at < r->s.n && ascii_word(r->s.p[r->at]))
 		r->at++;
 	return str_sub(r->s, from, r->at);
 }
@@ -255,7 +254,7 @@ struct live_lines live_lines(struct arena *a, struct str text, bool by_torch)
 			continue;
 		struct live_condition r = {
 			.s = lex_rest_of_line(&x), .first = by_torch ? 0 : WITH_TORCH};
-		unsigned last = t.line + lex_count_lines(r.s, 0, r.s.n);
+		unsigned last = t.line + str_count(r.s, '\n');
 		directive(&l, x.directive, &r, last);
 		if (str_starts(x.directive, S("if")) || str_eq(x.directive, S("elif")))
 			*VEC_PUSH(a, &l.ret.conditions) = (struct line_range){t.line, last};

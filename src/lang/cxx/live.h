@@ -8,17 +8,14 @@
  */
 #pragma once
 
-#include "base/str.h"
+#include "base/vec.h"
 
 /* The lines from..to inclusive, counted from 1. */
 struct line_range {
 	unsigned from, to;
 };
 
-struct line_ranges {
-	struct line_range *v;
-	size_t n, cap;
-};
+struct line_ranges VEC_OF(struct line_range);
 
 struct live_lines {
 	struct line_ranges dead;       /* lines known not to be compiled */

@@ -20,9 +20,7 @@ bool dist_stem_cut(struct str folder, struct str *ret_name, struct str *ret_vers
 
 void dist_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size)
 {
-	bool quoted = false;
-	for (size_t i = 0; i < path.n && !quoted; i++)
-		quoted = path.p[i] && strchr(",\"\n\r", path.p[i]);
+	bool quoted = str_until(path, ",\"\n\r") < path.n;
 	buf_add(b, quoted ? S("\"") : S(""));
 	buf_add(b, str_replace(b->a, path, S("\""), S("\"\"")));
 	buf_add(b, quoted ? S("\"") : S(""));

@@ -21,10 +21,7 @@ struct dist_row {                               /* a line of RECORD */
 	unsigned line;
 };
 
-struct dist_record {
-	struct dist_row *v;
-	size_t n, cap;
-};
+struct dist_record VEC_OF(struct dist_row);
 
 /* RECORD is CSV of three columns; E_SYNTAX with the line, also for more rows than `most`. */
 MUST_USE struct err *dist_record_parse(

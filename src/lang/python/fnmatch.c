@@ -9,10 +9,7 @@ struct range {
 	uint32_t from, to;
 };
 
-struct ranges {
-	struct range *v;
-	size_t n, cap;
-};
+struct ranges VEC_OF(struct range);
 
 struct py_glob_node {
 	enum { GLOB_CHAR, GLOB_ANY, GLOB_STAR, GLOB_SET } kind;
@@ -88,9 +85,7 @@ static void read_set(struct arena *a, struct str text, struct py_glob_node *node
 struct py_glob py_glob_new(struct arena *a, struct str pattern)
 {
 	struct py_glob g = {0};
-	size_t plain = 0;
-	while (plain < pattern.n && !strchr("*?[", pattern.p[plain]))
-		plain++;
+	size_t plain = str_until(pattern, "*?[");
 	g.prefix = str_sub(pattern, 0, plain);
 	for (struct str rest = str_sub(pattern, plain, pattern.n); rest.n;) {
 		uint32_t c = take(&rest);

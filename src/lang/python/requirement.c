@@ -35,7 +35,7 @@ static char next(struct parser *s)
 
 static bool word_char(char c)
 {
-	return ascii_alnum(c) || c == '_' || c == '-' || c == '.';
+	return ascii_word(c) || c == '-' || c == '.';
 }
 
 static struct str word(struct parser *s)

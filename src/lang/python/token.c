@@ -6,10 +6,7 @@ enum {
 	MAX_MESSAGE = 300,
 };
 
-struct py_setters { /* ascending numbers of the statements that set a name */
-	size_t *v;
-	size_t n, cap;
-};
+struct py_setters VEC_OF(size_t); /* ascending numbers of the statements that set a name */
 
 struct lexer {
 	struct arena *a;
@@ -43,7 +40,7 @@ static unsigned col_of(const struct lexer *l, const char *p)
 
 static bool name_char(char c)
 {
-	return ascii_alnum(c) || c == '_' || (c & 0x80);
+	return ascii_word(c) || (c & 0x80);
 }
 
 static char peek(const struct lexer *l, size_t ahead)

@@ -33,18 +33,13 @@ struct version {
 
 static bool all_digits(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_digit(s.p[i]))
-			return false;
-	return true;
+	return str_span(s, ASCII_DIGITS) == s.n;
 }
 
 /* "007" -> "7", "000" -> "0" */
 static struct str number(struct str *s)
 {
-	size_t n = 0, zeros = 0;
-	while (n < s->n && ascii_digit(s->p[n]))
-		n++;
+	size_t n = str_span(*s, ASCII_DIGITS), zeros = 0;
 	while (zeros + 1 < n && s->p[zeros] == '0')
 		zeros++;
 	struct str num = str_sub(*s, zeros, n);
@@ -160,12 +155,10 @@ struct err *version_parse(struct arena *a, struct str text, const struct version
 
 struct str version_release(struct str text)
 {
-	size_t n = 0;
 	text = str_trim(text);
 	if (text.n && (text.p[0] == '\'' || text.p[0] == '"'))
 		text = str_sub(text, 1, text.n);
-	while (n < text.n && (ascii_digit(text.p[n]) || text.p[n] == '.'))
-		n++;
+	size_t n = str_span(text, ASCII_DIGITS ".");
 	while (n && text.p[n - 1] == '.')
 		n--;
 	return str_sub(text, 0, n);

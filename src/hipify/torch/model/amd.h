@@ -30,10 +30,7 @@ struct amd_build {
 	struct strs extra_files;    /* hipify()'s argument; the original fails if one is missing */
 	struct strs extra_if_there; /* optional extra files */
 	enum amd_launches launches;
-	struct {
-		struct amd_edit *v;
-		size_t n, cap;
-	} edits;
+	VEC(struct amd_edit) edits;
 	struct { /* one file copied after hipify; from.n is 0 if there is none */
 		struct str from, to;
 		bool required; /* the original fails if it is missing; else it is skipped */

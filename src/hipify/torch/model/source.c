@@ -183,8 +183,7 @@ static void recognise(struct arena *a, struct torch_source *s)
 			hash_text(h, m.tokens.v[i].text);
 	}
 	s->fingerprint = digest_hex(a, hash_end(h));
-	const struct torch_algorithm *k = torch_algorithm_table(), *end = k + torch_algorithm_count;
-	for (; k < end; k++) {
+	TABLE_EACH (torch_algorithm, k) {
 		if (!str_eq(s->fingerprint, str_from(k->fingerprint)))
 			continue;
 		s->known = true;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/vec.h"
 
 enum torch_generation { TORCH_V1 = 1, TORCH_V2 = 2 }; /* up to 2.10, from 2.11 on */
 
@@ -17,8 +18,7 @@ struct torch_algorithm {
 	enum torch_generation generation;
 	bool fbgemm;
 };
-const struct torch_algorithm *torch_algorithm_table(void);
-extern const size_t torch_algorithm_count;
+TABLE(torch_algorithm);
 
 /* One file of a torch. */
 struct torch_file {

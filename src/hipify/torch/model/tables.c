@@ -106,10 +106,7 @@ static bool has_api(const struct py_value *tuple, struct str number)
 	return false;
 }
 
-struct table_names { /* the tokens that name the tables */
-	size_t *v;
-	size_t n, cap;
-};
+struct table_names VEC_OF(size_t); /* the tokens that name the tables */
 
 static struct err *add_table(struct builder *b, size_t token, struct torch_tables *ret)
 {
@@ -261,12 +258,11 @@ static unsigned line_of(struct arena *a, struct finder *f, struct str key)
 	for (bool found = false; !found && f->at < text.n;) {
 		size_t at = f->at + str_find(str_sub(text, f->at, text.n), quoted);
 		size_t end = at + quoted.n;
-		while (end < text.n && (text.p[end] == ' ' || text.p[end] == '\n'))
-			end++;
+		end += str_span(str_sub(text, end, text.n), " \n");
 		found = end < text.n && text.p[end] == ':';
 		at += !found && at < text.n;
-		for (; f->at < at; f->at++)
-			f->line += text.p[f->at] == '\n';
+		f->line += str_count(str_sub(text, f->at, at), '\n');
+		f->at = at;
 	}
 	return f->at < text.n ? f->line : 0;
 }

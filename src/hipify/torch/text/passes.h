@@ -38,10 +38,7 @@ struct torch_patch {
 	const struct torch_entry *entry; /* the table entry behind it, or NULL */
 };
 
-struct torch_edits {
-	struct hipify_edit *v;
-	size_t n, cap;
-};
+struct torch_edits VEC_OF(struct hipify_edit);
 
 struct torch_trace {
 	struct arena *a;

@@ -63,8 +63,8 @@ void torch_trace_end(struct torch_trace *t, struct hipify_text *ret)
 	VEC_EACH (struct hipify_edit, e, &t->done) {
 		if (str_eq(e->with, str_sub(t->source, e->from, e->to)))
 			continue;
-		for (; at < e->from; at++)
-			line += t->source.p[at] == '\n';
+		line += str_count(str_sub(t->source, at, e->from), '\n');
+		at = e->from;
 		e->line = line;
 		*VEC_PUSH(t->a, &ret->edits) = *e;
 	}
