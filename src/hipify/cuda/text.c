@@ -27,10 +27,27 @@ static bool compares(struct str condition)
 	return false;
 }
 
+/* Each branch of an #if opens the same brackets anew, so the next one begins at the depth of the first. */
+static void depth_of_branch(struct engine *e, struct str directive)
+{
+	bool ends = str_eq(directive, S("endif"));
+	if (str_starts(directive, S("if"))) {
+		struct branches at = {.before = e->outer_depth, .after = e->outer_depth};
+		*VEC_PUSH(e->a, &e->branches) = at;
+	} else if (e->branches.n && (ends || str_starts(directive, S("el")))) {
+		struct branches *b = &e->branches.v[e->branches.n - 1];
+		if (b->after == b->before)
+			b->after = e->outer_depth;
+		e->outer_depth = ends ? b->after : b->before;
+		e->branches.n -= ends;
+	}
+}
+
 static void guard_directive(struct engine *e, const struct tok *t)
 {
 	struct str word = tok_text(&e->l, t);
 	e->skip_guard = false;
+	depth_of_branch(e, word);
 	untranslated_condition(e, word);
 	if (!str_eq(word, S("if")) && !str_eq(word, S("elif")))
 		return;
