@@ -4,7 +4,9 @@
  * the special register it reads, if any ("ptx:mov %laneid"). To find a row, parts of the instruction
  * (types, caching) are cut off from the right until one matches. Its HIP side is a statement in which
  * $0 to $9 stand for the operands and $T for the C type of the instruction's last part; rows of kind
- * "unsupported" say why there is none. One untranslatable instruction leaves the whole statement as it is.
+ * "unsupported" say why there is none. One untranslatable instruction leaves the whole statement as it is,
+ * and so does one that writes to an input. Registers that the statement declares become variables; of
+ * integers alone, as an instruction for floats takes the bits of any register, and a variable's value.
  */
 #include "hipify/cuda/engine.h"
 
@@ -17,9 +19,10 @@ struct statement {
 	struct tok t;
 	struct buf text;
 	struct str names[MAX_EXPRESSIONS], expressions[MAX_EXPRESSIONS];
-	size_t n;
-	struct tok first; /* the first string */
-	bool nested;      /* an operand has an asm statement of its own */
+	size_t n, outputs;
+	struct map registers; /* that it declares */
+	struct tok first;     /* the string with the first instruction */
+	bool nested;          /* an operand has an asm statement of its own */
 };
 
 static bool next(struct statement *s)
@@ -64,24 +67,29 @@ static bool operand(struct statement *s)
 static bool parse(struct statement *s)
 {
 	unsigned section = 0;
+	bool comment = false;
 	do {
 		if (!next(s))
 			return false;
 	} while (s->t.kind == TOK_IDENT);
 	if (!is(s, "(") || !next(s))
 		return false;
-	s->first = s->t;
 	while (s->t.kind == TOK_STRING) { /* its escapes, \n and \t, are white space in PTX */
+		if (str_trim(buf_str(&s->text)).n <= S("{").n)
+			s->first = s->t;
 		struct str text = tok_text(&s->at, &s->t);
 		for (size_t i = 1; i + 1 < text.n; i++) {
 			bool escape = text.p[i] == '\\';
-			buf_char(&s->text, escape ? ' ' : text.p[i]);
+			comment = comment ? !escape || text.p[i + 1] != 'n'
+					  : str_starts(str_sub(text, i, text.n), S("//"));
+			buf_char(&s->text, escape || comment ? ' ' : text.p[i]);
 			i += escape;
 		}
 		if (!next(s))
 			return false;
 	}
 	while (!is(s, ")")) {
+		s->outputs = section < 2 ? s->n : s->outputs;
 		if (is(s, ":") || is(s, "::"))
 			section += is(s, "::") ? 2 : 1;
 		else if (section == 3 && (s->t.kind == TOK_STRING || is(s, ",")))
@@ -93,6 +101,7 @@ static bool parse(struct statement *s)
 		if (!next(s))
 			return false;
 	}
+	s->outputs = section < 2 ? s->n : s->outputs;
 	return true;
 }
 
@@ -101,6 +110,7 @@ static bool parse(struct statement *s)
 struct instruction {
 	struct str opcode, special, operands[MAX_OPERANDS];
 	size_t n;
+	bool to_input; /* the first operand is one of those that the statement only reads */
 };
 
 static struct str in_hip(const struct statement *s, size_t i)
@@ -108,15 +118,18 @@ static struct str in_hip(const struct statement *s, size_t i)
 	return s->e->operand ? s->e->operand(s->e, s->expressions[i]) : s->expressions[i];
 }
 
-/* Translates an operand ("%0", "%[name]", "[%1]", "42", "%%laneid") to C; "" for anything else. */
+/* Translates an operand ("%0", "%[name]", "[%1]", "42U", "%%laneid", a register) to C; "" for anything else. */
 static struct str expression(const struct statement *s, struct str text, struct str *special)
 {
 	uint64_t i;
 	if (str_starts(text, S("[")) && str_ends(text, S("]")))
 		text = str_trim(str_sub(text, 1, text.n - 1));
-	if (str_u64(text, 10, &i) ||
-		(str_starts(text, S("0x")) && str_u64(str_sub(text, 2, text.n), 16, &i)))
+	struct str digits = str_sub(text, 0, text.n - str_ends(text, S("U")));
+	if (str_u64(digits, 10, &i) ||
+		(str_starts(digits, S("0x")) && str_u64(str_sub(digits, 2, digits.n), 16, &i)))
 		return text;
+	if (map_get(&s->registers, text))
+		return str_fmt(s->e->a, "rocsmith_%.*s", STR(text));
 	if (!str_starts(text, S("%")) || text.n < 2)
 		return S("");
 	struct str name = str_sub(text, 1, text.n);
@@ -142,9 +155,13 @@ static bool split(const struct statement *s, struct str text, struct instruction
 	*ret = (struct instruction){.opcode = str_sub(text, 0, n)};
 	rest = str_trim(str_sub(text, n, text.n));
 	while (str_next(&rest, ',', &part)) {
+		uint64_t i;
+		part = str_trim(part);
+		ret->to_input |= !ret->n && str_starts(part, S("%")) && part.n > 1 &&
+				 str_u64(str_sub(part, 1, part.n), 10, &i) && i >= s->outputs;
 		if (ret->n == MAX_OPERANDS)
 			return false;
-		struct str c = expression(s, str_trim(part), &ret->special);
+		struct str c = expression(s, part, &ret->special);
 		if (!c.n)
 			return false;
 		ret->operands[ret->n++] = c;
@@ -181,6 +198,26 @@ static struct str c_type(struct str opcode)
 	return S("");
 }
 
+/* Declares the variables of ".reg .b32 x, y"; false if these are no integers. */
+static bool declare_registers(struct statement *s, struct str text, struct buf *b)
+{
+	struct str rest = str_trim(str_sub(text, 4, text.n)), name;
+	size_t n = str_chr(rest, ' ');
+	struct str type = c_type(str_sub(rest, 0, n));
+	if (!type.n || str_starts(rest, S(".f")))
+		return false;
+	rest = str_sub(rest, n, rest.n);
+	while (str_next(&rest, ',', &name)) {
+		name = str_trim(name);
+		for (size_t i = 0; i < name.n; i++)
+			if (!cxx_word_char(name.p[i]))
+				return false;
+		map_put(&s->registers, name, s);
+		buf_fmt(b, "%.*s rocsmith_%.*s; ", STR(type), STR(name));
+	}
+	return true;
+}
+
 /* Puts the operands into the row's statement; false unless it uses exactly as many as there are. */
 static bool fill(struct buf *b, const struct instruction *in, struct str with)
 {
@@ -212,7 +249,7 @@ static void report(struct statement *s, const struct instruction *in, const stru
 
 bool ptx_statement(struct engine *e, const struct tok *t)
 {
-	struct statement s = {.e = e, .at = e->l, .text = {.a = e->a}};
+	struct statement s = {.e = e, .at = e->l, .text = {.a = e->a}, .registers = {.a = e->a}};
 	BUF(with, e->a);
 	const struct hipify_rule *last = NULL;
 	if (!parse(&s))
@@ -226,12 +263,20 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 		return true;
 	}
 	unsigned count = 0;
+	bool scope = str_starts(str_trim(rest), S("{"));
+	rest = str_sub(str_trim(rest), scope, rest.n);
 	while (str_next(&rest, ';', &part)) {
-		struct instruction in;
-		if (!str_trim(part).n)
+		struct instruction in = {0};
+		part = str_trim(part);
+		if (!part.n || (scope && str_eq(part, S("}"))))
+			continue;
+		if (str_starts(part, S(".reg ")) && declare_registers(&s, part, &with))
 			continue;
 		bool whole = split(&s, part, &in);
+		whole &= !s.registers.n ||
+			 !(str_contains(in.opcode, S(".f")) || str_contains(in.opcode, S(".bf")));
 		const struct hipify_rule *r = row_of(e->a, &in);
+		whole &= !in.to_input || !r || !str_starts(names_text(r->hip), S("$0 ="));
 		if (!whole || !r || names_is(r, "unsupported") || in.opcode.p[0] == '{') {
 			bool directive = str_starts(in.opcode, S(".")); /* .p2align of an x86 */
 			if ((!str_contains(in.opcode, S(".")) || directive) && !r)
@@ -250,7 +295,7 @@ bool ptx_statement(struct engine *e, const struct tok *t)
 	if (!count)
 		return false;
 	struct str text = buf_str(&with);
-	if (count > 1)
+	if (count > 1 || s.registers.n)
 		text = str_fmt(e->a, "do { %.*s; } while (0)", STR(text));
 	e->adds |= str_contains(text, S("atomicAdd"));
 	engine_replace(e, t->from, s.t.to, text, last);
