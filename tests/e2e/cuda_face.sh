@@ -104,9 +104,9 @@ cat >include/k/scale.cuh <<'CC'
 #endif
 template <typename T> __global__ void scale(T *p, T s, int n)
 {
-	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	register int i = blockIdx.x * blockDim.x + threadIdx.x; // an error of clang's in C++17, none of g++'s
 	if (i < n)
-		p[i] *= s + __shfl_down_sync(0xffffffffu, s, 1);
+		p[i] *= s + __shfl_down_sync(0xffffffffu, s, 1) + __ffsll((unsigned long)n);
 }
 CC
 cat >include/k/check.h <<'CC'

@@ -152,10 +152,12 @@ static void launches_are_reported_in_kernels_alone(void **state)
 	check("#if A\n__global__ void k(int a) {\n#elif B\n__global__ void k(short a) {\n#else\n"
 	      "__global__ void k(float a) {\n#endif\n}\nvoid h() { k<<<1, 1>>>(1); }",
 		"");
-	check("__global__ void k(int a) {\n#ifdef A\nif (a) {\n#else\n{\n#endif\nf<<<1, 1>>>();\n}\n}\n"
+	check("__global__ void k(int a) {\n#ifdef A\nif (a) {\n#else\n{\n#endif\nf<<<1, "
+	      "1>>>();\n}\n}\n"
 	      "void h() { k<<<1, 1>>>(1); }",
 		"7:2:<<<");
-	check("__global__ void k(int a) {\n#ifndef A\n#else\nif (a) {\n#endif\n;\n#ifdef A\n}\n#endif\n"
+	check("__global__ void k(int a) {\n#ifndef A\n#else\nif (a) {\n#endif\n;\n#ifdef "
+	      "A\n}\n#endif\n"
 	      "f<<<1, 1>>>(); }\nvoid h() { k<<<1, 1>>>(1); }",
 		"10:2:<<<");
 	check("#if A\n#if B\nvoid g() {\n#endif\n}\n#endif\n#else\n#endif\n#endif\n", "");

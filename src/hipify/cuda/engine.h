@@ -41,7 +41,7 @@ struct engine {
 	struct tok outer_prev;  /* the last token outside preprocessor lines */
 	bool ends_in_directive; /* the text ends within a preprocessor line */
 	VEC(struct frame) frames;
-	VEC(struct branches) branches; /* of the open #ifs */
+	VEC(struct branches) branches;  /* of the open #ifs */
 	const struct arg_rule *pending; /* the rule of the identifier just seen */
 	unsigned depth, outer_depth;    /* open brackets, now and before the current directive */
 	unsigned enum_depth;            /* depth inside "enum {", or 0 */
