@@ -726,6 +726,8 @@ static void hostile_shapes_are_linear(void **state)
 		{"asm(\"a\" ", 300000},
 		{"cuda::", 500000},
 		{"#if __CUDA_ARCH__ > 1\n", 200000},
+		{"#if A\n{ cudaMemcpyToSymbol(\n#else\n{\n#endif\n", 50000},
+		{"asm(\"{.reg .b32 x; mov.b32 x, %0;}\" :: \"r\"(x)); ", 20000},
 		{"enum {", 200000},
 		{")", 1000000},
 		{"\\\n", 1000000},

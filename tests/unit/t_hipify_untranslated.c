@@ -37,6 +37,7 @@ static void every_form_of_a_declaration_makes_a_name_the_projects(void **state)
 		"int &cudaMine = x;",
 		"std::vector<int> cudaMine;",
 		"const char *cudaMine(int s);",
+		"#include <x>\n#define X(a) (a)\nT *cudaMine(int s) { }",
 		"int a, cudaMine;",
 		"static inline T cudaMine() { }",
 		"template <typename T> void cudaMine(T t) { }",

@@ -41,13 +41,14 @@ struct engine {
 	struct tok outer_prev;  /* the last token outside preprocessor lines */
 	bool ends_in_directive; /* the text ends within a preprocessor line */
 	VEC(struct frame) frames;
-	VEC(struct branches) branches;  /* of the open #ifs */
+	VEC(struct branches) branches;  /* one for each open #if */
 	const struct arg_rule *pending; /* the rule of the identifier just seen */
 	unsigned depth, outer_depth;    /* open brackets, now and before the current directive */
 	unsigned enum_depth;            /* depth inside "enum {", or 0 */
 	unsigned launch_depth;          /* depth + 1 inside of <<< >>>, or 0 */
 	bool enum_head, in_asm, skip_guard;
-	bool plain; /* the statement so far may be the head of a declaration: const char *name */
+	/* the statement so far, and so far before the current directive, may be the head of a declaration: const char *name */
+	bool plain, outer_plain;
 	bool has_warp_macro, has_local_include, has_include, runtime_first;
 	bool device_head,
 		host_head;     /* seen in a function's head: __device__, __global__; __host__ */

@@ -89,7 +89,7 @@ void include_path(struct engine *e, const struct tok *t)
 	struct str path = str_sub(e->l.s, t->from + 1, t->to - 1);
 	bool local = e->l.s.p[t->from] == '"';
 	bool own = is_project_file(e, path);
-	size_t folder = str_find(path, S("/include/")); /* of a CUDA at a place of its own */
+	size_t folder = str_find(path, S("/include/")); /* a CUDA at a place of its own has one */
 	if (str_starts(path, S("/")) && folder < path.n &&
 		str_contains(str_sub(path, 0, folder), S("cuda")))
 		path = str_sub(path, folder + S("/include/").n, path.n);

@@ -20,7 +20,7 @@ struct statement {
 	struct buf text;
 	struct str names[MAX_EXPRESSIONS], expressions[MAX_EXPRESSIONS];
 	size_t n, outputs;
-	struct map registers; /* that it declares */
+	struct map registers; /* declared by it */
 	struct tok first;     /* the string with the first instruction */
 	bool nested;          /* an operand has an asm statement of its own */
 };
@@ -67,7 +67,7 @@ static bool operand(struct statement *s)
 static bool parse(struct statement *s)
 {
 	unsigned section = 0;
-	bool comment = false;
+	bool comment = false, begun = false;
 	do {
 		if (!next(s))
 			return false;
@@ -75,14 +75,16 @@ static bool parse(struct statement *s)
 	if (!is(s, "(") || !next(s))
 		return false;
 	while (s->t.kind == TOK_STRING) { /* its escapes, \n and \t, are white space in PTX */
-		if (str_trim(buf_str(&s->text)).n <= S("{").n)
+		if (!begun)
 			s->first = s->t;
 		struct str text = tok_text(&s->at, &s->t);
 		for (size_t i = 1; i + 1 < text.n; i++) {
 			bool escape = text.p[i] == '\\';
 			comment = comment ? !escape || text.p[i + 1] != 'n'
 					  : str_starts(str_sub(text, i, text.n), S("//"));
-			buf_char(&s->text, escape || comment ? ' ' : text.p[i]);
+			char c = escape || comment ? ' ' : text.p[i];
+			buf_char(&s->text, c);
+			begun |= c > ' ' && c != '{';
 			i += escape;
 		}
 		if (!next(s))

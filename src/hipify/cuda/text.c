@@ -196,6 +196,7 @@ static void one_token(struct engine *e, const struct tok *t)
 		args_close_all(e, true);
 		e->depth = e->outer_depth;
 		e->prev = e->outer_prev;
+		e->plain = e->outer_plain;
 		e->ends_in_directive = t->from == e->l.s.n;
 		e->skip_guard = false;
 		return;
@@ -240,6 +241,7 @@ static void one_token(struct engine *e, const struct tok *t)
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
 		e->outer_prev = *t;
+		e->outer_plain = e->plain;
 	}
 }
 
@@ -372,6 +374,7 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.ret = ret,
 		.operand = part ? NULL : operand,
 		.plain = true,
+		.outer_plain = true,
 		.knows_hip =
 			context && context->marks &&
 			(str_contains(source, S("__HIP_")) || str_contains(source, S("USE_ROCM"))),
