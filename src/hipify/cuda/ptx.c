@@ -5,8 +5,7 @@
  * (types, caching) are cut off from the right until one matches. Its HIP side is a statement in which
  * $0 to $9 stand for the operands and $T for the C type of the instruction's last part; rows of kind
  * "unsupported" say why there is none. One untranslatable instruction leaves the whole statement as it is,
- * and so does one that writes to an input. Registers that the statement declares become variables; of
- * integers alone, as an instruction for floats takes the bits of any register, and a variable's value.
+ * or one that writes to an input. Registers become variables, for integers alone: floats are taken by their bits.
  */
 #include "hipify/cuda/engine.h"
 
@@ -21,7 +20,7 @@ struct statement {
 	struct str names[MAX_EXPRESSIONS], expressions[MAX_EXPRESSIONS];
 	size_t n, outputs;
 	struct map registers; /* declared by it */
-	struct tok first;     /* the string with the first instruction */
+	struct tok first;     /* the first string with more than a bracket */
 	bool nested;          /* an operand has an asm statement of its own */
 };
 
@@ -40,7 +39,7 @@ static bool is(const struct statement *s, const char *text)
 }
 
 /* Reads one operand: [name] "=r" (expression) */
-static bool operand(struct statement *s)
+static bool operand(struct statement *s, bool output)
 {
 	struct str name = {0};
 	if (is(s, "[")) {
@@ -60,6 +59,7 @@ static bool operand(struct statement *s)
 	} while (depth && s->t.to - from < MAX_EXPRESSION && next(s));
 	s->names[s->n] = name;
 	s->expressions[s->n++] = str_sub(s->at.s, from, s->t.to);
+	s->outputs += output;
 	return !depth && next(s);
 }
 
@@ -67,7 +67,7 @@ static bool operand(struct statement *s)
 static bool parse(struct statement *s)
 {
 	unsigned section = 0;
-	bool comment = false, begun = false;
+	bool comment = false;
 	do {
 		if (!next(s))
 			return false;
@@ -75,35 +75,30 @@ static bool parse(struct statement *s)
 	if (!is(s, "(") || !next(s))
 		return false;
 	while (s->t.kind == TOK_STRING) { /* its escapes, \n and \t, are white space in PTX */
-		if (!begun)
-			s->first = s->t;
+		s->first = s->text.n > S("{  ").n ? s->first : s->t; /* not a bracket alone */
 		struct str text = tok_text(&s->at, &s->t);
 		for (size_t i = 1; i + 1 < text.n; i++) {
 			bool escape = text.p[i] == '\\';
 			comment = comment ? !escape || text.p[i + 1] != 'n'
 					  : str_starts(str_sub(text, i, text.n), S("//"));
-			char c = escape || comment ? ' ' : text.p[i];
-			buf_char(&s->text, c);
-			begun |= c > ' ' && c != '{';
+			buf_char(&s->text, escape || comment ? ' ' : text.p[i]);
 			i += escape;
 		}
 		if (!next(s))
 			return false;
 	}
 	while (!is(s, ")")) {
-		s->outputs = section < 2 ? s->n : s->outputs;
 		if (is(s, ":") || is(s, "::"))
 			section += is(s, "::") ? 2 : 1;
 		else if (section == 3 && (s->t.kind == TOK_STRING || is(s, ",")))
 			;
-		else if (!section || !(is(s, ",") || operand(s)))
+		else if (!section || !(is(s, ",") || operand(s, section == 1)))
 			return false;
 		else if (!is(s, ","))
 			continue; /* operand() has read the next token */
 		if (!next(s))
 			return false;
 	}
-	s->outputs = section < 2 ? s->n : s->outputs;
 	return true;
 }
 
@@ -121,7 +116,7 @@ static struct str in_hip(const struct statement *s, size_t i)
 }
 
 /* Translates an operand ("%0", "%[name]", "[%1]", "42U", "%%laneid", a register) to C; "" for anything else. */
-static struct str expression(const struct statement *s, struct str text, struct str *special)
+static struct str expression(const struct statement *s, struct str text, struct instruction *in)
 {
 	uint64_t i;
 	if (str_starts(text, S("[")) && str_ends(text, S("]")))
@@ -137,12 +132,14 @@ static struct str expression(const struct statement *s, struct str text, struct 
 	struct str name = str_sub(text, 1, text.n);
 	if (str_starts(name, S("%")))
 		name = str_sub(name, 1, name.n);
-	if (str_u64(name, 10, &i))
+	bool number = str_u64(name, 10, &i);
+	in->to_input |= number && !in->n && i >= s->outputs;
+	if (number)
 		return i < s->n ? in_hip(s, i) : S("");
 	for (i = 0; i < s->n && str_starts(name, S("[")); i++)
 		if (s->names[i].n && str_eq(s->names[i], str_sub(name, 1, name.n - 1)))
 			return in_hip(s, i);
-	*special = name;
+	in->special = name;
 	return S("0"); /* a placeholder that the row does not use */
 }
 
@@ -150,20 +147,15 @@ static struct str expression(const struct statement *s, struct str text, struct 
 static bool split(const struct statement *s, struct str text, struct instruction *ret)
 {
 	struct str rest, part;
-	text = str_trim(text);
 	size_t n = 0;
 	while (n < text.n && text.p[n] > ' ')
 		n++;
 	*ret = (struct instruction){.opcode = str_sub(text, 0, n)};
 	rest = str_trim(str_sub(text, n, text.n));
 	while (str_next(&rest, ',', &part)) {
-		uint64_t i;
-		part = str_trim(part);
-		ret->to_input |= !ret->n && str_starts(part, S("%")) && part.n > 1 &&
-				 str_u64(str_sub(part, 1, part.n), 10, &i) && i >= s->outputs;
 		if (ret->n == MAX_OPERANDS)
 			return false;
-		struct str c = expression(s, part, &ret->special);
+		struct str c = expression(s, str_trim(part), ret);
 		if (!c.n)
 			return false;
 		ret->operands[ret->n++] = c;
@@ -205,17 +197,13 @@ static bool declare_registers(struct statement *s, struct str text, struct buf *
 {
 	struct str rest = str_trim(str_sub(text, 4, text.n)), name;
 	size_t n = str_chr(rest, ' ');
-	struct str type = c_type(str_sub(rest, 0, n));
-	if (!type.n || str_starts(rest, S(".f")))
+	struct str type = str_contains(rest, S("%")) ? S("") : c_type(str_sub(rest, 0, n));
+	if (!type.n || str_starts(rest, S(".f")) || str_contains(rest, S("<")))
 		return false;
 	rest = str_sub(rest, n, rest.n);
 	while (str_next(&rest, ',', &name)) {
-		name = str_trim(name);
-		for (size_t i = 0; i < name.n; i++)
-			if (!cxx_word_char(name.p[i]))
-				return false;
-		map_put(&s->registers, name, s);
-		buf_fmt(b, "%.*s rocsmith_%.*s; ", STR(type), STR(name));
+		map_put(&s->registers, str_trim(name), s);
+		buf_fmt(b, "%.*s rocsmith_%.*s; ", STR(type), STR(str_trim(name)));
 	}
 	return true;
 }

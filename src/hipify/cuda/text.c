@@ -32,14 +32,14 @@ static void depth_of_branch(struct engine *e, struct str directive)
 {
 	bool ends = str_eq(directive, S("endif"));
 	if (str_starts(directive, S("if"))) {
-		struct branches at = {.before = e->outer_depth, .after = e->outer_depth};
-		*VEC_PUSH(e->a, &e->branches) = at;
+		*VEC_PUSH(e->a, &e->branches) = e->outer_depth;
+		*VEC_PUSH(e->a, &e->branches) = e->outer_depth;
 	} else if (e->branches.n && (ends || str_starts(directive, S("el")))) {
-		struct branches *b = &e->branches.v[e->branches.n - 1];
-		if (b->after == b->before)
-			b->after = e->outer_depth;
-		e->outer_depth = ends ? b->after : b->before;
-		e->branches.n -= ends;
+		unsigned *depth = e->branches.v + e->branches.n - 2;
+		if (depth[0] == depth[1])
+			depth[1] = e->outer_depth;
+		e->outer_depth = depth[ends];
+		e->branches.n -= ends ? 2 : 0;
 	}
 }
 
@@ -196,7 +196,7 @@ static void one_token(struct engine *e, const struct tok *t)
 		args_close_all(e, true);
 		e->depth = e->outer_depth;
 		e->prev = e->outer_prev;
-		e->plain = e->outer_plain;
+		e->spent = e->outer_spent;
 		e->ends_in_directive = t->from == e->l.s.n;
 		e->skip_guard = false;
 		return;
@@ -241,7 +241,7 @@ static void one_token(struct engine *e, const struct tok *t)
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
 		e->outer_prev = *t;
-		e->outer_plain = e->plain;
+		e->outer_spent = e->spent;
 	}
 }
 
@@ -373,8 +373,6 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.context = context,
 		.ret = ret,
 		.operand = part ? NULL : operand,
-		.plain = true,
-		.outer_plain = true,
 		.knows_hip =
 			context && context->marks &&
 			(str_contains(source, S("__HIP_")) || str_contains(source, S("USE_ROCM"))),
