@@ -37,6 +37,12 @@ static __device__ inline void rocsmith_nanosleep(unsigned ns)
 		__builtin_amdgcn_s_sleep(1);
 }
 
+/* HIP's __ffsll() has two overloads, between which a uint64_t is ambiguous. */
+static __device__ inline int rocsmith_ffsll(long long x)
+{
+	return __builtin_ffsll(x);
+}
+
 /* Loads and stores with a hint for the cache: __ldcg() and its kin. The hint is dropped; what CUDA promises to read or
  * write anew each time is not moved by the compiler. */
 template <typename T> static __device__ inline T rocsmith_load(const T *p)

@@ -359,6 +359,7 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 	static const char *const common[] = {"-Wno-unused-command-line-argument",
 		"-Wno-unused-value", /* HIP's error codes are [[nodiscard]], CUDA's are not */
 		"-Wno-reserved-user-defined-literal", /* "%"PRIu64 is no error of g++ */
+		"-Wno-error=register",                /* nor is this word in C++17 */
 		"-D__HIP_PLATFORM_AMD__=1", /* C++ may include what the overlay translates */
 		/* the host's min() and max() as CUDA has them */
 		"-D__HIP_DEFINE_EXTENDED_HOST_MIN_MAX__=1", "-D__HIP_DEFINE_MIXED_HOST_MIN_MAX__=1",

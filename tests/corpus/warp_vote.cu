@@ -1,5 +1,6 @@
 // warps: ballots, any, all, match, active masks
 #include <cuda_runtime.h>
+#include <cstdint>
 
 __global__ void compact(const int *in, int *out, int *count, int n)
 {
@@ -20,7 +21,7 @@ __global__ void compact(const int *in, int *out, int *count, int n)
 	unsigned peers = __match_any_sync(active, i < n ? in[i] : -1);
 	unsigned whole = __match_all_sync(active, 7, &same);
 	if (same && peers == whole)
-		atomicMax(count, 0);
+		atomicMax(count, 0 * __ffsll(uint64_t(peers)));
 }
 
 extern "C" void compact_run(const int *in, int *out, int *count, int n)

@@ -62,6 +62,7 @@ static void literals(void **state)
 	check("R\"(a\"b\n)\" c", "R:R\"(a\"b\n)\" I:c");
 	check("u8R\"xy()\" )xy\"", "R:u8R\"xy()\" )xy\"");
 	check("LR\"(a)\"", "R:LR\"(a)\"");
+	check("R\"\"\"(a)\" \")\"\"\" c", "R:R\"\"\"(a)\" \")\"\"\" I:c");
 	check("FOOR \"a\"", "I:FOOR S:\"a\"");
 	check("FOOR\"a\"", "I:FOOR S:\"a\"");
 	check("\"// no comment\" x", "S:\"// no comment\" I:x");

@@ -370,6 +370,15 @@ static void inline_ptx_is_reported(void **state)
 	check_left("asm volatile(\"mov.u32 %0, %%pm0;\" : \"=r\"(x));", "1:asm");
 	check_left("__asm__(\"{\\n\"\n \"ld.global.cg.u32 %0;\" : : );", "2:asm");
 	check_left("asm volatile(\"\" ::: \"memory\"); asm(\"rdtsc\");", "");
+	/* it writes to what the compiler believes unchanged, or the bits of a float would become its value */
+	check_left("asm(\"not.b32 %1, %1; mov.b32 %0, %1;\" : \"=r\"(r) : \"r\"(a));", "1:asm");
+	check_left(
+		"asm(\"{.reg .b32 t; mov.b32 t, %1; add.f32 %0, t, t;}\" : \"=f\"(r) : \"f\"(a));",
+		"1:asm");
+	check_left("asm(\"{.reg .f32 t; mov.f32 t, %1;}\" : \"=f\"(r) : \"f\"(a));", "1:asm");
+	check_left("asm(\"{.reg .pred p; setp.ne.b32 p, %0, 0;}\" :: \"r\"(a));", "1:asm");
+	check_left(
+		"asm(\"{.reg .b32 x, y; mov.b64 {x, y}, %1;}\" : \"=r\"(r) : \"l\"(a));", "1:asm");
 	check_left("const char *s = \"a.b\";", "");
 }
 
@@ -398,6 +407,19 @@ static void inline_ptx_with_a_counterpart_becomes_cpp(void **state)
 		"(r) = (int)(c) >= 0 ? (a) : (b);");
 	check("asm(\"fma.rm.f32 %0, %1, %2, %3;\" : \"=f\"(r) : \"f\"(a), \"f\"(b), \"f\"(c));",
 		"#include <rocsmith/device.h>\n(r) = rocsmith_fmaf_rd((a), (b), (c));");
+	check("asm(\"xor.b64 %0, %1, %2; // mix\\n\\t\"\n\"not.b64 %0, %0; // more\" : \"=l\"(r) : "
+	      "\"l\"(a), \"l\"(b));",
+		"do { (r) = (unsigned long long)(a) ^ (unsigned long long)(b); "
+		"(r) = ~(unsigned long long)(r); } while (0);");
+	check("asm(\"shf.l.wrap.b32 %0, %1, %2, 1U;\" : \"=r\"(r) : \"r\"(a), \"r\"(b));",
+		"(r) = __funnelshift_l((a), (b), 1U);");
+	check("asm(\"{ .reg .u64 m,n;\\n\\t\"\n\"and.b64 m, %1, %2; or.b64 n, %1, m; and.b64 %0, "
+	      "n, %2;}\\n\" : "
+	      "\"=l\"(r) : \"l\"(m), \"l\"(b));",
+		"do { unsigned long long rocsmith_m; unsigned long long rocsmith_n; "
+		"rocsmith_m = (unsigned long long)(m) & (unsigned long long)(b); "
+		"rocsmith_n = (unsigned long long)(m) | (unsigned long long)rocsmith_m; "
+		"(r) = (unsigned long long)rocsmith_n & (unsigned long long)(b); } while (0);");
 	check("asm(\"lop3.b32 %0, %1, %2, %3, 0xca;\" : \"=r\"(r) : \"r\"(a), \"r\"(b), \"r\"(c));",
 		"#include <rocsmith/device.h>\n(r) = rocsmith_lop3((a), (b), (c), 0xca);");
 	static const char *const left[] = {
@@ -508,6 +530,12 @@ static void the_first_interface_of_cublas_is_told_from_the_second(void **state)
 static void arguments_and_headers_make_up_for_other_interfaces(void **state)
 {
 	(void)state;
+	check("cudaFuncSetAttribute(k, cudaFuncAttributePreferredSharedMemoryCarveout, "
+	      "cudaSharedmemCarveoutMaxShared);",
+		"hipFuncSetAttribute(reinterpret_cast<const void*>(k), "
+		"hipFuncAttributePreferredSharedMemoryCarveout, 100);");
+	check("int c = CU_SHAREDMEM_CARVEOUT_DEFAULT;", "int c = (-1);");
+	check("cuCtxDetach(c);", "hipCtxDestroy(c);");
 	check("cuMemcpy(a, b, 4);",
 		"hipMemcpy((hipDeviceptr_t)(a), (hipDeviceptr_t)(b), 4, hipMemcpyDefault);");
 	/* a cast to less than what HIP wants is none */
@@ -522,6 +550,7 @@ static void arguments_and_headers_make_up_for_other_interfaces(void **state)
 		"#include <rocsmith/driver.h>\nif (e == rocsmith_ErrorSystemDriverMismatch) "
 		"rocsmith_func_set_attribute(f, a, 1);");
 	check("x = __ldcg(p);", "#include <rocsmith/device.h>\nx = rocsmith_load(p);");
+	check("x = __ffsll(bits);", "#include <rocsmith/device.h>\nx = rocsmith_ffsll(bits);");
 	check("__stwt(p, 1);", "#include <rocsmith/device.h>\nrocsmith_store_through(p, 1);");
 	check("cudaGraphInstantiate(&x, g, 0);",
 		"#include <rocsmith/graph.h>\nhipGraphInstantiate(&x, g, 0);");
@@ -702,6 +731,8 @@ static void hostile_shapes_are_linear(void **state)
 		{"asm(\"a\" ", 300000},
 		{"cuda::", 500000},
 		{"#if __CUDA_ARCH__ > 1\n", 200000},
+		{"#if A\n{ cudaMemcpyToSymbol(\n#else\n{\n#endif\n", 50000},
+		{"asm(\"{.reg .b32 x; mov.b32 x, %0;}\" :: \"r\"(x)); ", 20000},
 		{"enum {", 200000},
 		{")", 1000000},
 		{"\\\n", 1000000},

@@ -61,6 +61,10 @@ static void headers_of_cuda_become_those_of_hip(void **state)
 		check(str_fmt(&a, "#include \"%s\"\n", cuda).p, NULL,
 			str_fmt(&a, "#include \"%s\"\n", hip).p);
 	}
+	check("#include \"/usr/local/cuda-10.1/targets/x86_64-linux/include/cuda_runtime.h\"\n",
+		NULL, "#include \"hip/hip_runtime.h\"\n");
+	check("#include \"/opt/cuda/include/own.h\"\n#include \"/opt/x/include/cufft.h\"\n", NULL,
+		"#include \"/opt/cuda/include/own.h\"\n#include \"/opt/x/include/cufft.h\"\n");
 	check(" # include <cublas_v2.h>\n", NULL,
 		" #define HIPBLAS_V2 1\n#define HIPBLAS_USE_HIP_HALF 1\n# include "
 		"<hipblas/hipblas.h>\n");

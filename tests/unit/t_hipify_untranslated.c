@@ -37,6 +37,7 @@ static void every_form_of_a_declaration_makes_a_name_the_projects(void **state)
 		"int &cudaMine = x;",
 		"std::vector<int> cudaMine;",
 		"const char *cudaMine(int s);",
+		"#include <x>\n#define X(a) (a)\nT *cudaMine(int s) { }",
 		"int a, cudaMine;",
 		"static inline T cudaMine() { }",
 		"template <typename T> void cudaMine(T t) { }",
@@ -144,6 +145,25 @@ static void namespaces_of_cuda_are_reported_where_they_are_used(void **state)
 	check("using namespace cuda;", "");
 }
 
+/* What a kernel launches: the heads that the branches of an #if repeat open one function. */
+static void launches_are_reported_in_kernels_alone(void **state)
+{
+	(void)state;
+	check("__global__ void k() { f<<<1, 1>>>(); }\nvoid h() { k<<<1, 1>>>(); }", "1:24:<<<");
+	check("#if A\n__global__ void k(int a) {\n#elif B\n__global__ void k(short a) {\n#else\n"
+	      "__global__ void k(float a) {\n#endif\n}\nvoid h() { k<<<1, 1>>>(1); }",
+		"");
+	check("__global__ void k(int a) {\n#ifdef A\nif (a) {\n#else\n{\n#endif\nf<<<1, "
+	      "1>>>();\n}\n}\n"
+	      "void h() { k<<<1, 1>>>(1); }",
+		"7:2:<<<");
+	check("__global__ void k(int a) {\n#ifndef A\n#else\nif (a) {\n#endif\n;\n#ifdef "
+	      "A\n}\n#endif\n"
+	      "f<<<1, 1>>>(); }\nvoid h() { k<<<1, 1>>>(1); }",
+		"10:2:<<<");
+	check("#if A\n#if B\nvoid g() {\n#endif\n}\n#endif\n#else\n#endif\n#endif\n", "");
+}
+
 static void inline_ptx_is_reported_once_a_statement(void **state)
 {
 	(void)state;
@@ -224,6 +244,7 @@ int main(void)
 		cmocka_unit_test(other_words_are_nobodys_business),
 		cmocka_unit_test(types_of_the_driver_api_are_reported),
 		cmocka_unit_test(namespaces_of_cuda_are_reported_where_they_are_used),
+		cmocka_unit_test(launches_are_reported_in_kernels_alone),
 		cmocka_unit_test(inline_ptx_is_reported_once_a_statement),
 		cmocka_unit_test(names_put_together_are_reported),
 		cmocka_unit_test(raw_strings_are_looked_into),

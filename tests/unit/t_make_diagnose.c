@@ -238,6 +238,9 @@ static const struct {
 	{"src/a.hip:2:1: fatal error: 'thrust/sort.h' file not found\n", "'rocthrust' has it",
 		false},
 	{"src/a.hip:2:1: fatal error: 'mine.h' file not found\n", "known to have 'mine.h'", false},
+	{"src/a.hip:2:1: fatal error: 'mine.h' file not found with <angled> include; use "
+	 "\"quotes\" instead\n",
+		"its folder in 'includes'", false},
 	{"ld.lld: error: unable to find library -lhipfft\n", "'hipfft' has it", true},
 	{"ld.lld: error: unable to find library -lfoo\n", "'libraries' of rocsmith.yaml", true},
 };

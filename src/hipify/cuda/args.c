@@ -104,6 +104,9 @@ void args_after(struct engine *e, const struct tok *t)
 {
 	if (tok_in(&e->l, t, ")]}") && e->depth)
 		e->depth--;
+	for (; top(e) && top(e)->depth > e->depth; e->frames.n--) /* a branch left it open */
+		if (top(e)->open)
+			e->ret->edits.v[top(e)->opening].with = S("");
 	if (tok_in(&e->l, t, "([{"))
 		e->depth++;
 	struct frame *f = top(e);

@@ -36,13 +36,14 @@ struct engine {
 	struct tok outer_prev;  /* the last token outside preprocessor lines */
 	bool ends_in_directive; /* the text ends within a preprocessor line */
 	VEC(struct frame) frames;
+	VEC(unsigned) branches; /* depths: before each open #if, and behind its first branch */
 	const struct arg_rule *pending; /* the rule of the identifier just seen */
 	unsigned depth, outer_depth;    /* open brackets, now and before the current directive */
 	unsigned enum_depth;            /* depth inside "enum {", or 0 */
 	unsigned launch_depth;          /* depth + 1 inside of <<< >>>, or 0 */
 	size_t launch_bracket;          /* the end of the last <<< or >>> */
 	bool enum_head, in_asm, skip_guard;
-	bool plain; /* the statement so far may be the head of a declaration: const char *name */
+	bool spent, outer_spent; /* the statement so far is no head of a declaration */
 	bool has_warp_macro, has_local_include, has_include, runtime_first;
 	bool device_head,
 		host_head;     /* seen in a function's head: __device__, __global__; __host__ */
@@ -118,7 +119,7 @@ void untranslated_ocp(struct engine *e, const struct tok *t);
 void untranslated_launch(struct engine *e, const struct tok *t);
 /* Updates `doubt` at a preprocessor line that opens or closes a condition. */
 void untranslated_condition(struct engine *e, struct str directive);
-/* Updates `plain` after each token. */
+/* Updates `spent` after each token. */
 void untranslated_track(struct engine *e, const struct tok *t);
 /* Could the last token, such as a type, make the current one a declared name? */
 bool untranslated_declaration_before(const struct engine *e);

@@ -89,6 +89,9 @@ void include_path(struct engine *e, const struct tok *t)
 	struct str path = str_sub(e->l.s, t->from + 1, t->to - 1);
 	bool local = e->l.s.p[t->from] == '"';
 	bool own = is_project_file(e, path);
+	size_t folder = str_find(path, S("/include/")); /* a CUDA at a place of its own has one */
+	if (str_starts(path, S("/")) && folder < path.n && str_contains(path, S("/cuda")))
+		path = str_sub(path, folder + S("/include/").n, path.n);
 	const struct hipify_rule *r = own ? NULL : names_find(path);
 	struct str hip = r && names_is(r, "header") ? names_text(r->hip) : own ? S("") : path;
 	if (!e->has_include && !e->l.depth && !e->outer_prev.to) /* nothing precedes it */

@@ -27,10 +27,27 @@ static bool compares(struct str condition)
 	return false;
 }
 
+/* Each branch of an #if opens the same brackets anew, so the next one begins at the depth of the first. */
+static void depth_of_branch(struct engine *e, struct str directive)
+{
+	bool ends = str_eq(directive, S("endif"));
+	if (str_starts(directive, S("if"))) {
+		*VEC_PUSH(e->a, &e->branches) = e->outer_depth;
+		*VEC_PUSH(e->a, &e->branches) = e->outer_depth;
+	} else if (e->branches.n && (ends || str_starts(directive, S("el")))) {
+		unsigned *depth = e->branches.v + e->branches.n - 2;
+		if (depth[0] == depth[1])
+			depth[1] = e->outer_depth;
+		e->outer_depth = depth[ends];
+		e->branches.n -= ends ? 2 : 0;
+	}
+}
+
 static void guard_directive(struct engine *e, const struct tok *t)
 {
 	struct str word = tok_text(&e->l, t);
 	e->skip_guard = false;
+	depth_of_branch(e, word);
 	untranslated_condition(e, word);
 	if (!str_eq(word, S("if")) && !str_eq(word, S("elif")))
 		return;
@@ -180,6 +197,7 @@ static void one_token(struct engine *e, const struct tok *t)
 		args_close_all(e, true);
 		e->depth = e->outer_depth;
 		e->prev = e->outer_prev;
+		e->spent = e->outer_spent;
 		e->ends_in_directive = t->from == e->l.s.n;
 		e->skip_guard = false;
 		return;
@@ -224,6 +242,7 @@ static void one_token(struct engine *e, const struct tok *t)
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
 		e->outer_prev = *t;
+		e->outer_spent = e->spent;
 	}
 }
 
@@ -355,7 +374,6 @@ struct err *hipify_text(struct arena *a, struct str source, struct str path,
 		.context = context,
 		.ret = ret,
 		.operand = part ? NULL : operand,
-		.plain = true,
 		.knows_hip =
 			context && context->marks &&
 			(str_contains(source, S("__HIP_")) || str_contains(source, S("USE_ROCM"))),

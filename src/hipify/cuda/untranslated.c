@@ -32,24 +32,23 @@ static bool declaring(const struct engine *e)
 	bool star = str_eq(prev, S("*"));
 	if (star && tok_is(&e->l, &e->prev2, S("("))) /* T (*name)(...) */
 		return tok_in(&e->l, &next, ")");
-	if (star && e->plain && tok_is(&e->l, &e->prev2, S(","))) /* T a, *name; */
-		return tok_in(&e->l, &next, ";=,[");
-	if (e->plain && str_eq(prev, S(",")))
+	bool list = tok_is(&e->l, star ? &e->prev2 : &e->prev, S(",")); /* T a, *name; */
+	if (list && !e->spent)
 		return tok_in(&e->l, &next, ";=,[");
 	bool pointer = str_eq(prev, S("*")) || str_eq(prev, S("&")) || str_eq(prev, S(">"));
 	return pointer && e->prev2.kind == TOK_IDENT &&
-	       tok_in(&e->l, &next, e->plain ? "(;=,)[" : ";=,)[");
+	       tok_in(&e->l, &next, e->spent ? ";=,)[" : "(;=,)[");
 }
 
 void untranslated_track(struct engine *e, const struct tok *t)
 {
 	struct str s = tok_text(&e->l, t);
 	if (t->kind == TOK_PUNCT && strchr(";{}:", s.p[0]) && s.n == 1)
-		e->plain = true;
+		e->spent = false;
 	else if (t->kind == TOK_IDENT)
-		e->plain = e->plain && !str_is_one_of(s, no_declaration);
+		e->spent = e->spent || str_is_one_of(s, no_declaration);
 	else if (t->kind == TOK_PUNCT)
-		e->plain = e->plain && strchr("*&<>,~[]:", s.p[0]);
+		e->spent = e->spent || !strchr("*&<>,~[]:", s.p[0]);
 }
 
 bool untranslated_declaration_before(const struct engine *e)

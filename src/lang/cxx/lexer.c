@@ -127,7 +127,7 @@ static struct err *quoted(struct lex *l, char quote, struct tok *t)
 static struct err *raw_string(struct lex *l, struct tok *t)
 {
 	size_t open = l->at + 1, n = 0;
-	while (n <= 16 && open + n < l->s.n && !strchr("( )\\\t\v\f\n\"", l->s.p[open + n]))
+	while (n <= 16 && open + n < l->s.n && !strchr("( )\\\t\v\f\n", l->s.p[open + n]))
 		n++;
 	if (n > 16 || open + n >= l->s.n || l->s.p[open + n] != '(')
 		return quoted(l, '"', t);
