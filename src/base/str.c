@@ -410,14 +410,14 @@ bool str_contains_one_of(struct str s, const char *const *words)
 	return false;
 }
 
-static int cmp_str(const void *a, const void *b)
+int str_order(const void *x, const void *y)
 {
-	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+	return str_cmp(*(const struct str *)x, *(const struct str *)y);
 }
 
 void strs_sort(struct strs *list)
 {
-	VEC_SORT(list, cmp_str);
+	VEC_SORT(list, str_order);
 }
 
 /* ---- human-readable figures ---- */

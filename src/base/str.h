@@ -74,6 +74,8 @@ static inline bool str_ends(struct str s, struct str suffix)
 
 struct str str_from(const char *z);      /* NULL gives the empty view */
 int str_cmp(struct str a, struct str b); /* by bytes */
+/* The same of two strings, or of two structs whose first member is one, for qsort(). */
+int str_order(const void *x, const void *y);
 bool str_contains(struct str s, struct str needle);
 struct str str_trim(struct str s); /* ASCII white space at both ends */
 /* Offset of the first c / last c / first needle, or s.n when there is none. */

@@ -145,12 +145,6 @@ static struct err *add_findings(
 	return NULL;
 }
 
-static int by_name(const void *x, const void *y)
-{
-	const struct environment_line *a = x, *b = y;
-	return str_cmp(a->name, b->name);
-}
-
 struct err *environment_of(struct arena *a, const struct machine *m,
 	const struct machine_python *python, bool build, struct environment_lines *ret)
 {
@@ -181,6 +175,6 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 		add_evidence(a, l, e->evidence);
 	}
 	TRY(add_findings(a, facts, ret));
-	VEC_SORT(ret, by_name);
+	VEC_SORT(ret, str_order);
 	return NULL;
 }

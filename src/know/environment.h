@@ -13,7 +13,7 @@ struct environment { /* a row */
 TABLE(environment);
 
 struct environment_line {
-	struct str name, value, why; /* with facts inserted */
+	struct str name, value, why; /* with facts inserted; name first, for str_order() */
 	bool unset;                  /* the variable should not be set; value is "" */
 	bool build;
 	const char *confidence;

@@ -28,7 +28,7 @@ enum { RELEASE_WHEELS = 5000, RELEASE_TEXT = 16 << 20 };
 enum { RELEASE_PART = 256, RELEASE_LEAST_PART = 5, RELEASE_MOST_PART = 5120 };
 
 struct release_wheel {           /* a wheel or a source distribution */
-	struct str file, sha256; /* the file's name, and the hash of its content */
+	struct str file, sha256; /* its name (first, for str_order()), and its content's hash */
 	uint64_t size;
 	struct str project, version; /* in PEP 503's spelling; as METADATA has it */
 	struct strs gpus;            /* targets that every file with device code serves */

@@ -260,12 +260,6 @@ struct err *release_write(struct arena *a, const struct release_store *s, const 
 	return fs_write(path, text, 0644 | FS_IF_CHANGED);
 }
 
-static int by_file(const void *x, const void *y)
-{
-	const struct release_wheel *a = x, *b = y;
-	return str_cmp(a->file, b->file);
-}
-
 struct err *release_save(struct arena *a, const struct release_store *s,
 	const struct release_set *set, struct str *ret_id)
 {
@@ -274,7 +268,7 @@ struct err *release_save(struct arena *a, const struct release_store *s,
 		w->metadata_sha256 = sha256_hex(a, w->metadata);
 		w->provenance_sha256 = w->provenance.n ? sha256_hex(a, w->provenance) : S("");
 	}
-	VEC_SORT(&doc.wheels, by_file);
+	VEC_SORT(&doc.wheels, str_order);
 	struct str text = json_document(a, 2, set_fields, &doc);
 	*ret_id = sha256_hex(a, text);
 	return fs_writes_forbidden() ? NULL : release_write(a, s, "sets", *ret_id, text);

@@ -15,7 +15,7 @@ enum {
 struct map_boxes VEC_OF(struct map_box);
 
 struct map_box {
-	struct str name, title; /* title: shown for a box at the pointer */
+	struct str name, title; /* name first, for str_order(); title: shown at the pointer */
 	const char *class;
 	double bytes;
 	double debug; /* bytes of debug data in it */
@@ -85,18 +85,12 @@ static void add_kernels(struct map_page *p, struct map_box *gpu, const struct de
 	}
 }
 
-static int by_box_name(const void *x, const void *y)
-{
-	const struct map_box *a = x, *b = y;
-	return str_cmp(a->name, b->name);
-}
-
 /* Makes one box of kernels with the same name, and boxes of what else is in the GPU's objects. */
 static void finish_gpu(struct map_page *p, struct map_box *gpu)
 {
 	double rest = gpu->bytes - gpu->debug;
 	size_t n = 0;
-	VEC_SORT(&gpu->in, by_box_name);
+	VEC_SORT(&gpu->in, str_order);
 	VEC_EACH (const struct map_box, b, &gpu->in) {
 		bool same = n && str_eq(gpu->in.v[n - 1].name, b->name);
 		rest -= b->bytes;
