@@ -110,15 +110,10 @@ static pthread_mutex_t explaining = PTHREAD_MUTEX_INITIALIZER;
 /* The answer of `rocsmith explain` to a step's log, "" = none. */
 static struct err *explain_log(struct arena *a, struct str path, struct str *ret)
 {
-	CLEANUP(fd_closep) int fd = -1;
-	CLEANUP(stream_freep) struct stream *s = NULL;
 	CLEANUP(log_patterns_freep) struct log_patterns *p = NULL;
 	struct log_answer answer;
 	*ret = S("");
-	TRY(fs_open(path, &fd));
-	s = stream_new(fd, S(""), path);
-	TRY(log_patterns_new(&p));
-	TRY(log_read(a, p, s, &answer));
+	TRY(log_read_file(a, &p, path, &answer));
 	VEC_EACH (const struct log_cause, c, &answer.causes) {
 		if (ret->n || c->context_only)
 			continue;

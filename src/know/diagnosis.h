@@ -122,6 +122,9 @@ void log_patterns_freep(struct log_patterns **p);
 /* Reads the stream to its end. */
 MUST_USE struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret);
+/* The same of the file with this path; *io is made if it is NULL. */
+MUST_USE struct err *log_read_file(
+	struct arena *a, struct log_patterns **io, struct str path, struct log_answer *ret);
 
 /* Can log_compare() change the answer? */
 bool log_asks_machine(const struct log_answer *answer);

@@ -1,4 +1,5 @@
 /* Reads a log and finds its causes; see diagnosis.h. */
+#include "base/fs.h"
 #include "base/proc.h"
 #include "know/window.h"
 
@@ -539,6 +540,18 @@ struct err *log_read(
 		ret->first_error = top->at;
 	ret->lines = r->w.line - (r->w.n == 0 || r->w.buf[r->w.n - 1] == '\n');
 	return NULL;
+}
+
+struct err *log_read_file(
+	struct arena *a, struct log_patterns **io, struct str path, struct log_answer *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(stream_freep) struct stream *s = NULL;
+	TRY(fs_open(path, &fd));
+	if (!*io)
+		TRY(log_patterns_new(io));
+	s = stream_new(fd, S(""), path);
+	return log_read(a, *io, s, ret);
 }
 
 const struct json_field diagnosis_fix_fields[] =

@@ -12,16 +12,9 @@ void test_run_end(struct test_run *r)
 struct err *test_run_explain(struct test_run *r, struct str log, struct str *ret)
 {
 	struct log_answer answer = {0};
-	CLEANUP(fd_closep) int fd = -1;
-	CLEANUP(stream_freep) struct stream *s = NULL;
 	*ret = S("");
 	struct str path = path_join(r->a, r->out->logs, log);
-	struct err *e = r->patterns ? NULL : log_patterns_new(&r->patterns);
-	e = e ? e : fs_open(path, &fd);
-	if (!e) {
-		s = stream_new(fd, S(""), path);
-		e = log_read(r->a, r->patterns, s, &answer);
-	}
+	struct err *e = log_read_file(r->a, &r->patterns, path, &answer);
 	if (e && e->code == E_CANCELLED)
 		return e;
 	err_free(e);
