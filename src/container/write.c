@@ -62,7 +62,7 @@ static struct err *add_entries(struct arena *a, struct str dir, struct container
 static struct str csv_field(struct arena *a, const char *key, struct str s)
 {
 	s = str_fmt(a, "%s=%.*s", key, STR(s));
-	bool plain = str_chr(s, ',') == s.n && str_chr(s, '"') == s.n && str_chr(s, '\n') == s.n;
+	bool plain = str_until(s, ",\"\n") == s.n;
 	return plain ? s : str_fmt(a, "\"%.*s\"", STR(str_replace(a, s, S("\""), S("\"\""))));
 }
 

@@ -32,7 +32,7 @@ static bool is_secret_name(struct arena *a, struct str name)
 
 static bool in_token(char c)
 {
-	return ascii_alnum(c) || c == '_' || c == '-';
+	return ascii_word(c) || c == '-';
 }
 
 static bool has_token(struct str value)
@@ -72,11 +72,8 @@ static bool has_login(struct str value)
 		for (size_t i = 0; i < url.n; i++)
 			if ((unsigned char)url.p[i] <= ' ' || url.p[i] == '"' || url.p[i] == '\'')
 				url.n = i;
-		size_t host = 0, colon = str_chr(url, ':'), end = colon + 1;
-		while (host < url.n && !strchr("/?#", url.p[host]))
-			host++;
-		while (end < url.n && ascii_digit(url.p[end]))
-			end++;
+		size_t host = str_until(url, "/?#"), colon = str_chr(url, ':');
+		size_t end = colon + 1 + str_span(str_sub(url, colon + 1, url.n), ASCII_DIGITS);
 		struct str login = str_sub(url, 0, str_rchr(str_sub(url, 0, host), '@'));
 		bool port = colon < host && end == host;
 		if (login.n && login.n < host &&

@@ -109,10 +109,9 @@ static struct str version_in(struct arena *a, struct str text, const struct strs
 {
 	struct str v = S("");
 	VEC_EACH (const struct str, mark, marks) {
-		size_t at = str_find(text, *mark) + mark->n, n = 0;
+		size_t at = str_find(text, *mark) + mark->n;
 		struct str rest = at < text.n ? str_trim(str_sub(text, at, text.n)) : S("");
-		while (n < rest.n && n < 9 && ascii_digit(rest.p[n]))
-			n++;
+		size_t n = str_span(str_sub(rest, 0, 9), ASCII_DIGITS);
 		if (!n)
 			return S("");
 		v = str_fmt(a, "%.*s%s%.*s", STR(v), v.n ? "." : "", STR(str_sub(rest, 0, n)));

@@ -165,8 +165,8 @@ static void check_rocm(struct exam *x)
 	VEC_EACH (const struct requirement, r, &x->verdict->requires) {
 		struct str name = package_name(x->a, r->name, '-'), s = str_trim(r->specifier);
 		struct str want = str_trim(str_sub(s, 2, s.n));
-		bool exact = str_starts(s, S("==")) && str_chr(s, '*') == s.n &&
-			     str_chr(s, ',') == s.n && !str_starts(want, S("="));
+		bool exact = str_starts(s, S("==")) && str_until(s, ",*") == s.n &&
+			     !str_starts(want, S("="));
 		if (exact && (str_eq(name, S("rocm")) || str_starts(name, S("rocm-"))) &&
 			!same_rocm(mine, want))
 			exam_say(x, V_ROCM_MIXED, exam_path(x, "METADATA"),

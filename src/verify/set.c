@@ -79,7 +79,7 @@ static void check_requirement(
 				"requires '%.*s[%.*s]', but '%.*s' offers no such extra",
 				STR(r->name), STR(*extra), STR(other->path));
 	/* "==1.0+rocm7.2" and nothing else: an installer cannot mix two builds */
-	bool pinned = str_starts(s, S("==")) && str_chr(s, ',') == s.n && str_chr(s, '*') == s.n;
+	bool pinned = str_starts(s, S("==")) && str_until(s, ",*") == s.n;
 	if (pinned || !(set_is_device(v) || set_is_device(other)))
 		return;
 	struct finding *f = verdict_say(a, v, V_SET_UNPINNED, S(""),

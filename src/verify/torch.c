@@ -19,8 +19,7 @@ static struct str in_torch(struct str name)
 	struct str rest = str_sub(name, 2, name.n);
 	if (!str_starts(name, S("_Z")) || str_chr(name, 'N') == name.n)
 		return S("");
-	while (rest.n && str_chr(S("TVISGNKRO"), rest.p[0]) < S("TVISGNKRO").n)
-		rest = str_sub(rest, 1, rest.n);
+	rest = str_sub(rest, str_span(rest, "TVISGNKRO"), rest.n);
 	return str_starts_one_of(rest, spaces) ? rest : S("");
 }
 
@@ -150,12 +149,6 @@ static bool accepts(struct arena *a, const struct verdict *v, unsigned first, un
 	return false;
 }
 
-static int by_hash(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return (a > b) - (a < b);
-}
-
 struct torch_hashes VEC_OF(uint64_t);
 
 /* All symbols that are there when the wheel's libraries are loaded; returns the torch among them, or NULL. */
@@ -174,7 +167,7 @@ static const struct exam *gather(struct exam *x, struct torch_hashes *ret)
 			set_is_whole(o))
 			torch = o;
 	}
-	VEC_SORT(ret, by_hash);
+	VEC_SORT(ret, offset_order);
 	return torch;
 }
 
@@ -205,9 +198,9 @@ struct err *check_torch(struct exam *x)
 			     v2 = hip && str_starts(rest, S("3c104cuda"));
 			bool never = (v1 && !before) || (v2 && !since);
 			uint64_t hash = str_hash(name);
-			bool gone =
-				(torch || never) && !(known.n && bsearch(&hash, known.v, known.n,
-									 sizeof(hash), by_hash));
+			bool gone = (torch || never) &&
+				    !(known.n && bsearch(&hash, known.v, known.n, sizeof(hash),
+							 offset_order));
 			old = old || (gone && (v1 || v2));
 			if (gone)
 				strs_add(x->a, &lost, name);

@@ -129,8 +129,7 @@ struct err *web_open(struct arena *a, struct str to, const struct web_login *log
 			"put them into ~/.netrc%s%s%s%s", login ? ", or " : "",
 			login ? login->user : "", login ? " and " : "",
 			login ? login->password : "");
-	if (!str_is_plain(ret->base, " ") || !host.n || str_chr(ret->base, '?') < ret->base.n ||
-		str_chr(ret->base, '#') < ret->base.n)
+	if (!str_is_plain(ret->base, " ") || !host.n || str_until(ret->base, "?#") < ret->base.n)
 		return err_new(E_USAGE, "'%.*s' is no address", STR(to));
 	size_t port = str_rchr(host, ':');
 	bool local = str_is_one_of(host, here) || str_is_one_of(str_sub(host, 0, port), here);
