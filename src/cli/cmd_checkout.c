@@ -47,8 +47,8 @@ const struct opt cmd_checkout_opts[] = {
 static struct err *read_targets(struct arena *a, struct checkout_request *q)
 {
 	struct strs known = {0};
-	for (size_t i = 0; i < checkout_known_count; i++)
-		strs_add(a, &known, str_from(checkout_known_table()[i].name));
+	TABLE_EACH (checkout_known, k)
+		strs_add(a, &known, str_from(k->name));
 	q->targets = str_split(a, q->twin, ',');
 	q->twin = S("");
 	VEC_EACH (const struct str, word, &q->targets) {

@@ -139,8 +139,9 @@ static struct err *read_kinds(struct cleaning *c, const struct strs *words)
 			if (str_eq(*word, known.v[k]) ||
 				str_eq(*word, str_fmt(c->a, "%ss", disk_kinds[k])))
 				found = c->wish.kinds[k] = true;
-		for (size_t i = 0; i < disk_cache_count && !found; i++) {
-			const struct disk_cache *cache = &disk_cache_table()[i];
+		TABLE_EACH (disk_cache, cache) {
+			if (found)
+				break;
 			strs_add(c->a, &known, str_from(cache->name));
 			found = str_eq(*word, str_from(cache->name));
 			if (found)

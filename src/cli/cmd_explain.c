@@ -79,12 +79,12 @@ static void show_entries(struct arena *a, const struct common *o, struct str id)
 	const struct diagnosis *d = diagnosis_find(id);
 	struct entries list = {0};
 	struct strs seen = {0};
-	for (size_t i = 0; i < diagnosis_count; i++)
-		if (!id.n || d == &diagnosis_table()[i])
-			*VEC_PUSH(a, &list.v) = diagnosis_table()[i];
-	for (size_t i = 0; i < rule_count; i++)
-		if (!id.n || str_eq(str_from(rule_table()[i].id), id))
-			*VEC_PUSH(a, &list.rules) = rule_table()[i];
+	TABLE_EACH (diagnosis, x)
+		if (!id.n || d == x)
+			*VEC_PUSH(a, &list.v) = *x;
+	TABLE_EACH (rule, x)
+		if (!id.n || str_eq(str_from(x->id), id))
+			*VEC_PUSH(a, &list.rules) = *x;
 	if (show_json(o, list_fields, &list))
 		return;
 	const struct rule *r = list.rules.v;
@@ -221,10 +221,10 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 	if (!e || is_known(path))
 		return e;
 	struct strs ids = {0};
-	for (size_t i = 0; i < diagnosis_count; i++)
-		strs_add(a, &ids, str_from(diagnosis_table()[i].id));
-	for (size_t i = 0; i < rule_count; i++)
-		strs_add(a, &ids, str_from(rule_table()[i].id));
+	TABLE_EACH (diagnosis, d)
+		strs_add(a, &ids, str_from(d->id));
+	TABLE_EACH (rule, r)
+		strs_add(a, &ids, str_from(r->id));
 	struct str near = suggest(path, &ids);
 	if (near.n && str_chr(path, '/') == path.n)
 		err_hint(e, "did you mean the entry '%.*s'?", STR(near));

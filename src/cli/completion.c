@@ -28,9 +28,9 @@ enum { SHELLS = sizeof(shells) / sizeof(*shells) };
 static struct strs gpus(struct arena *a)
 {
 	struct strs ret = {0};
-	for (size_t i = 0; i < gpu_count; i++)
-		if (!gpu_table()[i].removed)
-			strs_add(a, &ret, str_from(gpu_table()[i].name));
+	TABLE_EACH (gpu, g)
+		if (!g->removed)
+			strs_add(a, &ret, str_from(g->name));
 	targets_sort(&ret);
 	STRS_ADD(a, &ret, S("all"), S("native"));
 	return ret;
@@ -52,9 +52,9 @@ static struct strs cleanable(struct arena *a)
 {
 	struct strs ret = {0};
 	strs_add_words(a, &ret, disk_kinds);
-	for (size_t i = 0; i < disk_cache_count; i++)
-		if (disk_cache_table()[i].clean)
-			strs_add(a, &ret, str_from(disk_cache_table()[i].name));
+	TABLE_EACH (disk_cache, c)
+		if (c->clean)
+			strs_add(a, &ret, str_from(c->name));
 	return ret;
 }
 

@@ -30,15 +30,13 @@ struct disk_place { /* a row */
 	const char *at, *proof, *lock;
 	bool live;
 };
-const struct disk_place *disk_place_table(void);
-extern const size_t disk_place_count;
+TABLE(disk_place);
 
 struct disk_cache { /* a row */
 	const char *name, *variable, *at;
 	const char *const *clean, *const *older, *const *evidence;
 };
-const struct disk_cache *disk_cache_table(void);
-extern const size_t disk_cache_count;
+TABLE(disk_cache);
 struct str disk_cache_path(struct arena *a, const struct disk_cache *c);
 
 struct disk_part { /* packages of an SDK that are for one GPU */

@@ -309,8 +309,7 @@ struct str disk_cache_path(struct arena *a, const struct disk_cache *c)
 
 static struct err *read_caches(struct disk_reader *r)
 {
-	for (size_t i = 0; i < disk_cache_count; i++) {
-		const struct disk_cache *c = &disk_cache_table()[i];
+	TABLE_EACH (disk_cache, c) {
 		struct fs_use use = {.seen = &r->seen};
 		struct disk_other o = {.name = str_from(c->name),
 			.path = disk_cache_path(r->a, c),
@@ -332,8 +331,8 @@ struct err *disk_read(struct arena *a, bool others, struct disk *ret)
 	struct err *e = NULL;
 	*ret = (struct disk){0};
 	r.progress = progress_begin(S("Measuring"), S("folders"), UNIT_NONE, 0);
-	for (size_t i = 0; i < disk_place_count && !e; i++)
-		e = read_place(&r, &disk_place_table()[i]);
+	TABLE_EACH (disk_place, place)
+		e = e ? e : read_place(&r, place);
 	e = e ? e : read_notes(&r);
 	if (!e && others)
 		e = read_caches(&r);

@@ -15,8 +15,8 @@ void gather_variables(struct root *r, struct machine *m)
 {
 	const struct str all = S("HSA_OVERRIDE_GFX_VERSION");
 	struct str value;
-	for (size_t i = 0; i < variable_count; i++)
-		read_variable(r, m, str_from(variable_table()[i].name), variable_table()[i].effect);
+	TABLE_EACH (variable, x)
+		read_variable(r, m, str_from(x->name), x->effect);
 	/* libhsakmt (since ROCm 6.2) prefers the variable with the GPU's own node number to the one for all GPUs. */
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		struct str own = str_fmt(r->a, "%.*s_%u", STR(all), g->node);

@@ -26,8 +26,7 @@ struct redaction { /* a row of data/recording.yaml, which explains it */
 	const char *path, *by, *separator;
 	const char *const *keys;
 };
-const struct redaction *redaction_table(void);
-extern const size_t redaction_count;
+TABLE(redaction);
 
 void gather_system(struct root *r, struct machine *m);    /* kernel, distro, CPU, memory */
 void gather_container(struct root *r, struct machine *m); /* WSL, container, virtual machine */

@@ -168,8 +168,7 @@ struct variable {
 	const char *name, *effect, *evidence;
 	bool build; /* it affects builds, not running programs */
 };
-const struct variable *variable_table(void); /* sorted by name */
-extern const size_t variable_count;
+TABLE(variable); /* sorted by name */
 
 struct machine {
 	struct str root;

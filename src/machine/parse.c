@@ -144,10 +144,8 @@ unsigned parse_cpu_list(struct str text)
 
 static struct str next_word(struct str *rest)
 {
-	size_t n = 0;
 	*rest = str_trim(*rest);
-	while (n < rest->n && rest->p[n] != ' ' && rest->p[n] != '\t')
-		n++;
+	size_t n = str_until(*rest, " \t");
 	struct str word = str_sub(*rest, 0, n);
 	*rest = str_sub(*rest, n, rest->n);
 	return word;
@@ -206,9 +204,9 @@ bool cmdline_blocks(const struct strs *words, struct str module)
 
 const struct cgroup_mark *parse_cgroup(struct str text)
 {
-	for (size_t i = 0; i < cgroup_mark_count; i++)
-		if (str_contains(text, str_from(cgroup_mark_table()[i].mark)))
-			return &cgroup_mark_table()[i];
+	TABLE_EACH (cgroup_mark, x)
+		if (str_contains(text, str_from(x->mark)))
+			return x;
 	return NULL;
 }
 

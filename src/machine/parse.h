@@ -53,8 +53,7 @@ struct cgroup_mark { /* data/machine.yaml */
 	/* part of a path ("/docker"), and the kind: "docker", "kubernetes", "podman" ... */
 	const char *mark, *kind;
 };
-const struct cgroup_mark *cgroup_mark_table(void);
-extern const size_t cgroup_mark_count;
+TABLE(cgroup_mark);
 const struct cgroup_mark *parse_cgroup(struct str text);
 /* The value of a variable in /proc/PID/environ (separated by NUL); p is NULL if it is not set. */
 struct str parse_environ(struct str text, struct str name);

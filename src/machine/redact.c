@@ -155,8 +155,7 @@ bool redact_text(const struct root *r, struct str path, struct str text, struct 
 				STR(parse_passwd(text, r->uid, PASSWD_HOME)));
 		return true;
 	}
-	for (size_t i = 0; i < redaction_count; i++) {
-		const struct redaction *x = &redaction_table()[i];
+	TABLE_EACH (redaction, x) {
 		if (fnmatch(x->path, name, 0))
 			continue;
 		for (size_t k = 0; x->by && k < sizeof(functions) / sizeof(*functions); k++)
@@ -186,8 +185,8 @@ bool redact_variable(struct arena *a, struct str name, struct str *value)
 			for (id += strlen("GPU-"); ascii_alnum(*id); id++)
 				*id = '0';
 	}
-	for (size_t i = 0; i < variable_count; i++)
-		if (str_eq(name, str_from(variable_table()[i].name)))
+	TABLE_EACH (variable, x)
+		if (str_eq(name, str_from(x->name)))
 			return true;
 	return str_is_one_of(name, more) || str_starts(name, S("HSA_OVERRIDE_GFX_VERSION_"));
 }

@@ -376,11 +376,10 @@ static void name_extensions(
 
 bool plan_is_header_folder(struct str dir, struct str *ret_source)
 {
-	for (size_t i = 0; i < python_headers_count; i++)
-		for (const char *const *f = python_headers_table()[i].folders; *f; f++)
+	TABLE_EACH (python_headers, h)
+		for (const char *const *f = h->folders; *f; f++)
 			if (str_ends(dir, str_from(*f)) && dir.p[0] == '/' &&
 				!str_contains(dir, S("/../"))) {
-				const struct python_headers *h = &python_headers_table()[i];
 				*ret_source = f == h->folders ? str_from(h->source) : S("");
 				return true;
 			}
@@ -415,9 +414,9 @@ static struct err *any_headers(struct arena *a, struct plan *plan, struct str di
 struct err *plan_find_headers(struct arena *a, struct plan *plan, struct str path)
 {
 	struct str done = {0}, dir;
-	for (size_t i = 0; i < python_headers_count; i++) {
-		const char *const *folders = python_headers_table()[i].folders;
-		struct str rest = path, starts = str_from(python_headers_table()[i].starts);
+	TABLE_EACH (python_headers, row) {
+		const char *const *folders = row->folders;
+		struct str rest = path, starts = str_from(row->starts);
 		bool wanted = false;
 		VEC_EACH (const struct str, h, &plan->external)
 			wanted = wanted || (str_starts(*h, starts) && !str_eq(done, starts));

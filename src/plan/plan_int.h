@@ -169,8 +169,7 @@ MUST_USE struct err *modules_find(
 struct python_headers { /* data/python_headers.yaml explains the columns */
 	const char *starts, *const *folders, *source;
 };
-const struct python_headers *python_headers_table(void);
-extern const size_t python_headers_count;
+TABLE(python_headers);
 
 /* ---- needs.c ---- */
 /* Translates the sources in memory, and adds the SDK components and the libraries whose headers the translations

@@ -443,10 +443,10 @@ static struct err *quarantine(struct promotion *p)
 	struct quarantine_note note = {p->q->reason, str_utc(a, (int64_t)time(NULL))};
 	TRY(release_write(
 		a, &p->s, "quarantine", p->done->set, json_document(a, 2, note_fields, &note)));
-	for (size_t i = 0; i < release_stream_count; i++) {
+	TABLE_EACH (release_stream, row) {
 		struct release_state state;
 		struct str id;
-		TRY(release_state(a, &p->s, str_from(release_stream_table()[i].name), &state, &id));
+		TRY(release_state(a, &p->s, str_from(row->name), &state, &id));
 		if (strs_has(&state.sets, p->done->set))
 			TRY(release_switch(a, &p->s, &state));
 	}

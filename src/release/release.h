@@ -147,8 +147,7 @@ struct release_stream { /* data/streams.yaml */
 	const char *name, *about;
 	bool gate;
 };
-const struct release_stream *release_stream_table(void);
-extern const size_t release_stream_count;
+TABLE(release_stream);
 
 enum release_action { RELEASE_FORWARD, RELEASE_BACK, RELEASE_LAST_GOOD, RELEASE_QUARANTINE };
 struct release_request {

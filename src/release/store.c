@@ -36,11 +36,11 @@ const struct json_field release_done_fields[] = {
 struct err *release_row(struct arena *a, struct str name, const struct release_stream **ret)
 {
 	struct strs names = {0};
-	for (size_t i = 0; i < release_stream_count; i++) {
-		*ret = &release_stream_table()[i];
-		if (str_eq(name, str_from((*ret)->name)))
+	TABLE_EACH (release_stream, row) {
+		*ret = row;
+		if (str_eq(name, str_from(row->name)))
 			return NULL;
-		strs_add(a, &names, str_from((*ret)->name));
+		strs_add(a, &names, str_from(row->name));
 	}
 	return err_near(err_hint(err_new(E_USAGE, "'%.*s' is no stream", STR(name)),
 				"the streams: %.*s", STR(str_join(a, &names, S(", ")))),

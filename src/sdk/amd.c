@@ -122,8 +122,8 @@ static struct err *incomplete(struct arena *a, const struct index_job *job, cons
 		return e;
 	struct offer all = {0};
 	struct strs gpus = {0};
-	for (size_t i = 0; i < gpu_count; i++)
-		strs_fmt(a, &all.projects, DEVICE "%s", gpu_table()[i].name);
+	TABLE_EACH (gpu, g)
+		strs_fmt(a, &all.projects, DEVICE "%s", g->name);
 	err_free(index_lists(a, job, &all.projects, &all.files, &all.missing));
 	VEC_EACH (const struct str, p, &all.projects)
 		if (newest_wheel(&all, *p, without_post(version), NULL))
@@ -232,9 +232,9 @@ static struct err *wheels_resolve(struct arena *a, struct sdk_job *j)
 	TRY(address_of(a, address_for_rocm(s->suite), S(""), s->from, &url));
 	if (!s->links.n)
 		strs_add(a, &job.urls, given || !was.n ? url : was);
-	for (size_t i = 0; all && i < gpu_count; i++)
-		if (gpu_table()[i].current)
-			strs_fmt(a, &o.projects, DEVICE "%s", gpu_table()[i].name);
+	TABLE_EACH (gpu, g)
+		if (all && g->current)
+			strs_fmt(a, &o.projects, DEVICE "%s", g->name);
 	TRY(index_lists(a, &job, &o.projects, &o.files, &o.missing));
 	for (size_t i = o.projects.n; all && i-- > 3;) {
 		bool there = newest_wheel(&o, o.projects.v[i], s->suite, NULL);
@@ -349,8 +349,7 @@ static struct err *wheels_finish(struct arena *a, struct sdk_job *j)
 			struct str at = path_join(a, S("_rocm_sdk_devel"), l->relpath);
 			struct str to = path_clean(a, path_join(a, path_dir(at), l->target));
 			struct str words = str_fmt(a, "%.*s%.*s", STR(l->relpath), STR(l->target));
-			bool plain =
-				str_chr(words, '\n') == words.n && str_chr(words, '\t') == words.n;
+			bool plain = str_until(words, "\n\t") == words.n;
 			/* ".." after a name, which may be a link, could lead anywhere */
 			if (!plain || !path_is_inside(l->relpath) ||
 				!str_starts(to, S("_rocm_sdk_")) ||

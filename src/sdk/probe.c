@@ -77,9 +77,9 @@ struct err *sdk_probe(
 		unread = json_fields_read(a, doc, file_fields, &old);
 	if (!unread && str_eq(old.compiler, all.compiler))
 		all = old;
-	for (size_t i = 0; i < gpu_count; i++)
-		if (!gpu_table()[i].removed)
-			strs_add(a, &current, str_from(gpu_table()[i].name));
+	TABLE_EACH (gpu, g)
+		if (!g->removed)
+			strs_add(a, &current, str_from(g->name));
 	targets_sort(&current);
 	targets = targets ? targets : &current;
 	struct probe *v = arena_array(a, targets->n ? targets->n : 1, sizeof(*v));

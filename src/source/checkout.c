@@ -529,13 +529,13 @@ struct err *checkout_run(
 		(void)fcntl(lock, F_SETFD, 0); /* git's processes hold it, too, if we are killed */
 	}
 	TRY(checkout_lock_read(a, path_join(a, r->root, S("rocsmith.lock")), ret));
-	for (size_t i = 0; i < checkout_known_count; i++) { /* torch is first: it has the pins */
-		struct checkout_project p = {.name = str_from(checkout_known_table()[i].name)};
+	TABLE_EACH (checkout_known, k) { /* torch is first: it has the pins */
+		struct checkout_project p = {.name = str_from(k->name)};
 		if (!strs_has(&r->targets, p.name))
 			continue;
 		TRY(checkout_resolve(
 			a, r, file ? &given : NULL, checkout_find(ret, S("torch")), &p));
-		if (i == 0 && r->expect.n && !str_eq(r->expect, p.ref))
+		if (k == checkout_known_table() && r->expect.n && !str_eq(r->expect, p.ref))
 			return err_new(E_SOURCE, "torch's ref is '%.*s', not '%.*s'", STR(p.ref),
 				STR(r->expect));
 		struct repository o = {.r = r, .p = &p, .lock = ret, .url = p.origin};

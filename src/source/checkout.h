@@ -25,10 +25,8 @@ struct checkout_known { /* data/branches.yaml explains the columns of both */
 struct checkout_branch {
 	const char *project, *torch, *origin, *branch;
 };
-const struct checkout_known *checkout_known_table(void);
-extern const size_t checkout_known_count;
-const struct checkout_branch *checkout_branch_table(void);
-extern const size_t checkout_branch_count;
+TABLE(checkout_known);
+TABLE(checkout_branch);
 
 struct checkout_module {
 	struct str path, url, commit; /* path: below the project, also that of a nested one */

@@ -87,8 +87,7 @@ struct err *checkout_manifest_parse(
 	if (!str_eq(schema, S("1")))
 		return err_new(E_SYNTAX, "'%.*s' is a manifest of schema %.*s, and only 1 is known",
 			STR(path), STR(schema));
-	for (size_t i = 0; i < checkout_known_count; i++) {
-		const struct checkout_known *k = &checkout_known_table()[i];
+	TABLE_EACH (checkout_known, k) {
 		struct checkout_project p = {
 			.name = str_from(k->name), .pinned_by = S("the manifest")};
 		if (!(entry = node_get(doc, str_from(k->manifest))))
@@ -107,8 +106,7 @@ struct str checkout_manifest(struct arena *a, const struct checkout_lock *l)
 	json_open(&j, '{');
 	json_key(&j, "schema_version");
 	json_u64(&j, 1);
-	for (size_t i = 0; i < checkout_known_count; i++) {
-		const struct checkout_known *k = &checkout_known_table()[i];
+	TABLE_EACH (checkout_known, k) {
 		const struct checkout_project *found = checkout_find(l, str_from(k->name));
 		if (!found)
 			continue;

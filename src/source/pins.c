@@ -85,9 +85,8 @@ static struct err *resolve_triton(struct arena *a, const struct checkout_request
 /* The rows of data/branches.yaml for a ref of torch. */
 static void resolve_by_branch(struct str torch_ref, struct checkout_project *io)
 {
-	for (size_t i = 0; i < checkout_branch_count && !io->origin.n; i++) {
-		const struct checkout_branch *b = &checkout_branch_table()[i];
-		if (!str_eq(io->name, str_from(b->project)) ||
+	TABLE_EACH (checkout_branch, b) {
+		if (io->origin.n || !str_eq(io->name, str_from(b->project)) ||
 			!glob_match(str_from(b->torch), torch_ref))
 			continue;
 		io->origin = str_from(b->origin);

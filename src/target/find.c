@@ -70,19 +70,18 @@ bool target_word(struct str *rest, struct target_word *ret)
 		size_t stem = mark.n, n;
 		while (stem < text.n && ascii_alnum(text.p[stem]) && text.p[stem] != 'x')
 			stem++;
-		for (n = stem; n < text.n && text.p[n] == 'x';)
-			n++;
+		n = stem + str_span(str_sub(text, stem, text.n), "x");
 		/* else the longest name at the beginning: "gfx90a68.db" belongs to gfx90a */
 		bool family = n > stem && stem > mark.n;
 		n = family ? n : 0;
-		for (size_t i = 0; i < gpu_count && !family; i++) {
-			struct str name = str_from(gpu_table()[i].name);
-			n = str_starts(text, name) && name.n > n ? name.n : n;
+		TABLE_EACH (gpu, g) {
+			struct str name = str_from(g->name);
+			n = !family && str_starts(text, name) && name.n > n ? name.n : n;
 		}
 		*ret = (struct target_word){.text = str_sub(text, 0, n), .stem = family ? stem : n};
 		*rest = str_sub(text, n > mark.n ? n : mark.n, text.n);
-		for (size_t i = 0; i < gpu_count; i++)
-			if (n && target_word_is(ret, &gpu_table()[i]))
+		TABLE_EACH (gpu, g)
+			if (n && target_word_is(ret, g))
 				return true;
 	}
 	return false;

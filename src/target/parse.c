@@ -18,11 +18,9 @@ const struct gpu *gpu_by_name(struct str name)
 
 const struct gpu *gpu_by_mach(unsigned mach)
 {
-	/* outside the loop, as this runs for each code object */
-	const struct gpu *all = gpu_table();
-	for (size_t i = 0; i < gpu_count; i++)
-		if (all[i].mach == mach)
-			return &all[i];
+	TABLE_EACH (gpu, g)
+		if (g->mach == mach)
+			return g;
 	return NULL;
 }
 
@@ -106,9 +104,10 @@ static struct str family_members(struct arena *tmp, struct str stem)
 	while (stem.n > SHORTEST && str_contains(S("xX*"), str_sub(stem, stem.n - 1, stem.n)))
 		stem.n--;
 	bool complete = gpu_by_name(stem) != NULL;
-	for (size_t i = 0; stem.n >= SHORTEST && !complete && i < gpu_count; i++)
-		if (gpu_table()[i].current && str_starts(str_from(gpu_table()[i].name), stem))
-			strs_add(tmp, &members, str_from(gpu_table()[i].name));
+	TABLE_EACH (gpu, g)
+		if (stem.n >= SHORTEST && !complete && g->current &&
+			str_starts(str_from(g->name), stem))
+			strs_add(tmp, &members, str_from(g->name));
 	return str_join(tmp, &members, S(","));
 }
 
@@ -139,10 +138,10 @@ static struct err *parse_one(struct str text, struct target *ret)
 	const struct gpu *gpu = NULL;
 	*ret = read_id(id, &bad);
 	struct str product = ret->gpu ? S("") : product_key(&tmp, ret->name);
-	for (size_t i = 0; product.n && !gpu && i < gpu_count; i++)
-		for (const char *const *p = gpu_table()[i].products; p && *p; p++)
+	TABLE_EACH (gpu, g)
+		for (const char *const *p = g->products; product.n && !gpu && p && *p; p++)
 			if (str_eq(product_key(&tmp, str_from(*p)), product))
-				gpu = &gpu_table()[i];
+				gpu = g;
 	if (gpu) {
 		id = str_fmt(&tmp, "%s%.*s", gpu->name, STR(str_sub(id, ret->name.n, id.n)));
 		*ret = read_id(id, &bad);
@@ -271,11 +270,11 @@ struct err *targets_parse(struct arena *a, const struct strs *words, struct targ
 	VEC_EACH (const struct str, name, &names) {
 		struct target t;
 		bool all = str_eq(*name, S("all")), several = all;
-		for (size_t i = 0; !gpu_by_name(*name) && i < gpu_count; i++) {
-			const struct gpu *gpu = &gpu_table()[i];
-			if (all ? !gpu->current : !in_family(*name, gpu))
+		bool known = gpu_by_name(*name) != NULL;
+		TABLE_EACH (gpu, g) {
+			if (known || (all ? !g->current : !in_family(*name, g)))
 				continue;
-			add_target(a, ret, target_read(str_from(gpu->name)));
+			add_target(a, ret, target_read(str_from(g->name)));
 			several = true;
 		}
 		if (several)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/vec.h"
 
 enum feature { FEATURE_UNSUPPORTED, FEATURE_ANY, FEATURE_OFF, FEATURE_ON };
 
@@ -42,13 +43,11 @@ struct board { /* a PCI device of AMD's; see data/targets.yaml */
 	unsigned device;
 	const char *const *names;
 };
-const struct board *board_table(void);
-extern const size_t board_count;
+TABLE(board);
 
 struct targets VEC_OF(struct target);
 
-const struct gpu *gpu_table(void); /* sorted by name */
-extern const size_t gpu_count;
+TABLE(gpu); /* sorted by name */
 
 const struct gpu *gpu_by_name(struct str name);
 const struct gpu *gpu_by_mach(unsigned mach);

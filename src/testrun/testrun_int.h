@@ -13,8 +13,7 @@ struct test_config { /* data/test_configs.yaml; ends with name NULL */
 	const char *const *words, *const *include, *const *set, *const *evidence;
 	bool all_gpus;
 };
-const struct test_config *test_config_table(void);
-extern const size_t test_config_count;
+TABLE(test_config);
 
 struct test_device {
 	struct str target, name; /* "gfx1100", without features; or sm_90 */

@@ -141,8 +141,7 @@ static struct err *run_config(struct test_run *r)
 {
 	struct strs names = {0};
 	bool known = false;
-	for (size_t i = 0; i < test_config_count; i++) {
-		const struct test_config *c = &test_config_table()[i];
+	TABLE_EACH (test_config, c) {
 		strs_put(r->a, &names, str_from(c->name));
 		if (!str_eq(r->q->config, str_from(c->name)))
 			continue;
@@ -193,9 +192,9 @@ struct err *test_torch(struct arena *a, const struct test_request *asked, struct
 	q.timeout = q.timeout ? q.timeout : TORCH_SECONDS;
 	q.retries = q.retries ? q.retries : RETRIES;
 	TRY(check_request(&q));
-	for (size_t i = 0; i < test_config_count; i++)
-		if (str_eq(q.config, str_from(test_config_table()[i].name)))
-			q.one_gpu = !test_config_table()[i].all_gpus;
+	TABLE_EACH (test_config, c)
+		if (str_eq(q.config, str_from(c->name)))
+			q.one_gpu = !c->all_gpus;
 	evidence_begin(a, ret);
 	ret->suite = q.only_skipped ? S("torch-skipped") : S("torch");
 	ret->config = q.config;
