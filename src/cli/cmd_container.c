@@ -188,8 +188,7 @@ static struct err *not_started(
 {
 	if (e->code != E_TOOL_MISSING)
 		return e;
-	const struct container_engine *all = container_engine_table();
-	for (const struct container_engine *x = all; x->name; x++)
+	TABLE_EACH (container_engine, x)
 		if (x->image == wanted->image && proc_find(a, str_from(x->program)).n)
 			err_hint(e, "%s is here: --engine %s", x->program, x->name);
 	return err_hint(e, "install the package '%s'; --print shows the command without it",

@@ -10,13 +10,13 @@
 
 #include "machine/machine.h"
 
-struct container_engine { /* data/container.yaml; ends with an empty row */
+struct container_engine { /* data/container.yaml */
 	const char *name, *program, *package;
 	bool image;      /* it takes images, and no folders */
 	bool own_rights; /* it has the rights of who starts it, not those of root */
 	bool entries;    /* it binds the entries of a root folder one by one */
 };
-const struct container_engine *container_engine_table(void);
+TABLE(container_engine);
 
 struct container_part { /* some words of a command */
 	/* each: the kind of item for which the part is there once each; NULL: once. when: words that `words` of struct
@@ -28,7 +28,7 @@ struct container_part { /* some words of a command */
 	const char *const *args;
 	const char *why, *refuse;
 };
-const struct container_part *container_part_table(void);
+TABLE(container_part);
 
 struct container_item {
 	struct str kind; /* "device", "group", "bind", "variable", "entry", "command" */

@@ -37,8 +37,8 @@ static struct err *engine_for(
 	struct arena *a, struct str name, bool image, const struct container_engine **ret)
 {
 	struct strs names = {0};
-	const struct container_engine *all = container_engine_table(), *found = NULL;
-	for (const struct container_engine *e = all; e->name; e++) {
+	const struct container_engine *found = NULL;
+	TABLE_EACH (container_engine, e) {
 		strs_add(a, &names, str_from(e->name));
 		bool wanted = name.n ? str_eq(name, str_from(e->name)) : e->image == image;
 		bool here = name.n || proc_find(a, str_from(e->program)).n;

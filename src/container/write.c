@@ -133,7 +133,7 @@ struct err *container_write(struct arena *a, struct container *c)
 	strs_fmt(a, &c->values, "image=%.*s", STR(c->image));
 	if (c->engine->entries)
 		TRY(add_entries(a, S("/"), c));
-	for (const struct container_part *p = container_part_table(); p->engines; p++) {
+	TABLE_EACH (container_part, p) {
 		struct strs engines = str_split(a, str_from(p->engines), ' ');
 		if (!strs_has(&engines, str_from(c->engine->name)))
 			continue;

@@ -162,13 +162,13 @@ struct strs matrix_sbatch(struct arena *a, const struct matrix_array *array);
 MUST_USE struct err *matrix_wait(const struct matrix *m);
 
 /* ---- matrix_print.c ---- */
-struct matrix_line { /* data/matrix.yaml; ends with an empty row */
+struct matrix_line { /* data/matrix.yaml */
 	const char *format,
 		*each; /* each: "", "chunk" of at most `most` cells, "cell", or "array" of Slurm */
 	unsigned most;
 	const char *text; /* {NAME}: a value */
 };
-const struct matrix_line *matrix_line_table(void);
+TABLE(matrix_line);
 /* The matrix as a file for another system. arrays: what slurm prints. E_USAGE for a format that is none, and for a name of the
  * matrix file that the format cannot hold. */
 MUST_USE struct err *matrix_print(struct arena *a, const struct matrix *m,

@@ -52,7 +52,7 @@ struct err *matrix_print(struct arena *a, const struct matrix *m,
 	bool shell = str_eq(format, S("shell")) || str_eq(format, S("slurm"));
 	struct strs formats = {0};
 	BUF(out, a);
-	for (const struct matrix_line *l = matrix_line_table(); l->format; l++) {
+	TABLE_EACH (matrix_line, l) {
 		strs_put(a, &formats, str_from(l->format));
 		if (str_eq(format, str_from(l->format)))
 			print_line(a, m, arrays, l, &out);

@@ -85,9 +85,9 @@ struct err *shims_cuda(struct arena *a, struct str dir)
 	know_cuda_libraries(a, &all);
 	VEC_EACH (const struct know_cuda, c, &all)
 		TRY(add_library(a, dir, cuda, c));
-	for (const struct cuda_link *l = cuda_link_table(); l->path; l++)
+	TABLE_EACH (cuda_link, l)
 		TRY(fs_symlink_new(str_from(l->target), path_join(a, cuda, str_from(l->path))));
-	for (const struct cuda_file *f = cuda_file_table(); f->path; f++)
+	TABLE_EACH (cuda_file, f)
 		TRY(fs_write(path_join(a, cuda, str_from(f->path)),
 			str_replace(a, str_from(f->text), S("@RELEASE@"), S(CUDA_RELEASE_FULL)),
 			FS_LOOSE));

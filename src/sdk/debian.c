@@ -150,7 +150,7 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 	TRY(fs_guard(j->root, &guard));
 	for (const char *const *folder = debian_names_table()->folders; *folder; folder++)
 		TRY(tree_folder(a, j->root, str_from(*folder)));
-	for (const struct debian_link *l = debian_link_table(); l->path; l++) {
+	TABLE_EACH (debian_link, l) {
 		struct str path = str_from(l->path), full = path_join(a, j->root, path);
 		const char *const *target = l->targets;
 		while (!l->always && *target &&
@@ -163,7 +163,7 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 		file_list_add(j->made,
 			&(struct sdk_file){.type = 'l', .path = path, .value = str_from(*target)});
 	}
-	for (const struct debian_file *file = debian_file_table(); file->path; file++) {
+	TABLE_EACH (debian_file, file) {
 		struct str path = str_from(file->path), text = str_from(file->text);
 		struct sdk_file f = {.type = 'f', .size = text.n, .path = path};
 		struct stat st;

@@ -66,7 +66,7 @@ static struct err *link_files(struct arena *a, struct str root, struct str text,
 	while (file_list_next(&text, &r, &bad)) {
 		struct str target = {0}, to = {0};
 		/* the longest group wins; it is the last match, since outer groups come first */
-		for (const struct view_group *g = view_group_table(); g->from; g++) {
+		TABLE_EACH (view_group, g) {
 			struct str from = str_from(g->from);
 			if (!str_starts(r.path, from))
 				continue;

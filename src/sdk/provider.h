@@ -104,12 +104,12 @@ struct debian_names {
 	const char *const *folders, *const *left_out, *const *merged;
 };
 const struct debian_names *debian_names_table(void); /* one row */
-const struct debian_link *debian_link_table(void);
-const struct debian_file *debian_file_table(void);
+TABLE(debian_link);
+TABLE(debian_file);
 struct view_group {
 	const char *from, *to;
 };
-const struct view_group *view_group_table(void);
+TABLE(view_group);
 struct layout_names {
 	const char *const *clangs, *const *device_libs, *const *lib_dirs, *const *host_libs;
 };

@@ -194,7 +194,7 @@ static struct err *add_programs(struct shims *s)
 		TRY(add_program(s, "bin", str_from(cc_gpu_programs[i]), S("")));
 		TRY(add_program(s, "llvm/bin", str_from(cc_gpu_programs[i]), S("")));
 	}
-	for (const struct shim_alias *x = shim_alias_table(); x->name; x++) {
+	TABLE_EACH (shim_alias, x) {
 		struct str program = path_join(a, s->llvm, str_from(x->program));
 		TRY(is_program(s, program, &runs));
 		for (size_t k = 0; runs && k < 2; k++)
@@ -494,7 +494,7 @@ static void environment(const struct shims *s, struct strs *ret)
 	static const char *const names[] = {
 		NULL, NULL, "CC", "CXX"}; /* in the order of cc_host_programs */
 	struct arena *a = s->a;
-	for (const struct shim_variable *v = shim_variable_table(); v->name; v++)
+	TABLE_EACH (shim_variable, v)
 		if ((o->own_libc || !v->own_libc) && (o->cuda || !v->cuda))
 			strs_fmt(a, ret, "%s=%.*s%s", v->name, STR(s->dir), v->path);
 	struct str path = str_fmt(a, "PATH=%.*s/bin", STR(s->dir));

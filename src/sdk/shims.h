@@ -102,12 +102,11 @@ struct cuda_link {
 struct cuda_file {
 	const char *path, *text;
 };
-/* Each ends with an empty row; shim_data has one. */
-const struct shim_alias *shim_alias_table(void);
-const struct shim_variable *shim_variable_table(void);
-const struct shim_data *shim_data_table(void);
-const struct cuda_link *cuda_link_table(void);
-const struct cuda_file *cuda_file_table(void);
+TABLE(shim_alias);
+TABLE(shim_variable);
+const struct shim_data *shim_data_table(void); /* one row */
+TABLE(cuda_link);
+TABLE(cuda_file);
 
 /* Makes the folder `cuda` of a shim folder; private to sdk/. */
 MUST_USE struct err *shims_cuda(struct arena *a, struct str dir);

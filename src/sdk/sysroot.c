@@ -202,7 +202,7 @@ static struct err *make_own(struct arena *a, const struct sdk *sdk, const struct
 	if (same)
 		return NULL;
 	buf_fmt(&config, "#include_next <bits/c++config.h>\n");
-	for (const struct sysroot_newer *row = sysroot_newer_table(); row->minor; row++) {
+	TABLE_EACH (sysroot_newer, row) {
 		if (row->minor > w->minor && row->macro)
 			buf_fmt(&config, "#undef %s\n", row->macro);
 		else if (row->minor > w->minor)

@@ -39,5 +39,5 @@ struct sysroot_newer {
 	unsigned minor;
 	const char *macro, *code; /* NULL: not this one */
 };
-const struct sysroot_zig *sysroot_zig_table(void);     /* one row */
-const struct sysroot_newer *sysroot_newer_table(void); /* ends with an empty row */
+const struct sysroot_zig *sysroot_zig_table(void); /* one row */
+TABLE(sysroot_newer);
