@@ -472,10 +472,7 @@ bool str_is_plain(struct str s, const char *bad)
 
 bool str_is_hex(struct str s)
 {
-	size_t n = 0;
-	while (n < s.n && memchr("0123456789abcdef", s.p[n], 16))
-		n++;
-	return n == s.n;
+	return str_span(s, ASCII_DIGITS "abcdef") == s.n;
 }
 
 bool str_made_of(struct str s, const char *more)

@@ -10,7 +10,8 @@
 
 #include "base/str.h"
 
-/* Declares such a struct type without writing it out; with a tag: struct files VEC_OF(struct file); */
+/* Declares such a struct type without writing it out; with a tag: struct files VEC_OF(struct file);
+ * VEC(struct file); in a larger struct: these members, beside its others. */
 #define VEC(T) struct VEC_OF(T)
 #define VEC_OF(T)                                                                                  \
 	{                                                                                          \

@@ -400,12 +400,10 @@ bool asked_word(const struct front *f, struct str word)
 bool asked_builtins(struct arena *a, const struct front *f, struct strs *ret)
 {
 	struct front_memory *m = f->memory;
-	bool any = false;
 	if (!m)
 		return false;
 	pthread_mutex_lock(&m->lock);
-	VEC_EACH (const struct asked_text, t, &m->texts)
-		any |= str_eq(t->store, f->store);
+	bool any = VEC_FIND(const struct asked_text, &m->texts, store, f->store);
 	if (any)
 		add_builtins(a, m, ret);
 	pthread_mutex_unlock(&m->lock);

@@ -213,14 +213,6 @@ static struct str next_local(struct str *rest)
 	return ret;
 }
 
-static const struct isa_value *find_value(const struct isa_values *values, struct str name)
-{
-	VEC_EACH (const struct isa_value, v, values)
-		if (str_eq(v->name, name))
-			return v;
-	return NULL;
-}
-
 static bool read_int(struct str s, int64_t *ret)
 {
 	uint64_t n;
@@ -256,7 +248,8 @@ static bool read_use(struct arena *a, struct str line, struct isa_values *values
 	int64_t n = 0;
 	size_t at = 0;
 	while (at < w.n && (!at || !of)) /* the operand */
-		of = at++ ? find_value(values, str_sub(w.v[at - 1], 0, str_chr(w.v[at - 1], ',')))
+		of = at++ ? VEC_FIND(const struct isa_value, values, name,
+				    str_sub(w.v[at - 1], 0, str_chr(w.v[at - 1], ',')))
 			  : NULL;
 	if (w.n < 5 || !of || !str_eq(w.v[1], S("=")) || !str_eq(w.v[at - 2], S("i32")))
 		return false;
@@ -300,7 +293,7 @@ bool ir_questions(struct arena *a, struct str text, struct str *ret)
 		bool uses = false;
 		struct str rest = values.n ? line : S("");
 		for (struct str name; (name = next_local(&rest)).n;)
-			uses |= find_value(&values, name) != NULL;
+			uses |= VEC_FIND(const struct isa_value, &values, name, name) != NULL;
 		if (uses && !read_use(a, line, &values, &out))
 			return false;
 	}

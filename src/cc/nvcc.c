@@ -390,8 +390,7 @@ struct err *nvcc_command(struct arena *a, const struct cc *cc, const struct cc_c
 					STR(call.cuda.n ? call.cuda.v[0] : call.objects.v[0])),
 			"make the shim folder with --gpu");
 	if (call.sources.n) {
-		for (size_t i = 0; common[i]; i++)
-			strs_add(a, words, str_from(common[i]));
+		strs_add_words(a, words, common);
 		if (!call.native)
 			strs_add(a, words, S("-O3")); /* nvcc's default for device code */
 	}

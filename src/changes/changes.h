@@ -51,8 +51,7 @@ struct change {
 };
 
 struct change_set {
-	struct change *v;
-	size_t n, cap;
+	VEC(struct change);
 	struct strs removed; /* outputs removed because their sources are gone */
 	struct strs edited;  /* outputs that someone edited since: in place the edited file is a new
 				source; elsewhere the output was regenerated and the edited file moved to

@@ -176,9 +176,7 @@ void same_judge(struct arena *a, struct devcode *d)
 			strs_put(&tmp, &names, d->targets.v[all.v[k].id].name);
 		targets_sort(&names);
 		struct str targets = str_join(&tmp, &names, S(", "));
-		struct same_group *g = NULL;
-		VEC_EACH (struct same_group, x, &groups)
-			g = str_eq(x->targets, targets) ? x : g;
+		struct same_group *g = VEC_FIND(struct same_group, &groups, targets, targets);
 		if (names.n < 2)
 			continue;
 		if (!g)

@@ -120,7 +120,6 @@ void devcode_note_side(struct arena *a, struct devcode *d, struct str path,
 	if (!there || (str_eq(str_from(p.kind), S("code")) && !has_code(content, p.target)))
 		return;
 	struct devcode_set *s = NULL;
-	struct devcode_part *x = NULL;
 	VEC_EACH (struct devcode_set, known, &d->sets)
 		if (str_eq(known->path, p.dir) && str_eq(str_from(known->kind), str_from(p.kind)))
 			s = known;
@@ -132,8 +131,7 @@ void devcode_note_side(struct arena *a, struct devcode *d, struct str path,
 		s = VEC_PUSH(a, &d->sets);
 		*s = (struct devcode_set){.kind = p.kind, .path = str_dup(a, p.dir)};
 	}
-	VEC_EACH (struct devcode_part, known, &s->parts)
-		x = str_eq(known->target, p.target) ? known : x;
+	struct devcode_part *x = VEC_FIND(struct devcode_part, &s->parts, target, p.target);
 	if (!x && s->parts.n == DEVCODE_TARGETS)
 		x = s->parts.v;
 	if (!x) {

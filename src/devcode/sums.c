@@ -75,9 +75,7 @@ struct str devcode_cover_text(
 void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devcode_file *f)
 {
 	VEC_EACH (struct code_object, o, &f->objects) {
-		struct devcode_sum *s = NULL;
-		VEC_EACH (struct devcode_sum, x, sums)
-			s = str_eq(x->target, o->target) ? x : s;
+		struct devcode_sum *s = VEC_FIND(struct devcode_sum, sums, target, o->target);
 		if (!s)
 			s = VEC_PUSH(a, sums);
 		s->target = o->target;

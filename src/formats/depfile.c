@@ -30,9 +30,7 @@ static struct str take_word(struct dep_reader *r, struct arena *a)
 	BUF(b, a);
 	while (r->at < r->text.n && str_chr(S(" \t\r\n"), r->text.p[r->at]) == 4 &&
 		!continuation(r)) {
-		size_t n = 0;
-		while (peek(r, n) == '\\')
-			n++;
+		size_t n = str_span(str_sub(r->text, r->at, r->text.n), "\\");
 		char next = peek(r, n);
 		bool quotes = n && (next == ' ' || next == '\t' || next == '#');
 		if (n && (next == '\n' || (next == '\r' && peek(r, n + 1) == '\n')))

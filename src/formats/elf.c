@@ -129,11 +129,7 @@ struct err *elf_open(struct arena *a, const struct bytes *src, struct elf *ret)
 
 const struct elf_section *elf_section(const struct elf *e, struct str name)
 {
-	VEC_EACH (struct elf_section, s, &e->sections) {
-		if (str_eq(s->name, name))
-			return s;
-	}
-	return NULL;
+	return VEC_FIND(const struct elf_section, &e->sections, name, name);
 }
 
 const struct elf_segment *elf_segment(const struct elf *e, uint32_t type)

@@ -26,8 +26,7 @@ struct finding_kind {
 enum { FINDINGS_OF_A_KIND = 50 }; /* `most` for untrusted files */
 
 struct findings {
-	struct finding *v;
-	size_t n, cap;
+	VEC(struct finding);
 	size_t most; /* limit of each kind; 0 = none */
 	VEC(struct finding_kind) kinds;
 	struct finding *unseen; /* stands in for the findings that are not kept */

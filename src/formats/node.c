@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/vec.h"
+
 static const char *const kind_names[] = {
 	[NODE_NULL] = "nothing",
 	[NODE_BOOL] = "true or false",
@@ -15,12 +17,7 @@ static const char *const kind_names[] = {
 
 const struct node *node_get(const struct node *map, struct str key)
 {
-	if (!map || map->kind != NODE_MAP)
-		return NULL;
-	NODE_EACH (it, map)
-		if (str_eq(it->key, key))
-			return it;
-	return NULL;
+	return map && map->kind == NODE_MAP ? VEC_FIND(const struct node, map, key, key) : NULL;
 }
 
 const struct node *node_member(const struct node *map, struct str key)
@@ -148,8 +145,7 @@ struct err *node_check_keys(const struct node *map, const char *const *known)
 {
 	ARENA(tmp);
 	struct strs list = {0};
-	for (; *known; known++)
-		strs_add(&tmp, &list, str_from(*known));
+	strs_add_words(&tmp, &list, known);
 	NODE_EACH (it, map) {
 		if (map->kind != NODE_MAP || strs_has(&list, it->key))
 			continue;

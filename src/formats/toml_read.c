@@ -90,8 +90,7 @@ static bool take(struct toml_reader *r, struct str what)
 
 static void skip_blanks(struct toml_reader *r)
 {
-	while (peek(r) == ' ' || peek(r) == '\t')
-		r->at++;
+	r->at += str_span(str_sub(r->text, r->at, r->text.n), " \t");
 }
 
 static bool take_newline(struct toml_reader *r)
@@ -345,7 +344,7 @@ static struct err *key(struct toml_reader *r, struct str *ret)
 		TRY(string(r, false, ret));
 	} else {
 		size_t start = r->at;
-		while (ascii_alnum(peek(r)) || peek(r) == '_' || peek(r) == '-')
+		while (ascii_word(peek(r)) || peek(r) == '-')
 			r->at++;
 		*ret = str_dup(r->a, str_sub(r->text, start, r->at));
 		if (!ret->n)

@@ -118,9 +118,8 @@ static struct err *take_attributes(struct xml *x, struct xml_event *e)
 		if (!take_text(x, quote))
 			return xml_error(x, "the value of an attribute does not end");
 		attribute.value = buf_str(&value);
-		VEC_EACH (const struct xml_attribute, other, &e->attributes)
-			if (str_eq(other->name, attribute.name))
-				return xml_error(x, "an element has an attribute twice");
+		if (VEC_FIND(struct xml_attribute, &e->attributes, name, attribute.name))
+			return xml_error(x, "an element has an attribute twice");
 		if (e->attributes.n == XML_ATTRIBUTES)
 			return err_new(E_LIMIT, "'%.*s': an element has more than %d attributes",
 				STR(x->name), XML_ATTRIBUTES);
@@ -217,10 +216,9 @@ void xml_end(struct xml *x)
 
 struct str xml_attribute(const struct xml_event *e, const char *name)
 {
-	VEC_EACH (const struct xml_attribute, one, &e->attributes)
-		if (str_eq(one->name, str_from(name)))
-			return one->value;
-	return S("");
+	const struct xml_attribute *one =
+		VEC_FIND(const struct xml_attribute, &e->attributes, name, str_from(name));
+	return one ? one->value : S("");
 }
 
 void xml_escape(struct buf *b, struct str text)

@@ -38,11 +38,9 @@ static struct err *parser_error(struct yaml_reader *r)
 		struct str before = str_sub(r->text, 0, p->problem_offset);
 		size_t line = str_rchr(before, '\n');
 		line = line < before.n ? line + 1 : 0;
-		m = (yaml_mark_t){0};
-		for (size_t i = 0; i < before.n; i++) {
-			m.line += before.p[i] == '\n';
-			m.column += i >= line && ((unsigned char)before.p[i] & 0xc0) != 0x80;
-		}
+		m = (yaml_mark_t){.line = str_count(before, '\n')};
+		for (size_t i = line; i < before.n; i++)
+			m.column += ((unsigned char)before.p[i] & 0xc0) != 0x80;
 		return error_at(r, m, problem);
 	}
 	struct err *e = error_at(r, m, problem);

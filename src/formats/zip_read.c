@@ -53,12 +53,11 @@ const char *zip_name_problem(struct str name)
 	char drive = name.n >= 2 && name.p[1] == ':' ? name.p[0] : 0;
 	if ((drive >= 'a' && drive <= 'z') || (drive >= 'A' && drive <= 'Z'))
 		return "begins with a drive letter";
-	for (size_t i = 0; i < name.n; i++) {
-		if (name.p[i] == '\\')
-			return "has a backslash";
-		if ((unsigned char)name.p[i] < 0x20 || name.p[i] == 0x7f)
-			return "has a control character";
-	}
+	size_t backslash = str_chr(name, '\\');
+	if (!str_is_plain(str_sub(name, 0, backslash), ""))
+		return "has a control character";
+	if (backslash < name.n)
+		return "has a backslash";
 	struct str rest = name.p[name.n - 1] == '/' ? str_sub(name, 0, name.n - 1) : name, piece;
 	if (!rest.n || rest.p[rest.n - 1] == '/')
 		return "has an empty path element";

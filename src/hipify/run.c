@@ -98,9 +98,8 @@ static void mark_results(struct arena *a, const struct hipify_options *o, const 
 		struct err *e = NULL;
 		if (c->status == CHANGE_UNCHANGED && str_eq(c->source, c->output))
 			e = view_read(view, a, path_join(a, view->root, c->source), &t.text);
-		bool any = str_contains(t.text, S("operator"));
-		for (size_t i = 0; o->marks && due[i]; i++)
-			any = any || str_contains(t.text, str_from(due[i]));
+		bool any = str_contains(t.text, S("operator")) ||
+			   (o->marks && str_contains_one_of(t.text, due));
 		if (!e && any)
 			e = hipify_text(a, t.text, c->source, &marks, &t);
 		if (!e && t.operators)

@@ -68,9 +68,8 @@ static unsigned classify(struct waves *w, struct str text, bool name)
 	struct str plain = str_lower(&tmp, str_replace(&tmp, text, S("_"), S("")));
 	unsigned is = 0;
 	TABLE_EACH (wave_class, c) {
-		bool has = c->class < W_SHFL && str_is_one_of(text, c->words);
-		for (size_t i = 0; name && c->class >= W_SHFL && c->words[i]; i++)
-			has |= str_contains(plain, str_from(c->words[i]));
+		bool has = c->class < W_SHFL ? str_is_one_of(text, c->words)
+					     : name && str_contains_one_of(plain, c->words);
 		is |= (unsigned)has << c->class;
 	}
 	if (w->words.n < MAX_WORDS) {

@@ -78,11 +78,11 @@ struct err *address_of(
 
 const char *address_variable(struct str text)
 {
-	for (size_t i = 0; i < address_count; i++) {
-		struct str url = str_from(address_table()[i].url);
+	TABLE_EACH (address, x) {
+		struct str url = str_from(x->url);
 		struct str host = str_sub(url, str_find(url, S("://")) + 3, url.n);
 		if (str_contains(text, str_sub(host, 0, str_chr(host, '/'))))
-			return address_table()[i].variable;
+			return x->variable;
 	}
 	return NULL;
 }

@@ -51,12 +51,11 @@ bool environment_borrows(const struct machine_torch *t, const struct machine_gpu
 const struct machine_python *environment_python(const struct machine *m, struct str path)
 {
 	const struct machine_python *best = NULL;
-	VEC_EACH (const struct machine_python, p, &m->pythons) {
-		if (path.n && str_eq(p->path, path))
-			return p;
-		if (!path.n && rank(p) > (best ? rank(best) : 0))
+	if (path.n)
+		return VEC_FIND(const struct machine_python, &m->pythons, path, path);
+	VEC_EACH (const struct machine_python, p, &m->pythons)
+		if (rank(p) > (best ? rank(best) : 0))
 			best = p;
-	}
 	return best;
 }
 
@@ -109,12 +108,6 @@ static struct err *facts_here(struct arena *a, const struct machine *m, const st
 	return json_parse(a, json_document(a, 0, here_fields, &h), S("facts"), ret);
 }
 
-static void add_evidence(struct arena *a, struct environment_line *l, const char *const *evidence)
-{
-	for (; evidence && *evidence; evidence++)
-		strs_add(a, &l->evidence, str_from(*evidence));
-}
-
 /* Adds the variables that should not be set according to the rules of `doctor`. */
 static struct err *add_findings(
 	struct arena *a, const struct node *facts, struct environment_lines *ret)
@@ -129,17 +122,14 @@ static struct err *add_findings(
 			continue;
 		TRY(rules_actions(a, facts, str_from(f->id), &actions));
 		VEC_EACH (const struct rule_action, x, &actions) {
-			bool known = !x->unset.n;
-			VEC_EACH (const struct environment_line, l, ret)
-				known = known || str_eq(l->name, x->unset);
-			if (known)
+			if (!x->unset.n || VEC_FIND(struct environment_line, ret, name, x->unset))
 				continue;
 			struct environment_line *l = VEC_PUSH(a, ret);
 			*l = (struct environment_line){.name = x->unset,
 				.why = f->message,
 				.unset = true,
 				.confidence = f->rule->confidence};
-			add_evidence(a, l, f->rule->evidence);
+			strs_add_words(a, &l->evidence, f->rule->evidence);
 		}
 	}
 	return NULL;
@@ -172,7 +162,7 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 			.unset = !e->value,
 			.build = e->build,
 			.confidence = e->confidence};
-		add_evidence(a, l, e->evidence);
+		strs_add_words(a, &l->evidence, e->evidence);
 	}
 	TRY(add_findings(a, facts, ret));
 	VEC_SORT(ret, str_order);

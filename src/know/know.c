@@ -77,8 +77,7 @@ static void add_packages(struct arena *a, const struct know_library *l, struct s
 {
 	for (const char *const *p = l->parts; p && *p; p++)
 		add_packages(a, know_component(str_from(*p)), ret);
-	for (const char *const *p = l->packages; p && *p; p++)
-		strs_add(a, ret, str_from(*p));
+	strs_add_words(a, ret, l->packages);
 }
 
 struct err *know_packages(struct arena *a, struct str name, struct strs *ret, bool *ret_alone)

@@ -78,8 +78,7 @@ void line_clean(struct buf *out, struct str line)
 static struct str any_of(struct arena *a, const char *const *any)
 {
 	struct strs all = {0};
-	for (; *any; any++)
-		strs_add(a, &all, str_from(*any));
+	strs_add_words(a, &all, any);
 	return str_join(a, &all, S("|"));
 }
 

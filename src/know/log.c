@@ -173,8 +173,7 @@ static bool compare(struct log_reader *r, struct log_pattern *p, struct span lin
 	if (m->near && !is_near(r, p, line))
 		return false;
 	size_t from = at[0].from, to = at[0].to, k = place.n - 1;
-	while (from < to && place.text.p[from] == ' ')
-		from++;
+	from += str_span(str_sub(place.text, from, to), " ");
 	while (k && place.starts[k] > from) /* finds the line in which the match begins */
 		k--;
 	struct span first = place.lines[k];

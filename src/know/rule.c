@@ -72,12 +72,11 @@ static struct err *ask_each(struct judge *j, const struct scope *s, const char *
 		return NULL;
 	const char *by = j->rule->group ? j->rule->group : j->rule->message;
 	struct str key = facts_expand(j->a, s, str_from(by));
-	VEC_EACH (struct rule_match, m, &j->matches)
-		if (str_eq(m->key, key)) {
-			m->more++;
-			return NULL;
-		}
-	*VEC_PUSH(j->a, &j->matches) = (struct rule_match){.scope = s, .key = key};
+	struct rule_match *m = VEC_FIND(struct rule_match, &j->matches, key, key);
+	if (m)
+		m->more++;
+	else
+		*VEC_PUSH(j->a, &j->matches) = (struct rule_match){.scope = s, .key = key};
 	return NULL;
 }
 

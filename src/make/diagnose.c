@@ -42,10 +42,8 @@ static struct str project_file(const void *user, struct str path)
 	VEC_EACH (const struct plan_source, src, &plan->sources)
 		if (str_eq(make_output(f->m, src), rel))
 			return src->path;
-	VEC_EACH (const struct change, file, &f->m->tree.changes)
-		if (str_eq(file->output, rel))
-			return file->source;
-	return rel;
+	const struct change *file = VEC_FIND(const struct change, &f->m->tree.changes, output, rel);
+	return file ? file->source : rel;
 }
 
 /* Maps an offset of the translated text to one of the source; edits are in order. */
@@ -91,13 +89,11 @@ static void map_place(const void *user, struct str rel, struct message *at)
 		made += str_chr(str_sub(t.text, made, t.text.n), '\n') + 1;
 	made += at->col ? at->col - 1 : 0;
 	size_t offset = untranslate(&t, made < t.text.n ? made : t.text.n);
-	unsigned line = 1, col = 1;
-	for (size_t i = 0; i < offset && i < source.n; i++) {
-		col = source.p[i] == '\n' ? 1 : col + 1;
-		line += source.p[i] == '\n';
-	}
-	at->line = line;
-	at->col = at->col ? col : 0;
+	struct str before = str_sub(source, 0, offset);
+	size_t end = str_rchr(before, '\n'); /* the line above ends there */
+	at->line = 1 + str_count(before, '\n');
+	if (at->col)
+		at->col = (unsigned)(end < before.n ? before.n - end : before.n + 1);
 }
 
 /* Adds a hint for each CUDA name that the translation left in the failing file. */

@@ -17,10 +17,10 @@ struct header_group {
 /* The group of a pass, which is to be called with the lock held. */
 static struct header_group *find_group(struct make_headers *h, struct str path)
 {
-	VEC_EACH (struct header_group, g, &h->groups)
-		if (str_eq(g->path, path))
-			return g;
-	struct header_group *g = VEC_PUSH(h->a, &h->groups);
+	struct header_group *g = VEC_FIND(struct header_group, &h->groups, path, path);
+	if (g)
+		return g;
+	g = VEC_PUSH(h->a, &h->groups);
 	*g = (struct header_group){
 		.path = str_dup(h->a, path), .state = fs_is_file(path) ? MADE : NONE};
 	return g;

@@ -20,8 +20,7 @@ struct slim_sum { /* the objects of one target */
 };
 
 struct slim_sums {
-	struct slim_sum *v;
-	size_t n, cap;
+	VEC(struct slim_sum);
 	struct map places; /* slim_sum_add() finds sums by it: a file may have 200,000 targets */
 };
 

@@ -47,8 +47,7 @@ MUST_USE struct err *wheel_check(
 	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user);
 
 struct wheel_inputs {
-	struct zip_input *v;
-	size_t n, cap;
+	VEC(struct zip_input);
 	struct str info; /* the dist-info folder */
 	uint64_t size;   /* bytes of their content; set by wheel_under_name() */
 	uint64_t budget; /* limit of all members' stored bytes; 0: none */
@@ -70,10 +69,10 @@ struct wheel_rename { /* a version gets another text: "7.13.0rc2", "7.13.0" */
 	struct str old, now;
 };
 struct wheel_renames VEC_OF(struct wheel_rename);
-struct wheel_version_file { /* data/wheel_versions.yaml; ends with an empty row */
+struct wheel_version_file { /* data/wheel_versions.yaml */
 	const char *glob, *why;
 };
-const struct wheel_version_file *wheel_version_file_table(void);
+TABLE(wheel_version_file);
 /* Reads "OLD=NEW"; E_USAGE, E_SYNTAX. */
 MUST_USE struct err *wheel_renames_read(
 	struct arena *a, const struct strs *words, struct wheel_renames *ret);

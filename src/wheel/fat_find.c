@@ -22,10 +22,8 @@ static bool is_named(const struct fat *fat, struct str name, const char *library
 	want = fat->windows ? str_lower(fat->a, want) : want;
 	if (!str_starts(have, want))
 		return false;
-	for (size_t i = want.n; i < have.n; i++)
-		if (!fat->windows || (!ascii_digit(have.p[i]) && have.p[i] != '_'))
-			return false;
-	return true;
+	struct str rest = str_sub(have, want.n, have.n);
+	return !rest.n || (fat->windows && str_span(rest, ASCII_DIGITS "_") == rest.n);
 }
 
 /* Does every machine have it? No specification says so for Windows: the names below never come from the SDK, and any
@@ -219,7 +217,7 @@ static struct err *take_library(
  * the last by name. */
 static struct err *take_opened(struct fat *fat, struct str name, struct str by)
 {
-	for (const struct fat_opened *row = fat_opened_table(); row->by; row++) {
+	TABLE_EACH (fat_opened, row) {
 		struct str best = S("");
 		const struct fat_lib *lib;
 		if (!is_named(fat, name, row->by))
@@ -251,10 +249,8 @@ static struct err *follow_needs(struct fat *fat, size_t i)
 			TRY(take_library(fat, name, by, &to));
 		struct fat_lib *lib = &fat->libs.v[i];
 		if (!to) {
-			bool listed = fat->windows;
-			VEC_EACH (const struct fat_outside, o, &fat->r->outside)
-				listed = listed || str_eq(o->name, name);
-			if (!listed)
+			if (!fat->windows &&
+				!VEC_FIND(struct fat_outside, &fat->r->outside, name, name))
 				*VEC_PUSH(fat->a, &fat->r->outside) =
 					(struct fat_outside){name, by};
 			continue;
@@ -338,7 +334,7 @@ static struct str side_of(struct fat *fat, const struct str *sources, const char
 static struct err *take_side(struct fat *fat, struct str lib, struct str source, struct str real)
 {
 	const struct str sources[] = {source, real};
-	for (const struct fat_beside *row = fat_beside_table(); row->by; row++) {
+	TABLE_EACH (fat_beside, row) {
 		struct stat st;
 		struct str at, to = str_fmt(fat->a, "%.*s/%s", STR(path_dir(lib)), row->at);
 		if (*row->by && !is_named(fat, path_base(lib), row->by))
@@ -363,9 +359,8 @@ static struct err *add_alias(struct fat *fat, struct str name)
 {
 	struct zip_input alias = {.name = path_join(fat->a, fat->folder, name), .mode = 0755};
 	const struct fat_lib *to = NULL;
-	VEC_EACH (const struct zip_input, in, &fat->x.in)
-		if (str_eq(in->name, alias.name))
-			return NULL;
+	if (VEC_FIND(struct zip_input, &fat->x.in, name, alias.name))
+		return NULL;
 	VEC_EACH (const struct fat_lib, lib, &fat->libs)
 		if (lib->sdk && str_eq(stem(fat, path_base(lib->site)), stem(fat, name)))
 			to = lib;
@@ -450,7 +445,7 @@ struct err *fat_find(struct fat *fat)
 	for (size_t i = 0; i < fat->libs.n; i++)
 		TRY(follow_needs(fat, i));
 	for (size_t k = 0; !fat->windows && k < fat->libs.n; k++)
-		for (const struct fat_alias *row = fat_alias_table(); row->by; row++) {
+		TABLE_EACH (fat_alias, row) {
 			struct str name = path_base(fat->libs.v[k].site), by = str_from(row->by);
 			bool is = str_starts(name, by) && (name.n == by.n || name.p[by.n] == '.');
 			if (fat->libs.v[k].sdk && is)

@@ -32,7 +32,7 @@ struct fat {
 	struct map taken; /* paths in the wheel of side files that were considered */
 };
 
-/* data/fat.yaml; each table ends with an empty row */
+/* data/fat.yaml */
 struct fat_opened {
 	const char *by, *opens;
 };
@@ -42,9 +42,9 @@ struct fat_beside {
 struct fat_alias {
 	const char *by, *name;
 };
-const struct fat_opened *fat_opened_table(void);
-const struct fat_beside *fat_beside_table(void);
-const struct fat_alias *fat_alias_table(void);
+TABLE(fat_opened);
+TABLE(fat_beside);
+TABLE(fat_alias);
 
 /* fat_alias.c: the ELF file of that name: opening it loads the library, which lies beside it. machine: e_machine of both. */
 struct str fat_stand_in(struct arena *a, uint16_t machine, struct str name, struct str library);

@@ -384,9 +384,9 @@ static struct err *merge_copies(void *user, struct rewrite *x, struct zip_input 
 		return err_new(E_WHEEL, "'%.*s' is not in all of the wheels", STR(in->name));
 	if (k->host && rewrite_is(x, in, "METADATA"))
 		return restore_metadata(k, in);
-	for (size_t i = 0; k->kpack && i < k->host->part.members.n; i++)
-		if (!marked && str_eq(k->host->part.members.v[i].path, in->name))
-			marked = &k->host->part.members.v[i];
+	if (k->kpack)
+		marked =
+			VEC_FIND(const struct split_member, &k->host->part.members, path, in->name);
 	VEC_EACH (const struct merge_copy, c, &m->copies)
 		same = same && str_eq(c->m->sha256, in->sha256);
 	/* wheel_write() makes the bill of materials anew */

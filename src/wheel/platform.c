@@ -13,10 +13,10 @@ bool wheel_library_allowed(struct str soname)
 
 struct str wheel_machine_name(uint16_t machine)
 {
-	const struct manylinux_machine *m = manylinux_machine_table();
-	while (m->name && m->machine != machine)
-		m++;
-	return str_from(m->name);
+	TABLE_EACH (manylinux_machine, m)
+		if (m->machine == machine)
+			return str_from(m->name);
+	return S("");
 }
 
 /* Parses dotted numbers, to be compared piece by piece; false when text is something else ("PRIVATE"). */
@@ -51,7 +51,7 @@ unsigned wheel_version_minor(struct str version, bool *ret_glibc)
 		return 0; /* a library outside of these namespaces is judged by its name alone */
 	if (!dotted(str_sub(version, strlen(kinds[at]), version.n), v))
 		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": even the oldest distributions have them */
-	for (const struct manylinux_symbols *row = manylinux_symbols_table(); row->minor; row++) {
+	TABLE_EACH (manylinux_symbols, row) {
 		if (!row->newest[at] || !dotted(str_from(row->newest[at]), max))
 			continue;
 		for (k = 0; k < 3 && v[k] == max[k];)
@@ -149,7 +149,7 @@ struct err *wheel_platform_of(
 				add_version(a, e, e->dyn.versions.v[i].version, ret);
 	}
 	strs_sort(&ret->outside);
-	for (const struct manylinux_machine *m = manylinux_machine_table(); m->name; m++)
+	TABLE_EACH (manylinux_machine, m)
 		if (m->machine == first->machine && ret->minor < m->floor)
 			ret->minor = m->floor;
 	if (ret->outside.n || ret->beyond.n)
@@ -276,7 +276,7 @@ struct err *wheel_platform(
 unsigned wheel_tag_glibc(struct str tag, struct str *ret_arch)
 {
 	uint64_t minor;
-	for (const struct manylinux_tag *old = manylinux_tag_table(); old->prefix; old++) {
+	TABLE_EACH (manylinux_tag, old) {
 		struct str prefix = str_from(old->prefix);
 		*ret_arch = str_sub(tag, prefix.n, tag.n);
 		if (str_starts(tag, prefix))

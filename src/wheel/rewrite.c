@@ -67,10 +67,9 @@ bool rewrite_is(const struct rewrite *x, const struct zip_input *in, const char 
 
 void rewrite_text(struct rewrite *x, const char *file, struct str text)
 {
-	struct zip_input *at = NULL, now = {.mode = 0644, .content = text};
+	struct zip_input now = {.mode = 0644, .content = text};
 	now.name = path_join(x->a, x->out.info, str_from(file));
-	VEC_EACH (struct zip_input, in, &x->out)
-		at = str_eq(in->name, now.name) ? in : at;
+	struct zip_input *at = VEC_FIND(struct zip_input, &x->out, name, now.name);
 	*(at ? at : VEC_PUSH(x->a, &x->out)) = now;
 }
 

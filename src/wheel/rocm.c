@@ -66,9 +66,7 @@ static struct err *take_file(struct rocm_making *m, const struct rocm_wheel *row
 	struct wheel_elf elf = {0};
 	struct str path = path_join(a, m->root, io->relpath), link = io->target, real;
 	struct stat st;
-	bool is_elf, out = !row->components[0];
-	for (size_t i = 0; row->without[i]; i++)
-		out = out || str_contains(io->relpath, str_from(row->without[i]));
+	bool is_elf, out = !row->components[0] || str_contains_one_of(io->relpath, row->without);
 	if (out || !fs_real(a, path, &w.path) || !fs_is_file(w.path))
 		return NULL;
 	TRY(bytes_open(w.path, &in));

@@ -32,9 +32,8 @@ struct err *split_name_archives(struct splitting *s)
 	}
 	for (size_t i = 0; i < s->w.members.n; i++)
 		VEC_EACH (const struct slim_sum, sum, &s->files[i].targets) {
-			struct split_archive *x = NULL;
-			VEC_EACH (struct split_archive, it, &s->archives)
-				x = str_eq(it->target, sum->target) ? it : x;
+			struct split_archive *x =
+				VEC_FIND(struct split_archive, &s->archives, target, sum->target);
 			if (x || !sum->bytes)
 				continue;
 			if (s->archives.n == MOST_TARGETS)
@@ -52,9 +51,7 @@ static struct err *take_object(void *user, size_t bundle, const struct bundle_en
 	const struct str *piece, uint64_t at)
 {
 	struct splitting *s = user;
-	struct split_archive *x = NULL;
-	VEC_EACH (struct split_archive, it, &s->archives)
-		x = str_eq(it->target, e->target) ? it : x;
+	struct split_archive *x = VEC_FIND(struct split_archive, &s->archives, target, e->target);
 	if (!at)
 		TRY(kpack_out_begin(&x->out, s->file->name, (uint32_t)bundle, e->size));
 	TRY(cancel_check());

@@ -51,7 +51,7 @@ struct str wheel_with_versions(
 
 bool wheel_has_versions(struct arena *a, struct str member)
 {
-	for (const struct wheel_version_file *f = wheel_version_file_table(); f->glob; f++) {
+	TABLE_EACH (wheel_version_file, f) {
 		struct py_glob g = py_glob_new(a, str_from(f->glob));
 		if (py_glob_match(&g, member))
 			return true;

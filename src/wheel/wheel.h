@@ -99,11 +99,10 @@ struct manylinux_tag {
 	const char *prefix;
 	unsigned minor;
 };
-/* Each ends with an empty row; manylinux_libraries has one. */
-const struct manylinux_symbols *manylinux_symbols_table(void);
-const struct manylinux_libraries *manylinux_libraries_table(void);
-const struct manylinux_machine *manylinux_machine_table(void);
-const struct manylinux_tag *manylinux_tag_table(void);
+TABLE(manylinux_symbols);
+const struct manylinux_libraries *manylinux_libraries_table(void); /* one row */
+TABLE(manylinux_machine);
+TABLE(manylinux_tag);
 /* The lowest glibc minor whose distributions have a symbol version: 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which
  * came with it; UINT_MAX for one that no policy promises, such as GLIBC_PRIVATE. */
 unsigned wheel_version_minor(struct str version, bool *ret_glibc);

@@ -214,11 +214,8 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 bool untranslated_is_arm(struct str text)
 {
 	static const char *const registers[] = {".4s", ".2s", ".8b", ".16b", ".8h", ".4h", ".s[",
-		".d[", " q0", " q1", "%q", "%P", "%w[", "%w0", "%x[", "%x0"};
-	for (size_t i = 0; i < sizeof(registers) / sizeof(*registers); i++)
-		if (str_contains(text, str_from(registers[i])))
-			return true;
-	return false;
+		".d[", " q0", " q1", "%q", "%P", "%w[", "%w0", "%x[", "%x0", NULL};
+	return str_contains_one_of(text, registers);
 }
 
 void untranslated_asm_string(struct engine *e, const struct tok *t)

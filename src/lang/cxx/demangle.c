@@ -94,9 +94,7 @@ static struct dm_node *remember(struct dm_reader *r, struct dm_node *n)
 
 static bool read_number(struct dm_reader *r, uint64_t *ret)
 {
-	size_t n = 0;
-	while (ascii_digit(peek(r, n)))
-		n++;
+	size_t n = str_span(r->s, ASCII_DIGITS);
 	bool is = n && n < 10 && str_u64(str_sub(r->s, 0, n), 10, ret);
 	r->s = str_sub(r->s, n, r->s.n);
 	return is;
@@ -467,9 +465,7 @@ static struct dm_node *read_function(struct dm_reader *r)
 /* The number of elements of an array or vector: digits, an expression, or nothing. */
 static struct dm_node *read_extent(struct dm_reader *r)
 {
-	size_t n = 0;
-	while (ascii_digit(peek(r, n)))
-		n++;
+	size_t n = str_span(r->s, ASCII_DIGITS);
 	struct str digits = str_sub(r->s, 0, n);
 	struct dm_node *extent =
 		n || peek(r, 0) == '_' ? node(r, DM_TEXT, digits) : read_expression(r);

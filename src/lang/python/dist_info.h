@@ -34,8 +34,7 @@ struct dist_header {
 };
 
 struct dist_headers {
-	struct dist_header *v;
-	size_t n, cap;
+	VEC(struct dist_header);
 	struct str body;
 };
 

@@ -28,8 +28,7 @@ static char peek(const struct parser *s)
 /* Skips blanks; returns the next character. */
 static char next(struct parser *s)
 {
-	while (peek(s) == ' ' || peek(s) == '\t')
-		s->at++;
+	s->at += str_span(str_sub(s->text, s->at, s->text.n), " \t");
 	return peek(s);
 }
 

@@ -39,9 +39,8 @@ static bool all_digits(struct str s)
 /* "007" -> "7", "000" -> "0" */
 static struct str number(struct str *s)
 {
-	size_t n = str_span(*s, ASCII_DIGITS), zeros = 0;
-	while (zeros + 1 < n && s->p[zeros] == '0')
-		zeros++;
+	size_t n = str_span(*s, ASCII_DIGITS);
+	size_t zeros = str_span(str_sub(*s, 0, n ? n - 1 : 0), "0");
 	struct str num = str_sub(*s, zeros, n);
 	*s = str_sub(*s, n, s->n);
 	return num;

@@ -19,9 +19,8 @@ struct torch_entry {
 };
 
 struct torch_map {
-	struct torch_entry *v; /* unique keys, in the order of their first appearance */
-	size_t n, cap;
-	struct map at; /* in struct torch_tables: key -> index + 1 */
+	VEC(struct torch_entry); /* unique keys, in the order of their first appearance */
+	struct map at;           /* in struct torch_tables: key -> index + 1 */
 };
 
 struct torch_tables {

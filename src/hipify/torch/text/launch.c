@@ -44,13 +44,10 @@ static size_t continued(struct str s, size_t at)
 	size_t from = at;
 	if (!str_starts(str_sub(s, at, s.n), S(":: ")))
 		return from;
-	for (at += 2; at < s.n && s.p[at] == ' '; at++)
-		;
+	at += 2 + str_span(str_sub(s, at + 2, s.n), " ");
 	if (!str_starts(str_sub(s, at, s.n), S("\\\n ")))
 		return from;
-	for (at += 2; at < s.n && s.p[at] == ' '; at++)
-		;
-	return at;
+	return at + 2 + str_span(str_sub(s, at + 2, s.n), " ");
 }
 
 /* Joins lines that a macro breaks after "detail::", so that the name follows immediately. */
@@ -180,8 +177,7 @@ static struct err *find_launches(struct launch_work *w)
 static struct str wrap(struct arena *a, struct str raw, struct str argument)
 {
 	struct str clean = py_str_replace(a, argument, S("\n"), S(""));
-	while (clean.n && clean.p[0] == ' ')
-		clean = str_sub(clean, 1, clean.n);
+	clean = str_sub(clean, str_span(clean, " "), clean.n);
 	while (clean.n && clean.p[clean.n - 1] == ' ')
 		clean.n--;
 	return py_str_replace(a, raw, clean, py_concat(a, S("dim3("), clean, S(")")));
