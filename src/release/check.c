@@ -43,16 +43,6 @@ static void check_names(struct arena *a, const struct release_set *set,
 		}
 }
 
-/* A wheel in a folder that has the name of another one's project: an index by folders would offer it as that one's. */
-static void check_folder(struct arena *a, const struct release_set *set,
-	const struct release_wheel *w, struct findings *ret)
-{
-	struct str folder = package_name(a, path_base(path_dir(w->path)), '-');
-	if (VEC_FIND(struct release_wheel, set, project, folder) && !str_eq(folder, w->project))
-		finding_note(a, ret, "release-folder", w->path,
-			"'%.*s' lies in the folder of '%.*s'", STR(w->project), STR(folder));
-}
-
 /* Device wheels come from nowhere else. pip only warns of an extra whose wheels are missing, and installs the rest. */
 static void check_devices(
 	struct arena *a, const struct verdicts *all, const struct verdict *v, struct findings *ret)
@@ -80,7 +70,13 @@ void release_check(struct arena *a, const struct release_set *set, const struct 
 	size_t from = all.wheels.n;
 	VEC_EACH (const struct release_wheel, w, set) {
 		*VEC_PUSH(a, &all.wheels) = verdict_of(a, w);
-		check_folder(a, set, w, ret);
+		/* an index by folders would offer it as a wheel of another one's project */
+		struct str folder = package_name(a, path_base(path_dir(w->path)), '-');
+		if (!str_eq(folder, w->project) &&
+			VEC_FIND(struct release_wheel, set, project, folder))
+			finding_note(a, ret, "release-folder", w->path,
+				"'%.*s' lies in the folder of '%.*s'", STR(w->project),
+				STR(folder));
 	}
 	verify_set(a, &all);
 	for (size_t i = 0; i < all.wheels.n; i++) {
