@@ -4,7 +4,7 @@
  *     gen_table --rows NAME OUTPUT HEADER INPUT...   one table; each file is a row, in the order of their names
  *
  * A file of tables is a map of lists of maps: "NAME: [{key: value, ...}, ...]" becomes
- *     const struct NAME *NAME_table(void); and const size_t NAME_count;
+ *     const struct NAME *NAME_table(void); and const size_t NAME_count; TABLE(NAME) of base/vec.h declares them
  * (a map alone is one row, without a count) for the struct NAME that HEADER declares. The compiler finds unknown
  * keys and reports them with the line of the YAML file; a key that begins with '_' is for readers and tests only.
  * A value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an underscore) are taken

@@ -1,8 +1,11 @@
 /* Growing arrays in an arena: any struct with the members `T *v; size_t n, cap;`.
  *
- *     struct files { struct file *v; size_t n, cap; } files = {0};
- *     *VEC_PUSH(a, &files) = f;        a new, zeroed slot at the end
- *     VEC_EACH(struct file, f, &files) { ... }
+ *     VEC(struct file) files = {0};
+ *     *VEC_PUSH(a, &files) = f;                       a new, zeroed slot at the end
+ *     VEC_EACH (struct file, f, &files) { ... }
+ *     VEC_FIND(struct file, &files, name, S("x"))     the first of that name, or NULL
+ *
+ * Tables that tools/gen_table.c makes are declared by TABLE, and gone over by TABLE_EACH.
  */
 #pragma once
 
