@@ -16,10 +16,8 @@ static void check(bool good)
 static struct str file(const void *user, struct str path)
 {
 	(void)user;
-	struct str top = S("/p/");
-	return str_starts(path, top)        ? str_sub(path, top.n, path.n)
-	       : path.n && path.p[0] == '/' ? S("")
-					    : path;
+	path = str_starts(path, S("/p/")) ? str_sub(path, 3, path.n) : path;
+	return str_starts(path, S("/")) ? S("") : path; /* "/p//etc" is not in the project */
 }
 
 static void map(const void *user, struct str path, struct message *at)
