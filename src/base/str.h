@@ -163,9 +163,10 @@ struct str suggest(struct str word, const struct strs *candidates);
 /* Is it free of ASCII's control characters, and of the characters in `bad`? */
 bool str_is_plain(struct str s, const char *bad);
 bool str_is_hex(struct str s); /* has it only lower-case hexadecimal digits? */
-/* ---- human-readable figures ---- */
 /* Is it made of letters and digits of ASCII and of `more`, and not empty? */
 bool str_made_of(struct str s, const char *more);
+
+/* ---- human-readable figures ---- */
 /* "2026-11-29": as texts, days compare as they follow one another. Today's is that of UTC. */
 bool str_is_day(struct str s);
 struct str str_today(struct arena *a);

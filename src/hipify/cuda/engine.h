@@ -19,6 +19,11 @@ struct frame {
 	size_t opening;               /* the edit that opened it, or that stands behind the name */
 };
 
+/* An #if whose branches open and close brackets: the depth before it, and behind the first branch that changes it. */
+struct branches {
+	unsigned before, after;
+};
+
 /* A member's declaration, and the attributes that its definition has. */
 struct member_place {
 	uint64_t at; /* in the text; first, for offset_order() */
@@ -36,7 +41,7 @@ struct engine {
 	struct tok outer_prev;  /* the last token outside preprocessor lines */
 	bool ends_in_directive; /* the text ends within a preprocessor line */
 	VEC(struct frame) frames;
-	VEC(unsigned) branches; /* depths: before each open #if, and behind its first branch */
+	VEC(struct branches) branches;  /* one for each open #if */
 	const struct arg_rule *pending; /* the rule of the identifier just seen */
 	unsigned depth, outer_depth;    /* open brackets, now and before the current directive */
 	unsigned enum_depth;            /* depth inside "enum {", or 0 */

@@ -32,14 +32,14 @@ static void depth_of_branch(struct engine *e, struct str directive)
 {
 	bool ends = str_eq(directive, S("endif"));
 	if (str_starts(directive, S("if"))) {
-		*VEC_PUSH(e->a, &e->branches) = e->outer_depth;
-		*VEC_PUSH(e->a, &e->branches) = e->outer_depth;
+		struct branches at = {.before = e->outer_depth, .after = e->outer_depth};
+		*VEC_PUSH(e->a, &e->branches) = at;
 	} else if (e->branches.n && (ends || str_starts(directive, S("el")))) {
-		unsigned *depth = e->branches.v + e->branches.n - 2;
-		if (depth[0] == depth[1])
-			depth[1] = e->outer_depth;
-		e->outer_depth = depth[ends];
-		e->branches.n -= ends ? 2 : 0;
+		struct branches *b = &e->branches.v[e->branches.n - 1];
+		if (b->after == b->before)
+			b->after = e->outer_depth;
+		e->outer_depth = ends ? b->after : b->before;
+		e->branches.n -= ends;
 	}
 }
 
